@@ -23,12 +23,18 @@ type Step struct {
 	Verdict event.Verdict
 	Err     error
 	Again   bool // a guard's second look, at the changed input
+	// Would is what a monitored hook would have said. Nil for others, and where
+	// it had nothing to say.
+	Would *event.Decision
 }
 
 // Outcome is what came of dispatching one event.
 type Outcome struct {
 	Decision event.Decision
 	Steps    []Step
+	// Monitored are the hooks that only monitor, to be heard with
+	// [Dispatcher.Monitor].
+	Monitored []Monitored
 }
 
 // Dispatcher runs hooks. The zero value works; the fields are its ties to the
@@ -74,7 +80,7 @@ func Waits(entries []*Entry, kind event.Kind, carries event.Carries) bool {
 	return false
 }
 
-// waits: an adviser whose advice the agent cannot take anyway is only told.
+// isWaitedFor: an adviser whose advice the agent cannot take anyway is only told.
 func isWaitedFor(e *Entry, kind event.Kind, carries event.Carries) bool {
 	switch e.ModeFor(kind) {
 	case Guard:
@@ -87,7 +93,8 @@ func isWaitedFor(e *Entry, kind event.Kind, carries event.Carries) bool {
 
 // Decide runs the entries that may have a say, in order, and merges what they
 // think. Deny is final and stops the rest. ctx carries the deadline of the
-// whole event: a guard that is not done by then has failed.
+// whole event: a guard that is not done by then has failed. Entries that only
+// monitor are not run; the outcome lists them.
 func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Outcome {
 	var out Outcome
 	own := *call.Event // a handler that was left behind may still look at it
@@ -95,6 +102,10 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 	lastChange := -1
 	for i, e := range entries {
 		if !isWaitedFor(e, ev.Kind, call.Carries) || !e.match.holdsFor(ev) {
+			continue
+		}
+		if e.Monitor {
+			out.Monitored = append(out.Monitored, Monitored{Entry: e, Event: ev, Extra: out.Decision.Extra})
 			continue
 		}
 		opinion := d.askHook(ctx, &call, ev, e, &out, false)
@@ -118,6 +129,10 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 			break
 		}
 		if !e.BuiltinGuard || e.ModeFor(ev.Kind) != Guard || !e.match.holdsFor(ev) {
+			continue
+		}
+		if e.Monitor {
+			out.Monitored = append(out.Monitored, Monitored{Entry: e, Event: ev, Extra: out.Decision.Extra, Again: true})
 			continue
 		}
 		opinion := d.askHook(ctx, &call, ev, e, &out, true)
@@ -153,12 +168,20 @@ func (d *Dispatcher) withChangedInput(ev *event.Event, input json.RawMessage) *e
 	return &next
 }
 
-// askHook runs one waiting hook and turns its failure into what the registration
-// says a failure means.
+// askHook runs one waiting hook, turns its failure into what the registration
+// says a failure means, and notes the step.
 func (d *Dispatcher) askHook(ctx context.Context, call *Call, ev *event.Event, e *Entry, out *Outcome, again bool) event.Decision {
+	opinion, step := d.hearHook(ctx, call, ev, e, out.Decision.Extra)
+	step.Again = again
+	out.Steps = append(out.Steps, step)
+	return opinion
+}
+
+// hearHook runs one hook and gives its opinion with what it cost.
+func (d *Dispatcher) hearHook(ctx context.Context, call *Call, ev *event.Event, e *Entry, extra json.RawMessage) (event.Decision, Step) {
 	mode := e.ModeFor(ev.Kind)
 	one := *call
-	one.Event, one.Hook, one.Extra = ev, &e.Registration, out.Decision.Extra
+	one.Event, one.Hook, one.Extra = ev, &e.Registration, extra
 	started := time.Now()
 	opinion, err := d.runHandler(ctx, &one, e)
 	switch {
@@ -172,8 +195,7 @@ func (d *Dispatcher) askHook(ctx context.Context, call *Call, ev *event.Event, e
 		opinion, err = adviceOnly(opinion)
 	}
 	opinion.By = e.ID
-	out.Steps = append(out.Steps, Step{Hook: e.ID, Mode: mode, Took: time.Since(started), Verdict: opinion.Verdict, Err: err, Again: again})
-	return opinion
+	return opinion, Step{Hook: e.ID, Mode: mode, Took: time.Since(started), Verdict: opinion.Verdict, Err: err}
 }
 
 // failureVerdict is what a guard's failure means. A word nobody knows means deny: a

@@ -52,8 +52,24 @@ func (s methods) addEnded(away *awayState, digest *wire.Digest) {
 	if err != nil {
 		digest.Note = "what happened before the hub began anew is not all here: " + firstLine([]byte(err.Error()))
 	}
+	s.addMonitored(ctx, away.Since, digest)
 	s.addRecords(away.Since, digest.Ended, known)
 	slices.SortStableFunc(digest.Ended, func(a, b wire.FeedItem) int { return a.EndedAt.Compare(*b.EndedAt) })
+}
+
+// digestMonitored is how many calls of monitored hooks are listed one by one.
+const digestMonitored = 20
+
+// addMonitored fills in what monitored hooks would have done.
+func (s methods) addMonitored(ctx context.Context, since time.Time, digest *wire.Digest) {
+	err := s.Recorder.MonitoredCalls(ctx, since, digestReads, func(one wire.MonitoredCall) {
+		if digest.MonitoredCount++; len(digest.Monitored) < digestMonitored {
+			digest.Monitored = append(digest.Monitored, one)
+		}
+	})
+	if err != nil && digest.Note == "" {
+		digest.Note = "what monitored hooks would have done is not all here: " + firstLine([]byte(err.Error()))
+	}
 }
 
 // pastItem is a request of an earlier hub as the journal knows it, without

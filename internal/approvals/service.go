@@ -51,6 +51,9 @@ type Recorder interface {
 	RecordOwn(name, id string, at time.Time, payload any)
 	// PastRequests reads requests and grants since a moment, the newest first.
 	PastRequests(ctx context.Context, since time.Time, limit int, each func(PastRequest)) error
+	// MonitoredCalls reads what monitored hooks would have done since a moment,
+	// the newest first.
+	MonitoredCalls(ctx context.Context, since time.Time, limit int, each func(wire.MonitoredCall)) error
 }
 
 // PastRequest is an event that a grant or a person decided about, as the

@@ -33,6 +33,7 @@ func TestExplainIsWhatHappens(t *testing.T) {
 		{name: "as it comes"},
 		{name: "guards", set: map[string]string{"guard.destructive": "on", "guard.secrets": "on"}, speaks: true, pushes: 6},
 		{name: "guards ask", set: map[string]string{"guard.destructive": "ask", "guard.secrets": "ask", "guard.own-files": "ask"}, speaks: true, pushes: 6},
+		{name: "guards monitor", set: map[string]string{"guard.destructive": "monitor", "guard.secrets": "monitor", "guard.own-files": "monitor"}},
 		{name: "no guards", set: map[string]string{"guard.destructive": "off", "guard.secrets": "off", "guard.own-files": "off"}},
 		{name: "allowed once", set: map[string]string{"guard.destructive": "on"},
 			prepare: func(w *house, _ []frame.Request) {

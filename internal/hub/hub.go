@@ -173,6 +173,7 @@ func (h *Hub) buildServices(o Options) {
 	})
 	h.approvals = h.newApprovals()
 	h.seats = seats.New(h.deps, h.judge, o.Asker, h.approvals)
+	h.seats.GuardState = func(key string) string { return h.selection.Config.Settings().Choice(key) }
 	if h.seats.IsRealMachine() {
 		h.callers.SetMarker(seat.NewMarker(h.deps.Processes))
 	}

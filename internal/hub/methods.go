@@ -8,6 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/pipeline"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/selection"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -60,6 +61,7 @@ func (h *Hub) infoMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 	info.Counts.Undrained = h.recorder.Undrained()
 	info.Unconfirmed = h.selection.Unconfirmed()
 	info.Root = h.seats.RunsAsRoot()
+	info.Monitored = selection.Monitored(h.selection, h.stats.Would)
 	info.Counts.Journal = h.recorder.Size()
 	return info, nil
 }

@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/hub/renewal"
 	"github.com/hookmux/hookmux/internal/pipeline"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/recorder"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/trust"
@@ -144,7 +144,7 @@ func (h *Hub) recordOwn(name, id string, at time.Time, payload any) {
 // newApprovals makes the service of approvals and gives it what it needs.
 func (h *Hub) newApprovals() *approvals.Service {
 	return approvals.New(approvals.Options{
-		Deps: h.deps, Settings: h.selection, Recorder: ownEvents{h}, Sessions: h.sessions, FocusPane: focusPane,
+		Deps: h.deps, Settings: h.selection, Recorder: ownEvents{h.recorder.Reader, h}, Sessions: h.sessions, FocusPane: focusPane,
 		MayAnswer: h.mayAnswer, Stopping: func() bool { return h.server.Stopping() }, Context: h.ctx,
 		Started: h.started,
 	})
@@ -163,7 +163,10 @@ func focusPane(ctx context.Context, one *wire.Session) (attached bool, err error
 }
 
 // ownEvents is the recorder as approvals sees it.
-type ownEvents struct{ h *Hub }
+type ownEvents struct {
+	*recorder.Reader
+	h *Hub
+}
 
 // WakeJournal has what was recorded stored soon.
 func (o ownEvents) WakeJournal() { o.h.recorder.Wake() }
@@ -177,26 +180,13 @@ func (o ownEvents) RecordOwn(name, id string, at time.Time, payload any) {
 // moment, the newest first.
 func (o ownEvents) PastRequests(ctx context.Context, since time.Time, limit int,
 	each func(approvals.PastRequest)) error {
-	select {
-	case <-o.h.recorder.CaughtUp():
-	case <-ctx.Done():
-		return errors.New("the journal is still being filled")
-	}
-	for s, err := range o.h.recorder.Stored(ctx,
-		journal.Filter{Since: since, Feed: true, Newest: true, Limit: limit}) {
-		if err != nil {
-			return err
-		}
-		var outcome wire.Outcome
-		if s.Outcome == nil || json.Unmarshal(s.Outcome.Decision, &outcome) != nil {
-			continue
-		}
+	filter := journal.Filter{Since: since, Feed: true, Newest: true, Limit: limit}
+	return o.EachOutcome(ctx, filter, func(s *journal.Stored, outcome *wire.Outcome) {
 		each(approvals.PastRequest{
-			ID: s.ID, Time: s.Time, By: s.Outcome.By, Outcome: outcome,
-			Event: func() event.Event { return o.h.recorder.Rebuild(&s) },
+			ID: s.ID, Time: s.Time, By: s.Outcome.By, Outcome: *outcome,
+			Event: func() event.Event { return o.Rebuild(s) },
 		})
-	}
-	return nil
+	})
 }
 
 func (h *Hub) newModules() *host.Service {

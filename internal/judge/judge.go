@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
@@ -156,15 +157,15 @@ func failAbsent(context.Context, *hook.Call) (event.Decision, error) {
 	return event.Decision{}, errNoHub
 }
 
-// modules are the TypeScript hooks in force: what they listen to is known only
-// when they run.
+// modules are the TypeScript hooks in force, without those that only monitor:
+// what they listen to is known only when they run.
 func (j *Judge) modules(at place) []string {
 	list := at.settings.Strings(config.Modules)
 	list = append(list, j.FolderModules()...)
 	if at.force != nil {
 		list = append(list, at.force.Modules()...)
 	}
-	return list
+	return slices.DeleteFunc(list, func(file string) bool { return sources.MonitorsModule(j.Dirs, at.settings, at.force.Shown(file)) })
 }
 
 // needsPerson reports whether the settings want a person to be asked before a

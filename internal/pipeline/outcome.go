@@ -24,13 +24,14 @@ func (p *Pipeline) recordOutcome(call *HookCall, s *pipelineState, d event.Decis
 		}
 	}
 	o := outcomeOf(call, s, d)
+	s.recorded = &o
 	p.Recorder.RecordOutcome(&o)
 }
 
 // nobodySpoke: nobody but built-ins was asked, and none had anything to say.
 func (s *pipelineState) nobodySpoke() bool {
 	for _, step := range s.outcome.Steps {
-		if step.Err != nil || step.Verdict != event.None {
+		if step.Err != nil || step.Verdict != event.None || step.Would != nil {
 			return false
 		}
 	}
@@ -56,15 +57,6 @@ func outcomeOf(call *HookCall, s *pipelineState, d event.Decision) wire.Outcome 
 			TookUS: s.asked.Took.Microseconds()}
 	}
 	o.Decision, _ = json.Marshal(d)
-	for _, one := range s.outcome.Steps {
-		step := wire.Step{
-			Hook: one.Hook, Mode: string(one.Mode), TookUS: one.Took.Microseconds(), Verdict: string(one.Verdict),
-			Again: one.Again,
-		}
-		if one.Err != nil {
-			step.Error = firstLine(one.Err.Error())
-		}
-		o.Steps = append(o.Steps, step)
-	}
+	o.Steps = wireSteps(s.outcome.Steps)
 	return o
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/tsmodule/host"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // maxNested bounds the events from below handlers that are being decided at
@@ -51,9 +52,10 @@ func (p *Pipeline) runHooks(ctx context.Context, call *HookCall, s *pipelineStat
 			}
 		}
 		s.outcome = p.runDeciding(ctx, call, s, hookCall)
+		p.hearMonitored(ctx, call, s, hookCall)
 	}
 	if call.dryRun == nil && hook.Watched(s.entries, &s.ev, s.carries) {
-		call.after = func() { p.tellObservers(hookCall, s.entries) }
+		call.addAfter(func() { p.tellObservers(hookCall, s.entries) })
 	}
 }
 
@@ -98,6 +100,78 @@ func (p *Pipeline) runDeciding(ctx context.Context, call *HookCall, s *pipelineS
 	return outcome
 }
 
+// hearMonitored hears the hooks that only monitor. hookmux's own guards are
+// heard at once; the others, which may take long, once the agent has its answer.
+func (p *Pipeline) hearMonitored(ctx context.Context, call *HookCall, s *pipelineState, hookCall hook.Call) {
+	var own, others []hook.Monitored
+	for _, m := range s.outcome.Monitored {
+		if m.Entry.BuiltinGuard {
+			own = append(own, m)
+		} else {
+			others = append(others, m)
+		}
+	}
+	if call.dryRun != nil {
+		if !call.dryRun.runHooks {
+			others = nil
+		}
+		dry := services.WithDryRun(ctx)
+		s.outcome.Steps = append(s.outcome.Steps, p.dispatch.Monitor(dry, hookCall, append(own, others...))...)
+		return
+	}
+	s.outcome.Steps = append(s.outcome.Steps, p.dispatch.Monitor(services.WithDryRun(ctx), hookCall, own)...)
+	// A nested event comes from below a hook: one that only monitors must not
+	// call itself without end.
+	if len(others) > 0 && !s.ev.Nested {
+		call.addAfter(func() { hearLater(p, hookCall, s, others) })
+	}
+}
+
+// hearLater hears hooks that only monitor, in the background, and adds what they
+// said to the outcome that was recorded.
+func hearLater(p *Pipeline, hookCall hook.Call, s *pipelineState, list []hook.Monitored) {
+	if s.skipped == services.CallerLeft {
+		return
+	}
+	select {
+	case p.slots <- struct{}{}:
+	default:
+		reportSlowObservers(p)
+		return
+	}
+	ev, outcome := s.ev, s.recorded
+	hookCall.Event = &ev
+	p.Deps.Background.Go(func() {
+		defer func() { <-p.slots }()
+		steps := p.dispatch.Monitor(p.ctx, hookCall, list)
+		p.countSteps(&ev, steps)
+		if p.ctx.Err() != nil || outcome == nil {
+			return // what was cut off said nothing
+		}
+		more := *outcome
+		more.Amends = true
+		more.Steps = append(append([]wire.Step{}, outcome.Steps...), wireSteps(steps)...)
+		p.Recorder.RecordOutcome(&more)
+		p.Recorder.Wake()
+	})
+}
+
+// wireSteps are steps as they are stored and streamed.
+func wireSteps(steps []hook.Step) []wire.Step {
+	var list []wire.Step
+	for _, one := range steps {
+		step := wire.Step{
+			Hook: one.Hook, Mode: string(one.Mode), TookUS: one.Took.Microseconds(), Verdict: string(one.Verdict),
+			Again: one.Again, Would: wire.WouldOf(one.Would),
+		}
+		if one.Err != nil {
+			step.Error = firstLine(one.Err.Error())
+		}
+		list = append(list, step)
+	}
+	return list
+}
+
 // builtinGuards are hookmux's own among the entries: pure, so that asking them
 // leaves no trace.
 func builtinGuards(entries []*hook.Entry) []*hook.Entry {
@@ -128,7 +202,7 @@ func onlyGuards(entries []*hook.Entry) bool {
 
 func onlyBuiltin(entries []*hook.Entry, kind event.Kind) bool {
 	for _, e := range entries {
-		if !e.BuiltinGuard && e.ModeFor(kind) != hook.Observe {
+		if !e.BuiltinGuard && !e.Monitor && e.ModeFor(kind) != hook.Observe {
 			return false
 		}
 	}
@@ -169,9 +243,7 @@ func (p *Pipeline) tellObservers(call hook.Call, entries []*hook.Entry) {
 	select {
 	case p.slots <- struct{}{}:
 	default:
-		p.Deps.Problems.Raise("observers",
-			"observing hooks are slower than events come in; some calls were left out",
-			"`hookmux stats` shows the slow ones")
+		reportSlowObservers(p)
 		return
 	}
 	ev := *call.Event // the pipeline goes on with its own copy
@@ -180,6 +252,13 @@ func (p *Pipeline) tellObservers(call hook.Call, entries []*hook.Entry) {
 		defer func() { <-p.slots }()
 		p.countSteps(&ev, p.dispatch.Tell(p.ctx, call, slow))
 	})
+}
+
+// reportSlowObservers says that hooks nobody waits for cannot keep up.
+func reportSlowObservers(p *Pipeline) {
+	p.Deps.Problems.Raise("observers",
+		"hooks that observe or monitor are slower than events come in; some calls were left out",
+		"`hookmux stats` shows the slow ones")
 }
 
 // countSteps counts what hooks cost and shows what failed.

@@ -11,6 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/callers"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // dryRun goes along with a call that is only looked at: nothing is written
@@ -88,6 +89,7 @@ type pipelineState struct {
 	project   string
 	deadline  time.Time
 	outcome   hook.Outcome
+	recorded  *wire.Outcome    // what was recorded of it
 	asked     *approvals.Asked // the request that was put to a person
 	skipped   services.Skip    // why nobody was asked
 	dedupe    *dedupeEntry

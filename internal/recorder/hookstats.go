@@ -22,6 +22,7 @@ type HookStats struct {
 
 type hookStat struct {
 	calls, failures, denied uint64
+	would                   uint64 // calls a monitored hook would have had a say in
 	total, max              time.Duration
 	lastErr                 string
 	recent                  [256]time.Duration // for the 95th percentile
@@ -52,6 +53,19 @@ func (s *HookStats) Add(step *hook.Step) {
 	if step.Verdict == event.Deny {
 		one.denied++
 	}
+	if step.Would != nil {
+		one.would++
+	}
+}
+
+// Would is how many calls a monitored hook would have had a say in.
+func (s *HookStats) Would(id string) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one := s.hooks[id]; one != nil {
+		return one.would
+	}
+	return 0
 }
 
 // List gives the figures of every hook, the most expensive first.
@@ -65,7 +79,7 @@ func (s *HookStats) List() []wire.HookStat {
 		sort.Slice(recent, func(i, j int) bool { return recent[i] < recent[j] })
 		us := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 		list = append(list, wire.HookStat{
-			Hook: id, Calls: one.calls, Failures: one.failures, Denied: one.denied, LastErr: one.lastErr,
+			Hook: id, Calls: one.calls, Failures: one.failures, Denied: one.denied, Would: one.would, LastErr: one.lastErr,
 			MeanUS: us(one.total) / float64(one.calls), P95US: us(recent[(n-1)*95/100]), MaxUS: us(one.max),
 		})
 	}

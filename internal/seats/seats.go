@@ -34,6 +34,8 @@ type Service struct {
 	approvals Approvals
 	keeper    *seat.Keeper
 	enrolled  *seat.Enrolments
+	// GuardState is how a guard is switched, by its setting; nil: not known.
+	GuardState func(key string) string
 }
 
 // New reads the enrolled terminals. asker is nil on a real machine.
@@ -107,6 +109,9 @@ func (s *Service) checkGivenPIN(name string, params json.RawMessage, peer proc.C
 // describeCall describes a call, with when the request came up that it answers.
 func (s *Service) describeCall(name string, class authority.Class, params json.RawMessage) authority.Action {
 	action := actions.Describe(name, class, params)
+	if name == wire.MethodConfigSet && s.GuardState != nil && actions.OnlyMonitors(params, s.GuardState) {
+		action.Weakens = false
+	}
 	if id := actions.RequestOf(name, params); id != "" {
 		action.Since = s.approvals.RequestTime(id)
 	}

@@ -136,6 +136,12 @@ func (r methods) confirmFile(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	if bad := services.ReadParams(params, &p); bad != nil {
 		return nil, bad
 	}
+	if p.Monitor {
+		if bad := r.monitorNew(p.File); bad != nil {
+			return nil, bad
+		}
+		return map[string]bool{"ok": true}, nil
+	}
 	if r.Confirmed == nil {
 		return map[string]bool{"ok": true}, nil
 	}

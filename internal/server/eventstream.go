@@ -51,6 +51,7 @@ type eventStream struct {
 	// is stored could not be found by its verdict: that is looked at here.
 	verdict string
 	owed    idSet  // events sent without an outcome: of these one is welcome
+	sent    idSet  // events sent: of these an amended outcome is welcome
 	held    []note // outcomes that came before their events were read
 }
 
@@ -118,6 +119,9 @@ func (e *eventStream) sendStored(ctx context.Context) bool {
 			if !e.sendNote(wire.NoteEvent, *one) {
 				return false
 			}
+			if one.Outcome != nil && !one.Outcome.Amends {
+				e.sent.add(entryID(one))
+			}
 		}
 		if next == e.at {
 			return true
@@ -131,8 +135,13 @@ func (e *eventStream) sendStored(ctx context.Context) bool {
 func (e *eventStream) sendHeld() bool {
 	for _, n := range e.held {
 		o, ok := n.params.(wire.Outcome)
-		if ok && e.owed.take(o.ID) && (e.verdict == "" || verdictOf(&o) == e.verdict) &&
-			!e.sendNote(n.method, o) {
+		if !ok || !e.owed.take(o.ID) && !(o.Amends && e.sent.take(o.ID)) {
+			continue
+		}
+		if !o.Amends {
+			e.sent.add(o.ID)
+		}
+		if (e.verdict == "" || verdictOf(&o) == e.verdict) && !e.sendNote(n.method, o) {
 			return false
 		}
 	}

@@ -80,6 +80,10 @@ type noRecorder struct{}
 
 func (noRecorder) WakeJournal()                             {}
 func (noRecorder) RecordOwn(string, string, time.Time, any) {}
+func (noRecorder) MonitoredCalls(context.Context, time.Time, int, func(wire.MonitoredCall)) error {
+	return nil
+}
+
 func (noRecorder) PastRequests(context.Context, time.Time, int, func(approvals.PastRequest)) error {
 	return nil
 }

@@ -71,6 +71,9 @@ type Source struct {
 	Read func(path string) ([]byte, error)
 	// Watch reloads the file whenever it, or a file it imports, changes.
 	Watch bool
+	// Monitored reports whether the file only monitors: it reaches neither the
+	// agent nor a person then. Nil: it does not.
+	Monitored func() bool
 }
 
 // Load loads a file, or returns what is wrong with it. It returns a module in both

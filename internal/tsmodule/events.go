@@ -86,6 +86,8 @@ type subject struct {
 	spoken map[string]bool
 	inner  []string // pi's events that come on their own; nil when its extension is older
 	memory *sessionMemory
+	// question is what a file that only monitors would have asked a person.
+	question string
 }
 
 // sessionMemory is what a module remembers about a session.

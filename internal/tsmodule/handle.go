@@ -49,6 +49,9 @@ func (m *Module) Handle(ctx context.Context, call *hook.Call) (event.Decision, e
 	if err != nil {
 		return event.Decision{}, m.nameFile(err)
 	}
+	if s.question != "" { // what it said without an answer is not what it would have said
+		return event.Decision{Verdict: event.Ask, Reason: s.question}, nil
+	}
 	return d, nil
 }
 
@@ -105,14 +108,16 @@ func (m *Module) askRunner(ctx context.Context, g *loading, call *hook.Call, s *
 		left := time.Until(end)
 		until = end.Add(-min(closingTime, left/4))
 	}
+	pending := &pendingEvent{call: call, ctx: open, cancel: cancel, until: until}
 	id, answer := g.runner.Ask(kind, text, func(id int) {
 		g.mu.Lock()
-		g.asked[id] = &pendingEvent{call: call, ctx: open, cancel: cancel, until: until}
+		g.asked[id] = pending
 		g.mu.Unlock()
 	})
 	defer func() {
 		g.mu.Lock()
 		delete(g.asked, id)
+		s.question = pending.question
 		g.mu.Unlock()
 	}()
 	var soon <-chan time.Time

@@ -67,10 +67,20 @@ type pendingEvent struct {
 	ctx    context.Context // ends when open dialogs must close
 	cancel context.CancelFunc
 	until  time.Time // when that will be, if ever
+	// question is what a file that only monitors would have asked a person.
+	question string
 }
 
 func newModule(e *Engine, src Source) *Module {
 	return &Module{engine: e, path: src.Path, src: src, info: Info{Path: src.Path, Runtime: "quickjs", Files: []string{src.Path}}, memories: map[string]*sessionMemory{}, queues: map[string]*sessionQueue{}, reported: map[string]bool{}, lacks: map[string]bool{}}
+}
+
+// isMonitored reports whether the file only monitors.
+func (m *Module) isMonitored() bool {
+	m.mu.Lock()
+	monitored := m.src.Monitored
+	m.mu.Unlock()
+	return monitored != nil && monitored()
 }
 
 func (m *Module) setSource(src Source) {

@@ -93,6 +93,14 @@ func (v *fileOwner) Ask(ctx context.Context, dispatch int, q Question) Answer {
 	if asker == nil || a == nil || a.ctx.Err() != nil {
 		return Answer{Cancelled: true}
 	}
+	if v.m.isMonitored() {
+		v.g.mu.Lock()
+		if a.question == "" {
+			a.question = orElse(oneLine(q.Title), orElse(oneLine(q.Text), "a question"))
+		}
+		v.g.mu.Unlock()
+		return Answer{Cancelled: true}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if !a.until.IsZero() { // so that the question shows its deadline
@@ -124,7 +132,7 @@ func (v *fileOwner) Ask(ctx context.Context, dispatch int, q Question) Answer {
 
 func (v *fileOwner) Notify(dispatch int, text, level string) {
 	asker := v.m.engine.host.Asker
-	if asker == nil {
+	if asker == nil || v.m.isMonitored() {
 		return
 	}
 	n := Notice{Module: v.m.path, Level: level, Text: text}
@@ -138,6 +146,10 @@ func (v *fileOwner) Notify(dispatch int, text, level string) {
 var errPrint = errors.New("send: this session runs without a person (print mode); nothing can be sent into it")
 
 func (v *fileOwner) Send(key string, msg Message) error {
+	if v.m.isMonitored() {
+		v.Did(key, "would have sent", fmt.Sprintf("%d characters", len([]rune(msg.Text))), nil)
+		return nil
+	}
 	msg.Module = v.m.path
 	msg.Agent, msg.Session = splitKey(key)
 	delivered := false
@@ -199,6 +211,9 @@ func readRecord(path string) []any {
 }
 
 func (v *fileOwner) Model(ctx context.Context, dispatch int, args json.RawMessage) (json.RawMessage, error) {
+	if v.m.isMonitored() {
+		return nil, errors.New("complete: this hook only monitors, so it uses no model of the agent")
+	}
 	model, a := v.m.engine.host.Model, v.eventOf(dispatch)
 	if model == nil || a == nil {
 		return nil, errors.New("complete: pi's models can be used only while one of pi's events is looked at, through hookmux's extension in pi")

@@ -35,8 +35,8 @@ const (
 )
 
 func (v *fileOwner) Act(key string, args json.RawMessage) {
-	if v.m.engine.host.Model == nil || v.isHeadless(key) {
-		return // a session without a person shows nothing
+	if v.m.engine.host.Model == nil || v.isHeadless(key) || v.m.isMonitored() {
+		return // a session without a person shows nothing, and neither does a hook that only monitors
 	}
 	a := &v.acts
 	a.mu.Lock()

@@ -68,6 +68,8 @@ type Info struct {
 	// Root says that the hub runs as root, where nothing keeps an agent of
 	// root's from passing for a person.
 	Root bool `json:"root,omitempty"`
+	// Monitored are the guards and hooks that judge and change nothing.
+	Monitored []MonitoredHook `json:"monitored,omitempty"`
 }
 
 // Off says that everything is answered neutrally, until when and by whom.
@@ -107,13 +109,16 @@ type Problem struct {
 
 // Filter narrows events for journal.query and events.stream.
 type Filter struct {
-	Agents  []string  `json:"agents,omitempty"`
-	Kinds   []string  `json:"kinds,omitempty"` // unified kinds or native names
-	Session string    `json:"session,omitempty"`
-	Tool    string    `json:"tool,omitempty"`
-	Verdict string    `json:"verdict,omitempty"`
-	Since   time.Time `json:"since,omitzero"`
-	Until   time.Time `json:"until,omitzero"`
+	Agents  []string `json:"agents,omitempty"`
+	Kinds   []string `json:"kinds,omitempty"` // unified kinds or native names
+	Session string   `json:"session,omitempty"`
+	Tool    string   `json:"tool,omitempty"`
+	Verdict string   `json:"verdict,omitempty"`
+	// Monitored keeps only events about which a monitored hook would have had a
+	// say.
+	Monitored bool      `json:"monitored,omitempty"`
+	Since     time.Time `json:"since,omitzero"`
+	Until     time.Time `json:"until,omitzero"`
 }
 
 // MaxQueryPage is how many events one answer to journal.query holds at most.
@@ -165,6 +170,9 @@ type Outcome struct {
 	Neutral  string          `json:"neutral,omitempty"` // why nobody was asked: off, nested, late
 	Feed     *FeedOutcome    `json:"feed,omitempty"`    // a person was asked
 	Twin     string          `json:"twin,omitempty"`    // the event that told the same before, through another agent's file
+	// Amends says that it replaces what was told of the event before: hooks that
+	// only monitor were heard after the agent had its answer.
+	Amends bool `json:"amends,omitempty"`
 }
 
 // Step is what one hook did.
@@ -175,6 +183,7 @@ type Step struct {
 	Verdict string `json:"verdict,omitempty"`
 	Error   string `json:"error,omitempty"`
 	Again   bool   `json:"again,omitempty"`
+	Would   *Would `json:"would,omitempty"` // what a hook that only monitors would have done
 }
 
 // Ready says up to where a stream has replayed.
@@ -243,6 +252,8 @@ type Matched struct {
 	Ran     bool   `json:"ran,omitempty"`
 	Verdict string `json:"verdict,omitempty"`
 	Error   string `json:"error,omitempty"`
+	Monitor bool   `json:"monitor,omitempty"` // it judges and changes nothing
+	Would   *Would `json:"would,omitempty"`   // what it would have done
 }
 
 // Answer is what the agent's hook process would print and exit with.
@@ -359,6 +370,7 @@ type HookStat struct {
 	Calls    uint64  `json:"calls"`
 	Failures uint64  `json:"failures"`
 	Denied   uint64  `json:"denied"`
+	Would    uint64  `json:"would,omitempty"` // calls that a monitored hook would have stopped, asked about or changed
 	MeanUS   float64 `json:"meanUs"`
 	P95US    float64 `json:"p95Us"`
 	MaxUS    float64 `json:"maxUs"`

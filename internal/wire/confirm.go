@@ -49,6 +49,8 @@ type ConfirmFilesParams struct {
 type ConfirmFileParams struct {
 	File    string `json:"file"`
 	Content string `json:"content"`
+	// Monitor says that the file is about to be written, and shall only monitor.
+	Monitor bool `json:"monitor,omitempty"`
 }
 
 // Unconfirmed is a file in the hub's status whose change waits.

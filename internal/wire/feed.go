@@ -219,6 +219,10 @@ type Digest struct {
 	Ended   []FeedItem `json:"ended"`
 	Granted uint64     `json:"granted"`        // calls that grants let pass
 	Note    string     `json:"note,omitempty"` // what is not known
+	// Monitored are calls that monitored hooks would have stopped, asked about
+	// or changed, the newest first; MonitoredCount is how many there were.
+	Monitored      []MonitoredCall `json:"monitored,omitempty"`
+	MonitoredCount int             `json:"monitoredCount,omitempty"`
 }
 
 // PINParams sets, changes or drops the PIN for approvals.

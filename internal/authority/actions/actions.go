@@ -106,9 +106,10 @@ func describeSetting(params json.RawMessage) (string, bool) {
 
 // Settings that more than their guard's name tells about.
 const (
-	modulesKey = "modules"
-	pinKey     = "approvals.pin"
-	gateKey    = "gate"
+	modulesKey        = "modules"
+	modulesMonitorKey = "modules.monitor"
+	pinKey            = "approvals.pin"
+	gateKey           = "gate"
 )
 
 // weakensSetting tells whether a value may take protection away; "" is the
@@ -116,8 +117,8 @@ const (
 // to the agent's own prompts is asked for, too.
 func weakensSetting(key, value string) bool {
 	switch {
-	case key == modulesKey:
-		return true // a module may answer for the person
+	case key == modulesKey, key == modulesMonitorKey:
+		return true // a module may answer for the person, and one that monitors refuses nothing
 	case key == pinKey, strings.HasPrefix(key, "guard."):
 		return value != "on"
 	case key == gateKey, strings.HasPrefix(key, gateKey+"."):
@@ -126,19 +127,31 @@ func weakensSetting(key, value string) bool {
 	return false
 }
 
+// OnlyMonitors reports whether a call lets a guard monitor that stopped nothing
+// before, by how it is switched.
+func OnlyMonitors(params json.RawMessage, stateOf func(key string) string) bool {
+	p := readInto[wire.ConfigSetParams](params)
+	if !strings.HasPrefix(p.Key, "guard.") || string(p.Value) != `"monitor"` || p.Project != "" {
+		return false
+	}
+	state := stateOf(p.Key)
+	return state == "off" || state == "monitor"
+}
+
 func describeAdd(params json.RawMessage) (string, bool) {
 	p := readInto[wire.HooksEditParams](params)
 	var r struct {
-		ID     string    `json:"id"`
-		Mode   hook.Mode `json:"mode"`
-		Target string    `json:"target"`
+		ID      string    `json:"id"`
+		Mode    hook.Mode `json:"mode"`
+		Target  string    `json:"target"`
+		Monitor bool      `json:"monitor"`
 	}
 	_ = json.Unmarshal(p.Registration, &r) // the method says what is wrong with it
 	if p.Replace {
 		return "replace hook " + r.ID, true
 	}
 	text := "add hook " + r.ID
-	if r.Mode == hook.Observe || r.Mode == hook.Advise {
+	if r.Mode == hook.Observe || r.Mode == hook.Advise || r.Monitor {
 		return text, false
 	}
 	// A hook that guards may say yes in the person's place.

@@ -19,6 +19,9 @@ func TestDescribe(t *testing.T) {
 		{wire.MethodOff, `broken`, "switch hookmux off, with all guards, until `hookmux on`", true},
 		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"off"}`, "set guard.destructive to off", true},
 		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"ask"}`, "set guard.destructive to ask", true},
+		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"monitor"}`, "set guard.destructive to monitor", true},
+		{wire.MethodConfigSet, `{"key":"modules.monitor","value":["a.ts"]}`, `set modules.monitor to ["a.ts"]`, true},
+		{wire.MethodHooksAdd, `{"registration":{"id":"x","mode":"guard","monitor":true}}`, "add hook x", false},
 		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"on"}`, "set guard.destructive to on", false},
 		{wire.MethodConfigSet, `{"key":"guard.own-files"}`, "put guard.own-files back to its default", true},
 		{wire.MethodConfigSet, `{"key":"gate.claude","value":"off"}`, "set gate.claude to off", true},
@@ -67,6 +70,28 @@ func TestDescribe(t *testing.T) {
 	}
 	if a := Describe(wire.MethodOff, authority.Read, nil); a.Weakens || a.Class != authority.Read {
 		t.Errorf("a method that is open weakens: %+v", a)
+	}
+}
+
+func TestOnlyMonitors(t *testing.T) {
+	for _, c := range []struct {
+		params, state string
+		want          bool
+	}{
+		{`{"key":"guard.secrets","value":"monitor"}`, "off", true},
+		{`{"key":"guard.secrets","value":"monitor"}`, "monitor", true},
+		{`{"key":"guard.secrets","value":"monitor"}`, "ask", false},
+		{`{"key":"guard.secrets","value":"monitor"}`, "on", false},
+		{`{"key":"guard.secrets","value":"monitor"}`, "", false},
+		{`{"key":"guard.secrets","value":"monitor","project":"/p"}`, "off", false},
+		{`{"key":"guard.secrets","value":"off"}`, "off", false},
+		{`{"key":"guard.secrets"}`, "off", false},
+		{`{"key":"modules.monitor","value":"monitor"}`, "off", false},
+		{`broken`, "off", false},
+	} {
+		if got := OnlyMonitors(json.RawMessage(c.params), func(string) string { return c.state }); got != c.want {
+			t.Errorf("%s from %q: %v, want %v", c.params, c.state, got, c.want)
+		}
 	}
 }
 

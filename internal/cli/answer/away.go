@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
@@ -31,6 +32,22 @@ agent's own dialog cannot be used meanwhile.`,
 			app.Say("you are away: agents' requests wait for you until `hookmux back`")
 			return nil
 		},
+	}
+}
+
+// sayMonitored says what monitored guards and hooks would have done.
+func sayMonitored(app *cmdutil.App, digest *client.Digest) {
+	if digest.MonitoredCount == 0 {
+		return
+	}
+	app.Say("monitored: a guard or hook would have had a say in %d calls", digest.MonitoredCount)
+	for _, one := range digest.Monitored {
+		would := one.Would
+		app.Say("  %s  %s %s  %s %s", one.Time.Local().Format("15:04:05"), termsafe.Line(one.Agent, 24), termsafe.Line(one.Tool, 40),
+			termsafe.Line(one.Hook, 60), text.WouldHave(&would))
+	}
+	if more := digest.MonitoredCount - len(digest.Monitored); more > 0 {
+		app.Say("  and %d more; `hookmux log --monitored` lists them", more)
 	}
 }
 
@@ -68,12 +85,13 @@ func BackCommand(app *cmdutil.App) *cobra.Command {
 				item := &digest.Ended[i]
 				app.Say("%s  %s  %s", item.ID, style.About(item), style.Ended(item))
 			}
+			sayMonitored(app, &digest)
 			for i := range digest.Waiting {
 				fmt.Fprint(app.Stdout, "\n"+style.Request(&digest.Waiting[i], now))
 			}
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {wasAway, since, waiting, ended, granted, note?}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {wasAway, since, waiting, ended, granted, monitored, monitoredCount, note?}")
 	return cmd
 }

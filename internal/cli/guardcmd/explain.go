@@ -129,6 +129,14 @@ func showExplained(app *cmdutil.App, r *wire.Explained) error {
 			state = "said " + m.Verdict
 		case !m.Matches:
 			state = "its match does not fit this call"
+		case m.Monitor:
+			state = "only monitors; would be heard"
+		}
+		if m.Monitor && m.Ran {
+			state = "only monitors; would have said nothing"
+			if m.Would != nil {
+				state = "only monitors; " + text.WouldHave(m.Would)
+			}
 		}
 		app.Say("hooks     %s (%s, %s, %s): %s", termsafe.Line(m.ID, 60), m.Scope, m.Handler, m.Mode,
 			termsafe.Line(state, 200))

@@ -26,11 +26,12 @@ func GuardCommand(app *cmdutil.App) *cobra.Command {
 substitutions) and stop what you do not want. own-files is on from the start.`,
 		Example: `  hookmux guard list
   hookmux guard on destructive
+  hookmux guard monitor secrets    # only record what it would have stopped
   hookmux guard explain 'sudo bash -c "rm -rf ~"'`,
 		Args: cmdutil.SubcommandArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(guardList(app), guardSwitch(app, "on"), guardSwitch(app, "off"), guardExplain(app), guardAllow(app))
+	cmd.AddCommand(guardList(app), guardSwitch(app, "on"), guardSwitch(app, "off"), guardSwitch(app, "monitor"), guardExplain(app), guardAllow(app))
 	return cmd
 }
 
@@ -106,9 +107,12 @@ func guardNames() []string {
 
 func guardSwitch(app *cmdutil.App, to string) *cobra.Command {
 	var ask, project bool
+	short := "Switch a guard " + to
+	if to == "monitor" {
+		short = "Let a guard judge and only record what it would have stopped"
+	}
 	cmd := &cobra.Command{
-		Use: to + " NAME", Short: "Switch a guard " + to, Example: "  hookmux guard " + to + " destructive",
-		Args: cmdutil.ExactArgs("NAME"),
+		Use: to + " NAME", Short: short, Example: "  hookmux guard " + to + " destructive", Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := strings.TrimPrefix(args[0], "guard.")
 			if !slices.Contains(guardNames(), name) {
@@ -125,6 +129,8 @@ func guardSwitch(app *cmdutil.App, to string) *cobra.Command {
 	}
 	if to == "on" {
 		cmd.Flags().BoolVar(&ask, "ask", false, "ask a person instead of denying")
+	}
+	if to != "off" {
 		cmd.Flags().BoolVar(&project, "project", false, "only in this project (.hookmux/config.json)")
 	}
 	return cmd

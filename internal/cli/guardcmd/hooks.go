@@ -26,7 +26,7 @@ import (
 func HooksCommand(app *cmdutil.App) *cobra.Command {
 	f := &hookFlags{}
 	cmd := &cobra.Command{
-		Use:   "hooks [AGENT] discover|list|add TYPE|remove ID|set ID|handle TYPE  |  hooks import FILE|claude",
+		Use:   "hooks [AGENT] discover|list|add TYPE|remove ID|set ID|on ID|off ID|monitor ID|handle TYPE  |  hooks import FILE|claude",
 		Short: "Hooks, written once for every agent",
 		Long: `Registers hooks. AGENT is a name from ` + "`hookmux status`" + `; without one every agent is
 meant, as with '*'. TYPE is a kind that all agents share (tool.before, turn.end, …)
@@ -36,6 +36,8 @@ or an agent's own event name.
   list         which hooks are registered, and which are in force
   add TYPE     register one (defaults: built-in log, this project)
   set ID       change one; remove ID takes it out
+  on ID        let one decide; off ID stops it; monitor ID lets it judge and only
+               records what it would have done. ID may be a TypeScript file
   handle TYPE  run the hooks on a payload from stdin and print the native answer
   import FILE  take over agent-mux's hooks.json; import claude takes over the
                hooks of your Claude Code settings for your other agents
@@ -76,7 +78,7 @@ func verbWithoutAgent(args []string) bool {
 	switch args[0] {
 	case "list", "discover":
 		return len(args) == 1
-	case "add", "remove", "set":
+	case "add", "remove", "set", "on", "off", "monitor":
 		return len(args) == 2
 	}
 	return false
@@ -86,7 +88,7 @@ type hookFlags struct {
 	handler, target, id, mode, format, onFailure  string
 	priority, enabled, timeout                    string
 	matchTool, matchName, matchCommand, matchPath string
-	global, project, locked, asJSON               bool
+	global, project, locked, asJSON, monitor      bool
 }
 
 func (f *hookFlags) addTo(cmd *cobra.Command) {
@@ -105,6 +107,7 @@ func (f *hookFlags) addTo(cmd *cobra.Command) {
 	fl.StringVar(&f.matchCommand, "match-command", "", "only commands that fit this regular expression")
 	fl.StringVar(&f.matchPath, "match-path", "", "only paths that fit this glob")
 	fl.BoolVar(&f.locked, "locked", false, "a project cannot replace it (global hooks)")
+	fl.BoolVar(&f.monitor, "monitor", false, "only record what it would have done")
 	fl.BoolVar(&f.global, "global", false, "for all projects (~/.config/hookmux/hooks.json)")
 	fl.BoolVar(&f.project, "project", false, "for this project (.hookmux/hooks.json); the default of add")
 	fl.BoolVar(&f.asJSON, "json", false, "for programs")
@@ -130,10 +133,12 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 	if f.global && f.project {
 		return cmdutil.UsageError("--global and --project exclude each other")
 	}
-	want := map[string]string{"add": "a TYPE", "remove": "an ID", "set": "an ID", "handle": "a TYPE"}[verb]
+	want := map[string]string{
+		"add": "a TYPE", "remove": "an ID", "set": "an ID", "on": "an ID", "off": "an ID", "monitor": "an ID", "handle": "a TYPE",
+	}[verb]
 	switch {
 	case verb != "discover" && verb != "list" && want == "":
-		return cmdutil.UsageError("there is no verb %q; write discover, list, add, remove, set or handle", verb)
+		return cmdutil.UsageError("there is no verb %q; write discover, list, add, remove, set, on, off, monitor or handle", verb)
 	case want != "" && len(rest) == 0:
 		return cmdutil.UsageError("`hookmux hooks %s %s` needs %s", agentName, verb, want)
 	case want == "" && len(rest) > 0, len(rest) > 1:
@@ -148,6 +153,8 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 		return hooksAdd(app, cmd, f, agentName, rest[0])
 	case "remove":
 		return hooksEdit(app, cmd, f, wire.MethodHooksDrop, wire.HooksEditParams{ID: rest[0]}, "removed")
+	case "on", "off", "monitor":
+		return switchHook(app, cmd, f, verb, rest[0])
 	case "set":
 		if f.id != "" {
 			return cmdutil.UsageError("an id cannot be changed; remove the hook and add it under its new id")
@@ -250,8 +257,11 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 			return err
 		}
 		state := "in force"
-		if !l.InForce {
+		switch {
+		case !l.InForce:
 			state = l.Why
+		case r.Monitor:
+			state = "monitors"
 		}
 		rows = append(rows, []string{termsafe.Line(r.ID, 40), r.Agent, r.HookType, fmt.Sprint(r.Order()),
 			termsafe.Line(r.Handler+" "+r.Target, 60), l.Scope, termsafe.Line(state, 120)})
@@ -304,6 +314,9 @@ func (f *hookFlags) registrationPatch(cmd *cobra.Command) (map[string]any, error
 	}
 	if given("locked") {
 		out["locked"] = f.locked
+	}
+	if given("monitor") {
+		out["monitor"] = f.monitor
 	}
 	match := map[string]string{}
 	for flag, value := range map[string]string{"tool": f.matchTool, "name": f.matchName, "command": f.matchCommand,

@@ -91,8 +91,11 @@ func showModules(app *cmdutil.App, list []wire.ModuleInfo) error {
 			}
 		}
 		state := "in force"
-		if !one.InForce {
+		switch {
+		case !one.InForce:
 			state = one.Why
+		case one.Monitor:
+			state = "monitors"
 		}
 		mean := "-"
 		longest := "-"

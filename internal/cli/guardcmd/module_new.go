@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/selection/trust"
 
 	"github.com/spf13/cobra"
 
@@ -27,11 +29,12 @@ func moduleNewCommand(app *cmdutil.App) *cobra.Command {
 		Use:   "new NAME",
 		Short: "A typed hook to start from, with completion in editors",
 		Long: `Writes NAME.ts, and beside it hookmux.d.ts (types) and tsconfig.json for editors.
-In the default folder, ~/.config/hookmux/hooks, the hook counts at once on every
-agent. Nothing that is there is overwritten, except an older hookmux.d.ts.`,
-		Example: "  hookmux module new gate\n  hookmux module new gate --dir .hookmux/hooks   # for this project, " +
-			"after `hookmux trust`",
-		Args: cmdutil.ExactArgs("NAME"),
+The hook begins as one that only monitors, on every agent: it judges, what it
+would have done is recorded, and nothing changes for agents until
+` + "`hookmux hooks on NAME`" + `. Nothing that is there is overwritten, except an older
+hookmux.d.ts.`,
+		Example: "  hookmux module new gate\n  hookmux module new gate --dir .hookmux/hooks   # for this project, after `hookmux trust`",
+		Args:    cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
 			if ext := filepath.Ext(name); ext == ".ts" || ext == ".js" {
@@ -58,7 +61,14 @@ func moduleNew(ctx context.Context, app *cmdutil.App, dir, name string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	file := filepath.Join(dir, name+".ts")
+	file, err := filepath.Abs(filepath.Join(dir, name+".ts"))
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(file); err == nil {
+		return fmt.Errorf("%s: is there already; choose another name", file)
+	}
+	begin := beginMonitoring(ctx, app, file) // before it is there, so that it never counts before that
 	if err := writeNew(file, tsmodule.Starter(name)); err != nil {
 		if errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("%s: is there already; choose another name", file)
@@ -76,9 +86,49 @@ func moduleNew(ctx context.Context, app *cmdutil.App, dir, name string) error {
 	if err := confirmWritten(ctx, app, file, tsmodule.Starter(name)); err != nil {
 		app.Say("it counts once you confirm it with `hookmux confirm`: %s", termsafe.Line(err.Error(), 300))
 	}
-	app.Say("try it: hookmux module test %s --event tool_call --agent claude --input '{\"command\":\"ls\"}'",
-		termsafe.Line(file, 300))
+	sayHowItCounts(app, begin, file, name)
+	app.Say("try it: hookmux module test %s --event tool_call --agent claude --input '{\"command\":\"ls\"}'", termsafe.Line(file, 300))
 	return nil
+}
+
+// start says how a new hook begins.
+type start int
+
+const (
+	startElsewhere start = iota // it lies in no folder of hooks
+	startMonitoring
+	startInForce
+)
+
+// beginMonitoring has a hook that is about to be written only monitor.
+func beginMonitoring(ctx context.Context, app *cmdutil.App, file string) start {
+	dirs, err := app.Dirs()
+	inProject := strings.HasSuffix(filepath.ToSlash(filepath.Dir(file)), "/"+trust.ModuleDir)
+	if err != nil || filepath.Dir(file) != filepath.Join(dirs.Config, "hooks") && !inProject {
+		return startElsewhere
+	}
+	c, err := app.ConnectHub(ctx)
+	if err == nil {
+		err = c.Call(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Monitor: true}, nil)
+	}
+	if err != nil {
+		app.Say("it could not be made to only monitor: %s", termsafe.Line(err.Error(), 300))
+		return startInForce
+	}
+	return startMonitoring
+}
+
+func sayHowItCounts(app *cmdutil.App, begin start, file, name string) {
+	switch begin {
+	case startMonitoring:
+		app.Say("it only monitors: what it would have done is recorded (`hookmux log --monitored`), and nothing changes for agents")
+		app.Say("let it decide: hookmux hooks on %s", name)
+	case startInForce:
+		app.Say("what it refuses counts at once, on every agent")
+	case startElsewhere:
+		app.Say("it is in no folder of hooks, so it counts nowhere yet; load it with `hookmux hooks add '*' --handler module --monitor --target %s`",
+			termsafe.Line(file, 200))
+	}
 }
 
 // confirmWritten lets a file count that was just written into the user's folder

@@ -19,6 +19,7 @@ func LogCommand(app *cmdutil.App) *cobra.Command {
 		since, until string
 		limit        int
 		after        string
+		monitored    bool
 	)
 	cmd := &cobra.Command{
 		Use:   "log",
@@ -34,6 +35,7 @@ whom and how long it took. Secrets are redacted, long texts are cut. Without
 			if err != nil {
 				return err
 			}
+			filter.Monitored = monitored
 			q := wire.QueryParams{Filter: filter, After: after, Limit: limit}
 			if q.Since, err = parseMoment("--since", since); err != nil {
 				return err
@@ -75,6 +77,7 @@ whom and how long it took. Secrets are redacted, long texts are cut. Without
 	cmd.Flags().StringVar(&until, "until", "", "not newer than this")
 	cmd.Flags().IntVar(&limit, "limit", 0, "at most this many")
 	cmd.Flags().StringVar(&after, "after", "", "behind this cursor")
+	cmd.Flags().BoolVar(&monitored, "monitored", false, "only what a monitored guard or hook would have had a say in")
 	return cmd
 }
 

@@ -23,6 +23,9 @@ type Filter struct {
 	// Feed keeps only events about which a person was asked in the feed, or in
 	// whose place a grant answered.
 	Feed bool
+	// Monitored keeps only events about which a monitored hook would have had a
+	// say.
+	Monitored bool
 
 	Limit  int  // 0 is no limit
 	Newest bool // newest first, instead of oldest first
@@ -223,6 +226,9 @@ func (f *Filter) whereClause() (string, []any) {
 	}
 	if f.Feed {
 		where.WriteString(` AND (instr(coalesce(r.decision, ''), '"feed":{') > 0 OR coalesce(r.by, '') GLOB 'grant *')`)
+	}
+	if f.Monitored {
+		where.WriteString(` AND instr(coalesce(r.decision, ''), '"would":{') > 0`)
 	}
 	return where.String(), args
 }

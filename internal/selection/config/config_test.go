@@ -103,7 +103,7 @@ func TestWrongKeysAndValues(t *testing.T) {
 		{`{"guard": {"secrets": "on"}}`, `did you mean "guard.destructive"?`},
 		{`{"timeout": "3s"}`, `did you mean "hooks.timeout"?`},
 		{`{"zzzzzz": 1}`, "config list"},
-		{`{"guard.secrets": true}`, "one of off, ask, on"},
+		{`{"guard.secrets": true}`, "one of off, monitor, ask, on"},
 		{`{"journal.keep": 30}`, "time span"},
 		{`{"journal.keep": "30 days"}`, "no time span"},
 		{`{"journal.keep": "1s"}`, "at least 1m"},

@@ -33,6 +33,7 @@ const (
 	FeedPush         = "feed.push"
 	ApprovalsPIN     = "approvals.pin"
 	Modules          = "modules"
+	ModulesMonitor   = "modules.monitor"
 	HookTimeout      = "hookTimeout"
 )
 
@@ -58,7 +59,7 @@ type Tighten string
 // The rules.
 const (
 	Never     Tighten = "never"     // a project has no say
-	Rise      Tighten = "rise"      // a choice may move up: off, ask, on
+	Rise      Tighten = "rise"      // a choice may move up: off, monitor, ask, on
 	Shrink    Tighten = "shrink"    // a span or size may get smaller, in a trusted project
 	Intersect Tighten = "intersect" // entries of a list may be left out
 )
@@ -79,7 +80,26 @@ type Key struct {
 // Keys is the table of everything that can be set.
 func Keys() []Key { return slices.Clone(table) }
 
-var guardChoices = []string{"off", "ask", "on"}
+// The states of a built-in guard, from loose to tight.
+const (
+	GuardOff     = "off"
+	GuardMonitor = "monitor" // judges and records, and changes nothing
+	GuardAsk     = "ask"
+	GuardOn      = "on"
+)
+
+var guardChoices = []string{GuardOff, GuardMonitor, GuardAsk, GuardOn}
+
+// GuardStops reports whether a guard in a state stops or asks about anything.
+func GuardStops(state string) bool { return state == GuardAsk || state == GuardOn }
+
+// TighterGuard is the tighter one of two states of a guard.
+func TighterGuard(a, b string) string {
+	if slices.Index(guardChoices, b) > slices.Index(guardChoices, a) {
+		return b
+	}
+	return a
+}
 
 var table = []Key{
 	{Name: JournalKeep, Type: Span, Default: 30 * 24 * time.Hour, Min: time.Minute, Project: Shrink, PerName: true, NameDoc: "agent",
@@ -87,11 +107,11 @@ var table = []Key{
 	{Name: JournalMaxSize, Type: Size, Default: int64(1 << 30), Min: int64(1 << 20), Project: Never,
 		Doc: "how large the journal may grow before its oldest events go"},
 	{Name: GuardDestructive, Type: Choice, Choices: guardChoices, Default: "off", Project: Rise,
-		Doc: "stop commands that destroy data or history: off, ask, on"},
+		Doc: "stop commands that destroy data or history: off, monitor (only record), ask, on"},
 	{Name: GuardSecrets, Type: Choice, Choices: guardChoices, Default: "off", Project: Rise,
-		Doc: "stop reading or sending keys, tokens and .env files: off, ask, on"},
+		Doc: "stop reading or sending keys, tokens and .env files: off, monitor (only record), ask, on"},
 	{Name: GuardOwnFiles, Type: Choice, Choices: guardChoices, Default: "on", Project: Rise,
-		Doc: "stop agents from changing hookmux's files and their own hook settings: off, ask, on"},
+		Doc: "stop agents from changing hookmux's files and their own hook settings: off, monitor (only record), ask, on"},
 	{Name: GuardAllow, Type: List, Default: []string{}, Project: Intersect,
 		Doc: "ids of guard rules that never stop anything"},
 	{Name: HooksTimeout, Type: Span, Default: time.Minute, Min: 100 * time.Millisecond, Project: Shrink,
@@ -112,6 +132,8 @@ var table = []Key{
 		Doc: "whether approvals ask for a PIN; setting it asks for the PIN"},
 	{Name: Modules, Type: List, Default: []string{}, Project: Never,
 		Doc: "TypeScript or JavaScript files to load as hooks, besides those in ~/.config/hookmux/hooks; absolute or from ~/"},
+	{Name: ModulesMonitor, Type: List, Default: []string{}, Project: Never,
+		Doc: "TypeScript or JavaScript hooks that only monitor: they judge, what they would have done is recorded; file names in ~/.config/hookmux/hooks, else absolute or from ~/"},
 	{Name: HookTimeout, Type: Millis, Default: Milliseconds(30_000), Min: Milliseconds(1), Project: Never,
 		Doc: "milliseconds a handler of a TypeScript hook may take, where pi limits it; never at tool_call"},
 }

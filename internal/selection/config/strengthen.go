@@ -22,7 +22,7 @@ const (
 )
 
 var effects = map[string]Effect{
-	GuardDestructive: Guards, GuardSecrets: Guards, GuardOwnFiles: Guards, GuardAllow: Guards, Gate: Guards,
+	GuardDestructive: Guards, GuardSecrets: Guards, GuardOwnFiles: Guards, GuardAllow: Guards, ModulesMonitor: Guards, Gate: Guards,
 	Modules:     Extends,
 	JournalKeep: Keeps, JournalMaxSize: Keeps, FeedWait: Keeps,
 	Status: Displays, Resume: Displays, TmuxFollow: Displays, HooksTimeout: Displays, HookTimeout: Displays,

@@ -16,7 +16,7 @@ import (
 func Of(c *agent.Catalogue, settings *config.Settings, regs []hook.Registration) []guardnote.Cover {
 	var covers []guardnote.Cover
 	for _, info := range guard.List() {
-		if settings.Choice("guard."+info.Name) != "off" {
+		if config.GuardStops(settings.Choice("guard." + info.Name)) {
 			covers = append(covers, guardnote.Builtin()...)
 			covers = append(covers, ownAgents(c)...)
 			break
@@ -62,7 +62,7 @@ func underAllNames(a *agent.Agent, what string) []guardnote.Cover {
 
 // coversOfHook lists the events at which a hook guards.
 func coversOfHook(c *agent.Catalogue, reg *hook.Registration) []guardnote.Cover {
-	if !reg.IsEnabled() || reg.FailureMeans() == hook.FailIgnore {
+	if !reg.IsEnabled() || reg.Monitor || reg.FailureMeans() == hook.FailIgnore {
 		return nil
 	}
 	var covers []guardnote.Cover

@@ -4,9 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
@@ -51,4 +53,25 @@ func FolderModules(folder string, store *confirmed.Store) []string {
 		}
 	}
 	return list
+}
+
+// ModulePath is the file that a setting means by a name: one of the user's
+// folder of hooks, unless it is absolute or begins with ~/.
+func ModulePath(dirs paths.Dirs, name string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		return filepath.Join(dirs.Home, rest)
+	}
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(dirs.Config, "hooks", name)
+}
+
+// MonitorsModule reports whether the settings let a TypeScript hook only
+// monitor. file is absolute or begins with ~/.
+func MonitorsModule(dirs paths.Dirs, settings *config.Settings, file string) bool {
+	file = ModulePath(dirs, file)
+	return slices.ContainsFunc(settings.Strings(config.ModulesMonitor), func(name string) bool {
+		return ModulePath(dirs, name) == file
+	})
 }

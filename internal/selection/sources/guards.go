@@ -28,16 +28,16 @@ type GuardOptions struct {
 	Failed func(name string, err error)
 }
 
-// Guards makes the built-in guards that are switched on into hooks.
+// Guards makes the built-in guards that are switched on, or monitor, into hooks.
 func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 	var entries []*hook.Entry
 	for _, info := range guard.List() {
 		state, allow := tighterGuard(o.Settings, "guard."+info.Name)
-		if state == "off" || state == "" {
+		if state == config.GuardOff || state == "" {
 			continue
 		}
 		g, err := guard.New(info.Name, guard.Options{
-			Ask: state == "ask", Allow: allow, OwnPaths: o.Protected, HubPID: o.HubPID, Resolve: registry.RealPath,
+			Ask: state == config.GuardAsk, Allow: allow, OwnPaths: o.Protected, HubPID: o.HubPID, Resolve: registry.RealPath,
 		})
 		if err != nil && o.Failed != nil {
 			o.Failed(info.Name, err)
@@ -46,7 +46,7 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 			if err != nil {
 				return event.Decision{}, err
 			}
-			return s.checkCall(ctx, g, call.Event, o), nil
+			return s.checkCall(ctx, g, call.Event, o, state == config.GuardMonitor), nil
 		})
 		priority := GuardPriority
 		for _, kind := range []event.Kind{event.ToolBefore, event.PermissionRequest} {
@@ -54,6 +54,7 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 				ID: "guard." + info.Name, Agent: hook.Any, HookType: string(kind), Handler: "builtin",
 				Target: "guard." + info.Name,
 				Mode:   hook.Guard, Priority: &priority, Locked: true,
+				Monitor: state == config.GuardMonitor,
 			}, run, "builtin")
 			if err == nil {
 				e.BuiltinGuard = true
@@ -72,15 +73,14 @@ func tighterGuard(settings [2]*config.Settings, key string) (state string, allow
 	if other == nil {
 		return state, allow
 	}
-	if theirs := other.Choice(key); state != "on" && (theirs == "on" || theirs == "ask") {
-		state = theirs
-	}
+	state = config.TighterGuard(state, other.Choice(key))
 	also := other.Strings(config.GuardAllow)
 	return state, slices.DeleteFunc(allow, func(rule string) bool { return !slices.Contains(also, rule) })
 }
 
-// checkCall asks one guard about one call.
-func (s *Sources) checkCall(ctx context.Context, g *guard.Guard, ev *event.Event, o GuardOptions) event.Decision {
+// checkCall asks one guard about one call. The reason of one that only monitors
+// does not say that it stopped the call.
+func (s *Sources) checkCall(ctx context.Context, g *guard.Guard, ev *event.Event, o GuardOptions, monitors bool) event.Decision {
 	t := ev.Tool
 	if ev.Truncated && (t == nil || len(t.Input) == 0) {
 		return event.Decision{Verdict: event.Deny, Reason: "guard." + g.Name() +
@@ -105,6 +105,9 @@ func (s *Sources) checkCall(ctx context.Context, g *guard.Guard, ev *event.Event
 			continue
 		}
 		d := event.Decision{Verdict: event.Deny, Reason: guard.Message(f)}
+		if monitors {
+			d.Reason = event.OneLine(f.Rule + ": " + f.Reason + " [" + f.Where + "]")
+		}
 		if g.Ask() {
 			d.Verdict = event.Ask
 		}

@@ -57,6 +57,9 @@ func protection(s *Sources) map[string]int {
 		ev := &event.Event{ID: "1", Agent: "claude", Native: "PreToolUse", Kind: event.ToolBefore, Cwd: s.Dirs.Home,
 			Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{command}, Input: input}}
 		for _, e := range hook.Select(guards, ev, nil) {
+			if e.Monitor {
+				continue
+			}
 			d, err := e.Run.Handle(context.Background(), &hook.Call{Event: ev, Hook: &e.Registration})
 			rank := map[event.Verdict]int{event.Ask: 1, event.Deny: 2}[d.Verdict]
 			if err != nil {
@@ -66,7 +69,7 @@ func protection(s *Sources) map[string]int {
 		}
 	}
 	for _, h := range set.Hooks {
-		if h.IsEnabled() && h.ModeFor(event.ToolBefore) == hook.Guard {
+		if h.IsEnabled() && !h.Monitor && h.ModeFor(event.ToolBefore) == hook.Guard {
 			rank := 1
 			if h.FailureMeans() == hook.FailDeny {
 				rank = 2
@@ -79,6 +82,11 @@ func protection(s *Sources) map[string]int {
 		all[name] = slices.Index(key.Choices, settings.Choice(name))
 	}
 	all["modules"] = len(settings.Strings(config.Modules))
+	for _, file := range []string{"~/a.ts", "~/b.ts"} {
+		if !MonitorsModule(s.Dirs, settings, file) {
+			all["module "+file] = 1
+		}
+	}
 	return all
 }
 
@@ -99,7 +107,7 @@ func randomConfig(r *rand.Rand) string {
 	var keys []string
 	for _, name := range []string{"guard.destructive", "guard.secrets", "guard.own-files"} {
 		if r.Intn(2) == 0 {
-			keys = append(keys, fmt.Sprintf("%q: %q", name, pick(r, "off", "ask", "on", "maybe")))
+			keys = append(keys, fmt.Sprintf("%q: %q", name, pick(r, "off", "monitor", "ask", "on", "maybe")))
 		}
 	}
 	for _, name := range []string{"gate", "gate.claude", "gate.codex"} {
@@ -113,6 +121,9 @@ func randomConfig(r *rand.Rand) string {
 	}
 	if r.Intn(3) == 0 {
 		keys = append(keys, `"modules": [`+pick(r, "", `"~/a.ts"`, `"~/b.ts", "~/a.ts"`)+`]`)
+	}
+	if r.Intn(3) == 0 {
+		keys = append(keys, `"modules.monitor": [`+pick(r, "", `"~/a.ts"`, `"~/b.ts", "~/a.ts"`)+`]`)
 	}
 	if r.Intn(4) == 0 {
 		keys = append(keys, `"journal.keep": "1h"`)
@@ -130,8 +141,7 @@ func randomHooks(r *rand.Rand) string {
 		if r.Intn(2) == 0 {
 			continue
 		}
-		more := pick(r, "", `, "mode": "guard"`, `, "mode": "observe"`, `, "enabled": false`, `, "onFailure": "ignore"`,
-			`, "locked": true`)
+		more := pick(r, "", `, "mode": "guard"`, `, "mode": "observe"`, `, "enabled": false`, `, "onFailure": "ignore"`, `, "locked": true`, `, "monitor": true`)
 		hooks = append(hooks, fmt.Sprintf(`{"id": %q, "agent": "*", "hookType": "tool.before", "handler": "command", "target": %q%s}`,
 			id, pick(r, "true", "false", "exit 2"), more))
 	}

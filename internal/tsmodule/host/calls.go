@@ -45,10 +45,11 @@ func (s *Service) launchEntries(one *launched) []*hook.Entry {
 	for _, path := range one.Files {
 		list = append(list, wantedFile{id: "module:" + filepath.Base(path), path: path, scope: "run"})
 	}
-	timeout := s.options.Selection.Settings().Millis(config.HookTimeout)
+	settings := s.options.Selection.Settings()
+	list = s.withMonitored(settings, list)
 	var entries []*hook.Entry
-	for _, file := range s.files.setWanted(one.ownerName(), list, timeout) {
-		entries = append(entries, s.entriesOf(file, "module:"+filepath.Base(file.path))...)
+	for _, file := range s.files.setWanted(one.ownerName(), list, settings.Millis(config.HookTimeout)) {
+		entries = append(entries, s.entriesOf(file, "module:"+filepath.Base(file.path), settings)...)
 	}
 	return entries
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
@@ -21,31 +22,48 @@ func (s *Service) BeginRefresh(known bool) { s.files.beginRefresh(known) }
 // the user's folder, then the projects', then settings, as pi orders them.
 func (s *Service) Entries(settings *config.Settings, forces [2]*trust.Force) []*hook.Entry {
 	timeout := settings.Millis(config.HookTimeout)
-	files := s.files.setWanted(folderOwner, s.folderFiles(), timeout)
+	want := func(owner string, list []wantedFile) []*loadedFile {
+		return s.files.setWanted(owner, s.withMonitored(settings, list), timeout)
+	}
+	files := want(folderOwner, s.folderFiles())
 	seen := map[string]bool{}
 	for _, f := range forces {
 		if f != nil && !seen[f.Root] {
 			seen[f.Root] = true
-			files = append(files, s.files.setWanted("project:"+f.Root, projectFiles(f), timeout)...)
+			files = append(files, want("project:"+f.Root, projectFiles(f))...)
 		}
 	}
-	files = append(files, s.files.setWanted("settings", s.settingsFiles(settings), timeout)...)
+	files = append(files, want("settings", s.settingsFiles(settings))...)
 	var entries []*hook.Entry
 	known := map[*loadedFile]bool{}
 	for _, one := range files {
 		if !known[one] {
 			known[one] = true
-			entries = append(entries, s.asConfirmed(one, s.entriesOf(one, one.id))...)
+			entries = append(entries, s.asConfirmed(one, s.entriesOf(one, one.id, settings))...)
 		}
 	}
 	return entries
 }
 
+// withMonitored marks the files that only monitor.
+func (s *Service) withMonitored(settings *config.Settings, list []wantedFile) []wantedFile {
+	for i := range list {
+		list[i].monitor = s.monitors(settings, list[i].force, list[i].path)
+	}
+	return list
+}
+
+// monitors reports whether the settings let a file only monitor.
+func (s *Service) monitors(settings *config.Settings, force *trust.Force, path string) bool {
+	return sources.MonitorsModule(s.deps.Dirs, settings, force.Shown(path))
+}
+
 // entriesOf are where a file wants to be called.
-func (s *Service) entriesOf(one *loadedFile, id string) []*hook.Entry {
+func (s *Service) entriesOf(one *loadedFile, id string, settings *config.Settings) []*hook.Entry {
 	var entries []*hook.Entry
+	monitor := s.monitors(settings, one.force, one.path)
 	for _, reg := range s.registrationsOf(one, id) {
-		reg.ID = id
+		reg.ID, reg.Monitor = id, monitor
 		if e, err := hook.NewEntry(reg, &fileHandler{s.files, one, reg.HookType}, one.scope); err == nil {
 			entries = append(entries, e)
 		}
@@ -80,7 +98,7 @@ func (s *Service) registrationsOf(one *loadedFile, id string) []hook.Registratio
 func (s *Service) Registered(reg registry.Entry, force *trust.Force, settings *config.Settings) ([]*hook.Entry, error) {
 	ready := reg.Registration
 	ready.Agent = s.deps.AgentName(ready.Agent)
-	w := wantedFile{id: reg.ID, scope: reg.Scope, ofUser: reg.Scope == registry.Global}
+	w := wantedFile{id: reg.ID, scope: reg.Scope, ofUser: reg.Scope == registry.Global, monitor: reg.Monitor}
 	var err error
 	if reg.Scope == registry.Project && force != nil {
 		if ready, err = force.Rewrite(ready); err == nil && force.Covers(ready.Target) {

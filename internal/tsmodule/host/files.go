@@ -47,11 +47,13 @@ type loadedFile struct {
 	id     string // its name as a hook
 	path   string
 	scope  string
-	force  *trust.Force // of a trusted copy
-	ofUser bool         // one of the user's settings
-	owners map[string]bool
-	ready  chan struct{} // closed after the first loading, successful or not
+	force  *trust.Force    // of a trusted copy
+	ofUser bool            // one of the user's settings
+	owners map[string]bool // owner → whether it lets the file only monitor
+	ready  chan struct{}   // closed after the first loading, successful or not
 	module *tsmodule.Module
+	// monitored says that every owner lets it only monitor.
+	monitored atomic.Bool
 }
 
 // wantedFile is a file an owner wants.
@@ -59,6 +61,7 @@ type wantedFile struct {
 	id, path, scope string
 	force           *trust.Force
 	ofUser          bool
+	monitor         bool
 }
 
 // A refresh of what applies waits for files that are loaded for the first time:
@@ -157,10 +160,21 @@ func (t *fileTable) addWanted(owner string, list []wantedFile) (all, fresh []*lo
 			delete(t.leaving, w.path)
 			fresh = append(fresh, one)
 		}
-		one.owners[owner] = true
+		one.owners[owner] = w.monitor
+		one.noteMonitored()
 		all = append(all, one)
 	}
 	return all, fresh, paths
+}
+
+// noteMonitored works out whether the file only monitors; the caller holds the
+// table's lock.
+func (one *loadedFile) noteMonitored() {
+	all := true
+	for _, monitors := range one.owners {
+		all = all && monitors
+	}
+	one.monitored.Store(all && len(one.owners) > 0)
 }
 
 // dropUnwanted takes out the files that nobody wants now that owner wants paths
@@ -172,7 +186,9 @@ func (t *fileTable) dropUnwanted(owner string, paths []string) []*loadedFile {
 		if one == nil || slices.Contains(paths, path) {
 			continue
 		}
-		if delete(one.owners, owner); len(one.owners) == 0 {
+		delete(one.owners, owner)
+		one.noteMonitored()
+		if len(one.owners) == 0 {
 			delete(t.loaded, path)
 			t.leaving[path] = one
 			over = append(over, one)
@@ -254,7 +270,7 @@ func (t *fileTable) loadFiles(engine *tsmodule.Engine, fresh []*loadedFile) {
 }
 
 func (t *fileTable) loadFile(engine *tsmodule.Engine, one *loadedFile) {
-	src := tsmodule.Source{Path: one.path, Watch: one.force == nil}
+	src := tsmodule.Source{Path: one.path, Watch: one.force == nil, Monitored: one.monitored.Load}
 	if one.force != nil {
 		src.Read = one.force.ReadCopy
 	}
@@ -311,7 +327,10 @@ const folderOwner = "folder"
 func (t *fileTable) isDeleted(path string) bool {
 	t.mu.Lock()
 	one := t.loaded[path]
-	folderOnly := one != nil && len(one.owners) == 1 && one.owners[folderOwner]
+	folderOnly := false
+	if one != nil && len(one.owners) == 1 {
+		_, folderOnly = one.owners[folderOwner]
+	}
 	t.mu.Unlock()
 	if one == nil {
 		return true

@@ -23,13 +23,14 @@ import (
 // stored, and no status follows from them.
 
 // Listeners are those of entries that are files and listen to an inner event, one
-// for each file, in order.
+// for each file, in order. Files that only monitor are left out: an agent waits
+// for its inner events, and is offered nothing by them.
 func (s *Service) Listeners(ev *event.Event, entries []*hook.Entry) []*hook.Entry {
 	var list []*hook.Entry
 	known := map[*loadedFile]bool{}
 	for _, e := range entries {
 		run, ok := e.Run.(*fileHandler)
-		if ok && !known[run.one] && (e.HookType == ev.Native || e.HookType == hook.Any) && e.For(ev) {
+		if ok && !e.Monitor && !known[run.one] && (e.HookType == ev.Native || e.HookType == hook.Any) && e.For(ev) {
 			known[run.one] = true
 			list = append(list, e)
 		}

@@ -82,9 +82,12 @@ func (s *Service) fileInfo(one *loadedFile) wire.ModuleInfo {
 		return out
 	}
 	info := m.Info()
-	out.InForce = info.OK()
+	out.InForce, out.Monitor = info.OK(), one.monitored.Load()
 	if !info.OK() {
 		out.Why = "does not load; what it would have judged is refused"
+		if out.Monitor {
+			out.Why = "does not load; it only monitors, so nothing is refused"
+		}
 	}
 	if info.Limits == nil {
 		info.Limits = []tsmodule.Limit{}

@@ -150,10 +150,15 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 	for _, x := range d.Degraded {
 		parts = append(parts, s.yellow("degraded: "+termsafe.Line(x.String(), 100)))
 	}
+	if alone && o.Amends {
+		parts = nil // the rest was told before
+	}
 	for _, step := range o.Steps {
-		if step.Error != "" {
-			parts = append(parts, s.red("hook "+termsafe.Line(step.Hook, 40)+" failed: "+
-				termsafe.Line(step.Error, 120)))
+		if step.Would != nil {
+			parts = append(parts, s.yellow(termsafe.Line(step.Hook, 40)+" "+WouldHave(step.Would)))
+		}
+		if step.Error != "" && step.Would == nil {
+			parts = append(parts, s.red("hook "+termsafe.Line(step.Hook, 40)+" failed: "+termsafe.Line(step.Error, 120)))
 		}
 	}
 	if o.Twin != "" {
@@ -172,6 +177,19 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 	what := termsafe.Line(strings.TrimSpace(o.Native+" "+o.Tool), 60)
 	return s.dim(o.Time.Local().Format("15:04:05.000")) + " " + s.agentName(o.Agent) + " " +
 		pad("→ "+what, 24) + " " + text + " " + s.dim(fmt.Sprintf("(%s)", took(o.TookUS)))
+}
+
+// WouldHave says what a monitored hook would have done.
+func WouldHave(w *wire.Would) string {
+	what := map[wire.WouldCode]string{
+		wire.WouldDeny: "denied", wire.WouldAsk: "asked", wire.WouldChange: "changed the call",
+		wire.WouldAllow: "allowed", wire.WouldGoOn: "kept the agent going", wire.WouldResult: "changed the result",
+		wire.WouldContext: "added context", wire.WouldOther: "told the agent something",
+	}[w.Code]
+	if w.Reason == "" {
+		return "would have " + what
+	}
+	return "would have " + what + ": " + termsafe.Line(w.Reason, 160)
 }
 
 func took(us int64) string {

@@ -46,6 +46,16 @@ func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
 		}
 		fmt.Fprintln(w, s.yellow(line))
 	}
+	if len(info.Monitored) > 0 {
+		fmt.Fprintf(w, "%s\n", s.bold("monitor"))
+	}
+	for _, m := range info.Monitored {
+		line := pad(termsafe.Line(m.Hook, 40), 20) + " judges and changes nothing"
+		if m.Would > 0 {
+			line += fmt.Sprintf("; would have had a say in %d %s", m.Would, plural(int(m.Would), "call", "calls"))
+		}
+		fmt.Fprintln(w, "     "+line)
+	}
 	fmt.Fprintf(w, "%s\n", s.bold("agents"))
 	for _, a := range info.Agents {
 		line := pad(termsafe.Line(a.Name, 24), 10)

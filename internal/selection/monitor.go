@@ -1,0 +1,73 @@
+package selection
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/sources"
+	"github.com/hookmux/hookmux/internal/selection/trust"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Monitored lists the guards and hooks that count everywhere and only monitor,
+// with how often each would have had a say.
+func Monitored(r *Service, would func(id string) uint64) []wire.MonitoredHook {
+	var list []wire.MonitoredHook
+	known := map[string]bool{}
+	for _, e := range r.viewOf(places{}).entries {
+		if e.Monitor && e.IsEnabled() && !known[e.ID] {
+			known[e.ID] = true
+			list = append(list, wire.MonitoredHook{Hook: e.ID, Would: would(e.ID)})
+		}
+	}
+	return list
+}
+
+// monitorNew lets a TypeScript hook only monitor that is about to be written. One
+// that is in force already must be switched by its setting, which asks.
+func (r methods) monitorNew(file string) *wire.Error {
+	folder := filepath.Join(r.Dirs.Config, "hooks")
+	root, inProject := strings.CutSuffix(filepath.Dir(file), string(filepath.Separator)+filepath.FromSlash(trust.ModuleDir))
+	if filepath.Dir(file) != folder && !inProject || !filepath.IsAbs(file) {
+		return wire.Errorf(wire.CodeParams, "%s is neither in %s nor in a project's %s", file, folder, trust.ModuleDir)
+	}
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return wire.Errorf(wire.CodeConflict, "%s is there already; `hookmux hooks monitor` switches it", file)
+	}
+	if r.isInForce(root, file) {
+		return wire.Errorf(wire.CodeConflict, "%s was confirmed and is in force although the file is gone; "+
+			"run `hookmux confirm` first", file)
+	}
+	list := r.Config.Settings().Strings(config.ModulesMonitor)
+	name := file
+	if filepath.Dir(file) == folder {
+		name = filepath.Base(file)
+	}
+	if sources.MonitorsModule(r.Dirs, r.Config.Settings(), file) {
+		return nil
+	}
+	b, _ := json.Marshal(append(list, name))
+	if err := r.setConfig(config.User, "", config.ModulesMonitor, b); err != nil {
+		return wire.Errorf(wire.CodeInternal, "%v", err)
+	}
+	return nil
+}
+
+// isInForce reports whether a hook counts although its file is not there: a
+// person confirmed it, or trusts the project with it.
+func (r methods) isInForce(root, file string) bool {
+	if r.Confirmed != nil && !r.Confirmed.IsNew(file) {
+		return true
+	}
+	if root == filepath.Dir(file) { // not in a project
+		return false
+	}
+	force := r.Trust.InForce(root)
+	return slices.ContainsFunc(force.Modules(), func(copied string) bool { return force.Shown(copied) == file })
+}

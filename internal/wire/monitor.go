@@ -1,0 +1,69 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// WouldCode says what a hook that only monitors would have done.
+type WouldCode string
+
+// The codes.
+const (
+	WouldDeny    WouldCode = "deny"
+	WouldAsk     WouldCode = "ask"
+	WouldChange  WouldCode = "change" // the call's input
+	WouldAllow   WouldCode = "allow"
+	WouldGoOn    WouldCode = "keep-going" // an agent that was about to stop
+	WouldResult  WouldCode = "result"     // change the call's result
+	WouldContext WouldCode = "context"    // say something to the model
+	WouldOther   WouldCode = "other"      // say something else to the agent
+)
+
+// Would is what a hook that only monitors would have done.
+type Would struct {
+	Code   WouldCode `json:"code"`
+	Reason string    `json:"reason,omitempty"`
+}
+
+// WouldOf describes a decision that did not count; nil for none.
+func WouldOf(d *event.Decision) *Would {
+	if d == nil || d.Empty() {
+		return nil
+	}
+	w := &Would{Code: WouldOther, Reason: d.Reason}
+	switch {
+	case d.Verdict == event.Deny:
+		w.Code = WouldDeny
+	case d.Verdict == event.Ask:
+		w.Code = WouldAsk
+	case d.Verdict == event.Modify || d.Input != nil:
+		w.Code = WouldChange
+	case d.Verdict == event.Allow:
+		w.Code = WouldAllow
+	case d.KeepGoing:
+		w.Code = WouldGoOn
+	case d.Output != nil:
+		w.Code = WouldResult
+	case d.Context != "":
+		w.Code = WouldContext
+	}
+	return w
+}
+
+// MonitoredHook is a guard or hook that judges and changes nothing.
+type MonitoredHook struct {
+	Hook  string `json:"hook"`
+	Would uint64 `json:"would"` // calls it would have stopped, asked about or changed, since the hub began
+}
+
+// MonitoredCall is a call that a monitored hook would have had a say in.
+type MonitoredCall struct {
+	ID    string    `json:"id"` // of the event
+	Time  time.Time `json:"time"`
+	Agent string    `json:"agent"`
+	Tool  string    `json:"tool,omitempty"`
+	Hook  string    `json:"hook"`
+	Would Would     `json:"would"`
+}
