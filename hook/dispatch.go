@@ -132,7 +132,10 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 			continue
 		}
 		if e.Monitor {
-			out.Monitored = append(out.Monitored, Monitored{Entry: e, Event: ev, Extra: out.Decision.Extra, Again: true})
+			out.Monitored = append(
+				out.Monitored,
+				Monitored{Entry: e, Event: ev, Extra: out.Decision.Extra, Again: true},
+			)
 			continue
 		}
 		opinion := d.askHook(ctx, &call, ev, e, &out, true)
@@ -170,7 +173,14 @@ func (d *Dispatcher) withChangedInput(ev *event.Event, input json.RawMessage) *e
 
 // askHook runs one waiting hook, turns its failure into what the registration
 // says a failure means, and notes the step.
-func (d *Dispatcher) askHook(ctx context.Context, call *Call, ev *event.Event, e *Entry, out *Outcome, again bool) event.Decision {
+func (d *Dispatcher) askHook(
+	ctx context.Context,
+	call *Call,
+	ev *event.Event,
+	e *Entry,
+	out *Outcome,
+	again bool,
+) event.Decision {
 	opinion, step := d.hearHook(ctx, call, ev, e, out.Decision.Extra)
 	step.Again = again
 	out.Steps = append(out.Steps, step)
@@ -178,7 +188,13 @@ func (d *Dispatcher) askHook(ctx context.Context, call *Call, ev *event.Event, e
 }
 
 // hearHook runs one hook and gives its opinion with what it cost.
-func (d *Dispatcher) hearHook(ctx context.Context, call *Call, ev *event.Event, e *Entry, extra json.RawMessage) (event.Decision, Step) {
+func (d *Dispatcher) hearHook(
+	ctx context.Context,
+	call *Call,
+	ev *event.Event,
+	e *Entry,
+	extra json.RawMessage,
+) (event.Decision, Step) {
 	mode := e.ModeFor(ev.Kind)
 	one := *call
 	one.Event, one.Hook, one.Extra = ev, &e.Registration, extra

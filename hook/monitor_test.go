@@ -15,7 +15,8 @@ import (
 // drawOpinion is anything a hook may say.
 func drawOpinion(t *rapid.T, label string) event.Decision {
 	d := event.Decision{
-		Verdict: rapid.SampledFrom([]event.Verdict{event.None, event.Allow, event.Deny, event.Ask, event.Modify}).Draw(t, label),
+		Verdict: rapid.SampledFrom([]event.Verdict{event.None, event.Allow, event.Deny, event.Ask, event.Modify}).
+			Draw(t, label),
 		Reason:  rapid.SampledFrom([]string{"", "because"}).Draw(t, label+" reason"),
 		Context: rapid.SampledFrom([]string{"", "hint"}).Draw(t, label+" context"),
 		Notice:  rapid.SampledFrom([]string{"", "look"}).Draw(t, label+" notice"),
@@ -35,13 +36,16 @@ func drawOpinion(t *rapid.T, label string) event.Decision {
 func TestMonitoredHooksChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ev := bash("true")
-		ev.Kind = rapid.SampledFrom([]event.Kind{event.ToolBefore, event.PermissionRequest, event.ToolAfter, event.TurnEnd, event.TurnStart}).Draw(t, "kind")
+		ev.Kind = rapid.SampledFrom([]event.Kind{event.ToolBefore, event.PermissionRequest, event.ToolAfter, event.TurnEnd, event.TurnStart}).
+			Draw(t, "kind")
 		var with, without []*Entry
 		for i := range rapid.IntRange(0, 6).Draw(t, "hooks") {
 			id := string(rune('a' + i))
 			run := Handler(says(drawOpinion(t, id)))
 			if rapid.IntRange(0, 4).Draw(t, id+" fails") == 0 {
-				run = HandlerFunc(func(context.Context, *Call) (event.Decision, error) { return event.Decision{}, errors.New("broken") })
+				run = HandlerFunc(
+					func(context.Context, *Call) (event.Decision, error) { return event.Decision{}, errors.New("broken") },
+				)
 			}
 			reg := Registration{
 				ID: id, Agent: Any, HookType: Any, Handler: "command", Target: "x",
@@ -77,7 +81,9 @@ func TestMonitoredHooksChangeNothing(t *testing.T) {
 
 func TestMonitoredHooksAreHeard(t *testing.T) {
 	guard := Registration{ID: "m", Mode: Guard, Monitor: true}
-	failing := HandlerFunc(func(context.Context, *Call) (event.Decision, error) { return event.Decision{}, errors.New("broken") })
+	failing := HandlerFunc(
+		func(context.Context, *Call) (event.Decision, error) { return event.Decision{}, errors.New("broken") },
+	)
 	for _, c := range []struct {
 		name  string
 		reg   Registration

@@ -105,7 +105,11 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 	var seconds float64
 	if json.Unmarshal(b, &seconds) == nil {
 		if math.Abs(seconds) > maxSeconds {
-			return fmt.Errorf("timeout %g s is out of range; write seconds between 1 and %d", seconds, int(MaxTimeout.Seconds()))
+			return fmt.Errorf(
+				"timeout %g s is out of range; write seconds between 1 and %d",
+				seconds,
+				int(MaxTimeout.Seconds()),
+			)
 		}
 		*d = Duration(seconds * float64(time.Second))
 		return nil
@@ -187,7 +191,12 @@ func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent,
 		bad("hookType is missing; write a kind such as tool.before, an agent's own event name or \"*\"")
 	case r.HookType == Any || event.Kind(r.HookType).Known():
 	case knownType != nil && !knownType(r.Agent, r.HookType):
-		bad("hookType %q is neither a kind (tool.before, turn.end, …) nor an event of %s; `hookmux hooks %s discover` lists them", r.HookType, agentWords(r.Agent), quoteName(r.Agent))
+		bad(
+			"hookType %q is neither a kind (tool.before, turn.end, …) nor an event of %s; `hookmux hooks %s discover` lists them",
+			r.HookType,
+			agentWords(r.Agent),
+			quoteName(r.Agent),
+		)
 	}
 	switch r.Handler {
 	case "builtin", "command", "script", "module":

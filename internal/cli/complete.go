@@ -183,7 +183,17 @@ func hooksWords(app *cmdutil.App, _ *cobra.Command, args []string, _ string) ([]
 	case args[0] == "import":
 		return []string{"claude"}, cobra.ShellCompDirectiveDefault
 	case len(args) == 1:
-		return []string{"discover", "list", "add", "remove", "set", "on", "off", "monitor", "handle"}, cobra.ShellCompDirectiveNoFileComp
+		return []string{
+			"discover",
+			"list",
+			"add",
+			"remove",
+			"set",
+			"on",
+			"off",
+			"monitor",
+			"handle",
+		}, cobra.ShellCompDirectiveNoFileComp
 	case len(args) == 2 && (args[1] == "add" || args[1] == "handle"):
 		return append(eventNames(app, args[0]), kindNames()...), cobra.ShellCompDirectiveNoFileComp
 	}

@@ -29,7 +29,9 @@ func monitoredHooks(t *testing.T) []*hook.Entry {
 	} {
 		for _, mode := range []hook.Mode{hook.Guard, hook.Advise} {
 			e, err := hook.NewEntry(hook.Registration{
-				ID: id + "-" + string(mode), Agent: hook.Any, HookType: hook.Any, Handler: "command", Target: "x", Mode: mode, Monitor: true,
+				ID: id + "-" + string(
+					mode,
+				), Agent: hook.Any, HookType: hook.Any, Handler: "command", Target: "x", Mode: mode, Monitor: true,
 			}, hook.HandlerFunc(func(context.Context, *hook.Call) (event.Decision, error) { return d, nil }), "global")
 			if err != nil {
 				t.Fatal(err)
@@ -52,7 +54,13 @@ func TestMonitorChangesNoAnswer(t *testing.T) {
 		all = w.captured(true)
 		for _, r := range all {
 			var got wire.PushResult
-			p := wire.PushParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.Base, Timeout: hubtest.Patience.Seconds()}
+			p := wire.PushParams{
+				Agent:   r.Agent,
+				Event:   r.Event,
+				Payload: r.Payload,
+				Cwd:     w.Base,
+				Timeout: hubtest.Patience.Seconds(),
+			}
 			w.MustCall(wire.MethodPush, p, &got)
 			list = append(list, got)
 		}
@@ -66,7 +74,8 @@ func TestMonitorChangesNoAnswer(t *testing.T) {
 	all, with := answers("monitor", monitoredHooks(t)...)
 	for i, r := range all {
 		got, want := with[i], without[i]
-		if got.Stdout != want.Stdout || got.Stderr != want.Stderr || got.ExitCode != want.ExitCode || string(got.Decision) != string(want.Decision) {
+		if got.Stdout != want.Stdout || got.Stderr != want.Stderr || got.ExitCode != want.ExitCode ||
+			string(got.Decision) != string(want.Decision) {
 			t.Errorf("%s: monitored hooks changed the answer from\n%+v\nto\n%+v", r.ID, want, got)
 		}
 	}
@@ -105,7 +114,11 @@ func TestMonitorIsRecorded(t *testing.T) {
 		t.Errorf("%d denied, and nothing was", info.Counts.Denied)
 	}
 	var told wire.Explained
-	w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.Base}, &told)
+	w.MustCall(
+		wire.MethodExplain,
+		wire.ExplainParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.Base},
+		&told,
+	)
 	if len(told.Unknown) != 0 {
 		t.Errorf("explain does not know the decision because of %v, which only monitor", told.Unknown)
 	}

@@ -113,8 +113,16 @@ type place struct {
 func (j *Judge) decode(c Call) (ev event.Event) {
 	defer func() {
 		if p := recover(); p != nil {
-			ev = event.Event{ID: c.ID, Time: c.Time, Agent: j.AgentName(c.Agent), Native: c.Event, Kind: event.Other, Cwd: c.Cwd,
-				Raw: c.Payload, Malformed: "the decoder stumbled over the payload"}
+			ev = event.Event{
+				ID:        c.ID,
+				Time:      c.Time,
+				Agent:     j.AgentName(c.Agent),
+				Native:    c.Event,
+				Kind:      event.Other,
+				Cwd:       c.Cwd,
+				Raw:       c.Payload,
+				Malformed: "the decoder stumbled over the payload",
+			}
 			if a, ok := j.Catalogue.Agent(c.Agent); ok {
 				ev.Kind = a.KindOf(c.Event)
 			}
@@ -141,7 +149,9 @@ func (j *Judge) absentHooks(at place) []*hook.Entry {
 	}
 	for _, file := range j.modules(at) {
 		e, err := hook.NewEntry(hook.Registration{
-			ID: "module:" + filepath.Base(file), Agent: hook.Any, HookType: string(event.ToolBefore), Mode: hook.Guard, Handler: "module", Target: file,
+			ID: "module:" + filepath.Base(
+				file,
+			), Agent: hook.Any, HookType: string(event.ToolBefore), Mode: hook.Guard, Handler: "module", Target: file,
 			OnFailure: hook.FailAsk,
 		}, hook.HandlerFunc(failAbsent), registry.Global)
 		if err == nil {
@@ -165,7 +175,10 @@ func (j *Judge) modules(at place) []string {
 	if at.force != nil {
 		list = append(list, at.force.Modules()...)
 	}
-	return slices.DeleteFunc(list, func(file string) bool { return sources.MonitorsModule(j.Dirs, at.settings, at.force.Shown(file)) })
+	return slices.DeleteFunc(
+		list,
+		func(file string) bool { return sources.MonitorsModule(j.Dirs, at.settings, at.force.Shown(file)) },
+	)
 }
 
 // needsPerson reports whether the settings want a person to be asked before a
@@ -182,7 +195,16 @@ func (j *Judge) needsPerson(at place, ev *event.Event, carries event.Carries) bo
 		return false
 	}
 	level, _ := e.Value.(string)
-	need, ok := policy.Look(policy.Case{Event: ev, Spec: spec, Feed: a.Feed, Carries: carries, Level: policy.Level(level), Chosen: !e.Default})
+	need, ok := policy.Look(
+		policy.Case{
+			Event:   ev,
+			Spec:    spec,
+			Feed:    a.Feed,
+			Carries: carries,
+			Level:   policy.Level(level),
+			Chosen:  !e.Default,
+		},
+	)
 	return ok && need.Kind == policy.Permission
 }
 

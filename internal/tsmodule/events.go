@@ -53,7 +53,17 @@ type presenter struct {
 func (p *presenter) namesFor(today string) []string {
 	switch p.generation {
 	case pi.Hooks1:
-		if slices.Contains([]string{"session_start", "session_shutdown", "session_before_switch", "session_before_fork", "session_before_compact", "session_compact"}, today) {
+		if slices.Contains(
+			[]string{
+				"session_start",
+				"session_shutdown",
+				"session_before_switch",
+				"session_before_fork",
+				"session_before_compact",
+				"session_compact",
+			},
+			today,
+		) {
 			return []string{"session"}
 		}
 	case pi.Hooks2:
@@ -126,10 +136,21 @@ func (p *presenter) presentEvent(s *subject) ([]presentedEvent, error) {
 				continue
 			}
 			if s.memory.results && !s.spoken["turn_start"] { // the model answered between results and this call
-				add("turn_end", pi.Object{"type": "turn_end", "turnIndex": s.memory.index, "message": assistantMessage(ev), "toolResults": []any{}})
+				add(
+					"turn_end",
+					pi.Object{
+						"type":        "turn_end",
+						"turnIndex":   s.memory.index,
+						"message":     assistantMessage(ev),
+						"toolResults": []any{},
+					},
+				)
 				s.memory.index++
 				s.memory.results = false
-				add("turn_start", pi.Object{"type": "turn_start", "turnIndex": s.memory.index, "timestamp": ev.Time.UnixMilli()})
+				add(
+					"turn_start",
+					pi.Object{"type": "turn_start", "turnIndex": s.memory.index, "timestamp": ev.Time.UnixMilli()},
+				)
 			}
 			calls, err := p.presentCalls(s)
 			if err != nil {
@@ -188,7 +209,11 @@ func (p *presenter) presentCalls(s *subject) ([]presentedEvent, error) {
 		subjects = subjects[:1]
 	}
 	if len(subjects) > maxCalls {
-		return nil, fmt.Errorf("the call names %d commands or files, more than a hook is asked about (%d)", len(subjects), maxCalls)
+		return nil, fmt.Errorf(
+			"the call names %d commands or files, more than a hook is asked about (%d)",
+			len(subjects),
+			maxCalls,
+		)
 	}
 	var list []presentedEvent
 	for i, one := range subjects {
@@ -271,7 +296,13 @@ func assistantMessage(ev *event.Event) pi.Object {
 	if ev.Error != "" {
 		reason = "error"
 	}
-	return pi.Object{"role": "assistant", "content": content, "stopReason": reason, "timestamp": ev.Time.UnixMilli(), "model": ev.Model}
+	return pi.Object{
+		"role":       "assistant",
+		"content":    content,
+		"stopReason": reason,
+		"timestamp":  ev.Time.UnixMilli(),
+		"model":      ev.Model,
+	}
 }
 
 func userMessage(ev *event.Event) pi.Object {
@@ -306,11 +337,17 @@ func (p *presenter) eventFields(name string, s *subject) pi.Object {
 			f["source"] = "rpc"
 		}
 	case "before_agent_start":
-		f["prompt"], f["messageType"], f["systemPrompt"], f["systemPromptOptions"] = ev.Prompt, "user", "", promptOptions(ev)
+		f["prompt"], f["messageType"], f["systemPrompt"], f["systemPromptOptions"] = ev.Prompt, "user", "", promptOptions(
+			ev,
+		)
 	case "turn_start":
 		f["turnIndex"], f["timestamp"] = 0, ev.Time.UnixMilli()
 	case "turn_end":
-		f["turnIndex"], f["message"], f["toolResults"], f["outcome"] = s.memory.index, assistantMessage(ev), []any{}, outcomeOf(ev)
+		f["turnIndex"], f["message"], f["toolResults"], f["outcome"] = s.memory.index, assistantMessage(
+			ev,
+		), []any{}, outcomeOf(
+			ev,
+		)
 	case "agent_end":
 		f["messages"] = s.lastExchange()
 	case "agent_before_settle":
@@ -332,13 +369,26 @@ func (p *presenter) eventFields(name string, s *subject) pi.Object {
 		f["result"] = pi.Object{"content": pi.ReadResult(ev.Tool.Output).Content}
 	case "session_before_compact":
 		f["wants"] = []any{"signal", "resolveApiKey", "entries"}
-		f["absent"] = []any{"preparation", "branchEntries", "cutPoint", "messagesToSummarize", "messagesToKeep", "tokensBefore", "previousSummary", "model"}
+		f["absent"] = []any{
+			"preparation",
+			"branchEntries",
+			"cutPoint",
+			"messagesToSummarize",
+			"messagesToKeep",
+			"tokensBefore",
+			"previousSummary",
+			"model",
+		}
 		f["reason"] = compactReason(ev.Detail)
 		if ev.Prompt != "" {
 			f["customInstructions"] = ev.Prompt
 		}
 	case "session_compact":
-		f["compactionEntry"] = pi.Object{"type": "compaction", "summary": ev.Message, "timestamp": ev.Time.UTC().Format(time.RFC3339)}
+		f["compactionEntry"] = pi.Object{
+			"type":      "compaction",
+			"summary":   ev.Message,
+			"timestamp": ev.Time.UTC().Format(time.RFC3339),
+		}
 		f["fromExtension"], f["fromHook"] = false, false
 		f["absent"] = []any{"tokensBefore"}
 	case "session_info_changed":
@@ -349,11 +399,28 @@ func (p *presenter) eventFields(name string, s *subject) pi.Object {
 	return f
 }
 
-var startReasons = map[string]string{"startup": "startup", "resume": "resume", "clear": "new", "new": "new", "fork": "fork", "reload": "reload", "compact": ""}
+var startReasons = map[string]string{
+	"startup": "startup",
+	"resume":  "resume",
+	"clear":   "new",
+	"new":     "new",
+	"fork":    "fork",
+	"reload":  "reload",
+	"compact": "",
+}
 
 // promptOptions has the shape of pi's own; other agents do not report its content.
 func promptOptions(ev *event.Event) pi.Object {
-	return pi.Object{"cwd": ev.Cwd, "selectedTools": []any{"read", "bash", "edit", "write"}, "toolSnippets": pi.Object{}, "toolGuidelines": pi.Object{}, "promptGuidelines": []any{}, "sections": pi.Object{}, "contextFiles": []any{}, "skills": []any{}}
+	return pi.Object{
+		"cwd":              ev.Cwd,
+		"selectedTools":    []any{"read", "bash", "edit", "write"},
+		"toolSnippets":     pi.Object{},
+		"toolGuidelines":   pi.Object{},
+		"promptGuidelines": []any{},
+		"sections":         pi.Object{},
+		"contextFiles":     []any{},
+		"skills":           []any{},
+	}
 }
 
 func outcomeOf(ev *event.Event) string {

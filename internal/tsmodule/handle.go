@@ -57,7 +57,11 @@ func (m *Module) Handle(ctx context.Context, call *hook.Call) (event.Decision, e
 
 // runEvent gives the event to the engine, and to a new engine when that one ended
 // before it ran the event.
-func (m *Module) runEvent(ctx context.Context, call *hook.Call, s *subject) (events []presentedEvent, outcomes []*outcome, err error) {
+func (m *Module) runEvent(
+	ctx context.Context,
+	call *hook.Call,
+	s *subject,
+) (events []presentedEvent, outcomes []*outcome, err error) {
 	m.mu.Lock()
 	index, results := s.memory.index, s.memory.results
 	m.mu.Unlock()
@@ -93,7 +97,13 @@ func (m *Module) nameFile(err error) error {
 }
 
 // askRunner sends events to the engine and waits for its answer.
-func (m *Module) askRunner(ctx context.Context, g *loading, call *hook.Call, s *subject, events []presentedEvent) ([]*outcome, error) {
+func (m *Module) askRunner(
+	ctx context.Context,
+	g *loading,
+	call *hook.Call,
+	s *subject,
+	events []presentedEvent,
+) ([]*outcome, error) {
 	kind, text := "call", ""
 	if canUseShortForm(g, s, events) {
 		text = m.shortForm(s, &events[0])
@@ -160,9 +170,16 @@ func (m *Module) fullRequest(g *loading, s *subject, events []presentedEvent) st
 	for i := range events {
 		fields[i] = events[i].fields
 	}
-	asking := request{Events: fields, Ctx: m.contextFields(s), Native: nativeJSON(s.ev), Ends: s.ev.Kind == event.SessionEnd}
+	asking := request{
+		Events: fields,
+		Ctx:    m.contextFields(s),
+		Native: nativeJSON(s.ev),
+		Ends:   s.ev.Kind == event.SessionEnd,
+	}
 	if side, ok := g.runner.(*sidecar); ok && !frequentEvents[firstName(events)] {
-		asking.Ctx.Entries = side.owner.Entries(sessionKey(s.ev.Agent, s.ev.Session)) // Node cannot ask for them synchronously
+		asking.Ctx.Entries = side.owner.Entries(
+			sessionKey(s.ev.Agent, s.ev.Session),
+		) // Node cannot ask for them synchronously
 	}
 	return string(pi.Encode(asking))
 }
@@ -243,7 +260,10 @@ func (m *Module) rememberEvent(ev *event.Event, fromPi bool) *sessionMemory {
 	}
 	if message != nil {
 		id := fmt.Sprintf("%08x", len(t.entries)+1)
-		t.entries = append(t.entries, pi.Object{"type": "message", "id": id, "timestamp": ev.Time.UTC().Format(time.RFC3339), "message": message})
+		t.entries = append(
+			t.entries,
+			pi.Object{"type": "message", "id": id, "timestamp": ev.Time.UTC().Format(time.RFC3339), "message": message},
+		)
 		if len(t.entries) > maxEntries {
 			t.entries = t.entries[len(t.entries)-maxEntries:]
 		}
@@ -297,7 +317,10 @@ func (m *Module) contextFields(s *subject) contextInfo {
 		idle = own
 	}
 	return contextInfo{
-		Key: sessionKey(ev.Agent, ev.Session), Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Pi: s.pi, HasUI: someone, Mode: mode, SessionFile: ev.Transcript, Title: ev.Title, Model: ev.Model,
+		Key: sessionKey(
+			ev.Agent,
+			ev.Session,
+		), Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Pi: s.pi, HasUI: someone, Mode: mode, SessionFile: ev.Transcript, Title: ev.Title, Model: ev.Model,
 		Idle: idle, Headless: ev.Attended == event.AttendedNo,
 		PiModel: s.ctx["model"], Models: s.ctx["models"], Usage: s.ctx["usage"], Prompt: asString(s.ctx["systemPrompt"]),
 	}

@@ -72,7 +72,16 @@ type pendingEvent struct {
 }
 
 func newModule(e *Engine, src Source) *Module {
-	return &Module{engine: e, path: src.Path, src: src, info: Info{Path: src.Path, Runtime: "quickjs", Files: []string{src.Path}}, memories: map[string]*sessionMemory{}, queues: map[string]*sessionQueue{}, reported: map[string]bool{}, lacks: map[string]bool{}}
+	return &Module{
+		engine:   e,
+		path:     src.Path,
+		src:      src,
+		info:     Info{Path: src.Path, Runtime: "quickjs", Files: []string{src.Path}},
+		memories: map[string]*sessionMemory{},
+		queues:   map[string]*sessionQueue{},
+		reported: map[string]bool{},
+		lacks:    map[string]bool{},
+	}
 }
 
 // isMonitored reports whether the file only monitors.
@@ -102,7 +111,9 @@ func (m *Module) Info() Info {
 	return info
 }
 
-var asksForEntries = lazyregexp.New(`\b(entries|getEntries|getBranch|getLeafEntry|getLeafId|buildSessionContext|messages)\b`)
+var asksForEntries = lazyregexp.New(
+	`\b(entries|getEntries|getBranch|getLeafEntry|getLeafId|buildSessionContext|messages)\b`,
+)
 
 // Reload loads the file again. Running events finish in the old engine. A file that
 // no longer loads leaves nothing running: the old content of a guard must not stay
@@ -125,7 +136,13 @@ func (m *Module) loadFile(ctx context.Context) error {
 	if m.engine.host.Inspect != nil {
 		runtime = "node"
 	}
-	info := Info{Path: m.path, Runtime: runtime, Generation: pi.GenerationOf(text), Files: []string{m.path}, Events: []string{}}
+	info := Info{
+		Path:       m.path,
+		Runtime:    runtime,
+		Generation: pi.GenerationOf(text),
+		Files:      []string{m.path},
+		Events:     []string{},
+	}
 	var next *loading
 	if err == nil {
 		info.Hash = bundle.Hash(content)
@@ -199,7 +216,11 @@ func (m *Module) startRunner(ctx context.Context, src Source, content []byte, in
 		info.Files = append(info.Files, in.Path)
 	}
 	g := &loading{asked: map[int]*pendingEvent{}, inputs: b.Inputs}
-	who := &fileOwner{m: m, g: g, places: sync.OnceValue(func() *bundle.SourceMap { return bundle.ReadMap([]byte(b.Map), dirOf(m.path)) })}
+	who := &fileOwner{
+		m:      m,
+		g:      g,
+		places: sync.OnceValue(func() *bundle.SourceMap { return bundle.ReadMap([]byte(b.Map), dirOf(m.path)) }),
+	}
 	if info.Runtime == "node" {
 		var side *sidecar
 		if side, err = startSidecar(host, who, b); err == nil {
@@ -214,7 +235,14 @@ func (m *Module) startRunner(ctx context.Context, src Source, content []byte, in
 	if err != nil {
 		return nil, err
 	}
-	settings, _ := json.Marshal(map[string]any{"file": bundle.NameInEngine, "generation": info.Generation, "timeout": host.HookTimeout.Milliseconds(), "sessions": host.Limits.Sessions})
+	settings, _ := json.Marshal(
+		map[string]any{
+			"file":       bundle.NameInEngine,
+			"generation": info.Generation,
+			"timeout":    host.HookTimeout.Milliseconds(),
+			"sessions":   host.Limits.Sessions,
+		},
+	)
 	ctx, cancel := context.WithTimeout(ctx, host.Limits.Load)
 	defer cancel()
 	_, answer := g.runner.Ask("load", string(settings), nil)
@@ -248,7 +276,11 @@ func (m *Module) startRunner(ctx context.Context, src Source, content []byte, in
 }
 
 func presenterFor(info *Info, text string) presenter {
-	p := presenter{generation: info.Generation, listens: map[string]bool{}, newReasons: strings.Contains(text, "before_new") && !strings.Contains(text, "before_clear")}
+	p := presenter{
+		generation: info.Generation,
+		listens:    map[string]bool{},
+		newReasons: strings.Contains(text, "before_new") && !strings.Contains(text, "before_clear"),
+	}
 	for _, name := range info.Events {
 		p.listens[name] = true
 	}

@@ -87,7 +87,10 @@ func moduleNew(ctx context.Context, app *cmdutil.App, dir, name string) error {
 		app.Say("it counts once you confirm it with `hookmux confirm`: %s", termsafe.Line(err.Error(), 300))
 	}
 	sayHowItCounts(app, begin, file, name)
-	app.Say("try it: hookmux module test %s --event tool_call --agent claude --input '{\"command\":\"ls\"}'", termsafe.Line(file, 300))
+	app.Say(
+		"try it: hookmux module test %s --event tool_call --agent claude --input '{\"command\":\"ls\"}'",
+		termsafe.Line(file, 300),
+	)
 	return nil
 }
 
@@ -121,13 +124,17 @@ func beginMonitoring(ctx context.Context, app *cmdutil.App, file string) start {
 func sayHowItCounts(app *cmdutil.App, begin start, file, name string) {
 	switch begin {
 	case startMonitoring:
-		app.Say("it only monitors: what it would have done is recorded (`hookmux log --monitored`), and nothing changes for agents")
+		app.Say(
+			"it only monitors: what it would have done is recorded (`hookmux log --monitored`), and nothing changes for agents",
+		)
 		app.Say("let it decide: hookmux hooks on %s", name)
 	case startInForce:
 		app.Say("what it refuses counts at once, on every agent")
 	case startElsewhere:
-		app.Say("it is in no folder of hooks, so it counts nowhere yet; load it with `hookmux hooks add '*' --handler module --monitor --target %s`",
-			termsafe.Line(file, 200))
+		app.Say(
+			"it is in no folder of hooks, so it counts nowhere yet; load it with `hookmux hooks add '*' --handler module --monitor --target %s`",
+			termsafe.Line(file, 200),
+		)
 	}
 }
 

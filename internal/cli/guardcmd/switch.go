@@ -38,7 +38,14 @@ func switchHook(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, to, name str
 				"monitor": `{"enabled": null, "monitor": true}`,
 			}[to]
 			done := map[string]string{"on": "switched on", "off": "switched off", "monitor": "only monitors now:"}[to]
-			return hooksEdit(app, cmd, f, wire.MethodHooksSet, wire.HooksEditParams{ID: name, Patch: []byte(patch)}, done)
+			return hooksEdit(
+				app,
+				cmd,
+				f,
+				wire.MethodHooksSet,
+				wire.HooksEditParams{ID: name, Patch: []byte(patch)},
+				done,
+			)
 		}
 	}
 	var modules []wire.ModuleInfo
@@ -51,7 +58,12 @@ func switchHook(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, to, name str
 		}
 	}
 	if slices.Contains(guardNames(), strings.TrimPrefix(name, "guard.")) {
-		return cmdutil.UsageError("%s is a built-in guard: `hookmux guard %s %s`", name, to, strings.TrimPrefix(name, "guard."))
+		return cmdutil.UsageError(
+			"%s is a built-in guard: `hookmux guard %s %s`",
+			name,
+			to,
+			strings.TrimPrefix(name, "guard."),
+		)
 	}
 	return cmdutil.UsageError("there is no hook %q; `hookmux hooks list` and `hookmux module list` list them", name)
 }
@@ -67,8 +79,12 @@ func isNamed(one *wire.ModuleInfo, name string) bool {
 func switchModule(app *cmdutil.App, cmd *cobra.Command, c *client.Client, to string, one *wire.ModuleInfo) error {
 	shown := termsafe.Line(one.Path, 200)
 	if to == "off" {
-		return cmdutil.UsageError("%s counts because it lies there: move it elsewhere to switch it off, or let it only monitor with "+
-			"`hookmux hooks monitor %s`", shown, filepath.Base(shown))
+		return cmdutil.UsageError(
+			"%s counts because it lies there: move it elsewhere to switch it off, or let it only monitor with "+
+				"`hookmux hooks monitor %s`",
+			shown,
+			filepath.Base(shown),
+		)
 	}
 	dirs, err := app.Dirs()
 	if err != nil {

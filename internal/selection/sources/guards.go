@@ -80,14 +80,23 @@ func tighterGuard(settings [2]*config.Settings, key string) (state string, allow
 
 // checkCall asks one guard about one call. The reason of one that only monitors
 // does not say that it stopped the call.
-func (s *Sources) checkCall(ctx context.Context, g *guard.Guard, ev *event.Event, o GuardOptions, monitors bool) event.Decision {
+func (s *Sources) checkCall(
+	ctx context.Context,
+	g *guard.Guard,
+	ev *event.Event,
+	o GuardOptions,
+	monitors bool,
+) event.Decision {
 	t := ev.Tool
 	if ev.Truncated && (t == nil || len(t.Input) == 0) {
 		return event.Decision{Verdict: event.Deny, Reason: "guard." + g.Name() +
 			" cannot see what this call does, because its payload was too large and is cut; do it in smaller pieces"}
 	}
 	if why := ev.Unreadable(); why != "" {
-		return event.Decision{Verdict: event.Ask, Reason: "guard." + g.Name() + " cannot see what this call does: " + why}
+		return event.Decision{
+			Verdict: event.Ask,
+			Reason:  "guard." + g.Name() + " cannot see what this call does: " + why,
+		}
 	}
 	if t == nil {
 		return event.Decision{}

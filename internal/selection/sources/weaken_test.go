@@ -141,9 +141,21 @@ func randomHooks(r *rand.Rand) string {
 		if r.Intn(2) == 0 {
 			continue
 		}
-		more := pick(r, "", `, "mode": "guard"`, `, "mode": "observe"`, `, "enabled": false`, `, "onFailure": "ignore"`, `, "locked": true`, `, "monitor": true`)
-		hooks = append(hooks, fmt.Sprintf(`{"id": %q, "agent": "*", "hookType": "tool.before", "handler": "command", "target": %q%s}`,
-			id, pick(r, "true", "false", "exit 2"), more))
+		more := pick(
+			r,
+			"",
+			`, "mode": "guard"`,
+			`, "mode": "observe"`,
+			`, "enabled": false`,
+			`, "onFailure": "ignore"`,
+			`, "locked": true`,
+			`, "monitor": true`,
+		)
+		hooks = append(
+			hooks,
+			fmt.Sprintf(`{"id": %q, "agent": "*", "hookType": "tool.before", "handler": "command", "target": %q%s}`,
+				id, pick(r, "true", "false", "exit 2"), more),
+		)
 	}
 	text := `{"hooks": [` + strings.Join(hooks, ", ") + `]}`
 	if r.Intn(6) == 0 {

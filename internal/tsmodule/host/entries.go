@@ -197,7 +197,9 @@ func (h *fileHandler) Handle(ctx context.Context, call *hook.Call) (event.Decisi
 	}
 	m := h.files.moduleOf(h.one)
 	if m == nil {
-		return event.Decision{}, &FileError{fmt.Errorf("%s: cannot be loaded while the hub ends", filepath.Base(h.one.path))}
+		return event.Decision{}, &FileError{
+			fmt.Errorf("%s: cannot be loaded while the hub ends", filepath.Base(h.one.path)),
+		}
 	}
 	d, err := m.Handle(ctx, call)
 	if err != nil && h.files.isDeleted(h.one.path) {
