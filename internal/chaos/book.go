@@ -157,7 +157,7 @@ func (w *world) compareJournal() error {
 	if len(missing) > 0 {
 		slices.Sort(missing)
 		w.fail("acknowledged events", "all in the journal",
-			fmt.Sprintf("%d of %d are missing: %s", len(missing), len(w.book.acked), w.describeMissing(missing)))
+			fmt.Sprintf("%d of %d are missing: %s", len(missing), len(w.book.acked), w.book.describeMissing(missing)))
 	}
 	if len(doubled) > 0 {
 		w.fail("events in the journal", "each once, under the id of its call", strings.Join(doubled, ", "))
@@ -167,10 +167,10 @@ func (w *world) compareJournal() error {
 
 // describeMissing names some events and when they were acknowledged. The
 // caller holds the book.
-func (w *world) describeMissing(ids []string) string {
+func (b *book) describeMissing(ids []string) string {
 	var words []string
 	for _, id := range ids[:min(len(ids), 8)] {
-		words = append(words, id+" at "+w.book.acked[id].Format("15:04:05.000"))
+		words = append(words, id+" at "+b.acked[id].Format("15:04:05.000"))
 	}
 	return strings.Join(words, ", ")
 }

@@ -198,11 +198,17 @@ func keepLock(file string) int {
 }
 
 func removeRuntime(w *world) error { return os.RemoveAll(w.dirs.Runtime) }
-func removeSocket(w *world) error  { return os.Remove(w.dirs.Socket()) }
+
+func removeSocket(w *world) error {
+	_ = os.Remove(w.dirs.Socket()) // it may just be gone
+	return nil
+}
 
 func replaceSocket(w *world) error {
 	socket := w.dirs.Socket()
-	_ = os.Remove(socket) // it may just be gone
+	if err := os.RemoveAll(socket); err != nil {
+		return err
+	}
 	return os.WriteFile(socket, []byte("no socket\n"), 0o600)
 }
 
@@ -290,7 +296,7 @@ func cutIntake(w *world) error {
 func cutSpool(w *world) error {
 	files, err := filepath.Glob(filepath.Join(w.dirs.Spool(), "*.rec"))
 	if err != nil || len(files) == 0 {
-		return w.leaveCutRecord()
+		return leaveCutRecord(w)
 	}
 	return w.cutRecords(files[w.random.IntN(len(files))])
 }
@@ -315,7 +321,7 @@ func (w *world) cutRecords(file string) error {
 }
 
 // leaveCutRecord leaves half a record, as a client that died while it wrote.
-func (w *world) leaveCutRecord() error {
+func leaveCutRecord(w *world) error {
 	whole := spool.Append(nil, &spool.Record{Type: spool.TypeEvent, ID: "cut", Time: time.Now(), Agent: "claude",
 		Event: "PostToolUse", Payload: []byte(`{"session_id":"cut"}`)})
 	if err := os.MkdirAll(w.dirs.Spool(), 0o700); err != nil {
@@ -336,6 +342,9 @@ func forgeNote(w *world) error {
 func forgeOff(w *world) error {
 	text := fmt.Sprintf(`{"version":1,"since":%q,"until":%q}`, time.Now().Format(time.RFC3339),
 		time.Now().Add(time.Hour).Format(time.RFC3339))
+	if err := os.RemoveAll(w.stateFile("off.json")); err != nil {
+		return err
+	}
 	if err := os.WriteFile(w.stateFile("off.json"), []byte(text), 0o600); err != nil {
 		return err
 	}
@@ -358,6 +367,9 @@ func hideProgram(w *world) error {
 func jumpAhead(w *world) error {
 	later := time.Now().Add(10 * 365 * 24 * time.Hour)
 	text := fmt.Sprintf("%d\n%d\nuntil=%d\n", later.UnixMilli(), later.UnixMilli(), later.UnixMilli())
+	if err := os.RemoveAll(w.dirs.DeathsFile()); err != nil {
+		return err
+	}
 	if err := os.WriteFile(w.dirs.DeathsFile(), []byte(text), 0o600); err != nil {
 		return err
 	}

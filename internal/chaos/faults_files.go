@@ -120,7 +120,9 @@ func (w *world) changeSettings(kill bool) error {
 		err = os.WriteFile(file, []byte(weakSettings), 0o600)
 	case 1:
 		w.describeFault("the settings' folder is renamed")
-		err = os.Rename(filepath.Dir(file), filepath.Dir(file)+"-was")
+		if err = os.RemoveAll(filepath.Dir(file) + "-was"); err == nil {
+			err = os.Rename(filepath.Dir(file), filepath.Dir(file)+"-was")
+		}
 	default:
 		err = w.replaceWith(file)
 	}

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -249,7 +248,7 @@ func (w *world) runFault(f fault) faultResult {
 		w.book.writeOffAll()
 		w.trace("counts anew", "")
 	}
-	if _, ok := waitUntil(cmp.Or(w.options.Back, time.Second)+10*time.Second, func() bool { return len(w.listHubs()) == 1 }); !ok {
+	if _, ok := waitUntil(time.Minute, func() bool { return len(w.listHubs()) == 1 }); !ok {
 		w.fail("after the fault", "one hub", fmt.Sprintf("processes %v", w.listHubs()))
 	}
 	w.mu.Lock()
@@ -289,5 +288,6 @@ func (w *world) storageWorks() bool {
 func (w *world) describeHub() string {
 	said, err := w.askHub(pingLine, time.Second)
 	log, _ := os.ReadFile(w.dirs.Log())
-	return fmt.Sprintf("processes %v, said %q, %v; last in the log: %s", w.listHubs(), said, err, log[max(0, len(log)-700):])
+	return fmt.Sprintf("processes %v, said %q, %v; last in the log: %s", w.listHubs(), said, err,
+		log[max(0, len(log)-700):])
 }

@@ -20,6 +20,7 @@ func printSummary(out io.Writer, o runOptions, results []result) bool {
 	var counts loadCounts
 	var failures []failure
 	var memory []int
+	var backs []time.Duration
 	acked, writtenOff, faultCount, mounts := 0, 0, 0, 0
 	for _, r := range results {
 		for _, f := range r.Faults {
@@ -30,6 +31,7 @@ func printSummary(out io.Writer, o runOptions, results []result) bool {
 			}
 			l.count++
 			l.back = append(l.back, f.Back)
+			backs = append(backs, f.Back)
 			l.slowest = append(l.slowest, f.Slowest)
 			faultCount++
 		}
@@ -50,17 +52,20 @@ func printSummary(out io.Writer, o runOptions, results []result) bool {
 				slices.Max(l.back).Seconds(), slices.Max(l.slowest).Seconds())
 		}
 	}
-	fmt.Fprintf(out, "\nseed %d, %d faults in %d homes (%d with mounts of their own)\n", o.Seed, faultCount, len(results), mounts)
+	fmt.Fprintf(out, "\nseed %d, %d faults in %d homes (%d with mounts of their own)\n", o.Seed, faultCount,
+		len(results), mounts)
+	fmt.Fprintf(out, "hub back after a fault: %.2fs in the middle, %.2fs in 99 of 100, within %v in %d\n",
+		middleOf(backs).Seconds(), shareOf(backs, 0.99).Seconds(), barBack, countWithin(backs, barBack))
 	fmt.Fprintf(out, "dangerous calls: %d, denied %d, asked %d\n", counts.Dangerous, counts.Denied, counts.Asked)
-	fmt.Fprintf(out, "harmless calls: %d, passed %d, held %d; answered by a hub: %d of %d\n", counts.Harmless, counts.Passed,
-		counts.Held, counts.ByHub, counts.Dangerous+counts.Harmless)
-	fmt.Fprintf(out, "events acknowledged: %d (reports sent: %d); destroyed by a fault itself, or looked for before it: %d\n",
-		acked, counts.Reports, writtenOff)
+	fmt.Fprintf(out, "harmless calls: %d, passed %d, held %d; answered by a hub: %d of %d\n", counts.Harmless,
+		counts.Passed, counts.Held, counts.ByHub, counts.Dangerous+counts.Harmless)
+	fmt.Fprintf(out, "events acknowledged: %d (reports sent: %d); looked for before a fault that destroys records, or "+
+		"destroyed by it: %d\n", acked, counts.Reports, writtenOff)
 	fmt.Fprintf(out, "slowest call: %.2fs\n", counts.Slowest.Seconds())
 	if len(memory) > 0 {
 		slices.Sort(memory)
-		fmt.Fprintf(out, "memory of the hub after a fault: %d MB in the middle, %d MB at most\n", memory[len(memory)/2]>>10,
-			memory[len(memory)-1]>>10)
+		fmt.Fprintf(out, "memory of the hub after a fault: %d MB in the middle, %d MB at most\n",
+			memory[len(memory)/2]>>10, memory[len(memory)-1]>>10)
 	}
 	for _, f := range failures {
 		fmt.Fprintf(out, "\nFAILED %s\n", f)
@@ -81,9 +86,28 @@ func (c *loadCounts) add(more loadCounts) {
 	c.Slowest = max(c.Slowest, more.Slowest)
 }
 
-func middleOf(list []time.Duration) time.Duration {
+// barBack is how soon a hub should be back on a machine that is not busy.
+const barBack = 5 * time.Second
+
+func middleOf(list []time.Duration) time.Duration { return shareOf(list, 0.5) }
+
+// shareOf is what this share of a list is not above; 0 of an empty list.
+func shareOf(list []time.Duration, share float64) time.Duration {
+	if len(list) == 0 {
+		return 0
+	}
 	sorted := slices.Sorted(slices.Values(list))
-	return sorted[len(sorted)/2]
+	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
+}
+
+func countWithin(list []time.Duration, limit time.Duration) int {
+	n := 0
+	for _, d := range list {
+		if d <= limit {
+			n++
+		}
+	}
+	return n
 }
 
 const (

@@ -156,7 +156,10 @@ func (h *Hub) buildServices(o Options) {
 	h.callers = callers.New(h.judge)
 	h.marks = pipeline.NewHandlerMarks(h.deps.Dirs.State)
 	h.stats = recorder.NewHookStats()
-	h.outbox = outbox.New(h.deps, func(pid int) string { return h.callers.Of(pid).Agent })
+	h.outbox = outbox.New(h.deps, func(pid int) (string, int) {
+		caller := h.callers.Of(pid)
+		return caller.Agent, caller.PID
+	})
 	h.modules = h.newModules()
 	h.selection = h.newSelection(o.Extra, o.Environment)
 	h.selection.TakeFirst(o.Person)
@@ -179,6 +182,7 @@ func (h *Hub) buildServices(o Options) {
 	}
 	h.pipeline = pipeline.New(h.ctx, pipeline.Options{
 		Deps: h.deps, Callers: h.callers, Marks: h.marks, Off: h.selection.Off, Recorder: h.recorder,
+		Crippled:  h.endIfCrippled,
 		HookStats: h.stats,
 		Sessions:  h.sessions, Selection: h.selection, Modules: h.modules, Approvals: h.approvals,
 		StartedByAgent: func(pid int) bool { return h.judge.Caller(pid, "").Agent != "" },

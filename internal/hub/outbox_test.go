@@ -2,11 +2,13 @@ package hub
 
 import (
 	"context"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/hubtest"
+	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -75,6 +77,20 @@ func TestOutboxIsForThePluginOfTheAgent(t *testing.T) {
 		t.Error(err)
 	}
 	w.Table.Set(hubtest.BelowAgent("opencode"))
+	w.h.ForgetProcesses()
+	err = w.Client.Call(context.Background(), wire.MethodOutbox,
+		wire.OutboxParams{Agent: "opencode", Sessions: []string{"s"}, Wait: 1}, nil)
+	if err == nil || !strings.Contains(err.Error(), "not to what it started") {
+		t.Errorf("a tool of the agent: %v", err)
+	}
+	w.Table.Set(hubtest.AtTerminal(proctest.Node{PID: os.Getpid(), Name: "opencode",
+		Program: "/opt/opencode/bin/opencode"}))
+	w.h.ForgetProcesses()
+	err = w.Client.Call(context.Background(), wire.MethodOutbox,
+		wire.OutboxParams{Agent: "opencode", Sessions: []string{"s"}, Wait: 0.01}, nil)
+	if err != nil {
+		t.Errorf("the agent itself: %v", err)
+	}
 	for _, bad := range []wire.OutboxParams{{Agent: "opencode"}, {Agent: "nosuch", Sessions: []string{"s"}}} {
 		if err := w.Client.Call(context.Background(), wire.MethodOutbox, bad, nil); err == nil {
 			t.Errorf("%+v was taken", bad)

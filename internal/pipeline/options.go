@@ -18,11 +18,14 @@ import (
 
 // Options is what a pipeline is made of.
 type Options struct {
-	Deps      services.Deps
-	Callers   Callers
-	Marks     *HandlerMarks
-	Off       OffSwitch
-	Recorder  Recorder
+	Deps     services.Deps
+	Callers  Callers
+	Marks    *HandlerMarks
+	Off      OffSwitch
+	Recorder Recorder
+	// Crippled hears of each error of the recorder, and reports whether the hub
+	// ends because of it. Nil: never.
+	Crippled  func(err error) bool
 	HookStats HookStats
 	Sessions  Sessions
 	Selection Selection

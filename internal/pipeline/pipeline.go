@@ -83,10 +83,12 @@ func (p *Pipeline) Finish(call *HookCall) {
 
 // process is the way of one call.
 func (p *Pipeline) process(ctx context.Context, call *HookCall) (neutral.Answer, event.Decision, bool) {
-	s := p.decode(call)         // native bytes → event
-	p.findDuplicate(call, &s)   // told twice, through another agent's file?
-	defer s.releaseDuplicates() // whoever waits for this one is on its own
-	p.recordEvent(call, &s)     // written down, so it may be acknowledged
+	s := p.decode(call)           // native bytes → event
+	p.findDuplicate(call, &s)     // told twice, through another agent's file?
+	defer s.releaseDuplicates()   // whoever waits for this one is on its own
+	if !p.recordEvent(call, &s) { // written down, so it may be acknowledged
+		return neutral.Answer{}, event.Decision{}, false
+	}
 	if !s.isDuplicate() {
 		p.track(call, &s) // status, turn, title
 	}
@@ -117,9 +119,14 @@ func (p *Pipeline) decide(ctx context.Context, call *HookCall, s *pipelineState)
 }
 
 // recordEvent writes the event down. From here on it survives the death of the
-// hub.
-func (p *Pipeline) recordEvent(call *HookCall, s *pipelineState) {
-	if err := p.Recorder.RecordEvent(call.ID, call.At, &s.ev, call.Payload); err != nil {
+// hub. It is false when this hub can keep nothing any more and another one could:
+// the hub ends, and the caller asks the next.
+func (p *Pipeline) recordEvent(call *HookCall, s *pipelineState) bool {
+	err := p.Recorder.RecordEvent(call.ID, call.At, &s.ev, call.Payload)
+	if p.Crippled != nil && p.Crippled(err) {
+		return false
+	}
+	if err != nil {
 		p.Deps.Problems.Raise("intake", "events cannot be written down before they are answered: "+err.Error(),
 			"make room on the disk of "+p.Deps.Dirs.Intake()+"; decisions go on meanwhile")
 	} else if p.Deps.Problems.Any() && p.Recorder.Writable() {
@@ -128,6 +135,7 @@ func (p *Pipeline) recordEvent(call *HookCall, s *pipelineState) {
 	if !s.isDuplicate() {
 		p.seen.countEvent(&s.ev)
 	}
+	return true
 }
 
 // track lets everybody follow the event who keeps a state.

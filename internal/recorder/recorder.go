@@ -8,7 +8,9 @@ package recorder
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -72,8 +74,13 @@ func (r *Recorder) Stop() { close(r.drain.over) }
 // Close closes the log on disk.
 func (r *Recorder) Close() { r.intake.close() }
 
+// ErrCrippled says that this process may not write any more, whatever room the
+// disk has: another hub may.
+var ErrCrippled = errors.New("the limits of the hub's own process keep it from writing")
+
 // RecordEvent writes an event down: from here on it survives the death of the
-// hub. The drain is not woken; see Wake.
+// hub. The drain is not woken; see Wake. With [ErrCrippled] the event is not
+// taken at all.
 func (r *Recorder) RecordEvent(id string, at time.Time, ev *event.Event, payload []byte) error {
 	return r.put(eventItem(id, at, ev, payload))
 }
@@ -89,11 +96,20 @@ func (r *Recorder) RecordOutcome(o *wire.Outcome) {
 
 func (r *Recorder) put(one item) error {
 	number, onDisk, err := r.intake.append(&one.record)
+	if isCrippling(err) {
+		return fmt.Errorf("%w: %w", ErrCrippled, err)
+	}
 	one.segment = number
 	if !r.queue.put(one) && onDisk {
 		r.intake.markReread(number)
 	}
 	return err
+}
+
+// isCrippling reports whether an error comes from a limit of this process
+// (RLIMIT_FSIZE, RLIMIT_NOFILE), which somebody may have lowered.
+func isCrippling(err error) bool {
+	return errors.Is(err, syscall.EFBIG) || errors.Is(err, syscall.EMFILE)
 }
 
 // Wake lets the drain store what was recorded. It is called once the caller has

@@ -56,21 +56,28 @@ func macOf(key []byte, name string, content []byte) string {
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-// storeSealed writes a value under its seal.
-func storeSealed(dir, name string, value any) error {
+// Seal gives a value under its seal, as it is written to the file of that name
+// below dir.
+func Seal(dir, name string, value any) ([]byte, error) {
 	k, err := readKey(dir, true)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	content, err := json.Marshal(value)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b, err := json.Marshal(seal{content, macOf(k, name, content)})
+	return append(b, '\n'), err
+}
+
+// storeSealed writes a value under its seal.
+func storeSealed(dir, name string, value any) error {
+	b, err := Seal(dir, name, value)
 	if err != nil {
 		return err
 	}
-	return writeDurably(filepath.Join(dir, name), append(b, '\n'))
+	return writeDurably(filepath.Join(dir, name), b)
 }
 
 // loadSealed reads a value whose seal is whole; a file that is not there leaves the
@@ -84,6 +91,13 @@ func loadSealed(dir, name string, value any) error {
 	if err != nil {
 		return err
 	}
+	return Unseal(dir, name, b, value)
+}
+
+// Unseal reads a value out of the content of the file of that name below dir, if
+// its seal is whole.
+func Unseal(dir, name string, b []byte, value any) error {
+	path := filepath.Join(dir, name)
 	var s seal
 	if json.Unmarshal(b, &s) != nil {
 		return fmt.Errorf("%s: %w", path, ErrForged)

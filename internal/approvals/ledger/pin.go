@@ -71,9 +71,11 @@ func OpenPIN(dir string) (*PIN, error) {
 	case len(h.Hash) > 0:
 		p.kept = &h
 	}
-	if triesErr := loadSealed(dir, triesFile, &p.tries); triesErr != nil {
-		// Somebody wanted them forgotten.
+	triesErr := loadSealed(dir, triesFile, &p.tries)
+	if _, missing := os.Lstat(filepath.Join(dir, triesFile)); triesErr != nil || missing != nil && p.kept != nil {
+		// Somebody wanted them forgotten: they are there since the PIN was set.
 		p.tries = pinTried{Until: p.now().Add(pinPause)}
+		p.keepTries()
 	}
 	return p, err
 }
@@ -163,6 +165,10 @@ func (p *PIN) Change(old, fresh string) error {
 	}
 	var err error
 	if h.Hash, err = pbkdf2.Key(sha256.New, fresh, h.Salt, h.Rounds, sha256.Size); err != nil {
+		return err
+	}
+	// First the tries: without them a PIN counts as one that was tried too often.
+	if err := storeSealed(p.dir, triesFile, p.tries); err != nil {
 		return err
 	}
 	if err := storeSealed(p.dir, pinFile, h); err != nil {

@@ -51,4 +51,35 @@ func TestWrongPINsSurviveARestart(t *testing.T) {
 	if again, err = OpenPIN(dir); err != nil || again.Check("2468") == nil {
 		t.Error("forged tries are believed", err)
 	}
+	// Neither is removing the file.
+	if err := os.Remove(filepath.Join(dir, triesFile)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // and a hub that starts once more has not forgotten
+		if again, err = OpenPIN(dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := again.Check("2468"); err == nil || !strings.Contains(err.Error(), "too many") {
+			t.Errorf("after the tries were removed: %v", err)
+		}
+	}
+}
+
+func TestNewPINCanBeUsedAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	p, err := OpenPIN(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.rounds = 100
+	if err := p.Change("", "2468"); err != nil {
+		t.Fatal(err)
+	}
+	again, err := OpenPIN(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Check("2468"); err != nil {
+		t.Errorf("a PIN that was never tried: %v", err)
+	}
 }

@@ -30,8 +30,8 @@ func checkLimits() error {
 			continue // the system does not tell
 		}
 		if have.Cur < need.least {
-			return fmt.Errorf("the limit on %s is %d%s, and a hub needs %d: raise it (ulimit) and start the hub again; "+
-				"until then hooks decide without a hub", need.what, have.Cur, need.unit, need.least)
+			return fmt.Errorf("the limit on %s is %d%s, and a hub needs %d: raise it (ulimit) and start the hub "+
+				"again; until then hooks decide without a hub", need.what, have.Cur, need.unit, need.least)
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package trust
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
@@ -26,7 +26,7 @@ func (s *Store) keepCopy(root string, c *content) error {
 	s.rememberRoot(root)
 	var dropped []string
 	err = userfile.WriteFile(s.recordFile(p.key), func(old []byte) ([]byte, error) {
-		rec, _ := readRecord(old) // an unreadable one is replaced by this decision
+		rec, _ := s.readRecord(p.key, old) // an unreadable one is replaced by this decision
 		rec.Common, rec.Path = p.common, p.rel
 		rec.Trusted = slices.DeleteFunc(rec.Trusted, func(t trusted) bool { return t.Hash == c.contentHash() })
 		rec.Trusted = append(rec.Trusted, trusted{c.contentHash(), time.Now().UTC().Truncate(time.Second), root,
@@ -35,7 +35,7 @@ func (s *Store) keepCopy(root string, c *content) error {
 			dropped = append(dropped, rec.Trusted[0].Hash)
 			rec.Trusted = rec.Trusted[1:]
 		}
-		return json.MarshalIndent(rec, "", "  ")
+		return ledger.Seal(s.state, recordName(p.key), rec)
 	})
 	if err != nil {
 		return err

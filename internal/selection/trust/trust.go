@@ -27,7 +27,6 @@ package trust
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -63,6 +62,7 @@ type Options struct {
 
 // Store keeps what is trusted. Safe for concurrent use.
 type Store struct {
+	state string
 	dir   string
 	parse func([]byte) ([]hook.Registration, error)
 
@@ -81,35 +81,16 @@ type project struct {
 	content     *content
 	err         error // why the content cannot be trusted as it is
 	record      userfile.Source
+	kept        record // what the file says
+	keptErr     error
 	force       *Force
 }
 
 // New makes a store; nothing is read before it is asked.
 func New(opt Options) *Store {
-	return &Store{dir: filepath.Join(opt.State, "trust"), parse: opt.Parse, projects: map[string]*project{},
-		verified: map[string]bool{}}
+	return &Store{state: opt.State, dir: filepath.Join(opt.State, folder), parse: opt.Parse,
+		projects: map[string]*project{}, verified: map[string]bool{}}
 }
-
-// record is what is kept per project, 0600.
-type record struct {
-	Version int       `json:"version"`
-	Common  string    `json:"common"`
-	Path    string    `json:"path"`
-	Trusted []trusted `json:"trusted"` // the newest last
-}
-
-type trusted struct {
-	Hash string    `json:"hash"`
-	At   time.Time `json:"at"`
-	Root string    `json:"root"` // the working tree it was trusted in
-	// Branch was checked out there; "" for none, "-" outside of a repository.
-	Branch string `json:"branch,omitempty"`
-	Files  []File `json:"files"`
-}
-
-// maxTrusted is how many contents of one project are kept: one per branch
-// people switch between, not one per edit ever made.
-const maxTrusted = 24
 
 // identityAge is how long it is believed which repository a folder is in.
 const identityAge = 2 * time.Second
@@ -177,8 +158,10 @@ func (s *Store) readState(p *project) (*project, record, error) {
 	if branch := branchOf(&p.head); changed || branch != p.branch {
 		p.branch, p.force = branch, nil
 	}
-	rec, err := readRecord(data)
-	return p, rec, err
+	if changed || p.kept.Version == 0 {
+		p.kept, p.keptErr = s.readRecord(p.key, data)
+	}
+	return p, p.kept, p.keptErr
 }
 
 func textOf(err error) string {
@@ -188,64 +171,9 @@ func textOf(err error) string {
 	return err.Error()
 }
 
-func (s *Store) recordFile(key string) string { return filepath.Join(s.dir, key, "trust.json") }
+func (s *Store) recordFile(key string) string { return filepath.Join(s.state, recordName(key)) }
 func (s *Store) copyDir(key, hash string) string {
 	return filepath.Join(s.dir, key, hash)
-}
-
-func readRecord(data []byte) (record, error) {
-	rec := record{Version: 1}
-	if len(data) == 0 {
-		return rec, nil
-	}
-	if err := json.Unmarshal(data, &rec); err != nil || rec.Version != 1 {
-		return record{Version: 1}, errors.New("the record of trust cannot be read; run `hookmux trust` again")
-	}
-	return rec, nil
-}
-
-func (r *record) findContent(hash string) *trusted {
-	for i := range r.Trusted {
-		if r.Trusted[i].Hash == hash {
-			return &r.Trusted[i]
-		}
-	}
-	return nil
-}
-
-// isTrusted reports whether content is trusted at root with that branch checked
-// out. It is not when other content was trusted there later: else putting an
-// older file back, as a stash or a restore does, would silently take away the
-// guard that was added since. Another branch or working tree may well hold the
-// older content; there it goes on counting.
-func (r *record) isTrusted(hash, root, branch string) bool {
-	found := false
-	for _, t := range r.Trusted {
-		switch {
-		case t.Hash == hash:
-			found = true
-		case found && branch != detached && t.Root == root && t.Branch == branch:
-			return false
-		}
-	}
-	return found
-}
-
-// lastTrusted is what stays in force at root: the newest content trusted there on that
-// branch, else the newest trusted there, else in any working tree.
-func (r *record) lastTrusted(root, branch string) *trusted {
-	for _, fits := range []func(t *trusted) bool{
-		func(t *trusted) bool { return t.Root == root && t.Branch == branch },
-		func(t *trusted) bool { return t.Root == root },
-		func(t *trusted) bool { return true },
-	} {
-		for i := len(r.Trusted) - 1; i >= 0; i-- {
-			if fits(&r.Trusted[i]) {
-				return &r.Trusted[i]
-			}
-		}
-	}
-	return nil
 }
 
 // Force is what of a project may run right now.

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
 )
 
 func parse(data []byte) ([]hook.Registration, error) {
@@ -470,6 +472,50 @@ func TestDamagedState(t *testing.T) {
 	}
 	if f, err := p.fresh().Trust(p.root, ""); err != nil || f.Status != Trusted {
 		t.Error(f, err)
+	}
+}
+
+// A record that something else wrote, or that belongs to another project, trusts
+// nothing.
+func TestForgedRecordTrustsNothing(t *testing.T) {
+	p := newPlace(t)
+	p.write(hooksFile, file(command("a", "true")))
+	p.trust()
+	records, _ := filepath.Glob(filepath.Join(p.state, "trust", "*", "trust.json"))
+	if len(records) != 1 {
+		t.Fatal(records)
+	}
+	whole, err := os.ReadFile(records[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sealed struct {
+		Content json.RawMessage `json:"content"`
+	}
+	if err := json.Unmarshal(whole, &sealed); err != nil {
+		t.Fatal(err)
+	}
+	moved, err := ledger.Seal(p.state, recordName("another"), sealed.Content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string][]byte{
+		"without a seal": sealed.Content, "of another project": moved,
+		"changed": bytes.Replace(whole, []byte("hooks.json"), []byte("hooks.jsom"), 1),
+	} {
+		if err := os.WriteFile(records[0], text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f := p.fresh().InForce(p.root)
+		if f.Status != Untrusted || f.Hooks != "" || !strings.Contains(f.Problem, "not believed") {
+			t.Errorf("a record %s: %+v, want nothing to be trusted", what, f)
+		}
+	}
+	if err := os.WriteFile(records[0], whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := p.fresh().InForce(p.root); f.Status != Trusted {
+		t.Errorf("the record as it was: %+v", f)
 	}
 }
 

@@ -22,14 +22,17 @@ import (
 
 // Outbox is the service.
 type Outbox struct {
-	deps services.Deps
-	// agentOf is the agent whose process asks; "" for none.
-	agentOf func(pid int) string
+	deps    services.Deps
+	agentOf AgentOf
 
 	mu      sync.Mutex
 	texts   []*queuedText
 	pollers map[*poller]struct{}
 }
+
+// AgentOf is the agent that a process is or runs below, and the agent's own
+// process; "" for none.
+type AgentOf func(pid int) (agent string, agentPID int)
 
 type queuedText struct {
 	wire.OutboxText
@@ -49,7 +52,7 @@ type poller struct {
 }
 
 // New makes an empty outbox.
-func New(deps services.Deps, agentOf func(pid int) string) *Outbox {
+func New(deps services.Deps, agentOf AgentOf) *Outbox {
 	return &Outbox{deps: deps, agentOf: agentOf, pollers: map[*poller]struct{}{}}
 }
 
@@ -243,9 +246,15 @@ func (o *Outbox) answerPoll(ctx context.Context, params json.RawMessage, peer pr
 		return nil, wire.Errorf(wire.CodeParams,
 			"session.outbox needs the name of an agent and 1 to %d sessions", maxSessions)
 	}
-	if caller := o.agentOf(peer.PID); caller != "" && caller != a.Name {
+	switch caller, own := o.agentOf(peer.PID); {
+	case caller != "" && caller != a.Name:
 		// What is meant for one agent is nothing for another.
 		return nil, wire.Errorf(wire.CodeRefused, "%s asks for what is meant for %s", caller, a.Name)
+	case caller != "" && own != peer.PID:
+		// The plugin runs inside the agent. What the agent's tools start would get
+		// what is meant for the agent's other sessions.
+		return nil, wire.Errorf(wire.CodeRefused,
+			"texts for %s are handed to its own process %d, not to what it started", a.Name, own)
 	}
 	o.confirm(a.Name, p.Done)
 	wait := time.Duration(p.Wait * float64(time.Second))

@@ -23,7 +23,7 @@ func waitFor(t *testing.T, what string, is func() bool) {
 // A plugin that was handed a text and went says nothing about it, and neither
 // do we.
 func TestTextThatIsNotConfirmed(t *testing.T) {
-	o := New(services.Deps{}, func(int) string { return "" })
+	o := New(services.Deps{}, func(int) (string, int) { return "", 0 })
 	ctx := context.Background()
 	polled := make(chan []wire.OutboxText, 1)
 	go func() { polled <- o.poll(ctx, "opencode", "a", []string{"s"}) }()
@@ -44,7 +44,7 @@ func TestTextThatIsNotConfirmed(t *testing.T) {
 // Until it is confirmed it comes again, with the same id; a plugin's newer
 // question replaces the older one.
 func TestTextComesAgainUntilConfirmed(t *testing.T) {
-	o := New(services.Deps{}, func(int) string { return "" })
+	o := New(services.Deps{}, func(int) (string, int) { return "", 0 })
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	first := make(chan []wire.OutboxText, 1)

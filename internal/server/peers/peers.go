@@ -21,7 +21,8 @@ type Limits struct {
 	Talks       int // conversations of everybody
 	TalksEach   int // conversations of one process
 	// Arriving bounds the bytes of request bodies that have not arrived in full,
-	// and Arrived those that wait for an answer.
+	// and Arrived those that wait for an answer. Where there are more, the oldest
+	// of the process that holds most of them is hung up on: its client asks again.
 	Arriving, Arrived int64
 	// Silence is how long a peer may take to say what it wants.
 	Silence time.Duration
@@ -37,7 +38,7 @@ const (
 // silent for longer is broken or hostile.
 var Standard = Limits{
 	Connections: 4096, PerProcess: 1024, Talks: MaxTalks, TalksEach: MaxTalksEach,
-	Arriving: 80 << 20, Arrived: 512 << 20, Silence: 10 * time.Second,
+	Arriving: 80 << 20, Arrived: 128 << 20, Silence: 10 * time.Second,
 }
 
 // Book has everybody who is connected. It is safe for concurrent use.
@@ -214,8 +215,13 @@ func (p *Peer) Expect(bytes int64) bool {
 	b := p.book
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if p.gone || p.whole || bytes > b.limits.Arriving || b.arrived+bytes > b.limits.Arrived {
+	if p.gone || p.whole || bytes > min(b.limits.Arriving, b.limits.Arrived) {
 		return false
+	}
+	for b.arrived+bytes > b.limits.Arrived {
+		if !b.evictHolder() {
+			return false
+		}
 	}
 	for e := b.all.Front(); e != nil && b.arriving+bytes > b.limits.Arriving; {
 		other := e.Value.(*Peer)
@@ -229,6 +235,24 @@ func (p *Peer) Expect(bytes int64) bool {
 	b.arriving += bytes
 	return true
 }
+
+// evictHolder hangs up on the oldest peer, of the process that holds most bytes,
+// whose body waits for an answer. It is false when nobody has one.
+func (b *Book) evictHolder() bool {
+	held := map[int]int64{}
+	most, pid := int64(0), 0
+	for e := b.all.Front(); e != nil; e = e.Next() {
+		if p := e.Value.(*Peer); isHolding(p) {
+			held[p.pid] += p.bytes
+			if held[p.pid] > most {
+				most, pid = held[p.pid], p.pid
+			}
+		}
+	}
+	return most > 0 && b.evictOldest(pid, isHolding)
+}
+
+func isHolding(p *Peer) bool { return p.whole && p.bytes > 0 }
 
 // Arrived notes that the body is there.
 func (p *Peer) Arrived() {

@@ -202,25 +202,41 @@ func TestHalfSentBodiesStayWithinTheBudget(t *testing.T) {
 	if arriving, arrived := b.Bytes(); arriving != 0 || arrived != small.Arriving {
 		t.Errorf("%d arriving, %d arrived; want 0 and %d", arriving, arrived, small.Arriving)
 	}
-	// What has arrived waits for its answer and is never hung up on, but there
-	// is an end to that, too.
-	for range 2 {
-		q, _ := admit(t, b, 9)
-		if !q.Expect(100) {
-			t.Fatal("no room")
-		}
-		q.Arrived()
-		q.Heard()
-	}
-	if q, _ := admit(t, b, 9); q.Expect(1) {
-		t.Error("more bodies wait than there may")
-	}
-	if l.closed {
-		t.Error("a call that waits for its answer was hung up on")
-	}
 	p.Leave()
-	if _, arrived := b.Bytes(); arrived != 200 {
-		t.Errorf("%d bytes after one left, want 200", arrived)
+	if _, arrived := b.Bytes(); arrived != 0 {
+		t.Errorf("%d bytes after the only one left, want 0", arrived)
+	}
+}
+
+// Bodies that wait for an answer have a budget, too: whoever holds most of it
+// makes room, oldest first, and small ones stay.
+func TestWaitingBodiesMakeRoom(t *testing.T) {
+	b, _ := newBook()
+	wait := func(pid int, bytes int64) *line {
+		t.Helper()
+		p, l := admit(t, b, pid)
+		if !p.Expect(bytes) {
+			t.Fatalf("process %d finds no room for %d bytes", pid, bytes)
+		}
+		p.Arrived()
+		p.Heard()
+		if _, arrived := b.Bytes(); arrived > small.Arrived {
+			t.Errorf("%d bytes wait, want at most %d", arrived, small.Arrived)
+		}
+		return l
+	}
+	modest := wait(1, 10)
+	first, second := wait(2, 100), wait(2, 100)
+	other := wait(3, 90)
+	last := wait(4, 20) // 320 is too much
+	if !first.closed || second.closed || modest.closed || other.closed || last.closed {
+		t.Errorf("hung up on: the first of the greediest %v, its second %v, a modest one %v, another %v, the last %v; "+
+			"want the first alone", first.closed, second.closed, modest.closed, other.closed, last.closed)
+	}
+	wait(4, 100)
+	wait(4, 100)
+	if modest.closed {
+		t.Error("a small body was hung up on while large ones wait")
 	}
 }
 
