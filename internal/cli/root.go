@@ -143,7 +143,7 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 			agents.ResumeCommand(app), agents.TmuxCommand(app), agents.ShellInitCommand(app),
 		}},
 		{groupSee, "See what agents do:", []*cobra.Command{
-			see.PsCommand(app), see.ShowCommand(app), see.WatchCommand(app), see.LogCommand(app), see.JumpCommand(app),
+			see.UpCommand(app), see.PsCommand(app), see.ShowCommand(app), see.WatchCommand(app), see.LogCommand(app), see.JumpCommand(app),
 			see.SendCommand(app), see.RenameCommand(app), see.ForgetCommand(app), see.StatsCommand(app),
 		}},
 		{groupAnswer, "Answer agents:", []*cobra.Command{

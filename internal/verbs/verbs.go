@@ -99,6 +99,7 @@ var table = []Verb{
 	{"trust", Weaken, "lets a project's own hooks run"},
 	{"uninstall", Weaken, "takes hookmux's hooks out of agents' configuration"},
 	{"untrust", Weaken, "stops a project's own hooks"},
+	{"up", Decide, "shows requests of agents and answers them by key"},
 	{"verify", Use, "starts agents to see whether hooks work"},
 	{"version", Read, "shows the version"},
 	{"watch", Read, "shows events"},

@@ -54,8 +54,9 @@ func jumpToNext(ctx context.Context, app *cmdutil.App) error {
 	}
 	var missed error
 	for _, one := range wire.NextWaiting(list) {
-		err := focusPane(ctx, app, one)
+		said, err := focusPane(ctx, app, one)
 		if err == nil {
+			sayIfAny(app, said)
 			return nil
 		}
 		if missed == nil {
@@ -77,29 +78,41 @@ func jumpToSession(ctx context.Context, app *cmdutil.App, name string) error {
 	if err != nil {
 		return err
 	}
-	return focusPane(ctx, app, &d.Session)
+	said, err := focusPane(ctx, app, &d.Session)
+	if err != nil {
+		return err
+	}
+	sayIfAny(app, said)
+	return nil
 }
 
-// focusPane goes to the pane of a session, or says why that cannot be.
-func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) error {
+func sayIfAny(app *cmdutil.App, said string) {
+	if said != "" {
+		app.Say("%s", said)
+	}
+}
+
+// focusPane goes to the pane of a session, or says why that cannot be. What it
+// says besides is for the person.
+func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, error) {
 	called := s.Title
 	if called == "" {
 		called = s.ID
 	}
 	switch {
 	case s.Ended != nil:
-		return fmt.Errorf("%s: it has ended; `hookmux resume %s` takes it up again", called, s.ID)
+		return "", fmt.Errorf("%s: it has ended; `hookmux resume %s` takes it up again", called, s.ID)
 	case s.Pane == "unknown":
-		return fmt.Errorf("%s: %s runs under its shared daemon, so nobody knows its pane; start it with `hookmux "+
+		return "", fmt.Errorf("%s: %s runs under its shared daemon, so nobody knows its pane; start it with `hookmux "+
 			"run %s` and hookmux will", called, s.Agent, s.Agent)
 	case s.Mux != "tmux" && s.Pane != "" && s.Mux != "":
-		return fmt.Errorf("%s: it sits in %s pane %s; hookmux can go to tmux panes only", called, s.Mux, s.Pane)
+		return "", fmt.Errorf("%s: it sits in %s pane %s; hookmux can go to tmux panes only", called, s.Mux, s.Pane)
 	case s.Mux != "tmux":
 		place := "in no terminal hookmux knows of"
 		if s.TTY != "" {
 			place = "at " + s.TTY
 		}
-		return fmt.Errorf("%s: it runs %s, not in tmux", called, place)
+		return "", fmt.Errorf("%s: it runs %s, not in tmux", called, place)
 	}
 	server := &tmux.Server{Socket: s.Server}
 	from := ""
@@ -109,12 +122,12 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) error {
 	done, err := server.Focus(ctx, s.Pane, from)
 	switch {
 	case errors.Is(err, tmux.ErrNoServer):
-		return fmt.Errorf("%s: its tmux server is gone; `hookmux resume %s` takes it up again", called, s.ID)
+		return "", fmt.Errorf("%s: its tmux server is gone; `hookmux resume %s` takes it up again", called, s.ID)
 	case err != nil:
-		return fmt.Errorf("%s: %w", called, err)
+		return "", fmt.Errorf("%s: %w", called, err)
 	}
 	if done.Client == "" {
-		app.Say("nobody looks at that tmux; %s", quote.Line(done.Attach))
+		return "nobody looks at that tmux; " + quote.Line(done.Attach), nil
 	}
-	return nil
+	return "", nil
 }

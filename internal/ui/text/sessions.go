@@ -34,8 +34,8 @@ func (s Style) status(one *wire.Session) string {
 	return "○ idle"
 }
 
-// doing is what a session does now, or how its last turn went.
-func doing(one *wire.Session) string {
+// Doing is what a session does now, or how its last turn went.
+func Doing(one *wire.Session) string {
 	t := one.Turn
 	switch {
 	case one.Ended != nil && one.EndReason != "" && (t == nil || t.Summary == ""):
@@ -128,7 +128,7 @@ func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width i
 		table.addRow(
 			s.status(one), termsafe.Line(one.Agent, 12), termsafe.Line(ids[i], 40), termsafe.Line(title, maxTitle),
 			ago(now.Sub(span)), termsafe.Line(where(one), 20), termsafe.Line(tail(one.Cwd), 24),
-			termsafe.Line(doing(one), 120),
+			termsafe.Line(Doing(one), 120),
 		)
 	}
 	table.fitWidth(width)

@@ -1,0 +1,260 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// decision is something only a person may do, sent to the hub. pin is empty at
+// first; it is asked for where the hub wants one.
+type decision func(ctx context.Context, pin string) (said string, err error)
+
+// terminalCall runs a decision while the terminal is the hub's: it may ask for a
+// code there.
+type terminalCall struct {
+	ctx    context.Context
+	run    decision
+	answer string
+}
+
+// Run is told by Bubble Tea once the terminal is free.
+func (c *terminalCall) Run() (err error) {
+	c.answer, err = c.run(c.ctx, "")
+	return err
+}
+
+// SetStdin, SetStdout and SetStderr are of no use: the hub opens the terminal itself.
+func (c *terminalCall) SetStdin(io.Reader)  {}
+func (c *terminalCall) SetStdout(io.Writer) {}
+func (c *terminalCall) SetStderr(io.Writer) {}
+
+func (c *terminalCall) said(err error) string {
+	if err != nil {
+		return errorText(err)
+	}
+	return c.answer
+}
+
+type (
+	askAtTerminalMsg struct{ call *terminalCall }
+	askPINMsg        struct {
+		why string
+		run decision
+	}
+)
+
+// decide sends a decision. Where the hub wants to ask the person something at
+// their terminal first, the view leaves the screen to it for that time.
+func (m *Model) decide(run decision) tea.Cmd {
+	m.busy, m.status = true, "sending …"
+	return func() tea.Msg {
+		var seat wire.SeatView
+		if err := m.opts.Hub.Call(m.ctx, wire.MethodSeat, nil, &seat); err != nil {
+			return outcomeMsg{errorText(err)}
+		}
+		if seat.Outcome == "code" || seat.Outcome == "PIN" {
+			return askAtTerminalMsg{&terminalCall{ctx: m.ctx, run: run}}
+		}
+		said, err := run(m.ctx, "")
+		switch {
+		case client.NeedsPIN(err):
+			return askPINMsg{errorText(err), run}
+		case err != nil:
+			return outcomeMsg{errorText(err)}
+		}
+		return outcomeMsg{said}
+	}
+}
+
+// reply answers a request.
+func (m *Model) reply(reply client.FeedReply) tea.Cmd {
+	return m.decide(func(ctx context.Context, pin string) (string, error) {
+		reply.PIN = pin
+		result, err := m.opts.Hub.Reply(ctx, reply)
+		if err != nil {
+			return "", err
+		}
+		return outcomeText(result), nil
+	})
+}
+
+// askPIN asks for the PIN and sends the decision again with it.
+func (m *Model) askPIN(ask askPINMsg) tea.Cmd {
+	m.status = ask.why
+	m.startTyping("PIN", "", func(m *Model, pin string) tea.Cmd {
+		return m.decide(func(ctx context.Context, _ string) (string, error) { return ask.run(ctx, pin) })
+	})
+	m.typing.input.secret = true
+	return nil
+}
+
+// approve says yes to the selected request: once, or to its plan.
+func (m *Model) approve(choice string) tea.Cmd {
+	item := m.pendingRequest()
+	if item == nil || !slices.Contains(item.Choices, choice) {
+		return nil
+	}
+	if why := m.whyNotYet(true); why != "" {
+		m.status = why
+		return nil
+	}
+	return m.reply(replyFor(item, choice))
+}
+
+// replyFor is the answer that a choice stands for.
+func replyFor(item *wire.FeedItem, choice string) client.FeedReply {
+	reply := client.FeedReply{ID: item.ID, Choice: choice, SHA256: item.SHA256}
+	switch choice {
+	case "accept", "auto", "manual", "reject":
+		reply.Choice, reply.Plan = "plan", choice
+	case "always":
+		reply.Rule = item.Rule
+	}
+	return reply
+}
+
+// approveAlways shows the rule before it is saved.
+func (m *Model) approveAlways() tea.Cmd {
+	item := m.pendingRequest()
+	if item == nil || !slices.Contains(item.Choices, "always") {
+		return nil
+	}
+	if item.Rule == "" {
+		m.status = "there is no rule for this: " + termsafe.Line(item.NoRule, 0)
+		return nil
+	}
+	if why := m.whyNotYet(true); why != "" {
+		m.status = why
+		return nil
+	}
+	m.mode = modeConfirm
+	m.confirm = confirmation{yes: "A", lines: []string{"From now on this is allowed without asking:", "",
+		"  " + termsafe.Line(item.Rule, 0), "", "`hookmux allow list` shows such rules, `allow revoke` takes one back.",
+		"A saves it and approves · Esc leaves it"},
+		run: func(m *Model) tea.Cmd { return m.reply(replyFor(item, "always")) }}
+	return nil
+}
+
+// deny says no, with words for the model.
+func (m *Model) deny() tea.Cmd {
+	item := m.pendingRequest()
+	if item == nil {
+		return nil
+	}
+	plan := slices.Contains(item.Choices, "reject")
+	if !plan && !slices.Contains(item.Choices, "deny") {
+		return nil
+	}
+	if why := m.whyNotYet(false); why != "" {
+		m.status = why
+		return nil
+	}
+	label := "Deny. Reason for the model (Enter: none)"
+	if plan {
+		label = "Reject the plan. What should be different (Enter: nothing)"
+	}
+	m.startTyping(label, "", func(m *Model, words string) tea.Cmd {
+		if plan {
+			reply := replyFor(item, "reject")
+			reply.Feedback = words
+			return m.reply(reply)
+		}
+		reply := replyFor(item, "deny")
+		reply.Reason = words
+		return m.reply(reply)
+	})
+	return nil
+}
+
+// release leaves the request to the agent's own prompt.
+func (m *Model) release() tea.Cmd {
+	item := m.pendingRequest()
+	if item == nil {
+		return nil
+	}
+	if why := m.whyNotYet(false); why != "" {
+		m.status = why
+		return nil
+	}
+	return m.decide(func(ctx context.Context, _ string) (string, error) {
+		result, err := m.opts.Hub.Release(ctx, item.ID)
+		if err != nil {
+			return "", err
+		}
+		return outcomeText(result), nil
+	})
+}
+
+// answerQuestions opens the form of the selected request.
+func (m *Model) answerQuestions() tea.Cmd {
+	item := m.pendingRequest()
+	if item == nil || !slices.Contains(item.Choices, "answer") {
+		return nil
+	}
+	if why := m.whyNotYet(true); why != "" {
+		m.status = why
+		return nil
+	}
+	questions := item.Questions
+	if len(questions) == 0 {
+		questions = []event.Inquiry{{Text: "Your answer", Free: true}}
+	}
+	m.mode, m.form = modeForm, newForm(item, item.Agent+" · "+m.selectedRow().title(), questions)
+	return nil
+}
+
+// pendingRequest is the selected request, where it can be answered here.
+func (m *Model) pendingRequest() *wire.FeedItem {
+	if r := m.selectedRow(); r != nil && r.request != nil && !isWindow(r.request) {
+		return r.request
+	}
+	return nil
+}
+
+// outcomeText says in a line what became of an answer.
+func outcomeText(result client.FeedResult) string {
+	switch result.Outcome {
+	case "delivered":
+		var parts []string
+		if result.Item != nil {
+			parts = append(parts, result.ID+": "+text.Style{}.Ended(result.Item))
+		} else {
+			parts = append(parts, result.ID+": "+result.Why)
+		}
+		if g := result.Grant; g != nil {
+			parts = append(parts, "from now on allowed: "+g.Rule)
+		}
+		for _, less := range result.Degraded {
+			parts = append(parts, "the agent does not hear all of it: "+less)
+		}
+		return termsafe.Line(strings.Join(parts, " · "), 0)
+	case "already":
+		if result.By != "" {
+			return termsafe.Line(fmt.Sprintf("%s: too late, decided by %s", result.ID, result.By), 0)
+		}
+		return termsafe.Line(result.ID+": too late: "+result.Why, 0)
+	case "expired":
+		return termsafe.Line(result.ID+": nobody waits for the answer any more: "+result.Why, 0)
+	}
+	return termsafe.Line(result.Why, 0)
+}
+
+func endedText(item *wire.FeedItem) string {
+	if isWindow(item) {
+		return "it was answered in the agent's window"
+	}
+	return item.ID + ": " + text.Style{}.Ended(item)
+}
+
+func errorText(err error) string { return termsafe.Line(err.Error(), 0) }

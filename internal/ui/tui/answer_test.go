@@ -1,0 +1,250 @@
+package tui
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+func TestKeysAnswer(t *testing.T) {
+	plan := func(r *wire.FeedItem) {
+		r.Kind, r.Choices, r.Shown = "plan", []string{"accept", "auto", "manual", "reject"},
+			"Claude has a plan\n  1. test\n"
+	}
+	ask := func(r *wire.FeedItem) {
+		r.Kind, r.Choices, r.Questions = "question", []string{"answer", "deny"}, question()
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*wire.FeedItem)
+		press  func(s *screen)
+		want   string // the reply without id and hash
+	}{
+		{"approve", nil, func(s *screen) { s.press("a") }, `"choice":"once"`},
+		{"always", nil, func(s *screen) { s.press("A", "A") }, `"choice":"always","rule":"Bash(go test:*)"`},
+		{"deny", nil, func(s *screen) { s.press("d", "enter") }, `"choice":"deny"`},
+		{"deny with a reason", nil, func(s *screen) { s.press("d"); s.typeText("not now"); s.press("enter") },
+			`"choice":"deny","reason":"not now"`},
+		{"accept a plan", plan, func(s *screen) { s.press("a") }, `"choice":"plan","plan":"accept"`},
+		{"accept a plan, edits unasked", plan, func(s *screen) { s.press("u") }, `"choice":"plan","plan":"auto"`},
+		{"accept a plan, edits asked", plan, func(s *screen) { s.press("m") }, `"choice":"plan","plan":"manual"`},
+		{"reject a plan", plan, func(s *screen) { s.press("d"); s.typeText("tests first"); s.press("enter") },
+			`"choice":"plan","plan":"reject","feedback":"tests first"`},
+		{"choose an option", ask, func(s *screen) { s.press("enter", "2", "enter") },
+			`"choice":"answer","answers":[{"question":"Which database?","options":["SQLite"]}]`},
+		{"own words", ask, func(s *screen) { s.press("enter", "o"); s.typeText("files"); s.press("enter", "enter") },
+			`"choice":"answer","answers":[{"question":"Which database?","text":"files"}]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScreen(t, 120, 30)
+			item := s.request("k1", c.change)
+			s.arrive(item)
+			s.wait(time.Second)
+			c.press(s)
+			if len(s.hub.replies) != 1 {
+				t.Fatalf("replies: got %d, want 1; the screen:\n%s", len(s.hub.replies), s.text())
+			}
+			want := `{"id":"k1",` + c.want + `,"sha256":"` + item.SHA256 + `"}`
+			if got := toJSON(s.hub.replies[0]); got != want {
+				t.Errorf("reply: got %s, want %s", got, want)
+			}
+			s.mustShow("k1: ")
+		})
+	}
+}
+
+func TestNothingIsAnswered(t *testing.T) {
+	long := func(r *wire.FeedItem) {
+		r.Shown = "Claude Code wants to run a command with Bash\n" + strings.Repeat("  $ echo line\n", 60) +
+			"  $ rm -rf build\n"
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*wire.FeedItem)
+		press  func(s *screen, item *wire.FeedItem)
+		says   string
+	}{
+		{"a key right after it appeared", nil,
+			func(s *screen, _ *wire.FeedItem) { s.press("a", "d", "r", "A") }, "just appeared"},
+		{"not all of it was shown", long,
+			func(s *screen, _ *wire.FeedItem) { s.wait(time.Second); s.press("a") }, "there is more of it"},
+		{"its end was shown just now", long, func(s *screen, _ *wire.FeedItem) {
+			s.wait(time.Second)
+			s.press("space", "space", "space", "space", "a")
+		}, "its end has only just appeared"},
+		{"another key than the one shown", nil,
+			func(s *screen, _ *wire.FeedItem) { s.wait(time.Second); s.press("A", "a") }, "nothing was done"},
+		{"the hub is silent", nil, func(s *screen, _ *wire.FeedItem) {
+			s.wait(time.Second)
+			s.send(connectionMsg{"the hub closed the connection"})
+			s.press("a")
+		}, "the hub closed the connection"},
+		{"another request slid under the cursor", nil, func(s *screen, item *wire.FeedItem) {
+			s.wait(time.Second)
+			s.arrive(s.request("k2", nil))
+			s.end(item)
+			s.press("a")
+		}, "just appeared"},
+		{"it changed while it was shown", nil, func(s *screen, item *wire.FeedItem) {
+			s.wait(time.Second)
+			s.arrive(s.request("k1", func(r *wire.FeedItem) { r.Shown = "Claude Code wants\n  $ rm -rf build\n" }))
+			s.press("a")
+		}, "just appeared"},
+		{"pasted text is no key", nil, func(s *screen, _ *wire.FeedItem) {
+			s.wait(time.Second)
+			s.send(pasted("aaa"))
+		}, ""},
+		{"a question without an answer", func(r *wire.FeedItem) {
+			r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, question()
+		}, func(s *screen, _ *wire.FeedItem) { s.wait(time.Second); s.press("enter", "enter") }, "no answer yet"},
+		{"a question that ended meanwhile", func(r *wire.FeedItem) {
+			r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, question()
+		}, func(s *screen, item *wire.FeedItem) {
+			s.wait(time.Second)
+			s.press("enter", "1")
+			s.end(item)
+			s.press("enter")
+		}, "too late"},
+		{"it stands in the agent's window", func(r *wire.FeedItem) { r.Status = wire.FeedWindow },
+			func(s *screen, _ *wire.FeedItem) { s.wait(time.Second); s.press("a", "d", "r") }, "only there can it be answered"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScreen(t, 120, 24)
+			item := s.request("k1", c.change)
+			s.arrive(item)
+			c.press(s, item)
+			if len(s.hub.replies)+len(s.hub.released) != 0 {
+				t.Fatalf("answered: %s %v; the screen:\n%s", toJSON(s.hub.replies), s.hub.released, s.text())
+			}
+			if c.says != "" {
+				s.mustShow(c.says)
+			}
+		})
+	}
+}
+
+func TestLongRequestIsApprovedAfterItsEnd(t *testing.T) {
+	s := newScreen(t, 80, 20)
+	s.arrive(s.request("k1", func(r *wire.FeedItem) { r.Shown = strings.Repeat("  $ echo line\n", 60) }))
+	for range 20 {
+		s.wait(time.Second)
+		s.press("space")
+	}
+	s.wait(time.Second)
+	s.press("a")
+	if len(s.hub.replies) != 1 {
+		t.Fatalf("replies: got %d, want 1; the screen:\n%s", len(s.hub.replies), s.text())
+	}
+}
+
+func TestPINIsAskedFor(t *testing.T) {
+	s := newScreen(t, 120, 24)
+	s.hub.pin = "4711"
+	s.arrive(s.request("k1", nil))
+	s.wait(time.Second)
+	s.press("a")
+	s.mustShow("PIN: ")
+	s.typeText("4711")
+	if strings.Contains(s.text(), "4711") {
+		t.Fatalf("the PIN is on the screen:\n%s", s.text())
+	}
+	s.press("enter")
+	if len(s.hub.replies) != 1 || s.hub.replies[0].PIN != "4711" {
+		t.Fatalf("replies: got %s, want one with the PIN", toJSON(s.hub.replies))
+	}
+}
+
+func TestCodeIsAskedAtTheTerminal(t *testing.T) {
+	s := newScreen(t, 120, 24)
+	s.hub.seat = "code"
+	s.arrive(s.request("k1", nil))
+	s.wait(time.Second)
+	_, cmd := s.model.Update(keyPress("a"))
+	messages := runCommand(cmd)
+	if len(messages) != 1 {
+		t.Fatalf("messages: got %v, want one that frees the terminal", messages)
+	}
+	if _, ok := messages[0].(askAtTerminalMsg); !ok {
+		t.Fatalf("message: got %T, want askAtTerminalMsg: the hub asks for a code on a free screen", messages[0])
+	}
+	if len(s.hub.replies) != 0 {
+		t.Fatal("the reply was sent while the view held the terminal")
+	}
+}
+
+func TestRefusalIsShown(t *testing.T) {
+	s := newScreen(t, 120, 24)
+	s.hub.fail = &client.RefusedError{Message: "refused: claude (pid 7) started this terminal"}
+	s.arrive(s.request("k1", nil))
+	s.wait(time.Second)
+	s.press("a")
+	s.mustShow("refused: claude (pid 7) started this terminal")
+}
+
+func TestSessionKeys(t *testing.T) {
+	s := newScreen(t, 120, 24)
+	s.send(sessionsMsg{{ID: "s1", Agent: "claude", Status: "running", Title: "one", Pane: "%7"}})
+	s.press("g")
+	s.mustShow("went to %7")
+	s.press("s")
+	s.typeText("go on")
+	s.press("enter", "R")
+	for range 3 {
+		s.send(keyPress("backspace"))
+	}
+	s.typeText("two")
+	s.press("enter", "F", "F")
+	if got := strings.Join(append(append(s.hub.sent, s.hub.renamed...), s.hub.forgot...),
+		" "); got != "s1=go on s1=two s1" {
+		t.Errorf("calls: got %q, want %q", got, "s1=go on s1=two s1")
+	}
+	s.hub.fail = errors.New("the hub says no")
+	s.press("F", "F")
+	s.mustShow("the hub says no")
+}
+
+// A text typed into a window that asks for a yes could be that yes.
+func TestNoTextIsSentWhereSomethingWaits(t *testing.T) {
+	s := newScreen(t, 120, 24)
+	s.send(sessionsMsg{{ID: "s1", Agent: "claude", Status: "needsInput", Title: "one", Pane: "%7"}})
+	s.press("s")
+	s.typeText("y")
+	s.press("enter")
+	if len(s.hub.sent) != 0 {
+		t.Errorf("sent: %v, want nothing", s.hub.sent)
+	}
+}
+
+func TestFeedIsFollowedAnew(t *testing.T) {
+	s := newScreen(t, 120, 24)
+	stays, goes := s.request("k1", nil), s.request("k2", nil)
+	s.arrive(stays)
+	s.arrive(goes)
+	s.send(connectionMsg{"the hub closed the connection"})
+	s.arrive(stays)
+	s.send(noteMsg{Ready: &client.FeedReady{Attached: true}})
+	if n := len(s.model.board.requests); n != 1 || s.model.board.requests[0].ID != "k1" {
+		t.Errorf("requests after the hub came back: got %s, want k1 alone", toJSON(s.model.board.requests))
+	}
+	if strings.Contains(s.text(), "closed the connection") {
+		t.Errorf("the problem is still shown:\n%s", s.text())
+	}
+}
+
+func TestFilter(t *testing.T) {
+	s := newScreen(t, 120, 24)
+	s.fillDay()
+	s.press("/")
+	s.typeText("gemini changelog")
+	s.press("enter")
+	s.mustShow("write the changelog")
+	if strings.Contains(s.text(), "make the button blue") {
+		t.Errorf("the filter lets everything through:\n%s", s.text())
+	}
+	s.press("esc")
+	s.mustShow("make the button blue")
+}

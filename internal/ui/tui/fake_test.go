@@ -1,0 +1,292 @@
+package tui
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// fakeHub takes answers down.
+type fakeHub struct {
+	seat     string // what the hub makes of the caller
+	replies  []client.FeedReply
+	released []string
+	sent     []string
+	renamed  []string
+	forgot   []string
+	pin      string // wanted for an answer
+	detail   *wire.SessionDetail
+	fail     error
+}
+
+func (f *fakeHub) Info(context.Context) (*client.Info, error) { return &client.Info{}, f.fail }
+func (f *fakeHub) FollowWaiting(ctx context.Context, _ func(client.FeedNote) error) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+func (f *fakeHub) Stream(ctx context.Context, _ wire.StreamParams, _ func(client.Note) error) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+func (f *fakeHub) Sessions(context.Context, client.SessionsParams) ([]client.SessionInfo, error) {
+	return nil, f.fail
+}
+func (f *fakeHub) Session(_ context.Context, name string) (*client.SessionDetail, error) {
+	if f.detail == nil || f.detail.ID != name {
+		return nil, errors.New("no such session")
+	}
+	return f.detail, nil
+}
+func (f *fakeHub) Reply(_ context.Context, r client.FeedReply) (client.FeedResult, error) {
+	if f.fail != nil {
+		return client.FeedResult{}, f.fail
+	}
+	if f.pin != "" && r.PIN != f.pin {
+		return client.FeedResult{}, &wire.Error{Code: wire.CodePIN, Message: "approvals need the PIN"}
+	}
+	f.replies = append(f.replies, r)
+	item := wire.FeedItem{ID: r.ID, Decision: &wire.FeedDecision{Choice: r.Choice, Plan: r.Plan, By: "you",
+		Outcome: "delivered", Reason: r.Reason}}
+	return client.FeedResult{ID: r.ID, Outcome: "delivered", Item: &item, Decided: item.Decision}, nil
+}
+func (f *fakeHub) Release(_ context.Context, id string) (client.FeedResult, error) {
+	f.released = append(f.released, id)
+	return client.FeedResult{ID: id, Outcome: "delivered", Why: "left to the agent"}, f.fail
+}
+func (f *fakeHub) RenameSession(_ context.Context, name, title string) (*client.SessionInfo, error) {
+	f.renamed = append(f.renamed, name+"="+title)
+	return &wire.Session{ID: name, Title: title}, f.fail
+}
+func (f *fakeHub) ForgetSession(_ context.Context, name string) (*client.SessionInfo, error) {
+	f.forgot = append(f.forgot, name)
+	return &wire.Session{ID: name}, f.fail
+}
+func (f *fakeHub) SendToSession(_ context.Context, name, text string, _ bool) (*client.SessionSent, error) {
+	f.sent = append(f.sent, name+"="+text)
+	return &wire.SessionSent{Via: "pane"}, f.fail
+}
+func (f *fakeHub) Call(_ context.Context, method string, _, result any) error {
+	if method != wire.MethodSeat {
+		return errors.New("unexpected method " + method)
+	}
+	outcome := f.seat
+	if outcome == "" {
+		outcome = "allowed"
+	}
+	*result.(*wire.SeatView) = wire.SeatView{Outcome: outcome}
+	return nil
+}
+
+var noon = time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
+
+// screen drives a view without a terminal, on a clock of its own.
+type screen struct {
+	t     *testing.T
+	hub   *fakeHub
+	model *Model
+	now   time.Time
+}
+
+func newScreen(t *testing.T, width, height int) *screen {
+	s := &screen{t: t, hub: &fakeHub{}, now: noon}
+	s.model = New(t.Context(), Options{Hub: s.hub, Now: func() time.Time { return s.now },
+		Jump: func(_ context.Context, one *wire.Session) (string, error) { return "went to " + one.Pane, nil }})
+	s.send(tea.WindowSizeMsg{Width: width, Height: height})
+	s.send(noteMsg{Ready: &client.FeedReady{Attached: true}})
+	return s
+}
+
+// send gives the view a message and runs what it wants done, as Bubble Tea does.
+func (s *screen) send(msg tea.Msg) {
+	s.t.Helper()
+	queue := []tea.Msg{msg}
+	for len(queue) > 0 {
+		next := queue[0]
+		queue = queue[1:]
+		_, cmd := s.model.Update(next)
+		for _, m := range runCommand(cmd) {
+			if ask, ok := m.(askAtTerminalMsg); ok { // Bubble Tea would leave the screen to it
+				err := ask.call.Run()
+				m = outcomeMsg{ask.call.said(err)}
+			}
+			queue = append(queue, m)
+		}
+	}
+}
+
+func runCommand(cmd tea.Cmd) []tea.Msg {
+	if cmd == nil {
+		return nil
+	}
+	switch msg := cmd().(type) {
+	case nil:
+		return nil
+	case tea.BatchMsg:
+		var out []tea.Msg
+		for _, c := range msg {
+			out = append(out, runCommand(c)...)
+		}
+		return out
+	default:
+		return []tea.Msg{msg}
+	}
+}
+
+func (s *screen) wait(d time.Duration) { s.now = s.now.Add(d) }
+
+// press presses keys by their names.
+func (s *screen) press(keys ...string) {
+	s.t.Helper()
+	for _, key := range keys {
+		msg := tea.KeyPressMsg{}
+		switch key {
+		case "enter":
+			msg.Code = tea.KeyEnter
+		case "esc":
+			msg.Code = tea.KeyEscape
+		case "space":
+			msg.Code, msg.Text = tea.KeySpace, " "
+		case "tab":
+			msg.Code = tea.KeyTab
+		case "down":
+			msg.Code = tea.KeyDown
+		case "up":
+			msg.Code = tea.KeyUp
+		default:
+			msg.Code, msg.Text = []rune(key)[0], key
+		}
+		s.send(msg)
+	}
+}
+
+func (s *screen) typeText(text string) {
+	for _, r := range text {
+		s.press(string(r))
+	}
+}
+
+func (s *screen) text() string { return ansi.Strip(s.model.render()) }
+
+func (s *screen) mustShow(want ...string) {
+	s.t.Helper()
+	got := s.text()
+	for _, w := range want {
+		if !strings.Contains(got, w) {
+			s.t.Fatalf("the screen does not show %q:\n%s", w, got)
+		}
+	}
+}
+
+// request makes a request that arrives now.
+func (s *screen) request(id string, change func(*wire.FeedItem)) *wire.FeedItem {
+	item := &wire.FeedItem{ID: id, Status: wire.FeedPending, Kind: "permission", Agent: "claude",
+		Session: "session-" + id,
+		Cwd:     "/home/me/shop", Tool: "Bash", Choices: []string{"once", "always", "deny"}, Rule: "Bash(go test:*)",
+		Shown:     "Claude Code wants to run a command with Bash\nin /home/me/shop\n  $ go test ./...\n",
+		CreatedAt: s.now.Add(-12 * time.Second), Deadline: s.now.Add(10 * time.Minute)}
+	if change != nil {
+		change(item)
+	}
+	sum := sha256.Sum256([]byte(item.Shown))
+	item.SHA256 = hex.EncodeToString(sum[:])
+	return item
+}
+
+func (s *screen) arrive(item *wire.FeedItem) {
+	s.t.Helper()
+	method := wire.NoteFeedReceived
+	if isWindow(item) {
+		method = wire.NoteFeedWindow
+	}
+	s.send(noteMsg{Method: method, Item: item})
+}
+
+func (s *screen) end(item *wire.FeedItem) {
+	s.t.Helper()
+	s.send(noteMsg{Method: wire.NoteFeedWithdrawn, Item: item})
+}
+
+func question() []event.Inquiry {
+	return []event.Inquiry{{Text: "Which database?", Header: "Store", Free: true, Options: []event.Option{
+		{Label: "Postgres", Description: "known here"}, {Label: "SQLite", Description: "one file"}}}}
+}
+
+// fillDay shows a screen with a bit of everything.
+func (s *screen) fillDay() {
+	s.t.Helper()
+	ended := s.now.Add(-time.Hour)
+	turn := func(summary, result string) *wire.Turn {
+		end := s.now.Add(-time.Minute)
+		return &wire.Turn{N: 1, Started: s.now.Add(-3 * time.Minute), Ended: &end, Summary: summary, Result: result}
+	}
+	list := []wire.Session{
+		{ID: "session-k1", Agent: "claude", Status: "needsInput", Title: "fix the failing tests", Cwd: "/home/me/shop"},
+		{ID: "session-k2", Agent: "codex", Status: "needsInput", Title: "add a health endpoint", Cwd: "/home/me/api"},
+		{ID: "s3", Agent: "gemini", Status: "running", Title: "write the changelog", Cwd: "/home/me/docs",
+			Tool: "Edit CHANGELOG.md", Turn: &wire.Turn{N: 2, Started: s.now.Add(-95 * time.Second)}},
+		{ID: "s4", Agent: "opencode", Status: "failed", Title: "update the dependencies", Cwd: "/home/me/web",
+			Turn: turn("npm could not reach the registry.", "toolErrors"), Since: s.now.Add(-4 * time.Minute)},
+		{ID: "s5", Agent: "claude", Status: "success", Title: "make the button blue", Cwd: "/home/me/web",
+			Turn: turn("The button is blue now.", "ok"), Since: s.now.Add(-9 * time.Minute)},
+		{ID: "s6", Agent: "pi", Status: "idle", Cwd: "/home/me/notes", Since: s.now.Add(-26 * time.Hour)},
+		{ID: "s7", Agent: "codex", Status: "idle", Title: "old", Ended: &ended, Cwd: "/home/me/old"},
+	}
+	for i := range list {
+		list[i].StartedAt = s.now.Add(-time.Hour)
+	}
+	s.send(sessionsMsg(list))
+	s.arrive(s.request("k1", nil))
+	s.arrive(s.request("k2", func(r *wire.FeedItem) {
+		r.Agent, r.Kind, r.Questions, r.Choices = "codex", "question", question(), []string{"answer", "deny"}
+		r.Shown = "Codex asks\nin /home/me/api\nStore: Which database? (own words are taken)\n  1) Postgres: " +
+			"known here\n" +
+			"  2) SQLite: one file\n"
+	}))
+	s.arrive(s.request("w3", func(r *wire.FeedItem) {
+		r.Status, r.Session, r.Agent, r.Shown = wire.FeedWindow, "s9", "gemini", "Gemini CLI asks in %5: run a command"
+	}))
+}
+
+var update = flag.Bool("update", os.Getenv("HOOKMUX_UPDATE") != "", "write the golden files anew")
+
+// mustMatchGolden compares a frame with its golden file.
+func mustMatchGolden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != got {
+		t.Errorf("%s: the frame changed (HOOKMUX_UPDATE=1 takes it)\nwant:\n%s\ngot:\n%s", path, want, got)
+	}
+}
+
+func toJSON(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}

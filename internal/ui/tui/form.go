@@ -1,0 +1,164 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// form is a request's questions while they are answered.
+type form struct {
+	item      *wire.FeedItem
+	title     string // of the session
+	questions []event.Inquiry
+	at        int      // the question that is asked now
+	chosen    [][]bool // options, by question
+	words     []string // own words, by question
+}
+
+func newForm(item *wire.FeedItem, title string, questions []event.Inquiry) *form {
+	f := &form{item: item, title: title, questions: questions, words: make([]string, len(questions))}
+	for _, q := range questions {
+		f.chosen = append(f.chosen, make([]bool, len(q.Options)))
+	}
+	return f
+}
+
+// answered tells whether a question has an answer.
+func (f *form) answered(i int) bool { return slices.Contains(f.chosen[i], true) || f.words[i] != "" }
+
+// missing is the first question that needs an answer and has none; -1: none.
+func (f *form) missing() int {
+	for i, q := range f.questions {
+		if !f.answered(i) && !q.Optional {
+			return i
+		}
+	}
+	return -1
+}
+
+// choose takes an option of the question that is asked now.
+func (f *form) choose(option int) {
+	q := f.questions[f.at]
+	if option < 0 || option >= len(q.Options) {
+		return
+	}
+	if q.Multi {
+		f.chosen[f.at][option] = !f.chosen[f.at][option]
+		return
+	}
+	clear(f.chosen[f.at])
+	f.chosen[f.at][option] = true
+	f.words[f.at] = ""
+	f.at = min(f.at+1, len(f.questions)-1)
+}
+
+// reply is what the form says.
+func (f *form) reply() client.FeedReply {
+	reply := client.FeedReply{ID: f.item.ID, Choice: "answer", SHA256: f.item.SHA256}
+	for i, q := range f.questions {
+		if !f.answered(i) {
+			continue
+		}
+		answer := event.QuestionAnswer{ID: q.ID, Question: q.Text, Text: f.words[i]}
+		for n, option := range q.Options {
+			if f.chosen[i][n] {
+				answer.Options = append(answer.Options, option.Label)
+			}
+		}
+		if len(f.item.Questions) == 0 {
+			answer.Question = ""
+		}
+		reply.Answers = append(reply.Answers, answer)
+	}
+	return reply
+}
+
+func takesWords(q event.Inquiry) bool { return q.Free || len(q.Options) == 0 }
+
+// handleFormKey is a key while questions are answered.
+func (m *Model) handleFormKey(key string) tea.Cmd {
+	f := m.form
+	switch {
+	case key == "esc":
+		m.mode, m.form, m.status = modeList, nil, "nothing was answered"
+	case key == "tab" || key == "down":
+		f.at = min(f.at+1, len(f.questions)-1)
+	case key == "shift+tab" || key == "up":
+		f.at = max(f.at-1, 0)
+	case len(key) == 1 && key[0] >= '1' && key[0] <= '9':
+		f.choose(int(key[0] - '1'))
+	case key == "o" && takesWords(f.questions[f.at]):
+		m.startTyping("Your answer", f.words[f.at], func(m *Model, words string) tea.Cmd {
+			f.words[f.at] = words
+			if !f.questions[f.at].Multi && words != "" {
+				clear(f.chosen[f.at])
+			}
+			m.mode = modeForm
+			return nil
+		})
+	case key == "enter":
+		if at := f.missing(); at >= 0 {
+			f.at = at
+			m.status = "this question has no answer yet"
+			return nil
+		}
+		if m.board.findRequest(f.item.ID) == nil {
+			m.mode, m.form, m.status = modeList, nil, "too late: it waits no more"
+			return nil
+		}
+		if m.problem != "" || m.busy {
+			m.status = m.whyNotYet(true)
+			return nil
+		}
+		reply := f.reply()
+		m.mode, m.form = modeList, nil
+		return m.reply(reply)
+	}
+	return nil
+}
+
+// lines show the form.
+func (f *form) lines(width int) []string {
+	out := []string{}
+	for i, q := range f.questions {
+		mark := "  "
+		if i == f.at {
+			mark = "▸ "
+		}
+		head := q.Text
+		if q.Header != "" && q.Header != q.Text {
+			head = q.Header + ": " + q.Text
+		}
+		if q.Optional {
+			head += " (may be left open)"
+		}
+		out = append(out, indentWrapped(mark, termsafe.Line(head, 0), width)...)
+		for n, option := range q.Options {
+			box := "( )"
+			if q.Multi {
+				box = "[ ]"
+			}
+			if f.chosen[i][n] {
+				box = strings.Replace(strings.Replace(box, "( )", "(•)", 1), "[ ]", "[x]", 1)
+			}
+			label := option.Label
+			if option.Description != "" {
+				label += ": " + option.Description
+			}
+			out = append(out, indentWrapped(fmt.Sprintf("  %d %s ", n+1, box), termsafe.Line(label, 0), width)...)
+		}
+		if f.words[i] != "" {
+			out = append(out, indentWrapped("  own words: ", termsafe.Line(f.words[i], 0), width)...)
+		}
+		out = append(out, "")
+	}
+	return out
+}

@@ -1,0 +1,115 @@
+package tui_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/hookmux/hookmux/internal/hub"
+	"github.com/hookmux/hookmux/internal/hubtest"
+	"github.com/hookmux/hookmux/internal/ui/tui"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// terminal is what the view writes to.
+type terminal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (t *terminal) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.Write(p)
+}
+
+func (t *terminal) holds(word string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.Contains(t.text.String(), word)
+}
+
+// The view holds an agent at a real hub, answers it by key, and goes on when the
+// hub was started anew.
+func TestViewAnswersAgents(t *testing.T) {
+	w := hubtest.New(t, func(s hubtest.Setup) (hubtest.Hub, error) {
+		return hub.New(hub.Options{Dirs: s.Dirs, Table: s.Processes, Facts: s.Facts, Asker: s.Asker, Version: s.Version,
+			PID: s.PID, Extra: s.Extra, Log: s.Log, LiveSettings: s.LiveSettings, Person: s.ByPerson})
+	})
+	w.Up()
+	keys, typed := io.Pipe()
+	screen := &terminal{}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- tui.Run(ctx, tui.Options{Hub: w.Client}, tea.WithInput(keys), tea.WithOutput(screen),
+			tea.WithWindowSize(100, 30), tea.WithoutSignals(), tea.WithEnvironment([]string{"TERM=xterm"}))
+	}()
+	defer func() {
+		stop()
+		_ = typed.Close()
+		<-done
+	}()
+	for _, c := range []struct{ command, key, want string }{
+		{"echo first-command", "a", `"allow"`},
+		{"echo second-command", "d\r", `"deny"`},
+	} {
+		ask := hubtest.ToolBefore("claude", "s1", "/work/shop", c.command)
+		ask.Event = "PermissionRequest"
+		ask.Payload = []byte(strings.Replace(string(ask.Payload), `"PreToolUse"`, `"PermissionRequest"`, 1))
+		word := strings.Fields(c.command)[1]
+		answer := askUntilHeld(w, ask, func() bool { return screen.holds(word) })
+		answered := false
+		for until := time.Now().Add(hubtest.Patience); !answered && time.Now().Before(until); {
+			_, _ = typed.Write([]byte(c.key)) // too early at first: it must have been shown for a while
+			select {
+			case reply := <-answer:
+				answered = true
+				if !strings.Contains(string(reply.Stdout), c.want) {
+					t.Errorf("%s: the agent hears %s, want %s in it", c.command, reply.Stdout, c.want)
+				}
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+		if !answered {
+			t.Fatalf("%s: no answer reached the agent", c.command)
+		}
+		w.Down()
+		w.Up()
+	}
+}
+
+// askUntilHeld sends a request as an agent does until the view shows it: an agent
+// is held only once the view follows the feed.
+func askUntilHeld(w *hubtest.Bench, ask frame.Request, shown func() bool) <-chan frame.Reply {
+	answer := make(chan frame.Reply, 1)
+	for until := time.Now().Add(hubtest.Patience); time.Now().Before(until); {
+		sent := make(chan frame.Reply, 1)
+		go func() {
+			if reply, err := w.TrySend(ask); err == nil {
+				sent <- reply
+			}
+			close(sent)
+		}()
+		held := time.Now().Add(2 * time.Second)
+		for time.Now().Before(held) && !shown() {
+			time.Sleep(20 * time.Millisecond)
+		}
+		if shown() {
+			go func() {
+				if reply, ok := <-sent; ok {
+					answer <- reply
+				}
+			}()
+			return answer
+		}
+		<-sent // it was not held: nobody looked yet
+	}
+	return answer
+}

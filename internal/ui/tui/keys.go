@@ -1,0 +1,313 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// binding is one key: what it does, and where.
+type binding struct {
+	keys    []string
+	name    string // as it is shown
+	does    string // a word or two
+	when    func(m *Model) bool
+	run     func(m *Model) tea.Cmd
+	decides bool // it asks the hub for something, so the hub must be there
+	always  bool // it works everywhere, so only the help shows it
+}
+
+// bindings returns the keys of the list, in the order in which they are shown.
+func bindings() []binding {
+	choose := func(choice string) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd { return m.approve(choice) }
+	}
+	move := func(n int) func(*Model) tea.Cmd { return func(m *Model) tea.Cmd { return m.moveBy(n) } }
+	scroll := func(pages int) func(*Model) tea.Cmd { return func(m *Model) tea.Cmd { return m.scrollBy(pages) } }
+	keys := func(names ...string) []string { return names }
+	return []binding{
+		{keys: keys("a"), name: "a", does: "approve", when: offers("once"), run: choose("once"), decides: true},
+		{keys: keys("a"), name: "a", does: "accept", when: offers("accept"), run: choose("accept"), decides: true},
+		{keys: keys("u"), name: "u", does: "accept, edits unasked", when: offers("auto"), run: choose("auto"), decides: true},
+		{keys: keys("m"), name: "m", does: "accept, edits asked", when: offers("manual"), run: choose("manual"), decides: true},
+		{keys: keys("A"), name: "A", does: "always …", when: offersAlways, run: (*Model).approveAlways, decides: true},
+		{keys: keys("enter"), name: "Enter", does: "answer", when: offers("answer"), run: (*Model).answerQuestions, decides: true},
+		{keys: keys("d"), name: "d", does: "deny", when: offers("deny"), run: (*Model).deny, decides: true},
+		{keys: keys("d"), name: "d", does: "reject", when: offers("reject"), run: (*Model).deny, decides: true},
+		{keys: keys("space", "pgdown"), name: "Space", does: "more", when: hasMore, run: scroll(1)},
+		{keys: keys("r"), name: "r", does: "leave to the agent", when: canRelease, run: (*Model).release, decides: true},
+		{keys: keys("enter", "g"), name: "g", does: "go there", when: hasSession, run: (*Model).jump},
+		{keys: keys("s"), name: "s", does: "send text", when: takesText, run: (*Model).sendText, decides: true},
+		{keys: keys("b", "pgup"), name: "b", does: "page back", when: always, run: scroll(-1), always: true},
+		{keys: keys("down", "j"), name: "↓ j", does: "next", when: always, run: move(1), always: true},
+		{keys: keys("up", "k"), name: "↑ k", does: "previous", when: always, run: move(-1), always: true},
+		{keys: keys("home"), name: "Home", does: "first", when: always, run: move(-1 << 20), always: true},
+		{keys: keys("end"), name: "End", does: "last", when: always, run: move(1 << 20), always: true},
+		{keys: keys("n", "tab"), name: "n", does: "next that needs you", when: always, run: (*Model).nextWaiting, always: true},
+		{keys: keys("/"), name: "/", does: "filter", when: always, run: (*Model).startFilter, always: true},
+		{keys: keys("esc"), name: "Esc", does: "filter off", when: always, run: (*Model).clearFilter, always: true},
+		{keys: keys("e"), name: "e", does: "ended sessions", when: always, run: (*Model).toggleEnded, always: true},
+		{keys: keys("R"), name: "R", does: "rename the session", when: hasSession, run: (*Model).rename, decides: true, always: true},
+		{keys: keys("F"), name: "F", does: "forget the session", when: hasSession, run: (*Model).forget, decides: true, always: true},
+		{keys: keys("?"), name: "?", does: "help", when: always, run: (*Model).showHelp, always: true},
+		{keys: keys("q", "ctrl+c"), name: "q", does: "leave", when: always, run: func(*Model) tea.Cmd { return tea.Quit }, always: true},
+		{keys: keys("ctrl+z"), name: "Ctrl-Z", does: "suspend", when: always, run: func(*Model) tea.Cmd { return tea.Suspend }, always: true},
+	}
+}
+
+func always(*Model) bool { return true }
+
+// offers tells whether the selected request can be answered with a choice.
+func offers(choice string) func(*Model) bool {
+	return func(m *Model) bool {
+		item := m.pendingRequest()
+		return item != nil && slices.Contains(item.Choices, choice)
+	}
+}
+
+func offersAlways(m *Model) bool { return offers("always")(m) && m.pendingRequest().Rule != "" }
+func canRelease(m *Model) bool   { return m.pendingRequest() != nil }
+func hasMore(m *Model) bool      { return m.hiddenLines() > 0 }
+
+func hasSession(m *Model) bool {
+	r := m.selectedRow()
+	return r != nil && r.session != nil
+}
+
+// takesText: a text typed into a window that waits for a yes could be that yes.
+func takesText(m *Model) bool {
+	r := m.selectedRow()
+	return r != nil && r.request == nil && r.session.Ended == nil && r.section != sectionWaiting
+}
+
+func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
+	key := msg.String()
+	if key == "ctrl+c" {
+		return tea.Quit
+	}
+	switch m.mode {
+	case modeTyping:
+		return m.handleTypingKey(msg, key)
+	case modeConfirm:
+		c := m.confirm
+		m.mode = modeList
+		if key == c.yes {
+			return c.run(m)
+		}
+		m.status = "nothing was done"
+		return nil
+	case modeForm:
+		return m.handleFormKey(key)
+	case modeHelp:
+		m.mode = modeList
+		return nil
+	}
+	m.status = ""
+	for _, b := range bindings() {
+		if !slices.Contains(b.keys, key) || !b.when(m) {
+			continue
+		}
+		if b.decides && m.problem != "" {
+			return nil // the line above the keys says what is wrong
+		}
+		return b.run(m)
+	}
+	return nil
+}
+
+func (m *Model) handleTypingKey(msg tea.KeyPressMsg, key string) tea.Cmd {
+	t := m.typing
+	switch key {
+	case "esc":
+		m.mode = m.modeBehindTyping()
+		if t.live != nil {
+			t.live(m, "")
+		}
+		return nil
+	case "enter":
+		m.mode = m.modeBehindTyping()
+		return t.done(m, strings.TrimSpace(m.typing.input.value()))
+	}
+	m.typing.input.handleKey(msg)
+	m.tellTyping()
+	return nil
+}
+
+// handlePaste takes pasted text where text is typed, and nowhere else: pasted
+// letters are never keys.
+func (m *Model) handlePaste(msg tea.PasteMsg) tea.Cmd {
+	if m.mode != modeTyping {
+		return nil
+	}
+	m.typing.input.insertText(msg.Content)
+	m.tellTyping()
+	return nil
+}
+
+// tellTyping passes on what is typed where each letter counts.
+func (m *Model) tellTyping() {
+	if m.typing.live != nil {
+		m.typing.live(m, m.typing.input.value())
+	}
+}
+
+func (m *Model) modeBehindTyping() mode {
+	if m.form != nil {
+		return modeForm
+	}
+	return modeList
+}
+
+func (m *Model) startTyping(label, value string, done func(m *Model, text string) tea.Cmd) {
+	m.mode, m.typing = modeTyping, typing{label: label, input: newLineInput(value), done: done}
+}
+
+func (m *Model) moveBy(n int) tea.Cmd {
+	m.selectRow(min(max(m.selectedIndex()+n, 0), len(m.rows)-1))
+	return nil
+}
+
+// nextWaiting goes to the next row that needs the person, from the top again after
+// the last.
+func (m *Model) nextWaiting() tea.Cmd {
+	at := m.selectedIndex()
+	for n := range len(m.rows) {
+		i := (at + 1 + n) % len(m.rows)
+		if m.rows[i].section == sectionWaiting {
+			m.selectRow(i)
+			return nil
+		}
+	}
+	m.status = "nobody waits for you"
+	return nil
+}
+
+// scrollBy moves the details by pages; no line is skipped.
+func (m *Model) scrollBy(pages int) tea.Cmd {
+	place := m.layout().detail
+	last := max(0, len(m.detailLines(place.width))-place.height)
+	m.scroll = min(max(m.scroll+pages*max(1, place.height-1), 0), last)
+	return nil
+}
+
+func (m *Model) handleWheel(msg tea.MouseWheelMsg) {
+	step := 3
+	if msg.Button == tea.MouseWheelUp {
+		step = -3
+	}
+	place := m.layout()
+	if place.detail.contains(msg.X, msg.Y) {
+		last := max(0, len(m.detailLines(place.detail.width))-place.detail.height)
+		m.scroll = min(max(m.scroll+step, 0), last)
+		return
+	}
+	m.moveBy(step / 3)
+}
+
+// handleClick selects a row; nothing is ever decided by a click.
+func (m *Model) handleClick(msg tea.MouseClickMsg) {
+	place := m.layout().list
+	if m.mode != modeList || !place.contains(msg.X, msg.Y) {
+		return
+	}
+	lines := m.listLines(place.width)
+	if i := m.listTop + msg.Y - place.top; i >= 0 && i < len(lines) && lines[i].row >= 0 {
+		m.selectRow(lines[i].row)
+	}
+}
+
+func (m *Model) startFilter() tea.Cmd {
+	m.startTyping("Filter", m.filter, func(*Model, string) tea.Cmd { return nil })
+	m.typing.live = func(m *Model, text string) { m.filter = text }
+	return nil
+}
+
+func (m *Model) clearFilter() tea.Cmd {
+	m.filter = ""
+	return nil
+}
+
+func (m *Model) toggleEnded() tea.Cmd {
+	m.withEnded = !m.withEnded
+	return nil
+}
+
+func (m *Model) showHelp() tea.Cmd {
+	m.mode = modeHelp
+	return nil
+}
+
+// jump brings the session's window before the person.
+func (m *Model) jump() tea.Cmd {
+	session := m.selectedRow().session
+	if m.opts.Jump == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		said, err := m.opts.Jump(m.ctx, session)
+		if err != nil {
+			return outcomeMsg{errorText(err)}
+		}
+		return outcomeMsg{termsafe.Line(said, 0)}
+	}
+}
+
+func (m *Model) sendText() tea.Cmd {
+	session := m.selectedRow().session
+	m.startTyping("Send to "+termsafe.Line(session.Agent, 20)+" as the next prompt", "",
+		func(m *Model, text string) tea.Cmd {
+			if text == "" {
+				m.status = "nothing was sent"
+				return nil
+			}
+			return m.decide(func(ctx context.Context, _ string) (string, error) {
+				sent, err := m.opts.Hub.SendToSession(ctx, session.ID, text, true)
+				if err != nil {
+					return "", err
+				}
+				return sentText(sent), nil
+			})
+		})
+	return nil
+}
+
+func (m *Model) rename() tea.Cmd {
+	session := m.selectedRow().session
+	m.startTyping("Title (empty: the agent's own)", session.Title, func(m *Model, title string) tea.Cmd {
+		return m.decide(func(ctx context.Context, _ string) (string, error) {
+			renamed, err := m.opts.Hub.RenameSession(ctx, session.ID, title)
+			if err != nil {
+				return "", err
+			}
+			return "it is called " + termsafe.Line(renamed.Title, 80) + " now", nil
+		})
+	})
+	return nil
+}
+
+func (m *Model) forget() tea.Cmd {
+	session := m.selectedRow().session
+	m.mode = modeConfirm
+	m.confirm = confirmation{yes: "F", lines: []string{"Take this session out of the list, and forget how it is " +
+		"resumed?",
+		"", "  " + termsafe.Line(m.selectedRow().title(), 0), "", "F forgets it · Esc leaves it"},
+		run: func(m *Model) tea.Cmd {
+			return m.decide(func(ctx context.Context, _ string) (string, error) {
+				_, err := m.opts.Hub.ForgetSession(ctx, session.ID)
+				return "forgotten", err
+			})
+		}}
+	return nil
+}
+
+func sentText(sent *wire.SessionSent) string {
+	if sent.Via == "pane" {
+		return "typed into its window"
+	}
+	return "sent; the agent takes it as its next prompt"
+}

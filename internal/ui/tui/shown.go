@@ -1,0 +1,64 @@
+package tui
+
+import "time"
+
+// shown is what of the selected request was on the screen, line by line.
+type shown struct {
+	hash     string
+	width    int
+	lines    []bool
+	appeared time.Time // first seen
+	complete time.Time // all of it seen; zero: not yet
+}
+
+// noteShown takes down which lines of the selected request are on the screen
+// now. It runs after each message, with the same layout as the next frame.
+func (m *Model) noteShown() {
+	r := m.selectedRow()
+	if r == nil || r.request == nil || isWindow(r.request) {
+		m.shown = shown{}
+		return
+	}
+	if !m.detailVisible() {
+		return
+	}
+	place := m.layout().detail
+	lines := m.detailLines(place.width)
+	now := m.opts.Now()
+	if m.shown.hash != r.request.SHA256 {
+		m.shown = shown{hash: r.request.SHA256, appeared: now}
+	}
+	if m.shown.width != place.width || len(m.shown.lines) != len(lines) {
+		m.shown.width, m.shown.lines = place.width, make([]bool, len(lines))
+	}
+	m.scroll = min(m.scroll, max(0, len(lines)-place.height))
+	all := true
+	for i := range lines {
+		if i >= m.scroll && i < m.scroll+place.height {
+			m.shown.lines[i] = true
+		}
+		all = all && m.shown.lines[i]
+	}
+	if all && m.shown.complete.IsZero() {
+		m.shown.complete = now
+	}
+}
+
+// whyNotYet says why the selected request cannot be answered by a key now; "" when
+// it can. Only an approval needs all of the request to have been shown.
+func (m *Model) whyNotYet(approval bool) string {
+	now := m.opts.Now()
+	switch {
+	case m.problem != "":
+		return "the hub does not answer, so nothing was decided"
+	case m.busy:
+		return "an answer is on its way"
+	case m.shown.appeared.IsZero() || now.Sub(m.shown.appeared) < settleTime:
+		return "it has only just appeared; nothing was answered"
+	case approval && m.shown.complete.IsZero():
+		return "there is more of it: space shows the rest; then it can be approved"
+	case approval && now.Sub(m.shown.complete) < settleTime:
+		return "its end has only just appeared; nothing was answered"
+	}
+	return ""
+}

@@ -1,0 +1,473 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// area is a part of the screen.
+type area struct{ left, top, width, height int }
+
+func (a area) contains(x, y int) bool {
+	return x >= a.left && x < a.left+a.width && y >= a.top && y < a.top+a.height
+}
+
+// areas are the parts of the screen: the head line, the list, the details, and
+// two lines at the bottom for what happened and for the keys.
+type areas struct {
+	list, detail area
+	side         bool // the details stand beside the list
+}
+
+// sideBySide is the width from which the details stand beside the list.
+const sideBySide = 100
+
+func (m *Model) layout() areas {
+	height := max(m.height-4, 2) // head, rule, status, keys
+	if m.width >= sideBySide {
+		left := min(max(m.width*2/5, 40), 70)
+		return areas{side: true, list: area{0, 2, left, height},
+			detail: area{left + 3, 2, max(m.width-left-3, 10), height}}
+	}
+	list := min(m.countListLines(), max(height*2/5, 3))
+	return areas{list: area{0, 2, m.width, list},
+		detail: area{0, 2 + list + 1, m.width, max(height-list-1, 1)}}
+}
+
+func (m *Model) countListLines() int { return max(len(m.listLines(max(m.width, 20))), 1) }
+
+// detailVisible tells whether the details of the selected row are on the screen.
+func (m *Model) detailVisible() bool {
+	return m.width > 0 && m.height > 0 && (m.mode == modeList || m.mode == modeTyping)
+}
+
+// View draws the screen.
+func (m *Model) View() tea.View {
+	v := tea.NewView(m.render())
+	v.AltScreen, v.ReportFocus, v.MouseMode = true, true, tea.MouseModeCellMotion
+	v.WindowTitle = m.windowTitle()
+	return v
+}
+
+func (m *Model) windowTitle() string {
+	n := m.countWaiting()
+	if n == 0 {
+		return "hookmux"
+	}
+	return fmt.Sprintf("▲%d hookmux", n)
+}
+
+func (m *Model) countWaiting() int {
+	n := 0
+	for _, r := range m.board.listRows("", false) {
+		if r.section == sectionWaiting {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *Model) render() string {
+	if m.width < 1 || m.height < 1 {
+		return ""
+	}
+	lines := []string{m.headLine(), styleFaint.Render(strings.Repeat("─", m.width))}
+	body := max(m.height-4, 2)
+	switch {
+	case m.mode == modeHelp:
+		lines = append(lines, fill(m.helpLines(), body)...)
+	case m.mode == modeConfirm:
+		lines = append(lines, fill(wrapAll(m.confirm.lines, m.width), body)...)
+	case m.form != nil:
+		head := []string{styleBold.Render(termsafe.Line(m.form.title, m.width)), ""}
+		lines = append(lines, fill(append(head, m.form.lines(m.width)...), body)...)
+	case len(m.rows) == 0:
+		lines = append(lines, fill(wrapAll(m.emptyLines(), m.width), body)...)
+	default:
+		lines = append(lines, m.bodyLines(body)...)
+	}
+	lines = append(lines, m.statusLine(), m.keyLine())
+	for i := range lines {
+		lines[i] = ansi.Truncate(lines[i], m.width, "…")
+	}
+	return strings.Join(lines[:min(len(lines), m.height)], "\n")
+}
+
+// headLine says at a glance how things stand.
+func (m *Model) headLine() string {
+	counts := map[section]int{}
+	for _, r := range m.board.listRows("", true) {
+		counts[r.section]++
+	}
+	parts := []string{styleBold.Render("hookmux")}
+	for _, s := range []section{sectionWaiting, sectionFailed, sectionRunning, sectionDone, sectionIdle} {
+		if counts[s] > 0 {
+			mark, style := s.sign()
+			parts = append(parts, style.Render(fmt.Sprintf("%s %d %s", mark, counts[s], headWords[s])))
+		}
+	}
+	if m.ready != nil && m.ready.Away {
+		parts = append(parts, styleWaiting.Render("away"))
+	}
+	if m.filter != "" {
+		parts = append(parts, "filter: "+termsafe.Line(m.filter, 30))
+	}
+	return strings.Join(parts, "  ")
+}
+
+var headWords = map[section]string{
+	sectionWaiting: "need you", sectionFailed: "failed", sectionRunning: "running", sectionDone: "done",
+	sectionIdle: "idle",
+}
+
+func (m *Model) bodyLines(height int) []string {
+	place := m.layout()
+	list, detail := m.visibleList(place.list), m.visibleDetail(place.detail)
+	if !place.side {
+		rule := styleFaint.Render(strings.Repeat("─", m.width))
+		return fill(append(append(list, rule), detail...), height)
+	}
+	out := make([]string, height)
+	for i := range out {
+		out[i] = padRight(list[i], place.list.width) + styleFaint.Render(" │ ") + detail[i]
+	}
+	return out
+}
+
+// listLine is a line of the list; row is -1 for a section's title.
+type listLine struct {
+	text string
+	row  int
+}
+
+// listLines are all lines of the list: a title for each section, two lines for
+// each row.
+func (m *Model) listLines(width int) []listLine {
+	var out []listLine
+	last := section(-1)
+	for i := range m.rows {
+		r := &m.rows[i]
+		if r.section != last {
+			last = r.section
+			out = append(out, listLine{styleFaint.Render(sectionTitles[last]), -1})
+		}
+		first, second := m.rowLines(r, width)
+		out = append(out, listLine{first, i}, listLine{second, i})
+	}
+	if n := m.board.countEnded(); n > 0 && !m.withEnded && m.filter == "" {
+		out = append(out, listLine{styleFaint.Render(fmt.Sprintf("%d ended · e shows them", n)), -1})
+	}
+	return out
+}
+
+// rowLines are a row's title with its age, and what it is about.
+func (m *Model) rowLines(r *row, width int) (string, string) {
+	mark, style := r.section.sign()
+	cursor := "  "
+	title := termsafe.Line(r.title(), 200)
+	if r.key() == m.selected {
+		cursor = styleCursor.Render("▌ ")
+		title = styleBold.Render(title)
+	}
+	age := ageText(m.opts.Now().Sub(r.since()))
+	room := max(width-4-len(age)-1, 4)
+	first := cursor + style.Render(mark) + " " + padRight(ansi.Truncate(title, room, "…"), room) + " " +
+		styleFaint.Render(age)
+	about := []string{termsafe.Line(r.agentName(), 20)}
+	if doing := m.doingText(r); doing != "" {
+		about = append(about, doing)
+	}
+	second := cursor + "  " + styleFaint.Render(ansi.Truncate(strings.Join(about, " · "), max(width-4, 4), "…"))
+	return first, second
+}
+
+// doingText is what a session does now, or what it asks.
+func (m *Model) doingText(r *row) string {
+	if r.request == nil {
+		return termsafe.Line(text.Doing(r.session), 200)
+	}
+	if isWindow(r.request) {
+		return "in its own window: " + text.Style{}.About(r.request)
+	}
+	return requestAbout(r.request)
+}
+
+// requestAbout is what a request is about in a few words: the question, the
+// command, or what the first line says. It may be cut: it is no place to decide.
+func requestAbout(item *wire.FeedItem) string {
+	if len(item.Questions) > 0 {
+		return termsafe.Line(item.Questions[0].Text, 200)
+	}
+	for line := range strings.SplitSeq(item.Shown, "\n") {
+		if command, ok := strings.CutPrefix(line, "  $ "); ok {
+			return termsafe.Line("$ "+command, 200)
+		}
+	}
+	return text.Style{}.About(item)
+}
+
+// visibleList are the lines of the list that fit, with the selected row among them.
+func (m *Model) visibleList(place area) []string {
+	lines := m.listLines(place.width)
+	first, last := -1, -1
+	for i, l := range lines {
+		if l.row >= 0 && m.rows[l.row].key() == m.selected {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
+	if first >= 0 {
+		if first > 0 && lines[first-1].row < 0 {
+			first-- // with its section's title
+		}
+		m.listTop = min(m.listTop, first)
+		m.listTop = max(m.listTop, last-place.height+1)
+	}
+	m.listTop = min(max(m.listTop, 0), max(0, len(lines)-place.height))
+	out := make([]string, 0, place.height)
+	for i := m.listTop; i < len(lines) && len(out) < place.height; i++ {
+		out = append(out, lines[i].text)
+	}
+	return fill(out, place.height)
+}
+
+func (m *Model) visibleDetail(place area) []string {
+	lines := m.detailLines(place.width)
+	top := min(m.scroll, max(0, len(lines)-place.height))
+	return fill(slices.Clone(lines[top:min(len(lines), top+place.height)]), place.height)
+}
+
+// hiddenLines is how many lines of the details are below the screen.
+func (m *Model) hiddenLines() int {
+	if m.selectedRow() == nil || m.width < 1 {
+		return 0
+	}
+	place := m.layout().detail
+	return max(0, len(m.detailLines(place.width))-m.scroll-place.height)
+}
+
+// detailLines are everything about the selected row, wrapped.
+func (m *Model) detailLines(width int) []string {
+	r := m.selectedRow()
+	switch {
+	case r == nil:
+		return nil
+	case r.request != nil:
+		return m.requestLines(r, width)
+	}
+	return m.sessionLines(r, width)
+}
+
+// requestLines are a request in full: who asks, and exactly the text whose hash
+// the answer carries.
+func (m *Model) requestLines(r *row, width int) []string {
+	item := r.request
+	now := m.opts.Now()
+	head := termsafe.Line(r.title(), 0)
+	out := indentWrapped("", styleBold.Render(head), width)
+	facts := []string{termsafe.Line(item.Agent, 20), "waits " + ageText(now.Sub(item.CreatedAt))}
+	if !item.Deadline.IsZero() && !isWindow(item) {
+		facts = append(facts, "until "+item.Deadline.Local().Format("15:04:05"))
+	}
+	out = append(out, styleFaint.Render(strings.Join(facts, " · ")), "")
+	for line := range strings.SplitSeq(strings.TrimSuffix(termsafe.Text(item.Shown), "\n"), "\n") {
+		style := lineStyle(line)
+		for _, part := range wrapLine(line, width) {
+			out = append(out, style.Render(part))
+		}
+	}
+	if item.Note != "" {
+		out = append(out, "")
+		out = append(out, indentWrapped("", styleWaiting.Render(termsafe.Line(item.Note, 0)), width)...)
+	}
+	if isWindow(item) {
+		out = append(out, "")
+		out = append(out, indentWrapped("", "It stands in the agent's own window; only there can it be "+
+			"answered.", width)...)
+	}
+	return out
+}
+
+// lineStyle colours a line of a request by its mark: a command, an added line, a
+// removed line. The text itself stays as it is.
+func lineStyle(line string) lipgloss.Style {
+	switch {
+	case strings.HasPrefix(line, "  $ "):
+		return styleBold
+	case strings.HasPrefix(line, "  + "):
+		return styleDone
+	case strings.HasPrefix(line, "  - "):
+		return styleFailed
+	}
+	return stylePlain
+}
+
+func (m *Model) sessionLines(r *row, width int) []string {
+	if m.detailOf == r.key() && m.detailError != nil {
+		return wrapAll([]string{styleBold.Render(termsafe.Line(r.title(), 0)), "", errorText(m.detailError)}, width)
+	}
+	if m.detail == nil || m.detailOf != r.key() {
+		return []string{styleBold.Render(termsafe.Line(r.title(), width)), "", styleFaint.Render("…")}
+	}
+	var b strings.Builder
+	text.Style{Color: true}.Session(&b, m.detail, m.opts.Now(), "")
+	return wrapAll(strings.Split(strings.TrimRight(b.String(), "\n"), "\n"), width)
+}
+
+func (m *Model) emptyLines() []string {
+	switch {
+	case m.problem != "":
+		return []string{"", "  " + termsafe.Line(m.problem, 0)}
+	case m.filter != "":
+		return []string{"", "  Nothing fits the filter " + termsafe.Line(m.filter, 60) + "; Esc takes it off."}
+	}
+	lines := []string{"", "  No agent works here now."}
+	for _, l := range m.opts.Empty {
+		lines = append(lines, "  "+l)
+	}
+	return lines
+}
+
+// statusLine is what happened last, what is wrong, or the text being typed.
+func (m *Model) statusLine() string {
+	switch {
+	case m.mode == modeTyping:
+		return styleBold.Render(m.typing.label+": ") +
+			m.typing.input.render(m.width-ansi.StringWidth(m.typing.label)-2)
+	case m.problem != "":
+		return styleFailed.Render("✗ " + termsafe.Line(m.problem, 0))
+	case m.status != "":
+		return m.status
+	case m.ready != nil && !m.ready.Attached && m.ready.Why != "":
+		return styleWaiting.Render("agents do not wait for this view: " + termsafe.Line(m.ready.Why, 0))
+	case m.hiddenLines() > 0:
+		return styleWaiting.Render(fmt.Sprintf("%d more lines below", m.hiddenLines()))
+	}
+	if m.info != nil && len(m.info.Problems) > 0 {
+		return styleWaiting.Render("! " + termsafe.Line(m.info.Problems[0].What, 0) + " · `hookmux status` shows more")
+	}
+	return ""
+}
+
+// keyLine are the keys that do something now.
+func (m *Model) keyLine() string {
+	switch m.mode {
+	case modeTyping:
+		return styleFaint.Render("Enter takes it · Esc leaves it")
+	case modeHelp, modeConfirm:
+		return ""
+	case modeForm:
+		return styleFaint.Render("1–9 choose · o own words · Tab next · Enter sends · Esc leaves it")
+	}
+	last := styleBold.Render("?") + " keys"
+	line := ""
+	for _, b := range bindings() {
+		if b.always || !b.when(m) || b.decides && m.problem != "" {
+			continue
+		}
+		part := styleBold.Render(b.name) + " " + b.does + "  "
+		if ansi.StringWidth(line+part+last) > m.width {
+			break // the help has them all
+		}
+		line += part
+	}
+	return line + last
+}
+
+// helpLines are all keys, in two columns where they fit. A key that says several
+// things, each where it applies, has one line.
+func (m *Model) helpLines() []string {
+	var names []string
+	does := map[string][]string{}
+	for _, b := range bindings() {
+		if does[b.name] == nil {
+			names = append(names, b.name)
+		}
+		does[b.name] = append(does[b.name], b.does)
+	}
+	var entries []string
+	for _, name := range names {
+		entries = append(entries, "  "+padRight(name, 8)+strings.Join(does[name], " or "))
+	}
+	out := []string{"", styleBold.Render("  Keys") + styleFaint.Render("  (any key goes back)"), ""}
+	half := (len(entries) + 1) / 2
+	if m.width < 80 {
+		return append(out, entries...)
+	}
+	for i := range half {
+		line := padRight(entries[i], 40)
+		if i+half < len(entries) {
+			line += entries[i+half]
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func ageText(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "now"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// wrapLine breaks a line at the width; nothing of it is lost, spaces included.
+func wrapLine(line string, width int) []string {
+	if ansi.StringWidth(line) <= width {
+		return []string{line}
+	}
+	return strings.Split(ansi.Hardwrap(line, max(width, 1), true), "\n")
+}
+
+func wrapAll(lines []string, width int) []string {
+	var out []string
+	for _, line := range lines {
+		out = append(out, wrapLine(line, width)...)
+	}
+	return out
+}
+
+// indentWrapped wraps text behind a mark; further lines are indented as far.
+func indentWrapped(mark, line string, width int) []string {
+	indent := ansi.StringWidth(mark)
+	parts := wrapLine(line, max(width-indent, 8))
+	for i := range parts {
+		if i == 0 {
+			parts[i] = mark + parts[i]
+		} else {
+			parts[i] = strings.Repeat(" ", indent) + parts[i]
+		}
+	}
+	return parts
+}
+
+func padRight(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-ansi.StringWidth(s)))
+}
+
+// fill makes the lines exactly as many as fit.
+func fill(lines []string, height int) []string {
+	for len(lines) < height {
+		lines = append(lines, "")
+	}
+	return lines[:height]
+}
