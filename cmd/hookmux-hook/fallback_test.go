@@ -242,15 +242,25 @@ func TestProgramOfThePeer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, target := range map[string]string{"stable": at("hookmux"), "exe": at("hookmux"), "fake": at("other"),
-		"old": at("hookmux") + " (deleted)"} {
-		if err := os.Symlink(target, at(name)); err != nil {
+	if err := os.Symlink(at("hookmux"), at("stable")); err != nil {
+		t.Fatal(err)
+	}
+	for process, target := range map[string]string{
+		"hub": at("hookmux"), "fake": at("other"), "old": at("hookmux") + " (deleted)", "unreadable": "",
+	} {
+		if err := os.Mkdir(at(process), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if target == "" {
+			continue
+		}
+		if err := os.Symlink(target, at(process+"/exe")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for link, good := range map[string]bool{"exe": true, "fake": false, "old": true, "unreadable": true} {
-		if err := checkProgram(at(link), at("stable")); (err == nil) != good {
-			t.Errorf("%s: %v, want it to be believed: %v", link, err, good)
+	for process, good := range map[string]bool{"hub": true, "fake": false, "old": true, "unreadable": true} {
+		if err := checkProgram(at(process), at("stable")); (err == nil) != good {
+			t.Errorf("%s: %v, want it to be believed: %v", process, err, good)
 		}
 	}
 }

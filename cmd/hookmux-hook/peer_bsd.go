@@ -25,5 +25,8 @@ func (c conn) peer() (pid, uid int, err error) {
 	return 0, int(cred.uid), nil
 }
 
+// checkShape: the system does not show what other processes are like.
+func checkShape(string, string) error { return nil }
+
 // peerStopped cannot be told here; ping finds out.
 func (c conn) peerStopped() bool { return false }

@@ -17,9 +17,10 @@ import (
 var errOtherUser = errors.New("whoever listens on the hub's socket is another user")
 
 // checkPeer refuses to believe somebody else on the hub's socket: another user,
-// and a process whose program can be read and is not the installed hookmux. A
-// hub keeps its program from being read, so that one which cannot be read is
-// believed: that much is not proven.
+// and a process that does not run the installed hookmux. A hub keeps its program
+// from being read; then its shape in memory, which everybody may read, must be
+// one that hookmux can have. That keeps interpreters and ordinary programs out.
+// A program that was made to look like hookmux is believed: nothing proves more.
 func checkPeer(c conn, d paths.Dirs) error {
 	pid, uid, err := c.peer()
 	if err != nil {
@@ -29,17 +30,18 @@ func checkPeer(c conn, d paths.Dirs) error {
 		return errOtherUser
 	}
 	if i := d.Installation(); i != nil && pid > 0 {
-		return checkProgram("/proc/"+strconv.Itoa(pid)+"/exe", i.Program)
+		return checkProgram("/proc/"+strconv.Itoa(pid), i.Program)
 	}
 	return nil
 }
 
-// checkProgram compares the program of a process, as the kernel shows it, with
-// the installed one.
-func checkProgram(link, program string) error {
+// checkProgram compares the program of a process, as the kernel shows it in a
+// folder, with the installed one.
+func checkProgram(process, program string) error {
+	link := process + "/exe"
 	file, err := os.Readlink(link)
 	if err != nil {
-		return nil
+		return checkShape(process, program)
 	}
 	running, err := os.Stat(link)
 	installed, errInstalled := os.Stat(program)

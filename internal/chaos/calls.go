@@ -102,12 +102,15 @@ func decisionOf(a answer) string {
 		Decision string `json:"decision"`
 		Specific struct {
 			Permission string `json:"permissionDecision"`
+			Reason     string `json:"permissionDecisionReason"`
 		} `json:"hookSpecificOutput"`
 	}
 	if a.exit != 0 || json.Unmarshal([]byte(a.stdout), &said) != nil {
 		return "neutral" // agents go on after an answer that they cannot read
 	}
 	switch {
+	case said.Specific.Permission == "deny" && said.Specific.Reason == "":
+		return "neutral" // a refusal without a reason does not count everywhere
 	case said.Specific.Permission != "":
 		return said.Specific.Permission
 	case said.Decision == "block":
@@ -116,5 +119,8 @@ func decisionOf(a answer) string {
 	return "neutral"
 }
 
-// isStopped reports whether a person or nobody at all lets the call happen.
-func isStopped(decision string) bool { return decision == "deny" || decision == "ask" }
+// isStopped reports whether the agent does not simply make the call: it is
+// refused, or a person is asked where the agent can ask one.
+func isStopped(agent, decision string) bool {
+	return decision == "deny" || decision == "ask" && agent == "claude"
+}

@@ -51,9 +51,13 @@ func TestPromisesHoldUnderFaults(t *testing.T) {
 
 func TestDecisionsAreRead(t *testing.T) {
 	for want, answers := range map[string][]answer{
-		"neutral": {{}, {stdout: "rubbish"}, {exit: 1}, {stdout: "{}"}},
+		"neutral": {
+			{}, {stdout: "rubbish"}, {exit: 1}, {stdout: "{}"},
+			{stdout: `{"hookSpecificOutput":{"permissionDecision":"deny"}}`},
+		},
 		"deny": {
-			{exit: 2}, {stdout: `{"hookSpecificOutput":{"permissionDecision":"deny"}}`}, {stdout: `{"decision":"block"}`},
+			{exit: 2}, {stdout: `{"decision":"block"}`},
+			{stdout: `{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no"}}`},
 		},
 		"ask":   {{stdout: `{"hookSpecificOutput":{"permissionDecision":"ask"}}`}},
 		"allow": {{stdout: `{"hookSpecificOutput":{"permissionDecision":"allow"}}`}},

@@ -115,7 +115,7 @@ func (l *load) makeOne(dangerous bool) string {
 		w.book.note(call.id)
 	}
 	decision := decisionOf(got)
-	if dangerous && !isStopped(decision) {
+	if dangerous && !isStopped(call.agent, decision) {
 		w.fail(call.describe(), "deny or ask", decision+" after "+took.String()+": "+got.String())
 	}
 	if !dangerous && decision == "allow" {
@@ -134,7 +134,7 @@ func (l *load) count(dangerous bool, decision string, byHub bool, took time.Dura
 		c.Asked++
 	case dangerous:
 		c.Denied++
-	case isStopped(decision):
+	case decision == "deny" || decision == "ask":
 		c.Held++
 	default:
 		c.Passed++

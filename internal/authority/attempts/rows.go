@@ -92,6 +92,10 @@ var unavailable = []Attempt{
 		Test: "cmd/hookmux-hook.TestStdinThatIsNeverClosed"},
 	{Name: "another program on the hub's socket", Class: Unavailable, On: Process, End: Refused,
 		Test: "cmd/hookmux-hook.TestProgramOfThePeer"},
+	{Name: "a script on the hub's socket that hides its program as the hub does", Class: Unavailable, On: Process,
+		End: Refused, Test: "cmd/hookmux-hook.TestInterpreterThatHides"},
+	{Name: "a small, a huge or a debugged program on the hub's socket that hides itself", Class: Unavailable,
+		On: Facts, End: Refused, Test: "cmd/hookmux-hook.TestOtherProgramsInTheHubsPlaceAreNotBelieved"},
 	{Name: "a socket in a folder that others can write", Class: Unavailable, On: Process, End: Refused,
 		Test: "internal/platform/paths.TestSocketInAFolderOpenToOthersIsNotBelieved"},
 	{Name: "other places by `HOME`, `XDG_*`, `HOOKMUX_RUNTIME_DIR`", Class: Unavailable, On: Process, End: Refused,
@@ -195,12 +199,14 @@ var remaining = []Attempt{
 			"editor's own terminal",
 		Why: "nothing tells it from a script of the person's"},
 	{Name: "a hub that hides", Class: Unavailable, End: Passes,
-		Try: "a program of yours that listens in the hub's place and hides its program as the hub does",
+		Try: "a program made for it that listens in the hub's place: without libraries, about as large as hookmux, " +
+			"hiding itself as the hub does",
 		Why: "nothing that can be read tells the two apart, and every key of the hub's is yours to read"},
 	{Name: "killing the hook client", Class: Unavailable, End: Passes,
 		Try: "killing the hook client itself (`SIGKILL`, or any signal in its first milliseconds), or stopping it " +
 			"until the agent gives up",
-		Why: "a dead process answers nothing, and most agents go on then. A signal while the client waits is answered"},
+		Why: "a dead process answers nothing, and most agents go on then ([which](#when-the-hook-client-is-killed)). " +
+			"A signal while the client waits is answered"},
 	{Name: "taking programs away", Class: Unavailable, End: Passes,
 		Try: "removing the hook client's program, or its x bit, by ways the guards do not see",
 		Why: "the installed hook does nothing when hookmux is gone from the machine, so that an agent goes on working"},

@@ -19,7 +19,7 @@ var neededLimits = []struct {
 }{
 	{"open files", "", unix.RLIMIT_NOFILE, 128},
 	{"the size of files", " bytes", unix.RLIMIT_FSIZE, 64 << 20},
-	{"memory", " bytes", unix.RLIMIT_AS, 1 << 30},
+	{"memory", " bytes", unix.RLIMIT_AS, 2 << 30},
 }
 
 // checkLimits refuses to run a hub under limits that are too small for it.
