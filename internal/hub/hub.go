@@ -182,7 +182,7 @@ func (h *Hub) buildServices(o Options) {
 	}
 	h.pipeline = pipeline.New(h.ctx, pipeline.Options{
 		Deps: h.deps, Callers: h.callers, Marks: h.marks, Off: h.selection.Off, Recorder: h.recorder,
-		Crippled:  h.endIfCrippled,
+		Stop:      h.Stop,
 		HookStats: h.stats,
 		Sessions:  h.sessions, Selection: h.selection, Modules: h.modules, Approvals: h.approvals,
 		StartedByAgent: func(pid int) bool { return h.judge.Caller(pid, "").Agent != "" },

@@ -2,14 +2,12 @@ package hub
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"sync"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
-	"github.com/hookmux/hookmux/internal/recorder"
 )
 
 // Run listens and serves until ctx ends or somebody stops the hub. It returns
@@ -124,16 +122,6 @@ func (h *Hub) watchPlace(ctx context.Context) {
 // isOutOfPlace reports whether callers find another lock than this hub's, or
 // something else than its socket.
 func (h *Hub) isOutOfPlace() bool { return h.life.Lost() || !h.server.InPlace() }
-
-// endIfCrippled ends a hub whose own limits keep it from writing: the next hub
-// has those of whoever starts it.
-func (h *Hub) endIfCrippled(err error) bool {
-	if !errors.Is(err, recorder.ErrCrippled) {
-		return false
-	}
-	h.Stop(err.Error())
-	return true
-}
 
 // waitFor reports whether a group ended before ctx.
 func waitFor(ctx context.Context, group *sync.WaitGroup) bool {

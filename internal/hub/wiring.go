@@ -144,9 +144,9 @@ func (h *Hub) recordOwn(name, id string, at time.Time, payload any) {
 // newApprovals makes the service of approvals and gives it what it needs.
 func (h *Hub) newApprovals() *approvals.Service {
 	return approvals.New(approvals.Options{
-		Deps: h.deps, Settings: h.selection, Recorder: ownEvents{h.recorder.Reader, h}, Sessions: h.sessions, FocusPane: focusPane,
-		MayAnswer: h.mayAnswer, Stopping: func() bool { return h.server.Stopping() }, Context: h.ctx,
-		Started: h.started,
+		Deps: h.deps, Settings: h.selection, Recorder: ownEvents{h.recorder.Reader, h}, Sessions: h.sessions,
+		FocusPane: focusPane, MayAnswer: h.mayAnswer,
+		Stopping: func() bool { return h.server.Stopping() }, Context: h.ctx, Started: h.started,
 	})
 }
 

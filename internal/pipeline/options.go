@@ -23,9 +23,8 @@ type Options struct {
 	Marks    *HandlerMarks
 	Off      OffSwitch
 	Recorder Recorder
-	// Crippled hears of each error of the recorder, and reports whether the hub
-	// ends because of it. Nil: never.
-	Crippled  func(err error) bool
+	// Stop ends the hub: another one may be able to do what this one cannot.
+	Stop      func(why string)
 	HookStats HookStats
 	Sessions  Sessions
 	Selection Selection

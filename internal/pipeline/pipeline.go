@@ -15,6 +15,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
@@ -123,7 +124,8 @@ func (p *Pipeline) decide(ctx context.Context, call *HookCall, s *pipelineState)
 // the hub ends, and the caller asks the next.
 func (p *Pipeline) recordEvent(call *HookCall, s *pipelineState) bool {
 	err := p.Recorder.RecordEvent(call.ID, call.At, &s.ev, call.Payload)
-	if p.Crippled != nil && p.Crippled(err) {
+	if errors.Is(err, services.ErrCrippled) {
+		p.Stop(err.Error())
 		return false
 	}
 	if err != nil {

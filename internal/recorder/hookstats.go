@@ -79,8 +79,9 @@ func (s *HookStats) List() []wire.HookStat {
 		sort.Slice(recent, func(i, j int) bool { return recent[i] < recent[j] })
 		us := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 		list = append(list, wire.HookStat{
-			Hook: id, Calls: one.calls, Failures: one.failures, Denied: one.denied, Would: one.would, LastErr: one.lastErr,
-			MeanUS: us(one.total) / float64(one.calls), P95US: us(recent[(n-1)*95/100]), MaxUS: us(one.max),
+			Hook: id, Calls: one.calls, Failures: one.failures, Denied: one.denied, Would: one.would,
+			LastErr: one.lastErr, MeanUS: us(one.total) / float64(one.calls), P95US: us(recent[(n-1)*95/100]),
+			MaxUS: us(one.max),
 		})
 	}
 	sort.Slice(list, func(i, j int) bool {

@@ -74,13 +74,9 @@ func (r *Recorder) Stop() { close(r.drain.over) }
 // Close closes the log on disk.
 func (r *Recorder) Close() { r.intake.close() }
 
-// ErrCrippled says that this process may not write any more, whatever room the
-// disk has: another hub may.
-var ErrCrippled = errors.New("the limits of the hub's own process keep it from writing")
-
 // RecordEvent writes an event down: from here on it survives the death of the
-// hub. The drain is not woken; see Wake. With [ErrCrippled] the event is not
-// taken at all.
+// hub. The drain is not woken; see Wake. With [services.ErrCrippled] the
+// event is not taken at all.
 func (r *Recorder) RecordEvent(id string, at time.Time, ev *event.Event, payload []byte) error {
 	return r.put(eventItem(id, at, ev, payload))
 }
@@ -97,7 +93,7 @@ func (r *Recorder) RecordOutcome(o *wire.Outcome) {
 func (r *Recorder) put(one item) error {
 	number, onDisk, err := r.intake.append(&one.record)
 	if isCrippling(err) {
-		return fmt.Errorf("%w: %w", ErrCrippled, err)
+		return fmt.Errorf("%w: %w", services.ErrCrippled, err)
 	}
 	one.segment = number
 	if !r.queue.put(one) && onDisk {

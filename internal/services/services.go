@@ -5,6 +5,7 @@ package services
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -15,6 +16,11 @@ import (
 	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 )
+
+// ErrCrippled says that this process may not write any more, whatever room the
+// disk has: its own limits were lowered. The next hub has those of whoever starts
+// it.
+var ErrCrippled = errors.New("the limits of the hub's own process keep it from writing")
 
 // Deps is what every service may use.
 type Deps struct {
