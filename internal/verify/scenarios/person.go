@@ -36,7 +36,7 @@ type person struct {
 
 // slack is how long hookmux may take to say what the screen shows. The machine may
 // have a lot to do.
-const slack = 20 * time.Second
+const slack = 40 * time.Second
 
 func (p *person) problem(format string, args ...any) {
 	p.problems = append(p.problems, fmt.Sprintf(format, args...))
@@ -44,7 +44,7 @@ func (p *person) problem(format string, args ...any) {
 
 // await waits for something that the agent does.
 func (p *person) await(ctx context.Context, what string, is func() bool) bool {
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+	for end := time.Now().Add(4 * time.Minute); time.Now().Before(end); {
 		if is() {
 			return true
 		}
@@ -126,7 +126,7 @@ func (p *person) wantNow(w timeline.Want) {
 // and no event came for a while.
 func (p *person) awaitEnd(ctx context.Context) {
 	quiet, last := 0, ""
-	for end := time.Now().Add(90 * time.Second); time.Now().Before(end) && quiet < 12; quiet++ {
+	for end := time.Now().Add(4 * time.Minute); time.Now().Before(end) && quiet < 12; quiet++ {
 		s := p.said()
 		now := fmt.Sprint(len(p.st.Watcher.AllSeen()), len(p.st.Model.Requests(p.st.Run)), s)
 		if now != last || s.Turns == 0 || s.Status == "running" || s.Status == "needsInput" {

@@ -39,8 +39,10 @@ const firstPrompt = "Mend the login page"
 // the title that the agent had its model make.
 func titles(st *stage.Stage) []string {
 	switch st.Driver.Name {
-	case "opencode", "grok", "codex":
+	case "opencode", "codex":
 		return []string{"Scripted title", stage.MarkedPrompt(firstPrompt)}
+	case "grok": // it wants its title in a form, which the scripted model fills in
+		return []string{"scripted", stage.MarkedPrompt(firstPrompt)}
 	}
 	return []string{stage.MarkedPrompt(firstPrompt)}
 }

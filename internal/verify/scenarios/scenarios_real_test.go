@@ -74,7 +74,7 @@ func TestRealScenarios(t *testing.T) {
 					}
 					defer srv.Close()
 					st, err := stage.New(&stage.Setting{
-						Driver: driver, In: in, Bin: buildPrograms(t), Model: srv, Patience: 2 * agentstest.Timeout,
+						Driver: driver, In: in, Bin: buildPrograms(t), Model: srv, Patience: 8 * agentstest.Timeout,
 						Serial: func() string { return "s" },
 					}, "scenario")
 					if err != nil {
