@@ -195,7 +195,8 @@ func (m *MachineState) linkToCall(ask *Ask) {
 		open++
 		r := 1
 		if c.Tool == ask.Tool {
-			if r = 2; c.Digest == ask.Digest {
+			// Some leave a description out of one of the two: the command is the same.
+			if r = 2; c.Digest == ask.Digest || c.Command != "" && c.Command == ask.Command {
 				r = 3
 			}
 		}
@@ -207,6 +208,9 @@ func (m *MachineState) linkToCall(ask *Ask) {
 		return
 	}
 	c := &calls[best]
+	if ask.Tool != c.Tool || ask.Digest != c.Digest {
+		ask.PutTool, ask.PutDigest = ask.Tool, ask.Digest
+	}
 	ask.Call, ask.Tool, ask.Digest = c.ID, c.Tool, c.Digest
 	if ask.What == "" {
 		ask.What = c.Label

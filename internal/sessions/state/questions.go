@@ -113,6 +113,9 @@ func (a *Ask) isAbout(c *Call) bool {
 	if a.Tool == "" {
 		return false
 	}
+	if a.PutTool != "" && a.PutTool == c.Tool && a.PutDigest == c.Digest {
+		return true
+	}
 	if a.Tool == c.Tool && (a.Digest == c.Digest || a.Digest == 0 || c.Digest == 0) {
 		return true
 	}

@@ -240,6 +240,10 @@ type Ask struct {
 	Tool   string    `json:"tool,omitempty"`
 	Digest uint64    `json:"digest,omitempty"` // of the call's input, where it has no id
 	What   string    `json:"what,omitempty"`   // in words
+	// PutTool and PutDigest are tool and input as the question itself named them,
+	// where the call does otherwise.
+	PutTool   string `json:"putTool,omitempty"`
+	PutDigest uint64 `json:"putDigest,omitempty"`
 
 	N       int            `json:"n,omitempty"` // counted within the session
 	Kind    event.ToolKind `json:"kind,omitempty"`
