@@ -2,6 +2,7 @@
 #   make run     build, start a hub in a throw-away home, replay a recorded session through the real hook client
 #   make test    everything that needs no agent
 #   make verify  the real agents (npm), offline, against a scripted model
+#   make soak    several real agents at once for minutes, their screens compared with what hookmux says
 #   make bench   what must be fast, as ratios in one run
 #   make chaos   1,000 faults under load, with guards on (Linux)
 GO      ?= go
@@ -13,7 +14,7 @@ FLAGS   = -trimpath
 LDFLAGS = -s -w -X github.com/hookmux/hookmux/internal/version.String=$(VERSION)
 AGENTS  ?= claude codex grok gemini opencode pi
 
-.PHONY: run build test check shape lint verify verify-all bench chaos fuzz generate race man release clean
+.PHONY: run build test check shape lint verify verify-all soak bench chaos fuzz generate race man release clean
 
 run: build
 	@$(GO) run $(FLAGS) ./internal/demo -bin $(BIN)
@@ -62,6 +63,14 @@ verify: build
 # Every agent there is a driver for, and every saboteur.
 verify-all: build
 	@RETRY=$(RETRY) GO="$(GO)" ./.ci/verify all
+
+# Real agents of one person side by side in one tmux, for MINUTES minutes: every time a screen and
+# what hookmux says disagree is printed. SEED chooses what the persons do.
+MINUTES ?= 10
+SEED    ?= 1
+soak: build
+	HOOKMUX_VERIFY='$(AGENTS)' HOOKMUX_SOAK_MINUTES=$(MINUTES) HOOKMUX_SOAK_SEED=$(SEED) \
+		$(GO) test $(FLAGS) -v -count=1 -timeout 90m -run TestRealSoak ./internal/verify/soak
 
 bench: build
 	$(GO) run $(FLAGS) ./bench -bin $(BIN)

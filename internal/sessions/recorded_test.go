@@ -43,8 +43,8 @@ func TestRecordedTimelines(t *testing.T) {
 			newReplay(t, r).playSteps(t)
 		})
 	}
-	if len(files) < 40 || len(agents) < 3 {
-		t.Errorf("%d sessions of %d agents are recorded, expected 40 of 3", len(files), len(agents))
+	if len(files) < 100 || len(agents) < 8 {
+		t.Errorf("%d sessions of %d agents are recorded, expected 100 of 8", len(files), len(agents))
 	}
 }
 

@@ -353,7 +353,10 @@ func (s *Session) agentSettled(n *input, c *Change) {
 	}
 	quiet := *n
 	quiet.ev = &event.Event{Turn: n.ev.Turn, Where: n.ev.Where}
-	if len(s.Asks) > 0 {
+	// An agent that asks for a prompt although nothing came of the last one: the person
+	// took it back.
+	takenBack := n.ev.Kind == event.UserAttention && s.Turn.Tools == 0 && s.Turn.Summary == ""
+	if len(s.Asks) > 0 || takenBack {
 		s.finishTurn(&quiet, c, Interrupted)
 		return
 	}

@@ -42,7 +42,7 @@ func titles(st *stage.Stage) []string {
 	case "opencode", "codex":
 		return []string{"Scripted title", stage.MarkedPrompt(firstPrompt)}
 	case "grok": // it wants its title in a form, which the scripted model fills in
-		return []string{"scripted", stage.MarkedPrompt(firstPrompt)}
+		return []string{"scripted", "Scripted title", stage.MarkedPrompt(firstPrompt)}
 	}
 	return []string{stage.MarkedPrompt(firstPrompt)}
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -51,23 +50,17 @@ func buildPrograms(t *testing.T) string {
 	return built.dir
 }
 
-// quickScenarios are those that `make verify` plays; all of them take long.
-var quickScenarios = []string{"mended", "command-stopped", "allowed", "declined"}
-
 // TestRealScenarios plays scenarios with real agents: what hookmux says about status,
 // result and title is what a person would say. HOOKMUX_RECORD_SESSIONS names a folder
 // that the recordings are written to.
 func TestRealScenarios(t *testing.T) {
-	quick := os.Getenv("HOOKMUX_VERIFY_QUICK") == "1"
+	agentstest.Repeats(t, "the status rows of TestRealChecks")
 	for _, name := range []string{"claude", "codex", "opencode", "gemini", "grok", "pi"} {
 		t.Run(name, func(t *testing.T) {
 			in := agentstest.Require(t, name)
 			driver, _ := drivers.Find(name)
 			for _, s := range All() {
 				t.Run(s.Name, func(t *testing.T) {
-					if quick && !slices.Contains(quickScenarios, s.Name) {
-						t.Skip("make verify-all plays it")
-					}
 					srv, err := model.Start(model.Options{Delay: drivers.TableOf(name).ModelDelay})
 					if err != nil {
 						t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/verify/stage"
 )
@@ -30,11 +31,14 @@ type shellKind struct {
 // Claude's own installer makes an alias of the name in people's start files.
 const claudeAlias = "alias claude=\"$HOME/.claude/local/claude\"\n"
 
+// A login shell sets PATH anew; people put their own programs in front.
+const ownPrograms = "export PATH=\"$HOME/.local/bin:$PATH\"\n"
+
 var kinds = []shellKind{
 	{
 		name: "bash",
 		files: map[string]string{
-			".bash_profile": "if [ -f ~/.bashrc ]; then . ~/.bashrc; fi\n",
+			".bash_profile": ownPrograms + "if [ -f ~/.bashrc ]; then . ~/.bashrc; fi\n",
 			".bashrc": "case $- in *i*) ;; *) return;; esac\nHISTCONTROL=ignoreboth\nshopt -s checkwinsize\nPS1='\\w\\$ '\n" +
 				"alias ll='ls -alF'\n" + claudeAlias +
 				"if [ -f /usr/share/bash-completion/bash_completion ]; then . /usr/share/bash-completion/bash_completion; fi\n" +
@@ -52,7 +56,7 @@ var kinds = []shellKind{
 	{
 		name: "zsh",
 		files: map[string]string{
-			".zprofile": "export EDITOR=vi\n",
+			".zprofile": ownPrograms + "export EDITOR=vi\n",
 			".zshrc": "HISTFILE=~/.zsh_history\nHISTSIZE=1000\nSAVEHIST=1000\nsetopt appendhistory autocd nomatch\nbindkey -e\n" +
 				"autoload -Uz compinit && compinit -u\nPS1='%~%# '\n" + claudeAlias +
 				"eval \"$(hookmux shell-init zsh)\"\neval \"$(hookmux shell-init --mux0 zsh)\"\n" +
@@ -63,7 +67,7 @@ var kinds = []shellKind{
 	{
 		name: "fish",
 		files: map[string]string{
-			".config/fish/config.fish": "if status is-interactive\n    set -g fish_greeting\n    alias ll 'ls -alF'\n" +
+			".config/fish/config.fish": "set -gx PATH $HOME/.local/bin $PATH\nif status is-interactive\n    set -g fish_greeting\n    alias ll 'ls -alF'\n" +
 				"    hookmux shell-init fish | source\n    hookmux shell-init --mux0 fish | source\n" +
 				"    hookmux completion fish | source\nend\n",
 		},
@@ -144,13 +148,18 @@ func newRoom(t *testing.T, tmux, bin string, kind shellKind) *room {
 		t.Fatal(err)
 	}
 	r := &room{t: t, tmux: tmux, base: base, home: filepath.Join(base, "home")}
-	programs := filepath.Join(base, "programs")
+	programs := filepath.Join(r.home, ".local/bin")
 	r.write(filepath.Join(programs, "claude"), "#!/bin/sh\nfor word in \"$@\"; do echo \"word: $word\"; done\n", 0o755)
+	for _, name := range []string{"hookmux", "hookmux-hook"} {
+		if err := os.Symlink(filepath.Join(bin, name), filepath.Join(programs, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, text := range kind.files {
 		r.write(filepath.Join(r.home, name), text, 0o644)
 	}
 	r.env = []string{
-		"PATH=" + programs + ":" + bin + ":/usr/local/bin:/usr/bin:/bin", "HOME=" + r.home, "TERM=xterm-256color",
+		"PATH=" + programs + ":/usr/local/bin:/usr/bin:/bin", "HOME=" + r.home, "TERM=xterm-256color",
 		"LANG=C.UTF-8", "USER=hookmux", "SHELL=/bin/" + kind.name,
 		"HOOKMUX_RUNTIME_DIR=" + filepath.Join(base, "run"), "XDG_CONFIG_HOME=" + filepath.Join(r.home, ".config"),
 		"XDG_DATA_HOME=" + filepath.Join(r.home, ".local/share"), "XDG_STATE_HOME=" + filepath.Join(r.home, ".local/state"),
@@ -160,15 +169,25 @@ func newRoom(t *testing.T, tmux, bin string, kind shellKind) *room {
 		if t.Failed() {
 			t.Logf("the screen:\n%s", strings.TrimSpace(r.screen()))
 		}
-		stop := exec.Command(filepath.Join(bin, "hookmux"), "hub", "stop")
-		stop.Env = r.env
-		if out, err := stop.CombinedOutput(); err != nil {
-			t.Logf("hub stop: %v %s", err, out)
-		}
+		r.stopHub()
 		_, _ = r.run("kill-server")
 		stage.RemoveAll(base)
 	})
 	return r
+}
+
+// stopHub ends the hub that the shell's start files started.
+func (r *room) stopHub() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c := &client.Client{Socket: filepath.Join(r.base, "run", "hub.sock"), Timeout: patience}
+	info, err := c.Info(ctx)
+	if err != nil || info.PID <= 1 {
+		return // none was started
+	}
+	if p, err := os.FindProcess(info.PID); err == nil {
+		_ = p.Signal(os.Interrupt)
+	}
 }
 
 func (r *room) write(file, text string, mode os.FileMode) {
