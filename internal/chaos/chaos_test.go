@@ -30,7 +30,9 @@ func TestPromisesHoldUnderFaults(t *testing.T) {
 	if err := programs.Build(bin, programs.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	o := runOptions{Bin: bin, Faults: 25, Seed: 11, Worlds: 3, Back: 2 * time.Minute, Calm: 50 * time.Millisecond}
+	// The load leaves room for other tests.
+	o := runOptions{Bin: bin, Faults: 25, Seed: 11, Worlds: 5, Back: 2 * time.Minute, Calm: 50 * time.Millisecond,
+		Pace: 100 * time.Millisecond}
 	results, err := runWorlds(o)
 	if err != nil {
 		t.Fatal(err)

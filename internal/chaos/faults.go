@@ -23,6 +23,9 @@ type fault struct {
 	// destroys: events that were acknowledged before or during the fault may be
 	// gone with it. They are looked for before, and forgotten after.
 	destroys bool
+	// stalls: nothing can be written while it lasts, so that events are in memory
+	// until they are stored again. The next fault comes after that.
+	stalls bool
 	// needsMounts: it needs file systems of the world's own.
 	needsMounts bool
 	// run lets it happen and ends it again.
@@ -37,10 +40,10 @@ func faults() []fault {
 		{name: "terminate the hub", run: terminateHub},
 		{name: "stop the hub for two seconds", run: stopHub},
 		{name: "stop the hub, then kill it", run: stopAndKill},
-		{name: "full disk under the state folder", needsMounts: true, run: fillState},
+		{name: "full disk under the state folder", needsMounts: true, stalls: true, run: fillState},
 		{name: "full disk under the runtime folder", needsMounts: true, run: fillRuntime},
 		{name: "full disk, hub killed", needsMounts: true, destroys: true, run: fillStateAndKill},
-		{name: "read-only state folder", needsMounts: true, run: freezeState},
+		{name: "read-only state folder", needsMounts: true, stalls: true, run: freezeState},
 		{name: "read-only state folder, hub killed", needsMounts: true, destroys: true, run: freezeStateAndKill},
 		{name: "hub lock held by a stranger", run: holdHubLock},
 		{name: "start lock held by a stranger", run: holdStartLock},

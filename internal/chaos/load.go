@@ -55,9 +55,9 @@ func newLoad(w *world) *load {
 // start begins to call.
 func (l *load) start() {
 	for _, dangerous := range []bool{true, false} {
-		l.repeat(20*time.Millisecond, func() { l.makeOne(dangerous) })
+		l.repeat(l.world.options.Pace, func() { l.makeOne(dangerous) })
 	}
-	l.repeat(15*time.Millisecond, l.sendReport)
+	l.repeat(l.world.options.Pace, l.sendReport)
 }
 
 func (l *load) repeat(pause time.Duration, call func()) {

@@ -33,6 +33,7 @@ func main() {
 	flag.StringVar(&o.Only, "only", "", "only faults whose name has this in it")
 	flag.DurationVar(&o.Back, "back", 5*time.Second, "how soon a hub must be back")
 	flag.DurationVar(&o.Calm, "calm", 600*time.Millisecond, "how long a fault lasts")
+	flag.DurationVar(&o.Pace, "pace", 20*time.Millisecond, "the pause between two calls of the load")
 	flag.BoolVar(&o.Trace, "trace", false, "say what happens when")
 	flag.BoolVar(&o.Keep, "keep", false, "keep the homes")
 	flag.Parse()

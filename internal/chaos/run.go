@@ -26,6 +26,7 @@ type runOptions struct {
 	Only   string
 	Back   time.Duration
 	Calm   time.Duration
+	Pace   time.Duration
 	Keep   bool
 	Trace  bool
 }
@@ -103,7 +104,7 @@ func runWorlds(o runOptions) ([]result, error) {
 			dir := filepath.Join(base, fmt.Sprint(n))
 			errs[n] = startWorld(worldOptions{
 				Number: n, Dir: dir, Bin: bin, Faults: faults, Seed: o.Seed, Only: o.Only, Back: o.Back, Calm: o.Calm,
-				Trace: o.Trace,
+				Trace: o.Trace, Pace: o.Pace,
 			}, &results[n])
 		})
 	}
@@ -239,12 +240,14 @@ func (w *world) runFault(f fault) faultResult {
 	if !ok {
 		w.fail("after the fault", "a hub that passes a harmless call within "+w.options.Back.String(), w.describeHub())
 	}
-	if f.destroys {
+	if f.destroys || f.stalls {
 		if took, ok := waitUntil(w.options.Back, w.storageWorks); !ok {
 			w.fail("after the fault", "events are stored again within "+w.options.Back.String(), w.describeHub())
 		} else {
 			back = max(back, took)
 		}
+	}
+	if f.destroys {
 		w.book.writeOffAll()
 		w.trace("counts anew", "")
 	}

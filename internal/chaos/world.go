@@ -65,6 +65,7 @@ type worldOptions struct {
 	Only   string        // run faults whose name has this in it
 	Back   time.Duration // how soon a hub must be back
 	Trace  bool          // say what happens when
+	Pace   time.Duration // between two calls of the load
 	Calm   time.Duration // how long a fault lasts at least, and the pause after it
 }
 

@@ -55,8 +55,8 @@ const (
 	sweepEvery  = 2 * time.Second
 	retainEvery = time.Hour
 	// longestRetry is how long a broken journal is left alone between two
-	// tries.
-	longestRetry = 2 * time.Second
+	// tries. On a full disk events are in memory alone until it works again.
+	longestRetry = 500 * time.Millisecond
 )
 
 // wakeUp lets the drain know that there is something to store.
