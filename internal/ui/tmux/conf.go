@@ -183,9 +183,9 @@ func Conf(program string, keys Keys, major, minor int) []byte {
 	}
 	if keys.Popup != "" {
 		if newer(3, 2) {
-			bind(keys.Popup, "what the agents do", "display-popup -E -w 90% -h 80% "+quoteWord(sh+" ps --watch"))
+			bind(keys.Popup, "what the agents do", "display-popup -E -w 90% -h 80% "+quoteWord(sh+" up"))
 		} else {
-			bind(keys.Popup, "what the agents do", "new-window -n agents "+quoteWord(sh+" ps --watch"))
+			bind(keys.Popup, "what the agents do", "new-window -n agents "+quoteWord(sh+" up"))
 		}
 	}
 	return []byte(b.String())

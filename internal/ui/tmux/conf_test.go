@@ -186,7 +186,7 @@ func TestRealServerReadsIt(t *testing.T) {
 	until(t, "the jump key runs it", said(p.ID+" jump --next"))
 	if major > 3 || minor >= 2 {
 		press("A")
-		until(t, "the popup key runs it", said("ps --watch"))
+		until(t, "the popup key runs it", said(" up"))
 	}
 	if err := s.Unload(ctx); err != nil {
 		t.Fatal(err)

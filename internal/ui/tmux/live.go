@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -80,7 +81,10 @@ func (s *Server) prefixBindings(ctx context.Context) (map[string]string, error) 
 	return bound, nil
 }
 
+// isOurCommand recognises what a key of ours runs, also one that an earlier
+// version bound.
 func isOurCommand(command string) bool {
-	return strings.Contains(command, "hookmux") &&
-		(strings.Contains(command, "jump --next") || strings.Contains(command, "ps --watch"))
+	words := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \"'\\", r) })
+	return strings.Contains(command, "hookmux") && (strings.Contains(command, "jump --next") ||
+		strings.Contains(command, "ps --watch") || slices.Contains(words, "up"))
 }
