@@ -134,7 +134,7 @@ func accountFor(t *testing.T, a *Agent, f fixture, table *eventTable, above []st
 		return
 	}
 	for key, inner := range fields {
-		path := append(above[:len(above):len(above)], key)
+		path := slices.Concat(above, []string{key})
 		whole, below := false, false
 		for _, s := range table.keys[path[0]] {
 			whole = whole || slices.Equal(s.sub, path[1:])

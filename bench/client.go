@@ -120,8 +120,11 @@ func (b *bench) clientResident(payload []byte) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if waitErr != nil || !state.Success() {
-		return 0, fmt.Errorf("hookmux-hook: %v %v", state, waitErr)
+	if waitErr != nil {
+		return 0, fmt.Errorf("hookmux-hook: %w", waitErr)
+	}
+	if !state.Success() {
+		return 0, fmt.Errorf("hookmux-hook: %v", state)
 	}
 	if runtime.GOOS != "linux" {
 		if used, ok := state.SysUsage().(*syscall.Rusage); ok {

@@ -38,16 +38,20 @@ func (b *bench) dispatch(ctx context.Context) error {
 	}
 	var contenders []contender
 	var places []*place
+	defer func() {
+		for _, p := range places {
+			p.stop()
+		}
+	}()
 	for _, h := range hubs {
 		p, err := b.startHub(ctx, "hooks-"+h.name, hookFiles(h.hooks))
 		if err != nil {
 			return fmt.Errorf("%s: %w", h.name, err)
 		}
-		defer p.stop()
+		places = append(places, p)
 		if err := p.inForce(ctx, len(h.hooks)); err != nil {
 			return fmt.Errorf("%s: %w", h.name, err)
 		}
-		places = append(places, p)
 		contenders = append(contenders, contender{h.name, p.hook(b, "PreToolUse", payload).run})
 	}
 	contenders = append(contenders, contender{"spawn", func() (sample, error) { return spawnTrue(places[0], payload) }})

@@ -61,8 +61,11 @@ func toHub(p *place) *target {
 				return false, nil
 			}
 			reply, stdout, stderr, err := frame.ParseReply(answer[:end])
-			if err != nil || reply.ID != sent.id {
-				return false, fmt.Errorf("the reply is to %q, not to %q: %v", reply.ID, sent.id, err)
+			if err != nil {
+				return false, fmt.Errorf("the reply to %q: %w", sent.id, err)
+			}
+			if reply.ID != sent.id {
+				return false, fmt.Errorf("the reply is to %q, not to %q", reply.ID, sent.id)
 			}
 			return len(answer) == end+1+stdout+stderr, nil
 		},
@@ -147,7 +150,7 @@ func (w *worker) call(request *frame.Request) error {
 			return wrong
 		case done:
 			return nil
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return io.ErrUnexpectedEOF
 		case err != nil:
 			return err

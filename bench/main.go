@@ -87,8 +87,8 @@ func main() {
 		os.Exit(64)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	err := b.run(ctx, strings.Split(*only, ","))
+	stop()
 	if *asJSON {
 		b.table.printJSON(os.Stdout)
 	} else {

@@ -93,8 +93,12 @@ func (b *bench) newMix(version, dir string) (*mix, error) {
 		var has struct {
 			Session string `json:"session_id"`
 		}
-		if err := json.Unmarshal(payload, &has); err != nil || len(has.Session) != len(sessionName(0)) {
-			return nil, fmt.Errorf("%s: session id %q is not what was expected (%v)", name, has.Session, err)
+		if err := json.Unmarshal(payload, &has); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if len(has.Session) != len(sessionName(0)) {
+			return nil, fmt.Errorf("%s: session id %q has %d bytes, expected %d", name, has.Session, len(has.Session),
+				len(sessionName(0)))
 		}
 		event, _, _ := strings.Cut(name, ".")
 		m.steps = append(m.steps, mixStep{event, line.Bytes(), []byte(has.Session)})

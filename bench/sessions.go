@@ -107,10 +107,10 @@ func (c *crowd) event() error {
 	c.now = c.now.Add(time.Millisecond)
 	ev := event.Event{Agent: "claude", Session: id, Time: c.now, Turn: fmt.Sprint("p", c.n/len(c.ids)/10),
 		Cwd: "/src/app", Where: event.Place{PID: 7, Start: 1}}
-	switch {
-	case step == 0:
+	switch step {
+	case 0:
 		ev.Native, ev.Kind, ev.Prompt = "UserPromptSubmit", event.TurnStart, "Fix the build"
-	case step == 9:
+	case 9:
 		ev.Native, ev.Kind, ev.Message = "Stop", event.TurnEnd, "Done."
 	default:
 		ev.Native, ev.Kind = "PreToolUse", event.ToolBefore

@@ -325,7 +325,7 @@ func TestQueryOfAHubThatTurnsInCircles(t *testing.T) {
 }
 
 func TestQueryFails(t *testing.T) {
-	h := startHub(t, func(_ wire.Request, conn net.Conn) {})
+	h := startHub(t, func(wire.Request, net.Conn) {})
 	if err := h.client().Query(context.Background(), QueryParams{}, nil); err == nil {
 		t.Error("a query without an answer")
 	}
@@ -354,7 +354,7 @@ func TestStream(t *testing.T) {
 			}
 			return nil
 		})
-	if err != enough {
+	if !errors.Is(err, enough) {
 		t.Fatal(err)
 	}
 	if string(h.asked[0].Params) != `{"session":"s","after":"0"}` || h.asked[0].Method != "events.stream" {

@@ -12,7 +12,7 @@ import (
 )
 
 // feedHub answers each method of the feed with a fixed result.
-func feedHub(t *testing.T) (*Client, *fakeHub) {
+func feedHub(t *testing.T) *Client {
 	t.Helper()
 	hub := startHub(t, func(request wire.Request, conn net.Conn) {
 		response := wire.Response{Version: "2.0", ID: request.ID}
@@ -46,11 +46,11 @@ func feedHub(t *testing.T) (*Client, *fakeHub) {
 		b, _ := wire.Line(nil, response)
 		_, _ = conn.Write(b)
 	})
-	return &Client{Socket: hub.socket}, hub
+	return &Client{Socket: hub.socket}
 }
 
 func TestFeedMethods(t *testing.T) {
-	c, _ := feedHub(t)
+	c := feedHub(t)
 	ctx := context.Background()
 	if list, err := c.Requests(ctx, true); err != nil || len(list) != 1 || list[0].ID != "abcd" {
 		t.Error(list, err)
@@ -88,7 +88,7 @@ func TestFeedMethods(t *testing.T) {
 }
 
 func TestFeedStream(t *testing.T) {
-	c, _ := feedHub(t)
+	c := feedHub(t)
 	var got []string
 	enough := errors.New("enough")
 	err := c.Feed(context.Background(), func(n FeedNote) error {

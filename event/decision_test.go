@@ -261,7 +261,8 @@ func TestOneLine(t *testing.T) {
 
 func TestParseVerdict(t *testing.T) {
 	for in, want := range map[string]Verdict{
-		"": None, "none": None, "allow": Allow, "deny": Deny, "ask": Ask, "modify": Modify, " Deny\n": Deny, "NONE": None,
+		"": None, "none": None, "allow": Allow, "deny": Deny, "ask": Ask, "modify": Modify, "NONE": None,
+		"\tDeny \n": Deny,
 	} {
 		if got, err := ParseVerdict(in); err != nil || got != want {
 			t.Errorf("%q: %q, %v", in, got, err)

@@ -16,7 +16,7 @@ import (
 func ExampleBuiltins() {
 	var builtins hook.Builtins
 	_ = builtins.Register("no-friday", "refuses deploys on Fridays", hook.HandlerFunc(
-		func(_ context.Context, call *hook.Call) (event.Decision, error) {
+		func(context.Context, *hook.Call) (event.Decision, error) {
 			return event.Decision{Verdict: event.Deny, Reason: "not on a Friday"}, nil
 		}))
 	entries, err := builtins.Entries([]hook.Registration{

@@ -404,7 +404,7 @@ func TestDecideProperties(t *testing.T) {
 			}
 			mode := rapid.SampledFrom([]Mode{Guard, Guard, Advise}).Draw(t, "mode")
 			broken := rapid.IntRange(0, 5).Draw(t, "broken") == 0
-			var run Handler = says(d)
+			run := says(d)
 			if broken {
 				run = fails("x")
 			}

@@ -32,7 +32,7 @@ func ExampleDispatcher() {
 	noProd, err := hook.NewEntry(hook.Registration{
 		ID: "no-prod", Agent: hook.Any, HookType: string(event.ToolBefore),
 		Match: &hook.Match{Tool: string(event.Shell), Command: `\bdeploy prod\b`},
-	}, hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
+	}, hook.HandlerFunc(func(context.Context, *hook.Call) (event.Decision, error) {
 		return event.Decision{Verdict: event.Deny, Reason: "no deploys from an agent"}, nil
 	}), "program")
 	if err != nil {
@@ -57,10 +57,10 @@ func ExampleDispatcher() {
 
 // A handler changes a call; the one behind it sees the call as changed.
 func ExampleHandler() {
-	dry := hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
+	dry := hook.HandlerFunc(func(context.Context, *hook.Call) (event.Decision, error) {
 		return event.Decision{Verdict: event.Modify, Input: json.RawMessage(`{"command":"deploy --dry-run"}`)}, nil
 	})
-	look := hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
+	look := hook.HandlerFunc(func(_ context.Context, call *hook.Call) (event.Decision, error) {
 		fmt.Println("sees:", call.Event.Tool.Commands[0])
 		return event.Decision{}, nil // no opinion: the agent's own rules apply
 	})

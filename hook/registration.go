@@ -174,11 +174,12 @@ const MaxTimeout = 24 * time.Hour
 func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent, native string) bool) error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if r.ID == "" {
+	switch {
+	case r.ID == "":
 		bad("id is missing")
-	} else if strings.ContainsFunc(r.ID, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsGraphic(c) }) {
+	case strings.ContainsFunc(r.ID, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsGraphic(c) }):
 		bad("id %q holds blanks or control characters", r.ID)
-	} else if strings.HasPrefix(r.ID, "guard.") {
+	case strings.HasPrefix(r.ID, "guard."):
 		bad("id %q is kept for hookmux's own guards; choose another", r.ID)
 	}
 	if r.Agent == "" {

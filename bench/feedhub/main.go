@@ -33,8 +33,9 @@ func (t seated) Environ(int) ([]string, error) { return nil, nil }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	defer stop()
-	if err := run(ctx); err != nil {
+	err := run(ctx)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "feedhub:", err)
 		os.Exit(1)
 	}

@@ -35,10 +35,9 @@ func parse(args []string, getenv func(string) string) (opt options, err error) {
 	opt.deny = getenv("HOOKMUX_ON_UNAVAILABLE") == "deny"
 	opt.debug = getenv("HOOKMUX_DEBUG") != ""
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		flag := args[0]
+		flag, value, inline := strings.Cut(args[0], "=")
 		args = args[1:]
-		value, inline := "", false
-		if flag, value, inline = strings.Cut(flag, "="); !inline && flag == "--on-unavailable" && len(args) > 0 {
+		if !inline && flag == "--on-unavailable" && len(args) > 0 {
 			value, args = args[0], args[1:]
 		}
 		switch {

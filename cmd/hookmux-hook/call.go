@@ -152,7 +152,7 @@ func (c *call) exchange() (frame.Reply, error) {
 		if errors.Is(err, io.EOF) && time.Since(sent) > heldLong {
 			sends = 1
 		}
-		if err == errStuck {
+		if errors.Is(err, errStuck) {
 			sends = max(sends, maxSends-1) // once more on a new connection
 		}
 		if c.lost(sends, err) {
@@ -165,7 +165,7 @@ func (c *call) exchange() (frame.Reply, error) {
 
 // lost tells that asking once more is no use.
 func (c *call) lost(sends int, err error) bool {
-	return c.observes || sends == maxSends || err == errSilent || time.Now().After(c.time.giveUp)
+	return c.observes || sends == maxSends || errors.Is(err, errSilent) || time.Now().After(c.time.giveUp)
 }
 
 // reach connects to the hub that is there, or else to one it brings up. If

@@ -54,11 +54,13 @@ func resultOf(t *testing.T, cmd *exec.Cmd) result {
 	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
-func uncheckedOf(t *testing.T, agent, event string) result {
+// uncheckedOf is what the hook says of an agent's deciding event when nobody
+// could check it.
+func uncheckedOf(t *testing.T, agent string) result {
 	t.Helper()
-	row, ok := neutral.Lookup(agent, event)
+	row, ok := neutral.Lookup(agent, deciding)
 	if !ok || row.Unchecked == row.Neutral {
-		t.Fatalf("the table has no answer for a %s %s that nobody checked", agent, event)
+		t.Fatalf("the table has no answer for a %s %s that nobody checked", agent, deciding)
 	}
 	return result{row.Unchecked.Stdout, row.Unchecked.Stderr, row.Unchecked.Exit}
 }
@@ -110,7 +112,7 @@ func TestNobodyCanCheck(t *testing.T) {
 	for _, judge := range []string{"die", "garbage"} {
 		write(t, filepath.Join(w.dirs.Runtime, "judge"), judge)
 		for _, name := range []string{agent, "codex"} {
-			if got := w.hook("payload", name, deciding, "60"); got != uncheckedOf(t, name, deciding) {
+			if got := w.hook("payload", name, deciding, "60"); got != uncheckedOf(t, name) {
 				t.Errorf("%s, judge %s: %+v; want it to be put to a person, or refused", name, judge, got)
 			}
 		}
@@ -119,7 +121,7 @@ func TestNobodyCanCheck(t *testing.T) {
 		}
 	}
 	write(t, filepath.Join(w.dirs.Runtime, "judge"), "hang")
-	if got := w.hook("payload", agent, deciding, "2"); got != uncheckedOf(t, agent, deciding) {
+	if got := w.hook("payload", agent, deciding, "2"); got != uncheckedOf(t, agent) {
 		t.Errorf("a judge that hangs: %+v", got)
 	}
 	// An agent of the user's own, which the note names.
@@ -181,7 +183,7 @@ func TestSilentHubIsNoWayAround(t *testing.T) {
 	// Whether judge makes it in what is left of so little time depends on the
 	// machine; a neutral answer is never right.
 	got := w.hook("payload", agent, deciding, "4")
-	if got != judged("payload") && got != uncheckedOf(t, agent, deciding) {
+	if got != judged("payload") && got != uncheckedOf(t, agent) {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -217,7 +219,7 @@ func TestHalfAPayloadIsNotHarmless(t *testing.T) {
 	if _, err := io.WriteString(stdin, `{"tool_name":"Bash"`); err != nil {
 		t.Fatal(err)
 	}
-	if got := resultOf(t, cmd); got != uncheckedOf(t, agent, deciding) {
+	if got := resultOf(t, cmd); got != uncheckedOf(t, agent) {
 		t.Errorf("got %+v", got)
 	}
 }

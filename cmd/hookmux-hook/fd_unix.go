@@ -45,11 +45,11 @@ func (f fd) Write(p []byte) (int, error) {
 // again tells that a call is worth repeating. A stream that some parent made
 // non-blocking is asked again after a moment.
 func again(err error) bool {
-	if err == syscall.EAGAIN {
+	if errors.Is(err, syscall.EAGAIN) {
 		time.Sleep(time.Millisecond)
 		return true
 	}
-	return err == syscall.EINTR
+	return errors.Is(err, syscall.EINTR)
 }
 
 func isTerminal(r io.Reader) bool {
@@ -109,7 +109,7 @@ func (c conn) limit(option int) {
 // retry tells whether a call that came back without success is worth
 // repeating: it was interrupted, or ran into a limit set for an earlier until.
 func (c conn) retry(option int, err error) bool {
-	if err != syscall.EINTR && err != syscall.EAGAIN || c.over() {
+	if !errors.Is(err, syscall.EINTR) && !errors.Is(err, syscall.EAGAIN) || c.over() {
 		return false
 	}
 	c.limit(option)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"syscall"
 	"time"
@@ -105,7 +106,7 @@ func readable(f int, wait time.Duration) bool {
 			left = 0
 		}
 		ready, err := selectRead(f, left)
-		if err != syscall.EINTR || left == 0 {
+		if !errors.Is(err, syscall.EINTR) || left == 0 {
 			return err == nil && ready
 		}
 	}

@@ -28,14 +28,14 @@ func readPayload(begun []byte, r io.Reader) (payload []byte, truncated bool) {
 			drain(r)
 			return append([]byte(nil), buf[:cutPayload]...), true
 		}
-		if err == errIdle {
+		if errors.Is(err, errIdle) {
 			if isWhole(buf) {
 				return buf, false
 			}
 			continue
 		}
 		if err != nil {
-			return buf, err != io.EOF && err != errSlow
+			return buf, !errors.Is(err, io.EOF) && !errors.Is(err, errSlow)
 		}
 		if len(buf) == cap(buf) {
 			larger := make([]byte, len(buf), 4*cap(buf))

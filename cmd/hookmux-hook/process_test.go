@@ -209,7 +209,7 @@ func TestTermination(t *testing.T) {
 
 // A signal is no way around: any program of the user can send one.
 func TestTerminationOfAGuardedCall(t *testing.T) {
-	if got := terminated(t, guardedWorld(t)); got != uncheckedOf(t, agent, deciding) {
+	if got := terminated(t, guardedWorld(t)); got != uncheckedOf(t, agent) {
 		t.Errorf("with guards: %+v, want it to be put to a person, or refused", got)
 	}
 }

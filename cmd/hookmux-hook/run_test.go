@@ -301,7 +301,7 @@ func TestHubThatDoesNotAccept(t *testing.T) {
 	}
 	for range 3 { // fill the queue
 		if c, err := dial(w.dirs.Socket(), time.Now().Add(10*time.Millisecond)); err == nil {
-			defer c.close()
+			t.Cleanup(c.close)
 		}
 	}
 	for _, event := range []string{deciding, observed} {

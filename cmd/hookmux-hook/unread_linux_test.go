@@ -16,7 +16,6 @@ import (
 func TestStaysUntilRead(t *testing.T) {
 	w := newWorld(t)
 	w.listen(func(conn net.Conn, r frame.Request, _ int) { reply(conn, frame.Reply{ID: r.ID, Stdout: r.Payload}) })
-	pipe := func() (r, w *os.File, err error) { return os.Pipe() }
 	socket := func() (r, w *os.File, err error) { // as Node gives its children
 		pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 		return os.NewFile(uintptr(pair[0]), "r"), os.NewFile(uintptr(pair[1]), "w"), err
@@ -26,9 +25,9 @@ func TestStaysUntilRead(t *testing.T) {
 		make  func() (r, w *os.File, err error)
 		stays bool
 	}{
-		"pipe":   {"codebuddy", pipe, true},
+		"pipe":   {"codebuddy", os.Pipe, true},
 		"socket": {"codebuddy", socket, true},
-		"other":  {agent, pipe, false},
+		"other":  {agent, os.Pipe, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, out, err := c.make()

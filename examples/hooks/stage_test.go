@@ -36,22 +36,22 @@ type stage struct {
 	notices  []string
 }
 
-func play(t *testing.T, file string, answers ...string) *stage {
+func play(t *testing.T, file string) *stage {
 	t.Helper()
 	path, err := filepath.Abs(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return playFile(t, path, answers...)
+	return playFile(t, path)
 }
 
-func playFile(t *testing.T, path string, answers ...string) *stage {
+func playFile(t *testing.T, path string) *stage {
 	t.Helper()
 	cwd, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{t: t, catalogue: agent.Builtin(), cwd: cwd, answers: answers}
+	s := &stage{t: t, catalogue: agent.Builtin(), cwd: cwd}
 	engine := tsmodule.New(tsmodule.Host{Asker: s, Sender: s, Recorder: s, Catalogue: s.catalogue})
 	t.Cleanup(engine.Close)
 	if s.module, err = engine.Load(context.Background(), tsmodule.Source{Path: path}); err != nil {

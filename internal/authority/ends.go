@@ -24,7 +24,7 @@ func (r *Rules) followHolder(f *Facts, above []Process, here hop, seat Seat, dep
 		case base == "tmux":
 			return r.followTmux(f, above, here, seat, depth)
 		case base == "zellij":
-			return r.followClients(f, above, here, seat, depth)
+			return r.followClients(f, above, here, depth)
 		case byName(base, 0) == terminal || slices.Contains(r.Terminals, holder.Program):
 			return r.followDisplay(f, above, here, seat)
 		}
@@ -155,7 +155,7 @@ func (r *Rules) followTmux(f *Facts, above []Process, here hop, seat Seat, depth
 
 // followClients goes on at the clients of a multiplexer that does not tell
 // which of them shows what: a person is there, but not surely looking at this.
-func (r *Rules) followClients(f *Facts, above []Process, here hop, seat Seat, depth int) ([]way, Verdict) {
+func (r *Rules) followClients(f *Facts, above []Process, here hop, depth int) ([]way, Verdict) {
 	server := above[0]
 	enrolled := r.Enrolled != nil && r.Enrolled(server.PID, server.Start)
 	none := refuseCall(NoClient, "nobody is attached to %s (pid %d); attach to it, or %s",

@@ -257,7 +257,7 @@ func (r *Rules) followTerminal(f *Facts, chain []Process, depth int) ([]way, Ver
 // leadsJob tells whether one of these processes leads the job in the
 // foreground.
 func leadsJob(chain []Process) bool {
-	return slices.ContainsFunc(chain, func(p Process) bool { return p.PGID == p.PID && p.PGID == p.Foreground })
+	return slices.ContainsFunc(chain, func(p Process) bool { return p.PID == p.PGID && p.Foreground == p.PGID })
 }
 
 func (p *Process) isRoot() bool { return p.UID == 0 && p.EUID == 0 }

@@ -115,8 +115,8 @@ func TestUnknownFlags(t *testing.T) {
 		if cmd.DisableFlagParsing || cmd.Name() == "help" {
 			t.Skip("hands its flags on")
 		}
-		args := append(strings.Fields(cmd.CommandPath())[1:], "--no-such-flag")
-		code, out, errs := call(args...)
+		words := strings.Fields(cmd.CommandPath() + " --no-such-flag")
+		code, out, errs := call(words[1:]...)
 		if code != cmdutil.ExitUsage || out != "" {
 			t.Errorf("exit code %d, stdout %q", code, out)
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // manCommand writes the manual pages; for those who make packages.
-func manCommand(app *cmdutil.App) *cobra.Command {
+func manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man-pages FOLDER",
 		Short:  "Write the manual pages into a folder",

@@ -103,7 +103,7 @@ the agent's own words.`,
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(manCommand(app))
+	root.AddCommand(manCommand())
 	root.SetCompletionCommandGroupID(groupStart)
 	addCompletions(app, root)
 	root.SetHelpCommand(&cobra.Command{

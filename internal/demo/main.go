@@ -138,8 +138,9 @@ func callHook(bin, name, event string) int {
 	return 0
 }
 
-func (d *demo) command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, filepath.Join(d.bin, name), args...)
+// command runs hookmux in the demo's project.
+func (d *demo) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(d.bin, "hookmux"), args...)
 	cmd.Env, cmd.Dir = d.env(), filepath.Join(d.home, "project")
 	cmd.WaitDelay = time.Second
 	return cmd
@@ -151,7 +152,7 @@ func (d *demo) play() error {
 	fmt.Fprintf(d.out, "A hub in a throw-away home, one guard on, one hook of your own:\n")
 	fmt.Fprintf(d.out, "  guard.destructive on · no-prod: stops `deploy prod` on every agent\n\n")
 
-	hub := d.command(ctx, "hookmux", "hub")
+	hub := d.command(ctx, "hub")
 	var hubLog bytes.Buffer
 	hub.Stderr = &hubLog
 	if err := hub.Start(); err != nil {
@@ -169,7 +170,7 @@ func (d *demo) play() error {
 	if err != nil {
 		return err
 	}
-	watch := d.command(ctx, "hookmux", "watch", "--count", fmt.Sprint(len(steps)))
+	watch := d.command(ctx, "watch", "--count", fmt.Sprint(len(steps)))
 	lines, err := watch.StdoutPipe()
 	if err != nil {
 		return err
@@ -202,7 +203,7 @@ func (d *demo) play() error {
 		fmt.Fprintln(d.out, "  "+a)
 	}
 	fmt.Fprintf(d.out, "\n$ hookmux log --decision deny\n")
-	log := d.command(ctx, "hookmux", "log", "--decision", "deny")
+	log := d.command(ctx, "log", "--decision", "deny")
 	log.Stdout, log.Stderr = d.out, d.out
 	if err := log.Run(); err != nil {
 		return err
@@ -217,7 +218,7 @@ func (d *demo) play() error {
 
 func (d *demo) await(ctx context.Context) error {
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		err := d.command(ctx, "hookmux", "status").Run()
+		err := d.command(ctx, "status").Run()
 		var exit *exec.ExitError
 		if err == nil || errors.As(err, &exit) && exit.ExitCode() == 1 {
 			return nil
@@ -253,7 +254,7 @@ func (d *demo) replay(ctx context.Context, steps []step) ([]string, error) {
 	}
 	var answers []string
 	for _, s := range steps {
-		cmd := d.command(ctx, "hookmux")
+		cmd := d.command(ctx)
 		cmd.Path, cmd.Args = self, []string{self, "-bin", d.bin, "-agent", s.Agent, s.Event}
 		cmd.Stdin = bytes.NewReader(s.Payload)
 		out, err := cmd.Output()

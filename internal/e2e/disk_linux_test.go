@@ -33,7 +33,7 @@ func TestAFullDisk(t *testing.T) {
 	})
 	w.guard("")
 	w.up()
-	if !w.mustCall(w.env, "claude", "PreToolUse", before("s", "make deploy")).denies() {
+	if !w.mustCall(w.env, "PreToolUse", before("s", "make deploy")).denies() {
 		t.Fatal("it does not guard")
 	}
 	filler := filepath.Join(w.dirs.State, "filler")

@@ -24,11 +24,11 @@ import (
 func TestAHookStartsTheHubAndIsAnswered(t *testing.T) {
 	w := newWorld(t)
 	w.guard("")
-	got := w.mustCall(w.env, "claude", "PreToolUse", before("s", "make deploy"))
+	got := w.mustCall(w.env, "PreToolUse", before("s", "make deploy"))
 	if !got.denies() || !strings.Contains(got.stdout, "no deploys today") || got.exit != 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := w.mustCall(w.env, "claude", "PreToolUse", before("s", "make test")); got != (answer{}) {
+	if got := w.mustCall(w.env, "PreToolUse", before("s", "make test")); got != (answer{}) {
 		t.Errorf("%+v", got)
 	}
 	if n := w.started(); n != 1 {
@@ -45,16 +45,16 @@ func TestAHookWithoutAnEnvironment(t *testing.T) {
 		if err := errors.Join(w.dirs.MakeRuntime(), os.MkdirAll(w.dirs.State, 0o700), w.dirs.Remember()); err != nil {
 			t.Fatal(err)
 		}
-		w.mustCall(w.env, "claude", "Notification", note("login-shell"))
+		w.mustCall(w.env, "Notification", note("login-shell"))
 		w.up()
-		if got := w.mustCall(bare, "claude", "PreToolUse", before("bare", "make deploy")); !got.denies() {
+		if got := w.mustCall(bare, "PreToolUse", before("bare", "make deploy")); !got.denies() {
 			t.Errorf("without an environment: %+v", got)
 		}
 		if n := w.started(); n != 1 {
 			t.Errorf("%d hubs came up", n)
 		}
 		w.stop()
-		if got := w.mustCall(bare, "claude", "PreToolUse", before("bare-starts", "make deploy")); !got.denies() {
+		if got := w.mustCall(bare, "PreToolUse", before("bare-starts", "make deploy")); !got.denies() {
 			t.Errorf("the hub it started decides otherwise: %+v", got)
 		}
 		w.settle()
@@ -136,7 +136,7 @@ func TestAHubThatKeepsDyingIsLeftAlone(t *testing.T) {
 	}
 	call := func(i int) {
 		t.Helper()
-		if got := w.mustCall(w.env, "claude", "PreToolUse",
+		if got := w.mustCall(w.env, "PreToolUse",
 			before(fmt.Sprint("s", i), "make test")); got != (answer{}) {
 			t.Errorf("answered %+v, want nothing", got)
 		}
@@ -251,18 +251,21 @@ func TestSIGTERMStoresWhatWasAcknowledged(t *testing.T) {
 
 func TestANewerClientMakesTheOlderHubLeave(t *testing.T) {
 	w := newWorld(t)
-	w.mustCall(w.env, "claude", "Notification", note("first"))
+	w.mustCall(w.env, "Notification", note("first"))
 	w.up()
 	if v := w.info().Version; v != older {
 		t.Fatalf("the hub is %s", v)
 	}
 	// A newer client alone moves nothing: the hub would come back as it was.
+	pid := w.info().PID
 	r := frame.Request{ID: "impostor", Agent: "claude", Event: "Notification", Version: newer,
 		Payload: []byte(note("s"))}
 	if _, err := w.send(&r); err != nil {
 		t.Fatal(err)
 	}
-	pid := w.info().PID
+	if now := w.info().PID; now != pid {
+		t.Errorf("a frame of a newer client made hub %d give way to hub %d", pid, now)
+	}
 	w.stop()
 	w.install(newer)
 	w.install(older)
@@ -270,7 +273,7 @@ func TestANewerClientMakesTheOlderHubLeave(t *testing.T) {
 	pid = w.info().PID
 	w.install(newer)
 	w.eventually("the newer hub runs", func() bool {
-		w.mustCall(w.env, "claude", "PreToolUse", before("s", "make test"))
+		w.mustCall(w.env, "PreToolUse", before("s", "make test"))
 		info, err := w.c.Info(t.Context())
 		return err == nil && info.Version == newer
 	})
@@ -281,7 +284,7 @@ func TestANewerClientMakesTheOlderHubLeave(t *testing.T) {
 	pid = w.info().PID
 	w.install(older)
 	for range 5 {
-		w.mustCall(w.env, "claude", "PreToolUse", before("s", "make test"))
+		w.mustCall(w.env, "PreToolUse", before("s", "make test"))
 	}
 	time.Sleep(200 * time.Millisecond)
 	if info := w.info(); info.PID != pid || info.Version != newer {
@@ -346,7 +349,7 @@ func TestHooksThatCallHooksEnd(t *testing.T) {
 						`"target":"`+env+w.bin+`/hookmux-hook claude PreToolUse 60 < `+w.base+
 						`/payload.json > /dev/null"`+
 						more+`}]}`)
-				if got := w.mustCall(w.env, "claude", "PreToolUse", before("outside", "x")); got.exit != 0 {
+				if got := w.mustCall(w.env, "PreToolUse", before("outside", "x")); got.exit != 0 {
 					t.Errorf("%+v", got)
 				}
 				w.settle()

@@ -9,6 +9,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -151,15 +152,17 @@ func (w *world) call(env []string, agent, event, payload string) (answer, error)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
-	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() >= 0 {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() >= 0 {
 		err = nil
 	}
 	return answer{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}, err
 }
 
-func (w *world) mustCall(env []string, agent, event, payload string) answer {
+// mustCall runs a hook of claude to its end.
+func (w *world) mustCall(env []string, event, payload string) answer {
 	w.t.Helper()
-	a, err := w.call(env, agent, event, payload)
+	a, err := w.call(env, "claude", event, payload)
 	if err != nil {
 		w.t.Fatal(err)
 	}

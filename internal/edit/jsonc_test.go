@@ -139,14 +139,14 @@ func TestDocument(t *testing.T) {
 }
 
 // extra is white space and comments in nl style.
-func extra(t *rapid.T, label, nl string) string {
+func extra(t *rapid.T, nl string) string {
 	return rapid.SampledFrom([]string{
 		"", "", " ", "\t", nl, nl + "  ", nl + "\t", " // c" + nl, nl + "  // c" + nl + "  ", "/* c */", " /* c */ ", nl + nl, nl + "/* c */ ",
-	}).Draw(t, label)
+	}).Draw(t, "x")
 }
 
 func jsonc(t *rapid.T, depth int, nl string) string {
-	x := func() string { return extra(t, "x", nl) }
+	x := func() string { return extra(t, nl) }
 	kind := rapid.IntRange(0, 5).Draw(t, "kind")
 	if depth == 0 {
 		kind = 4
@@ -177,7 +177,7 @@ func jsonc(t *rapid.T, depth int, nl string) string {
 }
 
 func object(t *rapid.T, depth int, nl string) string {
-	x := func() string { return extra(t, "x", nl) }
+	x := func() string { return extra(t, nl) }
 	n := rapid.IntRange(0, 3).Draw(t, "n")
 	var b strings.Builder
 	b.WriteString("{" + x())
@@ -193,7 +193,7 @@ func object(t *rapid.T, depth int, nl string) string {
 func document(t *rapid.T) []byte {
 	nl := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "nl")
 	return []byte(rapid.SampledFrom([]string{"", "\ufeff"}).Draw(t, "mark") +
-		extra(t, "x", nl) + object(t, 3, nl) + extra(t, "x", nl))
+		extra(t, nl) + object(t, 3, nl) + extra(t, nl))
 }
 
 func comments(b []byte) int {

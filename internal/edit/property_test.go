@@ -124,7 +124,7 @@ var ours = []any{
 	[]any{hook{"c", 1}, hook{"d", 2}},
 }
 
-func drawChange(t *rapid.T, f Format, d Reader) change {
+func drawChange(t *rapid.T, d Reader) change {
 	var root any
 	_ = json.Unmarshal(d.Raw(), &root)
 	maps, lists := places(root, []string{})
@@ -158,7 +158,7 @@ func drawChange(t *rapid.T, f Format, d Reader) change {
 // guestProperty checks everything that must hold of one text and one change. It
 // reports whether the change was possible.
 func guestProperty(t *rapid.T, f Format, d Reader, src []byte, comment string) bool {
-	c := drawChange(t, f, d)
+	c := drawChange(t, d)
 	if c.path == nil {
 		return true
 	}
@@ -300,8 +300,8 @@ func runProperty(t *testing.T, f Format, comment string, random func(*rapid.T) [
 	var tried, refused, unread int
 	rapid.Check(t, func(t *rapid.T) {
 		var src []byte
-		real := rapid.IntRange(0, 9).Draw(t, "real") == 0
-		if real {
+		fromSample := rapid.IntRange(0, 9).Draw(t, "from a sample") == 0
+		if fromSample {
 			src = mutated(t, texts, comment)
 		} else {
 			src = random(t)
@@ -312,7 +312,7 @@ func runProperty(t *testing.T, f Format, comment string, random func(*rapid.T) [
 			if !guestProperty(t, f, d, src, comment) {
 				refused++
 			}
-		case !real:
+		case !fromSample:
 			unread++
 		}
 	})

@@ -33,11 +33,12 @@ func newLines(src []byte) (*lines, error) {
 		}
 		plain := make([]byte, 0, len(body))
 		for i, c := range body {
-			if c != '\r' {
+			switch {
+			case c != '\r':
 				plain = append(plain, c)
-			} else if i+1 < len(body) && body[i+1] == '\n' {
+			case i+1 < len(body) && body[i+1] == '\n':
 				t.crs = append(t.crs, len(plain))
-			} else {
+			default:
 				t.body = plain
 				return nil, &SyntaxError{t.position(len(plain)), "a carriage return without a newline"}
 			}

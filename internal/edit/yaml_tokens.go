@@ -132,7 +132,9 @@ func align(t *lines, text string, tokens token.Tokens) ([]span, error) {
 
 // keepsBlank says that token i is the text of a block scalar written |+ or >+.
 func keepsBlank(tokens token.Tokens, i int) bool {
-	for i--; i > 0 && tokens[i].Type == token.CommentType; i-- {
+	i--
+	for i > 0 && tokens[i].Type == token.CommentType {
+		i--
 	}
 	head := tokens[i]
 	return (head.Type == token.LiteralType || head.Type == token.FoldedType) && strings.Contains(head.Value, "+")

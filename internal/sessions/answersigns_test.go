@@ -23,18 +23,17 @@ func (c oneChild) Lookup(pid int) (proc.Process, error) {
 }
 func (c oneChild) Args(int) ([]string, error) { return c.args, nil }
 
-// askingSession has an agent ask for a command in its own window.
-func askingSession(rig *waitingRig, agent, native string, kind event.Kind, place event.Place) event.Event {
-	rig.tell(event.Event{
-		Agent: agent, Session: "s1", Native: "UserPromptSubmit", Kind: event.TurnStart, Time: time.Now(),
+// askForCommand has codex ask for a command in its own window.
+func (r *waitingRig) askForCommand() {
+	r.tell(event.Event{
+		Agent: "codex", Session: "s1", Native: "UserPromptSubmit", Kind: event.TurnStart, Time: time.Now(),
 	}, false)
-	ev := event.Event{
-		Agent: agent, Session: "s1", Native: native, Kind: kind, Time: time.Now(), Cwd: "/w", Where: place,
+	r.tell(event.Event{
+		Agent: "codex", Session: "s1", Native: "PermissionRequest", Kind: event.PermissionRequest, Time: time.Now(),
+		Cwd: "/w", Where: event.Place{PID: agentPID},
 		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{"make all"},
 			Input: []byte(`{"command":"make all"}`)},
-	}
-	rig.tell(ev, false)
-	return ev
+	}, false)
 }
 
 func (r *waitingRig) mustWait(what string, waits bool) {
@@ -72,7 +71,7 @@ func TestARunningCommandEndsTheQuestion(t *testing.T) {
 			w := rig.sessions.answers
 			w.signs.below = func(int) []int { return []int{77} }
 			w.deps.Processes = oneChild{rig.sessions.deps.Processes, asked.Add(c.started), c.args}
-			askingSession(rig, "codex", "PermissionRequest", event.PermissionRequest, event.Place{PID: agentPID})
+			rig.askForCommand()
 			if c.waits {
 				one, _ := rig.sessions.tracker.book.Get(state.Key{Agent: "codex", ID: "s1"})
 				w.findCommands(one, one.OpenAsks())
@@ -91,7 +90,7 @@ func TestATitleEndsTheQuestion(t *testing.T) {
 		return title.Load().(string),
 			true
 	}
-	askingSession(rig, "codex", "PermissionRequest", event.PermissionRequest, event.Place{PID: agentPID})
+	rig.askForCommand()
 	rig.mustWait("the title says nothing yet", true)
 	reader := titleReader{part: "Action Required"}
 	for _, step := range []struct {

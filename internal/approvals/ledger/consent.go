@@ -36,14 +36,14 @@ type seal struct {
 // ErrForged says that a file was not written by hookmux.
 var ErrForged = errors.New("it was not written by hookmux, so it does not count")
 
-// readKey reads the key, or makes one.
-func readKey(dir string, make bool) ([]byte, error) {
+// readKey reads the key; where there is none it makes one if it may create it.
+func readKey(dir string, create bool) ([]byte, error) {
 	path := filepath.Join(dir, keyFile)
 	key, err := keyfile.Read(path)
 	switch {
 	case !errors.Is(err, keyfile.ErrNone):
 		return key, err
-	case !make:
+	case !create:
 		return nil, ErrForged
 	}
 	return keyfile.Make(path, writeDurably)

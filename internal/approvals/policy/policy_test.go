@@ -168,8 +168,8 @@ func TestKeysOfNoCall(t *testing.T) {
 	if len(Keys(&event.Event{})) != 0 {
 		t.Error("a call from nothing")
 	}
-	if !strings.HasPrefix(string(callText(&event.Tool{Name: "X", Input: []byte(`{"a":1}`)})), "X") {
-		t.Error("what")
+	if !strings.HasPrefix(callText(&event.Tool{Name: "X", Input: []byte(`{"a":1}`)}), "X") {
+		t.Error("the text of a call of X does not begin with X")
 	}
 }
 

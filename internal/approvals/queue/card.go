@@ -143,8 +143,8 @@ func (c *card) addTool(ev *event.Event, kind policy.Kind) {
 	shown := c.addChanges(input)
 	var rest []string
 	_ = jsonscan.Object(input, func(key, value []byte) bool {
-		name, text, isText := string(key), "", false
-		text, isText = jsonscan.String(value)
+		name := string(key)
+		text, isText := jsonscan.String(value)
 		switch {
 		case slices.Contains(shown, name):
 		case isText && (slices.Contains(t.Commands, text) || slices.Contains(t.Writes, text) || text == t.URL):

@@ -406,7 +406,7 @@ func TestStorm(t *testing.T) {
 						table.See(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i%20), Kind: event.TurnEnd},
 							"")
 					default:
-						answer, err := table.Reply(ticket.ID(), yes(by), func(r *Request, s *Said) error {
+						answer, err := table.Reply(ticket.ID(), yes(by), func(_ *Request, s *Said) error {
 							time.Sleep(slow)
 							if what == 7 {
 								return errors.New("no room")

@@ -100,7 +100,7 @@ func installHost(app *cmdutil.App) (*install.Host, error) {
 		Dirs: dirs, Project: projectFolder(app.Cwd()), Getenv: app.Getenv, Version: version.String,
 		Hook:         install.StableHook(hook, app.Getenv("PATH")),
 		AgentVersion: askOncePerAgent(func(a *agent.Agent) string { return agentVersion(app, a) }),
-		Open:         func(a *agent.Agent) []int { return openSessions(app, a) },
+		Open:         openSessions,
 	}, nil
 }
 

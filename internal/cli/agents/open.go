@@ -6,13 +6,12 @@ import (
 	"slices"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 // openSessions are the processes of an agent that this person has open now: the
 // outermost ones, because agents start themselves again for parts of their work.
-func openSessions(app *cmdutil.App, a *agent.Agent) []int {
+func openSessions(a *agent.Agent) []int {
 	table := proc.System()
 	is := map[int]bool{}
 	up := map[int]int{}

@@ -144,7 +144,7 @@ func tmuxInstall(ctx context.Context, app *cmdutil.App, f *installFlags, keys tm
 		return err
 	}
 	running := server.Running(ctx)
-	notes := freeKeys(ctx, app, server, running, text, &keys)
+	notes := freeKeys(ctx, server, running, text, &keys)
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -192,8 +192,7 @@ func onPathName(program, path string) string {
 }
 
 // freeKeys leaves out keys that mean something else to the person.
-func freeKeys(ctx context.Context, app *cmdutil.App, server *tmux.Server, running bool, text []byte,
-	keys *tmux.Keys) (notes []string) {
+func freeKeys(ctx context.Context, server *tmux.Server, running bool, text []byte, keys *tmux.Keys) (notes []string) {
 	taken := tmux.Bound(text, *keys)
 	if running {
 		if more, err := server.Taken(ctx, *keys); err == nil {

@@ -221,10 +221,10 @@ func verifyTarget(app *cmdutil.App, name string) (verify.Target, error) {
 	if err != nil {
 		return verify.Target{}, err
 	}
-	real, err := filepath.EvalSymlinks(found.Program)
+	resolved, err := filepath.EvalSymlinks(found.Program)
 	if err != nil {
 		return verify.Target{}, err
 	}
-	return verify.Target{Name: name, In: agents.Installed{Name: name, Dir: filepath.Dir(real),
+	return verify.Target{Name: name, In: agents.Installed{Name: name, Dir: filepath.Dir(resolved),
 		Argv: []string{found.Program}}}, nil
 }

@@ -24,7 +24,7 @@ func PlainValue(v json.RawMessage) string {
 		}
 		return termsafe.Line(strings.Join(list, ","), 200)
 	}
-	return termsafe.Line(fmt.Sprintf("%s", v), 120)
+	return termsafe.Line(string(v), 120)
 }
 
 // Columns is how wide the terminal is; 0 when it is none.

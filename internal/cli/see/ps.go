@@ -67,7 +67,7 @@ func listSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsPar
 		return app.PrintJSON(list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(app.Stderr, emptyListMessage(app, params))
+		fmt.Fprintln(app.Stderr, emptyListMessage(params))
 		return nil
 	}
 	showSessions(app, app.Stdout, list, params.All)
@@ -91,7 +91,7 @@ func showSessions(app *cmdutil.App, w io.Writer, list []wire.Session, all bool) 
 }
 
 // emptyListMessage says why a list is empty and what to do.
-func emptyListMessage(app *cmdutil.App, params wire.SessionsParams) string {
+func emptyListMessage(params wire.SessionsParams) string {
 	if len(params.Agents) > 0 {
 		return "no such session; `hookmux ps` lists those of all agents"
 	}
@@ -163,11 +163,12 @@ func watchSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsPa
 	}
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	defer leaveOnKey(app, leave)()
+	restore := leaveOnKey(app, leave)
+	defer restore()
 	go func() {
 		_ = cmdutil.FollowStream(ctx, func() error { // a hub that says no says so to the list as well
 			return c.Stream(ctx, wire.StreamParams{Sessions: wire.SessionsOnly},
-				func(n client.Note) error { poke(); return nil })
+				func(client.Note) error { poke(); return nil })
 		})
 	}()
 	fmt.Fprint(app.Stdout, "\x1b[?1049h\x1b[?25l") // another screen, no cursor
@@ -185,7 +186,7 @@ func watchSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsPa
 		case err != nil:
 			fmt.Fprintln(&page, "no hub; waiting for the next")
 		case len(list) == 0:
-			fmt.Fprintln(&page, emptyListMessage(app, params))
+			fmt.Fprintln(&page, emptyListMessage(params))
 		default:
 			showSessions(app, &page, list, params.All)
 		}

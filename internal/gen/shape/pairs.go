@@ -60,8 +60,8 @@ func measurePairs(root string, trees []string) ([]measure, error) {
 	if err != nil {
 		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(absRoot); err == nil {
-		absRoot = real
+	if resolved, err := filepath.EvalSymlinks(absRoot); err == nil {
+		absRoot = resolved
 	}
 	var measures []measure
 	for _, p := range named {
