@@ -9,7 +9,7 @@ import (
 
 func ExampleDecision_Merge() {
 	var d event.Decision
-	d.Merge(event.Decision{Verdict: event.Allow, By: "house-rules"})
+	d.Merge(event.Decision{Verdict: event.Allow, By: "team-rules"})
 	d.Merge(event.Decision{Context: "the tests take a minute", By: "hints"})
 	d.Merge(event.Decision{Verdict: event.Deny, Reason: "not on a Friday", By: "calendar"})
 	fmt.Println(d.Verdict, "by", d.By+":", d.Reason)

@@ -158,7 +158,7 @@ func withOutput(ev *event.Event, output json.RawMessage) *event.Event {
 }
 
 // withChangedInput is a copy of ev with the input as a handler changed it. A copy,
-// because handlers before may still be looking at ev, and the corridor keeps
+// because handlers before may still be looking at ev, and the caller keeps
 // what came.
 func (d *Dispatcher) withChangedInput(ev *event.Event, input json.RawMessage) *event.Event {
 	next, tool := *ev, *ev.Tool

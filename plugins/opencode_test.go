@@ -282,7 +282,7 @@ func TestOpenCodePermissions(t *testing.T) {
 		got[0].Tool.CallID == "" || len(got[0].Tool.Commands) != 1 {
 		t.Errorf("asked: %+v", got)
 	}
-	// A client without that door is spoken to through the older one.
+	// A client without that method is spoken to through the older one.
 	p = play(t, "opencode", h.dir, plugins.Options{}, []string{"HARNESS_POST_FAILS=1"}, asked("per_yes"), called(2))
 	if c := p.clientCalls(); !strings.Contains(c, `legacy {"path":{"id":"ses_1","permissionID":"per_yes"},"body":{"response":"once"}}`) {
 		t.Errorf("answered %s", c)

@@ -33,13 +33,14 @@ const keepOpen = time.Second
 // appendLine writes one JSON value as one line with one write. A payload may be
 // pretty-printed; inside strings JSON has no bare line ends, so outside of
 // them they can be made blanks.
-func (f *lineFile) appendLine(value []byte) error {
-	for i, c := range value {
+// The bytes are its own from here on.
+func (f *lineFile) appendLine(line []byte) error {
+	for i, c := range line {
 		if c == '\n' || c == '\r' {
-			value[i] = ' '
+			line[i] = ' '
 		}
 	}
-	line := append(value, '\n')
+	line = append(line, '\n')
 
 	f.mu.Lock()
 	defer f.mu.Unlock()

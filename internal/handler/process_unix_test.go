@@ -85,7 +85,7 @@ func (b *bench) handle(t *testing.T, limit time.Duration, r hook.Registration) (
 	return d, err
 }
 
-func (b *bench) script(t *testing.T, name, text string, mode os.FileMode) string {
+func (b *bench) script(t *testing.T, name, text string, mode os.FileMode) {
 	t.Helper()
 	path := filepath.Join(b.dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -94,7 +94,6 @@ func (b *bench) script(t *testing.T, name, text string, mode os.FileMode) string
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
 		t.Fatal(err)
 	}
-	return path
 }
 
 func wantError(t *testing.T, err error, part string) {

@@ -47,7 +47,13 @@ func FuzzSplit(f *testing.F) {
 			return
 		}
 		for _, w := range words {
-			w.In("/h")
+			want := w.Text
+			if w.Home {
+				want = "/h" + strings.TrimPrefix(w.Text, "~")
+			}
+			if got := w.In("/h"); got != want {
+				t.Errorf("%q: the word %+v in /h is %q, expected %q", line, w, got, want)
+			}
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 // files in the folder of settings.
 func confirming(t *testing.T, byPerson bool, files map[string]string) *hubtest.Bench {
 	t.Helper()
-	w := newHouse(t)
+	w := newFixture(t)
 	w.Confirm, w.ByPerson = true, byPerson
 	for name, text := range files {
 		w.Write(filepath.Join(w.Dirs.Config, name), text)

@@ -53,7 +53,7 @@ func TestPushedFlood(t *testing.T) {
 		!strings.Contains(p.What, "256 requests wait that programs pushed") {
 		t.Errorf("%+v %v", p, ok)
 	}
-	// event.push is the same door under another name.
+	// event.push counts as the same way in.
 	var result wire.PushResult
 	w.MustCall(wire.MethodPush, wire.PushParams{Agent: "claude", Event: "PermissionRequest", Timeout: 60,
 		Payload: json.RawMessage(`{"session_id":"e","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make"}}`)}, &result)

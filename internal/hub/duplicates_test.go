@@ -71,7 +71,7 @@ func TestTwins(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			var asked atomic.Int32
-			w := newHouse(t)
+			w := newFixture(t)
 			w.Make(counting(t, &asked))
 			var skipped atomic.Int64
 			w.h.pipeline.SetDedupeClock(func() time.Time { return time.Now().Add(time.Duration(skipped.Load())) })

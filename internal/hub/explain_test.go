@@ -25,7 +25,7 @@ func TestExplainIsWhatHappens(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		set     map[string]string
-		prepare func(w *house, all []frame.Request)
+		prepare func(w *hubFixture, all []frame.Request)
 		extra   func(t *testing.T) *hook.Entry
 		speaks  bool // somebody has something to say
 		pushes  int  // of the six forced pushes, how many are stopped
@@ -36,12 +36,12 @@ func TestExplainIsWhatHappens(t *testing.T) {
 		{name: "guards monitor", set: map[string]string{"guard.destructive": "monitor", "guard.secrets": "monitor", "guard.own-files": "monitor"}},
 		{name: "no guards", set: map[string]string{"guard.destructive": "off", "guard.secrets": "off", "guard.own-files": "off"}},
 		{name: "allowed once", set: map[string]string{"guard.destructive": "on"},
-			prepare: func(w *house, _ []frame.Request) {
+			prepare: func(w *hubFixture, _ []frame.Request) {
 				w.MustCall(wire.MethodAllow, wire.AllowParams{Rule: "destructive.git-force-push", Once: true}, nil)
 			}, speaks: true, pushes: 5},
 		{name: "people decide", set: map[string]string{"gate": "all"}, speaks: true},
-		{name: "grants decide", set: map[string]string{"gate": "all"}, prepare: (*house).grantAll, speaks: true},
-		{name: "off", prepare: func(w *house, _ []frame.Request) { w.MustCall(wire.MethodOff, wire.OffParams{}, nil) }},
+		{name: "grants decide", set: map[string]string{"gate": "all"}, prepare: (*hubFixture).grantAll, speaks: true},
+		{name: "off", prepare: func(w *hubFixture, _ []frame.Request) { w.MustCall(wire.MethodOff, wire.OffParams{}, nil) }},
 		{name: "turns are kept going", extra: neverDone, speaks: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -62,16 +62,16 @@ func TestExplainIsWhatHappens(t *testing.T) {
 				var told wire.Explained
 				w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload,
 					Cwd: w.Base}, &told)
-				var real wire.PushResult
+				var pushed wire.PushResult
 				w.MustCall(wire.MethodPush, wire.PushParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload,
-					Cwd: w.Base, Timeout: hubtest.Patience.Seconds()}, &real)
-				if string(told.Decision) != string(real.Decision) ||
-					told.Answer != (wire.Answer{Stdout: real.Stdout, Stderr: real.Stderr, ExitCode: real.ExitCode}) {
+					Cwd: w.Base, Timeout: hubtest.Patience.Seconds()}, &pushed)
+				if string(told.Decision) != string(pushed.Decision) ||
+					told.Answer != (wire.Answer{Stdout: pushed.Stdout, Stderr: pushed.Stderr, ExitCode: pushed.ExitCode}) {
 					t.Errorf("%s: explained as %s\n%+v\nbut it was %s\n%+v", r.ID, told.Decision, told.Answer,
-						real.Decision, real)
+						pushed.Decision, pushed)
 				}
 				var d event.Decision
-				if err := json.Unmarshal(real.Decision, &d); err != nil {
+				if err := json.Unmarshal(pushed.Decision, &d); err != nil {
 					t.Fatal(err)
 				}
 				if d.Verdict != event.None || len(d.Degraded) > 0 {
@@ -121,7 +121,7 @@ func neverDone(t *testing.T) *hook.Entry {
 }
 
 // grantAll grants every call among the payloads that can be granted.
-func (w *house) grantAll(all []frame.Request) {
+func (w *hubFixture) grantAll(all []frame.Request) {
 	w.T.Helper()
 	given := 0
 	for _, r := range all {
@@ -149,7 +149,7 @@ const forcedPush = " forced push"
 
 // captured are the payloads of real agents, and a few that guards stop; with
 // again, turns end several times in a row.
-func (w *house) captured(again bool) []frame.Request {
+func (w *hubFixture) captured(again bool) []frame.Request {
 	w.T.Helper()
 	var list []frame.Request
 	for _, a := range w.h.deps.Catalogue.Agents() {

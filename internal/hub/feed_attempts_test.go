@@ -80,7 +80,7 @@ var openMethods = map[string]authority.Class{
 }
 
 // deciding are the methods that only a person may call.
-func (w *house) deciding() []string {
+func (w *hubFixture) deciding() []string {
 	w.T.Helper()
 	var list []string
 	for name, class := range w.h.server.Authorities() {

@@ -17,7 +17,7 @@ import (
 )
 
 // cmux sends one request in cmux's envelope.
-func (w *house) cmux(method string, params any) (json.RawMessage, string) {
+func (w *hubFixture) cmux(method string, params any) (json.RawMessage, string) {
 	w.T.Helper()
 	conn := w.Dial()
 	defer conn.Close()

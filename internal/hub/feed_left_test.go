@@ -12,7 +12,7 @@ import (
 )
 
 // follows is somebody who follows the feed until they leave.
-func (w *house) follows() (leave func()) {
+func (w *hubFixture) follows() (leave func()) {
 	w.T.Helper()
 	conn := w.Dial()
 	if _, err := conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"feed.stream"}` + "\n")); err != nil {

@@ -25,7 +25,7 @@ import (
 
 // stormy is a hook client in the storm: when it is hung up on it asks the next
 // hub with the same id, as the real one does.
-func stormy(w *house, r frame.Request, hangUp func() bool) (answer string, left bool) {
+func stormy(w *hubFixture, r frame.Request, hangUp func() bool) (answer string, left bool) {
 	for end := time.Now().Add(hubtest.Patience); time.Now().Before(end); time.Sleep(3 * time.Millisecond) {
 		conn, err := net.Dial("unix", w.Dirs.Socket())
 		if err != nil {
@@ -56,7 +56,7 @@ func stormy(w *house, r frame.Request, hangUp func() bool) (answer string, left 
 // record as decided for its very call, once; and nobody hears a yes that a
 // person did not give.
 func TestFeedStorm(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.Up()
 	w.MustCall(wire.MethodAway, nil, nil)
 	const hooks = 80

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -29,7 +30,7 @@ func permission(session, command string) frame.Request {
 }
 
 // watchFeed attaches a surface until the test ends.
-func (w *house) watchFeed() *bufio.Reader {
+func (w *hubFixture) watchFeed() *bufio.Reader {
 	w.T.Helper()
 	conn := w.Dial()
 	_ = conn.SetDeadline(time.Time{})
@@ -50,12 +51,12 @@ func (w *house) watchFeed() *bufio.Reader {
 
 // pendingCall is a hook call that waits for a person.
 type pendingCall struct {
-	w     *house
+	w     *hubFixture
 	conn  net.Conn
 	reply chan frame.Reply
 }
 
-func (w *house) hold(r frame.Request) *pendingCall {
+func (w *hubFixture) hold(r frame.Request) *pendingCall {
 	w.T.Helper()
 	conn := w.Dial()
 	if r.ID == "" {
@@ -86,7 +87,7 @@ func (c *pendingCall) answer() (string, bool) {
 	return "", false
 }
 
-func (w *house) items() []wire.FeedItem {
+func (w *hubFixture) items() []wire.FeedItem {
 	w.T.Helper()
 	var list []wire.FeedItem
 	w.MustCall(wire.MethodFeedItems, nil, &list)
@@ -94,7 +95,7 @@ func (w *house) items() []wire.FeedItem {
 }
 
 // waiting is the one request that waits.
-func (w *house) waiting() wire.FeedItem {
+func (w *hubFixture) waiting() wire.FeedItem {
 	w.T.Helper()
 	var list []wire.FeedItem
 	w.Eventually("a request waits", func() bool { list = w.items(); return len(list) > 0 })
@@ -104,7 +105,7 @@ func (w *house) waiting() wire.FeedItem {
 	return list[0]
 }
 
-func (w *house) say(p wire.FeedReplyParams) wire.FeedReplyResult {
+func (w *hubFixture) say(p wire.FeedReplyParams) wire.FeedReplyResult {
 	w.T.Helper()
 	var result wire.FeedReplyResult
 	w.MustCall(wire.MethodFeedReply, p, &result)
@@ -225,7 +226,9 @@ func TestEndsOfARequest(t *testing.T) {
 	w.Send(hubtest.Said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash",
 		"tool_input": map[string]any{"command": "pwd"}}))
 	w.Send(hubtest.Said("claude", "Stop", map[string]any{"session_id": "other"}))
-	w.waiting()
+	if still := w.waiting().ID; still != id {
+		t.Errorf("%s waits, expected %s to go on waiting", still, id)
+	}
 	w.Send(hubtest.Said("claude", "Stop", map[string]any{"session_id": "s"}))
 	if got, ok := call.answer(); got != "" || !ok {
 		t.Error(got, ok)
@@ -471,7 +474,7 @@ func TestHookAsksThePerson(t *testing.T) {
 	w := open(t)
 	ev := event.Event{Agent: "claude", Session: "s", Kind: event.ToolBefore}
 	q := feedQuestion("confirm", "Deploy?", "to production")
-	if _, err := w.h.AskPerson(context.Background(), &ev, q); err != ErrNobody || w.h.Someone() {
+	if _, err := w.h.AskPerson(context.Background(), &ev, q); !errors.Is(err, ErrNobody) || w.h.Someone() {
 		t.Error(err)
 	}
 	w.h.Sink(true)

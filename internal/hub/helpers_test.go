@@ -11,16 +11,16 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// house is a bench whose hub these tests look into.
-type house struct {
+// hubFixture is a bench whose hub these tests look into.
+type hubFixture struct {
 	*hubtest.Bench
 	h *Hub
 }
 
-// newHouse makes folders without a hub.
-func newHouse(t *testing.T) *house {
+// newFixture makes folders without a hub.
+func newFixture(t *testing.T) *hubFixture {
 	t.Helper()
-	w := &house{}
+	w := &hubFixture{}
 	w.Bench = hubtest.New(t, func(s hubtest.Setup) (hubtest.Hub, error) {
 		h, err := New(Options{Dirs: s.Dirs, Table: s.Processes, Facts: s.Facts, Asker: s.Asker, Version: s.Version,
 			PID: s.PID, Extra: s.Extra, Log: s.Log,
@@ -32,9 +32,9 @@ func newHouse(t *testing.T) *house {
 }
 
 // open makes folders with a running hub.
-func open(t *testing.T, extra ...*hook.Entry) *house {
+func open(t *testing.T, extra ...*hook.Entry) *hubFixture {
 	t.Helper()
-	w := newHouse(t)
+	w := newFixture(t)
 	w.Up(extra...)
 	return w
 }

@@ -14,8 +14,9 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-func inner(name, session, cwd, fields string) frame.Request {
-	payload := `{"event":{"type":"` + name + `",` + fields + `},"ctx":{"sessionId":"` + session + `","cwd":"` + cwd +
+// inner is an event inside pi, of session s.
+func inner(name, cwd, fields string) frame.Request {
+	payload := `{"event":{"type":"` + name + `",` + fields + `},"ctx":{"sessionId":"s","cwd":"` + cwd +
 		`","mode":"tui","hasUI":true},"plugin":{"inner":true}}`
 	return frame.Request{Agent: "pi", Event: name, Cwd: cwd, Payload: []byte(payload), Deadline: hubtest.Patience,
 		Inner: true}
@@ -35,11 +36,11 @@ func listensTo(word string) string {
 // TestACommandThatNobodyJudgesInTimeIsStopped: what fails closed does so at the
 // end of its time, too.
 func TestACommandThatNobodyJudgesInTimeIsStopped(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.module("never.ts", `export default (pi) => { pi.on("user_bash", () => new Promise(() => {})); pi.on("context", () => new Promise(() => {})); };`)
 	w.Up()
 	for name, want := range map[string]string{"user_bash": `{"threw":"never.ts: gave no answer`, "context": ""} {
-		r := inner(name, "s", w.Base, `"command":"ls"`)
+		r := inner(name, w.Base, `"command":"ls"`)
 		r.Deadline = 300 * time.Millisecond
 		if got := string(w.Send(r).Stdout); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
 			t.Errorf("%s: %q", name, got)
@@ -50,7 +51,7 @@ func TestACommandThatNobodyJudgesInTimeIsStopped(t *testing.T) {
 // TestInnerEvents: files are asked one after the other by pi's own rules, and
 // nothing else hears of it.
 func TestInnerEvents(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.module("a.ts", listensTo("a"))
 	w.module("b.ts", listensTo("b"))
 	w.Up()
@@ -63,7 +64,7 @@ func TestInnerEvents(t *testing.T) {
 		{"user_bash", `"command":"b"`, `{"threw":"b.ts: not b"}`},
 		{"model_select", `"model":{}`, ``},
 	} {
-		if got := w.Send(inner(c.name, "s", w.Base, c.fields)); string(got.Stdout) != c.want {
+		if got := w.Send(inner(c.name, w.Base, c.fields)); string(got.Stdout) != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got.Stdout, c.want)
 		}
 	}
@@ -85,7 +86,7 @@ func TestInnerEvents(t *testing.T) {
 // TestInnerEventsAreWanted: a plugin learns what files listen to, at once when
 // that changes, and in a project only what counts there.
 func TestInnerEventsAreWanted(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.module("a.ts", `export default (pi) => { pi.on("context", () => {}); pi.on("tool_call", () => {}); };`)
 	w.Up()
 	ask := func(known []string, wait float64) []string {
@@ -118,7 +119,7 @@ func TestInnerEventsAreWanted(t *testing.T) {
 	if got := ask(nil, 0); len(got) != 0 {
 		t.Errorf("wanted while everything is off: %v", got)
 	}
-	if got := w.Send(inner("context", "s", w.Base, `"messages":[]`)); len(got.Stdout) != 0 {
+	if got := w.Send(inner("context", w.Base, `"messages":[]`)); len(got.Stdout) != 0 {
 		t.Errorf("answered while everything is off: %s", got.Stdout)
 	}
 	if err := w.Call(wire.MethodWanted, wire.WantedParams{Agent: "nobody"}, nil); err == nil {
@@ -129,29 +130,29 @@ func TestInnerEventsAreWanted(t *testing.T) {
 // TestPiEventsOnce: with an extension that passes inner events, files see each
 // of pi's events once, under its own name.
 func TestPiEventsOnce(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	heard := filepath.Join(w.Base, "heard")
 	w.module("all.ts", `import { appendFileSync } from "node:fs";
 export default (pi) => { for (const name of ["input", "before_agent_start", "agent_start", "turn_start", "tool_call", "tool_result", "turn_end", "agent_end", "agent_before_settle", "agent_settled"])
   pi.on(name, () => appendFileSync("`+heard+`", name + " ")); };`)
 	w.Up()
-	corridor := func(name, fields string) {
+	sendOuter := func(name, fields string) {
 		t.Helper()
-		r := inner(name, "s", w.Base, fields)
+		r := inner(name, w.Base, fields)
 		r.Inner = false
 		w.Send(r)
 	}
-	corridor("input", `"text":"hello"`)
+	sendOuter("input", `"text":"hello"`)
 	for _, name := range []string{"before_agent_start", "agent_start", "turn_start"} {
-		w.Send(inner(name, "s", w.Base, `"turnIndex":0`))
+		w.Send(inner(name, w.Base, `"turnIndex":0`))
 	}
-	corridor("tool_call", `"toolName":"bash","toolCallId":"c","input":{"command":"ls"}`)
-	corridor("tool_result", `"toolName":"bash","toolCallId":"c","input":{"command":"ls"},"content":[]`)
-	w.Send(inner("turn_end", "s", w.Base, `"turnIndex":0`))
-	w.Send(inner("agent_end", "s", w.Base, `"messages":[]`))
-	corridor("agent_before_settle", `"outcome":"completed"`)
-	w.Send(inner("agent_settled", "s", w.Base, `"aborted":false`))
-	corridor("agent_settled", `"aborted":false`) // what a version says that has no agent_before_settle
+	sendOuter("tool_call", `"toolName":"bash","toolCallId":"c","input":{"command":"ls"}`)
+	sendOuter("tool_result", `"toolName":"bash","toolCallId":"c","input":{"command":"ls"},"content":[]`)
+	w.Send(inner("turn_end", w.Base, `"turnIndex":0`))
+	w.Send(inner("agent_end", w.Base, `"messages":[]`))
+	sendOuter("agent_before_settle", `"outcome":"completed"`)
+	w.Send(inner("agent_settled", w.Base, `"aborted":false`))
+	sendOuter("agent_settled", `"aborted":false`) // what a version says that has no agent_before_settle
 	want := "input before_agent_start agent_start turn_start tool_call tool_result turn_end agent_end " +
 		"agent_before_settle agent_settled "
 	w.Eventually("everything was shown", func() bool {
@@ -192,7 +193,7 @@ func TestInnerActsAreTheAgentsOwn(t *testing.T) {
 		{"no agent at all", hubtest.AtTerminal(me("python3")), false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newHouse(t)
+			w := newFixture(t)
 			heard := filepath.Join(w.Base, "heard")
 			w.module("a.ts", `import { appendFileSync } from "node:fs";
 export default (pi) => {
@@ -208,7 +209,7 @@ export default (pi) => {
 				{"hookmux_command", `"name":"ship","args":""`, done, c.command},
 				{"hookmux_tool", `"name":"make","toolCallId":"c","params":{}`, result, c.tool},
 			} {
-				got := string(w.Send(inner(one.event, "s", w.Base, one.fields)).Stdout)
+				got := string(w.Send(inner(one.event, w.Base, one.fields)).Stdout)
 				if one.may && !strings.Contains(got, one.want) || !one.may && got != "" {
 					t.Errorf("%s: answered %q", one.event, got)
 				}

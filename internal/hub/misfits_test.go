@@ -33,7 +33,7 @@ func TestMisfitsInTheStateFolderHurtNobody(t *testing.T) {
 		"huge":   huge,
 	} {
 		t.Run(what, func(t *testing.T) {
-			w := newHouse(t)
+			w := newFixture(t)
 			named := 0
 			for _, name := range stateFiles {
 				if name == "journal.db" && (what == "folder" || what == "huge") {

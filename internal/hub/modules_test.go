@@ -27,14 +27,14 @@ export default function (hooks: HookAPI) {
 `
 }
 
-func (w *house) module(name, text string) string {
+func (w *hubFixture) module(name, text string) string {
 	w.T.Helper()
 	path := filepath.Join(w.Dirs.Config, "hooks", name)
 	w.Write(path, text)
 	return path
 }
 
-func (w *house) modules(cwd string) map[string]wire.ModuleInfo {
+func (w *hubFixture) modules(cwd string) map[string]wire.ModuleInfo {
 	w.T.Helper()
 	var list []wire.ModuleInfo
 	w.MustCall(wire.MethodModules, wire.ModulesParams{Cwd: cwd}, &list)
@@ -46,7 +46,7 @@ func (w *house) modules(cwd string) map[string]wire.ModuleInfo {
 }
 
 func TestModulesOfTheUsersFolder(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.module("gate.ts", gateFor("prod"))
 	w.module("types.d.ts", "export {};")
 	w.module(".hidden.ts", "syntax error here(")
@@ -57,14 +57,14 @@ func TestModulesOfTheUsersFolder(t *testing.T) {
 	}
 	// A changed file counts soon, a new one as well, and one taken away ends.
 	w.module("gate.ts", gateFor("test"))
-	w.soon("the change counts", "ship test", "s", w.Base, true, "no test")
+	w.soon("the change counts", "ship test", w.Base, true, "no test")
 	w.module("more.js", strings.NewReplacer(`import type { HookAPI } from "hookmux";`, "", ": HookAPI",
 		"").Replace(gateFor("beta")))
-	w.soon("a new file counts", "ship beta", "s", w.Base, true, "no beta")
+	w.soon("a new file counts", "ship beta", w.Base, true, "no beta")
 	if err := os.Remove(filepath.Join(w.Dirs.Config, "hooks", "more.js")); err != nil {
 		t.Fatal(err)
 	}
-	w.soon("a file taken away counts no more", "ship beta", "s", w.Base, false, "")
+	w.soon("a file taken away counts no more", "ship beta", w.Base, false, "")
 	w.h.selection.Forget() // the list is read anew, too
 	list := w.modules("")
 	if len(list) != 1 || !list["module:gate.ts"].InForce {
@@ -81,7 +81,7 @@ func TestModulesOfTheUsersFolder(t *testing.T) {
 }
 
 func TestAModuleThatDoesNotLoadRefuses(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	path := w.module("gate.ts", strings.Replace(gateFor("prod"), "{ block: true", "{ block: ", 1))
 	w.Up()
 	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "ls"), "gate.ts")
@@ -94,14 +94,14 @@ func TestAModuleThatDoesNotLoadRefuses(t *testing.T) {
 		t.Errorf("listed: %+v %s", m, m.Info)
 	}
 	w.module("gate.ts", gateFor("prod"))
-	w.soon("the corrected file counts", "ls", "s", w.Base, false, "")
+	w.soon("the corrected file counts", "ls", w.Base, false, "")
 	if p, ok := w.Problem("module:" + path); ok {
 		t.Errorf("still a problem: %+v", p)
 	}
 }
 
 func TestAModuleThatThrowsRefusesAndIsReportedOnce(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	path := w.module("gate.ts", `export default function (hooks) {
   hooks.on("tool_call", (event) => {
     if (event.input.command === "boom") throw new Error("it broke");
@@ -143,7 +143,7 @@ func TestProjectModulesRunAsTheyWereTrusted(t *testing.T) {
 	w.MustPass(hubtest.ToolBefore("claude", "elsewhere", w.Base, "ship prod"))
 	// A change does not count before it is trusted; the copy goes on.
 	w.Write(file, gateFor("test"))
-	w.soon("the trusted copy counts", "ship prod", "s", root, true, "no prod")
+	w.soon("the trusted copy counts", "ship prod", root, true, "no prod")
 	w.MustPass(hubtest.ToolBefore("claude", "s", root, "ship test"))
 	w.trust(root)
 	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "ship test"), "no test")
@@ -186,7 +186,7 @@ func TestRegisteredModules(t *testing.T) {
 	}
 	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "ship beta"), "no beta")
 	w.Write(root+"/tools/gate.ts", gateFor("nothing"))
-	w.soon("the trusted copy counts", "ship beta", "s", root, true, "no beta")
+	w.soon("the trusted copy counts", "ship beta", root, true, "no beta")
 
 	err := w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Registration: json.RawMessage(
 		`{"id":"x","agent":"*","hookType":"*","handler":"module","target":"gate.py"}`), Scope: registry.Global,
@@ -197,7 +197,7 @@ func TestRegisteredModules(t *testing.T) {
 }
 
 func TestModulesOfSettings(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.Write(w.Dirs.Home+"/gate.ts", gateFor("prod"))
 	w.Write(w.Dirs.Config+"/config.json", `{"modules": ["~/gate.ts", "relative.ts"], "hookTimeout": 5000}`)
 	w.Up()
@@ -229,7 +229,7 @@ func TestModulesOfSettings(t *testing.T) {
 // A hub that stops while a hook thinks gives no answer: the client asks the next
 // hub, which asks the hook again.
 func TestAHookThatThinksIsAskedByTheNextHub(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	begun := filepath.Join(w.Base, "begun")
 	w.module("slow.ts", `import { writeFileSync } from "node:fs";
 export default (hooks) => hooks.on("tool_call", async (event, ctx) => {
@@ -310,7 +310,7 @@ func TestModulesOfOneLaunch(t *testing.T) {
 }
 
 func TestModulesAskInTheFeed(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.module("gate.ts", `export default function (hooks) {
   hooks.on("tool_call", async (event, ctx) => {
     if (!ctx.hasUI) return { block: true, reason: "nobody there" };
@@ -340,7 +340,7 @@ func TestModulesAskInTheFeed(t *testing.T) {
 }
 
 func TestModulesSendAndAreJournalled(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.module("talk.ts", `import { writeFileSync } from "node:fs";
 export default function (hooks) {
   hooks.on("agent_end", async (event, ctx) => {
@@ -368,7 +368,7 @@ export default function (hooks) {
 }
 
 func TestNoModuleIsInTheWayOfOtherEvents(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.module("notice.ts", `export default function (hooks) { hooks.on("tool_result", () => {}); }`)
 	w.Up()
 	w.MustPass(hubtest.ToolBefore("claude", "s", w.Base, "ls"))
@@ -385,7 +385,7 @@ func TestNoModuleIsInTheWayOfOtherEvents(t *testing.T) {
 // the event; going by what was seen before would leave a guard out, and ask one
 // that is gone.
 func TestSlowFilesCountAtOnce(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.module("before.ts", `export default (hooks) => hooks.on("tool_call", () => ({ block: true, reason: "before" }));`)
 	w.Up()
 	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "ls"), "before")
@@ -400,7 +400,7 @@ export default (hooks) => hooks.on("tool_call", () => ({ block: true, reason: "s
 
 // TestDialogsTellTheirTime: a person sees how long a dialog really waits.
 func TestDialogsTellTheirTime(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.module("gate.ts", `export default (hooks) => hooks.on("tool_call", async (event, ctx) => ({ block: !(await ctx.ui.confirm("Sure?", "x")), reason: "no" }));`)
 	w.Up()
 	w.watchFeed()

@@ -45,7 +45,7 @@ func monitoredHooks(t *testing.T) []*hook.Entry {
 // Whatever monitored guards and hooks would have said, every agent gets for every
 // captured payload, byte for byte, the answer it gets without them.
 func TestMonitorChangesNoAnswer(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	answers := func(state string, extra ...*hook.Entry) (all []frame.Request, list []wire.PushResult) {
 		w.Up(extra...)
 		for _, name := range []string{"guard.destructive", "guard.secrets", "guard.own-files"} {
@@ -84,7 +84,7 @@ func TestMonitorChangesNoAnswer(t *testing.T) {
 // What a monitored guard would have stopped is in the journal, in `explain` and in
 // the status; what a monitored hook would have said follows behind the answer.
 func TestMonitorIsRecorded(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.Up(monitoredHooks(t)[0])
 	w.set("guard.destructive", "monitor")
 	r := hubtest.ToolBefore("claude", "s1", w.Base, "git push --force origin main")
@@ -188,7 +188,7 @@ func TestMonitorAsksWhereItWeakens(t *testing.T) {
 
 // A monitored TypeScript hook judges and reaches neither the agent nor a person.
 func TestMonitoredModule(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.Write(filepath.Join(w.Dirs.Config, "hooks", "gate.ts"), `export default function (hooks) {
   hooks.on("tool_call", async (event, ctx) => {
     if (event.input.command === "refused") return { block: true, reason: "not here" };

@@ -377,7 +377,7 @@ func TestHandlersEndWhenTheCallerLeaves(t *testing.T) {
 
 func TestTheDeadlineIsKept(t *testing.T) {
 	stuck := hubtest.Entry(t, "stuck", hook.Guard, event.ToolBefore,
-		func(ctx context.Context, c *hook.Call) (event.Decision, error) {
+		func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
 			<-ctx.Done()
 			return event.Decision{Verdict: event.Allow}, nil // too late to count
 		})

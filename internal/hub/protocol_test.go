@@ -29,7 +29,7 @@ type talk struct {
 	in   *bufio.Reader
 }
 
-func (w *house) talk() *talk {
+func (w *hubFixture) talk() *talk {
 	conn := w.Dial()
 	return &talk{w.T, conn, bufio.NewReader(conn)}
 }
@@ -263,7 +263,7 @@ func TestAgentsMayNotDecide(t *testing.T) {
 }
 
 func TestAnUnknownMethodClassIsTheStrictest(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.Make()
 	w.h.server.Methods["new.method"] = services.Method{Run: w.h.server.Methods[wire.MethodInfo].Run}
 	w.Start()

@@ -47,7 +47,7 @@ func withAgents(below string) *proctest.Table {
 
 // tellSession sends what an agent reports of a session in a folder, with a word
 // in everything that is said.
-func (w *house) tellSession(agent, session, folder, word string) {
+func (w *hubFixture) tellSession(agent, session, folder, word string) {
 	w.T.Helper()
 	send := func(name string, more map[string]any) {
 		payload := map[string]any{"session_id": session, "cwd": folder, "hook_event_name": name}
@@ -71,7 +71,7 @@ func (w *house) tellSession(agent, session, folder, word string) {
 // twoSessions has an agent with a session of its own, and another one whose
 // session it must not see: with events, a turn, a request that waits, a grant,
 // a problem and an attempt that was refused.
-func twoSessions(t *testing.T) (w *house, foreign string) {
+func twoSessions(t *testing.T) (w *hubFixture, foreign string) {
 	t.Helper()
 	w = open(t)
 	foreign = w.Base + "/" + foreignWord
@@ -118,7 +118,7 @@ func TestEveryReadingIsLimited(t *testing.T) {
 }
 
 // readingParams are parameters with which a method would show the other session.
-func readingParams(foreign, request string) map[string][]any {
+func readingParams(request string) map[string][]any {
 	session := "session-" + foreignWord
 	return map[string][]any{
 		wire.MethodQuery: {wire.QueryParams{}, wire.QueryParams{Newest: true},
@@ -135,7 +135,7 @@ func readingParams(foreign, request string) map[string][]any {
 // An agent's answer to every reading method has nothing of a session that is not
 // its own, and a person's has.
 func TestAgentsReadTheirOwnSession(t *testing.T) {
-	w, foreign := twoSessions(t)
+	w, _ := twoSessions(t)
 	request := w.waiting().ID
 	ask := func(method string, params any) string {
 		var answer json.RawMessage
@@ -157,7 +157,7 @@ func TestAgentsReadTheirOwnSession(t *testing.T) {
 			if class != authority.Read || method == wire.MethodStream || method == wire.MethodFeedStream {
 				continue
 			}
-			list := readingParams(foreign, request)[method]
+			list := readingParams(request)[method]
 			for _, params := range append(list, nil) {
 				answer := ask(method, params)
 				// What was asked for by name may be repeated by its name.
@@ -178,7 +178,7 @@ func TestAgentsReadTheirOwnSession(t *testing.T) {
 	}
 	w.SetProcesses(readers["the agent"])
 	for _, method := range []string{wire.MethodQuery, wire.MethodSessions} {
-		if answer := ask(method, readingParams(foreign, request)[method][0]); !strings.Contains(answer, "hamster") {
+		if answer := ask(method, readingParams(request)[method][0]); !strings.Contains(answer, "hamster") {
 			t.Errorf("the agent does not see its own session by %s: %s", method, answer)
 		}
 	}

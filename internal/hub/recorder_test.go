@@ -21,7 +21,7 @@ func left(id string) *spool.Record {
 	}
 }
 
-func (w *house) stored() map[string]int {
+func (w *hubFixture) stored() map[string]int {
 	w.T.Helper()
 	seen := map[string]int{}
 	for _, r := range w.Rows() {
@@ -30,7 +30,7 @@ func (w *house) stored() map[string]int {
 	return seen
 }
 
-func (w *house) mustStoreOnce(ids ...string) {
+func (w *hubFixture) mustStoreOnce(ids ...string) {
 	w.T.Helper()
 	seen := map[string]int{}
 	w.Eventually(fmt.Sprintf("%d events are stored", len(ids)), func() bool {
@@ -52,18 +52,18 @@ func (w *house) mustStoreOnce(ids ...string) {
 // A place that cannot be written never stops deciding; it is shown, and what
 // came meanwhile is stored after the repair.
 func TestABrokenDatabaseNeverStopsDeciding(t *testing.T) {
-	for name, broken := range map[string]struct{ wreck, repair func(w *house) }{
+	for name, broken := range map[string]struct{ wreck, repair func(w *hubFixture) }{
 		"the journal is a folder": {
-			func(w *house) { w.Write(w.Dirs.State+"/journal.db/in-the-way", "") },
-			func(w *house) { must(w.T, os.RemoveAll(w.Dirs.State+"/journal.db")) },
+			func(w *hubFixture) { w.Write(w.Dirs.State+"/journal.db/in-the-way", "") },
+			func(w *hubFixture) { must(w.T, os.RemoveAll(w.Dirs.State+"/journal.db")) },
 		},
 		"the state folder is a file": {
-			func(w *house) { w.Write(w.Dirs.State, "not a folder") },
-			func(w *house) { must(w.T, os.Remove(w.Dirs.State)) },
+			func(w *hubFixture) { w.Write(w.Dirs.State, "not a folder") },
+			func(w *hubFixture) { must(w.T, os.Remove(w.Dirs.State)) },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newHouse(t)
+			w := newFixture(t)
 			must(t, os.MkdirAll(filepath.Dir(w.Dirs.State), 0o700))
 			broken.wreck(w)
 			w.Up(hubtest.NoDeploys(t))
@@ -102,7 +102,7 @@ func must(t *testing.T, err error) {
 // A hub that ends while its journal is broken leaves everything in the intake,
 // for however many hubs it takes.
 func TestWhatABrokenJournalDidNotTakeWaitsForTheNextHub(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.Write(w.Dirs.State+"/journal.db/in-the-way", "")
 	ids := numbered("n", 12)
 	w.Up()
@@ -131,7 +131,7 @@ func TestWhatABrokenJournalDidNotTakeWaitsForTheNextHub(t *testing.T) {
 }
 
 // intakeFiles counts the files of the intake that hold something.
-func (w *house) intakeFiles() int {
+func (w *hubFixture) intakeFiles() int {
 	n := 0
 	files, _ := filepath.Glob(w.Dirs.Intake() + "/*")
 	for _, f := range files {
@@ -143,7 +143,7 @@ func (w *house) intakeFiles() int {
 }
 
 func TestIntakeThatCannotBeWritten(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.Write(w.Dirs.Intake(), "in the way")
 	w.Up(hubtest.NoDeploys(t))
 	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "make deploy"), "no deploys")
@@ -159,7 +159,7 @@ func TestIntakeThatCannotBeWritten(t *testing.T) {
 }
 
 func TestRecordsOfADeadHubAreStoredOnce(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	log, err := spool.OpenLog(w.Dirs.Intake())
 	must(t, err)
 	ids := numbered("acknowledged", 1200) // several batches
@@ -202,7 +202,7 @@ func TestRecordsOfADeadHubAreStoredOnce(t *testing.T) {
 // What is no file of records is set aside, never thrown away, and named; a file
 // of records that stands there later is stored.
 func TestWhatIsNoFileOfRecordsIsSetAside(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	folders := []string{w.Dirs.Intake() + "/intake-1.log", w.Dirs.Spool() + "/x.10.rec"}
 	for _, folder := range folders {
 		w.Write(folder+"/a-file", "")
@@ -221,7 +221,7 @@ func TestWhatIsNoFileOfRecordsIsSetAside(t *testing.T) {
 }
 
 func TestAPoisonedRecordIsSetAside(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	file := w.Dirs.Intake() + "/intake-1.log"
 	w.Write(file, string(spool.Append(spool.Append(spool.Append(nil, left("good-1")), left("poison")), left("good-2"))))
 	must(t, os.MkdirAll(w.Dirs.Runtime, 0o700))
@@ -246,7 +246,7 @@ func TestAPoisonedRecordIsSetAside(t *testing.T) {
 }
 
 func TestASuspectedRecordGetsItsTries(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	file := w.Dirs.Intake() + "/intake-1.log"
 	w.Write(file, string(spool.Append(spool.Append(nil, left("one")), left("two"))))
 	must(t, os.MkdirAll(w.Dirs.Runtime, 0o700))
@@ -256,7 +256,7 @@ func TestASuspectedRecordGetsItsTries(t *testing.T) {
 }
 
 func TestOldEventsAreForgotten(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.Write(w.Dirs.Config+"/config.json", `{"journal.keep": "1h", "journal.keep.codex": "100d"}`)
 	for id, age := range map[string]time.Duration{"new": time.Minute, "old": 2 * time.Hour} {
 		rec := left(id)

@@ -16,7 +16,7 @@ import (
 
 // reviewedCall is a permission request of Codex whose record names a reviewer.
 // The record is written before the request is sent, as Codex does.
-func (w *house) reviewedCall(reviewer, command string) frame.Request {
+func (w *hubFixture) reviewedCall(reviewer, command string) frame.Request {
 	w.T.Helper()
 	record := filepath.Join(w.Dirs.Home, ".codex/sessions/2026/11/15/rollout-1-s1.jsonl")
 	w.Write(record, fmt.Sprintf(`{"type":"turn_context","payload":{"turn_id":"t1","approvals_reviewer":%q}}`+"\n",

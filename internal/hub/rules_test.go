@@ -28,14 +28,14 @@ func hooksFile(list ...string) string {
 }
 
 // project makes a folder with hooks of its own.
-func (w *house) project(name string, list ...string) string {
+func (w *hubFixture) project(name string, list ...string) string {
 	w.T.Helper()
 	root := filepath.Join(w.Base, "work", name)
 	w.Write(registry.ProjectFile(root), hooksFile(list...))
 	return root
 }
 
-func (w *house) trust(root string) wire.TrustView {
+func (w *hubFixture) trust(root string) wire.TrustView {
 	w.T.Helper()
 	var view wire.TrustView
 	w.MustCall(wire.MethodTrustLook, wire.TrustParams{Cwd: root}, &view)
@@ -47,16 +47,16 @@ func (w *house) trust(root string) wire.TrustView {
 }
 
 // soon asks again until the files have been looked at.
-func (w *house) soon(what string, command, session, cwd string, denied bool, because string) {
+func (w *hubFixture) soon(what, command, cwd string, denied bool, because string) {
 	w.T.Helper()
 	w.Eventually(what, func() bool {
-		got := w.Send(hubtest.ToolBefore("claude", session, cwd, command))
+		got := w.Send(hubtest.ToolBefore("claude", "s", cwd, command))
 		return hubtest.Denies(got) == denied && (!denied || strings.Contains(string(got.Stdout), because))
 	})
 }
 
 func TestGlobalHooksCountEverywhere(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.Write(w.Dirs.Config+"/hooks.json", hooksFile(refusing("no-prod", "prod", "")))
 	w.Up()
 	for _, agent := range []string{"claude", "codex", "grok"} {
@@ -65,7 +65,7 @@ func TestGlobalHooksCountEverywhere(t *testing.T) {
 	}
 	// A change counts soon, and one through the hub at once.
 	w.Write(w.Dirs.Config+"/hooks.json", hooksFile(refusing("no-test", "test", "")))
-	w.soon("the change counts", "ship test", "s", w.Base, true, "no-test")
+	w.soon("the change counts", "ship test", w.Base, true, "no-test")
 	enabled := false
 	patch, _ := json.Marshal(map[string]any{"enabled": enabled})
 	w.MustCall(wire.MethodHooksSet, wire.HooksEditParams{Scope: registry.Global, ID: "no-test", Patch: patch}, nil)
@@ -89,7 +89,7 @@ func TestGlobalHooksCountEverywhere(t *testing.T) {
 }
 
 func TestAProjectIsHeardOnceItIsTrusted(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	root := w.project("p", refusing("no-prod", "prod", ""))
 	sub := filepath.Join(root, "deep", "down")
 	must(t, os.MkdirAll(sub, 0o700))
@@ -151,7 +151,7 @@ func TestAProjectIsHeardOnceItIsTrusted(t *testing.T) {
 }
 
 func TestAScriptOfAProjectRunsAsItWasTrusted(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	root := w.project("p", `{"id":"check","agent":"*","hookType":"tool.before","handler":"script","target":".hookmux/check.sh"}`)
 	script := filepath.Join(root, ".hookmux", "check.sh")
 	w.Write(script, "#!/bin/sh\necho as trusted >&2\nexit 2\n")
@@ -165,7 +165,7 @@ func TestAScriptOfAProjectRunsAsItWasTrusted(t *testing.T) {
 }
 
 func TestABrokenFileKeepsWhatWasGood(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	file := w.Dirs.Config + "/hooks.json"
 	w.Write(file, hooksFile(refusing("no-prod", "prod", "")))
 	w.Write(w.Dirs.Config+"/config.json", `{"guard.destructive": "on"}`)
@@ -194,7 +194,7 @@ func TestABrokenFileKeepsWhatWasGood(t *testing.T) {
 	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "git push --force origin main"), "destructive")
 	w.Write(file, hooksFile())
 	w.Write(w.Dirs.Config+"/config.json", `{}`)
-	w.soon("the mended files count", "ship prod", "s", w.Base, false, "")
+	w.soon("the mended files count", "ship prod", w.Base, false, "")
 	w.Eventually("nothing is wrong", func() bool {
 		info, err := w.Client.Info(t.Context())
 		return err == nil && len(info.Problems) == 0
@@ -202,7 +202,7 @@ func TestABrokenFileKeepsWhatWasGood(t *testing.T) {
 }
 
 func TestAProjectReplacesOnlyWhatIsNotLocked(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.Write(w.Dirs.Config+"/hooks.json", hooksFile(refusing("loose", "prod", ""),
 		refusing("fast", "live", `,"locked":true`)))
 	harmless := `{"id":%q,"agent":"*","hookType":"tool.before","handler":"command","target":"true"}`
@@ -230,7 +230,7 @@ func TestAProjectReplacesOnlyWhatIsNotLocked(t *testing.T) {
 }
 
 func TestASessionKeepsTheProjectItStartedIn(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	first := w.project("first", refusing("first", "prod", ""))
 	w.Write(filepath.Join(first, ".hookmux", "config.json"), `{"guard.destructive": "on"}`)
 	second := w.project("second", refusing("second", "live", ""))
@@ -337,7 +337,7 @@ func TestOwnFilesAreGuardedFromTheStart(t *testing.T) {
 }
 
 func TestAddingToATrustedProjectKeepsItTrusted(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	root := w.project("p", refusing("no-prod", "prod", ""))
 	w.Up()
 	w.trust(root)
@@ -405,7 +405,7 @@ func TestConcurrentAddsAllSurvive(t *testing.T) {
 }
 
 func TestAFailingGuardFailsClosedAndAnObserverIsReported(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.Write(w.Dirs.Config+"/hooks.json", hooksFile(
 		`{"id":"crashes","agent":"*","hookType":"tool.before","handler":"command","target":"exit 7","match":{"command":"crash"}}`,
 		`{"id":"gone","agent":"*","hookType":"tool.before","handler":"script","target":"/no/such/file","match":{"command":"gone"}}`,
@@ -423,11 +423,11 @@ func TestAFailingGuardFailsClosedAndAnObserverIsReported(t *testing.T) {
 
 // A handler that is itself a hook call, on and on, comes to an end.
 func TestAHandlerThatCallsHooksEnds(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	depth := 0
 	var again *hook.Entry
 	again = hubtest.Entry(t, "again", hook.Guard, event.ToolBefore,
-		func(ctx context.Context, c *hook.Call) (event.Decision, error) {
+		func(context.Context, *hook.Call) (event.Decision, error) {
 			depth++
 			if depth > 50 {
 				return event.Decision{Verdict: event.Deny, Reason: "round and round"}, nil
@@ -451,7 +451,7 @@ func TestAHandlerThatCallsHooksEnds(t *testing.T) {
 // What cuts itself loose from a handler is known by what it inherited: a hook
 // that starts something in the background must not call itself for ever.
 func TestADetachedChildOfAHandlerIsNested(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	var met atomic.Int32
 	loop := hubtest.Entry(t, "claude:PreToolUse:x", hook.Guard, event.ToolBefore,
 		func(context.Context, *hook.Call) (event.Decision, error) {
@@ -476,7 +476,7 @@ func TestADetachedChildOfAHandlerIsNested(t *testing.T) {
 }
 
 func TestSettingsAreListedWithTheirOrigin(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.Write(w.Dirs.System+"/config.json", `{"journal.keep": "10d"}`)
 	w.Write(w.Dirs.Config+"/config.json", `{"guard.secrets": "ask"}`)
 	w.Up()

@@ -32,7 +32,7 @@ func TestSleepingSessions(t *testing.T) {
 		return string(b)
 	}
 	awake := all()
-	if n := w.h.sessions.ReleaseMemory(0); n > 4 { // a look behind the corridor may wake one
+	if n := w.h.sessions.ReleaseMemory(0); n > 4 { // what goes on after an answer may wake one
 		t.Fatalf("%d are awake", n)
 	}
 	if asleep := all(); asleep != awake {

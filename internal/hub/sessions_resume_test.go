@@ -13,19 +13,19 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-func (w *house) set(key, value string) {
+func (w *hubFixture) set(key, value string) {
 	w.T.Helper()
 	b, _ := json.Marshal(value)
 	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: key, Value: b}, nil)
 }
 
-func (w *house) records(name string, claim bool) ([]wire.ResumeRecord, error) {
+func (w *hubFixture) records(name string, claim bool) ([]wire.ResumeRecord, error) {
 	var list []wire.ResumeRecord
 	err := w.h.Do(wire.MethodSessionResume, wire.SessionResumeParams{Session: name, Claim: claim}, &list)
 	return list, err
 }
 
-func (w *house) mustRecord(name string) wire.ResumeRecord {
+func (w *hubFixture) mustRecord(name string) wire.ResumeRecord {
 	w.T.Helper()
 	var list []wire.ResumeRecord
 	w.Eventually("how "+name+" is taken up is known", func() bool {

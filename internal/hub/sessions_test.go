@@ -22,16 +22,16 @@ import (
 )
 
 // tell lets an agent report something about a session.
-func (w *house) tell(agent, event, session string, more map[string]any) frame.Reply {
+func (w *hubFixture) tell(agent, event, session string, more map[string]any) {
 	w.T.Helper()
 	fields := map[string]any{"session_id": session, "cwd": w.Base}
 	for k, v := range more {
 		fields[k] = v
 	}
-	return w.Send(hubtest.Said(agent, event, fields))
+	w.Send(hubtest.Said(agent, event, fields))
 }
 
-func (w *house) sessions() []wire.Session {
+func (w *hubFixture) sessions() []wire.Session {
 	w.T.Helper()
 	var list []wire.Session
 	if err := w.h.Do(wire.MethodSessions, wire.SessionsParams{}, &list); err != nil {
@@ -40,7 +40,7 @@ func (w *house) sessions() []wire.Session {
 	return list
 }
 
-func (w *house) session(id string) *wire.SessionDetail {
+func (w *hubFixture) session(id string) *wire.SessionDetail {
 	w.T.Helper()
 	var d wire.SessionDetail
 	if err := w.h.Do(wire.MethodSession, wire.SessionParams{Session: id}, &d); err != nil {
@@ -49,7 +49,7 @@ func (w *house) session(id string) *wire.SessionDetail {
 	return &d
 }
 
-func (w *house) statusIs(id, status string) {
+func (w *hubFixture) statusIs(id, status string) {
 	w.T.Helper()
 	if got := w.session(id); got.Status != status {
 		w.T.Errorf("%s is %s, want %s (%+v)", id, got.Status, status, got.Session)
@@ -191,7 +191,7 @@ func TestAnAgentMayLookAndNothingElse(t *testing.T) {
 }
 
 // files is what a machine finds after kill -9: the files as they are now.
-func (w *house) files() map[string]string {
+func (w *hubFixture) files() map[string]string {
 	w.T.Helper()
 	found := map[string]string{}
 	for _, dir := range []string{w.Dirs.State, w.Dirs.Runtime} {
@@ -209,7 +209,7 @@ func (w *house) files() map[string]string {
 
 // crash puts the files of an earlier moment in the place of what a hub leaves
 // that ends in peace.
-func (w *house) crash(files map[string]string) {
+func (w *hubFixture) crash(files map[string]string) {
 	w.T.Helper()
 	w.Down()
 	for _, dir := range []string{w.Dirs.State, w.Dirs.Runtime} {

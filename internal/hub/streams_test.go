@@ -25,7 +25,7 @@ type follower struct {
 	done  chan error
 }
 
-func (w *house) follow(params wire.StreamParams) *follower {
+func (w *hubFixture) follow(params wire.StreamParams) *follower {
 	w.T.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	f := &follower{w.T, make(chan client.Note, 10_000), cancel, make(chan error, 1)}
@@ -58,13 +58,13 @@ func (f *follower) next() client.Note {
 }
 
 // ready reads up to where it is live and gives the ids on the way.
-func (f *follower) ready() (ids []string, cursor string) {
+func (f *follower) ready() (ids []string) {
 	f.t.Helper()
 	for {
 		n := f.next()
 		switch {
 		case n.Ready != nil:
-			return ids, n.Ready.Cursor
+			return ids
 		case n.Entry != nil:
 			ids = append(ids, idOf(n.Entry))
 		}
@@ -83,7 +83,7 @@ func (f *follower) events(n int) (ids []string, cursor string) {
 	return ids, cursor
 }
 
-func (w *house) report(ids ...string) {
+func (w *hubFixture) report(ids ...string) {
 	w.T.Helper()
 	for _, id := range ids {
 		r := hubtest.Said("claude", "Notification", map[string]any{"message": id})
@@ -104,7 +104,7 @@ func TestAStreamGoesOnWhereItWas(t *testing.T) {
 	w := open(t)
 	first, second, third := numbered("a", 30), numbered("b", 300), numbered("c", 20)
 	live := w.follow(wire.StreamParams{})
-	if ids, _ := live.ready(); len(ids) != 0 {
+	if ids := live.ready(); len(ids) != 0 {
 		t.Errorf("a new stream began with %v", ids)
 	}
 	w.report(first...)
@@ -122,7 +122,7 @@ func TestAStreamGoesOnWhereItWas(t *testing.T) {
 	w.Down()
 	w.Up()
 	whole := w.follow(wire.StreamParams{After: "0"})
-	if ids, _ := whole.ready(); strings.Join(ids, " ") != want {
+	if ids := whole.ready(); strings.Join(ids, " ") != want {
 		t.Errorf("from the beginning: %v", ids)
 	}
 	var bad *wire.Error
@@ -172,7 +172,7 @@ func TestASlowReaderLosesNothingAndHoldsNobodyUp(t *testing.T) {
 // Large events make pages that are cut by their size; nothing may be missing
 // behind the cut.
 func TestLargePagesHaveNoGaps(t *testing.T) {
-	w := newHouse(t)
+	w := newFixture(t)
 	w.Make()
 	w.h.recorder.LimitPages(4 << 10)
 	w.Start()
@@ -190,7 +190,7 @@ func TestLargePagesHaveNoGaps(t *testing.T) {
 	if strings.Join(queried, " ") != strings.Join(ids, " ") {
 		t.Errorf("a query gives %d of %d", len(queried), len(ids))
 	}
-	if got, _ := w.follow(wire.StreamParams{After: "0"}).ready(); strings.Join(got, " ") != strings.Join(ids, " ") {
+	if got := w.follow(wire.StreamParams{After: "0"}).ready(); strings.Join(got, " ") != strings.Join(ids, " ") {
 		t.Errorf("a stream gives %d of %d", len(got), len(ids))
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 // HookPath is where hookmux-hook must be: beside the program itself.
 func HookPath(self string) (string, error) {
-	if real, err := filepath.EvalSymlinks(self); err == nil {
-		self = real
+	if resolved, err := filepath.EvalSymlinks(self); err == nil {
+		self = resolved
 	}
 	file, err := filepath.Abs(filepath.Join(filepath.Dir(self), "hookmux-hook"))
 	if err != nil {

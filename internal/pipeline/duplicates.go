@@ -125,7 +125,8 @@ func (p *Pipeline) shareDecision(ctx context.Context, call *HookCall, s *pipelin
 		defer cancel()
 		var left atomic.Bool
 		if call.OnGone != nil {
-			defer call.OnGone(func() { left.Store(true); cancel() })()
+			forget := call.OnGone(func() { left.Store(true); cancel() })
+			defer forget()
 		}
 		select {
 		case <-with.ready:

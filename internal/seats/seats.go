@@ -51,7 +51,7 @@ func New(deps services.Deps, judge *authority.Judge, asker seat.Asker, approvals
 		return ledger.StoreSealed(deps.Dirs.State, seatsFile, list)
 	})
 	judge.Enrolled = s.enrolled.Enrolled
-	if source, real := judge.Source.(*seat.Source); real && asker == nil {
+	if source, ok := judge.Source.(*seat.Source); ok && asker == nil {
 		asker = seat.NewAsker(source)
 	}
 	s.keeper = &seat.Keeper{Judge: judge, Asker: asker, PIN: approvals.PIN()}
@@ -60,8 +60,8 @@ func New(deps services.Deps, judge *authority.Judge, asker seat.Asker, approvals
 
 // IsRealMachine reports whether the facts are this machine's, not a test's.
 func (s *Service) IsRealMachine() bool {
-	_, real := s.Source.(*seat.Source)
-	return real
+	_, ok := s.Source.(*seat.Source)
+	return ok
 }
 
 // RunsAsRoot reports whether agents of this user can do anything to the hub.

@@ -122,7 +122,8 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 	if isLong {
 		ctx, cancel := context.WithCancel(s.ctx)
 		defer cancel()
-		defer peekHangUp(c.conn, c.reader, cancel)()
+		stop := peekHangUp(c.conn, c.reader, cancel)
+		defer stop()
 		verdict := s.Judge.May(long.Class, c.peer, nil)
 		return s.runJudged(name, verdict, c.peer, func() (any, *wire.Error) {
 			return long.Run(ctx, params, c.peer)
@@ -180,7 +181,8 @@ func (c *conversation) askPerson(name string, class authority.Class, params json
 	c.entry.Answering(false) // a stopping hub does not wait for a person
 	ctx, cancel := context.WithCancel(c.server.ctx)
 	defer cancel()
-	defer peekHangUp(c.conn, c.reader, cancel)()
+	stop := peekHangUp(c.conn, c.reader, cancel)
+	defer stop()
 	return c.server.Judge.AskPerson(ctx, name, class, params, c.peer, v)
 }
 
@@ -278,7 +280,8 @@ func (c *conversation) runStream(name string, stream Stream, id json.RawMessage)
 	_ = c.conn.SetReadDeadline(time.Time{})
 	ctx, cancel := context.WithCancel(c.server.ctx)
 	defer cancel()
-	defer watchHangUp(c.conn, cancel)()
+	stop := watchHangUp(c.conn, cancel)
+	defer stop()
 	stream(ctx, id, c.viewOfPeer().limitStream(name, c.sendLine))
 }
 

@@ -339,12 +339,11 @@ func readLongLine(reader *bufio.Reader, begun []byte, entry *peers.Peer) ([]byte
 }
 
 // writeReply sends a reply; a peer that does not read it in time loses it.
-func (s *Server) writeReply(conn *net.UnixConn, b []byte) bool {
+func (s *Server) writeReply(conn *net.UnixConn, b []byte) {
 	// Nearly every reply fits the socket's buffer and is gone at once; the
 	// deadline is for those that don't.
 	if len(b) > 32<<10 {
 		_ = conn.SetWriteDeadline(time.Now().Add(writeTime))
 	}
-	_, err := conn.Write(b)
-	return err == nil
+	_, _ = conn.Write(b)
 }

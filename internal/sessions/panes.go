@@ -63,7 +63,7 @@ func (p *paneFinder) locateProcess(who Process, claimed event.Place, environ []b
 		return at
 	}
 	found := findPaneVariables(environ)
-	env := func(name string) string { return found.valueOf(name) }
+	env := found.valueOf
 	spot := tmux.Where(env)
 	at.Pane, at.Mux, at.Server = spot.Pane, spot.Kind, spot.Session
 	if at.Pane == "" {

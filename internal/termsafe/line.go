@@ -26,7 +26,7 @@ func Line(s string, width int) string {
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		before := len(dst)
-		columns := 0
+		var columns int
 		switch {
 		case r == '\r' && i+1 < len(s) && s[i+1] == '\n':
 			i++

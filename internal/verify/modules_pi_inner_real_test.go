@@ -206,7 +206,7 @@ export default () => fs.writeFileSync("`+filepath.Join(st.Base, "trusted")+`", "
 	checkModuleErrors(t, st)
 	for _, x := range st.Watcher.AllSeen() {
 		if x.Event.Native == "context" || x.Event.Native == "turn_start" {
-			t.Errorf("%s went through the corridor", x.Event.Native)
+			t.Errorf("%s went through the hub", x.Event.Native)
 		}
 	}
 }

@@ -73,8 +73,8 @@ var personsFiles = map[string]map[string]string{
 	},
 }
 
-// TestRealRun: an agent started with `hookmux run` reports in order, a hook in
-// the corridor stops a tool, the model reads why, and no file was edited.
+// TestRealRun: an agent started with `hookmux run` reports in order, a hook
+// stops a tool, the model reads why, and no file was edited.
 func TestRealRun(t *testing.T) {
 	for _, name := range []string{"claude", "codex"} {
 		t.Run(name, func(t *testing.T) {

@@ -68,8 +68,8 @@ func FindProgram(getenv func(string) string) (string, error) {
 	var dirs []string
 	if self, err := os.Executable(); err == nil {
 		dirs = append(dirs, filepath.Dir(self))
-		if real, err := filepath.EvalSymlinks(self); err == nil {
-			dirs = append(dirs, filepath.Dir(real))
+		if resolved, err := filepath.EvalSymlinks(self); err == nil {
+			dirs = append(dirs, filepath.Dir(resolved))
 		}
 	}
 	found := func() string { return paths.OnPath("hookmux", strings.Join(dirs, string(filepath.ListSeparator))) }

@@ -340,8 +340,8 @@ func TestWaitByTheClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.UnixMilli(1_790_000_000_000)
-	for n, want := range []time.Duration{0, 0, 0, 250, 500, 1000, 2000, 2000, 2000, 2000} {
-		want *= time.Millisecond
+	for n, millis := range []int{0, 0, 0, 250, 500, 1000, 2000, 2000, 2000, 2000} {
+		want := time.Duration(millis) * time.Millisecond
 		if until, paused := pausedAt(d, now); paused != (want > 0) || paused && !until.Equal(now.Add(want)) {
 			t.Errorf("after %d deaths the next start waits until %v, %v; want %v more", n, until, paused, want)
 		}

@@ -19,7 +19,7 @@ func lockHolder(file string) (pid int, inode uint64) {
 	if err != nil {
 		return 0, 0
 	}
-	return holderIn(string(text), uint64(st.Dev), st.Ino), st.Ino
+	return holderIn(string(text), st.Dev, st.Ino), st.Ino
 }
 
 // holderIn finds the holder of a flock in a list such as

@@ -28,13 +28,13 @@ type Writer struct {
 }
 
 // New is a writer to out, which is set aside when it is the file at path and
-// has become longer than max. Any other out is returned as it is.
-func New(out io.Writer, path string, max int64) io.Writer {
+// has become longer than limit. Any other out is returned as it is.
+func New(out io.Writer, path string, limit int64) io.Writer {
 	file, ok := out.(*os.File)
 	if !ok || !same(file, path) {
 		return out
 	}
-	return &Writer{out: file, path: path, max: max, takeOver: takeOver}
+	return &Writer{out: file, path: path, max: limit, takeOver: takeOver}
 }
 
 func same(file *os.File, path string) bool {

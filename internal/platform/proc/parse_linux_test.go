@@ -42,13 +42,13 @@ func TestParseStatRefuses(t *testing.T) {
 func FuzzParseStat(f *testing.F) {
 	f.Add([]byte("4242 (bash)" + statTail))
 	f.Add([]byte("1 (a) S"))
-	f.Fuzz(func(t *testing.T, line []byte) { parseStat(line) })
+	f.Fuzz(func(_ *testing.T, line []byte) { _, _, _ = parseStat(line) })
 }
 
 func TestParseUID(t *testing.T) {
-	real, effective, err := parseUID([]byte("Name:\tUid:\\n\nState:\tS\nUid:\t1000\t0\t0\t0\nGid:\t5\t5\t5\t5\n"))
-	if err != nil || real != 1000 || effective != 0 {
-		t.Errorf("got %d %d %v", real, effective, err)
+	uid, effective, err := parseUID([]byte("Name:\tUid:\\n\nState:\tS\nUid:\t1000\t0\t0\t0\nGid:\t5\t5\t5\t5\n"))
+	if err != nil || uid != 1000 || effective != 0 {
+		t.Errorf("got %d %d %v", uid, effective, err)
 	}
 	for _, text := range []string{"", "Name:\tx\n", "Name:\tx\nUid:\t\n", "Name:\tx\nUid:\ta\tb\n",
 		"Name:\tx\nUid:\t1\tb\n"} {

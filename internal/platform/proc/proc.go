@@ -69,15 +69,15 @@ func System() Table { return system{} }
 
 type system struct{}
 
-// Ancestry lists pid and what is above it, itself first, at most max long.
+// Ancestry lists pid and what is above it, itself first, at most limit long.
 //
 // It ends after pid 1, at a parent that is not visible, at a repetition, and
 // at a "parent" younger than its child, which is a reused pid. The last
 // element's PPID therefore tells how the list ended: 0 at the edge of what
 // exists here, anything else where the way was lost.
-func Ancestry(t Table, pid int, max int) []Process {
+func Ancestry(t Table, pid, limit int) []Process {
 	var chain []Process
-	for pid > 0 && len(chain) < max {
+	for pid > 0 && len(chain) < limit {
 		p, err := t.Lookup(pid)
 		if err != nil {
 			break

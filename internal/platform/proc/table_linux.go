@@ -95,7 +95,7 @@ func readOnce(path string, buf []byte) (int, error) {
 func ignoringEINTR(call func() (int, error)) (int, error) {
 	for {
 		n, err := call()
-		if err != unix.EINTR {
+		if !errors.Is(err, unix.EINTR) {
 			return n, err
 		}
 	}
@@ -161,7 +161,7 @@ func parseStat(b []byte) (p Process, state byte, err error) {
 // parseUID finds the real and effective user in /proc/<pid>/status. The line
 // is searched at a line start, and the kernel escapes line ends in names, so
 // a name cannot fake it.
-func parseUID(b []byte) (real, effective int, err error) {
+func parseUID(b []byte) (uid, effective int, err error) {
 	i := bytes.Index(b, []byte("\nUid:"))
 	if i < 0 {
 		return 0, 0, errMalformed
@@ -174,13 +174,13 @@ func parseUID(b []byte) (real, effective int, err error) {
 	if len(words) < 2 {
 		return 0, 0, errMalformed
 	}
-	if real, err = strconv.Atoi(string(words[0])); err != nil {
+	if uid, err = strconv.Atoi(string(words[0])); err != nil {
 		return 0, 0, errMalformed
 	}
 	if effective, err = strconv.Atoi(string(words[1])); err != nil {
 		return 0, 0, errMalformed
 	}
-	return real, effective, nil
+	return uid, effective, nil
 }
 
 // ttyPath turns the kernel's device number into the path people know.

@@ -55,7 +55,7 @@ func readBounded(f descriptor, size int64, path string, limit int64) ([]byte, er
 		n, err := f.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			if int64(len(data)) > limit {
 				return nil, &os.PathError{Op: "read", Path: path, Err: ErrTooLarge}
 			}

@@ -196,13 +196,13 @@ func TestFilters(t *testing.T) {
 		"agent":    {Filter{Agents: []string{"codex", "nobody"}}, func(s Stored) bool { return s.Agent == "codex" }},
 		"kind":     {Filter{Kinds: []string{"tool.after"}, Agents: []string{"grok", "claude"}}, func(s Stored) bool { return s.Kind == "tool.after" && s.Agent != "codex" }},
 		"native":   {Filter{Natives: []string{"Nativetool.before"}}, func(s Stored) bool { return s.Kind == "tool.before" }},
-		"tool":     {Filter{Tools: []string{"Write"}}, func(s Stored) bool { return false }},
+		"tool":     {Filter{Tools: []string{"Write"}}, func(Stored) bool { return false }},
 		"session":  {Filter{Session: "session-3"}, func(s Stored) bool { return s.Session == "session-3" }},
 		"once":     {Filter{Session: "once"}, func(s Stored) bool { return s.ID == "late" }},
-		"stranger": {Filter{Session: "stranger"}, func(s Stored) bool { return false }},
+		"stranger": {Filter{Session: "stranger"}, func(Stored) bool { return false }},
 		"deny":     {Filter{Verdict: "deny"}, func(s Stored) bool { return s.ID == sample(7).ID }},
 		"none":     {Filter{Verdict: "none"}, func(s Stored) bool { return s.ID != sample(7).ID }},
-		"beyond":   {Filter{After: 1 << 40}, func(s Stored) bool { return false }},
+		"beyond":   {Filter{After: 1 << 40}, func(Stored) bool { return false }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := []string{}

@@ -60,7 +60,8 @@ func (r *retention) withWriter(do func(*writer) error) {
 }
 
 // dropEvents deletes the events of where within s, and their outcomes.
-func (r *retention) dropEvents(s span, where string, args ...driver.Value) (changed int64) {
+func (r *retention) dropEvents(s span, where string, args ...driver.Value) {
+	var changed int64
 	r.runStep(func(w *writer) (err error) {
 		args := append([]driver.Value{s.first, s.last}, args...)
 		if _, err = w.execCounting("DELETE FROM outcomes WHERE id IN (SELECT id FROM events WHERE cursor BETWEEN ? "+
@@ -76,7 +77,6 @@ func (r *retention) dropEvents(s span, where string, args ...driver.Value) (chan
 	if r.err == nil {
 		r.deleted += int(changed)
 	}
-	return changed
 }
 
 func (r *retention) byAge(now time.Time, keep time.Duration, perAgent map[string]time.Duration) {

@@ -85,10 +85,9 @@ func TestNoSecretSurvivesAnyEscaping(t *testing.T) {
 		for i := 0; i < len(c.text); i++ {
 			u := fmt.Sprintf(`\u%04x`, c.text[i])
 			every.WriteString(u)
-			switch {
-			case i%5 == 0:
+			if i%5 == 0 {
 				some.WriteString(strings.ToUpper(u[:2]) + u[2:])
-			default:
+			} else {
 				b, _ := json.Marshal(string(c.text[i]))
 				some.Write(b[1 : len(b)-1])
 			}

@@ -142,7 +142,7 @@ func nextArgument(s string, end int, kind string, weak bool) (span, bool) {
 // matchPasswordWord takes what follows the word "password" without a sign: a
 // netrc file, SQL, a call, a sentence. s[i] is the w.
 func matchPasswordWord(s string, i int) (span, bool) {
-	end := i + 1
+	var end int
 	switch {
 	case i < 4 || s[i-4]|0x20 != 'p':
 		return span{}, false

@@ -32,22 +32,16 @@ func Read(r io.Reader) *Reader { return &Reader{src: r} }
 func (r *Reader) Next() (Record, bool) {
 	for {
 		rec, size, err := r.try()
-		switch err {
-		case nil:
+		if err == nil {
 			r.drop(size)
 			r.skipped += r.offset - int64(size) - r.good
 			r.good = r.offset
 			return rec, true
-		case errShort:
-			// Only the end of the source can say so. What looks like a record
-			// that was cut off may be garbage with whole records behind it.
-			if !r.seek() {
-				return Record{}, false
-			}
-		default:
-			if !r.seek() {
-				return Record{}, false
-			}
+		}
+		// A record that seems cut off is no reason to stop: it may be garbage
+		// with whole records behind it. Only the end of the source ends.
+		if !r.seek() {
+			return Record{}, false
 		}
 	}
 }

@@ -90,9 +90,9 @@ func (r *Registry) isProject(dir, home string) bool {
 	if link, err := os.Lstat(own); err != nil || !r.mine(link) {
 		return false
 	}
-	real := realPath(own)
+	resolved := realPath(own)
 	for _, ours := range r.opt.OwnDirs {
-		if ours != "" && real == realPath(ours) {
+		if ours != "" && resolved == realPath(ours) {
 			return false
 		}
 	}
@@ -141,8 +141,8 @@ func realPath(path string) string {
 	// What does not exist yet is left as it is behind the part that does.
 	rest := ""
 	for at := path; ; {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(real, rest)
+		if resolved, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(resolved, rest)
 		}
 		parent := filepath.Dir(at)
 		if parent == at {

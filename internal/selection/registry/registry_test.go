@@ -114,7 +114,7 @@ func TestMergeAndOrder(t *testing.T) {
 	old := time.Now().Add(-time.Hour)
 	os.Chtimes(project, old, old)
 	os.Chtimes(r.GlobalFile(), old, old)
-	if r.Load(project, "") != r.Load(project, "") {
+	if first := r.Load(project, ""); r.Load(project, "") != first {
 		t.Error("the same hooks were made twice")
 	}
 }
@@ -127,7 +127,7 @@ func TestBrokenFiles(t *testing.T) {
 		{"version", `{"version": 2, "hooks": []}`, "too old"},
 		{"other key", `{"hook": []}`, `unknown key "hook"`},
 		{"element", `{"hooks": [1]}`, "must be an object"},
-		{"typing error", hooks(one("a", `, "prioritie": 1`)), `unknown key "prioritie"`},
+		{"typing error", hooks(one("a", `, "prioritty": 1`)), `unknown key "prioritty"`},
 		{"case", hooks(one("a", `, "onfailure": "deny"`)), `write "onFailure"`},
 		{"in match", hooks(one("a", `, "match": {"tol": "shell"}`)), `match: unknown key "tol"`},
 		{"twice in one", hooks(one("a", `, "id": "b"`)), "there twice"},

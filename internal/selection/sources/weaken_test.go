@@ -257,11 +257,9 @@ func TestLostStateMeansGuards(t *testing.T) {
 			return os.WriteFile(filepath.Join(state, "confirmed.json"),
 				[]byte(`{"content":{"basis":"confirmed","files":{}},"mac":"00"}`), 0o600)
 		},
-		"without its key":      func(state string) error { return os.Remove(filepath.Join(state, "consent.key")) },
-		"without its contents": func(state string) error { return os.RemoveAll(filepath.Join(state, "confirmed")) },
-		"removed, mark and all of the state": func(state string) error {
-			return os.RemoveAll(state)
-		},
+		"without its key":                    func(state string) error { return os.Remove(filepath.Join(state, "consent.key")) },
+		"without its contents":               func(state string) error { return os.RemoveAll(filepath.Join(state, "confirmed")) },
+		"removed, mark and all of the state": os.RemoveAll,
 	} {
 		dirs := place(t)
 		path := filepath.Join(dirs.Config, "config.json")

@@ -217,14 +217,14 @@ func (c *content) addContent(rel string, data []byte, exec bool) {
 // refuseOutside refuses a path whose symlinks leave the project: what is behind them
 // changes without the project changing.
 func (c *content) refuseOutside(path string) error {
-	real, err := filepath.EvalSymlinks(path)
+	resolved, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: leads nowhere; remove it", path)
 	}
 	if err != nil {
 		return err
 	}
-	if _, ok := relativeTo(c.root, real); !ok {
+	if _, ok := relativeTo(c.root, resolved); !ok {
 		return fmt.Errorf("%s: a symlink out of the project; put the file itself there", path)
 	}
 	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {

@@ -94,11 +94,11 @@ func pathIn(file, prefix, base string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(base, path)
 	}
-	real, err := filepath.EvalSymlinks(path)
+	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return ""
 	}
-	return real
+	return resolved
 }
 
 func fileExists(path string) bool {

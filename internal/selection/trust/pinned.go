@@ -87,8 +87,8 @@ func (f *Force) isOutside(path string) bool {
 			return false
 		}
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		if _, in := relativeTo(f.Root, real); in {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		if _, in := relativeTo(f.Root, resolved); in {
 			return false
 		}
 	}

@@ -86,7 +86,7 @@ func (r *record) lastTrusted(root, branch string) *trusted {
 	for _, fits := range []func(t *trusted) bool{
 		func(t *trusted) bool { return t.Root == root && t.Branch == branch },
 		func(t *trusted) bool { return t.Root == root },
-		func(t *trusted) bool { return true },
+		func(*trusted) bool { return true },
 	} {
 		for i := len(r.Trusted) - 1; i >= 0; i-- {
 			if fits(&r.Trusted[i]) {

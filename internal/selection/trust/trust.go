@@ -103,11 +103,11 @@ func realRoot(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	real, err := filepath.EvalSymlinks(root)
+	resolved, err := filepath.EvalSymlinks(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return root, nil // a deleted project keeps its name
 	}
-	return real, err
+	return resolved, err
 }
 
 // readProject brings what is known of a project up to date.

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ func TestTextThatIsNotConfirmed(t *testing.T) {
 	go func() { polled <- o.poll(ctx, "opencode", "a", []string{"s"}) }()
 	waitFor(t, "somebody listens", func() bool { return o.Listens("opencode", "s") })
 	ok, err := o.sendWithin(ctx, "opencode", "s", "text", 20*time.Millisecond)
-	if ok || err != errUnconfirmed {
+	if ok || !errors.Is(err, errUnconfirmed) {
 		t.Fatal(ok, err)
 	}
 	if got := <-polled; len(got) != 1 {

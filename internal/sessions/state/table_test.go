@@ -13,7 +13,7 @@ var states = []struct {
 	status Status
 	bring  func(w *world)
 }{
-	{NeverRan, func(w *world) {}},
+	{NeverRan, func(*world) {}},
 	{Idle, func(w *world) { w.send(event.SessionStart) }},
 	{Running, func(w *world) { w.send(event.TurnStart, turn("p1")) }},
 	{NeedsInput, func(w *world) {

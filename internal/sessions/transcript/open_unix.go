@@ -18,7 +18,10 @@ func openRegular(path string) (*os.File, error) {
 
 func identifyFile(info os.FileInfo) fileID {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return fileID{uint64(s.Dev), uint64(s.Ino)}
+		return fileID{deviceNumber(s.Dev), s.Ino}
 	}
 	return fileID{}
 }
+
+// deviceNumber is a device's number as uint64: its type differs between systems.
+func deviceNumber[T int32 | uint32 | uint64](n T) uint64 { return uint64(n) }

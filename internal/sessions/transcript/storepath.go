@@ -17,20 +17,20 @@ func realPathWithin(root, path string) (string, error) {
 	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
 		return "", fmt.Errorf("%q: %w", path, ErrOutside)
 	}
-	real, err := filepath.EvalSymlinks(path)
+	resolved, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, os.ErrNotExist) {
 		dir, derr := filepath.EvalSymlinks(filepath.Dir(path))
 		if derr != nil {
 			return "", fmt.Errorf("%s: %w", path, derr)
 		}
-		real, err = filepath.Join(dir, filepath.Base(path)), nil
+		resolved, err = filepath.Join(dir, filepath.Base(path)), nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
-	below, err := filepath.Rel(root, real)
+	below, err := filepath.Rel(root, resolved)
 	if err != nil || below == "." || below == ".." || strings.HasPrefix(below, ".."+string(filepath.Separator)) {
 		return "", fmt.Errorf("%s: %w", path, ErrOutside)
 	}
-	return real, nil
+	return resolved, nil
 }

@@ -74,11 +74,11 @@ func Open(spec *agent.TranscriptSpec, session, path string, env Env) (*Reader, e
 			return nil, ErrUnknown
 		}
 	}
-	real, err := realPathWithin(root, path)
+	resolved, err := realPathWithin(root, path)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{session: session, tails: []*Tail{newTail(real, root, parse, session)}}
+	r := &Reader{session: session, tails: []*Tail{newTail(resolved, root, parse, session)}}
 	for _, name := range spec.Names {
 		parse, ok := formats[name.Format]
 		if !ok {
@@ -86,7 +86,7 @@ func Open(spec *agent.TranscriptSpec, session, path string, env Env) (*Reader, e
 		}
 		top, file := filepath.Dir(root), filepath.Join(filepath.Dir(root), name.File)
 		if strings.HasPrefix(name.File, ".") {
-			top, file = root, filepath.Join(filepath.Dir(real), name.File)
+			top, file = root, filepath.Join(filepath.Dir(resolved), name.File)
 		}
 		r.tails = append(r.tails, newTail(file, top, parse, session))
 	}

@@ -3,6 +3,7 @@ package tmux
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -136,8 +137,8 @@ func (f *follower) showChanges(ctx context.Context) {
 		}
 		if err := f.updateServer(ctx, s, here); err != nil {
 			f.reportError(err)
-			s.dirty = true          // tried again with the next change
-			if err == ErrNoServer { // with it went everything on it
+			s.dirty = true                   // tried again with the next change
+			if errors.Is(err, ErrNoServer) { // with it went everything on it
 				delete(f.servers, socket)
 			}
 		}
@@ -221,14 +222,14 @@ func (f *follower) restoreAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for _, s := range f.servers {
-		if err := s.server.Clear(ctx); err != nil && err != ErrNoServer {
+		if err := s.server.Clear(ctx); err != nil && !errors.Is(err, ErrNoServer) {
 			f.reportError(err)
 		}
 	}
 }
 
 func (f *follower) reportError(err error) {
-	if f.o.Log != nil && err != ErrNoServer {
+	if f.o.Log != nil && !errors.Is(err, ErrNoServer) {
 		f.o.Log(err)
 	}
 }

@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -129,11 +130,11 @@ func (s *Server) runEach(ctx context.Context, commands [][]string) error {
 		return nil
 	}
 	err := s.runBatch(ctx, commands)
-	if err == nil || ctx.Err() != nil || err == ErrNoServer || err == ErrNoTmux {
+	if err == nil || ctx.Err() != nil || errors.Is(err, ErrNoServer) || errors.Is(err, ErrNoTmux) {
 		return err
 	}
 	for _, c := range commands {
-		if _, err := s.runCommand(ctx, c...); err == ErrNoServer || ctx.Err() != nil {
+		if _, err := s.runCommand(ctx, c...); errors.Is(err, ErrNoServer) || ctx.Err() != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,7 +94,7 @@ func TestNoServer(t *testing.T) {
 		t.Skip("tmux is not installed")
 	}
 	s := &Server{Socket: filepath.Join(t.TempDir(), "none")}
-	if _, err := s.Panes(context.Background()); err != ErrNoServer {
+	if _, err := s.Panes(context.Background()); !errors.Is(err, ErrNoServer) {
 		t.Errorf("got %v", err)
 	}
 	if s.Running(context.Background()) {

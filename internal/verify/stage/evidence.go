@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
 
-// Seen is one event as it passed the corridor, and what was answered.
+// Seen is one event as the watcher saw it, and what was answered.
 type Seen struct {
 	Event    event.Event
 	Decision event.Decision // as it went out, with what was degraded

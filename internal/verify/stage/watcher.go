@@ -14,8 +14,7 @@ import (
 // same native name before it.
 type Decide func(ev *event.Event, n int) event.Decision
 
-// Watcher stands in the corridor: it keeps every event that passes and has the
-// act decide.
+// Watcher is a hook that keeps every event and has the act decide.
 type Watcher struct {
 	catalogue *agent.Catalogue
 	decide    Decide
@@ -32,7 +31,7 @@ func newWatcher(c *agent.Catalogue, decide Decide) *Watcher {
 	return &Watcher{catalogue: c, decide: decide, counts: map[string]int{}, changed: make(chan struct{})}
 }
 
-// hookEntry is the hook that puts the watcher into the corridor.
+// hookEntry registers the watcher as a hook.
 func (w *Watcher) hookEntry() (*hook.Entry, error) {
 	return hook.NewEntry(hook.Registration{
 		ID: "verify", Agent: hook.Any, HookType: hook.Any, Handler: "builtin", Target: "verify", Mode: hook.Guard,

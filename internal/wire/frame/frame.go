@@ -192,7 +192,7 @@ func checkLine(line []byte) ([]byte, error) {
 // unexpected keeps a plain EOF only for a connection that closed before it
 // said anything.
 func unexpected(err error, got int) error {
-	if err == io.EOF && got > 0 {
+	if errors.Is(err, io.EOF) && got > 0 {
 		return io.ErrUnexpectedEOF
 	}
 	return err
@@ -236,7 +236,7 @@ func ReadBodiesInto(spare []byte, br *bufio.Reader, first, second int, lim Limit
 	}
 	if second > cap(spare) {
 		b, err = readN(br, second)
-	} else if _, err = io.ReadFull(br, spare[:second]); err == io.EOF {
+	} else if _, err = io.ReadFull(br, spare[:second]); errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	} else {
 		b = spare[:second]

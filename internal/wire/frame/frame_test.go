@@ -156,7 +156,7 @@ func TestCutOff(t *testing.T) {
 		if n == 0 {
 			want = io.EOF
 		}
-		if err != want {
+		if !errors.Is(err, want) {
 			t.Errorf("%d bytes: %v, want %v", n, err, want)
 		}
 	}

@@ -19,17 +19,17 @@ func ParseHeader(line []byte) (r Request, payload, env int, err error) {
 	p.object(func(key []byte) {
 		switch string(key) {
 		case "v":
-			r.V = int(p.integer(0, math.MaxInt32))
+			r.V = int(p.integer(math.MaxInt32))
 		case "id":
 			r.ID = p.text()
 		case "seq":
-			r.Seq = uint64(p.integer(0, math.MaxInt64))
+			r.Seq = uint64(p.integer(math.MaxInt64))
 		case "agent":
 			r.Agent = p.text()
 		case "event":
 			r.Event = p.text()
 		case "deadline":
-			deadline = p.integer(0, math.MaxInt64/int64(time.Millisecond))
+			deadline = p.integer(math.MaxInt64 / int64(time.Millisecond))
 		case "cwd":
 			r.Cwd = p.text()
 		case "ver":
@@ -41,9 +41,9 @@ func ParseHeader(line []byte) (r Request, payload, env int, err error) {
 		case "inner":
 			r.Inner = p.boolean()
 		case "payload":
-			payload = int(p.integer(0, math.MaxInt32))
+			payload = int(p.integer(math.MaxInt32))
 		case "env":
-			env = int(p.integer(0, math.MaxInt32))
+			env = int(p.integer(math.MaxInt32))
 		default:
 			p.skip(0)
 		}
@@ -76,11 +76,11 @@ func ParseReply(line []byte) (r Reply, stdout, stderr int, err error) {
 		case "id":
 			r.ID = p.text()
 		case "exit":
-			r.Exit = int(p.integer(0, 255))
+			r.Exit = int(p.integer(255))
 		case "stdout":
-			stdout = int(p.integer(0, math.MaxInt32))
+			stdout = int(p.integer(math.MaxInt32))
 		case "stderr":
-			stderr = int(p.integer(0, math.MaxInt32))
+			stderr = int(p.integer(math.MaxInt32))
 		default:
 			p.skip(0)
 		}
@@ -274,8 +274,8 @@ func (p *parser) hex4() rune {
 	return r
 }
 
-// integer reads a whole number in JSON's own spelling.
-func (p *parser) integer(low, high int64) int64 {
+// integer reads a whole number from 0 to high in JSON's own spelling.
+func (p *parser) integer(high int64) int64 {
 	p.next()
 	start := p.pos
 	negative := p.pos < len(p.in) && p.in[p.pos] == '-'
@@ -303,7 +303,7 @@ func (p *parser) integer(low, high int64) int64 {
 	if negative {
 		n = -n
 	}
-	if p.err == nil && (n < low || n > high) {
+	if p.err == nil && (n < 0 || n > high) {
 		p.pos = start
 		p.fail("number is out of range")
 	}
@@ -338,16 +338,16 @@ func (p *parser) skip(depth int) {
 		p.fail("value nests too deep")
 		return
 	}
-	switch c := p.next(); {
-	case c == '"':
+	switch p.next() {
+	case '"':
 		p.str(nil)
-	case c == '{':
+	case '{':
 		p.object(func([]byte) { p.skip(depth + 1) })
-	case c == '[':
+	case '[':
 		p.array(depth)
-	case c == 't', c == 'f':
+	case 't', 'f':
 		p.boolean()
-	case c == 'n':
+	case 'n':
 		if !p.word("null") {
 			p.fail("expected null")
 		}
