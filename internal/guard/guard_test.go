@@ -246,7 +246,7 @@ func FuzzCheck(f *testing.F) {
 		f.Add(s, "/home/dev/app")
 	}
 	set := allGuards()
-	f.Fuzz(func(t *testing.T, cmd, where string) {
+	f.Fuzz(func(_ *testing.T, cmd, where string) {
 		set.Check(Call{ToolKind: "shell", Commands: []string{cmd}, Cwd: where, Project: where, Home: where})
 		set.Check(Call{ToolKind: "mcp", ToolName: "write", Input: []byte(cmd), Reads: nil, Home: where})
 		set.Check(Call{ToolKind: "file_edit", Reads: []string{cmd}, Writes: []string{cmd}, Cwd: where})

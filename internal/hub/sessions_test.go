@@ -18,7 +18,6 @@ import (
 	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 	"github.com/hookmux/hookmux/internal/wire"
-	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
 // tell lets an agent report something about a session.

@@ -134,8 +134,9 @@ func (o *outputs) rememberWritten(i int) {
 }
 
 // walkKnownFile walks the text of a script file that this very command made.
-func walkKnownFile(w *walker, file Word, c inherited, via string) bool {
-	text, ok := "", false
+func walkKnownFile(w *walker, file Word, c inherited, via string) {
+	var text string
+	var ok bool
 	switch {
 	case len(w.out.Runs) > 0 && (file.Text == "/dev/stdin" || file.Text == "-"):
 		text, ok = w.known.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0)
@@ -145,11 +146,10 @@ func walkKnownFile(w *walker, file Word, c inherited, via string) bool {
 		text, ok = w.known.files[file.Text]
 	}
 	if !ok {
-		return false
+		return
 	}
 	c.from, c.input, c.hasInput = Span{}, Word{}, false
 	w.tryText(text, c.withVia(via))
-	return true
 }
 
 // pathText: what becomes of a path that is written out.

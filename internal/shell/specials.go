@@ -56,7 +56,7 @@ func commandBuiltin(w *walker, name string, run Run, c inherited, hops int) bool
 	return w.stripPrefix(name, programs.Prefixes[name], run, run.Argv[1:], c, hops)
 }
 
-func evalText(w *walker, name string, run Run, c inherited, hops int) bool {
+func evalText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	args := run.Argv[1:]
 	if len(args) > 0 && args[0].Text == "--" {
@@ -179,7 +179,7 @@ func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 		}
 	}
 	for i, a := range args {
-		text := ""
+		var text string
 		switch {
 		case a.Text == "--split-string" && i+1 < len(args):
 			text = joinText(args[i+1:])

@@ -58,7 +58,7 @@ func markFound(args []Word) []Word {
 	return out
 }
 
-func sshRemote(w *walker, name string, run Run, c inherited, hops int) bool {
+func sshRemote(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	self := len(w.out.Runs) - 1
 	args := run.Argv[1:]

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -115,11 +116,10 @@ func (w *walker) walkStmts(list []*syntax.Stmt, c inherited) Span {
 }
 
 // walkScoped runs the statements of a subshell: its cd ends with it.
-func (w *walker) walkScoped(list []*syntax.Stmt, c inherited) Span {
+func (w *walker) walkScoped(list []*syntax.Stmt, c inherited) {
 	dirs := w.dirs
-	s := w.walkStmts(list, c)
+	w.walkStmts(list, c)
 	w.dirs = dirs
-	return s
 }
 
 func (w *walker) walkSubstitution(list []*syntax.Stmt, c inherited) {
@@ -159,26 +159,37 @@ func (w *walker) walkStmt(s *syntax.Stmt, c inherited) Span {
 		// One copy here, so that siblings never share the tail of a slice.
 		c.redirs = append(make([]Redirect, 0, len(c.redirs)+len(s.Redirs)), c.redirs...)
 	}
+	var receivers []receiver // walked behind the statement: only then its runs are known
 	for i, r := range s.Redirs {
 		if i >= maxRedirs {
 			w.out.Truncated = true
 			break
 		}
 		if p := writesTo(r); p != nil {
-			// Walked behind the statement: only then its runs are known.
 			source := w.sourceOf(p)
 			c.redirs = append(c.redirs, Redirect{Op: r.Op.String(),
 				Target: Word{Text: source, Bare: "x", Dynamic: true}})
-			outer := c
-			defer func() {
-				outer.input, outer.hasInput = Word{}, false
-				w.walkFed(p.Stmts, Span{lo, len(w.out.Runs)}, outer)
-			}()
+			receivers = append(receivers, receiver{p.Stmts, c})
 			continue
 		}
 		c = w.readRedirect(r, c)
 	}
-	span := Span{lo, lo}
+	span := w.walkCommand(s, c, lo)
+	for _, r := range slices.Backward(receivers) {
+		r.c.input, r.c.hasInput = Word{}, false
+		w.walkFed(r.stmts, Span{lo, len(w.out.Runs)}, r.c)
+	}
+	return span
+}
+
+// receiver is the >( … ) of a redirect, which reads what its statement writes.
+type receiver struct {
+	stmts []*syntax.Stmt
+	c     inherited
+}
+
+// walkCommand walks the command of a statement whose first run is lo.
+func (w *walker) walkCommand(s *syntax.Stmt, c inherited, lo int) Span {
 	switch cmd := s.Cmd.(type) {
 	case nil:
 		if len(s.Redirs) > 0 {
@@ -221,8 +232,7 @@ func (w *walker) walkStmt(s *syntax.Stmt, c inherited) Span {
 	default: // [[ … ]], (( … )), let
 		w.walkInside(cmd, c)
 	}
-	span.Hi = len(w.out.Runs)
-	return span
+	return Span{lo, len(w.out.Runs)}
 }
 
 func (w *walker) walkBinary(cmd *syntax.BinaryCmd, c inherited) Span {

@@ -79,13 +79,14 @@ func (w *walker) walkShellInput(name string, c inherited) {
 // stripPrefix resolves what stands behind a prefix command. It reports false when
 // nothing does, so that the wrapper itself is recorded.
 func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Word, c inherited, hops int) bool {
-	i := 0
+	var i int
 	skip := p.Skip
-	if at := indexOf(args, p.Need); p.Need != "" && at >= 0 {
+	switch at := indexOf(args, p.Need); {
+	case p.Need != "" && at >= 0:
 		i, skip = at+1, 0
-	} else if p.Need != "" && p.Skip == 0 {
+	case p.Need != "" && p.Skip == 0:
 		i = len(args)
-	} else {
+	default:
 		i = skipOptions(args, p.Values, p.Long)
 	}
 	for p.Assigns && i < len(args) && isAssignment(args[i].Text) {

@@ -3,6 +3,7 @@ package destructive
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
@@ -135,6 +136,12 @@ func powershellRule(x *scope, r *shell.Run) {
 	}
 }
 
+// isShortened reports whether a word is an option of PowerShell's, of which any
+// beginning stands for the whole: -r for -recurse.
+func isShortened(word, option string) bool {
+	return len(word) > 1 && len(word) <= len(option) && option[:len(word)] == word
+}
+
 func powershellStatement(x *scope, r *shell.Run, words []string) {
 	switch strings.ToLower(words[0]) {
 	case "stop-computer", "restart-computer":
@@ -147,11 +154,10 @@ func powershellStatement(x *scope, r *shell.Run, words []string) {
 	default:
 		return
 	}
-	recursive := false
-	for _, w := range words[1:] {
+	recursive := slices.ContainsFunc(words[1:], func(w string) bool {
 		f := strings.ToLower(w)
-		recursive = recursive || len(f) > 1 && strings.HasPrefix("-recurse", f) || f == "/s" || f == "-rf" || f == "-fr"
-	}
+		return isShortened(f, "-recurse") || f == "/s" || f == "-rf" || f == "-fr"
+	})
 	if !recursive {
 		return
 	}

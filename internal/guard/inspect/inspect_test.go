@@ -88,13 +88,13 @@ func TestSplitTarget(t *testing.T) {
 	}
 }
 
-func parseRun(t *testing.T, cmd string) (*shell.Script, *shell.Run) {
+func parseRun(t *testing.T, cmd string) *shell.Run {
 	t.Helper()
 	s := shell.Parse(cmd)
 	if len(s.Runs) == 0 {
 		t.Fatalf("%q has no run", cmd)
 	}
-	return &s, &s.Runs[len(s.Runs)-1]
+	return &s.Runs[len(s.Runs)-1]
 }
 
 func TestGitParts(t *testing.T) {
@@ -103,7 +103,7 @@ func TestGitParts(t *testing.T) {
 		"git -p log -1": "log|-1",
 		"git --namespace n --work-tree w --exec-path e add x": "add|x",
 	} {
-		_, r := parseRun(t, cmd)
+		r := parseRun(t, cmd)
 		sub, args := GitParts(r)
 		if got := sub + "|" + join(args); got != want {
 			t.Errorf("GitParts(%q) = %q, want %q", cmd, got, want)
@@ -119,7 +119,7 @@ func TestExtractDir(t *testing.T) {
 		"7z l a -od":                "",
 		"tar -f a -x --directory d": "d", "tar -f a/x.tar -C d": "",
 	} {
-		_, r := parseRun(t, cmd)
+		r := parseRun(t, cmd)
 		dir, ok := ExtractDir(r)
 		if dir.Text != want || ok != (want != "") {
 			t.Errorf("ExtractDir(%q) = %q, %v; want %q", cmd, dir.Text, ok, want)
@@ -193,7 +193,7 @@ func TestStartDir(t *testing.T) {
 		"cd - && ls": "", "cd $X && ls": "",
 		"ssh h ls": "/home/dev", "ssh h 'cd y; ls'": "/home/dev/y",
 	} {
-		_, r := parseRun(t, cmd)
+		r := parseRun(t, cmd)
 		dir, ok := x.StartDir(r)
 		if dir != want || ok != (want != "") {
 			t.Errorf("%q starts in %q, %v; want %q", cmd, dir, ok, want)

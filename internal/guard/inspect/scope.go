@@ -29,7 +29,7 @@ func (x *Scope) RealPath(p string, follow bool) (string, bool) {
 		return "", false
 	}
 	x.asked++
-	out := ""
+	var out string
 	if follow {
 		out = x.resolve(p)
 	} else {

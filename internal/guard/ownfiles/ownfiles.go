@@ -63,8 +63,8 @@ func New(opt inspect.Options) *Checker {
 		t.exact = append(t.exact, p)
 		// ~/.claude may itself be a link into somebody's dotfiles.
 		if opt.Resolve != nil {
-			if real := path.Clean(opt.Resolve(p)); path.IsAbs(real) && real != p && real != "/" {
-				t.exact = append(t.exact, real)
+			if resolved := path.Clean(opt.Resolve(p)); path.IsAbs(resolved) && resolved != p && resolved != "/" {
+				t.exact = append(t.exact, resolved)
 			}
 		}
 	}
@@ -206,10 +206,10 @@ func (t *Checker) CheckPaths(s *inspect.Scope, extra inspect.InputPaths) {
 			at := s.ResolveText(p, strings.HasPrefix(p, "~"), strings.HasPrefix(p, "$"), nil)
 			hit := mine(p) || at.Known && mine(at.Path)
 			if !hit && at.Known {
-				real, ok := s.RealPath(at.Path, true)
-				hit = ok && mine(real)
+				resolved, ok := s.RealPath(at.Path, true)
+				hit = ok && mine(resolved)
 				if !hit && !t.checkStartPath(x, at.Path, text, known) && ok {
-					t.checkStartPath(x, real, text, known)
+					t.checkStartPath(x, resolved, text, known)
 				}
 			}
 			if hit {

@@ -235,8 +235,8 @@ func (t *Checker) wordIsOwned(x *scope, w shell.Word, r *shell.Run, del bool) bo
 		return false
 	}
 	// Deleting a link leaves alone what it points to.
-	real, ok := x.RealPath(p.Path, !del || p.All || strings.HasSuffix(w.Text, "/"))
-	return ok && test(real)
+	resolved, ok := x.RealPath(p.Path, !del || p.All || strings.HasSuffix(w.Text, "/"))
+	return ok && test(resolved)
 }
 
 // ownBinary reports whether w names hookmux's programs: without them no agent's

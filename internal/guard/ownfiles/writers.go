@@ -244,9 +244,9 @@ func (c *writer) checkDestination() {
 	}
 	for _, src := range sources {
 		to := path.Join(p.Path, path.Base(src.Text))
-		real, linked := c.x.RealPath(to, true)
+		resolved, linked := c.x.RealPath(to, true)
 		bin := path.Base(p.Path) == "bin" && ownBinary(src) && !c.r.Remote
-		owned := c.t.isOwned(to) && !c.t.isOwned(p.Path) || linked && c.t.isOwned(real)
+		owned := c.t.isOwned(to) && !c.t.isOwned(p.Path) || linked && c.t.isOwned(resolved)
 		if owned || bin || c.merges(src, p.Path) {
 			c.x.Report.Add(
 				"write",

@@ -45,8 +45,8 @@ func (x *scope) secretFile(w shell.Word, r *shell.Run) (string, bool) {
 	if r.Remote || w.Glob {
 		return "", false
 	}
-	if real, ok := x.RealPath(p.Path, true); ok {
-		return x.secretWord(real)
+	if resolved, ok := x.RealPath(p.Path, true); ok {
+		return x.secretWord(resolved)
 	}
 	return "", false
 }
@@ -113,8 +113,8 @@ func (c *Checker) CheckPaths(s *inspect.Scope, extra inspect.InputPaths) {
 			}
 			if !ok && c.links != nil {
 				if at := s.ResolveText(p, strings.HasPrefix(p, "~"), strings.HasPrefix(p, "$"), nil); at.Known {
-					if real, linked := s.RealPath(at.Path, true); linked {
-						what, ok = secretPath(real, call.Home)
+					if resolved, linked := s.RealPath(at.Path, true); linked {
+						what, ok = secretPath(resolved, call.Home)
 					}
 				}
 			}

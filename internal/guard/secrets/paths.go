@@ -118,7 +118,7 @@ func secretPath(p, home string) (what string, ok bool) {
 // browserData: the databases of Chromium's family have names that mean nothing
 // elsewhere, so the directory must be a browser's.
 func browserData(t, base string) string {
-	what := ""
+	var what string
 	switch base {
 	case "cookies":
 		what = "browser cookies"
