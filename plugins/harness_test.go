@@ -342,3 +342,9 @@ func writeFile(t testing.TB, dir, name, text string) {
 		t.Fatal(err)
 	}
 }
+
+// isTrue reports whether a value of a payload is JSON's true.
+func isTrue(value any) bool {
+	is, _ := value.(bool)
+	return is
+}

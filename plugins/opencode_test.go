@@ -311,7 +311,7 @@ func TestOpenCodeKeepsGoing(t *testing.T) {
 		!strings.Contains(c, `promptAsync {"path":{"id":"ses_1"},"body":{"parts":[{"type":"text","text":"run the tests"}],"agent":"build","model":{"providerID":"lab","modelID":"small"}}}`) {
 		t.Errorf("prompted %s", c)
 	}
-	if got, _ := h.payload(t, "chat.message", 1)["plugin"].(map[string]any); got["goingOn"] != true {
+	if got, _ := h.payload(t, "chat.message", 1)["plugin"].(map[string]any); !isTrue(got["goingOn"]) {
 		t.Errorf("the prompt hookmux wrote came as a person's: %v", got)
 	}
 }

@@ -189,7 +189,7 @@ func TestPiOneFinishPerTurn(t *testing.T) {
 		ends[2].Detail != "error" || ends[3].Detail != "cancelled" {
 		t.Errorf("ends: %+v", ends)
 	}
-	if got, _ := h.payload(t, "agent_before_settle", 1)["plugin"].(map[string]any); got["goingOn"] != true {
+	if got, _ := h.payload(t, "agent_before_settle", 1)["plugin"].(map[string]any); !isTrue(got["goingOn"]) {
 		t.Errorf("kept going: %v", got)
 	}
 	if got, _ := h.payload(t, "agent_before_settle", 2)["plugin"].(map[string]any); got["error"] != "broken" {

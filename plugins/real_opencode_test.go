@@ -68,7 +68,7 @@ func (s *server) post(t *testing.T, path string, body any) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := http.NewRequest("POST", s.url+path, bytes.NewReader(b))
+	q, err := http.NewRequest(http.MethodPost, s.url+path, bytes.NewReader(b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func (s *server) ends(session string) int {
 // TestRealOpenCodeServer plays what `opencode run` has no place for, on one
 // server because each takes long to start.
 func TestRealOpenCodeServer(t *testing.T) {
-	st := newRealStage(t, "opencode", plugins.Options{}, model.Scenario{})
+	st := newRealStage(t, "opencode", plugins.Options{})
 	call := func(c string) []model.Step {
 		return []model.Step{{Calls: []model.ToolCall{st.Agent.Shell.Call(c)}}, {Say: "Over."}}
 	}

@@ -60,7 +60,7 @@ func (term *terminal) do(args ...string) (string, error) {
 
 func TestRealPiTerminal(t *testing.T) {
 	agentstest.Repeats(t, "the row ask-dialog")
-	s := newRealStage(t, "pi", plugins.Options{}, model.Scenario{})
+	s := newRealStage(t, "pi", plugins.Options{})
 	s.Model.Play(s.Run, script(s.Stage, "touch ran-asked", "touch ran-denied"))
 	s.startHub(t)
 	keys := startTerminal(t, s, "--provider", "scripted", "--model", "scripted", "go "+model.Mark(""))
@@ -85,7 +85,7 @@ func TestRealPiTerminal(t *testing.T) {
 
 func TestRealOpenCodeTerminal(t *testing.T) {
 	agentstest.Repeats(t, "the rows about leave")
-	s := newRealStage(t, "opencode", plugins.Options{}, model.Scenario{})
+	s := newRealStage(t, "opencode", plugins.Options{})
 	s.Env = append(s.Env, `OPENCODE_PERMISSION={"bash":"ask"}`)
 	s.Model.Play(s.Run, script(s.Stage, "touch ran-permitted", "touch ran-denied", "touch ran-forbidden"))
 	s.startHub(t)

@@ -33,9 +33,9 @@ type realStage struct {
 	hold chan struct{}
 }
 
-func newRealStage(t *testing.T, name string, o plugins.Options, sc model.Scenario) *realStage {
+func newRealStage(t *testing.T, name string, o plugins.Options) *realStage {
 	t.Helper()
-	s := &realStage{Stage: agentstest.NewStage(t, name, sc)}
+	s := &realStage{Stage: agentstest.NewStage(t, name, model.Scenario{})}
 	runtime, err := os.MkdirTemp("", "hmr")
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +196,7 @@ func script(s *agentstest.Stage, commands ...string) model.Scenario {
 func TestRealPlugins(t *testing.T) {
 	for _, name := range plugins.Agents() {
 		t.Run(name, func(t *testing.T) {
-			s := newRealStage(t, name, plugins.Options{}, model.Scenario{})
+			s := newRealStage(t, name, plugins.Options{})
 			s.Model.Play(s.Run, script(s.Stage, "touch ran-denied", "touch ran-original",
 				"touch ran-result; echo the-real-result", "exit 3"))
 			s.startHub(t)
@@ -265,7 +265,7 @@ func TestRealPluginsWithoutHub(t *testing.T) {
 	agentstest.Repeats(t, "TestRealAgentsWorkWithoutHookmux")
 	for _, name := range plugins.Agents() {
 		t.Run(name, func(t *testing.T) {
-			s := newRealStage(t, name, plugins.Options{Hook: "/nowhere/hookmux-hook"}, model.Scenario{})
+			s := newRealStage(t, name, plugins.Options{Hook: "/nowhere/hookmux-hook"})
 			s.Model.Play(s.Run, script(s.Stage, "touch ran-denied; echo out-denied"))
 			if r := s.Headless(t, "go "+model.Mark("")); r.Exit != 0 || !s.ran("denied") ||
 				!s.Model.Saw(s.Run, "out-denied") {
@@ -283,7 +283,7 @@ func TestRealPluginsLeaveEvents(t *testing.T) {
 	for _, name := range plugins.Agents() {
 		t.Run(name, func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "hookmux-hook")
-			s := newRealStage(t, name, plugins.Options{Hook: program}, model.Scenario{})
+			s := newRealStage(t, name, plugins.Options{Hook: program})
 			if out, err := exec.Command("go", "build", "-o", program,
 				"../cmd/hookmux-hook").CombinedOutput(); err != nil {
 				t.Skipf("hookmux-hook can't be built here: %v %s", err, out)
@@ -305,7 +305,7 @@ func TestRealPluginsLeaveEvents(t *testing.T) {
 
 func TestRealPiKeepsGoing(t *testing.T) {
 	agentstest.Repeats(t, "the row keep")
-	s := newRealStage(t, "pi", plugins.Options{}, model.Scenario{})
+	s := newRealStage(t, "pi", plugins.Options{})
 	s.Model.Play(s.Run, script(s.Stage, "touch ran-once"))
 	s.keep = 1
 	s.startHub(t)
@@ -319,7 +319,7 @@ func TestRealPiKeepsGoing(t *testing.T) {
 
 // TestRealPiAbort: an abort ends the wait at once, and the call does not run.
 func TestRealPiAbort(t *testing.T) {
-	s := newRealStage(t, "pi", plugins.Options{}, model.Scenario{})
+	s := newRealStage(t, "pi", plugins.Options{})
 	s.Model.Play(s.Run, script(s.Stage, "touch ran-held"))
 	s.hold = make(chan struct{}) // never opened: only the abort ends it
 	s.startHub(t)

@@ -30,7 +30,7 @@ func (h *Host) Carry(plan func() (*Plan, error), shown *Plan, e steps.Editor) (*
 		return nil, err
 	}
 	defer unlock()
-	if _, real := e.(*steps.Disk); real {
+	if _, ok := e.(*steps.Disk); ok {
 		leftovers{h}.remove()
 	}
 	now, err := plan()

@@ -79,8 +79,8 @@ func (disk) readlink(path string) (string, bool) {
 }
 
 func (disk) realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
 	}
 	return path
 }

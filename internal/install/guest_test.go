@@ -208,25 +208,25 @@ func TestChangesToAPluginAreKept(t *testing.T) {
 // TestFilesThatMustNotBeWritten finds out before the first step.
 func TestFilesThatMustNotBeWritten(t *testing.T) {
 	claude, gemini := known(t, "claude"), known(t, "gemini")
-	for name, make := range map[string]func(h *Host, home string) error{
-		"is write-protected": func(h *Host, home string) error {
+	for name, prepare := range map[string]func(home string) error{
+		"is write-protected": func(home string) error {
 			path := filepath.Join(home, ".claude/settings.json")
 			write(t, path, "{}\n")
 			return os.Chmod(path, 0o444)
 		},
-		"a link that leads to none": func(h *Host, home string) error {
+		"a link that leads to none": func(home string) error {
 			return os.Symlink(filepath.Join(home, "nowhere"), filepath.Join(home, ".claude"))
 		},
-		"not null": func(h *Host, home string) error {
+		"not null": func(home string) error {
 			write(t, filepath.Join(home, ".claude/settings.json"), "{\n \"hooks\": null}\n")
 			return nil
 		},
-		"regular file": func(h *Host, home string) error {
+		"regular file": func(home string) error {
 			return os.MkdirAll(filepath.Join(home, ".claude/settings.json"), 0o700)
 		},
 	} {
 		h := newHost(t)
-		if err := make(h, h.Dirs.Home); err != nil {
+		if err := prepare(h.Dirs.Home); err != nil {
 			t.Fatal(err)
 		}
 		before := picture(t, h.Dirs.Home)

@@ -87,17 +87,17 @@ func TestPeoplesFilesComeBackByteForByte(t *testing.T) {
 			a := known(t, name)
 			h := newHost(t)
 			_, path, _ := a.Install.Place(User, h.catalogueLook(a.Install))
-			real := filepath.Join(h.Dirs.Home, "dotfiles", "config")
-			write(t, real, text)
+			target := filepath.Join(h.Dirs.Home, "dotfiles", "config")
+			write(t, target, text)
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Symlink(real, path); err != nil {
+			if err := os.Symlink(target, path); err != nil {
 				t.Fatal(err)
 			}
 			before := picture(t, h.Dirs.Home)
 			mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true})
-			now := read(t, real)
+			now := read(t, target)
 			if now == text {
 				t.Fatalf("%s %d: nothing was written", name, i)
 			}

@@ -211,9 +211,10 @@ func (d *trial) run() (outcome, error) {
 		return wasRefused, nil
 	}
 	d.with = string(d.mem.text[d.path])
-	if plan, err := d.host.Install(Options{Agents: []*agent.Agent{first}, Scope: User}); err != nil ||
-		len(plan.Steps) > 0 {
-		return tried, fmt.Errorf("installing twice: %v, %d steps", err, len(plan.Steps))
+	if plan, err := d.host.Install(Options{Agents: []*agent.Agent{first}, Scope: User}); err != nil {
+		return tried, fmt.Errorf("installing twice: %w", err)
+	} else if len(plan.Steps) > 0 {
+		return tried, fmt.Errorf("installing twice: %d steps, expected none", len(plan.Steps))
 	}
 	want, exactly := d.before, true
 	switch kind {
@@ -245,8 +246,11 @@ func (d *trial) run() (outcome, error) {
 	if err == nil {
 		err = plan.Apply(d.mem)
 	}
-	if err != nil || len(plan.Left) > 0 {
-		return tried, fmt.Errorf("uninstall: %v %v", err, plan.Notes)
+	if err != nil {
+		return tried, fmt.Errorf("uninstall: %w", err)
+	}
+	if len(plan.Left) > 0 {
+		return tried, fmt.Errorf("uninstall leaves %v: %v", plan.Left, plan.Notes)
 	}
 	now := string(d.mem.text[d.path])
 	switch {
@@ -381,7 +385,7 @@ func (d *trial) among(t *hookentry.Target) (changed []byte, expected string, ok 
 
 // document is a text that somebody could have.
 func (d *trial) document() string {
-	text := ""
+	var text string
 	if d.rng.IntN(3) == 0 {
 		text = d.mutated(d.samples[d.rng.IntN(len(d.samples))])
 	} else {
@@ -433,11 +437,11 @@ func (d *trial) made() string {
 	if w.hooks != nil && d.rng.IntN(3) > 0 {
 		w.put(root, at, w.hooks)
 	}
-	switch {
-	case d.format == edit.JSON:
+	switch d.format {
+	case edit.JSON:
 		w.json(root, "", w.pick("  ", "\t", "    ", ""))
 		return w.out.String() + "\n"
-	case d.format == edit.TOML:
+	case edit.TOML:
 		w.toml(root, nil)
 	default:
 		w.yaml(root, "", w.pick("  ", "    "))

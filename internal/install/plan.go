@@ -65,7 +65,7 @@ func (p *Plan) Apply(e steps.Editor) error {
 	if err := steps.Run(p.Steps, e); err != nil {
 		return err
 	}
-	if _, real := e.(*steps.Disk); real {
+	if _, ok := e.(*steps.Disk); ok {
 		return p.host.settle(p.manifest, p.Steps)
 	}
 	return nil

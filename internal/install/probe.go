@@ -102,9 +102,9 @@ func (h *Host) tryProbe(ctx context.Context, a *agent.Agent, env []string, seen 
 	if err != nil {
 		var exit *exec.ExitError
 		if text, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n"); errors.As(err, &exit) && text != "" {
-			return took, fmt.Errorf("its hook fails (%v): %s", err, text)
+			return took, fmt.Errorf("its hook fails (%w): %s", err, text)
 		}
-		return took, fmt.Errorf("its hook cannot be run: %v", err)
+		return took, fmt.Errorf("its hook cannot be run: %w", err)
 	}
 	// The hub answered first and told its watchers then.
 	for wait := time.After(3 * time.Second); ; {

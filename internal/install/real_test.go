@@ -137,23 +137,25 @@ func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
 	}
 	r := stage.Headless(t, "Run it "+model.Mark(""))
 	_, ranErr := os.Stat(marker)
-	if gone && deny {
+	switch {
+	case gone && deny:
 		if ranErr == nil {
 			t.Error("the tool ran although calls are to be refused without hookmux")
 		}
 		// A plugin refuses the prompt already.
-		if results := stage.Model.Results(stage.Run); len(results) == 0 && a.Install.Way == agent.WayPlugin {
+		switch results := stage.Model.Results(stage.Run); {
+		case len(results) == 0 && a.Install.Way == agent.WayPlugin:
 			t.Log("the model was never asked")
-		} else if len(results) == 0 {
+		case len(results) == 0:
 			t.Error("the model was never told that its call was refused")
-		} else {
+		default:
 			t.Logf("the model was told: %s", results[0].Text)
 		}
-	} else if gone {
+	case gone:
 		if ranErr != nil || r.Exit != 0 {
 			t.Errorf("without hookmux the agent does not work (exit %d)", r.Exit)
 		}
-	} else {
+	default:
 		if ranErr == nil {
 			t.Error("the tool ran although it was refused")
 		}

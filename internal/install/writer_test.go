@@ -3,6 +3,7 @@ package install
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -174,7 +175,7 @@ func (w *writer) toml(v any, at []string) {
 		if inline[i] {
 			continue
 		}
-		path := append(at[:len(at):len(at)], p.key)
+		path := slices.Concat(at, []string{p.key})
 		if list, ok := p.value.([]any); ok {
 			for _, e := range list {
 				w.gap()

@@ -143,7 +143,7 @@ type gated struct {
 	gate chan struct{}
 }
 
-func (g gated) Ask(ctx context.Context, q Question) (Answer, error) {
+func (g gated) Ask(context.Context, Question) (Answer, error) {
 	<-g.gate
 	return Answer{Confirmed: true}, nil
 }

@@ -21,7 +21,7 @@ func (p *presenter) toFirstGeneration(name string, f pi.Object) pi.Object {
 	if p.newReasons {
 		fresh = "new"
 	}
-	reason := ""
+	var reason string
 	switch name {
 	case "session_start":
 		reason = map[any]string{"resume": "switch", "new": fresh, "fork": "branch"}[f["reason"]]

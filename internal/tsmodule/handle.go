@@ -104,9 +104,9 @@ func (m *Module) askRunner(
 	s *subject,
 	events []presentedEvent,
 ) ([]*outcome, error) {
-	kind, text := "call", ""
+	var kind, text string
 	if canUseShortForm(g, s, events) {
-		text = m.shortForm(s, &events[0])
+		kind, text = "call", m.shortForm(s, &events[0])
 	} else {
 		kind, text = "event", m.fullRequest(g, s, events)
 	}

@@ -25,7 +25,7 @@ export default (hooks: any) => {
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	post := func(ctx context.Context, path string, body io.Reader) string {
-		req, err := http.NewRequestWithContext(ctx, "POST", address+path, body)
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, address+path, body)
 		if err != nil {
 			t.Fatal(err)
 		}

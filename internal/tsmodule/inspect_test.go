@@ -147,7 +147,8 @@ func TestInspect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := strings.Count(b.Code[:strings.Index(b.Code, "was stopped at")], "\n")
+	above, _, _ := strings.Cut(b.Code, "was stopped at")
+	line := strings.Count(above, "\n")
 
 	said := &sharedText{}
 	ctx, cancel := context.WithCancel(t.Context())

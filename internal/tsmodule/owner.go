@@ -108,7 +108,8 @@ func (v *fileOwner) Ask(ctx context.Context, dispatch int, q Question) Answer {
 		ctx, stop = context.WithDeadline(ctx, a.until)
 		defer stop()
 	}
-	defer context.AfterFunc(a.ctx, cancel)()
+	forget := context.AfterFunc(a.ctx, cancel)
+	defer forget()
 	q.Event, q.Module = a.call.Event, v.m.path
 	type reply struct {
 		answer Answer

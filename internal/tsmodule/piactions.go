@@ -3,6 +3,7 @@ package tsmodule
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"time"
 
@@ -94,6 +95,6 @@ func NotListening(err error) error { return notListening{err} }
 
 // IsNotListening reports whether an error was made by [NotListening].
 func IsNotListening(err error) bool {
-	_, ok := err.(notListening)
-	return ok
+	var marked notListening
+	return errors.As(err, &marked)
 }

@@ -81,7 +81,7 @@ func fetchExamples(spec, dir string) error {
 	}
 	for r := tar.NewReader(unzipped); ; {
 		h, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

@@ -103,14 +103,14 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 		}
 		body, _ := io.ReadAll(res.Body)
 		res.Body.Close()
-		if res.StatusCode != 202 || string(body) != "taken" || s.sent[0].Text != "CI failed" {
+		if res.StatusCode != http.StatusAccepted || string(body) != "taken" || s.sent[0].Text != "CI failed" {
 			t.Errorf("%d %s %v", res.StatusCode, body, s.sent)
 		}
 		// a form, a picture
 		for name, value := range map[string]string{"Origin": "https://example.com", "Sec-Fetch-Site": "cross-site"} {
-			page, _ := http.NewRequest("POST", address, strings.NewReader("x"))
+			page, _ := http.NewRequest(http.MethodPost, address, strings.NewReader("x"))
 			page.Header.Set(name, value)
-			if res, err := http.DefaultClient.Do(page); err != nil || res.StatusCode != 403 {
+			if res, err := http.DefaultClient.Do(page); err != nil || res.StatusCode != http.StatusForbidden {
 				t.Errorf("a web page got %v %v", res, err)
 			} else {
 				res.Body.Close()

@@ -135,7 +135,7 @@ type scriptedPerson struct {
 	problems []Problem
 }
 
-func (w *scriptedPerson) Ask(ctx context.Context, q Question) (Answer, error) {
+func (w *scriptedPerson) Ask(_ context.Context, q Question) (Answer, error) {
 	w.mu.Lock()
 	w.asked = append(w.asked, q)
 	if len(w.answers) > 0 {

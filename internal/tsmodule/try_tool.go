@@ -11,7 +11,8 @@ import (
 
 // sampleTool makes up a call of one of an agent's tools from pi's words.
 func sampleTool(tools []*agent.ToolSpec, in pi.Object) (*event.Tool, error) {
-	kind, key := event.OtherTool, ""
+	var kind event.ToolKind
+	var key string // of the input, that names what the call is about
 	switch {
 	case in["command"] != nil:
 		kind, key = event.Shell, "command"

@@ -2,6 +2,7 @@ package tsmodule
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -156,7 +157,7 @@ func (w *watcher) stopWatching() {
 func (m *Module) isUnloaded() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.broken == engine.ErrClosed
+	return errors.Is(m.broken, engine.ErrClosed)
 }
 
 // isStale reports whether any file's content differs from what was loaded: a file

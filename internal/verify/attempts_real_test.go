@@ -64,7 +64,7 @@ func attemptsOf(t *testing.T, agent string) {
 		names = append(names, name)
 		// In a script: spelt out, the guard of hookmux's own files stops it
 		// before anybody has to judge who calls.
-		writeStageFile(t, st, st.Project, "try-"+name, "cd "+st.Project+"\n"+command+"\n"+awaitRefusal("said-"+name))
+		writeStageFile(t, st.Project, "try-"+name, "cd "+st.Project+"\n"+command+"\n"+awaitRefusal("said-"+name))
 	}
 	// All in one call of the tool, side by side: each waits for its own answer.
 	tries := "for try in " + strings.Join(names, " ") + "; do sh ./try-$try & done; wait"

@@ -83,10 +83,10 @@ type heardEvent struct {
 func hearInnerEvents(t *testing.T, st *stage.Stage) func() []heardEvent {
 	t.Helper()
 	file := filepath.Join(st.Base, "heard.jsonl")
-	skill := writeStageFile(t, st, st.Base, "skill/SKILL.md",
+	skill := writeStageFile(t, st.Base, "skill/SKILL.md",
 		"---\nname: skill-by-module\ndescription: A skill that a hook brought.\n---\nNothing.\n")
 	names, _ := json.Marshal(st.Agent.Inner)
-	writeStageFile(t, st, st.Dirs.Config, "hooks/c-heard.ts",
+	writeStageFile(t, st.Dirs.Config, "hooks/c-heard.ts",
 		strings.NewReplacer("NAMES", string(names), "HEARD", file, "SKILL", skill).Replace(heardModule))
 	return func() []heardEvent {
 		b, _ := os.ReadFile(file)
@@ -133,11 +133,11 @@ func checkModuleErrors(t *testing.T, st *stage.Stage) {
 func TestRealInnerEvents(t *testing.T) {
 	st := realStage(t, "pi")
 	for _, word := range []string{"a", "b"} {
-		writeStageFile(t, st, st.Dirs.Config, "hooks/"+word+".ts", strings.ReplaceAll(innerModule, "WORD", word))
+		writeStageFile(t, st.Dirs.Config, "hooks/"+word+".ts", strings.ReplaceAll(innerModule, "WORD", word))
 	}
 	heard := hearInnerEvents(t, st)
 	// A project pi asks about; its extension counts once it is trusted.
-	writeStageFile(t, st, st.Project, ".pi/extensions/own.js", `import fs from "node:fs";
+	writeStageFile(t, st.Project, ".pi/extensions/own.js", `import fs from "node:fs";
 export default () => fs.writeFileSync("`+filepath.Join(st.Base, "trusted")+`", "");`)
 	st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("echo tool-said")}}, {Say: stage.LastWords}})
 	if err := st.StartHubWithHooks(nil); err != nil {
@@ -304,7 +304,7 @@ func (r *rpc) shows(words string) bool {
 func TestRealInnerEventsOfAPerson(t *testing.T) {
 	st := realStage(t, "pi")
 	heard := hearInnerEvents(t, st)
-	nav := writeStageFile(t, st, st.Base, "nav.js", `export default (pi) => pi.registerCommand("nav", { handler: async (args, ctx) => {
+	nav := writeStageFile(t, st.Base, "nav.js", `export default (pi) => pi.registerCommand("nav", { handler: async (args, ctx) => {
   const first = ctx.sessionManager.getEntries().find((e) => e.type === "message" && e.message.role === "user");
   await ctx.navigateTree(first.id, { summarize: args === "summarize" });
 } });`)
@@ -321,7 +321,8 @@ func TestRealInnerEventsOfAPerson(t *testing.T) {
 		strings.Contains(string(b), "bash-for-real") {
 		t.Errorf("user_bash: %s", b)
 	}
-	if said := r.do(map[string]any{"type": "bash", "command": "echo throw"}, ""); said["success"] != false {
+	said = r.do(map[string]any{"type": "bash", "command": "echo throw"}, "")
+	if ran, told := said["success"].(bool); ran || !told {
 		t.Errorf("a throw did not stop the command: %v", said)
 	}
 	r.do(map[string]any{"type": "compact"}, "")
@@ -416,7 +417,7 @@ func TestRealSampleCompaction(t *testing.T) {
 			if err != nil {
 				t.Skipf("the sample is not here (TestRealExamplesLoad fetches it): %v", err)
 			}
-			writeStageFile(t, st, st.Dirs.Config, "hooks/sample.ts", string(text))
+			writeStageFile(t, st.Dirs.Config, "hooks/sample.ts", string(text))
 			st.SetScript([]model.Step{{Say: stage.LastWords}, {Say: "summary-by-the-model"}})
 			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
@@ -460,7 +461,7 @@ func TestRealSampleCompaction(t *testing.T) {
 // command it offers is typed by the person.
 func TestRealOffersInPi(t *testing.T) {
 	st := realStage(t, "pi")
-	writeStageFile(t, st, st.Dirs.Config, "hooks/offers.ts", `import { Type } from "typebox";
+	writeStageFile(t, st.Dirs.Config, "hooks/offers.ts", `import { Type } from "typebox";
 export default function (pi: any) {
   let word = "plain";
   pi.registerCommand("word", { description: "Sets the word", handler: async (args, ctx) => { word = args; ctx.ui.notify("word-is-" + args); } });

@@ -30,8 +30,8 @@ export default function (hooks: HookAPI) {
 // extensions can.
 func TestRealModulesInPi(t *testing.T) {
 	st := realStage(t, "pi")
-	writeStageFile(t, st, st.Dirs.Config, "hooks/inpi.ts", piModule)
-	writeStageFile(t, st, st.Home, ".pi/agent/settings.json", `{"compaction":{"keepRecentTokens":1}}`)
+	writeStageFile(t, st.Dirs.Config, "hooks/inpi.ts", piModule)
+	writeStageFile(t, st.Home, ".pi/agent/settings.json", `{"compaction":{"keepRecentTokens":1}}`)
 	st.SetScript([]model.Step{{Say: stage.LastWords}})
 	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func TestRealModules(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode", "gemini", "pi"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
-			writeStageFile(t, st, st.Dirs.Config, "hooks/gate.ts", realModule)
+			writeStageFile(t, st.Dirs.Config, "hooks/gate.ts", realModule)
 			at := func(command string) model.Step {
 				return model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project + " && " + command)}}
 			}
@@ -93,7 +93,7 @@ func TestRealModuleOfOneLaunch(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode", "gemini", "pi"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
-			gate := writeStageFile(t, st, st.Base, "gate.ts", realModule)
+			gate := writeStageFile(t, st.Base, "gate.ts", realModule)
 			st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project +
 				" && touch ran-denied")}}, {Say: stage.LastWords}})
 			person := seatPerson(st, agentSocket) // without one, nothing is loaded for a launch

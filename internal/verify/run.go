@@ -139,6 +139,12 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	tasks := map[*AgentReport][]task{}
 	raw := map[*AgentReport]bool{}
 	var jobs []job
+	var models []*model.Server
+	defer func() {
+		for _, m := range models {
+			m.Close()
+		}
+	}()
 	for _, target := range o.Targets {
 		driver, ok := drivers.Find(target.Name)
 		if !ok {
@@ -151,7 +157,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer srv.Close()
+		models = append(models, srv)
 		set := &stage.Setting{
 			Driver: driver, In: target.In, Bin: o.Bin, Model: srv, Mine: o.Mine, Sabotage: o.Saboteur,
 			Patience: o.Patience,

@@ -48,7 +48,7 @@ func realStage(t *testing.T, name string) *stage.Stage {
 }
 
 // writeStageFile puts a file of a person's into the stage's home or project.
-func writeStageFile(t *testing.T, st *stage.Stage, dir, rel, text string) string {
+func writeStageFile(t *testing.T, dir, rel, text string) string {
 	t.Helper()
 	file := filepath.Join(dir, rel)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -81,7 +81,7 @@ func TestRealRun(t *testing.T) {
 			st := realStage(t, name)
 			files := map[string]string{}
 			for rel, text := range personsFiles[name] {
-				files[writeStageFile(t, st, st.Home, rel, text)] = text
+				files[writeStageFile(t, st.Home, rel, text)] = text
 			}
 			if name == "codex" { // written by the stage, and the person's all the same
 				file := filepath.Join(st.Home, ".codex/config.toml")
@@ -212,14 +212,14 @@ func TestRealClaudeFormat(t *testing.T) {
 	for _, name := range []string{"codex", "grok", "claude"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
-			script := writeStageFile(t, st, st.Base, "cf/hook", claudeHook)
+			script := writeStageFile(t, st.Base, "cf/hook", claudeHook)
 			if err := os.Chmod(script, 0o700); err != nil {
 				t.Fatal(err)
 			}
 			hooks, _ := json.Marshal(map[string]any{"version": 1, "hooks": []any{map[string]any{
 				"id": "cf", "agent": "*", "hookType": "tool.before", "handler": "command", "target": script, "format": "claude",
 			}}})
-			writeStageFile(t, st, st.Home, ".config/hookmux/hooks.json", string(hooks))
+			writeStageFile(t, st.Home, ".config/hookmux/hooks.json", string(hooks))
 			st.SetScript(append(stage.CallSteps(st.TaggedCall("cf-deny"), st.TaggedCall("cf-exit"),
 				st.TaggedCall("cf-input"), st.TaggedCall("cf-context"), st.TaggedCall("cf-ask")),
 				model.Step{Say: stage.LastWords}))

@@ -120,7 +120,7 @@ func TestRealScenes(t *testing.T) {
 			} else {
 				args := []string{"--permission-mode", c.mode, "--allowedTools", "Bash", "--",
 					stage.MarkedPrompt("Run it")}
-				err = st.AtTerminal(context.Background(), args, func(ctx context.Context, term *stage.Terminal) error {
+				err = st.AtTerminal(context.Background(), args, func(ctx context.Context, _ *stage.Terminal) error {
 					st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
 					return nil
 				})

@@ -20,8 +20,8 @@ func CheckWritable(steps []Step) error {
 			continue
 		}
 		path := s.Path
-		if real, err := filepath.EvalSymlinks(path); err == nil && !own {
-			path = real
+		if resolved, err := filepath.EvalSymlinks(path); err == nil && !own {
+			path = resolved
 		}
 		if info, err := os.Stat(path); err == nil && !own {
 			if owner, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() != 0 && int(owner.Uid) != os.Geteuid() {

@@ -147,21 +147,21 @@ func trustOurselves(s Step) error {
 // deleteFile removes a file where its links lead to, unless somebody changed
 // it since it was planned.
 func deleteFile(path string, old []byte) error {
-	real, err := filepath.EvalSymlinks(path)
+	resolved, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	is, err := userfile.ReadFile(real, userfile.MaxFile)
+	is, err := userfile.ReadFile(resolved, userfile.MaxFile)
 	if err != nil {
 		return err
 	}
 	if !bytes.Equal(is, old) {
 		return fmt.Errorf("%s: was changed by somebody else just now; run the command again", path)
 	}
-	return os.Remove(real)
+	return os.Remove(resolved)
 }
 
 // SameText compares with nil as no file at all.

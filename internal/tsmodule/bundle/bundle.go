@@ -207,7 +207,7 @@ func bundleImports(path string, content []byte, read Reader, runtime string, pla
 		Plugins: []api.Plugin{plugin},
 	})
 	if len(result.Errors) > 0 {
-		return nil, asks, firstError(path, dir, result.Errors)
+		return nil, asks, firstError(dir, result.Errors)
 	}
 	out := &Bundle{Inputs: inputs}
 	for _, f := range result.OutputFiles {
@@ -253,7 +253,7 @@ func loaderFor(path string) api.Loader {
 }
 
 // firstError is the first thing that is wrong with a file.
-func firstError(path, dir string, errs []api.Message) error {
+func firstError(dir string, errs []api.Message) error {
 	first := errs[0]
 	p := &Error{Text: first.Text}
 	if at := first.Location; at != nil {

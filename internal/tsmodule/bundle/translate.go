@@ -39,7 +39,7 @@ func translateAlone(path string, content []byte) (*Bundle, error) {
 		TsconfigRaw:   compilerOptions, LogLevel: api.LogLevelSilent,
 	})
 	if len(result.Errors) > 0 {
-		return nil, firstError(path, filepath.Dir(path), result.Errors)
+		return nil, firstError(filepath.Dir(path), result.Errors)
 	}
 	return &Bundle{Code: string(result.Code), Map: string(result.Map), Inputs: []File{{path, Hash(content)}}}, nil
 }

@@ -53,7 +53,7 @@ func compileBytecode(text string) ([]byte, error) {
 	}
 	defer engine.Xjs_free(tls, ctx, written)
 	length := libc.GoBytes(size, word)
-	n := uint64(0)
+	var n uint64
 	if word == 4 {
 		n = uint64(binary.NativeEndian.Uint32(length))
 	} else {

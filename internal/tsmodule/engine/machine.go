@@ -203,11 +203,11 @@ func (m *Machine) prepareVM(code []byte) error {
 
 // LoadPart loads one more part, while JavaScript waits.
 func (m *Machine) LoadPart(name string) error {
-	make := parts[name]
-	if make == nil {
+	compile := parts[name]
+	if compile == nil {
 		return fmt.Errorf("no part %q", name)
 	}
-	code, err := make()
+	code, err := compile()
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 // collection, so it is called only after a strain.
 func ReleaseMemory() {
 	debug.FreeOSMemory()
-	discardFreed(DefaultLimits.Memory)
+	discardFreed(uint(DefaultLimits.Memory))
 }
 
 // The allocator keeps freed blocks by size, each a power of two from smallestBlock
@@ -31,9 +31,9 @@ const (
 // discardFreed discards those blocks' pages, up to the given size. The allocator
 // has no call for it, so this allocates the blocks, discards their pages and frees
 // them again. It makes no page resident.
-func discardFreed(largest uint64) {
-	header := uint64(unsafe.Sizeof(uintptr(0))) * 16 // the allocator's own is shorter
-	for size := uint64(smallestBlock); size <= 1<<bits.Len64(largest-1); size *= 2 {
+func discardFreed(largest uint) {
+	header := uint(unsafe.Sizeof(uintptr(0))) * 16 // the allocator's own is shorter
+	for size := uint(smallestBlock); size <= 1<<bits.Len(largest-1); size *= 2 {
 		taken := make([]uintptr, 0, max(hotBytes/size, 1))
 		for range cap(taken) {
 			block := libc.Xmalloc(nil, libc.Tsize_t(size-header))

@@ -9,7 +9,7 @@ import (
 func TestServersRefuseTooLargeRequests(t *testing.T) {
 	o := New(nil)
 	defer o.Close()
-	large := httptest.NewRequest("POST", "http://127.0.0.1/", http.NoBody)
+	large := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/", http.NoBody)
 	large.ContentLength = maxBody + 1
 	answer := httptest.NewRecorder()
 	if o.serveHTTP(answer, large, nil); answer.Code != http.StatusRequestEntityTooLarge {

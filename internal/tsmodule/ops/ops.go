@@ -43,7 +43,6 @@ type Operations struct {
 	requests     map[int]chan<- httpAnswer
 	requested    int
 	requestLimit requestLimit // of requests to its servers
-	wg           sync.WaitGroup
 }
 
 // Owner is what ops need from the module they belong to.

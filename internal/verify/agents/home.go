@@ -48,8 +48,8 @@ func WriteHome(agent, home, modelURL, project string) (env []string, err error) 
 	h := &homeWriter{home: home, modelURL: strings.TrimSuffix(modelURL, "/"), projects: []string{project}}
 	// Agents that resolve links (macOS: /var is one) look the project up under
 	// its real name.
-	if real, err := filepath.EvalSymlinks(project); err == nil && real != project {
-		h.projects = append(h.projects, real)
+	if resolved, err := filepath.EvalSymlinks(project); err == nil && resolved != project {
+		h.projects = append(h.projects, resolved)
 	}
 	h.baseEnvironment()
 	a.home(h)

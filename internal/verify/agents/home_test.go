@@ -134,9 +134,9 @@ func TestHomesAreCompleteAndClosed(t *testing.T) {
 }
 
 func TestProjectsAreTrusted(t *testing.T) {
-	real := t.TempDir()
+	folder := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(real, link); err != nil {
+	if err := os.Symlink(folder, link); err != nil {
 		t.Skip(err)
 	}
 	resolved, err := filepath.EvalSymlinks(link)

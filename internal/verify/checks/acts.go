@@ -291,9 +291,9 @@ func playPermission(ctx context.Context, st *stage.Stage) error {
 				return ev.Kind == event.PermissionRequest && stage.TagOf(ev) == "control" ||
 					ev.Kind == event.TurnEnd && ev.Subagent == nil
 			}
-			for !st.Watcher.HasPassed(over) && !st.Watcher.StuckAt(event.PermissionRequest, questionPatience) &&
-				stage.PauseFor(c, pollEvery) {
-			}
+			stage.WaitUntil(c, pollEvery, func() bool {
+				return st.Watcher.HasPassed(over) || st.Watcher.StuckAt(event.PermissionRequest, questionPatience)
+			})
 			t.AwaitStillness(ctx)
 			st.Evidence.Files = stage.ProjectFiles(st.Project)
 			return nil

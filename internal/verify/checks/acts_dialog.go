@@ -118,8 +118,7 @@ func playPerson(ctx context.Context, st *stage.Stage, t *stage.Terminal, asks bo
 		}
 		c, cancel := within(10 * time.Second)
 		defer cancel()
-		for !t.HasEnded(c) && stage.PauseFor(c, 100*time.Millisecond) {
-		}
+		stage.WaitUntil(c, 100*time.Millisecond, func() bool { return t.HasEnded(c) })
 	}
 	return nil
 }

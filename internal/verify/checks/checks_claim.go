@@ -116,14 +116,14 @@ func claimChecks() []Check {
 	}
 }
 
-// sent finds the event at which an act said something, and makes sure that
+// checkSent finds the event at which an act said something, and makes sure that
 // hookmux really said it: what was degraded on the way proves nothing about the
-// agent.
-func sent(e *stage.Evidence, s Subject, tag string) (stage.Seen, *Result) {
+// agent. Nil means that it was sent.
+func checkSent(e *stage.Evidence, s Subject, tag string) *Result {
 	x, ok := e.ToolEvent(s.Event.Name, tag)
 	if !ok {
 		r := FailsBecause("", "no %s for the command %s arrived", s.Event.Name, tag)
-		return x, &r
+		return &r
 	}
 	if len(x.Decision.Degraded) > 0 {
 		r := FailsBecause("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s",
@@ -131,9 +131,9 @@ func sent(e *stage.Evidence, s Subject, tag string) (stage.Seen, *Result) {
 		if needsPerson(s) && x.Event.Attended != event.AttendedYes {
 			r = UnsureBecause("hookmux sends it only where a person is known to attend, and here nobody can tell")
 		}
-		return x, &r
+		return &r
 	}
-	return x, nil
+	return nil
 }
 
 func needsPerson(s Subject) bool {
@@ -147,7 +147,7 @@ func needsPerson(s Subject) bool {
 
 func judgeDeny(p *Proof, s Subject) Result {
 	e := p.Of("decide")
-	if _, r := sent(e, s, "deny"); r != nil {
+	if r := checkSent(e, s, "deny"); r != nil {
 		return *r
 	}
 	if e.Ran("deny") {
@@ -161,7 +161,7 @@ func judgeDeny(p *Proof, s Subject) Result {
 
 func judgeRefuse(p *Proof, s Subject) Result {
 	e := p.Of("permission")
-	if _, r := sent(e, s, "refuse"); r != nil {
+	if r := checkSent(e, s, "refuse"); r != nil {
 		return *r
 	}
 	if e.Ran("refuse") {
@@ -176,7 +176,7 @@ func judgeRefuse(p *Proof, s Subject) Result {
 func judgeReason(tag string) func(*Proof, Subject) Result {
 	return func(p *Proof, s Subject) Result {
 		e := p.Of("decide")
-		if _, r := sent(e, s, tag); r != nil {
+		if r := checkSent(e, s, tag); r != nil {
 			return *r
 		}
 		if !e.Saw(stage.WordFor(stage.WordReason, tag)) {
@@ -230,7 +230,7 @@ func judgeCompact(p *Proof, s Subject) Result {
 func judgeAllow(tag string) func(*Proof, Subject) Result {
 	return func(p *Proof, s Subject) Result {
 		e := p.Of("permission")
-		if _, r := sent(e, s, tag); r != nil {
+		if r := checkSent(e, s, tag); r != nil {
 			return *r
 		}
 		// What was approved and did not run needs no comparison.
@@ -254,7 +254,7 @@ func judgeAsk(act string) func(*Proof, Subject) Result {
 }
 
 func asked(e *stage.Evidence, s Subject) Result {
-	if _, r := sent(e, s, "ask"); r != nil {
+	if r := checkSent(e, s, "ask"); r != nil {
 		return *r
 	}
 	if !e.Ran("granted") {
@@ -272,7 +272,7 @@ func asked(e *stage.Evidence, s Subject) Result {
 
 func judgeDialog(p *Proof, s Subject) Result {
 	e := p.Of("dialog")
-	if _, r := sent(e, s, "ask"); r != nil {
+	if r := checkSent(e, s, "ask"); r != nil {
 		return *r
 	}
 	if !e.Showed(stage.WordFor(stage.WordReason, "ask")) {
@@ -290,7 +290,7 @@ func judgeDialog(p *Proof, s Subject) Result {
 func judgeInput(act, tag, changed string) func(*Proof, Subject) Result {
 	return func(p *Proof, s Subject) Result {
 		e := p.Of(act)
-		if _, r := sent(e, s, tag); r != nil {
+		if r := checkSent(e, s, tag); r != nil {
 			return *r
 		}
 		if e.Ran(tag) || !e.Ran(changed) {
@@ -302,7 +302,7 @@ func judgeInput(act, tag, changed string) func(*Proof, Subject) Result {
 
 func judgeOutput(p *Proof, s Subject) Result {
 	e := p.Of("decide")
-	if _, r := sent(e, s, "output"); r != nil {
+	if r := checkSent(e, s, "output"); r != nil {
 		return *r
 	}
 	if !e.Saw(stage.WordFor(stage.WordOutput, s.Event.Name)) {

@@ -27,7 +27,7 @@ func questionPart() Part {
 	}
 }
 
-func noQuestion(a *agent.Agent, d drivers.Driver) string {
+func noQuestion(_ *agent.Agent, d drivers.Driver) string {
 	if d.TUI == nil || d.Words.Question == nil && d.Forms == nil {
 		return "no start is known in which this agent asks the person something"
 	}
@@ -48,9 +48,9 @@ func playQuestion(ctx context.Context, st *stage.Stage) error {
 		c, cancel := context.WithTimeout(ctx, st.Patience*2/3)
 		defer cancel()
 		ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
-		for !st.Watcher.HasPassed(ended) && !st.Watcher.StuckAt(event.UserQuestion, questionPatience) &&
-			stage.PauseFor(c, pollEvery) {
-		}
+		stage.WaitUntil(c, pollEvery, func() bool {
+			return st.Watcher.HasPassed(ended) || st.Watcher.StuckAt(event.UserQuestion, questionPatience)
+		})
 		t.AwaitStillness(ctx)
 		return nil
 	}

@@ -37,7 +37,7 @@ func statusPart() Part {
 		Acts: []Act{{
 			Name: "status", What: "a session that is prompted, stopped, killed and taken up again", Play: playStatus,
 			AtTerminal: func(*agent.Agent, drivers.Driver) bool { return true },
-			Cannot: func(a *agent.Agent, d drivers.Driver) string {
+			Cannot: func(_ *agent.Agent, d drivers.Driver) string {
 				if d.TUI == nil {
 					return "no interactive start that works offline is known"
 				}

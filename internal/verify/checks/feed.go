@@ -143,7 +143,7 @@ func playFeed(ctx context.Context, st *stage.Stage) error {
 	return st.AtTerminal(
 		ctx,
 		st.Driver.TUI(stage.MarkedPrompt("Run it"), true),
-		func(ctx context.Context, t *stage.Terminal) error {
+		func(_ context.Context, t *stage.Terminal) error {
 			for _, tag := range tags {
 				if !p.WasAsked(tag, st.Patience) {
 					t.KeepScreen()
@@ -334,8 +334,7 @@ func (p *RemotePerson) later(t *stage.Terminal, tag string) {
 	if !p.release(tag) || !t.AwaitText(ctx, p.st.Driver.Prompts) || t.PressKeys(ctx, p.st.Driver.Accept) != nil {
 		return
 	}
-	for !p.st.LeftItsFile(tag) && stage.PauseFor(ctx, 20*time.Millisecond) {
-	}
+	stage.WaitUntil(ctx, 20*time.Millisecond, func() bool { return p.st.LeftItsFile(tag) })
 }
 
 // nobody lets a request go, and looks how soon the agent asks by itself: its

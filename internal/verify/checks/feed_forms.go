@@ -68,7 +68,7 @@ func playForms(ctx context.Context, st *stage.Stage) error {
 	}
 	defer p.Detach()
 	return st.AtTerminal(ctx, st.Driver.Forms.Args(stage.MarkedPrompt("Ask me"), server.URL),
-		func(ctx context.Context, t *stage.Terminal) error {
+		func(_ context.Context, t *stage.Terminal) error {
 			for i, tag := range tags {
 				limit := st.Patience / 4
 				if i == 0 {

@@ -264,7 +264,7 @@ func TestNothingSeenIsNothingProven(t *testing.T) {
 func TestRegistryIsOpen(t *testing.T) {
 	before := len(All())
 	Add(Check{ID: "later", Proves: "that more can come", Acts: []string{"observe"}, Saboteur: silent,
-		Applies: func(s Subject) bool { return false }, Judge: func(*Proof, Subject) Result { return Result{} }})
+		Applies: func(Subject) bool { return false }, Judge: func(*Proof, Subject) Result { return Result{} }})
 	t.Cleanup(func() {
 		registry.Lock()
 		registry.checks = registry.checks[:before]

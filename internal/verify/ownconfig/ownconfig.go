@@ -173,8 +173,8 @@ func (m *Config) movedPaths(all []copied, home, project string) func(string) str
 			return
 		}
 		pairs = append(pairs, [2]string{from, to})
-		if real, err := filepath.EvalSymlinks(from); err == nil && real != from {
-			pairs = append(pairs, [2]string{real, to})
+		if resolved, err := filepath.EvalSymlinks(from); err == nil && resolved != from {
+			pairs = append(pairs, [2]string{resolved, to})
 		}
 	}
 	for _, c := range all {

@@ -60,7 +60,7 @@ func (s *Saboteur) prepare(st *Stage) error {
 	if s.In == "" && s.Out == "" && s.First == "" {
 		return nil
 	}
-	real := filepath.Join(st.Bin, "hookmux-hook")
+	program := filepath.Join(st.Bin, "hookmux-hook")
 	if err := st.OwnBin(); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (s *Saboteur) prepare(st *Stage) error {
 		out = "cat"
 	}
 	script := fmt.Sprintf("#!/bin/sh\n%s\nout=$(%s | %s \"$@\")\ncode=$?\nprintf '%%s' \"$out\" | %s\nexit $code\n",
-		s.First, in, quote.Word(real), out)
+		s.First, in, quote.Word(program), out)
 	file := filepath.Join(st.Bin, "hookmux-hook")
 	if err := os.Remove(file); err != nil {
 		return err

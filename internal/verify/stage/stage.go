@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,8 +139,7 @@ func (st *Stage) layOut(s *Setting) error {
 	if err != nil {
 		return err
 	}
-	st.Env = append(env, st.In.Env...)
-	st.Env = append(st.Env, paths.RuntimeVariable+"="+filepath.Join(st.Base, "run"))
+	st.Env = slices.Concat(env, st.In.Env, []string{paths.RuntimeVariable + "=" + filepath.Join(st.Base, "run")})
 	if st.Evidence.Refusing, err = s.Mine.CopyInto(s.Driver.Name, st.Home, st.Project); err != nil {
 		return err
 	}
@@ -323,11 +323,21 @@ type Unplayable string
 
 func (u Unplayable) Error() string { return string(u) }
 
+// PauseFor waits; it is false when ctx was over first.
 func PauseFor(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
 		return false
 	case <-time.After(d):
 		return true
+	}
+}
+
+// WaitUntil looks every so often, until something holds or ctx is over.
+func WaitUntil(ctx context.Context, every time.Duration, holds func() bool) {
+	for !holds() {
+		if !PauseFor(ctx, every) {
+			return
+		}
 	}
 }

@@ -15,8 +15,8 @@ type witness struct {
 	skipped, failed string
 }
 
-func (w *witness) Helper()         {}
-func (w *witness) Log(args ...any) {}
+func (w *witness) Helper()    {}
+func (w *witness) Log(...any) {}
 func (w *witness) Skipf(f string, args ...any) {
 	w.skipped = fmt.Sprintf(f, args...)
 	runtime.Goexit()
