@@ -36,6 +36,7 @@ var update = flag.Bool("update", false, "write what commands print into the scri
 // project.
 func TestScripts(t *testing.T) {
 	buildHookClient(t)
+	t.Cleanup(func() { wantStateFilesSeen(t) })
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/scripts",
 		UpdateScripts:       *update,
@@ -151,6 +152,9 @@ func (h home) end() error {
 		if time.Now().After(end) {
 			return errors.New("the hub is still there a minute after SIGTERM")
 		}
+	}
+	if err := checkStateFiles(dirs); err != nil {
+		return err
 	}
 	// The race detector and a crash speak there, to nobody who listens.
 	log, _ := os.ReadFile(dirs.Log())

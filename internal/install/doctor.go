@@ -82,6 +82,7 @@ func (d *Doctor) Examine(ctx context.Context, agents []*agent.Agent, named bool)
 		d.checkPlaces(ctx, agents)
 	}
 	d.checkLeftovers()
+	d.checkStateFiles()
 	for _, a := range agents {
 		d.checkAgent(ctx, a, named)
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/install/steps"
+	"github.com/hookmux/hookmux/internal/platform/statefiles"
+	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -151,6 +153,40 @@ func (d *Doctor) checkLeftovers() {
 	d.setMend(func(bool) (*Plan, error) {
 		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []steps.Step{{Op: steps.OpSweep}}}, nil
 	})
+}
+
+// maxNamed bounds how many files one finding names.
+const maxNamed = 5
+
+// checkStateFiles names what is in hookmux's own folders and is not its own.
+func (d *Doctor) checkStateFiles() {
+	var unknown, foreign []string
+	for _, f := range statefiles.Look(d.Host.Dirs) {
+		short := steps.Short(d.Host.Dirs.Home, f.Path)
+		if f.File == nil && f.Place == statefiles.State {
+			unknown = append(unknown, termsafe.Line(short, 200))
+		}
+		if f.Foreign != "" && f.File != nil && !f.File.AgentsOwn {
+			foreign = append(foreign, termsafe.Line(short, 200)+" "+f.Foreign)
+		}
+	}
+	if len(unknown) > 0 {
+		d.addFinding("hookmux", "state", Note, "look at them, and move them away",
+			"files that hookmux did not write are among its own: %s", nameSome(unknown))
+	}
+	if len(foreign) > 0 {
+		d.addFinding("hookmux", "state", Bad, "chown and chmod go-w them, or remove them; docs/state-files.md says what each is",
+			"files of hookmux's that others can change: %s", nameSome(foreign))
+	}
+}
+
+// nameSome names the first of a list, and how many more there are.
+func nameSome(list []string) string {
+	text := strings.Join(list[:min(len(list), maxNamed)], ", ")
+	if more := len(list) - maxNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // askAgentForHooks asks the agent itself which of our hooks it sees and trusts.

@@ -11,6 +11,9 @@ import (
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
+// TerminalsFile is the file in the state folder that ids of terminals are kept in.
+const TerminalsFile = "terminals.json"
+
 // keepTerminals bounds how many terminals are remembered.
 const keepTerminals = 512
 

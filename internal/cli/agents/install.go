@@ -458,16 +458,6 @@ func sayInstalled(app *cmdutil.App, plan *install.Plan, probes []install.Probe, 
 	}
 }
 
-// deliveryOf is what of an agent's installed hooks reaches us, here.
-func deliveryOf(app *cmdutil.App, a *agent.Agent) install.Delivery {
-	dirs, err := app.Dirs()
-	if err != nil || a.Install == nil {
-		return install.Delivery{}
-	}
-	h := install.Host{Dirs: dirs, Project: projectFolder(app.Cwd()), Getenv: app.Getenv, Version: version.String}
-	return h.Delivery(a)
-}
-
 // RefreshShim keeps the path in agents' configs leading to this hookmux after
 // an upgrade moved it. What goes wrong here is the doctor's business.
 func RefreshShim(app *cmdutil.App) {

@@ -3,27 +3,17 @@
 package agents
 
 import (
-	"bytes"
-	"context"
 	"errors"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/launch"
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
-	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
+	"github.com/hookmux/hookmux/internal/launch/start"
 	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/version"
 )
 
 // RunCommand is `hookmux run`.
@@ -49,7 +39,7 @@ AGENT is a name hookmux knows, or the path of such an agent's program.`,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if hubOnly {
-				return spawnHub(app)
+				return newStarter(app, app.Environ).SpawnHub()
 			}
 			if len(args) == 0 {
 				return cmdutil.UsageError("AGENT is missing; see `%s --help`", cmd.CommandPath())
@@ -62,17 +52,18 @@ AGENT is a name hookmux knows, or the path of such an agent's program.`,
 				return err
 			}
 			hooks = append(hooks, more...)
-			l, err := planLaunch(app, args[0], own, noTrust)
+			starter := newStarter(app, app.Environ)
+			plan, err := starter.Plan(args[0], own, noTrust)
 			if err != nil {
-				return err
+				return launchError(err)
 			}
 			if dryRun {
-				return showLaunch(app, l, asJSON)
+				return showLaunch(app, plan, asJSON)
 			}
-			if err := loadForLaunch(cmd.Context(), app, l, hooks); err != nil {
-				return err
+			if err := start.LoadHooks(cmd.Context(), app.ConnectHub, plan, hooks); err != nil {
+				return launchError(err)
 			}
-			return launchAgent(cmd.Context(), app, l)
+			return launchError(starter.Run(cmd.Context(), plan))
 		},
 	}
 	// What follows the agent's name is none of our business.
@@ -88,246 +79,76 @@ AGENT is a name hookmux knows, or the path of such an agent's program.`,
 	return cmd
 }
 
-// launchPlan is a start of an agent, worked out.
-type launchPlan struct {
-	agent    *agent.Agent
-	program  string
-	argv     []string
-	injected bool
-	notes    []string
-	active   string
-
-	untrusted bool // it was not told to trust anything
-	overlay   *launch.Overlay
-	env       string // the variable that names the overlay
+// newStarter is what starts agents on this machine, in an environment.
+func newStarter(app *cmdutil.App, environ []string) *start.Starter {
+	there := *app
+	there.Environ = environ
+	s := &start.Starter{
+		Environ: environ, Getenv: there.Getenv, Cwd: there.Cwd(), Project: projectFolder(there.Cwd()),
+		Version: version.String, Table: app.Table, Programs: ownPrograms,
+		Host: func() (*install.Host, error) { return installHost(&there) },
+		Tell: app.Tell,
+	}
+	s.Dirs, s.DirsError = there.Dirs()
+	var err error
+	if s.Catalogue, err = there.Catalogue(); err != nil {
+		s.Catalogue = agent.Builtin()
+	}
+	return s
 }
 
-func planLaunch(app *cmdutil.App, name string, args []string, noTrust bool) (*launchPlan, error) {
-	a, program, err := findLaunchAgent(app, name)
-	if err != nil {
-		return nil, err
+// launchError ends the program as the reason wants it.
+func launchError(err error) error {
+	var reason *start.Error
+	if !errors.As(err, &reason) {
+		return err
 	}
-	// Hooks that are installed run anyway; given here too, each event would
-	// come twice. Those that would not run are given.
-	there := deliveryOf(app, a)
-	cannot := launch.Check(a)
-	if cannot != nil && !there.Ours {
-		return nil, cmdutil.UsageError("%v", cannot)
+	switch reason.Kind {
+	case start.Usage:
+		return cmdutil.UsageError("%s", reason.Text)
+	case start.NotFound:
+		return cmdutil.FailWith(cmdutil.ExitNotFound, reason.Text)
+	case start.NotRunnable:
+		return cmdutil.FailWith(cmdutil.ExitNotRunnable, reason.Text)
 	}
-	self, hook, err := ownPrograms()
-	if err != nil {
-		return nil, err
-	}
-	found, err := launch.Find(launch.Search{
-		Agent: a.Name, Program: program, Path: app.Getenv("PATH"), Self: self, Hook: hook, Args: args,
-		Active: launch.ParseActive(app.Getenv(launch.ActiveVariable)), Line: processLineage(app),
-	})
-	if err != nil {
-		return nil, cmdutil.FailWith(cmdutil.ExitNotFound, err.Error())
-	}
-	var notes []string
-	if there.Ours && !there.Whole {
-		notes = append(notes, fmt.Sprintf("%s: not all of its installed hooks run (%s); see `hookmux doctor %s`",
-			a.Name, there.Why, a.Name))
-	}
-	if there.Whole || cannot != nil {
-		argv := append([]string{found.Program}, args...)
-		return &launchPlan{agent: a, program: found.Program, argv: argv, notes: notes, active: found.Next(argv)}, nil
-	}
-	argv, injected, more, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: found.Program, Hook: hook,
-		Running:   there.Events,
-		Untrusted: noTrust, Config: agentConfig(app, a)})
-	if err != nil {
-		return nil, cmdutil.UsageError("%v", err)
-	}
-	notes = append(notes, more...)
-	if over := planOverlay(app, a, found.Program); injected && !noTrust && over != nil {
-		notes = append(notes, fmt.Sprintf("this %s takes no hooks on its command line, so it runs with %s as its "+
-			"folder; what it writes is brought back to %s", a.Title, over.Dir, over.User))
-		argv = append([]string{found.Program}, args...)
-		return &launchPlan{agent: a, program: found.Program, argv: argv, injected: true, notes: notes,
-			active:    found.Next(argv),
-			untrusted: true, overlay: over, env: a.Launch.Overlay.Env}, nil
-	}
-	return &launchPlan{agent: a, program: found.Program, argv: argv, injected: injected, notes: notes,
-		active: found.Next(argv), untrusted: noTrust}, nil
+	return cmdutil.Exit(reason.Code)
 }
 
-// agentConfig is an agent's own config file, where it is one of TOML.
-func agentConfig(app *cmdutil.App, a *agent.Agent) string {
-	dirs, err := app.Dirs()
-	if err != nil {
-		return ""
-	}
-	for _, f := range a.Files {
-		if f.Scope == install.User && f.Format == "toml" {
-			return f.Resolve(dirs.Home, "", app.Getenv)
-		}
-	}
-	return ""
-}
-
-// findLaunchAgent knows an agent by its name, or by the path of its program.
-func findLaunchAgent(app *cmdutil.App, name string) (*agent.Agent, string, error) {
-	var own []string
-	if dirs, err := app.Dirs(); err == nil {
-		own = []string{filepath.Join(dirs.Config, "agents"), filepath.Join(dirs.System, "agents")}
-	}
-	catalogue, _ := agent.Load(own...) // the hub reports files that don't load
-	if strings.ContainsRune(name, filepath.Separator) {
-		base := filepath.Base(name)
-		for _, a := range catalogue.Agents() {
-			if a.Launch.Program == base {
-				return a, name, nil
-			}
-		}
-		if a, ok := catalogue.Agent(base); ok {
-			return a, name, nil
-		}
-		return nil, "", cmdutil.UsageError("%s: hookmux knows no agent whose program is called %s; `hookmux run` "+
-			"knows %s", name, base, strings.Join(launch.Can(catalogue.Agents()), ", "))
-	}
-	a, ok := catalogue.Agent(name)
-	if !ok {
-		return nil, "", cmdutil.UsageError("%s: hookmux knows no such agent; `hookmux run` knows %s", name,
-			strings.Join(launch.Can(catalogue.Agents()), ", "))
-	}
-	return a, a.Launch.Program, nil
-}
-
-// processLineage is this process and those above it.
-func processLineage(app *cmdutil.App) []int {
-	pids := []int{os.Getpid()}
-	if app.Table == nil {
-		return append(pids, os.Getppid())
-	}
-	for _, p := range proc.Ancestry(app.Table, os.Getpid(), 64) {
-		if !slices.Contains(pids, p.PID) {
-			pids = append(pids, p.PID)
-		}
-	}
-	return pids
-}
-
-func showLaunch(app *cmdutil.App, l *launchPlan, asJSON bool) error {
-	notes := l.notes
+func showLaunch(app *cmdutil.App, plan *start.Plan, asJSON bool) error {
+	notes := plan.Notes
 	if notes == nil {
 		notes = []string{}
 	}
 	if asJSON {
-		return app.PrintJSON(map[string]any{"program": l.program, "argv": l.argv, "injected": l.injected,
+		return app.PrintJSON(map[string]any{"program": plan.Program, "argv": plan.Argv, "injected": plan.Injected,
 			"notes": notes})
 	}
-	app.Say("%s", quote.Line(l.argv))
+	app.Say("%s", quote.Line(plan.Argv))
 	app.Tell(notes)
 	return nil
 }
 
-func launchAgent(ctx context.Context, app *cmdutil.App, l *launchPlan) error {
-	app.Tell(l.notes)
-	if l.injected {
-		if !l.untrusted {
-			tellOnce(app, l.agent)
+// hooksBehind takes --hook out of what stands behind the agent's name: given
+// to the agent it would be refused at best, and at worst the session would
+// begin without a guard that was asked for. Behind a -- everything is the
+// agent's.
+func hooksBehind(args []string) (files, own []string, err error) {
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return files, append(own, args[i:]...), nil
 		}
-		if err := hubBeforehand(ctx, app); err != nil {
-			// Hooks start it as well, and a session without hub is still one.
-			app.Tell([]string{fmt.Sprintf("the hub does not start, so nothing is decided or shown until it does: "+
-				"%v; see `hookmux status`", err)})
+		if file, ok := strings.CutPrefix(args[i], "--hook="); ok {
+			files = append(files, file)
+			continue
 		}
-	}
-	if l.overlay != nil {
-		return launchOver(app, l)
-	}
-	leaveNote(app, l)
-	err := launch.Exec(l.program, l.argv, launch.Environ(app.Environ, l.active))
-	return cmdutil.FailWith(cmdutil.ExitNotRunnable, err.Error())
-}
-
-// tellOnce says what a person should know the first time, and remembers.
-func tellOnce(app *cmdutil.App, a *agent.Agent) {
-	notice := launch.OnceNotice(a)
-	if notice == "" {
-		return
-	}
-	dirs, err := app.Dirs()
-	if err != nil {
-		app.Tell([]string{notice})
-		return
-	}
-	file := filepath.Join(dirs.State, "told-run-"+a.Name)
-	if _, err := os.Stat(file); err == nil {
-		return
-	}
-	app.Tell([]string{notice})
-	if err := os.MkdirAll(dirs.State, 0o700); err == nil {
-		_ = os.WriteFile(file, []byte(notice+"\n"), 0o600) // else it is said again
-	}
-}
-
-// hubBeforehand starts the hub without waiting for it to answer. A process of
-// its own does it, because ours becomes the agent: the hub must not be the
-// agent's child, and starting it closes files the agent may have been given.
-func hubBeforehand(ctx context.Context, app *cmdutil.App) error {
-	dirs, err := app.Dirs()
-	if err != nil {
-		return err
-	}
-	if hubstart.Lives(dirs) {
-		return nil
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
-	defer cancel()
-	var said bytes.Buffer
-	start := exec.CommandContext(ctx, self, "run", "--start-hub")
-	start.Env = app.Environ
-	start.Stderr = &said
-	start.WaitDelay = time.Second
-	if err := start.Run(); err != nil {
-		if text := strings.TrimSpace(said.String()); text != "" {
-			return errors.New(strings.TrimPrefix(text, "hookmux: "))
+		if args[i] != "--hook" {
+			own = append(own, args[i])
+			continue
 		}
-		return err
+		if i++; i == len(args) {
+			return nil, nil, cmdutil.UsageError("--hook needs a file, for example --hook ./gate.ts")
+		}
+		files = append(files, args[i])
 	}
-	return nil
-}
-
-func spawnHub(app *cmdutil.App) error {
-	dirs, err := app.Dirs()
-	if err != nil {
-		return err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	outcome, err := hubstart.Start(dirs, self, hubstart.Options{Env: app.Environ})
-	if err != nil {
-		return err
-	}
-	if outcome == hubstart.Held {
-		return fmt.Errorf("it died several times within a minute and waits before the next start; its log is %s",
-			dirs.Log())
-	}
-	return nil
-}
-
-// leaveNote tells the hub with which flags this process becomes an agent: most
-// hide them behind a title of their own. Without it a session is taken up
-// again without its flags.
-func leaveNote(app *cmdutil.App, l *launchPlan) {
-	dirs, err := app.Dirs()
-	if err != nil || l.agent.Resume == nil {
-		return
-	}
-	self, err := proc.System().Lookup(os.Getpid())
-	if err != nil {
-		return
-	}
-	args, _ := launch.Strip(l.agent, l.argv[1:])
-	_ = resumeargs.Leave(dirs.Runtime, l.agent, resumeargs.Note{PID: self.PID, Start: self.Start, Given: l.injected,
-		Dir: app.Cwd()}, args)
+	return files, own, nil
 }

@@ -37,7 +37,7 @@ func shellInitMux0(ctx context.Context, app *cmdutil.App, args []string) error {
 			tty = p.TTY
 		}
 	}
-	id, err := launch.TerminalID(filepath.Join(dirs.State, "terminals.json"), tty)
+	id, err := launch.TerminalID(filepath.Join(dirs.State, launch.TerminalsFile), tty)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/launch/resume"
 )
 
 // ShowCommand is `hookmux show`.
@@ -41,7 +42,7 @@ func showSession(ctx context.Context, app *cmdutil.App, name string, asJSON bool
 	}
 	quoted := ""
 	if d.Resume != nil {
-		quoted = cmdutil.QuotedResume(d.Resume)
+		quoted = resume.Line(d.Resume)
 	}
 	app.Style().Session(app.Stdout, d, time.Now(), quoted)
 	return nil

@@ -1,8 +1,7 @@
-package agents
+package start
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/install/appserver"
 	"github.com/hookmux/hookmux/internal/launch"
@@ -18,20 +16,19 @@ import (
 
 // planOverlay is the config folder for an agent that passes over hooks on its
 // command line; nil for those that do not, and where that cannot be found out.
-func planOverlay(app *cmdutil.App, a *agent.Agent, program string) *launch.Overlay {
+func (s *Starter) planOverlay(a *agent.Agent, program string) *launch.Overlay {
 	spec := a.Launch.Overlay
-	dirs, err := app.Dirs()
-	if spec == nil || err != nil {
+	if spec == nil || s.DirsError != nil {
 		return nil
 	}
-	state := filepath.Join(dirs.State, "overlay")
-	user := agent.HookFile{Path: spec.Dir + "/" + spec.File, Env: spec.Env}.Resolve(dirs.Home, "", app.Getenv)
+	state := filepath.Join(s.Dirs.State, "overlay")
+	user := agent.HookFile{Path: spec.Dir + "/" + spec.File, Env: spec.Env}.Resolve(s.Dirs.Home, "", s.Getenv)
 	over := &launch.Overlay{User: filepath.Dir(user), Dir: filepath.Join(state, a.Name), File: spec.File}
-	if over.User == over.Dir || !passesOver(app, a, program, filepath.Join(state, a.Name+".json")) {
+	if over.User == over.Dir || !s.passesOver(a, program, filepath.Join(state, a.Name+".json")) {
 		return nil // a session inside of one has it already
 	}
 	over.Merge = func(own []byte) ([]byte, error) {
-		h, err := installHost(app)
+		h, err := s.Host()
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +48,7 @@ type probed struct {
 
 // passesOver asks an agent, once for each version, whether it sees a hook that
 // is given on its command line.
-func passesOver(app *cmdutil.App, a *agent.Agent, program, file string) bool {
+func (s *Starter) passesOver(a *agent.Agent, program, file string) bool {
 	info, err := os.Stat(program)
 	if err != nil {
 		return false
@@ -65,37 +62,16 @@ func passesOver(app *cmdutil.App, a *agent.Agent, program, file string) bool {
 		}
 	}
 	server := appserver.AppServer{Program: program, Args: []string{"-c", a.Launch.Overlay.Probe, "app-server"},
-		Env: app.Environ, Dir: app.Cwd(), Timeout: 5 * time.Second}
-	hooks, err := server.Hooks(app.Cwd())
+		Env: s.Environ, Dir: s.Cwd, Timeout: 5 * time.Second}
+	hooks, err := server.Hooks(s.Cwd)
 	if err != nil {
 		return false // it cannot be asked: what it takes today is believed
 	}
 	is.PassesOver = !slices.ContainsFunc(hooks, func(h appserver.ListedHook) bool {
-		return strings.Contains(h.Command,
-			"hookmux-probe")
+		return strings.Contains(h.Command, "hookmux-probe")
 	})
 	if data, err := json.Marshal(is); err == nil {
 		_ = userfile.Store(file, append(data, '\n')) // else it is asked again
 	}
 	return is.PassesOver
-}
-
-// launchOver runs an agent with an overlay and ends as it ended.
-func launchOver(app *cmdutil.App, l *launchPlan) error {
-	told, err := l.overlay.Prepare()
-	app.Tell(told)
-	if err != nil {
-		return cmdutil.UsageError("%v; correct it, or start %s without hookmux", err, l.agent.Title)
-	}
-	env := slices.DeleteFunc(launch.Environ(app.Environ, l.active),
-		func(v string) bool { return strings.HasPrefix(v, l.env+"=") })
-	code, told, err := l.overlay.RunOver(l.program, l.argv, append(env, l.env+"="+l.overlay.Dir))
-	app.Tell(told)
-	if err != nil {
-		return cmdutil.FailWith(cmdutil.ExitNotRunnable, fmt.Sprintf("%s: %v", l.program, err))
-	}
-	if code != 0 {
-		return cmdutil.Exit(code)
-	}
-	return nil
 }
