@@ -175,7 +175,8 @@ func (d *Doctor) checkStateFiles() {
 			"files that hookmux did not write are among its own: %s", nameSome(unknown))
 	}
 	if len(foreign) > 0 {
-		d.addFinding("hookmux", "state", Bad, "chown and chmod go-w them, or remove them; docs/state-files.md says what each is",
+		d.addFinding("hookmux", "state", Bad,
+			"chown and chmod go-w them, or remove them; docs/state-files.md says what each is",
 			"files of hookmux's that others can change: %s", nameSome(foreign))
 	}
 }

@@ -89,8 +89,8 @@ func (t *Resumer) Here(ctx context.Context, r *wire.ResumeRecord) error {
 	}
 	program, err := exec.LookPath(r.Argv[0])
 	if err != nil {
-		return &start.Error{Kind: start.NotFound, Text: fmt.Sprintf("%s: %s is not on PATH; install it, or start it by "+
-			"hand: %s", r.Agent, r.Argv[0], Line(r))}
+		text := fmt.Sprintf("%s: %s is not on PATH; install it, or start it by hand: %s", r.Agent, r.Argv[0], Line(r))
+		return &start.Error{Kind: start.NotFound, Text: text}
 	}
 	if program, err = filepath.Abs(program); err != nil {
 		return err

@@ -105,8 +105,8 @@ func (s *Starter) Plan(name string, args []string, noTrust bool) (*Plan, error) 
 	}
 	plan := &Plan{Agent: a, Program: found.Program, Argv: append([]string{found.Program}, args...)}
 	if there.Ours && !there.Whole {
-		plan.Notes = append(plan.Notes, fmt.Sprintf("%s: not all of its installed hooks run (%s); see `hookmux doctor %s`",
-			a.Name, there.Why, a.Name))
+		plan.Notes = append(plan.Notes, fmt.Sprintf(
+			"%s: not all of its installed hooks run (%s); see `hookmux doctor %s`", a.Name, there.Why, a.Name))
 	}
 	if there.Whole || cannot != nil {
 		plan.active = found.Next(plan.Argv)
@@ -120,8 +120,8 @@ func (s *Starter) Plan(name string, args []string, noTrust bool) (*Plan, error) 
 	plan.Notes = append(plan.Notes, more...)
 	plan.Injected, plan.untrusted = injected, noTrust
 	if over := s.planOverlay(a, found.Program); injected && !noTrust && over != nil {
-		plan.Notes = append(plan.Notes, fmt.Sprintf("this %s takes no hooks on its command line, so it runs with %s as its "+
-			"folder; what it writes is brought back to %s", a.Title, over.Dir, over.User))
+		plan.Notes = append(plan.Notes, fmt.Sprintf("this %s takes no hooks on its command line, so it runs with %s "+
+			"as its folder; what it writes is brought back to %s", a.Title, over.Dir, over.User))
 		plan.untrusted, plan.overlay, plan.env = true, over, a.Launch.Overlay.Env
 	} else {
 		plan.Argv = argv

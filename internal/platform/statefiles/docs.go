@@ -26,7 +26,8 @@ func Docs() string {
 		{Anywhere, "In any of them", "for a moment, or after something went wrong"},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n", section.title, upperFirst(section.text))
-		b.WriteString("| File | What it holds | Format | Kept | Missing | Damaged | Written by |\n|---|---|---|---|---|---|---|\n")
+		b.WriteString("| File | What it holds | Format | Kept | Missing | Damaged | Written by |\n" +
+			"|---|---|---|---|---|---|---|\n")
 		for i := range All {
 			if f := &All[i]; f.Place == section.place {
 				fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | `%s` |\n", f.Pattern, f.Holds, f.Format, f.Lifetime,
