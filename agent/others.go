@@ -2,6 +2,7 @@ package agent
 
 import (
 	_ "embed"
+	"slices"
 	"sync"
 
 	"github.com/goccy/go-yaml"
@@ -14,6 +15,8 @@ var othersFile []byte
 type Known struct {
 	Name  string `yaml:"name"`
 	Marks `yaml:",inline"`
+	// HooksOff is how it is started without its hooks; nil: nobody looked.
+	HooksOff *HooksOff `yaml:"hooks_off"`
 }
 
 // Others lists the agents outside of the catalogue that are recognised.
@@ -26,6 +29,21 @@ var Others = sync.OnceValue(func() []Known {
 	return list
 })
 
+// hooksOff is how the agent is started without its hooks, with the variables that
+// move its files.
+func (a *Agent) hooksOff() *HooksOff {
+	if a.HooksOff == nil {
+		return nil
+	}
+	off := *a.HooksOff
+	for _, f := range a.Files {
+		if f.Env != "" && !slices.Contains(off.Moves, f.Env) {
+			off.Moves = append(off.Moves[:len(off.Moves):len(off.Moves)], f.Env)
+		}
+	}
+	return &off
+}
+
 // AllMarks gives the marks of every agent that is recognised: those of the
 // catalogue first, as only they can call hooks.
 func (c *Catalogue) AllMarks() []Known {
@@ -33,7 +51,7 @@ func (c *Catalogue) AllMarks() []Known {
 	seen := map[string]bool{}
 	for _, a := range c.agents {
 		seen[a.Name] = true
-		all = append(all, Known{Name: a.Name, Marks: a.Marks})
+		all = append(all, Known{Name: a.Name, Marks: a.Marks, HooksOff: a.hooksOff()})
 	}
 	for _, known := range Others() {
 		if !seen[known.Name] {

@@ -31,13 +31,15 @@ type Agent struct {
 	Fields  FieldSpec         `yaml:"fields"`
 	Ignored map[string]string `yaml:"ignored"` // payload key → why no unified field holds it
 
-	Marks   Marks        `yaml:"marks"`
-	Files   []HookFile   `yaml:"files"`
-	Install *InstallSpec `yaml:"install"` // nil: hookmux cannot write itself into this agent
-	Launch  Launch       `yaml:"launch"`
-	Resume  *ResumeSpec  `yaml:"resume"` // nil: no session of it can be taken up again
-	Status  StatusSpec   `yaml:"status"`
-	Feed    *Feed        `yaml:"feed"` // nil: no request of this agent can be answered from elsewhere
+	Marks Marks `yaml:"marks"`
+	// HooksOff is how it is started without its hooks; nil: nobody looked.
+	HooksOff *HooksOff    `yaml:"hooks_off"`
+	Files    []HookFile   `yaml:"files"`
+	Install  *InstallSpec `yaml:"install"` // nil: hookmux cannot write itself into this agent
+	Launch   Launch       `yaml:"launch"`
+	Resume   *ResumeSpec  `yaml:"resume"` // nil: no session of it can be taken up again
+	Status   StatusSpec   `yaml:"status"`
+	Feed     *Feed        `yaml:"feed"` // nil: no request of this agent can be answered from elsewhere
 
 	compiled *compiled
 }
@@ -225,6 +227,18 @@ type Marks struct {
 	// Caller variables are set in the agent's hook processes and by no other
 	// agent; they say who called, as far as inheritance lets them.
 	Caller []string `yaml:"caller"`
+}
+
+// HooksOff is what a command line can do so that an agent does not find, or does
+// not run, its hooks. Variables that move one of its Files count as well.
+type HooksOff struct {
+	Programs  []string `yaml:"programs"`  // other names it is started by
+	Packages  []string `yaml:"packages"`  // names under which npx and its like start it
+	Moves     []string `yaml:"moves"`     // variables that have it read its settings somewhere else
+	Variables []string `yaml:"variables"` // variables that keep it from running hooks
+	Options   []string `yaml:"options"`   // options that do
+	Settings  []string `yaml:"settings"`  // options that name a file of settings, which can switch hooks off
+	Overrides []string `yaml:"overrides"` // options that set one setting, KEY=VALUE
 }
 
 // HookFile is a file in which an agent keeps hooks.

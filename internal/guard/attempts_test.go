@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/guard/ownfiles"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -166,35 +165,31 @@ func TestHomeBelowTmp(t *testing.T) {
 	}
 }
 
-// Every agent of the catalogue is known to guard.own-files: its programs, and the
-// variables that have it read its hooks elsewhere.
+// Every agent of the catalogue is watched by guard.own-files: its programs, and what
+// keeps it from its hooks.
 func TestAgentsOfTheCatalogueAreKnown(t *testing.T) {
-	known := map[string]ownfiles.Agent{}
-	for _, a := range ownfiles.Agents {
-		for _, p := range a.Programs {
-			known[p] = a
+	for _, a := range agent.Builtin().Agents() {
+		if len(a.Marks.Programs) > 0 && a.HooksOff == nil {
+			t.Errorf("%s: nothing says how it is started without its hooks; give it hooks_off", a.Name)
 		}
 	}
 	own := NewOwnFiles(Options{})
-	for _, a := range agent.Builtin().Agents() {
-		for _, program := range a.Marks.Programs {
-			k, ok := known[program]
-			if !ok {
-				t.Errorf("%s: the program %s is missing from ownfiles.Agents", a.Name, program)
-			}
-			for _, variable := range k.Moves {
+	for _, known := range agent.Builtin().AllMarks() {
+		if known.HooksOff == nil {
+			continue
+		}
+		for _, program := range slices.Concat(known.Programs, known.HooksOff.Programs) {
+			for _, variable := range slices.Concat(known.HooksOff.Moves, known.HooksOff.Variables) {
 				checkRule(t, own, shellCall(variable+"=/x "+program+" -p hi"), "own-files.hooks-off")
 			}
-			for _, option := range k.Off {
+			for _, option := range known.HooksOff.Options {
 				checkRule(t, own, shellCall(program+" "+option+" hi"), "own-files.hooks-off")
+			}
+			for _, option := range known.HooksOff.Overrides {
+				checkRule(t, own, shellCall(program+" "+option+" features.hooks=false"), "own-files.hooks-off")
 			}
 			checkRule(t, own, shellCall("HOME=/x "+program+" -p hi"), "own-files.hooks-off")
 			checkRule(t, own, shellCall(program+" -p hi"), "")
-			for _, f := range a.Files {
-				if f.Env != "" && !strings.HasPrefix(f.Env, "XDG_") && !slices.Contains(k.Moves, f.Env) {
-					t.Errorf("%s: %s moves %s and is missing from ownfiles.Agents", a.Name, f.Env, f.Path)
-				}
-			}
 		}
 	}
 }

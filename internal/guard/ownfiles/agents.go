@@ -4,100 +4,46 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
-// Agent is what this guard knows about a program that runs hooks. The test of
-// internal/guard holds it against the catalogue.
-type Agent struct {
-	Programs []string
-	// Moves are variables that have it read its configuration, and with it its
-	// hooks, somewhere else.
-	Moves []string
-	// Off are options that keep it from running hooks, and OffVariables variables
-	// that do.
-	Off, OffVariables []string
-	// Settings are options that name a file of settings. What stands in it is not
-	// known, and it can switch hooks off.
-	Settings []string
-	// Packages are names under which npx and its like start it.
-	Packages []string
-}
+// agents are the programs that run hooks, as the catalogue describes them.
+var agents = sync.OnceValue(func() []agent.Known {
+	return slices.DeleteFunc(agent.Builtin().AllMarks(), func(k agent.Known) bool { return k.HooksOff == nil })
+})
 
-// Agents are the known ones.
-var Agents = []Agent{
-	{Programs: []string{"claude"}, Moves: []string{"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_MANAGED_SETTINGS_PATH"},
-		Off: []string{"--bare", "--safe-mode"}, Settings: []string{"--settings", "--managed-settings"},
-		OffVariables: []string{"CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_PERSONAL_HOOKS_OFF",
-			"CLAUDE_CODE_RESTRICTED", "CLAUDE_CODE_DISABLE_HOOK_FORWARDING"},
-		Packages: []string{"@anthropic-ai/claude-code"}},
-	{Programs: []string{"codex"}, Moves: []string{"CODEX_HOME"}, Off: []string{"--ignore-user-config"},
-		Packages: []string{"@openai/codex"}},
-	{Programs: []string{"gemini"}, Moves: []string{"GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
-		"GEMINI_CLI_SYSTEM_DEFAULTS_PATH"}, Packages: []string{"@google/gemini-cli"}},
-	{Programs: []string{"qwen"}, Moves: []string{"QWEN_HOME", "QWEN_CODE_SYSTEM_SETTINGS_PATH"}, Off: []string{"--bare",
-		"--safe-mode"}, Packages: []string{"@qwen-code/qwen-code"}},
-	{
-		Programs: []string{"copilot"},
-		Moves:    []string{"COPILOT_HOME", "XDG_CONFIG_HOME"},
-		Packages: []string{"@github/copilot"},
-	},
-	{Programs: []string{"droid"}},
-	{Programs: []string{"grok"}, Moves: []string{"GROK_HOME", "GROK_CONFIG", "GROK_CONFIG_PATH"}},
-	{Programs: []string{"kimi", "kimi-code"}, Moves: []string{"KIMI_CODE_HOME", "KIMI_SHARE_DIR"}},
-	{
-		Programs: []string{"opencode"},
-		Moves: []string{"OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT",
-			"XDG_CONFIG_HOME"},
-		Off:          []string{"--pure"},
-		OffVariables: []string{"OPENCODE_PURE"},
-		Packages:     []string{"opencode-ai"},
-	},
-	{Programs: []string{"pi"}, Moves: []string{"PI_CODING_AGENT_DIR", "PI_CONFIG_DIR"}, Off: []string{"--no-extensions",
-		"-ne"}},
-	{Programs: []string{"codebuddy", "cbc"}, Moves: []string{"CODEBUDDY_CONFIG_DIR"}},
-	{Programs: []string{"qodercli", "qoder"}, Moves: []string{"QODER_CONFIG_DIR"}, Settings: []string{"--settings",
-		"--config-dir"}},
-	{Programs: []string{"cursor-agent"}, Moves: []string{"CURSOR_CONFIG_DIR", "XDG_CONFIG_HOME"}},
-	{Programs: []string{"goose"}, Moves: []string{"GOOSE_PATH_ROOT", "XDG_CONFIG_HOME"}},
-	{Programs: []string{"amp"}, Moves: []string{"AMP_SETTINGS_FILE", "XDG_CONFIG_HOME"}},
-	{Programs: []string{"crush"}, Moves: []string{"CRUSH_GLOBAL_CONFIG", "XDG_CONFIG_HOME"}},
-	{Programs: []string{"cn"}, Moves: []string{"CONTINUE_GLOBAL_DIR"}},
-	{Programs: []string{"kilo"}, Moves: []string{"XDG_CONFIG_HOME"}, Off: []string{"--pure"}},
-	{Programs: []string{"auggie"}}, {Programs: []string{"iflow"}}, {Programs: []string{"cline"}},
-	{Programs: []string{"kiro-cli"}},
-	{Programs: []string{"aider"}}, {Programs: []string{"junie"}}, {Programs: []string{"vibe"}},
-	{Programs: []string{"hermes"}},
-}
-
-var agentByProgram = func() map[string]*Agent {
-	m := map[string]*Agent{}
-	for i := range Agents {
-		for _, p := range Agents[i].Programs {
-			m[p] = &Agents[i]
+var agentByProgram = sync.OnceValue(func() map[string]*agent.Known {
+	m := map[string]*agent.Known{}
+	list := agents()
+	for i := range list {
+		for _, p := range slices.Concat(list[i].Programs, list[i].HooksOff.Programs) {
+			m[p] = &list[i]
 		}
 	}
 	return m
-}()
+})
 
 // startedAgent is the agent that a run starts, and the words behind it: the
 // program itself, or npx with its package.
-func startedAgent(r *shell.Run) (*Agent, []shell.Word) {
-	if agent := agentByProgram[r.Name()]; agent != nil {
-		return agent, r.Args()
+func startedAgent(r *shell.Run) (*agent.Known, []shell.Word) {
+	if known := agentByProgram()[r.Name()]; known != nil {
+		return known, r.Args()
 	}
 	switch r.Name() {
 	case "npx", "bunx", "pnpx", "npm", "pnpm", "yarn", "bun":
 	default:
 		return nil, nil
 	}
+	list := agents()
 	for i, a := range r.Args() {
-		for k := range Agents {
-			for _, name := range Agents[k].Packages {
+		for k := range list {
+			for _, name := range list[k].HooksOff.Packages {
 				if a.Text == name || strings.HasPrefix(a.Text, name+"@") {
-					return &Agents[k], r.Args()[i+1:]
+					return &list[k], r.Args()[i+1:]
 				}
 			}
 		}
@@ -108,23 +54,23 @@ func startedAgent(r *shell.Run) (*Agent, []shell.Word) {
 // checkAgentStart: an agent that is started so that it does not find, or does not
 // run, its hooks.
 func (t *Checker) checkAgentStart(x *scope, r *shell.Run) {
-	agent, args := startedAgent(r)
-	if agent == nil || r.Contained {
+	started, args := startedAgent(r)
+	if started == nil || r.Contained {
 		return
 	}
-	t.checkAgentSwitches(x, r, agent, args)
+	t.checkAgentSwitches(x, r, started, args)
 	for i := range x.Script.Runs {
 		other := &x.Script.Runs[i]
 		if other == r || len(other.Argv) == 0 || other.Name() == "export" || other.Name() == "declare" ||
 			other.Name() == "typeset" {
 			for _, a := range other.Assigns {
-				if slices.Contains(agent.OffVariables, a.Name) && a.Value.Text != "" && a.Value.Text != "0" {
+				if slices.Contains(started.HooksOff.Variables, a.Name) && a.Value.Text != "" && a.Value.Text != "0" {
 					x.Report.Add("hooks-off", r.String(), fmt.Sprintf("%s keeps %s from running its hooks", a.Name,
-						agent.Programs[0]))
+						started.Programs[0]))
 					return
 				}
 				if a.Name == "HOME" && !isHome(x, a.Value) ||
-					slices.Contains(agent.Moves, a.Name) && a.Value.Text != "" {
+					slices.Contains(started.HooksOff.Moves, a.Name) && a.Value.Text != "" {
 					x.Report.Add(
 						"hooks-off",
 						r.String(),
@@ -153,12 +99,12 @@ func isHome(x *scope, w shell.Word) bool {
 
 // checkAgentSwitches: claude --settings '{"disableAllHooks":true}', codex
 // --disable hooks and their like. They take hookmux out of the way for one launch.
-func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run, agent *Agent, args []shell.Word) {
+func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run, started *agent.Known, args []shell.Word) {
 	say := func(what string) {
 		x.Report.Add(
 			"hooks-off",
 			r.String(),
-			fmt.Sprintf("%s keeps %s from running its hooks", what, agent.Programs[0]),
+			fmt.Sprintf("%s keeps %s from running its hooks", what, started.Programs[0]),
 		)
 	}
 	_, rest := inspect.SplitFlags(args)
@@ -185,7 +131,7 @@ func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run, agent *Agent, args 
 			changes && (text == "hooks" || strings.HasPrefix(text,
 				"hooks.")):
 			say("config " + rest[1].Text + " " + text)
-		case agent.Programs[0] == "codex" && (flag == "-c" || flag == "--config") && codexHooksOff(text):
+		case slices.Contains(started.HooksOff.Overrides, flag) && overrideStopsHooks(text):
 			say(text)
 		case flag == "--disable" && strings.Contains(text, "hooks"):
 			say("--disable " + text)
@@ -193,9 +139,9 @@ func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run, agent *Agent, args 
 			say("features disable " + args[i+2].Text)
 		case flag == "--setting-sources" && !slices.Contains(strings.Split(text, ","), "user"):
 			say("--setting-sources without user")
-		case slices.Contains(agent.Settings, flag) && !strings.HasPrefix(strings.TrimSpace(text), "{"):
+		case slices.Contains(started.HooksOff.Settings, flag) && !strings.HasPrefix(strings.TrimSpace(text), "{"):
 			say(flag + " with a file")
-		case slices.Contains(agent.Off, flag):
+		case slices.Contains(started.HooksOff.Options, flag):
 			say(flag)
 		default:
 			continue
@@ -204,8 +150,9 @@ func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run, agent *Agent, args 
 	}
 }
 
-// codexHooksOff reports whether a setting of codex -c changes or stops hooks.
-func codexHooksOff(text string) bool {
+// overrideStopsHooks reports whether a setting on the command line, as codex -c takes
+// one, changes or stops hooks.
+func overrideStopsHooks(text string) bool {
 	return strings.HasPrefix(text, "hooks=") || strings.HasPrefix(text, "hooks.") ||
 		(strings.HasPrefix(text, "features.") || strings.HasPrefix(text, "features={")) &&
 			strings.Contains(text, "hooks") &&

@@ -105,16 +105,17 @@ func (t *Checker) makeNeedles() *inspect.Needles {
 	for name := range processTools {
 		words = append(words, name)
 	}
-	for i := range Agents {
-		for _, p := range Agents[i].Programs {
+	for _, known := range agents() {
+		off := known.HooksOff
+		for _, p := range slices.Concat(known.Programs, off.Programs) {
 			if len(p) > 3 {
 				words = append(words, p)
 			}
 		}
-		for _, v := range slices.Concat(Agents[i].Moves, Agents[i].OffVariables) {
+		for _, v := range slices.Concat(off.Moves, off.Variables) {
 			words = append(words, strings.ToLower(v))
 		}
-		words = append(words, Agents[i].Packages...)
+		words = append(words, off.Packages...)
 	}
 	for _, e := range t.exact {
 		// The directory counts, too: deleting it takes the file with it.

@@ -72,11 +72,6 @@ var readers = func() map[string]reader {
 	} {
 		m[name] = plainReader
 	}
-	for i := range Agents {
-		for _, p := range Agents[i].Programs {
-			m[p] = plainReader
-		}
-	}
 	return m
 }()
 
@@ -88,6 +83,9 @@ func (c *writer) checkOperands(name string) {
 	}
 	args := c.r.Args()
 	spec, reads := readers[name]
+	if !reads && agentByProgram()[name] != nil {
+		spec, reads = plainReader, true
+	}
 	switch {
 	case reads:
 		c.writeOutput(optionValues(args, spec.output...))
