@@ -143,6 +143,7 @@ func (h home) end() error {
 	if err != nil {
 		return err
 	}
+	unknown := checkStateFiles(dirs) // while the hub runs, and below after it
 	c := client.Client{Socket: dirs.Socket(), Timeout: time.Second}
 	signal := syscall.SIGTERM
 	for end := time.Now().Add(patience); hubstart.Lives(dirs); time.Sleep(5 * time.Millisecond) {
@@ -153,7 +154,7 @@ func (h home) end() error {
 			return errors.New("the hub is still there a minute after SIGTERM")
 		}
 	}
-	if err := checkStateFiles(dirs); err != nil {
+	if err := errors.Join(unknown, checkStateFiles(dirs)); err != nil {
 		return err
 	}
 	// The race detector and a crash speak there, to nobody who listens.

@@ -28,6 +28,15 @@ func TestArchitectureNamesWhatExists(t *testing.T) {
 			t.Errorf("ARCHITECTURE.md names %s: %v", m[1], err)
 		}
 	}
+	folders, err := os.ReadDir(filepath.Join(root, "internal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range folders {
+		if f.IsDir() && !strings.Contains(string(text), "`internal/"+f.Name()+"/") {
+			t.Errorf("ARCHITECTURE.md does not say what internal/%s is", f.Name())
+		}
+	}
 	page, err := os.ReadFile(filepath.Join(root, "internal", "pipeline", "pipeline.go"))
 	if err != nil {
 		t.Fatal(err)

@@ -158,9 +158,8 @@ func projectFolder(dir string) string {
 // file of the person's that does not load: that is said as well.
 func findAgents(app *cmdutil.App, c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
 	out, err := agentsByName(c, names)
-	if dirs, e := app.Dirs(); err != nil && e == nil {
-		_, problems := agent.Load(dirs.Config+"/agents", dirs.System+"/agents")
-		for _, p := range problems {
+	if err != nil {
+		for _, p := range app.CatalogueProblems() {
 			app.Tell([]string{p.String()})
 		}
 	}

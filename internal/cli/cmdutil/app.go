@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"path/filepath"
 
 	"golang.org/x/term"
 
@@ -38,14 +38,7 @@ type App struct {
 }
 
 // Getenv reads a variable of the environment the program was started with.
-func (app *App) Getenv(name string) string {
-	for i := len(app.Environ) - 1; i >= 0; i-- {
-		if key, value, ok := strings.Cut(app.Environ[i], "="); ok && key == name {
-			return value
-		}
-	}
-	return ""
-}
+func (app *App) Getenv(name string) string { return paths.GetenvLast(app.Environ)(name) }
 
 // Dirs are the folders and files hookmux uses.
 func (app *App) Dirs() (paths.Dirs, error) { return paths.Find(app.Getenv) }
@@ -72,12 +65,26 @@ func (app *App) Cwd() string {
 	return dir
 }
 
+// CatalogueProblems are the descriptions of agents by the user that do not load.
+func (app *App) CatalogueProblems() []agent.Problem {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return nil
+	}
+	_, problems := loadCatalogue(dirs)
+	return problems
+}
+
+func loadCatalogue(dirs paths.Dirs) (*agent.Catalogue, []agent.Problem) {
+	return agent.Load(filepath.Join(dirs.Config, "agents"), filepath.Join(dirs.System, "agents"))
+}
+
 // Catalogue is the agents that hookmux knows, with those the user described.
 func (app *App) Catalogue() (*agent.Catalogue, error) {
 	dirs, err := app.Dirs()
 	if err != nil {
 		return nil, err
 	}
-	catalogue, _ := agent.Load(dirs.Config+"/agents", dirs.System+"/agents") // the hub reports problems
+	catalogue, _ := loadCatalogue(dirs) // the hub reports problems
 	return catalogue, nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Some agents run a hook only after the person trusted it, each by its place
-// and hash. The trust step "hash" is Codex's; package hooktrust says how it goes.
+// and hash. The trust step "hash" is Codex's; package codextrust says how it goes.
 
 // TrustKey is what trust in a handler is kept under: where it stands.
 func (t *Target) TrustKey(s *Handler, source string) string {

@@ -161,12 +161,7 @@ func (st *Stage) layOut(s *Setting) error {
 }
 
 func (st *Stage) LookupEnv(name string) string {
-	for i := len(st.Env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(st.Env[i], name+"="); ok {
-			return v
-		}
-	}
-	return ""
+	return paths.GetenvLast(st.Env)(name)
 }
 
 // StartHub puts a hub with the act's hook into the home.

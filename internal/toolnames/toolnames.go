@@ -1,4 +1,4 @@
-// Package toolwords knows what hooks of other programs call tools and the keys
+// Package toolnames knows what hooks of other programs call tools and the keys
 // of their input: a shell call is Bash with a command for hooks written for
 // Claude Code, and bash for extensions of pi, whichever agent makes it and
 // whatever that agent calls it. It holds the words, and finds and replaces a

@@ -1,4 +1,4 @@
-// Package visible makes text from agents safe to look at. An agent's text is
+// Package termsafe makes text from agents safe to look at. An agent's text is
 // hostile: it may carry terminal escapes, turn the reading direction around, or
 // hide words in characters that take no room. Here every such character becomes
 // its own written form, `\x1b` or `\u202e`, so that a person sees that it is

@@ -1,4 +1,4 @@
-// Package resume keeps how sessions are taken up again after a reboot: one
+// Package resumestore keeps how sessions are taken up again after a reboot: one
 // small file a session, written durably before Put returns.
 //
 // Contract: a record is argv, never a line for a shell. Its agent and session

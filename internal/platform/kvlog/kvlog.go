@@ -1,4 +1,4 @@
-// Package sessionlog keeps the latest state of many small things in one file:
+// Package kvlog keeps the latest state of many small things in one file:
 // a line for each change, of which the last for a key counts.
 //
 // Contract: changes are appended with one write(2) and no fsync, so they

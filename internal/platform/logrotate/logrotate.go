@@ -1,4 +1,4 @@
-// Package hublog keeps the log of a running hub from growing for ever.
+// Package logrotate keeps the log of a running hub from growing for ever.
 //
 // Contract: whoever starts the hub opens hub.log and makes it the hub's output
 // (package hubstart). When it has become too long it is set aside as hub.log.1,

@@ -1,4 +1,4 @@
-// Package argv turns the command line an agent was started with into the one
+// Package resumeargs turns the command line an agent was started with into the one
 // that takes its session up again, or makes a copy of it.
 //
 // It is pure and knows no agent: what a flag means is data in the catalogue

@@ -1,4 +1,4 @@
-// Package hooktrust is how Codex remembers which hooks its person trusts: a
+// Package codextrust is how Codex remembers which hooks its person trusts: a
 // table in its config, with a key for the place of each hook and a hash of what
 // would run. `hookmux install` writes such trust into the config, `hookmux run`
 // gives it for one launch, and both for hookmux's own hooks alone. It only
