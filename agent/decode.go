@@ -91,6 +91,10 @@ func describe(payload []byte, err error) string {
 	return "the payload is not JSON: " + err.Error()
 }
 
+// saidTwice is why a call cannot be read whose tool or input stands in the payload
+// twice: nobody can know which of them the agent goes by.
+const saidTwice = "the payload names the tool or its input twice"
+
 // reading holds the values a payload had for the fields; they point into it.
 type reading struct {
 	value      [fieldCount][]byte
@@ -99,6 +103,7 @@ type reading struct {
 	truncated  bool
 	failed     bool
 	stopped    bool
+	ambiguous  bool // the tool or its input stands twice, and not with the same value
 }
 
 func (r *reading) read(payload []byte, table *eventTable) error {
@@ -132,6 +137,10 @@ func (r *reading) take(s *source, value []byte) {
 	case fInterrupted:
 		r.stopped = r.stopped || string(value) == "true"
 		return
+	}
+	if old := r.value[s.field]; (s.field == fToolName || s.field == fToolInput) && !blank(old) && !blank(value) &&
+		r.rank[s.field] == s.rank && !bytes.Equal(old, value) {
+		r.ambiguous = true
 	}
 	if old := r.value[s.field]; old != nil && (r.rank[s.field] < s.rank || blank(value)) && !blank(old) {
 		return
@@ -253,6 +262,9 @@ func (r *reading) fill(ev *event.Event, c *compiled, spec *EventSpec) {
 	}
 	if why := t.read(tool.Input, tool); why != "" && ev.Malformed == "" {
 		ev.Malformed = why
+	}
+	if r.ambiguous && ev.Malformed == "" {
+		ev.Malformed = saidTwice
 	}
 	switch tool.Kind {
 	case event.Question:

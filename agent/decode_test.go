@@ -30,7 +30,11 @@ func TestUnreadableCallsAreKnown(t *testing.T) {
 	for name, payload := range map[string]string{
 		"deep": `{"tool_name":"Bash","tool_input":{"command":"ls"},"x":` + deep + `}`, "deeper": strings.Repeat("[", 1_000_000),
 		"utf-16": wide(call), "leading zero": "\x00" + call, "object": `{"tool_name":"Bash","tool_input":{"command":{"a":"ls"}}}`,
-		"cut": call[:len(call)-3], "empty": "", "list": "[" + call + "]",
+		"words a shell would divide": `{"tool_name":"Bash","tool_input":{"command":["rm -rf ~"]}}`,
+		"words a shell would expand": `{"tool_name":"Bash","tool_input":{"command":["rm","-rf","~"]}}`,
+		"input twice":                `{"tool_name":"Bash","tool_input":{"command":"rm -rf ~"},"tool_input":{"command":"ls"}}`,
+		"tool twice":                 `{"tool_name":"Bash","tool_name":"Read","tool_input":{"command":"rm -rf ~"}}`,
+		"cut":                        call[:len(call)-3], "empty": "", "list": "[" + call + "]",
 	} {
 		for _, native := range []string{"PreToolUse", "PermissionRequest"} {
 			if ev := decodeText("claude", native, payload); ev.Unreadable() == "" {
@@ -65,7 +69,7 @@ func TestDecodeTakesOddPayloads(t *testing.T) {
 		"null":         {`null`, "the payload is JSON but no object", nil},
 		"cut off":      {`{` + call + `,"x`, "the payload is not JSON: cut off at byte 84", []string{"ls\n-l"}},
 		"two values":   {`{` + call + `}{}`, "the payload is not JSON: something follows the value at byte 82", []string{"ls\n-l"}},
-		"twice":        {`{"tool_input":{"command":"first"},` + call + `}`, "", []string{"ls\n-l"}},
+		"twice":        {`{"tool_input":{"command":"first"},` + call + `}`, saidTwice, []string{"ls\n-l"}},
 		"no text":      {`{"tool_name":7,"tool_input":{"command":7}}`, noText, nil},
 		"no input":     {`{"tool_name":"Bash","tool_input":null}`, "", nil},
 		"an object":    {`{"tool_name":"Bash","tool_input":{"command":{"run":"ls"}}}`, noText, nil},

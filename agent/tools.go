@@ -182,14 +182,21 @@ func (p *place) put(value []byte, tool *event.Tool) bool {
 	}
 	list, whole := onlyWords(value)
 	if p.into == intoCommands {
-		// A command as a list of words is one command.
-		p.add(dialect.CommandLine(list), tool)
-		return whole
+		// A command as a list of words is one command. Where the agent's tool takes
+		// a text, nobody knows what it makes of words that a shell would divide.
+		line := dialect.CommandLine(list)
+		p.add(line, tool)
+		return whole && (tool.Kind != event.Shell || line == strings.Join(list, " ") || runsText(list))
 	}
 	for _, word := range list {
 		p.add(word, tool)
 	}
 	return true
+}
+
+// runsText reports whether a list of words is sh -c text.
+func runsText(list []string) bool {
+	return len(list) == 3 && list[2] == dialect.CommandLine(list)
 }
 
 func (p *place) add(text string, tool *event.Tool) {

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -222,6 +223,27 @@ func TestCovers(t *testing.T) {
 			if slices.Contains(got, wrong) {
 				t.Errorf("%s: %v is in %v", name, wrong, got)
 			}
+		}
+	}
+}
+
+// Where the state folder cannot be used (read-only, a file in its place), guards
+// decide with their defaults.
+func TestStateFolderThatCannotBeUsed(t *testing.T) {
+	dirs := home(t, map[string]string{"config.json": `{"guard.destructive":"off","guard.own-files":"off"}`})
+	if err := errors.Join(os.RemoveAll(dirs.State), os.MkdirAll(filepath.Dir(dirs.State), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dirs.State, nil, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"git push --force origin main", "hookmux off"} {
+		v := New(dirs, false).Decide(context.Background(), Call{
+			ID: "1", Time: time.Now(), Agent: "claude", Event: "PreToolUse", Cwd: dirs.Home,
+			Payload: []byte(bash(command)), Env: func(string) string { return "" },
+		})
+		if v.Decision.Verdict == event.None || v.Decision.Verdict == event.Allow {
+			t.Errorf("%s is answered with %s, want a refusal or a question", command, v.Decision.Verdict.Word())
 		}
 	}
 }

@@ -83,3 +83,71 @@ func TestNewPINCanBeUsedAtOnce(t *testing.T) {
 		t.Errorf("a PIN that was never tried: %v", err)
 	}
 }
+
+// A clock that is set back makes no wrong PIN forgotten and no pause shorter; a
+// clock that runs on ends the pause, not earlier than it should.
+func TestClockSetBack(t *testing.T) {
+	p, err := OpenPIN(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.rounds = 100
+	if err := p.Change("", "2468"); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	p.now = func() time.Time { return now }
+	wrong := func() string {
+		err := p.Check("0000")
+		if err == nil {
+			t.Fatal("a wrong PIN is right")
+		}
+		return err.Error()
+	}
+	for range pinTries - 1 {
+		wrong()
+		now = now.Add(-24 * time.Hour)
+	}
+	if got := wrong(); !strings.Contains(got, "no more tries") {
+		t.Errorf("wrong PINs while the clock is set back: %q, want a pause", got)
+	}
+	for _, at := range []time.Duration{-time.Hour, 0, pinPause - time.Second} {
+		begin := now
+		now = now.Add(at)
+		if err := p.Check("2468"); err == nil || !strings.Contains(err.Error(), "too many") {
+			t.Errorf("%s after the last try: %v, want the pause", at, err)
+		}
+		now = begin
+	}
+	now = now.Add(pinPause)
+	if err := p.Check("2468"); err != nil {
+		t.Errorf("when the pause is over: %v", err)
+	}
+}
+
+// A day without a try forgets the wrong ones, and not less.
+func TestWrongPINsAreForgotten(t *testing.T) {
+	for _, c := range []struct {
+		later time.Duration
+		pause bool
+	}{{pinForgets, true}, {pinForgets + time.Second, false}} {
+		p, err := OpenPIN(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.rounds = 100
+		if err := p.Change("", "2468"); err != nil {
+			t.Fatal(err)
+		}
+		now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+		p.now = func() time.Time { return now }
+		for range pinTries - 1 {
+			_ = p.Check("0000")
+		}
+		now = now.Add(c.later)
+		err = p.Check("0000")
+		if err == nil || strings.Contains(err.Error(), "no more tries") != c.pause {
+			t.Errorf("one more after %s: %v, want a pause: %v", c.later, err, c.pause)
+		}
+	}
+}

@@ -26,7 +26,7 @@ func TestRowsAreWhole(t *testing.T) {
 			t.Errorf("%s: texts are parts of one line", a.Name)
 		}
 	}
-	if len(seen) < 150 {
+	if len(seen) < 220 {
 		t.Errorf("%d rows: the list only grows", len(seen))
 	}
 }

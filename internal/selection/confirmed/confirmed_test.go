@@ -113,6 +113,42 @@ func TestWhatIsInForce(t *testing.T) {
 	}
 }
 
+// However a file loses what was confirmed, that stays in force and the change
+// waits: emptied, removed, a link to nowhere or to another file, a folder in its
+// place, renamed.
+func TestLostFilesLoseNothing(t *testing.T) {
+	for name, spoil := range map[string]func(h *home) error{
+		"emptied": func(h *home) error { return os.Truncate(h.file, 0) },
+		"removed": func(h *home) error { return os.Remove(h.file) },
+		"dangling": func(h *home) error {
+			return errors.Join(os.Remove(h.file), os.Symlink(h.file+".nowhere", h.file))
+		},
+		"linked": func(h *home) error {
+			return errors.Join(os.WriteFile(h.file+".other", []byte("evil\n"), 0o600), os.Remove(h.file),
+				os.Symlink(h.file+".other", h.file))
+		},
+		"a folder": func(h *home) error { return errors.Join(os.Remove(h.file), os.Mkdir(h.file, 0o700)) },
+		"renamed":  func(h *home) error { return os.Rename(h.file, h.file+".old") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			h.write(h.file, "a\nno x\n")
+			s, _ := h.open()
+			if _, err := s.Take(""); err != nil {
+				t.Fatal(err)
+			}
+			if err := spoil(h); err != nil {
+				t.Fatal(err)
+			}
+			s, f := h.open()
+			h.wantForce(f, "a\nno x\n")
+			if list, _ := s.Pending(); len(list) != 1 {
+				t.Errorf("pending are %+v, want the one file", list)
+			}
+		})
+	}
+}
+
 func TestOnlyWhatWasSeenIsTaken(t *testing.T) {
 	h := newHome(t)
 	s, f := h.open()
