@@ -1,0 +1,131 @@
+package event
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestDenialSaysWhoWhyAndHow(t *testing.T) {
+	for _, c := range []struct{ who, reason, allow, want string }{
+		{"guard.x", "it deletes", "", "hookmux: guard.x stopped this: it deletes."},
+		{"guard.x", "it deletes.", "run y.", "hookmux: guard.x stopped this: it deletes. run y."},
+		{"a\nb", "one\ntwo", "three\nfour", "hookmux: a b stopped this: one two. three four."},
+	} {
+		got := Denial(c.who, c.reason, c.allow)
+		if got != c.want {
+			t.Errorf("Denial(%q, %q, %q) = %q, want %q", c.who, c.reason, c.allow, got, c.want)
+		}
+		if !IsDenial(got) || strings.Contains(got, "\n") {
+			t.Errorf("%q is no denial in one line", got)
+		}
+	}
+	for _, text := range []string{"", "hookmux: hello", "x stopped this: y", "it stopped this: hookmux: "} {
+		if IsDenial(text) {
+			t.Errorf("%q passes for a denial", text)
+		}
+	}
+}
+
+func TestInquiriesThatCanBeAnswered(t *testing.T) {
+	for _, c := range []struct {
+		q    Inquiry
+		want bool
+	}{
+		{Inquiry{}, false}, {Inquiry{Free: true}, true}, {Inquiry{Options: []Option{{Label: "a"}}}, true},
+		{Inquiry{Optional: true, Multi: true, Text: "x"}, false},
+	} {
+		if got := c.q.Answerable(); got != c.want {
+			t.Errorf("%+v is answerable: %v, want %v", c.q, got, c.want)
+		}
+	}
+}
+
+func TestReviewedByAgent(t *testing.T) {
+	for _, c := range []struct {
+		kind     Kind
+		reviewer Reviewer
+		want     bool
+	}{
+		{PermissionRequest, ReviewerAgent, true}, {PermissionRequest, ReviewerPerson, false},
+		{PermissionRequest, "", false}, {ToolBefore, ReviewerAgent, false},
+	} {
+		if got := (&Event{Kind: c.kind, Reviewer: c.reviewer}).ReviewedByAgent(); got != c.want {
+			t.Errorf("%s reviewed by %q: %v, want %v", c.kind, c.reviewer, got, c.want)
+		}
+	}
+}
+
+// Only calls that guards look at can be unreadable; a cut payload is one only
+// where the input was cut away with it.
+func TestUnreadableCalls(t *testing.T) {
+	input := &Tool{Input: json.RawMessage(`{"command":"ls"}`)}
+	for name, c := range map[string]struct {
+		ev   Event
+		want bool
+	}{
+		"whole":                 {Event{Kind: ToolBefore, Tool: input}, false},
+		"malformed":             {Event{Kind: ToolBefore, Tool: input, Malformed: "x"}, true},
+		"malformed permission":  {Event{Kind: PermissionRequest, Malformed: "x"}, true},
+		"malformed afterwards":  {Event{Kind: ToolAfter, Malformed: "x"}, false},
+		"cut, with input":       {Event{Kind: ToolBefore, Tool: input, Truncated: true}, false},
+		"cut, without input":    {Event{Kind: ToolBefore, Tool: &Tool{}, Truncated: true}, true},
+		"cut, without a tool":   {Event{Kind: ToolBefore, Truncated: true}, true},
+		"cut afterwards":        {Event{Kind: ToolAfter, Truncated: true}, false},
+		"no tool, and not cut":  {Event{Kind: ToolBefore}, false},
+		"a turn that is ending": {Event{Kind: TurnEnd, Truncated: true, Malformed: "x"}, false},
+	} {
+		if got := c.ev.Unreadable(); (got != "") != c.want {
+			t.Errorf("%s: unreadable because of %q, want a reason: %v", name, got, c.want)
+		}
+	}
+}
+
+func TestSettledPartsFit(t *testing.T) {
+	in := json.RawMessage(`{"a":1}`)
+	null := json.RawMessage(`null`)
+	for name, c := range map[string]struct{ d, want Decision }{
+		"null is no input":       {Decision{Verdict: Modify, Input: null}, Decision{}},
+		"null is no output":      {Decision{Output: null}, Decision{}},
+		"modify without input":   {Decision{Verdict: Modify}, Decision{}},
+		"allowed without input":  {Decision{Verdict: Modify, Allowed: true}, Decision{Verdict: Allow}},
+		"allow with input":       {Decision{Verdict: Allow, Input: in}, Decision{Verdict: Modify, Allowed: true, Input: in}},
+		"input alone":            {Decision{Input: in}, Decision{Verdict: Modify, Input: in}},
+		"allowed input, no word": {Decision{Input: in, Allowed: true}, Decision{Verdict: Modify, Input: in}},
+		"modify with input":      {Decision{Verdict: Modify, Input: in}, Decision{Verdict: Modify, Input: in}},
+		"deny is not allowed":    {Decision{Verdict: Deny, Allowed: true}, Decision{Verdict: Deny}},
+		"ask with input stays":   {Decision{Verdict: Ask, Input: in}, Decision{Verdict: Ask, Input: in}},
+	} {
+		got := c.d.Settled()
+		if got.Verdict != c.want.Verdict || got.Allowed != c.want.Allowed || string(got.Input) != string(c.want.Input) ||
+			string(got.Output) != string(c.want.Output) {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+// A stronger verdict brings its own reason, even an empty one; a weaker one
+// changes nothing; what keeps an agent going is said by everybody.
+func TestReasonsFollowTheVerdict(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, second Decision
+		want          string
+	}{
+		"stronger":            {Decision{Verdict: Allow, Reason: "fine"}, Decision{Verdict: Deny, Reason: "no"}, "no"},
+		"stronger, silent":    {Decision{Verdict: Allow, Reason: "fine"}, Decision{Verdict: Deny}, ""},
+		"weaker":              {Decision{Verdict: Deny, Reason: "no"}, Decision{Verdict: Allow, Reason: "fine"}, "no"},
+		"weaker after silent": {Decision{Verdict: Deny}, Decision{Verdict: Allow, Reason: "fine"}, ""},
+		"equal, first silent": {Decision{Verdict: Deny}, Decision{Verdict: Deny, Reason: "no"}, "no"},
+		"equal, both speak":   {Decision{Verdict: Deny, Reason: "a"}, Decision{Verdict: Deny, Reason: "b"}, "a"},
+		"going on, both": {Decision{KeepGoing: true, Reason: "a"}, Decision{KeepGoing: true, Reason: "b"},
+			"a\nb"},
+		"going on, one silent":  {Decision{KeepGoing: true}, Decision{KeepGoing: true, Reason: "b"}, "b"},
+		"going on, other quiet": {Decision{KeepGoing: true, Reason: "a"}, Decision{KeepGoing: true}, "a"},
+	} {
+		got := c.first
+		got.Merge(c.second)
+		if got.Reason != c.want {
+			t.Errorf("%s: %q, want %q", name, got.Reason, c.want)
+		}
+	}
+}
