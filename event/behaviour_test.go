@@ -129,3 +129,52 @@ func TestReasonsFollowTheVerdict(t *testing.T) {
 		}
 	}
 }
+
+func TestEventsThatAsk(t *testing.T) {
+	for _, c := range []struct {
+		kind Kind
+		tool *Tool
+		want bool
+	}{
+		{UserQuestion, nil, true}, {UserPlan, nil, true}, {ToolBefore, nil, false}, {PermissionRequest, nil, false},
+		{ToolBefore, &Tool{Kind: Question}, true}, {ToolBefore, &Tool{Kind: Plan}, true},
+		{ToolBefore, &Tool{Kind: Shell}, false}, {PermissionRequest, &Tool{Kind: Question}, true},
+		{PermissionRequest, &Tool{Kind: Plan}, true}, {ToolAfter, &Tool{Kind: Question}, false},
+		{TurnEnd, &Tool{Kind: Plan}, false},
+	} {
+		if got := (&Event{Kind: c.kind, Tool: c.tool}).Asks(); got != c.want {
+			t.Errorf("%s with %+v asks: %v, want %v", c.kind, c.tool, got, c.want)
+		}
+	}
+}
+
+// An answer is found by the agent's id, else by the words, else by its place.
+func TestAnswersFindTheirQuestion(t *testing.T) {
+	byID := QuestionAnswer{ID: "1", Question: "other words"}
+	byWords := QuestionAnswer{Question: "which?"}
+	byPlace := QuestionAnswer{Text: "here"}
+	for name, c := range map[string]struct {
+		answer *Answer
+		q      Inquiry
+		at     int
+		want   QuestionAnswer
+		found  bool
+	}{
+		"no answer":               {nil, Inquiry{ID: "1"}, 0, QuestionAnswer{}, false},
+		"by id":                   {&Answer{Answers: []QuestionAnswer{byWords, byID}}, Inquiry{ID: "1"}, 0, byID, true},
+		"another id":              {&Answer{Answers: []QuestionAnswer{byID}}, Inquiry{ID: "2"}, 0, QuestionAnswer{}, false},
+		"by words":                {&Answer{Answers: []QuestionAnswer{byID, byWords}}, Inquiry{Text: "which?"}, 0, byWords, true},
+		"words of one with id":    {&Answer{Answers: []QuestionAnswer{byID}}, Inquiry{Text: "other words"}, 0, QuestionAnswer{}, false},
+		"other words":             {&Answer{Answers: []QuestionAnswer{byWords}}, Inquiry{Text: "what?"}, 0, QuestionAnswer{}, false},
+		"by place":                {&Answer{Answers: []QuestionAnswer{byWords, byPlace}}, Inquiry{Text: "what?"}, 1, byPlace, true},
+		"by place, with an id":    {&Answer{Answers: []QuestionAnswer{byPlace}}, Inquiry{ID: "1"}, 0, byPlace, true},
+		"a place too far":         {&Answer{Answers: []QuestionAnswer{byPlace}}, Inquiry{Text: "what?"}, 1, QuestionAnswer{}, false},
+		"no words, but a place":   {&Answer{Answers: []QuestionAnswer{byPlace}}, Inquiry{}, 0, byPlace, true},
+		"no words, another place": {&Answer{Answers: []QuestionAnswer{byPlace}}, Inquiry{}, 3, QuestionAnswer{}, false},
+	} {
+		got, found := c.answer.AnswerTo(&c.q, c.at)
+		if found != c.found || got.ID != c.want.ID || got.Question != c.want.Question || got.Text != c.want.Text {
+			t.Errorf("%s: %+v %v, want %+v %v", name, got, found, c.want, c.found)
+		}
+	}
+}

@@ -135,16 +135,14 @@ func (d Decision) Settled() Decision {
 	if isNull(d.Output) {
 		d.Output = nil
 	}
-	switch {
-	case d.Input == nil && d.Verdict == Modify:
+	if d.Input == nil && d.Verdict == Modify {
 		d.Verdict = None
 		if d.Allowed {
 			d.Verdict = Allow
 		}
-	case d.Input != nil && d.Verdict == Allow:
-		d.Verdict, d.Allowed = Modify, true // approved as changed
-	case d.Input != nil && d.Verdict == None:
-		d.Verdict, d.Allowed = Modify, false
+	}
+	if d.Input != nil && (d.Verdict == Allow || d.Verdict == None) {
+		d.Verdict, d.Allowed = Modify, d.Verdict == Allow // approved as changed
 	}
 	d.Allowed = d.Allowed && d.Verdict == Modify
 	if d.Answer != nil && !d.Answer.fits(d.Verdict, d.Allowed) {
@@ -210,23 +208,26 @@ func (d *Decision) Merge(next Decision) {
 // who wants it.
 func (d *Decision) mergeReason(next *Decision) {
 	stronger := next.Verdict.rank() - d.Verdict.rank()
-	switch {
-	case d.KeepGoing && next.KeepGoing && stronger == 0:
+	if d.KeepGoing && next.KeepGoing && stronger == 0 {
 		d.Reason = join(d.Reason, next.Reason)
-	case stronger > 0:
+		return
+	}
+	if stronger > 0 {
 		if next.Reason != "" || !d.KeepGoing {
 			d.Reason = next.Reason
 		}
-	case d.Reason == "" && (stronger == 0 || next.KeepGoing):
+		return
+	}
+	if d.Reason == "" && (stronger == 0 || next.KeepGoing) {
 		d.Reason = next.Reason
 	}
 }
 
 func join(a, b string) string {
-	switch {
-	case a == "":
+	if a == "" {
 		return b
-	case b == "":
+	}
+	if b == "" {
 		return a
 	}
 	return a + "\n" + b

@@ -169,13 +169,11 @@ func (t *Tool) Paths() []string {
 // "" when it can be known, and for events that are no such call. A guard must
 // take it for something it objects to.
 func (e *Event) Unreadable() string {
-	switch {
-	case !e.Kind.Guarded():
+	if !e.Kind.Guarded() {
 		return ""
-	case e.Malformed != "":
-		return e.Malformed
-	case e.Truncated && (e.Tool == nil || len(e.Tool.Input) == 0):
+	}
+	if e.Malformed == "" && e.Truncated && (e.Tool == nil || len(e.Tool.Input) == 0) {
 		return "the payload was too large and is cut"
 	}
-	return ""
+	return e.Malformed
 }

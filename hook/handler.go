@@ -72,23 +72,33 @@ type Entry struct {
 // an error.
 func NewEntry(r Registration, run Handler, scope string) (*Entry, error) {
 	m, err := compileMatch(r.Match)
-	switch {
-	case err != nil:
-	case r.ID == "":
-		err = errors.New("id is missing")
-	case r.Agent == "" || r.HookType == "":
-		err = errors.New("agent or hookType is missing; write \"*\" for any")
-	case run == nil:
-		err = errors.New("handler is missing")
-	case r.Mode != "" && !r.Mode.known():
-		err = errMode(r.Mode)
-	case !r.OnFailure.known():
-		err = errOnFailure(r.OnFailure)
+	if err == nil {
+		err = checkEntry(&r, run)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.ID, err)
 	}
 	return &Entry{Registration: r, Run: run, Scope: scope, match: m}, nil
+}
+
+// checkEntry says what a registration lacks that is to run.
+func checkEntry(r *Registration, run Handler) error {
+	if r.ID == "" {
+		return errors.New("id is missing")
+	}
+	if r.Agent == "" || r.HookType == "" {
+		return errors.New("agent or hookType is missing; write \"*\" for any")
+	}
+	if run == nil {
+		return errors.New("handler is missing")
+	}
+	if r.Mode != "" && !r.Mode.known() {
+		return errMode(r.Mode)
+	}
+	if !r.OnFailure.known() {
+		return errOnFailure(r.OnFailure)
+	}
+	return nil
 }
 
 // For reports whether the entry is meant for ev: agent, type and match.

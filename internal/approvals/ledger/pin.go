@@ -65,10 +65,8 @@ func OpenPIN(dir string) (*PIN, error) {
 	p := &PIN{dir: dir, now: time.Now, rounds: pinRounds}
 	var h pinHash
 	err := loadSealed(dir, pinFile, &h)
-	switch {
-	case err != nil:
-		p.broken = err
-	case len(h.Hash) > 0:
+	p.broken = err
+	if err == nil && len(h.Hash) > 0 {
 		p.kept = &h
 	}
 	triesErr := loadSealed(dir, triesFile, &p.tries)

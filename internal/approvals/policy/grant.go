@@ -48,25 +48,28 @@ type Rule struct {
 // words for the person, where there is none that means the same every time.
 func RuleFor(ev *event.Event) (Rule, error) {
 	t := ev.Tool
-	switch {
-	case t == nil:
+	if t == nil {
 		return Rule{}, fmt.Errorf("there is no call to allow")
-	case ev.Truncated || ev.Malformed != "":
+	}
+	if ev.Truncated || ev.Malformed != "" {
 		return Rule{}, fmt.Errorf("the agent sent only a part of the input, so no rule can be made of it")
 	}
-	switch {
-	case len(t.Commands) > 0:
+	if len(t.Commands) > 0 {
 		return commandRule(ev)
-	case (t.Kind == event.FileWrite || t.Kind == event.FileEdit) && len(t.Writes) > 0:
+	}
+	if (t.Kind == event.FileWrite || t.Kind == event.FileEdit) && len(t.Writes) > 0 {
 		return Rule{Writes: absolutePaths(t.Writes, ev.Cwd)}, nil
-	case t.Kind == event.Fetch && t.URL != "":
+	}
+	if t.Kind == event.Fetch && t.URL != "" {
 		if host := hostOf(t.URL); host != "" {
 			return Rule{Host: host}, nil
 		}
 		return Rule{}, fmt.Errorf("the address has no host that a rule could name")
-	case t.MCP != nil && t.MCP.Tool != "":
+	}
+	if t.MCP != nil && t.MCP.Tool != "" {
 		return Rule{Server: t.MCP.Server, Method: t.MCP.Tool}, nil
-	case t.Name == "":
+	}
+	if t.Name == "" {
 		return Rule{}, fmt.Errorf("the tool has no name")
 	}
 	input := canonicaljson.Of(t.CurrentInput())

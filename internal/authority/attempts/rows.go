@@ -78,7 +78,7 @@ print(s.makefile().readline())' "` + socketOfTheHub + `" | cat`},
 		Command: "env -i HOME=$HOME PATH=$PATH SSH_CONNECTION='192.0.2.1 5 192.0.2.2 22' SSH_TTY=/dev/pts/0 " +
 			"XDG_SESSION_ID=1 TERM=xterm DO"},
 	{Name: "real-login-shell", Class: Person, On: Process | Agent, End: Refused, Needs: "bash",
-		Try: "an interactive login shell of its own", Command: "bash --norc --noprofile -lic 'DO' </dev/null"},
+		Try: "an interactive login shell of its own", Command: "setsid -w bash --norc --noprofile -lic 'DO' </dev/null"},
 	{Name: "real-login-name", Class: Person, On: Process | Agent, End: Refused, Needs: "bash",
 		Try: "a shell that calls itself a login shell (`-bash`)", Command: "bash -c 'exec -a -bash DO'"},
 	{Name: "real-process-group", Class: Person, On: Process | Agent, End: Refused, Needs: "perl",
@@ -100,7 +100,7 @@ print(s.makefile().readline())' "` + socketOfTheHub + `" | cat`},
 		Command: "setpriv --no-new-privs DO"},
 	{Name: "real-nested-terminals", Class: Person, On: Process | Agent, End: Refused, Needs: "script",
 		Try:     "a terminal inside a terminal (`script` in `script`)",
-		Command: "script -qc 'script -qc DO /dev/null' /dev/null </dev/null"},
+		Command: `script -qc "script -qc 'DO' /dev/null" /dev/null </dev/null`},
 }
 
 // unavailable are attempts to have nobody look at a call.
