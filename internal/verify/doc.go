@@ -19,6 +19,11 @@
 //     claim is a subject, and a claim that no check takes up is shown as
 //     unproven), plays the acts they need and gives a Report. recordings keeps
 //     what earlier runs saw.
+//   - scenarios: sessions with what a person at the screen would say about them,
+//     written down before anything runs; real agents play them, and the recordings
+//     are replayed by the tests of package sessions. soak lets several agents run side
+//     by side and compares their screens with what hookmux says; looks knows the
+//     agents' dialogs. shells runs hookmux in people's shells.
 //
 // The contract: no account, no tokens, nothing outside the stage's own folder
 // is written, every process that is started is ended by its own id, and what
