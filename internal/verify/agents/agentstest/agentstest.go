@@ -78,7 +78,7 @@ type Stage struct {
 }
 
 // Timeout is how long a headless turn may take on a busy machine.
-const Timeout = 2 * time.Minute
+const Timeout = 4 * time.Minute
 
 // NewStage prepares a stage; the scenario can be changed later with
 // Model.Play(stage.Run, …). Everything ends with the test.
