@@ -31,7 +31,7 @@ type options struct {
 	help, version bool
 }
 
-func parse(args []string, getenv func(string) string) (opt options, err error) {
+func parseArgs(args []string, getenv func(string) string) (opt options, err error) {
 	opt.deny = getenv("HOOKMUX_ON_UNAVAILABLE") == "deny"
 	opt.debug = getenv("HOOKMUX_DEBUG") != ""
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {

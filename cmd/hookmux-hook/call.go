@@ -52,37 +52,37 @@ func newCall(opt options, env []string, start time.Time) *call {
 const unreachable = "hookmux: the hub can't be reached, and this hook was installed to refuse then; run hookmux " +
 	"status\n"
 
-// do makes the call. It runs beside supervise, which reads nothing of what do
-// writes.
-func (c *call) do(stdin io.Reader, stderr io.Writer) neutral.Answer {
+// makeCall makes the call. It runs beside superviseCall, which reads nothing of
+// what it writes.
+func (c *call) makeCall(stdin io.Reader, stderr io.Writer) neutral.Answer {
 	if c.request.ID == "" {
 		payload, truncated := c.read, c.cut
 		if truncated {
-			drain(stdin)
+			drainStream(stdin)
 		} else {
 			payload, truncated = readPayload(c.read, untilIdle(stdin))
 			if _, ok := stdin.(fd); ok {
-				go drain(stdin) // what an agent that never closes it may still write
+				go drainStream(stdin) // what an agent that never closes it may still write
 			}
 		}
 		if c.opt.disabled {
 			return c.row.Neutral
 		}
-		c.prepare(payload, truncated)
+		c.prepareRequest(payload, truncated)
 	}
-	reply, err := c.exchange()
+	reply, err := c.exchangeFrames()
 	if err == nil {
 		return answerOf(reply)
 	}
 	if c.opt.debug {
-		say(stderr, "hookmux-hook: "+err.Error()+"\n")
+		writeText(stderr, "hookmux-hook: "+err.Error()+"\n")
 	}
 	return c.withoutHub(stderr)
 }
 
-func (c *call) prepare(payload []byte, truncated bool) {
+func (c *call) prepareRequest(payload []byte, truncated bool) {
 	c.request = frame.Request{
-		ID:        c.id(),
+		ID:        c.callID(),
 		Agent:     c.opt.agent,
 		Event:     c.opt.event,
 		Cwd:       workingDir(),
@@ -93,9 +93,9 @@ func (c *call) prepare(payload []byte, truncated bool) {
 	}
 }
 
-// id is the key of this call: what a plugin sent the event under already, so
+// callID is the key of this call: what a plugin sent the event under already, so
 // that it counts once, or else a new one.
-func (c *call) id() string {
+func (c *call) callID() string {
 	if c.opt.id == "" || len(c.opt.id) > 64 {
 		return frame.NewID()
 	}
@@ -125,26 +125,26 @@ var (
 	errStuck  = errors.New("the hub shows no sign of life; it may have been stopped")
 )
 
-// exchange gets the hub's reply, or makes sure that the event isn't lost.
-func (c *call) exchange() (frame.Reply, error) {
+// exchangeFrames gets the hub's reply, or makes sure that the event isn't lost.
+func (c *call) exchangeFrames() (frame.Reply, error) {
 	for sends := 1; ; sends++ {
 		conn := c.sent
 		if conn == noConn {
 			var err error
-			if conn, err = c.reach(); err != nil {
+			if conn, err = c.reachHub(); err != nil {
 				return frame.Reply{}, err
 			}
-			if conn, err = c.transmit(conn); err != nil {
+			if conn, err = c.transmitRequest(conn); err != nil {
 				conn.close()
-				if c.lost(sends, err) {
-					return frame.Reply{}, errors.Join(err, c.leave())
+				if c.isLost(sends, err) {
+					return frame.Reply{}, errors.Join(err, c.leaveEvent())
 				}
 				continue
 			}
 		}
 		c.sent = noConn
 		sent := time.Now()
-		reply, err := c.receive(conn)
+		reply, err := c.receiveReply(conn)
 		conn.close()
 		if err == nil {
 			return reply, nil
@@ -155,38 +155,38 @@ func (c *call) exchange() (frame.Reply, error) {
 		if errors.Is(err, errStuck) {
 			sends = max(sends, maxSends-1) // once more on a new connection
 		}
-		if c.lost(sends, err) {
+		if c.isLost(sends, err) {
 			// Whether the hub has it we can't know. Left twice it still counts
 			// once, because the id is the key.
-			return frame.Reply{}, errors.Join(err, c.leave())
+			return frame.Reply{}, errors.Join(err, c.leaveEvent())
 		}
 	}
 }
 
-// lost tells that asking once more is no use.
-func (c *call) lost(sends int, err error) bool {
+// isLost tells that asking once more is no use.
+func (c *call) isLost(sends int, err error) bool {
 	return c.observes || sends == maxSends || errors.Is(err, errSilent) || time.Now().After(c.time.giveUp)
 }
 
-// reach connects to the hub that is there, or else to one it brings up. If
+// reachHub connects to the hub that is there, or else to one it brings up. If
 // that fails, the event is in the spool.
-func (c *call) reach() (conn, error) {
+func (c *call) reachHub() (conn, error) {
 	dirs, err := paths.RuntimeOnly(c.getenv)
 	if err != nil {
 		return noConn, err
 	}
-	conn, err := c.connect(dirs, c.time.reachFrom(time.Now(), c.observes))
+	conn, err := c.connectHub(dirs, c.time.reachFrom(time.Now(), c.observes))
 	if err != nil {
 		return c.bringUp(err)
 	}
 	return conn, nil
 }
 
-func (c *call) connect(d paths.Dirs, until time.Time) (conn, error) {
+func (c *call) connectHub(d paths.Dirs, until time.Time) (conn, error) {
 	if err := d.CheckSocket(); err != nil {
 		return noConn, err
 	}
-	conn, err := dial(d.Socket(), until)
+	conn, err := dialHub(d.Socket(), until)
 	if err != nil {
 		return noConn, err
 	}
@@ -215,7 +215,7 @@ func (c *call) bringUp(why error) (conn, error) {
 	var got conn
 	until := c.time.reachFrom(time.Now(), c.observes)
 	err = hubstart.Ensure(dirs, program, hubstart.Options{Env: c.env}, until, func() (err error) {
-		got, err = c.connect(dirs, until)
+		got, err = c.connectHub(dirs, until)
 		return err
 	})
 	if err != nil {
@@ -233,24 +233,24 @@ func (c *call) startOnly(d paths.Dirs) error {
 	return err
 }
 
-// transmit sends the request and says until when its reply is waited for.
-func (c *call) transmit(conn conn) (conn, error) {
+// transmitRequest sends the request and says until when its reply is waited for.
+func (c *call) transmitRequest(conn conn) (conn, error) {
 	now := time.Now()
 	if !c.time.answerBy.IsZero() {
 		// Not 0, which would mean that there is no deadline.
 		c.request.Deadline = max(time.Millisecond, c.time.answerBy.Sub(now))
 	}
 	conn.until = c.time.waitFrom(now, c.observes)
-	return conn, c.send(conn)
+	return conn, c.sendRequest(conn)
 }
 
-// receive waits for the reply and reads it.
-func (c *call) receive(conn conn) (frame.Reply, error) {
+// receiveReply waits for the reply and reads it.
+func (c *call) receiveReply(conn conn) (frame.Reply, error) {
 	dirs, err := paths.RuntimeOnly(c.getenv)
 	if err != nil {
 		return frame.Reply{}, err
 	}
-	if err := c.await(conn, dirs); err != nil {
+	if err := c.awaitReply(conn, dirs); err != nil {
 		return frame.Reply{}, err
 	}
 	return c.readReply(conn)
@@ -274,7 +274,7 @@ func (c *call) readReply(conn conn) (frame.Reply, error) {
 // copyBelow is up to where one write of a copy is cheaper than three writes.
 const copyBelow = 256 << 10
 
-func (c *call) send(conn conn) error {
+func (c *call) sendRequest(conn conn) error {
 	if len(c.request.Payload) < copyBelow {
 		size := 512 + len(c.request.Cwd) + len(c.request.Payload) + len(c.request.Env)
 		_, err := conn.Write(frame.AppendRequest(make([]byte, 0, size), &c.request))
@@ -288,7 +288,7 @@ func (c *call) send(conn conn) error {
 	return nil
 }
 
-func (c *call) leave() error {
+func (c *call) leaveEvent() error {
 	dirs, err := paths.Find(c.getenv)
 	if err != nil {
 		return err

@@ -25,28 +25,28 @@ const unchecked = "hookmux could not check this call: its hub does not answer an
 // as `hookmux judge` decides. It knows which guards are on; the note is no more
 // than a file that any program of the user can write, so it can only add events.
 func (c *call) withoutHub(stderr io.Writer) neutral.Answer {
-	if c.observes || c.deniesUnavailable() || !c.guarded() && !c.coveredByBuiltin() {
-		return c.unavailable()
+	if c.observes || c.deniesUnavailable() || !c.isGuarded() && !c.coveredByBuiltin() {
+		return c.answerUnavailable()
 	}
-	answer, err := c.judge()
+	answer, err := c.runJudge()
 	if err == nil {
 		return answer
 	}
 	if c.opt.debug {
-		say(stderr, "hookmux-hook: hookmux judge: "+err.Error()+"\n")
+		writeText(stderr, "hookmux-hook: hookmux judge: "+err.Error()+"\n")
 	}
-	return c.unavailable()
+	return c.answerUnavailable()
 }
 
-// unavailable is the answer while nobody can be asked about the call. Its time
+// answerUnavailable is the answer while nobody can be asked about the call. Its time
 // may be over, so it does nothing that could take long.
-func (c *call) unavailable() neutral.Answer {
+func (c *call) answerUnavailable() neutral.Answer {
 	switch {
 	case c.observes:
 		return c.row.Neutral
 	case c.deniesUnavailable():
 		return c.row.Deny
-	case !c.guarded():
+	case !c.isGuarded():
 		return c.row.Neutral
 	case !c.known:
 		return neutral.Answer{Exit: 2, Stderr: unchecked}
@@ -57,10 +57,10 @@ func (c *call) unavailable() neutral.Answer {
 // deniesUnavailable: the user chose that calls are refused then.
 func (c *call) deniesUnavailable() bool { return c.opt.deny && c.row.Deny != (neutral.Answer{}) }
 
-// guarded reports whether a guard, a rule or a hook that guards has a say in
+// isGuarded reports whether a guard, a rule or a hook that guards has a say in
 // this event. Where hookmux was in use once, a note that is missing or damaged
 // counts as guards on.
-func (c *call) guarded() bool {
+func (c *call) isGuarded() bool {
 	dirs, err := paths.Find(c.getenv)
 	if err != nil {
 		return false
@@ -111,8 +111,8 @@ const judgeWait = 15 * time.Second
 // maxAnswer bounds what is read of its answer.
 const maxAnswer = 32 << 20
 
-// judge runs `hookmux judge`, which decides without a hub.
-func (c *call) judge() (neutral.Answer, error) {
+// runJudge runs `hookmux judge`, which decides without a hub.
+func (c *call) runJudge() (neutral.Answer, error) {
 	program, err := hubstart.FindProgram(c.getenv)
 	if err != nil {
 		return neutral.Answer{}, err
@@ -122,7 +122,7 @@ func (c *call) judge() (neutral.Answer, error) {
 		args = append(args, "--truncated")
 	}
 	args = append(args, c.opt.agent, c.opt.event)
-	until := earlier(time.Now().Add(judgeWait), c.time.last)
+	until := earlierOf(time.Now().Add(judgeWait), c.time.last)
 	out, err := runProgram(args, c.env, c.request.Payload, until)
 	if err != nil {
 		return neutral.Answer{}, err

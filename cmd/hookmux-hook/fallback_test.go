@@ -270,12 +270,12 @@ func TestProgramOfThePeer(t *testing.T) {
 func TestPeerIsThisUser(t *testing.T) {
 	w := newWorld(t)
 	w.listen(func(net.Conn, frame.Request, int) {})
-	c, err := dial(w.dirs.Socket(), time.Now().Add(20*time.Second))
+	c, err := dialHub(w.dirs.Socket(), time.Now().Add(20*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.close()
-	if _, uid, err := c.peer(); err != nil || uid != os.Getuid() {
+	if _, uid, err := c.peerOf(); err != nil || uid != os.Getuid() {
 		t.Errorf("the peer is user %d, %v; want %d", uid, err, os.Getuid())
 	}
 	if err := checkPeer(c, w.dirs); err != nil {

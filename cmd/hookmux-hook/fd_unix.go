@@ -23,7 +23,7 @@ func (f fd) Read(p []byte) (int, error) {
 			return n, nil
 		case err == nil:
 			return 0, io.EOF
-		case !again(err):
+		case !worthRepeating(err):
 			return 0, err
 		}
 	}
@@ -36,15 +36,15 @@ func (f fd) Write(p []byte) (int, error) {
 		if done == len(p) {
 			return done, nil
 		}
-		if err != nil && !again(err) {
+		if err != nil && !worthRepeating(err) {
 			return done, err
 		}
 	}
 }
 
-// again tells that a call is worth repeating. A stream that some parent made
+// worthRepeating tells that a call is worth repeating. A stream that some parent made
 // non-blocking is asked again after a moment.
-func again(err error) bool {
+func worthRepeating(err error) bool {
 	if errors.Is(err, syscall.EAGAIN) {
 		time.Sleep(time.Millisecond)
 		return true
@@ -54,7 +54,7 @@ func again(err error) bool {
 
 func isTerminal(r io.Reader) bool {
 	f, ok := r.(fd)
-	return ok && terminal(int(f))
+	return ok && isTerminalFD(int(f))
 }
 
 func workingDir() string {
@@ -75,49 +75,49 @@ type conn struct {
 
 var noConn = conn{fd: -1}
 
-// dial connects, and gives up at until: a hub that doesn't accept any more
+// dialHub connects, and gives up at until: a hub that doesn't accept any more
 // keeps its callers waiting once its queue is full.
-func dial(path string, until time.Time) (conn, error) {
+func dialHub(path string, until time.Time) (conn, error) {
 	s, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		return noConn, os.NewSyscallError("socket", err)
 	}
 	c := conn{fd: s, until: until}
-	c.limit(syscall.SO_SNDTIMEO)
+	c.setLimit(syscall.SO_SNDTIMEO)
 	for {
 		err = syscall.Connect(s, &syscall.SockaddrUnix{Name: path})
 		if err == nil {
 			return c, nil
 		}
-		if err != syscall.EINTR || c.over() {
+		if err != syscall.EINTR || c.isOver() {
 			c.close()
 			return noConn, &os.PathError{Op: "connect", Path: path, Err: err}
 		}
 	}
 }
 
-func (c conn) over() bool { return !time.Now().Before(c.until) }
+func (c conn) isOver() bool { return !time.Now().Before(c.until) }
 
-// limit sets how long a system call may wait. Should it fail, the process's
+// setLimit sets how long a system call may wait. Should it fail, the process's
 // own timer ends the wait.
-func (c conn) limit(option int) {
+func (c conn) setLimit(option int) {
 	// 0 would mean for ever.
 	tv := syscall.NsecToTimeval(int64(max(time.Millisecond, time.Until(c.until))))
 	_ = syscall.SetsockoptTimeval(c.fd, syscall.SOL_SOCKET, option, &tv)
 }
 
-// retry tells whether a call that came back without success is worth
+// mayRetry tells whether a call that came back without success is worth
 // repeating: it was interrupted, or ran into a limit set for an earlier until.
-func (c conn) retry(option int, err error) bool {
-	if !errors.Is(err, syscall.EINTR) && !errors.Is(err, syscall.EAGAIN) || c.over() {
+func (c conn) mayRetry(option int, err error) bool {
+	if !errors.Is(err, syscall.EINTR) && !errors.Is(err, syscall.EAGAIN) || c.isOver() {
 		return false
 	}
-	c.limit(option)
+	c.setLimit(option)
 	return true
 }
 
 // startReading sets the limit of all reads to come.
-func (c conn) startReading() { c.limit(syscall.SO_RCVTIMEO) }
+func (c conn) startReading() { c.setLimit(syscall.SO_RCVTIMEO) }
 
 func (c conn) Read(p []byte) (int, error) {
 	for {
@@ -127,7 +127,7 @@ func (c conn) Read(p []byte) (int, error) {
 			return n, nil
 		case err == nil:
 			return 0, io.EOF
-		case !c.retry(syscall.SO_RCVTIMEO, err):
+		case !c.mayRetry(syscall.SO_RCVTIMEO, err):
 			return 0, err
 		}
 	}
@@ -140,7 +140,7 @@ func (c conn) Write(p []byte) (int, error) {
 		if done == len(p) {
 			return done, nil
 		}
-		if err != nil && !c.retry(syscall.SO_SNDTIMEO, err) {
+		if err != nil && !c.mayRetry(syscall.SO_SNDTIMEO, err) {
 			return done, err
 		}
 	}

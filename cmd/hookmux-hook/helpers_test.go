@@ -64,7 +64,7 @@ type result struct {
 func (w *world) run(stdin string, args ...string) result {
 	var stdout, stderr bytes.Buffer
 	in := strings.NewReader(stdin)
-	exit := run(args, w.env, in, &stdout, &stderr)
+	exit := runClient(args, w.env, in, &stdout, &stderr)
 	if in.Len() > 0 {
 		w.t.Errorf("%d bytes of stdin were not read", in.Len())
 	}

@@ -8,6 +8,6 @@ import (
 	"github.com/hookmux/hookmux/agent/neutral"
 )
 
-func (c *call) hurry(io.Reader) (neutral.Answer, bool) { return neutral.Answer{}, false }
+func (c *call) tryQuickly(io.Reader) (neutral.Answer, bool) { return neutral.Answer{}, false }
 
 func untilIdle(stdin io.Reader) io.Reader { return stdin }

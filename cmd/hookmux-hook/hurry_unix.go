@@ -25,7 +25,7 @@ type hasty struct {
 }
 
 func (h *hasty) Read(p []byte) (int, error) {
-	if !readable(int(h.fd), time.Until(h.until)) {
+	if !waitReadable(int(h.fd), time.Until(h.until)) {
 		h.slow = true
 		return 0, errSlow
 	}
@@ -40,7 +40,7 @@ const idleWait = 300 * time.Millisecond
 type idle struct{ fd fd }
 
 func (i idle) Read(p []byte) (int, error) {
-	if int(i.fd) < maxSelect && !readable(int(i.fd), idleWait) {
+	if int(i.fd) < maxSelect && !waitReadable(int(i.fd), idleWait) {
 		return 0, errIdle
 	}
 	return i.fd.Read(p)
@@ -55,11 +55,11 @@ func untilIdle(stdin io.Reader) io.Reader {
 	return stdin
 }
 
-// hurry makes the whole call on this one thread, with nothing standing by: the
+// tryQuickly makes the whole call on this one thread, with nothing standing by: the
 // ordinary case, in which the agent has written its payload already and the
 // hub answers at once. False means that it takes longer; what was done so far
-// stands, and supervise goes on from there.
-func (c *call) hurry(stdin io.Reader) (neutral.Answer, bool) {
+// stands, and superviseCall goes on from there.
+func (c *call) tryQuickly(stdin io.Reader) (neutral.Answer, bool) {
 	in, ok := stdin.(fd)
 	if !ok {
 		return neutral.Answer{}, false
@@ -73,20 +73,20 @@ func (c *call) hurry(stdin io.Reader) (neutral.Answer, bool) {
 	if c.opt.disabled {
 		return c.row.Neutral, true
 	}
-	c.prepare(payload, truncated)
+	c.prepareRequest(payload, truncated)
 	dirs, err := paths.RuntimeOnly(c.getenv)
 	if err != nil {
 		return neutral.Answer{}, false
 	}
-	conn, err := c.connect(dirs, c.started.Add(quick))
+	conn, err := c.connectHub(dirs, c.started.Add(quick))
 	if err != nil {
-		return neutral.Answer{}, false // reach knows what to do about it
+		return neutral.Answer{}, false // reachHub knows what to do about it
 	}
-	if conn, err = c.transmit(conn); err != nil {
+	if conn, err = c.transmitRequest(conn); err != nil {
 		conn.close()
 		return neutral.Answer{}, false
 	}
-	if !readable(conn.fd, quick) {
+	if !waitReadable(conn.fd, quick) {
 		c.sent = conn
 		return neutral.Answer{}, false
 	}
@@ -98,8 +98,8 @@ func (c *call) hurry(stdin io.Reader) (neutral.Answer, bool) {
 	return answerOf(reply), true
 }
 
-// readable waits until a descriptor can be read without waiting, or has ended.
-func readable(f int, wait time.Duration) bool {
+// waitReadable waits until a descriptor can be read without waiting, or has ended.
+func waitReadable(f int, wait time.Duration) bool {
 	for end := time.Now().Add(wait); ; {
 		left := time.Until(end)
 		if left <= 0 {

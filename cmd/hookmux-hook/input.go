@@ -25,7 +25,7 @@ func readPayload(begun []byte, r io.Reader) (payload []byte, truncated bool) {
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		if len(buf) > maxPayload {
-			drain(r)
+			drainStream(r)
 			return append([]byte(nil), buf[:cutPayload]...), true
 		}
 		if errors.Is(err, errIdle) {

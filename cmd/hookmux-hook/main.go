@@ -25,59 +25,59 @@ import (
 )
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Environ(), fd(0), fd(1), fd(2)))
+	os.Exit(runClient(os.Args[1:], os.Environ(), fd(0), fd(1), fd(2)))
 }
 
 // usageExit is EX_USAGE. It must not be 2: many agents read that as "blocked".
 const usageExit = 64
 
-// run is the program without its process.
-func run(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// runClient is the program without its process.
+func runClient(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	start := time.Now()
-	opt, err := parse(args, paths.GetenvFrom(env))
+	opt, err := parseArgs(args, paths.GetenvFrom(env))
 	switch {
 	case opt.help:
-		say(stdout, usage)
+		writeText(stdout, usage)
 		return 0
 	case opt.version:
-		say(stdout, "hookmux-hook "+version.String+"\n")
+		writeText(stdout, "hookmux-hook "+version.String+"\n")
 		return 0
 	case len(args) == 0 && !isTerminal(stdin):
 		// An agent that reads another's config and leaves out what it does not
 		// know runs us bare. That must not look like a hook that failed: some
 		// refuse every call then.
-		drain(stdin)
+		drainStream(stdin)
 		return 0
 	case err != nil || isTerminal(stdin):
 		if err != nil {
-			say(stderr, err.Error()+"\n")
+			writeText(stderr, err.Error()+"\n")
 		}
-		say(stderr, usage)
+		writeText(stderr, usage)
 		if !isTerminal(stdin) {
-			drain(stdin) // an agent that writes to a closed pipe may take that for a failure
+			drainStream(stdin) // an agent that writes to a closed pipe may take that for a failure
 		}
 		return usageExit
 	}
 	c := newCall(opt, env, start)
-	answer, done := c.hurry(stdin)
+	answer, done := c.tryQuickly(stdin)
 	if !done {
-		answer = supervise(c, stdin, stderr)
+		answer = superviseCall(c, stdin, stderr)
 	}
-	say(stdout, answer.Stdout)
-	say(stderr, answer.Stderr)
+	writeText(stdout, answer.Stdout)
+	writeText(stderr, answer.Stderr)
 	if c.row.DeafAfterExit && answer.Stdout+answer.Stderr != "" {
 		untilRead(stdout, stderr)
 	}
 	return answer.Exit
 }
 
-// supervise makes the call and stands by to answer in its place: when the
+// superviseCall makes the call and stands by to answer in its place: when the
 // time is over whatever the call is stuck in (an agent that never closes our
 // stdin), and when the agent asks us to end. The call's goroutine may be left
 // behind; the process is about to exit.
-func supervise(c *call, stdin io.Reader, stderr io.Writer) neutral.Answer {
+func superviseCall(c *call, stdin io.Reader, stderr io.Writer) neutral.Answer {
 	done := make(chan neutral.Answer, 1)
-	go func() { done <- c.do(stdin, stderr) }()
+	go func() { done <- c.makeCall(stdin, stderr) }()
 	over := time.NewTimer(time.Until(c.time.last))
 	defer over.Stop()
 	ended := make(chan os.Signal, 1)
@@ -87,22 +87,22 @@ func supervise(c *call, stdin io.Reader, stderr io.Writer) neutral.Answer {
 	case answer := <-done:
 		return answer
 	case <-over.C:
-		return c.unavailable()
+		return c.answerUnavailable()
 	case <-ended:
 		// Whoever sent the signal may be the agent, which reads no answer any
 		// more, or a program that wants the call to pass unchecked.
-		return c.unavailable()
+		return c.answerUnavailable()
 	}
 }
 
-// say writes to one of our streams. A reader that went away is no reason to
+// writeText writes to one of our streams. A reader that went away is no reason to
 // fail: nobody is left to tell.
-func say(w io.Writer, text string) {
+func writeText(w io.Writer, text string) {
 	if text != "" {
 		_, _ = io.WriteString(w, text)
 	}
 }
 
-func drain(r io.Reader) {
+func drainStream(r io.Reader) {
 	_, _ = io.Copy(io.Discard, r) // what can't be read needs no reading
 }

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// peer is who listens at the other end; the system tells the user only.
-func (c conn) peer() (pid, uid int, err error) {
+// peerOf is who listens at the other end; the system tells the user only.
+func (c conn) peerOf() (pid, uid int, err error) {
 	var cred struct {
 		version uint32
 		uid     uint32
@@ -28,5 +28,5 @@ func (c conn) peer() (pid, uid int, err error) {
 // checkShape: the system does not show what other processes are like.
 func checkShape(string, string) error { return nil }
 
-// peerStopped cannot be told here; ping finds out.
+// peerStopped cannot be told here; pingHub finds out.
 func (c conn) peerStopped() bool { return false }

@@ -8,8 +8,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
-// peer is who listens at the other end.
-func (c conn) peer() (pid, uid int, err error) {
+// peerOf is who listens at the other end.
+func (c conn) peerOf() (pid, uid int, err error) {
 	cred, err := syscall.GetsockoptUcred(c.fd, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
 	if err != nil {
 		return 0, 0, err
@@ -20,7 +20,7 @@ func (c conn) peer() (pid, uid int, err error) {
 // peerStopped reports whether the process at the other end was stopped or is
 // held by a debugger.
 func (c conn) peerStopped() bool {
-	pid, _, err := c.peer()
+	pid, _, err := c.peerOf()
 	if err != nil || pid <= 0 {
 		return false
 	}

@@ -4,5 +4,5 @@ package main
 
 import "github.com/hookmux/hookmux/internal/platform/paths"
 
-func checkPeer(conn, paths.Dirs) error       { return nil }
-func (c *call) await(conn, paths.Dirs) error { return nil }
+func checkPeer(conn, paths.Dirs) error            { return nil }
+func (c *call) awaitReply(conn, paths.Dirs) error { return nil }

@@ -22,7 +22,7 @@ var errOtherUser = errors.New("whoever listens on the hub's socket is another us
 // one that hookmux can have. That keeps interpreters and ordinary programs out.
 // A program that was made to look like hookmux is believed: nothing proves more.
 func checkPeer(c conn, d paths.Dirs) error {
-	pid, uid, err := c.peer()
+	pid, uid, err := c.peerOf()
 	if err != nil {
 		return nil // the system does not say
 	}
@@ -65,17 +65,17 @@ const (
 	pingWait  = 10 * time.Second
 )
 
-// await waits until the reply begins, the time is over or the hub shows no sign
+// awaitReply waits until the reply begins, the time is over or the hub shows no sign
 // of life.
-func (c *call) await(conn conn, d paths.Dirs) error {
+func (c *call) awaitReply(conn conn, d paths.Dirs) error {
 	if conn.fd >= maxSelect {
 		return nil // the read itself waits
 	}
 	nextPing := time.Now().Add(pingEvery)
 	stopped := 0
-	for !readable(conn.fd, min(lookEvery, max(time.Millisecond, time.Until(conn.until)))) {
+	for !waitReadable(conn.fd, min(lookEvery, max(time.Millisecond, time.Until(conn.until)))) {
 		switch {
-		case conn.over():
+		case conn.isOver():
 			return errSilent
 		case c.observes:
 		case conn.peerStopped():
@@ -84,7 +84,7 @@ func (c *call) await(conn conn, d paths.Dirs) error {
 			}
 		case time.Now().After(nextPing):
 			stopped = 0
-			if !ping(d.Socket(), earlier(time.Now().Add(pingWait), conn.until)) {
+			if !pingHub(d.Socket(), earlierOf(time.Now().Add(pingWait), conn.until)) {
 				return errStuck
 			}
 			nextPing = time.Now().Add(pingEvery)
@@ -98,10 +98,10 @@ func (c *call) await(conn conn, d paths.Dirs) error {
 // pingLine is a question that every hub answers at once.
 const pingLine = `{"id":1,"method":"system.ping"}` + "\n"
 
-// ping reports whether a hub says anything on a new connection; hanging up is a
+// pingHub reports whether a hub says anything on a new connection; hanging up is a
 // sign of life, too.
-func ping(socket string, until time.Time) bool {
-	c, err := dial(socket, until)
+func pingHub(socket string, until time.Time) bool {
+	c, err := dialHub(socket, until)
 	if err != nil {
 		return !isTimeout(err)
 	}
@@ -109,7 +109,7 @@ func ping(socket string, until time.Time) bool {
 	if _, err := c.Write([]byte(pingLine)); err != nil {
 		return !isTimeout(err)
 	}
-	return c.fd >= maxSelect || readable(c.fd, time.Until(until))
+	return c.fd >= maxSelect || waitReadable(c.fd, time.Until(until))
 }
 
 // maxSelect is the first descriptor that select(2) has no place for.

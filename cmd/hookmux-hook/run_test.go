@@ -300,7 +300,7 @@ func TestHubThatDoesNotAccept(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 { // fill the queue
-		if c, err := dial(w.dirs.Socket(), time.Now().Add(10*time.Millisecond)); err == nil {
+		if c, err := dialHub(w.dirs.Socket(), time.Now().Add(10*time.Millisecond)); err == nil {
 			t.Cleanup(c.close)
 		}
 	}
@@ -345,7 +345,7 @@ func TestTooLargeIsReadToItsEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	opt, err := parse([]string{agent, deciding}, paths.GetenvFrom(w.env))
+	opt, err := parseArgs([]string{agent, deciding}, paths.GetenvFrom(w.env))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,14 +355,14 @@ func TestTooLargeIsReadToItsEnd(t *testing.T) {
 		_, err := in.Write(bytes.Repeat([]byte{'x'}, maxPayload+1))
 		begun <- err
 	}()
-	if _, done := c.hurry(fd(r.Fd())); done || !c.cut {
+	if _, done := c.tryQuickly(fd(r.Fd())); done || !c.cut {
 		t.Fatalf("done %v, cut %v", done, c.cut)
 	}
 	if err := <-begun; err != nil {
 		t.Fatal(err)
 	}
 	rest := strings.NewReader("the rest")
-	c.do(rest, io.Discard)
+	c.makeCall(rest, io.Discard)
 	if seen := h.requests(); rest.Len() > 0 || len(seen) != 1 || !seen[0].Truncated ||
 		len(seen[0].Payload) != cutPayload {
 		t.Errorf("%d bytes left, %d requests", rest.Len(), len(seen))
@@ -378,7 +378,7 @@ func TestBrokenOffPayloadIsCut(t *testing.T) {
 	var out bytes.Buffer
 	for _, end := range []error{io.EOF, syscall.EIO} {
 		in := io.MultiReader(strings.NewReader("{"), iotest.ErrReader(end))
-		run([]string{agent, deciding}, w.env, in, &out, &out)
+		runClient([]string{agent, deciding}, w.env, in, &out, &out)
 	}
 	if seen := h.requests(); len(seen) != 2 || seen[0].Truncated || !seen[1].Truncated {
 		t.Errorf("%+v", seen)

@@ -54,7 +54,7 @@ func (t timing) waitFrom(now time.Time, observes bool) time.Time {
 	if !observes {
 		return t.giveUp
 	}
-	return earlier(t.giveUp, now.Add(min(multiplyWait(observeWait), t.giveUp.Sub(now)/2)))
+	return earlierOf(t.giveUp, now.Add(min(multiplyWait(observeWait), t.giveUp.Sub(now)/2)))
 }
 
 // reachFrom is until when an unreachable hub is worth waiting for.
@@ -69,7 +69,7 @@ func (t timing) reachFrom(now time.Time, observes bool) time.Time {
 	return now.Add(min(multiplyWait(reachWait), end.Sub(now)/2))
 }
 
-func earlier(a, b time.Time) time.Time {
+func earlierOf(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return a
 	}

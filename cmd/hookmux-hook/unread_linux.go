@@ -16,15 +16,15 @@ func untilRead(streams ...io.Writer) {
 	end := time.Now().Add(longestUnread)
 	for _, w := range streams {
 		f, ok := w.(fd)
-		for ok && unread(int(f)) && time.Now().Before(end) {
+		for ok && hasUnread(int(f)) && time.Now().Before(end) {
 			time.Sleep(time.Millisecond)
 		}
 	}
 }
 
-// unread says that a pipe or socket still holds what we wrote into it. Of
+// hasUnread says that a pipe or socket still holds what we wrote into it. Of
 // anything else nothing is known, and nothing is waited for.
-func unread(f int) bool {
+func hasUnread(f int) bool {
 	var bytes int32
 	// What a socket still holds for the other side; pipes do not know this one,
 	// and tell from either end how much is in them.
