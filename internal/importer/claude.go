@@ -104,13 +104,14 @@ func ImportClaudeFiles(files []string, opt ClaudeOptions, check Check) (Result, 
 		r.complete = true
 		skipped := readingAgents(opt.Agents, scopeOf(file), file)
 		told := false
+		own := 0
 		for _, name := range doc.Keys("hooks") {
 			for g := range max(doc.Len("hooks", name), 0) {
 				group := []string{"hooks", name, strconv.Itoa(g)}
 				for h := range max(doc.Len(append(group, "hooks")...), 0) {
 					at := append(append([]string{}, group...), "hooks", strconv.Itoa(h))
 					c := claudeImport{r: &r, doc: doc, file: file, event: name, check: check, skipped: skipped,
-						global: opt.Global}
+						global: opt.Global, own: &own}
 					if pos, ok := doc.Where(at...); ok {
 						c.line = pos.Line
 					}
@@ -124,6 +125,9 @@ func ImportClaudeFiles(files []string, opt ClaudeOptions, check Check) (Result, 
 					}
 				}
 			}
+		}
+		if own > 0 {
+			r.Notes = append(r.Notes, Note{file, 0, sprintf("%d of its hooks are hookmux's own", own), true})
 		}
 	}
 	r.complete = r.complete && !off
@@ -139,6 +143,7 @@ type claudeImport struct {
 	check       Check
 	skipped     []string // agents that run it anyway
 	global      bool
+	own         *int // hooks of hookmux's own in the file
 }
 
 func (c *claudeImport) skipEntry(format string, args ...any) {
@@ -169,7 +174,7 @@ func (c *claudeImport) importOne(group, at []string) {
 		c.skipEntry("it has no command")
 		return
 	case strings.Contains(h.Command, "hookmux-hook"):
-		c.skipEntry("it is hookmux's own")
+		*c.own++ // told once for the file
 		return
 	case !ok:
 		c.skipEntry("other agents report nothing that is quite this event")

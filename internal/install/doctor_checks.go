@@ -61,7 +61,7 @@ func (d *Doctor) checkSite(a *agent.Agent, s Site, short, reinstall string) {
 		if a.Install.Way == agent.WayPlugin {
 			n = "the plugin"
 		}
-		d.addFinding(a.Name, "present", Good, "", "%s: %s, as hookmux writes it", short, n)
+		d.addFinding(a.Name, "present", Good, "", "%s: %s hooked", short, n)
 	}
 	if len(s.Fresh) > 0 {
 		bad("new events", Note, "this version has more: %s", strings.Join(s.Fresh, ", "))
@@ -71,7 +71,7 @@ func (d *Doctor) checkSite(a *agent.Agent, s Site, short, reinstall string) {
 			a.Install.Trust.Say)
 	}
 	for _, what := range s.Foreign {
-		d.addFinding(a.Name, "foreign", Note, "", "%s: %s answers as well", short, what)
+		d.addFinding(a.Name, "foreign", Note, "", "%s: %s also has a hook here", short, what)
 	}
 }
 
@@ -296,18 +296,31 @@ func (d *Doctor) checkSharedHooks(a *agent.Agent, sites []Site) {
 	}
 }
 
-// runProbe runs the hook with nearly no environment.
+// runProbe runs the hook with an empty environment.
 func (d *Doctor) runProbe(ctx context.Context, a *agent.Agent) {
 	if !d.Host.onDisk().runnable(Shim(d.Host.Dirs)) {
 		return // said already
 	}
 	p := d.Host.Try(ctx, d.Hub, []*agent.Agent{a}, BareEnv(d.Host.Dirs.Home, d.Host.Getenv))[0]
 	if p.Error != "" {
-		d.addFinding(a.Name, "reaches the hub", Bad, "hookmux doctor --fix", "without its environment %s", p.Error)
+		d.addFinding(
+			a.Name,
+			"reaches the hub",
+			Bad,
+			"hookmux doctor --fix",
+			"started with an empty environment, %s",
+			p.Error,
+		)
 		return
 	}
-	d.addFinding(a.Name, "reaches the hub", Good, "", "its hook reached the hub in %s, with nearly no environment",
-		p.Took.Round(time.Millisecond))
+	d.addFinding(
+		a.Name,
+		"reaches the hub",
+		Good,
+		"",
+		"its hook reached the hub in %s, started with an empty environment",
+		p.Took.Round(time.Millisecond),
+	)
 }
 
 // checkArrivals says which events ever came.

@@ -254,8 +254,11 @@ func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string
 		for _, s := range slots {
 			if s.MentionsUs() {
 				d.shim = d.shim || strings.Contains(s.Text, Shim(d.host.Dirs))
-				d.notes = append(d.notes, fmt.Sprintf("%s: line %d: names %s and is not as hookmux writes it, so "+
-					"it is left alone; take it out by hand: %s", path, s.Line, hookentry.HookName, s.Text))
+				d.notes = append(
+					d.notes,
+					fmt.Sprintf("%s: line %d: names %s and is not in the form that hookmux writes, so "+
+						"it is left alone; take it out by hand: %s", path, s.Line, hookentry.HookName, s.Text),
+				)
 			}
 		}
 		if was := d.old.Files[path]; !mine && (was == nil || was.Kind == KindTrust) {

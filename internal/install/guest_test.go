@@ -284,7 +284,7 @@ func TestOthersAreNamedWhereverTheyStand(t *testing.T) {
 			`":[{"hooks":[{"type":"command","command":"guardian"}]}]}}`)
 		p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 		if notes := strings.Join(p.Agents[0].Notes, "\n"); !strings.Contains(notes,
-			file+": line 1: "+e+": guardian answers as well") {
+			file+": line 1: "+e+": guardian also has a hook here") {
 			t.Errorf("%s: %s", name, notes)
 		}
 		_, all := examine(h, a, nil)
@@ -299,7 +299,7 @@ func TestOthersAreNamedWhereverTheyStand(t *testing.T) {
 		`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"guardian"}]}]}}`)
 	p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 	if notes := strings.Join(p.Agents[0].Notes, "\n"); !strings.Contains(notes,
-		"other.json: line 1: PreToolUse: guardian answers as well") {
+		"other.json: line 1: PreToolUse: guardian also has a hook here") {
 		t.Error(notes)
 	}
 }

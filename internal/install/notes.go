@@ -148,8 +148,11 @@ func (d *draft) foreignHooks(t *hookentry.Target, a *agent.Agent, src []byte) []
 			continue
 		}
 		if s.MentionsUs() {
-			out = append(out, fmt.Sprintf("%s: line %d: names %s and is not as hookmux writes it, so it is left "+
-				"alone: %s", t.Path, s.Line, hookentry.HookName, termsafe.Line(s.Text, 120)))
+			out = append(
+				out,
+				fmt.Sprintf("%s: line %d: names %s and is not in the form that hookmux writes, so it is left "+
+					"alone: %s", t.Path, s.Line, hookentry.HookName, termsafe.Line(s.Text, 120)),
+			)
 			continue
 		}
 		if e, ok := a.Event(s.Event); ok && e.Decides() && canContradict(e) {

@@ -36,9 +36,15 @@ func (m *Module) mergeOutcomes(s *subject, events []presentedEvent, outcomes []*
 		one := event.Decision{}
 		switch e := &events[i]; e.name {
 		case "tool_call":
+			if isTrue(r["terminate"]) {
+				notes = append(
+					notes,
+					"tool_call: terminate is left out; the call is refused or runs, and the turn goes on",
+				)
+			}
 			if isTrue(r["block"]) {
 				return event.Decision{Verdict: event.Deny,
-					Reason: orElse(asString(r["reason"]), "Tool execution was blocked")}, nil, nil
+					Reason: orElse(asString(r["reason"]), "Tool execution was blocked")}, notes, nil
 			}
 			if o.Input != nil {
 				e.call.Unfold()

@@ -3,6 +3,7 @@ package tsmodule
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,8 +13,10 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/boundedmap"
+	"github.com/hookmux/hookmux/internal/tsmodule/bundle"
 	"github.com/hookmux/hookmux/internal/tsmodule/engine"
 	"github.com/hookmux/hookmux/internal/tsmodule/ops"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // Engine holds every loaded file. It may be used from any goroutine.
@@ -74,6 +77,20 @@ type Source struct {
 	// Monitored reports whether the file only monitors: it reaches neither the
 	// agent nor a person then. Nil: it does not.
 	Monitored func() bool
+}
+
+// CheckSyntax reads a file and what it imports without running it, and says what
+// is wrong with them.
+func CheckSyntax(path string) error {
+	content, err := ops.ReadRegular(path)
+	if err != nil {
+		return err
+	}
+	_, err = bundle.Make(path, content, ops.ReadRegular, "", pi.RuntimeOf(string(content)))
+	if at := (*bundle.Error)(nil); errors.As(err, &at) && at.Where != "" {
+		return fmt.Errorf("%s: %w", at.Where, err)
+	}
+	return err
 }
 
 // Load loads a file, or returns what is wrong with it. It returns a module in both

@@ -98,13 +98,54 @@ type carry struct {
 }
 
 var eventLimits = []carry{
-	{"tool_call", []event.Kind{event.ToolBefore}, "tool_call: a call cannot be blocked", func(c agent.Capabilities) bool { return c.Deny != nil }},
-	{"tool_call", []event.Kind{event.ToolBefore}, "tool_call: a changed input cannot be sent; the call is refused instead", func(c agent.Capabilities) bool { return c.Input != nil }},
-	{"tool_result", []event.Kind{event.ToolAfter}, "tool_result: a changed result does not reach the model", func(c agent.Capabilities) bool { return c.Output != nil }},
-	{"input", []event.Kind{event.TurnStart}, "input: a prompt cannot be stopped", func(c agent.Capabilities) bool { return c.Deny != nil }},
-	{"before_agent_start", []event.Kind{event.TurnStart}, "before_agent_start: words for the model cannot be added", func(c agent.Capabilities) bool { return c.Context != nil }},
-	{"session_before_compact", []event.Kind{event.CompactBefore}, "compaction cannot be cancelled", func(c agent.Capabilities) bool { return c.Deny != nil }},
-	{"agent_before_settle", []event.Kind{event.TurnEnd}, "agent_before_settle: it cannot be kept going", func(c agent.Capabilities) bool { return c.Keep != nil }},
+	{
+		"tool_call",
+		[]event.Kind{event.ToolBefore},
+		"tool_call: a call cannot be blocked",
+		func(c agent.Capabilities) bool { return c.Deny != nil },
+	},
+	{
+		"tool_call",
+		[]event.Kind{event.ToolBefore},
+		"tool_call: a changed input cannot be sent; the call is refused instead",
+		func(c agent.Capabilities) bool { return c.Input != nil },
+	},
+	{
+		"tool_result",
+		[]event.Kind{event.ToolAfter},
+		"tool_result: a changed result does not reach the model",
+		func(c agent.Capabilities) bool { return c.Output != nil },
+	},
+	{
+		"input",
+		[]event.Kind{event.TurnStart},
+		"input: a prompt cannot be stopped",
+		func(c agent.Capabilities) bool { return c.Deny != nil },
+	},
+	{
+		"before_agent_start",
+		[]event.Kind{event.TurnStart},
+		"before_agent_start: words for the model cannot be added",
+		func(c agent.Capabilities) bool { return c.Context != nil },
+	},
+	{
+		"session_before_compact",
+		[]event.Kind{event.CompactBefore},
+		"compaction cannot be cancelled",
+		func(c agent.Capabilities) bool { return c.Deny != nil },
+	},
+	{
+		"turn_end",
+		[]event.Kind{event.TurnEnd},
+		"turn_end: toolResults is empty; tool_result tells each result",
+		func(agent.Capabilities) bool { return false },
+	},
+	{
+		"agent_before_settle",
+		[]event.Kind{event.TurnEnd},
+		"agent_before_settle: it cannot be kept going",
+		func(c agent.Capabilities) bool { return c.Keep != nil },
+	},
 }
 
 // onlyInPi are pi's current events that no other agent has.

@@ -153,6 +153,9 @@ func (v *fileOwner) Send(key string, msg Message) error {
 	}
 	msg.Module = v.m.path
 	msg.Agent, msg.Session = splitKey(key)
+	if len(msg.Attachments) > 0 {
+		v.m.noteLimit(msg.Agent, "send: attachments are left out; only the text is sent")
+	}
 	delivered := false
 	var err error
 	if s := v.m.engine.host.Sender; s != nil {

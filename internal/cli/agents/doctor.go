@@ -32,7 +32,7 @@ func DoctorCommand(app *cmdutil.App) *cobra.Command {
 		Use:   "doctor [AGENT…]",
 		Short: "Find out what is wrong, and how to mend it",
 		Long: `Proves for each agent that its hooks are there, whole, in the file that counts,
-trusted and not switched off, runs its hook with nearly no environment and watches
+trusted and not switched off, runs its hook with an empty environment and watches
 it arrive at the hub, and says which events ever came. Every finding names the
 command that mends it; --fix runs those that only touch what hookmux wrote, shows
 what it changes, and asks before an agent is told to trust hooks. Exit code 0 when

@@ -14,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/trust"
+	"github.com/hookmux/hookmux/internal/tsmodule"
 )
 
 // A file that is named and is not there refuses every tool call until it is:
@@ -82,6 +83,9 @@ func (s *Service) ResolveTarget(reg *hook.Registration, scope, cwd string, rootF
 	}
 	if err := checkFile(path); err != nil {
 		return fmt.Errorf("target %q %w", reg.Target, err)
+	}
+	if err := tsmodule.CheckSyntax(path); err != nil {
+		return fmt.Errorf("target %q does not load: %w", reg.Target, err)
 	}
 	if strings.HasPrefix(reg.Target, "~/") {
 		return nil

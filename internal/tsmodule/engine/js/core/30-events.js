@@ -120,7 +120,7 @@ class Judging {
     checkAnswer(this.event, r, ["block", "reason", "terminate"], "return { block: true, reason } to stop the call, and nothing to let it pass");
     if (!truthy(r)) return true;
     if (r.block) {
-      this.done({ block: true, reason: r.reason === undefined ? "" : String(r.reason) });
+      this.done({ block: true, reason: r.reason === undefined ? "" : String(r.reason), terminate: r.terminate });
       return false;
     }
     this.result = r;
