@@ -57,11 +57,19 @@ type (
 // decide sends a decision. Where the hub wants to ask the person something at
 // their terminal first, the view leaves the screen to it for that time.
 func (m *Model) decide(run decision) tea.Cmd {
+	switch { // a dialog may have been open for long
+	case m.problem != "":
+		m.status = "the hub does not answer, so nothing was decided"
+		return nil
+	case m.busy:
+		m.status = "an answer is on its way"
+		return nil
+	}
 	m.busy, m.status = true, "sending …"
 	return func() tea.Msg {
 		var seat wire.SeatView
 		if err := m.opts.Hub.Call(m.ctx, wire.MethodSeat, nil, &seat); err != nil {
-			return outcomeMsg{errorText(err)}
+			return outcomeMsg{text: errorText(err)}
 		}
 		if seat.Outcome == "code" || seat.Outcome == "PIN" {
 			return askAtTerminalMsg{&terminalCall{ctx: m.ctx, run: run}}
@@ -71,14 +79,22 @@ func (m *Model) decide(run decision) tea.Cmd {
 		case client.NeedsPIN(err):
 			return askPINMsg{errorText(err), run}
 		case err != nil:
-			return outcomeMsg{errorText(err)}
+			return outcomeMsg{text: errorText(err)}
 		}
-		return outcomeMsg{said}
+		return outcomeMsg{text: said}
 	}
 }
 
 // reply answers a request.
 func (m *Model) reply(reply client.FeedReply) tea.Cmd {
+	switch now := m.board.findRequest(reply.ID); {
+	case now == nil || isWindow(now):
+		m.status = "too late: it waits no more"
+		return nil
+	case now.SHA256 != reply.SHA256:
+		m.status = "it changed meanwhile; nothing was answered"
+		return nil
+	}
 	return m.decide(func(ctx context.Context, pin string) (string, error) {
 		reply.PIN = pin
 		result, err := m.opts.Hub.Reply(ctx, reply)
@@ -91,6 +107,10 @@ func (m *Model) reply(reply client.FeedReply) tea.Cmd {
 
 // askPIN asks for the PIN and sends the decision again with it.
 func (m *Model) askPIN(ask askPINMsg) tea.Cmd {
+	if m.mode != modeList { // what is typed for something else is no PIN
+		m.status = "nothing was decided: the PIN is wanted; press the key again"
+		return nil
+	}
 	m.status = ask.why
 	m.startTyping("PIN", "", func(m *Model, pin string) tea.Cmd {
 		return m.decide(func(ctx context.Context, _ string) (string, error) { return ask.run(ctx, pin) })
@@ -138,11 +158,10 @@ func (m *Model) approveAlways() tea.Cmd {
 		m.status = why
 		return nil
 	}
-	m.mode = modeConfirm
-	m.confirm = confirmation{yes: "A", lines: []string{"From now on this is allowed without asking:", "",
+	m.openConfirm("A", []string{"From now on this is allowed without asking:", "",
 		"  " + termsafe.Line(item.Rule, 0), "", "`hookmux allow list` shows such rules, `allow revoke` takes one back.",
 		"A saves it and approves · Esc leaves it"},
-		run: func(m *Model) tea.Cmd { return m.reply(replyFor(item, "always")) }}
+		func(m *Model) tea.Cmd { return m.reply(replyFor(item, "always")) })
 	return nil
 }
 
@@ -160,7 +179,7 @@ func (m *Model) deny() tea.Cmd {
 		m.status = why
 		return nil
 	}
-	label := "Deny. Reason for the model (Enter: none)"
+	label := "Deny " + termsafe.Line(item.ID, 12) + ". Reason for the model (Enter: none)"
 	if plan {
 		label = "Reject the plan. What should be different (Enter: nothing)"
 	}
@@ -254,7 +273,7 @@ func endedText(item *wire.FeedItem) string {
 	if isWindow(item) {
 		return "it was answered in the agent's window"
 	}
-	return item.ID + ": " + text.Style{}.Ended(item)
+	return termsafe.Line(item.ID+": "+text.Style{}.Ended(item), 0)
 }
 
 func errorText(err error) string { return termsafe.Line(err.Error(), 0) }

@@ -25,7 +25,7 @@ func TestKeysAnswer(t *testing.T) {
 		want   string // the reply without id and hash
 	}{
 		{"approve", nil, func(s *screen) { s.press("a") }, `"choice":"once"`},
-		{"always", nil, func(s *screen) { s.press("A", "A") }, `"choice":"always","rule":"Bash(go test:*)"`},
+		{"always", nil, func(s *screen) { s.press("A"); s.wait(time.Second); s.press("A") }, `"choice":"always","rule":"Bash(go test:*)"`},
 		{"deny", nil, func(s *screen) { s.press("d", "enter") }, `"choice":"deny"`},
 		{"deny with a reason", nil, func(s *screen) { s.press("d"); s.typeText("not now"); s.press("enter") },
 			`"choice":"deny","reason":"not now"`},
@@ -197,13 +197,17 @@ func TestSessionKeys(t *testing.T) {
 		s.send(keyPress("backspace"))
 	}
 	s.typeText("two")
-	s.press("enter", "F", "F")
+	s.press("enter", "F")
+	s.wait(time.Second)
+	s.press("F")
 	if got := strings.Join(append(append(s.hub.sent, s.hub.renamed...), s.hub.forgot...),
 		" "); got != "s1=go on s1=two s1" {
 		t.Errorf("calls: got %q, want %q", got, "s1=go on s1=two s1")
 	}
 	s.hub.fail = errors.New("the hub says no")
-	s.press("F", "F")
+	s.press("F")
+	s.wait(time.Second)
+	s.press("F")
 	s.mustShow("the hub says no")
 }
 

@@ -122,7 +122,7 @@ func (s *screen) send(msg tea.Msg) {
 		for _, m := range runCommand(cmd) {
 			if ask, ok := m.(askAtTerminalMsg); ok { // Bubble Tea would leave the screen to it
 				err := ask.call.Run()
-				m = outcomeMsg{ask.call.said(err)}
+				m = outcomeMsg{text: ask.call.said(err)}
 			}
 			queue = append(queue, m)
 		}

@@ -93,8 +93,8 @@ func (m *Model) handleFormKey(key string) tea.Cmd {
 		f.at = min(f.at+1, len(f.questions)-1)
 	case key == "shift+tab" || key == "up":
 		f.at = max(f.at-1, 0)
-	case len(key) == 1 && key[0] >= '1' && key[0] <= '9':
-		f.choose(int(key[0] - '1'))
+	case len(key) == 1 && strings.Contains(optionKeys, key):
+		f.choose(strings.Index(optionKeys, key))
 	case key == "o" && takesWords(f.questions[f.at]):
 		m.startTyping("Your answer", f.words[f.at], func(m *Model, words string) tea.Cmd {
 			f.words[f.at] = words
@@ -115,8 +115,8 @@ func (m *Model) handleFormKey(key string) tea.Cmd {
 			return nil
 		}
 		if m.problem != "" || m.busy {
-			m.status = m.whyNotYet(true)
-			return nil
+			m.status = "an answer is on its way"
+			return nil // the line at the bottom says what is wrong
 		}
 		reply := f.reply()
 		m.mode, m.form = modeList, nil
@@ -125,13 +125,31 @@ func (m *Model) handleFormKey(key string) tea.Cmd {
 	return nil
 }
 
-// lines show the form.
-func (f *form) lines(width int) []string {
-	out := []string{}
+// optionKeys choose an option; o is for own words.
+const optionKeys = "123456789abcdefghijklmnpqrstuvwxyz"
+
+// optionKey is the key of an option; "-" where none is left.
+func optionKey(n int) string {
+	if n < len(optionKeys) {
+		return optionKeys[n : n+1]
+	}
+	return "-"
+}
+
+// visibleLines are those lines of the form that fit, with the question that is
+// asked now at the top where not all do.
+func (f *form) visibleLines(width, height int) []string {
+	lines, at := f.lines(width)
+	top := min(at, max(0, len(lines)-height))
+	return lines[top:min(len(lines), top+max(height, 0))]
+}
+
+// lines show the form; at is the line of the question that is asked now.
+func (f *form) lines(width int) (out []string, at int) {
 	for i, q := range f.questions {
 		mark := "  "
 		if i == f.at {
-			mark = "▸ "
+			mark, at = "▸ ", len(out)
 		}
 		head := q.Text
 		if q.Header != "" && q.Header != q.Text {
@@ -153,12 +171,12 @@ func (f *form) lines(width int) []string {
 			if option.Description != "" {
 				label += ": " + option.Description
 			}
-			out = append(out, indentWrapped(fmt.Sprintf("  %d %s ", n+1, box), termsafe.Line(label, 0), width)...)
+			out = append(out, indentWrapped(fmt.Sprintf("  %s %s ", optionKey(n), box), termsafe.Line(label, 0), width)...)
 		}
 		if f.words[i] != "" {
 			out = append(out, indentWrapped("  own words: ", termsafe.Line(f.words[i], 0), width)...)
 		}
 		out = append(out, "")
 	}
-	return out
+	return out, at
 }

@@ -37,9 +37,12 @@ type (
 		detail *wire.SessionDetail
 		err    error
 	}
-	outcomeMsg struct{ text string } // what became of a key, for the last line
-	infoMsg    struct{ info *client.Info }
-	tickMsg    time.Time
+	outcomeMsg struct { // what became of a key, for the last line
+		text  string
+		aside bool // no answer: one may still be on its way
+	}
+	infoMsg struct{ info *client.Info }
+	tickMsg time.Time
 )
 
 // retryPause is how long the view waits before it looks for a hub again.

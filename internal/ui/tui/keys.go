@@ -94,13 +94,7 @@ func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 	case modeTyping:
 		return m.handleTypingKey(msg, key)
 	case modeConfirm:
-		c := m.confirm
-		m.mode = modeList
-		if key == c.yes {
-			return c.run(m)
-		}
-		m.status = "nothing was done"
-		return nil
+		return m.handleConfirmKey(key)
 	case modeForm:
 		return m.handleFormKey(key)
 	case modeHelp:
@@ -118,6 +112,24 @@ func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 		return b.run(m)
 	}
 	return nil
+}
+
+// handleConfirmKey takes the key that says yes once all of the question was on the
+// screen for a while; the first press of a key that repeats is none.
+func (m *Model) handleConfirmKey(key string) tea.Cmd {
+	c := m.confirm
+	switch {
+	case key != c.yes:
+		m.mode, m.status = modeList, "nothing was done"
+		return nil
+	case m.opts.Now().Sub(c.since) < settleTime:
+		return nil
+	case len(m.confirmLines()) > m.bodyHeight():
+		m.status = "the window is too small for all of it"
+		return nil
+	}
+	m.mode = modeList
+	return c.run(m)
 }
 
 func (m *Model) handleTypingKey(msg tea.KeyPressMsg, key string) tea.Cmd {
@@ -196,6 +208,9 @@ func (m *Model) scrollBy(pages int) tea.Cmd {
 }
 
 func (m *Model) handleWheel(msg tea.MouseWheelMsg) {
+	if m.mode != modeList {
+		return // what a dialog is about stays on the screen
+	}
 	step := 3
 	if msg.Button == tea.MouseWheelUp {
 		step = -3
@@ -215,7 +230,7 @@ func (m *Model) handleClick(msg tea.MouseClickMsg) {
 	if m.mode != modeList || !place.contains(msg.X, msg.Y) {
 		return
 	}
-	lines := m.listLines(place.width)
+	lines := m.listLines()
 	if i := m.listTop + msg.Y - place.top; i >= 0 && i < len(lines) && lines[i].row >= 0 {
 		m.selectRow(lines[i].row)
 	}
@@ -251,9 +266,9 @@ func (m *Model) jump() tea.Cmd {
 	return func() tea.Msg {
 		said, err := m.opts.Jump(m.ctx, session)
 		if err != nil {
-			return outcomeMsg{errorText(err)}
+			return outcomeMsg{text: errorText(err), aside: true}
 		}
-		return outcomeMsg{termsafe.Line(said, 0)}
+		return outcomeMsg{text: termsafe.Line(said, 0), aside: true}
 	}
 }
 
@@ -292,16 +307,14 @@ func (m *Model) rename() tea.Cmd {
 
 func (m *Model) forget() tea.Cmd {
 	session := m.selectedRow().session
-	m.mode = modeConfirm
-	m.confirm = confirmation{yes: "F", lines: []string{"Take this session out of the list, and forget how it is " +
-		"resumed?",
-		"", "  " + termsafe.Line(m.selectedRow().title(), 0), "", "F forgets it · Esc leaves it"},
-		run: func(m *Model) tea.Cmd {
+	m.openConfirm("F", []string{"Take this session out of the list, and forget how it is resumed?", "",
+		"  " + termsafe.Line(m.selectedRow().title(), 200), "", "F forgets it · Esc leaves it"},
+		func(m *Model) tea.Cmd {
 			return m.decide(func(ctx context.Context, _ string) (string, error) {
 				_, err := m.opts.Hub.ForgetSession(ctx, session.ID)
 				return "forgotten", err
 			})
-		}}
+		})
 	return nil
 }
 

@@ -67,6 +67,7 @@ type Model struct {
 	loading     string
 	status      string
 	busy        bool // an answer is on its way
+	body        body // of the request drawn last
 }
 
 // typing is a text being typed, and what becomes of it.
@@ -81,6 +82,7 @@ type typing struct {
 type confirmation struct {
 	lines []string
 	yes   string // the key
+	since time.Time
 	run   func(m *Model) tea.Cmd
 }
 
@@ -155,9 +157,9 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 			m.detail, m.detailOf, m.detailError = msg.detail, msg.key, msg.err
 		}
 	case outcomeMsg:
-		m.busy, m.status = false, msg.text
+		m.busy, m.status = m.busy && msg.aside, msg.text
 	case askAtTerminalMsg:
-		return tea.Exec(msg.call, func(err error) tea.Msg { return outcomeMsg{msg.call.said(err)} })
+		return tea.Exec(msg.call, func(err error) tea.Msg { return outcomeMsg{text: msg.call.said(err)} })
 	case askPINMsg:
 		m.busy = false
 		return m.askPIN(msg)
@@ -212,6 +214,12 @@ func (m *Model) selectedRow() *row {
 		return &m.rows[i]
 	}
 	return nil
+}
+
+// openConfirm asks for one more key. It counts only once the question was on the
+// screen for a while.
+func (m *Model) openConfirm(yes string, lines []string, run func(m *Model) tea.Cmd) {
+	m.mode, m.confirm = modeConfirm, confirmation{lines: lines, yes: yes, since: m.opts.Now(), run: run}
 }
 
 func (m *Model) selectRow(i int) {

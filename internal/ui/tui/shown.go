@@ -6,7 +6,10 @@ import "time"
 type shown struct {
 	hash     string
 	width    int
+	note     string
 	lines    []bool
+	drawn    bool      // a frame with it was made
+	ended    bool      // a frame was made after all of it was seen
 	appeared time.Time // first seen
 	complete time.Time // all of it seen; zero: not yet
 }
@@ -23,24 +26,43 @@ func (m *Model) noteShown() {
 		return
 	}
 	place := m.layout().detail
-	lines := m.detailLines(place.width)
+	body := m.bodyOf(r.request, place.width)
+	lines := len(body.lines) // what stands above them is no part of the request
 	now := m.opts.Now()
 	if m.shown.hash != r.request.SHA256 {
-		m.shown = shown{hash: r.request.SHA256, appeared: now}
+		m.shown = shown{hash: r.request.SHA256}
 	}
-	if m.shown.width != place.width || len(m.shown.lines) != len(lines) {
-		m.shown.width, m.shown.lines = place.width, make([]bool, len(lines))
+	if m.shown.note != r.request.Note {
+		m.shown.note, m.shown.complete, m.shown.lines = r.request.Note, time.Time{}, nil
 	}
-	m.scroll = min(m.scroll, max(0, len(lines)-place.height))
-	all := true
+	if m.shown.appeared.IsZero() && place.height > 0 {
+		m.shown.appeared = now
+	}
+	if m.shown.width != place.width || len(m.shown.lines) != lines {
+		m.shown.width, m.shown.lines = place.width, make([]bool, lines)
+	}
+	m.scroll = min(m.scroll, max(0, headOfRequest+lines-place.height))
+	all := !body.tooNarrow
 	for i := range lines {
-		if i >= m.scroll && i < m.scroll+place.height {
+		if at := i + headOfRequest; at >= m.scroll && at < m.scroll+place.height {
 			m.shown.lines[i] = true
 		}
 		all = all && m.shown.lines[i]
 	}
 	if all && m.shown.complete.IsZero() {
 		m.shown.complete = now
+	}
+}
+
+// noteDrawn starts the clock when the frame is made: where that took long, keys
+// pressed meanwhile are older than what they would answer.
+func (m *Model) noteDrawn() {
+	now := m.opts.Now()
+	if !m.shown.drawn && !m.shown.appeared.IsZero() {
+		m.shown.drawn, m.shown.appeared = true, now
+	}
+	if !m.shown.ended && !m.shown.complete.IsZero() {
+		m.shown.ended, m.shown.complete = true, now
 	}
 }
 
@@ -55,6 +77,8 @@ func (m *Model) whyNotYet(approval bool) string {
 		return "an answer is on its way"
 	case m.shown.appeared.IsZero() || now.Sub(m.shown.appeared) < settleTime:
 		return "it has only just appeared; nothing was answered"
+	case approval && m.shown.complete.IsZero() && m.body.tooNarrow:
+		return "the window is too narrow for all of it"
 	case approval && m.shown.complete.IsZero():
 		return "there is more of it: space shows the rest; then it can be approved"
 	case approval && now.Sub(m.shown.complete) < settleTime:

@@ -32,28 +32,42 @@ type areas struct {
 // sideBySide is the width from which the details stand beside the list.
 const sideBySide = 100
 
-func (m *Model) layout() areas {
-	height := max(m.height-4, 2) // head, rule, status, keys
-	if m.width >= sideBySide {
-		left := min(max(m.width*2/5, 40), 70)
-		return areas{side: true, list: area{0, 2, left, height},
-			detail: area{left + 3, 2, max(m.width-left-3, 10), height}}
+// headHeight is how many lines the head takes: none on a very small screen.
+func (m *Model) headHeight() int {
+	if m.height < 8 {
+		return 0
 	}
-	list := min(m.countListLines(), max(height*2/5, 3))
-	return areas{list: area{0, 2, m.width, list},
-		detail: area{0, 2 + list + 1, m.width, max(height-list-1, 1)}}
+	return 2
 }
 
-func (m *Model) countListLines() int { return max(len(m.listLines(max(m.width, 20))), 1) }
+// bodyHeight is how many lines are left between the head and the two at the bottom.
+func (m *Model) bodyHeight() int { return max(m.height-m.headHeight()-2, 0) }
+
+// layout is where things really stand on the screen: what has no line in it is
+// not seen. Where both do not fit, the details have the screen.
+func (m *Model) layout() areas {
+	top, height := m.headHeight(), m.bodyHeight()
+	if m.width >= sideBySide {
+		left := min(max(m.width*2/5, 40), 70)
+		return areas{side: true, list: area{0, top, left, height},
+			detail: area{left + 3, top, max(m.width-left-3, 10), height}}
+	}
+	if height < 7 {
+		return areas{detail: area{0, top, m.width, height}}
+	}
+	list := min(max(len(m.listLines()), 1), max(height*2/5, 3))
+	return areas{list: area{0, top, m.width, list}, detail: area{0, top + list + 1, m.width, height - list - 1}}
+}
 
 // detailVisible tells whether the details of the selected row are on the screen.
 func (m *Model) detailVisible() bool {
-	return m.width > 0 && m.height > 0 && (m.mode == modeList || m.mode == modeTyping)
+	return m.width > 0 && m.height > 0 && m.form == nil && (m.mode == modeList || m.mode == modeTyping)
 }
 
 // View draws the screen.
 func (m *Model) View() tea.View {
 	v := tea.NewView(m.render())
+	m.noteDrawn()
 	v.AltScreen, v.ReportFocus, v.MouseMode = true, true, tea.MouseModeCellMotion
 	v.WindowTitle = m.windowTitle()
 	return v
@@ -81,16 +95,19 @@ func (m *Model) render() string {
 	if m.width < 1 || m.height < 1 {
 		return ""
 	}
-	lines := []string{m.headLine(), styleFaint.Render(strings.Repeat("─", m.width))}
-	body := max(m.height-4, 2)
+	lines := []string{m.headLine(), styleFaint.Render(strings.Repeat("─", m.width))}[:m.headHeight()]
+	body := m.bodyHeight()
 	switch {
 	case m.mode == modeHelp:
 		lines = append(lines, fill(m.helpLines(), body)...)
 	case m.mode == modeConfirm:
-		lines = append(lines, fill(wrapAll(m.confirm.lines, m.width), body)...)
+		lines = append(lines, fill(m.confirmLines(), body)...)
 	case m.form != nil:
 		head := []string{styleBold.Render(termsafe.Line(m.form.title, m.width)), ""}
-		lines = append(lines, fill(append(head, m.form.lines(m.width)...), body)...)
+		if body < 8 {
+			head = nil
+		}
+		lines = append(lines, fill(append(head, m.form.visibleLines(m.width, body-len(head))...), body)...)
 	case len(m.rows) == 0:
 		lines = append(lines, fill(wrapAll(m.emptyLines(), m.width), body)...)
 	default:
@@ -133,6 +150,9 @@ var headWords = map[section]string{
 func (m *Model) bodyLines(height int) []string {
 	place := m.layout()
 	list, detail := m.visibleList(place.list), m.visibleDetail(place.detail)
+	if place.list.height == 0 {
+		return fill(detail, height)
+	}
 	if !place.side {
 		rule := styleFaint.Render(strings.Repeat("─", m.width))
 		return fill(append(append(list, rule), detail...), height)
@@ -144,28 +164,37 @@ func (m *Model) bodyLines(height int) []string {
 	return out
 }
 
+// confirmLines are the question of a confirmation, wrapped.
+func (m *Model) confirmLines() []string {
+	var out []string
+	for _, line := range m.confirm.lines {
+		out = append(out, wrapPlain(line, m.width)...)
+	}
+	return out
+}
+
 // listLine is a line of the list; row is -1 for a section's title.
 type listLine struct {
-	text string
-	row  int
+	text   string // of a title
+	row    int
+	second bool // the second line of the row
 }
 
 // listLines are all lines of the list: a title for each section, two lines for
-// each row.
-func (m *Model) listLines(width int) []listLine {
+// each row. Rows are only drawn once they are on the screen.
+func (m *Model) listLines() []listLine {
 	var out []listLine
 	last := section(-1)
 	for i := range m.rows {
 		r := &m.rows[i]
 		if r.section != last {
 			last = r.section
-			out = append(out, listLine{styleFaint.Render(sectionTitles[last]), -1})
+			out = append(out, listLine{styleFaint.Render(sectionTitles[last]), -1, false})
 		}
-		first, second := m.rowLines(r, width)
-		out = append(out, listLine{first, i}, listLine{second, i})
+		out = append(out, listLine{"", i, false}, listLine{"", i, true})
 	}
 	if n := m.board.countEnded(); n > 0 && !m.withEnded && m.filter == "" {
-		out = append(out, listLine{styleFaint.Render(fmt.Sprintf("%d ended · e shows them", n)), -1})
+		out = append(out, listLine{styleFaint.Render(fmt.Sprintf("%d ended · e shows them", n)), -1, false})
 	}
 	return out
 }
@@ -208,7 +237,7 @@ func requestAbout(item *wire.FeedItem) string {
 	if len(item.Questions) > 0 {
 		return termsafe.Line(item.Questions[0].Text, 200)
 	}
-	for line := range strings.SplitSeq(item.Shown, "\n") {
+	for line := range strings.SplitSeq(item.Shown[:min(len(item.Shown), 4096)], "\n") {
 		if command, ok := strings.CutPrefix(line, "  $ "); ok {
 			return termsafe.Line("$ "+command, 200)
 		}
@@ -218,7 +247,7 @@ func requestAbout(item *wire.FeedItem) string {
 
 // visibleList are the lines of the list that fit, with the selected row among them.
 func (m *Model) visibleList(place area) []string {
-	lines := m.listLines(place.width)
+	lines := m.listLines()
 	first, last := -1, -1
 	for i, l := range lines {
 		if l.row >= 0 && m.rows[l.row].key() == m.selected {
@@ -238,7 +267,15 @@ func (m *Model) visibleList(place area) []string {
 	m.listTop = min(max(m.listTop, 0), max(0, len(lines)-place.height))
 	out := make([]string, 0, place.height)
 	for i := m.listTop; i < len(lines) && len(out) < place.height; i++ {
-		out = append(out, lines[i].text)
+		one := lines[i].text
+		if lines[i].row >= 0 {
+			first, second := m.rowLines(&m.rows[lines[i].row], place.width)
+			one = first
+			if lines[i].second {
+				one = second
+			}
+		}
+		out = append(out, one)
 	}
 	return fill(out, place.height)
 }
@@ -275,29 +312,51 @@ func (m *Model) detailLines(width int) []string {
 func (m *Model) requestLines(r *row, width int) []string {
 	item := r.request
 	now := m.opts.Now()
-	head := termsafe.Line(r.title(), 0)
-	out := indentWrapped("", styleBold.Render(head), width)
+	out := []string{styleBold.Render(termsafe.Line(r.title(), max(width, 1)))}
 	facts := []string{termsafe.Line(item.Agent, 20), "waits " + ageText(now.Sub(item.CreatedAt))}
 	if !item.Deadline.IsZero() && !isWindow(item) {
 		facts = append(facts, "until "+item.Deadline.Local().Format("15:04:05"))
 	}
 	out = append(out, styleFaint.Render(strings.Join(facts, " · ")), "")
-	for line := range strings.SplitSeq(strings.TrimSuffix(termsafe.Text(item.Shown), "\n"), "\n") {
-		style := lineStyle(line)
-		for _, part := range wrapLine(line, width) {
-			out = append(out, style.Render(part))
+	return append(out, m.bodyOf(item, width).lines...)
+}
+
+// headOfRequest is how many lines of a request's details stand above its text.
+const headOfRequest = 3
+
+// body is the text of a request, wrapped. It is kept: a request may have megabytes.
+type body struct {
+	hash, note, status string
+	width              int
+	lines              []string
+	tooNarrow          bool // a character is wider than the screen
+}
+
+func (m *Model) bodyOf(item *wire.FeedItem, width int) *body {
+	if b := &m.body; b.lines != nil && b.hash == item.SHA256 && b.note == item.Note && b.status == item.Status &&
+		b.width == width {
+		return b
+	}
+	b := body{hash: item.SHA256, note: item.Note, status: item.Status, width: width}
+	add := func(style lipgloss.Style, line string) {
+		for _, part := range wrapPlain(line, width) {
+			b.tooNarrow = b.tooNarrow || ansi.StringWidth(part) > width
+			b.lines = append(b.lines, style.Render(part))
 		}
 	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(termsafe.Text(item.Shown), "\n"), "\n") {
+		add(lineStyle(line), line)
+	}
 	if item.Note != "" {
-		out = append(out, "")
-		out = append(out, indentWrapped("", styleWaiting.Render(termsafe.Line(item.Note, 0)), width)...)
+		b.lines = append(b.lines, "")
+		add(styleWaiting, termsafe.Line(item.Note, 0))
 	}
 	if isWindow(item) {
-		out = append(out, "")
-		out = append(out, indentWrapped("", "It stands in the agent's own window; only there can it be "+
-			"answered.", width)...)
+		b.lines = append(b.lines, "")
+		add(stylePlain, "It stands in the agent's own window; only there can it be answered.")
 	}
-	return out
+	m.body = b
+	return &m.body
 }
 
 // lineStyle colours a line of a request by its mark: a command, an added line, a
@@ -438,6 +497,31 @@ func wrapLine(line string, width int) []string {
 	return strings.Split(ansi.Hardwrap(line, max(width, 1), true), "\n")
 }
 
+// wrapPlain breaks text without styles at the width. Each character counts as wide
+// as any terminal may draw it: what is counted too narrow would be cut off at the
+// edge unseen. A tab becomes blanks first, for the same reason.
+func wrapPlain(line string, width int) []string {
+	width = max(width, 1)
+	line = strings.ReplaceAll(line, "\t", "    ")
+	var out []string
+	start, used := 0, 0
+	for i, r := range line {
+		columns := 1
+		if r >= 0x300 {
+			columns = termsafe.Width(string(r))
+		}
+		if r == 0xfe0f {
+			columns = 1 // it may make the symbol before it wide
+		}
+		if used+columns > width && i > start {
+			out = append(out, line[start:i])
+			start, used = i, 0
+		}
+		used += columns
+	}
+	return append(out, line[start:])
+}
+
 func wrapAll(lines []string, width int) []string {
 	var out []string
 	for _, line := range lines {
@@ -449,7 +533,7 @@ func wrapAll(lines []string, width int) []string {
 // indentWrapped wraps text behind a mark; further lines are indented as far.
 func indentWrapped(mark, line string, width int) []string {
 	indent := ansi.StringWidth(mark)
-	parts := wrapLine(line, max(width-indent, 8))
+	parts := wrapPlain(line, max(width-indent, 1))
 	for i := range parts {
 		if i == 0 {
 			parts[i] = mark + parts[i]

@@ -1,0 +1,233 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// A dialog stays open for as long as the person likes; what became of the hub and
+// of the request meanwhile counts when it is closed.
+func TestDialogsDecideOnlyWhatStillWaits(t *testing.T) {
+	silent := func(s *screen, _ *wire.FeedItem) { s.send(connectionMsg{"the hub closed the connection"}) }
+	ended := func(s *screen, item *wire.FeedItem) { s.end(item) }
+	changed := func(s *screen, _ *wire.FeedItem) {
+		s.arrive(s.request("k1", func(r *wire.FeedItem) { r.Shown = "  $ rm -rf build\n" }))
+	}
+	for what, meanwhile := range map[string]func(*screen, *wire.FeedItem){
+		"silent": silent, "ended": ended, "changed": changed} {
+		for _, keys := range [][2]string{{"d", "enter"}, {"A", "A"}} {
+			t.Run(what+" "+keys[0], func(t *testing.T) {
+				s := newScreen(t, 120, 24)
+				item := s.request("k1", nil)
+				s.arrive(item)
+				s.arrive(s.request("k2", nil))
+				s.wait(time.Second)
+				s.press(keys[0])
+				meanwhile(s, item)
+				s.wait(time.Second)
+				s.press(keys[1])
+				if len(s.hub.replies) != 0 {
+					t.Errorf("sent: %s, want nothing", toJSON(s.hub.replies))
+				}
+			})
+		}
+	}
+}
+
+func TestRuleIsSavedOnlyOnceItWasShown(t *testing.T) {
+	s := newScreen(t, 120, 24)
+	s.arrive(s.request("k1", nil))
+	s.wait(time.Second)
+	s.press("A", "A", "A") // a key that repeats
+	if len(s.hub.replies) != 0 {
+		t.Fatalf("a repeated key saved the rule: %s", toJSON(s.hub.replies))
+	}
+	s = newScreen(t, 120, 24)
+	s.arrive(s.request("k1", func(r *wire.FeedItem) { r.Rule = strings.Repeat("rule ", 2000) }))
+	s.wait(time.Second)
+	s.press("A")
+	s.wait(time.Second)
+	s.press("A")
+	if len(s.hub.replies) != 0 {
+		t.Fatal("a rule that did not fit on the screen was saved")
+	}
+	s.mustShow("too small")
+}
+
+// While own words are typed into a form, the form has the screen: what was
+// selected behind it was not seen.
+func TestNothingBehindAFormCountsAsShown(t *testing.T) {
+	s := newScreen(t, 120, 24)
+	first := s.request("k1", func(r *wire.FeedItem) {
+		r.Kind, r.Choices, r.Questions = "question", []string{"answer", "deny"}, question()
+	})
+	s.arrive(first)
+	s.wait(time.Second)
+	s.press("enter", "o")
+	s.arrive(s.request("k2", nil))
+	s.end(first)
+	s.wait(time.Second)
+	s.press("x")
+	s.wait(time.Second)
+	s.press("esc", "esc", "a")
+	if len(s.hub.replies) != 0 {
+		t.Errorf("approved what stood behind the form: %s", toJSON(s.hub.replies))
+	}
+}
+
+// Whatever the size of the screen: what was approved stood on it, every letter.
+func TestSmallScreensHideNothing(t *testing.T) {
+	for _, command := range []string{"echo <one> ; rm <two>", "echo\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t; rm <two>",
+		strings.Repeat("👍🏽", 30) + " rm <two>", strings.Repeat("漢", 40) + " rm <two>",
+		"a" + strings.Repeat("\u0301", 300) + " rm <two>"} {
+		for _, width := range []int{1, 2, 3, 5, 9, 20, 40, 99, 100, 130} {
+			for height := 1; height <= 12; height++ {
+				s := newScreen(t, width, height)
+				s.arrive(s.request("k1", func(r *wire.FeedItem) { r.Shown = "Claude\n  $ " + command + "\n" }))
+				seen := map[string]bool{}
+				for range 200 {
+					s.wait(time.Second)
+					for line := range strings.SplitSeq(s.text(), "\n") {
+						seen[strings.TrimSpace(line)] = true
+						if _, right, ok := strings.Cut(line, "│"); ok {
+							seen[strings.TrimSpace(right)] = true
+						}
+					}
+					if n := strings.Count(s.text(), "\n") + 1; n > height {
+						t.Fatalf("%dx%d: the frame has %d lines", width, height, n)
+					}
+					if s.model.hiddenLines() == 0 {
+						break
+					}
+					s.press("space")
+				}
+				s.wait(time.Second)
+				s.press("a")
+				if len(s.hub.replies) == 0 {
+					continue
+				}
+				for _, part := range wrapPlain("  $ "+command, s.model.layout().detail.width) {
+					if !seen[strings.TrimSpace(part)] {
+						t.Fatalf("%dx%d: approved, but %q was never on the screen:\n%s", width, height, part, s.text())
+					}
+				}
+			}
+		}
+	}
+}
+
+// Terminals differ in what an emoji with a skin colour takes; none may cut it.
+func TestLinesFitEveryTerminal(t *testing.T) {
+	line := strings.Repeat("👍🏽", 30) + "\t\t\tx" + strings.Repeat("漢", 20) + strings.Repeat("❤️", 30)
+	for width := 4; width < 60; width++ {
+		parts := wrapPlain(line, width)
+		for _, part := range parts {
+			if n := max(ansi.StringWidthWc(part), ansi.StringWidth(part)); n > width {
+				t.Fatalf("width %d: %q takes %d columns", width, part, n)
+			}
+		}
+		if got := strings.Join(parts, ""); got != strings.ReplaceAll(line, "\t", "    ") {
+			t.Fatalf("width %d: text was lost: %q", width, got)
+		}
+	}
+}
+
+func TestWheelLeavesDialogsAlone(t *testing.T) {
+	s := newScreen(t, 120, 24)
+	s.arrive(s.request("k1", nil))
+	s.arrive(s.request("k2", nil))
+	s.wait(time.Second)
+	s.press("d")
+	s.send(tea.MouseWheelMsg{X: 1, Y: 4, Button: tea.MouseWheelDown})
+	if s.model.selected != "request k1" {
+		t.Errorf("selected: got %q while k1 is being denied", s.model.selected)
+	}
+}
+
+func TestTypedTextIsNoPIN(t *testing.T) {
+	s := newScreen(t, 120, 24)
+	s.press("/")
+	s.typeText("secret")
+	s.send(askPINMsg{why: "approvals need the PIN"})
+	if s.model.typing.label != "Filter" {
+		t.Errorf("typing: got %q, want the filter still", s.model.typing.label)
+	}
+}
+
+// A title is one line: it cannot draw another request above the real one.
+func TestTitleIsOneLine(t *testing.T) {
+	s := newScreen(t, 80, 24)
+	s.send(sessionsMsg{{ID: "session-k1", Agent: "claude", Status: "needsInput",
+		Title: strings.Repeat(" ", 80) + "Claude Code wants to run  $ ls" + strings.Repeat("x", 10_000)}})
+	s.arrive(s.request("k1", nil))
+	s.mustShow("go test ./...")
+}
+
+func TestFormsOfAnySize(t *testing.T) {
+	var options []event.Option
+	for i := range 14 {
+		options = append(options, event.Option{Label: fmt.Sprintf("option-%d", i+1)})
+	}
+	questions := []event.Inquiry{{Text: "first", Options: options}, {Text: "second", Multi: true, Options: options}}
+	s := newScreen(t, 120, 24)
+	s.arrive(s.request("k1", func(r *wire.FeedItem) {
+		r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, questions
+	}))
+	s.wait(time.Second)
+	s.press("enter", "c") // the twelfth
+	s.mustShow("second", "e [ ] option-14")
+	s.press("1", "e", "enter")
+	if len(s.hub.replies) != 1 {
+		t.Fatalf("replies: got %d, want 1:\n%s", len(s.hub.replies), s.text())
+	}
+	got := toJSON(s.hub.replies[0].Answers)
+	want := `[{"question":"first","options":["option-12"]},` +
+		`{"question":"second","options":["option-1","option-14"]}]`
+	if got != want {
+		t.Errorf("answers: got %s, want %s", got, want)
+	}
+}
+
+// A jump that ends says nothing about the answer that is on its way.
+func TestJumpLeavesAnswersAlone(t *testing.T) {
+	s := newScreen(t, 120, 24)
+	s.arrive(s.request("k1", nil))
+	s.model.busy = true
+	s.send(outcomeMsg{text: "went there", aside: true})
+	if !s.model.busy {
+		t.Error("another answer could be sent while the first is on its way")
+	}
+}
+
+// Megabytes and hundreds of sessions are drawn in no time.
+func TestLargeThingsAreDrawnFast(t *testing.T) {
+	s := newScreen(t, 80, 40)
+	var list []wire.Session
+	for i := range 500 {
+		list = append(list, wire.Session{ID: fmt.Sprintf("s%d", i), Agent: "claude", Status: "running",
+			Title: strings.Repeat("title ", 1700)})
+	}
+	s.send(sessionsMsg(list))
+	s.arrive(s.request("k1", func(r *wire.FeedItem) { r.Shown = strings.Repeat("  + line of a large file\n", 200_000) }))
+	s.press("home")
+	_ = s.text()
+	const frames = 20
+	start := time.Now()
+	for range frames {
+		s.press("space")
+		_ = s.model.View()
+	}
+	if each := time.Since(start) / frames; each > 250*time.Millisecond {
+		t.Errorf("a key and its frame take %v, want at most 250 ms on a busy machine", each)
+	} else {
+		t.Logf("a key and its frame: %v", each)
+	}
+}
