@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 	"github.com/hookmux/hookmux/internal/platform/smallfile"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/services"
@@ -188,7 +189,8 @@ func (a attempt) with(path, id string, tries int) attempt {
 }
 
 func (a attempt) write() {
-	_ = os.WriteFile(a.file, []byte(a.path+"\n"+a.id+"\n"+strconv.Itoa(a.tries)+"\n"), 0o600)
+	// Renamed into its place: a pipe that somebody put there must not hold us up.
+	_ = atomicfile.Write(a.file, []byte(a.path+"\n"+a.id+"\n"+strconv.Itoa(a.tries)+"\n"))
 }
 
 func (a attempt) clear() { _ = os.Remove(a.file) }

@@ -155,6 +155,8 @@ var unavailable = []Attempt{
 		Test: "internal/server.TestSocketThatIsNotOursIsNoticed"},
 	{Name: "folders, pipes and links in the place of the hub's locks", Class: Unavailable, On: Process, End: Refused,
 		Test: "internal/platform/hubstart.TestLockThatIsNoFile"},
+	{Name: "pipes where starts and deaths of the hub are noted", Class: Unavailable, On: Process, End: Refused,
+		Test: "internal/platform/hubstart.TestPipesForNotes"},
 	{Name: "a hub started under limits in which it cannot work", Class: Unavailable, On: Process, End: Asked,
 		Test: "internal/cli/hubcmd.TestHubNeedsRoomToWork"},
 	{Name: "lowering the limits of the running hub (`prlimit`)", Class: Unavailable, On: Process, End: Asked,

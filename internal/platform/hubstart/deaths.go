@@ -54,7 +54,7 @@ func Pause(d paths.Dirs) error {
 		return err
 	}
 	until := time.Now().Add(longestPause).UnixMilli()
-	return os.WriteFile(d.DeathsFile(), []byte(pauseMark+strconv.FormatInt(until, 10)+"\n"), 0o600)
+	return writeSmall(d.DeathsFile(), []byte(pauseMark+strconv.FormatInt(until, 10)+"\n"))
 }
 
 // Forget wipes out the memory of deaths: the next start doesn't wait.
@@ -102,5 +102,5 @@ func noteDeath(d paths.Dirs, now time.Time) error {
 		text = strconv.AppendInt(text, t.UnixMilli(), 10)
 		text = append(text, '\n')
 	}
-	return os.WriteFile(d.DeathsFile(), text, 0o600)
+	return writeSmall(d.DeathsFile(), text)
 }

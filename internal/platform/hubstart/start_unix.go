@@ -49,7 +49,7 @@ func Start(d paths.Dirs, hubProgram string, opt Options) (Outcome, error) {
 	}
 	// From here on only a clean stop makes it no death. On a full disk a death
 	// goes unnoticed, which is better than no hub.
-	_ = os.WriteFile(d.AliveFile(), []byte(startingMark+"\n"), 0o600)
+	_ = writeSmall(d.AliveFile(), []byte(startingMark+"\n"))
 	if err := spawn(d, hubProgram, opt.Env, lock); err != nil {
 		_ = os.Remove(d.AliveFile()) // nothing was started, so nothing can die
 		return 0, err
@@ -146,7 +146,7 @@ func spawn(d paths.Dirs, program string, env []string, lock *os.File) error {
 	}
 	// Who starts may be gone before the hub is up, and is all that the system
 	// tells of the lock. On a full disk the lock may be taken for a stranger's.
-	_ = os.WriteFile(d.AliveFile(), []byte(startingMark+strconv.Itoa(proc.Pid)+"\n"), 0o600)
+	_ = writeSmall(d.AliveFile(), []byte(startingMark+strconv.Itoa(proc.Pid)+"\n"))
 	go func() { _, _ = proc.Wait() }() // no zombie where the starter lives on
 	return nil
 }
@@ -197,7 +197,7 @@ func Hold(d paths.Dirs) (*Life, error) {
 	}
 	syscall.Umask(0o077)
 	// Tells who holds the lock; on a full disk the name of the program does.
-	_ = os.WriteFile(d.AliveFile(), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
+	_ = writeSmall(d.AliveFile(), []byte(strconv.Itoa(os.Getpid())+"\n"))
 	return &Life{dirs: d, lock: f}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestHoldersAreReadFromTheKernelsList(t *testing.T) {
@@ -44,6 +45,29 @@ func TestLockThatIsNoFile(t *testing.T) {
 				t.Errorf("a %s for %s: %v", name, lock, err)
 			}
 		}
+	}
+}
+
+// A pipe where hubs and their deaths are noted holds no start up.
+func TestPipesForNotes(t *testing.T) {
+	d := place(t)
+	if err := d.MakeRuntime(); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{d.DeathsFile(), d.AliveFile()} {
+		if err := syscall.Mkfifo(file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := make(chan error, 1)
+	go func() { done <- Ensure(d, self(t), options(d), soon(), reach(d)) }()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the start hangs")
 	}
 }
 
