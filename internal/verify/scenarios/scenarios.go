@@ -68,7 +68,7 @@ var lastWords = model.Step{Say: stage.LastWords}
 
 // All are the scenarios.
 func All() []Scenario {
-	return append(freeScenarios(), askingScenarios()...)
+	return append(append(freeScenarios(), longerScenarios()...), askingScenarios()...)
 }
 
 // freeScenarios need no leave.
@@ -109,7 +109,9 @@ func freeScenarios() []Scenario {
 		{
 			Name: "refused", About: "the model's service refuses the request", End: withResult(wantEnd("failed", "apiError", -1, 0), "apiError"),
 			Script: func(st *stage.Stage) []model.Step {
-				return []model.Step{{Fail: &model.Fail{Status: 400, Type: "invalid_request_error", Message: "scripted failure"}}}
+				return []model.Step{
+					{Fail: &model.Fail{Status: 400, Type: "invalid_request_error", Message: "scripted failure"}},
+				}
 			},
 		},
 		{
@@ -137,6 +139,12 @@ func freeScenarios() []Scenario {
 			},
 			Decide: refuseTools,
 		},
+	}
+}
+
+// longerScenarios go beyond one turn of the agent itself.
+func longerScenarios() []Scenario {
+	return []Scenario{
 		{
 			Name: "two-turns", About: "a turn that fails, then one that succeeds", End: timeline.Want{
 				Status: []string{"success"}, Result: []string{"ok"}, Failed: 0, Denied: 0, Turns: 2,

@@ -89,8 +89,10 @@ func New(s *Setting, act string) (*Stage, error) {
 	}
 	st := &Stage{
 		Driver: s.Driver, Table: drivers.TableOf(s.Driver.Name), In: s.In, Bin: s.Bin, Model: s.Model,
-		Run: s.Driver.Name + "-" + act + "-" + s.Serial(), Base: base, Home: filepath.Join(base, "home"), Project: filepath.Join(base, "project"),
-		Sabotage: s.Sabotage, mine: s.Mine != nil, Evidence: &Evidence{Act: act, Exit: -1, Folder: base}, Patience: s.Patience, StopHub: func() {},
+		Run:  s.Driver.Name + "-" + act + "-" + s.Serial(),
+		Base: base, Home: filepath.Join(base, "home"), Project: filepath.Join(base, "project"),
+		Sabotage: s.Sabotage, mine: s.Mine != nil, Evidence: &Evidence{Act: act, Exit: -1, Folder: base},
+		Patience: s.Patience, StopHub: func() {},
 	}
 	if err := st.layOut(s); err != nil {
 		os.RemoveAll(base)
@@ -132,7 +134,8 @@ func (st *Stage) layOut(s *Setting) error {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(st.Project, ".git/HEAD"), []byte("ref: refs/heads/main\n"), 0o644); err != nil {
+	head := []byte("ref: refs/heads/main\n")
+	if err := os.WriteFile(filepath.Join(st.Project, ".git/HEAD"), head, 0o644); err != nil {
 		return err
 	}
 	env, err := agents.WriteHome(s.Driver.Name, st.Home, st.Model.URL(st.Run), st.Project)
