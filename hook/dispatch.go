@@ -200,14 +200,14 @@ func (d *Dispatcher) hearHook(
 	one.Event, one.Hook, one.Extra = ev, &e.Registration, extra
 	started := time.Now()
 	opinion, err := d.runHandler(ctx, &one, e)
-	switch {
-	case err != nil && mode == Guard:
-		opinion = failureVerdict(e, err)
-	case err != nil:
+	if err != nil {
 		opinion = event.Decision{} // half an advice is none
-	case mode == Guard:
+		if mode == Guard {
+			opinion = failureVerdict(e, err)
+		}
+	} else if mode == Guard {
 		opinion = opinion.Settled()
-	default:
+	} else {
 		opinion, err = adviceOnly(opinion)
 	}
 	opinion.By = e.ID

@@ -158,10 +158,9 @@ func anyString(list []string, fits func(string) bool) bool {
 // cannot dodge either.
 func (m *matcher) pathFits(path, cwd string) bool {
 	absolute := path
-	switch rest, fromHome := strings.CutPrefix(path, "~/"); {
-	case fromHome && m.home != "":
+	if rest, fromHome := strings.CutPrefix(path, "~/"); fromHome && m.home != "" {
 		absolute = filepath.Join(m.home, rest)
-	case !filepath.IsAbs(path):
+	} else if !filepath.IsAbs(path) {
 		absolute = filepath.Join(cwd, path)
 	}
 	absolute = filepath.Clean(absolute)

@@ -146,3 +146,37 @@ func TestForType(t *testing.T) {
 		}
 	}
 }
+
+// A tool of an MCP server is also found by the name it has in Claude Code.
+func TestNamesOfServersTools(t *testing.T) {
+	tool := &event.Tool{Name: "docs/search", MCP: &event.MCPCall{Server: "docs", Tool: "search"}}
+	for name, want := range map[string]bool{
+		"docs/search": true, "docs*": true, "mcp__docs__search": true, "mcp__docs__*": true, "mcp__*": true,
+		"mcp__other__*": false, "search": false, "mcp__docs": false,
+	} {
+		e := entry(t, Registration{Match: &Match{Name: name}}, nil)
+		if got := e.For(&event.Event{Kind: event.ToolBefore, Tool: tool}); got != want {
+			t.Errorf("%q finds it: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// A path counts from the project's root, wherever in it the agent is, and not
+// beyond it.
+func TestPathsOfTheProject(t *testing.T) {
+	e := entry(t, Registration{Match: &Match{Path: "secrets/**"}}, nil)
+	for _, c := range []struct {
+		path, cwd string
+		want      bool
+	}{
+		{"secrets/a", "/p", true}, {"/p/secrets/a", "/p/src", true}, {"../secrets/a", "/p/src", true},
+		{"/other/secrets/a", "/p/src", false}, {"../../secrets/a", "/p/src", false}, {"/p", "/p/src", false},
+		{"/p/secretsx/a", "/p/src", false},
+	} {
+		ev := &event.Event{Kind: event.ToolBefore, Cwd: c.cwd, Projects: []string{"/p"},
+			Tool: &event.Tool{Name: "Read", Kind: event.FileRead, Reads: []string{c.path}}}
+		if got := e.For(ev); got != c.want {
+			t.Errorf("%s in %s: %v, want %v", c.path, c.cwd, got, c.want)
+		}
+	}
+}

@@ -187,11 +187,10 @@ func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent,
 	} else if r.Agent != Any && knownAgent != nil && !knownAgent(r.Agent) {
 		bad("agent %q is unknown; `hookmux status` lists the agents", r.Agent)
 	}
-	switch {
-	case r.HookType == "":
+	if r.HookType == "" {
 		bad("hookType is missing; write a kind such as tool.before, an agent's own event name or \"*\"")
-	case r.HookType == Any || event.Kind(r.HookType).Known():
-	case knownType != nil && !knownType(r.Agent, r.HookType):
+	} else if r.HookType != Any && !event.Kind(r.HookType).Known() && knownType != nil &&
+		!knownType(r.Agent, r.HookType) {
 		bad(
 			"hookType %q is neither a kind (tool.before, turn.end, …) nor an event of %s; `hookmux hooks %s discover` lists them",
 			r.HookType,
