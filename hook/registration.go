@@ -191,12 +191,8 @@ func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent,
 		bad("hookType is missing; write a kind such as tool.before, an agent's own event name or \"*\"")
 	} else if r.HookType != Any && !event.Kind(r.HookType).Known() && knownType != nil &&
 		!knownType(r.Agent, r.HookType) {
-		bad(
-			"hookType %q is neither a kind (tool.before, turn.end, …) nor an event of %s; `hookmux hooks %s discover` lists them",
-			r.HookType,
-			agentWords(r.Agent),
-			quoteName(r.Agent),
-		)
+		bad("hookType %q is neither a kind (tool.before, turn.end, …) nor an event of %s; "+
+			"`hookmux hooks %s discover` lists them", r.HookType, agentWords(r.Agent), quoteName(r.Agent))
 	}
 	switch r.Handler {
 	case "builtin", "command", "script", "module":

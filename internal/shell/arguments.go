@@ -1,12 +1,13 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell/programs"
+)
 
 // Programs that take arguments for another one from standard input, from a file
 // or from their own command line: xargs and parallel.
-
-var xargsLong = []string{"--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-chars", "--max-lines",
-	"--process-slot-var"}
 
 // argumentSource is how the text that xargs reads becomes arguments.
 type argumentSource struct {
@@ -106,7 +107,7 @@ func splitItems(text string, byLine bool) []Word {
 func runXargs(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
 	source := readXargsOptions(args)
-	i := skipOptions(args, "InPLdEsaJR", xargsLong)
+	i := skipOptions(args, "InPLdEsaJR", programs.XargsLong)
 	items := readItems(w, source, c)
 	if i >= len(args) {
 		return false
@@ -143,28 +144,22 @@ func replaceAll(words []Word, placeholder string, item Word) []Word {
 	return out
 }
 
-var parallelLong = []string{"--jobs", "--max-args", "--delay", "--timeout", "--colsep", "--joblog", "--arg-file",
-	"--tmpdir", "--results", "--sshlogin", "--workdir", "--retries", "--block"}
-
 // parallelText: the command ends at ":::", behind which its arguments stand, or
 // at "::::", behind which files of arguments stand. Without a command every
 // argument is one.
 func parallelText(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
-	i := min(skipOptions(args, "jPNnIdaLsS", parallelLong), len(args))
+	i := min(skipOptions(args, "jPNnIdaLsS", programs.ParallelLong), len(args))
 	end := i
 	for end < len(args) && !strings.HasPrefix(args[end].Text, ":::") {
 		end++
 	}
-	in := c.withVia(name)
-	if inherit := indexOf(args[:i], "--pipe"); inherit >= 0 && end > i {
-		rest := run
-		rest.Argv = args[i:end]
-		w.resolveRun(rest, in, hops+1)
+	if indexOf(args[:i], "--pipe") >= 0 && end > i {
+		run.Argv = args[i:end]
+		w.resolveRun(run, c.withVia(name), hops+1)
 		return true
 	}
-	in = c.startedBy(name)
-	command := joinText(args[i:end])
+	in, command := c.startedBy(name), joinText(args[i:end])
 	for k, item := range parallelItems(w, args, end, c) {
 		if k >= maxLoop {
 			break

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hookmux/hookmux/internal/shell/foreign"
 	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
@@ -174,7 +175,7 @@ func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 			)
 			break
 		}
-		if !strings.HasPrefix(a.Text, "-") && !isAssignment(a.Text) {
+		if !strings.HasPrefix(a.Text, "-") && !foreign.IsAssignment(a.Text) {
 			break
 		}
 	}
@@ -183,12 +184,12 @@ func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 		switch {
 		case a.Text == "--split-string" && i+1 < len(args):
 			text = joinText(args[i+1:])
-		case splitsString(a.Text):
+		case foreign.SplitsString(a.Text):
 			_, glued, _ := strings.Cut(a.Text, "S")
 			text = strings.TrimSpace(glued + " " + joinText(args[i+1:]))
 		case strings.HasPrefix(a.Text, "--split-string="):
 			text = a.Text[len("--split-string="):] + " " + joinText(args[i+1:])
-		case !strings.HasPrefix(a.Text, "-") && !isAssignment(a.Text):
+		case !strings.HasPrefix(a.Text, "-") && !foreign.IsAssignment(a.Text):
 			return w.stripPrefix(name, programs.Prefixes[name], run, args, c, hops)
 		default:
 			continue
@@ -197,12 +198,6 @@ func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 		return true
 	}
 	return w.stripPrefix(name, programs.Prefixes[name], run, args, c, hops)
-}
-
-// splitsString reports whether a cluster of env's options holds S: -S, -vS, -iS'text'.
-func splitsString(option string) bool {
-	flags, _, ok := strings.Cut(option, "S")
-	return ok && len(flags) > 0 && flags[0] == '-' && strings.Trim(flags[1:], "iv0") == ""
 }
 
 // sudoShell: sudo -s and -i join the words and give them to a shell.
@@ -279,8 +274,16 @@ func trapText(w *walker, name string, run Run, c inherited, _ int) bool {
 func aliasText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	for _, a := range run.Argv[1:] {
-		if _, v, ok := strings.Cut(a.Text, "="); ok && v != "" {
-			w.walkText(v, c.withVia(name))
+		alias, v, ok := strings.Cut(a.Text, "=")
+		if !ok || v == "" {
+			continue
+		}
+		w.walkText(v, c.withVia(name))
+		if w.aliases == nil {
+			w.aliases = map[string][]Word{}
+		}
+		if len(w.aliases) < maxVia {
+			w.aliases[alias] = quotedWords(v)
 		}
 	}
 	return true

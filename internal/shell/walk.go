@@ -57,6 +57,8 @@ type walker struct {
 	steps  int
 	nested int    // bytes of nested text parsed so far
 	typed  string // what send-keys and its like typed so far
+	// aliases are the words that names stand for since alias.
+	aliases map[string][]Word
 }
 
 // takeStep counts work and reports whether the budget still lasts.

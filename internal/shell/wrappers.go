@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/shell/foreign"
 	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
@@ -25,6 +26,12 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 	if _, ok := w.known.files[run.Argv[0].Text]; ok {
 		w.recordRun(run, c)
 		walkKnownFile(w, run.Argv[0], c, run.Argv[0].Text)
+		return
+	}
+	if words := w.aliases[run.Argv[0].Text]; len(words) > 0 && words[0].Text != run.Argv[0].Text {
+		rest := run
+		rest.Argv = append(append([]Word(nil), words...), run.Argv[1:]...)
+		w.resolveRun(rest, c.withVia("alias"), hops+1)
 		return
 	}
 	walkOptionCommands(w, name, run, c)
@@ -89,7 +96,7 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 	default:
 		i = skipOptions(args, p.Values, p.Long)
 	}
-	for p.Assigns && i < len(args) && isAssignment(args[i].Text) {
+	for p.Assigns && i < len(args) && foreign.IsAssignment(args[i].Text) {
 		n, v, _ := strings.Cut(args[i].Text, "=")
 		run.Assigns = append(run.Assigns, Assign{Name: n, Value: Word{Text: v, Bare: v, Dynamic: args[i].Dynamic,
 			Vars: args[i].Vars}})
@@ -176,28 +183,12 @@ func skipOptions(args []Word, values string, long []string) int {
 					break
 				}
 			}
-		case strings.IndexByte(values, t[len(t)-1]) >= 0 && (len(t) == 2 || noneOf(t[1:len(t)-1], values)):
+		case strings.IndexByte(values, t[len(t)-1]) >= 0 && !strings.ContainsAny(t[1:len(t)-1], values):
 			// -u name, and -Hu name; -uname carries its own value.
 			i++
 		}
 	}
 	return len(args)
-}
-
-func noneOf(s, set string) bool { return !strings.ContainsAny(s, set) }
-
-func isAssignment(s string) bool {
-	i := strings.IndexByte(s, '=')
-	if i <= 0 {
-		return false
-	}
-	for j := 0; j < i; j++ {
-		ch := s[j]
-		if ch != '_' && (ch < '0' || ch > '9' || j == 0) && (ch < 'A' || ch > 'Z') && (ch < 'a' || ch > 'z') {
-			return false
-		}
-	}
-	return true
 }
 
 func joinText(words []Word) string { return strings.Join(wordTexts(words), " ") }

@@ -42,6 +42,12 @@ var guarded = []Attempt{
 	parsed("own-files.control", "a message over D-Bus", "qdbus org.kde.konsole /Sessions/1 runCommand 'hookmux off'"),
 	parsed("own-files.control", "a service over D-Bus", "busctl --user call org.freedesktop.systemd1 "+
 		"/org/freedesktop/systemd1 org.freedesktop.systemd1.Manager StartTransientUnit x 1 hookmux 2 hookmux off"),
+	parsed("own-files.control", "another name for the program", "cp $(which hookmux) /tmp/hm && /tmp/hm off"),
+	parsed("own-files.control", "a link to the program", "ln -s /usr/local/bin/hookmux /tmp/hm && /tmp/hm off"),
+	parsed("own-files.control", "an alias for the program", "alias hm=hookmux; hm off"),
+	parsed("own-files.control", "what find found", "find /usr/bin -name hookmux -exec {} off \\;"),
+	parsed("own-files.control", "pieces of a string", `python3 -c '__import__("os").system("hookmux "+"off")'`),
+	parsed("destructive.find-delete", "a list for perl", "find ~ -type f -print0 | perl -0ne unlink"),
 	parsed("own-files.launch", "a job for at from a file", "at -f /tmp/x.sh now"),
 	parsed("own-files.launch", "a unit from a file", "systemctl --user enable --now /tmp/x.timer"),
 	parsed("own-files.hub", "part of a process's name", "pkill -f hookm"),

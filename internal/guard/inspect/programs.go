@@ -98,7 +98,8 @@ func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 		}
 	}
 	for j := r.To.Lo; j < r.To.Hi && j < len(x.Script.Runs); j++ {
-		if n := &x.Script.Runs[j]; n.Name() == "rm" {
+		n := &x.Script.Runs[j]
+		if code, ok := n.Code(); n.Name() == "rm" || ok && strings.Contains(code, "unlink") {
 			return true
 		}
 	}

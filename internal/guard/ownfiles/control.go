@@ -2,6 +2,7 @@ package ownfiles
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
@@ -76,7 +77,8 @@ func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 
 // checkControl: verbs of hookmux that belong to a person.
 func (t *Checker) checkControl(x *scope, r *shell.Run) {
-	if name := strings.TrimSuffix(r.Name(), ".exe"); name != "hookmux" && !r.MayBe("hookmux") {
+	if name := strings.TrimSuffix(r.Name(), ".exe"); name != "hookmux" && !r.MayBe("hookmux") &&
+		!isOtherName(x, r) {
 		return
 	}
 	if inspect.HasWord(r.Args(), "--help", "-h") {
@@ -98,3 +100,37 @@ func (t *Checker) checkControl(x *scope, r *shell.Run) {
 	x.Report.Add(rule, r.String(),
 		fmt.Sprintf("hookmux %s %s: that belongs to a person, not to an agent", verb.Path, verb.Summary))
 }
+
+// isOtherName reports whether the program is hookmux under a name that this very
+// command gave it (cp, ln, cat >), or what find found under that name.
+func isOtherName(x *scope, r *shell.Run) bool {
+	program := r.Argv[0].Text
+	for i := range x.Script.Runs {
+		other := &x.Script.Runs[i]
+		if other == r {
+			return false
+		}
+		_, rest := inspect.SplitFlags(other.Args())
+		switch plainName(other.Name()) {
+		case "find":
+			if program == "{}" && inspect.HasWord(other.Args(), hubNames...) {
+				return true
+			}
+		case "cp", "ln", "install", "mv":
+			to, sources, ok := inspect.SplitTarget(other.Args(), rest)
+			if ok && slices.ContainsFunc(sources, ownBinary) && sameFile(to.Text, program) {
+				return true
+			}
+		case "cat":
+			for _, rd := range other.Redirects {
+				if rd.Writes() && len(rest) == 1 && ownBinary(rest[0]) && sameFile(rd.Target.Text, program) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// sameFile reports whether two paths are written alike, "./" aside.
+func sameFile(a, b string) bool { return strings.TrimPrefix(a, "./") == strings.TrimPrefix(b, "./") }

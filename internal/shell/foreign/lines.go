@@ -119,3 +119,24 @@ func NestedBeyond(src string, most int) bool {
 	}
 	return false
 }
+
+// IsAssignment reports whether a word is NAME=value.
+func IsAssignment(s string) bool {
+	i := strings.IndexByte(s, '=')
+	if i <= 0 {
+		return false
+	}
+	for j := 0; j < i; j++ {
+		ch := s[j]
+		if ch != '_' && (ch < '0' || ch > '9' || j == 0) && (ch < 'A' || ch > 'Z') && (ch < 'a' || ch > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// SplitsString reports whether a cluster of env's options holds S: -S, -vS, -iS'text'.
+func SplitsString(option string) bool {
+	flags, _, ok := strings.Cut(option, "S")
+	return ok && len(flags) > 0 && flags[0] == '-' && strings.Trim(flags[1:], "iv0") == ""
+}

@@ -31,6 +31,7 @@ func QuotedLists(text string, most int) []string {
 func StringLiterals(text string) []string {
 	var out []string
 	var list []string
+	glued := false
 	flush := func() {
 		if len(list) > 0 {
 			out = append(out, strings.Join(list, " "))
@@ -46,13 +47,19 @@ func StringLiterals(text string) []string {
 				i = len(text)
 				break
 			}
-			if value != "" {
+			if glued && len(list) > 0 {
+				list[len(list)-1] += value
+			} else if value != "" {
 				list = append(list, value)
 			}
+			glued = false
 			i = end
+		case '+':
+			glued = true // "a" + "b" is one string
 		case ',', ' ', '\t', '\n', '[', '(':
 			// still the same list
 		default:
+			glued = false
 			flush()
 		}
 		if len(out) > 64 {

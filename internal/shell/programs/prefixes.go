@@ -142,3 +142,12 @@ var shells = map[string]bool{
 
 // IsShell reports whether a program of this base name runs shell text.
 func IsShell(name string) bool { return shells[name] }
+
+// XargsLong and ParallelLong are the long options of xargs and parallel that take
+// a value.
+var (
+	XargsLong = []string{"--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-chars", "--max-lines",
+		"--process-slot-var"}
+	ParallelLong = []string{"--jobs", "--max-args", "--delay", "--timeout", "--colsep", "--joblog", "--arg-file",
+		"--tmpdir", "--results", "--sshlogin", "--workdir", "--retries", "--block"}
+)
