@@ -41,7 +41,7 @@ func TestMonitoredHooksChangeNothing(t *testing.T) {
 		var with, without []*Entry
 		for i := range rapid.IntRange(0, 6).Draw(t, "hooks") {
 			id := string(rune('a' + i))
-			run := Handler(says(drawOpinion(t, id)))
+			run := says(drawOpinion(t, id))
 			if rapid.IntRange(0, 4).Draw(t, id+" fails") == 0 {
 				run = HandlerFunc(
 					func(context.Context, *Call) (event.Decision, error) { return event.Decision{}, errors.New("broken") },

@@ -117,7 +117,7 @@ func (j *Judge) Accused(peer proc.Cred) (agent Caller, accused bool) {
 		now = j.Now
 	}
 	f := NewFacts(source, now())
-	chain := f.chain(peer.PID, maxChain)
+	chain := f.chain(peer.PID)
 	if len(chain) == 0 || len(chain) == maxChain || peer.At != 0 && chain[0].Start > peer.At {
 		return Caller{}, true
 	}

@@ -82,7 +82,7 @@ func (r *Rules) followLogin(f *Facts, above []Process, here hop, seat Seat, dept
 		return r.unproven(f, above[0], here, seat)
 	}
 	for _, pid := range callers {
-		chain := f.chain(pid, maxChain)
+		chain := f.chain(pid)
 		if len(chain) == 0 {
 			continue // it hung up
 		}
@@ -135,7 +135,7 @@ func (r *Rules) followTmux(f *Facts, above []Process, here hop, seat Seat, depth
 		if c.PID == server.PID || !f.connected(c.PID, server.PID) {
 			continue
 		}
-		chain := f.chain(c.PID, maxChain)
+		chain := f.chain(c.PID)
 		if len(chain) == 0 {
 			continue
 		}
@@ -162,7 +162,7 @@ func (r *Rules) followClients(f *Facts, above []Process, here hop, depth int) ([
 		printableName(server.Name), server.PID, inYourTerminal)
 	var found []way
 	for _, pid := range f.clientsOf(server) {
-		chain := f.chain(pid, maxChain)
+		chain := f.chain(pid)
 		if len(chain) == 0 || pid == server.PID {
 			continue
 		}
@@ -195,7 +195,7 @@ func (r *Rules) followDisplay(f *Facts, above []Process, here hop, seat Seat) ([
 		if !d.Input {
 			break
 		}
-		if v, bad := r.accuseChain(f, f.chain(d.PID, maxChain)); bad {
+		if v, bad := r.accuseChain(f, f.chain(d.PID)); bad {
 			return nil, v
 		}
 		seat.Kind = Desktop

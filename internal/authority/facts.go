@@ -177,10 +177,10 @@ func (f *Facts) process(pid int) (Process, bool) {
 
 // chain lists a process and what is above it, itself first, under the rules
 // of [proc.Ancestry].
-func (f *Facts) chain(pid, limit int) []Process {
+func (f *Facts) chain(pid int) []Process {
 	var chain []Process
 	seen := map[int]bool{}
-	for pid > 0 && len(chain) < limit && !seen[pid] {
+	for pid > 0 && len(chain) < maxChain && !seen[pid] {
 		p, ok := f.process(pid)
 		if !ok || len(chain) > 0 && p.Start > chain[len(chain)-1].Start {
 			break

@@ -52,7 +52,7 @@ func (r *Rules) Judge(f *Facts, peer proc.Cred, a Action, peerEnv func() []strin
 		return refuseCall(Invisible, "the calling process lives outside of what the hub can see; run it in a "+
 			"terminal beside the hub")
 	}
-	chain := f.chain(peer.PID, maxChain)
+	chain := f.chain(peer.PID)
 	if len(chain) == 0 || peer.At != 0 && chain[0].Start > peer.At {
 		return Gone()
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -63,10 +64,14 @@ func sendRubbish(w *world) error {
 		"rubbish\n", strings.Repeat("x", 1<<20), `{"v":1,`, `{"v":1,"payload":99999999999}` + "\n", "\x00\xff\n", "{}\n",
 		`{"jsonrpc":"2.0","id":1,"method":"events.subscribe"}` + "\n", strings.Repeat("[", 1<<16) + "\n",
 	}
+	var done []func()
 	for _, text := range texts {
-		defer w.openMany(20, []byte(text))()
+		done = append(done, w.openMany(20, []byte(text)))
 	}
 	w.while()
+	for _, closeAll := range done {
+		closeAll()
+	}
 	return nil
 }
 
@@ -113,7 +118,7 @@ func limitHub(w *world) error {
 }
 
 func ignoreGone(err error) error {
-	if err == unix.ESRCH {
+	if errors.Is(err, unix.ESRCH) {
 		return nil
 	}
 	return err

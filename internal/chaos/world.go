@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -187,7 +188,7 @@ func (w *world) callHook(call hookCall) (answer, bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), hangTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, w.program("hookmux-hook"), call.agent, call.event, "60", "id="+call.id)
-	cmd.Env = append(w.env[:len(w.env):len(w.env)], "HOOKMUX_DEBUG=1") // tells on stderr when no hub answered
+	cmd.Env = slices.Concat(w.env, []string{"HOOKMUX_DEBUG=1"}) // tells on stderr when no hub answered
 	cmd.Dir = filepath.Join(w.home, "project")
 	cmd.Stdin = bytes.NewReader(call.payload)
 	var out, errs bytes.Buffer

@@ -84,7 +84,7 @@ func TestAcknowledgedEventsSurviveKills(t *testing.T) {
 					event, payload = "Notification", note(session)
 				}
 				// Its event is with the hub or in the spool when it ends.
-				if a, err := w.call(w.env, "claude", event, payload); err != nil || a.exit != 0 {
+				if a, err := w.call(w.env, event, payload); err != nil || a.exit != 0 {
 					t.Errorf("%s: exit %d, %v", session, a.exit, err)
 					continue
 				}

@@ -100,7 +100,7 @@ func TestTwoHundredHooksStartOneHub(t *testing.T) {
 			if i%4 == 0 {
 				event, payload = "Notification", note(fmt.Sprint("s", i))
 			}
-			if got, err := w.call(w.env, "claude", event, payload); err != nil || got != (answer{}) {
+			if got, err := w.call(w.env, event, payload); err != nil || got != (answer{}) {
 				t.Errorf("%d: %+v %v", i, got, err)
 			}
 		}()
@@ -185,7 +185,7 @@ func TestGuardsStayShutWhileTheHubStops(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for i := 0; !over.Load(); i++ {
-				got, err := w.call(w.env, "claude", "PreToolUse", before(fmt.Sprintf("s-%d-%d", n, i), "make deploy"))
+				got, err := w.call(w.env, "PreToolUse", before(fmt.Sprintf("s-%d-%d", n, i), "make deploy"))
 				asked.Add(1)
 				if err != nil || !got.denies() {
 					open.Add(1)

@@ -146,9 +146,9 @@ type answer struct {
 
 func (a answer) denies() bool { return strings.Contains(a.stdout, `"deny"`) }
 
-// call runs a hook to its end.
-func (w *world) call(env []string, agent, event, payload string) (answer, error) {
-	cmd := w.hook(env, agent, event, payload)
+// call runs a hook of claude to its end.
+func (w *world) call(env []string, event, payload string) (answer, error) {
+	cmd := w.hook(env, "claude", event, payload)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
@@ -162,7 +162,7 @@ func (w *world) call(env []string, agent, event, payload string) (answer, error)
 // mustCall runs a hook of claude to its end.
 func (w *world) mustCall(env []string, event, payload string) answer {
 	w.t.Helper()
-	a, err := w.call(env, "claude", event, payload)
+	a, err := w.call(env, event, payload)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -106,15 +106,13 @@ func (w *walker) walkText(text string, c inherited) {
 	}
 }
 
-func (w *walker) walkStmts(list []*syntax.Stmt, c inherited) Span {
-	lo := len(w.out.Runs)
+func (w *walker) walkStmts(list []*syntax.Stmt, c inherited) {
 	for _, s := range list {
 		if !w.takeStep() {
 			break
 		}
 		w.walkStmt(s, c)
 	}
-	return Span{lo, len(w.out.Runs)}
 }
 
 // walkScoped runs the statements of a subshell: its cd ends with it.

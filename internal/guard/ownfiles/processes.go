@@ -122,7 +122,7 @@ func patternOperands(args []shell.Word) (flags, rest []shell.Word) {
 				continue // a signal
 			}
 			flags = append(flags, a)
-			skip = len(t) == 2 && strings.Contains("uUGPgstdF", t[1:])
+			skip = len(t) == 2 && strings.IndexByte("uUGPgstdF", t[1]) >= 0
 		default:
 			rest = append(rest, a)
 		}

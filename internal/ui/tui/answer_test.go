@@ -89,7 +89,7 @@ func TestNothingIsAnswered(t *testing.T) {
 			s.end(item)
 			s.press("a")
 		}, "just appeared"},
-		{"it changed while it was shown", nil, func(s *screen, item *wire.FeedItem) {
+		{"it changed while it was shown", nil, func(s *screen, _ *wire.FeedItem) {
 			s.wait(time.Second)
 			s.arrive(s.request("k1", func(r *wire.FeedItem) { r.Shown = "Claude Code wants\n  $ rm -rf build\n" }))
 			s.press("a")

@@ -43,17 +43,16 @@ func (p *person) problem(format string, args ...any) {
 }
 
 // await waits for something that the agent does.
-func (p *person) await(ctx context.Context, what string, is func() bool) bool {
+func (p *person) await(ctx context.Context, what string, is func() bool) {
 	for end := time.Now().Add(4 * time.Minute); time.Now().Before(end); {
 		if is() {
-			return true
+			return
 		}
 		if !stage.PauseFor(ctx, 50*time.Millisecond) {
 			break
 		}
 	}
 	p.problem("%s: not seen; the screen:\n%s", what, p.term.KeepScreen())
-	return false
 }
 
 func (p *person) awaitModel(ctx context.Context) {

@@ -76,7 +76,7 @@ func freeScenarios() []Scenario {
 	return []Scenario{
 		{
 			Name: "words", About: "the agent only speaks", End: wantEnd("success", "ok", 0, 0),
-			Script: func(st *stage.Stage) []model.Step {
+			Script: func(*stage.Stage) []model.Step {
 				return []model.Step{{Say: stage.LastWords, Delay: 4 * time.Second}}
 			},
 			Act: func(ctx context.Context, p *person) { p.awaitModel(ctx); p.want(ctx, "running") },
@@ -108,7 +108,7 @@ func freeScenarios() []Scenario {
 		},
 		{
 			Name: "refused", About: "the model's service refuses the request", End: withResult(wantEnd("failed", "apiError", -1, 0), "apiError"),
-			Script: func(st *stage.Stage) []model.Step {
+			Script: func(*stage.Stage) []model.Step {
 				return []model.Step{
 					{Fail: &model.Fail{Status: 400, Type: "invalid_request_error", Message: "scripted failure"}},
 				}
@@ -116,7 +116,7 @@ func freeScenarios() []Scenario {
 		},
 		{
 			Name: "thinking-stopped", About: "Esc while the model thinks", End: wantEnd("idle", "interrupted", 0, 0),
-			Script: func(st *stage.Stage) []model.Step {
+			Script: func(*stage.Stage) []model.Step {
 				return []model.Step{{Say: "Too late.", Delay: 25 * time.Second}}
 			},
 			Act: func(ctx context.Context, p *person) { p.awaitModel(ctx); p.want(ctx, "running"); p.stop(ctx) },
@@ -168,7 +168,7 @@ func longerScenarios() []Scenario {
 				}
 				return ""
 			},
-			Script: func(st *stage.Stage) []model.Step { return []model.Step{lastWords} },
+			Script: func(*stage.Stage) []model.Step { return []model.Step{lastWords} },
 			Act: func(ctx context.Context, p *person) {
 				p.awaitEnd(ctx)
 				p.wantNow(timeline.NewWant("success"))

@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -147,7 +148,7 @@ func (r *run) startAgents(ctx context.Context) error {
 		return err
 	}
 	for i, p := range r.players {
-		argv := append(p.st.AgentCommand().Argv, p.look.Args...)
+		argv := slices.Concat(p.st.AgentCommand().Argv, p.look.Args)
 		line := "cd " + quote.Word(p.st.Project) + ` && exec env -i TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" ` +
 			quote.Line(append(append([]string(nil), p.st.Env...), argv...)) + "\n"
 		script := filepath.Join(r.stage.Base, "start-"+p.name+".sh")
@@ -248,12 +249,6 @@ func (r *run) toggleFeed(ctx context.Context) {
 			return
 		}
 	}
-}
-
-func (r *run) isFollowed() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.followed
 }
 
 // stopAgents ends the tmux server that was started for this run, and its agents.
