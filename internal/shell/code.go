@@ -49,9 +49,6 @@ func (r *Run) Code() (text string, ok bool) {
 	return "", false
 }
 
-var callsShell = []string{"system", "popen", "subprocess", "exec", "spawn", "child_process", "do shell script",
-	"do script", "write text", "`", "%x", "Popen", "IO.popen", "getline"}
-
 // walkCode reads the string literals of program text that calls a shell.
 func (w *walker) walkCode(name string, run Run, c inherited) {
 	in := withInput(run, c)
@@ -65,7 +62,7 @@ func (w *walker) walkCode(name string, run Run, c inherited) {
 		return
 	}
 	calls := false
-	for _, m := range callsShell {
+	for _, m := range programs.CallsShell {
 		calls = calls || strings.Contains(text, m)
 	}
 	if !calls {

@@ -3,6 +3,8 @@ package shell
 import (
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/shell/programs"
+
 	"github.com/hookmux/hookmux/internal/shell/foreign"
 )
 
@@ -32,13 +34,10 @@ func vimText(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-var vimCalls = []string{"system", "jobstart", "job_start", "term_start", "termopen", "execute", "popen", "subprocess",
-	"exec "}
-
 // walkVimCommand follows one command line of vim or ed.
 func walkVimCommand(w *walker, text string, c inherited) {
 	text = strings.TrimLeft(text, ": ")
-	for _, call := range vimCalls {
+	for _, call := range programs.VimCalls {
 		if strings.Contains(text, call) {
 			tryLiterals(w, text, c)
 			break
@@ -61,15 +60,12 @@ func tryLiterals(w *walker, text string, c inherited) {
 	}
 }
 
-var lispCalls = []string{"shell-command", "call-process", "start-process", "make-process", "process-lines",
-	"async-shell"}
-
 // emacsText: emacs --eval '(shell-command "text")'.
 func emacsText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)
 	for _, a := range run.Argv[1:] {
-		for _, call := range lispCalls {
+		for _, call := range programs.LispCalls {
 			if strings.Contains(a.Text, call) {
 				tryLiterals(w, a.Text, in)
 				// (call-process "rm" nil nil nil "-rf" "/")

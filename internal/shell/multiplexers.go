@@ -204,8 +204,6 @@ func wordTexts(words []Word) []string {
 	return out
 }
 
-const screenValues = "ScehpstT"
-
 // screenText: screen command, screen -X stuff text, screen -X exec command.
 func screenText(w *walker, name string, run Run, c inherited, hops int) bool {
 	w.recordRun(run, c)
@@ -220,7 +218,7 @@ func screenText(w *walker, name string, run Run, c inherited, hops int) bool {
 		case "stuff", "paste":
 			typeText(w, typedKeys(joinText(rest)), in)
 		case "screen", "exec":
-			walkWords(w, run, rest[min(skipOptions(rest, screenValues, nil), len(rest)):], in, hops)
+			walkWords(w, run, rest[min(skipOptions(rest, programs.ScreenValues, nil), len(rest)):], in, hops)
 		default: // eval, at, bind …
 			for _, word := range rest {
 				if words := quotedWords(escapes.ANSIC(word.Text)); len(words) > 1 {
@@ -231,7 +229,7 @@ func screenText(w *walker, name string, run Run, c inherited, hops int) bool {
 		}
 		return true
 	}
-	if at := skipOptions(args, screenValues, nil); at < len(args) {
+	if at := skipOptions(args, programs.ScreenValues, nil); at < len(args) {
 		walkWords(w, run, args[at:], in, hops)
 	}
 	return true

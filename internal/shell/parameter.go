@@ -4,16 +4,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/shell/programs"
+
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
-
-// alwaysSet are variables that a login session sets, so they never collapse a
-// path to its root by being empty.
-var alwaysSet = map[string]bool{
-	"HOME": true, "PWD": true, "OLDPWD": true, "TMPDIR": true, "USER": true,
-	"LOGNAME": true, "SHELL": true, "UID": true, "HOSTNAME": true, "PPID": true,
-}
 
 // addParameter adds what $x, ${x…} or ${x[…]} stands for.
 func (w *walker) addParameter(b *fieldBuilder, p *syntax.ParamExp, c inherited, quoted bool) {
@@ -75,7 +70,7 @@ func (w *walker) addPlain(b *fieldBuilder, name, text string, quoted bool) {
 	}
 	b.cur.Vars = append(b.cur.Vars, name)
 	bare := ""
-	if alwaysSet[name] {
+	if programs.AlwaysSet[name] {
 		bare = text
 	}
 	b.addDynamic(text, bare)
@@ -93,7 +88,7 @@ func (w *walker) addAlternative(b *fieldBuilder, p *syntax.ParamExp, c inherited
 			return
 		}
 		b.cur.Vars = append(b.cur.Vars, name)
-		if alwaysSet[name] {
+		if programs.AlwaysSet[name] {
 			b.addDynamic("$"+name, "$"+name)
 			return
 		}
@@ -109,7 +104,7 @@ func (w *walker) addAlternative(b *fieldBuilder, p *syntax.ParamExp, c inherited
 			return
 		}
 		b.cur.Vars = append(b.cur.Vars, name)
-		if alwaysSet[name] {
+		if programs.AlwaysSet[name] {
 			b.addDynamic("$"+name, "$"+name)
 			return
 		}
@@ -123,7 +118,7 @@ func (w *walker) addAlternative(b *fieldBuilder, p *syntax.ParamExp, c inherited
 	default:
 		b.cur.Vars = append(b.cur.Vars, name)
 		suffix := p.Exp.Op == syntax.RemSmallSuffix || p.Exp.Op == syntax.RemLargeSuffix
-		if alwaysSet[name] && suffix && alt.Text == "/" {
+		if programs.AlwaysSet[name] && suffix && alt.Text == "/" {
 			b.addDynamic("$"+name, "$"+name) // ${HOME%/}
 			return
 		}

@@ -3,6 +3,8 @@ package shell
 import (
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/shell/programs"
+
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
@@ -136,7 +138,7 @@ func withoutUnknown(s string) string {
 			continue
 		}
 		n := expansionLength(s[i:])
-		if alwaysSet[strings.Trim(s[i:i+n], "${}")] {
+		if programs.AlwaysSet[strings.Trim(s[i:i+n], "${}")] {
 			b.WriteString(s[i : i+n])
 		}
 		i += n - 1

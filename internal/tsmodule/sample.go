@@ -14,50 +14,6 @@ import (
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
-// currentEvent is an event of an older generation under pi's current name.
-type currentEvent struct{ name, reason string }
-
-// sessionReasons are the reasons of the first generation's session event.
-var sessionReasons = map[string]currentEvent{
-	"start": {"session_start", "startup"}, "switch": {"session_start", "resume"},
-	"clear": {"session_start", "new"}, "new": {"session_start", "new"}, "branch": {"session_start", "fork"},
-	"shutdown": {"session_shutdown", "quit"}, "before_switch": {"session_before_switch", "resume"},
-	"before_clear": {"session_before_switch", "new"}, "before_new": {"session_before_switch", "new"},
-	"before_branch": {"session_before_fork", ""}, "before_compact": {"session_before_compact", ""},
-	"compact": {"session_compact", ""},
-}
-
-// olderNames are the second generation's names that pi has changed since.
-var olderNames = map[string]currentEvent{
-	"session_switch": {"session_start", "resume"}, "session_branch": {"session_start", "fork"},
-	"session_before_branch": {"session_before_fork", ""},
-}
-
-// CurrentName is pi's current name of an event as a person writes it: any
-// generation's name, and for the first generation's session event its reason, as
-// session:before_branch or in the input.
-func CurrentName(written string, input json.RawMessage) (string, error) {
-	one, err := findCurrentEvent(written, asString(pi.ParseObject(input)["reason"]))
-	return one.name, err
-}
-
-func findCurrentEvent(written, reason string) (currentEvent, error) {
-	name, after, _ := strings.Cut(written, ":")
-	if older, ok := olderNames[name]; ok {
-		return older, nil
-	}
-	if name != "session" {
-		return currentEvent{name, orElse(reason, after)}, nil
-	}
-	reason = orElse(after, orElse(reason, "start"))
-	one, ok := sessionReasons[reason]
-	if !ok {
-		return one, fmt.Errorf("the session event has no reason %q; it has %s",
-			reason, strings.Join(slices.Sorted(maps.Keys(sessionReasons)), ", "))
-	}
-	return one, nil
-}
-
 // Sample makes up an event for one of pi's, as the given agent would report
 // it. Input is the tool's, in pi's words or the agent's: {"command":…} or
 // {"path":…}; for other events {"prompt":…}, {"message":…}, {"reason":…}. It refuses
@@ -74,22 +30,22 @@ func (e *Engine) Sample(agentName, piEvent, cwd string, input json.RawMessage) (
 		}
 		in = pi.Object{}
 	}
-	one, err := findCurrentEvent(piEvent, asString(in["reason"]))
+	one, err := pi.FindCurrentEvent(piEvent, asString(in["reason"]))
 	if err != nil {
 		return nil, err
 	}
 	ev := &event.Event{
-		ID: "trial", Time: time.Now(), Agent: a.Name, Session: "trial", Cwd: cwd, Detail: one.reason,
+		ID: "trial", Time: time.Now(), Agent: a.Name, Session: "trial", Cwd: cwd, Detail: one.Reason,
 		Attended: event.AttendedYes,
 		Prompt:   orElse(asString(in["prompt"]), asString(in["text"])), Message: asString(in["message"]),
 	}
-	if err := e.findNative(a, one.name, ev); err != nil {
+	if err := e.findNative(a, one.Name, ev); err != nil {
 		return nil, err
 	}
 	if a.Dialect == piDialect && slices.Contains(a.Inner, ev.Native) ||
 		ev.Kind != event.ToolBefore && ev.Kind != event.ToolAfter {
-		if one.reason != "" {
-			in["reason"] = one.reason
+		if one.Reason != "" {
+			in["reason"] = one.Reason
 		} else if strings.HasPrefix(piEvent, "session") {
 			delete(in, "reason") // of the older generation; the current event has none
 		}
@@ -184,7 +140,7 @@ func withPiFields(ev *event.Event, a *agent.Agent, in pi.Object) *event.Event {
 		return ev
 	}
 	own := pi.Object{"type": ev.Native}
-	maps.Copy(own, sampleFields[ev.Native])
+	maps.Copy(own, pi.SampleFields[ev.Native])
 	for key, value := range in {
 		own[key] = value
 	}
@@ -199,23 +155,6 @@ func withPiFields(ev *event.Event, a *agent.Agent, in pi.Object) *event.Event {
 	}
 	ev.Raw = pi.Encode(pi.Object{"event": own, "ctx": pi.Object{"cwd": ev.Cwd, "sessionId": ev.Session}})
 	return ev
-}
-
-// sampleFields are what handlers expect of events that happen inside pi.
-var sampleFields = map[string]pi.Object{
-	"context": {"messages": []any{}}, "context_with_system": {"messages": []any{}}, "agent_end": {"messages": []any{}},
-	"before_agent_start":      {"prompt": "", "systemPrompt": "", "systemPromptOptions": pi.Object{}},
-	"before_provider_headers": {"headers": pi.Object{}}, "before_provider_request": {"payload": pi.Object{}},
-	"after_provider_response": {"status": 200, "headers": pi.Object{}},
-	"message_start":           {"message": pi.Object{"role": "assistant", "content": []any{}}},
-	"message_update":          {"message": pi.Object{"role": "assistant", "content": []any{}}},
-	"message_end":             {"message": pi.Object{"role": "assistant", "content": []any{}}},
-	"turn_start":              {"turnIndex": 0, "timestamp": 0},
-	"turn_end":                {"turnIndex": 0, "message": pi.Object{"role": "assistant", "content": []any{}}, "toolResults": []any{}},
-	"user_bash":               {"command": "", "excludeFromContext": false},
-	"resources_discover":      {"reason": "startup"},
-	"session_before_switch":   {"reason": "resume"}, "session_before_fork": {"entryId": "", "position": "before"},
-	"session_before_tree": {"preparation": pi.Object{"targetId": "", "oldLeafId": nil, "entriesToSummarize": []any{}, "userWantsSummary": false}},
 }
 
 // kindFor is the kind of event that one of pi's current events stands for.

@@ -18,6 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/tsmodule"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -98,7 +99,7 @@ func moduleTest(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file strin
 	trial := tsmodule.Trial{Source: tsmodule.Source{Path: path}, Event: ev, Answers: scriptedAnswers(t.answers),
 		Timeout: t.timeout}
 	if t.payload == "" {
-		if trial.Name, err = tsmodule.CurrentName(t.event, json.RawMessage(t.input)); err != nil {
+		if trial.Name, err = pi.CurrentName(t.event, json.RawMessage(t.input)); err != nil {
 			return cmdutil.UsageError("%v", err)
 		}
 	}
