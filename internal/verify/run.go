@@ -115,6 +115,21 @@ type job struct {
 	again  bool // it was played before, and there was not enough time
 }
 
+// newProofs are empty proofs for each agent of a report.
+func newProofs(report *Report, mine bool) map[*AgentReport]*checks.Proof {
+	proofs := map[*AgentReport]*checks.Proof{}
+	for _, r := range report.Agents {
+		known, _ := agent.Builtin().Agent(r.Agent)
+		proofs[r] = &checks.Proof{
+			Agent:    known,
+			Version:  r.Version,
+			Mine:     mine,
+			Evidence: map[string]*stage.Evidence{},
+		}
+	}
+	return proofs
+}
+
 // Run asks every target. Acts of all agents share the machine's few cores;
 // which acts are needed follows from the checks that were asked for.
 func Run(ctx context.Context, o Options) (*Report, error) {
@@ -192,16 +207,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			}
 		}
 	}
-	proofs := map[*AgentReport]*checks.Proof{}
-	for _, r := range report.Agents {
-		known, _ := agent.Builtin().Agent(r.Agent)
-		proofs[r] = &checks.Proof{
-			Agent:    known,
-			Version:  r.Version,
-			Mine:     o.Mine != nil,
-			Evidence: map[string]*stage.Evidence{},
-		}
-	}
+	proofs := newProofs(report, o.Mine != nil)
 	playAll(ctx, jobs, &o, report, proofs)
 	if late := secondChances(jobs, tasks, proofs); o.Saboteur == nil && ctx.Err() == nil {
 		o.Parallel = 1

@@ -1,13 +1,5 @@
 package programs
 
-// XargsLong are long options of xargs that take a value.
-var XargsLong = []string{"--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-chars", "--max-lines",
-	"--process-slot-var"}
-
-// ParallelLong are long options of parallel that take a value.
-var ParallelLong = []string{"--jobs", "--max-args", "--delay", "--timeout", "--colsep", "--joblog", "--arg-file",
-	"--tmpdir", "--results", "--sshlogin", "--workdir", "--retries", "--block"}
-
 // CallsShell are words with which a program's own language runs a command.
 var CallsShell = []string{"system", "popen", "subprocess", "exec", "spawn", "child_process", "do shell script",
 	"do script", "write text", "`", "%x", "Popen", "IO.popen", "getline"}
