@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -54,6 +55,10 @@ type (
 	}
 )
 
+// silenceTime is how long the hub may take to say who is asking: after a longer
+// silence nothing is decided.
+const silenceTime = 3 * time.Second
+
 // decide sends a decision. Where the hub wants to ask the person something at
 // their terminal first, the view leaves the screen to it for that time.
 func (m *Model) decide(run decision) tea.Cmd {
@@ -68,7 +73,9 @@ func (m *Model) decide(run decision) tea.Cmd {
 	m.busy, m.status = true, "sending …"
 	return func() tea.Msg {
 		var seat wire.SeatView
-		if err := m.opts.Hub.Call(m.ctx, wire.MethodSeat, nil, &seat); err != nil {
+		ctx, cancel := context.WithTimeout(m.ctx, silenceTime)
+		defer cancel()
+		if err := m.opts.Hub.Call(ctx, wire.MethodSeat, nil, &seat); err != nil {
 			return outcomeMsg{text: errorText(err)}
 		}
 		if seat.Outcome == "code" || seat.Outcome == "PIN" {

@@ -25,7 +25,8 @@ func TestKeysAnswer(t *testing.T) {
 		want   string // the reply without id and hash
 	}{
 		{"approve", nil, func(s *screen) { s.press("a") }, `"choice":"once"`},
-		{"always", nil, func(s *screen) { s.press("A"); s.wait(time.Second); s.press("A") }, `"choice":"always","rule":"Bash(go test:*)"`},
+		{"always", nil, func(s *screen) { s.press("A"); s.wait(time.Second); s.press("A") },
+			`"choice":"always","rule":"Bash(go test:*)"`},
 		{"deny", nil, func(s *screen) { s.press("d", "enter") }, `"choice":"deny"`},
 		{"deny with a reason", nil, func(s *screen) { s.press("d"); s.typeText("not now"); s.press("enter") },
 			`"choice":"deny","reason":"not now"`},
@@ -72,9 +73,21 @@ func TestNothingIsAnswered(t *testing.T) {
 			func(s *screen, _ *wire.FeedItem) { s.press("a", "d", "r", "A") }, "just appeared"},
 		{"not all of it was shown", long,
 			func(s *screen, _ *wire.FeedItem) { s.wait(time.Second); s.press("a") }, "there is more of it"},
+		{"a key that repeats too fast to show each page", long, func(s *screen, _ *wire.FeedItem) {
+			s.wait(time.Second)
+			for range 30 {
+				s.press("space")
+			}
+			s.wait(time.Second)
+			s.press("a")
+		}, "there is more of it"},
 		{"its end was shown just now", long, func(s *screen, _ *wire.FeedItem) {
 			s.wait(time.Second)
-			s.press("space", "space", "space", "space", "a")
+			for range 4 {
+				s.wait(100 * time.Millisecond)
+				s.press("space")
+			}
+			s.press("a")
 		}, "its end has only just appeared"},
 		{"another key than the one shown", nil,
 			func(s *screen, _ *wire.FeedItem) { s.wait(time.Second); s.press("A", "a") }, "nothing was done"},

@@ -169,6 +169,9 @@ func (b *board) listRows(filter string, withEnded bool) []row {
 	return slices.DeleteFunc(rows, func(r row) bool { return !r.matches(filter) })
 }
 
+// maxSearched is how much of a request the filter looks at: it does so for every key.
+const maxSearched = 64 << 10
+
 // matches tells whether every word of the filter is in the row.
 func (r *row) matches(filter string) bool {
 	text := r.agentName() + " " + r.title() + " " + sectionTitles[r.section]
@@ -176,7 +179,7 @@ func (r *row) matches(filter string) bool {
 		text += " " + r.session.Cwd + " " + r.session.Tool + " " + r.session.ID + " " + r.session.Pane
 	}
 	if r.request != nil {
-		text += " " + r.request.Shown + " " + r.request.ID
+		text += " " + r.request.Shown[:min(len(r.request.Shown), maxSearched)] + " " + r.request.ID
 	}
 	text = strings.ToLower(text)
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {

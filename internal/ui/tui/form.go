@@ -171,7 +171,8 @@ func (f *form) lines(width int) (out []string, at int) {
 			if option.Description != "" {
 				label += ": " + option.Description
 			}
-			out = append(out, indentWrapped(fmt.Sprintf("  %s %s ", optionKey(n), box), termsafe.Line(label, 0), width)...)
+			mark := fmt.Sprintf("  %s %s ", optionKey(n), box)
+			out = append(out, indentWrapped(mark, termsafe.Line(label, 0), width)...)
 		}
 		if f.words[i] != "" {
 			out = append(out, indentWrapped("  own words: ", termsafe.Line(f.words[i], 0), width)...)

@@ -201,6 +201,12 @@ func (m *Model) nextWaiting() tea.Cmd {
 
 // scrollBy moves the details by pages; no line is skipped.
 func (m *Model) scrollBy(pages int) tea.Cmd {
+	if now := m.opts.Now(); pages > 0 && m.pendingRequest() != nil {
+		if now.Sub(m.shown.turned) < pageTime {
+			return nil
+		}
+		m.shown.turned = now
+	}
 	place := m.layout().detail
 	last := max(0, len(m.detailLines(place.width))-place.height)
 	m.scroll = min(max(m.scroll+pages*max(1, place.height-1), 0), last)

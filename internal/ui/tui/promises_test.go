@@ -216,12 +216,14 @@ func TestLargeThingsAreDrawnFast(t *testing.T) {
 			Title: strings.Repeat("title ", 1700)})
 	}
 	s.send(sessionsMsg(list))
-	s.arrive(s.request("k1", func(r *wire.FeedItem) { r.Shown = strings.Repeat("  + line of a large file\n", 200_000) }))
+	large := strings.Repeat("  + line of a large file\n", 200_000)
+	s.arrive(s.request("k1", func(r *wire.FeedItem) { r.Shown = large }))
 	s.press("home")
 	_ = s.text()
 	const frames = 20
 	start := time.Now()
 	for range frames {
+		s.wait(time.Second)
 		s.press("space")
 		_ = s.model.View()
 	}

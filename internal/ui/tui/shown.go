@@ -2,6 +2,10 @@ package tui
 
 import "time"
 
+// pageTime is how long a page of a request stands before the next one can be
+// asked for: of a key that repeats faster, no page would reach the screen.
+const pageTime = 50 * time.Millisecond
+
 // shown is what of the selected request was on the screen, line by line.
 type shown struct {
 	hash     string
@@ -10,6 +14,7 @@ type shown struct {
 	lines    []bool
 	drawn    bool      // a frame with it was made
 	ended    bool      // a frame was made after all of it was seen
+	turned   time.Time // since when this page of it stands
 	appeared time.Time // first seen
 	complete time.Time // all of it seen; zero: not yet
 }
@@ -30,7 +35,7 @@ func (m *Model) noteShown() {
 	lines := len(body.lines) // what stands above them is no part of the request
 	now := m.opts.Now()
 	if m.shown.hash != r.request.SHA256 {
-		m.shown = shown{hash: r.request.SHA256}
+		m.shown = shown{hash: r.request.SHA256, turned: now}
 	}
 	if m.shown.note != r.request.Note {
 		m.shown.note, m.shown.complete, m.shown.lines = r.request.Note, time.Time{}, nil
