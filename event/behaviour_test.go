@@ -97,7 +97,8 @@ func TestSettledPartsFit(t *testing.T) {
 		"ask with input stays":   {Decision{Verdict: Ask, Input: in}, Decision{Verdict: Ask, Input: in}},
 	} {
 		got := c.d.Settled()
-		if got.Verdict != c.want.Verdict || got.Allowed != c.want.Allowed || string(got.Input) != string(c.want.Input) ||
+		if got.Verdict != c.want.Verdict || got.Allowed != c.want.Allowed ||
+			string(got.Input) != string(c.want.Input) ||
 			string(got.Output) != string(c.want.Output) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}

@@ -36,7 +36,8 @@ func drawOpinion(t *rapid.T, label string) event.Decision {
 func TestMonitoredHooksChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ev := bash("true")
-		ev.Kind = rapid.SampledFrom([]event.Kind{event.ToolBefore, event.PermissionRequest, event.ToolAfter, event.TurnEnd, event.TurnStart}).
+		ev.Kind = rapid.SampledFrom([]event.Kind{event.ToolBefore, event.PermissionRequest, event.ToolAfter,
+			event.TurnEnd, event.TurnStart}).
 			Draw(t, "kind")
 		var with, without []*Entry
 		for i := range rapid.IntRange(0, 6).Draw(t, "hooks") {
@@ -44,7 +45,10 @@ func TestMonitoredHooksChangeNothing(t *testing.T) {
 			run := says(drawOpinion(t, id))
 			if rapid.IntRange(0, 4).Draw(t, id+" fails") == 0 {
 				run = HandlerFunc(
-					func(context.Context, *Call) (event.Decision, error) { return event.Decision{}, errors.New("broken") },
+					func(context.Context, *Call) (event.Decision, error) {
+						return event.Decision{},
+							errors.New("broken")
+					},
 				)
 			}
 			reg := Registration{

@@ -49,7 +49,8 @@ func checkProgram(process, program string) error {
 		return nil
 	}
 	// A hub goes on running its old file for a moment after an upgrade.
-	if resolved, err := filepath.EvalSymlinks(program); err == nil && strings.TrimSuffix(file, " (deleted)") == resolved {
+	if resolved, err := filepath.EvalSymlinks(program); err == nil &&
+		strings.TrimSuffix(file, " (deleted)") == resolved {
 		return nil
 	}
 	return errors.New("the process on the hub's socket runs " + file + ", which is not the installed hookmux")

@@ -51,7 +51,8 @@ func TestOtherProgramsInTheHubsPlaceAreNotBelieved(t *testing.T) {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		text := fmt.Sprintf("Name:\thookmux\nTracerPid:\t%d\nVmExe:\t   %d kB\nVmLib:\t    %d kB\n", tracer, code, shared)
+		text := fmt.Sprintf("Name:\thookmux\nTracerPid:\t%d\nVmExe:\t   %d kB\nVmLib:\t    %d kB\n", tracer, code,
+			shared)
 		if err := os.WriteFile(filepath.Join(dir, "status"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

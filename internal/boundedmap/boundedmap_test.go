@@ -63,7 +63,8 @@ func TestMapIsLikeASimpleOne(t *testing.T) {
 				backward = append(backward, k)
 			}
 			slices.Reverse(backward)
-			if !slices.Equal(keys, want.keys) || !slices.Equal(backward, want.keys) || !maps.Equal(values, want.values) ||
+			if !slices.Equal(keys, want.keys) || !slices.Equal(backward, want.keys) ||
+				!maps.Equal(values, want.values) ||
 				m.Len() != len(want.keys) || len(m.order) > 2*size {
 				t.Logf("step %d: %v %v, want %v %v; %d places in the order of a map of %d", i, keys, values, want.keys,
 					want.values, len(m.order), size)

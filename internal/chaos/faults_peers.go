@@ -86,7 +86,8 @@ func callFromOtherVersions(w *world) error {
 	}
 	// The protocol before versions and environments were sent.
 	call := w.load.choose(w.recording.reports, callPrefix)
-	header := fmt.Sprintf(`{"v":1,"id":%q,"agent":%q,"event":%q,"len":%d}`, call.id, call.agent, call.event, len(call.payload))
+	header := fmt.Sprintf(`{"v":1,"id":%q,"agent":%q,"event":%q,"len":%d}`, call.id, call.agent, call.event,
+		len(call.payload))
 	conn, err := net.DialTimeout("unix", w.dirs.Socket(), time.Second)
 	if err != nil {
 		return nil // no hub right now

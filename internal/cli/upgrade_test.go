@@ -354,7 +354,8 @@ func TestUpgrade(t *testing.T) {
 	u.wants([]string{"claude, everywhere", "run exactly: make -j4 test"}, "hookmux", "allow", "list")
 	u.wants([]string{"no-prod", "log-ends", "in force"}, "hookmux", "hooks", "*", "list")
 	u.wants([]string{"guard.destructive", "journal.keep", "10000d", "resume.claude"}, "hookmux", "config", "list")
-	u.wants([]string{"cd /home/dev/shop && claude --resume 0199aa-1 --model M"}, "hookmux", "resume", "0199aa", "--print")
+	u.wants([]string{"cd /home/dev/shop && claude --resume 0199aa-1 --model M"}, "hookmux", "resume", "0199aa",
+		"--print")
 
 	// The hooks that stand in the agent's own file are decided about as before.
 	u.answers("PreToolUse", bashPayload("PreToolUse", "deploy prod"), `"permissionDecision":"deny"`, "no prod deploys")
@@ -377,8 +378,10 @@ func TestUpgradeWithoutPerson(t *testing.T) {
 	u := newUpgraded(t)
 	u.answers("PreToolUse", bashPayload("PreToolUse", "deploy prod"), `"permissionDecision":"deny"`, "no prod deploys")
 	output, code := u.run("hookmux", "status")
-	if code != 1 || !strings.Contains(output, "hookmux confirm") || !strings.Contains(output, ".config/hookmux/config.json") {
-		t.Errorf("status ended with %d, want it to name the settings that wait and `hookmux confirm`:\n%s", code, output)
+	if code != 1 || !strings.Contains(output, "hookmux confirm") ||
+		!strings.Contains(output, ".config/hookmux/config.json") {
+		t.Errorf("status ended with %d, want it to name the settings that wait and `hookmux confirm`:\n%s", code,
+			output)
 	}
 	u.wants(nil, "hookmux", "confirm", "--yes")
 	u.wants([]string{"nothing is wrong"}, "hookmux", "status")

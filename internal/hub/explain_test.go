@@ -66,7 +66,8 @@ func TestExplainIsWhatHappens(t *testing.T) {
 				w.MustCall(wire.MethodPush, wire.PushParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload,
 					Cwd: w.Base, Timeout: hubtest.Patience.Seconds()}, &pushed)
 				if string(told.Decision) != string(pushed.Decision) ||
-					told.Answer != (wire.Answer{Stdout: pushed.Stdout, Stderr: pushed.Stderr, ExitCode: pushed.ExitCode}) {
+					told.Answer != (wire.Answer{Stdout: pushed.Stdout, Stderr: pushed.Stderr,
+						ExitCode: pushed.ExitCode}) {
 					t.Errorf("%s: explained as %s\n%+v\nbut it was %s\n%+v", r.ID, told.Decision, told.Answer,
 						pushed.Decision, pushed)
 				}

@@ -13,7 +13,8 @@ import (
 )
 
 // plugin is somebody who asks for texts as our plugins do.
-func plugin(t *testing.T, w *hubFixture, name string, take func(wire.OutboxText) string, sessions ...string) (stop func()) {
+func plugin(t *testing.T, w *hubFixture, name string, take func(wire.OutboxText) string,
+	sessions ...string) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan struct{})

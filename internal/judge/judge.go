@@ -93,7 +93,8 @@ func (j *Judge) Decide(ctx context.Context, c Call) Verdict {
 	outcome := dispatcher.Decide(ctx, call, hook.Select(entries, ev, nil))
 	if outcome.Decision.Verdict == event.None && j.needsPerson(at, ev, call.Carries) {
 		outcome.Decision = event.Decision{Verdict: event.Ask, By: "hookmux",
-			Reason: "hookmux should ask a person about this call, and its hub does not answer; run: hookmux hub restart"}
+			Reason: "hookmux should ask a person about this call, and its hub does not answer; run: hookmux hub " +
+				"restart"}
 	}
 	v.Steps = outcome.Steps
 	v.Answer, v.Decision = j.Catalogue.Encode(ev, outcome.Decision)
@@ -129,7 +130,8 @@ func (j *Judge) decode(c Call) (ev event.Event) {
 		}
 	}()
 	return j.Catalogue.Decode(agent.Input{
-		ID: c.ID, Time: c.Time, Agent: j.AgentName(c.Agent), Event: c.Event, Payload: c.Payload, Cwd: c.Cwd, Truncated: c.Truncated, Env: c.Env,
+		ID: c.ID, Time: c.Time, Agent: j.AgentName(c.Agent), Event: c.Event, Payload: c.Payload, Cwd: c.Cwd,
+		Truncated: c.Truncated, Env: c.Env,
 	})
 }
 

@@ -149,7 +149,8 @@ func (p *replay) playDecision(t *testing.T, step timeline.Step, at time.Time) {
 	if ev == nil {
 		t.Fatalf("a decision about %s, which did not come", step.Name)
 	}
-	p.service.tracker.book.Decided(ev, event.Decision{Verdict: event.Verdict(step.Text)}, at, state.Rules{Spec: &p.agent.Status})
+	p.service.tracker.book.Decided(ev, event.Decision{Verdict: event.Verdict(step.Text)}, at,
+		state.Rules{Spec: &p.agent.Status})
 }
 
 // playAnswer: a sign outside of hooks showed that the person answered.
@@ -229,7 +230,8 @@ func TestTimelineFiles(t *testing.T) {
 		t.Errorf("read as %s, written as %s, error %v", again.Format(), r.Format(), err)
 	}
 	for _, bad := range []string{"", "agent claude 1\n", "agent claude 1\nstart 2026-01-01T00:00:00Z\nx event A\n",
-		"agent claude 1\nstart 2026-01-01T00:00:00Z\n1 dance\n", "agent claude 1\nstart 2026-01-01T00:00:00Z\n1 want idle x=1\n"} {
+		"agent claude 1\nstart 2026-01-01T00:00:00Z\n1 dance\n",
+		"agent claude 1\nstart 2026-01-01T00:00:00Z\n1 want idle x=1\n"} {
 		if _, err := timeline.Parse([]byte(bad)); err == nil {
 			t.Errorf("%q was read", bad)
 		}

@@ -251,7 +251,8 @@ func (p *presenter) presentResult(s *subject) presentedEvent {
 	if said, ok := fields["isError"].(bool); ok {
 		failed = said // as a file before this one left it
 	}
-	fields["toolName"], fields["toolCallId"], fields["input"], fields["content"], fields["isError"] = c.Name, t.CallID, c.Shown, out.Content, failed
+	fields["toolName"], fields["toolCallId"], fields["input"], fields["content"], fields["isError"] = c.Name, t.CallID,
+		c.Shown, out.Content, failed
 	return presentedEvent{name: "tool_result", fields: fields, result: &out}
 }
 
@@ -337,9 +338,10 @@ func (p *presenter) eventFields(name string, s *subject) pi.Object {
 			f["source"] = "rpc"
 		}
 	case "before_agent_start":
-		f["prompt"], f["messageType"], f["systemPrompt"], f["systemPromptOptions"] = ev.Prompt, "user", "", promptOptions(
-			ev,
-		)
+		f["prompt"], f["messageType"], f["systemPrompt"], f["systemPromptOptions"] = ev.Prompt, "user", "",
+			promptOptions(
+				ev,
+			)
 	case "turn_start":
 		f["turnIndex"], f["timestamp"] = 0, ev.Time.UnixMilli()
 	case "turn_end":

@@ -320,9 +320,11 @@ func (m *Module) contextFields(s *subject) contextInfo {
 		Key: sessionKey(
 			ev.Agent,
 			ev.Session,
-		), Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Pi: s.pi, HasUI: someone, Mode: mode, SessionFile: ev.Transcript, Title: ev.Title, Model: ev.Model,
+		), Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Pi: s.pi, HasUI: someone, Mode: mode,
+		SessionFile: ev.Transcript, Title: ev.Title, Model: ev.Model,
 		Idle: idle, Headless: ev.Attended == event.AttendedNo,
-		PiModel: s.ctx["model"], Models: s.ctx["models"], Usage: s.ctx["usage"], Prompt: asString(s.ctx["systemPrompt"]),
+		PiModel: s.ctx["model"], Models: s.ctx["models"], Usage: s.ctx["usage"],
+		Prompt: asString(s.ctx["systemPrompt"]),
 	}
 }
 

@@ -28,7 +28,8 @@ func TestUncarriedAnswersAreTold(t *testing.T) {
 		}
 	}
 	all := strings.Join(said, "\n")
-	for _, want := range []string{"tool_call: terminate is left out", "turn_end: toolResults is empty", "send: attachments are left out"} {
+	for _, want := range []string{"tool_call: terminate is left out", "turn_end: toolResults is empty",
+		"send: attachments are left out"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not said; said is:\n%s", want, all)
 		}

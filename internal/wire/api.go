@@ -169,7 +169,8 @@ type Outcome struct {
 	Steps    []Step          `json:"steps,omitempty"`
 	Neutral  string          `json:"neutral,omitempty"` // why nobody was asked: off, nested, late
 	Feed     *FeedOutcome    `json:"feed,omitempty"`    // a person was asked
-	Twin     string          `json:"twin,omitempty"`    // the event that told the same before, through another agent's file
+	// the event that told the same before, through another agent's file
+	Twin string `json:"twin,omitempty"`
 	// Amends says that it replaces what was told of the event before: hooks that
 	// only monitor were heard after the agent had its answer.
 	Amends bool `json:"amends,omitempty"`

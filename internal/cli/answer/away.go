@@ -99,6 +99,7 @@ func BackCommand(app *cmdutil.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().
-		BoolVar(&asJSON, "json", false, "for programs: {wasAway, since, waiting, ended, granted, monitored, monitoredCount, note?}")
+		BoolVar(&asJSON, "json", false, "for programs: {wasAway, since, waiting, ended, granted, monitored, "+
+			"monitoredCount, note?}")
 	return cmd
 }

@@ -119,7 +119,8 @@ func guardSwitch(app *cmdutil.App, to string) *cobra.Command {
 		short = "Let a guard judge and only record what it would have stopped"
 	}
 	cmd := &cobra.Command{
-		Use: to + " NAME", Short: short, Example: "  hookmux guard " + to + " destructive", Args: cmdutil.ExactArgs("NAME"),
+		Use: to + " NAME", Short: short, Example: "  hookmux guard " + to + " destructive",
+		Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := strings.TrimPrefix(args[0], "guard.")
 			if !slices.Contains(guardNames(), name) {

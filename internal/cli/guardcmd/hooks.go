@@ -26,7 +26,8 @@ import (
 func HooksCommand(app *cmdutil.App) *cobra.Command {
 	f := &hookFlags{}
 	cmd := &cobra.Command{
-		Use:   "hooks [AGENT] discover|list|add TYPE|remove ID|set ID|on ID|off ID|monitor ID|handle TYPE  |  hooks import FILE|claude",
+		Use: "hooks [AGENT] discover|list|add TYPE|remove ID|set ID|on ID|off ID|monitor ID|handle TYPE  |  " +
+			"hooks import FILE|claude",
 		Short: "Hooks, written once for every agent",
 		Long: `Registers hooks. AGENT is a name from ` + "`hookmux status`" + `; without one every agent is
 meant, as with '*'. TYPE is a kind that all agents share (tool.before, turn.end, …)

@@ -33,8 +33,9 @@ The hook begins as one that only monitors, on every agent: it judges, what it
 would have done is recorded, and nothing changes for agents until
 ` + "`hookmux hooks on NAME`" + `. Nothing that is there is overwritten, except an older
 hookmux.d.ts.`,
-		Example: "  hookmux module new gate\n  hookmux module new gate --dir .hookmux/hooks   # for this project, after `hookmux trust`",
-		Args:    cmdutil.ExactArgs("NAME"),
+		Example: "  hookmux module new gate\n  hookmux module new gate --dir .hookmux/hooks   # for this " +
+			"project, after `hookmux trust`",
+		Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
 			if ext := filepath.Ext(name); ext == ".ts" || ext == ".js" {
@@ -125,14 +126,16 @@ func sayHowItCounts(app *cmdutil.App, begin start, file, name string) {
 	switch begin {
 	case startMonitoring:
 		app.Say(
-			"it only monitors: what it would have done is recorded (`hookmux log --monitored`), and nothing changes for agents",
+			"it only monitors: what it would have done is recorded (`hookmux log --monitored`), and nothing " +
+				"changes for agents",
 		)
 		app.Say("let it decide: hookmux hooks on %s", name)
 	case startInForce:
 		app.Say("what it refuses counts at once, on every agent")
 	case startElsewhere:
 		app.Say(
-			"it is in no folder of hooks, so it counts nowhere yet; load it with `hookmux hooks add '*' --handler module --monitor --target %s`",
+			"it is in no folder of hooks, so it counts nowhere yet; load it with `hookmux hooks add '*' "+
+				"--handler module --monitor --target %s`",
 			termsafe.Line(file, 200),
 		)
 	}

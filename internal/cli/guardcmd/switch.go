@@ -26,7 +26,8 @@ func switchHook(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, to, name str
 		return err
 	}
 	var registered []wire.ListedHook
-	if err := c.Call(cmd.Context(), wire.MethodHooksList, wire.HooksListParams{Cwd: app.Cwd()}, &registered); err != nil {
+	if err := c.Call(cmd.Context(), wire.MethodHooksList, wire.HooksListParams{Cwd: app.Cwd()},
+		&registered); err != nil {
 		return err
 	}
 	for _, one := range registered {

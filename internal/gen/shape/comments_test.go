@@ -17,7 +17,8 @@ func TestPackageComments(t *testing.T) {
 			return err
 		}
 		if e.IsDir() {
-			if name := e.Name(); name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".") && len(name) > 2 {
+			if name := e.Name(); name == "testdata" || name == "node_modules" ||
+				strings.HasPrefix(name, ".") && len(name) > 2 {
 				return fs.SkipDir
 			}
 			return nil

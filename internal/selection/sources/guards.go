@@ -37,7 +37,8 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 			continue
 		}
 		g, err := guard.New(info.Name, guard.Options{
-			Ask: state == config.GuardAsk, Allow: allow, OwnPaths: o.Protected, HubPID: o.HubPID, Resolve: registry.RealPath,
+			Ask: state == config.GuardAsk, Allow: allow, OwnPaths: o.Protected, HubPID: o.HubPID,
+			Resolve: registry.RealPath,
 		})
 		if err != nil && o.Failed != nil {
 			o.Failed(info.Name, err)

@@ -20,7 +20,8 @@ func codexAsks(t *testing.T) (*world, []*event.Event) {
 		w.send(event.ToolBefore, native("PreToolUse"), shell(c.id, c.command), at(began.Add(time.Second)))
 	}
 	for _, command := range []string{"make one", "make two"} {
-		ev := w.event(event.PermissionRequest, native("PermissionRequest"), shell("", command), at(began.Add(2*time.Second)))
+		ev := w.event(event.PermissionRequest, native("PermissionRequest"), shell("", command),
+			at(began.Add(2*time.Second)))
 		ev.Tool.Input = []byte(`{"command":"` + command + `","description":"why"}`)
 		w.book.Apply(ev, w.rules)
 		asked = append(asked, ev)

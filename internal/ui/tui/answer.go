@@ -152,7 +152,7 @@ func replyFor(item *wire.FeedItem, choice string) client.FeedReply {
 }
 
 // approveAlways shows the rule before it is saved.
-func (m *Model) approveAlways() tea.Cmd {
+func approveAlways(m *Model) tea.Cmd {
 	item := m.pendingRequest()
 	if item == nil || !slices.Contains(item.Choices, "always") {
 		return nil
@@ -172,8 +172,8 @@ func (m *Model) approveAlways() tea.Cmd {
 	return nil
 }
 
-// deny says no, with words for the model.
-func (m *Model) deny() tea.Cmd {
+// denyRequest says no, with words for the model.
+func denyRequest(m *Model) tea.Cmd {
 	item := m.pendingRequest()
 	if item == nil {
 		return nil
@@ -203,8 +203,8 @@ func (m *Model) deny() tea.Cmd {
 	return nil
 }
 
-// release leaves the request to the agent's own prompt.
-func (m *Model) release() tea.Cmd {
+// releaseRequest leaves the request to the agent's own prompt.
+func releaseRequest(m *Model) tea.Cmd {
 	item := m.pendingRequest()
 	if item == nil {
 		return nil
@@ -223,7 +223,7 @@ func (m *Model) release() tea.Cmd {
 }
 
 // answerQuestions opens the form of the selected request.
-func (m *Model) answerQuestions() tea.Cmd {
+func answerQuestions(m *Model) tea.Cmd {
 	item := m.pendingRequest()
 	if item == nil || !slices.Contains(item.Choices, "answer") {
 		return nil

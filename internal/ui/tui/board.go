@@ -139,7 +139,7 @@ func (r *row) since() time.Time {
 // listRows are the rows in the order in which they are shown: requests oldest
 // first, then sessions by section, the latest change first where nothing runs.
 // Running sessions stay in the order in which they started, so that they do not
-// jump with every event.
+// jumpThere with every event.
 func (b *board) listRows(filter string, withEnded bool) []row {
 	var rows []row
 	asked := map[string]bool{}

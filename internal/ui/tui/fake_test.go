@@ -180,7 +180,7 @@ func (s *screen) typeText(text string) {
 	}
 }
 
-func (s *screen) text() string { return ansi.Strip(s.model.render()) }
+func (s *screen) text() string { return ansi.Strip(frame{s.model}.render()) }
 
 func (s *screen) mustShow(want ...string) {
 	s.t.Helper()

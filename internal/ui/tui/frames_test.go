@@ -44,7 +44,7 @@ func TestFrames(t *testing.T) {
 			t.Run(fmt.Sprintf("%s-%d", name, width), func(t *testing.T) {
 				s := newScreen(t, width, 24)
 				prepare(s)
-				frame := s.model.render()
+				frame := frame{s.model}.render()
 				for i, line := range strings.Split(frame, "\n") {
 					if n := ansi.StringWidth(line); n > width {
 						t.Errorf("line %d is %d columns wide, want at most %d: %q", i+1, n, width, line)
@@ -81,7 +81,7 @@ func TestHostileText(t *testing.T) {
 				if key != "" {
 					s.press(key)
 				}
-				for line := range strings.SplitSeq(s.model.render(), "\n") {
+				for line := range strings.SplitSeq(frame{s.model}.render(), "\n") {
 					if n := ansi.StringWidth(line); n > width {
 						t.Errorf("%q after %q: a line is %d columns wide, want at most %d", text[:min(len(text), 20)],
 							key, n, width)

@@ -35,26 +35,26 @@ func bindings() []binding {
 		{keys: keys("a"), name: "a", does: "accept", when: offers("accept"), run: choose("accept"), decides: true},
 		{keys: keys("u"), name: "u", does: "accept, edits unasked", when: offers("auto"), run: choose("auto"), decides: true},
 		{keys: keys("m"), name: "m", does: "accept, edits asked", when: offers("manual"), run: choose("manual"), decides: true},
-		{keys: keys("A"), name: "A", does: "always …", when: offersAlways, run: (*Model).approveAlways, decides: true},
-		{keys: keys("enter"), name: "Enter", does: "answer", when: offers("answer"), run: (*Model).answerQuestions, decides: true},
-		{keys: keys("d"), name: "d", does: "deny", when: offers("deny"), run: (*Model).deny, decides: true},
-		{keys: keys("d"), name: "d", does: "reject", when: offers("reject"), run: (*Model).deny, decides: true},
+		{keys: keys("A"), name: "A", does: "always …", when: offersAlways, run: approveAlways, decides: true},
+		{keys: keys("enter"), name: "Enter", does: "answer", when: offers("answer"), run: answerQuestions, decides: true},
+		{keys: keys("d"), name: "d", does: "deny", when: offers("deny"), run: denyRequest, decides: true},
+		{keys: keys("d"), name: "d", does: "reject", when: offers("reject"), run: denyRequest, decides: true},
 		{keys: keys("space", "pgdown"), name: "Space", does: "more", when: hasMore, run: scroll(1)},
-		{keys: keys("r"), name: "r", does: "leave to the agent", when: canRelease, run: (*Model).release, decides: true},
-		{keys: keys("enter", "g"), name: "g", does: "go there", when: hasSession, run: (*Model).jump},
-		{keys: keys("s"), name: "s", does: "send text", when: takesText, run: (*Model).sendText, decides: true},
+		{keys: keys("r"), name: "r", does: "leave to the agent", when: canRelease, run: releaseRequest, decides: true},
+		{keys: keys("enter", "g"), name: "g", does: "go there", when: hasSession, run: jumpThere},
+		{keys: keys("s"), name: "s", does: "send text", when: takesText, run: sendText, decides: true},
 		{keys: keys("b", "pgup"), name: "b", does: "page back", when: always, run: scroll(-1), always: true},
 		{keys: keys("down", "j"), name: "↓ j", does: "next", when: always, run: move(1), always: true},
 		{keys: keys("up", "k"), name: "↑ k", does: "previous", when: always, run: move(-1), always: true},
 		{keys: keys("home"), name: "Home", does: "first", when: always, run: move(-1 << 20), always: true},
 		{keys: keys("end"), name: "End", does: "last", when: always, run: move(1 << 20), always: true},
-		{keys: keys("n", "tab"), name: "n", does: "next that needs you", when: always, run: (*Model).nextWaiting, always: true},
-		{keys: keys("/"), name: "/", does: "filter", when: always, run: (*Model).startFilter, always: true},
-		{keys: keys("esc"), name: "Esc", does: "filter off", when: always, run: (*Model).clearFilter, always: true},
-		{keys: keys("e"), name: "e", does: "ended sessions", when: always, run: (*Model).toggleEnded, always: true},
-		{keys: keys("R"), name: "R", does: "rename the session", when: hasSession, run: (*Model).rename, decides: true, always: true},
-		{keys: keys("F"), name: "F", does: "forget the session", when: hasSession, run: (*Model).forget, decides: true, always: true},
-		{keys: keys("?"), name: "?", does: "help", when: always, run: (*Model).showHelp, always: true},
+		{keys: keys("n", "tab"), name: "n", does: "next that needs you", when: always, run: nextWaiting, always: true},
+		{keys: keys("/"), name: "/", does: "filter", when: always, run: startFilter, always: true},
+		{keys: keys("esc"), name: "Esc", does: "filter off", when: always, run: clearFilter, always: true},
+		{keys: keys("e"), name: "e", does: "ended sessions", when: always, run: toggleEnded, always: true},
+		{keys: keys("R"), name: "R", does: "rename the session", when: hasSession, run: renameSession, decides: true, always: true},
+		{keys: keys("F"), name: "F", does: "forget the session", when: hasSession, run: forgetSession, decides: true, always: true},
+		{keys: keys("?"), name: "?", does: "help", when: always, run: showHelp, always: true},
 		{keys: keys("q", "ctrl+c"), name: "q", does: "leave", when: always, run: func(*Model) tea.Cmd { return tea.Quit }, always: true},
 		{keys: keys("ctrl+z"), name: "Ctrl-Z", does: "suspend", when: always, run: func(*Model) tea.Cmd { return tea.Suspend }, always: true},
 	}
@@ -124,7 +124,7 @@ func (m *Model) handleConfirmKey(key string) tea.Cmd {
 		return nil
 	case m.opts.Now().Sub(c.since) < settleTime:
 		return nil
-	case len(m.confirmLines()) > m.bodyHeight():
+	case len(frame{m}.confirmLines()) > m.bodyHeight():
 		m.status = "the window is too small for all of it"
 		return nil
 	}
@@ -186,7 +186,7 @@ func (m *Model) moveBy(n int) tea.Cmd {
 
 // nextWaiting goes to the next row that needs the person, from the top again after
 // the last.
-func (m *Model) nextWaiting() tea.Cmd {
+func nextWaiting(m *Model) tea.Cmd {
 	at := m.selectedIndex()
 	for n := range len(m.rows) {
 		i := (at + 1 + n) % len(m.rows)
@@ -242,29 +242,29 @@ func (m *Model) handleClick(msg tea.MouseClickMsg) {
 	}
 }
 
-func (m *Model) startFilter() tea.Cmd {
+func startFilter(m *Model) tea.Cmd {
 	m.startTyping("Filter", m.filter, func(*Model, string) tea.Cmd { return nil })
 	m.typing.live = func(m *Model, text string) { m.filter = text }
 	return nil
 }
 
-func (m *Model) clearFilter() tea.Cmd {
+func clearFilter(m *Model) tea.Cmd {
 	m.filter = ""
 	return nil
 }
 
-func (m *Model) toggleEnded() tea.Cmd {
+func toggleEnded(m *Model) tea.Cmd {
 	m.withEnded = !m.withEnded
 	return nil
 }
 
-func (m *Model) showHelp() tea.Cmd {
+func showHelp(m *Model) tea.Cmd {
 	m.mode = modeHelp
 	return nil
 }
 
-// jump brings the session's window before the person.
-func (m *Model) jump() tea.Cmd {
+// jumpThere brings the session's window before the person.
+func jumpThere(m *Model) tea.Cmd {
 	session := m.selectedRow().session
 	if m.opts.Jump == nil {
 		return nil
@@ -278,7 +278,7 @@ func (m *Model) jump() tea.Cmd {
 	}
 }
 
-func (m *Model) sendText() tea.Cmd {
+func sendText(m *Model) tea.Cmd {
 	session := m.selectedRow().session
 	m.startTyping("Send to "+termsafe.Line(session.Agent, 20)+" as the next prompt", "",
 		func(m *Model, text string) tea.Cmd {
@@ -297,7 +297,7 @@ func (m *Model) sendText() tea.Cmd {
 	return nil
 }
 
-func (m *Model) rename() tea.Cmd {
+func renameSession(m *Model) tea.Cmd {
 	session := m.selectedRow().session
 	m.startTyping("Title (empty: the agent's own)", session.Title, func(m *Model, title string) tea.Cmd {
 		return m.decide(func(ctx context.Context, _ string) (string, error) {
@@ -311,7 +311,7 @@ func (m *Model) rename() tea.Cmd {
 	return nil
 }
 
-func (m *Model) forget() tea.Cmd {
+func forgetSession(m *Model) tea.Cmd {
 	session := m.selectedRow().session
 	m.openConfirm("F", []string{"Take this session out of the list, and forget how it is resumed?", "",
 		"  " + termsafe.Line(m.selectedRow().title(), 200), "", "F forgets it · Esc leaves it"},

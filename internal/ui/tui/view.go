@@ -64,26 +64,29 @@ func (m *Model) detailVisible() bool {
 	return m.width > 0 && m.height > 0 && m.form == nil && (m.mode == modeList || m.mode == modeTyping)
 }
 
+// frame draws a model: what stands on the screen, line by line.
+type frame struct{ *Model }
+
 // View draws the screen.
 func (m *Model) View() tea.View {
-	v := tea.NewView(m.render())
+	v := tea.NewView(frame{m}.render())
 	m.noteDrawn()
 	v.AltScreen, v.ReportFocus, v.MouseMode = true, true, tea.MouseModeCellMotion
-	v.WindowTitle = m.windowTitle()
+	v.WindowTitle = frame{m}.windowTitle()
 	return v
 }
 
-func (m *Model) windowTitle() string {
-	n := m.countWaiting()
+func (f frame) windowTitle() string {
+	n := f.countWaiting()
 	if n == 0 {
 		return "hookmux"
 	}
 	return fmt.Sprintf("▲%d hookmux", n)
 }
 
-func (m *Model) countWaiting() int {
+func (f frame) countWaiting() int {
 	n := 0
-	for _, r := range m.board.listRows("", false) {
+	for _, r := range f.board.listRows("", false) {
 		if r.section == sectionWaiting {
 			n++
 		}
@@ -91,39 +94,39 @@ func (m *Model) countWaiting() int {
 	return n
 }
 
-func (m *Model) render() string {
-	if m.width < 1 || m.height < 1 {
+func (f frame) render() string {
+	if f.width < 1 || f.height < 1 {
 		return ""
 	}
-	lines := []string{m.headLine(), styleFaint.Render(strings.Repeat("─", m.width))}[:m.headHeight()]
-	body := m.bodyHeight()
+	lines := []string{f.headLine(), styleFaint.Render(strings.Repeat("─", f.width))}[:f.headHeight()]
+	body := f.bodyHeight()
 	switch {
-	case m.mode == modeHelp:
-		lines = append(lines, fill(m.helpLines(), body)...)
-	case m.mode == modeConfirm:
-		lines = append(lines, fill(m.confirmLines(), body)...)
-	case m.form != nil:
-		head := []string{styleBold.Render(termsafe.Line(m.form.title, m.width)), ""}
+	case f.mode == modeHelp:
+		lines = append(lines, fill(f.helpLines(), body)...)
+	case f.mode == modeConfirm:
+		lines = append(lines, fill(f.confirmLines(), body)...)
+	case f.form != nil:
+		head := []string{styleBold.Render(termsafe.Line(f.form.title, f.width)), ""}
 		if body < 8 {
 			head = nil
 		}
-		lines = append(lines, fill(append(head, m.form.visibleLines(m.width, body-len(head))...), body)...)
-	case len(m.rows) == 0:
-		lines = append(lines, fill(wrapAll(m.emptyLines(), m.width), body)...)
+		lines = append(lines, fill(append(head, f.form.visibleLines(f.width, body-len(head))...), body)...)
+	case len(f.rows) == 0:
+		lines = append(lines, fill(wrapAll(f.emptyLines(), f.width), body)...)
 	default:
-		lines = append(lines, m.bodyLines(body)...)
+		lines = append(lines, f.bodyLines(body)...)
 	}
-	lines = append(lines, m.statusLine(), m.keyLine())
+	lines = append(lines, f.statusLine(), f.keyLine())
 	for i := range lines {
-		lines[i] = ansi.Truncate(lines[i], m.width, "…")
+		lines[i] = ansi.Truncate(lines[i], f.width, "…")
 	}
-	return strings.Join(lines[:min(len(lines), m.height)], "\n")
+	return strings.Join(lines[:min(len(lines), f.height)], "\n")
 }
 
 // headLine says at a glance how things stand.
-func (m *Model) headLine() string {
+func (f frame) headLine() string {
 	counts := map[section]int{}
-	for _, r := range m.board.listRows("", true) {
+	for _, r := range f.board.listRows("", true) {
 		counts[r.section]++
 	}
 	parts := []string{styleBold.Render("hookmux")}
@@ -133,11 +136,11 @@ func (m *Model) headLine() string {
 			parts = append(parts, style.Render(fmt.Sprintf("%s %d %s", mark, counts[s], headWords[s])))
 		}
 	}
-	if m.ready != nil && m.ready.Away {
+	if f.ready != nil && f.ready.Away {
 		parts = append(parts, styleWaiting.Render("away"))
 	}
-	if m.filter != "" {
-		parts = append(parts, "filter: "+termsafe.Line(m.filter, 30))
+	if f.filter != "" {
+		parts = append(parts, "filter: "+termsafe.Line(f.filter, 30))
 	}
 	return strings.Join(parts, "  ")
 }
@@ -147,14 +150,14 @@ var headWords = map[section]string{
 	sectionIdle: "idle",
 }
 
-func (m *Model) bodyLines(height int) []string {
-	place := m.layout()
-	list, detail := m.visibleList(place.list), m.visibleDetail(place.detail)
+func (f frame) bodyLines(height int) []string {
+	place := f.layout()
+	list, detail := f.visibleList(place.list), f.visibleDetail(place.detail)
 	if place.list.height == 0 {
 		return fill(detail, height)
 	}
 	if !place.side {
-		rule := styleFaint.Render(strings.Repeat("─", m.width))
+		rule := styleFaint.Render(strings.Repeat("─", f.width))
 		return fill(append(append(list, rule), detail...), height)
 	}
 	out := make([]string, height)
@@ -165,10 +168,10 @@ func (m *Model) bodyLines(height int) []string {
 }
 
 // confirmLines are the question of a confirmation, wrapped.
-func (m *Model) confirmLines() []string {
+func (f frame) confirmLines() []string {
 	var out []string
-	for _, line := range m.confirm.lines {
-		out = append(out, wrapPlain(line, m.width)...)
+	for _, line := range f.confirm.lines {
+		out = append(out, wrapPlain(line, f.width)...)
 	}
 	return out
 }
@@ -200,20 +203,20 @@ func (m *Model) listLines() []listLine {
 }
 
 // rowLines are a row's title with its age, and what it is about.
-func (m *Model) rowLines(r *row, width int) (string, string) {
+func (f frame) rowLines(r *row, width int) (string, string) {
 	mark, style := r.section.sign()
 	cursor := "  "
 	title := termsafe.Line(r.title(), 200)
-	if r.key() == m.selected {
+	if r.key() == f.selected {
 		cursor = styleCursor.Render("▌ ")
 		title = styleBold.Render(title)
 	}
-	age := ageText(m.opts.Now().Sub(r.since()))
+	age := ageText(f.opts.Now().Sub(r.since()))
 	room := max(width-4-len(age)-1, 4)
 	first := cursor + style.Render(mark) + " " + padRight(ansi.Truncate(title, room, "…"), room) + " " +
 		styleFaint.Render(age)
 	about := []string{termsafe.Line(r.agentName(), 20)}
-	if doing := m.doingText(r); doing != "" {
+	if doing := f.doingText(r); doing != "" {
 		about = append(about, doing)
 	}
 	second := cursor + "  " + styleFaint.Render(ansi.Truncate(strings.Join(about, " · "), max(width-4, 4), "…"))
@@ -221,7 +224,7 @@ func (m *Model) rowLines(r *row, width int) (string, string) {
 }
 
 // doingText is what a session does now, or what it asks.
-func (m *Model) doingText(r *row) string {
+func (f frame) doingText(r *row) string {
 	if r.request == nil {
 		return termsafe.Line(text.Doing(r.session), 200)
 	}
@@ -246,11 +249,11 @@ func requestAbout(item *wire.FeedItem) string {
 }
 
 // visibleList are the lines of the list that fit, with the selected row among them.
-func (m *Model) visibleList(place area) []string {
-	lines := m.listLines()
+func (f frame) visibleList(place area) []string {
+	lines := f.listLines()
 	first, last := -1, -1
 	for i, l := range lines {
-		if l.row >= 0 && m.rows[l.row].key() == m.selected {
+		if l.row >= 0 && f.rows[l.row].key() == f.selected {
 			if first < 0 {
 				first = i
 			}
@@ -261,15 +264,15 @@ func (m *Model) visibleList(place area) []string {
 		if first > 0 && lines[first-1].row < 0 {
 			first-- // with its section's title
 		}
-		m.listTop = min(m.listTop, first)
-		m.listTop = max(m.listTop, last-place.height+1)
+		f.listTop = min(f.listTop, first)
+		f.listTop = max(f.listTop, last-place.height+1)
 	}
-	m.listTop = min(max(m.listTop, 0), max(0, len(lines)-place.height))
+	f.listTop = min(max(f.listTop, 0), max(0, len(lines)-place.height))
 	out := make([]string, 0, place.height)
-	for i := m.listTop; i < len(lines) && len(out) < place.height; i++ {
+	for i := f.listTop; i < len(lines) && len(out) < place.height; i++ {
 		one := lines[i].text
 		if lines[i].row >= 0 {
-			first, second := m.rowLines(&m.rows[lines[i].row], place.width)
+			first, second := f.rowLines(&f.rows[lines[i].row], place.width)
 			one = first
 			if lines[i].second {
 				one = second
@@ -280,9 +283,9 @@ func (m *Model) visibleList(place area) []string {
 	return fill(out, place.height)
 }
 
-func (m *Model) visibleDetail(place area) []string {
-	lines := m.detailLines(place.width)
-	top := min(m.scroll, max(0, len(lines)-place.height))
+func (f frame) visibleDetail(place area) []string {
+	lines := f.detailLines(place.width)
+	top := min(f.scroll, max(0, len(lines)-place.height))
 	return fill(slices.Clone(lines[top:min(len(lines), top+place.height)]), place.height)
 }
 
@@ -302,23 +305,23 @@ func (m *Model) detailLines(width int) []string {
 	case r == nil:
 		return nil
 	case r.request != nil:
-		return m.requestLines(r, width)
+		return frame{m}.requestLines(r, width)
 	}
-	return m.sessionLines(r, width)
+	return frame{m}.sessionLines(r, width)
 }
 
 // requestLines are a request in full: who asks, and exactly the text whose hash
 // the answer carries.
-func (m *Model) requestLines(r *row, width int) []string {
+func (f frame) requestLines(r *row, width int) []string {
 	item := r.request
-	now := m.opts.Now()
+	now := f.opts.Now()
 	out := []string{styleBold.Render(termsafe.Line(r.title(), max(width, 1)))}
 	facts := []string{termsafe.Line(item.Agent, 20), "waits " + ageText(now.Sub(item.CreatedAt))}
 	if !item.Deadline.IsZero() && !isWindow(item) {
 		facts = append(facts, "until "+item.Deadline.Local().Format("15:04:05"))
 	}
 	out = append(out, styleFaint.Render(strings.Join(facts, " · ")), "")
-	return append(out, m.bodyOf(item, width).lines...)
+	return append(out, f.bodyOf(item, width).lines...)
 }
 
 // headOfRequest is how many lines of a request's details stand above its text.
@@ -339,7 +342,7 @@ func (m *Model) bodyOf(item *wire.FeedItem, width int) *body {
 	}
 	b := body{hash: item.SHA256, note: item.Note, status: item.Status, width: width}
 	add := func(style lipgloss.Style, line string) {
-		for _, part := range wrapPlain(line, width) {
+		for _, part := range wrapMarked(line, width) {
 			b.tooNarrow = b.tooNarrow || ansi.StringWidth(part) > width
 			b.lines = append(b.lines, style.Render(part))
 		}
@@ -373,56 +376,56 @@ func lineStyle(line string) lipgloss.Style {
 	return stylePlain
 }
 
-func (m *Model) sessionLines(r *row, width int) []string {
-	if m.detailOf == r.key() && m.detailError != nil {
-		return wrapAll([]string{styleBold.Render(termsafe.Line(r.title(), 0)), "", errorText(m.detailError)}, width)
+func (f frame) sessionLines(r *row, width int) []string {
+	if f.detailOf == r.key() && f.detailError != nil {
+		return wrapAll([]string{styleBold.Render(termsafe.Line(r.title(), 0)), "", errorText(f.detailError)}, width)
 	}
-	if m.detail == nil || m.detailOf != r.key() {
+	if f.detail == nil || f.detailOf != r.key() {
 		return []string{styleBold.Render(termsafe.Line(r.title(), width)), "", styleFaint.Render("…")}
 	}
 	var b strings.Builder
-	text.Style{Color: true}.Session(&b, m.detail, m.opts.Now(), "")
+	text.Style{Color: true}.Session(&b, f.detail, f.opts.Now(), "")
 	return wrapAll(strings.Split(strings.TrimRight(b.String(), "\n"), "\n"), width)
 }
 
-func (m *Model) emptyLines() []string {
+func (f frame) emptyLines() []string {
 	switch {
-	case m.problem != "":
-		return []string{"", "  " + termsafe.Line(m.problem, 0)}
-	case m.filter != "":
-		return []string{"", "  Nothing fits the filter " + termsafe.Line(m.filter, 60) + "; Esc takes it off."}
+	case f.problem != "":
+		return []string{"", "  " + termsafe.Line(f.problem, 0)}
+	case f.filter != "":
+		return []string{"", "  Nothing fits the filter " + termsafe.Line(f.filter, 60) + "; Esc takes it off."}
 	}
 	lines := []string{"", "  No agent works here now."}
-	for _, l := range m.opts.Empty {
+	for _, l := range f.opts.Empty {
 		lines = append(lines, "  "+l)
 	}
 	return lines
 }
 
 // statusLine is what happened last, what is wrong, or the text being typed.
-func (m *Model) statusLine() string {
+func (f frame) statusLine() string {
 	switch {
-	case m.mode == modeTyping:
-		return styleBold.Render(m.typing.label+": ") +
-			m.typing.input.render(m.width-ansi.StringWidth(m.typing.label)-2)
-	case m.problem != "":
-		return styleFailed.Render("✗ " + termsafe.Line(m.problem, 0))
-	case m.status != "":
-		return m.status
-	case m.ready != nil && !m.ready.Attached && m.ready.Why != "":
-		return styleWaiting.Render("agents do not wait for this view: " + termsafe.Line(m.ready.Why, 0))
-	case m.hiddenLines() > 0:
-		return styleWaiting.Render(fmt.Sprintf("%d more lines below", m.hiddenLines()))
+	case f.mode == modeTyping:
+		return styleBold.Render(f.typing.label+": ") +
+			f.typing.input.render(f.width-ansi.StringWidth(f.typing.label)-2)
+	case f.problem != "":
+		return styleFailed.Render("✗ " + termsafe.Line(f.problem, 0))
+	case f.status != "":
+		return f.status
+	case f.ready != nil && !f.ready.Attached && f.ready.Why != "":
+		return styleWaiting.Render("agents do not wait for this view: " + termsafe.Line(f.ready.Why, 0))
+	case f.hiddenLines() > 0:
+		return styleWaiting.Render(fmt.Sprintf("%d more lines below", f.hiddenLines()))
 	}
-	if m.info != nil && len(m.info.Problems) > 0 {
-		return styleWaiting.Render("! " + termsafe.Line(m.info.Problems[0].What, 0) + " · `hookmux status` shows more")
+	if f.info != nil && len(f.info.Problems) > 0 {
+		return styleWaiting.Render("! " + termsafe.Line(f.info.Problems[0].What, 0) + " · `hookmux status` shows more")
 	}
 	return ""
 }
 
 // keyLine are the keys that do something now.
-func (m *Model) keyLine() string {
-	switch m.mode {
+func (f frame) keyLine() string {
+	switch f.mode {
 	case modeTyping:
 		return styleFaint.Render("Enter takes it · Esc leaves it")
 	case modeHelp, modeConfirm:
@@ -433,11 +436,11 @@ func (m *Model) keyLine() string {
 	last := styleBold.Render("?") + " keys"
 	line := ""
 	for _, b := range bindings() {
-		if b.always || !b.when(m) || b.decides && m.problem != "" {
+		if b.always || !b.when(f.Model) || b.decides && f.problem != "" {
 			continue
 		}
 		part := styleBold.Render(b.name) + " " + b.does + "  "
-		if ansi.StringWidth(line+part+last) > m.width {
+		if ansi.StringWidth(line+part+last) > f.width {
 			break // the help has them all
 		}
 		line += part
@@ -447,7 +450,7 @@ func (m *Model) keyLine() string {
 
 // helpLines are all keys, in two columns where they fit. A key that says several
 // things, each where it applies, has one line.
-func (m *Model) helpLines() []string {
+func (f frame) helpLines() []string {
 	var names []string
 	does := map[string][]string{}
 	for _, b := range bindings() {
@@ -462,7 +465,7 @@ func (m *Model) helpLines() []string {
 	}
 	out := []string{"", styleBold.Render("  Keys") + styleFaint.Render("  (any key goes back)"), ""}
 	half := (len(entries) + 1) / 2
-	if m.width < 80 {
+	if f.width < 80 {
 		return append(out, entries...)
 	}
 	for i := range half {
@@ -520,6 +523,22 @@ func wrapPlain(line string, width int) []string {
 		used += columns
 	}
 	return append(out, line[start:])
+}
+
+// wrapMarked is wrapPlain with a mark before each further line: a padded line of an
+// agent cannot pass for the next one.
+func wrapMarked(line string, width int) []string {
+	const mark = "↪ "
+	parts := wrapPlain(line, width)
+	if len(parts) == 1 || width < 10 {
+		return parts
+	}
+	rest := strings.Join(parts[1:], "")
+	parts = parts[:1]
+	for _, part := range wrapPlain(rest, width-2) {
+		parts = append(parts, mark+part)
+	}
+	return parts
 }
 
 func wrapAll(lines []string, width int) []string {

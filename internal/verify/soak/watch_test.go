@@ -53,7 +53,8 @@ func TestADisagreementIsToldInFull(t *testing.T) {
 	d.acts, d.samples[0].screen, d.samples[0].words = []string{
 		"prompt: ask",
 	}, "Do you want to proceed?   \n\n", "ps running"
-	for _, want := range []string{"claude", "a dialog", "said not waiting", "did prompt: ask", "ps running", "| Do you want to proceed?\n"} {
+	for _, want := range []string{"claude", "a dialog", "said not waiting", "did prompt: ask", "ps running",
+		"| Do you want to proceed?\n"} {
 		if !strings.Contains(d.String(), want) {
 			t.Errorf("%q is missing in:\n%s", want, d)
 		}
