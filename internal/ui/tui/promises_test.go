@@ -114,7 +114,7 @@ func TestSmallScreensHideNothing(t *testing.T) {
 				if len(s.hub.replies) == 0 {
 					continue
 				}
-				for _, part := range wrapPlain("  $ "+command, s.model.layout().detail.width) {
+				for _, part := range wrapMarked("  $ "+command, s.model.layout().detail.width) {
 					if !seen[strings.TrimSpace(part)] {
 						t.Fatalf("%dx%d: approved, but %q was never on the screen:\n%s", width, height, part, s.text())
 					}
