@@ -37,11 +37,6 @@ type Asker interface {
 	AskPIN(ctx context.Context, v *authority.Verdict, a authority.Action, check func(string) error) error
 }
 
-// NewKeeper makes a keeper for this machine.
-func NewKeeper(judge *authority.Judge, source *Source, pin PIN) *Keeper {
-	return &Keeper{Judge: judge, Asker: NewAsker(source), PIN: pin}
-}
-
 // NewAsker asks at the terminals of this machine.
 func NewAsker(source *Source) Asker { return &terminalAsker{source} }
 

@@ -139,15 +139,3 @@ func loginSessions() []map[string]string {
 	}
 	return sessions
 }
-
-// hasGraphicalSession tells whether logind knows an active session of this user
-// on a seat with a display.
-func hasGraphicalSession(uid int) bool {
-	for _, session := range loginSessions() {
-		graphical := session["TYPE"] == "wayland" || session["TYPE"] == "x11"
-		if session["UID"] == strconv.Itoa(uid) && session["SEAT"] != "" && session["ACTIVE"] == "1" && graphical {
-			return true
-		}
-	}
-	return false
-}

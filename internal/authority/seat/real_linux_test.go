@@ -45,7 +45,7 @@ func TestHelperHub(t *testing.T) {
 	source := NewSource(table, os.Getuid())
 	judge := &authority.Judge{Rules: authority.Rules{Agents: realMarks, UID: os.Getuid(), HubPID: os.Getpid()},
 		Table: table, Source: source}
-	keeper := NewKeeper(judge, source, nil)
+	keeper := &Keeper{Judge: judge, Asker: NewAsker(source)}
 	marker := NewMarker(table)
 	for {
 		conn, err := listener.Accept()

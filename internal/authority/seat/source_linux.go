@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -170,4 +171,16 @@ func (s *Source) LocalCallers() ([]int, error) {
 		callers = append(callers, owner)
 	}
 	return callers, nil
+}
+
+// hasGraphicalSession tells whether logind knows an active session of this user
+// on a seat with a display.
+func hasGraphicalSession(uid int) bool {
+	for _, session := range loginSessions() {
+		graphical := session["TYPE"] == "wayland" || session["TYPE"] == "x11"
+		if session["UID"] == strconv.Itoa(uid) && session["SEAT"] != "" && session["ACTIVE"] == "1" && graphical {
+			return true
+		}
+	}
+	return false
 }

@@ -3,7 +3,6 @@
 package isolate
 
 import (
-	"os"
 	"strings"
 )
 
@@ -38,6 +37,3 @@ type Outcome struct {
 	Code int
 	Why  string // why not
 }
-
-// stdio are this process's own streams, handed on.
-func stdio() []*os.File { return []*os.File{os.Stdin, os.Stdout, os.Stderr} }

@@ -113,3 +113,6 @@ func Enter() error {
 	}
 	return nil
 }
+
+// stdio are this process's own streams, handed on.
+func stdio() []*os.File { return []*os.File{os.Stdin, os.Stdout, os.Stderr} }
