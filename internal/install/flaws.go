@@ -28,20 +28,18 @@ func (l siteReader) findFlaws(t *hookentry.Target, r edit.Reader, s *hookentry.H
 		Deny: s.Command.Deny}
 	var wrong []string
 	for _, m := range t.HandlerMembers(want) {
-		if m.Key == t.Spec.Matcher.Key || hookentry.SameJSON(s.Members[m.Key], m.Value) {
+		// A person may choose what is harmless, and an older hookmux may not have written it.
+		if m.Key == t.Spec.Matcher.Key || slices.Contains(t.Spec.Handler.Harmless, m.Key) ||
+			hookentry.SameJSON(s.Members[m.Key], m.Value) {
 			continue
 		}
-		if s.Members[m.Key] == nil || !slices.Contains(t.Spec.Handler.Harmless, m.Key) { // a person may choose those
-			wrong = append(wrong, m.Key)
-		}
+		wrong = append(wrong, m.Key)
 	}
 	if s.Event != s.Command.Event {
 		out = append(out, flaw{"reports as " + termsafe.Line(s.Command.Event, 40), true})
 	} else if len(wrong) > 0 {
 		// An older hookmux wrote another limit or line: it still runs.
-		deaf := slices.ContainsFunc(wrong, func(key string) bool {
-			return t.Spec.Handler.With[key] != nil && !slices.Contains(t.Spec.Handler.Harmless, key)
-		})
+		deaf := slices.ContainsFunc(wrong, func(key string) bool { return t.Spec.Handler.With[key] != nil })
 		out = append(out, flaw{strings.Join(wrong, ", ") + " differs", deaf})
 	}
 	if m := t.MatcherOf(r, s); m != nil {
