@@ -188,26 +188,21 @@ func (d *Dispatcher) askHook(
 }
 
 // hearHook runs one hook and gives its opinion with what it cost.
-func (d *Dispatcher) hearHook(
-	ctx context.Context,
-	call *Call,
-	ev *event.Event,
-	e *Entry,
-	extra json.RawMessage,
-) (event.Decision, Step) {
+func (d *Dispatcher) hearHook(ctx context.Context, call *Call, ev *event.Event, e *Entry,
+	extra json.RawMessage) (event.Decision, Step) {
 	mode := e.ModeFor(ev.Kind)
 	one := *call
 	one.Event, one.Hook, one.Extra = ev, &e.Registration, extra
 	started := time.Now()
 	opinion, err := d.runHandler(ctx, &one, e)
-	if err != nil {
+	switch {
+	case err != nil && mode == Guard:
+		opinion = failureVerdict(e, err)
+	case err != nil:
 		opinion = event.Decision{} // half an advice is none
-		if mode == Guard {
-			opinion = failureVerdict(e, err)
-		}
-	} else if mode == Guard {
+	case mode == Guard:
 		opinion = opinion.Settled()
-	} else {
+	default:
 		opinion, err = adviceOnly(opinion)
 	}
 	opinion.By = e.ID

@@ -310,9 +310,9 @@ func (u *upgraded) fitTrust() {
 }
 
 // run runs a command as the person.
-func (u *upgraded) run(name string, args ...string) (output string, code int) {
+func (u *upgraded) run(args ...string) (output string, code int) {
 	u.t.Helper()
-	return u.feed("", name, args...)
+	return u.feed("", "hookmux", args...)
 }
 
 func (u *upgraded) feed(stdin, name string, args ...string) (output string, code int) {
@@ -327,15 +327,15 @@ func (u *upgraded) feed(stdin, name string, args ...string) (output string, code
 }
 
 // wants runs a command that must succeed and say all of this.
-func (u *upgraded) wants(want []string, name string, args ...string) {
+func (u *upgraded) wants(want []string, args ...string) {
 	u.t.Helper()
-	output, code := u.run(name, args...)
+	output, code := u.run(args...)
 	if code != 0 {
-		u.t.Errorf("%s %q ended with %d, want 0:\n%s", name, args, code, output)
+		u.t.Errorf("hookmux %q ended with %d, want 0:\n%s", args, code, output)
 	}
 	for _, one := range want {
 		if !strings.Contains(output, one) {
-			u.t.Errorf("%s %q does not say %q:\n%s", name, args, one, output)
+			u.t.Errorf("hookmux %q does not say %q:\n%s", args, one, output)
 		}
 	}
 }
@@ -345,16 +345,16 @@ func (u *upgraded) wants(want []string, name string, args ...string) {
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	u := newUpgraded(t)
-	u.wants(nil, "hookmux", "hub", "start")
+	u.wants(nil, "hub", "start")
 	// The person was there: nothing has to be confirmed.
-	u.wants([]string{"nothing is wrong"}, "hookmux", "status")
-	u.wants([]string{"payment bug", "0199aa-1", "0199bb-2", "add an endpoint", "g-3"}, "hookmux", "ps", "--all")
+	u.wants([]string{"nothing is wrong"}, "status")
+	u.wants([]string{"payment bug", "0199aa-1", "0199bb-2", "add an endpoint", "g-3"}, "ps", "--all")
 	u.wants([]string{"fix the payment bug", "deny · by no-prod · no prod deploys", "make -j4 test", "allow · by person",
-		"decision"}, "hookmux", "log")
-	u.wants([]string{"claude, everywhere", "run exactly: make -j4 test"}, "hookmux", "allow", "list")
-	u.wants([]string{"no-prod", "log-ends", "in force"}, "hookmux", "hooks", "*", "list")
-	u.wants([]string{"guard.destructive", "journal.keep", "10000d", "resume.claude"}, "hookmux", "config", "list")
-	u.wants([]string{"cd /home/dev/shop && claude --resume 0199aa-1 --model M"}, "hookmux", "resume", "0199aa",
+		"decision"}, "log")
+	u.wants([]string{"claude, everywhere", "run exactly: make -j4 test"}, "allow", "list")
+	u.wants([]string{"no-prod", "log-ends", "in force"}, "hooks", "*", "list")
+	u.wants([]string{"guard.destructive", "journal.keep", "10000d", "resume.claude"}, "config", "list")
+	u.wants([]string{"cd /home/dev/shop && claude --resume 0199aa-1 --model M"}, "resume", "0199aa",
 		"--print")
 
 	// The hooks that stand in the agent's own file are decided about as before.
@@ -363,11 +363,11 @@ func TestUpgrade(t *testing.T) {
 		"git-force-push")
 	u.answers("PermissionRequest", bashPayload("PermissionRequest", "make -j4 test"), `"behavior":"allow"`)
 
-	output, code := u.run("hookmux", "doctor")
+	output, code := u.run("doctor")
 	if code != 0 || strings.Contains(output, "✗") || !strings.Contains(output, "11 agents are hooked") {
 		t.Errorf("doctor ended with %d, want no complaint about 11 agents:\n%s", code, output)
 	}
-	u.wants(nil, "hookmux", "uninstall", "--yes")
+	u.wants(nil, "uninstall", "--yes")
 	u.wantsAsBefore()
 }
 
@@ -377,23 +377,23 @@ func TestUpgradeWithoutPerson(t *testing.T) {
 	t.Parallel()
 	u := newUpgraded(t)
 	u.answers("PreToolUse", bashPayload("PreToolUse", "deploy prod"), `"permissionDecision":"deny"`, "no prod deploys")
-	output, code := u.run("hookmux", "status")
+	output, code := u.run("status")
 	if code != 1 || !strings.Contains(output, "hookmux confirm") ||
 		!strings.Contains(output, ".config/hookmux/config.json") {
 		t.Errorf("status ended with %d, want it to name the settings that wait and `hookmux confirm`:\n%s", code,
 			output)
 	}
-	u.wants(nil, "hookmux", "confirm", "--yes")
-	u.wants([]string{"nothing is wrong"}, "hookmux", "status")
+	u.wants(nil, "confirm", "--yes")
+	u.wants([]string{"nothing is wrong"}, "status")
 
 	// Installed anew, everything is as this hookmux writes it; and it still goes
 	// without a trace.
-	u.wants(nil, "hookmux", "install", "--yes")
-	output, code = u.run("hookmux", "doctor")
+	u.wants(nil, "install", "--yes")
+	output, code = u.run("doctor")
 	if code != 0 || strings.Contains(output, "is not as this hookmux writes it") {
 		t.Errorf("doctor ended with %d, want every hook as this hookmux writes it:\n%s", code, output)
 	}
-	u.wants(nil, "hookmux", "uninstall", "--yes")
+	u.wants(nil, "uninstall", "--yes")
 	u.wantsAsBefore()
 }
 

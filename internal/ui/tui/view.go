@@ -264,10 +264,10 @@ func (f frame) visibleList(place area) []string {
 		if first > 0 && lines[first-1].row < 0 {
 			first-- // with its section's title
 		}
-		f.listTop = min(f.listTop, first)
-		f.listTop = max(f.listTop, last-place.height+1)
+		f.Model.listTop = min(f.listTop, first)
+		f.Model.listTop = max(f.listTop, last-place.height+1)
 	}
-	f.listTop = min(max(f.listTop, 0), max(0, len(lines)-place.height))
+	f.Model.listTop = min(max(f.listTop, 0), max(0, len(lines)-place.height))
 	out := make([]string, 0, place.height)
 	for i := f.listTop; i < len(lines) && len(out) < place.height; i++ {
 		one := lines[i].text
