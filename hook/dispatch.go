@@ -132,10 +132,8 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 			continue
 		}
 		if e.Monitor {
-			out.Monitored = append(
-				out.Monitored,
-				Monitored{Entry: e, Event: ev, Extra: out.Decision.Extra, Again: true},
-			)
+			out.Monitored = append(out.Monitored, Monitored{Entry: e, Event: ev, Extra: out.Decision.Extra,
+				Again: true})
 			continue
 		}
 		opinion := d.askHook(ctx, &call, ev, e, &out, true)
@@ -173,14 +171,8 @@ func (d *Dispatcher) withChangedInput(ev *event.Event, input json.RawMessage) *e
 
 // askHook runs one waiting hook, turns its failure into what the registration
 // says a failure means, and notes the step.
-func (d *Dispatcher) askHook(
-	ctx context.Context,
-	call *Call,
-	ev *event.Event,
-	e *Entry,
-	out *Outcome,
-	again bool,
-) event.Decision {
+func (d *Dispatcher) askHook(ctx context.Context, call *Call, ev *event.Event, e *Entry, out *Outcome,
+	again bool) event.Decision {
 	opinion, step := d.hearHook(ctx, call, ev, e, out.Decision.Extra)
 	step.Again = again
 	out.Steps = append(out.Steps, step)

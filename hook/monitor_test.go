@@ -85,9 +85,10 @@ func TestMonitoredHooksChangeNothing(t *testing.T) {
 
 func TestMonitoredHooksAreHeard(t *testing.T) {
 	guard := Registration{ID: "m", Mode: Guard, Monitor: true}
-	failing := HandlerFunc(
-		func(context.Context, *Call) (event.Decision, error) { return event.Decision{}, errors.New("broken") },
-	)
+	failing := HandlerFunc(func(context.Context, *Call) (event.Decision, error) {
+		return event.Decision{},
+			errors.New("broken")
+	})
 	for _, c := range []struct {
 		name  string
 		reg   Registration

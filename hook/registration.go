@@ -105,11 +105,8 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 	var seconds float64
 	if json.Unmarshal(b, &seconds) == nil {
 		if math.Abs(seconds) > maxSeconds {
-			return fmt.Errorf(
-				"timeout %g s is out of range; write seconds between 1 and %d",
-				seconds,
-				int(MaxTimeout.Seconds()),
-			)
+			return fmt.Errorf("timeout %g s is out of range; write seconds between 1 and %d", seconds,
+				int(MaxTimeout.Seconds()))
 		}
 		*d = Duration(seconds * float64(time.Second))
 		return nil

@@ -67,9 +67,8 @@ const allLasts = 12 * time.Hour
 
 // standingAnswer makes a standing yes: the agent's own suggestion, or a grant of ours
 // whose rule the person saw.
-func standingAnswer(
-	r *queue.Request, p *wire.FeedReplyParams, said queue.Said,
-) (queue.Said, *policy.Grant, *wire.Error) {
+func standingAnswer(r *queue.Request, p *wire.FeedReplyParams, said queue.Said) (queue.Said, *policy.Grant,
+	*wire.Error) {
 	wrong := func(format string, args ...any) (queue.Said, *policy.Grant, *wire.Error) {
 		return queue.Said{}, nil, wire.Errorf(wire.CodeParams, format, args...)
 	}

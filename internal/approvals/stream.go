@@ -13,9 +13,8 @@ import (
 // While somebody who may answer listens, requests are held for them. id is that
 // of the request which began the stream; with windows it is also told what stands
 // in agents' own windows.
-func (s *Service) Stream(
-	ctx context.Context, id json.RawMessage, windows bool, peer proc.Cred, send func([]byte) bool,
-) {
+func (s *Service) Stream(ctx context.Context, id json.RawMessage, windows bool, peer proc.Cred,
+	send func([]byte) bool) {
 	attached, why := s.MayAnswer(peer)
 	lags := false
 	ready := wire.FeedReady{Away: s.attendance.isAway(), Attached: attached}

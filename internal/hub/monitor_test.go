@@ -29,9 +29,8 @@ func monitoredHooks(t *testing.T) []*hook.Entry {
 	} {
 		for _, mode := range []hook.Mode{hook.Guard, hook.Advise} {
 			e, err := hook.NewEntry(hook.Registration{
-				ID: id + "-" + string(
-					mode,
-				), Agent: hook.Any, HookType: hook.Any, Handler: "command", Target: "x", Mode: mode, Monitor: true,
+				ID: id + "-" + string(mode), Agent: hook.Any, HookType: hook.Any, Handler: "command", Target: "x",
+				Mode: mode, Monitor: true,
 			}, hook.HandlerFunc(func(context.Context, *hook.Call) (event.Decision, error) { return d, nil }), "global")
 			if err != nil {
 				t.Fatal(err)
@@ -114,11 +113,8 @@ func TestMonitorIsRecorded(t *testing.T) {
 		t.Errorf("%d denied, and nothing was", info.Counts.Denied)
 	}
 	var told wire.Explained
-	w.MustCall(
-		wire.MethodExplain,
-		wire.ExplainParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.Base},
-		&told,
-	)
+	w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.Base},
+		&told)
 	if len(told.Unknown) != 0 {
 		t.Errorf("explain does not know the decision because of %v, which only monitor", told.Unknown)
 	}

@@ -151,15 +151,8 @@ func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 		return
 	}
 	for _, s := range h.Strangers(a, "") {
-		d.addFinding(
-			a.Name,
-			"foreign",
-			Note,
-			"",
-			"%s: %s also has a hook here",
-			steps.Short(h.Dirs.Home, s.Path),
-			s.What,
-		)
+		d.addFinding(a.Name, "foreign", Note, "", "%s: %s also has a hook here", steps.Short(h.Dirs.Home, s.Path),
+			s.What)
 	}
 	d.checkSwitches(a)
 	d.checkFolderTrust(a)

@@ -303,24 +303,12 @@ func (d *Doctor) runProbe(ctx context.Context, a *agent.Agent) {
 	}
 	p := d.Host.Try(ctx, d.Hub, []*agent.Agent{a}, BareEnv(d.Host.Dirs.Home, d.Host.Getenv))[0]
 	if p.Error != "" {
-		d.addFinding(
-			a.Name,
-			"reaches the hub",
-			Bad,
-			"hookmux doctor --fix",
-			"started with an empty environment, %s",
-			p.Error,
-		)
+		d.addFinding(a.Name, "reaches the hub", Bad, "hookmux doctor --fix", "started with an empty environment, %s",
+			p.Error)
 		return
 	}
-	d.addFinding(
-		a.Name,
-		"reaches the hub",
-		Good,
-		"",
-		"its hook reached the hub in %s, started with an empty environment",
-		p.Took.Round(time.Millisecond),
-	)
+	d.addFinding(a.Name, "reaches the hub", Good, "",
+		"its hook reached the hub in %s, started with an empty environment", p.Took.Round(time.Millisecond))
 }
 
 // checkArrivals says which events ever came.

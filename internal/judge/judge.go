@@ -151,9 +151,8 @@ func (j *Judge) absentHooks(at place) []*hook.Entry {
 	}
 	for _, file := range j.modules(at) {
 		e, err := hook.NewEntry(hook.Registration{
-			ID: "module:" + filepath.Base(
-				file,
-			), Agent: hook.Any, HookType: string(event.ToolBefore), Mode: hook.Guard, Handler: "module", Target: file,
+			ID: "module:" + filepath.Base(file), Agent: hook.Any, HookType: string(event.ToolBefore), Mode: hook.Guard,
+			Handler: "module", Target: file,
 			OnFailure: hook.FailAsk,
 		}, hook.HandlerFunc(failAbsent), registry.Global)
 		if err == nil {
@@ -177,10 +176,10 @@ func (j *Judge) modules(at place) []string {
 	if at.force != nil {
 		list = append(list, at.force.Modules()...)
 	}
-	return slices.DeleteFunc(
-		list,
-		func(file string) bool { return sources.MonitorsModule(j.Dirs, at.settings, at.force.Shown(file)) },
-	)
+	return slices.DeleteFunc(list, func(file string) bool {
+		return sources.MonitorsModule(j.Dirs, at.settings,
+			at.force.Shown(file))
+	})
 }
 
 // needsPerson reports whether the settings want a person to be asked before a

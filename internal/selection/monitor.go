@@ -33,10 +33,8 @@ func Monitored(r *Service, would func(id string) uint64) []wire.MonitoredHook {
 // that is in force already must be switched by its setting, which asks.
 func (r methods) monitorNew(file string) *wire.Error {
 	folder := filepath.Join(r.Dirs.Config, "hooks")
-	root, inProject := strings.CutSuffix(
-		filepath.Dir(file),
-		string(filepath.Separator)+filepath.FromSlash(trust.ModuleDir),
-	)
+	root, inProject := strings.CutSuffix(filepath.Dir(file),
+		string(filepath.Separator)+filepath.FromSlash(trust.ModuleDir))
 	if filepath.Dir(file) != folder && !inProject || !filepath.IsAbs(file) {
 		return wire.Errorf(wire.CodeParams, "%s is neither in %s nor in a project's %s", file, folder, trust.ModuleDir)
 	}

@@ -72,9 +72,8 @@ type Judge interface {
 	// streams.
 	May(class authority.Class, peer proc.Cred, env func() []string) authority.Verdict
 	// JudgeCall judges a call of a method that does not wait.
-	JudgeCall(
-		name string, class authority.Class, params json.RawMessage, peer proc.Cred,
-	) (authority.Verdict, *wire.Error)
+	JudgeCall(name string, class authority.Class, params json.RawMessage, peer proc.Cred) (authority.Verdict,
+		*wire.Error)
 	// AskPerson asks the person at the terminal, where a verdict needs a code or
 	// a PIN. ctx ends when the peer hangs up.
 	AskPerson(ctx context.Context, name string, class authority.Class, params json.RawMessage, peer proc.Cred,

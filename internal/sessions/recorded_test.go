@@ -116,9 +116,8 @@ func (p *replay) playSteps(t *testing.T) {
 
 // unscrub puts this test's folders in.
 func (p *replay) unscrub(text string) string {
-	return strings.NewReplacer(
-		"{base}", p.base, "{base-name}", folderName(p.base), "{pid}", strconv.Itoa(replayPID),
-	).Replace(text)
+	return strings.NewReplacer("{base}", p.base, "{base-name}", folderName(p.base), "{pid}",
+		strconv.Itoa(replayPID)).Replace(text)
 }
 
 // folderName is a path as Claude Code and others make a name of it.

@@ -75,9 +75,8 @@ func (r *resumer) recordSession(one *state.Session) {
 
 // readProcess reads off a session's process how it was started. It is false when
 // there is nothing to record: the process is gone, or is a run of one prompt.
-func (r *resumer) readProcess(
-	a *agent.Agent, one *state.Session, start *resumeargs.Start, record *resumestore.Record,
-) bool {
+func (r *resumer) readProcess(a *agent.Agent, one *state.Session, start *resumeargs.Start,
+	record *resumestore.Record) bool {
 	record.PID, record.Start = one.Place.PID, one.Place.Start
 	shown, err := r.deps.Processes.Args(one.Place.PID)
 	if err != nil || sessionLife(r.deps.Processes, one) == state.Gone {

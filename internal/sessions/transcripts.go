@@ -238,9 +238,8 @@ func (f *transcriptFollower) noteTitle(c state.Change) {
 }
 
 // applyFact gives one fact to the state machine.
-func (f *transcriptFollower) applyFact(
-	one *followed, session *state.Session, rules state.Rules, fact transcript.Fact, now time.Time,
-) {
+func (f *transcriptFollower) applyFact(one *followed, session *state.Session, rules state.Rules, fact transcript.Fact,
+	now time.Time) {
 	// What stood there before anybody read it is news only with a time that
 	// says so.
 	old := fact.Early || fact.First && fact.At.IsZero()

@@ -169,10 +169,8 @@ func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 			dir, ok = args[i+1].Text, true
 		}
 		if ok {
-			w.dirs = append(
-				w.dirs[:len(w.dirs):len(w.dirs)],
-				Word{Text: dir, Bare: dir, Tilde: strings.HasPrefix(dir, "~")},
-			)
+			w.dirs = append(w.dirs[:len(w.dirs):len(w.dirs)],
+				Word{Text: dir, Bare: dir, Tilde: strings.HasPrefix(dir, "~")})
 			break
 		}
 		if !strings.HasPrefix(a.Text, "-") && !foreign.IsAssignment(a.Text) {

@@ -37,10 +37,8 @@ func (m *Module) mergeOutcomes(s *subject, events []presentedEvent, outcomes []*
 		switch e := &events[i]; e.name {
 		case "tool_call":
 			if isTrue(r["terminate"]) {
-				notes = append(
-					notes,
-					"tool_call: terminate is left out; the call is refused or runs, and the turn goes on",
-				)
+				notes = append(notes, "tool_call: terminate is left out; the call is refused or runs, and the "+
+					"turn goes on")
 			}
 			if isTrue(r["block"]) {
 				return event.Decision{Verdict: event.Deny,

@@ -147,10 +147,8 @@ func (p *presenter) presentEvent(s *subject) ([]presentedEvent, error) {
 				)
 				s.memory.index++
 				s.memory.results = false
-				add(
-					"turn_start",
-					pi.Object{"type": "turn_start", "turnIndex": s.memory.index, "timestamp": ev.Time.UnixMilli()},
-				)
+				add("turn_start", pi.Object{"type": "turn_start", "turnIndex": s.memory.index,
+					"timestamp": ev.Time.UnixMilli()})
 			}
 			calls, err := p.presentCalls(s)
 			if err != nil {
@@ -209,11 +207,8 @@ func (p *presenter) presentCalls(s *subject) ([]presentedEvent, error) {
 		subjects = subjects[:1]
 	}
 	if len(subjects) > maxCalls {
-		return nil, fmt.Errorf(
-			"the call names %d commands or files, more than a hook is asked about (%d)",
-			len(subjects),
-			maxCalls,
-		)
+		return nil, fmt.Errorf("the call names %d commands or files, more than a hook is asked about (%d)",
+			len(subjects), maxCalls)
 	}
 	var list []presentedEvent
 	for i, one := range subjects {
@@ -339,17 +334,14 @@ func (p *presenter) eventFields(name string, s *subject) pi.Object {
 		}
 	case "before_agent_start":
 		f["prompt"], f["messageType"], f["systemPrompt"], f["systemPromptOptions"] = ev.Prompt, "user", "",
-			promptOptions(
-				ev,
-			)
+			promptOptions(ev)
 	case "turn_start":
 		f["turnIndex"], f["timestamp"] = 0, ev.Time.UnixMilli()
 	case "turn_end":
-		f["turnIndex"], f["message"], f["toolResults"], f["outcome"] = s.memory.index, assistantMessage(
-			ev,
-		), []any{}, outcomeOf(
-			ev,
-		)
+		f["turnIndex"], f["message"], f["toolResults"], f["outcome"] = s.memory.index, assistantMessage(ev), []any{},
+			outcomeOf(
+				ev,
+			)
 	case "agent_end":
 		f["messages"] = s.lastExchange()
 	case "agent_before_settle":

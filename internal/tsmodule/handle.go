@@ -57,11 +57,8 @@ func (m *Module) Handle(ctx context.Context, call *hook.Call) (event.Decision, e
 
 // runEvent gives the event to the engine, and to a new engine when that one ended
 // before it ran the event.
-func (m *Module) runEvent(
-	ctx context.Context,
-	call *hook.Call,
-	s *subject,
-) (events []presentedEvent, outcomes []*outcome, err error) {
+func (m *Module) runEvent(ctx context.Context, call *hook.Call, s *subject) (events []presentedEvent,
+	outcomes []*outcome, err error) {
 	m.mu.Lock()
 	index, results := s.memory.index, s.memory.results
 	m.mu.Unlock()
@@ -97,13 +94,8 @@ func (m *Module) nameFile(err error) error {
 }
 
 // askRunner sends events to the engine and waits for its answer.
-func (m *Module) askRunner(
-	ctx context.Context,
-	g *loading,
-	call *hook.Call,
-	s *subject,
-	events []presentedEvent,
-) ([]*outcome, error) {
+func (m *Module) askRunner(ctx context.Context, g *loading, call *hook.Call, s *subject,
+	events []presentedEvent) ([]*outcome, error) {
 	var kind, text string
 	if canUseShortForm(g, s, events) {
 		kind, text = "call", m.shortForm(s, &events[0])
@@ -177,9 +169,8 @@ func (m *Module) fullRequest(g *loading, s *subject, events []presentedEvent) st
 		Ends:   s.ev.Kind == event.SessionEnd,
 	}
 	if side, ok := g.runner.(*sidecar); ok && !frequentEvents[firstName(events)] {
-		asking.Ctx.Entries = side.owner.Entries(
-			sessionKey(s.ev.Agent, s.ev.Session),
-		) // Node cannot ask for them synchronously
+		// Node cannot ask for them synchronously
+		asking.Ctx.Entries = side.owner.Entries(sessionKey(s.ev.Agent, s.ev.Session))
 	}
 	return string(pi.Encode(asking))
 }
@@ -260,10 +251,8 @@ func (m *Module) rememberEvent(ev *event.Event, fromPi bool) *sessionMemory {
 	}
 	if message != nil {
 		id := fmt.Sprintf("%08x", len(t.entries)+1)
-		t.entries = append(
-			t.entries,
-			pi.Object{"type": "message", "id": id, "timestamp": ev.Time.UTC().Format(time.RFC3339), "message": message},
-		)
+		t.entries = append(t.entries, pi.Object{"type": "message", "id": id,
+			"timestamp": ev.Time.UTC().Format(time.RFC3339), "message": message})
 		if len(t.entries) > maxEntries {
 			t.entries = t.entries[len(t.entries)-maxEntries:]
 		}
@@ -317,10 +306,8 @@ func (m *Module) contextFields(s *subject) contextInfo {
 		idle = own
 	}
 	return contextInfo{
-		Key: sessionKey(
-			ev.Agent,
-			ev.Session,
-		), Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Pi: s.pi, HasUI: someone, Mode: mode,
+		Key: sessionKey(ev.Agent, ev.Session), Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Pi: s.pi,
+		HasUI: someone, Mode: mode,
 		SessionFile: ev.Transcript, Title: ev.Title, Model: ev.Model,
 		Idle: idle, Headless: ev.Attended == event.AttendedNo,
 		PiModel: s.ctx["model"], Models: s.ctx["models"], Usage: s.ctx["usage"],

@@ -220,10 +220,8 @@ func (v *fileOwner) Model(ctx context.Context, dispatch int, args json.RawMessag
 	}
 	model, a := v.m.engine.host.Model, v.eventOf(dispatch)
 	if model == nil || a == nil {
-		return nil, errors.New(
-			"complete: pi's models can be used only while one of pi's events is looked at, through hookmux's " +
-				"extension in pi",
-		)
+		return nil, errors.New("complete: pi's models can be used only while one of pi's events is looked at, " +
+			"through hookmux's " + "extension in pi")
 	}
 	return model.Complete(ctx, a.call.Event, args)
 }

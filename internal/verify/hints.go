@@ -69,23 +69,16 @@ func (t *task) likelyCauses(p *checks.Proof, e *stage.Evidence) []string {
 		}
 		out = append(
 			out,
-			fmt.Sprintf(
-				"Other hooks ran and this one did not: it may be missing in %s, or this version no longer sends it",
-				placeOf(a),
-			),
+			fmt.Sprintf("Other hooks ran and this one did not: it may be missing in %s, or this version no "+
+				"longer sends it", placeOf(a)),
 			mendInstall(name),
 		)
 	}
 	if v := p.Version; v != "" && a.Tried != "" && v != a.Tried {
 		out = append(
 			out,
-			fmt.Sprintf(
-				"The catalogue was tried with %s %s and this is %s: going back to that version brings the claim "+
-					"back, if it was the agent that changed",
-				name,
-				a.Tried,
-				v,
-			),
+			fmt.Sprintf("The catalogue was tried with %s %s and this is %s: going back to that version brings "+
+				"the claim "+"back, if it was the agent that changed", name, a.Tried, v),
 		)
 	}
 	return append(out, again)

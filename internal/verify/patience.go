@@ -34,10 +34,8 @@ func secondChances(jobs []job, tasks map[*AgentReport][]task, proofs map[*AgentR
 		p := proofs[j.report]
 		e := p.Of(j.act.Name)
 		if !e.Late ||
-			!slices.ContainsFunc(
-				slices.Collect(maps.Values(p.Evidence)),
-				func(e *stage.Evidence) bool { return e.Missing == "" && !e.Late },
-			) {
+			!slices.ContainsFunc(slices.Collect(maps.Values(p.Evidence)),
+				func(e *stage.Evidence) bool { return e.Missing == "" && !e.Late }) {
 			continue
 		}
 		fails := slices.ContainsFunc(tasks[j.report], func(t task) bool {

@@ -42,19 +42,15 @@ func (r *AgentReport) record(dir, isolation string, acts []*stage.Evidence) erro
 		Platform: runtime.GOOS + "/" + runtime.GOARCH, Isolation: isolation,
 	}
 	for _, row := range r.Rows {
-		s.Rows = append(
-			s.Rows,
-			recordings.Row{Check: row.Check, Event: row.Event, Claim: row.Claim, Mark: string(row.Mark), Why: row.Why},
-		)
+		s.Rows = append(s.Rows, recordings.Row{Check: row.Check, Event: row.Event, Claim: row.Claim,
+			Mark: string(row.Mark), Why: row.Why})
 	}
 	summary, err := stage.PlainJSON(s)
 	if err != nil {
 		return err
 	}
-	return writeTogether(
-		dir,
-		map[string][]byte{r.Agent + ".json": summary, r.Agent + ".jsonl": recordEvents(r.Agent, r.Version, acts)},
-	)
+	return writeTogether(dir, map[string][]byte{r.Agent + ".json": summary,
+		r.Agent + ".jsonl": recordEvents(r.Agent, r.Version, acts)})
 }
 
 // writeTogether puts files into place once all of them are written. An empty

@@ -294,14 +294,10 @@ func playAll(ctx context.Context, jobs []job, o *Options, report *Report, proofs
 			if e.Missing == "" {
 				if j.again {
 					j.report.Again++
-					j.report.acts = slices.DeleteFunc(
-						j.report.acts,
-						func(was *stage.Evidence) bool { return was.Act == e.Act },
-					)
-					j.report.Notes = append(
-						j.report.Notes,
-						"not enough time for "+j.act.What+", as on a busy machine; it was played again, alone",
-					)
+					j.report.acts = slices.DeleteFunc(j.report.acts,
+						func(was *stage.Evidence) bool { return was.Act == e.Act })
+					j.report.Notes = append(j.report.Notes, "not enough time for "+j.act.What+
+						", as on a busy machine; it was played again, alone")
 				} else {
 					j.report.Launches++
 				}
@@ -347,22 +343,14 @@ func askVersion(ctx context.Context, s *stage.Setting) (string, error) {
 		return "", err
 	}
 	if r.Exit != 0 {
-		return "", fmt.Errorf(
-			"%s: --version ended with code %d and said %q; start %s by hand and mend what it complains about",
-			s.Driver.Name,
-			r.Exit,
-			stage.ClipText(r.Stderr+" "+r.Stdout),
-			filepath.Base(s.In.Argv[0]),
-		)
+		return "", fmt.Errorf("%s: --version ended with code %d and said %q; start %s by hand and mend what it "+
+			"complains about", s.Driver.Name, r.Exit, stage.ClipText(r.Stderr+" "+r.Stdout),
+			filepath.Base(s.In.Argv[0]))
 	}
 	v := strings.TrimRight(versionPattern.FindString(r.Stdout+r.Stderr), ".-+")
 	if v == "" {
-		return "", fmt.Errorf(
-			"%s: --version says %q; is %s the agent's own program?",
-			s.Driver.Name,
-			stage.ClipText(r.Stdout+r.Stderr),
-			filepath.Base(s.In.Argv[0]),
-		)
+		return "", fmt.Errorf("%s: --version says %q; is %s the agent's own program?", s.Driver.Name,
+			stage.ClipText(r.Stdout+r.Stderr), filepath.Base(s.In.Argv[0]))
 	}
 	return v, nil
 }
@@ -404,10 +392,8 @@ func addUnanswered(rows []Row, wanted []string, raw bool) []Row {
 		}
 		why := "nothing of the kind is claimed for this agent"
 		if raw {
-			why = "this agent is only driven and recorded (" + strings.Join(
-				rawChecks,
-				", ",
-			) + "); its claims are not verified"
+			why = "this agent is only driven and recorded (" + strings.Join(rawChecks, ", ") +
+				"); its claims are not verified"
 		}
 		out = append(out, Row{Check: w, Result: checks.UnsureBecause("%s", why)})
 	}
@@ -428,10 +414,8 @@ func rawRows(e *stage.Evidence, r *AgentReport) []Row {
 	}
 	var rows []Row
 	if unmet := checks.TurnScene.Want.Unmet(e); len(unmet) == 0 {
-		rows = append(
-			rows,
-			row("turn", checks.HoldsBecause("a scripted command ran and the model was told its result")),
-		)
+		rows = append(rows, row("turn", checks.HoldsBecause(
+			"a scripted command ran and the model was told its result")))
 	} else {
 		rows = append(rows, row("turn", checks.FailsBecause("", "%s", strings.Join(unmet, "; "))))
 	}
@@ -454,16 +438,11 @@ func rawRows(e *stage.Evidence, r *AgentReport) []Row {
 			rows,
 			row(
 				"payloads",
-				checks.FailsBecause(
-					"The agent may have changed its hooks. ",
-					"nothing recorded for %s",
-					strings.Join(missing, ", "),
-				),
+				checks.FailsBecause("The agent may have changed its hooks. ", "nothing recorded for %s",
+					strings.Join(missing, ", ")),
 			),
 		)
 	}
-	return append(
-		rows,
-		row("payloads", checks.HoldsBecause("%d calls of %d events recorded", len(e.Payloads), len(got))),
-	)
+	return append(rows, row("payloads", checks.HoldsBecause("%d calls of %d events recorded", len(e.Payloads),
+		len(got))))
 }

@@ -41,20 +41,10 @@ func (r *AgentReport) writeText(w io.Writer, paint func(checks.Mark) string) {
 	if r.Tried != "" && r.Tried != r.Version {
 		fmt.Fprintf(w, " (the catalogue was tried with %s)", r.Tried)
 	}
-	fmt.Fprintf(
-		w,
-		": %d %s  %d %s  %d %s  %d launches (%d headless), %.0f s (%.0f s headless)\n",
-		r.Count(checks.Holds),
-		paint(checks.Holds),
-		r.Count(checks.Fails),
-		paint(checks.Fails),
-		r.Count(checks.Unsure),
-		paint(checks.Unsure),
-		r.Launches,
-		r.Headless,
-		time.Duration(r.Took).Seconds(),
-		time.Duration(r.TookHeadless).Seconds(),
-	)
+	fmt.Fprintf(w, ": %d %s  %d %s  %d %s  %d launches (%d headless), %.0f s (%.0f s headless)\n",
+		r.Count(checks.Holds), paint(checks.Holds), r.Count(checks.Fails), paint(checks.Fails), r.Count(checks.Unsure),
+		paint(checks.Unsure), r.Launches, r.Headless, time.Duration(r.Took).Seconds(),
+		time.Duration(r.TookHeadless).Seconds())
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "  %s\n", n)
 	}
@@ -81,12 +71,8 @@ func (r *AgentReport) writeText(w io.Writer, paint func(checks.Mark) string) {
 		}
 	}
 	if optional > 0 {
-		fmt.Fprintf(
-			w,
-			"  %s %d rows about events that hookmux does not install by default\n",
-			paint(checks.Unsure),
-			optional,
-		)
+		fmt.Fprintf(w, "  %s %d rows about events that hookmux does not install by default\n", paint(checks.Unsure),
+			optional)
 	}
 }
 

@@ -43,14 +43,8 @@ func sayMonitored(app *cmdutil.App, digest *client.Digest) {
 	app.Say("monitored: a guard or hook would have had a say in %d calls", digest.MonitoredCount)
 	for _, one := range digest.Monitored {
 		would := one.Would
-		app.Say(
-			"  %s  %s %s  %s %s",
-			one.Time.Local().Format("15:04:05"),
-			termsafe.Line(one.Agent, 24),
-			termsafe.Line(one.Tool, 40),
-			termsafe.Line(one.Hook, 60),
-			text.WouldHave(&would),
-		)
+		app.Say("  %s  %s %s  %s %s", one.Time.Local().Format("15:04:05"), termsafe.Line(one.Agent, 24),
+			termsafe.Line(one.Tool, 40), termsafe.Line(one.Hook, 60), text.WouldHave(&would))
 	}
 	if more := digest.MonitoredCount - len(digest.Monitored); more > 0 {
 		app.Say("  and %d more; `hookmux log --monitored` lists them", more)

@@ -31,14 +31,8 @@ substitutions) and stop what you do not want. own-files is on from the start.`,
 		Args: cmdutil.SubcommandArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(
-		guardList(app),
-		guardSwitch(app, "on"),
-		guardSwitch(app, "off"),
-		guardSwitch(app, "monitor"),
-		guardExplain(app),
-		guardAllow(app),
-	)
+	cmd.AddCommand(guardList(app), guardSwitch(app, "on"), guardSwitch(app, "off"), guardSwitch(app, "monitor"),
+		guardExplain(app), guardAllow(app))
 	return cmd
 }
 

@@ -139,10 +139,8 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 	}[verb]
 	switch {
 	case verb != "discover" && verb != "list" && want == "":
-		return cmdutil.UsageError(
-			"there is no verb %q; write discover, list, add, remove, set, on, off, monitor or handle",
-			verb,
-		)
+		return cmdutil.UsageError("there is no verb %q; write discover, list, add, remove, set, on, off, monitor "+
+			"or handle", verb)
 	case want != "" && len(rest) == 0:
 		return cmdutil.UsageError("`hookmux hooks %s %s` needs %s", agentName, verb, want)
 	case want == "" && len(rest) > 0, len(rest) > 1:

@@ -88,10 +88,8 @@ func moduleNew(ctx context.Context, app *cmdutil.App, dir, name string) error {
 		app.Say("it counts once you confirm it with `hookmux confirm`: %s", termsafe.Line(err.Error(), 300))
 	}
 	sayHowItCounts(app, begin, file, name)
-	app.Say(
-		"try it: hookmux module test %s --event tool_call --agent claude --input '{\"command\":\"ls\"}'",
-		termsafe.Line(file, 300),
-	)
+	app.Say("try it: hookmux module test %s --event tool_call --agent claude --input '{\"command\":\"ls\"}'",
+		termsafe.Line(file, 300))
 	return nil
 }
 

@@ -39,14 +39,8 @@ func switchHook(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, to, name str
 				"monitor": `{"enabled": null, "monitor": true}`,
 			}[to]
 			done := map[string]string{"on": "switched on", "off": "switched off", "monitor": "only monitors now:"}[to]
-			return hooksEdit(
-				app,
-				cmd,
-				f,
-				wire.MethodHooksSet,
-				wire.HooksEditParams{ID: name, Patch: []byte(patch)},
-				done,
-			)
+			return hooksEdit(app, cmd, f, wire.MethodHooksSet, wire.HooksEditParams{ID: name, Patch: []byte(patch)},
+				done)
 		}
 	}
 	var modules []wire.ModuleInfo

@@ -84,9 +84,8 @@ func (s *Server) pushEvent(ctx context.Context, params json.RawMessage, peer pro
 	return pushResult{Status: "acknowledged", ItemIDs: ids}, nil
 }
 
-func (s *Server) pushOne(
-	ctx context.Context, raw json.RawMessage, wait time.Duration, peer proc.Cred,
-) (*pushResult, *wire.Error) {
+func (s *Server) pushOne(ctx context.Context, raw json.RawMessage, wait time.Duration, peer proc.Cred) (*pushResult,
+	*wire.Error) {
 	var e pushedEvent
 	if err := json.Unmarshal(raw, &e); err != nil || e.Name == "" || e.Session == "" {
 		return nil, wire.Errorf(wire.CodeParams, "an event needs session_id, hook_event_name and _source")

@@ -190,9 +190,9 @@ func (t *tree) readFile(rel, path string) error {
 	dir := filepath.ToSlash(filepath.Dir(rel))
 	free := linesWithoutLimit(set, file)
 	number := 0
+	t.lines[dir] += strings.Count(string(text), "\n") + 1
 	for line := range strings.Lines(string(text)) {
 		number++
-		t.lines[dir]++
 		if columnsOf(line) > maxColumns && !free[number] {
 			t.wideLines = append(t.wideLines, fmt.Sprintf("%s:%d", filepath.ToSlash(rel), number))
 		}

@@ -59,7 +59,7 @@ func TestMeasureTree(t *testing.T) {
 		got[m.key()] = m.value
 	}
 	for key, want := range map[string]int{
-		"package-lines internal/p": 17, "methods internal/p.T": 1, "wide-line internal/p/p.go:9": 1,
+		"package-lines internal/p": 18, "methods internal/p.T": 1, "wide-line internal/p/p.go:9": 1,
 		"wide-line internal/p/p.go:12": 0, "wide-line internal/p/p.go:15": 0, "wide-line internal/p/p.go:17": 1,
 		"one-word-percent internal": 50, "parameters internal/p/p.go:readFile": 7,
 	} {

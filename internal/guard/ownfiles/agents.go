@@ -74,12 +74,8 @@ func (t *Checker) checkAgentStart(x *scope, r *shell.Run) {
 					x.Report.Add(
 						"hooks-off",
 						r.String(),
-						fmt.Sprintf(
-							"%s=%s has %s read its settings, and with them its hooks, elsewhere",
-							a.Name,
-							a.Value.Text,
-							r.Name(),
-						),
+						fmt.Sprintf("%s=%s has %s read its settings, and with them its hooks, elsewhere", a.Name,
+							a.Value.Text, r.Name()),
 					)
 					return
 				}
@@ -101,11 +97,8 @@ func isHome(x *scope, w shell.Word) bool {
 // --disable hooks and their like. They take hookmux out of the way for one launch.
 func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run, started *agent.Known, args []shell.Word) {
 	say := func(what string) {
-		x.Report.Add(
-			"hooks-off",
-			r.String(),
-			fmt.Sprintf("%s keeps %s from running its hooks", what, started.Programs[0]),
-		)
+		x.Report.Add("hooks-off", r.String(), fmt.Sprintf("%s keeps %s from running its hooks", what,
+			started.Programs[0]))
 	}
 	_, rest := inspect.SplitFlags(args)
 	changes := len(rest) > 1 && rest[0].Text == "config" &&

@@ -264,11 +264,8 @@ func (t *Checker) checkServices(x *scope, r *shell.Run) {
 			if strings.Contains(w.Text, "/") && !strings.HasPrefix(w.Text, "gui/") &&
 				!strings.HasPrefix(w.Text, "user/") &&
 				w.Text != "system/" {
-				x.Report.Add(
-					"launch",
-					r.String(),
-					fmt.Sprintf("has %s run what %s says, in the person's name", r.Name(), w.Text),
-				)
+				x.Report.Add("launch", r.String(),
+					fmt.Sprintf("has %s run what %s says, in the person's name", r.Name(), w.Text))
 				return
 			}
 		}

@@ -248,11 +248,8 @@ func (c *writer) checkDestination() {
 		bin := path.Base(p.Path) == "bin" && ownBinary(src) && !c.r.Remote
 		owned := c.t.isOwned(to) && !c.t.isOwned(p.Path) || linked && c.t.isOwned(resolved)
 		if owned || bin || c.merges(src, p.Path) {
-			c.x.Report.Add(
-				"write",
-				c.r.String(),
-				fmt.Sprintf("%s puts %s into %s", c.r.Name(), path.Base(src.Text), last.Text),
-			)
+			c.x.Report.Add("write", c.r.String(), fmt.Sprintf("%s puts %s into %s", c.r.Name(), path.Base(src.Text),
+				last.Text))
 			return
 		}
 		c.t.checkStartFile(c.x, c.r, shell.Word{Text: to, Bare: to})

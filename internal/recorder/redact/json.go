@@ -19,10 +19,9 @@ const (
 // DefaultLimits returns the journal's limits, with the names agents use for a
 // tool's output.
 func DefaultLimits() Limits {
-	return Limits{String: DefaultString, Output: DefaultOutput, OutputKeys: Keys(
-		"tool_response", "tool_output", "tool_result", "toolResponse", "toolOutput", "toolResult",
-		"output", "result", "response", "result_json", "stdout", "stderr",
-	)}
+	return Limits{String: DefaultString, Output: DefaultOutput,
+		OutputKeys: Keys("tool_response", "tool_output", "tool_result", "toolResponse", "toolOutput", "toolResult",
+			"output", "result", "response", "result_json", "stdout", "stderr")}
 }
 
 // Keys makes a set of key names.

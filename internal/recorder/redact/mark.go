@@ -41,3 +41,9 @@ func markLen(s string) int {
 	}
 	return end + 1
 }
+
+// span is one secret: s[start:end] is replaced, kind says by what.
+type span struct {
+	start, end int
+	kind       string
+}

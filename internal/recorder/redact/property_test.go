@@ -30,12 +30,9 @@ func anyText() *rapid.Generator[string] {
 }
 
 func anyValue(depth int) *rapid.Generator[any] {
-	leaf := rapid.OneOf(
-		rapid.Map(anyText(), func(s string) any { return s }),
+	leaf := rapid.OneOf(rapid.Map(anyText(), func(s string) any { return s }),
 		rapid.Map(rapid.Float64(), func(f float64) any { return f }),
-		rapid.Map(rapid.Bool(), func(b bool) any { return b }),
-		rapid.Just[any](nil),
-	)
+		rapid.Map(rapid.Bool(), func(b bool) any { return b }), rapid.Just[any](nil))
 	if depth == 0 {
 		return leaf
 	}

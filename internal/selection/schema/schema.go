@@ -164,13 +164,8 @@ func registration() object {
 			},
 			"match":  matchObject(text),
 			"format": choice("the language the handler speaks", string(hook.Unified), string(hook.Claude)),
-			"onFailure": choice(
-				"what a guard's failure means",
-				"",
-				string(hook.FailDeny),
-				string(hook.FailAsk),
-				string(hook.FailIgnore),
-			),
+			"onFailure": choice("what a guard's failure means", "", string(hook.FailDeny), string(hook.FailAsk),
+				string(hook.FailIgnore)),
 			"locked": object{"type": "boolean", "description": "a project cannot replace it"},
 			"monitor": object{
 				"type":        "boolean",

@@ -81,13 +81,8 @@ func tighterGuard(settings [2]*config.Settings, key string) (state string, allow
 
 // checkCall asks one guard about one call. The reason of one that only monitors
 // does not say that it stopped the call.
-func (s *Sources) checkCall(
-	ctx context.Context,
-	g *guard.Guard,
-	ev *event.Event,
-	o GuardOptions,
-	monitors bool,
-) event.Decision {
+func (s *Sources) checkCall(ctx context.Context, g *guard.Guard, ev *event.Event, o GuardOptions,
+	monitors bool) event.Decision {
 	t := ev.Tool
 	if ev.Truncated && (t == nil || len(t.Input) == 0) {
 		return event.Decision{Verdict: event.Deny, Reason: "guard." + g.Name() +

@@ -114,10 +114,10 @@ func (b *Book) CallDenied(key Key, call Call, at time.Time) Change {
 		}
 		denyCall(s, call)
 		if failed := len(s.Errors); failed > 0 {
-			s.Errors = removeWhere(
-				s.Errors,
-				func(f *Failure) bool { return f.Call == call.ID && f.Turn == s.TurnCount },
-			)
+			s.Errors = removeWhere(s.Errors, func(f *Failure) bool {
+				return f.Call == call.ID &&
+					f.Turn == s.TurnCount
+			})
 			t.Errors = max(0, t.Errors-(failed-len(s.Errors)))
 		}
 		t.callEnded(call.ID, false)

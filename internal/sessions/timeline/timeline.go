@@ -138,14 +138,8 @@ func parseWant(text string) (Want, error) {
 // Format is the recording as a file.
 func (r *Recording) Format() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(
-		&b,
-		"# %s\nagent %s %s\nstart %s\n",
-		r.About,
-		r.Agent,
-		r.Version,
-		r.Start.UTC().Format(time.RFC3339Nano),
-	)
+	fmt.Fprintf(&b, "# %s\nagent %s %s\nstart %s\n", r.About, r.Agent, r.Version,
+		r.Start.UTC().Format(time.RFC3339Nano))
 	for _, s := range r.Steps {
 		fmt.Fprintf(&b, "%.3f %s", s.After.Seconds(), s.Kind)
 		if s.Kind == Wants {

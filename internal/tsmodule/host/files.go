@@ -357,10 +357,8 @@ func (t *fileTable) showPaths(path, text string) string {
 func (t *fileTable) allFiles() []*loadedFile {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.SortedFunc(
-		maps.Values(t.loaded),
-		func(a, b *loadedFile) int { return strings.Compare(a.path, b.path) },
-	)
+	return slices.SortedFunc(maps.Values(t.loaded),
+		func(a, b *loadedFile) int { return strings.Compare(a.path, b.path) })
 }
 
 // sourceFiles are the paths of everything the files are made of, but for trusted

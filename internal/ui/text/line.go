@@ -158,10 +158,8 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 			parts = append(parts, s.yellow(termsafe.Line(step.Hook, 40)+" "+WouldHave(step.Would)))
 		}
 		if step.Error != "" && step.Would == nil {
-			parts = append(
-				parts,
-				s.red("hook "+termsafe.Line(step.Hook, 40)+" failed: "+termsafe.Line(step.Error, 120)),
-			)
+			parts = append(parts, s.red("hook "+termsafe.Line(step.Hook, 40)+" failed: "+
+				termsafe.Line(step.Error, 120)))
 		}
 	}
 	if o.Twin != "" {

@@ -125,11 +125,9 @@ func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width i
 		if one.Turn != nil && one.Turn.Ended == nil && one.WaitingSince == nil {
 			span = one.Turn.Started
 		}
-		table.addRow(
-			s.status(one), termsafe.Line(one.Agent, 12), termsafe.Line(ids[i], 40), termsafe.Line(title, maxTitle),
-			ago(now.Sub(span)), termsafe.Line(where(one), 20), termsafe.Line(tail(one.Cwd), 24),
-			termsafe.Line(Doing(one), 120),
-		)
+		table.addRow(s.status(one), termsafe.Line(one.Agent, 12), termsafe.Line(ids[i], 40),
+			termsafe.Line(title, maxTitle), ago(now.Sub(span)), termsafe.Line(where(one), 20),
+			termsafe.Line(tail(one.Cwd), 24), termsafe.Line(Doing(one), 120))
 	}
 	table.fitWidth(width)
 	table.writeTo(w, s)

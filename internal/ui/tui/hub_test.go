@@ -60,7 +60,7 @@ func TestViewAnswersAgents(t *testing.T) {
 		{"echo first-command", "a", `"allow"`},
 		{"echo second-command", "d\r", `"deny"`},
 	} {
-		ask := hubtest.ToolBefore("claude", "s1", "/work/shop", c.command)
+		ask := hubtest.ToolBefore("claude", "s1", "/home/dev/shop", c.command)
 		ask.Event = "PermissionRequest"
 		ask.Payload = []byte(strings.Replace(string(ask.Payload), `"PreToolUse"`, `"PermissionRequest"`, 1))
 		word := strings.Fields(c.command)[1]

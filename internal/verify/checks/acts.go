@@ -96,24 +96,14 @@ func playControl(ctx context.Context, st *stage.Stage) error {
 
 func playDecide(ctx context.Context, st *stage.Stage) error {
 	big := st.Table.Shell.Call(stage.TaggedCommand("big") + "; : '" + strings.Repeat("x", bigPayload) + "' big-end")
-	ss := stage.CallSteps(
-		st.TaggedCall("deny"),
-		st.TaggedCall("input"),
-		st.TaggedCall("context"),
-		st.TaggedCall("output"),
-		st.TaggedCall("after-deny"),
-		st.TaggedCall("after-context"),
-		st.FailingCall("fail-deny"),
-		st.FailingCall("fail-context"),
-		big,
-	)
+	ss := stage.CallSteps(st.TaggedCall("deny"), st.TaggedCall("input"), st.TaggedCall("context"),
+		st.TaggedCall("output"), st.TaggedCall("after-deny"), st.TaggedCall("after-context"),
+		st.FailingCall("fail-deny"), st.FailingCall("fail-context"), big)
 	if st.Driver.AskRefuses {
 		ss = append(ss, stage.CallSteps(st.TaggedCall("granted"), st.TaggedCall("ask"))...)
 	}
-	ss = append(
-		ss,
-		model.Step{Calls: []model.ToolCall{st.TaggedCall("par-a"), st.TaggedCall("par-b"), st.TaggedCall("par-c")}},
-	)
+	ss = append(ss, model.Step{Calls: []model.ToolCall{st.TaggedCall("par-a"), st.TaggedCall("par-b"),
+		st.TaggedCall("par-c")}})
 	ss = append(ss, st.SubagentSteps()...)
 	ss = append(ss, model.Step{Say: stage.LastWords})
 	for i := range 8 { // as often as it is kept going, and more
@@ -378,9 +368,8 @@ func withoutHookmux(path string) string {
 }
 
 func playError(ctx context.Context, st *stage.Stage) error {
-	st.SetScript(
-		[]model.Step{{Fail: &model.Fail{Status: 400, Type: "invalid_request_error", Message: "scripted failure"}}},
-	)
+	st.SetScript([]model.Step{{Fail: &model.Fail{Status: 400, Type: "invalid_request_error",
+		Message: "scripted failure"}}})
 	if err := st.StartHubWithHooks(nil); err != nil {
 		return err
 	}

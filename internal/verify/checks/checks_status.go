@@ -46,28 +46,10 @@ func statusPart() Part {
 		}},
 		Checks: []Check{
 			check("running", "a session is shown as running after a prompt", 0, noStatus, always),
-			check(
-				"waits",
-				"a session is shown as waiting while its agent asks",
-				0,
-				noStatus,
-				func(s Subject) bool { return s.Driver.AsksInStatus },
-			),
-			check(
-				"esc",
-				"a session that is stopped in the middle of a call is not shown as running two seconds later",
-				2*time.Second,
-				noStatus,
-				always,
-			),
+			check("waits", "a session is shown as waiting while its agent asks", 0, noStatus, func(s Subject) bool { return s.Driver.AsksInStatus }),
+			check("esc", "a session that is stopped in the middle of a call is not shown as running two seconds later", 2*time.Second, noStatus, always),
 			check("pane", "a session is found in its tmux pane", 0, otherPane, always),
-			check(
-				"killed",
-				"a session whose process was killed is shown as ended one second later",
-				time.Second,
-				immortal,
-				always,
-			),
+			check("killed", "a session whose process was killed is shown as ended one second later", time.Second, immortal, always),
 			check(
 				"resume",
 				"`hookmux resume` goes on with the same conversation",
@@ -98,12 +80,8 @@ func judgeMoment(e *stage.Evidence, id string, within time.Duration) Result {
 	case !tried:
 		return UnsureBecause("it did not come so far")
 	case !m.Seen:
-		return FailsBecause(
-			"look at the events of the act with --keep, and at hub.log",
-			"not seen within %s; instead: %s",
-			m.Took.Round(10*time.Millisecond),
-			m.Got,
-		)
+		return FailsBecause("look at the events of the act with --keep, and at hub.log",
+			"not seen within %s; instead: %s", m.Took.Round(10*time.Millisecond), m.Got)
 	case within > 0 && m.Took > slack*within:
 		return FailsBecause("how it is noticed takes too long", "took %s", m.Took.Round(10*time.Millisecond))
 	case within > 0 && m.Took > within:
@@ -167,24 +145,16 @@ func playStatus(ctx context.Context, st *stage.Stage) error {
 
 // playSteps goes on as long as what was waited for came.
 func (p *stagePlay) playSteps(ctx context.Context) error {
-	if !p.timeUntil(
-		ctx,
-		"running",
-		p.st.Patience/4,
-		func(s *client.SessionInfo) bool { return s.Status == "running" || s.Status == "needsInput" },
-	) {
+	if !p.timeUntil(ctx, "running", p.st.Patience/4,
+		func(s *client.SessionInfo) bool { return s.Status == "running" || s.Status == "needsInput" }) {
 		if m := p.st.Evidence.Status["running"]; p.isListed() { // it is there, and shows nothing of what it does
 			p.st.Evidence.Status["waits"], p.st.Evidence.Status["esc"] = m, m
 		}
 		return nil
 	}
 	if p.st.Driver.AsksInStatus {
-		if !p.timeUntil(
-			ctx,
-			"waits",
-			40*time.Second,
-			func(s *client.SessionInfo) bool { return s.Status == "needsInput" },
-		) {
+		if !p.timeUntil(ctx, "waits", 40*time.Second,
+			func(s *client.SessionInfo) bool { return s.Status == "needsInput" }) {
 			return nil
 		}
 		p.t.AwaitStillness(ctx)
@@ -225,12 +195,10 @@ func (p *stagePlay) playSteps(ctx context.Context) error {
 			return err
 		}
 	}
-	if !p.timeUntil(
-		ctx,
-		"esc",
-		10*time.Second,
-		func(s *client.SessionInfo) bool { return s.Status != "running" && s.Status != "needsInput" },
-	) {
+	if !p.timeUntil(ctx, "esc", 10*time.Second, func(s *client.SessionInfo) bool {
+		return s.Status != "running" &&
+			s.Status != "needsInput"
+	}) {
 		return nil
 	}
 	p.t.AwaitStillness(ctx)
@@ -242,22 +210,18 @@ func (p *stagePlay) killAndResume(ctx context.Context) error {
 		return err
 	}
 	pid := 0
-	if !p.waitUntil(
-		ctx,
-		20*time.Second,
-		func(s *client.SessionInfo) bool { pid = s.PID; return s.Status == "running" && pid > 1 },
-	) {
+	if !p.waitUntil(ctx, 20*time.Second, func(s *client.SessionInfo) bool {
+		pid = s.PID
+		return s.Status == "running" &&
+			pid > 1
+	}) {
 		return errors.New("the second prompt was not seen")
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		return err
 	}
-	if !p.timeUntil(
-		ctx,
-		"killed",
-		10*time.Second,
-		func(s *client.SessionInfo) bool { return s.Ended != nil && s.Status != "running" },
-	) {
+	if !p.timeUntil(ctx, "killed", 10*time.Second,
+		func(s *client.SessionInfo) bool { return s.Ended != nil && s.Status != "running" }) {
 		return nil
 	}
 	if p.st.Driver.NoResume != "" {
@@ -346,12 +310,8 @@ func (p *stagePlay) resumeSession(ctx context.Context) error {
 }
 
 // timeUntil waits for a state and notes how long it took.
-func (p *stagePlay) timeUntil(
-	ctx context.Context,
-	id string,
-	most time.Duration,
-	is func(*client.SessionInfo) bool,
-) bool {
+func (p *stagePlay) timeUntil(ctx context.Context, id string, most time.Duration,
+	is func(*client.SessionInfo) bool) bool {
 	began := time.Now()
 	seen := p.waitUntil(ctx, most, is)
 	m := stage.Moment{Seen: seen, Took: time.Since(began)}
@@ -401,16 +361,8 @@ func (p *stagePlay) listSessions() string {
 	for _, s := range list {
 		words = append(
 			words,
-			fmt.Sprintf(
-				"%s %s %s pid %d pane %q ended %v %s",
-				s.Agent,
-				s.ID,
-				s.Status,
-				s.PID,
-				s.Pane,
-				s.Ended != nil,
-				s.Tool,
-			),
+			fmt.Sprintf("%s %s %s pid %d pane %q ended %v %s", s.Agent, s.ID, s.Status, s.PID, s.Pane, s.Ended != nil,
+				s.Tool),
 		)
 	}
 	if len(words) == 0 {

@@ -419,10 +419,8 @@ func signOf(st *stage.Stage) (func() bool, error) {
 			return nil, errors.New("no request to look for")
 		}
 		spec := known.Feed.State
-		file := filepath.Join(
-			filepath.Dir(last.Transcript),
-			strings.ReplaceAll(spec.Path, "{pid}", strconv.Itoa(last.Where.PID)),
-		)
+		file := filepath.Join(filepath.Dir(last.Transcript),
+			strings.ReplaceAll(spec.Path, "{pid}", strconv.Itoa(last.Where.PID)))
 		return func() bool {
 			var state map[string]any
 			b, err := os.ReadFile(file)

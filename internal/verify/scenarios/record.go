@@ -128,9 +128,8 @@ func (r *recorder) collectFile(file string) {
 	if !strings.HasSuffix(file, ".jsonl") {
 		if json.Valid(now) {
 			r.read[file] = now
-			r.steps = append(
-				r.steps, timeline.Step{After: after, Kind: timeline.File, Name: name, Text: r.scrub(compactJSON(now))},
-			)
+			r.steps = append(r.steps, timeline.Step{After: after, Kind: timeline.File, Name: name,
+				Text: r.scrub(compactJSON(now))})
 		}
 		return
 	}
@@ -142,9 +141,8 @@ func (r *recorder) collectFile(file string) {
 	r.read[file] = bytes.Clone(now[:len(now)-len(added)+end])
 	for _, line := range bytes.Split(added[:end], []byte("\n")) {
 		if len(line) > 0 && r.reader.Tells(file, line) {
-			r.steps = append(
-				r.steps, timeline.Step{After: after, Kind: timeline.Line, Name: name, Text: r.scrub(string(line))},
-			)
+			r.steps = append(r.steps, timeline.Step{After: after, Kind: timeline.Line, Name: name,
+				Text: r.scrub(string(line))})
 		}
 	}
 }

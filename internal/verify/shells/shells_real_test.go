@@ -162,10 +162,7 @@ func newRoom(t *testing.T, tmux, bin string, kind shellKind) *room {
 		"PATH=" + programs + ":/usr/local/bin:/usr/bin:/bin", "HOME=" + r.home, "TERM=xterm-256color",
 		"LANG=C.UTF-8", "USER=hookmux", "SHELL=/bin/" + kind.name,
 		"HOOKMUX_RUNTIME_DIR=" + filepath.Join(base, "run"), "XDG_CONFIG_HOME=" + filepath.Join(r.home, ".config"),
-		"XDG_DATA_HOME=" + filepath.Join(
-			r.home,
-			".local/share",
-		), "XDG_STATE_HOME=" + filepath.Join(r.home, ".local/state"),
+		"XDG_DATA_HOME=" + filepath.Join(r.home, ".local/share"), "XDG_STATE_HOME=" + filepath.Join(r.home, ".local/state"),
 		"XDG_CACHE_HOME=" + filepath.Join(r.home, ".cache"),
 	}
 	t.Cleanup(func() {
@@ -221,11 +218,8 @@ func (r *room) screen() string {
 // open starts the shell at a terminal and waits for its prompt.
 func (r *room) open(argv []string) {
 	r.t.Helper()
-	r.write(
-		filepath.Join(r.base, "tmux.conf"),
-		"set -g status off\nset -s escape-time 0\nset -g remain-on-exit on\n",
-		0o600,
-	)
+	r.write(filepath.Join(r.base, "tmux.conf"), "set -g status off\nset -s escape-time 0\nset -g remain-on-exit "+
+		"on\n", 0o600)
 	line := "cd " + quote.Word(r.home) + ` && exec env -i TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" ` +
 		quote.Line(append(append([]string(nil), r.env...), argv...))
 	out, err := r.run("-f", filepath.Join(r.base, "tmux.conf"), "new-session", "-d", "-x", "120", "-y", "40", line)

@@ -163,9 +163,8 @@ func (r *run) answerHeld(ctx context.Context, p *player) bool {
 		case slices.Contains(item.Choices, "answer"):
 			reply.Choice = string(event.ChooseAnswer)
 			for _, q := range item.Questions {
-				reply.Answers = append(
-					reply.Answers, event.QuestionAnswer{ID: q.ID, Question: q.Text, Options: []string{"blue"}},
-				)
+				reply.Answers = append(reply.Answers,
+					event.QuestionAnswer{ID: q.ID, Question: q.Text, Options: []string{"blue"}})
 			}
 		}
 		var result wire.FeedReplyResult

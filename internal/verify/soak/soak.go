@@ -119,9 +119,8 @@ func (r *run) layOut(srv *model.Server) error {
 		}
 		if i == 0 {
 			r.stage = st
-			if err := drivers.WriteJSON(
-				filepath.Join(st.Dirs.Config, "config.json"), map[string]string{config.TmuxFollow: "on"},
-			); err != nil {
+			if err := drivers.WriteJSON(filepath.Join(st.Dirs.Config, "config.json"),
+				map[string]string{config.TmuxFollow: "on"}); err != nil {
 				return err
 			}
 			if err := st.StartHub(nil); err != nil {

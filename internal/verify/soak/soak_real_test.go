@@ -38,15 +38,8 @@ func TestRealSoak(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(bin)
-	build := exec.Command(
-		"go",
-		"build",
-		"-trimpath",
-		"-o",
-		bin+string(filepath.Separator),
-		"../../../cmd/hookmux",
-		"../../../cmd/hookmux-hook",
-	)
+	build := exec.Command("go", "build", "-trimpath", "-o", bin+string(filepath.Separator), "../../../cmd/hookmux",
+		"../../../cmd/hookmux-hook")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -58,13 +51,8 @@ func TestRealSoak(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf(
-		"%d rounds, slowest %s, load %.1f per core, limit %s",
-		report.Rounds,
-		report.Slowest,
-		report.Load,
-		report.Limit,
-	)
+	t.Logf("%d rounds, slowest %s, load %.1f per core, limit %s", report.Rounds, report.Slowest, report.Load,
+		report.Limit)
 	t.Logf("samples with a dialog: %v; turns: %v", report.Dialogs, report.Turns)
 	for place, lag := range report.Worst {
 		t.Logf("worst lag %-24s %s", place, lag.Round(10*time.Millisecond))

@@ -183,15 +183,8 @@ func (r *run) film(agent string, s sample) error {
 		return err
 	}
 	defer file.Close()
-	_, err = fmt.Fprintf(
-		file,
-		"==== %s dialog %v held %v; %s\n%s\n",
-		s.at.Format("15:04:05.0"),
-		s.dialog,
-		s.held,
-		s.words,
-		strings.TrimRight(s.screen, " \n"),
-	)
+	_, err = fmt.Fprintf(file, "==== %s dialog %v held %v; %s\n%s\n", s.at.Format("15:04:05.0"), s.dialog, s.held,
+		s.words, strings.TrimRight(s.screen, " \n"))
 	return err
 }
 
@@ -235,10 +228,8 @@ func (r *run) takeSamples(ctx context.Context) (map[string]sample, error) {
 		for _, one := range list {
 			if one.Agent == p.name && one.Ended == nil {
 				s.says[inPS] = s.says[inPS] || one.Status == "needsInput"
-				words = append(
-					words,
-					fmt.Sprintf("ps %s %s %q pane %s", one.ID[:min(8, len(one.ID))], one.Status, one.Tool, one.Pane),
-				)
+				words = append(words, fmt.Sprintf("ps %s %s %q pane %s", one.ID[:min(8, len(one.ID))], one.Status,
+					one.Tool, one.Pane))
 			}
 		}
 		for _, item := range waiting {

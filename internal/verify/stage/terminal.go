@@ -43,9 +43,7 @@ func (st *Stage) AtTerminal(ctx context.Context, args []string, person func(cont
 	}
 	argv = append(argv, args...)
 	// The program replaces the shell, so that the pane's process is the agent.
-	start := "cd " + quote.Word(
-		st.Project,
-	) + " && exec env -i " + st.tmuxVariables() + quote.Line(
+	start := "cd " + quote.Word(st.Project) + " && exec env -i " + st.tmuxVariables() + quote.Line(
 		append(append([]string(nil), st.Env...), argv...),
 	) + "\n"
 	script := filepath.Join(st.Base, "start.sh")
