@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/recorder/spool"
+	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -182,7 +182,22 @@ func (c *call) reachHub() (conn, error) {
 	return conn, nil
 }
 
+// connectHub connects to the hub and makes sure that it is the hub.
 func (c *call) connectHub(d paths.Dirs, until time.Time) (conn, error) {
+	conn, err := c.connectUser(d, until)
+	if err != nil {
+		return noConn, err
+	}
+	if err := checkProgram(conn, d); err != nil {
+		conn.close()
+		return noConn, err
+	}
+	return conn, nil
+}
+
+// connectUser connects to a process of this user that listens on the hub's
+// socket. Whoever believes its reply calls checkProgram first.
+func (c *call) connectUser(d paths.Dirs, until time.Time) (conn, error) {
 	if err := d.CheckSocket(); err != nil {
 		return noConn, err
 	}
@@ -190,7 +205,7 @@ func (c *call) connectHub(d paths.Dirs, until time.Time) (conn, error) {
 	if err != nil {
 		return noConn, err
 	}
-	if err := checkPeer(conn, d); err != nil {
+	if err := checkUser(conn); err != nil {
 		conn.close()
 		return noConn, err
 	}
@@ -298,8 +313,8 @@ func (c *call) leaveEvent() error {
 
 // leaveIn puts the event into the spool.
 func (c *call) leaveIn(d paths.Dirs) error {
-	return spool.Leave(d.Spool(), &spool.Record{
-		Type:      spool.TypeEvent,
+	return spoolrecord.Leave(d.Spool(), &spoolrecord.Record{
+		Type:      spoolrecord.TypeEvent,
 		ID:        c.request.ID,
 		Time:      c.started,
 		Agent:     c.request.Agent,

@@ -12,7 +12,7 @@ import (
 // packages aside. Each of these was weighed; fmt, net and encoding/json were
 // found too heavy for a program that starts at every tool call.
 var allowed = []string{
-	"bufio", "bytes", "cmp", "context", "encoding/binary", "errors", "hash", "hash/crc32", "hash/fnv", "io", "io/fs", "iter",
+	"bufio", "bytes", "cmp", "context", "encoding/binary", "errors", "hash", "hash/fnv", "io", "io/fs", "iter",
 	"math", "math/bits", "math/rand/v2", "os", "os/signal", "path", "path/filepath", "reflect", "runtime", "slices", "strconv", "strings",
 	"sync", "sync/atomic", "syscall", "time", "unicode", "unicode/utf16", "unicode/utf8", "unsafe",
 
@@ -24,7 +24,7 @@ var allowed = []string{
 	"github.com/hookmux/hookmux/internal/platform/hubstart",
 	"github.com/hookmux/hookmux/internal/platform/paths",
 	"github.com/hookmux/hookmux/internal/platform/smallfile",
-	"github.com/hookmux/hookmux/internal/recorder/spool",
+	"github.com/hookmux/hookmux/internal/recorder/spoolrecord",
 	"github.com/hookmux/hookmux/internal/version",
 	"github.com/hookmux/hookmux/internal/wire/frame",
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -261,7 +262,7 @@ func TestProgramOfThePeer(t *testing.T) {
 		}
 	}
 	for process, good := range map[string]bool{"hub": true, "fake": false, "old": true, "unreadable": true} {
-		if err := checkProgram(at(process), at("stable")); (err == nil) != good {
+		if err := compareProgram(at(process), at("stable")); (err == nil) != good {
 			t.Errorf("%s: %v, want it to be believed: %v", process, err, good)
 		}
 	}
@@ -278,8 +279,8 @@ func TestPeerIsThisUser(t *testing.T) {
 	if _, uid, err := c.peerOf(); err != nil || uid != os.Getuid() {
 		t.Errorf("the peer is user %d, %v; want %d", uid, err, os.Getuid())
 	}
-	if err := checkPeer(c, w.dirs); err != nil {
-		t.Error(err)
+	if err := errors.Join(checkUser(c), checkProgram(c, w.dirs)); err != nil {
+		t.Errorf("this user's own process is refused: %v", err)
 	}
 	if c.peerStopped() {
 		t.Error("this very process counts as stopped")

@@ -78,13 +78,18 @@ func (c *call) tryQuickly(stdin io.Reader) (neutral.Answer, bool) {
 	if err != nil {
 		return neutral.Answer{}, false
 	}
-	conn, err := c.connectHub(dirs, c.started.Add(quick))
+	conn, err := c.connectUser(dirs, c.started.Add(quick))
 	if err != nil {
 		return neutral.Answer{}, false // reachHub knows what to do about it
 	}
 	if conn, err = c.transmitRequest(conn); err != nil {
 		conn.close()
 		return neutral.Answer{}, false
+	}
+	// While the hub works: it is not believed before.
+	if err := checkProgram(conn, dirs); err != nil {
+		conn.close()
+		return neutral.Answer{}, false // reachHub finds the same, before it sends
 	}
 	if !waitReadable(conn.fd, quick) {
 		c.sent = conn

@@ -4,5 +4,6 @@ package main
 
 import "github.com/hookmux/hookmux/internal/platform/paths"
 
-func checkPeer(conn, paths.Dirs) error            { return nil }
+func checkUser(conn) error                        { return nil }
+func checkProgram(conn, paths.Dirs) error         { return nil }
 func (c *call) awaitReply(conn, paths.Dirs) error { return nil }

@@ -16,28 +16,34 @@ import (
 
 var errOtherUser = errors.New("whoever listens on the hub's socket is another user")
 
-// checkPeer refuses to believe somebody else on the hub's socket: another user,
-// and a process that does not run the installed hookmux. A hub keeps its program
-// from being read; then its shape in memory, which everybody may read, must be
-// one that hookmux can have. That keeps interpreters and ordinary programs out.
-// A program that was made to look like hookmux is believed: nothing proves more.
-func checkPeer(c conn, d paths.Dirs) error {
-	pid, uid, err := c.peerOf()
-	if err != nil {
-		return nil // the system does not say
-	}
-	if uid != os.Getuid() {
+// checkUser refuses another user on the hub's socket.
+func checkUser(c conn) error {
+	if _, uid, err := c.peerOf(); err == nil && uid != os.Getuid() {
 		return errOtherUser
 	}
-	if i := d.Installation(); i != nil && pid > 0 {
-		return checkProgram("/proc/"+strconv.Itoa(pid), i.Program)
-	}
-	return nil
+	return nil // also where the system does not say
 }
 
-// checkProgram compares the program of a process, as the kernel shows it in a
+// checkProgram refuses a process on the hub's socket that does not run the
+// installed hookmux. A hub keeps its program from being read; then its shape in
+// memory, which everybody may read, must be one that hookmux can have. That keeps
+// interpreters and ordinary programs out. A program that was made to look like
+// hookmux is believed: nothing proves more.
+func checkProgram(c conn, d paths.Dirs) error {
+	i := d.Installation()
+	if i == nil {
+		return nil
+	}
+	pid, _, err := c.peerOf()
+	if err != nil || pid <= 0 {
+		return nil // the system does not say
+	}
+	return compareProgram("/proc/"+strconv.Itoa(pid), i.Program)
+}
+
+// compareProgram compares the program of a process, as the kernel shows it in a
 // folder, with the installed one.
-func checkProgram(process, program string) error {
+func compareProgram(process, program string) error {
 	link := process + "/exe"
 	file, err := os.Readlink(link)
 	if err != nil {

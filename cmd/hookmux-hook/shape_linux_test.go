@@ -64,11 +64,11 @@ func TestOtherProgramsInTheHubsPlaceAreNotBelieved(t *testing.T) {
 		status("a huge program", code*10, 8, 0): false, status("a debugged hub", code, 8, 77): false,
 		filepath.Join(folder, "gone"): true,
 	} {
-		if err := checkProgram(process, hookmux); (err == nil) != good {
+		if err := compareProgram(process, hookmux); (err == nil) != good {
 			t.Errorf("%s: %v, want it to be believed: %v", filepath.Base(process), err, good)
 		}
 	}
-	if err := checkProgram(status("no program to compare with", 1, 8, 0), filepath.Join(folder, "none")); err != nil {
+	if err := compareProgram(status("no program to compare with", 1, 8, 0), filepath.Join(folder, "none")); err != nil {
 		t.Errorf("an installed program that cannot be read: %v", err)
 	}
 }
@@ -114,7 +114,7 @@ func TestInterpreterThatHides(t *testing.T) {
 	}
 	// Root reads the program of a process that hides; everybody else its shape.
 	process := fmt.Sprintf("/proc/%d", cmd.Process.Pid)
-	if err := checkProgram(process, program(t)); err == nil {
+	if err := compareProgram(process, program(t)); err == nil {
 		t.Error("an interpreter in the hub's place was believed")
 	}
 	if err := checkShape(process, program(t)); err == nil {

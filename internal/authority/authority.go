@@ -58,8 +58,8 @@ func (c Class) String() string {
 	return "class " + strconv.Itoa(int(c))
 }
 
-// Judge applies the rules to a machine. It has no state; one value may serve
-// all connections at once.
+// Judge applies the rules to a machine. One value may serve all connections at
+// once.
 type Judge struct {
 	Rules
 	// Table is where processes are looked up.
@@ -69,6 +69,8 @@ type Judge struct {
 	Source Source
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
+
+	matches *rememberedMatches // nil: every process is compared anew
 }
 
 // maxChain bounds the walk for a decision. Nesting deeper than this to hide

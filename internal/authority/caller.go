@@ -1,8 +1,10 @@
 package authority
 
 import (
+	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -36,7 +38,7 @@ func (j *Judge) Caller(pid int, named string) Caller {
 			break
 		}
 		chain = append(chain, p)
-		if agent := j.Agents.match(j.Table, p, named); agent != "" {
+		if agent := j.matchAgent(p, named); agent != "" {
 			return Caller{Agent: agent, PID: p.PID, Start: p.Start, Began: p.StartTime, TTY: p.TTY, Chain: chain}
 		}
 		if p.PID == 1 || p.PPID == p.PID {
@@ -45,6 +47,57 @@ func (j *Judge) Caller(pid int, named string) Caller {
 		pid = p.PPID
 	}
 	return Caller{Chain: chain}
+}
+
+// matchAgent names the agent that a process is, "" for none.
+func (j *Judge) matchAgent(p proc.Process, named string) string {
+	if j.matches == nil || named != "" {
+		return j.Agents.match(j.Table, p, named)
+	}
+	program, _ := j.Table.Program(p.PID)
+	key := matchKey{p.Name, program}
+	if agent, ok := j.matches.find(key); ok {
+		return agent
+	}
+	asked := false
+	agent := j.Agents.matchProgram(p.Name, program, func() []string {
+		asked = true
+		args, _ := j.Table.Args(p.PID)
+		return args
+	}, "")
+	if !asked {
+		j.matches.put(key, agent)
+	}
+	return agent
+}
+
+// RememberMatches makes Caller remember which agent bears a name and a program.
+// Nothing that is remembered can become untrue: only what name and program alone
+// decide is kept.
+func (j *Judge) RememberMatches() { j.matches = &rememberedMatches{} }
+
+// rememberedMatches saves comparing every process above a hook with the marks of
+// every agent, at every call.
+type rememberedMatches struct {
+	mu    sync.Mutex
+	known boundedmap.Map[matchKey, string]
+}
+
+type matchKey struct{ name, program string }
+
+// keepMatches bounds what is remembered.
+const keepMatches = 512
+
+func (m *rememberedMatches) find(key matchKey) (agent string, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.known.Get(key)
+}
+
+func (m *rememberedMatches) put(key matchKey, agent string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.known.Put(key, agent, keepMatches)
 }
 
 // FromEnviron names the agent whose variables an environment carries, "" for

@@ -53,6 +53,7 @@ const callerLasts = 2 * time.Second
 func New(judge *authority.Judge) *Callers {
 	own := *judge
 	own.Table = newMemoryTable(judge.Table)
+	own.RememberMatches()
 	return &Callers{judge: &own, known: map[int]knownCaller{}}
 }
 
@@ -162,10 +163,7 @@ func (c *Callers) markCaller(found *authority.Caller, viaHook bool) {
 		c.marker.Mark(found.Agent, found.PID, found.Start)
 		return
 	}
-	if !viaHook || c.marker.Marked(found.Chain) {
-		return
-	}
-	if p, ok := c.marker.UnknownCaller(&c.judge.Rules, found.Chain); ok {
-		c.marker.Mark("", p.PID, p.Start)
+	if viaHook {
+		c.marker.MarkUnknown(&c.judge.Rules, found.Chain)
 	}
 }

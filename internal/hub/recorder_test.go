@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
+	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -180,7 +181,7 @@ func TestRecordsOfADeadHubAreStoredOnce(t *testing.T) {
 	w.Write(f, string(append(good, torn[:len(torn)-3]...)))
 	spooled := numbered("spooled", 30)
 	for _, id := range append(spooled, ids[1]) {
-		must(t, spool.Leave(w.Dirs.Spool(), left(id)))
+		must(t, spoolrecord.Leave(w.Dirs.Spool(), left(id)))
 	}
 	w.Up()
 	w.mustStoreOnce(append(append(ids, spooled...), "behind-garbage")...)
@@ -195,7 +196,7 @@ func TestRecordsOfADeadHubAreStoredOnce(t *testing.T) {
 		return w.intakeFiles() == 0 && len(files) == 0
 	})
 	// What hooks leave later is found as well.
-	must(t, spool.Leave(w.Dirs.Spool(), left("later")))
+	must(t, spoolrecord.Leave(w.Dirs.Spool(), left("later")))
 	w.mustStoreOnce("later")
 }
 
@@ -261,11 +262,11 @@ func TestOldEventsAreForgotten(t *testing.T) {
 	for id, age := range map[string]time.Duration{"new": time.Minute, "old": 2 * time.Hour} {
 		rec := left(id)
 		rec.Time = time.Now().Add(-age)
-		must(t, spool.Leave(w.Dirs.Spool(), rec))
+		must(t, spoolrecord.Leave(w.Dirs.Spool(), rec))
 	}
 	codex := left("old-codex")
 	codex.Agent, codex.Event, codex.Time = "codex", "Stop", time.Now().Add(-2*time.Hour)
-	must(t, spool.Leave(w.Dirs.Spool(), codex))
+	must(t, spoolrecord.Leave(w.Dirs.Spool(), codex))
 	w.Up()
 	w.Eventually("the old one is gone", func() bool {
 		seen := w.stored()

@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 	"github.com/hookmux/hookmux/internal/platform/smallfile"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
+	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
 	"github.com/hookmux/hookmux/internal/services"
 )
 
@@ -152,7 +153,7 @@ func (l *leftovers) setFileAside(path string, why error) {
 // setAside keeps a record that must not be tried again.
 func (l *leftovers) setAside(rec *spool.Record) {
 	dir := filepath.Join(l.deps.Dirs.State, "aside")
-	err := spool.Leave(dir, rec)
+	err := spoolrecord.Leave(dir, rec)
 	what := fmt.Sprintf("event %s of %s was set aside: the hub died over it twice", rec.ID, rec.Agent)
 	if err != nil {
 		what += ", and it could not be kept: " + err.Error()

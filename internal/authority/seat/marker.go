@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -17,8 +18,9 @@ type Marker struct {
 	limit     func(pid int, limit uint64) error
 	below     func(pid int) []int
 
-	mu   sync.Mutex
-	done map[identity]bool
+	mu     sync.Mutex
+	done   map[identity]bool
+	looked boundedmap.Map[identity, time.Time]
 }
 
 // identity is a process: a pid alone may be given to another.
@@ -70,9 +72,37 @@ func (m *Marker) Mark(agent string, pid int, start uint64) {
 	}
 }
 
-// Marked tells whether one of the first two processes of a chain was marked
+// MarkUnknown marks what called a hook where that is a program in no catalogue.
+func (m *Marker) MarkUnknown(rules *authority.Rules, chain []proc.Process) {
+	if m.isMarked(chain) {
+		return
+	}
+	caller, looked, ok := m.unknownCaller(rules, chain)
+	if ok {
+		m.Mark("", caller.PID, caller.Start)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range chain[:looked] {
+		m.looked.Put(identity{p.PID, p.Start}, time.Now().Add(lookAgain), maxMarked)
+	}
+}
+
+// lookAgain is for how long nothing is looked for above a process where nothing
+// was to be marked: an agent's shells come and go, and what stands above them is
+// the same for every call. It may become another program.
+const lookAgain = 2 * time.Second
+
+func (m *Marker) wasLookedAt(p proc.Process) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	until, ok := m.looked.Get(identity{p.PID, p.Start})
+	return ok && time.Now().Before(until)
+}
+
+// isMarked tells whether one of the first two processes of a chain was marked
 // here: the program that called a hook, or the one above the shell it used.
-func (m *Marker) Marked(chain []proc.Process) bool {
+func (m *Marker) isMarked(chain []proc.Process) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, p := range chain[:min(len(chain), 2)] {
@@ -108,26 +138,30 @@ func (m *Marker) runsProgramOf(pid, other int) bool {
 	return err == nil && errOther == nil && program != "" && program == same
 }
 
-// UnknownCaller finds what to mark where a hook was called by a program that is
+// unknownCaller finds what to mark where a hook was called by a program that is
 // in no catalogue: the first process above the hook that is no shell. chain runs
 // from the hook's parent upwards; whose the processes are is looked up here. It
 // gives false for a person who tried a hook in their own shell, and for
-// terminals, which must never be marked.
-func (m *Marker) UnknownCaller(rules *authority.Rules, chain []proc.Process) (proc.Process, bool) {
+// terminals, which must never be marked. looked is how many processes of the
+// chain it read about.
+func (m *Marker) unknownCaller(rules *authority.Rules, chain []proc.Process) (p proc.Process, looked int, ok bool) {
 	table := m.table
-	for _, seen := range chain {
+	for i, seen := range chain {
+		if m.wasLookedAt(seen) {
+			return proc.Process{}, i, false
+		}
 		p, err := table.Lookup(seen.PID)
 		switch {
 		case err != nil || p.Start != seen.Start:
-			return proc.Process{}, false
+			return proc.Process{}, i, false
 		case p.UID != rules.UID || p.EUID != rules.UID || p.PID == 1 || p.PID == rules.HubPID:
-			return proc.Process{}, false
+			return proc.Process{}, i + 1, false
 		case p.SID == p.PID && p.TTY != "" && rules.RunsShell(table, p):
-			return proc.Process{}, false // somebody's own shell
+			return proc.Process{}, i + 1, false // somebody's own shell
 		case rules.RunsShell(table, p) || m.runsProgramOf(p.PID, rules.HubPID):
 			continue // hookmux's own commands try hooks, too
 		}
-		return p, !rules.ServesTerminals(table, p)
+		return p, i + 1, !rules.ServesTerminals(table, p)
 	}
-	return proc.Process{}, false
+	return proc.Process{}, len(chain), false
 }

@@ -112,9 +112,49 @@ func TestUnknownCaller(t *testing.T) {
 		for i := range chain {
 			chain[i].UID, chain[i].EUID = 0, 0 // whoever walked up did not look at owners
 		}
-		p, ok := NewMarker(table).UnknownCaller(&rules, slices.Clone(chain))
+		p, _, ok := NewMarker(table).unknownCaller(&rules, slices.Clone(chain))
 		if ok != (c.want != 0) || ok && p.PID != c.want {
 			t.Errorf("%s: got %d, %v; want %d", c.name, p.PID, ok, c.want)
 		}
 	}
+}
+
+// A person tries a hook in their shell; an agent that nobody knows, started from
+// that shell at once, is marked all the same.
+func TestMarkUnknownBelowShellThatWasLookedAt(t *testing.T) {
+	user := os.Getuid() + 1000
+	type node = proctest.Node
+	table := proctest.New(node{PID: 1, Name: "systemd", User: proctest.Root, Session: true, Below: []node{
+		{PID: 13, Name: "bash", User: user, Session: true, TTY: "/dev/pts/1", Below: []node{
+			{PID: 60, Name: "frobnicate", Below: []node{
+				{PID: 61, Name: "sh", Below: []node{{PID: 77, Name: "hookmux-hook"}}}}},
+			{PID: 78, Name: "hookmux-hook"}}}}})
+	rules := authority.Rules{UID: user, HubPID: 50, Sound: func(int, proc.Process, string) bool { return true }}
+	l := &limits{of: map[int]uint64{}}
+	m := markerOf(table, l, nil)
+	m.MarkUnknown(&rules, proc.Ancestry(table, 78, 32)[1:])
+	if len(l.of) != 0 {
+		t.Fatalf("a person's own shell: %v were marked, want none", l.of)
+	}
+	reads := &countingTable{Table: table}
+	m.table = reads
+	m.MarkUnknown(&rules, proc.Ancestry(table, 78, 32)[1:])
+	if reads.lookups != 0 {
+		t.Errorf("the same shell a moment later: %d processes were read, want none", reads.lookups)
+	}
+	m.MarkUnknown(&rules, proc.Ancestry(table, 77, 32)[1:])
+	if _, ok := l.of[60]; !ok || len(l.of) != 1 {
+		t.Errorf("an agent that nobody knows: %v were marked, want 60", l.of)
+	}
+}
+
+// countingTable counts how many processes are looked up.
+type countingTable struct {
+	proc.Table
+	lookups int
+}
+
+func (c *countingTable) Lookup(pid int) (proc.Process, error) {
+	c.lookups++
+	return c.Table.Lookup(pid)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/judge"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
+	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -67,7 +68,7 @@ func judgeCall(ctx context.Context, app *cmdutil.App, f *judgeFlags, args []stri
 	if f.frame != "" {
 		// The journal gets to know what was decided; the client left the event.
 		// What cannot be written down is still answered.
-		_ = spool.Leave(dirs.Spool(), judgedRecord(call, verdict))
+		_ = spoolrecord.Leave(dirs.Spool(), judgedRecord(call, verdict))
 		_, err := app.Stdout.Write(frame.AppendReply(nil, &frame.Reply{
 			ID: f.frame, Exit: verdict.Answer.Exit, Stdout: []byte(verdict.Answer.Stdout),
 			Stderr: []byte(verdict.Answer.Stderr),

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
 )
 
 // maxSegment is the size beyond which a Log begins a new file.
@@ -106,7 +108,7 @@ func (l *Log) Append(rec *Record) (seg uint64, err error) {
 }
 
 func (l *Log) write(buf []byte) (uint64, error) {
-	if len(buf) > headSize+maxBody {
+	if len(buf) > spoolrecord.HeadSize+spoolrecord.MaxBody {
 		return 0, errors.New("spool: record is larger than 20 MiB; cut its payload")
 	}
 	l.mu.Lock()
@@ -174,7 +176,7 @@ func (l *Log) Segments() ([]Segment, error) {
 }
 
 func (l *Log) list() ([]Segment, error) {
-	names, err := namesIn(l.dir)
+	names, err := spoolrecord.NamesIn(l.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -224,13 +226,4 @@ func (l *Log) Close() error {
 		return os.Remove(l.path(l.n))
 	}
 	return nil
-}
-
-func namesIn(dir string) ([]string, error) {
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = d.Close() }() // only read from
-	return d.Readdirnames(-1)
 }

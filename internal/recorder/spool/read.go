@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
 )
 
 // Reader walks the records of one file.
@@ -74,27 +75,27 @@ func (r *Reader) Err() error { return r.err }
 
 // try decodes a record right here. Its size counts from here.
 func (r *Reader) try() (rec Record, size int, err error) {
-	if !r.fill(headSize) {
+	if !r.fill(spoolrecord.HeadSize) {
 		return Record{}, 0, errShort
 	}
 	head := r.buf[r.at:]
-	if !bytes.Equal(head[:len(mark)], mark[:]) {
-		return Record{}, 0, errBroken
+	if !bytes.Equal(head[:len(spoolrecord.Mark)], spoolrecord.Mark[:]) {
+		return Record{}, 0, spoolrecord.ErrBroken
 	}
 	n := binary.LittleEndian.Uint32(head[4:])
 	sum := binary.LittleEndian.Uint32(head[8:])
-	if n > maxBody {
-		return Record{}, 0, errBroken
+	if n > spoolrecord.MaxBody {
+		return Record{}, 0, spoolrecord.ErrBroken
 	}
-	size = headSize + int(n)
+	size = spoolrecord.HeadSize + int(n)
 	if !r.fill(size) {
 		return Record{}, 0, errShort
 	}
-	body := r.buf[r.at+headSize : r.at+size]
+	body := r.buf[r.at+spoolrecord.HeadSize : r.at+size]
 	if crc32.ChecksumIEEE(body) != sum {
-		return Record{}, 0, errBroken
+		return Record{}, 0, spoolrecord.ErrBroken
 	}
-	rec, err = decode(body)
+	rec, err = spoolrecord.Decode(body)
 	return rec, size, err
 }
 
@@ -105,13 +106,13 @@ func (r *Reader) seek() bool {
 	}
 	r.drop(1)
 	for {
-		if i := bytes.Index(r.buf[r.at:], mark[:]); i >= 0 {
+		if i := bytes.Index(r.buf[r.at:], spoolrecord.Mark[:]); i >= 0 {
 			r.drop(i)
 			return true
 		}
 		// The last three bytes may be the beginning of a mark.
-		if left := len(r.buf) - r.at; left >= len(mark) {
-			r.drop(left - len(mark) + 1)
+		if left := len(r.buf) - r.at; left >= len(spoolrecord.Mark) {
+			r.drop(left - len(spoolrecord.Mark) + 1)
 		}
 		if !r.fill(len(r.buf) - r.at + 1) {
 			r.drop(len(r.buf) - r.at)

@@ -1,7 +1,7 @@
 // Package spool keeps records on disk: the hub's intake, where an event is
 // written before it is acknowledged, and the spool, where a hook leaves an
-// event while no hub answers. Both share one format. Standard library only:
-// the hook client links it.
+// event while no hub answers. Both share the format of package
+// spoolrecord.
 //
 // A record is written with one write(2) and without fsync. It survives the
 // death of the process that wrote it, kill -9 included, not a power cut. Every
@@ -13,160 +13,22 @@
 package spool
 
 import (
-	"encoding/binary"
 	"errors"
 	"hash/crc32"
-	"time"
-)
 
-// The kinds of records.
-const (
-	TypeEvent    = 'E' // an agent called a hook
-	TypeDecision = 'D' // what it was answered
+	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
 )
 
 // Record is one entry.
-type Record struct {
-	Type         byte
-	ID           string
-	Time         time.Time // to the nanosecond, without a zone
-	Agent        string
-	Event        string
-	Cwd          string
-	AgentVersion string
-	// PID is the process that called the hook, Start its start time in the
-	// unit of the system it comes from. A client that leaves a record on its
-	// own knows only its parent and no start time.
-	PID       int
-	Start     uint64
-	TTY       string
-	Pane      string
-	Caller    string
-	Nested    bool
-	Truncated bool
-	Payload   []byte
-}
+type Record = spoolrecord.Record
 
-// On disk: mark (4 bytes), length of the body and its checksum (4 bytes each,
-// little endian), body. The mark has bytes that no text contains, and its last
-// one is the version of the format.
-var mark = [4]byte{0xf5, 'h', 0xc1, 1}
-
-const headSize = 12
-
-// maxBody is more than any record of the hub needs (payload 16 MiB and some
-// strings); a length above it is garbage.
-const maxBody = 20 << 20
-
-var (
-	errShort  = errors.New("spool: record is cut off")
-	errBroken = errors.New("spool: record is broken")
-)
-
+// The kinds of records.
 const (
-	flagNested = 1 << iota
-	flagTruncated
+	TypeEvent    = spoolrecord.TypeEvent
+	TypeDecision = spoolrecord.TypeDecision
 )
+
+var errShort = errors.New("spool: record is cut off")
 
 // Append encodes r at the end of dst.
-func Append(dst []byte, r *Record) []byte {
-	start := len(dst)
-	dst = append(dst, mark[:]...)
-	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0) // length and checksum follow below
-	var flags byte
-	if r.Nested {
-		flags |= flagNested
-	}
-	if r.Truncated {
-		flags |= flagTruncated
-	}
-	dst = append(dst, r.Type, flags)
-	var nanos int64
-	if !r.Time.IsZero() {
-		nanos = r.Time.UnixNano()
-	}
-	dst = binary.AppendVarint(dst, nanos)
-	dst = binary.AppendVarint(dst, int64(r.PID))
-	dst = binary.AppendUvarint(dst, r.Start)
-	for _, s := range [...]string{r.ID, r.Agent, r.Event, r.Cwd, r.AgentVersion, r.TTY, r.Pane, r.Caller} {
-		dst = binary.AppendUvarint(dst, uint64(len(s)))
-		dst = append(dst, s...)
-	}
-	dst = binary.AppendUvarint(dst, uint64(len(r.Payload)))
-	dst = append(dst, r.Payload...)
-
-	body := dst[start+headSize:]
-	binary.LittleEndian.PutUint32(dst[start+4:], uint32(len(body)))
-	binary.LittleEndian.PutUint32(dst[start+8:], crc32.ChecksumIEEE(body))
-	return dst
-}
-
-// decode reads the body of a record. Bytes after the last known field belong
-// to a later version and are left alone.
-func decode(body []byte) (r Record, err error) {
-	if len(body) < 2 {
-		return Record{}, errBroken
-	}
-	r.Type = body[0]
-	r.Nested = body[1]&flagNested != 0
-	r.Truncated = body[1]&flagTruncated != 0
-	in := fields{rest: body[2:]}
-	if nanos := in.varint(); nanos != 0 {
-		r.Time = time.Unix(0, nanos)
-	}
-	r.PID = int(in.varint())
-	r.Start = in.uvarint()
-	for _, s := range [...]*string{&r.ID, &r.Agent, &r.Event, &r.Cwd, &r.AgentVersion, &r.TTY, &r.Pane, &r.Caller} {
-		*s = string(in.bytes())
-	}
-	// A copy: the body lies in a buffer that the reader uses again.
-	if p := in.bytes(); len(p) > 0 {
-		r.Payload = append([]byte(nil), p...)
-	}
-	if in.broken {
-		return Record{}, errBroken
-	}
-	return r, nil
-}
-
-// fields takes a body apart; once broken it gives zeros.
-type fields struct {
-	rest   []byte
-	broken bool
-}
-
-func (f *fields) step(n int) bool {
-	if n <= 0 || f.broken {
-		f.broken = true
-		return false
-	}
-	f.rest = f.rest[n:]
-	return true
-}
-
-func (f *fields) varint() int64 {
-	v, n := binary.Varint(f.rest)
-	if !f.step(n) {
-		return 0
-	}
-	return v
-}
-
-func (f *fields) uvarint() uint64 {
-	v, n := binary.Uvarint(f.rest)
-	if !f.step(n) {
-		return 0
-	}
-	return v
-}
-
-func (f *fields) bytes() []byte {
-	n := f.uvarint()
-	if f.broken || n > uint64(len(f.rest)) {
-		f.broken = true
-		return nil
-	}
-	b := f.rest[:n]
-	f.rest = f.rest[n:]
-	return b
-}
+func Append(dst []byte, r *Record) []byte { return spoolrecord.Append(dst, r, crc32.ChecksumIEEE) }

@@ -1,13 +1,11 @@
-package spool
+package spoolrecord
 
 import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 )
@@ -24,13 +22,6 @@ const (
 // ErrFull says that the spool is at its cap.
 var ErrFull = errors.New("spool is full: no hub has swept it; run hookmux status")
 
-// File is one record that a hook left.
-type File struct {
-	Path string
-	ID   string
-	Size int64
-}
-
 const suffix = ".rec"
 
 // Leave writes rec to a file of its own, which appears at once and whole. The
@@ -38,28 +29,28 @@ const suffix = ".rec"
 // that the cap is known without looking at every file. The same id left twice
 // is one file.
 func Leave(dir string, rec *Record) error {
-	if !plain(rec.ID) {
+	if !isPlain(rec.ID) {
 		return errors.New("spool: id " + strconv.Quote(rec.ID) + " can't name a file; use letters, digits, - and _")
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	body := Append(nil, rec)
-	if full(dir, int64(len(body))) {
+	body := Append(nil, rec, checksum)
+	if isFull(dir, int64(len(body))) {
 		return ErrFull
 	}
 	name := rec.ID + "." + strconv.Itoa(len(body)) + suffix
 	return atomicfile.WriteVia(".tmp-"+rec.ID+"-*", filepath.Join(dir, name), body)
 }
 
-func full(dir string, more int64) bool {
-	names, err := namesIn(dir)
+func isFull(dir string, more int64) bool {
+	names, err := NamesIn(dir)
 	if err != nil {
 		return false // writing will say what is wrong
 	}
 	count, sum := 0, more
 	for _, name := range names {
-		if _, size, ok := parseName(name); ok {
+		if _, size, ok := ParseName(name); ok {
 			count++
 			sum += size
 		}
@@ -67,21 +58,21 @@ func full(dir string, more int64) bool {
 	return count >= maxFiles || sum > maxBytes
 }
 
-// parseName takes <id>.<size>.rec apart.
-func parseName(name string) (id string, size int64, ok bool) {
+// ParseName takes <id>.<size>.rec apart.
+func ParseName(name string) (id string, size int64, ok bool) {
 	stem, ok := strings.CutSuffix(name, suffix)
 	if !ok {
 		return "", 0, false
 	}
 	id, digits, ok := strings.Cut(stem, ".")
-	if !ok || !plain(id) {
+	if !ok || !isPlain(id) {
 		return "", 0, false
 	}
 	size, err := strconv.ParseInt(digits, 10, 64)
 	return id, size, err == nil && size >= 0
 }
 
-func plain(id string) bool {
+func isPlain(id string) bool {
 	if id == "" || len(id) > 128 {
 		return false
 	}
@@ -95,33 +86,30 @@ func plain(id string) bool {
 	return true
 }
 
-// staleTemp is the age at which an unfinished file has no writer any more.
-const staleTemp = time.Hour
-
-// Sweep lists what hooks left, oldest first; the caller reads each with
-// ReadFile and removes it once journalled. It clears away what writers that
-// died left behind. A directory that isn't there is an empty one.
-func Sweep(dir string) ([]File, error) {
-	names, err := namesIn(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
+// NamesIn lists the names in a folder, in no order.
+func NamesIn(dir string) ([]string, error) {
+	d, err := os.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(names)
-	var files []File
-	for _, name := range names {
-		path := filepath.Join(dir, name)
-		if id, size, ok := parseName(name); ok {
-			files = append(files, File{Path: path, ID: id, Size: size})
-			continue
+	defer func() { _ = d.Close() }() // only read from
+	return d.Readdirnames(-1)
+}
+
+// checksum is CRC-32 (IEEE). Its table is made when a record is left, which is rare.
+func checksum(data []byte) uint32 {
+	const polynomial = 0xedb88320
+	var table [256]uint32
+	for i := range table {
+		row := uint32(i)
+		for range 8 {
+			row = row>>1 ^ polynomial&-(row&1)
 		}
-		if strings.HasPrefix(name, ".tmp-") {
-			if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > staleTemp {
-				_ = os.Remove(path) // the next sweep tries again
-			}
-		}
+		table[i] = row
 	}
-	return files, nil
+	sum := ^uint32(0)
+	for _, b := range data {
+		sum = sum>>8 ^ table[byte(sum)^b]
+	}
+	return ^sum
 }
