@@ -51,14 +51,18 @@ race:
 shape:
 	$(GO) run $(FLAGS) ./internal/gen/shape
 
-# The linter's version is pinned here; no program links it. What it finds is mended:
-# .golangci.yml has the few exclusions, each with its reason.
+# The linters' versions are pinned here; no program links them. What they find is mended:
+# .golangci.yml has the few exclusions, each with its reason. staticcheck is one of golangci-lint's.
+# deadcode names functions that neither a program nor a test reaches.
 GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
+DEADCODE = golang.org/x/tools/cmd/deadcode@v0.52.0
 
 lint: check shape
 	GOOS=darwin $(GO) vet $(FLAGS) ./...
 	GOOS=windows $(GO) build $(FLAGS) -o /dev/null ./cmd/hookmux-hook
 	$(GO) run $(GOLANGCI) run ./...
+	$(GO) run -exec 'env GOOS=darwin' $(GOLANGCI) run ./...
+	@out="$$(GOFLAGS=$(FLAGS) $(GO) run $(DEADCODE) -test ./...)" && test -z "$$out" || { echo "$$out"; exit 1; }
 
 # Real agents from npm, pinned, each thing asked once; what could not be asked is
 # counted and named. RETRY=1 asks what failed a second time.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"net"
 	"os"
 	"strings"
 
@@ -81,27 +82,78 @@ func refuseDeploys(ctx context.Context) error {
 	})
 }
 
-func ExampleClient_Feed() {
-	if err := refuseDeploys(context.Background()); errors.Is(err, client.ErrNoHub) {
+// scriptHub stands for the hub of this user: it answers each method with its
+// line and hangs up. What it returns ends it.
+func scriptHub(answers map[string]string) (end func()) {
+	dir, err := os.MkdirTemp("", "hm")
+	if err != nil {
 		log.Fatal(err)
 	}
+	os.Setenv("HOOKMUX_RUNTIME_DIR", dir)
+	listener, err := net.Listen("unix", dir+"/hub.sock")
+	if err != nil {
+		log.Fatal(err)
+	}
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			var request struct{ Method string }
+			if err := json.NewDecoder(conn).Decode(&request); err == nil {
+				fmt.Fprintln(conn, answers[request.Method])
+			}
+			conn.Close()
+		}
+	}()
+	return func() {
+		listener.Close()
+		os.Unsetenv("HOOKMUX_RUNTIME_DIR")
+		os.RemoveAll(dir)
+	}
+}
+
+func ExampleClient_Feed() {
+	defer scriptHub(map[string]string{
+		"feed.stream": `{"method":"feed.received","params":{"id":"kefu","status":"pending","shown":"$ make deploy"}}`,
+		"feed.reply":  `{"id":1,"result":{"id":"kefu","outcome":"delivered"}}`,
+	})()
+	if err := refuseDeploys(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// kefu delivered
+	// the hub hung up: EOF
 }
 
 func ExampleClient_Stream() {
-	if err := follow(context.Background()); errors.Is(err, client.ErrNoHub) {
-		log.Fatal(err)
+	defer scriptHub(map[string]string{
+		"events.stream": `{"method":"events.event","params":{"cursor":"1","event":` +
+			`{"time":"2026-01-02T15:04:05Z","agent":"claude","kind":"turn.end","session":"s1"}}}`,
+	})()
+	if err := follow(context.Background()); err != nil {
+		fmt.Println(err)
 	}
+	// Output:
+	// 15:04:05 claude turn.end s1
+	// the hub hung up: EOF
 }
 
 func ExampleClient_Push() {
-	allowed, err := ask(context.Background(), "make test")
-	fmt.Println(allowed, err)
+	defer scriptHub(map[string]string{"event.push": `{"id":1,"result":{"id":"e1","decision":{"verdict":"deny"}}}`})()
+	fmt.Println(ask(context.Background(), "make deploy"))
+	// Output: false <nil>
 }
 
 func ExampleClient_Query() {
+	defer scriptHub(map[string]string{
+		"journal.query": `{"id":1,"result":{"entries":[{"cursor":"7","event":{"kind":"tool.before"}}]}}`,
+	})()
 	if err := denials(context.Background()); err != nil {
 		log.Fatal(err)
 	}
+	// Output: 7 {"kind":"tool.before"}
 }
 
 // Without a hub there is one error to look for.
