@@ -154,7 +154,8 @@ func TestAnswersGoToTheirQuestions(t *testing.T) {
 		}
 		in := got.Out.Decision.Input
 		if got.Out.Decision.Behavior != "allow" || len(in.Questions) == 0 || len(in.Answers) != len(want) {
-			t.Fatalf("%s", answer.Stdout)
+			t.Fatalf(`answer.Stdout = %s, want got.Out.Decision.Behavior = "allow", len(in.Questions) other than 0 `+
+				`and len(in.Answers) = len(want)`, answer.Stdout)
 		}
 		for q, a := range want {
 			if in.Answers[q] != a {

@@ -25,7 +25,7 @@ func TestPayloadTellsTheKind(t *testing.T) {
 		{"opencode", "session.idle", `{"type":"session.idle","properties":{"sessionID":"c"},"plugin":{"parent":null}}`, event.TurnEnd},
 	} {
 		if ev := decodeText(c.agent, c.native, c.payload); ev.Kind != c.kind {
-			t.Errorf("%s %s: %s", c.agent, c.payload, ev.Kind)
+			t.Errorf("%s %s: ev.Kind = %s, want %q", c.agent, c.payload, ev.Kind, c.kind)
 		}
 	}
 }
@@ -34,29 +34,33 @@ func TestFieldsBelowOthers(t *testing.T) {
 	ev := decodeText("opencode", "session.idle", `{"type":"session.idle","properties":{"sessionID":"c"},"plugin":{"parent":"p","agent":"general","version":"1.19.0","attended":false,"message":"done"}}`)
 	if ev.Session != "c" || ev.AgentVersion != "1.19.0" || ev.Attended != event.AttendedNo || ev.Message != "done" ||
 		*ev.Subagent != (event.Subagent{ID: "c", Type: "general", Parent: "p"}) {
-		t.Errorf("%+v %+v", ev, ev.Subagent)
+		t.Errorf(`ev = %+v, ev.Subagent = %+v; want ev.Session = "c", ev.AgentVersion = "1.19.0", ev.Attended = `+
+			`event.AttendedNo, ev.Message = "done" and *ev.Subagent = (event.Subagent{ID: "c", Type: "general", Parent: "p"})`,
+			ev, ev.Subagent)
 	}
 	ev = decodeText("opencode", "", `{"hook":"chat.message","input":{"sessionID":"s"},"output":{"message":{"id":"m"},"parts":[{"type":"text","text":"one"},{"type":"file","url":"u"},{"type":"text","text":"two"}]}}`)
 	if ev.Native != "chat.message" || ev.Prompt != "one\ntwo" || ev.Turn != "m" || ev.Subagent != nil {
-		t.Errorf("%+v", ev)
+		t.Errorf(`ev = %+v, want ev.Native = "chat.message", ev.Prompt = "one\ntwo", ev.Turn = "m" and ev.Subagent `+
+			`= nil`, ev)
 	}
 	ev = decodeText("opencode", "event", `{"hook":"tool.execute.after","input":{"sessionID":"s","tool":"bash","args":{"command":"false"}},"output":{"output":"","metadata":{"exit":1}}}`)
 	if ev.Kind != event.ToolAfter || !ev.Tool.Failed || !reflect.DeepEqual(ev.Tool.Commands, []string{"false"}) {
-		t.Errorf("%+v %+v", ev, ev.Tool)
+		t.Errorf(`ev = %+v, ev.Tool = %+v; want ev.Kind = event.ToolAfter, ev.Tool.Failed and ev.Tool.Commands = `+
+			`[]string{"false"}`, ev, ev.Tool)
 	}
 	ev = decodeText("kimi", "UserPromptSubmit", `{"prompt":[{"type":"text","text":"hi"},"there",{"type":"image"}]}`)
 	if ev.Prompt != "hi\nthere" {
-		t.Error(ev.Prompt)
+		t.Errorf(`ev.Prompt = %q, want "hi\nthere"`, ev.Prompt)
 	}
 	if ev = decodeText("kimi", "UserPromptSubmit", `{"prompt":[{"type":"image"}]}`); ev.Prompt != `[{"type":"image"}]` {
-		t.Error(ev.Prompt)
+		t.Errorf(`ev.Prompt = %q, want [{"type":"image"}]`, ev.Prompt)
 	}
 	if ev = decodeText("kimi", "PermissionRequest", `{"session_id":"s","agent_id":"main"}`); ev.Subagent != nil {
-		t.Errorf("%+v", ev.Subagent)
+		t.Errorf("ev.Subagent = %+v, want nil", ev.Subagent)
 	}
 	if ev = decodeText("kimi", "PermissionRequest",
 		`{"session_id":"s","agent_id":"a7"}`); *ev.Subagent != (event.Subagent{ID: "a7", Parent: "s"}) {
-		t.Errorf("%+v", ev.Subagent)
+		t.Errorf(`ev.Subagent = %+v, want *ev.Subagent = (event.Subagent{ID: "a7", Parent: "s"})`, ev.Subagent)
 	}
 }
 
@@ -64,11 +68,12 @@ func TestFieldsBelowOthers(t *testing.T) {
 func TestInputInWordsIsUnwrapped(t *testing.T) {
 	ev := decodeText("copilot", "preToolUse", `{"toolName":"bash","toolArgs":"{\"command\":\"ls\"}"}`)
 	if !reflect.DeepEqual(ev.Tool.Commands, []string{"ls"}) || string(ev.Tool.Input) != `{"command":"ls"}` {
-		t.Errorf("%+v", ev.Tool)
+		t.Errorf(`ev.Tool = %+v, want ev.Tool.Commands = []string{"ls"} and string(ev.Tool.Input) = {"command":"ls"}`,
+			ev.Tool)
 	}
 	if ev = decodeText("copilot", "preToolUse", `{"toolName":"bash","toolArgs":"{broken"}`); string(
 		ev.Tool.Input) != `"{broken"` {
-		t.Errorf("%s", ev.Tool.Input)
+		t.Errorf(`ev.Tool.Input = %s, want "{broken"`, ev.Tool.Input)
 	}
 	ev = decodeText("copilot", "postToolUse", `{"toolName":"bash","toolArgs":{},"toolResult":{"resultType":"failure"}}`)
 	if !ev.Tool.Failed {
@@ -83,7 +88,7 @@ func TestVersionsAreReadFromTheEnvironment(t *testing.T) {
 			return map[string]string{variable: "1.2.3"}[k]
 		}})
 		if ev.AgentVersion != "1.2.3" {
-			t.Errorf("%s: %s", agent, ev.AgentVersion)
+			t.Errorf(`%s: ev.AgentVersion = %s, want "1.2.3"`, agent, ev.AgentVersion)
 		}
 	}
 }
@@ -99,7 +104,7 @@ func TestAskNeedsAPersonWhereTheAgentWouldHang(t *testing.T) {
 		ev := decodeFixture(t, "gemini", "BeforeTool.run_shell_command.json")
 		ev.Attended = attended
 		if answer, _ := Builtin().Encode(&ev, ask); answer.Stdout != want {
-			t.Errorf("%q: %s", attended, answer.Stdout)
+			t.Errorf("%q: answer.Stdout = %s, want %q", attended, answer.Stdout, want)
 		}
 		if Builtin().CarriesFor(&ev).Ask != (attended == event.AttendedYes) {
 			t.Errorf("%q: carries", attended)
@@ -154,7 +159,7 @@ func TestMarksTellTheOthersApart(t *testing.T) {
 	} {
 		a, ok := c.ByProgram("node", "/usr/bin/node", script)
 		if ok != (want != "") || ok && a.Name != want {
-			t.Errorf("%s: %v", script, a)
+			t.Errorf(`%s: a = %+v, want ok = (want != "") and not ok && a.Name != want`, script, a)
 		}
 	}
 	for alias, want := range map[string]string{"factory": "droid", "kimi-code": "kimi"} {
@@ -167,6 +172,6 @@ func TestMarksTellTheOthersApart(t *testing.T) {
 		return map[string]string{"QWEN_CODE_SESSION_ID": "s", "GEMINI_PROJECT_DIR": "/p", "CLAUDE_PROJECT_DIR": "/p"}[k]
 	}
 	if a, _, ok := c.BelowAgent(env); !ok || a.Name != "qwen" {
-		t.Errorf("%v", a)
+		t.Errorf(`a = %+v, want ok and a.Name = "qwen"`, a)
 	}
 }

@@ -82,7 +82,8 @@ func TestDecodeTakesOddPayloads(t *testing.T) {
 		ev := decodeText("claude", "PreToolUse", c.payload)
 		if ev.Kind != event.ToolBefore || ev.Native != "PreToolUse" || ev.Malformed != c.malformed ||
 			string(ev.Raw) != c.payload {
-			t.Errorf("%s: %+v", name, ev)
+			t.Errorf(`%s: ev = %+v, want ev.Kind = event.ToolBefore, ev.Native = "PreToolUse", ev.Malformed = %q `+
+				`and string(ev.Raw) = %q`, name, ev, c.malformed, c.payload)
 		}
 		var commands []string
 		if ev.Tool != nil {
@@ -112,18 +113,19 @@ func TestWhoNamesTheEvent(t *testing.T) {
 	} {
 		ev := decodeText(c.agent, c.argv, c.payload)
 		if ev.Native != c.native || ev.Kind != c.kind {
-			t.Errorf("%+v: %s %s", c, ev.Native, ev.Kind)
+			t.Errorf("%+v: ev.Native = %s, ev.Kind = %s; want ev.Native = %q and ev.Kind = %q",
+				c, ev.Native, ev.Kind, c.native, c.kind)
 		}
 	}
 	if ev := decodeText("claude-code", "Stop", `{}`); ev.Agent != "claude" {
 		t.Error("an alias stays: ", ev.Agent)
 	}
 	if ev := decodeText("nobody", "Stop", `{"sessionId":"s"}`); ev.Agent != "nobody" || ev.Session != "s" {
-		t.Errorf("%+v", ev)
+		t.Errorf(`ev = %+v, want ev.Agent = "nobody" and ev.Session = "s"`, ev)
 	}
 	// The payload names another event, whose own keys count then.
 	if ev := decodeText("claude", "Stop", `{"file_path":"/x","hook_event_name":"FileChanged"}`); ev.Message != "/x" {
-		t.Errorf("%+v", ev)
+		t.Errorf(`ev = %+v, want ev.Message = "/x"`, ev)
 	}
 }
 
@@ -162,11 +164,12 @@ func TestEnvironmentTellsVersionAttendanceAndPane(t *testing.T) {
 		Env: func(k string) string { return env[k] }}
 	ev := Builtin().Decode(in)
 	if ev.AgentVersion != "2.1.325" || ev.Attended != event.AttendedNo || ev.Where.Pane != "%7" || ev.Cwd != "/here" {
-		t.Errorf("%+v", ev)
+		t.Errorf(`ev = %+v, want ev.AgentVersion = "2.1.325", ev.Attended = event.AttendedNo, ev.Where.Pane = "%%7" `+
+			`and ev.Cwd = "/here"`, ev)
 	}
 	env["CLAUDE_CODE_SESSION_ATTENDED"], env["AI_AGENT"] = "1", "other_1"
 	if ev = Builtin().Decode(in); ev.Attended != event.AttendedYes || ev.AgentVersion != "" {
-		t.Errorf("%+v", ev)
+		t.Errorf(`ev = %+v, want ev.Attended = event.AttendedYes and ev.AgentVersion = ""`, ev)
 	}
 	// Hooks of Codex's shared daemon carry the pane of whoever started it.
 	in.Agent = "codex"
@@ -182,10 +185,11 @@ func TestEnvironmentTellsVersionAttendanceAndPane(t *testing.T) {
 
 func TestPersonasAreNoSubagents(t *testing.T) {
 	if ev := decodeText("claude", "Stop", `{"session_id":"s","agent_type":"reviewer"}`); ev.Subagent != nil {
-		t.Errorf("%+v", ev.Subagent)
+		t.Errorf("ev.Subagent = %+v, want nil", ev.Subagent)
 	}
 	if ev := decodeText("claude", "Stop", `{"session_id":"s","agent_type":"x","agent_id":"a"}`); *ev.Subagent != (event.Subagent{ID: "a", Type: "x", Parent: "s"}) {
-		t.Errorf("%+v", ev.Subagent)
+		t.Errorf(`ev.Subagent = %+v, want *ev.Subagent = (event.Subagent{ID: "a", Type: "x", Parent: "s"})`,
+			ev.Subagent)
 	}
 }
 
@@ -195,7 +199,8 @@ func TestWithInputReadsTheCallAgain(t *testing.T) {
 	Builtin().WithInput(&ev, []byte(`{"command":"*** Add File: b"}`))
 	if !reflect.DeepEqual(ev.Tool.Writes, []string{"b"}) ||
 		string(ev.Tool.CurrentInput()) != `{"command":"*** Add File: b"}` || string(ev.Tool.Input) == "" {
-		t.Errorf("%+v", ev.Tool)
+		t.Errorf(`ev.Tool = %+v, want ev.Tool.Writes = []string{"b"}, string(ev.Tool.CurrentInput()) = `+
+			`{"command":"*** Add File: b"} and string(ev.Tool.Input) not empty`, ev.Tool)
 	}
 	if before.Changed != nil || !reflect.DeepEqual(before.Writes, []string{"a"}) {
 		t.Error("the first reading was changed")

@@ -86,7 +86,7 @@ func TestEncodeHoldsItsPromises(t *testing.T) {
 		}
 		var top map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(answer.Stdout), &top); err != nil {
-			t.Fatalf("%s: %v", answer.Stdout, err)
+			t.Fatalf("%s: error %v, want no error", answer.Stdout, err)
 		}
 		if !spec.Decides() && len(spec.Claims()) == 0 {
 			t.Fatalf("answered %s where nothing is taken", answer.Stdout)
@@ -212,7 +212,7 @@ func TestTextThatLooksLikeAnAnswerIsWrapped(t *testing.T) {
 	ev := decodeFixture(t, "claude", "UserPromptSubmit.json")
 	answer, _ := Builtin().Encode(&ev, event.Decision{Stdout: `{"decision":"block"}`})
 	if want := `{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"{\"decision\":\"block\"}"}}`; answer.Stdout != want {
-		t.Error(answer.Stdout)
+		t.Errorf("answer.Stdout = %q, want %q", answer.Stdout, want)
 	}
 }
 
@@ -222,7 +222,8 @@ func TestUnknownAgentsAndEventsGetSilence(t *testing.T) {
 		{Agent: "claude", Native: "Whatever", Kind: event.Other}, {}} {
 		answer, sent := Builtin().Encode(&ev, deny)
 		if answer != (neutral.Answer{}) || sent.Verdict != event.None || len(sent.Degraded) == 0 {
-			t.Errorf("%+v: %+v %+v", ev, answer, sent)
+			t.Errorf("%+v: answer = %+v, sent = %+v; want answer = (neutral.Answer{}), sent.Verdict = event.None "+
+				"and len(sent.Degraded) other than 0", ev, answer, sent)
 		}
 	}
 }
@@ -240,11 +241,11 @@ func TestCarriesKnowsVersions(t *testing.T) {
 		"3.0.0-a": {Allow: true, Deny: true, Input: true},
 	} {
 		if got := spec.CarriesAt(version); got != want {
-			t.Errorf("%s: %+v", version, got)
+			t.Errorf("%s: spec.CarriesAt(version) = %+v, want %+v", version, got, want)
 		}
 	}
 	if c := Builtin().Carries("codex-cli", "PreToolUse", ""); !c.Deny || c.Ask || c.Allow {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want c.Deny, not c.Ask and not c.Allow", c)
 	}
 	if Builtin().Carries("nobody", "PreToolUse", "") != (event.Carries{}) ||
 		Builtin().Carries("claude", "Nope", "") != (event.Carries{}) {

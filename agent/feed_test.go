@@ -29,7 +29,7 @@ func TestHoldFor(t *testing.T) {
 		{"hidden elsewhere", &Feed{Hold: HoldDeadline, Points: map[string]*FeedPoint{"Tell": {Hidden: true}}}, false, left},
 	} {
 		if got := c.feed.HoldFor("Ask", left, Wait{Setting: wait, Away: c.away}); got != c.want {
-			t.Errorf("%s: %s", c.name, got)
+			t.Errorf("%s: got %s, want %v", c.name, got, c.want)
 		}
 	}
 	brief := &Feed{Hold: HoldBrief, Brief: Duration(5 * time.Second)}
@@ -54,7 +54,7 @@ func TestFeedOfEveryAgent(t *testing.T) {
 				continue
 			}
 			for _, problem := range point.problems(e, a.Feed.Promptless) {
-				t.Errorf("%s %s: %s", a.Name, name, problem)
+				t.Errorf("%s %s: problem %s, want none", a.Name, name, problem)
 			}
 			switch e.Kind {
 			case event.PermissionRequest, event.ToolBefore, event.UserQuestion, event.UserPlan:
@@ -93,9 +93,9 @@ func TestFeedProblems(t *testing.T) {
 		_, problems := Load(dir)
 		switch {
 		case c.want == "" && len(problems) > 0:
-			t.Errorf("%s: %v", name, problems)
+			t.Errorf("%s: problems %v, want none", name, problems)
 		case c.want != "" && (len(problems) == 0 || !strings.Contains(problems[0].String(), c.want)):
-			t.Errorf("%s: %v", name, problems)
+			t.Errorf("%s: problems %v, want one with %q", name, problems, c.want)
 		}
 	}
 }
@@ -104,13 +104,14 @@ func TestNumbers(t *testing.T) {
 	a, _ := Builtin().Agent("opencode")
 	asked := event.Event{Native: "permission.asked", Raw: []byte(`{"properties":{"id":"per_1","sessionID":"s"}}`)}
 	if got := a.Feed.NumberOf(&asked); got != "per_1" {
-		t.Errorf("%q", got)
+		t.Errorf(`a.Feed.NumberOf(&asked) = %q, want "per_1"`, got)
 	}
 	replied := event.Event{Native: "permission.replied",
 		Raw: []byte(`{"properties":{"requestID":"per_1","reply":"once"}}`)}
 	if got := a.Feed.AnsweredBy(&replied); got != "per_1" || a.Feed.NumberOf(&replied) != "" ||
 		a.Feed.AnsweredBy(&asked) != "" {
-		t.Errorf("%q", got)
+		t.Errorf(`a.Feed.AnsweredBy(&replied) = %q, want "per_1", a.Feed.NumberOf(&replied) = "" and `+
+			`a.Feed.AnsweredBy(&asked) = ""`, got)
 	}
 	var none *Feed
 	if none.NumberOf(&asked) != "" || none.AnsweredBy(&replied) != "" || none.At("x") != nil {

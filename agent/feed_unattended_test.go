@@ -26,7 +26,8 @@ func TestFeedWhereNobodySits(t *testing.T) {
 	} {
 		p := a.Feed.At(c.native).For(&event.Event{Attended: c.attended})
 		if (p != nil) != c.asked || p != nil && slices.Contains(p.Permission, event.ChooseOnce) != c.once {
-			t.Errorf("%s %q: %+v", c.native, c.attended, p)
+			t.Errorf("%s %q: p = %+v, want (p != nil) = %v and not p != nil && slices.Contains(p.Permission, "+
+				"event.ChooseOnce) != c.once", c.native, c.attended, p, c.asked)
 		}
 	}
 	if a.Feed.At("session.idle").For(&event.Event{}) != nil {

@@ -108,7 +108,7 @@ func TestEveryFieldIsAccountedFor(t *testing.T) {
 		}
 		var input map[string]json.RawMessage
 		if err := json.Unmarshal(ev.Tool.Input, &input); err != nil {
-			t.Fatalf("%s/%s: %v", f.agent, f.file, err)
+			t.Fatalf("%s/%s: error %v, want no error", f.agent, f.file, err)
 		}
 	next:
 		for key := range input {
@@ -205,7 +205,8 @@ func TestDecodedEventsMatchGoldens(t *testing.T) {
 			t.Errorf("%s/%s: raw differs", f.agent, f.file)
 		}
 		if ev.Malformed != "" || ev.Native != f.event || ev.Session == "" && !nobodys[f.agent+"/"+f.file] {
-			t.Errorf("%s/%s: %+v", f.agent, f.file, ev)
+			t.Errorf(`%s/%s: ev = %+v, want ev.Malformed = "", ev.Native = %q and not ev.Session == "" && `+
+				`!nobodys[f.agent+"/"+f.file]`, f.agent, f.file, ev, f.event)
 		}
 		var line bytes.Buffer
 		if err := json.Indent(&line, ev.AppendJSON(nil, event.Form{NoBodies: true}), "", "  "); err != nil {

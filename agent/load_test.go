@@ -45,7 +45,7 @@ func TestOwnFilesAddAgents(t *testing.T) {
 	c, problems := Load(writeFiles(t, map[string]string{"mine.yaml": ownAgent, "notes.txt": "no"}),
 		filepath.Join(t.TempDir(), "missing"))
 	if len(problems) > 0 {
-		t.Fatal(problems)
+		t.Fatalf("problems = %+v, want none", problems)
 	}
 	if a, ok := c.Agent("my-agent"); !ok || a.Title != "My agent" || len(c.Agents()) != len(Builtin().Agents())+1 {
 		t.Fatal("not there")
@@ -53,11 +53,12 @@ func TestOwnFilesAddAgents(t *testing.T) {
 	ev := c.Decode(Input{Agent: "mine", Event: "PreToolUse",
 		Payload: []byte(`{"sid":"s","tool":"run","args":{"steps":[{"sh":"a"},{"sh":"b"}]}}`)})
 	if ev.Session != "s" || ev.Kind != event.ToolBefore || !reflect.DeepEqual(ev.Tool.Commands, []string{"a", "b"}) {
-		t.Errorf("%+v %+v", ev, ev.Tool)
+		t.Errorf(`ev = %+v, ev.Tool = %+v; want ev.Session = "s", ev.Kind = event.ToolBefore and ev.Tool.Commands = `+
+			`[]string{"a", "b"}`, ev, ev.Tool)
 	}
 	answer, sent := c.Encode(&ev, event.Decision{Verdict: event.Ask, Reason: "look"})
 	if sent.Verdict != event.Deny || !strings.Contains(answer.Stdout, `"deny"`) {
-		t.Errorf("%+v %+v", answer, sent)
+		t.Errorf(`answer = %+v, sent = %+v; want sent.Verdict = event.Deny and "deny" in answer.Stdout`, answer, sent)
 	}
 }
 
@@ -73,18 +74,19 @@ fields: {session: [better_id]}
 ignored: {noise: says nothing}
 `}))
 	if len(problems) > 0 {
-		t.Fatal(problems)
+		t.Fatalf("problems = %+v, want none", problems)
 	}
 	a, _ := c.Agent("claude")
 	base, _ := Builtin().Agent("claude")
 	if len(a.Events) != len(base.Events)+1 || a.KindOf("Brandnew") != event.UserAttention ||
 		a.Timeout("Stop") != 7*time.Second || a.Ignored["effort"] == "" || a.Ignored["noise"] == "" {
-		t.Errorf("%+v", a)
+		t.Errorf(`a = %+v, want len(a.Events) = len(base.Events) + 1, a.KindOf("Brandnew") = event.UserAttention, `+
+			`a.Timeout("Stop") = 7 * time.Second, a.Ignored["effort"] not empty and a.Ignored["noise"] not empty`, a)
 	}
 	ev := c.Decode(Input{Agent: "claude", Event: "PreToolUse",
 		Payload: []byte(`{"session_id":"old","better_id":"new","tool_name":"Deploy","tool_input":{"what":"x"}}`)})
 	if ev.Session != "new" || ev.Tool.Kind != event.Shell {
-		t.Errorf("%+v", ev)
+		t.Errorf(`ev = %+v, want ev.Session = "new" and ev.Tool.Kind = event.Shell`, ev)
 	}
 	// The built-in catalogue is not touched.
 	if _, ok := base.Event("Brandnew"); ok || base.Timeout("Stop") != 600*time.Second {
@@ -142,12 +144,12 @@ func TestFilesResolve(t *testing.T) {
 		{HookFile{Path: "/etc/x"}, env, "/etc/x"},
 	} {
 		if got := c.file.Resolve("/h", "/p", c.env); got != c.want {
-			t.Errorf("%+v: %s", c.file, got)
+			t.Errorf(`%+v: c.file.Resolve("/h", "/p", c.env) = %s, want %q`, c.file, got, c.want)
 		}
 	}
 	pi := HookFile{Path: "~/.pi/agent/extensions/x.js", Env: "CLAUDE_CONFIG_DIR", EnvDir: "~/.pi/agent"}
 	if got := pi.Resolve("/h", "/p", env); got != "/cfg/extensions/x.js" {
-		t.Error(got)
+		t.Errorf(`pi.Resolve("/h", "/p", env) = %q, want "/cfg/extensions/x.js"`, got)
 	}
 	if (HookFile{Path: "~/x"}).Resolve("", "", nil) != "" || (HookFile{Path: "./x"}).Resolve("/h", "", nil) != "" {
 		t.Error("made a path up")

@@ -69,13 +69,15 @@ func TestFormsWithoutFields(t *testing.T) {
 		ev := Builtin().Decode(Input{Agent: "claude", Event: "Elicitation", Payload: []byte(payload)})
 		if len(ev.Questions) != 1 || !reflect.DeepEqual(ev.Questions[0], c.want) ||
 			ev.Questions[0].Answerable() != c.answerable {
-			t.Errorf("%s: %+v", payload, ev.Questions)
+			t.Errorf("%s: ev.Questions = %+v, want 1 of them, ev.Questions[0] = %+v and "+
+				"ev.Questions[0].Answerable() = %v", payload, ev.Questions, c.want, c.answerable)
 			continue
 		}
 		if c.answerable {
 			answer, d := Builtin().Encode(&ev, answered(event.QuestionAnswer{Options: []string{"accept"}}))
 			if answer.Stdout != c.stdout {
-				t.Errorf("%s: %s %v", payload, answer.Stdout, d.Degraded)
+				t.Errorf("%s: answer.Stdout = %s, d.Degraded = %+v; want answer.Stdout = %q",
+					payload, answer.Stdout, d.Degraded, c.stdout)
 			}
 		}
 	}
@@ -85,15 +87,15 @@ func TestFormsWithoutFields(t *testing.T) {
 func TestOddQuestions(t *testing.T) {
 	got := questionsOf([]byte(`{"questions":[{"question":"Sure?"},{"question":"Sure?","multiSelect":true,"options":["a",{"label":"b"},3]},7,{"header":"H"}]}`))
 	if len(got) != 3 || got[2].Header != "H" || !got[1].Multi || len(got[1].Options) != 2 {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v, want 3 of them, got[2].Header = "H", got[1].Multi and len(got[1].Options) = 2`, got)
 	}
 	if got := questionsOf([]byte(`{"question":"Which?","choices":["x","y"],"allow_freeform":false}`)); len(got) != 1 ||
 		got[0].Free || len(got[0].Options) != 2 {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want 1 of them, not got[0].Free and len(got[0].Options) = 2", got)
 	}
 	for _, junk := range []string{`{}`, `null`, ``, `{"questions":"x"}`, `[1]`} {
 		if got := questionsOf([]byte(junk)); got != nil {
-			t.Errorf("%s: %+v", junk, got)
+			t.Errorf("%s: questionsOf([]byte(junk)) = %+v, want nil", junk, got)
 		}
 	}
 }
@@ -102,17 +104,17 @@ func TestPlanAndSuggestionsAreRead(t *testing.T) {
 	ev := Builtin().Decode(Input{Agent: "claude", Event: "PermissionRequest",
 		Payload: loadFixture(t, "claude", "PermissionRequest.ExitPlanMode.json")})
 	if ev.Plan != "# Plan\n\n1. Do A\n2. Do B\n" || !ev.Asks() {
-		t.Errorf("%q", ev.Plan)
+		t.Errorf(`ev.Plan = %q, want "# Plan\n\n1. Do A\n2. Do B\n" and ev.Asks()`, ev.Plan)
 	}
 	ev = Builtin().Decode(Input{Agent: "claude", Event: "PermissionRequest",
 		Payload: loadFixture(t, "claude", "PermissionRequest.Bash.json")})
 	var offer struct{ Type string }
 	if len(ev.Suggestions) != 1 || json.Unmarshal(ev.Suggestions[0], &offer) != nil || offer.Type != "addDirectories" {
-		t.Errorf("%s", ev.Suggestions)
+		t.Errorf(`ev.Suggestions = %s, want 1 of them, no error and offer.Type = "addDirectories"`, ev.Suggestions)
 	}
 	ev = Builtin().Decode(Input{Agent: "opencode", Event: "permission.asked",
 		Payload: loadFixture(t, "opencode", "event.permission.asked.bash.json")})
 	if len(ev.Suggestions) != 2 || string(ev.Suggestions[0]) != `"echo *"` {
-		t.Errorf("%s", ev.Suggestions)
+		t.Errorf(`ev.Suggestions = %s, want 2 of them and string(ev.Suggestions[0]) = "echo *"`, ev.Suggestions)
 	}
 }

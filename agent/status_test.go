@@ -49,7 +49,7 @@ func TestSignals(t *testing.T) {
 		{event.Event{Native: "X"}, ""},
 	} {
 		if got := s.SignalOf(&c.ev); got != c.want {
-			t.Errorf("%+v: %q", c.ev, got)
+			t.Errorf("%+v: s.SignalOf(&c.ev) = %q, want %q", c.ev, got, c.want)
 		}
 	}
 }
@@ -67,7 +67,8 @@ func TestBadStatusBlocks(t *testing.T) {
 	} {
 		c, problems := Load(writeFiles(t, map[string]string{"mine.yaml": ownAgent + "status:\n  " + block + "\n"}))
 		if len(problems) != 1 || !strings.Contains(problems[0].Text, want) || problems[0].Line == 0 {
-			t.Errorf("%s: %v", block, problems)
+			t.Errorf("%s: problems = %+v, want 1 of them, %q in problems[0].Text and problems[0].Line other than 0",
+				block, problems, want)
 		}
 		if _, ok := c.Agent("mine"); ok {
 			t.Errorf("%s: taken all the same", block)
@@ -84,16 +85,16 @@ status:
   titles: [prompt]
 `}))
 	if len(problems) > 0 {
-		t.Fatal(problems)
+		t.Fatalf("problems = %+v, want none", problems)
 	}
 	a, _ := c.Agent("claude")
 	if got := a.Status.SignalOf(&event.Event{Native: "Notification", Detail: "idle_prompt"}); got != SignalAsks {
-		t.Error(got)
+		t.Errorf("got %q, want SignalAsks", got)
 	}
 	if got := a.Status.SignalOf(&event.Event{Native: "StopFailure"}); got != SignalFails {
-		t.Error(got)
+		t.Errorf("got %q, want SignalFails", got)
 	}
 	if len(a.Status.Titles) != 1 || a.Status.Transcript.Format != "claude" {
-		t.Errorf("%+v", a.Status)
+		t.Errorf(`a.Status = %+v, want len(a.Status.Titles) = 1 and a.Status.Transcript.Format = "claude"`, a.Status)
 	}
 }

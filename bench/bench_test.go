@@ -26,21 +26,22 @@ func TestTable(t *testing.T) {
 	tab.print(&plain)
 	tab.printJSON(&structured)
 	if strings.Count(plain.String(), "MISSED") != 2 || strings.Count(plain.String(), "ok\n") != 2 {
-		t.Error(plain.String())
+		t.Errorf(`plain.String() = %q, want strings.Count(plain.String(), "MISSED") = 2 and `+
+			`strings.Count(plain.String(), "ok\n") = 2`, plain.String())
 	}
 	var read struct {
 		OK   bool
 		Rows []row
 	}
 	if err := json.Unmarshal(structured.Bytes(), &read); err != nil || read.OK || len(read.Rows) != 5 {
-		t.Errorf("%v %+v", err, read)
+		t.Errorf("error %v, read = %+v; want no error, not read.OK and len(read.Rows) = 5", err, read)
 	}
 }
 
 func TestMedian(t *testing.T) {
 	for want, list := range map[float64][]float64{0: nil, 2: {9, 1, 2}, 2.5: {1, 2, 3, 100}} {
 		if got := median(list); got != want {
-			t.Errorf("%v: %v", list, got)
+			t.Errorf("%v: median(list) = %v, want %v", list, got, want)
 		}
 	}
 }
@@ -68,7 +69,7 @@ func TestPayloads(t *testing.T) {
 			Event   string `json:"hook_event_name"`
 		}
 		if err := json.Unmarshal(r.Payload, &has); err != nil || has.Event != r.Event {
-			t.Errorf("%s: %+v, %v", r.Event, has, err)
+			t.Errorf("%s: has = %+v, error %v; want no error and has.Event = %q", r.Event, has, err, r.Event)
 		}
 		ids[r.ID], sessions[has.Session] = true, true
 	}

@@ -90,7 +90,7 @@ func TestCall(t *testing.T) {
 	h := startHub(t, result(`{"pid":7,"version":"1.2"}`))
 	info, err := h.client().Info(context.Background())
 	if err != nil || info.PID != 7 || info.Version != "1.2" {
-		t.Fatalf("%+v, %v", info, err)
+		t.Fatalf(`info = %+v, error %v; want no error, info.PID = 7 and info.Version = "1.2"`, info, err)
 	}
 	if err := h.client().Call(context.Background(), "config.set", wire.ConfigSetParams{Key: "a<b"}, nil); err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestCall(t *testing.T) {
 		{Version: "2.0", ID: json.RawMessage("1"), Method: "config.set", Params: json.RawMessage(`{"key":"a\u003cb"}`)},
 	}
 	if !reflect.DeepEqual(h.asked, want) {
-		t.Errorf("%s", h.asked)
+		t.Errorf("h.asked = %s, want %+v", h.asked, want)
 	}
 }
 
@@ -115,15 +115,17 @@ func TestAHubThatRefuses(t *testing.T) {
 	var refused *RefusedError
 	if err := h.client().Call(context.Background(), "hub.stop", nil, nil); !errors.As(err, &refused) ||
 		err.Error() != "an agent may not do that" {
-		t.Errorf("%T %v", err, err)
+		t.Errorf(`error of type %T, error %v; want errors.As(err, &refused) and err.Error() = "an agent may not do `+
+			`that"`, err, err)
 	}
 	if err := h.client().Stream(context.Background(), StreamParams{}, nil); !errors.As(err, &refused) {
-		t.Errorf("%T %v", err, err)
+		t.Errorf("error of type %T, error %v; want errors.As(err, &refused)", err, err)
 	}
 	var other *wire.Error
 	if err := h.client().Call(context.Background(), "other", nil, nil); !errors.As(err, &other) ||
 		other.Code != wire.CodeNoMethod || errors.As(err, &refused) {
-		t.Errorf("%T %v", err, err)
+		t.Errorf("error of type %T, error %v; want errors.As(err, &other), other.Code = wire.CodeNoMethod and not "+
+			"errors.As(err, &refused)", err, err)
 	}
 }
 
@@ -150,7 +152,8 @@ func TestAHubThatRefusesWithoutReading(t *testing.T) {
 	err = c.Call(context.Background(), "event.push", strings.Repeat("x", 8<<20), nil)
 	var refused *RefusedError
 	if !errors.As(err, &refused) && !strings.Contains(err.Error(), "hung up") {
-		t.Errorf("%T %v", err, err)
+		t.Errorf(`error of type %T, error %v; want not !errors.As(err, &refused) && !strings.Contains(err.Error(), `+
+			`"hung up")`, err, err)
 	}
 }
 
@@ -167,16 +170,16 @@ func TestNoHub(t *testing.T) {
 	for _, c := range []*Client{&nothing, &dead} {
 		if _, err := c.Info(context.Background()); !errors.Is(err, ErrNoHub) ||
 			!strings.Contains(err.Error(), "hookmux hub start") {
-			t.Errorf("%s: %v", c.Socket, err)
+			t.Errorf(`%s: error %v, want error ErrNoHub and "hookmux hub start" in err.Error()`, c.Socket, err)
 		}
 		if err := c.Stream(context.Background(), StreamParams{}, nil); !errors.Is(err, ErrNoHub) {
-			t.Errorf("%s: %v", c.Socket, err)
+			t.Errorf("%s: error %v, want error ErrNoHub", c.Socket, err)
 		}
 	}
 	long := Client{Socket: filepath.Join(dir, strings.Repeat("long", 50))}
 	if _, err := long.Info(context.Background()); err == nil || errors.Is(err, ErrNoHub) ||
 		!strings.Contains(err.Error(), "longlong") {
-		t.Error(err)
+		t.Errorf(`error %v, want an error, not errors.Is(err, ErrNoHub) and "longlong" in err.Error()`, err)
 	}
 }
 
@@ -188,7 +191,7 @@ func TestTheSocketOfThisUser(t *testing.T) {
 	t.Setenv("HOOKMUX_RUNTIME_DIR", dir)
 	var c Client
 	if got, err := c.socket(); err != nil || got != filepath.Join(dir, "hub.sock") {
-		t.Error(got, err)
+		t.Errorf("c.socket() = %q, error %v; want no error and %q", got, err, filepath.Join(dir, "hub.sock"))
 	}
 }
 
@@ -202,7 +205,7 @@ func TestAHubThatGoes(t *testing.T) {
 	} {
 		h := startHub(t, func(_ wire.Request, conn net.Conn) { fmt.Fprint(conn, answer) })
 		if _, err := h.client().Info(context.Background()); err == nil || !strings.Contains(err.Error(), named) {
-			t.Errorf("%q: %v", answer, err)
+			t.Errorf("%q: error %v, want an error and %q in err.Error()", answer, err, named)
 		}
 	}
 }
@@ -213,12 +216,13 @@ func TestAHubThatSaysNothing(t *testing.T) {
 	c := Client{Socket: h.socket, Timeout: 20 * time.Millisecond}
 	if _, err := c.Info(context.Background()); !errors.Is(err, context.DeadlineExceeded) ||
 		!strings.Contains(err.Error(), "no answer from the hub within") {
-		t.Error(err)
+		t.Errorf(`error %v, want error context.DeadlineExceeded and "no answer from the hub within" in err.Error()`,
+			err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(10*time.Millisecond, cancel)
 	if _, err := h.client().Info(ctx); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+		t.Errorf("error %v, want error context.Canceled", err)
 	}
 	if _, err := h.client().Info(ctx); !errors.Is(err, context.Canceled) {
 		t.Error("cancelled before it began:", err)
@@ -228,7 +232,7 @@ func TestAHubThatSaysNothing(t *testing.T) {
 func TestParamsThatCannotBeSent(t *testing.T) {
 	h := startHub(t, result("1"))
 	if err := h.client().Call(context.Background(), "x", func() {}, nil); err == nil || len(h.asked) != 0 {
-		t.Error(err)
+		t.Errorf("error %v, want an error and len(h.asked) = 0", err)
 	}
 }
 
@@ -300,13 +304,14 @@ func TestQuery(t *testing.T) {
 		{QueryParams{Newest: true, Limit: 7}, "3", "2 3"},
 	} {
 		if got := read(c.q, c.stop); got != c.want {
-			t.Errorf("%+v: %s", c.q, got)
+			t.Errorf("%+v: read(c.q, c.stop) = %s, want %q", c.q, got, c.want)
 		}
 	}
 	h.asked = nil
 	read(QueryParams{Limit: 5, Filter: Filter{Agents: []string{"claude"}}}, "")
 	if len(h.asked) != 2 || string(h.asked[1].Params) != `{"agents":["claude"],"after":"3","limit":2}` {
-		t.Errorf("%s", h.asked)
+		t.Errorf(`h.asked = %s, want 2 of them and string(h.asked[1].Params) = `+
+			`{"agents":["claude"],"after":"3","limit":2}`, h.asked)
 	}
 	h.asked = nil
 	read(QueryParams{Limit: 3, Newest: true}, "")
@@ -320,7 +325,7 @@ func TestQueryOfAHubThatTurnsInCircles(t *testing.T) {
 	n := 0
 	if err := h.client().Query(context.Background(), QueryParams{},
 		func(Entry) bool { n++; return true }); err != nil || n != 2 {
-		t.Error(n, err)
+		t.Errorf("n = %v, error %v; want no error and n = 2", n, err)
 	}
 }
 
@@ -355,26 +360,28 @@ func TestStream(t *testing.T) {
 			return nil
 		})
 	if !errors.Is(err, enough) {
-		t.Fatal(err)
+		t.Fatalf("error %v, want error %v", err, enough)
 	}
 	if string(h.asked[0].Params) != `{"session":"s","after":"0"}` || h.asked[0].Method != "events.stream" {
-		t.Errorf("%s", h.asked)
+		t.Errorf(`h.asked = %s, want string(h.asked[0].Params) = {"session":"s","after":"0"} and h.asked[0].Method `+
+			`= "events.stream"`, h.asked)
 	}
 	if n := notes[0]; n.Method != wire.NoteEvent || n.Entry.Cursor != "1" || n.Entry.Outcome.ID != "a" ||
 		n.Outcome != nil {
-		t.Errorf("%+v", n)
+		t.Errorf(`n = %+v, want n.Method = wire.NoteEvent, n.Entry.Cursor = "1", n.Entry.Outcome.ID = "a" and `+
+			`n.Outcome = nil`, n)
 	}
 	if n := notes[1]; n.Ready == nil || n.Ready.Cursor != "1" || n.Entry != nil {
-		t.Errorf("%+v", n)
+		t.Errorf(`n = %+v, want n.Ready other than nil, n.Ready.Cursor = "1" and n.Entry = nil`, n)
 	}
 	if n := notes[2]; n.Outcome == nil || n.Outcome.TookUS != 12 || n.Outcome.Steps[0].Hook != "h" {
-		t.Errorf("%+v", n)
+		t.Errorf(`n = %+v, want n.Outcome other than nil, n.Outcome.TookUS = 12 and n.Outcome.Steps[0].Hook = "h"`, n)
 	}
 	if n := notes[3]; n.Problem == nil || n.Problem.What != "disk full" {
-		t.Errorf("%+v", n)
+		t.Errorf(`n = %+v, want n.Problem other than nil and n.Problem.What = "disk full"`, n)
 	}
 	if n := notes[4]; n.Trace == nil || n.Trace.Text != "hello" {
-		t.Errorf("%+v", n)
+		t.Errorf(`n = %+v, want n.Trace other than nil and n.Trace.Text = "hello"`, n)
 	}
 	if n := notes[5]; !reflect.DeepEqual(n, Note{Method: "events.brandnew"}) {
 		t.Errorf("what a newer hub says is passed on by name: %+v", n)
@@ -391,7 +398,7 @@ func TestStreamEnds(t *testing.T) {
 	defer cancel()
 	if err := h.client().Stream(ctx, StreamParams{}, func(Note) error { cancel(); return nil }); !errors.Is(err,
 		context.Canceled) {
-		t.Error(err)
+		t.Errorf("error %v, want error context.Canceled", err)
 	}
 	// With the hub; with what cannot be read.
 	for answer, named := range map[string]string{
@@ -405,7 +412,7 @@ func TestStreamEnds(t *testing.T) {
 		h := startHub(t, func(_ wire.Request, conn net.Conn) { fmt.Fprint(conn, answer) })
 		if err := h.client().Stream(context.Background(), StreamParams{},
 			func(Note) error { return nil }); err == nil || !strings.Contains(err.Error(), named) {
-			t.Errorf("%q: %v", answer, err)
+			t.Errorf("%q: error %v, want an error and %q in err.Error()", answer, err, named)
 		}
 	}
 }
@@ -421,13 +428,13 @@ func TestLongLines(t *testing.T) {
 	})
 	var got string
 	if err := h.client().Call(context.Background(), "x", long, &got); err != nil || got != long {
-		t.Error(len(got), err)
+		t.Errorf("%d bytes came back, error %v; want the %d that were sent", len(got), err, len(long))
 	}
 	seen := 0
 	_ = h.client().Stream(context.Background(), StreamParams{},
 		func(n Note) error { seen = len(n.Trace.Text); return nil })
 	if seen != 1<<20 {
-		t.Error(seen)
+		t.Errorf("seen = %v, want 1 << 20", seen)
 	}
 }
 
@@ -436,13 +443,14 @@ func TestPush(t *testing.T) {
 	got, err := h.client().Push(context.Background(),
 		PushParams{Agent: "claude", Event: "Stop", Payload: json.RawMessage(`{"a": 1}`)})
 	if err != nil || got.ID != "e1" || got.ExitCode != 2 || string(got.Decision) != `{"verdict":"deny"}` {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf(`got %+v, error %v; want no error, got.ID = "e1", got.ExitCode = 2 and string(got.Decision) = `+
+			`{"verdict":"deny"}`, got, err)
 	}
 	if p := string(h.asked[0].Params); p != `{"agent":"claude","event":"Stop","payload":{"a":1},"timeout":20}` {
 		t.Error("the hub is told how long the client waits:", p)
 	}
 	if _, err := (&Client{Socket: h.socket + "x"}).Push(context.Background(), PushParams{}); !errors.Is(err, ErrNoHub) {
-		t.Error(err)
+		t.Errorf("error %v, want error ErrNoHub", err)
 	}
 }
 

@@ -53,37 +53,38 @@ func TestFeedMethods(t *testing.T) {
 	c := feedHub(t)
 	ctx := context.Background()
 	if list, err := c.Requests(ctx, true); err != nil || len(list) != 1 || list[0].ID != "abcd" {
-		t.Error(list, err)
+		t.Errorf(`list = %+v, error %v; want no error, len(list) = 1 and list[0].ID = "abcd"`, list, err)
 	}
 	if item, err := c.Request(ctx, "ab"); err != nil || item.Shown != "x" {
-		t.Error(item, err)
+		t.Errorf(`item = %+v, error %v; want no error and item.Shown = "x"`, item, err)
 	}
 	if _, err := c.Request(ctx, "zz"); err == nil {
 		t.Error("found")
 	}
 	if result, err := c.Reply(ctx, FeedReply{ID: "abcd", Choice: "once"}); err != nil ||
 		result.Outcome != "delivered" || result.By != "me" {
-		t.Error(result, err)
+		t.Errorf(`result = %+v, error %v; want no error, result.Outcome = "delivered" and result.By = "me"`,
+			result, err)
 	}
 	if _, err := c.Reply(ctx, FeedReply{ID: "abcd", Choice: "bypass"}); !NeedsPIN(err) || NeedsPIN(nil) ||
 		NeedsPIN(errors.New("x")) {
-		t.Error(err)
+		t.Errorf(`error %v, want NeedsPIN(err), not NeedsPIN(nil) and not NeedsPIN(errors.New("x"))`, err)
 	}
 	if result, err := c.Release(ctx, "abcd"); err != nil || result.ID != "abcd" {
-		t.Error(result, err)
+		t.Errorf(`result = %+v, error %v; want no error and result.ID = "abcd"`, result, err)
 	}
 	if list, err := c.Grants(ctx); err != nil || list[0].ID != "gabcd" {
-		t.Error(list, err)
+		t.Errorf(`list = %+v, error %v; want no error and list[0].ID = "gabcd"`, list, err)
 	}
 	if gone, err := c.Revoke(ctx, "gabcd"); err != nil || gone.ID != "abcd" {
-		t.Error(gone, err)
+		t.Errorf(`gone = %+v, error %v; want no error and gone.ID = "abcd"`, gone, err)
 	}
 	var refused *RefusedError
 	if err := c.Away(ctx); !errors.As(err, &refused) {
-		t.Error(err)
+		t.Errorf("error %v, want errors.As(err, &refused)", err)
 	}
 	if digest, err := c.Back(ctx); err != nil || !digest.WasAway {
-		t.Error(digest, err)
+		t.Errorf("digest = %+v, error %v; want no error and digest.WasAway", digest, err)
 	}
 }
 
@@ -105,25 +106,26 @@ func TestFeedStream(t *testing.T) {
 		return nil
 	})
 	if !errors.Is(err, enough) || strings.Join(got, ", ") != "feed.received abcd, feed.ready attached, feed.later" {
-		t.Error(got, err)
+		t.Errorf(`got %q, error %v; want error %v and strings.Join(got, ", ") = "feed.received abcd, feed.ready `+
+			`attached, feed.later"`, got, err, enough)
 	}
 	if err := c.Feed(context.Background(), func(FeedNote) error { return nil }); err == nil ||
 		!strings.Contains(err.Error(), "hung up") {
-		t.Error(err)
+		t.Errorf(`error %v, want an error and "hung up" in err.Error()`, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := c.Feed(ctx, func(FeedNote) error { return nil }); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+		t.Errorf("error %v, want error context.Canceled", err)
 	}
 	if err := (&Client{Socket: "/nowhere/hub.sock"}).Feed(context.Background(), nil); !errors.Is(err, ErrNoHub) {
-		t.Error(err)
+		t.Errorf("error %v, want error ErrNoHub", err)
 	}
 	for _, line := range []string{"no json", `{"method":"feed.received","params":7}`,
 		`{"method":"feed.ready","params":7}`, `{"error":{"code":-32001,"message":"no"}}`,
 		`{"error":{"code":-32602,"message":"bad"}}`} {
 		if _, err := parseFeedNote([]byte(line)); err == nil {
-			t.Error(line)
+			t.Errorf("line = %q: got no error, want one", line)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func TestAnswerGoesWithItsVerdict(t *testing.T) {
 		{"an answer to nothing", []Decision{{Answer: once}}, nil},
 	} {
 		if got := merged(c.opinions...).Answer; !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: %+v", c.name, got)
+			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
 		}
 	}
 	if d := Degrade(Decision{Verdict: Allow, Answer: once}, Carries{Deny: true}); d.Answer != nil || d.Verdict != None {
@@ -75,7 +75,7 @@ func TestMergedAnswerIsACopy(t *testing.T) {
 	got.Answer.Answers[0].Options[0] = "z"
 	got.Answer.Suggestion[0] = '['
 	if mine.Answers[0].Options[0] != "a" || mine.Suggestion[0] != '{' {
-		t.Errorf("%+v", mine)
+		t.Errorf(`mine = %+v, want mine.Answers[0].Options[0] = "a" and mine.Suggestion[0] = '{'`, mine)
 	}
 }
 
@@ -91,11 +91,11 @@ func TestAnswerJSON(t *testing.T) {
 	}
 	want := `{"verdict":"allow","answer":{"choice":"always","answers":[{"id":"q1","question":"which?","options":["a"],"text":"b"}],"suggestion":{"type":"addRules"}}}`
 	if string(b) != want {
-		t.Errorf("%s", b)
+		t.Errorf("b = %s, want %q", b, want)
 	}
 	var back Decision
 	if err := json.Unmarshal(b, &back); err != nil || !reflect.DeepEqual(back, d) {
-		t.Errorf("%+v, %v", back, err)
+		t.Errorf("back = %+v, error %v; want no error and back = %+v", back, err, d)
 	}
 	if b, err = json.Marshal(Decision{Verdict: Allow,
 		Answer: &Answer{Choice: ChooseAlways, Suggestion: raw(`{"cut`)}}); err != nil || !json.Valid(b) {
@@ -105,10 +105,10 @@ func TestAnswerJSON(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	if got := (QuestionAnswer{Options: []string{"a", "b"}}).Words(); got != "a, b" {
-		t.Error(got)
+		t.Errorf(`got %q, want "a, b"`, got)
 	}
 	if got := (QuestionAnswer{Options: []string{"a"}, Text: "mine"}).Words(); got != "mine" {
-		t.Error(got)
+		t.Errorf(`got %q, want "mine"`, got)
 	}
 	if !ChooseAll.Known() || Choice("maybe").Known() || !PlanManual.Known() || PlanMode("").Known() {
 		t.Error("known")

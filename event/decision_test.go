@@ -179,7 +179,8 @@ func TestMergeLeavesItsArgumentsAlone(t *testing.T) {
 	a.Merge(Decision{Degraded: []Degradation{{What: "a"}}})
 	b.Merge(Decision{Degraded: []Degradation{{What: "b"}}})
 	if a.Degraded[1].What != "a" || b.Degraded[1].What != "b" {
-		t.Error(a.Degraded, b.Degraded)
+		t.Errorf(`a.Degraded = %+v, b.Degraded = %+v; want a.Degraded[1].What = "a" and b.Degraded[1].What = "b"`,
+			a.Degraded, b.Degraded)
 	}
 }
 
@@ -254,7 +255,7 @@ func TestOneLine(t *testing.T) {
 		"keeps \x1b[31m for others to judge": "keeps \x1b[31m for others to judge",
 	} {
 		if got := OneLine(in); got != want {
-			t.Errorf("%q: %q", in, got)
+			t.Errorf("%q: OneLine(in) = %q, want %q", in, got, want)
 		}
 	}
 }
@@ -265,12 +266,12 @@ func TestParseVerdict(t *testing.T) {
 		"\tDeny \n": Deny,
 	} {
 		if got, err := ParseVerdict(in); err != nil || got != want {
-			t.Errorf("%q: %q, %v", in, got, err)
+			t.Errorf("%q: ParseVerdict(in) = %q, error %v; want no error and %q", in, got, err, want)
 		}
 	}
 	for _, in := range []string{"block", "approve", "denied", "rewrite", "allow deny", "ALLOW!"} {
 		if v, err := ParseVerdict(in); err == nil || v != None || !strings.Contains(err.Error(), in) {
-			t.Errorf("%q: %q, %v", in, v, err)
+			t.Errorf("%q: v = %q, error %v; want an error, v = None and %q in err.Error()", in, v, err, in)
 		}
 	}
 	for _, v := range []Verdict{None, Allow, Modify, Ask, Deny} {

@@ -142,7 +142,7 @@ func TestEventComesBack(t *testing.T) {
 		}
 		var back Event
 		if err := json.Unmarshal(b, &back); err != nil {
-			t.Fatalf("%v: %s", err, b)
+			t.Fatalf("%v: b = %s, want no error", err, b)
 		}
 		expected(&e)
 		expected(&back)
@@ -224,7 +224,7 @@ func TestUnifiedPayload(t *testing.T) {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 	if got := string((&Event{}).MarshalUnified()); got != `{"timestamp":"0001-01-01T00:00:00.000Z","data":{}}` {
-		t.Error(got)
+		t.Errorf(`(&Event{}).MarshalUnified() = %q, want {"timestamp":"0001-01-01T00:00:00.000Z","data":{}}`, got)
 	}
 }
 
@@ -238,7 +238,8 @@ func TestRawKeepsItsBytes(t *testing.T) {
 		var unified struct{ Raw json.RawMessage }
 		if err := json.Unmarshal(e.MarshalUnified(), &unified); err != nil ||
 			string(unified.Raw) != strings.TrimSpace(payload) {
-			t.Errorf("%q: %q, %v", payload, unified.Raw, err)
+			t.Errorf("%q: unified.Raw = %q, error %v; want no error and string(unified.Raw) = "+
+				"strings.TrimSpace(payload)", payload, unified.Raw, err)
 		}
 		if !bytes.Contains(e.MarshalUnified(), []byte(payload)) {
 			t.Errorf("%q is not in %s", payload, e.MarshalUnified())
@@ -246,7 +247,8 @@ func TestRawKeepsItsBytes(t *testing.T) {
 		var back Event
 		if err := json.Unmarshal(e.AppendJSON(nil, Form{Raw: RawJSON(e.Raw)}), &back); err != nil ||
 			string(back.Raw) != strings.TrimSpace(payload) {
-			t.Errorf("%q: %q, %v", payload, back.Raw, err)
+			t.Errorf("%q: back.Raw = %q, error %v; want no error and string(back.Raw) = strings.TrimSpace(payload)",
+				payload, back.Raw, err)
 		}
 	}
 	for payload, want := range map[string]string{
@@ -267,21 +269,22 @@ func TestFormLeavesOut(t *testing.T) {
 	e := Event{ID: "e", Raw: []byte(`{"x":1}`), Tool: &Tool{Name: "Bash", Input: raw(`{"i":1}`), Output: raw(`{"o":1}`),
 		Changed: raw(`{"c":1}`)}}
 	if got := string(e.AppendJSON(nil, Form{NoBodies: true})); got != `{"id":"e","tool":{"name":"Bash","changed":{"c":1}}}` {
-		t.Error(got)
+		t.Errorf(`e.AppendJSON(nil, Form{NoBodies: true}) = %q, want `+
+			`{"id":"e","tool":{"name":"Bash","changed":{"c":1}}}`, got)
 	}
 	if got := string(e.AppendJSON([]byte("> "), Form{Raw: raw(
 		"1")})); got != `> {"id":"e","tool":{"name":"Bash","input":{"i":1},"output":{"o":1},"changed":{"c":1}},"raw":1}` {
-		t.Error(got)
+		t.Errorf(`got %q, want > {"id":"e","tool":{"name":"Bash","input":{"i":1},"output":{"o":1},"changed":{"c":1}},"raw":1}`, got)
 	}
 }
 
 func TestOddTimesAreLeftOut(t *testing.T) {
 	e := Event{ID: "e", Time: time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	if got := string(e.AppendJSON(nil, Form{})); got != `{"id":"e"}` {
-		t.Error(got)
+		t.Errorf(`e.AppendJSON(nil, Form{}) = %q, want {"id":"e"}`, got)
 	}
 	if got := string(e.MarshalUnified()); got != `{"id":"e","data":{}}` {
-		t.Error(got)
+		t.Errorf(`e.MarshalUnified() = %q, want {"id":"e","data":{}}`, got)
 	}
 }
 
@@ -306,7 +309,7 @@ func TestDecisionComesBack(t *testing.T) {
 		}
 		var back Decision
 		if err := json.Unmarshal(b, &back); err != nil {
-			t.Fatalf("%v: %s", err, b)
+			t.Fatalf("%v: b = %s, want no error", err, b)
 		}
 		// json.Marshal compacts; null is no value.
 		for _, v := range []*json.RawMessage{&d.Input, &d.Output} {
@@ -325,18 +328,19 @@ func TestDecisionComesBack(t *testing.T) {
 		}
 	})
 	if b, _ := json.Marshal(Decision{}); string(b) != `{"verdict":"none"}` {
-		t.Errorf("%s", b)
+		t.Errorf(`b = %s, want {"verdict":"none"}`, b)
 	}
 	if b, err := json.Marshal(Decision{Verdict: Modify, Input: raw(`{"cut`)}); err != nil ||
 		string(b) != `{"verdict":"modify","modifiedInput":"{\"cut"}` {
-		t.Errorf("%s, %v", b, err)
+		t.Errorf(`b = %s, error %v; want no error and string(b) = {"verdict":"modify","modifiedInput":"{\"cut"}`,
+			b, err)
 	}
 	var d Decision
 	if err := json.Unmarshal([]byte(`{"verdict":"rewrite"}`), &d); err == nil {
 		t.Error("a verdict nobody knows was read")
 	}
 	if err := json.Unmarshal([]byte(`{"verdict":"allow","modifiedInput":null}`), &d); err != nil || d.Input != nil {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("d = %+v, error %v; want no error and d.Input = nil", d, err)
 	}
 }
 
@@ -349,12 +353,13 @@ func TestKinds(t *testing.T) {
 		seen[k] = true
 		if k.Guarded() != (k == ToolBefore || k == PermissionRequest) ||
 			k.TakesKeepGoing() != (k == TurnEnd || k == SubagentEnd) {
-			t.Error(k)
+			t.Errorf("k = %q, want k.Guarded() = (k == ToolBefore || k == PermissionRequest) and k.TakesKeepGoing() "+
+				"= (k == TurnEnd || k == SubagentEnd)", k)
 		}
 	}
 	for _, k := range ToolKinds() {
 		if !k.Known() {
-			t.Error(k)
+			t.Errorf("k = %q, want k.Known()", k)
 		}
 	}
 	if Kind("PreToolUse").Known() || Kind("").Known() || ToolKind("bash").Known() || ToolKind("").Known() {
@@ -365,7 +370,7 @@ func TestKinds(t *testing.T) {
 func TestToolViews(t *testing.T) {
 	tool := Tool{Reads: []string{"r"}, Writes: []string{"w1", "w2"}, Input: raw("1")}
 	if got := tool.Paths(); !reflect.DeepEqual(got, []string{"w1", "w2", "r"}) {
-		t.Error(got)
+		t.Errorf(`tool.Paths() = %q, want []string{"w1", "w2", "r"}`, got)
 	}
 	if (&Tool{Reads: []string{"r"}}).Paths()[0] != "r" || (&Tool{Writes: []string{"w"}}).Paths()[0] != "w" ||
 		(&Tool{}).Paths() != nil {

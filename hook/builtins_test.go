@@ -43,15 +43,15 @@ func TestBuiltinsAreTakenOnceAndNeverGuessed(t *testing.T) {
 		"nothing": b.Register("y", "", nil), "alias of nothing": b.Alias("z", "nosuch"),
 	} {
 		if err == nil {
-			t.Error(name)
+			t.Errorf("name = %q: got no error, want one", name)
 		}
 	}
 	if err := b.Alias("xx", "x"); err != nil || strings.Join(b.Names(), " ") != "x" {
-		t.Error(err, b.Names())
+		t.Errorf(`error %v, b.Names() = %q; want no error and strings.Join(b.Names(), " ") = "x"`, err, b.Names())
 	}
 	if _, err := b.Entries([]hook.Registration{{ID: "h", Agent: "*", HookType: "*", Handler: "builtin",
 		Target: "nosuch"}}); err == nil || !strings.Contains(err.Error(), "there are x") {
-		t.Error(err)
+		t.Errorf(`error %v, want an error and "there are x" in err.Error()`, err)
 	}
 }
 
@@ -67,13 +67,13 @@ func TestReadFile(t *testing.T) {
 	good := write("good.json", "{\n // why\n \"version\": 1, \"hooks\": "+
 		"[{\"id\":\"a\",\"agent\":\"*\",\"hookType\":\"tool.before\",\"handler\":\"builtin\",\"target\":\"log\"},]}")
 	if regs, err := hook.ReadFile(good); err != nil || len(regs) != 1 || regs[0].ID != "a" {
-		t.Error(regs, err)
+		t.Errorf(`regs = %+v, error %v; want no error, len(regs) = 1 and regs[0].ID = "a"`, regs, err)
 	}
 	for _, bad := range []string{
 		write("syntax.json", "{"), write("newer.json", `{"version":9}`), write("wrong.json", `{"hooks":[{"id":"a"}]}`), filepath.Join(dir, "nosuch.json"),
 	} {
 		if _, err := hook.ReadFile(bad); err == nil || !strings.Contains(err.Error(), filepath.Base(bad)) {
-			t.Error(bad, err)
+			t.Errorf("bad = %q, error %v; want an error and %q in err.Error()", bad, err, filepath.Base(bad))
 		}
 	}
 }

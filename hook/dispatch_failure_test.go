@@ -33,20 +33,21 @@ func TestFailuresMeanWhatTheRegistrationSays(t *testing.T) {
 			entry(t, Registration{ID: "next"}, says(event.Decision{})))
 		d := out.Decision
 		if d.Verdict != c.verdict || d.Context != "" {
-			t.Errorf("%+v: %+v", c.r, d)
+			t.Errorf(`%+v: d = %+v, want d.Verdict = %q and d.Context = ""`, c.r, d, c.verdict)
 		}
 		if c.verdict != event.None && (d.Reason != "hook h failed: killed by SIGKILL" || d.By != "h") {
 			t.Errorf("%+v: %q by %q", c.r, d.Reason, d.By)
 		}
 		if out.Steps[0].Err == nil || len(out.Steps) == 1 != (c.verdict == event.Deny) {
-			t.Errorf("%+v: %+v", c.r, out.Steps)
+			t.Errorf("%+v: out.Steps = %+v, want an error and len(out.Steps) == 1 = (c.verdict == event.Deny)",
+				c.r, out.Steps)
 		}
 	}
 	// A word nobody knows fails closed.
 	e := entry(t, Registration{}, fails("x"))
 	e.OnFailure = "allow"
 	if out := decide(t, bash("ls"), e); out.Decision.Verdict != event.Deny {
-		t.Errorf("%+v", out.Decision)
+		t.Errorf("out.Decision = %+v, want out.Decision.Verdict = event.Deny", out.Decision)
 	}
 }
 
@@ -59,7 +60,8 @@ func TestPanics(t *testing.T) {
 		out := decide(t, bash("ls"), e)
 		var panicked *PanicError
 		if out.Decision.Verdict != event.Deny || !errors.As(out.Steps[0].Err, &panicked) || len(panicked.Stack) == 0 {
-			t.Errorf("%+v", out)
+			t.Errorf("out = %+v, want out.Decision.Verdict = event.Deny, errors.As(out.Steps[0].Err, &panicked) and "+
+				"len(panicked.Stack) other than 0", out)
 		}
 		if strings.Contains(out.Decision.Reason, "goroutine") || strings.Contains(out.Decision.Reason, ".go:") {
 			t.Errorf("the agent gets a stack to read: %q", out.Decision.Reason)
@@ -71,7 +73,7 @@ func TestPanics(t *testing.T) {
 		[]*Entry{entry(t, Registration{Mode: Observe}, boom),
 			entry(t, Registration{ID: "next", Mode: Observe}, says(event.Decision{}))})
 	if ran(steps) != "h next" || steps[0].Err == nil || steps[1].Err != nil {
-		t.Errorf("%+v", steps)
+		t.Errorf(`steps = %+v, want ran(steps) = "h next", an error and no error`, steps)
 	}
 }
 
@@ -118,14 +120,15 @@ func TestTimeouts(t *testing.T) {
 	} {
 		out := decide(t, bash("ls"), entry(t, Registration{Timeout: limit}, c.run))
 		if out.Decision.Verdict != c.verdict || out.Decision.Reason != c.reason {
-			t.Errorf("%s: %+v", c.name, out.Decision)
+			t.Errorf("%s: out.Decision = %+v, want out.Decision.Verdict = %q and out.Decision.Reason = %q",
+				c.name, out.Decision, c.verdict, c.reason)
 		}
 	}
 	// The dispatcher's own limit holds for a hook that names none.
 	d, ev := Dispatcher{Timeout: 5 * time.Millisecond}, bash("ls")
 	out := d.Decide(context.Background(), Call{Event: &ev}, []*Entry{entry(t, Registration{}, stubborn(t, nil))})
 	if out.Decision.Verdict != event.Deny {
-		t.Errorf("%+v", out)
+		t.Errorf("out = %+v, want out.Decision.Verdict = event.Deny", out)
 	}
 	// One that was left behind is not in the way of those that follow.
 	out = decide(t, bash("ls"),
@@ -133,7 +136,7 @@ func TestTimeouts(t *testing.T) {
 		entry(t, at(2, Registration{ID: "change"}),
 			says(event.Decision{Verdict: event.Modify, Input: commandInput("pwd")})))
 	if ran(out.Steps) != "slow change" || out.Decision.Verdict != event.Modify {
-		t.Errorf("%+v", out)
+		t.Errorf(`out = %+v, want ran(out.Steps) = "slow change" and out.Decision.Verdict = event.Modify`, out)
 	}
 }
 
@@ -155,17 +158,18 @@ func TestTheEventsOwnDeadline(t *testing.T) {
 	d := Dispatcher{}
 	out := d.Decide(ctx, Call{Event: &ev, Carries: everything}, entries)
 	if ran(out.Steps) != "slow next guard.x" || called.Load() != 1 || looks != 1 || out.Decision.Verdict != event.Deny {
-		t.Errorf("%s: %+v", ran(out.Steps), out.Decision)
+		t.Errorf(`%s: out.Decision = %+v, want ran(out.Steps) = "slow next guard.x", called.Load() = 1, looks = 1 `+
+			`and out.Decision.Verdict = event.Deny`, ran(out.Steps), out.Decision)
 	}
 	for _, s := range out.Steps[:2] {
 		if s.Err == nil || !strings.Contains(s.Err.Error(), "the agent's time") {
-			t.Errorf("%+v", s)
+			t.Errorf(`s = %+v, want an error and "the agent's time" in s.Err.Error()`, s)
 		}
 	}
 	cancelled, stop := context.WithCancel(context.Background())
 	stop()
 	out = d.Decide(cancelled, Call{Event: &ev, Carries: everything}, entries[1:2])
 	if out.Decision.Verdict != event.Ask || called.Load() != 1 {
-		t.Errorf("%+v", out)
+		t.Errorf("out = %+v, want out.Decision.Verdict = event.Ask and called.Load() = 1", out)
 	}
 }

@@ -73,7 +73,7 @@ func TestHooksRunByPriority(t *testing.T) {
 		entry(t, at(-1, Registration{ID: "a"}), nothing), entry(t, at(99, Registration{ID: "b"}), nothing),
 		entry(t, at(101, Registration{ID: "e"}), nothing))
 	if got := ran(out.Steps); got != "a b c d e" {
-		t.Error(got)
+		t.Errorf(`ran(out.Steps) = %q, want "a b c d e"`, got)
 	}
 	if !out.Decision.Empty() {
 		t.Errorf("nobody said anything: %+v", out.Decision)
@@ -82,7 +82,7 @@ func TestHooksRunByPriority(t *testing.T) {
 
 func TestNobodyThere(t *testing.T) {
 	if out := decide(t, bash("ls")); !reflect.DeepEqual(out, Outcome{}) {
-		t.Errorf("%+v", out)
+		t.Errorf(`decide(t, bash("ls")) = %+v, want Outcome{}`, out)
 	}
 }
 
@@ -96,7 +96,8 @@ func TestDisabledAndOthersAreSkipped(t *testing.T) {
 		entry(t, Registration{ID: "match", Match: &Match{Command: "rm"}}, deny),
 		entry(t, Registration{ID: "here", HookType: "PreToolUse"}, says(event.Decision{Verdict: event.Allow})))
 	if ran(out.Steps) != "here" || out.Decision.Verdict != event.Allow || out.Decision.By != "here" {
-		t.Errorf("%+v", out)
+		t.Errorf(`out = %+v, want ran(out.Steps) = "here", out.Decision.Verdict = event.Allow and out.Decision.By = `+
+			`"here"`, out)
 	}
 }
 
@@ -110,10 +111,12 @@ func TestDenyIsFinalAndGivesItsOwnReason(t *testing.T) {
 	d := out.Decision
 	if ran(out.Steps) != "first second" || d.Verdict != event.Deny || d.Reason != "no" || d.By != "second" ||
 		d.Context != "hint" {
-		t.Errorf("%+v", out)
+		t.Errorf(`out = %+v, want ran(out.Steps) = "first second", d.Verdict = event.Deny, d.Reason = "no", d.By = `+
+			`"second" and d.Context = "hint"`, out)
 	}
 	if out.Steps[0].Verdict != event.Allow || out.Steps[1].Verdict != event.Deny || out.Steps[1].Mode != Guard {
-		t.Errorf("%+v", out.Steps)
+		t.Errorf("out.Steps = %+v, want out.Steps[0].Verdict = event.Allow, out.Steps[1].Verdict = event.Deny and "+
+			"out.Steps[1].Mode = Guard", out.Steps)
 	}
 }
 
@@ -138,11 +141,12 @@ func TestLaterHooksSeeTheChangedInput(t *testing.T) {
 		`c {"command":"ls -l","timeout":5} of {"command":"ls"} [ls -l]`,
 	}
 	if !reflect.DeepEqual(seen, want) {
-		t.Errorf("%q", seen)
+		t.Errorf("seen = %q, want %q", seen, want)
 	}
 	d := out.Decision
 	if d.Verdict != event.Modify || !d.Allowed || string(d.Input) != `{"command":"ls -l","timeout":5}` {
-		t.Errorf("%+v", d)
+		t.Errorf(`d = %+v, want d.Verdict = event.Modify, d.Allowed and string(d.Input) = {"command":"ls `+
+			`-l","timeout":5}`, d)
 	}
 	if ev.Tool.Changed != nil || ev.Tool.Commands[0] != "ls" {
 		t.Error("the event itself was changed")
@@ -180,7 +184,7 @@ func TestAMatchIsHeldAgainstTheChangedInput(t *testing.T) {
 		entry(t, at(3, Registration{ID: "test", Match: &Match{Command: "test"}}),
 			says(event.Decision{Context: "tested"})))
 	if ran(out.Steps) != "rewrite test" || out.Decision.Verdict != event.Modify {
-		t.Errorf("%+v", out)
+		t.Errorf(`out = %+v, want ran(out.Steps) = "rewrite test" and out.Decision.Verdict = event.Modify`, out)
 	}
 }
 
@@ -206,7 +210,8 @@ func TestBuiltinGuardsLookAgain(t *testing.T) {
 	out := decide(t, bash("ls"), guard, user, change)
 	if got := ran(out.Steps); got != "guard.x user change guard.x+" || out.Decision.Verdict != event.Deny ||
 		out.Decision.Reason != "evil" || looks != 2 {
-		t.Errorf("%s %+v", got, out.Decision)
+		t.Errorf(`ran(out.Steps) = %s, out.Decision = %+v; want "guard.x user change guard.x+", `+
+			`out.Decision.Verdict = event.Deny, out.Decision.Reason = "evil" and looks = 2`, got, out.Decision)
 	}
 	// Several changes, one second look, at the last.
 	looks = 0
@@ -215,18 +220,21 @@ func TestBuiltinGuardsLookAgain(t *testing.T) {
 	out = decide(t, bash("ls"), guard, change, harmless)
 	if got := ran(out.Steps); got != "guard.x change harmless guard.x+" || out.Decision.Verdict != event.Modify ||
 		looks != 2 || out.Decision.Context != "looked" {
-		t.Errorf("%s %+v", got, out.Decision)
+		t.Errorf(`ran(out.Steps) = %s, out.Decision = %+v; want "guard.x change harmless guard.x+", `+
+			`out.Decision.Verdict = event.Modify, looks = 2 and out.Decision.Context = "looked"`, got, out.Decision)
 	}
 	// Nothing changed, or changed before the guard looked: one look.
 	looks = 0
 	if got := ran(decide(t, bash("ls"), guard, user).Steps); got != "guard.x user" || looks != 1 {
-		t.Error(got, looks)
+		t.Errorf(`ran(decide(t, bash("ls"), guard, user).Steps) = %q, looks = %v; want "guard.x user" and looks = 1`,
+			got, looks)
 	}
 	early := entry(t, at(-2000, Registration{ID: "early"}),
 		says(event.Decision{Verdict: event.Modify, Input: commandInput("pwd")}))
 	looks = 0
 	if got := ran(decide(t, bash("ls"), guard, early).Steps); got != "early guard.x" || looks != 1 {
-		t.Error(got, looks)
+		t.Errorf(`ran(decide(t, bash("ls"), guard, early).Steps) = %q, looks = %v; want "early guard.x" and looks = 1`,
+			got, looks)
 	}
 	// A second look neither changes nor takes an approval back.
 	moody := entry(t, at(-1000, Registration{ID: "moody", Mode: Guard}),
@@ -235,7 +243,7 @@ func TestBuiltinGuardsLookAgain(t *testing.T) {
 	out = decide(t, bash("ls"), moody, entry(t, Registration{ID: "yes"},
 		says(event.Decision{Verdict: event.Modify, Allowed: true, Input: commandInput("pwd")})))
 	if d := out.Decision; d.Verdict != event.Modify || !d.Allowed || string(d.Input) != `{"command":"pwd"}` {
-		t.Errorf("%+v", d)
+		t.Errorf(`d = %+v, want d.Verdict = event.Modify, d.Allowed and string(d.Input) = {"command":"pwd"}`, d)
 	}
 }
 
@@ -246,7 +254,7 @@ func TestAGuardThatMatchesOnlyTheChangedInputIsAsked(t *testing.T) {
 	out := decide(t, bash("ls"), guard, entry(t, Registration{ID: "change"},
 		says(event.Decision{Verdict: event.Modify, Input: commandInput("evil")})))
 	if ran(out.Steps) != "change g+" || out.Decision.Verdict != event.Deny {
-		t.Errorf("%+v", out)
+		t.Errorf(`out = %+v, want ran(out.Steps) = "change g+" and out.Decision.Verdict = event.Deny`, out)
 	}
 }
 
@@ -258,7 +266,8 @@ func TestAdvisersAdvise(t *testing.T) {
 	d := out.Decision
 	if !d.KeepGoing || d.Reason != "tests are red" || d.Context != "c" || d.Notice != "n" || d.Output == nil ||
 		out.Steps[0].Mode != Advise || out.Steps[0].Err != nil {
-		t.Errorf("%+v", out)
+		t.Errorf(`out = %+v, want d.KeepGoing, d.Reason = "tests are red", d.Context = "c", d.Notice = "n", `+
+			`d.Output other than nil, out.Steps[0].Mode = Advise and no error`, out)
 	}
 	for _, verdict := range []event.Decision{
 		{Verdict: event.Deny, Reason: "no", Context: "c", ExitCode: 2},
@@ -270,7 +279,8 @@ func TestAdvisersAdvise(t *testing.T) {
 		d := out.Decision
 		if d.Verdict != event.None || d.Input != nil || d.ExitCode != 0 || d.Context != "c" ||
 			!errors.Is(out.Steps[0].Err, ErrMayNotDecide) || out.Steps[0].Verdict != event.None {
-			t.Errorf("%+v: %+v", verdict, out)
+			t.Errorf(`%+v: out = %+v, want d.Verdict = event.None, d.Input = nil, d.ExitCode = 0, d.Context = "c", `+
+				`error ErrMayNotDecide and out.Steps[0].Verdict = event.None`, verdict, out)
 		}
 	}
 	out = decide(t, ev, entry(t, r, fails("broken")))
@@ -318,7 +328,8 @@ func TestWhoIsWaitedFor(t *testing.T) {
 	steps := d.Tell(context.Background(), Call{Event: &ev, Carries: context1}, all)
 	if ran(out.Steps) != "guard advise" || ran(steps) != "observe" || out.Decision.Context != "c" ||
 		out.Decision.Verdict != event.None {
-		t.Errorf("%s / %s", ran(out.Steps), ran(steps))
+		t.Errorf(`ran(out.Steps) = %s, ran(steps) = %s; want ran(out.Steps) = "guard advise", ran(steps) = `+
+			`"observe", out.Decision.Context = "c" and out.Decision.Verdict = event.None`, ran(out.Steps), ran(steps))
 	}
 	if !errors.Is(steps[0].Err, ErrMayNotDecide) || steps[0].Mode != Observe {
 		t.Errorf("an observer decided: %+v", steps[0])
@@ -326,7 +337,8 @@ func TestWhoIsWaitedFor(t *testing.T) {
 	out = d.Decide(context.Background(), Call{Event: &ev}, all)
 	steps = d.Tell(context.Background(), Call{Event: &ev}, all)
 	if ran(out.Steps) != "guard" || ran(steps) != "observe advise" || steps[1].Mode != Advise || steps[1].Err != nil {
-		t.Errorf("%s / %s", ran(out.Steps), ran(steps))
+		t.Errorf(`ran(out.Steps) = %s, ran(steps) = %s; want ran(out.Steps) = "guard", ran(steps) = "observe `+
+			`advise", steps[1].Mode = Advise and no error`, ran(out.Steps), ran(steps))
 	}
 }
 
@@ -352,7 +364,7 @@ func TestNestedEvents(t *testing.T) {
 	}
 	ev.Nested = true
 	if got := names(Select(all, &ev, nil)); got != "guard.x locked" {
-		t.Error(got)
+		t.Errorf(`names(Select(all, &ev, nil)) = %q, want "guard.x locked"`, got)
 	}
 	if got := names(Select(all, &ev, func(id string) bool { return id == "locked" })); got != "guard.x" {
 		t.Error("the running hook gets its own event:", got)
@@ -376,7 +388,8 @@ func TestHandlersGetTheirCall(t *testing.T) {
 		[]*Entry{e})
 	if got.Hook == nil || got.Hook.Target != "t" || got.Env[0] != "A=1" || got.Project != "/w" ||
 		got.Carries != everything || got.Event.Tool.Name != "Bash" {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v, want got.Hook other than nil, got.Hook.Target = "t", got.Env[0] = "A=1", got.Project = `+
+			`"/w", got.Carries = %+v and got.Event.Tool.Name = "Bash"`, got, everything)
 	}
 }
 
@@ -384,7 +397,8 @@ func TestAChangeWithoutATool(t *testing.T) {
 	ev := event.Event{Agent: "claude", Native: "UserPromptSubmit", Kind: event.TurnStart}
 	out := decide(t, ev, entry(t, Registration{Mode: Guard}, says(event.Decision{Input: json.RawMessage(`{"a":1}`)})))
 	if out.Decision.Verdict != event.Modify || string(out.Decision.Input) != `{"a":1}` {
-		t.Errorf("%+v", out.Decision)
+		t.Errorf(`out.Decision = %+v, want out.Decision.Verdict = event.Modify and string(out.Decision.Input) = `+
+			`{"a":1}`, out.Decision)
 	}
 }
 
@@ -418,7 +432,7 @@ func TestDecideProperties(t *testing.T) {
 		d, ev := Dispatcher{Change: readCommands}, bash("ls")
 		out := d.Decide(context.Background(), Call{Event: &ev, Carries: everything}, entries)
 		if (out.Decision.Verdict == event.Deny) != (firstDeny >= 0) {
-			t.Fatalf("%+v", out)
+			t.Fatalf("out = %+v, want (out.Decision.Verdict == event.Deny) = (firstDeny >= 0)", out)
 		}
 		if firstDeny >= 0 && (out.Decision.By != fmt.Sprint(firstDeny) || len(out.Steps) != firstDeny+1) {
 			t.Fatalf("first deny is %d: %+v", firstDeny, out)
@@ -458,7 +472,8 @@ func TestPrompt(t *testing.T) {
 			want = "panicked"
 		}
 		if out.Decision.Verdict != event.Deny || !strings.Contains(out.Decision.Reason, want) {
-			t.Errorf("%+v: %+v", w, out.Decision)
+			t.Errorf("%+v: out.Decision = %+v, want out.Decision.Verdict = event.Deny and %q in out.Decision.Reason",
+				w, out.Decision, want)
 		}
 	}
 }

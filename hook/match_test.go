@@ -81,7 +81,7 @@ func TestMatch(t *testing.T) {
 		e := entry(t, Registration{Match: &c.match}, nil)
 		ev := event.Event{Kind: event.ToolBefore, Cwd: "/w", Tool: c.tool}
 		if got := e.For(&ev); got != c.want {
-			t.Errorf("%s: %v", c.name, got)
+			t.Errorf("%s: e.For(&ev) = %v, want %v", c.name, got, c.want)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestMatchOfAHiddenCall(t *testing.T) {
 		{"nothing to match", command, event.Event{Kind: event.TurnEnd}, false},
 	} {
 		if got := entry(t, Registration{Match: &c.match}, nil).For(&c.ev); got != c.want {
-			t.Errorf("%s: %v", c.name, got)
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func TestForType(t *testing.T) {
 		{Registration{Enabled: &off}, false},
 	} {
 		if got := entry(t, c.r, nil).ForType(&ev); got != c.want {
-			t.Errorf("%+v: %v", c.r, got)
+			t.Errorf("%+v: entry(t, c.r, nil).ForType(&ev) = %v, want %v", c.r, got, c.want)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestCheckTakesWhatIsRight(t *testing.T) {
 		r := good()
 		change(&r)
 		if err := r.Check(knownAgent, knownType); err != nil {
-			t.Errorf("%+v: %v", r, err)
+			t.Errorf("%+v: error %v, want no error", r, err)
 		}
 	}
 	r := Registration{ID: "x", Agent: "anything", HookType: "Whatever", Handler: "builtin", Target: "log",
@@ -106,7 +106,7 @@ func TestNewEntryRefusesWhatWouldNotRun(t *testing.T) {
 		r := good()
 		change(&r)
 		if e, err := NewEntry(r, HandlerFunc(nil), "global"); err == nil {
-			t.Errorf("%+v", e.Registration)
+			t.Errorf("e.Registration = %+v: got no error, want one", e.Registration)
 		}
 	}
 	if _, err := NewEntry(good(), nil, "global"); err == nil {
@@ -136,7 +136,7 @@ func TestModeFor(t *testing.T) {
 	} {
 		r := Registration{Handler: c.handler, Mode: c.mode}
 		if got := r.ModeFor(c.kind); got != c.want {
-			t.Errorf("%+v: %s", c, got)
+			t.Errorf("%+v: r.ModeFor(c.kind) = %s, want %q", c, got, c.want)
 		}
 	}
 }
@@ -151,7 +151,7 @@ func TestFailureMeans(t *testing.T) {
 	} {
 		r := Registration{Format: c.format, OnFailure: c.set}
 		if got := r.FailureMeans(); got != c.want {
-			t.Errorf("%+v: %s", c, got)
+			t.Errorf("%+v: r.FailureMeans() = %s, want %q", c, got, c.want)
 		}
 	}
 }
@@ -174,7 +174,8 @@ func TestDurationJSON(t *testing.T) {
 	} {
 		var d Duration
 		if err := json.Unmarshal([]byte(in), &d); err != nil || time.Duration(d) != want {
-			t.Errorf("%s: %s, %v", in, time.Duration(d), err)
+			t.Errorf("%s: time.Duration(d) = %s, error %v; want no error and time.Duration(d) = %v",
+				in, time.Duration(d), err, want)
 			continue
 		}
 		b, err := json.Marshal(d)
@@ -186,11 +187,12 @@ func TestDurationJSON(t *testing.T) {
 	for _, in := range []string{`"soon"`, `"30"`, `true`, `[]`, `{}`, `1e300`, `-1e300`, `""`} {
 		var d Duration
 		if err := json.Unmarshal([]byte(in), &d); err == nil || !strings.Contains(err.Error(), "timeout") {
-			t.Errorf("%s: %s, %v", in, time.Duration(d), err)
+			t.Errorf(`%s: time.Duration(d) = %s, error %v; want an error and "timeout" in err.Error()`,
+				in, time.Duration(d), err)
 		}
 	}
 	if b, _ := json.Marshal(Duration(1500 * time.Millisecond)); string(b) != `"1.5s"` {
-		t.Errorf("%s", b)
+		t.Errorf(`b = %s, want "1.5s"`, b)
 	}
 }
 
@@ -205,16 +207,16 @@ func TestRegistrationJSON(t *testing.T) {
 		t.Error("zero and false are words, not silence")
 	}
 	if b, _ := json.Marshal(r); string(b) != text {
-		t.Errorf("%s", b)
+		t.Errorf("b = %s, want %q", b, text)
 	}
 	b, _ := json.Marshal(good())
 	var keys map[string]any
 	_ = json.Unmarshal(b, &keys)
 	if want := []string{"id", "agent", "hookType", "handler", "target"}; len(keys) != len(want) {
-		t.Errorf("%s", b)
+		t.Errorf("b = %s, want len(keys) = %v", b, len(want))
 	}
 	var back Registration
 	if json.Unmarshal(b, &back); !reflect.DeepEqual(back, good()) {
-		t.Errorf("%+v", back)
+		t.Errorf("back = %+v, want %+v", back, good())
 	}
 }

@@ -74,7 +74,7 @@ func TestOpenCodeAnsweredInItsWindow(t *testing.T) {
 		t.Errorf("answered as well: %s", calls)
 	}
 	if e := h.events(t, event.PermissionResolved); len(e) != 1 || e[0].Detail != "once" {
-		t.Errorf("%+v", e)
+		t.Errorf(`e = %+v, want 1 of them and e[0].Detail = "once"`, e)
 	}
 }
 
@@ -121,7 +121,8 @@ func TestPiDialogAndRemoteRace(t *testing.T) {
 			for _, e := range h.events(t, event.PermissionResolved) {
 				told += e.Detail
 				if e.Tool == nil || e.Tool.Name != "bash" || e.Tool.CallID == "" {
-					t.Errorf("%s: %+v", c.name, e)
+					t.Errorf(`%s: e = %+v, want e.Tool other than nil, e.Tool.Name = "bash" and e.Tool.CallID not `+
+						`empty`, c.name, e)
 				}
 			}
 			if told != c.told {
@@ -161,7 +162,9 @@ func TestTextsArePutIntoSessions(t *testing.T) {
 		h.mu.Unlock()
 		if len(polls) < 2 || polls[0].Agent != c.agent || len(polls[0].Sessions) != 1 || polls[0].Sessions[0] != c.id ||
 			polls[0].Poller == "" || polls[1].Poller != polls[0].Poller {
-			t.Fatalf("%s: %+v", c.agent, polls)
+			t.Fatalf("%s: polls = %+v, want len(polls) at least 2, polls[0].Agent = %q, len(polls[0].Sessions) = 1, "+
+				"polls[0].Sessions[0] = %q, polls[0].Poller not empty and polls[1].Poller = polls[0].Poller",
+				c.agent, polls, c.agent, c.id)
 		}
 		if d := polls[1].Done; len(d) != 3 || d[0].Error != "" || d[1].Error != "" ||
 			!strings.Contains(d[2].Error, "gone") {
@@ -173,6 +176,6 @@ func TestTextsArePutIntoSessions(t *testing.T) {
 	play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_MODE=print"},
 		piEmit("session_start", step{"reason": "startup"}), got(1))
 	if len(h.polls) != 0 {
-		t.Errorf("%+v", h.polls)
+		t.Errorf("h.polls = %+v, want none", h.polls)
 	}
 }

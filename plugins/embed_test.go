@@ -52,7 +52,7 @@ func TestPluginsImportOnlyNode(t *testing.T) {
 		}
 		for _, m := range found {
 			if !strings.HasPrefix(m[1], "node:") {
-				t.Errorf("%s: %s", name, m[0])
+				t.Errorf(`%s: m[0] = %s, want m[1] that begins with "node:"`, name, m[0])
 			}
 		}
 	}
@@ -130,7 +130,7 @@ func TestSyntax(t *testing.T) {
 			t.Fatal(err)
 		}
 		if out, err := exec.Command(program, "--check", file).CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", name, err, out)
+			t.Errorf("%s: error %v, out = %s; want no error", name, err, out)
 		}
 	}
 }

@@ -316,7 +316,8 @@ func play(t testing.TB, name, dir string, o plugins.Options, env []string, steps
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v\n%s%s", err, stdout.Bytes(), stderr.Bytes())
+		t.Fatalf("error %v, stdout.Bytes() = %s, stderr.Bytes() = %s; want no error",
+			err, stdout.Bytes(), stderr.Bytes())
 	}
 	var p played
 	if err := json.Unmarshal(stdout.Bytes(), &p); err != nil {

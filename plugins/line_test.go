@@ -25,7 +25,7 @@ func runNode(t testing.TB, dir, script string, env ...string) {
 	cmd := exec.CommandContext(ctx, node(t), script)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "HOOKMUX_RUNTIME_DIR=" + dir}, env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("error %v, cmd.CombinedOutput() = %s; want no error", err, out)
 	}
 }
 

@@ -203,7 +203,8 @@ func TestOpenCodeSubagents(t *testing.T) {
 		got := h.events(t, kind)
 		if len(got) != 1 || got[0].Subagent == nil || got[0].Subagent.ID != "ses_child" ||
 			got[0].Subagent.Parent != ses || got[0].Subagent.Type == "" {
-			t.Errorf("%s: %+v", kind, got)
+			t.Errorf(`%s: got %+v, want 1 of them, got[0].Subagent other than nil, got[0].Subagent.ID = `+
+				`"ses_child", got[0].Subagent.Parent = %q and got[0].Subagent.Type not empty`, kind, got, ses)
 		}
 	}
 	if got := h.events(t, event.TurnEnd); len(got) != 1 || got[0].Session != ses || got[0].Subagent != nil {
@@ -292,7 +293,7 @@ func TestOpenCodePermissions(t *testing.T) {
 		"input":  step{"id": "per_no", "type": "bash", "sessionID": ses, "metadata": step{"command": "ls per_no"}},
 		"output": step{"status": "ask"}})
 	if _, _, out, _ := p.call(t, "ask"); out != `{"status":"deny"}` {
-		t.Error(out)
+		t.Errorf(`out = %q, want {"status":"deny"}`, out)
 	}
 }
 
@@ -393,7 +394,7 @@ func TestOpenCodeToolsOfServers(t *testing.T) {
 	s["output"] = step{"content": []step{{"type": "text", "text": "the words"}}}
 	p := play(t, "opencode", h.dir, plugins.Options{}, nil, s)
 	if _, _, out, _ := p.call(t, "mcp"); out != `{"content":[{"type":"text","text":"other words"}]}` {
-		t.Error(out)
+		t.Errorf(`out = %q, want {"content":[{"type":"text","text":"other words"}]}`, out)
 	}
 	if got := h.payload(t, "tool.execute.after", 0); got["output"].(map[string]any)["output"] != "the words" {
 		t.Errorf("reported %v", got)

@@ -179,10 +179,12 @@ func TestPiOneFinishPerTurn(t *testing.T) {
 		t.Fatalf("heard %s\nwant  %s", got, want)
 	}
 	if _, returned, _, _ := p.call(t, "kept"); returned != `{"continue":true,"entries":[{"type":"custom_message","customType":"hookmux","content":"run the tests","display":true}]}` {
-		t.Error(returned)
+		t.Errorf(`returned = %q, want `+
+			`{"continue":true,"entries":[{"type":"custom_message","customType":"hookmux","content":"run the tests","display":true}]}`,
+			returned)
 	}
 	if _, returned, _, _ := p.call(t, "let"); returned != "" {
-		t.Error(returned)
+		t.Errorf(`returned = %q, want ""`, returned)
 	}
 	ends := h.events(t, event.TurnEnd)
 	if len(ends) != 4 || ends[1].Message != "second try" || ends[1].Detail != "completed" ||

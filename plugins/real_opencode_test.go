@@ -80,7 +80,8 @@ func (s *server) post(t *testing.T, path string, body any) map[string]any {
 	defer r.Body.Close()
 	text, err := io.ReadAll(r.Body)
 	if err != nil || r.StatusCode >= 300 {
-		t.Fatalf("%s: %s %v %s", path, r.Status, err, text)
+		t.Fatalf("%s: r.Status = %s, error %v, text = %s; want no error and r.StatusCode less than 300",
+			path, r.Status, err, text)
 	}
 	var got map[string]any
 	_ = json.Unmarshal(text, &got) // some answer true
@@ -200,7 +201,8 @@ func TestRealOpenCodeServer(t *testing.T) {
 		for _, kind := range []event.Kind{event.SubagentStart, event.SubagentEnd} {
 			if got := s.events(kind); len(got) != 1 || got[0].Subagent == nil || got[0].Subagent.Parent != id ||
 				got[0].Subagent.Type != "general" {
-				t.Errorf("%s: %+v", kind, got)
+				t.Errorf(`%s: got %+v, want 1 of them, got[0].Subagent other than nil, got[0].Subagent.Parent = %q `+
+					`and got[0].Subagent.Type = "general"`, kind, got, id)
 			}
 		}
 		if s.ran("denied") {

@@ -38,7 +38,7 @@ func startTerminal(t *testing.T, s *realStage, args ...string) *terminal {
 	writeFile(t, base, "start.sh", "cd "+quote.Word(s.Project)+" && exec env -i "+quote.Line(argv)+"\n")
 	if out, err := term.do("-f", "/dev/null", "new-session", "-d", "-x", "140", "-y", "45",
 		"/bin/sh "+quote.Word(filepath.Join(base, "start.sh"))); err != nil {
-		t.Fatalf("%v %s", err, out)
+		t.Fatalf("error %v, out = %s; want no error", err, out)
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -70,7 +70,7 @@ func TestRealPiTerminal(t *testing.T) {
 	}
 	time.Sleep(300 * time.Millisecond) // the event comes before the dialog takes keys
 	if out, err := keys.do("send-keys", "Enter"); err != nil {
-		t.Fatalf("%v %s", err, out)
+		t.Fatalf(`error %v, keys.do("send-keys", "Enter") = %s; want no error`, err, out)
 	}
 	eventually(t, "the turn ends", func() bool { return len(s.events(event.TurnEnd)) == 1 })
 	if !s.ran("asked") || s.ran("denied") {

@@ -20,7 +20,7 @@ func TestPatchPaths(t *testing.T) {
 		"*** Add File: \n*** Nothing: x":                                                          nil,
 	} {
 		if got := PatchPaths(patch); !reflect.DeepEqual(got, want) {
-			t.Errorf("%q: %q", patch, got)
+			t.Errorf("%q: PatchPaths(patch) = %q, want %q", patch, got, want)
 		}
 	}
 }
@@ -59,12 +59,14 @@ func TestAnswersAreOneLine(t *testing.T) {
 				}
 				if shape == ShapeExit { // plain words
 					if !utf8.ValidString(answer.Stdout) || strings.ContainsAny(answer.Stdout, "\x00\x1b") {
-						t.Errorf("%s %s %s: %q", name, shape, verdict, answer.Stdout)
+						t.Errorf(`%s %s %s: answer.Stdout = %q, want utf8.ValidString(answer.Stdout) and not `+
+							`strings.ContainsAny(answer.Stdout, "\x00\x1b")`, name, shape, verdict, answer.Stdout)
 					}
 					continue
 				}
 				if !json.Valid([]byte(answer.Stdout)) {
-					t.Errorf("%s %s %s: %q", name, shape, verdict, answer.Stdout)
+					t.Errorf("%s %s %s: answer.Stdout = %q, want json.Valid([]byte(answer.Stdout))",
+						name, shape, verdict, answer.Stdout)
 				}
 				for _, r := range answer.Stdout {
 					if r < ' ' {
@@ -79,7 +81,8 @@ func TestAnswersAreOneLine(t *testing.T) {
 func TestNamesAreSpeakable(t *testing.T) {
 	if got := Names(); !reflect.DeepEqual(got, []string{"claude", "codebuddy", "codex", "copilot", "droid", "gemini",
 		"grok", "kimi", "opencode", "pi", "qwen"}) {
-		t.Error(got)
+		t.Errorf(`Names() = %q, want []string{"claude", "codebuddy", "codex", "copilot", "droid", "gemini", "grok", `+
+			`"kimi", "opencode", "pi", "qwen"}`, got)
 	}
 	if _, ok := Lookup("generic"); !ok {
 		t.Error("the generic reading is missing")

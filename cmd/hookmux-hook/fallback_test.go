@@ -50,7 +50,7 @@ func resultOf(t *testing.T, cmd *exec.Cmd) result {
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); cmd.ProcessState == nil {
-		t.Fatal(err)
+		t.Fatalf("error %v, want cmd.ProcessState other than nil", err)
 	}
 	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }

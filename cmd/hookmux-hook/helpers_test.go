@@ -82,7 +82,7 @@ func (w *world) spooled() []spool.Record {
 	for _, f := range files {
 		recs, skipped, err := spool.ReadFile(f.Path)
 		if err != nil || skipped > 0 {
-			w.t.Fatal(skipped, err)
+			w.t.Fatalf("skipped = %v, error %v; want no error and skipped = 0", skipped, err)
 		}
 		all = append(all, recs...)
 	}

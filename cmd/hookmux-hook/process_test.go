@@ -55,7 +55,7 @@ func program(t *testing.T) string {
 		}
 	})
 	if built.err != nil {
-		t.Fatal(built.err)
+		t.Fatalf("built.err = %v, want no error", built.err)
 	}
 	return filepath.Join(built.dir, "hookmux-hook")
 }
@@ -103,7 +103,7 @@ func TestDecidingStartsTheHub(t *testing.T) {
 		cmd.Stdin = strings.NewReader("payload")
 		out, err := cmd.Output()
 		if err != nil || string(out) != "payload" {
-			t.Fatalf("%q, %v", out, err)
+			t.Fatalf(`out = %q, error %v; want no error and string(out) = "payload"`, out, err)
 		}
 	}
 	if got := w.note("starts"); len(got) != 1 || !strings.HasSuffix(got[0], "[hub]") {
@@ -125,10 +125,10 @@ func TestObservingStartsTheHubAndLeaves(t *testing.T) {
 	cmd := w.command(agent, observed)
 	cmd.Stdin = strings.NewReader("payload")
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) != 0 {
-		t.Fatalf("%q, %v", out, err)
+		t.Fatalf("out = %q, error %v; want no error and len(out) = 0", out, err)
 	}
 	if len(w.spooled()) != 1 {
-		t.Errorf("%+v", w.spooled())
+		t.Errorf("w.spooled() = %+v, want 1 of them", w.spooled())
 	}
 	for end := time.Now().Add(20 * time.Second); !hubstart.Lives(w.dirs); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -157,7 +157,8 @@ func TestManyHooksStartOneHub(t *testing.T) {
 			// neutral answer is right as well.
 			out, err := cmd.CombinedOutput()
 			if err != nil || len(out) > 0 && string(out) != text && string(out) != neutralOf(t, event).stdout {
-				t.Errorf("%s %d: %q, %v", event, i, out, err)
+				t.Errorf("%s %d: out = %q, error %v; want no error and not len(out) > 0 && string(out) != text && "+
+					"string(out) != neutralOf(t, event).stdout", event, i, out, err)
 			}
 			if event == deciding && string(out) == text {
 				answered.Add(1)
@@ -180,14 +181,15 @@ func TestHubThatDiesIsGivenUp(t *testing.T) {
 		cmd := w.command("--on-unavailable=deny", agent, deciding, "600")
 		out, err := cmd.Output()
 		if want := denyOf(t); err != nil && want.exit == 0 || string(out) != want.stdout {
-			t.Errorf("%q, %v", out, err)
+			t.Errorf("out = %q, error %v; want not err != nil && want.exit == 0 and string(out) = %q",
+				out, err, want.stdout)
 		}
 	}
 	if got := w.note("starts"); len(got) < 3 {
 		t.Errorf("%d starts, want at least those of the first call", len(got))
 	}
 	if len(w.spooled()) != 3 {
-		t.Errorf("%+v", w.spooled())
+		t.Errorf("w.spooled() = %+v, want 3 of them", w.spooled())
 	}
 }
 
@@ -197,7 +199,7 @@ func TestStrippedEnvironmentReachesTheHub(t *testing.T) {
 	w.env = []string{"HOOKMUX_RUNTIME_DIR=" + w.dirs.Runtime} // all that a test may leave out is left out
 	out, err := w.command(agent, deciding).Output()
 	if err != nil || string(out) != w.env[0]+"\x00" {
-		t.Errorf("%q, %v", out, err)
+		t.Errorf(`out = %q, error %v; want no error and string(out) = w.env[0] + "\x00"`, out, err)
 	}
 }
 
@@ -241,7 +243,7 @@ func terminated(t *testing.T, w *world) result {
 			return result{out.String(), errs.String(), code}
 		}
 		if wait > 5*time.Second {
-			t.Fatal(err)
+			t.Fatalf("error %v, want wait at most 5 * time.Second", err)
 		}
 	}
 }
@@ -263,7 +265,7 @@ func TestNobodyReadsTheAnswer(t *testing.T) {
 	cmd := w.command(agent, deciding)
 	cmd.Stdout, cmd.Stderr = wr, wr
 	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 3 {
-		t.Errorf("%v", err)
+		t.Errorf("error %v, want cmd.ProcessState.ExitCode() = 3", err)
 	}
 }
 
@@ -281,7 +283,7 @@ func TestStdinThatNeverEnds(t *testing.T) {
 	}
 	within(t, 20*time.Second, "stdin without an end", func() {
 		if out, _ := cmd.Output(); string(out) != denyOf(t).stdout {
-			t.Errorf("%q", out)
+			t.Errorf("out = %q, want denyOf(t).stdout", out)
 		}
 	})
 }
@@ -297,7 +299,8 @@ func TestTerminal(t *testing.T) {
 	cmd.Stdin = tty
 	out, _ := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != usageExit || !strings.Contains(string(out), "usage:") {
-		t.Errorf("%d, %q", cmd.ProcessState.ExitCode(), out)
+		t.Errorf(`cmd.ProcessState.ExitCode() = %d, out = %q; want cmd.ProcessState.ExitCode() = usageExit and `+
+			`"usage:" in string(out)`, cmd.ProcessState.ExitCode(), out)
 	}
 }
 
@@ -308,6 +311,6 @@ func TestClosedStandardStreams(t *testing.T) {
 	cmd := exec.Command("/bin/sh", "-c", `exec "$0" "$@" <&- >&- 2>&-`, program(t), agent, deciding)
 	cmd.Env = w.env
 	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 4 {
-		t.Errorf("%v", err)
+		t.Errorf("error %v, want cmd.ProcessState.ExitCode() = 4", err)
 	}
 }

@@ -46,12 +46,13 @@ func TestAnswerPassesThrough(t *testing.T) {
 	})
 	payload := "\ufeff{\n \"a\": \xff\x00}\n"
 	if got := w.run(payload, agent, deciding, "100"); got != (result{"out\x00\xff", "err", 7}) {
-		t.Errorf("%+v", got)
+		t.Errorf(`w.run(payload, agent, deciding, "100") = %+v, want (result{"out\x00\xff", "err", 7})`, got)
 	}
 	r := h.requests()[0]
 	if r.Agent != agent || r.Event != deciding || string(r.Payload) != payload || r.Version != version.String ||
 		r.Truncated {
-		t.Errorf("%+v", r)
+		t.Errorf("r = %+v, want r.Agent = %q, r.Event = %q, string(r.Payload) = %q, r.Version = version.String and "+
+			"not r.Truncated", r, agent, deciding, payload)
 	}
 	if len(r.ID) != 26 {
 		t.Errorf("id %q", r.ID)
@@ -88,7 +89,8 @@ func TestDeadlines(t *testing.T) {
 	w.run("", "somebody-elses", "Thing", "rubbish", "more")
 	seen := h.requests()
 	if len(seen) != 3 || seen[0].Deadline == 0 || seen[1].Deadline != 0 || seen[2].Deadline != 0 {
-		t.Errorf("%+v", seen)
+		t.Errorf("seen = %+v, want 3 of them, seen[0].Deadline other than 0, seen[1].Deadline = 0 and "+
+			"seen[2].Deadline = 0", seen)
 	}
 }
 
@@ -98,7 +100,8 @@ func TestStationsLetGoInOrder(t *testing.T) {
 		time.Hour} {
 		c := newTiming(now, limit)
 		if !c.answerBy.Before(c.giveUp) || !c.giveUp.Before(c.last) || !c.last.Before(now.Add(limit)) {
-			t.Errorf("%v: %+v", limit, c)
+			t.Errorf("%v: c = %+v, want c.answerBy.Before(c.giveUp), c.giveUp.Before(c.last) and "+
+				"c.last.Before(now.Add(limit))", limit, c)
 		}
 		if wait := c.reachFrom(now, false).Sub(now); wait > 3*time.Second || wait > limit/2 {
 			t.Errorf("%v: waits %v for a hub", limit, wait)
@@ -115,7 +118,8 @@ func TestUsage(t *testing.T) {
 		{"--on-unavailable=maybe", agent, deciding}, {"--on-unavailable"}} {
 		got := w.run("payload", args...)
 		if got.exit != usageExit || got.stdout != "" || !strings.Contains(got.stderr, "usage: hookmux-hook") {
-			t.Errorf("%q: %+v", args, got)
+			t.Errorf(`%q: got %+v, want got.exit = usageExit, got.stdout = "" and "usage: hookmux-hook" in got.stderr`,
+				args, got)
 		}
 	}
 	// An agent that dropped our arguments must not take us for a failed hook.
@@ -123,10 +127,10 @@ func TestUsage(t *testing.T) {
 		t.Errorf("without arguments: %+v", got)
 	}
 	if got := w.run("", "--help"); got.exit != 0 || got.stdout != usage {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want got.exit = 0 and got.stdout = %q", got, usage)
 	}
 	if got := w.run("", "--version"); got != (result{"hookmux-hook " + version.String + "\n", "", 0}) {
-		t.Errorf("%+v", got)
+		t.Errorf(`w.run("", "--version") = %+v, want (result{"hookmux-hook " + version.String + "\n", "", 0})`, got)
 	}
 }
 
@@ -135,26 +139,27 @@ func TestDisabled(t *testing.T) {
 		w := newWorld(t, variable)
 		h := w.listen(func(net.Conn, frame.Request, int) {})
 		if got := w.run("payload", agent, deciding); got != neutralOf(t, deciding) {
-			t.Errorf("%s: %+v", variable, got)
+			t.Errorf(`%s: w.run("payload", agent, deciding) = %+v, want %+v`, variable, got, neutralOf(t, deciding))
 		}
 		if len(h.requests()) != 0 || len(w.spooled()) != 0 {
 			t.Errorf("%s: the event went somewhere", variable)
 		}
 	}
 	if got := disabledVariable("grok-cli.2"); got != "HOOKMUX_GROK_CLI_2_DISABLED" {
-		t.Error(got)
+		t.Errorf(`disabledVariable("grok-cli.2") = %q, want "HOOKMUX_GROK_CLI_2_DISABLED"`, got)
 	}
 }
 
 func TestNoHubObserving(t *testing.T) {
 	w := newWorld(t, "TMUX_PANE=%5")
 	if got := w.run("payload", "--on-unavailable=deny", agent, observed); got != neutralOf(t, observed) {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want %+v", got, neutralOf(t, observed))
 	}
 	recs := w.spooled()
 	if len(recs) != 1 || recs[0].Agent != agent || recs[0].Event != observed || string(recs[0].Payload) != "payload" ||
 		recs[0].Pane != "%5" || recs[0].Time.IsZero() {
-		t.Errorf("%+v", recs)
+		t.Errorf(`recs = %+v, want 1 of them, recs[0].Agent = %q, recs[0].Event = %q, string(recs[0].Payload) = `+
+			`"payload", recs[0].Pane = "%%5" and not recs[0].Time.IsZero()`, recs, agent, observed)
 	}
 }
 
@@ -163,31 +168,31 @@ func TestNoHubDeciding(t *testing.T) {
 	w := newWorld(t)
 	within(t, 10*time.Second, "no hub and no program", func() {
 		if got := w.run("payload", agent, deciding, "600"); got != neutralOf(t, deciding) {
-			t.Errorf("%+v", got)
+			t.Errorf(`w.run("payload", agent, deciding, "600") = %+v, want %+v`, got, neutralOf(t, deciding))
 		}
 	})
 	if got := w.run("", "--on-unavailable=deny", agent, deciding); got != denyOf(t) {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want %+v", got, denyOf(t))
 	}
 	if got := w.run("", "--on-unavailable", "deny", agent, deciding); got != denyOf(t) {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want %+v", got, denyOf(t))
 	}
 	if got := w.run("", "somebody-elses", "Thing"); got != (result{}) {
-		t.Errorf("%+v", got)
+		t.Errorf(`w.run("", "somebody-elses", "Thing") = %+v, want (result{})`, got)
 	}
 	if len(w.spooled()) != 4 {
-		t.Errorf("%+v", w.spooled())
+		t.Errorf("w.spooled() = %+v, want 4 of them", w.spooled())
 	}
 	w.env = append(w.env, "HOOKMUX_ON_UNAVAILABLE=deny", "HOOKMUX_DEBUG=1")
 	got := w.run("", agent, deciding)
 	if got.stdout != denyOf(t).stdout || !strings.Contains(got.stderr, "not found") {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v, want got.stdout = denyOf(t).stdout and "not found" in got.stderr`, got)
 	}
 	if got := w.run("", "--on-unavailable=neutral", agent, deciding); got.stdout != neutralOf(t, deciding).stdout {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want got.stdout = neutralOf(t, deciding).stdout", got)
 	}
 	if got := w.run("", "somebody-elses", "Thing"); got.exit != 2 || !strings.Contains(got.stderr, "can't be reached") {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v, want got.exit = 2 and "can't be reached" in got.stderr`, got)
 	}
 }
 
@@ -203,11 +208,12 @@ func TestHubDiesMeanwhile(t *testing.T) {
 		}
 	})
 	if got := w.run("payload", agent, deciding, "60"); got != (result{stdout: "at last"}) {
-		t.Errorf("%+v", got)
+		t.Errorf(`w.run("payload", agent, deciding, "60") = %+v, want (result{stdout: "at last"})`, got)
 	}
 	seen := h.requests()
 	if len(seen) != 3 || seen[0].ID != seen[1].ID || seen[1].ID != seen[2].ID || seen[2].Deadline > seen[0].Deadline {
-		t.Errorf("%+v", seen)
+		t.Errorf("seen = %+v, want 3 of them, seen[0].ID = seen[1].ID, seen[1].ID = seen[2].ID and seen[2].Deadline "+
+			"at most seen[0].Deadline", seen)
 	}
 	if len(w.spooled()) != 0 {
 		t.Error("an answered event lies in the spool")
@@ -227,7 +233,7 @@ func TestHubsComeAndGoWhileAPersonIsAsked(t *testing.T) {
 		_, _ = conn.Write(frame.AppendReply(nil, &frame.Reply{ID: r.ID, Stdout: []byte("at last")}))
 	})
 	if got := w.run("payload", agent, deciding, "60"); got.stdout != "at last" {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v, want got.stdout = "at last"`, got)
 	}
 	seen := h.requests()
 	if len(seen) != hubs || seen[0].ID != seen[hubs-1].ID {
@@ -239,7 +245,7 @@ func TestHubDiesObserving(t *testing.T) {
 	w := newWorld(t)
 	h := w.listen(func(net.Conn, frame.Request, int) {})
 	if got := w.run("payload", agent, observed); got != neutralOf(t, observed) {
-		t.Errorf("%+v", got)
+		t.Errorf(`w.run("payload", agent, observed) = %+v, want %+v`, got, neutralOf(t, observed))
 	}
 	seen, recs := h.requests(), w.spooled()
 	if len(seen) != 1 || len(recs) != 1 || recs[0].ID != seen[0].ID {
@@ -255,7 +261,8 @@ func TestGarbageReplies(t *testing.T) {
 		w := newWorld(t)
 		h := w.listen(func(conn net.Conn, _ frame.Request, _ int) { _, _ = conn.Write([]byte(garbage)) })
 		if got := w.run("payload", agent, deciding, "60"); got != neutralOf(t, deciding) {
-			t.Errorf("%.20q: %+v", garbage, got)
+			t.Errorf(`%.20q: w.run("payload", agent, deciding, "60") = %+v, want %+v`,
+				garbage, got, neutralOf(t, deciding))
 		}
 		if n := len(h.requests()); n != maxSends {
 			t.Errorf("%.20q: asked %d times", garbage, n)
@@ -271,12 +278,12 @@ func TestSilentHub(t *testing.T) {
 	w.listen(func(conn net.Conn, _ frame.Request, _ int) { untilClosed(conn) })
 	within(t, 20*time.Second, "a silent hub", func() {
 		if got := w.run("payload", agent, deciding, "0.4"); got != neutralOf(t, deciding) {
-			t.Errorf("%+v", got)
+			t.Errorf(`w.run("payload", agent, deciding, "0.4") = %+v, want %+v`, got, neutralOf(t, deciding))
 		}
 	})
 	within(t, 20*time.Second, "a silent hub", func() {
 		if got := w.run("payload", agent, observed, "1"); got != neutralOf(t, observed) {
-			t.Errorf("%+v", got)
+			t.Errorf(`w.run("payload", agent, observed, "1") = %+v, want %+v`, got, neutralOf(t, observed))
 		}
 	})
 	left := w.spooled()
@@ -307,12 +314,12 @@ func TestHubThatDoesNotAccept(t *testing.T) {
 	for _, event := range []string{deciding, observed} {
 		within(t, 20*time.Second, "a full queue", func() {
 			if got := w.run("payload", agent, event, "1.2"); got != neutralOf(t, event) {
-				t.Errorf("%+v", got)
+				t.Errorf(`w.run("payload", agent, event, "1.2") = %+v, want %+v`, got, neutralOf(t, event))
 			}
 		})
 	}
 	if len(w.spooled()) != 2 {
-		t.Errorf("%+v", w.spooled())
+		t.Errorf("w.spooled() = %+v, want 2 of them", w.spooled())
 	}
 }
 
@@ -381,7 +388,7 @@ func TestBrokenOffPayloadIsCut(t *testing.T) {
 		runClient([]string{agent, deciding}, w.env, in, &out, &out)
 	}
 	if seen := h.requests(); len(seen) != 2 || seen[0].Truncated || !seen[1].Truncated {
-		t.Errorf("%+v", seen)
+		t.Errorf("seen = %+v, want 2 of them, not seen[0].Truncated and seen[1].Truncated", seen)
 	}
 }
 

@@ -55,7 +55,7 @@ func TestStaysUntilRead(t *testing.T) {
 			got := make([]byte, 100)
 			n, err := r.Read(got)
 			if string(got[:n]) != "the answer" || err != nil {
-				t.Errorf("%q, %v", got[:n], err)
+				t.Errorf(`got[:n] = %q, error %v; want string(got[:n]) = "the answer" and no error`, got[:n], err)
 			}
 			if c.stays {
 				if err := <-ended; err != nil {

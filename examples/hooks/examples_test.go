@@ -196,10 +196,10 @@ func TestCIWebhook(t *testing.T) {
 		}
 		s.eventually("the server answers", func() bool { code, _ := post("no json"); return code == 400 })
 		if _, said := post(`{"status":"failed","text":"TestLogin broke"}`); said != "told 1 sessions\n" {
-			t.Errorf("%s: %q", name, said)
+			t.Errorf(`%s: said = %q, want "told 1 sessions\n"`, name, said)
 		}
 		if _, said := post(`{"status":"failed","cwd":"/elsewhere"}`); said != "told 0 sessions\n" {
-			t.Errorf("%s: %q", name, said)
+			t.Errorf(`%s: said = %q, want "told 0 sessions\n"`, name, said)
 		}
 		s.eventually("the session hears of it", func() bool {
 			return strings.Contains(s.words(),

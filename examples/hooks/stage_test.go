@@ -174,12 +174,12 @@ func (s *stage) put(ev *event.Event) event.Decision {
 	d, err := s.module.Handle(ctx, &hook.Call{Event: ev, Hook: &hook.Registration{ID: "x"},
 		Carries: s.catalogue.CarriesFor(ev)})
 	if err != nil {
-		s.t.Fatalf("%s %s: %v", ev.Agent, ev.Native, err)
+		s.t.Fatalf("%s %s: error %v, want no error", ev.Agent, ev.Native, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.problems {
-		s.t.Errorf("%s %s: %s", ev.Agent, ev.Native, p.Error())
+		s.t.Errorf("%s %s: problem %v, want none", ev.Agent, ev.Native, p)
 	}
 	return d.Settled()
 }

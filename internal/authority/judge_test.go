@@ -31,7 +31,7 @@ func TestReportAndReadLookAtNobody(t *testing.T) {
 	table := proctest.New(system(sshLogin(agent(60, tool(ask())))))
 	for _, class := range []authority.Class{authority.Report, authority.Read} {
 		if v := judgeOf(table).May(class, table.Cred(me), func() []string { return []string{"ACMECODE=1"} }); !v.OK {
-			t.Errorf("%s: %s", class, v.Reason)
+			t.Errorf("%s: v.Reason = %s, want v.OK", class, v.Reason)
 		}
 	}
 	if table.Looked() != 0 {
@@ -95,7 +95,7 @@ func TestPeerEnvironmentSpeaksAgainst(t *testing.T) {
 	} {
 		v := judgeOf(table).May(authority.Decide, table.Cred(me), func() []string { return []string{"HOME=/", c.env} })
 		if v.Agent != c.agent || v.OK != (c.agent == "") {
-			t.Errorf("%s: %+v", c.env, v)
+			t.Errorf(`%s: v = %+v, want v.Agent = %q and v.OK = (c.agent == "")`, c.env, v, c.agent)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func TestPeerThatHandedOnItsSocket(t *testing.T) {
 	}
 	cred.At = p.Start
 	if v := judgeOf(table).May(authority.Decide, cred, nil); !v.OK {
-		t.Error(v.Reason)
+		t.Errorf("v.Reason = %q, want v.OK", v.Reason)
 	}
 	if v := judgeOf(table).May(authority.Decide, proc.Cred{UID: user}, nil); v.OK || v.Cause != authority.Invisible {
 		t.Errorf("a peer that cannot be seen: %+v", v)

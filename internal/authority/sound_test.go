@@ -49,7 +49,8 @@ func TestConsoles(t *testing.T) {
 		"tty1": false, "/dev/char/9:9": false,
 	} {
 		if got := isConsole(tty); got != (want && runtime.GOOS != "darwin" || tty == "/dev/console") {
-			t.Errorf("%q: %v", tty, got)
+			t.Errorf(`%q: isConsole(tty) = %v, want (want && runtime.GOOS != "darwin" || tty == "/dev/console")`,
+				tty, got)
 		}
 	}
 }

@@ -103,6 +103,6 @@ func TestManPages(t *testing.T) {
 	cmd := exec.Command(groff, "-man", "-Tutf8", "-ww", "-z")
 	cmd.Stdin = strings.NewReader(all.String())
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
-		t.Errorf("%v %s", err, out)
+		t.Errorf("error %v, out = %s; want no error and no out", err, out)
 	}
 }

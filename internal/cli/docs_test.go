@@ -48,7 +48,7 @@ func TestLinksInThePages(t *testing.T) {
 	for _, page := range pages(t) {
 		for _, m := range link.FindAllStringSubmatch(page.text, -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(page.name), m[1])); err != nil {
-				t.Errorf("%s: %v", page.name, err)
+				t.Errorf("%s: error %v, want no error", page.name, err)
 			}
 		}
 	}

@@ -79,7 +79,7 @@ func (s *killStorm) run() {
 		stop := s.watch()
 		defer stop()
 	} else if out, err := s.program("hookmux", "away").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf(`%v: s.program("hookmux", "away").CombinedOutput() = %s, want no error`, err, out)
 	}
 	var work, people sync.WaitGroup
 	var done atomic.Bool
@@ -117,7 +117,7 @@ func (s *killStorm) run() {
 	people.Wait()
 	// the last one may have been stopped
 	if out, err := s.program("hookmux", "hub", "start").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("%v: out = %s, want no error", err, out)
 	}
 	if list, err := s.c.Requests(context.Background(), false); err != nil || len(list) != 0 {
 		t.Errorf("%d requests still wait, %v", len(list), err)
@@ -149,7 +149,7 @@ func (s *killStorm) watch() (stop func()) {
 	}
 	line := make([]byte, 4096)
 	if n, err := out.Read(line); err != nil || !strings.Contains(string(line[:n]), `"attached":true`) {
-		s.t.Fatalf("%s %v", line[:n], err)
+		s.t.Fatalf(`line[:n] = %s, error %v; want no error and "attached":true in string(line[:n])`, line[:n], err)
 	}
 	drained := make(chan struct{})
 	go func() {
@@ -200,7 +200,7 @@ func (s *killStorm) hook(i int) {
 		s.t.Logf("%s: %s", session, why.String())
 	}
 	if err != nil {
-		s.t.Errorf("%s: %v", session, err)
+		s.t.Errorf("%s: error %v, want no error", session, err)
 	}
 }
 
@@ -232,7 +232,7 @@ func (s *killStorm) compare(book string) {
 	for line := range strings.Lines(string(b)) {
 		var r ledger.Record
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			s.t.Errorf("%s: %v", line, err) // each is written with one write
+			s.t.Errorf("%s: error %v, want no error", line, err) // each is written with one write
 		}
 		record[r.Session] = append(record[r.Session], r.Verdict)
 	}

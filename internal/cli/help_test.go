@@ -81,7 +81,7 @@ func TestExamples(t *testing.T) {
 			}
 			target, rest, err := root.Find(words)
 			if err != nil {
-				t.Errorf("%v: %v", words, err)
+				t.Errorf("%v: error %v, want no error", words, err)
 				return true
 			}
 			if target.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {

@@ -65,7 +65,7 @@ func TestParallelAdds(t *testing.T) {
 		}
 		var content struct{ Hooks []struct{ ID string } }
 		if err := json.Unmarshal(b, &content); err != nil {
-			t.Fatalf("%s: %v", file, err)
+			t.Fatalf("%s: error %v, want no error", file, err)
 		}
 		for _, one := range content.Hooks {
 			ids[one.ID] = true

@@ -43,7 +43,7 @@ func TestPopupKey(t *testing.T) {
 		t.Helper()
 		out, err := run(name, args...)
 		if err != nil {
-			t.Fatalf("%s %v: %v: %s", name, args, err, out)
+			t.Fatalf("%s %v: %v: out = %s, want no error", name, args, err, out)
 		}
 		return out
 	}

@@ -95,7 +95,7 @@ var buildHookClient = func() func(*testing.T) {
 			failed = programs.Build(filepath.Dir(hookmux), programs.Options{Names: []string{"hookmux-hook"}})
 		})
 		if failed != nil {
-			t.Fatal(failed)
+			t.Fatalf("error %v, want no error", failed)
 		}
 	}
 }()

@@ -321,7 +321,7 @@ func (u *upgraded) feed(stdin, name string, args ...string) (output string, code
 	cmd.Env, cmd.Dir, cmd.Stdin = u.env, u.work, strings.NewReader(stdin)
 	text, err := cmd.CombinedOutput()
 	if err != nil && cmd.ProcessState == nil {
-		u.t.Fatal(err)
+		u.t.Fatalf("error %v, want not err != nil && cmd.ProcessState == nil", err)
 	}
 	return string(text), cmd.ProcessState.ExitCode()
 }

@@ -28,7 +28,8 @@ func TestTrustHashesEqualTheRealOnes(t *testing.T) {
 			h.Timeout = defaults[v.Event]
 		}
 		if h.canonical() != v.Canonical || h.Hash() != v.Hash {
-			t.Errorf("%s: %s\n%s", v.Event, h.canonical(), h.Hash())
+			t.Errorf("%s: h.canonical() = %s, h.Hash() = %s; want h.canonical() = %q and h.Hash() = %q",
+				v.Event, h.canonical(), h.Hash(), v.Canonical, v.Hash)
 		}
 	}
 
@@ -53,7 +54,7 @@ func TestTrustHashesEqualTheRealOnes(t *testing.T) {
 		h := Hook{Event: native, Matcher: v.Matcher, Command: v.Command, Timeout: v.TimeoutSec, Async: v.Async,
 			StatusMessage: v.StatusMessage}
 		if h.Hash() != v.Hash {
-			t.Errorf("%s: %s", v.Key, h.canonical())
+			t.Errorf("%s: h.canonical() = %s, want h.Hash() = %q", v.Key, h.canonical(), v.Hash)
 		}
 		if !strings.Contains(v.Key, ":"+snake(native)+":") {
 			t.Errorf("%s: snake(%s) = %s", v.Key, native, snake(native))

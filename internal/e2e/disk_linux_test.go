@@ -44,7 +44,8 @@ func TestAFullDisk(t *testing.T) {
 			Payload: []byte(before("s", "make deploy "+big)), Deadline: patience}
 		reply, err := w.send(&r)
 		if err != nil || !strings.Contains(string(reply.Stdout), "no deploys today") {
-			t.Fatalf("%d: %q %v", i, reply.Stdout, err)
+			t.Fatalf(`%d: reply.Stdout = %q, error %v; want no error and "no deploys today" in string(reply.Stdout)`,
+				i, reply.Stdout, err)
 		}
 	}
 	w.eventually("it is shown", func() bool { return len(w.info().Problems) > 0 })

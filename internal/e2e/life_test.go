@@ -26,10 +26,10 @@ func TestAHookStartsTheHubAndIsAnswered(t *testing.T) {
 	w.guard("")
 	got := w.mustCall(w.env, "PreToolUse", before("s", "make deploy"))
 	if !got.denies() || !strings.Contains(got.stdout, "no deploys today") || got.exit != 0 {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v, want got.denies(), "no deploys today" in got.stdout and got.exit = 0`, got)
 	}
 	if got := w.mustCall(w.env, "PreToolUse", before("s", "make test")); got != (answer{}) {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want (answer{})", got)
 	}
 	if n := w.started(); n != 1 {
 		t.Errorf("%d hubs came up", n)
@@ -101,7 +101,7 @@ func TestTwoHundredHooksStartOneHub(t *testing.T) {
 				event, payload = "Notification", note(fmt.Sprint("s", i))
 			}
 			if got, err := w.call(w.env, event, payload); err != nil || got != (answer{}) {
-				t.Errorf("%d: %+v %v", i, got, err)
+				t.Errorf("%d: w.call(w.env, event, payload) = %+v, error %v; want no error and (answer{})", i, got, err)
 			}
 		}()
 	}
@@ -350,7 +350,7 @@ func TestHooksThatCallHooksEnd(t *testing.T) {
 						`/payload.json > /dev/null"`+
 						more+`}]}`)
 				if got := w.mustCall(w.env, "PreToolUse", before("outside", "x")); got.exit != 0 {
-					t.Errorf("%+v", got)
+					t.Errorf("got %+v, want got.exit = 0", got)
 				}
 				w.settle()
 				_, sessions := w.stored()

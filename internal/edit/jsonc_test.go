@@ -226,7 +226,7 @@ func TestInAndOutAgainIsTheSame(t *testing.T) {
 		src := document(t)
 		d, err := Parse(src)
 		if err != nil {
-			t.Fatalf("%q: %v", src, err)
+			t.Fatalf("%q: error %v, want no error", src, err)
 		}
 		objects, arrays := paths(d, nil)
 		value := rapid.SampledFrom([]any{1, "x", []any{}, map[string]any{"k": []any{1, map[string]any{"l": 2}}}}).Draw(
@@ -306,7 +306,7 @@ func FuzzSetRemove(f *testing.F) {
 			return
 		}
 		if out, err := Remove(in, []string{"\x00new"}); err != nil || !bytes.Equal(out, src) {
-			t.Fatalf("%q → %q → %q, %v", src, in, out, err)
+			t.Fatalf("src = %q, in = %q, out = %q, error %v; want no error and out = %q", src, in, out, err, src)
 		}
 	})
 }

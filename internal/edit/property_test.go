@@ -358,7 +358,8 @@ func FuzzFormats(f *testing.F) {
 			}
 			out, err := format.Prune(in, at, 0)
 			if err != nil || !bytes.Equal(out, src) {
-				t.Fatalf("%T: %q → %q → %q, %v", format, src, in, out, err)
+				t.Fatalf("%T: src = %q, in = %q, out = %q, error %v; want no error and out = %q",
+					format, src, in, out, err, src)
 			}
 			for _, key := range d.Keys() {
 				format.Remove(src, []string{key})

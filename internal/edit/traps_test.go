@@ -84,7 +84,7 @@ func TestInlineFeaturesTableIsDefinedTwice(t *testing.T) {
 		t.Fatalf("%q, %v; want %q", in, err, want)
 	}
 	if out, err := TOML.Remove(in, []string{"features", "hooks"}); err != nil || string(out) != src {
-		t.Errorf("%q, %v", out, err)
+		t.Errorf("out = %q, error %v; want no error and string(out) = %q", out, err, src)
 	}
 	in, err = TOML.Set([]byte("features.web = true\n"), []string{"features", "hooks"}, true)
 	if want := "features.web = true\nfeatures.hooks = true\n"; err != nil || string(in) != want {
@@ -100,7 +100,7 @@ func TestEmptiedFeaturesTableStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, err := TOML.Prune(in, at, 0); err != nil || string(out) != src {
-		t.Errorf("%q → %q, %v", in, out, err)
+		t.Errorf("in = %q, out = %q, error %v; want no error and string(out) = %q", in, out, err, src)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestTrustKeysWithDotsAreTornApart(t *testing.T) {
 		t.Fatalf("%q, %v; want %q", in, err, want)
 	}
 	if out, err := TOML.Prune(in, at, 2); err != nil || string(out) != src {
-		t.Errorf("%q, %v", out, err)
+		t.Errorf("out = %q, error %v; want no error and string(out) = %q", out, err, src)
 	}
 }
 
@@ -166,7 +166,7 @@ func TestRemovingOursShiftsTheOthers(t *testing.T) {
 func TestFormatsByName(t *testing.T) {
 	for name, want := range map[string]Format{"json": JSON, "yaml": YAML, "toml": TOML} {
 		if f, err := For(name); err != nil || f != want {
-			t.Errorf("%s: %v, %v", name, f, err)
+			t.Errorf("%s: f = %v, error %v; want no error and f = %v", name, f, err, want)
 		}
 	}
 	if _, err := For("ini"); err == nil {
@@ -202,7 +202,7 @@ func TestSamplesAreReadable(t *testing.T) {
 	for f, texts := range samples(t) {
 		for _, text := range texts {
 			if _, err := f.Parse(text); err != nil {
-				t.Errorf("%.30q…: %v", text, err)
+				t.Errorf("%.30q…: error %v, want no error", text, err)
 			}
 		}
 	}

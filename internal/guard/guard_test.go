@@ -180,10 +180,10 @@ func TestNewAndList(t *testing.T) {
 	for _, info := range List() {
 		g, err := New(info.Name, Options{Ask: true})
 		if err != nil || g.Name() != info.Name || !g.Ask() {
-			t.Errorf("%s: %v", info.Name, err)
+			t.Errorf("%s: error %v, want no error, g.Name() = %q and g.Ask()", info.Name, err, info.Name)
 		}
 		if info.DefaultOn != (info.Name == OwnFiles) || info.What == "" {
-			t.Errorf("%+v", info)
+			t.Errorf("info = %+v, want info.DefaultOn = (info.Name == OwnFiles) and info.What not empty", info)
 		}
 		for _, r := range info.Rules {
 			if seen[r.ID] || !strings.HasPrefix(r.ID, info.Name+".") || r.What == "" {
@@ -201,7 +201,8 @@ func TestMessageIsOneLine(t *testing.T) {
 			m := Message(f)
 			if strings.ContainsAny(m, "\n\r") || !strings.Contains(m, f.Rule) || !strings.Contains(m,
 				"hookmux guard allow "+f.Rule+" --once") {
-				t.Fatalf("%q", m)
+				t.Fatalf(`m = %q, want not strings.ContainsAny(m, "\n\r"), %q in it and "hookmux guard allow " + `+
+					`f.Rule + " --once" in it`, m, f.Rule)
 			}
 		}
 	}
@@ -212,10 +213,11 @@ func TestExplain(t *testing.T) {
 	e := Explain(`sudo bash -c "rm -rf ~"`, call, allGuards())
 	if len(e.Runs) != 1 || e.Runs[0].Program != "rm" || strings.Join(e.Runs[0].Via, ",") != "sudo,bash -c" ||
 		!hasRule(e.Findings, "destructive.rm-broad") || len(e.Messages) != len(e.Findings) {
-		t.Errorf("%+v", e)
+		t.Errorf(`e = %+v, want len(e.Runs) = 1, e.Runs[0].Program = "rm", strings.Join(e.Runs[0].Via, ",") = `+
+			`"sudo,bash -c", hasRule(e.Findings, "destructive.rm-broad") and len(e.Messages) = len(e.Findings)`, e)
 	}
 	if e := Explain(`echo "x`, call, allGuards()); e.Error == "" || len(e.Findings) != 0 {
-		t.Errorf("%+v", e)
+		t.Errorf("e = %+v, want e.Error not empty and len(e.Findings) = 0", e)
 	}
 }
 

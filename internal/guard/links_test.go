@@ -102,12 +102,12 @@ func TestHubProcess(t *testing.T) {
 	} {
 		got := g.Check(shellCall(cmd))
 		if bad != hasRule(got, "own-files.hub") {
-			t.Errorf("%q: %v", cmd, got)
+			t.Errorf("%q: got %+v, want bad = %v", cmd, got, hasRule(got, "own-files.hub"))
 		}
 	}
 	// Without the number every kill is like any other.
 	if got := NewOwnFiles(Options{}).Check(shellCall("kill 4242")); len(got) > 0 {
-		t.Errorf("%v", got)
+		t.Errorf("got %+v, want none", got)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestFileToolsAndPrograms(t *testing.T) {
 			Project: "/home/dev/app",
 			Home:    "/home/dev"})
 		if bad != hasRule(got, "own-files.write") {
-			t.Errorf("%s: %v", p, got)
+			t.Errorf("%s: got %+v, want bad = %v", p, got, hasRule(got, "own-files.write"))
 		}
 	}
 	got := own.Check(Call{ToolKind: "mcp", ToolName: "delete_directory", Input: []byte(`{"path":".claude"}`),

@@ -33,7 +33,7 @@ func builtinCall(id string) *hook.Call {
 func TestBuiltinRegistry(t *testing.T) {
 	b := NewBuiltins(Deps{StateDir: t.TempDir()})
 	if got := b.Names(); !reflect.DeepEqual(got, []string{"log", "session-capture", "trace"}) {
-		t.Error(got)
+		t.Errorf(`b.Names() = %q, want []string{"log", "session-capture", "trace"}`, got)
 	}
 	deny := hook.HandlerFunc(func(context.Context, *hook.Call) (event.Decision, error) {
 		return event.Decision{Verdict: event.Deny}, nil
@@ -51,7 +51,7 @@ func TestBuiltinRegistry(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d, _ := h.Handle(context.Background(), builtinCall("x")); d.Verdict != event.Deny {
-		t.Errorf("%+v", d)
+		t.Errorf("d = %+v, want d.Verdict = event.Deny", d)
 	}
 	if b.Describe("mine") != "says no" || b.Describe("log") == "" || b.Describe("nope") != "" {
 		t.Error("descriptions")
@@ -102,13 +102,14 @@ func TestLogKeepsTheWholeRedactedPayload(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Agent != "grok" || got.HookType != "PreToolUse" || got.Data.Name != "sh" || got.Raw["a"] != 1.0 {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v, want got.Agent = "grok", got.HookType = "PreToolUse", got.Data.Name = "sh" and `+
+			`got.Raw["a"] = 1.0`, got)
 	}
 	if bytes.Contains(lines[0], []byte("hunter2")) {
 		t.Errorf("secret kept: %s", lines[0])
 	}
 	if info, _ := os.Stat(filepath.Join(dir, hookLogName)); info.Mode().Perm() != 0o600 {
-		t.Error(info.Mode())
+		t.Errorf("info.Mode() = %v, want info.Mode().Perm() = 0o600", info.Mode())
 	}
 }
 
@@ -138,7 +139,7 @@ func TestLineFileRotates(t *testing.T) {
 	}
 	names, _ := filepath.Glob(f.path + "*")
 	if len(names) != rotateKept {
-		t.Fatal(names)
+		t.Fatalf("names = %q, want rotateKept of them", names)
 	}
 	for _, name := range names {
 		info, _ := os.Stat(name)
@@ -148,7 +149,7 @@ func TestLineFileRotates(t *testing.T) {
 	}
 	last := readLines(t, f.path)
 	if got := string(last[len(last)-1]); !strings.HasSuffix(got, string(rune('a'+39%26))+`"`) {
-		t.Error(got)
+		t.Errorf(`last[len(last)-1] = %q, want one that ends with "n\""`, got)
 	}
 	if err := (&lineFile{path: filepath.Join(f.path, "below", "a", "file")}).appendLine([]byte("{}")); err == nil {
 		t.Error("no error for an impossible place")
@@ -164,12 +165,12 @@ func TestSessionCapture(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d, err := h.Handle(context.Background(), builtinCall("x")); err != nil || !d.Empty() {
-			t.Fatal(d, err)
+			t.Fatalf("d = %+v, error %v; want no error and d.Empty()", d, err)
 		}
 	}
 	lines := readLines(t, filepath.Join(dir, sessionsName))
 	if len(lines) != 2 {
-		t.Fatal(len(lines))
+		t.Fatalf("len(lines) = %v, want 2", len(lines))
 	}
 	var got map[string]string
 	if err := json.Unmarshal(lines[0], &got); err != nil {
@@ -194,10 +195,11 @@ func TestTraceReports(t *testing.T) {
 	call.Event.Tool.Commands = []string{"echo\n" + strings.Repeat("ü", 200)}
 	d, err := h.Handle(context.Background(), call)
 	if err != nil || !d.Empty() {
-		t.Fatal(d, err)
+		t.Fatalf("d = %+v, error %v; want no error and d.Empty()", d, err)
 	}
 	if id != "tr" || !strings.HasPrefix(text, "grok PreToolUse (tool.before) s1 sh · echo ü") ||
 		strings.Contains(text, "\n") || len(text) > 300 {
-		t.Errorf("%s: %s", id, text)
+		t.Errorf(`%s: text = %s, want id = "tr", one that begins with "grok PreToolUse (tool.before) s1 sh · echo `+
+			`ü", no "\n" in it and len(text) at most 300`, id, text)
 	}
 }

@@ -63,7 +63,7 @@ func TestClaudeInputOfATool(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got.Event != "PreToolUse" || got.Session != "s" || got.Mode != "default" {
-				t.Errorf("%+v", got)
+				t.Errorf(`got %+v, want got.Event = "PreToolUse", got.Session = "s" and got.Mode = "default"`, got)
 			}
 			if s := got.Name + " " + string(got.Input); s != c.want {
 				t.Errorf("got  %s\nwant %s", s, c.want)

@@ -133,14 +133,14 @@ func TestCommandAnswers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	if d, err := b.run(t, ceiling, "true"); err != nil || !d.Empty() {
-		t.Error(d, err)
+		t.Errorf("d = %+v, error %v; want no error and d.Empty()", d, err)
 	}
 	d, err := b.run(t, ceiling, `echo "no prod deploys" >&2; exit 2`)
 	if err != nil || d.Verdict != event.Deny || d.Reason != "no prod deploys" {
-		t.Error(d, err)
+		t.Errorf(`d = %+v, error %v; want no error, d.Verdict = event.Deny and d.Reason = "no prod deploys"`, d, err)
 	}
 	if d, err = b.run(t, ceiling, `echo '{"decision":"allow"}'`); err != nil || d.Verdict != event.Allow {
-		t.Error(d, err)
+		t.Errorf("d = %+v, error %v; want no error and d.Verdict = event.Allow", d, err)
 	}
 	_, err = b.run(t, ceiling, `echo first >&2; echo broken >&2; exit 3`)
 	wantError(t, err, "exit status 3: broken")
@@ -205,14 +205,14 @@ func TestCwdThatIsGone(t *testing.T) {
 	b := newBench(t)
 	b.call.Event.Cwd = filepath.Join(b.dir, "gone")
 	if d, err := b.run(t, ceiling, `pwd`); err != nil || d.Context != "/" {
-		t.Error(d, err)
+		t.Errorf(`d = %+v, error %v; want no error and d.Context = "/"`, d, err)
 	}
 	b.call.Project = b.dir
 	if d, err := b.run(t, ceiling, `pwd`); err != nil || d.Context != b.dir {
-		t.Error(d, err)
+		t.Errorf("d = %+v, error %v; want no error and d.Context = b.dir", d, err)
 	}
 	if len(b.notes) != 2 || !strings.Contains(b.notes[0], "gone") {
-		t.Error(b.notes)
+		t.Errorf(`b.notes = %q, want 2 of them and "gone" in b.notes[0]`, b.notes)
 	}
 }
 
@@ -221,7 +221,7 @@ func TestForksAndExits(t *testing.T) {
 	b := newBench(t)
 	d, err := b.run(t, ceiling, `sleep 30 & echo $! > pid; echo hello`)
 	if err != nil || d.Context != "hello" {
-		t.Error(d, err)
+		t.Errorf(`d = %+v, error %v; want no error and d.Context = "hello"`, d, err)
 	}
 	// What a hook leaves running on purpose is left alone.
 	data, _ := os.ReadFile(filepath.Join(b.dir, "pid"))
@@ -242,7 +242,7 @@ func TestPrintsALot(t *testing.T) {
 	wantError(t, err, "more than 1 MiB on stdout: the end")
 	d, err := b.run(t, ceiling, `head -c 1000000 /dev/zero | tr '\0' x`)
 	if err != nil || len(d.Context) != 1000000 {
-		t.Error(len(d.Context), err)
+		t.Errorf("len(d.Context) = %v, error %v; want no error and len(d.Context) = 1000000", len(d.Context), err)
 	}
 	_, err = b.run(t, ceiling, `head -c 3000000 /dev/zero | tr '\0' x >&2; echo >&2; echo last >&2; exit 7`)
 	wantError(t, err, "exit status 7: last")
@@ -308,7 +308,7 @@ func TestClosesStdoutEarly(t *testing.T) {
 	b := newBench(t)
 	d, err := b.run(t, ceiling, `echo note; exec >&- 2>&-; sleep 0.1; exit 0`)
 	if err != nil || d.Context != "note" {
-		t.Error(d, err)
+		t.Errorf(`d = %+v, error %v; want no error and d.Context = "note"`, d, err)
 	}
 	_, err = b.run(t, 300*time.Millisecond, `exec >&- 2>&-; exec sleep 30`)
 	wantError(t, err, "no answer within")
@@ -367,7 +367,7 @@ func TestClaudeFormat(t *testing.T) {
 		answer(`"permissionDecision":"allow","updatedInput":{"command":"pwd"},"additionalContext":"c"`))
 	if want := (event.Decision{Verdict: event.Modify, Allowed: true, Input: json.RawMessage(`{"command":"pwd"}`),
 		Context: "c"}); err != nil || !reflect.DeepEqual(d, want) {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("d = %+v, error %v; want no error and d = %+v", d, err, want)
 	}
 	if in, _ := os.ReadFile(filepath.Join(b.dir, "in.json")); !bytes.Contains(in,
 		[]byte(`"tool_name":"Bash","tool_input":{"command":"ls"}`)) {
@@ -387,7 +387,7 @@ func TestClaudeFormat(t *testing.T) {
 	tool.Input = json.RawMessage(`{"commands":["one","two","three"]}`)
 	d, err = claude(`grep -q '"command":"two"' && { echo "not two" >&2; exit 2; }; echo x >> runs; exit 0`)
 	if err != nil || d.Verdict != event.Deny || d.Reason != "not two" {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf(`d = %+v, error %v; want no error, d.Verdict = event.Deny and d.Reason = "not two"`, d, err)
 	}
 	if runs, _ := os.ReadFile(filepath.Join(b.dir, "runs")); string(runs) != "x\n" {
 		t.Errorf("runs: %q", runs)
@@ -395,7 +395,7 @@ func TestClaudeFormat(t *testing.T) {
 	d, err = claude(`n=$(sed 's/.*"command":"\([a-z]*\)".*/\1/'); ` +
 		`printf '{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"safe %s"}}}' "$n"`)
 	if want := `{"commands":["safe one","safe two","safe three"]}`; err != nil || string(d.Input) != want || d.Allowed {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("d = %+v, error %v; want no error, string(d.Input) = %q and not d.Allowed", d, err, want)
 	}
 	d, err = claude(`grep -q '"command":"two"' || ` + answer(`"permissionDecision":"allow"`))
 	if err != nil || d.Verdict != event.None {
@@ -409,17 +409,17 @@ func TestClaudeFormat(t *testing.T) {
 	tool.Commands = strings.Fields("a b c d e f g h i j")
 	d, err = claude(`grep -q '"command":"h\\ni\\nj"' && exit 2; exit 0`)
 	if err != nil || d.Verdict != event.Deny {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("d = %+v, error %v; want no error and d.Verdict = event.Deny", d, err)
 	}
 	tool.Kind, tool.Writes = event.FileEdit, tool.Commands
 	_, err = claude(`true`)
 	wantError(t, err, "2 more files")
 	if d, err = claude(`grep -q '"file_path":"c"' && exit 2; exit 0`); err != nil || d.Verdict != event.Deny {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("d = %+v, error %v; want no error and d.Verdict = event.Deny", d, err)
 	}
 	b.call.Event.Kind = event.ToolAfter
 	if d, err = claude(`true`); err != nil || !d.Empty() {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("d = %+v, error %v; want no error and d.Empty()", d, err)
 	}
 }
 
@@ -432,7 +432,7 @@ func TestClaudeFormatOnClaude(t *testing.T) {
 	d, err := b.handle(t, ceiling, hook.Registration{Handler: "command", Format: hook.Claude,
 		Target: `cat > in.json; echo "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"updatedInput\":{\"command\":\"ls\",\"dir\":\"$CLAUDE_PROJECT_DIR\"}}}"`})
 	if want := `{"dir":"/its/own"}`; err != nil || string(d.Input) != want || d.Verdict != event.Modify {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("d = %+v, error %v; want no error, string(d.Input) = %q and d.Verdict = event.Modify", d, err, want)
 	}
 	if in, _ := os.ReadFile(filepath.Join(b.dir, "in.json")); !bytes.Equal(in, ev.Raw) {
 		t.Errorf("stdin: %s", in)

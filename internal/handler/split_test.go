@@ -21,7 +21,7 @@ func TestSplit(t *testing.T) {
 	} {
 		words, err := Split(line)
 		if err != nil {
-			t.Errorf("%q: %v", line, err)
+			t.Errorf("%q: error %v, want no error", line, err)
 			continue
 		}
 		texts := make([]string, len(words))

@@ -41,24 +41,24 @@ func TestPushedFlood(t *testing.T) {
 			map[string]any{"command": "make"}, ""))
 		if !strings.Contains(string(got), `"timed_out"`) ||
 			!strings.Contains(string(got), "too many pushed requests wait") {
-			t.Fatalf("%s", got)
+			t.Fatalf(`got %s, want "timed_out" in it and "too many pushed requests wait" in it`, got)
 		}
 	}
 	if got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-real", "PermissionRequest", "Bash",
 		map[string]any{"command": "make"}, "")); !strings.Contains(string(got),
 		"too many requests of this session wait") {
-		t.Errorf("%s", got)
+		t.Errorf(`got %s, want "too many requests of this session wait" in it`, got)
 	}
 	if p, ok := w.Problem("crowd-pushed::"); !ok || p.Count != 1 ||
 		!strings.Contains(p.What, "256 requests wait that programs pushed") {
-		t.Errorf("%+v %v", p, ok)
+		t.Errorf(`p = %+v, ok = %v; want ok, p.Count = 1 and "256 requests wait that programs pushed" in p.What`, p, ok)
 	}
 	// event.push counts as the same way in.
 	var result wire.PushResult
 	w.MustCall(wire.MethodPush, wire.PushParams{Agent: "claude", Event: "PermissionRequest", Timeout: 60,
 		Payload: json.RawMessage(`{"session_id":"e","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make"}}`)}, &result)
 	if result.Stdout != "" {
-		t.Errorf("%+v", result)
+		t.Errorf(`result = %+v, want result.Stdout = ""`, result)
 	}
 	// The session itself is asked about as ever, and people are heard.
 	call := w.hold(permission("real", "make install"))
@@ -73,7 +73,7 @@ func TestPushedFlood(t *testing.T) {
 	})
 	w.say(wire.FeedReplyParams{ID: mine.ID, Choice: "once"})
 	if got, _ := call.answer(); !strings.Contains(got, `"allow"`) {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want "allow" in it`, got)
 	}
 	for _, c := range conns {
 		c.Close()

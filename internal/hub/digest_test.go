@@ -25,7 +25,7 @@ func TestDigestOutlivesTheHub(t *testing.T) {
 	call.answer()
 	for range 2 { // by the grant
 		if got := w.Send(permission("t", "npm test")); !strings.Contains(string(got.Stdout), `"allow"`) {
-			t.Fatalf("%s", got.Stdout)
+			t.Fatalf(`got.Stdout = %s, want "allow" in it`, got.Stdout)
 		}
 	}
 	call = w.hold(permission("s", "deploy "+secret))
@@ -66,26 +66,32 @@ func TestDigestOutlivesTheHub(t *testing.T) {
 		}
 		lines = append(lines, line)
 		if i.Shown == "" || i.EndedAt == nil || i.Agent != "claude" || i.Session == "" {
-			t.Errorf("%+v", i)
+			t.Errorf(`i = %+v, want i.Shown not empty, i.EndedAt other than nil, i.Agent = "claude" and i.Session `+
+				`not empty`, i)
 		}
 	}
 	want := "permission resolved always delivered\npermission resolved deny delivered\nquestion resolved answer " +
 		"delivered\n" +
 		"permission expired: time is over\npermission withdrawn: left to the agent's own prompt"
 	if got := strings.Join(lines, "\n"); got != want || digest.Granted != 3 || digest.Note != "" {
-		t.Fatalf("%s\n%+v", got, digest)
+		t.Fatalf(`strings.Join(lines, "\n") = %s, digest = %+v; want %q, digest.Granted = 3 and digest.Note = ""`,
+			got, digest, want)
 	}
 	one, two := digest.Ended[0], digest.Ended[1]
 	if one.ID != item.ID || one.SHA256 != item.SHA256 || one.Decision.By == "" || one.Decision.By == "person" ||
 		one.Decision.Grant == "" || !strings.Contains(one.Shown, "$ npm test") {
-		t.Errorf("%+v %+v", one, one.Decision)
+		t.Errorf(`one = %+v, one.Decision = %+v; want one.ID = %q, one.SHA256 = %q, one.Decision.By not empty, `+
+			`one.Decision.By other than "person", one.Decision.Grant not empty and "$ npm test" in one.Shown`,
+			one, one.Decision, item.ID, item.SHA256)
 	}
 	if two.SHA256 != second.SHA256 || strings.Contains(two.Shown+string(two.Input), secret) ||
 		two.Decision.Reason != "not now" {
-		t.Errorf("%+v %+v", two, two.Decision)
+		t.Errorf(`two = %+v, two.Decision = %+v; want two.SHA256 = %q, no %q in two.Shown + string(two.Input) and `+
+			`two.Decision.Reason = "not now"`, two, two.Decision, second.SHA256, secret)
 	}
 	if three := digest.Ended[2]; len(three.Decision.Answers) != 1 || three.Decision.Answers[0].Words() != "y" {
-		t.Errorf("%+v", three.Decision)
+		t.Errorf(`three.Decision = %+v, want len(three.Decision.Answers) = 1 and three.Decision.Answers[0].Words() `+
+			`= "y"`, three.Decision)
 	}
 	w.MustCall(wire.MethodBack, nil, &digest)
 	if digest.WasAway {

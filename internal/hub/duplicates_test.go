@@ -118,7 +118,8 @@ func TestATwinIsKeptAndCountedOnce(t *testing.T) {
 		t.Errorf("marked %q and %q", one.Outcome.Twin, two.Outcome.Twin)
 	}
 	if one.Agent != "grok" || two.Agent != "grok" || two.Verdict() != "deny" || len(two.Outcome.Steps) != 0 {
-		t.Errorf("%+v\n%+v", one.Outcome, two.Outcome)
+		t.Errorf(`one.Outcome = %+v, two.Outcome = %+v; want one.Agent = "grok", two.Agent = "grok", two.Verdict() `+
+			`= "deny" and len(two.Outcome.Steps) = 0`, one.Outcome, two.Outcome)
 	}
 	w.SetProcesses(hubtest.AtTerminal())
 	info, err := w.Client.Info(context.Background())
@@ -192,7 +193,8 @@ func TestATwinOutOfTimeSaysNothing(t *testing.T) {
 		t.Errorf("answered %q", got.Stdout)
 	}
 	if r := w.Row("two", true); r.Outcome.Neutral != services.TwinUndecided.String() || r.Outcome.Twin != "one" {
-		t.Errorf("%+v", r.Outcome)
+		t.Errorf(`r.Outcome = %+v, want r.Outcome.Neutral = services.TwinUndecided.String() and r.Outcome.Twin = "one"`,
+			r.Outcome)
 	}
 	w.Down()
 	<-over
@@ -272,6 +274,6 @@ func TestASessionSeesATwinOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(list) != 1 || list[0].Agent != "grok" || list[0].Turns != 2 {
-		t.Errorf("%+v", list)
+		t.Errorf(`list = %+v, want 1 of them, list[0].Agent = "grok" and list[0].Turns = 2`, list)
 	}
 }

@@ -144,7 +144,7 @@ func TestEveryAttemptToApproveOneself(t *testing.T) {
 	}
 	w.SetProcesses(hubtest.AtTerminal())
 	if got := w.waiting(); got.ID != item.ID {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want got.ID = %q", got, item.ID)
 	}
 	var records []hubtest.Row
 	w.Eventually("every attempt is journalled", func() bool {
@@ -160,7 +160,7 @@ func TestEveryAttemptToApproveOneself(t *testing.T) {
 			PID                   int
 		}
 		if err := json.Unmarshal(records[i].Raw, &got); err != nil {
-			t.Fatalf("%s: %v", records[i].Raw, err)
+			t.Fatalf("%s: error %v, want no error", records[i].Raw, err)
 		}
 		if got.Method != want[i].method || got.Reason != want[i].reason || got.Agent != want[i].agent ||
 			got.PID != os.Getpid() {
@@ -169,7 +169,7 @@ func TestEveryAttemptToApproveOneself(t *testing.T) {
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny", Reason: "no"})
 	if got, _ := call.answer(); !strings.Contains(got, `"deny"`) {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want "deny" in it`, got)
 	}
 }
 

@@ -52,13 +52,13 @@ func TestCmuxPush(t *testing.T) {
 	// Nobody there, and telemetry.
 	if got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-s1", "PermissionRequest", "Bash", bash,
 		"r0")); !strings.Contains(string(got), `"timed_out"`) {
-		t.Errorf("%s", got)
+		t.Errorf(`got %s, want "timed_out" in it`, got)
 	}
 	w.watchFeed()
 	quiet := pushed("claude-s1", "PostToolUse", "Bash", bash, "r1")
 	quiet["wait_timeout_seconds"] = 0
 	if got, _ := w.cmux(wire.MethodFeedPush, quiet); !strings.Contains(string(got), `"acknowledged"`) {
-		t.Errorf("%s", got)
+		t.Errorf(`got %s, want "acknowledged" in it`, got)
 	}
 	for name, bad := range map[string]any{
 		"no event":     map[string]any{},
@@ -67,12 +67,12 @@ func TestCmuxPush(t *testing.T) {
 		"several wait": map[string]any{"wait_timeout_seconds": 5, "events": []any{quiet["event"]}},
 	} {
 		if got, code := w.cmux(wire.MethodFeedPush, bad); code != "invalid_params" {
-			t.Errorf("%s: %s %s", name, got, code)
+			t.Errorf(`%s: got %s, code = %s; want code = "invalid_params"`, name, got, code)
 		}
 	}
 	if got, _ := w.cmux(wire.MethodFeedPush, map[string]any{"events": []any{quiet["event"],
 		quiet["event"]}}); strings.Count(string(got), `"`) < 6 || !strings.Contains(string(got), "item_ids") {
-		t.Errorf("%s", got)
+		t.Errorf("got %s, want strings.Count(string(got), `\"`) at least 6 and \"item_ids\" in it", got)
 	}
 
 	wait := func(session, name, tool string, input any, id string) chan string {
@@ -97,7 +97,8 @@ func TestCmuxPush(t *testing.T) {
 	item := w.waiting()
 	if item.Session != "s1" || item.Agent != "claude" || item.Cwd != "/repo" ||
 		!strings.Contains(item.Shown, "$ make") {
-		t.Errorf("%+v", item)
+		t.Errorf(`item = %+v, want item.Session = "s1", item.Agent = "claude", item.Cwd = "/repo" and "$ make" in `+
+			`item.Shown`, item)
 	}
 	list, _ := w.cmux(wire.MethodFeedList, map[string]any{"pending_only": true})
 	for _, want := range []string{`"request_id":"r2"`, `"workstream_id":"claude-s1"`, `"kind":"permissionRequest"`,
@@ -108,22 +109,22 @@ func TestCmuxPush(t *testing.T) {
 	}
 	if got, code := w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": "r2",
 		"mode": "bypass"}); code != "invalid_params" {
-		t.Errorf("%s %s", got, code)
+		t.Errorf(`got %s, code = %s; want code = "invalid_params"`, got, code)
 	}
 	got, _ := w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": "r2", "mode": "once"})
 	if !strings.Contains(string(got), `"delivered":true`) || !strings.Contains(string(got), `"outcome":"delivered"`) {
-		t.Errorf("%s", got)
+		t.Errorf(`got %s, want "delivered":true in it and "outcome":"delivered" in it`, got)
 	}
 	if answer := hear(one); !strings.Contains(answer, `"resolved"`) || !strings.Contains(answer, `"mode":"once"`) {
-		t.Error(answer)
+		t.Errorf(`hear(one) = %q, want "resolved" in it and "mode":"once" in it`, answer)
 	}
 	got, _ = w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": "r2", "mode": "deny"})
 	if !strings.Contains(string(got), `"delivered":false`) {
-		t.Errorf("%s", got)
+		t.Errorf(`got %s, want "delivered":false in it`, got)
 	}
 	if _, code := w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": "nothing",
 		"mode": "deny"}); code != "not_found" {
-		t.Error(code)
+		t.Errorf(`code = %q, want "not_found"`, code)
 	}
 
 	// Questions keyed by question; a wrong number of selections is refused.
@@ -135,18 +136,18 @@ func TestCmuxPush(t *testing.T) {
 	w.waiting()
 	if _, code := w.cmux(wire.MethodFeedQuestion, map[string]any{"request_id": "r3",
 		"selections": []string{"x"}}); code != "invalid_params" {
-		t.Error(code)
+		t.Errorf(`code = %q, want "invalid_params"`, code)
 	}
 	list, _ = w.cmux(wire.MethodFeedList, map[string]any{"pending_only": true})
 	if !strings.Contains(string(list), `"prompt":"B?"`) || !strings.Contains(string(list), `"multi_select":true`) {
-		t.Errorf("%s", list)
+		t.Errorf(`list = %s, want "prompt":"B?" in it and "multi_select":true in it`, list)
 	}
 	if got, code := w.cmux(wire.MethodFeedQuestion,
 		map[string]any{"request_id": "r3", "selections": []string{"y", "p, q"}}); code != "" {
-		t.Errorf("%s %s", got, code)
+		t.Errorf(`got %s, code = %s; want code = ""`, got, code)
 	}
 	if answer := hear(asked); !strings.Contains(answer, `"selections":["y","p, q"]`) {
-		t.Error(answer)
+		t.Errorf(`hear(asked) = %q, want "selections":["y","p, q"] in it`, answer)
 	}
 
 	// Plans.
@@ -154,20 +155,20 @@ func TestCmuxPush(t *testing.T) {
 	w.waiting()
 	if _, code := w.cmux(wire.MethodFeedPlan, map[string]any{"request_id": "r4",
 		"mode": "maybe"}); code != "invalid_params" {
-		t.Error(code)
+		t.Errorf(`code = %q, want "invalid_params"`, code)
 	}
 	if got, code := w.cmux(wire.MethodFeedPlan, map[string]any{"request_id": "r4", "mode": "autoAccept"}); code != "" {
-		t.Errorf("%s %s", got, code)
+		t.Errorf(`got %s, code = %s; want code = ""`, got, code)
 	}
 	if answer := hear(planned); !strings.Contains(answer, `"mode":"autoAccept"`) ||
 		!strings.Contains(answer, "exit_plan") {
-		t.Error(answer)
+		t.Errorf(`hear(planned) = %q, want "mode":"autoAccept" in it and "exit_plan" in it`, answer)
 	}
 	planned = wait("claude-s1", "ExitPlanMode", "ExitPlanMode", map[string]any{"plan": "1. a"}, "r5")
 	w.waiting()
 	w.cmux(wire.MethodFeedPlan, map[string]any{"request_id": "r5", "mode": "manual", "feedback": "smaller"})
 	if answer := hear(planned); !strings.Contains(answer, `"mode":"deny"`) || !strings.Contains(answer, "smaller") {
-		t.Error(answer)
+		t.Errorf(`hear(planned) = %q, want "mode":"deny" in it and "smaller" in it`, answer)
 	}
 
 	// A guard is heard first.
@@ -175,15 +176,15 @@ func TestCmuxPush(t *testing.T) {
 	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: b}, nil)
 	if got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-s1", "PermissionRequest", "Bash",
 		map[string]any{"command": "git push --force"}, "r6")); !strings.Contains(string(got), `"mode":"deny"`) {
-		t.Errorf("%s", got)
+		t.Errorf(`got %s, want "mode":"deny" in it`, got)
 	}
 	got, _ = w.cmux(wire.MethodFeedJump, map[string]any{"workstream_id": "claude-s1"})
 	if !strings.Contains(string(got), `"matched":true`) {
-		t.Errorf("%s", got)
+		t.Errorf(`got %s, want "matched":true in it`, got)
 	}
 	if got, _ := w.cmux(wire.MethodFeedJump, map[string]any{"workstream_id": "claude-s9"}); !strings.Contains(
 		string(got), `"matched":false`) {
-		t.Errorf("%s", got)
+		t.Errorf(`got %s, want "matched":false in it`, got)
 	}
 	// Who hangs up waits no more.
 	conn := w.Dial()

@@ -24,16 +24,17 @@ func TestForms(t *testing.T) {
 	item := w.waiting()
 	if item.Kind != "question" || strings.Join(item.Choices, " ") != "answer deny" ||
 		time.Until(item.Deadline) > 3*time.Minute {
-		t.Errorf("%+v", item)
+		t.Errorf(`item = %+v, want item.Kind = "question", strings.Join(item.Choices, " ") = "answer deny" and `+
+			`time.Until(item.Deadline) at most 3 * time.Minute`, item)
 	}
 	wrong := wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Text: "many"}}}
 	if err := w.Call(wire.MethodFeedReply, wrong, nil); err == nil ||
 		!strings.Contains(err.Error(), "not filled with what it takes") {
-		t.Error(err)
+		t.Errorf(`error %v, want an error and "not filled with what it takes" in err.Error()`, err)
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Text: "3"}}})
 	if got, _ := call.answer(); !strings.Contains(got, `"action":"accept","content":{"n":3}`) {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want "action":"accept","content":{"n":3} in it`, got)
 	}
 	address := hubtest.Said("claude", "Elicitation",
 		map[string]any{"mcp_server_name": "m", "message": "Sign in", "mode": "url", "url": "https://x.invalid/a",
@@ -41,11 +42,12 @@ func TestForms(t *testing.T) {
 	call = w.hold(address)
 	item = w.waiting()
 	if strings.Join(item.Choices, " ") != "deny" || !strings.Contains(item.Shown, "https://x.invalid/a") {
-		t.Errorf("%+v", item)
+		t.Errorf(`item = %+v, want strings.Join(item.Choices, " ") = "deny" and "https://x.invalid/a" in item.Shown`,
+			item)
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny"})
 	if got, _ := call.answer(); !strings.Contains(got, `"action":"decline"`) {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want "action":"decline" in it`, got)
 	}
 }
 
@@ -60,12 +62,12 @@ func TestQuestionOfCodex(t *testing.T) {
 				"options": []any{map[string]any{"label": "a"}, map[string]any{"label": "b"}}}}}}))
 	item := w.waiting()
 	if item.Kind != "question" {
-		t.Errorf("%+v", item)
+		t.Errorf(`item = %+v, want item.Kind = "question"`, item)
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer",
 		Answers: []event.QuestionAnswer{{Options: []string{"b"}}}})
 	if got, _ := call.answer(); !strings.Contains(got, `"permissionDecision":"deny"`) ||
 		!strings.Contains(got, `\"Which?\" = \"b\"`) {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want "permissionDecision":"deny" in it and \"Which?\" = \"b\" in it`, got)
 	}
 }

@@ -55,7 +55,7 @@ func TestAFeignedTurnEndIsNoYes(t *testing.T) {
 	w.waiting()
 	w.Send(hubtest.Said("claude", "Stop", map[string]any{"session_id": "s"}))
 	if got, _ := call.answer(); got != "" {
-		t.Errorf("%q", got)
+		t.Errorf(`call.answer() = %q, want ""`, got)
 	}
 }
 
@@ -85,16 +85,17 @@ func TestPushedRequestsGoTheSameWay(t *testing.T) {
 	item = w.waiting()
 	if item.AskedBy == "" || !strings.Contains(item.Shown, "wants you to look") ||
 		strings.Contains(strings.Join(item.Choices, " "), "all ") {
-		t.Errorf("%+v", item)
+		t.Errorf(`item = %+v, want item.AskedBy not empty, "wants you to look" in item.Shown and no "all " in `+
+			`strings.Join(item.Choices, " ")`, item)
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny", Reason: "no"})
 	if got := <-two; !strings.Contains(got, `"deny"`) {
-		t.Error(got)
+		t.Errorf(`got %q, want "deny" in it`, got)
 	}
 	w.set("guard.destructive", "off")
 	w.set("gate.claude", "off")
 	if got := <-push("make", "p4"); !strings.Contains(got, `"timed_out"`) {
-		t.Error(got)
+		t.Errorf(`got %q, want "timed_out" in it`, got)
 	}
 }
 
@@ -148,14 +149,14 @@ func TestBackLetsHiddenDialogsUp(t *testing.T) {
 	var digest wire.Digest
 	w.MustCall(wire.MethodBack, nil, &digest)
 	if len(digest.Waiting) != 2 {
-		t.Errorf("%+v", digest)
+		t.Errorf("digest = %+v, want len(digest.Waiting) = 2", digest)
 	}
 	if got, _ := call.answer(); got != "" {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want ""`, got)
 	}
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"}) // its dialog is up: no hurry
 	if got, _ := shown.answer(); !strings.Contains(got, `"allow"`) {
-		t.Error(got)
+		t.Errorf(`shown.answer() = %q, want "allow" in it`, got)
 	}
 }
 
@@ -178,7 +179,8 @@ func TestWhatAnAgentDoesNotHear(t *testing.T) {
 		result := w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once", Note: c.note})
 		call.answer()
 		if (len(result.Degraded) > 0) != c.lost || result.Outcome != "delivered" {
-			t.Errorf("%s %q: %+v", c.call.Agent, c.note, result)
+			t.Errorf(`%s %q: result = %+v, want (len(result.Degraded) > 0) = %v and result.Outcome = "delivered"`,
+				c.call.Agent, c.note, result, c.lost)
 		}
 	}
 }
@@ -241,7 +243,7 @@ func TestPushSink(t *testing.T) {
 		return strings.HasSuffix(text, "\n"+item.ID+"\n")
 	})
 	if !strings.Contains(text, `"choices":["once"`) || strings.Contains(text, secret) {
-		t.Error(text)
+		t.Errorf(`text = %q, want "choices":["once" in it and no %q in it`, text, secret)
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
 	call.answer()
@@ -249,7 +251,7 @@ func TestPushSink(t *testing.T) {
 	w.set("feed.push", "exit 3")
 	call = w.hold(permission("s", "make"))
 	if got, _ := call.answer(); got != "" {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want ""`, got)
 	}
 	w.Eventually("that is reported", func() bool { _, ok := w.Problem("feed.push"); return ok })
 	w.MustPass(permission("s", "make"))

@@ -67,7 +67,7 @@ func TestJumpBringsThePaneForward(t *testing.T) {
 		t.Helper()
 		raw, code := w.cmux(wire.MethodFeedJump, map[string]string{"workstream_id": id})
 		if code != "" || json.Unmarshal(raw, &got) != nil {
-			t.Fatalf("%s %s", raw, code)
+			t.Fatalf(`raw = %s, code = %s; want code = "" and no error`, raw, code)
 		}
 		return got
 	}
@@ -76,7 +76,8 @@ func TestJumpBringsThePaneForward(t *testing.T) {
 	// Nobody is attached: the pane is chosen for the next one, and that is said.
 	if got := jump("claude-s1"); !got.Matched || got.Focused || got.Pane != pane ||
 		!strings.Contains(got.Why, "nobody looks at that tmux") {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v, want got.Matched, not got.Focused, got.Pane = %q and "nobody looks at that tmux" in got.Why`,
+			got, pane)
 	}
 	if chosen() != pane {
 		t.Errorf("chosen is %s, not %s", chosen(), pane)
@@ -89,7 +90,7 @@ func TestJumpBringsThePaneForward(t *testing.T) {
 	// An agent moves nobody's windows.
 	w.SetProcesses(hubtest.BelowAgent("claude"))
 	if got := jump("claude-s1"); got.Focused {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want not got.Focused", got)
 	}
 	w.SetProcesses(hubtest.AtTerminal())
 	if showing() != first {
@@ -97,22 +98,23 @@ func TestJumpBringsThePaneForward(t *testing.T) {
 	}
 	if got := jump("claude-s1"); !got.Matched || !got.Focused || got.Agent != "claude" || got.Session != "s1" ||
 		got.Why != "" {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v, want got.Matched, got.Focused, got.Agent = "claude", got.Session = "s1" and got.Why = ""`,
+			got)
 	}
 	w.Eventually("the client shows the agent's pane", func() bool { return showing() == pane })
 
 	// A pane that is gone, a session that is over, one nobody knows.
 	tmux("kill-pane", "-t", pane)
 	if got := jump("claude-s1"); !got.Matched || got.Focused || got.Why == "" {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want got.Matched, not got.Focused and got.Why not empty", got)
 	}
 	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, nil)
 	call.answer()
 	w.Send(hubtest.Said("claude", "SessionEnd", map[string]any{"session_id": "s1"}))
 	if got := jump("claude-s1"); got.Focused || got.Why != "the session has ended" {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v, want not got.Focused and got.Why = "the session has ended"`, got)
 	}
 	if got := jump("claude-nobody"); got.Matched || got.Focused {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want not got.Matched and not got.Focused", got)
 	}
 }

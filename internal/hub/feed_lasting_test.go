@@ -33,12 +33,13 @@ func TestGrants(t *testing.T) {
 		"no question":     {ID: item.ID, Choice: "answer"},
 	} {
 		if err := w.Call(wire.MethodFeedReply, p, nil); err == nil {
-			t.Error(name)
+			t.Errorf("name = %q: got no error, want one", name)
 		}
 	}
 	result := w.say(wire.FeedReplyParams{ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "everywhere"})
 	if result.Grant == nil || result.Grant.Rule != "run exactly: npm test" || result.Grant.Scope != "everywhere" {
-		t.Fatalf("%+v", result)
+		t.Fatalf(`result = %+v, want result.Grant other than nil, result.Grant.Rule = "run exactly: npm test" and `+
+			`result.Grant.Scope = "everywhere"`, result)
 	}
 	call.answer()
 	allowed := func(r frame.Request) bool { return strings.Contains(string(w.Send(r).Stdout), `"allow"`) }
@@ -63,7 +64,7 @@ func TestGrants(t *testing.T) {
 	var list []wire.GrantInfo
 	w.MustCall(wire.MethodGrants, nil, &list)
 	if len(list) != 1 || list[0].Used != 1 {
-		t.Fatalf("%+v", list)
+		t.Fatalf("list = %+v, want 1 of them and list[0].Used = 1", list)
 	}
 	w.MustCall(wire.MethodGrantRevoke, wire.FeedIDParams{ID: list[0].ID}, nil)
 	w.MustPass(permission("another", "npm test"))
@@ -81,7 +82,7 @@ func TestAllOfASession(t *testing.T) {
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "all"})
 	call.answer()
 	if got := w.Send(permission("s", "two | three")); !strings.Contains(string(got.Stdout), `"allow"`) {
-		t.Errorf("%s", got.Stdout)
+		t.Errorf(`got.Stdout = %s, want "allow" in it`, got.Stdout)
 	}
 	b, _ := json.Marshal("on")
 	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: b}, nil)
@@ -108,7 +109,8 @@ func TestForgedGrants(t *testing.T) {
 	w.MustPass(permission("s", "anything"))
 	info, err := w.Client.Info(context.Background())
 	if err != nil || !strings.Contains(fmt.Sprint(info.Problems), "was not written by hookmux") {
-		t.Errorf("%+v, %v", info.Problems, err)
+		t.Errorf(`info.Problems = %+v, error %v; want no error and "was not written by hookmux" in `+
+			`fmt.Sprint(info.Problems)`, info.Problems, err)
 	}
 	// Under a running hub the file is not read at all.
 	if err := os.WriteFile(filepath.Join(w.Dirs.State, "grants.json"), []byte(forged), 0o600); err != nil {
@@ -136,12 +138,12 @@ func TestAgentsCannotAnswer(t *testing.T) {
 		wire.MethodFeedPlan:     map[string]string{"request_id": item.ID, "mode": "manual"},
 	} {
 		if err := w.Call(method, params, nil); err == nil || !strings.Contains(err.Error(), "claude") {
-			t.Errorf("%s: %v", method, err)
+			t.Errorf(`%s: error %v, want an error and "claude" in err.Error()`, method, err)
 		}
 	}
 	w.SetProcesses(hubtest.AtTerminal())
 	if got := w.waiting(); got.Status != "pending" {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v, want got.Status = "pending"`, got)
 	}
 	w.Eventually("every attempt is journalled", func() bool {
 		n := 0
@@ -208,12 +210,12 @@ func TestPINForApprovals(t *testing.T) {
 		var rpc *wire.Error
 		err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: id, Choice: "once", PIN: pin}, nil)
 		if !errors.As(err, &rpc) || rpc.Code != wire.CodePIN {
-			t.Errorf("%q: %v", pin, err)
+			t.Errorf("%q: error %v, want errors.As(err, &rpc) and rpc.Code = wire.CodePIN", pin, err)
 		}
 	}
 	w.say(wire.FeedReplyParams{ID: id, Choice: "once", PIN: "2468"})
 	if got, _ := call.answer(); !strings.Contains(got, "allow") {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want "allow" in it`, got)
 	}
 	// A no needs none.
 	call = w.hold(permission("s", "make"))

@@ -48,7 +48,8 @@ func TestTheLastOneLeaves(t *testing.T) {
 	var all []wire.FeedItem
 	w.MustCall(wire.MethodFeedItems, wire.FeedListParams{All: true}, &all)
 	if all[0].Status != string(queue.Withdrawn) || all[0].End != queue.Abandoned.String() {
-		t.Errorf("%s %s", all[0].Status, all[0].End)
+		t.Errorf("all[0].Status = %s, all[0].End = %s; want all[0].Status = string(queue.Withdrawn) and all[0].End "+
+			"= queue.Abandoned.String()", all[0].Status, all[0].End)
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
 	usable.answer()

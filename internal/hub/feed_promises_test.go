@@ -76,7 +76,8 @@ func TestTakingUpTheAgentsSuggestion(t *testing.T) {
 	call := w.hold(asking)
 	item := w.waiting()
 	if len(item.Suggestions) != 1 || !strings.Contains(item.Shown, "the agent offers, as its own rule 1: ") {
-		t.Fatalf("%+v", item)
+		t.Fatalf(`item = %+v, want len(item.Suggestions) = 1 and "the agent offers, as its own rule 1: " in item.Shown`,
+			item)
 	}
 	for _, n := range []int{2, -1} {
 		if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "always", Suggestion: n},
@@ -86,34 +87,34 @@ func TestTakingUpTheAgentsSuggestion(t *testing.T) {
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "always", Suggestion: 1})
 	if got, _ := call.answer(); !strings.Contains(got, `"updatedPermissions"`) || !strings.Contains(got, "npm test:*") {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want "updatedPermissions" in it and "npm test:*" in it`, got)
 	}
 	var grants []wire.GrantInfo
 	w.MustCall(wire.MethodGrants, nil, &grants)
 	if len(grants) != 0 {
-		t.Errorf("%+v", grants)
+		t.Errorf("grants = %+v, want none", grants)
 	}
 	// cmux's always says beforehand which rule that is.
 	call = w.hold(asking)
 	id := w.waiting().ID
 	list, _ := w.cmux(wire.MethodFeedList, map[string]any{"pending_only": true})
 	if !strings.Contains(string(list), `"suggestions":[{`) || strings.Contains(string(list), `"rule":"run`) {
-		t.Errorf("%s", list)
+		t.Errorf(`list = %s, want "suggestions":[{ in it and no "rule":"run in it`, list)
 	}
 	w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": id, "mode": "always"})
 	if got, _ := call.answer(); !strings.Contains(got, `"updatedPermissions"`) {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want "updatedPermissions" in it`, got)
 	}
 	call = w.hold(permission("s", "npm test"))
 	id = w.waiting().ID
 	if list, _ = w.cmux(wire.MethodFeedList, map[string]any{"pending_only": true}); !strings.Contains(string(list),
 		`"rule":"run exactly: npm test"`) {
-		t.Errorf("%s", list)
+		t.Errorf(`list = %s, want "rule":"run exactly: npm test" in it`, list)
 	}
 	w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": id, "mode": "always"})
 	call.answer()
 	if w.MustCall(wire.MethodGrants, nil, &grants); len(grants) != 1 || grants[0].Scope != "session" {
-		t.Errorf("%+v", grants)
+		t.Errorf(`grants = %+v, want 1 of them and grants[0].Scope = "session"`, grants)
 	}
 }
 
@@ -131,7 +132,8 @@ func TestGrantsOverCutInputAndTime(t *testing.T) {
 	item := w.waiting()
 	if strings.Join(item.Choices, " ") != "deny" || item.Rule != "" ||
 		!strings.Contains(item.Shown, "only the beginning of the input") {
-		t.Errorf("%+v", item)
+		t.Errorf(`item = %+v, want strings.Join(item.Choices, " ") = "deny", item.Rule = "" and "only the beginning `+
+			`of the input" in item.Shown`, item)
 	}
 	for _, choice := range []string{"once", "always", "all"} {
 		if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: choice,
@@ -141,7 +143,7 @@ func TestGrantsOverCutInputAndTime(t *testing.T) {
 	}
 	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, nil)
 	if got, _ := call.answer(); got != "" {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want ""`, got)
 	}
 	short := w.hold(permission("t", "make"))
 	item = w.waiting()
@@ -156,7 +158,8 @@ func TestGrantsOverCutInputAndTime(t *testing.T) {
 	var list []wire.GrantInfo
 	w.MustCall(wire.MethodGrants, nil, &list)
 	if slices.ContainsFunc(list, func(g wire.GrantInfo) bool { return g.Scope == "everywhere" }) {
-		t.Errorf("%+v", list)
+		t.Errorf(`list = %+v, want not slices.ContainsFunc(list, func(g wire.GrantInfo) bool { return g.Scope == `+
+			`"everywhere" })`, list)
 	}
 }
 
@@ -222,7 +225,7 @@ func TestAStoppingHubLetsWaitersGo(t *testing.T) {
 		t.Errorf("stale: %+v", list)
 	}
 	if late := w.say(wire.FeedReplyParams{ID: "abcd", Choice: "once"}); late.Outcome != "unknown" {
-		t.Errorf("%+v", late)
+		t.Errorf(`late = %+v, want late.Outcome = "unknown"`, late)
 	}
 }
 
@@ -245,7 +248,7 @@ func TestCmuxTellsOneWay(t *testing.T) {
 	}
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	if err != nil || !strings.Contains(line, `"id":"2"`) || !strings.Contains(line, "pong") {
-		t.Errorf("%s %v", line, err)
+		t.Errorf(`line = %s, error %v; want no error, "id":"2" in line and "pong" in line`, line, err)
 	}
 	if list := w.items(); len(list) != 0 {
 		t.Errorf("a person is asked, and nobody would hear the answer: %+v", list)

@@ -33,13 +33,13 @@ func TestACallIsPutToThePersonOnce(t *testing.T) {
 	call = w.hold(repeated("PermissionRequest", "c2", "make"))
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"})
 	if got, _ := call.answer(); !strings.Contains(got, `"behavior":"allow"`) {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want "behavior":"allow" in it`, got)
 	}
 	// The same number with another command is another call.
 	call = w.hold(repeated("PermissionRequest", "c1", "make install"))
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny", Reason: "no"})
 	if got, _ := call.answer(); !strings.Contains(got, `"behavior":"deny"`) {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want "behavior":"deny" in it`, got)
 	}
 }
 

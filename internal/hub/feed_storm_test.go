@@ -136,7 +136,7 @@ func TestFeedStorm(t *testing.T) {
 		case strings.Contains(text, `"deny"`):
 			word = "deny"
 		case text != "":
-			t.Errorf("%s: %s", id, text)
+			t.Errorf("%s: answered %q, want allow, deny or nothing", id, text)
 		}
 		if n := delivered[id.(string)]; word == "" && n != 0 || word != "" && n != 1 {
 			t.Errorf("%s heard %q, and %d answers to it were delivered", id, word, n)
@@ -220,7 +220,7 @@ func TestFeedStormOverAFailingStore(t *testing.T) {
 						firsts.Store(item.EventID, result.Decided.Choice)
 					}
 				default:
-					t.Errorf("%+v", result)
+					t.Errorf("result %+v, want it delivered or already answered", result)
 				}
 			}
 		})

@@ -116,7 +116,7 @@ func TestNobodyIsThere(t *testing.T) {
 	w := open(t)
 	w.MustPass(permission("s", "ls")) // at once: nobody could answer
 	if list := w.items(); len(list) != 0 {
-		t.Errorf("%+v", list)
+		t.Errorf("w.items() = %+v, want none", list)
 	}
 }
 
@@ -128,21 +128,24 @@ func TestApproveAndDeny(t *testing.T) {
 	if item.Kind != "permission" || item.Agent != "claude" || item.Session != "s" || item.Tool != "Bash" ||
 		strings.Join(item.Choices, " ") != "once always all deny" || !strings.Contains(item.Shown, "$ make test") ||
 		item.Rule != "run exactly: make test" {
-		t.Errorf("%+v", item)
+		t.Errorf(`item = %+v, want item.Kind = "permission", item.Agent = "claude", item.Session = "s", item.Tool = `+
+			`"Bash", strings.Join(item.Choices, " ") = "once always all deny", "$ make test" in item.Shown and item.Rule = "run exactly: make test"`,
+			item)
 	}
 	result := w.say(wire.FeedReplyParams{ID: item.ID[:3], Choice: "once", SHA256: item.SHA256})
 	if result.Outcome != "delivered" || result.By == "" || result.Decided.Outcome != "delivered" {
-		t.Errorf("%+v", result)
+		t.Errorf(`result = %+v, want result.Outcome = "delivered", result.By not empty and result.Decided.Outcome = `+
+			`"delivered"`, result)
 	}
 	if got, _ := call.answer(); !strings.Contains(got, `"behavior":"allow"`) {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want "behavior":"allow" in it`, got)
 	}
 	if again := w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny"}); again.Outcome != "already" ||
 		again.By != result.By {
-		t.Errorf("%+v", again)
+		t.Errorf(`again = %+v, want again.Outcome = "already" and again.By = %q`, again, result.By)
 	}
 	if none := w.say(wire.FeedReplyParams{ID: "zzzz", Choice: "deny"}); none.Outcome != "unknown" {
-		t.Errorf("%+v", none)
+		t.Errorf(`none = %+v, want none.Outcome = "unknown"`, none)
 	}
 	call = w.hold(permission("s", "make install"))
 	if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once", SHA256: "other"},
@@ -151,12 +154,13 @@ func TestApproveAndDeny(t *testing.T) {
 	}
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny", Reason: "not on a Sunday"})
 	if got, _ := call.answer(); !strings.Contains(got, "not on a Sunday") || !strings.Contains(got, `"deny"`) {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want "not on a Sunday" in it and "deny" in it`, got)
 	}
 	// Both are on record, with the hash of what was seen.
 	b, err := os.ReadFile(filepath.Join(w.Dirs.State, "decisions.jsonl"))
 	if err != nil || strings.Count(string(b), "\n") != 2 || !strings.Contains(string(b), item.SHA256) {
-		t.Errorf("%s, %v", b, err)
+		t.Errorf(`b = %s, error %v; want no error, strings.Count(string(b), "\n") = 2 and %q in string(b)`,
+			b, err, item.SHA256)
 	}
 	w.Eventually("the journal has both decisions", func() bool {
 		n := 0
@@ -193,11 +197,12 @@ func TestConfirmedAndOvertaken(t *testing.T) {
 	call.answer()
 	after("one")
 	if outcome(one) != "confirmed" || outcome(two) != "delivered" {
-		t.Error(outcome(one), outcome(two))
+		t.Errorf(`outcome(one) = %q, outcome(two) = %q; want outcome(one) = "confirmed" and outcome(two) = "delivered"`,
+			outcome(one), outcome(two))
 	}
 	after("two") // it ran all the same
 	if outcome(two) != "overtaken" {
-		t.Error(outcome(two))
+		t.Errorf(`outcome(two) = %q, want "overtaken"`, outcome(two))
 	}
 }
 
@@ -215,10 +220,11 @@ func TestEndsOfARequest(t *testing.T) {
 	w.Send(hubtest.Said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash",
 		"tool_input": map[string]any{"command": "ls"}}))
 	if got, ok := call.answer(); got != "" || !ok || end(id) != "resolved: answered in the agent's own window" {
-		t.Error(got, ok, end(id))
+		t.Errorf(`got %q, ok = %v, end(id) = %q; want "", ok and end(id) = "resolved: answered in the agent's own `+
+			`window"`, got, ok, end(id))
 	}
 	if late := w.say(wire.FeedReplyParams{ID: id, Choice: "once"}); late.Outcome != "already" {
-		t.Errorf("%+v", late)
+		t.Errorf(`late = %+v, want late.Outcome = "already"`, late)
 	}
 	// Another call of the session is no sign, the turn's end is.
 	call = w.hold(permission("s", "ls"))
@@ -231,14 +237,15 @@ func TestEndsOfARequest(t *testing.T) {
 	}
 	w.Send(hubtest.Said("claude", "Stop", map[string]any{"session_id": "s"}))
 	if got, ok := call.answer(); got != "" || !ok {
-		t.Error(got, ok)
+		t.Errorf(`got %q, ok = %v; want "" and ok`, got, ok)
 	}
 	// Released.
 	call = w.hold(permission("s", "ls"))
 	id = w.waiting().ID
 	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: id}, nil)
 	if got, ok := call.answer(); got != "" || !ok || end(id) != "withdrawn: left to the agent's own prompt" {
-		t.Error(got, ok, end(id))
+		t.Errorf(`got %q, ok = %v, end(id) = %q; want "", ok and end(id) = "withdrawn: left to the agent's own prompt"`,
+			got, ok, end(id))
 	}
 	// The hook went away.
 	call = w.hold(permission("s", "ls"))
@@ -246,14 +253,14 @@ func TestEndsOfARequest(t *testing.T) {
 	call.conn.Close()
 	w.Eventually("it is gone", func() bool { return len(w.items()) == 0 })
 	if end(id) != "withdrawn: the agent waits no more" {
-		t.Error(end(id))
+		t.Errorf(`end(id) = %q, want "withdrawn: the agent waits no more"`, end(id))
 	}
 	// Time is over.
 	r := permission("s", "ls")
 	r.Deadline = 50 * time.Millisecond
 	call = w.hold(r)
 	if got, ok := call.answer(); got != "" || !ok {
-		t.Error(got, ok)
+		t.Errorf(`got %q, ok = %v; want "" and ok`, got, ok)
 	}
 	// The agent's process ended.
 	w.SetProcesses(hubtest.BelowAgent("claude"))
@@ -261,7 +268,8 @@ func TestEndsOfARequest(t *testing.T) {
 	id = w.waiting().ID
 	w.SetProcesses(hubtest.AtTerminal())
 	if got, ok := call.answer(); got != "" || !ok || end(id) != "withdrawn: the agent is gone" {
-		t.Error(got, ok, end(id))
+		t.Errorf(`got %q, ok = %v, end(id) = %q; want "", ok and end(id) = "withdrawn: the agent is gone"`,
+			got, ok, end(id))
 	}
 	// The hub stops: whoever waits is hung up on and asks the next one.
 	call = w.hold(permission("s", "ls"))
@@ -288,17 +296,18 @@ func TestAskOfAHookGoesToThePerson(t *testing.T) {
 		item := w.waiting()
 		if item.AskedBy != "careful" || item.Why != "sure?" ||
 			!strings.Contains(item.Shown, "careful wants you to look: sure?") {
-			t.Errorf("%+v", item)
+			t.Errorf(`item = %+v, want item.AskedBy = "careful", item.Why = "sure?" and "careful wants you to look: `+
+				`sure?" in item.Shown`, item)
 		}
 		w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny", Reason: "no deploys"})
 		if got, _ := call.answer(); !strings.Contains(got, "no deploys") {
-			t.Error(got)
+			t.Errorf(`call.answer() = %q, want "no deploys" in it`, got)
 		}
 		call = w.hold(hubtest.ToolBefore(agent, "s", "", "deploy"))
 		w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"})
 		got, ok := call.answer()
 		if hubtest.Denies(frame.Reply{Stdout: []byte(got)}) || !ok {
-			t.Error(agent, got)
+			t.Errorf("agent = %q, got %q; want not hubtest.Denies(frame.Reply{Stdout: []byte(got)}) and ok", agent, got)
 		}
 	}
 	// The answer at PreToolUse serves the PermissionRequest that follows, once.
@@ -335,7 +344,7 @@ func TestGateSettings(t *testing.T) {
 	call := w.hold(hubtest.ToolBefore("claude", "s", "", "make"))
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"})
 	if got, _ := call.answer(); !strings.Contains(got, `"permissionDecision":"allow"`) {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want "permissionDecision":"allow" in it`, got)
 	}
 	w.MustPass(hubtest.Said("claude", "PreToolUse",
 		map[string]any{"tool_name": "Read", "tool_input": map[string]any{"file_path": "/x"}}))
@@ -347,7 +356,8 @@ func TestGateSettings(t *testing.T) {
 	call = w.hold(hubtest.ToolBefore("codex", "s", "", "make"))
 	item := w.waiting()
 	if strings.Join(item.Choices, " ") != "deny" || !strings.Contains(item.Shown, "can only be refused here") {
-		t.Errorf("%+v", item)
+		t.Errorf(`item = %+v, want strings.Join(item.Choices, " ") = "deny" and "can only be refused here" in `+
+			`item.Shown`, item)
 	}
 	if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "once"}, nil); err == nil {
 		t.Error("a yes that cannot be carried")
@@ -368,7 +378,8 @@ func TestQuestionAndPlan(t *testing.T) {
 	call := w.hold(asking)
 	item := w.waiting()
 	if item.Kind != "question" || len(item.Questions) != 2 || !strings.Contains(item.Shown, "2) Postgres") {
-		t.Errorf("%+v", item)
+		t.Errorf(`item = %+v, want item.Kind = "question", len(item.Questions) = 2 and "2) Postgres" in item.Shown`,
+			item)
 	}
 	for name, answers := range map[string][]event.QuestionAnswer{
 		"none":     nil,
@@ -378,14 +389,14 @@ func TestQuestionAndPlan(t *testing.T) {
 	} {
 		if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: answers},
 			nil); err == nil {
-			t.Error(name)
+			t.Errorf("name = %q: got no error, want one", name)
 		}
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer",
 		Answers: []event.QuestionAnswer{{Options: []string{"2"}}, {Options: []string{"A", "c"}}}})
 	if got, _ := call.answer(); !strings.Contains(got, `"Which database?":"Postgres"`) ||
 		!strings.Contains(got, `"Which parts?":"a, c"`) {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want "Which database?":"Postgres" in it and "Which parts?":"a, c" in it`, got)
 	}
 	planning := hubtest.Said("claude", "PermissionRequest",
 		map[string]any{"tool_name": "ExitPlanMode", "tool_input": map[string]any{"plan": "1. do it"}})
@@ -393,16 +404,17 @@ func TestQuestionAndPlan(t *testing.T) {
 	item = w.waiting()
 	if item.Kind != "plan" || strings.Join(item.Choices, " ") != "accept auto manual reject" ||
 		!strings.Contains(item.Shown, "1. do it") {
-		t.Errorf("%+v", item)
+		t.Errorf(`item = %+v, want item.Kind = "plan", strings.Join(item.Choices, " ") = "accept auto manual `+
+			`reject" and "1. do it" in item.Shown`, item)
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "plan", Plan: "reject", Feedback: "smaller steps"})
 	if got, _ := call.answer(); !strings.Contains(got, "smaller steps") || !strings.Contains(got, `"deny"`) {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want "smaller steps" in it and "deny" in it`, got)
 	}
 	call = w.hold(planning)
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "plan", Plan: "accept"})
 	if got, _ := call.answer(); !strings.Contains(got, `"allow"`) || !strings.Contains(got, "updatedInput") {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want "allow" in it and "updatedInput" in it`, got)
 	}
 }
 
@@ -418,7 +430,7 @@ func TestCrowdOfOneSession(t *testing.T) {
 	w.MustPass(permission("s", "and another"))
 	info, _ := w.Client.Info(context.Background())
 	if got := fmt.Sprint(info.Problems); strings.Count(got, "more than 50 requests") != 1 {
-		t.Error(got)
+		t.Errorf(`got %q, want strings.Count(got, "more than 50 requests") = 1`, got)
 	}
 	for _, c := range calls {
 		c.conn.Close()
@@ -447,26 +459,28 @@ func TestStreamOfTheFeed(t *testing.T) {
 	call := w.hold(permission("s", "ls"))
 	method, item := next()
 	if method != wire.NoteFeedReceived || item.Status != "pending" {
-		t.Error(method, item)
+		t.Errorf(`method = %q, item = %+v; want method = wire.NoteFeedReceived and item.Status = "pending"`,
+			method, item)
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
 	call.answer()
 	if method, got := next(); method != wire.NoteFeedResolved || got.ID != item.ID ||
 		got.Decision.Outcome != "delivered" {
-		t.Error(method, got)
+		t.Errorf(`method = %q, got %+v; want method = wire.NoteFeedResolved, got.ID = %q and got.Decision.Outcome = `+
+			`"delivered"`, method, got, item.ID)
 	}
 	call = w.hold(permission("s", "ls"))
 	_, item = next()
 	call.conn.Close()
 	if method, got := next(); method != wire.NoteFeedWithdrawn || got.ID != item.ID {
-		t.Error(method, got)
+		t.Errorf("method = %q, got %+v; want method = wire.NoteFeedWithdrawn and got.ID = %q", method, got, item.ID)
 	}
 	r := permission("s", "ls")
 	r.Deadline = 30 * time.Millisecond
 	w.hold(r)
 	next()
 	if method, got := next(); method != wire.NoteFeedExpired || got.Status != "expired" {
-		t.Error(method, got)
+		t.Errorf(`method = %q, got %+v; want method = wire.NoteFeedExpired and got.Status = "expired"`, method, got)
 	}
 }
 
@@ -475,7 +489,7 @@ func TestHookAsksThePerson(t *testing.T) {
 	ev := event.Event{Agent: "claude", Session: "s", Kind: event.ToolBefore}
 	q := feedQuestion("confirm", "Deploy?", "to production")
 	if _, err := w.h.AskPerson(context.Background(), &ev, q); !errors.Is(err, ErrNobody) || w.h.Someone() {
-		t.Error(err)
+		t.Errorf("error %v, want error ErrNobody and not w.h.Someone()", err)
 	}
 	w.h.Sink(true)
 	defer w.h.Sink(false)
@@ -486,12 +500,12 @@ func TestHookAsksThePerson(t *testing.T) {
 	}()
 	item := w.waiting()
 	if !strings.Contains(item.Shown, "Deploy?: to production") || item.AskedBy != "mine" {
-		t.Errorf("%+v", item)
+		t.Errorf(`item = %+v, want "Deploy?: to production" in item.Shown and item.AskedBy = "mine"`, item)
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer",
 		Answers: []event.QuestionAnswer{{Options: []string{"yes"}}}})
 	if got := <-answer; got != "yes<nil>" {
-		t.Error(got)
+		t.Errorf(`got %q, want "yes<nil>"`, got)
 	}
 	go func() {
 		_, err := w.h.AskPerson(context.Background(), &ev, feedQuestion("input", "Which host?", ""))
@@ -499,7 +513,7 @@ func TestHookAsksThePerson(t *testing.T) {
 	}()
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny"})
 	if got := <-answer; got != ErrCancelled.Error() {
-		t.Error(got)
+		t.Errorf("got %q, want ErrCancelled.Error()", got)
 	}
 }
 

@@ -43,7 +43,7 @@ func TestACommandThatNobodyJudgesInTimeIsStopped(t *testing.T) {
 		r := inner(name, w.Base, `"command":"ls"`)
 		r.Deadline = 300 * time.Millisecond
 		if got := string(w.Send(r).Stdout); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
-			t.Errorf("%s: %q", name, got)
+			t.Errorf(`%s: got %q, want one that begins with %q and (got == "") = (want == "")`, name, got, want)
 		}
 	}
 }

@@ -219,7 +219,7 @@ func TestModulesOfSettings(t *testing.T) {
 		err := w.Call(wire.MethodConfigSet, wire.ConfigSetParams{Key: config.Modules, Value: json.RawMessage(value)},
 			nil)
 		if err == nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("%s: %v", value, err)
+			t.Errorf("%s: error %v, want an error and %q in err.Error()", value, err, why)
 		}
 	}
 	w.set(config.Modules, "[]")
@@ -269,7 +269,7 @@ func TestAModulesTargetStays(t *testing.T) {
 		ID: "g", Patch: json.RawMessage(`{"priority":7}`)}, nil)
 	if b, _ := os.ReadFile(filepath.Join(root, ".hookmux", "hooks.json")); !strings.Contains(string(b),
 		`"./gate.ts"`) || !strings.Contains(string(b), "7") {
-		t.Errorf("%s", b)
+		t.Errorf(`b = %s, want "./gate.ts" in it and "7" in it`, b)
 	}
 }
 
@@ -331,7 +331,7 @@ func TestModulesAskInTheFeed(t *testing.T) {
 		var p wire.FeedReplyParams
 		_ = json.Unmarshal([]byte(`{"id":"`+item.ID+`","choice":"answer","answers":[{"options":["`+answer+`"]}]}`), &p)
 		if r := w.say(p); r.Outcome != "delivered" {
-			t.Errorf("%s: %+v", answer, r)
+			t.Errorf(`%s: r = %+v, want r.Outcome = "delivered"`, answer, r)
 		}
 		if got, _ := call.answer(); strings.Contains(got, "Blocked by user") != denied || !denied && got != "" {
 			t.Errorf("%s: answered %q", answer, got)
@@ -411,7 +411,7 @@ func TestDialogsTellTheirTime(t *testing.T) {
 	if item := w.waiting(); item.Deadline.After(began.Add(request.Deadline)) {
 		t.Errorf("it says %s, and the agent waits %s", item.Deadline.Sub(began), request.Deadline)
 	} else if r := w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny"}); r.Outcome != "delivered" {
-		t.Errorf("%+v", r)
+		t.Errorf(`r = %+v, want r.Outcome = "delivered"`, r)
 	}
 	if got, _ := call.answer(); !strings.Contains(got, "no") {
 		t.Errorf("answered %q", got)

@@ -41,29 +41,30 @@ func plugin(t *testing.T, w *hubFixture, name string, take func(wire.OutboxText)
 func TestTextsReachTheSessionTheyAreFor(t *testing.T) {
 	w := open(t)
 	if ok, err := w.h.Send("opencode", "ses_1", "nobody hears this"); ok || err != nil {
-		t.Fatal(ok, err)
+		t.Fatalf("ok = %v, error %v; want not ok and no error", ok, err)
 	}
 	var got []wire.OutboxText
 	stop := plugin(t, w, "one", func(text wire.OutboxText) string { got = append(got, text); return "" }, "ses_1",
 		"ses_2")
 	other := plugin(t, w, "other", func(wire.OutboxText) string { return "not mine" }, "ses_3")
 	if ok, err := w.h.Send("opencode", "ses_1", "first"); !ok || err != nil {
-		t.Fatal(ok, err)
+		t.Fatalf("ok = %v, error %v; want ok and no error", ok, err)
 	}
 	if ok, err := w.h.Send("opencode", "ses_2", "second"); !ok || err != nil {
-		t.Fatal(ok, err)
+		t.Fatalf("ok = %v, error %v; want ok and no error", ok, err)
 	}
 	if ok, err := w.h.Send("opencode", "ses_3", "refused"); ok || err == nil ||
 		!strings.Contains(err.Error(), "not mine") {
-		t.Fatal(ok, err)
+		t.Fatalf(`ok = %v, error %v; want not ok, an error and "not mine" in err.Error()`, ok, err)
 	}
 	if ok, err := w.h.Send("pi", "ses_1", "another agent's"); ok || err != nil {
-		t.Fatal(ok, err)
+		t.Fatalf("ok = %v, error %v; want not ok and no error", ok, err)
 	}
 	stop()
 	other()
 	if len(got) != 2 || got[0].Session != "ses_1" || got[0].Text != "first" || got[1].Session != "ses_2" {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v, want 2 of them, got[0].Session = "ses_1", got[0].Text = "first" and got[1].Session = `+
+			`"ses_2"`, got)
 	}
 	w.Eventually("a plugin that hung up is not counted",
 		func() bool { return !w.h.outbox.Listens("opencode", "ses_1") })
@@ -75,7 +76,7 @@ func TestOutboxIsForThePluginOfTheAgent(t *testing.T) {
 	err := w.Client.Call(context.Background(), wire.MethodOutbox,
 		wire.OutboxParams{Agent: "opencode", Sessions: []string{"s"}, Wait: 1}, nil)
 	if err == nil || !strings.Contains(err.Error(), "meant for opencode") {
-		t.Error(err)
+		t.Errorf(`error %v, want an error and "meant for opencode" in err.Error()`, err)
 	}
 	w.Table.Set(hubtest.BelowAgent("opencode"))
 	w.h.ForgetProcesses()

@@ -35,7 +35,7 @@ func TestEveryAgentIsAnsweredInItsOwnWords(t *testing.T) {
 		reply := w.Send(ask)
 		if !strings.Contains(string(reply.Stdout), words) ||
 			!strings.Contains(string(reply.Stdout), "no deploys today") {
-			t.Errorf("%s: %q", agent, reply.Stdout)
+			t.Errorf(`%s: reply.Stdout = %q, want %q in it and "no deploys today" in it`, agent, reply.Stdout, words)
 		}
 		pass := hubtest.ToolBefore(agent, "s-"+agent, w.Base, "make test")
 		pass.ID = "pass-" + agent
@@ -437,6 +437,6 @@ func TestFramesMayComeSlowly(t *testing.T) {
 	}
 	reply, err := frame.ReadReply(bufio.NewReader(conn), frame.Standard)
 	if err != nil || !hubtest.Denies(reply) {
-		t.Errorf("%q %v", reply.Stdout, err)
+		t.Errorf("reply.Stdout = %q, error %v; want no error and hubtest.Denies(reply)", reply.Stdout, err)
 	}
 }

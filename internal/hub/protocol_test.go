@@ -100,7 +100,7 @@ func TestPush(t *testing.T) {
 	got, err := w.Client.Push(t.Context(), client.PushParams{ID: "pushed", Agent: "codex", Event: "PreToolUse",
 		Payload: r.Payload})
 	if err != nil || !strings.Contains(got.Stdout, "deny") || got.ID != "pushed" {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf(`got %+v, error %v; want no error, "deny" in got.Stdout and got.ID = "pushed"`, got, err)
 	}
 	w.Row("pushed", true)
 	if err := w.Call(wire.MethodPush, wire.PushParams{Agent: "codex"}, nil); err == nil {

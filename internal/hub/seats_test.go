@@ -22,7 +22,7 @@ func TestWhatTakesProtectionAwayIsAskedFor(t *testing.T) {
 	item := w.waiting()
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
 	if got, _ := call.answer(); !strings.Contains(got, `"allow"`) {
-		t.Error(got)
+		t.Errorf(`call.answer() = %q, want "allow" in it`, got)
 	}
 	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.secrets", Value: json.RawMessage(`"on"`)}, nil)
 	if asked := w.Person.Asked(); len(asked) != 0 {
@@ -106,7 +106,8 @@ func TestSeatLook(t *testing.T) {
 		w.SetProcesses(table)
 		w.MustCall(wire.MethodSeat, nil, &view)
 		if view.Outcome == authority.Allowed.String() || view.Outcome == authority.NeedCode.String() {
-			t.Errorf("%s: %+v", name, view)
+			t.Errorf("%s: view = %+v, want view.Outcome other than authority.Allowed.String() and view.Outcome "+
+				"other than authority.NeedCode.String()", name, view)
 		}
 	}
 }

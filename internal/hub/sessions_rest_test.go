@@ -46,7 +46,7 @@ func TestSleepingSessions(t *testing.T) {
 	w.tell("claude", "Stop", "s1", nil)
 	w.statusIs("s1", "success")
 	if d := w.session("mine"); d.ID != "s2" || d.Turn == nil || d.Turn.Summary != "Done." {
-		t.Errorf("%+v", d)
+		t.Errorf(`d = %+v, want d.ID = "s2", d.Turn other than nil and d.Turn.Summary = "Done."`, d)
 	}
 	w.h.sessions.ReleaseMemory(0)
 	w.Down()
@@ -55,6 +55,6 @@ func TestSleepingSessions(t *testing.T) {
 		t.Errorf("%d sessions are left", len(list))
 	}
 	if d := w.session("mine"); d.ID != "s2" || d.Turns != 1 {
-		t.Errorf("%+v", d)
+		t.Errorf(`d = %+v, want d.ID = "s2" and d.Turns = 1`, d)
 	}
 }

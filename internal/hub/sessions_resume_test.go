@@ -55,14 +55,15 @@ func TestHowASessionIsTakenUpAgain(t *testing.T) {
 	r := w.mustRecord("s1")
 	if got := strings.Join(r.Argv, " "); got != "claude --resume s1 --permission-mode plan --model opus" || !r.Run ||
 		r.Dir != w.Base || strings.Join(r.Env, " ") != "CLAUDE_CONFIG_DIR=/c" {
-		t.Errorf("%+v", r)
+		t.Errorf(`r = %+v, want "claude --resume s1 --permission-mode plan --model opus", r.Run, r.Dir = w.Base and `+
+			`strings.Join(r.Env, " ") = "CLAUDE_CONFIG_DIR=/c"`, r)
 	}
 	if r.Live == "" {
 		t.Error("it runs and could be taken up twice")
 	}
 	if info, err := os.Stat(filepath.Join(w.Dirs.State, "resume/claude.s1.json")); err != nil ||
 		info.Mode().Perm() != 0o600 {
-		t.Errorf("%v %v", info, err)
+		t.Errorf("info = %v, error %v; want no error and info.Mode().Perm() = 0o600", info, err)
 	}
 
 	// After a restart, the process gone: free, claimed once.
@@ -73,7 +74,7 @@ func TestHowASessionIsTakenUpAgain(t *testing.T) {
 		t.Errorf("it is not free: %s", r.Live)
 	}
 	if list, err := w.records("s1", true); err != nil || list[0].Live != "" {
-		t.Errorf("%+v %v", list, err)
+		t.Errorf(`list = %+v, error %v; want no error and list[0].Live = ""`, list, err)
 	}
 	if list, err := w.records("s1", true); err != nil || list[0].Live == "" {
 		t.Errorf("taken up twice: %+v %v", list, err)
@@ -87,7 +88,7 @@ func TestHowASessionIsTakenUpAgain(t *testing.T) {
 	w.tell("claude", "UserPromptSubmit", "s2", map[string]any{"prompt": "go"})
 	w.mustRecord("s2")
 	if list, _ := w.records("", false); len(list) != 1 || list[0].Session != "s2" {
-		t.Errorf("%+v", list)
+		t.Errorf(`list = %+v, want 1 of them and list[0].Session = "s2"`, list)
 	}
 
 	// forget deletes it, switching off purges.
@@ -110,7 +111,7 @@ func TestHowASessionIsTakenUpAgain(t *testing.T) {
 	_, err := w.records("s3", false)
 	var answer *wire.Error
 	if !errors.As(err, &answer) || !strings.Contains(answer.Message, "status.claude on") {
-		t.Errorf("%v", err)
+		t.Errorf(`error %v, want errors.As(err, &answer) and "status.claude on" in answer.Message`, err)
 	}
 }
 
@@ -124,6 +125,6 @@ func TestWhatIsNeverTakenUpAgain(t *testing.T) {
 	w.tell("claude", "UserPromptSubmit", "good", map[string]any{"prompt": "go"})
 	w.mustRecord("good")
 	if list, _ := w.records("", false); len(list) != 1 {
-		t.Errorf("%+v", list)
+		t.Errorf(`w.records("", false) = %+v, want 1 of them`, list)
 	}
 }

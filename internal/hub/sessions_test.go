@@ -79,7 +79,8 @@ func TestASessionFromItsFirstPromptToItsEnd(t *testing.T) {
 		"tool_input": map[string]any{"command": "go test ./..."}})
 	if got := w.session("s1"); got.Tool != "Bash: go test ./..." || got.Title != "fix the tests" ||
 		got.PID != hubtest.AgentPID || got.TTY != "/dev/pts/77" || got.Mode != "plan" {
-		t.Errorf("%+v", got.Session)
+		t.Errorf(`got.Session = %+v, want got.Tool = "Bash: go test ./...", got.Title = "fix the tests", got.PID = `+
+			`hubtest.AgentPID, got.TTY = "/dev/pts/77" and got.Mode = "plan"`, got.Session)
 	}
 	w.tell("claude", "PermissionRequest", "s1", map[string]any{"tool_name": "Bash", "tool_use_id": "c1",
 		"tool_input": map[string]any{"command": "go test ./..."}})
@@ -159,13 +160,13 @@ func TestNamesOfSessions(t *testing.T) {
 	}
 	if got, err := w.Client.RenameSession(context.Background(), "mine now", ""); err != nil ||
 		got.Title == "mine now" || got.Named {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf(`got %+v, error %v; want no error, got.Title other than "mine now" and not got.Named`, got, err)
 	}
 	if _, err := w.Client.ForgetSession(context.Background(), "0199aa"); err != nil {
 		t.Fatal(err)
 	}
 	if list := w.sessions(); len(list) != 1 || list[0].ID != "0199ab-2" {
-		t.Errorf("%+v", list)
+		t.Errorf(`list = %+v, want 1 of them and list[0].ID = "0199ab-2"`, list)
 	}
 }
 
@@ -175,7 +176,7 @@ func TestAnAgentMayLookAndNothingElse(t *testing.T) {
 	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go"})
 	ctx := context.Background()
 	if got, err := w.Client.Session(ctx, "s1"); err != nil || got.Status != "running" {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf(`got %+v, error %v; want no error and got.Status = "running"`, got, err)
 	}
 	var refused *client.RefusedError
 	for what, try := range map[string]func() error{
@@ -234,7 +235,8 @@ func TestSessionsSurviveTheHub(t *testing.T) {
 	w.Eventually("both sessions are back", func() bool { return len(w.sessions()) == 2 })
 	w.Eventually("the turn's end is back", func() bool { return w.session("s1").Status == "success" })
 	if d := w.session("s1"); d.Title != "fix the tests" || d.Turn == nil || d.Turn.Summary != "Done." {
-		t.Errorf("%+v %+v", d.Session, d.Turn)
+		t.Errorf(`d.Session = %+v, d.Turn = %+v; want d.Title = "fix the tests", d.Turn other than nil and `+
+			`d.Turn.Summary = "Done."`, d.Session, d.Turn)
 	}
 	w.statusIs("s2", "running")
 
@@ -247,7 +249,7 @@ func TestSessionsSurviveTheHub(t *testing.T) {
 	w.Down()
 	w.Up()
 	if d := w.session("s1"); d.Status != "success" || d.Title != "mine" || !d.Named || d.Turns != 1 {
-		t.Errorf("%+v", d.Session)
+		t.Errorf(`d.Session = %+v, want d.Status = "success", d.Title = "mine", d.Named and d.Turns = 1`, d.Session)
 	}
 	w.statusIs("s2", "running")
 
@@ -268,7 +270,8 @@ func TestAProcessThatEnds(t *testing.T) {
 	w.SetProcesses(hubtest.AtTerminal()) // kill -9: no hook tells
 	w.Eventually("the session is over", func() bool { return w.session("s1").Ended != nil })
 	if d := w.session("s1"); d.Status == "running" || d.Turn.Result != "interrupted" {
-		t.Errorf("%+v %+v", d.Session, d.Turn)
+		t.Errorf(`d.Session = %+v, d.Turn = %+v; want d.Status other than "running" and d.Turn.Result = "interrupted"`,
+			d.Session, d.Turn)
 	}
 }
 
@@ -299,7 +302,8 @@ func TestWhatOnlyTheTranscriptTells(t *testing.T) {
 		"content": []any{map[string]any{"type": "text", "text": "[Request interrupted by user]"}}}}))
 	w.Eventually("Esc is noticed", func() bool { return w.session("s1").Status != "running" })
 	if d := w.session("s1"); d.Turn.Result != "interrupted" || d.Ended != nil {
-		t.Errorf("%+v %+v", d.Session, d.Turn)
+		t.Errorf(`d.Session = %+v, d.Turn = %+v; want d.Turn.Result = "interrupted" and d.Ended = nil`,
+			d.Session, d.Turn)
 	}
 }
 
@@ -317,7 +321,7 @@ func TestMux0LinesAreSessions(t *testing.T) {
 	line(fmt.Sprintf(`"event":"running","at":%f,"toolDetail":"Bash: ls","sessionTitle":"From mux0"`, now))
 	w.Eventually("it runs", func() bool { l := w.sessions(); return len(l) == 1 && l[0].Status == "running" })
 	if s := w.sessions()[0]; s.Tool != "Bash: ls" || s.Title != "From mux0" {
-		t.Errorf("%+v", s)
+		t.Errorf(`s = %+v, want s.Tool = "Bash: ls" and s.Title = "From mux0"`, s)
 	}
 	line(fmt.Sprintf(`"event":"needsInput","at":%f`, now+1))
 	w.Eventually("it waits", func() bool { return w.sessions()[0].Status == "needsInput" })
@@ -336,7 +340,7 @@ func TestTheSharedDaemonHasNoPane(t *testing.T) {
 	w.SetProcesses(hubtest.BelowAgent("codex"))
 	w.Send(r)
 	if s := w.session("s1"); s.Pane != "unknown" || s.TTY != "unknown" || s.PID != 0 {
-		t.Errorf("%+v", s.Session)
+		t.Errorf(`s.Session = %+v, want s.Pane = "unknown", s.TTY = "unknown" and s.PID = 0`, s.Session)
 	}
 }
 
@@ -346,7 +350,7 @@ func TestOtherMultiplexersAreNamed(t *testing.T) {
 	r.Env = []byte("ZELLIJ_PANE_ID=4\x00ZELLIJ_SESSION_NAME=work\x00")
 	w.Send(r)
 	if s := w.session("s1"); s.Mux != "zellij" || s.Pane != "4" || s.Server != "work" {
-		t.Errorf("%+v", s.Session)
+		t.Errorf(`s.Session = %+v, want s.Mux = "zellij", s.Pane = "4" and s.Server = "work"`, s.Session)
 	}
 }
 
@@ -377,7 +381,7 @@ func TestStreamsHearOfSessions(t *testing.T) {
 		case c := <-changes:
 			seen = append(seen, c.What...)
 			if c.Session.ID != "s1" || c.Session.Status != "running" {
-				t.Errorf("%+v", c)
+				t.Errorf(`c = %+v, want c.Session.ID = "s1" and c.Session.Status = "running"`, c)
 			}
 		case <-time.After(hubtest.Patience):
 			t.Fatalf("only heard of %v", seen)
@@ -398,7 +402,7 @@ func TestSecretsStayInside(t *testing.T) {
 		"tool_input": map[string]any{"command": "curl -H " + key}})
 	b, _ := json.Marshal(w.session("s1"))
 	if strings.Contains(string(b), key) {
-		t.Errorf("%s", b)
+		t.Errorf("b = %s, want no %q in it", b, key)
 	}
 	w.Eventually("it is written down", func() bool {
 		b,
@@ -407,7 +411,7 @@ func TestSecretsStayInside(t *testing.T) {
 	})
 	w.Down()
 	if b, _ := os.ReadFile(w.Dirs.State + "/sessions.log"); strings.Contains(string(b), key) {
-		t.Errorf("%s", b)
+		t.Errorf("b = %s, want no %q in it", b, key)
 	}
 }
 
@@ -430,6 +434,6 @@ func TestATextGoesThroughThePlugin(t *testing.T) {
 	w.Eventually("the plugin listens", func() bool { return w.h.outbox.Listens("claude", "s1") })
 	sent, err := w.Client.SendToSession(ctx, "s1", "run the tests", false)
 	if err != nil || sent.Via != "plugin" || <-got != "run the tests" {
-		t.Errorf("%+v %v", sent, err)
+		t.Errorf(`sent = %+v, error %v; want no error, sent.Via = "plugin" and <-got = "run the tests"`, sent, err)
 	}
 }

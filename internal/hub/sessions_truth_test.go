@@ -16,7 +16,7 @@ func TestAProbeIsNoSession(t *testing.T) {
 	w := open(t)
 	w.tell("claude", wire.ProbeEvent, "probe-1-x", nil)
 	if list := w.sessions(); len(list) != 0 {
-		t.Errorf("%+v", list)
+		t.Errorf("w.sessions() = %+v, want none", list)
 	}
 }
 
@@ -77,11 +77,11 @@ func TestWhoeverTakesASessionUpIsIt(t *testing.T) {
 	w.SetProcesses(hubtest.AtTerminal())
 	w.Eventually("it is over", func() bool { return w.session("s1").Ended != nil })
 	if list, err := w.records("s1", true); err != nil || list[0].Live != "" {
-		t.Fatalf("%+v %v", list, err)
+		t.Fatalf(`list = %+v, error %v; want no error and list[0].Live = ""`, list, err)
 	}
 	// The caller becomes the agent, which may say nothing for long.
 	if s := w.session("s1"); s.Ended != nil || s.Status != "idle" || s.PID != os.Getpid() {
-		t.Errorf("%+v", s.Session)
+		t.Errorf(`s.Session = %+v, want s.Ended = nil, s.Status = "idle" and s.PID = os.Getpid()`, s.Session)
 	}
 	if r := w.mustRecord("s1"); r.Live == "" {
 		t.Error("it could be taken up twice")
@@ -102,7 +102,7 @@ func TestAPaneOfAnotherServerIsNotItsOwn(t *testing.T) {
 	r.Env = []byte("TMUX=" + filepath.Join(w.Base, "no-such-tmux") + ",4000,0\x00TMUX_PANE=%3\x00")
 	w.Send(r)
 	if got := w.mustRecord("s1"); got.Moved {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want not got.Moved", got)
 	}
 	w.SetProcesses(hubtest.AtTerminal())
 	w.Eventually("its pane is gone with the server",

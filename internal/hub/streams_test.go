@@ -137,7 +137,7 @@ func TestASlowReaderLosesNothingAndHoldsNobodyUp(t *testing.T) {
 	k := w.talk() // it asks for everything and reads nothing
 	k.say(`{"jsonrpc":"2.0","id":1,"method":"events.stream","params":{}}` + "\n")
 	if got := k.line(); !strings.Contains(got, `"ok":true`) {
-		t.Fatal(got)
+		t.Fatalf(`k.line() = %q, want "ok":true in it`, got)
 	}
 	quick := w.follow(wire.StreamParams{})
 	quick.ready()

@@ -47,7 +47,8 @@ func TestAgentsThatReadClaudesFilesAreSkipped(t *testing.T) {
 		r, err := ImportClaude([]string{project}, check)
 		if err != nil || len(r.Hooks) != 1 || !slices.Contains(r.Hooks[0].SkipAgents, a.Name) ||
 			!strings.Contains(notes(r), "its hooks pass by") {
-			t.Errorf("%s: %+v %v", a.Name, r, err)
+			t.Errorf(`%s: r = %+v, error %v; want no error, len(r.Hooks) = 1, `+
+				`slices.Contains(r.Hooks[0].SkipAgents, a.Name) and "its hooks pass by" in notes(r)`, a.Name, r, err)
 		}
 	}
 	reads := &agent.InstallSpec{Reads: []string{"claude"}}
@@ -67,7 +68,7 @@ func TestAgentsThatReadClaudesFilesAreSkipped(t *testing.T) {
 	} {
 		r, err := ImportClaudeFiles(c.files, ClaudeOptions{Agents: agents}, nil)
 		if err != nil || len(r.Hooks) != 1 {
-			t.Fatal(r, err)
+			t.Fatalf("r = %+v, error %v; want no error and len(r.Hooks) = 1", r, err)
 		}
 		if got := strings.Join(r.Hooks[0].SkipAgents, " "); got != c.want {
 			t.Errorf("%v: %s, want %s", c.files, got, c.want)
@@ -103,7 +104,7 @@ func TestGlobalHooksThatRunTheProjectsFiles(t *testing.T) {
 		for _, global := range []bool{true, false} {
 			r, err := ImportClaudeFiles([]string{file}, ClaudeOptions{Global: global}, check)
 			if err != nil || len(r.Hooks) != 1 {
-				t.Fatal(command, r, err)
+				t.Fatalf("command = %q, r = %+v, error %v; want no error and len(r.Hooks) = 1", command, r, err)
 			}
 			if got := strings.Contains(notes(r), note); got != (want && global) {
 				t.Errorf("%s, global %v: noted %v", command, global, got)
@@ -117,14 +118,14 @@ func TestOrphans(t *testing.T) {
 	file := settings(t, dir, "settings.json", stopHook("one", "two"))
 	before, err := ImportClaude([]string{file}, check)
 	if err != nil || len(before.Hooks) != 2 {
-		t.Fatal(before, err)
+		t.Fatalf("before = %+v, error %v; want no error and len(before.Hooks) = 2", before, err)
 	}
 	settings(t, dir, "settings.json", stopHook("one", "changed"))
 	after, _ := ImportClaude([]string{file}, check)
 	ids := []string{before.Hooks[0].ID, before.Hooks[1].ID, after.Hooks[1].ID, "mine", "claude:mine",
 		"claude:Stop:mine"}
 	if got := Orphans(ids, after); len(got) != 1 || got[0] != before.Hooks[1].ID {
-		t.Error(got)
+		t.Errorf("got %q, want 1 of them and got[0] = before.Hooks[1].ID", got)
 	}
 	if got := Orphans(ids, after, before); got != nil {
 		t.Error("made by another result and yet an orphan:", got)
@@ -137,14 +138,14 @@ func TestOrphans(t *testing.T) {
 	for _, name := range []string{"none.json", "off.json"} {
 		r, err := ImportClaude([]string{filepath.Join(dir, ".claude", name)}, check)
 		if got := Orphans(ids, r); err != nil || got != nil {
-			t.Error(name, got, err)
+			t.Errorf("name = %q, Orphans(ids, r) = %q, error %v; want no error and nil", name, got, err)
 		}
 	}
 	// A hook that was taken out of a file that is there is gone.
 	settings(t, dir, "settings.json", `{}`)
 	r, _ := ImportClaude([]string{file}, check)
 	if got := Orphans(ids, r); len(got) != 3 {
-		t.Error(got)
+		t.Errorf("Orphans(ids, r) = %q, want 3 of them", got)
 	}
 	amux, _ := ImportAmux(write(t, "hooks.json", `{"hooks": []}`), check)
 	if Orphans(ids, amux) != nil {

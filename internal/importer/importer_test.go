@@ -71,7 +71,7 @@ func TestAmux(t *testing.T) {
 		"a2 claude turn.end command second 100 true",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("%s", strings.Join(got, "\n"))
+		t.Errorf(`strings.Join(got, "\n") = %s, want strings.Join(want, "\n")`, strings.Join(got, "\n"))
 	}
 	all := notes(r)
 	for _, part := range []string{
@@ -88,7 +88,7 @@ func TestAmux(t *testing.T) {
 		}
 	}
 	if _, err := ImportAmux(filepath.Join(t.TempDir(), "none"), nil); !errors.Is(err, os.ErrNotExist) {
-		t.Error(err)
+		t.Errorf("error %v, want error os.ErrNotExist", err)
 	}
 }
 
@@ -133,7 +133,8 @@ func TestClaude(t *testing.T) {
 			time.Duration(h.Timeout), h.OnFailure)))
 		if h.Agent != "*" || h.Format != hook.Claude || h.SkipAgents[0] != "claude" ||
 			!strings.HasPrefix(h.ID, "claude:") {
-			t.Errorf("%+v", h)
+			t.Errorf(`h = %+v, want h.Agent = "*", h.Format = hook.Claude, h.SkipAgents[0] = "claude" and h.ID that `+
+				`begins with "claude:"`, h)
 		}
 	}
 	want := []string{
@@ -148,10 +149,10 @@ func TestClaude(t *testing.T) {
 		"user.attention  [note]  0s",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("%s", strings.Join(got, "\n"))
+		t.Errorf(`strings.Join(got, "\n") = %s, want strings.Join(want, "\n")`, strings.Join(got, "\n"))
 	}
 	if from := r.Hooks[6].From; from != project {
-		t.Error(from)
+		t.Errorf("from = %q, want %q", from, project)
 	}
 	all := notes(r)
 	for _, part := range []string{
@@ -170,7 +171,7 @@ func TestClaude(t *testing.T) {
 	}
 	if _, err := ImportClaude([]string{write(t, "b.json", "{")}, nil); err == nil ||
 		!strings.Contains(err.Error(), "line 1") {
-		t.Error(err)
+		t.Errorf(`error %v, want an error and "line 1" in err.Error()`, err)
 	}
 }
 
@@ -275,7 +276,8 @@ func TestConditions(t *testing.T) {
 		"PostToolUse": [{"matcher": "Edit", "hooks": [{"type": "command", "command": "x", "if": "Bash"}, {"type": "command", "command": "z", "once": true, "asyncRewake": true}]}]}}`)
 	r, err := ImportClaude([]string{file}, check)
 	if err != nil || len(r.Hooks) != 2 || r.Hooks[0].Match.Command == "" {
-		t.Errorf("%+v %v", r.Hooks, err)
+		t.Errorf("r.Hooks = %+v, error %v; want no error, len(r.Hooks) = 2 and r.Hooks[0].Match.Command not empty",
+			r.Hooks, err)
 	}
 	all := notes(r)
 	for _, part := range []string{`condition "Read(~/x)" has no counterpart`, `Stop: its condition`,
@@ -302,7 +304,7 @@ func FuzzImport(f *testing.F) {
 			result, _ := r()
 			for _, h := range result.Hooks {
 				if err := check(&h.Registration); err != nil {
-					t.Errorf("%+v: %v", h, err)
+					t.Errorf("%+v: error %v, want no error", h, err)
 				}
 			}
 		}

@@ -39,11 +39,12 @@ func TestBesideAppends(t *testing.T) {
 			ours, one, two := strings.Index(text, Shim(h.Dirs)), strings.Index(text, "/nowhere/one"),
 				strings.Index(text, "/nowhere/two")
 			if err != nil || ours < 0 || one < ours || two < one {
-				t.Errorf("%d %d %d %v: %s", ours, one, two, err, text)
+				t.Errorf("%d %d %d %v: text = %s, want no error, ours at least 0, one at least %v and two at least %v",
+					ours, one, two, err, text, ours, one)
 			}
 			for _, s := range h.Look(a) {
 				if s.Err != nil {
-					t.Error(s.Err)
+					t.Errorf("s.Err = %v, want no error", s.Err)
 				}
 			}
 		})

@@ -26,7 +26,7 @@ func TestSeveralInstallationsAtOnce(t *testing.T) {
 		all.Go(func() {
 			o := Options{Agents: []*agent.Agent{a}, Scope: User, Trust: true}
 			if _, err := h.Carry(func() (*Plan, error) { return h.Install(o) }, nil, &steps.Disk{}); err != nil {
-				t.Errorf("%s: %v", a.Name, err)
+				t.Errorf("%s: error %v, want no error", a.Name, err)
 			}
 		})
 	}
@@ -50,7 +50,7 @@ func TestSeveralInstallationsAtOnce(t *testing.T) {
 	after := picture(t, h.Dirs.Home)
 	for path, is := range after {
 		if before[path] != is {
-			t.Errorf("%s: %s", path, is)
+			t.Errorf("%s: is = %s, want before[path] = %q", path, is, is)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func TestWritesDuringTrustStay(t *testing.T) {
 			return err
 		}})
 		if err != nil || !told {
-			t.Fatal(told, err)
+			t.Fatalf("told = %v, error %v; want no error and told", told, err)
 		}
 		mustUninstall(t, h, codex)
 		if got := strings.TrimRight(read(t, config), "\n"); got != strings.TrimRight(more+was, "\n") {

@@ -32,7 +32,7 @@ func TestWhatWasChosenStays(t *testing.T) {
 					t.Errorf("installing again changed it:\n%s\n---\n%s", text, read(t, path))
 				}
 				if notes := strings.Join(again.Agents[0].Notes, "\n"); !strings.Contains(notes, "as chosen before") {
-					t.Error(notes)
+					t.Errorf(`strings.Join(again.Agents[0].Notes, "\n") = %q, want "as chosen before" in it`, notes)
 				}
 				// What is said now counts.
 				mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Neutral: true})
@@ -42,11 +42,11 @@ func TestWhatWasChosenStays(t *testing.T) {
 				}
 				usual := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Usual: true})
 				if want, _ := Pick(a, nil); len(usual.Agents[0].Events) != len(want) {
-					t.Errorf("%v", usual.Agents[0].Events)
+					t.Errorf("usual.Agents[0].Events = %q, want %v of them", usual.Agents[0].Events, len(want))
 				}
 				if p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true}); len(p.Steps) > 0 ||
 					strings.Contains(strings.Join(p.Agents[0].Notes, ""), "chosen") {
-					t.Errorf("%+v", p)
+					t.Errorf(`p = %+v, want no p.Steps and no "chosen" in strings.Join(p.Agents[0].Notes, "")`, p)
 				}
 			})
 		}
@@ -64,13 +64,14 @@ func TestTheDoctorKeepsWhatWasChosen(t *testing.T) {
 	d, all := examine(h, a, nil)
 	if f := finding(all, "intact"); f == nil || f.Level != Bad ||
 		!strings.Contains(f.What, "PreToolUse: timeout differs") || f.Fix != "hookmux install claude" {
-		t.Fatalf("%+v", f)
+		t.Fatalf(`f = %+v, want other than nil, f.Level = Bad, "PreToolUse: timeout differs" in f.What and f.Fix = `+
+			`"hookmux install claude"`, f)
 	}
 	if _, err := d.Mend(all, never, &steps.Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	if read(t, path) != text {
-		t.Error(read(t, path))
+		t.Errorf("read(t, path) = %q, want %q", read(t, path), text)
 	}
 }
 
@@ -83,13 +84,15 @@ func TestOnlyMembersTheVersionKnows(t *testing.T) {
 		p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Deny: true})
 		text := read(t, p.Agents[0].Path)
 		if got := strings.Contains(text, "onFailure"); got != want || !strings.Contains(text, hookentry.DenyFlag) {
-			t.Errorf("%s: %v\n%s", version, got, text)
+			t.Errorf(`%s: strings.Contains(text, "onFailure") = %v, text = %s; want %v and hookentry.DenyFlag in text`,
+				version, got, text, want)
 		}
 		if notes := strings.Join(p.Agents[0].Notes, "\n"); strings.Contains(notes, "does not know onFailure") == want {
-			t.Errorf("%s: %s", version, notes)
+			t.Errorf(`%s: notes = %s, want strings.Contains(notes, "does not know onFailure") other than %v`,
+				version, notes, want)
 		}
 		if _, all := examine(h, a, nil); finding(all, "intact") != nil {
-			t.Errorf("%s: %+v", version, all)
+			t.Errorf(`%s: all = %+v, want finding(all, "intact") = nil`, version, all)
 		}
 	}
 	// One that passes over everything when it does not know one thing.
@@ -99,7 +102,7 @@ func TestOnlyMembersTheVersionKnows(t *testing.T) {
 		h.AgentVersion = func(*agent.Agent) string { return version }
 		p := mustInstall(t, h, Options{Agents: []*agent.Agent{kimi}})
 		if notes := strings.Join(p.Agents[0].Notes, "\n"); strings.Contains(notes, "is older than") != want {
-			t.Errorf("%s: %s", version, notes)
+			t.Errorf(`%s: notes = %s, want strings.Contains(notes, "is older than") = %v`, version, notes, want)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func TestOnlyWhatRunsIsBelieved(t *testing.T) {
 			if c.check == "" {
 				for _, f := range all {
 					if f.Level == Bad && f.Check != "hub" {
-						t.Errorf("%+v", f)
+						t.Errorf(`f = %+v, want not f.Level == Bad && f.Check != "hub"`, f)
 					}
 				}
 				return
@@ -110,7 +110,7 @@ func TestOnlyWhatRunsIsBelieved(t *testing.T) {
 	}
 	t.Run("none", func(t *testing.T) {
 		if d := newHost(t).Delivery(known(t, "claude")); d.Ours || d.Whole || d.Events != nil {
-			t.Errorf("%+v", d)
+			t.Errorf("d = %+v, want not d.Ours, not d.Whole and d.Events = nil", d)
 		}
 	})
 }
@@ -148,7 +148,9 @@ func TestANarrowGroupIsLeft(t *testing.T) {
 	if err != nil || len(groups) != 2 || *groups[0].Matcher != "Bash" || len(groups[0].Hooks) != 1 ||
 		groups[0].Hooks[0].Command != "mine" ||
 		groups[1].Matcher != nil || !hookentry.MentionsHookmux(groups[1].Hooks[0].Command) {
-		t.Fatalf("%v\n%s", err, read(t, path))
+		t.Fatalf(`error %v, read(t, path) = %s; want no error, len(groups) = 2, *groups[0].Matcher = "Bash", `+
+			`len(groups[0].Hooks) = 1, groups[0].Hooks[0].Command = "mine", groups[1].Matcher = nil and hookentry.MentionsHookmux(groups[1].Hooks[0].Command)`,
+			err, read(t, path))
 	}
 }
 
@@ -160,7 +162,7 @@ func TestMendingDoesNotTrustUnasked(t *testing.T) {
 	write(t, path, strings.Replace(read(t, path), `"timeout": 3600`, `"timeout": 5`, 1))
 	d, all := examine(h, a, nil)
 	if asked := d.Trusts(all); len(asked) != 1 || asked[0] != a {
-		t.Errorf("%v", asked)
+		t.Errorf("asked = %+v, want 1 of them and asked[0] = %+v", asked, a)
 	}
 	if _, err := d.Mend(all, never, &steps.Disk{}); err != nil {
 		t.Fatal(err)
@@ -173,7 +175,7 @@ func TestMendingDoesNotTrustUnasked(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := h.Delivery(a); !d.Whole {
-		t.Errorf("%+v", d)
+		t.Errorf("d = %+v, want d.Whole", d)
 	}
 }
 
@@ -209,7 +211,7 @@ func TestTheDoctorLooksAtTheFolder(t *testing.T) {
 			mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 			_, all := examine(h, a, nil)
 			if f := finding(all, "folder"); f == nil || f.Level != c.level {
-				t.Errorf("%+v", f)
+				t.Errorf("f = %+v, want other than nil and f.Level = %q", f, c.level)
 			}
 		})
 	}
@@ -227,6 +229,6 @@ func TestTheDoctorNamesNewEvents(t *testing.T) {
 	older.Events = append(older.Events, &added)
 	_, all := examine(h, &older, nil)
 	if f := finding(all, "new events"); f == nil || f.Level != Note || !strings.Contains(f.What, "BrandNew") {
-		t.Errorf("%+v", all)
+		t.Errorf(`all = %+v, want f other than nil, f.Level = Note and "BrandNew" in f.What`, all)
 	}
 }

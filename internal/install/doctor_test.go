@@ -51,14 +51,14 @@ func TestTheDoctorMendsWhatIsOurs(t *testing.T) {
 	for check, what := range map[string]string{"dead trust": "stop:7:0", "old switch": "codex_hooks",
 		"trust": "1 of its hooks", "present": "2 events"} {
 		if f := finding(all, check); f == nil || !strings.Contains(f.What, what) {
-			t.Errorf("%s: %+v", check, f)
+			t.Errorf("%s: f = %+v, want other than nil and %q in f.What", check, f, what)
 		}
 	}
 	if _, err := d.Mend(all, func(string) bool { return true }, &steps.Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	if text := read(t, config); strings.Contains(text, "stop:7:0") || strings.Contains(text, "codex_hooks") {
-		t.Error(text)
+		t.Errorf(`read(t, config) = %q, want no "stop:7:0" in it and no "codex_hooks" in it`, text)
 	}
 	// What the person switched off stays off, and is still said.
 	if _, all = examine(h, a, nil); finding(all, "trust") == nil {
@@ -83,7 +83,7 @@ func TestTheDoctorBelievesTheAgentItself(t *testing.T) {
 				{Command: "mine", Trust: "untrusted"}}, nil
 		})
 		if f := finding(all, "asked"); f == nil || f.Level != level {
-			t.Errorf("%s: %+v", trust, f)
+			t.Errorf("%s: f = %+v, want other than nil and f.Level = %q", trust, f, level)
 		}
 	}
 }
@@ -96,13 +96,13 @@ func TestTheDoctorNamesOthers(t *testing.T) {
 	p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 	if notes := strings.Join(p.Agents[0].Notes, "\n"); !strings.Contains(notes, "guardian") ||
 		!strings.Contains(notes, "left alone") {
-		t.Error(notes)
+		t.Errorf(`strings.Join(p.Agents[0].Notes, "\n") = %q, want "guardian" in it and "left alone" in it`, notes)
 	}
 	_, all := examine(h, a, nil)
 	if f := finding(all, "foreign"); f == nil || !strings.Contains(f.What, "guardian") {
-		t.Errorf("%+v", f)
+		t.Errorf(`f = %+v, want other than nil and "guardian" in f.What`, f)
 	}
 	if f := finding(all, "intact"); f == nil || !strings.Contains(f.What, "line 1") {
-		t.Errorf("%+v", f)
+		t.Errorf(`f = %+v, want other than nil and "line 1" in f.What`, f)
 	}
 }

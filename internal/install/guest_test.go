@@ -42,11 +42,12 @@ func TestOneAgentWithoutProjectHooksKeepsNobodyElseFromTheirs(t *testing.T) {
 	}
 	if notes := strings.Join(p.Notes, "\n"); !strings.Contains(notes,
 		none[0].Name+": has no hooks of a project, so it is left out") {
-		t.Error(notes)
+		t.Errorf(`strings.Join(p.Notes, "\n") = %q, want none[0].Name + ": has no hooks of a project, so it is left `+
+			`out" in it`, notes)
 	}
 	for _, one := range p.Agents {
 		if len(one.Events) == 0 || !strings.HasPrefix(one.Path, h.Project) {
-			t.Errorf("%+v", one)
+			t.Errorf("one = %+v, want len(one.Events) other than 0 and one.Path that begins with h.Project", one)
 		}
 	}
 	// Who was named wants to hear that it cannot be done.
@@ -78,10 +79,10 @@ func TestSwitchesThatKeepHooksFromRunningAreNamed(t *testing.T) {
 		}
 		_, all := examine(h, a, nil)
 		if f := finding(all, "switched off"); (f != nil) != c.off {
-			t.Errorf("%s: %+v", c.text, f)
+			t.Errorf("%s: f = %+v, want (f != nil) = %v", c.text, f, c.off)
 		}
 		if f := finding(all, "old switch"); (f != nil) != c.old {
-			t.Errorf("%s: %+v", c.text, f)
+			t.Errorf("%s: f = %+v, want (f != nil) = %v", c.text, f, c.old)
 		}
 	}
 }
@@ -119,7 +120,7 @@ func TestTheAgentsOwnHandInTheFile(t *testing.T) {
 		}
 		mustUninstall(t, h, a)
 		if d := cmp.Diff(before, picture(t, h.Dirs.Home)); d != "" {
-			t.Errorf("%q: %s", was, d)
+			t.Errorf(`%q: cmp.Diff(before, picture(t, h.Dirs.Home)) = %s, want ""`, was, d)
 		}
 	}
 }
@@ -235,7 +236,8 @@ func TestFilesThatMustNotBeWritten(t *testing.T) {
 		}, nil, &steps.Disk{})
 		if err == nil || !strings.Contains(err.Error(), name) ||
 			!strings.Contains(err.Error(), "nothing was written anywhere") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf(`%s: error %v, want an error, %q in err.Error() and "nothing was written anywhere" in err.Error()`,
+				name, err, name)
 		}
 		if err != nil && strings.Count(err.Error(), "settings.json") > 1 {
 			t.Errorf("the file is named twice: %v", err)
@@ -243,7 +245,7 @@ func TestFilesThatMustNotBeWritten(t *testing.T) {
 		after := picture(t, h.Dirs.Home)
 		delete(after, ".local/state/hookmux/install.lock")
 		if d := cmp.Diff(before, after); d != "" {
-			t.Errorf("%s: %s", name, d)
+			t.Errorf(`%s: cmp.Diff(before, after) = %s, want ""`, name, d)
 		}
 	}
 }
@@ -265,7 +267,7 @@ func TestALinkThatLeadsNowhereLeadsThereAgain(t *testing.T) {
 	}
 	mustUninstall(t, h, a)
 	if d := cmp.Diff(before, picture(t, h.Dirs.Home)); d != "" {
-		t.Error(d)
+		t.Errorf("picture(t, h.Dirs.Home) is not as wanted (-want +got):\n%s", d)
 	}
 }
 
@@ -285,11 +287,12 @@ func TestOthersAreNamedWhereverTheyStand(t *testing.T) {
 		p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 		if notes := strings.Join(p.Agents[0].Notes, "\n"); !strings.Contains(notes,
 			file+": line 1: "+e+": guardian also has a hook here") {
-			t.Errorf("%s: %s", name, notes)
+			t.Errorf(`%s: strings.Join(p.Agents[0].Notes, "\n") = %s, want %q in it`,
+				name, notes, file+": line 1: "+e+": guardian also has a hook here")
 		}
 		_, all := examine(h, a, nil)
 		if f := finding(all, "foreign"); f == nil || !strings.Contains(f.What, "guardian") {
-			t.Errorf("%s: %+v", name, f)
+			t.Errorf(`%s: f = %+v, want other than nil and "guardian" in f.What`, name, f)
 		}
 	}
 	// Others in a folder that is read whole.
@@ -300,20 +303,21 @@ func TestOthersAreNamedWhereverTheyStand(t *testing.T) {
 	p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 	if notes := strings.Join(p.Agents[0].Notes, "\n"); !strings.Contains(notes,
 		"other.json: line 1: PreToolUse: guardian also has a hook here") {
-		t.Error(notes)
+		t.Errorf(`strings.Join(p.Agents[0].Notes, "\n") = %q, want "other.json: line 1: PreToolUse: guardian also `+
+			`has a hook here" in it`, notes)
 	}
 }
 
 func TestRootIsToldWhoseHomeItIs(t *testing.T) {
 	home := t.TempDir()
 	if said := Visiting(home); said != "" {
-		t.Error(said)
+		t.Errorf(`Visiting(home) = %q, want ""`, said)
 	}
 	if os.Geteuid() != 0 || os.Chown(home, 65534, 65534) != nil {
 		t.Skip("only root can be a guest")
 	}
 	if said := Visiting(home); !strings.Contains(said, "(65534), and you are root") {
-		t.Errorf("%q", said)
+		t.Errorf(`Visiting(home) = %q, want "(65534), and you are root" in it`, said)
 	}
 }
 
@@ -329,10 +333,11 @@ func TestOneProtectedFileKeepsNobodyElseInstalled(t *testing.T) {
 	}
 	p := mustUninstall(t, h, claude, gemini)
 	if len(p.Left) != 1 || p.Left[0] != path || !strings.Contains(strings.Join(p.Notes, "\n"), "is write-protected") {
-		t.Errorf("%v %v", p.Left, p.Notes)
+		t.Errorf(`p.Left = %q, p.Notes = %q; want len(p.Left) = 1, p.Left[0] = %q and "is write-protected" in `+
+			`strings.Join(p.Notes, "\n")`, p.Left, p.Notes, path)
 	}
 	if len(p.Agents) != 1 || p.Agents[0].Name != "gemini" {
-		t.Errorf("%+v", p.Agents)
+		t.Errorf(`p.Agents = %+v, want 1 of them and p.Agents[0].Name = "gemini"`, p.Agents)
 	}
 	if h.Installed(gemini) || !h.Installed(claude) {
 		t.Error("gemini is to be gone, claude to be whole")
@@ -341,10 +346,10 @@ func TestOneProtectedFileKeepsNobodyElseInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := mustUninstall(t, h, claude, gemini); len(p.Left) > 0 {
-		t.Errorf("%v", p.Notes)
+		t.Errorf("p.Notes = %q, want no p.Left", p.Notes)
 	}
 	if d := cmp.Diff(before, picture(t, h.Dirs.Home)); d != "" {
-		t.Error(d)
+		t.Errorf("picture(t, h.Dirs.Home) is not as wanted (-want +got):\n%s", d)
 	}
 }
 
@@ -362,6 +367,6 @@ func TestTrustInFilesThatAreGoneIsOffered(t *testing.T) {
 	write(t, config, text)
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Events: []string{"Stop"}})
 	if dead := h.trustOf(a).deadKeys(); len(dead) != 1 || dead[0] != gone {
-		t.Errorf("%q", dead)
+		t.Errorf("dead = %q, want 1 of them and dead[0] = %q", dead, gone)
 	}
 }

@@ -42,7 +42,7 @@ func TestAnEmptyHomeIsEmptyAgain(t *testing.T) {
 				}
 				mustUninstall(t, h, a)
 				if d := cmp.Diff(before, picture(t, root)); d != "" {
-					t.Error(d)
+					t.Errorf("picture(t, root) is not as wanted (-want +got):\n%s", d)
 				}
 				if h.Installed(a) {
 					t.Error("still installed")
@@ -124,7 +124,7 @@ func TestPeoplesFilesComeBackByteForByte(t *testing.T) {
 			write(t, manifestPath(h.Dirs), manifest)
 			mustUninstall(t, h, a)
 			if d := cmp.Diff(before, picture(t, h.Dirs.Home)); d != "" {
-				t.Errorf("%s %d: %s", name, i, d)
+				t.Errorf(`%s %d: cmp.Diff(before, picture(t, h.Dirs.Home)) = %s, want ""`, name, i, d)
 			}
 		}
 	}
@@ -172,10 +172,10 @@ func TestABrokenFileStopsEverything(t *testing.T) {
 		before := picture(t, h.Dirs.Home)
 		_, err := h.Install(Options{Agents: installable(), Scope: User, Trust: true})
 		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "line ") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf(`%s: error %v, want an error, %q in err.Error() and "line " in err.Error()`, name, err, path)
 		}
 		if d := cmp.Diff(before, picture(t, h.Dirs.Home)); d != "" {
-			t.Errorf("%s: %s", name, d)
+			t.Errorf(`%s: cmp.Diff(before, picture(t, h.Dirs.Home)) = %s, want ""`, name, d)
 		}
 	}
 }
@@ -229,7 +229,7 @@ func TestKilledBetweenAnyTwoSteps(t *testing.T) {
 			break
 		}
 		if err := p.Apply(&failing{left: n}); err != nil && !errors.Is(err, errKilled) {
-			t.Fatal(err)
+			t.Fatalf("error %v, want not err != nil && !errors.Is(err, errKilled)", err)
 		}
 		if n%2 == 0 {
 			// Once more, to the end.
@@ -245,7 +245,7 @@ func TestKilledBetweenAnyTwoSteps(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := out.Apply(&failing{left: n % (len(out.Steps) + 1)}); err != nil && !errors.Is(err, errKilled) {
-			t.Fatal(err)
+			t.Fatalf("error %v, want not err != nil && !errors.Is(err, errKilled)", err)
 		}
 		mustUninstall(t, h, agents...)
 		after := picture(t, h.Dirs.Home)
@@ -301,7 +301,7 @@ func TestTrustOfPeoplesOwnHooksStays(t *testing.T) {
 		hooks + ":pre_tool_use:1:0": {"trusted_hash": "sha256:second"},
 	}
 	if d := cmp.Diff(want, left); d != "" {
-		t.Error(d)
+		t.Errorf("left is not as wanted (-want +got):\n%s", d)
 	}
 }
 
@@ -326,7 +326,7 @@ func TestHooksAndTrustInOneFile(t *testing.T) {
 	_ = m
 	mustUninstall(t, h, a)
 	if d := cmp.Diff(text, read(t, config)); d != "" {
-		t.Error(d)
+		t.Errorf("read(t, config) is not as wanted (-want +got):\n%s", d)
 	}
 }
 
@@ -358,17 +358,19 @@ func TestEventsAndDenyAreHonoured(t *testing.T) {
 	p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"tool.before", "turn.end", "Setup"},
 		Deny: true})
 	if d := cmp.Diff([]string{"Setup", "PreToolUse", "Stop", "StopFailure"}, p.Agents[0].Events); d != "" {
-		t.Error(d)
+		t.Errorf("p.Agents[0].Events is not as wanted (-want +got):\n%s", d)
 	}
 	text := read(t, p.Agents[0].Path)
 	if strings.Count(text, `"onFailure": "block"`) != strings.Count(text, hookentry.DenyFlag) ||
 		!strings.Contains(text, hookentry.DenyFlag) {
-		t.Error(text)
+		t.Errorf("text = %q, want strings.Count(text, `\"onFailure\": \"block\"`) = strings.Count(text, "+
+			"hookentry.DenyFlag) and hookentry.DenyFlag in it", text)
 	}
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"tool.before"}, Neutral: true})
 	if text := read(t, p.Agents[0].Path); strings.Contains(text, hookentry.DenyFlag) ||
 		strings.Contains(text, "onFailure") || strings.Contains(text, "Stop") {
-		t.Error(text)
+		t.Errorf(`read(t, p.Agents[0].Path) = %q, want no hookentry.DenyFlag in it, no "onFailure" in it and no `+
+			`"Stop" in it`, text)
 	}
 	if _, err := h.Install(Options{Agents: []*agent.Agent{a}, Scope: User,
 		Events: []string{"WorktreeCreate"}}); err == nil {
@@ -385,9 +387,9 @@ func TestVariablesMoveTheConfig(t *testing.T) {
 	a := known(t, "claude")
 	if p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}}); p.Agents[0].Path != filepath.Join(dir,
 		"settings.json") {
-		t.Error(p.Agents[0].Path)
+		t.Errorf("p.Agents[0].Path = %q, want %q", p.Agents[0].Path, filepath.Join(dir, "settings.json"))
 	}
 	if found := h.Find(installable()); len(found) != 1 || found[0].Agent.Name != "claude" {
-		t.Errorf("%+v", found)
+		t.Errorf(`found = %+v, want 1 of them and found[0].Agent.Name = "claude"`, found)
 	}
 }

@@ -32,7 +32,8 @@ func TestNoEventsNoFile(t *testing.T) {
 				t.Helper()
 				p := mustInstall(t, h, o)
 				if p.Hooked() != 0 || !strings.Contains(strings.Join(p.Agents[0].Notes, "\n"), "gets no hooks") {
-					t.Errorf("%+v", p.Agents)
+					t.Errorf(`p.Agents = %+v, want p.Hooked() = 0 and "gets no hooks" in `+
+						`strings.Join(p.Agents[0].Notes, "\n")`, p.Agents)
 				}
 			}
 			check()
@@ -67,7 +68,8 @@ func TestWhatIsSaidAboutRefusals(t *testing.T) {
 		h := newHost(t)
 		p := mustInstall(t, h, Options{Agents: []*agent.Agent{claude}, Events: c.events, Deny: true})
 		if !slices.ContainsFunc(p.Agents[0].Notes, func(n string) bool { return strings.Contains(n, c.want) }) {
-			t.Errorf("%v: %q", c.events, p.Agents[0].Notes)
+			t.Errorf("%v: p.Agents[0].Notes = %q, want slices.ContainsFunc(p.Agents[0].Notes, func(n string) bool { "+
+				"return strings.Contains(n, c.want) })", c.events, p.Agents[0].Notes)
 		}
 	}
 }
@@ -83,7 +85,7 @@ func TestOpenSessionsAreNamed(t *testing.T) {
 		h.Open = func(*agent.Agent) []int { return pids }
 		p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true})
 		if got := p.Agents[0].Pickup; !strings.HasPrefix(got, want) || want == "" && got != "" {
-			t.Errorf("%v: %q", pids, got)
+			t.Errorf(`%v: got %q, want one that begins with %q and not want == "" && got != ""`, pids, got, want)
 		}
 		if p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true}); p.Agents[0].Pickup != "" {
 			t.Errorf("nothing changed, and it says %q", p.Agents[0].Pickup)

@@ -76,7 +76,7 @@ func TestRealTrustByRecipe(t *testing.T) {
 			for _, l := range hooks {
 				if c, ok := hookentry.ReadLine(l.Command); !ok || c.Agent != a.Name || l.Trust != "trusted" ||
 					!l.Enabled {
-					t.Errorf("%+v", l)
+					t.Errorf(`l = %+v, want ok, c.Agent = a.Name, l.Trust = "trusted" and l.Enabled`, l)
 				} else {
 					n++
 				}
@@ -329,7 +329,7 @@ var builtOnce = func() func(*testing.T) string {
 			failed = programs.Build(dir, programs.Options{})
 		})
 		if failed != nil {
-			t.Fatal(failed)
+			t.Fatalf("error %v, want no error", failed)
 		}
 		return dir
 	}

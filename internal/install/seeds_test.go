@@ -46,13 +46,14 @@ func TestSeedsAreNotLaidBesideOthers(t *testing.T) {
 			p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 			for _, s := range p.Steps {
 				if s.Why != "" {
-					t.Errorf("%s %s", s.Op, s.Path)
+					t.Errorf(`s.Op = %s, s.Path = %s; want s.Why = ""`, s.Op, s.Path)
 				}
 			}
 			mustUninstall(t, h, a)
 			if after := picture(t, h.Dirs.Home); len(after) != len(before) ||
 				read(t, filepath.Join(dir, theirs)) != "{}" {
-				t.Errorf("%v\n%v", before, after)
+				t.Errorf(`before = %+v, after = %+v; want len(after) = len(before) and read(t, filepath.Join(dir, `+
+					`theirs)) = "{}"`, before, after)
 			}
 		})
 	}
@@ -67,7 +68,7 @@ func TestSeedsGoWhenOthersCome(t *testing.T) {
 	d, all := examine(h, a, nil)
 	f := finding(all, "seeds")
 	if f == nil || f.Level != Bad || !strings.Contains(f.What, "mine.ts") {
-		t.Fatalf("%+v", f)
+		t.Fatalf(`f = %+v, want other than nil, f.Level = Bad and "mine.ts" in f.What`, f)
 	}
 	if _, err := d.Mend(all, never, &steps.Disk{}); err != nil {
 		t.Fatal(err)
@@ -79,7 +80,8 @@ func TestSeedsGoWhenOthersCome(t *testing.T) {
 	}
 	if _, all := examine(h, a, nil); finding(all, "seeds") != nil ||
 		!h.onDisk().exists(filepath.Join(dir, "plugins/hookmux.js")) {
-		t.Errorf("%+v", all)
+		t.Errorf(`all = %+v, want finding(all, "seeds") = nil and h.onDisk().exists(filepath.Join(dir, `+
+			`"plugins/hookmux.js"))`, all)
 	}
 }
 

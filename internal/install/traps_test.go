@@ -40,12 +40,14 @@ func TestAnOldEntryIsBroughtUpToDateInItsPlace(t *testing.T) {
 	}
 	list := got["hooks"]["PreToolUse"]
 	if len(list) != 2 || len(got["hooks"]) != 1 {
-		t.Fatal(read(t, path))
+		t.Fatalf(`read(t, path) = %q, want len(list) = 2 and len(got["hooks"]) = 1`, read(t, path))
 	}
 	first := list[0].Hooks[0]
 	if !strings.HasSuffix(first.Command, "exec "+Shim(h.Dirs)+" claude PreToolUse 3600") || first.Timeout != 3600 ||
 		first.Args != nil || first.StatusMessage != "theirs" || list[1].Hooks[0].Command != "mine" {
-		t.Error(read(t, path))
+		t.Errorf(`read(t, path) = %q, want first.Command that ends with "exec " + Shim(h.Dirs) + " claude `+
+			`PreToolUse 3600", first.Timeout = 3600, first.Args = nil, first.StatusMessage = "theirs" and list[1].Hooks[0].Command = "mine"`,
+			read(t, path))
 	}
 }
 
@@ -67,7 +69,7 @@ func TestOnlyOurHandlerLeavesASharedGroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := string(d.Raw()); got != `{"hooks":{"PreToolUse":[{"hooks":[{"command":"mine","type":"command"}]}]}}` {
-		t.Error(got)
+		t.Errorf(`d.Raw() = %q, want {"hooks":{"PreToolUse":[{"hooks":[{"command":"mine","type":"command"}]}]}}`, got)
 	}
 }
 
@@ -124,7 +126,7 @@ func mustEvent(t *testing.T, a *agent.Agent, name string) *agent.EventSpec {
 	t.Helper()
 	e, ok := a.Event(name)
 	if !ok {
-		t.Fatal(name)
+		t.Fatalf("name = %q: got ok = false, want true", name)
 	}
 	return e
 }
@@ -145,10 +147,10 @@ func TestOddPlacesAreErrorsAndNotTraps(t *testing.T) {
 		before := picture(t, h.Dirs.Home)
 		_, err := h.Install(Options{Agents: []*agent.Agent{a, known(t, "grok")}, Scope: User})
 		if err == nil || !strings.Contains(err.Error(), ".claude") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf(`%s: error %v, want an error and ".claude" in err.Error()`, name, err)
 		}
 		if d := cmp.Diff(before, picture(t, h.Dirs.Home)); d != "" {
-			t.Errorf("%s: %s", name, d)
+			t.Errorf(`%s: cmp.Diff(before, picture(t, h.Dirs.Home)) = %s, want ""`, name, d)
 		}
 	}
 }
@@ -185,7 +187,7 @@ func TestAFileThatChangedMeanwhileIsNotOverwritten(t *testing.T) {
 	}
 	write(t, path, `{"new": 1}`)
 	if err := p.Apply(&steps.Disk{}); err == nil || read(t, path) != `{"new": 1}` {
-		t.Errorf("%v: %s", err, read(t, path))
+		t.Errorf(`%v: read(t, path) = %s, want an error and {"new": 1}`, err, read(t, path))
 	}
 }
 
@@ -238,11 +240,11 @@ func TestTheManifestIsPrivate(t *testing.T) {
 	mustInstall(t, h, Options{Agents: []*agent.Agent{known(t, "claude")}})
 	info, err := os.Stat(manifestPath(h.Dirs))
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Error(info, err)
+		t.Errorf("info = %v, error %v; want no error and info.Mode().Perm() = 0o600", info, err)
 	}
 	write(t, manifestPath(h.Dirs), "{ nonsense")
 	if _, err := h.Uninstall(installable()); err == nil || !strings.Contains(err.Error(), "install.json") {
-		t.Error(err)
+		t.Errorf(`error %v, want an error and "install.json" in err.Error()`, err)
 	}
 }
 
@@ -255,6 +257,6 @@ func TestCommentsInAFileOfOurs(t *testing.T) {
 	write(t, settings, "// my note\n"+read(t, settings))
 	mustUninstall(t, h, claude)
 	if got := read(t, settings); got != "// my note\n{}\n" {
-		t.Errorf("%q", got)
+		t.Errorf(`read(t, settings) = %q, want "// my note\n{}\n"`, got)
 	}
 }

@@ -45,7 +45,8 @@ func TestBrokenFilesDoNotKeepOthersIn(t *testing.T) {
 			}
 			notes := strings.Join(p.Notes, "\n")
 			if strings.Contains(notes, broken) != (c.left > 0) || strings.Contains(notes, "nothing was written") {
-				t.Error(notes)
+				t.Errorf(`notes = %q, want strings.Contains(notes, broken) = (c.left > 0) and no "nothing was `+
+					`written" in it`, notes)
 			}
 			m, err := h.load()
 			if err != nil || hasRecord(m, gemini) != c.recorded {
@@ -113,7 +114,7 @@ func TestNothingToRemark(t *testing.T) {
 			}
 			for _, a := range p.Agents {
 				if a.Path == "" || !a.Changed {
-					t.Errorf("%+v", a)
+					t.Errorf("a = %+v, want a.Path not empty and a.Changed", a)
 				}
 			}
 			seen := map[string]bool{}
@@ -147,7 +148,8 @@ func TestRemovedFilesStayRemoved(t *testing.T) {
 	}
 	p := mustUninstall(t, h, claude)
 	if len(p.Agents) != 1 || p.Agents[0].Path != settings || p.Agents[0].Changed || h.onDisk().exists(settings) {
-		t.Errorf("%+v", p.Agents)
+		t.Errorf("p.Agents = %+v, want 1 of them, p.Agents[0].Path = %q, not p.Agents[0].Changed and not "+
+			"h.onDisk().exists(settings)", p.Agents, settings)
 	}
 }
 
@@ -171,6 +173,6 @@ func TestFilesThatAreNoPlaceAnyMore(t *testing.T) {
 	}
 	p := mustUninstall(t, h, claude)
 	if got := read(t, settings); got != "{\n  \"a\": 2\n}\n" || len(p.Notes) > 0 {
-		t.Errorf("%s\n%q", got, p.Notes)
+		t.Errorf(`read(t, settings) = %s, p.Notes = %q; want "{\n \"a\": 2\n}\n" and no p.Notes`, got, p.Notes)
 	}
 }

@@ -59,7 +59,7 @@ func FuzzAgainstEncodingJSON(f *testing.F) {
 func TestObjectStopsEarly(t *testing.T) {
 	n := 0
 	if err := Object([]byte(`{"a":1,"b":2,"c"`), func(_, _ []byte) bool { n++; return n < 2 }); err != nil || n != 2 {
-		t.Fatal(n, err)
+		t.Fatalf("n = %v, error %v; want no error and n = 2", n, err)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestDepth(t *testing.T) {
 func TestGet(t *testing.T) {
 	doc := []byte(`{"a":{"b":{"c":"x"},"b2":1}}`)
 	if s, _ := String(Get(doc, "a", "b", "c")); s != "x" {
-		t.Error(s)
+		t.Errorf(`String(Get(doc, "a", "b", "c")) = %q, want "x"`, s)
 	}
 	if Get(doc, "a", "nope", "c") != nil || Get(doc, "a", "b2", "c") != nil {
 		t.Error("found something")

@@ -74,7 +74,7 @@ func TestSignalsEndTheAgentItself(t *testing.T) {
 	err := become(t, `kill -TERM $$`).Run()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
-		t.Fatal(err)
+		t.Fatalf("error %v, want errors.As(err, &exit)", err)
 	}
 	if ws, ok := exit.Sys().(syscall.WaitStatus); !ok || !ws.Signaled() || ws.Signal() != syscall.SIGTERM {
 		t.Errorf("ended with %v", err)
@@ -105,6 +105,6 @@ func TestAProgramThatCannotRunIsSaid(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 126 || !strings.Contains(string(out), file) {
-		t.Errorf("%v: %s", err, out)
+		t.Errorf("%v: out = %s, want errors.As(err, &exit), exit.ExitCode() = 126 and %q in it", err, out, file)
 	}
 }

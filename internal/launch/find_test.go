@@ -49,7 +49,7 @@ func TestFindTakesTheFirstThatIsNoShimOfOurs(t *testing.T) {
 	found, err := Find(Search{Agent: "claude", Program: "claude", Path: "relative:" + path, Self: "/none",
 		Line: []int{100, 50}})
 	if err != nil || found.Program != programs[2] {
-		t.Fatal(found, err)
+		t.Fatalf("found = %+v, error %v; want no error and found.Program = %q", found, err, programs[2])
 	}
 	got := ParseActive(found.Next([]string{"x", "a", "b"}))
 	if got.Agent != "claude" || got.PID != 100 || got.Depth != 0 || got.Sum != hashArgs([]string{"a", "b"}) ||
@@ -70,7 +70,7 @@ func TestFindSkipsHookmuxItself(t *testing.T) {
 	}
 	found, err := Find(Search{Agent: "claude", Program: "claude", Path: path, Self: self, Line: []int{1}})
 	if err != nil || found.Program != programs[1] {
-		t.Error(found.Program, err)
+		t.Errorf("found.Program = %q, error %v; want no error and found.Program = %q", found.Program, err, programs[1])
 	}
 	if _, err := Find(Search{Agent: "claude", Program: programs[0], Path: path, Self: self,
 		Line: []int{1}}); err == nil {
@@ -78,7 +78,7 @@ func TestFindSkipsHookmuxItself(t *testing.T) {
 	}
 	found, err = Find(Search{Agent: "claude", Program: programs[1], Self: self, Line: []int{1}})
 	if err != nil || found.Program != programs[1] {
-		t.Error(found.Program, err)
+		t.Errorf("found.Program = %q, error %v; want no error and found.Program = %q", found.Program, err, programs[1])
 	}
 }
 
@@ -93,11 +93,11 @@ func TestFindSaysWhatIsMissing(t *testing.T) {
 	for _, p := range []string{path, "", ".", "relative"} {
 		_, err := Find(Search{Agent: "claude", Program: "claude", Path: p, Line: []int{1}})
 		if !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "PATH") {
-			t.Errorf("%q: %v", p, err)
+			t.Errorf(`%q: error %v, want error ErrNotFound and "PATH" in err.Error()`, p, err)
 		}
 	}
 	if _, err := Find(Search{Agent: "claude", Program: "/none/claude", Line: []int{1}}); !errors.Is(err, ErrNotFound) {
-		t.Error(err)
+		t.Errorf("error %v, want error ErrNotFound", err)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestFindUsesALookalikeBeforeNothing(t *testing.T) {
 	path, programs := shims(t, ownShim)
 	found, err := Find(Search{Agent: "claude", Program: "claude", Path: path, Line: []int{1}})
 	if err != nil || found.Program != programs[0] {
-		t.Error(found.Program, err)
+		t.Errorf("found.Program = %q, error %v; want no error and found.Program = %q", found.Program, err, programs[0])
 	}
 }
 
@@ -116,7 +116,7 @@ func TestShimsThatCallBackGetTheNextProgram(t *testing.T) {
 	first, err := Find(Search{Agent: "claude", Program: "claude", Path: path, Hook: testHook, Args: []string{"hi"},
 		Line: []int{100}})
 	if err != nil || first.Program != programs[0] {
-		t.Fatal(first.Program, err)
+		t.Fatalf("first.Program = %q, error %v; want no error and first.Program = %q", first.Program, err, programs[0])
 	}
 	active := ParseActive(first.Next(append([]string{"claude"}, injected...)))
 
@@ -138,7 +138,8 @@ func TestShimsThatCallBackGetTheNextProgram(t *testing.T) {
 				Line: c.line}
 			found, err := Find(s)
 			if err != nil || found.Program != c.want {
-				t.Errorf("%s, %v", found.Program, err)
+				t.Errorf("found.Program = %s, error %v; want no error and found.Program = %q",
+					found.Program, err, c.want)
 			}
 			s.Agent = "codex"
 			if found, err := Find(s); err != nil || found.Program != programs[0] {
@@ -153,7 +154,7 @@ func TestShimsThatCallBackGetTheNextProgram(t *testing.T) {
 	for _, want := range programs[1:] {
 		found, err := Find(s)
 		if err != nil || found.Program != want {
-			t.Fatal(found.Program, err)
+			t.Fatalf("found.Program = %q, error %v; want no error and found.Program = %q", found.Program, err, want)
 		}
 		s.Active = ParseActive(found.Next(append([]string{"claude"}, injected...)))
 	}
@@ -174,7 +175,7 @@ func TestCirclesEnd(t *testing.T) {
 			Args: []string{strings.Repeat("x", i)}, Active: active, Line: []int{pid, pid - 1}})
 		if err != nil {
 			if !strings.Contains(err.Error(), "shim") {
-				t.Error(err)
+				t.Errorf(`error %v, want "shim" in err.Error()`, err)
 			}
 			return
 		}
@@ -185,19 +186,19 @@ func TestCirclesEnd(t *testing.T) {
 func TestActiveIsReadBack(t *testing.T) {
 	a := Active{Agent: "claude", PID: 12, Depth: 3, Sum: "ab", Tried: []string{"/a b/c", "/d"}}
 	if got := ParseActive(a.String()); got.String() != a.String() {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want a.String()", got)
 	}
 	for _, text := range []string{"", "claude", "claude:x", "claude:-1", ":::::"} {
 		if got := ParseActive(text); got.PID != 0 {
-			t.Errorf("%q: %+v", text, got)
+			t.Errorf("%q: got %+v, want got.PID = 0", text, got)
 		}
 	}
 	if got := ParseActive("claude:7"); got.Agent != "claude" || got.PID != 7 {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v, want got.Agent = "claude" and got.PID = 7`, got)
 	}
 	env := Environ([]string{"A=1", ActiveVariable + "=old", "B=2"}, "new")
 	if !slices.Equal(env, []string{"A=1", "B=2", ActiveVariable + "=new"}) {
-		t.Errorf("%q", env)
+		t.Errorf(`env = %q, want []string{"A=1", "B=2", ActiveVariable + "=new"}`, env)
 	}
 }
 
@@ -218,6 +219,6 @@ func TestHookPathIsBesideTheRealProgram(t *testing.T) {
 	}
 	got, err := HookPath(link)
 	if err != nil || got != filepath.Join(dir, "hookmux-hook") {
-		t.Error(got, err)
+		t.Errorf("got %q, error %v; want no error and %q", got, err, filepath.Join(dir, "hookmux-hook"))
 	}
 }

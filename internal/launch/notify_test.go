@@ -22,7 +22,8 @@ func notified(t *testing.T, config string, args ...string) (argv []string, words
 		}}
 	argv, injected, notes, err := Plan(r)
 	if err != nil || !injected || len(notes) != 1 || !strings.Contains(notes[0], "only the ends of turns") {
-		t.Fatal(injected, notes, err)
+		t.Fatalf(`injected = %v, notes = %q, error %v; want no error, injected, len(notes) = 1 and "only the ends `+
+			`of turns" in notes[0]`, injected, notes, err)
 	}
 	for i, arg := range argv {
 		if text, ok := strings.CutPrefix(arg, "notify="); ok && argv[i-1] == "-c" {
@@ -50,17 +51,17 @@ func notified(t *testing.T, config string, args ...string) (argv []string, words
 func TestWithoutTrustTheEndsOfTurnsAreSeen(t *testing.T) {
 	argv, words := notified(t, "", "exec", "hi")
 	if !slices.Equal(argv[3:], []string{"exec", "hi"}) || len(words) != 7 {
-		t.Errorf("%q", argv)
+		t.Errorf(`argv = %q, want argv[3:] = []string{"exec", "hi"} and len(words) = 7`, argv)
 	}
 	// The person's own program: from the config, and from a flag, which counts
 	// more.
 	_, words = notified(t, "notify = [\"mine\", \"a b\"]\n", "hi")
 	if !slices.Equal(words[7:], []string{"mine", "a b"}) {
-		t.Errorf("%q", words)
+		t.Errorf(`words = %q, want words[7:] = []string{"mine", "a b"}`, words)
 	}
 	_, words = notified(t, "notify = [\"mine\"]\n", "-c", `notify=["other"]`, "hi")
 	if !slices.Equal(words[7:], []string{"other"}) {
-		t.Errorf("%q", words)
+		t.Errorf(`words = %q, want words[7:] = []string{"other"}`, words)
 	}
 	if _, _, _, err := Plan(Request{Agent: catalogued(t, "codex"), Args: []string{"-c", "notify=[1]"}, Hook: "/h",
 		Untrusted: true}); err == nil {
@@ -103,14 +104,15 @@ func TestTheNotifyScriptChains(t *testing.T) {
 			cmd := exec.Command("/bin/sh", argv...)
 			out, err := cmd.CombinedOutput()
 			if cmd.ProcessState.ExitCode() != c.exit || len(out) > 0 {
-				t.Fatalf("%v %s", err, out)
+				t.Fatalf("error %v, out = %s; want cmd.ProcessState.ExitCode() = %v and no out", err, out, c.exit)
 			}
 			if text, _ := os.ReadFile(filepath.Join(dir, "own.log")); string(text) != c.seen {
-				t.Errorf("%q", text)
+				t.Errorf("text = %q, want %q", text, c.seen)
 			}
 			if text, _ := os.ReadFile(filepath.Join(dir, "hook.log")); c.hook == hook &&
 				string(text) != "codex|agent-turn-complete|10|"+event {
-				t.Errorf("%q", text)
+				t.Errorf(`text = %q, want not c.hook == hook && string(text) != "codex|agent-turn-complete|10|"+event`,
+					text)
 			}
 		})
 	}

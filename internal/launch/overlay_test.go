@@ -73,7 +73,7 @@ func (w *overlaid) run(during string) []string {
 		[]string{"PATH=/usr/bin:/bin", "CODEX_HOME=" + w.o.Dir, "SEEN=" + w.seen, "DURING=" + during,
 			"USER_DIR=" + w.user})
 	if err != nil || code != 9 {
-		w.t.Fatal(code, err)
+		w.t.Fatalf("code = %v, error %v; want no error and code = 9", code, err)
 	}
 	return append(told, more...)
 }
@@ -82,11 +82,11 @@ func (w *overlaid) has(rel, want string) {
 	w.t.Helper()
 	path := filepath.Join(w.user, rel)
 	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink != 0 {
-		w.t.Errorf("%s: %v", rel, err)
+		w.t.Errorf("%s: error %v, want no error and info.Mode() & os.ModeSymlink = 0", rel, err)
 		return
 	}
 	if text, err := os.ReadFile(path); string(text) != want {
-		w.t.Errorf("%s: %q %v", rel, text, err)
+		w.t.Errorf("%s: text = %q, error %v; want string(text) = %q", rel, text, err, want)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestTheOverlayBringsEverythingHome(t *testing.T) {
 	w.write("log/codex.log", "first\n")
 	w.write(".dot", "mine")
 	if told := w.run(""); len(told) > 0 {
-		t.Error(told)
+		t.Errorf(`w.run("") = %q, want none`, told)
 	}
 	if seen, _ := os.ReadFile(w.seen); string(seen) != `ours+{"mine":1}` {
 		t.Errorf("the agent saw %q", seen)
@@ -109,7 +109,7 @@ func TestTheOverlayBringsEverythingHome(t *testing.T) {
 		w.has(rel, text)
 	}
 	if info, err := os.Stat(filepath.Join(w.user, "auth.json")); err != nil || info.Mode().Perm() != 0o600 {
-		t.Error(info, err)
+		t.Errorf("info = %v, error %v; want no error and info.Mode().Perm() = 0o600", info, err)
 	}
 	// The next one finds them through links, and one that was deleted is gone.
 	if err := os.Remove(filepath.Join(w.user, ".dot")); err != nil {
@@ -131,11 +131,11 @@ func TestTheOverlayOverwritesNothingNewer(t *testing.T) {
 	told := w.run(`sleep 0.05; printf 'model = "z"\n' > "$USER_DIR/config.toml"`)
 	w.has("config.toml", "model = \"z\"\n")
 	if len(told) != 1 || !strings.Contains(told[0], "stays; the session's is ") {
-		t.Fatal(told)
+		t.Fatalf(`told = %q, want 1 of them and "stays; the session's is " in told[0]`, told)
 	}
 	_, kept, _ := strings.Cut(told[0], "the session's is ")
 	if text, err := os.ReadFile(kept); string(text) != "model = \"y\"\n" {
-		t.Errorf("%q %v", text, err)
+		t.Errorf(`text = %q, error %v; want string(text) = "model = \"y\"\n"`, text, err)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestTheOverlayMergesFolders(t *testing.T) {
 	w.has("sessions/2026/a.jsonl", "one\n")
 	w.has("sessions/2026/c.jsonl", "other\n")
 	if told := w.run(""); len(told) > 0 {
-		t.Error(told)
+		t.Errorf(`w.run("") = %q, want none`, told)
 	}
 }
 
@@ -182,7 +182,7 @@ func TestTheOverlayKeepsThePersonsLinks(t *testing.T) {
 	}
 	w.run("")
 	if text, _ := os.ReadFile(dot); string(text) != "model = \"y\"\n" {
-		t.Errorf("%q", text)
+		t.Errorf(`text = %q, want "model = \"y\"\n"`, text)
 	}
 	if info, err := os.Lstat(filepath.Join(w.user, "config.toml")); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Error("the link is gone")
@@ -193,6 +193,6 @@ func TestABrokenHooksFileStopsTheOverlay(t *testing.T) {
 	w := newOverlay(t)
 	w.write("hooks.json", "broken")
 	if _, err := w.o.Prepare(); err == nil || !strings.Contains(err.Error(), "hooks.json: line 1") {
-		t.Error(err)
+		t.Errorf(`error %v, want an error and "hooks.json: line 1" in err.Error()`, err)
 	}
 }

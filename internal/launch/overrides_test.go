@@ -66,7 +66,7 @@ func TestOverridesStandInFrontAndAreTrusted(t *testing.T) {
 		{"-m", "x", "-c", "model=1", "hi"}} {
 		argv, injected, _, err := plan(t, "codex", nil, args...)
 		if err != nil || !injected {
-			t.Fatal(injected, err)
+			t.Fatalf("injected = %v, error %v; want no error and injected", injected, err)
 		}
 		if argv[1] != "-c" || !slices.Equal(argv[len(argv)-len(args):], args) {
 			t.Errorf("argv = %.300q", argv)
@@ -74,7 +74,8 @@ func TestOverridesStandInFrontAndAreTrusted(t *testing.T) {
 		hooks := checkTrust(t, argv[1:], testHook)
 		for _, e := range catalogued(t, "codex").Events {
 			if (hooks[e.Name] != nil) != (e.Install == agent.InstallDefault) {
-				t.Errorf("%s (%s): %v", e.Name, e.Install, hooks[e.Name])
+				t.Errorf("%s (%s): hooks[e.Name] = %v, want (hooks[e.Name] != nil) = (e.Install == "+
+					"agent.InstallDefault)", e.Name, e.Install, hooks[e.Name])
 			}
 		}
 	}
@@ -105,7 +106,7 @@ func TestOverridesOfThePersonStay(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			argv, injected, _, err := plan(t, "codex", nil, c.args...)
 			if err != nil || !injected {
-				t.Fatal(injected, err)
+				t.Fatalf("injected = %v, error %v; want no error and injected", injected, err)
 			}
 			args := argv[1:]
 			back := len(c.args) - c.front
@@ -116,7 +117,8 @@ func TestOverridesOfThePersonStay(t *testing.T) {
 			hooks := checkTrust(t, args, testHook)
 			groups, _ := hooks[c.event].([]any)
 			if len(groups) != c.groups || c.groups == 2 && commandOf(groups[0]) != "mine" {
-				t.Errorf("%s = %v", c.event, groups)
+				t.Errorf(`c.event = %s, groups = %+v; want len(groups) = %v and not c.groups == 2 && `+
+					`commandOf(groups[0]) != "mine"`, c.event, groups, c.groups)
 			}
 			if c.name == "state" {
 				if state := hooks["state"].(map[string]any); state["/x:stop:0:0"] == nil {
@@ -132,7 +134,8 @@ func TestOverridesThatCannotBeKeptAreAnError(t *testing.T) {
 		"hooks.state=1"} {
 		if argv, _, _, err := plan(t, "codex", nil, "-c", value); err == nil ||
 			!strings.HasPrefix(err.Error(), "-c hooks") || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v %.200q", value, err, argv)
+			t.Errorf(`%s: error %v, plan(t, "codex", nil, "-c", value) = %.200q; want an error, err.Error() that `+
+				`begins with "-c hooks" and no "\n" in err.Error()`, value, err, argv)
 		}
 	}
 }
@@ -140,7 +143,8 @@ func TestOverridesThatCannotBeKeptAreAnError(t *testing.T) {
 func TestHooksSwitchedOffByThePersonStayOff(t *testing.T) {
 	argv, injected, notes, err := plan(t, "codex", nil, "--disable", "hooks", "exec", "hi")
 	if err != nil || injected || len(notes) != 1 || len(argv) != 5 {
-		t.Errorf("%q %v %q %v", argv, injected, notes, err)
+		t.Errorf("argv = %q, injected = %v, notes = %q, error %v; want no error, not injected, len(notes) = 1 and "+
+			"len(argv) = 5", argv, injected, notes, err)
 	}
 }
 
@@ -171,19 +175,20 @@ line'''`,
 	} {
 		value, err := overrideValue(text)
 		if err != nil {
-			t.Fatalf("%s: %v", text, err)
+			t.Fatalf("%s: error %v, want no error", text, err)
 		}
 		written, err := inlineTOML(value)
 		if err != nil || strings.Contains(written, "\n") {
-			t.Fatalf("%s: %q %v", text, written, err)
+			t.Fatalf(`%s: written = %q, error %v; want no error and no "\n" in written`, text, written, err)
 		}
 		again, err := overrideValue(written)
 		if err != nil {
-			t.Fatalf("%s → %s: %v", text, written, err)
+			t.Fatalf("%s → %s: error %v, want no error", text, written, err)
 		}
 		twice, err := inlineTOML(again)
 		if err != nil || twice != written {
-			t.Errorf("%s → %s → %s (%v)", text, written, twice, err)
+			t.Errorf("text = %s, written = %s, twice = %s, error %v; want no error and twice = %q",
+				text, written, twice, err, written)
 		}
 	}
 }

@@ -22,7 +22,8 @@ func TestPlanningAgainChangesNothing(t *testing.T) {
 			}
 			second, injected, _, err := plan(t, name, nil, first[1:]...)
 			if err != nil || !injected || !slices.Equal(first, second) {
-				t.Errorf("%s %q: %v\n%q\n%q", name, args, err, first, second)
+				t.Errorf("%s %q: error %v, first = %q, second = %q; want no error, injected and first = %q",
+					name, args, err, first, second, second)
 			}
 		}
 	}

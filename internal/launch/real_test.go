@@ -55,7 +55,7 @@ func TestRealAgentsRunTheHooksTheyAreGiven(t *testing.T) {
 			argv, injected, notes, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: stage.In.Argv[0],
 				Hook: hook})
 			if err != nil || !injected {
-				t.Fatal(injected, notes, err)
+				t.Fatalf("injected = %v, notes = %q, error %v; want no error and injected", injected, notes, err)
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), agentstest.Timeout)
 			defer cancel()
@@ -120,7 +120,7 @@ func TestRealCodexTellsWithoutTrust(t *testing.T) {
 	argv, injected, _, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: stage.In.Argv[0], Hook: hook,
 		Untrusted: true})
 	if err != nil || !injected {
-		t.Fatal(injected, err)
+		t.Fatalf("injected = %v, error %v; want no error and injected", injected, err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), agentstest.Timeout)
 	defer cancel()

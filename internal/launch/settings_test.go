@@ -13,7 +13,8 @@ import (
 func TestSettingsHoldOneHandlerPerDefaultEvent(t *testing.T) {
 	argv, injected, notes, err := plan(t, "claude", nil, "-p", "hi")
 	if err != nil || !injected || len(notes) != 0 {
-		t.Fatal(injected, notes, err)
+		t.Fatalf("injected = %v, notes = %q, error %v; want no error, injected and len(notes) = 0",
+			injected, notes, err)
 	}
 	if len(argv) != 5 || argv[1] != "--settings" || !slices.Equal(argv[3:], []string{"-p", "hi"}) {
 		t.Fatalf("argv = %q", argv)
@@ -50,7 +51,7 @@ func TestSettingsHoldOneHandlerPerDefaultEvent(t *testing.T) {
 func TestSettingsInOneLine(t *testing.T) {
 	argv, injected, _, err := plan(t, "codebuddy", nil, "-p", "hi")
 	if err != nil || !injected {
-		t.Fatal(injected, err)
+		t.Fatalf("injected = %v, error %v; want no error and injected", injected, err)
 	}
 	want := []any{map[string]any{"hooks": []any{map[string]any{
 		"type": "command", "command": quote.Line([]string{testHook, "codebuddy", "PreToolUse", "3600"}), "timeout": 3600.0,
@@ -86,7 +87,7 @@ func TestSettingsOfThePersonAreFoldedIn(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			argv, injected, notes, err := plan(t, "claude", f, c.args...)
 			if err != nil || !injected {
-				t.Fatal(injected, err)
+				t.Fatalf("injected = %v, error %v; want no error and injected", injected, err)
 			}
 			if (len(notes) > 0) != (c.name == "several") {
 				t.Errorf("notes = %q", notes)
@@ -141,12 +142,14 @@ func TestHooklessSessionsAreLeftAloneAndSaidSo(t *testing.T) {
 	for _, flag := range []string{"--bare", "--safe-mode"} {
 		argv, injected, notes, err := plan(t, "claude", nil, "-p", "hi", flag, "--settings", "gone.json")
 		if err != nil || injected || len(notes) != 1 || len(argv) != 6 {
-			t.Errorf("%s: %q %v %q %v", flag, argv, injected, notes, err)
+			t.Errorf("%s: argv = %q, injected = %v, notes = %q, error %v; want no error, not injected, len(notes) = "+
+				"1 and len(argv) = 6", flag, argv, injected, notes, err)
 		}
 	}
 	_, injected, notes, err := plan(t, "claude", nil, "--settings", `{"disableAllHooks":true}`)
 	if err != nil || !injected || len(notes) != 1 || !strings.Contains(notes[0], "disableAllHooks") {
-		t.Errorf("%v %q %v", injected, notes, err)
+		t.Errorf(`injected = %v, notes = %q, error %v; want no error, injected, len(notes) = 1 and `+
+			`"disableAllHooks" in notes[0]`, injected, notes, err)
 	}
 }
 

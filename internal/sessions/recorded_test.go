@@ -37,7 +37,7 @@ func TestRecordedTimelines(t *testing.T) {
 			}
 			r, err := timeline.Parse(data)
 			if err != nil {
-				t.Fatalf("%s: %v", file, err)
+				t.Fatalf("%s: error %v, want no error", file, err)
 			}
 			agents[r.Agent] = true
 			newReplay(t, r).playSteps(t)

@@ -98,11 +98,11 @@ func newWaitingRig(t failer) (*waitingRig, func()) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "hookmux-waiting-")
 	if err != nil {
-		t.Fatalf("%v", err)
+		t.Fatalf("error %v, want no error", err)
 	}
 	dirs := paths.Dirs{Home: dir, Runtime: dir + "/run", State: dir + "/state", Config: dir + "/config"}
 	if err := os.MkdirAll(dirs.State, 0o700); err != nil {
-		t.Fatalf("%v", err)
+		t.Fatalf("error %v, want no error", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	deps := services.Deps{
@@ -276,7 +276,7 @@ func (r *waitingRig) answerOne(id string, choice string) {
 		}
 	} else if _, err := r.approvals.Reply(wire.FeedReplyParams{ID: id, Choice: choice}, proc.Cred{}); err != nil &&
 		err.Code != wire.CodeParams { // not everything offers every choice
-		r.t.Fatalf("%s: %v", choice, err)
+		r.t.Fatalf("%s: err = %v, want not err != nil && err.Code != wire.CodeParams", choice, err)
 	}
 	r.settle()
 }

@@ -137,7 +137,7 @@ func TestRunDetails(t *testing.T) {
 	s = Parse("A=1 b >out 2>&1 <in &")
 	r = findRun(t, s, "b")
 	if !r.Background || len(r.Assigns) != 1 || r.Assigns[0].Name != "A" || len(r.Redirects) != 3 {
-		t.Errorf("%+v", r)
+		t.Errorf(`r = %+v, want r.Background, len(r.Assigns) = 1, r.Assigns[0].Name = "A" and len(r.Redirects) = 3`, r)
 	}
 	if !r.Redirects[0].Writes() || r.Redirects[1].Writes() || !r.Redirects[2].Reads() {
 		t.Errorf("redirects %+v", r.Redirects)
@@ -216,7 +216,8 @@ func TestWords(t *testing.T) {
 		w := r.Argv[1]
 		if w.Text != tt.text || w.Bare != tt.bare || w.Dynamic != tt.dynamic || w.Glob != tt.glob ||
 			w.Tilde != tt.tilde {
-			t.Errorf("%q: %+v", tt.src, w)
+			t.Errorf("%q: w = %+v, want w.Text = %q, w.Bare = %q, w.Dynamic = %v, w.Glob = %v and w.Tilde = %v",
+				tt.src, w, tt.text, tt.bare, tt.dynamic, tt.glob, tt.tilde)
 		}
 	}
 }
@@ -273,7 +274,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%d runs", len(s.Runs))
 		}
 		if strings.HasPrefix(errText(s.Err), "shell parser failed") {
-			t.Fatalf("%v", s.Err)
+			t.Fatalf(`s.Err = %v, want not strings.HasPrefix(errText(s.Err), "shell parser failed")`, s.Err)
 		}
 		for i := range s.Runs {
 			r := &s.Runs[i]

@@ -50,7 +50,7 @@ func FuzzEscapeJSON(f *testing.F) {
 		var before, after any
 		_ = json.Unmarshal(in, &before)
 		if err := json.Unmarshal(out, &after); err != nil || !reflect.DeepEqual(before, after) {
-			t.Fatalf("%q -> %q: %v", in, out, err)
+			t.Fatalf("%q -> %q: error %v, want no error and before = %v", in, out, err, after)
 		}
 		prev := rune(0)
 		for _, r := range string(out) {

@@ -118,7 +118,8 @@ func FuzzVisible(f *testing.F) {
 		line := Line(s, width)
 		check(t, s, line, true)
 		if strings.ContainsAny(text, never) || strings.ContainsAny(line, never) {
-			t.Fatalf("%q -> %q, %q", s, text, line)
+			t.Fatalf("s = %q, text = %q, line = %q; want not strings.ContainsAny(text, never) and not "+
+				"strings.ContainsAny(line, never)", s, text, line)
 		}
 		if Text(text) != text {
 			t.Fatalf("not stable: %q -> %q", text, Text(text))

@@ -68,7 +68,7 @@ export default function (pi: HookAPI) {
 `)
 	d, err := s.within(m, s.bash("x"), 2*time.Second)
 	if err != nil || d.Reason != "null true" {
-		t.Errorf("%+v %v", d, err)
+		t.Errorf(`d = %+v, error %v; want no error and d.Reason = "null true"`, d, err)
 	}
 }
 
@@ -163,7 +163,8 @@ export default function (pi: any) {
 	s.must(m, s.bash("one"))
 	if len(s.sent) != 1 || s.sent[0].Text != "about one" || s.sent[0].Session != "s1" || s.sent[0].Agent != "claude" ||
 		!s.sent[0].Turn {
-		t.Errorf("%+v", s.sent)
+		t.Errorf(`s.sent = %+v, want 1 of them, s.sent[0].Text = "about one", s.sent[0].Session = "s1", `+
+			`s.sent[0].Agent = "claude" and s.sent[0].Turn`, s.sent)
 	}
 	s.deliver = false
 	s.must(m, s.bash("two"))
@@ -174,7 +175,7 @@ export default function (pi: any) {
 		t.Errorf("%+v %v where nothing can be carried", d, err)
 	}
 	if d, err := queued.Handle(context.Background(), next); err != nil || d.Context != "about two\n\nabout three" {
-		t.Errorf("%+v %v", d, err)
+		t.Errorf(`d = %+v, error %v; want no error and d.Context = "about two\n\nabout three"`, d, err)
 	}
 	if d, err := queued.Handle(context.Background(), next); err != nil || d.Context != "" {
 		t.Errorf("%+v %v the second time", d, err)
@@ -182,7 +183,7 @@ export default function (pi: any) {
 	headless := s.bash("five")
 	headless.Attended = event.AttendedNo
 	if d := s.must(m, headless); !strings.Contains(d.Reason, "print mode") {
-		t.Errorf("%+v", d)
+		t.Errorf(`d = %+v, want "print mode" in d.Reason`, d)
 	}
 }
 
@@ -207,7 +208,8 @@ func TestRules(t *testing.T) {
 		t.Errorf("the last answer of the first generation counts whole: %s", d.Output)
 	}
 	if d := s.must(m, s.bash("x")); string(d.Input) != `{"command":"x a b"}` || d.Verdict != event.Modify {
-		t.Errorf("%+v %s", d.Verdict, d.Input)
+		t.Errorf(`d.Verdict = %+v, d.Input = %s; want string(d.Input) = {"command":"x a b"} and d.Verdict = `+
+			`event.Modify`, d.Verdict, d.Input)
 	}
 	m = s.load("new.ts", `export default function (pi: any) {`+results+`
   pi.on("input", (e: any) => ({ action: "transform", text: e.text + "!" }));
@@ -218,25 +220,25 @@ func TestRules(t *testing.T) {
   pi.on("session_before_compact", () => ({ cancel: true }));
 }`)
 	if d := s.must(m, result(s)); string(d.Output) != `{"stderr":"","stdout":"orig+1+2"}` {
-		t.Errorf("%s", d.Output)
+		t.Errorf(`d.Output = %s, want {"stderr":"","stdout":"orig+1+2"}`, d.Output)
 	}
 	if d := s.must(m, s.claude("UserPromptSubmit", pi.Object{"prompt": "hi"})); !strings.HasSuffix(d.Context,
 		"hi!?\none\n\ntwo\n\nthree") || d.Verdict != event.None {
-		t.Errorf("%+v", d)
+		t.Errorf(`d = %+v, want d.Context that ends with "hi!?\none\n\ntwo\n\nthree" and d.Verdict = event.None`, d)
 	}
 	if d := s.must(m, s.claude("UserPromptSubmit", pi.Object{"prompt": "stop"})); d.Verdict != event.Deny {
-		t.Errorf("%+v", d)
+		t.Errorf("d = %+v, want d.Verdict = event.Deny", d)
 	}
 	if d := s.must(m, s.claude("Stop", pi.Object{"stop_hook_active": false,
 		"last_assistant_message": "done"})); !d.KeepGoing || d.Reason != "test first" {
-		t.Errorf("%+v", d)
+		t.Errorf(`d = %+v, want d.KeepGoing and d.Reason = "test first"`, d)
 	}
 	if d := s.must(m, s.claude("Stop", pi.Object{"stop_hook_active": true})); d.KeepGoing {
-		t.Errorf("%+v", d)
+		t.Errorf("d = %+v, want not d.KeepGoing", d)
 	}
 	if d := s.must(m, s.claude("PreCompact", pi.Object{"trigger": "manual",
 		"custom_instructions": ""})); d.Verdict != event.Deny {
-		t.Errorf("%+v", d)
+		t.Errorf("d = %+v, want d.Verdict = event.Deny", d)
 	}
 }
 
@@ -254,10 +256,11 @@ export default function (pi: HookAPI) {
 	d := s.must(m, s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "x"},
 		"tool_response": "orig"}))
 	if string(d.Output) != `"next"` || !strings.Contains(s.troubles(), "longer than 50 ms") {
-		t.Errorf("%s %s", d.Output, s.troubles())
+		t.Errorf(`d.Output = %s, s.troubles() = %s; want string(d.Output) = "next" and "longer than 50 ms" in `+
+			`s.troubles()`, d.Output, s.troubles())
 	}
 	if d := s.must(m, s.bash("x")); d.Reason != "slow" {
-		t.Errorf("%+v", d)
+		t.Errorf(`d = %+v, want d.Reason = "slow"`, d)
 	}
 }
 
@@ -304,7 +307,7 @@ export default function (h: any) {
 				short = append(short, asString(o["toolName"])+" "+asString(o["input"].(pi.Object)["path"]))
 			}
 			if !strings.Contains(got, `"content":"one\n"`) || !strings.Contains(got, `"oldText":"old"`) {
-				t.Error(got)
+				t.Errorf(`got %q, want "content":"one\n" in it and "oldText":"old" in it`, got)
 			}
 			got = strings.Join(short, "\n")
 		}
@@ -327,11 +330,12 @@ func TestFollowing(t *testing.T) {
 };`)
 	s.must(m, s.claude("UserPromptSubmit", pi.Object{"prompt": "go"}))
 	if d := s.must(m, s.claude("Stop", nil)); !d.KeepGoing {
-		t.Errorf("%+v", d)
+		t.Errorf("d = %+v, want d.KeepGoing", d)
 	}
 	s.must(m, s.claude("Stop", pi.Object{"stop_hook_active": true}))
 	if got := s.said(); got != "log: go! true UserPromptSubmit\nlog: settled" {
-		t.Errorf("%q %s", got, s.troubles())
+		t.Errorf(`s.said() = %q, s.troubles() = %s; want "log: go! true UserPromptSubmit\nlog: settled"`,
+			got, s.troubles())
 	}
 }
 

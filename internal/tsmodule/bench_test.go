@@ -44,7 +44,7 @@ func BenchmarkDispatch(b *testing.B) {
 	defer cancel()
 	for b.Loop() {
 		if d, err := m.Handle(ctx, &hook.Call{Event: ev}); err != nil || d.Verdict != event.None {
-			b.Fatal(d, err)
+			b.Fatalf("d = %+v, error %v; want no error and d.Verdict = event.None", d, err)
 		}
 	}
 }

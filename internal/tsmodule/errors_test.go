@@ -66,13 +66,13 @@ export default function (h: any) {
 `)
 	for range 2 {
 		if _, err := s.handle(m, s.bash("ls")); err == nil || err.Error() != "hook.ts: no ls" {
-			t.Error(err)
+			t.Errorf(`error %v, want an error and err.Error() = "hook.ts: no ls"`, err)
 		}
 	}
 	d := s.must(m, s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "ls"},
 		"tool_response": pi.Object{"stdout": "a", "stderr": "b", "interrupted": false}}))
 	if string(d.Output) != `{"interrupted":false,"stderr":"","stdout":"still here"}` {
-		t.Errorf("%s", d.Output)
+		t.Errorf(`d.Output = %s, want {"interrupted":false,"stderr":"","stdout":"still here"}`, d.Output)
 	}
 	want := filepath.Join(s.dir, "lib", "deep.ts") + ":3:"
 	if got := s.troubles(); !strings.HasPrefix(got, want) || strings.Count(got, "no ls") != 1 ||
@@ -80,7 +80,7 @@ export default function (h: any) {
 		t.Errorf("told %q, want %s once", got, want)
 	}
 	if p := s.problems[0]; p.Event != "tool_call" || !strings.Contains(p.Stack, "hook.ts:6:") {
-		t.Errorf("%+v", p)
+		t.Errorf(`p = %+v, want p.Event = "tool_call" and "hook.ts:6:" in p.Stack`, p)
 	}
 	if n := len(m.Info().Errors); n != 2 {
 		t.Errorf("%d errors kept", n)
@@ -98,21 +98,22 @@ func TestBroken(t *testing.T) {
 	}
 	<-s.changed
 	if d := s.must(m, s.bash("ls")); d.Verdict != event.None {
-		t.Error(d)
+		t.Errorf("d = %+v, want d.Verdict = event.None", d)
 	}
 	s.file("gate.ts", "export default (h) => h.on(\"tool_call\", () => {")
 	<-s.changed
 	if _, err := s.handle(m, s.bash("ls")); err == nil || !strings.HasPrefix(err.Error(), path+":1:") {
-		t.Error(err)
+		t.Errorf("error %v, want an error and err.Error() that begins with %q", err, path+":1:")
 	}
 	if r := m.Registrations("gate"); len(r) == 0 || r[1].HookType != "tool.before" || r[1].Mode != "guard" ||
 		r[1].OnFailure != "deny" {
-		t.Errorf("%+v", r)
+		t.Errorf(`r = %+v, want len(r) other than 0, r[1].HookType = "tool.before", r[1].Mode = "guard" and `+
+			`r[1].OnFailure = "deny"`, r)
 	}
 	s.file("gate.ts", "export default (h) => h.on(\"tool_call\", () => ({ block: true, reason: \"mended\" }))")
 	<-s.changed
 	if d := s.must(m, s.bash("ls")); d.Verdict != event.Deny || d.Reason != "mended" {
-		t.Error(d)
+		t.Errorf(`d = %+v, want d.Verdict = event.Deny and d.Reason = "mended"`, d)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)

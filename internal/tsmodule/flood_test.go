@@ -20,12 +20,12 @@ export default (hooks: any) => hooks.on("tool_call", async (event: any) => {
   return { block: true, reason: n > 0 ? "heard" : "nothing" };
 });`)
 	if d := s.must(m, s.bash("flood")); d.Reason != "heard" {
-		t.Errorf("%+v %s", d, s.troubles())
+		t.Errorf(`d = %+v, s.troubles() = %s; want d.Reason = "heard"`, d, s.troubles())
 	}
 	if d := s.must(m, s.bash("ls")); d.Reason != "fine" {
-		t.Errorf("%+v %s", d, s.troubles())
+		t.Errorf(`d = %+v, s.troubles() = %s; want d.Reason = "fine"`, d, s.troubles())
 	}
 	if strings.Contains(s.troubles(), "interrupted") {
-		t.Error(s.troubles())
+		t.Errorf(`s.troubles() = %q, want no "interrupted" in it`, s.troubles())
 	}
 }

@@ -85,7 +85,8 @@ func TestFormsAgree(t *testing.T) {
 				o := <-answer
 				var outcomes []*outcome
 				if err := json.Unmarshal(o.Value, &outcomes); o.Err != nil || err != nil || len(outcomes) != 1 {
-					t.Fatalf("%s: %v %v %s", what, o.Err, err, o.Value)
+					t.Fatalf("%s: o.Err = %v, error %v, o.Value = %s; want no error, no error and len(outcomes) = 1",
+						what, o.Err, err, o.Value)
 				}
 				return string(outcomes[0].Result)
 			}

@@ -165,7 +165,7 @@ func (s *stage) must(m *Module, ev *event.Event) event.Decision {
 	s.t.Helper()
 	d, err := s.handle(m, ev)
 	if err != nil {
-		s.t.Fatalf("%s: %v\n%s", ev.Native, err, s.troubles())
+		s.t.Fatalf("%s: error %v, s.troubles() = %s; want no error", ev.Native, err, s.troubles())
 	}
 	return d
 }
@@ -176,7 +176,7 @@ func (s *stage) native(agentName, native, payload string) *event.Event {
 	ev := agent.Builtin().Decode(agent.Input{ID: "1", Agent: agentName, Event: native, Payload: []byte(payload),
 		Time: time.UnixMilli(1_700_000_000_000)})
 	if ev.Malformed != "" {
-		s.t.Fatalf("%s %s: %s", agentName, native, ev.Malformed)
+		s.t.Fatalf(`%s %s: ev.Malformed = %s, want ""`, agentName, native, ev.Malformed)
 	}
 	return &ev
 }

@@ -99,13 +99,13 @@ func TestInnerEventsOfOlderGenerations(t *testing.T) {
 	m := s.load("old.ts", `import type { HookAPI } from "@mariozechner/pi-coding-agent";
 export default (pi: HookAPI) => { pi.on("before_agent_start", async () => ({ systemPromptAppend: "more" })); pi.on("context", async (e) => ({ messages: e.messages.slice(1) })); };`)
 	if m.Info().Generation != pi.Hooks2 {
-		t.Fatal(m.Info().Generation)
+		t.Fatalf("m.Info().Generation = %q, want pi.Hooks2", m.Info().Generation)
 	}
 	if got := s.pass("before_agent_start", `"systemPrompt":"s"`, m); got != `{"systemPrompt":"s\n\nmore"}` {
-		t.Error(got)
+		t.Errorf(`got %q, want {"systemPrompt":"s\n\nmore"}`, got)
 	}
 	if got := s.pass("context", `"messages":[1,2]`, m); got != `{"messages":[2]}` {
-		t.Error(got)
+		t.Errorf("s.pass(\"context\", `\"messages\":[1,2]`, m) = %q, want {\"messages\":[2]}", got)
 	}
 }
 

@@ -54,6 +54,6 @@ export default (hooks: any) => hooks.on("tool_call", async (event: any) => {
 		}
 	}
 	if said := s.troubles(); said != "" {
-		t.Error(said)
+		t.Errorf(`s.troubles() = %q, want ""`, said)
 	}
 }

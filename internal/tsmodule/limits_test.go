@@ -116,7 +116,7 @@ func TestNobodyWaits(t *testing.T) {
 		t.Error("an answer without one")
 	}
 	if got := s.troubles(); got != "" {
-		t.Error(got)
+		t.Errorf(`s.troubles() = %q, want ""`, got)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestLoadLimits(t *testing.T) {
 		path := s.file("slow.ts", text)
 		if _, err := s.engine.Load(t.Context(), Source{Path: path}); err == nil ||
 			!regexp.MustCompile(want).MatchString(err.Error()) {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("%s: error %v, want an error and regexp.MustCompile(want).MatchString(err.Error())", text, err)
 		}
 	}
 }

@@ -36,17 +36,17 @@ func TestNode(t *testing.T) {
 	s := newStage(t, nil)
 	m := s.load("node.ts", inNode)
 	if m.Info().Runtime != "node" {
-		t.Fatalf("%+v", m.Info())
+		t.Fatalf(`m.Info() = %+v, want m.Info().Runtime = "node"`, m.Info())
 	}
 	s.answers = []Answer{{Confirmed: false}, {Confirmed: true}}
 	if d := s.must(m, s.bash("x")); d.Verdict != event.Deny || d.Reason != "no, 1 hi" || s.questions[0].Text != "x" {
-		t.Errorf("%+v", d)
+		t.Errorf(`d = %+v, want d.Verdict = event.Deny, d.Reason = "no, 1 hi" and s.questions[0].Text = "x"`, d)
 	}
 	if d := s.must(m, s.bash("y")); d.Verdict != event.None {
-		t.Errorf("%+v", d)
+		t.Errorf("d = %+v, want d.Verdict = event.None", d)
 	}
 	if d := s.must(m, s.bash("ls")); string(d.Input) != `{"command":"ls -l"}` {
-		t.Errorf("%+v", d)
+		t.Errorf(`d = %+v, want string(d.Input) = {"command":"ls -l"}`, d)
 	}
 	if _, err := s.handle(m, s.bash("throw")); err == nil || err.Error() != "node.ts: from string" ||
 		!strings.Contains(s.troubles(), "node.ts:14:") {
@@ -61,7 +61,7 @@ func TestNode(t *testing.T) {
 	}
 	s.answers = []Answer{{Confirmed: true}}
 	if d := s.must(m, s.bash("z")); d.Verdict != event.None {
-		t.Errorf("%+v", d)
+		t.Errorf("d = %+v, want d.Verdict = event.None", d)
 	}
 }
 
@@ -70,6 +70,6 @@ func TestNoNode(t *testing.T) {
 	s := newStage(t, nil)
 	_, err := s.engine.Load(t.Context(), Source{Path: s.file("node.ts", inNode)})
 	if err == nil || !strings.Contains(err.Error(), "node is not on PATH") {
-		t.Error(err)
+		t.Errorf(`error %v, want an error and "node is not on PATH" in err.Error()`, err)
 	}
 }

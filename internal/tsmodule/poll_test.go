@@ -47,7 +47,7 @@ func TestChangesThatNobodyTells(t *testing.T) {
 			c.before(s)
 			m, err := s.engine.Load(t.Context(), Source{Path: filepath.Join(s.dir, "hooks/gate.ts"), Watch: true})
 			if m == nil {
-				t.Fatal(err)
+				t.Fatalf("error %v, want m other than nil", err)
 			}
 			c.change(s)
 			for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
@@ -56,7 +56,7 @@ func TestChangesThatNobodyTells(t *testing.T) {
 					return
 				}
 				if time.Now().After(end) {
-					t.Fatal(d, err)
+					t.Fatalf("the module still answers %+v, error %v; want the reason \"two\"", d, err)
 				}
 			}
 		})

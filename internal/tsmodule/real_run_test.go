@@ -100,7 +100,7 @@ func TestRealExamplesRun(t *testing.T) {
 				failing = append(failing, name)
 				for _, said := range troubles {
 					if why, known := era.fails[name]; !known || !strings.Contains(said, why) {
-						t.Errorf("%s: %s", name, said)
+						t.Errorf("%s: said = %s, want known and %q in it", name, said, why)
 					}
 				}
 			}
@@ -206,7 +206,8 @@ func TestRealDocumentation(t *testing.T) {
 		for _, said := range troubles {
 			// A watched file that nobody made; one port for several sessions.
 			if !strings.Contains(said, "ENOENT") && !strings.Contains(said, "EADDRINUSE") {
-				t.Errorf("%s: %s", name, said)
+				t.Errorf(`%s: said = %s, want not !strings.Contains(said, "ENOENT") && !strings.Contains(said, `+
+					`"EADDRINUSE")`, name, said)
 			}
 		}
 		s.engine.Unload(m.Path()) // a server's port is free again

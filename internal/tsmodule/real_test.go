@@ -42,7 +42,7 @@ func fromPackage(t *testing.T, pkg, version, wantedPath string) string {
 	if _, err := os.Stat(found); err != nil {
 		if err := fetchExamples(pkg+"@"+version, dir); err != nil {
 			if os.Getenv("HOOKMUX_VERIFY_STRICT") == "1" {
-				t.Fatal(err)
+				t.Fatalf(`error %v, want os.Getenv("HOOKMUX_VERIFY_STRICT") other than "1"`, err)
 			}
 			t.Skipf("%s %s cannot be fetched here: %v", pkg, version, err)
 		}
@@ -144,7 +144,7 @@ func TestRealExamplesLoad(t *testing.T) {
 				case err == nil && expected:
 					t.Errorf("%s loads now", name)
 				case err != nil && (!expected || !strings.Contains(err.Error(), why)):
-					t.Errorf("%s: %v", name, err)
+					t.Errorf("%s: error %v, want none or the expected %q", name, err, why)
 				case err == nil:
 					loaded++
 					if g := m.Info().Generation; g != era.generation {

@@ -25,7 +25,7 @@ func compiler(t *testing.T) (node, tsc string) {
 	cannot := func(why string) {
 		t.Helper()
 		if os.Getenv("HOOKMUX_VERIFY_STRICT") == "1" {
-			t.Fatal(why)
+			t.Fatalf("a strict run skips nothing, and here: %s", why)
 		}
 		t.Skip(why)
 	}
@@ -142,7 +142,7 @@ func TestRealTypesAcceptPi(t *testing.T) {
 			said := typeCheck(t, readFolder(t, examples(t, era.pkg, era.version, era.folder), ""))
 			for _, one := range complaint.FindAllStringSubmatch(said, -1) {
 				if want := era.missing[one[1]]; want == "" || !strings.Contains(one[3], "Cannot find module "+want) {
-					t.Errorf("%s", one[0])
+					t.Errorf("one[0] = %s, want want not empty and %q in one[3]", one[0], "Cannot find module "+want)
 				}
 			}
 		})

@@ -42,7 +42,7 @@ func TestKinds(t *testing.T) {
 		want := "info: start /home/user/t.jsonl 0\ninfo: switch /home/user/t.jsonl 0\ninfo: clear " +
 			"/home/user/t.jsonl 0\ninfo: shutdown /home/user/t.jsonl 2"
 		if s.noticed() != want {
-			t.Errorf("%s", s.noticed())
+			t.Errorf("s.noticed() = %s, want %q", s.noticed(), want)
 		}
 	})
 	t.Run("type guards", func(t *testing.T) {
@@ -58,7 +58,7 @@ export default (pi: HookAPI) => pi.on("tool_result", async (e) => {
 		s.must(m, s.claude("PostToolUse", pi.Object{"tool_name": "mine", "tool_input": pi.Object{},
 			"tool_response": "own"}))
 		if s.said() != "log: bash out false\nlog: mine own" {
-			t.Error(s.said())
+			t.Errorf(`s.said() = %q, want "log: bash out false\nlog: mine own"`, s.said())
 		}
 	})
 	t.Run("file trigger", func(t *testing.T) {
@@ -104,7 +104,8 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 		body, _ := io.ReadAll(res.Body)
 		res.Body.Close()
 		if res.StatusCode != http.StatusAccepted || string(body) != "taken" || s.sent[0].Text != "CI failed" {
-			t.Errorf("%d %s %v", res.StatusCode, body, s.sent)
+			t.Errorf(`res.StatusCode = %d, body = %s, s.sent = %+v; want res.StatusCode = http.StatusAccepted, `+
+				`string(body) = "taken" and s.sent[0].Text = "CI failed"`, res.StatusCode, body, s.sent)
 		}
 		// a form, a picture
 		for name, value := range map[string]string{"Origin": "https://example.com", "Sec-Fetch-Site": "cross-site"} {
@@ -163,11 +164,12 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 			s.must(m, ev)
 		}
 		if s.said() != "log: 0:true 1:true" {
-			t.Errorf("%s %s", s.said(), s.troubles())
+			t.Errorf(`s.said() = %s, s.troubles() = %s; want s.said() = "log: 0:true 1:true"`, s.said(), s.troubles())
 		}
 		if n := len(s.deeds); n != 2 || s.deeds[0].Action != "exec" || s.deeds[0].Detail != "git stash create" ||
 			s.deeds[0].Session != "s1" {
-			t.Errorf("%+v", s.deeds)
+			t.Errorf(`s.deeds = %+v, want n = 2, s.deeds[0].Action = "exec", s.deeds[0].Detail = "git stash create" `+
+				`and s.deeds[0].Session = "s1"`, s.deeds)
 		}
 	})
 	t.Run("compaction", func(t *testing.T) {
@@ -179,11 +181,13 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 		own := s.native("pi", "session_before_compact",
 			`{"event":{"type":"session_before_compact","preparation":{"firstKeptEntryId":"e2","messagesToSummarize":[{"role":"user","content":"do this"}],"tokensBefore":9},"branchEntries":[{"id":"e1","type":"message","message":{}},{"id":"e2","type":"message","message":{}}]},"ctx":{"sessionId":"p"}}`)
 		if d := s.must(m, own); string(d.Extra) != `{"compaction":{"firstKeptEntryId":"e2","summary":"do this","tokensBefore":9}}` {
-			t.Errorf("%s %s", d.Extra, s.troubles())
+			t.Errorf(`d.Extra = %s, s.troubles() = %s; want string(d.Extra) = `+
+				`{"compaction":{"firstKeptEntryId":"e2","summary":"do this","tokensBefore":9}}`, d.Extra, s.troubles())
 		}
 		if d := s.must(m, s.claude("PreCompact", pi.Object{"trigger": "auto"})); !d.Empty() ||
 			!strings.Contains(s.troubles(), "event.messagesToSummarize is known in pi only; this session is claude's") {
-			t.Errorf("%+v %s", d, s.troubles())
+			t.Errorf(`d = %+v, s.troubles() = %s; want d.Empty() and "event.messagesToSummarize is known in pi `+
+				`only; this session is claude's" in s.troubles()`, d, s.troubles())
 		}
 	})
 }
@@ -201,7 +205,7 @@ func TestHotReload(t *testing.T) {
 	<-s.changed
 	reason := func() string { return s.must(m, s.bash("x")).Reason }
 	if got := reason(); got != "one1" {
-		t.Error(got)
+		t.Errorf(`reason() = %q, want "one1"`, got)
 	}
 	if err := os.Chtimes(path, time.Now(), time.Now()); err != nil {
 		t.Fatal(err)
@@ -209,10 +213,10 @@ func TestHotReload(t *testing.T) {
 	s.file("lib.ts", "export const word: string = \"two\";")
 	<-s.changed
 	if got := reason(); got != "two1" {
-		t.Error(got)
+		t.Errorf(`reason() = %q, want "two1"`, got)
 	}
 	if info := m.Info(); len(info.Files) != 2 || info.Reloads != 1 {
-		t.Errorf("%+v", info)
+		t.Errorf("info = %+v, want len(info.Files) = 2 and info.Reloads = 1", info)
 	}
 }
 
@@ -234,7 +238,7 @@ func TestCache(t *testing.T) {
 	}
 	st, err := os.Stat(filepath.Join(s.dir, "cache"))
 	if err != nil || st.Mode().Perm() != 0o700 {
-		t.Error(st.Mode(), err)
+		t.Errorf("st.Mode() = %v, error %v; want no error and st.Mode().Perm() = 0o700", st.Mode(), err)
 	}
 }
 
@@ -250,11 +254,12 @@ func TestTry(t *testing.T) {
 		if got := Try(t.Context(), Host{}, Trial{Source: src, Event: ev,
 			Answers: []Answer{{Confirmed: false}}}); got.Err != nil || got.Decision.Reason != "you said no" ||
 			len(got.Asked) != 1 {
-			t.Errorf("%s: %+v", agentName, got)
+			t.Errorf(`%s: got %+v, want no error, got.Decision.Reason = "you said no" and len(got.Asked) = 1`,
+				agentName, got)
 		}
 		if got := Try(t.Context(), Host{}, Trial{Source: src, Event: ev}); got.Err != nil ||
 			got.Decision.Reason != "nobody is there to ask" {
-			t.Errorf("%s: %+v", agentName, got)
+			t.Errorf(`%s: got %+v, want no error and got.Decision.Reason = "nobody is there to ask"`, agentName, got)
 		}
 	}
 	for _, c := range []struct{ agent, event, input, want string }{
@@ -266,12 +271,13 @@ func TestTry(t *testing.T) {
 	} {
 		ev, err := s.engine.Sample(c.agent, c.event, s.dir, []byte(c.input))
 		if err != nil {
-			t.Errorf("%s %s: %v", c.agent, c.event, err)
+			t.Errorf("%s %s: error %v, want no error", c.agent, c.event, err)
 			continue
 		}
 		shows := Source{Path: s.file("shows.ts", `export default (pi) => { for (const name of ["input", "session_start", "session_before_switch", "tool_result"]) pi.on(name, (e) => console.log(name, e.text ?? e.reason ?? JSON.stringify(e.input))); };`)}
 		if got := Try(t.Context(), Host{}, Trial{Source: shows, Event: ev}); strings.Join(got.Console, "; ") != c.want {
-			t.Errorf("%s %s: %q", c.agent, c.event, got.Console)
+			t.Errorf(`%s %s: got.Console = %q, want strings.Join(got.Console, "; ") = %q`,
+				c.agent, c.event, got.Console, c.want)
 		}
 	}
 	if _, err := s.engine.Sample("claude", "nonsense", s.dir, nil); err == nil {

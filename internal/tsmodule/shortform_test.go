@@ -30,16 +30,17 @@ func TestShortForm(t *testing.T) {
 		d := s.must(m, ev)
 		var got []any
 		if err := json.Unmarshal([]byte(d.Reason), &got); err != nil || d.Verdict != event.Deny {
-			t.Fatalf("%q: %+v", input, d)
+			t.Fatalf("%q: d = %+v, want no error and d.Verdict = event.Deny", input, d)
 		}
 		shown, own := got[1].(map[string]any), got[2].(map[string]any)
 		if got[0] != "bash" || got[3] != "Bash" || got[4] != ev.Cwd || shown["command"] != command ||
 			own["command"] != command {
-			t.Errorf("%q: %s", input, d.Reason)
+			t.Errorf(`%q: d.Reason = %s, want got[0] = "bash", got[3] = "Bash", got[4] = ev.Cwd, shown["command"] = `+
+				`%q and own["command"] = %q`, input, d.Reason, command, command)
 		}
 		if keys := strings.Join(strings.Fields(strings.Trim(string(pi.Encode(got[5])), "[]")),
 			""); keys != `"input","toolCallId","toolName","type","native"` {
-			t.Errorf("%q: %s", input, keys)
+			t.Errorf(`%q: keys = %s, want "input","toolCallId","toolName","type","native"`, input, keys)
 		}
 	}
 }

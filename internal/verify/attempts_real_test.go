@@ -40,7 +40,7 @@ func attemptsOf(t *testing.T, agent string) {
 	approver := filepath.Join(st.Project, "approver")
 	build := exec.Command("go", "build", "-trimpath", "-o", approver, "./testdata/approver")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("%v: build.CombinedOutput() = %s, want no error", err, out)
 	}
 	rows := append(attemptRows(t), attempts.Attempt{Name: "go-client", Command: "DO"})
 	var names []string
@@ -99,7 +99,7 @@ func attemptsOf(t *testing.T, agent string) {
 	for _, name := range names {
 		said, err := os.ReadFile(filepath.Join(st.Project, "said-"+name))
 		if err != nil || !strings.Contains(string(said), "refused: ") {
-			t.Errorf("%s: %q %v", name, said, err)
+			t.Errorf(`%s: said = %q, error %v; want no error and "refused: " in string(said)`, name, said, err)
 		}
 		t.Logf("%s: %s", name, strings.TrimSpace(string(said)))
 	}

@@ -74,7 +74,8 @@ func TestRealCommand(t *testing.T) {
 	}
 	for _, row := range r.report.Agents[0].Checks {
 		if row.Mark != checks.Holds {
-			t.Errorf("%s %s %s", row.Mark, row.ID(), row.Why)
+			t.Errorf("row.Mark = %s, row.ID() = %s, row.Why = %s; want row.Mark = checks.Holds",
+				row.Mark, row.ID(), row.Why)
 		}
 	}
 	t.Log(r.report.Isolation)

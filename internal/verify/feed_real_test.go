@@ -24,14 +24,15 @@ func TestRealFeed(t *testing.T) {
 			r, err := Run(context.Background(), Options{Targets: []Target{{name, in}}, Bin: builtBin(t), Checks: ids,
 				Parallel: 1, Patience: agentstest.Timeout})
 			if err != nil || r.Agents[0].Problem != "" {
-				t.Fatal(err, r.Agents[0].Problem)
+				t.Fatalf(`error %v, r.Agents[0].Problem = %q; want no error and r.Agents[0].Problem = ""`,
+					err, r.Agents[0].Problem)
 			}
 			proven := 0
 			for _, row := range r.Agents[0].Rows {
 				t.Logf("%s %s: %s", row.Mark, row.Check, row.Why)
 				switch row.Mark {
 				case checks.Fails:
-					t.Errorf("%s: %s %q", row.Check, row.Why, row.Seen)
+					t.Errorf("%s fails: %s, seen %q; want it to hold", row.Check, row.Why, row.Seen)
 				case checks.Holds:
 					proven++
 				}

@@ -28,7 +28,8 @@ func TestKeepCopiesAcrossFileSystems(t *testing.T) {
 	to := moveKept(base, into, "agent-act", elsewhere)
 	if b, err := os.ReadFile(filepath.Join(to, "home/.agent/link")); to != filepath.Join(into, "agent-act") ||
 		err != nil || string(b) != "text" {
-		t.Errorf("%s %q %v", to, b, err)
+		t.Errorf(`to = %s, b = %q, error %v; want to = %q, no error and string(b) = "text"`,
+			to, b, err, filepath.Join(into, "agent-act"))
 	}
 	if _, err := os.Lstat(base); err == nil {
 		t.Error("it is still where it was, too")
@@ -44,7 +45,7 @@ func TestRecordIsWholeOrNotThere(t *testing.T) {
 	r := &AgentReport{Agent: "codex", Title: "Codex", Version: "1"}
 	if err := r.record(dir, "", []*stage.Evidence{{Act: "observe"},
 		{Act: "term", Err: errors.New("did not start")}}); err == nil || !strings.Contains(err.Error(), "term") {
-		t.Errorf("%v", err)
+		t.Errorf(`error %v, want an error and "term" in err.Error()`, err)
 	}
 	// One of the two cannot be put into place.
 	if err := os.MkdirAll(filepath.Join(dir, "codex.json", "x"), 0o755); err != nil {
@@ -72,6 +73,7 @@ func TestVersionNeedsAGoodExit(t *testing.T) {
 	report, err := Run(context.Background(), Options{Targets: []Target{{"goose", in}}, Bin: bin})
 	if err != nil || !report.Failed() || !strings.Contains(report.Agents[0].Problem, "code 1") ||
 		!strings.Contains(report.Agents[0].Problem, "Node 24.1.0") {
-		t.Errorf("%v %+v", err, report.Agents[0])
+		t.Errorf(`error %v, report.Agents[0] = %+v; want no error, report.Failed(), "code 1" in `+
+			`report.Agents[0].Problem and "Node 24.1.0" in report.Agents[0].Problem`, err, report.Agents[0])
 	}
 }

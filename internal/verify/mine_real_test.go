@@ -26,13 +26,14 @@ func TestRealMineInstalled(t *testing.T) {
 			"hub-absent", "--check", "neutral")
 		ownconfigtest.CheckTree(t, p.Home, was)
 		if notes := strings.Join(r.report.Agents[0].Notes, "\n"); !strings.Contains(notes, "are proven as they are") {
-			t.Error(notes)
+			t.Errorf(`strings.Join(r.report.Agents[0].Notes, "\n") = %q, want "are proven as they are" in it`, notes)
 		}
 		for _, row := range r.report.Agents[0].Checks {
 			t.Logf("trusted %v: %s %s %s", trust, row.Mark, row.ID(), row.Why)
 			switch {
 			case trust && row.Mark != checks.Holds:
-				t.Errorf("%s %s %s %q %s", row.Mark, row.ID(), row.Why, row.Seen, row.Hint)
+				t.Errorf("%s %s: %s, seen %q, hint %s; want it to hold", row.Mark, row.ID(), row.Why, row.Seen,
+					row.Hint)
 			case !trust && row.ID() == "PreToolUse.deny" &&
 				(row.Mark != checks.Fails || !strings.Contains(row.Hint, "trust")):
 				t.Errorf("without trust %s: %s %s", row.Mark, row.Why, row.Hint)

@@ -121,7 +121,7 @@ func checkModuleErrors(t *testing.T, st *stage.Stage) {
 			Errors []struct{ Text, Where string }
 		}
 		if json.Unmarshal(m.Info, &info) != nil || !m.InForce || len(info.Errors) > 0 {
-			t.Errorf("%s: %s", m.ID, m.Info)
+			t.Errorf("%s: m.Info = %s, want no error, m.InForce and no info.Errors", m.ID, m.Info)
 		}
 	}
 }
@@ -192,11 +192,11 @@ export default () => fs.writeFileSync("`+filepath.Join(st.Base, "trusted")+`", "
 			turns = append(turns, one.Name+string(rune('0'+one.Turn)))
 		case "after_provider_response":
 			if one.Status != 200 {
-				t.Errorf("%+v", one)
+				t.Errorf("one = %+v, want one.Status = 200", one)
 			}
 		case "agent_start":
 			if one.Prompt < 100 || one.Model != "scripted" {
-				t.Errorf("%+v", one)
+				t.Errorf(`one = %+v, want one.Prompt at least 100 and one.Model = "scripted"`, one)
 			}
 		}
 	}

@@ -45,7 +45,8 @@ func TestSecondChances(t *testing.T) {
 		}
 		for _, j := range got {
 			if j.act.Name != "decide" || !j.again || j.set.Patience != 2*time.Minute || set.Patience != time.Minute {
-				t.Errorf("%s: %+v", name, j)
+				t.Errorf(`%s: j = %+v, want j.act.Name = "decide", j.again, j.set.Patience = 2 * time.Minute and `+
+					`set.Patience = time.Minute`, name, j)
 			}
 		}
 	}

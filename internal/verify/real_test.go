@@ -70,12 +70,13 @@ func TestRealChecks(t *testing.T) {
 			}
 			a := r.Agents[0]
 			if a.Problem != "" {
-				t.Fatal(a.Problem)
+				t.Fatalf(`a.Problem = %q, want ""`, a.Problem)
 			}
 			for _, row := range a.Rows {
 				t.Logf("%s %-32s %s", row.Mark, row.ID(), row.Why)
 				if row.Mark == checks.Fails {
-					t.Errorf("%s: %s (%s)", row.ID(), row.Why, row.Hint)
+					t.Errorf("%s: row.Why = %s, row.Hint = %s; want row.Mark other than checks.Fails",
+						row.ID(), row.Why, row.Hint)
 				}
 			}
 			if a.Headless > checks.MaxHeadless {

@@ -64,7 +64,7 @@ exit $(cat "$dir/code")
 			t.Errorf("again:\n%s", got)
 		}
 		if !strings.Contains(string(out), "asked: codex grok") {
-			t.Errorf("%s", out)
+			t.Errorf(`out = %s, want "asked: codex grok" in it`, out)
 		}
 	}
 }

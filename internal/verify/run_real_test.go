@@ -237,7 +237,7 @@ func TestRealClaudeFormat(t *testing.T) {
 			e := st.CollectEvidence(err, began)
 			logEvidence(t, e)
 			if e.Err != nil {
-				t.Fatal(e.Err)
+				t.Fatalf("e.Err = %v, want no error", e.Err)
 			}
 			carries := checks.ClaimFor(st, event.ToolBefore)
 			for _, tag := range []string{"cf-deny", "cf-exit"} {

@@ -54,7 +54,8 @@ func TestRealPluginSaboteurs(t *testing.T) {
 					Parallel: 1, Patience: 45 * time.Second,
 				})
 				if err != nil || r.Agents[0].Problem != "" {
-					t.Fatal(err, r.Agents[0].Problem)
+					t.Fatalf(`error %v, r.Agents[0].Problem = %q; want no error and r.Agents[0].Problem = ""`,
+						err, r.Agents[0].Problem)
 				}
 				caught := false
 				for _, row := range r.Agents[0].Rows {

@@ -106,7 +106,8 @@ func TestRealSaboteurs(t *testing.T) {
 				Patience: 45 * time.Second,
 			})
 			if err != nil || r.Agents[0].Problem != "" {
-				t.Fatal(err, r.Agents[0].Problem)
+				t.Fatalf(`error %v, r.Agents[0].Problem = %q; want no error and r.Agents[0].Problem = ""`,
+					err, r.Agents[0].Problem)
 			}
 			for _, c := range group {
 				caught := false

@@ -131,7 +131,7 @@ func TestRealScenes(t *testing.T) {
 			}
 			e := st.CollectEvidence(err, began)
 			if e.Err != nil {
-				t.Error(e.Err)
+				t.Errorf("e.Err = %v, want no error", e.Err)
 			}
 			logEvidence(t, e)
 			for _, q := range e.Requests {
@@ -140,7 +140,7 @@ func TestRealScenes(t *testing.T) {
 				}
 			}
 			for _, unmet := range c.scene.Want.Unmet(e) {
-				t.Error(unmet)
+				t.Errorf("the scene wanted: %s", unmet)
 			}
 		})
 	}

@@ -157,7 +157,8 @@ func TestReportText(t *testing.T) {
 	}
 	out, err := json.Marshal(r)
 	if err != nil || !strings.Contains(string(out), `"mark":"✗"`) || !strings.Contains(string(out), `"seconds":0.0`) {
-		t.Errorf("%s %v", out, err)
+		t.Errorf(`out = %s, error %v; want no error, "mark":"✗" in string(out) and "seconds":0.0 in string(out)`,
+			out, err)
 	}
 }
 
@@ -222,10 +223,11 @@ func TestChecksThatAnAgentLacks(t *testing.T) {
 	rows := addUnanswered([]Row{{Check: "turn"}}, []string{"turn", "neutral"}, true)
 	if len(rows) != 1 || rows[0].Check != "neutral" || rows[0].Mark != checks.Unsure ||
 		!strings.Contains(rows[0].Why, "not verified") {
-		t.Errorf("%+v", rows)
+		t.Errorf(`rows = %+v, want 1 of them, rows[0].Check = "neutral", rows[0].Mark = checks.Unsure and "not `+
+			`verified" in rows[0].Why`, rows)
 	}
 	if rows := chosenRows([]Row{{Check: "turn"}, {Check: "payloads"}}, []string{"turn"}); len(rows) != 1 {
-		t.Errorf("%+v", rows)
+		t.Errorf("rows = %+v, want 1 of them", rows)
 	}
 	if err := KnowsChecks(rawChecks); err != nil {
 		t.Error(err)
@@ -240,11 +242,13 @@ func TestChecksThatAnAgentLacks(t *testing.T) {
 	report, err := Run(context.Background(), Options{Targets: []Target{{"goose", in}}, Bin: bin,
 		Checks: []string{"neutral"}})
 	if err != nil || report.Agents[0].Problem != "" {
-		t.Fatal(err, report.Agents[0].Problem)
+		t.Fatalf(`error %v, report.Agents[0].Problem = %q; want no error and report.Agents[0].Problem = ""`,
+			err, report.Agents[0].Problem)
 	}
 	if got := report.Agents[0]; got.Launches != 0 || len(got.Rows) != 1 || got.Rows[0].Mark != checks.Unsure ||
 		report.Failed() {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want got.Launches = 0, len(got.Rows) = 1, got.Rows[0].Mark = checks.Unsure and not "+
+			"report.Failed()", got)
 	}
 	if _, err := os.Stat(filepath.Join(bin, "started")); err == nil {
 		t.Error("the agent was started for a check it has none of")

@@ -143,7 +143,7 @@ func TestMux0Time(t *testing.T) {
 	} {
 		m := Mux0Message{At: at}
 		if got := m.Time(); !got.Equal(want) {
-			t.Errorf("%g: %s", at, got.UTC())
+			t.Errorf("%g: got.UTC() = %s, want got.Equal(want)", at, got.UTC())
 		}
 	}
 }
@@ -163,7 +163,8 @@ func FuzzParseMux0(f *testing.F) {
 		}
 		if !isUUID(m.TerminalID) || m.Agent == "" || m.Event == "finished" && m.ExitCode == nil ||
 			!utf8.ValidString(m.Summary) {
-			t.Fatalf("%+v", m)
+			t.Fatalf(`m = %+v, want isUUID(m.TerminalID), m.Agent not empty, not m.Event == "finished" && `+
+				`m.ExitCode == nil and utf8.ValidString(m.Summary)`, m)
 		}
 		again, err := json.Marshal(m)
 		if err != nil {
@@ -183,7 +184,7 @@ func TestCmuxCode(t *testing.T) {
 		CodeInternal: "internal_error", 0: "internal_error",
 	} {
 		if got := CmuxCode(code); got != want {
-			t.Errorf("%d: %s", code, got)
+			t.Errorf("%d: CmuxCode(code) = %s, want %q", code, got, want)
 		}
 	}
 }
@@ -191,22 +192,23 @@ func TestCmuxCode(t *testing.T) {
 func TestLine(t *testing.T) {
 	got, err := Line([]byte("before\n"), Response{Version: "2.0", Result: json.RawMessage("{\n\"a\": \"<&>\"}")})
 	if err != nil || string(got) != "before\n"+`{"jsonrpc":"2.0","id":null,"result":{"a":"<&>"}}`+"\n" {
-		t.Errorf("%s, %v", got, err)
+		t.Errorf(`got %s, error %v; want no error and string(got) = `+
+			`"before\n{\"jsonrpc\":\"2.0\",\"id\":null,\"result\":{\"a\":\"<&>\"}}\n"`, got, err)
 	}
 	if got, err := Line([]byte("before"), Response{Result: json.RawMessage("{")}); err == nil ||
 		string(got) != "before" {
-		t.Errorf("%s, %v", got, err)
+		t.Errorf(`got %s, error %v; want an error and string(got) = "before"`, got, err)
 	}
 }
 
 func TestErrors(t *testing.T) {
 	err := Errorf(CodeGone, "hook %q is gone", "x")
 	if err.Error() != `hook "x" is gone` || err.Code != CodeGone {
-		t.Errorf("%+v", err)
+		t.Errorf(`err = %+v, want err.Error() = hook "x" is gone and err.Code = CodeGone`, err)
 	}
 	b, _ := json.Marshal(Response{Version: "2.0", ID: json.RawMessage(`"a"`), Error: err})
 	if string(b) != `{"jsonrpc":"2.0","id":"a","error":{"code":-32002,"message":"hook \"x\" is gone"}}` {
-		t.Errorf("%s", b)
+		t.Errorf(`b = %s, want {"jsonrpc":"2.0","id":"a","error":{"code":-32002,"message":"hook \"x\" is gone"}}`, b)
 	}
 }
 
@@ -215,6 +217,6 @@ func TestErrors(t *testing.T) {
 func TestFilterIsQuietAboutWhatIsNotSet(t *testing.T) {
 	b, _ := json.Marshal(QueryParams{Limit: 5})
 	if string(b) != `{"limit":5}` {
-		t.Errorf("%s", b)
+		t.Errorf(`b = %s, want {"limit":5}`, b)
 	}
 }

@@ -28,7 +28,7 @@ func TestEcho(t *testing.T) {
 		_ = conn.(*net.UnixConn).CloseWrite() // the server may have hung up already
 		// A server that hangs up with our bytes unread resets the connection.
 		if got, _ := io.ReadAll(conn); string(got) != want {
-			t.Errorf("%q: %q", message, got)
+			t.Errorf("%q: got %q, want %q", message, got, want)
 		}
 		_ = conn.Close()
 	}

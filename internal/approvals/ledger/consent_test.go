@@ -32,7 +32,7 @@ func TestGrantsLast(t *testing.T) {
 	}
 	one, err := g.Add(grant("one"))
 	if err != nil || one.ID == "" {
-		t.Fatal(one, err)
+		t.Fatalf("one = %+v, error %v; want no error and one.ID not empty", one, err)
 	}
 	if same, _ := g.Add(grant("one")); same.ID != one.ID {
 		t.Error("saved twice")
@@ -51,14 +51,14 @@ func TestGrantsLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list, _ := again.List(time.Now()); len(list) != 3 {
-		t.Fatalf("%+v", list)
+		t.Fatalf("again.List(time.Now()) = %+v, want 3 of them", list)
 	}
 	if list, _ := again.List(time.Now().Add(2 * time.Hour)); len(list) != 2 {
-		t.Errorf("%+v", list)
+		t.Errorf("again.List(time.Now().Add(2 * time.Hour)) = %+v, want 2 of them", list)
 	}
 	need := policy.Need{Kind: policy.Permission}
 	if hit, ok := again.Match(call("one"), "", need, time.Now()); !ok || hit.ID != one.ID || again.Hits() != 1 {
-		t.Error(hit, ok)
+		t.Errorf("hit = %+v, ok = %v; want ok, hit.ID = %q and again.Hits() = 1", hit, ok, one.ID)
 	}
 	if _, ok := again.Match(call("two"), "", need, time.Now()); ok {
 		t.Error("another command")
@@ -70,14 +70,14 @@ func TestGrantsLast(t *testing.T) {
 		t.Error("its session ended")
 	}
 	if _, ok, err := again.Revoke(one.ID); !ok || err != nil {
-		t.Error(ok, err)
+		t.Errorf("ok = %v, error %v; want ok and no error", ok, err)
 	}
 	if _, ok, _ := again.Revoke(one.ID); ok {
 		t.Error("revoked twice")
 	}
 	third, _ := OpenGrants(dir)
 	if list, _ := third.List(time.Now()); len(list) != 1 {
-		t.Errorf("%+v", list)
+		t.Errorf("third.List(time.Now()) = %+v, want 1 of them", list)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestForgery(t *testing.T) {
 		got, err := OpenGrants(dir)
 		list, _ := got.List(time.Now())
 		if !errors.Is(err, ErrForged) || len(list) != 0 {
-			t.Errorf("%s: %v, %+v", name, err, list)
+			t.Errorf("%s: error %v, list = %+v; want error ErrForged and len(list) = 0", name, err, list)
 		}
 	}
 	if err := os.WriteFile(path, good, 0o600); err != nil {
@@ -135,7 +135,7 @@ func TestForgery(t *testing.T) {
 	}
 	info, _ := os.Stat(path)
 	if info.Mode().Perm() != 0o600 {
-		t.Error(info.Mode())
+		t.Errorf("info.Mode() = %v, want info.Mode().Perm() = 0o600", info.Mode())
 	}
 }
 
@@ -143,7 +143,7 @@ func TestPIN(t *testing.T) {
 	dir := t.TempDir()
 	p, err := OpenPIN(dir)
 	if err != nil || p.Set() || p.Check("") != nil {
-		t.Fatal(err)
+		t.Fatalf("error %v, want no error, not p.Set() and no error", err)
 	}
 	p.rounds = 100
 	now := time.Now()
@@ -152,7 +152,7 @@ func TestPIN(t *testing.T) {
 		t.Error("too short")
 	}
 	if err := p.Change("", "2468"); err != nil || !p.Set() {
-		t.Fatal(err)
+		t.Fatalf("error %v, want no error and p.Set()", err)
 	}
 	if b, _ := os.ReadFile(filepath.Join(dir, pinFile)); strings.Contains(string(b), "2468") {
 		t.Error("written as it is")
@@ -180,7 +180,7 @@ func TestPIN(t *testing.T) {
 		t.Error(err)
 	}
 	if err := p.Change("2468", ""); err != nil || p.Set() {
-		t.Error(err)
+		t.Errorf("error %v, want no error and not p.Set()", err)
 	}
 	// A file that cannot be believed keeps approvals shut.
 	if err := os.WriteFile(filepath.Join(dir, pinFile), []byte("{}"), 0o600); err != nil {
@@ -206,10 +206,10 @@ func TestBook(t *testing.T) {
 	}
 	all.Wait()
 	if list, err := b.Last(100); err != nil || len(list) != 20 {
-		t.Error(len(list), err)
+		t.Errorf("len(list) = %v, error %v; want no error and len(list) = 20", len(list), err)
 	}
 	if list, _ := b.Last(3); len(list) != 3 {
-		t.Error(len(list))
+		t.Errorf("len(list) = %v, want 3", len(list))
 	}
 	// Half a line, after a power cut, is none; and a file that was deleted is
 	// begun anew.
@@ -218,7 +218,7 @@ func TestBook(t *testing.T) {
 	_, _ = f.WriteString(`{"id":"half`)
 	f.Close()
 	if list, err := b.Last(100); err != nil || len(list) != 20 {
-		t.Error(len(list), err)
+		t.Errorf("len(list) = %v, error %v; want no error and len(list) = 20", len(list), err)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func TestBook(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list, _ := b.Last(10); len(list) != 1 || list[0].ID != "after" {
-		t.Errorf("%+v", list)
+		t.Errorf(`list = %+v, want 1 of them and list[0].ID = "after"`, list)
 	}
 	b.Close()
 	if err := b.Commit(&Record{ID: "again"}); err != nil {
@@ -243,6 +243,6 @@ func TestBook(t *testing.T) {
 		t.Error("written into a file that is no folder")
 	}
 	if list, err := NewBook(file).Last(1); err != nil || list != nil {
-		t.Error(list, err)
+		t.Errorf("list = %+v, error %v; want no error and list = nil", list, err)
 	}
 }

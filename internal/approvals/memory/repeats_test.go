@@ -32,7 +32,7 @@ func TestRepeatsTellCallsApart(t *testing.T) {
 			t.Errorf("looked at: %+v: %v", c.ev.Tool, got)
 		}
 		if got := once.Remember(c.ev); got != c.want {
-			t.Errorf("%+v: %v", c.ev.Tool, got)
+			t.Errorf("%+v: once.Remember(c.ev) = %v, want %v", c.ev.Tool, got, c.want)
 		}
 	}
 	for i := range 3 * keepAnswers {

@@ -22,7 +22,7 @@ func TestWhatStandsBesideACommand(t *testing.T) {
 		`{"b":{"y":1,"x":2},"command":"npm test","a":null,"workdir":"/q"}`: `{"b":{"x":2,"y":1},"workdir":"/q"}`,
 	} {
 		if got := Beside(shellCall(input).Tool); got != want {
-			t.Errorf("%s: %s", input, got)
+			t.Errorf("%s: Beside(shellCall(input).Tool) = %s, want %q", input, got, want)
 		}
 	}
 }
@@ -43,7 +43,8 @@ func TestAGrantKnowsHowACommandRuns(t *testing.T) {
 	}
 	wide, err := RuleFor(loose)
 	if err != nil || !strings.Contains(wide.Text(), `with {"dangerouslyDisableSandbox":true}`) {
-		t.Error(wide.Text(), err)
+		t.Errorf(`wide.Text() = %q, error %v; want no error and with {"dangerouslyDisableSandbox":true} in wide.Text()`,
+			wide.Text(), err)
 	}
 	if !wide.Matches(loose) || wide.Matches(plain) || wide.Matches(there) {
 		t.Error("a grant for the loose one")

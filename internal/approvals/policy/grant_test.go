@@ -116,10 +116,11 @@ func TestCovers(t *testing.T) {
 		"everything":        {with(func(g *Grant) { g.Rule = Rule{All: true} }), "/p", need, true},
 	} {
 		if got := c.grant.Covers(run("npm test"), c.project, c.need, now); got != c.want {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}
 	}
 	if !Everywhere.Known() || Scope("x").Known() || base.Reach() != "claude, everywhere" {
-		t.Error(base.Reach())
+		t.Errorf(`base.Reach() = %q, want Everywhere.Known(), not Scope("x").Known() and "claude, everywhere"`,
+			base.Reach())
 	}
 }

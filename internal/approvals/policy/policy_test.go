@@ -16,11 +16,11 @@ func caseOf(t *testing.T, name, native string, tool *event.Tool, level Level) Ca
 	c := agent.Builtin()
 	a, ok := c.Agent(name)
 	if !ok {
-		t.Fatal(name)
+		t.Fatalf("name = %q: got ok = false, want true", name)
 	}
 	spec, ok := a.Event(native)
 	if !ok {
-		t.Fatal(name, native)
+		t.Fatalf("name = %q, native = %q: got ok = false, want true", name, native)
 	}
 	ev := &event.Event{Agent: name, Session: "s", Native: native, Kind: spec.Kind, Tool: tool}
 	return Case{Event: ev, Spec: spec, Feed: a.Feed, Carries: spec.CarriesAt(""), Level: level, Chosen: true}
@@ -102,27 +102,28 @@ func TestQuestionsAndPlans(t *testing.T) {
 	}
 	c.Event.Questions = []event.Inquiry{{Text: "which?", Free: true}}
 	if need, ok := Look(c); !ok || need.Kind != Question || !need.Offers(event.ChooseAnswer) {
-		t.Error(need, ok)
+		t.Errorf("need = %+v, ok = %v; want ok, need.Kind = Question and need.Offers(event.ChooseAnswer)", need, ok)
 	}
 	c = caseOf(t, "claude", "Elicitation", nil, Permissions)
 	c.Event.Questions = []event.Inquiry{{Text: "https://x.invalid"}} // an address to be opened
 	if need, ok := Look(c); !ok || fmt.Sprint(need.Choices) != "[deny]" {
-		t.Error(need, ok)
+		t.Errorf(`need = %+v, ok = %v; want ok and fmt.Sprint(need.Choices) = "[deny]"`, need, ok)
 	}
 	for agent, ok := range map[string]bool{"codex": true, "claude": false} { // Claude Code asks at PermissionRequest
 		c := caseOf(t, agent, "PreToolUse", question, Permissions)
 		c.Event.Questions = []event.Inquiry{{Text: "which?", Free: true}}
 		if need, got := Look(c); got != ok || ok && !need.Offers(event.ChooseAnswer) {
-			t.Error(agent, need, got)
+			t.Errorf("agent = %q, need = %+v, got %v; want %v, and an answer on offer where it is true",
+				agent, need, got, ok)
 		}
 	}
 	c = caseOf(t, "claude", "PermissionRequest", &event.Tool{Name: "ExitPlanMode", Kind: event.Plan}, Permissions)
 	if need, ok := Look(c); !ok || need.Kind != Plan || len(need.Plans) != 4 {
-		t.Error(need, ok)
+		t.Errorf("need = %+v, ok = %v; want ok, need.Kind = Plan and len(need.Plans) = 4", need, ok)
 	}
 	c.Event.Truncated = true
 	if need, ok := Look(c); !ok || !reflect.DeepEqual(need.Plans, []event.PlanMode{event.PlanReject}) {
-		t.Error(need, ok)
+		t.Errorf("need = %+v, ok = %v; want ok and need.Plans = []event.PlanMode{event.PlanReject}", need, ok)
 	}
 }
 
@@ -130,11 +131,11 @@ func TestDoubtLeavesOnlyANo(t *testing.T) {
 	c := caseOf(t, "claude", "PermissionRequest", bash, Permissions)
 	c.Event.Truncated = true
 	if need, ok := Look(c); !ok || !need.Unseen || fmt.Sprint(need.Choices) != "[deny]" {
-		t.Error(need, ok)
+		t.Errorf(`need = %+v, ok = %v; want ok, need.Unseen and fmt.Sprint(need.Choices) = "[deny]"`, need, ok)
 	}
 	c.So = event.Decision{Verdict: event.Ask}
 	if need, ok := Look(c); !ok || fmt.Sprint(need.Choices) != "[deny]" {
-		t.Error(need, ok)
+		t.Errorf(`need = %+v, ok = %v; want ok and fmt.Sprint(need.Choices) = "[deny]"`, need, ok)
 	}
 	c = caseOf(t, "claude", "PermissionRequest", bash, Permissions)
 	c.Event.Nested = true
@@ -204,6 +205,7 @@ func TestKeysOfAQuestion(t *testing.T) {
 	one, after := ask(`{"questions":[{"question":"a?"}]}`),
 		ask(`{"questions":[{"question":"a?"}],"answers":{"a?":"b"}}`)
 	if one[0] != after[0] || one[0] == ask(`{"questions":[{"question":"c?"}]}`)[0] {
-		t.Error(one, after)
+		t.Errorf("one = %q, after = %q; want one[0] = after[0] and one[0] other than "+
+			"ask(`{\"questions\":[{\"question\":\"c?\"}]}`)[0]", one, after)
 	}
 }

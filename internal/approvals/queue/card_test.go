@@ -17,7 +17,7 @@ func shown(t *testing.T, name, native, payload string, need policy.Need) string 
 	c := agent.Builtin()
 	ev := c.Decode(agent.Input{Agent: name, Event: native, Payload: []byte(payload)})
 	if ev.Malformed != "" {
-		t.Fatal(ev.Malformed)
+		t.Fatalf(`ev.Malformed = %q, want ""`, ev.Malformed)
 	}
 	r := Request{Need: need, Event: &ev, Suggestions: ev.Suggestions}
 	if rule, err := policy.RuleFor(&ev); err == nil && need.Kind == policy.Permission {
@@ -92,7 +92,8 @@ func TestHostileCards(t *testing.T) {
 		}
 	}
 	if strings.ContainsAny(got, "\x1b\r\u202e\u200b") || !strings.Contains(got, `\x1b[2K\u202e\u200b\x0dx`) {
-		t.Errorf("%q", got)
+		t.Errorf(`got %q, want not strings.ContainsAny(got, "\x1b\r\u202e\u200b") and \x1b[2K\u202e\u200b\x0dx in it`,
+			got)
 	}
 	// Names are the agent's too, and none of it looks like a command.
 	got = shown(t, "claude", "PermissionRequest",
@@ -122,7 +123,8 @@ func TestChangedByHooks(t *testing.T) {
 	if !strings.Contains(r.Shown, "  $ trash x\n") ||
 		!strings.Contains(r.Shown, "hooks changed the input; the agent asked for:\n  {\n    \"command\": \"rm x\"\n "+
 			" }\n") {
-		t.Error(r.Shown)
+		t.Errorf(`r.Shown = %q, want " $ trash x\n" in it and "hooks changed the input; the agent asked for:\n  {\n `+
+			`   \"command\": \"rm x\"\n  }\n" in it`, r.Shown)
 	}
 }
 
@@ -135,7 +137,8 @@ func TestQuestionForms(t *testing.T) {
 			labels = append(labels, o.Label)
 		}
 		if got := "[" + strings.Join(labels, " ") + "]"; got != want || inquiry.Free != (kind == Input) {
-			t.Error(kind, got, inquiry)
+			t.Errorf("kind = %q, got %q, inquiry = %+v; want %q and inquiry.Free = (kind == Input)",
+				kind, got, inquiry, want)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func TestRepliesOverAFailingStore(t *testing.T) {
 				case answer.Outcome == Already && answer.Item.Decision != nil:
 					already.Add(1)
 				default:
-					t.Errorf("%+v", answer)
+					t.Errorf("answer %+v, want it delivered, or already given with the decision", answer)
 				}
 			})
 		}
@@ -64,7 +64,7 @@ func TestACommitThatPanics(t *testing.T) {
 		_, _ = table.Reply(ticket.ID(), yes("me"), func(*Request, *Said) error { panic("oops") })
 	}()
 	if answer, err := table.Reply(ticket.ID(), yes("you"), fine); err != nil || answer.Outcome != Delivered {
-		t.Error(answer, err)
+		t.Errorf("answer = %+v, error %v; want no error and answer.Outcome = Delivered", answer, err)
 	}
 }
 
@@ -86,10 +86,10 @@ func TestWaitingBehindAReplyThatHangs(t *testing.T) {
 	}()
 	table.End(ticket.ID(), Released)
 	if a := <-second; a.Outcome != Gone {
-		t.Error(a)
+		t.Errorf("a = %+v, want a.Outcome = Gone", a)
 	}
 	close(goOn)
 	if a := <-first; a.Outcome != Gone {
-		t.Error(a)
+		t.Errorf("a = %+v, want a.Outcome = Gone", a)
 	}
 }

@@ -32,11 +32,14 @@ func TestOneCallAnswersOneRequest(t *testing.T) {
 	second := mustOpen(t, table, request(call("s", "ls")))
 	table.See(after(call("s", "ls"), false), "")
 	if status(t, table, first.ID()) != "resolved" || status(t, table, second.ID()) != "pending" {
-		t.Error(status(t, table, first.ID()), status(t, table, second.ID()))
+		t.Errorf(`status(t, table, first.ID()) = %q, status(t, table, second.ID()) = %q; want status(t, table, `+
+			`first.ID()) = "resolved" and status(t, table, second.ID()) = "pending"`,
+			status(t, table, first.ID()), status(t, table, second.ID()))
 	}
 	table.See(after(call("s", "ls"), true), "")
 	if status(t, table, second.ID()) != "resolved" || table.busy.Load() != 0 {
-		t.Error(status(t, table, second.ID()), table.busy.Load())
+		t.Errorf(`status(t, table, second.ID()) = %q, table.busy.Load() = %v; want status(t, table, second.ID()) = `+
+			`"resolved" and table.busy.Load() = 0`, status(t, table, second.ID()), table.busy.Load())
 	}
 }
 
@@ -76,7 +79,7 @@ func TestSignsBeforeACall(t *testing.T) {
 		table.Close()
 	}
 	if Overrun.Status() != Withdrawn {
-		t.Error(Overrun.Status())
+		t.Errorf("Overrun.Status() = %q, want Withdrawn", Overrun.Status())
 	}
 }
 
@@ -155,6 +158,7 @@ func TestWhatCameOfAnAnswer(t *testing.T) {
 		_, _ = table.Reply(mustOpen(t, table, request(call("s", "ls"))).ID(), yes("me"), fine)
 	}
 	if table.busy.Load() != keepExpected || table.signs.expected.Len() != keepExpected {
-		t.Error(table.busy.Load(), table.signs.expected.Len())
+		t.Errorf("table.busy.Load() = %v, table.signs.expected.Len() = %v; want table.busy.Load() = keepExpected "+
+			"and table.signs.expected.Len() = keepExpected", table.busy.Load(), table.signs.expected.Len())
 	}
 }

@@ -67,19 +67,20 @@ func TestAnswerReachesEveryWaiter(t *testing.T) {
 	}
 	answer, err := table.Reply(first.ID(), yes("me"), fine)
 	if err != nil || answer.Outcome != Delivered || answer.Item.Decision.Outcome != "delivered" {
-		t.Fatal(answer, err)
+		t.Fatalf(`answer = %+v, error %v; want no error, answer.Outcome = Delivered and `+
+			`answer.Item.Decision.Outcome = "delivered"`, answer, err)
 	}
 	for range 2 {
 		if got := <-results; got.End != Answered || got.Said.By != "me" {
-			t.Error(got)
+			t.Errorf(`got %+v, want got.End = Answered and got.Said.By = "me"`, got)
 		}
 	}
 	again, _ := table.Reply(first.ID(), yes("you"), fine)
 	if again.Outcome != Already || again.Item.Decision.By != "me" {
-		t.Error(again)
+		t.Errorf(`again = %+v, want again.Outcome = Already and again.Item.Decision.By = "me"`, again)
 	}
 	if unknown, _ := table.Reply("zzzz", yes("me"), fine); unknown.Outcome != Unknown {
-		t.Error(unknown)
+		t.Errorf("unknown = %+v, want unknown.Outcome = Unknown", unknown)
 	}
 }
 
@@ -114,20 +115,20 @@ func TestLeaving(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if got := a.Wait(ctx); got.End != HookGone || table.Waiting() != 1 {
-		t.Fatal(got)
+		t.Fatalf("got %+v, want got.End = HookGone and table.Waiting() = 1", got)
 	}
 	if got := b.Leave(); got.End != HookGone || table.Waiting() != 0 {
-		t.Fatal(got)
+		t.Fatalf("got %+v, want got.End = HookGone and table.Waiting() = 0", got)
 	}
 	if late, _ := table.Reply(a.ID(), yes("me"), fine); late.Outcome != Gone || late.Item.Status != "withdrawn" {
-		t.Error(late)
+		t.Errorf(`late = %+v, want late.Outcome = Gone and late.Item.Status = "withdrawn"`, late)
 	}
 	if c := mustOpen(t, table, r); c.ID() == a.ID() {
 		t.Error("joined what is over")
 	}
 	table.Close()
 	if _, err := table.Open(r); !errors.Is(err, ErrClosed) {
-		t.Error(err)
+		t.Errorf("error %v, want error ErrClosed", err)
 	}
 }
 
@@ -137,7 +138,7 @@ func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
 	broken := errors.New("disk full")
 	if _, err := table.Reply(ticket.ID(), yes("me"), func(*Request, *Said) error { return broken }); !errors.Is(err,
 		broken) {
-		t.Fatal(err)
+		t.Fatalf("error %v, want error %v", err, broken)
 	}
 	if table.Waiting() != 1 {
 		t.Fatal("gone")
@@ -162,17 +163,18 @@ func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
 	}
 	close(goOn)
 	if first := <-done; first.Outcome != Delivered {
-		t.Error(first)
+		t.Errorf("first = %+v, want first.Outcome = Delivered", first)
 	}
 	if a := <-second; a.Outcome != Already || a.Item.Decision.By != "first" {
-		t.Error(a)
+		t.Errorf(`a = %+v, want a.Outcome = Already and a.Item.Decision.By = "first"`, a)
 	}
 	// One that ends meanwhile was not delivered.
 	ticket = mustOpen(t, table, request(call("s", "ls")))
 	late, _ := table.Reply(ticket.ID(), yes("me"),
 		func(*Request, *Said) error { table.End(ticket.ID(), TimeOver); return nil })
 	if late.Outcome != Gone || late.Item.Status != "expired" || late.Item.Decision != nil {
-		t.Error(late)
+		t.Errorf(`late = %+v, want late.Outcome = Gone, late.Item.Status = "expired" and late.Item.Decision = nil`,
+			late)
 	}
 }
 
@@ -188,13 +190,14 @@ func TestEnds(t *testing.T) {
 		item, err := table.Find(ticket.ID())
 		if got := ticket.Wait(context.Background()); got.End != why || err != nil || item.Status != string(status) ||
 			item.EndedAt == nil {
-			t.Error(why, got, item.Status, err)
+			t.Errorf("why = %v, got %+v, item.Status = %q, error %v; want got.End = %v, no error, item.Status = "+
+				"string(status) and item.EndedAt other than nil", why, got, item.Status, err, why)
 		}
 	}
 	r := request(call("s", "ls"))
 	r.Until = time.Now()
 	if got := mustOpen(t, table, r).Wait(context.Background()); got.End != TimeOver {
-		t.Error(got)
+		t.Errorf("got %+v, want got.End = TimeOver", got)
 	}
 }
 
@@ -204,13 +207,13 @@ func TestCrowd(t *testing.T) {
 		mustOpen(t, table, request(call("s", "ls")))
 	}
 	if _, err := table.Open(request(call("s", "ls"))); !errors.Is(err, ErrCrowded) {
-		t.Fatal(err)
+		t.Fatalf("error %v, want error ErrCrowded", err)
 	}
 	other := mustOpen(t, table, request(call("another", "ls")))
 	table.End(table.Items(false)[0].ID, Released)
 	mustOpen(t, table, request(call("s", "ls")))
 	if all := table.Items(true); len(all) != MaxPending+2 || all[len(all)-1].Status != "pending" {
-		t.Error(len(all))
+		t.Errorf(`len(all) = %v, want MaxPending + 2 and all[len(all)-1].Status = "pending"`, len(all))
 	}
 	table.Close()
 	if other.Wait(context.Background()).End != HubStops {
@@ -233,15 +236,16 @@ func TestPushedCrowd(t *testing.T) {
 		}
 	}
 	if err := push("s"); !errors.Is(err, ErrCrowded) {
-		t.Error(err)
+		t.Errorf("error %v, want error ErrCrowded", err)
 	}
 	for i := range MaxPushed - MaxPending {
 		if err := push(fmt.Sprint("made up ", i)); err != nil {
-			t.Fatal(i, err)
+			t.Fatalf("i = %v, error %v; want no error", i, err)
 		}
 	}
 	if err := push("yet another"); !errors.Is(err, ErrFlooded) || table.Pushed() != MaxPushed {
-		t.Error(err, table.Pushed())
+		t.Errorf("error %v, table.Pushed() = %v; want error ErrFlooded and table.Pushed() = MaxPushed",
+			err, table.Pushed())
 	}
 	for range MaxPending {
 		mustOpen(t, table, request(call("s", "ls"))) // the session's own
@@ -260,17 +264,17 @@ func TestIDs(t *testing.T) {
 	ticket := mustOpen(t, table, request(call("s", "ls")))
 	id := ticket.ID()
 	if item, err := table.Find(strings.ToUpper(id[:3])); err != nil || item.ID != id {
-		t.Error(item.ID, err)
+		t.Errorf("item.ID = %q, error %v; want no error and item.ID = %q", item.ID, err, id)
 	}
 	var none *NotFoundError
 	if _, err := table.Find(""); !errors.As(err, &none) {
-		t.Error(err)
+		t.Errorf("error %v, want errors.As(err, &none)", err)
 	}
 	if id, like := pickID([]string{"abcd", "abce", "xyz2"}, "ab"); id != "" || len(like) != 2 {
-		t.Error(id, like)
+		t.Errorf(`id = %q, like = %q; want id = "" and len(like) = 2`, id, like)
 	}
 	if id, _ := pickID([]string{"abcd", "abc"}, "abc"); id != "abc" {
-		t.Error(id)
+		t.Errorf(`pickID([]string{"abcd", "abc"}, "abc") = %q, want "abc"`, id)
 	}
 	table.Close()
 }
@@ -317,7 +321,7 @@ func TestShorten(t *testing.T) {
 		return time.Time{}
 	})
 	if got := short.Wait(context.Background()); got.End != TimeOver {
-		t.Error(got.End)
+		t.Errorf("got.End = %v, want TimeOver", got.End)
 	}
 	if status(t, table, long.ID()) != "pending" {
 		t.Error("the other one")
@@ -330,7 +334,7 @@ func TestWatch(t *testing.T) {
 	a := mustOpen(t, table, request(call("s", "a")))
 	items, next := table.Watch()
 	if len(items) != 1 || items[0].ID != a.ID() {
-		t.Fatal(items)
+		t.Fatalf("items = %+v, want 1 of them and items[0].ID = a.ID()", items)
 	}
 	_, _, wake, _ := table.Next(next)
 	b := mustOpen(t, table, request(call("s", "b")))
@@ -343,14 +347,16 @@ func TestWatch(t *testing.T) {
 		notes = append(notes, c.Note)
 	}
 	if !ok || strings.Join(notes, " ") != "feed.received feed.resolved feed.expired" {
-		t.Error(notes, ok)
+		t.Errorf(`notes = %q, ok = %v; want ok and strings.Join(notes, " ") = "feed.received feed.resolved `+
+			`feed.expired"`, notes, ok)
 	}
 	if line := list[0].Line(); !strings.HasPrefix(string(line),
 		`{"jsonrpc":"2.0","method":"feed.received","params":{"id":"`+b.ID()) {
-		t.Errorf("%s", line)
+		t.Errorf("line = %s, want one that begins with "+
+			"`{\"jsonrpc\":\"2.0\",\"method\":\"feed.received\",\"params\":{\"id\":\"` + b.ID()", line)
 	}
 	if more, _, _, ok := table.Next(end); len(more) != 0 || !ok {
-		t.Error(more, ok)
+		t.Errorf("more = %+v, ok = %v; want len(more) = 0 and ok", more, ok)
 	}
 	if _, _, _, ok := table.Next(end + 1); ok {
 		t.Error("a number nobody gave out")

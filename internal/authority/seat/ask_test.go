@@ -99,7 +99,7 @@ func TestAskPIN(t *testing.T) {
 		on := &paper{answer: func(string) string { return keys }}
 		err := askPIN(context.Background(), on, authority.Action{}, "", check)
 		if (err == nil) != right {
-			t.Errorf("%q: %v", keys, err)
+			t.Errorf("%q: error %v, want (err == nil) = %v", keys, err, right)
 		}
 		if strings.Contains(on.shown, "2468") {
 			t.Errorf("the PIN is shown: %q", on.shown)
@@ -173,7 +173,8 @@ func TestKeeper(t *testing.T) {
 		k := &Keeper{Judge: judge, Asker: &c.person, PIN: c.pin}
 		v := k.Decide(context.Background(), proc.Cred{UID: user, PID: me}, c.action)
 		if v.OK != c.ok || !v.OK && !strings.HasPrefix(v.Reason, "refused: ") {
-			t.Errorf("%s: %v, %s", c.name, v.OK, v.Reason)
+			t.Errorf(`%s: v.OK = %v, v.Reason = %s; want v.OK = %v and not !v.OK && !strings.HasPrefix(v.Reason, `+
+				`"refused: ")`, c.name, v.OK, v.Reason, c.ok)
 		}
 	}
 	// Who asks is looked at again after the code.
@@ -217,7 +218,7 @@ func TestParseUtmp(t *testing.T) {
 				Remote: "a-name", Local: true},
 		}
 		if len(got) != len(want) {
-			t.Fatalf("%s: %+v", arch, got)
+			t.Fatalf("%s: got %+v, want %v of them", arch, got, len(want))
 		}
 		for i := range want {
 			if got[i] != want[i] {

@@ -220,7 +220,7 @@ func TestRealSeat(t *testing.T) {
 		s.answer(hooked)
 		for name, file := range map[string]string{"below a marked agent": said, "escaped from a marked agent": hidden} {
 			if a := s.answer(file); a.Outcome != "refused" || a.Cause != "marked" || a.Agent != "acme" {
-				t.Errorf("%s: %+v", name, a)
+				t.Errorf(`%s: a = %+v, want a.Outcome = "refused", a.Cause = "marked" and a.Agent = "acme"`, name, a)
 			}
 		}
 	}

@@ -157,7 +157,7 @@ func TestRealPromise(t *testing.T) {
 	for _, name := range tried {
 		said := s.read(name)
 		if !strings.Contains(said, "refused: ") || !strings.Contains(said, "exit 77") {
-			t.Errorf("%s: %s", name, said)
+			t.Errorf(`%s: said = %s, want "refused: " in it and "exit 77" in it`, name, said)
 		}
 		t.Logf("%s: %s", name, said)
 	}
@@ -227,6 +227,6 @@ func (s *stage) confirm(at *seattest.Terminal, command, want string) {
 		return strings.Contains(shown, end)
 	})
 	if shown := at.Screen()[begin:]; !strings.Contains(shown, want) {
-		s.t.Errorf("%s: %q", command, shown)
+		s.t.Errorf("%s: shown = %q, want %q in it", command, shown, want)
 	}
 }

@@ -51,7 +51,7 @@ func TestConcurrentWritersLoseNothing(t *testing.T) {
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), "EDIT_TEST_COUNT_IN="+file)
 			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%v: %s", err, out)
+				t.Errorf("%v: cmd.CombinedOutput() = %s, want no error", err, out)
 			}
 		})
 	}
@@ -89,7 +89,7 @@ func TestWriteFileKeepsLinkAndMode(t *testing.T) {
 	}
 	info, _ := os.Stat(target)
 	if got, _ := os.ReadFile(target); string(got) != "new" || info.Mode().Perm() != 0o640 {
-		t.Errorf("%s %v", got, info.Mode())
+		t.Errorf(`got %s, info.Mode() = %v; want string(got) = "new" and info.Mode().Perm() = 0o640`, got, info.Mode())
 	}
 
 	dangling := filepath.Join(dir, "dangling")
@@ -142,10 +142,10 @@ func TestWriteFileLeavesAlone(t *testing.T) {
 	}
 	oops := errors.New("oops")
 	if err := WriteFile(file, func([]byte) ([]byte, error) { return nil, oops }); !errors.Is(err, oops) {
-		t.Error(err)
+		t.Errorf("error %v, want error %v", err, oops)
 	}
 	if got, _ := os.ReadFile(file); string(got) != "a" {
-		t.Errorf("%s", got)
+		t.Errorf(`got %s, want "a"`, got)
 	}
 	if left, _ := os.ReadDir(filepath.Dir(file)); len(left) != 1 {
 		t.Errorf("left behind: %v", left)

@@ -33,10 +33,10 @@ func TestDrivenIsNotVerified(t *testing.T) {
 		return b.String()
 	}
 	if got := say("turn"); !strings.Contains(got, "claims not verified") || strings.Contains(got, "Verified") {
-		t.Error(got)
+		t.Errorf(`say("turn") = %q, want "claims not verified" in it and no "Verified" in it`, got)
 	}
 	if got := say("neutral"); !strings.Contains(got, "Verified with version 1.2.3") {
-		t.Error(got)
+		t.Errorf(`say("neutral") = %q, want "Verified with version 1.2.3" in it`, got)
 	}
 }
 
@@ -60,6 +60,6 @@ func TestTiersAreProven(t *testing.T) {
 		}
 	}
 	if got := tier(a, recordings.Summary{}); got != "unproven" {
-		t.Error(got)
+		t.Errorf(`tier(a, recordings.Summary{}) = %q, want "unproven"`, got)
 	}
 }

@@ -94,7 +94,7 @@ func TestRoffTakesThem(t *testing.T) {
 		cmd := exec.Command(groff, "-man", "-Tutf8", "-ww", "-z")
 		cmd.Stdin = bytes.NewReader(p.Text)
 		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
-			t.Errorf("%s: %v %s", p.Name, err, out)
+			t.Errorf("%s: error %v, out = %s; want no error and no out", p.Name, err, out)
 		}
 	}
 }

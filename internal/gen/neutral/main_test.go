@@ -29,7 +29,7 @@ func TestEveryRowIsFound(t *testing.T) {
 			for _, e := range a.Events {
 				row, ok := neutral.Lookup(name, e.Name)
 				if !ok || row != rowOf(c, a, e) {
-					t.Errorf("%s %s: %+v", name, e.Name, row)
+					t.Errorf("%s %s: row = %+v, want ok and rowOf(c, a, e)", name, e.Name, row)
 				}
 			}
 		}

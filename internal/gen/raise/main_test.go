@@ -21,7 +21,7 @@ func TestEveryPinCanBeRaised(t *testing.T) {
 		a, _ := agents.Find(name)
 		text, err := repin(string(b), name, "Version", a.Version, "99.0.0")
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: error %v, want no error", name, err)
 			continue
 		}
 		if strings.Count(text, `"99.0.0"`) != 1 || len(text)-len(b) != len("99.0.0")-len(a.Version) {
@@ -29,7 +29,7 @@ func TestEveryPinCanBeRaised(t *testing.T) {
 		}
 		if a.Prints != "" {
 			if _, err := repin(string(b), name, "Prints", a.Prints, "99.0.0"); err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: error %v, want no error", name, err)
 			}
 		}
 		if packageOf(a) == "" {
@@ -54,7 +54,8 @@ func TestTried(t *testing.T) {
 	}
 	b, err := os.ReadFile(file)
 	if err != nil || string(b) != strings.Replace(text, "tried: 1.0.0", "tried: 1.2.3", 1) {
-		t.Errorf("%s %v", b, err)
+		t.Errorf(`b = %s, error %v; want no error and string(b) = strings.Replace(text, "tried: 1.0.0", "tried: `+
+			`1.2.3", 1)`, b, err)
 	}
 	if err := tried(dir, "unknown", "1"); err != nil {
 		t.Errorf("an agent beyond the catalogue: %v", err)
@@ -68,7 +69,7 @@ func TestTried(t *testing.T) {
 	for _, a := range agent.Builtin().Agents() { // the real files have one
 		b, err := os.ReadFile(filepath.Join("../../../agent/data", a.Name+".yaml"))
 		if err != nil || len(triedLine.FindAll(b, -1)) > 1 {
-			t.Errorf("%s: %v", a.Name, err)
+			t.Errorf("%s: error %v, want no error and len(triedLine.FindAll(b, -1)) at most 1", a.Name, err)
 		}
 	}
 }

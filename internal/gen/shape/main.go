@@ -1,6 +1,6 @@
 // Shape measures the tree and fails where it has outgrown its limits: package
 // and function lengths, methods per type, wide lines, one-word function names,
-// files that use each other.
+// files that use each other, tests that fail without saying what was expected.
 //
 //	go run ./internal/gen/shape
 //
@@ -60,7 +60,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, "shape:", err)
 		os.Exit(1)
 	}
-	measures = append(measures, pairs...)
+	assertions, err := measureAssertions(root)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "shape:", err)
+		os.Exit(1)
+	}
+	measures = slices.Concat(measures, pairs, assertions)
 	ceilings, err := parseLimits(limitsText)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "shape:", err)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,5 +94,28 @@ func TestMeasurePairs(t *testing.T) {
 	want := []measure{{"files-use-each-other", "both:a.go+b.go", 1, 0}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestFindBareAssertions(t *testing.T) {
+	for statement, bare := range map[string]bool{
+		`if got != 1 { t.Error(got) }`:                                true,
+		`if got != 1 { w.t.Errorf("%s: %+v\n", name, got) }`:          true,
+		`if err != nil || got != 1 { t.Fatal(err) }`:                  true,
+		`if other != nil { t.Fatal(err) }`:                            true,
+		`if f() != nil { t.Fatal(f()) }`:                              true,
+		`if got != 1 { t.Errorf("f() = %d, want 1", got) }`:           false,
+		`if err != nil { t.Fatal(err) }`:                              false,
+		`if w.err != nil { w.t.Fatal(w.err) }`:                        false,
+		`if got != 1 { log.Fatal(got) }`:                              false,
+		`if got != 1 { t.Fatal(fmt.Sprint("got ", got, " want 1")) }`: false,
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), "x_test.go", "package p\nfunc f() {"+statement+"}", 0)
+		if err != nil {
+			t.Fatalf("%s does not parse: %v", statement, err)
+		}
+		if found := len(findBareAssertions(file)); (found > 0) != bare {
+			t.Errorf("%s: %d assertions without words, want one: %v", statement, found, bare)
+		}
 	}
 }

@@ -64,7 +64,7 @@ func TestPeoplesCommentsStay(t *testing.T) {
 				}
 				out, err := s.RemoveEntries([]byte(text), testAgent, kept)
 				if err != nil {
-					rt.Fatalf("%v\n%s", err, text)
+					rt.Fatalf("error %v, text = %s; want no error", err, text)
 				}
 				if countOurs(rt, s, out) != 0 || strings.Contains(string(out), hookentry.HookName) {
 					rt.Fatalf("still there:\n%s", out)
@@ -107,7 +107,7 @@ func TestPeoplesLinesOfCommentStay(t *testing.T) {
 				}
 				out, err := s.RemoveEntries([]byte(text), testAgent, kept)
 				if err != nil {
-					rt.Fatalf("%v\n%s", err, text)
+					rt.Fatalf("error %v, text = %s; want no error", err, text)
 				}
 				if countOurs(rt, s, out) != 0 || strings.Count(string(out), "# note") != 1 {
 					rt.Fatalf("is\n%s\nwith us it was\n%s", out, text)
@@ -128,6 +128,6 @@ func TestKeysWrittenTwice(t *testing.T) {
 	twice := "{" + theirs + ", " + strings.TrimPrefix(string(ours), "{")
 	out, err := s.RemoveEntries([]byte(twice), testAgent, nil)
 	if err != nil || !strings.Contains(string(out), theirs) || strings.Contains(string(out), hookentry.HookName) {
-		t.Errorf("%v: %s", err, out)
+		t.Errorf("%v: out = %s, want no error, %q in it and no hookentry.HookName in it", err, out, theirs)
 	}
 }

@@ -180,7 +180,7 @@ func TestPeoplesEditsInBetweenStay(t *testing.T) {
 		}
 		out, err := s.RemoveEntries(mine, testAgent, kept)
 		if err != nil {
-			rt.Fatalf("%v\n%s", err, mine)
+			rt.Fatalf("error %v, mine = %s; want no error", err, mine)
 		}
 		if a, b := plain(rt, s, out), plain(rt, s, theirs); a != b {
 			rt.Fatalf("says\n%s\nand should\n%s\nwith us it was\n%s", a, b, mine)
@@ -197,7 +197,7 @@ func TestPeoplesEditsInBetweenStay(t *testing.T) {
 func plain(rt *rapid.T, t *hookentry.Target, src []byte) string {
 	r, err := t.ParseText(src)
 	if err != nil {
-		rt.Fatalf("%v\n%s", err, src)
+		rt.Fatalf("error %v, src = %s; want no error", err, src)
 	}
 	var v any
 	if raw := r.Raw(); raw != nil {

@@ -52,7 +52,8 @@ func TestLinesWorkInEveryShell(t *testing.T) {
 		for name, file := range shells() {
 			if out, err := inShell(t, name, file, c.Line()); err != nil ||
 				out != "got "+DenyFlag+" claude PreToolUse 60\n" {
-				t.Errorf("%s: %s: %q %v", name, c.Line(), out, err)
+				t.Errorf(`%s: %s: out = %q, error %v; want no error and out = "got --on-unavailable=deny claude `+
+					`PreToolUse 60\n"`, name, c.Line(), out, err)
 			}
 			gone.Deny = false
 			if out, err := inShell(t, name, file, gone.Line()); err != nil || out != "" {
@@ -83,7 +84,7 @@ func TestAnswersAreSaidInEveryShell(t *testing.T) {
 			_ = cmd.Run() // its code is looked at below
 			if got := (neutral.Answer{Stdout: out.String(), Stderr: errs.String(),
 				Exit: cmd.ProcessState.ExitCode()}); got != a {
-				t.Errorf("%s: %s: %+v", name, answerCommand(a), got)
+				t.Errorf("%s: %s: got %+v, want %+v", name, answerCommand(a), got, a)
 			}
 		}
 	}
@@ -128,9 +129,9 @@ func readBack(t *rapid.T) {
 		Seconds: rapid.IntRange(0, 5000).Draw(t, "seconds"), Deny: rapid.Bool().Draw(t, "deny"),
 	}
 	if got, ok := ReadLine(c.Line()); !ok || got != c {
-		t.Fatalf("%q: %+v", c.Line(), got)
+		t.Fatalf("%q: got %+v, want ok and %+v", c.Line(), got, c)
 	}
 	if got, ok := ReadWords(c.Program, c.Args()); !ok || got != c {
-		t.Fatalf("%q: %+v", c.Args(), got)
+		t.Fatalf("%q: got %+v, want ok and %+v", c.Args(), got, c)
 	}
 }

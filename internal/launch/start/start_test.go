@@ -38,7 +38,7 @@ func newStarter(t *testing.T, programs ...string) *Starter {
 	}
 	s.Dirs, s.DirsError = paths.Find(s.Getenv)
 	if s.DirsError != nil {
-		t.Fatal(s.DirsError)
+		t.Fatalf("s.DirsError = %v, want no error", s.DirsError)
 	}
 	return s
 }

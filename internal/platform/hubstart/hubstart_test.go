@@ -382,7 +382,7 @@ func TestNothingToStart(t *testing.T) {
 	d := place(t)
 	err := Ensure(d, filepath.Join(d.Home, "none"), options(d), soon(), reach(d))
 	if !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v", err)
+		t.Errorf("error %v, want error os.ErrNotExist", err)
 	}
 	if _, err := os.Stat(d.AliveFile()); !os.IsNotExist(err) {
 		t.Error("what never started left a mark")
@@ -404,10 +404,10 @@ func TestLogIsSetAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(d.Log() + ".1"); err != nil || info.Size() != MaxLog+1 {
-		t.Errorf("%v, %v", info, err)
+		t.Errorf("info = %v, error %v; want no error and info.Size() = MaxLog + 1", info, err)
 	}
 	if info, err := os.Stat(d.Log()); err != nil || info.Size() > MaxLog {
-		t.Errorf("%v, %v", info, err)
+		t.Errorf("info = %v, error %v; want no error and info.Size() at most MaxLog", info, err)
 	}
 }
 
@@ -428,7 +428,7 @@ func TestFindProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := FindProgram(path); err != nil || got != file {
-		t.Errorf("%s, %v", got, err)
+		t.Errorf("FindProgram(path) = %s, error %v; want no error and %q", got, err, file)
 	}
 }
 
@@ -477,7 +477,7 @@ func TestLockOfAStrangerIsBypassed(t *testing.T) {
 			t.Skip("the kernel does not list this file system's locks by the numbers of stat(2)")
 		}
 		if err := Ensure(d, program, options(d), soon(), reach(d)); err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: error %v, want no error", name, err)
 		}
 		who := strings.Join(Bypassed(d), "; ")
 		if !strings.Contains(who, strconv.Itoa(holder.Process.Pid)) || !strings.Contains(who, name) {

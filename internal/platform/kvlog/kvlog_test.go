@@ -80,7 +80,7 @@ func TestItDoesNotGrowForEver(t *testing.T) {
 		t.Errorf("%d bytes", info.Size())
 	}
 	if _, found, _ := open(t, path); found["keep"] != `"me"` || found["a"] == "" {
-		t.Errorf("%v", found)
+		t.Errorf(`found = %+v, want found["keep"] = "me" and found["a"] not empty`, found)
 	}
 }
 
@@ -98,6 +98,6 @@ func TestAFileThatWasTakenAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, found, _ := open(t, path); found["b"] != "2" {
-		t.Errorf("%v", found)
+		t.Errorf(`found = %+v, want found["b"] = "2"`, found)
 	}
 }

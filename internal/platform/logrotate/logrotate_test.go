@@ -61,7 +61,8 @@ func TestALongLogIsSetAside(t *testing.T) {
 	for _, p := range []string{path, path + ".1"} {
 		info, err := os.Stat(p)
 		if err != nil || info.Size() > 1000 || info.Size() == 0 || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v, %v", p, info, err)
+			t.Errorf("%s: info = %v, error %v; want no error, info.Size() at most 1000, info.Size() other than 0 "+
+				"and info.Mode().Perm() = 0o600", p, info, err)
 		}
 		for line := range strings.Lines(text(t, p)) {
 			if len(line) != len("line 0.000\n") {
@@ -78,7 +79,7 @@ func TestOtherOutputIsLeftAlone(t *testing.T) {
 	f, path := open(t)
 	for name, out := range map[string]io.Writer{"buffer": &bytes.Buffer{}, "nil": nil, "another file": f} {
 		if got := New(out, path+"-else", 10); got != out {
-			t.Errorf("%s: %T", name, got)
+			t.Errorf(`%s: New(out, path+"-else", 10) = %T, want %v`, name, got, out)
 		}
 	}
 	link := path + "-link"
@@ -100,7 +101,7 @@ func TestDeletedLog(t *testing.T) {
 	}
 	fmt.Fprintln(w, "the second line")
 	if got := text(t, path); got != "the second line\n" {
-		t.Errorf("%q", got)
+		t.Errorf(`text(t, path) = %q, want "the second line\n"`, got)
 	}
 	if _, err := os.Stat(path + ".1"); err == nil {
 		t.Error("something was set aside")

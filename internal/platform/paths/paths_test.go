@@ -50,7 +50,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", d, want)
 	}
 	if d.Socket() != "/h/.local/state/hookmux/run/hub.sock" {
-		t.Error(d.Socket())
+		t.Errorf(`d.Socket() = %q, want "/h/.local/state/hookmux/run/hub.sock"`, d.Socket())
 	}
 }
 
@@ -60,7 +60,8 @@ func TestVariables(t *testing.T) {
 		"HOOKMUX_RUNTIME_DIR", "/r/"))
 	if d.State != "/s/hookmux" || d.Config != "/c/hookmux" || d.Data != "/d/hookmux" || d.Runtime != "/r" ||
 		d.Home != "/h" {
-		t.Errorf("%+v", d)
+		t.Errorf(`d = %+v, want d.State = "/s/hookmux", d.Config = "/c/hookmux", d.Data = "/d/hookmux", d.Runtime = `+
+			`"/r" and d.Home = "/h"`, d)
 	}
 	d = find(t, env("HOME", "/h", "XDG_STATE_HOME", "s", "XDG_CONFIG_HOME", "./c", "HOOKMUX_RUNTIME_DIR", "r"))
 	if d.State != "/h/.local/state/hookmux" || d.Config != "/h/.config/hookmux" ||
@@ -79,7 +80,7 @@ func TestRuntimeGoesByUserID(t *testing.T) {
 	for _, getenv := range []func(string) string{env("HOME", "/h"),
 		env("HOME", "/h", "XDG_RUNTIME_DIR", "/elsewhere")} {
 		if d := find(t, getenv); d.Runtime != mine+"/hookmux" {
-			t.Error(d.Runtime)
+			t.Errorf("d.Runtime = %q, want %q", d.Runtime, mine+"/hookmux")
 		}
 	}
 }
@@ -110,7 +111,8 @@ func TestLongSocket(t *testing.T) {
 		t.Error("two runtime dirs share a socket")
 	}
 	if !strings.HasPrefix(d.Socket(), shortBase+"/hookmux-"+strconv.Itoa(os.Getuid())+"-") {
-		t.Error(d.Socket())
+		t.Errorf(`d.Socket() = %q, want one that begins with shortBase + "/hookmux-" + strconv.Itoa(os.Getuid()) + "-"`,
+			d.Socket())
 	}
 	if len(strings.TrimPrefix(d.Socket(), shortBase))+len("/tmp") > longestSocket {
 		t.Error("the short path is long:", d.Socket())
@@ -126,7 +128,8 @@ func TestLongSocket(t *testing.T) {
 	}
 	for _, dir := range []string{d.Runtime, filepath.Dir(d.Socket())} {
 		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
-			t.Errorf("%s: %v %v", dir, info.Mode(), err)
+			t.Errorf("%s: info.Mode() = %v, error %v; want no error and info.Mode().Perm() = 0o700",
+				dir, info.Mode(), err)
 		}
 	}
 }
@@ -179,7 +182,7 @@ func TestMakeRuntimeRefuses(t *testing.T) {
 		}
 		for _, d := range []Dirs{theirs, linked} {
 			if err := d.MakeRuntime(); err == nil || !strings.Contains(err.Error(), "another user") {
-				t.Errorf("%s: %v", d.Runtime, err)
+				t.Errorf(`%s: error %v, want an error and "another user" in err.Error()`, d.Runtime, err)
 			}
 		}
 	}
@@ -209,7 +212,7 @@ func TestRemember(t *testing.T) {
 	}
 	for _, file := range []string{homeNote(home), filepath.Join(d.Runtime, note)} {
 		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v, %v", file, info, err)
+			t.Errorf("%s: info = %v, error %v; want no error and info.Mode().Perm() = 0o600", file, info, err)
 		}
 	}
 	// The home's note survives the loss of the runtime dir.
@@ -267,9 +270,10 @@ func TestSpools(t *testing.T) {
 	noRunUser(t)
 	d := find(t, env("HOME", "/h", "XDG_STATE_HOME", "/s"))
 	if got := d.Spools(); len(got) != 2 || got[0] != "/s/hookmux/spool" || got[1] != "/h/.local/state/hookmux/spool" {
-		t.Error(got)
+		t.Errorf(`got %q, want 2 of them, got[0] = "/s/hookmux/spool" and got[1] = "/h/.local/state/hookmux/spool"`,
+			got)
 	}
 	if got := find(t, env("HOME", "/h")).Spools(); len(got) != 1 {
-		t.Error(got)
+		t.Errorf(`find(t, env("HOME", "/h")).Spools() = %q, want 1 of them`, got)
 	}
 }

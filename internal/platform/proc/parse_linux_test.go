@@ -12,7 +12,7 @@ func TestParseStat(t *testing.T) {
 	for _, name := range []string{"bash", "tmux: server", "a) S 1 1 1 (b", "", ")", "line\nend"} {
 		p, state, err := parseStat([]byte("4242 (" + name + ")" + statTail))
 		if err != nil {
-			t.Errorf("%q: %v", name, err)
+			t.Errorf("%q: error %v, want no error", name, err)
 			continue
 		}
 		want := Process{PID: 4242, PPID: 100, PGID: 4242, SID: 4242, Foreground: 4300, Start: 79868, Name: name,

@@ -56,7 +56,7 @@ func TestPeerLives(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestConnectAndEnd$")
 	cmd.Env = append(os.Environ(), connectVariable+"="+listener.Addr().String())
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("error %v, cmd.CombinedOutput() = %s; want no error", err, out)
 	}
 	ended := accept()
 	if !knowsPeers(t, conn) {

@@ -92,7 +92,7 @@ func TestSetAside(t *testing.T) {
 		t.Errorf("%s is still there: %v", file, err)
 	}
 	if info, err := os.Lstat(aside); err != nil || !info.IsDir() {
-		t.Errorf("%s: %v, %v", aside, info, err)
+		t.Errorf("%s: info = %v, error %v; want no error and info.IsDir()", aside, info, err)
 	}
 	if _, err := SetAside(file); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("setting nothing aside: %v", err)
@@ -131,7 +131,7 @@ func TestSweepFolderSetsMisfitsAside(t *testing.T) {
 	for _, m := range found {
 		name, err := filepath.Rel(dir, m.Path)
 		if err != nil || m.Err != nil || !bad[name] {
-			t.Errorf("%+v, %v", m, err)
+			t.Errorf("m = %+v, error %v; want no error, no error and bad[name]", m, err)
 		}
 		if _, err := os.Lstat(m.Path); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is still there: %v", m.Path, err)

@@ -93,19 +93,19 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 		Steps:    []byte(`[1]`), Answer: []byte(`{"exitCode":2}`)}
 	cursors := write(t, j, []Item{{Row: sample(1), Outcome: outcome}, {Row: odd}, {Row: bare}})
 	if diff := cmp.Diff([]int64{1, 2, 3}, cursors); diff != "" {
-		t.Fatal(diff)
+		t.Fatalf("cursors is not as wanted (-want +got):\n%s", diff)
 	}
 	want := *outcome
 	want.Verdict, want.By, want.Degraded = "deny", "guard", true
 	got := query(t, j, Filter{})
 	if diff := cmp.Diff([]Stored{{1, *sample(1), &want}, {2, *odd, nil}, {3, *bare, nil}}, got); diff != "" {
-		t.Fatal(diff)
+		t.Fatalf("got is not as wanted (-want +got):\n%s", diff)
 	}
 	if one, ok, err := j.Get(context.Background(), "odd"); err != nil || !ok || one.Cursor != 2 {
-		t.Fatal(one, ok, err)
+		t.Fatalf("one = %+v, ok = %v, error %v; want no error, ok and one.Cursor = 2", one, ok, err)
 	}
 	if _, ok, err := j.Get(context.Background(), "nobody"); err != nil || ok {
-		t.Fatal(ok, err)
+		t.Fatalf("ok = %v, error %v; want no error and not ok", ok, err)
 	}
 }
 
@@ -116,11 +116,12 @@ func TestOutcomeMayComeBeforeAndAgain(t *testing.T) {
 	cursors, dups, err := j.CommitDurable([]Item{{Outcome: &Outcome{ID: "a", Time: start, Verdict: "allow",
 		By: "person"}}})
 	if err != nil || dups != 0 || cursors[0] != 0 {
-		t.Fatal(cursors, dups, err)
+		t.Fatalf("cursors = %+v, dups = %v, error %v; want no error, dups = 0 and cursors[0] = 0", cursors, dups, err)
 	}
 	got := query(t, j, Filter{})
 	if len(got) != 1 || got[0].Outcome == nil || got[0].Outcome.Verdict != "allow" || got[0].Outcome.By != "person" {
-		t.Fatalf("%+v", got)
+		t.Fatalf(`got %+v, want 1 of them, got[0].Outcome other than nil, got[0].Outcome.Verdict = "allow" and `+
+			`got[0].Outcome.By = "person"`, got)
 	}
 	if level, err := j.writer.queryNumber("PRAGMA synchronous"); err != nil || level != 1 {
 		t.Fatalf("synchronous is %d after a durable commit, %v", level, err)
@@ -212,7 +213,7 @@ func TestFilters(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(want, ids(query(t, j, test.f))); diff != "" {
-				t.Fatal(diff)
+				t.Fatalf("ids(query(t, j, test.f)) is not as wanted (-want +got):\n%s", diff)
 			}
 			f := test.f
 			f.Newest, f.Limit = true, 300
@@ -272,7 +273,8 @@ func TestSlowReaderHoldsNothingUp(t *testing.T) {
 			busy, frames, carried = integerValue(v[0]), integerValue(v[1]), integerValue(v[2])
 		})
 		if err != nil || busy != 0 || frames != carried {
-			t.Fatal(busy, frames, carried, err)
+			t.Fatalf("busy = %v, frames = %v, carried = %v, error %v; want no error, busy = 0 and frames = %v",
+				busy, frames, carried, err, carried)
 		}
 		write(t, j, samples(2000, 2001))
 	}
@@ -280,7 +282,7 @@ func TestSlowReaderHoldsNothingUp(t *testing.T) {
 	cancel()
 	for _, err := range j.Query(canceled, Filter{}) {
 		if !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
+			t.Fatalf("error %v, want error context.Canceled", err)
 		}
 	}
 }
@@ -296,18 +298,18 @@ func TestReopenKeepsEverything(t *testing.T) {
 		t.Error("closing left the log behind:", err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Error(info.Mode(), err)
+		t.Errorf("info.Mode() = %v, error %v; want no error and info.Mode().Perm() = 0o600", info.Mode(), err)
 	}
 	if _, _, err := j.Write(samples(0, 1)); !errors.Is(err, ErrClosed) {
-		t.Error(err)
+		t.Errorf("error %v, want error ErrClosed", err)
 	}
 	for _, err := range j.Query(context.Background(), Filter{}) {
 		if !errors.Is(err, ErrClosed) {
-			t.Error(err)
+			t.Errorf("error %v, want error ErrClosed", err)
 		}
 	}
 	if _, err := j.Retain(start, time.Hour, nil, 0); !errors.Is(err, ErrClosed) {
-		t.Error(err)
+		t.Errorf("error %v, want error ErrClosed", err)
 	}
 
 	j = open(t, path)
@@ -316,7 +318,7 @@ func TestReopenKeepsEverything(t *testing.T) {
 	}
 	cursors := write(t, j, samples(blockRows, blockRows+100))
 	if cursors[0] != 0 || cursors[99] <= blockRows+50 {
-		t.Error(cursors)
+		t.Errorf("cursors = %+v, want cursors[0] = 0 and cursors[99] more than blockRows + 50", cursors)
 	}
 	if got := query(t, j, Filter{Session: "session-2"}); len(got) != (blockRows+100+2)/5 {
 		t.Errorf("%d events of the session", len(got))
@@ -343,12 +345,12 @@ func TestCopyMadeWhileOpenHoldsEveryCommit(t *testing.T) {
 		}
 		k := open(t, copied)
 		if len(k.Problems()) != 0 {
-			t.Fatal(k.Problems())
+			t.Fatalf("k.Problems() = %+v, want none", k.Problems())
 		}
 		// The batch is handed in again, as the drain does after a death.
 		_, dups, err := k.Write(samples(stored-150, stored+10))
 		if err != nil || dups != 150 {
-			t.Fatal(dups, err)
+			t.Fatalf("dups = %v, error %v; want no error and dups = 150", dups, err)
 		}
 		if got := query(t, k, Filter{}); len(got) != stored+10 {
 			t.Fatalf("%d events, want %d", len(got), stored+10)
@@ -416,7 +418,7 @@ func TestClosingUnderQueries(t *testing.T) {
 				for _, err := range j.Query(context.Background(), Filter{}) {
 					if err != nil {
 						if !errors.Is(err, ErrClosed) {
-							t.Error(err)
+							t.Errorf("error %v, want error ErrClosed", err)
 						}
 						return
 					}
@@ -452,7 +454,7 @@ func TestRepeatingThingsAreStoredOnce(t *testing.T) {
 	}
 	write(t, j, items)
 	if got := query(t, j, Filter{Session: "s250", Tools: []string{"t250"}}); len(got) != 1 {
-		t.Errorf("%v", ids(got))
+		t.Errorf("ids(got) = %q, want len(got) = 1", ids(got))
 	}
 	if len(j.writer.shapes) > 300 || len(j.writer.origins) > 300 {
 		t.Error("the writer forgot nothing")
@@ -468,6 +470,7 @@ func TestViewForPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(when, "2026-03-01T12:00:00") || agent != "claude" || body != `{"n":0}` {
-		t.Error(when, agent, body)
+		t.Errorf(`when = %q, agent = %q, body = %q; want when that begins with "2026-03-01T12:00:00", agent = `+
+			`"claude" and body = {"n":0}`, when, agent, body)
 	}
 }

@@ -24,7 +24,7 @@ func TestNewerSchemaIsLeftAlone(t *testing.T) {
 	j.Close()
 	_, err := Open(path, Options{})
 	if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "upgrade hookmux") {
-		t.Fatal(err)
+		t.Fatalf(`error %v, want error ErrNewer and "upgrade hookmux" in err.Error()`, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*broken*")); len(left) != 0 {
 		t.Error("moved aside:", left)
@@ -47,13 +47,13 @@ func TestMigrationsGoForwardAndKeepEvents(t *testing.T) {
 	migrations = migrations[:len(migrations)-1]
 	j = open(t, path)
 	if version, err := j.writer.queryNumber("PRAGMA user_version"); err != nil || version != int64(len(migrations)) {
-		t.Fatal(version, err)
+		t.Fatalf("version = %v, error %v; want no error and version = %v", version, err, int64(len(migrations)))
 	}
 	if _, err := j.writer.queryNumber("SELECT count(mood) FROM events"); err != nil {
 		t.Error(err)
 	}
 	if got := query(t, j, Filter{}); len(got) != 3 {
-		t.Error(ids(got))
+		t.Errorf("ids(got) = %q, want len(got) = 3", ids(got))
 	}
 	write(t, j, samples(3, 6))
 }
@@ -98,11 +98,12 @@ func TestBrokenFileIsMovedAside(t *testing.T) {
 			j := open(t, path)
 			problems := j.Problems()
 			if len(problems) != 1 || !strings.HasPrefix(problems[0].Text, path) {
-				t.Fatalf("%v", problems)
+				t.Fatalf("problems = %+v, want 1 of them and problems[0].Text that begins with %q", problems, path)
 			}
 			aside, _ := filepath.Glob(filepath.Join(dir, "journal.broken-*.db"))
 			if len(aside) != 1 || !strings.Contains(problems[0].Text, aside[0]) {
-				t.Fatal(aside, problems)
+				t.Fatalf("aside = %q, problems = %+v; want len(aside) = 1 and aside[0] in problems[0].Text",
+					aside, problems)
 			}
 			if data, err := os.ReadFile(aside[0]); err != nil || !bytes.Equal(data, content) {
 				t.Error("the old file changed", err)
@@ -110,13 +111,13 @@ func TestBrokenFileIsMovedAside(t *testing.T) {
 			// Whoever read the old one up to some cursor hears of the new events.
 			cursors := write(t, j, samples(0, 20))
 			if cursors[0] <= 500 {
-				t.Error(cursors)
+				t.Errorf("cursors = %+v, want cursors[0] more than 500", cursors)
 			}
 			if got := query(t, j, Filter{After: 500}); len(got) != 20 {
-				t.Error(ids(got))
+				t.Errorf("ids(got) = %q, want len(got) = 20", ids(got))
 			}
 			if j.Health().Err != nil {
-				t.Error(j.Health())
+				t.Errorf("j.Health() = %+v, want no error", j.Health())
 			}
 		})
 	}
@@ -150,7 +151,7 @@ func TestFileThatBreaksWhileOpen(t *testing.T) {
 		t.Errorf("cursors begin again at %d", cursors[0])
 	}
 	if len(j.Problems()) != 1 {
-		t.Error(j.Problems())
+		t.Errorf("j.Problems() = %+v, want 1 of them", j.Problems())
 	}
 	if got := query(t, j, Filter{After: 3000}); len(got) != 40 {
 		t.Errorf("%d events", len(got))
@@ -173,20 +174,21 @@ func TestFullDisk(t *testing.T) {
 	for range 3 {
 		if _, _, err := j.Write(batch); !isFull(err) || !strings.HasPrefix(err.Error(), j.Path()) ||
 			!strings.Contains(err.Error(), "free some disk space") {
-			t.Fatal(err)
+			t.Fatalf(`error %v, want isFull(err), err.Error() that begins with j.Path() and "free some disk space" `+
+				`in err.Error()`, err)
 		}
 	}
 	if h := j.Health(); !h.DiskFull || h.Err == nil || h.Since.IsZero() || h.Newest != 50 || h.Bytes == 0 {
-		t.Errorf("%+v", h)
+		t.Errorf("h = %+v, want h.DiskFull, an error, not h.Since.IsZero(), h.Newest = 50 and h.Bytes other than 0", h)
 	}
 	if len(j.Problems()) != 1 {
-		t.Error(j.Problems())
+		t.Errorf("j.Problems() = %+v, want 1 of them", j.Problems())
 	}
 	if got := query(t, j, Filter{}); len(got) != 50 {
 		t.Fatalf("%d events after a failed batch, want 50", len(got))
 	}
 	if n, err := j.writer.queryNumber("SELECT count(*) FROM outcomes"); err != nil || n != 0 {
-		t.Error(n, err)
+		t.Errorf("n = %v, error %v; want no error and n = 0", n, err)
 	}
 
 	if err := j.writer.execQuery("PRAGMA max_page_count = 1000000"); err != nil {
@@ -194,10 +196,10 @@ func TestFullDisk(t *testing.T) {
 	}
 	cursors, dups, err := j.Write(batch)
 	if err != nil || dups != 0 || cursors[0] != 51 {
-		t.Fatal(cursors, dups, err)
+		t.Fatalf("cursors = %+v, dups = %v, error %v; want no error, dups = 0 and cursors[0] = 51", cursors, dups, err)
 	}
 	if h := j.Health(); h.Err != nil || h.DiskFull || len(j.Problems()) != 0 {
-		t.Errorf("%+v", h)
+		t.Errorf("h = %+v, want no error, not h.DiskFull and len(j.Problems()) = 0", h)
 	}
 	if got := query(t, j, Filter{Session: "new1", Verdict: "deny"}); len(got) != 67 {
 		t.Errorf("%d events of the session", len(got))
@@ -211,7 +213,8 @@ func TestPlacesThatCannotBe(t *testing.T) {
 	for _, path := range []string{filepath.Join(file, "journal.db"), dir} {
 		if _, err := Open(path, Options{}); err == nil || !strings.HasPrefix(err.Error(), path) ||
 			strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf(`%s: error %v, want an error, err.Error() that begins with %q and no "\n" in err.Error()`,
+				path, err, path)
 		}
 	}
 	if _, err := os.Stat(dir); err != nil {
@@ -304,17 +307,17 @@ func TestRetentionBySize(t *testing.T) {
 	const limit = 2 << 20
 	deleted, err := j.Retain(start, 0, nil, limit)
 	if err != nil || deleted == 0 {
-		t.Fatal(deleted, err)
+		t.Fatalf("deleted = %v, error %v; want no error and deleted other than 0", deleted, err)
 	}
 	got := query(t, j, Filter{})
 	if len(got) == 0 || len(got) != 1500-deleted || got[len(got)-1].ID != sample(1499).ID || len(got) < 200 {
 		t.Fatalf("%d left of 1500, %d deleted", len(got), deleted)
 	}
 	if used, err := j.writer.usedBytes(); err != nil || used > limit {
-		t.Error(used, err)
+		t.Errorf("used = %v, error %v; want no error and used at most limit", used, err)
 	}
 	if again, err := j.Retain(start, 0, nil, limit); err != nil || again != 0 {
-		t.Error(again, err)
+		t.Errorf("again = %v, error %v; want no error and again = 0", again, err)
 	}
 	// Origins of what is left are known still, forgotten ones come anew.
 	write(t, j, samples(5000, 5100))

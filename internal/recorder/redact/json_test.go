@@ -69,7 +69,7 @@ func TestInvalidJSONBecomesAString(t *testing.T) {
 		got, _ := redactJSON(t, in, Limits{String: -1})
 		var s string
 		if err := json.Unmarshal([]byte(got), &s); err != nil || s != strings.ToValidUTF8(in, "\ufffd") {
-			t.Errorf("%q -> %s", in, got)
+			t.Errorf(`in = %q, got %s; want no error and s = strings.ToValidUTF8(in, "\ufffd")`, in, got)
 		}
 	}
 	deep := strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth)
@@ -129,7 +129,7 @@ func TestCutting(t *testing.T) {
 		"tool_response": map[string]any{"stdout": []string{long, "short"}}, "z": long[:1000-4]})
 	got, rep := redactJSON(t, string(in), opt)
 	if rep.Cut != 2 {
-		t.Fatalf("%+v", rep)
+		t.Fatalf("rep = %+v, want rep.Cut = 2", rep)
 	}
 	var v struct {
 		Prompt string
@@ -144,7 +144,8 @@ func TestCutting(t *testing.T) {
 	for s, limit := range map[string]int{v.Prompt: 1000, v.Resp.Stdout[0]: 200} {
 		head, ok := strings.CutSuffix(s, note)
 		if !ok || len(s) > limit || len(head) < limit-cutRoom-4 || !strings.HasPrefix(long, head) {
-			t.Errorf("%d: %q", limit, s)
+			t.Errorf("%d: s = %q, want ok, len(s) at most %v, len(head) at least limit - cutRoom - 4 and long that "+
+				"begins with %q", limit, s, limit, head)
 		}
 	}
 	if v.Resp.Stdout[1] != "short" || v.Z != long[:1000-4] {
@@ -182,7 +183,7 @@ func TestCutOfEscapedAndBrokenStrings(t *testing.T) {
 			got, _ := redactJSON(t, in, Limits{String: 128})
 			var v []string
 			if json.Unmarshal([]byte(got), &v) != nil || len(v) != 1 || len(v[0]) > 128 {
-				t.Fatalf("%d × %s: %s", n, unit, got)
+				t.Fatalf("%d × %s: got %s, want no error, len(v) = 1 and len(v[0]) at most 128", n, unit, got)
 			}
 			if again, _ := redactJSON(t, got, Limits{String: 128}); again != got {
 				t.Fatalf("%d × %s: not stable", n, unit)
@@ -207,6 +208,7 @@ func TestGiantSecretInGiantString(t *testing.T) {
 	got, rep := redactJSON(t, string(in), Limits{})
 	if strings.Contains(got, pemLine[:12]) || rep != (Report{Redacted: 1, Cut: 1}) ||
 		!strings.HasPrefix(got, `"[redacted:private-key] and more`) {
-		t.Errorf("%+v %.200s", rep, got)
+		t.Errorf(`rep = %+v, got %.200s; want no pemLine[:12] in it, rep = (Report{Redacted: 1, Cut: 1}) and one `+
+			`that begins with "[redacted:private-key] and more`, rep, got)
 	}
 }

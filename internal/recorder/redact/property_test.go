@@ -50,7 +50,7 @@ func TestTextIsStable(t *testing.T) {
 		in := anyText().Draw(t, "text")
 		once := Text(in)
 		if twice := Text(once); twice != once {
-			t.Fatalf("%q\n-> %q\n-> %q", in, once, twice)
+			t.Fatalf("in = %q, once = %q, Text(once) = %q; want twice = %q", in, once, twice, once)
 		}
 	})
 }
@@ -61,7 +61,7 @@ func TestShapesDontSurviveInAnyText(t *testing.T) {
 		c := rapid.SampledFrom(samples).Draw(t, "secret")
 		in := anyText().Draw(t, "before") + " " + c.text + " " + anyText().Draw(t, "after")
 		if got := Text(in); strings.Contains(got, " "+c.text+" ") {
-			t.Fatalf("%q -> %q", in, got)
+			t.Fatalf(`in = %q, Text(in) = %q; want no " " + c.text + " " in it`, in, got)
 		}
 	})
 }
@@ -81,7 +81,8 @@ func TestJSONStaysJSON(t *testing.T) {
 		}
 		out, _ := AppendJSON(nil, buf.Bytes(), opt)
 		if !json.Valid(out) || !utf8.Valid(out) || bytes.IndexByte(out, '\n') >= 0 {
-			t.Fatalf("%s -> %q", buf.Bytes(), out)
+			t.Fatalf("buf.Bytes() = %s, out = %q; want json.Valid(out), utf8.Valid(out) and bytes.IndexByte(out, "+
+				"'\\n') less than 0", buf.Bytes(), out)
 		}
 		var before, after any
 		_ = json.Unmarshal(buf.Bytes(), &before)
@@ -91,7 +92,7 @@ func TestJSONStaysJSON(t *testing.T) {
 		}
 		again, _ := AppendJSON(nil, out, opt)
 		if !json.Valid(again) || len(again) > len(out)+64 {
-			t.Fatalf("%s -> %s", out, again)
+			t.Fatalf("out = %s, again = %s; want json.Valid(again) and len(again) at most len(out) + 64", out, again)
 		}
 		noCut := Limits{String: -1, Output: -1}
 		once, _ := AppendJSON(nil, buf.Bytes(), noCut)
@@ -148,7 +149,7 @@ func FuzzAppendJSON(f *testing.F) {
 		saved := bytes.Clone(in)
 		out, _ := AppendJSON(nil, in, opt)
 		if !json.Valid(out) || !utf8.Valid(out) {
-			t.Fatalf("%q -> %q", in, out)
+			t.Fatalf("in = %q, out = %q; want json.Valid(out) and utf8.Valid(out)", in, out)
 		}
 		if !bytes.Equal(in, saved) {
 			t.Fatal("the input was written to")

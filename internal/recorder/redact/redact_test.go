@@ -28,7 +28,7 @@ func TestSecretsAreReplaced(t *testing.T) {
 func TestWhatIsNoSecretStays(t *testing.T) {
 	for _, s := range cleanSamples() {
 		if got := Text(s); got != s {
-			t.Errorf("%q -> %q", s, got)
+			t.Errorf("s = %q, Text(s) = %q; want %q", s, got, s)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func TestMarkIsNoHidingPlace(t *testing.T) {
 	} {
 		got, _ := AppendJSON(nil, []byte(in), Limits{})
 		if strings.Contains(string(got), "er2") {
-			t.Errorf("%q -> %s", in, got)
+			t.Errorf(`in = %q, got %s; want no "er2" in string(got)`, in, got)
 		}
 	}
 }

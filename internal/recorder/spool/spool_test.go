@@ -93,7 +93,7 @@ func TestReadError(t *testing.T) {
 	bad := errors.New("disk on fire")
 	r := Read(iotest.ErrReader(bad))
 	if _, ok := r.Next(); ok || !errors.Is(r.Err(), bad) {
-		t.Error(r.Err())
+		t.Errorf("r.Err() = %v, want not ok and error %v", r.Err(), bad)
 	}
 }
 
@@ -173,7 +173,8 @@ func TestLogConcurrent(t *testing.T) {
 		}
 		info, err := os.Stat(s.Path)
 		if err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v, %v", s.Path, info.Mode(), err)
+			t.Errorf("%s: info.Mode() = %v, error %v; want no error and info.Mode().Perm() = 0o600",
+				s.Path, info.Mode(), err)
 		}
 		err = l.Remove(s.N)
 		if (err == nil) != s.Closed {
@@ -181,7 +182,7 @@ func TestLogConcurrent(t *testing.T) {
 		}
 	}
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("%v %v", info.Mode(), err)
+		t.Errorf("info.Mode() = %v, error %v; want no error and info.Mode().Perm() = 0o700", info.Mode(), err)
 	}
 	if err := l.Remove(segs[0].N); err != nil {
 		t.Errorf("removing twice: %v", err)
@@ -190,7 +191,7 @@ func TestLogConcurrent(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := l.Append(record(1)); !errors.Is(err, ErrClosed) {
-		t.Error(err)
+		t.Errorf("error %v, want error ErrClosed", err)
 	}
 }
 
@@ -220,7 +221,7 @@ func TestLogNeverWritesBehindATornTail(t *testing.T) {
 		t.Error(err)
 	}
 	if segs, _ := l.Segments(); len(segs) != 2 || !segs[1].Closed {
-		t.Errorf("%+v", segs)
+		t.Errorf("segs = %+v, want 2 of them and segs[1].Closed", segs)
 	}
 }
 
@@ -268,14 +269,14 @@ func TestLogTakesPartOfARecordBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := readAll(t, l); len(got) != 2 {
-		t.Errorf("%v", got)
+		t.Errorf("readAll(t, l) = %+v, want 2 of them", got)
 	}
 }
 
 func TestLeaveAndSweep(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "spool")
 	if files, err := Sweep(dir); err != nil || len(files) != 0 {
-		t.Errorf("%v, %v", files, err)
+		t.Errorf("files = %+v, error %v; want no error and len(files) = 0", files, err)
 	}
 	for _, n := range []int{3, 1, 2, 2} {
 		if err := spoolrecord.Leave(dir, record(n)); err != nil {
@@ -300,16 +301,17 @@ func TestLeaveAndSweep(t *testing.T) {
 	for _, f := range files {
 		info, err := os.Stat(f.Path)
 		if err != nil || info.Mode().Perm() != 0o600 || info.Size() != f.Size {
-			t.Errorf("%+v: %v, %v", f, info, err)
+			t.Errorf("%+v: info = %v, error %v; want no error, info.Mode().Perm() = 0o600 and info.Size() = %v",
+				f, info, err, f.Size)
 		}
 		recs, _, err := ReadFile(f.Path)
 		if err != nil || len(recs) != 1 || recs[0].ID != f.ID {
-			t.Errorf("%+v: %v, %v", f, recs, err)
+			t.Errorf("%+v: recs = %+v, error %v; want no error, len(recs) = 1 and recs[0].ID = %q", f, recs, err, f.ID)
 		}
 		ids = append(ids, f.ID)
 	}
 	if got := strings.Join(ids, " "); got != "id000001 id000002 id000003" {
-		t.Error(got)
+		t.Errorf(`strings.Join(ids, " ") = %q, want "id000001 id000002 id000003"`, got)
 	}
 	if _, err := os.Stat(stale); !os.IsNotExist(err) {
 		t.Error("what a dead writer left is still there")

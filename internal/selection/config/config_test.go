@@ -49,11 +49,13 @@ func TestDefaults(t *testing.T) {
 	if s.Span(JournalKeep) != 30*24*time.Hour || s.Size(JournalMaxSize) != 1<<30 ||
 		s.Choice(GuardDestructive) != "off" ||
 		s.Choice(GuardOwnFiles) != "on" || s.Span(HooksTimeout) != time.Minute || len(s.Strings(GuardAllow)) != 0 {
-		t.Errorf("%+v", s.List())
+		t.Errorf(`s.List() = %+v, want s.Span(JournalKeep) = 30 * 24 * time.Hour, s.Size(JournalMaxSize) = 1 << 30, `+
+			`s.Choice(GuardDestructive) = "off", s.Choice(GuardOwnFiles) = "on", s.Span(HooksTimeout) = time.Minute and len(s.Strings(GuardAllow)) = 0`,
+			s.List())
 	}
 	for _, e := range s.List() {
 		if !e.Default || e.Origin.Layer != Default || e.Key.Doc == "" {
-			t.Errorf("%+v", e)
+			t.Errorf("e = %+v, want e.Default, e.Origin.Layer = Default and e.Key.Doc not empty", e)
 		}
 	}
 	for _, k := range Keys() {
@@ -62,7 +64,7 @@ func TestDefaults(t *testing.T) {
 			t.Errorf("%s: its own default is refused: %v", k.Name, err)
 		}
 		if v, err := k.parse(raw); err != nil || Format(v) != Format(k.Default) {
-			t.Errorf("%s: %v %v", k.Name, v, err)
+			t.Errorf("%s: v = %v, error %v; want no error and Format(v) = Format(k.Default)", k.Name, v, err)
 		}
 	}
 }
@@ -76,7 +78,8 @@ func TestLayers(t *testing.T) {
 	s := p.Settings()
 	if s.Choice(GuardDestructive) != "ask" || s.Span(HooksTimeout) != 20*time.Second ||
 		s.Span(JournalKeep) != 90*24*time.Hour {
-		t.Errorf("%+v", s.List())
+		t.Errorf(`s.List() = %+v, want s.Choice(GuardDestructive) = "ask", s.Span(HooksTimeout) = 20 * time.Second `+
+			`and s.Span(JournalKeep) = 90 * 24 * time.Hour`, s.List())
 	}
 	if s.Keep("codex") != 7*24*time.Hour || s.Keep("claude") != 48*time.Hour || s.Keep("grok") != 90*24*time.Hour ||
 		s.Keep("Odd Name") != 90*24*time.Hour {
@@ -84,16 +87,17 @@ func TestLayers(t *testing.T) {
 	}
 	e, ok := s.Get(GuardDestructive)
 	if !ok || e.Origin != (Origin{Layer: User, File: p.user, Line: 3}) {
-		t.Errorf("%+v", e.Origin)
+		t.Errorf("e.Origin = %+v, want ok and (Origin{Layer: User, File: p.user, Line: 3})", e.Origin)
 	}
 	if e, _ := s.Get(HooksTimeout); e.Origin.Layer != Environment || e.Origin.File != "HOOKMUX_HOOKS_TIMEOUT" {
-		t.Errorf("%+v", e.Origin)
+		t.Errorf(`e.Origin = %+v, want e.Origin.Layer = Environment and e.Origin.File = "HOOKMUX_HOOKS_TIMEOUT"`,
+			e.Origin)
 	}
 	if _, ok := s.Get("no.such"); ok {
 		t.Error("unknown key found")
 	}
 	if got := problems(s); !strings.Contains(got, "HOOKMUX_GUARD_SECRETS") || strings.Contains(got, "RUNTIME") {
-		t.Error(got)
+		t.Errorf(`problems(s) = %q, want "HOOKMUX_GUARD_SECRETS" in it and no "RUNTIME" in it`, got)
 	}
 }
 
@@ -127,14 +131,15 @@ func TestLastGoodStays(t *testing.T) {
 	p := newPlace(t)
 	p.write(p.user, `{"guard.destructive": "on", "guard.secrets": "ask"}`)
 	if got := problems(p.Settings()); got != "" {
-		t.Fatal(got)
+		t.Fatalf(`problems(p.Settings()) = %q, want ""`, got)
 	}
 	p.write(p.user, `{"guard.destructive": "on" "guard.secrets": "on"}`)
 	for _, l := range []*Loader{p.Loader, New(p.opt)} { // and after a restart
 		s := l.Settings()
 		e, _ := s.Get(GuardDestructive)
 		if e.Value != "on" || !e.Origin.LastGood || !strings.Contains(problems(s), "last good version stays in force") {
-			t.Errorf("%+v %s", e, problems(s))
+			t.Errorf(`e = %+v, problems(s) = %s; want e.Value = "on", e.Origin.LastGood and "last good version `+
+				`stays in force" in problems(s)`, e, problems(s))
 		}
 	}
 	// One bad value: the others count at once, that one stays as it was.
@@ -142,19 +147,21 @@ func TestLastGoodStays(t *testing.T) {
 	s := p.Settings()
 	if s.Choice(GuardDestructive) != "on" || s.Choice(GuardSecrets) != "on" ||
 		!strings.Contains(problems(s), "last good value, on") {
-		t.Error(s.Choice(GuardDestructive), s.Choice(GuardSecrets), problems(s))
+		t.Errorf(`s.Choice(GuardDestructive) = %q, s.Choice(GuardSecrets) = %q, problems(s) = %q; want `+
+			`s.Choice(GuardDestructive) = "on", s.Choice(GuardSecrets) = "on" and "last good value, on" in problems(s)`,
+			s.Choice(GuardDestructive), s.Choice(GuardSecrets), problems(s))
 	}
 	kept, err := filepath.Glob(filepath.Join(p.opt.State, "lastgood", "*"))
 	if err != nil || len(kept) != 1 {
-		t.Fatal(kept, err)
+		t.Fatalf("kept = %q, error %v; want no error and len(kept) = 1", kept, err)
 	}
 	if info, _ := os.Stat(kept[0]); info.Mode().Perm() != 0o600 {
-		t.Error(info.Mode())
+		t.Errorf("info.Mode() = %v, want info.Mode().Perm() = 0o600", info.Mode())
 	}
 	// Taking the file away is a decision, not an accident.
 	os.Remove(p.user)
 	if s := p.Settings(); s.Choice(GuardDestructive) != "off" || problems(s) != "" {
-		t.Error(problems(s))
+		t.Errorf(`problems(s) = %q, want s.Choice(GuardDestructive) = "off" and ""`, problems(s))
 	}
 	// A folder in its place is an accident.
 	p.write(p.user, `{"guard.secrets": "on"}`)
@@ -162,7 +169,8 @@ func TestLastGoodStays(t *testing.T) {
 	os.Remove(p.user)
 	os.Mkdir(p.user, 0o700)
 	if s := p.Settings(); s.Choice(GuardSecrets) != "on" || problems(s) == "" {
-		t.Error(s.Choice(GuardSecrets), problems(s))
+		t.Errorf(`s.Choice(GuardSecrets) = %q, problems(s) = %q; want s.Choice(GuardSecrets) = "on" and problems(s) `+
+			`not empty`, s.Choice(GuardSecrets), problems(s))
 	}
 }
 
@@ -195,7 +203,8 @@ func TestProjectMayOnlyTighten(t *testing.T) {
 		e, _ := s.Get(c.key)
 		got := problems(s)
 		if Format(e.Value) != c.want || (c.problem == "") != (got == "") || !strings.Contains(got, c.problem) {
-			t.Errorf("%s: %v %q", c.name, e.Value, got)
+			t.Errorf(`%s: e.Value = %v, got %q; want Format(e.Value) = %q, (c.problem == "") = (got == "") and %q `+
+				`in it`, c.name, e.Value, got, c.want, c.problem)
 		}
 		if c.problem == "" && e.Origin.Layer != Project {
 			t.Errorf("%s: from %v", c.name, e.Origin)
@@ -219,18 +228,19 @@ func TestSetAndUnset(t *testing.T) {
 	}
 	s := p.Settings()
 	if got := s.Strings(GuardAllow); len(got) != 2 || got[1] != "rm.broad" || s.Choice(GuardSecrets) != "on" {
-		t.Error(got, problems(s))
+		t.Errorf(`got %q, problems(s) = %q; want len(got) = 2, got[1] = "rm.broad" and s.Choice(GuardSecrets) = "on"`,
+			got, problems(s))
 	}
 	for _, key := range []string{GuardSecrets, GuardAllow} {
 		if c, err := p.Unset(User, "", key); err != nil || !c.Changed() {
-			t.Error(c, err)
+			t.Errorf("c = %+v, error %v; want no error and c.Changed()", c, err)
 		}
 	}
 	if got, _ := os.ReadFile(p.user); string(got) != before {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want %q", got, before)
 	}
 	if c, err := p.Unset(User, "", GuardAllow); err != nil || c.Changed() {
-		t.Error(c, err)
+		t.Errorf("c = %+v, error %v; want no error and not c.Changed()", c, err)
 	}
 	for _, c := range []struct {
 		layer           Layer
@@ -244,7 +254,7 @@ func TestSetAndUnset(t *testing.T) {
 		{Project, p.project, GuardOwnFiles, "off", "only tighten"},
 	} {
 		if _, err := p.Set(c.layer, c.root, c.key, c.text); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: %v", c, err)
+			t.Errorf("%+v: error %v, want an error and %q in err.Error()", c, err, c.want)
 		}
 	}
 	if _, err := p.Set(Project, p.project, GuardSecrets, "on"); err != nil {
@@ -255,7 +265,7 @@ func TestSetAndUnset(t *testing.T) {
 	}
 	p.write(p.user, `{"a" 1}`)
 	if _, err := p.Set(User, "", GuardSecrets, "on"); err == nil || !strings.Contains(err.Error(), "correct it first") {
-		t.Error(err)
+		t.Errorf(`error %v, want an error and "correct it first" in err.Error()`, err)
 	}
 	if got, _ := os.ReadFile(p.user); string(got) != `{"a" 1}` {
 		t.Error("a broken file was written over")
@@ -296,29 +306,30 @@ func TestSpansAndSizes(t *testing.T) {
 	for text, want := range map[string]time.Duration{"30d": 720 * time.Hour, "1w2d": 216 * time.Hour,
 		"1.5d": 36 * time.Hour, "1d12h": 36 * time.Hour, "90s": 90 * time.Second, "0s": 0} {
 		if got, err := ParseSpan(text); err != nil || got != want {
-			t.Errorf("%s: %v %v", text, got, err)
+			t.Errorf("%s: ParseSpan(text) = %v, error %v; want no error and %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "d", "-1d", "1", "nan", "1e300d", "d1", "9999999h9999999999h"} {
 		if got, err := ParseSpan(text); err == nil {
-			t.Errorf("%s: %v", text, got)
+			t.Errorf("%s: ParseSpan(text) = %v: got no error, want one", text, got)
 		}
 	}
 	for text, want := range map[string]int64{"1GiB": 1 << 30, "500MB": 5e8, "1.5 MiB": 3 << 19, "2g": 2 << 30,
 		"17": 17} {
 		if got, err := parseSize(text); err != nil || got != want {
-			t.Errorf("%s: %v %v", text, got, err)
+			t.Errorf("%s: parseSize(text) = %v, error %v; want no error and %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "B", "-1", "NaN", "1e30TB", "x"} {
 		if got, err := parseSize(text); err == nil {
-			t.Errorf("%s: %v", text, got)
+			t.Errorf("%s: parseSize(text) = %v: got no error, want one", text, got)
 		}
 	}
 	for _, d := range []time.Duration{time.Minute, time.Hour, 90 * time.Second, 36 * time.Hour, 100 * time.Millisecond,
 		10 * time.Minute} {
 		if back, err := ParseSpan(formatSpan(d)); err != nil || back != d {
-			t.Errorf("%v → %s → %v %v", d, formatSpan(d), back, err)
+			t.Errorf("d = %v, formatSpan(d) = %s, back = %v, error %v; want no error and back = %v",
+				d, formatSpan(d), back, err, d)
 		}
 	}
 }
@@ -327,7 +338,7 @@ func TestVariable(t *testing.T) {
 	for key, want := range map[string]string{GuardOwnFiles: "HOOKMUX_GUARD_OWN_FILES",
 		JournalMaxSize: "HOOKMUX_JOURNAL_MAXSIZE", "journal.keep.claude": "HOOKMUX_JOURNAL_KEEP_CLAUDE"} {
 		if got := Variable(key); got != want {
-			t.Errorf("%s: %s", key, got)
+			t.Errorf("%s: Variable(key) = %s, want %q", key, got, want)
 		}
 	}
 }

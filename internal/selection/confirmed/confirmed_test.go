@@ -309,7 +309,7 @@ func TestProgramsRunAsConfirmed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := s.Program(program, true); err != nil || again != got {
-		t.Errorf("%q, %v", again, err)
+		t.Errorf("again = %q, error %v; want no error and again = %q", again, err, got)
 	}
 	if text, err := os.ReadFile(got); string(text) != "one" || err != nil {
 		t.Errorf("a changed copy holds %q, %v; want what was confirmed", text, err)

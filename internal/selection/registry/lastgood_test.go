@@ -19,7 +19,8 @@ func TestAnEditIsTheLastGoodVersion(t *testing.T) {
 	for name, reg := range map[string]*Registry{"the writer": r, "a restart": New(r.opt)} {
 		s := reg.Load("", "")
 		if ids(s) != "guard@global" || !strings.Contains(lines(s.Problems), "last good version") {
-			t.Errorf("%s: %s %s", name, ids(s), lines(s.Problems))
+			t.Errorf(`%s: ids(s) = %s, lines(s.Problems) = %s; want ids(s) = "guard@global" and "last good version" `+
+				`in lines(s.Problems)`, name, ids(s), lines(s.Problems))
 		}
 	}
 
@@ -32,7 +33,7 @@ func TestAnEditIsTheLastGoodVersion(t *testing.T) {
 	}
 	write(t, r.GlobalFile(), "{ broken")
 	if s := r.Load("", ""); ids(s) != "a@global guard@global" {
-		t.Error(ids(s))
+		t.Errorf(`ids(s) = %q, want "a@global guard@global"`, ids(s))
 	}
 
 	// Without a state folder it is kept in memory.
@@ -42,7 +43,7 @@ func TestAnEditIsTheLastGoodVersion(t *testing.T) {
 	r.Add(opt.GlobalFile, locked)
 	write(t, opt.GlobalFile, "{ broken")
 	if s := r.Load("", ""); ids(s) != "guard@global" {
-		t.Error(ids(s))
+		t.Errorf(`ids(s) = %q, want "guard@global"`, ids(s))
 	}
 
 	// Removing a hook is an edit like any other.
@@ -54,7 +55,7 @@ func TestAnEditIsTheLastGoodVersion(t *testing.T) {
 	}
 	write(t, r.GlobalFile(), "{ broken")
 	if s := r.Load("", ""); ids(s) != "b@global" {
-		t.Error(ids(s))
+		t.Errorf(`ids(s) = %q, want "b@global"`, ids(s))
 	}
 }
 
@@ -69,7 +70,8 @@ func TestAFailedEditIsNotKept(t *testing.T) {
 	undo()
 	kept, err := os.ReadFile(r.global.good)
 	if err != nil || string(kept) != string(before) || string(r.global.last) != string(before) {
-		t.Errorf("%s %v", kept, err)
+		t.Errorf("kept = %s, error %v; want no error, string(kept) = string(before) and string(r.global.last) = "+
+			"string(before)", kept, err)
 	}
 	fresh, _ := newRegistry(t)
 	fresh.written(fresh.GlobalFile(), []byte(hooks(one("a", ""))))()
@@ -84,6 +86,6 @@ func TestSuggestedCommandsCanBeTyped(t *testing.T) {
 	r.Add(r.GlobalFile(), reg)
 	_, err := r.Add(r.GlobalFile(), reg)
 	if err == nil || !strings.Contains(err.Error(), "`hookmux hooks '*' set 'it'\\''s'`") {
-		t.Error(err)
+		t.Errorf("error %v, want an error and \"`hookmux hooks '*' set 'it'\\\\''s'`\" in err.Error()", err)
 	}
 }

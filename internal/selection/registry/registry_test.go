@@ -92,24 +92,27 @@ func TestMergeAndOrder(t *testing.T) {
 		hooks(one("early", `, "priority": 1`), one("fixed", `, "enabled": false`), one("shared", `, "enabled": false`),
 			one("c", "")))
 	if got := ids(r.Load("", "")); got != "a@global shared@global fixed@global b@global late@global" {
-		t.Error(got)
+		t.Errorf(`ids(r.Load("", "")) = %q, want "a@global shared@global fixed@global b@global late@global"`, got)
 	}
 	s := r.Load(project, "")
 	if got := ids(s); got != "early@project a@global fixed@global b@global shared@project c@project late@global" {
-		t.Error(got)
+		t.Errorf(`ids(s) = %q, want "early@project a@global fixed@global b@global shared@project c@project `+
+			`late@global"`, got)
 	}
 	if h, _ := s.Find("shared"); h.IsEnabled() || h.Line != 4 || h.File != project {
-		t.Errorf("%+v", h)
+		t.Errorf("h = %+v, want not h.IsEnabled(), h.Line = 4 and h.File = %q", h, project)
 	}
 	if h, _ := s.Find("fixed"); !h.IsEnabled() {
 		t.Error("a project switched a locked hook off")
 	}
 	if len(s.Replaced) != 1 || s.Replaced[0] != "shared" ||
 		!strings.Contains(lines(s.Problems), project+":3: fixed: the global hook of this id is locked") {
-		t.Error(s.Replaced, lines(s.Problems))
+		t.Errorf(`s.Replaced = %q, lines(s.Problems) = %q; want len(s.Replaced) = 1, s.Replaced[0] = "shared" and `+
+			`%q in lines(s.Problems)`,
+			s.Replaced, lines(s.Problems), project+":3: fixed: the global hook of this id is locked")
 	}
 	if len(s.Registrations()) != 7 {
-		t.Error(len(s.Registrations()))
+		t.Errorf("len(s.Registrations()) = %v, want 7", len(s.Registrations()))
 	}
 	old := time.Now().Add(-time.Hour)
 	os.Chtimes(project, old, old)
@@ -140,7 +143,7 @@ func TestBrokenFiles(t *testing.T) {
 		r, _ := newRegistry(t)
 		write(t, r.GlobalFile(), c.text)
 		if got := lines(r.Load("", "").Problems); !strings.Contains(got, c.want) {
-			t.Errorf("%s: %q", c.name, got)
+			t.Errorf(`%s: lines(r.Load("", "").Problems) = %q, want %q in it`, c.name, got, c.want)
 		}
 		if _, err := r.Add(r.GlobalFile(), sample("new")); err == nil ||
 			!strings.Contains(err.Error(), "correct it first") {
@@ -161,21 +164,23 @@ func TestLastGoodVersionStays(t *testing.T) {
 		s := again.Load("", "")
 		if ids(s) != "a@global b@global" || !strings.Contains(lines(s.Problems),
 			"last good version of the file stays in force") {
-			t.Error(ids(s), lines(s.Problems))
+			t.Errorf(`ids(s) = %q, lines(s.Problems) = %q; want ids(s) = "a@global b@global" and "last good version `+
+				`of the file stays in force" in lines(s.Problems)`, ids(s), lines(s.Problems))
 		}
 	}
 	kept, _ := filepath.Glob(filepath.Join(dir, "state", "lastgood", "*"))
 	if len(kept) != 1 {
-		t.Fatal(kept)
+		t.Fatalf("kept = %q, want 1 of them", kept)
 	}
 	if info, _ := os.Stat(kept[0]); info.Mode().Perm() != 0o600 {
-		t.Error(info.Mode())
+		t.Errorf("info.Mode() = %v, want info.Mode().Perm() = 0o600", info.Mode())
 	}
 	// With no good version known, what is sound in it counts.
 	fresh, _ := newRegistry(t)
 	write(t, fresh.GlobalFile(), hooks(one("a", ""), one("c", `, "mode": "gard"`)))
 	if s := fresh.Load("", ""); ids(s) != "a@global" || len(s.Problems) != 1 {
-		t.Error(ids(s), lines(s.Problems))
+		t.Errorf(`ids(s) = %q, lines(s.Problems) = %q; want ids(s) = "a@global" and len(s.Problems) = 1`,
+			ids(s), lines(s.Problems))
 	}
 	os.Remove(r.GlobalFile())
 	if s := r.Load("", ""); len(s.Hooks) != 0 || len(s.Problems) != 0 {
@@ -191,17 +196,17 @@ func TestChangesKeepTheText(t *testing.T) {
 	write(t, file, text)
 	c, err := r.Add(file, sample("new"))
 	if err != nil || string(c.Before) != text || c.Hook.ID != "new" {
-		t.Fatal(c, err)
+		t.Fatalf(`c = %+v, error %v; want no error, string(c.Before) = %q and c.Hook.ID = "new"`, c, err, text)
 	}
 	if got, _ := os.ReadFile(file); string(got) != string(c.After) ||
 		!strings.Contains(string(got), `"true && false > x"`) {
-		t.Errorf("%s", got)
+		t.Errorf(`got %s, want string(c.After) and "true && false > x" in it`, got)
 	}
 	if _, err := r.Remove(file, "new"); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(file); string(got) != text {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want %q", got, text)
 	}
 	c, err = r.Set(file, "a", func(reg *hook.Registration) error {
 		off, p := false, 5
@@ -210,14 +215,14 @@ func TestChangesKeepTheText(t *testing.T) {
 	})
 	want := strings.Replace(text, `"log"}`, `"a && b", "priority": 5, "enabled": false}`, 1)
 	if err != nil || string(c.After) != want {
-		t.Errorf("%s %v", c.After, err)
+		t.Errorf("c.After = %s, error %v; want no error and string(c.After) = %q", c.After, err, want)
 	}
 	c, err = r.Set(file, "a", func(reg *hook.Registration) error {
 		reg.Enabled, reg.Priority, reg.Target = nil, nil, "log"
 		return nil
 	})
 	if err != nil || string(c.After) != text {
-		t.Errorf("%q %v", c.After, err)
+		t.Errorf("c.After = %q, error %v; want no error and string(c.After) = %q", c.After, err, text)
 	}
 	if _, err := r.Put(file, sample("p")); err != nil {
 		t.Fatal(err)
@@ -228,7 +233,7 @@ func TestChangesKeepTheText(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list, _ := r.List(file); len(list) != 2 || list[1].Target != "other" {
-		t.Errorf("%+v", list)
+		t.Errorf(`list = %+v, want 2 of them and list[1].Target = "other"`, list)
 	}
 }
 
@@ -240,7 +245,7 @@ func TestChangesRefused(t *testing.T) {
 	}
 	if got, _ := os.ReadFile(file); !strings.HasPrefix(string(got),
 		"{\n  \"version\": 1,\n  \"hooks\": [\n    {\n      \"id\": \"a\",") {
-		t.Errorf("%s", got)
+		t.Errorf(`got %s, want one that begins with "{\n \"version\": 1,\n \"hooks\": [\n {\n \"id\": \"a\","`, got)
 	}
 	r.Add(file, sample("b"))
 	bad := sample("x")
@@ -262,11 +267,11 @@ func TestChangesRefused(t *testing.T) {
 			part = name
 		}
 		if err := try(); err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: error %v, want an error and %q in err.Error()", name, err, part)
 		}
 	}
 	if list, _ := r.List(file); len(list) != 2 {
-		t.Error(list)
+		t.Errorf("r.List(file) = %+v, want 2 of them", list)
 	}
 }
 
@@ -276,13 +281,14 @@ func TestGeneratedIDs(t *testing.T) {
 	for range 50 {
 		id := NewID("claude", "PreToolUse")
 		if seen[id] || !strings.HasPrefix(id, "claude.PreToolUse.") {
-			t.Fatal(id)
+			t.Fatalf(`id = %q, want not seen[id] and one that begins with "claude.PreToolUse."`, id)
 		}
 		seen[id] = true
 	}
 	c, err := r.Add(r.GlobalFile(), sample(""))
 	if err != nil || !strings.HasPrefix(c.Hook.ID, "any.tool.before.") {
-		t.Error(c.Hook.ID, err)
+		t.Errorf(`c.Hook.ID = %q, error %v; want no error and c.Hook.ID that begins with "any.tool.before."`,
+			c.Hook.ID, err)
 	}
 }
 
@@ -295,7 +301,7 @@ func TestTwoHundredWritersAtOnce(t *testing.T) {
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), "REGISTRY_TEST_ADD_TO="+file)
 			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%v: %s", err, out)
+				t.Errorf("%v: cmd.CombinedOutput() = %s, want no error", err, out)
 			}
 		})
 		wg.Go(func() {
@@ -377,7 +383,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, p := range list {
 			if p.ID == "" || p.Line == 0 {
-				t.Errorf("%+v", p)
+				t.Errorf("p = %+v, want p.ID not empty and p.Line other than 0", p)
 			}
 		}
 	})

@@ -43,7 +43,7 @@ func check(t *testing.T, s *jsonschema.Schema, text string) error {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
-		t.Fatalf("%s: %v", text, err)
+		t.Fatalf("%s: error %v, want no error", text, err)
 	}
 	return s.Validate(doc)
 }

@@ -97,7 +97,7 @@ func TestFixedHooksAreNotMarked(t *testing.T) {
 		}
 	}
 	if got := runs["python3 -u tools/check.py < data.txt"].Files; len(got) != 1 || got[0] != "tools/check.py" {
-		t.Error(got)
+		t.Errorf(`got %q, want 1 of them and got[0] = "tools/check.py"`, got)
 	}
 	for target, run := range describeAll(t, p, "script",
 		[]string{"check.sh -x", "./check.sh", "/opt/guard/check", "python3 tools/check.py"}) {
@@ -133,11 +133,11 @@ func TestCopyRunsWhateverTheFolder(t *testing.T) {
 	// A script's bare name is a program of the system unless it is covered.
 	reg, err := f.Rewrite(hook.Registration{ID: "a", Handler: "script", Target: "make -s"})
 	if err != nil || reg.Target != "make -s" {
-		t.Error(reg.Target, err)
+		t.Errorf(`reg.Target = %q, error %v; want no error and reg.Target = "make -s"`, reg.Target, err)
 	}
 	reg, _ = f.Rewrite(hook.Registration{ID: "a", Handler: "command", Target: `"$HOOKMUX_PROJECT"-old/check.sh`})
 	if reg.Target != `"$HOOKMUX_PROJECT"-old/check.sh` {
-		t.Error(reg.Target)
+		t.Errorf(`reg.Target = %q, want "$HOOKMUX_PROJECT"-old/check.sh`, reg.Target)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestAddingAfterADeletionDropsNoGuard(t *testing.T) {
 	p.write(hooksFile, fresh)
 	if err := p.Retrust(p.root, hooksFile, nil, []byte(fresh)); err == nil ||
 		!strings.Contains(err.Error(), "hookmux trust") {
-		t.Error(err)
+		t.Errorf(`error %v, want an error and "hookmux trust" in err.Error()`, err)
 	}
 	if now := p.want(Changed); now.Hooks != f.Hooks {
 		t.Error("the trusted guard is not in force")
@@ -202,7 +202,7 @@ func TestOlderContentDoesNotComeBackSilently(t *testing.T) {
 	p.trust()
 	checkout("ref: refs/heads/main")
 	if now := p.want(Trusted); filepath.Base(filepath.Dir(filepath.Dir(now.Hooks))) == "" {
-		t.Error(now.Hooks)
+		t.Errorf("now.Hooks = %q, want filepath.Base(filepath.Dir(filepath.Dir(now.Hooks))) not empty", now.Hooks)
 	}
 	p.write(hooksFile, file())
 	if now := p.want(Changed); now.Hooks != f.Hooks {

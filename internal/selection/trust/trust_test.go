@@ -82,7 +82,7 @@ func (p *place) trust() *Force {
 	p.t.Helper()
 	f, err := p.Trust(p.root, "")
 	if err != nil || f.Status != Trusted {
-		p.t.Fatal(f, err)
+		p.t.Fatalf("f = %+v, error %v; want no error and f.Status = Trusted", f, err)
 	}
 	return f
 }
@@ -90,20 +90,21 @@ func (p *place) trust() *Force {
 func TestLife(t *testing.T) {
 	p := newPlace(t)
 	if f := p.want(Absent); f.Hooks != "" || f.Problem != "" {
-		t.Errorf("%+v", f)
+		t.Errorf(`f = %+v, want f.Hooks = "" and f.Problem = ""`, f)
 	}
 	if _, err := p.Trust(p.root, ""); err == nil || !strings.Contains(err.Error(), "nothing to trust") {
-		t.Error(err)
+		t.Errorf(`error %v, want an error and "nothing to trust" in err.Error()`, err)
 	}
 	first := file(command("a", "./check.sh --strict"))
 	p.write(hooksFile, first)
 	p.write("check.sh", "#!/bin/sh\necho one\n")
 	if f := p.want(Untrusted); f.Hooks != "" || !strings.Contains(f.Problem, "hookmux trust") {
-		t.Errorf("%+v", f)
+		t.Errorf(`f = %+v, want f.Hooks = "" and "hookmux trust" in f.Problem`, f)
 	}
 	f := p.trust()
 	if got, _ := os.ReadFile(f.Hooks); string(got) != first || f.ShownAs != filepath.Join(p.root, hooksFile) {
-		t.Errorf("%s %s", got, f.ShownAs)
+		t.Errorf("got %s, f.ShownAs = %s; want string(got) = %q and f.ShownAs = %q",
+			got, f.ShownAs, first, filepath.Join(p.root, hooksFile))
 	}
 	if p.InForce(p.root).Hooks != f.Hooks {
 		t.Error("not stable")
@@ -117,7 +118,7 @@ func TestLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("sh", "-c", reg.Target).CombinedOutput(); err != nil || string(out) != "one\n" {
-		t.Errorf("%s %v (%s)", out, err, reg.Target)
+		t.Errorf(`out = %s, error %v, reg.Target = %s; want no error and string(out) = "one\n"`, out, err, reg.Target)
 	}
 	// And so it does when hooks are changed, broken, or deleted.
 	p.write("check.sh", "#!/bin/sh\necho one\n")
@@ -125,7 +126,7 @@ func TestLife(t *testing.T) {
 	for _, text := range []string{file(), "{ broken"} {
 		p.write(hooksFile, text)
 		if f := p.want(Changed); f.Hooks == "" || f.Problem == "" {
-			t.Errorf("%q: %+v", text, f)
+			t.Errorf("%q: f = %+v, want f.Hooks not empty and f.Problem not empty", text, f)
 		}
 	}
 	os.RemoveAll(filepath.Join(p.root, ".hookmux"))
@@ -137,11 +138,11 @@ func TestLife(t *testing.T) {
 	}
 	// The person may agree with that.
 	if f := p.trust(); f.Hooks != "" {
-		t.Error(f.Hooks)
+		t.Errorf(`f.Hooks = %q, want ""`, f.Hooks)
 	}
 	p.write(hooksFile, first)
 	if f := p.want(Changed); f.Hooks != "" { // seen before, but given up since
-		t.Error(f.Hooks)
+		t.Errorf(`f.Hooks = %q, want ""`, f.Hooks)
 	}
 	p.trust()
 	if err := p.Untrust(p.root); err != nil {
@@ -224,7 +225,7 @@ func TestRewrite(t *testing.T) {
 	}
 	got, err := f.Rewrite(hook.Registration{ID: "x", Handler: "script", Target: "a.sh -v"})
 	if err != nil || got.Target != c+"/a.sh -v" {
-		t.Error(got.Target, err)
+		t.Errorf("got.Target = %q, error %v; want no error and got.Target = %q", got.Target, err, c+"/a.sh -v")
 	}
 	p.write("later.txt", "1")
 	if _, err := f.Rewrite(hook.Registration{ID: "x", Handler: "command", Target: "sh later.txt"}); err == nil {
@@ -268,13 +269,13 @@ func TestRefused(t *testing.T) {
 			want = name
 		}
 		if _, err := p.Trust(p.root, ""); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: error %v, want an error and %q in err.Error()", name, err, want)
 		}
 		if f := p.want(Untrusted); f.Hooks != "" || !strings.Contains(f.Problem, want) {
-			t.Errorf("%s: %+v", name, f)
+			t.Errorf(`%s: f = %+v, want f.Hooks = "" and %q in f.Problem`, name, f, want)
 		}
 		if v, err := p.Look(p.root, nil); err != nil || v.Problem == "" || v.Hash != "" {
-			t.Errorf("%s: %+v %v", name, v, err)
+			t.Errorf(`%s: v = %+v, error %v; want no error, v.Problem not empty and v.Hash = ""`, name, v, err)
 		}
 	}
 }
@@ -298,7 +299,7 @@ func TestTrustOnlyWhatWasSeen(t *testing.T) {
 	}
 	p.write(hooksFile, file(command("a", "false")))
 	if _, err := p.Trust(p.root, v.Hash); err == nil || !strings.Contains(err.Error(), "changed since you looked") {
-		t.Error(err)
+		t.Errorf(`error %v, want an error and "changed since you looked" in err.Error()`, err)
 	}
 	p.want(Untrusted)
 }
@@ -311,14 +312,15 @@ func TestLook(t *testing.T) {
 	globals := []hook.Registration{{ID: "a"}, {ID: "plain", Locked: true}, {ID: "other"}}
 	v, err := p.Look(p.root, globals)
 	if err != nil || v.Status != Untrusted || len(v.Files) != 2 || len(v.Runs) != 4 {
-		t.Fatalf("%+v %v", v, err)
+		t.Fatalf("v = %+v, error %v; want no error, v.Status = Untrusted, len(v.Files) = 2 and len(v.Runs) = 4", v, err)
 	}
 	if len(v.Replaces) != 1 || v.Replaces[0] != "a" {
-		t.Error(v.Replaces)
+		t.Errorf(`v.Replaces = %q, want 1 of them and v.Replaces[0] = "a"`, v.Replaces)
 	}
 	if v.Runs[0].ProjectCode || len(v.Runs[0].Files) != 1 || !v.Runs[1].ProjectCode || !v.Runs[2].ProjectCode ||
 		v.Runs[3].ProjectCode {
-		t.Errorf("%+v", v.Runs)
+		t.Errorf("v.Runs = %+v, want not v.Runs[0].ProjectCode, len(v.Runs[0].Files) = 1, v.Runs[1].ProjectCode, "+
+			"v.Runs[2].ProjectCode and not v.Runs[3].ProjectCode", v.Runs)
 	}
 	p.trust()
 	p.write(hooksFile, file(command("a", "./a.sh -x"), command("new", "true"), command("dyn", "$TOOL x"),
@@ -328,10 +330,11 @@ func TestLook(t *testing.T) {
 	v, _ = p.Look(p.root, nil)
 	if got := fmt.Sprint(v.Changes); got != "[.hookmux/hooks.json changed .hookmux/more added a.sh changed hook a "+
 		"changed hook new added hook make removed]" {
-		t.Error(got)
+		t.Errorf(`fmt.Sprint(v.Changes) = %q, want "[.hookmux/hooks.json changed .hookmux/more added a.sh changed `+
+			`hook a changed hook new added hook make removed]"`, got)
 	}
 	if was, is := p.Texts(p.root, "a.sh"); string(was) != "1" || string(is) != "2" {
-		t.Errorf("%s %s", was, is)
+		t.Errorf(`was = %s, is = %s; want string(was) = "1" and string(is) = "2"`, was, is)
 	}
 }
 
@@ -363,7 +366,7 @@ func TestRetrust(t *testing.T) {
 		t.Helper()
 		if err := p.Retrust(p.root, hooksFile, []byte(before), []byte(after)); err == nil ||
 			!strings.Contains(err.Error(), want) {
-			t.Errorf("%v", err)
+			t.Errorf("error %v, want an error and %q in err.Error()", err, want)
 		}
 		p.want(Changed)
 	}
@@ -388,7 +391,7 @@ func TestWorktreesShareTrust(t *testing.T) {
 	text := file(command("a", "true"))
 	writeIn(t, p.root, "pkg/"+hooksFile, text)
 	if f, err := p.Trust(filepath.Join(p.root, "pkg"), ""); err != nil || f.Status != Trusted {
-		t.Fatal(f, err)
+		t.Fatalf("f = %+v, error %v; want no error and f.Status = Trusted", f, err)
 	}
 	tree := func(name, back string) string {
 		root := filepath.Join(p.dir, name)
@@ -410,10 +413,10 @@ func TestWorktreesShareTrust(t *testing.T) {
 	other := tree("other", filepath.Join(p.dir, "other", ".git"))
 	writeIn(t, other, "pkg/"+hooksFile, file())
 	if f := p.InForce(filepath.Join(other, "pkg")); f.Status != Changed || f.Hooks == "" {
-		t.Errorf("%+v", f)
+		t.Errorf("f = %+v, want f.Status = Changed and f.Hooks not empty", f)
 	}
 	if f, err := p.Trust(filepath.Join(other, "pkg"), ""); err != nil || f.Status != Trusted {
-		t.Error(f, err)
+		t.Errorf("f = %+v, error %v; want no error and f.Status = Trusted", f, err)
 	}
 	if got := status(p.root); got != Trusted {
 		t.Errorf("trusting one tree made another %s", got)
@@ -453,25 +456,25 @@ func TestDamagedState(t *testing.T) {
 	}
 	if f := p.fresh().InForce(p.root); f.Status != Untrusted || f.Hooks != "" ||
 		!strings.Contains(f.Problem, "damaged") {
-		t.Errorf("%+v", f)
+		t.Errorf(`f = %+v, want f.Status = Untrusted, f.Hooks = "" and "damaged" in f.Problem`, f)
 	}
 	s := p.fresh()
 	if f, err := s.Trust(p.root, ""); err != nil || f.Status != Trusted {
-		t.Error(f, err)
+		t.Errorf("f = %+v, error %v; want no error and f.Status = Trusted", f, err)
 	}
 	records, _ := filepath.Glob(filepath.Join(p.state, "trust", "*", "trust.json"))
 	if len(records) != 1 {
-		t.Fatal(records)
+		t.Fatalf("records = %q, want 1 of them", records)
 	}
 	if info, _ := os.Stat(records[0]); info.Mode().Perm() != 0o600 {
-		t.Error(info.Mode())
+		t.Errorf("info.Mode() = %v, want info.Mode().Perm() = 0o600", info.Mode())
 	}
 	os.WriteFile(records[0], []byte("{"), 0o600)
 	if f := p.fresh().InForce(p.root); f.Status != Untrusted || f.Hooks != "" {
-		t.Errorf("%+v", f)
+		t.Errorf(`f = %+v, want f.Status = Untrusted and f.Hooks = ""`, f)
 	}
 	if f, err := p.fresh().Trust(p.root, ""); err != nil || f.Status != Trusted {
-		t.Error(f, err)
+		t.Errorf("f = %+v, error %v; want no error and f.Status = Trusted", f, err)
 	}
 }
 
@@ -483,7 +486,7 @@ func TestForgedRecordTrustsNothing(t *testing.T) {
 	p.trust()
 	records, _ := filepath.Glob(filepath.Join(p.state, "trust", "*", "trust.json"))
 	if len(records) != 1 {
-		t.Fatal(records)
+		t.Fatalf("records = %q, want 1 of them", records)
 	}
 	whole, err := os.ReadFile(records[0])
 	if err != nil {
@@ -524,7 +527,7 @@ func TestNoticeOnce(t *testing.T) {
 	notice := func(want bool) {
 		t.Helper()
 		if text, got := p.fresh().Notice(p.root); got != want || got && text == "" {
-			t.Errorf("%v %q", got, text)
+			t.Errorf(`got %v, text = %q; want %v and not got && text == ""`, got, text, want)
 		}
 	}
 	notice(false)
@@ -546,6 +549,6 @@ func TestOldContentsAreForgotten(t *testing.T) {
 	}
 	copies, _ := filepath.Glob(filepath.Join(p.state, "trust", "*", "*", ".hookmux"))
 	if len(copies) != maxTrusted {
-		t.Error(len(copies))
+		t.Errorf("len(copies) = %v, want maxTrusted", len(copies))
 	}
 }

@@ -31,10 +31,10 @@ func TestTextThatIsNotConfirmed(t *testing.T) {
 	waitFor(t, "somebody listens", func() bool { return o.Listens("opencode", "s") })
 	ok, err := o.sendWithin(ctx, "opencode", "s", "text", 20*time.Millisecond)
 	if ok || !errors.Is(err, errUnconfirmed) {
-		t.Fatal(ok, err)
+		t.Fatalf("ok = %v, error %v; want not ok and error errUnconfirmed", ok, err)
 	}
 	if got := <-polled; len(got) != 1 {
-		t.Fatal(got)
+		t.Fatalf("got %+v, want 1 of them", got)
 	}
 	if len(o.texts) != 0 {
 		t.Error("it would be delivered later")
@@ -64,7 +64,7 @@ func TestTextComesAgainUntilConfirmed(t *testing.T) {
 	got := <-second
 	again := o.poll(ctx, "pi", "a", []string{"s2"})
 	if len(got) != 1 || len(again) != 1 || got[0].ID != again[0].ID {
-		t.Fatal(got, again)
+		t.Fatalf("got %+v, again = %+v; want len(got) = 1, len(again) = 1 and got[0].ID = again[0].ID", got, again)
 	}
 	o.confirm("pi", []wire.OutboxDone{{ID: got[0].ID}, {ID: got[0].ID}})
 	if !<-sent {

@@ -18,11 +18,12 @@ func TestNotes(t *testing.T) {
 	}
 	n, ok := Left(dir, 7, 9)
 	if !ok || n.Agent != "claude" || !slices.Equal(n.Args, []string{"--model", "opus"}) || !n.Given || n.Once {
-		t.Errorf("%+v %v", n, ok)
+		t.Errorf(`n = %+v, ok = %v; want ok, n.Agent = "claude", n.Args = []string{"--model", "opus"}, n.Given and `+
+			`not n.Once`, n, ok)
 	}
 	if b, _ := os.ReadFile(filepath.Join(dir, "launches/7.json")); strings.Contains(string(b), key) ||
 		strings.Contains(string(b), "prompt") {
-		t.Errorf("%s", b)
+		t.Errorf(`b = %s, want no %q in it and no "prompt" in it`, b, key)
 	}
 	if _, ok := Left(dir, 7, 10); ok {
 		t.Error("a pid that was used again has the old one's note")
@@ -31,7 +32,7 @@ func TestNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, ok := Left(dir, 8, 9); !ok || !n.Once {
-		t.Errorf("%+v %v", n, ok)
+		t.Errorf("n = %+v, ok = %v; want ok and n.Once", n, ok)
 	}
 	if err := Sweep(dir, func(pid int, _ uint64) bool { return pid == 8 }); err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ func TestStore(t *testing.T) {
 		t.Errorf("after a restart: %s", got)
 	}
 	if info, err := os.Stat(filepath.Join(dir, "claude.c.json")); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info, err)
+		t.Errorf("info = %v, error %v; want no error and info.Mode().Perm() = 0o600", info, err)
 	}
 	if !again.Forget("codex", "b") || again.Forget("codex", "b") {
 		t.Error("forget does not know what is there")
@@ -88,7 +88,7 @@ func TestHostileRecords(t *testing.T) {
 		t.Errorf("%v does not name the files", err)
 	}
 	if len(s.List()) != 0 {
-		t.Errorf("%v", s.List())
+		t.Errorf("s.List() = %+v, want none", s.List())
 	}
 	for name, there := range map[string]bool{".new-1": false, "notes.txt": true, "claude.bad.json": true} {
 		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != there {

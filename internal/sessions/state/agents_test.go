@@ -68,7 +68,7 @@ func captured(t *testing.T, name string, fixtures ...string) (*Book, []Status) {
 func check(t *testing.T, got []Status, want ...Status) {
 	t.Helper()
 	if len(got) != len(want) {
-		t.Fatalf("%v", got)
+		t.Fatalf("got %q, want %v of them", got, len(want))
 	}
 	for i := range got {
 		if got[i] != want[i] {
@@ -129,7 +129,7 @@ func TestGrokChildren(t *testing.T) {
 	early := apply(event.Event{Session: "c", Kind: event.TurnStart, Native: "UserPromptSubmit", Time: sec(1),
 		Subagent: &event.Subagent{ID: "c", Type: "explore"}})
 	if early.Any() || b.Len() != 1 {
-		t.Fatalf("%+v", early)
+		t.Fatalf("early = %+v, want not early.Any() and b.Len() = 1", early)
 	}
 	apply(event.Event{Session: "p", Kind: event.SubagentStart, Native: "SubagentStart", Time: sec(2),
 		Subagent: &event.Subagent{ID: "c", Type: "explore", Parent: "p"}})
@@ -138,13 +138,14 @@ func TestGrokChildren(t *testing.T) {
 			Subagent: &event.Subagent{ID: "c", Type: "explore"},
 			Tool:     &event.Tool{Name: "run_terminal_command", Kind: event.Shell, CallID: "k"}})
 		if !c.Subagent || c.Key.ID != "p" || c.To != Running || c.Ended {
-			t.Errorf("%s: %+v", kind, c)
+			t.Errorf(`%s: c = %+v, want c.Subagent, c.Key.ID = "p", c.To = Running and not c.Ended`, kind, c)
 		}
 	}
 	s, _ := b.Get(Key{"grok", "p"})
 	if b.Len() != 1 || len(s.Subagents) != 1 || s.Subagents[0].Tools != 1 || s.Subagents[0].Ended.IsZero() ||
 		s.Turn.Tools != 0 {
-		t.Errorf("%d %+v", b.Len(), s.Subagents)
+		t.Errorf("b.Len() = %d, s.Subagents = %+v; want b.Len() = 1, len(s.Subagents) = 1, s.Subagents[0].Tools = "+
+			"1, not s.Subagents[0].Ended.IsZero() and s.Turn.Tools = 0", b.Len(), s.Subagents)
 	}
 	// A stored book still knows whose child it is.
 	again := NewBook()
@@ -152,7 +153,7 @@ func TestGrokChildren(t *testing.T) {
 	c := again.Apply(&event.Event{Agent: "grok", Session: "c", Kind: event.ToolAfter, Native: "PostToolUse",
 		Time: sec(21)}, Rules{Spec: &grok.Status})
 	if c.Key.ID != "p" || !c.Subagent {
-		t.Errorf("%+v", c)
+		t.Errorf(`c = %+v, want c.Key.ID = "p" and c.Subagent`, c)
 	}
 }
 
@@ -171,7 +172,7 @@ func TestManyChildren(t *testing.T) {
 		c := b.Apply(&event.Event{Agent: "grok", Session: id, Kind: event.ToolBefore, Native: "PreToolUse",
 			Time: sec(2), Tool: &event.Tool{Name: "x"}, Subagent: &event.Subagent{ID: id}}, rules)
 		if c.Key.ID != "p" || !c.Subagent {
-			t.Fatalf("%d: %+v", i, c)
+			t.Fatalf(`%d: c = %+v, want c.Key.ID = "p" and c.Subagent`, i, c)
 		}
 	}
 	if len(b.index.children) != MaxSubagents || b.Len() != 1 {
@@ -193,7 +194,7 @@ func TestGeminiNoise(t *testing.T) {
 		Success)
 	s, _ := book.Get(Key{"gemini", "s1"})
 	if s.TurnCount != 1 || s.Tool != "" || s.EndReason == "" {
-		t.Errorf("%+v", s)
+		t.Errorf(`s = %+v, want s.TurnCount = 1, s.Tool = "" and s.EndReason not empty`, s)
 	}
 }
 
@@ -203,7 +204,7 @@ func TestGeminiTopic(t *testing.T) {
 	ev := event.Event{Agent: "gemini", Session: "s1", Kind: event.ToolBefore, Native: "BeforeTool", Time: sec(0),
 		Tool: &event.Tool{Name: "update_topic", Input: []byte(`{"title":"My Topic","summary":"x"}`)}}
 	if c := b.Apply(&ev, Rules{Spec: &gemini.Status}); c.Session.Title.Name() != "My Topic" {
-		t.Errorf("%+v", c.Session.Title)
+		t.Errorf(`c.Session.Title = %+v, want c.Session.Title.Name() = "My Topic"`, c.Session.Title)
 	}
 }
 
@@ -216,7 +217,8 @@ func TestQwenRounds(t *testing.T) {
 	check(t, got, Idle, Running, Running, Running, Running, NeedsInput, NeedsInput, Idle)
 	s, _ := book.Get(Key{"qwen", "s1"})
 	if s.TurnCount != 1 || s.Turn.Result != Interrupted {
-		t.Errorf("%d %+v", s.TurnCount, s.Turn)
+		t.Errorf("s.TurnCount = %d, s.Turn = %+v; want s.TurnCount = 1 and s.Turn.Result = Interrupted",
+			s.TurnCount, s.Turn)
 	}
 }
 
@@ -227,7 +229,7 @@ func TestCodeBuddyAsksAgain(t *testing.T) {
 		"PreToolUse.sdk-allow-2", "PermissionRequest.sdk-allow", "Stop")
 	check(t, got, Running, Running, Running, NeedsInput, Running, Running, Success)
 	if s, _ := book.Get(Key{"codebuddy", "s1"}); s.TurnCount != 1 || s.Turn.Tools != 1 {
-		t.Errorf("%d %+v", s.TurnCount, s.Turn)
+		t.Errorf("s.TurnCount = %d, s.Turn = %+v; want s.TurnCount = 1 and s.Turn.Tools = 1", s.TurnCount, s.Turn)
 	}
 }
 
@@ -240,13 +242,13 @@ func TestCopilotStops(t *testing.T) {
 	book, got := captured(t, "copilot", "userPromptSubmitted", "errorOccurred", "sessionEnd.error")
 	check(t, got, Running, Failed, Failed)
 	if s, _ := book.Get(Key{"copilot", "s1"}); s.Turn.Result != APIError || s.Turn.Error == "" {
-		t.Errorf("%+v", s.Turn)
+		t.Errorf("s.Turn = %+v, want s.Turn.Result = APIError and s.Turn.Error not empty", s.Turn)
 	}
 	book, got = captured(t, "copilot", "userPromptSubmitted", "errorOccurred", "preToolUse.bash", "postToolUse.bash",
 		"agentStop")
 	check(t, got, Running, Failed, Running, Running, Success)
 	if s, _ := book.Get(Key{"copilot", "s1"}); s.TurnCount != 1 || s.Turn.Error != "" {
-		t.Errorf("%+v", s.Turn)
+		t.Errorf(`s.Turn = %+v, want s.TurnCount = 1 and s.Turn.Error = ""`, s.Turn)
 	}
 	_, got = captured(t, "copilot", "userPromptSubmitted", "preToolUse.create", "permissionRequest.edit",
 		"notification.permission_prompt", "postToolUse.create")
@@ -261,7 +263,8 @@ func TestOpenCodeEnds(t *testing.T) {
 	check(t, got, Idle, Running, Running, Running, Failed, Failed, Failed)
 	if s, _ := book.Get(Key{"opencode", "s1"}); s.Turn.Result != APIError || s.Turn.Error != "scripted error" ||
 		s.TurnCount != 1 {
-		t.Errorf("%+v", s.Turn)
+		t.Errorf(`s.Turn = %+v, want s.Turn.Result = APIError, s.Turn.Error = "scripted error" and s.TurnCount = 1`,
+			s.Turn)
 	}
 	_, got = captured(t, "opencode", "hook.chat.message", "event.permission.asked.bash",
 		"event.permission.replied.once", "event.session.error.MessageAbortedError", "event.session.idle")
@@ -271,13 +274,14 @@ func TestOpenCodeEnds(t *testing.T) {
 	check(t, got, Running, NeedsInput, Running, Success, Success)
 	book, _ = captured(t, "opencode", "event.session.updated.untitled", "hook.chat.message")
 	if s, _ := book.Get(Key{"opencode", "s1"}); s.Title.Source != agent.TitlePrompt {
-		t.Errorf("%+v", s.Title)
+		t.Errorf("s.Title = %+v, want s.Title.Source = agent.TitlePrompt", s.Title)
 	}
 	book, _ = captured(t, "opencode", "hook.chat.message", "event.session.updated.titled",
 		"event.session.updated.untitled")
 	if s, _ := book.Get(Key{"opencode", "s1"}); s.Title.Source != agent.TitlePayload ||
 		strings.HasPrefix(s.Title.Name(), "New session") {
-		t.Errorf("%+v", s.Title)
+		t.Errorf(`s.Title = %+v, want s.Title.Source = agent.TitlePayload and not strings.HasPrefix(s.Title.Name(), `+
+			`"New session")`, s.Title)
 	}
 }
 
@@ -288,14 +292,14 @@ func TestPiSettles(t *testing.T) {
 		"agent_start", "agent_end", "agent_before_settle.error", "agent_settled")
 	check(t, got, Idle, Running, Running, Running, Running, Running, Failed, Failed)
 	if s, _ := book.Get(Key{"pi", "s1"}); s.Turn.Result != APIError || s.TurnCount != 1 {
-		t.Errorf("%+v", s.Turn)
+		t.Errorf("s.Turn = %+v, want s.Turn.Result = APIError and s.TurnCount = 1", s.Turn)
 	}
 	book, got = captured(t, "pi", "input.interactive", "tool_call.bash", "tool_result.bash.error",
 		"tool_execution_end.bash.error", "ui_prompt_start.select", "ui_prompt_end.select", "agent_end",
 		"agent_before_settle.completed", "agent_settled", "session_shutdown.quit")
 	check(t, got, Running, Running, Running, Running, NeedsInput, Running, Running, Failed, Failed, Failed)
 	if s, _ := book.Get(Key{"pi", "s1"}); s.Turn.Result != ToolErrors {
-		t.Errorf("%+v", s.Turn)
+		t.Errorf("s.Turn = %+v, want s.Turn.Result = ToolErrors", s.Turn)
 	}
 	// Before 0.87 there is nothing but agent_end.
 	pi, _ := agent.Builtin().Agent("pi")
@@ -306,7 +310,7 @@ func TestPiSettles(t *testing.T) {
 		b.Apply(&e, Rules{Spec: &pi.Status})
 	}
 	if s, _ := b.Get(Key{"pi", "s1"}); s.Status != Success {
-		t.Error(s.Status)
+		t.Errorf("s.Status = %q, want Success", s.Status)
 	}
 }
 
@@ -325,22 +329,22 @@ func TestCodexEnds(t *testing.T) {
 	start := event.Event{Kind: event.TurnStart, Native: "UserPromptSubmit"}
 	if s := play(start, event.Event{Kind: event.TurnEnd, Native: "Interrupt",
 		Detail: "interrupted"}); s.Status != Idle || s.Turn.Result != Interrupted {
-		t.Errorf("%s %+v", s.Status, s.Turn)
+		t.Errorf("s.Status = %s, s.Turn = %+v; want s.Status = Idle and s.Turn.Result = Interrupted", s.Status, s.Turn)
 	}
 	if s := play(start, event.Event{Kind: event.ModelAfter, Native: "PostModelRequest", Detail: "failed",
 		Error: "503"}); s.Status != Failed || s.Turn.Result != APIError {
-		t.Errorf("%s %+v", s.Status, s.Turn)
+		t.Errorf("s.Status = %s, s.Turn = %+v; want s.Status = Failed and s.Turn.Result = APIError", s.Status, s.Turn)
 	}
 	// It retried and got through: what happens next says so.
 	if s := play(start, event.Event{Kind: event.ModelAfter, Native: "PostModelRequest", Detail: "failed", Error: "503"},
 		event.Event{Kind: event.ModelAfter, Native: "PostModelRequest", Detail: "completed"},
 		event.Event{Kind: event.TurnEnd, Native: "Stop", Message: "Got through."}); s.Status != Success ||
 		s.TurnCount != 1 {
-		t.Errorf("%s %+v", s.Status, s.Turn)
+		t.Errorf("s.Status = %s, s.Turn = %+v; want s.Status = Success and s.TurnCount = 1", s.Status, s.Turn)
 	}
 	if s := play(start, event.Event{Kind: event.ToolBefore, Native: "PreToolUse",
 		Tool: &event.Tool{Name: "request_user_input", Kind: event.Question, CallID: "q"}}); s.Status != NeedsInput {
-		t.Error(s.Status)
+		t.Errorf("s.Status = %q, want NeedsInput", s.Status)
 	}
 }
 
@@ -357,7 +361,8 @@ func TestClaudeBackground(t *testing.T) {
 	c := stop(busy, 1, turn("p1"))
 	w.is(Running)
 	if c.TurnEnded || w.get().Tool != "1 background task" {
-		t.Errorf("%+v %q", c, w.get().Tool)
+		t.Errorf(`c = %+v, w.get().Tool = %q; want not c.TurnEnded and w.get().Tool = "1 background task"`,
+			c, w.get().Tool)
 	}
 	w.send(event.UserAttention, detail("idle_prompt"))
 	w.is(Running)
@@ -368,7 +373,8 @@ func TestClaudeBackground(t *testing.T) {
 	s := w.get()
 	if s.TurnCount != 1 || s.Turn.Summary != "Done." || s.Title.Name() != "Look around" ||
 		s.Turn.Duration(w.now) != 40*time.Second {
-		t.Errorf("%+v %+v", s.Turn, s.Title)
+		t.Errorf(`s.Turn = %+v, s.Title = %+v; want s.TurnCount = 1, s.Turn.Summary = "Done.", s.Title.Name() = `+
+			`"Look around" and s.Turn.Duration(w.now) = 40 * time.Second`, s.Turn, s.Title)
 	}
 	// A cron alone will wake it some day; it does not run until then.
 	w.send(event.TurnStart, turn("p3"))

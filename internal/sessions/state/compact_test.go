@@ -52,7 +52,7 @@ func TestSleepCannotBeSeen(t *testing.T) {
 		}
 	}
 	if got := w.book.ProcessGone(103, 1, w.now); len(got) != 1 || got[0].Session.Live() {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want 1 of them and not got[0].Session.Live()", got)
 	}
 	if got := w.book.Unfollow("claude", w.now); len(got) != 19 {
 		t.Errorf("%d were unfollowed", len(got))
@@ -112,7 +112,7 @@ func TestTextThatDoesNotCountIsLetGo(t *testing.T) {
 			w.book.Len())
 	}
 	if s, ok := w.book.Get(Key{"claude", "s590"}); !ok || s.Cwd != long {
-		t.Errorf("%+v", s)
+		t.Errorf("s = %+v, want ok and s.Cwd = %q", s, long)
 	}
 }
 

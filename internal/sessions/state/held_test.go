@@ -67,7 +67,7 @@ func TestARequestWithoutASessionIsOne(t *testing.T) {
 	b.RequestOpened("aaaa", ev, at, Rules{})
 	list := b.Snapshot()
 	if len(list) != 1 || list[0].Status != NeedsInput || len(list[0].WaitingList()) != 1 {
-		t.Fatalf("%+v", list)
+		t.Fatalf("list = %+v, want 1 of them, list[0].Status = NeedsInput and len(list[0].WaitingList()) = 1", list)
 	}
 	if b.RequestEnded("aaaa", true, at); b.Len() != 0 {
 		t.Errorf("%d sessions are left", b.Len())

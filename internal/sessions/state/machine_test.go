@@ -17,7 +17,8 @@ func TestDurationOverAPermissionPrompt(t *testing.T) {
 	w.send(event.ToolBefore, turn("p1"), shell("c1", "make"))
 	c := w.send(event.PermissionRequest, turn("p1"), shell("", "make"))
 	if !c.Waiting || !w.get().WaitingSince.Equal(w.now) || w.get().Asks[0].What != "Bash: make" {
-		t.Errorf("%+v", w.get().Asks)
+		t.Errorf(`w.get().Asks = %+v, want c.Waiting, w.get().WaitingSince.Equal(w.now) and w.get().Asks[0].What = `+
+			`"Bash: make"`, w.get().Asks)
 	}
 	waited := w.now
 	w.send(event.UserAttention, detail("permission_prompt"), message("Claude needs your permission"))
@@ -30,7 +31,8 @@ func TestDurationOverAPermissionPrompt(t *testing.T) {
 	c = w.send(event.TurnEnd, turn("p1"), message("Built."))
 	if c.Turn == nil || c.Turn.Duration(w.now) != 50*time.Second || c.Turn.Tools != 1 || c.Turn.ExitCode != 0 ||
 		c.Turn.Summary != "Built." {
-		t.Errorf("%+v", c.Turn)
+		t.Errorf(`c.Turn = %+v, want other than nil, c.Turn.Duration(w.now) = 50 * time.Second, c.Turn.Tools = 1, `+
+			`c.Turn.ExitCode = 0 and c.Turn.Summary = "Built."`, c.Turn)
 	}
 }
 
@@ -58,7 +60,9 @@ func TestLateEventsOfAnOlderTurn(t *testing.T) {
 		after := w.get()
 		if c.Stale == "" || after.Status != Running || after.Tool != before.Tool || after.Turn.Errors != 0 ||
 			after.Turn.Tools != 1 || after.TurnCount != 2 {
-			t.Errorf("%s: %s %q %+v (%s)", name, after.Status, after.Tool, after.Turn, c.Stale)
+			t.Errorf("%s: after.Status = %s, after.Tool = %q, after.Turn = %+v, c.Stale = %s; want c.Stale not "+
+				"empty, after.Status = Running, after.Tool = before.Tool, after.Turn.Errors = 0, after.Turn.Tools = 1 and after.TurnCount = 2",
+				name, after.Status, after.Tool, after.Turn, c.Stale)
 		}
 	}
 }
@@ -74,14 +78,14 @@ func TestStaleBySequence(t *testing.T) {
 	send(1, event.TurnStart, native("input"))
 	send(9, event.TurnStart, native("input"))
 	if c := send(8, event.TurnEnd, native("agent_settled")); c.Stale == "" || c.To != Running {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want c.Stale not empty and c.To = Running", c)
 	}
 	if c := send(10, event.TurnEnd, native("agent_settled")); c.To != Success {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want c.To = Success", c)
 	}
 	pid = 2 // taken up by another process, which counts from 1
 	if c := send(1, event.TurnStart, native("input")); c.To != Running || c.Stale != "" {
-		t.Errorf("%+v", c)
+		t.Errorf(`c = %+v, want c.To = Running and c.Stale = ""`, c)
 	}
 }
 
@@ -95,13 +99,14 @@ func TestLateResultOfTheLastTurn(t *testing.T) {
 	w.send(event.ToolAfter, turn("p1"), edit("c1", "/src/app/a.go"))
 	w.is(Success)
 	if s := w.get(); len(s.Files) != 1 || s.Files[0] != "a.go" {
-		t.Error(s.Files)
+		t.Errorf(`s.Files = %q, want 1 of them and s.Files[0] = "a.go"`, s.Files)
 	}
 	w.send(event.ToolAfter, turn("p1"), edit("c2", "/src/app/b.go"), failing(), failure("disk full"))
 	w.is(Failed)
 	if s := w.get(); s.Turn.Result != ToolErrors || s.Turn.ExitCode != 1 || s.Errors[0].Text != "disk full" ||
 		!s.Since.Equal(s.Turn.Ended) {
-		t.Errorf("%+v", s)
+		t.Errorf(`s = %+v, want s.Turn.Result = ToolErrors, s.Turn.ExitCode = 1, s.Errors[0].Text = "disk full" and `+
+			`s.Since.Equal(s.Turn.Ended)`, s)
 	}
 }
 
@@ -137,7 +142,7 @@ func TestTwoQuestions(t *testing.T) {
 	w.send(event.ToolAfter, by("a2", "x"), shell("k2", "two"))
 	w.is(NeedsInput)
 	if !w.get().WaitingSince.Equal(first) {
-		t.Error(w.get().WaitingSince)
+		t.Errorf("w.get().WaitingSince = %+v, want w.get().WaitingSince.Equal(first)", w.get().WaitingSince)
 	}
 	w.send(event.SubagentStart, by("a1", "x"))
 	w.send(event.SubagentEnd, by("a1", "x"))
@@ -153,7 +158,7 @@ func TestResumedElsewhere(t *testing.T) {
 	w.send(event.SessionStart, detail("resume"), from(11, 2))
 	w.is(Idle)
 	if s := w.get(); s.Turn.Result != Interrupted {
-		t.Errorf("%+v", s.Turn)
+		t.Errorf("s.Turn = %+v, want s.Turn.Result = Interrupted", s.Turn)
 	}
 	if c := w.book.ProcessGone(10, 1, w.now); len(c) != 0 {
 		t.Errorf("the old process still counts: %+v", c)
@@ -169,11 +174,12 @@ func TestProcessGone(t *testing.T) {
 	}
 	c := w.book.ProcessGone(10, 1, w.now.Add(time.Second))
 	if len(c) != 1 || !c[0].Ended || !c[0].TurnEnded || c[0].To != Failed || !c[0].Answered {
-		t.Fatalf("%+v", c)
+		t.Fatalf("c = %+v, want 1 of them, c[0].Ended, c[0].TurnEnded, c[0].To = Failed and c[0].Answered", c)
 	}
 	s := w.get()
 	if s.Live() || s.Turn.Result != Interrupted || s.Tool != "" || s.EndReason != "the process is gone" {
-		t.Errorf("%+v", s)
+		t.Errorf(`s = %+v, want not s.Live(), s.Turn.Result = Interrupted, s.Tool = "" and s.EndReason = "the `+
+			`process is gone"`, s)
 	}
 	if c := w.book.ProcessGone(10, 1, w.now.Add(2*time.Second)); len(c) != 0 {
 		t.Error("it died twice")
@@ -187,7 +193,7 @@ func TestProcessGone(t *testing.T) {
 	// A resumed session lives again.
 	w.send(event.SessionStart, detail("resume"), from(12, 1))
 	if s := w.get(); !s.Live() || s.Status != Idle {
-		t.Errorf("%+v", s)
+		t.Errorf("s = %+v, want s.Live() and s.Status = Idle", s)
 	}
 }
 
@@ -195,31 +201,31 @@ func TestTick(t *testing.T) {
 	w := newWorld(t)
 	w.send(event.TurnStart)
 	if c := w.book.Tick(w.now.Add(DoubtAfter-time.Second), nil); len(c) != 0 {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want none", c)
 	}
 	if c := w.book.Tick(w.now.Add(DoubtAfter), func(*Session) Liveness { return Alive }); len(c) != 0 {
 		t.Errorf("a living process is not doubted: %+v", c)
 	}
 	if c := w.book.Tick(w.now.Add(DoubtAfter), nil); len(c) != 1 || c[0].To != Unsure {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want 1 of them and c[0].To = Unsure", c)
 	}
 	w.send(event.ToolAfter, shell("c", "x"))
 	w.is(Running)
 	w.now = w.now.Add(LeaveAfter)
 	if c := w.book.Tick(w.now, func(*Session) Liveness { return Alive }); len(c) != 0 || w.book.Len() != 1 {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want none and w.book.Len() = 1", c)
 	}
 	if c := w.book.Tick(w.now, func(*Session) Liveness { return Unknown }); len(c) != 1 || !c[0].Gone ||
 		w.book.Len() != 0 {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want 1 of them, c[0].Gone and w.book.Len() = 0", c)
 	}
 	// Who waits for a person may wait for long.
 	w.send(event.PermissionRequest, shell("", "x"))
 	if c := w.book.Tick(w.now.Add(DoubtAfter), nil); len(c) != 0 {
-		t.Errorf("%+v", c)
+		t.Errorf("w.book.Tick(w.now.Add(DoubtAfter), nil) = %+v, want none", c)
 	}
 	if c := w.book.Tick(w.now.Add(DoubtAfter), func(*Session) Liveness { return Gone }); len(c) != 1 || !c[0].Ended {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want 1 of them and c[0].Ended", c)
 	}
 }
 
@@ -239,7 +245,7 @@ func TestDecided(t *testing.T) {
 		t.Errorf("no opinion answers nothing: %+v", c)
 	}
 	if c := w.book.Decided(ev, allow, w.now, w.rules); c.To != Running || !c.Answered {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want c.To = Running and c.Answered", c)
 	}
 	ev = w.event(event.ToolBefore, shell("c9", "x"), turn("p2"))
 	w.book.Apply(ev, w.rules)
@@ -255,14 +261,14 @@ func TestDecided(t *testing.T) {
 	started := w.get().Turn.Started
 	if c := w.send(event.TurnEnd, turn("p2"), goingOn(), message("Now.")); c.To != Success ||
 		!c.Turn.Started.Equal(started) || c.Turn.Summary != "Now." {
-		t.Errorf("%+v", c.Turn)
+		t.Errorf(`c.Turn = %+v, want c.To = Success, c.Turn.Started.Equal(started) and c.Turn.Summary = "Now."`, c.Turn)
 	}
 	if s := w.get(); !s.Since.Equal(s.Turn.Ended) {
 		t.Errorf("since %s, ended %s", s.Since, s.Turn.Ended)
 	}
 	w.rules.Off = true
 	if c := w.book.Decided(ev, deny, w.now, w.rules); c.Any() {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want not c.Any()", c)
 	}
 }
 
@@ -292,10 +298,11 @@ func TestFactsFromTheTranscript(t *testing.T) {
 	w.is(Failed)
 	w.book.SetSummary(key, "<thinking>hm</thinking>It did\n not build.")
 	if s := w.get(); s.Turn.Errors != 1 || s.Turn.Summary != "It did not build." || s.Errors[0].Exit != 3 {
-		t.Errorf("%+v", s.Turn)
+		t.Errorf(`s.Turn = %+v, want s.Turn.Errors = 1, s.Turn.Summary = "It did not build." and s.Errors[0].Exit = 3`,
+			s.Turn)
 	}
 	if c := w.book.Interrupted(key, w.now); c.To != Failed || c.Stale == "" {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want c.To = Failed and c.Stale not empty", c)
 	}
 	w.send(event.TurnStart, turn("p2"))
 	if c := w.book.Interrupted(key, w.now.Add(-time.Second)); c.To != Running {
@@ -305,7 +312,7 @@ func TestFactsFromTheTranscript(t *testing.T) {
 		t.Error("the end of the turn before ended this one")
 	}
 	if c := w.book.Interrupted(key, w.now); c.To != Idle || c.Turn.Result != Interrupted || c.Turn.ExitCode != 1 {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want c.To = Idle, c.Turn.Result = Interrupted and c.Turn.ExitCode = 1", c)
 	}
 }
 
@@ -328,7 +335,9 @@ func TestBounds(t *testing.T) {
 	}
 	if len(s.Turns) != MaxTurns || len(s.Files) != MaxFiles || len(s.Errors) != MaxErrors ||
 		len(s.Subagents) != MaxSubagents || s.TurnCount != 300 {
-		t.Errorf("%d %d %d %d", len(s.Turns), len(s.Files), len(s.Errors), len(s.Subagents))
+		t.Errorf("len(s.Turns) = %d, len(s.Files) = %d, len(s.Errors) = %d, len(s.Subagents) = %d; want "+
+			"len(s.Turns) = MaxTurns, len(s.Files) = MaxFiles, len(s.Errors) = MaxErrors, len(s.Subagents) = MaxSubagents and s.TurnCount = 300",
+			len(s.Turns), len(s.Files), len(s.Errors), len(s.Subagents))
 	}
 }
 
@@ -350,7 +359,8 @@ func TestStoredAndLoaded(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(before, &after) {
-			t.Errorf("%s:\n%+v\n%+v", state.status, before, &after)
+			t.Errorf("state.status = %s, before = %+v, &after = %+v; want before = &after",
+				state.status, before, &after)
 		}
 		again := NewBook()
 		again.Load([]*Session{&after, nil, {}}, w.now, func(*Session) Liveness { return Alive })
@@ -387,7 +397,7 @@ func TestSnapshotsStay(t *testing.T) {
 	w.send(event.TurnEnd)
 	w.send(event.SessionEnd)
 	if after, _ := json.Marshal(snap); string(before) != string(after) {
-		t.Errorf("%s\n%s", before, after)
+		t.Errorf("before = %s, after = %s; want string(before) = %q", before, after, string(after))
 	}
 }
 
@@ -398,13 +408,13 @@ func TestForgetAndWaiting(t *testing.T) {
 	}
 	waiting := w.book.Waiting()
 	if len(waiting) != 3 || waiting[0].ID != "b" || waiting[2].ID != "c" {
-		t.Errorf("%v", waiting)
+		t.Errorf(`waiting = %+v, want 3 of them, waiting[0].ID = "b" and waiting[2].ID = "c"`, waiting)
 	}
 	if c := w.book.Forget(Key{"claude", "b"}); !c.Gone || w.book.Len() != 2 || len(w.book.At(1, 1)) != 0 {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want c.Gone, w.book.Len() = 2 and len(w.book.At(1, 1)) = 0", c)
 	}
 	if c := w.book.Forget(Key{"claude", "b"}); c.Any() {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want not c.Any()", c)
 	}
 }
 
@@ -412,11 +422,11 @@ func TestForgetAndWaiting(t *testing.T) {
 func TestWithoutASessionID(t *testing.T) {
 	w := newWorld(t)
 	if c := w.send(event.TurnStart, session("")); c.Any() || c.Stale == "" {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want not c.Any() and c.Stale not empty", c)
 	}
 	c := w.send(event.TurnStart, session(""), from(77, 5))
 	if c.Key.ID != "pid:77.5" || c.To != Running {
-		t.Errorf("%+v", c)
+		t.Errorf(`c = %+v, want c.Key.ID = "pid:77.5" and c.To = Running`, c)
 	}
 }
 

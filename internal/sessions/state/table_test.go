@@ -168,6 +168,7 @@ func TestStatusOffKeepsTitles(t *testing.T) {
 	w.send(event.TurnStart, prompt("Fix the build"))
 	w.send(event.PermissionRequest, shell("", "x"))
 	if s := w.get(); s.Status != NeverRan || s.Title.Name() != "Fix the build" || s.Turn != nil || s.Waits() {
-		t.Errorf("%+v", s)
+		t.Errorf(`s = %+v, want s.Status = NeverRan, s.Title.Name() = "Fix the build", s.Turn = nil and not s.Waits()`,
+			s)
 	}
 }

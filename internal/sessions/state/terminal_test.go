@@ -23,7 +23,7 @@ func (m *mux0) line(format string, args ...any) *Session {
 	raw := fmt.Sprintf(`{"terminalId":%q,`, terminal) + fmt.Sprintf(format, args...) + "}"
 	said, err := wire.ParseMux0([]byte(raw))
 	if err != nil {
-		m.t.Fatalf("%s: %v", raw, err)
+		m.t.Fatalf("%s: error %v, want no error", raw, err)
 	}
 	m.c = m.book.ApplyTerminal(reportOf(&said), event.Place{}, Rules{})
 	return m.c.Session
@@ -98,7 +98,8 @@ func TestMux0Lines(t *testing.T) {
 	m := &mux0{t: t, book: NewBook()}
 	s := m.line(`"event":"running","at":%s,"resumeCommand":"claude --resume s1","sessionTitle":"Fix  the\nbug","agent":"claude"`, stamp(0))
 	if s.Status != Running || s.Title.Name() != "Fix the bug" || s.Turn.N != 1 || !m.c.TurnStarted {
-		t.Errorf("%+v", s)
+		t.Errorf(`s = %+v, want s.Status = Running, s.Title.Name() = "Fix the bug", s.Turn.N = 1 and m.c.TurnStarted`,
+			s)
 	}
 	s = m.line(`"event":"running","at":%s,"toolDetail":"Bash: ls -la","agent":"claude"`, stamp(1))
 	if s.Tool != "Bash: ls -la" || !s.Since.Equal(sec(0)) {
@@ -109,14 +110,15 @@ func TestMux0Lines(t *testing.T) {
 	}
 	s = m.line(`"event":"needsInput","at":%s,"agent":"claude","toolDetail":"Waiting on select"`, stamp(3))
 	if !s.WaitingSince.Equal(sec(3)) || !m.c.Waiting {
-		t.Errorf("%+v", s)
+		t.Errorf("s = %+v, want s.WaitingSince.Equal(sec(3)) and m.c.Waiting", s)
 	}
 	// The turn's start survives the question: mux0 itself lost it.
 	m.line(`"event":"running","at":%s,"agent":"claude"`, stamp(5))
 	s = m.line(`"event":"finished","at":%s,"exitCode":0,"summary":"flat shape works","agent":"claude","unknown":{"a":1}`, stamp(8))
 	if s.Status != Success || s.Turn.Summary != "flat shape works" || s.Turn.Duration(sec(99)) != 8*time.Second ||
 		!m.c.TurnEnded {
-		t.Errorf("%+v", s.Turn)
+		t.Errorf(`s.Turn = %+v, want s.Status = Success, s.Turn.Summary = "flat shape works", `+
+			`s.Turn.Duration(sec(99)) = 8 * time.Second and m.c.TurnEnded`, s.Turn)
 	}
 	m.book.MarkRead(s.Key, sec(9))
 	if s, _ = m.book.Get(s.Key); !s.ReadAt.Equal(sec(9)) {
@@ -127,17 +129,18 @@ func TestMux0Lines(t *testing.T) {
 	}
 	if s = m.line(`"event":"finished","at":%s,"exitCode":1,"agent":"claude"`, stamp(11)); s.Status != Failed ||
 		s.Turn.Duration(sec(99)) != 0 || !s.ReadAt.IsZero() {
-		t.Errorf("%s %+v", s.Status, s.Turn)
+		t.Errorf("s.Status = %s, s.Turn = %+v; want s.Status = Failed, s.Turn.Duration(sec(99)) = 0 and "+
+			"s.ReadAt.IsZero()", s.Status, s.Turn)
 	}
 	// Titles follow the newest; an equal time is taken, an older one is not.
 	m.line(`"event":"idle","at":%s,"agent":"claude","sessionTitle":"new"`, stamp(12))
 	m.line(`"event":"idle","at":%s,"agent":"claude","sessionTitle":"old"`, stamp(11.5))
 	if s, _ = m.book.Get(s.Key); s.Title.Name() != "new" {
-		t.Error(s.Title)
+		t.Errorf(`s.Title = %+v, want s.Title.Name() = "new"`, s.Title)
 	}
 	if s = m.line(`"event":"idle","at":%s,"agent":"claude","sessionTitle":"equal"`,
 		stamp(12)); s.Title.Name() != "equal" {
-		t.Error(s.Title)
+		t.Errorf(`s.Title = %+v, want s.Title.Name() = "equal"`, s.Title)
 	}
 	if s = m.line(`"event":"idle","at":%s,"agent":"claude","sessionTitle":"  "`, stamp(13)); s.Title.Name() != "equal" {
 		t.Error("a blank replaced a title")
@@ -145,10 +148,10 @@ func TestMux0Lines(t *testing.T) {
 	// Another agent in the same terminal goes on with the terminal's state.
 	s = m.line(`"event":"running","at":%s,"agent":"codex"`, stamp(14))
 	if s.Agent != "codex" || m.book.Len() != 1 || s.Status != Running {
-		t.Errorf("%+v", s)
+		t.Errorf(`s = %+v, want s.Agent = "codex", m.book.Len() = 1 and s.Status = Running`, s)
 	}
 	if s = m.line(`"event":"needsInput","at":%s,"agent":"codex"`, stamp(15)); s.Status != NeedsInput {
-		t.Error(s.Status)
+		t.Errorf("s.Status = %q, want NeedsInput", s.Status)
 	}
 }
 
@@ -162,7 +165,7 @@ func TestMux0Sequence(t *testing.T) {
 	}
 	want := []Status{Idle, Running, Running, Running, NeedsInput, Running, Success, Success, Success}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%v", got)
+		t.Errorf("got %q, want fmt.Sprint(got) = fmt.Sprint(want)", got)
 	}
 }
 
@@ -185,11 +188,11 @@ func TestTwelveTerminalsAtOnce(t *testing.T) {
 	}
 	all := b.Snapshot()
 	if len(all) != 12 {
-		t.Fatal(len(all))
+		t.Fatalf("len(all) = %v, want 12", len(all))
 	}
 	for _, s := range all {
 		if s.Status != Running {
-			t.Error(s.Status)
+			t.Errorf("s.Status = %q, want Running", s.Status)
 		}
 	}
 }
@@ -200,6 +203,6 @@ func TestMux0Off(t *testing.T) {
 	m := wire.Mux0Message{TerminalID: terminal, Agent: "pi", Event: "running", SessionTitle: "t", At: 1}
 	if c := b.ApplyTerminal(reportOf(&m), event.Place{}, Rules{Off: true}); c.Session.Status != NeverRan ||
 		c.Session.Title.Name() != "t" {
-		t.Errorf("%+v", c.Session)
+		t.Errorf(`c.Session = %+v, want c.Session.Status = NeverRan and c.Session.Title.Name() = "t"`, c.Session)
 	}
 }

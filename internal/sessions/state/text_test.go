@@ -65,11 +65,12 @@ func TestLabels(t *testing.T) {
 	long := decodeTool(t, "claude", "Bash", `{"command":"`+strings.Repeat("é", 300)+`"}`)
 	if got := Label(long, ""); utf8.RuneCountInString(got) > maxLabel || !utf8.ValidString(got) ||
 		!strings.HasSuffix(got, "…") {
-		t.Errorf("%q", got)
+		t.Errorf(`got %q, want utf8.RuneCountInString(got) at most maxLabel, utf8.ValidString(got) and one that `+
+			`ends with "…"`, got)
 	}
 	deep := decodeTool(t, "claude", "Edit", `{"file_path":"/very/`+strings.Repeat("long/", 30)+`a/b/c.go"}`)
 	if got := Label(deep, "/src/app"); got != "Edit …/a/b/c.go" {
-		t.Errorf("%q", got)
+		t.Errorf(`Label(deep, "/src/app") = %q, want "Edit …/a/b/c.go"`, got)
 	}
 }
 
@@ -195,7 +196,7 @@ func TestFailingAsCaptured(t *testing.T) {
 			t.Fatalf("%s is a %s", fixture, ev.Kind)
 		}
 		if failed, text, _ := Failing(&ev); failed != want {
-			t.Errorf("%s: %v (%s)", fixture, failed, text)
+			t.Errorf("%s: Failing(&ev) = %v, text = %s; want failed = %v", fixture, failed, text, want)
 		}
 	}
 }
@@ -211,7 +212,7 @@ func TestSummary(t *testing.T) {
 		"bad \xff utf8":                                "bad ? utf8",
 	} {
 		if got := Summary(in); got != want {
-			t.Errorf("%q: %q", in, got)
+			t.Errorf("%q: Summary(in) = %q, want %q", in, got, want)
 		}
 	}
 	for _, s := range []string{strings.Repeat("ü", 500), strings.Repeat("日本 ", 300), strings.Repeat("x", 5<<20)} {
@@ -242,7 +243,7 @@ func TestPromptTitles(t *testing.T) {
 		"<div> does not close, why?":                               "<div> does not close, why?",
 	} {
 		if got := PromptTitle(in); got != want {
-			t.Errorf("%q: %q", in, got)
+			t.Errorf("%q: PromptTitle(in) = %q, want %q", in, got, want)
 		}
 	}
 }
@@ -253,10 +254,10 @@ func TestTitles(t *testing.T) {
 	w.send(event.TurnStart, prompt("/clear"))
 	w.send(event.TurnStart, prompt("<task-notification>x"))
 	if name() != "" {
-		t.Error(name())
+		t.Errorf(`name() = %q, want ""`, name())
 	}
 	if c := w.send(event.TurnStart, prompt("First")); !c.Title || name() != "First" {
-		t.Error(name())
+		t.Errorf(`name() = %q, want c.Title and "First"`, name())
 	}
 	if c := w.send(event.TurnStart, prompt("Second")); c.Title || name() != "First" {
 		t.Error("the first prompt did not stay")
@@ -274,11 +275,11 @@ func TestTitles(t *testing.T) {
 	} {
 		w.book.TitleSeen(key, step.source, step.title, w.rules)
 		if name() != step.want {
-			t.Errorf("%s %q: %q", step.source, step.title, name())
+			t.Errorf("%s %q: name() = %q, want %q", step.source, step.title, name(), step.want)
 		}
 	}
 	if c := w.book.Rename(key, "  by\thand "); !c.Title || name() != "by hand" || !w.get().Title.Locked() {
-		t.Error(name())
+		t.Errorf(`name() = %q, want c.Title, "by hand" and w.get().Title.Locked()`, name())
 	}
 	if c := w.book.TitleSeen(key, agent.TitleNamed, "agent's", w.rules); c.Title || name() != "by hand" {
 		t.Error("a person's title was replaced")
@@ -287,13 +288,13 @@ func TestTitles(t *testing.T) {
 		t.Error("a blank replaced a person's title")
 	}
 	if c := w.book.AutoTitle(key); !c.Title || name() != "agent's" {
-		t.Error(name())
+		t.Errorf(`name() = %q, want c.Title and "agent's"`, name())
 	}
 	// A title in an old event does not replace a newer one.
 	w.send(event.Other, title("new"))
 	w.send(event.Other, title("old"), at(t0.Add(1)))
 	if w.book.AutoTitle(key); name() != "agent's" {
-		t.Error(name())
+		t.Errorf(`name() = %q, want "agent's"`, name())
 	}
 	w.rules = rulesOf(t, "kimi")
 	w.send(event.Other, title("fresh"))
@@ -321,7 +322,8 @@ func TestHostileWords(t *testing.T) {
 	for _, word := range append(words, s.Turn.Summary, s.EndReason) {
 		if word == "" || strings.ContainsFunc(word,
 			func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' }) || !utf8.ValidString(word) {
-			t.Errorf("%q", word)
+			t.Errorf("word = %q, want some, not strings.ContainsFunc(word, func(r rune) bool { return "+
+				"unicode.IsControl(r) || r == '\\u2028' }) and utf8.ValidString(word)", word)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func TestWordsSentMeanwhileAreNoNewTurn(t *testing.T) {
 	w.book.ApplyNumbered(w.event(event.TurnStart, native("input"), from(5, 1)), 9, w.rules)
 	if c := w.book.ApplyNumbered(w.event(event.TurnEnd, native("agent_before_settle"), from(5, 1)), 8,
 		w.rules); c.Stale == "" || c.To != Running {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want c.Stale not empty and c.To = Running", c)
 	}
 	w = newWorld(t)
 	w.rules = rulesOf(t, "opencode")
@@ -31,17 +31,17 @@ func TestWordsSentMeanwhileAreNoNewTurn(t *testing.T) {
 	w.send(event.TurnStart, native("chat.message"), turn("m2"))
 	w.send(event.ToolBefore, native("tool.execute.before"), turn("m1"), shell("c1", "make"))
 	if s := w.get(); s.TurnCount != 1 || s.Tool != "Bash: make" {
-		t.Errorf("%+v", s)
+		t.Errorf(`s = %+v, want s.TurnCount = 1 and s.Tool = "Bash: make"`, s)
 	}
 	if c := w.send(event.TurnEnd, native("session.idle")); c.To != Success || c.Turn.N != 1 {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want c.To = Success and c.Turn.N = 1", c)
 	}
 	// Where an agent does not say so, a new prompt ends the turn before it.
 	w = newWorld(t)
 	w.rules = rulesOf(t, "gemini")
 	w.send(event.TurnStart, native("BeforeAgent"))
 	if c := w.send(event.TurnStart, native("BeforeAgent")); !c.TurnEnded || c.Turn.Result != Interrupted {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want c.TurnEnded and c.Turn.Result = Interrupted", c)
 	}
 }
 
@@ -52,7 +52,7 @@ func TestARefusedCallWithoutAnIDIsNotShownForEver(t *testing.T) {
 	w.send(event.ToolBefore, native("BeforeTool"), shell("", "refused"))
 	w.send(event.ToolBefore, native("BeforeTool"), shell("", "make"))
 	if got := w.get().Tool; got != "Bash: make" {
-		t.Error(got)
+		t.Errorf(`got %q, want "Bash: make"`, got)
 	}
 	w.send(event.ToolAfter, native("AfterTool"), shell("", "make"), gives(`{}`))
 	if got := w.get().Tool; got != "" {
@@ -68,7 +68,8 @@ func TestACallThatWasCutOff(t *testing.T) {
 	c := w.send(event.ToolAfter, native("PostToolUseFailure"), turn("p1"), shell("c1", "make"), failing(),
 		failure("cancelled"), interrupted())
 	if !c.TurnEnded || c.To != Idle || c.Turn.Result != Interrupted || c.Turn.Errors != 0 || c.Turn.Summary != "" {
-		t.Errorf("%+v %+v", c, c.Turn)
+		t.Errorf(`c = %+v, c.Turn = %+v; want c.TurnEnded, c.To = Idle, c.Turn.Result = Interrupted, c.Turn.Errors `+
+			`= 0 and c.Turn.Summary = ""`, c, c.Turn)
 	}
 	// A last word while a call has no result is none.
 	w = newWorld(t)
@@ -77,7 +78,7 @@ func TestACallThatWasCutOff(t *testing.T) {
 	w.send(event.ToolBefore, native("tool_call"), shell("c1", "make"))
 	w.send(event.TurnEnd, native("agent_end"))
 	if c := w.send(event.SessionEnd, native("session_shutdown")); c.Turn == nil || c.Turn.Result != Interrupted {
-		t.Errorf("%+v", c.Turn)
+		t.Errorf("c.Turn = %+v, want other than nil and c.Turn.Result = Interrupted", c.Turn)
 	}
 }
 
@@ -88,13 +89,14 @@ func TestCallingForAPersonIsNoLastWord(t *testing.T) {
 	w.send(event.TurnStart)
 	c := w.send(event.UserAttention, idle...)
 	if c.To != Idle || c.Turn == nil || c.Turn.Result != Interrupted || c.Turn.Summary != "" {
-		t.Errorf("%+v %+v", c, c.Turn)
+		t.Errorf(`c = %+v, c.Turn = %+v; want c.To = Idle, c.Turn other than nil, c.Turn.Result = Interrupted and `+
+			`c.Turn.Summary = ""`, c, c.Turn)
 	}
 	w.send(event.TurnStart)
 	w.send(event.TurnEnd, message("Done."))
 	w.send(event.UserAttention, idle...)
 	if s := w.get(); s.Status != Success || s.Turn.Summary != "Done." {
-		t.Errorf("%s %+v", s.Status, s.Turn)
+		t.Errorf(`s.Status = %s, s.Turn = %+v; want s.Status = Success and s.Turn.Summary = "Done."`, s.Status, s.Turn)
 	}
 	// It crossed the next prompt.
 	w.send(event.TurnStart)
@@ -117,11 +119,11 @@ func TestUnfollowedSessionsClaimNothing(t *testing.T) {
 	w.book.Unfollow("codex", w.now)
 	w.is(NeedsInput)
 	if got := w.book.Unfollow("claude", w.now); len(got) != 2 {
-		t.Errorf("%+v", got)
+		t.Errorf(`w.book.Unfollow("claude", w.now) = %+v, want 2 of them`, got)
 	}
 	w.is(Unsure)
 	if s, _ := w.book.Get(Key{"claude", "done"}); s.Status != Success || len(w.book.Waiting()) != 0 {
-		t.Errorf("%s", s.Status)
+		t.Errorf("s.Status = %s, want Success and len(w.book.Waiting()) = 0", s.Status)
 	}
 	w.send(event.TurnEnd) // switched on again
 	w.is(Success)
@@ -134,16 +136,17 @@ func TestTakenUpBeforeItSpeaks(t *testing.T) {
 	where := event.Place{PID: 6, Start: 2, Pane: "%3", Mux: "tmux"}
 	if c := w.book.Resumed(key, w.now.Add(time.Second), where, "", ""); !c.Revived || c.To != Idle ||
 		c.Session.Place != where || c.Session.TurnCount != 1 {
-		t.Errorf("%+v", c)
+		t.Errorf("c = %+v, want c.Revived, c.To = Idle, c.Session.Place = %+v and c.Session.TurnCount = 1", c, where)
 	}
 	if got := w.book.ProcessGone(6, 2, w.now.Add(2*time.Second)); len(got) != 1 || !got[0].Ended {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want 1 of them and got[0].Ended", got)
 	}
 	// One the book has forgotten.
 	c := w.book.Resumed(Key{"codex", "old"}, w.now, where, "/src", "an old one")
 	if !c.Created || c.To != Idle || c.Session.Title.Name() != "an old one" || c.Session.Cwd != "/src" ||
 		c.Session.LastEvent.IsZero() {
-		t.Errorf("%+v", c.Session)
+		t.Errorf(`c.Session = %+v, want c.Created, c.To = Idle, c.Session.Title.Name() = "an old one", `+
+			`c.Session.Cwd = "/src" and not c.Session.LastEvent.IsZero()`, c.Session)
 	}
 }
 
@@ -155,7 +158,7 @@ func TestASearchInPartsFoundNothing(t *testing.T) {
 	}
 	ev.Tool.Commands = []string{"make"}
 	if failed, _, exit := Failing(ev); !failed || exit != 1 {
-		t.Error(failed, exit)
+		t.Errorf("failed = %v, exit = %v; want failed and exit = 1", failed, exit)
 	}
 }
 
@@ -168,7 +171,7 @@ func TestWhatAHookAddsIsNoTitle(t *testing.T) {
 		"<hook_context>a</hook_context> <task-notification>x</task-notification>": "",
 	} {
 		if got := PromptTitle(prompt); got != want {
-			t.Errorf("%q: %q", prompt, got)
+			t.Errorf("%q: PromptTitle(prompt) = %q, want %q", prompt, got, want)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func benchFirst(b *testing.B, size int64) {
 			b.Fatal(err)
 		}
 		if facts, err := r.Read(); err != nil || len(facts) == 0 {
-			b.Fatal(len(facts), err)
+			b.Fatalf("len(facts) = %v, error %v; want no error and len(facts) other than 0", len(facts), err)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func benchGrown(b *testing.B, size int64) {
 			b.Fatal(err)
 		}
 		if facts, err := r.Read(); err != nil || len(facts) != 1 {
-			b.Fatal(len(facts), err)
+			b.Fatalf("len(facts) = %v, error %v; want no error and len(facts) = 1", len(facts), err)
 		}
 	}
 }

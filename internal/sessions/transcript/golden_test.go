@@ -65,7 +65,7 @@ func TestCapturedRecords(t *testing.T) {
 		var b strings.Builder
 		for _, f := range facts {
 			if !f.First || f.Early {
-				t.Errorf("%s: %+v", r.file, f)
+				t.Errorf("%s: f = %+v, want f.First and not f.Early", r.file, f)
 			}
 			fmt.Fprintln(&b, line(f))
 		}

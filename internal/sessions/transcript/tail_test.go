@@ -24,7 +24,7 @@ func newStore(t *testing.T, name string) *store {
 	t.Helper()
 	a, ok := agent.Builtin().Agent(name)
 	if !ok {
-		t.Fatal(name)
+		t.Fatalf("name = %q: got ok = false, want true", name)
 	}
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -169,12 +169,12 @@ func TestTailOfALargeRecord(t *testing.T) {
 	path := s.write("s1.jsonl", b.String())
 	r := s.must("s1", path)
 	if got := read(t, r); got != "prompt:the first prompt(early) message:the last words" {
-		t.Errorf("%q", got)
+		t.Errorf(`read(t, r) = %q, want "prompt:the first prompt(early) message:the last words"`, got)
 	}
 	// So much was added at once that only its end counts.
 	s.add(path, b.String()[:1500<<10]+"\n"+saidRow("newest"))
 	if got := read(t, r); got != "message:newest" {
-		t.Errorf("%q", got)
+		t.Errorf(`read(t, r) = %q, want "message:newest"`, got)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestHugeRows(t *testing.T) {
 	huge := saidRow(strings.Repeat("x", maxRow+10))
 	path := s.write("s1.jsonl", saidRow("a")+huge+saidRow("b"))
 	if got := read(t, s.must("s1", path)); got != "message:a(early) message:b" {
-		t.Errorf("%q", got)
+		t.Errorf(`read(t, s.must("s1", path)) = %q, want "message:a(early) message:b"`, got)
 	}
 	path = s.write("s2.jsonl", saidRow("a"))
 	r := s.must("s2", path)
@@ -192,22 +192,22 @@ func TestHugeRows(t *testing.T) {
 	for _, piece := range []string{huge[:maxRow/2], huge[maxRow/2 : maxRow+5], huge[maxRow+5:]} {
 		s.add(path, piece)
 		if got := read(t, r); got != "" {
-			t.Errorf("%q", got[:20])
+			t.Errorf(`got[:20] = %q, want ""`, got[:20])
 		}
 	}
 	s.add(path, saidRow("after"))
 	if got := read(t, r); got != "message:after" {
-		t.Errorf("%q", got)
+		t.Errorf(`read(t, r) = %q, want "message:after"`, got)
 	}
 	// One row without an end fills the whole window.
 	path = s.write("s3.jsonl", saidRow("a")+strings.Repeat("y", headWindow+2*tailWindow))
 	r = s.must("s3", path)
 	if got := read(t, r); got != "message:a(early)" {
-		t.Errorf("%q", got)
+		t.Errorf(`read(t, r) = %q, want "message:a(early)"`, got)
 	}
 	s.add(path, "\n"+saidRow("z"))
 	if got := read(t, r); got != "message:z" {
-		t.Errorf("%q", got)
+		t.Errorf(`read(t, r) = %q, want "message:z"`, got)
 	}
 }
 
@@ -241,7 +241,7 @@ func TestPathsOutsideTheStore(t *testing.T) {
 		filepath.Join(s.home, ".claude", "projects2"): false,
 	} {
 		if _, err := s.open("s1", path); (err == nil) != want {
-			t.Errorf("%q: %v", path, err)
+			t.Errorf("%q: error %v, want (err == nil) = %v", path, err, want)
 		}
 	}
 	// A record that becomes a link to elsewhere is not followed.
@@ -274,7 +274,7 @@ func TestLinkedStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := read(t, r); got != "message:in" {
-		t.Errorf("%q", got)
+		t.Errorf(`read(t, r) = %q, want "message:in"`, got)
 	}
 	// A variable moves it.
 	r, err = Open(s.spec, "s1", path, Env{Getenv: func(name string) string {
@@ -284,7 +284,7 @@ func TestLinkedStore(t *testing.T) {
 		return ""
 	}})
 	if err != nil || read(t, r) != "message:in" {
-		t.Error(err)
+		t.Errorf(`error %v, want no error and read(t, r) = "message:in"`, err)
 	}
 	if _, err := Open(s.spec, "s1", path, Env{}); !errors.Is(err, ErrUnknown) {
 		t.Errorf("no home: %v", err)
@@ -306,18 +306,18 @@ func TestFind(t *testing.T) {
 		"\n"+`{"id":"`+id+`","thread_name":"Renamed"}`+"\n")
 	r := s.must(id, "")
 	if got := read(t, r); got != "message:newer title:first title:Renamed" {
-		t.Errorf("%q", got)
+		t.Errorf(`read(t, r) = %q, want "message:newer title:first title:Renamed"`, got)
 	}
 	s.add(filepath.Join(s.dir, "session_index.jsonl"), `{"id":"`+id+`","thread_name":"Again"}`+"\n")
 	if got := read(t, r); got != "title:Again" {
-		t.Errorf("%q", got)
+		t.Errorf(`read(t, r) = %q, want "title:Again"`, got)
 	}
 	if len(r.Files()) != 2 || !strings.Contains(r.Path(), "T02-00-00") {
-		t.Error(r.Files())
+		t.Errorf(`r.Files() = %q, want 2 of them and "T02-00-00" in r.Path()`, r.Files())
 	}
 	for _, bad := range []string{"", "*", "../x", "a b", strings.Repeat("a", 300)} {
 		if _, err := s.open(bad, ""); !errors.Is(err, ErrUnknown) {
-			t.Errorf("%q: %v", bad, err)
+			t.Errorf("%q: error %v, want error ErrUnknown", bad, err)
 		}
 	}
 }
@@ -329,14 +329,14 @@ func TestNamesBesideTheRecord(t *testing.T) {
 	s.write("events.jsonl", "")
 	r := s.must("s1", "")
 	if got := read(t, r); got != "" {
-		t.Errorf("%q", got)
+		t.Errorf(`read(t, r) = %q, want ""`, got)
 	}
 	path := s.write("workspace.yaml", "name: First prompt\nuser_named: false\n")
 	if got := read(t, r); got != "title:First prompt" {
-		t.Errorf("%q", got)
+		t.Errorf(`read(t, r) = %q, want "title:First prompt"`, got)
 	}
 	if got := read(t, r); got != "" {
-		t.Errorf("%q", got)
+		t.Errorf(`read(t, r) = %q, want ""`, got)
 	}
 	s.write("workspace.yaml", "name: Mine now\nuser_named: true\n")
 	if err := os.Chtimes(path, time.Now(), time.Now().Add(time.Second)); err != nil {
@@ -344,21 +344,24 @@ func TestNamesBesideTheRecord(t *testing.T) {
 	}
 	facts, err := r.Read()
 	if err != nil || len(facts) != 1 || facts[0].Source != agent.TitleNamed {
-		t.Errorf("%v %v", facts, err)
+		t.Errorf("facts = %+v, error %v; want no error, len(facts) = 1 and facts[0].Source = agent.TitleNamed",
+			facts, err)
 	}
 	for _, odd := range []string{"", ":", "name: [1,2]", "name: {a: b}", "- x", "\x00",
 		strings.Repeat("a: b\n", 1<<16)} {
-		copilotWorkspace([]byte(odd), "s1", func(f Fact) { t.Errorf("%q: %+v", odd[:min(10, len(odd))], f) })
+		copilotWorkspace([]byte(odd), "s1", func(f Fact) {
+			t.Errorf("%q: found %+v, want nothing", odd[:min(10, len(odd))], f)
+		})
 	}
 }
 
 func TestUnknownFormats(t *testing.T) {
 	if _, err := Open(nil, "s", "", Env{}); !errors.Is(err, ErrUnknown) {
-		t.Error(err)
+		t.Errorf("error %v, want error ErrUnknown", err)
 	}
 	if _, err := Open(&agent.TranscriptSpec{Format: "smoke-signals", Root: "~/x"}, "s", "",
 		Env{Home: "/"}); err == nil || !strings.Contains(err.Error(), "use one of") {
-		t.Error(err)
+		t.Errorf(`error %v, want an error and "use one of" in err.Error()`, err)
 	}
 	// Every format the catalogue names can be read.
 	for _, a := range agent.Builtin().Agents() {

@@ -65,7 +65,7 @@ func TestStateFileTellsOfTheWindow(t *testing.T) {
 		"no transcript": {Session: "s", Where: event.Place{PID: 77}}, "no process": {Session: "s", Transcript: "/x/y"}, "no session": {Transcript: "/x/y", Where: event.Place{PID: 77}},
 	} {
 		if Answered(ctx, spec, &one) != nil {
-			t.Error(name)
+			t.Errorf("name = %q, want Answered(ctx, spec, &one) = nil", name)
 		}
 	}
 	if Answered(ctx, nil, ev) != nil {

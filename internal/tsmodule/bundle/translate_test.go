@@ -18,7 +18,7 @@ func TestStandsAlone(t *testing.T) {
 		"console.log(import.meta.url);":                                                 false,
 	} {
 		if got := standsAlone([]byte(text)); got != want {
-			t.Errorf("%s: %t", text, got)
+			t.Errorf("%s: standsAlone([]byte(text)) = %t, want %v", text, got, want)
 		}
 	}
 }

@@ -138,11 +138,11 @@ func TestEntry(t *testing.T) {
 	got := Style{}.Entry(&wire.Entry{Event: ev.AppendJSON(nil, event.Form{}),
 		Outcome: outcome(event.Decision{Context: "c"})})
 	if got != "12:00:01.234 claude   turn.start               hello → context added" {
-		t.Errorf("%q", got)
+		t.Errorf(`got %q, want "12:00:01.234 claude turn.start hello → context added"`, got)
 	}
 	if got := (Style{}).Entry(&wire.Entry{Event: json.RawMessage(`{"time":"\u001b[2J"}`)}); !strings.HasPrefix(got,
 		"an event that cannot be read: ") || strings.Contains(got, "\x1b") {
-		t.Errorf("%q", got)
+		t.Errorf(`got %q, want one that begins with "an event that cannot be read: " and no "\x1b" in it`, got)
 	}
 }
 
@@ -207,7 +207,7 @@ func TestNothingDangerousReachesTheScreen(t *testing.T) {
 		}
 		for _, line := range append(lines, status.String()) {
 			if !utf8.ValidString(line) {
-				t.Fatalf("%q", line)
+				t.Fatalf("line = %q, want utf8.ValidString(line)", line)
 			}
 			previous := rune(0)
 			for _, r := range line {
@@ -249,7 +249,7 @@ agents
      ✗ two⏎lines
 `
 	if b.String() != want {
-		t.Errorf("\n%s", b.String())
+		t.Errorf("b.String() = %s, want %q", b.String(), want)
 	}
 	b.Reset()
 	(Style{Color: true}).Status(&b, &info, noon)
@@ -266,7 +266,7 @@ agents
 	b.Reset()
 	(Style{}).Status(&b, &wire.Info{Problems: []wire.Problem{{What: "x"}}}, noon)
 	if !strings.Contains(b.String(), "1 problem\n") {
-		t.Error(b.String())
+		t.Errorf(`b.String() = %q, want "1 problem\n" in it`, b.String())
 	}
 }
 
@@ -275,18 +275,18 @@ func TestSpansAndSizes(t *testing.T) {
 		-time.Second: "<1s", 999 * time.Millisecond: "<1s", 12 * time.Second: "12s", 185 * time.Second: "3m5s", 26 * time.Hour: "1d2h", 23*time.Hour + 59*time.Minute: "23h59m",
 	} {
 		if got := ago(d); got != want {
-			t.Errorf("%s: %s", d, got)
+			t.Errorf("%s: ago(d) = %s, want %q", d, got, want)
 		}
 	}
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1536: "1.5 KiB", 3 << 30: "3.0 GiB"} {
 		if got := size(n); got != want {
-			t.Errorf("%d: %s", n, got)
+			t.Errorf("%d: size(n) = %s, want %q", n, got, want)
 		}
 	}
 	for in, want := range map[string]string{"/a": "/a", "a": "a", "./a": "a", "/x/y/z": "y/z", "x/y/": "x/y", "/": "/",
 		"../a": "../a"} {
 		if got := tail(in); got != want {
-			t.Errorf("%s: %s", in, got)
+			t.Errorf("%s: tail(in) = %s, want %q", in, got, want)
 		}
 	}
 }
@@ -296,6 +296,6 @@ func TestTable(t *testing.T) {
 	Table(&b, [][]string{{"id", "agent", "target"}, {"a-long-id", "*", ""}, {"助手", "codex", "x  y"}, {}, {"one"}})
 	want := "id         agent  target\na-long-id  *\n助手       codex  x  y\n\none\n"
 	if b.String() != want {
-		t.Errorf("\n%q\n%q", b.String(), want)
+		t.Errorf("b.String() = %q, want = %q; want b.String() = %q", b.String(), want, want)
 	}
 }

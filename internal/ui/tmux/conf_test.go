@@ -120,7 +120,7 @@ func TestBound(t *testing.T) {
 	for key, want := range map[string]bool{"N": true, "C-M-x": true, "F12": true, "Space": true, "": false,
 		"N kill-server": false, ";": false, "\"": false, "#": false} {
 		if ValidKey(key) != want {
-			t.Errorf("%q", key)
+			t.Errorf("key = %q, want ValidKey(key) = %v", key, want)
 		}
 	}
 }

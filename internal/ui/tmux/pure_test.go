@@ -95,7 +95,7 @@ func TestInteractive(t *testing.T) {
 		{[]string{"sh"}, true}, {[]string{"-c", "x"}, false}, {[]string{"-lc", "x"}, false}, {[]string{"script"}, false},
 	} {
 		if got := isInteractive(c.args); got != c.want {
-			t.Errorf("%v: %v", c.args, got)
+			t.Errorf("%v: isInteractive(c.args) = %v, want %v", c.args, got, c.want)
 		}
 	}
 }

@@ -106,12 +106,14 @@ func TestPanesAndTheirProcesses(t *testing.T) {
 	s, ctx := private(t), context.Background()
 	one := must[[]Pane](t)(s.Panes(ctx))[0]
 	if one.PID == 0 || one.TTY == "" || one.SessionIs != "main" || one.Dead || !one.Active {
-		t.Fatalf("%+v", one)
+		t.Fatalf(`one = %+v, want one.PID other than 0, one.TTY not empty, one.SessionIs = "main", not one.Dead and `+
+			`one.Active`, one)
 	}
 	dir := t.TempDir()
 	two := must[Pane](t)(s.Open(ctx, "", "second", dir, []string{"sleep", "600"}))
 	if two.WindowName != "second" || two.Path != "" && filepath.Base(two.Path) != filepath.Base(dir) {
-		t.Errorf("%+v", two)
+		t.Errorf(`two = %+v, want two.WindowName = "second" and not two.Path != "" && filepath.Base(two.Path) != `+
+			`filepath.Base(dir)`, two)
 	}
 	if _, err := proc.System().Lookup(one.PID); err != nil {
 		t.Skip("the pane's processes cannot be seen from here:", err)
@@ -144,7 +146,7 @@ func TestOpenRunsWordsAsTheyAre(t *testing.T) {
 		[]string{"/bin/sh", "-c", `for w; do printf '<%s>\n' "$w"; done > ` + dir + `/said.new; mv ` + dir +
 			`/said.new ` + dir + `/said; exec sleep 600`, "sh"}, words...))
 	if err != nil {
-		t.Fatal(p, err)
+		t.Fatalf("p = %+v, error %v; want no error", p, err)
 	}
 	until(t, "it ran", func() bool { _, err := os.Stat(dir + "/said"); return err == nil })
 	said, _ := os.ReadFile(dir + "/said")
@@ -197,7 +199,7 @@ func TestFocus(t *testing.T) {
 	showing := func() string { return s.ask(t, "list-clients", "-F", "#{pane_id}") }
 	until(t, "the client shows the first", func() bool { return showing() == first.ID })
 	if got := must[Focused](t)(s.Focus(ctx, far.ID, first.ID)); got.Client == "" {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want got.Client not empty", got)
 	}
 	until(t, "the client shows the other", func() bool { return showing() == far.ID })
 	for _, bad := range []string{"", "%", "%x", "main", "%1;kill-server", "%99"} {

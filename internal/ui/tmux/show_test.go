@@ -73,7 +73,7 @@ func TestTheUsersNameWins(t *testing.T) {
 		t.Fatal(err)
 	}
 	if name, auto := s.windowNow(t, p.Window); name != "theirs" || auto != "off" {
-		t.Errorf("%q %q", name, auto)
+		t.Errorf(`name = %q, auto = %q; want name = "theirs" and auto = "off"`, name, auto)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestHostileTitlesAreOnlyShown(t *testing.T) {
 	} {
 		if err := s.SetIcons(ctx, []Mark{{Pane: p.ID, Session: title, Agent: title, Title: title,
 			Status: NeedsInput}}); err != nil {
-			t.Fatalf("%q: %v", title, err)
+			t.Fatalf("%q: error %v, want no error", title, err)
 		}
 		if ok := must[bool](t)(s.NameWindow(ctx, p.Window, title)); !ok {
 			t.Errorf("%q: named by somebody else?", title)

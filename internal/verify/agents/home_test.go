@@ -59,7 +59,7 @@ func TestCodexProgramPerPlatform(t *testing.T) {
 		"darwin/arm64": "node_modules/@openai/codex-darwin-arm64/vendor/aarch64-apple-darwin/bin/codex",
 	} {
 		if got := a.expand(a.Program, p); got != want {
-			t.Errorf("%s: %s", p, got)
+			t.Errorf("%s: a.expand(a.Program, p) = %s, want %q", p, got, want)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func TestHomesAreCompleteAndClosed(t *testing.T) {
 			for _, kv := range env {
 				k, v, ok := strings.Cut(kv, "=")
 				if !ok {
-					t.Errorf("%q", kv)
+					t.Errorf("kv = %q: got ok = false, want true", kv)
 				}
 				if _, twice := vars[k]; twice {
 					t.Errorf("%s is set twice", k)
@@ -95,7 +95,7 @@ func TestHomesAreCompleteAndClosed(t *testing.T) {
 				}
 			}
 			if vars["HOME"] != home || !strings.Contains(vars["HTTPS_PROXY"], "127.0.0.1") {
-				t.Errorf("%v", env)
+				t.Errorf(`env = %q, want vars["HOME"] = %q and "127.0.0.1" in vars["HTTPS_PROXY"]`, env, home)
 			}
 			if _, err := os.Stat(vars["TMPDIR"]); err != nil {
 				t.Error(err)
@@ -177,14 +177,14 @@ func TestShellCalls(t *testing.T) {
 		c := a.Shell.Call("echo <&>")
 		var v map[string]any
 		if err := json.Unmarshal(c.Input, &v); err != nil || c.Name != a.Shell.Name {
-			t.Fatalf("%s: %v", a.Name, err)
+			t.Fatalf("%s: error %v, want no error and c.Name = a.Shell.Name", a.Name, err)
 		}
 		got := v[a.Shell.Arg]
 		if l, ok := got.([]any); ok && a.Shell.List {
 			got = l[0]
 		}
 		if got != "echo <&>" {
-			t.Errorf("%s: %s", a.Name, c.Input)
+			t.Errorf(`%s: c.Input = %s, want "echo <&>"`, a.Name, c.Input)
 		}
 	}
 }
@@ -192,12 +192,13 @@ func TestShellCalls(t *testing.T) {
 func TestCacheDir(t *testing.T) {
 	t.Setenv("HOOKMUX_AGENTS_DIR", "/somewhere/else")
 	if d, err := CacheDir(); err != nil || d != "/somewhere/else" {
-		t.Errorf("%s %v", d, err)
+		t.Errorf(`d = %s, error %v; want no error and d = "/somewhere/else"`, d, err)
 	}
 	t.Setenv("HOOKMUX_AGENTS_DIR", "")
 	t.Setenv("XDG_CACHE_HOME", "/c")
 	t.Setenv("HOME", "/h")
 	if d, err := CacheDir(); err != nil || !strings.HasSuffix(d, filepath.Join("hookmux", "agents")) {
-		t.Errorf("%s %v", d, err)
+		t.Errorf("CacheDir() = %s, error %v; want no error and d that ends with %q",
+			d, err, filepath.Join("hookmux", "agents"))
 	}
 }

@@ -64,11 +64,12 @@ func TestInstallOnceEvenWhenManyAsk(t *testing.T) {
 				return
 			}
 			if in.Version != "1.2.3" || in.Argv[0] != filepath.Join(cache, "toy-1.2.3", "node_modules", "toy", "run") {
-				t.Errorf("%+v", in)
+				t.Errorf(`in = %+v, want in.Version = "1.2.3" and in.Argv[0] = %q`,
+					in, filepath.Join(cache, "toy-1.2.3", "node_modules", "toy", "run"))
 			}
 			r, err := Run(context.Background(), in, []string{"PATH=/usr/bin:/bin"}, cache, "a b")
 			if err != nil || r.Stdout != "toy a b\n" || r.Exit != 0 {
-				t.Errorf("%+v %v", r, err)
+				t.Errorf(`r = %+v, error %v; want no error, r.Stdout = "toy a b\n" and r.Exit = 0`, r, err)
 			}
 		})
 	}
@@ -157,7 +158,7 @@ func TestCancelledInstallEndsNPM(t *testing.T) {
 	}()
 	if _, err := InstallAgent(ctx, toy(), t.TempDir(), nil); err == nil ||
 		!strings.Contains(err.Error(), "install stopped") {
-		t.Errorf("%v", err)
+		t.Errorf(`error %v, want an error and "install stopped" in err.Error()`, err)
 	}
 }
 
@@ -198,7 +199,7 @@ func TestPackedProgramIsUnpacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r, err := Run(context.Background(), in, nil, in.Dir); err != nil || r.Stdout != "unpacked\n" {
-		t.Errorf("%+v %v", r, err)
+		t.Errorf(`r = %+v, error %v; want no error and r.Stdout = "unpacked\n"`, r, err)
 	}
 	if _, err := os.Stat(filepath.Join(in.Dir, "node_modules", "toy", "run.br")); err == nil {
 		t.Error("the packed file is still there")
@@ -221,13 +222,14 @@ func TestJavaScriptAgentsGetThePinnedNode(t *testing.T) {
 	}
 	if len(in.Argv) != 2 || filepath.Base(in.Argv[0]) != "node" || len(in.Env) != 1 ||
 		!strings.HasPrefix(in.Env[0], "PATH="+filepath.Dir(in.Argv[0])+":") {
-		t.Errorf("%+v", in)
+		t.Errorf(`in = %+v, want len(in.Argv) = 2, filepath.Base(in.Argv[0]) = "node", len(in.Env) = 1 and `+
+			`in.Env[0] that begins with "PATH=" + filepath.Dir(in.Argv[0]) + ":"`, in)
 	}
 	if n := calls(t, log); n != 2 {
 		t.Errorf("npm ran %d times", n)
 	}
 	if r, err := Run(context.Background(), in, nil, in.Dir, "x"); err != nil || r.Stdout != "node "+in.Argv[1]+" x\n" {
-		t.Errorf("%+v %v", r, err)
+		t.Errorf(`r = %+v, error %v; want no error and r.Stdout = "node " + in.Argv[1] + " x\n"`, r, err)
 	}
 }
 
@@ -235,7 +237,7 @@ func TestRunReportsExitTimeoutAndMissingProgram(t *testing.T) {
 	sh := Installed{Name: "sh", Dir: t.TempDir(), Argv: []string{"/bin/sh", "-c"}}
 	if r, err := Run(context.Background(), sh, nil, sh.Dir, "echo out; echo err >&2; exit 3"); err != nil ||
 		r.Exit != 3 || r.Stdout != "out\n" || r.Stderr != "err\n" {
-		t.Errorf("%+v %v", r, err)
+		t.Errorf(`r = %+v, error %v; want no error, r.Exit = 3, r.Stdout = "out\n" and r.Stderr = "err\n"`, r, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -244,7 +246,7 @@ func TestRunReportsExitTimeoutAndMissingProgram(t *testing.T) {
 	}
 	if _, err := Run(context.Background(), Installed{Name: "gone", Argv: []string{"/does/not/exist"}}, nil,
 		sh.Dir); err == nil || !strings.HasPrefix(err.Error(), "gone: ") {
-		t.Errorf("%v", err)
+		t.Errorf(`error %v, want an error and err.Error() that begins with "gone: "`, err)
 	}
 }
 

@@ -92,7 +92,8 @@ func TestBreakingHookLeavesItsMark(t *testing.T) {
 	}
 	b := readBroken(stub, stub, project)
 	if !b.Called["hang"] || b.Called["crash"] || b.Waited.Round(time.Second) != 3*time.Second {
-		t.Errorf("%+v", b)
+		t.Errorf(`b = %+v, want b.Called["hang"], not b.Called["crash"] and b.Waited.Round(time.Second) = 3 * `+
+			`time.Second`, b)
 	}
 	for _, tag := range []string{"missing", "crash", "hang"} {
 		if !strings.Contains(breaking, `*ran-`+tag+`*) : >"$0.`+tag+`"`) {
@@ -113,11 +114,11 @@ func TestBigNeedsItsReason(t *testing.T) {
 		e := &stage.Evidence{Seen: []stage.Seen{x}}
 		p := &Proof{Evidence: map[string]*stage.Evidence{"decide": e}}
 		if r := judgeBig(p, s); r.Mark != Fails || !strings.Contains(r.Why, "never read why") {
-			t.Errorf("%s %s", r.Mark, r.Why)
+			t.Errorf(`r.Mark = %s, r.Why = %s; want r.Mark = Fails and "never read why" in r.Why`, r.Mark, r.Why)
 		}
 		e.Told = []model.Message{{Role: "user", Text: stage.WordFor(stage.WordReason, "big")}}
 		if r := judgeBig(p, s); r.Mark != Holds {
-			t.Errorf("%s %s", r.Mark, r.Why)
+			t.Errorf("r.Mark = %s, r.Why = %s; want r.Mark = Holds", r.Mark, r.Why)
 		}
 	}
 }
@@ -185,7 +186,7 @@ func TestUnwrittenPayloads(t *testing.T) {
 	} {
 		p := &Proof{Evidence: map[string]*stage.Evidence{"observe": {Act: "observe", Seen: c.seen}}}
 		if r := judgeDecodes(p, s); r.Mark != c.mark {
-			t.Errorf("%+v: %s %s", c.seen, r.Mark, r.Why)
+			t.Errorf("%+v: r.Mark = %s, r.Why = %s; want r.Mark = %q", c.seen, r.Mark, r.Why, c.mark)
 		}
 	}
 }
@@ -217,7 +218,7 @@ func TestNeutralReadsTheSystem(t *testing.T) {
 		{"standing instructions", []model.Message{standing}, nil, Holds},
 	} {
 		if got := judgeNeutral(acts(c.with, c.without), Subject{}); got.Mark != c.want {
-			t.Errorf("%s: %s %s", c.name, got.Mark, got.Why)
+			t.Errorf("%s: got.Mark = %s, got.Why = %s; want got.Mark = %q", c.name, got.Mark, got.Why, c.want)
 		}
 	}
 }
@@ -284,12 +285,12 @@ func TestUnmentionedFields(t *testing.T) {
 		return unmentionedFields(a, spec, &ev)
 	}
 	if left := decode(`}}`); len(left) != 0 {
-		t.Errorf("%v", left)
+		t.Errorf("decode(`}}`) = %q, want none", left)
 	}
 	if left := decode(`},"brand_new":1}`); len(left) != 1 || left[0] != "brand_new" {
-		t.Errorf("%v", left)
+		t.Errorf(`left = %q, want 1 of them and left[0] = "brand_new"`, left)
 	}
 	if left := decode(`,"brand_new":1}}`); len(left) != 1 || left[0] != "Bash brand_new" {
-		t.Errorf("%v", left)
+		t.Errorf(`left = %q, want 1 of them and left[0] = "Bash brand_new"`, left)
 	}
 }

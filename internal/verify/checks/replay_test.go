@@ -17,7 +17,7 @@ func TestRecordingsReplay(t *testing.T) {
 	for _, name := range recordings.Agents() {
 		lines, err := recordings.Events(name)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: error %v, want no error", name, err)
 		}
 		if len(lines) == 0 {
 			t.Errorf("%s: nothing recorded", name)

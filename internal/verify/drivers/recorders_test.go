@@ -21,14 +21,15 @@ func TestRecordersInstall(t *testing.T) {
 		}
 		folder, err := d.Record.PrepareFolder(base, home)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: error %v, want no error", name, err)
 			continue
 		}
 		if err := os.WriteFile(filepath.Join(folder, "1-2-PreToolUse.json"), []byte("{}"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := d.Record.ReadPayloads(folder); err != nil || len(got) != 1 || got[0].Event != "PreToolUse" {
-			t.Errorf("%s: %v %v", name, got, err)
+			t.Errorf(`%s: got %+v, error %v; want no error, len(got) = 1 and got[0].Event = "PreToolUse"`,
+				name, got, err)
 		}
 	}
 }

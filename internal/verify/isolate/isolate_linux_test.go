@@ -56,7 +56,7 @@ func TestInterruptIsHandedOn(t *testing.T) {
 	defer func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if line != "ready\n" {
-		t.Fatalf("%q %v", line, err)
+		t.Fatalf(`line = %q, error %v; want line = "ready\n"`, line, err)
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,6 @@ func TestOutsideHidesItself(t *testing.T) {
 		t.Error("inside or not?")
 	}
 	if got := Outside([]string{"A=1", insideVariable + "=1"}); len(got) != 1 {
-		t.Errorf("%v", got)
+		t.Errorf(`Outside([]string{"A=1", insideVariable + "=1"}) = %q, want 1 of them`, got)
 	}
 }

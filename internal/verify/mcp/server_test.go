@@ -71,20 +71,24 @@ func TestAsksAndTells(t *testing.T) {
 		asked := next(t, lines)
 		if asked.Method != "elicitation/create" || asked.Params.Mode != c.mode ||
 			asked.Params.Message != Message(c.tag) || len(asked.Params.RequestedSchema.Properties) != c.fields {
-			t.Errorf("%s: %+v", c.tag, asked)
+			t.Errorf(`%s: asked = %+v, want asked.Method = "elicitation/create", asked.Params.Mode = %q, `+
+				`asked.Params.Message = Message(c.tag) and len(asked.Params.RequestedSchema.Properties) = %v`,
+				c.tag, asked, c.mode, c.fields)
 		}
 		if (asked.Params.URL == Address) != (c.mode == "url") {
-			t.Errorf("%s: %q", c.tag, asked.Params.URL)
+			t.Errorf(`%s: asked.Params.URL = %q, want (asked.Params.URL == Address) = (c.mode == "url")`,
+				c.tag, asked.Params.URL)
 		}
 		for range 2 { // a second answer is nobody's
 			if r := post(t, s, `{"jsonrpc":"2.0","id":`+string(asked.ID)+`,`+c.said+
 				`}`); r.StatusCode != http.StatusAccepted {
-				t.Error(r.Status)
+				t.Errorf("r.Status = %q, want r.StatusCode = http.StatusAccepted", r.Status)
 			}
 		}
 		if told := next(t, lines); string(told.ID) != "7" || len(told.Result.Content) != 1 ||
 			told.Result.Content[0].Text != c.want {
-			t.Errorf("%s: %+v", c.tag, told)
+			t.Errorf(`%s: told = %+v, want string(told.ID) = "7", len(told.Result.Content) = 1 and `+
+				`told.Result.Content[0].Text = %q`, c.tag, told, c.want)
 		}
 	}
 }
@@ -98,17 +102,17 @@ func TestSaysWhatItIs(t *testing.T) {
 	} {
 		b, err := io.ReadAll(post(t, s, body).Body)
 		if err != nil || !strings.Contains(string(b), want) {
-			t.Errorf("%s: %s %v", body, b, err)
+			t.Errorf("%s: b = %s, error %v; want no error and %q in string(b)", body, b, err, want)
 		}
 	}
 	if r := post(t, s, `{"method":"notifications/initialized"}`); r.StatusCode != http.StatusAccepted {
-		t.Error(r.Status)
+		t.Errorf("r.Status = %q, want r.StatusCode = http.StatusAccepted", r.Status)
 	}
 	if r := post(t, s, `nonsense`); r.StatusCode != http.StatusBadRequest {
-		t.Error(r.Status)
+		t.Errorf("r.Status = %q, want r.StatusCode = http.StatusBadRequest", r.Status)
 	}
 	if r, err := http.Get(s.URL); err != nil || r.StatusCode != http.StatusMethodNotAllowed {
-		t.Error(r, err)
+		t.Errorf("r = %+v, error %v; want no error and r.StatusCode = http.StatusMethodNotAllowed", r, err)
 	} else {
 		r.Body.Close()
 	}

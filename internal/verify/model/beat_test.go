@@ -36,11 +36,11 @@ func TestBeatsBecomeSteps(t *testing.T) {
 	}
 	want := `Both.sh{"c":"one"}+sh{"c":"two"}|ask{"o":["a","b"],"q":"Which?"}|plan{"p":"first this"}|task{"p":"Help with it [[play:sub]]"}|waited|lab_echo{"text":"x"}|other{}||Over.`
 	if strings.Join(got, "|") != want {
-		t.Errorf("%s", strings.Join(got, "|"))
+		t.Errorf(`strings.Join(got, "|") = %s, want %q`, strings.Join(got, "|"), want)
 	}
 	for _, b := range []Beat{beats[0], beats[1], beats[2], beats[3], beats[4]} {
 		if _, err := (Vocabulary{}).Steps([]Beat{b}); !errors.Is(err, ErrNoWord) {
-			t.Errorf("%v", err)
+			t.Errorf("error %v, want error ErrNoWord", err)
 		}
 	}
 	if _, err := v.Steps([]Beat{{}}); err == nil {

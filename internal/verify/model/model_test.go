@@ -158,7 +158,7 @@ func TestSideRequestsAreHarmless(t *testing.T) {
 		} {
 			a := w.ask(t, s.URL(run), c.h, c.tools, stream)
 			if a.text == "" || len(a.calls) > 0 {
-				t.Errorf("%s: %+v", name, a)
+				t.Errorf("%s: a = %+v, want a.text not empty and no a.calls", name, a)
 			}
 			q := s.Requests(run)
 			if got := q[len(q)-1].Kind; got != c.kind {
@@ -210,7 +210,9 @@ func TestErrorBodiesNameTheTroubleTheWayEachAPIDoes(t *testing.T) {
 		if text := compact(v); err != nil || resp.StatusCode != http.StatusTooManyRequests ||
 			resp.Header.Get("Retry-After") != "7" || !strings.Contains(text, want[w.name]) ||
 			!strings.Contains(text, "slow down") {
-			t.Errorf("%s: %d %s %v", w.name, resp.StatusCode, text, err)
+			t.Errorf(`%s: resp.StatusCode = %d, compact(v) = %s, error %v; want no error, resp.StatusCode = `+
+				`http.StatusTooManyRequests, resp.Header.Get("Retry-After") = "7", want[w.name] in text and "slow down" in text`,
+				w.name, resp.StatusCode, text, err)
 		}
 	}
 }
@@ -220,7 +222,7 @@ func TestStartUpQuestions(t *testing.T) {
 	for path, want := range map[string]string{"/v1/models": "scripted", "/v1beta/models": "supportedGenerationMethods",
 		"/models/": `"data"`, "/v1/models/my-model": "my-model"} {
 		if code, body := get(t, s.URL("s")+path); code != 200 || !strings.Contains(body, want) {
-			t.Errorf("GET %s: %d %s", path, code, body)
+			t.Errorf("GET %s: code = %d, body = %s; want code = 200 and %q in body", path, code, body, want)
 		}
 	}
 	for path, want := range map[string]int{"/v1/messages/count_tokens": 200, "/v1beta/models/x:countTokens": 200,
@@ -228,7 +230,7 @@ func TestStartUpQuestions(t *testing.T) {
 		resp := post(t, s.URL("s")+path, obj{"messages": []obj{{"role": "user", "content": "hi"}}})
 		resp.Body.Close()
 		if resp.StatusCode != want {
-			t.Errorf("POST %s: %d", path, resp.StatusCode)
+			t.Errorf("POST %s: resp.StatusCode = %d, want %v", path, resp.StatusCode, want)
 		}
 	}
 	resp := post(t, s.URL("s")+"/v1/messages", "no object")
@@ -238,7 +240,7 @@ func TestStartUpQuestions(t *testing.T) {
 	}
 	head, err := http.Head(s.URL("s"))
 	if err != nil || head.StatusCode != http.StatusOK {
-		t.Errorf("HEAD: %v %v", head, err)
+		t.Errorf("HEAD: head = %+v, error %v; want no error and head.StatusCode = http.StatusOK", head, err)
 	}
 	if head != nil {
 		head.Body.Close()
@@ -305,7 +307,8 @@ func TestStructuredSideQueries(t *testing.T) {
 			}
 			if err := json.Unmarshal([]byte(w.whole(v).text), &got); err != nil || got.Title != sideText || !got.OK ||
 				got.N != 1 || got.Kind != "x" || got.List == nil || got.Either.A != 3 {
-				t.Errorf("%s: %s %v", name, compact(v), err)
+				t.Errorf(`%s: compact(v) = %s, error %v; want no error, got.Title = %q, got.OK, got.N = 1, got.Kind `+
+					`= "x", got.List other than nil and got.Either.A = 3`, name, compact(v), err, sideText)
 			}
 		}
 	}
@@ -338,10 +341,12 @@ func TestVariablesNamespacesAndFreeForm(t *testing.T) {
 	a := w.ask(t, s.URL("r"), []Message{user("the plan file /tmp/a.md " + Mark("")), user("plan file /tmp/b.md")},
 		shell, true)
 	if a.text != "see /tmp/b.md ${UNKNOWN}" || len(a.calls) != 3 || a.calls[0].Text != `{"path":"/tmp/b.md"}` {
-		t.Errorf("%+v", a)
+		t.Errorf(`a = %+v, want a.text = "see /tmp/b.md ${UNKNOWN}", len(a.calls) = 3 and a.calls[0].Text = `+
+			`{"path":"/tmp/b.md"}`, a)
 	}
 	if a.calls[1].Kind != "custom" || a.calls[1].Text != "*** Begin\n*** End" || a.calls[2].Text != "{}" {
-		t.Errorf("%+v", a.calls)
+		t.Errorf(`a.calls = %+v, want a.calls[1].Kind = "custom", a.calls[1].Text = "*** Begin\n*** End" and `+
+			`a.calls[2].Text = "{}"`, a.calls)
 	}
 	if q := s.Requests("r"); fmt.Sprint(q[0].NotOffered) != "[apply_patch]" {
 		t.Errorf("not offered: %v", q[0].NotOffered)
@@ -389,6 +394,6 @@ func TestStandingInstructions(t *testing.T) {
 		got[m.Text] = m.Standing
 	}
 	if !got["be good"] || got["by the way"] || len(got) < 3 {
-		t.Errorf("%v", got)
+		t.Errorf(`got %+v, want got["be good"], not got["by the way"] and len(got) at least 3`, got)
 	}
 }

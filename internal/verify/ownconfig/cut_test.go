@@ -20,7 +20,7 @@ func TestCommentsAreFound(t *testing.T) {
 			got = append(got, c.text[at[0]:at[1]])
 		}
 		if strings.Join(got, "|") != strings.Join(c.want, "|") {
-			t.Errorf("%q: %q", c.text, got)
+			t.Errorf(`%q: got %q, want strings.Join(got, "|") = strings.Join(c.want, "|")`, c.text, got)
 		}
 	}
 }

@@ -97,7 +97,8 @@ func TestRealScenarios(t *testing.T) {
 						t.Errorf("it was not played: %s", strings.Join(out.Problems, "\n"))
 					}
 					if len(out.Wrong) > 0 {
-						t.Errorf("%s: %s", s.About, strings.Join(out.Wrong, "; "))
+						t.Errorf(`%s: strings.Join(out.Wrong, "; ") = %s, want no out.Wrong`,
+							s.About, strings.Join(out.Wrong, "; "))
 						if n := len(out.Screens); n > 0 {
 							t.Logf("the last screen:\n%s", out.Screens[n-1])
 						}

@@ -42,7 +42,7 @@ func TestRealSoak(t *testing.T) {
 		"../../../cmd/hookmux-hook")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("error %v, build.CombinedOutput() = %s; want no error", err, out)
 	}
 	report, err := Play(context.Background(), Options{
 		Agents: targets, Bin: bin, For: time.Duration(minutes * float64(time.Minute)), Seed: seed,
@@ -69,6 +69,6 @@ func TestRealSoak(t *testing.T) {
 		t.Logf("late, on a busy machine: %s", e)
 	}
 	for _, e := range report.Exceptions {
-		t.Error(e)
+		t.Errorf("screen and hookmux disagree: %v", e)
 	}
 }

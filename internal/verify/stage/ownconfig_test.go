@@ -39,7 +39,7 @@ func TestMineIsByteForByte(t *testing.T) {
 	p.WriteFile(".claude/settings.json", settings)
 	st := testStage(t, "claude", p.Config, nil)
 	if got := read(t, filepath.Join(st.Home, ".claude/settings.json")); got != settings {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want %q", got, settings)
 	}
 	// With one, only that is gone.
 	p.WriteFile(".claude/settings.json", strings.Replace(settings, "{\n\t",
@@ -48,11 +48,12 @@ func TestMineIsByteForByte(t *testing.T) {
 	got := read(t, filepath.Join(st.Home, ".claude/settings.json"))
 	if strings.Contains(got, "correcthorse") || !strings.Contains(got, "// mine, by hand") ||
 		!strings.Contains(got, "}, // never\n  \"cleanupPeriodDays\": 20,\n\"hooks\": {\"Stop\"") {
-		t.Errorf("%s", got)
+		t.Errorf(`got %s, want no "correcthorse" in it, "// mine, by hand" in it and "}, // never\n `+
+			`\"cleanupPeriodDays\": 20,\n\"hooks\": {\"Stop\"" in it`, got)
 	}
 	notes := strings.Join(p.TakenNotes(st.Agent), "\n")
 	if !strings.Contains(notes, "without env") || !strings.Contains(notes, "comments") {
-		t.Error(notes)
+		t.Errorf(`notes = %q, want "without env" in it and "comments" in it`, notes)
 	}
 	const config = "# mine\nsandbox_mode = 'read-only' # as it should be\n\n[features]\nhooks = true # \"yes\"\n"
 	p.WriteFile(".codex/config.toml", config)
@@ -143,7 +144,7 @@ func TestMineTakesPlainFilesOnly(t *testing.T) {
 	select {
 	case notes := <-done:
 		if !strings.Contains(notes, "no plain file") {
-			t.Error(notes)
+			t.Errorf(`notes = %q, want "no plain file" in it`, notes)
 		}
 	case <-time.After(20 * time.Second):
 		t.Fatal("waits for a pipe")
@@ -176,7 +177,8 @@ func TestMineTakesNamedSettingsOnly(t *testing.T) {
 	text := string(b)
 	if err != nil || strings.Contains(text, plain) || strings.Contains(text, shaped) ||
 		strings.Contains(text, "unheardOf") {
-		t.Errorf("%s %v", text, err)
+		t.Errorf(`text = %s, error %v; want no error, no %q in text, no %q in text and no "unheardOf" in text`,
+			text, err, plain, shaped)
 	}
 	for _, want := range []string{"guard --with ", "127.0.0.1:1", `"enabled":false`, `"-v"`} {
 		if !strings.Contains(text, want) {
@@ -193,11 +195,12 @@ func TestMineTakesNamedSettingsOnly(t *testing.T) {
 	text = string(b)
 	if err != nil || strings.Contains(text, plain) || !strings.Contains(text, "approval_policy") ||
 		!strings.Contains(text, "hooks = true") || !strings.Contains(text, st.Home+"/tokens") {
-		t.Errorf("%s %v", text, err)
+		t.Errorf(`text = %s, error %v; want no error, no %q in text, "approval_policy" in text, "hooks = true" in `+
+			`text and st.Home + "/tokens" in text`, text, err, plain)
 	}
 	b, err = os.ReadFile(filepath.Join(st.Home, ".codex/hooks.json"))
 	if err != nil || strings.Contains(string(b), plain) {
-		t.Errorf("%s %v", b, err)
+		t.Errorf("b = %s, error %v; want no error and no %q in string(b)", b, err, plain)
 	}
 	for _, f := range []edit.Format{edit.JSON, edit.TOML} {
 		if _, err := f.Parse(b); err == nil {
@@ -215,6 +218,6 @@ func TestMineLeavesSecretsOutOfCommands(t *testing.T) {
 	st := testStage(t, "claude", p.Config, nil)
 	if got := read(t, filepath.Join(st.Home, ".claude/settings.json")); strings.Contains(got, word) ||
 		!strings.Contains(got, "http://x") {
-		t.Error(got)
+		t.Errorf(`got %q, want no %q in it and "http://x" in it`, got, word)
 	}
 }

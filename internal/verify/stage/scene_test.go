@@ -24,14 +24,14 @@ func TestWantNamesWhatIsUnmet(t *testing.T) {
 		Events:  []event.Kind{event.ToolBefore, event.TurnEnd}, Tools: []event.ToolKind{event.Question},
 		Exit: ExitsWith(1)}
 	if unmet := well.Unmet(e); len(unmet) > 0 {
-		t.Errorf("%q", unmet)
+		t.Errorf("well.Unmet(e) = %q, want none", unmet)
 	}
 	for _, w := range []Want{
 		{Files: []string{"ran-b"}}, {NoFiles: []string{"ran-a"}}, {Told: []string{"other"}}, {NotTold: []string{"some"}},
 		{Events: []event.Kind{event.TurnEnd, event.ToolBefore}}, {Tools: []event.ToolKind{event.Plan}}, {Exit: ExitsWith(0)},
 	} {
 		if len(w.Unmet(e)) != 1 {
-			t.Errorf("%+v: %q", w, w.Unmet(e))
+			t.Errorf("%+v: w.Unmet(e) = %q, want 1 of them", w, w.Unmet(e))
 		}
 	}
 	if (Want{Exit: ExitsWith(0)}).Unmet(&Evidence{}) != nil {

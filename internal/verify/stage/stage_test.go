@@ -84,7 +84,8 @@ func TestMine(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(st.Home, ".claude/settings.json"))
 	if err != nil || !strings.Contains(string(b), "permissions") || strings.Contains(string(b), secret) ||
 		strings.Contains(string(b), "elsewhere") || strings.Contains(string(b), "apiKeyHelper") {
-		t.Errorf("%s %v", b, err)
+		t.Errorf(`b = %s, error %v; want no error, "permissions" in string(b), no %q in string(b), no "elsewhere" `+
+			`in string(b) and no "apiKeyHelper" in string(b)`, b, err, secret)
 	}
 	if _, err := os.Stat(filepath.Join(st.Project, ".claude/settings.local.json")); err != nil {
 		t.Error(err)
@@ -99,13 +100,15 @@ func TestMine(t *testing.T) {
 	if err != nil || !strings.Contains(text, "read-only") ||
 		!strings.Contains(text, st.Home+"/.codex/hooks.json:stop:0:0") || !strings.Contains(text, "sha256:00") ||
 		strings.Contains(text, "\"mine\"") || !strings.Contains(text, "scripted") {
-		t.Errorf("%s %v", b, err)
+		t.Errorf(`b = %s, error %v; want no error, "read-only" in text, st.Home + "/.codex/hooks.json:stop:0:0" in `+
+			`text, "sha256:00" in text, no "\"mine\"" in text and "scripted" in text`, b, err)
 	}
 	ownconfigtest.CheckTree(t, home, was)
 	a, _ := agent.Builtin().Agent("claude")
 	if notes := strings.Join(m.TakenNotes(a), "\n"); !strings.Contains(notes, "settings.json") ||
 		!strings.Contains(notes, "without "+filepath.Join(home, ".claude.json")) {
-		t.Error(notes)
+		t.Errorf(`strings.Join(m.TakenNotes(a), "\n") = %q, want "settings.json" in it and "without " + `+
+			`filepath.Join(home, ".claude.json") in it`, notes)
 	}
 }
 
@@ -114,7 +117,8 @@ func TestSaboteurWrapsItsOwnCopy(t *testing.T) {
 	st := testStage(t, "grok", nil, &Saboteur{Out: `sed 's/"updatedInput"/"updated_input"/'`})
 	b, err := os.ReadFile(filepath.Join(st.Bin, "hookmux-hook"))
 	if err != nil || !strings.Contains(string(b), "updated_input") || filepath.Dir(st.Bin) != st.Base {
-		t.Errorf("%s %v", b, err)
+		t.Errorf(`b = %s, error %v; want no error, "updated_input" in string(b) and filepath.Dir(st.Bin) = st.Base`,
+			b, err)
 	}
 	st = testStage(t, "grok", nil, &Saboteur{
 		Catalogue: "name: {agent}\nevents:\n  - {name: SessionEnd, kind: session.end, install: never, why: " +

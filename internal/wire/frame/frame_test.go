@@ -129,16 +129,16 @@ func TestLimits(t *testing.T) {
 	head := `{"v":1,"id":"1","agent":"a","payload":5,"env":4}` + "\n"
 	for _, lim := range []Limits{{Payload: 4, Env: 4}, {Payload: 5, Env: 3}} {
 		if _, err := ReadRequest(reader(head+"12345ABCD"), nil, lim); !errors.Is(err, ErrTooLarge) {
-			t.Errorf("%+v: %v", lim, err)
+			t.Errorf("%+v: error %v, want error ErrTooLarge", lim, err)
 		}
 	}
 	if r, err := ReadRequest(reader(head+"12345ABCD"), nil, Limits{Payload: 5, Env: 4}); err != nil ||
 		string(r.Payload) != "12345" || string(r.Env) != "ABCD" {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf(`r = %+v, error %v; want no error, string(r.Payload) = "12345" and string(r.Env) = "ABCD"`, r, err)
 	}
 	huge := `{"v":1,"id":"1","agent":"a","payload":2147483647}` + "\n"
 	if _, err := ReadRequest(reader(huge), nil, Limits{}); !errors.Is(err, ErrTooLarge) {
-		t.Error(err)
+		t.Errorf("error %v, want error ErrTooLarge", err)
 	}
 	long := `{"v":1,"cwd":"` + strings.Repeat("x", MaxHeader) + `"}` + "\n"
 	for _, size := range []int{16, 4096, 2 * MaxHeader} {
@@ -243,7 +243,7 @@ func FuzzReadReply(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		r, err := ReadReply(bufio.NewReader(bytes.NewReader(in)), Limits{})
 		if err == nil && (r.Exit < 0 || r.Exit > 255 || r.ID == "") {
-			t.Fatalf("%+v", r)
+			t.Fatalf(`r = %+v, want not err == nil && (r.Exit < 0 || r.Exit > 255 || r.ID == "")`, r)
 		}
 	})
 }

@@ -40,27 +40,27 @@ func require(name string) *witness {
 func TestRequireSkipsVisibly(t *testing.T) {
 	t.Setenv("HOOKMUX_VERIFY", "codex grok")
 	if w := require("claude"); !strings.Contains(w.skipped, "HOOKMUX_VERIFY") {
-		t.Errorf("%+v", w)
+		t.Errorf(`w = %+v, want "HOOKMUX_VERIFY" in w.skipped`, w)
 	}
 	// Asked for, but there is no npm: a skip that says so, a failure when strict.
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv("HOOKMUX_AGENTS_DIR", t.TempDir())
 	if w := require("codex"); !strings.Contains(w.skipped, "cannot be installed here") || w.failed != "" {
-		t.Errorf("%+v", w)
+		t.Errorf(`w = %+v, want "cannot be installed here" in w.skipped and w.failed = ""`, w)
 	}
 	t.Setenv("HOOKMUX_VERIFY_STRICT", "1")
 	if w := require("codex"); !strings.Contains(w.failed, "codex") || w.skipped != "" {
-		t.Errorf("%+v", w)
+		t.Errorf(`w = %+v, want "codex" in w.failed and w.skipped = ""`, w)
 	}
 	t.Setenv("HOOKMUX_VERIFY", "all")
 	if w := require("grok"); !strings.Contains(w.failed, "grok") {
-		t.Errorf("%+v", w)
+		t.Errorf(`w = %+v, want "grok" in w.failed`, w)
 	}
 }
 
 func TestProjectIsItsOwnRepository(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(Project(t), ".git", "HEAD"))
 	if err != nil || !strings.HasPrefix(string(b), "ref: ") {
-		t.Errorf("%q %v", b, err)
+		t.Errorf(`b = %q, error %v; want no error and string(b) that begins with "ref: "`, b, err)
 	}
 }

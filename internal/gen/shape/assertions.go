@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// measureAssertions finds the calls of Error and Fatal in tests that only
+// print values: whoever reads the failure cannot tell what was expected.
+func measureAssertions(root string) ([]measure, error) {
+	var measures []measure
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); d.IsDir() && (name == ".git" || name == "testdata" || name == "node_modules") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		for _, call := range findBareAssertions(file) {
+			place := fmt.Sprintf("%s:%d", filepath.ToSlash(rel), set.Position(call.Pos()).Line)
+			measures = append(measures, measure{"assertion-without-words", place, 1, 0})
+		}
+		return nil
+	})
+	return measures, err
+}
+
+var failingCalls = []string{"Error", "Errorf", "Fatal", "Fatalf"}
+
+// findBareAssertions returns the calls without words. One is fine as it is: an
+// error printed alone where it was just found not to be nil.
+func findBareAssertions(file *ast.File) []*ast.CallExpr {
+	var found []*ast.CallExpr
+	var parents []ast.Node
+	ast.Inspect(file, func(n ast.Node) bool {
+		if n == nil {
+			parents = parents[:len(parents)-1]
+			return true
+		}
+		parents = append(parents, n)
+		call, ok := n.(*ast.CallExpr)
+		if !ok || len(call.Args) == 0 || !reportsFailure(call) || slices.ContainsFunc(call.Args, hasWords) {
+			return true
+		}
+		if len(call.Args) > 1 || !isCheckedError(call.Args[0], parents) {
+			found = append(found, call)
+		}
+		return true
+	})
+	return found
+}
+
+// reportsFailure says whether a call is one of a *testing.T, going by how the
+// tree names these: t, b, f, or a field of such a name.
+func reportsFailure(call *ast.CallExpr) bool {
+	method, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || !slices.Contains(failingCalls, method.Sel.Name) {
+		return false
+	}
+	name := ""
+	switch receiver := method.X.(type) {
+	case *ast.Ident:
+		name = receiver.Name
+	case *ast.SelectorExpr:
+		name = receiver.Sel.Name
+	}
+	return slices.Contains([]string{"t", "b", "f", "tb", "rt", "T"}, name)
+}
+
+var formatVerb = regexp.MustCompile(`%[-+# 0-9.\[\]]*[a-zA-Z]|\\[nt]`)
+
+// hasWords says whether an expression has a string with at least one word
+// besides the verbs of a format.
+func hasWords(e ast.Expr) bool {
+	found := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
+			words := formatVerb.ReplaceAllString(text.Value, "")
+			found = found || strings.ContainsFunc(words, func(r rune) bool { return r >= 'a' && r <= 'z' })
+		}
+		return true
+	})
+	return found
+}
+
+// isCheckedError says whether the if statement around a call does nothing but
+// compare the very expression with nil.
+func isCheckedError(e ast.Expr, parents []ast.Node) bool {
+	for _, parent := range slices.Backward(parents) {
+		if check, ok := parent.(*ast.IfStmt); ok {
+			compared, ok := check.Cond.(*ast.BinaryExpr)
+			return ok && compared.Op == token.NEQ && spell(compared.Y) == "nil" && spell(compared.X) == spell(e)
+		}
+	}
+	return false
+}
+
+// spell writes a name with its selectors; anything else is like nothing else.
+func spell(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return spell(e.X) + "." + e.Sel.Name
+	}
+	return fmt.Sprintf("%p", e)
+}
