@@ -1,13 +1,11 @@
 package edit
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-	"sync/atomic"
 )
 
 // Format is a kind of text that can be read and spliced. The three there are
@@ -115,40 +113,7 @@ func bytesOf(d spliceable, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := d.bytes()
-	if len(text) <= maxStash {
-		stash.Store(&d)
-	}
-	return text, nil
-}
-
-// maxStash is the largest text that is kept for the next reader.
-const maxStash = 64 << 10
-
-// stash is what the last change gave, already parsed. Who asks for just this
-// text gets it, and it is theirs alone: documents are not for sharing.
-var stash atomic.Pointer[spliceable]
-
-// Offer gives a text that was read to the next change of it, which need not
-// read it again. The reader must not be used any more.
-func Offer(r Reader) {
-	if d, ok := r.(spliceable); ok && len(d.bytes()) <= maxStash {
-		stash.Store(&d)
-	}
-}
-
-// stashed is the parsed text if it is the one that a change just gave.
-func stashed[T spliceable](src []byte) (T, bool) {
-	var none T
-	kept := stash.Load()
-	if kept == nil {
-		return none, false
-	}
-	d, ok := (*kept).(T)
-	if !ok || !bytes.Equal(d.bytes(), src) || !stash.CompareAndSwap(kept, nil) {
-		return none, false
-	}
-	return d, true
+	return d.bytes(), nil
 }
 
 // removeAt is RemoveAt by means of remove.

@@ -16,9 +16,6 @@ import (
 type tomlFormat struct{}
 
 func (tomlFormat) Parse(src []byte) (Reader, error) {
-	if d, ok := stashed[*tomlDoc](src); ok {
-		return d, nil
-	}
 	d, err := parseTOML(src)
 	if err != nil {
 		return nil, err
@@ -144,9 +141,6 @@ func beginTOML(src []byte, value any) (*tomlDoc, json.RawMessage, error) {
 	raw, err := encode(value)
 	if err != nil {
 		return nil, nil, err
-	}
-	if d, ok := stashed[*tomlDoc](src); ok {
-		return d, raw, nil
 	}
 	d, err := parseTOML(src)
 	return d, raw, err

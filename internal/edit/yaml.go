@@ -18,9 +18,6 @@ import (
 type yamlFormat struct{}
 
 func (yamlFormat) Parse(src []byte) (Reader, error) {
-	if d, ok := stashed[*yamlDoc](src); ok {
-		return d, nil
-	}
 	d, err := parseYAML(src)
 	if err != nil {
 		return nil, err
@@ -137,11 +134,9 @@ func beginYAML(src []byte, path []string, value any) (*yamlDoc, json.RawMessage,
 	if err != nil {
 		return nil, nil, err
 	}
-	d, ok := stashed[*yamlDoc](src)
-	if !ok {
-		if d, err = parseYAML(src); err != nil {
-			return nil, nil, err
-		}
+	d, err := parseYAML(src)
+	if err != nil {
+		return nil, nil, err
 	}
 	return d, raw, d.reachable(path)
 }

@@ -246,10 +246,6 @@ func (t *Target) appendEntry(src []byte, r edit.Reader, list []string, value jso
 	if !hasKept(kept, list) {
 		kept = append(slices.Clone(kept), Kept{slices.Clone(list), depthBefore(kept, list, r.Depth(list...))})
 	}
-	if r == t.parsed { // it is done with
-		t.parsed, t.found = nil, nil
-		edit.Offer(r)
-	}
 	out, err := t.Format.Append(src, list, value)
 	return out, kept, err
 }
