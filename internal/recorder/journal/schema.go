@@ -19,7 +19,10 @@ var errNotOpen = errors.New("not open")
 // migrations lead from each schema to the next; PRAGMA user_version counts
 // them. Released ones are never changed and there is no way back.
 var migrations = []string{
-	// 1. An event is one short row. What repeats from event to event stands
+	// 1. An event is one short row, which pays: it costs 4.5 µs of CPU and 1,017
+	// bytes, payload of 760 included, and the same events in one plain table through
+	// database/sql cost 18.7 µs and 1,256 bytes (BenchmarkWrite, batches of 128, and
+	// BenchmarkPlainTable). What repeats from event to event stands
 	// once in shapes (what happened) and origins (where), which the writer
 	// knows by heart; rows there may repeat each other, readers don't mind.
 	// The only index on events is the one that makes ids unique: each further

@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -63,4 +64,71 @@ func BenchmarkSnapshotOf10000(b *testing.B) {
 			b.Fatal()
 		}
 	}
+}
+
+// BenchmarkIdleSessions measures what 500 sessions hold in memory that nothing
+// happens in any more, as they are and compacted, in KiB.
+func BenchmarkIdleSessions(b *testing.B) {
+	for _, c := range []struct {
+		events    int
+		compacted bool
+	}{{40, false}, {40, true}, {600, false}, {600, true}} {
+		b.Run(fmt.Sprintf("events=%d/compacted=%v", c.events, c.compacted), func(b *testing.B) {
+			var held uint64
+			for b.Loop() {
+				before := heapInUse()
+				book := fillBook(500, c.events)
+				if c.compacted {
+					book.CompactIdle(t0.Add(24*time.Hour), 0)
+				}
+				book.ReleaseMemory()
+				held = heapInUse() - before
+				if book.Len() != 500 {
+					b.Fatalf("the book has %d sessions, want 500", book.Len())
+				}
+			}
+			b.ReportMetric(float64(held)/1024, "KiB")
+		})
+	}
+}
+
+// fillBook makes sessions one event after another, amid garbage, as a hub does.
+func fillBook(sessions, events int) *Book {
+	claude, _ := agent.Builtin().Agent("claude")
+	rules := Rules{Spec: &claude.Status}
+	book, now := NewBook(), t0
+	var garbage [][]byte
+	for step := range events {
+		for i := range sessions {
+			now = now.Add(time.Millisecond)
+			ev := event.Event{Agent: "claude", Session: fmt.Sprintf("session-%d", i), Kind: event.ToolBefore, Time: now,
+				Turn: fmt.Sprint("p", step/10), Cwd: "/src/app", Where: event.Place{PID: 100 + i, Start: 1}}
+			switch {
+			case step%10 == 0:
+				ev.Kind, ev.Prompt = event.TurnStart, "mend the tests of the parser"
+			case step%10 == 9:
+				ev.Kind, ev.Message = event.TurnEnd, "All tests pass."
+			default:
+				ev.Tool = &event.Tool{Name: "Edit", Kind: event.FileEdit, CallID: fmt.Sprint("c", step/2),
+					Writes: []string{fmt.Sprint("/src/app/f", step/2)}, Input: []byte(`{"file_path":"x"}`)}
+				if step%2 == 0 {
+					ev.Kind = event.ToolAfter
+				}
+			}
+			ev.Native = natives[ev.Kind]
+			book.Apply(&ev, rules)
+			if garbage = append(garbage, make([]byte, 2048)); len(garbage) > 2000 {
+				garbage = nil
+			}
+		}
+	}
+	return book
+}
+
+func heapInUse() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapInuse
 }
