@@ -268,13 +268,27 @@ func (c *call) receiveReply(conn conn) (frame.Reply, error) {
 	if err := c.awaitReply(conn, dirs); err != nil {
 		return frame.Reply{}, err
 	}
-	return c.readReply(conn)
+	return c.readReply(replyReader{conn: conn})
+}
+
+// replyReader reads a reply and gives up in time. ready says that the first read
+// need not wait: then it needs no limit, which is one system call less.
+type replyReader struct {
+	conn
+	ready bool
+}
+
+func (r *replyReader) Read(p []byte) (int, error) {
+	if !r.ready {
+		r.startReading()
+	}
+	r.ready = false
+	return r.conn.Read(p)
 }
 
 // readReply reads the reply.
-func (c *call) readReply(conn conn) (frame.Reply, error) {
-	conn.startReading()
-	reply, err := frame.ReadReply(bufio.NewReader(conn), frame.Standard)
+func (c *call) readReply(from replyReader) (frame.Reply, error) {
+	reply, err := frame.ReadReply(bufio.NewReader(&from), frame.Standard)
 	switch {
 	case isTimeout(err):
 		return frame.Reply{}, errSilent

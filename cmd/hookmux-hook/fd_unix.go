@@ -116,7 +116,7 @@ func (c conn) mayRetry(option int, err error) bool {
 	return true
 }
 
-// startReading sets the limit of all reads to come.
+// startReading sets the limit of the reads to come.
 func (c conn) startReading() { c.setLimit(syscall.SO_RCVTIMEO) }
 
 func (c conn) Read(p []byte) (int, error) {

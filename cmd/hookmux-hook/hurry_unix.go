@@ -95,7 +95,7 @@ func (c *call) tryQuickly(stdin io.Reader) (neutral.Answer, bool) {
 		c.sent = conn
 		return neutral.Answer{}, false
 	}
-	reply, err := c.readReply(conn)
+	reply, err := c.readReply(replyReader{conn: conn, ready: true})
 	conn.close()
 	if err != nil {
 		return neutral.Answer{}, false // asked again, under the same id

@@ -18,7 +18,7 @@ var errOtherUser = errors.New("whoever listens on the hub's socket is another us
 
 // checkUser refuses another user on the hub's socket.
 func checkUser(c conn) error {
-	if _, uid, err := c.peerOf(); err == nil && uid != os.Getuid() {
+	if _, uid, err := c.peerOf(); err == nil && uid != paths.UserID() {
 		return errOtherUser
 	}
 	return nil // also where the system does not say

@@ -44,7 +44,7 @@ func InstallationFile(getenv func(string) string) (string, bool) {
 // realHome is the home directory in the password database. Users that are not
 // listed in /etc/passwd (macOS, directory services) have only HOME.
 func realHome(getenv func(string) string) (string, bool) {
-	if h, ok := passwdHome(passwdFile, os.Getuid()); ok {
+	if h, ok := passwdHome(passwdFile, UserID()); ok {
 		return h, true
 	}
 	h := getenv("HOME")

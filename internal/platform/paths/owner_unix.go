@@ -10,5 +10,5 @@ import (
 // ours tells whether a file belongs to the user we run as.
 func ours(info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == os.Geteuid()
+	return ok && int(st.Uid) == UserID()
 }

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 )
 
 // Dirs are the places of one user.
@@ -99,13 +100,17 @@ func runtimeDir(getenv func(string) string, home string) (dir string, chosen boo
 	return homeRuntime(home), false
 }
 
+// UserID is the user this process runs as, asked once: every system call counts
+// in the hook client.
+var UserID = sync.OnceValue(os.Getuid)
+
 // runUser is where systemd and its kin keep the runtime dirs of users.
 var runUser = "/run/user"
 
 // userRuntime goes by the user id and not by XDG_RUNTIME_DIR: hooks run with
 // stripped environments and must still meet the hub of the login session.
 func userRuntime() (string, bool) {
-	uid := os.Getuid()
+	uid := UserID()
 	if uid < 0 {
 		return "", false
 	}
@@ -143,7 +148,7 @@ func home(getenv func(string) string) (string, error) {
 	if h := getenv("HOME"); filepath.IsAbs(h) {
 		return filepath.Clean(h), nil
 	}
-	if h, ok := passwdHome(passwdFile, os.Getuid()); ok {
+	if h, ok := passwdHome(passwdFile, UserID()); ok {
 		return h, nil
 	}
 	return "", errors.New("home directory unknown: HOME is unset and the password file names none; set HOME")
