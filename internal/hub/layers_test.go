@@ -84,6 +84,9 @@ func TestServicesDoNotKnowTheHubNorEachOther(t *testing.T) {
 				func(f string) bool { return below(from, f) }) {
 				t.Errorf("%s imports internal/hub; a service takes what it needs as an interface of its own", from)
 			}
+			if below(to, "internal/ui") && (service != "" || below(from, "internal/hub")) {
+				t.Errorf("%s imports %s; what shows things to people goes through the client", from, to)
+			}
 			other := serviceOf(to)
 			if service == "" || other == "" || other == service {
 				continue
@@ -97,5 +100,32 @@ func TestServicesDoNotKnowTheHubNorEachOther(t *testing.T) {
 		if !seen[service] {
 			t.Errorf("%s is in mayImport and does not exist", service)
 		}
+	}
+}
+
+// The programs link nothing that only developers run.
+func TestProgramsLinkNoTools(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "./cmd/...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	linked := 0
+	for line := range strings.Lines(string(out)) {
+		path, own := strings.CutPrefix(strings.TrimSpace(line), module)
+		if !own {
+			continue
+		}
+		linked++
+		for _, tool := range []string{"bench", "examples", "internal/gen", "internal/hubtest", "internal/e2e",
+			"internal/demo", "internal/chaos", "internal/verify/soak", "internal/verify/scenarios"} {
+			if below(path, tool) {
+				t.Errorf("a program links %s, which is for developers", path)
+			}
+		}
+	}
+	if linked < 50 {
+		t.Errorf("%d packages of ours are linked, want the programs' whole tree", linked)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/hub/renewal"
 	"github.com/hookmux/hookmux/internal/pipeline"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/recorder"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/selection/config"
@@ -26,7 +27,6 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/tsmodule/host"
-	"github.com/hookmux/hookmux/internal/ui/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )

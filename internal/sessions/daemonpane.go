@@ -9,9 +9,9 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/sessions/codexdaemon"
 	"github.com/hookmux/hookmux/internal/sessions/state"
-	"github.com/hookmux/hookmux/internal/ui/tmux"
 )
 
 const (

@@ -11,10 +11,10 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/resumestore"
 	"github.com/hookmux/hookmux/internal/sessions/state"
-	"github.com/hookmux/hookmux/internal/ui/tmux"
 )
 
 // Process is a process as the process table names it, with its terminal.

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/resumestore"
 	"github.com/hookmux/hookmux/internal/sessions/state"
-	"github.com/hookmux/hookmux/internal/ui/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 

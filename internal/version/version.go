@@ -1,6 +1,9 @@
 // Package version holds the version that both programs carry, and the order
 // of versions. The hub compares its own with that of a calling client to tell
 // when it is out of date. Standard library only: the hook client links it.
+//
+// Not golang.org/x/mod/semver: agents have versions of two and of four numbers, and
+// without the v, which are no versions there.
 package version
 
 import "strings"

@@ -11,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/launch/resume"
 	"github.com/hookmux/hookmux/internal/launch/start"
+	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/termsafe"
-	"github.com/hookmux/hookmux/internal/ui/tmux"
 )
 
 // ResumeCommand is `hookmux resume`.

@@ -17,9 +17,9 @@ import (
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/termsafe"
-	"github.com/hookmux/hookmux/internal/ui/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 

@@ -18,8 +18,8 @@ import (
 	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/launch/start"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/shell/quote"
-	"github.com/hookmux/hookmux/internal/ui/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 

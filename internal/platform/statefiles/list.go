@@ -133,7 +133,7 @@ var All = []File{
 		Holds: "the program that agents run", Lifetime: "until everything is uninstalled",
 		Missing: "agents cannot run hooks; `hookmux doctor --fix` makes it", Damaged: "as if it were missing"},
 
-	{Place: Data, Pattern: "tmux.conf", Owner: "internal/ui/tmux", Format: "tmux's own",
+	{Place: Data, Pattern: "tmux.conf", Owner: "internal/platform/tmux", Format: "tmux's own",
 		Holds: "what `hookmux tmux install` has tmux read", Lifetime: "until `hookmux tmux uninstall`",
 		Missing: "tmux shows nothing of agents", Damaged: "tmux says so; install it again"},
 

@@ -26,6 +26,9 @@ type mapping struct {
 
 // ReadMap reads a source map of version 3 whose sources are relative to dir.
 // A map that cannot be read is an empty one: errors then show generated lines.
+//
+// Libraries for this look a place up in the nearest line that has one. Here a line
+// without a place is the bundler's own, and must be told from a person's.
 func ReadMap(text []byte, dir string) *SourceMap {
 	var file struct {
 		Sources  []string `json:"sources"`

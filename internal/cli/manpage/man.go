@@ -1,10 +1,14 @@
-// Package man writes manual pages in roff from a tree of commands, one page
+// Package manpage writes manual pages in roff from a tree of commands, one page
 // per command, and one for the hook client, which has no such tree.
 //
 // Contract: the same tree and version give the same bytes; no date is in them.
 // Text of the commands cannot become a roff request: a line that starts with a
 // dot or an apostrophe is protected, backslashes and hyphens are escaped.
-package man
+//
+// cobra has a generator too. It reads texts as Markdown, so that <FILE> is taken for
+// a tag and left out, writes hyphens that a shell does not read when copied, dates
+// its pages, and links three more modules.
+package manpage
 
 import (
 	"bytes"
