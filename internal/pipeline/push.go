@@ -102,6 +102,9 @@ func (p *Pipeline) Push(ctx context.Context, pushed Pushed) PushResult {
 		ID: frame.NewID(), Agent: pushed.Agent, Event: pushed.Name, Cwd: pushed.Cwd, Payload: pushed.Payload,
 		At: time.Now(), Peer: pushed.Peer, Limit: pushed.Wait, Pushed: true, OnGone: goneWith(ctx),
 	}
+	if !p.knowsEvent(p.Deps.AgentName(pushed.Agent), pushed.Name) {
+		call.Agent = "" // the program's own name of it, read as of an agent nobody described
+	}
 	s := p.decode(&call)
 	s.ev.Agent, s.ev.Session = pushed.Agent, pushed.Session // it says so itself, whoever pushes for it
 	if s.ev.Cwd == "" {
@@ -124,6 +127,7 @@ func (p *Pipeline) Push(ctx context.Context, pushed Pushed) PushResult {
 		result.Withdrawn = true
 		return result
 	}
+	p.Sessions.ApplyDecision(&s.ev, s.outcome.Decision)
 	p.recordOutcome(&call, &s, s.outcome.Decision)
 	result.Decided, result.Decision = true, s.outcome.Decision
 	result.Outcome = approvals.Outcome{Asked: s.asked, Skipped: s.skipped}

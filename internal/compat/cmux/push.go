@@ -34,6 +34,7 @@ type pushedEvent struct {
 	RequestID string          `json:"_opencode_request_id"`
 	OtherID   string          `json:"request_id"`
 	PID       int             `json:"_ppid"`
+	Failed    bool            `json:"is_error"`
 }
 
 type pushResult struct {
@@ -152,6 +153,11 @@ func (s *Server) setKind(ev *event.Event, e *pushedEvent) {
 	case "PermissionRequest", "ExitPlanMode", "AskUserQuestion":
 		ev.Kind, ev.Malformed = event.PermissionRequest, ""
 		s.setTool(ev, e)
+	default:
+		if ev.Tool != nil {
+			s.setTool(ev, e)
+			ev.Tool.Failed = ev.Tool.Failed || e.Failed
+		}
 	}
 	switch {
 	case e.Name == "ExitPlanMode" || e.Tool == "ExitPlanMode":
@@ -172,13 +178,20 @@ func (s *Server) setKind(ev *event.Event, e *pushedEvent) {
 // setTool describes the call of an event that the agent's entry could not read:
 // by the agent's own tools, else by Claude Code's, whose names cmux uses.
 func (s *Server) setTool(ev *event.Event, e *pushedEvent) {
-	if ev.Tool != nil {
+	if ev.Tool != nil && s.readsEvent(ev.Agent, e.Name) {
 		return
 	}
+	call := event.Tool{}
+	if ev.Tool != nil {
+		call = event.Tool{CallID: ev.Tool.CallID, Output: ev.Tool.Output, Failed: ev.Tool.Failed,
+			Duration: ev.Tool.Duration}
+	}
+	ev.Tool = nil
 	for _, name := range []string{ev.Agent, "claude"} {
 		one := *ev
-		one.Agent = name
-		one.Tool = &event.Tool{Name: cmp.Or(e.Tool, e.Name), Kind: event.OtherTool, Input: e.Input}
+		tool := call
+		one.Agent, one.Tool = name, &tool
+		one.Tool.Name, one.Tool.Kind, one.Tool.Input = cmp.Or(e.Tool, e.Name), event.OtherTool, e.Input
 		if a, ok := s.Catalogue.Agent(name); ok {
 			one.Tool.Kind = a.Tool(one.Tool.Name).Kind
 		}
@@ -192,6 +205,17 @@ func (s *Server) setTool(ev *event.Event, e *pushedEvent) {
 			return
 		}
 	}
+}
+
+// readsEvent reports whether an event of that name was read as the agent's own,
+// or as one of an agent nobody described: then its tools are not known better here.
+func (s *Server) readsEvent(agent, name string) bool {
+	a, known := s.Catalogue.Agent(agent)
+	if !known {
+		return true
+	}
+	_, own := a.Event(name)
+	return own
 }
 
 func planIn(input json.RawMessage) string {
