@@ -72,15 +72,18 @@ func (c *Catalogue) Carries(agent, native, version string) event.Carries {
 // and without what may only be sent where a person is known to attend when
 // none is.
 func (c *Catalogue) CarriesFor(ev *event.Event) event.Carries {
-	a, ok := c.byName[ev.Agent]
-	if !ok {
-		return event.Carries{}
-	}
-	e, ok := a.Event(ev.Native)
+	e, ok := c.entry(ev.Agent).Event(ev.Native)
 	if !ok {
 		return event.Carries{}
 	}
 	return e.carriesFor(ev)
+}
+
+// KnowsEvent reports whether events of that name can be read: as the agent's own,
+// or as most agents call it where nobody described the agent.
+func (c *Catalogue) KnowsEvent(agent, native string) bool {
+	_, known := c.entry(agent).Event(native)
+	return known
 }
 
 func (e *EventSpec) carriesFor(ev *event.Event) event.Carries {

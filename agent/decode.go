@@ -85,6 +85,8 @@ func describe(payload []byte, err error) string {
 	switch {
 	case len(trimmed) == 0:
 		return "the payload is empty"
+	case trimmed[0] == '"' && jsonscan.Valid(trimmed): // also how text that is no JSON is carried and stored
+		return "the payload is a text, no JSON object"
 	case trimmed[0] != '{' && jsonscan.Valid(trimmed):
 		return "the payload is JSON but no object"
 	}

@@ -67,6 +67,7 @@ func TestDecodeTakesOddPayloads(t *testing.T) {
 		"blank":        {" \n", "the payload is empty", nil},
 		"list":         {`[1,2]`, "the payload is JSON but no object", nil},
 		"null":         {`null`, "the payload is JSON but no object", nil},
+		"text":         {`"this was no JSON"`, "the payload is a text, no JSON object", nil},
 		"cut off":      {`{` + call + `,"x`, "the payload is not JSON: cut off at byte 84", []string{"ls\n-l"}},
 		"two values":   {`{` + call + `}{}`, "the payload is not JSON: something follows the value at byte 82", []string{"ls\n-l"}},
 		"twice":        {`{"tool_input":{"command":"first"},` + call + `}`, saidTwice, []string{"ls\n-l"}},

@@ -218,12 +218,27 @@ func TestTextThatLooksLikeAnAnswerIsWrapped(t *testing.T) {
 
 func TestUnknownAgentsAndEventsGetSilence(t *testing.T) {
 	deny := event.Decision{Verdict: event.Deny, Reason: "no"}
-	for _, ev := range []event.Event{{Agent: "nobody", Native: "PreToolUse", Kind: event.ToolBefore},
+	for _, ev := range []event.Event{{Agent: "nobody", Native: "Whatever", Kind: event.ToolBefore},
 		{Agent: "claude", Native: "Whatever", Kind: event.Other}, {}} {
 		answer, sent := Builtin().Encode(&ev, deny)
 		if answer != (neutral.Answer{}) || sent.Verdict != event.None || len(sent.Degraded) == 0 {
 			t.Errorf("%+v: answer = %+v, sent = %+v; want answer = (neutral.Answer{}), sent.Verdict = event.None "+
 				"and len(sent.Degraded) other than 0", ev, answer, sent)
+		}
+	}
+}
+
+// An agent nobody described hears a no by exit code 2, and never a yes.
+func TestUnknownAgentsAreRefusedByExitCode(t *testing.T) {
+	for _, native := range []string{"PreToolUse", "PermissionRequest"} {
+		ev := Builtin().Decode(Input{Agent: "nobody", Event: native, Payload: []byte(`{"tool_name":"Bash"}`)})
+		answer, sent := Builtin().Encode(&ev, event.Decision{Verdict: event.Deny, Reason: "not you"})
+		if want := (neutral.Answer{Stderr: "not you", Exit: 2}); answer != want || sent.Verdict != event.Deny {
+			t.Errorf("%s: a no is %+v, want %+v", native, answer, want)
+		}
+		answer, sent = Builtin().Encode(&ev, event.Decision{Verdict: event.Allow})
+		if answer != (neutral.Answer{}) || sent.Verdict != event.None {
+			t.Errorf("%s: a yes is %+v (%s), want silence", native, answer, sent.Verdict.Word())
 		}
 	}
 }

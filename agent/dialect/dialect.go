@@ -74,7 +74,7 @@ var table = map[string]Dialect{
 	"opencode":  opencode,
 	"pi":        pi,
 	"qwen":      qwen,
-	"generic":   {},
+	"generic":   generic,
 }
 
 // Lookup finds a dialect by the name the catalogue uses.
@@ -86,8 +86,8 @@ func Lookup(name string) (Dialect, bool) {
 // Names lists the dialects an agent can be said to speak.
 func Names() []string {
 	var names []string
-	for name, d := range table {
-		if d.Encode != nil {
+	for name := range table {
+		if name != "generic" {
 			names = append(names, name)
 		}
 	}

@@ -40,3 +40,9 @@ func dropContext(d *event.Decision, what string) {
 		d.Context = ""
 	}
 }
+
+// generic answers agents nobody described: a no, and nothing else.
+var generic = Dialect{
+	Encode: func(c Call) (neutral.Answer, event.Decision) { return exitAnswer(c.Decision) },
+	Shapes: []string{ShapeExit},
+}

@@ -3,6 +3,7 @@ package importer
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -73,13 +74,17 @@ func ImportAmux(file string, check Check) (Result, error) {
 			}
 		}
 		var entry struct {
-			ID, Agent, HookType, Handler, Target string
-			Priority                             *float64
-			Enabled                              *bool
-			Metadata                             json.RawMessage
+			ID       string          `json:"id"`
+			Agent    string          `json:"agent"`
+			HookType string          `json:"hookType"`
+			Handler  string          `json:"handler"`
+			Target   string          `json:"target"`
+			Priority *float64        `json:"priority"`
+			Enabled  *bool           `json:"enabled"`
+			Metadata json.RawMessage `json:"metadata"`
 		}
 		if err := doc.Decode(&entry, at...); err != nil {
-			note(true)("cannot be read: %v", err)
+			note(true)("%s", misreading(err))
 			continue
 		}
 		warn, skip := note(false), note(true)
@@ -112,8 +117,6 @@ func ImportAmux(file string, check Check) (Result, error) {
 		case "builtin":
 			if name, ok := amuxBuiltins[entry.Target]; ok {
 				reg.Target = name
-			} else {
-				warn("%s: there may be no built-in %q here", reg.ID, entry.Target)
 			}
 		case "command":
 		default:
@@ -135,4 +138,16 @@ func ImportAmux(file string, check Check) (Result, error) {
 		r.addHook(Hook{reg, file}, check, skip)
 	}
 	return r, nil
+}
+
+// misreading says what is wrong with an entry that JSON could not be read into.
+func misreading(err error) string {
+	var kind *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &kind):
+		return "cannot be read: " + err.Error()
+	case kind.Field == "":
+		return "is a " + kind.Value + " and no object"
+	}
+	return fmt.Sprintf("%q cannot be a %s", kind.Field, kind.Value)
 }

@@ -75,8 +75,8 @@ func TestAmux(t *testing.T) {
 	}
 	all := notes(r)
 	for _, part := range []string{
-		`:5: imported: b: its metadata`, `"c d" became "c-d"`, `no built-in "mine"`, `the nearest there is`,
-		`"webhook" ran like a script`, `skipped: h: hookType`, `:11: imported: i: hook type "Native"`, `skipped: j: it calls agent-mux`, `:15: skipped: cannot be read`,
+		`:5: imported: b: its metadata`, `"c d" became "c-d"`, `the nearest there is`,
+		`"webhook" ran like a script`, `skipped: h: hookType`, `:11: imported: i: hook type "Native"`, `skipped: j: it calls agent-mux`, `:15: skipped: "id" cannot be a number`,
 	} {
 		if !strings.Contains(all, part) {
 			t.Errorf("no note %q in\n%s", part, all)

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -64,7 +65,20 @@ func (p *Pipeline) pushMethod(ctx context.Context, params json.RawMessage, peer 
 	}
 	d, _ := json.Marshal(decision)
 	return wire.PushResult{ID: pushed.ID, Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit,
-		Decision: d}, nil
+		Decision: d, Unknown: p.unknownReason(pushed.Agent, pushed.Event)}, nil
+}
+
+// unknownReason says why nobody could look at an event; "" where it is known.
+func (p *Pipeline) unknownReason(agent, name string) string {
+	if p.Deps.Catalogue.KnowsEvent(agent, name) {
+		return ""
+	}
+	if _, known := p.Deps.Catalogue.Agent(agent); !known {
+		return fmt.Sprintf("no agent %q is known here, and no event %s that agents share: it is recorded, and no guard "+
+			"looked at it", agent, name)
+	}
+	return fmt.Sprintf("%s has no event %s that hookmux knows: it is recorded, and no guard looked at it",
+		p.Deps.AgentTitle(agent), name)
 }
 
 // Pushed is an event that a program pushed for an agent, with what a person

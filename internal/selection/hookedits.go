@@ -159,6 +159,9 @@ func (r methods) editHooks(p wire.HooksEditParams,
 			result.Notes = append(result.Notes, note)
 		}
 	}
+	if len(p.Registration)+len(p.Patch) > 0 { // not when it is removed
+		result.Notes = append(result.Notes, editNotes(&done.Hook, r.Catalogue.Agents())...)
+	}
 	return result, nil
 }
 

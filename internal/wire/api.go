@@ -216,6 +216,7 @@ type PushResult struct {
 	Stderr   string          `json:"stderr"`
 	ExitCode int             `json:"exitCode"`
 	Decision json.RawMessage `json:"decision"`
+	Unknown  string          `json:"unknown,omitempty"` // why nobody could look at the event
 }
 
 // ExplainParams asks what would happen to an event, without it happening.

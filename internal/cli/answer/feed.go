@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -69,14 +71,15 @@ anybody there, agents show their own prompts at once.`,
 const pushLimit = 118 * time.Second
 
 func feedPushCommand(app *cmdutil.App) *cobra.Command {
-	var source, event string
+	var source, name string
 	cmd := &cobra.Command{
 		Use:   "push --source AGENT [--event EVENT]",
 		Short: "Report an event from stdin and print the agent's answer, as cmux's `hooks feed` does",
 		Long: `Reads one payload from stdin, reports it, waits where a person must decide, and
 prints the answer in the agent's own words; {} when there is none, also when no
 hub can be reached. The event's name is read from hook_event_name or event in the
-payload, else --event counts.`,
+payload, else --event counts. For an agent that hookmux does not know, a refusal
+is exit code 2 with the reason on stderr.`,
 		Example: "  hookmux feed push --source claude < payload.json",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -87,28 +90,31 @@ payload, else --event counts.`,
 			if err != nil {
 				return err
 			}
-			return pushEvent(cmd.Context(), app, source, event, payload)
+			return pushEvent(cmd.Context(), app, source, name, payload)
 		},
 	}
 	cmd.Flags().StringVar(&source, "source", "", "the agent's name in the catalogue")
-	cmd.Flags().StringVar(&event, "event", "", "the agent's own name of the event, when the payload does not say it")
+	cmd.Flags().StringVar(&name, "event", "", "the agent's own name of the event, when the payload does not say it")
 	return cmd
 }
 
 // pushEvent never fails because of hookmux: an agent takes that for a broken hook.
-func pushEvent(ctx context.Context, app *cmdutil.App, source, event string, payload []byte) error {
+func pushEvent(ctx context.Context, app *cmdutil.App, source, name string, payload []byte) error {
 	if named := eventNameOf(payload); named != "" {
-		event = named
+		name = named
 	}
 	answer := "{}"
 	c, err := app.ConnectHub(ctx)
-	if err == nil && event != "" {
+	if err == nil && name != "" {
 		var result *wire.PushResult
 		result, err = c.Push(ctx, wire.PushParams{
-			Agent: source, Event: event, Cwd: app.Cwd(), Payload: validJSON(payload), Timeout: pushLimit.Seconds(),
+			Agent: source, Event: name, Cwd: app.Cwd(), Payload: event.RawJSON(payload), Timeout: pushLimit.Seconds(),
 			Env: app.Environ,
 		})
 		if err == nil {
+			if result.Unknown != "" {
+				fmt.Fprintln(app.Stderr, "hookmux: "+termsafe.Line(result.Unknown, 300))
+			}
 			if result.Stdout != "" {
 				answer = result.Stdout
 			}

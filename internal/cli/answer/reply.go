@@ -2,12 +2,10 @@ package answer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/jsonscan"
 	"github.com/hookmux/hookmux/internal/termsafe"
@@ -100,12 +98,4 @@ func eventNameOf(payload []byte) string {
 		}
 	}
 	return ""
-}
-
-// validJSON is a payload as one JSON value.
-func validJSON(payload []byte) json.RawMessage {
-	if len(payload) == 0 {
-		return nil
-	}
-	return event.RawJSON(payload)
 }

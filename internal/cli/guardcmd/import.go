@@ -2,6 +2,7 @@ package guardcmd
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -53,10 +54,18 @@ func hooksImport(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, args []stri
 			reg, _ := json.Marshal(h.Registration)
 			var done wire.HooksEditResult
 			p := wire.HooksEditParams{Scope: scope, Cwd: app.Cwd(), Registration: reg, Replace: true}
-			if err := c.Call(cmd.Context(), wire.MethodHooksAdd, p, &done); err != nil {
+			err := c.Call(cmd.Context(), wire.MethodHooksAdd, p, &done)
+			var refused *wire.Error
+			switch {
+			case errors.As(err, &refused) && refused.Code == wire.CodeParams: // this one; the others may be good
+				notes = append(notes, importer.Note{File: h.From, Text: h.ID + ": " + refused.Message,
+					Skipped: true}.String())
+			case err != nil:
+				sayImported(app, added, notes)
 				return err
+			default:
+				added = append(added, done)
 			}
-			added = append(added, done)
 		}
 		if args[0] == "claude" && scope == b.scope {
 			gone, err := dropOrphans(app, cmd, c, scope, b.result)
@@ -71,6 +80,12 @@ func hooksImport(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, args []stri
 	if f.asJSON {
 		return app.PrintJSON(map[string]any{"imported": added, "notes": append([]string{}, notes...)})
 	}
+	sayImported(app, added, notes)
+	return nil
+}
+
+// sayImported lists what was imported, and what was not and why.
+func sayImported(app *cmdutil.App, added []wire.HooksEditResult, notes []string) {
 	for _, a := range added {
 		var r hook.Registration
 		_ = json.Unmarshal(a.Registration, &r)
@@ -85,7 +100,6 @@ func hooksImport(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, args []stri
 	if len(added) == 0 {
 		app.Say("nothing was imported")
 	}
-	return nil
 }
 
 // importedBatch is what was read from one place, and the scope it belongs to.

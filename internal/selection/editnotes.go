@@ -1,0 +1,61 @@
+package selection
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+)
+
+// editNotes says what a hook cannot do as it is registered: on which agents it
+// never runs, and that it cannot refuse although it could be let to.
+func editNotes(reg *hook.Registration, agents []*agent.Agent) []string {
+	if reg.HookType == hook.Any {
+		return nil
+	}
+	var silent []string
+	var refusable event.Kind
+	for _, a := range agents {
+		if reg.Agent != hook.Any && reg.Agent != a.Name {
+			continue
+		}
+		runs := false
+		for _, e := range a.Events {
+			if e.Name != reg.HookType && string(e.Kind) != reg.HookType {
+				continue
+			}
+			runs = true
+			if e.Carries.Deny != nil && reg.ModeFor(e.Kind) == hook.Advise {
+				refusable = e.Kind
+			}
+		}
+		if !runs {
+			silent = append(silent, a.Name)
+		}
+	}
+	var notes []string
+	if note := silentNote(reg, silent); note != "" {
+		notes = append(notes, note)
+	}
+	if refusable != "" && reg.Mode == "" && reg.Handler != "builtin" {
+		notes = append(notes, fmt.Sprintf("at %s it adds words and refuses nothing, also with exit code 2; to let it refuse: "+
+			"hookmux hooks set %s --mode guard", refusable, reg.ID))
+	}
+	return notes
+}
+
+// silentNote says on which agents a hook never runs.
+func silentNote(reg *hook.Registration, silent []string) string {
+	if len(silent) == 0 {
+		return ""
+	}
+	slices.Sort(silent)
+	note := fmt.Sprintf("it never runs on %s: no event there is %s", strings.Join(silent, ", "), reg.HookType)
+	if reg.Agent == hook.Any && !event.Kind(reg.HookType).Known() {
+		note += "; a kind such as tool.before is the same for every agent (`hookmux hooks discover`)"
+	}
+	return note
+}
