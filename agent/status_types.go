@@ -85,6 +85,7 @@ const (
 	SignalAsks       Signal = "asks"       // a person must decide something now
 	SignalNudges     Signal = "nudges"     // a person is called, nobody says why
 	SignalAnswered   Signal = "answered"   // a person is not waited for any more
+	SignalRefuses    Signal = "refuses"    // a person said no to what was asked, in the agent's own window
 	SignalEnds       Signal = "ends"       // the turn is over
 	SignalFails      Signal = "fails"      // the turn is over because the model could not be asked
 	SignalInterrupts Signal = "interrupts" // the turn is over because a person stopped it
@@ -98,7 +99,7 @@ const (
 func Signals() []Signal {
 	return []Signal{
 		SignalNothing, SignalStarts, SignalLeaves, SignalPrompts, SignalWorks, SignalBreathes,
-		SignalSays, SignalAsks, SignalNudges, SignalAnswered, SignalEnds, SignalFails,
+		SignalSays, SignalAsks, SignalNudges, SignalAnswered, SignalRefuses, SignalEnds, SignalFails,
 		SignalInterrupts, SignalSettles, SignalFaults, SignalRecovers, SignalNests,
 	}
 }

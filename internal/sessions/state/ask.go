@@ -69,6 +69,17 @@ func (s *Session) addAsk(n *input) {
 	}
 }
 
+// refuseAsk takes out the question that a person said no to: the call it was
+// about counts as refused, whatever the agent reports of its end.
+func (s *Session) refuseAsk(n *input) {
+	place := s.askAnswered(n)
+	if place >= 0 && s.Turn != nil {
+		a := &s.Asks[place]
+		denyCall(s, Call{ID: a.Call, Tool: a.Tool, Digest: a.Digest, Actor: a.Actor, At: n.at})
+	}
+	s.dropAsk(place, n)
+}
+
 // dropAsk takes the question at a place out; -1 is none.
 func (s *Session) dropAsk(drop int, n *input) {
 	if drop < 0 {

@@ -512,3 +512,21 @@ func TestDeniedInTheWindow(t *testing.T) {
 			got.Turn.Denied, got.Errors, got.Turn.ExitCode)
 	}
 }
+
+// OpenCode reports a call that the person refused in its window as an error, and the refusal before that.
+func TestRefusedInTheWindow(t *testing.T) {
+	w := newWorld(t)
+	w.rules = rulesOf(t, "opencode")
+	w.send(event.TurnStart, native("chat.message"))
+	w.send(event.ToolBefore, native("tool.execute.before"), shell("c1", "sudo ls"))
+	w.send(event.PermissionRequest, native("permission.asked"), shell("", "sudo ls"))
+	w.is(NeedsInput)
+	w.send(event.PermissionResolved, native("permission.replied"), detail("reject"))
+	w.is(Running)
+	w.send(event.ToolAfter, native("message.part.updated"), shell("c1", "sudo ls"), failing(), failure("rejected"))
+	w.send(event.TurnEnd, native("session.idle"))
+	w.is(Success)
+	if got := w.get().Turn; got.Errors != 0 || got.Denied != 1 {
+		t.Errorf("got %d failed, %d denied; want 0, 1", got.Errors, got.Denied)
+	}
+}

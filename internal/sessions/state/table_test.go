@@ -136,6 +136,7 @@ func TestEverySignal(t *testing.T) {
 		{agent.SignalAsks, [7]Status{NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput}},
 		{agent.SignalNudges, [7]Status{same, same, NeedsInput, same, same, same, same}},
 		{agent.SignalAnswered, [7]Status{same, same, same, Running, same, same, same}},
+		{agent.SignalRefuses, [7]Status{same, same, same, Running, same, same, same}},
 		{agent.SignalEnds, [7]Status{Success, Success, Success, Success, same, same, Success}},
 		{agent.SignalFails, [7]Status{Failed, Failed, Failed, Failed, Failed, same, Failed}},
 		{agent.SignalInterrupts, [7]Status{Idle, same, Idle, Idle, same, same, Idle}},
