@@ -38,7 +38,7 @@ func (h *Host) Delivery(a *agent.Agent) Delivery {
 			wrong = append(wrong, fmt.Sprintf("%s is passed over because of %s", short, steps.Short(h.Dirs.Home, s.By)))
 			continue
 		case len(s.Untrusted) > 0:
-			wrong = append(wrong, fmt.Sprintf("%d hooks in %s are not trusted", len(s.Untrusted), short))
+			wrong = append(wrong, fmt.Sprintf("%s: %s not trusted", short, countHooks(len(s.Untrusted))))
 		case len(s.Deaf) > 0:
 			wrong = append(wrong, short+": "+s.Deaf[0])
 		case len(s.Missing) > 0:
@@ -61,6 +61,14 @@ func (h *Host) Delivery(a *agent.Agent) Delivery {
 		d.Why = strings.Join(wrong, "; ")
 	}
 	return d
+}
+
+// countHooks is so many hooks, with the verb.
+func countHooks(n int) string {
+	if n == 1 {
+		return "1 hook is"
+	}
+	return fmt.Sprintf("%d hooks are", n)
 }
 
 // Installed reports whether an agent has hooks of ours that run.

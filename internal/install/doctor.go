@@ -54,8 +54,9 @@ type Doctor struct {
 }
 
 func (d *Doctor) addFinding(agentName, check string, level Level, fix, format string, args ...any) {
-	d.found = append(d.found, Finding{Agent: agentName, Check: check, Level: level, What: fmt.Sprintf(format, args...),
-		Fix: fix})
+	home := d.Host.Dirs.Home
+	d.found = append(d.found, Finding{Agent: agentName, Check: check, Level: level,
+		What: steps.ShortText(home, fmt.Sprintf(format, args...)), Fix: steps.ShortText(home, fix)})
 }
 
 // setMend says how the last finding is mended.

@@ -54,20 +54,20 @@ func (d *Doctor) checkSite(a *agent.Agent, s Site, short, reinstall string) {
 		bad("intact", Bad, "not as this version writes it: %s", strings.Join(s.Stale, "; "))
 	}
 	if well {
-		n := fmt.Sprintf("%d events", len(s.Events))
+		what := fmt.Sprintf("%d events hooked", len(s.Events))
 		if len(s.Events) == 1 {
-			n = "1 event"
+			what = "1 event hooked"
 		}
 		if a.Install.Way == agent.WayPlugin {
-			n = "the plugin"
+			what = "hookmux's plugin is there"
 		}
-		d.addFinding(a.Name, "present", Good, "", "%s: %s hooked", short, n)
+		d.addFinding(a.Name, "present", Good, "", "%s: %s", short, what)
 	}
 	if len(s.Fresh) > 0 {
 		bad("new events", Note, "this version has more: %s", strings.Join(s.Fresh, ", "))
 	}
 	if len(s.Untrusted) > 0 {
-		bad("trust", Bad, "%d of its hooks are not trusted or switched off, so they do not run; %s", len(s.Untrusted),
+		bad("trust", Bad, "%s not trusted, or switched off, and never run; %s", countHooks(len(s.Untrusted)),
 			a.Install.Trust.Say)
 	}
 	for _, what := range s.Foreign {
@@ -218,6 +218,8 @@ func (d *Doctor) askAgentForHooks(a *agent.Agent, sites []Site) {
 	switch {
 	case total < want:
 		d.addFinding(a.Name, "asked", Bad, "hookmux install "+a.Name, "%s sees %d of %d hooks", a.Title, total, want)
+	case trusted < total && slices.ContainsFunc(sites, func(s Site) bool { return len(s.Untrusted) > 0 }):
+		// Said already, of the file.
 	case trusted < total:
 		d.addFinding(a.Name, "asked", Bad, "hookmux install "+a.Name, "%s trusts %d of %d hooks; or open /hooks in it",
 			a.Title, trusted, total)
@@ -351,9 +353,6 @@ func (d *Doctor) checkArrivals(ctx context.Context, a *agent.Agent, healthy bool
 		names = append(names, name)
 	}
 	sort.Slice(names, func(i, j int) bool { return last[names[i]].After(last[names[j]]) })
-	for i, name := range names {
-		names[i] = name + " " + last[name].Local().Format("2006-01-02 15:04")
-	}
 	switch {
 	case len(names) == 0:
 		fix := "start " + a.Title + " once; " + a.Install.Pickup.Say
@@ -361,11 +360,31 @@ func (d *Doctor) checkArrivals(ctx context.Context, a *agent.Agent, healthy bool
 			fix += "; " + a.Install.Trust.Say
 		}
 		d.addFinding(a.Name, "events", Note, fix, "no event of it ever arrived")
-	case len(kinds) == 1 && kinds[event.SessionStart] && healthy && a.Install.Trust.Step != "":
+	case len(kinds) == 1 && kinds[event.SessionStart] && healthy && a.Install.Trust.Step != "" && !d.trustsHere(a):
 		d.addFinding(a.Name, "events", Bad, a.Install.Trust.Say,
-			"only starts of sessions ever arrived (%s): its other hooks are probably not trusted",
-			strings.Join(names, ", "))
+			"only starts of sessions ever arrived (last %s): its other hooks are probably not trusted",
+			arrivedAt(last[names[0]], time.Now()))
 	default:
-		d.addFinding(a.Name, "events", Good, "", "arrived: %s", strings.Join(names, ", "))
+		d.addFinding(a.Name, "events", Good, "", "arrived, newest first (last %s): %s",
+			arrivedAt(last[names[0]], time.Now()), strings.Join(names, ", "))
 	}
+}
+
+// trustsHere reports whether an agent that runs hooks in trusted folders only is known
+// to trust this one.
+func (d *Doctor) trustsHere(a *agent.Agent) bool {
+	if a.Install.Trust.Folders == nil || d.Host.Project == "" {
+		return false
+	}
+	trust, _, err := d.Host.trustOf(a).inFolder(d.Host.Project)
+	return err == nil && trust == folderTrusted
+}
+
+// arrivedAt is a moment as short as it is clear.
+func arrivedAt(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return "at " + t.Format("15:04")
+	}
+	return "on " + t.Format("2006-01-02")
 }

@@ -49,7 +49,7 @@ func TestTheDoctorMendsWhatIsOurs(t *testing.T) {
 	write(t, config, string(text))
 	d, all := examine(h, a, nil)
 	for check, what := range map[string]string{"dead trust": "stop:7:0", "old switch": "codex_hooks",
-		"trust": "1 of its hooks", "present": "2 events"} {
+		"trust": "1 hook is not trusted", "present": "2 events"} {
 		if f := finding(all, check); f == nil || !strings.Contains(f.What, what) {
 			t.Errorf("%s: f = %+v, want other than nil and %q in f.What", check, f, what)
 		}
@@ -85,6 +85,53 @@ func TestTheDoctorBelievesTheAgentItself(t *testing.T) {
 		if f := finding(all, "asked"); f == nil || f.Level != level {
 			t.Errorf("%s: f = %+v, want other than nil and f.Level = %q", trust, f, level)
 		}
+	}
+}
+
+// A hook that is not trusted is told of once, though the file and the agent itself both say it, and all paths are
+// written the same way.
+func TestTheDoctorSaysThingsOnce(t *testing.T) {
+	a := known(t, "codex")
+	h := newHost(t)
+	write(t, filepath.Join(filepath.Dir(h.Hook), "codex"), "#!/bin/sh\n")
+	mustChmod(t, filepath.Join(filepath.Dir(h.Hook), "codex"))
+	write(t, filepath.Join(h.Dirs.Home, ".codex/config.toml"), "[features]\nhooks = true\n")
+	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"Stop"}})
+	line := hookentry.Command{Program: Shim(h.Dirs), Agent: "codex", Event: "Stop", Seconds: 600}.Line()
+	_, all := examine(h, a, func(*agent.Agent, string) ([]appserver.ListedHook, error) {
+		return []appserver.ListedHook{{Command: line, Trust: "untrusted", Enabled: true}}, nil
+	})
+	untrusted, headings := 0, []string{}
+	for _, f := range all {
+		if f.Level == Bad && f.Agent == a.Name && strings.Contains(f.What, "trust") {
+			untrusted++
+		}
+		if len(headings) == 0 || headings[len(headings)-1] != f.Agent {
+			headings = append(headings, f.Agent)
+		}
+		if strings.Contains(f.What+f.Fix, h.Dirs.Home) {
+			t.Errorf("a path is not written with ~: %s; %s", f.What, f.Fix)
+		}
+	}
+	if untrusted != 1 || len(headings) != 2 {
+		t.Errorf("told of %d times, want once; headings are %q, want hookmux and codex:\n%+v", untrusted, headings, all)
+	}
+}
+
+// A path is shortened wherever hooks are switched off.
+func TestTheDoctorShortensPaths(t *testing.T) {
+	a := known(t, "claude")
+	h := newHost(t)
+	mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
+	path := filepath.Join(h.Dirs.Home, ".claude/settings.json")
+	write(t, path, strings.Replace(read(t, path), "{", `{"disableAllHooks": true,`, 1))
+	_, all := examine(h, a, nil)
+	f := finding(all, "switched off")
+	if f == nil || strings.Contains(f.What+f.Fix, h.Dirs.Home) || !strings.Contains(f.Fix, "~/.claude/settings.json") {
+		t.Errorf("got %+v, want the file with ~", f)
+	}
+	if d := h.Delivery(a); len(d.Events) != 0 || d.Why == "" {
+		t.Errorf("%d hooks are said to run, and %q to be wrong; want none, and disableAllHooks", len(d.Events), d.Why)
 	}
 }
 

@@ -30,12 +30,8 @@ func (t agentTrust) inFolder(folder string) (folderTrust, string, error) {
 	case "false":
 		return folderRefused, spec.SwitchEnv, nil
 	}
-	if off := spec.Switch; off != nil {
-		path := h.resolvePath(agent.HookFile{Path: off.Path, Env: off.Env})
-		if raw, _ := readSetting(h.onDisk(), path, off.Format, off.Key); raw != nil &&
-			hookentry.SameJSON(raw, hookentry.AsJSON(off.When)) {
-			return folderTrusted, path, nil
-		}
+	if path, off := t.asksNowhere(); off {
+		return folderTrusted, path, nil
 	}
 	path := h.Getenv(spec.Env)
 	if path == "" {
@@ -71,6 +67,18 @@ func (t agentTrust) inFolder(folder string) (folderTrust, string, error) {
 		return folderTrusted, path, nil
 	}
 	return folderRefused, path, nil
+}
+
+// asksNowhere reports whether a setting of the person makes the agent trust every
+// folder, and where it stands.
+func (t agentTrust) asksNowhere() (path string, off bool) {
+	spec := t.agent.Install.Trust.Folders
+	if spec == nil || spec.Switch == nil {
+		return "", false
+	}
+	path = t.host.resolvePath(agent.HookFile{Path: spec.Switch.Path, Env: spec.Switch.Env})
+	raw, _ := readSetting(t.host.onDisk(), path, spec.Switch.Format, spec.Switch.Key)
+	return path, raw != nil && hookentry.SameJSON(raw, hookentry.AsJSON(spec.Switch.When))
 }
 
 // isWithin reports whether a folder is another one or below it.

@@ -19,7 +19,7 @@ func (h *Host) notesAfterInstall(a *agent.Agent, path string, commands []hookent
 	var out []string
 	spec := a.Install
 	folder := o.Scope == Project && spec.Trust.Project == "folder" || o.Scope == User && spec.Trust.Step == "folder"
-	if folder && spec.Trust.Say != "" {
+	if _, everywhere := h.trustOf(a).asksNowhere(); folder && !everywhere && spec.Trust.Say != "" {
 		out = append(out, spec.Trust.Say)
 	}
 	for _, e := range a.Events {
@@ -142,6 +142,7 @@ func (d *draft) foreignHooks(t *hookentry.Target, a *agent.Agent, src []byte) []
 	if err != nil {
 		return nil
 	}
+	path := steps.Short(d.host.Dirs.Home, t.Path)
 	var out []string
 	for _, s := range t.Handlers(r) {
 		if hookentry.IsFor(s, a) {
@@ -151,12 +152,12 @@ func (d *draft) foreignHooks(t *hookentry.Target, a *agent.Agent, src []byte) []
 			out = append(
 				out,
 				fmt.Sprintf("%s: line %d: names %s and is not in the form that hookmux writes, so it is left "+
-					"alone: %s", t.Path, s.Line, hookentry.HookName, termsafe.Line(s.Text, 120)),
+					"alone: %s", path, s.Line, hookentry.HookName, termsafe.Line(s.Text, 120)),
 			)
 			continue
 		}
 		if e, ok := a.Event(s.Event); ok && e.Decides() && canContradict(e) {
-			out = append(out, fmt.Sprintf("%s: line %d: another hook answers %s as well: %s", t.Path, s.Line, s.Event,
+			out = append(out, fmt.Sprintf("%s: line %d: another hook also runs at %s: %s", path, s.Line, s.Event,
 				termsafe.Line(s.Text, 120)))
 		}
 	}

@@ -108,6 +108,12 @@ func (s *scanned) takeValues(o option, n agent.Arity, i int) int {
 
 func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
 
+// RunsSession reports whether an agent's command line, without the program, runs a
+// session: daemons, updaters and logins do not.
+func RunsSession(a *agent.Agent, args []string) bool {
+	return !scanOptions(a.Launch, args).runsNoSession(a.Launch)
+}
+
 // runsNoSession tells a command line that runs no session. Flags that make every word
 // a prompt stand among the catalogue's sessions.
 func (s *scanned) runsNoSession(l agent.Launch) bool {

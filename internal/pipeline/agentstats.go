@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // agentStats counts what came from whom.
@@ -21,7 +22,11 @@ type agentStat struct {
 	version string
 }
 
+// countEvent counts an event; hookmux's own probes are none.
 func (s *agentStats) countEvent(ev *event.Event) {
+	if ev.Native == wire.ProbeEvent {
+		return
+	}
 	s.total.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,6 +22,7 @@ import (
 	"github.com/hookmux/hookmux/internal/judge"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -33,7 +34,8 @@ func DoctorCommand(app *cmdutil.App) *cobra.Command {
 		Short: "Find out what is wrong, and how to mend it",
 		Long: `Proves for each agent that its hooks are there, whole, in the file that counts,
 trusted and not switched off, runs its hook with an empty environment and watches
-it arrive at the hub, and says which events ever came. Every finding names the
+it arrive at the hub (which is started for that if none runs), and says which events
+ever came. Every finding names the
 command that mends it; --fix runs those that only touch what hookmux wrote, shows
 what it changes, and asks before an agent is told to trust hooks. Exit code 0 when
 nothing is wrong, 1 otherwise.`,
@@ -192,9 +194,9 @@ func sayFindings(app *cmdutil.App, findings []install.Finding, asJSON bool) erro
 			if style.Color {
 				mark = "\x1b[" + colour + "m" + mark + "\x1b[0m"
 			}
-			app.Say("  %s %s", mark, termsafe.Text(f.What))
+			app.Say("  %s %s", mark, text.Wrap(termsafe.Text(f.What), style.Width, 4))
 			if f.Fix != "" {
-				app.Say("    %s", termsafe.Text(f.Fix))
+				app.Say("    %s", text.Wrap(termsafe.Text(f.Fix), style.Width, 4))
 			}
 		}
 	}

@@ -19,6 +19,14 @@ type HookState struct {
 	Wrong   string `json:"wrong,omitempty"`
 }
 
+// HowMany says how many hooks run of an agent with whose hooks something is wrong.
+func (s *HookState) HowMany() string {
+	if s.Events == 0 {
+		return "none"
+	}
+	return "not all"
+}
+
 // HookStates looks at the agents of this machine. Only files are read.
 func HookStates(app *cmdutil.App) ([]HookState, error) {
 	dirs, err := app.Dirs()
@@ -42,9 +50,11 @@ func HookStates(app *cmdutil.App) ([]HookState, error) {
 
 // DescribeHookStates says in a few words which agents are hooked.
 func DescribeHookStates(list []HookState) string {
-	var hooked, wrong, bare []string
+	var hooked, silent, wrong, bare []string
 	for _, s := range list {
 		switch {
+		case s.Wrong != "" && s.Events == 0:
+			silent = append(silent, s.Agent)
 		case s.Wrong != "":
 			wrong = append(wrong, s.Agent)
 		case s.Hooked:
@@ -61,6 +71,7 @@ func DescribeHookStates(list []HookState) string {
 	}
 	add(hooked, "hooked")
 	add(wrong, "hooked, but not all hooks run")
+	add(silent, "hooked, but no hooks run")
 	add(bare, "not hooked")
 	if len(parts) == 0 {
 		return "no agent was found"

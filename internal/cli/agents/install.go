@@ -48,8 +48,8 @@ func InstallCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install [AGENT…]",
 		Short: "Write hookmux's hooks into agents' own config",
-		Long: `Finds the agents on this machine, shows what would change in their files, asks
-once, writes, and tries each hook out. Comments, order and everything else in the
+		Long: `Finds the agents on this machine, says in a line each what would change in their
+files (--full shows every line), asks once, writes, and tries each hook out. Comments, order and everything else in the
 files stay as they are; hookmux uninstall gives back the same bytes. With a file
 that cannot be read nothing is written anywhere.
 
@@ -292,7 +292,9 @@ func carryOut(app *cmdutil.App, h *install.Host, plans func() (*install.Plan, er
 		return nil, false, err
 	}
 	if !f.asJSON {
-		if err := plan.Apply(&steps.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home,
+		if !f.full && !f.dryRun {
+			sayPlan(app, h.Dirs.Home, plan)
+		} else if err := plan.Apply(&steps.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home,
 			Full: f.full}); err != nil {
 			return nil, false, err
 		}

@@ -6,33 +6,49 @@ import (
 	"slices"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// openSessions are the processes of an agent that this person has open now: the
-// outermost ones, because agents start themselves again for parts of their work.
+// ownProcess is a process of this person.
+type ownProcess struct {
+	pid, parent int
+	program     string
+	args        []string
+}
+
+// openSessions are the processes of an agent that this person has open now.
 func openSessions(a *agent.Agent) []int {
 	table := proc.System()
-	is := map[int]bool{}
-	up := map[int]int{}
+	var list []ownProcess
 	for _, pid := range proc.List() {
 		p, err := table.Lookup(pid)
 		if err != nil || p.UID != os.Getuid() {
 			continue
 		}
-		up[pid] = p.PPID
 		program, _ := table.Program(pid) // others' cannot be read, and are not meant
 		args, _ := table.Args(pid)
-		paths := []string{program}
-		if len(args) > 1 {
-			paths = append(paths, args[1]) // the script of an interpreter
+		list = append(list, ownProcess{pid, p.PPID, program, args})
+	}
+	return sessionsAmong(a, list)
+}
+
+// sessionsAmong are the processes that run a session of an agent: the outermost
+// ones, because agents start themselves again for parts of their work, and no
+// daemons or updaters.
+func sessionsAmong(a *agent.Agent, list []ownProcess) []int {
+	is := map[int]bool{}
+	for _, p := range list {
+		paths := []string{p.program}
+		if len(p.args) > 1 {
+			paths = append(paths, p.args[1]) // the script of an interpreter
 		}
-		is[pid] = a.Marks.MatchProgram(filepath.Base(program), paths...)
+		is[p.pid] = a.Marks.MatchProgram(filepath.Base(p.program), paths...)
 	}
 	var out []int
-	for pid, yes := range is {
-		if yes && !is[up[pid]] {
-			out = append(out, pid)
+	for _, p := range list {
+		if is[p.pid] && !is[p.parent] && (len(p.args) == 0 || launch.RunsSession(a, p.args[1:])) {
+			out = append(out, p.pid)
 		}
 	}
 	slices.Sort(out)

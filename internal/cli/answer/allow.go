@@ -45,7 +45,7 @@ func AllowCommand(app *cmdutil.App) *cobra.Command {
 				used := fmt.Sprintf("used %d times since the hub started", g.Used)
 				rows = append(rows, []string{g.ID, termsafe.Line(g.Reach, 0), termsafe.Line(g.Rule, 0), used})
 			}
-			text.Table(app.Stdout, rows)
+			text.Table(app.Stdout, rows, app.Columns())
 			return nil
 		},
 	}

@@ -47,7 +47,7 @@ func (app *App) Dirs() (paths.Dirs, error) { return paths.Find(app.Getenv) }
 func (app *App) Style() text.Style {
 	f, ok := app.Stdout.(*os.File)
 	return text.Style{Color: ok && term.IsTerminal(int(f.Fd())) && app.Getenv("NO_COLOR") == "" &&
-		app.Getenv("TERM") != "dumb"}
+		app.Getenv("TERM") != "dumb", Width: app.Columns()}
 }
 
 // PrintJSON writes a value, indented.

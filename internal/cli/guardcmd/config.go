@@ -44,13 +44,9 @@ and a project's .hookmux/config.json, which may only tighten.`,
 			}
 			var rows [][]string
 			for _, s := range settings {
-				origin := s.Origin
-				if s.File != "" {
-					origin += " " + s.File
-				}
-				rows = append(rows, []string{s.Key, cmdutil.PlainValue(s.Value), termsafe.Line(origin, 120), s.Doc})
+				rows = append(rows, []string{s.Key, cmdutil.PlainValue(s.Value), s.Origin, s.Doc})
 			}
-			text.Table(app.Stdout, rows)
+			text.Table(app.Stdout, rows, app.Columns())
 			return nil
 		},
 	}

@@ -86,7 +86,7 @@ func guardList(app *cmdutil.App) *cobra.Command {
 					}
 				}
 			}
-			text.Table(app.Stdout, rows)
+			text.Table(app.Stdout, rows, app.Columns())
 			if len(allowed) > 0 {
 				app.Say("allowed always: %s", termsafe.Line(strings.Join(allowed, ", "), 300))
 			}

@@ -228,7 +228,7 @@ func hooksDiscover(app *cmdutil.App, f *hookFlags, name string) error {
 		}
 		rows = append(rows, []string{r.Agent, r.Type, string(r.Kind), strings.Join(may, ", ")})
 	}
-	text.Table(app.Stdout, rows)
+	text.Table(app.Stdout, rows, app.Columns())
 	return nil
 }
 
@@ -268,7 +268,7 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 		rows = append(rows, []string{termsafe.Line(r.ID, 40), r.Agent, r.HookType, fmt.Sprint(r.Order()),
 			termsafe.Line(r.Handler+" "+r.Target, 60), l.Scope, termsafe.Line(state, 120)})
 	}
-	text.Table(app.Stdout, rows)
+	text.Table(app.Stdout, rows, app.Columns())
 	return nil
 }
 

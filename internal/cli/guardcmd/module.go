@@ -108,7 +108,7 @@ func showModules(app *cmdutil.App, list []wire.ModuleInfo) error {
 			termsafe.Line(state, 100)})
 		below = append(below, moduleNotes(one.Path, &info)...)
 	}
-	text.Table(app.Stdout, rows)
+	text.Table(app.Stdout, rows, app.Columns())
 	if len(below) > 0 {
 		app.Say("")
 	}

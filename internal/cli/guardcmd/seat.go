@@ -141,6 +141,6 @@ func listSeats(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	for _, one := range list {
 		rows = append(rows, []string{strconv.Itoa(one.PID), one.Name, text.Moment(one.Added, time.Now()), one.From})
 	}
-	text.Table(app.Stdout, rows)
+	text.Table(app.Stdout, rows, app.Columns())
 	return nil
 }

@@ -37,7 +37,7 @@ func ShowOverview(ctx context.Context, app *cmdutil.App) error {
 	for _, step := range o.nextSteps() {
 		rows = append(rows, []string{"  " + step[0], step[1]})
 	}
-	text.Table(app.Stdout, rows)
+	text.Table(app.Stdout, rows, app.Columns())
 	return nil
 }
 

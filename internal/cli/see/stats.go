@@ -43,7 +43,7 @@ func StatsCommand(app *cmdutil.App) *cobra.Command {
 					formatMicroseconds(s.MeanUS), formatMicroseconds(s.P95US), formatMicroseconds(s.MaxUS),
 					fmt.Sprint(s.Denied), fmt.Sprint(s.Failures), termsafe.Line(s.LastErr, 100)})
 			}
-			text.Table(app.Stdout, rows)
+			text.Table(app.Stdout, rows, app.Columns())
 			return nil
 		},
 	}

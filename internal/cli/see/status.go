@@ -3,6 +3,7 @@ package see
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // StatusCommand is `hookmux status`.
@@ -59,12 +61,27 @@ func showStatus(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 		err = app.PrintJSON(statusWithHooks{info, hooks})
 	} else {
 		app.Say("hooks %s", agents.DescribeHookStates(hooks))
-		app.Style().Status(app.Stdout, info, time.Now())
+		app.Style().Status(app.Stdout, shortPaths(app, *info), time.Now())
 	}
 	if err == nil && len(info.Problems) > 0 {
 		return cmdutil.Exit(cmdutil.ExitFailed)
 	}
 	return err
+}
+
+// shortPaths writes the home as ~, for people.
+func shortPaths(app *cmdutil.App, info client.Info) *client.Info {
+	if dirs, err := app.Dirs(); err == nil {
+		for _, path := range []*string{&info.Socket, &info.Config, &info.State} {
+			*path = steps.Short(dirs.Home, *path)
+		}
+		info.Problems = slices.Clone(info.Problems)
+		for i := range info.Problems {
+			p := &info.Problems[i]
+			p.What, p.Fix = steps.ShortText(dirs.Home, p.What), steps.ShortText(dirs.Home, p.Fix)
+		}
+	}
+	return &info
 }
 
 // statusWithHooks is what the hub says and what agents' files say.
@@ -79,7 +96,7 @@ func hookProblems(hooks []agents.HookState) []client.Problem {
 	for _, h := range hooks {
 		if h.Wrong != "" {
 			list = append(list, client.Problem{
-				Key: "hooks." + h.Agent, What: h.Agent + ": not all of its hooks run: " + h.Wrong,
+				Key: "hooks." + h.Agent, What: h.Agent + ": " + h.HowMany() + " of its hooks run: " + h.Wrong,
 				Fix: "hookmux doctor " + h.Agent,
 			})
 		}

@@ -47,7 +47,7 @@ What hookmux knows about each agent: which of its events it reads, what they mea
 "lab" means that the real agent of the version named was run by hand and did it; "doc" means that its vendor says so.
 A mark behind a claim is what the last recorded ` + "`hookmux verify`" + ` saw a real agent do: ✓ it holds, with the version it was seen with, – it was not proven; see [verify.md](verify.md).
 Where it says "driven, claims not verified" the agent played a scripted turn and its payloads were recorded, and no more.
-What an agent cannot carry falls to the safe neighbour (ask and changed input become deny, allow becomes no opinion) and is shown by ` + "`hookmux explain`" + `.
+What an agent cannot express is replaced by the nearest answer that is safe (ask and changed input become deny, allow becomes no opinion) and shown by ` + "`hookmux explain`" + `.
 
 **Tiers** say what was proven on a real agent in the last recorded verification, not what is claimed:
 

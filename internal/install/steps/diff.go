@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -121,6 +122,14 @@ func (d *Diff) printUnified(was string, old []byte, is string, now []byte) error
 		}
 	}
 	return rest()
+}
+
+// ShortText writes the home as ~ wherever a text names a path below it.
+func ShortText(home, text string) string {
+	if home == "" || home == "/" {
+		return text
+	}
+	return strings.ReplaceAll(text, strings.TrimSuffix(home, "/")+"/", "~/")
 }
 
 // Short writes the home as ~.

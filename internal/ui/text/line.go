@@ -16,8 +16,11 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Style chooses colours; the zero Style has none.
-type Style struct{ Color bool }
+// Style chooses colours and knows the terminal; the zero Style has neither.
+type Style struct {
+	Color bool
+	Width int // of the terminal; 0 when it is none
+}
 
 func (s Style) paint(code, text string) string {
 	if !s.Color || text == "" {

@@ -57,6 +57,7 @@ func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
 		fmt.Fprintln(w, "     "+line)
 	}
 	fmt.Fprintf(w, "%s\n", s.bold("agents"))
+	var absent []string
 	for _, a := range info.Agents {
 		line := pad(termsafe.Line(a.Name, 24), 10)
 		switch {
@@ -65,7 +66,8 @@ func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
 		case a.Program != "":
 			line += " no event yet"
 		default:
-			line += " " + s.dim("not found on PATH")
+			absent = append(absent, termsafe.Line(a.Name, 24))
+			continue
 		}
 		if a.Version != "" {
 			line += ", version " + termsafe.Line(a.Version, 24)
@@ -74,6 +76,9 @@ func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
 			line += "  " + s.dim(termsafe.Line(a.Program, 120))
 		}
 		fmt.Fprintln(w, "     "+line)
+	}
+	if len(absent) > 0 {
+		fmt.Fprintln(w, "     "+s.dim("not found on PATH: "+strings.Join(absent, ", ")))
 	}
 	if len(info.Problems) == 0 {
 		fmt.Fprintln(w, s.green("nothing is wrong"))
@@ -85,16 +90,17 @@ func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
 	}
 }
 
-// Problem is one thing that is wrong, with what to do.
+// Problem is one thing that is wrong, with what to do. Its lines but the first are
+// indented to stand below "     ✗ ".
 func (s Style) Problem(p *wire.Problem) string {
-	line := s.red("✗") + " " + termsafe.Line(p.What, 400)
+	line := Wrap(termsafe.Line(p.What, 400), s.Width, 7)
 	if p.Count > 1 {
 		line += s.dim(fmt.Sprintf(" (%d times)", p.Count))
 	}
 	if p.Fix != "" {
-		line += s.dim("\n       → " + termsafe.Line(p.Fix, 400))
+		line += s.dim("\n       → " + Wrap(termsafe.Line(p.Fix, 400), s.Width, 9))
 	}
-	return line
+	return s.red("✗") + " " + line
 }
 
 func plural(n int, one, many string) string {
@@ -128,33 +134,6 @@ func size(n int64) string {
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 	}
 	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-}
-
-// Table lines up columns; the last is left as it is. Cells are shown as they
-// are: make an agent's text visible before.
-func Table(w io.Writer, rows [][]string) {
-	var widths []int
-	for _, row := range rows {
-		for i, cell := range row {
-			n := termsafe.Width(cell)
-			if i >= len(widths) {
-				widths = append(widths, n)
-			} else {
-				widths[i] = max(widths[i], n)
-			}
-		}
-	}
-	for _, row := range rows {
-		var b strings.Builder
-		for i, cell := range row {
-			if i == len(row)-1 {
-				b.WriteString(cell)
-				break
-			}
-			b.WriteString(pad(cell, widths[i]+2))
-		}
-		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
-	}
 }
 
 // Moment is a point in time as short as it is clear: the date only when it is

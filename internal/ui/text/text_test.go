@@ -242,7 +242,7 @@ off  everything is answered neutrally, until 13:00:01
 agents
      claude     9 events, last 1m30s ago, version 2.1  /bin/claude
      codex      no event yet  /bin/codex
-     grok       not found on PATH
+     not found on PATH: grok
 2 problems
      ✗ the disk is full (3 times)
        → make room
@@ -291,9 +291,29 @@ func TestSpansAndSizes(t *testing.T) {
 	}
 }
 
+// In a terminal no line is wider than it, and words stay whole.
+func TestTableFits(t *testing.T) {
+	rows := [][]string{
+		{"feed.wait", "2m", "how long an agent is held for a person when its own prompt cannot be used meanwhile"},
+		{"gate", "off", "what waits"},
+	}
+	for width, want := range map[int]string{
+		60: "feed.wait  2m   how long an agent is held for a person when\n" +
+			"                its own prompt cannot be used meanwhile\n" +
+			"gate       off  what waits\n",
+		34: "feed.wait  2m\n    how long an agent is held for\n    a person when its own prompt\n" +
+			"    cannot be used meanwhile\ngate       off  what waits\n",
+	} {
+		var b bytes.Buffer
+		if Table(&b, rows, width); b.String() != want {
+			t.Errorf("at %d columns:\n%s\nwant\n%s", width, b.String(), want)
+		}
+	}
+}
+
 func TestTable(t *testing.T) {
 	var b bytes.Buffer
-	Table(&b, [][]string{{"id", "agent", "target"}, {"a-long-id", "*", ""}, {"助手", "codex", "x  y"}, {}, {"one"}})
+	Table(&b, [][]string{{"id", "agent", "target"}, {"a-long-id", "*", ""}, {"助手", "codex", "x  y"}, {}, {"one"}}, 0)
 	want := "id         agent  target\na-long-id  *\n助手       codex  x  y\n\none\n"
 	if b.String() != want {
 		t.Errorf("b.String() = %q, want = %q; want b.String() = %q", b.String(), want, want)

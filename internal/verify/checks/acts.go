@@ -34,7 +34,7 @@ func builtinActs() []Act {
 		{Name: "prompt", What: "a prompt that is refused", Play: playPrompt},
 		{
 			Name:       "permission",
-			What:       "commands that need leave",
+			What:       "commands that need permission",
 			Brings:     kindIs(event.PermissionRequest),
 			Play:       playPermission,
 			Cannot:     noPermission,

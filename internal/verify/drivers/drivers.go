@@ -139,7 +139,7 @@ var drivers = []Driver{
 		},
 	},
 	{
-		Name: "gemini", Program: "gemini", NoStrict: "headless it takes out tools that need leave",
+		Name: "gemini", Program: "gemini", NoStrict: "headless it takes out tools that need permission",
 		TUI: func(p string, strict bool) []string {
 			if strict {
 				return []string{"-i", p}
