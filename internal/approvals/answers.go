@@ -54,7 +54,7 @@ func matchAnswers(questions []event.Inquiry, given []event.QuestionAnswer) ([]ev
 		out = append(out, fixed)
 	}
 	if used != len(given) {
-		return nil, fmt.Errorf("%d answers do not fit %d questions", len(given), len(questions))
+		return nil, fmt.Errorf("there are %d questions, and not as many answers (%d)", len(questions), len(given))
 	}
 	return out, nil
 }

@@ -41,10 +41,13 @@ func (r *Rules) unproven(_ *Facts, holder Process, here hop, seat Seat) ([]way, 
 		seat.Kind = Enrolled
 		return []way{{seat: seat, hops: []hop{here}}}, Verdict{}
 	}
+	instead := "use ssh, a console, tmux or a desktop terminal"
+	if byName(holder.Name, kernelNameLimit) == loginDaemon { // it is ssh that is not believed
+		instead = "use a console, a desktop terminal or a login through this machine's own ssh service"
+	}
 	v := refuseCall(Unproven, "%s (pid %d) holds %s, and hookmux cannot tell who reads and types there; "+
-		"use ssh, a console, tmux or a desktop terminal, or enrol this terminal from one of them with `hookmux seat "+
-		"add %d`",
-		printableName(holder.Name), holder.PID, seat.TTY, holder.PID)
+		"%s, or enrol this terminal from one of them with `hookmux seat add %d`",
+		printableName(holder.Name), holder.PID, seat.TTY, instead, holder.PID)
 	v.Outcome, v.Holder = NeedPIN, holder.Process
 	return nil, v
 }

@@ -134,8 +134,12 @@ func TestHubOfRoot(t *testing.T) {
 	if v := ofRoot(ssh("/usr/sbin/sshd")); !v.OK {
 		t.Errorf("root over ssh: %s", v.Reason)
 	}
-	if v := ofRoot(ssh("/tmp/sshd")); v.OK || v.Cause != authority.Unproven {
+	v := ofRoot(ssh("/tmp/sshd"))
+	if v.OK || v.Cause != authority.Unproven {
 		t.Errorf("root's agent as sshd: %+v", v)
+	}
+	if strings.Contains(v.Reason, "use ssh") || !strings.Contains(v.Reason, "own ssh service") {
+		t.Errorf("somebody who came by ssh is told %q, want no advice to use ssh", v.Reason)
 	}
 }
 

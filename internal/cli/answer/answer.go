@@ -97,7 +97,8 @@ func answersOf(questions []event.Inquiry, words []string, text string) ([]event.
 	case named > 0:
 		return nil, cmdutil.UsageError("say for each answer which question it is for: 1=… 2=…")
 	case len(words) != len(questions):
-		return nil, cmdutil.UsageError("%d answers do not fit %d questions; say 1=… 2=…", len(words), len(questions))
+		return nil, cmdutil.UsageError("there are %d questions; say which one an answer is for: 1=… 2=…",
+			len(questions))
 	default:
 		for i, word := range words {
 			answers[i].Options = []string{word}

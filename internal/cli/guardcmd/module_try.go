@@ -15,7 +15,9 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/tsmodule"
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
@@ -36,7 +38,8 @@ func moduleTestCommand(app *cmdutil.App) *cobra.Command {
 		Use:   "test FILE",
 		Short: "Run a hook on one event, as the hub would, and show what came of it",
 		Long: `Loads FILE in an engine of its own and shows it one event of an agent, made up
-from --input or read from a native payload. No hub is needed and nothing is
+from --input or read from a native payload. A name alone is looked for here, then
+among this project's hooks and yours. No hub is needed and nothing is
 remembered; but files it writes and programs it starts are real.
 
 --event is one of pi's names: tool_call, tool_result, input, session_start,
@@ -68,18 +71,15 @@ option or a text; without one nobody is there to ask.`,
 }
 
 func moduleTest(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file string) error {
-	path, err := filepath.Abs(file)
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(path); err != nil {
-		return cmdutil.UsageError("%s: there is no such file", file)
-	}
 	catalogue, err := app.Catalogue()
 	if err != nil {
 		return err
 	}
 	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	path, err := findModule(app, dirs, file)
 	if err != nil {
 		return err
 	}
@@ -121,6 +121,31 @@ func moduleTest(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file strin
 		return cmdutil.Exit(cmdutil.ExitFailed)
 	}
 	return nil
+}
+
+// findModule is the file a person means: as named from here, or a name in this
+// project's folder of hooks or in their own.
+func findModule(app *cmdutil.App, dirs paths.Dirs, file string) (string, error) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return "", err
+	}
+	places := []string{path}
+	if filepath.Base(file) == file {
+		for at := app.Cwd(); at != "" && at != filepath.Dir(at); at = filepath.Dir(at) {
+			places = append(places, filepath.Join(at, filepath.FromSlash(trust.ModuleDir), file))
+		}
+		places = append(places, filepath.Join(dirs.Config, "hooks", file))
+	}
+	for _, place := range places {
+		if info, err := os.Stat(place); err == nil && !info.IsDir() {
+			return place, nil
+		}
+	}
+	if len(places) > 1 {
+		return "", cmdutil.UsageError("%s: there is no such file, neither here nor among your hooks", file)
+	}
+	return "", cmdutil.UsageError("%s: there is no such file", file)
 }
 
 // inspectTime is how long a person may take with a debugger.

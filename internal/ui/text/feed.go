@@ -105,12 +105,24 @@ func Ways(item *wire.FeedItem) string {
 		case "deny":
 			ways = append(ways, "hookmux deny "+item.ID)
 		case "answer":
-			ways = append(ways, "hookmux answer "+item.ID+" OPTION…")
+			ways = append(ways, "hookmux answer "+item.ID+" "+optionWords(len(item.Questions)))
 		default:
 			ways = append(ways, "hookmux plan "+item.ID+" "+choice)
 		}
 	}
 	return strings.Join(append(ways, "hookmux release "+item.ID), " · ")
+}
+
+// optionWords say how options are named: with several questions, for which one.
+func optionWords(questions int) string {
+	if questions < 2 {
+		return "OPTION…"
+	}
+	words := make([]string, questions)
+	for i := range words {
+		words[i] = fmt.Sprintf("%d=OPTION", i+1)
+	}
+	return strings.Join(words, " ")
 }
 
 // span is a duration as people say it.

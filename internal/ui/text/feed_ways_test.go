@@ -25,6 +25,20 @@ func TestWays(t *testing.T) {
 	}
 }
 
+// With several questions it is said how an option is given to one of them.
+func TestWaysToAnswer(t *testing.T) {
+	item := &wire.FeedItem{ID: "kw4m", Choices: []string{"answer"}}
+	for n, want := range map[int]string{
+		1: "hookmux answer kw4m OPTION… · hookmux release kw4m",
+		2: "hookmux answer kw4m 1=OPTION 2=OPTION · hookmux release kw4m",
+	} {
+		item.Questions = make([]event.Inquiry, n)
+		if got := Ways(item); got != want {
+			t.Errorf("%d questions: %q, want %q", n, got, want)
+		}
+	}
+}
+
 // What ended says what was said.
 func TestEndedInWords(t *testing.T) {
 	for want, d := range map[string]wire.FeedDecision{

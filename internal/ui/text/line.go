@@ -49,12 +49,16 @@ func (s Style) Entry(entry *wire.Entry) string {
 func (s Style) Event(ev *event.Event, outcome *wire.Outcome) string {
 	var b strings.Builder
 	b.WriteString(s.dim(ev.Time.Local().Format("15:04:05.000")))
-	fmt.Fprintf(&b, " %s %s", s.agentName(ev.Agent), pad(termsafe.Line(string(ev.Kind), 32), 24))
-	if label := Label(ev); label != "" {
-		b.WriteString(" " + termsafe.Line(label, 100))
-	}
+	fmt.Fprintf(&b, " %s %s", s.agentName(ev.Agent), pad(termsafe.Line(kindWord(ev), 32), 24))
+	session := ""
 	if ev.Session != "" {
-		b.WriteString(" " + s.dim("["+termsafe.Line(ShortID(ev.Session), 24)+"]"))
+		session = "[" + termsafe.Line(ShortID(ev.Session), 24) + "]"
+	}
+	if label := Label(ev); label != "" {
+		b.WriteString(" " + termsafe.Line(label, s.labelWidth(len(session)+1)))
+	}
+	if session != "" {
+		b.WriteString(" " + s.dim(session))
 	}
 	if ev.Subagent != nil {
 		b.WriteString(" " + s.dim(strings.TrimSpace("subagent "+termsafe.Line(ev.Subagent.Type, 24))))
@@ -69,6 +73,28 @@ func (s Style) Event(ev *event.Event, outcome *wire.Outcome) string {
 		b.WriteString(s.Outcome(outcome, false))
 	}
 	return b.String()
+}
+
+// What the label of an event has at most and at least, and what stands before it.
+const (
+	labelMost, labelLeast = 100, 30
+	beforeLabel           = len("15:04:05.000 claude   tool.permission.request  ")
+)
+
+// labelWidth is how much of a label fits beside so many columns that follow it.
+func (s Style) labelWidth(behind int) int {
+	if s.Width == 0 {
+		return labelMost
+	}
+	return min(labelMost, max(labelLeast, s.Width-beforeLabel-behind))
+}
+
+// kindWord is what an event is: its kind, or of hookmux's own what it calls them.
+func kindWord(ev *event.Event) string {
+	if ev.Agent == "hookmux" && ev.Kind == event.Other && ev.Native != "" {
+		return ev.Native
+	}
+	return string(ev.Kind)
 }
 
 // agentName is an agent's name in a column, in a colour of its own.
@@ -179,7 +205,8 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 		return " " + s.dim("→") + " " + text
 	}
 	what := termsafe.Line(strings.TrimSpace(o.Native+" "+o.Tool), 60)
-	return s.dim(o.Time.Local().Format("15:04:05.000")) + " " + s.agentName(o.Agent) + " " +
+	decided := o.Time.Add(time.Duration(o.TookUS) * time.Microsecond)
+	return s.dim(decided.Local().Format("15:04:05.000")) + " " + s.agentName(o.Agent) + " " +
 		pad("→ "+what, 24) + " " + text + " " + s.dim(fmt.Sprintf("(%s)", took(o.TookUS)))
 }
 
@@ -204,6 +231,11 @@ func took(us int64) string {
 func Label(ev *event.Event) string {
 	if ev.Agent == "hookmux" && ev.Native == "refused" {
 		if label := refusedLabel(ev); label != "" {
+			return label
+		}
+	}
+	if ev.Agent == "hookmux" && ev.Native == "decision" {
+		if label := answerLabel(ev); label != "" {
 			return label
 		}
 	}
@@ -235,6 +267,26 @@ func Label(ev *event.Event) string {
 		return ev.Native
 	}
 	return ""
+}
+
+// answerLabel says what a person answered, and to whom.
+func answerLabel(ev *event.Event) string {
+	var said struct{ Request, Agent, Session, Tool, Kind, Verdict, Reason string }
+	if json.Unmarshal(ev.Raw, &said) != nil || said.Verdict == "" {
+		return ""
+	}
+	what := "a person said " + said.Verdict
+	if said.Kind == "question" && said.Verdict == "allow" {
+		what = "a person answered"
+	}
+	label := fmt.Sprintf("%s to %s, %s", what, said.Request, strings.TrimSpace(said.Agent+" "+said.Tool))
+	if said.Session != "" {
+		label += " [" + ShortID(said.Session) + "]"
+	}
+	if said.Reason != "" {
+		label += ": " + said.Reason
+	}
+	return label
 }
 
 // refusedLabel says what somebody tried that is a person's to do.

@@ -39,7 +39,7 @@ func Doing(one *wire.Session) string {
 	t := one.Turn
 	switch {
 	case one.Ended != nil && one.EndReason != "" && (t == nil || t.Summary == ""):
-		return strings.ReplaceAll(one.EndReason, "_", " ")
+		return endWords(one.EndReason)
 	case len(one.Asks) > 0:
 		return strings.Join(one.Asks, "; ")
 	case t == nil:
@@ -57,6 +57,22 @@ func Doing(one *wire.Session) string {
 		return result
 	}
 	return summary
+}
+
+// endWords says why a session ended. Agents have words of their own for the usual
+// reasons.
+func endWords(reason string) string {
+	switch reason {
+	case "prompt_input_exit", "exit", "quit":
+		return "you left it"
+	case "other":
+		return "no reason given"
+	case "clear":
+		return "cleared"
+	case "logout":
+		return "logged out"
+	}
+	return strings.ReplaceAll(reason, "_", " ")
 }
 
 // Result is how a turn went, in words; empty when nothing is to be said of it
@@ -280,6 +296,15 @@ func deciderText(one *wire.Session) string {
 	return strings.ToUpper(one.Agent[:1]) + one.Agent[1:] + "'s own reviewer decides; you are not asked"
 }
 
+// modeText is the session's permission mode. Agents tell it with their events: one
+// that was changed since is not known before the next prompt.
+func modeText(one *wire.Session) string {
+	if one.Mode == "" || one.Ended != nil || one.Turn != nil && one.Turn.Ended == nil {
+		return termsafe.Line(one.Mode, 60)
+	}
+	return termsafe.Line(one.Mode, 60) + ", as it said last; a change is known with the next prompt"
+}
+
 // Session is everything about one session.
 func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted string) {
 	one := &d.Session
@@ -296,13 +321,13 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 	line("session", termsafe.Line(one.ID, 0))
 	line("agent", termsafe.Line(strings.TrimSpace(one.Agent+" "+one.Version), 60))
 	line("model", termsafe.Line(one.Model, 60))
-	line("mode", termsafe.Line(one.Mode, 60))
+	line("mode", modeText(one))
 	line("approvals", termsafe.Line(deciderText(one), 120))
 	line("folder", termsafe.Line(one.Cwd, 0))
 	line("place", termsafe.Line(where(one), 60))
 	line("started", Moment(one.StartedAt, now)+" ("+ago(now.Sub(one.StartedAt))+" ago)")
 	if one.Ended != nil {
-		line("ended", Moment(*one.Ended, now)+" "+termsafe.Line(strings.ReplaceAll(one.EndReason, "_", " "), 100))
+		line("ended", Moment(*one.Ended, now)+" "+termsafe.Line(endWords(one.EndReason), 100))
 	}
 	for _, ask := range one.Asks {
 		line("waits for", termsafe.Line(ask, 200))
@@ -365,10 +390,10 @@ func (s Style) turn(w io.Writer, t *wire.Turn, now time.Time) {
 	switch {
 	case t.Ended == nil:
 		mark = s.cyan("●")
-	case t.ExitCode != 0:
-		mark = s.red("✗")
 	case t.Result == "interrupted":
 		mark = s.yellow("–")
+	case t.ExitCode != 0:
+		mark = s.red("✗")
 	}
 	parts := []string{Moment(t.Started, now), ago(end.Sub(t.Started))}
 	if t.Tools > 0 {

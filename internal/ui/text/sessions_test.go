@@ -56,6 +56,32 @@ func TestSessionsFitTheTerminal(t *testing.T) {
 }
 
 // A session is called the same everywhere, by the beginning of its id.
+// An interrupted turn is no failure, an agent's own word for its end is put into plain ones, and what is known of
+// the mode is said.
+func TestSessionInWords(t *testing.T) {
+	ended := noon.Add(time.Minute)
+	one := wire.Session{ID: "s1", Agent: "claude", Status: "idle", Mode: "default", StartedAt: noon,
+		Turn: &wire.Turn{Started: noon, Ended: &ended, Result: "interrupted", ExitCode: 1}}
+	var b bytes.Buffer
+	Style{}.Session(&b, &wire.SessionDetail{Session: one}, ended, "")
+	for _, want := range []string{"\n  – 12:00:01  1m0s  interrupted\n", "default, as it said last"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, b.String())
+		}
+	}
+	one.Turn = nil
+	one.Ended = &ended
+	for reason, want := range map[string]string{
+		"prompt_input_exit": "you left it", "exit": "you left it", "other": "no reason given", "bye_bye": "bye bye",
+		"the process is gone": "the process is gone",
+	} {
+		one.EndReason = reason
+		if got := Doing(&one); got != want {
+			t.Errorf("%s: %q, want %q", reason, got, want)
+		}
+	}
+}
+
 func TestShortID(t *testing.T) {
 	for id, want := range map[string]string{
 		"": "", "s1": "s1", "c5acb495-1111-4222-8333-444455556666": "c5acb495", "0199a1b2-3c4d-7eee-8fff-000011112222": "0199a1b2-3c4d",

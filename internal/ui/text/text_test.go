@@ -63,6 +63,10 @@ func TestEventLines(t *testing.T) {
 			"claude   session.start            resume"},
 		{"another event", event.Event{Agent: "claude", Kind: event.Other, Native: "WorktreeCreate"}, nil,
 			"claude   other                    WorktreeCreate"},
+		{"a person's answer", event.Event{Agent: "hookmux", Kind: event.Other, Native: "decision", Detail: "use staging",
+			Raw: []byte(`{"request":"mbyz","agent":"claude","session":"f9eb64a1-c366-4a3e-8591-77cbd2a99b06","tool":"Bash",` +
+				`"kind":"permission","verdict":"deny","reason":"use staging"}`)}, nil,
+			"hookmux  decision                 a person said deny to mbyz, claude Bash [f9eb64a1]: use staging"},
 		{"a subagent", event.Event{Agent: "claude", Kind: event.SubagentEnd, Subagent: &event.Subagent{Type: "explore"}}, nil,
 			"claude   subagent.end             subagent explore"},
 		{"marks", event.Event{Agent: "claude", Kind: event.ToolBefore, Nested: true, Truncated: true, Malformed: "cut off\nat 7"}, nil,
@@ -82,6 +86,17 @@ func TestEventLines(t *testing.T) {
 		got := Style{}.Event(&c.ev, c.out)
 		if got != "12:00:01.234 "+c.want {
 			t.Errorf("%s:\n got %q\nwant %q", c.name, got, "12:00:01.234 "+c.want)
+		}
+	}
+}
+
+// In a terminal a long label is cut so that the line fits.
+func TestEventFits(t *testing.T) {
+	ev := event.Event{Agent: "claude", Kind: event.TurnStart, Session: "f9eb64a1-c366", Time: noon,
+		Prompt: strings.Repeat("words ", 40)}
+	for _, width := range []int{90, 120, 160} {
+		if got := termsafe.Width(Style{Width: width}.Event(&ev, nil)); got > width {
+			t.Errorf("%d columns wide in a terminal of %d", got, width)
 		}
 	}
 }
@@ -121,7 +136,7 @@ func TestOutcomeLines(t *testing.T) {
 		}
 	}
 	if got := (Style{}).Outcome(outcome(event.Decision{Verdict: event.Deny, Reason: "no"}),
-		true); got != "12:00:01.234 claude   → PreToolUse Bash        deny · no (12.3ms)" {
+		true); got != "12:00:01.246 claude   → PreToolUse Bash        deny · no (12.3ms)" { // when it was decided
 		t.Errorf("alone: %q", got)
 	}
 	if got := (Style{}).Outcome(outcome(event.Decision{}), true); got != "" {
