@@ -244,7 +244,8 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 		r.Chosen, r.Wrote = &Choice{Events: o.Events, Deny: o.Deny}, one.Events
 	}
 	for _, s := range h.Strangers(a, path) {
-		one.Notes = append(one.Notes, fmt.Sprintf("%s: %s also has a hook here", steps.Short(h.Dirs.Home, s.Path), s.What))
+		one.Notes = append(one.Notes, fmt.Sprintf("%s: %s also has a hook here", steps.Short(h.Dirs.Home, s.Path),
+			s.What))
 	}
 	for _, off := range h.offSwitches(a) {
 		one.Off = true

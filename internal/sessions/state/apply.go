@@ -182,7 +182,7 @@ func (s *Session) applySignal(n *input, c *Change) {
 	case agent.SignalAnswered:
 		s.dropAsk(s.askAnswered(n), n) // somebody answered, or the question was taken back
 	case agent.SignalRefuses:
-		s.refuseAsk(n)
+		refuseAsk(s, n)
 	case agent.SignalFaults:
 		if s.Machine.ModelError = foldLine(n.ev.Error, maxSummary); s.Machine.ModelError == "" {
 			s.Machine.ModelError = "the model could not be asked"
@@ -259,7 +259,7 @@ func (s *Session) subagentReported(n *input, signal agent.Signal, c *Change) {
 	case agent.SignalAnswered:
 		s.dropAsk(s.askAnswered(n), n) // somebody answered, or the question was taken back
 	case agent.SignalRefuses:
-		s.refuseAsk(n)
+		refuseAsk(s, n)
 	case agent.SignalWorks:
 		switch {
 		case n.ev.Tool == nil:

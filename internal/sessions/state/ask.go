@@ -71,7 +71,7 @@ func (s *Session) addAsk(n *input) {
 
 // refuseAsk takes out the question that a person said no to: the call it was
 // about counts as refused, whatever the agent reports of its end.
-func (s *Session) refuseAsk(n *input) {
+func refuseAsk(s *Session, n *input) {
 	place := s.askAnswered(n)
 	if place >= 0 && s.Turn != nil {
 		a := &s.Asks[place]
