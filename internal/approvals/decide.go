@@ -108,9 +108,9 @@ func (s *Service) grantOrAsk(ctx context.Context, c *Call, q question) (Outcome,
 		if q.hold() > 0 {
 			c.explain("a person would be asked in the feed, while one is there: " + choiceWords(q.need))
 		}
-		return Outcome{}, s.attendance.anyoneThere()
+		return Outcome{}, anyoneFor(ctx, s, c, 0)
 	}
-	if !s.attendance.expectAnyone(ctx, time.Until(c.Deadline)/2) {
+	if !anyoneFor(ctx, s, c, time.Until(c.Deadline)/2) {
 		return Outcome{}, false
 	}
 	hold := q.hold()

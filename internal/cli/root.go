@@ -149,7 +149,7 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 		{groupAnswer, "Answer agents:", []*cobra.Command{
 			answer.FeedCommand(app), answer.ApproveCommand(app), answer.DenyCommand(app), answer.AnswerCommand(app),
 			answer.PlanCommand(app), answer.ReleaseCommand(app), answer.AllowCommand(app), answer.AwayCommand(app),
-			answer.BackCommand(app),
+			answer.BackCommand(app), answer.NotifyCommand(app),
 		}},
 		{groupGuard, "Guard and decide:", []*cobra.Command{
 			guardcmd.GuardCommand(app), guardcmd.HooksCommand(app), guardcmd.ModuleCommand(app), guardcmd.ExplainCommand(app),

@@ -75,7 +75,8 @@ var openMethods = map[string]authority.Class{
 	wire.MethodRenew: authority.Report, wire.MethodOutbox: authority.Report, wire.MethodPush: authority.Report, wire.MethodFeedPush: authority.Report,
 	wire.MethodConfirmLook: authority.Read,                                   // shows what waits to be confirmed; confirming is a person's
 	wire.MethodSeat:        authority.Read, wire.MethodSeats: authority.Read, // tell a caller about itself, and which terminals count
-	wire.MethodStream: authority.Read, wire.MethodFeedStream: authority.Read,
+	wire.MethodNotifyStatus: authority.Read, // by which ways the person is told
+	wire.MethodStream:       authority.Read, wire.MethodFeedStream: authority.Read,
 	wire.MethodWanted: authority.Report, // names what hooks listen to and offer; nothing can be said with it
 }
 

@@ -42,6 +42,7 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/tsmodule/host"
+	"github.com/hookmux/hookmux/internal/ui/notify"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -93,6 +94,7 @@ type Hub struct {
 	sessions  *sessions.Service
 	recorder  *recorder.Recorder
 	approvals *approvals.Service
+	notify    *notify.Service
 	pipeline  *pipeline.Pipeline
 	server    *server.Server
 
@@ -168,13 +170,14 @@ func (h *Hub) buildServices(o Options) {
 		WindowsChanged: func(agent, session string, items []wire.FeedItem) {
 			h.approvals.WindowsChanged(agent, session, items) // made below; nothing is told before Run
 		},
-		TerminalReport: mux0.TerminalReport,
+		TurnEnded: func(one wire.Session) { h.notify.TurnEnded(one) }, TerminalReport: mux0.TerminalReport,
 	})
 	h.recorder = recorder.New(recorder.Options{
 		Deps: h.deps, Listener: journalListener{h}, Stored: h.notes.EventsStored, Late: h.sessions.ApplyLate,
 		Retention: h.retention,
 	})
 	h.approvals = h.newApprovals()
+	h.notify = notify.New(h.deps, h.selection.Config.Settings, approvals.NewNotices(h.approvals), h.sessions)
 	h.seats = seats.New(h.deps, h.judge, o.Asker, h.approvals)
 	h.seats.GuardState = func(key string) string { return h.selection.Config.Settings().Choice(key) }
 	if h.seats.IsRealMachine() {
@@ -182,9 +185,8 @@ func (h *Hub) buildServices(o Options) {
 	}
 	h.pipeline = pipeline.New(h.ctx, pipeline.Options{
 		Deps: h.deps, Callers: h.callers, Marks: h.marks, Off: h.selection.Off, Recorder: h.recorder,
-		Stop:      h.Stop,
-		HookStats: h.stats,
-		Sessions:  h.sessions, Selection: h.selection, Modules: h.modules, Approvals: h.approvals,
+		Stop: h.Stop, HookStats: h.stats,
+		Sessions: h.sessions, Selection: h.selection, Modules: h.modules, Approvals: h.approvals,
 		StartedByAgent: func(pid int) bool { return h.judge.Caller(pid, "").Agent != "" },
 	})
 	h.server = h.newServer()

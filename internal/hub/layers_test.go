@@ -41,6 +41,9 @@ var mayImport = map[string][]string{
 		"internal/services", "internal/authority", "internal/recorder/redact", "internal/callers", "internal/approvals",
 		"internal/sessions", "internal/tsmodule/host", // the types of a call
 	},
+	"internal/ui/notify": {
+		"internal/services", "internal/recorder/redact", "internal/selection/config",
+	},
 	"internal/server": {
 		"internal/services", "internal/authority",
 		"internal/recorder", // the type of a cursor

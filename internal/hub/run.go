@@ -37,6 +37,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	go h.sessions.Run() // sessions.Stop waits for it
 	following.Go(h.approvals.RecallDecisions)
 	following.Go(func() { h.approvals.Run(h.ctx) })
+	following.Go(func() { h.notify.Run(h.ctx) })
 	following.Go(func() { h.selection.Refresh("") }) // TypeScript hooks are loaded before the first event
 	following.Go(func() { h.watchPlace(h.ctx) })
 	serving.Go(h.server.Serve)

@@ -16,7 +16,7 @@ func (h *Hub) newSelection(extra []*hook.Entry, environ []string) *selection.Ser
 		Deps: h.deps, Modules: h.modules, Extra: extra, Environment: environ, Mark: h.marks.Mark,
 		Confirmed: h.confirmed, Context: h.ctx,
 		PINSetting:      func(s wire.Setting) wire.Setting { return h.approvals.PINSetting(s) },
-		SettingsChanged: func() { h.sessions.ReadSettings() },
+		SettingsChanged: func() { h.sessions.ReadSettings(); h.notify.ReadSettings() },
 	})
 }
 

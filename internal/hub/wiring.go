@@ -55,7 +55,7 @@ func (h *Hub) newServer() *server.Server {
 	for _, own := range []map[string]services.Method{
 		renewing.Methods(), h.selection.Off.Methods(), h.pipeline.Methods(), h.recorder.Methods(h.ctx), h.stats.Methods(),
 		h.selection.Methods(), h.sessions.Methods(),
-		h.modules.Methods(), h.seats.Methods(), h.approvals.Methods(), foreign.Methods(),
+		h.modules.Methods(), h.seats.Methods(), h.approvals.Methods(), h.notify.Methods(), foreign.Methods(),
 	} {
 		maps.Copy(methods, own)
 	}
@@ -66,9 +66,8 @@ func (h *Hub) newServer() *server.Server {
 	}
 	return server.New(h.ctx, server.Options{
 		Deps: h.deps, Judge: h.seats, ViewOf: views.Of, Refused: h.noteRefusal, Hooks: hookCalls{h.pipeline},
-		MetVersion: renewing.MetVersion,
-		GiveUp:     h.Stop,
-		TakeMux0:   h.takeMux0, AnswerCmux: answerCmux, Version: h.version,
+		MetVersion: renewing.MetVersion, GiveUp: h.Stop,
+		TakeMux0: h.takeMux0, AnswerCmux: answerCmux, Version: h.version,
 		Methods: methods, LongMethods: long,
 		Streams: map[string]server.StreamMethod{
 			wire.MethodStream:     server.EventStream(h.notes, h.recorder),
@@ -145,7 +144,7 @@ func (h *Hub) recordOwn(name, id string, at time.Time, payload any) {
 func (h *Hub) newApprovals() *approvals.Service {
 	return approvals.New(approvals.Options{
 		Deps: h.deps, Settings: h.selection, Recorder: ownEvents{h.recorder.Reader, h}, Sessions: h.sessions,
-		FocusPane: focusPane, MayAnswer: h.mayAnswer,
+		FocusPane: focusPane, MayAnswer: h.mayAnswer, Notifies: func() bool { return h.notify.Reaches() },
 		Stopping: func() bool { return h.server.Stopping() }, Context: h.ctx, Started: h.started,
 	})
 }

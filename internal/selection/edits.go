@@ -13,7 +13,7 @@ import (
 
 // SettingOf is a setting as it goes over the wire.
 func SettingOf(e config.Entry) wire.Setting {
-	value, _ := json.Marshal(config.Format(e.Value))
+	value, _ := json.Marshal(config.Format(e.Shown()))
 	if list, ok := e.Value.([]string); ok {
 		value, _ = json.Marshal(append([]string{}, list...))
 	}

@@ -56,6 +56,9 @@ var readings = map[string]reading{
 	wire.MethodSeat:        {open: true},
 	wire.MethodSeats:       {open: true},
 
+	// By which ways the person is told.
+	wire.MethodNotifyStatus: {open: true},
+
 	// This one takes sessions up.
 	wire.MethodSessionResume: {},
 }

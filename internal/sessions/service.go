@@ -34,6 +34,8 @@ type Options struct {
 	// WindowsChanged is told what of a session stands in the agent's own window,
 	// whenever that may have changed.
 	WindowsChanged func(agent, session string, items []wire.FeedItem)
+	// TurnEnded is told of a session whose turn ended; nil: nobody.
+	TurnEnded func(wire.Session)
 	// TerminalReport reads a report about a terminal out of an event that came as
 	// one; nil for other events.
 	TerminalReport func(*event.Event) (*state.TerminalReport, error)
@@ -54,6 +56,7 @@ type Service struct {
 	sender      Sender
 	sessionGone func(agent, session string)
 	tellWindows func(agent, session string, items []wire.FeedItem)
+	turnEnded   func(wire.Session)
 
 	tracker     *tracker
 	store       *sessionStore
@@ -92,8 +95,8 @@ func New(ctx context.Context, deps services.Deps, o Options) *Service {
 	panes := newPaneFinder(ctx, deps, t, records)
 	s := &Service{
 		ctx: ctx, deps: deps, settings: o.Settings, sender: o.Sender, sessionGone: o.SessionGone,
-		tellWindows: o.WindowsChanged,
-		tracker:     t, panes: panes, store: newSessionStore(deps, t),
+		tellWindows: o.WindowsChanged, turnEnded: o.TurnEnded,
+		tracker: t, panes: panes, store: newSessionStore(deps, t),
 		transcripts: newTranscriptFollower(deps, t), answers: newAnswerWatcher(ctx, deps, t),
 		resumer: &resumer{deps: deps, settings: o.Settings, tracker: t, panes: panes, records: records,
 			unread: err != nil},
@@ -262,6 +265,9 @@ func (s *Service) workOn(changes []*state.Change) bool {
 		}
 		if s.tellWindows != nil {
 			s.tellWindows(c.Key.Agent, c.Key.ID, s.view.windowItems(now))
+		}
+		if s.turnEnded != nil && c.TurnEnded && !c.Subagent && now != nil {
+			s.turnEnded(s.view.sessionInfo(now))
 		}
 		if watched := s.deps.Notes.Watched(); watched || s.display.isFollowing() {
 			change := s.view.changeInfo(c)

@@ -5,6 +5,7 @@ package actions
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,6 +96,9 @@ func describeSetting(params json.RawMessage) (string, bool) {
 	p := readInto[wire.ConfigSetParams](params)
 	value := strings.Trim(string(p.Value), `"`)
 	text := "set " + p.Key + " to " + value
+	if slices.Contains(secretKeys, p.Key) {
+		text = "set " + p.Key
+	}
 	if p.Value == nil {
 		value, text = "", "put "+p.Key+" back to its default"
 	}
@@ -103,6 +107,9 @@ func describeSetting(params json.RawMessage) (string, bool) {
 	}
 	return text, weakensSetting(p.Key, value)
 }
+
+// secretKeys are the settings whose value is shown nowhere.
+var secretKeys = []string{"notify.webhook", "notify.webhook-secret"}
 
 // Settings that more than their guard's name tells about.
 const (

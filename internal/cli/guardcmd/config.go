@@ -3,6 +3,7 @@ package guardcmd
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -72,26 +73,6 @@ and a project's .hookmux/config.json, which may only tighten.`,
 		},
 	}
 	get.Flags().BoolVar(&asJSON, "json", false, "for programs")
-	set := &cobra.Command{
-		Use: "set KEY VALUE", Short: "Change a setting",
-		Example: "  hookmux config set guard.destructive on\n  hookmux config set journal.keep.codex 3d",
-		Args:    cmdutil.ExactArgs("KEY", "VALUE"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			key, ok := config.Find(args[0])
-			if !ok {
-				return cmdutil.UsageError("%v", config.Unknown(args[0]))
-			}
-			value, err := key.FromText(args[1])
-			if err != nil {
-				return cmdutil.UsageError("%v", err)
-			}
-			if key.Name == config.ApprovalsPIN {
-				return setPIN(app, cmd, args[1] == "on")
-			}
-			return setSetting(app, cmd, args[0], value, project)
-		},
-	}
-	set.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/config.json (may only tighten)")
 	unset := &cobra.Command{
 		Use: "unset KEY", Short: "Take a setting out again", Example: "  hookmux config unset journal.keep",
 		Args: cmdutil.ExactArgs("KEY"),
@@ -106,8 +87,41 @@ and a project's .hookmux/config.json, which may only tighten.`,
 		},
 	}
 	unset.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/config.json")
-	cmd.AddCommand(list, get, set, unset, configSchemaCommand(app))
+	cmd.AddCommand(list, get, configSetCommand(app), unset, configSchemaCommand(app))
 	return cmd
+}
+
+// configSetCommand is `hookmux config set`.
+func configSetCommand(app *cmdutil.App) *cobra.Command {
+	var project bool
+	set := &cobra.Command{
+		Use: "set KEY VALUE", Short: "Change a setting",
+		Long: `Changes a setting of yours. The VALUE - reads it from standard input, so that a
+secret stands neither in the list of processes nor in your shell's history.`,
+		Example: "  hookmux config set guard.destructive on\n  hookmux config set journal.keep.codex 3d\n" +
+			"  hookmux config set notify.webhook - < address",
+		Args: cmdutil.ExactArgs("KEY", "VALUE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			key, ok := config.Find(args[0])
+			if !ok {
+				return cmdutil.UsageError("%v", config.Unknown(args[0]))
+			}
+			given, err := readValue(app, key, args[1])
+			if err != nil {
+				return err
+			}
+			value, err := key.FromText(given)
+			if err != nil {
+				return cmdutil.UsageError("%v", err)
+			}
+			if key.Name == config.ApprovalsPIN {
+				return setPIN(app, cmd, args[1] == "on")
+			}
+			return setSetting(app, cmd, args[0], value, project)
+		},
+	}
+	set.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/config.json (may only tighten)")
+	return set
 }
 
 // configSchemaCommand is `hookmux config schema`.
@@ -168,6 +182,24 @@ func settingsFromFiles(app *cmdutil.App) ([]wire.Setting, error) {
 		list = append(list, s)
 	}
 	return list, nil
+}
+
+// maxValue bounds a value from standard input.
+const maxValue = 64 << 10
+
+// readValue is what was typed; "-" for a text stands for standard input.
+func readValue(app *cmdutil.App, key config.Key, given string) (string, error) {
+	if given != "-" || key.Type != config.Text {
+		return given, nil
+	}
+	b, err := io.ReadAll(io.LimitReader(app.Stdin, maxValue))
+	if err != nil {
+		return "", err
+	}
+	if len(b) == maxValue {
+		return "", cmdutil.UsageError("standard input is too long for a setting")
+	}
+	return strings.TrimSpace(string(b)), nil
 }
 
 func setSetting(app *cmdutil.App, cmd *cobra.Command, key string, value json.RawMessage, project bool) error {

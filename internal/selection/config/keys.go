@@ -31,6 +31,21 @@ const (
 	Gate             = "gate"
 	FeedWait         = "feed.wait"
 	FeedPush         = "feed.push"
+	Notify           = "notify"
+	NotifyChannels   = "notify.channels"
+	NotifyKinds      = "notify.kinds"
+	NotifySettle     = "notify.settle"
+	NotifyTurn       = "notify.turn"
+	NotifyQuiet      = "notify.quiet"
+	NotifySubagents  = "notify.subagents"
+	NotifyText       = "notify.text"
+	NotifySound      = "notify.sound"
+	NotifyTerminal   = "notify.terminal"
+	NotifyBus        = "notify.bus"
+	NotifyWebhook    = "notify.webhook"
+	NotifyFormat     = "notify.webhook-format"
+	NotifySecret     = "notify.webhook-secret"
+	NotifyChat       = "notify.webhook-chat"
 	ApprovalsPIN     = "approvals.pin"
 	Modules          = "modules"
 	ModulesMonitor   = "modules.monitor"
@@ -75,6 +90,12 @@ type Key struct {
 	Min     any      // smallest span or size
 	PerName bool     // also as name.<something>, falling back to name
 	NameDoc string   // what that something is
+	Items   []string // of a list, what its entries may be; nil: anything
+	// Secret says that the value is shown to nobody: it lets its holder speak
+	// as the user somewhere.
+	Secret bool
+	// Check says what is wrong with a text; nil takes any.
+	Check func(text string) error
 }
 
 // Keys is the table of everything that can be set.
@@ -160,6 +181,59 @@ var table = []Key{
 	},
 	{Name: FeedPush, Type: Text, Default: "", Project: Never,
 		Doc: "a command that tells you elsewhere of each request, which it reads as JSON on stdin; agents wait for you while it is set"},
+	{Name: Notify, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
+		Doc: "tell you when an agent needs you: on, off"},
+	{
+		Name:    NotifyChannels,
+		Type:    List,
+		Items:   Channels,
+		Default: []string{"desktop", "tmux"},
+		Project: Never,
+		PerName: true,
+		NameDoc: "kind",
+		Doc:     "by which ways you are told: desktop, terminal, tmux, bell, sound, webhook; notify.channels.<kind> for one kind",
+	},
+	{
+		Name:    NotifyKinds,
+		Type:    List,
+		Items:   NoticeKinds,
+		Default: NoticeKinds[:3],
+		Project: Never,
+		PerName: true,
+		NameDoc: "agent",
+		Doc:     "what you are told of: permission, question, plan, finished, failed; notify.kinds.<agent> for one agent",
+	},
+	{Name: NotifySettle, Type: Span, Default: time.Second, Project: Never,
+		Doc: "how long a request must wait before you are told of it"},
+	{Name: NotifyTurn, Type: Span, Default: 30 * time.Second, Project: Never,
+		Doc: "how long a turn must have taken before you are told that it finished or failed"},
+	{Name: NotifyQuiet, Type: Text, Default: "", Project: Never, Check: checkQuiet,
+		Doc: "when you are not told anything, by the clock of this machine: 22:00-07:00, several with commas"},
+	{Name: NotifySubagents, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
+		Doc: "tell of requests of subagents as well: on, off"},
+	{Name: NotifyText, Type: Choice, Choices: []string{"full", "brief"}, Default: "brief", Project: Never,
+		Doc: "what a notice says: brief (who asks, for which tool, where), full (also what is asked, secrets taken out)"},
+	{
+		Name:    NotifySound,
+		Type:    Text,
+		Default: "",
+		Project: Never,
+		PerName: true,
+		NameDoc: "kind",
+		Doc:     "the sound of a notice: a sound name of the desktop, or a file that the channel sound plays (absolute or from ~/); notify.sound.<kind> for one kind",
+	},
+	{Name: NotifyTerminal, Type: Choice, Choices: []string{"auto", "9", "777", "99"}, Default: "auto", Project: Never,
+		Doc: "the sequence by which the channel terminal tells a terminal: auto, 9, 777, 99"},
+	{Name: NotifyBus, Type: Text, Default: "", Project: Never,
+		Doc: "the address of the session bus for desktop notifications, where it is not the user's usual one"},
+	{Name: NotifyWebhook, Type: Text, Default: "", Project: Never, Secret: true, Check: checkWebhook,
+		Doc: "the address that the channel webhook posts to; file:PATH reads it from a file"},
+	{Name: NotifyFormat, Type: Choice, Choices: []string{"json", "ntfy", "slack", "discord", "telegram"}, Default: "json",
+		Project: Never, Doc: "what is posted: json, ntfy, slack, discord, telegram"},
+	{Name: NotifySecret, Type: Text, Default: "", Project: Never, Secret: true,
+		Doc: "the key that signs what is posted (HMAC-SHA256); file:PATH reads it from a file"},
+	{Name: NotifyChat, Type: Text, Default: "", Project: Never,
+		Doc: "the chat that the format telegram posts to"},
 	{Name: ApprovalsPIN, Type: Choice, Choices: []string{"off", "on"}, Default: "off", Project: Never,
 		Doc: "whether approvals ask for a PIN; setting it asks for the PIN"},
 	{Name: Modules, Type: List, Default: []string{}, Project: Never,

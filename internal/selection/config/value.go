@@ -25,10 +25,16 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 		}
 		return nil, fmt.Errorf("%s must be one of %s", k.Name, strings.Join(k.Choices, ", "))
 	case Text:
-		if s, ok := v.(string); ok {
-			return s, nil
+		s, ok := v.(string)
+		if !ok {
+			return nil, fmt.Errorf("%s must be a text", k.Name)
 		}
-		return nil, fmt.Errorf("%s must be a text", k.Name)
+		if k.Check != nil && s != "" {
+			if err := k.Check(s); err != nil {
+				return nil, fmt.Errorf("%s: %w", k.Name, err)
+			}
+		}
+		return s, nil
 	case List:
 		items, ok := v.([]any)
 		list := make([]string, 0, len(items))
@@ -40,6 +46,11 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 		}
 		if !ok {
 			return nil, fmt.Errorf("%s must be a list of texts", k.Name)
+		}
+		for _, item := range list {
+			if k.Items != nil && !slices.Contains(k.Items, item) {
+				return nil, fmt.Errorf("%s: %q is none of %s", k.Name, item, strings.Join(k.Items, ", "))
+			}
 		}
 		return list, nil
 	case Size:

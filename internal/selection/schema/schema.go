@@ -83,6 +83,9 @@ func settingValue(k config.Key) object {
 	case config.List:
 		value["type"] = "array"
 		value["items"] = object{"type": "string", "minLength": 1}
+		if k.Items != nil {
+			value["items"] = object{"enum": k.Items}
+		}
 	case config.Span:
 		value["type"] = "string"
 		value["pattern"] = spanText

@@ -1,0 +1,146 @@
+package answer
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// NotifyCommand is `hookmux notify`.
+func NotifyCommand(app *cmdutil.App) *cobra.Command {
+	var asJSON bool
+	status := func(cmd *cobra.Command, _ []string) error { return showNotify(app, cmd, asJSON) }
+	cmd := &cobra.Command{
+		Use:   "notify",
+		Short: "Be told when an agent needs you",
+		Long: `Tells you by desktop notifications, terminals, tmux, sounds or a webhook when an
+agent waits for you, and, if you want that, when a turn is over. You are told once
+for each request, and not while you look at that agent's pane. Settings are the
+keys notify.… of ` + "`hookmux config list`" + `.`,
+		Example: "  hookmux notify test\n  hookmux notify on\n  hookmux config set notify.channels desktop,webhook",
+		Args:    cmdutil.SubcommandArgs,
+		RunE:    status,
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	state := &cobra.Command{
+		Use: "status", Short: "How you are told, and what of it works", Example: "  hookmux notify status --json",
+		Args: cmdutil.ExactArgs(), RunE: status,
+	}
+	state.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	test := &cobra.Command{
+		Use: "test", Short: "Tell something on every chosen channel, and say what works",
+		Example: "  hookmux notify test", Args: cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return testNotify(app, cmd, asJSON) },
+	}
+	test.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.AddCommand(test, switchNotify(app, "on", "Tell me when an agent needs me"),
+		switchNotify(app, "off", "Tell me nothing any more"), state)
+	return cmd
+}
+
+func switchNotify(app *cmdutil.App, word, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: word, Short: short, Example: "  hookmux notify " + word, Args: cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := app.ConnectHub(cmd.Context())
+			if err != nil {
+				return err
+			}
+			value, _ := json.Marshal(word)
+			if err := c.Call(cmd.Context(), wire.MethodConfigSet,
+				wire.ConfigSetParams{Key: config.Notify, Value: value}, nil); err != nil {
+				return err
+			}
+			if word == "off" {
+				app.Say("you are told nothing any more")
+				return nil
+			}
+			return showNotify(app, cmd, false)
+		},
+	}
+}
+
+func showNotify(app *cmdutil.App, cmd *cobra.Command, asJSON bool) error {
+	c, err := app.RunningHub()
+	if err != nil {
+		return err
+	}
+	var info wire.NotifyInfo
+	if err := c.Call(cmd.Context(), wire.MethodNotifyStatus, nil, &info); err != nil {
+		return err
+	}
+	if asJSON {
+		return app.PrintJSON(info)
+	}
+	switch {
+	case !info.On:
+		app.Say("off: you are not told when an agent needs you; `hookmux notify on`")
+	case info.Quiet:
+		app.Say("on, but these are quiet hours")
+	default:
+		app.Say("on: you are told when an agent needs you")
+	}
+	var rows [][]string
+	for _, one := range info.Channels {
+		kinds := strings.Join(one.Kinds, ", ")
+		if kinds == "" {
+			kinds = "-"
+		}
+		rows = append(rows, []string{one.Name, kinds, channelWords(&one)})
+	}
+	text.Table(app.Stdout, rows)
+	return nil
+}
+
+// channelWords says how a channel did.
+func channelWords(one *wire.NotifyChannel) string {
+	switch {
+	case one.Error != "":
+		return "does not work: " + termsafe.Line(one.Error, 160)
+	case len(one.Kinds) == 0:
+		return "not used"
+	case one.Told > 0:
+		return "works"
+	}
+	return "not used yet"
+}
+
+func testNotify(app *cmdutil.App, cmd *cobra.Command, asJSON bool) error {
+	c, err := app.ConnectHub(cmd.Context())
+	if err != nil {
+		return err
+	}
+	var info wire.NotifyInfo
+	if err := c.Call(cmd.Context(), wire.MethodNotifyTest, nil, &info); err != nil {
+		return err
+	}
+	if asJSON {
+		return app.PrintJSON(info)
+	}
+	works := 0
+	for _, one := range info.Channels {
+		switch {
+		case one.Error == "":
+			works++
+			app.Say("%s: told", one.Name)
+		default:
+			app.Say("%s: %s", one.Name, termsafe.Line(one.Error, 200))
+		}
+	}
+	switch {
+	case len(info.Channels) == 0:
+		return cmdutil.UsageError("no channel is chosen; `hookmux config set %s desktop`", config.NotifyChannels)
+	case works == 0:
+		return cmdutil.FailWith(cmdutil.ExitFailed, "none of the chosen channels reaches you from here")
+	case !info.On:
+		app.Say("this was a test; `hookmux notify on` switches it on")
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package hub
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/approvals"
+	"github.com/hookmux/hookmux/internal/hubtest"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// receiver is a webhook that keeps what it is told.
+type receiver struct {
+	mu    sync.Mutex
+	posts []map[string]any
+	code  int
+}
+
+// startReceiver listens, and has the hub tell it.
+func (w *hubFixture) startReceiver() *receiver {
+	w.T.Helper()
+	r := &receiver{code: http.StatusOK}
+	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, request *http.Request) {
+		b, _ := io.ReadAll(request.Body)
+		var post map[string]any
+		_ = json.Unmarshal(b, &post)
+		r.mu.Lock()
+		r.posts = append(r.posts, post)
+		code := r.code
+		r.mu.Unlock()
+		answer.WriteHeader(code)
+	}))
+	w.T.Cleanup(server.Close)
+	w.set("notify.channels", "webhook")
+	w.set("notify.webhook", server.URL+"/hook/T0KEN")
+	w.set("notify.settle", "1ms")
+	w.set("notify", "on")
+	return r
+}
+
+func (r *receiver) all() []map[string]any {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]map[string]any(nil), r.posts...)
+}
+
+// told waits for a post about an event ("notice", "over") of a request.
+func (r *receiver) told(w *hubFixture, event, id string) map[string]any {
+	w.T.Helper()
+	var found map[string]any
+	w.Eventually(event+" of "+id+" is told", func() bool {
+		for _, post := range r.all() {
+			if post["event"] == event && (id == "" || post["id"] == id) {
+				found = post
+			}
+		}
+		return found != nil
+	})
+	return found
+}
+
+// A request is told, without secrets, and told to be over once it is answered.
+func TestPersonIsTold(t *testing.T) {
+	w := open(t)
+	heard := w.startReceiver()
+	w.set("notify.text", "full")
+	secret := "ghp_" + strings.Repeat("a1B2", 9)
+	call := w.hold(permission("s", "deploy "+secret+" \x1b]52;c;aGk=\a #(id) \u202egnp"))
+	item := w.waiting()
+	post := heard.told(w, "notice", item.ID)
+	text, _ := json.Marshal(post)
+	for _, bad := range []string{secret, "\x1b", `\u001b`, "\u202e"} {
+		if strings.Contains(string(text), bad) {
+			t.Errorf("the notice holds %q: %s", bad, text)
+		}
+	}
+	if !strings.Contains(string(text), "deploy") || post["kind"] != "permission" || post["agent"] != "claude" {
+		t.Errorf("the notice is %s, want the permission to deploy of claude", text)
+	}
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
+	if got, _ := call.answer(); !strings.Contains(got, `"allow"`) {
+		t.Errorf("the hook heard %q, want an allow", got)
+	}
+	heard.told(w, "over", item.ID)
+	var notices int
+	for _, post := range heard.all() {
+		if post["event"] == "notice" {
+			notices++
+		}
+	}
+	if notices != 1 {
+		t.Errorf("told %d times, want once", notices)
+	}
+	w.Eventually("status says so", func() bool {
+		var info wire.NotifyInfo
+		w.MustCall(wire.MethodNotifyStatus, nil, &info)
+		for _, one := range info.Channels {
+			if one.Name == "webhook" {
+				return info.On && one.Told == 1 && one.Error == ""
+			}
+		}
+		return false
+	})
+}
+
+// The address of a webhook is shown to nobody.
+func TestWebhookAddressIsSecret(t *testing.T) {
+	w := open(t)
+	heard := w.startReceiver()
+	w.set("notify.webhook-secret", "K3Y-of-mine")
+	var list []wire.Setting
+	w.MustCall(wire.MethodConfigGet, wire.ConfigListParams{}, &list)
+	b, _ := json.Marshal(list)
+	if strings.Contains(string(b), "T0KEN") || strings.Contains(string(b), "K3Y-of-mine") {
+		t.Errorf("the settings show a secret: %s", b)
+	}
+	if !strings.Contains(string(b), `"(set)"`) {
+		t.Error("the settings do not say that a secret is set")
+	}
+	heard.mu.Lock()
+	heard.code = http.StatusForbidden
+	heard.mu.Unlock()
+	call := w.hold(permission("s", "make"))
+	w.Eventually("the failure is reported", func() bool {
+		p, ok := w.Problem("notify.webhook")
+		if strings.Contains(p.What, "T0KEN") {
+			t.Fatalf("the problem shows the address: %s", p.What)
+		}
+		return ok && strings.Contains(p.What, "403")
+	})
+	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny"})
+	call.answer()
+	if w.h.notify.Reaches() {
+		t.Error("a channel that fails counts as one that reaches a person")
+	}
+}
+
+// codexPermission is a request of an agent whose own dialog is hidden while a hook
+// waits.
+func codexPermission(w *hubFixture) frame.Request {
+	return w.reviewedCall("user", "make")
+}
+
+// Being told delays no agent whose own dialog is hidden meanwhile, and holds what
+// programs push.
+func TestBeingToldDelaysNobody(t *testing.T) {
+	w := open(t)
+	heard := w.startReceiver()
+	w.MustPass(codexPermission(w))
+	post := heard.told(w, "notice", "")
+	if next, _ := post["next"].(string); !strings.Contains(next, "hookmux jump") {
+		t.Errorf("the notice says %q, want where to go", next)
+	}
+	if len(w.items()) != 0 {
+		t.Errorf("codex is held for %v", w.items())
+	}
+	done := make(chan string, 1)
+	go func() {
+		got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-s1", "PermissionRequest", "Bash",
+			map[string]any{"command": "make"}, "r0"))
+		done <- string(got)
+	}()
+	item := w.waiting()
+	heard.told(w, "notice", item.ID)
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
+	select {
+	case got := <-done:
+		if !strings.Contains(got, `"resolved"`) {
+			t.Errorf("the pushed request ended with %s, want resolved", got)
+		}
+	case <-time.After(hubtest.Patience):
+		t.Error("the pushed request did not end")
+	}
+}
+
+// A button says no, to the card it was shown with, and never yes.
+func TestButtonDenies(t *testing.T) {
+	w := open(t)
+	w.startReceiver()
+	call := w.hold(permission("s", "make"))
+	item := w.waiting()
+	notices := approvals.NewNotices(w.h.approvals)
+	if err := notices.DenyByButton(item.ID, "another"); err == nil {
+		t.Error("a button of another card was taken")
+	}
+	if err := notices.DenyByButton(item.ID, item.SHA256); err != nil {
+		t.Error(err)
+	}
+	if got, _ := call.answer(); !strings.Contains(got, `"deny"`) {
+		t.Errorf("the hook heard %q, want a deny", got)
+	}
+	if err := notices.DenyByButton(item.ID, item.SHA256); err != nil {
+		t.Errorf("a second press: %v", err)
+	}
+}

@@ -1,0 +1,83 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Channels are the ways by which a person can be told.
+var Channels = []string{"desktop", "terminal", "tmux", "bell", "sound", "webhook"}
+
+// NoticeKinds are what a person can be told of: three kinds of requests, and the
+// two ends of a turn.
+var NoticeKinds = []string{"permission", "question", "plan", "finished", "failed"}
+
+// FilePrefix begins the value of a secret that stands in a file.
+const FilePrefix = "file:"
+
+// Shown is a setting's value as anybody may see it: of a secret only that there
+// is one.
+func (e Entry) Shown() any {
+	if text, ok := e.Value.(string); ok && e.Key.Secret && text != "" && !strings.HasPrefix(text, FilePrefix) {
+		return "(set)"
+	}
+	return e.Value
+}
+
+// QuietTime is a part of the day, from one minute to before another; it goes over
+// midnight when it ends before it begins.
+type QuietTime struct{ From, To int }
+
+// Covers reports whether a moment lies in it.
+func (q QuietTime) Covers(at time.Time) bool {
+	minute := at.Hour()*60 + at.Minute()
+	if q.From <= q.To {
+		return q.From <= minute && minute < q.To
+	}
+	return minute >= q.From || minute < q.To
+}
+
+// ParseQuiet reads parts of the day: 22:00-07:00, several with commas.
+func ParseQuiet(text string) ([]QuietTime, error) {
+	var list []QuietTime
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		from, to, ok := strings.Cut(part, "-")
+		start, err := time.Parse("15:04", strings.TrimSpace(from))
+		end, errEnd := time.Parse("15:04", strings.TrimSpace(to))
+		if !ok || err != nil || errEnd != nil {
+			return nil, fmt.Errorf("%q is no part of the day; write \"22:00-07:00\"", part)
+		}
+		list = append(list, QuietTime{start.Hour()*60 + start.Minute(), end.Hour()*60 + end.Minute()})
+	}
+	return list, nil
+}
+
+func checkQuiet(text string) error {
+	_, err := ParseQuiet(text)
+	return err
+}
+
+// errWebhook does not repeat the address: it is a secret.
+var errWebhook = errors.New("the address must begin with https:// or http:// and name a host, or be file:PATH")
+
+// CheckWebhook says what is wrong with the address of a webhook.
+func CheckWebhook(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return errWebhook
+	}
+	return nil
+}
+
+func checkWebhook(text string) error {
+	if strings.HasPrefix(text, FilePrefix) {
+		return nil
+	}
+	return CheckWebhook(text)
+}

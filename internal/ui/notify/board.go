@@ -1,0 +1,186 @@
+package notify
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/boundedmap"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// board is what waits for a person and what they were told of. It has no clock and
+// tells nobody: its methods give back what is to be done.
+type board struct {
+	waiting map[string]*waitingRequest
+	turns   map[string]*endedTurn
+	told    boundedmap.Map[string, []string] // requests and turns that were told, and on which channels
+}
+
+// waitingRequest is one request: held here, standing in the agent's own window, or
+// for a moment both.
+type waitingRequest struct {
+	held, window *wire.FeedItem
+	came         time.Time
+	due          time.Time // when to judge it; zero: not any more
+	shown        []string  // the channels it was told on
+}
+
+// item is the request as it can be answered now.
+func (w *waitingRequest) item() *wire.FeedItem {
+	if w.held != nil {
+		return w.held
+	}
+	return w.window
+}
+
+// endedTurn is a turn that ended a moment ago.
+type endedTurn struct {
+	session wire.Session
+	due     time.Time
+}
+
+// deed is one thing to do.
+type deed struct {
+	withdraw bool
+	again    bool // it was told before, and is shown again only where that replaces what is there
+	id       string
+	item     *wire.FeedItem
+	turn     *wire.Session
+	channels []string
+}
+
+// keepTold bounds what is remembered.
+const keepTold = 4096
+
+func newBoard() *board {
+	return &board{waiting: map[string]*waitingRequest{}, turns: map[string]*endedTurn{}}
+}
+
+// takeNote takes in what happened to a request.
+func (b *board) takeNote(note string, item wire.FeedItem, now time.Time, settle time.Duration) []deed {
+	w := b.waiting[item.ID]
+	opens := note == wire.NoteFeedReceived || note == wire.NoteFeedWindow
+	if w == nil && !opens {
+		return nil
+	}
+	if w == nil {
+		w = &waitingRequest{came: now, due: now.Add(settle)}
+		b.waiting[item.ID] = w
+		if channels, told := b.told.Get(item.ID); told {
+			w.due, w.shown = time.Time{}, channels
+		}
+	}
+	before := w.item()
+	switch note {
+	case wire.NoteFeedReceived:
+		w.held = &item
+	case wire.NoteFeedWindow:
+		w.window = &item
+	case wire.NoteFeedWindowOver:
+		w.window = nil
+	default:
+		w.held = nil
+	}
+	if w.item() == nil {
+		delete(b.waiting, item.ID)
+		if w.shown != nil {
+			return []deed{{withdraw: true, id: item.ID, item: &item, channels: w.shown}}
+		}
+		return nil
+	}
+	if w.shown != nil && (before == nil || before.Status != w.item().Status) {
+		return []deed{{again: true, id: item.ID, item: w.item(), channels: w.shown}}
+	}
+	return nil
+}
+
+// takeTurn takes in that a turn ended.
+func (b *board) takeTurn(one wire.Session, now time.Time, settle time.Duration) {
+	if turnKind(one.Turn) == "" || b.told.Has(turnID(&one)) {
+		return
+	}
+	b.turns[turnID(&one)] = &endedTurn{session: one, due: now.Add(settle)}
+}
+
+func turnID(one *wire.Session) string {
+	return "turn " + one.Agent + " " + one.ID + " " + strconv.Itoa(one.Turn.N)
+}
+
+// nextDue is when something is to be judged next.
+func (b *board) nextDue() (at time.Time, any bool) {
+	take := func(due time.Time) {
+		if !due.IsZero() && (!any || due.Before(at)) {
+			at, any = due, true
+		}
+	}
+	for _, w := range b.waiting {
+		take(w.due)
+	}
+	for _, t := range b.turns {
+		take(t.due)
+	}
+	return at, any
+}
+
+// surroundings is what is asked of the machine when a notice is judged.
+type surroundings interface {
+	// isLooking reports whether the person looks at the pane of a session now.
+	isLooking(agent, session string) bool
+	// current is the session as it is now.
+	current(agent, session string) (wire.Session, bool)
+}
+
+// judgeDue judges everything that is due, the oldest first.
+func (b *board) judgeDue(r *rules, now time.Time, around surroundings) []deed {
+	var ids []string
+	for id, w := range b.waiting {
+		if !w.due.IsZero() && !w.due.After(now) {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(x, y string) int {
+		return cmp.Or(b.waiting[x].came.Compare(b.waiting[y].came), cmp.Compare(x, y))
+	})
+	var deeds []deed
+	for _, id := range ids {
+		w := b.waiting[id]
+		item := w.item()
+		v := r.judgeRequest(item, now, func() bool { return around.isLooking(item.Agent, item.Session) })
+		w.due = time.Time{}
+		if v.again > 0 {
+			w.due = now.Add(v.again)
+		}
+		if v.channels != nil {
+			b.told.Put(id, v.channels, keepTold)
+			w.shown = v.channels
+			deeds = append(deeds, deed{id: id, item: item, channels: v.channels})
+		}
+	}
+	return append(deeds, b.judgeTurns(r, now, around)...)
+}
+
+func (b *board) judgeTurns(r *rules, now time.Time, around surroundings) []deed {
+	var deeds []deed
+	for id, t := range b.turns {
+		if t.due.After(now) {
+			continue
+		}
+		delete(b.turns, id)
+		one, ok := around.current(t.session.Agent, t.session.ID)
+		if !ok || one.Turn == nil || turnID(&one) != id || turnKind(one.Turn) == "" {
+			continue // it goes on, or another one began
+		}
+		channels := r.judgeTurn(&one, now, func() bool { return around.isLooking(one.Agent, one.ID) })
+		if channels != nil {
+			b.told.Put(id, channels, keepTold)
+			deeds = append(deeds, deed{id: id, turn: &one, channels: channels})
+		}
+	}
+	slices.SortFunc(deeds, func(x, y deed) int { return cmp.Compare(x.id, y.id) })
+	return deeds
+}
+
+// isWaiting reports whether a request waits still.
+func (b *board) isWaiting(id string) bool { return b.waiting[id] != nil }

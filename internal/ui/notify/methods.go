@@ -1,0 +1,82 @@
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Methods are what programs can ask about notices.
+func (s *Service) Methods() map[string]services.Method {
+	return map[string]services.Method{
+		wire.MethodNotifyStatus: services.Read(s.statusMethod),
+		wire.MethodNotifyTest:   services.Decide(s.testMethod),
+	}
+}
+
+func (s *Service) statusMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
+	r := readRules(s.settings())
+	info := wire.NotifyInfo{On: r.on, Channels: []wire.NotifyChannel{}, Quiet: r.isQuiet(s.now())}
+	for _, name := range config.Channels {
+		kinds := []string{}
+		for _, kind := range config.NoticeKinds {
+			if slices.Contains(r.channels(kind), name) && slices.Contains(r.someKinds, kind) {
+				kinds = append(kinds, kind)
+			}
+		}
+		state := s.lanes[name].current()
+		one := wire.NotifyChannel{Name: name, Kinds: kinds, Told: state.told, Failed: state.failed}
+		if state.last != nil {
+			one.Error = state.last.Error()
+		}
+		info.Channels = append(info.Channels, one)
+	}
+	if s.settings().Choice(config.FeedPush) != "" {
+		info.Channels = append(info.Channels, wire.NotifyChannel{Name: config.FeedPush,
+			Kinds: requestKinds})
+	}
+	return info, nil
+}
+
+// testMethod tells a made-up notice on every channel that is chosen, whether notices
+// are switched on or not.
+func (s *Service) testMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
+	r := readRules(s.settings())
+	names := r.allChannels(config.NoticeKinds)
+	results := make([]wire.NotifyChannel, len(names))
+	var trying sync.WaitGroup
+	for i, name := range names {
+		trying.Go(func() { results[i] = s.tryChannel(name, r.on) })
+	}
+	trying.Wait()
+	return wire.NotifyInfo{On: r.on, Channels: results, Quiet: r.isQuiet(s.now())}, nil
+}
+
+func (s *Service) tryChannel(name string, on bool) wire.NotifyChannel {
+	ctx, cancel := context.WithTimeout(context.Background(), tellTime)
+	defer cancel()
+	l := s.lanes[name]
+	err := l.channel.show(ctx, &Notice{
+		ID: "test", Kind: "permission", Agent: "hookmux", Title: "hookmux can reach you",
+		Body: "This is how you are told when an agent needs you", Time: time.Now(),
+	})
+	out := wire.NotifyChannel{Name: name}
+	if err != nil {
+		out.Error, out.Absent = err.Error(), errors.Is(err, errAbsent)
+	}
+	if on {
+		l.mu.Lock()
+		l.state.last = err
+		l.mu.Unlock()
+		s.reportResult(name, err)
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+package notify
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Notice is what a channel tells. Its texts hold no secrets that can be told as
+// such, and nothing that a terminal or a reader would not see.
+type Notice struct {
+	ID      string // of the request or the turn: one notice on the screen
+	Kind    string
+	Agent   string
+	Session string
+	Request string // the request's id; "" for a turn
+	SHA256  string // of the request's card
+	Project string
+	Title   string
+	Body    string
+	Next    string // where to go, or how to answer
+	CanDeny bool   // it can be refused here
+	Time    time.Time
+	Again   bool // it was told before: only what replaces it is shown
+}
+
+// The most of a text that a channel gets, in columns.
+const (
+	titleWidth = 80
+	lineWidth  = 160
+)
+
+var askWords = map[string]string{
+	"permission": "asks for permission",
+	"question":   "asks you a question",
+	"plan":       "wants you to judge a plan",
+	kindFinished: "finished",
+	kindFailed:   "failed",
+}
+
+// requestNotice puts a request into words. With full it says what is asked, as the
+// request's card does.
+func requestNotice(item *wire.FeedItem, agentTitle string, full bool) Notice {
+	n := Notice{
+		ID: item.ID, Kind: item.Kind, Agent: item.Agent, Session: item.Session, Request: item.ID, SHA256: item.SHA256,
+		Project: projectName(item.Project, item.Cwd), Time: item.CreatedAt,
+		CanDeny: item.Status == wire.FeedPending && slices.Contains(item.Choices, "deny"),
+	}
+	n.Title = clean(agentTitle+" "+askWords[item.Kind], titleWidth)
+	body := n.Project
+	if item.Tool != "" {
+		body = strings.TrimSuffix(item.Tool+" in "+body, " in ")
+	}
+	if full {
+		body = strings.TrimSuffix(text.Style{}.About(item)+" ("+n.Project+")", " ()")
+	}
+	n.Body = clean(body, lineWidth)
+	n.Next = "hookmux jump " + clean(text.ShortID(item.Session), 24)
+	if item.Status == wire.FeedPending {
+		n.Next = "hookmux up, or in the agent's window"
+	}
+	if item.Pane != "" && item.Pane != "unknown" {
+		n.Next += " (" + clean(item.Pane, 24) + ")"
+	}
+	return n
+}
+
+// turnNotice puts the end of a turn into words.
+func turnNotice(id string, one *wire.Session, agentTitle string, full bool) Notice {
+	n := Notice{
+		ID: id, Kind: turnKind(one.Turn), Agent: one.Agent, Session: one.ID, Project: projectName("", one.Cwd),
+		Time: *one.Turn.Ended, Next: "hookmux jump " + clean(text.ShortID(one.ID), 24),
+	}
+	n.Title = clean(agentTitle+" "+askWords[n.Kind], titleWidth)
+	spent := time.Duration(one.Turn.Seconds * float64(time.Second)).Round(time.Second)
+	body := strings.TrimPrefix(fmt.Sprintf("%s, after %s", n.Project, spent), ", ")
+	if said := one.Turn.Summary + one.Turn.Error; full && said != "" {
+		body += ": " + said
+	}
+	n.Body = clean(body, lineWidth)
+	return n
+}
+
+func projectName(project, cwd string) string {
+	for _, folder := range []string{project, cwd} {
+		if folder != "" {
+			return clean(filepath.Base(folder), 40)
+		}
+	}
+	return ""
+}
+
+// clean is one line without secrets and without anything unseen.
+func clean(s string, width int) string {
+	if len(s) > 8<<10 {
+		s = s[:8<<10]
+	}
+	return termsafe.Line(redact.Text(s), width)
+}
+
+// lines is the body with what to do.
+func (n *Notice) lines() string {
+	return strings.TrimPrefix(strings.TrimSuffix(n.Body+"\n"+n.Next, "\n"), "\n")
+}
+
+// line is the whole notice on one line.
+func (n *Notice) line() string {
+	parts := []string{n.Title}
+	if n.Body != "" {
+		parts = append(parts, n.Body)
+	}
+	return strings.Join(parts, ": ")
+}

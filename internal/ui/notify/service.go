@@ -1,0 +1,353 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/platform/tmux"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Requests is what notify needs of approvals.
+type Requests interface {
+	// Follow tells of every request that waits and of what becomes of it, without
+	// secrets, until ctx ends.
+	Follow(ctx context.Context, each func(note string, item wire.FeedItem))
+	// DenyByButton says no to a request whose card was shown with a button.
+	DenyByButton(id, sha256 string) error
+}
+
+// Sessions is what notify needs of sessions.
+type Sessions interface {
+	List(all bool) []wire.Session
+}
+
+// Service tells a person.
+type Service struct {
+	services.Deps
+	settings func() *config.Settings
+	requests Requests
+	sessions Sessions
+
+	started time.Time
+	now     func() time.Time
+	lanes   map[string]*lane
+	desktop *desktop // nil where another program shows notices
+
+	mu    sync.Mutex
+	board *board
+	wake  chan struct{}
+}
+
+// New makes the channels ready; nothing is told before Run.
+func New(deps services.Deps, settings func() *config.Settings, requests Requests, sessions Sessions) *Service {
+	s := &Service{
+		Deps: deps, settings: settings, requests: requests, sessions: sessions,
+		started: time.Now(), now: time.Now, board: newBoard(), wake: make(chan struct{}, 1),
+	}
+	text := func(key string) string { return settings().Choice(key) }
+	sound := func(kind string) soundChoice {
+		return chooseSound(text(nameFor(config.NotifySound, kind)), deps.Dirs.Home)
+	}
+	seen := &terminals{servers: s.tmuxServers}
+	channels := map[string]channel{
+		"terminal": oscNotice{seen, func() string { return text(config.NotifyTerminal) }},
+		"tmux":     tmuxMessage{seen},
+		"bell":     bell{seen},
+		"sound":    soundPlayer{sound, exec.LookPath},
+		"webhook": newWebhook(func() webhookSettings {
+			return webhookSettings{
+				address: text(config.NotifyWebhook), secret: text(config.NotifySecret),
+				format: text(config.NotifyFormat), chat: text(config.NotifyChat), home: deps.Dirs.Home,
+			}
+		}),
+	}
+	if runtime.GOOS == "darwin" {
+		channels["desktop"] = scriptNotice{"osascript"}
+	} else {
+		s.desktop = &desktop{
+			address: func() (string, error) { return busAddress(text(config.NotifyBus), os.Getenv) },
+			sound:   sound, pressed: s.buttonPressed,
+		}
+		channels["desktop"] = s.desktop
+	}
+	s.lanes = map[string]*lane{}
+	for name, c := range channels {
+		l := newLane(name, c)
+		l.isOver, l.report = s.isOver, s.reportResult
+		s.lanes[name] = l
+	}
+	return s
+}
+
+// Run tells until ctx ends.
+func (s *Service) Run(ctx context.Context) {
+	var running sync.WaitGroup
+	for _, l := range s.lanes {
+		running.Go(func() { l.run(ctx) })
+	}
+	running.Go(func() { s.requests.Follow(ctx, s.takeNote) })
+	s.judgeInTime(ctx)
+	running.Wait()
+	if s.desktop != nil {
+		s.desktop.close()
+	}
+}
+
+// judgeInTime judges what is due, when it is.
+func (s *Service) judgeInTime(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		s.mu.Lock()
+		at, any := s.board.nextDue()
+		s.mu.Unlock()
+		timer.Stop()
+		if any {
+			timer.Reset(max(0, at.Sub(s.now())))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wake:
+			continue
+		case <-timer.C:
+		}
+		r := readRules(s.settings())
+		around := &machine{ctx: ctx, service: s}
+		s.mu.Lock()
+		deeds := s.board.judgeDue(&r, s.now(), around)
+		s.mu.Unlock()
+		s.carryOut(deeds, &r)
+	}
+}
+
+// takeNote takes in what happened to a request.
+func (s *Service) takeNote(note string, item wire.FeedItem) {
+	r := readRules(s.settings())
+	s.mu.Lock()
+	deeds := s.board.takeNote(note, item, s.now(), r.settle)
+	s.mu.Unlock()
+	s.carryOut(deeds, &r)
+	s.wakeUp()
+}
+
+// TurnEnded takes in that a turn of a session ended.
+func (s *Service) TurnEnded(one wire.Session) {
+	if one.Turn == nil || one.Turn.Ended == nil || one.Turn.Ended.Before(s.started) {
+		return // of an earlier hub's time
+	}
+	r := readRules(s.settings())
+	if !r.on {
+		return
+	}
+	go func() { // whoever tells of it does not wait for tmux
+		s.mu.Lock()
+		s.board.takeTurn(one, s.now(), r.settle)
+		s.mu.Unlock()
+		s.wakeUp()
+	}()
+}
+
+func (s *Service) wakeUp() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// carryOut gives what is to be told to the channels.
+func (s *Service) carryOut(deeds []deed, r *rules) {
+	for _, d := range deeds {
+		var n Notice
+		if d.turn != nil {
+			n = turnNotice(d.id, d.turn, s.AgentTitle(d.turn.Agent), r.full)
+		} else {
+			n = requestNotice(d.item, s.AgentTitle(d.item.Agent), r.full)
+		}
+		n.Again = d.again
+		for _, name := range d.channels {
+			if l := s.lanes[name]; l != nil {
+				l.put(job{notice: n, withdraw: d.withdraw})
+			}
+		}
+	}
+}
+
+// isOver reports whether the request of a notice waits no more.
+func (s *Service) isOver(n *Notice) bool {
+	if n.Request == "" {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.board.isWaiting(n.ID)
+}
+
+// ReadSettings takes in that settings changed: every channel has another chance.
+func (s *Service) ReadSettings() {
+	for name, l := range s.lanes {
+		l.mu.Lock()
+		l.state.last = nil
+		l.mu.Unlock()
+		s.Problems.Mend(problemKey(name))
+	}
+}
+
+func problemKey(channel string) string { return "notify." + channel }
+
+// reportResult says in status which channel does not work. Of those that nobody
+// named, one that is not on this machine is none of these.
+func (s *Service) reportResult(name string, err error) {
+	key := problemKey(name)
+	if err == nil || errors.Is(err, errAbsent) && !s.isNamed(name) {
+		s.Problems.Mend(key)
+		return
+	}
+	s.Problems.Raise(key, "you are not told by "+name+": "+err.Error(), "`hookmux notify test` tries it again; "+
+		"`hookmux config set "+config.NotifyChannels+" …` leaves it out")
+}
+
+// isNamed reports whether the user named a channel.
+func (s *Service) isNamed(name string) bool {
+	chosen := s.settings()
+	for _, kind := range append([]string{""}, config.NoticeKinds...) {
+		key := config.NotifyChannels
+		if kind != "" {
+			key += "." + kind
+		}
+		if chosen.IsSet(key) && slices.Contains(chosen.Strings(key), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// requestKinds are the kinds of notices that are requests.
+var requestKinds = config.NoticeKinds[:3]
+
+// Reaches reports whether a person hears of requests by a channel: it is on, and did
+// not fail when it was used last.
+func (s *Service) Reaches() bool {
+	r := readRules(s.settings())
+	return r.on && slices.ContainsFunc(r.allChannels(requestKinds), func(name string) bool {
+		return s.lanes[name] != nil && s.lanes[name].current().last == nil
+	})
+}
+
+// buttonPressed does what a button says. Anybody may have pressed it.
+func (s *Service) buttonPressed(n Notice, button string) {
+	if button == buttonDeny {
+		if err := s.requests.DenyByButton(n.Request, n.SHA256); err != nil {
+			s.Log.Warn("the button Deny of a notification", "request", n.Request, "error", err)
+		}
+		return
+	}
+	s.showSession(n.Agent, n.Session)
+}
+
+// showTime bounds how long a terminal may take to show a pane.
+const showTime = 3 * time.Second
+
+// typingSpan is how long after a key a terminal is left as it is: what a person
+// types must not land in another pane because somebody pressed a button.
+const typingSpan = 3 * time.Second
+
+// showSession brings the pane of a session forward, or says where it is.
+func (s *Service) showSession(agent, session string) {
+	ctx, cancel := context.WithTimeout(context.Background(), showTime)
+	defer cancel()
+	one, ok := s.findSession(agent, session)
+	if !ok || one.Mux != "tmux" || one.Pane == "" || one.Pane == "unknown" {
+		return
+	}
+	server := &tmux.Server{Socket: one.Server}
+	clients, err := server.Clients(ctx)
+	if err != nil {
+		return
+	}
+	for _, c := range clients {
+		if s.now().Sub(c.Used) < typingSpan {
+			_ = server.Message(ctx, c.Name, s.AgentTitle(agent)+" waits in "+one.WindowName()) // it may have left
+			return
+		}
+	}
+	_, _ = server.Focus(ctx, one.Pane, "") // the pane may be gone
+}
+
+func (s *Service) findSession(agent, session string) (wire.Session, bool) {
+	list := s.sessions.List(false)
+	i := slices.IndexFunc(list, func(one wire.Session) bool { return one.Agent == agent && one.ID == session })
+	if i < 0 {
+		return wire.Session{}, false
+	}
+	return list[i], true
+}
+
+// tmuxServers are the tmux servers that a person may be attached to, that of the
+// session first.
+func (s *Service) tmuxServers(agent, session string) []string {
+	var list []string
+	add := func(socket string) {
+		if !slices.Contains(list, socket) && len(list) < 8 {
+			list = append(list, socket)
+		}
+	}
+	known := s.sessions.List(false)
+	for _, own := range []bool{true, false} {
+		for _, one := range known {
+			if one.Mux == "tmux" && own == (one.Agent == agent && one.ID == session) {
+				add(one.Server)
+			}
+		}
+	}
+	add("")
+	return list
+}
+
+// machine answers what the board asks, each tmux server once.
+type machine struct {
+	ctx     context.Context
+	service *Service
+	looks   map[string][]string // the panes that people look at, by server
+}
+
+// lookTime bounds one question to tmux.
+const lookTime = 2 * time.Second
+
+func (m *machine) isLooking(agent, session string) bool {
+	one, ok := m.current(agent, session)
+	if !ok || one.Mux != "tmux" || one.Pane == "" {
+		return false
+	}
+	if _, asked := m.looks[one.Server]; !asked {
+		if m.looks == nil {
+			m.looks = map[string][]string{}
+		}
+		m.looks[one.Server] = nil
+		ctx, cancel := context.WithTimeout(m.ctx, lookTime)
+		defer cancel()
+		clients, err := (&tmux.Server{Socket: one.Server}).Clients(ctx)
+		if err != nil {
+			return false
+		}
+		for _, c := range clients {
+			if c.Looks(m.service.now()) {
+				m.looks[one.Server] = append(m.looks[one.Server], c.Pane)
+			}
+		}
+	}
+	return slices.Contains(m.looks[one.Server], one.Pane)
+}
+
+func (m *machine) current(agent, session string) (wire.Session, bool) {
+	return m.service.findSession(agent, session)
+}

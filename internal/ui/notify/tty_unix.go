@@ -1,0 +1,35 @@
+//go:build unix
+
+package notify
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// writeTerminal writes to a terminal of this user, and waits for nobody: one that is
+// stopped gets nothing.
+func writeTerminal(tty, text string) error {
+	if !strings.HasPrefix(tty, "/dev/") {
+		return fmt.Errorf("%q is no terminal", tty)
+	}
+	fd, err := unix.Open(tty, unix.O_WRONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return fmt.Errorf("%s: %w", tty, err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
+		return fmt.Errorf("%s: %w", tty, err)
+	}
+	if uint32(stat.Mode)&unix.S_IFMT != unix.S_IFCHR || int(stat.Uid) != os.Getuid() {
+		return fmt.Errorf("%s is no terminal of yours", tty)
+	}
+	if n, err := unix.Write(fd, []byte(text)); err != nil || n < len(text) {
+		return fmt.Errorf("%s takes no text now: %v", tty, err)
+	}
+	return nil
+}
