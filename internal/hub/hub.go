@@ -25,6 +25,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/callers"
 	"github.com/hookmux/hookmux/internal/compat/mux0"
+	"github.com/hookmux/hookmux/internal/notify"
 	"github.com/hookmux/hookmux/internal/pipeline"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
@@ -42,7 +43,6 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/tsmodule/host"
-	"github.com/hookmux/hookmux/internal/ui/notify"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 

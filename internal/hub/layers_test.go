@@ -41,7 +41,7 @@ var mayImport = map[string][]string{
 		"internal/services", "internal/authority", "internal/recorder/redact", "internal/callers", "internal/approvals",
 		"internal/sessions", "internal/tsmodule/host", // the types of a call
 	},
-	"internal/ui/notify": {
+	"internal/notify": {
 		"internal/services", "internal/recorder/redact", "internal/selection/config",
 	},
 	"internal/server": {

@@ -10,7 +10,6 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/termsafe"
-	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -72,7 +71,7 @@ func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func
 	case len(elsewhere) > 0:
 		return nil, cmdutil.FailWith(cmdutil.ExitFailed,
 			fmt.Sprintf("%s; only there can it be answered (`hookmux jump %s`)",
-				termsafe.Line(elsewhere[0].Shown, 200), text.ShortID(elsewhere[0].Session)))
+				termsafe.Line(elsewhere[0].Shown, 200), wire.ShortID(elsewhere[0].Session)))
 	case unknown != nil:
 		return nil, unknown
 	}

@@ -95,7 +95,7 @@ func showNotify(app *cmdutil.App, cmd *cobra.Command, asJSON bool) error {
 		}
 		rows = append(rows, []string{one.Name, kinds, channelWords(&one)})
 	}
-	text.Table(app.Stdout, rows)
+	text.Table(app.Stdout, rows, app.Columns())
 	return nil
 }
 

@@ -19,7 +19,7 @@ func (s Style) Request(item *wire.FeedItem, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s", s.bold(item.ID), s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)))
 	if item.Session != "" {
-		b.WriteString(" " + s.dim("["+termsafe.Line(ShortID(item.Session), 24)+"]"))
+		b.WriteString(" " + s.dim("["+termsafe.Line(wire.ShortID(item.Session), 24)+"]"))
 	}
 	if item.Status == "pending" {
 		b.WriteString(s.dim(fmt.Sprintf("  since %s, %s left", span(now.Sub(item.CreatedAt)),
@@ -38,7 +38,7 @@ func (s Style) Request(item *wire.FeedItem, now time.Time) string {
 // windowItem is a question that stands in an agent's own window: where it can be
 // answered, and how to get there.
 func (s Style) windowItem(item *wire.FeedItem, now time.Time) string {
-	short := termsafe.Line(ShortID(item.Session), 24)
+	short := termsafe.Line(wire.ShortID(item.Session), 24)
 	return fmt.Sprintf("%s  %s %s%s\n%s\n%s\n", s.bold("▲"),
 		s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)), s.dim("["+short+"]"),
 		s.dim("  since "+span(now.Sub(item.CreatedAt))), termsafe.Line(item.Shown, 0),
@@ -49,7 +49,7 @@ func (s Style) windowItem(item *wire.FeedItem, now time.Time) string {
 // more.
 func (s Style) WindowOver(item *wire.FeedItem) string {
 	return fmt.Sprintf("%s %s  %s", s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)),
-		s.dim("["+termsafe.Line(ShortID(item.Session), 24)+"]"),
+		s.dim("["+termsafe.Line(wire.ShortID(item.Session), 24)+"]"),
 		s.yellow("asks no more: "+termsafe.Line(strings.TrimSuffix(item.Shown, "\n"), 120)))
 }
 
@@ -140,13 +140,4 @@ func span(d time.Duration) string {
 
 // About is one line that says what a request is about; it may be cut, because
 // it is no place to decide.
-func (s Style) About(item *wire.FeedItem) string {
-	head, rest, _ := strings.Cut(item.Shown, "\n")
-	for line := range strings.SplitSeq(rest, "\n") {
-		if strings.HasPrefix(line, "  ") {
-			head += ": " + strings.TrimSpace(line)
-			break
-		}
-	}
-	return termsafe.Line(head, 100)
-}
+func (s Style) About(item *wire.FeedItem) string { return termsafe.Line(item.About(), 100) }

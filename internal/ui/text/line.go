@@ -52,7 +52,7 @@ func (s Style) Event(ev *event.Event, outcome *wire.Outcome) string {
 	fmt.Fprintf(&b, " %s %s", s.agentName(ev.Agent), pad(termsafe.Line(kindWord(ev), 32), 24))
 	session := ""
 	if ev.Session != "" {
-		session = "[" + termsafe.Line(ShortID(ev.Session), 24) + "]"
+		session = "[" + termsafe.Line(wire.ShortID(ev.Session), 24) + "]"
 	}
 	if label := Label(ev); label != "" {
 		b.WriteString(" " + termsafe.Line(label, s.labelWidth(len(session)+1)))
@@ -281,7 +281,7 @@ func answerLabel(ev *event.Event) string {
 	}
 	label := fmt.Sprintf("%s to %s, %s", what, said.Request, strings.TrimSpace(said.Agent+" "+said.Tool))
 	if said.Session != "" {
-		label += " [" + ShortID(said.Session) + "]"
+		label += " [" + wire.ShortID(said.Session) + "]"
 	}
 	if said.Reason != "" {
 		label += ": " + said.Reason

@@ -276,7 +276,7 @@ func uniqueShortIDs(list []wire.Session) []string {
 	out := make([]string, len(list))
 	for i := range list {
 		id := list[i].ID
-		n := len(ShortID(id))
+		n := len(wire.ShortID(id))
 		for j := range list {
 			for j != i && list[j].ID != id && n < len(id) && strings.HasPrefix(list[j].ID, id[:n]) {
 				n++

@@ -87,8 +87,8 @@ func TestShortID(t *testing.T) {
 		"": "", "s1": "s1", "c5acb495-1111-4222-8333-444455556666": "c5acb495", "0199a1b2-3c4d-7eee-8fff-000011112222": "0199a1b2-3c4d",
 		"ses_5f3a1b2c4d5e6f": "ses_5f3a1b2c", "abcdefg\u00e9x": "abcdefg",
 	} {
-		if got := ShortID(id); got != want || !strings.HasPrefix(id, got) {
-			t.Errorf("ShortID(%q) is %q, want %q", id, got, want)
+		if got := wire.ShortID(id); got != want || !strings.HasPrefix(id, got) {
+			t.Errorf("wire.ShortID(%q) is %q, want %q", id, got, want)
 		}
 	}
 	var list []wire.Session

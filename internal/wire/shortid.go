@@ -1,4 +1,4 @@
-package text
+package wire
 
 import "strings"
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/termsafe"
-	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -59,10 +58,10 @@ func requestNotice(item *wire.FeedItem, agentTitle string, full bool) Notice {
 		body = strings.TrimSuffix(item.Tool+" in "+body, " in ")
 	}
 	if full {
-		body = strings.TrimSuffix(text.Style{}.About(item)+" ("+n.Project+")", " ()")
+		body = strings.TrimSuffix(item.About()+" ("+n.Project+")", " ()")
 	}
 	n.Body = clean(body, lineWidth)
-	n.Next = "hookmux jump " + clean(text.ShortID(item.Session), 24)
+	n.Next = "hookmux jump " + clean(wire.ShortID(item.Session), 24)
 	if item.Status == wire.FeedPending {
 		n.Next = "hookmux up, or in the agent's window"
 	}
@@ -76,7 +75,7 @@ func requestNotice(item *wire.FeedItem, agentTitle string, full bool) Notice {
 func turnNotice(id string, one *wire.Session, agentTitle string, full bool) Notice {
 	n := Notice{
 		ID: id, Kind: turnKind(one.Turn), Agent: one.Agent, Session: one.ID, Project: projectName("", one.Cwd),
-		Time: *one.Turn.Ended, Next: "hookmux jump " + clean(text.ShortID(one.ID), 24),
+		Time: *one.Turn.Ended, Next: "hookmux jump " + clean(wire.ShortID(one.ID), 24),
 	}
 	n.Title = clean(agentTitle+" "+askWords[n.Kind], titleWidth)
 	spent := time.Duration(one.Turn.Seconds * float64(time.Second)).Round(time.Second)

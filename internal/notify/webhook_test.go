@@ -114,7 +114,7 @@ func TestWebhookFormats(t *testing.T) {
 		s := startServer(t, 200)
 		w := s.webhook(func(c *webhookSettings) { c.format, c.chat = format, "42" })
 		if err := w.show(context.Background(), n); err != nil {
-			t.Errorf("%s: %v", format, err)
+			t.Errorf("%s: posting failed: %v", format, err)
 			continue
 		}
 		got := s.all()[0]
