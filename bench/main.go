@@ -4,7 +4,7 @@
 // that runs in the same minute on the same machine: only ratios count, so a
 // slow or busy machine gives the same verdict as a fast one.
 //
-//	go run ./bench -bin DIR [-only client,rate,memory,dispatch,modules,sessions,crowd,feed]
+//	go run ./bench -bin DIR [-only client,start,rate,memory,dispatch,modules,sessions,crowd,feed]
 //		[-rounds N] [-seconds S] [-json]
 //
 // client: one process per call, as agents make them, with 2 KB on stdin. In
@@ -13,6 +13,9 @@
 // deciding (Claude's PreToolUse for Bash, default settings). Bars on the median
 // of per-round ratios of time to the reference and of cpu to the empty program;
 // on the client's size on disk and its resident memory.
+//
+// start: `hookmux --version`, and `hookmux ps --json` with a hub that has nothing
+// to show, against an empty Go program.
 //
 // rate: this process makes hook calls over 8 connections at a time, one dial
 // per call, against the hub and the echo server in turn, one second each. The
@@ -77,8 +80,9 @@ type bench struct {
 func main() {
 	b := &bench{}
 	flag.StringVar(&b.bin, "bin", "bin", "where hookmux and hookmux-hook are")
-	only := flag.String("only", "client,rate,memory,dispatch,modules,sessions,crowd,feed", "what to measure")
-	flag.IntVar(&b.rounds, "rounds", 300, "rounds of client and dispatch; the bars are meant for 300 and more")
+	only := flag.String("only", "client,start,rate,memory,dispatch,modules,sessions,crowd,feed",
+		"what to measure")
+	flag.IntVar(&b.rounds, "rounds", 300, "rounds of client, start and dispatch; the bars are meant for 300 and more")
 	flag.IntVar(&b.seconds, "seconds", 8, "seconds of load on each side of rate")
 	asJSON := flag.Bool("json", false, "print JSON")
 	flag.Parse()
@@ -104,14 +108,15 @@ func main() {
 
 func (b *bench) run(ctx context.Context, parts []string) error {
 	all := map[string]func(context.Context) error{
-		"client": b.client, "rate": b.rate, "memory": b.memory, "dispatch": b.dispatch, "modules": b.modules, "sessions": b.sessions, "crowd": b.crowd, "feed": b.feed,
+		"client": b.client, "start": b.start, "rate": b.rate, "memory": b.memory, "dispatch": b.dispatch,
+		"modules": b.modules, "sessions": b.sessions, "crowd": b.crowd, "feed": b.feed,
 	}
 	for _, one := range b.moduleParts() {
 		all[one.name] = one.run
 	}
 	for _, part := range parts {
 		if all[part] == nil {
-			return fmt.Errorf("%s: nothing to measure has that name; choose of client, rate, memory, dispatch, "+
+			return fmt.Errorf("%s: nothing to measure has that name; choose of client, start, rate, memory, dispatch, "+
 				"modules, sessions, crowd, feed", part)
 		}
 	}
@@ -146,14 +151,21 @@ func (b *bench) prepare(ctx context.Context) error {
 	if b.temp, err = os.MkdirTemp("", "hmb-"); err != nil {
 		return err
 	}
-	b.tools = filepath.Join(b.temp, "tools")
+	installed := filepath.Join(b.temp, "bin")
+	if err := copyPrograms(b.bin, installed, "hookmux", "hookmux-hook"); err != nil {
+		return err
+	}
+	b.bin = installed
+	linked := filepath.Join(b.temp, "linked")
+	b.tools = linked
 	for name, pkg := range map[string]string{"empty": "./bench/empty", "ref": "./bench/ref",
 		"echo": "./bench/ref/echo/server"} {
 		if err := b.build(ctx, name, pkg); err != nil {
 			return err
 		}
 	}
-	return nil
+	b.tools = filepath.Join(b.temp, "tools")
+	return copyPrograms(linked, b.tools, "empty", "ref", "echo")
 }
 
 func moduleRoot() (string, error) {

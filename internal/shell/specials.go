@@ -54,7 +54,7 @@ func commandBuiltin(w *walker, name string, run Run, c inherited, hops int) bool
 	if len(run.Argv) > 1 && (run.Argv[1].Text == "-v" || run.Argv[1].Text == "-V") {
 		return false
 	}
-	return w.stripPrefix(name, programs.Prefixes[name], run, run.Argv[1:], c, hops)
+	return w.stripPrefix(name, programs.Prefixes()[name], run, run.Argv[1:], c, hops)
 }
 
 func evalText(w *walker, name string, run Run, c inherited, _ int) bool {
@@ -188,19 +188,19 @@ func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 		case strings.HasPrefix(a.Text, "--split-string="):
 			text = a.Text[len("--split-string="):] + " " + joinText(args[i+1:])
 		case !strings.HasPrefix(a.Text, "-") && !foreign.IsAssignment(a.Text):
-			return w.stripPrefix(name, programs.Prefixes[name], run, args, c, hops)
+			return w.stripPrefix(name, programs.Prefixes()[name], run, args, c, hops)
 		default:
 			continue
 		}
 		w.walkText(text, c.withVia("env -S"))
 		return true
 	}
-	return w.stripPrefix(name, programs.Prefixes[name], run, args, c, hops)
+	return w.stripPrefix(name, programs.Prefixes()[name], run, args, c, hops)
 }
 
 // sudoShell: sudo -s and -i join the words and give them to a shell.
 func sudoShell(w *walker, name string, run Run, c inherited, hops int) bool {
-	p := programs.Prefixes[name]
+	p := programs.Prefixes()[name]
 	args := run.Argv[1:]
 	n := skipOptions(args, p.Values, p.Long)
 	for _, a := range args[:min(n, len(args))] {

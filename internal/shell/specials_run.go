@@ -170,7 +170,7 @@ func flockCommand(w *walker, name string, run Run, c inherited, hops int) bool {
 			return true
 		}
 	}
-	return w.stripPrefix(name, programs.Prefixes[name], run, run.Argv[1:], c, hops)
+	return w.stripPrefix(name, programs.Prefixes()[name], run, run.Argv[1:], c, hops)
 }
 
 // scriptText: script -c 'text' file, and script file command on BSD and macOS.

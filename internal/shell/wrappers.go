@@ -43,15 +43,15 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		if w.stripPrefix(name, programs.Loader, run, run.Argv[1:], c, hops) {
 			return
 		}
-	} else if p, ok := programs.Prefixes[name]; ok {
+	} else if p, ok := programs.Prefixes()[name]; ok {
 		if w.stripPrefix(name, p, run, run.Argv[1:], c, hops) {
 			return
 		}
-	} else if verbs, ok := programs.Subcommands[name]; ok {
+	} else if verbs, ok := programs.Subcommands()[name]; ok {
 		if stripVerb(w, name, verbs, run, c, hops) {
 			return
 		}
-	} else if l, ok := programs.Launchers[name]; ok {
+	} else if l, ok := programs.Launchers()[name]; ok {
 		walkLauncher(w, name, l, run, c, hops)
 		return
 	} else if programs.IsShell(name) {

@@ -3,6 +3,8 @@
 // internal/cli holds it against the tree of commands.
 package verbs
 
+import "sync"
+
 // Effect says what running a verb does.
 type Effect string
 
@@ -110,13 +112,13 @@ var table = []Verb{
 	{"watch", Read, "shows events"},
 }
 
-var byPath = func() map[string]Verb {
+var byPath = sync.OnceValue(func() map[string]Verb {
 	m := make(map[string]Verb, len(table))
 	for _, v := range table {
 		m[v.Path] = v
 	}
 	return m
-}()
+})
 
 // All lists every verb, in alphabetical order.
 func All() []Verb { return append([]Verb(nil), table...) }
@@ -129,7 +131,7 @@ func (v Verb) ForPerson() bool { return v.Effect == Decide || v.Effect == Weaken
 // of options.
 func Find(operands []string) (Verb, bool) {
 	for i, first := range operands {
-		v, ok := byPath[first]
+		v, ok := byPath()[first]
 		if !ok {
 			continue
 		}
@@ -140,7 +142,7 @@ func Find(operands []string) (Verb, bool) {
 			rest = rest[:min(len(rest), 1)]
 		}
 		for _, second := range rest {
-			if inner, ok := byPath[first+" "+second]; ok {
+			if inner, ok := byPath()[first+" "+second]; ok {
 				return inner, true
 			}
 		}

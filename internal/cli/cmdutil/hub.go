@@ -37,9 +37,18 @@ const HubWait = 10 * time.Second
 
 // AskHub finds out whether a hub answers.
 func AskHub(ctx context.Context, c *client.Client) error {
+	return inTime(ctx, func(asked context.Context) error {
+		_, err := c.Info(asked)
+		return err
+	})
+}
+
+// inTime asks a hub something that it answers at once, and says so where it does
+// not.
+func inTime(ctx context.Context, ask func(asked context.Context) error) error {
 	asked, cancel := context.WithTimeout(ctx, HubWait)
 	defer cancel()
-	_, err := c.Info(asked)
+	err := ask(asked)
 	if err != nil && asked.Err() != nil && ctx.Err() == nil {
 		return errors.New("the hub is running and does not answer; `hookmux hub restart` ends it and starts another")
 	}
@@ -78,21 +87,33 @@ func (app *App) RunningHub() (*client.Client, error) {
 }
 
 // ReadHub gives a client of the hub that runs. Reading never starts one.
-func (app *App) ReadHub(ctx context.Context) (*client.Client, error) {
-	dirs, err := app.Dirs()
+func (app *App) ReadHub(ctx context.Context) (c *client.Client, err error) {
+	err = app.ReadOnce(ctx, func(asked context.Context, answering *client.Client) error {
+		c = answering
+		_, err := c.Info(asked)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
+	return c, nil
+}
+
+// ReadOnce asks the hub that runs one thing that it answers at once, and asks
+// again if it was just going. Reading never starts one.
+func (app *App) ReadOnce(ctx context.Context, ask func(asked context.Context, c *client.Client) error) error {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
 	c := &client.Client{Socket: dirs.Socket()}
 	for first := true; ; first = false {
-		err := AskHub(ctx, c)
+		err := inTime(ctx, func(asked context.Context) error { return ask(asked, c) })
 		switch {
-		case err == nil:
-			return c, nil
 		case errors.Is(err, client.ErrNoHub):
-			return nil, FailWith(ExitNoHub, app.ExplainNoHub(dirs))
+			return FailWith(ExitNoHub, app.ExplainNoHub(dirs))
 		case !hungUp(err) || !first:
-			return nil, err
+			return err
 		}
 	}
 }

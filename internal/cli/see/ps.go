@@ -55,11 +55,11 @@ where it cannot be known.`,
 }
 
 func listSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsParams, asJSON bool) error {
-	c, err := app.ReadHub(ctx)
-	if err != nil {
+	var list []wire.Session
+	err := app.ReadOnce(ctx, func(asked context.Context, c *client.Client) (err error) {
+		list, err = c.Sessions(asked, params)
 		return err
-	}
-	list, err := c.Sessions(ctx, params)
+	})
 	if err != nil {
 		return err
 	}

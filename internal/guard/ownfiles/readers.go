@@ -3,6 +3,7 @@ package ownfiles
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
@@ -20,7 +21,7 @@ var plainReader = reader{}
 
 // readers are programs of which it is known that naming a file does not change
 // it. A program that is not here counts as one that does.
-var readers = func() map[string]reader {
+var readers = sync.OnceValue(func() map[string]reader {
 	m := map[string]reader{
 		"sort": {output: []string{"-o", "--output"}}, "shuf": {output: []string{"-o", "--output"}},
 		"uniq": {
@@ -73,7 +74,7 @@ var readers = func() map[string]reader {
 		m[name] = plainReader
 	}
 	return m
-}()
+})
 
 // checkOperands judges the words of a program by what is known about it.
 func (c *writer) checkOperands(name string) {
@@ -82,7 +83,7 @@ func (c *writer) checkOperands(name string) {
 		return
 	}
 	args := c.r.Args()
-	spec, reads := readers[name]
+	spec, reads := readers()[name]
 	if !reads && agentByProgram()[name] != nil {
 		spec, reads = plainReader, true
 	}

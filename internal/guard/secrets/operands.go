@@ -22,7 +22,7 @@ func (x *scope) secretOperands(r *shell.Run) {
 		x.secretCommit(r)
 		return
 	}
-	spec, ok := readers[name]
+	spec, ok := readers()[name]
 	if !ok || loadsEnvironment(r) || quietRead(name, r) {
 		return
 	}

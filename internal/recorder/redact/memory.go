@@ -65,7 +65,7 @@ func hasPathForm(s string) bool {
 			dots++
 		}
 	}
-	return slashes >= 2 && !isDense(s) || dots >= 2 && !isDense(s)
+	return slashes >= 2 && !chars.IsDense(s) || dots >= 2 && !chars.IsDense(s)
 }
 
 // hasVersionForm tells 1.22.3-alpine and v0.0.0-20240101000000-abcdef.

@@ -12,7 +12,7 @@ const commandReach = 300
 // optionCandidate is the cheap look at the dash s[i]: is it the beginning of an
 // option that some program before it takes a secret with?
 func optionCandidate(s string, lo, i int) bool {
-	if i+1 >= len(s) || !optionHeads[s[i+1]] || !startsOption(s, lo, i) {
+	if i+1 >= len(s) || !beginsOption(s[i+1]) || !startsOption(s, lo, i) {
 		return false
 	}
 	if s[i+1] != '-' {
@@ -50,6 +50,7 @@ func startsOption(s string, lo, i int) bool {
 // eachProgram calls use for every word of s[from:to] that is a program of the
 // table, until use returns false. end is where the word ends.
 func eachProgram(s string, from, to int, use func(options []option, end int) bool) {
+	known := knownPrograms()
 	for at := from; at < to; {
 		if chars.Sets[s[at]]&chars.Name == 0 {
 			at++
@@ -63,8 +64,8 @@ func eachProgram(s string, from, to int, use func(options []option, end int) boo
 		if len(word) > 1 && at > from && s[at-1] == '\\' && (word[0] == 'n' || word[0] == 't' || word[0] == 'r') {
 			word = word[1:]
 		}
-		if len(word) <= longestProgram && programHeads[word[0]] {
-			if options := programs[strings.TrimSuffix(word, ".exe")]; options != nil && !use(options, end) {
+		if len(word) <= known.longest && known.heads[word[0]] {
+			if options := known.options[strings.TrimSuffix(word, ".exe")]; options != nil && !use(options, end) {
 				return
 			}
 		}
@@ -97,7 +98,7 @@ func commandStart(s string, i int) int {
 
 // matchOption takes the secret that a program is given with the option at i.
 func matchOption(s string, i int) (span, bool) {
-	if i+1 >= len(s) || !optionHeads[s[i+1]] || !startsOption(s, 0, i) {
+	if i+1 >= len(s) || !beginsOption(s[i+1]) || !startsOption(s, 0, i) {
 		return span{}, false
 	}
 	var sp span
@@ -208,7 +209,7 @@ func pairValue(s string, k int, sep byte, kind string) (span, bool) {
 	at := strings.IndexByte(s[start:max(start, end)], sep)
 	if at < 0 || start+at+1 >= end {
 		// A token in place of the pair.
-		return valueSpan(s, start, end, kind), end > start && isDense(s[start:end]) && !isHarmless(s[start:end])
+		return valueSpan(s, start, end, kind), end > start && chars.IsDense(s[start:end]) && !isHarmless(s[start:end])
 	}
 	val := s[start+at+1 : end]
 	return valueSpan(s, start+at+1, end, kind), !isHarmless(val) && !strings.HasPrefix(val, "//")
@@ -227,8 +228,8 @@ func (a *argumentList) kindAfter(raw string) string {
 	if !a.first {
 		a.first = true
 		name := raw[strings.LastIndexByte(raw, '/')+1:]
-		if len(name) <= longestProgram {
-			a.options = programs[name]
+		if known := knownPrograms(); len(name) <= known.longest {
+			a.options = known.options[name]
 		}
 		return ""
 	}

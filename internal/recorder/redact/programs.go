@@ -2,6 +2,7 @@ package redact
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
 )
@@ -147,30 +148,34 @@ var programRows = []struct {
 	{"bw", "", "--session --passwordenv", formNext, 0, "token"},
 }
 
-// programs, the first letters of their names and of their options, from the rows.
-var (
-	programs       = map[string][]option{}
-	programHeads   [256]bool
-	optionHeads    [256]bool
-	longestProgram int
-)
+// programTable is the rows by the names of programs.
+type programTable struct {
+	options map[string][]option
+	heads   [256]bool // first letters of names
+	longest int       // name
+}
 
-func init() {
+// knownPrograms is made when it is first needed: it would be a twentieth of what
+// `hookmux --version` costs.
+var knownPrograms = sync.OnceValue(func() *programTable {
+	t := &programTable{options: map[string][]option{}}
 	for _, row := range programRows {
 		for name := range strings.FieldsSeq(row.programs) {
-			programHeads[name[0]] = true
-			longestProgram = max(longestProgram, len(name)+len(".exe"))
+			t.heads[name[0]] = true
+			t.longest = max(t.longest, len(name)+len(".exe"))
 			for flag := range strings.FieldsSeq(row.flags) {
-				programs[name] = append(programs[name],
+				t.options[name] = append(t.options[name],
 					option{flag: flag, sub: row.sub, form: row.form, sep: row.sep, kind: row.kind})
 			}
 		}
 	}
-	// A single dash also begins -password, -Token, -apiKey of any program.
-	for c := range optionHeads {
-		optionHeads[c] = c < 0x80 && chars.IsAlnum(byte(c)) && !chars.IsDigit(byte(c))
-	}
-	optionHeads['-'] = true
+	return t
+})
+
+// beginsOption tells whether a byte behind a dash can begin an option: a single
+// dash also begins -password, -Token, -apiKey of any program.
+func beginsOption(c byte) bool {
+	return c == '-' || c < 0x80 && chars.IsAlnum(c) && !chars.IsDigit(c)
 }
 
 // form says how an option carries its secret.

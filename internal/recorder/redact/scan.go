@@ -71,9 +71,9 @@ func isCandidate(s string, lo, i int) bool {
 		if i+1 < len(s) && s[i+1] == '-' {
 			return (i == lo || s[i-1] != '-') && dashRun(s, lo, i)
 		}
-		return i > lo && (knownPrefix(&dashShapes, s, lo, i) || dashWord(s, lo, i)) || optionCandidate(s, lo, i)
+		return i > lo && (knownPrefix(dashShapes(), s, lo, i) || dashWord(s, lo, i)) || optionCandidate(s, lo, i)
 	case '_':
-		return i > lo && knownPrefix(&underShapes, s, lo, i) || nameCandidate(s, i)
+		return i > lo && knownPrefix(underShapes(), s, lo, i) || nameCandidate(s, i)
 	case ':':
 		if i+2 < len(s) && (s[i+1] == '/' || s[i+1] == '\\') && urlCandidate(s, lo, i) {
 			return true
@@ -99,7 +99,7 @@ func matchAnchor(s string, i int) (span, bool) {
 	case '-':
 		return matchDash(s, i)
 	case '_':
-		if sp, ok := matchPrefix(&underShapes, s, 0, i); ok {
+		if sp, ok := matchPrefix(underShapes(), s, 0, i); ok {
 			return sp, true
 		}
 		return matchNameThenValue(s, i)
@@ -128,7 +128,7 @@ func matchAnchor(s string, i int) (span, bool) {
 }
 
 func matchDash(s string, i int) (span, bool) {
-	if sp, ok := matchPrefix(&dashShapes, s, 0, i); ok {
+	if sp, ok := matchPrefix(dashShapes(), s, 0, i); ok {
 		return sp, true
 	}
 	if i+1 < len(s) && s[i+1] == '-' {

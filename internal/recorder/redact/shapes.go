@@ -22,7 +22,8 @@ type shape struct {
 type shapeTable [256][]shape
 
 // byLastByte files shapes under the byte before their anchor.
-func byLastByte(list []shape) (t shapeTable) {
+func byLastByte(list []shape) *shapeTable {
+	t := &shapeTable{}
 	for _, sh := range list {
 		c := sh.prefix[len(sh.prefix)-2]
 		t[c] = append(t[c], sh)
@@ -71,7 +72,7 @@ func matchPrefix(t *shapeTable, s string, from, i int) (span, bool) {
 		}
 		end := chars.RunEnd(s, i+1, sh.set)
 		body := s[i+1 : end]
-		if sh.uuid && !isUUID(s[i+1:min(len(s), i+1+36)]) || sh.dense && !isDense(body) {
+		if sh.uuid && !isUUID(s[i+1:min(len(s), i+1+36)]) || sh.dense && !chars.IsDense(body) {
 			continue
 		}
 		if glued && !isUnmistakable(body) {

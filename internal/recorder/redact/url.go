@@ -81,7 +81,7 @@ scan:
 	}
 	if at > p && colon < 0 && at < pathAt {
 		// A token as the only name: https://TOKEN@host.
-		return span{p, at, "url-user"}, at-p >= 20 && isDense(s[p:at]) && !isHarmless(s[p:at])
+		return span{p, at, "url-user"}, at-p >= 20 && chars.IsDense(s[p:at]) && !isHarmless(s[p:at])
 	}
 	if at < 0 || colon < 0 || colon > at {
 		return matchAlias(s, i, p)

@@ -57,7 +57,7 @@ func isIdentifierPath(val string) bool {
 		return false
 	}
 	for part := range strings.SplitSeq(val, ".") {
-		if part == "" || chars.IsDigit(part[0]) || isDense(part) || len(part) > 24 {
+		if part == "" || chars.IsDigit(part[0]) || chars.IsDense(part) || len(part) > 24 {
 			return false
 		}
 	}
@@ -173,7 +173,7 @@ func valueSpan(s string, start, end int, kind string) span {
 // shapeAt returns the kind of the provider's token that begins at start.
 func shapeAt(s string, start, end int) string {
 	if start < end {
-		if list := wordShapes[s[start]]; list != nil {
+		if list := wordShapes()[s[start]]; list != nil {
 			if sp, ok := matchWordShape(list, s[start:end], 0); ok {
 				return sp.kind
 			}
@@ -183,9 +183,9 @@ func shapeAt(s string, start, end int) string {
 		var t *shapeTable
 		switch s[i] {
 		case '-':
-			t = &dashShapes
+			t = dashShapes()
 		case '_':
-			t = &underShapes
+			t = underShapes()
 		default:
 			continue
 		}

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/hookmux/hookmux/internal/recorder/redact/base64text"
 	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
@@ -67,7 +68,7 @@ func matchLongWord(s string, start, end int, mem *seen.Memory, deep bool) (span,
 }
 
 func matchWordStart(s string, p, end int, mem *seen.Memory, deep bool) (span, bool) {
-	if heads := wordShapes[s[p]]; heads != nil {
+	if heads := wordShapes()[s[p]]; heads != nil {
 		if sp, ok := matchWordShape(heads, s, p); ok {
 			return sp, true
 		}
@@ -88,12 +89,13 @@ func matchWordStart(s string, p, end int, mem *seen.Memory, deep bool) (span, bo
 	return matchSpoken(s, p)
 }
 
-var wordShapes = func() (t [256][]wordShape) {
+var wordShapes = sync.OnceValue(func() *[256][]wordShape {
+	t := &[256][]wordShape{}
 	for _, sh := range wordShapeList() {
 		t[sh.prefix[0]] = append(t[sh.prefix[0]], sh)
 	}
 	return t
-}()
+})
 
 // matchTilde: two shapes have their mark in the middle, behind a tilde.
 func matchTilde(s string, i int) (span, bool) {
@@ -123,7 +125,7 @@ func matchSpoken(s string, p int) (span, bool) {
 		return span{}, false
 	}
 	end := chars.RunEnd(s, p, chars.Alnum|chars.URL)
-	if end-p < minSpoken || onlyHex(s[p:end]) || !isDense(s[p:end]) {
+	if end-p < minSpoken || chars.OnlyHex(s[p:end]) || !chars.IsDense(s[p:end]) {
 		return span{}, false
 	}
 	if end < len(s) && (s[end] == '(' || s[end] == '/' || s[end] == '.' && end+1 < len(s) && chars.IsAlnum(s[end+1])) {

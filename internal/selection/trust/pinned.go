@@ -134,7 +134,7 @@ func (f *Force) runPinned(run *shell.Run) bool {
 	if flags, ok := scriptRunners[family]; ok {
 		return f.scriptFirst(args, flags, false)
 	}
-	if check, ok := plainTools[name]; ok {
+	if check, ok := plainTools()[name]; ok {
 		return check == nil || check(f, args)
 	}
 	// A program the person named by its own path is theirs, unless it is known

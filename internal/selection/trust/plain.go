@@ -2,6 +2,7 @@ package trust
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
@@ -15,7 +16,7 @@ type toolCheck func(f *Force, args []shell.Word) bool
 // plainTools are built into the shell or do one thing with the data they are
 // given; nil takes any arguments. What is not listed counts as running the
 // project's code, so the list is short on purpose.
-var plainTools = func() map[string]toolCheck {
+var plainTools = sync.OnceValue(func() map[string]toolCheck {
 	list := map[string]toolCheck{
 		"awk": awkPlain, "gawk": awkPlain, "mawk": awkPlain, "nawk": awkPlain,
 		"sed": sedPlain, "gsed": sedPlain, "osascript": osascriptPlain,
@@ -36,7 +37,7 @@ var plainTools = func() map[string]toolCheck {
 		list[name] = nil
 	}
 	return list
-}()
+})
 
 func withoutPrefixes(prefixes ...string) toolCheck {
 	return func(_ *Force, args []shell.Word) bool {

@@ -3,7 +3,10 @@
 // internal/shell walks.
 package programs
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Prefix describes a program that runs the command written behind its own
 // options. Values lists the short options that take a separate argument, Long
@@ -20,47 +23,49 @@ type Prefix struct {
 }
 
 // Prefixes are programs that run the command behind their own options.
-var Prefixes = map[string]Prefix{
-	"sudo": {Values: "ugpChrtTUDR", Long: []string{"--user", "--group", "--prompt", "--chdir", "--host", "--role",
-		"--type", "--close-from", "--chroot"}, Assigns: true},
-	"doas":  {Values: "uC"},
-	"env":   {Values: "uCSP", Long: []string{"--unset", "--chdir", "--split-string"}, Assigns: true},
-	"nohup": {}, "builtin": {}, "command": {}, "exec": {Values: "a"}, "time": {Values: "fo", Long: []string{"--format",
-		"--output"}},
-	"gtime": {Values: "fo"}, "timeout": {Values: "ks", Long: []string{"--kill-after", "--signal"}, Skip: 1},
-	"gtimeout": {Values: "ks", Skip: 1}, "nice": {Values: "n", Long: []string{"--adjustment"}},
-	"ionice": {Values: "cnpPu", Long: []string{"--class", "--classdata"}}, "chrt": {Values: "TPD", Skip: 1, Keep: true},
-	"stdbuf": {Values: "ioe", Long: []string{"--input", "--output", "--error"}}, "setsid": {}, "unbuffer": {},
-	"caffeinate": {
-		Values: "tw",
-	}, "strace": {Values: "oepEsPuIaSX", Long: []string{"--attach", "--output", "--trace", "--inject"}, Keep: true},
-	"ltrace": {Values: "oepsua", Keep: true},
-	"watch":  {Values: "n", Long: []string{"--interval"}, Joins: true}, "busybox": {}, "toybox": {},
-	"chroot": {Long: []string{"--userspec", "--groups"}, Skip: 1, Contain: true}, "unshare": {Values: "SGRw"},
-	"nsenter": {Values: "tSGTr", Long: []string{"--target"}}, "flock": {Values: "wE", Skip: 1, Keep: true},
-	"systemd-run": {Values: "pHMEtu", Long: []string{"--unit", "--property", "--setenv", "--slice", "--uid", "--gid",
-		"--on-active", "--on-calendar", "--on-boot", "--on-startup", "--on-unit-active", "--working-directory",
-		"--description", "--timer-property", "--machine", "--host", "--nice", "--service-type"}},
-	"torsocks": {}, "proxychains": {Values: "f"}, "proxychains4": {Values: "f"}, "dbus-run-session": {},
-	"taskset": {Skip: 1, Keep: true}, "numactl": {Values: "CNmip"}, "firejail": {}, "fakeroot": {Values: "lsib"},
-	"faketime": {Values: "f", Skip: 1},
-	"setarch": {
-		Skip: 1,
-	}, "linux64": {}, "linux32": {}, "catchsegv": {}, "rlwrap": {Values: "abcfHlpPs"}, "prlimit": {Values: "po", Long: []string{"--pid", "--output"}, Keep: true},
-	"noglob": {}, "nocorrect": {}, "-": {}, "then": {}, "do": {},
-	"sem": {Values: "j"}, "chpst": {Values: "uUbemdoprft/"},
-	"pkexec": {Long: []string{"--user"}}, "gosu": {Skip: 1}, "su-exec": {Skip: 1}, "setpriv": {Long: []string{"--reuid",
-		"--regid", "--groups"}},
-	"entr": {}, "hyperfine": {Values: "wmMrpcnSsu", Joins: true, Long: []string{"--warmup", "--runs", "--prepare"}},
-	"rtk": {}, "sshpass": {Values: "fdpP"}, "dropbearmulti": {}, "cpulimit": {Values: "lpec", Long: []string{"--limit",
-		"--pid", "--exe", "--cpu"}, Keep: true},
-	"npx": {
-		Values: "pc",
-		Long:   []string{"--package", "--call"},
-		Keep:   true,
-	}, "bunx": {Keep: true}, "pnpx": {Keep: true},
-	"uvx": {Values: "p", Keep: true},
-}
+var Prefixes = sync.OnceValue(func() map[string]Prefix {
+	return map[string]Prefix{
+		"sudo": {Values: "ugpChrtTUDR", Long: []string{"--user", "--group", "--prompt", "--chdir", "--host", "--role",
+			"--type", "--close-from", "--chroot"}, Assigns: true},
+		"doas":  {Values: "uC"},
+		"env":   {Values: "uCSP", Long: []string{"--unset", "--chdir", "--split-string"}, Assigns: true},
+		"nohup": {}, "builtin": {}, "command": {}, "exec": {Values: "a"}, "time": {Values: "fo", Long: []string{"--format",
+			"--output"}},
+		"gtime": {Values: "fo"}, "timeout": {Values: "ks", Long: []string{"--kill-after", "--signal"}, Skip: 1},
+		"gtimeout": {Values: "ks", Skip: 1}, "nice": {Values: "n", Long: []string{"--adjustment"}},
+		"ionice": {Values: "cnpPu", Long: []string{"--class", "--classdata"}}, "chrt": {Values: "TPD", Skip: 1, Keep: true},
+		"stdbuf": {Values: "ioe", Long: []string{"--input", "--output", "--error"}}, "setsid": {}, "unbuffer": {},
+		"caffeinate": {
+			Values: "tw",
+		}, "strace": {Values: "oepEsPuIaSX", Long: []string{"--attach", "--output", "--trace", "--inject"}, Keep: true},
+		"ltrace": {Values: "oepsua", Keep: true},
+		"watch":  {Values: "n", Long: []string{"--interval"}, Joins: true}, "busybox": {}, "toybox": {},
+		"chroot": {Long: []string{"--userspec", "--groups"}, Skip: 1, Contain: true}, "unshare": {Values: "SGRw"},
+		"nsenter": {Values: "tSGTr", Long: []string{"--target"}}, "flock": {Values: "wE", Skip: 1, Keep: true},
+		"systemd-run": {Values: "pHMEtu", Long: []string{"--unit", "--property", "--setenv", "--slice", "--uid", "--gid",
+			"--on-active", "--on-calendar", "--on-boot", "--on-startup", "--on-unit-active", "--working-directory",
+			"--description", "--timer-property", "--machine", "--host", "--nice", "--service-type"}},
+		"torsocks": {}, "proxychains": {Values: "f"}, "proxychains4": {Values: "f"}, "dbus-run-session": {},
+		"taskset": {Skip: 1, Keep: true}, "numactl": {Values: "CNmip"}, "firejail": {}, "fakeroot": {Values: "lsib"},
+		"faketime": {Values: "f", Skip: 1},
+		"setarch": {
+			Skip: 1,
+		}, "linux64": {}, "linux32": {}, "catchsegv": {}, "rlwrap": {Values: "abcfHlpPs"}, "prlimit": {Values: "po", Long: []string{"--pid", "--output"}, Keep: true},
+		"noglob": {}, "nocorrect": {}, "-": {}, "then": {}, "do": {},
+		"sem": {Values: "j"}, "chpst": {Values: "uUbemdoprft/"},
+		"pkexec": {Long: []string{"--user"}}, "gosu": {Skip: 1}, "su-exec": {Skip: 1}, "setpriv": {Long: []string{"--reuid",
+			"--regid", "--groups"}},
+		"entr": {}, "hyperfine": {Values: "wmMrpcnSsu", Joins: true, Long: []string{"--warmup", "--runs", "--prepare"}},
+		"rtk": {}, "sshpass": {Values: "fdpP"}, "dropbearmulti": {}, "cpulimit": {Values: "lpec", Long: []string{"--limit",
+			"--pid", "--exe", "--cpu"}, Keep: true},
+		"npx": {
+			Values: "pc",
+			Long:   []string{"--package", "--call"},
+			Keep:   true,
+		}, "bunx": {Keep: true}, "pnpx": {Keep: true},
+		"uvx": {Values: "p", Keep: true},
+	}
+})
 
 // Loader runs the program that is named behind its options, as the dynamic
 // linker of Linux does when it is called like a program.
@@ -84,32 +89,34 @@ var startsShell = map[string]bool{"unshare": true, "nsenter": true, "chroot": tr
 func StartsShell(name string) bool { return startsShell[name] }
 
 // Subcommands are programs whose command stands behind one of their verbs.
-var Subcommands = map[string]map[string]Prefix{
-	"docker":         ContainerVerbs,
-	"podman":         ContainerVerbs,
-	"nerdctl":        ContainerVerbs,
-	"docker-compose": ComposeVerbs,
-	"kubectl":        {"exec": {Values: "ncf", Need: "--", Skip: 1, Contain: true, Keep: true}},
-	"oc": {"exec": {Values: "ncf", Need: "--", Skip: 1, Contain: true, Keep: true}, "rsh": {Values: "ncf",
-		Need: "--", Skip: 1, Contain: true, Keep: true}},
-	"pnpm": {"exec": {Values: "C", Keep: true}, "dlx": {Keep: true}},
-	"yarn": {"exec": {Keep: true}, "dlx": {Values: "p", Keep: true}},
-	"npm":  {"exec": {Values: "p", Keep: true}, "x": {Values: "p", Keep: true}},
-	"bun":  {"x": {Keep: true}},
-	"uv": {"run": {Values: "p", Long: []string{"--with", "--python", "--extra", "--group", "--project",
-		"--directory", "--env-file"}, Keep: true}},
-	"poetry": {"run": {Keep: true}}, "pipenv": {"run": {Keep: true}}, "pdm": {"run": {Keep: true}},
-	"hatch": {"run": {Keep: true}},
-	"rye":   {"run": {Keep: true}}, "bundle": {"exec": {Keep: true}}, "mise": {"exec": {Need: "--", Keep: true},
-		"x": {Need: "--", Keep: true}},
-	"asdf": {"exec": {Keep: true}}, "direnv": {"exec": {Skip: 1, Keep: true}}, "nix": {"develop": {Need: "-c",
-		Keep: true}, "shell": {Need: "-c", Keep: true}},
-	"conda": {"run": {Values: "np", Keep: true}}, "devcontainer": {"exec": {Long: []string{"--workspace-folder",
-		"--container-id"}, Contain: true, Keep: true}},
-	"adb": {"shell": {Joins: true, Contain: true, Keep: true}}, "wsl": {"-e": {}, "--exec": {}, "--": {}},
-	"doppler": {"run": {Need: "--", Keep: true}}, "op": {"run": {Need: "--", Keep: true}},
-	"aws-vault": {"exec": {Need: "--", Keep: true}},
-}
+var Subcommands = sync.OnceValue(func() map[string]map[string]Prefix {
+	return map[string]map[string]Prefix{
+		"docker":         ContainerVerbs,
+		"podman":         ContainerVerbs,
+		"nerdctl":        ContainerVerbs,
+		"docker-compose": ComposeVerbs,
+		"kubectl":        {"exec": {Values: "ncf", Need: "--", Skip: 1, Contain: true, Keep: true}},
+		"oc": {"exec": {Values: "ncf", Need: "--", Skip: 1, Contain: true, Keep: true}, "rsh": {Values: "ncf",
+			Need: "--", Skip: 1, Contain: true, Keep: true}},
+		"pnpm": {"exec": {Values: "C", Keep: true}, "dlx": {Keep: true}},
+		"yarn": {"exec": {Keep: true}, "dlx": {Values: "p", Keep: true}},
+		"npm":  {"exec": {Values: "p", Keep: true}, "x": {Values: "p", Keep: true}},
+		"bun":  {"x": {Keep: true}},
+		"uv": {"run": {Values: "p", Long: []string{"--with", "--python", "--extra", "--group", "--project",
+			"--directory", "--env-file"}, Keep: true}},
+		"poetry": {"run": {Keep: true}}, "pipenv": {"run": {Keep: true}}, "pdm": {"run": {Keep: true}},
+		"hatch": {"run": {Keep: true}},
+		"rye":   {"run": {Keep: true}}, "bundle": {"exec": {Keep: true}}, "mise": {"exec": {Need: "--", Keep: true},
+			"x": {Need: "--", Keep: true}},
+		"asdf": {"exec": {Keep: true}}, "direnv": {"exec": {Skip: 1, Keep: true}}, "nix": {"develop": {Need: "-c",
+			Keep: true}, "shell": {Need: "-c", Keep: true}},
+		"conda": {"run": {Values: "np", Keep: true}}, "devcontainer": {"exec": {Long: []string{"--workspace-folder",
+			"--container-id"}, Contain: true, Keep: true}},
+		"adb": {"shell": {Joins: true, Contain: true, Keep: true}}, "wsl": {"-e": {}, "--exec": {}, "--": {}},
+		"doppler": {"run": {Need: "--", Keep: true}}, "op": {"run": {Need: "--", Keep: true}},
+		"aws-vault": {"exec": {Need: "--", Keep: true}},
+	}
+})
 
 // ContainerVerbs are the verbs of docker and its like that run a command.
 var ContainerVerbs = map[string]Prefix{

@@ -103,14 +103,14 @@ func TestInterpreters(t *testing.T) {
 
 // Every row of the tables must be able to do something.
 func TestTablesAreSound(t *testing.T) {
-	for name, l := range Launchers {
+	for name, l := range Launchers() {
 		if len(l.Rest)+len(l.Text)+len(l.Types) == 0 && !l.Operands {
 			t.Errorf("launcher %s runs nothing", name)
 		}
 		if name != strings.ToLower(name) {
 			t.Errorf("launcher %s: names are looked up in lower case", name)
 		}
-		if _, ok := Prefixes[name]; ok {
+		if _, ok := Prefixes()[name]; ok {
 			t.Errorf("%s is a launcher and a prefix", name)
 		}
 	}
@@ -121,7 +121,7 @@ func TestTablesAreSound(t *testing.T) {
 			}
 		}
 	}
-	for name, verbs := range Subcommands {
+	for name, verbs := range Subcommands() {
 		if len(verbs) == 0 {
 			t.Errorf("%s has no verbs", name)
 		}
