@@ -115,7 +115,7 @@ func refusal(d *event.Decision) string {
 	switch {
 	case d.Verdict == event.Deny:
 		return event.OneLine(d.Reason)
-	case d.KeepGoing && d.Reason == "":
+	case d.KeepGoing && strings.TrimSpace(d.Reason) == "":
 		return keepDefault
 	case d.KeepGoing:
 		return d.Reason

@@ -91,3 +91,17 @@ func TestNamesAreSpeakable(t *testing.T) {
 		t.Error("klingon")
 	}
 }
+
+// An agent that looks at stderr alone takes silence for a crash.
+func TestExitAnswerAlwaysHasAReason(t *testing.T) {
+	for _, blank := range []string{"", " ", "\n", "\x01\x7f"} {
+		for _, d := range []event.Decision{
+			{Verdict: event.Deny, Reason: blank}, {KeepGoing: true, Reason: blank},
+		} {
+			answer, _ := exitAnswer(d)
+			if answer.Exit != 2 || answer.Stderr == "" || answer.Stdout != "" {
+				t.Errorf("%+v: answer %+v, want exit 2 with a reason on stderr alone", d, answer)
+			}
+		}
+	}
+}

@@ -14,7 +14,11 @@ import (
 func exitAnswer(d event.Decision) (neutral.Answer, event.Decision) {
 	if reason := refusal(&d); reason != "" {
 		dropContext(&d, "an exit code")
-		return neutral.Answer{Stderr: strings.TrimSpace(visibleLines(reason)), Exit: 2}, d
+		text := strings.TrimSpace(visibleLines(reason))
+		if text == "" { // blanks and control characters alone
+			text = event.DefaultReason
+		}
+		return neutral.Answer{Stderr: text, Exit: 2}, d
 	}
 	words := visibleLines(d.Context)
 	if strings.HasPrefix(strings.TrimSpace(words), "{") {
