@@ -115,10 +115,11 @@ func scriptHub(answers map[string]string) (end func()) {
 }
 
 func ExampleClient_Feed() {
-	defer scriptHub(map[string]string{
+	end := scriptHub(map[string]string{
 		"feed.stream": `{"method":"feed.received","params":{"id":"kefu","status":"pending","shown":"$ make deploy"}}`,
 		"feed.reply":  `{"id":1,"result":{"id":"kefu","outcome":"delivered"}}`,
-	})()
+	})
+	defer end()
 	if err := refuseDeploys(context.Background()); err != nil {
 		fmt.Println(err)
 	}
@@ -128,10 +129,11 @@ func ExampleClient_Feed() {
 }
 
 func ExampleClient_Stream() {
-	defer scriptHub(map[string]string{
+	end := scriptHub(map[string]string{
 		"events.stream": `{"method":"events.event","params":{"cursor":"1","event":` +
 			`{"time":"2026-01-02T15:04:05Z","agent":"claude","kind":"turn.end","session":"s1"}}}`,
-	})()
+	})
+	defer end()
 	if err := follow(context.Background()); err != nil {
 		fmt.Println(err)
 	}
@@ -141,17 +143,19 @@ func ExampleClient_Stream() {
 }
 
 func ExampleClient_Push() {
-	defer scriptHub(map[string]string{"event.push": `{"id":1,"result":{"id":"e1","decision":{"verdict":"deny"}}}`})()
+	end := scriptHub(map[string]string{"event.push": `{"id":1,"result":{"id":"e1","decision":{"verdict":"deny"}}}`})
+	defer end()
 	fmt.Println(ask(context.Background(), "make deploy"))
 	// Output: false <nil>
 }
 
 func ExampleClient_Query() {
-	defer scriptHub(map[string]string{
+	end := scriptHub(map[string]string{
 		"journal.query": `{"id":1,"result":{"entries":[{"cursor":"7","event":{"kind":"tool.before"}}]}}`,
-	})()
+	})
+	defer end()
 	if err := denials(context.Background()); err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
 	}
 	// Output: 7 {"kind":"tool.before"}
 }

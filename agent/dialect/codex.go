@@ -49,13 +49,7 @@ func codexEncode(call Call) (neutral.Answer, event.Decision) {
 			o.nest("decision", decision)
 		}))
 	case ShapeBlock:
-		reason := refusal(&d)
-		if reason == "" && d.Output != nil {
-			// A block after the call replaces what the model sees by its
-			// reason: that is how a changed result is carried.
-			reason = outputText(d.Output)
-		}
-		if reason != "" {
+		if reason := replacedBy(&d); reason != "" {
 			top.text("decision", "block")
 			top.text("reason", reason)
 			dropContext(&d, "a block")
@@ -77,6 +71,16 @@ func codexEncode(call Call) (neutral.Answer, event.Decision) {
 		d.Notice = ""
 	}
 	return neutral.Answer{Stdout: string(top.bytes())}, d
+}
+
+// replacedBy is what an agent takes in the place of a result: the reason of a
+// refusal, or else the changed result, which is carried as one. It is empty when
+// the result stays.
+func replacedBy(d *event.Decision) string {
+	if reason := refusal(d); reason != "" || d.Output == nil {
+		return reason
+	}
+	return outputText(d.Output)
 }
 
 // outputText is a changed result as the text Codex takes; never empty, because

@@ -37,13 +37,7 @@ func geminiEncode(call Call) (neutral.Answer, event.Decision) {
 		}
 		top.nest("hookSpecificOutput", specific(call.Native, func(o *object) { o.raw("tool_input", input) }))
 	case ShapeBlock:
-		reason := refusal(&d)
-		if reason == "" && d.Output != nil {
-			// A refusal after the call puts its reason in the place of the
-			// result: that is how a changed result is carried.
-			reason = outputText(d.Output)
-		}
-		if reason != "" {
+		if reason := replacedBy(&d); reason != "" {
 			top.text("decision", "deny")
 			top.text("reason", reason)
 			dropContext(&d, "a refusal")

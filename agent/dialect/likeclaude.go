@@ -57,11 +57,7 @@ func (l likeClaude) encode(call Call) (neutral.Answer, event.Decision) {
 	case ShapeQuestion:
 		top.nest("hookSpecificOutput", elicitation(&call, &d))
 	case ShapeResult:
-		reason := refusal(&d)
-		if reason == "" && d.Output != nil {
-			reason = outputText(d.Output)
-		}
-		if reason != "" {
+		if reason := replacedBy(&d); reason != "" {
 			top.raw("continue", []byte("false"))
 			top.text("stopReason", reason)
 			dropContext(&d, "a replaced result")

@@ -42,7 +42,7 @@ func TestAFullDisk(t *testing.T) {
 	for i := range 100 {
 		r := frame.Request{ID: fmt.Sprint("full-", i), Agent: "claude", Event: "PreToolUse",
 			Payload: []byte(before("s", "make deploy "+big)), Deadline: patience}
-		reply, err := w.send(&r)
+		reply, err := w.ask(&r)
 		if err != nil || !strings.Contains(string(reply.Stdout), "no deploys today") {
 			t.Fatalf(`%d: reply.Stdout = %q, error %v; want no error and "no deploys today" in string(reply.Stdout)`,
 				i, reply.Stdout, err)
@@ -54,7 +54,7 @@ func TestAFullDisk(t *testing.T) {
 	}
 	w.eventually("it is mended", func() bool {
 		r := frame.Request{ID: "after", Agent: "claude", Event: "Notification", Payload: []byte(note("after"))}
-		if _, err := w.send(&r); err != nil {
+		if err := w.send(&r); err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range w.info().Problems {

@@ -63,7 +63,7 @@ func TestAcknowledgedEventsSurviveKills(t *testing.T) {
 				// Asked again under the same id until it is acknowledged, as
 				// the real client does.
 				for !over.Load() {
-					if _, err := w.send(&r); err == nil {
+					if err := w.send(&r); err == nil {
 						acknowledged(r.ID)
 						break
 					}

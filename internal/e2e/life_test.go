@@ -221,7 +221,7 @@ func TestSIGTERMStoresWhatWasAcknowledged(t *testing.T) {
 			for i := n; i < events; i += 4 {
 				r := frame.Request{ID: fmt.Sprint("e", i), Agent: "claude", Event: "Notification",
 					Payload: []byte(note("s"))}
-				if _, err := w.send(&r); err != nil {
+				if err := w.send(&r); err != nil {
 					t.Error(err)
 				}
 			}
@@ -260,7 +260,7 @@ func TestANewerClientMakesTheOlderHubLeave(t *testing.T) {
 	pid := w.info().PID
 	r := frame.Request{ID: "impostor", Agent: "claude", Event: "Notification", Version: newer,
 		Payload: []byte(note("s"))}
-	if _, err := w.send(&r); err != nil {
+	if err := w.send(&r); err != nil {
 		t.Fatal(err)
 	}
 	if now := w.info().PID; now != pid {

@@ -294,8 +294,17 @@ func (w *world) started() int {
 	return strings.Count(string(log), `msg="hub is up"`)
 }
 
-// send speaks for a hook client: nil means acknowledged.
-func (w *world) send(r *frame.Request) (frame.Reply, error) {
+// send speaks for a hook client: no error means acknowledged.
+func (w *world) send(r *frame.Request) error {
+	reply, err := w.ask(r)
+	if err == nil && reply.ID != r.ID {
+		return fmt.Errorf("the reply is to %q, want to %q", reply.ID, r.ID)
+	}
+	return err
+}
+
+// ask speaks for a hook client and returns what it is answered.
+func (w *world) ask(r *frame.Request) (frame.Reply, error) {
 	conn, err := net.Dial("unix", w.dirs.Socket())
 	if err != nil {
 		return frame.Reply{}, err

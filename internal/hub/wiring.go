@@ -43,7 +43,7 @@ const (
 
 // newServer gives the server every method and stream.
 func (h *Hub) newServer() *server.Server {
-	foreign := &cmux.Server{Deps: h.deps, Approvals: h.approvals, Pipeline: cmuxPipeline{h.pipeline}}
+	foreign := &cmux.Server{Deps: h.deps, Approvals: h.approvals, Pipeline: h.pipeline}
 	renewing := &renewal.Service{
 		Context: h.ctx, Version: h.version, Program: h.program, Waiting: h.pipeline.Waiting, Stop: h.Stop,
 	}
@@ -115,13 +115,6 @@ func (c hookCalls) AnswerHook(ctx context.Context, in *server.HookCall) (frame.R
 	answer, _, ok := c.pipeline.Answer(ctx, call)
 	reply := frame.Reply{ID: in.ID, Exit: answer.Exit, Stdout: []byte(answer.Stdout), Stderr: []byte(answer.Stderr)}
 	return reply, func() { c.pipeline.Finish(call) }, ok
-}
-
-// cmuxPipeline is the pipeline as cmux's methods see it.
-type cmuxPipeline struct{ pipeline *pipeline.Pipeline }
-
-func (c cmuxPipeline) Push(ctx context.Context, p cmux.Pushed) cmux.PushResult {
-	return cmux.PushResult(c.pipeline.Push(ctx, pipeline.Pushed(p)))
 }
 
 // journalListener tells the sessions what the recorder does.

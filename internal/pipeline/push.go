@@ -8,7 +8,6 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals"
-	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/platform/environ"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -81,37 +80,9 @@ func (p *Pipeline) unknownReason(agent, name string) string {
 		p.Deps.AgentTitle(agent), name)
 }
 
-// Pushed is an event that a program pushed for an agent, with what a person
-// would be asked.
-type Pushed struct {
-	Agent, Session string // as the program says, whoever pushes
-	Name           string // of the event
-	Cwd            string
-	Payload        []byte
-	Peer           proc.Cred
-	Wait           time.Duration // how long a person may take; 0: nobody decides
-	Key            string        // by which the program knows the request
-
-	// Prepare completes the decoded event and says what a person would be asked;
-	// false when nothing is to be decided.
-	Prepare func(ev *event.Event) (policy.Need, bool)
-	// AfterHooks sees what hooks said, may change it, and reports whether a
-	// person must be asked.
-	AfterHooks func(d *event.Decision) bool
-}
-
-// PushResult is what came of a pushed event.
-type PushResult struct {
-	ID        string // of the event
-	Decided   bool   // else it was only taken in
-	Withdrawn bool   // the hub stops: nothing was decided
-	Decision  event.Decision
-	Outcome   approvals.Outcome
-}
-
 // Push takes an event from a program and lets hooks, grants and a person decide
 // about it.
-func (p *Pipeline) Push(ctx context.Context, pushed Pushed) PushResult {
+func (p *Pipeline) Push(ctx context.Context, pushed approvals.Pushed) approvals.PushResult {
 	call := HookCall{
 		ID: frame.NewID(), Agent: pushed.Agent, Event: pushed.Name, Cwd: pushed.Cwd, Payload: pushed.Payload,
 		At: time.Now(), Peer: pushed.Peer, Limit: pushed.Wait, Pushed: true, OnGone: goneWith(ctx),
@@ -128,7 +99,7 @@ func (p *Pipeline) Push(ctx context.Context, pushed Pushed) PushResult {
 	p.recordEvent(&call, &s)
 	p.track(&call, &s)
 	defer p.Finish(&call)
-	result := PushResult{ID: call.ID}
+	result := approvals.PushResult{ID: call.ID}
 	if pushed.Wait <= 0 || !asks {
 		return result
 	}

@@ -165,7 +165,12 @@ func hubStart(ctx context.Context, app *cmdutil.App) error {
 		}
 		return err
 	}
-	_ = hubstart.Forget(dirs) // a person asking for it ends a pause
+	return startNow(ctx, app, dirs, c)
+}
+
+// startNow starts a hub that a person asks for, which ends every pause.
+func startNow(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client.Client) error {
+	_ = hubstart.Forget(dirs)
 	if err := app.StartHub(ctx, dirs, c); err != nil {
 		return err
 	}

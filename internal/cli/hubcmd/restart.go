@@ -38,16 +38,7 @@ func hubRestart(ctx context.Context, app *cmdutil.App) error {
 			return err
 		}
 	}
-	_ = hubstart.Forget(dirs) // a person asking for it ends every wait
-	if err := app.StartHub(ctx, dirs, c); err != nil {
-		return err
-	}
-	info, err := c.Info(ctx)
-	if err != nil {
-		return err
-	}
-	app.Say("the hub is running, pid %d", info.PID)
-	return nil
+	return startNow(ctx, app, dirs, c)
 }
 
 // endHub asks the hub to stop, and makes it end where it does not answer. The

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -94,7 +95,7 @@ func (s *Server) pushOne(ctx context.Context, raw json.RawMessage, wait time.Dur
 	agent, session := s.splitWorkstream(e.Session, e.Source)
 	var need policy.Need
 	guarded := false // a tool call: guards have a say, nobody is asked to permit it
-	done := s.Pipeline.Push(ctx, Pushed{
+	done := s.Pipeline.Push(ctx, approvals.Pushed{
 		Agent: agent, Session: session, Name: e.Name, Cwd: e.Cwd, Payload: unwrapEvent(raw, session), Peer: peer,
 		Wait: wait, Key: cmp.Or(e.RequestID, e.OtherID),
 		Prepare: func(ev *event.Event) (policy.Need, bool) {

@@ -103,10 +103,10 @@ func fillBook(sessions, events int) *Book {
 			now = now.Add(time.Millisecond)
 			ev := event.Event{Agent: "claude", Session: fmt.Sprintf("session-%d", i), Kind: event.ToolBefore, Time: now,
 				Turn: fmt.Sprint("p", step/10), Cwd: "/src/app", Where: event.Place{PID: 100 + i, Start: 1}}
-			switch {
-			case step%10 == 0:
+			switch step % 10 {
+			case 0:
 				ev.Kind, ev.Prompt = event.TurnStart, "mend the tests of the parser"
-			case step%10 == 9:
+			case 9:
 				ev.Kind, ev.Message = event.TurnEnd, "All tests pass."
 			default:
 				ev.Tool = &event.Tool{Name: "Edit", Kind: event.FileEdit, CallID: fmt.Sprint("c", step/2),

@@ -4,9 +4,8 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"strings"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/internal/jsonstring"
 )
@@ -201,42 +200,19 @@ func (p *parser) str(dst []byte) []byte {
 	return nil
 }
 
+// escaped reads the rest of a string that has escapes.
 func (p *parser) escaped(dst []byte) []byte {
+	start := p.pos
 	for p.pos < len(p.in) {
 		c := p.in[p.pos]
 		p.pos++
 		switch {
 		case c == '"':
-			return dst
+			return jsonstring.AppendUnescaped(dst, p.in[start:p.pos-1])
 		case c < 0x20:
 			p.fail("raw control character in a string")
 			return nil
-		case c != '\\':
-			dst = append(dst, c)
-			continue
-		}
-		if p.pos == len(p.in) {
-			break
-		}
-		c = p.in[p.pos]
-		p.pos++
-		switch c {
-		case '"', '\\', '/':
-			dst = append(dst, c)
-		case 'b':
-			dst = append(dst, '\b')
-		case 'f':
-			dst = append(dst, '\f')
-		case 'n':
-			dst = append(dst, '\n')
-		case 'r':
-			dst = append(dst, '\r')
-		case 't':
-			dst = append(dst, '\t')
-		case 'u':
-			dst = utf8.AppendRune(dst, p.codepoint())
-		default:
-			p.fail("unknown escape in a string")
+		case c == '\\' && p.pos < len(p.in) && !p.passEscape():
 			return nil
 		}
 	}
@@ -244,34 +220,21 @@ func (p *parser) escaped(dst []byte) []byte {
 	return nil
 }
 
-// codepoint reads what follows \u, joining a pair of surrogates. Half a pair
-// becomes U+FFFD, as every JSON reader in Go has it.
-func (p *parser) codepoint() rune {
-	r := p.hex4()
-	if !utf16.IsSurrogate(r) {
-		return r
-	}
-	if p.pos+1 < len(p.in) && p.in[p.pos] == '\\' && p.in[p.pos+1] == 'u' {
-		back := p.pos
-		p.pos += 2
-		if whole := utf16.DecodeRune(r, p.hex4()); whole != utf8.RuneError {
-			return whole
-		}
-		if p.err == nil {
-			p.pos = back // the second escape stands for itself
-		}
-	}
-	return utf8.RuneError
-}
-
-func (p *parser) hex4() rune {
-	r := jsonstring.Hex4(p.in[p.pos:])
-	if r < 0 {
+// passEscape goes past what follows a backslash; it is false when that is no escape.
+func (p *parser) passEscape() bool {
+	c := p.in[p.pos]
+	p.pos++
+	switch {
+	case c != 'u' && strings.IndexByte(`"\/bfnrt`, c) < 0:
+		p.fail("unknown escape in a string")
+		return false
+	case c == 'u' && jsonstring.Hex4(p.in[p.pos:]) < 0:
 		p.fail("unicode escape is not four hexadecimal digits")
-		return 0
+		return false
+	case c == 'u':
+		p.pos += 4
 	}
-	p.pos += 4
-	return r
+	return true
 }
 
 // integer reads a whole number from 0 to high in JSON's own spelling.
