@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -173,6 +174,16 @@ func (r *reading) text(f field) string {
 	return string(v)
 }
 
+// readOffers reads the standing approvals that an agent offers. Those that count
+// together only are one.
+func readOffers(list []byte, joined bool) (offers []json.RawMessage) {
+	_ = jsonscan.Array(list, func(one []byte) bool { offers = append(offers, one); return true })
+	if joined && len(offers) > 1 {
+		return []json.RawMessage{list}
+	}
+	return offers
+}
+
 // partsText joins the texts of a list of message parts.
 func partsText(list []byte) string {
 	var texts []string
@@ -244,7 +255,7 @@ func (r *reading) fill(ev *event.Event, c *compiled, spec *EventSpec) {
 		ev.Questions = readQuestions(list)
 	}
 	if list := r.value[fSuggestions]; list != nil {
-		_ = jsonscan.Array(list, func(one []byte) bool { ev.Suggestions = append(ev.Suggestions, one); return true })
+		ev.Suggestions = readOffers(list, c.joined)
 	}
 	name := r.text(fToolName)
 	if name == "" && r.value[fToolInput] == nil {

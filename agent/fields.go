@@ -94,6 +94,7 @@ type eventTable struct {
 // compiled is an agent made ready for the hot path.
 type compiled struct {
 	dialect dialect.Dialect
+	joined  bool // standing approvals are one offer
 	events  map[string]*eventTable
 	unknown *eventTable // an event the catalogue does not have
 
@@ -111,6 +112,7 @@ func splitKey(key string) (string, []string) {
 func compile(a *Agent) *compiled {
 	c := &compiled{events: map[string]*eventTable{}, tools: map[string]*toolTable{}}
 	c.dialect, _ = dialect.Lookup(a.Dialect)
+	c.joined = a.OffersTogether
 	base := map[string][]source{}
 	for f, keys := range a.Fields.keys() {
 		for rank, key := range keys {

@@ -22,6 +22,9 @@ type Agent struct {
 	// DeafAfterExit says that the agent reads nothing more of a hook that has
 	// exited, so that what was printed last may be lost.
 	DeafAfterExit bool `yaml:"deaf_after_exit"`
+	// OffersTogether says that whoever takes up one of the standing approvals
+	// the agent offers takes up all of them: they are read as one.
+	OffersTogether bool `yaml:"offers_together"`
 
 	Events []*EventSpec `yaml:"events"`
 	// Inner are events that stay inside the agent: its plugin passes them to

@@ -10,6 +10,7 @@ import (
 type attendance struct {
 	surfaces  atomic.Int32 // streams of requests that somebody looks at
 	sinks     atomic.Int32 // ways by which a program tells a person elsewhere
+	polls     polls        // programs that ask for the list again and again
 	away      *awayFlag
 	watchers  *watchers
 	pushWorks func() bool // the user's own command tells them of requests
@@ -19,7 +20,7 @@ type attendance struct {
 // is told of them where they are, or said that they went away and want them
 // kept.
 func (a *attendance) anyoneThere() bool {
-	return a.surfaces.Load() > 0 || a.sinks.Load() > 0 || a.isAway() || a.pushWorks()
+	return a.surfaces.Load() > 0 || a.sinks.Load() > 0 || a.isAway() || a.pushWorks() || a.polls.anyone(time.Now())
 }
 
 func (a *attendance) isAway() bool { return a.away.now.Load() != nil }

@@ -72,7 +72,7 @@ func (s *Service) DecidePushed(ctx context.Context, c *Call, need policy.Need, w
 		return Outcome{Skipped: c.Skipped}
 	}
 	hold := func() time.Duration { return wait }
-	out, _ := s.grantOrAsk(ctx, c, question{seen: c.Event, need: need, hold: hold, key: key})
+	out, _ := s.grantOrAsk(ctx, c, question{seen: c.Event, need: need, hold: hold, key: key, relayed: true})
 	return out
 }
 
@@ -82,6 +82,8 @@ type question struct {
 	need policy.Need
 	hold func() time.Duration // how long it may wait from now
 	key  string               // by which a program that pushed it knows it
+	// relayed: the program that pushed it is told the answer.
+	relayed bool
 }
 
 // grantOrAsk lets a grant answer, else a person. It is false when nobody is
@@ -118,7 +120,7 @@ func (s *Service) grantOrAsk(ctx context.Context, c *Call, q question) (Outcome,
 		return Outcome{}, true
 	}
 	r := s.newRequest(c, q.seen, q.need, project, hold)
-	r.Key = q.key
+	r.Key, r.Relayed = q.key, q.relayed
 	out := s.waitForPerson(ctx, c, r, q.seen)
 	return out, out.Asked != nil // else too many wait already
 }

@@ -38,6 +38,12 @@ func lossesOf(agents *agent.Catalogue, r *queue.Request, said queue.Said) []even
 	if r.Need.Kind == policy.Question && r.Need.Asked != "" {
 		return nil // a hook asked, and hears everything
 	}
+	if r.Relayed { // in words that hold everything but what stands beside a yes
+		if said.Verdict != event.Deny && said.Answer.Note != "" {
+			return []event.Degradation{{What: event.PartContext, Why: event.NotCarried}}
+		}
+		return nil
+	}
 	var d event.Decision
 	applyAnswer(&d, said)
 	_, d = agents.Encode(r.Event, d)

@@ -3,6 +3,11 @@
 package cli
 
 import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,7 +51,30 @@ func TestMain(m *testing.M) {
 				LiveSettings: !wantsConfirm(),
 			}))
 		},
+		"hubline": sendLine,
 	})
+}
+
+// sendLine is a small client of the hub's socket, as other programs bring one: it
+// sends what it is given on stdin as one line, and prints the line that comes back.
+// With --tell it waits for none.
+func sendLine() {
+	conn, err := net.Dial("unix", filepath.Join(os.Getenv("HOOKMUX_RUNTIME_DIR"), "hub.sock"))
+	if err == nil {
+		var line []byte
+		if line, err = io.ReadAll(os.Stdin); err == nil {
+			_, err = conn.Write(append(bytes.TrimSpace(line), '\n'))
+		}
+	}
+	if err == nil && !slices.Contains(os.Args, "--tell") {
+		var answer string
+		answer, err = bufio.NewReader(conn).ReadString('\n')
+		fmt.Print(answer)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
 // people is a table in which everybody sits at a terminal of their own: tests

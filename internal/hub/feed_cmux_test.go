@@ -157,6 +157,10 @@ func TestCmuxPush(t *testing.T) {
 		"mode": "maybe"}); code != "invalid_params" {
 		t.Errorf(`code = %q, want "invalid_params"`, code)
 	}
+	if got, code := w.cmux(wire.MethodFeedPlan, map[string]any{"request_id": "r4",
+		"mode": "bypassPermissions"}); code != "invalid_params" {
+		t.Errorf("a plan accepted with bypassPermissions was answered %s %s, want it refused", got, code)
+	}
 	if got, code := w.cmux(wire.MethodFeedPlan, map[string]any{"request_id": "r4", "mode": "autoAccept"}); code != "" {
 		t.Errorf(`got %s, code = %s; want code = ""`, got, code)
 	}

@@ -1,8 +1,13 @@
 package hub
 
 import (
+	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -53,5 +58,133 @@ func TestPushedEventsDriveSessions(t *testing.T) {
 				t.Errorf("after SessionEnd the session is %s and has no end", d.Status)
 			}
 		})
+	}
+}
+
+// A pushed request ends with the process that asks, also while the program that
+// pushed it still listens.
+func TestPushedRequestEndsWithItsProcess(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	w.SetProcesses(besideAgent())
+	done := make(chan string, 1)
+	go func() {
+		request := pushed("claude-s1", "PermissionRequest", "Bash", map[string]any{"command": "make"}, "r1")
+		request["event"].(map[string]any)["_ppid"] = hubtest.AgentPID
+		got, code := w.cmux(wire.MethodFeedPush, request)
+		done <- string(got) + code
+	}()
+	w.waiting()
+	w.SetProcesses(hubtest.AtTerminal())
+	select {
+	case got := <-done:
+		if !strings.Contains(got, `"timed_out"`) || !strings.Contains(got, "the agent waits no more") {
+			t.Errorf("after the end of its process the request was answered %s", got)
+		}
+	case <-time.After(hubtest.Patience):
+		t.Fatal("the request still waits after the end of its process")
+	}
+	if list := w.items(); len(list) != 0 {
+		t.Errorf("it still stands in the feed: %+v", list)
+	}
+}
+
+// cmux's plugin for OpenCode pushes OpenCode's own permission: guards see the call in
+// it, the person sees the rules that always would add, and only then is always said.
+func TestPushedPermissionOfOpenCode(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: json.RawMessage(`"on"`)}, nil)
+	push := func(command, id string) chan string {
+		done := make(chan string, 1)
+		request := pushed("opencode-s1", "PermissionRequest", "bash", map[string]any{
+			"permission": "bash", "patterns": []string{command}, "always": []string{"git *", "tee *"},
+			"metadata": map[string]any{"command": command},
+		}, id)
+		request["event"].(map[string]any)["_source"] = "opencode"
+		go func() {
+			got, code := w.cmux(wire.MethodFeedPush, request)
+			done <- string(got) + code
+		}()
+		return done
+	}
+	if got := <-push("git push --force origin main", "r1"); !strings.Contains(got, `"mode":"deny"`) {
+		t.Errorf("a guarded command in a permission of OpenCode was answered %s, want it refused", got)
+	}
+	for _, mode := range []string{"once", "always", "all"} { // all: the session asks no more
+		want := map[string]string{"once": `"mode":"once"`, "always": `"mode":"always"`, "all": `"mode":"once"`}[mode]
+		done := push("git status | tee "+mode, mode)
+		item := w.waiting()
+		if !strings.Contains(item.Shown, "$ git status | tee "+mode) ||
+			!strings.Contains(item.Shown, `as its own rule 1: ["git *","tee *"]`) {
+			t.Errorf("the person sees %q, want the command and all rules of always together", item.Shown)
+		}
+		if got, code := w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": mode, "mode": mode}); code != "" {
+			t.Errorf("%s was refused: %s %s", mode, got, code)
+		}
+		if got := <-done; !strings.Contains(got, want) {
+			t.Errorf("after %s the plugin hears %s, want %s", mode, got, want)
+		}
+	}
+}
+
+// What a person says to a pushed request goes to the program that pushed it: only
+// words beside a yes are lost.
+func TestAnswersToPushedRequestsAreHeard(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	for i, c := range []struct {
+		reply wire.FeedReplyParams
+		lost  string
+	}{
+		{reply: wire.FeedReplyParams{Choice: "once"}},
+		{reply: wire.FeedReplyParams{Choice: "deny", Reason: "not now"}},
+		{reply: wire.FeedReplyParams{Choice: "once", Note: "quickly"}, lost: "your words beside it are dropped"},
+	} {
+		request := pushed("opencode-s1", "PermissionRequest", "bash", map[string]any{"command": "make"}, fmt.Sprint(i))
+		request["event"].(map[string]any)["_source"] = "opencode"
+		done := make(chan struct{})
+		go func() { defer close(done); w.cmux(wire.MethodFeedPush, request) }()
+		c.reply.ID = w.waiting().ID
+		got := strings.Join(w.say(c.reply).Degraded, "; ")
+		if c.lost == "" && got != "" || !strings.Contains(got, c.lost) {
+			t.Errorf("%+v: the person is told %q, want %q", c.reply, got, c.lost)
+		}
+		<-done
+	}
+}
+
+// cmux's own view asks for the list every second. Whoever does so looks at the feed:
+// requests wait for them without a stream.
+func TestWhoAsksForTheListIsThere(t *testing.T) {
+	w := open(t)
+	push := func() chan string {
+		done := make(chan string, 1)
+		go func() {
+			got, code := w.cmux(wire.MethodFeedPush,
+				pushed("claude-s1", "PermissionRequest", "Bash", map[string]any{"command": "make"}, "r1"))
+			done <- string(got) + code
+		}()
+		return done
+	}
+	if got := <-push(); !strings.Contains(got, `"timed_out"`) || !strings.Contains(got, "nobody is there to answer") {
+		t.Errorf("with nobody there a request was answered %s", got)
+	}
+	look := func() string {
+		got, _ := w.cmux(wire.MethodFeedList, map[string]any{"pending_only": true})
+		return string(got)
+	}
+	look()
+	if got := <-push(); !strings.Contains(got, `"timed_out"`) {
+		t.Errorf("after a single look a request was answered %s, want that nobody is there", got)
+	}
+	look()
+	done := push()
+	w.Eventually("the card is in the list", func() bool { return strings.Contains(look(), `"request_id":"r1"`) })
+	if got, code := w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": "r1", "mode": "once"}); code != "" {
+		t.Errorf("the reply was refused: %s %s", got, code)
+	}
+	if got := <-done; !strings.Contains(got, `"mode":"once"`) {
+		t.Errorf("the reply arrived as %s", got)
 	}
 }

@@ -38,6 +38,7 @@ type Request struct {
 	Event   *event.Event // with the input as hooks changed it
 	Project string
 	Pushed  bool   // by a program, not by an agent's hook
+	Relayed bool   // the program is told the answer, in its own words, and not the agent in its
 	ByHook  bool   // a hook's own question: its answer is not the agent's
 	Number  string // the agent's own number of the request
 	Key     string // who asks again under the same key joins the request; "" never does

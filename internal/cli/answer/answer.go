@@ -71,6 +71,7 @@ of an option. Without an id it is the question that has waited longest.`,
 // each beside the question it names, or one for each in their order.
 func answersOf(questions []event.Inquiry, words []string, text string) ([]event.QuestionAnswer, error) {
 	if len(questions) <= 1 {
+		words = unnumbered(questions, words)
 		if err := areOptions(questions, words); err != nil {
 			return nil, err
 		}
@@ -111,6 +112,20 @@ func answersOf(questions []event.Inquiry, words []string, text string) ([]event.
 		}
 	}
 	return given, nil
+}
+
+// unnumbered takes the number off answers to the only question, written as to one
+// of several (1=SQLite), unless an option is really called that.
+func unnumbered(questions []event.Inquiry, words []string) []string {
+	out := make([]string, len(words))
+	for i, word := range words {
+		rest, numbered := strings.CutPrefix(word, "1=")
+		if !numbered || areOptions(questions, []string{word}) == nil {
+			rest = word
+		}
+		out[i] = rest
+	}
+	return out
 }
 
 // areOptions: a word that is none of the options is a slip, not an answer;

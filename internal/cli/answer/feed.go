@@ -56,13 +56,17 @@ anybody there, agents show their own prompts at once.`,
 				}
 				fmt.Fprint(app.Stdout, app.Style().Request(&list[i], time.Now()))
 			}
+			if all {
+				fmt.Fprintln(app.Stderr, "this hub's requests only; what was decided before it started is in "+
+					"`hookmux log --agent hookmux`")
+			}
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: [{id, status, kind, agent, session, tool, input, "+
 		"choices, createdAt, deadline, decision?, …}]; with --watch one change per line")
 	cmd.Flags().BoolVar(&watch, "watch", false, "follow the feed, and have agents wait for you meanwhile")
-	cmd.Flags().BoolVar(&all, "all", false, "also requests that ended lately")
+	cmd.Flags().BoolVar(&all, "all", false, "also requests that ended lately, since the hub started")
 	cmd.AddCommand(feedPushCommand(app))
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/jsonscan"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -93,6 +94,11 @@ func (s *Server) pushOne(ctx context.Context, raw json.RawMessage, wait time.Dur
 		return nil, wire.Errorf(wire.CodeParams, "an event needs session_id, hook_event_name and _source")
 	}
 	agent, session := s.splitWorkstream(e.Session, e.Source)
+	if wait > 0 {
+		var stop func()
+		ctx, stop = s.whileAsking(ctx, e.PID)
+		defer stop()
+	}
 	var need policy.Need
 	guarded := false // a tool call: guards have a say, nobody is asked to permit it
 	done := s.Pipeline.Push(ctx, approvals.Pushed{
@@ -122,6 +128,30 @@ func (s *Server) pushOne(ctx context.Context, raw json.RawMessage, wait time.Dur
 		result.Status, result.Decision, result.Why = "resolved", decision, ""
 	}
 	return result, nil
+}
+
+// whileAsking ends when the process does that a pushed event says it is asked for:
+// whoever pushes it may live on. A process that is not there is not believed in; the
+// one that asks may have other numbers, as in a container.
+func (s *Server) whileAsking(ctx context.Context, pid int) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	if pid <= 1 {
+		return ctx, cancel
+	}
+	p, err := s.Processes.Lookup(pid)
+	if err != nil {
+		return ctx, cancel
+	}
+	if gone := s.WatchExit(ctx, pid, p.Start); gone != nil {
+		go func() {
+			select {
+			case <-gone:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, cancel
 }
 
 // afterHooks refuses what cmux's answers cannot hold and reports whether a
@@ -188,15 +218,26 @@ func (s *Server) setTool(ev *event.Event, e *pushedEvent) {
 			Duration: ev.Tool.Duration}
 	}
 	ev.Tool = nil
+	input := e.Input
+	if own := jsonscan.Get(input, "metadata"); jsonscan.IsObject(own) && jsonscan.Get(input, "permission") != nil {
+		// A permission of OpenCode: the call's input stands in it, with the rules that
+		// "always" would add.
+		rules := jsonscan.Get(input, "always")
+		_ = jsonscan.Array(rules, func([]byte) bool {
+			ev.Suggestions = []json.RawMessage{rules} // all of them together, as OpenCode takes them
+			return false
+		})
+		input = own
+	}
 	for _, name := range []string{ev.Agent, "claude"} {
 		one := *ev
 		tool := call
 		one.Agent, one.Tool = name, &tool
-		one.Tool.Name, one.Tool.Kind, one.Tool.Input = cmp.Or(e.Tool, e.Name), event.OtherTool, e.Input
+		one.Tool.Name, one.Tool.Kind, one.Tool.Input = cmp.Or(e.Tool, e.Name), event.OtherTool, input
 		if a, ok := s.Catalogue.Agent(name); ok {
 			one.Tool.Kind = a.Tool(one.Tool.Name).Kind
 		}
-		s.Catalogue.WithInput(&one, e.Input)
+		s.Catalogue.WithInput(&one, input)
 		one.Tool.Changed = nil
 		if t := one.Tool; ev.Tool == nil || len(t.Commands)+len(t.Reads)+len(t.Writes)+len(t.URL) > 0 ||
 			one.Malformed != "" {

@@ -144,12 +144,14 @@ func (s *Server) replyPlan(params json.RawMessage, peer proc.Cred) (any, *wire.E
 	}
 	mode, ok := map[string]event.PlanMode{
 		"autoAccept": event.PlanAuto, "manual": event.PlanManual, "deny": event.PlanReject,
-		"ultraplan":         event.PlanReject,
-		"bypassPermissions": event.PlanAccept,
+		"ultraplan": event.PlanReject,
 	}[p.Mode]
-	if !ok {
-		return nil, wire.Errorf(wire.CodeParams,
-			"mode %q is none of autoAccept, manual, bypassPermissions, ultraplan, deny", p.Mode)
+	switch {
+	case p.Mode == "bypassPermissions":
+		return nil, wire.Errorf(wire.CodeParams, "a plan is not accepted with %s, after which the agent would ask "+
+			"nobody any more: that is switched on in the agent itself; autoAccept and manual can be said here", p.Mode)
+	case !ok:
+		return nil, wire.Errorf(wire.CodeParams, "mode %q is none of autoAccept, manual, ultraplan, deny", p.Mode)
 	}
 	if p.Feedback != "" {
 		mode = event.PlanReject // words about a plan want another one

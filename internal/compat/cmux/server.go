@@ -19,6 +19,7 @@ type Approvals interface {
 	RequestByKey(key string) (id string, ok bool)
 	RequestKey(id string) string
 	ItemsFor(peer proc.Cred, all bool) []wire.FeedItem
+	NotePoll(peer proc.Cred)
 	Jump(agent, session string, peer proc.Cred) map[string]any
 }
 

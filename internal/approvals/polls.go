@@ -1,0 +1,54 @@
+package approvals
+
+import (
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/proc"
+)
+
+// pollSpan is how long a program that asks for the requests again and again counts
+// as looking at them after it last did. cmux's own view asks every second.
+const pollSpan = 5 * time.Second
+
+// polls knows programs that follow the requests by asking for the list again and
+// again. One question alone is none of that.
+type polls struct {
+	mu    sync.Mutex
+	last  map[watcher]time.Time
+	until time.Time // somebody looks until then
+}
+
+// note takes in that a process asked, and reports whether it does so again and again.
+func (p *polls) note(one watcher, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last == nil || len(p.last) >= maxWatchers {
+		p.last = map[watcher]time.Time{}
+	}
+	before, known := p.last[one]
+	p.last[one] = now
+	if !known || now.Sub(before) > pollSpan {
+		return false
+	}
+	p.until = now.Add(pollSpan)
+	return true
+}
+
+func (p *polls) anyone(now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return now.Before(p.until)
+}
+
+// NotePoll takes in that a program asked for the list of requests. A person's own
+// that does so again and again counts as somebody who could answer.
+func (s *Service) NotePoll(peer proc.Cred) {
+	if !s.mayAnswer(peer) {
+		return
+	}
+	p, err := s.Processes.Lookup(peer.PID)
+	if err == nil && s.attendance.polls.note(watcher{p.PID, p.Start}, time.Now()) {
+		time.AfterFunc(pollSpan, s.letGo)
+	}
+}
