@@ -43,19 +43,25 @@ func (p *paneFinder) checkClient(one *state.Session) {
 	p.running.Go(func() { p.askDaemon(one.Key, one.Place) })
 }
 
-func (p *paneFinder) askDaemon(key state.Key, daemon event.Place) {
-	ctx, cancel := context.WithTimeout(p.ctx, clientTime)
-	defer cancel()
+// findClient is the process of the terminal that shows a session of a daemon.
+func (p *paneFinder) findClient(ctx context.Context, key state.Key, daemon event.Place) (pid int, ok bool) {
 	port, err := codexdaemon.ClientPort(ctx, codexdaemon.SocketPath(p.codexHome(daemon.PID)), key.ID)
 	if err != nil {
 		p.deps.Log.Debug("the daemon does not say which terminal shows a session", "session", key.String(), "error",
 			err)
-		return
+		return 0, false
 	}
-	client, ok := proc.ListenerOwner(port, namedProcesses(p.deps.Processes, "codex"))
+	return proc.ListenerOwner(port, namedProcesses(p.deps.Processes, "codex"))
+}
+
+func (p *paneFinder) askDaemon(key state.Key, daemon event.Place) {
+	ctx, cancel := context.WithTimeout(p.ctx, clientTime)
+	defer cancel()
+	client, ok := p.client(ctx, key, daemon)
 	if !ok {
 		return
 	}
+	p.followClient(key, daemon, client)
 	place, ok := p.clientPlace(ctx, client)
 	if !ok {
 		return

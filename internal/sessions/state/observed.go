@@ -83,6 +83,15 @@ func CallFor(tool *event.Tool) Call {
 	return Call{ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool)}
 }
 
+// ClientGone tells that nothing shows a session of a shared daemon any more.
+func (b *Book) ClientGone(key Key, at time.Time) Change {
+	return b.updateSession(key, func(s *Session, _ *Change) {
+		if s.Live() && !s.Turn.Open() {
+			s.endSession(at, "its terminal is gone", false)
+		}
+	})
+}
+
 // ToolFailed tells of a failed call that only the transcript shows. One that
 // was known before, by its call id, is not counted again, and neither is one that
 // was refused. A turn that ended well turns out not to have.
