@@ -97,6 +97,43 @@ func TestTwins(t *testing.T) {
 	}
 }
 
+// An agent that `hookmux run` gave hooks hears of each call twice once hookmux is installed while it is open.
+func TestTwinsOfALaunch(t *testing.T) {
+	const launched, installed = "/opt/hookmux-hook", "/home/me/.local/share/hookmux/bin/hookmux-hook"
+	for _, c := range []struct {
+		what  string
+		env   string
+		paths []string // by which the hook client is run, call by call
+		asked int32
+	}{
+		{"once for both", "HOOKMUX_RUN_ACTIVE=claude:1:0:x:/opt/claude\x00A=b", []string{launched, installed}, 1},
+		{"two questions by each", "HOOKMUX_RUN_ACTIVE=claude:1:0:x:/opt/claude", []string{launched, installed, launched, installed}, 2},
+		{"one command twice is two questions", "HOOKMUX_RUN_ACTIVE=claude:1:0:x:/opt/claude", []string{launched, launched}, 2},
+		{"no launch", "A=b", []string{launched, installed}, 2},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			var asked atomic.Int32
+			w := newFixture(t)
+			w.Make(counting(t, &asked))
+			w.Start()
+			for i, path := range c.paths {
+				w.SetProcesses(hubtest.AtTerminal(proctest.Node{PID: hubtest.AgentPID, Name: "claude", Program: "/opt/claude",
+					Below: []proctest.Node{{PID: os.Getpid(), Name: "hookmux-hook", Program: launched, Args: []string{path}}}}))
+				got := w.Send(frame.Request{
+					ID: fmt.Sprintf("arrival-%d", i), Agent: "claude", Event: "PreToolUse", Deadline: hubtest.Patience, Env: []byte(c.env),
+					Payload: []byte(`{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"x"}}`),
+				})
+				if !hubtest.Denies(got) {
+					t.Errorf("%d: %s, want a refusal", i, got.Stdout)
+				}
+			}
+			if asked.Load() != c.asked {
+				t.Errorf("hooks were asked %d times, want %d", asked.Load(), c.asked)
+			}
+		})
+	}
+}
+
 func contains(r frame.Reply, text string) bool {
 	return strings.Contains(string(r.Stdout), " stopped this: "+text+". ")
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"slices"
@@ -9,16 +10,19 @@ import (
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/canonicaljson"
+	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/services"
 )
 
 // Some agents read other agents' files: with hookmux installed in both, one
-// thing that happens calls two commands of ours. The second call is a duplicate.
-// Hooks and people hear of it once, and each command gets the answer, in the
-// words of its own event.
+// thing that happens calls two commands of ours. So does an agent that `hookmux
+// run` gave hooks, and into whose config hookmux was installed meanwhile. The
+// second call is a duplicate. Hooks and people hear of it once, and each command
+// gets the answer, in the words of its own event.
 //
 // Two calls are duplicates only when all of this holds:
-//   - one process called both, and its agent is known to read the other's file;
+//   - one process called both, and its agent is known to read the other's file, or
+//     `hookmux run` started it;
 //   - they came by different installed commands. Two calls by one command are
 //     two questions, however alike;
 //   - they say the same: kind, session, subagent, call, input, prompt;
@@ -35,16 +39,35 @@ func (p *Pipeline) SetDedupeClock(now func() time.Time) { p.duplicates.now = now
 // findDuplicate finds out whether another call told of the same before. Most
 // calls can have no duplicate.
 func (p *Pipeline) findDuplicate(call *HookCall, s *pipelineState) {
-	named := p.Deps.AgentName(call.Agent)
-	if !p.readsFilesOf(s.caller.Agent, named) || s.caller.PID <= 0 || s.ev.Malformed != "" {
+	command := commandOf(p, call, s)
+	if command == "" || s.caller.PID <= 0 || s.ev.Malformed != "" {
 		return
 	}
-	entry, first := p.duplicates.enter(dedupeKeyOf(s), call.ID, named)
+	entry, first := p.duplicates.enter(dedupeKeyOf(s), call.ID, command)
 	s.dedupe = entry
 	if !first {
 		s.duplicate = entry.id
 	}
 }
+
+// commandOf names the command by which a call came, where there may be another one
+// for the same; else it is empty.
+func commandOf(p *Pipeline, call *HookCall, s *pipelineState) string {
+	named := p.Deps.AgentName(call.Agent)
+	switch {
+	case p.readsFilesOf(s.caller.Agent, named):
+		return named
+	case named != "" && named == s.caller.Agent && bytes.Contains(call.Env, launchedMark):
+		// The hooks of a launch and installed ones run the client by different paths.
+		if args, err := p.Deps.Processes.Args(call.Peer.PID); err == nil && len(args) > 0 {
+			return args[0]
+		}
+	}
+	return ""
+}
+
+// launchedMark is in the environment of what `hookmux run` started.
+var launchedMark = []byte(launch.ActiveVariable + "=")
 
 // readsFilesOf: the agent reads others' files, and the command stands in one of
 // those or in its own.
