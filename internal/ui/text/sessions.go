@@ -302,7 +302,7 @@ func modeText(one *wire.Session) string {
 	if one.Mode == "" || one.Ended != nil || one.Turn != nil && one.Turn.Ended == nil {
 		return termsafe.Line(one.Mode, 60)
 	}
-	return termsafe.Line(one.Mode, 60) + ", as it said last; a change is known with the next prompt"
+	return termsafe.Line(one.Mode, 60) + ", as it said last"
 }
 
 // Session is everything about one session.
