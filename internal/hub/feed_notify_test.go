@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/hubtest"
+	"github.com/hookmux/hookmux/internal/notify/bustest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -198,5 +200,83 @@ func TestButtonDenies(t *testing.T) {
 	}
 	if err := notices.DenyByButton(item.ID, item.SHA256); err != nil {
 		t.Errorf("a second press: %v", err)
+	}
+}
+
+// Whatever is pressed on a notification, by whomever: nothing is approved. A button
+// that only the bus's own notification server reports is a no at most.
+func TestButtonsOfNotificationsApproveNothing(t *testing.T) {
+	w := open(t)
+	bus := bustest.Start(t)
+	w.set("notify.channels", "desktop")
+	w.set("notify.bus", bus.Address)
+	w.set("notify.settle", "1ms")
+	w.set("notify", "on")
+	call := w.hold(permission("s", "make"))
+	item := w.waiting()
+	var shown bustest.Bubble
+	w.Eventually("the request is shown", func() bool {
+		for _, one := range bus.Shown() {
+			shown = one
+		}
+		return shown.ID != 0
+	})
+	for i := 0; i < len(shown.Actions); i += 2 {
+		if strings.Contains(strings.ToLower(strings.Join(shown.Actions[i:i+2], " ")), "approve") {
+			t.Errorf("the notification has the button %q, want none that approves", shown.Actions[i:i+2])
+		}
+	}
+	// A program of the user's on the bus, such as an agent's: nobody hears it.
+	bus.Signal(":1.99", bustest.Action, shown.ID, "deny")
+	// What `dunstctl action` and `makoctl invoke` make the server say.
+	for _, button := range []string{"default", "show", "approve", "once", "always", "all", "yes", ""} {
+		bus.Signal(bustest.Owner, bustest.Action, shown.ID, button)
+	}
+	w.Eventually("it still waits", func() bool { return len(w.items()) == 1 && w.items()[0].ID == item.ID })
+	if len(call.reply) != 0 {
+		t.Fatal("the hook was answered by a button that decides nothing")
+	}
+	bus.Signal(bustest.Owner, bustest.Action, shown.ID, "deny")
+	if got, _ := call.answer(); !strings.Contains(got, `"deny"`) {
+		t.Errorf("the hook heard %q, want a deny", got)
+	}
+	w.Eventually("the notification is withdrawn", func() bool { return len(bus.Shown()) == 0 })
+}
+
+// A request that is answered elsewhere takes its notification along.
+func TestNotificationIsWithdrawn(t *testing.T) {
+	w := open(t)
+	bus := bustest.Start(t)
+	w.set("notify.bus", bus.Address)
+	w.set("notify.settle", "1ms")
+	w.set("notify", "on")
+	call := w.hold(permission("s", "make"))
+	item := w.waiting()
+	w.Eventually("the request is shown", func() bool { return len(bus.Shown()) == 1 })
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
+	call.answer()
+	w.Eventually("the notification is withdrawn", func() bool { return len(bus.Shown()) == 0 })
+}
+
+// A request that is left to the agent's own window keeps its notification, without
+// the button that would do nothing.
+func TestNotificationFollowsToTheWindow(t *testing.T) {
+	w := open(t)
+	bus := bustest.Start(t)
+	w.set("notify.bus", bus.Address)
+	w.set("notify.settle", "1ms")
+	w.set("notify", "on")
+	call := w.hold(permission("s", "make"))
+	item := w.waiting()
+	w.Eventually("the request is shown", func() bool { return len(bus.Shown()) == 1 })
+	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, nil)
+	call.answer()
+	var shown []bustest.Bubble
+	w.Eventually("the notification is that of the window", func() bool {
+		shown = bus.Shown()
+		return len(shown) == 1 && !slices.Contains(shown[0].Actions, "deny")
+	})
+	if !strings.Contains(shown[0].Body, "hookmux jump") {
+		t.Errorf("the notification says %q, want where to go", shown[0].Body)
 	}
 }

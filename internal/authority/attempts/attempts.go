@@ -116,7 +116,7 @@ func (a *Attempt) Text() string {
 
 // All gives the whole table.
 func All() []Attempt {
-	return slices.Concat(people, processes, unavailable, files, unreadable, guarded, reading, remaining)
+	return slices.Concat(people, processes, buttons, unavailable, files, unreadable, guarded, reading, remaining)
 }
 
 // Of gives the rows of a class that are run at a place.

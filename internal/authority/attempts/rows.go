@@ -103,6 +103,14 @@ print(s.makefile().readline())' "` + socketOfTheHub + `" | cat`},
 		Command: `script -qc "script -qc 'DO' /dev/null" /dev/null </dev/null`},
 }
 
+// buttons are attempts to approve by what a person could press on a notification.
+var buttons = []Attempt{
+	{Name: "the buttons of a notification (`dunstctl action`, `makoctl invoke`)", Class: Person, On: Process, End: Refused,
+		Test: "internal/hub.TestButtonsOfNotificationsApproveNothing"},
+	{Name: "a notification server's signal in its place (`ActionInvoked`)", Class: Person, On: Process, End: Refused,
+		Test: "internal/notify.TestOnlyTheOwnersButtonsCount"},
+}
+
 // unavailable are attempts to have nobody look at a call.
 var unavailable = []Attempt{
 	{Name: "thousands of silent connections", Class: Unavailable, On: Process, End: Refused,
