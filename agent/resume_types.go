@@ -1,5 +1,7 @@
 package agent
 
+import "strings"
+
 // ResumeSpec says how a session of an agent is taken up again: which words do
 // it, and what of the command line it was first started with comes along. It
 // is data, so that the one sanitiser (internal/sessions/resumeargs) knows no agent.
@@ -48,4 +50,27 @@ type ResumeSpec struct {
 	// Env are the variables that come along: config homes and the like, never a
 	// credential. A star ends a prefix.
 	Env []string `yaml:"env"`
+}
+
+// SessionIn is the id in a command line that takes a session up again, written
+// exactly as Argv has it; "" for any other line.
+func (r *ResumeSpec) SessionIn(line string) string {
+	words := strings.Fields(line)
+	if r == nil || len(words) != len(r.Argv) {
+		return ""
+	}
+	id := ""
+	for i, word := range r.Argv {
+		before, after, named := strings.Cut(word, "{session}")
+		rest, fits := strings.CutPrefix(words[i], before)
+		if !fits || !named && rest != "" {
+			return ""
+		}
+		if named {
+			if id, fits = strings.CutSuffix(rest, after); !fits {
+				return ""
+			}
+		}
+	}
+	return id
 }

@@ -170,7 +170,8 @@ func (h *Hub) buildServices(o Options) {
 		WindowsChanged: func(agent, session string, items []wire.FeedItem) {
 			h.approvals.WindowsChanged(agent, session, items) // made below; nothing is told before Run
 		},
-		TurnEnded: func(one wire.Session) { h.notify.TurnEnded(one) }, TerminalReport: mux0.TerminalReport,
+		TurnEnded:      func(one wire.Session) { h.notify.TurnEnded(one) },
+		TerminalReport: mux0.ReportReader(h.deps.Catalogue),
 	})
 	h.recorder = recorder.New(recorder.Options{
 		Deps: h.deps, Listener: journalListener{h}, Stored: h.notes.EventsStored, Late: h.sessions.ApplyLate,

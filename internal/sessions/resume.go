@@ -36,14 +36,14 @@ func (r *resumer) recordSession(one *state.Session) {
 	if !ok || !r.tracker.switches.Load().resume[one.Agent] {
 		return
 	}
-	// Only an id that the agent gave: reports about terminals name terminals.
-	if one.Terminal == one.ID || !resumeargs.ValidID(one.ID) || one.Attended == event.AttendedNo {
+	id := ownID(one)
+	if !resumeargs.ValidID(id) || one.Attended == event.AttendedNo {
 		return
 	}
-	old, had := r.records.Get(one.Agent, one.ID)
+	old, had := r.records.Get(one.Agent, id)
 	start := resumeargs.Start{Work: one.Cwd, Mode: one.Mode}
 	record := resumestore.Record{
-		Agent: one.Agent, Session: one.ID, Title: r.deps.Redactor.Text(one.Title.Name()), At: one.LastEvent,
+		Agent: one.Agent, Session: id, Title: r.deps.Redactor.Text(one.Title.Name()), At: one.LastEvent,
 		From: old.From,
 		Pane: one.Place.Pane, Mux: one.Place.Mux, Server: one.Place.Server, MuxPID: one.Place.MuxPID,
 		TTY: one.Place.TTY,
@@ -55,12 +55,15 @@ func (r *resumer) recordSession(one *state.Session) {
 		record.From = one.Cwd
 	}
 	start.Dir = record.From
-	plan, err := resumeargs.Resume(a, one.ID, start)
+	plan, err := resumeargs.Resume(a, id, start)
 	if err != nil {
 		if had && errors.Is(err, resumeargs.ErrOnce) {
-			r.records.Forget(one.Agent, one.ID)
+			r.records.Forget(one.Agent, id)
 		}
 		return
+	}
+	if plan.Dir == "" && one.Terminal != "" {
+		return // a line about a terminal names no folder, and its process did not tell either
 	}
 	record.Argv, record.Dir = plan.Argv, plan.Dir
 	r.describePlace(&record)
@@ -71,6 +74,23 @@ func (r *resumer) recordSession(one *state.Session) {
 		return
 	}
 	r.deps.Problems.Mend("resume")
+}
+
+// ownID is the id that the agent itself gave a session: reports about terminals name
+// terminals, and the agent's id beside it if they know one.
+func ownID(one *state.Session) string {
+	if one.Terminal == one.ID {
+		return one.AgentID
+	}
+	return one.ID
+}
+
+// recordKey is the key under which a session's record is kept.
+func (r *resumer) recordKey(key state.Key) state.Key {
+	if one, ok := r.tracker.book.Get(key); ok {
+		key.ID = ownID(one)
+	}
+	return key
 }
 
 // readProcess reads off a session's process how it was started. It is false when
@@ -102,7 +122,7 @@ func (r *resumer) readProcess(a *agent.Agent, one *state.Session, start *resumea
 	record.Env = slices.DeleteFunc(resumeargs.Env(a, environ), r.isOwnVariable)
 	env := paths.GetenvFrom(environ)
 	record.Run = record.Run || launch.ParseActive(env(launch.ActiveVariable)).Agent == a.Name
-	if record.From == "" && one.TurnCount > 1 {
+	if record.From == "" && (one.TurnCount > 1 || one.Terminal != "") {
 		record.From = env("PWD")
 	}
 	return true
@@ -217,6 +237,7 @@ func (r *resumer) offeredRecords() []resumestore.Record {
 
 // offeredRecord is the record of a session, if it may be resumed.
 func (r *resumer) offeredRecord(key state.Key) (resumestore.Record, bool) {
+	key = r.recordKey(key)
 	record, ok := r.records.Get(key.Agent, key.ID)
 	return record, ok && r.tracker.switches.Load().resume[key.Agent]
 }
@@ -235,7 +256,23 @@ func (r *resumer) whyNotResumable(key state.Key) string {
 	case !resumeargs.ValidID(key.ID):
 		return "its id did not come from the agent"
 	}
+	if one, ok := r.tracker.book.Get(key); ok && one.Terminal == one.ID {
+		if one.AgentID == "" {
+			return "only lines about its terminal tell of it, and none named a command that takes it up again"
+		}
+		return fmt.Sprintf("it had no prompt since resume was switched on, or its process did not tell its folder; by hand: "+
+			"%s", strings.Join(commandFor(a, one.AgentID), " "))
+	}
 	return "nothing was recorded: it had no prompt since resume was switched on, or it is a run of one prompt"
+}
+
+// commandFor takes a session up again, as the agent's entry has it.
+func commandFor(a *agent.Agent, id string) []string {
+	plan, err := resumeargs.Resume(a, id, resumeargs.Start{})
+	if err != nil {
+		return nil
+	}
+	return plan.Argv
 }
 
 // dropSwitchedOff deletes the records of agents whose switches are off.

@@ -121,7 +121,8 @@ func (s *Service) resumeMethod(params json.RawMessage, peer proc.Cred) (any, *wi
 		if bad != nil {
 			return nil, bad
 		}
-		r, ok := s.resumer.records.Get(key.Agent, key.ID)
+		own := s.resumer.recordKey(key)
+		r, ok := s.resumer.records.Get(own.Agent, own.ID)
 		if !ok {
 			return nil, wire.Errorf(wire.CodeConflict, "%s %s cannot be taken up again: %s",
 				key.Agent, key.ID, s.resumer.whyNotResumable(key))

@@ -139,7 +139,7 @@ func (v *view) listSessions(all bool) []wire.Session {
 			(!one.Live() || sessionLife(v.deps.Processes, one) != state.Alive) {
 			continue // the next tick takes it out
 		}
-		seen[one.Key] = true
+		seen[one.Key], seen[state.Key{Agent: one.Agent, ID: ownID(one)}] = true, true
 		list = append(list, v.sessionInfo(one))
 	}
 	if all {

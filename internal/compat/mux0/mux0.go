@@ -4,6 +4,7 @@ package mux0
 
 import (
 	"strings"
+	"time"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
@@ -40,9 +41,17 @@ func ReadLine(line []byte, agents *agent.Catalogue, list *problems.List) (Event,
 	return Event{Agent: m.Agent, Name: eventPrefix + m.Event, Payload: append([]byte(nil), line...)}, true
 }
 
-// TerminalReport reads a mux0 line out of an event that came as one; nil for
+// aheadAtMost is how far a line's time may lie ahead of its arrival: both clocks are
+// this machine's. A line from further ahead would make all that follow look old.
+const aheadAtMost = 5 * time.Second
+
+// ReportReader reads a mux0 line out of an event that came as one; it gives nil for
 // other events.
-func TerminalReport(ev *event.Event) (*state.TerminalReport, error) {
+func ReportReader(agents *agent.Catalogue) func(*event.Event) (*state.TerminalReport, error) {
+	return func(ev *event.Event) (*state.TerminalReport, error) { return terminalReport(ev, agents) }
+}
+
+func terminalReport(ev *event.Event, agents *agent.Catalogue) (*state.TerminalReport, error) {
 	if !strings.HasPrefix(ev.Native, eventPrefix) {
 		return nil, nil
 	}
@@ -51,11 +60,16 @@ func TerminalReport(ev *event.Event) (*state.TerminalReport, error) {
 		return nil, err
 	}
 	at := m.Time()
-	if at.IsZero() {
+	if at.IsZero() || !ev.Time.IsZero() && at.After(ev.Time.Add(aheadAtMost)) {
 		at = ev.Time
+	}
+	session := ""
+	if a, ok := agents.Agent(m.Agent); ok {
+		session = a.Resume.SessionIn(m.ResumeCommand)
 	}
 	return &state.TerminalReport{
 		Terminal: m.TerminalID, Agent: m.Agent, State: m.Event, At: at, Title: m.SessionTitle, Source: "mux0",
 		Activity: m.ToolDetail, Summary: m.Summary, ExitCode: m.ExitCode,
+		Session: session,
 	}, nil
 }

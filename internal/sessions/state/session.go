@@ -133,6 +133,7 @@ type Session struct {
 
 	Resume   *Resume `json:"resume,omitempty"`
 	Terminal string  `json:"terminal,omitempty"` // mux0's terminal id
+	AgentID  string  `json:"agentId,omitempty"`  // the agent's own id of what runs in a terminal, where a line told it
 
 	// Machine is the machine's own memory.
 	Machine MachineState `json:"beneath"`

@@ -19,17 +19,22 @@ type TerminalReport struct {
 	Activity string // what the agent does now
 	Summary  string // of a finished turn
 	ExitCode *int   // of a finished turn
+	Session  string // the agent's own id of the session, where the report tells it
 }
 
 // ApplyTerminal takes in a report about a terminal as mux0's own application
 // would: one state for each terminal, with its rules about which state may
 // follow which. Unlike there, the start of a turn survives a question, so that
-// durations are right.
+// durations are right. Where the agent's own events tell of the session, they
+// tell more: the report counts for nothing, and the terminal's own row goes.
 func (b *Book) ApplyTerminal(r *TerminalReport, where event.Place, rules Rules) Change {
 	at := r.At
 	key := Key{r.Agent, r.Terminal}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.hasOwnSession(r, where) {
+		return b.dropTerminal(r, key)
+	}
 	old := b.store.getSession(key)
 	if before, ok := b.index.terminals[r.Terminal]; ok && before != key {
 		// Another agent in the same terminal goes on with the terminal's state.
@@ -55,6 +60,7 @@ func (b *Book) ApplyTerminal(r *TerminalReport, where event.Place, rules Rules) 
 	if where.PID != 0 || where.Pane != "" || where.TTY != "" {
 		next.Place = where
 	}
+	setIfGiven(&next.AgentID, r.Session)
 	if title := foldLine(r.Title, maxSummary); title != "" && !at.Before(next.Machine.TitleAt) {
 		next.Machine.TitleAt = at
 		next.Title.Own, next.Title.Source = title, r.Source
@@ -63,6 +69,39 @@ func (b *Book) ApplyTerminal(r *TerminalReport, where event.Place, rules Rules) 
 		applyTerminalReport(next, r, &c)
 	}
 	b.commitChange(old, next, &c)
+	return c
+}
+
+// hasOwnSession reports whether events of the agent itself tell of the session that
+// runs in a terminal: under the id that the report names, or in the same process.
+func (b *Book) hasOwnSession(r *TerminalReport, where event.Place) bool {
+	isOwn := func(key Key) bool {
+		s := b.store.getSession(key)
+		return s != nil && s.Terminal == "" && s.Agent == r.Agent && s.Live()
+	}
+	if r.Session != "" && isOwn(Key{r.Agent, r.Session}) {
+		return true
+	}
+	if where.PID == 0 || where.Shared {
+		return false
+	}
+	for key := range b.index.processes[processID{where.PID, where.Start}] {
+		if isOwn(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// dropTerminal takes the row of a terminal out.
+func (b *Book) dropTerminal(r *TerminalReport, key Key) Change {
+	c := Change{Key: key, Stale: "the agent's own events tell of this session"}
+	if before, ok := b.index.terminals[r.Terminal]; ok {
+		if s := b.store.getSession(before); s != nil {
+			c.Key, c.From, c.To, c.Gone = before, s.Status, NeverRan, true
+			b.dropSession(before)
+		}
+	}
 	return c
 }
 
