@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -70,12 +71,10 @@ func (w *world) command(args ...string) *exec.Cmd {
 // endHub makes the stand-in go before its directory does.
 func (w *world) endHub() {
 	w.t.Helper()
-	for end := time.Now().Add(20 * time.Second); hubstart.Lives(w.dirs); time.Sleep(10 * time.Millisecond) {
+	await.Until(w.t, "the hub goes", func() bool {
 		_ = os.Remove(w.dirs.Socket()) // each time: it may not have been there yet
-		if time.Now().After(end) {
-			w.t.Fatal("the hub doesn't go")
-		}
-	}
+		return !hubstart.Lives(w.dirs)
+	})
 }
 
 func (w *world) note(name string) []string {
@@ -130,11 +129,7 @@ func TestObservingStartsTheHubAndLeaves(t *testing.T) {
 	if len(w.spooled()) != 1 {
 		t.Errorf("w.spooled() = %+v, want 1 of them", w.spooled())
 	}
-	for end := time.Now().Add(20 * time.Second); !hubstart.Lives(w.dirs); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("no hub came up")
-		}
-	}
+	await.Until(t, "a hub comes up", func() bool { return hubstart.Lives(w.dirs) })
 }
 
 func TestManyHooksStartOneHub(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/tsmodule"
 )
 
@@ -186,11 +187,7 @@ func (s *stage) put(ev *event.Event) event.Decision {
 
 func (s *stage) eventually(what string, holds func() bool) {
 	s.t.Helper()
-	for end := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			s.t.Fatalf("never: %s", what)
-		}
-	}
+	await.Until(s.t, what, holds)
 }
 
 func want(t *testing.T, who string, d event.Decision, verdict event.Verdict, reason string) {

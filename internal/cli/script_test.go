@@ -4,7 +4,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -16,16 +15,14 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/hubtest/programs"
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -144,15 +141,8 @@ func (h home) end() error {
 		return err
 	}
 	unknown := checkStateFiles(dirs) // while the hub runs, and below after it
-	c := client.Client{Socket: dirs.Socket(), Timeout: time.Second}
-	signal := syscall.SIGTERM
-	for end := time.Now().Add(patience); hubstart.Lives(dirs); time.Sleep(5 * time.Millisecond) {
-		if info, err := c.Info(context.Background()); err == nil {
-			_ = syscall.Kill(info.PID, signal)
-		}
-		if time.Now().After(end) {
-			return errors.New("the hub is still there a minute after SIGTERM")
-		}
+	if err := hubtest.EndHub(dirs); err != nil {
+		return err
 	}
 	if err := errors.Join(unknown, checkStateFiles(dirs)); err != nil {
 		return err

@@ -16,11 +16,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/hubtest"
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/hubtest/programs"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
@@ -196,12 +197,7 @@ func (w *world) write(path, text string) {
 
 func (w *world) eventually(what string, holds func() bool) {
 	w.t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if holds() {
-			return
-		}
-	}
-	w.t.Fatalf("never: %s", what)
+	await.Until(w.t, what, holds)
 }
 
 // up brings a hub up as a person would, whatever died before, and gives its
@@ -236,14 +232,8 @@ func (w *world) info() *client.Info {
 
 // stop ends whatever hub there is, politely.
 func (w *world) stop() {
-	for end := time.Now().Add(patience); hubstart.Lives(w.dirs) &&
-		time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if info, err := w.c.Info(context.Background()); err == nil {
-			_ = syscall.Kill(info.PID, syscall.SIGTERM)
-		}
-	}
-	if hubstart.Lives(w.dirs) {
-		w.t.Error("the hub does not end")
+	if err := hubtest.EndHub(w.dirs); err != nil {
+		w.t.Error(err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 )
 
 // ceiling bounds every run: far more than any needs, far less than what the
@@ -122,11 +124,7 @@ func waitGone(t *testing.T, pidFile string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(ceiling); !gone(pid); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("process %d still runs", pid)
-		}
-	}
+	await.Until(t, fmt.Sprintf("process %d ends", pid), func() bool { return gone(pid) })
 }
 
 func TestCommandAnswers(t *testing.T) {

@@ -11,11 +11,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,6 +28,8 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/authority/authoritytest"
+	"github.com/hookmux/hookmux/internal/hubtest/await"
+	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
@@ -35,7 +39,7 @@ import (
 
 // Patience is how long a test waits for what must come; it is never what a
 // test measures.
-const Patience = 20 * time.Second
+const Patience = await.Patience
 
 // Pids that no system gives out, so that they never meet a real process.
 const (
@@ -259,12 +263,22 @@ func (w *Bench) SetProcesses(t *proctest.Table) {
 // Eventually waits until something holds.
 func (w *Bench) Eventually(what string, holds func() bool) {
 	w.T.Helper()
-	for end := time.Now().Add(Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if holds() {
-			return
+	await.Until(w.T, what, holds)
+}
+
+// EndHub ends whatever hub runs in these folders, politely, and waits until it has
+// gone.
+func EndHub(dirs paths.Dirs) error {
+	c := client.Client{Socket: dirs.Socket(), Timeout: time.Second}
+	for end := time.Now().Add(Patience); hubstart.Lives(dirs); time.Sleep(5 * time.Millisecond) {
+		if info, err := c.Info(context.Background()); err == nil {
+			_ = syscall.Kill(info.PID, syscall.SIGTERM)
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("the hub is still there %v after SIGTERM", Patience)
 		}
 	}
-	w.T.Fatalf("never: %s", what)
+	return nil
 }
 
 // Dial connects to the hub.

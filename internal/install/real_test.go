@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,11 +18,11 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/hubtest/programs"
 	"github.com/hookmux/hookmux/internal/install/appserver"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/install/steps"
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
@@ -348,11 +347,7 @@ func shortDir(t *testing.T) string {
 
 func endHub(t *testing.T, dirs paths.Dirs) {
 	t.Helper()
-	c := client.Client{Socket: dirs.Socket(), Timeout: time.Second}
-	for end := time.Now().Add(20 * time.Second); hubstart.Lives(dirs) &&
-		time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if info, err := c.Info(context.Background()); err == nil {
-			_ = syscall.Kill(info.PID, syscall.SIGTERM)
-		}
+	if err := hubtest.EndHub(dirs); err != nil {
+		t.Error(err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/services"
@@ -90,16 +91,6 @@ func record(t *testing.T, r *Recorder, ids ...string) {
 	r.Wake()
 }
 
-func waitUntil(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if holds() {
-			return
-		}
-	}
-	t.Fatalf("never: %s", what)
-}
-
 // countStored is how often each id is in the journal.
 func countStored(t *testing.T, r *Recorder) map[string]int {
 	t.Helper()
@@ -124,7 +115,7 @@ func numbered(prefix string, n int) []string {
 func wantOnce(t *testing.T, r *Recorder, ids []string) {
 	t.Helper()
 	var seen map[string]int
-	waitUntil(t, "everything is stored", func() bool {
+	await.Until(t, "everything is stored", func() bool {
 		seen = countStored(t, r)
 		return len(seen) == len(ids)
 	})
@@ -146,8 +137,8 @@ func TestAFloodIsReadBackFromDisk(t *testing.T) {
 	start()
 	record(t, r, "after")
 	wantOnce(t, r, append(ids, "after"))
-	waitUntil(t, "nothing is undrained", func() bool { return r.Undrained() == 0 })
-	waitUntil(t, "the intake is empty", func() bool { return filesWithText(t, deps.Dirs.Intake()) == 0 })
+	await.Until(t, "nothing is undrained", func() bool { return r.Undrained() == 0 })
+	await.Until(t, "the intake is empty", func() bool { return filesWithText(t, deps.Dirs.Intake()) == 0 })
 }
 
 // What was recorded and never stored is stored by the next recorder, once.
@@ -161,7 +152,7 @@ func TestTheNextRecorderStoresWhatIsLeft(t *testing.T) {
 	second, start := openRecorder(t, deps)
 	start()
 	wantOnce(t, second, ids)
-	waitUntil(t, "the intake is empty", func() bool { return filesWithText(t, deps.Dirs.Intake()) == 0 })
+	await.Until(t, "the intake is empty", func() bool { return filesWithText(t, deps.Dirs.Intake()) == 0 })
 }
 
 // Outcomes come back with their events.
@@ -174,7 +165,7 @@ func TestAnOutcomeIsStoredWithItsEvent(t *testing.T) {
 		Decision: []byte(`{"verdict":"deny","reason":"no"}`),
 	})
 	r.Wake()
-	waitUntil(t, "the outcome is stored", func() bool {
+	await.Until(t, "the outcome is stored", func() bool {
 		result, err := r.Query(t.Context(), wire.QueryParams{Filter: wire.Filter{Verdict: "deny"}})
 		return err == nil && len(result.Entries) == 1 && result.Entries[0].Outcome != nil
 	})
@@ -230,7 +221,7 @@ func TestASecretIsKnownAgainInLaterEvents(t *testing.T) {
 	}
 	r.Wake()
 	var page wire.QueryResult
-	waitUntil(t, "both events are stored", func() bool {
+	await.Until(t, "both events are stored", func() bool {
 		var err error
 		page, err = r.Query(t.Context(), wire.QueryParams{})
 		return err == nil && len(page.Entries) == 2

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/problems"
@@ -174,15 +175,6 @@ func withLimits(change func(*peers.Limits)) (use func(*Server), forward func(tim
 	return use, func(d time.Duration) { passed.Add(int64(d)) }
 }
 
-func waitUntil(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within %v: %s", patience, what)
-		}
-	}
-}
-
 func mustBeHungUp(t *testing.T, who string, in *bufio.Reader) {
 	t.Helper()
 	if b, err := in.ReadByte(); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
@@ -207,7 +199,7 @@ func TestSilentPeersAreSweptAndHoldNobodyUp(t *testing.T) {
 		silent = append(silent, in)
 	}
 	mustHook(t, s)
-	waitUntil(t, "all are let in, and the hook has left", func() bool { open, _ := s.peers.Count(); return open == 4 })
+	await.Until(t, "all are let in, and the hook has left", func() bool { open, _ := s.peers.Count(); return open == 4 })
 	forward(peers.Standard.Silence + time.Second)
 	s.peers.Sweep()
 	for i, in := range silent {
@@ -249,7 +241,7 @@ func TestHalfSentRequestsKeepWithinTheBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		half, conns = append(half, in), append(conns, conn)
-		waitUntil(t, "what was sent is counted", func() bool {
+		await.Until(t, "what was sent is counted", func() bool {
 			arriving, _ := s.peers.Bytes()
 			return arriving >= min(int64(i+1)*250_000, budget*3/5)
 		})
@@ -263,7 +255,7 @@ func TestHalfSentRequestsKeepWithinTheBudget(t *testing.T) {
 	for _, conn := range conns {
 		conn.Close()
 	}
-	waitUntil(t, "the room is given back", func() bool {
+	await.Until(t, "the room is given back", func() bool {
 		arriving, arrived := s.peers.Bytes()
 		return arriving == 0 && arrived == 0
 	})

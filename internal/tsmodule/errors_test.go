@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
@@ -173,7 +174,7 @@ export default (h: any) => h.on("tool_call", async (event: any) => {
 });
 `)
 			s.must(m, s.bash("ls"))
-			eventually(t, "two reports", func() bool { return strings.Count(s.troubles(), "\n") >= 1 })
+			await.Until(t, "two reports", func() bool { return strings.Count(s.troubles(), "\n") >= 1 })
 			got := s.troubles()
 			if !strings.Contains(got, filepath.Join(s.dir, "float.ts")+":5:") || // the engines differ in the column
 				!strings.Contains(got, ": a promise was rejected and nothing handles it: RangeError: lost four") ||
@@ -232,7 +233,7 @@ func TestNodeEnds(t *testing.T) {
 	if _, err := s.handle(m, s.bash("ls")); err == nil || !strings.Contains(err.Error(), "node ended") {
 		t.Errorf("got %v, expected that node ended", err)
 	}
-	eventually(t, "a report", func() bool { return s.troubles() != "" })
+	await.Until(t, "a report", func() bool { return s.troubles() != "" })
 	if got := s.troubles(); !strings.HasPrefix(got, filepath.Join(s.dir, "ends.ts")+":4:") ||
 		!strings.Contains(got, "exit code 3") {
 		t.Errorf("reported %q", got)

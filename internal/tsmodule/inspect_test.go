@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/tsmodule/bundle"
 	"github.com/hookmux/hookmux/internal/tsmodule/ops"
 )
@@ -161,7 +162,7 @@ func TestInspect(t *testing.T) {
 		close(done)
 	}()
 	address := regexp.MustCompile(`ws://([^/\s]+)(/\S+)`)
-	eventually(t, "the debugger's address", func() bool { return address.MatchString(said.String()) })
+	await.Until(t, "the debugger's address", func() bool { return address.MatchString(said.String()) })
 	parts := address.FindStringSubmatch(said.String())
 	i := connectInspector(t, parts[1], parts[2])
 	i.send("Debugger.enable", map[string]any{})

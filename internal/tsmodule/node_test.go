@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 )
 
 const inNode = `/**
@@ -55,10 +56,7 @@ func TestNode(t *testing.T) {
 	if _, err := s.within(m, s.bash("loop"), 500*time.Millisecond); err == nil {
 		t.Error("a loop came to an end")
 	}
-	deadline := time.Now().Add(15 * time.Second)
-	for m.current.runner.Why() == nil && time.Now().Before(deadline) {
-		time.Sleep(20 * time.Millisecond)
-	}
+	await.Until(t, "the process of the loop ends", func() bool { return m.current.runner.Why() != nil })
 	s.answers = []Answer{{Confirmed: true}}
 	if d := s.must(m, s.bash("z")); d.Verdict != event.None {
 		t.Errorf("d = %+v, want d.Verdict = event.None", d)

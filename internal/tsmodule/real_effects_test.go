@@ -16,6 +16,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
@@ -288,7 +289,7 @@ func triggerEffect(c *scene) {
 		os.Remove(trigger)
 	})
 	c.says("session_start", pi.Object{"reason": "startup"})
-	eventually(c.T, "the message", func() bool {
+	await.Until(c.T, "the message", func() bool {
 		_ = os.WriteFile(trigger, []byte("run the tests"), 0o600)
 		c.stage.mu.Lock()
 		defer c.stage.mu.Unlock()
@@ -388,26 +389,26 @@ var effects = map[string]map[string]func(c *scene){
 			c.says("session_start", pi.Object{"reason": "startup"})
 			c.says("turn_start", pi.Object{"turnIndex": 0})
 			c.says("turn_end", pi.Object{"turnIndex": 0, "entries": []any{}})
-			eventually(c.T, "three states", func() bool { return strings.Count(c.pi.did(), "\n") == 2 })
+			await.Until(c.T, "three states", func() bool { return strings.Count(c.pi.did(), "\n") == 2 })
 			c.want("pi's footer", c.pi.did(), `ui.setStatus["status-demo","Ready"]`,
 				`ui.setStatus["status-demo","● Turn 1..."]`, `ui.setStatus["status-demo","✓ Turn 1 complete"]`)
 		},
 		"system-prompt-header.ts": func(c *scene) {
 			c.more["systemPrompt"] = "be kind"
 			c.says("agent_start", nil)
-			eventually(c.T, "the status", func() bool { return c.pi.did() == `ui.setStatus["system-prompt","System: 7 chars"]` })
+			await.Until(c.T, "the status", func() bool { return c.pi.did() == `ui.setStatus["system-prompt","System: 7 chars"]` })
 		},
 		"model-status.ts": func(c *scene) {
 			c.says("model_select", pi.Object{"model": pi.Object{"provider": "lab", "id": "big"}, "source": "set"})
 			c.want("notice", c.noticed(), "Model: lab/big")
-			eventually(c.T, "the status", func() bool {
+			await.Until(c.T, "the status", func() bool {
 				return strings.Contains(c.pi.did(),
 					`ui.setStatus["model","🤖 big"]`)
 			})
 		},
 		"titlebar-spinner.ts": func(c *scene) {
 			c.says("agent_start", nil)
-			eventually(c.T, "a title that turns", func() bool {
+			await.Until(c.T, "a title that turns", func() bool {
 				return strings.Contains(c.pi.did(), "⠋") && strings.Contains(c.pi.did(), "⠙")
 			})
 			c.says("agent_settled", nil)
@@ -417,7 +418,7 @@ var effects = map[string]map[string]func(c *scene){
 				c.more["usage"] = pi.Object{"tokens": tokens}
 				c.says("turn_end", pi.Object{"turnIndex": 0, "entries": []any{}})
 			}
-			eventually(c.T, "a compaction", func() bool { return strings.Contains(c.pi.did(), "ctx.compact") })
+			await.Until(c.T, "a compaction", func() bool { return strings.Contains(c.pi.did(), "ctx.compact") })
 		},
 		"event-bus.ts": func(c *scene) {
 			c.says("session_start", pi.Object{"reason": "startup"})
@@ -460,7 +461,7 @@ var effects = map[string]map[string]func(c *scene){
 			c.silent("a command that reads", c.says("tool_call", bashCall("ls")))
 			c.want("the rules", c.says("before_agent_start",
 				pi.Object{"prompt": "x", "messageType": "user", "systemPrompt": "s"}), "[PLAN MODE ACTIVE]")
-			eventually(c.T, "the tools", func() bool {
+			await.Until(c.T, "the tools", func() bool {
 				return strings.Contains(c.pi.did(), "pi.setActiveTools") && strings.Contains(c.pi.did(), "⏸ plan") &&
 					strings.Contains(c.pi.did(), "pi.appendEntry")
 			})
@@ -473,14 +474,14 @@ var effects = map[string]map[string]func(c *scene){
 		},
 		"session-name.ts": func(c *scene) {
 			c.command("session-name", "the house")
-			eventually(c.T, "the name", func() bool {
+			await.Until(c.T, "the name", func() bool {
 				return strings.Contains(c.pi.did(),
 					`pi.setSessionName["the house"]`)
 			})
 		},
 		"bookmark.ts": func(c *scene) {
 			c.command("bookmark", "here")
-			eventually(c.T, "the label", func() bool {
+			await.Until(c.T, "the label", func() bool {
 				return strings.Contains(c.pi.did(),
 					`pi.setLabel["e2","here"]`)
 			})
@@ -500,7 +501,7 @@ var effects = map[string]map[string]func(c *scene){
 		},
 		"shutdown-command.ts": func(c *scene) {
 			c.command("quit", "")
-			eventually(c.T, "the end", func() bool { return strings.Contains(c.pi.did(), "ctx.shutdown") })
+			await.Until(c.T, "the end", func() bool { return strings.Contains(c.pi.did(), "ctx.shutdown") })
 		},
 		"hello.ts": func(c *scene) { c.want("hello", c.tool("hello", pi.Object{"name": "Ada"}), "Hello, Ada!") },
 		"todo.ts": func(c *scene) {
@@ -584,7 +585,7 @@ var docEffects = map[string]func(c *scene){
 			l.Close()
 		}
 		c.says("session_start", pi.Object{"reason": "startup"})
-		eventually(c.T, "the server", func() bool {
+		await.Until(c.T, "the server", func() bool {
 			return strings.Contains(c.noticed(),
 				"Webhook listening on http://localhost:3333")
 		})

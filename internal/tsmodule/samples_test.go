@@ -12,18 +12,9 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
-
-// eventually waits for something a hook does on its own.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s never came", what)
-		}
-	}
-}
 
 const firstGeneration = `import { isBashToolResult, type HookAPI, type ToolResultEvent } from "@mariozechner/pi-coding-agent/hooks";
 `
@@ -74,7 +65,7 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
   });
 });`)
 		s.must(m, s.claude("SessionStart", pi.Object{"source": "startup"}))
-		eventually(t, "a message", func() bool {
+		await.Until(t, "a message", func() bool {
 			s.file("trigger.txt", "run the tests")
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -95,7 +86,7 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
   server.listen(0, () => ctx.ui.notify("port " + server.address().port));
 });`)
 		s.must(m, s.claude("SessionStart", pi.Object{"source": "startup"}))
-		eventually(t, "the server", func() bool { return strings.Contains(s.noticed(), "port") })
+		await.Until(t, "the server", func() bool { return strings.Contains(s.noticed(), "port") })
 		address := "http://127.0.0.1:" + regexp.MustCompile(`\d+`).FindString(s.noticed())
 		res, err := http.Post(address, "text/plain", strings.NewReader("CI failed"))
 		if err != nil {
@@ -119,7 +110,7 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 		}
 		http.DefaultClient.CloseIdleConnections()
 		s.must(m, s.claude("SessionEnd", pi.Object{"reason": "other"}))
-		eventually(t, "the end of the server", func() bool {
+		await.Until(t, "the end of the server", func() bool {
 			res, err := http.Post(address, "text/plain", strings.NewReader("x"))
 			if err == nil {
 				res.Body.Close()

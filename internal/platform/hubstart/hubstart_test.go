@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -136,19 +137,10 @@ func place(t *testing.T) paths.Dirs {
 // gone: the next thing to happen is the removal of its directory.
 func endHub(t *testing.T, d paths.Dirs) {
 	t.Helper()
-	eventually(t, "the hub is gone", func() bool {
+	await.Until(t, "the hub is gone", func() bool {
 		_ = os.Remove(d.Socket()) // each time: it may not have been there yet
 		return !Lives(d)
 	})
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("never: " + what)
-		}
-	}
 }
 
 func self(t *testing.T) string {
@@ -322,7 +314,7 @@ func TestCrashIsADeathAndCleanStopIsNone(t *testing.T) {
 	if err := addLine(d, "crash", ""); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the hub crashed", func() bool { return !Lives(d) })
+	await.Until(t, "the hub crashed", func() bool { return !Lives(d) })
 	if err := os.Remove(filepath.Join(d.Runtime, "crash")); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 )
 
 func TestHoldersAreReadFromTheKernelsList(t *testing.T) {
@@ -91,7 +93,7 @@ func TestLockOfAStarterThatIsGone(t *testing.T) {
 		t.Skip(err)
 	}
 	t.Cleanup(func() { _ = starting.Process.Kill(); _ = starting.Wait() })
-	eventually(t, "the program has its name", func() bool { return programName(starting.Process.Pid) == "hookmux" })
+	await.Until(t, "the program has its name", func() bool { return programName(starting.Process.Pid) == "hookmux" })
 	for text, want := range map[string]bool{
 		"": false, startingMark: false, startingMark + strconv.Itoa(starting.Process.Pid): true,
 		strconv.Itoa(starting.Process.Pid): true, startingMark + strconv.Itoa(os.Getpid()): false,

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 )
@@ -284,9 +285,7 @@ func TestWatchExitDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	for limit := time.Now().Add(long); runtime.NumGoroutine() > before && time.Now().Before(limit); {
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(t, "the watch ends", func() bool { return runtime.NumGoroutine() <= before })
 	end()
 	select {
 	case <-done:

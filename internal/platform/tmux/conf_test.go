@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 )
 
 const own = "/home/a b/.local/share/hookmux/tmux.conf"
@@ -172,7 +174,7 @@ func TestRealServerReadsIt(t *testing.T) {
 	see := draw(t, s)
 	p := must[[]Pane](t)(s.Panes(ctx))[0]
 	must[bool](t)(false, s.SetIcons(ctx, []Mark{{Pane: p.ID, Status: NeedsInput}}))
-	until(t, "the icon shows", func() bool { return strings.Contains(see(), "▲") })
+	await.Until(t, "the icon shows", func() bool { return strings.Contains(see(), "▲") })
 	press := func(key string) {
 		// As a client would: the prefix table by name.
 		client := s.ask(t, "list-clients", "-F", "#{client_name}")
@@ -183,10 +185,10 @@ func TestRealServerReadsIt(t *testing.T) {
 		return func() bool { b, _ := os.ReadFile(dir + "/said"); return strings.Contains(string(b), what) }
 	}
 	press("N")
-	until(t, "the jump key runs it", said(p.ID+" jump --next"))
+	await.Until(t, "the jump key runs it", said(p.ID+" jump --next"))
 	if major > 3 || minor >= 2 {
 		press("A")
-		until(t, "the popup key runs it", said(" up"))
+		await.Until(t, "the popup key runs it", said(" up"))
 	}
 	if err := s.Unload(ctx); err != nil {
 		t.Fatal(err)

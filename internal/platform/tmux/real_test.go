@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -48,17 +48,6 @@ func must[T any](t *testing.T) func(v T, err error) T {
 	}
 }
 
-// until waits for something slow; only a hang reaches the end.
-func until(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if done() {
-			return
-		}
-	}
-	t.Fatalf("never: %s", what)
-}
-
 func (s *Server) ask(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := s.runCommand(context.Background(), args...)
@@ -85,7 +74,7 @@ func draw(t *testing.T, s *Server) func() string {
 	viewer.ask(t, "set-option", "-g", "status", "off")
 	viewer.ask(t, "resize-window", "-t", "main", "-x", "400", "-y", "20") // all of a long status line
 	viewer.ask(t, "respawn-pane", "-k", "-t", "main", "TMUX= exec "+s.Program+" -u -S "+s.Socket+" attach-session")
-	until(t, "a client is attached", func() bool { return s.ask(t, "list-clients") != "" })
+	await.Until(t, "a client is attached", func() bool { return s.ask(t, "list-clients") != "" })
 	return func() string { return viewer.ask(t, "capture-pane", "-p", "-t", "main") }
 }
 
@@ -128,14 +117,14 @@ func TestPanesAndTheirProcesses(t *testing.T) {
 	if got, ok, _ := s.PaneOf(ctx, table, Hint{PID: os.Getpid(), Pane: one.ID}); ok {
 		t.Errorf("a process that sits elsewhere: %+v", got)
 	}
-	until(t, "the shell waits", func() bool { return AtShell(table, one) })
+	await.Until(t, "the shell waits", func() bool { return AtShell(table, one) })
 	if AtShell(table, two) {
 		t.Error("sleep is no shell")
 	}
 	if err := s.Type(ctx, one.ID, "sleep 600", true); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the shell runs something", func() bool { return !AtShell(table, one) })
+	await.Until(t, "the shell runs something", func() bool { return !AtShell(table, one) })
 }
 
 func TestOpenRunsWordsAsTheyAre(t *testing.T) {
@@ -148,7 +137,7 @@ func TestOpenRunsWordsAsTheyAre(t *testing.T) {
 	if err != nil {
 		t.Fatalf("p = %+v, error %v; want no error", p, err)
 	}
-	until(t, "it ran", func() bool { _, err := os.Stat(dir + "/said"); return err == nil })
+	await.Until(t, "it ran", func() bool { _, err := os.Stat(dir + "/said"); return err == nil })
 	said, _ := os.ReadFile(dir + "/said")
 	if want := "<" + strings.Join(words, ">\n<") + ">\n"; string(said) != want {
 		t.Errorf("got\n%s\nwant\n%s", said, want)
@@ -162,7 +151,7 @@ func TestTypeIsOnlyText(t *testing.T) {
 	s, ctx := private(t), context.Background()
 	dir := t.TempDir()
 	p := must[Pane](t)(s.Open(ctx, "", "", dir, []string{"/bin/sh", "-c", "stty -echo; echo ready; exec cat > said"}))
-	until(t, "cat listens", func() bool {
+	await.Until(t, "cat listens", func() bool {
 		return strings.Contains(s.ask(t, "capture-pane", "-p", "-t", p.ID),
 			"ready")
 	})
@@ -171,7 +160,7 @@ func TestTypeIsOnlyText(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "C-c Enter #(touch " + dir + "/ran) [201~ tail;\n"
-	until(t, "it arrived", func() bool { b, _ := os.ReadFile(dir + "/said"); return string(b) == want })
+	await.Until(t, "it arrived", func() bool { b, _ := os.ReadFile(dir + "/said"); return string(b) == want })
 	if got := s.ask(t, "list-buffers"); got != "" {
 		t.Errorf("a buffer is left: %s", got)
 	}
@@ -197,11 +186,11 @@ func TestFocus(t *testing.T) {
 		t.Fatal(err)
 	}
 	showing := func() string { return s.ask(t, "list-clients", "-F", "#{pane_id}") }
-	until(t, "the client shows the first", func() bool { return showing() == first.ID })
+	await.Until(t, "the client shows the first", func() bool { return showing() == first.ID })
 	if got := must[Focused](t)(s.Focus(ctx, far.ID, first.ID)); got.Client == "" {
 		t.Errorf("got %+v, want got.Client not empty", got)
 	}
-	until(t, "the client shows the other", func() bool { return showing() == far.ID })
+	await.Until(t, "the client shows the other", func() bool { return showing() == far.ID })
 	for _, bad := range []string{"", "%", "%x", "main", "%1;kill-server", "%99"} {
 		if _, err := s.Focus(ctx, bad, ""); err == nil {
 			t.Errorf("%q was taken", bad)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 )
 
 func (s *Server) windowNow(t *testing.T, id string) (name, auto string) {
@@ -34,7 +36,7 @@ func TestNamesComeBack(t *testing.T) {
 					strings.ReplaceAll(doubleHashes(c.name), `\\`, `\`))
 				s.ask(t, "set-option", "-w", "-t", p.Window, "automatic-rename", c.auto)
 			} else {
-				until(t, "tmux named it", func() bool { name, _ := s.windowNow(t, p.Window); return name == "auto" })
+				await.Until(t, "tmux named it", func() bool { name, _ := s.windowNow(t, p.Window); return name == "auto" })
 			}
 			before, auto := s.windowNow(t, p.Window)
 			if c.name != "" && before != c.name {
@@ -115,7 +117,7 @@ func TestHostileTitlesAreOnlyShown(t *testing.T) {
 		wide := strings.NewReplacer("###{", "#＃{" /* drawn halved */, "#(", "＃(", "#{", "＃{", "#[", "＃[").Replace(shown)
 		wide = strings.ReplaceAll(wide, `\`, `\\`) // tmux's way with backslashes in names
 		all := ""
-		until(t, title+" is shown as "+shown, func() bool {
+		await.Until(t, title+" is shown as "+shown, func() bool {
 			all = strings.Join(strings.Fields(see()), " ")
 			return strings.Contains(all, "<"+shown) && strings.Contains(all, "[▲ "+wide)
 		})
@@ -185,19 +187,19 @@ func TestFollow(t *testing.T) {
 	name := func(id string) string { n, _ := s.windowNow(t, id); return n }
 	icon := func(id string) string { return s.ask(t, "display-message", "-p", "-t", id, "#{@hookmux_icon}") }
 	changes <- Change{Session: "a", Pane: p.ID, Socket: s.Socket, Agent: "claude", Status: Running}
-	until(t, "named after the agent", func() bool { return name(p.Window) == "claude" && icon(p.Window) == "●" })
+	await.Until(t, "named after the agent", func() bool { return name(p.Window) == "claude" && icon(p.Window) == "●" })
 	changes <- Change{Session: "a", Pane: p.ID, Socket: s.Socket, Agent: "claude", Title: "Fix #(it)",
 		Status: NeedsInput}
 	changes <- Change{Session: "b", Pane: mine.ID, Socket: s.Socket, Agent: "codex", Title: "Other", Status: Success}
 	changes <- Change{Session: "c", Agent: "pi", Title: "nowhere", Status: Success}
-	until(t, "title and icon", func() bool {
+	await.Until(t, "title and icon", func() bool {
 		return name(p.Window) == "Fix ＃(it)" && icon(p.Window) == "▲" && icon(mine.Window) == "✓"
 	})
 	if got := name(mine.Window); got != "mine" {
 		t.Errorf("the user's own name became %q", got)
 	}
 	changes <- Change{Session: "b", Gone: true}
-	until(t, "its mark is gone", func() bool { return icon(mine.Window) == "" })
+	await.Until(t, "its mark is gone", func() bool { return icon(mine.Window) == "" })
 	close(changes)
 	<-over
 	if n, a := s.windowNow(t, p.Window); n != before || a != auto {

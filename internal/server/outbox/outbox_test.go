@@ -6,20 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 const patience = 20 * time.Second
-
-func waitFor(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !is(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal(what + ": not in time")
-		}
-	}
-}
 
 // A plugin that was handed a text and went says nothing about it, and neither
 // do we.
@@ -28,7 +20,7 @@ func TestTextThatIsNotConfirmed(t *testing.T) {
 	ctx := context.Background()
 	polled := make(chan []wire.OutboxText, 1)
 	go func() { polled <- o.poll(ctx, "opencode", "a", []string{"s"}) }()
-	waitFor(t, "somebody listens", func() bool { return o.Listens("opencode", "s") })
+	await.Until(t, "somebody listens", func() bool { return o.Listens("opencode", "s") })
 	ok, err := o.sendWithin(ctx, "opencode", "s", "text", 20*time.Millisecond)
 	if ok || !errors.Is(err, errUnconfirmed) {
 		t.Fatalf("ok = %v, error %v; want not ok and error errUnconfirmed", ok, err)
@@ -50,7 +42,7 @@ func TestTextComesAgainUntilConfirmed(t *testing.T) {
 	defer cancel()
 	first := make(chan []wire.OutboxText, 1)
 	go func() { first <- o.poll(ctx, "pi", "a", []string{"s"}) }()
-	waitFor(t, "somebody listens", func() bool { return o.Listens("pi", "s") })
+	await.Until(t, "somebody listens", func() bool { return o.Listens("pi", "s") })
 	second := make(chan []wire.OutboxText, 1)
 	go func() { second <- o.poll(ctx, "pi", "a", []string{"s", "s2"}) }()
 	if got := <-first; got != nil {
