@@ -14,11 +14,11 @@ func (s *Service) surfaceLeft() {
 	if s.attendance.surfaces.Add(-1) > 0 || s.attendance.anyoneThere() || s.queue.Waiting() == 0 {
 		return
 	}
-	time.AfterFunc(s.attendance.watchers.graceTime(), s.letGo)
+	time.AfterFunc(s.attendance.watchers.graceTime(), func() { letGo(s) })
 }
 
 // letGo lets go what keeps an agent from its own prompt, when nobody is there.
-func (s *Service) letGo() {
+func letGo(s *Service) {
 	if !s.attendance.anyoneThere() && !s.Stopping() {
 		s.queue.Drop(func(r *queue.Request) bool { return onlyWaits(s.Catalogue, r) }, queue.Abandoned)
 	}

@@ -3,8 +3,6 @@ package approvals
 import (
 	"sync"
 	"time"
-
-	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 // pollSpan is how long a program that asks for the requests again and again counts
@@ -39,16 +37,4 @@ func (p *polls) anyone(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return now.Before(p.until)
-}
-
-// NotePoll takes in that a program asked for the list of requests. A person's own
-// that does so again and again counts as somebody who could answer.
-func (s *Service) NotePoll(peer proc.Cred) {
-	if !s.mayAnswer(peer) {
-		return
-	}
-	p, err := s.Processes.Lookup(peer.PID)
-	if err == nil && s.attendance.polls.note(watcher{p.PID, p.Start}, time.Now()) {
-		time.AfterFunc(pollSpan, s.letGo)
-	}
 }

@@ -39,12 +39,12 @@ func (s methods) listItems(params json.RawMessage, peer proc.Cred) (any, *wire.E
 		list := s.WaitingFor(peer)
 		if p.All {
 			ended := func(item wire.FeedItem) bool { return item.Status == wire.FeedPending }
-			list = append(slices.DeleteFunc(s.ItemsFor(peer, true), ended), list...)
+			list = append(slices.DeleteFunc(itemsFor(s.Service, peer, true), ended), list...)
 		}
 		return list, nil
 	}
 	if p.ID == "" {
-		return s.ItemsFor(peer, p.All), nil
+		return itemsFor(s.Service, peer, p.All), nil
 	}
 	item, err := s.queue.Find(p.ID)
 	if err != nil {

@@ -64,20 +64,20 @@ func (p *Pipeline) pushMethod(ctx context.Context, params json.RawMessage, peer 
 	}
 	d, _ := json.Marshal(decision)
 	return wire.PushResult{ID: pushed.ID, Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit,
-		Decision: d, Unknown: p.unknownReason(pushed.Agent, pushed.Event)}, nil
+		Decision: d, Unknown: unknownReason(p.Deps, pushed.Agent, pushed.Event)}, nil
 }
 
 // unknownReason says why nobody could look at an event; "" where it is known.
-func (p *Pipeline) unknownReason(agent, name string) string {
-	if p.Deps.Catalogue.KnowsEvent(agent, name) {
+func unknownReason(deps services.Deps, agent, name string) string {
+	if deps.Catalogue.KnowsEvent(agent, name) {
 		return ""
 	}
-	if _, known := p.Deps.Catalogue.Agent(agent); !known {
-		return fmt.Sprintf("no agent %q is known here, and no event %s that agents share: it is recorded, and no guard "+
-			"looked at it", agent, name)
+	if _, known := deps.Catalogue.Agent(agent); !known {
+		return fmt.Sprintf("no agent %q is known here, and no event %s that agents share: it is recorded, and no "+
+			"guard looked at it", agent, name)
 	}
 	return fmt.Sprintf("%s has no event %s that hookmux knows: it is recorded, and no guard looked at it",
-		p.Deps.AgentTitle(agent), name)
+		deps.AgentTitle(agent), name)
 }
 
 // Push takes an event from a program and lets hooks, grants and a person decide

@@ -41,8 +41,8 @@ func editNotes(reg *hook.Registration, agents []*agent.Agent) []string {
 		notes = append(notes, note)
 	}
 	if refusable != "" && reg.Mode == "" && reg.Handler != "builtin" {
-		notes = append(notes, fmt.Sprintf("at %s it adds words and refuses nothing, also with exit code 2; to let it refuse: "+
-			"hookmux hooks set %s --mode guard", refusable, reg.ID))
+		notes = append(notes, fmt.Sprintf("at %s it adds words and refuses nothing, also with exit code 2; to let it "+
+			"refuse: hookmux hooks set %s --mode guard", refusable, reg.ID))
 	}
 	return notes
 }

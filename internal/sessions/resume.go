@@ -260,8 +260,8 @@ func (r *resumer) whyNotResumable(key state.Key) string {
 		if one.AgentID == "" {
 			return "only lines about its terminal tell of it, and none named a command that takes it up again"
 		}
-		return fmt.Sprintf("it had no prompt since resume was switched on, or its process did not tell its folder; by hand: "+
-			"%s", strings.Join(commandFor(a, one.AgentID), " "))
+		return "it had no prompt since resume was switched on, or its process did not tell its folder; by hand: " +
+			strings.Join(commandFor(a, one.AgentID), " ")
 	}
 	return "nothing was recorded: it had no prompt since resume was switched on, or it is a run of one prompt"
 }

@@ -27,9 +27,8 @@ func (s *Server) listItems(params json.RawMessage, peer proc.Cred) (any, *wire.E
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
-	s.Approvals.NotePoll(peer)
 	items := []map[string]any{}
-	for _, item := range s.Approvals.ItemsFor(peer, !p.PendingOnly) {
+	for _, item := range s.Approvals.PolledItems(peer, !p.PendingOnly) {
 		items = append(items, s.itemWords(item))
 	}
 	return map[string]any{"items": items}, nil

@@ -18,8 +18,7 @@ type Approvals interface {
 	Request(id string) (queue.Request, bool)
 	RequestByKey(key string) (id string, ok bool)
 	RequestKey(id string) string
-	ItemsFor(peer proc.Cred, all bool) []wire.FeedItem
-	NotePoll(peer proc.Cred)
+	PolledItems(peer proc.Cred, all bool) []wire.FeedItem
 	Jump(agent, session string, peer proc.Cred) map[string]any
 }
 

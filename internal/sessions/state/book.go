@@ -239,12 +239,6 @@ func (b *Book) Forget(key Key) Change {
 	return Change{Key: key, From: g.Status, To: NeverRan, Gone: true}
 }
 
-// SetResume records how a session is taken up again; nil takes the record
-// away.
-func (b *Book) SetResume(key Key, r *Resume) Change {
-	return b.updateSession(key, func(s *Session, _ *Change) { s.Resume = r })
-}
-
 // SetPlace tells where a session runs, when that is learnt from elsewhere than
 // its events (a pane that was looked for, a process that was found).
 func (b *Book) SetPlace(key Key, at event.Place) Change {

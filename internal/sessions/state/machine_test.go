@@ -348,7 +348,6 @@ func TestStoredAndLoaded(t *testing.T) {
 		w.send(event.SessionStart, title("T"), from(7, 8))
 		state.bring(w)
 		w.book.Rename(key, "mine")
-		w.book.SetResume(key, &Resume{Argv: []string{"claude", "--resume", "s1"}, Dir: "/src/app", At: w.now})
 		before := w.get()
 		b, err := json.Marshal(before)
 		if err != nil {

@@ -131,9 +131,8 @@ type Session struct {
 	Ended     time.Time `json:"ended,omitzero"` // zero while it lives
 	EndReason string    `json:"endReason,omitempty"`
 
-	Resume   *Resume `json:"resume,omitempty"`
-	Terminal string  `json:"terminal,omitempty"` // mux0's terminal id
-	AgentID  string  `json:"agentId,omitempty"`  // the agent's own id of what runs in a terminal, where a line told it
+	Terminal string `json:"terminal,omitempty"` // mux0's terminal id
+	AgentID  string `json:"agentId,omitempty"`  // the agent's own id of what runs in a terminal, where a line told it
 
 	// Machine is the machine's own memory.
 	Machine MachineState `json:"beneath"`
@@ -282,14 +281,6 @@ type Call struct {
 type FinishedCall struct {
 	ID    string `json:"id"`
 	Early bool   `json:"early,omitempty"` // its end came before its beginning
-}
-
-// Resume is how the session is taken up again, as the hub recorded it.
-type Resume struct {
-	Argv []string  `json:"argv"`
-	Dir  string    `json:"dir,omitempty"`
-	Env  []string  `json:"env,omitempty"` // NAME=value that must stand as at launch (config homes)
-	At   time.Time `json:"at"`
 }
 
 // Title is what a session is called.

@@ -1,6 +1,8 @@
 package state
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -23,17 +25,20 @@ type TerminalReport struct {
 }
 
 // ApplyTerminal takes in a report about a terminal as mux0's own application
-// would: one state for each terminal, with its rules about which state may
-// follow which. Unlike there, the start of a turn survives a question, so that
-// durations are right. Where the agent's own events tell of the session, they
-// tell more: the report counts for nothing, and the terminal's own row goes.
+// would, by its rules about which state may follow which; but the start of a turn
+// survives a question. Where the agent's own events tell of the session, the report
+// counts for nothing, and the terminal's own row goes.
 func (b *Book) ApplyTerminal(r *TerminalReport, where event.Place, rules Rules) Change {
-	at := r.At
-	key := Key{r.Agent, r.Terminal}
+	at, key := r.At, Key{r.Agent, r.Terminal}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.hasOwnSession(r, where) {
-		return b.dropTerminal(r, key)
+	if hasOwnSession(b, r, where) {
+		c := Change{Key: key, Stale: "the agent's own events tell of this session"}
+		if s := b.store.getSession(b.index.terminals[r.Terminal]); s != nil {
+			c = Change{Key: s.Key, From: s.Status, To: NeverRan, Gone: true}
+			b.dropSession(s.Key)
+		}
+		return c
 	}
 	old := b.store.getSession(key)
 	if before, ok := b.index.terminals[r.Terminal]; ok && before != key {
@@ -72,37 +77,17 @@ func (b *Book) ApplyTerminal(r *TerminalReport, where event.Place, rules Rules) 
 	return c
 }
 
-// hasOwnSession reports whether events of the agent itself tell of the session that
-// runs in a terminal: under the id that the report names, or in the same process.
-func (b *Book) hasOwnSession(r *TerminalReport, where event.Place) bool {
-	isOwn := func(key Key) bool {
+// hasOwnSession reports whether events of the agent itself tell of what runs in a
+// terminal: under the id that the report names, or in the same process.
+func hasOwnSession(b *Book, r *TerminalReport, where event.Place) bool {
+	keys := []Key{{r.Agent, r.Session}}
+	if where.PID != 0 && !where.Shared {
+		keys = slices.AppendSeq(keys, maps.Keys(b.index.processes[processID{where.PID, where.Start}]))
+	}
+	return slices.ContainsFunc(keys, func(key Key) bool {
 		s := b.store.getSession(key)
 		return s != nil && s.Terminal == "" && s.Agent == r.Agent && s.Live()
-	}
-	if r.Session != "" && isOwn(Key{r.Agent, r.Session}) {
-		return true
-	}
-	if where.PID == 0 || where.Shared {
-		return false
-	}
-	for key := range b.index.processes[processID{where.PID, where.Start}] {
-		if isOwn(key) {
-			return true
-		}
-	}
-	return false
-}
-
-// dropTerminal takes the row of a terminal out.
-func (b *Book) dropTerminal(r *TerminalReport, key Key) Change {
-	c := Change{Key: key, Stale: "the agent's own events tell of this session"}
-	if before, ok := b.index.terminals[r.Terminal]; ok {
-		if s := b.store.getSession(before); s != nil {
-			c.Key, c.From, c.To, c.Gone = before, s.Status, NeverRan, true
-			b.dropSession(before)
-		}
-	}
-	return c
+	})
 }
 
 // applyTerminalReport follows mux0's table of states. The time of a state is
