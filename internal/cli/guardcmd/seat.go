@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -58,12 +59,10 @@ func seatListCommand(app *cmdutil.App) *cobra.Command {
 }
 
 func showSeat(ctx context.Context, app *cmdutil.App, asJSON bool) error {
-	c, err := app.ConnectHub(ctx)
-	if err != nil {
-		return err
-	}
 	var view wire.SeatView
-	if err := c.Call(ctx, wire.MethodSeat, nil, &view); err != nil {
+	if err := app.ReadOnce(ctx, func(ctx context.Context, c *client.Client) error {
+		return c.Call(ctx, wire.MethodSeat, nil, &view)
+	}); err != nil {
 		return err
 	}
 	if asJSON {
@@ -122,12 +121,10 @@ func removeSeat(ctx context.Context, app *cmdutil.App, pid string) error {
 }
 
 func listSeats(ctx context.Context, app *cmdutil.App, asJSON bool) error {
-	c, err := app.ConnectHub(ctx)
-	if err != nil {
-		return err
-	}
 	var list []wire.SeatInfo
-	if err := c.Call(ctx, wire.MethodSeats, nil, &list); err != nil {
+	if err := app.ReadOnce(ctx, func(ctx context.Context, c *client.Client) error {
+		return c.Call(ctx, wire.MethodSeats, nil, &list)
+	}); err != nil {
 		return err
 	}
 	if asJSON {
