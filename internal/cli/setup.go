@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
 // setupSteps are the names --skip takes, in their order.
@@ -73,7 +74,8 @@ func runSetup(ctx context.Context, app *cmdutil.App, yes bool, skip []string) er
 			continue
 		}
 		if !yes {
-			fmt.Fprintf(app.Stdout, "\n%s\n  %s\ndo it? [y/N] ", step.question, line)
+			fmt.Fprintf(app.Stdout, "\n%s\n  %s\ndo it? [y/N] ", text.Wrap(step.question, app.Columns(), 0),
+				line)
 			answer, err := lines.ReadString('\n')
 			if word := strings.ToLower(strings.TrimSpace(answer)); err != nil || word != "y" && word != "yes" {
 				left = append(left, line)

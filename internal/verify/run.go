@@ -268,10 +268,31 @@ func actsOf(tasks []task) []string {
 	return out
 }
 
+// agentNames are the agents that are asked.
+func agentNames(report *Report) string {
+	var names []string
+	for _, a := range report.Agents {
+		if a.Problem == "" {
+			names = append(names, a.Agent)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func countTurns(n int) string {
+	if n == 1 {
+		return "one turn"
+	}
+	return fmt.Sprintf("%d turns", n)
+}
+
 func playAll(ctx context.Context, jobs []job, o *Options, report *Report, proofs map[*AgentReport]*checks.Proof) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, o.Parallel)
+	if n := len(jobs); n > 0 { // the first one takes seconds
+		o.Progress(fmt.Sprintf("asking %s, in %s …", agentNames(report), countTurns(n)))
+	}
 	for _, j := range jobs {
 		slots <- struct{}{}
 		if ctx.Err() != nil {

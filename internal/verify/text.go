@@ -3,9 +3,12 @@ package verify
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/verify/checks"
 )
@@ -30,6 +33,41 @@ func (r *Report) Text(w io.Writer, color bool) {
 	if r.Kept != "" {
 		fmt.Fprintf(w, "Payloads, answers, screens and the agents' own records are in %s\n", r.Kept)
 	}
+	fmt.Fprintln(w, r.verdict())
+}
+
+// verdict is the last line: what all rows come to.
+func (r *Report) verdict() string {
+	var stopped, wrong []string
+	for _, a := range r.Agents {
+		name := strings.TrimSpace(a.Title + " " + a.Version)
+		switch failed := a.Count(checks.Fails); {
+		case a.Problem != "":
+			wrong = append(wrong, name+" could not be asked")
+		case failed == 1:
+			wrong = append(wrong, name+": 1 thing does not hold")
+		case failed > 1:
+			wrong = append(wrong, fmt.Sprintf("%s: %d things do not hold", name, failed))
+		case a.refusalHolds():
+			stopped = append(stopped, name)
+		}
+	}
+	switch {
+	case len(wrong) > 0:
+		return strings.Join(wrong, "; ") + " (see ✗)"
+	case len(stopped) == len(r.Agents) && len(stopped) > 0:
+		return "a refusal stops " + strings.Join(stopped, ", ")
+	}
+	return "everything that was asked holds"
+}
+
+// refusalHolds reports whether it was proven that a refused call does not run.
+func (r *AgentReport) refusalHolds() bool {
+	a, ok := agent.Builtin().Agent(r.Agent)
+	return ok && slices.ContainsFunc(r.Rows, func(row Row) bool {
+		spec, ok := a.Event(row.Event)
+		return ok && spec.Kind == event.ToolBefore && row.Claim == "deny" && row.Mark == checks.Holds
+	})
 }
 
 func (r *AgentReport) writeText(w io.Writer, paint func(checks.Mark) string) {

@@ -150,7 +150,8 @@ func TestReportText(t *testing.T) {
 	r.Text(&b, false)
 	for _, want := range []string{"Claude Code 2.2.0 (the catalogue was tried with 2.1.325): 1 ✓  1 ✗  1 –",
 		"deny ✗  ask –", "✗ PreToolUse.deny: the refused command ran",
-		"tell the project", "– PreToolUse.ask: no terminal", "does not start", "loopback", "/tmp/kept"} {
+		"tell the project", "– PreToolUse.ask: no terminal", "does not start", "loopback", "/tmp/kept",
+		"\nClaude Code 2.2.0: 1 thing does not hold; Codex could not be asked (see ✗)\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
@@ -159,6 +160,21 @@ func TestReportText(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), `"mark":"✗"`) || !strings.Contains(string(out), `"seconds":0.0`) {
 		t.Errorf(`out = %s, error %v; want no error, "mark":"✗" in string(out) and "seconds":0.0 in string(out)`,
 			out, err)
+	}
+}
+
+// The last line says what was proven.
+func TestReportVerdict(t *testing.T) {
+	denied := []Row{{Check: "deny", Event: "PreToolUse", Claim: "deny", Claimed: true, Result: checks.HoldsBecause("fine")}}
+	other := []Row{{Check: "neutral", Claimed: true, Result: checks.HoldsBecause("fine")}}
+	for want, rows := range map[string][]Row{
+		"a refusal stops Claude Code 2.1.325": denied, "everything that was asked holds": other,
+	} {
+		r := &Report{Agents: []*AgentReport{{Agent: "claude", Title: "Claude Code", Version: "2.1.325", Rows: rows}}}
+		var b bytes.Buffer
+		if r.Text(&b, false); !strings.HasSuffix(b.String(), "\n"+want+"\n") {
+			t.Errorf("ends with %q, want %q", b.String(), want)
+		}
 	}
 }
 

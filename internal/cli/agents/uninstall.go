@@ -22,7 +22,10 @@ func UninstallCommand(app *cmdutil.App) *cobra.Command {
 		Long: `Takes out exactly what install put in, of all agents or of those that are named,
 in your files and in every project. A file that nobody else changed gets back its
 old bytes; from others only hookmux's own entries go. They are recognised by their
-command, also where no record of the installation is left.`,
+command, also where no record of the installation is left.
+
+This takes protection away, so it is for a person at their own terminal (hookmux
+seat) and asks for a code; install may be run by any script that no agent started.`,
 		Example: "  hookmux uninstall\n  hookmux uninstall codex --dry-run",
 		RunE:    func(cmd *cobra.Command, args []string) error { return uninstallHooks(cmd.Context(), app, &f, args) },
 	}

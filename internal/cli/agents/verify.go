@@ -21,6 +21,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/isolate"
 	"github.com/hookmux/hookmux/internal/verify/ownconfig"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 type verifyFlags struct {
@@ -124,8 +125,13 @@ func verifyAgents(ctx context.Context, app *cmdutil.App, names []string, f *veri
 	if err != nil {
 		return err
 	}
+	bin, drop, err := programsOfNoInstallation(app, filepath.Dir(hook))
+	if err != nil {
+		return err
+	}
+	defer drop()
 	o := verify.Options{
-		Targets: targets, Bin: filepath.Dir(hook), Checks: f.checks, Keep: f.keep, Record: f.record,
+		Targets: targets, Bin: bin, Checks: f.checks, Keep: f.keep, Record: f.record,
 		Isolation: isolation,
 		Progress:  func(line string) { fmt.Fprintln(app.Stderr, termsafe.Text(line)) },
 	}
@@ -227,4 +233,24 @@ func verifyTarget(app *cmdutil.App, name string) (verify.Target, error) {
 	}
 	return verify.Target{Name: name, In: agents.Installed{Name: name, Dir: filepath.Dir(resolved),
 		Argv: []string{found.Program}}}, nil
+}
+
+// programsOfNoInstallation is the folder of both programs for a throw-away home.
+// Installed ones always go to their own hub, so copies are made of those.
+func programsOfNoInstallation(app *cmdutil.App, bin string) (dir string, drop func(), err error) {
+	dirs, err := app.Dirs()
+	if err != nil || dirs.Installation() == nil {
+		return bin, func() {}, err
+	}
+	if dir, err = os.MkdirTemp("", "hookmux-verify-"); err != nil {
+		return "", nil, err
+	}
+	drop = func() { _ = os.RemoveAll(dir) }
+	for _, name := range []string{"hookmux", "hookmux-hook"} {
+		if err := stage.CopyFile(filepath.Join(bin, name), filepath.Join(dir, name)); err != nil {
+			drop()
+			return "", nil, err
+		}
+	}
+	return dir, drop, nil
 }

@@ -79,6 +79,11 @@ func TestInstalledProgramTakesNothingFromTheEnvironment(t *testing.T) {
 			t.Errorf("got %+v, want the places of the installation %+v", got, want)
 		}
 	}
+	// A throw-away home, as `hookmux verify` makes one, has its own all the same.
+	got, err := FindByEnvironment(env("HOME", "/elsewhere", RuntimeVariable, "/r"))
+	if err != nil || got.Home != "/elsewhere" || got.Runtime != "/r" || got.Installation() != nil {
+		t.Errorf("got %+v, %v; want the places of the environment", got, err)
+	}
 	if err := RemoveInstallation(env()); err != nil {
 		t.Fatal(err)
 	}

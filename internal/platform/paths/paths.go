@@ -48,6 +48,12 @@ func Find(getenv func(string) string) (Dirs, error) {
 	if d, ok := installed(getenv); ok {
 		return d, nil
 	}
+	return FindByEnvironment(getenv)
+}
+
+// FindByEnvironment works out the places of somebody who is no part of an
+// installation, whichever program asks: a throw-away home has places of its own.
+func FindByEnvironment(getenv func(string) string) (Dirs, error) {
 	d := Dirs{System: systemDir}
 	var err error
 	if d.Home, err = home(getenv); err != nil {

@@ -158,7 +158,7 @@ func (st *Stage) layOut(s *Setting) error {
 		}
 	}
 	st.Agent, _ = st.catalogue.Agent(s.Driver.Name)
-	st.Dirs, err = paths.Find(st.LookupEnv)
+	st.Dirs, err = paths.FindByEnvironment(st.LookupEnv)
 	st.Dirs.System = filepath.Join(st.Base, "etc") // the machine's own rules are no part of this
 	return err
 }

@@ -1,0 +1,43 @@
+package seattest_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/internal/authority/seattest"
+)
+
+// TestRealVerifyBesideInstallation: installed programs always go to the hub of
+// their installation, and `hookmux verify` has a hub of its own beside that one.
+// The agent is a script that calls its hook and asks no model, so that the proof
+// itself must fail.
+func TestRealVerifyBesideInstallation(t *testing.T) {
+	if !seattest.Inside(t) {
+		return
+	}
+	s := newStage(t)
+	if err := os.MkdirAll(seattest.Base()+"/agents", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.write("agents/claude", `#!/bin/sh
+case "$*" in *--version*) echo '2.1.325 (Claude Code)'; exit 0 ;; esac
+hook=$(echo "$*" | grep -o '/[^" ]*/hookmux-hook' | head -n 1)
+echo '{"session_id":"s","hook_event_name":"PreToolUse","cwd":"/","tool_name":"Bash","tool_input":{"command":"x"}}' |
+	"$hook" claude PreToolUse 60
+`)
+	person := s.login(seattest.Login)
+	person.Run("export PATH=" + seattest.Base() + "/agents:$PATH")
+	if out := person.Run("hookmux install claude --yes"); !strings.Contains(out, "1 agent hooked") {
+		t.Fatalf("install says %q, want 1 agent hooked", out)
+	}
+	out := person.Run("hookmux verify claude --check deny")
+	for _, wrong := range []string{"another hub is running", "no event arrived"} {
+		if strings.Contains(out, wrong) {
+			t.Errorf("verify beside an installation says %q:\n%s", wrong, out)
+		}
+	}
+	if !strings.Contains(out, "Claude Code 2.1.325: 1 thing does not hold (see ✗)") {
+		t.Errorf("verify says\n%s\nwant a verdict about a claude that asks no model", out)
+	}
+}
