@@ -280,3 +280,36 @@ func TestNotificationFollowsToTheWindow(t *testing.T) {
 		t.Errorf("the notification says %q, want where to go", shown[0].Body)
 	}
 }
+
+// What an agent's own reviewer decides is told to nobody.
+func TestReviewedIsNotTold(t *testing.T) {
+	w := open(t)
+	heard := w.startReceiver()
+	if got, ok := w.hold(w.reviewedCall("auto_review", "make install")).answer(); got != "" || !ok {
+		t.Errorf("the hook heard %q (%v), want nothing", got, ok)
+	}
+	call := w.hold(permission("s", "make"))
+	item := w.waiting()
+	heard.told(w, "notice", item.ID)
+	for _, post := range heard.all() {
+		if post["agent"] == "codex" {
+			t.Errorf("told %v, which Codex decides by itself", post)
+		}
+	}
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny"})
+	call.answer()
+}
+
+// The end of a turn is told to who wants to hear of it.
+func TestEndOfATurnIsTold(t *testing.T) {
+	w := open(t)
+	heard := w.startReceiver()
+	w.set("notify.kinds", "finished")
+	w.set("notify.turn", "0s")
+	w.tell("claude", "UserPromptSubmit", "s", map[string]any{"prompt": "go"})
+	w.tell("claude", "Stop", "s", nil)
+	post := heard.told(w, "notice", "")
+	if post["kind"] != "finished" || post["session"] != "s" {
+		t.Errorf("told %v, want the end of the turn", post)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/godbus/dbus/v5"
 )
@@ -96,14 +97,25 @@ func (d *desktop) connect(ctx context.Context) error {
 	return nil
 }
 
-// close ends the connection.
+// closeTime bounds how long the end of a hub waits for the bus.
+const closeTime = time.Second
+
+// close takes back what is shown, as nobody would do that later, and ends the
+// connection.
 func (d *desktop) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.conn != nil {
-		_ = d.conn.Close()
-		d.conn = nil
+	if d.conn == nil {
+		return
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	server := d.conn.Object(busName, busPath)
+	for id := range d.bubbles {
+		_ = server.CallWithContext(ctx, busName+".CloseNotification", 0, id).Err // it may be gone
+	}
+	_ = d.conn.Close()
+	d.conn = nil
 }
 
 // show shows a notice, in the place of an earlier one of the same request.

@@ -10,12 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/notify/bustest"
 	"github.com/hookmux/hookmux/internal/wire"
 )
-
-// patience is how long a test waits for what must come.
-const patience = 30 * time.Second
 
 // pressedButtons are what a desktop was told of, one by one.
 type pressedButtons chan string
@@ -37,7 +35,7 @@ func (p pressedButtons) next(t *testing.T) string {
 	select {
 	case got := <-p:
 		return got
-	case <-time.After(patience):
+	case <-time.After(await.Patience):
 		t.Fatal("no button arrived")
 		return ""
 	}
@@ -145,10 +143,7 @@ func TestAnotherOwner(t *testing.T) {
 	bus.Signal(busSelf, ownerFor, busName, bustest.Owner, ":1.8")
 	bus.Signal(":1.8", actionFor, id, buttonDeny)
 	bus.Signal(bustest.Owner, actionFor, id, buttonDeny)
-	deadline := time.Now().Add(patience)
-	for d.ownerNow() != ":1.8" && time.Now().Before(deadline) {
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(t, "the new one is known", func() bool { return d.ownerNow() == ":1.8" })
 	mustShow(t, d, sample())
 	last := newest(bus)
 	bus.Signal(":1.8", actionFor, last, buttonShow)
@@ -163,17 +158,24 @@ func (d *desktop) ownerNow() string {
 	return d.owner
 }
 
+// What is shown goes with the hub.
+func TestDesktopEnds(t *testing.T) {
+	bus := bustest.Start(t)
+	d, _ := newDesktop(t, bus)
+	mustShow(t, d, sample())
+	d.close()
+	if list := bus.Shown(); len(list) != 0 {
+		t.Errorf("%d notifications are left, want none: %+v", len(list), list)
+	}
+}
+
 // A bus that went away is found again.
 func TestBusComesBack(t *testing.T) {
 	bus := bustest.Start(t)
 	d, _ := newDesktop(t, bus)
 	mustShow(t, d, sample())
 	bus.HangUp()
-	deadline := time.Now().Add(patience)
-	for d.show(context.Background(), sample()) != nil && time.Now().Before(deadline) {
-		time.Sleep(time.Millisecond)
-	}
-	mustShow(t, d, sample())
+	await.Until(t, "it is shown again", func() bool { return d.show(context.Background(), sample()) == nil })
 }
 
 func TestNoBus(t *testing.T) {

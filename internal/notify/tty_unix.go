@@ -25,7 +25,8 @@ func writeTerminal(tty, text string) error {
 	if err := unix.Fstat(fd, &stat); err != nil {
 		return fmt.Errorf("%s: %w", tty, err)
 	}
-	if uint32(stat.Mode)&unix.S_IFMT != unix.S_IFCHR || int(stat.Uid) != os.Getuid() {
+	_, noTerminal := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+	if noTerminal != nil || int(stat.Uid) != os.Getuid() {
 		return fmt.Errorf("%s is no terminal of yours", tty)
 	}
 	if n, err := unix.Write(fd, []byte(text)); err != nil || n < len(text) {
