@@ -2,64 +2,208 @@ package sessions
 
 import (
 	"context"
+	"path/filepath"
+	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/tmux"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/sessions/codexdaemon"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 )
 
+const (
+	// clientPeriod is how often at most a daemon is asked about a session: it may
+	// be taken up in another terminal at any time.
+	clientPeriod = 3 * time.Second
+	// clientTime is how long the answer may take.
+	clientTime = 5 * time.Second
+	// maxDaemonSessions bounds what is remembered of sessions.
+	maxDaemonSessions = 4096
+)
+
+// daemonClients knows which terminal shows a session of a daemon that several
+// sessions share: the daemon is asked, because its own process sits in no pane.
+type daemonClients struct {
+	ctx     context.Context
+	deps    services.Deps
+	tracker *tracker
+	// find finds that terminal; a test has its own.
+	find func(ctx context.Context, key state.Key, daemon event.Place) (pid int, ok bool)
+
+	mu      sync.Mutex
+	asked   map[state.Key]time.Time  // when the daemon was last asked about a session
+	shown   map[state.Key]processKey // the terminal that shows it
+	running sync.WaitGroup
+}
+
+func newDaemonClients(ctx context.Context, deps services.Deps, t *tracker) *daemonClients {
+	d := &daemonClients{ctx: ctx, deps: deps, tracker: t, asked: map[state.Key]time.Time{},
+		shown: map[state.Key]processKey{}}
+	d.find = d.findClient
+	return d
+}
+
+func (d *daemonClients) waitStopped() { d.running.Wait() }
+
+// checkClient asks a shared daemon which of its clients shows the session, and
+// with that in which pane it is.
+func (d *daemonClients) checkClient(one *state.Session) {
+	a, ok := d.deps.Catalogue.Agent(one.Agent)
+	if !ok || a.Pane.Clients != agent.ClientsByControlSocket || !one.Place.Shared || !one.Live() ||
+		one.Place.PID <= 0 ||
+		d.deps.Processes != proc.System() {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if time.Since(d.asked[one.Key]) < clientPeriod {
+		return
+	}
+	if len(d.asked) >= maxDaemonSessions {
+		clear(d.asked)
+	}
+	d.asked[one.Key] = time.Now()
+	d.running.Go(func() { d.askDaemon(one.Key, one.Place) })
+}
+
+// findClient is the process of the terminal that shows a session of a daemon.
+func (d *daemonClients) findClient(ctx context.Context, key state.Key, daemon event.Place) (pid int, ok bool) {
+	port, err := codexdaemon.ClientPort(ctx, codexdaemon.SocketPath(d.codexHome(daemon.PID)), key.ID)
+	if err != nil {
+		d.deps.Log.Debug("the daemon does not say which terminal shows a session", "session", key.String(), "error",
+			err)
+		return 0, false
+	}
+	return proc.ListenerOwner(port, namedProcesses(d.deps.Processes, "codex"))
+}
+
+func (d *daemonClients) askDaemon(key state.Key, daemon event.Place) {
+	ctx, cancel := context.WithTimeout(d.ctx, clientTime)
+	defer cancel()
+	client, ok := d.find(ctx, key, daemon)
+	if !ok {
+		return
+	}
+	d.followClient(key, daemon, client)
+	place, ok := d.clientPlace(ctx, client)
+	if !ok {
+		return
+	}
+	one, there := d.tracker.book.Get(key)
+	if !there || one.Place.PID != daemon.PID || one.Place.Start != daemon.Start {
+		return
+	}
+	next := one.Place
+	next.Pane, next.Mux, next.Server, next.TTY = place.Pane, place.Mux, place.Server, place.TTY
+	if next != one.Place {
+		d.tracker.noteChange(d.tracker.book.SetPlace(key, next))
+	}
+}
+
+// clientPlace is where a client of the daemon sits: its pane, when tmux agrees,
+// else its terminal.
+func (d *daemonClients) clientPlace(ctx context.Context, pid int) (event.Place, bool) {
+	client, err := d.deps.Processes.Lookup(pid)
+	if err != nil {
+		return event.Place{}, false
+	}
+	place := event.Place{TTY: client.TTY}
+	environ, err := d.deps.Processes.Environ(pid)
+	if err != nil {
+		return place, place.TTY != ""
+	}
+	spot := tmux.Where(paths.GetenvFrom(environ))
+	if spot.Kind != "tmux" {
+		return place, place.TTY != ""
+	}
+	server := &tmux.Server{Socket: spot.Session}
+	pane, sits, err := server.PaneOf(ctx, d.deps.Processes, tmux.Hint{PID: pid, TTY: client.TTY, Pane: spot.Pane})
+	if err == nil && sits {
+		place.Pane, place.Mux, place.Server = pane.ID, "tmux", spot.Session
+	}
+	return place, place.TTY != "" || place.Pane != ""
+}
+
+// codexHome is the folder a daemon of Codex keeps its files in.
+func (d *daemonClients) codexHome(pid int) string {
+	environ, _ := d.deps.Processes.Environ(pid)
+	lookup := paths.GetenvFrom(environ)
+	if home := lookup("CODEX_HOME"); home != "" {
+		return home
+	}
+	if home := lookup("HOME"); home != "" {
+		return filepath.Join(home, ".codex")
+	}
+	return filepath.Join(d.deps.Dirs.Home, ".codex")
+}
+
+// namedProcesses are the processes that call themselves so.
+func namedProcesses(table proc.Table, name string) []int {
+	var found []int
+	for _, pid := range proc.List() {
+		if p, err := table.Lookup(pid); err == nil && p.Name == name {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
 // followClient ends a session of a shared daemon when the terminal that shows it
 // is gone. The daemon itself goes on, and no hook tells.
-func (p *paneFinder) followClient(key state.Key, daemon event.Place, pid int) {
-	found, err := p.deps.Processes.Lookup(pid)
+func (d *daemonClients) followClient(key state.Key, daemon event.Place, pid int) {
+	found, err := d.deps.Processes.Lookup(pid)
 	if err != nil {
 		return // it is gone already: the next question finds that out
 	}
 	client := processKey{pid, found.Start}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.shown[key] == client {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.shown[key] == client {
 		return
 	}
-	if len(p.shown) >= maxCheckedPanes {
-		clear(p.shown)
+	if len(d.shown) >= maxDaemonSessions {
+		clear(d.shown)
 	}
-	p.shown[key] = client
-	p.running.Go(func() {
-		ended, err := proc.WatchExit(p.ctx, client.pid, client.start)
+	d.shown[key] = client
+	d.running.Go(func() {
+		ended, err := proc.WatchExit(d.ctx, client.pid, client.start)
 		if err != nil {
 			return
 		}
 		select {
-		case <-p.ctx.Done():
+		case <-d.ctx.Done():
 		case <-ended:
-			p.clientGone(key, daemon, client)
+			d.clientGone(key, daemon, client)
 		}
 	})
 }
 
 // clientGone ends a session unless another terminal shows it. A turn that goes on
 // in the daemon is waited for.
-func (p *paneFinder) clientGone(key state.Key, daemon event.Place, client processKey) {
+func (d *daemonClients) clientGone(key state.Key, daemon event.Place, client processKey) {
 	for {
-		one, there := p.tracker.book.Get(key)
+		one, there := d.tracker.book.Get(key)
 		if !there || !one.Live() || one.Place.PID != daemon.PID || one.Place.Start != daemon.Start {
 			return
 		}
-		ctx, cancel := context.WithTimeout(p.ctx, clientTime)
-		next, shown := p.client(ctx, key, daemon)
+		ctx, cancel := context.WithTimeout(d.ctx, clientTime)
+		next, shown := d.find(ctx, key, daemon)
 		cancel()
 		if shown && next != client.pid {
-			p.followClient(key, daemon, next)
+			d.followClient(key, daemon, next)
 			return
 		}
 		if !one.Turn.Open() {
-			p.tracker.noteChange(p.tracker.book.ClientGone(key, time.Now()))
+			d.tracker.noteChange(d.tracker.book.ClientGone(key, time.Now()))
 			return
 		}
 		select {
-		case <-p.ctx.Done():
+		case <-d.ctx.Done():
 			return
 		case <-time.After(clientPeriod):
 		}

@@ -26,10 +26,10 @@ func TestADaemonsSessionEndsWithItsTerminal(t *testing.T) {
 	rig, stop := newWaitingRig(t)
 	defer stop()
 	book := rig.sessions.tracker.book
-	panes := rig.sessions.panes
-	panes.deps.Processes = proc.System()
+	daemons := rig.sessions.daemons
+	daemons.deps.Processes = proc.System()
 	var shownBy atomic.Int64 // 0: by none
-	panes.client = func(context.Context, state.Key, event.Place) (int, bool) {
+	daemons.find = func(context.Context, state.Key, event.Place) (int, bool) {
 		return int(shownBy.Load()), shownBy.Load() != 0
 	}
 	key := state.Key{Agent: "codex", ID: "s1"}
@@ -43,14 +43,14 @@ func TestADaemonsSessionEndsWithItsTerminal(t *testing.T) {
 	book.SetPlace(key, daemon)
 
 	shownBy.Store(int64(first.Process.Pid))
-	panes.askDaemon(key, daemon)
+	daemons.askDaemon(key, daemon)
 	shownBy.Store(int64(second.Process.Pid)) // taken up in another terminal
 	_ = first.Process.Kill()
 	_ = first.Wait()
 	shows := func() processKey {
-		panes.mu.RLock()
-		defer panes.mu.RUnlock()
-		return panes.shown[key]
+		daemons.mu.Lock()
+		defer daemons.mu.Unlock()
+		return daemons.shown[key]
 	}
 	for end := time.Now().Add(patience); shows().pid != second.Process.Pid; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {

@@ -35,10 +35,6 @@ type paneFinder struct {
 
 	mu      sync.RWMutex
 	checked map[processKey]checkedPane
-	clients map[state.Key]time.Time  // when a daemon was last asked about a session
-	shown   map[state.Key]processKey // the terminal that shows a session of a daemon
-	// client finds that terminal; a test has its own.
-	client  func(ctx context.Context, key state.Key, daemon event.Place) (pid int, ok bool)
 	running sync.WaitGroup
 	asking  sync.Mutex // one question to tmux at a time
 }
@@ -53,10 +49,7 @@ type checkedPane struct {
 const maxCheckedPanes = 4096
 
 func newPaneFinder(ctx context.Context, deps services.Deps, t *tracker, records *resumestore.Store) *paneFinder {
-	p := &paneFinder{ctx: ctx, deps: deps, tracker: t, records: records, checked: map[processKey]checkedPane{},
-		clients: map[state.Key]time.Time{}, shown: map[state.Key]processKey{}}
-	p.client = p.findClient
-	return p
+	return &paneFinder{ctx: ctx, deps: deps, tracker: t, records: records, checked: map[processKey]checkedPane{}}
 }
 
 // locateProcess is where a process runs, as far as it and its environment tell.

@@ -65,6 +65,7 @@ type Service struct {
 	processes   *processWatcher
 	transcripts *transcriptFollower
 	panes       *paneFinder
+	daemons     *daemonClients
 	answers     *answerWatcher
 	display     *tmuxDisplay
 
@@ -96,7 +97,7 @@ func New(ctx context.Context, deps services.Deps, o Options) *Service {
 	s := &Service{
 		ctx: ctx, deps: deps, settings: o.Settings, sender: o.Sender, sessionGone: o.SessionGone,
 		tellWindows: o.WindowsChanged, turnEnded: o.TurnEnded,
-		tracker: t, panes: panes, store: newSessionStore(deps, t),
+		tracker: t, panes: panes, daemons: newDaemonClients(ctx, deps, t), store: newSessionStore(deps, t),
 		transcripts: newTranscriptFollower(deps, t), answers: newAnswerWatcher(ctx, deps, t),
 		resumer: &resumer{deps: deps, settings: o.Settings, tracker: t, panes: panes, records: records,
 			unread: err != nil},
@@ -242,6 +243,7 @@ func (s *Service) Stop() {
 	<-s.stopped
 	s.processes.waitStopped()
 	s.panes.waitStopped()
+	s.daemons.waitStopped()
 	s.answers.waitStopped()
 }
 
@@ -258,7 +260,7 @@ func (s *Service) workOn(changes []*state.Change) bool {
 			s.answers.watchSession(now)
 			s.transcripts.followSession(now, c.TurnStarted || c.TurnEnded || c.Created)
 			s.panes.checkPane(now)
-			s.panes.checkClient(now)
+			s.daemons.checkClient(now)
 			if c.TurnStarted && !c.Subagent {
 				s.resumer.recordSession(now)
 			}
