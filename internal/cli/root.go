@@ -87,7 +87,7 @@ the agent's own words.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if app.IsTerminal() {
-				return see.ShowOverview(cmd.Context(), app)
+				return see.ShowViewOrOverview(cmd.Context(), app)
 			}
 			return cmd.Help()
 		},

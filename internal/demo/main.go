@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/selection/sources"
@@ -42,10 +44,26 @@ func main() {
 	if *asAgent {
 		os.Exit(callHook(*bin, flag.Arg(0), flag.Arg(1)))
 	}
-	if err := show(*bin, os.Stdout); err != nil {
+	err := show(*bin, os.Stdout)
+	if err == nil && term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) {
+		err = showView(*bin)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
+}
+
+// showView ends the demo in the live view, where there is a terminal.
+func showView(bin string) error {
+	fmt.Print("\nPress Enter for the live view with recorded agents (q leaves it), or Ctrl-C to stop here. ")
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		fmt.Println()
+		return nil // nobody wants to see it
+	}
+	cmd := exec.Command(filepath.Join(bin, "hookmux"), "up", "--demo")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return cmd.Run()
 }
 
 func show(bin string, out io.Writer) error {

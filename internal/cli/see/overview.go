@@ -3,6 +3,7 @@ package see
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/client"
@@ -20,12 +21,8 @@ type overview struct {
 	hub      bool
 }
 
-// ShowOverview says what is here and what to do next. Nothing is started.
-func ShowOverview(ctx context.Context, app *cmdutil.App) error {
-	o, err := takeOverview(ctx, app)
-	if err != nil {
-		return err
-	}
+// print says what is here and what to do next. Nothing is started.
+func (o *overview) print(app *cmdutil.App) {
 	app.Say("%s", strings.TrimSpace(VersionLine))
 	app.Say("agents    %s", agents.DescribeHookStates(o.hooks))
 	app.Say("sessions  %s", describeSessions(o))
@@ -38,7 +35,10 @@ func ShowOverview(ctx context.Context, app *cmdutil.App) error {
 		rows = append(rows, []string{"  " + step[0], step[1]})
 	}
 	text.Table(app.Stdout, rows, app.Columns())
-	return nil
+}
+
+func (o *overview) anyHooked() bool {
+	return slices.ContainsFunc(o.hooks, func(h agents.HookState) bool { return h.Hooked })
 }
 
 func takeOverview(ctx context.Context, app *cmdutil.App) (*overview, error) {
@@ -141,6 +141,9 @@ func (o *overview) nextSteps() [][2]string {
 			add("hookmux install "+strings.Join(bare, " "), "hook these as well")
 		}
 		add("hookmux guard list", "what is stopped on every agent")
+	}
+	if len(hooked) == 0 {
+		add("hookmux up --demo", "the live view with recorded agents, to look around")
 	}
 	add("hookmux --help", "all commands")
 	return steps

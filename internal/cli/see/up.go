@@ -3,48 +3,124 @@ package see
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/tmux"
+	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/ui/demo"
 	"github.com/hookmux/hookmux/internal/ui/tui"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // UpCommand is `hookmux up`.
 func UpCommand(app *cmdutil.App) *cobra.Command {
-	return &cobra.Command{
+	var inPopup, withDemo bool
+	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "The live view: sessions and requests on one screen, answered by key",
 		Long: `Shows every session by what it needs from you, and each request in full. Keys
 approve, deny and answer; the line at the bottom shows those that apply, ? shows
 all. Nothing can be approved before all of it was on the screen. While the view is
 open, agents wait for your answer; what stands in an agent's own window is in the
-same list, with the way there. Starts the hub if none runs.`,
-		Example: "  hookmux up",
+same list, with the way there. Starts the hub if none runs.
+
+--demo shows it with recorded agents and a hub of its own: nothing of yours is
+touched, and no agent is needed.`,
+		Example: "  hookmux up\n  hookmux up --demo\n  hookmux up --popup",
 		Args:    cmdutil.ExactArgs(),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return showLiveView(cmd.Context(), app) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case inPopup && withDemo:
+				return cmdutil.UsageError("give --popup or --demo, not both")
+			case inPopup:
+				return showPopup(cmd.Context(), app)
+			case withDemo:
+				return showDemo(cmd.Context(), app)
+			}
+			return showLiveView(cmd.Context(), app)
+		},
 	}
+	cmd.Flags().BoolVar(&withDemo, "demo", false, "recorded agents instead of yours, to try the keys on")
+	cmd.Flags().BoolVar(&inPopup, "popup", false, "in a popup of tmux, over the pane this is run in")
+	return cmd
+}
+
+// ShowViewOrOverview is hookmux without a verb. Who has hooked no agent yet reads
+// what to do; who has, sees what their agents do.
+func ShowViewOrOverview(ctx context.Context, app *cmdutil.App) error {
+	o, err := takeOverview(ctx, app)
+	if err != nil {
+		return err
+	}
+	if canDraw(app) && (o.hub || o.anyHooked()) {
+		return showView(ctx, app, o)
+	}
+	o.print(app)
+	return nil
+}
+
+// canDraw tells whether there is a screen to draw on and a keyboard to hear.
+func canDraw(app *cmdutil.App) bool {
+	return app.IsTerminal() && app.Columns() > 0 && app.Getenv("TERM") != "dumb"
+}
+
+func needScreen(app *cmdutil.App) error {
+	if canDraw(app) {
+		return nil
+	}
+	return cmdutil.UsageError("up needs a terminal; `hookmux ps` and `hookmux feed` print the same, also with --json")
+}
+
+// showPopup opens the view over the pane this runs in.
+func showPopup(ctx context.Context, app *cmdutil.App) error {
+	place := tmux.Where(app.Getenv)
+	if place.Kind != "tmux" {
+		return cmdutil.UsageError("up --popup needs tmux, and this is not run in one; `hookmux up` shows the same here")
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return tmux.FromEnv(app.Getenv).ShowPopup(ctx, place.Pane, quote.Single(program)+" up")
+}
+
+// showDemo is the view with recorded agents.
+func showDemo(ctx context.Context, app *cmdutil.App) error {
+	if err := needScreen(app); err != nil {
+		return err
+	}
+	return demo.Run(ctx, func(ctx context.Context, h *demo.Hub) error {
+		return tui.Run(ctx, tui.Options{Hub: h, Empty: []string{"", "The recorded agents begin in a moment."},
+			Jump: func(context.Context, *wire.Session) (string, error) {
+				return "this is a recording; with a real agent you would be in its window now", nil
+			}})
+	})
 }
 
 func showLiveView(ctx context.Context, app *cmdutil.App) error {
-	if !app.IsTerminal() || app.Columns() == 0 {
-		return cmdutil.UsageError("up needs a terminal; `hookmux ps` and `hookmux feed` print the same, also " +
-			"with --json")
+	if err := needScreen(app); err != nil {
+		return err
 	}
 	o, err := takeOverview(ctx, app)
 	if err != nil {
 		return err
 	}
+	return showView(ctx, app, o)
+}
+
+func showView(ctx context.Context, app *cmdutil.App, o *overview) error {
 	c, err := app.ConnectHub(ctx)
 	if err != nil {
 		return err
 	}
-	var empty []string
+	empty := []string{""}
 	for _, step := range o.nextSteps() {
 		empty = append(empty, fmt.Sprintf("%-28s %s", step[0], step[1]))
 	}
-	return tui.Run(ctx, tui.Options{Hub: c, Empty: append([]string{""}, empty...),
+	return tui.Run(ctx, tui.Options{Hub: c, Empty: empty,
 		Jump: func(ctx context.Context, s *wire.Session) (string, error) {
 			return focusPane(ctx, app, s)
 		}})

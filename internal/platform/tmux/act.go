@@ -169,3 +169,9 @@ func typableText(s string) string {
 		return r
 	}, strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), ""))
 }
+
+// ShowPopup runs a shell command in a popup over a pane, until it ends.
+func (s *Server) ShowPopup(ctx context.Context, pane, command string) error {
+	_, err := s.runClient(ctx, nil, []string{"display-popup", "-t", pane, "-E", "-w", "90%", "-h", "80%", command})
+	return err
+}

@@ -1,0 +1,152 @@
+// Package demo is a hub of its own in a throw-away home with recorded agents, for
+// looking at the live view without any agent. Its hub runs in this process and
+// decides about nothing else; so whoever started it may answer, wherever they sit.
+package demo
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/hub"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/version"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// noProcess is a pid that no process has: the hub must not take the agents of
+// this process for its own children.
+const noProcess = 1 << 30
+
+// Run starts the hub and the agents, and ends with show. Agents begin when the
+// view follows the feed.
+func Run(ctx context.Context, show func(ctx context.Context, h *Hub) error) (err error) {
+	base, err := os.MkdirTemp("", "hookmux-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(base)) }()
+	if base, err = filepath.EvalSymlinks(base); err != nil {
+		return err
+	}
+	dirs, err := paths.Find(paths.GetenvFrom([]string{
+		"HOME=" + base, paths.RuntimeVariable + "=" + base + "/run", "XDG_STATE_HOME=" + base + "/state",
+		"XDG_CONFIG_HOME=" + base + "/config", "XDG_DATA_HOME=" + base + "/data",
+	}))
+	if err != nil {
+		return err
+	}
+	if err := writeSettings(dirs.Config); err != nil {
+		return err
+	}
+	inside, err := hub.New(hub.Options{Dirs: dirs, Version: version.String, PID: noProcess, Table: onePerson{},
+		Facts: onePerson{}, LiveSettings: true})
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	ended := make(chan error, 1)
+	running.Go(func() { ended <- inside.Run(ctx) })
+	h := &Hub{Client: &client.Client{Socket: dirs.Socket()}, followed: make(chan struct{})}
+	for _, s := range scenes(base) {
+		running.Go(func() { h.play(ctx, s) })
+	}
+	defer func() {
+		stop()
+		running.Wait()
+		err = errors.Join(err, <-ended)
+	}()
+	for _, err := h.Info(ctx); err != nil; _, err = h.Info(ctx) {
+		select {
+		case err := <-ended:
+			ended <- nil
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return show(ctx, h)
+}
+
+// writeSettings gives whoever looks around all the time they want: Codex waits for
+// seconds otherwise, as long as it hides its own dialog.
+func writeSettings(config string) error {
+	if err := os.MkdirAll(config, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(config, "config.json"), []byte(`{"feed.wait.codex": "1h"}`), 0o600)
+}
+
+// Hub is the demo's hub as its view sees it.
+type Hub struct {
+	*client.Client
+	once     sync.Once
+	followed chan struct{}
+}
+
+// FollowWaiting lets the agents begin.
+func (h *Hub) FollowWaiting(ctx context.Context, each func(client.FeedNote) error) error {
+	return h.Client.FollowWaiting(ctx, func(n client.FeedNote) error {
+		h.once.Do(func() { close(h.followed) })
+		return each(n)
+	})
+}
+
+// SendToSession has nobody to send to.
+func (h *Hub) SendToSession(context.Context, string, string, bool) (*client.SessionSent, error) {
+	return nil, errors.New("the agents of the demo are recordings and read nothing; with a real one this gives it " +
+		"your next prompt")
+}
+
+// play plays one session until its end, or until the demo ends.
+func (h *Hub) play(ctx context.Context, s scene) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-h.followed:
+	}
+	allowed := true
+	for _, st := range s.steps {
+		if st.unless == allowed {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(st.after):
+		}
+		reply, err := h.send(ctx, s.request(st))
+		if err != nil {
+			return // the demo ends
+		}
+		if st.asks {
+			allowed = s.isYes(reply)
+		}
+	}
+}
+
+// send calls a hook, as an agent does.
+func (h *Hub) send(ctx context.Context, r frame.Request) (frame.Reply, error) {
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "unix", h.Socket)
+	if err != nil {
+		return frame.Reply{}, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer func() {
+		stop()
+		_ = conn.Close() // one call per connection
+	}()
+	if _, err := conn.Write(frame.AppendRequest(nil, &r)); err != nil {
+		return frame.Reply{}, err
+	}
+	return frame.ReadReply(bufio.NewReader(conn), frame.Standard)
+}
