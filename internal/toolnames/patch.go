@@ -1,6 +1,9 @@
 package toolnames
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // PatchSection is what a patch in apply_patch format does to one file.
 type PatchSection struct {
@@ -29,6 +32,20 @@ func FindPatch(text func(key string) (string, bool), path string) (section Patch
 		return PatchSection{Path: path, Verb: "Update"}, true, false
 	}
 	return PatchSection{}, false, false
+}
+
+// OnlyAdds reports whether the patch inside a tool's input makes new files and
+// changes none.
+func OnlyAdds(text func(key string) (string, bool)) bool {
+	for _, key := range PatchKeys {
+		patch, ok := text(key)
+		if !ok || !strings.Contains(patch, "*** Begin Patch") {
+			continue
+		}
+		list := readPatch(patch)
+		return len(list) > 0 && !slices.ContainsFunc(list, func(s PatchSection) bool { return s.Verb != "Add" })
+	}
+	return false
 }
 
 // readPatch reads the sections of a patch. Whatever cannot be read is left out.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/toolnames"
 )
 
 // maxCommand is how much of a command a label shows.
@@ -34,7 +35,14 @@ func toolLabel(tool *event.Tool, cwd string) string {
 	case event.FileWrite:
 		return labelWith("Write", fileLabel(tool.Paths(), cwd), "Write")
 	case event.FileEdit:
-		return labelWith("Edit", fileLabel(tool.Paths(), cwd), "Edit")
+		verb := "Edit"
+		if toolnames.OnlyAdds(func(key string) (string, bool) {
+			text := inputField(tool, key)
+			return text, text != ""
+		}) {
+			verb = "Write" // a patch that makes new files
+		}
+		return labelWith(verb, fileLabel(tool.Paths(), cwd), verb)
 	case event.Search:
 		return searchLabel(tool, cwd)
 	case event.Fetch:

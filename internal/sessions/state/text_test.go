@@ -38,6 +38,7 @@ func TestLabels(t *testing.T) {
 		{"claude", "Bash", `"not an object"`, "Bash"},
 		{"codex", "Bash", `{"command":"ls"}`, "Bash: ls"},
 		{"codex", "apply_patch", `{"command":"*** Begin Patch\n*** Update File: a/b.go\n*** Add File: c.go\n*** End Patch"}`, "Edit a/b.go (+1)"},
+		{"codex", "apply_patch", `{"command":"*** Begin Patch\n*** Add File: new.go\n+package x\n*** End Patch"}`, "Write new.go"},
 		{"codex", "spawn_agent", `{"message":"x"}`, "spawn_agent"},
 		{"opencode", "bash", `{"command":"ls -la"}`, "Bash: ls -la"},
 		{"opencode", "edit", `{"filePath":"/src/app/x.go"}`, "Edit x.go"},
