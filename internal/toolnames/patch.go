@@ -34,18 +34,11 @@ func FindPatch(text func(key string) (string, bool), path string) (section Patch
 	return PatchSection{}, false, false
 }
 
-// OnlyAdds reports whether the patch inside a tool's input makes new files and
-// changes none.
-func OnlyAdds(text func(key string) (string, bool)) bool {
-	for _, key := range PatchKeys {
-		patch, ok := text(key)
-		if !ok || !strings.Contains(patch, "*** Begin Patch") {
-			continue
-		}
-		list := readPatch(patch)
-		return len(list) > 0 && !slices.ContainsFunc(list, func(s PatchSection) bool { return s.Verb != "Add" })
-	}
-	return false
+// OnlyAdds reports whether a patch makes new files and changes none.
+func OnlyAdds(patch string) bool {
+	list := readPatch(patch)
+	return strings.Contains(patch, "*** Begin Patch") && len(list) > 0 &&
+		!slices.ContainsFunc(list, func(s PatchSection) bool { return s.Verb != "Add" })
 }
 
 // readPatch reads the sections of a patch. Whatever cannot be read is left out.

@@ -104,16 +104,6 @@ func denyCall(s *Session, call Call) {
 	s.Turn.Denied++
 }
 
-// isOpenCall reports whether a call began and has not ended.
-func (m *MachineState) isOpenCall(id string) bool {
-	for i := range m.Calls {
-		if id != "" && m.Calls[i].ID == id {
-			return true
-		}
-	}
-	return false
-}
-
 // wasDenied reports whether a call of this turn was refused.
 func (m *MachineState) wasDenied(call *Call) bool {
 	for i := range m.Denied {

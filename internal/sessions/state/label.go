@@ -36,10 +36,7 @@ func toolLabel(tool *event.Tool, cwd string) string {
 		return labelWith("Write", fileLabel(tool.Paths(), cwd), "Write")
 	case event.FileEdit:
 		verb := "Edit"
-		if toolnames.OnlyAdds(func(key string) (string, bool) {
-			text := inputField(tool, key)
-			return text, text != ""
-		}) {
+		if toolnames.OnlyAdds(inputField(tool, toolnames.PatchKeys...)) {
 			verb = "Write" // a patch that makes new files
 		}
 		return labelWith(verb, fileLabel(tool.Paths(), cwd), verb)

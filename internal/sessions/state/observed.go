@@ -105,7 +105,7 @@ func (b *Book) ToolFailed(key Key, call Call, f Failure) Change {
 		if s.Machine.wasDenied(&call) {
 			return // to the agent a refusal is an error as well
 		}
-		f.Early = s.Machine.isOpenCall(f.Call)
+		f.Early = f.Call != "" && s.Machine.callOpen(f.Call)
 		s.Errors = appendBounded(s.Errors, f, MaxErrors)
 		t.Errors++
 		t.callEnded(f.Call, true)
