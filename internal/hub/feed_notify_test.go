@@ -247,6 +247,7 @@ func TestButtonsOfNotificationsApproveNothing(t *testing.T) {
 func TestNotificationIsWithdrawn(t *testing.T) {
 	w := open(t)
 	bus := bustest.Start(t)
+	w.set("notify.channels", "desktop")
 	w.set("notify.bus", bus.Address)
 	w.set("notify.settle", "1ms")
 	w.set("notify", "on")
@@ -263,6 +264,7 @@ func TestNotificationIsWithdrawn(t *testing.T) {
 func TestNotificationFollowsToTheWindow(t *testing.T) {
 	w := open(t)
 	bus := bustest.Start(t)
+	w.set("notify.channels", "desktop")
 	w.set("notify.bus", bus.Address)
 	w.set("notify.settle", "1ms")
 	w.set("notify", "on")

@@ -109,10 +109,10 @@ func turnID(one *wire.Session) string {
 }
 
 // nextDue is when something is to be judged next.
-func (b *board) nextDue() (at time.Time, any bool) {
+func (b *board) nextDue() (at time.Time, found bool) {
 	take := func(due time.Time) {
-		if !due.IsZero() && (!any || due.Before(at)) {
-			at, any = due, true
+		if !due.IsZero() && (!found || due.Before(at)) {
+			at, found = due, true
 		}
 	}
 	for _, w := range b.waiting {
@@ -121,7 +121,7 @@ func (b *board) nextDue() (at time.Time, any bool) {
 	for _, t := range b.turns {
 		take(t.due)
 	}
-	return at, any
+	return at, found
 }
 
 // surroundings is what is asked of the machine when a notice is judged.

@@ -108,10 +108,10 @@ func (s *Service) judgeInTime(ctx context.Context) {
 	defer timer.Stop()
 	for {
 		s.mu.Lock()
-		at, any := s.board.nextDue()
+		at, found := s.board.nextDue()
 		s.mu.Unlock()
 		timer.Stop()
-		if any {
+		if found {
 			timer.Reset(max(0, at.Sub(s.now())))
 		}
 		select {

@@ -29,8 +29,12 @@ func writeTerminal(tty, text string) error {
 	if noTerminal != nil || int(stat.Uid) != os.Getuid() {
 		return fmt.Errorf("%s is no terminal of yours", tty)
 	}
-	if n, err := unix.Write(fd, []byte(text)); err != nil || n < len(text) {
-		return fmt.Errorf("%s takes no text now: %v", tty, err)
+	n, err := unix.Write(fd, []byte(text))
+	if err != nil {
+		return fmt.Errorf("%s takes no text now: %w", tty, err)
+	}
+	if n < len(text) {
+		return fmt.Errorf("%s takes no more text now", tty)
 	}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"path"
@@ -38,7 +37,8 @@ type webhookSettings struct {
 
 func newWebhook(settings func() webhookSettings) *webhook {
 	return &webhook{settings: settings, now: time.Now, client: &http.Client{
-		Timeout: tellTime,
+		Timeout:   tellTime,
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}, // notices are rare
 		// An address that sends elsewhere would take the text there.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -94,7 +94,6 @@ func (w *webhook) post(ctx context.Context, n *Notice, what string) error {
 		return &passingError{err: withoutAddress(err)}
 	}
 	defer func() { _ = response.Body.Close() }()
-	_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // so that the connection can be used again
 	return statusError(response)
 }
 

@@ -45,7 +45,7 @@ func (v *view) windowItems(one *state.Session) []wire.FeedItem {
 		item := wire.FeedItem{
 			ID: waits.ID, Status: wire.FeedWindow, Kind: windowKind(waits.Kind), Agent: one.Agent, Session: one.ID,
 			Cwd: one.Cwd, Pane: info.Pane, Tool: waits.Tool, ToolKind: string(waits.Kind), Choices: []string{},
-			CreatedAt: waits.At,
+			CreatedAt: waits.At, AgentID: waits.Actor,
 		}
 		item.Shown = v.deps.AgentTitle(one.Agent) + " asks in " + info.WindowName()
 		if waits.What != "" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -112,6 +113,16 @@ func channelWords(one *wire.NotifyChannel) string {
 	return "not used yet"
 }
 
+// busHint is the address of a session bus that this shell knows and the hub does not,
+// quoted; "" for none.
+func busHint(app *cmdutil.App, one *wire.NotifyChannel) string {
+	address := app.Getenv("DBUS_SESSION_BUS_ADDRESS")
+	if one.Name != "desktop" || !one.Absent || address == "" {
+		return ""
+	}
+	return quote.Single(termsafe.Line(address, 0))
+}
+
 func testNotify(app *cmdutil.App, cmd *cobra.Command, asJSON bool) error {
 	c, err := app.ConnectHub(cmd.Context())
 	if err != nil {
@@ -126,12 +137,14 @@ func testNotify(app *cmdutil.App, cmd *cobra.Command, asJSON bool) error {
 	}
 	works := 0
 	for _, one := range info.Channels {
-		switch {
-		case one.Error == "":
+		if one.Error == "" {
 			works++
 			app.Say("%s: told", one.Name)
-		default:
-			app.Say("%s: %s", one.Name, termsafe.Line(one.Error, 200))
+			continue
+		}
+		app.Say("%s: %s", one.Name, termsafe.Line(one.Error, 200))
+		if bus := busHint(app, &one); bus != "" {
+			app.Say("  your session bus is elsewhere: hookmux config set %s %s", config.NotifyBus, bus)
 		}
 	}
 	switch {

@@ -15,6 +15,8 @@ type Waiting struct {
 	What string // in words
 	Tool string
 	Kind event.ToolKind
+	// Actor is the subagent that asks; "" for the agent itself.
+	Actor string
 }
 
 // WaitingList is everything of a session that waits for a person: what hookmux
@@ -32,7 +34,7 @@ func (s *Session) WaitingList() []Waiting {
 	for i := range s.Asks {
 		if ask := &s.Asks[i]; !s.isHeld(ask) {
 			list = append(list, Waiting{ID: s.askID(ask), At: ask.At, What: ask.inWords(), Tool: ask.Tool,
-				Kind: ask.Kind})
+				Kind: ask.Kind, Actor: ask.Actor})
 		}
 	}
 	return list
