@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -171,6 +173,14 @@ func (a *Agent) changedInput(ev *event.Event, d event.Decision) (json.RawMessage
 	if change[0] == "-" {
 		return refuse(event.ToolFixed, ev.Tool.Name)
 	}
+	lost, kept := changedKeys(ev.Tool.Input, d.Input, change)
+	if len(lost) > 0 && len(kept) == 0 {
+		return refuse(event.KeyNotTaken, strings.Join(lost, ", "))
+	}
+	if len(lost) > 0 {
+		d.NoteDegraded(event.Degradation{What: event.PartInputKeys, Why: event.KeyNotTaken,
+			Detail: strings.Join(lost, ", ")})
+	}
 	out := []byte{'{'}
 	for i, key := range change {
 		value := jsonscan.Get(full, key)
@@ -184,6 +194,23 @@ func (a *Agent) changedInput(ev *event.Event, d event.Decision) (json.RawMessage
 		out = append(out, value...)
 	}
 	return append(out, '}'), d
+}
+
+// changedKeys are the keys of a changed input that differ from the call's own, those
+// of which the agent takes no change and those of which it does.
+func changedKeys(old, changed []byte, takes []string) (lost, kept []string) {
+	_ = jsonscan.Object(changed, func(key, value []byte) bool {
+		name := string(key)
+		switch {
+		case bytes.Equal(bytes.TrimSpace(jsonscan.Get(old, name)), bytes.TrimSpace(value)):
+		case slices.Contains(takes, name):
+			kept = append(kept, name)
+		default:
+			lost = append(lost, name)
+		}
+		return true
+	})
+	return lost, kept
 }
 
 // plainText deals with text a handler wants printed as it is. Where the agent

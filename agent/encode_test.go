@@ -267,3 +267,34 @@ func TestCarriesKnowsVersions(t *testing.T) {
 		t.Error("claims about the unknown")
 	}
 }
+
+// Of a changed input Codex takes the command and nothing else: what is lost is named,
+// and a change that would be lost altogether refuses the call.
+func TestChangedKeysThatAreNotTaken(t *testing.T) {
+	for _, c := range []struct {
+		input, verdict, note string
+	}{
+		{`{"command":"ls -l"}`, "modify", ""},
+		{`{"command":"ls -l","timeout":9}`, "modify", "part of the changed input dropped: the agent takes no change of timeout"},
+		{`{"timeout":9,"workdir":"/"}`, "deny", "changed input → deny: the agent takes no change of timeout, workdir"},
+		{`{"command":"ls","timeout":5}`, "modify", ""}, // nothing is changed
+	} {
+		ev := Builtin().Decode(Input{Agent: "codex", Event: "PreToolUse",
+			Payload: []byte(`{"session_id":"s","tool_name":"Bash","tool_input":{"command":"ls","timeout":5}}`)})
+		_, sent := Builtin().Encode(&ev, event.Decision{Verdict: event.Modify,
+			Input: json.RawMessage(c.input)})
+		if got := strings.Join(sent.DegradedText(), "; "); sent.Verdict.Word() != c.verdict || got != c.note {
+			t.Errorf("%s: %s, degraded %q; want %s, %q", c.input, sent.Verdict.Word(), got, c.verdict, c.note)
+		}
+	}
+}
+
+func TestShellToolsOfCodex(t *testing.T) {
+	for _, name := range []string{"Bash", "shell", "local_shell", "shell_command"} {
+		ev := Builtin().Decode(Input{Agent: "codex", Event: "PreToolUse", Payload: []byte(`{"session_id":"s","tool_name":"` +
+			name + `","tool_input":{"command":["bash","-lc","make deploy"]}}`)})
+		if ev.Tool.Kind != event.Shell || strings.Join(ev.Tool.Commands, ";") == "" {
+			t.Errorf("%s is %s with the commands %q, want a shell with its command", name, ev.Tool.Kind, ev.Tool.Commands)
+		}
+	}
+}

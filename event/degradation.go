@@ -22,6 +22,7 @@ type Part string
 // The parts of a decision that an agent may not be able to take.
 const (
 	PartInput        Part = "changed input"
+	PartInputKeys    Part = "part of the changed input"
 	PartAsk          Part = "ask"
 	PartAskedChange  Part = "ask with changed input"
 	PartAllow        Part = "allow"
@@ -67,6 +68,7 @@ const (
 	NotAnObject      Cause = "not-an-object"      // the changed input is no JSON object
 	ToolFixed        Cause = "tool-fixed"         // Detail is the tool whose input cannot be changed
 	KeyMissing       Cause = "key-missing"        // Detail is the key the changed input lacks
+	KeyNotTaken      Cause = "key-not-taken"      // Detail is the keys of which the agent takes no change
 	TooManyRounds    Cause = "too-many-rounds"    // Detail is how often the turn was kept going
 )
 
@@ -106,6 +108,8 @@ func (g Degradation) Reason() string {
 		return "there is no call to change"
 	case NotAnObject:
 		return "the changed input is not an object"
+	case KeyNotTaken:
+		return "the agent takes no change of " + g.Detail
 	case ToolFixed:
 		return "the input of " + g.Detail + " cannot be changed"
 	case KeyMissing:

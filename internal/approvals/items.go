@@ -1,9 +1,8 @@
 package approvals
 
 import (
-	"time"
-
 	"encoding/json"
+	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/wire"

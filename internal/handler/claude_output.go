@@ -229,6 +229,9 @@ func (a *claudeAnswer) toDecision(name string) (event.Decision, error) {
 	if a.Continue != nil && !*a.Continue {
 		endTurn(&d, name, a.StopReason)
 	}
+	if d.Verdict == event.Deny && (d.Reason == "" || d.Reason == event.DefaultReason) && d.Notice != "" {
+		d.Reason = d.Notice // the only words there are: most agents have no others to show
+	}
 	if d.Input != nil {
 		switch d.Verdict {
 		case event.Allow:

@@ -36,6 +36,8 @@ func TestParseClaude(t *testing.T) {
 		{name: "allow", event: "PreToolUse", out: tool(`"permissionDecision":"allow","permissionDecisionReason":"r"`), want: decision{Verdict: event.Allow, Reason: "r"}},
 		{name: "deny", event: "PreToolUse", out: tool(`"permissionDecision":"deny","permissionDecisionReason":"r","updatedInput":{"a":1}`), want: decision{Verdict: event.Deny, Reason: "r"}},
 		{name: "deny without a reason", event: "PreToolUse", out: tool(`"permissionDecision":"deny"`), want: decision{Verdict: event.Deny, Reason: event.DefaultReason}},
+		{name: "deny with the words for the person alone", event: "PreToolUse", out: say(`{"decision":"block","systemMessage":"no prod"}`), want: decision{Verdict: event.Deny, Reason: "no prod", Notice: "no prod"}},
+		{name: "deny with words for both", event: "PreToolUse", out: say(`{"decision":"block","reason":"r","systemMessage":"no prod"}`), want: decision{Verdict: event.Deny, Reason: "r", Notice: "no prod"}},
 		{name: "ask", event: "PreToolUse", out: tool(`"permissionDecision":"ask","permissionDecisionReason":"r"`), want: decision{Verdict: event.Ask, Reason: "r"}},
 		{name: "defer", event: "PreToolUse", out: tool(`"permissionDecision":"defer"`)},
 		{name: "changed", event: "PreToolUse", out: tool(`"updatedInput":{"command":"ls"}`), want: decision{Verdict: event.Modify, Input: raw(`{"command":"ls"}`)}},

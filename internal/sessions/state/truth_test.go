@@ -175,3 +175,19 @@ func TestWhatAHookAddsIsNoTitle(t *testing.T) {
 		}
 	}
 }
+
+// A call for the person that names a turn which is over comes late: nobody waits.
+func TestAttentionOfAFinishedTurn(t *testing.T) {
+	w := newWorld(t)
+	w.send(event.TurnStart, turn("p1"))
+	w.send(event.TurnEnd, turn("p1"), message("Done."))
+	c := w.send(event.UserAttention, turn("p1"), detail("permission_prompt"), message("Claude needs your permission"))
+	if c.Waiting || w.get().Waits() || w.get().Status != Success {
+		t.Errorf("after a late call for the person the session is %s and waits: %t; want the turn's result", w.get().Status,
+			w.get().Waits())
+	}
+	w.send(event.TurnStart, turn("p2"))
+	if c = w.send(event.UserAttention, turn("p2"), detail("permission_prompt"), message("again")); !c.Waiting {
+		t.Error("a call for the person in an open turn does not wait")
+	}
+}
