@@ -38,6 +38,10 @@ func readAnswer(r *queue.Request, p *wire.FeedReplyParams) (queue.Said, *policy.
 		}
 		return said, nil, nil
 	}
+	if said.Answer.Choice == event.ChooseOnce && r.ByHook && isYesOrNo(r.Event.Questions) {
+		said.Answer.Choice = event.ChooseAnswer
+		p.Answers = []event.QuestionAnswer{{Options: []string{r.Event.Questions[0].Options[0].Label}}}
+	}
 	choice := said.Answer.Choice
 	if !r.Need.Offers(choice) {
 		if r.Need.Kind == policy.Question && choice != event.ChooseDeny {
@@ -128,4 +132,14 @@ func standingAnswer(r *queue.Request, p *wire.FeedReplyParams, said queue.Said) 
 		grant.Project = ""
 	}
 	return said, grant, nil
+}
+
+// isYesOrNo reports whether a hook asks for nothing but a yes: to approve it is to
+// say so.
+func isYesOrNo(questions []event.Inquiry) bool {
+	if len(questions) != 1 || len(questions[0].Options) != 2 {
+		return false
+	}
+	options := questions[0].Options
+	return options[0].Label == "yes" && options[1].Label == "no"
 }

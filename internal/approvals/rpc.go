@@ -78,7 +78,11 @@ func (s methods) releaseRequest(params json.RawMessage, peer proc.Cred) (any, *w
 	case err != nil:
 		return wire.FeedReplyResult{ID: p.ID, Outcome: string(queue.Unknown), Why: err.Error()}, nil
 	}
-	ended := s.queue.End(item.ID, queue.Released)
+	end := queue.Released
+	if r, ok := s.Request(item.ID); ok && r.ByHook { // the agent asks nothing there
+		end = queue.LeftToHook
+	}
+	ended := s.queue.End(item.ID, end)
 	item, _ = s.queue.Find(item.ID)
 	if !ended {
 		return tooLate(item), nil

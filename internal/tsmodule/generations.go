@@ -51,11 +51,11 @@ func (p *presenter) toFirstGeneration(name string, f pi.Object) pi.Object {
 	f["type"], f["reason"] = "session", reason
 	wants, _ := f["wants"].([]any)
 	wants = append(wants, "sessionFile")
-	if reason == "before_branch" {
-		wants = append(wants, "targetTurnIndex")
-	}
 	if f["entries"] == nil {
 		wants = append(wants, "entries")
+	}
+	if reason == "before_branch" || reason == "branch" { // read off the entries
+		wants = append(wants, "targetTurnIndex")
 	}
 	f["wants"] = wants
 	if _, there := f["previousSessionFile"]; !there {
@@ -84,6 +84,9 @@ func (p *presenter) addOlderNames(name string, f pi.Object) pi.Object {
 	switch name {
 	case "session_before_compact":
 		f["wants"] = []any{"signal", "resolveApiKey"}
+		if p.generation == pi.Hooks1 {
+			f["wants"] = append(f["wants"].([]any), "model")
+		}
 		prep, ok := f["preparation"].(pi.Object)
 		if !ok {
 			f["absent"] = []any{"preparation", "cutPoint", "messagesToSummarize", "messagesToKeep", "tokensBefore",

@@ -29,6 +29,7 @@ const (
 	// the call, where there is no window to answer in. Anything of the user may
 	// report events, so this is never taken for a yes.
 	Overrun
+	LeftToHook // a person left it to the hook that asked
 	// OtherEnd is one that this version does not know, read from a journal.
 	OtherEnd
 )
@@ -45,6 +46,8 @@ var endTexts = map[End]string{
 	HubStops:  "the hub stopped",
 	Abandoned: "nobody is there to answer any more",
 	Overrun:   "the turn went on without an answer",
+
+	LeftToHook: "the hook that asked goes on without an answer",
 }
 
 // String is the end as it stands in journals and on the wire.
@@ -63,7 +66,7 @@ func ParseEnd(text string) End {
 // Settles reports whether nobody asks about it any more after such an end. After
 // the others the agent's own prompt, where it has one, is still open.
 func (e End) Settles() bool {
-	return e == Answered || e == InWindow || e == AgentGone || e == Overrun
+	return e == Answered || e == InWindow || e == AgentGone || e == Overrun || e == LeftToHook
 }
 
 // Status is what an end means to who looks at the request.

@@ -11,7 +11,7 @@ func ReleaseCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "release ID",
-		Short:   "Leave a request to the agent's own prompt",
+		Short:   "Leave a request to the agent's own prompt, or to the hook that asked",
 		Example: "  hookmux release kw4m",
 		Args:    cmdutil.ExactArgs("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -303,6 +303,17 @@ function ruleFor(type) {
   return ignored;
 }
 
+const branchedAt = new Map(); // a session's file → the place of the entry that it was last branched from
+
+// branchIndex is the place of the entry that a session is branched from. Behind the
+// branch pi names the session only, not the entry.
+function branchIndex(event, request) {
+  if (event.reason === "branch") return branchedAt.get(event.previousSessionFile);
+  const index = Math.max(event.entries.findIndex((e) => e.id === event.entryId), 0);
+  if (request.ctx.sessionFile) branchedAt.set(request.ctx.sessionFile, index);
+  return index;
+}
+
 // dressed gives an event what cannot travel as JSON.
 function dressed(event, session, request) {
   Object.defineProperty(event, "native", {
@@ -331,7 +342,8 @@ function dressed(event, session, request) {
     if (name === "entries") Object.defineProperty(rest, name, { configurable: true, get: () => new Record(session, request).getEntries() });
     if (name === "sessionFile") rest.sessionFile = request.ctx.sessionFile || null;
     // The first generation named an entry by its place.
-    if (name === "targetTurnIndex") Object.defineProperty(rest, name, { configurable: true, enumerable: true, get: () => Math.max(rest.entries.findIndex((e) => e.id === rest.entryId), 0) });
+    if (name === "targetTurnIndex") rest.targetTurnIndex = branchIndex(rest, request);
+    if (name === "model") Object.defineProperty(rest, name, { configurable: true, enumerable: true, get: () => new Context(session, request).model });
     if (name === "signal") Object.defineProperty(rest, name, { configurable: true, enumerable: true, get: () => signalOf(request) });
     if (name === "resolveApiKey") rest.resolveApiKey = async () => {
       if (!session.pi) throw onlyPi("resolveApiKey");
