@@ -18,6 +18,9 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
+// settled is longer than a request stands in the agent's window before it is held.
+const settled = "200ms"
+
 // receiver is a webhook that keeps what it is told.
 type receiver struct {
 	mu    sync.Mutex
@@ -42,7 +45,7 @@ func (w *hubFixture) startReceiver() *receiver {
 	w.T.Cleanup(server.Close)
 	w.set("notify.channels", "webhook")
 	w.set("notify.webhook", server.URL+"/hook/T0KEN")
-	w.set("notify.settle", "1ms")
+	w.set("notify.settle", settled)
 	w.set("notify", "on")
 	return r
 }
@@ -93,19 +96,19 @@ func TestPersonIsTold(t *testing.T) {
 	heard.told(w, "over", item.ID)
 	var notices int
 	for _, post := range heard.all() {
-		if post["event"] == "notice" {
+		if post["event"] == "notice" && post["id"] == item.ID {
 			notices++
 		}
 	}
 	if notices != 1 {
-		t.Errorf("told %d times, want once", notices)
+		t.Errorf("told %d times, want once: %v", notices, heard.all())
 	}
 	w.Eventually("status says so", func() bool {
 		var info wire.NotifyInfo
 		w.MustCall(wire.MethodNotifyStatus, nil, &info)
 		for _, one := range info.Channels {
 			if one.Name == "webhook" {
-				return info.On && one.Told == 1 && one.Error == ""
+				return info.On && one.Told > 0 && one.Error == ""
 			}
 		}
 		return false
@@ -210,14 +213,16 @@ func TestButtonsOfNotificationsApproveNothing(t *testing.T) {
 	bus := bustest.Start(t)
 	w.set("notify.channels", "desktop")
 	w.set("notify.bus", bus.Address)
-	w.set("notify.settle", "1ms")
+	w.set("notify.settle", settled)
 	w.set("notify", "on")
 	call := w.hold(permission("s", "make"))
 	item := w.waiting()
 	var shown bustest.Bubble
 	w.Eventually("the request is shown", func() bool {
 		for _, one := range bus.Shown() {
-			shown = one
+			if slices.Contains(one.Actions, "deny") {
+				shown = one
+			}
 		}
 		return shown.ID != 0
 	})
@@ -249,7 +254,7 @@ func TestNotificationIsWithdrawn(t *testing.T) {
 	bus := bustest.Start(t)
 	w.set("notify.channels", "desktop")
 	w.set("notify.bus", bus.Address)
-	w.set("notify.settle", "1ms")
+	w.set("notify.settle", settled)
 	w.set("notify", "on")
 	call := w.hold(permission("s", "make"))
 	item := w.waiting()
@@ -266,7 +271,7 @@ func TestNotificationFollowsToTheWindow(t *testing.T) {
 	bus := bustest.Start(t)
 	w.set("notify.channels", "desktop")
 	w.set("notify.bus", bus.Address)
-	w.set("notify.settle", "1ms")
+	w.set("notify.settle", settled)
 	w.set("notify", "on")
 	call := w.hold(permission("s", "make"))
 	item := w.waiting()

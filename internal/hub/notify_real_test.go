@@ -103,7 +103,7 @@ func TestRealDunst(t *testing.T) {
 	d := startDesktop(t, w)
 	w.set("notify.channels", "desktop")
 	w.set("notify.bus", d.address)
-	w.set("notify.settle", "1ms")
+	w.set("notify.settle", settled)
 	w.set("notify", "on")
 
 	call := w.hold(permission("s", "make"))
