@@ -298,3 +298,16 @@ func TestShellToolsOfCodex(t *testing.T) {
 		}
 	}
 }
+
+// Where a result says itself that it is an error, no record of the session is needed.
+func TestErrorsInResults(t *testing.T) {
+	for _, name := range []string{"codex", "codebuddy"} {
+		for flag, want := range map[string]bool{"true": true, "false": false} {
+			ev := Builtin().Decode(Input{Agent: name, Event: "PostToolUse", Payload: []byte(
+				`{"session_id":"s","tool_name":"Bash","tool_input":{"command":"x"},"tool_response":{"is_error":` + flag + `}}`)})
+			if ev.Tool.Failed != want {
+				t.Errorf("%s, is_error %s: failed is %t, want %t", name, flag, ev.Tool.Failed, want)
+			}
+		}
+	}
+}

@@ -46,6 +46,15 @@ func TestTheDoctorMendsWhatIsOurs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// What other programs start Codex with: a folder that is gone, and one that is there.
+	there := filepath.Join(h.Dirs.Home, "overlay/hooks.json")
+	write(t, there, "{}")
+	for _, file := range []string{"/nowhere/mux0-codex.aBcDeFgH/hooks.json", there, filepath.Join(h.Dirs.Home, "overlay/other.json")} {
+		if text, err = edit.TOML.Set(text, codextrust.Path(file+":stop:0:0"),
+			map[string]any{"trusted_hash": "sha256:other"}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	write(t, config, string(text))
 	d, all := examine(h, a, nil)
 	for check, what := range map[string]string{"dead trust": "stop:7:0", "old switch": "codex_hooks",
@@ -59,6 +68,10 @@ func TestTheDoctorMendsWhatIsOurs(t *testing.T) {
 	}
 	if text := read(t, config); strings.Contains(text, "stop:7:0") || strings.Contains(text, "codex_hooks") {
 		t.Errorf(`read(t, config) = %q, want no "stop:7:0" in it and no "codex_hooks" in it`, text)
+	}
+	if text := read(t, config); strings.Contains(text, "mux0-codex") || !strings.Contains(text, "overlay/hooks.json") ||
+		!strings.Contains(text, "overlay/other.json") {
+		t.Errorf("trust in other programs' hooks is now\n%s\nwant only what is gone to be taken out", text)
 	}
 	// What the person switched off stays off, and is still said.
 	if _, all = examine(h, a, nil); finding(all, "trust") == nil {

@@ -93,8 +93,9 @@ func (t agentTrust) deadKeys() []string {
 	return dead
 }
 
-// fileGone reports whether a trust key names a hooks file of the agent's kind
-// that is not there.
+// fileGone reports whether a trust key names a hooks file that is not there: in a
+// folder of the agent's own kind, or one whose folder is gone as well, as the
+// temporary ones that other programs start the agent with.
 func (t agentTrust) fileGone(key string) bool {
 	file := key
 	for range 3 { // event, group, handler
@@ -109,6 +110,7 @@ func (t agentTrust) fileGone(key string) bool {
 	}
 	name, folder := filepath.Base(file), filepath.Base(filepath.Dir(file))
 	return slices.ContainsFunc(t.agent.Install.Places, func(p agent.InstallPlace) bool {
-		return filepath.Base(p.Path) == name && filepath.Base(filepath.Dir(p.Path)) == folder
+		return filepath.Base(p.Path) == name &&
+			(filepath.Base(filepath.Dir(p.Path)) == folder || !t.host.onDisk().exists(filepath.Dir(file)))
 	})
 }

@@ -91,6 +91,11 @@ func showTrust(app *cmdutil.App, v *wire.TrustView) {
 		app.Say("  runs      %s", termsafe.Line(r, 300))
 	}
 	for _, f := range v.Files {
+		if strings.HasPrefix(f, ".hookmux/agents/") {
+			app.Say("  not used  %s: a project describes no agents; ~/.config/hookmux/agents does",
+				termsafe.Line(f, 200))
+			continue
+		}
 		app.Say("  covers    %s", termsafe.Line(f, 200))
 	}
 	for _, id := range v.Replaces {
