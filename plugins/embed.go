@@ -62,13 +62,6 @@ func Agents() []string {
 	return names
 }
 
-// FileName is the name under which an agent's plugin is installed, "" for an
-// agent without one.
-func FileName(agent string) string {
-	_, name, _ := strings.Cut(files[agent], "/")
-	return name
-}
-
 // Render gives an agent's plugin as it is written to disk.
 func Render(agent string, o Options) ([]byte, error) {
 	file, ok := files[agent]

@@ -62,7 +62,7 @@ func newRealStage(t *testing.T, name string, o plugins.Options) *realStage {
 	// The catalogue says where; the throw-away home of OpenCode already has
 	// what keeps it from waiting for a network.
 	folder := map[string]string{"opencode": ".config/opencode/plugins", "pi": ".pi/agent/extensions"}[name]
-	writeFile(t, filepath.Join(s.Home, folder), plugins.FileName(name), string(source))
+	writeFile(t, filepath.Join(s.Home, folder), "hookmux.js", string(source))
 	return s
 }
 

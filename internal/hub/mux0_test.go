@@ -13,10 +13,10 @@ import (
 
 const mux0Terminal = "5B9C1C2E-0000-4000-8000-00000000000A"
 
-// mux0 sends a line as mux0's clients do: one connection, no answer.
-func (w *hubFixture) mux0(agent, event string, more map[string]any) {
+// mux0 sends a line about Claude Code as mux0's clients do: one connection, no answer.
+func (w *hubFixture) mux0(event string, more map[string]any) {
 	w.T.Helper()
-	line := map[string]any{"terminalId": mux0Terminal, "agent": agent, "event": event,
+	line := map[string]any{"terminalId": mux0Terminal, "agent": "claude", "event": event,
 		"at": float64(time.Now().UnixMicro()) / 1e6}
 	for k, v := range more {
 		line[k] = v
@@ -35,7 +35,7 @@ func TestMux0ResumeCommand(t *testing.T) {
 	w := open(t)
 	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "resume.claude", Value: json.RawMessage(`"on"`)}, nil)
 	w.SetProcesses(agentAt(hubtest.AgentPID, []string{"claude", "--model", "opus"}, []string{"PWD=" + w.Base}))
-	w.mux0("claude", "running", map[string]any{"resumeCommand": "claude --resume abc-1; touch x"})
+	w.mux0("running", map[string]any{"resumeCommand": "claude --resume abc-1; touch x"})
 	w.Eventually("it runs", func() bool { l := w.sessions(); return len(l) == 1 && l[0].Status == "running" })
 	detail := w.session(mux0Terminal)
 	if want := "none named a command that takes it up again"; detail.Resume != nil ||
@@ -43,9 +43,9 @@ func TestMux0ResumeCommand(t *testing.T) {
 		t.Errorf("after a line with a strange command: resume %+v, reason %q; want the reason %q", detail.Resume,
 			detail.NoResume, want)
 	}
-	w.mux0("claude", "finished", map[string]any{"exitCode": 0})
+	w.mux0("finished", map[string]any{"exitCode": 0})
 	w.Eventually("it is done", func() bool { return w.sessions()[0].Status == "success" })
-	w.mux0("claude", "running", map[string]any{"resumeCommand": "claude --resume abc-1"})
+	w.mux0("running", map[string]any{"resumeCommand": "claude --resume abc-1"})
 	w.Eventually("how it is taken up again is kept", func() bool { return w.session(mux0Terminal).Resume != nil })
 	got := w.session(mux0Terminal).Resume
 	if want := []string{"/opt/claude/bin/claude", "--resume", "abc-1", "--model", "opus"}; !slices.Equal(got.Argv, want) &&
@@ -76,16 +76,16 @@ func TestHooksAndMux0AreOneRow(t *testing.T) {
 			if more == nil {
 				w.SetProcesses(hubtest.BelowAgent("claude"))
 			}
-			w.mux0("claude", "running", more)
+			w.mux0("running", more)
 			w.Eventually("the terminal's row is there", func() bool { return len(w.sessions()) == 1 })
 			w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go"})
-			w.mux0("claude", "needsInput", more)
+			w.mux0("needsInput", more)
 			w.Eventually("one row is left", func() bool {
 				l := w.sessions()
 				return len(l) == 1 && l[0].ID == "s1" && l[0].Status == "running"
 			})
 			w.tell("claude", "SessionEnd", "s1", nil)
-			w.mux0("claude", "running", more)
+			w.mux0("running", more)
 			w.Eventually("without its own events the terminal's row is back", func() bool {
 				return slices.ContainsFunc(w.sessions(), func(s wire.Session) bool { return s.ID == mux0Terminal })
 			})

@@ -69,13 +69,6 @@ type ClaudeOptions struct {
 	Agents []*agent.Agent
 }
 
-// ImportClaude reads hooks from Claude Code's settings files, as if each were
-// to be stored where it belongs: a person's own globally, a project's there.
-func ImportClaude(files []string, check Check) (Result, error) {
-	global := len(files) > 0 && scopeOf(files[0]) == scopeUser
-	return ImportClaudeFiles(files, ClaudeOptions{Global: global}, check)
-}
-
 // ImportClaudeFiles reads hooks from Claude Code's settings files, so that they
 // run on every agent but those that run them anyway: Claude Code itself and
 // whoever reads its files. Files that are not there are passed over. A hook

@@ -44,7 +44,7 @@ func TestAgentsThatReadClaudesFilesAreSkipped(t *testing.T) {
 		if a.Install == nil || !slices.Contains(a.Install.Reads, "claude") {
 			continue
 		}
-		r, err := ImportClaude([]string{project}, check)
+		r, err := importClaude([]string{project}, check)
 		if err != nil || len(r.Hooks) != 1 || !slices.Contains(r.Hooks[0].SkipAgents, a.Name) ||
 			!strings.Contains(notes(r), "its hooks pass by") {
 			t.Errorf(`%s: r = %+v, error %v; want no error, len(r.Hooks) = 1, `+
@@ -116,12 +116,12 @@ func TestGlobalHooksThatRunTheProjectsFiles(t *testing.T) {
 func TestOrphans(t *testing.T) {
 	dir := t.TempDir()
 	file := settings(t, dir, "settings.json", stopHook("one", "two"))
-	before, err := ImportClaude([]string{file}, check)
+	before, err := importClaude([]string{file}, check)
 	if err != nil || len(before.Hooks) != 2 {
 		t.Fatalf("before = %+v, error %v; want no error and len(before.Hooks) = 2", before, err)
 	}
 	settings(t, dir, "settings.json", stopHook("one", "changed"))
-	after, _ := ImportClaude([]string{file}, check)
+	after, _ := importClaude([]string{file}, check)
 	ids := []string{before.Hooks[0].ID, before.Hooks[1].ID, after.Hooks[1].ID, "mine", "claude:mine",
 		"claude:Stop:mine"}
 	if got := Orphans(ids, after); len(got) != 1 || got[0] != before.Hooks[1].ID {
@@ -136,14 +136,14 @@ func TestOrphans(t *testing.T) {
 	// A file that is not there, or is switched off, says nothing.
 	settings(t, dir, "off.json", `{"disableAllHooks": true}`)
 	for _, name := range []string{"none.json", "off.json"} {
-		r, err := ImportClaude([]string{filepath.Join(dir, ".claude", name)}, check)
+		r, err := importClaude([]string{filepath.Join(dir, ".claude", name)}, check)
 		if got := Orphans(ids, r); err != nil || got != nil {
 			t.Errorf("name = %q, Orphans(ids, r) = %q, error %v; want no error and nil", name, got, err)
 		}
 	}
 	// A hook that was taken out of a file that is there is gone.
 	settings(t, dir, "settings.json", `{}`)
-	r, _ := ImportClaude([]string{file}, check)
+	r, _ := importClaude([]string{file}, check)
 	if got := Orphans(ids, r); len(got) != 3 {
 		t.Errorf("Orphans(ids, r) = %q, want 3 of them", got)
 	}

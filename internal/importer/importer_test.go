@@ -119,7 +119,7 @@ func TestClaude(t *testing.T) {
 	project := write(t, "project.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "stop"}]}]}}`)
 	off := write(t, "off.json", `{"disableAllHooks": true, "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "never"}]}]}}`)
 	files := []string{user, filepath.Join(t.TempDir(), "none.json"), project, off}
-	r, err := ImportClaude(files, check)
+	r, err := importClaude(files, check)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,13 +163,13 @@ func TestClaude(t *testing.T) {
 			t.Errorf("no note %q in\n%s", part, all)
 		}
 	}
-	again, _ := ImportClaude(files, check)
+	again, _ := importClaude(files, check)
 	for i := range again.Hooks {
 		if again.Hooks[i].ID != r.Hooks[i].ID {
 			t.Error("ids differ from one import to the next")
 		}
 	}
-	if _, err := ImportClaude([]string{write(t, "b.json", "{")}, nil); err == nil ||
+	if _, err := importClaude([]string{write(t, "b.json", "{")}, nil); err == nil ||
 		!strings.Contains(err.Error(), "line 1") {
 		t.Errorf(`error %v, want an error and "line 1" in err.Error()`, err)
 	}
@@ -274,7 +274,7 @@ func TestConditions(t *testing.T) {
 		"PreToolUse": [{"matcher": "Bash|Edit", "hooks": [{"type": "command", "command": "x", "if": "Bash(git:*)"}, {"type": "command", "command": "y", "if": "Read(~/x)"}]}],
 		"Stop": [{"hooks": [{"type": "command", "command": "x", "if": "Bash", "once": true}]}],
 		"PostToolUse": [{"matcher": "Edit", "hooks": [{"type": "command", "command": "x", "if": "Bash"}, {"type": "command", "command": "z", "once": true, "asyncRewake": true}]}]}}`)
-	r, err := ImportClaude([]string{file}, check)
+	r, err := importClaude([]string{file}, check)
 	if err != nil || len(r.Hooks) != 2 || r.Hooks[0].Match.Command == "" {
 		t.Errorf("r.Hooks = %+v, error %v; want no error, len(r.Hooks) = 2 and r.Hooks[0].Match.Command not empty",
 			r.Hooks, err)
@@ -299,7 +299,7 @@ func FuzzImport(f *testing.F) {
 		}
 		for _, r := range []func() (Result, error){
 			func() (Result, error) { return ImportAmux(file, check) },
-			func() (Result, error) { return ImportClaude([]string{file}, check) },
+			func() (Result, error) { return importClaude([]string{file}, check) },
 		} {
 			result, _ := r()
 			for _, h := range result.Hooks {
@@ -309,4 +309,11 @@ func FuzzImport(f *testing.F) {
 			}
 		}
 	})
+}
+
+// importClaude imports from files as if each were to be stored where it belongs: a
+// person's own globally, a project's there.
+func importClaude(files []string, check Check) (Result, error) {
+	global := len(files) > 0 && scopeOf(files[0]) == scopeUser
+	return ImportClaudeFiles(files, ClaudeOptions{Global: global}, check)
 }

@@ -27,8 +27,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const patience = 20 * time.Second
-
 type nobodyWatches struct{}
 
 func (nobodyWatches) Publish(string, any) {}

@@ -11,17 +11,6 @@ type Place struct {
 	Session string // the socket for tmux, the session's name for zellij
 }
 
-// String is the place in one word, for lists: tmux %3, zellij work/3.
-func (p Place) String() string {
-	switch {
-	case p.Kind == "":
-		return ""
-	case p.Kind == "zellij" && p.Session != "":
-		return p.Kind + " " + p.Session + "/" + p.Pane
-	}
-	return p.Kind + " " + p.Pane
-}
-
 // Where names the place an environment speaks of. The innermost counts: a
 // multiplexer inside of a terminal hides the terminal's own window.
 func Where(getenv func(string) string) Place {

@@ -31,20 +31,20 @@ func TestFromEnv(t *testing.T) {
 func TestWhere(t *testing.T) {
 	for _, c := range []struct {
 		env  []string
-		want string
+		want Place
 	}{
-		{nil, ""},
-		{[]string{"TMUX", "/s,1,0", "TMUX_PANE", "%3", "KITTY_WINDOW_ID", "4"}, "tmux %3"},
-		{[]string{"TMUX_PANE", "%3"}, ""},
-		{[]string{"TMUX", "/s,1,0", "TMUX_PANE", "%3;x"}, ""},
-		{[]string{"ZELLIJ_PANE_ID", "2", "ZELLIJ_SESSION_NAME", "work", "WEZTERM_PANE", "9"}, "zellij work/2"},
-		{[]string{"ZELLIJ_PANE_ID", "2", "ZELLIJ_SESSION_NAME", "a\x1bb"}, "zellij 2"},
-		{[]string{"WEZTERM_PANE", "9"}, "wezterm 9"},
-		{[]string{"KITTY_WINDOW_ID", "4"}, "kitty 4"},
-		{[]string{"KITTY_WINDOW_ID", "four"}, ""},
+		{nil, Place{}},
+		{[]string{"TMUX", "/s,1,0", "TMUX_PANE", "%3", "KITTY_WINDOW_ID", "4"}, Place{"tmux", "%3", "/s"}},
+		{[]string{"TMUX_PANE", "%3"}, Place{}},
+		{[]string{"TMUX", "/s,1,0", "TMUX_PANE", "%3;x"}, Place{}},
+		{[]string{"ZELLIJ_PANE_ID", "2", "ZELLIJ_SESSION_NAME", "work", "WEZTERM_PANE", "9"}, Place{"zellij", "2", "work"}},
+		{[]string{"ZELLIJ_PANE_ID", "2", "ZELLIJ_SESSION_NAME", "a\x1bb"}, Place{"zellij", "2", ""}},
+		{[]string{"WEZTERM_PANE", "9"}, Place{"wezterm", "9", ""}},
+		{[]string{"KITTY_WINDOW_ID", "4"}, Place{"kitty", "4", ""}},
+		{[]string{"KITTY_WINDOW_ID", "four"}, Place{}},
 	} {
-		if got := Where(env(c.env...)).String(); got != c.want {
-			t.Errorf("%v: %q, want %q", c.env, got, c.want)
+		if got := Where(env(c.env...)); got != c.want {
+			t.Errorf("%v: %+v, want %+v", c.env, got, c.want)
 		}
 	}
 }

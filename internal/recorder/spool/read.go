@@ -63,13 +63,6 @@ func (r *Reader) All() iter.Seq[Record] {
 // is not among them.
 func (r *Reader) Skipped() int64 { return r.skipped }
 
-// Offset is where the last record given out ends: the place to go on from
-// when the file is still growing.
-func (r *Reader) Offset() int64 { return r.good }
-
-// Torn counts the bytes behind the last record, once Next has said false.
-func (r *Reader) Torn() int64 { return r.offset + int64(len(r.buf)-r.at) - r.good }
-
 // Err is what the source said, other than that it is at its end.
 func (r *Reader) Err() error { return r.err }
 

@@ -62,18 +62,6 @@ func Resume(a *agent.Agent, session string, s Start) (Plan, error) {
 	if a.Resume == nil {
 		return Plan{}, fmt.Errorf("%s: %w", a.Name, ErrCannot)
 	}
-	return build(a, a.Resume.Argv, session, s)
-}
-
-// Fork plans a copy of a session that goes its own way.
-func Fork(a *agent.Agent, session string, s Start) (Plan, error) {
-	if a.Resume == nil || len(a.Resume.Fork) == 0 {
-		return Plan{}, fmt.Errorf("%s: makes no copies of sessions", a.Name)
-	}
-	return build(a, a.Resume.Fork, session, s)
-}
-
-func build(a *agent.Agent, template []string, session string, s Start) (Plan, error) {
 	if !ValidID(session) {
 		return Plan{}, fmt.Errorf("%s: session id %.40q is none that may stand on a command line", a.Name, session)
 	}
@@ -85,12 +73,12 @@ func build(a *agent.Agent, template []string, session string, s Start) (Plan, er
 	if !ok {
 		return Plan{}, fmt.Errorf("%s: %w", a.Name, ErrOnce)
 	}
-	program := template[0]
+	program := a.Resume.Argv[0]
 	if strings.ContainsRune(s.Program, filepath.Separator) && s.Program == redact.Text(s.Program) {
 		program = s.Program
 	}
 	plan.Argv = append(plan.Argv, program)
-	for _, word := range template[1:] {
+	for _, word := range a.Resume.Argv[1:] {
 		plan.Argv = append(plan.Argv, strings.ReplaceAll(word, "{session}", session))
 	}
 	if extra := a.Resume.Modes[s.Mode]; len(extra) > 0 && !hasFlag(a, kept, a.Resume.ModeFlags) {

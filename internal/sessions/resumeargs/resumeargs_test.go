@@ -189,7 +189,6 @@ func TestResumeAndFork(t *testing.T) {
 	for _, c := range []struct {
 		agent  string
 		start  Start
-		fork   bool
 		want   string
 		dir    string
 		failed string
@@ -200,29 +199,20 @@ func TestResumeAndFork(t *testing.T) {
 		{agent: "claude", start: Start{Dir: "/a", Mode: "$(x)"}, want: "claude --resume S_1-x", dir: "/a"},
 		{agent: "claude", start: Start{Dir: "/a", Mode: "plan", Args: words("--permission-mode acceptEdits")}, want: "claude --resume S_1-x --permission-mode acceptEdits", dir: "/a"},
 		{agent: "claude", start: Start{Dir: "/a", Program: "/opt/beta/claude"}, want: "/opt/beta/claude --resume S_1-x", dir: "/a"},
-		{agent: "claude", start: start, fork: true, want: "claude --resume S_1-x --fork-session --model M", dir: "/a"},
 		{agent: "codex", start: Start{Args: words("-m o3"), Dir: "/a", Work: "/a/b"}, want: "codex resume S_1-x -c check_for_update_on_startup=false -m o3", dir: "/a/b"},
 		{agent: "codex", start: Start{Args: words("-c check_for_update_on_startup=true"), Dir: "/a"}, want: "codex resume S_1-x -c check_for_update_on_startup=true", dir: "/a"},
 		{agent: "codex", start: Start{Dir: "/a", Mode: "bypassPermissions"}, want: "codex resume S_1-x -a never -c check_for_update_on_startup=false", dir: "/a"},
-		{agent: "codex", fork: true, start: Start{Dir: "/a"}, want: "codex fork S_1-x -c check_for_update_on_startup=false", dir: "/a"},
 		{agent: "grok", start: start, want: "grok --resume S_1-x --model M", dir: "/a"},
 		{agent: "opencode", start: Start{Dir: "/a", Work: "/a/b"}, want: "opencode --session S_1-x", dir: "/a/b"},
-		{agent: "opencode", fork: true, start: Start{Dir: "/a"}, want: "opencode --session S_1-x --fork", dir: "/a"},
 		{agent: "pi", start: start, want: "pi --session S_1-x --model M", dir: "/a"},
-		{agent: "pi", fork: true, start: start, want: "pi --fork S_1-x --model M", dir: "/a"},
 		{agent: "gemini", start: start, want: "gemini --resume S_1-x --model M", dir: "/a"},
 		{agent: "copilot", start: start, want: "copilot --resume=S_1-x --model M", dir: "/a"},
 		{agent: "droid", start: Start{Dir: "/a"}, want: "droid --resume S_1-x", dir: "/a"},
 		{agent: "qwen", start: start, want: "qwen --resume S_1-x --model M", dir: "/a"},
 		{agent: "kimi", start: start, want: "kimi --session S_1-x --model M", dir: "/a"},
-		{agent: "gemini", fork: true, start: start, failed: "makes no copies"},
 		{agent: "claude", start: Start{Args: words("-p hi")}, failed: "none to come back to"},
 	} {
-		plan := Resume
-		if c.fork {
-			plan = Fork
-		}
-		got, err := plan(named1(t, c.agent), "S_1-x", c.start)
+		got, err := Resume(named1(t, c.agent), "S_1-x", c.start)
 		if c.failed != "" {
 			if err == nil || !strings.Contains(err.Error(), c.failed) {
 				t.Errorf("%s: %v, want an error about %q", c.agent, err, c.failed)
