@@ -105,7 +105,7 @@ func (t *task) result(p *checks.Proof) checks.Result {
 			return checks.UnsureBecause("%s", why)
 		}
 		if !stage.RegistersFor(t.subject.Event) {
-			return checks.UnsureBecause("hookmux does not install this event by default (%s)", t.subject.Event.Why)
+			return checks.NotInstalledBecause(t.subject.Event.Why)
 		}
 		if why := t.subject.Driver.Unseen[t.subject.Event.Name]; why != "" {
 			return checks.UnsureBecause("%s", why)

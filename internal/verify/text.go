@@ -101,8 +101,8 @@ func (r *AgentReport) writeText(w io.Writer, paint func(checks.Mark) string) {
 	optional := 0
 	for _, row := range r.Rows {
 		switch {
-		case row.Mark != checks.Unsure || row.Why == checks.Absent:
-		case strings.HasPrefix(row.Why, "hookmux does not install"):
+		case row.Mark != checks.Unsure || row.Cause == checks.NeverCame:
+		case row.Cause == checks.NotInstalled:
 			optional++
 		default:
 			fmt.Fprintf(w, "  %s %s: %s\n", paint(checks.Unsure), row.rowLabel(), row.Why)

@@ -71,15 +71,15 @@ const (
 func (b *Book) Get(key Key) (*Session, bool) {
 	b.mu.RLock()
 	s := b.store.active[key]
-	n, asleep := b.store.compacted[key]
+	n, compacted := b.store.compacted[key]
 	b.mu.RUnlock()
-	if s == nil && asleep {
+	if s == nil && compacted {
 		s = n.readSession()
 	}
 	return s, s != nil
 }
 
-// Overview is what is known of a session without waking it up: much cheaper than
+// Overview is what is known of a session without reading its text: much cheaper than
 // [Book.Get] for one that was not heard of for a while.
 func (b *Book) Overview(key Key) (Overview, bool) {
 	b.mu.RLock()
@@ -103,7 +103,7 @@ func (b *Book) CompactIdle(before time.Time, keep int) int {
 	b.mu.RLock()
 	silent := b.store.inactiveSince(before, keep)
 	b.mu.RUnlock()
-	slept := 0
+	compacted := 0
 	for group := range slices.Chunk(silent, compactAtOnce) {
 		list := make([]compactCandidate, 0, len(group))
 		for _, s := range group {
@@ -112,18 +112,18 @@ func (b *Book) CompactIdle(before time.Time, keep int) int {
 			}
 		}
 		b.mu.Lock()
-		slept += b.store.compactSessions(list)
+		compacted += b.store.compactSessions(list)
 		b.mu.Unlock()
 	}
-	if slept > 0 {
+	if compacted > 0 {
 		b.mu.Lock()
 		b.store.shrinkMap()
 		b.mu.Unlock()
 	}
-	return slept
+	return compacted
 }
 
-// ReleaseMemory gives back what sessions that slept held, and do not need any more.
+// ReleaseMemory gives back what compacted sessions held, and do not need any more.
 // It is for quiet moments: everybody waits meanwhile.
 func (b *Book) ReleaseMemory() {
 	b.mu.Lock()

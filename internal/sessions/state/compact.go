@@ -12,13 +12,13 @@ import (
 )
 
 // compactStore is where a book keeps its sessions: those in which something happens
-// as they are, the others asleep, as text. A session is some twenty small
+// as they are, the others compacted, as text. A session is some twenty small
 // objects that were made in the middle of passing garbage; a thousand of them
 // would hold on to many times their own size of memory for hours. Sessions
-// that fall asleep together share one piece of it.
+// that are compacted together share one piece of it.
 //
 // It stays because it pays: 500 idle sessions of 40 events each hold 2.4 to 4.6 MB
-// as they are and 1.1 MB asleep, of 600 events 6.4 MB and 2.9 MB
+// as they are and 1.1 MB compacted, of 600 events 6.4 MB and 2.9 MB
 // (BenchmarkIdleSessions); a hub after 200,000 events has 56 MB with it and 58 MB
 // without (`make bench`).
 type compactStore struct {
@@ -28,13 +28,13 @@ type compactStore struct {
 	usedBytes int // those that still count
 }
 
-// compactSession is a session that is asleep.
+// compactSession is a session as text.
 type compactSession struct {
 	Overview
-	text string // JSON; a window into what fell asleep together, like the key
+	text string // JSON; a window into what was compacted together, like the key
 }
 
-// Overview is what is known of a session without waking it.
+// Overview is what is known of a session without reading its text.
 type Overview struct {
 	Key       Key
 	LastEvent time.Time
@@ -76,7 +76,7 @@ func (f *compactStore) hasSession(key Key) bool {
 	return ok
 }
 
-// overviewOf is what is known of a session without waking it.
+// overviewOf is what is known of a session without reading its text.
 func (f *compactStore) overviewOf(key Key) (Overview, bool) {
 	if s := f.active[key]; s != nil {
 		return overviewFor(s), true
@@ -85,8 +85,8 @@ func (f *compactStore) overviewOf(key Key) (Overview, bool) {
 	return n.Overview, ok
 }
 
-// getSession is a session; nil when there is none. One that is asleep goes on
-// sleeping: whoever changes it puts the change back.
+// getSession is a session; nil when there is none. A compacted one stays so:
+// whoever changes it puts the change back.
 func (f *compactStore) getSession(key Key) *Session {
 	if s := f.active[key]; s != nil {
 		return s
@@ -191,7 +191,7 @@ func (f *compactStore) eachOverview(do func(Overview)) {
 	}
 }
 
-// inactiveSince is the sessions that are awake and were not heard of since before,
+// inactiveSince is the active sessions that were not heard of since before,
 // without the latest keep of all.
 func (f *compactStore) inactiveSince(before time.Time, keep int) []*Session {
 	if len(f.active) <= keep {
@@ -211,7 +211,7 @@ func (f *compactStore) inactiveSince(before time.Time, keep int) []*Session {
 	return all
 }
 
-// sessionText is a session as it sleeps; false when it has bytes that JSON cannot
+// sessionText is a session as text; false when it has bytes that JSON cannot
 // hold.
 func sessionText(s *Session) (string, bool) {
 	text, err := json.Marshal(s)
@@ -221,23 +221,23 @@ func sessionText(s *Session) (string, bool) {
 	return string(text), true
 }
 
-// compactCandidate is a session that is about to sleep.
+// compactCandidate is a session that is about to be compacted.
 type compactCandidate struct {
 	s    *Session
 	text string
 }
 
-// compactSessions lays those down that nothing happened to meanwhile.
+// compactSessions compacts those that nothing happened to meanwhile.
 func (f *compactStore) compactSessions(list []compactCandidate) int {
-	naps := make([]compactSession, 0, len(list))
+	done := make([]compactSession, 0, len(list))
 	for _, d := range list {
 		if f.active[d.s.Key] == d.s {
-			naps = append(naps, compactSession{Overview: overviewFor(d.s), text: d.text})
+			done = append(done, compactSession{Overview: overviewFor(d.s), text: d.text})
 			delete(f.active, d.s.Key)
 		}
 	}
-	f.packTogether(naps)
-	return len(naps)
+	f.packTogether(done)
+	return len(done)
 }
 
 // shrinkMap gives room back: a map that was large stays so.
@@ -247,19 +247,19 @@ func (f *compactStore) shrinkMap() {
 	f.active = out
 }
 
-// packTogether puts naps on the shelf, all of them in one piece of memory.
-func (f *compactStore) packTogether(naps []compactSession) {
+// packTogether keeps sessions as text, all of them in one piece of memory.
+func (f *compactStore) packTogether(list []compactSession) {
 	size := 0
-	for i := range naps {
-		size += naps[i].textSize()
+	for i := range list {
+		size += list[i].textSize()
 	}
 	var b strings.Builder
 	b.Grow(size)
-	for i := range naps {
-		b.WriteString(naps[i].Key.Agent)
-		b.WriteString(naps[i].Key.ID)
-		b.WriteString(naps[i].Transcript)
-		b.WriteString(naps[i].text)
+	for i := range list {
+		b.WriteString(list[i].Key.Agent)
+		b.WriteString(list[i].Key.ID)
+		b.WriteString(list[i].Transcript)
+		b.WriteString(list[i].text)
 	}
 	all := b.String()
 	next := func(s string) string {
@@ -267,7 +267,7 @@ func (f *compactStore) packTogether(naps []compactSession) {
 		all = all[len(s):]
 		return window
 	}
-	for _, n := range naps {
+	for _, n := range list {
 		n.Key.Agent, n.Key.ID, n.Transcript, n.text = next(n.Key.Agent), next(n.Key.ID), next(n.Transcript),
 			next(n.text)
 		n.Status = knownStatus(n.Status)
@@ -290,10 +290,10 @@ func knownStatus(s Status) Status {
 
 // repackText lets go of text that does not count any more.
 func (f *compactStore) repackText() {
-	naps := make([]compactSession, 0, len(f.compacted))
+	list := make([]compactSession, 0, len(f.compacted))
 	for _, n := range f.compacted {
-		naps = append(naps, n)
+		list = append(list, n)
 	}
-	f.compacted, f.keptBytes, f.usedBytes = make(map[Key]compactSession, len(naps)), 0, 0
-	f.packTogether(naps)
+	f.compacted, f.keptBytes, f.usedBytes = make(map[Key]compactSession, len(list)), 0, 0
+	f.packTogether(list)
 }

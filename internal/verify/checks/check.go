@@ -25,6 +25,23 @@ type Result struct {
 	Hint string `json:"hint,omitempty"` // what it is likely about, and what mends it
 	// Seen is what an act that led to ✗ left to look at.
 	Seen []string `json:"seen,omitempty"`
+	// Cause tells rows apart that a report shows together, or not at all.
+	Cause Cause `json:"-"`
+}
+
+// Cause is why a check could not be sure, where a report must know.
+type Cause int
+
+const (
+	OtherCause   Cause = iota
+	NotInstalled       // hookmux does not install the event by default
+	NeverCame          // no payload could be looked at; the row "fires" tells why
+)
+
+// NotInstalledBecause is the word on an event that hookmux does not install by default.
+func NotInstalledBecause(why string) Result {
+	return Result{Mark: Unsure, Why: "hookmux does not install this event by default (" + why + ")",
+		Cause: NotInstalled}
 }
 
 func HoldsBecause(format string, args ...any) Result {

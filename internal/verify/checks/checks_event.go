@@ -60,7 +60,7 @@ func judgeFires(p *Proof, s Subject) Result {
 	act := BringsAbout(s)
 	switch {
 	case !stage.RegistersFor(s.Event):
-		return UnsureBecause("hookmux does not install this event by default (%s)", s.Event.Why)
+		return NotInstalledBecause(s.Event.Why)
 	case act == "" && s.Driver.Unseen[s.Event.Name] != "":
 		return UnsureBecause("%s", s.Driver.Unseen[s.Event.Name])
 	case act == "" && s.Event.Kind == event.SessionEnd && s.Driver.NoEnd != "":
@@ -80,10 +80,6 @@ func judgeFires(p *Proof, s Subject) Result {
 	}
 	return FailsBecause("", "did not come in the act %s, where %d other events did", act, len(e.Seen))
 }
-
-// Absent is said of an event of which no payload could be looked at; why it
-// did not come is the row "fires" to tell.
-const Absent = "did not come"
 
 func judgeDecodes(p *Proof, s Subject) Result {
 	n := 0
@@ -115,7 +111,7 @@ func judgeDecodes(p *Proof, s Subject) Result {
 	case n == 0 && unwritten != "":
 		return FailsBecause("", "the agent runs the hook and closes its stdin without a payload")
 	case n == 0:
-		return UnsureBecause(Absent)
+		return Result{Mark: Unsure, Why: "did not come", Cause: NeverCame}
 	}
 	if len(unknown) > 0 {
 		var names []string
