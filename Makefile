@@ -14,7 +14,7 @@ FLAGS   = -trimpath
 LDFLAGS = -s -w -X github.com/hookmux/hookmux/internal/version.String=$(VERSION)
 AGENTS  ?= claude codex grok gemini opencode pi
 
-.PHONY: run build test check shape lint verify verify-all soak bench chaos fuzz generate race man release clean
+.PHONY: run build test check shape lint verify verify-all soak bench chaos fuzz generate pictures race man release clean
 
 run: build
 	@$(GO) run $(FLAGS) ./internal/demo -bin $(BIN)
@@ -103,6 +103,10 @@ fuzz:
 
 generate:
 	$(GO) generate ./...
+
+# The live view with its recorded agents, as SVG for README and docs.
+pictures:
+	$(GO) run $(FLAGS) ./internal/gen/pictures docs/pictures
 
 # Manual pages into man/, and what people download into dist/ (CHECK=1 builds it twice and compares).
 man: build

@@ -55,7 +55,7 @@ func Run(ctx context.Context, show func(ctx context.Context, h *Hub) error) (err
 	ended := make(chan error, 1)
 	running.Go(func() { ended <- inside.Run(ctx) })
 	h := &Hub{Client: &client.Client{Socket: dirs.Socket()}, followed: make(chan struct{})}
-	for _, s := range scenes(base) {
+	for _, s := range scenes("/home/you") {
 		running.Go(func() { h.play(ctx, s) })
 	}
 	defer func() {

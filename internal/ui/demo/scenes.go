@@ -102,14 +102,13 @@ func join(parts ...[]step) []step {
 	return all
 }
 
-// scenes are the sessions of the demo, in folders below home.
+// scenes are the sessions of the demo, in folders below a home that need not exist.
 func scenes(home string) []scene {
 	const second = time.Second
 	at := func(name string) string { return filepath.Join(home, name) }
 	claude := members{"permission_mode": "default"}
-	codex := members{
-		"permission_mode": "default", "model": "gpt-5.5", "turn_id": "01a1dcf6-b230-7920-a9d5-83361214c1a1",
-	}
+	codex := members{"permission_mode": "default", "model": "gpt-5.5",
+		"turn_id": "01a1dcf6-b230-7920-a9d5-83361214c1a1"}
 	return []scene{
 		{agent: "claude", id: "c5acb495-0d3e-4a53-9b0c-6a3f4f1a0001", folder: at("shop"), common: claude, steps: join(
 			prompt(0, "Fix the flaky payment test"),

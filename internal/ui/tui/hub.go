@@ -48,9 +48,9 @@ type (
 // retryPause is how long the view waits before it looks for a hub again.
 const retryPause = 300 * time.Millisecond
 
-// follow tells the program what the hub says, over restarts of the hub, until
+// Follow tells the program what the hub says, over restarts of the hub, until
 // ctx ends.
-func follow(ctx context.Context, hub Hub, send func(tea.Msg)) {
+func Follow(ctx context.Context, hub Hub, send func(tea.Msg)) {
 	go repeat(ctx, func() error {
 		return hub.FollowWaiting(ctx, func(n client.FeedNote) error {
 			send(noteMsg(n))

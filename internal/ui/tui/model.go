@@ -100,7 +100,7 @@ func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) error {
 	defer stop()
 	model := New(ctx, opts)
 	program := tea.NewProgram(model, append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(30)}, more...)...)
-	follow(ctx, opts.Hub, program.Send)
+	Follow(ctx, opts.Hub, program.Send)
 	_, err := program.Run()
 	return err
 }
