@@ -41,3 +41,33 @@ echo '{"session_id":"s","hook_event_name":"PreToolUse","cwd":"/","tool_name":"Ba
 		t.Errorf("verify says\n%s\nwant a verdict about a claude that asks no model", out)
 	}
 }
+
+// TestRealDemoBesideInstallation: the demo of an installed hookmux has a hub and
+// settings of its own and leaves those of the installation alone.
+func TestRealDemoBesideInstallation(t *testing.T) {
+	if !seattest.Inside(t) {
+		return
+	}
+	s := newStage(t)
+	person := s.login(seattest.Login)
+	if out := person.Run("hookmux install claude --yes"); !strings.Contains(out, "1 agent hooked") {
+		t.Fatalf("install says %q, want 1 agent hooked", out)
+	}
+	person.Run("hookmux config set feed.wait.codex 7s")
+	before := person.Run("cat ~/.config/hookmux/config.json")
+	if !strings.Contains(before, "7s") {
+		t.Fatalf("the settings are %q, want feed.wait.codex 7s", before)
+	}
+	from := person.Mark()
+	person.Type("hookmux up --demo\n")
+	person.Await(from, "Fix the flaky payment test")
+	from = person.Mark()
+	person.Type("q")
+	person.Await(from, "\x1b[?1049l") // the view gave the screen back
+	if after := person.Run("cat ~/.config/hookmux/config.json"); after != before {
+		t.Errorf("after the demo the settings are %q, want them as they were: %q", after, before)
+	}
+	if out := person.Run("hookmux ps"); strings.Contains(out, "payment") {
+		t.Errorf("the installation's hub knows the demo's sessions:\n%s", out)
+	}
+}

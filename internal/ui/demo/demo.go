@@ -35,7 +35,8 @@ func Run(ctx context.Context, show func(ctx context.Context, h *Hub) error) (err
 	if base, err = filepath.EvalSymlinks(base); err != nil {
 		return err
 	}
-	dirs, err := paths.Find(paths.GetenvFrom([]string{
+	// By the environment alone: an installed hookmux has its own places in mind otherwise.
+	dirs, err := paths.FindByEnvironment(paths.GetenvFrom([]string{
 		"HOME=" + base, paths.RuntimeVariable + "=" + base + "/run", "XDG_STATE_HOME=" + base + "/state",
 		"XDG_CONFIG_HOME=" + base + "/config", "XDG_DATA_HOME=" + base + "/data",
 	}))
