@@ -1,11 +1,10 @@
 package approvals
 
 import (
-	"strings"
-
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
 )
@@ -48,7 +47,7 @@ func asksNobody(processes proc.Table, a *agent.Agent, ev *event.Event) bool {
 	}
 	if free.Env != "" {
 		environ, _ := processes.Environ(ev.Where.PID)
-		if free.Said(findVariable(environ, free.Env)) {
+		if free.Said(paths.GetenvFrom(environ)(free.Env)) {
 			return true
 		}
 	}
@@ -58,14 +57,4 @@ func asksNobody(processes proc.Table, a *agent.Agent, ev *event.Event) bool {
 	}
 	_, args, ok := resumeargs.FromProcess(a, shown)
 	return ok && resumeargs.Has(a, args, free.Flags)
-}
-
-// findVariable is the value of a variable in an environment; "" for none.
-func findVariable(environ []string, name string) string {
-	for _, one := range environ {
-		if key, value, ok := strings.Cut(one, "="); ok && key == name {
-			return value
-		}
-	}
-	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // projectDirVar is how Claude Code tells its hooks the project's folder.
@@ -21,7 +22,7 @@ func processEnviron(call *hook.Call, cwd string, format hook.Format, mark func(i
 		base = minimalEnviron()
 	}
 	chain := mark(call.Hook.ID)
-	if before := lookupVariable(base, "HOOKMUX_HANDLER"); before != "" {
+	if before := paths.GetenvLast(base)("HOOKMUX_HANDLER"); before != "" {
 		chain = before + " " + chain // an id holds no blank
 	}
 	added := [...]struct{ name, value string }{
@@ -79,22 +80,12 @@ func minimalEnviron() []string {
 	return env
 }
 
-// lookupVariable is a variable's value; of several the last counts, as in a shell.
-func lookupVariable(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(env[i], name); ok && strings.HasPrefix(value, "=") {
-			return value[1:]
-		}
-	}
-	return ""
-}
-
 // projectDir is what Claude Code would call the project here. Its own word
 // counts only on Claude itself: an agent that runs below Claude inherits a
 // variable that means another session.
 func projectDir(call *hook.Call, cwd string) string {
 	if speaksClaude(call.Event) {
-		if dir := lookupVariable(call.Env, projectDirVar); dir != "" {
+		if dir := paths.GetenvLast(call.Env)(projectDirVar); dir != "" {
 			return dir
 		}
 	}

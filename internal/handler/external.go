@@ -58,13 +58,13 @@ func (x *external) processSpec(call *hook.Call) (spec, error) {
 		s.path, s.args = x.deps.Shell, []string{x.deps.Shell, "-c", x.Target}
 		return s, nil
 	}
-	home := lookupVariable(s.env, "HOME")
+	home := paths.GetenvLast(s.env)("HOME")
 	s.args = make([]string, len(x.words))
 	for i, w := range x.words {
 		s.args[i] = w.In(home)
 	}
 	var err error
-	s.path, err = findExecutable(s.args[0], call.Project, dir, lookupVariable(s.env, "PATH"))
+	s.path, err = findExecutable(s.args[0], call.Project, dir, paths.GetenvLast(s.env)("PATH"))
 	return s, err
 }
 

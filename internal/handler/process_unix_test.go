@@ -19,6 +19,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/hubtest/await"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // ceiling bounds every run: far more than any needs, far less than what the
@@ -170,7 +171,7 @@ func TestProcessGetsEventEnvironmentAndPlace(t *testing.T) {
 		"HOOKMUX_SESSION": "s1", "HOOKMUX_EVENT_ID": "e1", "HOOKMUX_HOOK_ID": "h1", "HOOKMUX_PROJECT": b.call.Project,
 		"HOOKMUX_HANDLER": "outer h1", "CLAUDE_PROJECT_DIR": "",
 	} {
-		if got := lookupVariable(env, name); got != want {
+		if got := paths.GetenvLast(env)(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}

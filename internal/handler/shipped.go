@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 )
 
@@ -68,7 +69,7 @@ func sessionCapture(deps Deps) Func {
 		o.someText("session", ev.Session)
 		o.someText("cwd", ev.Cwd)
 		o.someText("transcript", ev.Transcript)
-		o.someText("projectDir", lookupVariable(call.Env, projectDirVar))
+		o.someText("projectDir", paths.GetenvLast(call.Env)(projectDirVar))
 		o.someText("project", call.Project)
 		o.someText("title", ev.Title)
 		o.someText("model", ev.Model)
