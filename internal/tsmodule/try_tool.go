@@ -1,6 +1,7 @@
 package tsmodule
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -29,8 +30,8 @@ func sampleTool(tools []*agent.ToolSpec, in pi.Object) (*event.Tool, error) {
 		delete(in, "toolName")
 		return &event.Tool{Name: name, Kind: event.OtherTool, CallID: "trial", Input: pi.Encode(in)}, nil
 	default:
-		return nil, fmt.Errorf("the input names no command and no path; write {\"command\":…}, {\"path\":…} or " +
-			"{\"toolName\":…}")
+		return nil, errors.New("the call to try is missing: --input '{\"command\":\"ls\"}', or one with \"path\" or " +
+			"\"toolName\"")
 	}
 	for _, spec := range tools {
 		if spec.Kind != kind || strings.Contains(spec.Name, "*") {

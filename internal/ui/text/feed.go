@@ -56,20 +56,32 @@ func (s Style) WindowOver(item *wire.FeedItem) string {
 // Ended says on one line how a request ended.
 func (s Style) Ended(item *wire.FeedItem) string {
 	if d := item.Decision; d != nil {
-		word := d.Choice
-		if d.Plan != "" {
-			word = "plan " + d.Plan
-		}
-		line := fmt.Sprintf("%s by %s, %s", word, d.By, d.Outcome)
+		line := fmt.Sprintf("%s by %s, %s", decidedWord(d), d.By, d.Outcome)
 		if said := inWords(d); said != "" {
 			line += ": " + said
 		}
-		if word == "deny" || d.Plan == "reject" {
+		if d.Choice == "deny" || d.Plan == "reject" {
 			return s.red(termsafe.Line(line, 0))
 		}
 		return s.green(termsafe.Line(line, 0))
 	}
 	return s.yellow(termsafe.Line(item.Status+": "+item.End, 0))
+}
+
+// decidedWord says what was decided, as people say it.
+func decidedWord(d *wire.FeedDecision) string {
+	if d.Plan != "" {
+		return "plan " + d.Plan
+	}
+	switch d.Choice {
+	case "once", "always", "all":
+		return "approved " + d.Choice
+	case "deny":
+		return "denied"
+	case "answer":
+		return "answered"
+	}
+	return d.Choice
 }
 
 // inWords is what a person said beside yes or no.

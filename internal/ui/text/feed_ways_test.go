@@ -42,11 +42,11 @@ func TestWaysToAnswer(t *testing.T) {
 // What ended says what was said.
 func TestEndedInWords(t *testing.T) {
 	for want, d := range map[string]wire.FeedDecision{
-		"deny by me, delivered: use staging": {Choice: "deny", By: "me", Outcome: "delivered", Reason: "use staging"},
-		"answer by me, confirmed: blue; round, flat": {Choice: "answer", By: "me", Outcome: "confirmed", Answers: []event.QuestionAnswer{
+		"denied by me, delivered: use staging": {Choice: "deny", By: "me", Outcome: "delivered", Reason: "use staging"},
+		"answered by me, confirmed: blue; round, flat": {Choice: "answer", By: "me", Outcome: "confirmed", Answers: []event.QuestionAnswer{
 			{Options: []string{"blue"}}, {Options: []string{"round", "flat"}}}},
 		"plan reject by me, delivered: smaller": {Choice: "plan", Plan: "reject", By: "me", Outcome: "delivered", Reason: "smaller", Feedback: "smaller"},
-		"once by me, delivered":                 {Choice: "once", By: "me", Outcome: "delivered"},
+		"approved once by me, delivered":        {Choice: "once", By: "me", Outcome: "delivered"},
 	} {
 		if got := (Style{}).Ended(&wire.FeedItem{Decision: &d}); got != want {
 			t.Errorf("%q, not %q", got, want)

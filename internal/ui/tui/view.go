@@ -80,7 +80,7 @@ func (f frame) headLine() string {
 	for _, s := range []section{sectionWaiting, sectionFailed, sectionRunning, sectionDone, sectionIdle} {
 		if counts[s] > 0 {
 			mark, style := s.sign()
-			parts = append(parts, style.Render(fmt.Sprintf("%s %d %s", mark, counts[s], headWords[s])))
+			parts = append(parts, style.Render(fmt.Sprintf("%s %d %s", mark, counts[s], headWord(s, counts[s]))))
 		}
 	}
 	if f.ready != nil && f.ready.Away {
@@ -90,6 +90,14 @@ func (f frame) headLine() string {
 		parts = append(parts, "filter: "+termsafe.Line(f.filter, 30))
 	}
 	return strings.Join(parts, "  ")
+}
+
+// headWord is what so many rows of a section do.
+func headWord(s section, count int) string {
+	if s == sectionWaiting && count == 1 {
+		return "needs you"
+	}
+	return headWords[s]
 }
 
 var headWords = map[section]string{
