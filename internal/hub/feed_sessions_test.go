@@ -32,8 +32,11 @@ func TestPushedEventsDriveSessions(t *testing.T) {
 			}
 			push("SessionStart", 0, nil)
 			w.statusIs("s1", "idle")
-			push("UserPromptSubmit", 0, map[string]any{"prompt": "build it"})
+			push("UserPromptSubmit", 0, map[string]any{"tool_input": map[string]any{"prompt": "build it"}})
 			w.statusIs("s1", "running")
+			if got := w.session("s1").Title; got != "build it" {
+				t.Errorf("the title is %q, want the words of the prompt", got)
+			}
 			ask := map[string]any{"tool_name": tool, "tool_input": map[string]any{"command": "make"},
 				"_opencode_request_id": "r1"}
 			for _, choice := range []string{"once", "deny"} {
@@ -187,4 +190,41 @@ func TestWhoAsksForTheListIsThere(t *testing.T) {
 	if got := <-done; !strings.Contains(got, `"mode":"once"`) {
 		t.Errorf("the reply arrived as %s", got)
 	}
+}
+
+// cmux's plugins send everything over one connection: what is reported or asked while
+// a request waits is taken in at once, and each answer has its request's id.
+func TestCmuxConversationWhileARequestWaits(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	k := w.talk()
+	send := func(id string, params map[string]any) {
+		b, _ := json.Marshal(map[string]any{"id": id, "method": wire.MethodFeedPush, "params": params})
+		k.say(string(b) + "\n")
+	}
+	ask := func(n string) map[string]any {
+		return pushed("claude-s1", "PermissionRequest", "Bash", map[string]any{"command": "make " + n}, n)
+	}
+	send("first", ask("r1"))
+	w.Eventually("the first waits", func() bool { return len(w.items()) == 1 })
+	send("told", map[string]any{"event": map[string]any{"session_id": "claude-s2", "hook_event_name": "UserPromptSubmit",
+		"_source": "claude", "cwd": w.Base}})
+	if got := k.line(); !strings.Contains(got, `"id":"told"`) {
+		t.Errorf("while a request waits, a report was answered %s", got)
+	}
+	w.statusIs("s2", "running")
+	send("second", ask("r2"))
+	w.Eventually("both wait", func() bool { return len(w.items()) == 2 })
+	for _, c := range []struct{ key, id string }{{"r2", "second"}, {"r1", "first"}} {
+		if got, code := w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": c.key, "mode": "once"}); code != "" {
+			t.Errorf("the reply to %s was refused: %s %s", c.key, got, code)
+		}
+		if got := k.line(); !strings.Contains(got, `"id":"`+c.id+`"`) || !strings.Contains(got, `"mode":"once"`) {
+			t.Errorf("after %s the program hears %s", c.key, got)
+		}
+	}
+	send("third", ask("r3"))
+	w.Eventually("the third waits", func() bool { return len(w.items()) == 1 })
+	k.conn.Close()
+	w.Eventually("who hangs up waits no more", func() bool { return len(w.items()) == 0 })
 }

@@ -299,19 +299,3 @@ func (c *conversation) serveMux0(line []byte) {
 		}
 	}
 }
-
-// serveCmux answers cmux's envelopes, one request after the other.
-func (c *conversation) serveCmux(line []byte) {
-	c.entry.Heard()
-	for {
-		c.entry.Answering(true)
-		out, err := c.server.AnswerCmux(line, c.callMethod)
-		if err != nil || out != nil && !c.sendLine(out) {
-			return
-		}
-		c.entry.Answering(false)
-		if line, err = c.nextLine(); err != nil {
-			return
-		}
-	}
-}

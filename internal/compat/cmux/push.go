@@ -184,6 +184,10 @@ func (s *Server) setKind(ev *event.Event, e *pushedEvent) {
 	case "PermissionRequest", "ExitPlanMode", "AskUserQuestion":
 		ev.Kind, ev.Malformed = event.PermissionRequest, ""
 		s.setTool(ev, e)
+	case "UserPromptSubmit": // cmux's plugin for OpenCode puts the words where a tool's input stands
+		if words, ok := jsonscan.String(jsonscan.Get(e.Input, "prompt")); ok && ev.Prompt == "" {
+			ev.Prompt, ev.Tool = words, nil
+		}
 	default:
 		if ev.Tool != nil {
 			s.setTool(ev, e)
