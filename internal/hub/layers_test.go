@@ -51,7 +51,8 @@ var mayImport = map[string][]string{
 }
 
 // mayImportHub are the only packages that may know the composition.
-var mayImportHub = []string{"internal/cli", "internal/verify", "internal/hub", "plugins", "bench", "cmd", "examples"}
+var mayImportHub = []string{"internal/cli", "internal/verify", "internal/hub", "internal/ui/demo", "plugins", "bench", "cmd",
+	"examples"}
 
 func below(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 
