@@ -49,9 +49,10 @@ func InstallCommand(app *cmdutil.App) *cobra.Command {
 		Use:   "install [AGENT…]",
 		Short: "Write hookmux's hooks into agents' own config",
 		Long: `Finds the agents on this machine, says in a line each what would change in their
-files (--full shows every line), asks once, writes, and tries each hook out. Comments, order and everything else in the
-files stay as they are; hookmux uninstall gives back the same bytes. With a file
-that cannot be read nothing is written anywhere.
+files (--full shows every line), asks once, writes, and tries each hook out.
+Comments, order and everything else in the files stay as they are; hookmux uninstall
+gives back the same bytes. With a file that cannot be read nothing is written
+anywhere.
 
 Events are those that are worth having for each agent; --events names others, by
 their unified kind or the agent's own name. What was chosen with --events and
