@@ -36,9 +36,6 @@ func runCommandLine(app *cmdutil.App) int {
 	}
 	root := newRoot(app)
 	root.SetArgs(app.Args)
-	root.SetIn(app.Stdin)
-	root.SetOut(app.Stdout)
-	root.SetErr(app.Stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return cmdutil.ExitOK
@@ -105,6 +102,10 @@ the agent's own words.`,
 	}
 	root.AddCommand(manCommand())
 	root.SetCompletionCommandGroupID(groupStart)
+	root.SetIn(app.Stdin)
+	root.SetOut(app.Stdout)
+	root.SetErr(app.Stderr)
+	replaceBashCompletion(root)
 	addCompletions(app, root)
 	root.SetHelpCommand(&cobra.Command{
 		Use: "help [COMMAND]", GroupID: groupFix, Short: "Help about a command", Example: "  hookmux help guard allow",

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// withoutPackage lets cobra's script for bash do without the package
+// bash-completion, whose functions it calls. It comes behind that script.
+const withoutPackage = `
+__hookmux_init_completion()
+{
+    COMPREPLY=()
+    if declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
+        _get_comp_words_by_ref "$@" cur prev words cword
+        return
+    fi
+    cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" cword=$COMP_CWORD
+    words=("${COMP_WORDS[@]}")
+}
+
+__hookmux_filedir()
+{
+    if declare -F _filedir >/dev/null 2>&1; then
+        _filedir "$@"
+    elif [[ $1 == -d ]]; then
+        COMPREPLY+=($(compgen -d -- "$cur"))
+    else
+        COMPREPLY+=($(compgen -f -- "$cur"))
+    fi
+}
+`
+
+// replaceBashCompletion makes `completion bash` print a script that needs nothing
+// but bash.
+func replaceBashCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	bash, _, err := root.Find([]string{"completion", "bash"})
+	if err != nil || bash.Name() != "bash" {
+		return
+	}
+	bash.RunE = func(cmd *cobra.Command, _ []string) error {
+		bare, err := cmd.Flags().GetBool("no-descriptions")
+		if err != nil {
+			return err
+		}
+		var script bytes.Buffer
+		if err := root.GenBashCompletionV2(&script, !bare); err != nil {
+			return err
+		}
+		_, err = io.WriteString(cmd.OutOrStdout(),
+			strings.ReplaceAll(script.String(), "_filedir", "__hookmux_filedir")+withoutPackage)
+		return err
+	}
+}
