@@ -89,6 +89,7 @@ const (
 	SignalEnds       Signal = "ends"       // the turn is over
 	SignalFails      Signal = "fails"      // the turn is over because the model could not be asked
 	SignalInterrupts Signal = "interrupts" // the turn is over because a person stopped it
+	SignalDeclines   Signal = "declines"   // as interrupts; what was asked was refused by that
 	SignalSettles    Signal = "settles"    // nothing goes on any more: ends a turn whose end was not reported
 	SignalFaults     Signal = "faults"     // the model could not be asked; the turn's end follows
 	SignalRecovers   Signal = "recovers"   // the model answers: a turn that failed for it goes on
@@ -100,7 +101,7 @@ func Signals() []Signal {
 	return []Signal{
 		SignalNothing, SignalStarts, SignalLeaves, SignalPrompts, SignalWorks, SignalBreathes,
 		SignalSays, SignalAsks, SignalNudges, SignalAnswered, SignalRefuses, SignalEnds, SignalFails,
-		SignalInterrupts, SignalSettles, SignalFaults, SignalRecovers, SignalNests,
+		SignalInterrupts, SignalDeclines, SignalSettles, SignalFaults, SignalRecovers, SignalNests,
 	}
 }
 

@@ -48,7 +48,37 @@ func TestRecordedTimelines(t *testing.T) {
 	}
 }
 
-// replayPID is the agent's process.
+// TestBlindTimelines holds recordings against what a reader expected who saw neither
+// their wants nor the program: testdata/blind has a file for each such session.
+func TestBlindTimelines(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "blind", "*.txt"))
+	if err != nil || len(files) < 35 {
+		t.Fatalf("%d sessions are expected blindly, error %v, want 35 or more", len(files), err)
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
+			data, err := os.ReadFile(filepath.Join("testdata", "recorded", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wants, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := timeline.Parse(data)
+			if err == nil {
+				err = r.Expect(wants)
+			}
+			if err != nil {
+				t.Fatalf("%s: error %v, want no error", file, err)
+			}
+			newReplay(t, r).playSteps(t)
+		})
+	}
+}
+
+// replayPID is the agent's process; one that takes the session up has the next number.
 const replayPID = 4242
 
 // replay is a recording under way.
@@ -62,6 +92,7 @@ type replay struct {
 	session   state.Key
 	last      map[string]*event.Event // the newest event of each name
 	home      string
+	pid       int
 }
 
 func newReplay(t *testing.T, r *timeline.Recording) *replay {
@@ -79,10 +110,11 @@ func newReplay(t *testing.T, r *timeline.Recording) *replay {
 	tracker.setSwitches(&switches{rules: map[string]state.Rules{a.Name: {Spec: &a.Status}}})
 	deps := services.Deps{
 		Dirs: paths.Dirs{Home: filepath.Join(base, "home")}, Catalogue: catalogue, Log: slog.New(slog.DiscardHandler),
-		Processes: proctest.New(proctest.Node{PID: replayPID, Name: r.Agent}),
+		Processes: proctest.New(proctest.Node{PID: replayPID, Name: r.Agent},
+			proctest.Node{PID: replayPID + 1, Name: r.Agent}),
 	}
 	return &replay{
-		recording: r, base: base, agent: a, home: deps.Dirs.Home, last: map[string]*event.Event{},
+		recording: r, base: base, agent: a, home: deps.Dirs.Home, pid: replayPID, last: map[string]*event.Event{},
 		service:  &Service{ctx: context.Background(), deps: deps, tracker: tracker},
 		follower: newTranscriptFollower(deps, tracker),
 	}
@@ -103,21 +135,36 @@ func (p *replay) playSteps(t *testing.T) {
 			p.readRecord(at)
 		case timeline.Answered:
 			p.playAnswer(at)
+		case timeline.Restarted:
+			p.pid++
 		case timeline.Wants:
 			// Time passes: what is held back for a hook that might come is let go.
 			p.readRecord(at)
-			p.readRecord(at.Add(2 * hookFirst))
+			p.readRecord(p.nextMoment(i))
 			if wrong := step.Want.Check(p.said()); wrong != "" {
 				t.Errorf("%s: step %d, after %.1f s: %s", p.recording.About, i+1, step.After.Seconds(), wrong)
 			}
 		}
 	}
+	if all := p.service.tracker.book.Overviews(); len(all) != 1 {
+		t.Errorf("%s: %d sessions are listed, a person would say 1: %+v", p.recording.About, len(all), all)
+	}
+}
+
+// nextMoment is when the step after this one comes, and at most twice what a hook is
+// waited for.
+func (p *replay) nextMoment(i int) time.Time {
+	later := p.recording.Steps[i].After + 2*hookFirst
+	if rest := p.recording.Steps[i+1:]; len(rest) > 0 {
+		later = min(later, rest[0].After)
+	}
+	return p.recording.Start.Add(later)
 }
 
 // unscrub puts this test's folders in.
 func (p *replay) unscrub(text string) string {
 	return strings.NewReplacer("{base}", p.base, "{base-name}", folderName(p.base), "{pid}",
-		strconv.Itoa(replayPID)).Replace(text)
+		strconv.Itoa(p.pid)).Replace(text)
 }
 
 // folderName is a path as Claude Code and others make a name of it.
@@ -133,7 +180,7 @@ func (p *replay) playEvent(step timeline.Step, at time.Time) {
 	if ev.AgentVersion == "" {
 		ev.AgentVersion = p.recording.Version
 	}
-	ev.Where = event.Place{PID: replayPID, Start: 1}
+	ev.Where = event.Place{PID: p.pid, Start: 1}
 	ev.Reviewer = p.service.ReviewerOf(&ev, nil)
 	p.last[step.Name] = &ev
 	p.service.tracker.noteChange(p.service.tracker.book.Apply(&ev, state.Rules{Spec: &p.agent.Status}))
@@ -209,6 +256,7 @@ func (p *replay) said() timeline.Said {
 	}
 	if one.Turn != nil {
 		said.Result, said.Failed, said.Denied = string(one.Turn.Result), one.Turn.Errors, one.Turn.Denied
+		said.Says = one.Turn.Summary
 	}
 	return said
 }

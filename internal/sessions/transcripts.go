@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/state"
@@ -40,7 +41,8 @@ type followed struct {
 	until       time.Time                  // read until then though no turn is open
 	calls       map[string]transcript.Fact // nil while there are none
 	heldEnd     *heldEnd
-	lastMessage string // the agent's
+	lastMessage string       // the agent's
+	stopped     []state.Call // calls written down as refused that may have been running
 }
 
 // heldEnd is the end of a turn that a hook should report as well. The hook knows
@@ -164,10 +166,8 @@ func (f *transcriptFollower) readTranscript(one *followed, current state.Overvie
 			return
 		}
 	}
-	facts, err := one.reader.Read()
-	if err != nil {
-		return // it may not be there yet
-	}
+	// One of its files may not be there yet. What the others told is told once.
+	facts, _ := one.reader.Read()
 	book := f.tracker.book
 	if len(facts) > 0 {
 		session, ok := book.Get(one.key)
@@ -244,6 +244,9 @@ func (f *transcriptFollower) applyFact(one *followed, session *state.Session, ru
 	// says so.
 	old := fact.Early || fact.First && fact.At.IsZero()
 	book := f.tracker.book
+	if fact.Kind != transcript.Interrupted && fact.Kind != transcript.CallEnded {
+		one.stopped = nil
+	}
 	switch fact.Kind {
 	case transcript.Title:
 		f.noteTitle(book.TitleSeen(one.key, fact.Source, fact.Text, rules))
@@ -259,6 +262,7 @@ func (f *transcriptFollower) applyFact(one *followed, session *state.Session, ru
 	case transcript.Interrupted:
 		if !old && !rules.Off {
 			one.heldEnd = nil
+			f.clearRefusals(one, fact)
 			f.noteUnlessStale(book.Interrupted(one.key, factTime(fact, now)))
 		}
 	case transcript.TurnEnded:
@@ -288,8 +292,12 @@ func (f *transcriptFollower) applyFact(one *followed, session *state.Session, ru
 
 func (f *transcriptFollower) applyCallEnd(one *followed, session *state.Session, fact transcript.Fact, now time.Time) {
 	tool := callTool(fact, one.calls[fact.Call])
-	if fact.Denied {
-		f.noteUnlessStale(f.tracker.book.CallDenied(one.key, state.CallFor(tool), factTime(fact, now)))
+	if !f.isQuestion(one.key.Agent, tool.Name) && (fact.Denied || fact.Stopped && f.asksAbout(one.key, fact.Call)) {
+		c := f.tracker.book.CallDenied(one.key, state.CallFor(tool), factTime(fact, now))
+		f.noteUnlessStale(c)
+		if c.Stale == "" && fact.Stopped {
+			one.stopped = append(one.stopped, state.CallFor(tool))
+		}
 	}
 	if failure, failed := failureOf(fact, tool, session.Cwd, factTime(fact, now)); failed {
 		f.noteUnlessStale(f.tracker.book.ToolFailed(one.key, state.CallFor(tool), failure))
@@ -302,13 +310,37 @@ func (f *transcriptFollower) applyCallEnd(one *followed, session *state.Session,
 
 // resolveQuestion: a call that has a result, or a decision, waits for nobody.
 func (f *transcriptFollower) resolveQuestion(key state.Key, fact transcript.Fact, now time.Time) {
-	session, ok := f.tracker.book.Get(key)
-	if !ok || fact.Call == "" {
-		return
-	}
-	if slices.ContainsFunc(session.Asks, func(a state.Ask) bool { return a.Call == fact.Call }) {
+	if f.asksAbout(key, fact.Call) {
 		f.noteUnlessStale(f.tracker.book.Answered(key, fact.Call, factTime(fact, now)))
 	}
+}
+
+// asksAbout reports whether a person is asked about a call.
+func (f *transcriptFollower) asksAbout(key state.Key, call string) bool {
+	session, ok := f.tracker.book.Get(key)
+	return ok && call != "" && slices.ContainsFunc(session.Asks, func(a state.Ask) bool { return a.Call == call })
+}
+
+// isQuestion reports whether an agent puts questions to its person with a tool. One
+// that got no answer was not refused.
+func (f *transcriptFollower) isQuestion(name, tool string) bool {
+	a, ok := f.deps.Catalogue.Agent(name)
+	if !ok {
+		return false
+	}
+	spec := a.Tool(tool)
+	return spec != nil && spec.Kind == event.Question
+}
+
+// clearRefusals takes back what was written down as refused before an interruption
+// that stopped a running call.
+func (f *transcriptFollower) clearRefusals(one *followed, fact transcript.Fact) {
+	for _, call := range one.stopped {
+		if fact.Stopped {
+			f.noteUnlessStale(f.tracker.book.CallStopped(one.key, call))
+		}
+	}
+	one.stopped = nil
 }
 
 // environOf looks up variables of a session's process, for the place of its

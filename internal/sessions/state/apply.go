@@ -23,6 +23,10 @@ func (b *Book) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Change {
 		return Change{Key: key, Stale: n.stale}
 	}
 	old := b.store.getSession(key)
+	if old == nil && ev.Session == "" && n.statusSignal() == agent.SignalNothing {
+		// CodeBuddy says that it may be used before it has a session.
+		return Change{Key: key, Stale: "the event names no session and begins none"}
+	}
 	c := Change{Key: key, Subagent: n.actor != ""}
 	next := newSession(key, n.at)
 	if old != nil {
@@ -192,6 +196,10 @@ func (s *Session) applySignal(n *input, c *Change) {
 	case agent.SignalFails:
 		s.Machine.NestedTurns = 0
 		s.finishTurn(n, c, APIError)
+	case agent.SignalDeclines:
+		refuseAsks(s, n)
+		s.Machine.NestedTurns = 0
+		s.finishTurn(n, c, Interrupted)
 	case agent.SignalInterrupts:
 		if n.ev.Kind == event.UserAttention {
 			s.agentIdle(n, c)
@@ -222,7 +230,9 @@ func (s *Session) staleReason(n *input, signal agent.Signal) string {
 	if t == nil {
 		return ""
 	}
-	if id := n.turnID(); id != "" && id != t.ID && s.Machine.turnClosed(id) {
+	// Agents that count their prompts give a number twice when a session is taken up.
+	takenUp := signal == agent.SignalPrompts && s.Machine.fromOtherProcess(n)
+	if id := n.turnID(); id != "" && id != t.ID && s.Machine.turnClosed(id) && !takenUp {
 		return "of a turn that is over"
 	}
 	if id := n.turnID(); id != "" && id == t.ID && !t.Open() && n.ev.Kind == event.UserAttention &&
@@ -246,7 +256,8 @@ func (s *Session) subagentReported(n *input, signal agent.Signal, c *Change) {
 		return
 	}
 	switch signal {
-	case agent.SignalLeaves, agent.SignalEnds, agent.SignalFails, agent.SignalInterrupts:
+	case agent.SignalLeaves, agent.SignalEnds, agent.SignalFails, agent.SignalInterrupts,
+		agent.SignalDeclines:
 		s.endSubagent(n)
 	case agent.SignalStarts, agent.SignalPrompts:
 		if n.child {

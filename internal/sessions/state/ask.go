@@ -19,6 +19,9 @@ func askFor(s *Session, n *input) Ask {
 			ask.What = call.Label
 		}
 	}
+	if ask.Kind == "" && len(n.ev.Questions) > 0 {
+		ask.Kind = event.Question
+	}
 	if len(n.ev.Questions) > 0 && n.ev.Questions[0].Text != "" && (n.ev.Tool != nil || ask.What == "") {
 		ask.What = foldLine(n.ev.Questions[0].Text, maxSummary)
 	}
@@ -74,10 +77,29 @@ func (s *Session) addAsk(n *input) {
 func refuseAsk(s *Session, n *input) {
 	place := s.askAnswered(n)
 	if place >= 0 && s.Turn != nil {
-		a := &s.Asks[place]
-		denyCall(s, Call{ID: a.Call, Tool: a.Tool, Digest: a.Digest, Actor: a.Actor, At: n.at})
+		noteRefusal(s, &s.Asks[place], n)
 	}
 	s.dropAsk(place, n)
+}
+
+// refuseAsks: the turn was stopped at what is asked, and that is a no to all of it.
+func refuseAsks(s *Session, n *input) {
+	if !s.Turn.Open() {
+		return
+	}
+	for i := range s.Asks {
+		noteRefusal(s, &s.Asks[i], n)
+	}
+}
+
+// noteRefusal: a person said no. A question that got no answer is no call that was
+// refused.
+func noteRefusal(s *Session, a *Ask, n *input) {
+	if a.Kind == event.Question {
+		s.Machine.WavedAway = true
+		return
+	}
+	denyCall(s, Call{ID: a.Call, Tool: a.Tool, Digest: a.Digest, Actor: a.Actor, At: n.at})
 }
 
 // dropAsk takes the question at a place out; -1 is none.

@@ -116,9 +116,10 @@ func (b *Book) ToolFailed(key Key, call Call, f Failure) Change {
 // CallDenied tells of a call that was refused in the agent's own window, as the
 // transcript shows. Where its end was taken for a failure before, it is one no more.
 func (b *Book) CallDenied(key Key, call Call, at time.Time) Change {
-	return b.updateSession(key, func(s *Session, _ *Change) {
+	return b.updateSession(key, func(s *Session, c *Change) {
 		t := s.Turn
 		if t == nil || call.ID == "" || at.Before(t.Started) || s.Machine.wasDenied(&call) {
+			c.Stale = "no news"
 			return
 		}
 		denyCall(s, call)
@@ -131,6 +132,19 @@ func (b *Book) CallDenied(key Key, call Call, at time.Time) Change {
 		}
 		t.callEnded(call.ID, false)
 		judgeAgain(s)
+	})
+}
+
+// CallStopped takes a [Book.CallDenied] back: the call was running, and a person
+// stopped it.
+func (b *Book) CallStopped(key Key, call Call) Change {
+	return b.updateSession(key, func(s *Session, c *Change) {
+		if s.Turn == nil || !s.Machine.wasDenied(&call) {
+			c.Stale = "no news"
+			return
+		}
+		s.Machine.Denied = removeWhere(s.Machine.Denied, func(old *Call) bool { return old.ID == call.ID })
+		s.Turn.Denied--
 	})
 }
 

@@ -150,6 +150,7 @@ type MachineState struct {
 	NestedTurns   int            `json:"depth,omitempty"`       // turns inside the turn
 	ModelError    string         `json:"fault,omitempty"`       // the model could not be asked, says the agent
 	MaybeFinished bool           `json:"spoke,omitempty"`       // it may have said the turn's last word
+	WavedAway     bool           `json:"waved,omitempty"`       // a person left its question without an answer
 	Activity      string         `json:"said,omitempty"`        // what the agent says it does, beside tools
 	TitleAt       time.Time      `json:"titleAt,omitzero"`      // of the last title that came with a time
 	TurnProcess   int            `json:"turnProcess,omitempty"` // process that began the turn

@@ -108,7 +108,7 @@ func (s *Session) promptSubmitted(n *input, c *Change) {
 	case t.Open() && (id != "" && id == t.ID):
 		s.continueTurn(n)
 		return // said twice
-	case t != nil && !t.Open() && id != "" && id == t.ID:
+	case t != nil && !t.Open() && id != "" && id == t.ID && !s.Machine.fromOtherProcess(n):
 		c.Stale = "of a turn that is over"
 		return
 	case t.Open() && t.Implicit && !s.Machine.fromOtherProcess(n):
@@ -159,6 +159,7 @@ func (s *Session) openTurn(n *input, implicit bool) {
 	s.Asks, s.Background, s.ReadAt = nil, 0, time.Time{}
 	s.Machine.Calls, s.Machine.Finished, s.Machine.Denied = nil, nil, nil
 	s.Machine.NestedTurns, s.Machine.ModelError, s.Machine.Activity, s.Machine.MaybeFinished = 0, "", "", false
+	s.Machine.WavedAway = false
 	s.Machine.TurnProcess, s.Machine.TurnStart = n.ev.Where.PID, n.ev.Where.Start
 	s.Machine.setBase(Running, n.at)
 }
@@ -215,6 +216,10 @@ func (s *Session) turnEnded(n *input, c *Change) {
 	}
 	if s.Machine.ModelError != "" {
 		s.finishTurn(n, c, APIError)
+		return
+	}
+	if s.Machine.WavedAway && n.ev.Message == "" {
+		s.finishTurn(n, c, Interrupted) // it stopped at its question
 		return
 	}
 	s.finishTurn(n, c, "")

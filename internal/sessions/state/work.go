@@ -97,6 +97,7 @@ func (s *Session) activityReported(n *input) {
 
 // toolBegan notes a call that begins.
 func (s *Session) toolBegan(n *input) {
+	s.Machine.WavedAway = false
 	tool := n.ev.Tool
 	call := Call{
 		ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool), Label: Label(tool, s.Cwd), Actor: n.actor,

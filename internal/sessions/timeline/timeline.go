@@ -13,20 +13,25 @@
 //	1.500 line .claude/projects/-p/1.jsonl {…}
 //	1.700 file .grok/sessions/1/summary.json {…}
 //	2.000 answered
+//	3.000 restarted
 //	9.000 want success ok failed=1 title="Run it"
 //
 // In payloads and lines {base} stands for the folder that holds home and project.
 // decided is what hookmux answered to the event before it of that name; answered
 // says that signs outside of hooks and records showed an answer in the agent's own
-// window. A want names the status (several with | between them where a person could
-// say either), then how the last turn went, counts and the title, as far as they are
+// window; restarted, that another process of the agent has the session from here on.
+// A want names the status (several with | between them where a person could
+// say either), then how the last turn went (none: it goes on), counts, whether the
+// session is ended or open, the title and the agent's last words, as far as they are
 // known.
 package timeline
 
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,12 +48,13 @@ type Recording struct {
 
 // The kinds of steps.
 const (
-	Event    = "event"
-	Line     = "line"
-	File     = "file"
-	Decided  = "decided"
-	Answered = "answered"
-	Wants    = "want"
+	Event     = "event"
+	Line      = "line"
+	File      = "file"
+	Decided   = "decided"
+	Answered  = "answered"
+	Restarted = "restarted"
+	Wants     = "want"
 )
 
 // Step is one thing that happened, or one expectation.
@@ -69,6 +75,8 @@ type Want struct {
 	Turns  int      // -1: not said
 	Title  []string // one of these; none: not said
 	Ended  bool
+	Open   bool
+	Says   string // the agent's last words; empty: not said
 }
 
 // NewWant is a want that says nothing but the status.
@@ -93,8 +101,14 @@ func (w Want) String() string {
 	if w.Ended {
 		words = append(words, "ended")
 	}
+	if w.Open {
+		words = append(words, "open")
+	}
 	for _, title := range w.Title {
 		words = append(words, "title="+strconv.Quote(title))
+	}
+	if w.Says != "" {
+		words = append(words, "says="+strconv.Quote(w.Says))
 	}
 	return strings.Join(words, " ")
 }
@@ -103,13 +117,18 @@ func parseWant(text string) (Want, error) {
 	status, rest, _ := strings.Cut(text, " ")
 	w := NewWant(status)
 	for rest != "" {
-		if quoted, ok := strings.CutPrefix(rest, "title="); ok {
+		name, quoted, _ := strings.Cut(rest, "=")
+		if name == "title" || name == "says" {
 			q, err := strconv.QuotedPrefix(quoted)
 			if err != nil {
-				return w, fmt.Errorf("the title of %q: %w", text, err)
+				return w, fmt.Errorf("%s in %q: %w", name, text, err)
 			}
-			title, _ := strconv.Unquote(q)
-			w.Title = append(w.Title, title)
+			words, _ := strconv.Unquote(q)
+			if name == "title" {
+				w.Title = append(w.Title, words)
+			} else {
+				w.Says = words
+			}
 			rest = strings.TrimSpace(quoted[len(q):])
 			continue
 		}
@@ -126,6 +145,8 @@ func parseWant(text string) (Want, error) {
 			w.Turns = n
 		case word == "ended":
 			w.Ended = true
+		case word == "open":
+			w.Open = true
 		case !counted:
 			w.Result = strings.Split(word, "|")
 		default:
@@ -202,12 +223,35 @@ func (r *Recording) parseLine(line string) (err error) {
 		s.Want, err = parseWant(rest)
 	case Event, Line, File, Decided:
 		s.Name, s.Text, _ = strings.Cut(rest, " ")
-	case Answered:
+	case Answered, Restarted:
 	default:
 		err = fmt.Errorf("there is no step %q", s.Kind)
 	}
 	r.Steps = append(r.Steps, s)
 	return err
+}
+
+// Expect puts the wants of a file that holds nothing else in the place of the recording's
+// own, each after what happened until then.
+func (r *Recording) Expect(data []byte) error {
+	wants := &Recording{}
+	for n, line := range strings.Split(string(data), "\n") {
+		if err := wants.parseLine(line); err != nil {
+			return fmt.Errorf("line %d: %w", n+1, err)
+		}
+	}
+	r.Steps = slices.DeleteFunc(r.Steps, func(s Step) bool { return s.Kind == Wants })
+	for _, want := range wants.Steps {
+		if want.Kind != Wants {
+			return fmt.Errorf("%s after %.3f s is no want", want.Kind, want.After.Seconds())
+		}
+	}
+	if len(wants.Steps) == 0 {
+		return fmt.Errorf("nothing is wanted")
+	}
+	r.Steps = append(r.Steps, wants.Steps...)
+	slices.SortStableFunc(r.Steps, func(a, b Step) int { return cmp.Compare(a.After, b.After) })
+	return nil
 }
 
 // Check compares a want with what hookmux says; the result is empty when it is so.
@@ -218,6 +262,9 @@ func (w Want) Check(got Said) string {
 	}
 	if !contains(w.Status, got.Status) {
 		differs("status", got.Status, strings.Join(w.Status, " or "))
+	}
+	if got.Result == "" {
+		got.Result = "none"
 	}
 	if len(w.Result) > 0 && !contains(w.Result, got.Result) {
 		differs("result", got.Result, strings.Join(w.Result, " or "))
@@ -237,14 +284,20 @@ func (w Want) Check(got Said) string {
 	if w.Ended && !got.Ended {
 		differs("the session", "open", "ended")
 	}
+	if w.Open && got.Ended {
+		differs("the session", "ended", "open")
+	}
+	if w.Says != "" && w.Says != got.Says {
+		differs("the agent's last words", strconv.Quote(got.Says), strconv.Quote(w.Says))
+	}
 	return strings.Join(wrong, "; ")
 }
 
 // Said is what hookmux says about a session.
 type Said struct {
-	Status, Result, Title string
-	Failed, Denied, Turns int
-	Ended                 bool
+	Status, Result, Title, Says string
+	Failed, Denied, Turns       int
+	Ended                       bool
 }
 
 func contains(list []string, one string) bool {

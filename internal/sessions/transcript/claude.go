@@ -53,7 +53,9 @@ func claudeRow(row []byte, _ string, emit func(Fact)) {
 				f.Text = contentText(jsonscan.Get(block, "content"))
 				f.Exit = exitCode(f.Text)
 			}
-			f.Denied = textAt(row, "toolDenialKind") != ""
+			// A call that was stopped with Esc is written down as refused as well.
+			kind := textAt(row, "toolDenialKind")
+			f.Denied, f.Stopped = kind != "", kind == "user-rejected"
 			if f.Denied {
 				f.Failed = false // refused, not failed
 			}
@@ -74,7 +76,8 @@ func claudeRow(row []byte, _ string, emit func(Fact)) {
 	}
 	switch {
 	case strings.HasPrefix(words, interruptedByUser):
-		emit(Fact{Kind: Interrupted, At: at, Turn: turn})
+		// It names the message whose call it stopped; after a no there was none to stop.
+		emit(Fact{Kind: Interrupted, At: at, Turn: turn, Stopped: textAt(row, "interruptedMessageId") != ""})
 	case isWord(row, "true", "isMeta"), isWord(row, "true", "isCompactSummary"):
 	default:
 		emit(Fact{Kind: Prompt, At: at, Turn: turn, Text: words})

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
@@ -23,7 +24,8 @@ func codexRow(row []byte, _ string, emit func(Fact)) {
 			emit(Fact{Kind: CallBegan, At: at, Turn: codexTurn(payload, turn), Call: textAt(payload, "call_id"),
 				Tool: textAt(payload, "name"), Input: boundedCopy(codexInput(payload))})
 		case "function_call_output", "custom_tool_call_output":
-			emit(Fact{Kind: CallEnded, At: at, Turn: codexTurn(payload, turn), Call: textAt(payload, "call_id")})
+			emit(Fact{Kind: CallEnded, At: at, Turn: codexTurn(payload, turn), Call: textAt(payload, "call_id"),
+				Stopped: strings.HasSuffix(textAt(payload, "output"), "aborted by user")})
 		}
 	case "event_msg":
 		switch textAt(payload, "type") {

@@ -16,9 +16,9 @@ const (
 	Message     Kind = "message"     // Text: what the agent said
 	TurnStarted Kind = "turnStarted" // Turn
 	TurnEnded   Kind = "turnEnded"   // Turn; Failed with Text: the model could not be asked
-	Interrupted Kind = "interrupted" // Turn: a person stopped it
+	Interrupted Kind = "interrupted" // Turn: a person stopped it; Stopped
 	CallBegan   Kind = "callBegan"   // Call, Tool, Input: the call is written down
-	CallEnded   Kind = "callEnded"   // Call; Failed, Exit, Text: its result is written down
+	CallEnded   Kind = "callEnded"   // Call; Failed, Exit, Text: its result is written down; Denied, Stopped
 	Decided     Kind = "decided"     // Call; Denied: a person answered its prompt
 	Reviews     Kind = "reviews"     // Reviewer: who decides about permission requests from now on
 )
@@ -36,6 +36,10 @@ type Fact struct {
 	Exit   int       `json:"exit,omitempty"`
 	Failed bool      `json:"failed,omitempty"`
 	Denied bool      `json:"denied,omitempty"`
+	// Stopped says that a person stopped a call. Whether it was running then, or was
+	// still asked about, the row of a call does not tell; that of an interruption says
+	// it was running.
+	Stopped bool `json:"stopped,omitempty"`
 	// Reviewer is who decides about permission requests.
 	Reviewer event.Reviewer `json:"reviewer,omitempty"`
 	// Early says that the fact stands at the beginning of a record whose

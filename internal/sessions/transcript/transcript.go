@@ -136,8 +136,8 @@ func (r *Reader) Tells(file string, row []byte) bool {
 }
 
 // Read gives the facts that are new since the last Read, in the order of the
-// record. A file that is not there has none. After an error the next Read
-// tries again.
+// record; with an error those of the files that could be read. A file that is not
+// there has none. After an error the next Read tries again.
 func (r *Reader) Read() ([]Fact, error) {
 	var facts []Fact
 	var errs []error
