@@ -11,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/sessions/oneline"
 	"github.com/hookmux/hookmux/internal/sessions/resumestore"
-	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -63,7 +63,7 @@ func (s *Service) renameMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
-	title := state.Line(p.Title)
+	title := oneline.Line(p.Title)
 	if (title == "") != p.Auto {
 		return nil, wire.Errorf(wire.CodeParams, "a title is needed, or auto for the agent's own")
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/sessions/oneline"
 )
 
 // Apply takes one event of an agent in. It is cheap and its cost does not
@@ -171,7 +172,7 @@ func (s *Session) applySignal(n *input, c *Change) {
 		s.activityReported(n)
 	case agent.SignalSays:
 		if s.Turn.Open() {
-			s.Machine.Activity = foldLine(n.ev.Message, maxLabel)
+			s.Machine.Activity = oneline.Fold(n.ev.Message, maxLabel)
 		}
 	case agent.SignalAsks:
 		if n.ev.ReviewedByAgent() { // no person is asked: the turn goes on
@@ -188,7 +189,7 @@ func (s *Session) applySignal(n *input, c *Change) {
 	case agent.SignalRefuses:
 		refuseAsk(s, n)
 	case agent.SignalFaults:
-		if s.Machine.ModelError = foldLine(n.ev.Error, maxSummary); s.Machine.ModelError == "" {
+		if s.Machine.ModelError = oneline.Fold(n.ev.Error, maxSummary); s.Machine.ModelError == "" {
 			s.Machine.ModelError = "the model could not be asked"
 		}
 	case agent.SignalEnds:

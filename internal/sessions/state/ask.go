@@ -1,10 +1,12 @@
 package state
 
+import "github.com/hookmux/hookmux/internal/sessions/oneline"
+
 import "github.com/hookmux/hookmux/event"
 
 // askFor is the question that an event puts.
 func askFor(s *Session, n *input) Ask {
-	ask := Ask{At: n.at, Actor: n.actor, What: foldLine(n.ev.Message, maxSummary)}
+	ask := Ask{At: n.at, Actor: n.actor, What: oneline.Fold(n.ev.Message, maxSummary)}
 	if tool := n.ev.Tool; tool != nil {
 		ask.Call, ask.Tool, ask.Digest = tool.CallID, tool.Name, inputDigest(tool)
 		ask.Kind, ask.Command = tool.Kind, commandOf(tool)
@@ -23,7 +25,7 @@ func askFor(s *Session, n *input) Ask {
 		ask.Kind = event.Question
 	}
 	if len(n.ev.Questions) > 0 && n.ev.Questions[0].Text != "" && (n.ev.Tool != nil || ask.What == "") {
-		ask.What = foldLine(n.ev.Questions[0].Text, maxSummary)
+		ask.What = oneline.Fold(n.ev.Questions[0].Text, maxSummary)
 	}
 	return ask
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/sessions/oneline"
 )
 
 // Failing reports whether a finished call failed, why, and with which exit
@@ -41,7 +42,7 @@ func Failing(ev *event.Event) (failed bool, text string, exit int) {
 	if tool.Kind == event.Shell && r.exit == 1 && mayHaveFoundNothing(tool.Commands) {
 		return false, "", 0
 	}
-	return true, foldLine(r.text, maxSummary), r.exit
+	return true, oneline.Fold(r.text, maxSummary), r.exit
 }
 
 // resultFacts is what a result says about itself.

@@ -7,6 +7,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/sessions/oneline"
 )
 
 // Rules are what the catalogue and the user's settings say about one agent.
@@ -144,5 +145,5 @@ func (n *input) subagentName() (id, kind string) {
 	if sub := n.ev.Subagent; sub != nil {
 		id, kind = sub.ID, sub.Type
 	}
-	return foldLine(id, 200), foldLine(kind, 80)
+	return oneline.Fold(id, 200), oneline.Fold(kind, 80)
 }

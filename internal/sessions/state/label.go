@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/sessions/oneline"
 	"github.com/hookmux/hookmux/internal/toolnames"
 )
 
@@ -23,7 +24,7 @@ func Label(tool *event.Tool, cwd string) string {
 	if tool == nil {
 		return ""
 	}
-	return foldLine(toolLabel(tool, cwd), maxLabel)
+	return oneline.Fold(toolLabel(tool, cwd), maxLabel)
 }
 
 func toolLabel(tool *event.Tool, cwd string) string {
@@ -85,7 +86,7 @@ func firstCommand(tool *event.Tool) string {
 	if cut >= 0 {
 		line = line[:cut]
 	}
-	line = foldLine(line, 4*maxCommand)
+	line = oneline.Fold(line, 4*maxCommand)
 	short := shortenText(line, maxCommand)
 	if cut >= 0 && short == line {
 		short += " …"
@@ -98,7 +99,7 @@ func firstCommand(tool *event.Tool) string {
 
 // shortenText is s in at most limit characters, with … where it was cut.
 func shortenText(s string, limit int) string {
-	s = foldLine(s, limit+1)
+	s = oneline.Fold(s, limit+1)
 	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/sessions/oneline"
 )
 
 // LeaveAfter is how long a session without a sign of life and without a
@@ -98,7 +99,7 @@ func (b *Book) ClientGone(key Key, at time.Time) Change {
 func (b *Book) ToolFailed(key Key, call Call, f Failure) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		t := s.Turn
-		f.Turn, f.Text, f.Tool = s.TurnCount, foldLine(f.Text, maxSummary), foldLine(f.Tool, maxLabel)
+		f.Turn, f.Text, f.Tool = s.TurnCount, oneline.Fold(f.Text, maxSummary), oneline.Fold(f.Tool, maxLabel)
 		if t == nil || f.At.Before(t.Started) || failureKnown(s.Errors, f) {
 			return
 		}
@@ -159,7 +160,7 @@ func (b *Book) ReviewerSeen(key Key, reviewer event.Reviewer) Change {
 func (b *Book) SetSummary(key Key, message string) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		if s.Turn != nil && s.Turn.Summary == "" {
-			s.Turn.Summary = Summary(message)
+			s.Turn.Summary = oneline.Summary(message)
 		}
 	})
 }
@@ -223,7 +224,7 @@ func (b *Book) Resumed(key Key, at time.Time, where event.Place, cwd, title stri
 	c := Change{Key: key}
 	next := &Session{
 		Key: key, StartedAt: at, Cwd: cwd, Machine: MachineState{Base: Idle, BaseSince: at},
-		Title: Title{Own: foldLine(title, maxSummary), Source: agent.TitlePrompt},
+		Title: Title{Own: oneline.Fold(title, maxSummary), Source: agent.TitlePrompt},
 	}
 	if old != nil {
 		next = old.copySession()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/sessions/oneline"
 )
 
 // TerminalReport is what a terminal application reports about the agent in one
@@ -66,7 +67,7 @@ func (b *Book) ApplyTerminal(r *TerminalReport, where event.Place, rules Rules) 
 		next.Place = where
 	}
 	setIfGiven(&next.AgentID, r.Session)
-	if title := foldLine(r.Title, maxSummary); title != "" && !at.Before(next.Machine.TitleAt) {
+	if title := oneline.Fold(r.Title, maxSummary); title != "" && !at.Before(next.Machine.TitleAt) {
 		next.Machine.TitleAt = at
 		next.Title.Own, next.Title.Source = title, r.Source
 	}
@@ -110,7 +111,7 @@ func applyTerminalReport(s *Session, r *TerminalReport, c *Change) {
 			c.TurnStarted = true
 		}
 		s.Asks = nil
-		s.Machine.Activity = foldLine(r.Activity, maxSummary)
+		s.Machine.Activity = oneline.Fold(r.Activity, maxSummary)
 		s.Machine.setBase(Running, at)
 	case "idle":
 		if s.Machine.Base.Finished() && len(s.Asks) == 0 {
@@ -127,7 +128,7 @@ func applyTerminalReport(s *Session, r *TerminalReport, c *Change) {
 			c.Stale = "only what runs can need input"
 			return
 		}
-		s.Asks = []Ask{{At: at, What: foldLine(r.Activity, maxSummary)}}
+		s.Asks = []Ask{{At: at, What: oneline.Fold(r.Activity, maxSummary)}}
 	case "finished":
 		if r.ExitCode == nil {
 			c.Stale = "finished without an exit code"
@@ -136,7 +137,7 @@ func applyTerminalReport(s *Session, r *TerminalReport, c *Change) {
 		if !s.Turn.Open() {
 			s.openTurn(n, true)
 		}
-		s.Turn.Summary = Summary(r.Summary)
+		s.Turn.Summary = oneline.Summary(r.Summary)
 		result, status := OK, Success
 		if *r.ExitCode != 0 {
 			result, status = ToolErrors, Failed

@@ -7,6 +7,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/sessions/oneline"
 )
 
 // TitleSeen takes a title in that was found elsewhere than in an event: in
@@ -20,7 +21,7 @@ func (b *Book) TitleSeen(key Key, source, title string, rules Rules) Change {
 // one changes nothing.
 func (b *Book) Rename(key Key, title string) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
-		if title = foldLine(title, maxSummary); title != "" {
+		if title = oneline.Fold(title, maxSummary); title != "" {
 			s.Title.Given = title
 		}
 	})
@@ -52,7 +53,7 @@ func (s *Session) recordTitles(n *input) {
 // offerTitle takes a title if its source is at least as good as that of the one
 // there is. The first prompt stays the first.
 func (t *Title) offerTitle(source, title string, spec *agent.StatusSpec) {
-	if title = foldLine(title, maxSummary); title == "" {
+	if title = oneline.Fold(title, maxSummary); title == "" {
 		return
 	}
 	rank := titleRank(source, spec)
@@ -136,26 +137,8 @@ func PromptTitle(prompt string) string {
 			return ""
 		}
 	}
-	if strings.HasPrefix(prompt, "[Request interrupted by user") || slashCommand(prompt) {
+	if strings.HasPrefix(prompt, "[Request interrupted by user") || oneline.IsSlashCommand(prompt) {
 		return ""
 	}
-	return foldLine(prompt, maxSummary)
-}
-
-// slashCommand reports whether a prompt is a command to the agent: /name at
-// the start. A path is none.
-func slashCommand(prompt string) bool {
-	if !strings.HasPrefix(prompt, "/") {
-		return false
-	}
-	word, _, _ := strings.Cut(strings.ReplaceAll(prompt[1:], "\n", " "), " ")
-	if word == "" {
-		return false
-	}
-	for _, r := range word {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == ':') {
-			return false
-		}
-	}
-	return true
+	return oneline.Fold(prompt, maxSummary)
 }

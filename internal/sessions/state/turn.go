@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/sessions/oneline"
 )
 
 // asyncGrace is how long after a turn's end an event the agent does not wait
@@ -79,7 +80,7 @@ func (s *Session) endSession(at time.Time, reason string, unwanted bool) {
 	}
 	s.Asks, s.Background = nil, 0
 	s.Machine.Calls, s.Machine.NestedTurns, s.Machine.Activity = nil, 0, ""
-	s.Ended, s.EndReason = at, foldLine(reason, 80)
+	s.Ended, s.EndReason = at, oneline.Fold(reason, 80)
 	for i := range s.Subagents {
 		if s.Subagents[i].Ended.IsZero() {
 			sub := s.Subagents[i]
@@ -195,7 +196,7 @@ func (s *Session) turnEnded(n *input, c *Change) {
 		}
 		s.Background = count
 		s.Asks = nil
-		if summary := Summary(n.ev.Message); summary != "" {
+		if summary := oneline.Summary(n.ev.Message); summary != "" {
 			s.Turn.Summary = summary
 		}
 		s.Machine.setBase(Running, n.at)
@@ -206,7 +207,7 @@ func (s *Session) turnEnded(n *input, c *Change) {
 		if !n.ev.GoingOn && (id == "" || id == s.Turn.ID) {
 			// Said again: the first word about how it went stands.
 			if s.Turn.Summary == "" {
-				s.Turn.Summary = Summary(n.ev.Message)
+				s.Turn.Summary = oneline.Summary(n.ev.Message)
 			}
 			return
 		}
@@ -249,11 +250,11 @@ func (s *Session) finishTurn(n *input, c *Change, result Result) {
 	if result == "" {
 		result = s.Turn.resultFromTools()
 	}
-	if summary := Summary(n.ev.Message); summary != "" {
+	if summary := oneline.Summary(n.ev.Message); summary != "" {
 		s.Turn.Summary = summary
 	}
 	if result == APIError {
-		if s.Turn.Error = foldLine(n.ev.Error, maxSummary); s.Turn.Error == "" {
+		if s.Turn.Error = oneline.Fold(n.ev.Error, maxSummary); s.Turn.Error == "" {
 			s.Turn.Error = s.Machine.ModelError
 		}
 	}

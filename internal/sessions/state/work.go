@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/sessions/oneline"
 )
 
 // siblingWindow is how soon after a question another call of the same actor
@@ -75,7 +76,7 @@ func (s *Session) activityReported(n *input) {
 	switch n.ev.Kind {
 	case event.TurnEnd:
 		s.Machine.MaybeFinished = !s.Machine.hasOpenCall() // a call without a result was cut off
-		if summary := Summary(n.ev.Message); summary != "" {
+		if summary := oneline.Summary(n.ev.Message); summary != "" {
 			s.Turn.Summary = summary
 		}
 	case event.CompactBefore:
@@ -250,7 +251,7 @@ func failureKnown(list []Failure, f Failure) bool {
 
 // addFile notes a written file, the latest last.
 func (s *Session) addFile(path string) {
-	path = relativePath(foldLine(path, 400), s.Cwd)
+	path = relativePath(oneline.Fold(path, 400), s.Cwd)
 	if path == "" {
 		return
 	}
