@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"strings"
+
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
@@ -43,7 +45,8 @@ func denialText(ev *event.Event, d *event.Decision, entries []*hook.Entry) strin
 	}
 	for _, e := range entries {
 		if e.ID == d.By && e.Handler == "module" {
-			return event.Denial("module "+d.By, d.Reason, "A person can change it: `hookmux module list`")
+			return event.Denial("module "+strings.TrimPrefix(d.By, "module:"), d.Reason,
+				"A person can change it: `hookmux module list`")
 		}
 	}
 	return event.Denial("hook "+d.By, d.Reason, "A person can change it: `hookmux hooks list`")

@@ -8,7 +8,7 @@ import (
 )
 
 func TestDenialText(t *testing.T) {
-	entries := []*hook.Entry{{Registration: hook.Registration{ID: "gate.ts", Handler: "module"}}}
+	entries := []*hook.Entry{{Registration: hook.Registration{ID: "module:gate.ts", Handler: "module"}}}
 	call := &event.Event{Kind: event.ToolBefore, Tool: &event.Tool{Kind: event.Shell}}
 	for _, c := range []struct {
 		what string
@@ -18,7 +18,7 @@ func TestDenialText(t *testing.T) {
 	}{
 		{"a hook", call, event.Decision{Verdict: event.Deny, By: "no-prod", Reason: "no prod\ndeploys."},
 			"hookmux: hook no-prod stopped this: no prod deploys. A person can change it: `hookmux hooks list`."},
-		{"a module", call, event.Decision{Verdict: event.Deny, By: "gate.ts", Reason: "nobody is there to ask"},
+		{"a module", call, event.Decision{Verdict: event.Deny, By: "module:gate.ts", Reason: "nobody is there to ask"},
 			"hookmux: module gate.ts stopped this: nobody is there to ask. A person can change it: `hookmux module list`."},
 		{"a hook without a reason", call, event.Decision{Verdict: event.Deny, By: "x"},
 			"hookmux: hook x stopped this: blocked by a hookmux hook. A person can change it: `hookmux hooks list`."},

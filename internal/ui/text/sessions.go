@@ -374,10 +374,13 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 		fmt.Fprintf(w, "\n%s\n  %s\n", s.dim("last words"), termsafe.Line(withoutMarkup(t.Summary), 0))
 	}
 	fmt.Fprintf(w, "\n%s\n", s.dim("resume"))
-	if quoted != "" {
+	switch {
+	case quoted != "":
 		fmt.Fprintf(w, "  %s\n", termsafe.Line(quoted, 0))
-	} else {
+	case d.NoResume != "":
 		fmt.Fprintf(w, "  %s\n", termsafe.Line(d.NoResume, 0))
+	default:
+		fmt.Fprintf(w, "  hookmux resume %s\n", termsafe.Line(wire.ShortID(one.ID), 0))
 	}
 }
 

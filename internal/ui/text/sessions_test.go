@@ -64,7 +64,8 @@ func TestSessionInWords(t *testing.T) {
 		Turn: &wire.Turn{Started: noon, Ended: &ended, Result: "interrupted", ExitCode: 1}}
 	var b bytes.Buffer
 	Style{}.Session(&b, &wire.SessionDetail{Session: one}, ended, "")
-	for _, want := range []string{"\n  – 12:00:01  1m0s  interrupted\n", "default, as it said last"} {
+	for _, want := range []string{"\n  – 12:00:01  1m0s  interrupted\n", "default, as it said last",
+		"\nresume\n  hookmux resume s1\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, b.String())
 		}
