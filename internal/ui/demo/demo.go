@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,6 +43,11 @@ func Run(ctx context.Context, show func(ctx context.Context, h *Hub) error) (err
 	}))
 	if err != nil {
 		return err
+	}
+	for _, dir := range []string{dirs.Runtime, dirs.State, dirs.Config, dirs.Data} {
+		if !strings.HasPrefix(dir, base+"/") {
+			return errors.New("the demo would use " + dir + ", which is not its own; this is a fault of hookmux")
+		}
 	}
 	if err := writeSettings(dirs.Config); err != nil {
 		return err
