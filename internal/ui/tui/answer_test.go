@@ -265,3 +265,20 @@ func TestFilter(t *testing.T) {
 	s.press("esc")
 	s.mustShow("make the button blue")
 }
+
+// A key that answers requests says why it does nothing where nothing is asked.
+func TestKeyThatAnswersNothingSaysWhy(t *testing.T) {
+	s := newScreen(t, 120, 24)
+	s.fillDay()
+	for i, want := range []string{"", "", "this is answered in the agent's own window; g goes there",
+		"nothing is asked here; n goes to the next that needs you"} {
+		s.wait(time.Second)
+		if want != "" {
+			s.press("a")
+			if s.model.status != want {
+				t.Errorf("row %d: the view says %q, want %q", i+1, s.model.status, want)
+			}
+		}
+		s.press("down")
+	}
+}

@@ -20,6 +20,8 @@ type binding struct {
 	run     func(m *Model) tea.Cmd
 	decides bool // it asks the hub for something, so the hub must be there
 	always  bool // it works everywhere, so only the help shows it
+	// told is where a key that works everywhere is shown all the same.
+	told func(m *Model) bool
 }
 
 // bindings returns the keys of the list, in the order in which they are shown.
@@ -48,7 +50,7 @@ func bindings() []binding {
 		{keys: keys("up", "k"), name: "↑ k", does: "previous", when: always, run: move(-1), always: true},
 		{keys: keys("home"), name: "Home", does: "first", when: always, run: move(-1 << 20), always: true},
 		{keys: keys("end"), name: "End", does: "last", when: always, run: move(1 << 20), always: true},
-		{keys: keys("n", "tab"), name: "n", does: "next that needs you", when: always, run: nextWaiting, always: true},
+		{keys: keys("n", "tab"), name: "n", does: "next that needs you", when: always, run: nextWaiting, always: true, told: isElsewhere},
 		{keys: keys("/"), name: "/", does: "filter", when: always, run: startFilter, always: true},
 		{keys: keys("esc"), name: "Esc", does: "filter off", when: always, run: clearFilter, always: true},
 		{keys: keys("e"), name: "e", does: "ended sessions", when: always, run: toggleEnded, always: true},
@@ -111,7 +113,34 @@ func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return b.run(m)
 	}
+	m.status = m.whyNoAnswer(key)
 	return nil
+}
+
+// whyNoAnswer says why a key that answers requests does nothing here; "" for any
+// other key.
+func (m *Model) whyNoAnswer(key string) string {
+	answers := slices.ContainsFunc(bindings(), func(b binding) bool {
+		return b.decides && !b.always && slices.Contains(b.keys, key)
+	})
+	r := m.selectedRow()
+	switch {
+	case !answers || r == nil:
+		return ""
+	case m.pendingRequest() != nil:
+		return "this request is not answered with " + key
+	case r.section == sectionWaiting:
+		return "this is answered in the agent's own window; g goes there"
+	case isElsewhere(m):
+		return "nothing is asked here; n goes to the next that needs you"
+	}
+	return "nothing is asked here"
+}
+
+// isElsewhere tells whether somebody else needs the person than who is selected.
+func isElsewhere(m *Model) bool {
+	r := m.selectedRow()
+	return r != nil && r.section != sectionWaiting && frame{m}.countWaiting() > 0
 }
 
 // handleConfirmKey takes the key that says yes once all of the question was on the

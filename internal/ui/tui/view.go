@@ -179,7 +179,8 @@ func (f frame) keyLine() string {
 	last := styleBold.Render("?") + " keys"
 	line := ""
 	for _, b := range bindings() {
-		if b.always || !b.when(f.Model) || b.decides && f.problem != "" {
+		shown := !b.always || b.told != nil && b.told(f.Model)
+		if !shown || !b.when(f.Model) || b.decides && f.problem != "" {
 			continue
 		}
 		part := styleBold.Render(b.name) + " " + b.does + "  "
