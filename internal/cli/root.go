@@ -72,7 +72,7 @@ hooks report into one event, lets your hooks and guards decide, and answers in
 the agent's own words.`,
 		Example: `  hookmux run claude            # Claude Code with hooks for this launch, no file edited
   hookmux watch                 # events of all agents as they happen
-  hookmux guard on destructive  # stop rm -rf ~ and its friends on every agent`,
+  hookmux guard on destructive  # stop rm -rf ~ and the like on every agent`,
 		Version:       version.String,
 		SilenceUsage:  true,
 		SilenceErrors: true,

@@ -151,6 +151,6 @@ func sayScore(app *cmdutil.App, done, left, failed []string) error {
 		app.Say("not everything worked; `hookmux doctor` says what is wrong")
 		return cmdutil.Exit(cmdutil.ExitFailed)
 	}
-	app.Say("ready: start an agent as usual; `hookmux ps` shows what it does, `hookmux feed --watch` what it asks")
+	app.Say("ready: start an agent as usual; `hookmux up` shows what it does and asks, and answers it by key")
 	return nil
 }

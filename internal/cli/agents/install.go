@@ -456,7 +456,7 @@ func sayInstalled(app *cmdutil.App, plan *install.Plan, probes []install.Probe, 
 	}
 	app.Say("%s, %d answered a probe in %s; undo: hookmux uninstall", line, answered, slowest.Round(time.Millisecond))
 	if off < hooked {
-		app.Say("next: start an agent as usual; `hookmux ps` shows what it does, `hookmux watch` every event")
+		app.Say("next: start an agent as usual; `hookmux up` shows what it does and asks, and answers it by key")
 	}
 }
 

@@ -209,7 +209,7 @@ func (t *Resumer) inWindow(ctx context.Context, r *wire.ResumeRecord) (where str
 	// Named as the hub names windows, so that the window gets tmux's own name back
 	// when the session leaves it. A window without the title is no failure.
 	_, _ = server.NameWindow(ctx, pane.Window, Label(r))
-	return "in window " + pane.ID, nil
+	return "in pane " + pane.ID, nil
 }
 
 // ordinaryShells take -i and -c together, and `exec` with a quoted path.
