@@ -278,7 +278,7 @@ func outcomeText(result client.FeedResult) string {
 
 func endedText(item *wire.FeedItem) string {
 	if isWindow(item) {
-		return "it was answered in the agent's window"
+		return termsafe.Line(item.Agent+": what it asked was answered in its own window", 0)
 	}
 	return termsafe.Line(item.ID+": "+text.Style{}.Ended(item), 0)
 }
