@@ -41,8 +41,8 @@ type endedTurn struct {
 	due     time.Time
 }
 
-// deed is one thing to do.
-type deed struct {
+// task is one thing to do.
+type task struct {
 	withdraw bool
 	again    bool // it was told before, and is shown again only where that replaces what is there
 	id       string
@@ -59,7 +59,7 @@ func newBoard() *board {
 }
 
 // takeNote takes in what happened to a request.
-func (b *board) takeNote(note string, item wire.FeedItem, now time.Time, settle time.Duration) []deed {
+func (b *board) takeNote(note string, item wire.FeedItem, now time.Time, settle time.Duration) []task {
 	w := b.waiting[item.ID]
 	opens := note == wire.NoteFeedReceived || note == wire.NoteFeedWindow
 	if w == nil && !opens {
@@ -86,12 +86,12 @@ func (b *board) takeNote(note string, item wire.FeedItem, now time.Time, settle 
 	if w.item() == nil {
 		delete(b.waiting, item.ID)
 		if w.shown != nil {
-			return []deed{{withdraw: true, id: item.ID, item: &item, channels: w.shown}}
+			return []task{{withdraw: true, id: item.ID, item: &item, channels: w.shown}}
 		}
 		return nil
 	}
 	if w.shown != nil && (before == nil || before.Status != w.item().Status) {
-		return []deed{{again: true, id: item.ID, item: w.item(), channels: w.shown}}
+		return []task{{again: true, id: item.ID, item: w.item(), channels: w.shown}}
 	}
 	return nil
 }
@@ -124,6 +124,25 @@ func (b *board) nextDue() (at time.Time, found bool) {
 	return at, found
 }
 
+// sessionKey names a session.
+type sessionKey struct{ agent, session string }
+
+// dueSessions are the sessions of everything that is to be judged now.
+func (b *board) dueSessions(now time.Time) []sessionKey {
+	var list []sessionKey
+	for _, w := range b.waiting {
+		if !w.due.IsZero() && !w.due.After(now) {
+			list = append(list, sessionKey{w.item().Agent, w.item().Session})
+		}
+	}
+	for _, t := range b.turns {
+		if !t.due.After(now) {
+			list = append(list, sessionKey{t.session.Agent, t.session.ID})
+		}
+	}
+	return list
+}
+
 // surroundings is what is asked of the machine when a notice is judged.
 type surroundings interface {
 	// isLooking reports whether the person looks at the pane of a session now.
@@ -133,7 +152,7 @@ type surroundings interface {
 }
 
 // judgeDue judges everything that is due, the oldest first.
-func (b *board) judgeDue(r *rules, now time.Time, around surroundings) []deed {
+func (b *board) judgeDue(r *rules, now time.Time, around surroundings) []task {
 	var ids []string
 	for id, w := range b.waiting {
 		if !w.due.IsZero() && !w.due.After(now) {
@@ -143,7 +162,7 @@ func (b *board) judgeDue(r *rules, now time.Time, around surroundings) []deed {
 	slices.SortFunc(ids, func(x, y string) int {
 		return cmp.Or(b.waiting[x].came.Compare(b.waiting[y].came), cmp.Compare(x, y))
 	})
-	var deeds []deed
+	var tasks []task
 	for _, id := range ids {
 		w := b.waiting[id]
 		item := w.item()
@@ -155,14 +174,14 @@ func (b *board) judgeDue(r *rules, now time.Time, around surroundings) []deed {
 		if v.channels != nil {
 			b.told.Put(id, v.channels, keepTold)
 			w.shown = v.channels
-			deeds = append(deeds, deed{id: id, item: item, channels: v.channels})
+			tasks = append(tasks, task{id: id, item: item, channels: v.channels})
 		}
 	}
-	return append(deeds, b.judgeTurns(r, now, around)...)
+	return append(tasks, b.judgeTurns(r, now, around)...)
 }
 
-func (b *board) judgeTurns(r *rules, now time.Time, around surroundings) []deed {
-	var deeds []deed
+func (b *board) judgeTurns(r *rules, now time.Time, around surroundings) []task {
+	var tasks []task
 	for id, t := range b.turns {
 		if t.due.After(now) {
 			continue
@@ -175,11 +194,11 @@ func (b *board) judgeTurns(r *rules, now time.Time, around surroundings) []deed 
 		channels := r.judgeTurn(&one, now, func() bool { return around.isLooking(one.Agent, one.ID) })
 		if channels != nil {
 			b.told.Put(id, channels, keepTold)
-			deeds = append(deeds, deed{id: id, turn: &one, channels: channels})
+			tasks = append(tasks, task{id: id, turn: &one, channels: channels})
 		}
 	}
-	slices.SortFunc(deeds, func(x, y deed) int { return cmp.Compare(x.id, y.id) })
-	return deeds
+	slices.SortFunc(tasks, func(x, y task) int { return cmp.Compare(x.id, y.id) })
+	return tasks
 }
 
 // isWaiting reports whether a request waits still.

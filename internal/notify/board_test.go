@@ -119,16 +119,16 @@ func TestWhenATurnIsTold(t *testing.T) {
 			c.change(&c.session)
 		}
 		around := &played{looking: c.looks, sessions: map[string]wire.Session{"claude/s": c.session}}
-		if deeds := b.judgeDue(r, noon, around); deeds != nil {
-			t.Errorf("%s: %v before the settle time", name, deeds)
+		if tasks := b.judgeDue(r, noon, around); tasks != nil {
+			t.Errorf("%s: %v before the settle time", name, tasks)
 		}
-		deeds := b.judgeDue(r, noon.Add(time.Second), around)
+		tasks := b.judgeDue(r, noon.Add(time.Second), around)
 		got := ""
-		if len(deeds) == 1 {
-			got = turnKind(deeds[0].turn.Turn)
+		if len(tasks) == 1 {
+			got = turnKind(tasks[0].turn.Turn)
 		}
-		if got != c.kind || len(deeds) > 1 {
-			t.Errorf("%s: told %q in %d deeds, want %q", name, got, len(deeds), c.kind)
+		if got != c.kind || len(tasks) > 1 {
+			t.Errorf("%s: told %q in %d tasks, want %q", name, got, len(tasks), c.kind)
 		}
 		b.takeTurn(c.session, noon, r.settle)
 		if more := b.judgeDue(r, noon.Add(time.Hour), around); c.kind != "" && more != nil {
@@ -143,26 +143,26 @@ func TestARequestMovesToTheWindow(t *testing.T) {
 	item := request(nil)
 	window := request(func(i *wire.FeedItem) { i.Status, i.Choices = wire.FeedWindow, nil })
 	b.takeNote(wire.NoteFeedReceived, item, noon, r.settle)
-	if deeds := b.judgeDue(r, noon.Add(time.Second), around); len(deeds) != 1 || deeds[0].again {
-		t.Fatalf("told %+v, want once", deeds)
+	if tasks := b.judgeDue(r, noon.Add(time.Second), around); len(tasks) != 1 || tasks[0].again {
+		t.Fatalf("told %+v, want once", tasks)
 	}
-	if deeds := b.takeNote(wire.NoteFeedWindow, window, noon, r.settle); deeds != nil {
-		t.Errorf("%+v while it is still held, want nothing", deeds)
+	if tasks := b.takeNote(wire.NoteFeedWindow, window, noon, r.settle); tasks != nil {
+		t.Errorf("%+v while it is still held, want nothing", tasks)
 	}
-	deeds := b.takeNote(wire.NoteFeedExpired, item, noon, r.settle)
-	if len(deeds) != 1 || !deeds[0].again || deeds[0].item.Status != wire.FeedWindow {
-		t.Errorf("%+v, want the notice changed to the window's", deeds)
+	tasks := b.takeNote(wire.NoteFeedExpired, item, noon, r.settle)
+	if len(tasks) != 1 || !tasks[0].again || tasks[0].item.Status != wire.FeedWindow {
+		t.Errorf("%+v, want the notice changed to the window's", tasks)
 	}
-	deeds = b.takeNote(wire.NoteFeedWindowOver, window, noon, r.settle)
-	if len(deeds) != 1 || !deeds[0].withdraw {
-		t.Errorf("%+v, want it withdrawn", deeds)
+	tasks = b.takeNote(wire.NoteFeedWindowOver, window, noon, r.settle)
+	if len(tasks) != 1 || !tasks[0].withdraw {
+		t.Errorf("%+v, want it withdrawn", tasks)
 	}
-	deeds = b.takeNote(wire.NoteFeedWindow, window, noon, r.settle)
-	if len(deeds) != 1 || !deeds[0].again {
-		t.Errorf("%+v, want it shown again, quietly", deeds)
+	tasks = b.takeNote(wire.NoteFeedWindow, window, noon, r.settle)
+	if len(tasks) != 1 || !tasks[0].again {
+		t.Errorf("%+v, want it shown again, quietly", tasks)
 	}
-	if deeds := b.judgeDue(r, noon.Add(time.Hour), around); deeds != nil {
-		t.Errorf("%+v, want no second telling", deeds)
+	if tasks := b.judgeDue(r, noon.Add(time.Hour), around); tasks != nil {
+		t.Errorf("%+v, want no second telling", tasks)
 	}
 }
 
@@ -175,8 +175,8 @@ func TestTellingHoldsItsPromises(t *testing.T) {
 		b, around, now := newBoard(), &played{}, noon
 		waiting, came, told := map[string]bool{}, map[string]time.Time{}, map[string]bool{}
 		visible := map[string]bool{}
-		hear := func(deeds []deed) {
-			for _, d := range deeds {
+		hear := func(tasks []task) {
+			for _, d := range tasks {
 				switch {
 				case d.withdraw && !visible[d.id]:
 					t.Fatalf("%s is withdrawn and was not shown", d.id)

@@ -2,7 +2,7 @@
 //
 // It runs in the hub and follows the requests. rules.go says which notice is told
 // and when, board.go keeps what waits and was told: both are pure. notice.go makes
-// the words. Each way of telling is a channel with a queue of its own (lane.go), so
+// the words. Each way of telling is a channel with a queue of its own (channelQueue.go), so
 // that a slow one holds up nothing.
 //
 // Contract:

@@ -32,7 +32,7 @@ func (s *Service) statusMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 				kinds = append(kinds, kind)
 			}
 		}
-		state := s.lanes[name].current()
+		state := s.queues[name].current()
 		one := wire.NotifyChannel{Name: name, Kinds: kinds, Told: state.told, Failed: state.failed}
 		if state.last != nil {
 			one.Error = state.last.Error()
@@ -63,7 +63,7 @@ func (s *Service) testMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 func (s *Service) tryChannel(name string, on bool) wire.NotifyChannel {
 	ctx, cancel := context.WithTimeout(context.Background(), tellTime)
 	defer cancel()
-	l := s.lanes[name]
+	l := s.queues[name]
 	err := l.channel.show(ctx, &Notice{
 		ID: "test", Kind: "permission", Agent: "hookmux", Title: "hookmux can reach you",
 		Body: "This is how you are told when an agent needs you", Time: time.Now(),

@@ -39,7 +39,7 @@ type Service struct {
 
 	started time.Time
 	now     func() time.Time
-	lanes   map[string]*lane
+	queues  map[string]*channelQueue
 	desktop *desktop // nil where another program shows notices
 
 	mu    sync.Mutex
@@ -79,11 +79,11 @@ func New(deps services.Deps, settings func() *config.Settings, requests Requests
 		}
 		channels["desktop"] = s.desktop
 	}
-	s.lanes = map[string]*lane{}
+	s.queues = map[string]*channelQueue{}
 	for name, c := range channels {
-		l := newLane(name, c)
+		l := newChannelQueue(name, c)
 		l.isOver, l.report = s.isOver, s.reportResult
-		s.lanes[name] = l
+		s.queues[name] = l
 	}
 	return s
 }
@@ -91,7 +91,7 @@ func New(deps services.Deps, settings func() *config.Settings, requests Requests
 // Run tells until ctx ends.
 func (s *Service) Run(ctx context.Context) {
 	var running sync.WaitGroup
-	for _, l := range s.lanes {
+	for _, l := range s.queues {
 		running.Go(func() { l.run(ctx) })
 	}
 	running.Go(func() { s.requests.Follow(ctx, s.takeNote) })
@@ -121,12 +121,15 @@ func (s *Service) judgeInTime(ctx context.Context) {
 			continue
 		case <-timer.C:
 		}
-		r := readRules(s.settings())
-		around := &machine{ctx: ctx, service: s}
+		r, now := readRules(s.settings()), s.now()
 		s.mu.Lock()
-		deeds := s.board.judgeDue(&r, s.now(), around)
+		due := s.board.dueSessions(now)
 		s.mu.Unlock()
-		s.carryOut(deeds, &r)
+		around := s.lookAround(ctx, due) // tmux and sessions are asked without the lock
+		s.mu.Lock()
+		tasks := s.board.judgeDue(&r, now, around)
+		s.mu.Unlock()
+		s.queueTasks(tasks, &r)
 	}
 }
 
@@ -134,9 +137,9 @@ func (s *Service) judgeInTime(ctx context.Context) {
 func (s *Service) takeNote(note string, item wire.FeedItem) {
 	r := readRules(s.settings())
 	s.mu.Lock()
-	deeds := s.board.takeNote(note, item, s.now(), r.settle)
+	tasks := s.board.takeNote(note, item, s.now(), r.settle)
 	s.mu.Unlock()
-	s.carryOut(deeds, &r)
+	s.queueTasks(tasks, &r)
 	s.wakeUp()
 }
 
@@ -149,12 +152,10 @@ func (s *Service) TurnEnded(one wire.Session) {
 	if !r.on {
 		return
 	}
-	go func() { // whoever tells of it does not wait for tmux
-		s.mu.Lock()
-		s.board.takeTurn(one, s.now(), r.settle)
-		s.mu.Unlock()
-		s.wakeUp()
-	}()
+	s.mu.Lock()
+	s.board.takeTurn(one, s.now(), r.settle)
+	s.mu.Unlock()
+	s.wakeUp()
 }
 
 func (s *Service) wakeUp() {
@@ -164,9 +165,9 @@ func (s *Service) wakeUp() {
 	}
 }
 
-// carryOut gives what is to be told to the channels.
-func (s *Service) carryOut(deeds []deed, r *rules) {
-	for _, d := range deeds {
+// queueTasks gives what is to be told to the channels.
+func (s *Service) queueTasks(tasks []task, r *rules) {
+	for _, d := range tasks {
 		var n Notice
 		if d.turn != nil {
 			n = turnNotice(d.id, d.turn, s.AgentTitle(d.turn.Agent), r.full)
@@ -175,7 +176,7 @@ func (s *Service) carryOut(deeds []deed, r *rules) {
 		}
 		n.Again = d.again
 		for _, name := range d.channels {
-			if l := s.lanes[name]; l != nil {
+			if l := s.queues[name]; l != nil {
 				l.put(job{notice: n, withdraw: d.withdraw})
 			}
 		}
@@ -194,7 +195,7 @@ func (s *Service) isOver(n *Notice) bool {
 
 // ReadSettings takes in that settings changed: every channel has another chance.
 func (s *Service) ReadSettings() {
-	for name, l := range s.lanes {
+	for name, l := range s.queues {
 		l.mu.Lock()
 		l.state.last = nil
 		l.mu.Unlock()
@@ -239,7 +240,7 @@ var requestKinds = config.NoticeKinds[:3]
 func (s *Service) Reaches() bool {
 	r := readRules(s.settings())
 	return r.on && slices.ContainsFunc(r.allChannels(requestKinds), func(name string) bool {
-		return s.lanes[name] != nil && s.lanes[name].current().last == nil
+		return s.queues[name] != nil && s.queues[name].current().last == nil
 	})
 }
 
@@ -265,7 +266,7 @@ const typingSpan = 3 * time.Second
 func (s *Service) showSession(agent, session string) {
 	ctx, cancel := context.WithTimeout(context.Background(), showTime)
 	defer cancel()
-	one, ok := s.findSession(agent, session)
+	one, ok := findSession(s.sessions.List(false), agent, session)
 	if !ok || one.Mux != "tmux" || one.Pane == "" || one.Pane == "unknown" {
 		return
 	}
@@ -283,8 +284,7 @@ func (s *Service) showSession(agent, session string) {
 	_, _ = server.Focus(ctx, one.Pane, "") // the pane may be gone
 }
 
-func (s *Service) findSession(agent, session string) (wire.Session, bool) {
-	list := s.sessions.List(false)
+func findSession(list []wire.Session, agent, session string) (wire.Session, bool) {
 	i := slices.IndexFunc(list, func(one wire.Session) bool { return one.Agent == agent && one.ID == session })
 	if i < 0 {
 		return wire.Session{}, false
@@ -313,41 +313,57 @@ func (s *Service) tmuxServers(agent, session string) []string {
 	return list
 }
 
-// machine answers what the board asks, each tmux server once.
+// machine is what the board asks about, as it was a moment ago.
 type machine struct {
-	ctx     context.Context
-	service *Service
-	looks   map[string][]string // the panes that people look at, by server
+	sessions []wire.Session
+	looked   map[string][]string // the panes that people look at, by tmux server
 }
 
 // lookTime bounds one question to tmux.
 const lookTime = 2 * time.Second
 
+// lookAround finds out whether the person looks at the panes of sessions, asking each
+// tmux server once.
+func (s *Service) lookAround(ctx context.Context, due []sessionKey) *machine {
+	m := &machine{looked: map[string][]string{}}
+	if len(due) == 0 {
+		return m
+	}
+	m.sessions = s.sessions.List(false)
+	for _, key := range due {
+		one, ok := m.current(key.agent, key.session)
+		if !ok || one.Mux != "tmux" || one.Pane == "" {
+			continue
+		}
+		if _, asked := m.looked[one.Server]; !asked {
+			m.looked[one.Server] = s.panesLookedAt(ctx, one.Server)
+		}
+	}
+	return m
+}
+
+// panesLookedAt are the panes of a tmux server that people look at now.
+func (s *Service) panesLookedAt(ctx context.Context, server string) []string {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	clients, err := (&tmux.Server{Socket: server}).Clients(ctx)
+	if err != nil {
+		return nil
+	}
+	var panes []string
+	for _, c := range clients {
+		if c.Looks(s.now()) {
+			panes = append(panes, c.Pane)
+		}
+	}
+	return panes
+}
+
 func (m *machine) isLooking(agent, session string) bool {
 	one, ok := m.current(agent, session)
-	if !ok || one.Mux != "tmux" || one.Pane == "" {
-		return false
-	}
-	if _, asked := m.looks[one.Server]; !asked {
-		if m.looks == nil {
-			m.looks = map[string][]string{}
-		}
-		m.looks[one.Server] = nil
-		ctx, cancel := context.WithTimeout(m.ctx, lookTime)
-		defer cancel()
-		clients, err := (&tmux.Server{Socket: one.Server}).Clients(ctx)
-		if err != nil {
-			return false
-		}
-		for _, c := range clients {
-			if c.Looks(m.service.now()) {
-				m.looks[one.Server] = append(m.looks[one.Server], c.Pane)
-			}
-		}
-	}
-	return slices.Contains(m.looks[one.Server], one.Pane)
+	return ok && one.Mux == "tmux" && one.Pane != "" && slices.Contains(m.looked[one.Server], one.Pane)
 }
 
 func (m *machine) current(agent, session string) (wire.Session, bool) {
-	return m.service.findSession(agent, session)
+	return findSession(m.sessions, agent, session)
 }

@@ -134,9 +134,9 @@ func TestWebhookFormats(t *testing.T) {
 	}
 }
 
-// runLane works through one job and gives how long it rested before each attempt.
-func runLane(c channel, over func() bool) (l *lane, rests []time.Duration) {
-	l = newLane("webhook", c)
+// runQueue works through one job and gives how long it rested before each attempt.
+func runQueue(c channel, over func() bool) (l *channelQueue, rests []time.Duration) {
+	l = newChannelQueue("webhook", c)
 	l.rest = func(_ context.Context, span time.Duration) bool {
 		rests = append(rests, span)
 		return false
@@ -150,21 +150,21 @@ func runLane(c channel, over func() bool) (l *lane, rests []time.Duration) {
 
 func TestWebhookIsTriedAgain(t *testing.T) {
 	s := startServer(t, 503, 429, 200)
-	l, rests := runLane(s.webhook(nil), nil)
+	l, rests := runQueue(s.webhook(nil), nil)
 	if state := l.current(); state.told != 1 || state.last != nil || len(rests) != 2 || rests[1] <= rests[0] {
 		t.Errorf("state %+v after rests %v, want told after two growing rests", state, rests)
 	}
 	// Not for ever, and not what another attempt does not change.
 	for code, attempts := range map[int]int{500: len(retryAfter) + 1, 403: 1, 302: 1} {
 		s := startServer(t, code)
-		l, _ := runLane(s.webhook(nil), nil)
+		l, _ := runQueue(s.webhook(nil), nil)
 		if state := l.current(); state.failed != 1 || state.last == nil || len(s.all()) != attempts {
 			t.Errorf("%d: state %+v after %d attempts, want a failure after %d", code, state, len(s.all()), attempts)
 		}
 	}
 	// Not for a request that was answered meanwhile.
 	s = startServer(t, 500)
-	l, _ = runLane(s.webhook(nil), func() bool { return len(s.all()) == 2 })
+	l, _ = runQueue(s.webhook(nil), func() bool { return len(s.all()) == 2 })
 	if state := l.current(); len(s.all()) != 2 || state.last != nil {
 		t.Errorf("%d attempts, state %+v; want two, and nothing to report", len(s.all()), state)
 	}
@@ -181,15 +181,15 @@ func TestWebhookErrorsHoldNoAddress(t *testing.T) {
 	}
 }
 
-func TestLaneIsBounded(t *testing.T) {
-	l := newLane("webhook", startServer(t, 200).webhook(nil))
+func TestChannelQueueIsBounded(t *testing.T) {
+	l := newChannelQueue("webhook", startServer(t, 200).webhook(nil))
 	var reported error
 	l.report = func(_ string, err error) { reported = err }
-	for range laneJobs + 3 {
+	for range queuedJobs + 3 {
 		l.put(job{notice: *sample()})
 	}
-	if len(l.jobs) != laneJobs || !errors.Is(reported, errLaneFull) || l.current().failed != 3 {
-		t.Errorf("%d wait, reported %v, %d dropped; want %d, a full lane, 3", len(l.jobs), reported,
-			l.current().failed, laneJobs)
+	if len(l.jobs) != queuedJobs || !errors.Is(reported, errQueueFull) || l.current().failed != 3 {
+		t.Errorf("%d wait, reported %v, %d dropped; want %d, a full queue, 3", len(l.jobs), reported,
+			l.current().failed, queuedJobs)
 	}
 }

@@ -46,16 +46,16 @@ type job struct {
 }
 
 const (
-	// laneJobs bounds what waits for one channel; tellTime one attempt.
-	laneJobs = 64
-	tellTime = 10 * time.Second
+	// queuedJobs bounds what waits for one channel; tellTime one attempt.
+	queuedJobs = 64
+	tellTime   = 10 * time.Second
 )
 
 // retryAfter is how long a channel rests before each further attempt.
 var retryAfter = []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, time.Minute}
 
-// lane is a channel with what waits to be told by it.
-type lane struct {
+// channelQueue is a channel with what waits to be told by it.
+type channelQueue struct {
 	name    string
 	channel channel
 	jobs    chan job
@@ -66,19 +66,19 @@ type lane struct {
 	report func(name string, err error)
 
 	mu    sync.Mutex
-	state laneState
+	state queueState
 }
 
-// laneState is how a channel did so far.
-type laneState struct {
+// queueState is how a channel did so far.
+type queueState struct {
 	told   int
 	failed int
 	last   error // of the last attempt; nil: it worked, or there was none
 }
 
-func newLane(name string, c channel) *lane {
-	return &lane{
-		name: name, channel: c, jobs: make(chan job, laneJobs), rest: restFor,
+func newChannelQueue(name string, c channel) *channelQueue {
+	return &channelQueue{
+		name: name, channel: c, jobs: make(chan job, queuedJobs), rest: restFor,
 		isOver: func(*Notice) bool { return false }, report: func(string, error) {},
 	}
 }
@@ -94,10 +94,10 @@ func restFor(ctx context.Context, span time.Duration) bool {
 	}
 }
 
-var errLaneFull = fmt.Errorf("%d notices wait already; further ones are dropped", laneJobs)
+var errQueueFull = fmt.Errorf("%d notices wait already; further ones are dropped", queuedJobs)
 
 // put queues a job; one that finds no room is dropped, and that is said.
-func (l *lane) put(j job) {
+func (l *channelQueue) put(j job) {
 	if _, can := l.channel.(withdrawer); j.withdraw && !can {
 		return
 	}
@@ -107,12 +107,12 @@ func (l *lane) put(j job) {
 	select {
 	case l.jobs <- j:
 	default:
-		l.note(errLaneFull)
+		l.note(errQueueFull)
 	}
 }
 
 // run tells what is queued until ctx ends.
-func (l *lane) run(ctx context.Context) {
+func (l *channelQueue) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -124,7 +124,7 @@ func (l *lane) run(ctx context.Context) {
 }
 
 // work tells one notice, and tries again where that may help.
-func (l *lane) work(ctx context.Context, j *job) {
+func (l *channelQueue) work(ctx context.Context, j *job) {
 	for attempt := 0; ; attempt++ {
 		if !j.withdraw && l.isOver(&j.notice) {
 			return
@@ -143,7 +143,7 @@ func (l *lane) work(ctx context.Context, j *job) {
 	}
 }
 
-func (l *lane) tell(ctx context.Context, j *job) error {
+func (l *channelQueue) tell(ctx context.Context, j *job) error {
 	ctx, cancel := context.WithTimeout(ctx, tellTime)
 	defer cancel()
 	if j.withdraw {
@@ -153,7 +153,7 @@ func (l *lane) tell(ctx context.Context, j *job) error {
 }
 
 // note keeps how an attempt ended.
-func (l *lane) note(err error) {
+func (l *channelQueue) note(err error) {
 	l.mu.Lock()
 	if l.state.last = err; err == nil {
 		l.state.told++
@@ -164,7 +164,7 @@ func (l *lane) note(err error) {
 	l.report(l.name, err)
 }
 
-func (l *lane) current() laneState {
+func (l *channelQueue) current() queueState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.state
