@@ -3,12 +3,11 @@ package answer
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -52,40 +51,17 @@ func sayOutcome(app *cmdutil.App, result client.FeedResult, asJSON bool) error {
 			return err
 		}
 	}
-	late := func(format string, args ...any) error {
-		if asJSON {
-			return cmdutil.Exit(cmdutil.ExitFailed)
-		}
-		return cmdutil.FailWith(cmdutil.ExitFailed, fmt.Sprintf(format, args...))
-	}
-	switch result.Outcome {
-	case "delivered":
-	case "already":
-		if result.By == "" {
-			return late("%s: too late: %s", result.ID, result.Why)
-		}
-		return late("%s: too late, decided by %s", result.ID, result.By)
-	case "expired":
-		return late("%s: nobody waits for the answer any more: %s", result.ID, result.Why)
-	default:
-		return late("%s", result.Why)
-	}
-	if asJSON {
+	lines, delivered := app.Style().ReplyLines(&result)
+	switch {
+	case !delivered && asJSON:
+		return cmdutil.Exit(cmdutil.ExitFailed)
+	case !delivered:
+		return cmdutil.FailWith(cmdutil.ExitFailed, strings.Join(lines, "\n"))
+	case asJSON:
 		return nil
 	}
-	item := result.Item
-	switch {
-	case result.Decided != nil:
-		app.Say("%s: %s", result.ID, app.Style().Ended(item))
-	default:
-		app.Say("%s: %s", result.ID, result.Why)
-	}
-	for _, less := range result.Degraded {
-		app.Say("the agent does not hear all of it: %s", termsafe.Line(less, 0))
-	}
-	if g := result.Grant; g != nil {
-		app.Say("from now on allowed: %s (%s); `hookmux allow revoke %s` takes it back", termsafe.Line(g.Rule, 0),
-			termsafe.Line(g.Reach, 0), g.ID)
+	for _, line := range lines {
+		app.Say("%s", line)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -250,30 +249,8 @@ func (m *Model) pendingRequest() *wire.FeedItem {
 
 // outcomeText says in a line what became of an answer.
 func outcomeText(result client.FeedResult) string {
-	switch result.Outcome {
-	case "delivered":
-		var parts []string
-		if result.Item != nil {
-			parts = append(parts, result.ID+": "+text.Style{}.Ended(result.Item))
-		} else {
-			parts = append(parts, result.ID+": "+result.Why)
-		}
-		if g := result.Grant; g != nil {
-			parts = append(parts, "from now on allowed: "+g.Rule)
-		}
-		for _, less := range result.Degraded {
-			parts = append(parts, "the agent does not hear all of it: "+less)
-		}
-		return termsafe.Line(strings.Join(parts, " · "), 0)
-	case "already":
-		if result.By != "" {
-			return termsafe.Line(fmt.Sprintf("%s: too late, decided by %s", result.ID, result.By), 0)
-		}
-		return termsafe.Line(result.ID+": too late: "+result.Why, 0)
-	case "expired":
-		return termsafe.Line(result.ID+": nobody waits for the answer any more: "+result.Why, 0)
-	}
-	return termsafe.Line(result.Why, 0)
+	lines, _ := text.Style{}.ReplyLines(&result)
+	return strings.Join(lines, " · ")
 }
 
 func endedText(item *wire.FeedItem) string {

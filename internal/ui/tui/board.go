@@ -200,3 +200,6 @@ func (b *board) countEnded() int {
 	}
 	return n
 }
+
+// isWindow tells whether a request stands in an agent's own window.
+func isWindow(item *wire.FeedItem) bool { return item.Status == wire.FeedWindow }

@@ -1,10 +1,6 @@
 package tui
 
-import (
-	"charm.land/lipgloss/v2"
-
-	"github.com/hookmux/hookmux/internal/wire"
-)
+import "charm.land/lipgloss/v2"
 
 // The view uses the terminal's own sixteen colours: they fit a light and a dark
 // background alike, and whatever the person chose for them.
@@ -36,6 +32,3 @@ func (s section) sign() (string, lipgloss.Style) {
 	}
 	return "○", stylePlain
 }
-
-// isWindow tells whether a request stands in an agent's own window.
-func isWindow(item *wire.FeedItem) bool { return item.Status == wire.FeedWindow }

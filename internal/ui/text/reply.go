@@ -1,0 +1,43 @@
+package text
+
+import (
+	"fmt"
+
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// ReplyLines says what became of an answer; delivered is false for one that came
+// too late.
+func (s Style) ReplyLines(result *wire.FeedReplyResult) (lines []string, delivered bool) {
+	line := func(format string, args ...any) {
+		lines = append(lines, termsafe.Line(fmt.Sprintf(format, args...), 0))
+	}
+	switch {
+	case result.Outcome == "delivered":
+	case result.Outcome == "already" && result.By != "":
+		line("%s: too late, decided by %s", result.ID, result.By)
+		return lines, false
+	case result.Outcome == "already":
+		line("%s: too late: %s", result.ID, result.Why)
+		return lines, false
+	case result.Outcome == "expired":
+		line("%s: nobody waits for the answer any more: %s", result.ID, result.Why)
+		return lines, false
+	default:
+		line("%s", result.Why)
+		return lines, false
+	}
+	if result.Decided != nil && result.Item != nil {
+		lines = append(lines, termsafe.Line(result.ID, 0)+": "+s.Ended(result.Item)) // safe, and perhaps coloured
+	} else {
+		line("%s: %s", result.ID, result.Why)
+	}
+	for _, less := range result.Degraded {
+		line("the agent does not hear all of it: %s", less)
+	}
+	if g := result.Grant; g != nil {
+		line("from now on allowed: %s (%s); `hookmux allow revoke %s` takes it back", g.Rule, g.Reach, g.ID)
+	}
+	return lines, true
+}
