@@ -35,7 +35,7 @@ func fromPackage(t *testing.T, pkg, version, wantedPath string) string {
 	}
 	cache, err := agents.CacheDir()
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	dir := filepath.Join(cache, "pi-examples-"+version)
 	found := filepath.Join(dir, "package", wantedPath)

@@ -402,7 +402,7 @@ func count(list []string, one string) int {
 func TestRealSampleCompaction(t *testing.T) {
 	cache, err := agents.CacheDir()
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	for era, sample := range map[string]string{
 		"hooks":      filepath.Join(cache, "pi-examples-0.27.9", "package", "examples", "hooks", "custom-compaction.ts"),

@@ -82,15 +82,15 @@ func TestLockOfAStarterThatIsGone(t *testing.T) {
 	}
 	gone := exec.Command("/bin/true")
 	if err := gone.Run(); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	hub := filepath.Join(t.TempDir(), "hookmux")
 	if err := copyFile("/bin/sleep", hub); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	starting := exec.Command(hub, "60")
 	if err := starting.Start(); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = starting.Process.Kill(); _ = starting.Wait() })
 	await.Until(t, "the program has its name", func() bool { return programName(starting.Process.Pid) == "hookmux" })
