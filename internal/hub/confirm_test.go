@@ -132,7 +132,7 @@ func TestConfirmingTakesWhatWasSeen(t *testing.T) {
 	w.MustDeny(shellCall(w, "git push --force origin main"), "git")
 	w.SetProcesses(hubtest.BelowAgent("claude"))
 	for _, method := range []string{wire.MethodConfirm, wire.MethodConfirmFollow, wire.MethodConfirmFirst,
-		wire.MethodConfirmFile} {
+		wire.MethodConfirmFile, wire.MethodConfirmRestore} {
 		if err := w.Call(method, nil, nil); err == nil || !strings.Contains(err.Error(), "refused") {
 			t.Errorf("an agent called %s: %v", method, err)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/steps"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // Delivery is what of an agent's installed hooks would reach us in a session
@@ -32,10 +32,11 @@ func (h *Host) Delivery(a *agent.Agent) Delivery {
 			continue
 		}
 		d.Ours = true
-		short := steps.Short(h.Dirs.Home, s.Path)
+		short := paths.Shorten(h.Dirs.Home, s.Path)
 		switch {
 		case s.Shadowed:
-			wrong = append(wrong, fmt.Sprintf("%s is passed over because of %s", short, steps.Short(h.Dirs.Home, s.By)))
+			wrong = append(wrong, fmt.Sprintf("%s is passed over because of %s", short,
+				paths.Shorten(h.Dirs.Home, s.By)))
 			continue
 		case len(s.Untrusted) > 0:
 			wrong = append(wrong, fmt.Sprintf("%s: %s not trusted", short, countHooks(len(s.Untrusted))))
@@ -53,7 +54,7 @@ func (h *Host) Delivery(a *agent.Agent) Delivery {
 		}
 	}
 	for _, off := range h.offSwitches(a) {
-		wrong = append(wrong, fmt.Sprintf("%s: %s is %s", steps.Short(h.Dirs.Home, off.path), off.key, off.value))
+		wrong = append(wrong, fmt.Sprintf("%s: %s is %s", paths.Shorten(h.Dirs.Home, off.path), off.key, off.value))
 		d.Events = nil
 	}
 	d.Whole = d.Ours && len(wrong) == 0

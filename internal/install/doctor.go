@@ -56,7 +56,7 @@ type Doctor struct {
 func (d *Doctor) addFinding(agentName, check string, level Level, fix, format string, args ...any) {
 	home := d.Host.Dirs.Home
 	d.found = append(d.found, Finding{Agent: agentName, Check: check, Level: level,
-		What: steps.ShortText(home, fmt.Sprintf(format, args...)), Fix: steps.ShortText(home, fix)})
+		What: paths.Shorten(home, fmt.Sprintf(format, args...)), Fix: paths.Shorten(home, fix)})
 }
 
 // setMend says how the last finding is mended.
@@ -111,7 +111,7 @@ func (d *Doctor) checkShim(agents []*agent.Agent) {
 		d.addFinding("hookmux", "shim", Note, "hookmux doctor --fix", "%s: leads to %s, not to this hookmux's own (%s)",
 			shim, to, h.Hook)
 	default:
-		d.addFinding("hookmux", "shim", Good, "", "%s leads to %s", steps.Short(h.Dirs.Home, shim), to)
+		d.addFinding("hookmux", "shim", Good, "", "%s leads to %s", paths.Shorten(h.Dirs.Home, shim), to)
 		return
 	}
 	d.setMend(func(bool) (*Plan, error) {
@@ -127,7 +127,7 @@ func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 	ours, counted := 0, false
 	before := len(d.found)
 	for _, s := range sites {
-		short := steps.Short(h.Dirs.Home, s.Path)
+		short := paths.Shorten(h.Dirs.Home, s.Path)
 		if s.Err != nil {
 			d.addFinding(a.Name, "parses", Bad, "correct the file by hand", "%s: %v", short, s.Err)
 			continue
@@ -152,7 +152,7 @@ func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 		return
 	}
 	for _, s := range h.Strangers(a, "") {
-		d.addFinding(a.Name, "foreign", Note, "", "%s: %s also has a hook here", steps.Short(h.Dirs.Home, s.Path),
+		d.addFinding(a.Name, "foreign", Note, "", "%s: %s also has a hook here", paths.Shorten(h.Dirs.Home, s.Path),
 			s.What)
 	}
 	d.checkSwitches(a)

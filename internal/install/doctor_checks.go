@@ -16,6 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/install/steps"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/statefiles"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -38,7 +39,7 @@ func (d *Doctor) checkSite(a *agent.Agent, s Site, short, reinstall string) {
 		well = well && level != Bad
 	}
 	if s.Shadowed {
-		bad("shadowed", Bad, "is passed over by %s because of %s", a.Title, steps.Short(h.Dirs.Home, s.By))
+		bad("shadowed", Bad, "is passed over by %s because of %s", a.Title, paths.Shorten(h.Dirs.Home, s.By))
 	}
 	if len(s.Twice) > 0 {
 		bad("duplicates", Bad, "more than one hook of hookmux at %s", strings.Join(s.Twice, ", "))
@@ -91,7 +92,7 @@ func (d *Doctor) checkFolderTrust(a *agent.Agent) {
 		return
 	}
 	trust, by, err := h.trustOf(a).inFolder(h.Project)
-	here, by := steps.Short(h.Dirs.Home, h.Project), steps.Short(h.Dirs.Home, by)
+	here, by := paths.Shorten(h.Dirs.Home, h.Project), paths.Shorten(h.Dirs.Home, by)
 	switch {
 	case err != nil:
 		d.addFinding(a.Name, "folder", Bad, "correct the file by hand", "%s: %v", by, err)
@@ -130,8 +131,8 @@ func (d *Doctor) checkPluginFolders(a *agent.Agent) {
 			again += " --project"
 		}
 		d.addFinding(a.Name, "seeds", Bad, again, "%s: beside it lies what hookmux put there so that %s starts "+
-			"without a network, and %s may need what it stands for", steps.Short(d.Host.Dirs.Home, path), a.Title,
-			steps.Short(d.Host.Dirs.Home, others[0]))
+			"without a network, and %s may need what it stands for", paths.Shorten(d.Host.Dirs.Home, path), a.Title,
+			paths.Shorten(d.Host.Dirs.Home, others[0]))
 		d.setMend(func(trust bool) (*Plan, error) {
 			return d.Host.Install(Options{Agents: []*agent.Agent{a}, Scope: r.Scope, Trust: trust})
 		})
@@ -145,7 +146,7 @@ func (d *Doctor) checkLeftovers() {
 		return
 	}
 	for i := range left {
-		left[i] = steps.Short(d.Host.Dirs.Home, left[i])
+		left[i] = paths.Shorten(d.Host.Dirs.Home, left[i])
 	}
 	d.addFinding("hookmux", "leftovers", Note, "hookmux doctor --fix", "left by an installation that was killed: %s",
 		strings.Join(left, ", "))
@@ -162,7 +163,7 @@ const maxNamed = 5
 func (d *Doctor) checkStateFiles() {
 	var unknown, foreign []string
 	for _, f := range statefiles.Look(d.Host.Dirs) {
-		short := steps.Short(d.Host.Dirs.Home, f.Path)
+		short := paths.Shorten(d.Host.Dirs.Home, f.Path)
 		if f.File == nil && f.Place == statefiles.State {
 			unknown = append(unknown, termsafe.Line(short, 200))
 		}
@@ -236,7 +237,7 @@ func (d *Doctor) checkDeadTrust(a *agent.Agent) {
 	}
 	path := d.Host.trustOf(a).file()
 	d.addFinding(a.Name, "dead trust", Note, "hookmux doctor --fix", "%s: trust in what is gone (%d): %s",
-		steps.Short(d.Host.Dirs.Home, path), len(dead), strings.Join(dead, ", "))
+		paths.Shorten(d.Host.Dirs.Home, path), len(dead), strings.Join(dead, ", "))
 	d.setMend(func(bool) (*Plan, error) {
 		src, err := d.Host.onDisk().read(path)
 		if err != nil {
@@ -271,7 +272,8 @@ func (d *Doctor) checkStaleSwitch(a *agent.Agent) {
 		return
 	}
 	d.addFinding(a.Name, "old switch", Note, "hookmux doctor "+a.Name+" --fix",
-		"%s: %s is an old name and changes nothing", steps.Short(d.Host.Dirs.Home, path), strings.Join(oldSwitch, "."))
+		"%s: %s is an old name and changes nothing", paths.Shorten(d.Host.Dirs.Home, path),
+		strings.Join(oldSwitch, "."))
 	d.setMend(func(bool) (*Plan, error) {
 		src, err := d.Host.onDisk().read(path)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/steps"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
@@ -30,7 +30,7 @@ func (h *Host) notesAfterInstall(a *agent.Agent, path string, commands []hookent
 	}
 	if o.Scope == Project {
 		out = append(out, fmt.Sprintf("%s: names a program in your home; keep it out of the repository if others "+
-			"work with it", steps.Short(h.Dirs.Home, path)))
+			"work with it", paths.Shorten(h.Dirs.Home, path)))
 	}
 	for _, other := range o.Known {
 		if other.Install == nil {
@@ -142,7 +142,7 @@ func (d *draft) foreignHooks(t *hookentry.Target, a *agent.Agent, src []byte) []
 	if err != nil {
 		return nil
 	}
-	path := steps.Short(d.host.Dirs.Home, t.Path)
+	path := paths.Shorten(d.host.Dirs.Home, t.Path)
 	var out []string
 	for _, s := range t.Handlers(r) {
 		if hookentry.IsFor(s, a) {

@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/install/appserver"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/install/steps"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // Options is what a person asks for.
@@ -244,13 +245,13 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 		r.Chosen, r.Wrote = &Choice{Events: o.Events, Deny: o.Deny}, one.Events
 	}
 	for _, s := range h.Strangers(a, path) {
-		one.Notes = append(one.Notes, fmt.Sprintf("%s: %s also has a hook here", steps.Short(h.Dirs.Home, s.Path),
+		one.Notes = append(one.Notes, fmt.Sprintf("%s: %s also has a hook here", paths.Shorten(h.Dirs.Home, s.Path),
 			s.What))
 	}
 	for _, off := range h.offSwitches(a) {
 		one.Off = true
 		one.Notes = append(one.Notes, fmt.Sprintf("%s: line %d: %s is %s, so none of its hooks run until that is "+
-			"changed", steps.Short(h.Dirs.Home, off.path), off.line, off.key, off.value))
+			"changed", paths.Shorten(h.Dirs.Home, off.path), off.line, off.key, off.value))
 	}
 	one.Notes = append(one.Notes, d.host.notesAfterInstall(a, path, commands, o)...)
 	return one, nil

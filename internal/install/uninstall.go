@@ -9,6 +9,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/install/steps"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/plugins"
 )
 
@@ -377,7 +378,7 @@ func (d *draft) setAside(f *draftFile) {
 		fmt.Sprintf("%s-%s.%s", f.agent, filepath.Base(f.path), hash(f.disk)[:8]))
 	d.keeps = append(d.keeps, steps.Step{Op: steps.OpKeep, Path: to, Agent: f.agent, New: f.disk})
 	d.notes = append(d.notes, fmt.Sprintf("%s: was changed since hookmux wrote it; what it was is kept as %s", f.path,
-		steps.Short(d.host.Dirs.Home, to)))
+		paths.Shorten(d.host.Dirs.Home, to)))
 }
 
 // unplug takes a plugin file out.

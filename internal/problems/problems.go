@@ -39,12 +39,18 @@ func New(changed func(wire.Problem)) *List {
 func (p *List) Any() bool { return p.count.Load() > 0 }
 
 // Raise opens the problem with this key, or counts it again.
-func (p *List) Raise(key, what, fix string) {
+func (p *List) Raise(key, what, fix string) { p.set(key, what, fix, 1) }
+
+// Keep opens the problem with this key, or says how it is now: a state, which is not
+// counted.
+func (p *List) Keep(key, what, fix string) { p.set(key, what, fix, 0) }
+
+func (p *List) set(key, what, fix string, again int) {
 	what = redact.Text(what) // it may quote what a hook or an agent said
 	p.mu.Lock()
 	p.last[key] = time.Now()
 	if old, ok := p.open[key]; ok {
-		old.Count++
+		old.Count += again
 		same := old.What == what
 		old.What, old.Fix = what, fix
 		now := *old

@@ -133,5 +133,5 @@ func (r *Service) reportUnconfirmed() {
 		r.Problems.Mend(confirmed.ProblemKey)
 		return
 	}
-	r.Problems.Raise(confirmed.ProblemKey, what, fix)
+	r.Problems.Keep(confirmed.ProblemKey, what, fix)
 }

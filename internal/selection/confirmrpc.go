@@ -22,11 +22,12 @@ const maxDiff = 256 << 10
 // confirmMethods are about changes that hookmux's own commands did not make.
 func (r methods) confirmMethods() map[string]services.Method {
 	return map[string]services.Method{
-		wire.MethodConfirmLook:   services.Read(r.lookAtChanges),
-		wire.MethodConfirm:       services.Decide(r.confirmChanges),
-		wire.MethodConfirmFollow: services.Decide(r.followFiles),
-		wire.MethodConfirmFirst:  services.Decide(r.confirmFirst),
-		wire.MethodConfirmFile:   services.Decide(r.confirmFile),
+		wire.MethodConfirmLook:    services.Read(r.lookAtChanges),
+		wire.MethodConfirm:        services.Decide(r.confirmChanges),
+		wire.MethodConfirmRestore: services.Decide(r.restoreConfirmed),
+		wire.MethodConfirmFollow:  services.Decide(r.followFiles),
+		wire.MethodConfirmFirst:   services.Decide(r.confirmFirst),
+		wire.MethodConfirmFile:    services.Decide(r.confirmFile),
 	}
 }
 
@@ -107,6 +108,30 @@ func (r methods) confirmChanges(params json.RawMessage, _ proc.Cred) (any, *wire
 				"restart`")
 			break
 		}
+	}
+	return view, nil
+}
+
+// restoreConfirmed writes what was confirmed back into the files. What is in force
+// stays as it is.
+func (r methods) restoreConfirmed(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.ConfirmParams
+	if bad := services.ReadParams(params, &p); bad != nil {
+		return nil, bad
+	}
+	if r.Confirmed == nil {
+		return nil, errAllCounts
+	}
+	r.editing.Lock()
+	changes, left, err := r.Confirmed.Restore(p.Hash)
+	r.editing.Unlock()
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
+	}
+	r.applyConfirmed()
+	view := r.describeView(changes, p.Hash)
+	for _, why := range left {
+		view.Notes = append(view.Notes, why.Error())
 	}
 	return view, nil
 }

@@ -5,11 +5,12 @@ import "time"
 // Methods about changes of the user's settings that hookmux's own commands did
 // not make.
 const (
-	MethodConfirmLook   = "confirm.look"   // what waits, with the difference
-	MethodConfirm       = "confirm.take"   // take exactly what was seen
-	MethodConfirmFollow = "confirm.follow" // take changes of some files as they come
-	MethodConfirmFirst  = "confirm.first"  // take what is there, where nothing was ever confirmed
-	MethodConfirmFile   = "confirm.file"   // take one file that a command wrote
+	MethodConfirmLook    = "confirm.look"    // what waits, with the difference
+	MethodConfirm        = "confirm.take"    // take exactly what was seen
+	MethodConfirmRestore = "confirm.restore" // write what was confirmed back into the files
+	MethodConfirmFollow  = "confirm.follow"  // take changes of some files as they come
+	MethodConfirmFirst   = "confirm.first"   // take what is there, where nothing was ever confirmed
+	MethodConfirmFile    = "confirm.file"    // take one file that a command wrote
 )
 
 // ConfirmHook stands as the hook in traces about files whose changes are taken

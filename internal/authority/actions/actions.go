@@ -56,19 +56,20 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 		bool) {
 		return "trust the hooks of " + trustedFolder(p) + " no more", false
 	},
-	wire.MethodAllow:         describeAllow,
-	wire.MethodFeedReply:     describeReply,
-	wire.MethodFeedPermit:    describePermit,
-	wire.MethodPIN:           describePIN,
-	wire.MethodStop:          fixedText("stop the hub", false),
-	wire.MethodOn:            fixedText("switch hookmux on again", false),
-	wire.MethodInstall:       fixedText("write hooks into agents' settings", false),
-	wire.MethodUninstall:     fixedText("take hookmux's hooks out of agents' settings", true),
-	wire.MethodSeatAdd:       describeSeat,
-	wire.MethodConfirm:       fixedText("let all changes of settings count that hookmux's commands did not make", true),
-	wire.MethodConfirmFollow: describeFollow,
-	wire.MethodConfirmFirst:  fixedText("take the settings that are there for confirmed", false),
-	wire.MethodConfirmFile:   describeFile,
+	wire.MethodAllow:          describeAllow,
+	wire.MethodFeedReply:      describeReply,
+	wire.MethodFeedPermit:     describePermit,
+	wire.MethodPIN:            describePIN,
+	wire.MethodStop:           fixedText("stop the hub", false),
+	wire.MethodOn:             fixedText("switch hookmux on again", false),
+	wire.MethodInstall:        fixedText("write hooks into agents' settings", false),
+	wire.MethodUninstall:      fixedText("take hookmux's hooks out of agents' settings", true),
+	wire.MethodSeatAdd:        describeSeat,
+	wire.MethodConfirm:        fixedText("let all changes of settings count that hookmux's commands did not make", true),
+	wire.MethodConfirmRestore: fixedText("write the settings that were confirmed back into their files", false),
+	wire.MethodConfirmFollow:  describeFollow,
+	wire.MethodConfirmFirst:   fixedText("take the settings that are there for confirmed", false),
+	wire.MethodConfirmFile:    describeFile,
 }
 
 func fixedText(text string, weakens bool) func(json.RawMessage) (string, bool) {

@@ -74,6 +74,7 @@ func askCode(ctx context.Context, on screen, a authority.Action, why string) err
 			return err
 		}
 		if typed == code {
+			takeEnter(ctx, on)
 			return on.Print("\r\n")
 		}
 		if try < codeTries-1 {
@@ -130,6 +131,17 @@ func readCode(ctx context.Context, from screen) (string, error) {
 		}
 	}
 	return strings.ToLower(string(typed)), nil
+}
+
+// enterWait is how long an Enter may come after a code, which needs none: the next
+// question must not take it for an answer.
+const enterWait = 300 * time.Millisecond
+
+// takeEnter reads the Enter that a hand adds out of habit.
+func takeEnter(ctx context.Context, from screen) {
+	ctx, cancel := context.WithTimeout(ctx, enterWait)
+	defer cancel()
+	_, _ = from.ReadKey(ctx) // none, mostly
 }
 
 // maxPIN bounds what is read of a PIN.

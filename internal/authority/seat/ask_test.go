@@ -45,6 +45,17 @@ func lastCode(shown string) string {
 	return all[len(all)-1][1]
 }
 
+// The Enter that a hand adds answers no later question.
+func TestEnterAfterACode(t *testing.T) {
+	on := &paper{answer: func(s string) string { return lastCode(s) + "\r" }}
+	if err := askCode(context.Background(), on, authority.Action{}, ""); err != nil {
+		t.Fatal(err)
+	}
+	if len(on.keys) != 0 {
+		t.Errorf("after the code %q was left for the next question, want nothing", on.keys)
+	}
+}
+
 func TestAskCode(t *testing.T) {
 	wrong := func(string) string { return "0000" }
 	for _, c := range []struct {

@@ -108,7 +108,7 @@ func examineSettings(ctx context.Context, app *cmdutil.App) []install.Finding {
 	var findings []install.Finding
 	for _, p := range UnconfirmedProblems(ctx, app) {
 		findings = append(findings, install.Finding{Agent: "your settings", Check: p.Key, Level: install.Bad,
-			What: p.What, Fix: p.Fix})
+			What: app.Shorten(p.What), Fix: app.Shorten(p.Fix)})
 	}
 	return findings
 }

@@ -194,20 +194,11 @@ func personOnly(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, metho
 	if app.Table == nil {
 		return nil
 	}
-	peer := proc.Cred{PID: os.Getpid(), UID: os.Getuid()}
-	judge := seat.NewJudge(c, app.Table, app.Facts, 0)
-	v := judge.May(authority.Decide, peer, func() []string { return app.Environ })
-	if v.Agent == "" && !strict {
-		return nil
+	judge, v, err := judgeCaller(ctx, app, c, method, strict)
+	if err != nil || v.Agent == "" && !strict {
+		return err
 	}
-	if v.Outcome == authority.Refused {
-		if running, err := app.RunningHub(); err == nil {
-			ctx, cancel := context.WithTimeout(ctx, cmdutil.HubWait) // it may be stopped
-			defer cancel()
-			_ = running.Call(ctx, method, nil, nil) // for the journal
-		}
-		return cmdutil.FailWith(cmdutil.ExitDenied, v.Reason)
-	}
+	peer := thisProcess()
 	if running, err := app.RunningHub(); err == nil {
 		if err = running.Call(ctx, method, nil, nil); !errors.Is(err, client.ErrNoHub) {
 			return err
@@ -217,6 +208,24 @@ func personOnly(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, metho
 		return cmdutil.FailWith(cmdutil.ExitDenied, v.Reason)
 	}
 	return nil
+}
+
+func thisProcess() proc.Cred { return proc.Cred{PID: os.Getpid(), UID: os.Getuid()} }
+
+// judgeCaller judges who runs this, and gives an error for those who may not.
+func judgeCaller(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, method string, strict bool,
+) (*authority.Judge, authority.Verdict, error) {
+	judge := seat.NewJudge(c, app.Table, app.Facts, 0)
+	v := judge.May(authority.Decide, thisProcess(), func() []string { return app.Environ })
+	if v.Outcome != authority.Refused || v.Agent == "" && !strict {
+		return judge, v, nil
+	}
+	if running, err := app.RunningHub(); err == nil {
+		ctx, cancel := context.WithTimeout(ctx, cmdutil.HubWait) // it may be stopped
+		defer cancel()
+		_ = running.Call(ctx, method, nil, nil) // for the journal
+	}
+	return judge, v, cmdutil.FailWith(cmdutil.ExitDenied, v.Reason)
 }
 
 // askHere asks for the code without a hub: what takes hookmux out of agents
@@ -275,7 +284,7 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args [
 	if err := install.CheckEvents(agents, o.Events); err != nil {
 		return cmdutil.UsageError("%v", err)
 	}
-	plan, done, err := carryOut(app, h, func() (*install.Plan, error) { return h.Install(o) }, f, "Write this?")
+	plan, done, err := carryOut(app, h, func() (*install.Plan, error) { return h.Install(o) }, f, "Write this?", nil)
 	if err != nil || !done {
 		return err
 	}
@@ -286,9 +295,10 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args [
 	return afterInstall(ctx, app, h, plan, agents, f)
 }
 
-// carryOut shows a plan, asks and does it.
+// carryOut shows a plan, asks and does it. permit, where it is given, asks in place of
+// the question.
 func carryOut(app *cmdutil.App, h *install.Host, plans func() (*install.Plan, error), f *installFlags,
-	question string) (plan *install.Plan, done bool, err error) {
+	question string, permit func() error) (plan *install.Plan, done bool, err error) {
 	if plan, err = plans(); err != nil {
 		return nil, false, err
 	}
@@ -312,7 +322,12 @@ func carryOut(app *cmdutil.App, h *install.Host, plans func() (*install.Plan, er
 	}
 	shown := plan
 	if plan.Files() > 0 {
-		if err := confirmPlan(app, plan, f, question); err != nil {
+		if err := confirmPlan(app, plan, f, question, permit != nil); err != nil {
+			return nil, false, err
+		}
+	}
+	if permit != nil {
+		if err := permit(); err != nil {
 			return nil, false, err
 		}
 	}
@@ -340,7 +355,7 @@ func appServer(app *cmdutil.App, a *agent.Agent, cwd string) appserver.AppServer
 	return appserver.AppServer{Program: program, Args: []string{"app-server"}, Env: app.Environ, Dir: cwd}
 }
 
-func confirmPlan(app *cmdutil.App, plan *install.Plan, f *installFlags, question string) error {
+func confirmPlan(app *cmdutil.App, plan *install.Plan, f *installFlags, question string, askedLater bool) error {
 	for _, a := range plan.Agents {
 		if a.Trusted && a.Changed && !f.asJSON {
 			app.Say("%s is told to trust exactly these hooks.", a.Title)
@@ -352,6 +367,9 @@ func confirmPlan(app *cmdutil.App, plan *install.Plan, f *installFlags, question
 	in, ok := app.Stdin.(*os.File)
 	if f.asJSON || !ok || !term.IsTerminal(int(in.Fd())) {
 		return cmdutil.UsageError("this needs a person's yes: run it in a terminal, or add --yes")
+	}
+	if askedLater {
+		return nil
 	}
 	ask := app.Stdout
 	if out, ok := app.Stdout.(*os.File); !ok || !term.IsTerminal(int(out.Fd())) {

@@ -7,6 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/install/steps"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/plugins"
 )
@@ -35,7 +36,7 @@ func describeChange(home string, a *install.AgentPlan, all []steps.Step) string 
 		if s.Agent != a.Name {
 			continue
 		}
-		file := steps.Short(home, s.Path)
+		file := paths.Shorten(home, s.Path)
 		switch {
 		case s.Op == steps.OpTrust:
 			parts = append(parts, "trust in them into "+file)
@@ -53,7 +54,7 @@ func describeChange(home string, a *install.AgentPlan, all []steps.Step) string 
 		}
 	}
 	if len(parts) == 0 && len(a.Events) > 0 {
-		return fmt.Sprintf("is hooked already, in %s", steps.Short(home, a.Path))
+		return fmt.Sprintf("is hooked already, in %s", paths.Shorten(home, a.Path))
 	}
 	return strings.Join(parts, ", ")
 }

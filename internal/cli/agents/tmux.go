@@ -242,7 +242,7 @@ func tmuxCarry(app *cmdutil.App, dirs paths.Dirs, changes []steps.Step, notes []
 		return false, nil
 	}
 	if len(changes) > 0 {
-		if err := confirmPlan(app, &install.Plan{}, f, question); err != nil {
+		if err := confirmPlan(app, &install.Plan{}, f, question, false); err != nil {
 			return false, err
 		}
 	}
@@ -360,7 +360,7 @@ func tmuxStatus(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 }
 
 func sayTmux(app *cmdutil.App, server *tmux.Server, dirs paths.Dirs, s *tmuxState) {
-	short := func(path string) string { return termsafe.Text(steps.Short(dirs.Home, path)) }
+	short := func(path string) string { return termsafe.Text(paths.Shorten(dirs.Home, path)) }
 	switch {
 	case s.Conf == "":
 		app.Say("not installed; `hookmux tmux install` does it")

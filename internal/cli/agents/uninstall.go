@@ -8,7 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/install/steps"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -48,8 +48,8 @@ func uninstallHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args
 	if len(args) == 0 {
 		agents = c.Agents()
 	}
-	if !f.dryRun {
-		if err := personOnly(ctx, app, c, wire.MethodUninstall, true); err != nil {
+	if !f.dryRun && app.Table != nil {
+		if _, _, err := judgeCaller(ctx, app, c, wire.MethodUninstall, true); err != nil {
 			return err
 		}
 	}
@@ -59,7 +59,7 @@ func uninstallHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args
 	}
 	h.Known = c.Agents()
 	plan, done, err := carryOut(app, h, func() (*install.Plan, error) { return h.Uninstall(agents) }, f,
-		"Take this out?")
+		"Take this out?", func() error { return personOnly(ctx, app, c, wire.MethodUninstall, true) })
 	if err != nil || !done {
 		return err
 	}
@@ -81,7 +81,7 @@ func sayTakenOut(app *cmdutil.App, h *install.Host, plan *install.Plan) {
 		app.Say("there was nothing of hookmux to take out")
 	}
 	for _, a := range plan.Agents {
-		path := termsafe.Text(steps.Short(h.Dirs.Home, a.Path))
+		path := termsafe.Text(paths.Shorten(h.Dirs.Home, a.Path))
 		if a.Changed {
 			app.Say("%s: taken out of %s", a.Name, path)
 		} else {
@@ -89,7 +89,7 @@ func sayTakenOut(app *cmdutil.App, h *install.Host, plan *install.Plan) {
 		}
 	}
 	for _, path := range plan.Left {
-		app.Say("%s: hookmux is still in it", termsafe.Text(steps.Short(h.Dirs.Home, path)))
+		app.Say("%s: hookmux is still in it", termsafe.Text(paths.Shorten(h.Dirs.Home, path)))
 	}
 }
 

@@ -56,6 +56,15 @@ func (app *App) PrintJSON(v any) error { return termsafe.WriteJSON(app.Stdout, v
 // Say writes a line to stdout.
 func (app *App) Say(format string, args ...any) { fmt.Fprintf(app.Stdout, format+"\n", args...) }
 
+// Shorten writes the person's home as ~ in a text for people.
+func (app *App) Shorten(text string) string {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return text
+	}
+	return paths.Shorten(dirs.Home, text)
+}
+
 // Cwd is the folder the program runs in; empty when it is gone.
 func (app *App) Cwd() string {
 	dir, err := os.Getwd()

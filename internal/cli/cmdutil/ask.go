@@ -45,6 +45,9 @@ func (app *App) AskPIN(prompt string, why error) (string, error) {
 	return line, nil
 }
 
+// ErrDeclined says that the person did not say yes.
+var ErrDeclined = FailWith(ExitFailed, "nothing was changed")
+
 // Confirm asks a person to say yes; without a terminal --yes must.
 func (app *App) Confirm(question string, yes bool) error {
 	if yes {
@@ -56,7 +59,7 @@ func (app *App) Confirm(question string, yes bool) error {
 	fmt.Fprint(app.Stderr, question+" [y/N] ")
 	line, _ := bufio.NewReader(app.Stdin).ReadString('\n')
 	if word := strings.ToLower(strings.TrimSpace(line)); word != "y" && word != "yes" {
-		return FailWith(ExitFailed, "nothing was changed")
+		return ErrDeclined
 	}
 	return nil
 }

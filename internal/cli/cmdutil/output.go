@@ -54,7 +54,7 @@ func (app *App) screenSize() (width, height int) {
 // Tell writes notes to stderr.
 func (app *App) Tell(notes []string) {
 	for _, note := range notes {
-		fmt.Fprintln(app.Stderr, "hookmux: "+termsafe.Text(note))
+		fmt.Fprintln(app.Stderr, "hookmux: "+termsafe.Text(app.Shorten(note)))
 	}
 }
 

@@ -215,7 +215,10 @@ func setSetting(app *cmdutil.App, cmd *cobra.Command, key string, value json.Raw
 	if err := c.Call(cmd.Context(), wire.MethodConfigSet, p, &s); err != nil {
 		return err
 	}
-	app.Say("%s is now %s (%s)", key, cmdutil.PlainValue(s.Value),
-		termsafe.Line(strings.TrimSpace(s.Origin+" "+s.File), 200))
+	where := app.Shorten(s.File)
+	if where == "" {
+		where = s.Origin
+	}
+	app.Say("%s is now %s (%s)", key, cmdutil.PlainValue(s.Value), termsafe.Line(where, 200))
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 
 // ConfirmCommand is `hookmux confirm`.
 func ConfirmCommand(app *cmdutil.App) *cobra.Command {
-	var yes, asJSON, list, follow bool
+	var yes, asJSON, list, follow, restore bool
 	cmd := &cobra.Command{
 		Use:   "confirm",
 		Short: "Let changes of your settings count that hookmux's commands did not make",
@@ -26,9 +26,13 @@ an editor, a dotfile manager or an agent changes in them waits for you here,
 except for what only refuses more. Shows the difference and takes all changes
 together. hookmux's own commands confirm what they write themselves.
 
+--restore goes the other way: it writes what you confirmed back into the files,
+also into ones that were deleted. Nothing that is in force changes by that.
+
 While you write hooks, keep ` + "`hookmux confirm --follow FILE…`" + ` open: it takes every
 change of these files as it comes, until it ends.`,
 		Example: "  hookmux confirm\n  hookmux confirm --list            # only show\n" +
+			"  hookmux confirm --restore         # undo what was changed\n" +
 			"  hookmux confirm --follow ~/.config/hookmux/hooks/gate.ts",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -40,6 +44,8 @@ change of these files as it comes, until it ends.`,
 					"changes of %s as they come", args[0])
 			case follow && (list || asJSON || yes):
 				return cmdutil.UsageError("--follow goes with none of --list, --json and --yes")
+			case restore && (follow || list):
+				return cmdutil.UsageError("--restore goes with neither --list nor --follow")
 			case list && yes:
 				return cmdutil.UsageError("--list confirms nothing, so there is nothing to say --yes to")
 			}
@@ -49,17 +55,19 @@ change of these files as it comes, until it ends.`,
 			if follow {
 				return followChanges(cmd.Context(), app, args)
 			}
-			return confirmChanges(cmd.Context(), app, confirmOptions{yes: yes, asJSON: asJSON, list: list})
+			return confirmChanges(cmd.Context(), app,
+				confirmOptions{yes: yes, asJSON: asJSON, list: list, restore: restore})
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask (your terminal is asked for a code all the same)")
 	cmd.Flags().BoolVar(&list, "list", false, "only show what waits; exit code 1 if something does")
+	cmd.Flags().BoolVar(&restore, "restore", false, "write what you confirmed back into the files that were changed")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {basis, changes: [{file, change, diff, …}], hash}")
 	cmd.Flags().BoolVar(&follow, "follow", false, "take changes of these files as they come, until Ctrl-C")
 	return cmd
 }
 
-type confirmOptions struct{ yes, asJSON, list bool }
+type confirmOptions struct{ yes, asJSON, list, restore bool }
 
 func confirmChanges(ctx context.Context, app *cmdutil.App, o confirmOptions) error {
 	c, err := app.ConnectHub(ctx)
@@ -86,12 +94,18 @@ func confirmChanges(ctx context.Context, app *cmdutil.App, o confirmOptions) err
 	if o.list {
 		return cmdutil.Exit(cmdutil.ExitFailed)
 	}
+	if o.restore {
+		return restoreConfirmed(ctx, app, c, &view, o)
+	}
 	for _, one := range view.Changes {
 		if one.Error != "" {
 			return fmt.Errorf("%s cannot be confirmed: %s; correct it first", one.File, one.Error)
 		}
 	}
 	if err := app.Confirm("Let this count?", o.yes); err != nil {
+		if view.Basis == "confirmed" && errors.Is(err, cmdutil.ErrDeclined) {
+			app.Say("what you confirmed is still in force; `hookmux confirm --restore` writes it back into the files")
+		}
 		return err
 	}
 	var done wire.ConfirmView
@@ -104,6 +118,32 @@ func confirmChanges(ctx context.Context, app *cmdutil.App, o confirmOptions) err
 	app.Say("confirmed; %s now", countFiles(len(done.Changes)))
 	for _, note := range done.Notes {
 		app.Say("%s", termsafe.Line(note, 300))
+	}
+	return nil
+}
+
+// restoreConfirmed writes what was confirmed back into the files.
+func restoreConfirmed(ctx context.Context, app *cmdutil.App, c *client.Client, view *wire.ConfirmView,
+	o confirmOptions,
+) error {
+	if err := app.Confirm("Undo these changes, so that the files hold again what you confirmed?", o.yes); err != nil {
+		return err
+	}
+	var done wire.ConfirmView
+	if err := c.Call(ctx, wire.MethodConfirmRestore, wire.ConfirmParams{Hash: view.Hash}, &done); err != nil {
+		return err
+	}
+	if o.asJSON {
+		return app.PrintJSON(done)
+	}
+	for _, one := range done.Changes {
+		app.Say("restored %s", termsafe.Line(app.Shorten(one.File), 300))
+	}
+	for _, note := range done.Notes {
+		app.Say("left as it is: %s", termsafe.Line(app.Shorten(note), 300))
+	}
+	if len(done.Notes) > 0 {
+		return cmdutil.Exit(cmdutil.ExitFailed)
 	}
 	return nil
 }
@@ -131,19 +171,23 @@ func showChanges(app *cmdutil.App, view *wire.ConfirmView) {
 		app.Say("nothing waits: your settings count as they are")
 	}
 	if view.Problem != "" {
-		app.Say("problem: %s", termsafe.Line(view.Problem, 300))
+		app.Say("problem: %s", termsafe.Line(app.Shorten(view.Problem), 300))
 	}
 	style := app.Style()
 	for _, one := range view.Changes {
-		app.Say("%s", style.DiffTitle(one.Change, termsafe.Line(one.File, 300)))
+		app.Say("%s", style.DiffTitle(one.Change, termsafe.Line(app.Shorten(one.File), 300)))
 		for line := range strings.Lines(one.Diff) {
-			app.Say("%s", style.DiffLine(termsafe.Text(strings.TrimSuffix(line, "\n"))))
+			line = strings.TrimSuffix(line, "\n")
+			if strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ") {
+				line = app.Shorten(line)
+			}
+			app.Say("%s", style.DiffLine(termsafe.Text(line)))
 		}
 		if one.Counts {
 			app.Say("  what refuses more counts already")
 		}
 		if one.Error != "" {
-			app.Say("  problem: %s", termsafe.Line(one.Error, 300))
+			app.Say("  problem: %s", termsafe.Line(app.Shorten(one.Error), 300))
 		}
 	}
 }
@@ -175,7 +219,8 @@ func followChanges(ctx context.Context, app *cmdutil.App, args []string) error {
 	if err := c.Call(ctx, wire.MethodConfirmFollow, wire.ConfirmFilesParams{Files: files}, nil); err != nil {
 		return err
 	}
-	app.Say("every change of %s is taken as it comes; Ctrl-C ends", termsafe.Line(strings.Join(files, ", "), 300))
+	app.Say("every change of %s is taken as it comes; Ctrl-C ends",
+		termsafe.Line(app.Shorten(strings.Join(files, ", ")), 300))
 	err = <-ended
 	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
 		return nil
@@ -196,7 +241,7 @@ func tellTaken(ctx context.Context, app *cmdutil.App, c *client.Client, files []
 		}
 		for _, file := range files {
 			if strings.HasPrefix(note.Trace.Text, file+" ") {
-				app.Say("confirmed %s", termsafe.Line(note.Trace.Text, 300))
+				app.Say("confirmed %s", termsafe.Line(app.Shorten(note.Trace.Text), 300))
 			}
 		}
 		return nil

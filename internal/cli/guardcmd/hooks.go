@@ -401,7 +401,7 @@ func hooksEdit(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, method string
 	}
 	var r hook.Registration
 	_ = json.Unmarshal(result.Registration, &r)
-	app.Say("%s %s (%s, %s)", done, termsafe.Line(r.ID, 80), result.Scope, termsafe.Line(result.File, 200))
+	app.Say("%s %s (%s, %s)", done, termsafe.Line(r.ID, 80), result.Scope, termsafe.Line(app.Shorten(result.File), 200))
 	for _, n := range result.Notes {
 		app.Say("%s", termsafe.Line(n, 300))
 	}

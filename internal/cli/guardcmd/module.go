@@ -96,6 +96,8 @@ func showModules(app *cmdutil.App, list []wire.ModuleInfo) error {
 			state = one.Why
 		case one.Monitor:
 			state = "monitors"
+		case one.Why != "":
+			state = one.Why
 		}
 		mean := "-"
 		longest := "-"

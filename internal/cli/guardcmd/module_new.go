@@ -83,13 +83,13 @@ func moduleNew(ctx context.Context, app *cmdutil.App, dir, name string) error {
 	if err := os.WriteFile(filepath.Join(dir, "hookmux.d.ts"), []byte(tsmodule.Types()), 0o644); err != nil {
 		return err
 	}
-	app.Say("wrote %s", termsafe.Line(file, 300))
+	app.Say("wrote %s", termsafe.Line(app.Shorten(file), 300))
 	if err := confirmWritten(ctx, app, file, tsmodule.Starter(name)); err != nil {
 		app.Say("it counts once you confirm it with `hookmux confirm`: %s", termsafe.Line(err.Error(), 300))
 	}
 	sayHowItCounts(app, begin, file, name)
 	app.Say("try it: hookmux module test %s --event tool_call --agent claude --input '{\"command\":\"ls\"}'",
-		termsafe.Line(file, 300))
+		termsafe.Line(app.Shorten(file), 300))
 	return nil
 }
 

@@ -81,22 +81,22 @@ func showTrust(app *cmdutil.App, v *wire.TrustView) {
 		app.Say("there is no .hookmux with hooks here; nothing to trust")
 		return
 	}
-	app.Say("project %s: %s", termsafe.Line(v.Project, 200), map[string]string{
+	app.Say("project %s: %s", termsafe.Line(app.Shorten(v.Project), 200), map[string]string{
 		"trusted": "trusted as it is", "changed": "changed since you trusted it; the trusted copy is in force", "untrusted": "not trusted; its hooks do not run",
 	}[v.Status])
 	if v.Problem != "" {
-		app.Say("  problem   %s", termsafe.Line(v.Problem, 300))
+		app.Say("  problem   %s", termsafe.Line(app.Shorten(v.Problem), 300))
 	}
 	for _, r := range v.Runs {
-		app.Say("  runs      %s", termsafe.Line(r, 300))
+		app.Say("  runs      %s", termsafe.Line(app.Shorten(r), 300))
 	}
 	for _, f := range v.Files {
 		if strings.HasPrefix(f, ".hookmux/agents/") {
 			app.Say("  not used  %s: a project describes no agents; ~/.config/hookmux/agents does",
-				termsafe.Line(f, 200))
+				termsafe.Line(app.Shorten(f), 200))
 			continue
 		}
-		app.Say("  covers    %s", termsafe.Line(f, 200))
+		app.Say("  covers    %s", termsafe.Line(app.Shorten(f), 200))
 	}
 	for _, id := range v.Replaces {
 		app.Say("  replaces  your global hook %s", termsafe.Line(id, 80))
@@ -111,7 +111,7 @@ func printTrustChange(app *cmdutil.App, view *wire.TrustView, done string, asJSO
 	if asJSON {
 		return app.PrintJSON(view)
 	}
-	app.Say("%s %s", done, termsafe.Line(view.Project, 200))
+	app.Say("%s %s", done, termsafe.Line(app.Shorten(view.Project), 200))
 	return nil
 }
 

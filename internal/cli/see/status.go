@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/install/steps"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // StatusCommand is `hookmux status`.
@@ -73,12 +73,12 @@ func showStatus(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 func shortPaths(app *cmdutil.App, info client.Info) *client.Info {
 	if dirs, err := app.Dirs(); err == nil {
 		for _, path := range []*string{&info.Socket, &info.Config, &info.State} {
-			*path = steps.Short(dirs.Home, *path)
+			*path = paths.Shorten(dirs.Home, *path)
 		}
 		info.Problems = slices.Clone(info.Problems)
 		for i := range info.Problems {
 			p := &info.Problems[i]
-			p.What, p.Fix = steps.ShortText(dirs.Home, p.What), steps.ShortText(dirs.Home, p.Fix)
+			p.What, p.Fix = paths.Shorten(dirs.Home, p.What), paths.Shorten(dirs.Home, p.Fix)
 		}
 	}
 	return &info

@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/plugins"
 )
@@ -32,7 +31,7 @@ const shownLine = 2000
 
 // Do shows a step.
 func (d *Diff) Do(s Step) error {
-	name := Short(d.Home, s.Path)
+	name := paths.Shorten(d.Home, s.Path)
 	switch s.Op {
 	case OpWrite, OpDelete, OpTrust:
 		was, is := name, name
@@ -122,20 +121,4 @@ func (d *Diff) printUnified(was string, old []byte, is string, now []byte) error
 		}
 	}
 	return rest()
-}
-
-// ShortText writes the home as ~ wherever a text names a path below it.
-func ShortText(home, text string) string {
-	if home == "" || home == "/" {
-		return text
-	}
-	return strings.ReplaceAll(text, strings.TrimSuffix(home, "/")+"/", "~/")
-}
-
-// Short writes the home as ~.
-func Short(home, path string) string {
-	if rel, err := filepath.Rel(home, path); home != "" && err == nil && filepath.IsLocal(rel) {
-		return filepath.Join("~", rel)
-	}
-	return path
 }

@@ -19,7 +19,7 @@ func (s *Store) Describe() (what, fix string) {
 // describeUnconfirmed says what waits and what is in force meanwhile; "" for
 // nothing.
 func describeUnconfirmed(changes []Change, basis Basis, problem error) (what, fix string) {
-	const look = "`hookmux confirm` at your terminal shows and takes them"
+	const look = "`hookmux confirm` at your terminal shows and takes them, `hookmux confirm --restore` undoes them"
 	files := describeChanges(changes)
 	switch {
 	case basis == Lost:

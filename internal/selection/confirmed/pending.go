@@ -224,7 +224,7 @@ func (s *Store) takeContent(path string, content []byte) {
 func (s *Store) TakeFirst(byPerson bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.now.Basis != New || s.wasConfirmed() {
+	if s.now.Basis != New || wasConfirmed(s) {
 		return nil
 	}
 	list, _ := s.listPending(nil)

@@ -111,7 +111,7 @@ func Open(opt Options) *Store {
 func (s *Store) readRecord() record {
 	_, err := os.Lstat(filepath.Join(s.opt.State, recordFile))
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && s.wasConfirmed():
+	case errors.Is(err, fs.ErrNotExist) && wasConfirmed(s):
 		s.problem = fmt.Errorf("%s is gone", filepath.Join(s.opt.State, recordFile))
 		return record{Basis: Lost, Files: map[string]kept{}}
 	case errors.Is(err, fs.ErrNotExist):
@@ -133,7 +133,7 @@ func (s *Store) readRecord() record {
 }
 
 // wasConfirmed reports whether a person confirmed settings here before.
-func (s *Store) wasConfirmed() bool {
+func wasConfirmed(s *Store) bool {
 	return slices.ContainsFunc(markerFiles(s), func(path string) bool {
 		_, err := os.Lstat(path)
 		return err == nil

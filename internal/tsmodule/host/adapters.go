@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -24,8 +25,12 @@ var kindOfQuestion = map[tsmodule.QuestionKind]queue.QuestionKind{
 }
 
 func (a asker) Ask(ctx context.Context, q tsmodule.Question) (tsmodule.Answer, error) {
+	text := q.Text
+	if note := a.s.files.goneNote(q.Module); note != "" {
+		text = strings.TrimLeft(text+"\n"+note, "\n")
+	}
 	words, err := a.s.options.People.AskPerson(ctx, q.Event, queue.Question{
-		By: a.s.files.idOf(q.Module), Kind: kindOfQuestion[q.Kind], Title: q.Title, Text: q.Text,
+		By: a.s.files.idOf(q.Module), Kind: kindOfQuestion[q.Kind], Title: q.Title, Text: text,
 		Options: q.Options, Placeholder: q.Placeholder,
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
@@ -207,6 +208,11 @@ func (h *fileHandler) Handle(ctx context.Context, call *hook.Call) (event.Decisi
 	}
 	if err != nil {
 		return event.Decision{}, &FileError{errors.New(h.one.force.Shown(err.Error()))}
+	}
+	if d.Verdict == event.Deny || d.Verdict == event.Ask {
+		if note := h.files.goneNote(h.one.path); note != "" {
+			d.Reason = strings.TrimLeft(strings.TrimRight(d.Reason, ". ")+" ("+note+")", " ")
+		}
 	}
 	return d, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -340,6 +341,18 @@ func (t *fileTable) isDeleted(path string) bool {
 	}
 	_, err := os.Lstat(path)
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// goneNote says of a file that is not there any more and still counts, as it was
+// confirmed, how that ends; "" for every other file.
+func (t *fileTable) goneNote(path string) string {
+	if t.confirmed == nil {
+		return ""
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return filepath.Base(path) + " was deleted and goes on as you confirmed it until you run `hookmux confirm`"
 }
 
 // showPaths is a text with the project's paths instead of its trusted copy's.

@@ -89,6 +89,9 @@ func (s *Service) fileInfo(one *loadedFile) wire.ModuleInfo {
 			out.Why = "does not load; it only monitors, so nothing is refused"
 		}
 	}
+	if out.InForce {
+		out.Why = s.files.goneNote(one.path)
+	}
 	if info.Limits == nil {
 		info.Limits = []tsmodule.Limit{}
 	}
