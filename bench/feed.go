@@ -18,7 +18,9 @@ import (
 )
 
 const (
-	feedPending = 1000
+	// One process may have 1,024 connections to the hub (peers.Standard), and all
+	// of these are this one's.
+	feedPending = 950
 	feedStreams = 50
 	feedReplies = 1500
 	// feedRest lets the news of the round before pass: neither side is measured

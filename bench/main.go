@@ -39,7 +39,7 @@
 // crowd: the cpu of a whole hub for an event of one session, with 10 and with
 // 10,000 live ones, and with a transcript of 1 MB and one of 500 MB.
 //
-// feed: with 1,000 requests waiting and 50 streams attached, from a person's
+// feed: with 950 requests waiting and 50 streams attached, from a person's
 // answer to the waiting hook, against a bare round trip to the echo server,
 // interleaved. The answer is flushed to disk on the way. Its hub takes everybody
 // for a person at a terminal; nothing else about it differs.

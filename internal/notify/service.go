@@ -148,10 +148,10 @@ func (s *Service) TurnEnded(one wire.Session) {
 	if one.Turn == nil || one.Turn.Ended == nil || one.Turn.Ended.Before(s.started) {
 		return // of an earlier hub's time
 	}
-	r := readRules(s.settings())
-	if !r.on {
-		return
+	if s.settings().Choice(config.Notify) != "on" {
+		return // at every turn's end: without reading the other settings
 	}
+	r := readRules(s.settings())
 	s.mu.Lock()
 	s.board.takeTurn(one, s.now(), r.settle)
 	s.mu.Unlock()

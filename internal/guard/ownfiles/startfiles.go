@@ -74,12 +74,17 @@ var startFiles = []startFile{
 
 // startFileAt finds the start file that an absolute path is.
 func startFileAt(x *scope, p string) (startFile, bool) {
+	home := path.Clean(x.Home)
+	inHome := inspect.IsBelow(p, home)
+	below := strings.TrimPrefix(strings.TrimPrefix(p, home), "/")
 	for _, f := range startFiles {
-		at, dir := strings.CutSuffix(f.path, "/")
-		if !path.IsAbs(at) {
-			at = path.Join(x.Home, at)
+		at := below
+		if path.IsAbs(f.path) {
+			at = p
+		} else if !inHome {
+			continue
 		}
-		if p == at || dir && inspect.IsBelow(p, at) {
+		if at == f.path || strings.HasSuffix(f.path, "/") && strings.HasPrefix(at+"/", f.path) {
 			return f, true
 		}
 	}

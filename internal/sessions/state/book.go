@@ -164,11 +164,11 @@ func (b *Book) Snapshot() []*Session {
 	return out
 }
 
-// Waiting is the sessions that wait for a person, the one that has waited
-// longest first.
+// Waiting is the sessions with something that waits for a person, the one that has
+// waited longest first; of those that have ended, what hookmux still holds.
 func (b *Book) Waiting() []*Session {
 	b.mu.RLock()
-	looks := b.store.selectSessions(func(g *Overview) bool { return g.Live && g.Waits })
+	looks := b.store.selectSessions(func(g *Overview) bool { return g.asked })
 	b.mu.RUnlock()
 	out := sessionsOf(looks)
 	slices.SortFunc(out, func(x, y *Session) int {

@@ -49,6 +49,7 @@ type Overview struct {
 	Transcript string
 
 	indexed bool // the book knows it by more than its key and process
+	asked   bool // a person was asked something, here or in its window
 }
 
 // Quiet reports whether nothing goes on in it.
@@ -59,6 +60,7 @@ func overviewFor(s *Session) Overview {
 		Key: s.Key, LastEvent: s.LastEvent, Status: s.Status, Live: s.Live(), Open: s.Turn.Open(), Waits: s.Waits(),
 		PID: s.Place.PID, Start: s.Place.Start, Shared: s.Place.Shared,
 		Transcript: s.Transcript, indexed: s.Terminal != "" || len(s.Subagents) > 0,
+		asked: len(s.Held) > 0 || s.Live() && len(s.Asks) > 0,
 	}
 }
 
