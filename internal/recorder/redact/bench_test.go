@@ -1,7 +1,10 @@
 package redact
 
 import (
+	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -44,4 +47,36 @@ func BenchmarkJSONPretty2K(b *testing.B) {
 	_ = json.Unmarshal(payload(2048), &v)
 	p, _ := json.MarshalIndent(v, "", "  ")
 	benchJSON(b, p)
+}
+
+// BenchmarkJSONRecorded is a whole recorded session, as the journal gets it.
+func BenchmarkJSONRecorded(b *testing.B) {
+	var all [][]byte
+	for _, name := range []string{"SessionStart.startup", "UserPromptSubmit", "PreToolUse.Read", "PreToolUse.Bash",
+		"PostToolUse.Bash", "PreToolUse.Edit", "PostToolUse.Edit", "PreToolUse.mcp", "PostToolUse.mcp",
+		"Notification.idle_prompt", "PreToolUse.Write", "Stop"} {
+		text, err := os.ReadFile(filepath.Join("../../../agent/testdata/fixtures/claude", name+".json"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		var line bytes.Buffer
+		if err := json.Compact(&line, text); err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, line.Bytes())
+	}
+	opt := DefaultLimits()
+	dst := make([]byte, 0, 64<<10)
+	n := 0
+	r := New()
+	for _, text := range all {
+		n += len(text)
+	}
+	b.SetBytes(int64(n))
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, text := range all {
+			dst, _ = r.AppendJSON(dst[:0], text, opt)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
+	"github.com/hookmux/hookmux/internal/recorder/redact/cleantext"
 	"github.com/hookmux/hookmux/internal/recorder/redact/seen"
 )
 
@@ -54,16 +55,18 @@ const maxDepth = 10000
 // numbers, booleans and objects under such a name stay. Input that is not valid
 // JSON is appended as one JSON string, treated as text. A byte order mark in
 // front is dropped; broken UTF-8 becomes U+FFFD.
-func AppendJSON(dst, src []byte, opt Limits) ([]byte, Report) { return appendJSON(dst, src, opt, nil) }
+func AppendJSON(dst, src []byte, opt Limits) ([]byte, Report) {
+	return appendJSON(dst, src, opt, nil, nil)
+}
 
-func appendJSON(dst, src []byte, opt Limits, mem *seen.Memory) ([]byte, Report) {
+func appendJSON(dst, src []byte, opt Limits, mem *seen.Memory, clean *cleantext.Cache) ([]byte, Report) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	w := walkers.Get().(*walker)
 	w.src, w.dst, w.base, w.pos, w.rep = viewText(src), dst, 0, 0, Report{}
 	w.limit = limitOr(opt.String, DefaultString)
 	w.outLimit = limitOr(opt.Output, DefaultOutput)
 	w.outKeys = opt.OutputKeys
-	w.mem = mem
+	w.mem, w.clean = mem, clean
 	start := len(dst)
 
 	w.dropSpace()
@@ -80,7 +83,7 @@ func appendJSON(dst, src []byte, opt Limits, mem *seen.Memory) ([]byte, Report) 
 		w.appendText(w.src, w.src, false)
 	}
 	dst, rep := w.dst, w.rep
-	w.src, w.dst, w.outKeys, w.mem = "", nil, nil, nil
+	w.src, w.dst, w.outKeys, w.mem, w.clean = "", nil, nil, nil, nil
 	// A rare giant must not stay in the pool.
 	if cap(w.decoded) > 1<<20 {
 		w.decoded = nil
@@ -146,7 +149,7 @@ func (w *walker) readObject(depth int) bool {
 		if w.lastEscape {
 			name = viewText(w.decoded)
 		}
-		secret, weak := nameKindOf(name)
+		secret, weak := w.kindOfName(name)
 		isName := isNameMember(name)
 		if named != "" && len(name) == 5 && chars.HasPrefixFold(name, "value") {
 			secret, weak = named, false
@@ -180,6 +183,21 @@ func (w *walker) readObject(depth int) bool {
 		}
 		w.dropSpace()
 	}
+}
+
+// kindOfName is nameKindOf, which is asked the same again and again.
+func (w *walker) kindOfName(name string) (kind string, weak bool) {
+	if w.clean == nil || len(name) > maxName || !tailIsSecret(name, 0, len(name)) {
+		return nameKindOf(name)
+	}
+	key := w.clean.Key(name, askedName, 0)
+	if w.clean.Has(key) {
+		return "", false
+	}
+	if kind, weak = nameKindOf(name); kind == "" {
+		w.clean.Add(key)
+	}
+	return kind, weak
 }
 
 // isNameMember tells the member that names what the member "value" beside it

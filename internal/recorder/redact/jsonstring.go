@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/internal/jsonstring"
 	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
+	"github.com/hookmux/hookmux/internal/recorder/redact/cleantext"
 )
 
 // readString reads the string at pos. Most strings are clean and short: for them this
@@ -18,6 +20,15 @@ import (
 func (w *walker) readString(secret string) bool {
 	src := w.src
 	start := w.pos + 1
+	known := uint64(0) // the string in the cache
+	if secret == "" && w.clean != nil {
+		var end int
+		if known, end = w.cacheKey(start); known != 0 && w.clean.Has(known) {
+			w.lastString, w.lastEscape = span{start: start, end: end}, false
+			w.pos = end + 1
+			return true
+		}
+	}
 	i := start
 	escaped, unsure, broken := false, secret != "", false
 scan:
@@ -67,6 +78,9 @@ scan:
 		unsure = unsure || hasPasswordWord(src[start:i])
 	}
 	if !unsure && !broken && i-start <= w.limit {
+		if known != 0 {
+			w.clean.Add(known)
+		}
 		return true
 	}
 	w.lastEscape = escaped
@@ -85,6 +99,17 @@ scan:
 	}
 	w.rewriteString(text, start, i, broken)
 	return true
+}
+
+// cacheKey is the key of the string that begins at start, and where it ends; 0 for
+// one that is not kept: short, long, or perhaps going on behind an escaped quote.
+func (w *walker) cacheKey(start int) (key uint64, end int) {
+	rest := w.src[start:min(len(w.src), start+min(w.limit, cleantext.MaxLength)+1)]
+	n := strings.IndexByte(rest, '"')
+	if n < wordMin || rest[n-1] == '\\' {
+		return 0, 0
+	}
+	return w.clean.Key(rest[:n], askedString, w.mem.Noted()), start + n
 }
 
 // isReference: an MCP server's configuration names variables, and the name is

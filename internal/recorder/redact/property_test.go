@@ -103,6 +103,23 @@ func TestJSONStaysJSON(t *testing.T) {
 	})
 }
 
+// One Redactor that meets many values gives for each what one without a cache gives.
+func TestKnownStringsChangeNothing(t *testing.T) {
+	opt := Limits{String: 400, Output: 120, OutputKeys: Keys("tool_response")}
+	r := New()
+	rapid.Check(t, func(t *rapid.T) {
+		in, err := json.Marshal(anyValue(3).Draw(t, "value"))
+		if err != nil {
+			t.Skip(err)
+		}
+		r.AppendJSON(nil, in, opt) // what it remembers of the value, both know then
+		got, _ := r.AppendJSON(nil, in, opt)
+		if want, _ := (&Redactor{mem: r.mem}).AppendJSON(nil, in, opt); !bytes.Equal(got, want) {
+			t.Fatalf("%s with known strings is\n%s, without\n%s", in, got, want)
+		}
+	})
+}
+
 // sameShape compares everything but the contents of strings and changed keys.
 func sameShape(a, b any) bool {
 	switch a := a.(type) {
@@ -153,6 +170,14 @@ func FuzzAppendJSON(f *testing.F) {
 		}
 		if !bytes.Equal(in, saved) {
 			t.Fatal("the input was written to")
+		}
+		// A Redactor that knows the strings already gives the same. It starts without
+		// remembered values, and what it remembers of this input it knew at its end.
+		r := New()
+		r.AppendJSON(nil, in, opt)
+		known, _ := r.AppendJSON(nil, in, opt)
+		if want, _ := (&Redactor{mem: r.mem}).AppendJSON(nil, in, opt); !bytes.Equal(known, want) {
+			t.Fatalf("%q with known strings is %q, without %q", in, known, want)
 		}
 		body := bytes.TrimPrefix(in, []byte("\ufeff"))
 		first := byte('"')

@@ -3,6 +3,7 @@ package redact
 import (
 	"sync"
 
+	"github.com/hookmux/hookmux/internal/recorder/redact/cleantext"
 	"github.com/hookmux/hookmux/internal/recorder/redact/seen"
 )
 
@@ -36,6 +37,7 @@ type walker struct {
 	outKeys    map[string]struct{}
 	rep        Report
 	mem        *seen.Memory
+	clean      *cleantext.Cache
 	weak       bool   // the name we stand under is a weak one
 	decoded    []byte // scratch: a string without escapes
 	rebuilt    []byte // scratch: a string with replacements
@@ -45,6 +47,12 @@ type walker struct {
 }
 
 var walkers = sync.Pool{New: func() any { return new(walker) }}
+
+// What the cache of clean texts is asked about a text.
+const (
+	askedString uint8 = iota // is the raw string whole, and is there nothing in it?
+	askedName                // is it no secret's name?
+)
 
 // copyPending copies what is pending up to to.
 func (w *walker) copyPending(to int) {

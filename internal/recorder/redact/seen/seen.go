@@ -29,6 +29,8 @@ type Memory struct {
 	key  [32]byte
 	mix  uint64 // odd, secret: spreads the first bytes over the filter
 	size atomic.Int32
+	// noted counts the values that were ever kept.
+	noted atomic.Uint32
 
 	// filter has a bit for the beginning of every value. It is read without the
 	// lock: a bit seen too late only means that one text passes the older way.
@@ -123,6 +125,7 @@ func (m *Memory) Note(value string) {
 	word := &m.filter[head>>54]
 	word.Store(word.Load() | 1<<(head>>48&63))
 	m.size.Store(int32(len(m.recent)))
+	m.noted.Add(1) // last: whoever sees the count finds the value
 }
 
 // forgetOldest takes the oldest value out. Its bit in the filter may belong to
@@ -134,6 +137,15 @@ func (m *Memory) forgetOldest() {
 	} else {
 		delete(m.heads, head)
 	}
+}
+
+// Noted is how many values were ever kept. What was found clean is clean for as
+// long as it stays the same.
+func (m *Memory) Noted() uint32 {
+	if m == nil {
+		return 0
+	}
+	return m.noted.Load()
 }
 
 // Empty reports whether nothing was noted yet.
