@@ -25,7 +25,7 @@ func worthKeeping(s string) bool {
 	if len(s) < seen.MinLength || len(s) > seen.MaxLength || isUUID(s) || chars.RunEnd(s, 0, chars.Dark) != len(s) {
 		return false
 	}
-	if isMark(s) || isHarmless(s) || hasPathForm(s) || hasVersionForm(s) {
+	if isMark(s) || isHarmless(s) || chars.HasPathForm(s) || chars.HasVersionForm(s) {
 		return false
 	}
 	var have [128]bool
@@ -52,30 +52,4 @@ func worthKeeping(s string) bool {
 		return false
 	}
 	return distinct >= 8
-}
-
-// hasPathForm tells a path or a host name: small words between slashes or dots.
-func hasPathForm(s string) bool {
-	slashes, dots := 0, 0
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '/':
-			slashes++
-		case '.':
-			dots++
-		}
-	}
-	return slashes >= 2 && !chars.IsDense(s) || dots >= 2 && !chars.IsDense(s)
-}
-
-// hasVersionForm tells 1.22.3-alpine and v0.0.0-20240101000000-abcdef.
-func hasVersionForm(s string) bool {
-	if s[0] == 'v' {
-		s = s[1:]
-	}
-	i := 0
-	for i < len(s) && chars.IsDigit(s[i]) {
-		i++
-	}
-	return i > 0 && i+1 < len(s) && s[i] == '.' && chars.IsDigit(s[i+1])
 }

@@ -207,7 +207,7 @@ func spokenPassword(s string, k int, before string, capital bool) (span, bool) {
 	if placed {
 		return valueSpan(s, k, end, "password"), len(val) >= 3 && (!strings.Contains(before, "login ") || !said)
 	}
-	ok := chars.IsMixed(val) && len(val) >= 8 && !hasPathForm(val) && !hasVersionForm(val) &&
+	ok := chars.IsMixed(val) && len(val) >= 8 && !chars.HasPathForm(val) && !chars.HasVersionForm(val) &&
 		strings.IndexByte(val, '(') < 0 &&
 		strings.IndexByte(val, '=') < 0 && strings.IndexByte(val, '.') < 0 && strings.IndexByte(val, '/') < 0
 	return valueSpan(s, k, end, "password"), ok

@@ -47,7 +47,7 @@ func bareValue(s string, k int, r bareRules) (span, bool) {
 // looksSecret is asked under names that also stand before harmless things.
 func looksSecret(val string) bool {
 	return len(val) >= 10 && chars.IsMixed(val) && strings.IndexByte(val, ' ') < 0 && !strings.Contains(val, "://") &&
-		!isHarmless(val) && !hasPathForm(val) && !hasVersionForm(val) && !isUUID(val)
+		!isHarmless(val) && !chars.HasPathForm(val) && !chars.HasVersionForm(val) && !isUUID(val)
 }
 
 // isIdentifierPath tells code from data: config.oauth2.token, self.token1.
