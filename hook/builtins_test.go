@@ -76,4 +76,9 @@ func TestReadFile(t *testing.T) {
 			t.Errorf("bad = %q, error %v; want an error and %q in err.Error()", bad, err, filepath.Base(bad))
 		}
 	}
+	second := write("second.json", `{"hooks":[`+
+		`{"id":"a","agent":"*","hookType":"tool.before","handler":"builtin","target":"log"},{"id":"b"}]}`)
+	if _, err := hook.ReadFile(second); err == nil || !strings.Contains(err.Error(), "hook 2") {
+		t.Errorf("the second hook is wrong: got error %v, want one that names hook 2", err)
+	}
 }

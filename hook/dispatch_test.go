@@ -169,9 +169,13 @@ func TestLaterHooksSeeTheChangedOutput(t *testing.T) {
 	r := Registration{Agent: Any, HookType: "tool.after", Handler: "builtin", Mode: Advise}
 	first, second := r, r
 	first.ID, first.Target, second.ID, second.Target = "first", "first", "second", "second"
-	out := decide(t, ev, entry(t, first, adds("")), entry(t, second, adds("!")))
+	silent := r
+	silent.ID, silent.Target = "silent", "silent"
+	out := decide(t, ev, entry(t, at(1, first), adds("")), entry(t, at(2, silent), says(event.Decision{})),
+		entry(t, at(3, second), adds("!")))
 	if string(out.Decision.Output) != `"a ***!"` || string(ev.Tool.Output) != `"a secret"` {
-		t.Errorf("got %s, and the event has %s", out.Decision.Output, ev.Tool.Output)
+		t.Errorf("got %s, and the event has %s; want \"a ***!\", and the event as it came", out.Decision.Output,
+			ev.Tool.Output)
 	}
 }
 
@@ -235,6 +239,21 @@ func TestBuiltinGuardsLookAgain(t *testing.T) {
 	if got := ran(decide(t, bash("ls"), guard, early).Steps); got != "early guard.x" || looks != 1 {
 		t.Errorf(`ran(decide(t, bash("ls"), guard, early).Steps) = %q, looks = %v; want "early guard.x" and looks = 1`,
 			got, looks)
+	}
+	// Every guard before the change looks again, also behind one that has no objection.
+	looks = 0
+	first, second := builtinGuard(t, "guard.a", "worse", &looks), builtinGuard(t, "guard.b", "evil", &looks)
+	out = decide(t, bash("ls"), first, second, change)
+	if got := ran(out.Steps); got != "guard.a guard.b change guard.a+ guard.b+" || out.Decision.Verdict != event.Deny ||
+		out.Decision.Reason != "evil" {
+		t.Errorf("two guards before a change: ran %q, decision %+v; want both again, and evil denied", got, out.Decision)
+	}
+	// The guard that made the last change does not look at it again.
+	itself := entry(t, at(-1000, Registration{ID: "itself", Mode: Guard}),
+		says(event.Decision{Verdict: event.Modify, Input: commandInput("pwd")}))
+	itself.BuiltinGuard = true
+	if got := ran(decide(t, bash("ls"), itself, user).Steps); got != "itself user" {
+		t.Errorf("a guard that changes the input itself: ran %q, want it once", got)
 	}
 	// A second look neither changes nor takes an approval back.
 	moody := entry(t, at(-1000, Registration{ID: "moody", Mode: Guard}),

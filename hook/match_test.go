@@ -180,3 +180,18 @@ func TestPathsOfTheProject(t *testing.T) {
 		}
 	}
 }
+
+// A home folder's name is taken as it is, whatever a glob would make of it.
+func TestMatchBelowAnOddHome(t *testing.T) {
+	for _, home := range []string{"/home/u[1]", `/home/a\b`, "/home/*", "/home/{a,b}", "/home/?"} {
+		t.Setenv("HOME", home)
+		e := entry(t, Registration{Match: &Match{Path: "~/.ssh/**"}}, nil)
+		for path, want := range map[string]bool{home + "/.ssh/id": true, "/home/x/.ssh/id": false, "/home/ab/.ssh/id": false} {
+			ev := &event.Event{Kind: event.ToolBefore, Cwd: "/w",
+				Tool: &event.Tool{Name: "Read", Kind: event.FileRead, Reads: []string{path}}}
+			if got := e.For(ev); got != want {
+				t.Errorf("HOME=%s, ~/.ssh/** and %s: got %v, want %v", home, path, got, want)
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"encoding/json"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -63,6 +64,8 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		{func(r *Registration) { r.HookType = "" }, "hookType is missing"},
 		{func(r *Registration) { r.HookType = "StopHook" }, `hookType "StopHook" is neither a kind (tool.before, turn.end, …) nor an event of any agent`},
 		{func(r *Registration) { r.Agent, r.HookType = "codex", "PreToolUse" }, "an event of codex"},
+		{func(r *Registration) { r.Agent, r.HookType = "codex", "PreToolUse" }, "`hookmux hooks codex discover`"},
+		{func(r *Registration) { r.Agent, r.HookType = Any, "StopHook" }, "`hookmux hooks '*' discover`"},
 		{func(r *Registration) { r.Handler = "shell" }, `handler "shell"`},
 		{func(r *Registration) { r.Handler = "" }, `handler ""`},
 		{func(r *Registration) { r.Target = " \n" }, "target is missing"},
@@ -171,6 +174,7 @@ func TestDefaults(t *testing.T) {
 func TestDurationJSON(t *testing.T) {
 	for in, want := range map[string]time.Duration{
 		`30`: 30 * time.Second, `0.5`: 500 * time.Millisecond, `"30s"`: 30 * time.Second, `"2m"`: 2 * time.Minute, `0`: 0, `null`: 0, `"1h30m"`: 90 * time.Minute,
+		`9223372036`: math.MaxInt64 / time.Second * time.Second,
 	} {
 		var d Duration
 		if err := json.Unmarshal([]byte(in), &d); err != nil || time.Duration(d) != want {
@@ -184,7 +188,7 @@ func TestDurationJSON(t *testing.T) {
 			t.Errorf("%s: written as %s, read as %s", in, b, time.Duration(back))
 		}
 	}
-	for _, in := range []string{`"soon"`, `"30"`, `true`, `[]`, `{}`, `1e300`, `-1e300`, `""`} {
+	for _, in := range []string{`"soon"`, `"30"`, `true`, `[]`, `{}`, `1e300`, `-1e300`, `9223372037`, `""`} {
 		var d Duration
 		if err := json.Unmarshal([]byte(in), &d); err == nil || !strings.Contains(err.Error(), "timeout") {
 			t.Errorf(`%s: time.Duration(d) = %s, error %v; want an error and "timeout" in err.Error()`,

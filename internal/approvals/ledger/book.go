@@ -61,17 +61,35 @@ func (b *Book) openFile() error {
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(b.dir, bookFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(filepath.Join(b.dir, bookFile), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
-	info, err := f.Stat()
+	size, err := endLine(f)
 	if err != nil {
 		f.Close()
 		return err
 	}
-	b.file, b.size = f, info.Size()
+	b.file, b.size = f, size
 	return nil
+}
+
+// endLine ends a line that a power cut or a full disk left half written: the next
+// record would be lost in it. It returns the size.
+func endLine(f *os.File) (int64, error) {
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return 0, err
+	}
+	last := make([]byte, 1)
+	if _, err := f.ReadAt(last, info.Size()-1); err != nil {
+		return 0, err
+	}
+	if last[0] == '\n' {
+		return info.Size(), nil
+	}
+	_, err = f.WriteString("\n")
+	return info.Size() + 1, err
 }
 
 // Commit returns once the disk has the record.
@@ -108,12 +126,9 @@ func (b *Book) Commit(r *Record) error {
 // stillThere reports whether the open file is still the one on disk: a record in a
 // file that somebody deleted is none.
 func (b *Book) stillThere() bool {
-	open, err := b.file.Stat()
-	if err != nil {
-		return false
-	}
-	named, err := os.Stat(filepath.Join(b.dir, bookFile))
-	return err == nil && os.SameFile(open, named)
+	open, _ := b.file.Stat()
+	named, _ := os.Stat(filepath.Join(b.dir, bookFile))
+	return os.SameFile(open, named) // what could not be looked at is the same as nothing
 }
 
 // startAnew begins a new record and keeps the one before.
@@ -150,13 +165,12 @@ func (b *Book) Last(n int) ([]Record, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Size() > maxRead {
-		if _, err := f.Seek(-maxRead, io.SeekEnd); err != nil {
-			return nil, err
-		}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
 	}
 	var list []Record
-	lines := bufio.NewReaderSize(f, 64<<10)
+	lines := bufio.NewReaderSize(io.NewSectionReader(f, max(0, info.Size()-maxRead), maxRead), 64<<10)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {

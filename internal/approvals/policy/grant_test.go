@@ -28,6 +28,8 @@ func TestRuleFor(t *testing.T) {
 		{&event.Event{Cwd: "/p", Tool: &event.Tool{Name: "Edit", Kind: event.FileEdit, Writes: []string{"b.go", "/p/a.go"}}}, "write and edit: /p/a.go, /p/b.go"},
 		{&event.Event{Tool: &event.Tool{Name: "WebFetch", Kind: event.Fetch, URL: "https://Example.com:8080/a?b"}}, "fetch anything from https://example.com:8080"},
 		{&event.Event{Tool: &event.Tool{Name: "WebFetch", Kind: event.Fetch, URL: "file:///etc/passwd"}}, ""},
+		{&event.Event{Tool: &event.Tool{Name: "WebFetch", Kind: event.Fetch, URL: "http://a.org/x"}}, "fetch anything from http://a.org"},
+		{&event.Event{Tool: &event.Tool{Name: "WebFetch", Kind: event.Fetch, URL: "ftp://a.org/x"}}, ""},
 		{&event.Event{Tool: &event.Tool{Name: "mcp__s__t", Kind: event.MCP, MCP: &event.MCPCall{Server: "s", Tool: "t"}}}, "call t of the MCP server s, with any input"},
 		{&event.Event{Tool: &event.Tool{Name: "X", Kind: event.OtherTool, Input: []byte(`{"b":1,"a":2}`)}}, `use X with exactly this input: {"a":2,"b":1}`},
 		{&event.Event{}, ""},
@@ -80,6 +82,11 @@ func TestRuleMatchesNothingElse(t *testing.T) {
 	if !files.Matches(write("a")) || !files.Matches(write("./b", "/p/a")) || files.Matches(write("c")) ||
 		files.Matches(write("a", "c")) || files.Matches(write("../a")) {
 		t.Error("files")
+	}
+	for _, writesNothing := range []*event.Event{run("npm test"), {Cwd: "/p", Tool: read}, {Tool: mcp}} {
+		if files.Matches(writesNothing) {
+			t.Errorf("a grant for files lets %+v pass, want only calls that write these files", writesNothing.Tool)
+		}
 	}
 	if rel, _ := RuleFor(run("./x")); rel.Matches(&event.Event{Agent: "claude", Cwd: "/q", Tool: run("./x").Tool}) {
 		t.Error("another folder's ./x")

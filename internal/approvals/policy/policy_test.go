@@ -100,6 +100,11 @@ func TestQuestionsAndPlans(t *testing.T) {
 	if _, ok := Look(c); ok {
 		t.Error("nothing is asked")
 	}
+	c = caseOf(t, "claude", "Elicitation", nil, Permissions)
+	if need, ok := Look(c); !ok || fmt.Sprint(need.Choices) != "[deny]" {
+		t.Errorf(`no question at all: need = %+v, ok = %v; want ok and only deny: there is nothing to answer`, need, ok)
+	}
+	c = caseOf(t, "claude", "PermissionRequest", question, Permissions)
 	c.Event.Questions = []event.Inquiry{{Text: "which?", Free: true}}
 	if need, ok := Look(c); !ok || need.Kind != Question || !need.Offers(event.ChooseAnswer) {
 		t.Errorf("need = %+v, ok = %v; want ok, need.Kind = Question and need.Offers(event.ChooseAnswer)", need, ok)
@@ -207,5 +212,35 @@ func TestKeysOfAQuestion(t *testing.T) {
 	if one[0] != after[0] || one[0] == ask(`{"questions":[{"question":"c?"}]}`)[0] {
 		t.Errorf("one = %q, after = %q; want one[0] = after[0] and one[0] other than "+
 			"ask(`{\"questions\":[{\"question\":\"c?\"}]}`)[0]", one, after)
+	}
+}
+
+// Calls that do different things have different keys; a call's number is a key of its own.
+func TestKeysTellCallsApart(t *testing.T) {
+	keys := func(tool event.Tool) []Key { return Keys(&event.Event{Agent: "claude", Session: "s", Tool: &tool}) }
+	for name, two := range map[string][2]event.Tool{
+		"inputs of a shell without a command": {
+			{Name: "Bash", Kind: event.Shell, Input: []byte(`{"kill":1}`)},
+			{Name: "Bash", Kind: event.Shell, Input: []byte(`{"kill":2}`)},
+		},
+		"inputs of a question without questions": {
+			{Name: "Ask", Kind: event.Question, Input: []byte(`{"text":"a?"}`)},
+			{Name: "Ask", Kind: event.Question, Input: []byte(`{"text":"b?"}`)},
+		},
+	} {
+		if keys(two[0])[0] == keys(two[1])[0] {
+			t.Errorf("different %s have the same key, want different ones", name)
+		}
+	}
+	one := event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{"ls"}}
+	if got := keys(one); len(got) != 1 {
+		t.Errorf("a call without a number has the keys %v, want one key", got)
+	}
+	numbered, other := one, one
+	numbered.CallID, other.CallID, other.Commands = "7", "7", []string{"ls -l"}
+	first, second := keys(numbered), keys(other)
+	if len(first) != 2 || len(second) != 2 || first[0] == second[0] || first[1] != second[1] {
+		t.Errorf("two calls with the number 7 have the keys %v and %v; want two each, of which the second is the same",
+			first, second)
 	}
 }

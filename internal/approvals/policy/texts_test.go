@@ -94,6 +94,19 @@ func TestCallsWithoutARule(t *testing.T) {
 			t.Errorf("%s: %q %v, want %q", name, rule.Text(), err, c.want)
 		}
 	}
+	// An input of maxInput bytes is the longest that a rule repeats.
+	for _, extra := range []int{0, 1} {
+		input := `{"a":"` + strings.Repeat("x", maxInput-len(`{"a":""}`)+extra) + `"}`
+		for name, one := range map[string]event.Tool{
+			"a tool":    {Name: "X", Input: []byte(input)},
+			"a command": {Name: "Bash", Kind: event.Shell, Commands: []string{"make"}, Input: []byte(input)},
+		} {
+			ev := tool(one)
+			if _, err := RuleFor(&ev); (err == nil) != (extra == 0) {
+				t.Errorf("%s with an input of %d bytes: got error %v, want one %v", name, len(input), err, extra > 0)
+			}
+		}
+	}
 }
 
 func TestLevelsAreOrdered(t *testing.T) {
