@@ -1,9 +1,11 @@
 package guard
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/guard/guardtest"
+	"github.com/hookmux/hookmux/internal/shell"
 )
 
 // readCorpus reads one directory of the corpora.
@@ -64,4 +66,21 @@ func TestHarmlessCorpus(t *testing.T) {
 		t.Errorf("%d different harmless commands, want at least 1200", len(distinct))
 	}
 	t.Logf("%d harmless commands", len(distinct))
+}
+
+// Guards share what was parsed, also those that look at other calls at the same time.
+func TestGuardsChangeNoScript(t *testing.T) {
+	for _, dir := range []string{"dangerous", "harmless"} {
+		for _, s := range readCorpus(t, dir) {
+			scripts := new(shell.Cache)
+			opt := Options{Scripts: scripts}
+			for _, g := range []*Guard{NewDestructive(opt), NewSecrets(opt), NewOwnFiles(opt)} {
+				g.Check(shellCall(s.Text))
+			}
+			want := shell.Parse(s.Text)
+			if got := scripts.Parse(s.Text); !reflect.DeepEqual(got, &want) {
+				t.Errorf("%s:%d: %q: a guard changed the script: %+v, want %+v", s.File, s.Line, s.Text, got, want)
+			}
+		}
+	}
 }

@@ -84,11 +84,15 @@ type Guard struct {
 	opt     Options
 	checker checker
 	allow   inspect.Allowed
+	scripts *shell.Cache
 }
 
 // New makes the guard of that name.
 func New(name string, opt Options) (*Guard, error) {
-	g := &Guard{name: name, opt: opt, allow: inspect.NewAllowed(opt.Allow)}
+	g := &Guard{name: name, opt: opt, allow: inspect.NewAllowed(opt.Allow), scripts: opt.Scripts}
+	if g.scripts == nil {
+		g.scripts = new(shell.Cache)
+	}
 	switch name {
 	case Destructive:
 		g.checker = destructive.New()
@@ -128,7 +132,7 @@ func (g *Guard) Ask() bool { return g.opt.Ask }
 
 // Check returns what the guard objects to in call; nothing means no opinion.
 func (g *Guard) Check(call Call) []Finding {
-	return g.checkCall(&call, inspect.ReadInput(&call), &parseCache{})
+	return g.checkCall(&call, inspect.ReadInput(&call), g.scripts)
 }
 
 // Set runs several guards over a call and parses each command only once.
@@ -137,33 +141,15 @@ type Set []*Guard
 // Check returns the findings of all guards of the set, in their order.
 func (s Set) Check(call Call) []Finding {
 	var out []Finding
-	p := &parseCache{}
+	scripts := new(shell.Cache)
 	extra := inspect.ReadInput(&call)
 	for _, g := range s {
-		out = append(out, g.checkCall(&call, extra, p)...)
+		out = append(out, g.checkCall(&call, extra, scripts)...)
 	}
 	return out
 }
 
-// parseCache remembers the scripts of one call's commands.
-type parseCache struct {
-	texts   []string
-	scripts []*shell.Script
-}
-
-func (p *parseCache) scriptOf(cmd string) *shell.Script {
-	for i, t := range p.texts {
-		if t == cmd {
-			return p.scripts[i]
-		}
-	}
-	s := shell.Parse(cmd)
-	p.texts = append(p.texts, cmd)
-	p.scripts = append(p.scripts, &s)
-	return &s
-}
-
-func (g *Guard) checkCall(call *Call, extra inspect.InputPaths, p *parseCache) []Finding {
+func (g *Guard) checkCall(call *Call, extra inspect.InputPaths, scripts *shell.Cache) []Finding {
 	if g.allow.Rule(g.name) {
 		return nil
 	}
@@ -171,7 +157,7 @@ func (g *Guard) checkCall(call *Call, extra inspect.InputPaths, p *parseCache) [
 	for _, cmd := range call.Commands {
 		report.Command = cmd
 		if shell.IsTooLong(cmd) || strings.ContainsRune(cmd, 0) || g.checker.MustParse(cmd) {
-			g.checkCommand(report, call, cmd, p)
+			g.checkCommand(report, call, cmd, scripts)
 		}
 	}
 	report.Command = ""
@@ -183,8 +169,8 @@ func (g *Guard) checkCall(call *Call, extra inspect.InputPaths, p *parseCache) [
 	return report.List
 }
 
-func (g *Guard) checkCommand(report *inspect.Report, call *Call, cmd string, p *parseCache) {
-	s := p.scriptOf(cmd)
+func (g *Guard) checkCommand(report *inspect.Report, call *Call, cmd string, scripts *shell.Cache) {
+	s := scripts.Parse(cmd)
 	g.checker.CheckScript(inspect.NewScope(call, s, report, g.opt.Resolve))
 	if (!s.Readable() || strings.ContainsRune(cmd, 0)) && len(report.List) == 0 {
 		g.reportUnreadable(report, cmd, s)

@@ -229,7 +229,7 @@ func TestPrefilterHidesNothing(t *testing.T) {
 			f := inspect.NewReport(g.name, g.allow)
 			f.Command = s.Text
 			call := shellCall(s.Text)
-			g.checkCommand(f, &call, s.Text, &parseCache{})
+			g.checkCommand(f, &call, s.Text, new(shell.Cache))
 			if len(f.List) > 0 && !g.checker.MustParse(s.Text) {
 				t.Errorf("%s: prefilter skips %q: %v", g.name, s.Text, f.List)
 			}

@@ -3,6 +3,8 @@ package inspect
 import (
 	"slices"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell"
 )
 
 // Call is one tool call, in unified words.
@@ -37,6 +39,8 @@ type Options struct {
 	// and returns the rest unchanged. It must be quick and must not fail; nil
 	// leaves every path as it is named. own-files and secrets judge both names.
 	Resolve func(path string) string
+	// Scripts is what several guards parse commands with; nil is one of its own.
+	Scripts *shell.Cache
 }
 
 // Finding is one thing a guard objects to.

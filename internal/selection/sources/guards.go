@@ -9,6 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/shell"
 )
 
 // GuardPriority puts hookmux's own guards before every hook a user may write.
@@ -31,6 +32,7 @@ type GuardOptions struct {
 // Guards makes the built-in guards that are switched on, or monitor, into hooks.
 func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 	var entries []*hook.Entry
+	scripts := new(shell.Cache)
 	for _, info := range guard.List() {
 		state, allow := tighterGuard(o.Settings, "guard."+info.Name)
 		if state == config.GuardOff || state == "" {
@@ -38,7 +40,7 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 		}
 		g, err := guard.New(info.Name, guard.Options{
 			Ask: state == config.GuardAsk, Allow: allow, OwnPaths: o.Protected, HubPID: o.HubPID,
-			Resolve: registry.RealPath,
+			Resolve: registry.RealPath, Scripts: scripts,
 		})
 		if err != nil && o.Failed != nil {
 			o.Failed(info.Name, err)

@@ -1,0 +1,40 @@
+package shell
+
+import (
+	"sync"
+
+	"github.com/hookmux/hookmux/internal/boundedmap"
+)
+
+// Bounds of a Cache.
+const (
+	cachedScripts = 32
+	cachedText    = 2 << 10 // the longest text that is kept
+)
+
+// Cache parses texts, and remembers the latest: several guards look at one
+// command, and agents send the same command before a call, when they ask about it
+// and after it. Nobody may change a script. It is safe for concurrent use.
+type Cache struct {
+	mu      sync.Mutex
+	scripts boundedmap.Map[string, *Script]
+}
+
+// Parse is [Parse].
+func (c *Cache) Parse(text string) *Script {
+	if len(text) > cachedText {
+		s := Parse(text)
+		return &s
+	}
+	c.mu.Lock()
+	known, ok := c.scripts.Get(text)
+	c.mu.Unlock()
+	if ok {
+		return known
+	}
+	s := Parse(text)
+	c.mu.Lock()
+	c.scripts.Put(text, &s, cachedScripts)
+	c.mu.Unlock()
+	return &s
+}
