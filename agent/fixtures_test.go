@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,9 +11,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubtest/golden"
 )
-
-var update = flag.Bool("update", false, "write golden files anew")
 
 // fixture is one payload a real agent sent.
 type fixture struct {
@@ -218,33 +216,6 @@ func TestDecodedEventsMatchGoldens(t *testing.T) {
 		pages[f.agent].WriteString("== " + f.file + "\n" + line.String() + "\n")
 	}
 	for agent, page := range pages {
-		golden(t, filepath.Join("testdata/golden", agent+".txt"), page.Bytes())
+		golden.Match(t, filepath.Join("testdata/golden", agent+".txt"), page.String())
 	}
-}
-
-func golden(t *testing.T, file string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bytes.Equal(got, want) {
-		return
-	}
-	gotLines, wantLines := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
-	for i := range gotLines {
-		if i >= len(wantLines) || gotLines[i] != wantLines[i] {
-			t.Fatalf("%s:%d: %s\n(go test ./agent -update writes it anew)", file, i+1, gotLines[i])
-		}
-	}
-	t.Fatalf("%s is longer than what was decoded", file)
 }

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 )
 
 func TestTable(t *testing.T) {
@@ -56,7 +58,7 @@ func TestPayloads(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", name, len(payload), err)
 		}
 	}
-	m, err := b.newMix("1", "/h")
+	m, err := b.newMix("1", &sandbox.Home{Project: "/h/project"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -133,7 +133,7 @@ func (p *place) inForce(ctx context.Context, want int) error {
 func spawnTrue(p *place, payload []byte) (sample, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command("true")
-	cmd.Env, cmd.Dir = env(p.dir), filepath.Join(p.dir, "project")
+	cmd.Env, cmd.Dir = p.Env, p.Project
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(payload), &stdout, &stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	began := time.Now()

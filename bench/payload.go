@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -77,9 +78,9 @@ type mixStep struct {
 	session []byte // the id in it, to be replaced
 }
 
-func (b *bench) newMix(version, dir string) (*mix, error) {
-	m := &mix{version: version, cwd: filepath.Join(dir, "project"),
-		env: []byte(strings.Join(env(dir), "\x00") + "\x00")}
+func (b *bench) newMix(version string, home *sandbox.Home) (*mix, error) {
+	m := &mix{version: version, cwd: home.Project,
+		env: []byte(strings.Join(home.Env, "\x00") + "\x00")}
 	for _, name := range session {
 		payload, err := b.recorded(name)
 		if err != nil {

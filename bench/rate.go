@@ -91,7 +91,7 @@ func (b *bench) newLoad(ctx context.Context, p *place) (*load, error) {
 	if err != nil {
 		return nil, err
 	}
-	mix, err := b.newMix(info.Version, p.dir)
+	mix, err := b.newMix(info.Version, p.Home)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func (b *bench) start(ctx context.Context) error {
 	defer p.stop()
 	hookmux := filepath.Join(b.bin, "hookmux")
 	command := func(want string, args ...string) *program {
-		return &program{args: args, env: env(p.dir), dir: p.dir, check: func(stdout []byte) error {
+		return &program{args: args, env: p.Env, dir: p.dir, check: func(stdout []byte) error {
 			if !strings.Contains(string(stdout), want) {
 				return fmt.Errorf("%v printed %q, want %q in it", args, stdout, want)
 			}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -27,54 +27,28 @@ type fakeHub struct {
 	asked  []wire.Request
 }
 
-// shortDir: a socket's path has room for about a hundred bytes.
-func shortDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "hm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
 func startHub(t testing.TB, say func(request wire.Request, conn net.Conn)) *fakeHub {
 	t.Helper()
-	h := &fakeHub{socket: filepath.Join(shortDir(t), "s")}
-	listener, err := net.Listen("unix", h.socket)
+	h := &fakeHub{socket: filepath.Join(sandbox.TempDir(t), "s")}
+	stop, err := sandbox.ServeSocket(h.socket, func(conn net.Conn) {
+		line, err := bufio.NewReader(conn).ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		var request wire.Request
+		if err := json.Unmarshal(line, &request); err != nil {
+			fmt.Fprintln(conn, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no JSON"}}`)
+			return
+		}
+		h.mu.Lock()
+		h.asked = append(h.asked, request)
+		h.mu.Unlock()
+		say(request, conn)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var serving sync.WaitGroup
-	serving.Add(1)
-	go func() {
-		defer serving.Done()
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			serving.Add(1)
-			go func() {
-				defer serving.Done()
-				defer conn.Close()
-				line, err := bufio.NewReader(conn).ReadBytes('\n')
-				if err != nil {
-					return
-				}
-				var request wire.Request
-				if err := json.Unmarshal(line, &request); err != nil {
-					fmt.Fprintln(conn, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no JSON"}}`)
-					return
-				}
-				h.mu.Lock()
-				h.asked = append(h.asked, request)
-				h.mu.Unlock()
-				say(request, conn)
-			}()
-		}
-	}()
-	t.Cleanup(func() { listener.Close(); serving.Wait() })
+	t.Cleanup(stop)
 	return h
 }
 
@@ -131,7 +105,7 @@ func TestAHubThatRefuses(t *testing.T) {
 
 // A hub that does not even read what is sent may still say why.
 func TestAHubThatRefusesWithoutReading(t *testing.T) {
-	socket := filepath.Join(shortDir(t), "s")
+	socket := filepath.Join(sandbox.TempDir(t), "s")
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +132,7 @@ func TestAHubThatRefusesWithoutReading(t *testing.T) {
 }
 
 func TestNoHub(t *testing.T) {
-	dir := shortDir(t)
+	dir := sandbox.TempDir(t)
 	nothing := Client{Socket: filepath.Join(dir, "none")}
 	dead := Client{Socket: filepath.Join(dir, "dead")}
 	listener, err := net.Listen("unix", dead.Socket)
@@ -184,7 +158,7 @@ func TestNoHub(t *testing.T) {
 }
 
 func TestTheSocketOfThisUser(t *testing.T) {
-	dir := shortDir(t)
+	dir := sandbox.TempDir(t)
 	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"} {
 		t.Setenv(name, dir)
 	}

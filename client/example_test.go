@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 )
 
 // docs/sdk.md shows these very functions.
@@ -85,30 +86,22 @@ func refuseDeploys(ctx context.Context) error {
 // scriptHub stands for the hub of this user: it answers each method with its
 // line and hangs up. What it returns ends it.
 func scriptHub(answers map[string]string) (end func()) {
-	dir, err := os.MkdirTemp("", "hm")
+	dir, err := sandbox.ShortDir()
 	if err != nil {
 		log.Fatal(err)
 	}
 	os.Setenv("HOOKMUX_RUNTIME_DIR", dir)
-	listener, err := net.Listen("unix", dir+"/hub.sock")
+	stop, err := sandbox.ServeSocket(dir+"/hub.sock", func(conn net.Conn) {
+		var request struct{ Method string }
+		if err := json.NewDecoder(conn).Decode(&request); err == nil {
+			fmt.Fprintln(conn, answers[request.Method])
+		}
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			var request struct{ Method string }
-			if err := json.NewDecoder(conn).Decode(&request); err == nil {
-				fmt.Fprintln(conn, answers[request.Method])
-			}
-			conn.Close()
-		}
-	}()
 	return func() {
-		listener.Close()
+		stop()
 		os.Unsetenv("HOOKMUX_RUNTIME_DIR")
 		os.RemoveAll(dir)
 	}
@@ -162,7 +155,7 @@ func ExampleClient_Query() {
 
 // Without a hub there is one error to look for.
 func ExampleClient_Info() {
-	dir, err := os.MkdirTemp("", "hm")
+	dir, err := sandbox.ShortDir()
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 	"github.com/hookmux/hookmux/plugins"
@@ -29,7 +30,7 @@ type fakeHub struct {
 	answer func(*frame.Request) string
 
 	mu       sync.Mutex
-	listener net.Listener
+	stop     func()
 	requests []frame.Request
 	hungUp   int // callers that went before they were answered
 	texts    []wire.OutboxText
@@ -56,13 +57,7 @@ func node(t testing.TB) string {
 
 func newFakeHub(t testing.TB, answer func(*frame.Request) string) *fakeHub {
 	t.Helper()
-	// Not t.TempDir: a socket's address has room for a hundred bytes.
-	dir, err := os.MkdirTemp("", "hmp")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	h := &fakeHub{dir: dir, answer: answer}
+	h := &fakeHub{dir: sandbox.TempDir(t), answer: answer}
 	h.listen(t)
 	t.Cleanup(h.close)
 	return h
@@ -70,32 +65,23 @@ func newFakeHub(t testing.TB, answer func(*frame.Request) string) *fakeHub {
 
 func (h *fakeHub) listen(t testing.TB) {
 	t.Helper()
-	l, err := net.Listen("unix", filepath.Join(h.dir, "hub.sock"))
+	stop, err := sandbox.ServeSocket(filepath.Join(h.dir, "hub.sock"), h.serve)
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.mu.Lock()
-	h.listener = l
+	h.stop = stop
 	h.mu.Unlock()
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go h.serve(conn)
-		}
-	}()
 }
 
 func (h *fakeHub) close() {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.listener.Close()
+	stop := h.stop
+	h.mu.Unlock()
+	stop()
 }
 
 func (h *fakeHub) serve(conn net.Conn) {
-	defer conn.Close()
 	br := bufio.NewReader(conn)
 	if start, _ := br.Peek(10); string(start) == `{"jsonrpc"` {
 		h.servePoll(conn, br)

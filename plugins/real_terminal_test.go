@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 
@@ -27,11 +28,7 @@ func startTerminal(t *testing.T, s *realStage, args ...string) *terminal {
 	if err != nil {
 		t.Skip("needs a terminal, and tmux is not installed")
 	}
-	base, err := os.MkdirTemp("", "hmt") // a socket's address is short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(base) })
+	base := sandbox.TempDir(t)
 	term := &terminal{tmux, filepath.Join(base, "s")}
 	argv := append(append(append([]string(nil), s.Env...), s.In.Env...),
 		append(append([]string(nil), s.In.Argv...), args...)...)

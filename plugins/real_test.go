@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,6 +13,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/hub"
+	"github.com/hookmux/hookmux/internal/hubtest/programs"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/verify/agents"
@@ -36,21 +37,10 @@ type realStage struct {
 func newRealStage(t *testing.T, name string, o plugins.Options) *realStage {
 	t.Helper()
 	s := &realStage{Stage: agentstest.NewStage(t, name, model.Scenario{})}
-	runtime, err := os.MkdirTemp("", "hmr")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(runtime) })
+	runtime := sandbox.TempDir(t)
 	s.Env = append(s.Env, paths.RuntimeVariable+"="+filepath.Join(runtime, "run"))
-	getenv := func(name string) string {
-		for i := len(s.Env) - 1; i >= 0; i-- {
-			if v, ok := strings.CutPrefix(s.Env[i], name+"="); ok {
-				return v
-			}
-		}
-		return ""
-	}
-	if s.dirs, err = paths.Find(getenv); err != nil {
+	var err error
+	if s.dirs, err = paths.Find(paths.GetenvLast(s.Env)); err != nil {
 		t.Fatal(err)
 	}
 	s.dirs.System = filepath.Join(runtime, "etc")
@@ -284,9 +274,8 @@ func TestRealPluginsLeaveEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "hookmux-hook")
 			s := newRealStage(t, name, plugins.Options{Hook: program})
-			if out, err := exec.Command("go", "build", "-o", program,
-				"../cmd/hookmux-hook").CombinedOutput(); err != nil {
-				t.Skipf("hookmux-hook can't be built here: %v %s", err, out)
+			if err := programs.Build(filepath.Dir(program), programs.Options{Names: []string{"hookmux-hook"}}); err != nil {
+				t.Fatal(err)
 			}
 			s.Model.Play(s.Run, script(s.Stage, "touch ran-denied; echo out-denied"))
 			if r := s.Headless(t, "go "+model.Mark("")); r.Exit != 0 || !s.ran("denied") {

@@ -8,11 +8,13 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -34,20 +36,11 @@ type world struct {
 
 func newWorld(t *testing.T, more ...string) *world {
 	t.Helper()
-	base, err := os.MkdirTemp("", "hk") // short: socket paths have little room
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(base); err != nil {
-			t.Error(err)
-		}
-	})
-	env := append([]string{
-		"HOME=" + base, "XDG_STATE_HOME=" + base + "/state", "HOOKMUX_RUNTIME_DIR=" + base + "/run", "PATH=" + base + "/bin",
-	}, more...)
+	home := sandbox.NewForTest(t, sandbox.Options{})
+	env := slices.Concat(home.Env, []string{"PATH=" + home.Bin}, more)
 	w := &world{t: t, env: env}
-	if w.dirs, err = paths.Find(paths.GetenvFrom(env)); err != nil {
+	var err error
+	if w.dirs, err = paths.Find(paths.GetenvLast(env)); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.dirs.MakeRuntime(); err != nil {
@@ -105,36 +98,22 @@ func (h *hub) requests() []frame.Request {
 // with its number; the connection ends when answer returns.
 func (w *world) listen(answer func(conn net.Conn, r frame.Request, n int)) *hub {
 	w.t.Helper()
-	l, err := net.Listen("unix", w.dirs.Socket())
+	h := &hub{}
+	stop, err := sandbox.ServeSocket(w.dirs.Socket(), func(conn net.Conn) {
+		r, err := frame.ReadRequest(bufio.NewReader(conn), nil, frame.Standard)
+		if err != nil {
+			return
+		}
+		h.mu.Lock()
+		h.seen = append(h.seen, r)
+		n := len(h.seen)
+		h.mu.Unlock()
+		answer(conn, r, n)
+	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	h := &hub{}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			wg.Go(func() {
-				defer conn.Close()
-				r, err := frame.ReadRequest(bufio.NewReader(conn), nil, frame.Standard)
-				if err != nil {
-					return
-				}
-				h.mu.Lock()
-				h.seen = append(h.seen, r)
-				n := len(h.seen)
-				h.mu.Unlock()
-				answer(conn, r, n)
-			})
-		}
-	})
-	w.t.Cleanup(func() {
-		_ = l.Close()
-		wg.Wait()
-	})
+	w.t.Cleanup(stop)
 	return h
 }
 

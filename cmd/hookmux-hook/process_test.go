@@ -47,8 +47,9 @@ func program(t *testing.T) string {
 			return
 		}
 		for name, source := range map[string]string{"hookmux-hook": ".", "hookmux": "./testdata/fakehub"} {
-			out, err := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o",
-				filepath.Join(built.dir, name), source).CombinedOutput()
+			build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(built.dir, name), source)
+			build.Env = append(os.Environ(), "CGO_ENABLED=0")
+			out, err := build.CombinedOutput()
 			if err != nil {
 				built.err = fmt.Errorf("build %s: %w\n%s", name, err, out)
 				return

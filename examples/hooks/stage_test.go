@@ -200,9 +200,6 @@ func want(t *testing.T, who string, d event.Decision, verdict event.Verdict, rea
 // repository makes the stage's folder one with a commit in it.
 func (s *stage) repository() {
 	s.t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		s.t.Skip("git is not installed")
-	}
 	s.git("init", "-q")
 	s.file("kept.txt", "one\n")
 	s.git("add", ".")

@@ -68,7 +68,7 @@ func (w *world) checkJournal() {
 		w.fail("events are left in intake and spool", "none", strings.Join(w.leftRecords(), ", "))
 	}
 	w.signalHub(syscall.SIGTERM)
-	if _, ok := waitUntil(time.Minute, func() bool { return !hubstart.Lives(w.dirs) }); !ok {
+	if _, ok := waitUntil(time.Minute, func() bool { return !hubstart.Lives(w.Dirs) }); !ok {
 		w.fail("a hub that was told to end", "ends", "it runs on")
 		w.endHubs()
 	}
@@ -90,7 +90,7 @@ func (w *world) everythingStored() bool {
 // leftRecords lists the records in intake and spool.
 func (w *world) leftRecords() []string {
 	var left []string
-	for _, dir := range append(w.dirs.Spools(), w.dirs.Intake()) {
+	for _, dir := range append(w.Dirs.Spools(), w.Dirs.Intake()) {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			continue

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 )
 
 // recorded are calls as the agents make them, one per line. HOME, SESSION, CALL
@@ -82,20 +84,10 @@ func (c *recordedCall) fill(id, home, session string, random *rand.Rand) hookCal
 	return call
 }
 
-// answer is what the agent got.
-type answer struct {
-	stdout, stderr string
-	exit           int
-}
-
-func (a answer) String() string {
-	return fmt.Sprintf("exit %d, stdout %q, stderr %q", a.exit, a.stdout, a.stderr)
-}
-
 // decisionOf is what an agent makes of an answer: deny, ask, allow, or neutral
 // when nothing was said.
-func decisionOf(a answer) string {
-	if a.exit == 2 {
+func decisionOf(a sandbox.Answer) string {
+	if a.Exit == 2 {
 		return "deny"
 	}
 	var said struct {
@@ -105,7 +97,7 @@ func decisionOf(a answer) string {
 			Reason     string `json:"permissionDecisionReason"`
 		} `json:"hookSpecificOutput"`
 	}
-	if a.exit != 0 || json.Unmarshal([]byte(a.stdout), &said) != nil {
+	if a.Exit != 0 || json.Unmarshal([]byte(a.Stdout), &said) != nil {
 		return "neutral" // agents go on after an answer that they cannot read
 	}
 	switch {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/hubtest/programs"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 )
 
 // The test program is its own worlds and holders of locks.
@@ -22,11 +23,7 @@ func TestMain(m *testing.M) {
 // A short run with the same faults every time. How fast a hub is back is for
 // `make chaos`: here only that it comes back counts.
 func TestPromisesHoldUnderFaults(t *testing.T) {
-	bin, err := os.MkdirTemp("", "hkb")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(bin)
+	bin := sandbox.TempDir(t)
 	if err := programs.Build(bin, programs.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -52,17 +49,17 @@ func TestPromisesHoldUnderFaults(t *testing.T) {
 }
 
 func TestDecisionsAreRead(t *testing.T) {
-	for want, answers := range map[string][]answer{
+	for want, answers := range map[string][]sandbox.Answer{
 		"neutral": {
-			{}, {stdout: "rubbish"}, {exit: 1}, {stdout: "{}"},
-			{stdout: `{"hookSpecificOutput":{"permissionDecision":"deny"}}`},
+			{}, {Stdout: "rubbish"}, {Exit: 1}, {Stdout: "{}"},
+			{Stdout: `{"hookSpecificOutput":{"permissionDecision":"deny"}}`},
 		},
 		"deny": {
-			{exit: 2}, {stdout: `{"decision":"block"}`},
-			{stdout: `{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no"}}`},
+			{Exit: 2}, {Stdout: `{"decision":"block"}`},
+			{Stdout: `{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no"}}`},
 		},
-		"ask":   {{stdout: `{"hookSpecificOutput":{"permissionDecision":"ask"}}`}},
-		"allow": {{stdout: `{"hookSpecificOutput":{"permissionDecision":"allow"}}`}},
+		"ask":   {{Stdout: `{"hookSpecificOutput":{"permissionDecision":"ask"}}`}},
+		"allow": {{Stdout: `{"hookSpecificOutput":{"permissionDecision":"allow"}}`}},
 	} {
 		for _, a := range answers {
 			if got := decisionOf(a); got != want {

@@ -152,8 +152,8 @@ func (w *world) freezePlace(kill bool) error {
 	return nil
 }
 
-func holdHubLock(w *world) error   { return w.holdLock(w.dirs.LifeLock()) }
-func holdStartLock(w *world) error { return w.holdLock(w.dirs.StartLock()) }
+func holdHubLock(w *world) error   { return w.holdLock(w.Dirs.LifeLock()) }
+func holdStartLock(w *world) error { return w.holdLock(w.Dirs.StartLock()) }
 
 // holdVariable makes this program hold a lock and do nothing else.
 const holdVariable = "HOOKMUX_CHAOS_HOLD"
@@ -200,15 +200,15 @@ func keepLock(file string) int {
 	return 0
 }
 
-func removeRuntime(w *world) error { return os.RemoveAll(w.dirs.Runtime) }
+func removeRuntime(w *world) error { return os.RemoveAll(w.Dirs.Runtime) }
 
 func removeSocket(w *world) error {
-	_ = os.Remove(w.dirs.Socket()) // it may just be gone
+	_ = os.Remove(w.Dirs.Socket()) // it may just be gone
 	return nil
 }
 
 func replaceSocket(w *world) error {
-	socket := w.dirs.Socket()
+	socket := w.Dirs.Socket()
 	if err := os.RemoveAll(socket); err != nil {
 		return err
 	}
@@ -216,14 +216,14 @@ func replaceSocket(w *world) error {
 }
 
 func openRuntime(w *world) error {
-	if err := os.Chmod(w.dirs.Runtime, 0o777); err != nil {
+	if err := os.Chmod(w.Dirs.Runtime, 0o777); err != nil {
 		return err
 	}
 	w.while()
-	return os.Chmod(w.dirs.Runtime, 0o700)
+	return os.Chmod(w.Dirs.Runtime, 0o700)
 }
 
-func removeState(w *world) error { return removeTree(w.dirs.State) }
+func removeState(w *world) error { return removeTree(w.Dirs.State) }
 
 // removeTree removes a folder that others are writing into.
 func removeTree(dir string) error {
@@ -237,11 +237,11 @@ func removeTree(dir string) error {
 }
 
 func renameState(w *world) error {
-	aside := w.dirs.State + "-was"
+	aside := w.Dirs.State + "-was"
 	if err := removeTree(aside); err != nil {
 		return err
 	}
-	return os.Rename(w.dirs.State, aside)
+	return os.Rename(w.Dirs.State, aside)
 }
 
 func removeJournal(w *world) error {
@@ -288,7 +288,7 @@ func cutIntake(w *world) error {
 	defer resume()
 	pid := w.signalHub(syscall.SIGKILL)
 	waitUntil(10*time.Second, func() bool { return pid == 0 || syscall.Kill(pid, 0) != nil || !w.hubAnswers() })
-	files, err := filepath.Glob(filepath.Join(w.dirs.Intake(), "intake-*.log"))
+	files, err := filepath.Glob(filepath.Join(w.Dirs.Intake(), "intake-*.log"))
 	if err != nil || len(files) == 0 {
 		return err
 	}
@@ -297,7 +297,7 @@ func cutIntake(w *world) error {
 }
 
 func cutSpool(w *world) error {
-	files, err := filepath.Glob(filepath.Join(w.dirs.Spool(), "*.rec"))
+	files, err := filepath.Glob(filepath.Join(w.Dirs.Spool(), "*.rec"))
 	if err != nil || len(files) == 0 {
 		return leaveCutRecord(w)
 	}
@@ -327,15 +327,15 @@ func (w *world) cutRecords(file string) error {
 func leaveCutRecord(w *world) error {
 	whole := spool.Append(nil, &spool.Record{Type: spool.TypeEvent, ID: "cut", Time: time.Now(), Agent: "claude",
 		Event: "PostToolUse", Payload: []byte(`{"session_id":"cut"}`)})
-	if err := os.MkdirAll(w.dirs.Spool(), 0o700); err != nil {
+	if err := os.MkdirAll(w.Dirs.Spool(), 0o700); err != nil {
 		return err
 	}
 	name := fmt.Sprintf("cut-%d.%d.rec", time.Now().UnixNano(), len(whole))
-	return os.WriteFile(filepath.Join(w.dirs.Spool(), name), whole[:w.random.IntN(len(whole))], 0o600)
+	return os.WriteFile(filepath.Join(w.Dirs.Spool(), name), whole[:w.random.IntN(len(whole))], 0o600)
 }
 
 func forgeNote(w *world) error {
-	if err := guardnote.Write(w.dirs.State, nil); err != nil {
+	if err := guardnote.Write(w.Dirs.State, nil); err != nil {
 		return err
 	}
 	w.signalHub(syscall.SIGKILL)
@@ -357,7 +357,7 @@ func forgeOff(w *world) error {
 }
 
 func hideProgram(w *world) error {
-	program := w.program("hookmux")
+	program := w.Program("hookmux")
 	if err := os.Rename(program, program+".away"); err != nil {
 		return err
 	}
@@ -370,10 +370,10 @@ func hideProgram(w *world) error {
 func jumpAhead(w *world) error {
 	later := time.Now().Add(10 * 365 * 24 * time.Hour)
 	text := fmt.Sprintf("%d\n%d\nuntil=%d\n", later.UnixMilli(), later.UnixMilli(), later.UnixMilli())
-	if err := os.RemoveAll(w.dirs.DeathsFile()); err != nil {
+	if err := os.RemoveAll(w.Dirs.DeathsFile()); err != nil {
 		return err
 	}
-	if err := os.WriteFile(w.dirs.DeathsFile(), []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(w.Dirs.DeathsFile(), []byte(text), 0o600); err != nil {
 		return err
 	}
 	for _, name := range []string{"journal.db", "guarded", "confirmed.json", "sessions.log"} {

@@ -50,7 +50,7 @@ func (w *world) replaceWith(path string) error {
 
 // swapStateFile puts something else in the place of a state file.
 func swapStateFile(w *world) error {
-	entries, err := os.ReadDir(w.dirs.State)
+	entries, err := os.ReadDir(w.Dirs.State)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func swapStateFileAndKill(w *world) error {
 var runtimeFiles = []string{"hub.lock", "start.lock", "hub.alive", "deaths", "hub.log", "hub.sock", "attempt"}
 
 func swapRuntimeFile(w *world) error {
-	return w.replaceWith(filepath.Join(w.dirs.Runtime, runtimeFiles[w.random.IntN(len(runtimeFiles))]))
+	return w.replaceWith(filepath.Join(w.Dirs.Runtime, runtimeFiles[w.random.IntN(len(runtimeFiles))]))
 }
 
 func swapRuntimeFileAndKill(w *world) error {
@@ -86,8 +86,8 @@ func swapRuntimeFileAndKill(w *world) error {
 // looks for them.
 func litterRecords(w *world) error {
 	for _, path := range []string{
-		filepath.Join(w.dirs.Intake(), "intake-1.log"), filepath.Join(w.dirs.Intake(), "intake-999999.log"),
-		filepath.Join(w.dirs.Spool(), "litter.10.rec"), filepath.Join(w.dirs.Spool(), "litter-2.10.rec"),
+		filepath.Join(w.Dirs.Intake(), "intake-1.log"), filepath.Join(w.Dirs.Intake(), "intake-999999.log"),
+		filepath.Join(w.Dirs.Spool(), "litter.10.rec"), filepath.Join(w.Dirs.Spool(), "litter-2.10.rec"),
 	} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
@@ -136,5 +136,5 @@ func (w *world) changeSettings(kill bool) error {
 	if err := os.RemoveAll(file); err != nil {
 		return err
 	}
-	return w.writeSettings()
+	return w.WriteFiles(map[string]string{file: settings})
 }

@@ -25,7 +25,7 @@ func (w *world) openMany(count int, text []byte) (done func()) {
 	var open []net.Conn
 	var writing sync.WaitGroup
 	for range count {
-		conn, err := net.DialTimeout("unix", w.dirs.Socket(), time.Second)
+		conn, err := net.DialTimeout("unix", w.Dirs.Socket(), time.Second)
 		if err != nil {
 			break // a hub need not let everybody in
 		}
@@ -88,7 +88,7 @@ func callFromOtherVersions(w *world) error {
 	call := w.load.choose(w.recording.reports, callPrefix)
 	header := fmt.Sprintf(`{"v":1,"id":%q,"agent":%q,"event":%q,"len":%d}`, call.id, call.agent, call.event,
 		len(call.payload))
-	conn, err := net.DialTimeout("unix", w.dirs.Socket(), time.Second)
+	conn, err := net.DialTimeout("unix", w.Dirs.Socket(), time.Second)
 	if err != nil {
 		return nil // no hub right now
 	}
@@ -131,8 +131,8 @@ func startLimited(w *world) error {
 	limit := []string{"-n 32", "-v 200000", "-f 4", "-n 12"}[w.random.IntN(4)]
 	w.describeFault("ulimit " + limit)
 	w.signalHub(syscall.SIGKILL)
-	cmd := exec.Command("/bin/sh", "-c", "ulimit "+limit+" && exec "+w.program("hookmux")+" hub")
-	cmd.Env = w.env
+	cmd := exec.Command("/bin/sh", "-c", "ulimit "+limit+" && exec "+w.Program("hookmux")+" hub")
+	cmd.Env = w.Env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return err

@@ -3,16 +3,14 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"math/rand/v2"
-	"net"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -96,7 +94,7 @@ func (l *load) choose(list []recordedCall, prefix string) hookCall {
 	defer l.mu.Unlock()
 	id := fmt.Sprintf("%s%d-%06d", prefix, l.world.options.Number, l.next.Add(1))
 	call := &list[l.random.IntN(len(list))]
-	return call.fill(id, l.world.home, fmt.Sprintf("%s-%d", call.Agent, l.random.IntN(5)), l.random)
+	return call.fill(id, l.world.Dirs.Home, fmt.Sprintf("%s-%d", call.Agent, l.random.IntN(5)), l.random)
 }
 
 // makeOne makes one call through the client and holds the answer against what
@@ -191,19 +189,9 @@ func (l *load) sendReport() {
 
 // sendFrame sends one call as a frame and reports whether it was answered.
 func (w *world) sendFrame(call hookCall, clientVersion string) bool {
-	conn, err := net.DialTimeout("unix", w.dirs.Socket(), 2*time.Second)
-	if err != nil {
-		return false
-	}
-	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(3 * time.Second))
-	request := frame.Request{
-		ID: call.id, Agent: call.agent, Event: call.event, Cwd: filepath.Join(w.home, "project"),
-		Version: clientVersion, Payload: call.payload, Env: []byte(strings.Join(w.env, "\x00")),
-	}
-	if _, err := conn.Write(frame.AppendRequest(nil, &request)); err != nil {
-		return false
-	}
-	reply, err := frame.ReadReply(bufio.NewReader(conn), frame.Standard)
-	return err == nil && reply.ID == call.id
+	_, err := sandbox.SendFrame(w.Dirs.Socket(), &frame.Request{
+		ID: call.id, Agent: call.agent, Event: call.event, Cwd: w.Project,
+		Version: clientVersion, Payload: call.payload, Env: []byte(strings.Join(w.Env, "\x00")),
+	}, 3*time.Second)
+	return err == nil
 }

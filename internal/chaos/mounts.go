@@ -34,7 +34,7 @@ func mountPlaces(w *world) bool {
 		}
 	}
 	users := filepath.Join(w.options.Dir, "passwd")
-	text := fmt.Sprintf("user:x:%d:%d::%s:/bin/sh\n", os.Getuid(), os.Getgid(), w.home)
+	text := fmt.Sprintf("user:x:%d:%d::%s:/bin/sh\n", os.Getuid(), os.Getgid(), w.Dirs.Home)
 	if err := os.WriteFile(users, []byte(text), 0o644); err != nil {
 		return false
 	}

@@ -290,7 +290,7 @@ func (w *world) storageWorks() bool {
 // describeHub says what is there instead of a hub that works.
 func (w *world) describeHub() string {
 	said, err := w.askHub(pingLine, time.Second)
-	log, _ := os.ReadFile(w.dirs.Log())
+	log, _ := os.ReadFile(w.Dirs.Log())
 	return fmt.Sprintf("processes %v, said %q, %v; last in the log: %s", w.listHubs(), said, err,
 		log[max(0, len(log)-700):])
 }

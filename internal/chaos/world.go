@@ -4,7 +4,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,6 +20,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/selection/sources"
@@ -38,10 +37,8 @@ const settings = `{
 // world is one home with an installation in it, the load on it and what came of
 // both.
 type world struct {
+	*sandbox.Home
 	options worldOptions
-	home    string
-	env     []string
-	dirs    paths.Dirs
 	// ownMounts: state and runtime folder are small file systems of their own.
 	ownMounts bool
 	recording recording
@@ -88,40 +85,37 @@ func (f failure) String() string {
 
 // newWorld makes a home with settings that a person confirmed.
 func newWorld(o worldOptions) (*world, error) {
-	w := &world{options: o, home: filepath.Join(o.Dir, "home"), random: rand.New(rand.NewPCG(o.Seed, uint64(o.Number)))}
-	w.env = []string{
-		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + w.home, "USER=user", "SHELL=/bin/sh", "LANG=C.UTF-8",
-		paths.RuntimeVariable + "=" + filepath.Join(w.runtimePlace(), "run"),
-		"XDG_CONFIG_HOME=" + filepath.Join(w.home, ".config"), "XDG_STATE_HOME=" + filepath.Join(w.home, ".local/state"),
-		"XDG_DATA_HOME=" + filepath.Join(w.home, ".local/share"),
+	home, err := sandbox.New(sandbox.Options{Base: o.Dir, InHome: true, Env: []string{
+		"USER=user", "SHELL=/bin/sh", "LANG=C.UTF-8",
+		paths.RuntimeVariable + "=" + filepath.Join(o.Dir, "home/volatile/run"),
+	}})
+	if err != nil {
+		return nil, err
 	}
-	for _, dir := range []string{w.statePlace(), w.runtimePlace(), w.binFolder()} {
+	w := &world{Home: home, options: o, random: rand.New(rand.NewPCG(o.Seed, uint64(o.Number)))}
+	for _, dir := range []string{w.statePlace(), w.runtimePlace()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
 		}
 	}
-	var err error
 	if w.recording, err = readRecording(); err != nil {
 		return nil, err
 	}
 	w.ownMounts = mountPlaces(w)
-	if err := w.installPrograms(); err != nil {
+	if err := w.InstallPrograms(o.Bin); err != nil {
 		return nil, err
 	}
-	if err := w.writeSettings(); err != nil {
-		return nil, err
-	}
-	if w.dirs, err = paths.Find(paths.GetenvFrom(w.env)); err != nil {
+	if err := w.WriteFiles(map[string]string{w.configFile(): settings}); err != nil {
 		return nil, err
 	}
 	if w.ownMounts { // the password file names this home then
-		getenv := paths.GetenvFrom(w.env)
-		if _, err := w.dirs.WriteInstallation(getenv, w.program("hookmux-hook"), w.program("hookmux")); err != nil {
+		getenv := paths.GetenvFrom(w.Env)
+		if _, err := w.Dirs.WriteInstallation(getenv, w.Program("hookmux-hook"), w.Program("hookmux")); err != nil {
 			return nil, err
 		}
 	}
-	confirmed := sources.OpenConfirmed(w.dirs, false)
-	sources.New(sources.Options{Dirs: w.dirs, Catalogue: agent.Builtin(), Confirmed: confirmed})
+	confirmed := sources.OpenConfirmed(w.Dirs, false)
+	sources.New(sources.Options{Dirs: w.Dirs, Catalogue: agent.Builtin(), Confirmed: confirmed})
 	if err := confirmed.TakeFirst(true); err != nil {
 		return nil, err
 	}
@@ -130,43 +124,10 @@ func newWorld(o worldOptions) (*world, error) {
 	return w, nil
 }
 
-func (w *world) statePlace() string           { return filepath.Join(w.home, ".local/state") }
-func (w *world) runtimePlace() string         { return filepath.Join(w.home, "volatile") }
-func (w *world) binFolder() string            { return filepath.Join(w.options.Dir, "bin") }
-func (w *world) program(name string) string   { return filepath.Join(w.binFolder(), name) }
-func (w *world) configFile() string           { return filepath.Join(w.home, ".config/hookmux/config.json") }
-func (w *world) stateFile(name string) string { return filepath.Join(w.dirs.State, name) }
-
-// installPrograms gives the world programs of its own, so that its hubs can be
-// told from those of other worlds.
-func (w *world) installPrograms() error {
-	for _, name := range []string{"hookmux", "hookmux-hook"} {
-		content, err := os.ReadFile(filepath.Join(w.options.Bin, name))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(w.program(name), content, 0o700); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeSettings writes what the person has in their files.
-func (w *world) writeSettings() error {
-	files := map[string]string{
-		w.configFile(): settings, filepath.Join(w.home, "project/.git/HEAD"): "ref: refs/heads/main\n",
-	}
-	for file, text := range files {
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			return err
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (w *world) statePlace() string           { return filepath.Dir(w.Dirs.State) }
+func (w *world) runtimePlace() string         { return filepath.Dir(w.Dirs.Runtime) }
+func (w *world) configFile() string           { return filepath.Join(w.Dirs.Config, "config.json") }
+func (w *world) stateFile(name string) string { return filepath.Join(w.Dirs.State, name) }
 
 // fail notes a promise that was not kept.
 func (w *world) fail(what, expected, came string) {
@@ -184,28 +145,22 @@ const hangTime = 3 * time.Minute
 
 // callHook makes a call through the real client, and says whether a hub
 // answered it.
-func (w *world) callHook(call hookCall) (answer, bool, error) {
+func (w *world) callHook(call hookCall) (sandbox.Answer, bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), hangTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, w.program("hookmux-hook"), call.agent, call.event, "60", "id="+call.id)
-	cmd.Env = slices.Concat(w.env, []string{"HOOKMUX_DEBUG=1"}) // tells on stderr when no hub answered
-	cmd.Dir = filepath.Join(w.home, "project")
-	cmd.Stdin = bytes.NewReader(call.payload)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd := w.HookCommand(ctx, call.agent, call.event, string(call.payload), "id="+call.id)
+	cmd.Env = slices.Concat(w.Env, []string{"HOOKMUX_DEBUG=1"}) // tells on stderr when no hub answered
 	cmd.WaitDelay = time.Second
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
-		return answer{}, false, errors.Join(err, ctx.Err())
+	a, err := sandbox.RunToEnd(cmd)
+	if err != nil || ctx.Err() != nil {
+		return sandbox.Answer{}, false, errors.Join(err, ctx.Err())
 	}
-	a := answer{stdout: out.String(), stderr: errs.String(), exit: cmd.ProcessState.ExitCode()}
-	return a, !strings.Contains(a.stderr, "hookmux-hook: "), nil
+	return a, !strings.Contains(a.Stderr, "hookmux-hook: "), nil
 }
 
 // askHub sends one line to the hub and gives the first line of the answer.
 func (w *world) askHub(line string, wait time.Duration) (string, error) {
-	conn, err := net.DialTimeout("unix", w.dirs.Socket(), wait)
+	conn, err := net.DialTimeout("unix", w.Dirs.Socket(), wait)
 	if err != nil {
 		return "", err
 	}
@@ -227,7 +182,7 @@ func (w *world) hubAnswers() bool {
 }
 
 // hubProcess is the process id of the hub; 0 for none.
-func (w *world) hubProcess() int { return hubstart.HubPID(w.dirs) }
+func (w *world) hubProcess() int { return hubstart.HubPID(w.Dirs) }
 
 // signalHub sends a signal to the hub.
 func (w *world) signalHub(signal syscall.Signal) int {
@@ -244,7 +199,7 @@ func (w *world) listHubs() []int {
 	if err != nil {
 		return nil
 	}
-	want := w.program("hookmux") + "\x00hub\x00"
+	want := w.Program("hookmux") + "\x00hub\x00"
 	var list []int
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())

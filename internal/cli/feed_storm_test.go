@@ -68,10 +68,7 @@ func (s *killStorm) run() {
 			t.Error(err)
 		}
 	}()
-	dirs, err := h.dirs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dirs := h.Dirs
 	s.env = append(append(os.Environ(), h.env()...), "HOOKMUX_DEBUG=1")
 	s.c = &client.Client{Socket: dirs.Socket(), Timeout: 5 * time.Second}
 	s.heard, s.delivered, s.unreached = map[string]string{}, map[string]int{}, map[string]bool{}
@@ -124,8 +121,8 @@ func (s *killStorm) run() {
 	}
 	s.compare(filepath.Join(dirs.State, "decisions.jsonl"))
 	s.countRows()
-	if len(s.unreached) > stormHooks/2 && !t.Failed() {
-		t.Skipf("no hub comes up in time here: only %d hooks were in the storm", len(s.heard)-len(s.unreached))
+	if len(s.unreached) > stormHooks/2 {
+		t.Errorf("%d of %d hooks reached no hub, want at most half of them", len(s.unreached), stormHooks)
 	}
 }
 

@@ -113,7 +113,7 @@ func TestExamples(t *testing.T) {
 func TestUnknownFlags(t *testing.T) {
 	everyCommand(t, func(t *testing.T, cmd *cobra.Command) {
 		if cmd.DisableFlagParsing || cmd.Name() == "help" {
-			t.Skip("hands its flags on")
+			return // hands its flags on
 		}
 		words := strings.Fields(cmd.CommandPath() + " --no-such-flag")
 		code, out, errs := call(words[1:]...)

@@ -53,11 +53,7 @@ func TestParallelAdds(t *testing.T) {
 	group.Wait()
 
 	ids := map[string]bool{}
-	dirs, err := h.dirs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range []string{filepath.Join(dirs.Config, "hooks.json"),
+	for _, file := range []string{filepath.Join(h.Dirs.Config, "hooks.json"),
 		filepath.Join(work, ".hookmux/hooks.json")} {
 		b, err := os.ReadFile(file)
 		if err != nil {

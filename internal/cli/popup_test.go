@@ -48,7 +48,7 @@ func TestPopupKey(t *testing.T) {
 		return out
 	}
 	server := func(name string) func(args ...string) string {
-		socket := filepath.Join(h.base, name)
+		socket := filepath.Join(h.Base, name)
 		if out, err := run(program, "-f", "/dev/null", "-u", "-S", socket, "new-session", "-d", "-x", "110", "-y", "30",
 			"-s", "main", "sleep 600"); err != nil {
 			t.Skipf("tmux does not start here: %v: %s", err, out)
@@ -77,10 +77,10 @@ func TestPopupKey(t *testing.T) {
 	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err == nil && (major < 3 || major == 3 && minor < 2) {
 		t.Skip("this tmux has no popups:", version)
 	}
-	env = append(env, "TMUX="+filepath.Join(h.base, "in")+",1,0")
+	env = append(env, "TMUX="+filepath.Join(h.Base, "in")+",1,0")
 	must("hookmux", "tmux", "install", "--yes")
 	env = append(env, "TMUX=")
-	outer("respawn-pane", "-k", "-t", "main", "exec "+program+" -u -S "+filepath.Join(h.base, "in")+" attach-session")
+	outer("respawn-pane", "-k", "-t", "main", "exec "+program+" -u -S "+filepath.Join(h.Base, "in")+" attach-session")
 	eventually("a client is attached", func() bool { return inner("list-clients") != "" })
 
 	must("hookmux", "away")

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/hubtest/golden"
 )
 
 const referenceFile = "../../docs/commands.md"
@@ -27,20 +27,7 @@ func TestReference(t *testing.T) {
 		"does.\n")
 	root := newRoot(&cmdutil.App{Stdin: strings.NewReader(""), Stdout: &b, Stderr: &b})
 	describe(&b, root)
-	if os.Getenv("HOOKMUX_UPDATE") != "" {
-		if err := os.WriteFile(referenceFile, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	have, err := os.ReadFile(referenceFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(have, b.Bytes()) {
-		t.Errorf("%s is not what the program says; run HOOKMUX_UPDATE=1 go test ./internal/cli -run TestReference",
-			referenceFile)
-	}
+	golden.Match(t, referenceFile, b.String())
 }
 
 func describe(b *bytes.Buffer, cmd *cobra.Command) {

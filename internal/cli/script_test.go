@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,10 +21,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/hubtest/programs"
-	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 )
 
 var update = flag.Bool("update", false, "write what commands print into the scripts' golden files")
@@ -97,49 +97,27 @@ var buildHookClient = func() func(*testing.T) {
 	}
 }()
 
-// home is one user: a home and a runtime dir of their own, and a folder with
-// a repository in it.
-type home struct{ base string }
+// home is one user of a script.
+type home struct{ *sandbox.Home }
 
-// newHome makes one. Its path is short: a socket's address has little room.
+// newHome makes a user whose project is the folder work.
 func newHome(work string) (home, error) {
-	base, err := os.MkdirTemp("/tmp", "hm")
-	if err != nil {
-		base, err = os.MkdirTemp("", "hm")
-	}
-	if err != nil {
-		return home{}, err
-	}
-	h := home{base}
-	for _, dir := range []string{filepath.Join(base, "home"), filepath.Join(work, ".git")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return h, err
-		}
-	}
-	return h, os.WriteFile(filepath.Join(work, ".git/HEAD"), []byte("ref: refs/heads/main\n"), 0o600)
+	h, err := sandbox.New(sandbox.Options{InHome: true, Project: work})
+	return home{h}, err
 }
 
+// env is what a script adds to its own environment, with short names of the folders
+// that scripts look into.
 func (h home) env() []string {
-	at := func(part string) string { return filepath.Join(h.base, part) }
-	return []string{
-		"HOME=" + at("home"), "HOOKMUX_RUNTIME_DIR=" + at("run"),
-		"XDG_CONFIG_HOME=" + at("home/.config"), "XDG_STATE_HOME=" + at("home/.local/state"), "XDG_DATA_HOME=" + at("home/.local/share"),
-		"CONFIG=" + at("home/.config/hookmux"), "STATE=" + at("home/.local/state/hookmux"),
-		"TZ=UTC", "LANG=C.UTF-8", "GORACE=atexit_sleep_ms=0",
-	}
-}
-
-func (h home) dirs() (paths.Dirs, error) {
-	return paths.Find((&cmdutil.App{Environ: h.env()}).Getenv)
+	env := slices.DeleteFunc(slices.Clone(h.Env), func(v string) bool { return strings.HasPrefix(v, "PATH=") })
+	return append(env, "CONFIG="+h.Dirs.Config, "STATE="+h.Dirs.State, "TZ=UTC", "LANG=C.UTF-8",
+		"GORACE=atexit_sleep_ms=0")
 }
 
 // end stops the hub as a system would and leaves nothing behind.
 func (h home) end() error {
-	defer os.RemoveAll(h.base)
-	dirs, err := h.dirs()
-	if err != nil {
-		return err
-	}
+	defer os.RemoveAll(h.Base)
+	dirs := h.Dirs
 	unknown := checkStateFiles(dirs) // while the hub runs, and below after it
 	if err := hubtest.EndHub(dirs); err != nil {
 		return err

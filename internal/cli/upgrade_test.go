@@ -143,7 +143,7 @@ func newUpgraded(t *testing.T) *upgraded {
 			t.Error(err)
 		}
 	})
-	u := &upgraded{t: t, home: filepath.Join(h.base, "home"), work: work}
+	u := &upgraded{t: t, home: filepath.Join(h.Base, "home"), work: work}
 	// No agent of the machine is asked anything.
 	u.env = append(append(os.Environ(), h.env()...), "PATH="+u.bin()+":/usr/bin:/bin")
 	text, err := os.ReadFile(oldHomeFile)

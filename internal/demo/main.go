@@ -17,13 +17,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/term"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/hubtest"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 )
 
@@ -71,43 +71,38 @@ func show(bin string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	home, err := os.MkdirTemp("", "hookmux-demo-")
+	home, err := sandbox.New(sandbox.Options{InHome: true, Env: []string{
+		"PATH=" + os.Getenv("PATH"), "TERM=" + os.Getenv("TERM"), "NO_COLOR=" + os.Getenv("NO_COLOR"),
+	}})
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(home)
-	d := &demo{bin: bin, home: home, out: out}
+	defer os.RemoveAll(home.Base)
+	d := &demo{Home: home, bin: bin, out: out}
 	if err := d.prepare(); err != nil {
 		return err
 	}
 	return d.play()
 }
 
+// demo is a throw-away home: its programs see nothing of the caller's, and none of an
+// agent's marks if one happens to run this.
 type demo struct {
-	bin, home string
-	out       io.Writer
-}
-
-// env is all that the demo's programs see: nothing of the caller's home, and
-// none of an agent's marks if one happens to run this.
-func (d *demo) env() []string {
-	return []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "HOOKMUX_RUNTIME_DIR=" + filepath.Join(d.home, "run"),
-		"XDG_CONFIG_HOME=" + filepath.Join(d.home, "config"), "XDG_STATE_HOME=" + filepath.Join(d.home, "state"),
-		"XDG_DATA_HOME=" + filepath.Join(d.home, "data"), "TERM=" + os.Getenv("TERM"), "NO_COLOR=" + os.Getenv("NO_COLOR"),
-	}
+	*sandbox.Home
+	bin string
+	out io.Writer
 }
 
 // prepare writes what a user would have, and confirms it as they would: a
 // project, one guard switched on and one hook of their own.
 func (d *demo) prepare() error {
 	files := map[string]string{
-		"config/hookmux/config.json": `{
+		filepath.Join(d.Dirs.Config, "config.json"): `{
   // stop what destroys data, on every agent
   "guard.destructive": "on"
 }
 `,
-		"config/hookmux/hooks.json": `{
+		filepath.Join(d.Dirs.Config, "hooks.json"): `{
   "version": 1,
   "hooks": [
     {
@@ -118,23 +113,12 @@ func (d *demo) prepare() error {
   ]
 }
 `,
-		"project/.git/HEAD": "ref: refs/heads/main\n",
 	}
-	for name, text := range files {
-		path := filepath.Join(d.home, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			return err
-		}
-	}
-	dirs, err := paths.Find(paths.GetenvFrom(d.env()))
-	if err != nil {
+	if err := d.WriteFiles(files); err != nil {
 		return err
 	}
 	return sources.New(sources.Options{
-		Dirs: dirs, Catalogue: agent.Builtin(), Confirmed: sources.OpenConfirmed(dirs, false),
+		Dirs: d.Dirs, Catalogue: agent.Builtin(), Confirmed: sources.OpenConfirmed(d.Dirs, false),
 	}).Confirmed.TakeFirst(true)
 }
 
@@ -159,7 +143,7 @@ func callHook(bin, name, event string) int {
 // command runs hookmux in the demo's project.
 func (d *demo) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(d.bin, "hookmux"), args...)
-	cmd.Env, cmd.Dir = d.env(), filepath.Join(d.home, "project")
+	cmd.Env, cmd.Dir = d.Env, d.Project
 	cmd.WaitDelay = time.Second
 	return cmd
 }
@@ -170,21 +154,13 @@ func (d *demo) play() error {
 	fmt.Fprintf(d.out, "A hub in a throw-away home, one guard on, one hook of your own:\n")
 	fmt.Fprintf(d.out, "  guard.destructive on · no-prod: stops `deploy prod` on every agent\n\n")
 
-	hub := d.command(ctx, "hub")
-	var hubLog bytes.Buffer
-	hub.Stderr = &hubLog
-	if err := hub.Start(); err != nil {
+	hub, err := hubtest.StartHub(ctx, d.Home, filepath.Join(d.bin, "hookmux"), "hub")
+	if err != nil {
 		return err
 	}
-	defer func() {
-		_ = hub.Process.Signal(syscall.SIGTERM)
-		_ = hub.Wait()
-	}()
-	if err := d.await(ctx); err != nil {
-		return fmt.Errorf("%w\n%s", err, hubLog.String())
-	}
+	defer func() { _ = hub.Stop() }()
 
-	steps, err := readSteps(d.home)
+	steps, err := readSteps(d.Dirs.Home)
 	if err != nil {
 		return err
 	}
@@ -232,17 +208,6 @@ func (d *demo) play() error {
 	fmt.Fprintf(d.out, "\nAll of it went through the real hook client. Next: put %s on your PATH and run `hookmux "+
 		"run claude`.\n", d.bin)
 	return nil
-}
-
-func (d *demo) await(ctx context.Context) error {
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		err := d.command(ctx, "status").Run()
-		var exit *exec.ExitError
-		if err == nil || errors.As(err, &exit) && exit.ExitCode() == 1 {
-			return nil
-		}
-	}
-	return errors.New("the hub did not come up")
 }
 
 func readSteps(home string) ([]step, error) {

@@ -19,24 +19,24 @@ func getsid(pid int) (int, error) { return unix.Getsid(pid) }
 // while there was room is stored once there is some again.
 func TestAFullDisk(t *testing.T) {
 	w := newWorld(t)
-	if err := os.MkdirAll(w.dirs.State, 0o700); err != nil {
+	if err := os.MkdirAll(w.Dirs.State, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount("tmpfs", w.dirs.State, "tmpfs", 0, "size=2m,mode=0700"); err != nil {
+	if err := syscall.Mount("tmpfs", w.Dirs.State, "tmpfs", 0, "size=2m,mode=0700"); err != nil {
 		t.Skipf("a small disk cannot be made here: %v", err)
 	}
 	t.Cleanup(func() {
 		w.stop()
-		if err := syscall.Unmount(w.dirs.State, 0); err != nil {
-			_ = syscall.Unmount(w.dirs.State, syscall.MNT_DETACH)
+		if err := syscall.Unmount(w.Dirs.State, 0); err != nil {
+			_ = syscall.Unmount(w.Dirs.State, syscall.MNT_DETACH)
 		}
 	})
 	w.guard("")
 	w.up()
-	if !w.mustCall(w.env, "PreToolUse", before("s", "make deploy")).denies() {
+	if !w.mustCall(w.Env, "PreToolUse", before("s", "make deploy")).Denies() {
 		t.Fatal("it does not guard")
 	}
-	filler := filepath.Join(w.dirs.State, "filler")
+	filler := filepath.Join(w.Dirs.State, "filler")
 	fill(t, filler)
 	big := strings.Repeat("x", 8<<10)
 	for i := range 100 {

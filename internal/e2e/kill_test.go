@@ -84,8 +84,8 @@ func TestAcknowledgedEventsSurviveKills(t *testing.T) {
 					event, payload = "Notification", note(session)
 				}
 				// Its event is with the hub or in the spool when it ends.
-				if a, err := w.call(w.env, event, payload); err != nil || a.exit != 0 {
-					t.Errorf("%s: exit %d, %v", session, a.exit, err)
+				if a, err := w.call(w.Env, event, payload); err != nil || a.Exit != 0 {
+					t.Errorf("%s: exit %d, %v", session, a.Exit, err)
 					continue
 				}
 				mu.Lock()
@@ -131,7 +131,7 @@ func TestAcknowledgedEventsSurviveKills(t *testing.T) {
 			t.Errorf("%s is stored %d times", id, n)
 		}
 	}
-	if aside, _ := spool.Sweep(w.dirs.State + "/aside"); len(aside) > 0 {
+	if aside, _ := spool.Sweep(w.Dirs.State + "/aside"); len(aside) > 0 {
 		t.Errorf("%d good records were set aside", len(aside))
 	}
 	if len(acked) < kills || len(processes) == 0 {

@@ -16,7 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -24,12 +26,12 @@ import (
 func TestAHookStartsTheHubAndIsAnswered(t *testing.T) {
 	w := newWorld(t)
 	w.guard("")
-	got := w.mustCall(w.env, "PreToolUse", before("s", "make deploy"))
-	if !got.denies() || !strings.Contains(got.stdout, "no deploys today") || got.exit != 0 {
-		t.Errorf(`got %+v, want got.denies(), "no deploys today" in got.stdout and got.exit = 0`, got)
+	got := w.mustCall(w.Env, "PreToolUse", before("s", "make deploy"))
+	if !got.Denies() || !strings.Contains(got.Stdout, "no deploys today") || got.Exit != 0 {
+		t.Errorf(`got %+v, want got.Denies(), "no deploys today" in got.Stdout and got.Exit = 0`, got)
 	}
-	if got := w.mustCall(w.env, "PreToolUse", before("s", "make test")); got != (answer{}) {
-		t.Errorf("got %+v, want (answer{})", got)
+	if got := w.mustCall(w.Env, "PreToolUse", before("s", "make test")); got != (sandbox.Answer{}) {
+		t.Errorf("got %+v, want (sandbox.Answer{})", got)
 	}
 	if n := w.started(); n != 1 {
 		t.Errorf("%d hubs came up", n)
@@ -42,19 +44,19 @@ func TestAHookWithoutAnEnvironment(t *testing.T) {
 	check := func(t *testing.T, w *world, bare []string) {
 		w.guard("")
 		// A hub that a person started notes its places; no person runs tests.
-		if err := errors.Join(w.dirs.MakeRuntime(), os.MkdirAll(w.dirs.State, 0o700), w.dirs.Remember()); err != nil {
+		if err := errors.Join(w.Dirs.MakeRuntime(), os.MkdirAll(w.Dirs.State, 0o700), w.Dirs.Remember()); err != nil {
 			t.Fatal(err)
 		}
-		w.mustCall(w.env, "Notification", note("login-shell"))
+		w.mustCall(w.Env, "Notification", note("login-shell"))
 		w.up()
-		if got := w.mustCall(bare, "PreToolUse", before("bare", "make deploy")); !got.denies() {
+		if got := w.mustCall(bare, "PreToolUse", before("bare", "make deploy")); !got.Denies() {
 			t.Errorf("without an environment: %+v", got)
 		}
 		if n := w.started(); n != 1 {
 			t.Errorf("%d hubs came up", n)
 		}
 		w.stop()
-		if got := w.mustCall(bare, "PreToolUse", before("bare-starts", "make deploy")); !got.denies() {
+		if got := w.mustCall(bare, "PreToolUse", before("bare-starts", "make deploy")); !got.Denies() {
 			t.Errorf("the hub it started decides otherwise: %+v", got)
 		}
 		w.settle()
@@ -67,21 +69,14 @@ func TestAHookWithoutAnEnvironment(t *testing.T) {
 	}
 	t.Run("runtime dir", func(t *testing.T) {
 		w := newWorld(t)
-		check(t, w, []string{"HOME=" + w.base + "/home", "HOOKMUX_RUNTIME_DIR=" + w.dirs.Runtime})
+		check(t, w, []string{"HOME=" + w.Base + "/home", "HOOKMUX_RUNTIME_DIR=" + w.Dirs.Runtime})
 	})
 	t.Run("home", func(t *testing.T) {
 		if _, err := os.Stat(fmt.Sprintf("/run/user/%d", os.Getuid())); err == nil {
 			t.Skip("this user has a runtime dir that a test must not use")
 		}
-		base, err := os.MkdirTemp("", "he")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = os.RemoveAll(base) })
-		w := newWorldIn(t, base, []string{
-			"HOME=" + base + "/home", "XDG_STATE_HOME=" + base + "/state", "XDG_CONFIG_HOME=" + base + "/config", "PATH=/usr/bin:/bin", "TERM=xterm",
-		})
-		check(t, w, []string{"HOME=" + base + "/home"})
+		w := newWorldOf(t, sandbox.NewForTest(t, sandbox.Options{Env: []string{paths.RuntimeVariable + "=", "TERM=xterm"}}))
+		check(t, w, []string{"HOME=" + w.Dirs.Home})
 	})
 }
 
@@ -100,8 +95,8 @@ func TestTwoHundredHooksStartOneHub(t *testing.T) {
 			if i%4 == 0 {
 				event, payload = "Notification", note(fmt.Sprint("s", i))
 			}
-			if got, err := w.call(w.env, event, payload); err != nil || got != (answer{}) {
-				t.Errorf("%d: w.call(w.env, event, payload) = %+v, error %v; want no error and (answer{})", i, got, err)
+			if got, err := w.call(w.Env, event, payload); err != nil || got != (sandbox.Answer{}) {
+				t.Errorf("%d: w.call(w.Env, event, payload) = %+v, error %v; want no error and (sandbox.Answer{})", i, got, err)
 			}
 		}()
 	}
@@ -121,8 +116,8 @@ func TestTwoHundredHooksStartOneHub(t *testing.T) {
 
 func TestAHubThatKeepsDyingIsLeftAlone(t *testing.T) {
 	w := newWorld(t)
-	tally := w.base + "/tally"
-	broken := filepath.Join(w.bin, "hookmux")
+	tally := w.Base + "/tally"
+	broken := filepath.Join(w.Bin, "hookmux")
 	if err := os.Remove(broken); err != nil {
 		t.Fatal(err)
 	}
@@ -136,8 +131,8 @@ func TestAHubThatKeepsDyingIsLeftAlone(t *testing.T) {
 	}
 	call := func(i int) {
 		t.Helper()
-		if got := w.mustCall(w.env, "PreToolUse",
-			before(fmt.Sprint("s", i), "make test")); got != (answer{}) {
+		if got := w.mustCall(w.Env, "PreToolUse",
+			before(fmt.Sprint("s", i), "make test")); got != (sandbox.Answer{}) {
 			t.Errorf("answered %+v, want nothing", got)
 		}
 	}
@@ -146,7 +141,7 @@ func TestAHubThatKeepsDyingIsLeftAlone(t *testing.T) {
 	}
 	// How long the next start waits after each death is hubstart's own test;
 	// a pause of a minute shows here that it does.
-	if err := hubstart.Pause(w.dirs); err != nil {
+	if err := hubstart.Pause(w.Dirs); err != nil {
 		t.Fatal(err)
 	}
 	earlier := starts()
@@ -158,7 +153,7 @@ func TestAHubThatKeepsDyingIsLeftAlone(t *testing.T) {
 		t.Errorf("it was started %d times while starts are paused, want none", n-earlier)
 	}
 	// Nothing is lost meanwhile, and a person ends the pause.
-	if left, err := spool.Sweep(w.dirs.Spool()); err != nil || len(left) != 5 {
+	if left, err := spool.Sweep(w.Dirs.Spool()); err != nil || len(left) != 5 {
 		t.Errorf("%d events wait: %v", len(left), err)
 	}
 	w.install(older)
@@ -185,9 +180,9 @@ func TestGuardsStayShutWhileTheHubStops(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for i := 0; !over.Load(); i++ {
-				got, err := w.call(w.env, "PreToolUse", before(fmt.Sprintf("s-%d-%d", n, i), "make deploy"))
+				got, err := w.call(w.Env, "PreToolUse", before(fmt.Sprintf("s-%d-%d", n, i), "make deploy"))
 				asked.Add(1)
-				if err != nil || !got.denies() {
+				if err != nil || !got.Denies() {
 					open.Add(1)
 					t.Errorf("answered %+v, %v", got, err)
 				}
@@ -231,7 +226,7 @@ func TestSIGTERMStoresWhatWasAcknowledged(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("it has ended", func() bool { return !hubstart.Lives(w.dirs) })
+	w.eventually("it has ended", func() bool { return !hubstart.Lives(w.Dirs) })
 	ids, _ := w.stored()
 	for i := range events {
 		if n := ids[fmt.Sprint("e", i)]; n != 1 {
@@ -241,17 +236,17 @@ func TestSIGTERMStoresWhatWasAcknowledged(t *testing.T) {
 	if n := w.intakeBytes(); n != 0 {
 		t.Errorf("%d bytes are left in the intake", n)
 	}
-	if _, err := os.Stat(w.dirs.Socket()); err == nil {
+	if _, err := os.Stat(w.Dirs.Socket()); err == nil {
 		t.Error("the socket is still there")
 	}
-	if _, err := os.Stat(w.dirs.AliveFile()); err == nil {
+	if _, err := os.Stat(w.Dirs.AliveFile()); err == nil {
 		t.Error("a clean stop looks like a death")
 	}
 }
 
 func TestANewerClientMakesTheOlderHubLeave(t *testing.T) {
 	w := newWorld(t)
-	w.mustCall(w.env, "Notification", note("first"))
+	w.mustCall(w.Env, "Notification", note("first"))
 	w.up()
 	if v := w.info().Version; v != older {
 		t.Fatalf("the hub is %s", v)
@@ -273,7 +268,7 @@ func TestANewerClientMakesTheOlderHubLeave(t *testing.T) {
 	pid = w.info().PID
 	w.install(newer)
 	w.eventually("the newer hub runs", func() bool {
-		w.mustCall(w.env, "PreToolUse", before("s", "make test"))
+		w.mustCall(w.Env, "PreToolUse", before("s", "make test"))
 		info, err := w.c.Info(t.Context())
 		return err == nil && info.Version == newer
 	})
@@ -284,7 +279,7 @@ func TestANewerClientMakesTheOlderHubLeave(t *testing.T) {
 	pid = w.info().PID
 	w.install(older)
 	for range 5 {
-		w.mustCall(w.env, "PreToolUse", before("s", "make test"))
+		w.mustCall(w.Env, "PreToolUse", before("s", "make test"))
 	}
 	time.Sleep(200 * time.Millisecond)
 	if info := w.info(); info.PID != pid || info.Version != newer {
@@ -300,7 +295,7 @@ func TestTheHubHoldsNoPipeOfItsStarter(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer extra.Close()
-	cmd := w.hook(w.env, "claude", "PreToolUse", before("s", "make test"))
+	cmd := w.hook(w.Env, "claude", "PreToolUse", before("s", "make test"))
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr // Wait waits until both are closed
 	cmd.ExtraFiles = []*os.File{held}
@@ -339,18 +334,18 @@ func TestHooksThatCallHooksEnd(t *testing.T) {
 		for _, hides := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, hides %v", name, hides), func(t *testing.T) {
 				w := newWorld(t)
-				w.write(w.base+"/payload.json", before("nested", "again"))
+				w.write(w.Base+"/payload.json", before("nested", "again"))
 				env := ""
 				if hides {
-					env = "env -i HOME=" + w.base + "/home HOOKMUX_RUNTIME_DIR=" + w.dirs.Runtime + " "
+					env = "env -i HOME=" + w.Base + "/home HOOKMUX_RUNTIME_DIR=" + w.Dirs.Runtime + " "
 				}
-				w.write(w.dirs.Config+"/hooks.json",
+				w.write(w.Dirs.Config+"/hooks.json",
 					`{"version":1,"hooks":[{"id":"again","agent":"*","hookType":"tool.before","handler":"command","timeout":"20s",`+
-						`"target":"`+env+w.bin+`/hookmux-hook claude PreToolUse 60 < `+w.base+
+						`"target":"`+env+w.Bin+`/hookmux-hook claude PreToolUse 60 < `+w.Base+
 						`/payload.json > /dev/null"`+
 						more+`}]}`)
-				if got := w.mustCall(w.env, "PreToolUse", before("outside", "x")); got.exit != 0 {
-					t.Errorf("got %+v, want got.exit = 0", got)
+				if got := w.mustCall(w.Env, "PreToolUse", before("outside", "x")); got.Exit != 0 {
+					t.Errorf("got %+v, want got.Exit = 0", got)
 				}
 				w.settle()
 				_, sessions := w.stored()

@@ -6,12 +6,8 @@
 package e2e
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,9 +19,8 @@ import (
 	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/hubtest/programs"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
-	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -63,105 +58,49 @@ func run(m *testing.M) int {
 
 // world is a user with both programs installed.
 type world struct {
-	t    *testing.T
-	base string
-	bin  string
-	env  []string // of the login shell
-	dirs paths.Dirs
-	c    *client.Client
+	*sandbox.Home
+	t *testing.T
+	c *client.Client
 }
 
-func newWorld(t *testing.T) *world {
-	t.Helper()
-	base, err := os.MkdirTemp("", "he") // short: socket paths have little room
-	if err != nil {
-		t.Fatal(err)
-	}
-	if base, err = filepath.EvalSymlinks(base); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(base) })
-	return newWorldIn(t, base, []string{
-		"HOME=" + base + "/home", "XDG_STATE_HOME=" + base + "/state", "XDG_CONFIG_HOME=" + base + "/config",
-		"XDG_DATA_HOME=" + base + "/data", "HOOKMUX_RUNTIME_DIR=" + base + "/run", "PATH=/usr/local/bin:/usr/bin:/bin",
-	})
-}
+func newWorld(t *testing.T) *world { return newWorldOf(t, sandbox.NewForTest(t, sandbox.Options{})) }
 
-func newWorldIn(t *testing.T, base string, env []string) *world {
+func newWorldOf(t *testing.T, home *sandbox.Home) *world {
 	t.Helper()
-	w := &world{t: t, base: base, bin: base + "/bin", env: env}
-	var err error
-	if w.dirs, err = paths.Find(paths.GetenvFrom(env)); err != nil {
-		t.Fatal(err)
-	}
-	for _, dir := range []string{w.bin, base + "/home", base + "/work"} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w := &world{t: t, Home: home, c: &client.Client{Socket: home.Dirs.Socket(), Timeout: patience}}
 	w.install(older)
-	w.c = &client.Client{Socket: w.dirs.Socket(), Timeout: patience}
 	t.Cleanup(func() {
 		w.stop()
 		if t.Failed() {
-			log, _ := os.ReadFile(w.dirs.Log())
+			log, _ := os.ReadFile(w.Dirs.Log())
 			t.Logf("the hub's log:\n%s", log)
 		}
 	})
 	return w
 }
 
-// install puts both programs of a version in place, as an upgrade does: under
-// the same names, by renaming.
+// install puts both programs of a version in place.
 func (w *world) install(version string) {
 	w.t.Helper()
-	for _, name := range []string{"hookmux", "hookmux-hook"} {
-		to := filepath.Join(w.bin, name)
-		_ = os.Remove(to + ".new")
-		if err := os.Link(filepath.Join(builds, version, name), to+".new"); err != nil {
-			w.t.Fatal(err)
-		}
-		if err := os.Rename(to+".new", to); err != nil {
-			w.t.Fatal(err)
-		}
-		// Renaming a link onto another name of the same file does nothing.
-		_ = os.Remove(to + ".new")
+	if err := w.InstallPrograms(filepath.Join(builds, version)); err != nil {
+		w.t.Fatal(err)
 	}
 }
 
 // hook prepares a hook call with exactly this environment.
 func (w *world) hook(env []string, agent, event, payload string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(w.bin, "hookmux-hook"), agent, event, "60")
-	cmd.Env, cmd.Dir = env, w.base+"/work"
-	if env == nil {
-		cmd.Env = []string{} // nil would mean this process's own
-	}
-	cmd.Stdin = strings.NewReader(payload)
+	cmd := w.HookCommand(context.Background(), agent, event, payload)
+	cmd.Env = append([]string{}, env...) // nil would mean this process's own
 	return cmd
 }
 
-type answer struct {
-	stdout, stderr string
-	exit           int
-}
-
-func (a answer) denies() bool { return strings.Contains(a.stdout, `"deny"`) }
-
 // call runs a hook of claude to its end.
-func (w *world) call(env []string, event, payload string) (answer, error) {
-	cmd := w.hook(env, "claude", event, payload)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() >= 0 {
-		err = nil
-	}
-	return answer{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}, err
+func (w *world) call(env []string, event, payload string) (sandbox.Answer, error) {
+	return sandbox.RunToEnd(w.hook(env, "claude", event, payload))
 }
 
 // mustCall runs a hook of claude to its end.
-func (w *world) mustCall(env []string, event, payload string) answer {
+func (w *world) mustCall(env []string, event, payload string) sandbox.Answer {
 	w.t.Helper()
 	a, err := w.call(env, event, payload)
 	if err != nil {
@@ -181,18 +120,13 @@ func note(session string) string {
 // guard registers a hook for everybody that refuses deploys.
 func (w *world) guard(more string) {
 	w.t.Helper()
-	w.write(w.dirs.Config+"/hooks.json", `{"version":1,"hooks":[{"id":"no-deploys","agent":"*","hookType":"tool.before","handler":"command",`+
+	w.write(w.Dirs.Config+"/hooks.json", `{"version":1,"hooks":[{"id":"no-deploys","agent":"*","hookType":"tool.before","handler":"command",`+
 		`"target":"`+more+`echo no deploys today >&2; exit 2","match":{"command":"deploy"}}]}`)
 }
 
 func (w *world) write(path, text string) {
 	w.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	w.MustWrite(w.t, path, text)
 }
 
 func (w *world) eventually(what string, holds func() bool) {
@@ -211,9 +145,9 @@ func (w *world) up() int {
 			pid = info.PID
 			return true
 		}
-		_ = hubstart.Forget(w.dirs)
-		if _, err := hubstart.Start(w.dirs, filepath.Join(w.bin, "hookmux"),
-			hubstart.Options{Env: w.env, Force: true}); err != nil {
+		_ = hubstart.Forget(w.Dirs)
+		if _, err := hubstart.Start(w.Dirs, filepath.Join(w.Bin, "hookmux"),
+			hubstart.Options{Env: w.Env, Force: true}); err != nil {
 			w.t.Fatal(err)
 		}
 		return false
@@ -232,7 +166,7 @@ func (w *world) info() *client.Info {
 
 // stop ends whatever hub there is, politely.
 func (w *world) stop() {
-	if err := hubtest.EndHub(w.dirs); err != nil {
+	if err := hubtest.EndHub(w.Dirs); err != nil {
 		w.t.Error(err)
 	}
 }
@@ -243,14 +177,14 @@ func (w *world) settle() {
 	w.t.Helper()
 	w.up()
 	w.eventually("all is stored", func() bool {
-		left, _ := spool.Sweep(w.dirs.Spool())
+		left, _ := spool.Sweep(w.Dirs.Spool())
 		return len(left) == 0 && w.info().Counts.Undrained == 0 && w.intakeBytes() == 0
 	})
 	w.stop()
 }
 
 func (w *world) intakeBytes() (sum int64) {
-	files, _ := filepath.Glob(w.dirs.Intake() + "/*")
+	files, _ := filepath.Glob(w.Dirs.Intake() + "/*")
 	for _, f := range files {
 		if info, err := os.Stat(f); err == nil {
 			sum += info.Size()
@@ -262,47 +196,27 @@ func (w *world) intakeBytes() (sum int64) {
 // stored counts ids and sessions in the journal of a stopped hub.
 func (w *world) stored() (ids, sessions map[string]int) {
 	w.t.Helper()
-	j, err := journal.Open(filepath.Join(w.dirs.State, "journal.db"), journal.Options{})
+	ids, sessions, err := hubtest.CountStored(context.Background(), w.Dirs)
 	if err != nil {
 		w.t.Fatal(err)
-	}
-	defer j.Close()
-	ids, sessions = map[string]int{}, map[string]int{}
-	for s, err := range j.Query(context.Background(), journal.Filter{}) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		ids[s.ID]++
-		sessions[s.Session]++
 	}
 	return ids, sessions
 }
 
 // started counts the hubs that came up.
 func (w *world) started() int {
-	log, _ := os.ReadFile(w.dirs.Log())
+	log, _ := os.ReadFile(w.Dirs.Log())
 	return strings.Count(string(log), `msg="hub is up"`)
 }
 
-// send speaks for a hook client: no error means acknowledged.
-func (w *world) send(r *frame.Request) error {
-	reply, err := w.ask(r)
-	if err == nil && reply.ID != r.ID {
-		return fmt.Errorf("the reply is to %q, want to %q", reply.ID, r.ID)
-	}
-	return err
+// ask speaks for a hook client and returns what it is answered: no error means
+// acknowledged.
+func (w *world) ask(r *frame.Request) (frame.Reply, error) {
+	return sandbox.SendFrame(w.Dirs.Socket(), r, patience)
 }
 
-// ask speaks for a hook client and returns what it is answered.
-func (w *world) ask(r *frame.Request) (frame.Reply, error) {
-	conn, err := net.Dial("unix", w.dirs.Socket())
-	if err != nil {
-		return frame.Reply{}, err
-	}
-	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(patience))
-	if _, err := conn.Write(frame.AppendRequest(nil, r)); err != nil {
-		return frame.Reply{}, err
-	}
-	return frame.ReadReply(bufio.NewReader(conn), frame.Standard)
+// send is ask for those who want no more than to be heard.
+func (w *world) send(r *frame.Request) error {
+	_, err := w.ask(r)
+	return err
 }

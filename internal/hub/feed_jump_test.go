@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/hubtest"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -19,11 +20,7 @@ func privateTmux(t *testing.T) (socket string, run func(args ...string) string) 
 	if err != nil {
 		t.Skip("tmux is not installed")
 	}
-	dir, err := os.MkdirTemp("", "hmj") // short: socket paths have little room
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := sandbox.TempDir(t)
 	socket = filepath.Join(dir, "s")
 	command := func(args ...string) (string, error) {
 		cmd := exec.Command(program, append([]string{"-f", "/dev/null", "-u", "-S", socket}, args...)...)

@@ -209,12 +209,7 @@ func TestButtonDenies(t *testing.T) {
 // Whatever is pressed on a notification, by whomever: nothing is approved. A button
 // that only the bus's own notification server reports is a no at most.
 func TestButtonsOfNotificationsApproveNothing(t *testing.T) {
-	w := open(t)
-	bus := bustest.Start(t)
-	w.set("notify.channels", "desktop")
-	w.set("notify.bus", bus.Address)
-	w.set("notify.settle", settled)
-	w.set("notify", "on")
+	w, bus := openDesktop(t)
 	call := w.hold(permission("s", "make"))
 	item := w.waiting()
 	var shown bustest.Bubble
@@ -248,14 +243,21 @@ func TestButtonsOfNotificationsApproveNothing(t *testing.T) {
 	w.Eventually("the notification is withdrawn", func() bool { return len(bus.Shown()) == 0 })
 }
 
-// A request that is answered elsewhere takes its notification along.
-func TestNotificationIsWithdrawn(t *testing.T) {
+// openDesktop is a hub that shows requests on a desktop of the test's.
+func openDesktop(t *testing.T) (*hubFixture, *bustest.Bus) {
+	t.Helper()
 	w := open(t)
 	bus := bustest.Start(t)
 	w.set("notify.channels", "desktop")
 	w.set("notify.bus", bus.Address)
 	w.set("notify.settle", settled)
 	w.set("notify", "on")
+	return w, bus
+}
+
+// A request that is answered elsewhere takes its notification along.
+func TestNotificationIsWithdrawn(t *testing.T) {
+	w, bus := openDesktop(t)
 	call := w.hold(permission("s", "make"))
 	item := w.waiting()
 	w.Eventually("the request is shown", func() bool { return len(bus.Shown()) == 1 })
@@ -267,12 +269,7 @@ func TestNotificationIsWithdrawn(t *testing.T) {
 // A request that is left to the agent's own window keeps its notification, without
 // the button that would do nothing.
 func TestNotificationFollowsToTheWindow(t *testing.T) {
-	w := open(t)
-	bus := bustest.Start(t)
-	w.set("notify.channels", "desktop")
-	w.set("notify.bus", bus.Address)
-	w.set("notify.settle", settled)
-	w.set("notify", "on")
+	w, bus := openDesktop(t)
 	call := w.hold(permission("s", "make"))
 	item := w.waiting()
 	w.Eventually("the request is shown", func() bool { return len(bus.Shown()) == 1 })

@@ -23,6 +23,20 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
+// answerRequests gives a request that waits, one after another in any order, to answer,
+// until done.
+func answerRequests(w *hubFixture, done *atomic.Bool, answer func(*client.Client, client.Request)) {
+	c := &client.Client{Socket: w.Dirs.Socket(), Timeout: hubtest.Patience}
+	for !done.Load() {
+		list, err := c.Requests(context.Background(), false)
+		if err != nil || len(list) == 0 {
+			time.Sleep(2 * time.Millisecond)
+			continue
+		}
+		answer(c, list[rand.IntN(len(list))])
+	}
+}
+
 // stormy is a hook client in the storm: when it is hung up on it asks the next
 // hub with the same id, as the real one does.
 func stormy(w *hubFixture, r frame.Request, hangUp func() bool) (answer string, left bool) {
@@ -81,17 +95,10 @@ func TestFeedStorm(t *testing.T) {
 	}
 	for who := range 4 {
 		repliers.Go(func() {
-			c := &client.Client{Socket: w.Dirs.Socket(), Timeout: hubtest.Patience}
-			for !done.Load() {
-				list, err := c.Requests(context.Background(), false)
-				if err != nil || len(list) == 0 {
-					time.Sleep(2 * time.Millisecond)
-					continue
-				}
-				item := list[rand.IntN(len(list))]
+			answerRequests(w, &done, func(c *client.Client, item client.Request) {
 				if who == 3 && rand.IntN(3) == 0 {
 					_, _ = c.Release(context.Background(), item.ID)
-					continue
+					return
 				}
 				choice := []string{"once", "deny"}[rand.IntN(2)]
 				result, err := c.Reply(context.Background(),
@@ -101,7 +108,7 @@ func TestFeedStorm(t *testing.T) {
 					delivered[item.EventID]++
 					mu.Unlock()
 				}
-			}
+			})
 		})
 	}
 	for range 3 {
@@ -192,14 +199,7 @@ func TestFeedStormOverAFailingStore(t *testing.T) {
 	}
 	for who := range 6 {
 		repliers.Go(func() {
-			c := &client.Client{Socket: w.Dirs.Socket(), Timeout: hubtest.Patience}
-			for !done.Load() {
-				list, err := c.Requests(context.Background(), false)
-				if err != nil || len(list) == 0 {
-					time.Sleep(2 * time.Millisecond)
-					continue
-				}
-				item := list[rand.IntN(len(list))]
+			answerRequests(w, &done, func(c *client.Client, item client.Request) {
 				choice := "once"
 				if rand.IntN(5) == 0 {
 					choice = "deny"
@@ -222,7 +222,7 @@ func TestFeedStormOverAFailingStore(t *testing.T) {
 				default:
 					t.Errorf("result %+v, want it delivered or already answered", result)
 				}
-			}
+			})
 		})
 	}
 	work.Wait()

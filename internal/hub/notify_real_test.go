@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -29,11 +30,7 @@ func startDesktop(t *testing.T, w *hubFixture) *realDesktop {
 			t.Skipf("a real desktop is left out: there is no %s here", program)
 		}
 	}
-	folder, err := os.MkdirTemp("", "desk") // short enough for a socket
-	if err != nil {
-		t.Fatalf("no folder for the desktop: %v", err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	folder := sandbox.TempDir(t)
 	d := &realDesktop{w: w, environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + folder}}
 	// Each prints one line once it can be used.
 	d.address = d.start("dbus-daemon", "--session", "--nofork", "--nopidfile",

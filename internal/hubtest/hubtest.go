@@ -6,22 +6,16 @@
 package hubtest
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
+	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
-
-	"io"
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
@@ -29,7 +23,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/authority/authoritytest"
 	"github.com/hookmux/hookmux/internal/hubtest/await"
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
@@ -139,9 +133,9 @@ type Hub interface {
 
 // Bench is a hub with its folders and a client of it.
 type Bench struct {
+	*sandbox.Home
+
 	T      *testing.T
-	Base   string
-	Dirs   paths.Dirs
 	Table  *Tables
 	Client *client.Client
 	// Person is who sits at the test's terminal.
@@ -163,31 +157,13 @@ type Bench struct {
 func New(t *testing.T, makeHub func(Setup) (Hub, error)) *Bench {
 	t.Helper()
 	t.Parallel()
-	base, err := os.MkdirTemp("", "hm") // short: socket paths have little room
-	if err != nil {
+	home := sandbox.NewForTest(t, sandbox.Options{})
+	if err := os.MkdirAll(home.Dirs.Config, 0o700); err != nil {
 		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(base) })
-	if base, err = filepath.EvalSymlinks(base); err != nil {
-		t.Fatal(err)
-	}
-	env := map[string]string{
-		"HOME": base + "/home", "XDG_STATE_HOME": base + "/state", "XDG_CONFIG_HOME": base + "/config",
-		"XDG_DATA_HOME": base + "/data", "HOOKMUX_RUNTIME_DIR": base + "/run",
-	}
-	dirs, err := paths.Find(func(name string) string { return env[name] })
-	if err != nil {
-		t.Fatal(err)
-	}
-	dirs.System = base + "/etc"
-	for _, dir := range []string{dirs.Home, dirs.Config} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
 	}
 	w := &Bench{
-		T: t, Base: base, Dirs: dirs, Table: &Tables{now: AtTerminal()}, makeHub: makeHub,
-		Client: &client.Client{Socket: dirs.Socket(), Timeout: Patience},
+		Home: home, T: t, Table: &Tables{now: AtTerminal()}, makeHub: makeHub,
+		Client: &client.Client{Socket: home.Dirs.Socket(), Timeout: Patience},
 	}
 	t.Cleanup(w.Down)
 	return w
@@ -266,21 +242,6 @@ func (w *Bench) Eventually(what string, holds func() bool) {
 	await.Until(w.T, what, holds)
 }
 
-// EndHub ends whatever hub runs in these folders, politely, and waits until it has
-// gone.
-func EndHub(dirs paths.Dirs) error {
-	c := client.Client{Socket: dirs.Socket(), Timeout: time.Second}
-	for end := time.Now().Add(Patience); hubstart.Lives(dirs); time.Sleep(5 * time.Millisecond) {
-		if info, err := c.Info(context.Background()); err == nil {
-			_ = syscall.Kill(info.PID, syscall.SIGTERM)
-		}
-		if time.Now().After(end) {
-			return fmt.Errorf("the hub is still there %v after SIGTERM", Patience)
-		}
-	}
-	return nil
-}
-
 // Dial connects to the hub.
 func (w *Bench) Dial() net.Conn {
 	w.T.Helper()
@@ -305,23 +266,10 @@ func (w *Bench) Send(r frame.Request) frame.Reply {
 
 // TrySend sends a frame and gives what came back, or why nothing did.
 func (w *Bench) TrySend(r frame.Request) (frame.Reply, error) {
-	conn, err := net.Dial("unix", w.Dirs.Socket())
-	if err != nil {
-		return frame.Reply{}, err
-	}
-	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(Patience))
 	if r.ID == "" {
 		r.ID = frame.NewID()
 	}
-	if _, err := conn.Write(frame.AppendRequest(nil, &r)); err != nil {
-		return frame.Reply{}, err
-	}
-	reply, err := frame.ReadReply(bufio.NewReader(conn), frame.Standard)
-	if err == nil && reply.ID != r.ID {
-		err = errors.New("answered another call")
-	}
-	return reply, err
+	return sandbox.SendFrame(w.Dirs.Socket(), &r, Patience)
 }
 
 // ToolBefore is a call of the shell tool that is about to run, as the agent says
@@ -492,12 +440,7 @@ func NoDeploys(t *testing.T) *hook.Entry {
 // Write writes a file with its folder.
 func (w *Bench) Write(path, text string) {
 	w.T.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		w.T.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		w.T.Fatal(err)
-	}
+	w.MustWrite(w.T, path, text)
 }
 
 // testLog shows the hub's log when a test fails. The hub may end after the

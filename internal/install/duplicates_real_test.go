@@ -49,7 +49,7 @@ func realTwins(t *testing.T, a *agent.Agent, other string) {
 	}})
 	stage.Env = append(stage.Env, "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true", paths.RuntimeVariable+"="+shortDir(t),
 		"PATH="+filepath.Dir(stage.In.Argv[0])+":"+os.Getenv("PATH"))
-	h := stageHost(t, stage, filepath.Join(builtOnce(t), hookentry.HookName))
+	h := stageHost(t, stage, filepath.Join(builtPrograms.Folder(t), hookentry.HookName))
 	hook := map[string]any{"id": "count", "agent": "*", "hookType": "tool.before", "handler": "command",
 		"target": "echo asked >> " + heard}
 	text, _ := json.Marshal(map[string]any{"version": 1, "hooks": []any{hook}})

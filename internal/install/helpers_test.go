@@ -49,7 +49,7 @@ func known(t testing.TB, name string) *agent.Agent {
 	t.Helper()
 	a, ok := agent.Builtin().Agent(name)
 	if !ok || a.Install == nil {
-		t.Skipf("%s is not in the catalogue", name)
+		t.Fatalf("%s is not in the catalogue", name)
 	}
 	return a
 }

@@ -6,12 +6,14 @@ import (
 	"os"
 	"runtime/debug"
 	"testing"
+
+	"github.com/hookmux/hookmux/internal/hubtest/programs"
 )
 
 var documents = flag.Int("documents", 0, "how many documents per shape the property tests try; 0 is few")
 
-// builtPrograms is where tests with real agents built hookmux, if any did.
-var builtPrograms string
+// builtPrograms are for tests with real agents.
+var builtPrograms programs.Shared
 
 // TestMain is also the process that tests kill in the middle of an installation.
 func TestMain(m *testing.M) {
@@ -25,8 +27,6 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	debug.SetGCPercent(800) // many small texts: much of the time would go there
 	code := m.Run()
-	if builtPrograms != "" {
-		os.RemoveAll(builtPrograms)
-	}
+	builtPrograms.Remove()
 	os.Exit(code)
 }

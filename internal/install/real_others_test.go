@@ -56,7 +56,7 @@ func crossRead(t *testing.T, reader, other *agent.Agent, scope string) {
 		":"+os.Getenv("PATH"),
 		"GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true",
 		"GROK_FOLDER_TRUST=0") // the project's files count, as in a trusted folder
-	h := stageHost(t, stage, filepath.Join(builtOnce(t), hookentry.HookName))
+	h := stageHost(t, stage, filepath.Join(builtPrograms.Folder(t), hookentry.HookName))
 	write(t, filepath.Join(h.Dirs.Config, "hooks.json"),
 		`{"version":1,"hooks":[{"id":"no","agent":"*","hookType":"tool.before","handler":"command","target":"echo refused by the test >&2; exit 2"}]}`)
 	p := mustInstall(t, h, Options{Agents: []*agent.Agent{other}, Scope: scope, Known: installable()})

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +18,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/hubtest"
-	"github.com/hookmux/hookmux/internal/hubtest/programs"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/install/appserver"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/install/steps"
@@ -64,7 +63,7 @@ func TestRealTrustByRecipe(t *testing.T) {
 		}
 		t.Run(a.Name, func(t *testing.T) {
 			stage := agentstest.NewStage(t, a.Name, model.Scenario{})
-			h := stageHost(t, stage, filepath.Join(builtOnce(t), hookentry.HookName))
+			h := stageHost(t, stage, filepath.Join(builtPrograms.Folder(t), hookentry.HookName))
 			p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Deny: true})
 			hooks, err := appserver.AppServer{Program: stage.In.Argv[0], Args: []string{"app-server"}, Env: stage.Env,
 				Dir: stage.Project, Timeout: time.Minute}.Hooks(stage.Project)
@@ -98,7 +97,7 @@ func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
 		{Calls: []model.ToolCall{entry.Shell.Call("touch " + marker)}},
 		{Say: "done"},
 	}})
-	bin := builtOnce(t)
+	bin := builtPrograms.Folder(t)
 	run := shortDir(t)
 	stage.Env = append(stage.Env, paths.RuntimeVariable+"="+run, "PATH="+filepath.Dir(stage.In.Argv[0])+":"+
 		os.Getenv("PATH"))
@@ -313,36 +312,10 @@ func arrivedWell(t *testing.T, h *Host, a *agent.Agent) {
 	}
 }
 
-// builtOnce builds hookmux and hookmux-hook once.
-var builtOnce = func() func(*testing.T) string {
-	var once sync.Once
-	var dir string
-	var failed error
-	return func(t *testing.T) string {
-		t.Helper()
-		once.Do(func() {
-			if dir, failed = os.MkdirTemp("", "hookmux-real"); failed != nil {
-				return
-			}
-			builtPrograms = dir
-			failed = programs.Build(dir, programs.Options{})
-		})
-		if failed != nil {
-			t.Fatalf("error %v, want no error", failed)
-		}
-		return dir
-	}
-}()
-
 // shortDir has room for a socket's address.
 func shortDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "hmi")
-	if err != nil {
-		dir = t.TempDir()
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return filepath.Join(dir, "run")
+	return filepath.Join(sandbox.TempDir(t), "run")
 }
 
 func endHub(t *testing.T, dirs paths.Dirs) {

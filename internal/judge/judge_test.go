@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/selection/sources"
@@ -21,26 +22,15 @@ import (
 // folder.
 func home(t *testing.T, files map[string]string) paths.Dirs {
 	t.Helper()
-	base := t.TempDir()
-	vars := map[string]string{"HOME": base, "XDG_CONFIG_HOME": base + "/config", paths.RuntimeVariable: base + "/run"}
-	dirs, err := paths.Find(func(name string) string { return vars[name] })
-	if err != nil {
-		t.Fatal(err)
-	}
-	dirs.System = base + "/etc"
+	h := sandbox.NewForTest(t, sandbox.Options{})
 	for name, text := range files {
-		file := filepath.Join(dirs.Config, name)
-		if strings.HasPrefix(name, "state/") {
-			file = filepath.Join(dirs.State, strings.TrimPrefix(name, "state/"))
+		file := filepath.Join(h.Dirs.Config, name)
+		if rest, ok := strings.CutPrefix(name, "state/"); ok {
+			file = filepath.Join(h.Dirs.State, rest)
 		}
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		h.MustWrite(t, file, text)
 	}
-	return dirs
+	return h.Dirs
 }
 
 // asked is what came of a Bash call of an agent.

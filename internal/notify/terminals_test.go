@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/hubtest/await"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -29,11 +30,7 @@ func startScreen(t *testing.T) *screen {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("terminals are left out: tmux is not installed")
 	}
-	folder, err := os.MkdirTemp("", "hmx") // short enough for a socket
-	if err != nil {
-		t.Fatalf("no folder: %v", err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	folder := sandbox.TempDir(t)
 	s := &screen{t: t, inner: filepath.Join(folder, "i"), outer: filepath.Join(folder, "o"),
 		bytes: filepath.Join(folder, "bytes")}
 	for _, socket := range []string{s.inner, s.outer} {

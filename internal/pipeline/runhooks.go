@@ -133,10 +133,7 @@ func hearLater(p *Pipeline, hookCall hook.Call, s *pipelineState, list []hook.Mo
 	if s.skipped == services.CallerLeft {
 		return
 	}
-	select {
-	case p.slots <- struct{}{}:
-	default:
-		reportSlowObservers(p)
+	if !takeSlot(p) {
 		return
 	}
 	ev, outcome := s.ev, s.recorded
@@ -240,10 +237,7 @@ func (p *Pipeline) tellObservers(call hook.Call, entries []*hook.Entry) {
 	if !hook.Watched(slow, call.Event, call.Carries) {
 		return
 	}
-	select {
-	case p.slots <- struct{}{}:
-	default:
-		reportSlowObservers(p)
+	if !takeSlot(p) {
 		return
 	}
 	ev := *call.Event // the pipeline goes on with its own copy
@@ -254,11 +248,18 @@ func (p *Pipeline) tellObservers(call hook.Call, entries []*hook.Entry) {
 	})
 }
 
-// reportSlowObservers says that hooks nobody waits for cannot keep up.
-func reportSlowObservers(p *Pipeline) {
-	p.Deps.Problems.Raise("observers",
-		"hooks that observe or monitor are slower than events come in; some calls were left out",
-		"`hookmux stats` shows the slow ones")
+// takeSlot reserves a place for hooks that nobody waits for. False: too many run, which
+// is told as a problem.
+func takeSlot(p *Pipeline) bool {
+	select {
+	case p.slots <- struct{}{}:
+		return true
+	default:
+		p.Deps.Problems.Raise("observers",
+			"hooks that observe or monitor are slower than events come in; some calls were left out",
+			"`hookmux stats` shows the slow ones")
+		return false
+	}
 }
 
 // countSteps counts what hooks cost and shows what failed.

@@ -19,7 +19,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/hubtest/await"
-	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -39,15 +39,7 @@ func (noListener) FreeMemory()              {}
 
 func testDeps(t *testing.T) services.Deps {
 	t.Helper()
-	base := t.TempDir()
-	env := map[string]string{
-		"HOME": base, "XDG_STATE_HOME": base + "/state", "XDG_CONFIG_HOME": base + "/config",
-		"XDG_DATA_HOME": base + "/data", "HOOKMUX_RUNTIME_DIR": base + "/run",
-	}
-	dirs, err := paths.Find(func(name string) string { return env[name] })
-	if err != nil {
-		t.Fatal(err)
-	}
+	dirs := sandbox.NewForTest(t, sandbox.Options{}).Dirs
 	for _, dir := range []string{dirs.State, dirs.Runtime} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)

@@ -21,7 +21,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/hubtest/await"
-	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/server/peers"
@@ -61,16 +61,7 @@ func (readersOnly) AskPerson(_ context.Context, _ string, _ authority.Class, _ j
 // startServer runs a server until the test ends.
 func startServer(t *testing.T, change func(*Server)) *Server {
 	t.Helper()
-	base, err := os.MkdirTemp("", "hm") // short: socket paths have little room
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(base) })
-	env := map[string]string{"HOME": base, "HOOKMUX_RUNTIME_DIR": base + "/run", "XDG_STATE_HOME": base + "/state"}
-	dirs, err := paths.Find(func(name string) string { return env[name] })
-	if err != nil {
-		t.Fatal(err)
-	}
+	dirs := sandbox.NewForTest(t, sandbox.Options{}).Dirs
 	if err := dirs.MakeRuntime(); err != nil {
 		t.Fatal(err)
 	}

@@ -224,7 +224,7 @@ func (p *paneFinder) checkClosed(key state.Key) {
 		return
 	}
 	p.running.Go(func() {
-		if waitFor(p.ctx, time.Second) {
+		if !services.Pause(time.Second, p.ctx.Done()) {
 			p.dropClosed(p.ctx, func(r resumestore.Record) bool { return r.Agent == key.Agent && r.Session == key.ID })
 		}
 	})
@@ -274,15 +274,3 @@ func openPanes(ctx context.Context, table proc.Table, r resumestore.Record) map[
 }
 
 func (p *paneFinder) waitStopped() { p.running.Wait() }
-
-// waitFor is a pause that ends with ctx; false when it did.
-func waitFor(ctx context.Context, span time.Duration) bool {
-	t := time.NewTimer(span)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/oneline"
 	"github.com/hookmux/hookmux/internal/sessions/resumestore"
+	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -45,12 +46,17 @@ func (s *Service) listMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	return list, nil
 }
 
-func (s *Service) showMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+// readSession finds the session that the parameters of a method name.
+func (s *Service) readSession(params json.RawMessage) (state.Key, *wire.Error) {
 	var p wire.SessionParams
 	if err := services.ReadParams(params, &p); err != nil {
-		return nil, err
+		return state.Key{}, err
 	}
-	key, bad := s.view.findSession(p.Session)
+	return s.view.findSession(p.Session)
+}
+
+func (s *Service) showMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	key, bad := s.readSession(params)
 	if bad != nil {
 		return nil, bad
 	}
@@ -88,11 +94,7 @@ func (s *Service) renameMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 
 // forgetMethod takes a session out for good.
 func (s *Service) forgetMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
-	var p wire.SessionParams
-	if err := services.ReadParams(params, &p); err != nil {
-		return nil, err
-	}
-	key, bad := s.view.findSession(p.Session)
+	key, bad := s.readSession(params)
 	if bad != nil {
 		return nil, bad
 	}

@@ -213,7 +213,7 @@ func (s *Service) Run() {
 			}
 		}
 		s.tracker.idle.Store(false)
-		stopping := pauseUnless(gatherChanges, s.stop)
+		stopping := services.Pause(gatherChanges, s.stop)
 		if s.workOn(s.tracker.takeChanges()) && write == nil {
 			write = time.After(writePeriod)
 		}
@@ -221,18 +221,6 @@ func (s *Service) Run() {
 			s.store.closeLog()
 			return
 		}
-	}
-}
-
-// pauseUnless waits; true when over was closed before the time was up.
-func pauseUnless(span time.Duration, over <-chan struct{}) bool {
-	t := time.NewTimer(span)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return false
-	case <-over:
-		return true
 	}
 }
 

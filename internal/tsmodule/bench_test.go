@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 )
 
 const threeRegexes = `
@@ -66,13 +67,13 @@ func BenchmarkLoad(b *testing.B) {
 func TestMemory(t *testing.T) {
 	s := newStage(t, nil)
 	s.load("first.ts", threeRegexes)
-	before := resident(t)
+	before := await.Resident(t)
 	const n = 50
 	for i := range n {
 		s.load(fmt.Sprintf("gate%d.ts", i), threeRegexes)
 	}
 	runtime.GC()
-	each := (resident(t) - before) / n / 1024
+	each := (await.Resident(t) - before) / n / 1024
 	t.Logf("%d KiB for each module", each)
 	if each > 1200 {
 		t.Errorf("each module costs %d KiB", each)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/tsmodule/engine"
 )
 
@@ -136,13 +137,13 @@ export default (h: any) => h.on("tool_call", () => {
 	}
 	drop(3) // the allocator keeps some of what it was once asked for
 	debug.FreeOSMemory()
-	before := resident(t)
+	before := await.Resident(t)
 	const n = 10
 	drop(n)
 	after := 0
 	for range 40 {
 		debug.FreeOSMemory()
-		if after = resident(t); after < before+n<<20 {
+		if after = await.Resident(t); after < before+n<<20 {
 			return
 		}
 		time.Sleep(50 * time.Millisecond)

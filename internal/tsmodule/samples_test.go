@@ -119,9 +119,6 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 		})
 	})
 	t.Run("checkpoint", func(t *testing.T) {
-		if _, err := exec.LookPath("git"); err != nil {
-			t.Skip("no git here")
-		}
 		s := newStage(t, nil)
 		work := filepath.Join(s.dir, "work")
 		git := func(args ...string) {

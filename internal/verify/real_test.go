@@ -3,45 +3,21 @@ package verify
 import (
 	"context"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest/programs"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/checks"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/isolate"
-	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
-// builtBin builds both programs once for all tests.
-func builtBin(t testing.TB) string {
-	t.Helper()
-	built.once.Do(func() {
-		if built.dir, built.err = stage.ShortTemp(); built.err != nil {
-			return
-		}
-		cmd := exec.Command("go", "build", "-trimpath", "-o", built.dir+string(filepath.Separator), "../../cmd/hookmux",
-			"../../cmd/hookmux-hook")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		var out []byte
-		if out, built.err = cmd.CombinedOutput(); built.err != nil {
-			t.Logf("%s", out)
-		}
-	})
-	if built.err != nil {
-		t.Fatalf("cannot build hookmux: %v", built.err)
-	}
-	return built.dir
-}
+// built are both programs.
+var built = programs.Shared{Options: programs.Options{Released: true}}
 
-var built struct {
-	once sync.Once
-	dir  string
-	err  error
-}
+// builtBin is where both programs are.
+func builtBin(t testing.TB) string { t.Helper(); return built.Folder(t) }
 
 func TestMain(m *testing.M) {
 	if os.Getenv(mcpVariable) != "" {
@@ -49,9 +25,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	code := m.Run()
-	if built.dir != "" {
-		os.RemoveAll(built.dir)
-	}
+	built.Remove()
 	os.Exit(code)
 }
 

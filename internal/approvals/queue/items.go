@@ -7,7 +7,9 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// asItem is the request as programs see it. The caller holds the table.
+// asItem is the request as programs see it, and the one place where an entry becomes
+// that: streams, lists and notes need a copy that no longer changes, and a type of the
+// queue's own for it would repeat every member. The caller holds the table.
 func (e *entry) asItem() wire.FeedItem {
 	r, ev := &e.request, e.request.Event
 	out := wire.FeedItem{

@@ -104,7 +104,7 @@ func TestRealPromise(t *testing.T) {
 	// The agent: a copy of a shell under an unknown name.
 	shell, err := os.ReadFile("/bin/bash")
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	agent := s.write("frobnicate", string(shell))
 	request := `{"session_id":"s","hook_event_name":"PermissionRequest","cwd":"/","tool_name":"Bash","tool_input":{"command":"touch x"}}`

@@ -27,7 +27,7 @@ func TestRealView(t *testing.T) {
 
 	shell, err := os.ReadFile("/bin/bash")
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	agent := s.write("frobnicate", string(shell))
 	s.write("request.json", `{"session_id":"s","hook_event_name":"PermissionRequest","cwd":"/","tool_name":"Bash",`+

@@ -88,16 +88,8 @@ func readPID(text string) (wire.SeatParams, error) {
 }
 
 func addSeat(ctx context.Context, app *cmdutil.App, pid string) error {
-	p, err := readPID(pid)
-	if err != nil {
-		return err
-	}
-	c, err := app.ConnectHub(ctx)
-	if err != nil {
-		return err
-	}
 	var info wire.SeatInfo
-	if err := c.Call(ctx, wire.MethodSeatAdd, p, &info); err != nil {
+	if _, err := callSeat(ctx, app, wire.MethodSeatAdd, pid, &info); err != nil {
 		return err
 	}
 	app.Say("whoever types at the terminals of %s (pid %d) may decide, until it ends", info.Name, info.PID)
@@ -105,19 +97,25 @@ func addSeat(ctx context.Context, app *cmdutil.App, pid string) error {
 }
 
 func removeSeat(ctx context.Context, app *cmdutil.App, pid string) error {
-	p, err := readPID(pid)
+	p, err := callSeat(ctx, app, wire.MethodSeatRemove, pid, nil)
 	if err != nil {
-		return err
-	}
-	c, err := app.ConnectHub(ctx)
-	if err != nil {
-		return err
-	}
-	if err := c.Call(ctx, wire.MethodSeatRemove, p, nil); err != nil {
 		return err
 	}
 	app.Say("the terminals of process %d count no more", p.PID)
 	return nil
+}
+
+// callSeat runs a method about the seat of a process.
+func callSeat(ctx context.Context, app *cmdutil.App, method, pid string, result any) (wire.SeatParams, error) {
+	p, err := readPID(pid)
+	if err != nil {
+		return p, err
+	}
+	c, err := app.ConnectHub(ctx)
+	if err != nil {
+		return p, err
+	}
+	return p, c.Call(ctx, method, p, result)
 }
 
 func listSeats(ctx context.Context, app *cmdutil.App, asJSON bool) error {

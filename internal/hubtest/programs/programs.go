@@ -6,6 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 )
 
 // module is where the programs' packages are.
@@ -22,6 +26,39 @@ type Options struct {
 	Version string
 	// Names are the programs to build; none: both.
 	Names []string
+	// Released builds the hook client that people install, with its own patience.
+	Released bool
+}
+
+// Shared are programs that all tests of a package use: built when the first test asks
+// for them.
+type Shared struct {
+	Options Options
+
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// Folder is where the programs are.
+func (s *Shared) Folder(t testing.TB) string {
+	t.Helper()
+	s.once.Do(func() {
+		if s.dir, s.err = sandbox.ShortDir(); s.err == nil {
+			s.err = Build(s.dir, s.Options)
+		}
+	})
+	if s.err != nil {
+		t.Fatal(s.err)
+	}
+	return s.dir
+}
+
+// Remove takes the programs away, for TestMain.
+func (s *Shared) Remove() {
+	if s.dir != "" {
+		_ = os.RemoveAll(s.dir)
+	}
 }
 
 // Build puts the programs into dir.
@@ -30,7 +67,10 @@ func Build(dir string, opt Options) error {
 	if len(names) == 0 {
 		names = []string{"hookmux", "hookmux-hook"}
 	}
-	linked := "-s -w -X main.waitFactor=" + waitFactor
+	linked := "-s -w"
+	if !opt.Released {
+		linked += " -X main.waitFactor=" + waitFactor
+	}
 	if opt.Version != "" {
 		linked += " -X " + module + "/internal/version.String=" + opt.Version
 	}

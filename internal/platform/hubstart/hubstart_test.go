@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/hubtest/await"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -123,12 +124,7 @@ func addLine(d paths.Dirs, name, text string) error {
 
 func place(t *testing.T) paths.Dirs {
 	t.Helper()
-	base := t.TempDir()
-	vars := map[string]string{"HOME": base, paths.RuntimeVariable: filepath.Join(base, "run")}
-	d, err := paths.Find(func(name string) string { return vars[name] })
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := sandbox.NewForTest(t, sandbox.Options{}).Dirs
 	t.Cleanup(func() { endHub(t, d) })
 	return d
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 )
 
 func TestParseFileLocks(t *testing.T) {
@@ -80,11 +82,7 @@ func TestParseTCP(t *testing.T) {
 
 // Both ends of a socket are found, each with the other as its peer.
 func TestUnixSockets(t *testing.T) {
-	dir, err := os.MkdirTemp("", "ps") // short: socket paths have little room
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	dir := sandbox.TempDir(t)
 	path := filepath.Join(dir, "s")
 	listener, err := net.Listen("unix", path)
 	if err != nil {

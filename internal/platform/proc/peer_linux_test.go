@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"golang.org/x/sys/unix"
 )
 
@@ -25,11 +26,7 @@ func TestConnectAndEnd(t *testing.T) {
 }
 
 func TestPeerLives(t *testing.T) {
-	dir, err := os.MkdirTemp("/tmp", "pl") // short: socket paths have little room
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := sandbox.TempDir(t)
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "s"), Net: "unix"})
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/hubtest/await"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 )
@@ -199,11 +200,7 @@ func TestAncestryEnds(t *testing.T) {
 
 func TestPeer(t *testing.T) {
 	onlyWhereSupported(t)
-	dir, err := os.MkdirTemp("/tmp", "p") // short: socket paths are limited
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
+	dir := sandbox.TempDir(t)
 	listener, err := net.Listen("unix", filepath.Join(dir, "s"))
 	if err != nil {
 		t.Fatal(err)

@@ -7,26 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookmux/hookmux/internal/hubtest/golden"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 const docsFile = "../../../docs/state-files.md"
 
-func TestDocs(t *testing.T) {
-	if os.Getenv("HOOKMUX_UPDATE") != "" {
-		if err := os.WriteFile(docsFile, []byte(Docs()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	have, err := os.ReadFile(docsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(have) != Docs() {
-		t.Errorf("%s is not what the list says; run HOOKMUX_UPDATE=1 go test ./internal/platform/statefiles", docsFile)
-	}
-}
+func TestDocs(t *testing.T) { golden.Match(t, docsFile, Docs()) }
 
 // Every row is whole, its pattern means something, and its owner is a package that
 // names the file.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/hubtest/await"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -20,12 +21,7 @@ func private(t *testing.T) *Server {
 	if err != nil {
 		t.Skip("tmux is not installed")
 	}
-	// Socket paths are short: a test's own folder may be too deep.
-	dir, err := os.MkdirTemp("", "hmx")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := sandbox.TempDir(t)
 	s := &Server{Socket: filepath.Join(dir, "s"), Program: program}
 	cmd := exec.Command(program, "-f", "/dev/null", "-u", "-S", s.Socket, "new-session", "-d", "-x", "120", "-y", "30",
 		"-s", "main", "/bin/sh")

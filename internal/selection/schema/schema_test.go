@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/hubtest/golden"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 )
@@ -145,16 +146,7 @@ func TestPublished(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := filepath.Join("..", "..", "..", "docs", "schema", name+".schema.json")
-		if os.Getenv("HOOKMUX_UPDATE") != "" {
-			if err := os.WriteFile(file, want, 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("docs/schema/%s.schema.json is not what hookmux prints (%v); HOOKMUX_UPDATE=1 go test "+
-				"./internal/selection/schema writes it", name, err)
-		}
+		golden.Match(t, file, string(want))
 	}
 	if _, err := Write("nothing"); err == nil {
 		t.Error("a schema that is not there was written")

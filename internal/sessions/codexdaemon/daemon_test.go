@@ -13,17 +13,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 )
 
 // fakeDaemon answers as the daemon of Codex 0.166.0 does: each answer behind
 // something it tells every client. It gives its socket.
 func fakeDaemon(t *testing.T, servers string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "cd") // a socket's path must be short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := sandbox.TempDir(t)
 	path := filepath.Join(dir, "s")
 	listener, err := net.Listen("unix", path)
 	if err != nil {

@@ -1,19 +1,16 @@
 package state
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/hubtest/golden"
 	"github.com/hookmux/hookmux/internal/verify/recordings"
 )
-
-var update = flag.Bool("update", os.Getenv("HOOKMUX_UPDATE") != "", "write the golden files anew")
 
 // What real agents reported, replayed, gives the timeline that is expected:
 // one line per event with what it made of the session.
@@ -46,7 +43,7 @@ func TestRecordedSessions(t *testing.T) {
 			c := book.Apply(&ev, Rules{Spec: &a.Status})
 			fmt.Fprintf(&b, "%-22s %s\n", l.Event, describe(&c))
 		}
-		golden(t, name, b.String())
+		golden.Match(t, filepath.Join("testdata", "timeline", name+".txt"), b.String())
 	}
 }
 
@@ -99,25 +96,4 @@ func describe(c *Change) string {
 		out = append(out, "stale: "+c.Stale)
 	}
 	return strings.Join(out, "  ")
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", "timeline", name+".txt")
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != got {
-		t.Errorf("%s: the timeline changed; look at it and run with HOOKMUX_UPDATE=1 if it is right:\n%s", name, got)
-	}
 }

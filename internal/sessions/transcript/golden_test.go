@@ -2,15 +2,13 @@ package transcript
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", os.Getenv("HOOKMUX_UPDATE") != "", "write the golden files anew")
+	"github.com/hookmux/hookmux/internal/hubtest/golden"
+)
 
 // readers say which format a captured file is in, and whose facts are wanted.
 var readers = []struct{ file, format, session string }{
@@ -69,21 +67,7 @@ func TestCapturedRecords(t *testing.T) {
 			}
 			fmt.Fprintln(&b, line(f))
 		}
-		golden := strings.TrimSuffix(path, filepath.Ext(path)) + ".facts"
-		if *update {
-			if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if string(want) != b.String() {
-			t.Errorf("%s reads differently; look at it and run with HOOKMUX_UPDATE=1 if it is right:\n%s", r.file,
-				b.String())
-		}
+		golden.Match(t, strings.TrimSuffix(path, filepath.Ext(path))+".facts", b.String())
 		if again, err := tail.Read(); err != nil || len(again) != 0 {
 			t.Errorf("%s: read again: %v %v", r.file, again, err)
 		}

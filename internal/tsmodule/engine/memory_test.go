@@ -1,49 +1,17 @@
 package engine
 
 import (
-	"os"
-	"strconv"
-	"strings"
 	"testing"
-	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"modernc.org/libc"
 	"modernc.org/quickjs"
 )
 
-// resident is the process's memory in bytes; where the system does not tell,
-// the test goes without.
-func resident(t testing.TB) int {
-	t.Helper()
-	text, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		t.Skip("this system does not tell a process's memory")
-	}
-	pages, err := strconv.Atoi(strings.Fields(string(text))[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pages * os.Getpagesize()
-}
-
-// falls waits until ReleaseMemory brought the process's memory below a bound.
-func falls(t *testing.T, below int) {
-	t.Helper()
-	now := 0
-	for range 40 {
-		ReleaseMemory()
-		if now = resident(t); now < below {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Errorf("resident %d KiB, want less than %d", now/1024, below/1024)
-}
-
 // TestDiscardFreed: freed blocks leave memory, whatever their size, and those in
 // use keep their content.
 func TestDiscardFreed(t *testing.T) {
-	resident(t)
+	await.Resident(t)
 	if emptiedLater {
 		t.Skip("here memory is taken back only when somebody else needs it")
 	}
@@ -62,7 +30,7 @@ func TestDiscardFreed(t *testing.T) {
 	mine := fill(kept)
 	defer libc.Xfree(nil, mine)
 	ReleaseMemory()
-	before := resident(t)
+	before := await.Resident(t)
 	for _, size := range []int{40 << 10, 1 << 20, 20 << 20} {
 		var list []uintptr
 		for range max(2, 4<<20/size) {
@@ -72,7 +40,7 @@ func TestDiscardFreed(t *testing.T) {
 			libc.Xfree(nil, block)
 		}
 	}
-	falls(t, before+4<<20)
+	await.ResidentBelow(t, before+4<<20, ReleaseMemory)
 	for i, c := range libc.GoBytes(mine, kept) {
 		if c != 7 {
 			t.Fatalf("byte %d of a block in use is %d", i, c)
@@ -103,12 +71,12 @@ func TestRenewStack(t *testing.T) {
 		t.Fatalf("went %v deep, %v", n, err)
 	}
 	ReleaseMemory()
-	before := resident(t)
+	before := await.Resident(t)
 	if !renewStack(vm) {
 		t.Fatal("the engine's stack was not found")
 	}
 	if !emptiedLater {
-		falls(t, before-4<<20)
+		await.ResidentBelow(t, before-4<<20, ReleaseMemory)
 	}
 	for range 2 { // as deep as before
 		if again, err := vm.Eval("n = 0; try { f() } catch {} n", quickjs.EvalGlobal); err != nil || again != n {

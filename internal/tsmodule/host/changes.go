@@ -1,9 +1,7 @@
 package host
 
 import (
-	"context"
 	"sync"
-	"time"
 )
 
 // changeSignal lets callers wait for the next change.
@@ -29,17 +27,5 @@ func (c *changeSignal) announceChange() {
 	if c.next != nil {
 		close(c.next)
 		c.next = nil
-	}
-}
-
-// waitFor is a pause that ends with ctx; false when it did.
-func waitFor(ctx context.Context, span time.Duration) bool {
-	t := time.NewTimer(span)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }

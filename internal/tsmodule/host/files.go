@@ -294,7 +294,7 @@ func (t *fileTable) releaseMemory() {
 		return
 	}
 	defer t.releasing.Store(false)
-	for t.unclean.Load() && waitFor(t.ctx, releaseAfter) {
+	for t.unclean.Load() && !services.Pause(releaseAfter, t.ctx.Done()) {
 		t.unclean.Store(false)
 		tsmodule.ReleaseMemory()
 	}

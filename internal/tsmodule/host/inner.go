@@ -139,7 +139,7 @@ func (s *Service) AwaitWanted(ctx context.Context, params json.RawMessage, peer 
 		left = maxWait
 	}
 	if s.wantedEvents(a, &p, peer); s.files.awaitLoading(ctx) {
-		waitFor(ctx, settleAfter) // an agent that starts asks once, before its first events
+		services.Pause(settleAfter, ctx.Done()) // an agent that starts asks once, before its first events
 	}
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
@@ -151,7 +151,7 @@ func (s *Service) AwaitWanted(ctx context.Context, params json.RawMessage, peer 
 		}
 		select {
 		case <-change:
-			waitFor(ctx, settleAfter)
+			services.Pause(settleAfter, ctx.Done())
 		case <-ctx.Done():
 			return list, nil
 		}

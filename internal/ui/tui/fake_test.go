@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubtest/golden"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -262,28 +261,10 @@ func (s *screen) fillDay() {
 	}))
 }
 
-var update = flag.Bool("update", os.Getenv("HOOKMUX_UPDATE") != "", "write the golden files anew")
-
 // mustMatchGolden compares a frame with its golden file.
 func mustMatchGolden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != got {
-		t.Errorf("%s: the frame changed (HOOKMUX_UPDATE=1 takes it)\nwant:\n%s\ngot:\n%s", path, want, got)
-	}
+	golden.Match(t, filepath.Join("testdata", name+".golden"), got)
 }
 
 func toJSON(v any) string {

@@ -3,51 +3,24 @@ package scenarios
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
+	"github.com/hookmux/hookmux/internal/hubtest/programs"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
 	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
-var built struct {
-	once sync.Once
-	dir  string
-	err  error
-}
+// built are both programs.
+var built = programs.Shared{Options: programs.Options{Released: true}}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if built.dir != "" {
-		os.RemoveAll(built.dir)
-	}
+	built.Remove()
 	os.Exit(code)
-}
-
-// buildPrograms builds both programs once for all tests.
-func buildPrograms(t *testing.T) string {
-	t.Helper()
-	built.once.Do(func() {
-		if built.dir, built.err = stage.ShortTemp(); built.err != nil {
-			return
-		}
-		cmd := exec.Command("go", "build", "-trimpath", "-o", built.dir+string(filepath.Separator),
-			"github.com/hookmux/hookmux/cmd/hookmux", "github.com/hookmux/hookmux/cmd/hookmux-hook")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		var out []byte
-		if out, built.err = cmd.CombinedOutput(); built.err != nil {
-			t.Logf("%s", out)
-		}
-	})
-	if built.err != nil {
-		t.Fatalf("cannot build hookmux: %v", built.err)
-	}
-	return built.dir
 }
 
 // TestRealScenarios plays scenarios with real agents: what hookmux says about status,
@@ -67,7 +40,7 @@ func TestRealScenarios(t *testing.T) {
 					}
 					defer srv.Close()
 					st, err := stage.New(&stage.Setting{
-						Driver: driver, In: in, Bin: buildPrograms(t), Model: srv, Patience: 8 * agentstest.Timeout,
+						Driver: driver, In: in, Bin: built.Folder(t), Model: srv, Patience: 8 * agentstest.Timeout,
 						Serial: func() string { return "s" },
 					}, "scenario")
 					if err != nil {

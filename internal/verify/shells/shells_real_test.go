@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/hubtest/programs"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/verify/stage"
 )
@@ -115,16 +117,9 @@ func TestRealShells(t *testing.T) {
 
 func buildPrograms(t *testing.T) string {
 	t.Helper()
-	dir, err := stage.ShortTemp()
-	if err != nil {
+	dir := sandbox.TempDir(t)
+	if err := programs.Build(dir, programs.Options{Released: true}); err != nil {
 		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	cmd := exec.Command("go", "build", "-trimpath", "-o", dir+string(filepath.Separator),
-		"github.com/hookmux/hookmux/cmd/hookmux", "github.com/hookmux/hookmux/cmd/hookmux-hook")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("cannot build hookmux: %v\n%s", err, out)
 	}
 	return dir
 }

@@ -3,14 +3,13 @@ package soak
 import (
 	"context"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest/programs"
+	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
-	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 // TestRealSoak runs real agents in one tmux for HOOKMUX_SOAK_MINUTES minutes and
@@ -33,16 +32,9 @@ func TestRealSoak(t *testing.T) {
 	if len(targets) == 0 {
 		t.Skip("no agent was asked for")
 	}
-	bin, err := stage.ShortTemp()
-	if err != nil {
+	bin := sandbox.TempDir(t)
+	if err := programs.Build(bin, programs.Options{Released: true}); err != nil {
 		t.Fatal(err)
-	}
-	defer os.RemoveAll(bin)
-	build := exec.Command("go", "build", "-trimpath", "-o", bin+string(filepath.Separator), "../../../cmd/hookmux",
-		"../../../cmd/hookmux-hook")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("error %v, build.CombinedOutput() = %s; want no error", err, out)
 	}
 	report, err := Play(context.Background(), Options{
 		Agents: targets, Bin: bin, For: time.Duration(minutes * float64(time.Minute)), Seed: seed,
