@@ -188,7 +188,7 @@ func (r *Rules) followClients(f *Facts, above []Process, here hop, depth int) ([
 func (r *Rules) followDisplay(f *Facts, above []Process, here hop, seat Seat) ([]way, Verdict) {
 	holder := above[0]
 	for i, p := range above {
-		if i > 0 && (i > 3 || p.base() != holder.base()) {
+		if i > 3 || p.base() != holder.base() {
 			break
 		}
 		d := f.display(p.PID)

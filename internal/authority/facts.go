@@ -180,7 +180,7 @@ func (f *Facts) process(pid int) (Process, bool) {
 func (f *Facts) chain(pid int) []Process {
 	var chain []Process
 	seen := map[int]bool{}
-	for pid > 0 && len(chain) < maxChain && !seen[pid] {
+	for len(chain) < maxChain && !seen[pid] {
 		p, ok := f.process(pid)
 		if !ok || len(chain) > 0 && p.Start > chain[len(chain)-1].Start {
 			break

@@ -87,15 +87,12 @@ func (m Marks) fits(name, program, base string, scripts []string) bool {
 	return false
 }
 
-// nameIs compares a name with a wanted one, which may be cut by the kernel.
+// nameIs compares a name with a wanted one, which the kernel may have cut at limit; 0 for a name that is whole.
 func nameIs(name, want string, limit int) bool {
 	if prefix, ok := strings.CutSuffix(want, "*"); ok {
 		return prefix != "" && strings.HasPrefix(name, prefix)
 	}
-	if limit > 0 && len(want) > limit {
-		return name == want || name == want[:limit]
-	}
-	return name != "" && name == want
+	return name != "" && (name == want || name == want[:min(limit, len(want))])
 }
 
 func scriptIs(script, want string) bool {

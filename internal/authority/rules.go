@@ -87,7 +87,7 @@ func (r *Rules) judgeChain(f *Facts, chain []Process, a Action, peerEnv func() [
 	}
 	best := Verdict{}
 	for i := range ways {
-		if v := r.judgeIntent(f, &ways[i], a); i == 0 || v.Outcome > best.Outcome {
+		if v := r.judgeIntent(f, &ways[i], a); v.Outcome > best.Outcome { // at least a code is asked for at a seat
 			best = v
 		}
 	}

@@ -66,9 +66,12 @@ func TestMarksAreReadBack(t *testing.T) {
 	if got, _, ours := marks.readMark(MarkFor("another", began)); got != "" || !ours {
 		t.Errorf("an agent outside of the catalogue came back as %q, ours %v", got, ours)
 	}
-	for _, limit := range []uint64{0, 1, 1024, 1 << 32, Unlimited, 1 << 60} {
+	for _, limit := range []uint64{0, 1, 1024, 1 << 32, Unlimited, 1 << 60, 1 << 57} {
 		if _, _, ours := marks.readMark(limit); ours || IsMark(limit) {
 			t.Errorf("%d passes for a mark", limit)
 		}
+	}
+	if !IsMark(1<<57 - 1) {
+		t.Error("the largest mark is not taken for one")
 	}
 }

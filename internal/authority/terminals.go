@@ -37,7 +37,17 @@ var terminals = []string{
 }
 
 // Daemons that let a person in. They run as root.
-var logins = []string{"sshd", "sshd-session", "dropbear", "tailscaled", "in.telnetd", "login"}
+var logins = loginPrograms(runtime.GOOS)
+
+// loginPrograms leaves login out on macOS, where login -f lets a user in as
+// themselves without a question; there the terminal above login must vouch.
+func loginPrograms(system string) []string {
+	list := []string{"sshd", "sshd-session", "dropbear", "tailscaled", "in.telnetd"}
+	if system != "darwin" {
+		list = append(list, "login")
+	}
+	return list
+}
 
 // Daemons that start commands at a time.
 var timers = []string{"cron", "crond", "atd", "anacron", "fcron", "dcron", "atrun"}
@@ -52,17 +62,11 @@ var installPlaces = []string{
 // deletedSuffix is how Linux shows a program replaced by an upgrade.
 const deletedSuffix = " (deleted)"
 
-// loginAsks is false on macOS, where login -f lets a user in as themselves
-// without a question; there the terminal above login must vouch.
-const loginAsks = runtime.GOOS != "darwin"
-
 func byName(name string, limit int) kind {
 	among := func(list []string) bool {
 		return slices.ContainsFunc(list, func(want string) bool { return nameIs(name, want, limit) })
 	}
 	switch {
-	case name == "login" && !loginAsks:
-		return ordinary
 	case among(logins):
 		return loginDaemon
 	case among(terminals):
