@@ -6,6 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/guard/guardtest"
 	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 )
 
 // readCorpus reads one directory of the corpora.
@@ -72,7 +73,7 @@ func TestHarmlessCorpus(t *testing.T) {
 func TestGuardsChangeNoScript(t *testing.T) {
 	for _, dir := range []string{"dangerous", "harmless"} {
 		for _, s := range readCorpus(t, dir) {
-			scripts := new(shell.Cache)
+			scripts := new(scriptcache.Cache)
 			opt := Options{Scripts: scripts}
 			for _, g := range []*Guard{NewDestructive(opt), NewSecrets(opt), NewOwnFiles(opt)} {
 				g.Check(shellCall(s.Text))

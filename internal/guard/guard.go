@@ -26,6 +26,7 @@ import (
 	"github.com/hookmux/hookmux/internal/guard/ownfiles"
 	"github.com/hookmux/hookmux/internal/guard/secrets"
 	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 )
 
 // What callers of this package pass in and get back.
@@ -84,14 +85,14 @@ type Guard struct {
 	opt     Options
 	checker checker
 	allow   inspect.Allowed
-	scripts *shell.Cache
+	scripts *scriptcache.Cache
 }
 
 // New makes the guard of that name.
 func New(name string, opt Options) (*Guard, error) {
 	g := &Guard{name: name, opt: opt, allow: inspect.NewAllowed(opt.Allow), scripts: opt.Scripts}
 	if g.scripts == nil {
-		g.scripts = new(shell.Cache)
+		g.scripts = new(scriptcache.Cache)
 	}
 	switch name {
 	case Destructive:
@@ -141,7 +142,7 @@ type Set []*Guard
 // Check returns the findings of all guards of the set, in their order.
 func (s Set) Check(call Call) []Finding {
 	var out []Finding
-	scripts := new(shell.Cache)
+	scripts := new(scriptcache.Cache)
 	extra := inspect.ReadInput(&call)
 	for _, g := range s {
 		out = append(out, g.checkCall(&call, extra, scripts)...)
@@ -149,7 +150,7 @@ func (s Set) Check(call Call) []Finding {
 	return out
 }
 
-func (g *Guard) checkCall(call *Call, extra inspect.InputPaths, scripts *shell.Cache) []Finding {
+func (g *Guard) checkCall(call *Call, extra inspect.InputPaths, scripts *scriptcache.Cache) []Finding {
 	if g.allow.Rule(g.name) {
 		return nil
 	}
@@ -169,7 +170,7 @@ func (g *Guard) checkCall(call *Call, extra inspect.InputPaths, scripts *shell.C
 	return report.List
 }
 
-func (g *Guard) checkCommand(report *inspect.Report, call *Call, cmd string, scripts *shell.Cache) {
+func (g *Guard) checkCommand(report *inspect.Report, call *Call, cmd string, scripts *scriptcache.Cache) {
 	s := scripts.Parse(cmd)
 	g.checker.CheckScript(inspect.NewScope(call, s, report, g.opt.Resolve))
 	if (!s.Readable() || strings.ContainsRune(cmd, 0)) && len(report.List) == 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 )
 
 // simple commands can stand behind sudo and env as they are.
@@ -229,7 +230,7 @@ func TestPrefilterHidesNothing(t *testing.T) {
 			f := inspect.NewReport(g.name, g.allow)
 			f.Command = s.Text
 			call := shellCall(s.Text)
-			g.checkCommand(f, &call, s.Text, new(shell.Cache))
+			g.checkCommand(f, &call, s.Text, new(scriptcache.Cache))
 			if len(f.List) > 0 && !g.checker.MustParse(s.Text) {
 				t.Errorf("%s: prefilter skips %q: %v", g.name, s.Text, f.List)
 			}

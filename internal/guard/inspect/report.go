@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 )
 
 // Call is one tool call, in unified words.
@@ -40,7 +40,7 @@ type Options struct {
 	// leaves every path as it is named. own-files and secrets judge both names.
 	Resolve func(path string) string
 	// Scripts is what several guards parse commands with; nil is one of its own.
-	Scripts *shell.Cache
+	Scripts *scriptcache.Cache
 }
 
 // Finding is one thing a guard objects to.

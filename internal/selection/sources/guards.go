@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
-	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 )
 
 // GuardPriority puts hookmux's own guards before every hook a user may write.
@@ -32,7 +32,7 @@ type GuardOptions struct {
 // Guards makes the built-in guards that are switched on, or monitor, into hooks.
 func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 	var entries []*hook.Entry
-	scripts := new(shell.Cache)
+	scripts := new(scriptcache.Cache)
 	for _, info := range guard.List() {
 		state, allow := tighterGuard(o.Settings, "guard."+info.Name)
 		if state == config.GuardOff || state == "" {

@@ -1,4 +1,4 @@
-package shell
+package scriptcache
 
 import (
 	"fmt"
@@ -6,13 +6,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/hookmux/hookmux/internal/shell"
 )
 
 func TestCacheParses(t *testing.T) {
 	var c Cache
 	long := "echo " + strings.Repeat("x", cachedText)
 	for _, text := range []string{"", "rm -rf ~", "cd /tmp && ls | wc -l", "echo 'open", long} {
-		want := Parse(text)
+		want := shell.Parse(text)
 		for range 2 {
 			if got := c.Parse(text); !reflect.DeepEqual(got, &want) {
 				t.Errorf("%.40q: cached %+v, parsed %+v", text, got, want)

@@ -1,9 +1,11 @@
-package shell
+// Package scriptcache parses command lines and remembers the latest.
+package scriptcache
 
 import (
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/boundedmap"
+	"github.com/hookmux/hookmux/internal/shell"
 )
 
 // Bounds of a Cache.
@@ -17,13 +19,13 @@ const (
 // and after it. Nobody may change a script. It is safe for concurrent use.
 type Cache struct {
 	mu      sync.Mutex
-	scripts boundedmap.Map[string, *Script]
+	scripts boundedmap.Map[string, *shell.Script]
 }
 
-// Parse is [Parse].
-func (c *Cache) Parse(text string) *Script {
+// Parse is [shell.Parse].
+func (c *Cache) Parse(text string) *shell.Script {
 	if len(text) > cachedText {
-		s := Parse(text)
+		s := shell.Parse(text)
 		return &s
 	}
 	c.mu.Lock()
@@ -32,7 +34,7 @@ func (c *Cache) Parse(text string) *Script {
 	if ok {
 		return known
 	}
-	s := Parse(text)
+	s := shell.Parse(text)
 	c.mu.Lock()
 	c.scripts.Put(text, &s, cachedScripts)
 	c.mu.Unlock()
