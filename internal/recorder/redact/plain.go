@@ -68,7 +68,7 @@ func setsVariable(before string) bool {
 	if nl := strings.LastIndexByte(before, '\n'); nl >= 0 {
 		before = before[nl+1:]
 	}
-	word, rest := lastWord(before)
+	word, rest := chars.LastWord(before)
 	switch word {
 	case "set", "setenv", "setx", "put":
 		return true
@@ -345,7 +345,7 @@ func matchNamedValue(s string, i int, quotedName bool) (span, bool) {
 	if kind == "" || !strings.ContainsAny(s[max(lo, from-4):from], ":=") {
 		return span{}, false
 	}
-	switch word, _ := lastWord(s[lo:from]); word {
+	switch word, _ := chars.LastWord(s[lo:from]); word {
 	case "name", "key", "variable", "field", "parameter", "parameterkey":
 	default:
 		return span{}, false

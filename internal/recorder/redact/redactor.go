@@ -19,7 +19,20 @@ type Redactor struct {
 func New() *Redactor { return &Redactor{mem: seen.New(), clean: cleantext.New()} }
 
 // Text returns s with its secrets replaced. A clean s is returned itself.
-func (r *Redactor) Text(s string) string { return redactText(s, r.memory()) }
+func (r *Redactor) Text(s string) string {
+	if r == nil || r.clean == nil || len(s) > cleantext.MaxLength {
+		return redactText(s, r.memory())
+	}
+	key := r.clean.Key(s, askedText, r.mem.Noted())
+	if r.clean.Has(key) {
+		return s
+	}
+	out := redactText(s, r.mem)
+	if out == s {
+		r.clean.Add(key)
+	}
+	return out
+}
 
 // AppendJSON is the function of that name, with the memory of r.
 func (r *Redactor) AppendJSON(dst, src []byte, opt Limits) ([]byte, Report) {

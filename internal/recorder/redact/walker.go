@@ -52,6 +52,7 @@ var walkers = sync.Pool{New: func() any { return new(walker) }}
 const (
 	askedString uint8 = iota // is the raw string whole, and is there nothing in it?
 	askedName                // is it no secret's name?
+	askedText                // is there nothing in the text?
 )
 
 // copyPending copies what is pending up to to.

@@ -131,9 +131,9 @@ func matchSpoken(s string, p int) (span, bool) {
 	if end < len(s) && (s[end] == '(' || s[end] == '/' || s[end] == '.' && end+1 < len(s) && chars.IsAlnum(s[end+1])) {
 		return span{}, false
 	}
-	word, rest := lastWord(s[max(0, p-48):p])
+	word, rest := chars.LastWord(s[max(0, p-48):p])
 	if word == "is" || word == "was" || word == "to" || len(word) == 1 && chars.IsDigit(word[0]) {
-		word, rest = lastWord(rest)
+		word, rest = chars.LastWord(rest)
 	}
 	if kind, _ := nameKindOf(word); kind != "" {
 		return span{p, end, kind}, true
@@ -142,7 +142,7 @@ func matchSpoken(s string, p int) (span, bool) {
 	case "authtoken", "login":
 		return span{p, end, "token"}, true
 	case "key":
-		switch before, _ := lastWord(rest); before {
+		switch before, _ := chars.LastWord(rest); before {
 		case "api", "secret", "access", "private", "auth", "account", "master", "signing":
 			return span{p, end, "key"}, true
 		}
@@ -159,19 +159,6 @@ func isDenseStart(s string, p int) bool {
 		}
 	}
 	return false
-}
-
-// lastWord returns the last word of s in small letters and what stands before.
-func lastWord(s string) (word, rest string) {
-	end := len(s)
-	for end > 0 && !chars.IsAlnum(s[end-1]) && s[end-1] != '\n' {
-		end--
-	}
-	at := end
-	for at > 0 && chars.IsAlnum(s[at-1]) {
-		at--
-	}
-	return chars.LowerASCII(s[at:end]), s[:at]
 }
 
 const (

@@ -25,3 +25,16 @@ func HasVersionForm(s string) bool {
 	}
 	return i > 0 && i+1 < len(s) && s[i] == '.' && IsDigit(s[i+1])
 }
+
+// LastWord returns the last word of s in small letters and what stands before.
+func LastWord(s string) (word, rest string) {
+	end := len(s)
+	for end > 0 && !IsAlnum(s[end-1]) && s[end-1] != '\n' {
+		end--
+	}
+	at := end
+	for at > 0 && IsAlnum(s[at-1]) {
+		at--
+	}
+	return LowerASCII(s[at:end]), s[:at]
+}
