@@ -116,6 +116,10 @@ type Place struct {
 	Mux    string `json:"mux,omitempty"`
 	Server string `json:"server,omitempty"`
 	MuxPID int    `json:"muxPid,omitempty"`
+	// Holder is the first process of the terminal, where the agent's own is not
+	// known: it lives as long as the terminal is open.
+	Holder      int    `json:"holder,omitempty"`
+	HolderStart uint64 `json:"holderStart,omitempty"`
 	// Shared says that the process serves several terminals, so that nobody
 	// knows which one this is.
 	Shared bool `json:"shared,omitempty"`

@@ -17,6 +17,10 @@ type Caller struct {
 	PID    int    // of the agent
 	Start  uint64
 	TTY    string
+	// Holder is the first process of the terminal, where no agent is found.
+	Holder      int
+	HolderStart uint64
+
 	Nested bool // it runs below a handler that this hub started
 }
 
@@ -92,6 +96,9 @@ func (c *Callers) Of(pid int) Caller {
 		}
 		who.Nested = nested
 	}
+	if found.Agent == "" && !who.Nested {
+		c.findHolder(&who, found.Chain)
+	}
 	c.mu.Lock()
 	if now.Sub(c.swept) > callerLasts {
 		for pid, k := range c.known {
@@ -104,6 +111,18 @@ func (c *Callers) Of(pid int) Caller {
 	c.known[pid] = knownCaller{who, now.Add(callerLasts)}
 	c.mu.Unlock()
 	return who
+}
+
+// findHolder finds the first process of the terminal from which something was
+// called: the shell in a pane, mostly.
+func (c *Callers) findHolder(who *Caller, chain []proc.Process) {
+	if len(chain) == 0 || chain[0].TTY == "" || chain[0].SID <= 0 {
+		return
+	}
+	first, err := c.judge.Table.Lookup(chain[0].SID)
+	if err == nil && first.TTY == chain[0].TTY && first.Start <= chain[0].Start {
+		who.Holder, who.HolderStart, who.TTY = first.PID, first.Start, first.TTY
+	}
 }
 
 // Deepest is more processes than ever stand above a hook that is not called

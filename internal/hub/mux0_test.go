@@ -2,12 +2,14 @@ package hub
 
 import (
 	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/hubtest"
+	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -91,4 +93,17 @@ func TestHooksAndMux0AreOneRow(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A session whose agent's process nobody knows ends with its terminal.
+func TestSessionEndsWithItsTerminal(t *testing.T) {
+	w := open(t)
+	w.SetProcesses(hubtest.AtTerminal())
+	w.mux0("running", nil)
+	w.Eventually("it runs", func() bool { l := w.sessions(); return len(l) == 1 && l[0].Status == "running" })
+	w.SetProcesses(proctest.New(proctest.Node{PID: os.Getpid(), Name: "hookmux", Session: true, TTY: "/dev/pts/78"}))
+	w.Eventually("it is over with the terminal's first process", func() bool {
+		l := w.sessions()
+		return len(l) == 1 && l[0].Ended != nil
+	})
 }

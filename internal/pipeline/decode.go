@@ -32,7 +32,9 @@ func (p *Pipeline) decode(call *HookCall) pipelineState {
 	var signed bool
 	s.busy, signed = p.Marks.readMarks(call.Env)
 	s.ev.Nested = who.Nested || signed
-	s.ev.Where = p.Sessions.Locate(sessions.Process{PID: who.PID, Start: who.Start, TTY: who.TTY}, s.ev.Where, call.Env)
+	s.ev.Where = p.Sessions.Locate(sessions.Process{
+		PID: who.PID, Start: who.Start, TTY: who.TTY, Holder: who.Holder, HolderStart: who.HolderStart,
+	}, s.ev.Where, call.Env)
 	s.ev.Reviewer = p.Sessions.ReviewerOf(&s.ev, call.Env)
 	s.carries = p.Deps.Catalogue.CarriesFor(&s.ev)
 	s.deadline = call.At.Add(p.timeLimit(call.Limit, &s.ev))

@@ -22,6 +22,9 @@ type Process struct {
 	PID   int
 	Start uint64
 	TTY   string
+	// Holder is the terminal's first process, where the agent's is not known.
+	Holder      int
+	HolderStart uint64
 }
 
 // paneFinder knows in which pane an agent really runs. What the environment of a
@@ -55,7 +58,9 @@ func newPaneFinder(ctx context.Context, deps services.Deps, t *tracker, records 
 // locateProcess is where a process runs, as far as it and its environment tell.
 // claimed is what the caller says itself.
 func (p *paneFinder) locateProcess(who Process, claimed event.Place, environ []byte) event.Place {
-	at := event.Place{PID: who.PID, Start: who.Start, TTY: who.TTY}
+	at := event.Place{
+		PID: who.PID, Start: who.Start, TTY: who.TTY, Holder: who.Holder, HolderStart: who.HolderStart,
+	}
 	if claimed.Shared {
 		at.Shared, at.TTY = true, ""
 		return at
@@ -136,7 +141,7 @@ func claimOf(at event.Place) string { return at.Mux + "\x00" + at.Server + "\x00
 // Hook calls use it; it only looks into memory.
 func (p *paneFinder) correctPlace(at *event.Place) {
 	p.mu.RLock()
-	known, ok := p.checked[processKey{at.PID, at.Start}]
+	known, ok := p.checked[processAt(*at)]
 	p.mu.RUnlock()
 	if ok && known.sure && known.claim == claimOf(*at) {
 		at.Pane, at.Mux, at.Server, at.MuxPID = known.place.Pane, known.place.Mux, known.place.Server,
@@ -148,7 +153,7 @@ func (p *paneFinder) correctPlace(at *event.Place) {
 func (p *paneFinder) canCheck(one *state.Session) bool {
 	at := one.Place
 	switch {
-	case !one.Live() || at.PID <= 0 || at.Shared:
+	case !one.Live() || processAt(at).pid <= 0 || at.Shared:
 		return false
 	case at.Mux == "":
 		return at.TTY != "" && p.deps.Processes == proc.System()
@@ -183,7 +188,7 @@ func (p *paneFinder) askTmux(key state.Key, at event.Place) {
 	p.asking.Lock()
 	defer p.asking.Unlock()
 	server := &tmux.Server{Socket: at.Server}
-	found, ok, err := server.PaneOf(p.ctx, p.deps.Processes, tmux.Hint{PID: at.PID, TTY: at.TTY, Pane: at.Pane})
+	found, ok, err := server.PaneOf(p.ctx, p.deps.Processes, tmux.Hint{PID: processAt(at).pid, TTY: at.TTY, Pane: at.Pane})
 	now := checkedPane{claim: claimOf(at), place: at, sure: true}
 	switch {
 	case errors.Is(err, tmux.ErrNoTmux):
@@ -196,13 +201,13 @@ func (p *paneFinder) askTmux(key state.Key, at event.Place) {
 		now.place.Pane, now.place.Mux, now.place.Server, now.place.MuxPID = "", "", "", 0
 	}
 	p.mu.Lock()
-	p.checked[processKey{at.PID, at.Start}] = now
+	p.checked[processAt(at)] = now
 	p.mu.Unlock()
 	if !now.sure || samePlace(now.place, at) {
 		return
 	}
 	one, there := p.tracker.book.Get(key)
-	if there && one.Place.PID == at.PID && one.Place.Start == at.Start && samePlace(one.Place, at) {
+	if there && processOf(one) == processAt(at) && samePlace(one.Place, at) {
 		place := one.Place
 		place.Pane, place.Mux, place.Server, place.MuxPID = now.place.Pane, now.place.Mux, now.place.Server,
 			now.place.MuxPID

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/state"
@@ -18,7 +19,16 @@ type processKey struct {
 }
 
 // processOf is the process a session runs in.
-func processOf(one *state.Session) processKey { return processKey{one.Place.PID, one.Place.Start} }
+func processOf(one *state.Session) processKey { return processAt(one.Place) }
+
+// processAt is the process at a place: the agent's, or the first one of the terminal
+// where the agent's is not known.
+func processAt(at event.Place) processKey {
+	if at.PID <= 0 && !at.Shared {
+		return processKey{at.Holder, at.HolderStart}
+	}
+	return processKey{at.PID, at.Start}
+}
 
 // processWatcher notices when an agent's process ends: no hook reports a crash,
 // a kill or a closed terminal.
@@ -153,8 +163,13 @@ func processLife(table proc.Table, key processKey) state.Liveness {
 // sessionLife is what is known about a session's process. A process that serves
 // many terminals says nothing about one session.
 func sessionLife(table proc.Table, one *state.Session) state.Liveness {
-	if one.Place.PID <= 0 || one.Place.Shared {
+	key := processOf(one)
+	if key.pid <= 0 || one.Place.Shared {
 		return state.Unknown
 	}
-	return processLife(table, processOf(one))
+	life := processLife(table, key)
+	if one.Place.PID <= 0 && life == state.Alive {
+		return state.Unknown // a terminal that is open says nothing about the agent in it
+	}
+	return life
 }

@@ -44,7 +44,7 @@ type Overview struct {
 	Waits     bool // a person must decide something
 	PID       int
 	Start     uint64
-	Shared    bool // its process serves others as well
+	Shared    bool // its process serves others as well, or is the terminal's
 
 	Transcript string
 
@@ -56,9 +56,10 @@ type Overview struct {
 func (g *Overview) Quiet() bool { return !g.Live || !g.Open && !g.Waits }
 
 func overviewFor(s *Session) Overview {
+	at := processAt(s)
 	return Overview{
 		Key: s.Key, LastEvent: s.LastEvent, Status: s.Status, Live: s.Live(), Open: s.Turn.Open(), Waits: s.Waits(),
-		PID: s.Place.PID, Start: s.Place.Start, Shared: s.Place.Shared,
+		PID: at.pid, Start: at.start, Shared: s.Place.Shared || s.Place.PID <= 0,
 		Transcript: s.Transcript, indexed: s.Terminal != "" || len(s.Subagents) > 0,
 		asked: len(s.Held) > 0 || s.Live() && len(s.Asks) > 0,
 	}

@@ -82,5 +82,14 @@ func processOf(s *Session) processID {
 	if s == nil || !s.Live() {
 		return processID{}
 	}
+	return processAt(s)
+}
+
+// processAt is the agent's process, or the terminal's first one where that is not
+// known.
+func processAt(s *Session) processID {
+	if s.Place.PID <= 0 && !s.Place.Shared {
+		return processID{s.Place.Holder, s.Place.HolderStart}
+	}
 	return processID{s.Place.PID, s.Place.Start}
 }
