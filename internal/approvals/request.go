@@ -1,11 +1,14 @@
 package approvals
 
 import (
+	"fmt"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
 // newRequest makes a need into what is put to a person.
@@ -20,6 +23,11 @@ func (s *Service) newRequest(c *Call, seen *event.Event, need policy.Need, proje
 	title := s.AgentTitle(ev.Agent)
 	if a, ok := s.Catalogue.Agent(ev.Agent); ok {
 		r.Number = a.Feed.NumberOf(&ev)
+		if a.Feed.HoldAt(ev.Native) == agent.HoldBrief && hold <= time.Duration(a.Feed.Brief) {
+			r.Hint = fmt.Sprintf("%s waits %s for you here, then asks in its own window; "+
+				"`hookmux config set %s.%s 60s` gives you longer", title,
+				time.Duration(a.Feed.Brief), config.FeedWait, a.Name)
+		}
 	}
 	if need.Kind == policy.Permission && need.Offers(event.ChooseAlways) {
 		if rule, err := policy.RuleFor(&ev); err != nil {

@@ -116,7 +116,7 @@ func (c *Callers) Of(pid int) Caller {
 // findHolder finds the first process of the terminal from which something was
 // called: the shell in a pane, mostly.
 func (c *Callers) findHolder(who *Caller, chain []proc.Process) {
-	if len(chain) == 0 || chain[0].TTY == "" || chain[0].SID <= 0 {
+	if len(chain) == 0 || chain[0].TTY == "" || chain[0].SID <= 0 || chain[0].SID == chain[0].PID {
 		return
 	}
 	first, err := c.judge.Table.Lookup(chain[0].SID)

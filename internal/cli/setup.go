@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
@@ -94,7 +97,27 @@ func runSetup(ctx context.Context, app *cmdutil.App, yes bool, skip []string) er
 			return cmdutil.FailWith(cmdutil.ExitFailed, "interrupted")
 		}
 	}
-	return sayScore(app, done, left, failed)
+	if err := sayScore(app, done, left, failed); err != nil {
+		return err
+	}
+	return sayBriefHolds(app, states)
+}
+
+// sayBriefHolds names the agents that wait only a moment for an answer from here.
+func sayBriefHolds(app *cmdutil.App, states []agents.HookState) error {
+	c, err := app.Catalogue()
+	if err != nil {
+		return err
+	}
+	for _, s := range states {
+		if a, ok := c.Agent(s.Agent); ok && a.Feed != nil && a.Feed.Hold == agent.HoldBrief {
+			line := fmt.Sprintf("%s waits %s for an answer from here, then asks in its own window; "+
+				"`hookmux config set %s.%s 60s` gives you longer", a.Title, time.Duration(a.Feed.Brief),
+				config.FeedWait, a.Name)
+			app.Say("%s", text.Wrap(line, app.Columns(), 0))
+		}
+	}
+	return nil
 }
 
 // yesFlag keeps a command from asking what was answered already.

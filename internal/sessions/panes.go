@@ -188,7 +188,8 @@ func (p *paneFinder) askTmux(key state.Key, at event.Place) {
 	p.asking.Lock()
 	defer p.asking.Unlock()
 	server := &tmux.Server{Socket: at.Server}
-	found, ok, err := server.PaneOf(p.ctx, p.deps.Processes, tmux.Hint{PID: processAt(at).pid, TTY: at.TTY, Pane: at.Pane})
+	hint := tmux.Hint{PID: processAt(at).pid, TTY: at.TTY, Pane: at.Pane}
+	found, ok, err := server.PaneOf(p.ctx, p.deps.Processes, hint)
 	now := checkedPane{claim: claimOf(at), place: at, sure: true}
 	switch {
 	case errors.Is(err, tmux.ErrNoTmux):

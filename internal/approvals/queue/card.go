@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/jsonscan"
@@ -44,10 +45,13 @@ func Show(r *Request, title string, sent *event.Event) {
 		c.addLine("%s can only be refused here; otherwise its own rules apply", title)
 	}
 	for i, s := range r.Suggestions {
-		c.addLine("the agent offers, as its own rule %d: %s", i+1, string(s))
+		c.addLine("the agent offers, as its own rule %d: %s", i+1, agent.OfferWords(s))
 	}
 	if slices.Contains(r.Need.Choices, event.ChooseAlways) && r.Rule != nil {
 		c.addLine("always would allow: %s", r.Rule.Text())
+	}
+	if r.Hint != "" {
+		c.addLine("%s", r.Hint)
 	}
 	r.Shown = termsafe.Text(c.b.String())
 	sum := sha256.Sum256([]byte(r.Shown))

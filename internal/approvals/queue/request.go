@@ -46,6 +46,8 @@ type Request struct {
 	NoRule  string // why there is no rule
 
 	Suggestions []json.RawMessage
+	// Hint is something else that a person should know, "" for nothing.
+	Hint string
 
 	Shown  string // exactly what the person sees
 	Hash   string // SHA-256 of Shown

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/selection/config"
@@ -57,13 +58,7 @@ of yours offers it. A grant never beats a guard that denies.`,
 				reply.Seconds = span.Seconds()
 			}
 			if item.Status == "pending" {
-				if !asJSON && ch.byID {
-					ch.showCard(app)
-				}
-				if err := ch.confirmByKey(app, "approve", "Approve this?", yes); err != nil {
-					return err
-				}
-				if err := confirmLasting(app, &item, &reply, yes); err != nil {
+				if err := ch.confirmApproval(app, &reply, yes, asJSON); err != nil {
 					return err
 				}
 			}
@@ -85,40 +80,61 @@ of yours offers it. A grant never beats a guard that denies.`,
 	return cmd
 }
 
-// confirmLasting has a person confirm what goes beyond this call.
-func confirmLasting(app *cmdutil.App, item *client.Request, reply *client.FeedReply, yes bool) error {
+// confirmApproval shows the request and has the person say yes, once: a yes that
+// reaches further than this call is asked for by the hub, with a code.
+func (ch *chosen) confirmApproval(app *cmdutil.App, reply *client.FeedReply, yes, asJSON bool) error {
+	lasting := describeLasting(&ch.item, reply)
 	switch {
-	case reply.Choice == "always" && reply.Suggestion > 0:
-		if reply.Suggestion <= len(item.Suggestions) {
-			return app.Confirm("take up the agent's own rule: "+
-				termsafe.Line(string(item.Suggestions[reply.Suggestion-1]), 0)+"?", yes)
+	case lasting == "":
+		if !asJSON && ch.byID {
+			ch.showCard(app)
 		}
-	case reply.Choice == "always" && item.Rule != "":
-		reply.Rule = item.Rule
-		return app.Confirm("always allow "+describeReach(item, reply)+": "+termsafe.Line(item.Rule, 0)+"?", yes)
-	case reply.Choice == "all":
-		return app.Confirm("allow every further call of this session"+describeDuration(reply, ", for 12 hours")+"?",
-			yes)
-	case reply.Choice == "bypass":
-		return app.Confirm("switch "+termsafe.Line(item.Agent, 0)+" so that it asks no more?", yes)
+		return ch.confirmByKey(app, "approve", "Approve this?", yes)
+	case yes && !ch.byID:
+		return cmdutil.UsageError("--yes needs an id: `hookmux approve %s --yes`", ch.item.ID)
+	case !yes && !app.IsTerminal():
+		return cmdutil.UsageError("say --yes to confirm: %s", lasting)
+	}
+	if !asJSON {
+		ch.showCard(app)
+		app.Say("%s", lasting)
 	}
 	return nil
 }
 
+// describeLasting says what a yes allows beyond this call, "" for nothing.
+func describeLasting(item *client.Request, reply *client.FeedReply) string {
+	switch {
+	case reply.Choice == "always" && reply.Suggestion > 0:
+		if reply.Suggestion <= len(item.Suggestions) {
+			return "take up the agent's own rule: " +
+				termsafe.Line(agent.OfferWords(item.Suggestions[reply.Suggestion-1]), 0)
+		}
+	case reply.Choice == "always" && item.Rule != "":
+		reply.Rule = item.Rule
+		return "always allow " + describeReach(item, reply) + ": " + termsafe.Line(item.Rule, 0)
+	case reply.Choice == "all":
+		return "allow every further call of this session" + describeDuration(reply, ", for 12 hours")
+	case reply.Choice == "bypass":
+		return "switch " + termsafe.Line(item.Agent, 0) + " so that it asks no more"
+	}
+	return ""
+}
+
 // describeReach says where and how long a grant will count, as the hub will save it.
 func describeReach(item *client.Request, reply *client.FeedReply) string {
-	agent, scope := termsafe.Line(item.Agent, 0), reply.Scope
+	who, scope := termsafe.Line(item.Agent, 0), reply.Scope
 	if scope == "" && item.Project != "" {
 		scope = "project"
 	}
 	var where string
 	switch scope {
 	case "project":
-		where = agent + " in " + termsafe.Line(item.Project, 0)
+		where = who + " in " + termsafe.Line(item.Project, 0)
 	case "everywhere":
-		where = agent + " everywhere"
+		where = who + " everywhere"
 	default:
-		where = agent + " in this session"
+		where = who + " in this session"
 	}
 	return where + describeDuration(reply, ", until revoked")
 }

@@ -21,8 +21,8 @@ import (
 type chosen struct {
 	client *client.Client
 	item   client.Request
-	byID   bool // named by its id
-	others int  // further requests that the name fits
+	byID   bool             // named by its id
+	others []client.Request // further requests that the name fits
 }
 
 // chooseRequest finds a request by its id, by part of its session's title or of
@@ -67,7 +67,7 @@ func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func
 	}
 	switch {
 	case len(found) > 0:
-		return &chosen{client: c, item: found[0], others: len(found) - 1}, nil
+		return &chosen{client: c, item: found[0], others: found[1:]}, nil
 	case len(elsewhere) > 0:
 		return nil, cmdutil.FailWith(cmdutil.ExitFailed,
 			fmt.Sprintf("%s; only there can it be answered (`hookmux jump %s`)",
@@ -100,10 +100,20 @@ func nameFits(item *client.Request, title, name string) bool {
 
 // showCard shows a request in full.
 func (ch *chosen) showCard(app *cmdutil.App) {
-	fmt.Fprint(app.Stdout, app.Style().Request(&ch.item, time.Now()))
-	if ch.others > 0 {
-		app.Say("(%d more; `hookmux feed` shows all)", ch.others)
+	fmt.Fprint(app.Stdout, app.Style().Card(&ch.item, time.Now()))
+	if n := len(ch.others); n > 0 {
+		app.Say("(%d more; `hookmux feed` shows all)", n)
 	}
+}
+
+// listAll is a line for each request that may be meant.
+func (ch *chosen) listAll() string {
+	var lines []string
+	for _, one := range append([]client.Request{ch.item}, ch.others...) {
+		lines = append(lines, "  "+termsafe.Line(one.ID, 20)+"  "+termsafe.Line(one.Agent, 20)+"  "+
+			termsafe.Line(one.Shown, 80))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // readKey waits for a key of the person who looks at a card.

@@ -27,9 +27,9 @@ the only one that waits. A no needs no question.`,
 				return err
 			}
 			c, item := ch.client, ch.item
-			if ch.others > 0 {
-				return cmdutil.UsageError("%d requests are meant; name one by its id, as `hookmux feed` shows them",
-					ch.others+1)
+			if len(ch.others) > 0 {
+				return cmdutil.UsageError("%d requests are meant; name one by its id:\n%s", len(ch.others)+1,
+					ch.listAll())
 			}
 			return sendReply(cmd.Context(), app, c, client.FeedReply{ID: item.ID, Choice: "deny", Reason: reason},
 				asJSON)

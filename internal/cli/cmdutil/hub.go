@@ -111,7 +111,11 @@ func (app *App) ReadOnce(ctx context.Context, ask func(asked context.Context, c 
 		err := inTime(ctx, func(asked context.Context) error { return ask(asked, c) })
 		switch {
 		case errors.Is(err, client.ErrNoHub):
-			return FailWith(ExitNoHub, app.ExplainNoHub(dirs))
+			why := app.ExplainNoHub(dirs)
+			if dirs.Installation() == nil {
+				why += "; `hookmux setup` hooks your agents"
+			}
+			return FailWith(ExitNoHub, why)
 		case !hungUp(err) || !first:
 			return err
 		}

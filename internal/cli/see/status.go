@@ -3,6 +3,7 @@ package see
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -128,5 +129,27 @@ func showStatusWithoutHub(ctx context.Context, app *cmdutil.App, asJSON bool) er
 		app.Say("     %s", app.Style().Problem(&problems[i]))
 	}
 	app.Say("%s", why)
+	app.Say("%s", verdictWithoutHub(hooks, len(problems)))
 	return cmdutil.Exit(cmdutil.ExitNoHub)
+}
+
+// verdictWithoutHub says how things are, and what to do next.
+func verdictWithoutHub(hooks []agents.HookState, problems int) string {
+	hooked := 0
+	for _, h := range hooks {
+		if h.Hooked {
+			hooked++
+		}
+	}
+	switch {
+	case problems == 1:
+		return "1 thing is wrong; `hookmux doctor` says how it is mended"
+	case problems > 1:
+		return fmt.Sprintf("%d things are wrong; `hookmux doctor` says how they are mended", problems)
+	case hooked == 0:
+		return "no agent is hooked; `hookmux setup` does that, step by step"
+	case hooked == 1:
+		return "nothing is wrong: 1 agent is hooked"
+	}
+	return fmt.Sprintf("nothing is wrong: %d agents are hooked", hooked)
 }

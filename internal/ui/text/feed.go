@@ -10,9 +10,17 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Request is a whole request as a person reads it before answering: nothing of
-// it is cut.
+// Request is a whole request as a person reads it before answering, with the
+// commands that answer it: nothing of it is cut.
 func (s Style) Request(item *wire.FeedItem, now time.Time) string {
+	if item.Status == wire.FeedPending {
+		return s.Card(item, now) + s.dim("→ "+Ways(item)) + "\n"
+	}
+	return s.Card(item, now)
+}
+
+// Card is a whole request without the commands that answer it.
+func (s Style) Card(item *wire.FeedItem, now time.Time) string {
 	if item.Status == wire.FeedWindow {
 		return s.windowItem(item, now)
 	}
@@ -29,9 +37,6 @@ func (s Style) Request(item *wire.FeedItem, now time.Time) string {
 	}
 	b.WriteByte('\n')
 	b.WriteString(termsafe.Text(item.Shown))
-	if item.Status == "pending" {
-		b.WriteString(s.dim("→ "+Ways(item)) + "\n")
-	}
 	return b.String()
 }
 

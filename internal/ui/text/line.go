@@ -320,6 +320,9 @@ func deedLabel(ev *event.Event) string {
 
 // tail keeps the last two parts of a path: what people recognise a file by.
 func tail(path string) string {
+	if path == "" {
+		return ""
+	}
 	dir, file := filepath.Split(filepath.Clean(path))
 	return filepath.Join(filepath.Base(filepath.Clean(dir)), file)
 }

@@ -134,7 +134,7 @@ func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width i
 	for i := range list {
 		one := &list[i]
 		title := one.Title
-		if title == "" {
+		if title == "" && one.Cwd != "" {
 			title = filepath.Base(one.Cwd)
 		}
 		span := one.Since

@@ -120,3 +120,12 @@ func TestWithoutMarkup(t *testing.T) {
 		}
 	}
 }
+
+// A session whose folder nobody knows shows none.
+func TestSessionWithoutAFolder(t *testing.T) {
+	var b bytes.Buffer
+	Style{}.Sessions(&b, []wire.Session{{ID: "a", Agent: "claude", Status: "running", Since: noon}}, noon, 0)
+	if strings.Contains(b.String(), ".") {
+		t.Errorf("a session without a folder is shown as\n%swant no dot in its place", b.String())
+	}
+}
