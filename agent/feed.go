@@ -207,6 +207,16 @@ func (f *Feed) HoldFor(native string, left time.Duration, wait Wait) time.Durati
 	return min(left, wait.Setting)
 }
 
+// BriefHold says how long an agent waits that is held only for a moment, and how that is
+// changed; "" for other agents.
+func (a *Agent) BriefHold() string {
+	if a.Feed == nil || a.Feed.Hold != HoldBrief {
+		return ""
+	}
+	return fmt.Sprintf("%s waits %s for an answer from here, then asks in its own window; "+
+		"`hookmux config set feed.wait.%s 60s` gives you longer", a.Title, time.Duration(a.Feed.Brief), a.Name)
+}
+
 // feed says what is wrong with what a person may answer.
 func (c *checker) feed(agent string, f *Feed, events []*EventSpec) {
 	bad := func(path, format string, args ...any) {

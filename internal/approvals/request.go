@@ -1,14 +1,12 @@
 package approvals
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
-	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
 // newRequest makes a need into what is put to a person.
@@ -24,9 +22,7 @@ func (s *Service) newRequest(c *Call, seen *event.Event, need policy.Need, proje
 	if a, ok := s.Catalogue.Agent(ev.Agent); ok {
 		r.Number = a.Feed.NumberOf(&ev)
 		if a.Feed.HoldAt(ev.Native) == agent.HoldBrief && hold <= time.Duration(a.Feed.Brief) {
-			r.Hint = fmt.Sprintf("%s waits %s for you here, then asks in its own window; "+
-				"`hookmux config set %s.%s 60s` gives you longer", title,
-				time.Duration(a.Feed.Brief), config.FeedWait, a.Name)
+			r.Hint = a.BriefHold()
 		}
 	}
 	if need.Kind == policy.Permission && need.Offers(event.ChooseAlways) {

@@ -13,10 +13,10 @@ import (
 
 // Caller is who really called a hook, as its process tells.
 type Caller struct {
-	Agent  string // "" for none
-	PID    int    // of the agent
-	Start  uint64
-	TTY    string
+	Agent string // "" for none
+	PID   int    // of the agent
+	Start uint64
+	TTY   string
 	// Holder is the first process of the terminal, where no agent is found.
 	Holder      int
 	HolderStart uint64

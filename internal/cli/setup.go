@@ -7,15 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
@@ -110,11 +107,8 @@ func sayBriefHolds(app *cmdutil.App, states []agents.HookState) error {
 		return err
 	}
 	for _, s := range states {
-		if a, ok := c.Agent(s.Agent); ok && a.Feed != nil && a.Feed.Hold == agent.HoldBrief {
-			line := fmt.Sprintf("%s waits %s for an answer from here, then asks in its own window; "+
-				"`hookmux config set %s.%s 60s` gives you longer", a.Title, time.Duration(a.Feed.Brief),
-				config.FeedWait, a.Name)
-			app.Say("%s", text.Wrap(line, app.Columns(), 0))
+		if a, ok := c.Agent(s.Agent); ok && a.BriefHold() != "" {
+			app.Say("%s", text.Wrap(a.BriefHold(), app.Columns(), 0))
 		}
 	}
 	return nil

@@ -267,7 +267,7 @@ func TestABriefHoldIsNamed(t *testing.T) {
 	w.watchFeed()
 	asking := hubtest.Said("codex", "PermissionRequest", map[string]any{"tool_name": "Bash", "turn_id": "t",
 		"tool_input": map[string]any{"command": "make"}})
-	const hint = "Codex CLI waits 5s for you here, then asks in its own window; `hookmux config set feed.wait.codex 60s`"
+	const hint = "Codex CLI waits 5s for an answer from here, then asks in its own window; `hookmux config set feed.wait.codex 60s`"
 	call := w.hold(asking)
 	item := w.waiting()
 	if !strings.Contains(item.Shown, hint) {

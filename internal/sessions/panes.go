@@ -155,6 +155,8 @@ func (p *paneFinder) canCheck(one *state.Session) bool {
 	switch {
 	case !one.Live() || processAt(at).pid <= 0 || at.Shared:
 		return false
+	case at.PID <= 0 && at.Mux != "":
+		return false // the agent itself is not known, so what its call said is all there is
 	case at.Mux == "":
 		return at.TTY != "" && p.deps.Processes == proc.System()
 	}
