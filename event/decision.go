@@ -84,6 +84,7 @@ type Decision struct {
 	Extra json.RawMessage
 
 	By       string        // id of the hook that settled the verdict
+	Rule     string        // which rule of that guard; "" for other hooks
 	Degraded []Degradation // what the agent could not carry
 }
 
@@ -165,7 +166,7 @@ func (d *Decision) Merge(next Decision) {
 	next = next.Settled()
 	d.mergeReason(&next)
 	if next.Verdict.rank() > d.Verdict.rank() {
-		d.Verdict, d.By, d.Answer = next.Verdict, next.By, next.Answer.clone()
+		d.Verdict, d.By, d.Rule, d.Answer = next.Verdict, next.By, next.Rule, next.Answer.clone()
 	} else if next.Verdict == Modify || d.Answer == nil && next.Verdict == Allow {
 		// A person's yes holds for the input they saw, so it goes with a later
 		// change; and it may follow a hook's.

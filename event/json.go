@@ -317,6 +317,7 @@ type wireDecision struct {
 	Stdout    string          `json:"stdout"`
 	Answer    *Answer         `json:"answer"`
 	By        string          `json:"by"`
+	Rule      string          `json:"rule"`
 	Degraded  []Degradation   `json:"degraded"`
 }
 
@@ -346,6 +347,7 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 		o.value("answer", b)
 	}
 	o.str("by", d.By)
+	o.str("rule", d.Rule)
 	o.list("degraded", d.DegradedText())
 	o.close()
 	return o.b, nil
@@ -364,7 +366,7 @@ func (d *Decision) UnmarshalJSON(b []byte) error {
 	*d = Decision{
 		Verdict: v, Reason: w.Reason, Allowed: w.Allowed, Input: w.Input, Output: w.Output, Context: w.Context,
 		Notice: w.Notice, KeepGoing: w.KeepGoing, ExitCode: w.ExitCode, Stdout: w.Stdout, Answer: w.Answer,
-		By: w.By, Degraded: w.Degraded,
+		By: w.By, Rule: w.Rule, Degraded: w.Degraded,
 	}
 	if isNull(d.Input) {
 		d.Input = nil

@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/launch/start"
 	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // ResumeCommand is `hookmux resume`.
@@ -129,6 +130,27 @@ func resumeOne(ctx context.Context, app *cmdutil.App, c *client.Client, name, in
 		app.Say("%s: %s", termsafe.Line(resume.Label(r), 60), where)
 	}
 	return err
+}
+
+// ResumeInTmux takes a session up again in its old pane if that waits at a shell,
+// else in a new window, and says where.
+func ResumeInTmux(ctx context.Context, app *cmdutil.App, c *client.Client, session string) (string, error) {
+	if !(&tmux.Server{}).Available() {
+		return "", fmt.Errorf("tmux is not installed; `hookmux resume %s` takes it up here", wire.ShortID(session))
+	}
+	list, err := c.ResumeRecords(ctx, session, false)
+	if err != nil {
+		return "", err
+	}
+	r := &list[0]
+	if r.Live != "" {
+		return "", fmt.Errorf("%s: %s; it is not taken up twice", resume.Label(r), r.Live)
+	}
+	where, err := newResumer(app).InTmux(ctx, r, "")
+	if err != nil {
+		return "", err
+	}
+	return resume.Label(r) + ": " + where, nil
 }
 
 // resumeAll takes up what does not run, each in its old pane or a new window.

@@ -7,11 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/ui/demo"
 	"github.com/hookmux/hookmux/internal/ui/tui"
+	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -120,8 +122,11 @@ func showView(ctx context.Context, app *cmdutil.App, o *overview) error {
 	for _, step := range o.nextSteps() {
 		empty = append(empty, fmt.Sprintf("%-28s %s", step[0], step[1]))
 	}
-	return tui.Run(ctx, tui.Options{Hub: c, Empty: empty,
+	return tui.Run(ctx, tui.Options{Hub: c, Empty: empty, Version: version.String,
 		Jump: func(ctx context.Context, s *wire.Session) (string, error) {
 			return focusPane(ctx, app, s)
+		},
+		Resume: func(ctx context.Context, s *wire.Session) (string, error) {
+			return agents.ResumeInTmux(ctx, app, c, s.ID)
 		}})
 }

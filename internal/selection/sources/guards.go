@@ -111,7 +111,7 @@ func (s *Sources) checkCall(ctx context.Context, g *guard.Guard, ev *event.Event
 		if o.Pass != nil && o.Pass(ctx, f.Rule, ev) {
 			continue
 		}
-		d := event.Decision{Verdict: event.Deny, Reason: guard.Message(f)}
+		d := event.Decision{Verdict: event.Deny, Reason: guard.Message(f), Rule: f.Rule}
 		if monitors {
 			d.Reason = event.OneLine(f.Rule + ": " + f.Reason + " [" + f.Where + "]")
 		}

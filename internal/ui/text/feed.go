@@ -36,7 +36,20 @@ func (s Style) Card(item *wire.FeedItem, now time.Time) string {
 		b.WriteString("  " + s.Ended(item))
 	}
 	b.WriteByte('\n')
-	b.WriteString(termsafe.Text(item.Shown))
+	b.WriteString(s.wrapText(termsafe.Text(item.Shown)))
+	return b.String()
+}
+
+// wrapText breaks lines between words where the terminal would break them anywhere.
+func (s Style) wrapText(text string) string {
+	if s.Width <= 0 {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		end := line[len(strings.TrimSuffix(line, "\n")):]
+		b.WriteString(strings.Join(WrapMarked(strings.TrimSuffix(line, "\n"), s.Width), "\n") + end)
+	}
 	return b.String()
 }
 
@@ -44,9 +57,9 @@ func (s Style) Card(item *wire.FeedItem, now time.Time) string {
 // answered, and how to get there.
 func (s Style) windowItem(item *wire.FeedItem, now time.Time) string {
 	short := termsafe.Line(wire.ShortID(item.Session), 24)
-	return fmt.Sprintf("%s  %s %s%s\n%s\n%s\n", s.bold("▲"),
+	return fmt.Sprintf("%s %s %s%s\n%s\n%s\n", s.bold("▲"),
 		s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)), s.dim("["+short+"]"),
-		s.dim("  since "+span(now.Sub(item.CreatedAt))), termsafe.Line(item.Shown, 0),
+		s.dim("  since "+span(now.Sub(item.CreatedAt))), s.wrapText(termsafe.Line(item.Shown, 0)),
 		s.dim("→ answer there: hookmux jump "+short))
 }
 

@@ -29,7 +29,9 @@ func (s Style) ReplyLines(result *wire.FeedReplyResult) (lines []string, deliver
 		return lines, false
 	}
 	if result.Decided != nil && result.Item != nil {
-		lines = append(lines, termsafe.Line(result.ID, 0)+": "+s.Ended(result.Item)) // safe, and perhaps coloured
+		yours, decision := *result.Item, *result.Decided
+		decision.By, yours.Decision = "you", &decision
+		lines = append(lines, termsafe.Line(result.ID, 0)+": "+s.Ended(&yours)) // safe, and perhaps coloured
 	} else {
 		line("%s: %s", result.ID, result.Why)
 	}

@@ -61,20 +61,17 @@ const silenceTime = 3 * time.Second
 // decide sends a decision. Where the hub wants to ask the person something at
 // their terminal first, the view leaves the screen to it for that time.
 func (m *Model) decide(run decision) tea.Cmd {
-	switch { // a dialog may have been open for long
-	case m.problem != "":
-		m.status = "the hub does not answer, so nothing was decided"
-		return nil
-	case m.busy:
-		m.status = "an answer is on its way"
+	if !m.startDeciding() {
 		return nil
 	}
-	m.busy, m.status = true, "sending …"
 	return func() tea.Msg {
 		var seat wire.SeatView
 		ctx, cancel := context.WithTimeout(m.ctx, silenceTime)
 		defer cancel()
-		if err := m.opts.Hub.Call(ctx, wire.MethodSeat, nil, &seat); err != nil {
+		switch err := m.opts.Hub.Call(ctx, wire.MethodSeat, nil, &seat); {
+		case err != nil && ctx.Err() != nil:
+			return outcomeMsg{text: silentText}
+		case err != nil:
 			return outcomeMsg{text: errorText(err)}
 		}
 		if seat.Outcome == "code" || seat.Outcome == "PIN" {
@@ -91,6 +88,30 @@ func (m *Model) decide(run decision) tea.Cmd {
 	}
 }
 
+// decideAtTerminal sends a decision that takes protection away: the hub always asks
+// the person at their terminal, so the view leaves the screen to it.
+func (m *Model) decideAtTerminal(run decision) tea.Cmd {
+	if !m.startDeciding() {
+		return nil
+	}
+	return func() tea.Msg { return askAtTerminalMsg{&terminalCall{ctx: m.ctx, run: run}} }
+}
+
+// startDeciding tells whether a decision can be sent now: a dialog may have been
+// open for long.
+func (m *Model) startDeciding() bool {
+	switch {
+	case m.problem != "":
+		m.status = silentText
+		return false
+	case m.busy:
+		m.status = "an answer is on its way"
+		return false
+	}
+	m.busy, m.status = true, "sending …"
+	return true
+}
+
 // reply answers a request.
 func (m *Model) reply(reply client.FeedReply) tea.Cmd {
 	switch now := m.board.findRequest(reply.ID); {
@@ -101,14 +122,18 @@ func (m *Model) reply(reply client.FeedReply) tea.Cmd {
 		m.status = "it changed meanwhile; nothing was answered"
 		return nil
 	}
-	return m.decide(func(ctx context.Context, pin string) (string, error) {
+	send := func(ctx context.Context, pin string) (string, error) {
 		reply.PIN = pin
 		result, err := m.opts.Hub.Reply(ctx, reply)
 		if err != nil {
 			return "", err
 		}
 		return outcomeText(result), nil
-	})
+	}
+	if reply.Choice == "always" { // it reaches further than this request
+		return m.decideAtTerminal(send)
+	}
+	return m.decide(send)
 }
 
 // askPIN asks for the PIN and sends the decision again with it.

@@ -13,12 +13,15 @@ import (
 type board struct {
 	sessions map[string]*wire.Session
 	requests []*wire.FeedItem // in the order in which they came
+	decided  []*decided       // what was answered before, latest first
+	changes  int              // how often any of it changed
 }
 
 func newBoard() *board { return &board{sessions: map[string]*wire.Session{}} }
 
 // setRequest adds a request, or replaces it where it stands.
 func (b *board) setRequest(item *wire.FeedItem) {
+	b.changes++
 	for i, known := range b.requests {
 		if known.ID == item.ID {
 			b.requests[i] = item
@@ -29,7 +32,27 @@ func (b *board) setRequest(item *wire.FeedItem) {
 }
 
 func (b *board) removeRequest(id string) {
-	b.requests = slices.DeleteFunc(b.requests, func(r *wire.FeedItem) bool { return r.ID == id })
+	b.keepRequests(func(r *wire.FeedItem) bool { return r.ID != id })
+}
+
+// keepRequests takes out all other requests.
+func (b *board) keepRequests(keep func(*wire.FeedItem) bool) {
+	b.changes++
+	b.requests = slices.DeleteFunc(b.requests, func(r *wire.FeedItem) bool { return !keep(r) })
+}
+
+// setSessions replaces all sessions.
+func (b *board) setSessions(list []wire.Session) {
+	b.changes++
+	b.sessions = make(map[string]*wire.Session, len(list))
+	for i := range list {
+		b.sessions[list[i].ID] = &list[i]
+	}
+}
+
+func (b *board) setDecided(list []*decided) {
+	b.changes++
+	b.decided = list
 }
 
 func (b *board) findRequest(id string) *wire.FeedItem {
@@ -42,6 +65,7 @@ func (b *board) findRequest(id string) *wire.FeedItem {
 }
 
 func (b *board) setSession(change *wire.SessionChange) {
+	b.changes++
 	if change.Gone {
 		delete(b.sessions, change.Session.ID)
 		return
@@ -59,12 +83,14 @@ const (
 	sectionRunning
 	sectionDone
 	sectionIdle
+	sectionAnswered // history
 	sectionEnded
+	sectionCount
 )
 
 var sectionTitles = map[section]string{
 	sectionWaiting: "needs you", sectionFailed: "failed", sectionRunning: "running", sectionDone: "done",
-	sectionIdle: "idle", sectionEnded: "ended",
+	sectionIdle: "idle", sectionAnswered: "answered", sectionEnded: "ended",
 }
 
 func sectionOf(s *wire.Session) section {
@@ -84,17 +110,22 @@ func sectionOf(s *wire.Session) section {
 	return sectionIdle
 }
 
-// row is one line to select: a request with its session, or a session alone.
+// row is one line to select: a request with its session, a session alone, or what
+// was answered before.
 type row struct {
 	section section
 	request *wire.FeedItem
 	session *wire.Session
+	decided *decided
 }
 
 // key names what the row is about, whatever its place is.
 func (r *row) key() string {
-	if r.request != nil {
+	switch {
+	case r.request != nil:
 		return "request " + r.request.ID
+	case r.decided != nil:
+		return "answer " + r.decided.ID
 	}
 	return "session " + r.session.ID
 }
@@ -107,6 +138,8 @@ func (r *row) title() string {
 		return lastFolder(s.Cwd)
 	case r.request != nil && r.request.Cwd != "":
 		return lastFolder(r.request.Cwd)
+	case r.decided != nil && r.decided.Cwd != "":
+		return lastFolder(r.decided.Cwd)
 	}
 	return "(no title)"
 }
@@ -117,10 +150,22 @@ func lastFolder(path string) string {
 }
 
 func (r *row) agentName() string {
-	if r.request != nil {
+	switch {
+	case r.request != nil:
 		return r.request.Agent
+	case r.decided != nil:
+		return r.decided.Agent
 	}
 	return r.session.Agent
+}
+
+// project is the folder that the row's session works in, where the title does not
+// say so already.
+func (r *row) project() string {
+	if r.session == nil || r.session.Title == "" || r.session.Cwd == "" {
+		return ""
+	}
+	return lastFolder(r.session.Cwd)
 }
 
 // since is when what the row shows began.
@@ -128,6 +173,8 @@ func (r *row) since() time.Time {
 	switch {
 	case r.request != nil:
 		return r.request.CreatedAt
+	case r.decided != nil:
+		return r.decided.At
 	case r.section == sectionRunning && r.session.Turn != nil:
 		return r.session.Turn.Started
 	case r.session.Ended != nil:
@@ -136,37 +183,43 @@ func (r *row) since() time.Time {
 	return r.session.Since
 }
 
-// listRows are the rows in the order in which they are shown: requests oldest
+// listRows are all rows in the order in which they are shown: requests oldest
 // first, then sessions by section, the latest change first where nothing runs.
 // Running sessions stay in the order in which they started, so that they do not
-// jumpThere with every event.
-func (b *board) listRows(filter string, withEnded bool) []row {
-	var rows []row
+// jump with every event. What was answered before comes with the ended ones.
+func (b *board) listRows() []row {
+	rows := make([]row, 0, len(b.requests)+len(b.sessions)+len(b.decided))
 	asked := map[string]bool{}
 	for _, item := range b.requests {
 		asked[item.Session] = true
 		rows = append(rows, row{section: sectionWaiting, request: item, session: b.sessions[item.Session]})
 	}
-	var sessions []row
+	first := len(rows)
 	for _, s := range b.sessions {
 		place := sectionOf(s)
-		if place == sectionWaiting && asked[s.ID] || place == sectionEnded && !withEnded {
+		if place == sectionWaiting && asked[s.ID] {
 			continue
 		}
-		sessions = append(sessions, row{section: place, session: s})
+		rows = append(rows, row{section: place, session: s})
 	}
-	slices.SortFunc(sessions, func(x, y row) int {
-		newest := y.session.Since.Compare(x.session.Since)
-		if x.section == sectionRunning {
-			newest = x.session.StartedAt.Compare(y.session.StartedAt)
-		}
-		return cmp.Or(cmp.Compare(x.section, y.section), newest, cmp.Compare(x.session.ID, y.session.ID))
+	for _, d := range b.decided {
+		rows = append(rows, row{section: sectionAnswered, decided: d, session: b.sessions[d.Session]})
+	}
+	slices.SortFunc(rows[first:], func(x, y row) int {
+		return cmp.Or(cmp.Compare(x.section, y.section), x.compareTime(&y), cmp.Compare(x.key(), y.key()))
 	})
-	rows = append(rows, sessions...)
-	if filter == "" {
-		return rows
+	return rows
+}
+
+// compareTime orders rows of one section.
+func (r *row) compareTime(other *row) int {
+	switch r.section {
+	case sectionRunning:
+		return r.session.StartedAt.Compare(other.session.StartedAt)
+	case sectionAnswered:
+		return other.decided.At.Compare(r.decided.At)
 	}
-	return slices.DeleteFunc(rows, func(r row) bool { return !r.matches(filter) })
+	return other.session.Since.Compare(r.session.Since)
 }
 
 // maxSearched is how much of a request the filter looks at: it does so for every key.
@@ -178,6 +231,9 @@ func (r *row) matches(filter string) bool {
 	if r.session != nil {
 		text += " " + r.session.Cwd + " " + r.session.Tool + " " + r.session.ID + " " + r.session.Pane
 	}
+	if r.decided != nil {
+		text += " " + r.decided.Shown[:min(len(r.decided.Shown), maxSearched)] + " " + r.decided.Verdict
+	}
 	if r.request != nil {
 		text += " " + r.request.Shown[:min(len(r.request.Shown), maxSearched)] + " " + r.request.ID
 	}
@@ -188,17 +244,6 @@ func (r *row) matches(filter string) bool {
 		}
 	}
 	return true
-}
-
-// countEnded is how many sessions are folded away.
-func (b *board) countEnded() int {
-	n := 0
-	for _, s := range b.sessions {
-		if s.Ended != nil {
-			n++
-		}
-	}
-	return n
 }
 
 // isWindow tells whether a request stands in an agent's own window.

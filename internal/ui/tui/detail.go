@@ -1,22 +1,71 @@
 package tui
 
 import (
-	"slices"
 	"strings"
-
-	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
+	"time"
 
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-func (f frame) visibleDetail(place area) []string {
-	lines := f.detailLines(place.width)
-	top := min(f.scroll, max(0, len(lines)-place.height))
-	return fill(slices.Clone(lines[top:min(len(lines), top+place.height)]), place.height)
+// page is everything about a row, line by line: what stands above a request's text,
+// the text, and what stands below.
+type page struct {
+	head []string
+	body *body
+	tail []string
 }
+
+func (p *page) length() int {
+	n := len(p.head) + len(p.tail)
+	if p.body != nil {
+		n += len(p.body.lines)
+	}
+	return n
+}
+
+// line draws one line.
+func (p *page) line(i int) string {
+	if i < len(p.head) {
+		return p.head[i]
+	}
+	i -= len(p.head)
+	if p.body != nil {
+		if i < len(p.body.lines) {
+			return p.body.lines[i].render()
+		}
+		i -= len(p.body.lines)
+	}
+	return p.tail[i]
+}
+
+// visible are the lines that stand in so many lines of the screen.
+func (p *page) visible(scroll, height int) []string {
+	top := min(scroll, max(0, p.length()-height))
+	var out []string
+	for i := top; i < min(p.length(), top+height); i++ {
+		out = append(out, p.line(i))
+	}
+	return fill(out, height)
+}
+
+// details is what was read about the selected session.
+type details struct {
+	key      string // of the row it belongs to
+	session  *wire.SessionDetail
+	timeline timeline
+	err      error
+	read     time.Time
+	stale    bool // it did something since
+
+	lines     []string // as they were drawn last
+	width     int
+	drawnTime time.Time
+}
+
+// detailPause is how often the details of a session at work are read.
+const detailPause = time.Second
 
 // hiddenLines is how many lines of the details are below the screen.
 func (m *Model) hiddenLines() int {
@@ -24,95 +73,68 @@ func (m *Model) hiddenLines() int {
 		return 0
 	}
 	place := m.layout().detail
-	return max(0, len(m.detailLines(place.width))-m.scroll-place.height)
+	return max(0, m.page(place.width).length()-m.scroll-place.height)
 }
 
-// detailLines are everything about the selected row, wrapped.
-func (m *Model) detailLines(width int) []string {
+// page is everything about the selected row, wrapped.
+func (m *Model) page(width int) *page {
 	r := m.selectedRow()
 	switch {
 	case r == nil:
-		return nil
+		return &page{}
 	case r.request != nil:
-		return frame{m}.requestLines(r, width)
+		return m.requestPage(r, width)
+	case r.decided != nil:
+		return &page{head: r.decided.head(m.opts.Now(), width), body: r.decided.bodyFor(width)}
 	}
-	return frame{m}.sessionLines(r, width)
+	return &page{head: m.sessionLines(r, width)}
 }
 
-// requestLines are a request in full: who asks, and exactly the text whose hash
-// the answer carries.
-func (f frame) requestLines(r *row, width int) []string {
-	item := r.request
-	now := f.opts.Now()
-	out := []string{styleBold.Render(termsafe.Line(r.title(), max(width, 1)))}
+// requestPage is a request in full: who asks, and exactly the text whose hash the
+// answer carries; below it what the agent said last.
+func (m *Model) requestPage(r *row, width int) *page {
+	item, now := r.request, m.opts.Now()
 	facts := []string{termsafe.Line(item.Agent, 20), "waits " + ageText(now.Sub(item.CreatedAt))}
 	if !item.Deadline.IsZero() && !isWindow(item) {
 		facts = append(facts, "until "+item.Deadline.Local().Format("15:04:05"))
 	}
-	out = append(out, styleFaint.Render(strings.Join(facts, " · ")), "")
-	return append(out, f.bodyOf(item, width).lines...)
+	p := &page{body: m.bodyOf(item, width), head: []string{
+		styleBold.Render(termsafe.Line(r.title(), max(width, 1))), styleFaint.Render(strings.Join(facts, " · ")), ""}}
+	if words := lastWords(r.session); words != "" {
+		p.tail = append(p.tail, "", styleFaint.Render("it said last"))
+		for _, line := range indentWrapped("  ", words, width) {
+			p.tail = append(p.tail, styleFaint.Render(line))
+		}
+	}
+	return p
 }
 
 // headOfRequest is how many lines of a request's details stand above its text.
 const headOfRequest = 3
 
-// body is the text of a request, wrapped. It is kept: a request may have megabytes.
-type body struct {
-	hash, note, status string
-	width              int
-	lines              []string
-	tooNarrow          bool // a character is wider than the screen
+// lastWords is what a session said at the end of its last turn.
+func lastWords(s *wire.Session) string {
+	if s == nil || s.Turn == nil {
+		return ""
+	}
+	return termsafe.Line(s.Turn.Summary, 600)
 }
 
-func (m *Model) bodyOf(item *wire.FeedItem, width int) *body {
-	if b := &m.body; b.lines != nil && b.hash == item.SHA256 && b.note == item.Note && b.status == item.Status &&
-		b.width == width {
-		return b
-	}
-	b := body{hash: item.SHA256, note: item.Note, status: item.Status, width: width}
-	add := func(style lipgloss.Style, line string) {
-		for _, part := range wrapMarked(line, width) {
-			b.tooNarrow = b.tooNarrow || ansi.StringWidth(part) > width
-			b.lines = append(b.lines, style.Render(part))
-		}
-	}
-	for line := range strings.SplitSeq(strings.TrimSuffix(termsafe.Text(item.Shown), "\n"), "\n") {
-		add(lineStyle(line), line)
-	}
-	if item.Note != "" {
-		b.lines = append(b.lines, "")
-		add(styleWaiting, termsafe.Line(item.Note, 0))
-	}
-	if isWindow(item) {
-		b.lines = append(b.lines, "")
-		add(stylePlain, "It stands in the agent's own window; only there can it be answered.")
-	}
-	m.body = b
-	return &m.body
-}
-
-// lineStyle colours a line of a request by its mark: a command, an added line, a
-// removed line. The text itself stays as it is.
-func lineStyle(line string) lipgloss.Style {
+func (m *Model) sessionLines(r *row, width int) []string {
+	d := &m.details
 	switch {
-	case strings.HasPrefix(line, "  $ "):
-		return styleBold
-	case strings.HasPrefix(line, "  + "):
-		return styleDone
-	case strings.HasPrefix(line, "  - "):
-		return styleFailed
-	}
-	return stylePlain
-}
-
-func (f frame) sessionLines(r *row, width int) []string {
-	if f.detailOf == r.key() && f.detailError != nil {
-		return wrapAll([]string{styleBold.Render(termsafe.Line(r.title(), 0)), "", errorText(f.detailError)}, width)
-	}
-	if f.detail == nil || f.detailOf != r.key() {
+	case d.key == r.key() && d.err != nil:
+		return wrapStyled([]string{styleBold.Render(termsafe.Line(r.title(), 0)), "", errorText(d.err)}, width)
+	case d.session == nil || d.key != r.key():
 		return []string{styleBold.Render(termsafe.Line(r.title(), width)), "", styleFaint.Render("…")}
 	}
-	var b strings.Builder
-	text.Style{Color: true}.Session(&b, f.detail, f.opts.Now(), "")
-	return wrapAll(strings.Split(strings.TrimRight(b.String(), "\n"), "\n"), width)
+	now := m.opts.Now()
+	if d.lines == nil || d.width != width || now.Sub(d.drawnTime).Abs() >= time.Second {
+		var b strings.Builder
+		text.Style{Color: true}.Session(&b, d.session, now, "")
+		lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+		lines = append(lines, d.timeline.lines...)
+		d.lines, d.width, d.drawnTime = wrapStyled(lines, width), width, now
+	}
+	return d.lines
 }

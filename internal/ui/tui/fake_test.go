@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,9 @@ type fakeHub struct {
 	forgot   []string
 	pin      string // wanted for an answer
 	detail   *wire.SessionDetail
+	entries  []client.Entry // of the journal
+	calls    []string       // other methods, with their parameters
+	digest   client.Digest
 	fail     error
 }
 
@@ -50,6 +54,23 @@ func (f *fakeHub) Session(_ context.Context, name string) (*client.SessionDetail
 		return nil, errors.New("no such session")
 	}
 	return f.detail, nil
+}
+func (f *fakeHub) Query(_ context.Context, p wire.QueryParams, each func(client.Entry) bool) error {
+	for _, entry := range f.entries {
+		own := strings.Contains(string(entry.Event), `"hookmux"`)
+		if own == slices.Contains(p.Agents, "hookmux") && !each(entry) {
+			break
+		}
+	}
+	return f.fail
+}
+func (f *fakeHub) Away(context.Context) error {
+	f.calls = append(f.calls, "away")
+	return f.fail
+}
+func (f *fakeHub) Back(context.Context) (client.Digest, error) {
+	f.calls = append(f.calls, "back")
+	return f.digest, f.fail
 }
 func (f *fakeHub) Reply(_ context.Context, r client.FeedReply) (client.FeedResult, error) {
 	if f.fail != nil {
@@ -79,9 +100,10 @@ func (f *fakeHub) SendToSession(_ context.Context, name, text string, _ bool) (*
 	f.sent = append(f.sent, name+"="+text)
 	return &wire.SessionSent{Via: "pane"}, f.fail
 }
-func (f *fakeHub) Call(_ context.Context, method string, _, result any) error {
+func (f *fakeHub) Call(_ context.Context, method string, params, result any) error {
 	if method != wire.MethodSeat {
-		return errors.New("unexpected method " + method)
+		f.calls = append(f.calls, method+" "+toJSON(params))
+		return f.fail
 	}
 	outcome := f.seat
 	if outcome == "" {
@@ -99,12 +121,15 @@ type screen struct {
 	hub   *fakeHub
 	model *Model
 	now   time.Time
+
+	atTerminal int // how often the screen was left to the hub
 }
 
 func newScreen(t *testing.T, width, height int) *screen {
 	s := &screen{t: t, hub: &fakeHub{}, now: noon}
 	s.model = New(t.Context(), Options{Hub: s.hub, Now: func() time.Time { return s.now },
 		Jump: func(_ context.Context, one *wire.Session) (string, error) { return "went to " + one.Pane, nil }})
+	s.model.tick = func(time.Duration, func(time.Time) tea.Msg) tea.Cmd { return nil }
 	s.send(tea.WindowSizeMsg{Width: width, Height: height})
 	s.send(noteMsg{Ready: &client.FeedReady{Attached: true}})
 	return s
@@ -118,8 +143,10 @@ func (s *screen) send(msg tea.Msg) {
 		next := queue[0]
 		queue = queue[1:]
 		_, cmd := s.model.Update(next)
+		_ = s.model.View() // as Bubble Tea does after each message
 		for _, m := range runCommand(cmd) {
 			if ask, ok := m.(askAtTerminalMsg); ok { // Bubble Tea would leave the screen to it
+				s.atTerminal++
 				err := ask.call.Run()
 				m = outcomeMsg{text: ask.call.said(err)}
 			}

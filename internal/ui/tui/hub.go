@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,11 +12,12 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Hub is what the view needs of a hub; [client.Client] has most of it.
+// Hub is what the view needs of a hub; [client.Client] has all of it.
 type Hub interface {
 	Info(ctx context.Context) (*client.Info, error)
 	FollowWaiting(ctx context.Context, each func(client.FeedNote) error) error
 	Stream(ctx context.Context, params wire.StreamParams, each func(client.Note) error) error
+	Query(ctx context.Context, params wire.QueryParams, each func(client.Entry) bool) error
 	Sessions(ctx context.Context, params client.SessionsParams) ([]client.SessionInfo, error)
 	Session(ctx context.Context, name string) (*client.SessionDetail, error)
 	Reply(ctx context.Context, reply client.FeedReply) (client.FeedResult, error)
@@ -23,40 +25,61 @@ type Hub interface {
 	RenameSession(ctx context.Context, name, title string) (*client.SessionInfo, error)
 	ForgetSession(ctx context.Context, name string) (*client.SessionInfo, error)
 	SendToSession(ctx context.Context, name, text string, typed bool) (*client.SessionSent, error)
+	Away(ctx context.Context) error
+	Back(ctx context.Context) (client.Digest, error)
 	Call(ctx context.Context, method string, params, result any) error
 }
 
 // Messages from the hub.
 type (
+	hubMsg        []tea.Msg                // what it said since the last one, in its order
 	noteMsg       client.FeedNote          // of the feed
 	sessionsMsg   []wire.Session           // all of them, at the beginning of a stream
 	sessionMsg    wire.SessionChange       // one changed
 	connectionMsg struct{ problem string } // "" when the feed is followed
+	silenceMsg    struct{}                 // it does not answer, and has not hung up
 	detailMsg     struct {
-		key    string
-		detail *wire.SessionDetail
-		err    error
+		key      string
+		session  *wire.SessionDetail
+		timeline timeline
+		err      error
+	}
+	historyMsg struct {
+		decided []*decided
+		err     error
 	}
 	outcomeMsg struct { // what became of a key, for the last line
 		text  string
 		aside bool // no answer: one may still be on its way
 	}
+	pageMsg struct { // something to read
+		title string
+		lines []string
+	}
 	infoMsg struct{ info *client.Info }
-	tickMsg time.Time
+	tickMsg struct{ n int }
 )
 
-// retryPause is how long the view waits before it looks for a hub again.
-const retryPause = 300 * time.Millisecond
+const (
+	// retryPause is how long the view waits before it looks for a hub again.
+	retryPause = 300 * time.Millisecond
+	// gatherTime is how often the view is told what the hub says: more frames than
+	// that nobody reads.
+	gatherTime = 125 * time.Millisecond
+	// infoPause is how often the hub is asked how it is.
+	infoPause = 5 * time.Second
+)
 
 // Follow tells the program what the hub says, over restarts of the hub, until
 // ctx ends.
 func Follow(ctx context.Context, hub Hub, send func(tea.Msg)) {
+	said := &gatherer{send: send}
 	go repeat(ctx, func() error {
 		return hub.FollowWaiting(ctx, func(n client.FeedNote) error {
-			send(noteMsg(n))
+			said.add(noteMsg(n))
 			return nil
 		})
-	}, func(err error) { send(connectionMsg{problem: connectionProblem(err)}) })
+	}, func(err error) { said.add(connectionMsg{problem: connectionProblem(err)}) })
 	go repeat(ctx, func() error {
 		return hub.Stream(ctx, wire.StreamParams{Sessions: wire.SessionsOnly}, func(n client.Note) error {
 			switch {
@@ -65,16 +88,68 @@ func Follow(ctx context.Context, hub Hub, send func(tea.Msg)) {
 				if err != nil {
 					return err
 				}
-				send(sessionsMsg(list))
-				if info, err := hub.Info(ctx); err == nil {
-					send(infoMsg{info})
-				}
+				said.add(sessionsMsg(list))
 			case n.Session != nil:
-				send(sessionMsg(*n.Session))
+				said.add(sessionMsg(*n.Session))
 			}
 			return nil
 		})
 	}, func(error) {})
+	go watchHub(ctx, hub, said)
+}
+
+// watchHub asks the hub how it is. One that does not answer and does not hang up
+// is silent: a stopped process, a machine that has no time for it.
+func watchHub(ctx context.Context, hub Hub, said *gatherer) {
+	for ctx.Err() == nil {
+		asked, cancel := context.WithTimeout(ctx, silenceTime)
+		info, err := hub.Info(asked)
+		silent := asked.Err() != nil && ctx.Err() == nil
+		cancel()
+		switch {
+		case err == nil:
+			said.add(infoMsg{info})
+		case silent:
+			said.add(silenceMsg{})
+		}
+		pause := infoPause
+		if err != nil {
+			pause = retryPause
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+// gatherer hands messages on together, at most once in gatherTime; the first after
+// a pause at once.
+type gatherer struct {
+	send func(tea.Msg)
+
+	mu      sync.Mutex
+	waiting hubMsg
+	planned bool
+	last    time.Time
+}
+
+func (g *gatherer) add(msg tea.Msg) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.waiting = append(g.waiting, msg)
+	if !g.planned {
+		g.planned = true
+		time.AfterFunc(max(0, gatherTime-time.Since(g.last)), g.handOn)
+	}
+}
+
+func (g *gatherer) handOn() {
+	g.mu.Lock()
+	waiting := g.waiting
+	g.waiting, g.planned, g.last = nil, false, time.Now()
+	g.mu.Unlock()
+	g.send(waiting)
 }
 
 func repeat(ctx context.Context, run func() error, failed func(error)) {

@@ -64,7 +64,10 @@ func TestViewAnswersAgents(t *testing.T) {
 		ask.Event = "PermissionRequest"
 		ask.Payload = []byte(strings.Replace(string(ask.Payload), `"PreToolUse"`, `"PermissionRequest"`, 1))
 		word := strings.Fields(c.command)[1]
-		answer := askUntilHeld(w, ask, func() bool { return screen.holds(word) })
+		answer := askUntilHeld(w, ask, func() bool {
+			waiting, err := w.Client.Requests(ctx, false)
+			return err == nil && len(waiting) > 0 && screen.holds(word)
+		})
 		answered := false
 		for until := time.Now().Add(hubtest.Patience); !answered && time.Now().Before(until); {
 			_, _ = typed.Write([]byte(c.key)) // too early at first: it must have been shown for a while

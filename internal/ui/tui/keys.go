@@ -42,9 +42,13 @@ func bindings() []binding {
 		{keys: keys("d"), name: "d", does: "deny", when: offers("deny"), run: denyRequest, decides: true},
 		{keys: keys("d"), name: "d", does: "reject", when: offers("reject"), run: denyRequest, decides: true},
 		{keys: keys("space", "pgdown"), name: "Space", does: "more", when: hasMore, run: scroll(1)},
+		{keys: keys("B"), name: "B", does: "approve several …", when: canBatch, run: openBatch, decides: true},
 		{keys: keys("r"), name: "r", does: "leave to the agent", when: canRelease, run: releaseRequest, decides: true},
 		{keys: keys("enter", "g"), name: "g", does: "go there", when: hasSession, run: jumpThere},
 		{keys: keys("s"), name: "s", does: "send text", when: takesText, run: sendText, decides: true},
+		{keys: keys("c"), name: "c", does: "take up again", when: canResume, run: resumeSession, decides: true},
+		{keys: keys("G"), name: "G", does: "let it pass once …", when: wasStopped, run: allowOnce, decides: true},
+		{keys: keys("p"), name: "p", does: "what is wrong", when: hasProblems, run: showProblems},
 		{keys: keys("b", "pgup"), name: "b", does: "page back", when: always, run: scroll(-1), always: true},
 		{keys: keys("down", "j"), name: "↓ j", does: "next", when: always, run: move(1), always: true},
 		{keys: keys("up", "k"), name: "↑ k", does: "previous", when: always, run: move(-1), always: true},
@@ -53,7 +57,11 @@ func bindings() []binding {
 		{keys: keys("n", "tab"), name: "n", does: "next that needs you", when: always, run: nextWaiting, always: true, told: isElsewhere},
 		{keys: keys("/"), name: "/", does: "filter", when: always, run: startFilter, always: true},
 		{keys: keys("esc"), name: "Esc", does: "filter off", when: always, run: clearFilter, always: true},
-		{keys: keys("e"), name: "e", does: "ended sessions", when: always, run: toggleEnded, always: true},
+		{keys: keys("h", "e"), name: "h", does: "history: answered, ended", when: always, run: toggleHistory, always: true},
+		{keys: keys("w"), name: "w", does: "go away", when: isHere, run: goAway, decides: true, always: true},
+		{keys: keys("w"), name: "w", does: "come back", when: isAway, run: comeBack, decides: true, always: true, told: always},
+		{keys: keys("O"), name: "O", does: "switch hookmux off …", when: isOn, run: switchOff, decides: true, always: true},
+		{keys: keys("O"), name: "O", does: "on again", when: isOff, run: switchOn, decides: true, always: true, told: always},
 		{keys: keys("R"), name: "R", does: "rename the session", when: hasSession, run: renameSession, decides: true, always: true},
 		{keys: keys("F"), name: "F", does: "forget the session", when: hasSession, run: forgetSession, decides: true, always: true},
 		{keys: keys("?"), name: "?", does: "help", when: always, run: showHelp, always: true},
@@ -84,7 +92,7 @@ func hasSession(m *Model) bool {
 // takesText: a text typed into a window that waits for a yes could be that yes.
 func takesText(m *Model) bool {
 	r := m.selectedRow()
-	return r != nil && r.request == nil && r.session.Ended == nil && r.section != sectionWaiting
+	return r != nil && r.request == nil && r.decided == nil && r.session.Ended == nil && r.section != sectionWaiting
 }
 
 func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
@@ -99,6 +107,10 @@ func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 		return m.handleConfirmKey(key)
 	case modeForm:
 		return m.handleFormKey(key)
+	case modeBatch:
+		return m.handleBatchKey(key)
+	case modePage:
+		return m.handlePageKey(key)
 	case modeHelp:
 		m.mode = modeList
 		return nil
@@ -109,7 +121,8 @@ func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 			continue
 		}
 		if b.decides && m.problem != "" {
-			return nil // the line above the keys says what is wrong
+			m.status = silentText
+			return nil
 		}
 		return b.run(m)
 	}
@@ -209,7 +222,7 @@ func (m *Model) startTyping(label, value string, done func(m *Model, text string
 }
 
 func (m *Model) moveBy(n int) tea.Cmd {
-	m.selectRow(min(max(m.selectedIndex()+n, 0), len(m.rows)-1))
+	m.selectRow(min(max(m.selectedIndex()+n, 0), len(m.list.rows)-1))
 	return nil
 }
 
@@ -217,9 +230,9 @@ func (m *Model) moveBy(n int) tea.Cmd {
 // the last.
 func nextWaiting(m *Model) tea.Cmd {
 	at := m.selectedIndex()
-	for n := range len(m.rows) {
-		i := (at + 1 + n) % len(m.rows)
-		if m.rows[i].section == sectionWaiting {
+	for n := range len(m.list.rows) {
+		i := (at + 1 + n) % len(m.list.rows)
+		if m.list.rows[i].section == sectionWaiting {
 			m.selectRow(i)
 			return nil
 		}
@@ -237,7 +250,7 @@ func (m *Model) scrollBy(pages int) tea.Cmd {
 		m.shown.turned = now
 	}
 	place := m.layout().detail
-	last := max(0, len(m.detailLines(place.width))-place.height)
+	last := max(0, m.page(place.width).length()-place.height)
 	m.scroll = min(max(m.scroll+pages*max(1, place.height-1), 0), last)
 	return nil
 }
@@ -252,7 +265,7 @@ func (m *Model) handleWheel(msg tea.MouseWheelMsg) {
 	}
 	place := m.layout()
 	if place.detail.contains(msg.X, msg.Y) {
-		last := max(0, len(m.detailLines(place.detail.width))-place.detail.height)
+		last := max(0, m.page(place.detail.width).length()-place.detail.height)
 		m.scroll = min(max(m.scroll+step, 0), last)
 		return
 	}
@@ -265,7 +278,7 @@ func (m *Model) handleClick(msg tea.MouseClickMsg) {
 	if m.mode != modeList || !place.contains(msg.X, msg.Y) {
 		return
 	}
-	lines := m.listLines()
+	lines := m.list.lines
 	if i := m.listTop + msg.Y - place.top; i >= 0 && i < len(lines) && lines[i].row >= 0 {
 		m.selectRow(lines[i].row)
 	}
@@ -279,11 +292,6 @@ func startFilter(m *Model) tea.Cmd {
 
 func clearFilter(m *Model) tea.Cmd {
 	m.filter = ""
-	return nil
-}
-
-func toggleEnded(m *Model) tea.Cmd {
-	m.withEnded = !m.withEnded
 	return nil
 }
 

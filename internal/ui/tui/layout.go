@@ -40,7 +40,7 @@ func (m *Model) layout() areas {
 	if height < 7 {
 		return areas{detail: area{0, top, m.width, height}}
 	}
-	list := min(max(len(m.listLines()), 1), max(height*2/5, 3))
+	list := min(max(len(m.list.lines), 1), max(height*2/5, 3))
 	return areas{list: area{0, top, m.width, list}, detail: area{0, top + list + 1, m.width, height - list - 1}}
 }
 

@@ -11,30 +11,56 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// listLine is a line of the list; row is -1 for a section's title.
-type listLine struct {
-	text   string // of a title
-	row    int
-	second bool // the second line of the row
+// list is what stands in the list: the rows that are not folded away, and the lines
+// they take. It is made anew only when something changed.
+type list struct {
+	rows   []row
+	lines  []listLine
+	counts [sectionCount]int // of all rows, shown or not
+
+	changes int // of the board it was made of
+	filter  string
+	history bool
 }
 
-// listLines are all lines of the list: a title for each section, two lines for
-// each row. Rows are only drawn once they are on the screen.
-func (m *Model) listLines() []listLine {
-	var out []listLine
-	last := section(-1)
-	for i := range m.rows {
-		r := &m.rows[i]
-		if r.section != last {
-			last = r.section
-			out = append(out, listLine{styleFaint.Render(sectionTitles[last]), -1, false})
+// listLine is a line of the list; row is -1 for a section's title.
+type listLine struct {
+	row     int
+	section section // of a title
+	second  bool    // the second line of the row
+}
+
+// newList puts the rows in order.
+func newList(b *board, filter string, history bool) *list {
+	l := &list{changes: b.changes, filter: filter, history: history}
+	for _, r := range b.listRows() {
+		l.counts[r.section]++
+		if r.section >= sectionAnswered && !history || filter != "" && !r.matches(filter) {
+			continue
 		}
-		out = append(out, listLine{"", i, false}, listLine{"", i, true})
+		if n := len(l.rows); n == 0 || l.rows[n-1].section != r.section {
+			l.lines = append(l.lines, listLine{row: -1, section: r.section})
+		}
+		l.lines = append(l.lines, listLine{row: len(l.rows)}, listLine{row: len(l.rows), second: true})
+		l.rows = append(l.rows, r)
 	}
-	if n := m.board.countEnded(); n > 0 && !m.withEnded && m.filter == "" {
-		out = append(out, listLine{styleFaint.Render(fmt.Sprintf("%d ended · e shows them", n)), -1, false})
+	if l.counts[sectionEnded] > 0 && !history && filter == "" {
+		l.lines = append(l.lines, listLine{row: -1, section: sectionCount})
 	}
-	return out
+	return l
+}
+
+// isCurrent tells whether nothing changed since the list was made.
+func (l *list) isCurrent(b *board, filter string, history bool) bool {
+	return l.changes == b.changes && l.filter == filter && l.history == history
+}
+
+// titleText is a line above rows, or below all of them.
+func (f frame) titleText(line listLine) string {
+	if line.section == sectionCount {
+		return styleFaint.Render(fmt.Sprintf("%d ended · h shows them", f.list.counts[sectionEnded]))
+	}
+	return styleFaint.Render(sectionTitles[line.section])
 }
 
 // rowLines are a row's title with its age, and what it is about.
@@ -51,22 +77,37 @@ func (f frame) rowLines(r *row, width int) (string, string) {
 	first := cursor + style.Render(mark) + " " + padRight(ansi.Truncate(title, room, "…"), room) + " " +
 		styleFaint.Render(age)
 	about := []string{termsafe.Line(r.agentName(), 20)}
-	if doing := f.doingText(r); doing != "" {
+	if project := r.project(); project != "" && width >= 60 {
+		about = append(about, termsafe.Line(project, 24))
+	}
+	if doing := doingText(r); doing != "" {
 		about = append(about, doing)
 	}
 	second := cursor + "  " + styleFaint.Render(ansi.Truncate(strings.Join(about, " · "), max(width-4, 4), "…"))
 	return first, second
 }
 
-// doingText is what a session does now, or what it asks.
-func (f frame) doingText(r *row) string {
-	if r.request == nil {
+// doingText is what a session does now, what it asks, or what was answered.
+func doingText(r *row) string {
+	switch {
+	case r.decided != nil:
+		return r.decided.inWords() + ": " + commandOf(r.decided.Shown)
+	case r.request == nil:
 		return termsafe.Line(text.Doing(r.session), 200)
-	}
-	if isWindow(r.request) {
-		return "in its own window: " + text.Style{}.About(r.request)
+	case isWindow(r.request):
+		return windowAbout(r.request)
 	}
 	return requestAbout(r.request)
+}
+
+// windowAbout is what stands in an agent's own window: what is asked comes first,
+// since the line may be cut.
+func windowAbout(item *wire.FeedItem) string {
+	about := termsafe.Line(item.About(), 200)
+	if _, what, ok := strings.Cut(about, ": "); ok {
+		return "in its window: " + what
+	}
+	return about
 }
 
 // requestAbout is what a request is about in a few words: the question, the
@@ -75,20 +116,26 @@ func requestAbout(item *wire.FeedItem) string {
 	if len(item.Questions) > 0 {
 		return termsafe.Line(item.Questions[0].Text, 200)
 	}
-	for line := range strings.SplitSeq(item.Shown[:min(len(item.Shown), 4096)], "\n") {
-		if command, ok := strings.CutPrefix(line, "  $ "); ok {
+	return commandOf(item.Shown)
+}
+
+// commandOf is the first command of a card, or what the card begins with.
+func commandOf(card string) string {
+	card = card[:min(len(card), 4096)]
+	for line := range strings.SplitSeq(card, "\n") {
+		if command, ok := strings.CutPrefix(line, commandMark); ok {
 			return termsafe.Line("$ "+command, 200)
 		}
 	}
-	return text.Style{}.About(item)
+	return text.Style{}.About(&wire.FeedItem{Shown: card})
 }
 
 // visibleList are the lines of the list that fit, with the selected row among them.
 func (f frame) visibleList(place area) []string {
-	lines := f.listLines()
+	lines := f.list.lines
 	first, last := -1, -1
 	for i, l := range lines {
-		if l.row >= 0 && f.rows[l.row].key() == f.selected {
+		if l.row >= 0 && f.list.rows[l.row].key() == f.selected {
 			if first < 0 {
 				first = i
 			}
@@ -104,16 +151,20 @@ func (f frame) visibleList(place area) []string {
 	}
 	f.Model.listTop = min(max(f.listTop, 0), max(0, len(lines)-place.height))
 	out := make([]string, 0, place.height)
+	var top, below string
 	for i := f.listTop; i < len(lines) && len(out) < place.height; i++ {
-		one := lines[i].text
-		if lines[i].row >= 0 {
-			first, second := f.rowLines(&f.rows[lines[i].row], place.width)
-			one = first
-			if lines[i].second {
-				one = second
-			}
+		switch l := lines[i]; {
+		case l.row < 0:
+			out = append(out, f.titleText(l))
+			continue
+		case !l.second || i == f.listTop:
+			top, below = f.rowLines(&f.list.rows[l.row], place.width)
 		}
-		out = append(out, one)
+		if lines[i].second {
+			out = append(out, below)
+		} else {
+			out = append(out, top)
+		}
 	}
 	return fill(out, place.height)
 }

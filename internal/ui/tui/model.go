@@ -12,18 +12,26 @@ import (
 )
 
 // settleTime is how long a request must have been on the screen before a key
-// answers it.
-const settleTime = 300 * time.Millisecond
+// answers it: 300 ms, and the time until a frame that was made is drawn.
+const settleTime = 300*time.Millisecond + time.Second/framesPerSecond
+
+// framesPerSecond is how often the screen is drawn at most; what the hub says
+// changes it more rarely (gatherTime).
+const framesPerSecond = 30
 
 // Options are what a view works with.
 type Options struct {
 	Hub Hub
 	// Jump brings the window of a session before the person.
 	Jump func(ctx context.Context, s *wire.Session) (string, error)
+	// Resume takes an ended session up again; nil where that cannot be done here.
+	Resume func(ctx context.Context, s *wire.Session) (string, error)
 	// Now tells the time; nil means the clock.
 	Now func() time.Time
 	// Empty are the lines to show while there is no session at all.
 	Empty []string
+	// Version is this program's; "" does not compare it with the hub's.
+	Version string
 }
 
 // mode is what keys mean now.
@@ -34,6 +42,8 @@ const (
 	modeTyping       // a text is being typed
 	modeConfirm      // one key says yes
 	modeForm         // questions are being answered
+	modeBatch        // several requests are read and approved together
+	modePage         // something is read
 	modeHelp
 )
 
@@ -43,31 +53,36 @@ type Model struct {
 	ctx   context.Context
 	board *board
 
-	problem   string            // why the hub cannot be followed; "" when it is
-	ready     *client.FeedReady // whether agents wait for this view
-	connected map[string]bool   // requests named since the feed was followed anew; nil once it is ready
-	info      *client.Info
+	connection string            // why the hub cannot be followed; "" when it is
+	silent     bool              // it does not answer, and has not hung up
+	problem    string            // either of them in words
+	ready      *client.FeedReady // whether agents wait for this view
+	connected  map[string]bool   // requests named since the feed was followed anew; nil once it is ready
+	info       *client.Info
 
 	width, height int
-	rows          []row
+	list          *list
 	selected      string // key of the selected row
 	listTop       int    // first line of the list on the screen
 	scroll        int    // first line of the details on the screen
 	filter        string
-	withEnded     bool
+	withHistory   bool
 
-	mode        mode
-	typing      typing
-	confirm     confirmation
-	form        *form
-	shown       shown
-	detail      *wire.SessionDetail
-	detailOf    string // key of the row it belongs to
-	detailError error
-	loading     string
-	status      string
-	busy        bool // an answer is on its way
-	body        body // of the request drawn last
+	mode    mode
+	typing  typing
+	confirm confirmation
+	form    *form
+	batch   *batch
+	reading reading
+	shown   shown
+	body    *body // of the request drawn last
+	details details
+	loading string
+	status  string
+	busy    bool // an answer is on its way
+	tick    func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
+	ticks   int // the tick that counts
+	tickAt  time.Time
 }
 
 // typing is a text being typed, and what becomes of it.
@@ -91,7 +106,10 @@ func New(ctx context.Context, opts Options) *Model {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	return &Model{opts: opts, ctx: ctx, board: newBoard(), problem: "looking for the hub"}
+	const looking = "looking for the hub"
+	m := &Model{opts: opts, ctx: ctx, board: newBoard(), connection: looking, problem: looking, tick: tea.Tick}
+	m.list = newList(m.board, "", false)
+	return m
 }
 
 // Run shows the view until the person leaves it or ctx ends.
@@ -99,17 +117,14 @@ func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	model := New(ctx, opts)
-	program := tea.NewProgram(model, append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(30)}, more...)...)
+	program := tea.NewProgram(model, append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(framesPerSecond)}, more...)...)
 	Follow(ctx, opts.Hub, program.Send)
 	_, err := program.Run()
 	return err
 }
 
-// Init starts the clock of the view.
-func (m *Model) Init() tea.Cmd { return tick() }
-
-// tick redraws ages; once a second is enough for them.
-func tick() tea.Cmd { return tea.Tick(time.Second, func(t time.Time) tea.Msg { return tickMsg(t) }) }
+// Init starts nothing: the first message does.
+func (m *Model) Init() tea.Cmd { return nil }
 
 // Update takes one message: a key, or something the hub said.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -119,7 +134,35 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = tea.Batch(cmd, more)
 	}
 	m.noteShown()
+	if tick := m.planTick(); tick != nil {
+		cmd = tea.Batch(cmd, tick)
+	}
 	return m, cmd
+}
+
+// planTick has ages drawn anew when they change: each second while something is
+// seconds old, else rarely. A screen on which nothing happens costs nothing.
+func (m *Model) planTick() tea.Cmd {
+	now, pause := m.opts.Now(), 10*time.Second
+	for i := range m.list.rows {
+		if age := now.Sub(m.list.rows[i].since()); age < 10*time.Second {
+			pause = time.Second
+			break
+		} else if age < time.Minute {
+			pause = 5 * time.Second
+		}
+	}
+	if m.details.stale && m.details.key == m.selected {
+		pause = detailPause
+	}
+	due := now.Add(pause)
+	if m.tickAt.After(now) && !m.tickAt.After(due) {
+		return nil // one is on its way
+	}
+	m.ticks++
+	m.tickAt = due
+	n := m.ticks
+	return m.tick(pause, func(time.Time) tea.Msg { return tickMsg{n} })
 }
 
 func (m *Model) handle(msg tea.Msg) tea.Cmd {
@@ -134,39 +177,74 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		m.handleWheel(msg)
 	case tea.MouseClickMsg:
 		m.handleClick(msg)
-	case noteMsg:
-		m.takeNote(client.FeedNote(msg))
-	case sessionsMsg:
-		m.board.sessions = map[string]*wire.Session{}
-		for i := range msg {
-			m.board.setSession(&wire.SessionChange{Session: msg[i]})
+	case hubMsg:
+		for _, one := range msg {
+			m.handleHub(one)
 		}
-	case sessionMsg:
-		change := wire.SessionChange(msg)
-		m.board.setSession(&change)
-		if m.detailOf == "session "+change.Session.ID {
-			m.detailOf = "" // read it anew
-		}
-	case infoMsg:
-		m.info = msg.info
-	case connectionMsg:
-		m.problem, m.ready, m.connected = msg.problem, nil, map[string]bool{}
+		m.nameProblem()
+	case noteMsg, sessionsMsg, sessionMsg, infoMsg, connectionMsg, silenceMsg:
+		m.handleHub(msg)
+		m.nameProblem()
 	case detailMsg:
 		m.loading = ""
 		if msg.key == m.selected {
-			m.detail, m.detailOf, m.detailError = msg.detail, msg.key, msg.err
+			m.details = details{key: msg.key, session: msg.session, timeline: msg.timeline, err: msg.err,
+				read: m.opts.Now()}
+		}
+	case historyMsg:
+		m.board.setDecided(msg.decided)
+		if msg.err != nil {
+			m.status = errorText(msg.err)
 		}
 	case outcomeMsg:
 		m.busy, m.status = m.busy && msg.aside, msg.text
+	case pageMsg:
+		m.busy, m.status = false, ""
+		m.openPage(msg.title, msg.lines)
 	case askAtTerminalMsg:
 		return tea.Exec(msg.call, func(err error) tea.Msg { return outcomeMsg{text: msg.call.said(err)} })
 	case askPINMsg:
 		m.busy = false
 		return m.askPIN(msg)
 	case tickMsg:
-		return tick()
+		if msg.n == m.ticks {
+			m.tickAt = time.Time{}
+		}
 	}
 	return nil
+}
+
+// handleHub takes something the hub said.
+func (m *Model) handleHub(msg tea.Msg) {
+	switch msg := msg.(type) {
+	case noteMsg:
+		m.takeNote(client.FeedNote(msg))
+	case sessionsMsg:
+		m.board.setSessions(msg)
+	case sessionMsg:
+		change := wire.SessionChange(msg)
+		m.board.setSession(&change)
+		if m.details.key == "session "+change.Session.ID {
+			m.details.stale = true
+		}
+	case infoMsg:
+		m.info, m.silent = msg.info, false
+		if m.ready != nil {
+			m.ready.Away = msg.info.Feed.Away
+		}
+	case connectionMsg:
+		m.connection, m.ready, m.connected = msg.problem, nil, map[string]bool{}
+	case silenceMsg:
+		m.silent = true
+	}
+}
+
+// nameProblem says what is wrong with the hub.
+func (m *Model) nameProblem() {
+	m.problem = m.connection
+	if m.problem == "" && m.silent {
+		m.problem = "the hub runs and does not answer; `hookmux hub restart` ends it and starts another"
+	}
 }
 
 // takeNote takes what the feed says. When it is followed anew, the hub names
@@ -174,10 +252,9 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 func (m *Model) takeNote(n client.FeedNote) {
 	switch {
 	case n.Ready != nil:
-		m.problem, m.ready = "", n.Ready
+		m.connection, m.silent, m.ready = "", false, n.Ready
 		if m.connected != nil {
-			m.board.requests = slices.DeleteFunc(m.board.requests,
-				func(r *wire.FeedItem) bool { return !m.connected[r.ID] })
+			m.board.keepRequests(func(r *wire.FeedItem) bool { return m.connected[r.ID] })
 			m.connected = nil
 		}
 	case n.Item == nil:
@@ -197,21 +274,24 @@ func (m *Model) takeNote(n client.FeedNote) {
 // rebuildRows puts the rows in order and keeps the selection on what it was on.
 // When that is gone, the row in its place is selected.
 func (m *Model) rebuildRows() {
-	at := m.selectedIndex()
-	m.rows = m.board.listRows(m.filter, m.withEnded)
-	if m.selectedIndex() >= 0 || len(m.rows) == 0 {
+	if m.list.isCurrent(m.board, m.filter, m.withHistory) {
 		return
 	}
-	m.selectRow(min(max(at, 0), len(m.rows)-1))
+	at := m.selectedIndex()
+	m.list = newList(m.board, m.filter, m.withHistory)
+	if m.selectedIndex() >= 0 || len(m.list.rows) == 0 {
+		return
+	}
+	m.selectRow(min(max(at, 0), len(m.list.rows)-1))
 }
 
 func (m *Model) selectedIndex() int {
-	return slices.IndexFunc(m.rows, func(r row) bool { return r.key() == m.selected })
+	return slices.IndexFunc(m.list.rows, func(r row) bool { return r.key() == m.selected })
 }
 
 func (m *Model) selectedRow() *row {
 	if i := m.selectedIndex(); i >= 0 {
-		return &m.rows[i]
+		return &m.list.rows[i]
 	}
 	return nil
 }
@@ -223,23 +303,31 @@ func (m *Model) openConfirm(yes string, lines []string, run func(m *Model) tea.C
 }
 
 func (m *Model) selectRow(i int) {
-	if i < 0 || i >= len(m.rows) || m.rows[i].key() == m.selected {
+	if i < 0 || i >= len(m.list.rows) || m.list.rows[i].key() == m.selected {
 		return
 	}
-	m.selected, m.scroll = m.rows[i].key(), 0
+	m.selected, m.scroll = m.list.rows[i].key(), 0
 	m.shown = shown{}
 }
 
-// loadDetail reads the details of the selected session, once.
+// loadDetail reads the details of the selected session, and again when it went on.
 func (m *Model) loadDetail() tea.Cmd {
 	r := m.selectedRow()
-	if r == nil || r.request != nil || m.detailOf == m.selected || m.loading == m.selected || m.problem != "" {
+	if r == nil || r.session == nil || r.request != nil || r.decided != nil || m.loading == m.selected || m.problem != "" {
+		return nil
+	}
+	known := m.details.key == m.selected
+	if known && (!m.details.stale || m.opts.Now().Sub(m.details.read) < detailPause) {
 		return nil
 	}
 	key, id := m.selected, r.session.ID
 	m.loading = key
 	return func() tea.Msg {
-		detail, err := m.opts.Hub.Session(m.ctx, id)
-		return detailMsg{key, detail, err}
+		session, err := m.opts.Hub.Session(m.ctx, id)
+		if err != nil {
+			return detailMsg{key: key, err: err}
+		}
+		timeline, err := readTimeline(m.ctx, m.opts.Hub, id)
+		return detailMsg{key, session, timeline, err}
 	}
 }

@@ -6,12 +6,14 @@ import "time"
 // asked for: of a key that repeats faster, no page would reach the screen.
 const pageTime = 50 * time.Millisecond
 
-// shown is what of the selected request was on the screen, line by line.
+// shown is what of a text was on the screen, line by line.
 type shown struct {
 	hash     string
-	width    int
 	note     string
+	width    int
 	lines    []bool
+	unseen   int       // how many of them were not on the screen yet
+	narrow   bool      // a character is wider than the screen
 	drawn    bool      // a frame with it was made
 	ended    bool      // a frame was made after all of it was seen
 	turned   time.Time // since when this page of it stands
@@ -19,9 +21,67 @@ type shown struct {
 	complete time.Time // all of it seen; zero: not yet
 }
 
+// noteText begins anew when the text is another one.
+func (s *shown) noteText(hash, note string, now time.Time) {
+	if s.hash != hash {
+		*s = shown{hash: hash, note: note, turned: now}
+	}
+	if s.note != note {
+		s.note, s.complete, s.ended, s.lines = note, time.Time{}, false, nil
+	}
+}
+
+// noteLines takes down that lines from first to before last are on the screen.
+func (s *shown) noteLines(b *body, first, last int, now time.Time) {
+	if s.width != b.width || len(s.lines) != len(b.lines) {
+		s.width, s.lines, s.unseen = b.width, make([]bool, len(b.lines)), len(b.lines)
+	}
+	s.narrow = b.tooNarrow
+	for i := max(first, 0); i < min(last, len(b.lines)); i++ {
+		if !s.lines[i] {
+			s.lines[i] = true
+			s.unseen--
+		}
+	}
+	if s.unseen == 0 && !s.narrow && s.complete.IsZero() {
+		s.complete = now
+	}
+}
+
+// noteFrame starts the clock when the frame is made: where that took long, keys
+// pressed meanwhile are older than what they would answer.
+func (s *shown) noteFrame(now time.Time) {
+	if !s.drawn && !s.appeared.IsZero() {
+		s.drawn, s.appeared = true, now
+	}
+	if !s.ended && !s.complete.IsZero() {
+		s.ended, s.complete = true, now
+	}
+}
+
+// whyNotYet says why a key does not count yet; "" when it does. Only an approval
+// needs all of the text to have been shown.
+func (s *shown) whyNotYet(approval bool, now time.Time) string {
+	switch {
+	case s.appeared.IsZero() || now.Sub(s.appeared) < settleTime:
+		return "it has only just appeared; nothing was answered"
+	case approval && s.complete.IsZero() && s.narrow:
+		return "the window is too narrow for all of it"
+	case approval && s.complete.IsZero():
+		return "there is more of it: space shows the rest; then it can be approved"
+	case approval && now.Sub(s.complete) < settleTime:
+		return "its end has only just appeared; nothing was answered"
+	}
+	return ""
+}
+
 // noteShown takes down which lines of the selected request are on the screen
 // now. It runs after each message, with the same layout as the next frame.
 func (m *Model) noteShown() {
+	if m.batch != nil && m.mode == modeBatch {
+		m.batch.noteShown(m)
+		return
+	}
 	r := m.selectedRow()
 	if r == nil || r.request == nil || isWindow(r.request) {
 		m.shown = shown{}
@@ -30,64 +90,37 @@ func (m *Model) noteShown() {
 	if !m.detailVisible() {
 		return
 	}
-	place := m.layout().detail
+	place, now := m.layout().detail, m.opts.Now()
 	body := m.bodyOf(r.request, place.width)
-	lines := len(body.lines) // what stands above them is no part of the request
-	now := m.opts.Now()
-	if m.shown.hash != r.request.SHA256 {
-		m.shown = shown{hash: r.request.SHA256, turned: now}
-	}
-	if m.shown.note != r.request.Note {
-		m.shown.note, m.shown.complete, m.shown.lines = r.request.Note, time.Time{}, nil
-	}
+	m.shown.noteText(r.request.SHA256, r.request.Note, now)
 	if m.shown.appeared.IsZero() && place.height > 0 {
 		m.shown.appeared = now
 	}
-	if m.shown.width != place.width || len(m.shown.lines) != lines {
-		m.shown.width, m.shown.lines = place.width, make([]bool, lines)
-	}
-	m.scroll = min(m.scroll, max(0, headOfRequest+lines-place.height))
-	all := !body.tooNarrow
-	for i := range lines {
-		if at := i + headOfRequest; at >= m.scroll && at < m.scroll+place.height {
-			m.shown.lines[i] = true
-		}
-		all = all && m.shown.lines[i]
-	}
-	if all && m.shown.complete.IsZero() {
-		m.shown.complete = now
-	}
+	// What stands above the text is no part of it.
+	m.scroll = min(m.scroll, max(0, m.page(place.width).length()-place.height))
+	first := m.scroll - headOfRequest
+	m.shown.noteLines(body, first, first+place.height, now)
 }
 
-// noteDrawn starts the clock when the frame is made: where that took long, keys
-// pressed meanwhile are older than what they would answer.
+// noteDrawn is told of each frame that was made.
 func (m *Model) noteDrawn() {
-	now := m.opts.Now()
-	if !m.shown.drawn && !m.shown.appeared.IsZero() {
-		m.shown.drawn, m.shown.appeared = true, now
+	if m.batch != nil && m.mode == modeBatch {
+		m.batch.shown.noteFrame(m.opts.Now())
+		return
 	}
-	if !m.shown.ended && !m.shown.complete.IsZero() {
-		m.shown.ended, m.shown.complete = true, now
-	}
+	m.shown.noteFrame(m.opts.Now())
 }
 
 // whyNotYet says why the selected request cannot be answered by a key now; "" when
-// it can. Only an approval needs all of the request to have been shown.
+// it can.
 func (m *Model) whyNotYet(approval bool) string {
-	now := m.opts.Now()
 	switch {
 	case m.problem != "":
-		return "the hub does not answer, so nothing was decided"
+		return silentText
 	case m.busy:
 		return "an answer is on its way"
-	case m.shown.appeared.IsZero() || now.Sub(m.shown.appeared) < settleTime:
-		return "it has only just appeared; nothing was answered"
-	case approval && m.shown.complete.IsZero() && m.body.tooNarrow:
-		return "the window is too narrow for all of it"
-	case approval && m.shown.complete.IsZero():
-		return "there is more of it: space shows the rest; then it can be approved"
-	case approval && now.Sub(m.shown.complete) < settleTime:
-		return "its end has only just appeared; nothing was answered"
 	}
-	return ""
+	return m.shown.whyNotYet(approval, m.opts.Now())
 }
+
+const silentText = "the hub does not answer, so nothing was decided"

@@ -14,6 +14,9 @@ var (
 	styleCursor  = lipgloss.NewStyle().Foreground(lipgloss.Blue).Bold(true)
 	styleReverse = lipgloss.NewStyle().Reverse(true)
 	stylePlain   = lipgloss.NewStyle()
+	// In commands.
+	styleVariable = lipgloss.NewStyle().Foreground(lipgloss.Blue)
+	styleOperator = lipgloss.NewStyle().Foreground(lipgloss.Magenta)
 )
 
 // sign is how a section marks its rows.
@@ -27,7 +30,7 @@ func (s section) sign() (string, lipgloss.Style) {
 		return "●", styleRunning
 	case sectionDone:
 		return "✓", styleDone
-	case sectionEnded:
+	case sectionEnded, sectionAnswered:
 		return "-", styleFaint
 	}
 	return "○", stylePlain

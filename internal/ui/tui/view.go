@@ -31,15 +31,7 @@ func (f frame) windowTitle() string {
 	return fmt.Sprintf("▲%d hookmux", n)
 }
 
-func (f frame) countWaiting() int {
-	n := 0
-	for _, r := range f.board.listRows("", false) {
-		if r.section == sectionWaiting {
-			n++
-		}
-	}
-	return n
-}
+func (f frame) countWaiting() int { return f.list.counts[sectionWaiting] }
 
 func (f frame) render() string {
 	if f.width < 1 || f.height < 1 {
@@ -58,8 +50,14 @@ func (f frame) render() string {
 			head = nil
 		}
 		lines = append(lines, fill(append(head, f.form.visibleLines(f.width, body-len(head))...), body)...)
-	case len(f.rows) == 0:
-		lines = append(lines, fill(wrapAll(f.emptyLines(), f.width), body)...)
+	case f.mode == modeBatch:
+		p := page{body: f.batch.bodyFor(f.width)}
+		lines = append(lines, p.visible(f.batch.scroll, body)...)
+	case f.mode == modePage:
+		p := page{head: f.reading.wrapped(f.width)}
+		lines = append(lines, p.visible(f.reading.scroll, body)...)
+	case len(f.list.rows) == 0:
+		lines = append(lines, fill(wrapStyled(f.emptyLines(), f.width), body)...)
 	default:
 		lines = append(lines, f.bodyLines(body)...)
 	}
@@ -72,10 +70,7 @@ func (f frame) render() string {
 
 // headLine says at a glance how things stand.
 func (f frame) headLine() string {
-	counts := map[section]int{}
-	for _, r := range f.board.listRows("", true) {
-		counts[r.section]++
-	}
+	counts := &f.list.counts
 	parts := []string{styleBold.Render("hookmux")}
 	for _, s := range []section{sectionWaiting, sectionFailed, sectionRunning, sectionDone, sectionIdle} {
 		if counts[s] > 0 {
@@ -83,8 +78,11 @@ func (f frame) headLine() string {
 			parts = append(parts, style.Render(fmt.Sprintf("%s %d %s", mark, counts[s], headWord(s, counts[s]))))
 		}
 	}
-	if f.ready != nil && f.ready.Away {
-		parts = append(parts, styleWaiting.Render("away"))
+	if isOff(f.Model) {
+		parts = append(parts, styleFailed.Render(offText(f.info.Off, f.opts.Now())))
+	}
+	if isAway(f.Model) {
+		parts = append(parts, styleWaiting.Render("you are away"))
 	}
 	if f.filter != "" {
 		parts = append(parts, "filter: "+termsafe.Line(f.filter, 30))
@@ -107,7 +105,7 @@ var headWords = map[section]string{
 
 func (f frame) bodyLines(height int) []string {
 	place := f.layout()
-	list, detail := f.visibleList(place.list), f.visibleDetail(place.detail)
+	list, detail := f.visibleList(place.list), f.page(place.detail.width).visible(f.scroll, place.detail.height)
 	if place.list.height == 0 {
 		return fill(detail, height)
 	}
@@ -126,7 +124,11 @@ func (f frame) bodyLines(height int) []string {
 func (f frame) confirmLines() []string {
 	var out []string
 	for _, line := range f.confirm.lines {
-		out = append(out, wrapPlain(line, f.width)...)
+		if strings.HasPrefix(line, "  ") { // what it is about, in somebody else's words
+			out = append(out, wrapMarked(line, f.width)...)
+		} else {
+			out = append(out, indentWrapped("", line, f.width)...)
+		}
 	}
 	return out
 }
@@ -157,13 +159,34 @@ func (f frame) statusLine() string {
 		return f.status
 	case f.ready != nil && !f.ready.Attached && f.ready.Why != "":
 		return styleWaiting.Render("agents do not wait for this view: " + termsafe.Line(f.ready.Why, 0))
+	case f.mode == modeBatch:
+		return moreBelow(f.batch.hidden(f.Model))
+	case f.mode == modePage:
+		return ""
 	case f.hiddenLines() > 0:
-		return styleWaiting.Render(fmt.Sprintf("%d more lines below", f.hiddenLines()))
-	}
-	if f.info != nil && len(f.info.Problems) > 0 {
-		return styleWaiting.Render("! " + termsafe.Line(f.info.Problems[0].What, 0) + " · `hookmux status` shows more")
+		return moreBelow(f.hiddenLines())
+	case hasProblems(f.Model):
+		return styleWaiting.Render("! " + termsafe.Line(f.info.Problems[0].What, 0))
+	case f.otherVersion():
+		return styleWaiting.Render(fmt.Sprintf("the hub is hookmux %s and this is %s; `hookmux hub restart` starts "+
+			"this one", termsafe.Line(f.info.Version, 20), termsafe.Line(f.opts.Version, 20)))
 	}
 	return ""
+}
+
+func moreBelow(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return styleWaiting.Render("1 more line below")
+	}
+	return styleWaiting.Render(fmt.Sprintf("%d more lines below", n))
+}
+
+// otherVersion tells whether the hub is of another version than the view.
+func (f frame) otherVersion() bool {
+	return f.info != nil && f.opts.Version != "" && f.info.Version != f.opts.Version
 }
 
 // keyLine are the keys that do something now.
@@ -173,19 +196,31 @@ func (f frame) keyLine() string {
 		return styleFaint.Render("Enter takes it · Esc leaves it")
 	case modeHelp, modeConfirm:
 		return ""
+	case modeBatch:
+		return f.joinKeys([]binding{{name: "B", does: "approve all of them"}, {name: "Space", does: "more"},
+			{name: "b", does: "page back"}, {name: "Esc", does: "leave it"}}, "")
+	case modePage:
+		return f.joinKeys([]binding{{name: "Space", does: "more"}, {name: "b", does: "page back"},
+			{name: "Esc", does: "back"}}, "")
 	case modeForm:
 		return styleFaint.Render("1–9 choose · o own words · Tab next · Enter sends · Esc leaves it")
 	}
-	last := styleBold.Render("?") + " keys"
-	line := ""
+	var shown []binding
 	for _, b := range bindings() {
-		shown := !b.always || b.told != nil && b.told(f.Model)
-		if !shown || !b.when(f.Model) || b.decides && f.problem != "" {
-			continue
+		if (!b.always || b.told != nil && b.told(f.Model)) && b.when(f.Model) && (!b.decides || f.problem == "") {
+			shown = append(shown, b)
 		}
+	}
+	return f.joinKeys(shown, styleBold.Render("?")+" keys")
+}
+
+// joinKeys are as many keys as fit, and what stands at the end; the help has them all.
+func (f frame) joinKeys(list []binding, last string) string {
+	line := ""
+	for _, b := range list {
 		part := styleBold.Render(b.name) + " " + b.does + "  "
 		if ansi.StringWidth(line+part+last) > f.width {
-			break // the help has them all
+			break
 		}
 		line += part
 	}
@@ -226,8 +261,10 @@ func ageText(d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return "now"
-	case d < time.Minute:
+	case d < 10*time.Second:
 		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds())/5*5) // a calm screen
 	case d < time.Hour:
 		return fmt.Sprintf("%dm", int(d.Minutes()))
 	case d < 48*time.Hour:

@@ -5,78 +5,73 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
-// wrapLine breaks a line at the width; nothing of it is lost, spaces included.
-func wrapLine(line string, width int) []string {
-	if ansi.StringWidth(line) <= width {
-		return []string{line}
-	}
-	return strings.Split(ansi.Hardwrap(line, max(width, 1), true), "\n")
-}
-
-// wrapPlain breaks text without styles at the width. Each character counts as wide
-// as any terminal may draw it: what is counted too narrow would be cut off at the
-// edge unseen. A tab becomes blanks first, for the same reason.
-func wrapPlain(line string, width int) []string {
-	width = max(width, 1)
-	line = strings.ReplaceAll(line, "\t", "    ")
-	var out []string
-	start, used := 0, 0
-	for i, r := range line {
-		columns := 1
-		if r >= 0x300 {
-			columns = termsafe.Width(string(r))
-		}
-		if r == 0xfe0f {
-			columns = 1 // it may make the symbol before it wide
-		}
-		if used+columns > width && i > start {
-			out = append(out, line[start:i])
-			start, used = i, 0
-		}
-		used += columns
-	}
-	return append(out, line[start:])
-}
-
-// wrapMarked is wrapPlain with a mark before each further line: a padded line of an
-// agent cannot pass for the next one.
-func wrapMarked(line string, width int) []string {
-	const mark = "↪ "
-	parts := wrapPlain(line, width)
-	if len(parts) == 1 || width < 10 {
-		return parts
-	}
-	rest := strings.Join(parts[1:], "")
-	parts = parts[:1]
-	for _, part := range wrapPlain(rest, width-2) {
-		parts = append(parts, mark+part)
-	}
-	return parts
-}
-
-func wrapAll(lines []string, width int) []string {
+// wrapStyled breaks lines that carry styles between words. Further lines are indented
+// a little deeper than the first; a style that goes on is opened anew, so that it
+// cannot colour what stands beside.
+func wrapStyled(lines []string, width int) []string {
 	var out []string
 	for _, line := range lines {
-		out = append(out, wrapLine(line, width)...)
+		if ansi.StringWidth(line) <= width {
+			out = append(out, line)
+			continue
+		}
+		indent := strings.Repeat(" ", min(leadingBlanks(line)+2, max(width/3, 0)))
+		style := ""
+		for i, part := range strings.Split(ansi.Wrap(line, max(width-len(indent), 1), ""), "\n") {
+			if i > 0 {
+				part = indent + style + part
+			}
+			if style = openStyle(part); style != "" {
+				part += "\x1b[0m"
+			}
+			out = append(out, part)
+		}
 	}
 	return out
 }
 
+func leadingBlanks(line string) int {
+	line = ansi.Strip(line)
+	return len(line) - len(strings.TrimLeft(line, " "))
+}
+
+// openStyle is the style that goes on behind a text, "" for none.
+func openStyle(s string) string {
+	at := strings.LastIndex(s, "\x1b[")
+	if at < 0 {
+		return ""
+	}
+	end := strings.IndexByte(s[at:], 'm')
+	if end < 0 || s[at:at+end+1] == "\x1b[0m" || s[at:at+end+1] == "\x1b[m" {
+		return ""
+	}
+	return s[at : at+end+1]
+}
+
+// wrapMarked breaks a line of somebody else's between words, with marks where it
+// goes on.
+func wrapMarked(line string, width int) []string { return text.WrapMarked(line, width) }
+
 // indentWrapped wraps text behind a mark; further lines are indented as far.
 func indentWrapped(mark, line string, width int) []string {
 	indent := ansi.StringWidth(mark)
-	parts := wrapPlain(line, max(width-indent, 1))
-	for i := range parts {
+	room := max(width-indent, 1)
+	var out []string
+	for i, part := range text.WrapParts(line, room, room) {
+		shown := part.Visible()
+		if part.Broken && ansi.StringWidth(shown) < room {
+			shown += text.BrokenMark
+		}
 		if i == 0 {
-			parts[i] = mark + parts[i]
+			out = append(out, mark+shown)
 		} else {
-			parts[i] = strings.Repeat(" ", indent) + parts[i]
+			out = append(out, strings.Repeat(" ", indent)+shown)
 		}
 	}
-	return parts
+	return out
 }
 
 func padRight(s string, width int) string {

@@ -1,0 +1,151 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+func isOff(m *Model) bool  { return m.info != nil && m.info.Off != nil }
+func isOn(m *Model) bool   { return m.info != nil && m.info.Off == nil }
+func isAway(m *Model) bool { return m.ready != nil && m.ready.Away }
+func isHere(m *Model) bool { return m.ready != nil && !m.ready.Away }
+
+// switchOff asks for how long, and then the hub: it has the person type a code.
+func switchOff(m *Model) tea.Cmd {
+	m.startTyping("Off with all hooks and guards, for (30m, 1h, 2d; empty: until it is switched on)", "1h",
+		func(m *Model, span string) tea.Cmd {
+			var p wire.OffParams
+			if span != "" {
+				d, err := config.ParseSpan(span)
+				if err != nil || d <= 0 {
+					m.status = termsafe.Line(span, 40) + " is no time span; nothing was done"
+					return nil
+				}
+				p.Seconds = d.Seconds()
+			}
+			return m.decideAtTerminal(func(ctx context.Context, _ string) (string, error) {
+				var off wire.Off
+				if err := m.opts.Hub.Call(ctx, wire.MethodOff, p, &off); err != nil {
+					return "", err
+				}
+				return offText(&off, m.opts.Now()) + "; events are still recorded", nil
+			})
+		})
+	return nil
+}
+
+func offText(off *wire.Off, now time.Time) string {
+	if off.Until != nil {
+		return "hookmux is off until " + text.Moment(*off.Until, now)
+	}
+	return "hookmux is off"
+}
+
+func switchOn(m *Model) tea.Cmd {
+	return m.decide(func(ctx context.Context, _ string) (string, error) {
+		var result struct{ WasOff bool }
+		return "hookmux is on again", m.opts.Hub.Call(ctx, wire.MethodOn, nil, &result)
+	})
+}
+
+func goAway(m *Model) tea.Cmd {
+	return m.decide(func(ctx context.Context, _ string) (string, error) {
+		return "you are away: agents' requests wait for you; w brings you back", m.opts.Hub.Away(ctx)
+	})
+}
+
+// comeBack says what happened meanwhile.
+func comeBack(m *Model) tea.Cmd {
+	var digest *client.Digest
+	cmd := m.decide(func(ctx context.Context, _ string) (string, error) {
+		said, err := m.opts.Hub.Back(ctx)
+		if err == nil {
+			digest = &said
+		}
+		return "you are back", err
+	})
+	if cmd == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		said := cmd()
+		if _, ok := said.(outcomeMsg); ok && digest != nil {
+			return pageMsg{"While you were away", digestLines(digest, m.opts.Now())}
+		}
+		return said
+	}
+}
+
+func digestLines(d *client.Digest, now time.Time) []string {
+	var lines []string
+	if d.WasAway && d.Since != nil {
+		lines = append(lines, fmt.Sprintf("since %s: %d answered or over, %d wait, grants let %d calls pass",
+			text.Moment(*d.Since, now), len(d.Ended), len(d.Waiting), d.Granted))
+	} else {
+		lines = append(lines, "you were not away")
+	}
+	if d.Note != "" {
+		lines = append(lines, termsafe.Line(d.Note, 0))
+	}
+	lines = append(lines, "")
+	for i := range d.Ended {
+		item := &d.Ended[i]
+		lines = append(lines, "  "+termsafe.Line(item.Agent, 20)+"  "+commandOf(item.Shown)+"  "+
+			text.Style{Color: true}.Ended(item))
+	}
+	for i := range d.Monitored {
+		one := &d.Monitored[i]
+		lines = append(lines, "  "+termsafe.Line(one.Agent+" "+one.Tool+"  "+one.Hook, 120)+" "+text.WouldHave(&one.Would))
+	}
+	return lines
+}
+
+// wasStopped tells whether a guard stopped the selected session lately.
+func wasStopped(m *Model) bool {
+	r := m.selectedRow()
+	return r != nil && r.request == nil && r.decided == nil && m.details.key == m.selected && m.details.timeline.rule != ""
+}
+
+// allowOnce lets the rule that stopped a session pass the next time. The hub has the
+// person type a code.
+func allowOnce(m *Model) tea.Cmd {
+	rule := m.details.timeline.rule
+	m.openConfirm("G", []string{"Let this pass the next time, within ten minutes, for every agent?", "",
+		"  rule     " + termsafe.Line(rule, 0), "  stopped  " + termsafe.Line(m.details.timeline.stopped, 0), "",
+		"G lets it pass once · Esc leaves it"},
+		func(m *Model) tea.Cmd {
+			return m.decideAtTerminal(func(ctx context.Context, _ string) (string, error) {
+				var said struct{ Text string }
+				err := m.opts.Hub.Call(ctx, wire.MethodAllow, wire.AllowParams{Rule: rule, Once: true}, &said)
+				return termsafe.Line(said.Text, 0), err
+			})
+		})
+	return nil
+}
+
+func canResume(m *Model) bool {
+	r := m.selectedRow()
+	return r != nil && r.request == nil && r.decided == nil && r.session.Ended != nil && r.session.Resumable &&
+		m.opts.Resume != nil
+}
+
+// resumeSession takes an ended session up again in a window of its own.
+func resumeSession(m *Model) tea.Cmd {
+	session := m.selectedRow().session
+	return func() tea.Msg {
+		said, err := m.opts.Resume(m.ctx, session)
+		if err != nil {
+			return outcomeMsg{text: errorText(err), aside: true}
+		}
+		return outcomeMsg{text: termsafe.Line(said, 0), aside: true}
+	}
+}

@@ -1,0 +1,174 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// batch is several requests that are approved together: each in full, one below the
+// other, as they were when the batch was opened. What comes later is no part of it.
+type batch struct {
+	items  []*wire.FeedItem
+	heads  []string // who asks
+	body   *body
+	scroll int
+	shown  shown
+}
+
+// canBatch tells whether several requests wait that a yes answers.
+func canBatch(m *Model) bool {
+	n := 0
+	for _, item := range m.board.requests {
+		if offersOnce(item) {
+			n++
+		}
+	}
+	return n > 1
+}
+
+func offersOnce(item *wire.FeedItem) bool { return !isWindow(item) && slices.Contains(item.Choices, "once") }
+
+// openBatch shows all requests that a yes answers.
+func openBatch(m *Model) tea.Cmd {
+	b := &batch{}
+	for i := range m.list.rows {
+		r := &m.list.rows[i]
+		if r.request != nil && offersOnce(r.request) {
+			b.items = append(b.items, r.request)
+			b.heads = append(b.heads, termsafe.Line(r.request.Agent+" · "+r.title(), 200))
+		}
+	}
+	if len(b.items) == 0 {
+		m.status = "none of the requests shown can be approved so"
+		return nil
+	}
+	m.mode, m.batch = modeBatch, b
+	return nil
+}
+
+// bodyFor is the text of all requests for so many columns.
+func (b *batch) bodyFor(width int) *body {
+	if b.body != nil && b.body.width == width {
+		return b.body
+	}
+	b.body = &body{width: width}
+	for i, item := range b.items {
+		if i > 0 {
+			b.body.addLine("", &stylePlain)
+		}
+		b.body.addLine(fmt.Sprintf("%d of %d  %s", i+1, len(b.items), b.heads[i]), &styleBold)
+		b.body.addCard(item.Shown)
+		if item.Note != "" {
+			b.body.addLine(termsafe.Line(item.Note, 0), &styleWaiting)
+		}
+	}
+	return b.body
+}
+
+// hash names exactly these texts.
+func (b *batch) hash() string {
+	var all strings.Builder
+	for _, item := range b.items {
+		all.WriteString(item.ID + " " + item.SHA256 + "\n")
+	}
+	return all.String()
+}
+
+// noteShown takes down what of the batch is on the screen.
+func (b *batch) noteShown(m *Model) {
+	now, height := m.opts.Now(), m.bodyHeight()
+	body := b.bodyFor(m.width)
+	b.scroll = min(b.scroll, max(0, len(body.lines)-height))
+	b.shown.noteText(b.hash(), "", now)
+	if b.shown.appeared.IsZero() && height > 0 && m.width > 0 {
+		b.shown.appeared = now
+	}
+	if m.width > 0 {
+		b.shown.noteLines(body, b.scroll, b.scroll+height, now)
+	}
+}
+
+// hidden is how many lines are below the screen.
+func (b *batch) hidden(m *Model) int {
+	return max(0, len(b.bodyFor(m.width).lines)-b.scroll-m.bodyHeight())
+}
+
+// handleBatchKey is a key while a batch is read.
+func (m *Model) handleBatchKey(key string) tea.Cmd {
+	b := m.batch
+	m.status = ""
+	switch key {
+	case "space", "pgdown", "down", "j":
+		if now := m.opts.Now(); now.Sub(b.shown.turned) >= pageTime {
+			b.shown.turned = now
+			b.scroll += max(1, m.bodyHeight()-1) // noteShown bounds it
+		}
+	case "b", "pgup", "up", "k":
+		b.scroll = max(0, b.scroll-max(1, m.bodyHeight()-1))
+	case "esc", "q":
+		m.mode, m.batch, m.status = modeList, nil, "nothing was approved"
+	case "B":
+		return m.approveBatch()
+	default:
+		m.status = "B approves all of them · Esc leaves it"
+	}
+	return nil
+}
+
+// approveBatch says yes to each request of the batch that still waits as it was shown.
+func (m *Model) approveBatch() tea.Cmd {
+	b := m.batch
+	why := b.shown.whyNotYet(true, m.opts.Now())
+	switch {
+	case m.problem != "":
+		why = silentText
+	case m.busy:
+		why = "an answer is on its way"
+	}
+	if why != "" {
+		m.status = why
+		return nil
+	}
+	var replies []client.FeedReply
+	for _, item := range b.items {
+		if now := m.board.findRequest(item.ID); now != nil && !isWindow(now) && now.SHA256 == item.SHA256 {
+			replies = append(replies, replyFor(item, "once"))
+		}
+	}
+	gone := len(b.items) - len(replies)
+	m.mode, m.batch = modeList, nil
+	if len(replies) == 0 {
+		m.status = "too late: none of them waits any more"
+		return nil
+	}
+	approved := 0
+	return m.decide(func(ctx context.Context, pin string) (string, error) {
+		for len(replies) > 0 {
+			reply := replies[0]
+			reply.PIN = pin
+			result, err := m.opts.Hub.Reply(ctx, reply)
+			if err != nil {
+				return "", fmt.Errorf("%d approved; then %s: %w", approved, reply.ID, err)
+			}
+			replies = replies[1:]
+			if result.Outcome == "delivered" {
+				approved++
+			} else {
+				gone++
+			}
+		}
+		said := fmt.Sprintf("%d approved", approved)
+		if gone > 0 {
+			said += fmt.Sprintf(", %d had been answered or had changed meanwhile", gone)
+		}
+		return said, nil
+	})
+}

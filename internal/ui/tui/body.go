@@ -1,0 +1,137 @@
+package tui
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// body is the text of a request, wrapped. It is kept: a request may have megabytes.
+// Its lines get their colours only once they are on the screen.
+type body struct {
+	hash, note, status string
+	width              int
+	lines              []bodyLine
+	tooNarrow          bool // a character is wider than the screen
+}
+
+// bodyLine is one line on the screen.
+type bodyLine struct {
+	text   string
+	style  *lipgloss.Style
+	inks   []ink // of each byte of text, where it is a command
+	goesOn bool  // it is the rest of the line before
+	broken bool  // a word goes on in the next
+}
+
+// render is the line with its colours and marks.
+func (l *bodyLine) render() string {
+	var b strings.Builder
+	if l.goesOn {
+		b.WriteString(styleFaint.Render(text.GoesOnMark))
+	}
+	if l.inks == nil {
+		b.WriteString(l.style.Render(l.text))
+	} else {
+		writeInked(&b, l.text, l.inks)
+	}
+	if l.broken {
+		b.WriteString(styleFaint.Render(text.BrokenMark))
+	}
+	return b.String()
+}
+
+// bodyOf is the text of a request for so many columns.
+func (m *Model) bodyOf(item *wire.FeedItem, width int) *body {
+	b := m.body
+	if b == nil || b.hash != item.SHA256 || b.note != item.Note || b.status != item.Status || b.width != width {
+		m.body = newBody(item, width)
+	}
+	return m.body
+}
+
+func newBody(item *wire.FeedItem, width int) *body {
+	b := &body{hash: item.SHA256, note: item.Note, status: item.Status, width: width}
+	b.addCard(item.Shown)
+	if item.Note != "" {
+		b.addLine("", &stylePlain)
+		b.addLine(termsafe.Line(item.Note, 0), &styleWaiting)
+	}
+	if isWindow(item) {
+		b.addLine("", &stylePlain)
+		b.addLine("It stands in the agent's own window; only there can it be answered.", &stylePlain)
+	}
+	return b
+}
+
+// addCard adds what a person is to see of a request.
+func (b *body) addCard(card string) {
+	lines := strings.Split(strings.TrimSuffix(termsafe.Text(card), "\n"), "\n")
+	for i := 0; i < len(lines); i++ {
+		if !strings.HasPrefix(lines[i], commandMark) {
+			b.addLine(lines[i], lineStyle(lines[i]))
+			continue
+		}
+		end := i
+		for end < len(lines) && strings.HasPrefix(lines[end], commandMark) {
+			lines[end] = strings.ReplaceAll(lines[end], "\t", "    ")
+			end++
+		}
+		inks := inkCommand(lines[i:end])
+		for n, line := range lines[i:end] {
+			if inks == nil {
+				b.addLine(line, &styleBold)
+			} else {
+				b.addInked(line, &stylePlain, inks[n])
+			}
+		}
+		i = end - 1
+	}
+}
+
+// widestCharacter is more columns than any character takes.
+const widestCharacter = 4
+
+// commandMark stands before each line of a command.
+const commandMark = "  $ "
+
+func (b *body) addLine(line string, style *lipgloss.Style) { b.addInked(line, style, nil) }
+
+// addInked adds a line; inks are one for each byte, or none.
+func (b *body) addInked(line string, style *lipgloss.Style, inks []ink) {
+	first, rest, marked := text.MarkedWidths(b.width)
+	at := 0
+	for i, part := range text.WrapParts(line, first, rest) {
+		one := bodyLine{text: part.Visible(), style: style, goesOn: marked && i > 0, broken: marked && part.Broken}
+		if inks != nil {
+			one.inks = inks[at : at+len(one.text)]
+		}
+		at += len(part.Text)
+		room := first
+		if one.goesOn {
+			room = rest
+		}
+		// Only a single character can be wider than its line.
+		b.tooNarrow = b.tooNarrow || room <= widestCharacter && ansi.StringWidth(one.text) > room
+		b.lines = append(b.lines, one)
+	}
+}
+
+// lineStyle colours a line of a request by its mark: an added line, a removed line,
+// the heading of a plan. The text itself stays as it is.
+func lineStyle(line string) *lipgloss.Style {
+	switch {
+	case strings.HasPrefix(line, "  + "):
+		return &styleDone
+	case strings.HasPrefix(line, "  - "):
+		return &styleFailed
+	case strings.HasPrefix(line, "  # "), strings.HasPrefix(line, "  ## "), strings.HasPrefix(line, "  ### "):
+		return &styleBold
+	}
+	return &stylePlain
+}

@@ -1,0 +1,167 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// decided is a request that was answered before, as the journal has it.
+type decided struct {
+	ID      string    `json:"id"`
+	Request string    `json:"request"`
+	Agent   string    `json:"agent"`
+	Session string    `json:"session"`
+	Cwd     string    `json:"cwd"`
+	Kind    string    `json:"kind"`
+	Tool    string    `json:"tool"`
+	Verdict string    `json:"verdict"`
+	Reason  string    `json:"reason"`
+	By      string    `json:"by"`
+	Shown   string    `json:"shown"` // without secrets
+	At      time.Time `json:"at"`
+
+	body *body // wrapped
+}
+
+// inWords says what was answered.
+func (d *decided) inWords() string {
+	switch {
+	case d.Kind == "question" && d.Verdict == "allow":
+		return "answered"
+	case d.Verdict == "allow":
+		return "approved"
+	case d.Verdict == "deny":
+		return "denied"
+	}
+	return termsafe.Line(d.Verdict, 20)
+}
+
+func (d *decided) head(now time.Time, width int) []string {
+	line := d.inWords() + " " + text.Moment(d.At, now)
+	if d.By != "" {
+		line += " by " + termsafe.Line(d.By, 0)
+	}
+	if d.Reason != "" {
+		line += ": " + termsafe.Line(d.Reason, 0)
+	}
+	return append(indentWrapped("", line, width), "")
+}
+
+func (d *decided) bodyFor(width int) *body {
+	if d.body == nil || d.body.width != width {
+		d.body = &body{width: width}
+		d.body.addCard(d.Shown)
+	}
+	return d.body
+}
+
+// historyLength is how many answers are shown.
+const historyLength = 100
+
+// toggleHistory shows what was answered and who ended, or folds it away.
+func toggleHistory(m *Model) tea.Cmd {
+	m.withHistory = !m.withHistory
+	if !m.withHistory {
+		return nil
+	}
+	return func() tea.Msg {
+		list, err := readDecided(m.ctx, m.opts.Hub)
+		return historyMsg{list, err}
+	}
+}
+
+func readDecided(ctx context.Context, hub Hub) ([]*decided, error) {
+	var list []*decided
+	params := wire.QueryParams{Filter: wire.Filter{Agents: []string{"hookmux"}, Kinds: []string{"decision"}},
+		Newest: true, Limit: historyLength}
+	err := hub.Query(ctx, params, func(entry client.Entry) bool {
+		var ev event.Event
+		one := &decided{}
+		if json.Unmarshal(entry.Event, &ev) != nil || json.Unmarshal(ev.Raw, one) != nil || one.Request == "" {
+			return true // not of this version
+		}
+		if one.ID == "" {
+			one.ID = ev.ID
+		}
+		if one.At.IsZero() {
+			one.At = ev.Time
+		}
+		list = append(list, one)
+		return len(list) < historyLength
+	})
+	return list, err
+}
+
+// timelineLength is how many events of a session are shown.
+const timelineLength = 80
+
+// timeline is what a session did lately.
+type timeline struct {
+	lines []string // turns, calls and decisions, drawn
+	// What a guard stopped last, and its rule; "" for nothing.
+	stopped, rule string
+}
+
+// readTimeline reads the last events of a session.
+func readTimeline(ctx context.Context, hub Hub, session string) (timeline, error) {
+	var t timeline
+	err := hub.Query(ctx, wire.QueryParams{Filter: wire.Filter{Session: session}, Newest: true, Limit: timelineLength},
+		func(entry client.Entry) bool {
+			t.add(&entry)
+			return true
+		})
+	if len(t.lines) > 0 {
+		t.lines = append([]string{"", styleFaint.Render("timeline")}, t.lines...)
+	}
+	return t, err
+}
+
+// add adds one event with what came of it.
+func (t *timeline) add(entry *client.Entry) {
+	var ev event.Event
+	if json.Unmarshal(entry.Event, &ev) != nil {
+		return // not of this version
+	}
+	outcome := ""
+	if o := entry.Outcome; o != nil {
+		outcome = text.Style{Color: true}.Outcome(o, false)
+		var d event.Decision
+		if json.Unmarshal(o.Decision, &d) == nil && d.Rule != "" && d.Verdict == event.Deny {
+			t.stopped, t.rule = text.Label(&ev), d.Rule
+		}
+	}
+	if line := timelineLine(&ev, outcome); line != "" {
+		t.lines = append(t.lines, "  "+styleFaint.Render(ev.Time.Local().Format("15:04:05"))+" "+line)
+	}
+}
+
+func timelineLine(ev *event.Event, outcome string) string {
+	label := termsafe.Line(text.Label(ev), 240)
+	switch ev.Kind {
+	case event.TurnStart:
+		return styleBold.Render("▸ "+label) + outcome
+	case event.TurnEnd:
+		return strings.TrimSpace(styleDone.Render("✓") + " " + label)
+	case event.ToolBefore:
+		return "  " + label + outcome
+	case event.PermissionRequest:
+		return styleWaiting.Render("▲ ") + label + outcome
+	case event.ToolAfter:
+		if ev.Tool != nil && ev.Tool.Failed {
+			return "  " + styleFailed.Render("✗ "+termsafe.Line(strings.TrimSpace(label+" "+ev.Error), 240))
+		}
+	case event.SessionStart, event.SessionEnd, event.SubagentStart, event.SubagentEnd:
+		return styleFaint.Render(strings.TrimSpace(string(ev.Kind) + " " + label))
+	}
+	return ""
+}
