@@ -53,7 +53,7 @@ func Run(ctx context.Context, show func(ctx context.Context, h *Hub) error) (err
 		return err
 	}
 	inside, err := hub.New(hub.Options{Dirs: dirs, Version: version.String, PID: noProcess, Table: onePerson{},
-		Facts: onePerson{}, LiveSettings: true})
+		Facts: onePerson{}, Asker: agrees{}, LiveSettings: true})
 	if err != nil {
 		return err
 	}

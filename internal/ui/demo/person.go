@@ -1,6 +1,8 @@
 package demo
 
 import (
+	"context"
+	"errors"
 	"os"
 	"time"
 
@@ -68,4 +70,13 @@ func (onePerson) Terminal(string) (authority.Terminal, error) {
 
 func (onePerson) Logins() ([]authority.Login, error) {
 	return []authority.Login{{TTY: personTTY, PID: loginPID, Remote: "192.0.2.1"}}, nil
+}
+
+// agrees types every code that the demo's hub asks for: it guards nothing of theirs.
+type agrees struct{}
+
+func (agrees) AskCode(context.Context, *authority.Verdict, authority.Action) error { return nil }
+
+func (agrees) AskPIN(context.Context, *authority.Verdict, authority.Action, func(string) error) error {
+	return errors.New("the demo has no PIN")
 }

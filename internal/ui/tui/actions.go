@@ -104,7 +104,8 @@ func digestLines(d *client.Digest, now time.Time) []string {
 	}
 	for i := range d.Monitored {
 		one := &d.Monitored[i]
-		lines = append(lines, "  "+termsafe.Line(one.Agent+" "+one.Tool+"  "+one.Hook, 120)+" "+text.WouldHave(&one.Would))
+		lines = append(lines, "  "+termsafe.Line(one.Agent+" "+one.Tool+"  "+one.Hook, 120)+" "+
+			text.WouldHave(&one.Would))
 	}
 	return lines
 }
@@ -112,7 +113,7 @@ func digestLines(d *client.Digest, now time.Time) []string {
 // wasStopped tells whether a guard stopped the selected session lately.
 func wasStopped(m *Model) bool {
 	r := m.selectedRow()
-	return r != nil && r.request == nil && r.decided == nil && m.details.key == m.selected && m.details.timeline.rule != ""
+	return r != nil && r.isSession() && m.details.key == m.selected && m.details.timeline.rule != ""
 }
 
 // allowOnce lets the rule that stopped a session pass the next time. The hub has the
@@ -134,8 +135,7 @@ func allowOnce(m *Model) tea.Cmd {
 
 func canResume(m *Model) bool {
 	r := m.selectedRow()
-	return r != nil && r.request == nil && r.decided == nil && r.session.Ended != nil && r.session.Resumable &&
-		m.opts.Resume != nil
+	return r != nil && r.isSession() && r.session.Ended != nil && r.session.Resumable && m.opts.Resume != nil
 }
 
 // resumeSession takes an ended session up again in a window of its own.

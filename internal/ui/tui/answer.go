@@ -122,6 +122,7 @@ func (m *Model) reply(reply client.FeedReply) tea.Cmd {
 		m.status = "it changed meanwhile; nothing was answered"
 		return nil
 	}
+	m.replied = reply.ID
 	send := func(ctx context.Context, pin string) (string, error) {
 		reply.PIN = pin
 		result, err := m.opts.Hub.Reply(ctx, reply)

@@ -96,6 +96,11 @@ func TestNothingIsAnswered(t *testing.T) {
 			s.send(connectionMsg{"the hub closed the connection"})
 			s.press("a")
 		}, "the hub closed the connection"},
+		{"the hub is silent, and says so to a key", nil, func(s *screen, _ *wire.FeedItem) {
+			s.wait(time.Second)
+			s.send(silenceMsg{})
+			s.press("a", "d", "r")
+		}, "does not answer"},
 		{"another request slid under the cursor", nil, func(s *screen, item *wire.FeedItem) {
 			s.wait(time.Second)
 			s.arrive(s.request("k2", nil))

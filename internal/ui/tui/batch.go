@@ -34,7 +34,9 @@ func canBatch(m *Model) bool {
 	return n > 1
 }
 
-func offersOnce(item *wire.FeedItem) bool { return !isWindow(item) && slices.Contains(item.Choices, "once") }
+func offersOnce(item *wire.FeedItem) bool {
+	return !isWindow(item) && slices.Contains(item.Choices, "once")
+}
 
 // openBatch shows all requests that a yes answers.
 func openBatch(m *Model) tea.Cmd {
@@ -102,7 +104,7 @@ func (b *batch) hidden(m *Model) int {
 }
 
 // handleBatchKey is a key while a batch is read.
-func (m *Model) handleBatchKey(key string) tea.Cmd {
+func handleBatchKey(m *Model, key string) tea.Cmd {
 	b := m.batch
 	m.status = ""
 	switch key {
@@ -116,7 +118,7 @@ func (m *Model) handleBatchKey(key string) tea.Cmd {
 	case "esc", "q":
 		m.mode, m.batch, m.status = modeList, nil, "nothing was approved"
 	case "B":
-		return m.approveBatch()
+		return approveBatch(m)
 	default:
 		m.status = "B approves all of them · Esc leaves it"
 	}
@@ -124,7 +126,7 @@ func (m *Model) handleBatchKey(key string) tea.Cmd {
 }
 
 // approveBatch says yes to each request of the batch that still waits as it was shown.
-func (m *Model) approveBatch() tea.Cmd {
+func approveBatch(m *Model) tea.Cmd {
 	b := m.batch
 	why := b.shown.whyNotYet(true, m.opts.Now())
 	switch {

@@ -130,6 +130,9 @@ func (r *row) key() string {
 	return "session " + r.session.ID
 }
 
+// isSession tells whether the row is about a session alone.
+func (r *row) isSession() bool { return r.request == nil && r.decided == nil }
+
 func (r *row) title() string {
 	switch s := r.session; {
 	case s != nil && s.Title != "":
@@ -206,7 +209,10 @@ func (b *board) listRows() []row {
 		rows = append(rows, row{section: sectionAnswered, decided: d, session: b.sessions[d.Session]})
 	}
 	slices.SortFunc(rows[first:], func(x, y row) int {
-		return cmp.Or(cmp.Compare(x.section, y.section), x.compareTime(&y), cmp.Compare(x.key(), y.key()))
+		if x.section != y.section {
+			return cmp.Compare(x.section, y.section)
+		}
+		return cmp.Or(x.compareTime(&y), cmp.Compare(x.key(), y.key()))
 	})
 	return rows
 }

@@ -83,16 +83,16 @@ func (m *Model) page(width int) *page {
 	case r == nil:
 		return &page{}
 	case r.request != nil:
-		return m.requestPage(r, width)
+		return requestPage(m, r, width)
 	case r.decided != nil:
 		return &page{head: r.decided.head(m.opts.Now(), width), body: r.decided.bodyFor(width)}
 	}
-	return &page{head: m.sessionLines(r, width)}
+	return &page{head: sessionLines(m, r, width)}
 }
 
 // requestPage is a request in full: who asks, and exactly the text whose hash the
 // answer carries; below it what the agent said last.
-func (m *Model) requestPage(r *row, width int) *page {
+func requestPage(m *Model, r *row, width int) *page {
 	item, now := r.request, m.opts.Now()
 	facts := []string{termsafe.Line(item.Agent, 20), "waits " + ageText(now.Sub(item.CreatedAt))}
 	if !item.Deadline.IsZero() && !isWindow(item) {
@@ -120,7 +120,7 @@ func lastWords(s *wire.Session) string {
 	return termsafe.Line(s.Turn.Summary, 600)
 }
 
-func (m *Model) sessionLines(r *row, width int) []string {
+func sessionLines(m *Model, r *row, width int) []string {
 	d := &m.details
 	switch {
 	case d.key == r.key() && d.err != nil:

@@ -84,7 +84,7 @@ func (f *form) reply() client.FeedReply {
 func takesWords(q event.Inquiry) bool { return q.Free || len(q.Options) == 0 }
 
 // handleFormKey is a key while questions are answered.
-func (m *Model) handleFormKey(key string) tea.Cmd {
+func handleFormKey(m *Model, key string) tea.Cmd {
 	f := m.form
 	switch {
 	case key == "esc":

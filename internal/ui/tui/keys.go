@@ -60,8 +60,8 @@ func bindings() []binding {
 		{keys: keys("h", "e"), name: "h", does: "history: answered, ended", when: always, run: toggleHistory, always: true},
 		{keys: keys("w"), name: "w", does: "go away", when: isHere, run: goAway, decides: true, always: true},
 		{keys: keys("w"), name: "w", does: "come back", when: isAway, run: comeBack, decides: true, always: true, told: always},
-		{keys: keys("O"), name: "O", does: "switch hookmux off …", when: isOn, run: switchOff, decides: true, always: true},
-		{keys: keys("O"), name: "O", does: "on again", when: isOff, run: switchOn, decides: true, always: true, told: always},
+		{keys: keys("O"), name: "O", does: "hookmux off …", when: isOn, run: switchOff, decides: true, always: true},
+		{keys: keys("O"), name: "O", does: "hookmux on", when: isOff, run: switchOn, decides: true, always: true, told: always},
 		{keys: keys("R"), name: "R", does: "rename the session", when: hasSession, run: renameSession, decides: true, always: true},
 		{keys: keys("F"), name: "F", does: "forget the session", when: hasSession, run: forgetSession, decides: true, always: true},
 		{keys: keys("?"), name: "?", does: "help", when: always, run: showHelp, always: true},
@@ -92,7 +92,7 @@ func hasSession(m *Model) bool {
 // takesText: a text typed into a window that waits for a yes could be that yes.
 func takesText(m *Model) bool {
 	r := m.selectedRow()
-	return r != nil && r.request == nil && r.decided == nil && r.session.Ended == nil && r.section != sectionWaiting
+	return r != nil && r.isSession() && r.session.Ended == nil && r.section != sectionWaiting
 }
 
 func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
@@ -102,18 +102,15 @@ func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	switch m.mode {
 	case modeTyping:
-		return m.handleTypingKey(msg, key)
+		return handleTypingKey(m, msg, key)
 	case modeConfirm:
-		return m.handleConfirmKey(key)
+		return handleConfirmKey(m, key)
 	case modeForm:
-		return m.handleFormKey(key)
+		return handleFormKey(m, key)
 	case modeBatch:
-		return m.handleBatchKey(key)
+		return handleBatchKey(m, key)
 	case modePage:
-		return m.handlePageKey(key)
-	case modeHelp:
-		m.mode = modeList
-		return nil
+		return handlePageKey(m, key)
 	}
 	m.status = ""
 	for _, b := range bindings() {
@@ -126,13 +123,13 @@ func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return b.run(m)
 	}
-	m.status = m.whyNoAnswer(key)
+	m.status = whyNoAnswer(m, key)
 	return nil
 }
 
 // whyNoAnswer says why a key that answers requests does nothing here; "" for any
 // other key.
-func (m *Model) whyNoAnswer(key string) string {
+func whyNoAnswer(m *Model, key string) string {
 	answers := slices.ContainsFunc(bindings(), func(b binding) bool {
 		return b.decides && !b.always && slices.Contains(b.keys, key)
 	})
@@ -158,7 +155,7 @@ func isElsewhere(m *Model) bool {
 
 // handleConfirmKey takes the key that says yes once all of the question was on the
 // screen for a while; the first press of a key that repeats is none.
-func (m *Model) handleConfirmKey(key string) tea.Cmd {
+func handleConfirmKey(m *Model, key string) tea.Cmd {
 	c := m.confirm
 	switch {
 	case key != c.yes:
@@ -174,43 +171,43 @@ func (m *Model) handleConfirmKey(key string) tea.Cmd {
 	return c.run(m)
 }
 
-func (m *Model) handleTypingKey(msg tea.KeyPressMsg, key string) tea.Cmd {
+func handleTypingKey(m *Model, msg tea.KeyPressMsg, key string) tea.Cmd {
 	t := m.typing
 	switch key {
 	case "esc":
-		m.mode = m.modeBehindTyping()
+		m.mode = modeBehindTyping(m)
 		if t.live != nil {
 			t.live(m, "")
 		}
 		return nil
 	case "enter":
-		m.mode = m.modeBehindTyping()
+		m.mode = modeBehindTyping(m)
 		return t.done(m, strings.TrimSpace(m.typing.input.value()))
 	}
 	m.typing.input.handleKey(msg)
-	m.tellTyping()
+	tellTyping(m)
 	return nil
 }
 
 // handlePaste takes pasted text where text is typed, and nowhere else: pasted
 // letters are never keys.
-func (m *Model) handlePaste(msg tea.PasteMsg) tea.Cmd {
+func handlePaste(m *Model, msg tea.PasteMsg) tea.Cmd {
 	if m.mode != modeTyping {
 		return nil
 	}
 	m.typing.input.insertText(msg.Content)
-	m.tellTyping()
+	tellTyping(m)
 	return nil
 }
 
 // tellTyping passes on what is typed where each letter counts.
-func (m *Model) tellTyping() {
+func tellTyping(m *Model) {
 	if m.typing.live != nil {
 		m.typing.live(m, m.typing.input.value())
 	}
 }
 
-func (m *Model) modeBehindTyping() mode {
+func modeBehindTyping(m *Model) mode {
 	if m.form != nil {
 		return modeForm
 	}
@@ -255,7 +252,7 @@ func (m *Model) scrollBy(pages int) tea.Cmd {
 	return nil
 }
 
-func (m *Model) handleWheel(msg tea.MouseWheelMsg) {
+func handleWheel(m *Model, msg tea.MouseWheelMsg) {
 	if m.mode != modeList {
 		return // what a dialog is about stays on the screen
 	}
@@ -273,7 +270,7 @@ func (m *Model) handleWheel(msg tea.MouseWheelMsg) {
 }
 
 // handleClick selects a row; nothing is ever decided by a click.
-func (m *Model) handleClick(msg tea.MouseClickMsg) {
+func handleClick(m *Model, msg tea.MouseClickMsg) {
 	place := m.layout().list
 	if m.mode != modeList || !place.contains(msg.X, msg.Y) {
 		return
@@ -296,7 +293,7 @@ func clearFilter(m *Model) tea.Cmd {
 }
 
 func showHelp(m *Model) tea.Cmd {
-	m.mode = modeHelp
+	m.openPage("Keys", helpLines(m.width))
 	return nil
 }
 

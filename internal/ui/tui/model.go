@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"time"
 
@@ -17,7 +18,7 @@ const settleTime = 300*time.Millisecond + time.Second/framesPerSecond
 
 // framesPerSecond is how often the screen is drawn at most; what the hub says
 // changes it more rarely (gatherTime).
-const framesPerSecond = 30
+const framesPerSecond = 10
 
 // Options are what a view works with.
 type Options struct {
@@ -44,7 +45,6 @@ const (
 	modeForm         // questions are being answered
 	modeBatch        // several requests are read and approved together
 	modePage         // something is read
-	modeHelp
 )
 
 // Model is the state of the view.
@@ -79,7 +79,9 @@ type Model struct {
 	details details
 	loading string
 	status  string
-	busy    bool // an answer is on its way
+	busy    bool   // an answer is on its way
+	replied string // the request that was answered last
+	drawn   drawnFrame
 	tick    func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 	ticks   int // the tick that counts
 	tickAt  time.Time
@@ -107,7 +109,7 @@ func New(ctx context.Context, opts Options) *Model {
 		opts.Now = time.Now
 	}
 	const looking = "looking for the hub"
-	m := &Model{opts: opts, ctx: ctx, board: newBoard(), connection: looking, problem: looking, tick: tea.Tick}
+	m := &Model{opts: opts, ctx: ctx, board: newBoard(), tick: tea.Tick, connection: looking, problem: looking}
 	m.list = newList(m.board, "", false)
 	return m
 }
@@ -117,7 +119,8 @@ func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	model := New(ctx, opts)
-	program := tea.NewProgram(model, append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(framesPerSecond)}, more...)...)
+	own := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(framesPerSecond)}
+	program := tea.NewProgram(model, append(own, more...)...)
 	Follow(ctx, opts.Hub, program.Send)
 	_, err := program.Run()
 	return err
@@ -126,8 +129,18 @@ func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) error {
 // Init starts nothing: the first message does.
 func (m *Model) Init() tea.Cmd { return nil }
 
+// drawnFrame is the frame that was made last. It is made anew only when something
+// happened: a hub that says it is well changes nothing.
+type drawnFrame struct {
+	text  string
+	valid bool
+}
+
 // Update takes one message: a key, or something the hub said.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if !saysNothingNew(m, msg) {
+		m.drawn.valid = false
+	}
 	cmd := m.handle(msg)
 	m.rebuildRows()
 	if more := m.loadDetail(); more != nil {
@@ -172,19 +185,19 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		return m.handleKey(msg)
 	case tea.PasteMsg:
-		return m.handlePaste(msg)
+		return handlePaste(m, msg)
 	case tea.MouseWheelMsg:
-		m.handleWheel(msg)
+		handleWheel(m, msg)
 	case tea.MouseClickMsg:
-		m.handleClick(msg)
+		handleClick(m, msg)
 	case hubMsg:
 		for _, one := range msg {
 			m.handleHub(one)
 		}
-		m.nameProblem()
+		nameProblem(m)
 	case noteMsg, sessionsMsg, sessionMsg, infoMsg, connectionMsg, silenceMsg:
 		m.handleHub(msg)
-		m.nameProblem()
+		nameProblem(m)
 	case detailMsg:
 		m.loading = ""
 		if msg.key == m.selected {
@@ -214,6 +227,17 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
+// saysNothingNew tells whether a message is only the hub's word that it is as it was.
+func saysNothingNew(m *Model, msg tea.Msg) bool {
+	said, ok := msg.(hubMsg)
+	if !ok || len(said) != 1 || m.info == nil || m.silent {
+		return false
+	}
+	now, ok := said[0].(infoMsg)
+	return ok && m.info.Version == now.info.Version && m.info.Feed.Away == now.info.Feed.Away &&
+		reflect.DeepEqual(m.info.Off, now.info.Off) && reflect.DeepEqual(m.info.Problems, now.info.Problems)
+}
+
 // handleHub takes something the hub said.
 func (m *Model) handleHub(msg tea.Msg) {
 	switch msg := msg.(type) {
@@ -240,7 +264,7 @@ func (m *Model) handleHub(msg tea.Msg) {
 }
 
 // nameProblem says what is wrong with the hub.
-func (m *Model) nameProblem() {
+func nameProblem(m *Model) {
 	m.problem = m.connection
 	if m.problem == "" && m.silent {
 		m.problem = "the hub runs and does not answer; `hookmux hub restart` ends it and starts another"
@@ -265,7 +289,7 @@ func (m *Model) takeNote(n client.FeedNote) {
 		}
 	default:
 		m.board.removeRequest(n.Item.ID)
-		if m.selected == "request "+n.Item.ID && !m.busy {
+		if m.selected == "request "+n.Item.ID && !m.busy && m.replied != n.Item.ID {
 			m.status = endedText(n.Item)
 		}
 	}
@@ -313,7 +337,7 @@ func (m *Model) selectRow(i int) {
 // loadDetail reads the details of the selected session, and again when it went on.
 func (m *Model) loadDetail() tea.Cmd {
 	r := m.selectedRow()
-	if r == nil || r.session == nil || r.request != nil || r.decided != nil || m.loading == m.selected || m.problem != "" {
+	if r == nil || !r.isSession() || m.loading == m.selected || m.problem != "" {
 		return nil
 	}
 	known := m.details.key == m.selected

@@ -24,7 +24,7 @@ func (r *reading) wrapped(width int) []string {
 }
 
 // handlePageKey is a key while something is read: it turns the page, or goes back.
-func (m *Model) handlePageKey(key string) tea.Cmd {
+func handlePageKey(m *Model, key string) tea.Cmd {
 	last := max(0, len(m.reading.wrapped(m.width))-m.bodyHeight())
 	step := max(1, m.bodyHeight()-1)
 	switch key {

@@ -16,8 +16,11 @@ type frame struct{ *Model }
 
 // View draws the screen.
 func (m *Model) View() tea.View {
-	v := tea.NewView(frame{m}.render())
-	m.noteDrawn()
+	if !m.drawn.valid {
+		m.drawn = drawnFrame{frame{m}.render(), true}
+		m.noteDrawn()
+	}
+	v := tea.NewView(m.drawn.text)
 	v.AltScreen, v.ReportFocus, v.MouseMode = true, true, tea.MouseModeCellMotion
 	v.WindowTitle = frame{m}.windowTitle()
 	return v
@@ -40,8 +43,6 @@ func (f frame) render() string {
 	lines := []string{f.headLine(), styleFaint.Render(strings.Repeat("─", f.width))}[:f.headHeight()]
 	body := f.bodyHeight()
 	switch {
-	case f.mode == modeHelp:
-		lines = append(lines, fill(f.helpLines(), body)...)
 	case f.mode == modeConfirm:
 		lines = append(lines, fill(f.confirmLines(), body)...)
 	case f.form != nil:
@@ -72,17 +73,17 @@ func (f frame) render() string {
 func (f frame) headLine() string {
 	counts := &f.list.counts
 	parts := []string{styleBold.Render("hookmux")}
+	if isOff(f.Model) {
+		parts = append(parts, styleFailed.Render(strings.TrimPrefix(offText(f.info.Off, f.opts.Now()), "hookmux is ")))
+	}
+	if isAway(f.Model) {
+		parts = append(parts, styleWaiting.Render("you are away"))
+	}
 	for _, s := range []section{sectionWaiting, sectionFailed, sectionRunning, sectionDone, sectionIdle} {
 		if counts[s] > 0 {
 			mark, style := s.sign()
 			parts = append(parts, style.Render(fmt.Sprintf("%s %d %s", mark, counts[s], headWord(s, counts[s]))))
 		}
-	}
-	if isOff(f.Model) {
-		parts = append(parts, styleFailed.Render(offText(f.info.Off, f.opts.Now())))
-	}
-	if isAway(f.Model) {
-		parts = append(parts, styleWaiting.Render("you are away"))
 	}
 	if f.filter != "" {
 		parts = append(parts, "filter: "+termsafe.Line(f.filter, 30))
@@ -154,7 +155,11 @@ func (f frame) statusLine() string {
 		return styleBold.Render(f.typing.label+": ") +
 			f.typing.input.render(f.width-ansi.StringWidth(f.typing.label)-2)
 	case f.problem != "":
-		return styleFailed.Render("✗ " + termsafe.Line(f.problem, 0))
+		line := termsafe.Line(f.problem, 0)
+		if f.status == silentText { // a key was pressed
+			line = "nothing was decided: " + line
+		}
+		return styleFailed.Render("✗ " + line)
 	case f.status != "":
 		return f.status
 	case f.ready != nil && !f.ready.Attached && f.ready.Why != "":
@@ -162,11 +167,15 @@ func (f frame) statusLine() string {
 	case f.mode == modeBatch:
 		return moreBelow(f.batch.hidden(f.Model))
 	case f.mode == modePage:
-		return ""
+		return moreBelow(max(0, len(f.reading.wrapped(f.width))-f.reading.scroll-f.bodyHeight()))
 	case f.hiddenLines() > 0:
 		return moreBelow(f.hiddenLines())
 	case hasProblems(f.Model):
-		return styleWaiting.Render("! " + termsafe.Line(f.info.Problems[0].What, 0))
+		what := termsafe.Line(f.info.Problems[0].What, 0)
+		if n := len(f.info.Problems); n > 1 {
+			return styleWaiting.Render(fmt.Sprintf("! %d problems, p says what to do: %s", n, what))
+		}
+		return styleWaiting.Render("! p says what to do: " + what)
 	case f.otherVersion():
 		return styleWaiting.Render(fmt.Sprintf("the hub is hookmux %s and this is %s; `hookmux hub restart` starts "+
 			"this one", termsafe.Line(f.info.Version, 20), termsafe.Line(f.opts.Version, 20)))
@@ -194,14 +203,14 @@ func (f frame) keyLine() string {
 	switch f.mode {
 	case modeTyping:
 		return styleFaint.Render("Enter takes it · Esc leaves it")
-	case modeHelp, modeConfirm:
+	case modeConfirm:
 		return ""
 	case modeBatch:
-		return f.joinKeys([]binding{{name: "B", does: "approve all of them"}, {name: "Space", does: "more"},
-			{name: "b", does: "page back"}, {name: "Esc", does: "leave it"}}, "")
+		return f.joinKeys(append([]binding{{name: "B", does: "approve all of them"}},
+			pageKeys(f.batch.hidden(f.Model) > 0, f.batch.scroll > 0, "leave it")...), "")
 	case modePage:
-		return f.joinKeys([]binding{{name: "Space", does: "more"}, {name: "b", does: "page back"},
-			{name: "Esc", does: "back"}}, "")
+		more := len(f.reading.wrapped(f.width)) > f.reading.scroll+f.bodyHeight()
+		return f.joinKeys(pageKeys(more, f.reading.scroll > 0, "back"), "")
 	case modeForm:
 		return styleFaint.Render("1–9 choose · o own words · Tab next · Enter sends · Esc leaves it")
 	}
@@ -212,6 +221,18 @@ func (f frame) keyLine() string {
 		}
 	}
 	return f.joinKeys(shown, styleBold.Render("?")+" keys")
+}
+
+// pageKeys are the keys of a text that is read.
+func pageKeys(more, back bool, leave string) []binding {
+	var keys []binding
+	if more {
+		keys = append(keys, binding{name: "Space", does: "more"})
+	}
+	if back {
+		keys = append(keys, binding{name: "b", does: "page back"})
+	}
+	return append(keys, binding{name: "Esc", does: leave})
 }
 
 // joinKeys are as many keys as fit, and what stands at the end; the help has them all.
@@ -229,7 +250,7 @@ func (f frame) joinKeys(list []binding, last string) string {
 
 // helpLines are all keys, in two columns where they fit. A key that says several
 // things, each where it applies, has one line.
-func (f frame) helpLines() []string {
+func helpLines(width int) []string {
 	var names []string
 	does := map[string][]string{}
 	for _, b := range bindings() {
@@ -242,11 +263,11 @@ func (f frame) helpLines() []string {
 	for _, name := range names {
 		entries = append(entries, "  "+padRight(name, 8)+strings.Join(does[name], " or "))
 	}
-	out := []string{"", styleBold.Render("  Keys") + styleFaint.Render("  (any key goes back)"), ""}
 	half := (len(entries) + 1) / 2
-	if f.width < 80 {
-		return append(out, entries...)
+	if width < 80 {
+		return entries
 	}
+	var out []string
 	for i := range half {
 		line := padRight(entries[i], 40)
 		if i+half < len(entries) {
