@@ -286,7 +286,7 @@ func openTerminal(p *place, name string, args ...string) (*terminal, error) {
 	}
 	defer slave.Close()
 	t := &terminal{cmd: exec.Command(name, args...), master: master, done: make(chan struct{})}
-	t.cmd.Env, t.cmd.Dir = env(p.dir), p.dir
+	t.cmd.Env, t.cmd.Dir = p.Env, p.dir
 	t.cmd.Stdin, t.cmd.Stdout, t.cmd.Stderr = slave, slave, slave
 	t.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := t.cmd.Start(); err != nil {
