@@ -69,6 +69,8 @@ type run struct {
 	term    *stage.Terminal
 	client  *client.Client
 	players []*player
+	// seat plays a person's terminal, before the hub starts; nil: this machine.
+	seat func(*stage.Stage)
 
 	mu       sync.Mutex
 	followed bool // somebody follows the feed, so that requests are held
@@ -122,6 +124,9 @@ func (r *run) layOut(srv *model.Server) error {
 			if err := drivers.WriteJSON(filepath.Join(st.Dirs.Config, "config.json"),
 				map[string]string{config.TmuxFollow: "on"}); err != nil {
 				return err
+			}
+			if r.seat != nil {
+				r.seat(st)
 			}
 			if err := st.StartHub(nil); err != nil {
 				return err
