@@ -111,13 +111,12 @@ func (s *store) fillRow(i *item, row *journal.Row) {
 	if !i.known {
 		s.decodeRecord(i)
 	}
+	short := func(text string) string { return s.columnText(text, longestName) }
 	*row = journal.Row{
-		ID: r.ID, Time: r.Time, Agent: shortColumn(r.Agent), Kind: string(i.kind), Native: shortColumn(r.Event),
-		Tool:    shortColumn(i.tool),
-		Session: shortColumn(i.session), Cwd: longColumn(r.Cwd), AgentVersion: shortColumn(r.AgentVersion),
-		Caller: shortColumn(r.Caller),
-		Pane:   shortColumn(r.Pane), TTY: shortColumn(r.TTY), PID: r.PID, Start: r.Start, Nested: r.Nested,
-		Truncated: r.Truncated,
+		ID: r.ID, Time: r.Time, Agent: short(r.Agent), Kind: string(i.kind), Native: short(r.Event),
+		Tool: short(i.tool), Session: short(i.session), Cwd: s.columnText(r.Cwd, longestCwd),
+		AgentVersion: short(r.AgentVersion), Caller: short(r.Caller), Pane: short(r.Pane), TTY: short(r.TTY),
+		PID: r.PID, Start: r.Start, Nested: r.Nested, Truncated: r.Truncated,
 	}
 	if len(r.Payload) == 0 {
 		return
@@ -127,14 +126,17 @@ func (s *store) fillRow(i *item, row *journal.Row) {
 	row.Body = s.text[from:len(s.text):len(s.text)]
 }
 
-// shortColumn makes a short value fit to be stored beside the body: names and ids
-// come from outside and may be anything.
-func shortColumn(s string) string { return redact.Text(cutText(s, 256)) }
+// The longest texts that are stored beside the body. Linux takes no longer path.
+const longestName, longestCwd = 256, 4096
 
-// longestCwd is what Linux takes for a path.
-const longestCwd = 4096
-
-func longColumn(s string) string { return redact.Text(cutText(s, longestCwd)) }
+// columnText makes a value fit to be stored beside the body: names and ids come
+// from outside and may be anything.
+func (s *store) columnText(text string, most int) string {
+	if text == "" {
+		return ""
+	}
+	return s.deps.Redactor.Text(cutText(text, most))
+}
 
 func cutText(s string, most int) string {
 	if len(s) <= most {
