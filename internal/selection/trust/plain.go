@@ -127,19 +127,21 @@ func sedPlain(f *Force, args []shell.Word) bool {
 	given := false
 	for i := 0; i < len(args); i++ {
 		text := args[i].Text
+		flags, isFlag := strings.CutPrefix(text, "-")
+		letters := strings.Trim(flags, "nErsuz")
 		switch {
 		case text == "-f":
 			if i++; i >= len(args) || !f.isCopy(args[i].Text) {
 				return false
 			}
 			given = true
-		case len(text) > 1 && text[0] == '-' && strings.Trim(text[1:], "nErsuz") == "e":
+		case isFlag && letters == "e":
 			if i++; !fine(i) {
 				return false
 			}
 			given = true
-		case len(text) > 1 && text[0] == '-' && strings.Trim(text[1:], "nErsuz") == "":
-		case strings.HasPrefix(text, "-"):
+		case isFlag && flags != "" && letters == "":
+		case isFlag:
 			return false
 		default:
 			return given || fine(i)

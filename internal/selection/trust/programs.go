@@ -40,14 +40,7 @@ func ReplacePrograms(reg hook.Registration, home string, replace func(path strin
 		}
 		return true
 	})
-	slices.SortFunc(edits, func(a, b replacement) int { return b.from - a.from })
-	out := reg.Target
-	for _, e := range edits { // from the back, so that offsets stay true
-		if e.to <= len(out) && e.from <= e.to {
-			out = out[:e.from] + e.text + out[e.to:]
-		}
-	}
-	return out
+	return replaceWords(reg.Target, edits)
 }
 
 // programWords are the words of a call that name what is run.

@@ -254,7 +254,7 @@ func TestRefused(t *testing.T) {
 			os.Truncate(filepath.Join(p.root, ".hookmux/big"), maxFileSize+1)
 		},
 		"name fewer files": func(p *place) {
-			for i := range maxFiles + 1 {
+			for i := range maxFiles { // beside hooks.json
 				p.write(fmt.Sprintf(".hookmux/%d", i), "")
 			}
 		},

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -115,14 +116,16 @@ func shellWords(text string, visit visitor, depth int) string {
 		}
 		return true
 	})
-	slices.SortFunc(edits, func(a, b replacement) int { return b.from - a.from })
-	out := text
-	for _, e := range edits { // from the back, so that offsets stay true
-		if e.to <= len(out) && e.from <= e.to {
-			out = out[:e.from] + e.text + out[e.to:]
-		}
+	return replaceWords(text, edits)
+}
+
+// replaceWords carries out replacements, which never overlap, from the back, so that offsets stay true.
+func replaceWords(text string, edits []replacement) string {
+	slices.SortFunc(edits, func(a, b replacement) int { return cmp.Compare(b.from, a.from) })
+	for _, e := range edits {
+		text = text[:e.from] + e.text + text[e.to:]
 	}
-	return out
+	return text
 }
 
 // innerScript is the index of the argument that is a script itself: that of
@@ -130,13 +133,13 @@ func shellWords(text string, visit visitor, depth int) string {
 func innerScript(name string, args []*syntax.Word) int {
 	switch filepath.Base(name) {
 	case "sh", "bash", "dash", "zsh", "ksh":
-		for i := 1; i < len(args)-1; i++ {
-			lit, ok := literalWord(args[i])
+		for i, arg := range args[1:] {
+			lit, ok := literalWord(arg)
 			if !ok || !strings.HasPrefix(lit, "-") {
 				return 0
 			}
 			if !strings.HasPrefix(lit, "--") && strings.HasSuffix(lit, "c") {
-				return i + 1
+				return i + 2
 			}
 		}
 	case "eval":
@@ -234,10 +237,7 @@ func inProject(root string, w word, script bool) (prefix, rel string, ok bool) {
 
 func relativeTo(root, path string) (string, bool) {
 	if rest, ok := strings.CutPrefix(path, projectMark); ok {
-		if rest != "" && !strings.HasPrefix(rest, "/") {
-			return "", false // "$HOOKMUX_PROJECT"-old is another folder
-		}
-		path = root + rest
+		path = root + rest // "$HOOKMUX_PROJECT"-old is another folder
 	}
 	if path == "" || strings.ContainsAny(path, "\x00\n") || len(path) > 4096 {
 		return "", false
