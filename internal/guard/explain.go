@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 
+	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -56,8 +57,8 @@ func Explain(cmd string, call Call, set Set) Explanation {
 		for _, rd := range r.Redirects {
 			er.Redirects = append(er.Redirects, rd.Op+rd.Target.Text)
 		}
-		for j := r.From.Lo; j < r.From.Hi && j < len(s.Runs); j++ {
-			er.PipedFrom = append(er.PipedFrom, s.Runs[j].Name())
+		for _, from := range inspect.RunsIn(&s, r.From) {
+			er.PipedFrom = append(er.PipedFrom, from.Name())
 		}
 		e.Runs = append(e.Runs, er)
 	}

@@ -288,3 +288,24 @@ func BenchmarkCheck(b *testing.B) {
 		}
 	})
 }
+
+// Every command of a call is looked at, each by itself.
+func TestEveryCommandOfACall(t *testing.T) {
+	call := shellCall("rm x")
+	call.Commands = []string{"rm x", "rm -rf /", "rm y"}
+	got := Set{NewDestructive(Options{}), NewOwnFiles(Options{})}.Check(call)
+	if len(got) != 1 || got[0].Where != "rm -rf /" {
+		t.Errorf("findings %+v, want one about rm -rf /", got)
+	}
+}
+
+func TestExplainShowsThePipe(t *testing.T) {
+	e := Explain("cat a | sort | head -1; ls", shellCall(""), nil)
+	var got []string
+	for _, r := range e.Runs {
+		got = append(got, r.Program+" < "+strings.Join(r.PipedFrom, ","))
+	}
+	if want := "cat < ; sort < cat; head < sort; ls < "; strings.Join(got, "; ") != want {
+		t.Errorf("runs %q, want %q", strings.Join(got, "; "), want)
+	}
+}

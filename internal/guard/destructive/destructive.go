@@ -3,6 +3,7 @@
 package destructive
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
@@ -147,7 +148,7 @@ func checkScript(x *scope) {
 			f(x, r)
 			continue
 		}
-		if len(name) > 4 && name[:4] == "mkfs" || name == "mkfs" || len(name) > 6 && name[:6] == "newfs_" {
+		if strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "newfs_") {
 			deviceRule(x, r)
 			continue
 		}

@@ -213,16 +213,10 @@ func foreignOrigin(r *shell.Run) string {
 }
 
 // originOf looks at a span of runs and, through their pipes, at what feeds them.
-func (x *scope) originOf(s shell.Span, depth int) string {
-	for i := s.Lo; i < s.Hi && i < len(x.Script.Runs) && depth < 16; i++ {
-		r := &x.Script.Runs[i]
+func (x *scope) originOf(span shell.Span) string {
+	for _, r := range x.Sources(span) {
 		if o := foreignOrigin(r); o != "" {
 			return o
-		}
-		if r.From.Hi <= i { // only ever look back, so that this ends
-			if o := x.originOf(r.From, depth+1); o != "" {
-				return o
-			}
 		}
 	}
 	return ""
@@ -248,32 +242,32 @@ func fetchedProgram(x *scope, r *shell.Run) {
 		x.Report.Add("pipe-to-shell", r.String(), fmt.Sprintf("%s runs text that comes from %s", name, from))
 	}
 	for _, a := range r.Args() {
-		if o := x.originOf(a.From, 0); o != "" {
+		if o := x.originOf(a.From); o != "" {
 			say(o)
 			return
 		}
 	}
 	for _, rd := range r.Redirects {
-		if o := x.originOf(rd.Target.From, 0); o != "" && rd.Reads() {
+		if o := x.originOf(rd.Target.From); o != "" && rd.Reads() {
 			say(o)
 			return
 		}
 	}
-	if o := x.originOf(r.Input.From, 0); o != "" && r.HasInput &&
+	if o := x.originOf(r.Input.From); o != "" && r.HasInput &&
 		(!evals || inspect.HasWord(r.Args(), "/dev/stdin", "-",
 			"/dev/fd/0", "/proc/self/fd/0")) {
 		say(o)
 		return
 	}
 	if evals {
-		if o := x.originOf(r.From, 0); o != "" && inspect.HasWord(r.Args(), "/dev/stdin", "-", "/dev/fd/0",
+		if o := x.originOf(r.From); o != "" && inspect.HasWord(r.Args(), "/dev/stdin", "-", "/dev/fd/0",
 			"/proc/self/fd/0") {
 			say(o)
 			return
 		}
 		// curl … | while read l; do eval "$l"; done
 		for _, a := range r.Args() {
-			if o := x.originOf(r.From, 0); o != "" && a.Dynamic {
+			if o := x.originOf(r.From); o != "" && a.Dynamic {
 				say(o)
 				return
 			}
@@ -283,7 +277,7 @@ func fetchedProgram(x *scope, r *shell.Run) {
 	if !readsProgramFromStdin(r, isShell) {
 		return
 	}
-	if o := x.originOf(r.From, 0); o != "" {
+	if o := x.originOf(r.From); o != "" {
 		say(o)
 	}
 }
@@ -297,12 +291,8 @@ func readsProgramFromStdin(r *shell.Run, isShell bool) bool {
 			return true
 		case t == "--" || t == "":
 		case t[0] == '-':
-			if !isShell && (t == "-m" || t == "-c" || t == "-e" || t == "-p" || t == "-r" || t == "-n" || t == "-ne" ||
-				t == "-pe" || t == "-E" || t == "--eval" || t == "--version" || t == "-lane" || t == "-ane" ||
-				t == "-lne") {
-				return false
-			}
-			if !isShell && len(t) > 2 && t[1] != '-' && strings.ContainsAny(t, "e") && r.Name() != "python3" {
+			// Code behind -e in the same word; code in the next word ends the search there.
+			if !isShell && t[1] != '-' && strings.Contains(t, "e") && r.Name() != "python3" {
 				return false
 			}
 		default:
@@ -342,6 +332,14 @@ func downloadedScript(x *scope) {
 	}
 }
 
+func wordTexts(words []shell.Word) []string {
+	var out []string
+	for _, w := range words {
+		out = append(out, w.Text)
+	}
+	return out
+}
+
 // downloadedFiles names the files a curl or wget run leaves behind.
 func downloadedFiles(r *shell.Run) []string {
 	var out []string
@@ -351,8 +349,8 @@ func downloadedFiles(r *shell.Run) []string {
 		t := a.Text
 		out1 := len(t) > 1 && t[0] == '-' && t[1] != '-' && (r.Name() == "curl" && t[len(t)-1] == 'o' ||
 			r.Name() == "wget" && t[len(t)-1] == 'O')
-		if (out1 || t == "--output" || t == "--output-document") && i+1 < len(args) {
-			return []string{args[i+1].Text}
+		if out1 || t == "--output" || t == "--output-document" {
+			return wordTexts(args[i+1 : min(i+2, len(args))])
 		}
 		if v, ok := strings.CutPrefix(t, "--output="); ok {
 			return []string{v}
@@ -364,8 +362,8 @@ func downloadedFiles(r *shell.Run) []string {
 	}
 	if remoteName {
 		for _, a := range args {
-			if j := strings.LastIndexByte(a.Text, '/'); j >= 0 && strings.Contains(a.Text, "://") {
-				out = append(out, a.Text[j+1:])
+			if strings.Contains(a.Text, "://") {
+				out = append(out, a.Text[strings.LastIndexByte(a.Text, '/')+1:])
 			}
 		}
 	}

@@ -103,14 +103,13 @@ func (x *scope) judgeListing(r *shell.Run, w shell.Word) {
 	if !w.Dynamic || r.Contained {
 		return
 	}
-	for i := w.From.Lo; i < w.From.Hi && i < len(x.Script.Runs); i++ {
-		from := &x.Script.Runs[i]
+	for _, from := range x.RunsIn(w.From) {
 		if from.Name() != "ls" {
 			continue
 		}
 		_, dirs := inspect.SplitFlags(from.Args())
 		for _, d := range dirs {
-			p := x.ResolveWord(d, from)
+			p := x.ResolveWord(d, &from)
 			if why := x.WhyBroad(p); p.Known && why != "" && why != "the whole project" {
 				x.Report.Add("rm-broad", r.String(), fmt.Sprintf("deletes everything listed in %s (%s)", d.Text, why))
 			}
@@ -149,9 +148,7 @@ func findRule(x *scope, r *shell.Run) {
 	var starts []shell.Word
 	if strings.HasPrefix(r.Name(), "fd") {
 		_, rest := inspect.SplitFlags(args)
-		if len(rest) > 1 {
-			starts = rest[1:]
-		}
+		starts = rest[min(1, len(rest)):]
 	} else {
 		for _, a := range args {
 			if a.Text == "" || strings.HasPrefix(a.Text, "-") && len(a.Text) > 2 || a.Text == "(" || a.Text == "!" {
@@ -166,15 +163,15 @@ func findRule(x *scope, r *shell.Run) {
 		starts = []shell.Word{{Text: ".", Bare: "."}}
 	}
 	filtered := inspect.HasWord(args, findTests...) || strings.HasPrefix(r.Name(), "fd")
-	for i, a := range args {
-		if strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "name") && i+1 < len(args) {
-			switch args[i+1].Text {
-			case "*", "*.*":
-				filtered = false
-			case ".git":
-				x.Report.Add("find-delete", r.String(), "deletes repositories' histories")
-			}
+	byName := false
+	for _, a := range args {
+		switch {
+		case byName && (a.Text == "*" || a.Text == "*.*"):
+			filtered = false
+		case byName && a.Text == ".git":
+			x.Report.Add("find-delete", r.String(), "deletes repositories' histories")
 		}
+		byName = strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "name")
 	}
 	for _, s := range starts {
 		p := x.ResolveWord(s, r)

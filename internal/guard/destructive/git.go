@@ -132,10 +132,6 @@ func gitBranches(x *scope, r *shell.Run, names []shell.Word) {
 			return
 		}
 	}
-	if len(names) == 0 && inspect.ViaXargs(r) {
-		x.Report.Add("git-history", r.String(), "git branch -D deletes every branch of a list, unmerged commits "+
-			"included")
-	}
 }
 
 // gitTags: one tag is soon made again; every tag of a list is not.
@@ -214,11 +210,11 @@ func ownBranch(w shell.Word, ref string) bool {
 	return ref != "HEAD" && ref != "@" && !strings.ContainsAny(ref, "*$`") && !strings.HasPrefix(ref, "refs/tags/")
 }
 
-// shortForce looks for -f in clusters such as -uf, but not in -o value.
+// shortForce looks for -f in clusters such as -uf, but not in the value of -o.
 func shortForce(flags []shell.Word) bool {
 	for _, f := range flags {
-		t := f.Text
-		if len(t) > 1 && t[1] != '-' && t[1] != 'o' && strings.IndexByte(t, 'f') > 0 && len(t) < 5 {
+		cluster, _, _ := strings.Cut(f.Text, "o")
+		if !strings.HasPrefix(f.Text, "--") && strings.Contains(cluster, "f") {
 			return true
 		}
 	}

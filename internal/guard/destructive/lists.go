@@ -29,7 +29,7 @@ func (x *scope) fromList(r *shell.Run, w shell.Word) {
 	if !strings.Contains(w.Text, "{}") && !isPositional(w) {
 		return
 	}
-	unknown := r.From.Empty() && !r.HasInput || x.fromFile(r.From, 0)
+	unknown := r.From.Empty() && !r.HasInput || x.fromFile(r.From)
 	for _, rd := range r.Redirects {
 		unknown = unknown || rd.Reads() && rd.Target.From.Empty()
 	}
@@ -48,25 +48,18 @@ func isPositional(w shell.Word) bool {
 }
 
 // fromFile: what the span prints comes out of a file: cat list | sort.
-func (x *scope) fromFile(s shell.Span, depth int) bool {
-	if s.Empty() || depth > 8 {
-		return false
-	}
-	for i := s.Lo; i < s.Hi && i < len(x.Script.Runs); i++ {
-		r := &x.Script.Runs[i]
-		if !r.From.Empty() && r.From.Hi <= i {
-			if !x.fromFile(r.From, depth+1) {
-				return false
-			}
-			continue
-		}
+func (x *scope) fromFile(span shell.Span) bool {
+	sources := x.Sources(span)
+	for _, r := range sources {
 		switch r.Name() {
 		case "cat", "head", "tail", "tac", "zcat":
 		default:
-			return false
+			if r.From.Empty() {
+				return false
+			}
 		}
 	}
-	return true
+	return len(sources) > 0
 }
 
 // unpackRule: an archive unpacked over the root or a system directory replaces
@@ -108,10 +101,10 @@ func powershellRule(x *scope, r *shell.Run) {
 	text := ""
 	args := r.Args()
 	for i, a := range args {
-		l := strings.ToLower(a.Text)
-		if (l == "-c" || l == "-command" || l == "/c" || l == "-noprofile" && i+1 < len(args) &&
-			!strings.HasPrefix(args[i+1].Text, "-")) && i+1 < len(args) {
-			text = inspect.JoinArgs(args[i+1:])
+		next := inspect.JoinArgs(args[i+1:])
+		if l := strings.ToLower(a.Text); l == "-c" || l == "-command" || l == "/c" ||
+			l == "-noprofile" && !strings.HasPrefix(next, "-") {
+			text = next
 			break
 		}
 	}
@@ -129,8 +122,7 @@ func powershellRule(x *scope, r *shell.Run) {
 	}
 	for _, statement := range strings.FieldsFunc(text,
 		func(c rune) bool { return strings.ContainsRune(";|&{}()\n", c) }) {
-		words := strings.Fields(statement)
-		if len(words) > 0 {
+		if words := strings.Fields(statement); len(words) > 0 {
 			powershellStatement(x, r, words)
 		}
 	}

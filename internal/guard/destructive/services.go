@@ -88,11 +88,11 @@ func clusterRule(x *scope, r *shell.Run) {
 // all day to restart something.
 func namedPods(r *shell.Run, flags, rest []shell.Word) bool {
 	if inspect.ViaXargs(r) || inspect.HasLong(flags, "--all", "--all-namespaces", "--selector", "--field-selector",
-		"--filename", "--kustomize") || inspect.HasWord(flags, "-A", "-l", "-f", "-k", "-R") {
+		"--filename", "--kustomize") || inspect.HasWord(flags, "-A", "-k", "-R") {
 		return false
 	}
 	for _, f := range flags {
-		if len(f.Text) > 2 && (strings.HasPrefix(f.Text, "-l") || strings.HasPrefix(f.Text, "-f")) {
+		if strings.HasPrefix(f.Text, "-l") || strings.HasPrefix(f.Text, "-f") {
 			return false
 		}
 	}
@@ -149,18 +149,7 @@ func infraRule(x *scope, r *shell.Run) {
 		return // terraform plan -destroy only shows
 	}
 	for _, p := range infraPhrases[r.Name()] {
-		hit := strings.HasPrefix(operands+" ", p+" ") || strings.HasPrefix(line+" ", p+" ") ||
-			inspect.HasPhrase(line, p) &&
-				(strings.Contains(p, " ") || p == "destroy")
-		if !hit && strings.HasPrefix(p, "apply -destroy") {
-			hit = strings.HasPrefix(operands, "apply") &&
-				(inspect.HasPhrase(line, "-destroy") || inspect.HasPhrase(line,
-					"--destroy"))
-		}
-		if !hit && p == "db push --force-reset" {
-			hit = strings.HasPrefix(operands, "db push") && inspect.HasPhrase(line, "--force-reset")
-		}
-		if hit {
+		if isSaid(p, operands, line) {
 			rule := "infra"
 			if r.Name() == "prisma" || r.Name() == "supabase" && strings.HasPrefix(p, "db") {
 				rule = "database"
@@ -169,6 +158,23 @@ func infraRule(x *scope, r *shell.Run) {
 			return
 		}
 	}
+}
+
+// isSaid reports whether a line says a phrase: its words are the first operands, and its options are given somewhere,
+// with one dash or two. Phrases of several words, and "destroy", count wherever they stand.
+func isSaid(phrase, operands, line string) bool {
+	if inspect.HasPhrase(line, phrase) && (strings.Contains(phrase, " ") || phrase == "destroy") {
+		return true
+	}
+	said := ""
+	for _, word := range strings.Fields(phrase) {
+		if !strings.HasPrefix(word, "-") {
+			said += word + " "
+		} else if !inspect.HasPhrase(line, word) && !inspect.HasPhrase(line, "-"+word) {
+			return false
+		}
+	}
+	return strings.HasPrefix(operands+" ", said)
 }
 
 func cloudRule(x *scope, r *shell.Run) {
@@ -269,8 +275,7 @@ func containerRule(x *scope, r *shell.Run) {
 	case len(rest) > 0 && (rest[0].Text == "rm" || rest[0].Text == "rmi" || rest[0].Text == "stop" ||
 		rest[0].Text == "kill" || two("container", "rm") || two("image", "rm")):
 		for _, a := range rest {
-			for i := a.From.Lo; i < a.From.Hi && i < len(x.Script.Runs); i++ {
-				from := &x.Script.Runs[i]
+			for _, from := range x.RunsIn(a.From) {
 				if from.Name() == r.Name() && !strings.Contains(inspect.JoinArgs(from.Args()), "-f ") &&
 					!strings.Contains(inspect.JoinArgs(from.Args()), "--filter") && rest[0].Text != "stop" {
 					say(rest[0].Text + " of everything there is")

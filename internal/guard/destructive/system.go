@@ -174,13 +174,7 @@ func killRule(x *scope, r *shell.Run, args []shell.Word) {
 		t := a.Text
 		if i == 0 && len(t) > 1 && t[0] == '-' {
 			signal = true
-			if t == "-s" || t == "-n" {
-				continue
-			}
 			if t == "-l" || t == "-L" {
-				return
-			}
-			if t == "-1" && len(args) == 1 {
 				return
 			}
 			continue

@@ -117,7 +117,11 @@ func TestExtractDir(t *testing.T) {
 		"tar xf a":         "",
 		"cd d && tar xf a": ".", "unzip a -d d": "d", "unzip -l a -d d": "", "unzip a -dd": "d", "7z x a -od": "d",
 		"7z l a -od":                "",
-		"tar -f a -x --directory d": "d", "tar -f a/x.tar -C d": "",
+		"tar -f a -x --directory d": "d", "tar -f a/x.tar -C d": "", "tar": "", "tar -C d": "", "tar x -C": "", "tar -x -C": "",
+		"tar --exclude a -C d": "", "tar --get -f a --cd d": "d", "tar ./x -C d": "", "tar -f a -vvvvvvx -C d": "",
+		"tar -f a -vvvvvx -C d": "d", "tar -f a -v x -C d": "", "unzip a -d": "", "7z x a -o": "", "cpio -i -D d": "d",
+		"cpio -i -d d": "", "unzip a -D d": "", "bsdtar xf a -Cd": "d", "tar xf a -od": "", "tar xf a -dd": "",
+		"tar -f a -Cx -C d": "", "tar -f a -CxD": "", "unzip -v a -d d": "", "7za e a -od": "d", "unzip a -C d": "d",
 	} {
 		r := parseRun(t, cmd)
 		dir, ok := ExtractDir(r)
@@ -139,15 +143,179 @@ func TestFindDeletes(t *testing.T) {
 			t.Errorf("FindDeletes(%q) = %v, want %v", cmd, got, want)
 		}
 	}
-	s := shell.Parse("find . | xargs rm")
-	if x := NewScope(&Call{}, &s, nil, nil); !x.FindDeletes(&s.Runs[0], s.Runs[0].Args()) {
-		t.Error("find | xargs rm does not delete")
+	for cmd, want := range map[string]bool{
+		"find . | xargs rm": true, "find . | xargs cat": false, "find .; rm x": false,
+		"rm x; find . | cat": false, `find . | xargs python3 -c 'os.unlink(x)'`: true, "find . -exec": false, "find . -x": false,
+	} {
+		s := shell.Parse(cmd)
+		at := 0
+		if strings.HasPrefix(cmd, "rm") {
+			at = 1
+		}
+		x := NewScope(&Call{}, &s, nil, nil)
+		if got := x.FindDeletes(&s.Runs[at], s.Runs[at].Args()); got != want {
+			t.Errorf("%s deletes: got %v, want %v", cmd, got, want)
+		}
 	}
 }
 
 func TestQuotedIn(t *testing.T) {
 	if got := QuotedIn("a 'b' \"c\" `d` 'e"); !slices.Equal(got, []string{"b", "c", "d"}) {
 		t.Errorf("QuotedIn gives %q", got)
+	}
+	for count, want := range map[int]int{1: 1, maxQuoted: maxQuoted, maxQuoted + 1: maxQuoted} {
+		if got := len(QuotedIn(strings.Repeat("''", count))); got != want {
+			t.Errorf("%d literals: got %d, want %d", count, got, want)
+		}
+	}
+	for text, want := range map[string]string{"'a'": "a", "'a''b'": "a b", "x": "", "'": "", `"a'b"`: "a'b", "''": "", "a'b": ""} {
+		if got := strings.Join(QuotedIn(text), " "); got != want {
+			t.Errorf("literals of %s: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A database client's statements stand in its arguments, on its input, or come out of what prints them into it.
+func TestStatementText(t *testing.T) {
+	for cmd, want := range map[string]string{
+		"psql -c 'DROP x'": "-c\nDROP x\n", "echo 'DROP x' | psql": "DROP x\n", "printf 'DROP x' | psql -q": "-q\nDROP x\n",
+		"psql <<< 'DROP x'": "DROP x\n", "cat x.sql | psql": "x.sql\n", "ls | psql": "", "echo a; psql": "",
+		"cat <<< 'DROP x' | psql": "\nDROP x\n", "echo a | cat | psql": "\n",
+	} {
+		s := shell.Parse(cmd)
+		x := NewScope(&Call{}, &s, nil, nil)
+		if got := x.StatementText(&s.Runs[len(s.Runs)-1]); strings.TrimSpace(got) != strings.TrimSpace(want) {
+			t.Errorf("%s: got %q, want %q", cmd, got, want)
+		}
+	}
+}
+
+func TestViaXargs(t *testing.T) {
+	for cmd, want := range map[string]bool{
+		"ls | xargs rm": true, "ls | gxargs rm": true, "parallel rm ::: a": true, "sudo rm x": false, "rm x": false,
+	} {
+		if got := ViaXargs(parseRun(t, cmd)); got != want {
+			t.Errorf("%s runs through xargs: got %v, want %v", cmd, got, want)
+		}
+	}
+}
+
+// What a container changes through a mount is changed on this machine.
+func TestHostRuns(t *testing.T) {
+	for cmd, want := range map[string]string{
+		"docker run -v /:/host img rm -rf /host/home /opt": "rm -rf /home /tmp/in-a-container/opt",
+		"docker run -v /:/host img rm -rf /opt":            "", "docker run img rm -rf /host": "", "rm -rf /host": "",
+		"docker run -v /a:/b img sh -c 'echo x > /b/c'": "echo x > /a/c",
+	} {
+		s := shell.Parse(cmd)
+		x := NewScope(&Call{}, &s, nil, nil)
+		var got []string
+		for _, r := range x.HostRuns() {
+			line := r.Argv[0].Text + " " + join(r.Argv[1:])
+			for _, rd := range r.Redirects {
+				line += " " + rd.Op + " " + rd.Target.Text
+			}
+			got = append(got, line)
+			if r.Contained {
+				t.Errorf("%s: %q still counts as contained, want it on this machine", cmd, line)
+			}
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%s means %q on this machine, want %q", cmd, got, want)
+		}
+	}
+	many := shell.Script{}
+	for range 300 {
+		s := shell.Parse("docker run -v /:/host img rm /host/a")
+		many.Runs = append(many.Runs, s.Runs[len(s.Runs)-1])
+	}
+	if got := len(NewScope(&Call{}, &many, nil, nil).HostRuns()); got != 256 {
+		t.Errorf("of 300 runs %d are looked at, want 256", got)
+	}
+	empty := shell.Run{Contained: true, Mounts: many.Runs[0].Mounts}
+	if _, touched := hostRun(&empty); touched {
+		t.Error("a run without words touches a mount, want that it does not")
+	}
+}
+
+func TestListsNames(t *testing.T) {
+	for tool, want := range map[string]bool{"LS": true, "ls": true, "list_dir": true, "ListFiles": true, "lsof": false, "grep": false} {
+		if got := ListsNames(tool); got != want {
+			t.Errorf("%s only lists names: got %v, want %v", tool, got, want)
+		}
+	}
+}
+
+// The bounds themselves are still read; what is beyond them is not passed over in silence.
+func TestBoundsOfInput(t *testing.T) {
+	list := func(key string, count int) []byte {
+		return []byte(`{"` + key + `":[` + strings.TrimSuffix(strings.Repeat(`"x",`, count), ",") + `]}`)
+	}
+	pad := func(size int) []byte {
+		return []byte(`{"path":"a"` + strings.Repeat(" ", size-len(`{"path":"a"}`)) + `}`)
+	}
+	for _, c := range []struct {
+		name            string
+		tool            string
+		input           []byte
+		paths, commands int
+		unreadable      bool
+	}{
+		{"commands", "run", list("command", maxCommands), 0, maxCommands, false},
+		{"too many commands", "run", list("command", maxCommands+1), 0, maxCommands, true},
+		{"paths", "read", list("paths", maxPaths), maxPaths, 0, false},
+		{"too many paths", "read", list("paths", maxPaths+1), maxPaths, 0, true},
+		{"paths to write", "write", list("paths", maxPaths), maxPaths, 0, false},
+		{"too many paths to write", "write", list("paths", maxPaths+1), maxPaths, 0, true},
+		{"a long path", "read", []byte(`{"path":"` + strings.Repeat("x", maxPath) + `"}`), 1, 0, false},
+		{"a path longer than any system's", "read", []byte(`{"path":"` + strings.Repeat("x", maxPath+1) + `"}`), 0, 0, false},
+		{"a long input", "read", pad(maxInput), 1, 0, false},
+		{"too long an input", "read", pad(maxInput + 1), 0, 0, true},
+		{"no input", "read", nil, 0, 0, false},
+		{"half an input", "read", []byte(`{"path":"a"`), 1, 0, true},
+	} {
+		call := Call{ToolKind: "mcp", ToolName: c.tool, Input: c.input}
+		got := ReadInput(&call)
+		if len(got.Reads)+len(got.Writes) != c.paths || len(call.Commands) != c.commands ||
+			(got.Unreadable != "") != c.unreadable {
+			t.Errorf("%s: got %d paths, %d commands, unreadable %q; want %d, %d, %v", c.name, len(got.Reads)+len(got.Writes),
+				len(call.Commands), got.Unreadable, c.paths, c.commands, c.unreadable)
+		}
+	}
+	// What the dialect named is not read again.
+	for name, call := range map[string]Call{
+		"reads": {Reads: []string{"a"}}, "writes": {Writes: []string{"a"}}, "commands": {Commands: []string{"a"}},
+		"reads and writes": {Reads: []string{"a"}, Writes: []string{"b"}},
+		"all":              {Reads: []string{"a"}, Writes: []string{"b"}, Commands: []string{"c"}},
+		"reads, commands":  {Reads: []string{"a"}, Commands: []string{"c"}},
+	} {
+		call.ToolKind, call.Input = "mcp", []byte(`{"path":"z"}`)
+		if got := ReadInput(&call); len(got.Reads)+len(got.Writes) != 0 {
+			t.Errorf("%s are named: got %+v read out of the input, want nothing", name, got)
+		}
+	}
+	text := func(size int) []byte {
+		return []byte(`{"content":"a"` + strings.Repeat(" ", size-len(`{"content":"a"}`)) + `}`)
+	}
+	for size, want := range map[int]bool{maxInput: true, maxInput + 1: false} {
+		if _, known := WrittenText(&Call{Input: text(size)}); known != want {
+			t.Errorf("the text of an input of %d bytes is known: got %v, want %v", size, known, want)
+		}
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		limit int
+		want  string
+	}{
+		{"a b", 9, "a b"}, {"a\x01b\x1fc", 9, "a b c"}, {"a\r\nb\tc", 9, "a b c"}, {"é", 1, "…"}, {"aé", 2, "a…"}, {"", 0, ""},
+		{"\x80\x80\x80", 1, "…"},
+	} {
+		if got := oneLine(c.text, c.limit); got != c.want {
+			t.Errorf("oneLine(%q, %d) = %q, want %q", c.text, c.limit, got, c.want)
+		}
 	}
 }
 

@@ -41,6 +41,7 @@ func NewNeedles(tricks bool, list ...string) *Needles {
 		n.class[b] = n.class[lowerByte(b)]
 	}
 	n.addState()
+	needleAt := map[int]string{}
 	for _, s := range list {
 		at := 0
 		for i := 0; i < len(s); i++ {
@@ -51,11 +52,9 @@ func NewNeedles(tricks bool, list ...string) *Needles {
 			}
 			at = int(n.next[k])
 		}
-		if n.accept[at] == 0 {
-			n.accept[at], n.word[at] = int8(len(s)), isAlnum(s[0])
-		}
+		n.accept[at], n.word[at], needleAt[at] = int8(len(s)), isAlnum(s[0]), s
 	}
-	n.linkStates()
+	n.linkStates(needleAt)
 	return n
 }
 
@@ -67,8 +66,9 @@ func (n *Needles) addState() int {
 	return id
 }
 
-// linkStates turns the trie into an automaton without fail edges.
-func (n *Needles) linkStates() {
+// linkStates turns the trie into an automaton without fail edges. Where a shorter
+// needle ends together with a longer one, the one that counts in more places is kept.
+func (n *Needles) linkStates(needleAt map[int]string) {
 	fail := make([]int, len(n.accept))
 	var queue []int
 	for c := 0; c < n.width; c++ {
@@ -79,8 +79,11 @@ func (n *Needles) linkStates() {
 	for len(queue) > 0 {
 		at := queue[0]
 		queue = queue[1:]
-		if f := fail[at]; n.accept[at] == 0 && n.accept[f] != 0 {
-			n.accept[at], n.word[at] = n.accept[f], n.word[f]
+		if f := fail[at]; n.accept[f] != 0 {
+			longer := needleAt[at]
+			if longer == "" || !n.word[f] || !isAlnum(longer[len(longer)-int(n.accept[f])-1]) {
+				n.accept[at], n.word[at] = n.accept[f], n.word[f]
+			}
 		}
 		for c := 0; c < n.width; c++ {
 			k := at*n.width + c

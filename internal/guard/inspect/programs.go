@@ -32,8 +32,7 @@ func ExtractDir(r *shell.Run) (dir shell.Word, ok bool) {
 	extracts := true
 	switch name {
 	case "tar", "bsdtar":
-		extracts = HasWord(args, "--extract", "--get") || len(args) > 0 && !strings.HasPrefix(args[0].Text, "--") &&
-			strings.Contains(args[0].Text, "x") && !strings.Contains(args[0].Text, "/") || tarExtracts(args)
+		extracts = HasWord(args, "--extract", "--get") || tarExtracts(args)
 	case "unzip":
 		extracts = !HasWord(args, "-l", "-p", "-t", "-Z", "-v")
 	case "7z", "7za":
@@ -50,9 +49,8 @@ func ExtractDir(r *shell.Run) (dir shell.Word, ok bool) {
 			return args[i+1], true
 		case strings.HasPrefix(t, "--directory="):
 			return CutWord(a, len("--directory=")), true
-		case strings.HasPrefix(t, "-C") && len(t) > 2, strings.HasPrefix(t, "-o") && len(t) > 2 &&
-			strings.HasPrefix(name,
-				"7z"), strings.HasPrefix(t, "-d") && len(t) > 2 && name == "unzip":
+		case len(t) > 2 && (strings.HasPrefix(t, "-C") || strings.HasPrefix(t, "-o") && strings.HasPrefix(name, "7z") ||
+			strings.HasPrefix(t, "-d") && name == "unzip"):
 			return CutWord(a, 2), true
 		}
 	}
@@ -62,11 +60,17 @@ func ExtractDir(r *shell.Run) (dir shell.Word, ok bool) {
 	return dir, false
 }
 
-// tarExtracts looks for x in the short options of tar.
+// tarExtracts looks for x in the short options of tar, which may stand without a "-" in its first argument.
 func tarExtracts(args []shell.Word) bool {
+	for _, first := range args[:min(1, len(args))] {
+		if !strings.HasPrefix(first.Text, "--") && strings.Contains(first.Text, "x") &&
+			!strings.Contains(first.Text, "/") {
+			return true
+		}
+	}
 	flags, _ := SplitFlags(args)
 	for _, f := range flags {
-		if f.Text[1] != '-' && f.Text[1] != 'C' && strings.IndexByte(f.Text, 'x') > 0 && len(f.Text) < 8 {
+		if f.Text[1] != '-' && f.Text[1] != 'C' && strings.Contains(f.Text, "x") && len(f.Text) < 8 {
 			return true
 		}
 	}
@@ -97,8 +101,7 @@ func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 			}
 		}
 	}
-	for j := r.To.Lo; j < r.To.Hi && j < len(x.Script.Runs); j++ {
-		n := &x.Script.Runs[j]
+	for _, n := range x.RunsIn(r.To) {
 		if code, ok := n.Code(); n.Name() == "rm" || ok && strings.Contains(code, "unlink") {
 			return true
 		}
@@ -117,20 +120,22 @@ var FileDeletersInCode = []string{"unlink", "os.remove", "File.delete", "os.unli
 // ListersInCode are calls that find every file of a place.
 var ListersInCode = []string{"glob", "listdir", "walk", "iterdir", "readdir", "scandir", "Dir[", "Dir.each", "find("}
 
+// maxQuoted bounds how many string literals of a program are looked at.
+const maxQuoted = 256
+
 // QuotedIn returns the string literals of program text, escapes left alone.
 func QuotedIn(text string) []string {
 	var out []string
-	for i := 0; i < len(text) && len(out) < 256; i++ {
-		q := text[i]
-		if q != '\'' && q != '"' && q != '`' {
-			continue
-		}
-		j := strings.IndexByte(text[i+1:], q)
-		if j < 0 {
+	for len(out) < maxQuoted {
+		at := strings.IndexAny(text, "'\"`")
+		if at < 0 {
 			break
 		}
-		out = append(out, text[i+1:i+1+j])
-		i += j + 1
+		quoted, rest, closed := strings.Cut(text[at+1:], text[at:at+1])
+		if !closed {
+			break
+		}
+		out, text = append(out, quoted), rest
 	}
 	return out
 }
@@ -145,8 +150,7 @@ func (x *Scope) StatementText(r *shell.Run) string {
 	if r.HasInput {
 		b.WriteString(r.Input.Text)
 	}
-	for i := r.From.Lo; i < r.From.Hi && i < len(x.Script.Runs); i++ {
-		from := &x.Script.Runs[i]
+	for _, from := range x.RunsIn(r.From) {
 		if n := from.Name(); n == "echo" || n == "printf" || n == "cat" {
 			b.WriteString(JoinArgs(from.Args()))
 			b.WriteByte('\n')

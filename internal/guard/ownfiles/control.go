@@ -48,8 +48,8 @@ func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 		for _, rd := range r.Redirects {
 			writes = writes || rd.Writes()
 		}
-		for j := r.To.Lo; j < r.To.Hi && j < len(x.Script.Runs); j++ {
-			writes = writes || x.Script.Runs[j].Name() == "tee"
+		for _, n := range x.RunsIn(r.To) {
+			writes = writes || n.Name() == "tee"
 		}
 		line := inspect.JoinArgs(r.Args())
 		if r.HasInput {

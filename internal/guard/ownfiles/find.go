@@ -78,8 +78,8 @@ func findChanges(x *scope, r *shell.Run, args []shell.Word) bool {
 			}
 		}
 	}
-	for j := r.To.Lo; j < r.To.Hi && j < len(x.Script.Runs); j++ {
-		if n := &x.Script.Runs[j]; changes(n.Name(), n.Args()) {
+	for _, n := range x.RunsIn(r.To) {
+		if changes(n.Name(), n.Args()) {
 			return true
 		}
 	}

@@ -50,7 +50,7 @@ func dumpsEnvironment(r *shell.Run) bool {
 // envDump: what a dump prints, the model reads, and with it every token that
 // the user's shell happens to hold.
 func (x *scope) envDump(r *shell.Run) {
-	if !dumpsEnvironment(r) || loadsEnvironment(r) || x.isFiltered(r, 0) {
+	if !dumpsEnvironment(r) || loadsEnvironment(r) || x.isFiltered(r) {
 		return
 	}
 	for _, rd := range r.Redirects {
@@ -69,9 +69,8 @@ var secretLookup = lazyregexp.New(`(?i)token|secret|passw|passphrase|api_?key|cr
 
 // isFiltered: the pipe behind a dump lets only names through, or only variables
 // that were asked for by a harmless name.
-func (x *scope) isFiltered(r *shell.Run, depth int) bool {
-	for j := r.To.Lo; j < r.To.Hi && j < len(x.Script.Runs) && depth < 16; j++ {
-		n := &x.Script.Runs[j]
+func (x *scope) isFiltered(r *shell.Run) bool {
+	for _, n := range x.Sinks(r.To) {
 		line := inspect.JoinArgs(n.Args())
 		switch n.Name() {
 		case "grep", "egrep", "fgrep", "rg", "ag":
@@ -101,9 +100,6 @@ func (x *scope) isFiltered(r *shell.Run, depth int) bool {
 			if strings.Contains(line, "s/=.*/") || strings.Contains(line, "s/=.*$/") {
 				return true
 			}
-		}
-		if n.To.Lo > j && x.isFiltered(n, depth+1) {
-			return true
 		}
 	}
 	return false

@@ -11,8 +11,7 @@ import (
 
 // feedsLogin: … | docker login --password-stdin is what tokens are for.
 func (x *scope) feedsLogin(r *shell.Run) bool {
-	for j := r.To.Lo; j < r.To.Hi && j < len(x.Script.Runs); j++ {
-		n := &x.Script.Runs[j]
+	for _, n := range x.RunsIn(r.To) {
 		line := inspect.JoinArgs(n.Args())
 		if strings.Contains(line, "--password-stdin") || strings.Contains(line, "--with-token") ||
 			strings.Contains(line,
@@ -115,7 +114,7 @@ func (x *scope) printsVariable(r *shell.Run) {
 	default:
 		return
 	}
-	if !r.To.Empty() && !x.reachesNetwork(r, 0) && !x.printsOn(r) || loadsEnvironment(r) || r.Sink != "" {
+	if !r.To.Empty() && !x.reachesNetwork(r) && !x.printsOn(r) || loadsEnvironment(r) || r.Sink != "" {
 		return
 	}
 	for _, rd := range r.Redirects {
@@ -141,8 +140,8 @@ func showsPartOnly(text, name string) bool {
 
 // printsOn: the pipe ends in something that shows its input.
 func (x *scope) printsOn(r *shell.Run) bool {
-	for j := r.To.Lo; j < r.To.Hi && j < len(x.Script.Runs); j++ {
-		switch x.Script.Runs[j].Name() {
+	for _, n := range x.RunsIn(r.To) {
+		switch n.Name() {
 		case "cat", "base64", "xxd", "rev", "tee", "od", "hexdump":
 			return true
 		}
@@ -160,8 +159,7 @@ func (x *scope) grepsEnvironment(r *shell.Run) {
 	if quietRead(r.Name(), r) || loadsEnvironment(r) || !r.To.Empty() {
 		return
 	}
-	for i := r.From.Lo; i < r.From.Hi && i < len(x.Script.Runs); i++ {
-		from := &x.Script.Runs[i]
+	for _, from := range x.RunsIn(r.From) {
 		if n := from.Name(); (n == "env" || n == "printenv" || n == "set" || n == "export" || n == "history" ||
 			n == "fc") &&
 			len(from.Args()) == 0 {

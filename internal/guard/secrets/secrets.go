@@ -300,13 +300,9 @@ func (x *scope) secretCommit(r *shell.Run) {
 }
 
 // reachesNetwork follows the pipe behind a run.
-func (x *scope) reachesNetwork(r *shell.Run, depth int) bool {
-	for j := r.To.Lo; j < r.To.Hi && j < len(x.Script.Runs) && depth < 16; j++ {
-		n := &x.Script.Runs[j]
+func (x *scope) reachesNetwork(r *shell.Run) bool {
+	for _, n := range x.Sinks(r.To) {
 		if senders[n.Name()] && n.Name() != "gh" && n.Name() != "openssl" && n.Name() != "aws" {
-			return true
-		}
-		if n.To.Lo > j && x.reachesNetwork(n, depth+1) {
 			return true
 		}
 	}
@@ -318,7 +314,7 @@ func (x *scope) envToNetwork(r *shell.Run) {
 	if !dumpsEnvironment(r) {
 		return
 	}
-	if x.reachesNetwork(r, 0) {
+	if x.reachesNetwork(r) {
 		x.Report.Add("send", r.String(), "sends the whole environment to the network")
 		return
 	}
@@ -329,8 +325,9 @@ func (x *scope) envToNetwork(r *shell.Run) {
 			continue
 		}
 		for _, a := range n.Args() {
-			for k := a.From.Lo; k < a.From.Hi && k < len(x.Script.Runs); k++ {
-				if &x.Script.Runs[k] == r {
+			from := x.RunsIn(a.From)
+			for k := range from {
+				if &from[k] == r {
 					x.Report.Add("send", n.Name(), "sends the whole environment to the network")
 					return
 				}

@@ -1,0 +1,41 @@
+package inspect
+
+import "github.com/hookmux/hookmux/internal/shell"
+
+// RunsIn are the runs of a span, as far as there are any.
+func RunsIn(s *shell.Script, span shell.Span) []shell.Run {
+	from := min(span.Lo, len(s.Runs))
+	return s.Runs[from:max(from, min(span.Hi, len(s.Runs)))]
+}
+
+// RunsIn are the runs of a span of x's command.
+func (x *Scope) RunsIn(span shell.Span) []shell.Run { return RunsIn(x.Script, span) }
+
+// Sources are the runs of a span and, through pipes, all that feeds them.
+func (x *Scope) Sources(span shell.Span) []*shell.Run {
+	return x.followPipes(span, func(r *shell.Run) shell.Span { return r.From })
+}
+
+// Sinks are the runs of a span and, through pipes, all that they feed.
+func (x *Scope) Sinks(span shell.Span) []*shell.Run {
+	return x.followPipes(span, func(r *shell.Run) shell.Span { return r.To })
+}
+
+// followPipes visits each run once, so that no pipe is too long for it.
+func (x *Scope) followPipes(span shell.Span, next func(*shell.Run) shell.Span) []*shell.Run {
+	if span.Empty() {
+		return nil
+	}
+	var found []*shell.Run
+	seen := map[*shell.Run]bool{}
+	for open := []shell.Span{span}; len(open) > 0; open = open[1:] {
+		runs := x.RunsIn(open[0])
+		for i := range runs {
+			if r := &runs[i]; !seen[r] {
+				seen[r] = true
+				found, open = append(found, r), append(open, next(r))
+			}
+		}
+	}
+	return found
+}
