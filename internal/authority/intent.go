@@ -37,7 +37,11 @@ func (r *Rules) judgeIntent(f *Facts, w *way, a Action) Verdict {
 		return doubt(NotTyped, "nobody typed at "+w.seat.TTY+" when this was run")
 	}
 	if a.Weakens {
-		return doubt(Weakens, "this takes protection away")
+		why := a.Why
+		if why == "" {
+			why = "this takes protection away"
+		}
+		return doubt(Weakens, why)
 	}
 	v.Outcome, v.Reason = Allowed, "comes from "+w.seat.TTY+", a "+w.seat.Kind.String()
 	return v

@@ -32,6 +32,8 @@ type Action struct {
 	Class Class
 	// Weakens says that it takes protection away.
 	Weakens bool
+	// Why says in what way it does; "": it takes protection away.
+	Why string
 	// Since is when the request came up that it answers; zero for none.
 	Since time.Time
 	// Text says in one line what is asked, for the person who types the code.

@@ -46,7 +46,7 @@ func (r *resumer) recordSession(one *state.Session) {
 		Agent: one.Agent, Session: id, Title: r.deps.Redactor.Text(one.Title.Name()), At: one.LastEvent,
 		From: old.From,
 		Pane: one.Place.Pane, Mux: one.Place.Mux, Server: one.Place.Server, MuxPID: one.Place.MuxPID,
-		TTY: one.Place.TTY,
+		TTY: one.Place.TTY, Shared: one.Place.Shared,
 	}
 	if !one.Place.Shared && one.Place.PID > 0 && !r.readProcess(a, one, &start, &record) {
 		return
@@ -211,7 +211,7 @@ func (r *resumer) recordInfo(record resumestore.Record) wire.ResumeRecord {
 	out := wire.ResumeRecord{
 		Session: record.Session, Agent: record.Agent, Title: record.Title, Argv: record.Argv, Run: record.Run,
 		Dir: record.Dir, Env: record.Env, Pane: record.Pane, Server: record.Server, At: record.At,
-		Live: r.runningReason(record),
+		Live: r.runningReason(record), Held: record.Shared,
 	}
 	if record.Mux != "tmux" {
 		out.Pane, out.Server = "", ""

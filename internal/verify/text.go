@@ -79,10 +79,9 @@ func (r *AgentReport) writeText(w io.Writer, paint func(checks.Mark) string) {
 	if r.Tried != "" && r.Tried != r.Version {
 		fmt.Fprintf(w, " (the catalogue was tried with %s)", r.Tried)
 	}
-	fmt.Fprintf(w, ": %d %s  %d %s  %d %s  %d launches (%d headless), %.0f s (%.0f s headless)\n",
+	fmt.Fprintf(w, ": %d hold %s, %d fail %s, %d could not be asked %s; it was started %s, %.0f s\n",
 		r.Count(checks.Holds), paint(checks.Holds), r.Count(checks.Fails), paint(checks.Fails), r.Count(checks.Unsure),
-		paint(checks.Unsure), r.Launches, r.Headless, time.Duration(r.Took).Seconds(),
-		time.Duration(r.TookHeadless).Seconds())
+		paint(checks.Unsure), times(r.Launches), time.Duration(r.Took).Seconds())
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "  %s\n", n)
 	}
@@ -112,6 +111,13 @@ func (r *AgentReport) writeText(w io.Writer, paint func(checks.Mark) string) {
 		fmt.Fprintf(w, "  %s %d rows about events that hookmux does not install by default\n", paint(checks.Unsure),
 			optional)
 	}
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // rowLabel tells checks of the same claim apart.

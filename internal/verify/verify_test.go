@@ -148,7 +148,7 @@ func TestReportText(t *testing.T) {
 	}
 	var b bytes.Buffer
 	r.Text(&b, false)
-	for _, want := range []string{"Claude Code 2.2.0 (the catalogue was tried with 2.1.325): 1 ✓  1 ✗  1 –",
+	for _, want := range []string{"Claude Code 2.2.0 (the catalogue was tried with 2.1.325): 1 hold ✓, 1 fail ✗, 1 could not be asked –",
 		"deny ✗  ask –", "✗ PreToolUse.deny: the refused command ran",
 		"tell the project", "– PreToolUse.ask: no terminal", "does not start", "loopback", "/tmp/kept",
 		"\nClaude Code 2.2.0: 1 thing does not hold; Codex could not be asked (see ✗)\n"} {

@@ -133,6 +133,8 @@ type ResumeRecord struct {
 	At      time.Time `json:"at"`
 	// Moved says that the tmux server it sat in is gone, and its pane with it.
 	Moved bool `json:"moved,omitempty"`
+	// Held says that a daemon of the agent served it and may still hold it.
+	Held bool `json:"held,omitempty"`
 	// Live says why it must not be taken up now: it still runs, or was taken
 	// up a moment ago.
 	Live string `json:"live,omitempty"`

@@ -25,7 +25,22 @@ func Describe(method string, class authority.Class, params json.RawMessage) auth
 	if describe, ok := describers[method]; ok {
 		a.Text, a.Weakens = describe(params)
 	}
+	if a.Weakens && mayAllow(method, params) {
+		a.Why = "what it runs may also say yes in your place"
+	}
 	return a
+}
+
+// mayAllow reports whether a call weakens only because what it adds may also allow calls.
+func mayAllow(method string, params json.RawMessage) bool {
+	switch method {
+	case wire.MethodHooksAdd:
+		return !readInto[wire.HooksEditParams](params).Replace
+	case wire.MethodConfigSet:
+		p := readInto[wire.ConfigSetParams](params)
+		return p.Key == modulesKey || p.Key == modulesMonitorKey && string(p.Value) == "[]"
+	}
+	return false
 }
 
 // RequestOf names the request that a call answers, "" for none.
@@ -100,6 +115,9 @@ func describeSetting(params json.RawMessage) (string, bool) {
 	if slices.Contains(secretKeys, p.Key) {
 		text = "set " + p.Key
 	}
+	if words := describeMonitored(&p); words != "" {
+		text = words
+	}
 	if p.Value == nil {
 		value, text = "", "put "+p.Key+" back to its default"
 	}
@@ -107,6 +125,19 @@ func describeSetting(params json.RawMessage) (string, bool) {
 		text += " for " + p.Project
 	}
 	return text, weakensSetting(p.Key, value)
+}
+
+// describeMonitored says which modules decide and which only monitor; "" for another
+// setting.
+func describeMonitored(p *wire.ConfigSetParams) string {
+	var names []string
+	if p.Key != modulesMonitorKey || json.Unmarshal(p.Value, &names) != nil {
+		return ""
+	}
+	if len(names) == 0 {
+		return "let every module decide, none only monitor"
+	}
+	return "let only monitor, and refuse nothing: " + strings.Join(names, ", ") + "; every other module decides"
 }
 
 // secretKeys are the settings whose value is shown nowhere.
@@ -163,7 +194,7 @@ func describeAdd(params json.RawMessage) (string, bool) {
 		return text, false
 	}
 	// A hook that guards may say yes in the person's place.
-	return text + ", which may allow calls: " + r.Target, true
+	return text + ", which may decide calls: " + r.Target, true
 }
 
 func hookID(params json.RawMessage) string { return readInto[wire.HooksEditParams](params).ID }

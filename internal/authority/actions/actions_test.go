@@ -20,7 +20,8 @@ func TestDescribe(t *testing.T) {
 		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"off"}`, "set guard.destructive to off", true},
 		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"ask"}`, "set guard.destructive to ask", true},
 		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"monitor"}`, "set guard.destructive to monitor", true},
-		{wire.MethodConfigSet, `{"key":"modules.monitor","value":["a.ts"]}`, `set modules.monitor to ["a.ts"]`, true},
+		{wire.MethodConfigSet, `{"key":"modules.monitor","value":["a.ts"]}`, "let only monitor, and refuse nothing: a.ts; every other module decides", true},
+		{wire.MethodConfigSet, `{"key":"modules.monitor","value":[]}`, "let every module decide, none only monitor", true},
 		{wire.MethodHooksAdd, `{"registration":{"id":"x","mode":"guard","monitor":true}}`, "add hook x", false},
 		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"on"}`, "set guard.destructive to on", false},
 		{wire.MethodConfigSet, `{"key":"guard.own-files"}`, "put guard.own-files back to its default", true},
@@ -33,9 +34,9 @@ func TestDescribe(t *testing.T) {
 		{wire.MethodConfigSet, `{"key":"modules","value":["/m.ts"]}`, `set modules to ["/m.ts"]`, true},
 		{wire.MethodConfigSet, `{"key":"approvals.pin","value":"off"}`, "set approvals.pin to off", true},
 		{wire.MethodHooksAdd, `{"registration":{"id":"x","target":"./x.sh"}}`,
-			"add hook x, which may allow calls: ./x.sh", true},
+			"add hook x, which may decide calls: ./x.sh", true},
 		{wire.MethodHooksAdd, `{"registration":{"id":"x","mode":"guard","target":"y"}}`,
-			"add hook x, which may allow calls: y", true},
+			"add hook x, which may decide calls: y", true},
 		{wire.MethodHooksAdd, `{"registration":{"id":"x","mode":"observe"}}`, "add hook x", false},
 		{wire.MethodHooksAdd, `{"registration":{"id":"x","mode":"advise"}}`, "add hook x", false},
 		{wire.MethodHooksAdd, `{"registration":{"id":"x"},"replace":true}`, "replace hook x", true},
@@ -70,6 +71,23 @@ func TestDescribe(t *testing.T) {
 	}
 	if a := Describe(wire.MethodOff, authority.Read, nil); a.Weakens || a.Class != authority.Read {
 		t.Errorf("a method that is open weakens: %+v", a)
+	}
+}
+
+// What only adds something that decides is not said to take protection away.
+func TestWhyItIsAsked(t *testing.T) {
+	const may = "what it runs may also say yes in your place"
+	for _, c := range []struct{ method, params, want string }{
+		{wire.MethodHooksAdd, `{"registration":{"id":"x","target":"y"}}`, may},
+		{wire.MethodHooksAdd, `{"registration":{"id":"x","target":"y"},"replace":true}`, ""},
+		{wire.MethodConfigSet, `{"key":"modules.monitor","value":[]}`, may},
+		{wire.MethodConfigSet, `{"key":"modules.monitor","value":["a.ts"]}`, ""},
+		{wire.MethodConfigSet, `{"key":"guard.secrets","value":"off"}`, ""},
+		{wire.MethodHooksDrop, `{"id":"x"}`, ""},
+	} {
+		if a := Describe(c.method, authority.Decide, json.RawMessage(c.params)); a.Why != c.want || !a.Weakens {
+			t.Errorf("%s %s: weakens %v because %q, want true because %q", c.method, c.params, a.Weakens, a.Why, c.want)
+		}
 	}
 }
 

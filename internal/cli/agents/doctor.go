@@ -100,7 +100,7 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 		findings = append(findings, examineMachine()...)
 	}
 	findings = append(findings, examineSettings(ctx, app)...)
-	return sayFindings(app, findings, asJSON)
+	return sayFindings(app, findings, fix, asJSON)
 }
 
 // examineSettings notes settings that changed and wait for a person.
@@ -166,7 +166,7 @@ func mayTrust(app *cmdutil.App, agents []*agent.Agent, yes, asJSON bool) func(st
 	return func(name string) bool { return may[name] }
 }
 
-func sayFindings(app *cmdutil.App, findings []install.Finding, asJSON bool) error {
+func sayFindings(app *cmdutil.App, findings []install.Finding, fixed, asJSON bool) error {
 	bad := 0
 	for _, f := range findings {
 		if f.Level == install.Bad {
@@ -201,7 +201,7 @@ func sayFindings(app *cmdutil.App, findings []install.Finding, asJSON bool) erro
 		}
 	}
 	if !asJSON && len(findings) > 0 {
-		app.Say("%s", doctorVerdict(findings))
+		app.Say("%s", doctorVerdict(findings, fixed))
 	}
 	switch {
 	case bad > 0:
@@ -212,8 +212,9 @@ func sayFindings(app *cmdutil.App, findings []install.Finding, asJSON bool) erro
 	return nil
 }
 
-// doctorVerdict is the last line: what all findings come to.
-func doctorVerdict(findings []install.Finding) string {
+// doctorVerdict is the last line: what all findings come to, with what is left after
+// --fix.
+func doctorVerdict(findings []install.Finding, fixed bool) string {
 	hooked, bad := map[string]bool{}, map[string]bool{}
 	mendable, wrong := false, 0
 	var sick []string
@@ -234,7 +235,10 @@ func doctorVerdict(findings []install.Finding) string {
 	if wrong > 0 {
 		line := fmt.Sprintf("%d %s wrong with %s", wrong, pluralWord(wrong, "thing is", "things are"),
 			strings.Join(sick, ", "))
-		if mendable {
+		switch {
+		case fixed && !mendable:
+			line += "; --fix does not mend that, because hookmux did not write it: do what stands there"
+		case mendable:
 			line += "; `hookmux doctor --fix` mends what hookmux wrote"
 		}
 		return line

@@ -127,7 +127,7 @@ func resumeOne(ctx context.Context, app *cmdutil.App, c *client.Client, name, in
 		return fmt.Errorf("%s: %w; --in window opens a new one", resume.Label(r), err)
 	}
 	if err == nil {
-		app.Say("%s: %s", termsafe.Line(resume.Label(r), 60), where)
+		sayResumed(app, r, where)
 	}
 	return err
 }
@@ -170,17 +170,31 @@ func resumeAll(ctx context.Context, app *cmdutil.App, c *client.Client, in strin
 	resumer, failed := newResumer(app), false
 	for i := range list {
 		label, where := termsafe.Line(resume.Label(&list[i]), 60), list[i].Live
-		if where == "" {
+		live := where != ""
+		if !live {
 			if where, err = resumer.InTmux(ctx, &list[i], in); err != nil {
 				failed = true
 				fmt.Fprintf(app.Stderr, "hookmux: %s: %s\n", label, termsafe.Text(err.Error()))
 				continue
 			}
 		}
-		app.Say("%s: %s", label, where)
+		if live {
+			app.Say("%s: %s", label, where)
+		} else {
+			sayResumed(app, &list[i], where)
+		}
 	}
 	if failed {
 		return cmdutil.Exit(cmdutil.ExitFailed)
 	}
 	return nil
+}
+
+// sayResumed says where a session was taken up, and what may keep it from working there.
+func sayResumed(app *cmdutil.App, r *wire.ResumeRecord, where string) {
+	app.Say("%s: %s", termsafe.Line(resume.Label(r), 60), where)
+	if r.Held {
+		app.Say("  %s's daemon had it and may hold it still: if its window says that it is open elsewhere, "+
+			"take it over there", termsafe.Line(r.Agent, 20))
+	}
 }

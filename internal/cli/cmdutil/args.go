@@ -27,7 +27,11 @@ func SubcommandArgs(cmd *cobra.Command, args []string) error {
 func ExactArgs(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < len(names) {
-			return UsageError("%s is missing; see `%s --help`", strings.Join(names[len(args):], " and "),
+			are := "is"
+			if len(names)-len(args) > 1 {
+				are = "are"
+			}
+			return UsageError("%s %s missing; see `%s --help`", strings.Join(names[len(args):], " and "), are,
 				cmd.CommandPath())
 		}
 		if len(args) > len(names) {

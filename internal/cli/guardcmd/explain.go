@@ -130,7 +130,7 @@ func showExplained(app *cmdutil.App, r *wire.Explained) error {
 		case !m.Matches:
 			state = "its match does not fit this call"
 		case m.Monitor:
-			state = "only monitors; would be heard"
+			state = "only monitors, so it changes nothing"
 		}
 		if m.Monitor && m.Ran {
 			state = "only monitors; would have said nothing"
@@ -138,8 +138,11 @@ func showExplained(app *cmdutil.App, r *wire.Explained) error {
 				state = "only monitors; " + text.WouldHave(m.Would)
 			}
 		}
-		app.Say("hooks     %s (%s, %s, %s): %s", termsafe.Line(m.ID, 60), m.Scope, m.Handler, m.Mode,
-			termsafe.Line(state, 200))
+		kind := m.Scope + ", " + m.Handler
+		if m.Scope == "builtin" {
+			kind = "built in"
+		}
+		app.Say("hooks     %s (%s, %s): %s", termsafe.Line(m.ID, 60), kind, m.Mode, termsafe.Line(state, 200))
 	}
 	if len(r.Unknown) > 0 {
 		app.Say("decision  %s", termsafe.Line(unknownDecision(r), 300))

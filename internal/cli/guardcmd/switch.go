@@ -72,7 +72,7 @@ func isNamed(one *wire.ModuleInfo, name string) bool {
 
 // switchModule lets a TypeScript file decide, or only monitor.
 func switchModule(app *cmdutil.App, cmd *cobra.Command, c *client.Client, to string, one *wire.ModuleInfo) error {
-	shown := termsafe.Line(one.Path, 200)
+	shown := termsafe.Line(app.Shorten(one.Path), 200)
 	if to == "off" {
 		return cmdutil.UsageError(
 			"%s counts because it lies there: move it elsewhere to switch it off, or let it only monitor with "+

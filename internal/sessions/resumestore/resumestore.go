@@ -50,6 +50,8 @@ type Record struct {
 	// PID and Start name the process it last ran in.
 	PID   int    `json:"pid,omitempty"`
 	Start uint64 `json:"start,omitempty"`
+	// Shared says that a daemon of the agent served it, which may still hold it.
+	Shared bool `json:"shared,omitempty"`
 }
 
 // Store is a directory of records. It may be used by many goroutines.

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -24,8 +25,9 @@ func codexRow(row []byte, _ string, emit func(Fact)) {
 			emit(Fact{Kind: CallBegan, At: at, Turn: codexTurn(payload, turn), Call: textAt(payload, "call_id"),
 				Tool: textAt(payload, "name"), Input: boundedCopy(codexInput(payload))})
 		case "function_call_output", "custom_tool_call_output":
+			output := textAt(payload, "output")
 			emit(Fact{Kind: CallEnded, At: at, Turn: codexTurn(payload, turn), Call: textAt(payload, "call_id"),
-				Stopped: strings.HasSuffix(textAt(payload, "output"), "aborted by user")})
+				Stopped: strings.HasSuffix(output, "aborted by user"), Denied: refusedByReviewer(output)})
 		}
 	case "event_msg":
 		switch textAt(payload, "type") {
@@ -54,6 +56,22 @@ func codexRow(row []byte, _ string, emit func(Fact)) {
 			codexItem(jsonscan.Get(payload, "item"), Fact{At: at, Turn: turn}, emit)
 		}
 	}
+}
+
+// reviewerRefusals begin what a call comes to that Codex's own reviewer refused, or could
+// not judge. What a hook or a person refuses is told by its own event.
+var reviewerRefusals = []string{
+	"This action was rejected due to unacceptable risk", "Automatic approval review",
+}
+
+// refusedByReviewer reads the result of a call: nothing ran, and the reviewer is why.
+func refusedByReviewer(output string) bool {
+	_, why, rejected := strings.Cut(output, "Rejected(")
+	why = strings.TrimLeft(why, `\"`)
+	if !rejected || !strings.HasPrefix(output, "exec_command failed: ") && !strings.HasPrefix(output, "apply_patch ") {
+		return false
+	}
+	return slices.ContainsFunc(reviewerRefusals, func(begin string) bool { return strings.HasPrefix(why, begin) })
 }
 
 // emitReviewer tells who decides about permission requests. Codex names the

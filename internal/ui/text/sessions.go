@@ -346,11 +346,8 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 	if len(d.Errors) > 0 {
 		fmt.Fprintf(w, "\n%s\n", s.dim("calls that failed"))
 		for _, e := range d.Errors {
-			text := termsafe.Line(withoutMarkup(e.Text), 140)
-			if e.Exit != 0 {
-				text = strings.TrimSpace(fmt.Sprintf("exit %d  %s", e.Exit, text))
-			}
-			fmt.Fprintf(w, "  %s  %s  %s\n", Moment(e.Time, now), termsafe.Line(e.Tool, 80), s.red(text))
+			fmt.Fprintf(w, "  %s  %s  %s\n", Moment(e.Time, now), termsafe.Line(e.Tool, 80),
+				s.red(failureWords(e.Text, e.Exit)))
 		}
 	}
 	if len(d.Helpers) > 0 {
@@ -409,4 +406,14 @@ func (s Style) turn(w io.Writer, t *wire.Turn, now time.Time) {
 		parts = append(parts, termsafe.Line(withoutMarkup(t.Summary), 100))
 	}
 	fmt.Fprintf(w, "  %s %s\n", mark, strings.Join(parts, "  "))
+}
+
+// failureWords says how a call failed. Some agents say the exit code themselves.
+func failureWords(said string, exit int) string {
+	words := termsafe.Line(withoutMarkup(said), 140)
+	if exit == 0 {
+		return words
+	}
+	words = strings.TrimSpace(strings.TrimPrefix(words, fmt.Sprintf("Exit code %d", exit)))
+	return strings.TrimSpace(fmt.Sprintf("exit %d  %s", exit, words))
 }

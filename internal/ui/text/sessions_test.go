@@ -129,3 +129,20 @@ func TestSessionWithoutAFolder(t *testing.T) {
 		t.Errorf("a session without a folder is shown as\n%swant no dot in its place", b.String())
 	}
 }
+
+func TestFailureWords(t *testing.T) {
+	for _, c := range []struct {
+		said string
+		exit int
+		want string
+	}{
+		{"Exit code 254 npm error x", 254, "exit 254  npm error x"},
+		{"Exit code 254", 254, "exit 254"},
+		{"npm error", 1, "exit 1  npm error"},
+		{"no such file", 0, "no such file"},
+	} {
+		if got := failureWords(c.said, c.exit); got != c.want {
+			t.Errorf("failureWords(%q, %d) = %q, want %q", c.said, c.exit, got, c.want)
+		}
+	}
+}
