@@ -55,6 +55,25 @@ func TestRealView(t *testing.T) {
 		}
 		return false
 	})
+	// What takes protection away needs a code, from the view as from a command.
+	from = person.Mark()
+	person.Type("O")
+	person.Await(from, "Off with all hooks and guards")
+	person.Type("\r")
+	var code []string
+	seattest.Eventually(t, "the hub asks for a code", func() bool {
+		code = shownCode.FindStringSubmatch(person.Screen()[from:])
+		return code != nil
+	})
+	if out := beside.Run("hookmux status"); strings.Contains(out, "answered neutrally") {
+		t.Errorf("hookmux is off before the code was typed: %q", out)
+	}
+	person.Type(code[1])
+	person.Await(from, "hookmux is off until")
+	if out := beside.Run("hookmux status"); !strings.Contains(out, "answered neutrally") {
+		t.Errorf("status after the code: %q, want it to say that everything is answered neutrally", out)
+	}
+
 	from = person.Mark()
 	person.Type("q")
 	person.Await(from, "\x1b[?1049l") // the view gave the screen back

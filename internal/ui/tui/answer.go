@@ -60,7 +60,13 @@ const silenceTime = 3 * time.Second
 
 // decide sends a decision. Where the hub wants to ask the person something at
 // their terminal first, the view leaves the screen to it for that time.
-func (m *Model) decide(run decision) tea.Cmd {
+func (m *Model) decide(run decision) tea.Cmd { return m.send(run, false) }
+
+// decideAtTerminal sends a decision that takes protection away: the hub asks every
+// person at their terminal then.
+func (m *Model) decideAtTerminal(run decision) tea.Cmd { return m.send(run, true) }
+
+func (m *Model) send(run decision, weakens bool) tea.Cmd {
 	if !m.startDeciding() {
 		return nil
 	}
@@ -74,7 +80,7 @@ func (m *Model) decide(run decision) tea.Cmd {
 		case err != nil:
 			return outcomeMsg{text: errorText(err)}
 		}
-		if seat.Outcome == "code" || seat.Outcome == "PIN" {
+		if seat.Outcome == "code" || seat.Outcome == "PIN" || weakens && seat.Outcome == "allowed" {
 			return askAtTerminalMsg{&terminalCall{ctx: m.ctx, run: run}}
 		}
 		said, err := run(m.ctx, "")
@@ -86,15 +92,6 @@ func (m *Model) decide(run decision) tea.Cmd {
 		}
 		return outcomeMsg{text: said}
 	}
-}
-
-// decideAtTerminal sends a decision that takes protection away: the hub always asks
-// the person at their terminal, so the view leaves the screen to it.
-func (m *Model) decideAtTerminal(run decision) tea.Cmd {
-	if !m.startDeciding() {
-		return nil
-	}
-	return func() tea.Msg { return askAtTerminalMsg{&terminalCall{ctx: m.ctx, run: run}} }
 }
 
 // startDeciding tells whether a decision can be sent now: a dialog may have been

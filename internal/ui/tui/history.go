@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -151,7 +152,7 @@ func timelineLine(ev *event.Event, outcome string) string {
 	case event.TurnStart:
 		return styleBold.Render("▸ "+label) + outcome
 	case event.TurnEnd:
-		return strings.TrimSpace(styleDone.Render("✓") + " " + label)
+		return styleDone.Render("✓ ") + termsafe.Line(cmp.Or(ev.Message, "its turn is over"), 240) + outcome
 	case event.ToolBefore:
 		return "  " + label + outcome
 	case event.PermissionRequest:

@@ -211,9 +211,11 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		}
 	case outcomeMsg:
 		m.busy, m.status = m.busy && msg.aside, msg.text
+		return m.readInfo
 	case pageMsg:
 		m.busy, m.status = false, ""
 		m.openPage(msg.title, msg.lines)
+		return m.readInfo
 	case askAtTerminalMsg:
 		return tea.Exec(msg.call, func(err error) tea.Msg { return outcomeMsg{text: msg.call.said(err)} })
 	case askPINMsg:
@@ -225,6 +227,17 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// readInfo asks the hub how it is now: an answer may have changed that.
+func (m *Model) readInfo() tea.Msg {
+	ctx, cancel := context.WithTimeout(m.ctx, silenceTime)
+	defer cancel()
+	info, err := m.opts.Hub.Info(ctx)
+	if err != nil {
+		return nil // who watches the hub says so
+	}
+	return infoMsg{info}
 }
 
 // saysNothingNew tells whether a message is only the hub's word that it is as it was.
@@ -265,9 +278,13 @@ func (m *Model) handleHub(msg tea.Msg) {
 
 // nameProblem says what is wrong with the hub.
 func nameProblem(m *Model) {
+	before := m.problem
 	m.problem = m.connection
 	if m.problem == "" && m.silent {
 		m.problem = "the hub runs and does not answer; `hookmux hub restart` ends it and starts another"
+	}
+	if before != "" && m.problem == "" && m.status == silentText {
+		m.status = "" // it answers again
 	}
 }
 
