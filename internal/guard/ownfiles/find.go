@@ -73,8 +73,10 @@ func findChanges(x *scope, r *shell.Run, args []shell.Word) bool {
 	for i, a := range args {
 		switch a.Text {
 		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X":
-			if i+1 < len(args) && changes(path.Base(args[i+1].Text), args[i+1:]) {
-				return true
+			for _, program := range args[i+1 : min(i+2, len(args))] {
+				if changes(path.Base(program.Text), args[i+1:]) {
+					return true
+				}
 			}
 		}
 	}

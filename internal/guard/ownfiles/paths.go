@@ -147,7 +147,11 @@ func (t *Checker) globMayOwn(x *scope, pattern string, del bool) bool {
 		rest, ok := matchParts(parts, strings.Split(strings.Trim(e.path, "/"), "/"), 0)
 		switch {
 		case !ok:
-		case rest == 0, rest < 0 && e.dir, rest > 0 && del:
+		case rest > 0:
+			if del {
+				return true
+			}
+		case rest == 0 || e.dir:
 			return true
 		}
 	}
@@ -163,15 +167,15 @@ func matchParts(pattern, parts []string, depth int) (rest int, ok bool) {
 			return i - len(pattern), true
 		}
 		if p == "**" && depth < 8 {
-			for skip := i; skip <= len(parts); skip++ {
-				if rest, ok := matchParts(pattern[i+1:], parts[skip:], depth+1); ok && rest <= 0 {
+			for skip, part := range parts[i:] {
+				if rest, ok := matchParts(pattern[i+1:], parts[i+skip:], depth+1); ok && rest <= 0 {
 					return rest, true
 				}
-				if skip < len(parts) && strings.HasPrefix(parts[skip], ".") {
-					break
+				if strings.HasPrefix(part, ".") {
+					return 0, false
 				}
 			}
-			return 0, false
+			return i + 1 - len(pattern), true
 		}
 		if !matchPart(p, parts[i]) {
 			return 0, false
@@ -243,7 +247,7 @@ func (t *Checker) wordIsOwned(x *scope, w shell.Word, r *shell.Run, del bool) bo
 // hook reaches the hub. A name with a slash behind it is a directory.
 func ownBinary(w shell.Word) bool {
 	t := strings.ToLower(w.Text)
-	if len(t) < 4 || strings.HasSuffix(t, "/") {
+	if strings.HasSuffix(t, "/") {
 		return false
 	}
 	base := strings.TrimSuffix(path.Base(t), ".exe")

@@ -21,6 +21,9 @@ func TestMatchParts(t *testing.T) {
 		{"**/x", "a/b", -1, true},
 		{"a/@(b)", "a/b", 0, true}, {"a/b(N)", "a/b", 0, true}, {"a/[", "a/b", 0, false}, {"a/?", "a/b", 0, true}, {"a/??",
 			"a/b", 0, false},
+		{"a/(b|c)", "a/b", 0, true}, {"**", "a/b", 0, true}, {"a/**", "a", -1, true}, {"**/b", "a/b/c", -1, true},
+		{strings.Repeat("**/", 8) + "b", "b", 0, true}, {strings.Repeat("**/", 9) + "b", "b", -1, true},
+		{strings.Repeat("**/", 9) + "b", "a/b", 0, true}, {"**/b/c", "a/b", -1, true},
 	} {
 		rest, ok := matchParts(strings.Split(tt.pattern, "/"), strings.Split(tt.path, "/"), 0)
 		if rest != tt.rest || ok != tt.ok {
@@ -30,13 +33,13 @@ func TestMatchParts(t *testing.T) {
 }
 
 func TestIsOwned(t *testing.T) {
-	c := New(inspect.Options{OwnPaths: []string{"/srv/hm", ""}})
+	c := New(inspect.Options{OwnPaths: []string{"/srv/hm", "", "/abc"}})
 	for p, want := range map[string]bool{
 		"/home/dev/.claude/settings.json": true, ".claude/settings.json": true, "x.claude/settings.json": false,
 		"/x/.CLAUDE/Settings.json": true,
 		"/srv/hm":                  true, "/srv/hm/x": true, "/srv/hmx": false, ".hookmux/x": true, ".hookmux": true, "a.hookmux/x": false,
 		"/etc/hookmux/x":        true,
-		"/run/user/1/hookmux/s": true, "/run/user/1/other": false, "src/settings.json": false, "": false, "abc": false,
+		"/run/user/1/hookmux/s": true, "/run/user/1/other": false, "src/settings.json": false, "": false, "abc": false, "/abc": true, "/abd": false,
 		"/home/dev//.codex//hooks.json": true, "/Library/Application Support/Cursor/hooks.json": true,
 		".claude/settings.json.bak": false,
 	} {
@@ -69,7 +72,8 @@ func TestHasFileRedirect(t *testing.T) {
 	for cmd, want := range map[string]bool{
 		"a > b": true, "a 2>&1": false, "a >/dev/null": false, "a > /dev/null 2>&1": false, "a >> b": true, "a >| b": true,
 		"a": false, "a 2>&-": false,
-		"a >&b": true, "a 2>&1 > c": true,
+		"a >&b": true, "a 2>&1 > c": true, "> b": true, "a 2>&0": false, "a 2>&9": false, "a >&": true, "a >": true, "a 2>&/": true,
+		"a 2>&:": true,
 	} {
 		if got := hasFileRedirect(cmd); got != want {
 			t.Errorf("hasFileRedirect(%q) = %v, want %v", cmd, got, want)
@@ -94,7 +98,7 @@ func TestTakesExecution(t *testing.T) {
 }
 
 func TestHasNumber(t *testing.T) {
-	for text, want := range map[string]bool{"42": true, "a42b": true, "142": false, "421": false, "1 42 1": true,
+	for text, want := range map[string]bool{"42": true, "a42b": true, "142": false, "421": false, "1 42 1": true, "042": false, "942": false, "420": false, "429": false, "/42": true, ":42": true, "42/": true, "42:": true,
 		"142 42": true, "": false} {
 		if got := hasNumber(text, "42"); got != want {
 			t.Errorf("hasNumber(%q, 42) = %v, want %v", text, got, want)
@@ -107,7 +111,7 @@ func TestDownloadTargets(t *testing.T) {
 		"curl -o f u/x": "f", "curl -sof u/x": "", "curl -so f u/x": "f", "curl -O u/x?y": "x", "curl --output=f u/x": "f",
 		"curl u/x": "",
 		"wget u/x": "x", "wget -O f u/x": "f x", "wget -P d u/x": "d/x", "curl --output-dir d -O u/x": "d/x",
-		"wget -Pd u/x": "d/x",
+		"wget -Pd u/x": "d/x", "curl - u/x": "", "curl -O": "", "curl -o": "", "wget": "", "wget -P": "",
 	} {
 		s := shell.Parse(cmd)
 		var got []string

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
@@ -68,7 +69,7 @@ func (t *Checker) checkProcessTool(x *scope, r *shell.Run) {
 		return
 	}
 	for _, a := range r.Args() {
-		if t.findsHub(x, a.From, 0) {
+		if t.findsHub(x, a.From) {
 			say()
 			return
 		}
@@ -176,17 +177,8 @@ func namesProcess(option string) bool {
 
 // findsHub: the words come from something that looks for the hub's process, or
 // reads one of our files, such as the one with the hub's number.
-func (t *Checker) findsHub(x *scope, s shell.Span, depth int) bool {
-	for i := s.Lo; i < s.Hi && i < len(x.Script.Runs) && depth < 16; i++ {
-		from := &x.Script.Runs[i]
-		if t.runFindsHub(x, from) {
-			return true
-		}
-		if from.From.Hi <= i && t.findsHub(x, from.From, depth+1) { // only ever look back, so that this ends
-			return true
-		}
-	}
-	return false
+func (t *Checker) findsHub(x *scope, span shell.Span) bool {
+	return slices.ContainsFunc(x.Sources(span), func(from *shell.Run) bool { return t.runFindsHub(x, from) })
 }
 
 var awkPattern = lazyregexp.New(`/((?:[^/\\]|\\.)+)/`)

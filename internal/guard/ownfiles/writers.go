@@ -166,10 +166,10 @@ func (c *writer) checkDD() {
 func (c *writer) checkSocket() {
 	var paths []shell.Word
 	for _, w := range c.r.Args() {
-		for i, part := range strings.Split(w.Text, ":") {
+		for part := range strings.SplitSeq(w.Text, ":") {
 			part, _, _ = strings.Cut(part, ",")
 			paths = append(paths, shell.Word{Text: part, Bare: part, Dynamic: w.Dynamic, Glob: w.Glob,
-				Tilde: i == 0 && w.Tilde || i > 0 && strings.HasPrefix(part, "~")})
+				Tilde: strings.HasPrefix(part, "~")})
 		}
 	}
 	c.write(paths)
