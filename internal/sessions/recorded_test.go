@@ -52,8 +52,8 @@ func TestRecordedTimelines(t *testing.T) {
 // their wants nor the program: testdata/blind has a file for each such session.
 func TestBlindTimelines(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "blind", "*.txt"))
-	if err != nil || len(files) < 35 {
-		t.Fatalf("%d sessions are expected blindly, error %v, want 35 or more", len(files), err)
+	if err != nil || len(files) < 68 {
+		t.Fatalf("%d sessions are expected blindly, error %v, want 68 or more", len(files), err)
 	}
 	for _, file := range files {
 		name := filepath.Base(file)
