@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/boundedmap"
 )
 
 // channel is one way of telling a person.
@@ -45,27 +48,32 @@ type job struct {
 	withdraw bool
 }
 
+func (j job) isAbout(other job) bool { return j.notice.ID == other.notice.ID }
+
 const (
-	// queuedJobs bounds what waits for one channel; tellTime one attempt.
-	queuedJobs = 64
-	tellTime   = 10 * time.Second
+	// queuedNotices bounds what waits to be told by one channel; tellTime one attempt.
+	queuedNotices = 64
+	tellTime      = 10 * time.Second
 )
 
 // retryAfter is how long a channel rests before each further attempt.
 var retryAfter = []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, time.Minute}
 
-// channelQueue is a channel with what waits to be told by it.
+// channelQueue is a channel with what waits to be told by it: of each notice the last
+// that is known. Taking back what was told always finds room.
 type channelQueue struct {
 	name    string
 	channel channel
-	jobs    chan job
 	// isOver reports whether a notice needs telling no more.
 	isOver func(n *Notice) bool
 	// rest waits, and reports whether the service ends.
 	rest   func(ctx context.Context, span time.Duration) (over bool)
 	report func(name string, err error)
+	wake   chan struct{} // something was queued
 
 	mu    sync.Mutex
+	jobs  []job
+	tried boundedmap.Map[string, bool] // notices that were told, or may have been
 	state queueState
 }
 
@@ -78,7 +86,7 @@ type queueState struct {
 
 func newChannelQueue(name string, c channel) *channelQueue {
 	return &channelQueue{
-		name: name, channel: c, jobs: make(chan job, queuedJobs), rest: restFor,
+		name: name, channel: c, wake: make(chan struct{}, 1), rest: restFor,
 		isOver: func(*Notice) bool { return false }, report: func(string, error) {},
 	}
 }
@@ -94,9 +102,9 @@ func restFor(ctx context.Context, span time.Duration) bool {
 	}
 }
 
-var errQueueFull = fmt.Errorf("%d notices wait already; further ones are dropped", queuedJobs)
+var errQueueFull = fmt.Errorf("%d notices wait already; further ones are dropped", queuedNotices)
 
-// put queues a job; one that finds no room is dropped, and that is said.
+// put queues a job; a notice that finds no room is dropped, and that is said.
 func (l *channelQueue) put(j job) {
 	if _, can := l.channel.(withdrawer); j.withdraw && !can {
 		return
@@ -104,21 +112,74 @@ func (l *channelQueue) put(j job) {
 	if _, can := l.channel.(replacer); j.notice.Again && !can {
 		return
 	}
-	select {
-	case l.jobs <- j:
-	default:
+	l.mu.Lock()
+	full := !l.addJob(j)
+	l.mu.Unlock()
+	if full {
 		l.note(errQueueFull)
+		return
 	}
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// addJob adds a job in the place of an older one about the same notice. The caller
+// holds the lock.
+func (l *channelQueue) addJob(j job) bool {
+	at := slices.IndexFunc(l.jobs, func(old job) bool { return !old.withdraw && j.isAbout(old) })
+	switch {
+	case j.withdraw:
+		if at >= 0 {
+			l.jobs = slices.Delete(l.jobs, at, at+1)
+		}
+		if l.tried.Has(j.notice.ID) && !slices.ContainsFunc(l.jobs, j.isAbout) {
+			l.jobs = append(l.jobs, j)
+		}
+	case at >= 0:
+		j.notice.Again = j.notice.Again && l.jobs[at].notice.Again
+		l.jobs[at] = j
+	case l.waiting() >= queuedNotices:
+		return false
+	default:
+		l.jobs = append(l.jobs, j)
+	}
+	return true
+}
+
+// waiting is how many notices wait to be told. The caller holds the lock.
+func (l *channelQueue) waiting() (n int) {
+	for _, j := range l.jobs {
+		if !j.withdraw {
+			n++
+		}
+	}
+	return n
+}
+
+// next takes the job that has waited longest.
+func (l *channelQueue) next() (j job, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.jobs) == 0 {
+		return job{}, false
+	}
+	j = l.jobs[0]
+	l.jobs = slices.Delete(l.jobs, 0, 1)
+	return j, true
 }
 
 // run tells what is queued until ctx ends.
 func (l *channelQueue) run(ctx context.Context) {
-	for {
+	for ctx.Err() == nil {
+		if j, ok := l.next(); ok {
+			l.work(ctx, &j)
+			continue
+		}
 		select {
 		case <-ctx.Done():
-			return
-		case j := <-l.jobs:
-			l.work(ctx, &j)
+		case <-l.wake:
 		}
 	}
 }
@@ -146,6 +207,13 @@ func (l *channelQueue) work(ctx context.Context, j *job) {
 func (l *channelQueue) tell(ctx context.Context, j *job) error {
 	ctx, cancel := context.WithTimeout(ctx, tellTime)
 	defer cancel()
+	l.mu.Lock()
+	if j.withdraw {
+		l.tried.Delete(j.notice.ID)
+	} else {
+		l.tried.Put(j.notice.ID, true, keepTold)
+	}
+	l.mu.Unlock()
 	if j.withdraw {
 		return l.channel.(withdrawer).withdraw(ctx, &j.notice)
 	}

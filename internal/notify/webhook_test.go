@@ -180,16 +180,3 @@ func TestWebhookErrorsHoldNoAddress(t *testing.T) {
 		t.Errorf("error %v, want one without the address that may pass", err)
 	}
 }
-
-func TestChannelQueueIsBounded(t *testing.T) {
-	l := newChannelQueue("webhook", startServer(t, 200).webhook(nil))
-	var reported error
-	l.report = func(_ string, err error) { reported = err }
-	for range queuedJobs + 3 {
-		l.put(job{notice: *sample()})
-	}
-	if len(l.jobs) != queuedJobs || !errors.Is(reported, errQueueFull) || l.current().failed != 3 {
-		t.Errorf("%d wait, reported %v, %d dropped; want %d, a full queue, 3", len(l.jobs), reported,
-			l.current().failed, queuedJobs)
-	}
-}
