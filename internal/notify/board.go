@@ -15,8 +15,12 @@ import (
 type board struct {
 	waiting map[string]*waitingRequest
 	turns   map[string]*endedTurn
-	told    boundedmap.Map[string, []string] // requests and turns that were told, and on which channels
+	told    boundedmap.Map[string, toldOn] // requests and turns that were told, and how
+	crowd   crowd
 }
+
+// toldOn is how something was told: on its own, or together with others.
+type toldOn struct{ apart, crowd []string }
 
 // waitingRequest is one request: held here, standing in the agent's own window, or
 // for a moment both.
@@ -24,7 +28,8 @@ type waitingRequest struct {
 	held, window *wire.FeedItem
 	came         time.Time
 	due          time.Time // when to judge it; zero: not any more
-	shown        []string  // the channels it was told on
+	shown        []string  // the channels it was told on, on its own
+	crowd        []string  // the channels it was told on together with others
 }
 
 // item is the request as it can be answered now.
@@ -48,6 +53,7 @@ type task struct {
 	id       string
 	item     *wire.FeedItem
 	turn     *wire.Session
+	crowd    []*wire.FeedItem // requests that are told together
 	channels []string
 }
 
@@ -68,8 +74,8 @@ func (b *board) takeNote(note string, item wire.FeedItem, now time.Time, settle 
 	if w == nil {
 		w = &waitingRequest{came: now, due: now.Add(settle)}
 		b.waiting[item.ID] = w
-		if channels, told := b.told.Get(item.ID); told {
-			w.due, w.shown = time.Time{}, channels
+		if on, told := b.told.Get(item.ID); told {
+			w.due, w.shown, w.crowd = time.Time{}, on.apart, on.crowd
 		}
 	}
 	before := w.item()
@@ -88,7 +94,10 @@ func (b *board) takeNote(note string, item wire.FeedItem, now time.Time, settle 
 		if w.shown != nil {
 			return []task{{withdraw: true, id: item.ID, item: &item, channels: w.shown}}
 		}
-		return nil
+		return b.updateCrowd(now)
+	}
+	if w.crowd != nil {
+		return b.updateCrowd(now)
 	}
 	if w.shown != nil && (before == nil || before.Status != w.item().Status) {
 		return []task{{again: true, id: item.ID, item: w.item(), channels: w.shown}}
@@ -121,6 +130,7 @@ func (b *board) nextDue() (at time.Time, found bool) {
 	for _, t := range b.turns {
 		take(t.due)
 	}
+	take(b.crowdDue())
 	return at, found
 }
 
@@ -163,6 +173,7 @@ func (b *board) judgeDue(r *rules, now time.Time, around surroundings) []task {
 		return cmp.Or(b.waiting[x].came.Compare(b.waiting[y].came), cmp.Compare(x, y))
 	})
 	var tasks []task
+	apart := b.countApart()
 	for _, id := range ids {
 		w := b.waiting[id]
 		item := w.item()
@@ -171,12 +182,20 @@ func (b *board) judgeDue(r *rules, now time.Time, around surroundings) []task {
 		if v.again > 0 {
 			w.due = now.Add(v.again)
 		}
-		if v.channels != nil {
-			b.told.Put(id, v.channels, keepTold)
+		switch {
+		case v.channels == nil:
+		case apart < toldApart:
+			apart++
 			w.shown = v.channels
+			b.told.Put(id, toldOn{apart: v.channels}, keepTold)
 			tasks = append(tasks, task{id: id, item: item, channels: v.channels})
+		default:
+			w.crowd = v.channels
+			b.told.Put(id, toldOn{crowd: v.channels}, keepTold)
 		}
 	}
+	tasks = append(tasks, b.updateCrowd(now)...)
+	tasks = append(tasks, b.judgeCrowd(r, now)...)
 	return append(tasks, b.judgeTurns(r, now, around)...)
 }
 
@@ -193,7 +212,7 @@ func (b *board) judgeTurns(r *rules, now time.Time, around surroundings) []task 
 		}
 		channels := r.judgeTurn(&one, now, func() bool { return around.isLooking(one.Agent, one.ID) })
 		if channels != nil {
-			b.told.Put(id, channels, keepTold)
+			b.told.Put(id, toldOn{apart: channels}, keepTold)
 			tasks = append(tasks, task{id: id, turn: &one, channels: channels})
 		}
 	}
@@ -201,5 +220,7 @@ func (b *board) judgeTurns(r *rules, now time.Time, around surroundings) []task 
 	return tasks
 }
 
-// isWaiting reports whether a request waits still.
-func (b *board) isWaiting(id string) bool { return b.waiting[id] != nil }
+// isWaiting reports whether what a notice tells of waits still.
+func (b *board) isWaiting(id string) bool {
+	return b.waiting[id] != nil || id == crowdID && b.crowd.channels != nil
+}

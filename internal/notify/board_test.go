@@ -102,6 +102,7 @@ func TestWhenATurnIsTold(t *testing.T) {
 	}{
 		"finished":       {session: endedTurnOf("ok", 60), kind: kindFinished},
 		"failed":         {session: endedTurnOf("apiError", 60), kind: kindFailed},
+		"a failed call":  {session: endedTurnOf("toolErrors", 60), kind: kindFailed},
 		"interrupted":    {session: endedTurnOf("interrupted", 60)},
 		"short":          {session: endedTurnOf("ok", 29)},
 		"looked at":      {session: endedTurnOf("ok", 60), looks: true},
@@ -166,79 +167,199 @@ func TestARequestMovesToTheWindow(t *testing.T) {
 	}
 }
 
-// Whatever comes and goes: a request is told at most once, only while it waits, only
-// after the settle time, never while looked at or in quiet hours, and is withdrawn
-// exactly when it was told and waits no more.
+// listener holds what a board wants told against what it promises.
+type listener struct {
+	t          *rapid.T
+	r          *rules
+	now        time.Time
+	looking    bool
+	waiting    map[string]bool
+	came       map[string]time.Time
+	told       map[string]bool // on its own, or together with others
+	visible    map[string]bool // on its own
+	together   []string        // named by the notice of many
+	crowdTimes []time.Time     // when that was told everywhere
+}
+
+func (l *listener) hear(tasks []task) {
+	for _, d := range tasks {
+		switch {
+		case d.id == crowdID:
+			l.hearCrowd(&d)
+		case d.withdraw && !l.visible[d.id]:
+			l.t.Fatalf("%s is withdrawn and was not shown", d.id)
+		case d.withdraw:
+			l.visible[d.id] = false
+		case d.again && !l.told[d.id]:
+			l.t.Fatalf("%s is shown again and was never told", d.id)
+		case d.again:
+			l.visible[d.id] = true
+		case l.told[d.id]:
+			l.t.Fatalf("%s is told twice", d.id)
+		default:
+			l.mayBeTold(d.id)
+			apart := 0
+			for _, shown := range l.visible {
+				if shown {
+					apart++
+				}
+			}
+			if apart >= toldApart {
+				l.t.Fatalf("%s is told on its own beside %d others", d.id, apart)
+			}
+			l.told[d.id], l.visible[d.id] = true, true
+		}
+	}
+}
+
+// mayBeTold fails for what must not be told now.
+func (l *listener) mayBeTold(id string) {
+	switch {
+	case !l.waiting[id]:
+		l.t.Fatalf("%s is told and waits no more", id)
+	case l.now.Sub(l.came[id]) < l.r.settle:
+		l.t.Fatalf("%s is told after %v, before it settled", id, l.now.Sub(l.came[id]))
+	case l.looking || l.r.isQuiet(l.now):
+		l.t.Fatalf("%s is told while looked at (%v) or in quiet hours", id, l.looking)
+	}
+}
+
+func (l *listener) hearCrowd(d *task) {
+	if d.withdraw {
+		if l.together == nil {
+			l.t.Fatal("the notice of many is withdrawn and was not shown")
+		}
+		l.together = nil
+		return
+	}
+	l.together = nil
+	for _, item := range d.crowd {
+		if !l.told[item.ID] {
+			l.mayBeTold(item.ID)
+		}
+		l.told[item.ID] = true
+		l.together = append(l.together, item.ID)
+	}
+	if d.again {
+		return
+	}
+	if n := len(l.crowdTimes); n > 0 && l.now.Sub(l.crowdTimes[n-1]) < crowdRest || l.r.isQuiet(l.now) {
+		l.t.Fatalf("the notice of many is told at %v, after %v", l.now, l.crowdTimes)
+	}
+	l.crowdTimes = append(l.crowdTimes, l.now)
+}
+
+// isRight fails where something is shown that waits no more.
+func (l *listener) isRight() {
+	for id := range l.visible {
+		if l.visible[id] && !l.waiting[id] {
+			l.t.Fatalf("%s waits no more and is still shown", id)
+		}
+	}
+	for _, id := range l.together {
+		if !l.waiting[id] || l.visible[id] {
+			l.t.Fatalf("the notice of many counts %s, which waits no more or has its own", id)
+		}
+	}
+}
+
+// Whatever comes and goes: a request is told at most once, on its own or together with
+// others, only while it waits, only after the settle time, never while looked at or in
+// quiet hours; a few have notices of their own and one notice counts the others; and
+// what waits no more is shown nowhere.
 func TestTellingHoldsItsPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := testRules(func(r *rules) { r.quiet, _ = config.ParseQuiet("13:00-13:10") })
-		b, around, now := newBoard(), &played{}, noon
-		waiting, came, told := map[string]bool{}, map[string]time.Time{}, map[string]bool{}
-		visible := map[string]bool{}
-		hear := func(tasks []task) {
-			for _, d := range tasks {
-				switch {
-				case d.withdraw && !visible[d.id]:
-					t.Fatalf("%s is withdrawn and was not shown", d.id)
-				case d.withdraw:
-					visible[d.id] = false
-				case d.again && !told[d.id]:
-					t.Fatalf("%s is shown again and was never told", d.id)
-				case d.again:
-					visible[d.id] = true
-				case told[d.id]:
-					t.Fatalf("%s is told twice", d.id)
-				case !waiting[d.id]:
-					t.Fatalf("%s is told and waits no more", d.id)
-				case now.Sub(came[d.id]) < r.settle:
-					t.Fatalf("%s is told after %v, before it settled", d.id, now.Sub(came[d.id]))
-				case around.looking || r.isQuiet(now):
-					t.Fatalf("%s is told while looked at (%v) or in quiet hours", d.id, around.looking)
-				default:
-					told[d.id], visible[d.id] = true, true
-				}
-			}
-		}
+		b, around := newBoard(), &played{}
+		l := &listener{t: t, r: r, now: noon, waiting: map[string]bool{}, came: map[string]time.Time{},
+			told: map[string]bool{}, visible: map[string]bool{}}
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
-			id := fmt.Sprint("r", rapid.IntRange(0, 3).Draw(t, "id"))
+			id := fmt.Sprint("r", rapid.IntRange(0, 7).Draw(t, "id"))
 			item := request(func(i *wire.FeedItem) { i.ID = id })
-			switch rapid.IntRange(0, 4).Draw(t, "step") {
-			case 0:
-				if !waiting[id] {
-					waiting[id], came[id] = true, now
+			switch rapid.IntRange(0, 5).Draw(t, "step") {
+			case 0, 1:
+				if !l.waiting[id] {
+					l.waiting[id], l.came[id] = true, l.now
 				}
-				hear(b.takeNote(wire.NoteFeedReceived, item, now, r.settle))
-			case 1:
-				waiting[id] = false
+				l.hear(b.takeNote(wire.NoteFeedReceived, item, l.now, r.settle))
+			case 2:
+				l.waiting[id] = false
 				note := rapid.SampledFrom([]string{wire.NoteFeedResolved, wire.NoteFeedExpired,
 					wire.NoteFeedWithdrawn}).Draw(t, "note")
-				hear(b.takeNote(note, item, now, r.settle))
-			case 2:
-				now = now.Add(time.Duration(rapid.IntRange(0, 1200).Draw(t, "seconds")) * time.Second / 4)
+				l.hear(b.takeNote(note, item, l.now, r.settle))
 			case 3:
-				around.looking = rapid.Bool().Draw(t, "looking")
+				l.now = l.now.Add(time.Duration(rapid.IntRange(0, 1200).Draw(t, "seconds")) * time.Second / 4)
 			case 4:
-				hear(b.judgeDue(r, now, around))
+				around.looking = rapid.Bool().Draw(t, "looking")
+				l.looking = around.looking
+			case 5:
+				l.hear(b.judgeDue(r, l.now, around))
 			}
-			for id := range visible {
-				if visible[id] && !waiting[id] {
-					t.Fatalf("%s waits no more and is still shown", id)
-				}
-			}
+			l.isRight()
 		}
 		// Nobody is forgotten: once nothing speaks against it, what waits is told.
-		around.looking = false
-		now = now.Add(2 * time.Hour)
-		if r.isQuiet(now) {
-			now = now.Add(time.Hour)
+		around.looking, l.looking = false, false
+		l.now = l.now.Add(2 * time.Hour)
+		if r.isQuiet(l.now) {
+			l.now = l.now.Add(time.Hour)
 		}
-		hear(b.judgeDue(r, now, around))
-		for id := range waiting {
-			if waiting[id] && !told[id] {
+		l.hear(b.judgeDue(r, l.now, around))
+		l.isRight()
+		for id := range l.waiting {
+			if l.waiting[id] && !l.told[id] {
 				t.Fatalf("%s waits and was never told", id)
 			}
+			if l.waiting[id] && !l.visible[id] && !slices.Contains(l.together, id) {
+				t.Fatalf("%s waits and no notice tells of it", id)
+			}
+		}
+		if due := b.crowdDue(); !due.IsZero() {
+			t.Fatalf("more wait than was told, and that is put off until %v at %v", due, l.now)
 		}
 	})
+}
+
+// Many at once are a few notices, and one that counts the others; where it cannot be
+// replaced it comes once a minute, and only while it grows.
+func TestManyRequestsAreOneNotice(t *testing.T) {
+	r, b, around := testRules(nil), newBoard(), &played{}
+	now, everywhere, changed := noon, 0, 0
+	hear := func(tasks []task) {
+		for _, d := range tasks {
+			switch {
+			case d.id != crowdID:
+			case d.again:
+				changed++
+			default:
+				everywhere++
+			}
+		}
+	}
+	for i := range 500 {
+		item := request(func(i *wire.FeedItem) {})
+		item.ID, item.Agent = fmt.Sprint("r", i), []string{"claude", "codex"}[i%2]
+		hear(b.takeNote(wire.NoteFeedReceived, item, now, r.settle))
+		now = now.Add(200 * time.Millisecond)
+		hear(b.judgeDue(r, now, around))
+	}
+	if apart := b.countApart(); apart != toldApart || everywhere != 2 {
+		t.Errorf("%d have their own notice, and the one of many was told %d times in 100 s; want %d, 2", apart, everywhere,
+			toldApart)
+	}
+	if at, _ := b.nextDue(); at.After(now.Add(crowdRest)) {
+		t.Errorf("the next look is at %v, want it within %v", at, crowdRest)
+	}
+	hear(b.judgeDue(r, now.Add(crowdRest), around))
+	hear(b.judgeDue(r, now.Add(2*crowdRest), around))
+	if everywhere != 3 {
+		t.Errorf("told %d times, want once more, and not again where nothing came", everywhere)
+	}
+	items, _ := b.crowdItems()
+	n := crowdNotice(items, func(agent string) string { return "the " + agent })
+	if n.Title != "497 more requests wait for you" || n.Body != "the codex: 249, the claude: 248" || n.CanDeny || n.CanShow ||
+		n.isTurn() {
+		t.Errorf("the notice says %q, %q, deny %v, show %v", n.Title, n.Body, n.CanDeny, n.CanShow)
+	}
 }
 
 func TestChannelsOfKinds(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -58,9 +57,9 @@ func (d *desktop) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	conn, err := dbus.Connect(address)
+	conn, err := openBus(ctx, address)
 	if err != nil {
-		return absent("no session bus answers: %v", err)
+		return err
 	}
 	fail := func(err error) error {
 		_ = conn.Close()
@@ -131,17 +130,20 @@ func (d *desktop) show(ctx context.Context, n *Notice) error {
 	}
 	actions := []string{}
 	if d.actions {
-		// Some have no default action: the button has a name.
-		actions = append(actions, "default", "Show", buttonShow, "Show")
+		if n.CanShow { // some have no default action: the button has a name
+			actions = append(actions, "default", "Show", buttonShow, "Show")
+		}
 		if n.CanDeny {
 			actions = append(actions, buttonDeny, "Deny")
 		}
 	}
 	hints := map[string]dbus.Variant{
 		"urgency": dbus.MakeVariant(byte(1)), "desktop-entry": dbus.MakeVariant("hookmux"),
+		// What a hub left that was killed is replaced, too, by servers that know this.
+		"x-dunst-stack-tag": dbus.MakeVariant("hookmux " + n.ID),
 	}
 	stays := int32(0) // until it is answered
-	if n.Request == "" {
+	if n.isTurn() {
 		hints["transient"], stays = dbus.MakeVariant(true), -1
 	}
 	switch sound := d.sound(n.Kind); {
@@ -227,7 +229,9 @@ func (d *desktop) takeSignal(conn *dbus.Conn, signal *dbus.Signal) {
 		button, _ := signal.Body[1].(string)
 		switch button {
 		case "default", buttonShow:
-			go d.pressed(n, buttonShow)
+			if n.CanShow {
+				go d.pressed(n, buttonShow)
+			}
 		case buttonDeny:
 			if n.CanDeny {
 				go d.pressed(n, buttonDeny)
@@ -245,31 +249,22 @@ func newOwner(signal *dbus.Signal) (name, owner string, ok bool) {
 	return name, owner, ok && isText
 }
 
-// busAddress is where the user's session bus is: as set, as the environment says, or
-// at its usual place.
-func busAddress(setting string, getenv func(string) string) (string, error) {
-	if setting != "" {
-		return setting, nil
-	}
-	if address := getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" {
-		return address, nil
-	}
-	for _, folder := range []string{getenv("XDG_RUNTIME_DIR"), fmt.Sprintf("/run/user/%d", os.Getuid())} {
-		if folder == "" {
-			continue
-		}
-		if info, err := os.Stat(folder + "/bus"); err == nil && info.Mode()&os.ModeSocket != 0 {
-			return "unix:path=" + folder + "/bus", nil
-		}
-	}
-	return "", absent("there is no session bus; `hookmux config set notify.bus ADDRESS` names one elsewhere")
+// scriptNotice shows notices on a Mac. It cannot take them back, and has no buttons.
+type scriptNotice struct {
+	program string
+	sound   func(kind string) soundChoice
 }
 
-// scriptNotice shows notices on a Mac. It cannot take them back, and has no buttons.
-type scriptNotice struct{ program string }
+// macScript is the program that shows notices on a Mac, whatever PATH says.
+const macScript = "/usr/bin/osascript"
 
 func (s scriptNotice) show(ctx context.Context, n *Notice) error {
+	command := "display notification (item 2 of argv) with title (item 1 of argv)"
+	args := []string{n.Title, n.lines()}
+	if sound := s.sound(n.Kind); sound.name != "" {
+		command, args = command+" sound name (item 3 of argv)", append(args, sound.name)
+	}
 	// The texts are arguments, never part of the script.
-	return runQuietly(ctx, s.program, "-e", "on run argv", "-e",
-		"display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", "--", n.Title, n.lines())
+	return runQuietly(ctx, s.program, append([]string{"-e", "on run argv", "-e", command, "-e", "end run", "--"},
+		args...)...)
 }

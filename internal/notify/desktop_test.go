@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/notify/bustest"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -84,11 +86,11 @@ func TestDesktopShowsReplacesWithdraws(t *testing.T) {
 	}
 	// What can no longer be answered here has no button for it, in the same place.
 	moved := *n
-	moved.CanDeny = false
+	moved.CanDeny, moved.CanShow = false, false
 	mustShow(t, d, &moved)
 	shown = only(t, bus)
-	if shown.ID != first || shown.Replaces != first || slices.Contains(shown.Actions, buttonDeny) {
-		t.Errorf("shown as %d in the place of %d with %v; want %d replaced, without Deny", shown.ID, shown.Replaces,
+	if shown.ID != first || shown.Replaces != first || len(shown.Actions) != 0 {
+		t.Errorf("shown as %d in the place of %d with %v; want %d replaced, without buttons", shown.ID, shown.Replaces,
 			shown.Actions, first)
 	}
 	if err := d.withdraw(context.Background(), n); err != nil || len(bus.Shown()) != 0 {
@@ -125,7 +127,11 @@ func TestOnlyTheOwnersButtonsCount(t *testing.T) {
 	// What is closed has no buttons.
 	bus.Signal(bustest.Owner, closedFor, id, uint32(2))
 	bus.Signal(bustest.Owner, actionFor, id, buttonDeny)
-	mustShow(t, d, &Notice{ID: "r2", Request: "r2", Title: "x"})
+	mustShow(t, d, &Notice{ID: "r0", Request: "r0", Title: "x"})
+	for _, button := range []string{buttonDeny, buttonShow, "default"} {
+		bus.Signal(bustest.Owner, actionFor, newest(bus), button) // it has no buttons
+	}
+	mustShow(t, d, &Notice{ID: "r2", Request: "r2", Title: "x", CanShow: true})
 	last := newest(bus)
 	bus.Signal(bustest.Owner, actionFor, last, buttonDeny) // it cannot be denied
 	bus.Signal(bustest.Owner, actionFor, last, "default")
@@ -193,6 +199,57 @@ func TestNoBus(t *testing.T) {
 	}
 }
 
+// A bus that lets nobody in, or answers nothing, holds up neither notices nor the end
+// of the hub.
+func TestSilentBus(t *testing.T) {
+	folder, err := os.MkdirTemp("", "bus") // short enough for a socket
+	if err != nil {
+		t.Fatalf("no folder for the bus: %v", err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	socket := filepath.Join(folder, "bus")
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatalf("no socket for the bus: %v", err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	d := &desktop{address: func() (string, error) { return "unix:path=" + socket, nil }}
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if err := d.show(ctx, sample()); !errors.Is(err, errAbsent) {
+		t.Errorf("error %v, want one that says that no bus answers", err)
+	}
+	d.close()
+}
+
+// Only sockets of this machine are a bus: other addresses run programs or go over the
+// network.
+func TestBusAddresses(t *testing.T) {
+	for address, want := range map[string]string{
+		"unix:path=/run/user/1000/bus":                        "/run/user/1000/bus",
+		"unix:abstract=/tmp/dbus-x,guid=00":                   "@/tmp/dbus-x",
+		"tcp:host=1.2.3.4,port=5;unix:guid=0,path=/a%20b":     "/a b",
+		"unixexec:path=/bin/sh,argv1=-c,argv2=touch%20/tmp/x": "",
+		"tcp:host=192.0.2.1,port=1":                           "",
+		"autolaunch:":                                         "",
+		"launchd:env=DBUS_LAUNCHD_SESSION_BUS_SOCKET":         "",
+		"unix:path=":         "",
+		"/run/user/1000/bus": "",
+		"nonce-tcp:host=localhost,port=1,noncefile=/etc/passwd": "",
+	} {
+		got, err := config.BusSocket(address)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: socket %q (%v), want %q", address, got, err, want)
+		}
+	}
+	// The environment of a hub may be that of an agent that started it.
+	folder := t.TempDir()
+	got, err := busAddress("", func(name string) string { return map[string]string{"XDG_RUNTIME_DIR": folder}[name] })
+	if strings.Contains(got, folder) {
+		t.Errorf("address %q (%v), want none in a folder without a bus", got, err)
+	}
+}
+
 // The Mac's script gets texts as arguments.
 func TestScriptGetsArguments(t *testing.T) {
 	folder := t.TempDir()
@@ -203,12 +260,16 @@ func TestScriptGetsArguments(t *testing.T) {
 	}
 	n := sample()
 	n.Title = `-e do shell script "id"`
-	if err := (scriptNotice{program}).show(context.Background(), n); err != nil {
-		t.Fatalf("the stand-in failed: %v", err)
-	}
-	b, _ := os.ReadFile(heard)
-	if want := "\nend run\n--\n" + n.Title + "\n" + n.lines() + "\n"; !strings.HasSuffix(string(b), want) {
-		t.Errorf("the script got %q, want the texts as arguments behind --", b)
+	for name, want := range map[string]string{"": "", "Glass": "Glass\n"} {
+		mac := scriptNotice{program, func(string) soundChoice { return soundChoice{name: name} }}
+		if err := mac.show(context.Background(), n); err != nil {
+			t.Fatalf("the stand-in failed: %v", err)
+		}
+		b, _ := os.ReadFile(heard)
+		want = "\nend run\n--\n" + n.Title + "\n" + n.lines() + "\n" + want
+		if !strings.HasSuffix(string(b), want) || strings.Contains(string(b), "sound name") != (name != "") {
+			t.Errorf("the script got %q, want the texts as arguments behind --, and the sound %q", b, name)
+		}
 	}
 }
 

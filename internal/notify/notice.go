@@ -26,6 +26,7 @@ type Notice struct {
 	Body    string
 	Next    string // where to go, or how to answer
 	CanDeny bool   // it can be refused here
+	CanShow bool   // the agent's pane can be brought forward
 	Time    time.Time
 	Again   bool // it was told before: only what replaces it is shown
 }
@@ -71,6 +72,30 @@ func requestNotice(item *wire.FeedItem, agentTitle string, full bool) Notice {
 	return n
 }
 
+// crowdNotice puts requests into words that are told together.
+func crowdNotice(items []*wire.FeedItem, title func(agent string) string) Notice {
+	n := Notice{ID: crowdID, Kind: kindSeveral, Next: "hookmux up"}
+	var agents []string
+	count := map[string]int{}
+	for i, item := range items {
+		if i == 0 {
+			n.Time = item.CreatedAt
+		}
+		if count[item.Agent]++; count[item.Agent] == 1 {
+			agents = append(agents, item.Agent)
+		}
+	}
+	for i, agent := range agents {
+		agents[i] = fmt.Sprintf("%s: %d", title(agent), count[agent])
+	}
+	n.Title = fmt.Sprintf("%d more requests wait for you", len(items))
+	if len(items) == 1 {
+		n.Title = "1 more request waits for you"
+	}
+	n.Body = clean(strings.Join(agents, ", "), lineWidth)
+	return n
+}
+
 // turnNotice puts the end of a turn into words.
 func turnNotice(id string, one *wire.Session, agentTitle string, full bool) Notice {
 	n := Notice{
@@ -103,6 +128,9 @@ func clean(s string, width int) string {
 	}
 	return termsafe.Line(redact.Text(s), width)
 }
+
+// isTurn reports whether it tells of the end of a turn.
+func (n *Notice) isTurn() bool { return n.Kind == kindFinished || n.Kind == kindFailed }
 
 // lines is the body with what to do.
 func (n *Notice) lines() string {

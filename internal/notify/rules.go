@@ -13,6 +13,7 @@ import (
 const (
 	kindFinished = "finished"
 	kindFailed   = "failed"
+	kindSeveral  = "several" // requests that are told together
 )
 
 // rules is what the user chose, at one moment.
@@ -120,10 +121,10 @@ func turnKind(t *wire.Turn) string {
 	switch {
 	case t == nil || t.Ended == nil || t.Result == "interrupted":
 		return ""
-	case t.Result == "apiError":
-		return kindFailed
+	case t.Result == "ok":
+		return kindFinished
 	}
-	return kindFinished
+	return kindFailed
 }
 
 func (r *rules) isQuiet(now time.Time) bool {

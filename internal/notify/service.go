@@ -71,7 +71,7 @@ func New(deps services.Deps, settings func() *config.Settings, requests Requests
 		}),
 	}
 	if runtime.GOOS == "darwin" {
-		channels["desktop"] = scriptNotice{"osascript"}
+		channels["desktop"] = scriptNotice{macScript, sound}
 	} else {
 		s.desktop = &desktop{
 			address: func() (string, error) { return busAddress(text(config.NotifyBus), os.Getenv) },
@@ -167,13 +167,22 @@ func (s *Service) wakeUp() {
 
 // queueTasks gives what is to be told to the channels.
 func (s *Service) queueTasks(tasks []task, r *rules) {
+	if len(tasks) == 0 {
+		return
+	}
+	known := s.sessions.List(false)
 	for _, d := range tasks {
 		var n Notice
-		if d.turn != nil {
+		switch {
+		case d.id == crowdID:
+			n = crowdNotice(d.crowd, s.AgentTitle)
+		case d.turn != nil:
 			n = turnNotice(d.id, d.turn, s.AgentTitle(d.turn.Agent), r.full)
-		} else {
+		default:
 			n = requestNotice(d.item, s.AgentTitle(d.item.Agent), r.full)
 		}
+		one, found := findSession(known, n.Agent, n.Session)
+		n.CanShow = found && canShow(&one)
 		n.Again = d.again
 		for _, name := range d.channels {
 			if l := s.queues[name]; l != nil {
@@ -185,7 +194,7 @@ func (s *Service) queueTasks(tasks []task, r *rules) {
 
 // isOver reports whether the request of a notice waits no more.
 func (s *Service) isOver(n *Notice) bool {
-	if n.Request == "" {
+	if n.isTurn() {
 		return false
 	}
 	s.mu.Lock()
@@ -267,7 +276,7 @@ func (s *Service) showSession(agent, session string) {
 	ctx, cancel := context.WithTimeout(context.Background(), showTime)
 	defer cancel()
 	one, ok := findSession(s.sessions.List(false), agent, session)
-	if !ok || one.Mux != "tmux" || one.Pane == "" || one.Pane == "unknown" {
+	if !ok || !canShow(&one) {
 		return
 	}
 	server := &tmux.Server{Socket: one.Server}
@@ -282,6 +291,11 @@ func (s *Service) showSession(agent, session string) {
 		}
 	}
 	_, _ = server.Focus(ctx, one.Pane, "") // the pane may be gone
+}
+
+// canShow reports whether the pane of a session can be brought forward from here.
+func canShow(one *wire.Session) bool {
+	return one.Mux == "tmux" && one.Pane != "" && one.Pane != "unknown"
 }
 
 func findSession(list []wire.Session, agent, session string) (wire.Session, bool) {

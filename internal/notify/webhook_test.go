@@ -67,6 +67,7 @@ func sample() *Notice {
 	item := request(nil)
 	item.Cwd, item.Tool = "/home/me/shop", "Bash"
 	n := requestNotice(&item, "Claude Code", false)
+	n.CanShow = true
 	return &n
 }
 

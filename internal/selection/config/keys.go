@@ -224,7 +224,7 @@ var table = []Key{
 	},
 	{Name: NotifyTerminal, Type: Choice, Choices: []string{"auto", "9", "777", "99"}, Default: "auto", Project: Never,
 		Doc: "the sequence by which the channel terminal tells a terminal: auto, 9, 777, 99"},
-	{Name: NotifyBus, Type: Text, Default: "", Project: Never,
+	{Name: NotifyBus, Type: Text, Default: "", Project: Never, Check: checkBus,
 		Doc: "the address of the session bus for desktop notifications, where it is not the user's usual one"},
 	{Name: NotifyWebhook, Type: Text, Default: "", Project: Never, Secret: true, Check: checkWebhook,
 		Doc: "the address that the channel webhook posts to; file:PATH reads it from a file"},

@@ -53,6 +53,9 @@ func ParseQuiet(text string) ([]QuietTime, error) {
 		if !ok || err != nil || errEnd != nil {
 			return nil, fmt.Errorf("%q is no part of the day; write \"22:00-07:00\"", part)
 		}
+		if start.Equal(end) {
+			return nil, fmt.Errorf("%q has no length; `hookmux notify off` is for the whole day", part)
+		}
 		list = append(list, QuietTime{start.Hour()*60 + start.Minute(), end.Hour()*60 + end.Minute()})
 	}
 	return list, nil
@@ -80,4 +83,36 @@ func checkWebhook(text string) error {
 		return nil
 	}
 	return CheckWebhook(text)
+}
+
+var errBus = errors.New("the address of the session bus must be like unix:path=/run/user/1000/bus")
+
+// BusSocket is the socket of an address of a bus. Other ways to a bus go over the
+// network or run a program.
+func BusSocket(address string) (string, error) {
+	for one := range strings.SplitSeq(address, ";") {
+		rest, isUnix := strings.CutPrefix(one, "unix:")
+		if !isUnix {
+			continue
+		}
+		for pair := range strings.SplitSeq(rest, ",") {
+			name, value, _ := strings.Cut(pair, "=")
+			value, err := url.PathUnescape(value)
+			if err != nil || value == "" {
+				continue
+			}
+			switch name {
+			case "path":
+				return value, nil
+			case "abstract":
+				return "@" + value, nil
+			}
+		}
+	}
+	return "", errBus
+}
+
+func checkBus(text string) error {
+	_, err := BusSocket(text)
+	return err
 }
