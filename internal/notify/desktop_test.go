@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"mvdan.cc/sh/v3/shell"
+
 	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/notify/bustest"
 	"github.com/hookmux/hookmux/internal/selection/config"
@@ -296,6 +298,21 @@ func TestHostileTexts(t *testing.T) {
 				if kind == "777" && strings.Count(inner, ";") != 2 {
 					t.Errorf("OSC 777 has %d separators, want 2: %q", strings.Count(inner, ";"), text)
 				}
+			}
+		}
+	}
+}
+
+// What a notice says to run is safe to be copied into a shell, whatever an agent calls
+// its session.
+func TestCommandsAreSafeToCopy(t *testing.T) {
+	for _, session := range []string{";reboot;", "$(id)", "a_`id`|sh", "x\ny", "'; id '", "&&id", ">x", "-a b", "*"} {
+		one := wire.Session{ID: session, Turn: &wire.Turn{Ended: &noon}}
+		item := request(func(i *wire.FeedItem) { i.Session, i.Status = session, wire.FeedWindow })
+		for _, n := range []Notice{requestNotice(&item, "Claude Code", true), turnNotice("t", &one, "Claude Code", true)} {
+			words, err := shell.Fields(n.Next, func(string) string { return "EXPANDED" })
+			if err != nil || len(words) != 3 || words[2] != clean(wire.ShortID(session), 24) {
+				t.Errorf("%q: a shell reads %q as %q (%v), want the session as one word", session, n.Next, words, err)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -62,7 +63,7 @@ func requestNotice(item *wire.FeedItem, agentTitle string, full bool) Notice {
 		body = strings.TrimSuffix(item.About()+" ("+n.Project+")", " ()")
 	}
 	n.Body = clean(body, lineWidth)
-	n.Next = "hookmux jump " + clean(wire.ShortID(item.Session), 24)
+	n.Next = jumpCommand(item.Session)
 	if item.Status == wire.FeedPending {
 		n.Next = "hookmux up, or in the agent's window"
 	}
@@ -100,7 +101,7 @@ func crowdNotice(items []*wire.FeedItem, title func(agent string) string) Notice
 func turnNotice(id string, one *wire.Session, agentTitle string, full bool) Notice {
 	n := Notice{
 		ID: id, Kind: turnKind(one.Turn), Agent: one.Agent, Session: one.ID, Project: projectName("", one.Cwd),
-		Time: *one.Turn.Ended, Next: "hookmux jump " + clean(wire.ShortID(one.ID), 24),
+		Time: *one.Turn.Ended, Next: jumpCommand(one.ID),
 	}
 	n.Title = clean(agentTitle+" "+askWords[n.Kind], titleWidth)
 	spent := time.Duration(one.Turn.Seconds * float64(time.Second)).Round(time.Second)
@@ -110,6 +111,12 @@ func turnNotice(id string, one *wire.Session, agentTitle string, full bool) Noti
 	}
 	n.Body = clean(body, lineWidth)
 	return n
+}
+
+// jumpCommand goes to a session. People copy it into a shell, and an agent may call
+// its session anything.
+func jumpCommand(session string) string {
+	return "hookmux jump " + quote.Argument(clean(wire.ShortID(session), 24))
 }
 
 func projectName(project, cwd string) string {

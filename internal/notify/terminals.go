@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hookmux/hookmux/internal/platform/tmux"
 )
@@ -23,25 +24,33 @@ type attached struct {
 	client tmux.Client
 }
 
-// list gives the terminals of the first server that has any.
+// list gives the terminals of all servers. Each is asked at the same time as the
+// others: a server may be an agent's own, which has terminals without people, or one
+// that says nothing, and hides nobody's.
 func (t *terminals) list(ctx context.Context, agent, session string) ([]attached, error) {
-	var last error
-	for _, socket := range t.servers(agent, session) {
-		server := &tmux.Server{Socket: socket}
-		clients, err := server.Clients(ctx)
-		if err != nil && !errors.Is(err, tmux.ErrNoServer) && !errors.Is(err, tmux.ErrNoTmux) {
-			last = err
-		}
-		var list []attached
-		for _, c := range clients {
-			list = append(list, attached{server, c})
-		}
-		if list != nil {
-			return list, nil
-		}
+	sockets := t.servers(agent, session)
+	lists, failed := make([][]attached, len(sockets)), make([]error, len(sockets))
+	var asking sync.WaitGroup
+	for i, socket := range sockets {
+		asking.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, lookTime)
+			defer cancel()
+			server := &tmux.Server{Socket: socket}
+			clients, err := server.Clients(ctx)
+			if !errors.Is(err, tmux.ErrNoServer) && !errors.Is(err, tmux.ErrNoTmux) {
+				failed[i] = err
+			}
+			for _, c := range clients {
+				lists[i] = append(lists[i], attached{server, c})
+			}
+		})
 	}
-	if last != nil {
-		return nil, last
+	asking.Wait()
+	if all := slices.Concat(lists...); len(all) > 0 {
+		return all, nil
+	}
+	if err := errors.Join(failed...); err != nil {
+		return nil, err
 	}
 	return nil, absent("no terminal is attached to tmux")
 }
@@ -52,16 +61,16 @@ func (t *terminals) each(ctx context.Context, n *Notice, do func(attached) error
 	if err != nil {
 		return err
 	}
-	var failed []error
-	for _, one := range list {
-		if err := do(one); err != nil {
-			failed = append(failed, err)
-		}
+	failed := make([]error, len(list))
+	var doing sync.WaitGroup
+	for i, one := range list {
+		doing.Go(func() { failed[i] = do(one) })
 	}
-	if len(failed) == len(list) {
-		return errors.Join(failed...)
+	doing.Wait()
+	if slices.Contains(failed, nil) {
+		return nil
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // tmuxMessage shows a line in tmux.

@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,6 +97,28 @@ func TestTerminalsAreWrittenTo(t *testing.T) {
 			t.Errorf("%q is written to as a terminal", bad)
 		}
 	}
+}
+
+// An agent can run a tmux of its own, with a terminal that it attached itself, or
+// something that never answers: neither keeps notices from the person's terminal.
+func TestAnotherServerHidesNobody(t *testing.T) {
+	person, agents := startScreen(t), startScreen(t)
+	folder, err := os.MkdirTemp("", "tmux") // short enough for a socket
+	if err != nil {
+		t.Fatalf("no folder for a socket: %v", err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	silent := filepath.Join(folder, "silent")
+	listener, err := net.Listen("unix", silent)
+	if err != nil {
+		t.Fatalf("no socket: %v", err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	seen := &terminals{servers: func(string, string) []string { return []string{silent, agents.inner, person.inner} }}
+	if err := (bell{seen}).show(context.Background(), sample()); err != nil {
+		t.Fatalf("the bell does not ring: %v", err)
+	}
+	await.Until(t, "the bell rings at the person's terminal", func() bool { return person.has("\a") })
 }
 
 // knownSessions are sessions that a test chose.

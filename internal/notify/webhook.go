@@ -37,8 +37,9 @@ type webhookSettings struct {
 
 func newWebhook(settings func() webhookSettings) *webhook {
 	return &webhook{settings: settings, now: time.Now, client: &http.Client{
-		Timeout:   tellTime,
-		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}, // notices are rare
+		Timeout: tellTime,
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, // notices are rare
+			MaxResponseHeaderBytes: 64 << 10},
 		// An address that sends elsewhere would take the text there.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -165,16 +166,17 @@ func formatPost(address string, s *webhookSettings, n *Notice, what string) (str
 	var body any
 	switch s.format {
 	case "slack":
-		body = map[string]any{"text": "*" + slackText(n.Title) + "*\n" + slackText(n.lines())}
+		body = map[string]any{"text": "*" + slackText(n.Title) + "*\n" + slackText(n.lines()),
+			"unfurl_links": false, "unfurl_media": false}
 	case "discord":
 		body = map[string]any{"content": discordText(n.Title + "\n" + n.lines()),
-			"allowed_mentions": map[string]any{"parse": []string{}}}
+			"allowed_mentions": map[string]any{"parse": []string{}}, "flags": discordNoPreviews}
 	case "telegram":
 		if s.chat == "" {
 			return "", nil, fmt.Errorf("`hookmux config set %s CHAT` names the chat", config.NotifyChat)
 		}
-		body = map[string]any{"chat_id": s.chat, "text": n.Title + "\n" + n.lines(),
-			"disable_web_page_preview": true}
+		body = map[string]any{"chat_id": s.chat, "text": telegramText(n.Title + "\n" + n.lines()),
+			"link_preview_options": map[string]any{"is_disabled": true}}
 	case "ntfy":
 		u, err := url.Parse(address)
 		if err != nil || strings.Trim(u.Path, "/") == "" {
@@ -206,6 +208,14 @@ func slackText(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;",
 		"*", "∗", "_", "＿", "`", "ˋ", "~", "∼").Replace(s)
 }
+
+// telegramText keeps Telegram from calling people and bots that a text names.
+func telegramText(s string) string {
+	return strings.NewReplacer("@", "＠", " /", " ∕", "\n/", "\n∕").Replace(s)
+}
+
+// discordNoPreviews has Discord fetch nothing that a text links to.
+const discordNoPreviews = 1 << 2
 
 // discordText keeps Discord from reading marks in a text.
 func discordText(s string) string {

@@ -100,15 +100,15 @@ func TestWebhookIsSigned(t *testing.T) {
 
 func TestWebhookFormats(t *testing.T) {
 	n := sample()
-	n.Title, n.Body = "<!channel> *x* `y`", "@everyone <b>&"
+	n.Title, n.Body = "<!channel> *x* `y`", "@everyone <b>& /stop"
 	for format, c := range map[string]struct {
 		path  string
 		want  []string
 		never []string
 	}{
-		"slack":    {"/hook", []string{`"text"`, `\u0026lt;!channel\u0026gt;`}, []string{"<!channel", `\u003c!channel`, "`"}},
-		"discord":  {"/hook", []string{`"allowed_mentions":{"parse":[]}`, `\\*x\\*`}, nil},
-		"telegram": {"/hook", []string{`"chat_id":"42"`}, []string{"parse_mode"}},
+		"slack":    {"/hook", []string{`"text"`, `\u0026lt;!channel\u0026gt;`, `"unfurl_links":false`}, []string{"<!channel", `\u003c!channel`, "`"}},
+		"discord":  {"/hook", []string{`"allowed_mentions":{"parse":[]}`, `\\*x\\*`, `"flags":4`}, nil},
+		"telegram": {"/hook", []string{`"chat_id":"42"`, `"is_disabled":true`}, []string{"parse_mode", "@", " /stop"}},
 		"ntfy":     {"/", []string{`"topic":"hook"`, `"priority":4`}, nil},
 		"json":     {"/hook", []string{`"kind":"permission"`}, nil},
 	} {

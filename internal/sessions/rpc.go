@@ -14,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions/oneline"
 	"github.com/hookmux/hookmux/internal/sessions/resumestore"
 	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -178,7 +179,7 @@ func (s *Service) sendMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	if one.Waits() {
 		return nil, wire.Errorf(wire.CodeConflict, "%s waits for an answer, and what is typed now would be taken "+
 			"for it; "+
-			"answer first (`hookmux jump %s`)", key.ID, key.ID)
+			"answer first (`hookmux jump %s`)", key.ID, quote.Argument(key.ID))
 	}
 	if one.Place.Shared || one.Place.Mux != "tmux" || one.Place.Pane == "" {
 		return nil, wire.Errorf(wire.CodeConflict, "%s sits in no tmux pane hookmux knows of, "+

@@ -101,7 +101,7 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, 
 	}
 	switch {
 	case s.Ended != nil:
-		return "", fmt.Errorf("%s: it has ended; `hookmux resume %s` takes it up again", called, s.ID)
+		return "", fmt.Errorf("%s: it has ended; `hookmux resume %s` takes it up again", called, quote.Argument(s.ID))
 	case s.Pane == "unknown":
 		return "", fmt.Errorf("%s: %s runs under its shared daemon, so nobody knows its pane; start it with `hookmux "+
 			"run %s` and hookmux will", called, s.Agent, s.Agent)
@@ -122,7 +122,7 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, 
 	done, err := server.Focus(ctx, s.Pane, from)
 	switch {
 	case errors.Is(err, tmux.ErrNoServer):
-		return "", fmt.Errorf("%s: its tmux server is gone; `hookmux resume %s` takes it up again", called, s.ID)
+		return "", fmt.Errorf("%s: its tmux server is gone; `hookmux resume %s` takes it up again", called, quote.Argument(s.ID))
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", called, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -60,7 +61,7 @@ func (s Style) windowItem(item *wire.FeedItem, now time.Time) string {
 	return fmt.Sprintf("%s %s %s%s\n%s\n%s\n", s.bold("▲"),
 		s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)), s.dim("["+short+"]"),
 		s.dim("  since "+span(now.Sub(item.CreatedAt))), s.wrapText(termsafe.Line(item.Shown, 0)),
-		s.dim("→ answer there: hookmux jump "+short))
+		s.dim("→ answer there: hookmux jump "+quote.Argument(short)))
 }
 
 // WindowOver says on one line that nobody is asked in an agent's own window any

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -377,7 +378,7 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 	case d.NoResume != "":
 		fmt.Fprintf(w, "  %s\n", termsafe.Line(d.NoResume, 0))
 	default:
-		fmt.Fprintf(w, "  hookmux resume %s\n", termsafe.Line(wire.ShortID(one.ID), 0))
+		fmt.Fprintf(w, "  hookmux resume %s\n", quote.Argument(termsafe.Line(wire.ShortID(one.ID), 0)))
 	}
 }
 
