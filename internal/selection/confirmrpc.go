@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -76,7 +77,8 @@ func differenceOf(c confirmed.Change) string {
 	if len(c.Before) > maxDiff || len(c.After) > maxDiff || !utf8.Valid(c.Before) || !utf8.Valid(c.After) {
 		return "the content is no text, or too large to be shown\n"
 	}
-	text := string(diff.Diff(c.Path+" (confirmed)", c.Before, c.Path+" (now)", c.After))
+	before, after := config.HideSecrets(c.Before, c.After)
+	text := string(diff.Diff(c.Path+" (confirmed)", before, c.Path+" (now)", after))
 	if _, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(text, "diff ") {
 		return rest
 	}
