@@ -130,8 +130,10 @@ func (d *desktop) show(ctx context.Context, n *Notice) error {
 	}
 	actions := []string{}
 	if d.actions {
+		// A click must never be a no: where Deny was the only button, it would be.
+		actions = append(actions, "default", "Dismiss")
 		if n.CanShow { // some have no default action: the button has a name
-			actions = append(actions, "default", "Show", buttonShow, "Show")
+			actions = []string{"default", "Show", buttonShow, "Show"}
 		}
 		if n.CanDeny {
 			actions = append(actions, buttonDeny, "Deny")

@@ -88,12 +88,18 @@ func TestDesktopShowsReplacesWithdraws(t *testing.T) {
 	}
 	// What can no longer be answered here has no button for it, in the same place.
 	moved := *n
-	moved.CanDeny, moved.CanShow = false, false
+	moved.CanDeny = false
 	mustShow(t, d, &moved)
 	shown = only(t, bus)
-	if shown.ID != first || shown.Replaces != first || len(shown.Actions) != 0 {
-		t.Errorf("shown as %d in the place of %d with %v; want %d replaced, without buttons", shown.ID, shown.Replaces,
+	if shown.ID != first || shown.Replaces != first || slices.Contains(shown.Actions, buttonDeny) {
+		t.Errorf("shown as %d in the place of %d with %v; want %d replaced, without Deny", shown.ID, shown.Replaces,
 			shown.Actions, first)
+	}
+	// Nothing can be shown: a click, which presses the default button or the only one, is no Deny.
+	moved.CanDeny, moved.CanShow = true, false
+	mustShow(t, d, &moved)
+	if got, want := only(t, bus).Actions, []string{"default", "Dismiss", "deny", "Deny"}; !slices.Equal(got, want) {
+		t.Errorf("buttons %v, want %v", got, want)
 	}
 	if err := d.withdraw(context.Background(), n); err != nil || len(bus.Shown()) != 0 {
 		t.Errorf("%d are shown after it was withdrawn (%v), want none", len(bus.Shown()), err)

@@ -122,7 +122,8 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, 
 	done, err := server.Focus(ctx, s.Pane, from)
 	switch {
 	case errors.Is(err, tmux.ErrNoServer):
-		return "", fmt.Errorf("%s: its tmux server is gone; `hookmux resume %s` takes it up again", called, quote.Argument(s.ID))
+		return "", fmt.Errorf("%s: its tmux server is gone; `hookmux resume %s` takes it up again", called,
+			quote.Argument(s.ID))
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", called, err)
 	}
