@@ -111,8 +111,8 @@ type Place struct {
 	TTY   string `json:"tty,omitempty"`
 	Pane  string `json:"pane,omitempty"` // what the terminal multiplexer calls the spot: %3
 	Host  string `json:"host,omitempty"`
-	// Mux is whose pane that is (tmux, zellij, kitty, wezterm), Server which one
-	// of it: tmux's socket, zellij's session. MuxPID is that server's process.
+	// Mux is whose pane that is (tmux, zellij, kitty, wezterm, iterm2), Server which
+	// one of it: tmux's or wezterm's socket, zellij's session, kitty's address. MuxPID is that server's process.
 	Mux    string `json:"mux,omitempty"`
 	Server string `json:"server,omitempty"`
 	MuxPID int    `json:"muxPid,omitempty"`

@@ -46,8 +46,8 @@ func (s *Service) bringForward(one *wire.Session, peer proc.Cred) string {
 	switch {
 	case one.Ended != nil:
 		return "the session has ended"
-	case one.Mux != "tmux" || one.Pane == "" || one.Pane == "unknown":
-		return "the session sits in no tmux pane that is known"
+	case one.Mux == "" || one.Pane == "" || one.Pane == "unknown":
+		return "the session sits in no pane or window that is known"
 	case !s.mayAnswer(peer):
 		return "only a person's program may move windows"
 	}

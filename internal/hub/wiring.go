@@ -17,6 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/hub/renewal"
 	"github.com/hookmux/hookmux/internal/pipeline"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/termwindow"
 	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/recorder"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
@@ -149,7 +150,14 @@ func (h *Hub) mayAnswer(peer proc.Cred) (bool, string) {
 	return verdict.Seated(), verdict.Reason
 }
 
+// focusPane shows the pane or window of a session; attached is false where nobody looks
+// at it.
 func focusPane(ctx context.Context, one *wire.Session) (attached bool, err error) {
+	if one.Mux != "tmux" {
+		err := termwindow.Here().Focus(ctx, termwindow.Window{Kind: one.Mux, ID: one.Pane, Server: one.Server,
+			TTY: one.TTY, PID: one.PID})
+		return err == nil, err
+	}
 	done, err := (&tmux.Server{Socket: one.Server}).Focus(ctx, one.Pane, "")
 	return done.Client != "", err
 }

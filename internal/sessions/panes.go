@@ -81,7 +81,8 @@ func (p *paneFinder) locateProcess(who Process, claimed event.Place, environ []b
 
 // paneVariableNames are the variables by which multiplexers name a pane.
 var paneVariableNames = [...]string{
-	"TMUX", "TMUX_PANE", "ZELLIJ_PANE_ID", "ZELLIJ_SESSION_NAME", "WEZTERM_PANE", "KITTY_WINDOW_ID",
+	"TMUX", "TMUX_PANE", "ZELLIJ_PANE_ID", "ZELLIJ_SESSION_NAME", "WEZTERM_PANE", "WEZTERM_UNIX_SOCKET",
+	"KITTY_WINDOW_ID", "KITTY_LISTEN_ON", "ITERM_SESSION_ID",
 }
 
 // findPaneVariables finds those variables in one pass: this is done at every
@@ -95,7 +96,8 @@ func findPaneVariables(environ []byte) (found paneVariables) {
 		} else {
 			rest = nil
 		}
-		if len(one) < 5 || one[0] != 'T' && one[0] != 'Z' && one[0] != 'W' && one[0] != 'K' {
+		if len(one) < 5 || one[0] != 'T' && one[0] != 'Z' && one[0] != 'W' && one[0] != 'K' &&
+			one[0] != 'I' {
 			continue
 		}
 		for _, name := range paneVariableNames {
@@ -112,8 +114,8 @@ func findPaneVariables(environ []byte) (found paneVariables) {
 // paneVariables are the variables that were found.
 type paneVariables struct {
 	n      int
-	names  [6]string
-	values [6][]byte
+	names  [len(paneVariableNames)]string
+	values [len(paneVariableNames)][]byte
 }
 
 func (s *paneVariables) valueOf(name string) string {

@@ -41,8 +41,8 @@ type Session struct {
 	Cwd    string    `json:"cwd"`
 
 	Pane   string `json:"pane"`             // %3; "" where it sits in none, "unknown" where that cannot be known
-	Mux    string `json:"mux,omitempty"`    // whose pane that is: tmux, zellij, kitty, wezterm
-	Server string `json:"server,omitempty"` // the socket of that tmux, the name of that zellij session
+	Mux    string `json:"mux,omitempty"`    // whose pane that is: tmux, zellij, kitty, wezterm, iterm2
+	Server string `json:"server,omitempty"` // of that tmux or wezterm its socket, of zellij its session, of kitty its address
 	TTY    string `json:"tty,omitempty"`
 	PID    int    `json:"pid,omitempty"`
 

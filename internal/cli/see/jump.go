@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/termwindow"
 	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -18,8 +19,9 @@ func JumpCommand(app *cmdutil.App) *cobra.Command {
 	var next bool
 	cmd := &cobra.Command{
 		Use:   "jump SESSION | --next",
-		Short: "Go to a session's tmux pane; --next: to the one that has waited longest",
-		Long: "Brings the tmux pane a session sits in before you.\n" + cmdutil.SessionNames + `
+		Short: "Go to a session's pane or window; --next: to the one that has waited longest",
+		Long: "Brings the pane of tmux a session sits in before you, or its window in kitty, WezTerm,\n" +
+			"zellij or iTerm2. Elsewhere it says which window that is.\n" + cmdutil.SessionNames + `
 With --next it is the session that has waited for you longest; when none waits,
 exit code 1.`,
 		Example: "  hookmux jump --next\n  hookmux jump \"fix the tests\"",
@@ -92,6 +94,11 @@ func sayIfAny(app *cmdutil.App, said string) {
 	}
 }
 
+// windowOf is where a session sits that is not in tmux.
+func windowOf(s *wire.Session) termwindow.Window {
+	return termwindow.Window{Kind: s.Mux, ID: s.Pane, Server: s.Server, TTY: s.TTY, PID: s.PID}
+}
+
 // focusPane goes to the pane of a session, or says why that cannot be. What it
 // says besides is for the person.
 func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, error) {
@@ -106,13 +113,16 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, 
 		return "", fmt.Errorf("%s: %s runs under its shared daemon, so nobody knows its pane; start it with `hookmux "+
 			"run %s` and hookmux will", called, s.Agent, s.Agent)
 	case s.Mux != "tmux" && s.Pane != "" && s.Mux != "":
-		return "", fmt.Errorf("%s: it sits in %s pane %s; hookmux can go to tmux panes only", called, s.Mux, s.Pane)
+		if err := termwindow.Here().Focus(ctx, windowOf(s)); err != nil {
+			return "", fmt.Errorf("%s: %w", called, err)
+		}
+		return "", nil
 	case s.Mux != "tmux":
 		place := "in no terminal hookmux knows of"
 		if s.TTY != "" {
 			place = "at " + s.TTY
 		}
-		return "", fmt.Errorf("%s: it runs %s, not in tmux", called, place)
+		return "", fmt.Errorf("%s: it runs %s, where hookmux cannot take you", called, place)
 	}
 	server := &tmux.Server{Socket: s.Server}
 	from := ""

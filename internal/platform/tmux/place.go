@@ -1,14 +1,19 @@
 package tmux
 
-import "strings"
+import (
+	"path/filepath"
+	"strings"
+)
 
 // Place is where a program runs, as its environment tells it: the multiplexer
 // or terminal and what that calls the spot. It is hearsay: the environment may
 // be inherited, so tmux panes are checked by PaneOf before they are believed.
 type Place struct {
-	Kind    string // tmux, zellij, kitty, wezterm; "" when none is named
-	Pane    string // %3, 3, 12, …
-	Session string // the socket for tmux, the session's name for zellij
+	Kind string // tmux, zellij, kitty, wezterm, iterm2; "" when none is named
+	Pane string // %3, 3, 12, …
+	// Session is the socket for tmux and wezterm, the session's name for zellij, the
+	// address for commands of kitty.
+	Session string
 }
 
 // Where names the place an environment speaks of. The innermost counts: a
@@ -21,12 +26,28 @@ func Where(getenv func(string) string) Place {
 		return Place{Kind: "zellij", Pane: pane, Session: cleanName(getenv("ZELLIJ_SESSION_NAME"))}
 	}
 	if pane := getenv("WEZTERM_PANE"); isNumber(pane) {
-		return Place{Kind: "wezterm", Pane: pane}
+		socket := cleanName(getenv("WEZTERM_UNIX_SOCKET"))
+		if !filepath.IsAbs(socket) {
+			socket = ""
+		}
+		return Place{Kind: "wezterm", Pane: pane, Session: socket}
 	}
 	if window := getenv("KITTY_WINDOW_ID"); isNumber(window) {
-		return Place{Kind: "kitty", Pane: window}
+		address := cleanName(getenv("KITTY_LISTEN_ON"))
+		if !strings.HasPrefix(address, "unix:") { // others go over the network
+			address = ""
+		}
+		return Place{Kind: "kitty", Pane: window, Session: address}
+	}
+	if window, _, ok := strings.Cut(getenv("ITERM_SESSION_ID"), ":"); ok && isSpot(window) {
+		return Place{Kind: "iterm2", Pane: window}
 	}
 	return Place{}
+}
+
+// isSpot reports whether a text is like w0t0p0.
+func isSpot(s string) bool {
+	return len(s) >= 6 && len(s) <= 20 && s[0] == 'w' && strings.Trim(s, "wtp0123456789") == ""
 }
 
 func isNumber(s string) bool {
@@ -35,7 +56,7 @@ func isNumber(s string) bool {
 
 // cleanName drops a name that could not be one.
 func cleanName(s string) string {
-	if len(s) > 100 || strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
+	if len(s) > 100 || strings.HasPrefix(s, "-") || strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
 		return ""
 	}
 	return s

@@ -42,6 +42,13 @@ func TestWhere(t *testing.T) {
 		{[]string{"WEZTERM_PANE", "9"}, Place{"wezterm", "9", ""}},
 		{[]string{"KITTY_WINDOW_ID", "4"}, Place{"kitty", "4", ""}},
 		{[]string{"KITTY_WINDOW_ID", "four"}, Place{}},
+		{[]string{"KITTY_WINDOW_ID", "4", "KITTY_LISTEN_ON", "unix:@kitty-7"}, Place{"kitty", "4", "unix:@kitty-7"}},
+		{[]string{"KITTY_WINDOW_ID", "4", "KITTY_LISTEN_ON", "tcp:192.0.2.1:5"}, Place{"kitty", "4", ""}},
+		{[]string{"WEZTERM_PANE", "9", "WEZTERM_UNIX_SOCKET", "/run/wez/gui-7"}, Place{"wezterm", "9", "/run/wez/gui-7"}},
+		{[]string{"WEZTERM_PANE", "9", "WEZTERM_UNIX_SOCKET", "-x"}, Place{"wezterm", "9", ""}},
+		{[]string{"ZELLIJ_PANE_ID", "2", "ZELLIJ_SESSION_NAME", "--data-dir"}, Place{"zellij", "2", ""}},
+		{[]string{"ITERM_SESSION_ID", "w0t1p2:0A1B"}, Place{"iterm2", "w0t1p2", ""}},
+		{[]string{"ITERM_SESSION_ID", "w$(id):0A1B"}, Place{}},
 	} {
 		if got := Where(env(c.env...)); got != c.want {
 			t.Errorf("%v: %+v, want %+v", c.env, got, c.want)
