@@ -17,8 +17,6 @@ import (
 	"github.com/hookmux/hookmux/internal/hub/renewal"
 	"github.com/hookmux/hookmux/internal/pipeline"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/platform/termwindow"
-	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/recorder"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/selection/config"
@@ -138,7 +136,7 @@ func (h *Hub) recordOwn(name, id string, at time.Time, payload any) {
 func (h *Hub) newApprovals() *approvals.Service {
 	return approvals.New(approvals.Options{
 		Deps: h.deps, Settings: h.selection, Recorder: ownEvents{h.recorder.Reader, h}, Sessions: h.sessions,
-		FocusPane: focusPane, MayAnswer: h.mayAnswer, Notifies: func() bool { return h.notify.Reaches() },
+		FocusPane: sessions.FocusPane, MayAnswer: h.mayAnswer, Notifies: func() bool { return h.notify.Reaches() },
 		Stopping: func() bool { return h.server.Stopping() }, Context: h.ctx, Started: h.started,
 	})
 }
@@ -148,18 +146,6 @@ func (h *Hub) newApprovals() *approvals.Service {
 func (h *Hub) mayAnswer(peer proc.Cred) (bool, string) {
 	verdict := h.judge.May(authority.Decide, peer, nil)
 	return verdict.Seated(), verdict.Reason
-}
-
-// focusPane shows the pane or window of a session; attached is false where nobody looks
-// at it.
-func focusPane(ctx context.Context, one *wire.Session) (attached bool, err error) {
-	if one.Mux != "tmux" {
-		err := termwindow.Here().Focus(ctx, termwindow.Window{Kind: one.Mux, ID: one.Pane, Server: one.Server,
-			TTY: one.TTY, PID: one.PID})
-		return err == nil, err
-	}
-	done, err := (&tmux.Server{Socket: one.Server}).Focus(ctx, one.Pane, "")
-	return done.Client != "", err
 }
 
 // ownEvents is the recorder as approvals sees it.

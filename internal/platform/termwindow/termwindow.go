@@ -85,8 +85,8 @@ type kittyWindows []struct {
 
 func (d *Desk) focusKitty(ctx context.Context, w *Window) error {
 	if !strings.HasPrefix(w.Server, "unix:") {
-		return errors.New("`allow_remote_control socket-only` and `listen_on unix:@kitty` in kitty.conf let hookmux go " +
-			"there")
+		return errors.New("`allow_remote_control socket-only` and `listen_on unix:@kitty` in kitty.conf let hookmux " +
+			"go there")
 	}
 	program, err := findProgram("kitty", "/Applications/kitty.app/Contents/MacOS/kitty")
 	if err != nil {

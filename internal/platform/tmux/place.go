@@ -56,7 +56,8 @@ func isNumber(s string) bool {
 
 // cleanName drops a name that could not be one.
 func cleanName(s string) string {
-	if len(s) > 100 || strings.HasPrefix(s, "-") || strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
+	isControl := func(r rune) bool { return r < 0x20 || r == 0x7f }
+	if len(s) > 100 || strings.HasPrefix(s, "-") || strings.ContainsFunc(s, isControl) {
 		return ""
 	}
 	return s

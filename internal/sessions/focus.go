@@ -1,0 +1,21 @@
+package sessions
+
+import (
+	"context"
+
+	"github.com/hookmux/hookmux/internal/platform/termwindow"
+	"github.com/hookmux/hookmux/internal/platform/tmux"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// FocusPane shows the pane or window of a session; attached is false where nobody looks
+// at it.
+func FocusPane(ctx context.Context, one *wire.Session) (attached bool, err error) {
+	if one.Mux != "tmux" {
+		err := termwindow.Here().Focus(ctx, termwindow.Window{Kind: one.Mux, ID: one.Pane, Server: one.Server,
+			TTY: one.TTY, PID: one.PID})
+		return err == nil, err
+	}
+	done, err := (&tmux.Server{Socket: one.Server}).Focus(ctx, one.Pane, "")
+	return done.Client != "", err
+}
