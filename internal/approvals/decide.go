@@ -110,9 +110,9 @@ func (s *Service) grantOrAsk(ctx context.Context, c *Call, q question) (Outcome,
 		if q.hold() > 0 {
 			c.explain("a person would be asked in the feed, while one is there: " + choiceWords(q.need))
 		}
-		return Outcome{}, anyoneFor(ctx, s, c, 0)
+		return Outcome{}, anyoneFor(ctx, s, c, q.need.Kind, 0)
 	}
-	if !anyoneFor(ctx, s, c, time.Until(c.Deadline)/2) {
+	if !anyoneFor(ctx, s, c, q.need.Kind, time.Until(c.Deadline)/2) {
 		return Outcome{}, false
 	}
 	hold := q.hold()

@@ -8,20 +8,24 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // Notices is approvals as those see it who tell a person of requests.
-type Notices struct{ service *Service }
+type Notices struct {
+	service *Service
+	queue   *queue.Table
+}
 
 // NewNotices gives that view of a service.
-func NewNotices(s *Service) Notices { return Notices{s} }
+func NewNotices(s *Service) Notices { return Notices{s, s.queue} }
 
 // Follow tells of every request that waits, held here or standing in an agent's own
 // window, and of what becomes of it, without secrets, until ctx ends.
 func (n Notices) Follow(ctx context.Context, each func(note string, item wire.FeedItem)) {
-	requests := n.service.queue
+	requests := n.queue
 	items, next := requests.Watch()
 	known := map[string]bool{}
 	for i := range items {
@@ -59,8 +63,11 @@ func catchUp(requests *queue.Table, known map[string]bool, each func(note string
 	items, next := requests.Watch()
 	waiting := map[string]bool{}
 	for i := range items {
-		waiting[items[i].ID], known[items[i].ID] = true, true
-		each(wire.NoteFeedReceived, withoutSecrets(items[i]))
+		waiting[items[i].ID] = true
+		if !known[items[i].ID] {
+			known[items[i].ID] = true
+			each(wire.NoteFeedReceived, withoutSecrets(items[i]))
+		}
 	}
 	for id := range known {
 		if !waiting[id] {
@@ -103,11 +110,12 @@ func (n Notices) DenyByButton(id, sha256 string) error {
 // anyoneFor reports whether a question may wait for a person: somebody could answer,
 // or somebody is told and the waiting costs nothing. Being told alone delays no agent
 // whose own dialog is hidden meanwhile.
-func anyoneFor(ctx context.Context, s *Service, c *Call, limit time.Duration) bool {
+func anyoneFor(ctx context.Context, s *Service, c *Call, kind policy.Kind, limit time.Duration) bool {
 	if s.attendance.expectAnyone(ctx, limit) {
 		return true
 	}
-	return s.Notifies != nil && s.Notifies() && (c.Pushed || dialogStays(s.Catalogue, c.Event))
+	return s.Notifies != nil && s.Notifies(c.Event.Agent, string(kind)) &&
+		(c.Pushed || dialogStays(s.Catalogue, c.Event))
 }
 
 // dialogStays reports whether the agent's own dialog can be used while it is held.

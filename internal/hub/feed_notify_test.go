@@ -142,7 +142,7 @@ func TestWebhookAddressIsSecret(t *testing.T) {
 	})
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny"})
 	call.answer()
-	if w.h.notify.Reaches() {
+	if w.h.notify.Reaches("claude", "permission") {
 		t.Error("a channel that fails counts as one that reaches a person")
 	}
 }

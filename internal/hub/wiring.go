@@ -136,10 +136,13 @@ func (h *Hub) recordOwn(name, id string, at time.Time, payload any) {
 func (h *Hub) newApprovals() *approvals.Service {
 	return approvals.New(approvals.Options{
 		Deps: h.deps, Settings: h.selection, Recorder: ownEvents{h.recorder.Reader, h}, Sessions: h.sessions,
-		FocusPane: sessions.FocusPane, MayAnswer: h.mayAnswer, Notifies: func() bool { return h.notify.Reaches() },
+		FocusPane: sessions.FocusPane, MayAnswer: h.mayAnswer, Notifies: h.notifies,
 		Stopping: func() bool { return h.server.Stopping() }, Context: h.ctx, Started: h.started,
 	})
 }
+
+// notifies: notices are made after approvals, whose requests they tell of.
+func (h *Hub) notifies(agent, kind string) bool { return h.notify.Reaches(agent, kind) }
 
 // mayAnswer reports whether the peer is somebody who could answer: a person
 // sees everything they decide about; anybody else gets what the journal gets.

@@ -145,7 +145,7 @@ func (d *desktop) show(ctx context.Context, n *Notice) error {
 		"x-dunst-stack-tag": dbus.MakeVariant("hookmux " + n.ID),
 	}
 	stays := int32(0) // until it is answered
-	if n.isTurn() {
+	if n.Passing {
 		hints["transient"], stays = dbus.MakeVariant(true), -1
 	}
 	switch sound := d.sound(n.Kind); {

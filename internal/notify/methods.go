@@ -25,7 +25,11 @@ func (s *Service) Methods() map[string]services.Method {
 func (s *Service) statusMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 	r := readRules(s.settings())
 	info := wire.NotifyInfo{On: r.on, Channels: []wire.NotifyChannel{}, Quiet: r.isQuiet(s.now())}
+	atOnce := s.pushesAtOnce()
 	for _, name := range config.Channels {
+		if name == config.PushChannel && atOnce {
+			continue
+		}
 		kinds := []string{}
 		for _, kind := range config.NoticeKinds {
 			if slices.Contains(r.channels(kind), name) && slices.Contains(r.someKinds, kind) {
@@ -39,7 +43,7 @@ func (s *Service) statusMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 		}
 		info.Channels = append(info.Channels, one)
 	}
-	if s.settings().Choice(config.FeedPush) != "" {
+	if atOnce {
 		info.Channels = append(info.Channels, wire.NotifyChannel{Name: config.FeedPush,
 			Kinds: requestKinds})
 	}
@@ -51,6 +55,9 @@ func (s *Service) statusMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 func (s *Service) testMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 	r := readRules(s.settings())
 	names := r.allChannels(config.NoticeKinds)
+	if s.pushesAtOnce() {
+		names = append(names, config.FeedPush)
+	}
 	results := make([]wire.NotifyChannel, len(names))
 	var trying sync.WaitGroup
 	for i, name := range names {
@@ -60,13 +67,28 @@ func (s *Service) testMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 	return wire.NotifyInfo{On: r.on, Channels: results, Quiet: r.isQuiet(s.now())}, nil
 }
 
+// pushesAtOnce reports whether the user's own command is told of every request at once,
+// and not by the rules of notices.
+func (s *Service) pushesAtOnce() bool {
+	return s.settings().Choice(config.FeedPush) != "" && !s.settings().PushesByNotices()
+}
+
 func (s *Service) tryChannel(name string, on bool) wire.NotifyChannel {
+	if name == config.FeedPush { // which is reported by those who hold agents for it
+		out := s.tryChannel(config.PushChannel, false)
+		out.Name = name
+		return out
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), tellTime)
 	defer cancel()
 	l := s.queues[name]
+	const title, words = "hookmux can reach you", "This is how you are told when an agent needs you"
+	now := time.Now()
 	err := l.channel.show(ctx, &Notice{
-		ID: "test", Kind: "permission", Agent: "hookmux", Title: "hookmux can reach you",
-		Body: "This is how you are told when an agent needs you", Time: time.Now(),
+		ID: "test", Kind: "permission", Agent: "hookmux", Title: title, Body: words, Time: now, Request: "test",
+		Passing: true,
+		Item: &wire.FeedItem{ID: "test", Status: wire.FeedPending, Kind: "permission", Agent: "hookmux", CreatedAt: now,
+			Choices: []string{}, Shown: title + "\n" + words},
 	})
 	out := wire.NotifyChannel{Name: name}
 	if err != nil {

@@ -20,8 +20,9 @@ type Notice struct {
 	Kind    string
 	Agent   string
 	Session string
-	Request string // the request's id; "" for a turn
-	SHA256  string // of the request's card
+	Request string         // the request's id; "" for a turn
+	Item    *wire.FeedItem // the request, without secrets; nil for a turn
+	SHA256  string         // of the request's card
 	Project string
 	Title   string
 	Body    string
@@ -29,6 +30,7 @@ type Notice struct {
 	CanDeny bool   // it can be refused here
 	CanShow bool   // the agent's pane can be brought forward
 	Time    time.Time
+	Passing bool // it goes away by itself
 	Again   bool // it was told before: only what replaces it is shown
 }
 
@@ -50,7 +52,8 @@ var askWords = map[string]string{
 // request's card does.
 func requestNotice(item *wire.FeedItem, agentTitle string, full bool) Notice {
 	n := Notice{
-		ID: item.ID, Kind: item.Kind, Agent: item.Agent, Session: item.Session, Request: item.ID, SHA256: item.SHA256,
+		ID: item.ID, Kind: item.Kind, Agent: item.Agent, Session: item.Session, Request: item.ID, Item: item,
+		SHA256:  item.SHA256,
 		Project: projectName(item.Project, item.Cwd), Time: item.CreatedAt,
 		CanDeny: item.Status == wire.FeedPending && slices.Contains(item.Choices, "deny"),
 	}
@@ -101,7 +104,7 @@ func crowdNotice(items []*wire.FeedItem, title func(agent string) string) Notice
 func turnNotice(id string, one *wire.Session, agentTitle string, full bool) Notice {
 	n := Notice{
 		ID: id, Kind: turnKind(one.Turn), Agent: one.Agent, Session: one.ID, Project: projectName("", one.Cwd),
-		Time: *one.Turn.Ended, Next: jumpCommand(one.ID),
+		Time: *one.Turn.Ended, Passing: true, Next: jumpCommand(one.ID),
 	}
 	n.Title = clean(agentTitle+" "+askWords[n.Kind], titleWidth)
 	spent := time.Duration(one.Turn.Seconds * float64(time.Second)).Round(time.Second)

@@ -63,6 +63,8 @@ func New(deps services.Deps, settings func() *config.Settings, requests Requests
 		"tmux":     tmuxMessage{seen},
 		"bell":     bell{seen},
 		"sound":    soundPlayer{sound, exec.LookPath},
+
+		config.PushChannel: &pushChannel{command: func() string { return text(config.FeedPush) }},
 		"webhook": newWebhook(func() webhookSettings {
 			return webhookSettings{
 				address: text(config.NotifyWebhook), secret: text(config.NotifySecret),
@@ -244,13 +246,12 @@ func (s *Service) isNamed(name string) bool {
 // requestKinds are the kinds of notices that are requests.
 var requestKinds = config.NoticeKinds[:3]
 
-// Reaches reports whether a person hears of requests by a channel: it is on, and did
-// not fail when it was used last.
-func (s *Service) Reaches() bool {
+// Reaches reports whether a person hears of requests of a kind of an agent by a channel:
+// it is on, and did not fail when it was used last.
+func (s *Service) Reaches(agent, kind string) bool {
 	r := readRules(s.settings())
-	return r.on && slices.ContainsFunc(r.allChannels(requestKinds), func(name string) bool {
-		return s.queues[name] != nil && s.queues[name].current().last == nil
-	})
+	works := func(name string) bool { return s.queues[name] != nil && s.queues[name].current().last == nil }
+	return r.on && slices.Contains(r.kinds(agent), kind) && slices.ContainsFunc(r.channels(kind), works)
 }
 
 // buttonPressed does what a button says. Anybody may have pressed it.

@@ -161,6 +161,13 @@ type posted struct {
 	Time    time.Time `json:"time"`
 }
 
+func newPosted(n *Notice, what string) posted {
+	return posted{
+		Event: what, ID: n.ID, Kind: n.Kind, Agent: n.Agent, Session: n.Session, Request: n.Request,
+		Project: n.Project, Title: n.Title, Text: n.Body, Next: n.Next, Time: n.Time,
+	}
+}
+
 // formatPost is what is posted, and where to.
 func formatPost(address string, s *webhookSettings, n *Notice, what string) (string, []byte, error) {
 	var body any
@@ -187,10 +194,7 @@ func formatPost(address string, s *webhookSettings, n *Notice, what string) (str
 		address = u.String()
 		body = map[string]any{"topic": topic, "title": n.Title, "message": n.lines(), "priority": ntfyPriority(n.Kind)}
 	default:
-		body = posted{
-			Event: what, ID: n.ID, Kind: n.Kind, Agent: n.Agent, Session: n.Session, Request: n.Request,
-			Project: n.Project, Title: n.Title, Text: n.Body, Next: n.Next, Time: n.Time,
-		}
+		body = newPosted(n, what)
 	}
 	b, err := json.Marshal(body)
 	return address, b, err

@@ -55,8 +55,14 @@ func (r *Service) HoldTime(ev *event.Event) (hold time.Duration, chosen bool) {
 	return s.Span(config.FeedWait), false
 }
 
-// PushCommand tells a person elsewhere of each request.
-func (r *Service) PushCommand() string { return r.Config.Settings().Choice(config.FeedPush) }
+// PushCommand tells a person elsewhere of each request; "" where notices do that.
+func (r *Service) PushCommand() string {
+	settings := r.Config.Settings()
+	if settings.PushesByNotices() {
+		return ""
+	}
+	return settings.Choice(config.FeedPush)
+}
 
 // KeepOwnEvents is how long the journal keeps events of hookmux itself.
 func (r *Service) KeepOwnEvents() time.Duration { return r.Config.Settings().Keep("hookmux") }

@@ -191,7 +191,7 @@ var table = []Key{
 		Project: Never,
 		PerName: true,
 		NameDoc: "kind",
-		Doc:     "by which ways you are told: desktop, terminal, tmux, bell, sound, webhook; notify.channels.<kind> for one kind",
+		Doc:     "by which ways you are told: desktop, terminal, tmux, bell, sound, webhook, push (the command of feed.push); notify.channels.<kind> for one kind",
 	},
 	{
 		Name:    NotifyKinds,

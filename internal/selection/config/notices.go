@@ -4,16 +4,34 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
 
 // Channels are the ways by which a person can be told.
-var Channels = []string{"desktop", "terminal", "tmux", "bell", "sound", "webhook"}
+var Channels = []string{"desktop", "terminal", "tmux", "bell", "sound", "webhook", PushChannel}
+
+// PushChannel is the channel that runs the command of [FeedPush].
+const PushChannel = "push"
 
 // NoticeKinds are what a person can be told of: three kinds of requests, and the
 // two ends of a turn.
 var NoticeKinds = []string{"permission", "question", "plan", "finished", "failed"}
+
+// PushesByNotices reports whether the command of [FeedPush] is a channel of notices, and
+// told by their rules. Else it is told of every request at once, as ever.
+func (s *Settings) PushesByNotices() bool {
+	if s.Choice(Notify) != "on" {
+		return false
+	}
+	for _, kind := range append([]string{""}, NoticeKinds...) {
+		if slices.Contains(s.Strings(strings.TrimSuffix(NotifyChannels+"."+kind, ".")), PushChannel) {
+			return true
+		}
+	}
+	return false
+}
 
 // FilePrefix begins the value of a secret that stands in a file.
 const FilePrefix = "file:"
