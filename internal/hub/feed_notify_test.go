@@ -5,7 +5,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -316,4 +319,111 @@ func TestEndOfATurnIsTold(t *testing.T) {
 	if post["kind"] != "finished" || post["session"] != "s" {
 		t.Errorf("told %v, want the end of the turn", post)
 	}
+}
+
+// A question that outlives its hub is told once more by the next one, which does not know
+// what was told: twice is better than never. What the first one showed goes with it.
+func TestToldAgainByTheNextHub(t *testing.T) {
+	w := open(t)
+	heard, bus := w.startReceiver(), bustest.Start(t)
+	w.set("notify.bus", bus.Address)
+	w.set("notify.channels", "webhook,desktop")
+	call := permission("s", "make")
+	w.hold(call)
+	heard.told(w, "notice", w.waiting().ID)
+	w.Eventually("the request is shown", func() bool { return len(bus.Shown()) == 1 })
+	w.Down()
+	if shown := bus.Shown(); len(shown) != 0 {
+		t.Errorf("%+v are still shown without a hub", shown)
+	}
+	before := len(heard.all())
+	w.Up()
+	again := w.hold(call)
+	item := w.waiting()
+	w.Eventually("it is told once more", func() bool { return len(heard.all()) == before+1 && len(bus.Shown()) == 1 })
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
+	if got, _ := again.answer(); !strings.Contains(got, `"allow"`) {
+		t.Errorf("the hook heard %q, want an allow", got)
+	}
+	w.Eventually("nothing is shown", func() bool { return len(bus.Shown()) == 0 })
+}
+
+// The command of feed.push can be a channel like the others: told once, by their rules, and
+// without holding an agent whose own dialog is hidden.
+func TestPushIsAChannel(t *testing.T) {
+	w := open(t)
+	file := filepath.Join(w.Base, "heard")
+	w.set("feed.push", "cat >>"+file+"; echo $HOOKMUX_REQUEST >>"+file)
+	w.set("notify.channels", "push")
+	w.set("notify.settle", settled)
+	w.set("notify", "on")
+	w.MustPass(codexPermission(w))
+	heard := func() string { b, _ := os.ReadFile(file); return string(b) }
+	w.Eventually("the command hears of what stands in codex's window", func() bool {
+		return strings.Contains(heard(), `"status":"window"`)
+	})
+	secret := "ghp_" + strings.Repeat("a1B2", 9)
+	call := w.hold(permission("s", "deploy "+secret))
+	item := w.waiting()
+	w.Eventually("the command hears of the request", func() bool { return strings.HasSuffix(heard(), "\n"+item.ID+"\n") })
+	if text := heard(); !strings.Contains(text, `"choices":["once"`) || strings.Contains(text, secret) ||
+		strings.Count(text, "\n"+item.ID+"\n") != 1 {
+		t.Errorf("the command read %q, want the request once, as ever, without the secret", text)
+	}
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
+	call.answer()
+	w.set("feed.push", "exit 3")
+	call = w.hold(permission("s", "make"))
+	w.Eventually("the failure is reported", func() bool { _, ok := w.Problem("notify.push"); return ok })
+	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny"})
+	call.answer()
+	// Without notices the setting is what it was.
+	w.set("notify", "off")
+	w.set("feed.push", "cat >/dev/null")
+	call = w.hold(codexPermission(w))
+	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny"})
+	if got, _ := call.answer(); !strings.Contains(got, "deny") {
+		t.Errorf("the hook heard %q, want a deny", got)
+	}
+}
+
+// Nobody waits for a person who is not told of that.
+func TestHeldForItsKindAlone(t *testing.T) {
+	w := open(t)
+	w.startReceiver()
+	w.set("notify.kinds", "question,finished")
+	w.MustPass(permission("s", "make"))
+	w.set("notify.kinds.codex", "permission")
+	w.MustPass(permission("s", "make"))
+	w.set("notify.kinds.claude", "permission")
+	call := w.hold(permission("s", "make"))
+	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny"})
+	call.answer()
+}
+
+// Many requests are a few notifications, which go with them.
+func TestManyRequestsAreFewNotifications(t *testing.T) {
+	w := open(t)
+	bus := bustest.Start(t)
+	w.set("notify.channels", "desktop")
+	w.set("notify.bus", bus.Address)
+	w.set("notify.settle", settled)
+	w.set("notify", "on")
+	var calls []*pendingCall
+	for i := range 9 {
+		calls = append(calls, w.hold(permission("s"+strconv.Itoa(i), "make")))
+	}
+	w.Eventually("one notification counts what has none", func() bool {
+		shown := bus.Shown()
+		return len(shown) == 4 && slices.ContainsFunc(shown, func(b bustest.Bubble) bool {
+			return b.Title == "6 more requests wait for you" && !slices.Contains(b.Actions, "deny")
+		})
+	})
+	for _, item := range w.items() {
+		w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
+	}
+	for _, call := range calls {
+		call.answer()
+	}
+	w.Eventually("nothing is shown", func() bool { return len(bus.Shown()) == 0 })
 }
