@@ -139,6 +139,61 @@ func TestRealDunst(t *testing.T) {
 	w.Eventually("nothing is shown", func() bool { return d.shown() == "0" })
 }
 
+// A real notification server: a request that goes to its agent's own window keeps its
+// notification, with other words; what a hub left that was killed gives way to the next
+// hub's; and many requests are a few notifications.
+func TestRealDunstReplaces(t *testing.T) {
+	w := open(t)
+	d := startDesktop(t, w)
+	w.set("notify.channels", "desktop")
+	w.set("notify.bus", d.address)
+	w.set("notify.settle", settled)
+	w.set("notify", "on")
+	signals := d.launch("timeout", "120", "dbus-monitor", "--session", "interface='org.freedesktop.Notifications'")
+	d.awaitLine(signals, "NameAcquired") // it listens
+
+	call := w.hold(permission("s", "make"))
+	item := w.waiting()
+	d.awaitLine(signals, "hookmux up, or in the agent's window")
+	w.Eventually("the request is shown", func() bool { return d.shown() == "1" })
+	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, nil)
+	call.answer()
+	d.awaitLine(signals, "hookmux jump")
+	if got := d.shown(); got != "1" {
+		t.Errorf("%s notifications are shown of one request that moved to its window, want 1", got)
+	}
+	if _, err := exec.LookPath("gdbus"); err == nil {
+		// As the next hub would, which does not know the number of the first one's.
+		if out, err := d.run("gdbus", "call", "--session", "--dest", "org.freedesktop.Notifications", "--object-path",
+			"/org/freedesktop/Notifications", "--method", "org.freedesktop.Notifications.Notify", "hookmux", "0", "",
+			"title", "another hub's", "[]", "{'x-dunst-stack-tag': <'hookmux "+item.ID+"'>}", "0"); err != nil {
+			t.Fatalf("gdbus: %v: %s", err, out)
+		}
+		d.awaitLine(signals, "another hub's")
+		if got := d.shown(); got != "1" {
+			t.Errorf("%s notifications are shown of one request of two hubs, want 1", got)
+		}
+	}
+	if out, err := d.run("dunstctl", "close-all"); err != nil {
+		t.Fatalf("dunstctl close-all: %v: %s", err, out)
+	}
+	w.Eventually("nothing is shown", func() bool { return d.shown() == "0" })
+
+	var calls []*pendingCall
+	for _, session := range []string{"a", "b", "c", "d", "e", "f"} {
+		calls = append(calls, w.hold(permission(session, "make")))
+	}
+	d.awaitLine(signals, "4 more requests wait for you")
+	w.Eventually("seven requests, one of them closed before, are three notifications", func() bool { return d.shown() == "3" })
+	for _, item := range w.items() {
+		w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
+	}
+	for _, call := range calls {
+		call.answer()
+	}
+	w.Eventually("nothing is shown", func() bool { return d.shown() == "0" })
+}
+
 // pressFromBelow presses the notification's default button by dunst's own program,
 // below a process that is called claude.
 func (d *realDesktop) pressFromBelow(t *testing.T) {

@@ -374,3 +374,14 @@ func TestChannelsOfKinds(t *testing.T) {
 		t.Errorf("channels %v, want %v", got, want)
 	}
 }
+
+// No two requests look alike: some desktops make one notification of those that do.
+func TestNoticesDiffer(t *testing.T) {
+	for _, full := range []bool{false, true} {
+		first, second := request(nil), request(func(i *wire.FeedItem) { i.ID = "r2" })
+		one, other := requestNotice(&first, "Claude Code", full), requestNotice(&second, "Claude Code", full)
+		if one.lines() == other.lines() {
+			t.Errorf("two requests are both told as %q", one.lines())
+		}
+	}
+}

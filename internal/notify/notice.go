@@ -65,7 +65,8 @@ func requestNotice(item *wire.FeedItem, agentTitle string, full bool) Notice {
 	if full {
 		body = strings.TrimSuffix(item.About()+" ("+n.Project+")", " ()")
 	}
-	n.Body = clean(body, lineWidth)
+	// With its id no two notices are alike: dunst makes one of those that are.
+	n.Body = strings.TrimPrefix(clean(body, lineWidth)+" · "+clean(item.ID, 24), " · ")
 	n.Next = jumpCommand(item.Session)
 	if item.Status == wire.FeedPending {
 		n.Next = "hookmux up, or in the agent's window"

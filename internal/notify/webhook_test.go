@@ -93,7 +93,7 @@ func TestWebhookIsSigned(t *testing.T) {
 	}
 	var said posted
 	if err := json.Unmarshal(got.body, &said); err != nil || said.Title != "Claude Code asks for permission" ||
-		said.Text != "Bash in shop" || said.Event != "notice" || said.Request != "r1" {
+		said.Text != "Bash in shop · r1" || said.Event != "notice" || said.Request != "r1" {
 		t.Errorf("posted %s (%v)", got.body, err)
 	}
 }
