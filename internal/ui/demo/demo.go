@@ -36,18 +36,9 @@ func Run(ctx context.Context, show func(ctx context.Context, h *Hub) error) (err
 	if base, err = filepath.EvalSymlinks(base); err != nil {
 		return err
 	}
-	// By the environment alone: an installed hookmux has its own places in mind otherwise.
-	dirs, err := paths.FindByEnvironment(paths.GetenvFrom([]string{
-		"HOME=" + base, paths.RuntimeVariable + "=" + base + "/run", "XDG_STATE_HOME=" + base + "/state",
-		"XDG_CONFIG_HOME=" + base + "/config", "XDG_DATA_HOME=" + base + "/data",
-	}))
+	dirs, err := ownFolders(base)
 	if err != nil {
 		return err
-	}
-	for _, dir := range []string{dirs.Runtime, dirs.State, dirs.Config, dirs.Data} {
-		if !strings.HasPrefix(dir, base+"/") {
-			return errors.New("the demo would use " + dir + ", which is not its own; this is a fault of hookmux")
-		}
 	}
 	if err := writeSettings(dirs.Config); err != nil {
 		return err
@@ -81,6 +72,26 @@ func Run(ctx context.Context, show func(ctx context.Context, h *Hub) error) (err
 		}
 	}
 	return show(ctx, h)
+}
+
+// ownFolders are the places of a hub that has nothing outside of a folder, not even the
+// settings of the machine's owner: those may tell somebody of requests.
+func ownFolders(base string) (paths.Dirs, error) {
+	// By the environment alone: an installed hookmux has its own places in mind otherwise.
+	dirs, err := paths.FindByEnvironment(paths.GetenvFrom([]string{
+		"HOME=" + base, paths.RuntimeVariable + "=" + base + "/run", "XDG_STATE_HOME=" + base + "/state",
+		"XDG_CONFIG_HOME=" + base + "/config", "XDG_DATA_HOME=" + base + "/data",
+	}))
+	if err != nil {
+		return dirs, err
+	}
+	dirs.System = filepath.Join(base, "system")
+	for _, dir := range []string{dirs.Runtime, dirs.State, dirs.Config, dirs.Data, dirs.System} {
+		if !strings.HasPrefix(dir, base+"/") {
+			return dirs, errors.New("the demo would use " + dir + ", which is not its own; this is a fault of hookmux")
+		}
+	}
+	return dirs, nil
 }
 
 // writeSettings gives whoever looks around all the time they want: Codex waits for
