@@ -75,11 +75,13 @@ verify-all: build
 
 # Real agents of one person side by side in one tmux, for MINUTES minutes: every time a screen and
 # what hookmux says disagree is printed. SEED chooses what the persons do.
+# On a machine that has more to do, PRIORITY='chrt -r 1' (as root) lets agents and hub run as if it had not;
+# nice does not, where the kernel groups processes by session.
 MINUTES ?= 10
 SEED    ?= 1
 soak: build
 	HOOKMUX_VERIFY='$(AGENTS)' HOOKMUX_SOAK_MINUTES=$(MINUTES) HOOKMUX_SOAK_SEED=$(SEED) \
-		$(GO) test $(FLAGS) -v -count=1 -timeout 90m -run TestRealSoak ./internal/verify/soak
+		$(PRIORITY) $(GO) test $(FLAGS) -v -count=1 -timeout 90m -run TestRealSoak ./internal/verify/soak
 
 bench: build
 	$(GO) run $(FLAGS) ./bench -bin $(BIN)

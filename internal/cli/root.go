@@ -55,7 +55,7 @@ func runCommandLine(app *cmdutil.App) int {
 		code = cmdutil.ExitNoHub
 	}
 	if msg := err.Error(); msg != "" {
-		fmt.Fprintln(app.Stderr, "hookmux: "+termsafe.Text(app.Shorten(msg)))
+		fmt.Fprintln(app.Stderr, app.WrapError("hookmux: "+termsafe.Text(app.Shorten(msg))))
 	}
 	return code
 }

@@ -1,6 +1,7 @@
 package seattest_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -50,6 +51,36 @@ func TestRealSettings(t *testing.T) {
 	if !strings.Contains(shown, "taken out of ~/.claude/settings.json") || strings.Contains(shown, "[y/N]") {
 		t.Errorf("uninstall showed %q, want no further question and that the hooks are taken out", shown)
 	}
+}
+
+// TestRealStandingYes: a yes that lasts is one question, the hub's code, and says what it
+// will allow before that.
+func TestRealStandingYes(t *testing.T) {
+	if !seattest.Inside(t) {
+		return
+	}
+	s := newStage(t)
+	person, beside := s.login(seattest.Login), s.login(quick)
+	person.Run("hookmux hub start")
+	s.confirm(person, "hookmux away", "away")
+	s.write("request.json", `{"session_id":"s","hook_event_name":"PermissionRequest","cwd":"/","tool_name":"Bash",`+
+		`"tool_input":{"command":"touch x"}}`)
+	beside.Type("hookmux-hook claude PermissionRequest 300 <" + seattest.Base() + "/request.json >" + s.said + "/answer\n")
+	seattest.Eventually(t, "the request waits", func() bool {
+		return requestID.MatchString(person.Run("hookmux feed --json"))
+	})
+	from, end := person.Start("hookmux approve --always")
+	s.awaitEnd(person, from, end, "")
+	shown := person.Screen()[from:]
+	rule, code := strings.Index(shown, "always allow claude in this session, until revoked: run exactly: touch x"),
+		strings.Index(shown, "to confirm")
+	if rule < 0 || code < rule || strings.Contains(shown, "[y/N]") {
+		t.Errorf("approve --always showed %q, want the rule, then the code, and no other question", shown)
+	}
+	seattest.Eventually(t, "the agent hears the yes", func() bool {
+		b, _ := os.ReadFile(s.said + "/answer")
+		return strings.Contains(string(b), `"allow"`)
+	})
 }
 
 // awaitEnd waits until a command ends, and types the code if one is asked for.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hookmux/hookmux/client"
@@ -14,8 +15,16 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
+// windowSettle is how long a question must stand in an agent's own window before it is
+// shown to somebody for whom agents wait: mostly the same question comes as a request
+// right after it.
+const windowSettle = 400 * time.Millisecond
+
 // feedWatch is what somebody who follows the feed has been shown.
 type feedWatch struct {
+	settle time.Duration
+	mu     sync.Mutex
+	late   map[string]*time.Timer // windows that are not shown yet
 	app    *cmdutil.App
 	asJSON bool
 	style  text.Style
@@ -30,7 +39,8 @@ func watchFeed(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	f := &feedWatch{app: app, asJSON: asJSON, style: app.Style(), open: map[string]*client.Request{}}
+	f := &feedWatch{app: app, asJSON: asJSON, style: app.Style(), settle: windowSettle,
+		open: map[string]*client.Request{}, late: map[string]*time.Timer{}}
 	return cmdutil.FollowStream(ctx, func() error {
 		f.fresh = map[string]bool{}
 		return c.FollowWaiting(ctx, f.handleNote)
@@ -38,6 +48,8 @@ func watchFeed(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 }
 
 func (f *feedWatch) handleNote(n client.FeedNote) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	switch {
 	case n.Ready != nil:
 		f.showReady(n.Ready)
@@ -49,12 +61,30 @@ func (f *feedWatch) handleNote(n client.FeedNote) error {
 		if f.asJSON {
 			f.printChange(n.Method, n.Item)
 		} else if !shown {
-			fmt.Fprint(f.app.Stdout, f.style.Request(n.Item, time.Now())+"\n")
+			f.showOpen(n.Item)
 		}
 	default:
 		f.showEnded(n.Method, n.Item)
 	}
 	return nil
+}
+
+// showOpen shows what waits; a question in an agent's own window only once it stays
+// there. The caller holds the lock.
+func (f *feedWatch) showOpen(item *client.Request) {
+	show := func() { fmt.Fprint(f.app.Stdout, f.style.Request(item, time.Now())+"\n") }
+	if item.Status != wire.FeedWindow || f.ready == nil || !f.ready.Attached {
+		show()
+		return
+	}
+	f.late[item.ID] = time.AfterFunc(f.settle, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.late[item.ID] != nil {
+			delete(f.late, item.ID)
+			show()
+		}
+	})
 }
 
 // showReady is told once the hub has sent what waits. What was shown before and is
@@ -91,7 +121,11 @@ func (f *feedWatch) showReady(now *client.FeedReady) {
 
 func (f *feedWatch) showEnded(method string, item *client.Request) {
 	delete(f.open, item.ID)
+	timer := f.late[item.ID]
+	delete(f.late, item.ID)
 	switch {
+	case timer != nil:
+		timer.Stop() // it was never shown
 	case f.asJSON:
 		f.printChange(method, item)
 	case item.Status == wire.FeedWindow:

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
 // PlainValue shows a value as a person would type it.
@@ -51,10 +52,23 @@ func (app *App) screenSize() (width, height int) {
 	return width, height
 }
 
+// WrapError breaks a message for stderr between words, where that is a terminal.
+func (app *App) WrapError(msg string) string {
+	f, ok := app.Stderr.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || strings.Contains(msg, "\n") {
+		return msg
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return msg
+	}
+	return text.Wrap(msg, width, 0)
+}
+
 // Tell writes notes to stderr.
 func (app *App) Tell(notes []string) {
 	for _, note := range notes {
-		fmt.Fprintln(app.Stderr, "hookmux: "+termsafe.Text(app.Shorten(note)))
+		fmt.Fprintln(app.Stderr, app.WrapError("hookmux: "+termsafe.Text(app.Shorten(note))))
 	}
 }
 

@@ -2,6 +2,7 @@ package confirmed
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +20,10 @@ func (s *Store) Describe() (what, fix string) {
 // describeUnconfirmed says what waits and what is in force meanwhile; "" for
 // nothing.
 func describeUnconfirmed(changes []Change, basis Basis, problem error) (what, fix string) {
-	const look = "`hookmux confirm` at your terminal shows and takes them, `hookmux confirm --restore` undoes them"
+	look := "`hookmux confirm` at your terminal shows and takes them"
+	if slices.ContainsFunc(changes, func(c Change) bool { return c.Before != nil }) {
+		look += ", `hookmux confirm --restore` undoes them"
+	}
 	files := describeChanges(changes)
 	switch {
 	case basis == Lost:
