@@ -111,7 +111,7 @@ var codeDumps = lazyregexp.New(`(print|dumps?|log|puts|write|pprint|echo|p)\b[^;
 // envInCode: python3 -c 'print(os.environ)'.
 func (x *scope) envInCode(r *shell.Run) {
 	text, ok := r.Code()
-	if ok && len(text) < 16<<10 && codeDumps.MatchString(text) {
+	if ok && codeDumps.MatchString(text) {
 		x.Report.Add("env-dump", r.Name(), r.Name()+" code prints every variable, secrets included")
 	}
 }
@@ -195,8 +195,9 @@ func hostOf(t string) string {
 	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
 		rest = rest[i+1:]
 	}
-	if strings.HasPrefix(rest, "[") {
-		return "localhost"
+	if inner, ok := strings.CutPrefix(rest, "["); ok { // an address of IPv6
+		inner, _, _ = strings.Cut(inner, "]")
+		return inner
 	}
 	rest, _, _ = strings.Cut(rest, ":")
 	if strings.ContainsAny(rest, "$`") {
@@ -215,7 +216,7 @@ func takesValue(flag string) bool {
 		}
 		return !strings.Contains(flag, "=")
 	}
-	return len(flag) > 1 && flag[0] == '-' && strings.ContainsAny(flag[len(flag)-1:], "HdoOuXFAebcTKmxwPtr")
+	return strings.HasPrefix(flag, "-") && strings.ContainsAny(flag[len(flag)-1:], "HdoOuXFAebcTKmxwPtr")
 }
 
 // loginWord: the places where a request carries who it is from.
@@ -236,14 +237,28 @@ func loginWord(flag, text string) bool {
 	return false
 }
 
+// isLocal: this machine, or a private network. 127.0.0.1.example.com is neither.
+func isLocal(host string) bool {
+	switch host {
+	case "localhost", "::1", "0.0.0.0", "host.docker.internal":
+		return true
+	}
+	if strings.Trim(host, "0123456789.") != "" {
+		return false
+	}
+	for _, network := range [...]string{"127.", "10.", "192.168.", "172.16.", "172.17."} {
+		if strings.HasPrefix(host, network) {
+			return true
+		}
+	}
+	return false
+}
+
 // tokenBelongsTo reports whether host plausibly is where the token named v is for. A
 // name that tells nothing is given the benefit of the doubt in a login header.
 func tokenBelongsTo(v, host string, login bool) bool {
-	for _, local := range [...]string{"localhost", "127.", "0.0.0.0", "10.", "192.168.", "172.16.", "172.17.",
-		"host.docker.internal"} {
-		if host == local || strings.HasPrefix(host, local) && strings.HasSuffix(local, ".") {
-			return true
-		}
+	if isLocal(host) {
+		return true
 	}
 	for _, end := range [...]string{".local", ".localhost", ".internal", ".test", ".lan"} {
 		if strings.HasSuffix(host, end) {

@@ -179,8 +179,8 @@ func opensslPrints(args []shell.Word) []shell.Word {
 		return nil
 	}
 	for i, a := range args {
-		if a.Text == "-in" && i+1 < len(args) {
-			return args[i+1 : i+2]
+		if a.Text == "-in" {
+			return args[i+1 : min(i+2, len(args))]
 		}
 	}
 	return nil

@@ -155,6 +155,7 @@ func isEnvFile(base string) bool {
 		}
 		return false
 	}
+	rest = strings.TrimRight(rest, "*") // of a pattern
 	for _, harmless := range [...]string{"example", "sample", "template", "dist", "default", "defaults", "test",
 		"schema",
 		"tpl", "tmpl", "d.ts", "md", "ts", "js", "ci", "vault", "enc", "encrypted", "spec"} {

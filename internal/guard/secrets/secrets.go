@@ -230,10 +230,8 @@ func (x *scope) secretFind(i int) {
 		return
 	}
 	reads := false
-	for j, a := range args {
-		if strings.HasPrefix(a.Text, "-exec") && j+1 < len(args) {
-			reads = reads || isReader(path.Base(args[j+1].Text))
-		}
+	for j, a := range args[min(1, len(args)):] {
+		reads = reads || strings.HasPrefix(args[j].Text, "-exec") && isReader(path.Base(a.Text))
 	}
 	for j := range x.Script.Runs {
 		n := &x.Script.Runs[j]
@@ -260,7 +258,7 @@ func globSecret(t string) (string, bool) {
 		}
 	}
 	switch {
-	case strings.HasPrefix(base, ".env") && base != ".env.example*":
+	case isEnvFile(base), strings.HasPrefix(base, ".env") && !strings.HasPrefix(base, ".env."):
 		return "environment files", true
 	case strings.HasPrefix(base, "id_"):
 		return "private keys", true
