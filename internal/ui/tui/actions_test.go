@@ -139,7 +139,7 @@ func TestLongBatchIsReadToItsEnd(t *testing.T) {
 	s.press("B")
 	s.mustShow("there is more of it")
 	for range 10 {
-		s.wait(100 * time.Millisecond)
+		s.wait(200 * time.Millisecond)
 		s.press("space")
 	}
 	s.wait(time.Second)

@@ -84,7 +84,7 @@ func TestNothingIsAnswered(t *testing.T) {
 		{"its end was shown just now", long, func(s *screen, _ *wire.FeedItem) {
 			s.wait(time.Second)
 			for range 4 {
-				s.wait(100 * time.Millisecond)
+				s.wait(200 * time.Millisecond)
 				s.press("space")
 			}
 			s.press("a")

@@ -89,12 +89,13 @@ func (b *batch) noteShown(m *Model) {
 	now, height := m.opts.Now(), m.bodyHeight()
 	body := b.bodyFor(m.width)
 	b.scroll = min(b.scroll, max(0, len(body.lines)-height))
-	b.shown.noteText(b.hash(), "", now)
+	b.shown.noteText(b.hash(), "")
 	if b.shown.appeared.IsZero() && height > 0 && m.width > 0 {
 		b.shown.appeared = now
 	}
-	if m.width > 0 {
-		b.shown.noteLines(body, b.scroll, b.scroll+height, now)
+	if m.width > 0 && !b.shown.noteLines(body, b.scroll, b.scroll+height, now) {
+		b.scroll = 0 // it is read from the beginning
+		b.shown.noteLines(body, 0, height, now)
 	}
 }
 
@@ -109,10 +110,8 @@ func handleBatchKey(m *Model, key string) tea.Cmd {
 	m.status = ""
 	switch key {
 	case "space", "pgdown", "down", "j":
-		if now := m.opts.Now(); now.Sub(b.shown.turned) >= pageTime {
-			b.shown.turned = now
-			b.scroll += max(1, m.bodyHeight()-1) // noteShown bounds it
-		}
+		// Not past what was not drawn; noteShown bounds it by the end.
+		b.scroll = max(b.scroll, min(b.scroll+max(1, m.bodyHeight()-1), b.shown.furthest(m.opts.Now())))
 	case "b", "pgup", "up", "k":
 		b.scroll = max(0, b.scroll-max(1, m.bodyHeight()-1))
 	case "esc", "q":

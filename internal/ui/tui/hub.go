@@ -67,7 +67,7 @@ const (
 	// that nobody reads.
 	gatherTime = 125 * time.Millisecond
 	// infoPause is how often the hub is asked how it is.
-	infoPause = 5 * time.Second
+	infoPause = 10 * time.Second
 )
 
 // Follow tells the program what the hub says, over restarts of the hub, until

@@ -238,18 +238,21 @@ func nextWaiting(m *Model) tea.Cmd {
 	return nil
 }
 
-// scrollBy moves the details by pages; no line is skipped.
+// scrollBy moves the details by pages.
 func (m *Model) scrollBy(pages int) tea.Cmd {
-	if now := m.opts.Now(); pages > 0 && m.pendingRequest() != nil {
-		if now.Sub(m.shown.turned) < pageTime {
-			return nil
-		}
-		m.shown.turned = now
-	}
-	place := m.layout().detail
-	last := max(0, m.page(place.width).length()-place.height)
-	m.scroll = min(max(m.scroll+pages*max(1, place.height-1), 0), last)
+	m.scrollLines(pages * max(1, m.layout().detail.height-1))
 	return nil
+}
+
+// scrollLines moves the details by lines. What of a request was not drawn yet is not
+// scrolled past.
+func (m *Model) scrollLines(n int) {
+	place := m.layout().detail
+	to := min(max(m.scroll+n, 0), max(0, m.page(place.width).length()-place.height))
+	if n > 0 && m.pendingRequest() != nil {
+		to = max(m.scroll, min(to, m.shown.furthest(m.opts.Now())+headOfRequest))
+	}
+	m.scroll = to
 }
 
 func handleWheel(m *Model, msg tea.MouseWheelMsg) {
@@ -260,10 +263,8 @@ func handleWheel(m *Model, msg tea.MouseWheelMsg) {
 	if msg.Button == tea.MouseWheelUp {
 		step = -3
 	}
-	place := m.layout()
-	if place.detail.contains(msg.X, msg.Y) {
-		last := max(0, m.page(place.detail.width).length()-place.detail.height)
-		m.scroll = min(max(m.scroll+step, 0), last)
+	if m.layout().detail.contains(msg.X, msg.Y) {
+		m.scrollLines(step)
 		return
 	}
 	m.moveBy(step / 3)

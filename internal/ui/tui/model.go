@@ -14,7 +14,11 @@ import (
 
 // settleTime is how long a request must have been on the screen before a key
 // answers it: 300 ms, and the time until a frame that was made is drawn.
-const settleTime = 300*time.Millisecond + time.Second/framesPerSecond
+const settleTime = 300*time.Millisecond + frameTime
+
+// frameTime is how long it takes at most until a frame that was made is drawn, with
+// something to spare.
+const frameTime = time.Second/framesPerSecond + 20*time.Millisecond
 
 // framesPerSecond is how often the screen is drawn at most; what the hub says
 // changes it more rarely (gatherTime).
@@ -156,7 +160,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // planTick has ages drawn anew when they change: each second while something is
 // seconds old, else rarely. A screen on which nothing happens costs nothing.
 func (m *Model) planTick() tea.Cmd {
-	now, pause := m.opts.Now(), 10*time.Second
+	now, pause := m.opts.Now(), 20*time.Second
 	for i := range m.list.rows {
 		if age := now.Sub(m.list.rows[i].since()); age < 10*time.Second {
 			pause = time.Second

@@ -2,49 +2,75 @@ package tui
 
 import "time"
 
-// pageTime is how long a page of a request stands before the next one can be
-// asked for: of a key that repeats faster, no page would reach the screen.
-const pageTime = 50 * time.Millisecond
-
-// shown is what of a text was on the screen, line by line.
+// shown is what of a text was on the screen, line by line. The screen is drawn every
+// frameTime: what stood for a shorter time may never have been drawn, and does not
+// count.
 type shown struct {
 	hash     string
 	note     string
 	width    int
 	lines    []bool
 	unseen   int       // how many of them were not on the screen yet
+	next     int       // the first of these
 	narrow   bool      // a character is wider than the screen
+	window   window    // what stands there now
 	drawn    bool      // a frame with it was made
-	ended    bool      // a frame was made after all of it was seen
-	turned   time.Time // since when this page of it stands
 	appeared time.Time // first seen
-	complete time.Time // all of it seen; zero: not yet
+	complete time.Time // since when all of it was seen; zero: not yet
+}
+
+// window are the lines from first to before last, which stand on the screen.
+type window struct {
+	first, last int
+	since       time.Time
+	drawn       bool // a frame with them was made
 }
 
 // noteText begins anew when the text is another one.
-func (s *shown) noteText(hash, note string, now time.Time) {
+func (s *shown) noteText(hash, note string) {
 	if s.hash != hash {
-		*s = shown{hash: hash, note: note, turned: now}
+		*s = shown{hash: hash, note: note}
 	}
 	if s.note != note {
-		s.note, s.complete, s.ended, s.lines = note, time.Time{}, false, nil
+		s.note, s.complete, s.lines = note, time.Time{}, nil
 	}
 }
 
-// noteLines takes down that lines from first to before last are on the screen.
-func (s *shown) noteLines(b *body, first, last int, now time.Time) {
+// noteLines takes down that lines from first to before last are on the screen from
+// now on. It is false where the text was wrapped anew before all of it was read.
+func (s *shown) noteLines(b *body, first, last int, now time.Time) bool {
+	again := false
 	if s.width != b.width || len(s.lines) != len(b.lines) {
-		s.width, s.lines, s.unseen = b.width, make([]bool, len(b.lines)), len(b.lines)
+		again = s.lines != nil && s.complete.IsZero()
+		s.width, s.lines, s.unseen, s.next = b.width, make([]bool, len(b.lines)), len(b.lines), 0
+		s.window = window{}
 	}
 	s.narrow = b.tooNarrow
-	for i := max(first, 0); i < min(last, len(b.lines)); i++ {
+	first, last = max(first, 0), min(last, len(b.lines))
+	s.noteTime(now)
+	if s.window.first != first || s.window.last != last || s.window.since.IsZero() {
+		s.window = window{first: first, last: last, since: now}
+	}
+	return !again
+}
+
+// noteTime counts what stands on the screen as seen once it surely was drawn.
+func (s *shown) noteTime(now time.Time) {
+	w := &s.window
+	if !w.drawn || now.Sub(w.since) < frameTime {
+		return
+	}
+	for i := w.first; i < w.last; i++ {
 		if !s.lines[i] {
 			s.lines[i] = true
 			s.unseen--
 		}
 	}
+	for s.next < len(s.lines) && s.lines[s.next] {
+		s.next++
+	}
 	if s.unseen == 0 && !s.narrow && s.complete.IsZero() {
-		s.complete = now
+		s.complete = w.since
 	}
 }
 
@@ -54,22 +80,32 @@ func (s *shown) noteFrame(now time.Time) {
 	if !s.drawn && !s.appeared.IsZero() {
 		s.drawn, s.appeared = true, now
 	}
-	if !s.ended && !s.complete.IsZero() {
-		s.ended, s.complete = true, now
+	if !s.window.drawn && !s.window.since.IsZero() {
+		s.window.drawn, s.window.since = true, now
 	}
+}
+
+// furthest is the first line that may stand at the top: nobody scrolls past what was
+// not drawn.
+func (s *shown) furthest(now time.Time) int {
+	s.noteTime(now)
+	return s.next
 }
 
 // whyNotYet says why a key does not count yet; "" when it does. Only an approval
 // needs all of the text to have been shown.
 func (s *shown) whyNotYet(approval bool, now time.Time) string {
+	s.noteTime(now)
 	switch {
 	case s.appeared.IsZero() || now.Sub(s.appeared) < settleTime:
 		return "it has only just appeared; nothing was answered"
 	case approval && s.complete.IsZero() && s.narrow:
 		return "the window is too narrow for all of it"
-	case approval && s.complete.IsZero():
+	case approval && s.complete.IsZero() && s.next < s.window.first:
+		return "some of it was not shown: b goes back to it; then it can be approved"
+	case approval && s.complete.IsZero() && s.window.last < len(s.lines):
 		return "there is more of it: space shows the rest; then it can be approved"
-	case approval && now.Sub(s.complete) < settleTime:
+	case approval && (s.complete.IsZero() || now.Sub(s.complete) < settleTime):
 		return "its end has only just appeared; nothing was answered"
 	}
 	return ""
@@ -92,14 +128,17 @@ func (m *Model) noteShown() {
 	}
 	place, now := m.layout().detail, m.opts.Now()
 	body := m.bodyOf(r.request, place.width)
-	m.shown.noteText(r.request.SHA256, r.request.Note, now)
+	m.shown.noteText(r.request.SHA256, r.request.Note)
 	if m.shown.appeared.IsZero() && place.height > 0 {
 		m.shown.appeared = now
 	}
 	// What stands above the text is no part of it.
 	m.scroll = min(m.scroll, max(0, m.page(place.width).length()-place.height))
 	first := m.scroll - headOfRequest
-	m.shown.noteLines(body, first, first+place.height, now)
+	if !m.shown.noteLines(body, first, first+place.height, now) {
+		m.scroll = 0 // it is read from the beginning
+		m.shown.noteLines(body, -headOfRequest, place.height-headOfRequest, now)
+	}
 }
 
 // noteDrawn is told of each frame that was made.
