@@ -305,6 +305,8 @@ func TestTellingHoldsItsPromises(t *testing.T) {
 		}
 		l.hear(b.judgeDue(r, l.now, around))
 		l.isRight()
+		l.now = l.now.Add(crowdRest)
+		l.hear(b.judgeDue(r, l.now, around))
 		for id := range l.waiting {
 			if l.waiting[id] && !l.told[id] {
 				t.Fatalf("%s waits and was never told", id)

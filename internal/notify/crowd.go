@@ -15,6 +15,8 @@ const (
 	// crowdRest is how long nobody hears again, where a notice cannot be replaced,
 	// that still more wait.
 	crowdRest = time.Minute
+	// crowdSettle is how long more may come before those hear of it: many come at once.
+	crowdSettle = 2 * time.Second
 	// crowdID names that notice.
 	crowdID = "more"
 )
@@ -23,8 +25,8 @@ const (
 type crowd struct {
 	channels []string  // it was told on; nil: it is not there
 	count    int       // it says
-	grew     bool      // since it was told everywhere
-	told     time.Time // everywhere
+	grew     time.Time // first since it was told everywhere; zero: it did not
+	told     time.Time // everywhere, not only where it is replaced
 }
 
 // countApart is how many waiting requests have a notice of their own.
@@ -72,26 +74,29 @@ func (b *board) updateCrowd(now time.Time) []task {
 		*c = crowd{told: c.told}
 		return []task{gone}
 	}
-	c.grew = c.grew || len(items) > c.count
+	if c.grew.IsZero() && len(items) > c.count {
+		c.grew = now
+	}
 	c.count = len(items)
 	for _, name := range channels {
 		if !slices.Contains(c.channels, name) {
 			c.channels = append(c.channels, name)
 		}
 	}
-	if c.grew && now.Sub(c.told) >= crowdRest {
-		c.grew, c.told = false, now
-		return []task{{id: crowdID, crowd: items, channels: c.channels}}
-	}
 	return []task{{again: true, id: crowdID, crowd: items, channels: c.channels}}
 }
 
 // crowdDue is when the notice of many may be told everywhere again; zero: it need not.
 func (b *board) crowdDue() time.Time {
-	if !b.crowd.grew || b.crowd.channels == nil {
+	c := &b.crowd
+	if c.grew.IsZero() || c.channels == nil {
 		return time.Time{}
 	}
-	return b.crowd.told.Add(crowdRest)
+	due := c.grew.Add(crowdSettle)
+	if rested := c.told.Add(crowdRest); rested.After(due) {
+		return rested
+	}
+	return due
 }
 
 // judgeCrowd tells that still more wait, where that was put off.
@@ -105,7 +110,7 @@ func (b *board) judgeCrowd(r *rules, now time.Time) []task {
 	if !r.on || r.isQuiet(now) {
 		return nil
 	}
-	c.grew = false
+	c.grew = time.Time{}
 	items, _ := b.crowdItems()
 	return []task{{id: crowdID, crowd: items, channels: c.channels}}
 }
