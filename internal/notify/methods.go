@@ -55,7 +55,7 @@ func (s *Service) statusMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 func (s *Service) testMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 	r := readRules(s.settings())
 	names := r.allChannels(config.NoticeKinds)
-	if s.pushesAtOnce() {
+	if s.pushesAtOnce() && !slices.Contains(names, config.PushChannel) {
 		names = append(names, config.FeedPush)
 	}
 	results := make([]wire.NotifyChannel, len(names))

@@ -171,6 +171,22 @@ func TestWebhookIsTriedAgain(t *testing.T) {
 	}
 }
 
+// What a server answers is not read: it may go on for ever.
+func TestWebhookAnswersAreNotRead(t *testing.T) {
+	over := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte("more and more"))
+		_ = http.NewResponseController(w).Flush()
+		<-over
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(over) })
+	w := newWebhook(func() webhookSettings { return webhookSettings{address: server.URL, format: "json"} })
+	if err := w.show(context.Background(), sample()); err != nil {
+		t.Errorf("error %v, want none as soon as the server says 200", err)
+	}
+}
+
 func TestWebhookErrorsHoldNoAddress(t *testing.T) {
 	w := newWebhook(func() webhookSettings {
 		return webhookSettings{address: "http://127.0.0.1:1/T0KEN?key=T0KEN", format: "json"}

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -339,6 +340,50 @@ func TestVariable(t *testing.T) {
 		JournalMaxSize: "HOOKMUX_JOURNAL_MAXSIZE", "journal.keep.claude": "HOOKMUX_JOURNAL_KEEP_CLAUDE"} {
 		if got := Variable(key); got != want {
 			t.Errorf("%s: Variable(key) = %s, want %q", key, got, want)
+		}
+	}
+}
+
+// Quiet hours go by the clock on the wall: over midnight, and on the days on which it is
+// put forward or back.
+func TestQuietByTheClock(t *testing.T) {
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skipf("this machine knows no time zones: %v", err)
+	}
+	for _, c := range []struct {
+		quiet string
+		at    string // in UTC
+		want  bool
+	}{
+		{"22:00-07:00", "2026-11-16T20:59:59Z", false}, // 21:59
+		{"22:00-07:00", "2026-11-16T21:00:00Z", true},  // 22:00
+		{"22:00-07:00", "2026-11-16T23:30:00Z", true},  // 00:30
+		{"22:00-07:00", "2026-11-17T05:59:59Z", true},  // 06:59
+		{"22:00-07:00", "2026-11-17T06:00:00Z", false}, // 07:00
+		{"01:30-03:30", "2026-03-29T00:59:00Z", true},  // 01:59, and then it is 03:00
+		{"01:30-03:30", "2026-03-29T01:29:00Z", true},  // 03:29
+		{"01:30-03:30", "2026-03-29T01:30:00Z", false}, // 03:30
+		{"02:15-02:45", "2026-10-25T00:30:00Z", true},  // 02:30 in summer
+		{"02:15-02:45", "2026-10-25T01:00:00Z", false}, // 02:00 in winter
+		{"02:15-02:45", "2026-10-25T01:30:00Z", true},  // 02:30 in winter
+		{"12:00-13:00,22:00-07:00", "2026-11-16T11:30:00Z", true},
+		{"23:59-00:00", "2026-11-16T22:59:30Z", true},
+		{"23:59-00:00", "2026-11-16T23:00:00Z", false},
+	} {
+		list, err := ParseQuiet(c.quiet)
+		at, badTime := time.Parse(time.RFC3339, c.at)
+		if err != nil || badTime != nil {
+			t.Fatalf("%s at %s: %v, %v", c.quiet, c.at, err, badTime)
+		}
+		got := slices.ContainsFunc(list, func(q QuietTime) bool { return q.Covers(at.In(zone)) })
+		if got != c.want {
+			t.Errorf("%s at %s: quiet %v, want %v", c.quiet, at.In(zone).Format("15:04 MST"), got, c.want)
+		}
+	}
+	for _, bad := range []string{"22:00", "22-7", "22:00-22:00", "24:00-07:00", "22:00-07:00,x"} {
+		if _, err := ParseQuiet(bad); err == nil {
+			t.Errorf("%q is taken for a part of the day", bad)
 		}
 	}
 }
