@@ -338,7 +338,7 @@ func TestManyRequestsAreOneNotice(t *testing.T) {
 		}
 	}
 	for i := range 500 {
-		item := request(func(i *wire.FeedItem) {})
+		item := request(nil)
 		item.ID, item.Agent = fmt.Sprint("r", i), []string{"claude", "codex"}[i%2]
 		hear(b.takeNote(wire.NoteFeedReceived, item, now, r.settle))
 		now = now.Add(200 * time.Millisecond)

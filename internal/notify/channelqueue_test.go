@@ -26,10 +26,10 @@ func (r *remembering) show(_ context.Context, n *Notice) error {
 	return nil
 }
 
-func (r *remembering) withdraw(_ context.Context, n *Notice) error {
+func (r *remembering) withdraw(ctx context.Context, n *Notice) error {
 	r.heard = append(r.heard, "withdraw "+n.ID)
 	delete(r.shown, n.ID)
-	return nil
+	return ctx.Err()
 }
 
 func (r *remembering) replaces() {}

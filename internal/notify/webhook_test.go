@@ -174,7 +174,7 @@ func TestWebhookIsTriedAgain(t *testing.T) {
 // What a server answers is not read: it may go on for ever.
 func TestWebhookAnswersAreNotRead(t *testing.T) {
 	over := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("more and more"))
 		_ = http.NewResponseController(w).Flush()
 		<-over
