@@ -289,7 +289,8 @@ var remaining = []Attempt{
 		Why: "the agent itself sets it for its hooks, and asks before it believes a new folder: look at its settings " +
 			"then. guard.own-files keeps an agent from writing such a file"},
 	{Name: "forged files with the key", Class: Files, End: Passes,
-		Try: "reading `consent.key` and forging grants, or deleting `pin.json` and restarting the hub",
+		Try: "reading `consent.key` and forging grants, or restarting the hub after deleting `pin.json` or putting back " +
+			"an older `pin-tries.json`",
 		Why: "the key is a file of yours. Without a PIN an unproven terminal is refused"},
 	{Name: "scripts", Class: Guarded, End: Passes,
 		Try: "a script it wrote and then runs, or an installed program that deletes or edits files",
