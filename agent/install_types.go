@@ -111,8 +111,8 @@ type Member struct {
 	Since string `yaml:"since"` // first version of the agent that knows it
 }
 
-// KnownTo reports whether a version of the agent knows the member. Of an
-// unknown version that is believed.
+// KnownTo reports whether a version of the agent knows the member. An unknown
+// version is taken to know it.
 func (m *Member) KnownTo(version string) bool {
 	return m != nil && (version == "" || m.Since == "" || compareVersions(version, m.Since) >= 0)
 }

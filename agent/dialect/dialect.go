@@ -49,7 +49,7 @@ type Call struct {
 // The answer shapes. What each looks like is the dialect's business.
 const (
 	ShapeTool       = "tool"       // a tool is about to run
-	ShapePermission = "permission" // a tool asks for leave
+	ShapePermission = "permission" // a tool asks for permission
 	ShapeBlock      = "block"      // refuse, or keep going, with a reason
 	ShapeContext    = "context"    // only words for the model or the person
 	ShapeQuestion   = "question"   // somebody asks the person something

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// selectRead waits for a descriptor with select(2), which knows every kind of
-// them; those it has no place for are left to the slower way.
+// selectRead waits for a descriptor with select(2), which works with every kind of
+// descriptor. EINVAL: its number is too large for that.
 func selectRead(f int, wait time.Duration) (bool, error) {
 	var set syscall.FdSet
 	const bits = 8 * int(setWord)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/textcut"
 )
 
 // effect is what a refusal (exit 2, decision "block") does at one of Claude
@@ -127,7 +128,7 @@ func checkMembers(text []byte) error {
 	if unknown == "" {
 		return nil
 	}
-	return fmt.Errorf("answer key %q is unknown, and nothing else says what to do; known are %s", cutText(unknown, 60),
+	return fmt.Errorf("answer key %q is unknown, and nothing else says what to do; known are %s", textcut.Marked(unknown, 60),
 		strings.Join(sayingMembers, ", "))
 }
 
@@ -153,7 +154,7 @@ func checkSpecific(specific json.RawMessage) error {
 		return nil
 	}
 	return fmt.Errorf("hookSpecificOutput key %q is unknown, and nothing else there says what to do",
-		cutText(unknown, 60))
+		textcut.Marked(unknown, 60))
 }
 
 // claudeAnswer is the part of Claude's output that hookmux can act on.
@@ -202,7 +203,7 @@ func (a *claudeAnswer) toDecision(name string) (event.Decision, error) {
 				return event.Decision{}, fmt.Errorf("hookSpecificOutput has no hookEventName; add \"hookEventName\":%q",
 					name)
 			}
-			return event.Decision{}, fmt.Errorf("hookEventName %q is wrong here; this is %s", cutText(s.Event, 60),
+			return event.Decision{}, fmt.Errorf("hookEventName %q is wrong here; this is %s", textcut.Marked(s.Event, 60),
 				name)
 		}
 		if err := s.readSpecific(&d, name); err != nil {
@@ -224,7 +225,7 @@ func (a *claudeAnswer) toDecision(name string) (event.Decision, error) {
 			return event.Decision{}, fmt.Errorf("decision %q is hookmux's own format; add the hook without --format "+
 				"claude, or print approve or block", a.Decision)
 		}
-		return event.Decision{}, fmt.Errorf("decision %q is neither approve nor block", cutText(a.Decision, 60))
+		return event.Decision{}, fmt.Errorf("decision %q is neither approve nor block", textcut.Marked(a.Decision, 60))
 	}
 	if a.Continue != nil && !*a.Continue {
 		endTurn(&d, name, a.StopReason)
@@ -300,7 +301,7 @@ func (s *claudeSpecific) readSpecific(d *event.Decision, name string) error {
 		case "accept":
 			d.NoteDegraded(event.Degradation{What: "accept", Why: "hookmux cannot fill in the server's form"})
 		default:
-			return fmt.Errorf("action %q is none of accept, decline, cancel", cutText(s.Action, 60))
+			return fmt.Errorf("action %q is none of accept, decline, cancel", textcut.Marked(s.Action, 60))
 		}
 	}
 	return nil
@@ -312,7 +313,7 @@ func (s *claudeSpecific) readTool(d *event.Decision) error {
 	case "allow", "deny", "ask":
 		d.Verdict, d.Reason = event.Verdict(s.Permission), s.Reason
 	default:
-		return fmt.Errorf("permissionDecision %q is none of allow, deny, ask, defer", cutText(s.Permission, 60))
+		return fmt.Errorf("permissionDecision %q is none of allow, deny, ask, defer", textcut.Marked(s.Permission, 60))
 	}
 	if d.Verdict == event.Deny {
 		if d.Reason == "" {
@@ -344,7 +345,7 @@ func (s *claudeSpecific) readPermission(d *event.Decision) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("decision.behavior %q is neither allow nor deny", cutText(p.Behavior, 60))
+	return fmt.Errorf("decision.behavior %q is neither allow nor deny", textcut.Marked(p.Behavior, 60))
 }
 
 func takeInput(d *event.Decision, input json.RawMessage) error {

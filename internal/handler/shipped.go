@@ -14,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/textcut"
 )
 
 // The files the shipped built-ins write, in the state directory.
@@ -128,18 +129,7 @@ func traceLine(ev *event.Event) string {
 	}
 	if about != "" {
 		// Redacted before it is cut: half a secret is not recognised.
-		word("· " + cutText(strings.Join(strings.Fields(redact.Text(about)), " "), traceText))
+		word("· " + textcut.Marked(strings.Join(strings.Fields(redact.Text(about)), " "), traceText))
 	}
 	return b.String()
-}
-
-// cutText shortens s to at most n bytes, at a rune's start.
-func cutText(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n] + "…"
 }

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
@@ -13,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/textcut"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -135,17 +135,7 @@ func (s *store) columnText(text string, most int) string {
 	if text == "" {
 		return ""
 	}
-	return s.deps.Redactor.Text(cutText(text, most))
-}
-
-func cutText(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most] + "…"
+	return s.deps.Redactor.Text(textcut.Marked(text, most))
 }
 
 // decodeRecord reads a record that came from disk. A decoder that panics over it

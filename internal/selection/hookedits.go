@@ -89,8 +89,8 @@ func (r methods) changeHook(params json.RawMessage, _ proc.Cred) (any, *wire.Err
 			if err := json.Unmarshal(p.Patch, reg); err != nil {
 				return wire.Errorf(wire.CodeParams, "the change cannot be read: %v", err)
 			}
-			// What stays stands in the file as it should; read anew it would be
-			// taken from where the person is now.
+			// A target that does not change is resolved already; resolving it again
+			// would start from the folder the person is in now.
 			if reg.Handler != handler || reg.Target != target {
 				if err := r.Modules.ResolveTarget(reg, p.Scope, p.Cwd, r.Registry.RootFor); err != nil {
 					return wire.Errorf(wire.CodeParams, "%v", err)

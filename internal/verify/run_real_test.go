@@ -229,7 +229,7 @@ func TestRealClaudeFormat(t *testing.T) {
 			args := st.FreeCommand("Run it")
 			if st.Driver.Strict != nil && !st.Driver.Run {
 				args = st.Driver.Strict(stage.MarkedPrompt(
-					"Run it")) // asking counts only where not everything has leave
+					"Run it")) // asking counts only where not everything is permitted
 			}
 			began := time.Now()
 			err := st.RunHeadless(context.Background(), st.AgentCommand(), args)

@@ -17,16 +17,16 @@ import (
 
 const (
 	pinFile = "pin.json"
-	// triesFile keeps wrong ones: a hub that is killed must not forget them.
+	// triesFile counts wrong PINs, so that killing the hub does not reset the count.
 	triesFile = "pin-tries.json"
 )
 
 const (
 	minPIN     = 4
 	pinRounds  = 200_000
-	pinTries   = 5 // wrong ones before a pause
+	pinTries   = 5 // wrong PINs before a pause
 	pinPause   = 5 * time.Minute
-	pinForgets = 15 * time.Minute // wrong ones are forgotten after this
+	pinForgets = 15 * time.Minute // the count of wrong PINs is reset after this
 )
 
 // PIN is what approvals ask for, when the user set one.
@@ -37,7 +37,7 @@ type PIN struct {
 
 	mu     sync.Mutex
 	kept   *pinHash
-	broken error // the file is there and cannot be believed
+	broken error // the file is there and its seal is wrong
 	tries  pinTried
 }
 
@@ -59,8 +59,8 @@ type PINError struct{ Text string }
 
 func (e *PINError) Error() string { return e.Text }
 
-// OpenPIN reads whether there is a PIN. A file that cannot be believed keeps
-// approvals shut: somebody wanted a PIN.
+// OpenPIN reads whether there is a PIN. With a file that cannot be read as written by
+// hookmux, nothing can be approved: somebody had set a PIN.
 func OpenPIN(dir string) (*PIN, error) {
 	p := &PIN{dir: dir, now: time.Now, rounds: pinRounds}
 	var h pinHash
@@ -71,7 +71,8 @@ func OpenPIN(dir string) (*PIN, error) {
 	}
 	triesErr := loadSealed(dir, triesFile, &p.tries)
 	if _, missing := os.Lstat(filepath.Join(dir, triesFile)); triesErr != nil || missing != nil && p.kept != nil {
-		// Somebody wanted them forgotten: they are there since the PIN was set.
+		// The file is written together with the PIN: whoever removed or damaged it
+		// wanted the count reset.
 		p.tries = pinTried{Until: p.now().Add(pinPause)}
 		p.keepTries()
 	}

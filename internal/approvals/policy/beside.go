@@ -9,22 +9,22 @@ import (
 	"github.com/hookmux/hookmux/internal/jsonscan"
 )
 
-// asides are members of a shell tool's input that say nothing about what runs
-// or how: comments for the reader, how long to wait, and which of the agent's
-// own windows to use.
-var asides = []string{
+// irrelevantMembers of a shell tool's input say nothing about what runs or how:
+// comments for the reader, how long to wait, and which of the agent's own windows to
+// use.
+var irrelevantMembers = []string{
 	"description", "explanation", "justification", "reason", "summary", "title", "purpose",
 	"timeout", "timeout_ms", "timeoutMs", "timeout_seconds", "yield_time_ms", "max_output_tokens", "initial_wait",
 	"sessionId", "shellId",
 }
 
-// spelled are the members in which agents put the commands themselves.
-var spelled = []string{"command", "commands", "cmd", "script"}
+// commandMembers are those in which agents put the commands themselves.
+var commandMembers = []string{"command", "commands", "cmd", "script"}
 
 // Beside is what the input of a shell tool says next to the commands, in one
 // spelling: where they run, whether outside of the agent's sandbox, with which
-// variables. The same words with another of these are another call. "" is
-// nothing; a member that is off, empty or null says nothing.
+// variables. The same command with other such members is another call. It is "" where
+// there is nothing: members that are false, empty or null do not count.
 func Beside(t *event.Tool) string {
 	input := t.CurrentInput()
 	if !jsonscan.IsObject(input) {
@@ -34,7 +34,7 @@ func Beside(t *event.Tool) string {
 	_ = jsonscan.Object(input, func(key, value []byte) bool {
 		text, isText := jsonscan.String(value)
 		switch {
-		case slices.Contains(asides, string(key)), slices.Contains(spelled, string(key)):
+		case slices.Contains(irrelevantMembers, string(key)), slices.Contains(commandMembers, string(key)):
 		case isText && (text == "" || slices.Contains(t.Commands, text)):
 		case string(value) == "null", string(value) == "false":
 		default:
@@ -47,7 +47,7 @@ func Beside(t *event.Tool) string {
 	}
 	b, err := json.Marshal(rest)
 	if err != nil {
-		return string(input) // no JSON after all: only the very same is the same
+		return string(input) // no JSON after all: only the same bytes count as the same call
 	}
 	return string(canonicaljson.Of(b))
 }

@@ -23,7 +23,7 @@ type Table struct {
 	signs    signs
 	listener Listener
 	// busy counts what wants to see events: requests that wait, and answers
-	// nobody has seen the effect of yet. At zero an event passes by.
+	// nobody has seen the effect of yet. At zero no event is looked at.
 	busy atomic.Int64
 	// handing counts callers that were woken with an answer and have not passed
 	// it on yet.

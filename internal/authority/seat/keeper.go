@@ -72,7 +72,7 @@ func (k *Keeper) Ask(ctx context.Context, peer proc.Cred, a authority.Action, v 
 	if err != nil {
 		return refuseBecause(v, fmt.Sprintf("%s, and %v", v.Reason, err))
 	}
-	// The world may have changed while the person typed.
+	// Processes and terminals may have changed while the person typed.
 	again := k.Judge.Judge(peer, a, nil)
 	if again.Outcome < v.Outcome || !sameSeat(&v, &again) {
 		return refuseBecause(again, "the terminal changed while it was asked; run it again")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -100,6 +101,9 @@ func checkCursor(after string) error {
 	return nil
 }
 
+// keepShown is how many outcomes are remembered, so that none is shown twice.
+const keepShown = 4096
+
 func watchEvents(ctx context.Context, app *cmdutil.App, params wire.StreamParams, asJSON bool, count int) error {
 	c, err := app.WaitForHub(ctx)
 	if err != nil {
@@ -107,7 +111,7 @@ func watchEvents(ctx context.Context, app *cmdutil.App, params wire.StreamParams
 	}
 	params.Filter.Session = wholeID(ctx, c, params.Filter.Session)
 	style := app.Style()
-	shown := newRecent(4096)
+	var shown boundedmap.Map[string, struct{}] // outcomes, by the event's id
 	seen := 0
 	each := func(n client.Note) error {
 		switch {
@@ -119,15 +123,16 @@ func watchEvents(ctx context.Context, app *cmdutil.App, params wire.StreamParams
 				app.Say("%s", style.Entry(n.Entry))
 			}
 			if n.Entry.Outcome != nil {
-				shown.addKey(n.Entry.Outcome.ID)
+				shown.Put(n.Entry.Outcome.ID, struct{}{}, keepShown)
 			}
 			if seen++; count > 0 && seen >= count {
 				return cmdutil.ErrEnough
 			}
 		case n.Outcome != nil:
-			if !shown.addKey(n.Outcome.ID) { // the hub has held it against the filter
+			if shown.Has(n.Outcome.ID) { // the hub has held it against the filter
 				return nil
 			}
+			shown.Put(n.Outcome.ID, struct{}{}, keepShown)
 			if asJSON {
 				app.PrintJSONLine(map[string]any{"outcome": n.Outcome})
 			} else if line := style.Outcome(n.Outcome, true); line != "" {
@@ -168,25 +173,4 @@ func watchEvents(ctx context.Context, app *cmdutil.App, params wire.StreamParams
 		}
 	}
 	return cmdutil.FollowStream(ctx, func() error { return c.Stream(ctx, params, each) })
-}
-
-// recent remembers the last ids.
-type recent struct {
-	ids  map[string]bool
-	ring []string
-	size int
-}
-
-func newRecent(size int) *recent { return &recent{ids: map[string]bool{}, size: size} }
-
-func (r *recent) addKey(id string) bool {
-	if r.ids[id] {
-		return false
-	}
-	r.ids[id] = true
-	if r.ring = append(r.ring, id); len(r.ring) > r.size {
-		delete(r.ids, r.ring[0])
-		r.ring = r.ring[1:]
-	}
-	return true
 }

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/textcut"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -57,12 +57,8 @@ func (s *Server) itemWords(item wire.FeedItem) map[string]any {
 		out["decision"] = item.Decision
 	}
 	put := func(key, text string, limit int) {
-		cut := text
-		if len(cut) > limit {
-			for limit > 0 && !utf8.RuneStart(cut[limit]) {
-				limit--
-			}
-			cut = cut[:limit]
+		cut := textcut.Bytes(text, limit)
+		if cut != text {
 			out[key+"_truncated"] = true
 			out[key+"_length"] = strconv.Itoa(len(text))
 		}

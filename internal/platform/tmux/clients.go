@@ -15,8 +15,8 @@ type Client struct {
 	Terminal string // what the terminal calls itself, else its TERM
 	Pane     string // the active one of the window it shows
 	Session  string // the id of the session it shows
-	// Focused says that the terminal has the keyboard, as far as the terminal tells:
-	// only where Reports, it does tell.
+	// Focused says that the terminal has the keyboard. It means something only where
+	// Reports is true: not every terminal tells.
 	Focused, Reports bool
 	Used             time.Time // its last key
 }

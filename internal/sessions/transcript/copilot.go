@@ -5,6 +5,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/textcut"
 )
 
 // copilotRow reads a row of ~/.copilot/session-state/<session>/events.jsonl.
@@ -60,5 +61,5 @@ func copilotWorkspace(doc []byte, _ string, emit func(Fact)) {
 	if named, _ := workspace.Named.(bool); named {
 		source = agent.TitleNamed
 	}
-	emitText(emit, Fact{Kind: Title, Source: source, Text: cutText(name)})
+	emitText(emit, Fact{Kind: Title, Source: source, Text: textcut.Bytes(name, maxText)})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/textcut"
 )
 
 // maxText is how much of a text a fact carries.
@@ -14,19 +15,7 @@ const maxText = 16 << 10
 // textAt is the string at a path of keys; empty when there is none.
 func textAt(doc []byte, keys ...string) string {
 	s, _ := jsonscan.String(jsonscan.Get(doc, keys...))
-	return cutText(s)
-}
-
-// cutText bounds a text, at the beginning of a character.
-func cutText(s string) string {
-	if len(s) <= maxText {
-		return s
-	}
-	end := maxText
-	for end > 0 && s[end]&0xC0 == 0x80 {
-		end--
-	}
-	return s[:end]
+	return textcut.Bytes(s, maxText)
 }
 
 // isWord reports whether the value at a path of keys is this word.
@@ -73,7 +62,7 @@ func boundedCopy(v []byte) []byte {
 // which those with text count.
 func contentText(content []byte) string {
 	if s, ok := jsonscan.String(content); ok {
-		return cutText(s)
+		return textcut.Bytes(s, maxText)
 	}
 	if !jsonscan.IsArray(content) {
 		return ""
@@ -91,11 +80,11 @@ func contentText(content []byte) string {
 			if b.Len() > 0 {
 				b.WriteByte('\n')
 			}
-			b.WriteString(cutText(s))
+			b.WriteString(textcut.Bytes(s, maxText))
 		}
 		return b.Len() < maxText
 	})
-	return cutText(b.String())
+	return textcut.Bytes(b.String(), maxText)
 }
 
 // emitText emits a text unless there is none.

@@ -2,7 +2,7 @@ package engine
 
 import "golang.org/x/sys/unix"
 
-// emptied takes effect at once: a hub's memory is what people see of it.
+// emptied gives pages back at once, so that people see the hub's memory shrink.
 const (
 	emptied      = unix.MADV_DONTNEED
 	emptiedLater = false

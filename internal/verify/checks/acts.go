@@ -203,10 +203,10 @@ func playPrompt(ctx context.Context, st *stage.Stage) error {
 	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Do not do it"))
 }
 
-// permissionTags are the commands of the act, by what is claimed about leave.
-// The control is a call without an opinion, so that an approval by a hook makes
-// the difference. What a hook wants asked has leave, so that asking makes the
-// difference: the same without an opinion is called granted.
+// permissionTags are the commands of the act, by what the catalogue claims about
+// permission. Hooks say nothing about the command "control": a command that a hook
+// approved must fare better. The command "ask" is permitted without hooks, as is
+// "granted", about which they say nothing: asking must make the difference.
 func permissionTags(a *agent.Agent, d drivers.Driver) []string {
 	before, ask := ClaimOf(a, event.ToolBefore), ClaimOf(a, event.PermissionRequest)
 	var tags []string
@@ -223,7 +223,7 @@ func permissionTags(a *agent.Agent, d drivers.Driver) []string {
 		tags = append(tags, "leave-input")
 	}
 	if before.Allow || ask.Allow {
-		tags = append(tags, "control") // behind the others: without leave some end the run
+		tags = append(tags, "control") // last: some agents end the run at a call that is not permitted
 	}
 	if before.Ask && !d.AskRefuses && d.Strict != nil {
 		tags = append(tags, "granted", "ask") // last: it ends the turn of some

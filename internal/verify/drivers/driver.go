@@ -34,12 +34,12 @@ type Driver struct {
 	NoStrict string // why not
 	// StrictEnv are variables of an interactive start in which it asks.
 	StrictEnv []string
-	// AskRefuses says that headless, with leave for everything, a call that a
+	// AskRefuses says that headless, with everything permitted, a call that a
 	// hook wants asked about is refused: nobody is there to ask.
 	AskRefuses bool
 	// KeepAtTerminal says that it can only be kept going at a terminal.
 	KeepAtTerminal bool
-	// AsksAtTerminal says that it asks for leave in a strict interactive start.
+	// AsksAtTerminal says that it asks for permission in a strict interactive start.
 	AsksAtTerminal bool
 	// TUI are the arguments of an interactive start that begins with a prompt;
 	// nil when there is none to be had offline.
@@ -50,7 +50,7 @@ type Driver struct {
 	Front string
 	// Trusting are arguments that let hooks run without trust.
 	Trusting []string
-	// Escalate makes a command call one that needs leave in a strict start.
+	// Escalate makes a command call one that needs permission in a strict start.
 	Escalate func(model.ToolCall) model.ToolCall
 	// Words are its tools for things that not every agent can do; how it runs
 	// commands and sends helpers off stands elsewhere.
@@ -69,7 +69,7 @@ type Driver struct {
 	// command of the shell.
 	AsksInStatus bool
 	Accept       string // the key that says yes in its dialog
-	// Prompts is what its own prompt for leave shows in a strict interactive
+	// Prompts is what its own permission prompt shows in a strict interactive
 	// start; empty when it has none there.
 	Prompts string
 	// Questions says how it is brought to ask questions; nil when it is not.
@@ -202,7 +202,7 @@ func withNamespace(c model.ToolCall, name string) model.ToolCall {
 // Forms says how an agent is started with an MCP server.
 type Forms struct {
 	// Args are those of an interactive start in which the server called
-	// [formServer] listens at an address and its tool has leave.
+	// [formServer] listens at an address and its tool is permitted.
 	Args func(prompt, url string) []string
 	// Prompts is what the agent's own dialog for a form shows.
 	Prompts string

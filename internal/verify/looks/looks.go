@@ -12,12 +12,12 @@ import (
 
 // Look is one agent as a person sees it.
 type Look struct {
-	// Args start it so that it asks for leave; Free so that it does not. Both start
+	// Args start it so that it asks for permission; Free so that it does not. Both start
 	// without a prompt.
 	Args, Free []string
 	ready      string
 	dialog     string
-	// Yes and No are keys in a dialog for leave, Choose keys that answer a question
+	// Yes and No are keys in a permission dialog, Choose keys that answer a question
 	// with its first option, Stop keys that stop a turn.
 	Yes, No, Choose, Stop []string
 	tool                  string

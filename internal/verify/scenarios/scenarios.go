@@ -19,7 +19,7 @@ import (
 type Scenario struct {
 	Name  string
 	About string
-	// Strict starts the agent so that it asks for leave.
+	// Strict starts the agent so that it asks for permission.
 	Strict bool
 	// Cannot says why an agent cannot play it; empty: it can.
 	Cannot func(st *stage.Stage) string

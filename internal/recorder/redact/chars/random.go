@@ -1,8 +1,7 @@
 package chars
 
-// IsDense tells a random token from words: an unbroken run of 16 letters and
-// digits in which the sizes of letters and the digits follow each other as they
-// do in no name.
+// IsDense tells a random token from words: it holds an unbroken run of 16 letters and
+// digits in which capitals, small letters and digits alternate as in no name.
 func IsDense(body string) bool {
 	body = body[:min(len(body), 256)]
 	for i := 0; i < len(body); {
@@ -38,8 +37,9 @@ func isRandom(s string) bool {
 			kind = upper
 			uppers++
 		}
-		// ReadUint16Length goes from small to capital, from letters to a number
-		// and from a number to a capital; the rest is odd.
+		// Names such as ReadUint16Length go from small to capital letters, from
+		// small letters to digits, and from digits to capitals; other changes are
+		// counted as odd.
 		if kind == upper && last == upper || kind == lower && last == digit || kind == digit && last == upper {
 			odd++
 		}
