@@ -31,7 +31,7 @@ func itemsFor(s *Service, peer proc.Cred, all bool) []wire.FeedItem {
 // own that does so again and again counts as somebody who could answer.
 func (s *Service) PolledItems(peer proc.Cred, all bool) []wire.FeedItem {
 	if p, err := s.Processes.Lookup(peer.PID); err == nil && s.mayAnswer(peer) &&
-		s.attendance.polls.note(watcher{p.PID, p.Start}, time.Now()) {
+		s.attendance.polls.notePoll(watcher{p.PID, p.Start}, time.Now()) {
 		time.AfterFunc(pollSpan, func() { letGo(s) })
 	}
 	return itemsFor(s, peer, all)

@@ -17,8 +17,8 @@ type polls struct {
 	until time.Time // somebody looks until then
 }
 
-// note takes in that a process asked, and reports whether it does so again and again.
-func (p *polls) note(one watcher, now time.Time) bool {
+// notePoll takes in that a process asked, and reports whether it does so again and again.
+func (p *polls) notePoll(one watcher, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.last == nil || len(p.last) >= maxWatchers {

@@ -21,11 +21,11 @@ func TestPollsAreFollowers(t *testing.T) {
 		{pollSpan + time.Second, one, false},     // it had stopped
 	} {
 		at = at.Add(step.after)
-		if got := p.note(step.who, at); got != step.looks {
+		if got := p.notePoll(step.who, at); got != step.looks {
 			t.Errorf("after %s, process %d: follows %t, want %t", step.after, step.who.PID, got, step.looks)
 		}
 	}
-	p.note(one, at.Add(time.Second))
+	p.notePoll(one, at.Add(time.Second))
 	if !p.anyone(at.Add(2*time.Second)) || p.anyone(at.Add(time.Second+pollSpan)) {
 		t.Error("who asks again and again is there until it has not asked for a while, and no longer")
 	}

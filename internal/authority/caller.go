@@ -56,7 +56,7 @@ func (j *Judge) matchAgent(p proc.Process, named string) string {
 	}
 	program, _ := j.Table.Program(p.PID)
 	key := matchKey{p.Name, program}
-	if agent, ok := j.matches.find(key); ok {
+	if agent, ok := j.matches.findMatch(key); ok {
 		return agent
 	}
 	asked := false
@@ -66,7 +66,7 @@ func (j *Judge) matchAgent(p proc.Process, named string) string {
 		return args
 	}, "")
 	if !asked {
-		j.matches.put(key, agent)
+		j.matches.putMatch(key, agent)
 	}
 	return agent
 }
@@ -88,13 +88,13 @@ type matchKey struct{ name, program string }
 // keepMatches bounds what is remembered.
 const keepMatches = 512
 
-func (m *rememberedMatches) find(key matchKey) (agent string, ok bool) {
+func (m *rememberedMatches) findMatch(key matchKey) (agent string, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.known.Get(key)
 }
 
-func (m *rememberedMatches) put(key matchKey, agent string) {
+func (m *rememberedMatches) putMatch(key matchKey, agent string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.known.Put(key, agent, keepMatches)

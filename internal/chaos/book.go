@@ -29,7 +29,7 @@ type book struct {
 
 func newBook() *book { return &book{acked: map[string]time.Time{}} }
 
-func (b *book) note(id string) {
+func (b *book) noteAcknowledged(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.acked[id] = time.Now()

@@ -70,8 +70,8 @@ type hookCall struct {
 	payload   []byte
 }
 
-// fill makes a call of a recorded one.
-func (c *recordedCall) fill(id, home, session string, random *rand.Rand) hookCall {
+// fillIn makes a call of a recorded one.
+func (c *recordedCall) fillIn(id, home, session string, random *rand.Rand) hookCall {
 	call := hookCall{id: id, agent: c.Agent, event: c.Event, dangerous: c.Dangerous}
 	command := ""
 	if c.Dangerous {

@@ -94,7 +94,7 @@ func (l *load) choose(list []recordedCall, prefix string) hookCall {
 	defer l.mu.Unlock()
 	id := fmt.Sprintf("%s%d-%06d", prefix, l.world.options.Number, l.next.Add(1))
 	call := &list[l.random.IntN(len(list))]
-	return call.fill(id, l.world.Dirs.Home, fmt.Sprintf("%s-%d", call.Agent, l.random.IntN(5)), l.random)
+	return call.fillIn(id, l.world.Dirs.Home, fmt.Sprintf("%s-%d", call.Agent, l.random.IntN(5)), l.random)
 }
 
 // makeOne makes one call through the client and holds the answer against what
@@ -114,7 +114,7 @@ func (l *load) makeOne(dangerous bool) string {
 		return ""
 	}
 	if byHub = byHub && took < ownAnswer; byHub {
-		w.book.note(call.id)
+		w.book.noteAcknowledged(call.id)
 	}
 	decision := decisionOf(got)
 	if dangerous && !isStopped(call.agent, decision) {
@@ -123,11 +123,11 @@ func (l *load) makeOne(dangerous bool) string {
 	if !dangerous && decision == "allow" {
 		w.fail(call.describe(), "neutral, deny or ask", decision+": "+got.String())
 	}
-	l.count(dangerous, decision, byHub, took)
+	l.countCall(dangerous, decision, byHub, took)
 	return decision
 }
 
-func (l *load) count(dangerous bool, decision string, byHub bool, took time.Duration) {
+func (l *load) countCall(dangerous bool, decision string, byHub bool, took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := &l.counts
@@ -180,7 +180,7 @@ func (c *hookCall) describe() string {
 func (l *load) sendReport() {
 	call := l.choose(l.world.recording.reports, callPrefix)
 	if l.world.sendFrame(call, version.String) {
-		l.world.book.note(call.id)
+		l.world.book.noteAcknowledged(call.id)
 	}
 	l.mu.Lock()
 	l.counts.Reports++

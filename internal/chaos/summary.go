@@ -35,7 +35,7 @@ func printSummary(out io.Writer, o runOptions, results []result) bool {
 			l.slowest = append(l.slowest, f.Slowest)
 			faultCount++
 		}
-		counts.add(r.Counts)
+		counts.addCounts(r.Counts)
 		failures = append(failures, r.Failures...)
 		failures = append(failures, checkMemory(r)...)
 		memory = append(memory, r.Memory...)
@@ -74,7 +74,7 @@ func printSummary(out io.Writer, o runOptions, results []result) bool {
 	return len(failures) == 0
 }
 
-func (c *loadCounts) add(more loadCounts) {
+func (c *loadCounts) addCounts(more loadCounts) {
 	c.Harmless += more.Harmless
 	c.Dangerous += more.Dangerous
 	c.Reports += more.Reports

@@ -44,7 +44,7 @@ func main() {
 	if *asAgent {
 		os.Exit(callHook(*bin, flag.Arg(0), flag.Arg(1)))
 	}
-	err := show(*bin, os.Stdout)
+	err := playDemo(*bin, os.Stdout)
 	if err == nil && term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) {
 		err = showView(*bin)
 	}
@@ -66,7 +66,7 @@ func showView(bin string) error {
 	return cmd.Run()
 }
 
-func show(bin string, out io.Writer) error {
+func playDemo(bin string, out io.Writer) error {
 	bin, err := filepath.Abs(bin)
 	if err != nil {
 		return err

@@ -41,20 +41,20 @@ func (k *cutter) leaveComments(c container, i int, notes []string, nl string) {
 	it := c.items[i]
 	behind := it.end
 	if it.comma >= 0 {
-		k.put(it.comma, it.comma+1, "")
+		k.addSplice(it.comma, it.comma+1, "")
 		if blank(k.text(it.end, it.comma)) {
 			behind = it.comma + 1
 		}
 	} else if i > 0 {
 		prev := c.items[i-1]
-		k.put(prev.comma, prev.comma+1, "")
+		k.addSplice(prev.comma, prev.comma+1, "")
 	}
 	indent := k.indentAt(it.start)
 	text := strings.Join(notes, nl+indent)
 	if last := notes[len(notes)-1]; strings.HasPrefix(last, "//") && firstLineBlank(k.text(behind, len(k.body))) == 0 {
 		text += nl + indent
 	}
-	k.put(it.start, it.end, text)
+	k.addSplice(it.start, it.end, text)
 }
 
 // keepComments puts lines of comment that went with what was cut out of YAML or

@@ -31,8 +31,8 @@ func (e *edition) container(v *hujson.Value) container {
 	return c
 }
 
-// add puts one more item at the end of v.
-func (e *edition) add(v *hujson.Value, path []string, key string, raw json.RawMessage) {
+// addMember puts one more item at the end of v.
+func (e *edition) addMember(v *hujson.Value, path []string, key string, raw json.RawMessage) {
 	c := e.container(v)
 	name := ""
 	if _, ok := v.Value.(*hujson.Object); ok {
@@ -40,8 +40,8 @@ func (e *edition) add(v *hujson.Value, path []string, key string, raw json.RawMe
 		name = string(quoted) + ":" + e.style.colonGap
 	}
 	e.addItem(c, newItem{
-		spread:  func(at string) string { return name + e.style.value(raw, at, true) },
-		inline:  name + e.style.value(raw, "", false),
+		spread:  func(at string) string { return name + e.style.formatValue(raw, at, true) },
+		inline:  name + e.style.formatValue(raw, "", false),
 		ownLine: e.ownLine(path),
 		closing: e.indentAt(v.StartOffset),
 		unit:    e.style.unit,
@@ -54,7 +54,7 @@ func (e *edition) add(v *hujson.Value, path []string, key string, raw json.RawMe
 func (e *edition) replace(v *hujson.Value, path []string, raw json.RawMessage) {
 	old := e.text(v.StartOffset, v.EndOffset)
 	many := strings.Contains(old, "\n") || e.ownLine(path)
-	e.put(v.StartOffset, v.EndOffset, e.style.value(raw, e.indentAt(v.StartOffset), many))
+	e.addSplice(v.StartOffset, v.EndOffset, e.style.formatValue(raw, e.indentAt(v.StartOffset), many))
 }
 
 // ownLine reports whether the value at path begins a line, with its key.
@@ -62,8 +62,8 @@ func (e *edition) ownLine(path []string) bool {
 	if len(path) == 0 {
 		return true
 	}
-	parent, _ := e.doc.find(path[:len(path)-1])
+	parent, _ := e.doc.findValue(path[:len(path)-1])
 	c := e.container(parent)
-	i := c.find(path[len(path)-1])
-	return i >= 0 && lastLineBlank(e.text(c.lead(i), c.items[i].start)) > 0
+	i := c.findKey(path[len(path)-1])
+	return i >= 0 && lastLineBlank(e.text(c.leadStart(i), c.items[i].start)) > 0
 }

@@ -145,9 +145,9 @@ func (d *Document) position(offset int) Position {
 	return Position{Line: line, Col: offset - d.newlines[line-1]}
 }
 
-// find walks to the value at path; a step into an array is a decimal index. Of
+// findValue walks to the value at path; a step into an array is a decimal index. Of
 // keys that occur twice the last one counts, as everywhere in JSON.
-func (d *Document) find(path []string) (found *hujson.Value, depth int) {
+func (d *Document) findValue(path []string) (found *hujson.Value, depth int) {
 	v := &d.root
 	for i, step := range path {
 		next := child(v, step)
@@ -182,12 +182,12 @@ func index(step string, length int) (int, bool) {
 
 // Where is the place of the value at path; of a member, that of its key.
 func (d *Document) Where(path ...string) (Position, bool) {
-	v, depth := d.find(path)
+	v, depth := d.findValue(path)
 	if depth < len(path) {
 		return Position{}, false
 	}
 	if len(path) > 0 {
-		parent, _ := d.find(path[:len(path)-1])
+		parent, _ := d.findValue(path[:len(path)-1])
 		if o, ok := parent.Value.(*hujson.Object); ok {
 			for i := range o.Members {
 				if &o.Members[i].Value == v {
@@ -201,13 +201,13 @@ func (d *Document) Where(path ...string) (Position, bool) {
 
 // Depth is how many steps of path are there.
 func (d *Document) Depth(path ...string) int {
-	_, depth := d.find(path)
+	_, depth := d.findValue(path)
 	return depth
 }
 
 // Keys are the names in the object at path, in order, a repeated one each time.
 func (d *Document) Keys(path ...string) []string {
-	v, depth := d.find(path)
+	v, depth := d.findValue(path)
 	o, ok := v.Value.(*hujson.Object)
 	if depth < len(path) || !ok {
 		return nil
@@ -221,7 +221,7 @@ func (d *Document) Keys(path ...string) []string {
 
 // Len is the number of elements of the array at path, -1 when it is none.
 func (d *Document) Len(path ...string) int {
-	v, depth := d.find(path)
+	v, depth := d.findValue(path)
 	a, ok := v.Value.(*hujson.Array)
 	if depth < len(path) || !ok {
 		return -1
@@ -231,7 +231,7 @@ func (d *Document) Len(path ...string) int {
 
 // Raw is the value at path as plain JSON, nil when there is none.
 func (d *Document) Raw(path ...string) json.RawMessage {
-	v, depth := d.find(path)
+	v, depth := d.findValue(path)
 	if depth < len(path) {
 		return nil
 	}

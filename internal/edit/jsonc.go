@@ -26,11 +26,11 @@ func Set(src []byte, path []string, value any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := begin(src)
+	e, err := beginEdition(src)
 	if err != nil {
 		return nil, err
 	}
-	v, depth := e.doc.find(path)
+	v, depth := e.doc.findValue(path)
 	if depth == len(path) {
 		if is, err := decodePlain(appendPlain(nil, v)); err == nil && same(normal(is), nil, raw) {
 			return src, nil
@@ -43,9 +43,9 @@ func Set(src []byte, path []string, value any) ([]byte, error) {
 		for i := len(path) - 1; i > depth; i-- {
 			raw = member(path[i], raw)
 		}
-		e.add(v, path[:depth], path[depth], raw)
+		e.addMember(v, path[:depth], path[depth], raw)
 	}
-	return e.finish(func(root any) (any, error) { return setIn(root, path, value) })
+	return e.checkedText(func(root any) (any, error) { return setIn(root, path, value) })
 }
 
 // Remove takes the member or element at path out. Nothing there is no error.
@@ -54,23 +54,23 @@ func Remove(src []byte, path []string) ([]byte, error) {
 		return nil, errors.New("edit: no path given")
 	}
 	for {
-		e, err := begin(src)
+		e, err := beginEdition(src)
 		if err != nil {
 			return nil, err
 		}
-		parent, depth := e.doc.find(path[:len(path)-1])
+		parent, depth := e.doc.findValue(path[:len(path)-1])
 		if depth < len(path)-1 {
 			return src, nil
 		}
 		last := path[len(path)-1]
 		c := e.container(parent)
-		at := c.find(last)
+		at := c.findKey(last)
 		if at < 0 {
 			return src, nil
 		}
-		again := c.count(last) > 1 // a key written twice goes twice
+		again := c.countKey(last) > 1 // a key written twice goes twice
 		e.removeItem(c, at)
-		out, err := e.finish(func(root any) (any, error) {
+		out, err := e.checkedText(func(root any) (any, error) {
 			if again {
 				return nil, errSkipCheck
 			}
@@ -100,7 +100,7 @@ func Prune(src []byte, path []string, keep int) ([]byte, error) {
 		if perr != nil {
 			return nil, perr
 		}
-		v, depth := d.find(path[:n])
+		v, depth := d.findValue(path[:n])
 		if depth < n {
 			continue
 		}
@@ -117,14 +117,14 @@ func Prune(src []byte, path []string, keep int) ([]byte, error) {
 
 // pruneOne takes out what path leads to and leaves the comments in it.
 func pruneOne(src []byte, path []string) ([]byte, error) {
-	e, err := begin(src)
+	e, err := beginEdition(src)
 	if err != nil {
 		return nil, err
 	}
-	parent, depth := e.doc.find(path[:len(path)-1])
+	parent, depth := e.doc.findValue(path[:len(path)-1])
 	last := path[len(path)-1]
 	c := e.container(parent)
-	at := c.find(last)
+	at := c.findKey(last)
 	if depth < len(path)-1 || at < 0 {
 		return src, nil
 	}
@@ -133,8 +133,8 @@ func pruneOne(src []byte, path []string) ([]byte, error) {
 	} else {
 		e.removeItem(c, at)
 	}
-	return e.finish(func(root any) (any, error) {
-		if c.count(last) > 1 { // the one before counts now
+	return e.checkedText(func(root any) (any, error) {
+		if c.countKey(last) > 1 { // the one before counts now
 			return nil, errSkipCheck
 		}
 		return removeIn(root, path)
@@ -148,19 +148,19 @@ func AppendToArray(src []byte, path []string, value any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := begin(src)
+	e, err := beginEdition(src)
 	if err != nil {
 		return nil, err
 	}
-	v, depth := e.doc.find(path)
+	v, depth := e.doc.findValue(path)
 	if depth < len(path) {
 		return Set(src, path, []json.RawMessage{raw})
 	}
 	if _, ok := v.Value.(*hujson.Array); !ok {
 		return nil, fmt.Errorf("%s is no list; change it by hand", shown(path))
 	}
-	e.add(v, path, "", raw)
-	return e.finish(func(root any) (any, error) {
+	e.addMember(v, path, "", raw)
+	return e.checkedText(func(root any) (any, error) {
 		list, _ := getIn(root, path).([]any)
 		plain, err := plainOf(value)
 		if err != nil {
@@ -208,7 +208,7 @@ type edition struct {
 	style style
 }
 
-func begin(src []byte) (*edition, error) {
+func beginEdition(src []byte) (*edition, error) {
 	doc, err := Parse(src)
 	if err != nil {
 		// A text without any value, empty or of comments only, is an object
@@ -227,9 +227,9 @@ func begin(src []byte) (*edition, error) {
 	return &edition{cutter: cutter{body: doc.body}, doc: doc, style: styleOf(doc)}, nil
 }
 
-// finish splices, parses again and compares what the text says now with what
+// checkedText splices, parses again and compares what the text says now with what
 // meant makes of what it said before.
-func (e *edition) finish(meant func(root any) (any, error)) ([]byte, error) {
+func (e *edition) checkedText(meant func(root any) (any, error)) ([]byte, error) {
 	out := e.spliced(e.doc.src, func(offset int) int { return e.doc.bom + offset }, "\n")
 
 	after, err := Parse(out)

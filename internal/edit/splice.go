@@ -20,7 +20,7 @@ type cutter struct {
 	splices []splice
 }
 
-func (k *cutter) put(from, to int, text string) {
+func (k *cutter) addSplice(from, to int, text string) {
 	k.splices = append(k.splices, splice{from, to, text})
 }
 
@@ -53,7 +53,7 @@ type container struct {
 	items       []item
 }
 
-func (c *container) find(key string) int {
+func (c *container) findKey(key string) int {
 	for i := len(c.items) - 1; i >= 0; i-- {
 		if c.items[i].key == key {
 			return i
@@ -62,7 +62,7 @@ func (c *container) find(key string) int {
 	return -1
 }
 
-func (c *container) count(key string) (n int) {
+func (c *container) countKey(key string) (n int) {
 	for _, it := range c.items {
 		if it.key == key {
 			n++
@@ -71,16 +71,16 @@ func (c *container) count(key string) (n int) {
 	return n
 }
 
-// lead is the offset where the blank before item i begins.
-func (c *container) lead(i int) int {
+// leadStart is the offset where the blank before item i begins.
+func (c *container) leadStart(i int) int {
 	if i == 0 {
 		return c.open
 	}
 	return c.items[i-1].comma + 1
 }
 
-// follow is the offset where that behind item i (and its comma) ends.
-func (c *container) follow(i int) int {
+// trailEnd is the offset where that behind item i (and its comma) ends.
+func (c *container) trailEnd(i int) int {
 	if i == len(c.items)-1 {
 		return c.close
 	}
@@ -106,13 +106,13 @@ func (k *cutter) addItem(c container, n newItem) {
 		inner := k.text(c.open, c.close)
 		switch cut := lastLineBlank(inner); {
 		case inner == "" && n.ownLine:
-			k.put(c.open, c.close, n.nl+indent+n.spread(indent)+n.nl+n.closing)
+			k.addSplice(c.open, c.close, n.nl+indent+n.spread(indent)+n.nl+n.closing)
 		case cut > 0 && !blank(inner): // comments only: a line of its own below them
-			k.put(c.open+cut, c.open+cut, indent+n.spread(indent)+n.nl)
+			k.addSplice(c.open+cut, c.open+cut, indent+n.spread(indent)+n.nl)
 		case cut > 0:
-			k.put(c.open, c.open, n.inline)
+			k.addSplice(c.open, c.open, n.inline)
 		default:
-			k.put(c.close, c.close, n.inline)
+			k.addSplice(c.close, c.close, n.inline)
 		}
 		return
 	}
@@ -126,21 +126,21 @@ func (k *cutter) addItem(c container, n newItem) {
 	}
 	rest := k.text(tail, c.close)
 	cut := lastLineBlank(rest)
-	if lead := k.text(c.lead(len(c.items)-1), last.start); lastLineBlank(lead) > 0 {
+	if lead := k.text(c.leadStart(len(c.items)-1), last.start); lastLineBlank(lead) > 0 {
 		indent = lead[lastLineBlank(lead):]
 	}
 	if last.comma < 0 && (cut > 0 || !blank(rest)) {
-		k.put(last.end, last.end, ",")
+		k.addSplice(last.end, last.end, ",")
 	}
 	switch {
 	case cut > 0:
-		k.put(tail+cut, tail+cut, indent+n.spread(indent)+comma+n.nl)
+		k.addSplice(tail+cut, tail+cut, indent+n.spread(indent)+comma+n.nl)
 	case !blank(rest):
-		k.put(c.close, c.close, n.inline+comma)
+		k.addSplice(c.close, c.close, n.inline+comma)
 	case last.comma < 0:
-		k.put(last.end, last.end, ","+n.gap+n.inline)
+		k.addSplice(last.end, last.end, ","+n.gap+n.inline)
 	default:
-		k.put(tail, tail, n.gap+n.inline+comma)
+		k.addSplice(tail, tail, n.gap+n.inline+comma)
 	}
 }
 
@@ -148,38 +148,38 @@ func (k *cutter) addItem(c container, n newItem) {
 // bytes and the blank that belonged to it. Comments stay.
 func (k *cutter) removeItem(c container, i int) {
 	it := c.items[i]
-	lead := k.text(c.lead(i), it.start)
+	lead := k.text(c.leadStart(i), it.start)
 	end := it.end
 	if it.comma >= 0 {
 		if blank(k.text(it.end, it.comma)) {
 			end = it.comma + 1
 		} else {
-			k.put(it.comma, it.comma+1, "")
+			k.addSplice(it.comma, it.comma+1, "")
 		}
 	} else if i > 0 {
 		prev := c.items[i-1]
-		k.put(prev.comma, prev.comma+1, "")
+		k.addSplice(prev.comma, prev.comma+1, "")
 	}
 	ownEnd := it.comma < 0 || end > it.comma
-	after := k.text(end, max(end, c.follow(i)))
+	after := k.text(end, max(end, c.trailEnd(i)))
 	head, tail := lastLineBlank(lead), firstLineBlank(after)
 	sole := len(c.items) == 1
 
 	switch {
 	case !ownEnd:
-		k.put(it.start, it.end, "")
+		k.addSplice(it.start, it.end, "")
 	case sole && oneNewline(lead) && oneNewline(after):
-		k.put(c.open, c.close, "")
+		k.addSplice(c.open, c.close, "")
 	case head > 0 && tail > 0:
-		k.put(c.lead(i)+head, end+tail, "")
+		k.addSplice(c.leadStart(i)+head, end+tail, "")
 	case i < len(c.items)-1:
-		k.put(it.start, end+blankPrefix(after), "")
+		k.addSplice(it.start, end+blankPrefix(after), "")
 	case head > 0 && !blank(after): // a comment behind it keeps the line
-		k.put(it.start, end+blankPrefix(after), "")
+		k.addSplice(it.start, end+blankPrefix(after), "")
 	case !sole && blank(lead):
-		k.put(c.lead(i), end, "")
+		k.addSplice(c.leadStart(i), end, "")
 	default:
-		k.put(it.start, end, "")
+		k.addSplice(it.start, end, "")
 	}
 }
 

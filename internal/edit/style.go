@@ -49,7 +49,7 @@ func styleOf(d *Document) style {
 // commaGap is what stands behind a comma within a line of c.
 func (s style) commaGap(e *edition, c container) string {
 	if len(c.items) > 1 {
-		if gap := e.text(c.lead(1), c.items[1].start); blank(gap) && !strings.Contains(gap, "\n") {
+		if gap := e.text(c.leadStart(1), c.items[1].start); blank(gap) && !strings.Contains(gap, "\n") {
 			return gap
 		}
 	}
@@ -62,8 +62,8 @@ func (s style) commaGap(e *edition, c container) string {
 // shortList is how long a list of plain values may be and stay on one line.
 const shortList = 60
 
-// value writes JSON in this style; indent is that of the line it begins on.
-func (s style) value(raw json.RawMessage, indent string, spread bool) string {
+// formatValue writes JSON in this style; indent is that of the line it begins on.
+func (s style) formatValue(raw json.RawMessage, indent string, spread bool) string {
 	v, err := hujson.Parse(raw)
 	if err != nil {
 		return string(raw)

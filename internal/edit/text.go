@@ -100,7 +100,7 @@ func (t *lines) insertLines(at int, text string) {
 	if at == len(t.body) && t.openEnd() {
 		text = "\n" + text[:len(text)-1]
 	}
-	t.put(at, at, text)
+	t.addSplice(at, at, text)
 }
 
 // cutLines takes out what stands from start to end and fills its lines. A
@@ -108,11 +108,11 @@ func (t *lines) insertLines(at int, text string) {
 func (t *lines) cutLines(start, end int) {
 	from, to := t.lineStart(start), t.lineEnd(end)
 	if rest := t.text(end, to); !blank(rest) {
-		t.put(start, end+blankPrefix(rest), "")
+		t.addSplice(start, end+blankPrefix(rest), "")
 		return
 	}
 	if to == len(t.body) && t.openEnd() && from > 0 {
 		from--
 	}
-	t.put(from, to, "")
+	t.addSplice(from, to, "")
 }

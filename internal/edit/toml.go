@@ -42,12 +42,12 @@ func (d *tomlDoc) set(path []string, raw json.RawMessage) (spliceable, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := d.find(path)
+	w := d.findWay(path)
 	switch {
 	case w.depth == len(path):
 		err = d.replace(w, v)
 	case w.node.kind == tomlTable || w.node.kind == tomlInline:
-		err = d.add(w, path, v, raw)
+		err = d.addMember(w, path, v, raw)
 	default:
 		err = fmt.Errorf("%s is no table; change it by hand", shown(path[:w.depth]))
 	}
@@ -62,7 +62,7 @@ func (tomlFormat) Append(src []byte, path []string, value any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := d.find(path)
+	w := d.findWay(path)
 	if w.depth < len(path) {
 		return bytesOf(d.set(path, slices.Concat([]byte("["), raw, []byte("]"))))
 	}
@@ -97,12 +97,12 @@ func (d *tomlDoc) remove(path []string) (spliceable, error) {
 	if len(path) == 0 {
 		return nil, errNoPath
 	}
-	w := d.find(path)
+	w := d.findWay(path)
 	if w.depth < len(path) {
 		return d, nil
 	}
 	if w.parent.kind == tomlInline || w.parent.kind == tomlArray || w.node.keyed {
-		i := w.parent.box.find(path[len(path)-1])
+		i := w.parent.box.findKey(path[len(path)-1])
 		if i < 0 || w.node.keyed {
 			return nil, fmt.Errorf("%s is written with dots inside braces; change it by hand", shown(path))
 		}
@@ -155,8 +155,8 @@ func tomlTree(raw json.RawMessage) (*hujson.Value, error) {
 	return v, err
 }
 
-// add puts what is missing of path below w.node.
-func (d *tomlDoc) add(w tomlWay, path []string, v *hujson.Value, raw json.RawMessage) error {
+// addMember puts what is missing of path below w.node.
+func (d *tomlDoc) addMember(w tomlWay, path []string, v *hujson.Value, raw json.RawMessage) error {
 	rest := path[w.depth:]
 	n := w.node
 	if n.keyed && n.kind == tomlTable {
@@ -358,7 +358,7 @@ func (d *tomlDoc) cut(all []extent) {
 		if x.to == len(d.body) && d.openEnd() && x.from > 0 && d.body[x.from-1] == '\n' {
 			x.from--
 		}
-		d.put(x.from, x.to, "")
+		d.addSplice(x.from, x.to, "")
 	}
 }
 
@@ -366,7 +366,7 @@ func (d *tomlDoc) cut(all []extent) {
 func (d *tomlDoc) replace(w tomlWay, v *hujson.Value) error {
 	n := w.node
 	if n.kind != tomlTable && n.kind != tomlTables {
-		d.put(n.start, n.end, tomlInlineText(v))
+		d.addSplice(n.start, n.end, tomlInlineText(v))
 		return nil
 	}
 	tables, list := asTables(v)
@@ -392,7 +392,7 @@ func (d *tomlDoc) replace(w tomlWay, v *hujson.Value) error {
 	case d.body[first.to-1] != '\n': // a comment behind it
 		text = strings.TrimSuffix(text, "\n") + " "
 	}
-	d.put(first.from, first.to, text)
+	d.addSplice(first.from, first.to, text)
 	d.cut(all[1:])
 	return nil
 }

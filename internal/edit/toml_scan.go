@@ -10,8 +10,8 @@ import (
 // Where the values of a TOML text begin and end. The parser checked the text
 // before, and says nothing about places.
 
-// value reads the value at an offset; end is -1 when there is none.
-func (d *tomlDoc) value(at int) (n *tomlNode, end int) {
+// scanValue reads the value at an offset; end is -1 when there is none.
+func (d *tomlDoc) scanValue(at int) (n *tomlNode, end int) {
 	if at >= len(d.body) {
 		return nil, -1
 	}
@@ -56,7 +56,7 @@ func (d *tomlDoc) array(start int) (*tomlNode, int) {
 	n := &tomlNode{kind: tomlArray, start: start}
 	n.box.open = start + 1
 	return d.bracketed(n, ']', func(at int) (item, int) {
-		v, end := d.value(at)
+		v, end := d.scanValue(at)
 		if end < 0 {
 			return item{}, -1
 		}
@@ -73,8 +73,8 @@ func (d *tomlDoc) inlineTable(start int) (*tomlNode, int) {
 		if end < 0 || end >= len(d.body) || d.body[end] != '=' {
 			return item{}, -1
 		}
-		v, end := d.value(d.gap(end + 1))
-		if end < 0 || !n.put(keys, v, nil) {
+		v, end := d.scanValue(d.gap(end + 1))
+		if end < 0 || !n.putValue(keys, v, nil) {
 			return item{}, -1
 		}
 		key := keys[0]

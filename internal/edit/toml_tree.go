@@ -115,13 +115,13 @@ func parseTOML(src []byte) (doc *tomlDoc, err error) {
 			}
 			at = t.afterBlank(at + 1)
 			line.gap = t.text(last, at)
-			v, end := d.value(at)
+			v, end := d.scanValue(at)
 			if end < 0 || t.afterBlank(end) != t.afterBlank(int(e.Raw.Offset+e.Raw.Length)) {
 				return nil, errUnclearTOML // it and the library disagree about where the value ends
 			}
 			line.end, v.line = end, line
 			section.lines = append(section.lines, line)
-			if !table.put(keys, v, section) {
+			if !table.putValue(keys, v, section) {
 				return nil, errUnclearTOML
 			}
 		}
@@ -219,8 +219,8 @@ func (n *tomlNode) define(keys []string, s *tomlSection, array bool) *tomlNode {
 	return n
 }
 
-// put hangs a value below a table, by keys that may be dotted.
-func (n *tomlNode) put(keys []string, v *tomlNode, s *tomlSection) bool {
+// putValue hangs a value below a table, by keys that may be dotted.
+func (n *tomlNode) putValue(keys []string, v *tomlNode, s *tomlSection) bool {
 	for i, key := range keys[:len(keys)-1] {
 		next := n.get(key)
 		if next == nil {
@@ -271,7 +271,7 @@ type tomlWay struct {
 	trail  []*tomlNode // all nodes passed
 }
 
-func (d *tomlDoc) find(path []string) tomlWay {
+func (d *tomlDoc) findWay(path []string) tomlWay {
 	w := tomlWay{node: d.root, trail: []*tomlNode{d.root}}
 	for i, step := range path {
 		var next *tomlNode
@@ -297,10 +297,10 @@ func (d *tomlDoc) find(path []string) tomlWay {
 	return w
 }
 
-func (d *tomlDoc) Depth(path ...string) int { return d.find(path).depth }
+func (d *tomlDoc) Depth(path ...string) int { return d.findWay(path).depth }
 
 func (d *tomlDoc) Where(path ...string) (Position, bool) {
-	w := d.find(path)
+	w := d.findWay(path)
 	if w.depth < len(path) {
 		return Position{}, false
 	}
@@ -308,7 +308,7 @@ func (d *tomlDoc) Where(path ...string) (Position, bool) {
 	if w.node.line != nil {
 		at = w.node.line.start
 	} else if w.parent != nil && w.parent.kind == tomlInline {
-		if i := w.parent.box.find(path[len(path)-1]); i >= 0 {
+		if i := w.parent.box.findKey(path[len(path)-1]); i >= 0 {
 			at = w.parent.box.items[i].start
 		}
 	}
@@ -316,7 +316,7 @@ func (d *tomlDoc) Where(path ...string) (Position, bool) {
 }
 
 func (d *tomlDoc) Keys(path ...string) []string {
-	w := d.find(path)
+	w := d.findWay(path)
 	if w.depth < len(path) {
 		return nil
 	}

@@ -40,7 +40,7 @@ func (d *yamlDoc) set(path []string, raw json.RawMessage) (spliceable, error) {
 	if same(d.plain, path, raw) {
 		return d, nil
 	}
-	n, depth := d.find(path)
+	n, depth := d.findNode(path)
 	var err error
 	if depth == len(path) {
 		err = d.replace(path, raw)
@@ -52,7 +52,7 @@ func (d *yamlDoc) set(path []string, raw json.RawMessage) (spliceable, error) {
 		for i := len(path) - 1; i > depth; i-- {
 			whole = member(path[i], whole)
 		}
-		err = d.add(n, path[:depth], path[depth], whole, false)
+		err = d.addMember(n, path[:depth], path[depth], whole, false)
 	}
 	if err != nil {
 		return nil, err
@@ -65,14 +65,14 @@ func (yamlFormat) Append(src []byte, path []string, value any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, depth := d.find(path)
+	n, depth := d.findNode(path)
 	if depth < len(path) {
 		return bytesOf(d.set(path, slices.Concat([]byte("["), raw, []byte("]"))))
 	}
 	if n.kind != yamlList && n.kind != yamlNothing {
 		return nil, fmt.Errorf("%s is no list; change it by hand", shown(path))
 	}
-	if err := d.add(n, path, "", raw, true); err != nil {
+	if err := d.addMember(n, path, "", raw, true); err != nil {
 		return nil, err
 	}
 	return bytesOf(d.finish(nil, func(root any) (any, error) { return appendIn(root, path, raw) }))
@@ -93,7 +93,7 @@ func (d *yamlDoc) remove(path []string) (spliceable, error) {
 	if err := d.reachable(path[:len(path)-1]); err != nil {
 		return nil, err
 	}
-	parent, depth := d.find(path[:len(path)-1])
+	parent, depth := d.findNode(path[:len(path)-1])
 	i, ok := parent.child(path[len(path)-1])
 	if depth < len(path)-1 || !ok {
 		return d, nil
@@ -145,7 +145,7 @@ func beginYAML(src []byte, path []string, value any) (*yamlDoc, json.RawMessage,
 // in one place and meant in several.
 func (d *yamlDoc) reachable(path []string) error {
 	for i := range len(path) + 1 {
-		n, depth := d.find(path[:i])
+		n, depth := d.findNode(path[:i])
 		switch {
 		case depth < i:
 			return nil
@@ -186,8 +186,8 @@ func (d *yamlDoc) container(n *yamlNode) container {
 	return c
 }
 
-// add puts one more item at the end of n.
-func (d *yamlDoc) add(n *yamlNode, path []string, key string, raw json.RawMessage, list bool) error {
+// addMember puts one more item at the end of n.
+func (d *yamlDoc) addMember(n *yamlNode, path []string, key string, raw json.RawMessage, list bool) error {
 	v, err := jsonTree(raw)
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ func (d *yamlDoc) add(n *yamlNode, path []string, key string, raw json.RawMessag
 		if n.anchor != "" || n.tag != "" {
 			return fmt.Errorf("%s has a mark and no value; change it by hand", shown(path))
 		}
-		parent, _ := d.find(path[:len(path)-1])
+		parent, _ := d.findNode(path[:len(path)-1])
 		i, _ := parent.child(path[len(path)-1])
 		it := parent.items[i]
 		switch {
@@ -235,7 +235,7 @@ func (d *yamlDoc) add(n *yamlNode, path []string, key string, raw json.RawMessag
 			} else {
 				inline = yamlString(key) + ": " + inline
 			}
-			d.put(it.colon, it.colon, " "+open+inline+end)
+			d.addSplice(it.colon, it.colon, " "+open+inline+end)
 		case parent.flow:
 			return fmt.Errorf("%s has no value; change it by hand", shown(path))
 		default:
@@ -255,7 +255,7 @@ func (d *yamlDoc) add(n *yamlNode, path []string, key string, raw json.RawMessag
 // commaGap is what stands behind a comma within a line of c.
 func (k *cutter) commaGap(c container) string {
 	if len(c.items) > 1 {
-		if gap := k.text(c.lead(1), c.items[1].start); blank(gap) && !strings.Contains(gap, "\n") {
+		if gap := k.text(c.leadStart(1), c.items[1].start); blank(gap) && !strings.Contains(gap, "\n") {
 			return gap
 		}
 	}
@@ -283,17 +283,17 @@ func (d *yamlDoc) removeBlock(parent *yamlNode, i int) {
 	// The first item stands behind the dash of the list that n is an element of.
 	if i+1 < len(parent.items) {
 		if next := parent.items[i+1].start; blank(d.text(it.end, next)) {
-			d.put(it.start, next, "")
+			d.addSplice(it.start, next, "")
 			return
 		}
-		d.put(it.start, it.end, "")
+		d.addSplice(it.start, it.end, "")
 		return
 	}
 	start := it.start
 	for start > 0 && d.body[start-1] == ' ' {
 		start--
 	}
-	d.put(start, it.end, "")
+	d.addSplice(start, it.end, "")
 }
 
 // replace puts a new value where the one at path is.
@@ -302,8 +302,8 @@ func (d *yamlDoc) replace(path []string, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	n, _ := d.find(path)
-	parent, _ := d.find(path[:len(path)-1])
+	n, _ := d.findNode(path)
+	parent, _ := d.findNode(path[:len(path)-1])
 	i, _ := parent.child(path[len(path)-1])
 	it := parent.items[i]
 	if parent.pair {
@@ -313,11 +313,11 @@ func (d *yamlDoc) replace(path []string, raw json.RawMessage) error {
 	behind := d.text(it.end, d.lineEnd(it.end))
 	switch {
 	case parent.flow && n.kind == yamlNothing:
-		d.put(it.colon, it.colon, " "+yamlInline(v))
+		d.addSplice(it.colon, it.colon, " "+yamlInline(v))
 	case parent.flow, n.flow, plain && n.kind == yamlScalar:
-		d.put(n.start, n.end, yamlInline(v))
+		d.addSplice(n.start, n.end, yamlInline(v))
 	case plain || !blank(behind): // a comment behind it must stay behind a line
-		d.put(it.colon, max(it.colon, n.end), " "+yamlInline(v))
+		d.addSplice(it.colon, max(it.colon, n.end), " "+yamlInline(v))
 	default:
 		s := d.style()
 		indent := strings.Repeat(" ", d.column(it.start))
@@ -325,9 +325,9 @@ func (d *yamlDoc) replace(path []string, raw json.RawMessage) error {
 		if parent.kind == yamlList {
 			text = s.element(v, indent)[len(indent)+1:]
 		} else {
-			text = s.value(v, indent)
+			text = s.formatValue(v, indent)
 		}
-		d.put(it.colon, max(it.colon, n.end), strings.TrimSuffix(text, "\n"))
+		d.addSplice(it.colon, max(it.colon, n.end), strings.TrimSuffix(text, "\n"))
 	}
 	return nil
 }

@@ -236,7 +236,7 @@ func (d *yamlDoc) mapping(values []*ast.MappingValueNode, flow bool, open, end *
 		it.end = it.node.end
 		n.items = append(n.items, it)
 	}
-	return n, d.close(n)
+	return n, d.closeNode(n)
 }
 
 // keyOf is the key behind a question mark.
@@ -290,12 +290,12 @@ func (d *yamlDoc) sequence(v *ast.SequenceNode) (*yamlNode, error) {
 		it.end = it.node.end
 		n.items = append(n.items, it)
 	}
-	return n, d.close(n)
+	return n, d.closeNode(n)
 }
 
-// close fills in what is known once all items are: the commas of the flow
+// closeNode fills in what is known once all items are: the commas of the flow
 // style, the extent of a block.
-func (d *yamlDoc) close(n *yamlNode) error {
+func (d *yamlDoc) closeNode(n *yamlNode) error {
 	if n.flow && !n.pair {
 		for i := range n.items {
 			at := n.items[i].node.last + 1
@@ -386,8 +386,8 @@ func (n *yamlNode) child(step string) (int, bool) {
 	return 0, false
 }
 
-// find walks to the value at path.
-func (d *yamlDoc) find(path []string) (n *yamlNode, depth int) {
+// findNode walks to the value at path.
+func (d *yamlDoc) findNode(path []string) (n *yamlNode, depth int) {
 	n = d.root
 	for i, step := range path {
 		at, ok := n.child(step)
@@ -400,19 +400,19 @@ func (d *yamlDoc) find(path []string) (n *yamlNode, depth int) {
 }
 
 func (d *yamlDoc) Depth(path ...string) int {
-	_, depth := d.find(path)
+	_, depth := d.findNode(path)
 	return depth
 }
 
 func (d *yamlDoc) Where(path ...string) (Position, bool) {
-	n, depth := d.find(path)
+	n, depth := d.findNode(path)
 	if depth < len(path) {
 		return Position{}, false
 	}
 	if len(path) == 0 {
 		return d.position(n.start), true
 	}
-	parent, _ := d.find(path[:len(path)-1])
+	parent, _ := d.findNode(path[:len(path)-1])
 	i, _ := parent.child(path[len(path)-1])
 	if parent.kind == yamlList {
 		return d.position(n.start), true
@@ -421,7 +421,7 @@ func (d *yamlDoc) Where(path ...string) (Position, bool) {
 }
 
 func (d *yamlDoc) Keys(path ...string) []string {
-	n, depth := d.find(path)
+	n, depth := d.findNode(path)
 	if n.kind == yamlAlias {
 		n = d.anchors[n.anchor]
 	}

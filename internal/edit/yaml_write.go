@@ -56,7 +56,7 @@ func (d *yamlDoc) column(offset int) int { return offset - d.lineStart(offset) }
 
 // member is a key and its value, as lines.
 func (s yamlStyle) member(key string, v *hujson.Value, indent string) string {
-	return indent + yamlString(key) + ":" + s.value(v, indent)
+	return indent + yamlString(key) + ":" + s.formatValue(v, indent)
 }
 
 // element is a dash and its value, as lines.
@@ -79,9 +79,9 @@ func (s yamlStyle) element(v *hujson.Value, indent string) string {
 	return indent + "- " + below.String()[len(inner):]
 }
 
-// value is what stands behind a colon, up to the end of its last line; indent is
+// formatValue is what stands behind a colon, up to the end of its last line; indent is
 // that of the key.
-func (s yamlStyle) value(v *hujson.Value, indent string) string {
+func (s yamlStyle) formatValue(v *hujson.Value, indent string) string {
 	var below strings.Builder
 	switch c := v.Value.(type) {
 	case *hujson.Object:

@@ -128,8 +128,8 @@ func checkMembers(text []byte) error {
 	if unknown == "" {
 		return nil
 	}
-	return fmt.Errorf("answer key %q is unknown, and nothing else says what to do; known are %s", textcut.Marked(unknown, 60),
-		strings.Join(sayingMembers, ", "))
+	return fmt.Errorf("answer key %q is unknown, and nothing else says what to do; known are %s",
+		textcut.Marked(unknown, 60), strings.Join(sayingMembers, ", "))
 }
 
 // specificMembers are the members of hookSpecificOutput that say something, at
@@ -203,8 +203,8 @@ func (a *claudeAnswer) toDecision(name string) (event.Decision, error) {
 				return event.Decision{}, fmt.Errorf("hookSpecificOutput has no hookEventName; add \"hookEventName\":%q",
 					name)
 			}
-			return event.Decision{}, fmt.Errorf("hookEventName %q is wrong here; this is %s", textcut.Marked(s.Event, 60),
-				name)
+			return event.Decision{}, fmt.Errorf("hookEventName %q is wrong here; this is %s",
+				textcut.Marked(s.Event, 60), name)
 		}
 		if err := s.readSpecific(&d, name); err != nil {
 			return event.Decision{}, err

@@ -218,7 +218,8 @@ func (p *presented) memberBack(m member, patch memberList) (string, json.RawMess
 	case p.native.indexOf(m.key) >= 0:
 		return m.key, m.value, nil
 	}
-	return "", nil, fmt.Errorf("changed input has the key %q, which %s does not know here", textcut.Marked(m.key, 60), p.tool)
+	return "", nil, fmt.Errorf("changed input has the key %q, which %s does not know here",
+		textcut.Marked(m.key, 60), p.tool)
 }
 
 // replaceAt is current with the value at path replaced.

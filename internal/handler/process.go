@@ -22,7 +22,7 @@ type Processes struct {
 	idle    chan struct{} // closed when nothing runs; nil while nobody waits
 }
 
-func (p *Processes) add() {
+func (p *Processes) addProcess() {
 	p.mu.Lock()
 	p.running++
 	p.mu.Unlock()

@@ -48,7 +48,7 @@ func (p *Processes) run(ctx context.Context, s spec) (Output, error) {
 	var state *os.ProcessState
 	var waiting error
 	exited := make(chan struct{})
-	p.add()
+	p.addProcess()
 	go func() {
 		defer p.done()
 		state, waiting = process.Wait()
@@ -84,7 +84,7 @@ func (p *Processes) run(ctx context.Context, s spec) (Output, error) {
 			return Output{}, gaveUp(ctx, started)
 		}
 	case <-ctx.Done():
-		p.add()
+		p.addProcess()
 		go func() {
 			defer p.done()
 			endGroup(process.Pid, exited)

@@ -88,7 +88,7 @@ func (m *Manifest) clone() *Manifest {
 	return out
 }
 
-func (m *Manifest) bytes() []byte {
+func (m *Manifest) encodeManifest() []byte {
 	data, _ := json.MarshalIndent(m, "", " ") // strings and bytes always can be
 	return append(data, '\n')
 }
@@ -97,7 +97,7 @@ func (m *Manifest) bytes() []byte {
 func (m *Manifest) step(d paths.Dirs) steps.Step {
 	s := steps.Step{Op: steps.OpManifest, Path: manifestPath(d), Old: m.disk}
 	if len(m.Files) > 0 {
-		s.New = m.bytes()
+		s.New = m.encodeManifest()
 	}
 	return s
 }
@@ -115,7 +115,7 @@ func (m *Manifest) paths() []string {
 // only does so when the agent wrote nothing else: otherwise giving back the old
 // bytes would undo that too, and only our own keys may go.
 func (h *Host) settle(m *Manifest, done []steps.Step) error {
-	changed, before := false, m.bytes()
+	changed, before := false, m.encodeManifest()
 	for _, s := range done {
 		r := m.Files[s.Path]
 		if s.Op != steps.OpTrust || r == nil {
@@ -132,7 +132,7 @@ func (h *Host) settle(m *Manifest, done []steps.Step) error {
 	if !changed {
 		return nil
 	}
-	return steps.ReplaceFile(manifestPath(h.Dirs), before, m.bytes())
+	return steps.ReplaceFile(manifestPath(h.Dirs), before, m.encodeManifest())
 }
 
 // onlyOurs reports whether a file says what it said before us once our part is

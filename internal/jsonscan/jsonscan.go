@@ -59,7 +59,7 @@ func Object(doc []byte, member func(key, value []byte) bool) error {
 			return fault(doc, i, "expected a colon")
 		}
 		i = space(doc, i+1)
-		valueEnd, err := value(doc, i, 1)
+		valueEnd, err := valueEnd(doc, i, 1)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func Array(doc []byte, element func(value []byte) bool) error {
 		return end(doc, i+1)
 	}
 	for {
-		valueEnd, err := value(doc, i, 1)
+		valueEnd, err := valueEnd(doc, i, 1)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func Array(doc []byte, element func(value []byte) bool) error {
 
 // Valid reports whether doc is exactly one JSON value.
 func Valid(doc []byte) bool {
-	i, err := value(doc, space(doc, 0), 0)
+	i, err := valueEnd(doc, space(doc, 0), 0)
 	return err == nil && space(doc, i) == len(doc)
 }
 
@@ -196,8 +196,8 @@ func space(b []byte, i int) int {
 	return i
 }
 
-// value passes over one value that starts at i.
-func value(b []byte, i, depth int) (int, error) {
+// valueEnd passes over one value that starts at i.
+func valueEnd(b []byte, i, depth int) (int, error) {
 	if i >= len(b) {
 		return i, fault(b, i, "")
 	}
@@ -249,7 +249,7 @@ func container(b []byte, i, depth int) (int, error) {
 			}
 			i = space(b, i+1)
 		}
-		e, err := value(b, i, depth+1)
+		e, err := valueEnd(b, i, depth+1)
 		if err != nil {
 			return i, err
 		}

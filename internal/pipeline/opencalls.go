@@ -34,9 +34,9 @@ func newOpenCalls() *openCalls { return &openCalls{open: map[string]*openCall{}}
 // to say: most of those that are remembered.
 var emptyCall = &openCall{over: true, answered: true}
 
-// begin gives the call of that id and whether the caller is its first. Anybody
+// beginCall gives the call of that id and whether the caller is its first. Anybody
 // else waits until ready, unless it is nil: then it is over.
-func (o *openCalls) begin(id string) (c *openCall, ready <-chan struct{}, first bool) {
+func (o *openCalls) beginCall(id string) (c *openCall, ready <-chan struct{}, first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if c, ok := o.done.Get(id); ok {
@@ -53,7 +53,7 @@ func (o *openCalls) begin(id string) (c *openCall, ready <-chan struct{}, first 
 	return c, nil, true
 }
 
-func (c *openCall) finish() {
+func (c *openCall) finishCall() {
 	c.over = true
 	if c.ready != nil {
 		close(c.ready)
@@ -69,7 +69,7 @@ func (c *openCall) saidNothing() bool {
 func (o *openCalls) keepAnswer(id string, c *openCall) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	c.finish()
+	c.finishCall()
 	if c.saidNothing() {
 		c = emptyCall
 	}
@@ -83,7 +83,7 @@ func (o *openCalls) forget(id string, c *openCall) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.open, id)
-	c.finish()
+	c.finishCall()
 }
 
 func (o *openCalls) waiting() int {

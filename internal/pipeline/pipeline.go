@@ -42,7 +42,7 @@ func (p *Pipeline) Answer(ctx context.Context, call *HookCall) (neutral.Answer, 
 	if row, known := neutral.Lookup(call.Agent, call.Event); known && !row.Decides {
 		return p.process(ctx, call)
 	}
-	one, ready, first := p.open.begin(call.ID)
+	one, ready, first := p.open.beginCall(call.ID)
 	if !first {
 		if ready != nil {
 			select {

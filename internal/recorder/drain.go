@@ -70,8 +70,8 @@ func (d *drain) wakeUp() {
 	}
 }
 
-// run stores what comes until stop is called.
-func (d *drain) run(ctx context.Context) {
+// runDrain stores what comes until stop is called.
+func (d *drain) runDrain(ctx context.Context) {
 	defer d.store.close()
 	d.leftovers.storeOldSegments()
 	d.leftovers.sweepSpool()

@@ -16,9 +16,9 @@ type queue struct {
 	bytes int64 // in the queue and in the batch being stored
 }
 
-// put takes an item without ever waiting. False means that there is no room
+// putItem takes an item without ever waiting. False means that there is no room
 // and it must be read back from disk.
-func (q *queue) put(i item) bool {
+func (q *queue) putItem(i item) bool {
 	size := i.sizeInMemory()
 	i.known = true
 	q.mu.Lock()

@@ -66,7 +66,7 @@ func New(o Options) *Recorder {
 
 // Run fills the journal until Stop is called and everything is stored, or the
 // journal is broken then. ctx is given to the listener.
-func (r *Recorder) Run(ctx context.Context) { r.drain.run(ctx) }
+func (r *Recorder) Run(ctx context.Context) { r.drain.runDrain(ctx) }
 
 // Stop lets Run end.
 func (r *Recorder) Stop() { close(r.drain.over) }
@@ -78,7 +78,7 @@ func (r *Recorder) Close() { r.intake.close() }
 // hub. The drain is not woken; see Wake. With [services.ErrCrippled] the
 // event is not taken at all.
 func (r *Recorder) RecordEvent(id string, at time.Time, ev *event.Event, payload []byte) error {
-	return r.put(eventItem(id, at, ev, payload))
+	return r.putItem(eventItem(id, at, ev, payload))
 }
 
 // RecordOutcome writes down what came of an event.
@@ -87,16 +87,16 @@ func (r *Recorder) RecordOutcome(o *wire.Outcome) {
 	if err != nil {
 		return
 	}
-	_ = r.put(one) // the event's own write reports a broken disk
+	_ = r.putItem(one) // the event's own write reports a broken disk
 }
 
-func (r *Recorder) put(one item) error {
+func (r *Recorder) putItem(one item) error {
 	number, onDisk, err := r.intake.append(&one.record)
 	if isCrippling(err) {
 		return fmt.Errorf("%w: %w", services.ErrCrippled, err)
 	}
 	one.segment = number
-	if !r.queue.put(one) && onDisk {
+	if !r.queue.putItem(one) && onDisk {
 		r.intake.markReread(number)
 	}
 	return err

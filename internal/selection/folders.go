@@ -29,7 +29,7 @@ func (r *Service) folderOf(cwd string) folder {
 	if ok && time.Now().Before(f.until) {
 		return f
 	}
-	r.loads.run("folder:"+cwd, ok, func() {
+	r.loads.runTimed("folder:"+cwd, ok, func() {
 		root, repository := r.Registry.FindProject(cwd), r.Registry.Repository(cwd)
 		r.mu.Lock()
 		r.folders.Put(cwd, folder{root, repository, time.Now().Add(5 * LoadAgain)}, keepFolders)

@@ -25,9 +25,9 @@ const (
 	patienceNew   = 2 * time.Second
 )
 
-// run calls fn unless it is running already, and waits for it as long as
+// runTimed calls fn unless it is running already, and waits for it as long as
 // patience allows. False means that it goes on behind.
-func (l *timedLoads) run(key string, known bool, fn func()) bool {
+func (l *timedLoads) runTimed(key string, known bool, fn func()) bool {
 	patience := patienceNew
 	if known {
 		patience = patienceKnown

@@ -31,7 +31,7 @@ func (r *Service) viewOf(at places) *view {
 // refreshView is view where it is time to look again; v is what was seen last.
 func (r *Service) refreshView(at places, v *view) *view {
 	old := v // the look may go on behind, when v is another one
-	done := r.loads.run("view:"+at.here+"\x00"+at.start, v != nil, func() { r.readView(at, old) })
+	done := r.loads.runTimed("view:"+at.here+"\x00"+at.start, v != nil, func() { r.readView(at, old) })
 	r.mu.Lock()
 	now, _ := r.views.Get(at)
 	r.mu.Unlock()

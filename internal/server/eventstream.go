@@ -37,7 +37,7 @@ func EventStream(notes *Notes, journal Journal) StreamMethod {
 			if bad := services.ReadParams(params, &e.params); bad != nil {
 				return nil, bad
 			}
-			return e.run, nil
+			return e.runStream, nil
 		}}
 }
 
@@ -55,9 +55,9 @@ type eventStream struct {
 	held    []note // outcomes that came before their events were read
 }
 
-func (e *eventStream) run(ctx context.Context, id json.RawMessage, send func([]byte) bool) {
+func (e *eventStream) runStream(ctx context.Context, id json.RawMessage, send func([]byte) bool) {
 	e.send = send
-	notes, leave := e.hub.follow()
+	notes, leave := e.hub.addFollower()
 	defer leave()
 	response := wire.Response{Version: "2.0", ID: id, Result: json.RawMessage(`{"ok":true}`)}
 	var err error
@@ -111,7 +111,7 @@ func (e *eventStream) sendStored(ctx context.Context) bool {
 		for i := range page {
 			one := &page[i]
 			if one.Outcome == nil {
-				e.owed.add(entryID(one))
+				e.owed.addID(entryID(one))
 			}
 			if e.verdict != "" && (one.Outcome == nil || verdictOf(one.Outcome) != e.verdict) {
 				continue
@@ -120,7 +120,7 @@ func (e *eventStream) sendStored(ctx context.Context) bool {
 				return false
 			}
 			if one.Outcome != nil && !one.Outcome.Amends {
-				e.sent.add(entryID(one))
+				e.sent.addID(entryID(one))
 			}
 		}
 		if next == e.at {
@@ -135,11 +135,11 @@ func (e *eventStream) sendStored(ctx context.Context) bool {
 func (e *eventStream) sendHeld() bool {
 	for _, n := range e.held {
 		o, ok := n.params.(wire.Outcome)
-		if !ok || !e.owed.take(o.ID) && !(o.Amends && e.sent.take(o.ID)) {
+		if !ok || !e.owed.removeID(o.ID) && !(o.Amends && e.sent.removeID(o.ID)) {
 			continue
 		}
 		if !o.Amends {
-			e.sent.add(o.ID)
+			e.sent.addID(o.ID)
 		}
 		if (e.verdict == "" || verdictOf(&o) == e.verdict) && !e.sendNote(n.method, o) {
 			return false
@@ -191,9 +191,9 @@ type idSet struct {
 
 const keepIDs = 4096
 
-func (s *idSet) add(id string) { s.ids.Put(id, struct{}{}, keepIDs) }
+func (s *idSet) addID(id string) { s.ids.Put(id, struct{}{}, keepIDs) }
 
-func (s *idSet) take(id string) bool {
+func (s *idSet) removeID(id string) bool {
 	ok := s.ids.Has(id)
 	s.ids.Delete(id)
 	return ok

@@ -38,7 +38,7 @@ func (n *Notes) nextStored() <-chan struct{} {
 	return n.stored
 }
 
-func (n *Notes) follow() (notes chan note, leave func()) {
+func (n *Notes) addFollower() (notes chan note, leave func()) {
 	c := make(chan note, 256)
 	n.mu.Lock()
 	n.followers[c] = struct{}{}

@@ -322,13 +322,13 @@ func hearsEvent(f *streamFilter, params json.RawMessage) bool {
 	if json.Unmarshal(params, &one) != nil || !f.view.ownsEvent(one.Event) {
 		return false
 	}
-	f.sent.add(entryID(&one))
+	f.sent.addID(entryID(&one))
 	return true
 }
 
 func hearsOutcome(f *streamFilter, params json.RawMessage) bool {
 	var one wire.Outcome
-	return json.Unmarshal(params, &one) == nil && f.sent.take(one.ID)
+	return json.Unmarshal(params, &one) == nil && f.sent.removeID(one.ID)
 }
 
 func hearsSession(f *streamFilter, params json.RawMessage) bool {

@@ -120,7 +120,7 @@ func (w *answerWatcher) followSigns(ctx context.Context, key state.Key, signs ag
 			w.findCommands(one, asks)
 		}
 		if signs.Title != "" && title.isDue() {
-			if text, ok := w.signs.title(ctx, one.Place); ok && title.answered(text) {
+			if text, ok := w.signs.title(ctx, one.Place); ok && title.showsAnswer(text) {
 				for _, ask := range asks {
 					w.noteAnswered(key, ask.N)
 				}

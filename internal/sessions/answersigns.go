@@ -64,7 +64,7 @@ func (t *titleReader) isDue() bool {
 	return true
 }
 
-func (t *titleReader) answered(title string) bool {
+func (t *titleReader) showsAnswer(title string) bool {
 	if strings.Contains(title, t.part) {
 		t.waited, t.quiet = true, 0
 		return false

@@ -100,7 +100,7 @@ func TestATitleEndsTheQuestion(t *testing.T) {
 		{"shop", false}, {"[ ! ] Action Required | shop", false}, {"[ . ] Action Required | shop", false}, {"shop", false},
 		{"[ ! ] Action Required | shop", false}, {"⠋ shop", false}, {"⠙ shop", true}, {"shop", false},
 	} {
-		if got := reader.answered(step.title); got != step.answered {
+		if got := reader.showsAnswer(step.title); got != step.answered {
 			t.Errorf("%q: answered is %v", step.title, got)
 		}
 	}

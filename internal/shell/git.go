@@ -41,7 +41,7 @@ func gitNested(w *walker, name string, run Run, c inherited, hops int) bool {
 				setting = next.Text
 			}
 			key, variable, _ := strings.Cut(setting, "=")
-			if value, ok := w.vars.lookup(variable); ok {
+			if value, ok := w.vars.lookupVariable(variable); ok {
 				walkGitSetting(w, run, gitSetting{key, value.Text, nil}, in, hops)
 			}
 		case strings.HasPrefix(a.Text, "ext::"):

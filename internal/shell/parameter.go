@@ -31,7 +31,7 @@ func (w *walker) addParameter(b *fieldBuilder, p *syntax.ParamExp, c inherited, 
 		return
 	}
 	if key, ok := literalIndex(p.Index); ok && p.Exp == nil && p.Repl == nil && p.Slice == nil {
-		if v, known := w.vars.lookup(name + "[" + key + "]"); known {
+		if v, known := w.vars.lookupVariable(name + "[" + key + "]"); known {
 			b.addValue(v, quoted)
 			return
 		}
@@ -63,7 +63,7 @@ func (w *walker) addPlain(b *fieldBuilder, name, text string, quoted bool) {
 		b.endField() // rm${IFS}-rf${IFS}/ is three words
 		return
 	}
-	if v, ok := w.vars.lookup(name); ok {
+	if v, ok := w.vars.lookupVariable(name); ok {
 		v.Vars = append(v.Vars[:len(v.Vars):len(v.Vars)], name)
 		b.addValue(v, quoted)
 		return
@@ -80,7 +80,7 @@ func (w *walker) addPlain(b *fieldBuilder, name, text string, quoted bool) {
 func (w *walker) addAlternative(b *fieldBuilder, p *syntax.ParamExp, c inherited, quoted bool) {
 	name, text := p.Param.Value, w.sourceOf(p)
 	alt := w.joinWord(p.Exp.Word, c)
-	known, isKnown := w.vars.lookup(name)
+	known, isKnown := w.vars.lookupVariable(name)
 	switch p.Exp.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		if isKnown && known.Text != "" {
@@ -223,12 +223,12 @@ func evaluateParameter(w *walker, p *syntax.ParamExp) (Word, bool) {
 			return Word{}, false
 		}
 	}
-	v, ok := w.vars.lookup(p.Param.Value)
+	v, ok := w.vars.lookupVariable(p.Param.Value)
 	if !ok || v.Dynamic || len(v.Text)*int(p.End().Offset()-p.Pos().Offset()) > maxEvaluated {
 		return Word{}, false
 	}
 	cfg := &expand.Config{Env: expand.FuncEnviron(func(name string) string {
-		if known, ok := w.vars.lookup(name); ok && !known.Dynamic {
+		if known, ok := w.vars.lookupVariable(name); ok && !known.Dynamic {
 			return known.Text
 		}
 		return ""

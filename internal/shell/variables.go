@@ -17,8 +17,8 @@ type variables struct {
 // maxList bounds the elements of a list that are remembered.
 const maxList = 64
 
-// lookup is the value of a variable: that of an array is its first element.
-func (v *variables) lookup(name string) (Word, bool) {
+// lookupVariable is the value of a variable: that of an array is its first element.
+func (v *variables) lookupVariable(name string) (Word, bool) {
 	if n, err := strconv.Atoi(name); err == nil && n > 0 {
 		if list := v.lists["@"]; n <= len(list) {
 			return list[n-1], true
@@ -253,7 +253,7 @@ func (w *walker) keepAssign(a *syntax.Assign, as Assign) {
 		name += "[" + key + "]"
 	}
 	if a.Append {
-		old, ok := w.vars.lookup(name)
+		old, ok := w.vars.lookupVariable(name)
 		if !ok {
 			return
 		}

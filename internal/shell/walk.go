@@ -383,7 +383,7 @@ func (w *walker) walkCall(call *syntax.CallExpr, c inherited) {
 	// X=1 sh -c '… $X …': the text of the inner shell sees the variable.
 	saved := map[string]Word{}
 	for _, as := range run.Assigns {
-		if v, ok := w.vars.lookup(as.Name); ok {
+		if v, ok := w.vars.lookupVariable(as.Name); ok {
 			saved[as.Name] = v
 		}
 		w.vars.setValue(as.Name, as.Value)

@@ -61,7 +61,7 @@ func Try(ctx context.Context, host Host, trial Trial) Tried {
 		defer cancel()
 		if err = m.checkListens(&trial); err == nil {
 			began := time.Now()
-			err = t.run(ctx, e, m, &trial)
+			err = t.runTrial(ctx, e, m, &trial)
 			t.Took = time.Since(began)
 		}
 	}
@@ -102,8 +102,8 @@ func (m *Module) checkListens(trial *Trial) error {
 	return &NotListeningError{Event: orElse(trial.Name, trial.Event.Native), Events: m.Info().Events}
 }
 
-// run gives the event to the file as the hub would.
-func (t *Tried) run(ctx context.Context, e *Engine, m *Module, trial *Trial) error {
+// runTrial gives the event to the file as the hub would.
+func (t *Tried) runTrial(ctx context.Context, e *Engine, m *Module, trial *Trial) error {
 	ev := trial.Event
 	call := &hook.Call{
 		Event: ev, Hook: &hook.Registration{ID: filepath.Base(trial.Source.Path), Handler: "module"},

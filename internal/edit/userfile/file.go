@@ -54,7 +54,7 @@ func readFile(path string, limit int64) ([]byte, fs.FileInfo, error) {
 // reader sees the old or the new, never half. Mode and owner stay; a new file
 // gets 0600, a new folder 0700.
 func WriteFile(path string, fn func(old []byte) ([]byte, error)) error {
-	target, err := follow(path)
+	target, err := resolveLinks(path)
 	if err != nil {
 		return err
 	}
@@ -153,9 +153,9 @@ func replaceFile(target string, data []byte, old fs.FileInfo) (err error) {
 	return nil
 }
 
-// follow is where a path's symlinks lead, also when the last one dangles: the
+// resolveLinks is where a path's symlinks lead, also when the last one dangles: the
 // file is then made where the link points.
-func follow(path string) (string, error) {
+func resolveLinks(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", err

@@ -9,7 +9,7 @@ import (
 // Unfinished are the files that writers of a path began and, being killed,
 // never put in its place. One that is still written is among them.
 func Unfinished(path string) []string {
-	target, err := follow(path)
+	target, err := resolveLinks(path)
 	if err != nil {
 		return nil
 	}
@@ -33,7 +33,7 @@ func Sweep(path string) {
 	if len(Unfinished(path)) == 0 {
 		return
 	}
-	target, err := follow(path)
+	target, err := resolveLinks(path)
 	if err != nil {
 		return
 	}

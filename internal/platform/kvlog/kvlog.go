@@ -78,7 +78,7 @@ func Open(path string, each func(Entry)) (l *Log, skipped int, err error) {
 			continue
 		}
 		latest[e.Key] = e
-		l.count(e, int64(len(line)+1))
+		l.countEntry(e, int64(len(line)+1))
 	}
 	if n := len(b); n > 0 && b[n-1] != '\n' {
 		// What follows must not hang on a line that was cut off.
@@ -111,9 +111,9 @@ func setMisfitAside(path string) (aside string, err error) {
 
 func isNull(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }
 
-// count keeps account of what is outdated. It tells when to write the file
+// countEntry keeps account of what is outdated. It tells when to write the file
 // anew and nothing else, so two keys of one sum would do no harm.
-func (l *Log) count(e Entry, size int64) {
+func (l *Log) countEntry(e Entry, size int64) {
 	key := maphash.String(l.seed, e.Key)
 	l.live -= l.sizes[key]
 	delete(l.sizes, key)
@@ -137,7 +137,7 @@ func (l *Log) Append(entries []Entry) error {
 		if err != nil {
 			return err
 		}
-		l.count(e, int64(len(line)-len(b)))
+		l.countEntry(e, int64(len(line)-len(b)))
 		b = line
 	}
 	n, err := l.file.WriteAt(b, l.size)

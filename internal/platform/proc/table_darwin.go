@@ -26,12 +26,12 @@ const (
 )
 
 func (system) Lookup(pid int) (Process, error) {
-	p, _, err := lookup(pid)
+	p, _, err := lookupProcess(pid)
 	return p, err
 }
 
-// lookup also tells whether the process has ended but was not collected yet.
-func lookup(pid int) (Process, bool, error) {
+// lookupProcess also tells whether the process has ended but was not collected yet.
+func lookupProcess(pid int) (Process, bool, error) {
 	if pid <= 0 {
 		return Process{}, false, ErrGone
 	}

@@ -21,7 +21,7 @@ const ticksPerSecond = 100
 const maxText = 256 << 10
 
 func (system) Lookup(pid int) (Process, error) {
-	p, _, err := lookup(pid)
+	p, _, err := lookupProcess(pid)
 	return p, err
 }
 
@@ -44,8 +44,8 @@ func (system) Glance(pid int) (Process, error) {
 	return p, nil
 }
 
-// lookup also tells whether the process has ended but was not collected yet.
-func lookup(pid int) (p Process, ended bool, err error) {
+// lookupProcess also tells whether the process has ended but was not collected yet.
+func lookupProcess(pid int) (p Process, ended bool, err error) {
 	if pid <= 0 {
 		return p, false, ErrGone
 	}

@@ -30,11 +30,11 @@ func WatchExit(ctx context.Context, pid int, start uint64) (<-chan struct{}, err
 	unix.SetKevent(&exit, pid, unix.EVFILT_PROC, unix.EV_ADD|unix.EV_ONESHOT)
 	exit.Fflags = unix.NOTE_EXIT
 	unix.SetKevent(&wake, wakeIdent, unix.EVFILT_USER, unix.EV_ADD|unix.EV_CLEAR)
-	if err := change(queue, wake); err != nil {
+	if err := changeEvents(queue, wake); err != nil {
 		unix.Close(queue)
 		return nil, fmt.Errorf("watch process %d: %w", pid, err)
 	}
-	err = change(queue, exit)
+	err = changeEvents(queue, exit)
 	// Compared after registering: from here on the event means one process.
 	if errors.Is(err, unix.ESRCH) || gone(pid, start) {
 		unix.Close(queue)
@@ -49,7 +49,7 @@ func WatchExit(ctx context.Context, pid int, start uint64) (<-chan struct{}, err
 	return done, nil
 }
 
-func change(queue int, event unix.Kevent_t) error {
+func changeEvents(queue int, event unix.Kevent_t) error {
 	for {
 		_, err := unix.Kevent(queue, []unix.Kevent_t{event}, nil, nil)
 		if err != unix.EINTR {
@@ -59,7 +59,7 @@ func change(queue int, event unix.Kevent_t) error {
 }
 
 func gone(pid int, start uint64) bool {
-	p, ended, err := lookup(pid)
+	p, ended, err := lookupProcess(pid)
 	if errors.Is(err, ErrGone) {
 		return true
 	}
@@ -73,7 +73,7 @@ func await(ctx context.Context, queue int, done chan struct{}) {
 		var wake unix.Kevent_t
 		unix.SetKevent(&wake, wakeIdent, unix.EVFILT_USER, 0)
 		wake.Fflags = unix.NOTE_TRIGGER
-		_ = change(queue, wake)
+		_ = changeEvents(queue, wake)
 	})
 	defer func() {
 		// The queue's number may be given out again once closed, so a wake

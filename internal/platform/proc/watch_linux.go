@@ -61,7 +61,7 @@ func openPidfd(pid int) (int, error) {
 }
 
 func gone(pid int, start uint64) bool {
-	p, ended, err := lookup(pid)
+	p, ended, err := lookupProcess(pid)
 	if errors.Is(err, ErrGone) {
 		return true
 	}

@@ -59,11 +59,11 @@ func OpenLog(dir string) (*Log, error) {
 		l.n = old[len(old)-1].N
 	}
 	l.buffers.New = func() any { return new([]byte) }
-	return l, l.begin()
+	return l, l.openSegment()
 }
 
-// begin opens the next segment. The caller holds the lock or is alone.
-func (l *Log) begin() error {
+// openSegment opens the next segment. The caller holds the lock or is alone.
+func (l *Log) openSegment() error {
 	made := false
 	for {
 		f, err := os.OpenFile(l.path(l.n+1), os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
@@ -151,7 +151,7 @@ func (l *Log) Rotate() error {
 
 func (l *Log) rotate() error {
 	l.close()
-	return l.begin()
+	return l.openSegment()
 }
 
 func (l *Log) close() {

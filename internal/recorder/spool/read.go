@@ -68,7 +68,7 @@ func (r *Reader) Err() error { return r.err }
 
 // try decodes a record right here. Its size counts from here.
 func (r *Reader) try() (rec Record, size int, err error) {
-	if !r.fill(spoolrecord.HeadSize) {
+	if !r.fillBuffer(spoolrecord.HeadSize) {
 		return Record{}, 0, errShort
 	}
 	head := r.buf[r.at:]
@@ -81,7 +81,7 @@ func (r *Reader) try() (rec Record, size int, err error) {
 		return Record{}, 0, spoolrecord.ErrBroken
 	}
 	size = spoolrecord.HeadSize + int(n)
-	if !r.fill(size) {
+	if !r.fillBuffer(size) {
 		return Record{}, 0, errShort
 	}
 	body := r.buf[r.at+spoolrecord.HeadSize : r.at+size]
@@ -94,7 +94,7 @@ func (r *Reader) try() (rec Record, size int, err error) {
 
 // seek goes to the next mark behind this byte, or false to the end.
 func (r *Reader) seek() bool {
-	if !r.fill(1) {
+	if !r.fillBuffer(1) {
 		return false
 	}
 	r.drop(1)
@@ -107,7 +107,7 @@ func (r *Reader) seek() bool {
 		if left := len(r.buf) - r.at; left >= len(spoolrecord.Mark) {
 			r.drop(left - len(spoolrecord.Mark) + 1)
 		}
-		if !r.fill(len(r.buf) - r.at + 1) {
+		if !r.fillBuffer(len(r.buf) - r.at + 1) {
 			r.drop(len(r.buf) - r.at)
 			return false
 		}
@@ -119,8 +119,8 @@ func (r *Reader) drop(n int) {
 	r.offset += int64(n)
 }
 
-// fill makes n bytes ready in the buffer, and false when there aren't so many.
-func (r *Reader) fill(n int) bool {
+// fillBuffer makes n bytes ready in the buffer, and false when there aren't so many.
+func (r *Reader) fillBuffer(n int) bool {
 	for len(r.buf)-r.at < n {
 		if r.eof {
 			return false

@@ -59,7 +59,7 @@ func (l *layer) reload() bool {
 			os.Remove(l.good)
 		}
 	default:
-		l.take(data)
+		l.takeText(data)
 	}
 	return true
 }
@@ -95,7 +95,7 @@ func (l *layer) reloadConfirmed() bool {
 
 const insteadConfirmed = "what was confirmed last stays in force; correct it"
 
-func (l *layer) take(data []byte) {
+func (l *layer) takeText(data []byte) {
 	values, problems, err := l.read(data)
 	var at *edit.SyntaxError
 	switch {

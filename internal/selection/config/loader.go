@@ -141,7 +141,7 @@ func tightened(base *Settings, from *layer, trusted bool) *Settings {
 	s := &Settings{values: maps.Clone(base.values), problems: append(base.Problems(), from.problems...)}
 	for _, name := range from.names() {
 		wish := from.values[name]
-		have, key, _ := base.lookup(name)
+		have, key, _ := base.lookupKey(name)
 		value, err := key.tighten(have.value, wish.value, trusted)
 		if err != nil {
 			s.problems = append(s.problems, Problem{File: from.path, Line: wish.origin.Line, Text: err.Error()})
@@ -223,7 +223,7 @@ func (l *Loader) Set(kind Layer, root, name, text string) (Change, error) {
 	}
 	if kind == Project {
 		value, _ := key.parse(raw)
-		have, _, _ := l.Settings().lookup(name)
+		have, _, _ := l.Settings().lookupKey(name)
 		if _, err := key.tighten(have.value, value, true); err != nil {
 			return Change{}, fmt.Errorf("%s: %w; use the user's settings for it", file, err)
 		}
@@ -233,7 +233,7 @@ func (l *Loader) Set(kind Layer, root, name, text string) (Change, error) {
 			return Change{}, err
 		}
 	}
-	return l.change(kind, file, func(old []byte) ([]byte, error) {
+	return l.changeFile(kind, file, func(old []byte) ([]byte, error) {
 		return edit.Set(old, []string{name}, raw)
 	})
 }
@@ -248,14 +248,14 @@ func (l *Loader) Unset(kind Layer, root, name string) (Change, error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return Change{File: file}, nil
 	}
-	return l.change(kind, file, func(old []byte) ([]byte, error) {
+	return l.changeFile(kind, file, func(old []byte) ([]byte, error) {
 		return edit.Remove(old, []string{name})
 	})
 }
 
-// change writes a file. A change of the user's own file is confirmed with it,
+// changeFile writes a file. A change of the user's own file is confirmed with it,
 // and nothing else that may stand there.
-func (l *Loader) change(kind Layer, file string, fn func([]byte) ([]byte, error)) (Change, error) {
+func (l *Loader) changeFile(kind Layer, file string, fn func([]byte) ([]byte, error)) (Change, error) {
 	done, err := writeChange(file, fn)
 	if err == nil && kind == User && l.user.confirmed != nil {
 		done.Waits, err = l.user.confirmed.Wrote(done.Before, done.After, fn)

@@ -52,7 +52,7 @@ type set struct {
 	origin Origin
 }
 
-func (s *Settings) lookup(name string) (set, Key, bool) {
+func (s *Settings) lookupKey(name string) (set, Key, bool) {
 	key, ok := Find(name)
 	if !ok {
 		return set{}, key, false
@@ -73,7 +73,7 @@ func (s *Settings) lookup(name string) (set, Key, bool) {
 
 // Get is one setting; false when there is no such key.
 func (s *Settings) Get(name string) (Entry, bool) {
-	v, key, ok := s.lookup(name)
+	v, key, ok := s.lookupKey(name)
 	return Entry{key, v.value, v.origin.Layer == Default, v.origin}, ok
 }
 
@@ -124,7 +124,7 @@ func (s *Settings) Choice(name string) string { return as[string](s, name) }
 func (s *Settings) Strings(name string) []string { return slices.Clone(as[[]string](s, name)) }
 
 func as[T any](s *Settings, name string) T {
-	v, _, _ := s.lookup(name)
+	v, _, _ := s.lookupKey(name)
 	t, _ := v.value.(T)
 	return t
 }

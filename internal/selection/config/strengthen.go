@@ -70,7 +70,7 @@ func (l *Loader) strengthen(have, live []byte, basis confirmed.Basis) (force []b
 	}
 	maps.Copy(inForce.values, before)
 	for _, name := range (&layer{values: wished}).names() {
-		is, key, _ := inForce.lookup(name)
+		is, key, _ := inForce.lookupKey(name)
 		value, ok := stronger(key, is.value, wished[name].value, basis)
 		if !ok || Format(value) == Format(is.value) && is.origin.Layer != Default {
 			continue

@@ -48,7 +48,7 @@ func NewID(agent, hookType string) string {
 
 // Add puts a new hook at the end of a file; without an id it is given one.
 func (r *Registry) Add(file string, reg hook.Registration) (Change, error) {
-	return r.change(file, func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error) {
+	return r.changeFile(file, func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error) {
 		if reg.ID == "" {
 			reg.ID = NewID(reg.Agent, reg.HookType)
 		}
@@ -59,7 +59,7 @@ func (r *Registry) Add(file string, reg hook.Registration) (Change, error) {
 			return nil, reg, fmt.Errorf("%s:%d: hook %q is there already; change it with `hookmux hooks %s set %s`",
 				file, hooks[i].Line, reg.ID, quote.Word(hooks[i].Agent), quote.Word(reg.ID))
 		}
-		fresh, err := put(old, hooks, reg)
+		fresh, err := putHook(old, hooks, reg)
 		return fresh, reg, err
 	})
 }
@@ -67,18 +67,18 @@ func (r *Registry) Add(file string, reg hook.Registration) (Change, error) {
 // Put adds a hook or, when its id is there, replaces it: what importing the
 // same hooks again needs.
 func (r *Registry) Put(file string, reg hook.Registration) (Change, error) {
-	return r.change(file, func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error) {
+	return r.changeFile(file, func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error) {
 		if err := r.check(reg); err != nil {
 			return nil, reg, err
 		}
-		fresh, err := put(old, hooks, reg)
+		fresh, err := putHook(old, hooks, reg)
 		return fresh, reg, err
 	})
 }
 
 // Set changes one hook. Only the keys that differ afterwards are touched.
 func (r *Registry) Set(file, id string, patch func(*hook.Registration) error) (Change, error) {
-	return r.change(file, func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error) {
+	return r.changeFile(file, func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error) {
 		i := indexOf(hooks, id)
 		if i < 0 {
 			return nil, hook.Registration{}, missing(file, id)
@@ -100,7 +100,7 @@ func (r *Registry) Set(file, id string, patch func(*hook.Registration) error) (C
 
 // Remove takes one hook out.
 func (r *Registry) Remove(file, id string) (Change, error) {
-	return r.change(file, func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error) {
+	return r.changeFile(file, func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error) {
 		i := indexOf(hooks, id)
 		if i < 0 {
 			return nil, hook.Registration{}, missing(file, id)
@@ -138,10 +138,10 @@ func indexOf(hooks []Parsed, id string) int {
 	return slices.IndexFunc(hooks, func(p Parsed) bool { return p.ID == id })
 }
 
-// change reads, checks and writes a file under its lock. A file with mistakes
+// changeFile reads, checks and writes a file under its lock. A file with mistakes
 // is not touched: indexes would lie, and whoever made them wants to see them.
-func (r *Registry) change(file string, fn func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error)) (Change,
-	error) {
+func (r *Registry) changeFile(file string,
+	fn func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error)) (Change, error) {
 	done := Change{File: file}
 	var undo func()
 	if file != r.opt.GlobalFile { // a project's folder is shared with its readers
@@ -222,7 +222,7 @@ func (r *Registry) written(path string, data []byte) (undo func()) {
 	}
 }
 
-func put(old []byte, hooks []Parsed, reg hook.Registration) ([]byte, error) {
+func putHook(old []byte, hooks []Parsed, reg hook.Registration) ([]byte, error) {
 	if i := indexOf(hooks, reg.ID); i >= 0 {
 		return patchAt(old, i, hooks[i].Registration, reg)
 	}

@@ -33,7 +33,7 @@ func Strengthen(known Known) confirmed.Strengthen {
 				continue
 			}
 			reg.Locked = false // it must not take the place of a project's guard
-			fresh, err := put(force, inForce, reg)
+			fresh, err := putHook(force, inForce, reg)
 			if err != nil || len(fresh) > maxFile {
 				continue
 			}

@@ -114,7 +114,7 @@ func (o *Outbox) Put(ctx context.Context, agent string, text wire.OutboxText,
 	}
 	o.texts = append(o.texts, t)
 	o.mu.Unlock()
-	defer o.withdraw(t)
+	defer o.withdrawText(t)
 	select {
 	case done = <-t.done:
 		return done, true, nil
@@ -144,7 +144,7 @@ func (o *Outbox) listeners(agent, session string) []*poller {
 	return out
 }
 
-func (o *Outbox) withdraw(t *queuedText) {
+func (o *Outbox) withdrawText(t *queuedText) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.texts = slices.DeleteFunc(o.texts, func(one *queuedText) bool { return one == t })

@@ -47,7 +47,7 @@ func flagAt(takes map[string]agent.Arity, args []string) (part, int) {
 		if attached {
 			return part{args: args[:1], flags: []string{name}, value: value}, 1
 		}
-		return follow(takes[arg], args, []string{arg})
+		return takeArguments(takes[arg], args, []string{arg})
 	}
 	var names []string
 	for at := 1; at < len(arg); at++ {
@@ -60,13 +60,13 @@ func flagAt(takes map[string]agent.Arity, args []string) (part, int) {
 		if rest := strings.TrimPrefix(arg[at+1:], "="); arg[at+1:] != "" {
 			return part{args: args[:1], flags: names, value: rest}, 1
 		}
-		return follow(n, args, names)
+		return takeArguments(n, args, names)
 	}
 	return part{args: args[:1], flags: names}, 1
 }
 
-// follow gives a flag the arguments behind it.
-func follow(n agent.Arity, args, names []string) (part, int) {
+// takeArguments gives a flag the arguments behind it.
+func takeArguments(n agent.Arity, args, names []string) (part, int) {
 	width := 1
 	switch n {
 	case agent.TakesOne:

@@ -5,9 +5,9 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions/oneline"
 )
 
-// find is the latest subagent an event is about, one that goes on before one
+// findSubagent is the latest subagent an event is about, one that goes on before one
 // that ended; -1 when there is none.
-func (l SubagentList) find(n *input) int {
+func (l SubagentList) findSubagent(n *input) int {
 	id, kind := n.subagentName()
 	found := -1
 	for i := range l {
@@ -28,7 +28,7 @@ func (l SubagentList) find(n *input) int {
 // withStarted is the list with the subagent an event is about, which may be in
 // it already.
 func (l SubagentList) withStarted(n *input) SubagentList {
-	if l.find(n) >= 0 {
+	if l.findSubagent(n) >= 0 {
 		return l
 	}
 	id, kind := n.subagentName()
@@ -38,7 +38,7 @@ func (l SubagentList) withStarted(n *input) SubagentList {
 // withChanged is the list in which the subagent an event is about was changed.
 // One that was not heard of before is added.
 func (l SubagentList) withChanged(n *input, change func(*Subagent)) SubagentList {
-	i := l.find(n)
+	i := l.findSubagent(n)
 	if i < 0 {
 		l = l.withStarted(n)
 		i = len(l) - 1
@@ -58,7 +58,7 @@ func (s *Session) trackSubagent(n *input) {
 }
 
 func (s *Session) endSubagent(n *input) {
-	if s.Subagents.find(n) < 0 {
+	if s.Subagents.findSubagent(n) < 0 {
 		return // never heard of, e.g. the agent's own compaction helper
 	}
 	s.Subagents = s.Subagents.withChanged(n, func(sub *Subagent) {

@@ -70,8 +70,8 @@ func feedChecks() []Check {
 	}
 }
 
-// answered makes sure that a request came and the answer was delivered.
-func answered(e *stage.Evidence, tag string) *Result {
+// checkAnswered makes sure that a request came and the answer was delivered.
+func checkAnswered(e *stage.Evidence, tag string) *Result {
 	var r Result
 	switch item, ok := e.Feed.Asked[tag]; {
 	case !ok:
@@ -97,7 +97,7 @@ func joined(list []string) string {
 
 func judgeFeedYes(p *Proof, _ Subject) Result {
 	e := p.Of("feed")
-	if r := answered(e, tagYes); r != nil {
+	if r := checkAnswered(e, tagYes); r != nil {
 		return *r
 	}
 	if !e.Ran(tagYes) {
@@ -108,7 +108,7 @@ func judgeFeedYes(p *Proof, _ Subject) Result {
 
 func judgeFeedNo(p *Proof, _ Subject) Result {
 	e := p.Of("feed")
-	if r := answered(e, tagNo); r != nil {
+	if r := checkAnswered(e, tagNo); r != nil {
 		return *r
 	}
 	if e.Ran(tagNo) {
@@ -122,7 +122,7 @@ func judgeFeedNo(p *Proof, _ Subject) Result {
 
 func judgeFeedNobody(p *Proof, _ Subject) Result {
 	e := p.Of("feed")
-	if r := answered(e, tagNobody); r != nil {
+	if r := checkAnswered(e, tagNobody); r != nil {
 		return *r
 	}
 	if e.Ran(tagNobody) {
@@ -147,7 +147,7 @@ func prompted(e *stage.Evidence) Result {
 
 func judgeFeedLater(p *Proof, _ Subject) Result {
 	e := p.Of("feed")
-	if r := answered(e, tagLater); r != nil {
+	if r := checkAnswered(e, tagLater); r != nil {
 		return *r
 	}
 	switch {
@@ -196,7 +196,7 @@ func goneFromFeed(e *stage.Evidence, s Subject, tag string, taken bool) Result {
 
 func judgeFeedQuestion(p *Proof, s Subject) Result {
 	e := p.Of("questions")
-	if r := answered(e, tagQuestions); r != nil {
+	if r := checkAnswered(e, tagQuestions); r != nil {
 		return *r
 	}
 	shapes := s.Driver.Questions.SecondAnswers()
@@ -214,7 +214,7 @@ func judgeFeedQuestion(p *Proof, s Subject) Result {
 func judgeFeedPlan(p *Proof, _ Subject) Result {
 	e := p.Of("questions")
 	for _, tag := range []string{"plan-rejected", "plan"} {
-		if r := answered(e, tag); r != nil {
+		if r := checkAnswered(e, tag); r != nil {
 			return *r
 		}
 	}

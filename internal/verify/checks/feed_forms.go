@@ -104,7 +104,7 @@ func judgeFeedForm(p *Proof, _ Subject) Result {
 	for _, form := range []struct{ tag, want string }{
 		{formFilled, "accept " + string(content)}, {formRefused, "decline"}, {bareTaken, "accept {}"}, {linkRefused, "decline"}, {formNobody, ""},
 	} {
-		if r := answered(e, form.tag); r != nil {
+		if r := checkAnswered(e, form.tag); r != nil {
 			return *r
 		}
 		if form.want != "" && !e.Saw(mcp.Heard(form.tag)+form.want) {

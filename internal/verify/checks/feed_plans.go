@@ -70,7 +70,7 @@ func judgeFeedPlanModes(p *Proof, s Subject) Result {
 	e := p.Of("plans")
 	modes := s.Driver.Questions.Modes
 	for _, mode := range slices.Sorted(maps.Keys(modes)) {
-		if r := answered(e, planTag(mode)); r != nil {
+		if r := checkAnswered(e, planTag(mode)); r != nil {
 			return *r
 		}
 		got := ""

@@ -116,13 +116,13 @@ func (c *conversation) side() bool {
 func plan(c *conversation, sc Scenario, failed map[string]int, body []byte) planned {
 	p := planned{reply: reply{inputTokens: smallUsage}}
 	if len(c.schema) > 0 {
-		p.kind, p.reply.text = ReqSide, compact(fill(c.schema))
+		p.kind, p.reply.text = ReqSide, compact(fillSchema(c.schema))
 		return p
 	}
 	if c.forced != "" {
 		// No agent dictates the tool in a real turn: this wants structured output.
 		p.kind = ReqSide
-		p.reply.calls = []call{{ToolCall: Call(c.forced, fill(schemaOf(c.tools, c.forced)))}}
+		p.reply.calls = []call{{ToolCall: Call(c.forced, fillSchema(schemaOf(c.tools, c.forced)))}}
 		return p
 	}
 	if c.side() {

@@ -79,10 +79,10 @@ func newRun() *run {
 	return &run{counts: map[string]int{}, failed: map[string]int{}, changed: make(chan struct{})}
 }
 
-// add records a request. Agents send the whole history every time, so a message
+// addRequest records a request. Agents send the whole history every time, so a message
 // counts as new only when this request holds it more often than all before:
 // something really told twice is still seen twice.
-func (r *run) add(q Request) {
+func (r *run) addRequest(q Request) {
 	n := len(r.requests)
 	standing := true
 	for i := range q.Messages {
@@ -112,14 +112,14 @@ func (r *run) add(q Request) {
 func (s *Server) Told(run string) []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Message(nil), s.run(run).told...)
+	return append([]Message(nil), s.findRun(run).told...)
 }
 
 // Requests returns all requests of a run in the order they arrived.
 func (s *Server) Requests(run string) []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Request(nil), s.run(run).requests...)
+	return append([]Request(nil), s.findRun(run).requests...)
 }
 
 // Saw reports whether the model was told a text containing substring. Its own
@@ -162,7 +162,7 @@ func (s *Server) Played(run, script string, step int) bool {
 func (s *Server) Wait(ctx context.Context, run string, ok func([]Request) bool) error {
 	for {
 		s.mu.Lock()
-		r := s.run(run)
+		r := s.findRun(run)
 		seen, changed := append([]Request(nil), r.requests...), r.changed
 		s.mu.Unlock()
 		if ok(seen) {

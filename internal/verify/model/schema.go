@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// fill makes a small value that fits a JSON schema, for side queries that want
+// fillSchema makes a small value that fits a JSON schema, for side queries that want
 // structured output (titles, verdicts, routing).
-func fill(schema json.RawMessage) any {
+func fillSchema(schema json.RawMessage) any {
 	var s any
 	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil {
 		return obj{}

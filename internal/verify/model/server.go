@@ -75,12 +75,12 @@ func (s *Server) URL(run string) string { return s.base + "/r/" + url.PathEscape
 func (s *Server) Play(run string, sc Scenario) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := s.run(run)
+	r := s.findRun(run)
 	r.scenario, r.set = sc, true
 }
 
-// run finds or makes a run. Callers hold mu.
-func (s *Server) run(name string) *run {
+// findRun finds or makes a run. Callers hold mu.
+func (s *Server) findRun(name string) *run {
 	r := s.runs[name]
 	if r == nil {
 		r = newRun()
@@ -117,7 +117,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 func (s *Server) record(name string, q Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.run(name).add(q)
+	s.findRun(name).addRequest(q)
 }
 
 // splitRun takes /r/<run> off the path; without it the run is "".
@@ -195,7 +195,7 @@ func (s *Server) answer(w http.ResponseWriter, req *http.Request, name string, q
 	}
 
 	s.mu.Lock()
-	r := s.run(name)
+	r := s.findRun(name)
 	p := plan(&conv, r.scenario, r.failed, q.Body)
 	s.turn++
 	p.reply.number(s.turn)
@@ -203,7 +203,7 @@ func (s *Server) answer(w http.ResponseWriter, req *http.Request, name string, q
 	if p.fail != nil {
 		q.Status = p.fail.Status
 	}
-	r.add(q)
+	r.addRequest(q)
 	s.mu.Unlock()
 
 	if p.delay == 0 && p.kind != ReqSide {

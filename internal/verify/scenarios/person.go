@@ -93,12 +93,12 @@ func (p *person) prompt(ctx context.Context, words string) {
 	_ = p.term.TypeLine(ctx, words)
 }
 
-// answered notes that hookmux saw an answer by signs outside of hooks and records.
-func (p *person) answered(ctx context.Context) {
+// noteAnswerSeen notes that hookmux saw an answer by signs outside of hooks and records.
+func (p *person) noteAnswerSeen(ctx context.Context) {
 	events := len(p.st.Watcher.AllSeen())
 	p.await(ctx, "hookmux sees the answer", func() bool { return p.said().Status != "needsInput" })
 	if len(p.st.Watcher.AllSeen()) == events || p.st.Agent.Status.Answers.Child {
-		p.log.add(timeline.Step{Kind: timeline.Answered})
+		p.log.addStep(timeline.Step{Kind: timeline.Answered})
 	}
 }
 
@@ -118,7 +118,7 @@ func (p *person) wantNow(w timeline.Want) {
 	if wrong := w.Check(p.said()); wrong != "" {
 		p.wrong = append(p.wrong, wrong)
 	}
-	p.log.add(timeline.Step{Kind: timeline.Wants, Want: w})
+	p.log.addStep(timeline.Step{Kind: timeline.Wants, Want: w})
 }
 
 // awaitEnd waits until the agent has nothing to do any more: its model was not asked

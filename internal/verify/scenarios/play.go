@@ -41,7 +41,7 @@ func (s *Scenario) Play(ctx context.Context, st *stage.Stage) (*Outcome, error) 
 	}
 	following, stop := context.WithCancel(ctx)
 	defer stop()
-	go p.log.follow(following)
+	go p.log.followSession(following)
 	err := st.AtTerminal(ctx, args, func(ctx context.Context, t *stage.Terminal) error {
 		p.term = t
 		if s.Act != nil {

@@ -34,7 +34,7 @@ func newRecorder(st *stage.Stage) *recorder {
 	return &recorder{st: st, start: time.Now(), read: map[string][]byte{}}
 }
 
-func (r *recorder) add(s timeline.Step) {
+func (r *recorder) addStep(s timeline.Step) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.collect()
@@ -42,8 +42,8 @@ func (r *recorder) add(s timeline.Step) {
 	r.steps = append(r.steps, s)
 }
 
-// follow collects until ctx ends.
-func (r *recorder) follow(ctx context.Context) {
+// followSession collects until ctx ends.
+func (r *recorder) followSession(ctx context.Context) {
 	for stage.PauseFor(ctx, 20*time.Millisecond) {
 		r.mu.Lock()
 		r.collect()

@@ -56,7 +56,7 @@ func wantEnd(status, result string, failed, denied int) timeline.Want {
 	return w
 }
 
-func run(st *stage.Stage, command string) model.Step {
+func runStep(st *stage.Stage, command string) model.Step {
 	return model.Step{Calls: []model.ToolCall{st.Table.Shell.Call(command)}}
 }
 
@@ -84,26 +84,26 @@ func freeScenarios() []Scenario {
 		{
 			Name: "command", About: "one command that succeeds", End: wantEnd("success", "ok", 0, 0),
 			Script: func(st *stage.Stage) []model.Step {
-				return []model.Step{run(st, "touch ran-one; sleep 4"), lastWords}
+				return []model.Step{runStep(st, "touch ran-one; sleep 4"), lastWords}
 			},
 			Act: func(ctx context.Context, p *person) { p.awaitFile(ctx, "ran-one"); p.want(ctx, "running") },
 		},
 		{
 			Name: "mended", About: "a command fails, the next one succeeds", End: wantEnd("success", "ok", 1, 0),
 			Script: func(st *stage.Stage) []model.Step {
-				return []model.Step{run(st, "touch ran-bad; exit 3"), run(st, "touch ran-good"), lastWords}
+				return []model.Step{runStep(st, "touch ran-bad; exit 3"), runStep(st, "touch ran-good"), lastWords}
 			},
 		},
 		{
 			Name: "broken", About: "the last command fails", End: wantEnd("failed", "toolErrors", 1, 0),
 			Script: func(st *stage.Stage) []model.Step {
-				return []model.Step{run(st, "touch ran-good"), run(st, "touch ran-bad; exit 3"), lastWords}
+				return []model.Step{runStep(st, "touch ran-good"), runStep(st, "touch ran-bad; exit 3"), lastWords}
 			},
 		},
 		{
 			Name: "search", About: "a search that finds nothing did not fail", End: wantEnd("success", "ok", 0, 0),
 			Script: func(st *stage.Stage) []model.Step {
-				return []model.Step{run(st, "grep -r no-such-word-anywhere ."), lastWords}
+				return []model.Step{runStep(st, "grep -r no-such-word-anywhere ."), lastWords}
 			},
 		},
 		{
@@ -124,7 +124,7 @@ func freeScenarios() []Scenario {
 		{
 			Name: "command-stopped", About: "Esc while a command runs", End: wantEnd("idle", "interrupted", 0, -1),
 			Script: func(st *stage.Stage) []model.Step {
-				return []model.Step{run(st, "touch ran-long; sleep 30"), lastWords}
+				return []model.Step{runStep(st, "touch ran-long; sleep 30"), lastWords}
 			},
 			Act: func(ctx context.Context, p *person) {
 				p.awaitFile(ctx, "ran-long")
@@ -135,7 +135,7 @@ func freeScenarios() []Scenario {
 		{
 			Name: "guarded", About: "hookmux refuses a call, the agent goes on", End: wantEnd("success", "ok", 0, 1),
 			Script: func(st *stage.Stage) []model.Step {
-				return []model.Step{run(st, "touch ran-never"), lastWords}
+				return []model.Step{runStep(st, "touch ran-never"), lastWords}
 			},
 			Decide: refuseTools,
 		},
@@ -149,8 +149,10 @@ func longerScenarios() []Scenario {
 			Name: "two-turns", About: "a turn that fails, then one that succeeds", End: timeline.Want{
 				Status: []string{"success"}, Result: []string{"ok"}, Failed: 0, Denied: 0, Turns: 2,
 			},
-			Script: func(st *stage.Stage) []model.Step { return []model.Step{run(st, "touch ran-bad; exit 3"), lastWords} },
-			Later:  func(st *stage.Stage) []model.Step { return []model.Step{run(st, "touch ran-later"), lastWords} },
+			Script: func(st *stage.Stage) []model.Step {
+				return []model.Step{runStep(st, "touch ran-bad; exit 3"), lastWords}
+			},
+			Later: func(st *stage.Stage) []model.Step { return []model.Step{runStep(st, "touch ran-later"), lastWords} },
 			Act: func(ctx context.Context, p *person) {
 				p.awaitEnd(ctx)
 				p.wantNow(withResult(timeline.NewWant("failed"), "toolErrors"))
@@ -227,7 +229,7 @@ func askingScenarios() []Scenario {
 				p.want(ctx, "needsInput")
 				p.press(ctx, p.look.Yes)
 				p.awaitFile(ctx, "ran-allowed")
-				p.answered(ctx)
+				p.noteAnswerSeen(ctx)
 				p.want(ctx, "running")
 			},
 		},
@@ -254,7 +256,7 @@ func askingScenarios() []Scenario {
 				p.want(ctx, "needsInput")
 				p.press(ctx, p.look.Yes)
 				p.awaitFile(ctx, "ran-allowed")
-				p.answered(ctx)
+				p.noteAnswerSeen(ctx)
 			},
 		},
 		{
@@ -268,7 +270,7 @@ func askingScenarios() []Scenario {
 				p.want(ctx, "needsInput")
 				p.press(ctx, p.look.Yes)
 				p.awaitFile(ctx, "ran-allowed")
-				p.answered(ctx)
+				p.noteAnswerSeen(ctx)
 				p.want(ctx, "running")
 				p.stop(ctx)
 			},

@@ -15,8 +15,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// note remembers what the person did.
-func (p *player) note(format string, args ...any) {
+// noteAct remembers what the person did.
+func (p *player) noteAct(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.acts = append(p.acts, time.Now().Format("15:04:05.0 ")+fmt.Sprintf(format, args...))
@@ -41,7 +41,7 @@ func (r *run) actPerson(ctx context.Context, p *player) {
 		asked := r.modelAsked(p)
 		kind := turnKinds[p.random.Intn(len(turnKinds))]
 		p.countTurn(kind)
-		p.note("prompt: %s", kind)
+		p.noteAct("prompt: %s", kind)
 		if _, err := r.term.RunTmux(ctx, "send-keys", "-t", p.pane, "-l", "Do it "+model.Mark(kind)); err != nil {
 			return
 		}
@@ -88,17 +88,17 @@ func (r *run) followTurn(ctx context.Context, p *player, kind string, asked int)
 		case one.Status == "needsInput":
 			r.answerHeld(ctx, p)
 		case working && !stopAt.IsZero() && time.Now().After(stopAt):
-			p.note("stops the turn")
+			p.noteAct("stops the turn")
 			r.pressSlowly(ctx, p, p.look.Stop)
 			stopAt = time.Time{}
 		case !working && (busy || r.modelAsked(p) > asked && time.Since(began) > 5*time.Second):
 			return
 		case !busy && time.Since(began) > 30*time.Second && r.modelAsked(p) == asked:
-			p.note("the prompt was not taken")
+			p.noteAct("the prompt was not taken")
 			return
 		}
 	}
-	p.note("the turn does not end; Esc")
+	p.noteAct("the turn does not end; Esc")
 	r.pressSlowly(ctx, p, p.look.Stop)
 }
 
@@ -131,7 +131,7 @@ func (r *run) answerDialog(ctx context.Context, p *player) {
 	if p.random.Intn(3) == 0 {
 		keys, what = p.look.No, "no"
 	}
-	p.note("in the window: %s (%v)", what, keys)
+	p.noteAct("in the window: %s (%v)", what, keys)
 	r.pressSlowly(ctx, p, keys)
 	r.awaitNoDialog(ctx, p)
 }
@@ -169,7 +169,7 @@ func (r *run) answerHeld(ctx context.Context, p *player) bool {
 		}
 		var result wire.FeedReplyResult
 		err := r.stage.Hub.Do(wire.MethodFeedReply, reply, &result)
-		p.note("through hookmux: %s: %v %v", reply.Choice, result.Outcome, err)
+		p.noteAct("through hookmux: %s: %v %v", reply.Choice, result.Outcome, err)
 		return err == nil
 	}
 	return false

@@ -80,8 +80,8 @@ type comparison struct {
 	acts  func() []string
 }
 
-// take compares one sample.
-func (c *comparison) take(s sample) {
+// compareSample compares one sample.
+func (c *comparison) compareSample(s sample) {
 	for _, place := range places {
 		wrong := s.says[place] != s.dialog
 		// A request that hookmux holds waits for a person, whether or not the agent
@@ -110,7 +110,7 @@ func (c *comparison) take(s sample) {
 	}
 }
 
-func (c *comparison) finish(at time.Time) []*disagreement {
+func (c *comparison) closeOpen(at time.Time) []*disagreement {
 	for _, place := range places {
 		if d := c.open[place]; d != nil {
 			d.lasted = at.Sub(d.from)
@@ -144,7 +144,7 @@ func (r *run) watchScreens(ctx context.Context) *watched {
 		select {
 		case <-ctx.Done():
 			for _, p := range r.players {
-				w.differing = append(w.differing, compared[p.name].finish(time.Now())...)
+				w.differing = append(w.differing, compared[p.name].closeOpen(time.Now())...)
 			}
 			return w
 		case <-tick.C:
@@ -168,7 +168,7 @@ func (r *run) watchScreens(ctx context.Context) *watched {
 			if err := r.film(name, s); err != nil {
 				w.errors = append(w.errors, err.Error())
 			}
-			compared[name].take(s)
+			compared[name].compareSample(s)
 		}
 	}
 }

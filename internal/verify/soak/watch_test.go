@@ -17,9 +17,9 @@ func takeAll(samples ...string) []*disagreement {
 		for _, place := range places {
 			one.says[place] = strings.Contains(s, "w")
 		}
-		c.take(one)
+		c.compareSample(one)
 	}
-	return c.finish(at.Add(time.Second))
+	return c.closeOpen(at.Add(time.Second))
 }
 
 func TestScreensAreComparedWithWhatIsSaid(t *testing.T) {

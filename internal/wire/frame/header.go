@@ -124,8 +124,8 @@ func (p *parser) next() byte {
 	return 0
 }
 
-// take steps over c or fails.
-func (p *parser) take(c byte) bool {
+// takeByte steps over c or fails.
+func (p *parser) takeByte(c byte) bool {
 	if p.next() != c || p.err != nil {
 		p.fail("expected " + string(rune(c)))
 		return false
@@ -144,7 +144,7 @@ func (p *parser) end() {
 }
 
 func (p *parser) object(value func(key []byte)) {
-	if !p.take('{') {
+	if !p.takeByte('{') {
 		return
 	}
 	if p.next() == '}' {
@@ -154,7 +154,7 @@ func (p *parser) object(value func(key []byte)) {
 	var room [32]byte
 	for {
 		key := p.str(room[:0])
-		if !p.take(':') {
+		if !p.takeByte(':') {
 			return
 		}
 		value(key)
@@ -164,7 +164,7 @@ func (p *parser) object(value func(key []byte)) {
 		case p.next() == ',':
 			p.pos++
 		default:
-			p.take('}')
+			p.takeByte('}')
 			return
 		}
 	}
@@ -178,7 +178,7 @@ func (p *parser) text() string {
 // str reads a string. Without escapes the result points into the input, with
 // them it is built in dst.
 func (p *parser) str(dst []byte) []byte {
-	if !p.take('"') {
+	if !p.takeByte('"') {
 		return nil
 	}
 	start := p.pos
@@ -333,7 +333,7 @@ func (p *parser) array(depth int) {
 		case p.next() == ',':
 			p.pos++
 		default:
-			p.take(']')
+			p.takeByte(']')
 			return
 		}
 	}
