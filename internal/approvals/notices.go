@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -105,22 +103,4 @@ func (n Notices) DenyByButton(id, sha256 string) error {
 		return bad
 	}
 	return nil
-}
-
-// anyoneFor reports whether a question may wait for a person: somebody could answer,
-// or somebody is told and the waiting costs nothing. Being told alone delays no agent
-// whose own dialog is hidden meanwhile.
-func anyoneFor(ctx context.Context, s *Service, c *Call, kind policy.Kind, limit time.Duration) bool {
-	if s.attendance.expectAnyone(ctx, limit) {
-		return true
-	}
-	return s.Notifies != nil && s.Notifies(c.Event.Agent, string(kind)) &&
-		(c.Pushed || dialogStays(s.Catalogue, c.Event))
-}
-
-// dialogStays reports whether the agent's own dialog can be used while it is held.
-func dialogStays(catalogue *agent.Catalogue, ev *event.Event) bool {
-	a, ok := catalogue.Agent(ev.Agent)
-	return ok && ev.Attended != event.AttendedNo && ev.Kind != event.ToolBefore &&
-		a.Feed.HoldAt(ev.Native) == agent.HoldDeadline && a.Feed.WindowAt(ev.Native) != agent.WindowHidden
 }

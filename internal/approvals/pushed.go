@@ -1,11 +1,13 @@
 package approvals
 
 import (
+	"context"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/services"
 )
 
 // Pushed is an event that a program pushed for an agent, with what a person
@@ -34,4 +36,18 @@ type PushResult struct {
 	Withdrawn bool   // the hub stops: nothing was decided
 	Decision  event.Decision
 	Outcome   Outcome
+}
+
+// DecidePushed lets a grant or a person decide about what a program pushed. It
+// waits as long as the program said; key is by which the program knows it.
+func (s *Service) DecidePushed(ctx context.Context, c *Call, need policy.Need, wait time.Duration, key string) Outcome {
+	if d := c.Decision; d.Verdict == event.Ask {
+		need = need.AskedBy(d.By, d.Reason)
+	}
+	if level, _ := s.Settings.ApprovalLevel(c.Event); c.Skipped != services.NotSkipped || level == policy.Off {
+		return Outcome{Skipped: c.Skipped}
+	}
+	hold := func() time.Duration { return wait }
+	out, _ := s.grantOrAsk(ctx, c, question{seen: c.Event, need: need, hold: hold, key: key, relayed: true})
+	return out
 }

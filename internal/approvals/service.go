@@ -6,7 +6,7 @@
 // could answer. A person's reply comes in through [Service.Reply]; it is on
 // record in the ledger before the agent hears it.
 //
-// decide.go is the agent's side, reply.go the person's. The parts below them:
+// approve.go shows the way of one request, the agent's side and the person's. Parts:
 // policy (pure: must a person decide?), queue (requests that wait), ledger
 // (grants, PIN, decisions on disk), memory (which calls were asked about).
 package approvals

@@ -2,11 +2,8 @@ package approvals
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
-	"sync/atomic"
-	"time"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
@@ -14,46 +11,6 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/services"
 )
-
-// waitForPerson opens a request, waits until it ends and takes a person's
-// answer into the decision. The answer comes from [Service.Reply], through the
-// queue.
-func (s *Service) waitForPerson(ctx context.Context, c *Call, r queue.Request, seen *event.Event) Outcome {
-	s.Recorder.WakeJournal() // who watches wants to see what is being asked
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	ticket, err := s.queue.Open(r)
-	if skip := crowdSkip(err); skip != services.NotSkipped {
-		s.crowding.reportLimit(&r, skip)
-		return Outcome{Skipped: skip}
-	}
-	if err != nil {
-		return Outcome{Asked: &Asked{End: queue.HubStops}}
-	}
-	var left atomic.Bool
-	if c.OnGone != nil {
-		stop := c.OnGone(func() { left.Store(true); cancel() })
-		defer stop()
-	}
-	if c.OnHeld != nil {
-		c.OnHeld(ticket.ID(), r.Need.Why, changedInput(seen))
-	}
-	s.watchAgent(ctx, ticket, c.Event)
-	began := time.Now()
-	result := ticket.Wait(ctx)
-	s.crowding.takeBackFor(&r)
-	out := Outcome{Asked: &Asked{Request: result.ID, End: result.End, Took: time.Since(began)}}
-	if result.End == queue.Answered {
-		c.OnSent(ticket.Passed)
-		applyAnswer(c.Decision, result.Said)
-		s.answered.Keep(seen, *c.Decision)
-		a, _ := s.Catalogue.Agent(c.Event.Agent)
-		keepNote(&s.notes, a, c, seen, result.Said)
-		return out
-	}
-	out.Skipped = endWithoutAnswer(c.Decision, result.End, left.Load())
-	return out
-}
 
 // crowdSkip says which limit kept a request from being opened.
 func crowdSkip(err error) services.Skip {

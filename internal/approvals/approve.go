@@ -1,0 +1,252 @@
+package approvals
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// The way of one request, in order: Observe hears of every event, Decide is asked about
+// a call, grantOrAsk puts it to grants and then to a person, waitForPerson waits. The
+// person's answer comes in by Reply, and deliver hands it to who waits, through the queue.
+
+// Observe takes an event as a sign for requests that wait or were answered. It
+// is on the way of every event, and nearly always there is nothing to see.
+func (s *Service) Observe(ev *event.Event) {
+	s.answered.Observe(ev)
+	s.notes.Observe(ev)
+	a, _ := s.Catalogue.Agent(ev.Agent)
+	answered := ""
+	if a != nil {
+		answered = a.Feed.AnsweredBy(ev)
+	}
+	s.queue.See(ev, answered)
+	if ev.Kind == event.SessionEnd {
+		if err := s.grants.EndSession(ev.Agent, ev.Session); err != nil {
+			s.Log.Warn("grants of an ended session could not be taken off the disk", "error", err)
+		}
+	}
+}
+
+// Decide lets a grant or a person decide about a call where one must. It comes
+// after guards and hooks, and holds the agent only while somebody could answer.
+func (s *Service) Decide(ctx context.Context, c *Call) Outcome {
+	if c.Event.Kind == event.ToolAfter {
+		addNote(&s.notes, c)
+	}
+	if !canAsk(c.Event.Kind) || c.Skipped != services.NotSkipped {
+		return Outcome{Skipped: c.Skipped}
+	}
+	seen, need, spec := s.mustAsk(c)
+	if spec == nil || s.answeredBefore(c, seen, spec) {
+		return Outcome{}
+	}
+	hold := func() time.Duration {
+		hold, chosen := s.Settings.HoldTime(c.Event)
+		wait := agent.Wait{Setting: hold, Chosen: chosen, Away: s.attendance.isAway()}
+		return spec.HoldFor(c.Event.Native, time.Until(c.Deadline), wait)
+	}
+	out, handled := s.grantOrAsk(ctx, c, question{seen: seen, need: need, hold: hold})
+	if !handled {
+		askInWindow(c, spec)
+	}
+	return out
+}
+
+// question is what is put to grants and people, however it came in.
+type question struct {
+	seen *event.Event // as hooks changed it
+	need policy.Need
+	hold func() time.Duration // how long it may wait from now
+	key  string               // by which a program that pushed it knows it
+	// relayed: the program that pushed it is told the answer.
+	relayed bool
+}
+
+// grantOrAsk lets a grant answer, else a person. It is false when nobody is
+// there, or too much waits for them already.
+func (s *Service) grantOrAsk(ctx context.Context, c *Call, q question) (Outcome, bool) {
+	project := c.Project
+	if project == "" {
+		project = s.Settings.RepositoryOf(c.Event.Cwd)
+	}
+	granted := s.grants.Match
+	if c.dryRun() {
+		granted = s.grants.Find
+	}
+	if grant, ok := granted(q.seen, project, q.need, time.Now()); ok {
+		approveCall(c.Decision, queue.Said{Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
+		c.explain("grant " + grant.ID + " lets it pass; `hookmux allow list` shows it")
+		return Outcome{}, true
+	}
+	if q.need.Decider == policy.AgentDecides {
+		c.explain(s.AgentTitle(c.Event.Agent) + "'s own reviewer decides; no person is asked")
+		return Outcome{Skipped: services.AgentReviews}, true
+	}
+	if c.dryRun() {
+		if q.hold() > 0 {
+			c.explain("a person would be asked in the feed, while one is there: " + choiceWords(q.need))
+		}
+		return Outcome{}, anyoneFor(ctx, s, c, q.need.Kind, 0)
+	}
+	if !anyoneFor(ctx, s, c, q.need.Kind, time.Until(c.Deadline)/2) {
+		return Outcome{}, false
+	}
+	hold := q.hold()
+	if hold <= 0 {
+		return Outcome{}, true
+	}
+	r := s.newRequest(c, q.seen, q.need, project, hold)
+	r.Key, r.Relayed = q.key, q.relayed
+	out := s.waitForPerson(ctx, c, r, q.seen)
+	return out, out.Asked != nil // else too many wait already
+}
+
+// waitForPerson opens a request, waits until it ends and takes a person's
+// answer into the decision. The answer comes from [Service.Reply], through the
+// queue.
+func (s *Service) waitForPerson(ctx context.Context, c *Call, r queue.Request, seen *event.Event) Outcome {
+	s.Recorder.WakeJournal() // who watches wants to see what is being asked
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ticket, err := s.queue.Open(r)
+	if skip := crowdSkip(err); skip != services.NotSkipped {
+		s.crowding.reportLimit(&r, skip)
+		return Outcome{Skipped: skip}
+	}
+	if err != nil {
+		return Outcome{Asked: &Asked{End: queue.HubStops}}
+	}
+	var left atomic.Bool
+	if c.OnGone != nil {
+		stop := c.OnGone(func() { left.Store(true); cancel() })
+		defer stop()
+	}
+	if c.OnHeld != nil {
+		c.OnHeld(ticket.ID(), r.Need.Why, changedInput(seen))
+	}
+	s.watchAgent(ctx, ticket, c.Event)
+	began := time.Now()
+	result := ticket.Wait(ctx)
+	s.crowding.takeBackFor(&r)
+	out := Outcome{Asked: &Asked{Request: result.ID, End: result.End, Took: time.Since(began)}}
+	if result.End == queue.Answered {
+		c.OnSent(ticket.Passed)
+		applyAnswer(c.Decision, result.Said)
+		s.answered.Keep(seen, *c.Decision)
+		a, _ := s.Catalogue.Agent(c.Event.Agent)
+		keepNote(&s.notes, a, c, seen, result.Said)
+		return out
+	}
+	out.Skipped = endWithoutAnswer(c.Decision, result.End, left.Load())
+	return out
+}
+
+// Reply lets a person answer a request. What they say is on record in the
+// ledger before the agent hears it.
+func (s *Service) Reply(p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyResult, *wire.Error) {
+	item, err := s.queue.Find(p.ID)
+	if err != nil {
+		var none *queue.NotFoundError
+		if errors.As(err, &none) && len(none.Like) > 0 {
+			return wire.FeedReplyResult{}, wire.Errorf(wire.CodeParams, "%v", err)
+		}
+		return wire.FeedReplyResult{ID: p.ID, Outcome: string(queue.Unknown), Why: err.Error()}, nil
+	}
+	p.ID = item.ID
+	r, waits := s.queue.Request(item.ID)
+	if !waits {
+		item, _ = s.queue.Find(item.ID)
+		return addWindow(tooLate(item), s.Sessions.Waiting()), nil
+	}
+	if p.SHA256 != "" && p.SHA256 != r.Hash {
+		return wire.FeedReplyResult{}, wire.Errorf(wire.CodeConflict,
+			"what you saw is not what request %s asks for; look at it again", item.ID)
+	}
+	said, grant, bad := readAnswer(&r, &p)
+	if bad != nil {
+		return wire.FeedReplyResult{}, bad
+	}
+	if bad := refuseUnsayable(s.Catalogue, &r, said); bad != nil {
+		return wire.FeedReplyResult{}, bad
+	}
+	said.By, said.At = seatName(s.Processes, peer), time.Now()
+	if said.Verdict != event.Deny {
+		if err := s.CheckPIN(item.ID, p.PIN, peer); err != nil {
+			return wire.FeedReplyResult{}, wire.Errorf(wire.CodePIN, "%v", err)
+		}
+	}
+	result, bad := s.deliver(item.ID, said, grant)
+	if bad == nil && result.Outcome == string(queue.Delivered) {
+		result.Degraded = lossSentences(s.Catalogue, &r, said)
+	}
+	return result, bad
+}
+
+// deliver writes an answer down and hands it to those who wait.
+func (s *Service) deliver(id string, said queue.Said, grant *policy.Grant) (wire.FeedReplyResult, *wire.Error) {
+	var record *ledger.Record
+	answer, err := s.queue.Reply(id, said, func(r *queue.Request, said *queue.Said) error {
+		if grant != nil {
+			grant.By, grant.Created = said.By, said.At
+			saved, err := s.grants.Add(*grant)
+			if err != nil {
+				return err
+			}
+			*grant, said.Grant = saved, saved.ID
+			s.Problems.Mend("grants")
+		}
+		record = newRecord(id, r, said)
+		err := s.decisions.Commit(record)
+		if err == nil {
+			s.Problems.Mend("decisions")
+			return nil
+		}
+		s.Problems.Raise("decisions", "decisions cannot be written down: "+err.Error(),
+			"repair "+s.Dirs.State+"; until then nothing can be approved in the feed")
+		if said.Verdict == event.Deny {
+			return nil // a no needs no proof to be safe
+		}
+		if grant != nil {
+			_, _, _ = s.grants.Revoke(grant.ID)
+		}
+		return fmt.Errorf("nothing was approved, because it could not be written down: %w", err)
+	})
+	if err != nil {
+		return wire.FeedReplyResult{}, wire.Errorf(wire.CodeInternal, "%v", err)
+	}
+	result := wire.FeedReplyResult{ID: id, Outcome: string(answer.Outcome), Item: &answer.Item,
+		Decided: answer.Item.Decision}
+	if answer.Outcome != queue.Delivered {
+		if grant != nil && grant.ID != "" {
+			_, _, _ = s.grants.Revoke(grant.ID) // nobody heard the yes it came with
+		}
+		late := tooLate(answer.Item)
+		late.Outcome = string(answer.Outcome)
+		result = late
+	} else {
+		result.By = said.By
+		if grant != nil {
+			info := grantInfo(*grant, 0)
+			result.Grant = &info
+		}
+	}
+	if record != nil {
+		s.Recorder.RecordOwn("decision", record.ID, record.At, struct {
+			*ledger.Record
+			Outcome string `json:"outcome"`
+		}{record, result.Outcome})
+	}
+	return result, nil
+}

@@ -1,0 +1,64 @@
+package approvals
+
+import (
+	"slices"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// newRecord is a decision as it is kept, without secrets.
+func newRecord(id string, r *queue.Request, said *queue.Said) *ledger.Record {
+	ev := r.Event
+	answer := said.Answer
+	answer.Note, answer.Feedback = redact.Text(answer.Note), redact.Text(answer.Feedback)
+	answer.Answers = slices.Clone(answer.Answers)
+	for i := range answer.Answers {
+		answer.Answers[i].Text = redact.Text(answer.Answers[i].Text)
+	}
+	record := &ledger.Record{
+		ID: frame.NewID(), At: said.At, Request: id, EventID: ev.ID, Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd,
+		Kind: string(r.Need.Kind), Verdict: said.Verdict.Word(), Answer: answer, Reason: redact.Text(said.Reason),
+		By: said.By, Grant: said.Grant, SHA256: r.Hash, Shown: redact.Text(r.Shown),
+	}
+	if ev.Tool != nil {
+		record.Tool = ev.Tool.Name
+	}
+	return record
+}
+
+// RecallDecisions journals decisions that a power cut may have taken from the journal:
+// it keeps each id once.
+func (s *Service) RecallDecisions() {
+	last, err := s.decisions.Last(recallLast)
+	if err != nil {
+		s.Log.Warn("the record of decisions cannot be read", "error", err)
+		return
+	}
+	keep := s.Settings.KeepOwnEvents()
+	for _, r := range last {
+		if time.Since(r.At) < keep {
+			s.Recorder.RecordOwn("decision", r.ID, r.At, r)
+		}
+	}
+}
+
+const recallLast = 100
+
+// grantInfo is a grant as programs see it.
+func grantInfo(g policy.Grant, used uint64) wire.GrantInfo {
+	info := wire.GrantInfo{
+		ID: g.ID, Agent: g.Agent, Scope: string(g.Scope), Session: g.Session, Project: g.Project, Rule: g.Rule.Text(),
+		Reach: g.Reach(), Asked: g.Asked, Created: g.Created, By: g.By, Used: used,
+	}
+	if !g.Expires.IsZero() {
+		at := g.Expires
+		info.Expires = &at
+	}
+	return info
+}
