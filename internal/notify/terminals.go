@@ -33,8 +33,6 @@ func (t *terminals) list(ctx context.Context, agent, session string) ([]attached
 	var asking sync.WaitGroup
 	for i, socket := range sockets {
 		asking.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, lookTime)
-			defer cancel()
 			server := &tmux.Server{Socket: socket}
 			clients, err := server.Clients(ctx)
 			if !errors.Is(err, tmux.ErrNoServer) && !errors.Is(err, tmux.ErrNoTmux) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -132,7 +133,13 @@ func TestLookingAndShowing(t *testing.T) {
 	s := startScreen(t)
 	first := s.tmux(s.inner, "display-message", "-p", "#{pane_id}")
 	second := s.tmux(s.inner, "new-window", "-d", "-P", "-F", "#{pane_id}", "sleep 600")
-	service := &Service{Deps: services.Deps{Catalogue: agent.Builtin()}, now: time.Now, sessions: knownSessions{
+	seconds, err := strconv.ParseInt(s.tmux(s.inner, "list-clients", "-F", "#{client_activity}"), 10, 64)
+	if err != nil {
+		t.Fatalf("when the client was used is not known: %v", err)
+	}
+	used := time.Unix(seconds, 0)
+	aMomentLater := func() time.Time { return used.Add(time.Second) }
+	service := &Service{Deps: services.Deps{Catalogue: agent.Builtin()}, now: aMomentLater, sessions: knownSessions{
 		{Agent: "a", ID: "1", Mux: "tmux", Server: s.inner, Pane: first},
 		{Agent: "a", ID: "2", Mux: "tmux", Server: s.inner, Pane: second},
 		{Agent: "a", ID: "3"},
@@ -154,7 +161,7 @@ func TestLookingAndShowing(t *testing.T) {
 	if got := active(); got != first {
 		t.Errorf("the pane is %s under a person who types, want %s", got, first)
 	}
-	service.now = func() time.Time { return time.Now().Add(time.Minute) }
+	service.now = func() time.Time { return used.Add(time.Minute) }
 	service.showSession("a", "2")
 	if got := active(); got != second {
 		t.Errorf("the pane is %s, want %s", got, second)
