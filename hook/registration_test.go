@@ -2,7 +2,6 @@ package hook
 
 import (
 	"encoding/json"
-	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -174,7 +173,7 @@ func TestDefaults(t *testing.T) {
 func TestDurationJSON(t *testing.T) {
 	for in, want := range map[string]time.Duration{
 		`30`: 30 * time.Second, `0.5`: 500 * time.Millisecond, `"30s"`: 30 * time.Second, `"2m"`: 2 * time.Minute, `0`: 0, `null`: 0, `"1h30m"`: 90 * time.Minute,
-		`9223372036`: math.MaxInt64 / time.Second * time.Second,
+		`9223372036`: 9223372036 * time.Second,
 	} {
 		var d Duration
 		if err := json.Unmarshal([]byte(in), &d); err != nil || time.Duration(d) != want {

@@ -11,7 +11,7 @@ import (
 )
 
 // A guard never panics, however few words a command has.
-func TestShortCommands(t *testing.T) {
+func TestShortCommands(*testing.T) {
 	verbs := []string{"", "-", "--", "-f", "x", "rm", "delete", "stop", "sync", "system", "volume", "compose", "push", "stash",
 		"worktree", "uninstall", "move", "trash", "-c", "-C", "-o", "-O", "--output", "down", "api", "s3", "reflog", "remove", "-e",
 		"manage.py", "''"}

@@ -34,7 +34,7 @@ func takesExecution(args []shell.Word) bool {
 	}
 	if mode != "" && strings.Trim(mode, "01234567") == "" {
 		owner := mode[max(0, len(mode)-3)]
-		return len(mode) < 3 || strings.Contains("0246", string(owner))
+		return len(mode) < 3 || strings.ContainsRune("0246", rune(owner))
 	}
 	for _, m := range strings.Split(mode, ",") {
 		if _, what, ok := strings.Cut(m, "-"); ok && strings.ContainsAny(what, "x") {

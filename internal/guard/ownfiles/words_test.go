@@ -36,7 +36,7 @@ func checkLine(c *Checker, command string) string {
 }
 
 // A guard never panics, however few words a command has.
-func TestShortCommands(t *testing.T) {
+func TestShortCommands(*testing.T) {
 	writersOnce.Do(setUpWriters)
 	names := slices.Concat(slices.Sorted(maps.Keys(writers)), slices.Sorted(maps.Keys(processTools)),
 		slices.Sorted(maps.Keys(agentByProgram())), []string{"pkill", "fuser", "killall", "systemctl", "npx", "git config", "git clean",

@@ -154,9 +154,9 @@ func TestChangesAreNoticed(t *testing.T) {
 		unchanged bool
 	}{
 		"nothing":  {func(*place, string) {}, true},
-		"the size": {func(p *place, path string) { os.WriteFile(path, []byte("longer"), 0o644); os.Chtimes(path, long, long) }, false},
-		"the mode": {func(p *place, path string) { os.Chmod(path, 0o700) }, false},
-		"the time": {func(p *place, path string) { os.Chtimes(path, long, long.Add(time.Second)) }, false},
+		"the size": {func(_ *place, path string) { os.WriteFile(path, []byte("longer"), 0o644); os.Chtimes(path, long, long) }, false},
+		"the mode": {func(_ *place, path string) { os.Chmod(path, 0o700) }, false},
+		"the time": {func(_ *place, path string) { os.Chtimes(path, long, long.Add(time.Second)) }, false},
 		"another file of the same look": {func(p *place, path string) {
 			os.WriteFile(path+"2", []byte("1"), 0o644)
 			os.Chtimes(path+"2", long, long)
@@ -164,7 +164,7 @@ func TestChangesAreNoticed(t *testing.T) {
 			os.Chtimes(p.root, long, long)
 		}, false},
 		"it is gone": {func(p *place, path string) { os.Remove(path); os.Chtimes(p.root, long, long) }, false},
-		"what was not there is": {func(p *place, path string) {
+		"what was not there is": {func(p *place, _ string) {
 			p.write("missing", "x")
 			os.Chtimes(p.root, long, long)
 		}, false},
@@ -196,9 +196,9 @@ func TestChangesAreNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, after := range []time.Duration{-60, -50, -49, 0, 49, 50, 60} {
-		content.at = content.seen[0].info.ModTime().Add(after * time.Millisecond)
-		if got, want := content.isUnchanged(), after.Abs() >= 50; got != want {
+	for after, want := range map[int]bool{-60: true, -50: true, -49: false, 0: false, 49: false, 50: true, 60: true} {
+		content.at = content.seen[0].info.ModTime().Add(time.Duration(after) * time.Millisecond)
+		if got := content.isUnchanged(); got != want {
 			t.Errorf("looked at %d ms after the change: got unchanged %v, want %v", after, got, want)
 		}
 	}
