@@ -24,21 +24,27 @@ func (r *Service) TakeFirst(byPerson bool) {
 		r.Problems.Raise(confirmed.ProblemKey, "what is in force cannot be written down: "+err.Error(),
 			"make room or repair "+r.Dirs.State)
 	}
-	r.confirmNamed()
+	r.confirmAllNamed()
 	r.Forget()
 }
 
-// confirmNamed confirms the TypeScript hooks that confirmed settings and hooks
-// name and that were never seen before.
-func (r *Service) confirmNamed() {
-	if basis, _, _ := r.Confirmed.Basis(); basis != confirmed.Confirmed {
-		return
-	}
+// confirmAllNamed confirms the TypeScript hooks that confirmed settings and hooks
+// name and that were never seen before. It is for a person who confirms all.
+func (r *Service) confirmAllNamed() {
 	names := r.Config.ConfirmedModules()
 	for _, reg := range r.Registry.Load("", "").Hooks {
 		if reg.Handler == "module" && !reg.Unconfirmed {
 			names = append(names, reg.Target)
 		}
+	}
+	r.confirmNamed(names)
+}
+
+// confirmNamed confirms TypeScript hooks that a person has just named and that were
+// never seen before. What others name stays as it is.
+func (r *Service) confirmNamed(names []string) {
+	if basis, _, _ := r.Confirmed.Basis(); basis != confirmed.Confirmed {
+		return
 	}
 	for _, name := range names {
 		if rest, ok := strings.CutPrefix(name, "~/"); ok {

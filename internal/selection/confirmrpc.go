@@ -102,6 +102,7 @@ func (r methods) confirmChanges(params json.RawMessage, _ proc.Cred) (any, *wire
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
 	}
+	r.confirmAllNamed()
 	r.applyConfirmed()
 	view := r.describeView(changes, p.Hash)
 	for _, c := range changes {
@@ -140,7 +141,6 @@ func (r methods) restoreConfirmed(params json.RawMessage, _ proc.Cred) (any, *wi
 
 // applyConfirmed lets what was confirmed count at once.
 func (r *Service) applyConfirmed() {
-	r.confirmNamed()
 	r.Forget()
 	r.Modules.LoadChanged()
 	r.viewOf(places{})
@@ -253,6 +253,12 @@ func (r *Service) takeFollowed() {
 	changes := r.Confirmed.TakeFollowed()
 	if len(changes) == 0 {
 		return
+	}
+	settings, _ := r.Config.File(config.User, "") // none: nobody can follow it
+	for _, c := range changes {
+		if c.Path == settings || c.Path == r.Registry.GlobalFile() {
+			r.confirmAllNamed() // followed too: what it names comes with it
+		}
 	}
 	r.applyConfirmed()
 	for _, c := range changes {

@@ -83,8 +83,8 @@ func (r *Service) setConfig(layer config.Layer, root, key string, value json.Raw
 	} else {
 		done, err = r.Config.Set(layer, root, key, textOf(value))
 	}
-	if err == nil && root == "" && r.Confirmed != nil {
-		r.confirmNamed()
+	if err == nil && root == "" && r.Confirmed != nil && key == config.Modules {
+		r.confirmNamed(r.Config.ConfirmedModules())
 	}
 	if err == nil && root != "" && r.Trust.Known(root) {
 		_ = r.Trust.Retrust(root, done.File, done.Before, done.After) // else status says what is not trusted

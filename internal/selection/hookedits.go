@@ -149,8 +149,9 @@ func (r methods) editHooks(p wire.HooksEditParams,
 		return nil, editError(err)
 	}
 	r.DropProblemsOf(done.Hook.ID)
-	if scope == registry.Global && r.Confirmed != nil {
-		r.confirmNamed()
+	named := len(p.Registration) > 0 || namesTarget(p.Patch)
+	if scope == registry.Global && r.Confirmed != nil && named && done.Hook.Handler == "module" {
+		r.confirmNamed([]string{done.Hook.Target})
 	}
 	result := wire.HooksEditResult{File: done.File, Scope: scope}
 	result.Registration, _ = json.Marshal(done.Hook)
@@ -176,4 +177,12 @@ func inOwnPlaces(root string, dirs paths.Dirs) bool {
 		}
 	}
 	return false
+}
+
+// namesTarget reports whether a change of a hook says what it runs.
+func namesTarget(patch json.RawMessage) bool {
+	var p struct {
+		Target *string `json:"target"`
+	}
+	return json.Unmarshal(patch, &p) == nil && p.Target != nil
 }

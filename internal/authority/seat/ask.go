@@ -74,7 +74,6 @@ func askCode(ctx context.Context, on screen, a authority.Action, why string) err
 			return err
 		}
 		if typed == code {
-			takeEnter(ctx, on)
 			return on.Print("\r\n")
 		}
 		if try < codeTries-1 {

@@ -51,6 +51,7 @@ func TestEnterAfterACode(t *testing.T) {
 	if err := askCode(context.Background(), on, authority.Action{}, ""); err != nil {
 		t.Fatal(err)
 	}
+	takeEnter(context.Background(), on)
 	if len(on.keys) != 0 {
 		t.Errorf("after the code %q was left for the next question, want nothing", on.keys)
 	}

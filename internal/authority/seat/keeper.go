@@ -148,6 +148,7 @@ func (t *terminalAsker) AskCode(ctx context.Context, v *authority.Verdict, a aut
 	if proves && !t.source.readSince(v.Seat.TTY) {
 		return errNotThere
 	}
+	takeEnter(ctx, on) // after the proof: another key must not be taken for one of the code
 	return nil
 }
 

@@ -55,9 +55,9 @@ func (s *Store) readCode(root, path string) ([]byte, error) {
 		if user.Settled {
 			return nil, errMissing(path)
 		}
-		fresh := kept{InForce: s.keepContent(live)}
-		if user.Confirmed != "" {
-			fresh = kept{Confirmed: fresh.InForce} // it belongs to what was just confirmed
+		fresh := kept{InForce: s.keepContent(live), Runs: canRun(path)}
+		if user.Confirmed != "" { // it belongs to what was just confirmed
+			fresh.Confirmed, fresh.InForce = fresh.InForce, ""
 		}
 		s.now.Files[path] = fresh
 		_ = s.writeRecord() // what is wrong is told by Basis; it is in force all the same
@@ -127,7 +127,8 @@ func (s *Store) Program(path string, hookConfirmed bool) (string, error) {
 	s.mu.Lock()
 	k, known := s.now.Files[path]
 	s.mu.Unlock()
-	if err == nil && known && (k.Confirmed != "" || !hookConfirmed) && hashOf(live) == k.inForce() {
+	usable := !k.Runs || canRun(path) // somebody may have taken the permission away
+	if err == nil && usable && known && (k.Confirmed != "" || !hookConfirmed) && hashOf(live) == k.inForce() {
 		return path, nil // as ever: nothing to confirm, nothing to copy
 	}
 	if hookConfirmed {
@@ -139,7 +140,7 @@ func (s *Store) Program(path string, hookConfirmed bool) (string, error) {
 			path, err)
 	}
 	live, err = userfile.ReadFile(path, maxFileSize)
-	if err == nil && hashOf(live) == hashOf(content) {
+	if err == nil && usable && hashOf(live) == hashOf(content) {
 		return path, nil
 	}
 	folder := filepath.Join(s.opt.State, copiesDir, hashOf(content)[:16])
@@ -154,6 +155,12 @@ func (s *Store) Program(path string, hookConfirmed bool) (string, error) {
 		return "", err
 	}
 	return copied, os.Chmod(copied, 0o700)
+}
+
+// canRun reports whether a file may be run as a program.
+func canRun(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&0o111 != 0
 }
 
 // agentsDir holds descriptions of agents as they were confirmed.

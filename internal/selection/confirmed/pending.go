@@ -215,7 +215,7 @@ func (s *Store) takeContent(path string, content []byte) {
 		delete(s.now.Files, path)
 		return
 	}
-	s.now.Files[path] = kept{Confirmed: s.keepContent(content)}
+	s.now.Files[path] = kept{Confirmed: s.keepContent(content), Runs: canRun(path)}
 }
 
 // TakeFirst confirms what is there now, where nothing was ever confirmed. Only

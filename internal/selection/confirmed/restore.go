@@ -1,9 +1,9 @@
 package confirmed
 
 import (
-	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
@@ -23,16 +23,25 @@ func (s *Store) Restore(shown string) (done []Change, left []error, err error) {
 		return nil, nil, ErrChanged
 	}
 	for _, c := range list {
-		content, err := s.content(s.now.Files[c.Path].Confirmed)
+		k := s.now.Files[c.Path]
+		content, err := s.content(k.Confirmed)
 		switch {
 		case err != nil:
 			left = append(left, fmt.Errorf("%s: %w", c.Path, err))
 			continue
+		case content == nil && c.After == nil:
+			left = append(left, fmt.Errorf("%s is gone again, and what it added still counts; `hookmux confirm` ends "+
+				"that", c.Path))
+			continue
 		case content == nil:
 			left = append(left, fmt.Errorf("%s is new: nothing of it was confirmed; confirm or remove it", c.Path))
 			continue
+		case c.After != nil && hashOf(c.After) == k.Confirmed:
+			left = append(left, fmt.Errorf("%s holds what you confirmed, and what was added meanwhile still counts; "+
+				"`hookmux confirm` ends that", c.Path))
+			continue
 		}
-		if err := restoreFile(c.Path, content); err != nil {
+		if err := s.restoreFile(c.Path, content, k.Runs); err != nil {
 			left = append(left, err)
 			continue
 		}
@@ -42,18 +51,31 @@ func (s *Store) Restore(shown string) (done []Change, left []error, err error) {
 	return done, left, nil
 }
 
-// restoreFile writes a file as it was confirmed.
-func restoreFile(path string, content []byte) error {
+// replacedDir keeps what stood in files before they were restored.
+const replacedDir = "replaced"
+
+// restoreFile writes a file as it was confirmed, and keeps what it held. The caller
+// holds the lock.
+func (s *Store) restoreFile(path string, content []byte, runs bool) error {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode()&os.ModeSymlink != 0 {
 		return fmt.Errorf("%s is a link to another file, which is not written; remove the link first", path)
 	}
-	gone := os.IsNotExist(err)
+	if err == nil {
+		live, err := userfile.ReadFile(path, maxFileSize)
+		if err != nil {
+			return err
+		}
+		copied := filepath.Join(s.opt.State, replacedDir, hashOf(live)[:16], filepath.Base(path))
+		if err := userfile.Store(copied, live); err != nil {
+			return fmt.Errorf("%s is left as it is, because a copy of it cannot be kept: %w", path, err)
+		}
+	}
 	if err := userfile.Store(path, content); err != nil {
 		return fmt.Errorf("%s cannot be written: %w", path, err)
 	}
-	if gone && bytes.HasPrefix(content, []byte("#!")) {
-		return os.Chmod(path, 0o700) // a program that a hook runs
+	if runs && !canRun(path) {
+		return os.Chmod(path, 0o700)
 	}
 	return nil
 }

@@ -73,6 +73,8 @@ type kept struct {
 	InForce   string `json:"inForce,omitempty"` // "": what was confirmed
 	// Settled says that everything is known that this file of code imports.
 	Settled bool `json:"settled,omitempty"`
+	// Runs says that the file could be run as a program when it was taken.
+	Runs bool `json:"runs,omitempty"`
 }
 
 func (k kept) inForce() string {
