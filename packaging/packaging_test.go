@@ -6,17 +6,54 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hookmux/hookmux/internal/platform/polkit"
 )
 
 const (
-	unit  = "systemd/hookmux.service"
-	plist = "launchd/io.github.hookmux.hub.plist"
+	unit   = "systemd/hookmux.service"
+	plist  = "launchd/io.github.hookmux.hub.plist"
+	action = "polkit/" + polkit.Action + ".policy"
 )
+
+// TestPolkitAction: the password is asked for each time, of the person themselves.
+func TestPolkitAction(t *testing.T) {
+	text, err := os.ReadFile(action)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var policy struct {
+		Actions []struct {
+			ID       string `xml:"id,attr"`
+			Defaults struct {
+				Rules []struct {
+					XMLName xml.Name
+					Value   string `xml:",chardata"`
+				} `xml:",any"`
+			} `xml:"defaults"`
+		} `xml:"action"`
+	}
+	if err := xml.Unmarshal(text, &policy); err != nil {
+		t.Fatal(err)
+	}
+	if len(policy.Actions) != 1 || policy.Actions[0].ID != polkit.Action {
+		t.Fatalf("the actions are %+v, want one, %s", policy.Actions, polkit.Action)
+	}
+	got := map[string]string{}
+	for _, rule := range policy.Actions[0].Defaults.Rules {
+		got[rule.XMLName.Local] = rule.Value
+	}
+	want := map[string]string{"allow_any": "auth_self", "allow_inactive": "auth_self", "allow_active": "auth_self"}
+	if !maps.Equal(got, want) {
+		t.Errorf("the defaults are %v, want %v", got, want)
+	}
+}
 
 func TestUnit(t *testing.T) {
 	text, err := os.ReadFile(unit)

@@ -155,7 +155,10 @@ func (s *Service) waitForPerson(ctx context.Context, c *Call, r queue.Request, s
 
 // Reply lets a person answer a request. What they say is on record in the
 // ledger before the agent hears it.
-func (s *Service) Reply(p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyResult, *wire.Error) {
+//
+// ask is how they are asked for more than their answer.
+func (s *Service) Reply(ask services.Asking, p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyResult,
+	*wire.Error) {
 	item, err := s.queue.Find(p.ID)
 	if err != nil {
 		var none *queue.NotFoundError
@@ -182,10 +185,8 @@ func (s *Service) Reply(p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyR
 		return wire.FeedReplyResult{}, bad
 	}
 	said.By, said.At = seatName(s.Processes, peer), time.Now()
-	if said.Verdict != event.Deny {
-		if err := s.CheckPIN(item.ID, p.PIN, peer); err != nil {
-			return wire.FeedReplyResult{}, wire.Errorf(wire.CodePIN, "%v", err)
-		}
+	if bad := s.Proofs().prove(ask, &item, &r, &said, p.PIN, peer); bad != nil {
+		return wire.FeedReplyResult{}, bad
 	}
 	result, bad := s.deliver(item.ID, said, grant)
 	if bad == nil && result.Outcome == string(queue.Delivered) {

@@ -1,7 +1,6 @@
 package approvals
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -44,15 +43,4 @@ func (s *Service) WaitingFor(peer proc.Cred) []wire.FeedItem {
 	// answered meanwhile is not shown.
 	waiting := s.Sessions.Waiting()
 	return joinWaiting(waiting, itemsFor(s, peer, false))
-}
-
-// PINSetting says whether approvals ask for a PIN.
-func (s *Service) PINSetting(setting wire.Setting) wire.Setting {
-	word := "off"
-	if s.pin.Set() {
-		word = "on"
-		setting.Default, setting.Origin = false, "user"
-	}
-	setting.Value, _ = json.Marshal(word)
-	return setting
 }

@@ -7,12 +7,16 @@ import (
 
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/platform/polkit"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // New opens what lasts and begins with no requests.
 func New(o Options) *Service {
 	s := &Service{Options: o, queue: queue.NewTable(), decisions: ledger.NewBook(o.Dirs.State)}
+	if s.Polkit == nil {
+		s.Polkit = polkit.System()
+	}
 	s.queue.SetListener(sessionNotes{o.Sessions})
 	s.windows = &windowList{queue: s.queue, open: map[windowKey][]wire.FeedItem{}}
 	s.crowding = &crowding{problems: o.Problems, queue: s.queue}

@@ -20,7 +20,7 @@ func (s *Service) Methods() map[string]services.Method {
 	m := methods{s}
 	return map[string]services.Method{
 		wire.MethodFeedItems:   services.Read(m.listItems),
-		wire.MethodFeedReply:   services.Decide(m.replyMethod),
+		wire.MethodFeedReply:   services.DecideAsking(m.replyMethod),
 		wire.MethodFeedRelease: services.Decide(m.releaseRequest),
 		wire.MethodGrants:      services.Read(m.listGrants),
 		wire.MethodGrantRevoke: services.Decide(m.revokeGrant),
@@ -56,12 +56,12 @@ func (s methods) listItems(params json.RawMessage, peer proc.Cred) (any, *wire.E
 	return []wire.FeedItem{item}, nil
 }
 
-func (s methods) replyMethod(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+func (s methods) replyMethod(ask services.Asking, params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p wire.FeedReplyParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
-	return s.Reply(p, peer)
+	return s.Reply(ask, p, peer)
 }
 
 // releaseRequest leaves a request to the agent's own prompt.

@@ -7,7 +7,6 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder"
 	"github.com/hookmux/hookmux/internal/selection"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // newSelection makes the service that selects hooks and gives it what it needs.
@@ -15,7 +14,7 @@ func (h *Hub) newSelection(extra []*hook.Entry, environ []string) *selection.Ser
 	return selection.New(selection.Options{
 		Deps: h.deps, Modules: h.modules, Extra: extra, Environment: environ, Mark: h.marks.Mark,
 		Confirmed: h.confirmed, Context: h.ctx,
-		PINSetting:      func(s wire.Setting) wire.Setting { return h.approvals.PINSetting(s) },
+		Proofs:          func() selection.Proofs { return h.approvals.Proofs() },
 		SettingsChanged: func() { h.sessions.ReadSettings(); h.notify.ReadSettings() },
 	})
 }

@@ -33,15 +33,15 @@ func (r methods) listSettings(params json.RawMessage, _ proc.Cred) (any, *wire.E
 	list := []wire.Setting{}
 	for _, e := range r.Config.For(root, r.trusted(root)).List() {
 		s := SettingOf(e)
-		if s.Key == config.ApprovalsPIN {
-			s = r.PINSetting(s) // not a matter of files that anybody may edit
+		if config.Sealed(s.Key) {
+			s = r.Proofs().ShowProof(s)
 		}
 		list = append(list, s)
 	}
 	return list, nil
 }
 
-func (r methods) changeSetting(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (r methods) changeSetting(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p wire.ConfigSetParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
@@ -49,6 +49,9 @@ func (r methods) changeSetting(params json.RawMessage, _ proc.Cred) (any, *wire.
 	if p.Key == config.ApprovalsPIN {
 		return nil, wire.Errorf(wire.CodeParams, "%s asks for the PIN itself; use `hookmux config set %s on`",
 			p.Key, p.Key)
+	}
+	if config.Sealed(p.Key) {
+		return r.changeSealed(&p, peer)
 	}
 	if p.Key == config.Modules && p.Value != nil {
 		if err := r.Modules.CheckSetting(textOf(p.Value)); err != nil {
@@ -68,6 +71,30 @@ func (r methods) changeSetting(params json.RawMessage, _ proc.Cred) (any, *wire.
 		return nil, wire.Errorf(wire.CodeParams, "%v", config.Unknown(p.Key))
 	}
 	return SettingOf(e), nil
+}
+
+// changeSealed changes a setting that the hub keeps under a seal.
+func (r methods) changeSealed(p *wire.ConfigSetParams, peer proc.Cred) (any, *wire.Error) {
+	key, _ := config.Find(p.Key)
+	if p.Project != "" {
+		return nil, wire.Errorf(wire.CodeParams, "%s cannot be set by a project; set it with `hookmux config set %s`",
+			p.Key, p.Key)
+	}
+	var value any
+	if p.Value != nil {
+		raw, err := key.FromText(textOf(p.Value))
+		if err == nil {
+			value, err = key.Parse(raw)
+		}
+		if err != nil {
+			return nil, wire.Errorf(wire.CodeParams, "%v", err)
+		}
+	}
+	if bad := r.Proofs().SetProof(p.Key, value, p.PIN, peer); bad != nil {
+		return nil, bad
+	}
+	e, _ := r.Config.Settings().Get(p.Key)
+	return r.Proofs().ShowProof(SettingOf(e)), nil
 }
 
 // setConfig changes a setting and lets it count at once. In a trusted project

@@ -20,6 +20,7 @@ import (
 	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/selection/registry"
@@ -53,6 +54,14 @@ type Modules interface {
 	NoteChange()
 }
 
+// Proofs keeps the settings that are [config.Sealed].
+type Proofs interface {
+	// ShowProof puts what is in force into a setting.
+	ShowProof(wire.Setting) wire.Setting
+	// SetProof changes one; nil is its default.
+	SetProof(key string, value any, pin string, peer proc.Cred) *wire.Error
+}
+
 // Options is what a service is made of.
 type Options struct {
 	services.Deps
@@ -68,9 +77,9 @@ type Options struct {
 	Confirmed *confirmed.Store
 	// Mark signs what handlers find in their environment.
 	Mark func(id string) string
-	// PINSetting says whether approvals ask for a PIN: no matter of files that
-	// anybody may edit.
-	PINSetting func(wire.Setting) wire.Setting
+	// Proofs keeps the settings about what approvals ask for: no matter of files
+	// that anybody may edit.
+	Proofs func() Proofs
 	// SettingsChanged hears of every setting that was changed.
 	SettingsChanged func()
 }

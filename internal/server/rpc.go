@@ -68,7 +68,7 @@ func (s *Server) classOf(name string) (class authority.Class, known bool) {
 func (s *Server) Call(ctx context.Context, name string, params json.RawMessage) (any, *wire.Error) {
 	peer := proc.Cred{UID: ownUID, PID: os.Getpid()}
 	if m, ok := s.Methods[name]; ok {
-		return m.Run(params, peer)
+		return m.Call(func() (context.Context, func()) { return ctx, func() {} }, params, peer)
 	}
 	if m, ok := s.LongMethods[name]; ok {
 		return m.Run(ctx, params, peer)
@@ -140,7 +140,9 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 	if verdict.Outcome == authority.NeedPIN || verdict.Outcome == authority.NeedCode {
 		verdict = c.askPerson(name, m.Class, params, verdict)
 	}
-	return s.runJudged(name, verdict, c.peer, func() (any, *wire.Error) { return m.Run(params, c.peer) })
+	return s.runJudged(name, verdict, c.peer, func() (any, *wire.Error) {
+		return m.Call(c.waitForPerson, params, c.peer)
+	})
 }
 
 // readMethod runs a method that only shows something, and leaves out what the
@@ -178,12 +180,21 @@ func (c *conversation) viewOfPeer() *View {
 // askPerson asks the person at the terminal while the caller waits.
 func (c *conversation) askPerson(name string, class authority.Class, params json.RawMessage,
 	v authority.Verdict) authority.Verdict {
+	ctx, done := c.waitForPerson()
+	defer done()
+	return c.server.Judge.AskPerson(ctx, name, class, params, c.peer, v)
+}
+
+// waitForPerson begins to wait for a person, until the caller hangs up.
+func (c *conversation) waitForPerson() (ctx context.Context, done func()) {
 	c.entry.Answering(false) // a stopping hub does not wait for a person
 	ctx, cancel := context.WithCancel(c.server.ctx)
-	defer cancel()
 	stop := peekHangUp(c.conn, c.reader, cancel)
-	defer stop()
-	return c.server.Judge.AskPerson(ctx, name, class, params, c.peer, v)
+	return ctx, func() {
+		stop()
+		cancel()
+		c.entry.Answering(true)
+	}
 }
 
 // peekHangUp calls cancel when the peer hangs up. Unlike watchHangUp it leaves

@@ -15,6 +15,20 @@ import (
 type Method struct {
 	Class authority.Class
 	Run   func(params json.RawMessage, peer proc.Cred) (any, *wire.Error)
+	// RunAsking is in place of Run where a person may have to be asked first.
+	RunAsking func(ask Asking, params json.RawMessage, peer proc.Cred) (any, *wire.Error)
+}
+
+// Asking begins to wait for a person while the caller waits: ctx ends when the
+// caller hangs up or the hub stops. done ends it.
+type Asking func() (ctx context.Context, done func())
+
+// Call runs the method.
+func (m *Method) Call(ask Asking, params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+	if m.RunAsking != nil {
+		return m.RunAsking(ask, params, peer)
+	}
+	return m.Run(params, peer)
 }
 
 // LongMethod is a method that may wait for hooks or a person. Its ctx ends when
@@ -32,6 +46,11 @@ func Read(run func(params json.RawMessage, peer proc.Cred) (any, *wire.Error)) M
 // Decide is a method for people alone.
 func Decide(run func(params json.RawMessage, peer proc.Cred) (any, *wire.Error)) Method {
 	return Method{Class: authority.Decide, Run: run}
+}
+
+// DecideAsking is a method for people alone, which may ask them for more.
+func DecideAsking(run func(ask Asking, params json.RawMessage, peer proc.Cred) (any, *wire.Error)) Method {
+	return Method{Class: authority.Decide, RunAsking: run}
 }
 
 // Report is a method for hooks and plugins.

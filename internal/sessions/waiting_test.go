@@ -274,7 +274,7 @@ func (r *waitingRig) answerOne(id string, choice string) {
 		if _, err := m.Run(json.RawMessage(`{"id":"`+id+`"}`), proc.Cred{}); err != nil {
 			r.t.Fatalf("release: %v", err)
 		}
-	} else if _, err := r.approvals.Reply(wire.FeedReplyParams{ID: id, Choice: choice}, proc.Cred{}); err != nil &&
+	} else if _, err := r.approvals.Reply(nil, wire.FeedReplyParams{ID: id, Choice: choice}, proc.Cred{}); err != nil &&
 		err.Code != wire.CodeParams { // not everything offers every choice
 		r.t.Fatalf("%s: err = %v, want not err != nil && err.Code != wire.CodeParams", choice, err)
 	}

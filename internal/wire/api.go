@@ -291,6 +291,7 @@ type ConfigSetParams struct {
 	Key     string          `json:"key"`
 	Value   json.RawMessage `json:"value,omitempty"`
 	Project string          `json:"project,omitempty"` // folder; "" is the user's own file
+	PIN     string          `json:"pin,omitempty"`     // the one in force, where the setting asks for it
 }
 
 // Setting is one setting with where it comes from.

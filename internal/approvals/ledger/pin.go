@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -37,6 +38,7 @@ type PIN struct {
 
 	mu     sync.Mutex
 	kept   *pinHash
+	proof  Proof
 	broken error // the file is there and its seal is wrong
 	tries  pinTried
 }
@@ -54,6 +56,12 @@ type pinHash struct {
 	Rounds int    `json:"rounds"`
 }
 
+// sealedPIN is the content of the file.
+type sealedPIN struct {
+	pinHash
+	Proof Proof `json:"proof,omitzero"`
+}
+
 // PINError says that an approval needs the PIN, or that it was wrong.
 type PINError struct{ Text string }
 
@@ -63,11 +71,14 @@ func (e *PINError) Error() string { return e.Text }
 // hookmux, nothing can be approved: somebody had set a PIN.
 func OpenPIN(dir string) (*PIN, error) {
 	p := &PIN{dir: dir, now: time.Now, rounds: pinRounds}
-	var h pinHash
-	err := loadSealed(dir, pinFile, &h)
+	var content sealedPIN
+	err := loadSealed(dir, pinFile, &content)
 	p.broken = err
-	if err == nil && len(h.Hash) > 0 {
-		p.kept = &h
+	if err == nil {
+		p.proof = content.Proof
+	}
+	if err == nil && len(content.Hash) > 0 {
+		p.kept = &content.pinHash
 	}
 	triesErr := loadSealed(dir, triesFile, &p.tries)
 	if _, missing := os.Lstat(filepath.Join(dir, triesFile)); triesErr != nil || missing != nil && p.kept != nil {
@@ -148,12 +159,7 @@ func (p *PIN) Change(old, fresh string) error {
 		return err
 	}
 	if fresh == "" {
-		err := os.Remove(filepath.Join(p.dir, pinFile))
-		if err != nil && !os.IsNotExist(err) {
-			return err
-		}
-		p.kept = nil
-		return atomicfile.SyncDir(p.dir)
+		return p.store(nil, p.proof)
 	}
 	if utf8.RuneCountInString(fresh) < minPIN {
 		return fmt.Errorf("a PIN needs at least %d characters", minPIN)
@@ -170,9 +176,49 @@ func (p *PIN) Change(old, fresh string) error {
 	if err := storeSealed(p.dir, triesFile, p.tries); err != nil {
 		return err
 	}
-	if err := storeSealed(p.dir, pinFile, h); err != nil {
+	return p.store(h, p.proof)
+}
+
+// store writes down what is to be in force; where that is nothing, the file goes.
+func (p *PIN) store(h *pinHash, proof Proof) error {
+	content := sealedPIN{Proof: proof}
+	if h != nil {
+		content.pinHash = *h
+	}
+	if h == nil && proof.isDefault() {
+		err := os.Remove(filepath.Join(p.dir, pinFile))
+		if err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		p.kept, p.proof = nil, proof
+		return atomicfile.SyncDir(p.dir)
+	}
+	if err := storeSealed(p.dir, pinFile, content); err != nil {
 		return err
 	}
-	p.kept = h
+	p.kept, p.proof = h, proof
 	return nil
+}
+
+// Proof is what is in force. Where the file cannot be believed every approval asks
+// for a PIN, which then cannot be checked.
+func (p *PIN) Proof() Proof {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Proof{Way: p.proof.Way, Kinds: slices.Clone(p.proof.Kinds)}
+}
+
+// ChangeProof has another one count. The PIN in force must be given.
+func (p *PIN) ChangeProof(pin string, change func(*Proof)) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.checkPIN(pin); err != nil {
+		return err
+	}
+	fresh := p.proof
+	change(&fresh)
+	if fresh.Way == ByPIN {
+		fresh.Way = ""
+	}
+	return p.store(p.kept, fresh)
 }

@@ -148,6 +148,8 @@ const (
 	modulesKey        = "modules"
 	modulesMonitorKey = "modules.monitor"
 	pinKey            = "approvals.pin"
+	proofKindsKey     = "approvals.kinds"
+	proofKey          = "approvals.proof"
 	gateKey           = "gate"
 )
 
@@ -158,6 +160,8 @@ func weakensSetting(key, value string) bool {
 	switch {
 	case key == modulesKey, key == modulesMonitorKey:
 		return true // a module may answer for the person, and one that monitors refuses nothing
+	case key == proofKey, key == proofKindsKey:
+		return true // a kind may be missing that was there, and there may be no PIN
 	case key == pinKey, strings.HasPrefix(key, "guard."):
 		return value != "on"
 	case key == gateKey, strings.HasPrefix(key, gateKey+"."):

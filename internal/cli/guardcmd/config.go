@@ -176,7 +176,7 @@ func settingsFromFiles(app *cmdutil.App) ([]wire.Setting, error) {
 	var list []wire.Setting
 	for _, e := range config.New(config.Options{System: dirs.System, User: dirs.Config}).For(root, false).List() {
 		s := selection.SettingOf(e)
-		if s.Key == config.ApprovalsPIN {
+		if config.Sealed(s.Key) {
 			s.Value, s.Default = json.RawMessage(`"not known: the hub is not running"`), false
 		}
 		list = append(list, s)
@@ -212,7 +212,14 @@ func setSetting(app *cmdutil.App, cmd *cobra.Command, key string, value json.Raw
 		p.Project = app.Cwd()
 	}
 	var s wire.Setting
-	if err := c.Call(cmd.Context(), wire.MethodConfigSet, p, &s); err != nil {
+	err = c.Call(cmd.Context(), wire.MethodConfigSet, p, &s)
+	if client.NeedsPIN(err) {
+		if p.PIN, err = app.AskPIN("PIN in force: ", err); err != nil {
+			return err
+		}
+		err = c.Call(cmd.Context(), wire.MethodConfigSet, p, &s)
+	}
+	if err != nil {
 		return err
 	}
 	where := app.Shorten(s.File)

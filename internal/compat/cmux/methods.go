@@ -13,9 +13,9 @@ import (
 func (s *Server) Methods() map[string]services.Method {
 	return map[string]services.Method{
 		wire.MethodFeedList:     services.Read(s.listItems),
-		wire.MethodFeedPermit:   services.Decide(s.replyPermission),
-		wire.MethodFeedQuestion: services.Decide(s.replyQuestion),
-		wire.MethodFeedPlan:     services.Decide(s.replyPlan),
+		wire.MethodFeedPermit:   services.DecideAsking(s.replyPermission),
+		wire.MethodFeedQuestion: services.DecideAsking(s.replyQuestion),
+		wire.MethodFeedPlan:     services.DecideAsking(s.replyPlan),
 		wire.MethodFeedJump:     services.Read(s.jumpTo),
 	}
 }

@@ -55,7 +55,7 @@ func (s *Server) readReply(params json.RawMessage) (replyParams, *wire.Error) {
 	return p, nil
 }
 
-func (s *Server) replyPermission(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+func (s *Server) replyPermission(ask services.Asking, params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	p, bad := s.readReply(params)
 	if bad != nil {
 		return nil, bad
@@ -72,10 +72,10 @@ func (s *Server) replyPermission(params json.RawMessage, peer proc.Cred) (any, *
 			}
 		}
 	}
-	return replyWords(s.Approvals.Reply(reply, peer))
+	return replyWords(s.Approvals.Reply(ask, reply, peer))
 }
 
-func (s *Server) replyQuestion(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+func (s *Server) replyQuestion(ask services.Asking, params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	p, bad := s.readReply(params)
 	if bad != nil {
 		return nil, bad
@@ -89,7 +89,7 @@ func (s *Server) replyQuestion(params json.RawMessage, peer proc.Cred) (any, *wi
 		}
 		reply.Answers = answers
 	}
-	return replyWords(s.Approvals.Reply(reply, peer))
+	return replyWords(s.Approvals.Reply(ask, reply, peer))
 }
 
 // placeSelections puts cmux's selections beside the questions. It gives no key with
@@ -137,7 +137,7 @@ func splitOptions(q *event.Inquiry, words string) []string {
 	return strings.Split(words, ", ")
 }
 
-func (s *Server) replyPlan(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+func (s *Server) replyPlan(ask services.Asking, params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	p, bad := s.readReply(params)
 	if bad != nil {
 		return nil, bad
@@ -159,6 +159,6 @@ func (s *Server) replyPlan(params json.RawMessage, peer proc.Cred) (any, *wire.E
 	if p.Mode == "ultraplan" && p.Feedback == "" {
 		p.Feedback = "make the plan more thorough first"
 	}
-	return replyWords(s.Approvals.Reply(wire.FeedReplyParams{ID: p.RequestID, Choice: string(event.ChoosePlan),
+	return replyWords(s.Approvals.Reply(ask, wire.FeedReplyParams{ID: p.RequestID, Choice: string(event.ChoosePlan),
 		Plan: string(mode), Feedback: p.Feedback, PIN: p.PIN}, peer))
 }

@@ -14,7 +14,7 @@ import (
 
 // Approvals is what cmux's methods need of approvals.
 type Approvals interface {
-	Reply(p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyResult, *wire.Error)
+	Reply(ask services.Asking, p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyResult, *wire.Error)
 	Request(id string) (queue.Request, bool)
 	RequestByKey(key string) (id string, ok bool)
 	RequestKey(id string) string

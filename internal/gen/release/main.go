@@ -157,6 +157,7 @@ func commonFiles(work, version string) ([]file, error) {
 		"README.md": "README.md", "LICENSE": "LICENSE", "CHANGELOG.md": "CHANGELOG.md",
 		"packaging/systemd/hookmux.service":             "share/systemd/user/hookmux.service",
 		"packaging/launchd/io.github.hookmux.hub.plist": "share/launchd/io.github.hookmux.hub.plist",
+		"packaging/polkit/org.hookmux.approve.policy":   "share/polkit-1/actions/org.hookmux.approve.policy",
 	} {
 		data, err := os.ReadFile(from)
 		if err != nil {

@@ -387,3 +387,25 @@ func TestQuietByTheClock(t *testing.T) {
 		}
 	}
 }
+
+// TestSealedSettingsAreNoMatterOfFiles: what the hub keeps under a seal is told of
+// and counts for nothing in a file or a variable.
+func TestSealedSettingsAreNoMatterOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	text := `{"approvals.kinds": [], "approvals.proof": "pin", "approvals.pin": "off", "guard.secrets": "on"}`
+	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := New(Options{User: dir, Environ: []string{"HOOKMUX_APPROVALS_KINDS=shell"}}).Settings()
+	if got := len(s.Problems()); got != 4 {
+		t.Errorf("%d problems, want one for each of three in the file and one variable: %v", got, s.Problems())
+	}
+	for _, key := range []string{ApprovalsPIN, ApprovalsKinds, ApprovalsProof} {
+		if e, _ := s.Get(key); !e.Default {
+			t.Errorf("%s is %v, want its default", key, e.Value)
+		}
+	}
+	if got := s.Choice(GuardSecrets); got != "on" {
+		t.Errorf("guard.secrets is %q, want what the same file says", got)
+	}
+}

@@ -10,10 +10,13 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hookmux/hookmux/event"
 )
 
 // The keys, for those who ask.
@@ -47,6 +50,8 @@ const (
 	NotifySecret     = "notify.webhook-secret"
 	NotifyChat       = "notify.webhook-chat"
 	ApprovalsPIN     = "approvals.pin"
+	ApprovalsKinds   = "approvals.kinds"
+	ApprovalsProof   = "approvals.proof"
 	Modules          = "modules"
 	ModulesMonitor   = "modules.monitor"
 	HookTimeout      = "hookTimeout"
@@ -94,7 +99,8 @@ type Key struct {
 	// Secret says that the value is shown to nobody: it lets its holder speak
 	// as the user somewhere.
 	Secret bool
-	// Check says what is wrong with a text; nil takes any.
+	// Check says what is wrong with a text, or with a word that is none of the
+	// choices; nil takes any text.
 	Check func(text string) error
 }
 
@@ -236,12 +242,58 @@ var table = []Key{
 		Doc: "the chat that the format telegram posts to"},
 	{Name: ApprovalsPIN, Type: Choice, Choices: []string{"off", "on"}, Default: "off", Project: Never,
 		Doc: "whether approvals ask for a PIN; setting it asks for the PIN"},
+	{
+		Name:    ApprovalsKinds,
+		Type:    List,
+		Items:   approvalKinds,
+		Default: approvalKinds,
+		Project: Never,
+		Doc:     "which approvals ask for the PIN or polkit: " + strings.Join(approvalKinds, ", ") + "; what lasts longer than one call always does",
+	},
+	{
+		Name:    ApprovalsProof,
+		Type:    Choice,
+		Choices: []string{"pin", "polkit"},
+		Default: "pin",
+		Project: Never,
+		Check:   checkProof,
+		Doc:     "what approvals ask for: pin (where there is one), polkit (your password, by polkit; Linux)",
+	},
 	{Name: Modules, Type: List, Default: []string{}, Project: Never,
 		Doc: "TypeScript or JavaScript files to load as hooks, besides those in ~/.config/hookmux/hooks; absolute or from ~/"},
 	{Name: ModulesMonitor, Type: List, Default: []string{}, Project: Never,
 		Doc: "TypeScript or JavaScript hooks that only monitor: they judge, what they would have done is recorded; file names in ~/.config/hookmux/hooks, else absolute or from ~/"},
 	{Name: HookTimeout, Type: Millis, Default: Milliseconds(30_000), Min: Milliseconds(1), Project: Never,
 		Doc: "milliseconds a handler of a TypeScript hook may take, where pi limits it; never at tool_call"},
+}
+
+// Sealed reports whether the hub itself keeps a setting, under a seal: what files
+// and variables say about it counts for nothing.
+func Sealed(name string) bool {
+	return name == ApprovalsPIN || name == ApprovalsKinds || name == ApprovalsProof
+}
+
+func errSealed(name string) error {
+	return fmt.Errorf("%s counts for nothing here, as the hub keeps it itself: `hookmux config set %s` changes it",
+		name, name)
+}
+
+var approvalKinds = toolKinds()
+
+func toolKinds() (words []string) {
+	for _, kind := range event.ToolKinds() {
+		words = append(words, string(kind))
+	}
+	return words
+}
+
+// checkProof says why a way to prove oneself cannot be had.
+func checkProof(way string) error {
+	if way == "touchid" {
+		return errors.New("Touch ID cannot be asked for by hookmux: macOS offers it to programs that link its " +
+			"LocalAuthentication framework, which hookmux does not, and to sudo; choose pin")
+	}
+	return nil
 }
 
 var switchChoices = []string{"off", "on"}

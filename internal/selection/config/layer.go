@@ -189,6 +189,9 @@ func (l *layer) read(data []byte) (map[string]set, []keyProblem, error) {
 			continue
 		}
 		value, err := key.parse(doc.Raw(name))
+		if err == nil && Sealed(name) {
+			err = errSealed(name)
+		}
 		if err != nil {
 			bad(name, err)
 			continue

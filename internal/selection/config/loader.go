@@ -299,6 +299,9 @@ func environLayer(environ []string) *layer {
 		if err == nil {
 			value, err = key.parse(raw)
 		}
+		if err == nil && Sealed(key.Name) {
+			err = errSealed(key.Name)
+		}
 		if err != nil {
 			l.problems = append(l.problems, Problem{Text: fmt.Sprintf("%s: %v; correct or unset the variable", name,
 				err)})

@@ -23,6 +23,11 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 		if s, ok := v.(string); ok && slices.Contains(k.Choices, s) {
 			return s, nil
 		}
+		if s, ok := v.(string); ok && k.Check != nil {
+			if err := k.Check(s); err != nil {
+				return nil, fmt.Errorf("%s: %w", k.Name, err)
+			}
+		}
 		return nil, fmt.Errorf("%s must be one of %s", k.Name, strings.Join(k.Choices, ", "))
 	case Text:
 		s, ok := v.(string)
@@ -99,6 +104,9 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 	}
 	return nil, fmt.Errorf("%s has no type", k.Name)
 }
+
+// Parse reads a value from JSON, as a file holds it.
+func (k Key) Parse(raw json.RawMessage) (any, error) { return k.parse(raw) }
 
 // FromText is what somebody typed, on a command line or in a variable, as the
 // JSON that belongs in a file; checked.

@@ -48,6 +48,9 @@ func configFile() object {
 	properties := object{"$schema": reference}
 	patterns := object{}
 	for _, k := range config.Keys() {
+		if config.Sealed(k.Name) {
+			continue // it counts for nothing in a file
+		}
 		value := settingValue(k)
 		properties[k.Name] = value
 		if k.PerName {

@@ -1,0 +1,22 @@
+package ledger
+
+import "slices"
+
+// Ways by which a person proves who they are.
+const (
+	ByPIN    = "pin"
+	ByPolkit = "polkit"
+)
+
+// Proof is which approvals ask for more than a seat, and by which way. It is kept
+// beside the PIN, under its seal: no file that anybody may edit, no variable and
+// no confirmed change of settings takes it away.
+type Proof struct {
+	Way   string   `json:"way,omitempty"` // "": by PIN
+	Kinds []string `json:"kinds"`         // nil: all
+}
+
+func (p Proof) isDefault() bool { return p.Way == "" && p.Kinds == nil }
+
+// Covers reports whether approvals of a kind ask for it.
+func (p Proof) Covers(kind string) bool { return p.Kinds == nil || slices.Contains(p.Kinds, kind) }

@@ -1,0 +1,226 @@
+package approvals
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime"
+	"slices"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/platform/polkit"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// The settings about proofs. They are kept under a seal, not in files that
+// anybody may edit.
+const (
+	pinKey   = "approvals.pin"
+	kindsKey = "approvals.kinds"
+	wayKey   = "approvals.proof"
+)
+
+// Proofs is what a person must prove besides their seat, as a part of approvals.
+type Proofs struct{ *Service }
+
+// Proofs is what a person must prove besides their seat.
+func (s *Service) Proofs() Proofs { return Proofs{s} }
+
+// prove has a person prove who they are before an answer counts, where the user
+// wants that. It comes in addition to the rules about seats. A no needs no proof.
+func (s Proofs) prove(ask services.Asking, item *wire.FeedItem, r *queue.Request, said *queue.Said, pin string,
+	peer proc.Cred) *wire.Error {
+	if said.Verdict == event.Deny {
+		return nil
+	}
+	proof := s.pin.Proof()
+	if !lastsLonger(said) && !slices.ContainsFunc(proofKinds(r), proof.Covers) {
+		return nil
+	}
+	switch proof.Way {
+	case "", ledger.ByPIN:
+		if err := s.CheckPIN(item.ID, pin, peer); err != nil {
+			return wire.Errorf(wire.CodePIN, "%v", err)
+		}
+		return nil
+	case ledger.ByPolkit:
+		return s.provePolkit(ask, item, peer)
+	}
+	return wire.Errorf(wire.CodeRefused, "approvals ask for %s, which this hookmux does not know; upgrade it, "+
+		"or `hookmux config set %s pin`", proof.Way, wayKey)
+}
+
+// proofKinds are the kinds that a request counts as.
+func proofKinds(r *queue.Request) []string {
+	switch r.Need.Kind {
+	case policy.Plan:
+		return []string{string(event.Plan)}
+	case policy.Question:
+		return []string{string(event.Question)}
+	}
+	t := r.Event.Tool
+	if t == nil || !t.Kind.Known() {
+		return []string{string(event.OtherTool)}
+	}
+	kinds := []string{string(t.Kind)}
+	if t.Kind == event.Shell {
+		return kinds
+	}
+	// What a tool does counts, whatever it is called.
+	if len(t.Commands) > 0 {
+		kinds = append(kinds, string(event.Shell))
+	}
+	if len(t.Writes) > 0 {
+		kinds = append(kinds, string(event.FileWrite), string(event.FileEdit))
+	}
+	return kinds
+}
+
+// lastsLonger reports whether an answer allows more than this one call: that asks
+// for the proof whatever the kind, as it may allow what is of another one.
+func lastsLonger(said *queue.Said) bool {
+	switch said.Answer.Choice {
+	case event.ChooseAlways, event.ChooseAll, event.ChooseBypass:
+		return true
+	}
+	return said.Answer.Plan == event.PlanAuto
+}
+
+// provePolkit has polkit ask the person, until the request ends.
+func (s Proofs) provePolkit(ask services.Asking, item *wire.FeedItem, peer proc.Cred) *wire.Error {
+	refused := func(why error) *wire.Error {
+		s.Log.Warn("not proven", "request", item.ID, "pid", peer.PID, "why", why)
+		return wire.Errorf(wire.CodeRefused, "%v", why)
+	}
+	if ask == nil {
+		return refused(errors.New("there is nobody who could be asked for a password"))
+	}
+	p, err := s.Processes.Lookup(peer.PID)
+	if err != nil || peer.At != 0 && p.Start > peer.At {
+		return refused(errors.New("who answers is gone, so polkit cannot be asked about them"))
+	}
+	if !s.proving.TryLock() {
+		return refused(errors.New("polkit asks about another answer already; finish that first"))
+	}
+	defer s.proving.Unlock()
+	ctx, done := ask()
+	defer done()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	go s.endWithRequest(ctx, item.ID, end)
+	text := termsafe.Line(redact.Text(item.Agent+": "+item.About()), 160)
+	if err := s.Polkit.Check(ctx, polkit.Process{PID: p.PID, Start: p.Start, UID: peer.UID}, text); err != nil {
+		return refused(err)
+	}
+	return nil
+}
+
+// endWithRequest calls end when a request waits no more.
+func (s Proofs) endWithRequest(ctx context.Context, id string, end context.CancelCauseFunc) {
+	_, next := s.queue.Watch()
+	for {
+		var wake <-chan struct{}
+		_, next, wake, _ = s.queue.Next(next)
+		if _, waits := s.queue.Request(id); !waits {
+			end(errors.New("the request ended meanwhile"))
+			return
+		}
+		select {
+		case <-wake:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// ShowProof puts what is in force into a setting about proofs.
+func (s Proofs) ShowProof(setting wire.Setting) wire.Setting {
+	var value any
+	chosen := false
+	switch proof := s.pin.Proof(); setting.Key {
+	case pinKey:
+		if chosen = s.pin.Set(); chosen {
+			value = "on"
+		} else {
+			value = "off"
+		}
+	case kindsKey:
+		value, chosen = proof.Kinds, proof.Kinds != nil
+		if !chosen {
+			value = proofWords()
+		}
+	case wayKey:
+		value, chosen = proof.Way, proof.Way != ""
+		if !chosen {
+			value = ledger.ByPIN
+		}
+	default:
+		return setting
+	}
+	setting.Default, setting.Origin, setting.File = true, "default", ""
+	if chosen {
+		setting.Default, setting.Origin = false, "user"
+	}
+	setting.Value, _ = json.Marshal(value)
+	return setting
+}
+
+// proofWords are the kinds that can be chosen.
+func proofWords() []string {
+	var words []string
+	for _, kind := range event.ToolKinds() {
+		words = append(words, string(kind))
+	}
+	return words
+}
+
+// SetProof changes a setting about proofs. value was checked; nil is the default.
+func (s Proofs) SetProof(key string, value any, pin string, peer proc.Cred) *wire.Error {
+	change := func(p *ledger.Proof) { p.Way = ledger.ByPIN }
+	switch v := value.(type) {
+	case string:
+		if v == ledger.ByPolkit {
+			if bad := polkitMisfit(peer); bad != nil {
+				return bad
+			}
+		}
+		change = func(p *ledger.Proof) { p.Way = v }
+	case []string:
+		change = func(p *ledger.Proof) { p.Kinds = append([]string{}, v...) }
+	default:
+		if key == kindsKey {
+			change = func(p *ledger.Proof) { p.Kinds = nil }
+		}
+	}
+	err := s.pin.ChangeProof(pin, change)
+	var wrong *ledger.PINError
+	switch {
+	case errors.As(err, &wrong):
+		if pin != "" {
+			s.noteWrongPIN("a change of "+key, peer, err)
+		}
+		return wire.Errorf(wire.CodePIN, "%v", err)
+	case err != nil:
+		return wire.Errorf(wire.CodeInternal, "%v", err)
+	}
+	return nil
+}
+
+// polkitMisfit says why polkit would prove nothing here.
+func polkitMisfit(peer proc.Cred) *wire.Error {
+	switch {
+	case runtime.GOOS != "linux":
+		return wire.Errorf(wire.CodeParams, "polkit is there on Linux only; approvals can ask for a PIN")
+	case peer.UID == 0:
+		return wire.Errorf(wire.CodeParams,
+			"polkit asks root for no password, so that it proves nothing for root; approvals can ask for a PIN")
+	}
+	return nil
+}
