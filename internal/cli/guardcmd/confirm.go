@@ -140,7 +140,8 @@ func restoreConfirmed(ctx context.Context, app *cmdutil.App, c *client.Client, v
 		app.Say("restored %s", termsafe.Line(app.Shorten(one.File), 300))
 	}
 	if dirs, err := app.Dirs(); err == nil && len(done.Changes) > 0 {
-		app.Say("what stood there is kept in %s", termsafe.Line(app.Shorten(filepath.Join(dirs.State, "replaced")), 300))
+		replaced := app.Shorten(filepath.Join(dirs.State, "replaced"))
+		app.Say("what stood there is kept in %s", termsafe.Line(replaced, 300))
 	}
 	for _, note := range done.Notes {
 		app.Say("left as it is: %s", termsafe.Line(app.Shorten(note), 300))

@@ -29,6 +29,12 @@ const (
 	BrokenMark = "¬"
 )
 
+// EscapeMarks writes the marks differently where somebody else's text has them: a
+// padded line could pass for a word that goes on.
+func EscapeMarks(line string) string { return markEscapes.Replace(line) }
+
+var markEscapes = strings.NewReplacer("↪", `\u21aa`, "¬", `\u00ac`)
+
 // marksFrom is the width from which there is room for marks.
 const marksFrom = 10
 
@@ -36,7 +42,7 @@ const marksFrom = 10
 // marks where it goes on. Only a word that is longer than a line is broken inside.
 func WrapMarked(line string, width int) []string {
 	first, rest, mark := MarkedWidths(width)
-	parts := WrapParts(line, first, rest)
+	parts := WrapParts(EscapeMarks(line), first, rest)
 	out := make([]string, len(parts))
 	for i, part := range parts {
 		out[i] = part.Visible()

@@ -74,3 +74,16 @@ func wordAt(text string) string {
 	word, _, _ := strings.Cut(text, " ")
 	return word
 }
+
+// What a terminal library counts wider than hookmux does would be cut off at the edge.
+func TestNoCharacterIsCountedTooNarrow(t *testing.T) {
+	for r := rune(0x20); r <= 0x3ffff; r++ {
+		if r >= 0xd800 && r < 0xe000 {
+			continue // no characters
+		}
+		clean := termsafe.Line("a"+string(r), 0)
+		if got, want := termsafe.Width(clean), ansi.StringWidth(clean); got < want {
+			t.Errorf("%U is counted as %d columns, want at least %d", r, got-1, want-1)
+		}
+	}
+}

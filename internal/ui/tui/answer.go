@@ -39,11 +39,11 @@ func (c *terminalCall) SetStdin(io.Reader)  {}
 func (c *terminalCall) SetStdout(io.Writer) {}
 func (c *terminalCall) SetStderr(io.Writer) {}
 
-func (c *terminalCall) said(err error) string {
+func (c *terminalCall) outcome(err error) outcomeMsg {
 	if err != nil {
-		return errorText(err)
+		return outcomeMsg{text: errorText(err), returned: true}
 	}
-	return c.answer
+	return outcomeMsg{text: c.answer, returned: true}
 }
 
 type (

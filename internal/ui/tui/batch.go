@@ -133,6 +133,8 @@ func approveBatch(m *Model) tea.Cmd {
 		why = silentText
 	case m.busy:
 		why = "an answer is on its way"
+	case why == "" && m.pressed.held:
+		why = heldText
 	}
 	if why != "" {
 		m.status = why
@@ -140,7 +142,8 @@ func approveBatch(m *Model) tea.Cmd {
 	}
 	var replies []client.FeedReply
 	for _, item := range b.items {
-		if now := m.board.findRequest(item.ID); now != nil && !isWindow(now) && now.SHA256 == item.SHA256 {
+		if now := m.board.findRequest(item.ID); now != nil && !isWindow(now) && now.SHA256 == item.SHA256 &&
+			now.Note == item.Note {
 			replies = append(replies, replyFor(item, "once"))
 		}
 	}

@@ -60,7 +60,7 @@ func newBody(item *wire.FeedItem, width int) *body {
 	b.addCard(item.Shown)
 	if item.Note != "" {
 		b.addLine("", &stylePlain)
-		b.addLine(termsafe.Line(item.Note, 0), &styleWaiting)
+		b.addLine(text.EscapeMarks(termsafe.Line(item.Note, 0)), &styleWaiting)
 	}
 	if isWindow(item) {
 		b.addLine("", &stylePlain)
@@ -71,7 +71,7 @@ func newBody(item *wire.FeedItem, width int) *body {
 
 // addCard adds what a person is to see of a request.
 func (b *body) addCard(card string) {
-	lines := strings.Split(strings.TrimSuffix(termsafe.Text(card), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(text.EscapeMarks(termsafe.Text(card)), "\n"), "\n")
 	for i := 0; i < len(lines); i++ {
 		if !strings.HasPrefix(lines[i], commandMark) {
 			b.addLine(lines[i], lineStyle(lines[i]))
@@ -94,9 +94,6 @@ func (b *body) addCard(card string) {
 	}
 }
 
-// widestCharacter is more columns than any character takes.
-const widestCharacter = 4
-
 // commandMark stands before each line of a command.
 const commandMark = "  $ "
 
@@ -116,8 +113,8 @@ func (b *body) addInked(line string, style *lipgloss.Style, inks []ink) {
 		if one.goesOn {
 			room = rest
 		}
-		// Only a single character can be wider than its line.
-		b.tooNarrow = b.tooNarrow || room <= widestCharacter && ansi.StringWidth(one.text) > room
+		// What is wider than its line would be cut off at the edge.
+		b.tooNarrow = b.tooNarrow || ansi.StringWidth(one.text) > room
 		b.lines = append(b.lines, one)
 	}
 }

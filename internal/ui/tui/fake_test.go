@@ -148,7 +148,7 @@ func (s *screen) send(msg tea.Msg) {
 			if ask, ok := m.(askAtTerminalMsg); ok { // Bubble Tea would leave the screen to it
 				s.atTerminal++
 				err := ask.call.Run()
-				m = outcomeMsg{text: ask.call.said(err)}
+				m = ask.call.outcome(err)
 			}
 			queue = append(queue, m)
 		}

@@ -25,8 +25,9 @@ var inkStyles = [...]*lipgloss.Style{
 	inkVariable: &styleVariable, inkOperator: &styleOperator, inkComment: &styleFaint,
 }
 
-// maxInked is the longest command that is coloured.
-const maxInked = 64 << 10
+// maxInked is the longest command that is coloured: deep nesting takes a parser a time
+// that grows with the square of it.
+const maxInked = 4 << 10
 
 // inkCommand colours the lines of a command, each behind its mark, by what a shell
 // makes of them. A command that no shell would read has no colours.

@@ -51,6 +51,8 @@ type (
 	outcomeMsg struct { // what became of a key, for the last line
 		text  string
 		aside bool // no answer: one may still be on its way
+		// returned says that the screen was left to the hub until now.
+		returned bool
 	}
 	pageMsg struct { // something to read
 		title string

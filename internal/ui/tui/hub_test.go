@@ -77,7 +77,7 @@ func TestViewAnswersAgents(t *testing.T) {
 				if !strings.Contains(string(reply.Stdout), c.want) {
 					t.Errorf("%s: the agent hears %s, want %s in it", c.command, reply.Stdout, c.want)
 				}
-			case <-time.After(200 * time.Millisecond):
+			case <-time.After(time.Second): // pressed sooner, it would be a key that is held
 			}
 		}
 		if !answered {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -95,11 +96,25 @@ func takesText(m *Model) bool {
 	return r != nil && r.isSession() && r.session.Ended == nil && r.section != sectionWaiting
 }
 
+// pressedKey is the key that was pressed last.
+type pressedKey struct {
+	key  string
+	at   time.Time
+	held bool // it was pressed just before as well: perhaps it repeats
+}
+
+// repeatTime is the longest a keyboard waits before a key that is held down repeats.
+const repeatTime = 700 * time.Millisecond
+
+const heldText = "a key that is held down, or pressed twice, answers once; nothing was answered"
+
 func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
 	if key == "ctrl+c" {
 		return tea.Quit
 	}
+	now := m.opts.Now()
+	m.pressed = pressedKey{key, now, m.pressed.key == key && now.Sub(m.pressed.at) < repeatTime}
 	switch m.mode {
 	case modeTyping:
 		return handleTypingKey(m, msg, key)
@@ -161,7 +176,7 @@ func handleConfirmKey(m *Model, key string) tea.Cmd {
 	case key != c.yes:
 		m.mode, m.status = modeList, "nothing was done"
 		return nil
-	case m.opts.Now().Sub(c.since) < settleTime:
+	case m.opts.Now().Sub(c.since) < settleTime || m.pressed.held:
 		return nil
 	case len(frame{m}.confirmLines()) > m.bodyHeight():
 		m.status = "the window is too small for all of it"

@@ -85,6 +85,7 @@ type Model struct {
 	status  string
 	busy    bool   // an answer is on its way
 	replied string // the request that was answered last
+	pressed pressedKey
 	drawn   drawnFrame
 	tick    func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 	ticks   int // the tick that counts
@@ -215,13 +216,19 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		}
 	case outcomeMsg:
 		m.busy, m.status = m.busy && msg.aside, msg.text
+		if msg.returned { // the screen was the hub's: what is typed now may be meant for its question
+			m.shown = shown{}
+		}
 		return m.readInfo
 	case pageMsg:
-		m.busy, m.status = false, ""
-		m.openPage(msg.title, msg.lines)
+		m.busy, m.status = false, msg.title
+		if m.mode == modeList { // else what is typed meanwhile goes on
+			m.status = ""
+			m.openPage(msg.title, msg.lines)
+		}
 		return m.readInfo
 	case askAtTerminalMsg:
-		return tea.Exec(msg.call, func(err error) tea.Msg { return outcomeMsg{text: msg.call.said(err)} })
+		return tea.Exec(msg.call, func(err error) tea.Msg { return msg.call.outcome(err) })
 	case askPINMsg:
 		m.busy = false
 		return m.askPIN(msg)

@@ -159,7 +159,13 @@ func (m *Model) whyNotYet(approval bool) string {
 	case m.busy:
 		return "an answer is on its way"
 	}
-	return m.shown.whyNotYet(approval, m.opts.Now())
+	if why := m.shown.whyNotYet(approval, m.opts.Now()); why != "" {
+		return why
+	}
+	if m.pressed.held {
+		return heldText
+	}
+	return ""
 }
 
 const silentText = "the hub does not answer, so nothing was decided"

@@ -1,0 +1,156 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// A key means what stood on the screen when a person decided to press it. None of these
+// may answer what came later.
+func TestKeysThatMeantSomethingElse(t *testing.T) {
+	hold := func(s *screen, key string, each func()) {
+		for range 60 { // two seconds, 30 times a second
+			s.press(key)
+			each()
+			s.wait(33 * time.Millisecond)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		most int // answers
+		do   func(s *screen)
+	}{
+		{"a page comes while a filter is typed", 0, func(s *screen) {
+			s.arrive(s.request("k1", nil))
+			s.send(noteMsg{Ready: &client.FeedReady{Attached: true, Away: true}})
+			s.wait(time.Second)
+			_, late := s.model.Update(tea.KeyPressMsg{Code: 'w', Text: "w"})
+			s.press("/", "m")
+			for _, m := range runCommand(late) {
+				s.send(m)
+			}
+			s.typeText("aain")
+		}},
+		{"a is held", 1, func(s *screen) {
+			var items []*wire.FeedItem
+			for i := range 4 {
+				items = append(items, s.request(fmt.Sprintf("k%d", i), nil))
+				s.arrive(items[i])
+			}
+			s.wait(time.Second)
+			ended := 0
+			hold(s, "a", func() {
+				for ; ended < len(s.hub.replies); ended++ {
+					for _, item := range items {
+						if item.ID == s.hub.replies[ended].ID {
+							s.end(item)
+						}
+					}
+				}
+			})
+		}},
+		{"B is held", 0, func(s *screen) {
+			for i := range 3 {
+				s.arrive(s.request(fmt.Sprintf("k%d", i), nil))
+			}
+			s.wait(time.Second)
+			hold(s, "B", func() {})
+		}},
+		{"a is pressed again half a second later", 1, func(s *screen) {
+			one := s.request("k1", nil)
+			s.arrive(one)
+			s.arrive(s.request("k2", nil))
+			s.wait(time.Second)
+			s.press("a")
+			s.end(one)
+			s.wait(450 * time.Millisecond) // the person may still see k1
+			s.press("a")
+		}},
+		{"the rest of a code is typed", 0, func(s *screen) {
+			s.arrive(s.request("k1", nil))
+			s.send(infoMsg{&client.Info{}})
+			s.wait(time.Second)
+			s.press("O")
+			s.wait(time.Second)
+			s.press("enter") // the hub asks, and gives up
+			if s.atTerminal != 1 {
+				t.Fatalf("the screen was left to the hub %d times, want once", s.atTerminal)
+			}
+			s.press("a")
+		}},
+		{"a note changes while several are approved", 1, func(s *screen) {
+			one := s.request("k1", nil)
+			s.arrive(one)
+			s.arrive(s.request("k2", nil))
+			s.wait(time.Second)
+			s.press("B")
+			s.wait(time.Second)
+			changed := *one
+			changed.Note = "the caller of this is not the agent it says"
+			s.arrive(&changed)
+			s.press("B")
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScreen(t, 120, 24)
+			c.do(s)
+			if n := len(s.hub.replies); n > c.most {
+				t.Errorf("%d answers, want at most %d: %s", n, c.most, toJSON(s.hub.replies))
+			}
+		})
+	}
+}
+
+func TestHeldKeyForgetsNothing(t *testing.T) {
+	s := newScreen(t, 120, 24)
+	s.arrive(s.request("k1", nil))
+	s.send(sessionsMsg{{ID: "session-k1", Title: "x", Agent: "claude"}})
+	s.wait(time.Second)
+	for range 20 {
+		s.press("F")
+		s.wait(33 * time.Millisecond)
+	}
+	if len(s.hub.forgot) > 0 {
+		t.Errorf("a held F forgot %v, want nothing", s.hub.forgot)
+	}
+}
+
+// Characters that terminals draw wider than they look push nothing off the screen that
+// is approved then.
+func TestWideCharactersHideNothing(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 30}, {200, 50}} {
+		for _, sign := range []string{"☰", "䷀", "𝌆", "⚊"} {
+			s := newScreen(t, size[0], size[1])
+			end := "'; rm -rf ~/work #"
+			fill := s.model.layout().detail.width - len("  $ echo '") - len(end)
+			s.arrive(s.request("k1", func(r *wire.FeedItem) {
+				r.Shown = "Claude Code wants to run a command with Bash\n  $ echo '" + strings.Repeat(sign, fill) + end + "\n"
+			}))
+			s.wait(time.Second)
+			s.press("a")
+			if !strings.Contains(s.text(), "rm -rf") && len(s.hub.replies) > 0 {
+				t.Errorf("%s at %v: approved, and its end was not on the screen:\n%s", sign, size, s.text())
+			}
+		}
+	}
+}
+
+// The marks of wrapped lines are the view's own.
+func TestMarksAreNotForged(t *testing.T) {
+	s := newScreen(t, 60, 30)
+	s.arrive(s.request("k1", func(r *wire.FeedItem) {
+		r.Shown = "Claude\n  $ rm -rf " + strings.Repeat("a", 43) + "/build¬ /etc\n"
+		r.Note = "↪ and the rest"
+	}))
+	if text := s.text(); !strings.Contains(text, `\u00ac`) || !strings.Contains(text, `\u21aa`) ||
+		strings.Contains(text, "build¬") {
+		t.Errorf("marks in an agent's text are not written differently:\n%s", text)
+	}
+}
