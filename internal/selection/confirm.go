@@ -24,20 +24,19 @@ func (r *Service) TakeFirst(byPerson bool) {
 		r.Problems.Raise(confirmed.ProblemKey, "what is in force cannot be written down: "+err.Error(),
 			"make room or repair "+r.Dirs.State)
 	}
-	r.confirmAllNamed()
+	r.confirmNamed(namedModules(r))
 	r.Forget()
 }
 
-// confirmAllNamed confirms the TypeScript hooks that confirmed settings and hooks
-// name and that were never seen before. It is for a person who confirms all.
-func (r *Service) confirmAllNamed() {
+// namedModules are the TypeScript hooks that confirmed settings and hooks name.
+func namedModules(r *Service) []string {
 	names := r.Config.ConfirmedModules()
 	for _, reg := range r.Registry.Load("", "").Hooks {
 		if reg.Handler == "module" && !reg.Unconfirmed {
 			names = append(names, reg.Target)
 		}
 	}
-	r.confirmNamed(names)
+	return names
 }
 
 // confirmNamed confirms TypeScript hooks that a person has just named and that were

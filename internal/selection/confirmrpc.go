@@ -102,7 +102,7 @@ func (r methods) confirmChanges(params json.RawMessage, _ proc.Cred) (any, *wire
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
 	}
-	r.confirmAllNamed()
+	r.confirmNamed(namedModules(r.Service))
 	r.applyConfirmed()
 	view := r.describeView(changes, p.Hash)
 	for _, c := range changes {
@@ -257,7 +257,7 @@ func (r *Service) takeFollowed() {
 	settings, _ := r.Config.File(config.User, "") // none: nobody can follow it
 	for _, c := range changes {
 		if c.Path == settings || c.Path == r.Registry.GlobalFile() {
-			r.confirmAllNamed() // followed too: what it names comes with it
+			r.confirmNamed(namedModules(r)) // followed too: what it names comes with it
 		}
 	}
 	r.applyConfirmed()

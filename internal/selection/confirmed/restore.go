@@ -41,7 +41,7 @@ func (s *Store) Restore(shown string) (done []Change, left []error, err error) {
 				"`hookmux confirm` ends that", c.Path))
 			continue
 		}
-		if err := s.restoreFile(c.Path, content, k.Runs); err != nil {
+		if err := restoreFile(c.Path, content, k.Runs, filepath.Join(s.opt.State, replacedDir)); err != nil {
 			left = append(left, err)
 			continue
 		}
@@ -54,9 +54,8 @@ func (s *Store) Restore(shown string) (done []Change, left []error, err error) {
 // replacedDir keeps what stood in files before they were restored.
 const replacedDir = "replaced"
 
-// restoreFile writes a file as it was confirmed, and keeps what it held. The caller
-// holds the lock.
-func (s *Store) restoreFile(path string, content []byte, runs bool) error {
+// restoreFile writes a file as it was confirmed, and keeps what it held below a folder.
+func restoreFile(path string, content []byte, runs bool, replaced string) error {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode()&os.ModeSymlink != 0 {
 		return fmt.Errorf("%s is a link to another file, which is not written; remove the link first", path)
@@ -66,7 +65,7 @@ func (s *Store) restoreFile(path string, content []byte, runs bool) error {
 		if err != nil {
 			return err
 		}
-		copied := filepath.Join(s.opt.State, replacedDir, hashOf(live)[:16], filepath.Base(path))
+		copied := filepath.Join(replaced, hashOf(live)[:16], filepath.Base(path))
 		if err := userfile.Store(copied, live); err != nil {
 			return fmt.Errorf("%s is left as it is, because a copy of it cannot be kept: %w", path, err)
 		}
