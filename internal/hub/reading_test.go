@@ -89,12 +89,12 @@ func twoSessions(t *testing.T) (w *hubFixture, foreign string) {
 	request.Agent, request.Cwd, request.Deadline = "codex", foreign, time.Hour
 	call := w.hold(request)
 	t.Cleanup(func() { _ = call.conn.Close() })
+	w.waiting() // before the processes change: the hub looks at the caller
 	_ = w.Call(wire.MethodTrust, wire.TrustParams{Cwd: foreign}, nil) // refused, and journalled with its words
 	w.h.deps.Problems.Raise("reading", "something is wrong in "+foreign, "look there")
 	w.SetProcesses(withAgents("claude"))
 	w.tellSession("claude", "session-own", own, "hamster")
 	w.SetProcesses(withAgents(""))
-	w.waiting()
 	w.Eventually("everything is stored", func() bool {
 		n := 0
 		for _, row := range w.Rows() {
