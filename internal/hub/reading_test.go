@@ -89,7 +89,7 @@ func twoSessions(t *testing.T) (w *hubFixture, foreign string) {
 	request.Agent, request.Cwd, request.Deadline = "codex", foreign, time.Hour
 	call := w.hold(request)
 	t.Cleanup(func() { _ = call.conn.Close() })
-	w.waiting() // before the processes change: the hub looks at the caller
+	w.waiting()                                                       // before the processes change: the hub looks at the caller
 	_ = w.Call(wire.MethodTrust, wire.TrustParams{Cwd: foreign}, nil) // refused, and journalled with its words
 	w.h.deps.Problems.Raise("reading", "something is wrong in "+foreign, "look there")
 	w.SetProcesses(withAgents("claude"))
