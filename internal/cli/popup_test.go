@@ -112,7 +112,7 @@ func TestPopupKey(t *testing.T) {
 				t.Errorf("the hook says %q, %v; want an answer with allow", heard.String(), err)
 			}
 			return true
-		case <-time.After(400 * time.Millisecond):
+		case <-time.After(1200 * time.Millisecond): // sooner, it would be a key that is held
 			return false
 		}
 	})

@@ -94,6 +94,10 @@ func TestASessionFromItsFirstPromptToItsEnd(t *testing.T) {
 		d.Turn.Tools != 1 {
 		t.Errorf("%+v, turn %+v", d.Session, d.Turn)
 	}
+	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "now commit"})
+	if d := w.session("s1"); d.LastWords != "All tests pass." {
+		t.Errorf("in the next turn the last words are %q, want those of the turn before", d.LastWords)
+	}
 	w.tell("claude", "SessionEnd", "s1", map[string]any{"reason": "prompt_input_exit"})
 	if d := w.session("s1"); d.Ended == nil {
 		t.Errorf("it goes on: %+v", d.Session)

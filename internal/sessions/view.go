@@ -54,6 +54,14 @@ func (v *view) sessionInfo(one *state.Session) wire.Session {
 		t := v.turnInfo(one.Turn)
 		w.Turn = &t
 	}
+	if one.Turn.Open() && one.Turn.Summary == "" {
+		for _, earlier := range slices.Backward(one.Turns) {
+			if earlier.Summary != "" {
+				w.LastWords = v.deps.Redactor.Text(earlier.Summary)
+				break
+			}
+		}
+	}
 	_, w.Resumable = v.resumer.records.Get(one.Agent, one.ID)
 	return w
 }

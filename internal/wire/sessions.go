@@ -54,9 +54,12 @@ type Session struct {
 	Ended        *time.Time `json:"ended,omitempty"`
 	EndReason    string     `json:"endReason,omitempty"`
 
-	Turn      *Turn `json:"turn"` // the one that goes on, or the last
-	Turns     int   `json:"turns"`
-	Subagents int   `json:"subagents,omitempty"` // at work now
+	Turn  *Turn `json:"turn"` // the one that goes on, or the last
+	Turns int   `json:"turns"`
+	// LastWords is what the agent said at the end of an earlier turn, while this one
+	// goes on.
+	LastWords string `json:"lastWords,omitempty"`
+	Subagents int    `json:"subagents,omitempty"` // at work now
 
 	Mode       string `json:"mode,omitempty"`
 	Model      string `json:"model,omitempty"`

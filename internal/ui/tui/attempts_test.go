@@ -154,3 +154,13 @@ func TestMarksAreNotForged(t *testing.T) {
 		t.Errorf("marks in an agent's text are not written differently:\n%s", text)
 	}
 }
+
+// What the agent said before stands below its request, also when that was a turn ago.
+func TestLastWordsStandBelowTheRequest(t *testing.T) {
+	s := newScreen(t, 120, 30)
+	s.arrive(s.request("k1", nil))
+	s.send(sessionsMsg{{ID: "session-k1", Title: "x", Agent: "claude", Turn: &wire.Turn{N: 2},
+		LastWords: "The tests pass; shall I push?"}})
+	s.mustShow("it said last")
+	s.mustShow("The tests pass; shall I push?")
+}

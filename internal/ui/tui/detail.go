@@ -112,12 +112,15 @@ func requestPage(m *Model, r *row, width int) *page {
 // headOfRequest is how many lines of a request's details stand above its text.
 const headOfRequest = 3
 
-// lastWords is what a session said at the end of its last turn.
+// lastWords is what a session said last: in this turn, else at the end of an earlier one.
 func lastWords(s *wire.Session) string {
-	if s == nil || s.Turn == nil {
+	switch {
+	case s == nil:
 		return ""
+	case s.Turn != nil && s.Turn.Summary != "":
+		return termsafe.Line(s.Turn.Summary, 600)
 	}
-	return termsafe.Line(s.Turn.Summary, 600)
+	return termsafe.Line(s.LastWords, 600)
 }
 
 func sessionLines(m *Model, r *row, width int) []string {

@@ -106,7 +106,7 @@ type pressedKey struct {
 // repeatTime is the longest a keyboard waits before a key that is held down repeats.
 const repeatTime = 700 * time.Millisecond
 
-const heldText = "a key that is held down, or pressed twice, answers once; nothing was answered"
+const heldText = "held down or pressed twice: nothing was answered; wait a second, then press it once"
 
 func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
