@@ -38,6 +38,7 @@ func parseMessages(body []byte, _ string) (conversation, error) {
 			Name   string          `json:"name"`
 			Schema json.RawMessage `json:"input_schema"`
 		} `json:"tools"`
+		Safeguards   json.RawMessage `json:"safeguards"`
 		ToolChoice   json.RawMessage `json:"tool_choice"`
 		OutputFormat *jsonFormat     `json:"output_format"`
 		OutputConfig struct {
@@ -47,7 +48,8 @@ func parseMessages(body []byte, _ string) (conversation, error) {
 	if err := json.Unmarshal(body, &b); err != nil {
 		return conversation{}, fmt.Errorf("not a Messages request: %w", err)
 	}
-	c := conversation{model: b.Model, stream: b.Stream, forced: forcedTool(b.ToolChoice)}
+	c := conversation{model: b.Model, stream: b.Stream, forced: forcedTool(b.ToolChoice),
+		checked: len(b.Safeguards) > 0}
 	c.schema = firstSchema(b.OutputConfig.Format, b.OutputFormat)
 	for _, t := range b.Tools {
 		c.tools = append(c.tools, offer{t.Name, t.Schema})
@@ -130,6 +132,11 @@ func replyMessages(out *output, r reply) {
 		}
 		ev("content_block_stop", obj{"index": i})
 	}
-	ev("message_delta", obj{"delta": obj{"stop_reason": stop, "stop_sequence": nil}, "usage": obj{"output_tokens": 20}})
+	delta := obj{"stop_reason": stop, "stop_sequence": nil}
+	if r.verdicts != nil {
+		delta["safeguard_results"] = []obj{{"type": "dangerous_tool_use",
+			"status": obj{"type": "available", "tool_uses": r.verdicts}}}
+	}
+	ev("message_delta", obj{"delta": delta, "usage": obj{"output_tokens": 20}})
 	ev("message_stop", obj{})
 }

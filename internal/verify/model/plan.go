@@ -18,6 +18,7 @@ type conversation struct {
 	forced   string // the one tool the agent insists on, for side queries
 	schema   json.RawMessage
 	messages []Message
+	checked  bool // the agent wants the calls of the answer reviewed with it
 }
 
 type offer struct {
@@ -33,6 +34,7 @@ type reply struct {
 	inputTokens int
 	chunkDelay  time.Duration
 	turn        int
+	verdicts    obj // of the reviewer, by the id of the call; nil where none was asked for
 }
 
 type call struct {

@@ -33,6 +33,10 @@ type Scenario struct {
 	Vars map[string]*regexp.Regexp
 	// Delay before each answer; zero means the server's default.
 	Delay time.Duration
+	// Review plays the agent's own reviewer: it is given an action and says why it
+	// refuses that, or "" to allow it. It may wait. Without it, Codex's reviewer
+	// allows everything and the check of Claude Code's auto mode has no result.
+	Review func(action string) (refusal string)
 }
 
 // Step is one turn of the model: text, tool calls, or both. Several calls are

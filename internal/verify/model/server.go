@@ -204,8 +204,12 @@ func (s *Server) answer(w http.ResponseWriter, req *http.Request, name string, q
 		q.Status = p.fail.Status
 	}
 	r.addRequest(q)
+	review := r.scenario.Review
 	s.mu.Unlock()
 
+	if review != nil {
+		p.reply.addReview(&conv, review)
+	}
 	if p.delay == 0 && p.kind != ReqSide {
 		p.delay = s.opts.Delay
 	}
