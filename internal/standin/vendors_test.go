@@ -1,0 +1,181 @@
+//go:build unix
+
+package standin
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/install"
+)
+
+// vendors are the agents with a stand-in. To add one: a file NAME_test.go with a vendor (claudeshaped_test.go has the
+// rules of those that took over Claude Code's form), and a row here.
+var vendors = []*vendor{
+	&codebuddy,
+}
+
+// TestStandIns takes every vendor through the same way, beside one hub: installed into a file that holds the person's
+// own things, asked with the hub, without it and without the program, and taken out again.
+func TestStandIns(t *testing.T) {
+	b := newBench(t)
+	worlds := make([]*world, 0, len(vendors))
+	for _, v := range vendors {
+		a, ok := agent.Builtin().Agent(v.agent)
+		if !ok || a.Install == nil {
+			t.Fatalf("%s: is not in the catalogue, or cannot be installed", v.agent)
+		}
+		worlds = append(worlds, &world{Bench: b, agent: a, v: v})
+	}
+	each := func(step string, do func(t *testing.T, w *world)) {
+		t.Helper()
+		for _, w := range worlds {
+			t.Run(w.v.agent+" "+step, func(t *testing.T) { do(t, w) })
+		}
+	}
+	each("rejects", wantRejected)
+	each("install", func(t *testing.T, w *world) {
+		w.Write(w.file(w.v.user), w.v.was[0])
+		theirs := w.load(t, w.v.user)
+		w.install(t, install.User)
+		wantEntries(t, w, w.v.user, theirs)
+	})
+	each("up", wantAnswers)
+	each("more", func(t *testing.T, w *world) {
+		if w.v.more != nil {
+			w.v.more(t, w)
+		}
+	})
+	hubDown(t, b)
+	each("hub down", func(t *testing.T, w *world) {
+		wantOutcome(t, w, "echo unchecked", w.v.honours.unchecked, "")
+	})
+	if err := os.Remove(b.Program("hookmux-hook")); err != nil {
+		t.Fatal(err)
+	}
+	each("program missing", func(t *testing.T, w *world) {
+		wantOutcome(t, w, "echo missing", w.v.honours.missing, "")
+	})
+	each("uninstall", wantBytesBack)
+}
+
+// wantRejected: a stand-in that takes everything proves nothing.
+func wantRejected(t *testing.T, w *world) {
+	if len(w.v.rejects) == 0 {
+		t.Error("the stand-in names no text that the vendor rejects")
+	}
+	for _, text := range w.v.rejects {
+		if got, err := w.v.load(w, w.file(w.v.user), []byte(text)); err == nil && len(got) > 0 {
+			t.Errorf("the stand-in loads %d hooks, want none, from\n%s", len(got), text)
+		}
+	}
+}
+
+// wantEntries: the file loads, what was there stays, and each event that hookmux installs has one hook of ours, whose
+// limit in the vendor's unit is what hookmux-hook is told.
+func wantEntries(t *testing.T, w *world, file string, theirs []entry) {
+	t.Helper()
+	seen := map[string]int{}
+	others := 0
+	for _, e := range w.load(t, file) {
+		if !isOurs(e) {
+			others++
+			continue
+		}
+		seen[e.event]++
+		spec, ok := w.agent.Event(e.event)
+		if !ok || spec.Install != agent.InstallDefault {
+			t.Errorf("%s: is installed, and the catalogue does not say so", e.event)
+			continue
+		}
+		// An agent whose file holds no limit waits as long as it says, and hookmux-hook knows that.
+		told, ok := toldLimit(e)
+		if !ok || told > 0 && e.limit != told || told == 0 && e.limit != time.Duration(spec.Timeout) {
+			t.Errorf("%s: the vendor waits %v, hookmux-hook is told %v: %q", e.event, e.limit, told, e.argv)
+		}
+	}
+	for _, spec := range w.agent.Events {
+		if want := map[bool]int{true: 1}[spec.Install == agent.InstallDefault]; seen[spec.Name] != want {
+			t.Errorf("%s: %d hooks of hookmux, want %d", spec.Name, seen[spec.Name], want)
+		}
+	}
+	if others != len(theirs) {
+		t.Errorf("%d hooks of the person, want %d as before", others, len(theirs))
+	}
+}
+
+// ourWords are the words behind hookmux-hook in an installed command: agent, event and limit.
+var ourWords = regexp.MustCompile(`hookmux-hook'?(?: --[a-z=-]+)* (\S+) (\S+?)(?: (\d+))?$`)
+
+// toldLimit is the limit that hookmux-hook is told by its command; 0: none.
+func toldLimit(e entry) (limit time.Duration, ok bool) {
+	words := ourWords.FindStringSubmatch(strings.TrimSpace(strings.Join(e.argv, " ")))
+	if words == nil {
+		return 0, false
+	}
+	n, _ := strconv.Atoi(words[3]) // digits, or nothing
+	return time.Duration(n) * time.Second, words[2] == e.event
+}
+
+// wantAnswers: with the hub up the vendor goes on where hookmux has no opinion, and heeds refusals as it says.
+func wantAnswers(t *testing.T, w *world) {
+	h := w.v.honours
+	wantOutcome(t, w, "echo hello", h.neutral, "")
+	wantOutcome(t, w, "make deploy", h.deny, "no deploys today")
+	wantOutcome(t, w, "echo '{}' > "+filepath.Join(w.Dirs.Config, "hooks.json"), h.deny, "hookmux")
+}
+
+// wantOutcome asks about one command and holds the outcome and, where it is refused, the words against what is
+// expected. Nothing said about a case means that the vendor goes on.
+func wantOutcome(t *testing.T, w *world, command string, want outcome, why string) {
+	t.Helper()
+	if want == "" {
+		want = goesOn
+	}
+	got := w.ask(t, w.v.call(w, command))
+	if got.outcome != want || want == refused && !strings.Contains(got.why, why) {
+		t.Errorf("%s: %s (%q), want %s with %q", command, got.outcome, got.why, want, why)
+	}
+}
+
+// wantBytesBack takes hookmux out, and puts it in and out again over every text that people have, in both scopes.
+func wantBytesBack(t *testing.T, w *world) {
+	w.uninstall(t)
+	wantText(t, w.file(w.v.user), w.v.was[0])
+	for _, place := range []struct{ scope, file string }{{install.User, w.v.user}, {install.Project, w.v.project}} {
+		if place.file == "" {
+			continue
+		}
+		file := w.file(place.file)
+		for _, text := range w.v.was {
+			w.Write(file, text)
+			theirs := w.load(t, place.file)
+			w.install(t, place.scope)
+			wantEntries(t, w, place.file, theirs)
+			w.uninstall(t)
+			wantText(t, file, text)
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		w.install(t, place.scope)
+		wantEntries(t, w, place.file, nil)
+		w.uninstall(t)
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("%s: is there after the uninstall, and was not before", place.file)
+		}
+	}
+}
+
+func wantText(t *testing.T, file, want string) {
+	t.Helper()
+	if got, err := os.ReadFile(file); err != nil || string(got) != want {
+		t.Errorf("%s: after the uninstall (%v) it is\n%q\nwant\n%q", filepath.Base(file), err, got, want)
+	}
+}
