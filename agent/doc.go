@@ -17,4 +17,4 @@
 package agent
 
 //go:generate go run ../internal/gen/neutral -out neutral/table.go
-//go:generate go run ../internal/gen/agentdocs -out ../docs/agents.md
+//go:generate go run ../internal/gen/agentdocs -docs ../docs

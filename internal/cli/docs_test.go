@@ -62,7 +62,12 @@ func pages(t *testing.T) []page {
 	if err != nil || len(files) < 10 {
 		t.Fatalf("%d pages, %v", len(files), err)
 	}
+	perAgent, err := filepath.Glob("../../docs/agents/*.md")
+	if err != nil || len(perAgent) < 10 {
+		t.Fatalf("%d pages of agents, %v", len(perAgent), err)
+	}
 	var list []page
+	files = append(files, perAgent...)
 	for _, file := range append(files, "../../README.md", "../../CHANGELOG.md", "../../examples/hooks/README.md") {
 		b, err := os.ReadFile(file)
 		if err != nil {

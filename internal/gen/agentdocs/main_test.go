@@ -1,8 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,56 +11,86 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/recordings"
 )
 
-func TestPageIsUpToDate(t *testing.T) {
-	got, err := os.ReadFile("../../../docs/agents.md")
+const docs = "../../../docs"
+
+func TestPagesAreUpToDate(t *testing.T) {
+	pages, err := renderPages(agent.Builtin())
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen, err := recordings.Summaries()
+	for name, want := range pages {
+		got, err := os.ReadFile(filepath.Join(docs, name))
+		if err != nil || string(got) != want {
+			t.Errorf("docs/%s is not what the catalogue says (%v); run: go generate ./agent/...", name, err)
+		}
+	}
+	there, err := pagesThere(docs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(got) != string(render(agent.Builtin(), seen)) {
-		t.Error("docs/agents.md is not what the catalogue says; run: go generate ./agent/...")
+	for _, name := range there {
+		if _, wanted := pages[name]; !wanted {
+			t.Errorf("docs/%s is of no agent; run: go generate ./agent/...", name)
+		}
+	}
+}
+
+// A page of an agent that is gone goes with it, and nothing else does.
+func TestStalePagesGo(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "agents"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"agents/gone.md", "other.md"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := writePages(dir); err != nil {
+		t.Fatal(err)
+	}
+	there, err := pagesThere(dir)
+	if err != nil || len(there) != len(agent.Builtin().Agents()) || slices.Contains(there, "agents/gone.md") {
+		t.Errorf("pages %v, error %v; want one for each of %d agents and not agents/gone.md", there, err,
+			len(agent.Builtin().Agents()))
+	}
+	if _, err := os.Stat(filepath.Join(dir, "other.md")); err != nil {
+		t.Errorf("other.md: %v, want it left alone", err)
 	}
 }
 
 // An agent that was only driven is not called verified.
 func TestDrivenIsNotVerified(t *testing.T) {
+	a, _ := agent.Builtin().Agent("claude")
 	say := func(check string) string {
-		var b bytes.Buffer
-		verified(&b, recordings.Summary{Version: "1.2.3",
+		return agentPage(a, recordings.Summary{Version: "1.2.3",
 			Rows: []recordings.Row{{Check: check, Mark: "✓", Why: "seen"}}})
-		return b.String()
 	}
-	if got := say("turn"); !strings.Contains(got, "claims not verified") || strings.Contains(got, "Verified") {
-		t.Errorf(`say("turn") = %q, want "claims not verified" in it and no "Verified" in it`, got)
+	if got := say("turn"); !strings.Contains(got, "claims not verified") || strings.Contains(got, "Verified with") ||
+		strings.Contains(got, "; verified with") {
+		t.Errorf(`page = %q, want "claims not verified" in it and no "verified with"`, got)
 	}
 	if got := say("neutral"); !strings.Contains(got, "Verified with version 1.2.3") {
-		t.Errorf(`say("neutral") = %q, want "Verified with version 1.2.3" in it`, got)
+		t.Errorf(`page = %q, want "Verified with version 1.2.3" in it`, got)
 	}
 }
 
-// A tier is what was proven, never what is claimed.
-func TestTiersAreProven(t *testing.T) {
-	a, _ := agent.Builtin().Agent("claude")
-	row := func(check, event, claim, mark string) recordings.Row {
-		return recordings.Row{Check: check, Event: event, Claim: claim, Mark: mark}
+// The summary stands first: what hooks can do, how to install, what to look out for.
+func TestSummaryIsFirst(t *testing.T) {
+	pages, err := renderPages(agent.Builtin())
+	if err != nil {
+		t.Fatal(err)
 	}
-	deny := row("deny", "PreToolUse", "deny", "✓")
-	all := []recordings.Row{deny, row("input", "PreToolUse", "input", "✓"),
-		row("context", "SessionStart", "context", "✓"), row("keep", "Stop", "keep", "✓")}
-	for want, rows := range map[string][]recordings.Row{
-		"driven":   {row("turn", "", "", "✓")},
-		"observes": {row("decodes", "PreToolUse", "", "✓"), row("decodes", "PostToolUse", "", "✓"), row("deny", "PreToolUse", "deny", "–"), row("deny-prompt", "UserPromptSubmit", "deny", "✓")},
-		"decides":  {deny, row("input", "PreToolUse", "input", "–")},
-		"full":     all,
-	} {
-		if got := tier(a, recordings.Summary{Version: "1", Rows: rows}); got != want {
-			t.Errorf("%s, want %s", got, want)
+	for _, a := range agent.Builtin().Agents() {
+		text := pages[filepath.Join("agents", a.Name+".md")]
+		at := -1
+		for _, part := range []string{"# " + a.Title, "**What hooks can do here**", "**Tier**", "**Install**",
+			"## Events", "## Answers", "## Sessions and resume", "## Proof"} {
+			next := strings.Index(text, part)
+			if next <= at {
+				t.Errorf("page of %s: %q stands at %d, want it after %d", a.Name, part, next, at)
+			}
+			at = next
 		}
-	}
-	if got := tier(a, recordings.Summary{}); got != "unproven" {
-		t.Errorf(`tier(a, recordings.Summary{}) = %q, want "unproven"`, got)
 	}
 }

@@ -9,14 +9,20 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"sort"
 	"strings"
 )
 
-//go:embed *.json *.jsonl
+//go:embed *.json
 var files embed.FS
+
+// The events are apart: hookmux itself needs only the summaries.
+//
+//go:embed *.jsonl
+var eventFiles embed.FS
 
 // Summary is what a recorded run proved about one agent.
 type Summary struct {
@@ -70,9 +76,24 @@ func Summaries() (map[string]Summary, error) {
 	return out, nil
 }
 
+// SummaryOf is the recorded summary of one agent; empty when there is none.
+func SummaryOf(agent string) (s Summary, err error) {
+	b, err := files.ReadFile(agent + ".json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &s)
+	}
+	if err != nil {
+		return Summary{}, fmt.Errorf("recording of %s: %w", agent, err)
+	}
+	return s, nil
+}
+
 // Agents are those with recorded events.
 func Agents() []string {
-	names, _ := fs.Glob(files, "*.jsonl") // the pattern is sound
+	names, _ := fs.Glob(eventFiles, "*.jsonl") // the pattern is sound
 	for i, n := range names {
 		names[i] = strings.TrimSuffix(n, ".jsonl")
 	}
@@ -82,7 +103,7 @@ func Agents() []string {
 
 // Events are an agent's recorded events in order.
 func Events(agent string) ([]Line, error) {
-	b, err := files.ReadFile(agent + ".jsonl")
+	b, err := eventFiles.ReadFile(agent + ".jsonl")
 	if err != nil {
 		return nil, err
 	}

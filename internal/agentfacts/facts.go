@@ -1,0 +1,250 @@
+// Package agentfacts puts in order, for pages and commands, what is known about
+// an agent: what the catalogue claims, beside what a real agent did in the last
+// recorded verification.
+package agentfacts
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/verify/recordings"
+)
+
+// Facts is an agent and what was last seen of it; Seen is empty when nothing
+// was recorded.
+type Facts struct {
+	Agent *agent.Agent
+	Seen  recordings.Summary
+}
+
+// Of is what is known about an agent, with what comes with this hookmux of the
+// last recorded verification.
+func Of(a *agent.Agent) (Facts, error) {
+	seen, err := recordings.SummaryOf(a.Name)
+	return Facts{Agent: a, Seen: seen}, err
+}
+
+// The tiers: the most that was proven on a real agent.
+const (
+	TierFull     = "full"
+	TierDecides  = "decides"
+	TierObserves = "observes"
+	TierDriven   = "driven"
+	TierUnproven = "unproven"
+)
+
+// Tier is the most that was proven, never what is claimed.
+func (f Facts) Tier() string {
+	switch {
+	case f.Seen.Version == "":
+		return TierUnproven
+	case f.RawOnly():
+		return TierDriven
+	case f.Proven("deny") && f.Proven("input") && f.Proven("context") && f.Proven("keep"):
+		return TierFull
+	case f.Proven("deny"):
+		return TierDecides
+	case f.eventsArrive():
+		return TierObserves
+	}
+	return TierDriven
+}
+
+// Claims reports whether the catalogue claims an ability at some event. A
+// refusal counts where it stops something.
+func (f Facts) Claims(claim string) bool {
+	return slices.ContainsFunc(f.Agent.Events, func(e *agent.EventSpec) bool {
+		return slices.ContainsFunc(e.Claims(), func(c agent.Claim) bool {
+			return c.Name == claim && (claim != "deny" || e.Kind.Guarded())
+		})
+	})
+}
+
+// Proven: a real agent did it. A refusal and a changed input count where they
+// stop or change something.
+func (f Facts) Proven(claim string) bool {
+	for _, r := range f.Seen.Rows {
+		if r.Claim != claim || r.Mark != "✓" {
+			continue
+		}
+		e, ok := f.Agent.Event(r.Event)
+		if ok && (claim != "deny" && claim != "input" || e.Kind.Guarded()) {
+			return true
+		}
+	}
+	return false
+}
+
+// eventsArrive: events around tools came and were read.
+func (f Facts) eventsArrive() bool {
+	kinds := map[event.Kind]bool{}
+	for _, r := range f.Seen.Rows {
+		if e, ok := f.Agent.Event(r.Event); ok && r.Check == "decodes" && r.Mark == "✓" {
+			kinds[e.Kind] = true
+		}
+	}
+	return kinds[event.ToolBefore] && kinds[event.ToolAfter]
+}
+
+// RawOnly: the agent played a turn and its payloads were kept, and nothing
+// that the catalogue claims was asked of it.
+func (f Facts) RawOnly() bool {
+	return !slices.ContainsFunc(f.Seen.Rows, func(r recordings.Row) bool {
+		return r.Check != "turn" && r.Check != "payloads"
+	})
+}
+
+// Verified reports whether claims were asked about, and not only a turn played.
+func (f Facts) Verified() bool { return f.Seen.Version != "" && !f.RawOnly() }
+
+// Count is how many rows of the last recorded run have a mark.
+func (f Facts) Count(mark string) int {
+	n := 0
+	for _, r := range f.Seen.Rows {
+		if r.Mark == mark {
+			n++
+		}
+	}
+	return n
+}
+
+// Power is what hooks can do at an agent, in one word.
+type Power string
+
+// The powers, each of which holds the one before it.
+const (
+	PowerNone    Power = "nothing" // it takes no hooks from hookmux
+	PowerObserve Power = "observe" // hooks hear of calls
+	PowerVeto    Power = "veto"    // hooks can refuse a call
+	PowerAnswer  Power = "answer"  // hooks can also approve one, so that a person can answer from elsewhere
+)
+
+// Power is what the catalogue claims that hooks can do at the agent.
+func (f Facts) Power() Power {
+	approves := func(e *agent.EventSpec) bool { return e.Kind.Guarded() && e.Carries.Allow != nil }
+	switch {
+	case len(f.Agent.Events) == 0:
+		return PowerNone
+	case f.Claims("deny") && slices.ContainsFunc(f.Agent.Events, approves):
+		return PowerAnswer
+	case f.Claims("deny"):
+		return PowerVeto
+	}
+	return PowerObserve
+}
+
+// Ability is one thing that an agent may take from a hook.
+type Ability struct {
+	Claim string // as the catalogue calls it
+	Verb  string // what a hook does with it
+	Noun  string // what the agent takes
+}
+
+// Abilities lists all there are, in the order in which they are shown.
+func Abilities() []Ability {
+	return []Ability{
+		{"deny", "refuse a tool call", "refusal"}, {"allow", "approve one", "approval"},
+		{"ask", "have the person asked", "ask"}, {"input", "change its input", "changed input"},
+		{"output", "change its result", "changed result"}, {"context", "add words for the model", "words to the model"},
+		{"keep", "keep the turn going", "going on"}, {"notice", "show the person a line", "a line for the person"},
+	}
+}
+
+// Answer is one thing that an agent takes at one event, with how that is known.
+type Answer struct {
+	Event       string `json:"event"`
+	Claim       string `json:"claim"`
+	Noun        string `json:"-"`
+	Proof       string `json:"proof"`
+	Since       string `json:"since,omitempty"`
+	Until       string `json:"until,omitempty"`
+	NeedsAllow  bool   `json:"needs_allow,omitempty"`
+	NeedsPerson bool   `json:"needs_person,omitempty"`
+	Mark        string `json:"mark,omitempty"` // what the last recorded verification saw
+}
+
+// Answers lists what the agent takes, by event in the catalogue's order.
+func (f Facts) Answers() []Answer {
+	nouns := map[string]string{}
+	for _, a := range Abilities() {
+		nouns[a.Claim] = a.Noun
+	}
+	var list []Answer
+	for _, e := range f.Agent.Events {
+		for _, claim := range e.Claims() {
+			c := claim.Capability
+			proof := c.Proof
+			if rest, ok := strings.CutPrefix(proof, "lab:"); ok && f.Agent.Tried != "" {
+				proof = "lab " + f.Agent.Tried + ":" + rest
+			}
+			list = append(list, Answer{
+				Event: e.Name, Claim: claim.Name, Noun: nouns[claim.Name], Proof: proof, Since: c.Since, Until: c.Until,
+				NeedsAllow: c.NeedsAllow, NeedsPerson: c.NeedsPerson, Mark: f.MarkOf(e.Name, claim.Name),
+			})
+		}
+	}
+	return list
+}
+
+// Words names an answer with the conditions under which it counts.
+func (a Answer) Words() string {
+	text := a.Noun
+	if a.NeedsAllow {
+		text += " with approval"
+	}
+	if a.NeedsPerson {
+		text += " where a person attends"
+	}
+	if a.Since != "" {
+		text += " since " + a.Since
+	}
+	if a.Until != "" {
+		text += " before " + a.Until
+	}
+	return text
+}
+
+// MarkOf is the worst mark of what was seen about an event or a claim of it;
+// empty when nothing was.
+func (f Facts) MarkOf(event, claim string) string {
+	worst := ""
+	for _, r := range f.Seen.Rows {
+		if r.Event != event || r.Claim != claim {
+			continue
+		}
+		if worst == "" || r.Mark == "✗" || r.Mark == "–" && worst == "✓" {
+			worst = r.Mark
+		}
+	}
+	return worst
+}
+
+// TimeLimit is how long hooks of some events may take.
+type TimeLimit struct {
+	Default time.Duration // what the agent waits when its config says nothing; 0: not known
+	Asked   time.Duration // what hookmux asks for
+	Most    time.Duration // what the agent cuts to; 0: no limit is known
+	Events  []string
+}
+
+// TimeLimits groups the events by their limits, the longest list first.
+func (f Facts) TimeLimits() []TimeLimit {
+	var list []TimeLimit
+	for _, e := range f.Agent.Events {
+		limit := TimeLimit{
+			Default: f.Agent.Timeout(e.Name), Asked: f.Agent.InstallTimeout(e.Name), Most: time.Duration(e.MaxTimeout),
+		}
+		at := slices.IndexFunc(list, func(had TimeLimit) bool {
+			return had.Default == limit.Default && had.Asked == limit.Asked && had.Most == limit.Most
+		})
+		if at < 0 {
+			list, at = append(list, limit), len(list)
+		}
+		list[at].Events = append(list[at].Events, e.Name)
+	}
+	slices.SortStableFunc(list, func(a, b TimeLimit) int { return len(b.Events) - len(a.Events) })
+	return list
+}

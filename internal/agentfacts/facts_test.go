@@ -1,0 +1,91 @@
+package agentfacts
+
+import (
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/verify/recordings"
+)
+
+func factsOf(t *testing.T, name string, rows ...recordings.Row) Facts {
+	t.Helper()
+	a, ok := agent.Builtin().Agent(name)
+	if !ok {
+		t.Fatalf("no agent %s", name)
+	}
+	f := Facts{Agent: a, Seen: recordings.Summary{Rows: rows}}
+	if len(rows) > 0 {
+		f.Seen.Version = "1"
+	}
+	return f
+}
+
+// A tier is what was proven, never what is claimed.
+func TestTiersAreProven(t *testing.T) {
+	row := func(check, event, claim, mark string) recordings.Row {
+		return recordings.Row{Check: check, Event: event, Claim: claim, Mark: mark}
+	}
+	deny := row("deny", "PreToolUse", "deny", "✓")
+	all := []recordings.Row{deny, row("input", "PreToolUse", "input", "✓"),
+		row("context", "SessionStart", "context", "✓"), row("keep", "Stop", "keep", "✓")}
+	for want, rows := range map[string][]recordings.Row{
+		TierUnproven: nil,
+		TierDriven:   {row("turn", "", "", "✓")},
+		TierObserves: {row("decodes", "PreToolUse", "", "✓"), row("decodes", "PostToolUse", "", "✓"),
+			row("deny", "PreToolUse", "deny", "–"), row("deny-prompt", "UserPromptSubmit", "deny", "✓")},
+		TierDecides: {deny, row("input", "PreToolUse", "input", "–")},
+		TierFull:    all,
+	} {
+		if got := factsOf(t, "claude", rows...).Tier(); got != want {
+			t.Errorf("tier of %v = %s, want %s", rows, got, want)
+		}
+	}
+}
+
+func TestPowers(t *testing.T) {
+	for name, want := range map[string]Power{"claude": PowerAnswer, "kimi": PowerVeto} {
+		if got := factsOf(t, name).Power(); got != want {
+			t.Errorf("power of %s = %s, want %s", name, got, want)
+		}
+	}
+	observes := Facts{Agent: &agent.Agent{Events: []*agent.EventSpec{{Name: "Stop", Kind: "turn.end"}}}}
+	if got := observes.Power(); got != PowerObserve {
+		t.Errorf("power of an agent that takes no answer = %s, want %s", got, PowerObserve)
+	}
+	if got := (Facts{Agent: &agent.Agent{}}).Power(); got != PowerNone {
+		t.Errorf("power of an agent without events = %s, want %s", got, PowerNone)
+	}
+}
+
+// Each event stands in one row of time limits.
+func TestTimeLimits(t *testing.T) {
+	f := factsOf(t, "claude")
+	seen := map[string]TimeLimit{}
+	for _, l := range f.TimeLimits() {
+		for _, e := range l.Events {
+			if _, twice := seen[e]; twice {
+				t.Errorf("%s stands twice", e)
+			}
+			seen[e] = l
+		}
+	}
+	if len(seen) != len(f.Agent.Events) {
+		t.Errorf("%d events have limits, want %d", len(seen), len(f.Agent.Events))
+	}
+	if l := seen["SessionEnd"]; l.Default != 1500*time.Millisecond || l.Asked != 5*time.Second || l.Most != time.Minute {
+		t.Errorf("SessionEnd = %+v, want 1.5s, 5s and 1m", l)
+	}
+}
+
+// A ✓ beside a ✗ is a ✗, and what was not asked has no mark.
+func TestMarkIsTheWorst(t *testing.T) {
+	f := factsOf(t, "claude", recordings.Row{Event: "Stop", Claim: "keep", Mark: "✓"},
+		recordings.Row{Event: "Stop", Claim: "keep", Mark: "✗"})
+	if got := f.MarkOf("Stop", "keep"); got != "✗" {
+		t.Errorf("mark = %q, want ✗", got)
+	}
+	if got := f.MarkOf("Stop", "deny"); got != "" {
+		t.Errorf("mark of what was not asked = %q, want none", got)
+	}
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/agentfacts"
+	"github.com/hookmux/hookmux/internal/verify/recordings"
+)
+
+const head = generated + `# Agents
+
+Each agent has a page: what hooks can do there, how hookmux gets in, what to look out for, and how all of it is known.
+
+"lab" means that the real agent of the version named was run by hand and did it; "doc" means that its vendor says so in writing.
+A mark behind a claim is what the last recorded ` + "`hookmux verify`" + ` saw a real agent do: ✓ it holds, – it was not proven; see [verify.md](verify.md).
+What an agent cannot express is replaced by the nearest answer that is safe (ask and changed input become deny, allow becomes no opinion) and shown by ` + "`hookmux explain`" + `.
+
+**Tiers** say what was proven on a real agent in the last recorded verification, not what is claimed:
+
+| Tier | Means |
+|---|---|
+| full | a tool call was refused with the model reading why, its input was changed, words were added for the model, and the turn was kept going |
+| decides | a tool call was refused with the model reading why |
+| observes | events before and after tools arrived and were understood |
+| driven | it played a scripted turn; none of its claims was verified |
+| unproven | no recorded verification: what is claimed is the vendor's word, or was tried by hand |
+
+| Agent | Tier | Version tried | Verified | Events | Refuse a tool | Approve | Ask | Change input | Words to the model | Keep going |
+|---|---|---|---|---|---|---|---|---|---|---|
+`
+
+const ownAgents = `
+## Agents of your own
+
+A file of the same form as those in ` + "`agent/data`" + `, under ` + "`~/.config/hookmux/agents/`" + `, adds an agent or changes what is known about one. One with a tool.before event must name the payload keys of the tool and its input (fields) and describe its tools, or guards would be blind: else it is refused.
+`
+
+// overview is the page with the table of all agents.
+func overview(c *agent.Catalogue, seen map[string]recordings.Summary) string {
+	var b strings.Builder
+	b.WriteString(head)
+	for _, a := range c.Agents() {
+		f := agentfacts.Facts{Agent: a, Seen: seen[a.Name]}
+		fmt.Fprintf(&b, "| [%s](agents/%s.md) | %s | %s | %s | %d", a.Title, a.Name, f.Tier(), dash(a.Tried),
+			verifiedWord(f), len(a.Events))
+		for _, name := range []string{"deny", "allow", "ask", "input", "context", "keep"} {
+			switch {
+			case !f.Claims(name):
+				b.WriteString(" | no")
+			case f.Proven(name):
+				b.WriteString(" | yes ✓")
+			default:
+				b.WriteString(" | yes")
+			}
+		}
+		b.WriteString(" |\n")
+	}
+	b.WriteString(ownAgents)
+	listDriven(&b, c, seen)
+	return b.String()
+}
+
+// verifiedWord is when and with which version; what was only driven was not.
+func verifiedWord(f agentfacts.Facts) string {
+	if !f.Verified() {
+		return "–"
+	}
+	return f.Seen.Version + " on " + f.Seen.Day
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "–"
+	}
+	return s
+}
+
+// listDriven lists agents that are not in the catalogue yet but can be run.
+func listDriven(b *strings.Builder, c *agent.Catalogue, seen map[string]recordings.Summary) {
+	var names []string
+	for name := range seen {
+		if _, known := c.Agent(name); !known {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	sort.Strings(names)
+	b.WriteString("\n## Agents that are driven, not yet hooked\n\nThese play a scripted turn under `hookmux " +
+		"verify`, and what they tell their hooks was recorded; the catalogue does not speak to them yet.\n\n| Agent " +
+		"| Version | Turn | Payloads |\n|---|---|---|---|\n")
+	for _, name := range names {
+		s := seen[name]
+		fmt.Fprintf(b, "| %s | %s |", s.Title, s.Version)
+		for _, check := range []string{"turn", "payloads"} {
+			text := " – |"
+			for _, r := range s.Rows {
+				if r.Check == check {
+					text = " " + r.Mark + " " + cell(r.Why) + " |"
+				}
+			}
+			b.WriteString(text)
+		}
+		b.WriteString("\n")
+	}
+}
