@@ -13,14 +13,14 @@ import (
 
 // decode turns the native payload into an event, in the dialect of whoever
 // really called.
-func (p *Pipeline) decode(call *HookCall) pipelineState {
+func (p *Pipeline) decode(call *HookCall) *pipelineState {
 	who := p.Callers.Of(call.Peer.PID)
 	named := p.Deps.AgentName(call.Agent)
 	input := agent.Input{
 		ID: call.ID, Time: call.At, Agent: named, Event: call.Event, Payload: call.Payload,
 		Cwd: call.Cwd, Truncated: call.Truncated, Env: environ.Lookup(call.Env),
 	}
-	s := pipelineState{caller: who, ev: p.decodePayload(input)}
+	s := &pipelineState{caller: who, ev: p.decodePayload(input)}
 	if who.Agent != "" && who.Agent != named {
 		// An agent that reads another's config file calls under the other's
 		// name. It is believed to be itself if it also talks like itself.

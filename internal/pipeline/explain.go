@@ -44,15 +44,15 @@ func (p *Pipeline) explainCall(params json.RawMessage, dry *dryRun) (any, *wire.
 		Env: environ.Join(asked.Env), dryRun: dry,
 	}
 	s := p.decode(&call)
-	p.noteOddities(&s, asked.Event, dry)
-	p.decide(p.ctx, &call, &s)
+	p.noteOddities(s, asked.Event, dry)
+	p.decide(p.ctx, &call, s)
 	if s.skipped == services.SwitchedOff {
-		p.selectHooks(&call, &s) // who would be meant, were it on
-		dry.supposeDecision(&s)
+		p.selectHooks(&call, s) // who would be meant, were it on
+		dry.supposeDecision(s)
 	}
-	answer, decision := p.encode(&s)
+	answer, decision := p.encode(s)
 	result := wire.Explained{
-		Carries: carriesMap(s.carries), Notes: dry.notes, Matched: matchedHooks(&s), Degraded: decision.DegradedText(),
+		Carries: carriesMap(s.carries), Notes: dry.notes, Matched: matchedHooks(s), Degraded: decision.DegradedText(),
 		Answer: wire.Answer{Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit},
 	}
 	if dry.suppose == nil && decision.Verdict != event.Deny {

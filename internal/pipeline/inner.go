@@ -45,7 +45,7 @@ func (p *Pipeline) AnswerInner(ctx context.Context, call *HookCall) (answer json
 	s := p.decode(call)
 	passing, cancel := context.WithDeadline(ctx, s.deadline)
 	defer cancel()
-	if why := p.forgedReason(call, &s); why != "" {
+	if why := p.forgedReason(call, s); why != "" {
 		s.ev.Malformed = why
 		p.Deps.Log.Warn("an inner event was refused", "agent", s.ev.Agent, "event", s.ev.Native, "pid",
 			call.Peer.PID, "why", why)

@@ -84,27 +84,27 @@ func (p *Pipeline) Finish(call *HookCall) {
 
 // process is the way of one call.
 func (p *Pipeline) process(ctx context.Context, call *HookCall) (neutral.Answer, event.Decision, bool) {
-	s := p.decode(call)           // native bytes → event
-	p.findDuplicate(call, &s)     // told twice, through another agent's file?
-	defer s.releaseDuplicates()   // whoever waits for this one is on its own
-	if !p.recordEvent(call, &s) { // written down, so it may be acknowledged
+	s := p.decode(call)          // native bytes → event
+	p.findDuplicate(call, s)     // told twice, through another agent's file?
+	defer s.releaseDuplicates()  // whoever waits for this one is on its own
+	if !p.recordEvent(call, s) { // written down, so it may be acknowledged
 		return neutral.Answer{}, event.Decision{}, false
 	}
 	if !s.isDuplicate() {
-		p.track(call, &s) // status, turn, title
+		p.track(call, s) // status, turn, title
 	}
-	if !p.shareDecision(ctx, call, &s) { // a duplicate gets what the first got
-		p.decide(ctx, call, &s)
+	if !p.shareDecision(ctx, call, s) { // a duplicate gets what the first got
+		p.decide(ctx, call, s)
 	}
 	if s.isWithdrawn(ctx) {
 		return neutral.Answer{}, event.Decision{}, false
 	}
-	s.publishDecision()              // to duplicates that wait
-	answer, decision := p.encode(&s) // decision → the agent's own words
+	s.publishDecision()             // to duplicates that wait
+	answer, decision := p.encode(s) // decision → the agent's own words
 	if !s.isDuplicate() {
 		p.Sessions.ApplyDecision(&s.ev, decision)
 	}
-	p.recordOutcome(call, &s, decision) // what came of it, for the journal and the streams
+	p.recordOutcome(call, s, decision) // what came of it, for the journal and the streams
 	return answer, decision, s.skipped != services.CallerLeft
 }
 

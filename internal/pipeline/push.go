@@ -96,24 +96,24 @@ func (p *Pipeline) Push(ctx context.Context, pushed approvals.Pushed) approvals.
 		s.ev.Cwd = pushed.Cwd
 	}
 	need, asks := pushed.Prepare(&s.ev)
-	p.recordEvent(&call, &s)
-	p.track(&call, &s)
+	p.recordEvent(&call, s)
+	p.track(&call, s)
 	defer p.Finish(&call)
 	result := approvals.PushResult{ID: call.ID}
 	if pushed.Wait <= 0 || !asks {
 		return result
 	}
 	s.carries = event.Carries{Allow: true, Deny: true}
-	p.runHooks(ctx, &call, &s) // guards first
+	p.runHooks(ctx, &call, s) // guards first
 	if pushed.AfterHooks(&s.outcome.Decision) {
-		s.takeOutcome(p.Approvals.DecidePushed(ctx, approvalCall(&call, &s), need, pushed.Wait, pushed.Key))
+		s.takeOutcome(p.Approvals.DecidePushed(ctx, approvalCall(&call, s), need, pushed.Wait, pushed.Key))
 	}
 	if s.isWithdrawn(p.ctx) {
 		result.Withdrawn = true
 		return result
 	}
 	p.Sessions.ApplyDecision(&s.ev, s.outcome.Decision)
-	p.recordOutcome(&call, &s, s.outcome.Decision)
+	p.recordOutcome(&call, s, s.outcome.Decision)
 	result.Decided, result.Decision = true, s.outcome.Decision
 	result.Outcome = approvals.Outcome{Asked: s.asked, Skipped: s.skipped}
 	return result

@@ -38,6 +38,7 @@ type followed struct {
 	reader      *transcript.Reader
 	warned      bool                       // it was logged that it must not be read
 	tried       time.Time                  // when opening it was last tried
+	pause       time.Duration              // how long it is left alone after that
 	until       time.Time                  // read until then though no turn is open
 	calls       map[string]transcript.Fact // nil while there are none
 	heldEnd     *heldEnd
@@ -56,8 +57,9 @@ const (
 	readPeriod = 250 * time.Millisecond
 	// maxReads bounds the transcripts of one round.
 	maxReads = 64
-	// retryOpenAfter is how long a transcript that could not be opened is left alone.
-	retryOpenAfter = 5 * time.Second
+	// maxOpenPause is how long, at most, a transcript that could not be opened is left
+	// alone: agents make it with the first prompt, so the first tries follow quickly.
+	maxOpenPause = 5 * time.Second
 	// followAfter is how long a transcript is read after its turn is over: the
 	// title and the last message come late.
 	followAfter = 10 * time.Second
@@ -137,10 +139,10 @@ func (f *transcriptFollower) readRound(ctx context.Context) {
 
 // openTranscript opens a transcript unless that failed a moment ago.
 func (f *transcriptFollower) openTranscript(one *followed, current *state.Overview, rules state.Rules, now time.Time) {
-	if now.Sub(one.tried) < retryOpenAfter && !one.tried.IsZero() {
+	if now.Sub(one.tried) < one.pause {
 		return
 	}
-	one.tried = now
+	one.tried, one.pause = now, min(max(2*one.pause, readPeriod), maxOpenPause)
 	env := transcript.Env{Home: f.deps.Dirs.Home, Getenv: f.environOf(current)}
 	reader, err := transcript.Open(&rules.Spec.Transcript, one.key.ID, strings.Clone(current.Transcript), env)
 	if err != nil {

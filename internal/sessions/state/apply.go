@@ -29,9 +29,11 @@ func (b *Book) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Change {
 		return Change{Key: key, Stale: "the event names no session and begins none"}
 	}
 	c := Change{Key: key, Subagent: n.actor != ""}
-	next := newSession(key, n.at)
+	var next *Session
 	if old != nil {
 		next = old.copySession()
+	} else {
+		next = newSession(key, n.at)
 	}
 	next.recordFacts(&n)
 	if !rules.Off {

@@ -54,7 +54,7 @@ var drivers = []Driver{
 		Unproven:   map[string]string{"Elicitation.allow": "a form is filled in by a person, and by no hook; see feed-form"},
 		Racy:       map[string]string{"StopFailure": "headless, the agent does not wait for this hook when it ends"},
 		Unseen: map[string]string{
-			"PermissionDenied": "only its auto mode sends it, which needs the vendor's service",
+			"PermissionDenied": "only its auto mode sends it; TestRealReviewer switches that on",
 			"PostModelSwitch":  "needs a second model and a person at /model",
 			"ConfigChange":     "needs a settings file edited in a running session",
 		},
