@@ -9,7 +9,7 @@ import (
 )
 
 // The first generation's session event names the entry that is branched from by its
-// place, before and behind the branch, and the model that would write a summary.
+// place, where the header is the first, before and behind the branch, and the model that would write a summary.
 func TestFirstGenerationSession(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "session.ts")
 	text := `import type { HookAPI } from "@mariozechner/pi-coding-agent/hooks";
@@ -27,7 +27,7 @@ export default function (pi: HookAPI) {
 		c.says("session_before_fork", pi.Object{"entryId": "e2"})
 		c.says("session_start", pi.Object{"reason": "fork", "previousSessionFile": c.record})
 		c.says("session_before_compact", pi.Object{})
-		want := "log: before_branch 1\nlog: branch 1\nlog: before_compact lab small"
+		want := "log: before_branch 2\nlog: branch 2\nlog: before_compact lab small"
 		if got := c.said(); got != want {
 			t.Errorf("the hook saw\n%s\nwant\n%s (troubles: %s)", got, want, c.troubles())
 		}

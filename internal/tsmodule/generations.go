@@ -51,6 +51,9 @@ func (p *presenter) toFirstGeneration(name string, f pi.Object) pi.Object {
 	f["type"], f["reason"] = "session", reason
 	wants, _ := f["wants"].([]any)
 	wants = append(wants, "sessionFile")
+	if reason == fresh {
+		f["entries"] = []any{} // it said so of the session that begins
+	}
 	if f["entries"] == nil {
 		wants = append(wants, "entries")
 	}

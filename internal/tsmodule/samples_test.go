@@ -30,8 +30,8 @@ func TestKinds(t *testing.T) {
 		s.must(m, s.claude("UserPromptSubmit", pi.Object{"prompt": "hello"}))
 		s.must(m, s.claude("Stop", pi.Object{"last_assistant_message": "done"}))
 		s.must(m, s.claude("SessionEnd", pi.Object{"reason": "other"}))
-		want := "info: start /home/user/t.jsonl 0\ninfo: switch /home/user/t.jsonl 0\ninfo: clear " +
-			"/home/user/t.jsonl 0\ninfo: shutdown /home/user/t.jsonl 2"
+		want := "info: start /home/user/t.jsonl 1\ninfo: switch /home/user/t.jsonl 1\ninfo: clear " +
+			"/home/user/t.jsonl 0\ninfo: shutdown /home/user/t.jsonl 3"
 		if s.noticed() != want {
 			t.Errorf("s.noticed() = %s, want %q", s.noticed(), want)
 		}

@@ -339,7 +339,8 @@ function dressed(event, session, request) {
     });
   }
   for (const name of wants || []) {
-    if (name === "entries") Object.defineProperty(rest, name, { configurable: true, get: () => new Record(session, request).getEntries() });
+    // The first generation counted the header as an entry.
+    if (name === "entries") Object.defineProperty(rest, name, { configurable: true, get: () => { const file = new Record(session, request); return [file.getHeader(), ...file.getEntries()]; } });
     if (name === "sessionFile") rest.sessionFile = request.ctx.sessionFile || null;
     // The first generation named an entry by its place.
     if (name === "targetTurnIndex") rest.targetTurnIndex = branchIndex(rest, request);
