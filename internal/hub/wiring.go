@@ -42,7 +42,7 @@ const (
 
 // newServer gives the server every method and stream.
 func (h *Hub) newServer() *server.Server {
-	foreign := &cmux.Server{Deps: h.deps, Approvals: h.approvals, Pipeline: h.pipeline}
+	foreign := &cmux.Server{Deps: h.deps, Approvals: h.approvals, Pipeline: h.pipeline, Journal: h.recorder.Reader}
 	renewing := &renewal.Service{
 		Context: h.ctx, Version: h.version, Program: h.program, Waiting: h.pipeline.Waiting, Stop: h.Stop,
 	}

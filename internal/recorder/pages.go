@@ -69,6 +69,19 @@ func (r *Reader) EventsSince(ctx context.Context, since time.Time) iter.Seq2[*ev
 	}
 }
 
+// NewestEvents are the events that came last, at most limit of them, oldest first.
+func (r *Reader) NewestEvents(ctx context.Context, limit int) ([]event.Event, error) {
+	var list []event.Event
+	for stored, err := range r.Stored(ctx, journal.Filter{Newest: true, Limit: limit}) {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, r.Rebuild(&stored))
+	}
+	slices.Reverse(list)
+	return list, nil
+}
+
 // Cursor is a place in the journal; it only ever grows.
 type Cursor int64
 

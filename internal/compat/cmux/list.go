@@ -3,8 +3,10 @@ package cmux
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
@@ -30,6 +32,12 @@ func (s *Server) listItems(params json.RawMessage, peer proc.Cred) (any, *wire.E
 	items := []map[string]any{}
 	for _, item := range s.Approvals.PolledItems(peer, !p.PendingOnly) {
 		items = append(items, s.itemWords(item))
+	}
+	if !p.PendingOnly {
+		items = append(items, s.telemetryItems()...)
+		slices.SortStableFunc(items, func(a, b map[string]any) int {
+			return a["created_at"].(time.Time).Compare(b["created_at"].(time.Time))
+		})
 	}
 	return map[string]any{"items": items}, nil
 }

@@ -32,4 +32,5 @@ type Server struct {
 	services.Deps
 	Approvals Approvals
 	Pipeline  Pipeline
+	Journal   Journal
 }
