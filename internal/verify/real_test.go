@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,9 +35,10 @@ func TestRealChecks(t *testing.T) {
 	for _, name := range drivers.Names() {
 		t.Run(name, func(t *testing.T) {
 			in := agentstest.Require(t, name)
+			var told []string
 			r, err := Run(context.Background(), Options{
 				Targets: []Target{{name, in}}, Bin: builtBin(t), Isolation: isolate.BehindProxies,
-				Patience: 4 * time.Minute, Progress: func(l string) { t.Log(l) },
+				Patience: 4 * time.Minute, Progress: func(l string) { t.Log(l); told = append(told, l) },
 				Keep: os.Getenv("HOOKMUX_VERIFY_KEEP") != "", Record: os.Getenv("HOOKMUX_VERIFY_RECORD"),
 			})
 			if err != nil {
@@ -45,6 +47,9 @@ func TestRealChecks(t *testing.T) {
 			a := r.Agents[0]
 			if a.Problem != "" {
 				t.Fatalf(`a.Problem = %q, want ""`, a.Problem)
+			}
+			if !strings.HasPrefix(told[0], "asking "+a.Agent+", in ") {
+				t.Errorf("the first line is %q, want whom it asks, before the first turn ends", told[0])
 			}
 			for _, row := range a.Rows {
 				t.Logf("%s %-32s %s", row.Mark, row.ID(), row.Why)

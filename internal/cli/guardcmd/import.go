@@ -95,7 +95,7 @@ func sayImported(app *cmdutil.App, added []wire.HooksEditResult, notes []string)
 		}
 	}
 	for _, n := range notes {
-		app.Say("%s", termsafe.Line(n, 300))
+		app.Say("%s", termsafe.Line(app.Shorten(n), 300))
 	}
 	if len(added) == 0 {
 		app.Say("nothing was imported")
