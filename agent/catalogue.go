@@ -25,7 +25,7 @@ type Catalogue struct {
 }
 
 var builtin = sync.OnceValue(func() *Catalogue {
-	c, problems := load(nil)
+	c, problems := loadEmbedded()
 	if len(problems) > 0 {
 		// The embedded files are checked by a test; this is a broken build.
 		panic("agent: embedded catalogue: " + problems[0].String())
@@ -189,7 +189,9 @@ func nextNumber(s string) (int, string) {
 func assemble(entries []*Agent) *Catalogue {
 	c := &Catalogue{byName: map[string]*Agent{}}
 	for _, a := range entries {
-		a.compiled = compile(a)
+		if a.compiled == nil { // else it belongs to another catalogue as well
+			a.compiled = compile(a)
+		}
 		if a.Name == genericName {
 			c.generic = a
 			continue

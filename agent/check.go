@@ -17,13 +17,13 @@ var agentName = lazyregexp.New(`^[a-z][a-z0-9-]*$`)
 
 // checker collects what is wrong in one file.
 type checker struct {
-	file     raw
+	file     File
 	problems []Problem
 }
 
 // at reports a problem at a YAML path; the line is looked up only then.
 func (c *checker) at(path, format string, args ...any) {
-	c.problems = append(c.problems, Problem{c.file.name, lineOf(c.file.data, path), fmt.Sprintf(format, args...)})
+	c.problems = append(c.problems, Problem{c.file.Name, lineOf(c.file.Data, path), fmt.Sprintf(format, args...)})
 }
 
 func lineOf(data []byte, path string) int {
@@ -49,7 +49,7 @@ func lineOf(data []byte, path string) int {
 
 // check says what is wrong with a file: own is what it says, whole what it
 // makes of the entry, others what was there before.
-func check(file raw, own, whole *Agent, others map[string]*Agent) []Problem {
+func check(file File, own, whole *Agent, others map[string]*Agent) []Problem {
 	c := &checker{file: file}
 	if !agentName.MatchString(own.Name) {
 		c.at("$.name", "name %q must be small letters, digits and dashes", own.Name)

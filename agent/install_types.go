@@ -123,6 +123,12 @@ func (a *Agent) OlderThanTried(version string) bool {
 	return version != "" && a.Tried != "" && compareVersions(version, a.Tried) < 0
 }
 
+// NewerThanTried reports whether a version is newer than the one that was asked
+// about everything in the catalogue, so that nobody knows whether it still holds.
+func (a *Agent) NewerThanTried(version string) bool {
+	return version != "" && a.Tried != "" && compareVersions(version, a.Tried) > 0
+}
+
 // PluginSpec is a plugin file and what must lie beside it.
 type PluginSpec struct {
 	Source string `yaml:"source"` // its directory under plugins/

@@ -33,66 +33,104 @@ func (p Problem) String() string {
 // agent, speaking one of the known dialects, or adds to one that is there:
 // its events and tools replace those of the same name, its lists add. A
 // directory that does not exist has no files.
-func Load(dirs ...string) (*Catalogue, []Problem) { return load(dirs) }
-
-// raw is a file before it is laid over what is there.
-type raw struct {
-	name string
-	data []byte
+func Load(dirs ...string) (*Catalogue, []Problem) {
+	var files []File
+	var problems []Problem
+	for _, dir := range dirs {
+		found, wrong := ReadFiles(dir)
+		files, problems = append(files, found...), append(problems, wrong...)
+	}
+	c, wrong := LoadFiles(files)
+	return c, append(problems, wrong...)
 }
 
-func load(dirs []string) (*Catalogue, []Problem) {
-	var files []raw
+// File is a description of an agent before it is read.
+type File struct {
+	Name string // its path
+	Data []byte
+}
+
+// ReadFiles reads the *.yaml files right in a directory, by name.
+func ReadFiles(dir string) ([]File, []Problem) {
+	found, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*.yaml"))
+	if err != nil {
+		return nil, []Problem{{File: dir, Text: err.Error()}}
+	}
+	sort.Strings(found)
+	var files []File
 	var problems []Problem
+	for _, name := range found {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			problems = append(problems, Problem{File: name, Text: "could not be read: " + err.Error()})
+			continue
+		}
+		files = append(files, File{name, data})
+	}
+	return files, problems
+}
+
+// LoadFiles is Load for files that were read already.
+func LoadFiles(files []File) (*Catalogue, []Problem) {
+	if len(files) == 0 {
+		return Builtin(), nil
+	}
+	base := Builtin()
+	return layFiles(append([]*Agent{base.generic}, base.agents...), files)
+}
+
+// loadEmbedded reads the files that come with hookmux.
+func loadEmbedded() (*Catalogue, []Problem) {
+	var files []File
 	names, _ := fs.Glob(embedded, "data/*.yaml")
 	for _, name := range names {
 		data, err := embedded.ReadFile(name)
 		if err != nil {
-			problems = append(problems, Problem{File: name, Text: err.Error()})
+			return nil, []Problem{{File: name, Text: err.Error()}}
 		}
-		files = append(files, raw{name, data})
+		files = append(files, File{name, data})
 	}
-	for _, dir := range dirs {
-		found, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*.yaml"))
-		if err != nil {
-			problems = append(problems, Problem{File: dir, Text: err.Error()})
-		}
-		sort.Strings(found)
-		for _, name := range found {
-			data, err := os.ReadFile(name)
-			if err != nil {
-				problems = append(problems, Problem{File: name, Text: "could not be read: " + err.Error()})
-				continue
-			}
-			files = append(files, raw{name, data})
-		}
-	}
+	return layFiles(nil, files)
+}
+
+// layFiles lays files over entries, which stay as they are.
+func layFiles(base []*Agent, files []File) (*Catalogue, []Problem) {
 	entries := map[string]*Agent{}
 	var order []string
+	for _, a := range base {
+		entries[a.Name] = a
+		order = append(order, a.Name)
+	}
+	var problems []Problem
 	for _, file := range files {
-		parsed, problem := parse(file)
-		if problem != nil {
-			problems = append(problems, *problem)
-			continue
-		}
-		whole, add := parsed, true
-		if there := entries[parsed.Name]; there != nil {
-			whole, add = overlay(there, parsed), false
-		}
-		if found := check(file, parsed, whole, entries); len(found) > 0 {
+		whole, found := layOver(file, entries)
+		if len(found) > 0 {
 			problems = append(problems, found...)
 			continue
 		}
-		entries[whole.Name] = whole
-		if add {
+		if entries[whole.Name] == nil {
 			order = append(order, whole.Name)
 		}
+		entries[whole.Name] = whole
 	}
 	list := make([]*Agent, 0, len(order))
 	for _, name := range order {
 		list = append(list, entries[name])
 	}
 	return assemble(list), problems
+}
+
+// layOver reads a file and lays it over the entry of its name, if there is one.
+func layOver(file File, entries map[string]*Agent) (*Agent, []Problem) {
+	own, problem := parse(file)
+	if problem != nil {
+		return nil, []Problem{*problem}
+	}
+	whole := own
+	if there := entries[own.Name]; there != nil {
+		whole = overlay(there, own)
+	}
+	return whole, check(file, own, whole, entries)
 }
 
 // escapeGlob keeps a directory's own special characters from being a pattern.
@@ -102,11 +140,11 @@ func escapeGlob(dir string) string {
 
 // parse reads one file; a key it does not know is an error, because a typo
 // must not silently switch something off.
-func parse(file raw) (*Agent, *Problem) {
+func parse(file File) (*Agent, *Problem) {
 	var a Agent
-	decoder := yaml.NewDecoder(bytes.NewReader(file.data), yaml.Strict())
+	decoder := yaml.NewDecoder(bytes.NewReader(file.Data), yaml.Strict())
 	if err := decoder.Decode(&a); err != nil {
-		problem := &Problem{File: file.name, Text: firstLine(err.Error())}
+		problem := &Problem{File: file.Name, Text: firstLine(err.Error())}
 		var located yaml.Error
 		if errors.As(err, &located) {
 			problem.Text = located.GetMessage()

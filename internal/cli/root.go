@@ -158,7 +158,7 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 			guardcmd.OffCommand(app), guardcmd.OnCommand(app),
 		}},
 		{groupFix, "Find out and fix:", []*cobra.Command{
-			see.StatusCommand(app), guardcmd.SeatCommand(app), agents.DoctorCommand(app), agents.VerifyCommand(app), guardcmd.ConfigCommand(app),
+			see.StatusCommand(app), agents.AgentsCommand(app), guardcmd.SeatCommand(app), agents.DoctorCommand(app), agents.VerifyCommand(app), guardcmd.ConfigCommand(app),
 			hubcmd.HubCommand(app), see.VersionCommand(app), hubcmd.JudgeCommand(app),
 		}},
 	}

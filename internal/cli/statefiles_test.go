@@ -53,7 +53,6 @@ var unseenByScripts = map[string]string{
 	"state:decisions.old.jsonl": "after 8 MB of decisions",
 	"state:seats.json":          "the script's seats need no enrolment",
 	"state:off.json":            "gone with hookmux on",
-	"state:confirmed-agents/*":  "internal/selection/confirmed tests it",
 	"state:set-aside/*":         "internal/install tests it",
 	"state:installation":        "only in the home that the password database names",
 	"state:places":              "only where folders are not the default ones and the runtime folder was not chosen",

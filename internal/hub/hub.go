@@ -139,7 +139,7 @@ func New(o Options) (*Hub, error) {
 	}
 	if h.deps.Catalogue == nil {
 		var found []agent.Problem
-		h.deps.Catalogue, found = sources.LoadCatalogue(o.Dirs, h.confirmed)
+		h.deps.Catalogue, found = sources.LoadCatalogue(o.Dirs, h.confirmed, o.Person)
 		for _, p := range found {
 			h.deps.Problems.Raise("agent:"+p.File, p.String(),
 				"correct the file; until then that agent's entry is not used")

@@ -185,17 +185,22 @@ func (h *Host) Find(all []*agent.Agent) []Found {
 		if a.Install == nil {
 			continue
 		}
-		f := Found{Agent: a, Program: h.programOf(a)}
-		if dir := h.configDir(a); dir != "" {
-			if h.onDisk().exists(dir) && !h.onDisk().isFile(dir) {
-				f.Dir = dir
-			}
-		}
+		f := Found{Agent: a}
+		f.Program, f.Dir = h.Whereabouts(a)
 		if f.Program != "" || f.Dir != "" {
 			out = append(out, f)
 		}
 	}
 	return out
+}
+
+// Whereabouts is the agent's program on PATH and the folder of its config, as
+// far as they are there.
+func (h *Host) Whereabouts(a *agent.Agent) (program, dir string) {
+	if dir = h.configDir(a); dir != "" && (!h.onDisk().exists(dir) || h.onDisk().isFile(dir)) {
+		dir = ""
+	}
+	return h.programOf(a), dir
 }
 
 // programOf is the agent's program on PATH.
@@ -217,9 +222,16 @@ func (h *Host) programOf(a *agent.Agent) string {
 // configDir is the folder an agent keeps its config in: the first one of its
 // place below the home, or what stands for it.
 func (h *Host) configDir(a *agent.Agent) string {
-	for _, p := range a.Install.Places {
-		rest, ok := strings.CutPrefix(p.Path, "~/")
-		if p.Scope != User || !ok {
+	files := a.Files
+	if a.Install != nil {
+		files = nil
+		for _, p := range a.Install.Places {
+			files = append(files, p.HookFile)
+		}
+	}
+	for _, f := range files {
+		rest, ok := strings.CutPrefix(f.Path, "~/")
+		if f.Scope != User || !ok {
 			continue
 		}
 		steps := strings.Split(rest, "/")
@@ -227,7 +239,6 @@ func (h *Host) configDir(a *agent.Agent) string {
 		if steps[0] == ".config" {
 			n = 2
 		}
-		f := p.HookFile
 		f.Path = "~/" + strings.Join(steps[:min(n, len(steps)-1)], "/") + "/."
 		if f.EnvDir != "" {
 			f.Path = f.EnvDir + "/."

@@ -61,7 +61,7 @@ func New(dirs paths.Dirs, live bool) *Judge {
 		o.Confirmed = sources.OpenConfirmed(dirs, true)
 	}
 	// What is wrong with a file is the hub's to report.
-	o.Catalogue, _ = sources.LoadCatalogue(dirs, o.Confirmed)
+	o.Catalogue, _ = sources.LoadCatalogue(dirs, o.Confirmed, false)
 	return &Judge{sources.New(o)}
 }
 

@@ -24,6 +24,10 @@ type Verb struct {
 }
 
 var table = []Verb{
+	{"agents", Read, "lists agents"},
+	{"agents check", Read, "looks at a description of an agent"},
+	{"agents schema", Read, "prints a JSON Schema"},
+	{"agents show", Read, "shows what is known about an agent"},
 	{"allow", Read, "lists standing grants"},
 	{"allow list", Read, "lists standing grants"},
 	{"allow revoke", Decide, "takes a standing grant back"},

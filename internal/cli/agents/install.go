@@ -139,7 +139,12 @@ func agentVersion(app *cmdutil.App, a *agent.Agent) string {
 
 // agentProgram is an agent's program on PATH, or empty.
 func agentProgram(app *cmdutil.App, a *agent.Agent) string {
-	return paths.OnPath(a.Launch.Program, app.Getenv("PATH"))
+	for _, name := range append([]string{a.Launch.Program}, a.Marks.Programs...) {
+		if program := paths.OnPath(name, app.Getenv("PATH")); name != "" && program != "" {
+			return program
+		}
+	}
+	return ""
 }
 
 // projectFolder is the repository a folder is in, or the folder itself.

@@ -16,6 +16,8 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
@@ -74,18 +76,35 @@ func (app *App) Cwd() string {
 	return dir
 }
 
-// CatalogueProblems are the descriptions of agents by the user that do not load.
+// CatalogueProblems are the descriptions of agents by the user, or a project, that
+// do not load or wait for a person.
 func (app *App) CatalogueProblems() []agent.Problem {
 	dirs, err := app.Dirs()
 	if err != nil {
 		return nil
 	}
-	_, problems := loadCatalogue(dirs)
+	store := app.confirmed(dirs)
+	_, problems := sources.LoadCatalogue(dirs, store, true)
+	if store == nil {
+		return problems
+	}
+	changes, _ := store.Pending()
+	for _, c := range changes {
+		if basis, _, _ := store.Basis(); basis != confirmed.New && filepath.Dir(c.Path) == store.AgentsFolder() {
+			problems = append(problems, agent.Problem{File: c.Path,
+				Text: "waits for you; `hookmux confirm` shows it and lets it count"})
+		}
+	}
 	return problems
 }
 
-func loadCatalogue(dirs paths.Dirs) (*agent.Catalogue, []agent.Problem) {
-	return agent.Load(filepath.Join(dirs.Config, "agents"), filepath.Join(dirs.System, "agents"))
+// confirmed is what of the user's files a person confirmed; nil: they count as
+// they are.
+func (app *App) confirmed(dirs paths.Dirs) *confirmed.Store {
+	if app.LiveSettings {
+		return nil
+	}
+	return sources.OpenConfirmed(dirs, true)
 }
 
 // Catalogue is the agents that hookmux knows, with those the user described.
@@ -94,6 +113,17 @@ func (app *App) Catalogue() (*agent.Catalogue, error) {
 	if err != nil {
 		return nil, err
 	}
-	catalogue, _ := loadCatalogue(dirs) // the hub reports problems
+	catalogue, _ := sources.LoadCatalogue(dirs, app.confirmed(dirs), true) // the hub reports problems
 	return catalogue, nil
+}
+
+// InspectProjectAgent says which agent a project's file would add, or why it adds
+// none.
+func (app *App) InspectProjectAgent(file agent.File) (name string, wrong []agent.Problem, err error) {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return "", nil, err
+	}
+	name, wrong = sources.InspectProjectAgent(dirs, app.confirmed(dirs), file)
+	return name, wrong, nil
 }

@@ -127,10 +127,10 @@ secret stands neither in the list of processes nor in your shell's history.`,
 // configSchemaCommand is `hookmux config schema`.
 func configSchemaCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "schema [config|hooks]", Short: "Print the JSON Schema of config.json or hooks.json, for editors",
-		Long: `Prints the JSON Schema of config.json, or of hooks.json. An editor that knows
-JSON Schema completes and checks the file if its first member names the schema:
-{"$schema": "./config.schema.json"}.`,
+		Use: "schema [config|hooks|agent]", Short: "Print the JSON Schema of a file that you edit, for editors",
+		Long: `Prints the JSON Schema of config.json, of hooks.json, or of a description of an
+agent. An editor that knows JSON Schema completes and checks the file if its first
+member names the schema: {"$schema": "./config.schema.json"}.`,
 		Example:   "  hookmux config schema > ~/.config/hookmux/config.schema.json\n  hookmux config schema hooks",
 		ValidArgs: schema.Names(),
 		Args:      cmdutil.OptionalArg(),

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -92,8 +95,7 @@ func showTrust(app *cmdutil.App, v *wire.TrustView) {
 	}
 	for _, f := range v.Files {
 		if strings.HasPrefix(f, ".hookmux/agents/") {
-			app.Say("  not used  %s: a project describes no agents; ~/.config/hookmux/agents does",
-				termsafe.Line(app.Shorten(f), 200))
+			sayProjectAgent(app, v.Project, f)
 			continue
 		}
 		app.Say("  covers    %s", termsafe.Line(app.Shorten(f), 200))
@@ -103,6 +105,26 @@ func showTrust(app *cmdutil.App, v *wire.TrustView) {
 	}
 	for _, ch := range v.Changes {
 		app.Say("  changed   %s", termsafe.Line(ch, 300))
+	}
+}
+
+// sayProjectAgent says what becomes of a project's description of an agent.
+func sayProjectAgent(app *cmdutil.App, root, rel string) {
+	shown := termsafe.Line(rel, 200)
+	file := agent.File{Name: filepath.Join(root, rel)}
+	var err error
+	if file.Data, err = userfile.ReadFile(file.Name, 1<<20); err != nil {
+		app.Say("  not used  %s: %s", shown, termsafe.Line(err.Error(), 300))
+		return
+	}
+	name, wrong, err := app.InspectProjectAgent(file)
+	switch {
+	case err != nil:
+		app.Say("  not used  %s: %s", shown, termsafe.Line(err.Error(), 300))
+	case len(wrong) > 0:
+		app.Say("  not used  %s: %s", shown, termsafe.Line(wrong[0].Text, 300))
+	default:
+		app.Say("  describes %s: the agent %s, known to a hub that starts once this is trusted", shown, name)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 const head = generated + `# Agents
 
-Each agent has a page: what hooks can do there, how hookmux gets in, what to look out for, and how all of it is known.
+Each agent has a page: what hooks can do there, how hookmux gets in, what to look out for, and how all of it is known. ` + "`hookmux agents`" + ` shows the same for the agents of your machine, ` + "`hookmux agents show AGENT`" + ` one of them.
 
 "lab" means that the real agent of the version named was run by hand and did it; "doc" means that its vendor says so in writing.
 A mark behind a claim is what the last recorded ` + "`hookmux verify`" + ` saw a real agent do: ✓ it holds, – it was not proven; see [verify.md](verify.md).

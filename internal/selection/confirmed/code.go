@@ -163,73 +163,34 @@ func canRun(path string) bool {
 	return err == nil && info.Mode()&0o111 != 0
 }
 
-// agentsDir holds descriptions of agents as they were confirmed.
-const agentsDir = "confirmed-agents"
+// Content is a file as it counts.
+type Content struct {
+	Path string
+	Data []byte
+}
 
-// AgentsInForce is the folder with the user's descriptions of agents that are in
-// force: the user's own folder while it is what was confirmed, else a copy of
-// that. Where nothing was confirmed the user's own folder counts.
-func (s *Store) AgentsInForce() string {
+// AgentsInForce are the user's descriptions of agents as a person confirmed them,
+// by path: where nothing was confirmed, or what was is gone, there are none. A
+// description says what guards see of a call, so none counts by itself. They are
+// read from where they are kept, never from the user's folder: there is no moment
+// between checking and reading in which a file could be exchanged.
+func (s *Store) AgentsInForce() []Content {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	own := s.AgentsFolder()
-	if s.now.Basis != Confirmed {
-		return own
-	}
-	same := true
-	for _, path := range s.trackedPaths() {
-		if filepath.Dir(path) == own {
-			if _, changed := s.compareFile(path); changed {
-				same = false
-			}
-		}
-	}
-	if same {
-		return own
-	}
-	folder := filepath.Join(s.opt.State, agentsDir)
-	if !s.opt.ReadOnly {
-		s.copyAgents(folder)
-	}
-	if !s.agentsAreCopied(folder) {
-		return filepath.Join(folder, "none") // only the built-in ones
-	}
-	return folder
-}
-
-// copyAgents writes the confirmed descriptions of agents into a folder. The
-// caller holds the lock.
-func (s *Store) copyAgents(folder string) {
-	if err := os.RemoveAll(folder); err != nil {
-		s.problem = err
-	}
+	var list []Content
 	for path, k := range s.now.Files {
+		if filepath.Dir(path) != s.AgentsFolder() || k.Confirmed == "" || s.now.Basis != Confirmed {
+			continue
+		}
 		content, err := s.content(k.Confirmed)
-		if filepath.Dir(path) == s.AgentsFolder() && err == nil && content != nil {
-			if err := userfile.Store(filepath.Join(folder, filepath.Base(path)), content); err != nil {
-				s.problem = err
-			}
+		if err != nil {
+			s.problem = err
+			continue
 		}
+		list = append(list, Content{path, content})
 	}
-}
-
-// agentsAreCopied reports whether a folder holds the confirmed descriptions and
-// nothing else. The caller holds the lock.
-func (s *Store) agentsAreCopied(folder string) bool {
-	copies := listFolder(folder, isAgentFile)
-	for _, path := range copies {
-		b, err := userfile.ReadFile(path, maxFileSize)
-		if err != nil || hashOf(b) != s.now.Files[filepath.Join(s.AgentsFolder(), filepath.Base(path))].Confirmed {
-			return false
-		}
-	}
-	wanted := 0
-	for path, k := range s.now.Files {
-		if filepath.Dir(path) == s.AgentsFolder() && k.Confirmed != "" {
-			wanted++
-		}
-	}
-	return len(copies) == wanted
+	slices.SortFunc(list, func(a, b Content) int { return strings.Compare(a.Path, b.Path) })
+	return list
 }
 
 // IsUsersFile reports whether a path names a file that is the user's own to

@@ -21,7 +21,7 @@ import (
 const draft = "http://json-schema.org/draft-07/schema#"
 
 // Names are the schemas there are.
-func Names() []string { return []string{"config", "hooks"} }
+func Names() []string { return []string{"config", "hooks", "agent"} }
 
 // Write gives the schema of that name as JSON.
 func Write(name string) ([]byte, error) {
@@ -31,6 +31,8 @@ func Write(name string) ([]byte, error) {
 		root = configFile()
 	case "hooks":
 		root = hooksFile()
+	case "agent":
+		root = agentFile()
 	default:
 		return nil, fmt.Errorf("there is no schema %q; write one of %s", name, strings.Join(Names(), ", "))
 	}

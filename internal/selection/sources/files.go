@@ -6,23 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
-
-// LoadCatalogue gives the built-in agents, those of the machine's owner and
-// those of the user, as far as a person confirmed them. store may be nil: then
-// the user's files count as they are.
-func LoadCatalogue(dirs paths.Dirs, store *confirmed.Store) (*agent.Catalogue, []agent.Problem) {
-	folder := filepath.Join(dirs.Config, "agents")
-	if store != nil {
-		folder = store.AgentsInForce()
-	}
-	return agent.Load(folder, filepath.Join(dirs.System, "agents"))
-}
 
 // FolderModules lists the TypeScript hooks of the user's folder that count,
 // whether they are still there or not.

@@ -191,6 +191,26 @@ type Force struct {
 	files map[string]bool
 }
 
+// agentsFolder is where a project describes agents.
+const agentsFolder = dirName + "/agents/"
+
+// AgentFiles are the descriptions of agents among what is trusted, from the
+// project's root.
+func (f *Force) AgentFiles() []string {
+	var list []string
+	for rel := range f.files {
+		if name, ok := strings.CutPrefix(rel, agentsFolder); ok && !strings.Contains(name, "/") &&
+			strings.HasSuffix(name, ".yaml") {
+			list = append(list, rel)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// CopyOf is the trusted copy of a file that is given from the project's root.
+func (f *Force) CopyOf(rel string) string { return filepath.Join(f.copy, rel) }
+
 // InForce is what of the project at root may run. Costs a stat per covered file
 // when nothing changed; the same pointer comes back then.
 func (s *Store) InForce(root string) *Force {
@@ -391,6 +411,29 @@ func (s *Store) Untrust(root string) error {
 // Known reports whether hooks were trusted at root, so that a project whose
 // .hookmux was deleted is still one.
 func (s *Store) Known(root string) bool { return fileExists(s.rootMark(root)) }
+
+// Roots are the projects whose hooks were trusted, as far as their folders are
+// there.
+func (s *Store) Roots() []string {
+	marks, err := os.ReadDir(filepath.Join(s.dir, "roots"))
+	if err != nil {
+		return nil
+	}
+	var list []string
+	for _, m := range marks {
+		b, err := userfile.ReadFile(filepath.Join(s.dir, "roots", m.Name()), maxPath)
+		root := strings.TrimSuffix(string(b), "\n")
+		if err == nil && filepath.IsAbs(root) && s.rootMark(root) == filepath.Join(s.dir, "roots", m.Name()) &&
+			fileExists(root) {
+			list = append(list, root)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// maxPath is the longest path of a project that is remembered.
+const maxPath = 64 << 10
 
 func (s *Store) rootMark(root string) string {
 	sum := sha256.Sum256([]byte(root))

@@ -1,0 +1,174 @@
+package agents
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/install/steps"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/selection/schema"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
+)
+
+// checkAgentCommand is `hookmux agents check`.
+func checkAgentCommand(app *cmdutil.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check FILE",
+		Short: "Look at a description of an agent of your own: what is wrong, what it would install",
+		Long: `Reads a description of an agent, a file as in ~/.config/hookmux/agents, as if it lay
+there, and says what is wrong with it, with file and line, under what guards would
+be blind, and what hookmux install would write. Nothing is written, and the file
+need not lie in that folder. Exit code 1 when the file would not be used.`,
+		Example: `  hookmux agents check ~/.config/hookmux/agents/mine.yaml
+  hookmux agents schema > ~/.config/hookmux/agent.schema.json   # so that an editor completes it`,
+		Args: cmdutil.ExactArgs("FILE"),
+		RunE: func(_ *cobra.Command, args []string) error { return checkAgent(app, args[0], asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {file, agent, adds, errors: [{file, line, text}], "+
+		"warnings, installs: [{agent, path, events}]}")
+	return cmd
+}
+
+type checkedLine struct {
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"`
+	Text string `json:"text"`
+}
+
+type checkedAgent struct {
+	File     string              `json:"file"`
+	Agent    string              `json:"agent,omitempty"`
+	Adds     bool                `json:"adds"`
+	Errors   []checkedLine       `json:"errors"`
+	Warnings []checkedLine       `json:"warnings"`
+	Installs []install.AgentPlan `json:"installs"`
+	// Refused is why `hookmux install` would write nothing.
+	Refused string `json:"refused,omitempty"`
+}
+
+func checkAgent(app *cmdutil.App, name string, asJSON bool) error {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return cmdutil.UsageError("%v", err)
+	}
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	// The catalogue without the file itself, where it lies in its place already.
+	var files []agent.File
+	for _, dir := range []string{filepath.Join(dirs.Config, "agents"), filepath.Join(dirs.System, "agents")} {
+		found, _ := agent.ReadFiles(dir) // `hookmux status` tells of those
+		for _, f := range found {
+			if !paths.SameFile(f.Name, name) {
+				files = append(files, f)
+			}
+		}
+	}
+	c, _ := agent.LoadFiles(files)
+	seen := c.Inspect(agent.File{Name: name, Data: data})
+	out := checkedAgent{File: name, Adds: seen.Adds, Errors: linesOf(seen.Problems), Warnings: linesOf(seen.Warnings),
+		Installs: []install.AgentPlan{}}
+	var plan *install.Plan
+	if seen.Agent != nil {
+		out.Agent = seen.Agent.Name
+		if plan, err = planFor(app, seen.Agent); err != nil {
+			out.Refused = err.Error()
+		} else {
+			out.Installs = append(out.Installs, plan.Agents...)
+		}
+	}
+	if asJSON {
+		err = app.PrintJSON(out)
+	} else {
+		err = sayChecked(app, &out, plan)
+	}
+	if err == nil && len(out.Errors) > 0 {
+		return cmdutil.Exit(cmdutil.ExitFailed)
+	}
+	return err
+}
+
+func linesOf(problems []agent.Problem) []checkedLine {
+	list := []checkedLine{}
+	for _, p := range problems {
+		list = append(list, checkedLine{p.File, p.Line, p.Text})
+	}
+	return list
+}
+
+// planFor is what `hookmux install` would do for an agent that nobody described
+// before. Nothing is asked of its program.
+func planFor(app *cmdutil.App, a *agent.Agent) (*install.Plan, error) {
+	h, err := installHost(app)
+	if err != nil {
+		return nil, err
+	}
+	h.AgentVersion = nil
+	scope := install.Project
+	if a.Install != nil {
+		for _, p := range a.Install.Places {
+			if p.Scope == install.User {
+				scope = install.User
+			}
+		}
+	}
+	return h.Install(install.Options{Agents: []*agent.Agent{a}, Scope: scope, Known: []*agent.Agent{a}})
+}
+
+func sayChecked(app *cmdutil.App, out *checkedAgent, plan *install.Plan) error {
+	style := app.Style()
+	say := func(head func(string) string, list []checkedLine) {
+		for _, l := range list {
+			p := agent.Problem{File: app.Shorten(l.File), Line: l.Line, Text: l.Text}
+			app.Say("%s", text.Wrap(head(termsafe.Text(p.String())), style.Width, 2))
+		}
+	}
+	say(style.Fault, out.Errors)
+	say(style.Warning, out.Warnings)
+	if len(out.Errors) > 0 {
+		return nil
+	}
+	what := "changes what is known about "
+	if out.Adds {
+		what = "adds the agent "
+	}
+	app.Say("%s%s", what, out.Agent)
+	if out.Refused != "" {
+		app.Say("%s", text.Wrap("installs nothing: "+termsafe.Text(app.Shorten(out.Refused)), style.Width, 2))
+		return nil
+	}
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	app.Say("`hookmux install %s` would write:", out.Agent)
+	return plan.Apply(&steps.Diff{Out: app.Stdout, Color: style.Color, Home: dirs.Home})
+}
+
+// agentSchemaCommand is `hookmux agents schema`.
+func agentSchemaCommand(app *cmdutil.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of a description of an agent, for editors",
+		Long: `Prints the JSON Schema of the files in ~/.config/hookmux/agents. Editors with a YAML
+language server complete and check a file whose first line names it:
+# yaml-language-server: $schema=../agent.schema.json`,
+		Example: "  hookmux agents schema > ~/.config/hookmux/agent.schema.json",
+		Args:    cmdutil.ExactArgs(),
+		RunE: func(*cobra.Command, []string) error {
+			data, err := schema.Write("agent")
+			if err == nil {
+				_, err = app.Stdout.Write(data)
+			}
+			return err
+		},
+	}
+}
