@@ -3,6 +3,7 @@ package shell
 import (
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/shell/expansions"
 	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
@@ -95,7 +96,7 @@ func splitItems(text string, byLine bool) []Word {
 		dynamic := strings.ContainsAny(line, "$`")
 		word := Word{Text: line, Bare: line, Dynamic: dynamic}
 		if dynamic {
-			word.Bare = withoutUnknown(line)
+			word.Bare = expansions.WithoutUnknown(line)
 		}
 		out = append(out, word)
 	}

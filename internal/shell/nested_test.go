@@ -21,7 +21,12 @@ func TestNestedRuns(t *testing.T) {
 		{`a=(); "${a[@]}" x y`, []string{"x y"}},
 		{`$X y z`, []string{"$X y z", "y z"}},
 		{`"" y`, []string{" y"}},
-		{`a=(x y); ${a[1]} z`, []string{"${a[1]} z", "z"}},
+		{`a=(x y); ${a[1]} z`, []string{"y z"}},
+		{`a=(x y); ${a[2]} z`, []string{"${a[2]} z", "z"}},
+		{`IFS=:; x=a:b:c; $x "$x"`, []string{"a b c a:b:c"}},
+		{`IFS=$y; x="a b"; $x`, []string{"a b"}},
+		{`mapfile -t l <<< y; ${l[0]} z`, []string{"mapfile -t l", "y z"}},
+		{`p=$HOME/a/b; x ${p%/*} ${p%%/a*}`, []string{"x $HOME/a $HOME"}},
 		{`a=(x y); $a z`, []string{"x z"}},
 		{`f() { "$@"; }; f x y`, []string{"$@", "f x y", "x y"}},
 		{`f() { "${@:2}"; }; f x y z`, []string{"${@:2}", "f x y z", "y z"}},
@@ -140,25 +145,5 @@ func TestTooDeep(t *testing.T) {
 	}
 	if s := Parse("echo \"x"); s.TooDeep() || s.Readable() {
 		t.Error("an open quote is a mistake, not depth")
-	}
-}
-
-func TestSplitExpansions(t *testing.T) {
-	for text, want := range map[string]string{
-		"a": "a", "$X": "", "$X/y": "/y", "${X}/y": "/y", "$HOME/y": "$HOME/y", "${HOME}": "${HOME}", "$(a b)c": "c",
-		"`a b`c": "c", "$": "", "a$1b": "ab",
-		"$(a (b) c)d": "d", "$(a": "", "`a": "", "$?x": "x",
-	} {
-		if got := withoutUnknown(text); got != want {
-			t.Errorf("withoutUnknown(%q) = %q, want %q", text, got, want)
-		}
-	}
-	for text, want := range map[string]int{"a b": 1, "$(a b) c": 6, "`a b` c": 5, "${a b} c": 6, "ab": 2, "$x y": 2} {
-		if got := pieceEnd(text, true); got != want {
-			t.Errorf("pieceEnd(%q) = %d, want %d", text, got, want)
-		}
-	}
-	if got := pieceEnd("$(a b)", false); got != 3 {
-		t.Errorf("without expansions pieceEnd = %d, want 3", got)
 	}
 }

@@ -31,7 +31,11 @@ func (w *walker) addParameter(b *fieldBuilder, p *syntax.ParamExp, c inherited, 
 		return
 	}
 	if key, ok := literalIndex(p.Index); ok && p.Exp == nil && p.Repl == nil && p.Slice == nil {
-		if v, known := w.vars.lookupVariable(name + "[" + key + "]"); known {
+		v, known := w.vars.lookupVariable(name + "[" + key + "]")
+		if n, err := strconv.Atoi(key); !known && err == nil && n >= 0 && n < len(w.vars.lists[name]) {
+			v, known = w.vars.lists[name][n], true
+		}
+		if known {
 			b.addValue(v, quoted)
 			return
 		}
@@ -172,7 +176,7 @@ func (w *walker) isEmptyList(q *syntax.DblQuoted) bool {
 	if !ok || p.Param == nil {
 		return false
 	}
-	b := &fieldBuilder{split: true}
+	b := &fieldBuilder{split: true, seps: w.vars.separators()}
 	return addList(w, b, p, true) && len(b.done) == 0 && !b.open
 }
 
@@ -224,11 +228,14 @@ func evaluateParameter(w *walker, p *syntax.ParamExp) (Word, bool) {
 		}
 	}
 	v, ok := w.vars.lookupVariable(p.Param.Value)
-	if !ok || v.Dynamic || len(v.Text)*int(p.End().Offset()-p.Pos().Offset()) > maxEvaluated {
+	// Of "$HOME/app" the end is known, and what ${x%/*} leaves of it.
+	endKnown := p.Exp != nil && (p.Exp.Op == syntax.RemSmallSuffix || p.Exp.Op == syntax.RemLargeSuffix) &&
+		strings.LastIndexByte(v.Text, '$') == 0 && v.Text == v.Bare && strings.Contains(v.Text, "/")
+	if !ok || v.Dynamic && !endKnown || len(v.Text)*int(p.End().Offset()-p.Pos().Offset()) > maxEvaluated {
 		return Word{}, false
 	}
 	cfg := &expand.Config{Env: expand.FuncEnviron(func(name string) string {
-		if known, ok := w.vars.lookupVariable(name); ok && !known.Dynamic {
+		if known, ok := w.vars.lookupVariable(name); ok && (!known.Dynamic || name == p.Param.Value) {
 			return known.Text
 		}
 		return ""

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hookmux/hookmux/internal/shell/expansions"
 	"github.com/hookmux/hookmux/internal/shell/foreign"
 	"github.com/hookmux/hookmux/internal/shell/programs"
 )
@@ -40,6 +41,7 @@ func specialTable() map[string]special {
 		"emacs": emacsText, "emacsclient": emacsText, "less": pagerText, "more": pagerText, "most": pagerText,
 		"psql": databaseText, "sqlite3": databaseText, "mysql": databaseText, "mariadb": databaseText, "duckdb": databaseText,
 		"set": setPositional, "shift": shiftPositional, "read": setVariable, "printf": setVariable,
+		"mapfile": setVariable, "readarray": setVariable,
 		"source": sourceText, ".": sourceText, "make": makeText, "gmake": makeText,
 		"gdb": debuggerText, "lldb": debuggerText, "sed": sedText, "gsed": sedText,
 		"concurrently": phraseText, "socat": socatText, "dotool": typedCommands, "dotoolc": typedCommands,
@@ -124,6 +126,10 @@ func readVariable(w *walker, args []Word, self *Run, c inherited) {
 		}
 		return
 	}
+	if name := self.Name(); name == "mapfile" || name == "readarray" {
+		w.vars.setList(last, wordsOf(text))
+		return
+	}
 	text, _, _ = strings.Cut(text, "\n")
 	for _, a := range args {
 		if len(a.Text) > 1 && a.Text[0] == '-' && strings.ContainsAny(a.Text, "aA") {
@@ -131,7 +137,7 @@ func readVariable(w *walker, args []Word, self *Run, c inherited) {
 			return
 		}
 	}
-	w.vars.setValue(last, Word{Text: text, Bare: withoutUnknown(text), Dynamic: self.Input.Dynamic})
+	w.vars.setValue(last, Word{Text: text, Bare: expansions.WithoutUnknown(text), Dynamic: self.Input.Dynamic})
 }
 
 // wordsOf splits text that is known at its blanks.
@@ -141,7 +147,7 @@ func wordsOf(text string) []Word {
 		dynamic := strings.ContainsAny(f, "$`")
 		bare := f
 		if dynamic {
-			bare = withoutUnknown(f)
+			bare = expansions.WithoutUnknown(f)
 		}
 		out = append(out, Word{Text: f, Bare: bare, Dynamic: dynamic, Glob: strings.ContainsAny(f, "*?[")})
 	}

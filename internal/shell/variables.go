@@ -34,6 +34,14 @@ func (v *variables) lookupVariable(name string) (Word, bool) {
 	return Word{}, false
 }
 
+// separators are where an unquoted expansion is split into words.
+func (v *variables) separators() string {
+	if ifs, ok := v.values["IFS"]; ok && !ifs.Dynamic {
+		return ifs.Text
+	}
+	return " \t\n"
+}
+
 // listOf is all of an array, or the positional parameters for "@" and "*".
 func (v *variables) listOf(name string) ([]Word, bool) {
 	if name == "*" {

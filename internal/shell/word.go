@@ -3,12 +3,11 @@ package shell
 import (
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/shell/programs"
-
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/hookmux/hookmux/internal/shell/escapes"
+	"github.com/hookmux/hookmux/internal/shell/expansions"
 )
 
 // fieldBuilder gathers the words one written word becomes: unquoted expansions
@@ -18,8 +17,9 @@ type fieldBuilder struct {
 	cur   Word
 	text  strings.Builder
 	bare  strings.Builder
-	open  bool // cur holds something, even if only ""
-	split bool // unquoted expansions split
+	open  bool   // cur holds something, even if only ""
+	split bool   // unquoted expansions split
+	seps  string // where they do: IFS, where it is known
 }
 
 func (b *fieldBuilder) addLiteral(s string) {
@@ -50,7 +50,7 @@ func (b *fieldBuilder) endField() {
 // addValue puts in the value of an expansion. Quoted ones are never split.
 func (b *fieldBuilder) addValue(v Word, quoted bool) {
 	b.cur.Vars = append(b.cur.Vars, v.Vars...)
-	if quoted || !b.split || !strings.ContainsAny(v.Text, " \t\n") {
+	if quoted || !b.split || !strings.ContainsAny(v.Text, b.seps) {
 		if b.text.Len() == 0 && v.Tilde {
 			b.cur.Tilde = true
 		}
@@ -64,86 +64,20 @@ func (b *fieldBuilder) addValue(v Word, quoted bool) {
 	// Split by hand so that leading and trailing blanks end the word, too.
 	rest := v.Text
 	for rest != "" {
-		if strings.IndexByte(" \t\n", rest[0]) >= 0 {
+		if strings.IndexByte(b.seps, rest[0]) >= 0 {
 			b.endField()
-			rest = strings.TrimLeft(rest, " \t\n")
+			rest = strings.TrimLeft(rest, b.seps)
 			continue
 		}
-		piece := rest[:pieceEnd(rest, v.Dynamic)]
+		piece := rest[:expansions.FieldEnd(rest, b.seps, v.Dynamic)]
 		if v.Dynamic && strings.ContainsAny(piece, "$`") {
-			b.addDynamic(piece, withoutUnknown(piece))
+			b.addDynamic(piece, expansions.WithoutUnknown(piece))
 		} else {
 			b.addLiteral(piece)
 		}
 		b.cur.Glob = b.cur.Glob || strings.ContainsAny(piece, "*?[")
 		rest = rest[len(piece):]
 	}
-}
-
-// pieceEnd is where the first word of an expanded value ends. Blanks inside an
-// expansion that is not known belong to it.
-func pieceEnd(s string, dynamic bool) int {
-	for i := 0; i < len(s); i++ {
-		switch {
-		case strings.IndexByte(" \t\n", s[i]) >= 0:
-			return i
-		case dynamic && (s[i] == '$' || s[i] == '`'):
-			i += expansionLength(s[i:]) - 1
-		}
-	}
-	return len(s)
-}
-
-// expansionLength is how much of s the expansion at its start takes.
-func expansionLength(s string) int {
-	if s[0] == '`' {
-		if end := strings.IndexByte(s[1:], '`'); end >= 0 {
-			return end + 2
-		}
-		return len(s)
-	}
-	if len(s) < 2 {
-		return 1
-	}
-	if s[1] == '(' || s[1] == '{' {
-		depth := 0
-		for i := 1; i < len(s); i++ {
-			switch s[i] {
-			case '(', '{':
-				depth++
-			case ')', '}':
-				if depth--; depth == 0 {
-					return i + 1
-				}
-			}
-		}
-		return len(s)
-	}
-	if s[1] >= '0' && s[1] <= '9' {
-		return 2
-	}
-	n := 1
-	for n < len(s) && (s[n] == '_' || s[n] >= '0' && s[n] <= '9' || s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z') {
-		n++
-	}
-	return max(n, min(2, len(s)))
-}
-
-// withoutUnknown takes every expansion that may be empty out of s.
-func withoutUnknown(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '$' && s[i] != '`' {
-			b.WriteByte(s[i])
-			continue
-		}
-		n := expansionLength(s[i:])
-		if programs.AlwaysSet[strings.Trim(s[i:i+n], "${}")] {
-			b.WriteString(s[i : i+n])
-		}
-		i += n - 1
-	}
-	return b.String()
 }
 
 // splitFields returns the words that word becomes.
@@ -197,7 +131,7 @@ func countBraces(word *syntax.Word) int {
 }
 
 func (w *walker) buildFields(word *syntax.Word, c inherited, split bool) []Word {
-	b := &fieldBuilder{split: split}
+	b := &fieldBuilder{split: split, seps: w.vars.separators()}
 	lo := len(w.out.Runs)
 	for i, p := range word.Parts {
 		if l, ok := p.(*syntax.Lit); ok && i == 0 && strings.HasPrefix(l.Value, "~") {

@@ -127,7 +127,9 @@ func todoList(input json.RawMessage) []map[string]any {
 		if json.Unmarshal(one.ID, &id) != nil || id == "" {
 			id = cmp.Or(string(one.ID), strconv.Itoa(i+1))
 		}
-		todos = append(todos, map[string]any{"id": id, "content": textcut.Bytes(text, shortText), "state": todoState(one.Status)})
+		todos = append(todos, map[string]any{
+			"id": id, "content": textcut.Bytes(text, shortText), "state": todoState(one.Status),
+		})
 	}
 	return todos
 }
