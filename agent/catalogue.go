@@ -45,6 +45,16 @@ func (c *Catalogue) Agent(nameOrAlias string) (*Agent, bool) {
 // Agents lists all agents by name.
 func (c *Catalogue) Agents() []*Agent { return c.agents }
 
+// OfHookFormat finds the agent whose files hold hooks in a format.
+func (c *Catalogue) OfHookFormat(format string) (*Agent, bool) {
+	for _, a := range c.agents {
+		if a.HookFormat != "" && a.HookFormat == format {
+			return a, true
+		}
+	}
+	return nil, false
+}
+
 // entry is the agent or the generic stand-in.
 func (c *Catalogue) entry(name string) *Agent {
 	if a, ok := c.byName[name]; ok {

@@ -94,7 +94,7 @@ func TestPlaceLooksAtWhatIsThere(t *testing.T) {
 
 func TestLaunchCarriersAreNamed(t *testing.T) {
 	for _, a := range Builtin().Agents() {
-		if open := strings.HasPrefix(a.Launch.Inject, "extension") ||
+		if open := strings.HasPrefix(a.Launch.Inject, "extension") || strings.HasPrefix(a.Launch.Inject, "settings") ||
 			strings.HasPrefix(a.Launch.Inject, "config"); open != (a.Launch.Carrier != "") {
 			t.Errorf("%s: inject %q, carrier %q", a.Name, a.Launch.Inject, a.Launch.Carrier)
 		}

@@ -174,6 +174,9 @@ func overlay(base, add *Agent) *Agent {
 			*pair.into = *pair.from
 		}
 	}
+	if add.HookFormat != "" {
+		whole.HookFormat = add.HookFormat
+	}
 	whole.Aliases = joined(base.Aliases, add.Aliases)
 	whole.Notes = joined(base.Notes, add.Notes)
 	if add.Version.Env != "" {

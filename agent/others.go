@@ -44,6 +44,14 @@ func (a *Agent) hooksOff() *HooksOff {
 	return &off
 }
 
+// HooksOffBy are the options with which the agent is started without its hooks.
+func (a *Agent) HooksOffBy() []string {
+	if a.HooksOff == nil {
+		return nil
+	}
+	return a.HooksOff.Options
+}
+
 // AllMarks gives the marks of every agent that is recognised: those of the
 // catalogue first, as only they can call hooks.
 func (c *Catalogue) AllMarks() []Known {

@@ -34,6 +34,10 @@ type Agent struct {
 	Fields  FieldSpec         `yaml:"fields"`
 	Ignored map[string]string `yaml:"ignored"` // payload key → why no unified field holds it
 
+	// HookFormat names the format, one that registrations of hooks may have, of
+	// the hooks in its files: `hookmux hooks import` takes those over.
+	HookFormat string `yaml:"hook_format"`
+
 	Marks Marks `yaml:"marks"`
 	// HooksOff is how it is started without its hooks; nil: nobody looked.
 	HooksOff *HooksOff    `yaml:"hooks_off"`

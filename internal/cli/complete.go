@@ -181,7 +181,8 @@ func hooksWords(app *cmdutil.App, _ *cobra.Command, args []string, _ string) ([]
 	case len(args) == 0:
 		return append(agentNames(app), "import"), cobra.ShellCompDirectiveNoFileComp
 	case args[0] == "import":
-		return []string{"claude"}, cobra.ShellCompDirectiveDefault
+		importable := func(a *agent.Agent) bool { return a.HookFormat != "" }
+		return agentsWhere(app, importable), cobra.ShellCompDirectiveDefault
 	case len(args) == 1:
 		return []string{
 			"discover",

@@ -8,10 +8,8 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/hook"
 )
-
-// claudeName is the agent whose settings are imported.
-const claudeName = "claude"
 
 // The scopes of a settings file, as the catalogue calls them.
 const (
@@ -26,9 +24,13 @@ const (
 // only some lists those among its own files; then nothing else is taken to be
 // read.
 func readingAgents(agents []*agent.Agent, scope, file string) []string {
-	list := []string{claudeName}
+	source, ok := agent.Builtin().OfHookFormat(string(hook.Claude))
+	if !ok {
+		return nil
+	}
+	list := []string{source.Name}
 	for _, a := range agents {
-		if a.Name == claudeName || a.Install == nil || !slices.Contains(a.Install.Reads, claudeName) {
+		if a.Name == source.Name || a.Install == nil || !slices.Contains(a.Install.Reads, source.Name) {
 			continue
 		}
 		listed, this := false, false

@@ -17,13 +17,9 @@ import (
 // itself, hooks among them. It reads only one such flag, so a person's own is
 // read and the hooks are put into it.
 
-const settingsFlag = "--settings"
-
-// hooklessFlags start a session in which no hooks run.
-func hooklessFlags() []string { return []string{"--bare", "--safe-mode"} }
-
 func injectSettings(r *Request, s *scanned) ([]string, bool, []string, error) {
-	for _, flag := range hooklessFlags() {
+	settingsFlag := r.Agent.Launch.Carrier
+	for _, flag := range r.Agent.HooksOffBy() {
 		if s.hasFlag(flag) {
 			return r.Args, false, []string{fmt.Sprintf("%s runs no hooks with %s, so none are given to it and "+
 				"nothing of this session is seen", r.Agent.Title, flag)}, nil
@@ -51,10 +47,10 @@ func injectSettings(r *Request, s *scanned) ([]string, bool, []string, error) {
 	}
 	folded, note, err := foldHooks(text, r)
 	if err != nil {
-		return nil, false, nil, fmt.Errorf("%s: %w", settingsName(last.value), err)
+		return nil, false, nil, fmt.Errorf("%s: %w", settingsName(settingsFlag, last.value), err)
 	}
 	if note != "" {
-		notes = append(notes, settingsName(last.value)+": "+note)
+		notes = append(notes, settingsName(settingsFlag, last.value)+": "+note)
 	}
 	args := slices.Clone(r.Args)
 	args[last.valueAt] = args[last.valueAt][:last.offset] + folded
@@ -86,7 +82,7 @@ func isInline(value string) bool {
 }
 
 // settingsName is how a message names a settings value.
-func settingsName(value string) string {
+func settingsName(settingsFlag, value string) string {
 	if isInline(value) {
 		return settingsFlag + " (inline)"
 	}
@@ -103,7 +99,7 @@ func readSettings(r *Request, value string) ([]byte, error) {
 	text, err := r.ReadFile(value)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be read, and hooks have to be put into it: %w; correct the path or leave "+
-			"the flag out", settingsName(value), err)
+			"the flag out", settingsName(r.Agent.Launch.Carrier, value), err)
 	}
 	return text, nil
 }

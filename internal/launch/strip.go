@@ -26,7 +26,7 @@ func Strip(a *agent.Agent, args []string) (rest []string, found bool) {
 		var left string
 		var ours bool
 		switch {
-		case a.Launch.Inject == "settings-flag" && o.name == settingsFlag && isInline(o.value):
+		case a.Launch.Inject == "settings-flag" && o.name == a.Launch.Carrier && isInline(o.value):
 			left, ours = stripSettings(o.value)
 		case a.Launch.Inject == "codex-overrides" && (o.name == "-c" || o.name == "--config"):
 			left, ours = stripOverride(o.value)

@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -79,7 +80,11 @@ func (d *daemonClients) findClient(ctx context.Context, key state.Key, daemon ev
 			err)
 		return 0, false
 	}
-	return proc.ListenerOwner(port, namedProcesses(d.deps.Processes, "codex"))
+	a, known := d.deps.Catalogue.Agent(key.Agent)
+	if !known {
+		return 0, false
+	}
+	return proc.ListenerOwner(port, namedProcesses(d.deps.Processes, a.Marks.Programs))
 }
 
 func (d *daemonClients) askDaemon(key state.Key, daemon event.Place) {
@@ -142,11 +147,11 @@ func (d *daemonClients) codexHome(pid int) string {
 	return filepath.Join(d.deps.Dirs.Home, ".codex")
 }
 
-// namedProcesses are the processes that call themselves so.
-func namedProcesses(table proc.Table, name string) []int {
+// namedProcesses are the processes that have one of these names.
+func namedProcesses(table proc.Table, names []string) []int {
 	var found []int
 	for _, pid := range proc.List() {
-		if p, err := table.Lookup(pid); err == nil && p.Name == name {
+		if p, err := table.Lookup(pid); err == nil && slices.Contains(names, p.Name) {
 			found = append(found, pid)
 		}
 	}

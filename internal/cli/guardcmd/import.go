@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +22,8 @@ import (
 // settings. Importing again updates what was imported before.
 func hooksImport(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, args []string) error {
 	if len(args) != 1 {
-		return cmdutil.UsageError("import takes one thing: a hooks.json of agent-mux, or `claude`")
+		return cmdutil.UsageError("import takes one thing: a hooks.json of agent-mux, or the agent whose hooks are " +
+			"taken over, as in `hookmux hooks import claude`")
 	}
 	if f.global && f.project {
 		return cmdutil.UsageError("--global and --project exclude each other")
@@ -67,13 +69,13 @@ func hooksImport(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, args []stri
 				added = append(added, done)
 			}
 		}
-		if args[0] == "claude" && scope == b.scope {
+		if b.from != "" && scope == b.scope {
 			gone, err := dropOrphans(app, cmd, c, scope, b.result)
 			if err != nil {
 				return err
 			}
 			for _, id := range gone {
-				notes = append(notes, "removed "+id+": it is no longer in Claude's settings")
+				notes = append(notes, "removed "+id+": it is no longer in the settings of "+b.from)
 			}
 		}
 	}
@@ -106,13 +108,14 @@ func sayImported(app *cmdutil.App, added []wire.HooksEditResult, notes []string)
 type importedBatch struct {
 	scope  string
 	result importer.Result
+	from   string // the title of the agent whose settings they are from; empty for a file
 }
 
 // readImported reads the hooks that an import is about.
 func readImported(app *cmdutil.App, f *hookFlags, home, from string) ([]importedBatch, error) {
 	var batches []importedBatch
-	if from == "claude" {
-		user, project := claudeSettings(app, home)
+	if a, ok := agent.Builtin().Agent(from); ok && a.HookFormat == string(hook.Claude) {
+		user, project := settingsFiles(app, a, home)
 		for _, source := range []struct {
 			scope string
 			files []string
@@ -123,7 +126,7 @@ func readImported(app *cmdutil.App, f *hookFlags, home, from string) ([]imported
 			if err != nil {
 				return nil, err
 			}
-			batches = append(batches, importedBatch{source.scope, result})
+			batches = append(batches, importedBatch{source.scope, result, a.Title})
 		}
 	} else {
 		file, err := filepath.Abs(from)
@@ -141,7 +144,7 @@ func readImported(app *cmdutil.App, f *hookFlags, home, from string) ([]imported
 		if file == filepath.Join(home, ".amux", "hooks.json") {
 			scope = "global"
 		}
-		batches = append(batches, importedBatch{scope, result})
+		batches = append(batches, importedBatch{scope: scope, result: result})
 	}
 	return batches, nil
 }
@@ -154,19 +157,25 @@ func checkRegistration(r *hook.Registration) error {
 	}, nil)
 }
 
-// claudeSettings are the files in which Claude Code keeps hooks: the person's
-// own, and those of the project here.
-func claudeSettings(app *cmdutil.App, home string) (user, project []string) {
-	dir := app.Getenv("CLAUDE_CONFIG_DIR")
-	if dir == "" {
-		dir = filepath.Join(home, ".claude")
+// settingsFiles are the files in which an agent keeps hooks: the person's own, and
+// those of the project here.
+func settingsFiles(app *cmdutil.App, a *agent.Agent, home string) (user, project []string) {
+	for _, f := range a.Files {
+		if f.GuardOnly {
+			continue
+		}
+		file := f.Resolve(home, app.Cwd(), app.Getenv)
+		switch {
+		case f.Scope == "user":
+			user = append(user, file)
+		case f.Scope == "project":
+			project = append(project, file)
+		}
 	}
-	user = []string{filepath.Join(dir, "settings.json")}
-	here := filepath.Join(app.Cwd(), ".claude")
-	if here != dir {
-		project = []string{filepath.Join(here, "settings.json"), filepath.Join(here, "settings.local.json")}
-	}
-	return user, project
+	// In the home itself the project's folder is the person's own.
+	return user, slices.DeleteFunc(project, func(file string) bool {
+		return slices.ContainsFunc(user, func(own string) bool { return filepath.Dir(own) == filepath.Dir(file) })
+	})
 }
 
 // dropOrphans takes out what an earlier import brought and Claude's settings no

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/jsonscan"
@@ -233,7 +234,11 @@ func (s *Server) setTool(ev *event.Event, e *pushedEvent) {
 		})
 		input = own
 	}
-	for _, name := range []string{ev.Agent, "claude"} {
+	names := []string{ev.Agent}
+	if a, ok := s.Catalogue.OfHookFormat(string(hook.Claude)); ok { // what cmux calls tools is mostly as there
+		names = append(names, a.Name)
+	}
+	for _, name := range names {
 		one := *ev
 		tool := call
 		one.Agent, one.Tool = name, &tool

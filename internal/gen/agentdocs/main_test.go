@@ -94,3 +94,22 @@ func TestSummaryIsFirst(t *testing.T) {
 		}
 	}
 }
+
+// An agent that was added by one file has a page and a row.
+func TestAddedAgentHasAPage(t *testing.T) {
+	c, problems := agent.Load("../../../agent/testdata/added")
+	if len(problems) > 0 {
+		t.Fatalf("problems %v, want none", problems)
+	}
+	pages, err := renderPages(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := pages["agents/shaped.md"]; !strings.Contains(got, "`hookmux install shaped` adds entries to "+
+		"`~/.shaped/settings.json`") || !strings.Contains(got, "| refusal | `Before` | own: made up |") {
+		t.Errorf("its page is\n%s\nwant how it is installed and what it takes", got)
+	}
+	if !strings.Contains(pages["agents.md"], "| [Shaped](agents/shaped.md) | unproven |") {
+		t.Errorf("the table is\n%s\nwant a row of Shaped", pages["agents.md"])
+	}
+}

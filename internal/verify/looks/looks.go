@@ -22,6 +22,12 @@ type Look struct {
 	Yes, No, Choose, Stop []string
 	tool                  string
 	more                  map[string]any
+	// Titles are what it may call a session besides its prompt: it has its model make
+	// a title.
+	Titles []string
+	// Asks says that it asks the person by itself although its driver names no prompt;
+	// AskArgs that it asks questions only when it is started with Args.
+	Asks, AskArgs bool
 
 	once           sync.Once
 	atPrompt, open *regexp.Regexp
@@ -85,26 +91,28 @@ var table = map[string]*Look{
 		ready:  `Ask Codex to do anything|\? for shortcuts`,
 		dialog: `Would you like to run the following command|Press enter to confirm or esc to cancel|enter to submit answer`,
 		Yes:    []string{"y"}, No: []string{"Escape"}, Choose: []string{"Enter"}, Stop: []string{"Escape"},
-		tool: "request_user_input", more: map[string]any{"id": "colour"},
+		tool: "request_user_input", more: map[string]any{"id": "colour"}, AskArgs: true,
+		Titles: []string{"Scripted title"},
 	},
 	"opencode": {
 		ready:  `ctrl\+p commands|Ask anything`,
 		dialog: `Permission required|Reject permission|esc dismiss`,
 		Yes:    []string{"Enter"}, No: []string{"Escape", "Enter"}, // it asks for a reason
 		Choose: []string{"Enter"}, Stop: []string{"Escape", "Escape"},
-		tool: "question",
+		tool: "question", Titles: []string{"Scripted title"},
 	},
 	"gemini": {
 		Free:   []string{"-y"},
 		ready:  `Type your message`,
 		dialog: `Allow execution|Action Required|Apply this change|Enter to select · |Enter to submit`,
 		Yes:    []string{"Enter"}, No: []string{"Escape"}, Choose: []string{"Enter"}, Stop: []string{"Escape"},
-		tool: "ask_user", more: map[string]any{"type": "choice"},
+		tool: "ask_user", more: map[string]any{"type": "choice"}, Asks: true,
 	},
 	"grok": {
 		Args: []string{"--allow", "Bash(*)"}, Free: []string{"--allow", "Bash(*)"},
 		ready: `❯|>`, dialog: `Allow once`,
 		Yes: []string{"3"}, No: []string{"Escape"}, Stop: []string{"C-c"},
+		Titles: []string{"scripted", "Scripted title"}, // it wants its title in a form, which the scripted model fills in
 	},
 	"pi": {
 		Args:  []string{"--provider", "scripted", "--model", "scripted"},

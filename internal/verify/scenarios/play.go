@@ -62,8 +62,8 @@ func (s *Scenario) Play(ctx context.Context, st *stage.Stage) (*Outcome, error) 
 // argsOf start the agent with the first prompt.
 func argsOf(st *stage.Stage, strict bool) []string {
 	words := stage.MarkedPrompt(firstPrompt)
-	if q := st.Driver.Questions; strict && q != nil && st.Driver.Name == "codex" {
-		args := slices.Clone(looksOf("codex").Args)
+	if look := looksOf(st.Driver.Name); strict && st.Driver.Questions != nil && look.AskArgs {
+		args := slices.Clone(look.Args)
 		return append(args, "--", words)
 	}
 	return st.Driver.TUI(words, strict)

@@ -7,6 +7,7 @@ package scenarios
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -38,13 +39,7 @@ const firstPrompt = "Mend the login page"
 // titles are what a session of the first prompt may be called: by the prompt, or by
 // the title that the agent had its model make.
 func titles(st *stage.Stage) []string {
-	switch st.Driver.Name {
-	case "opencode", "codex":
-		return []string{"Scripted title", stage.MarkedPrompt(firstPrompt)}
-	case "grok": // it wants its title in a form, which the scripted model fills in
-		return []string{"scripted", "Scripted title", stage.MarkedPrompt(firstPrompt)}
-	}
-	return []string{stage.MarkedPrompt(firstPrompt)}
+	return append(slices.Clone(looksOf(st.Driver.Name).Titles), stage.MarkedPrompt(firstPrompt))
 }
 
 func wantEnd(status, result string, failed, denied int) timeline.Want {
@@ -206,7 +201,7 @@ func refuseTools(ev *event.Event, _ int) event.Decision {
 // askingScenarios have the agent ask the person.
 func askingScenarios() []Scenario {
 	asks := func(st *stage.Stage) string {
-		if st.Driver.Prompts == "" && st.Driver.Name != "gemini" {
+		if st.Driver.Prompts == "" && !looksOf(st.Driver.Name).Asks {
 			return "it asks nobody by itself"
 		}
 		return ""
