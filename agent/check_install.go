@@ -12,7 +12,7 @@ func (c *checker) install(agent string, s *InstallSpec) {
 			c.at("$.install."+path, "%s: install: %s %q is none of %s", agent, what, got, strings.Join(known, ", "))
 		}
 	}
-	oneOf("way", "way", string(s.Way), string(WayEntries), string(WayFile), string(WayPlugin))
+	oneOf("way", "way", string(s.Way), string(WayEntries), string(WayFile), string(WayPlugin), string(WayScripts))
 	oneOf("missing", "missing", string(s.Missing), string(MissingOpen), string(MissingClosed), string(MissingStuck))
 	oneOf("pickup.when", "pickup", string(s.Pickup.When), string(PickupNow), string(PickupSession), string(PickupStart))
 	oneOf("trust.step", "trust step", s.Trust.Step, "", "hash", "folder")
@@ -33,9 +33,18 @@ func (c *checker) install(agent string, s *InstallSpec) {
 		if p.Path == "" || strings.ContainsAny(p.Path, "*?[") {
 			c.at("$.install."+path+".path", "%s: install: path %q must name one file", agent, p.Path)
 		}
-		if (p.Format == "script") != (s.Way == WayPlugin) {
-			c.at("$.install."+path+".format", "%s: install: a plugin is a script, and nothing else is", agent)
+		if (p.Format == "script") == s.TakesEntries() {
+			c.at("$.install."+path+".format", "%s: install: a plugin and a program per event are scripts, and nothing "+
+				"else is", agent)
 		}
+		if scripts := s.Way == WayScripts; strings.HasSuffix(p.Path, "/"+EventMark) != scripts ||
+			len(p.Ends) > 0 && !scripts {
+			c.at("$.install."+path+".path", "%s: install: a path that ends in %s, and ends, belong to way scripts",
+				agent, EventMark)
+		}
+	}
+	if len(s.Beside) > 0 && s.Way != WayFile {
+		c.at("$.install.beside", "%s: install: beside belongs to way file", agent)
 	}
 	if (s.Plugin != nil) != (s.Way == WayPlugin) {
 		c.at("$.install.plugin", "%s: install: plugin belongs to way plugin", agent)
@@ -44,6 +53,10 @@ func (c *checker) install(agent string, s *InstallSpec) {
 		if s.Plugin != nil {
 			oneOf("plugin.broken", "broken", string(s.Plugin.Broken), string(MissingOpen), string(MissingStuck))
 		}
+		return
+	}
+	if s.Way == WayScripts {
+		oneOf("handler.form", "form", s.Handler.Form, "line")
 		return
 	}
 	oneOf("shape", "shape", string(s.Shape), string(ShapeNested), string(ShapeFlat), string(ShapeList),

@@ -178,6 +178,8 @@ var unseen = []string{
 	"codebuddy StopFailure", "codebuddy PreCompact", "codebuddy PostCompact",
 	"opencode permission.ask", // never called
 	"pi hookmux_answered",     // our own extension makes it
+	"cline TaskResume", "cline TaskCancel", "cline UserPromptSubmit",
+	"goose BeforeReadFile", "goose AfterFileEdit", "goose BeforeShellExecution", "goose AfterShellExecution",
 }
 
 // Every event was seen, but for those.

@@ -17,6 +17,10 @@ type InstallSpec struct {
 	// Plugin is what is written where Way is plugin.
 	Plugin *PluginSpec `yaml:"plugin"`
 
+	// Beside are files without which the agent passes over ours, relative to its
+	// folder; they are made only where absent.
+	Beside []Seed `yaml:"beside"`
+
 	// Missing says what the agent does when the program of the hook is gone:
 	// open (it goes on), closed (it refuses calls), stuck (it cannot be used).
 	// Other than open, a command line must check for the program itself.
@@ -27,8 +31,11 @@ type InstallSpec struct {
 
 	Pickup Pickup      `yaml:"pickup"`
 	Trust  TrustStep   `yaml:"trust"`
-	Off    []OffSwitch `yaml:"off"`   // settings that switch hooks off, for the doctor
-	Reads  []string    `yaml:"reads"` // agents whose hook files this one runs as well
+	Off    []OffSwitch `yaml:"off"` // settings that switch hooks off, for the doctor
+	// Permit says what outside of this machine must have switched hooks on, which
+	// nothing here tells; empty: nothing.
+	Permit string   `yaml:"permit"`
+	Reads  []string `yaml:"reads"` // agents whose hook files this one runs as well
 	// ReadsScope is which of their files it runs: user or project; empty
 	// means both.
 	ReadsScope string `yaml:"reads_scope"`
@@ -42,7 +49,15 @@ const (
 	WayEntries Way = "entries" // entries in a file that belongs to the user
 	WayFile    Way = "file"    // entries in a file of our own, in a directory that is read whole
 	WayPlugin  Way = "plugin"  // code that the agent loads
+	WayScripts Way = "scripts" // one program per event, named after it, in a directory
 )
+
+// EventMark stands for an event's name in the path of a place where Way is
+// scripts.
+const EventMark = "{event}"
+
+// TakesEntries reports whether hooks are entries in a file.
+func (s *InstallSpec) TakesEntries() bool { return s.Way == WayEntries || s.Way == WayFile }
 
 // Shape is how an entry is arranged around its handler.
 type Shape string
@@ -67,6 +82,9 @@ type InstallPlace struct {
 	// Unless names files of the same directory that, when they are there,
 	// make the agent pass over this one.
 	Unless []string `yaml:"unless"`
+	// Ends are endings with which a file is the event's program as well, where Way
+	// is scripts: ours gets one where somebody has the bare name.
+	Ends []string `yaml:"ends"`
 	// WhenUsed says that this place is the one, before those above it, when
 	// it already holds hooks: the agent complains about two.
 	WhenUsed bool `yaml:"when_used"`
@@ -144,7 +162,7 @@ type PluginSpec struct {
 	Broken Missing `yaml:"broken"`
 }
 
-// Seed is a file beside the plugins, relative to their directory.
+// Seed is a file beside a plugin or a hook file, relative to its directory.
 type Seed struct {
 	Path string `yaml:"path"`
 	Text string `yaml:"text"`

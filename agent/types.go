@@ -130,6 +130,9 @@ type Capability struct {
 	// NeedsPerson says that this may only be sent where a person is known to
 	// attend: without one the agent would wait for ever.
 	NeedsPerson bool `yaml:"needs_person"`
+	// EndsRun says that taking this up ends the agent's run: nothing after it is
+	// played, and the model does not read why.
+	EndsRun bool `yaml:"ends_run"`
 }
 
 // AnswerSpec is an answer written out: two streams and an exit code.

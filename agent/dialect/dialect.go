@@ -64,9 +64,11 @@ const (
 // table is the one place where dialects are registered.
 var table = map[string]Dialect{
 	"claude":    claude,
+	"cline":     cline,
 	"codebuddy": codebuddy,
 	"codex":     codex,
 	"copilot":   copilot,
+	"crush":     crush,
 	"droid":     droid,
 	"gemini":    gemini,
 	"grok":      grok,

@@ -8,16 +8,22 @@ func lookup(agent, event string) (Row, bool) {
 	switch agent {
 	case "claude", "claude-code":
 		return rowsClaude(event)
+	case "cline", "cline-cli":
+		return rowsCline(event)
 	case "codebuddy", "codebuddy-code", "cbc":
 		return rowsCodebuddy(event)
 	case "codex", "codex-cli":
 		return rowsCodex(event)
 	case "copilot", "copilot-cli", "github-copilot":
 		return rowsCopilot(event)
+	case "crush", "charm-crush":
+		return rowsCrush(event)
 	case "droid", "factory", "factory-droid":
 		return rowsDroid(event)
 	case "gemini", "gemini-cli":
 		return rowsGemini(event)
+	case "goose", "codename-goose":
+		return rowsGoose(event)
 	case "grok", "grok-cli", "grok-build":
 		return rowsGrok(event)
 	case "kimi", "kimi-code", "kimi-cli":
@@ -88,6 +94,27 @@ func rowsClaude(event string) (Row, bool) {
 		return Row{Kind: "other", Timeout: 10000 * time.Millisecond}, true
 	case "SessionEnd":
 		return Row{Kind: "session.end", Timeout: 1500 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsCline(event string) (Row, bool) {
+	switch event {
+	case "TaskStart",
+		"TaskResume":
+		return Row{Kind: "turn.start", Timeout: 30000 * time.Millisecond}, true
+	case "UserPromptSubmit":
+		return Row{Kind: "other", Timeout: 30000 * time.Millisecond}, true
+	case "PreToolUse":
+		return Row{Deny: Answer{Stdout: `{"cancel":true,"errorMessage":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"cancel":true,"errorMessage":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.before", Decides: true, Timeout: 120000 * time.Millisecond}, true
+	case "PostToolUse":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 120000 * time.Millisecond}, true
+	case "TaskComplete",
+		"TaskError",
+		"TaskCancel":
+		return Row{Kind: "turn.end", Timeout: 30000 * time.Millisecond}, true
+	case "SessionShutdown":
+		return Row{Kind: "session.end", Timeout: 30000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }
@@ -211,6 +238,14 @@ func rowsCopilot(event string) (Row, bool) {
 	return Row{}, false
 }
 
+func rowsCrush(event string) (Row, bool) {
+	switch event {
+	case "PreToolUse":
+		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
 func rowsDroid(event string) (Row, bool) {
 	switch event {
 	case "SessionStart":
@@ -259,6 +294,30 @@ func rowsGemini(event string) (Row, bool) {
 		return Row{Kind: "other", Timeout: 60000 * time.Millisecond}, true
 	case "SessionEnd":
 		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsGoose(event string) (Row, bool) {
+	switch event {
+	case "SessionStart":
+		return Row{Kind: "session.start", Timeout: 30000 * time.Millisecond}, true
+	case "UserPromptSubmit":
+		return Row{Kind: "turn.start", Timeout: 30000 * time.Millisecond}, true
+	case "PreToolUse":
+		return Row{Deny: Answer{Stdout: `{"decision":"block","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "PostToolUse",
+		"PostToolUseFailure":
+		return Row{Kind: "tool.after", Timeout: 30000 * time.Millisecond}, true
+	case "Stop":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "BeforeReadFile",
+		"AfterFileEdit",
+		"BeforeShellExecution",
+		"AfterShellExecution":
+		return Row{Kind: "other", Timeout: 30000 * time.Millisecond}, true
+	case "SessionEnd":
+		return Row{Kind: "session.end", Timeout: 30000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

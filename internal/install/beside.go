@@ -22,6 +22,13 @@ func (h *Host) Beside(a *agent.Agent, scope string, commands []hookentry.Command
 	if a.Install == nil || a.Install.Way == agent.WayPlugin {
 		return fmt.Errorf("%s: takes no hook commands; see docs/agents.md for what it can do", a.Name)
 	}
+	if a.Install.Way == agent.WayScripts {
+		var err error
+		for i := 0; i < len(commands) && err == nil; i++ {
+			err = scriptsOf(h, a).Add(scope, commands[i])
+		}
+		return err
+	}
 	place, path, ok := a.Install.Place(scope, h.catalogueLook(a.Install))
 	if !ok {
 		return fmt.Errorf("%s: has no hooks of a %s; try the other scope", a.Name, scope)

@@ -36,6 +36,9 @@ func (d *draft) settledOptions(a *agent.Agent, o Options) (Options, bool) {
 // chosenEvents is what was chosen for an agent; nil when it has no hooks of ours.
 // The record says it, and without one what stands in the files does.
 func (h *Host) chosenEvents(a *agent.Agent, scope string, m *Manifest) *Choice {
+	if a.Install.Way == agent.WayScripts {
+		return chosenScripts(h, a, scope, m).withoutRefused(a)
+	}
 	var found *Choice
 	for _, p := range a.Install.Places {
 		path := h.resolvePath(p.HookFile)

@@ -156,6 +156,9 @@ func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 			s.What)
 	}
 	d.checkSwitches(a)
+	if permit := a.Install.Permit; permit != "" {
+		d.addFinding(a.Name, "permit", Note, "", "%s", permit)
+	}
 	d.checkFolderTrust(a)
 	d.askAgentForHooks(a, sites)
 	d.checkDeadTrust(a)

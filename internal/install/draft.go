@@ -60,6 +60,7 @@ type stage struct {
 	now   []byte
 	why   string
 	grant *appserver.Grant
+	runs  bool // it is a program
 }
 
 func (h *Host) newDraft() (*draft, error) {
@@ -163,7 +164,7 @@ func (h *Host) stripHooks(a *agent.Agent, path string, src []byte, r *Record) (o
 	}
 	own := false
 	for _, p := range a.Install.Places {
-		if a.Install.Way == agent.WayPlugin || h.resolvePath(p.HookFile) != path {
+		if !a.Install.TakesEntries() || h.resolvePath(p.HookFile) != path {
 			continue
 		}
 		t, err := h.target(path, p, a.Install)
@@ -193,7 +194,8 @@ func (d *draft) changeSteps() []steps.Step {
 		f := d.files[path]
 		prev := f.disk
 		for _, st := range f.stages {
-			s := steps.Step{Op: st.op, Path: path, Agent: f.agent, Old: prev, New: st.now, Why: st.why, Grant: st.grant}
+			s := steps.Step{Op: st.op, Path: path, Agent: f.agent, Old: prev, New: st.now, Why: st.why, Grant: st.grant,
+				Runnable: st.runs}
 			if st.now == nil {
 				s.Op = steps.OpDelete
 			}

@@ -52,6 +52,9 @@ func (h *Host) Look(a *agent.Agent) []Site {
 	if err != nil {
 		m = &Manifest{} // only a help; a doctor says what is wrong with it
 	}
+	if a.Install.Way == agent.WayScripts {
+		return siteReader{h, a}.readScriptSites(m)
+	}
 	seen := map[string]bool{} // the project may be the home
 	for _, p := range a.Install.Places {
 		path := h.resolvePath(p.HookFile)
@@ -72,11 +75,24 @@ func (h *Host) Look(a *agent.Agent) []Site {
 			siteReader{h, a}.readPlugin(&s, src, m.Files[path])
 		} else {
 			siteReader{h, a}.readFile(&s, p, src)
+			siteReader{h, a}.readBeside(&s)
 		}
 		s.compareWithRecord(a, m.Files[path])
 		out = append(out, s)
 	}
 	return out
+}
+
+// readBeside looks for the files without which the agent passes over ours.
+func (l siteReader) readBeside(s *Site) {
+	for _, seed := range l.agent.Install.Beside {
+		file := filepath.Join(filepath.Dir(s.Path), seed.Path)
+		if s.Ours == 0 || l.host.onDisk().exists(file) {
+			continue
+		}
+		what := filepath.Base(file) + " beside it is gone"
+		s.Stale, s.Deaf, s.Running = append(s.Stale, what), append(s.Deaf, what), nil
+	}
 }
 
 // hiddenBy is the file because of which the agent passes another one over;

@@ -50,6 +50,7 @@ type Kind string
 const (
 	KindEntries Kind = "entries"
 	KindPlugin  Kind = "plugin"
+	KindScript  Kind = "script" // the program of one event
 	KindSeed    Kind = "seed"
 	KindTrust   Kind = "trust"
 )

@@ -22,6 +22,9 @@ func (h *Host) notesAfterInstall(a *agent.Agent, path string, commands []hookent
 	if _, everywhere := h.trustOf(a).asksNowhere(); folder && !everywhere && spec.Trust.Say != "" {
 		out = append(out, spec.Trust.Say)
 	}
+	if spec.Permit != "" {
+		out = append(out, spec.Permit)
+	}
 	for _, e := range a.Events {
 		if e.Kind == event.ToolBefore && e.Install == agent.InstallOptional && len(o.Events) == 0 {
 			out = append(out, fmt.Sprintf("%s is left out, so calls cannot be stopped there: %s; to have it all the "+
@@ -49,7 +52,7 @@ func (h *Host) notesAfterInstall(a *agent.Agent, path string, commands []hookent
 		}
 	}
 	if o.Deny {
-		out = append(out, closingNote(a, h.installSpec(a, true), commands))
+		out = append(out, hookentry.ClosingNote(a, h.installSpec(a, true), commands))
 	}
 	if spec.Handler.Strict && h.AgentVersion != nil {
 		if v := h.AgentVersion(a); a.OlderThanTried(v) {
@@ -94,46 +97,6 @@ func readsHooksOf(a *agent.Agent, scope string) bool {
 // hasWhere reports whether hooks of ours stand in such a place of an agent.
 func (h *Host) hasWhere(a *agent.Agent, is func(Site) bool) bool {
 	return slices.ContainsFunc(h.Look(a), func(s Site) bool { return s.Ours > 0 && !s.Shadowed && is(s) })
-}
-
-// closingNote says how far --on-unavailable deny reaches, with the commands that
-// are written.
-func closingNote(a *agent.Agent, spec *agent.InstallSpec, commands []hookentry.Command) string {
-	var open []string
-	denies, guarded := 0, true
-	for _, c := range commands {
-		e, ok := a.Event(c.Event)
-		switch {
-		case c.Deny:
-			denies++
-			guarded = guarded && c.RefusesGone()
-		case ok && e.Kind == event.ToolBefore:
-			open = append(open, c.Event)
-		}
-	}
-	switch {
-	case denies == 0:
-		return fmt.Sprintf("%s: nothing can be refused at these events, so everything goes on when hookmux cannot "+
-			"be reached", a.Title)
-	case len(open) > 0:
-		return fmt.Sprintf("%s: cannot be refused at %s, so a call goes on there when hookmux is gone", a.Title,
-			strings.Join(open, ", "))
-	case spec.Way == agent.WayPlugin:
-		return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached; when the plugin file itself is "+
-			"gone they go on", a.Title)
-	case spec.Closed == nil && a.Install.Closed != nil:
-		return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone; a "+
-			"hook that ends for its time limit lets them go on, because this version does not know %s (it came "+
-			"with %s)", a.Title, a.Install.Closed.Key, a.Install.Closed.Since)
-	case spec.Closed != nil:
-		return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone (%s)",
-			a.Title, spec.Closed.Key)
-	case spec.Missing == agent.MissingOpen && (spec.Handler.Form == "exec" || !guarded):
-		return fmt.Sprintf("%s: calls are refused while the hub cannot be reached; when hookmux-hook itself is gone "+
-			"they still go on", a.Title)
-	}
-	return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone; a "+
-		"hook that %s itself ends for its time limit still lets them go on", a.Title, a.Title)
 }
 
 // foreignHooks names other people's hooks on events that we answer too.

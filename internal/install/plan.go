@@ -3,6 +3,7 @@ package install
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -233,9 +234,12 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 	if len(commands) == 0 {
 		return one, d.nothing(a, place, path, o, one)
 	}
-	if a.Install.Way == agent.WayPlugin {
+	switch a.Install.Way {
+	case agent.WayPlugin:
 		err = d.plugin(a, path, o)
-	} else {
+	case agent.WayScripts:
+		err = d.scripts(a, commands, o, one)
+	default:
 		err = d.entries(a, place, path, commands, o, one)
 	}
 	if err != nil {
@@ -265,8 +269,20 @@ func (d *draft) nothing(a *agent.Agent, place agent.InstallPlace, path string, o
 	if len(o.Events) == 0 {
 		one.Notes = []string{"has no event that is installed unless it is named in --events, so it gets no hooks"}
 	}
-	if a.Install.Way == agent.WayPlugin {
+	switch a.Install.Way {
+	case agent.WayPlugin:
 		return d.unplug(a, path, o.Scope)
+	case agent.WayScripts:
+		return d.takeOutScripts(a, place, o.Scope, nil)
+	}
+	for _, seed := range a.Install.Beside {
+		name := seedName(filepath.Join(filepath.Dir(path), seed.Path), seed)
+		if d.next.Files[name] == nil {
+			continue
+		}
+		if err := d.unseed(a, name); err != nil {
+			return err
+		}
 	}
 	return d.takeOut(a, place, path, o.Scope)
 }
@@ -306,6 +322,11 @@ func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, c
 	f.setContent(steps.OpWrite, now)
 	if err := d.elsewhere(a, path, o.Scope); err != nil {
 		return err
+	}
+	for _, seed := range a.Install.Beside {
+		if err := d.seed(a, filepath.Dir(path), seed, o.Scope); err != nil {
+			return err
+		}
 	}
 	one.Notes = append(one.Notes, d.foreignHooks(t, a, f.now)...)
 	if byHash(a) {

@@ -22,6 +22,9 @@ func (h *Host) Strangers(a *agent.Agent, but string) []Stranger {
 	if a.Install == nil || a.Install.Way == agent.WayPlugin {
 		return nil
 	}
+	if a.Install.Way == agent.WayScripts {
+		return strangeScripts(h, a)
+	}
 	var out []Stranger
 	seen := map[string]bool{h.onDisk().realPath(but): true}
 	look := func(path string, p agent.InstallPlace) {

@@ -4,7 +4,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/install/scriptfile"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
@@ -24,7 +26,14 @@ func (l leftovers) writtenPaths() []string {
 			continue
 		}
 		for _, p := range a.Install.Places {
-			if path := h.resolvePath(p.HookFile); path != "" {
+			path := h.resolvePath(p.HookFile)
+			switch {
+			case path == "":
+			case a.Install.Way == agent.WayScripts:
+				for _, e := range a.Events {
+					out = append(out, scriptfile.Path(path, e.Name)) // the others are in the same folder
+				}
+			default:
 				out = append(out, path)
 			}
 		}

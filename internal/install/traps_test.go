@@ -77,7 +77,7 @@ func TestOnlyOurHandlerLeavesASharedGroup(t *testing.T) {
 // reads // in a string as a comment.
 func TestOnlyNamedMembersAndHarmlessTextAreWritten(t *testing.T) {
 	for _, a := range installable() {
-		if a.Install.Way == agent.WayPlugin {
+		if !a.Install.TakesEntries() {
 			continue
 		}
 		h := newHost(t)

@@ -138,9 +138,12 @@ func (d *draft) uninstall(a *agent.Agent) {
 			}
 			visited[here.onDisk().realPath(path)+"\x00"+p.At] = true
 			var err error
-			if a.Install.Way == agent.WayPlugin {
+			switch a.Install.Way {
+			case agent.WayPlugin:
 				err = d.unplug(a, path, p.Scope)
-			} else {
+			case agent.WayScripts:
+				err = d.takeOutScripts(a, p, p.Scope, nil)
+			default:
 				err = d.takeOut(a, p, path, p.Scope)
 			}
 			if err == nil {

@@ -19,6 +19,7 @@ import (
 // rules of those that took over Claude Code's form), and a row here.
 var vendors = []*vendor{
 	&codebuddy,
+	&crush,
 }
 
 // TestStandIns takes every vendor through the same way, beside one hub: installed into a file that holds the person's

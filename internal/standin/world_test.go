@@ -142,6 +142,9 @@ func (w *world) file(name string) string {
 	if rest, ok := strings.CutPrefix(name, "./"); ok {
 		return filepath.Join(w.Project, rest)
 	}
+	if rest, ok := strings.CutPrefix(name, "~/.config/"); ok {
+		return filepath.Join(paths.GetenvFrom(w.Env)("XDG_CONFIG_HOME"), rest)
+	}
 	return filepath.Join(w.Dirs.Home, strings.TrimPrefix(name, "~/"))
 }
 

@@ -118,7 +118,7 @@ func (t *task) result(p *checks.Proof) checks.Result {
 // KnowsChecks says which of the names given to --check mean nothing.
 func KnowsChecks(wanted []string) error {
 	for _, w := range wanted {
-		known := isRaw(w)
+		known := false
 		for _, a := range agent.Builtin().Agents() {
 			d, ok := drivers.Find(a.Name)
 			known = known || ok && len(plan(a, d, []string{w})) > 0

@@ -110,13 +110,6 @@ func recordEvents(name, version string, acts []*stage.Evidence) []byte {
 			}
 			_ = enc.Encode(line) // a buffer takes everything
 		}
-		for _, p := range e.Payloads {
-			line := recordings.Line{Agent: name, Version: version, Act: e.Act, Event: p.Event}
-			if line.Payload = scrub.json(p.Body); line.Payload == nil {
-				continue
-			}
-			_ = enc.Encode(line)
-		}
 	}
 	return out.Bytes()
 }

@@ -152,7 +152,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	var serial atomic.Int64
 	tasks := map[*AgentReport][]task{}
-	raw := map[*AgentReport]bool{}
 	var jobs []job
 	var models []*model.Server
 	defer func() {
@@ -187,21 +186,15 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			set.Patience = patienceFor(time.Since(asked))
 		}
 		a, known := agent.Builtin().Agent(target.Name)
-		var acts []string
-		if known && (driver.Run || a.Install != nil) && driver.Record == nil {
-			r.Tried = a.Tried
-			tasks[r] = plan(a, driver, o.Checks)
-			acts = actsOf(tasks[r])
-		} else {
-			raw[r] = true
-			if wantsRaw(o.Checks) {
-				acts = []string{"turn"}
-			}
+		if !known || !driver.Run && a.Install == nil {
+			return nil, fmt.Errorf("%s: hookmux cannot write itself into it, so nothing can be asked", target.Name)
 		}
+		r.Tried = a.Tried
+		tasks[r] = plan(a, driver, o.Checks)
 		if o.Mine != nil {
 			r.Notes = append(r.Notes, o.Mine.TakenNotes(a)...)
 		}
-		for _, name := range acts {
+		for _, name := range actsOf(tasks[r]) {
 			if act, ok := checks.ActNamed(name); ok {
 				jobs = append(jobs, job{report: r, set: set, act: act})
 			}
@@ -217,7 +210,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if r.Problem != "" {
 			continue
 		}
-		r.judgeTasks(tasks[r], proofs[r], o.Checks, raw[r])
+		r.judgeTasks(tasks[r], proofs[r], o.Checks)
 		if o.Record != "" && ctx.Err() == nil {
 			if err := r.record(o.Record, o.Isolation, r.acts); err != nil {
 				return report, err
@@ -228,17 +221,13 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return report, ctx.Err()
 }
 
-// judgeTasks turns what was seen into rows. raw says that the catalogue claims
-// nothing about the agent.
-func (r *AgentReport) judgeTasks(tasks []task, p *checks.Proof, chosen []string, raw bool) {
+// judgeTasks turns what was seen into rows.
+func (r *AgentReport) judgeTasks(tasks []task, p *checks.Proof, chosen []string) {
 	for _, t := range tasks {
 		t.judge(p)
 		r.Rows = append(r.Rows, t.row)
 	}
-	if raw && wantsRaw(chosen) {
-		r.Rows = chosenRows(rawRows(p.Of("turn"), r), chosen)
-	}
-	r.Rows = append(r.Rows, addUnanswered(r.Rows, chosen, raw)...)
+	r.Rows = append(r.Rows, addUnanswered(r.Rows, chosen)...)
 }
 
 // actsOf are the acts that rows need, in the order of the built-in list.
@@ -376,94 +365,15 @@ func askVersion(ctx context.Context, s *stage.Setting) (string, error) {
 	return v, nil
 }
 
-// rawChecks are what is asked of an agent whose hooks hookmux does not install
-// in verify yet.
-var rawChecks = []string{"turn", "payloads"}
-
-// wantsRaw says that one of them was asked for.
-func wantsRaw(wanted []string) bool {
-	for _, w := range wanted {
-		if isRaw(w) {
-			return true
-		}
-	}
-	return len(wanted) == 0
-}
-
-func isRaw(check string) bool {
-	return slices.ContainsFunc(rawChecks, func(c string) bool { return strings.EqualFold(c, check) })
-}
-
-func chosenRows(rows []Row, wanted []string) []Row {
-	if len(wanted) == 0 {
-		return rows
-	}
-	return slices.DeleteFunc(rows, func(r Row) bool {
-		return !slices.ContainsFunc(wanted, func(w string) bool { return matches(r, w) })
-	})
-}
-
 // addUnanswered gives a row to each check that was asked for and that an agent has
 // none of: silence could be taken for a yes.
-func addUnanswered(rows []Row, wanted []string, raw bool) []Row {
+func addUnanswered(rows []Row, wanted []string) []Row {
 	var out []Row
 	for _, w := range wanted {
 		if slices.ContainsFunc(rows, func(r Row) bool { return matches(r, w) }) {
 			continue
 		}
-		why := "nothing of the kind is claimed for this agent"
-		if raw {
-			why = "this agent is only driven and recorded (" + strings.Join(rawChecks, ", ") +
-				"); its claims are not verified"
-		}
-		out = append(out, Row{Check: w, Result: checks.UnsureBecause("%s", why)})
+		out = append(out, Row{Check: w, Result: checks.UnsureBecause("nothing of the kind is claimed for this agent")})
 	}
 	return out
-}
-
-// rawRows is all that is asked of an agent the catalogue does not know yet.
-func rawRows(e *stage.Evidence, r *AgentReport) []Row {
-	row := func(check string, res checks.Result) Row {
-		if res.Mark == checks.Fails {
-			res.Seen = e.DescribeTraces(nil)
-			res.Hint += fmt.Sprintf("`hookmux verify %s --keep` keeps all that was seen", r.Agent)
-		}
-		return Row{Check: check, Claimed: true, Result: res}
-	}
-	if e.Err != nil {
-		return []Row{row("turn", checks.FailsBecause("", "%v", e.Err))}
-	}
-	var rows []Row
-	if unmet := checks.TurnScene.Want.Unmet(e); len(unmet) == 0 {
-		rows = append(rows, row("turn", checks.HoldsBecause(
-			"a scripted command ran and the model was told its result")))
-	} else {
-		rows = append(rows, row("turn", checks.FailsBecause("", "%s", strings.Join(unmet, "; "))))
-	}
-	d, _ := drivers.Find(r.Agent)
-	if d.Record == nil {
-		return append(rows, row("payloads", checks.UnsureBecause("it has no hooks that could be recorded simply")))
-	}
-	got := map[string]int{}
-	for _, p := range e.Payloads {
-		got[p.Event]++
-	}
-	var missing []string
-	for _, name := range d.Record.Sure {
-		if got[name] == 0 {
-			missing = append(missing, name)
-		}
-	}
-	if len(missing) > 0 {
-		return append(
-			rows,
-			row(
-				"payloads",
-				checks.FailsBecause("The agent may have changed its hooks. ", "nothing recorded for %s",
-					strings.Join(missing, ", ")),
-			),
-		)
-	}
-	return append(rows, row("payloads", checks.HoldsBecause("%d calls of %d events recorded", len(e.Payloads),
-		len(got))))
 }

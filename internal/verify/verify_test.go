@@ -26,7 +26,7 @@ func TestDriversAreInTheTable(t *testing.T) {
 		}
 		d, _ := drivers.Find(name)
 		a, known := agent.Builtin().Agent(name)
-		if d.Program == "" || d.Record == nil && (!known || a.Install == nil) {
+		if d.Program == "" || !known || a.Install == nil {
 			t.Errorf("%s: no program or no hooks", name)
 		}
 	}
@@ -37,20 +37,9 @@ func TestDriversAreInTheTable(t *testing.T) {
 	}
 }
 
-// full are the agents whose claims are verified.
-func full() []string {
-	var out []string
-	for _, name := range drivers.Names() {
-		if d, _ := drivers.Find(name); d.Record == nil {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
 // What an agent costs follows from the plan, and may not grow unseen.
 func TestLaunchesStayFew(t *testing.T) {
-	for _, name := range full() {
+	for _, name := range drivers.Names() {
 		a, _ := agent.Builtin().Agent(name)
 		d, _ := drivers.Find(name)
 		headless, all := 0, []string{}
@@ -75,7 +64,7 @@ func TestLaunchesStayFew(t *testing.T) {
 // The plan follows the capability table: every claim has a row, and a claim
 // that no check takes up is shown as open.
 func TestEveryClaimHasARow(t *testing.T) {
-	for _, name := range full() {
+	for _, name := range drivers.Names() {
 		a, _ := agent.Builtin().Agent(name)
 		d, _ := drivers.Find(name)
 		rows := map[string]int{}
@@ -181,7 +170,7 @@ func TestReportVerdict(t *testing.T) {
 // Below every ✗ a person finds what was seen and a command to go on with.
 func TestFailuresSayWhatWasSeenAndWhatMends(t *testing.T) {
 	n := 0
-	for _, name := range full() {
+	for _, name := range drivers.Names() {
 		a, _ := agent.Builtin().Agent(name)
 		d, _ := drivers.Find(name)
 		for _, c := range []struct{ hooked, mine bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
@@ -223,30 +212,11 @@ func TestFailuresSayWhatWasSeenAndWhatMends(t *testing.T) {
 	}
 }
 
-func TestRawRowsCount(t *testing.T) {
-	r := &AgentReport{Agent: "goose"}
-	r.Rows = rawRows(&stage.Evidence{Exit: 1}, r)
-	if !(&Report{Agents: []*AgentReport{r}}).Failed() {
-		t.Error("a turn that did not work fails nothing")
-	}
-}
-
 // A check that an agent has none of is answered, and without a launch.
 func TestChecksThatAnAgentLacks(t *testing.T) {
-	if wantsRaw([]string{"neutral"}) || !wantsRaw(nil) || !wantsRaw([]string{"neutral", "Turn"}) {
-		t.Error("when is the raw turn played?")
-	}
-	rows := addUnanswered([]Row{{Check: "turn"}}, []string{"turn", "neutral"}, true)
-	if len(rows) != 1 || rows[0].Check != "neutral" || rows[0].Mark != checks.Unsure ||
-		!strings.Contains(rows[0].Why, "not verified") {
-		t.Errorf(`rows = %+v, want 1 of them, rows[0].Check = "neutral", rows[0].Mark = checks.Unsure and "not `+
-			`verified" in rows[0].Why`, rows)
-	}
-	if rows := chosenRows([]Row{{Check: "turn"}, {Check: "payloads"}}, []string{"turn"}); len(rows) != 1 {
-		t.Errorf("rows = %+v, want 1 of them", rows)
-	}
-	if err := KnowsChecks(rawChecks); err != nil {
-		t.Error(err)
+	rows := addUnanswered([]Row{{Check: "order"}}, []string{"order", "neutral"})
+	if len(rows) != 1 || rows[0].Check != "neutral" || rows[0].Mark != checks.Unsure {
+		t.Errorf(`rows = %+v, want 1 of them, rows[0].Check = "neutral" and rows[0].Mark = checks.Unsure`, rows)
 	}
 	bin := t.TempDir()
 	program := filepath.Join(bin, "goose")
@@ -256,7 +226,7 @@ func TestChecksThatAnAgentLacks(t *testing.T) {
 	}
 	in := agents.Installed{Name: "goose", Dir: bin, Argv: []string{program}}
 	report, err := Run(context.Background(), Options{Targets: []Target{{"goose", in}}, Bin: bin,
-		Checks: []string{"neutral"}})
+		Checks: []string{"ask"}})
 	if err != nil || report.Agents[0].Problem != "" {
 		t.Fatalf(`error %v, report.Agents[0].Problem = %q; want no error and report.Agents[0].Problem = ""`,
 			err, report.Agents[0].Problem)

@@ -54,6 +54,15 @@ func readFile(path string, limit int64) ([]byte, fs.FileInfo, error) {
 // reader sees the old or the new, never half. Mode and owner stay; a new file
 // gets 0600, a new folder 0700.
 func WriteFile(path string, fn func(old []byte) ([]byte, error)) error {
+	return writeFile(path, 0o600, fn)
+}
+
+// WriteProgram is WriteFile for a file that is run: a new one gets 0700.
+func WriteProgram(path string, fn func(old []byte) ([]byte, error)) error {
+	return writeFile(path, 0o700, fn)
+}
+
+func writeFile(path string, fresh fs.FileMode, fn func(old []byte) ([]byte, error)) error {
 	target, err := resolveLinks(path)
 	if err != nil {
 		return err
@@ -77,14 +86,14 @@ func WriteFile(path string, fn func(old []byte) ([]byte, error)) error {
 	if err != nil {
 		return err
 	}
-	fresh, err := fn(bytes.Clone(old))
+	now, err := fn(bytes.Clone(old))
 	if err != nil {
 		return err
 	}
-	if info != nil && bytes.Equal(old, fresh) {
+	if info != nil && bytes.Equal(old, now) {
 		return nil
 	}
-	return replaceFile(target, fresh, info)
+	return replaceFile(target, now, info, fresh)
 }
 
 // Store writes a file of our own whole and at once, 0600 in 0700 folders.
@@ -107,7 +116,8 @@ func step() {
 	}
 }
 
-func replaceFile(target string, data []byte, old fs.FileInfo) (err error) {
+// replaceFile writes a file anew; fresh is the mode of one that was not there.
+func replaceFile(target string, data []byte, old fs.FileInfo, fresh fs.FileMode) (err error) {
 	dir := filepath.Dir(target)
 	temp, err := os.CreateTemp(dir, "."+filepath.Base(target)+".*.tmp")
 	if err != nil {
@@ -120,7 +130,7 @@ func replaceFile(target string, data []byte, old fs.FileInfo) (err error) {
 		}
 	}()
 	step()
-	mode := fs.FileMode(0o600)
+	mode := fresh
 	if old != nil {
 		mode = old.Mode().Perm()
 		if err := keepOwner(temp, old); err != nil {

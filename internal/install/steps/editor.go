@@ -40,6 +40,8 @@ type Step struct {
 	Old   []byte `json:"-"`
 	New   []byte `json:"-"`
 	Why   string `json:"why,omitempty"` // what a file is for that nobody would guess
+	// Runnable says that the file is a program: a new one may be run.
+	Runnable bool `json:"runnable,omitempty"`
 	// Grant is what the agent is to be told, at a trust step.
 	Grant *appserver.Grant `json:"-"`
 }
@@ -93,7 +95,11 @@ func (d *Disk) Do(s Step) error {
 		}
 		return trustOurselves(s)
 	case OpWrite:
-		return ReplaceFile(s.Path, s.Old, s.New)
+		write := userfile.WriteFile
+		if s.Runnable {
+			write = userfile.WriteProgram
+		}
+		return replaceBy(write, s)
 	case OpDelete:
 		return deleteFile(s.Path, s.Old)
 	case OpMakeDir:
@@ -121,11 +127,15 @@ func dropFile(path string) error {
 
 // ReplaceFile writes a file, unless somebody changed it since it was planned.
 func ReplaceFile(path string, old, now []byte) error {
-	return userfile.WriteFile(path, func(is []byte) ([]byte, error) {
-		if (is == nil) != (old == nil) || !bytes.Equal(is, old) {
-			return nil, fmt.Errorf("%s: was changed by somebody else just now; run the command again", path)
+	return replaceBy(userfile.WriteFile, Step{Path: path, Old: old, New: now})
+}
+
+func replaceBy(write func(string, func([]byte) ([]byte, error)) error, s Step) error {
+	return write(s.Path, func(is []byte) ([]byte, error) {
+		if !SameText(is, s.Old) {
+			return nil, fmt.Errorf("%s: was changed by somebody else just now; run the command again", s.Path)
 		}
-		return now, nil
+		return s.New, nil
 	})
 }
 

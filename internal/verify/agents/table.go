@@ -108,7 +108,7 @@ var table = []Agent{
 		home:     clineHome, Platforms: unixes, Proven: seen,
 	},
 	{
-		Name: "goose", Title: "Goose", Version: "0.20.1", Prints: "1.34.0",
+		Name: "goose", Title: "Goose", Version: "1.52.0",
 		Packages: []string{"@aaif/goose-binary-{os}-{cpu}@{version}"}, // the program alone, without the TUI around it
 		Program:  "node_modules/@aaif/goose-binary-{os}-{cpu}/bin/goose",
 		API:      "chat",

@@ -16,8 +16,6 @@ import (
 type Act struct {
 	Name string
 	What string // in a person's words, for the progress
-	// Raw acts need no hookmux: they are for agents beyond the catalogue.
-	Raw bool
 	// Cannot says why an agent has no use for this act; empty: it is played.
 	// Nil means that every agent can. It is asked before anything is started,
 	// so that the number of launches follows from the plan.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,7 +47,6 @@ func builtinActs() []Act {
 		{Name: "error", What: "a model that fails", Brings: failedTurn, Play: playError},
 		{Name: "dialog", What: "a person at the terminal", Brings: compactsContext, Play: playDialog,
 			Cannot: noDialog, AtTerminal: func(*agent.Agent, drivers.Driver) bool { return true }},
-		{Name: "turn", What: "one scripted turn", Raw: true, Play: playTurn},
 	}
 }
 
@@ -96,6 +96,9 @@ func playControl(ctx context.Context, st *stage.Stage) error {
 
 func playDecide(ctx context.Context, st *stage.Stage) error {
 	big := st.Table.Shell.Call(stage.TaggedCommand("big") + "; : '" + strings.Repeat("x", bigPayload) + "' big-end")
+	if refusalEndsRun(st.Agent) {
+		return playDecideOnce(ctx, st)
+	}
 	ss := stage.CallSteps(st.TaggedCall("deny"), st.TaggedCall("input"), st.TaggedCall("context"),
 		st.TaggedCall("output"), st.TaggedCall("after-deny"), st.TaggedCall("after-context"),
 		st.FailingCall("fail-deny"), st.FailingCall("fail-context"), big)
@@ -121,6 +124,24 @@ func playDecide(ctx context.Context, st *stage.Stage) error {
 		}
 	}
 	if err := st.StartHubWithHooks(decide); err != nil {
+		return err
+	}
+	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Run it"))
+}
+
+// refusalEndsRun: nothing can be played behind a call that is refused.
+func refusalEndsRun(a *agent.Agent) bool {
+	return slices.ContainsFunc(a.Events, func(e *agent.EventSpec) bool {
+		return e.Kind == event.ToolBefore && stage.RegistersFor(e) && endsRun(e)
+	})
+}
+
+// playDecideOnce is the same turn with one refusal, which comes last.
+func playDecideOnce(ctx context.Context, st *stage.Stage) error {
+	st.SetScript(append(stage.CallSteps(st.TaggedCall("input"), st.TaggedCall("context"), st.TaggedCall("output"),
+		st.FailingCall("fail-context"), st.TaggedCall("after-context"), st.TaggedCall("deny")),
+		model.Step{Say: stage.LastWords}))
+	if err := st.StartHubWithHooks(DecideAll); err != nil {
 		return err
 	}
 	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Run it"))
@@ -374,26 +395,4 @@ func playError(ctx context.Context, st *stage.Stage) error {
 		return err
 	}
 	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Run it"))
-}
-
-// playTurn is the smallest proof that an agent can be driven: a scripted
-// command really runs and the model hears of it.
-func playTurn(ctx context.Context, st *stage.Stage) error {
-	if err := st.PlayScene(TurnScene); err != nil {
-		return err
-	}
-	var folder string
-	if r := st.Driver.Record; r != nil {
-		var err error
-		if folder, err = r.PrepareFolder(st.Base, st.Home); err != nil {
-			return err
-		}
-	}
-	in := st.In
-	in.Env = nil
-	err := st.RunHeadless(ctx, in, st.FreeCommand("Run it"))
-	if r := st.Driver.Record; r != nil && err == nil {
-		st.Evidence.Payloads, err = r.ReadPayloads(folder)
-	}
-	return err
 }

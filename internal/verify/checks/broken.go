@@ -65,8 +65,11 @@ func toolBefore(a *agent.Agent) string {
 // missing, one that crashes or hangs, and a sound one at another event that
 // shows that hooks are called at all.
 func playBroken(ctx context.Context, st *stage.Stage) error {
-	st.SetScript(append(stage.CallSteps(st.TaggedCall("absent"), st.TaggedCall("missing"), st.TaggedCall("crash"),
-		st.TaggedCall("hang")), model.Step{Say: stage.LastWords}))
+	calls := []model.ToolCall{st.TaggedCall("absent"), st.TaggedCall("missing"), st.TaggedCall("crash")}
+	if takesLimit(st.Agent) {
+		calls = append(calls, st.TaggedCall("hang"))
+	}
+	st.SetScript(append(stage.CallSteps(calls...), model.Step{Say: stage.LastWords}))
 	if isPlugin(st.Agent) {
 		return playBrokenPlugin(ctx, st)
 	}
@@ -94,6 +97,11 @@ func playBroken(ctx context.Context, st *stage.Stage) error {
 	err = st.RunHeadless(ctx, in, args)
 	st.Evidence.Broken = readBroken(stub, other, st.Project)
 	return err
+}
+
+// takesLimit: a hook's time limit can be written, so that a short one can be tried.
+func takesLimit(a *agent.Agent) bool {
+	return a == nil || a.Install == nil || a.Install.Way != agent.WayScripts
 }
 
 // anotherEvent is one that comes in every turn and is not about a call.
@@ -172,10 +180,12 @@ func judgeCrash(p *Proof, s Subject) Result {
 
 func judgeHang(p *Proof, s Subject) Result {
 	e := p.Of("broken")
-	if r := wentOn(e, s, "hang"); r != nil {
+	if r := wentOn(e, s, "hang"); r != nil && takesLimit(s.Agent) {
 		return *r
 	}
 	switch waited := e.Broken.Waited; {
+	case !takesLimit(s.Agent):
+		return UnsureBecause("hooks of this agent name no time limit; its own is its vendor's business")
 	case !e.Broken.Called["hang"]:
 		return UnsureBecause("the agent went on, but never called the hook that hangs")
 	case waited < brokenLimit/4:

@@ -102,7 +102,7 @@ func canDeny(s Subject) bool {
 		return false
 	}
 	e := s.eventOf(event.ToolBefore)
-	return e != nil && e.Carries.Deny != nil
+	return e != nil && e.Carries.Deny != nil && !endsRun(e)
 }
 
 func canKeep(s Subject) bool {
@@ -312,14 +312,16 @@ func judgeTerm(p *Proof, s Subject) Result {
 	return FailsBecause("The hook's time limit at the end may be too short", "no %s arrived", spec.Name)
 }
 
-func judgeLeft(p *Proof, _ Subject) Result {
+func judgeLeft(p *Proof, s Subject) Result {
 	if runtime.GOOS != "linux" {
 		return UnsureBecause("processes can only be looked up on Linux")
 	}
 	if len(p.Of("observe").Seen) == 0 {
 		return UnsureBecause("no hook was called, so none could leave anything")
 	}
-	if n := p.Of("observe").Left; n > 0 {
+	if n := p.Of("observe").Left; n > 0 && s.Driver.Stays != "" {
+		return UnsureBecause("%s, so hooks cannot be told from it", s.Driver.Stays)
+	} else if n > 0 {
 		return FailsBecause("a hook or the agent leaves something running",
 			"%d processes were still there a second later; they were ended", n)
 	}

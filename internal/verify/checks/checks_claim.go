@@ -3,6 +3,7 @@ package checks
 import (
 	"strings"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/stage"
 )
@@ -23,7 +24,11 @@ func claimChecks() []Check {
 	return []Check{
 		{
 			ID: "deny", Proves: "the call does not run and the model reads the reason", Acts: []string{"decide"},
-			Applies: claimOn("deny", event.ToolBefore, false), Judge: judgeDeny, Saboteur: dropReason,
+			Applies: deniesCall(false), Judge: judgeDeny, Saboteur: dropReason,
+		},
+		{
+			ID: "deny-ends", Proves: "the call does not run, and the run ends with it", Acts: []string{"decide"},
+			Applies: deniesCall(true), Judge: judgeDenyEnds, Saboteur: silent,
 		},
 		{
 			ID: "deny-permission", Proves: "a request for leave is refused and the model reads the reason", Acts: []string{"permission"},
@@ -157,6 +162,35 @@ func judgeDeny(p *Proof, s Subject) Result {
 		return FailsBecause("", "the command did not run, but the model never read why")
 	}
 	return HoldsBecause("did not run; the model read the reason")
+}
+
+// endsRun: a call that is refused ends this agent's run.
+func endsRun(e *agent.EventSpec) bool {
+	return e != nil && e.Carries.Deny != nil && e.Carries.Deny.EndsRun
+}
+
+// deniesCall picks refusals of calls that end the run, or those that do not.
+func deniesCall(ends bool) func(Subject) bool {
+	return func(s Subject) bool {
+		return claimOn("deny", event.ToolBefore, false)(s) && endsRun(s.Event) == ends
+	}
+}
+
+// judgeDenyEnds: the refused call is the last one, and the one in front of it ran.
+func judgeDenyEnds(p *Proof, s Subject) Result {
+	e := p.Of("decide")
+	if r := checkSent(e, s, "deny"); r != nil {
+		return *r
+	}
+	switch {
+	case e.Ran("deny"):
+		return FailsBecause("GUARDS DO NOT GUARD with this version of the agent", "the refused command ran")
+	case !e.Ran("after-context"):
+		return FailsBecause("", "the commands before it did not run either")
+	case e.Saw(stage.WordFor(stage.WordReason, "deny")):
+		return FailsBecause("The catalogue's ends_run is no longer true", "did not run, and the model read the reason")
+	}
+	return HoldsBecause("did not run; the run ended, and the model was not asked again")
 }
 
 func judgeRefuse(p *Proof, s Subject) Result {

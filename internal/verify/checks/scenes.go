@@ -29,9 +29,3 @@ func plainScene(st *stage.Stage) stage.Scene {
 
 // plainWant is what is true after the plain turn, with hooks and without.
 var plainWant = stage.Want{Files: []string{"ran-plain", "ran-fail"}, Told: []string{"out-plain"}}
-
-// TurnScene is the smallest proof that an agent can be driven.
-var TurnScene = stage.Scene{
-	Beats: []model.Beat{{Run: []string{stage.TaggedCommand("plain")}}, {Say: stage.LastWords}},
-	Want:  stage.Want{Files: []string{"ran-plain"}, Told: []string{"out-plain"}, Exit: stage.ExitsWith(0)},
-}

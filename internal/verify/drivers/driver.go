@@ -23,9 +23,6 @@ type Driver struct {
 	// Run says that hooks come through `hookmux run`. Others get them from the
 	// installer, written into the throw-away home.
 	Run bool
-	// Record writes hooks that append what they are told to a file: all there
-	// is for agents that are not in the catalogue yet.
-	Record *Recorder
 
 	// Strict are headless arguments with which the agent asks before it runs a
 	// command, but for those tagged "granted" and "ask"; nil when it does not
@@ -90,6 +87,7 @@ type Driver struct {
 	// EndsOnTerm says that SIGTERM makes it report the session's end.
 	EndsOnTerm bool
 	NoEnd      string // why a session's end is not reported at all
+	Stays      string // what of it keeps running when it has ended
 	NoResume   string // why a session at the terminal is not taken up again
 	// Racy are events that come often but not always, with the reason.
 	Racy map[string]string
@@ -111,13 +109,6 @@ type Welcome struct {
 	Keys []string
 }
 
-// Handler is one hook to be installed.
-type Handler struct {
-	Event   string
-	Command string // a shell line
-	Seconds int
-}
-
 // Find finds the driver of an agent.
 func Find(name string) (Driver, bool) {
 	for _, d := range drivers {
@@ -135,19 +126,6 @@ func Names() []string {
 		names = append(names, d.Name)
 	}
 	return names
-}
-
-// nested is the shape of hooks that Claude Code introduced and most agents
-// read; unit is what one second is in its timeouts.
-func nested(handlers []Handler, unit int) map[string]any {
-	hooks := map[string]any{}
-	for _, h := range handlers {
-		groups, _ := hooks[h.Event].([]any)
-		hooks[h.Event] = append(groups, map[string]any{"hooks": []any{
-			map[string]any{"type": "command", "command": h.Command, "timeout": h.Seconds * unit},
-		}})
-	}
-	return hooks
 }
 
 func WriteJSON(file string, v any) error {

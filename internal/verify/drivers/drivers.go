@@ -265,8 +265,19 @@ var drivers = []Driver{
 			"PostCompact":        "did not come when a short conversation was compacted",
 		},
 	},
-	{Name: "cline", Program: "cline", Record: clineRecorder},
-	{Name: "goose", Program: "goose", Record: gooseRecorder},
+	{
+		Name: "cline", Program: "cline", NoStrict: "headless it approves everything", NoTUI: "its terminal " + notTried,
+		NoEnd: "headless, this agent reports the end of a session only when the run was cancelled",
+		Stays: "this agent leaves a daemon of its own running",
+		Unseen: map[string]string{
+			"TaskResume":       "needs a task that is taken up again",
+			"TaskCancel":       "needs a person who stops a turn",
+			"UserPromptSubmit": "was never seen to come in this version",
+		},
+	},
+	{
+		Name: "goose", Program: "goose", NoStrict: "headless it approves everything", NoTUI: "its terminal " + notTried,
+	},
 }
 
 const notTried = "was not tried"

@@ -11,7 +11,6 @@ import (
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
-	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
 
@@ -37,7 +36,6 @@ type Evidence struct {
 	Stderr   string
 	Screens  []string
 	Spooled  []spool.Record
-	Payloads []drivers.Payload // of a recorder
 	Broken   Broken            // of the act with broken hooks
 	Feed     Feed              // of the acts in which a person answers from elsewhere
 	Refusing bool              // a person's hooks refuse while no hub answers

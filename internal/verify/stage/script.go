@@ -129,6 +129,11 @@ func ChangedInput(ev *event.Event, with string) json.RawMessage {
 			b, _ := json.Marshal(map[string]json.RawMessage{key: text})
 			return b
 		}
+		var list []string
+		if json.Unmarshal(value, &list) == nil && len(list) == 1 && TagPattern.MatchString(list[0]) {
+			b, _ := json.Marshal(map[string][]string{key: {with}})
+			return b
+		}
 	}
 	return nil
 }
