@@ -3,78 +3,11 @@ package ownfiles
 import (
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 	"github.com/hookmux/hookmux/internal/shell/programs"
 )
-
-// reader is a program that only reads what it is given, except in these ways.
-type reader struct {
-	output  []string // options whose value is a file it writes
-	inPlace []string // options that have it change its operands
-	second  bool     // the second operand is where it writes
-}
-
-var plainReader = reader{}
-
-// readers are programs of which it is known that naming a file does not change
-// it. A program that is not here counts as one that does.
-var readers = sync.OnceValue(func() map[string]reader {
-	m := map[string]reader{
-		"sort": {output: []string{"-o", "--output"}}, "shuf": {output: []string{"-o", "--output"}},
-		"uniq": {
-			second: true,
-		}, "xxd": {second: true}, "tree": {output: []string{"-o"}}, "base64": {output: []string{"-o"}},
-		"sed": {
-			inPlace: []string{"-i", "--in-place"},
-		}, "perl": {inPlace: []string{"-i"}}, "ruby": {inPlace: []string{"-i"}},
-		"yq": {inPlace: []string{"-i", "--inplace", "--in-place"}}, "jq": {inPlace: []string{"-i", "--in-place"}},
-		"dasel":   {inPlace: []string{"-w", "--write", "-i"}, output: []string{"-o", "--out"}},
-		"toml":    {inPlace: []string{"-i"}},
-		"openssl": {output: []string{"-out", "-keyout"}}, "pandoc": {output: []string{"-o", "--output"}},
-		"prettier": {inPlace: []string{"--write", "-w"}}, "eslint": {inPlace: []string{"--fix"}, output: []string{"-o",
-			"--output-file"}},
-		"biome": {inPlace: []string{"--write", "--fix", "--apply", "format"}}, "jsonlint": {inPlace: []string{"-i",
-			"--in-place"}},
-		"shfmt": {inPlace: []string{"-w", "--write"}}, "taplo": {inPlace: []string{"fmt", "format"}}, "yamllint": {},
-		"shellcheck": {},
-		"tar":        {}, "zip": {}, "7z": {}, "awk": {inPlace: []string{"inplace"}}, "gawk": {inPlace: []string{"inplace"}},
-		"rg": {}, "script": {}, "strace": {output: []string{"-o"}},
-	}
-	for _, name := range [...]string{
-		"prlimit", "taskset", "chrt", "ltrace", "cpulimit", "npx", "bunx", "pnpx", "uvx", "busctl", "gdbus",
-		"dbus-send", "qdbus", "sg", "expect", "tclsh",
-		"cat", "bat", "batcat", "less", "more", "most", "head", "tail", "tac", "nl", "wc", "grep", "egrep", "fgrep", "ag",
-		"ack", "zgrep",
-		"ls", "exa", "eza", "lsd", "stat", "file", "du", "df", "realpath", "readlink", "dirname", "basename", "test", "[",
-		"[[", "echo", "printf",
-		"md5sum", "md5", "sha1sum", "sha256sum", "sha512sum", "shasum", "b2sum", "cksum", "sum", "cmp", "diff", "colordiff",
-		"comm", "sdiff",
-		"delta", "difft", "strings", "hexdump", "od", "hd", "base32", "cut", "paste", "join", "column", "fold", "fmt", "pr",
-		"rev", "tr",
-		"expand", "mawk", "nawk", "jless", "fx", "gron", "glow", "pygmentize", "highlight", "getfacl", "lsattr", "lsof",
-		"xattr", "mdls",
-		"cd", "pushd", "popd", "source", ".", "type", "which", "whereis", "command", "hash", "export", "declare", "typeset",
-		"local", "readonly", "alias",
-		"read", "mapfile", "readarray", "set", "unset", "eval", "exec", "trap", "return", "exit", "true", "false", ":",
-		"let", "wait", "pwd",
-		"mkdir", "git", "gh", "glab", "hookmux", "hookmux-hook", "inotifywait", "fswatch", "watchman", "open", "xdg-open",
-		"code", "cursor", "subl",
-		"zed", "idea", "man", "tldr", "pbcopy", "xclip", "wl-copy", "jobs", "ps", "pgrep", "pkill", "kill", "sleep", "date",
-		"env", "printenv",
-		"tmux", "screen", "ssh", "xargs", "parallel", "curl", "wget", "sqlite3", "duckdb", "find", "fd", "fdfind",
-		"docker", "podman",
-		"tokei", "cloc", "scc", "ctags", "markdownlint", "ajv", "check-jsonschema", "crontab", "systemctl",
-		"launchctl", "journalctl", "loginctl",
-		"notify-send", "terminal-notifier", "say", "logger", "jc", "fzf", "sk", "gdb", "lldb", "kubectl", "helm", "security",
-		"gpg",
-	} {
-		m[name] = plainReader
-	}
-	return m
-})
 
 // checkOperands judges the words of a program by what is known about it.
 func (c *writer) checkOperands(name string) {
@@ -83,17 +16,17 @@ func (c *writer) checkOperands(name string) {
 		return
 	}
 	args := c.r.Args()
-	spec, reads := readers()[name]
+	spec, reads := programs.ReaderOf(name)
 	if !reads && agentByProgram()[name] != nil {
-		spec, reads = plainReader, true
+		spec, reads = programs.Reader{}, true
 	}
 	switch {
 	case reads:
-		c.writeOutput(optionValues(args, spec.output...))
-		if changesInPlace(c.flags, c.rest, spec.inPlace) {
+		c.writeOutput(optionValues(args, spec.Output...))
+		if changesInPlace(c.flags, c.rest, spec.InPlace) {
 			c.write(c.rest)
 		}
-		if spec.second && len(c.rest) > 1 {
+		if spec.Second && len(c.rest) > 1 {
 			c.write(c.rest[1:2])
 		}
 		if name == "tar" && !inspect.HasWord(args, "-x", "--extract") {

@@ -7,13 +7,8 @@ import (
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/shell/programs"
 )
-
-// readerSpec says which words of a reader are files.
-type readerSpec struct {
-	values string // short options that take a separate argument
-	skip   int    // leading operands that are no files
-}
 
 // secretOperands judges the files that a program reads or sends.
 func (x *scope) secretOperands(r *shell.Run) {
@@ -22,7 +17,7 @@ func (x *scope) secretOperands(r *shell.Run) {
 		x.secretCommit(r)
 		return
 	}
-	spec, ok := readers()[name]
+	spec, ok := programs.OperandsOf(name)
 	if !ok || loadsEnvironment(r) || quietRead(name, r) {
 		return
 	}
@@ -56,8 +51,8 @@ func (x *scope) secretOperands(r *shell.Run) {
 }
 
 // readFiles are the words of a reader that name files whose contents it shows.
-func readFiles(name string, args []shell.Word, spec readerSpec) []shell.Word {
-	skip := spec.skip
+func readFiles(name string, args []shell.Word, spec programs.Operands) []shell.Word {
+	skip := spec.Skip
 	if inspect.HasWord(args, "-e", "-f", "--regexp", "--expression", "--file") {
 		skip = 0
 	}
@@ -69,7 +64,7 @@ func readFiles(name string, args []shell.Word, spec readerSpec) []shell.Word {
 	for i := 0; i < len(args); i++ {
 		t := args[i].Text
 		if len(t) > 1 && t[0] == '-' && t[1] != '-' && name != "tar" {
-			if len(t) == 2 && strings.IndexByte(spec.values, t[1]) >= 0 {
+			if len(t) == 2 && strings.IndexByte(spec.Values, t[1]) >= 0 {
 				i++
 			}
 			continue

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
 // What counts as use and is left alone: `source .env`, `export $(cat .env)`,
@@ -26,37 +27,6 @@ var Rules = []inspect.RuleInfo{
 	{ID: "secrets.commit", What: "a file that holds secrets is added to git"},
 	{ID: "secrets.unreadable", What: "a command that cannot be read in full and names a secret file"},
 }
-
-// readers put the contents of their operands somewhere. The value lists short
-// options that take a separate argument (which is then no file), except that
-// skip counts leading operands that are no files either (grep's pattern).
-var readers = sync.OnceValue(func() map[string]readerSpec {
-	return map[string]readerSpec{
-		"cat": {}, "bat": {}, "batcat": {}, "less": {}, "more": {}, "most": {}, "head": {values: "nc"},
-		"tail": {values: "ncs"}, "tac": {}, "nl": {}, "view": {},
-		"grep": {values: "ABCmefd", skip: 1}, "egrep": {values: "ABCmef", skip: 1}, "fgrep": {values: "ABCmef", skip: 1},
-		"rg": {values: "ABCmefgtTMj", skip: 1}, "ag": {skip: 1}, "ack": {skip: 1}, "zgrep": {skip: 1},
-		"awk": {values: "Fv", skip: 1}, "gawk": {values: "Fv", skip: 1}, "mawk": {values: "Fv", skip: 1},
-		"sed": {values: "ef", skip: 1}, "gsed": {values: "ef", skip: 1}, "cut": {values: "dfcb"}, "sort": {values: "kto"},
-		"uniq": {},
-		"tr":   {}, "paste": {values: "d"}, "column": {values: "stN"}, "fold": {}, "fmt": {}, "pr": {}, "rev": {},
-		"strings": {values: "n"}, "xxd": {values: "lsc"}, "hexdump": {values: "nse"}, "hd": {}, "od": {values: "ANjt"},
-		"base64": {values: "w"}, "base32": {}, "uuencode": {}, "diff": {}, "colordiff": {}, "cmp": {}, "comm": {},
-		"vimdiff": {}, "sdiff": {}, "delta": {},
-		"cp": {values: "tS"}, "gcp": {}, "scp": {values: "iPFolcSJ"}, "rsync": {values: "ef"}, "sftp": {values: "iPFob"},
-		"ftp": {}, "install": {values: "mog"}, "ln": {},
-		"tar": {values: "C"}, "zip": {}, "7z": {}, "gzip": {}, "bzip2": {}, "xz": {}, "zstd": {}, "rar": {}, "cpio": {},
-		"vim": {values: "cu"}, "vi": {values: "c"}, "nvim": {values: "cu"}, "nano": {}, "emacs": {}, "code": {}, "ed": {},
-		"micro": {}, "hx": {}, "cursor": {}, "subl": {}, "open": {values: "a"}, "xdg-open": {},
-		"jq": {skip: 1}, "yq": {skip: 1}, "pbcopy": {}, "xclip": {}, "wl-copy": {}, "qrencode": {}, "dd": {},
-		"pygmentize": {}, "glow": {}, "look": {}, "split": {}, "csplit": {}, "expand": {}, "iconv": {values: "ft"},
-		"perl": {values: "eE"},
-		"gh":   {}, "nc": {}, "ncat": {}, "socat": {}, "telnet": {}, "mail": {}, "mailx": {}, "mutt": {}, "sendmail": {},
-		"aws": {}, "gsutil": {}, "rclone": {}, "curl": {}, "wget": {}, "http": {}, "xh": {}, "openssl": {}, "croc": {},
-		"wormhole": {}, "magic-wormhole": {}, "ffsend": {}, "type": {}, "sqlite3": {values: "c"}, "duckdb": {}, "gpg": {},
-		"age": {}, "age-keygen": {}, "sops": {},
-	}
-})
 
 var senders = map[string]bool{"curl": true, "wget": true, "nc": true, "ncat": true, "socat": true, "telnet": true,
 	"http": true, "https": true, "xh": true, "scp": true, "sftp": true, "ftp": true,
@@ -198,7 +168,7 @@ func anyDynamic(args []shell.Word) bool {
 }
 
 func isReader(name string) bool {
-	_, ok := readers()[name]
+	_, ok := programs.OperandsOf(name)
 	return ok
 }
 

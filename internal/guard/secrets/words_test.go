@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/guard/guardtest"
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
 // checkLine gives the rules that a command breaks.
@@ -27,7 +28,7 @@ func checkLine(opt inspect.Options, command string) string {
 
 // A guard never panics, however few words a command has.
 func TestShortCommands(*testing.T) {
-	names := slices.Concat(slices.Sorted(maps.Keys(readers())), slices.Sorted(maps.Keys(senders)),
+	names := slices.Concat(programs.WithOperands(), slices.Sorted(maps.Keys(senders)),
 		slices.Sorted(maps.Keys(printPhrases)), []string{"env", "export", "set", "env | grep", "git show", "find", "openssl rsa", "ln", "find . -name .env"})
 	for _, name := range names {
 		for _, word := range []string{"", "-", "-T", "-in", "-exec", "x", ":", "-e", "-u", "-o", "--", "''", "x.y"} {
