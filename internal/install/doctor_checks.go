@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/probe"
 	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/statefiles"
@@ -305,7 +306,7 @@ func (d *Doctor) runProbe(ctx context.Context, a *agent.Agent) {
 	if !d.Host.onDisk().runnable(Shim(d.Host.Dirs)) {
 		return // said already
 	}
-	p := d.Host.Try(ctx, d.Hub, []*agent.Agent{a}, BareEnv(d.Host.Dirs.Home, d.Host.Getenv))[0]
+	p := d.Host.TryHooks(ctx, d.Hub, []*agent.Agent{a}, probe.BareEnv(d.Host.Dirs.Home, d.Host.Getenv))[0]
 	if p.Error != "" {
 		d.addFinding(a.Name, "reaches the hub", Bad, "hookmux doctor --fix", "started with an empty environment, %s",
 			p.Error)
@@ -327,7 +328,7 @@ func (d *Doctor) checkArrivals(ctx context.Context, a *agent.Agent, healthy bool
 			Kind   event.Kind `json:"kind"`
 			Time   time.Time  `json:"time"`
 		}
-		if json.Unmarshal(e.Event, &ev) == nil && ev.Native != ProbeEvent {
+		if json.Unmarshal(e.Event, &ev) == nil && ev.Native != wire.ProbeEvent {
 			if ev.Time.After(last[ev.Native]) {
 				last[ev.Native] = ev.Time
 			}

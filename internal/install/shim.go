@@ -1,10 +1,14 @@
 package install
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/probe"
 	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
@@ -41,4 +45,10 @@ func Refresh(d paths.Dirs, hook string, onPath bool) error {
 		return nil
 	}
 	return steps.ReplaceLink(shim, hook)
+}
+
+// TryHooks runs each agent's installed hook command and sees whether it arrives
+// at the hub.
+func (h *Host) TryHooks(ctx context.Context, hub *client.Client, agents []*agent.Agent, env []string) []probe.Result {
+	return probe.Run(ctx, hub, agents, probe.Hook{Program: Shim(h.Dirs), Home: h.Dirs.Home, Env: env})
 }

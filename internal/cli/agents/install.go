@@ -26,6 +26,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/install/probe"
 	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -405,13 +406,13 @@ func afterInstall(ctx context.Context, app *cmdutil.App, h *install.Host, plan *
 				len(p.Events) > 0
 		})
 	})
-	probes := []install.Probe{}
+	probes := []probe.Result{}
 	c, err := app.ConnectHub(ctx)
 	if err == nil {
-		probes = h.Try(ctx, c, agents, app.Environ)
+		probes = h.TryHooks(ctx, c, agents, app.Environ)
 	} else {
 		for _, a := range agents {
-			probes = append(probes, install.Probe{Agent: a.Name, Error: err.Error()})
+			probes = append(probes, probe.Result{Agent: a.Name, Error: err.Error()})
 		}
 	}
 	var slowest time.Duration
@@ -436,7 +437,7 @@ func afterInstall(ctx context.Context, app *cmdutil.App, h *install.Host, plan *
 	return nil
 }
 
-func sayInstalled(app *cmdutil.App, plan *install.Plan, probes []install.Probe, answered int, slowest time.Duration) {
+func sayInstalled(app *cmdutil.App, plan *install.Plan, probes []probe.Result, answered int, slowest time.Duration) {
 	unchanged, off := 0, 0
 	for _, a := range plan.Agents {
 		if !a.Changed && len(a.Events) > 0 {

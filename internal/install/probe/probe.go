@@ -1,4 +1,5 @@
-package install
+// Package probe tries an agent's installed hook command as the agent would run it.
+package probe
 
 import (
 	"bytes"
@@ -18,15 +19,11 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// ProbeEvent is the event with which a hook command is tried out. No agent has
-// one of this name, so that nothing is decided and no session begins.
-const ProbeEvent = wire.ProbeEvent
+// longest is how long a probe may take, a hub that has to start included.
+const longest = 15 * time.Second
 
-// probeLimit is how long a probe may take, a hub that has to start included.
-const probeLimit = 15 * time.Second
-
-// Probe is what came of trying an agent's hook command.
-type Probe struct {
+// Result is what came of trying an agent's hook command.
+type Result struct {
 	Agent string        `json:"agent"`
 	Took  time.Duration `json:"tookNs,omitempty"`
 	Error string        `json:"error,omitempty"`
@@ -34,17 +31,24 @@ type Probe struct {
 
 var probes atomic.Int64
 
-// Try runs each agent's hook command as the agent would, with the probe event,
+// Hook says which program hooks run and where.
+type Hook struct {
+	Program string // what installed hook commands name
+	Home    string
+	Env     []string
+}
+
+// Run tries each agent's hook command as the agent would, with the probe event,
 // and watches the hub for its arrival: an answer alone proves nothing, because
 // a hook that reaches nobody gives one too.
-func (h *Host) Try(ctx context.Context, hub *client.Client, agents []*agent.Agent, env []string) []Probe {
+func Run(ctx context.Context, hub *client.Client, agents []*agent.Agent, h Hook) []Result {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ready, seen := make(chan struct{}), make(chan string, 64)
 	ended := make(chan error, 1)
 	go func() {
 		open := false
-		ended <- hub.Stream(ctx, wire.StreamParams{Filter: wire.Filter{Kinds: []string{ProbeEvent}}},
+		ended <- hub.Stream(ctx, wire.StreamParams{Filter: wire.Filter{Kinds: []string{wire.ProbeEvent}}},
 			func(n client.Note) error {
 				if n.Ready != nil && !open {
 					open = true
@@ -64,14 +68,14 @@ func (h *Host) Try(ctx context.Context, hub *client.Client, agents []*agent.Agen
 	case <-ready:
 	case err := <-ended:
 		broken = fmt.Sprintf("the hub cannot be watched: %v", err)
-	case <-time.After(probeLimit):
+	case <-time.After(longest):
 		broken = "the hub cannot be watched: it says nothing"
 	}
-	var out []Probe
+	var out []Result
 	for _, a := range agents {
-		p := Probe{Agent: a.Name, Error: broken}
+		p := Result{Agent: a.Name, Error: broken}
 		if broken == "" {
-			took, err := h.tryProbe(ctx, a, env, seen)
+			took, err := h.tryAgent(ctx, a, seen)
 			if p.Took = took; err != nil {
 				p.Error = err.Error()
 			}
@@ -81,19 +85,19 @@ func (h *Host) Try(ctx context.Context, hub *client.Client, agents []*agent.Agen
 	return out
 }
 
-func (h *Host) tryProbe(ctx context.Context, a *agent.Agent, env []string, seen <-chan string) (time.Duration, error) {
-	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+func (h Hook) tryAgent(ctx context.Context, a *agent.Agent, seen <-chan string) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	mark := "probe-" + strconv.Itoa(int(probes.Add(1))) + "-" + strconv.FormatInt(time.Now().UnixNano()%1e9, 36)
-	c := hookentry.Command{Program: Shim(h.Dirs), Agent: a.Name, Event: ProbeEvent,
-		Seconds: int(probeLimit / time.Second)}
+	c := hookentry.Command{Program: h.Program, Agent: a.Name, Event: wire.ProbeEvent,
+		Seconds: int(longest / time.Second)}
 	argv := append([]string{c.Program}, c.Args()...)
 	if a.Install.Way != agent.WayPlugin && a.Install.Handler.Form == "line" {
 		argv = []string{"/bin/sh", "-c", c.Line()}
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env, cmd.Dir, cmd.WaitDelay = env, h.Dirs.Home, time.Second
-	cmd.Stdin = strings.NewReader(`{"hook_event_name":"` + ProbeEvent + `","session_id":"` + mark + `"}`)
+	cmd.Env, cmd.Dir, cmd.WaitDelay = h.Env, h.Home, time.Second
+	cmd.Stdin = strings.NewReader(`{"hook_event_name":"` + wire.ProbeEvent + `","session_id":"` + mark + `"}`)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	began := time.Now()
