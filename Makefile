@@ -14,7 +14,7 @@ FLAGS   = -trimpath
 LDFLAGS = -s -w -X github.com/hookmux/hookmux/internal/version.String=$(VERSION)
 AGENTS  ?= claude codex grok gemini opencode pi
 
-.PHONY: run build test check shape lint verify verify-all soak bench chaos fuzz generate pictures race man release clean
+.PHONY: run build test check shape lint verify ci-agents verify-all soak bench chaos fuzz generate pictures race man release clean
 
 run: build
 	@$(GO) run $(FLAGS) ./internal/demo -bin $(BIN)
@@ -68,6 +68,11 @@ lint: check shape
 # counted and named. RETRY=1 asks what failed a second time.
 verify: build
 	@HOOKMUX_VERIFY_QUICK=1 RETRY=$(RETRY) RUN='$(RUN)' GO="$(GO)" ./.ci/verify $(AGENTS)
+
+# The agents of .ci/run: the usual ones, and two of the others by the commit's hash.
+COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
+ci-agents:
+	@$(GO) run $(FLAGS) ./internal/gen/pickagents -commit "$(COMMIT)" $(AGENTS)
 
 # Every agent there is a driver for, and every saboteur.
 verify-all: build

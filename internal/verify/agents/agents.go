@@ -42,6 +42,9 @@ type Agent struct {
 	// entry was really installed and run.
 	Platforms []string
 	Proven    []string
+	// Large says that it takes more than LargeFrom when installed: it is asked by
+	// name and by `make verify-all`, never by chance.
+	Large bool
 	// Prints is what `--version` shows, when it isn't Version itself.
 	Prints string
 
@@ -59,6 +62,9 @@ type Agent struct {
 	headless func(prompt string) []string
 	home     func(h *homeWriter)
 }
+
+// LargeFrom is how many bytes an installed agent takes that is Large.
+const LargeFrom = 1 << 30
 
 // ShellTool says how a model asks this agent to run a command.
 type ShellTool struct {
@@ -148,6 +154,9 @@ func (a Agent) npmPackages(platform string) []string {
 
 // Specs are the npm packages, with their versions, that are installed here.
 func (a Agent) Specs() []string { return a.npmPackages(here()) }
+
+// PublishedHere reports whether the vendor publishes for this machine's platform.
+func (a Agent) PublishedHere() bool { return a.supportsPlatform(here()) }
 
 // supportsPlatform reports whether the vendor publishes for a platform.
 func (a Agent) supportsPlatform(platform string) bool {

@@ -2,6 +2,7 @@ package agents_test
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,8 +46,30 @@ func TestRealVersion(t *testing.T) {
 				t.Fatalf("exit %d, %v, want %s in %q %q", r.Exit, err, want, r.Stdout, r.Stderr)
 			}
 			t.Logf("%s in %s", strings.TrimSpace(r.Stdout), r.Took.Round(time.Millisecond))
+			if size := folderSize(t, in.Dir); (size >= agents.LargeFrom) != a.Large {
+				t.Errorf("installed it takes %d MB, want Large = %v in its entry", size>>20, !a.Large)
+			}
 		})
 	}
+}
+
+// folderSize is how many bytes the files of a folder take.
+func folderSize(t *testing.T, dir string) (bytes int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			bytes += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes
 }
 
 // TestRealHeadlessTurn plays one scripted command through each agent: the
