@@ -182,7 +182,21 @@ var unseen = []string{
 	"goose BeforeReadFile", "goose AfterFileEdit", "goose BeforeShellExecution", "goose AfterShellExecution",
 }
 
-// Every event was seen, but for those.
+// documentedOnly reports whether no real agent was asked about anything: all that is
+// known is its vendor's word.
+func documentedOnly(a *Agent) bool {
+	for _, e := range a.Events {
+		for _, claim := range e.Claims() {
+			if strings.HasPrefix(claim.Capability.Proof, "lab:") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Every event was seen, but for those, and for what hookmux does not register for where
+// nothing but the vendor's documents is known.
 func TestEveryEventHasAFixture(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range unseen {
@@ -193,7 +207,7 @@ func TestEveryEventHasAFixture(t *testing.T) {
 	}
 	for _, a := range Builtin().Agents() {
 		for _, e := range a.Events {
-			if !seen[a.Name+" "+e.Name] {
+			if !seen[a.Name+" "+e.Name] && (e.Install == InstallDefault || !documentedOnly(a)) {
 				t.Errorf("%s %s has no fixture", a.Name, e.Name)
 			}
 		}

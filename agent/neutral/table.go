@@ -32,6 +32,8 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsOpencode(event)
 	case "pi", "pi-coding-agent":
 		return rowsPi(event)
+	case "qoder", "qodercli", "qoder-cli":
+		return rowsQoder(event)
 	case "qwen", "qwen-code":
 		return rowsQwen(event)
 	}
@@ -489,6 +491,57 @@ func rowsPi(event string) (Row, bool) {
 		return Row{Unchecked: Answer{Stdout: `{"cancel":true}`}, Kind: "other", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "session_shutdown":
 		return Row{Kind: "session.end", Timeout: 2000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsQoder(event string) (Row, bool) {
+	switch event {
+	case "SessionStart":
+		return Row{Kind: "session.start", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "Setup",
+		"TeammateIdle",
+		"ConfigChange",
+		"InstructionsLoaded",
+		"CwdChanged",
+		"WorktreeCreate",
+		"WorktreeRemove",
+		"ElicitationResult",
+		"TaskCreated",
+		"TaskCompleted":
+		return Row{Kind: "other", Timeout: 600000 * time.Millisecond}, true
+	case "UserPromptSubmit":
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "turn.start", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "PreToolUse":
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "PermissionRequest":
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}}`}, Kind: "tool.permission.request", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "PermissionDenied":
+		return Row{Kind: "tool.permission.resolved", Timeout: 600000 * time.Millisecond}, true
+	case "PostToolUse":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "PostToolUseFailure":
+		return Row{Kind: "tool.after", Timeout: 600000 * time.Millisecond}, true
+	case "Stop":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "StopFailure":
+		return Row{Kind: "turn.end", Timeout: 600000 * time.Millisecond}, true
+	case "SubagentStart":
+		return Row{Kind: "subagent.start", Timeout: 600000 * time.Millisecond}, true
+	case "SubagentStop":
+		return Row{Kind: "subagent.end", Timeout: 600000 * time.Millisecond}, true
+	case "PreCompact":
+		return Row{Kind: "context.compact.before", Timeout: 600000 * time.Millisecond}, true
+	case "PostCompact":
+		return Row{Kind: "context.compact.after", Timeout: 600000 * time.Millisecond}, true
+	case "Notification":
+		return Row{Kind: "user.attention", Timeout: 600000 * time.Millisecond}, true
+	case "FileChanged":
+		return Row{Kind: "file.changed", Timeout: 600000 * time.Millisecond}, true
+	case "Elicitation":
+		return Row{Kind: "user.question", Timeout: 600000 * time.Millisecond}, true
+	case "SessionEnd":
+		return Row{Kind: "session.end", Timeout: 600000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

@@ -20,6 +20,7 @@ import (
 var vendors = []*vendor{
 	&codebuddy,
 	&crush,
+	&qoder,
 }
 
 // TestStandIns takes every vendor through the same way, beside one hub: installed into a file that holds the person's

@@ -41,14 +41,6 @@ const foreign = `
     drop: [--continue, -c, --conversation]
     refuse: [--prompt, -p, -i, --print]
     not: [changelog, help, install, plugin, plugins, update]
-- name: qoder
-  launch: {program: qodercli, value_flags: [--model, --resume?, -r?, --permission-mode, --workspace]}
-  resume:
-    argv: [qodercli, --resume, "{session}"]
-    keyed: directory
-    drop: [--resume, -r, --continue, -c, --session-id, --fork-session]
-    refuse: [--print, -p]
-    not: [agent, agents, login, mcp]
 - name: amp
   launch: {program: amp, value_flags: [--label, -l, --mode]}
   resume:
