@@ -5,6 +5,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/shell/escapes"
 	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/shell/words"
 )
 
 // walkLauncher follows the command that a terminal, a session or a service is
@@ -15,7 +16,7 @@ func walkLauncher(w *walker, name string, l programs.Launcher, run Run, c inheri
 	in := c.startedBy(name)
 	for i, a := range args {
 		for _, option := range l.Text {
-			if text, ok := optionValue(args, i, option); ok {
+			if text, ok := words.OptionValue(args, i, option); ok {
 				w.tryText(text, in)
 			}
 		}
@@ -44,7 +45,7 @@ func walkLauncher(w *walker, name string, l programs.Launcher, run Run, c inheri
 			return
 		}
 	}
-	if i := skipOptions(args, l.Values, l.Long) + l.Skip; l.Operands && i < len(args) {
+	if i := words.SkipOptions(args, l.Values, l.Long) + l.Skip; l.Operands && i < len(args) {
 		walkWords(w, run, args[i:], in, hops)
 	}
 }
@@ -53,12 +54,12 @@ func walkLauncher(w *walker, name string, l programs.Launcher, run Run, c inheri
 // or a file that this script wrote.
 func walkTyped(w *walker, args []Word, l programs.Launcher, c, in inherited) {
 	for i := range args {
-		if file, ok := optionValue(args, i, "--from-file"); ok {
+		if file, ok := words.OptionValue(args, i, "--from-file"); ok {
 			typeText(w, w.known.files[file]+"\n", in)
 		}
 	}
-	if operands := args[min(skipOptions(args, l.Values, l.Long), len(args)):]; len(operands) > 0 {
-		typeText(w, typedKeys(joinText(operands)), in)
+	if operands := args[min(words.SkipOptions(args, l.Values, l.Long), len(args)):]; len(operands) > 0 {
+		typeText(w, typedKeys(words.JoinTexts(operands)), in)
 	} else if text, ok := w.known.stdinOf(c.reader(), 0); ok {
 		typeText(w, text, in)
 	}
@@ -92,30 +93,13 @@ func walkWords(w *walker, run Run, words []Word, c inherited, hops int) {
 func behindVerb(args []Word, verb string, l programs.Launcher) ([]Word, bool) {
 	rest := args
 	for _, part := range strings.Fields(verb) {
-		i := skipOptions(rest, l.Values, l.Long)
+		i := words.SkipOptions(rest, l.Values, l.Long)
 		if i >= len(rest) || rest[i].Text != part {
 			return nil, false
 		}
 		rest = rest[i+1:]
 	}
 	return rest, true
-}
-
-// optionValue is the value of an option at args[i]: the next word, or what is
-// glued on with "=". Letters are found at the end of a cluster, too.
-func optionValue(args []Word, i int, option string) (string, bool) {
-	t := args[i].Text
-	if text, ok := strings.CutPrefix(t, option+"="); ok {
-		return text, true
-	}
-	if i+1 >= len(args) {
-		return "", false
-	}
-	cluster := len(option) == 2 && len(t) > 2 && t[0] == '-' && t[1] != '-' && t[len(t)-1] == option[1] && len(t) < 8
-	if t == option || cluster {
-		return args[i+1].Text, true
-	}
-	return "", false
 }
 
 // walkOptionCommands follows options whose value is a command line.
@@ -128,7 +112,7 @@ func walkOptionCommands(w *walker, name string, run Run, c inherited) {
 	args := run.Argv[1:]
 	for i := range args {
 		for _, option := range options {
-			if text, ok := optionValue(args, i, option); ok &&
+			if text, ok := words.OptionValue(args, i, option); ok &&
 				strings.ContainsAny(strings.TrimSpace(text), " \t\n;|&`$") {
 				w.tryText(text, in)
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/hookmux/hookmux/internal/shell/escapes"
 	"github.com/hookmux/hookmux/internal/shell/foreign"
 	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/shell/words"
 )
 
 // tmuxText follows everything that tmux is told to run.
@@ -24,12 +25,12 @@ func tmuxText(w *walker, name string, run Run, c inherited, hops int) bool {
 			break
 		}
 	}
-	at := skipOptions(args, programs.TmuxGlobalValues, nil)
+	at := words.SkipOptions(args, programs.TmuxGlobalValues, nil)
 	walkTmuxWords(w, run, args[min(at, len(args)):], in, hops)
 	// Control mode takes commands line by line.
 	if text, ok := w.known.stdinOf(c.reader(), 0); ok {
 		walkTmuxLines(w, run, text, in, hops)
-		if indexOf(args, "-") >= 0 { // load-buffer -
+		if words.IndexOf(args, "-") >= 0 { // load-buffer -
 			typeText(w, text, in)
 		}
 	}
@@ -42,14 +43,14 @@ func endsInValue(t, values string) bool {
 }
 
 // walkTmuxWords divides words into tmux commands at ";".
-func walkTmuxWords(w *walker, run Run, words []Word, c inherited, hops int) {
+func walkTmuxWords(w *walker, run Run, given []Word, c inherited, hops int) {
 	lo := 0
-	for i, word := range words {
+	for i, word := range given {
 		end, ends := strings.CutSuffix(word.Text, ";")
 		if !ends || strings.HasSuffix(end, `\`) {
 			continue
 		}
-		part := append([]Word(nil), words[lo:i]...)
+		part := append([]Word(nil), given[lo:i]...)
 		if end != "" {
 			word.Text, word.Bare = end, strings.TrimSuffix(word.Bare, ";")
 			part = append(part, word)
@@ -57,7 +58,7 @@ func walkTmuxWords(w *walker, run Run, words []Word, c inherited, hops int) {
 		walkTmuxCommand(w, run, part, c, hops)
 		lo = i + 1
 	}
-	walkTmuxCommand(w, run, words[min(lo, len(words)):], c, hops)
+	walkTmuxCommand(w, run, given[min(lo, len(given)):], c, hops)
 }
 
 // walkTmuxLines reads text of tmux commands, one in a line. Its quoting is close
@@ -73,8 +74,8 @@ func walkTmuxLines(w *walker, run Run, text string, c inherited, hops int) {
 		if !w.takeStep() {
 			return
 		}
-		if words := quotedWords(line); len(words) > 0 {
-			walkTmuxWords(w, run, words, c, hops)
+		if given := words.QuotedWords(line); len(given) > 0 {
+			walkTmuxWords(w, run, given, c, hops)
 		}
 	}
 }
@@ -87,26 +88,26 @@ func walkTmuxFile(w *walker, run Run, file string, c inherited, hops int) {
 }
 
 // walkTmuxCommand follows one tmux command.
-func walkTmuxCommand(w *walker, run Run, words []Word, c inherited, hops int) {
-	if len(words) == 0 || hops > maxDepth || !w.takeStep() {
+func walkTmuxCommand(w *walker, run Run, given []Word, c inherited, hops int) {
+	if len(given) == 0 || hops > maxDepth || !w.takeStep() {
 		return
 	}
-	for _, word := range words {
+	for _, word := range given {
 		walkTmuxFormat(w, word.Text, c)
 	}
-	command, ok := programs.TmuxCommandOf(words[0].Text)
+	command, ok := programs.TmuxCommandOf(given[0].Text)
 	if !ok {
-		tryPhrases(w, words[1:], c)
+		tryPhrases(w, given[1:], c)
 		return
 	}
 	c = c.withVia(command.Name)
-	at := skipOptions(words[1:], command.Values, nil)
-	options := words[1 : 1+min(at, len(words)-1)]
-	operands := words[1+min(at, len(words)-1):]
+	at := words.SkipOptions(given[1:], command.Values, nil)
+	options := given[1 : 1+min(at, len(given)-1)]
+	operands := given[1+min(at, len(given)-1):]
 	switch command.Runs {
 	case programs.TmuxShell:
 		if command.Name == "run-shell" && hasLetter(options, 'C') {
-			walkTmuxLines(w, run, joinText(operands), c, hops+1)
+			walkTmuxLines(w, run, words.JoinTexts(operands), c, hops+1)
 			return
 		}
 		walkWords(w, run, operands, c, hops)
@@ -132,7 +133,7 @@ func walkTmuxCommand(w *walker, run Run, words []Word, c inherited, hops int) {
 		if len(operands) == 1 && operands[0].Text != "-" && command.Name == "load-buffer" {
 			typeText(w, w.known.files[operands[0].Text], c)
 		} else if command.Name != "load-buffer" {
-			typeText(w, joinText(operands)+"\n", c)
+			typeText(w, words.JoinTexts(operands)+"\n", c)
 		}
 	case programs.TmuxMenu:
 		for i := 2; i < len(operands); i += 3 {
@@ -140,7 +141,7 @@ func walkTmuxCommand(w *walker, run Run, words []Word, c inherited, hops int) {
 		}
 	case programs.TmuxOption:
 		if len(operands) > 1 && programs.TmuxRunsOption(operands[0].Text) {
-			w.tryText(joinText(operands[1:]), c)
+			w.tryText(words.JoinTexts(operands[1:]), c)
 		}
 	case programs.TmuxFiles:
 		for _, o := range operands {
@@ -150,12 +151,12 @@ func walkTmuxCommand(w *walker, run Run, words []Word, c inherited, hops int) {
 }
 
 // walkTmuxPhrase follows a tmux command that stands in one word or in several.
-func walkTmuxPhrase(w *walker, run Run, words []Word, c inherited, hops int) {
-	if len(words) == 1 {
-		walkTmuxLines(w, run, words[0].Text, c, hops+1)
+func walkTmuxPhrase(w *walker, run Run, given []Word, c inherited, hops int) {
+	if len(given) == 1 {
+		walkTmuxLines(w, run, given[0].Text, c, hops+1)
 		return
 	}
-	walkTmuxWords(w, run, words, c, hops+1)
+	walkTmuxWords(w, run, given, c, hops+1)
 }
 
 // walkTmuxFormat follows #(command) in a format.
@@ -166,8 +167,8 @@ func walkTmuxFormat(w *walker, text string, c inherited) {
 }
 
 // tryPhrases reads every word with a blank in it as shell text.
-func tryPhrases(w *walker, words []Word, c inherited) {
-	for _, a := range words {
+func tryPhrases(w *walker, given []Word, c inherited) {
+	for _, a := range given {
 		if strings.Contains(strings.TrimSpace(a.Text), " ") && !strings.Contains(a.Text, "#{") {
 			w.tryText(a.Text, c)
 		}
@@ -183,27 +184,6 @@ func hasLetter(options []Word, letter byte) bool {
 	return false
 }
 
-// quotedWords are the words of a line, quotes taken off.
-func quotedWords(line string) []Word { return literalWords(foreign.SplitQuoted(line)) }
-
-// literalWords makes words of texts that mean nothing but themselves.
-func literalWords(texts []string) []Word {
-	out := make([]Word, len(texts))
-	for i, text := range texts {
-		out[i] = Word{Text: text, Bare: text}
-	}
-	return out
-}
-
-// wordTexts are the texts of words.
-func wordTexts(words []Word) []string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = w.Text
-	}
-	return out
-}
-
 // screenText: screen command, screen -X stuff text, screen -X exec command.
 func screenText(w *walker, name string, run Run, c inherited, hops int) bool {
 	w.recordRun(run, c)
@@ -216,20 +196,20 @@ func screenText(w *walker, name string, run Run, c inherited, hops int) bool {
 		rest := args[i+2:]
 		switch args[i+1].Text {
 		case "stuff", "paste":
-			typeText(w, typedKeys(joinText(rest)), in)
+			typeText(w, typedKeys(words.JoinTexts(rest)), in)
 		case "screen", "exec":
-			walkWords(w, run, rest[min(skipOptions(rest, programs.ScreenValues, nil), len(rest)):], in, hops)
+			walkWords(w, run, rest[min(words.SkipOptions(rest, programs.ScreenValues, nil), len(rest)):], in, hops)
 		default: // eval, at, bind …
 			for _, word := range rest {
-				if words := quotedWords(escapes.ANSIC(word.Text)); len(words) > 1 {
-					w.tryText(joinText(words[1:]), in)
+				if given := words.QuotedWords(escapes.ANSIC(word.Text)); len(given) > 1 {
+					w.tryText(words.JoinTexts(given[1:]), in)
 				}
 				w.tryText(escapes.ANSIC(word.Text), in)
 			}
 		}
 		return true
 	}
-	if at := skipOptions(args, programs.ScreenValues, nil); at < len(args) {
+	if at := words.SkipOptions(args, programs.ScreenValues, nil); at < len(args) {
 		walkWords(w, run, args[at:], in, hops)
 	}
 	return true

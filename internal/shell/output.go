@@ -1,13 +1,12 @@
 package shell
 
 import (
-	"path"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
-	"github.com/hookmux/hookmux/internal/shell/escapes"
 	"github.com/hookmux/hookmux/internal/shell/foreign"
+	"github.com/hookmux/hookmux/internal/shell/words"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // outputs is what runs are known to print and what files are known to hold.
@@ -15,10 +14,6 @@ type outputs struct {
 	script *Script
 	files  map[string]string // text that an earlier run wrote to a file
 }
-
-// mktempName stands for the name mktemp invents: unknown, but a fresh place
-// below /tmp and never empty.
-const mktempName = "/tmp/mktemp.XXXXXX/"
 
 // substitutionOutput is the output of a command substitution when it can be known
 // without running anything.
@@ -48,19 +43,19 @@ func (o *outputs) outputOf(i, depth int) (string, bool) {
 	args := r.Args()
 	switch r.Name() {
 	case "mktemp":
-		return strings.TrimSuffix(mktempName, "/"), true
+		return strings.TrimSuffix(words.MktempName, "/"), true
 	case "pwd":
 		return "$PWD", true
 	case "dirname", "basename", "realpath", "readlink", "grealpath":
-		return pathText(r.Name(), args)
+		return words.PathText(r.Name(), args)
 	case "which", "type", "command":
 		if n := len(args); n > 0 && !args[n-1].Dynamic {
 			return args[n-1].Text, true
 		}
 	case "echo":
-		return echoText(args)
+		return words.EchoText(args)
 	case "printf":
-		return printfText(args)
+		return words.PrintfText(args)
 	case "cat", "tee":
 		if r.Name() == "tee" || len(args) == 0 || args[0].Text == "-" {
 			return o.stdinOf(r, depth)
@@ -150,102 +145,6 @@ func walkKnownFile(w *walker, file Word, c inherited, via string) {
 	}
 	c.from, c.input, c.hasInput = Span{}, Word{}, false
 	w.tryText(text, c.withVia(via))
-}
-
-// pathText: what becomes of a path that is written out.
-func pathText(name string, args []Word) (string, bool) {
-	operands := 0
-	var last Word
-	for _, a := range args {
-		if len(a.Text) > 1 && a.Text[0] == '-' {
-			continue
-		}
-		operands++
-		last = a
-	}
-	t := last.Text
-	if last.Tilde {
-		t = "$HOME" + strings.TrimPrefix(t, "~")
-	}
-	known := !last.Dynamic ||
-		(strings.HasPrefix(t, "$HOME") || strings.HasPrefix(t, "$PWD")) && strings.Count(t, "$") == 1
-	if operands != 1 || !known || t == "" || last.Glob {
-		return "", false
-	}
-	switch name {
-	case "dirname":
-		t = strings.TrimRight(t, "/")
-		switch t {
-		case "":
-			return "/", true
-		case "$HOME", "$PWD":
-			return t + "/..", true
-		}
-		return path.Dir(t), true
-	case "basename":
-		return path.Base(t), true
-	}
-	return t, true
-}
-
-func echoText(args []Word) (string, bool) {
-	for len(args) > 0 && len(args[0].Text) > 1 && args[0].Text[0] == '-' &&
-		strings.Trim(args[0].Text[1:], "neE") == "" {
-		args = args[1:]
-	}
-	parts := make([]string, len(args))
-	for i, a := range args {
-		if a.Dynamic && a.Text != a.Bare {
-			return "", false
-		}
-		parts[i] = a.Text
-		if a.Tilde {
-			parts[i] = "$HOME" + strings.TrimPrefix(a.Text, "~")
-		}
-	}
-	s := strings.Join(parts, " ")
-	if strings.Contains(s, `\`) {
-		s = escapes.ANSIC(s) // echo -e, and plain echo in some shells
-	}
-	return s + "\n", true
-}
-
-func printfText(args []Word) (string, bool) {
-	if len(args) == 0 || args[0].Dynamic {
-		return "", false
-	}
-	format := escapes.ANSIC(args[0].Text)
-	rest := args[1:]
-	var b strings.Builder
-	for round := 0; round == 0 || len(rest) > 0 && round < 64; round++ {
-		used := false
-		for i := 0; i < len(format); i++ {
-			if format[i] != '%' || i+1 == len(format) {
-				b.WriteByte(format[i])
-				continue
-			}
-			i++
-			switch format[i] {
-			case '%':
-				b.WriteByte('%')
-			case 's', 'b', 'd', 'q':
-				if len(rest) > 0 {
-					if rest[0].Dynamic && rest[0].Text != rest[0].Bare {
-						return "", false
-					}
-					b.WriteString(rest[0].Text)
-					rest = rest[1:]
-				}
-				used = true
-			default:
-				return "", false
-			}
-		}
-		if !used {
-			break
-		}
-	}
-	return b.String(), true
 }
 
 func (o *outputs) decodeStdin(r *Run, depth int, decode func(string) (string, bool), flags ...string) (string, bool) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/shell/foreign"
+	"github.com/hookmux/hookmux/internal/shell/words"
 )
 
 // Programs that run something later.
@@ -38,7 +39,7 @@ func crontabText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)
 	args := run.Argv[1:]
-	if at := skipOptions(args, "u", nil); at < len(args) && args[at].Text != "-" {
+	if at := words.SkipOptions(args, "u", nil); at < len(args) && args[at].Text != "-" {
 		walkTable(w, w.known.files[args[at].Text], in)
 		return true
 	}

@@ -22,6 +22,8 @@ import (
 
 	"github.com/hookmux/hookmux/internal/shell/foreign"
 	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/shell/words"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -44,31 +46,13 @@ const (
 	maxDirs    = 256           // directories entered one after another
 )
 
-// Word is one word of a command after quote removal.
-type Word struct {
-	// Text is the word with quotes removed and known values put in. Unknown
-	// expansions stay as they were written, e.g. "$DIR/cache".
-	Text string
-	// Bare is Text with every expansion that may be empty taken as empty. That
-	// is what makes `rm -rf "$DIR/"` visible as a delete of "/".
-	Bare string
-	// Dynamic says Text holds something only the running shell knows.
-	Dynamic bool
-	// Glob says Text holds an unquoted pattern character.
-	Glob bool
-	// Tilde says Text starts with an unquoted "~" that the shell expands.
-	Tilde bool
-	// Vars names the variables whose value becomes part of the word.
-	Vars []string
-	// From is the span of runs whose output becomes this word: $(…), <(…).
-	From Span
-}
-
-// Span is a half-open range of indexes into Script.Runs.
-type Span struct{ Lo, Hi int }
-
-// Empty reports whether the span covers no run.
-func (s Span) Empty() bool { return s.Hi <= s.Lo }
+// Word is one word of a command after quote removal; Span is a half-open range of
+// indexes into Script.Runs; Mount is a directory that a container sees.
+type (
+	Word  = words.Word
+	Span  = words.Span
+	Mount = words.Mount
+)
 
 // Redirect is one redirection of a run.
 type Redirect struct {

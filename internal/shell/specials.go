@@ -8,6 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/shell/expansions"
 	"github.com/hookmux/hookmux/internal/shell/foreign"
 	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/shell/words"
 )
 
 // special resolves one program with rules of its own. It reports whether the
@@ -65,7 +66,7 @@ func evalText(w *walker, name string, run Run, c inherited, _ int) bool {
 	if len(args) > 0 && args[0].Text == "--" {
 		args = args[1:]
 	}
-	if text := joinText(args); strings.TrimSpace(text) != "" {
+	if text := words.JoinTexts(args); strings.TrimSpace(text) != "" {
 		w.walkText(text, c.withVia(name))
 	}
 	return true
@@ -102,7 +103,7 @@ func setVariable(w *walker, name string, run Run, c inherited, _ int) bool {
 	self := &w.out.Runs[len(w.out.Runs)-1]
 	if name == "printf" {
 		if args[0].Text == "-v" && len(args) > 2 {
-			if text, ok := printfText(args[2:]); ok {
+			if text, ok := words.PrintfText(args[2:]); ok {
 				w.vars.setValue(args[1].Text, Word{Text: text, Bare: text})
 			}
 		}
@@ -127,31 +128,17 @@ func readVariable(w *walker, args []Word, self *Run, c inherited) {
 		return
 	}
 	if name := self.Name(); name == "mapfile" || name == "readarray" {
-		w.vars.setList(last, wordsOf(text))
+		w.vars.setList(last, words.SplitBlanks(text))
 		return
 	}
 	text, _, _ = strings.Cut(text, "\n")
 	for _, a := range args {
 		if len(a.Text) > 1 && a.Text[0] == '-' && strings.ContainsAny(a.Text, "aA") {
-			w.vars.setList(last, wordsOf(text))
+			w.vars.setList(last, words.SplitBlanks(text))
 			return
 		}
 	}
 	w.vars.setValue(last, Word{Text: text, Bare: expansions.WithoutUnknown(text), Dynamic: self.Input.Dynamic})
-}
-
-// wordsOf splits text that is known at its blanks.
-func wordsOf(text string) []Word {
-	var out []Word
-	for _, f := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\x00 \n\t", r) }) {
-		dynamic := strings.ContainsAny(f, "$`")
-		bare := f
-		if dynamic {
-			bare = expansions.WithoutUnknown(f)
-		}
-		out = append(out, Word{Text: f, Bare: bare, Dynamic: dynamic, Glob: strings.ContainsAny(f, "*?[")})
-	}
-	return out
 }
 
 // sourceText: source <(text), source /dev/stdin.
@@ -187,12 +174,12 @@ func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 		var text string
 		switch {
 		case a.Text == "--split-string" && i+1 < len(args):
-			text = joinText(args[i+1:])
+			text = words.JoinTexts(args[i+1:])
 		case foreign.SplitsString(a.Text):
 			_, glued, _ := strings.Cut(a.Text, "S")
-			text = strings.TrimSpace(glued + " " + joinText(args[i+1:]))
+			text = strings.TrimSpace(glued + " " + words.JoinTexts(args[i+1:]))
 		case strings.HasPrefix(a.Text, "--split-string="):
-			text = a.Text[len("--split-string="):] + " " + joinText(args[i+1:])
+			text = a.Text[len("--split-string="):] + " " + words.JoinTexts(args[i+1:])
 		case !strings.HasPrefix(a.Text, "-") && !foreign.IsAssignment(a.Text):
 			return w.stripPrefix(name, programs.Prefixes()[name], run, args, c, hops)
 		default:
@@ -208,7 +195,7 @@ func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 func sudoShell(w *walker, name string, run Run, c inherited, hops int) bool {
 	p := programs.Prefixes()[name]
 	args := run.Argv[1:]
-	n := skipOptions(args, p.Values, p.Long)
+	n := words.SkipOptions(args, p.Values, p.Long)
 	for _, a := range args[:min(n, len(args))] {
 		if a.Text == "-i" || a.Text == "-s" || a.Text == "--login" || a.Text == "--shell" {
 			if n == len(args)-1 && strings.ContainsAny(args[n].Text, " \t\n;|&") {
@@ -287,7 +274,7 @@ func aliasText(w *walker, name string, run Run, c inherited, _ int) bool {
 			w.aliases = map[string][]Word{}
 		}
 		if len(w.aliases) < maxVia {
-			w.aliases[alias] = quotedWords(v)
+			w.aliases[alias] = words.QuotedWords(v)
 		}
 	}
 	return true

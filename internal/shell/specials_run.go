@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/shell/words"
 )
 
 // Programs that run another one, on what they find or are given.
@@ -63,13 +64,13 @@ func sshRemote(w *walker, name string, run Run, c inherited, _ int) bool {
 	self := len(w.out.Runs) - 1
 	args := run.Argv[1:]
 	walkRemoteOptions(w, args, c.withVia(name))
-	i := skipOptions(args, "BbcDEeFIiJLlmOopQRSWw", nil)
+	i := words.SkipOptions(args, "BbcDEeFIiJLlmOopQRSWw", nil)
 	if i >= len(args) {
 		return true
 	}
 	i++ // the host
 	for i < len(args) && strings.HasPrefix(args[i].Text, "-") {
-		j := skipOptions(args[i:], "BbcDEeFIiJLlmOopQRSWw", nil)
+		j := words.SkipOptions(args[i:], "BbcDEeFIiJLlmOopQRSWw", nil)
 		i += max(j, 1)
 	}
 	c = c.withVia(name)
@@ -77,7 +78,7 @@ func sshRemote(w *walker, name string, run Run, c inherited, _ int) bool {
 	dirs := w.dirs
 	w.dirs = nil
 	if i < len(args) {
-		w.walkText(joinText(args[i:]), c)
+		w.walkText(words.JoinTexts(args[i:]), c)
 	} else if text, ok := w.known.stdinOf(&w.out.Runs[self], 0); ok {
 		c.from, c.input, c.hasInput = Span{}, Word{}, false
 		w.walkText(text, c)
@@ -108,7 +109,7 @@ func remoteCopy(w *walker, name string, run Run, c inherited, _ int) bool {
 // runUser: runuser -u user command, runuser user -c text.
 func runUser(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
-	if indexOf(args, "-u") < 0 && indexOf(args, "--user") < 0 {
+	if words.IndexOf(args, "-u") < 0 && words.IndexOf(args, "--user") < 0 {
 		return dashC(w, name, run, c, hops)
 	}
 	return w.stripPrefix(name, programs.Prefix{Values: "ugGswT", Long: []string{"--user", "--group", "--supp-group",
@@ -130,7 +131,7 @@ func groupCommand(w *walker, name string, run Run, c inherited, _ int) bool {
 		w.walkShellInput(name, c)
 		return true
 	}
-	w.walkText(joinText(args), c.withVia(name))
+	w.walkText(words.JoinTexts(args), c.withVia(name))
 	return true
 }
 
@@ -182,7 +183,7 @@ func scriptText(w *walker, name string, run Run, c inherited, hops int) bool {
 		}
 	}
 	w.recordRun(run, c)
-	if at := skipOptions(args, "tTBEIOmo", nil) + 1; at < len(args) {
+	if at := words.SkipOptions(args, "tTBEIOmo", nil) + 1; at < len(args) {
 		in := c.startedBy(name)
 		walkWords(w, run, args[at:], in, hops)
 	} else {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/shell/foreign"
 	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/shell/words"
 )
 
 // Programs that have a language of their own with a way out to the shell.
@@ -45,7 +46,7 @@ func makeText(w *walker, name string, run Run, c inherited, _ int) bool {
 }
 
 // walkMakeArguments follows what arguments have make run: SHELL=program with
-// .SHELLFLAGS=words, --eval=text, values of variables, $(shell text).
+// .SHELLFLAGS=given, --eval=text, values of variables, $(shell text).
 func walkMakeArguments(w *walker, args []Word, c inherited) {
 	program, flags := "", ""
 	for i, a := range args {
@@ -53,7 +54,7 @@ func walkMakeArguments(w *walker, args []Word, c inherited) {
 			walkMakeCalls(w, a.Text, c)
 		}
 		for _, option := range [...]string{"--eval", "-E"} {
-			if text, ok := optionValue(args, i, option); ok {
+			if text, ok := words.OptionValue(args, i, option); ok {
 				walkMakefile(w, text, c)
 			}
 		}
@@ -130,7 +131,7 @@ func debuggerText(w *walker, name string, run Run, c inherited, _ int) bool {
 func sedText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)
-	for _, script := range foreign.SedScripts(wordTexts(run.Argv[1:])) {
+	for _, script := range foreign.SedScripts(words.TextsOf(run.Argv[1:])) {
 		if !strings.ContainsRune(script, 'e') || len(script) > maxValue {
 			continue
 		}
@@ -169,8 +170,8 @@ func tclText(w *walker, name string, run Run, c inherited, _ int) bool {
 	}
 	in := c.startedBy(name)
 	for _, command := range foreign.TclCommands(text, maxLoop) {
-		words := wordsOf(command)
-		w.tryText(joinText(words[min(skipOptions(words, "", nil), len(words)):]), in)
+		given := words.SplitBlanks(command)
+		w.tryText(words.JoinTexts(given[min(words.SkipOptions(given, "", nil), len(given)):]), in)
 	}
 	for _, s := range foreign.StringLiterals(text) {
 		typeText(w, typedKeys(s), in)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/shell/words"
 )
 
 // walkCommandVariables reads the values of variables that some program will run
@@ -18,7 +19,7 @@ func walkCommandVariables(w *walker, assigns []Assign, c inherited) {
 			w.tryText(a.Value.Text, c.withVia(a.Name))
 		}
 		if a.Name == "MAKEFLAGS" || a.Name == "GNUMAKEFLAGS" {
-			walkMakeArguments(w, quotedWords(a.Value.Text), c.withVia(a.Name))
+			walkMakeArguments(w, words.QuotedWords(a.Value.Text), c.withVia(a.Name))
 		}
 		text := strings.TrimSpace(a.Value.Text)
 		if text == "" || !programs.RunsCommand(a.Name) {

@@ -151,7 +151,7 @@ func (w *walker) walkInside(n syntax.Node, c inherited) {
 func (w *walker) walkStmt(s *syntax.Stmt, c inherited) Span {
 	if s == nil || !w.takeStep() {
 		n := len(w.out.Runs)
-		return Span{n, n}
+		return Span{Lo: n, Hi: n}
 	}
 	c.bg = c.bg || s.Background || s.Disown || s.Coprocess
 	lo := len(w.out.Runs)
@@ -177,7 +177,7 @@ func (w *walker) walkStmt(s *syntax.Stmt, c inherited) Span {
 	span := w.walkCommand(s, c, lo)
 	for _, r := range slices.Backward(receivers) {
 		r.c.input, r.c.hasInput = Word{}, false
-		w.walkFed(r.stmts, Span{lo, len(w.out.Runs)}, r.c)
+		w.walkFed(r.stmts, Span{Lo: lo, Hi: len(w.out.Runs)}, r.c)
 	}
 	return span
 }
@@ -232,7 +232,7 @@ func (w *walker) walkCommand(s *syntax.Stmt, c inherited, lo int) Span {
 	default: // [[ … ]], (( … )), let
 		w.walkInside(cmd, c)
 	}
-	return Span{lo, len(w.out.Runs)}
+	return Span{Lo: lo, Hi: len(w.out.Runs)}
 }
 
 func (w *walker) walkBinary(cmd *syntax.BinaryCmd, c inherited) Span {
@@ -266,7 +266,7 @@ func (w *walker) walkList(cmd *syntax.BinaryCmd, c inherited) Span {
 	for i := len(rest) - 1; i >= 0; i-- {
 		w.walkStmt(rest[i], c)
 	}
-	return Span{lo, len(w.out.Runs)}
+	return Span{Lo: lo, Hi: len(w.out.Runs)}
 }
 
 func (w *walker) readRedirect(r *syntax.Redirect, c inherited) inherited {
@@ -313,7 +313,7 @@ func (w *walker) readHeredoc(r *syntax.Redirect, c inherited) Word {
 	b.open = true
 	b.endField()
 	word := b.done[0]
-	word.From = Span{lo, len(w.out.Runs)}
+	word.From = Span{Lo: lo, Hi: len(w.out.Runs)}
 	return word
 }
 
@@ -424,7 +424,7 @@ func (w *walker) linkPipes() {
 		from := runs[i].From
 		for j := from.Lo; j < from.Hi && j < len(runs); j++ {
 			if runs[j].To.Empty() {
-				runs[j].To = Span{i, i + 1}
+				runs[j].To = Span{Lo: i, Hi: i + 1}
 				continue
 			}
 			runs[j].To.Hi = i + 1

@@ -142,7 +142,7 @@ func (w *walker) buildFields(word *syntax.Word, c inherited, split bool) []Word 
 	b.endField()
 	if hi := len(w.out.Runs); hi > lo {
 		for i := range b.done {
-			b.done[i].From = Span{lo, hi}
+			b.done[i].From = Span{Lo: lo, Hi: hi}
 		}
 	}
 	return b.done
@@ -170,7 +170,7 @@ func (w *walker) addPart(b *fieldBuilder, p syntax.WordPart, c inherited, quoted
 	case *syntax.CmdSubst:
 		lo := len(w.out.Runs)
 		w.walkSubstitution(p.Stmts, c)
-		if text, ok := w.known.substitutionOutput(Span{lo, len(w.out.Runs)}, p.Stmts); ok {
+		if text, ok := w.known.substitutionOutput(Span{Lo: lo, Hi: len(w.out.Runs)}, p.Stmts); ok {
 			b.addValue(Word{Text: text, Bare: text, Dynamic: strings.HasPrefix(text, "$PWD") || strings.HasPrefix(text,
 				"$HOME")}, quoted)
 			return

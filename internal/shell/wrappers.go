@@ -6,6 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/shell/foreign"
 	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/shell/words"
 )
 
 // resolveRun takes wrappers off run until a program that does the work remains,
@@ -88,13 +89,13 @@ func (w *walker) walkShellInput(name string, c inherited) {
 func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Word, c inherited, hops int) bool {
 	var i int
 	skip := p.Skip
-	switch at := indexOf(args, p.Need); {
+	switch at := words.IndexOf(args, p.Need); {
 	case p.Need != "" && at >= 0:
 		i, skip = at+1, 0
 	case p.Need != "" && p.Skip == 0:
 		i = len(args)
 	default:
-		i = skipOptions(args, p.Values, p.Long)
+		i = words.SkipOptions(args, p.Values, p.Long)
 	}
 	for p.Assigns && i < len(args) && foreign.IsAssignment(args[i].Text) {
 		n, v, _ := strings.Cut(args[i].Text, "=")
@@ -121,7 +122,7 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 	c = c.withVia(name)
 	c.contained = c.contained || p.Contain
 	if p.Contain {
-		mounts, workdir := mountsOf(args, i)
+		mounts, workdir := words.MountsOf(args, i)
 		c.mounts = append(c.mounts[:len(c.mounts):len(c.mounts)], mounts...)
 		if workdir != "" && len(mounts) > 0 {
 			dirs := w.dirs
@@ -131,22 +132,13 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 		}
 	}
 	if p.Joins {
-		w.walkText(joinText(args[i:]), c)
+		w.walkText(words.JoinTexts(args[i:]), c)
 		return true
 	}
 	rest := run
 	rest.Argv = args[i:]
 	w.resolveRun(rest, c, hops+1)
 	return true
-}
-
-func indexOf(args []Word, text string) int {
-	for i, a := range args {
-		if a.Text == text {
-			return i
-		}
-	}
-	return -1
 }
 
 func stripVerb(w *walker, name string, verbs map[string]programs.Prefix, run Run, c inherited, hops int) bool {
@@ -165,33 +157,6 @@ func stripVerb(w *walker, name string, verbs map[string]programs.Prefix, run Run
 	}
 	return false
 }
-
-// skipOptions returns the index of the first word that is not an option or an
-// option's value.
-func skipOptions(args []Word, values string, long []string) int {
-	for i := 0; i < len(args); i++ {
-		t := args[i].Text
-		switch {
-		case t == "--":
-			return i + 1
-		case len(t) < 2 || t[0] != '-':
-			return i
-		case strings.HasPrefix(t, "--"):
-			for _, l := range long {
-				if t == l {
-					i++
-					break
-				}
-			}
-		case strings.IndexByte(values, t[len(t)-1]) >= 0 && !strings.ContainsAny(t[1:len(t)-1], values):
-			// -u name, and -Hu name; -uname carries its own value.
-			i++
-		}
-	}
-	return len(args)
-}
-
-func joinText(words []Word) string { return strings.Join(wordTexts(words), " ") }
 
 // walkShell handles a shell program: -c text, text on stdin, or a script file.
 func (w *walker) walkShell(name string, run Run, c inherited) {
