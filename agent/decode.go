@@ -258,8 +258,9 @@ func (r *reading) fill(ev *event.Event, c *compiled, spec *EventSpec) {
 		ev.Suggestions = readOffers(list, c.joined)
 	}
 	name := r.text(fToolName)
-	if name == "" && r.value[fToolInput] == nil {
-		return
+	if input := r.value[fToolInput]; name == "" && (input == nil ||
+		blank(input) && !strings.HasPrefix(string(ev.Kind), "tool.")) {
+		return // some agents have the members of a call in every payload, as null
 	}
 	t := c.tool(name)
 	tool := &event.Tool{Name: name, Kind: t.spec.Kind, CallID: r.text(fToolCall), Input: unwrapped(r.value[fToolInput]),

@@ -11,6 +11,9 @@ type InstallSpec struct {
 	// first of the scope counts, unless one of its Unless files exists.
 	Places []InstallPlace `yaml:"places"`
 	Shape  Shape          `yaml:"shape"`
+	// Spellings are other keys under which the agent takes an event, key to event,
+	// where it throws away a file that has both: what is there is used.
+	Spellings map[string]string `yaml:"spellings"`
 	// Matcher is how an entry says which calls it is meant for.
 	Matcher MatcherSpec `yaml:"matcher"`
 	Handler HandlerSpec `yaml:"handler"`

@@ -74,6 +74,7 @@ var table = map[string]Dialect{
 	"grok":      grok,
 	"kimi":      kimi,
 	"opencode":  opencode,
+	"openhands": openhands,
 	"pi":        pi,
 	"qwen":      qwen,
 	"generic":   generic,

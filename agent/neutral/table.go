@@ -26,10 +26,14 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsGoose(event)
 	case "grok", "grok-cli", "grok-build":
 		return rowsGrok(event)
+	case "iflow", "iflow-cli":
+		return rowsIflow(event)
 	case "kimi", "kimi-code", "kimi-cli":
 		return rowsKimi(event)
 	case "opencode":
 		return rowsOpencode(event)
+	case "openhands", "openhands-cli":
+		return rowsOpenhands(event)
 	case "pi", "pi-coding-agent":
 		return rowsPi(event)
 	case "qoder", "qodercli", "qoder-cli":
@@ -359,6 +363,30 @@ func rowsGrok(event string) (Row, bool) {
 	return Row{}, false
 }
 
+func rowsIflow(event string) (Row, bool) {
+	switch event {
+	case "SessionStart":
+		return Row{Kind: "session.start", Timeout: 60000 * time.Millisecond}, true
+	case "SetUpEnvironment":
+		return Row{Kind: "other", Timeout: 60000 * time.Millisecond}, true
+	case "UserPromptSubmit":
+		return Row{Unchecked: Answer{Stderr: `hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "PreToolUse":
+		return Row{Deny: Answer{Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Unchecked: Answer{Stderr: `hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart`, Exit: 2}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "PostToolUse":
+		return Row{Kind: "tool.after", Timeout: 60000 * time.Millisecond}, true
+	case "Notification":
+		return Row{Kind: "user.attention", Timeout: 60000 * time.Millisecond}, true
+	case "Stop":
+		return Row{Kind: "turn.end", Timeout: 60000 * time.Millisecond}, true
+	case "SubagentStop":
+		return Row{Kind: "subagent.end", Timeout: 60000 * time.Millisecond}, true
+	case "SessionEnd":
+		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
 func rowsKimi(event string) (Row, bool) {
 	switch event {
 	case "SessionStart":
@@ -444,6 +472,24 @@ func rowsOpencode(event string) (Row, bool) {
 		return Row{Kind: "file.changed", Timeout: 5000 * time.Millisecond}, true
 	case "dispose":
 		return Row{Kind: "session.end", Timeout: 2000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsOpenhands(event string) (Row, bool) {
+	switch event {
+	case "session_start":
+		return Row{Kind: "session.start", Timeout: 60000 * time.Millisecond}, true
+	case "user_prompt_submit":
+		return Row{Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "pre_tool_use":
+		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "post_tool_use":
+		return Row{Kind: "tool.after", Timeout: 60000 * time.Millisecond}, true
+	case "stop":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "session_end":
+		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

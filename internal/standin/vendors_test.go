@@ -20,6 +20,8 @@ import (
 var vendors = []*vendor{
 	&codebuddy,
 	&crush,
+	&iflow,
+	&openhands,
 	&qoder,
 }
 

@@ -226,7 +226,7 @@ func (t *Target) addEntry(src []byte, r edit.Reader, c Command, kept []Kept) ([]
 	list := t.At
 	switch t.Spec.Shape {
 	case agent.ShapeNested, agent.ShapeFlat:
-		list = Join(t.At, c.Event)
+		list = t.listOf(r, c.Event)
 	case agent.ShapeNamed:
 		if ours := t.ownGroup(r); ours >= 0 {
 			list = Join(t.At, strconv.Itoa(ours), "hooks", c.Event)

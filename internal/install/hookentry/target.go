@@ -72,8 +72,12 @@ func KeysOf(r edit.Reader, path []string) []string {
 func (t *Target) each(r edit.Reader, do func(list []string, event string)) {
 	switch t.Spec.Shape {
 	case agent.ShapeNested, agent.ShapeFlat:
-		for _, event := range KeysOf(r, t.At) {
-			do(Join(t.At, event), event)
+		for _, key := range KeysOf(r, t.At) {
+			event := key
+			if meant, ok := t.Spec.Spellings[key]; ok {
+				event = meant
+			}
+			do(Join(t.At, key), event)
 		}
 	case agent.ShapeList:
 		do(t.At, "")
@@ -85,6 +89,16 @@ func (t *Target) each(r edit.Reader, do func(list []string, event string)) {
 			}
 		}
 	}
+}
+
+// listOf is the list for an event, in the spelling that stands in the text.
+func (t *Target) listOf(r edit.Reader, event string) []string {
+	for key, meant := range t.Spec.Spellings {
+		if path := Join(t.At, key); meant == event && r.Raw(path...) != nil {
+			return path
+		}
+	}
+	return Join(t.At, event)
 }
 
 // Handlers finds all handlers, in order.
@@ -192,7 +206,7 @@ func (t *Target) check(r edit.Reader, events []string) error {
 	}
 	if t.Spec.Shape == agent.ShapeNested || t.Spec.Shape == agent.ShapeFlat {
 		for _, event := range events {
-			path := Join(t.At, event)
+			path := t.listOf(r, event)
 			if r.Raw(path...) != nil && r.Len(path...) < 0 {
 				return wrong(path, "a list")
 			}
