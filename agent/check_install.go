@@ -43,6 +43,9 @@ func (c *checker) install(agent string, s *InstallSpec) {
 				agent, EventMark)
 		}
 	}
+	if len(s.Flat) > 0 && s.Shape != ShapeNested {
+		c.at("$.install.flat", "%s: install: flat belongs to shape nested", agent)
+	}
 	if len(s.Spellings) > 0 && (!s.TakesEntries() || s.Shape != ShapeNested && s.Shape != ShapeFlat) {
 		c.at("$.install.spellings", "%s: install: spellings belong to shapes nested and flat", agent)
 	}

@@ -174,6 +174,16 @@ func (r *reading) text(f field) string {
 	return string(v)
 }
 
+// folder is a field that holds a folder; of a list of them the first one.
+func (r *reading) folder(f field) string {
+	if v := r.value[f]; jsonscan.IsArray(v) {
+		first := ""
+		_ = jsonscan.Array(v, func(one []byte) bool { first, _ = jsonscan.String(one); return false })
+		return first
+	}
+	return r.text(f)
+}
+
 // readOffers reads the standing approvals that an agent offers. Those that count
 // together only are one.
 func readOffers(list []byte, joined bool) (offers []json.RawMessage) {
@@ -222,7 +232,7 @@ func (e *EventSpec) kindOf(payload []byte) event.Kind {
 func (r *reading) fill(ev *event.Event, c *compiled, spec *EventSpec) {
 	ev.Session = r.text(fSession)
 	ev.Turn = r.text(fTurn)
-	ev.Cwd = r.text(fCwd)
+	ev.Cwd = r.folder(fCwd)
 	ev.Mode = r.text(fMode)
 	ev.Model = r.text(fModel)
 	ev.Title = r.text(fTitle)

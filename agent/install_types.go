@@ -11,6 +11,8 @@ type InstallSpec struct {
 	// first of the scope counts, unless one of its Unless files exists.
 	Places []InstallPlace `yaml:"places"`
 	Shape  Shape          `yaml:"shape"`
+	// Flat are events whose handlers stand in no group, though Shape is nested.
+	Flat []string `yaml:"flat"`
 	// Spellings are other keys under which the agent takes an event, key to event,
 	// where it throws away a file that has both: what is there is used.
 	Spellings map[string]string `yaml:"spellings"`

@@ -63,21 +63,22 @@ const (
 
 // table is the one place where dialects are registered.
 var table = map[string]Dialect{
-	"claude":    claude,
-	"cline":     cline,
-	"codebuddy": codebuddy,
-	"codex":     codex,
-	"copilot":   copilot,
-	"crush":     crush,
-	"droid":     droid,
-	"gemini":    gemini,
-	"grok":      grok,
-	"kimi":      kimi,
-	"opencode":  opencode,
-	"openhands": openhands,
-	"pi":        pi,
-	"qwen":      qwen,
-	"generic":   generic,
+	"antigravity": antigravity,
+	"claude":      claude,
+	"cline":       cline,
+	"codebuddy":   codebuddy,
+	"codex":       codex,
+	"copilot":     copilot,
+	"crush":       crush,
+	"droid":       droid,
+	"gemini":      gemini,
+	"grok":        grok,
+	"kimi":        kimi,
+	"opencode":    opencode,
+	"openhands":   openhands,
+	"pi":          pi,
+	"qwen":        qwen,
+	"generic":     generic,
 }
 
 // Lookup finds a dialect by the name the catalogue uses.

@@ -6,6 +6,8 @@ import "time"
 
 func lookup(agent, event string) (Row, bool) {
 	switch agent {
+	case "antigravity", "agy", "antigravity-cli":
+		return rowsAntigravity(event)
 	case "claude", "claude-code":
 		return rowsClaude(event)
 	case "cline", "cline-cli":
@@ -40,6 +42,24 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsQoder(event)
 	case "qwen", "qwen-code":
 		return rowsQwen(event)
+	}
+	return Row{}, false
+}
+
+func rowsAntigravity(event string) (Row, bool) {
+	switch event {
+	case "SessionStart":
+		return Row{Neutral: Answer{Stdout: `{}`}, Deny: Answer{Stdout: `{}`}, Unchecked: Answer{Stdout: `{}`}, Kind: "session.start", Timeout: 30000 * time.Millisecond}, true
+	case "PreInvocation":
+		return Row{Neutral: Answer{Stdout: `{}`}, Deny: Answer{Stdout: `{}`}, Unchecked: Answer{Stdout: `{}`}, Kind: "model.request.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "PreToolUse":
+		return Row{Neutral: Answer{Stdout: `{"decision":"ask"}`}, Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"force_ask","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "PostToolUse":
+		return Row{Neutral: Answer{Stdout: `{}`}, Deny: Answer{Stdout: `{}`}, Unchecked: Answer{Stdout: `{}`}, Kind: "tool.after", Timeout: 30000 * time.Millisecond}, true
+	case "PostInvocation":
+		return Row{Neutral: Answer{Stdout: `{}`}, Deny: Answer{Stdout: `{}`}, Unchecked: Answer{Stdout: `{}`}, Kind: "model.response.after", Timeout: 30000 * time.Millisecond}, true
+	case "Stop":
+		return Row{Neutral: Answer{Stdout: `{}`}, Deny: Answer{Stdout: `{}`}, Unchecked: Answer{Stdout: `{}`}, Kind: "turn.end", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

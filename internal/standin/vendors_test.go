@@ -18,6 +18,7 @@ import (
 // vendors are the agents with a stand-in. To add one: a file NAME_test.go with a vendor (claudeshaped_test.go has the
 // rules of those that took over Claude Code's form), and a row here.
 var vendors = []*vendor{
+	&antigravity,
 	&codebuddy,
 	&crush,
 	&iflow,

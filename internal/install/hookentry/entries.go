@@ -128,7 +128,7 @@ func (t *Target) HandlerMembers(c Command) []member {
 // ListElement is what is added to an event's list.
 func (t *Target) ListElement(c Command) json.RawMessage {
 	handler := writeObject(t.HandlerMembers(c))
-	if t.Spec.Shape != agent.ShapeNested {
+	if !t.inGroups(c.Event) {
 		return handler
 	}
 	var group []member
@@ -324,7 +324,7 @@ func (t *Target) takeOutEntry(src []byte, r edit.Reader, s *Handler, kept []Kept
 			return t.Format.Prune(src, group, max(keptAt(kept, t.At), 0))
 		}
 		return t.Format.Prune(src, s.Path, len(group)+1)
-	case t.Spec.Shape == agent.ShapeNested && !s.alone:
+	case t.inGroups(s.Event) && !s.alone:
 		return t.Format.Prune(src, s.Path, len(s.Path)-1)
 	}
 	return t.Format.Prune(src, s.Group, keptAt(kept, s.list))

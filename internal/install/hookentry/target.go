@@ -91,6 +91,11 @@ func (t *Target) each(r edit.Reader, do func(list []string, event string)) {
 	}
 }
 
+// inGroups reports whether handlers for an event stand in groups.
+func (t *Target) inGroups(event string) bool {
+	return t.Spec.Shape == agent.ShapeNested && !slices.Contains(t.Spec.Flat, event)
+}
+
 // listOf is the list for an event, in the spelling that stands in the text.
 func (t *Target) listOf(r edit.Reader, event string) []string {
 	for key, meant := range t.Spec.Spellings {
@@ -117,7 +122,7 @@ func (t *Target) findSlots(r edit.Reader) []*Handler {
 	t.each(r, func(list []string, event string) {
 		for i := range max(0, r.Len(list...)) {
 			element := Join(list, strconv.Itoa(i))
-			if t.Spec.Shape != agent.ShapeNested {
+			if !t.inGroups(event) {
 				out = t.appendHandler(out, r, &Handler{list: list, Path: element, Group: element, alone: true,
 					Event: event})
 				continue

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
 )
 
@@ -16,7 +15,7 @@ func (t *Target) MatcherOf(r edit.Reader, s *Handler) json.RawMessage {
 		return nil
 	}
 	raw := s.Members[key]
-	if t.Spec.Shape == agent.ShapeNested {
+	if t.inGroups(s.Event) {
 		raw = r.Raw(Join(s.Group, key)...)
 	}
 	all := t.Spec.Matcher.All
@@ -30,7 +29,7 @@ func (t *Target) MatcherOf(r edit.Reader, s *Handler) json.RawMessage {
 // first, with a dot in front, then its own.
 func (t *Target) ExtraMembers(r edit.Reader, s *Handler, c Command) []string {
 	var out []string
-	if t.Spec.Shape == agent.ShapeNested {
+	if t.inGroups(s.Event) {
 		for _, key := range KeysOf(r, s.Group) {
 			if key != "hooks" && key != t.Spec.Matcher.Key && !slices.Contains(t.Spec.Handler.Harmless, key) {
 				out = append(out, "."+key)
@@ -58,7 +57,7 @@ func (t *Target) widenEntry(src []byte, r edit.Reader, s *Handler, c Command) (o
 	extras := t.ExtraMembers(r, s, c)
 	grouped := slices.DeleteFunc(slices.Clone(extras), func(key string) bool { return key[0] != '.' })
 	narrow := t.MatcherOf(r, s) != nil
-	if t.Spec.Shape == agent.ShapeNested && !s.alone && (narrow || len(grouped) > 0) {
+	if t.inGroups(s.Event) && !s.alone && (narrow || len(grouped) > 0) {
 		return src, true, nil
 	}
 	out = src
@@ -75,10 +74,10 @@ func (t *Target) widenEntry(src []byte, r edit.Reader, s *Handler, c Command) (o
 		return out, false, nil
 	}
 	at := Join(s.Path, t.Spec.Matcher.Key)
-	if t.Spec.Shape == agent.ShapeNested {
+	if t.inGroups(s.Event) {
 		at = Join(s.Group, t.Spec.Matcher.Key)
 	}
-	if t.Spec.Matcher.Needed {
+	if t.Spec.Matcher.Needed && (t.inGroups(s.Event) || len(t.Spec.Flat) == 0) {
 		out, err = t.Format.Set(out, at, t.Spec.Matcher.All)
 	} else {
 		out, err = t.Format.Remove(out, at)

@@ -33,14 +33,6 @@ const foreign = `
     drop: [--resume, -r, --resume-id, --delete-session, --format, -f]
     refuse: [--no-interactive, --resume-picker]
     not: [doctor, login, settings]
-- name: agy
-  launch: {program: agy, value_flags: [--conversation, --sandbox, --add-dir]}
-  resume:
-    argv: [agy, --conversation, "{session}"]
-    keyed: id
-    drop: [--continue, -c, --conversation]
-    refuse: [--prompt, -p, -i, --print]
-    not: [changelog, help, install, plugin, plugins, update]
 - name: amp
   launch: {program: amp, value_flags: [--label, -l, --mode]}
   resume:

@@ -1,0 +1,51 @@
+package dialect
+
+import (
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/event"
+)
+
+// Antigravity reads one flat JSON object, in the names of its own protocol. An empty
+// object at PreToolUse refuses the call; ask leaves it to the person's own rules, and
+// is what the catalogue has as the neutral answer. Where somebody wants a person to
+// look, force_ask does it past an "always allow" of theirs.
+var antigravity = Dialect{
+	Encode: antigravityEncode,
+	Shapes: []string{ShapeTool, ShapeBlock, ShapeContext},
+}
+
+func antigravityEncode(call Call) (neutral.Answer, event.Decision) {
+	d := call.Decision
+	var top object
+	switch call.Shape {
+	case ShapeTool:
+		switch {
+		case d.Verdict == event.Deny:
+			top.text("decision", "deny")
+			top.text("reason", event.OneLine(d.Reason))
+		case d.Verdict == event.Ask:
+			top.text("decision", "force_ask")
+			top.text("reason", event.OneLine(askReason(d.Reason)))
+		case d.Verdict == event.Allow:
+			top.text("decision", "allow")
+			top.text("reason", event.OneLine(d.Reason))
+		default:
+			top.text("decision", "ask")
+		}
+	case ShapeBlock:
+		if reason := refusal(&d); reason != "" {
+			top.text("decision", "continue")
+			top.text("reason", reason)
+		}
+	case ShapeContext:
+		var step object
+		step.text("ephemeralMessage", d.Context)
+		if b := step.bytes(); len(b) > 0 {
+			top.raw("injectSteps", append(append([]byte{'['}, b...), ']'))
+		}
+	}
+	if out := top.bytes(); len(out) > 0 {
+		return neutral.Answer{Stdout: string(out)}, d
+	}
+	return neutral.Answer{Stdout: "{}"}, d
+}
