@@ -1,0 +1,347 @@
+package facts
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+// Set is a set of facts.
+type Set uint16
+
+// With is s and the facts of these names.
+func (s Set) With(names ...Name) Set {
+	for _, n := range names {
+		if i := slices.Index(Names(), n); i >= 0 {
+			s |= 1 << i
+		}
+		switch n {
+		case PathsFact, NetFact, FlowsFact:
+			s = s.With(CommandsFact)
+		case TrackedFact:
+			s = s.With(PathsFact)
+		}
+	}
+	return s
+}
+
+// Has reports whether a fact is in s.
+func (s Set) Has(n Name) bool {
+	i := slices.Index(Names(), n)
+	return i >= 0 && s&(1<<i) != 0
+}
+
+// Everything is the set of all facts.
+func Everything() Set { return Set(0).With(Names()...) }
+
+// Options is where facts come from besides the event.
+type Options struct {
+	Home string
+	// Parse reads a command; nil is shell.Parse.
+	Parse func(text string) *shell.Script
+	// Resolve follows links in an absolute path, as far as it exists; nil follows
+	// none.
+	Resolve func(path string) string
+	// Git reads a repository; nil: nothing is known about any.
+	Git func(dir string) Repository
+	// Counts tells what happened before in the event's session; nil: unknown.
+	Counts func(ev *event.Event) (Counts, bool)
+}
+
+// Repository is what git's own files say.
+type Repository interface {
+	Root() string
+	Branch() (name string, ok bool)
+	Remote() (address string, ok bool)
+	Dirty() (dirty, ok bool)
+	Tracked(path string) (tracked, ok bool)
+}
+
+// collector gathers the facts of one event.
+type collector struct {
+	Options
+	facts *Facts
+	need  Set
+	call  inspect.Call
+	repo  Repository
+}
+
+// Collect gathers the facts about ev that are needed. project is the folder the
+// call belongs to, "" when none is known.
+func Collect(ev *event.Event, project string, need Set, o Options) *Facts {
+	if project == "" {
+		project = ev.Cwd
+	}
+	f := &Facts{
+		Version: Version, Event: string(ev.Kind), Agent: ev.Agent, AgentVersion: ev.AgentVersion, Mode: ev.Mode,
+		Attended: string(ev.Attended), Subagent: ev.Subagent != nil, Session: ev.Session, Project: project, Cwd: ev.Cwd,
+	}
+	c := &collector{Options: o, facts: f, need: need}
+	if c.Parse == nil {
+		c.Parse = func(text string) *shell.Script { s := shell.Parse(text); return &s }
+	}
+	if t := ev.Tool; t != nil {
+		f.Tool = Tool{Name: t.Name, Kind: string(t.Kind)}
+		if t.MCP != nil {
+			f.MCP = MCP{Server: t.MCP.Server, Tool: t.MCP.Tool}
+		}
+		c.call = inspect.Call{
+			Agent: ev.Agent, ToolKind: string(t.Kind), ToolName: t.Name, Commands: t.Commands, Reads: t.Reads,
+			Writes: t.Writes, URL: t.URL, Input: t.CurrentInput(), Cwd: ev.Cwd, Project: project, Home: o.Home,
+		}
+	}
+	c.gatherCall(ev)
+	c.gatherGit()
+	if need.Has(CountsFact) {
+		ok := false
+		if o.Counts != nil {
+			f.Counts, ok = o.Counts(ev)
+		}
+		c.noteUnknown(CountsFact, !ok)
+	}
+	return f
+}
+
+// noteUnknown records that a fact could not be found out.
+func (c *collector) noteUnknown(n Name, unknown bool) {
+	if unknown && c.need.Has(n) && !slices.Contains(c.facts.Unknown, n) {
+		c.facts.Unknown = append(c.facts.Unknown, n)
+	}
+}
+
+// gatherCall collects what the tool call itself does.
+func (c *collector) gatherCall(ev *event.Event) {
+	if ev.Tool == nil || !c.need.Has(CommandsFact) {
+		return
+	}
+	if ev.Unreadable() != "" || ev.Truncated {
+		c.noteUnknown(CommandsFact, true)
+		c.noteUnknown(PathsFact, true)
+		c.noteUnknown(NetFact, true)
+		c.noteUnknown(FlowsFact, true)
+	}
+	commands := c.call.Commands
+	input := inspect.ReadInput(&c.call)
+	if input.Unreadable != "" {
+		c.noteUnknown(PathsFact, true)
+	}
+	if len(commands) == 0 {
+		commands = c.call.Commands // ReadInput may have found some
+	}
+	for _, text := range commands {
+		c.gatherScript(text)
+	}
+	if c.need.Has(PathsFact) {
+		scope := inspect.NewScope(&c.call, nil, nil, c.Resolve)
+		reads, writes := c.call.Reads, c.call.Writes
+		if len(reads)+len(writes) == 0 {
+			reads, writes = input.Reads, input.Writes
+		}
+		for _, p := range reads {
+			c.addPath(scope, shell.Word{Text: p, Bare: p, Tilde: strings.HasPrefix(p, "~")}, nil, Read, -1)
+		}
+		for _, p := range writes {
+			c.addPath(scope, shell.Word{Text: p, Bare: p, Tilde: strings.HasPrefix(p, "~")}, nil, Write, -1)
+		}
+	}
+	if c.call.URL != "" && c.need.Has(NetFact) {
+		c.addDestination(destinationOf(c.call.URL), -1)
+	}
+}
+
+// gatherScript collects what one command line does.
+func (c *collector) gatherScript(text string) {
+	script := c.Parse(text)
+	if !script.Readable() {
+		c.noteUnknown(CommandsFact, true)
+		c.noteUnknown(PathsFact, true)
+		c.noteUnknown(NetFact, true)
+		c.noteUnknown(FlowsFact, true)
+	}
+	scope := inspect.NewScope(&c.call, script, nil, c.Resolve)
+	first := len(c.facts.Commands)
+	index := make(map[*shell.Run]int, len(script.Runs))
+	for i := range script.Runs {
+		r := &script.Runs[i]
+		if len(r.Argv) == 0 && len(r.Redirects) == 0 {
+			continue
+		}
+		index[r] = len(c.facts.Commands)
+		c.facts.Commands = append(c.facts.Commands, describeRun(r, script))
+	}
+	for i := range script.Runs {
+		r := &script.Runs[i]
+		at, ok := index[r]
+		if !ok {
+			continue
+		}
+		if c.need.Has(PathsFact) || c.need.Has(FlowsFact) {
+			c.gatherAccess(scope, r, at)
+		}
+		if c.need.Has(NetFact) || c.need.Has(FlowsFact) {
+			c.gatherHosts(r, at)
+		}
+	}
+	if c.need.Has(FlowsFact) {
+		c.gatherFlows(scope, index, first)
+	}
+}
+
+// describeRun is a run as rules see it.
+func describeRun(r *shell.Run, script *shell.Script) Command {
+	out := Command{
+		Program: r.Name(), Wrappers: r.Via, Remote: r.Remote, Contained: r.Contained, Text: r.String(), Complete: true,
+	}
+	for i, w := range r.Argv {
+		out.Argv = append(out.Argv, w.Text)
+		if w.Dynamic {
+			out.Complete = false
+			out.Dynamic = append(out.Dynamic, w.Text)
+			if i == 0 && dynamicName(w.Text) {
+				out.Program = ""
+			}
+		}
+	}
+	if len(r.Argv) > 0 {
+		splitWords(&out, r)
+	}
+	for _, from := range inspect.RunsIn(script, r.From) {
+		out.From = append(out.From, from.Name())
+	}
+	for _, to := range inspect.RunsIn(script, r.To) {
+		out.To = append(out.To, to.Name())
+	}
+	return out
+}
+
+// dynamicName reports whether the base name of a program is not known.
+func dynamicName(text string) bool { return strings.ContainsAny(path.Base(text), "$`") }
+
+// splitWords sorts the words of a command into options, subcommand and operands.
+func splitWords(out *Command, r *shell.Run) {
+	values := valueOptions(out.Program)
+	ended := false
+	args := r.Args()
+	for i := 0; i < len(args); i++ {
+		w := args[i]
+		t := w.Text
+		switch {
+		case ended || len(t) < 2 || t[0] != '-' || w.Dynamic && strings.HasPrefix(t, "$"):
+			out.operands = append(out.operands, Operand{Text: t, Dynamic: w.Dynamic, Pattern: w.Glob})
+		case t == "--":
+			ended = true
+		default:
+			out.flags = append(out.flags, Operand{Text: t, Dynamic: w.Dynamic, Pattern: w.Glob})
+			out.Flags = append(out.Flags, separateFlags(t)...)
+			// Options in front of the subcommand that take the next word.
+			if len(out.operands) == 0 && values[t] {
+				i++
+			}
+		}
+	}
+	rest := out.operands
+	if hasSubcommands(out.Program) && len(rest) > 0 {
+		if !rest[0].Dynamic {
+			out.Subcommand = rest[0].Text
+		}
+		rest = rest[1:]
+	}
+	for _, o := range rest {
+		out.Args = append(out.Args, o.Text)
+	}
+}
+
+// separateFlags takes a cluster of short options apart and cuts values off.
+func separateFlags(t string) []string {
+	if strings.HasPrefix(t, "--") {
+		name, _, _ := strings.Cut(t, "=")
+		return []string{name}
+	}
+	name, _, _ := strings.Cut(t, "=")
+	list := []string{name}
+	if len(name) > 2 {
+		for _, letter := range name[1:] {
+			if letter < 'A' || letter > 'z' || letter > 'Z' && letter < 'a' {
+				break
+			}
+			list = append(list, "-"+string(letter))
+		}
+	}
+	return list
+}
+
+// addPath records one path of the call.
+func (c *collector) addPath(scope *inspect.Scope, w shell.Word, r *shell.Run, access Access, command int) {
+	place := scope.ResolveWord(w, r)
+	p := Path{Path: place.Path, Access: access, Known: place.Known, All: place.All || w.Glob, Command: command}
+	if !place.Known {
+		p.Path = w.Text
+	} else {
+		p.InProject = inspect.IsUnder(p.Path, scope.Project)
+		p.InHome = inspect.IsUnder(p.Path, scope.Home)
+		p.Scratch = scope.IsScratch(p.Path)
+		if linked, ok := scope.RealPath(p.Path, true); ok {
+			p.Real = linked
+		}
+	}
+	if slices.Contains(c.facts.Paths, p) {
+		return
+	}
+	c.facts.Paths = append(c.facts.Paths, p)
+	if command < 0 {
+		return
+	}
+	cmd := &c.facts.Commands[command]
+	switch access {
+	case Read:
+		cmd.Reads = append(cmd.Reads, p.Path)
+	case Write:
+		cmd.Writes = append(cmd.Writes, p.Path)
+	case Delete:
+		cmd.Deletes = append(cmd.Deletes, p.Path)
+	}
+}
+
+// gatherGit collects what git knows.
+func (c *collector) gatherGit() {
+	f := c.facts
+	wants := c.need.Has(BranchFact) || c.need.Has(RemoteFact) || c.need.Has(DirtyFact) || c.need.Has(TrackedFact)
+	if !wants {
+		return
+	}
+	if c.Git != nil && f.Cwd != "" {
+		c.repo = c.Git(f.Cwd)
+	}
+	if c.repo == nil {
+		for _, n := range []Name{BranchFact, RemoteFact, DirtyFact, TrackedFact} {
+			c.noteUnknown(n, true)
+		}
+		return
+	}
+	f.Git.Root = c.repo.Root()
+	var ok bool
+	if c.need.Has(BranchFact) {
+		f.Git.Branch, ok = c.repo.Branch()
+		c.noteUnknown(BranchFact, !ok)
+	}
+	if c.need.Has(RemoteFact) {
+		f.Git.Remote, ok = c.repo.Remote()
+		c.noteUnknown(RemoteFact, !ok)
+	}
+	if c.need.Has(DirtyFact) {
+		f.Git.Dirty, ok = c.repo.Dirty()
+		c.noteUnknown(DirtyFact, !ok)
+	}
+	if c.need.Has(TrackedFact) {
+		for i := range f.Paths {
+			if p := &f.Paths[i]; p.Known {
+				p.Tracked, ok = c.repo.Tracked(p.Path)
+				c.noteUnknown(TrackedFact, !ok)
+			}
+		}
+	}
+}

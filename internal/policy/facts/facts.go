@@ -1,0 +1,193 @@
+// Package facts says what a tool call does, in words that rules can be written
+// about: which commands really run, what they read, write and delete, whom they
+// talk to, what goes where, and where all of that happens.
+//
+// Contract: what is not known is never taken for harmless. A fact that could not
+// be found out stands in Facts.Unknown by its name, and a command, path or
+// destination that is known only in part says so itself. Collect is pure but for
+// the few files of git's own that [Options.Git] reads, and only for facts that
+// were asked for.
+package facts
+
+// Version is the version of the facts' form. It grows when a fact changes its
+// meaning; new facts do not change it.
+const Version = 1
+
+// Facts is what is known about one tool call.
+type Facts struct {
+	Version      int    `json:"version" expr:"version"`
+	Event        string `json:"event" expr:"event"` // kind of the event, tool.before for most
+	Agent        string `json:"agent" expr:"agent"`
+	AgentVersion string `json:"agentVersion,omitempty" expr:"agentVersion"`
+	Mode         string `json:"mode,omitempty" expr:"mode"` // the agent's own word for how much it asks
+	Attended     string `json:"attended,omitempty" expr:"attended"`
+	Subagent     bool   `json:"subagent,omitempty" expr:"subagent"`
+	Session      string `json:"session,omitempty" expr:"session"`
+	Project      string `json:"project,omitempty" expr:"project"`
+	Cwd          string `json:"cwd,omitempty" expr:"cwd"`
+	// Tool is what the agent calls it and what it is.
+	Tool Tool `json:"tool" expr:"tool"`
+	MCP  MCP  `json:"mcp,omitzero" expr:"mcp"`
+
+	Commands []Command     `json:"commands,omitempty" expr:"commands"`
+	Paths    []Path        `json:"paths,omitempty" expr:"paths"`
+	Net      []Destination `json:"net,omitempty" expr:"net"`
+	Flows    []Flow        `json:"flows,omitempty" expr:"flows"`
+	Git      Git           `json:"git,omitzero" expr:"git"`
+	Counts   Counts        `json:"counts,omitzero" expr:"counts"`
+
+	// Unknown names the facts that could not be found out.
+	Unknown []Name `json:"unknown,omitempty" expr:"unknown"`
+}
+
+// Tool is the tool of a call.
+type Tool struct {
+	Name string `json:"name" expr:"name"` // the agent's own name
+	Kind string `json:"kind" expr:"kind"` // shell, file_read, file_write, file_edit, search, fetch, task, mcp, …
+}
+
+// MCP is which server's tool is called.
+type MCP struct {
+	Server string `json:"server,omitempty" expr:"server"`
+	Tool   string `json:"tool,omitempty" expr:"tool"`
+}
+
+// Command is one program that the call runs, wrappers taken off.
+type Command struct {
+	Program string `json:"program" expr:"program"` // base name; "" when it is not known
+	// Subcommand is the first word of a program that has such: push of git push.
+	Subcommand string   `json:"subcommand,omitempty" expr:"subcommand"`
+	Argv       []string `json:"argv" expr:"argv"`
+	// Flags are its options, clusters taken apart (-rf is -r and -f) and values cut
+	// off; Args what is neither an option nor the subcommand.
+	Flags    []string `json:"flags,omitempty" expr:"flags"`
+	Args     []string `json:"args,omitempty" expr:"args"`
+	Wrappers []string `json:"wrappers,omitempty" expr:"wrappers"` // sudo, env, sh -c …, outermost first
+	// From are the programs piped into it, To those it is piped into.
+	From []string `json:"from,omitempty" expr:"from"`
+	To   []string `json:"to,omitempty" expr:"to"`
+
+	Reads   []string `json:"reads,omitempty" expr:"reads"`
+	Writes  []string `json:"writes,omitempty" expr:"writes"`
+	Deletes []string `json:"deletes,omitempty" expr:"deletes"`
+	Hosts   []string `json:"hosts,omitempty" expr:"hosts"`
+
+	// Complete: every word is known before it runs. Dynamic are the words that are
+	// not.
+	Complete bool     `json:"complete" expr:"complete"`
+	Dynamic  []string `json:"dynamic,omitempty" expr:"dynamic"`
+	// Remote runs on another machine, Contained in a container.
+	Remote    bool   `json:"remote,omitempty" expr:"remote"`
+	Contained bool   `json:"contained,omitempty" expr:"contained"`
+	Text      string `json:"text" expr:"text"` // for people
+
+	operands []Operand
+	flags    []Operand
+}
+
+// Operand is one word of a command as rules match it.
+type Operand struct {
+	Text string
+	// Dynamic: only the running shell knows the word. Pattern: the shell replaces it
+	// by names of files.
+	Dynamic, Pattern bool
+}
+
+// Operands are the words that are no options, the subcommand included.
+func (c *Command) Operands() []Operand { return c.operands }
+
+// Options are the words that are options, as they were written.
+func (c *Command) Options() []Operand { return c.flags }
+
+// Access is what a call does with a path.
+type Access string
+
+// The accesses. Use is what a program does that nobody knows: it may be any.
+const (
+	Read   Access = "read"
+	Write  Access = "write"
+	Delete Access = "delete"
+	Use    Access = "use"
+)
+
+// Path is one file or folder that the call names.
+type Path struct {
+	Path   string `json:"path" expr:"path"` // absolute and clean; as written when it is not known
+	Access Access `json:"access" expr:"access"`
+	Known  bool   `json:"known" expr:"known"`
+	// All: everything below it, dir/*.
+	All       bool   `json:"all,omitempty" expr:"all"`
+	InProject bool   `json:"inProject,omitempty" expr:"inProject"`
+	InHome    bool   `json:"inHome,omitempty" expr:"inHome"`
+	Scratch   bool   `json:"scratch,omitempty" expr:"scratch"` // made to be thrown away: /tmp, caches
+	Tracked   bool   `json:"tracked,omitempty" expr:"tracked"` // by git
+	Real      string `json:"real,omitempty" expr:"real"`       // where links lead, when that is another place
+	Command   int    `json:"command" expr:"command"`           // index of the command; -1 for a tool's own path
+}
+
+// Destination is one machine that the call talks to.
+type Destination struct {
+	Host    string `json:"host" expr:"host"` // "" when it is not known
+	Port    string `json:"port,omitempty" expr:"port"`
+	Scheme  string `json:"scheme,omitempty" expr:"scheme"`
+	Scope   string `json:"scope" expr:"scope"` // loopback, private, public; unknown
+	Known   bool   `json:"known" expr:"known"`
+	Implied bool   `json:"implied,omitempty" expr:"implied"` // a program's usual host, not named in the call
+	Command int    `json:"command" expr:"command"`
+}
+
+// The scopes of a destination.
+const (
+	Loopback     = "loopback"
+	Private      = "private"
+	Public       = "public"
+	UnknownScope = "unknown"
+)
+
+// Flow is something that is read and where it goes.
+type Flow struct {
+	From string `json:"from" expr:"from"` // a path, or env:NAME, or a program's name
+	To   string `json:"to" expr:"to"`     // a path, or a host, or a program's name
+	// Kind says what To is: host, path, program.
+	Kind string `json:"kind" expr:"kind"`
+}
+
+// Git is what git's files say about the folder the call happens in.
+type Git struct {
+	Branch string `json:"branch,omitempty" expr:"branch"` // "" outside of a repository, and where no branch is checked out
+	Remote string `json:"remote,omitempty" expr:"remote"` // address of the branch's remote, else of origin
+	Dirty  bool   `json:"dirty,omitempty" expr:"dirty"`   // tracked files were changed
+	Root   string `json:"root,omitempty" expr:"root"`
+}
+
+// Counts is what happened in the session before.
+type Counts struct {
+	SameCall      int `json:"sameCall,omitempty" expr:"sameCall"`           // this very call, in this turn, this one included
+	CallsThisTurn int `json:"callsThisTurn,omitempty" expr:"callsThisTurn"` // this one included
+	FailuresInRow int `json:"failuresInRow,omitempty" expr:"failuresInRow"`
+	// SameFailure counts how often in a row this very call failed.
+	SameFailure int `json:"sameFailure,omitempty" expr:"sameFailure"`
+	// Alternating counts how often the last two calls took turns.
+	Alternating int `json:"alternating,omitempty" expr:"alternating"`
+}
+
+// Name is the name of a fact.
+type Name string
+
+// The facts that cost something, or may not be known.
+const (
+	CommandsFact Name = "commands"
+	PathsFact    Name = "paths"
+	NetFact      Name = "net"
+	FlowsFact    Name = "flows"
+	BranchFact   Name = "git.branch"
+	RemoteFact   Name = "git.remote"
+	DirtyFact    Name = "git.dirty"
+	TrackedFact  Name = "paths.tracked"
+	CountsFact   Name = "counts"
+)
+
+// Names lists every fact that is collected only when somebody needs it.
+func Names() []Name {
+	return []Name{CommandsFact, PathsFact, NetFact, FlowsFact, BranchFact, RemoteFact, DirtyFact, TrackedFact, CountsFact}
+}

@@ -1,0 +1,281 @@
+package facts
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+// talker is a program that talks to other machines.
+type talker struct {
+	// bare: its operands are hosts even without a scheme (ssh, ping, nc).
+	bare bool
+	// operand is which operand names the host, 0 for the first; only with bare.
+	operand int
+	values  string // short options that take the next word
+	// implied is the host that it talks to when it names none; only says which
+	// subcommands do.
+	implied string
+	only    []string
+}
+
+var talkers = map[string]talker{
+	"curl": {bare: true, values: "AbcCdDeEFhHKmoPQrTuUwxXyYz"}, "wget": {bare: true, values: "aAbBDeEGiIlnoOPQRtTUwX"},
+	"http": {bare: true}, "https": {bare: true}, "xh": {bare: true}, "aria2c": {bare: true}, "lynx": {bare: true},
+	"ssh": {bare: true, values: "bcDEeFIiJLlmOopQRSWw"}, "mosh": {bare: true}, "telnet": {bare: true}, "ftp": {bare: true},
+	"sftp": {bare: true, values: "iPFob"}, "scp": {values: "iPFolcSJ"}, "rsync": {values: "ef"}, "nc": {bare: true,
+		values: "eiIoOpPqsTVwXx"},
+	"ncat": {bare: true}, "netcat": {bare: true}, "socat": {}, "ping": {bare: true, values: "cisWIt"}, "dig": {bare: true},
+	"nslookup": {bare: true}, "host": {bare: true}, "whois": {bare: true}, "traceroute": {bare: true}, "nmap": {bare: true},
+	"git": {only: []string{"push", "pull", "fetch", "clone", "ls-remote", "remote", "submodule"}},
+	"npm": {implied: "registry.npmjs.org", only: []string{"install", "i", "ci", "add", "publish", "update", "view", "exec",
+		"audit", "create", "init", "login"}},
+	"pnpm": {implied: "registry.npmjs.org", only: []string{"install", "i", "add", "publish", "update", "dlx"}},
+	"yarn": {implied: "registry.yarnpkg.com", only: []string{"install", "add", "publish", "upgrade", "dlx", "npm"}},
+	"bun":  {implied: "registry.npmjs.org", only: []string{"install", "i", "add", "publish", "update"}},
+	"npx":  {implied: "registry.npmjs.org"}, "bunx": {implied: "registry.npmjs.org"}, "uvx": {implied: "pypi.org"},
+	"pip":  {implied: "pypi.org", only: []string{"install", "download", "index"}},
+	"pip3": {implied: "pypi.org", only: []string{"install", "download", "index"}}, "pipx": {implied: "pypi.org"},
+	"uv":     {implied: "pypi.org", only: []string{"add", "sync", "pip", "lock", "publish", "tool"}},
+	"twine":  {implied: "upload.pypi.org", only: []string{"upload"}},
+	"cargo":  {implied: "crates.io", only: []string{"install", "publish", "update", "add", "fetch"}},
+	"gem":    {implied: "rubygems.org", only: []string{"install", "push", "update", "fetch"}},
+	"go":     {implied: "proxy.golang.org", only: []string{"get", "install", "mod"}},
+	"docker": {implied: "docker.io", only: []string{"pull", "push", "login", "search"}},
+	"podman": {implied: "docker.io", only: []string{"pull", "push", "login", "search"}},
+	"gh":     {implied: "github.com"}, "glab": {implied: "gitlab.com"}, "aws": {implied: "amazonaws.com"},
+	"gcloud": {implied: "googleapis.com"}, "gsutil": {implied: "googleapis.com"}, "az": {implied: "azure.com"},
+	"apt":     {implied: "deb.debian.org", only: []string{"install", "update", "upgrade", "dist-upgrade", "source"}},
+	"apt-get": {implied: "deb.debian.org", only: []string{"install", "update", "upgrade", "dist-upgrade", "source"}},
+	"brew":    {implied: "formulae.brew.sh", only: []string{"install", "update", "upgrade", "fetch"}},
+}
+
+// gatherHosts collects whom one command talks to.
+func (c *collector) gatherHosts(r *shell.Run, at int) {
+	if len(r.Argv) == 0 {
+		return
+	}
+	cmd := &c.facts.Commands[at]
+	spec, talks := talkers[cmd.Program]
+	if talks && len(spec.only) > 0 && cmd.Subcommand != "" && !slices.Contains(spec.only, cmd.Subcommand) {
+		return
+	}
+	before := len(c.facts.Net)
+	for _, w := range r.Args() {
+		if i := strings.Index(w.Text, "://"); i > 0 {
+			d := destinationOf(schemeStart(w.Text))
+			d.Known = d.Known && !strings.ContainsAny(d.Host, "$`*?")
+			c.addDestination(d, at)
+		}
+	}
+	if !talks || len(c.facts.Net) > before {
+		return
+	}
+	words := operandWords(r.Args(), spec.values)
+	switch {
+	case spec.bare:
+		for _, w := range words[min(spec.operand, len(words)):] {
+			d := destinationOf(w.Text)
+			d.Known = d.Known && !w.Dynamic
+			c.addDestination(d, at)
+			if cmd.Program == "ssh" || cmd.Program == "nc" || cmd.Program == "telnet" {
+				break // what follows is a command or a port
+			}
+		}
+	case cmd.Program == "scp" || cmd.Program == "rsync" || cmd.Program == "git":
+		for _, w := range words {
+			if host, ok := copyHost(w.Text); ok {
+				c.addDestination(Destination{Host: host, Scheme: "ssh", Scope: scopeOf(host), Known: !w.Dynamic}, at)
+			}
+		}
+		if cmd.Program == "git" && len(c.facts.Net) == before && len(spec.only) > 0 {
+			c.addRemote(cmd, at)
+		}
+	case spec.implied != "":
+		host := spec.implied
+		for _, w := range optionWords(r.Args(), "--registry", "--index-url", "-i", "--host", "--hostname", "--source") {
+			d := destinationOf(w.Text)
+			c.addDestination(d, at)
+			return
+		}
+		if cmd.Program == "docker" || cmd.Program == "podman" {
+			for _, a := range cmd.Args {
+				if first, _, ok := strings.Cut(a, "/"); ok && strings.ContainsAny(first, ".:") {
+					host = first
+				}
+			}
+		}
+		d := destinationOf(host)
+		d.Implied = true
+		c.addDestination(d, at)
+	}
+}
+
+// addRemote: git without an address talks to the remote that its files name.
+func (c *collector) addRemote(cmd *Command, at int) {
+	if cmd.Subcommand == "remote" || cmd.Subcommand == "" || cmd.Subcommand == "submodule" {
+		return
+	}
+	d := Destination{Scope: UnknownScope, Command: at, Implied: true}
+	if c.Git != nil && c.facts.Cwd != "" {
+		if repo := c.Git(c.facts.Cwd); repo != nil {
+			if address, ok := repo.Remote(); ok && address != "" {
+				d = destinationOf(address)
+				if host, ok := copyHost(address); ok && !strings.Contains(address, "://") {
+					d = Destination{Host: host, Scheme: "ssh", Scope: scopeOf(host), Known: true}
+				}
+				d.Implied = true
+			}
+		}
+	}
+	c.addDestination(d, at)
+}
+
+func (c *collector) addDestination(d Destination, at int) {
+	d.Command = at
+	if slices.Contains(c.facts.Net, d) {
+		return
+	}
+	c.facts.Net = append(c.facts.Net, d)
+	if at >= 0 && d.Host != "" {
+		c.facts.Commands[at].Hosts = append(c.facts.Commands[at].Hosts, d.Host)
+	}
+}
+
+// schemeStart cuts off what stands before an address: --url=https://….
+func schemeStart(text string) string {
+	i := strings.Index(text, "://")
+	start := i
+	for start > 0 && (text[start-1] >= 'a' && text[start-1] <= 'z' || text[start-1] >= 'A' && text[start-1] <= 'Z' ||
+		text[start-1] == '+') {
+		start--
+	}
+	return text[start:]
+}
+
+// destinationOf reads an address: a URL, host:port, user@host, or a bare host.
+func destinationOf(address string) Destination {
+	d := Destination{Scope: UnknownScope}
+	text := address
+	if scheme, rest, ok := strings.Cut(address, "://"); ok {
+		d.Scheme = strings.ToLower(scheme)
+		text = rest
+	}
+	end := strings.IndexAny(text, "/?#")
+	if end >= 0 {
+		text = text[:end]
+	}
+	u, err := url.Parse("//" + text)
+	if err != nil || u.Hostname() == "" {
+		return d
+	}
+	d.Host, d.Port = strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), u.Port()
+	d.Scope = scopeOf(d.Host)
+	d.Known = !strings.ContainsAny(d.Host, "$`{}")
+	return d
+}
+
+// copyHost is the host of host:path, as scp, rsync and git write it.
+func copyHost(text string) (string, bool) {
+	before, _, ok := strings.Cut(text, ":")
+	if !ok || before == "" || strings.ContainsAny(before, "/\\ ") || len(before) == 1 {
+		return "", false
+	}
+	_, host, found := strings.Cut(before, "@")
+	if !found {
+		host = before
+	}
+	return strings.ToLower(host), host != ""
+}
+
+// scopeOf says how far away a host is.
+func scopeOf(host string) string {
+	name := strings.ToLower(strings.Trim(host, "[]"))
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return Loopback
+	}
+	if a, err := netip.ParseAddr(name); err == nil {
+		a = a.Unmap()
+		switch {
+		case a.IsLoopback(), a.IsUnspecified():
+			return Loopback
+		case a.IsPrivate(), a.IsLinkLocalUnicast():
+			return Private
+		}
+		return Public
+	}
+	if strings.ContainsAny(name, "$`{}") || name == "" {
+		return UnknownScope
+	}
+	if !strings.Contains(name, ".") || strings.HasSuffix(name, ".local") || strings.HasSuffix(name, ".internal") ||
+		strings.HasSuffix(name, ".lan") || strings.HasSuffix(name, ".home.arpa") {
+		return Private
+	}
+	return Public
+}
+
+// gatherFlows collects what is read and where it goes: through pipes, command
+// substitutions, and options that send files.
+func (c *collector) gatherFlows(scope *inspect.Scope, index map[*shell.Run]int, first int) {
+	script := scope.Script
+	for i := range script.Runs {
+		r := &script.Runs[i]
+		at, ok := index[r]
+		if !ok {
+			continue
+		}
+		cmd := &c.facts.Commands[at]
+		from := append([]string(nil), cmd.Reads...)
+		for _, w := range r.Argv {
+			for _, v := range w.Vars {
+				from = append(from, "env:"+v)
+			}
+			for _, src := range scope.Sources(w.From) {
+				if j, ok := index[src]; ok {
+					from = append(from, sourceNames(&c.facts.Commands[j])...)
+				}
+			}
+		}
+		for _, src := range scope.Sources(r.From) {
+			if j, ok := index[src]; ok && j >= first {
+				from = append(from, sourceNames(&c.facts.Commands[j])...)
+			}
+		}
+		for _, source := range from {
+			for _, host := range cmd.Hosts {
+				c.addFlow(Flow{From: source, To: host, Kind: "host"})
+			}
+			for _, file := range cmd.Writes {
+				c.addFlow(Flow{From: source, To: file, Kind: "path"})
+			}
+		}
+		if !r.From.Empty() {
+			for _, src := range scope.Sources(r.From) {
+				if j, ok := index[src]; ok {
+					c.addFlow(Flow{From: c.facts.Commands[j].Program, To: cmd.Program, Kind: "program"})
+				}
+			}
+		}
+	}
+}
+
+// sourceNames are what a command's output holds: what it read, and what it
+// fetched.
+func sourceNames(cmd *Command) []string {
+	out := append([]string(nil), cmd.Reads...)
+	out = append(out, cmd.Hosts...)
+	if len(out) == 0 && cmd.Program != "" {
+		out = append(out, cmd.Program)
+	}
+	return out
+}
+
+func (c *collector) addFlow(f Flow) {
+	if f.From != f.To && !slices.Contains(c.facts.Flows, f) {
+		c.facts.Flows = append(c.facts.Flows, f)
+	}
+}

@@ -1,0 +1,260 @@
+// Package gitfiles reads what rules ask about a repository out of git's own
+// files: the branch, the remote, which files are tracked, whether tracked files
+// were changed.
+//
+// Contract: it starts no program, because a repository's configuration can name
+// programs that git runs, and agents write there. It reads regular files of
+// bounded size, follows no link inside of .git, and gives up after a deadline;
+// what it does not know it says so.
+package gitfiles
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Bounds of what is read.
+const (
+	maxSmall = 1 << 20  // HEAD, config
+	maxIndex = 64 << 20 // the index
+	// Patience is how long looking at a work tree may take.
+	Patience = 20 * time.Millisecond
+)
+
+// Repository is the repository around a folder.
+type Repository struct {
+	root   string // the work tree
+	git    string // its own git folder
+	common string // the git folder that all its work trees share
+	limit  time.Duration
+
+	index     *index
+	indexRead bool
+}
+
+// Find looks for the repository around dir; nil when there is none.
+func Find(dir string) *Repository {
+	if !filepath.IsAbs(dir) {
+		return nil
+	}
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		dot := filepath.Join(at, ".git")
+		info, err := os.Lstat(dot)
+		switch {
+		case err == nil && info.IsDir():
+			return &Repository{root: at, git: dot, common: dot, limit: Patience}
+		case err == nil && info.Mode().IsRegular():
+			if r := linkedRepository(at, dot); r != nil {
+				return r
+			}
+		}
+		if at == filepath.Dir(at) {
+			return nil
+		}
+	}
+}
+
+// linkedRepository reads a .git file: a further work tree, or a submodule.
+func linkedRepository(root, dot string) *Repository {
+	text, ok := readSmall(dot)
+	if !ok {
+		return nil
+	}
+	git, ok := strings.CutPrefix(strings.TrimSpace(text), "gitdir: ")
+	if !ok {
+		return nil
+	}
+	if !filepath.IsAbs(git) {
+		git = filepath.Join(root, git)
+	}
+	r := &Repository{root: root, git: filepath.Clean(git), common: filepath.Clean(git), limit: Patience}
+	if common, ok := readSmall(filepath.Join(git, "commondir")); ok {
+		common = strings.TrimSpace(common)
+		if !filepath.IsAbs(common) {
+			common = filepath.Join(git, common)
+		}
+		r.common = filepath.Clean(common)
+	}
+	return r
+}
+
+// readSmall reads a regular file of bounded size.
+func readSmall(path string) (string, bool) {
+	b, ok := readRegular(path, maxSmall)
+	return string(b), ok
+}
+
+// readRegular reads a regular file of at most limit bytes, through no link.
+func readRegular(path string, limit int64) ([]byte, bool) {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > limit {
+		return nil, false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	opened, err := f.Stat()
+	if err != nil || !os.SameFile(info, opened) {
+		return nil, false
+	}
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil || int64(len(b)) > limit {
+		return nil, false
+	}
+	return b, true
+}
+
+// Root is the top of the work tree.
+func (r *Repository) Root() string { return r.root }
+
+// Branch is the branch that is checked out, "" when none is; ok is false when
+// that cannot be read.
+func (r *Repository) Branch() (name string, ok bool) {
+	text, ok := readSmall(filepath.Join(r.git, "HEAD"))
+	if !ok {
+		return "", false
+	}
+	text = strings.TrimSpace(text)
+	if ref, found := strings.CutPrefix(text, "ref:"); found {
+		name, found = strings.CutPrefix(strings.TrimSpace(ref), "refs/heads/")
+		// A repository in the newer form of references keeps a stand-in here.
+		return name, found && name != ".invalid"
+	}
+	return "", len(text) >= 40
+}
+
+// Remote is the address of the branch's remote, else of origin; "" when there is
+// none.
+func (r *Repository) Remote() (address string, ok bool) {
+	text, ok := readSmall(filepath.Join(r.common, "config"))
+	if !ok {
+		return "", false
+	}
+	settings := parseConfig(text)
+	if _, includes := settings["include.path"]; includes {
+		return "", false // another file may say otherwise
+	}
+	name := "origin"
+	if branch, ok := r.Branch(); ok && branch != "" {
+		if own := settings["branch."+branch+".remote"]; own != "" {
+			name = own
+		}
+	}
+	if push := settings["remote."+name+".pushurl"]; push != "" {
+		return push, true
+	}
+	return settings["remote."+name+".url"], true
+}
+
+// parseConfig reads git's configuration into section.name.key.
+func parseConfig(text string) map[string]string {
+	settings := map[string]string{}
+	section := ""
+	lines := bufio.NewScanner(strings.NewReader(text))
+	lines.Buffer(nil, maxSmall)
+	for lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		switch {
+		case line == "" || line[0] == '#' || line[0] == ';':
+		case line[0] == '[':
+			section = sectionName(line)
+		default:
+			key, value, _ := strings.Cut(line, "=")
+			value = strings.TrimSpace(value)
+			if i := strings.IndexAny(value, "#;"); i > 0 && value[i-1] == ' ' && !strings.Contains(value, `"`) {
+				value = strings.TrimSpace(value[:i])
+			}
+			settings[section+"."+strings.ToLower(strings.TrimSpace(key))] = strings.Trim(value, `"`)
+		}
+	}
+	return settings
+}
+
+// sectionName makes branch.main of [branch "main"].
+func sectionName(line string) string {
+	inner, _, _ := strings.Cut(strings.TrimPrefix(line, "["), "]")
+	name, sub, quoted := strings.Cut(inner, `"`)
+	name = strings.ToLower(strings.TrimSpace(name))
+	if !quoted {
+		return name
+	}
+	sub, _, _ = strings.Cut(sub, `"`)
+	if strings.HasPrefix(name, "include") {
+		return "include" // includeIf too: what it includes may count
+	}
+	return name + "." + sub
+}
+
+// Tracked reports whether git follows a file, or anything below a folder.
+func (r *Repository) Tracked(path string) (tracked, ok bool) {
+	rel, err := filepath.Rel(r.root, path)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
+		return false, true
+	}
+	in, ok := r.readIndex()
+	if !ok {
+		return false, false
+	}
+	return in.holds(filepath.ToSlash(rel)), true
+}
+
+// Dirty reports whether tracked files were changed since they were put into the
+// index. What is put there and not committed yet counts as changed where the
+// index tells it. ok is false when that takes too long or cannot be read.
+func (r *Repository) Dirty() (dirty, ok bool) {
+	in, ok := r.readIndex()
+	if !ok {
+		return false, false
+	}
+	deadline := time.Now().Add(r.limit)
+	for i := range in.entries {
+		if i%64 == 0 && time.Now().After(deadline) {
+			return false, false
+		}
+		e := &in.entries[i]
+		if e.skip {
+			continue
+		}
+		info, err := os.Lstat(filepath.Join(r.root, e.name))
+		if err != nil || !e.unchanged(info) {
+			return true, true
+		}
+	}
+	// Whether the index itself differs from the last commit is not known without
+	// git's objects; it is when its cached tree was thrown away by a change.
+	if in.staged {
+		return true, true
+	}
+	return false, true
+}
+
+// readIndex reads the index once.
+func (r *Repository) readIndex() (*index, bool) {
+	if !r.indexRead {
+		r.indexRead = true
+		b, ok := readRegular(filepath.Join(r.git, "index"), maxIndex)
+		switch {
+		case ok:
+			r.index = parseIndex(b)
+		case !exists(filepath.Join(r.git, "index")):
+			r.index = &index{} // nothing was ever added
+		}
+	}
+	return r.index, r.index != nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+var indexMagic = []byte("DIRC")
+
+func hasMagic(b []byte) bool { return bytes.HasPrefix(b, indexMagic) }
