@@ -1,0 +1,305 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr"
+
+	"github.com/hookmux/hookmux/internal/policy/facts"
+)
+
+// Hit is one rule that has something to say about a call.
+type Hit struct {
+	Rule    *Rule   `json:"-"`
+	ID      string  `json:"id"`
+	Why     string  `json:"why"`
+	Verdict Verdict `json:"verdict"`
+	// Where is the command, path or host that it is about.
+	Where string `json:"where,omitempty"`
+	// Certain is false when a fact that the rule needs is not known.
+	Certain bool `json:"certain"`
+	// Monitored: it is only recorded.
+	Monitored bool `json:"monitored,omitempty"`
+}
+
+// Result is what the rules say about a call.
+type Result struct {
+	Verdict Verdict `json:"verdict"`
+	// Hits are the rules that have a say, strongest first.
+	Hits []Hit `json:"hits,omitempty"`
+}
+
+// Decisive is the hit that settled the verdict; nil when none did.
+func (r *Result) Decisive() *Hit {
+	for i := range r.Hits {
+		if h := &r.Hits[i]; !h.Monitored && h.Verdict == r.Verdict && r.Verdict != NoVerdict {
+			return h
+		}
+	}
+	return nil
+}
+
+// Options is what rules are compared by besides facts.
+type Options struct {
+	Home string
+	// States are what a person switched single rules to, by id; a pack's name
+	// switches all of it.
+	States map[string]State
+	Now    func() time.Time
+}
+
+// Set is rules made ready: indexed by what they match.
+type Set struct {
+	options Options
+	list    []*Rule
+	needs   facts.Set
+	// byProgram are rules that name their programs, others all the rest.
+	byProgram map[string][]*Rule
+	named     []*Rule // all of byProgram, for commands whose program is not known
+	others    []*Rule
+}
+
+// NewSet makes rules ready. Rules that are switched off cost nothing.
+func NewSet(list []*Rule, o Options) *Set {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Set{options: o, byProgram: map[string][]*Rule{}}
+	for _, r := range list {
+		if s.stateOf(r) == Off || !r.expires.IsZero() && !o.Now().Before(r.expires) {
+			continue
+		}
+		s.list = append(s.list, r)
+		s.needs |= r.needs
+		programs, ok := r.Match.Program.literals()
+		if !ok || len(r.Match.Program) == 0 {
+			s.others = append(s.others, r)
+			continue
+		}
+		s.named = append(s.named, r)
+		for _, p := range programs {
+			s.byProgram[p] = append(s.byProgram[p], r)
+		}
+	}
+	return s
+}
+
+// stateOf is the state of a rule: what a person switched it to, unless it is the
+// administrator's, or else what it says itself.
+func (s *Set) stateOf(r *Rule) State {
+	if r.Layer == System {
+		return r.State
+	}
+	if state, ok := s.options.States[r.ID]; ok {
+		return state
+	}
+	if pack, _, ok := strings.Cut(r.ID, "/"); ok {
+		if state, ok := s.options.States[pack]; ok {
+			return state
+		}
+	}
+	return r.State
+}
+
+// Needs are the facts that the rules look at.
+func (s *Set) Needs() facts.Set { return s.needs }
+
+// Empty reports whether no rule counts.
+func (s *Set) Empty() bool { return len(s.list) == 0 }
+
+// Rules are the rules that count.
+func (s *Set) Rules() []*Rule { return s.list }
+
+// candidates are the rules that may have a say about a call.
+func (s *Set) candidates(f *facts.Facts) []*Rule {
+	if len(s.named) == 0 {
+		return s.others
+	}
+	unknown := slices.Contains(f.Unknown, facts.CommandsFact)
+	for i := range f.Commands {
+		unknown = unknown || f.Commands[i].Program == ""
+	}
+	if unknown {
+		return s.list
+	}
+	found := s.others
+	var seen []string
+	for i := range f.Commands {
+		program := f.Commands[i].Program
+		more := s.byProgram[program]
+		if len(more) == 0 || slices.Contains(seen, program) {
+			continue
+		}
+		seen = append(seen, program)
+		found = append(found[:len(found):len(found)], more...)
+	}
+	return found
+}
+
+// Decide compares the rules with a call.
+func (s *Set) Decide(f *facts.Facts) Result {
+	var out Result
+	m := &matcher{f: f, at: place{home: s.options.Home, project: f.Project}}
+	var allows []allowed
+	for _, r := range s.candidates(f) {
+		h := m.matchRule(r)
+		if h.holds == no {
+			continue
+		}
+		if r.program != nil {
+			h.holds = both(h.holds, evaluate(r, f))
+			if h.holds == no {
+				continue
+			}
+		}
+		state := s.stateOf(r)
+		verdict := r.verdict(h.holds, state)
+		if verdict == NoVerdict {
+			continue
+		}
+		if verdict == Allow && state != Monitor {
+			allows = append(allows, allowed{r, h})
+			continue
+		}
+		out.Hits = append(out.Hits, newHit(r, h, verdict, state))
+	}
+	if len(allows) > 0 && covered(f, m, allows) {
+		for _, a := range allows {
+			out.Hits = append(out.Hits, newHit(a.rule, a.hit, Allow, On))
+		}
+	}
+	slices.SortStableFunc(out.Hits, func(a, b Hit) int { return b.Verdict.strength() - a.Verdict.strength() })
+	for _, h := range out.Hits {
+		if !h.Monitored {
+			out.Verdict = h.Verdict
+			break
+		}
+	}
+	return out
+}
+
+func newHit(r *Rule, h hit, verdict Verdict, state State) Hit {
+	return Hit{Rule: r, ID: r.ID, Why: r.Why, Verdict: verdict, Where: h.where, Certain: h.holds == yes,
+		Monitored: state == Monitor}
+}
+
+// verdict is what a rule says to a call that it fits as far as holds.
+func (r *Rule) verdict(holds certainty, state State) Verdict {
+	v := r.Decide
+	if holds == maybe {
+		switch {
+		case r.OnUnknown == "ignore", v == Allow:
+			return NoVerdict
+		case r.OnUnknown == "deny":
+			v = Deny
+		case r.OnUnknown == "ask", v == Deny, v == Ask:
+			v = Ask
+		default: // a warning about something that is not known
+			return NoVerdict
+		}
+	}
+	if state == Asks && v == Deny {
+		v = Ask
+	}
+	return v
+}
+
+// evaluate runs the expression of a rule. One that fails, or depends on what is
+// not known and does not hold, may hold.
+func evaluate(r *Rule, f *facts.Facts) certainty {
+	result, err := expr.Run(r.program, f)
+	if err != nil {
+		return maybe
+	}
+	if holds, ok := result.(bool); ok && holds {
+		return yes
+	}
+	for _, n := range f.Unknown {
+		if r.needs.Has(n) {
+			return maybe
+		}
+	}
+	return no
+}
+
+// allowed is a rule that would let a call pass.
+type allowed struct {
+	rule *Rule
+	hit  hit
+}
+
+// quietPrograms change nothing and tell nobody anything.
+var quietPrograms = []string{"cd", "true", ":", "pwd"}
+
+// covered reports whether rules that allow cover the whole call: every command,
+// and every file that a redirection writes. One harmless part of a command line
+// does not make the rest harmless.
+func covered(f *facts.Facts, m *matcher, allows []allowed) bool {
+	if len(f.Unknown) > 0 {
+		return false
+	}
+	for i := range f.Commands {
+		c := &f.Commands[i]
+		if slices.Contains(quietPrograms, c.Program) && len(c.Writes) == 0 {
+			continue
+		}
+		ok := slices.ContainsFunc(allows, func(a allowed) bool { return coversCommand(a.rule, m, i) })
+		if !ok {
+			return false
+		}
+	}
+	if len(f.Commands) > 0 {
+		return true
+	}
+	// A file or fetch tool: each of its paths and hosts must be allowed.
+	for i := range f.Paths {
+		if !slices.ContainsFunc(allows, func(a allowed) bool {
+			return !a.rule.Match.aboutPath() || m.matchPath(&a.rule.Match, &f.Paths[i]) == yes
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// coversCommand reports whether a rule lets one command pass as a whole.
+func coversCommand(r *Rule, m *matcher, at int) bool {
+	q, c := &r.Match, &m.f.Commands[at]
+	if !q.aboutCommand() && !q.aboutPath() && !q.aboutHost() {
+		return q.Tool != nil || r.When != ""
+	}
+	if !c.Complete || m.matchCommand(q, c) != yes || len(c.Wrappers) > 0 && len(q.Wrapper) == 0 {
+		return false
+	}
+	for i := range m.f.Paths {
+		p := &m.f.Paths[i]
+		if p.Command != at || p.Access == facts.Read && !q.aboutPath() || p.Access == facts.Use && !q.aboutPath() {
+			continue
+		}
+		if !q.aboutPath() && p.Access == facts.Write && !slices.Contains(c.Argv, p.Path) && isRedirected(c, p) ||
+			q.aboutPath() && m.matchPath(q, p) != yes {
+			return false
+		}
+	}
+	for i := range m.f.Net {
+		if d := &m.f.Net[i]; d.Command == at && q.aboutHost() {
+			if fits, _ := m.matchHosts(q, at); fits != yes {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isRedirected reports whether a path is written by a redirection and not named
+// among the command's own words.
+func isRedirected(c *facts.Command, p *facts.Path) bool {
+	for _, word := range c.Argv {
+		if strings.HasSuffix(p.Path, strings.TrimLeft(word, "./~")) && word != "" {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,109 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/policy/facts"
+)
+
+// Where examples happen.
+const (
+	exampleHome    = "/home/you"
+	exampleProject = "/home/you/project"
+)
+
+// exampleEvent is the tool call that an example stands for.
+func (e Example) event() *event.Event {
+	t := &event.Tool{Name: e.Name, Kind: event.ToolKind(e.Tool), URL: e.URL}
+	switch {
+	case e.Command != "":
+		t.Commands = []string{e.Command}
+		setDefault(t, event.Shell, "Bash")
+	case e.Write != "":
+		t.Writes = []string{e.Write}
+		setDefault(t, event.FileWrite, "Write")
+	case e.Read != "":
+		t.Reads = []string{e.Read}
+		setDefault(t, event.FileRead, "Read")
+	case e.URL != "":
+		setDefault(t, event.Fetch, "WebFetch")
+	case e.MCP != "":
+		server, tool, _ := strings.Cut(e.MCP, "/")
+		t.MCP = &event.MCPCall{Server: server, Tool: tool}
+		setDefault(t, event.MCP, "mcp__"+server+"__"+tool)
+	}
+	agent := e.Agent
+	if agent == "" {
+		agent = "claude"
+	}
+	return &event.Event{Kind: event.ToolBefore, Agent: agent, Mode: e.Mode, Cwd: exampleProject, Session: "example", Tool: t}
+}
+
+func setDefault(t *event.Tool, kind event.ToolKind, name string) {
+	if t.Kind == "" {
+		t.Kind = kind
+	}
+	if t.Name == "" {
+		t.Name = name
+	}
+}
+
+// exampleRepository is the repository of an example.
+type exampleRepository struct{ e Example }
+
+func (r exampleRepository) Root() string { return exampleProject }
+
+func (r exampleRepository) Branch() (string, bool) {
+	if r.e.Branch == "" {
+		return "feature", true
+	}
+	return r.e.Branch, true
+}
+
+func (r exampleRepository) Remote() (string, bool) {
+	if r.e.Remote == "" {
+		return "git@git.example.com:you/project.git", true
+	}
+	return r.e.Remote, true
+}
+func (r exampleRepository) Dirty() (dirty, ok bool)           { return r.e.Dirty, true }
+func (r exampleRepository) Tracked(string) (tracked, ok bool) { return r.e.Tracked, true }
+func (r exampleRepository) find(string) facts.Repository      { return r }
+func (e Example) counts(*event.Event) (facts.Counts, bool) {
+	return facts.Counts{SameCall: max(e.Same, 1), CallsThisTurn: max(e.Same, 1), SameFailure: e.Failed,
+		FailuresInRow: e.Failed, Alternating: e.Turns}, true
+}
+
+// Facts are the facts of the call that an example stands for.
+func (e Example) Facts(need facts.Set) *facts.Facts {
+	return facts.Collect(e.event(), exampleProject, need, facts.Options{
+		Home: exampleHome, Git: exampleRepository{e}.find, Counts: e.counts,
+	})
+}
+
+// tryExamples runs the examples of a rule, whatever its state, its agents and
+// its projects are.
+func (r *Rule) tryExamples() error {
+	plain := *r
+	plain.Agents, plain.Projects, plain.State, plain.expires = nil, nil, On, time.Time{}
+	set := NewSet([]*Rule{&plain}, Options{Home: exampleHome})
+	for _, e := range r.Examples.Hit {
+		if got := set.Decide(e.Facts(r.needs)); got.Verdict == NoVerdict {
+			return fmt.Errorf("its example is not hit: %s", e)
+		}
+	}
+	for _, e := range r.Examples.Miss {
+		got := set.Decide(e.Facts(r.needs))
+		if got.Verdict == NoVerdict {
+			continue
+		}
+		if h := got.Decisive(); h != nil && !h.Certain {
+			return fmt.Errorf("it may hit an example that it should miss, because a fact is not known: %s", e)
+		}
+		return fmt.Errorf("it hits an example that it should miss: %s", e)
+	}
+	return nil
+}

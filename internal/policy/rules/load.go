@@ -1,0 +1,269 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/expr-lang/expr"
+	exprast "github.com/expr-lang/expr/ast"
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	"github.com/hookmux/hookmux/internal/policy/facts"
+)
+
+// Problem is something wrong with a rule or a file of rules.
+type Problem struct {
+	File   string `json:"file"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+	Rule   string `json:"rule,omitempty"`
+	Text   string `json:"text"`
+}
+
+func (p Problem) String() string {
+	where := p.File
+	if p.Line > 0 {
+		where = fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+	}
+	if p.Rule != "" {
+		return where + ": rule " + p.Rule + " is not used: " + p.Text
+	}
+	return where + ": " + p.Text
+}
+
+// Source is a file of rules before it is read.
+type Source struct {
+	Name  string // its path, for messages
+	Data  []byte
+	Layer Layer
+	// Prefix stands before the ids of a pack's rules.
+	Prefix string
+}
+
+// maxFile bounds a file of rules.
+const maxFile = 4 << 20
+
+// Parse reads rules. What is wrong is left out and named; the rest counts.
+func Parse(sources ...Source) ([]*Rule, []Problem) {
+	var list []*Rule
+	var problems []Problem
+	seen := map[string]string{}
+	for _, s := range sources {
+		found, wrong := parseFile(s)
+		problems = append(problems, wrong...)
+		for _, r := range found {
+			if first, twice := seen[r.ID]; twice {
+				problems = append(problems, r.problem("another rule has this id: "+first))
+				continue
+			}
+			seen[r.ID] = fmt.Sprintf("%s:%d", r.File, r.Line)
+			list = append(list, r)
+		}
+	}
+	return list, problems
+}
+
+func (r *Rule) problem(text string) Problem {
+	return Problem{File: r.File, Line: r.Line, Column: r.Column, Rule: r.ID, Text: text}
+}
+
+// parseFile reads one file.
+func parseFile(s Source) ([]*Rule, []Problem) {
+	whole := func(err error) []Problem {
+		p := Problem{File: s.Name, Text: firstLine(err)}
+		placeError(&p, err)
+		return []Problem{p}
+	}
+	if len(s.Data) > maxFile {
+		return nil, whole(fmt.Errorf("the file is longer than %d MiB", maxFile>>20))
+	}
+	doc, err := parser.ParseBytes(s.Data, 0)
+	if err != nil {
+		return nil, whole(err)
+	}
+	if len(doc.Docs) == 0 || doc.Docs[0].Body == nil {
+		return nil, nil
+	}
+	if len(doc.Docs) > 1 {
+		return nil, whole(errors.New("the file holds several documents (---); put all rules into one"))
+	}
+	body, ok := doc.Docs[0].Body.(*ast.MappingNode)
+	if !ok {
+		return nil, whole(errors.New("the file must begin with version: 1 and rules:"))
+	}
+	var nodes []ast.Node
+	version := 0
+	for _, pair := range body.Values {
+		switch key := pair.Key.GetToken().Value; key {
+		case "version":
+			if err := yaml.NodeToValue(pair.Value, &version); err != nil {
+				return nil, whole(err)
+			}
+		case "rules":
+			sequence, ok := pair.Value.(*ast.SequenceNode)
+			if !ok {
+				return nil, whole(errors.New("rules is no list"))
+			}
+			nodes = sequence.Values
+		default:
+			at := pair.Key.GetToken().Position
+			return nil, []Problem{{File: s.Name, Line: at.Line, Column: at.Column,
+				Text: fmt.Sprintf("%q is not known here; a file of rules has version and rules", key)}}
+		}
+	}
+	if version != 1 {
+		return nil, whole(fmt.Errorf("version is %d; this hookmux reads version: 1", version))
+	}
+	var list []*Rule
+	var problems []Problem
+	for _, node := range nodes {
+		r, p := parseRule(node, s)
+		if p != nil {
+			problems = append(problems, *p)
+			continue
+		}
+		list = append(list, r)
+	}
+	return list, problems
+}
+
+// parseRule reads one rule and tries its examples.
+func parseRule(node ast.Node, s Source) (*Rule, *Problem) {
+	r := &Rule{File: s.Name, Layer: s.Layer}
+	if t := firstToken(node); t != nil {
+		r.Line, r.Column = t.Position.Line, t.Position.Column
+	}
+	fail := func(err error) (*Rule, *Problem) {
+		p := r.problem(firstLine(err))
+		placeError(&p, err)
+		return nil, &p
+	}
+	if err := yaml.NodeToValue(node, r, yaml.Strict()); err != nil {
+		return fail(err)
+	}
+	if err := r.check(); err != nil {
+		return fail(err)
+	}
+	if s.Prefix != "" {
+		r.ID = s.Prefix + "/" + r.ID
+	}
+	if r.State == "" {
+		r.State = On
+	}
+	if err := r.compile(); err != nil {
+		return fail(err)
+	}
+	if err := r.tryExamples(); err != nil {
+		return fail(err)
+	}
+	return r, nil
+}
+
+// firstToken is where a rule begins.
+func firstToken(node ast.Node) *token.Token {
+	if m, ok := node.(*ast.MappingNode); ok && len(m.Values) > 0 {
+		return m.Values[0].Key.GetToken()
+	}
+	return node.GetToken()
+}
+
+// placeError takes the place of an error from the YAML reader.
+func placeError(p *Problem, err error) {
+	var located yaml.Error
+	if errors.As(err, &located) {
+		p.Text = located.GetMessage()
+		if t := located.GetToken(); t != nil && t.Position != nil {
+			p.Line, p.Column = t.Position.Line, t.Position.Column
+		}
+	}
+}
+
+func firstLine(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return text
+}
+
+// compile makes the rule's expression ready and finds out which facts it needs.
+func (r *Rule) compile() error {
+	r.needs = r.Match.needs()
+	if r.When == "" {
+		return nil
+	}
+	seen := &factFinder{set: r.needs}
+	program, err := expr.Compile(r.When, expr.Env(facts.Facts{}), expr.AsBool(), expr.MaxNodes(2000),
+		expr.DisableBuiltin("now"), expr.Patch(seen))
+	if err != nil {
+		return fmt.Errorf("when: %s", strings.ReplaceAll(strings.TrimSpace(firstLine(err)), "\n", " "))
+	}
+	r.program, r.needs = program, seen.set
+	return nil
+}
+
+// needs are the facts that a match looks at.
+func (m *Match) needs() facts.Set {
+	var s facts.Set
+	if m.aboutCommand() {
+		s = s.With(facts.CommandsFact)
+	}
+	if m.aboutPath() {
+		s = s.With(facts.PathsFact)
+	}
+	if m.Tracked != nil {
+		s = s.With(facts.TrackedFact)
+	}
+	if m.aboutHost() {
+		s = s.With(facts.NetFact)
+	}
+	if len(m.Branch) > 0 {
+		s = s.With(facts.BranchFact)
+	}
+	return s
+}
+
+// factFinder notes which facts an expression names.
+type factFinder struct{ set facts.Set }
+
+// Visit is called for every part of an expression.
+func (f *factFinder) Visit(node *exprast.Node) {
+	switch n := (*node).(type) {
+	case *exprast.IdentifierNode:
+		switch n.Value {
+		case "commands":
+			f.set = f.set.With(facts.CommandsFact, facts.PathsFact, facts.NetFact)
+		case "paths":
+			f.set = f.set.With(facts.PathsFact)
+		case "net":
+			f.set = f.set.With(facts.NetFact)
+		case "flows":
+			f.set = f.set.With(facts.FlowsFact, facts.PathsFact, facts.NetFact)
+		case "counts":
+			f.set = f.set.With(facts.CountsFact)
+		}
+	case *exprast.MemberNode:
+		name, ok := n.Property.(*exprast.StringNode)
+		if !ok {
+			return
+		}
+		of, isName := n.Node.(*exprast.IdentifierNode)
+		switch {
+		case isName && of.Value == "git":
+			f.set = f.set.With(facts.Name("git." + name.Value))
+		case name.Value == "tracked":
+			f.set = f.set.With(facts.TrackedFact)
+		}
+	}
+}
+
+// FileNames are the files of a folder that hold rules, by name.
+func FileNames(folder string) ([]string, error) {
+	return filepath.Glob(filepath.Join(escapeGlob(folder), "*.yaml"))
+}
+
+func escapeGlob(folder string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(folder)
+}

