@@ -49,8 +49,13 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 	if r.Contained || r.Remote || r.Local {
 		return
 	}
+	copies := r.Name() == "scp" || r.Name() == "rsync"
 	add := func(access Access, words ...shell.Word) {
 		for _, w := range words {
+			// host:path is a file of another machine.
+			if _, far := copyHost(w.Text); far && copies {
+				continue
+			}
 			c.addPath(scope, w, r, access, at)
 		}
 	}
@@ -138,7 +143,7 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 		add(access, words...)
 		return
 	}
-	if openWithoutFiles[name] {
+	if openWithoutFiles[name] || talkers[name].bare {
 		return
 	}
 	add(Write, optionWords(args, "-o", "--output", "--out", "-out", "--outfile")...)
@@ -202,7 +207,8 @@ func pathWords(words []shell.Word) []shell.Word {
 			t = w.Text
 		}
 		dot := strings.LastIndexByte(t, '.')
-		if strings.Contains(t, "/") || strings.HasPrefix(t, ".") || w.Tilde || w.Glob || dot > 0 && len(t)-dot <= 6 && dot+1 < len(t) {
+		ending := dot > 0 && len(t)-dot <= 6 && dot+1 < len(t)
+		if strings.Contains(t, "/") || strings.HasPrefix(t, ".") || w.Tilde || w.Glob || ending {
 			out = append(out, w)
 		}
 	}

@@ -189,5 +189,6 @@ const (
 
 // Names lists every fact that is collected only when somebody needs it.
 func Names() []Name {
-	return []Name{CommandsFact, PathsFact, NetFact, FlowsFact, BranchFact, RemoteFact, DirtyFact, TrackedFact, CountsFact}
+	return []Name{CommandsFact, PathsFact, NetFact, FlowsFact, BranchFact, RemoteFact, DirtyFact, TrackedFact,
+		CountsFact}
 }

@@ -39,7 +39,9 @@ func (e Example) event() *event.Event {
 	if agent == "" {
 		agent = "claude"
 	}
-	return &event.Event{Kind: event.ToolBefore, Agent: agent, Mode: e.Mode, Cwd: exampleProject, Session: "example", Tool: t}
+	return &event.Event{
+		Kind: event.ToolBefore, Agent: agent, Mode: e.Mode, Cwd: exampleProject, Session: "example", Tool: t,
+	}
 }
 
 func setDefault(t *event.Tool, kind event.ToolKind, name string) {

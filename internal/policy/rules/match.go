@@ -116,7 +116,7 @@ func (m *matcher) matchCall(r *Rule) certainty {
 			if !found {
 				tool = "*"
 			}
-			return both(certain(f.MCP.Server != "" && fitsText(server, f.MCP.Server)), certain(fitsText(tool, f.MCP.Tool)))
+			return certain(f.MCP.Server != "" && fitsText(server, f.MCP.Server) && fitsText(tool, f.MCP.Tool))
 		}))
 	}
 	if len(r.Projects) > 0 {

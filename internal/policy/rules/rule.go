@@ -116,7 +116,8 @@ type Match struct {
 }
 
 func (m *Match) aboutCommand() bool {
-	return len(m.Program)+len(m.Subcommand)+len(m.Flags)+len(m.NoFlags)+len(m.Args)+len(m.Wrapper)+len(m.From)+len(m.To) > 0
+	words := len(m.Program) + len(m.Subcommand) + len(m.Flags) + len(m.NoFlags) + len(m.Args)
+	return words+len(m.Wrapper)+len(m.From)+len(m.To) > 0
 }
 
 func (m *Match) aboutPath() bool {
@@ -127,8 +128,8 @@ func (m *Match) aboutHost() bool { return len(m.Host)+len(m.Scheme)+len(m.Scope)
 
 // empty reports whether the match narrows nothing down.
 func (m *Match) empty() bool {
-	return !m.aboutCommand() && !m.aboutPath() && !m.aboutHost() &&
-		len(m.Event)+len(m.Tool)+len(m.Name)+len(m.MCP)+len(m.Mode)+len(m.Attended)+len(m.Branch) == 0 && m.Subagent == nil
+	about := len(m.Event) + len(m.Tool) + len(m.Name) + len(m.MCP) + len(m.Mode) + len(m.Attended) + len(m.Branch)
+	return about == 0 && m.Subagent == nil && !m.aboutCommand() && !m.aboutPath() && !m.aboutHost()
 }
 
 // Examples are calls that the rule must hit, and calls that it must leave alone.
