@@ -72,7 +72,7 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 		return
 	}
 	name, args := r.Name(), r.Args()
-	flags, rest := inspect.SplitFlags(args)
+	_, rest := inspect.SplitFlags(args)
 	switch name {
 	case "git":
 		c.gatherGitAccess(add, r)
@@ -120,27 +120,7 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 		return
 	}
 	if reader, ok := programs.ReaderOf(name); ok {
-		add(Write, optionWords(args, reader.Output...)...)
-		access := Read
-		if inPlace(flags, rest, reader.InPlace) {
-			access = Write
-		}
-		if openWithoutFiles[name] {
-			return
-		}
-		spec, shows := programs.OperandsOf(name)
-		words := operandWords(args, spec.Values)
-		if skip := spec.Skip; skip > 0 && !inspect.HasWord(args, "-e", "-f", "--regexp", "--expression", "--file") {
-			words = words[min(skip, len(words)):]
-		}
-		if !shows {
-			words = pathWords(words)
-		}
-		if reader.Second && len(words) > 1 {
-			add(Write, words[1])
-			words = words[:1]
-		}
-		add(access, words...)
+		addReader(add, r, reader)
 		return
 	}
 	if openWithoutFiles[name] || talkers[name].bare {
@@ -148,6 +128,33 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 	}
 	add(Write, optionWords(args, "-o", "--output", "--out", "-out", "--outfile")...)
 	add(Use, pathWords(rest)...)
+}
+
+// addReader adds the paths of a program that is known to read what it is given.
+func addReader(add func(Access, ...shell.Word), r *shell.Run, reader programs.Reader) {
+	name, args := r.Name(), r.Args()
+	flags, rest := inspect.SplitFlags(args)
+	add(Write, optionWords(args, reader.Output...)...)
+	access := Read
+	if inPlace(flags, rest, reader.InPlace) {
+		access = Write
+	}
+	if openWithoutFiles[name] {
+		return
+	}
+	spec, shows := programs.OperandsOf(name)
+	words := operandWords(args, spec.Values)
+	if skip := spec.Skip; skip > 0 && !inspect.HasWord(args, "-e", "-f", "--regexp", "--expression", "--file") {
+		words = words[min(skip, len(words)):]
+	}
+	if !shows {
+		words = pathWords(words)
+	}
+	if reader.Second && len(words) > 1 {
+		add(Write, words[1])
+		words = words[:1]
+	}
+	add(access, words...)
 }
 
 // gatherGitAccess: what git does with paths.
