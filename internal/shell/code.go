@@ -24,10 +24,11 @@ func (r *Run) Code() (text string, ok bool) {
 	for i, a := range args {
 		t := a.Text
 		switch {
-		case t == "--eval" || t == "--print" || t == "eval":
+		case t == "--eval" || t == "--print" || t == "eval" || t == "-eval":
 			if i+1 < len(args) {
 				return args[i+1].Text, true
 			}
+		case len(t) > 2 && t[0] == '-' && strings.IndexByte("MmIr", t[1]) >= 0 && (name == "perl" || name == "ruby"):
 		case len(t) > 1 && t[0] == '-' && t[1] != '-' && flags != "":
 			switch {
 			case strings.IndexByte(flags, t[len(t)-1]) >= 0: // -e code, -lne code
@@ -61,17 +62,35 @@ func (w *walker) walkCode(name string, run Run, c inherited) {
 	if !ok || len(text) > MaxSource {
 		return
 	}
-	calls := false
-	for _, m := range programs.CallsShell {
-		calls = calls || strings.Contains(text, m)
+	if strings.HasSuffix(name, "awk") {
+		walkAwk(w, text, c.withVia(name))
 	}
-	if !calls {
+	if !foreign.HasAny(text, programs.CallsShell) {
 		return
 	}
 	c.from, c.input, c.hasInput = Span{}, Word{}, false
 	c = c.withVia(name)
-	for _, s := range append(foreign.StringLiterals(text), foreign.QuotedLists(text, maxLoop)...) {
+	for _, s := range foreign.CallTexts(text, maxLoop) {
 		w.tryText(s, c)
+		if foreign.HasAny(s, programs.CallsShell) { // exec("import os; os.system('…')")
+			for _, inner := range foreign.StringLiterals(s) {
+				w.tryText(inner, c)
+			}
+		}
+	}
+}
+
+// walkAwk: print | "text" starts what stands in the quotes; system($0) and
+// print | "sh" run the lines that are read.
+func walkAwk(w *walker, code string, c inherited) {
+	in := c.startedBy("")
+	runsLines := strings.Contains(code, "system($0)")
+	for _, text := range foreign.AwkPipes(code, maxLoop) {
+		w.tryText(text, in)
+		runsLines = runsLines || programs.IsShell(baseName(strings.TrimSpace(text)))
+	}
+	if text, ok := w.known.stdinOf(c.reader(), 0); ok && runsLines {
+		w.tryText(text, in)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/shell/words"
 
 	"github.com/hookmux/hookmux/internal/shell/foreign"
 )
@@ -17,11 +18,22 @@ func vimText(w *walker, name string, run Run, c inherited, _ int) bool {
 	args := run.Argv[1:]
 	for i, a := range args {
 		text, ok := strings.CutPrefix(a.Text, "+")
-		if !ok && i > 0 && (args[i-1].Text == "-c" || args[i-1].Text == "--cmd") {
-			text, ok = a.Text, true
+		for _, option := range [...]string{"-c", "--cmd"} {
+			if value, given := words.OptionValue(args, i, option); given {
+				text, ok = value, true
+			}
+		}
+		if glued, isGlued := strings.CutPrefix(a.Text, "-c"); isGlued && glued != "" {
+			text, ok = glued, true
 		}
 		if ok {
 			walkVimCommand(w, text, in)
+		}
+		if a.Text == "-S" && i+1 < len(args) {
+			script, _ := textOfFile(w, args[i+1])
+			for _, line := range strings.Split(script, "\n") {
+				walkVimCommand(w, line, in)
+			}
 		}
 	}
 	if text, ok := w.known.stdinOf(c.reader(), 0); ok {
@@ -37,6 +49,12 @@ func vimText(w *walker, name string, run Run, c inherited, _ int) bool {
 // walkVimCommand follows one command line of vim or ed.
 func walkVimCommand(w *walker, text string, c inherited) {
 	text = strings.TrimLeft(text, ": ")
+	if program, code := foreign.VimCode(text); program != "" {
+		w.resolveRun(Run{Argv: words.LiteralWords([]string{program, "-c", code})}, c, 0)
+	}
+	for _, command := range foreign.VimFiles(text, maxLoop) {
+		w.tryText(command, c)
+	}
 	for _, call := range programs.VimCalls {
 		if strings.Contains(text, call) {
 			tryLiterals(w, text, c)
@@ -65,6 +83,9 @@ func emacsText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)
 	for _, a := range run.Argv[1:] {
+		for _, command := range foreign.LispFiles(a.Text, maxLoop) {
+			w.tryText(command, in)
+		}
 		for _, call := range programs.LispCalls {
 			if strings.Contains(a.Text, call) {
 				tryLiterals(w, a.Text, in)

@@ -61,8 +61,8 @@ func gitNested(w *walker, name string, run Run, c inherited, hops int) bool {
 			w.tryText(next.Text, in.withVia(a.Text))
 		case strings.HasPrefix(a.Text, "--exec="), strings.HasPrefix(a.Text, "-x") && len(a.Text) > 2:
 			w.tryText(strings.TrimPrefix(strings.TrimPrefix(a.Text, "--exec="), "-x"), in.withVia("--exec"))
-		case strings.HasPrefix(a.Text, "--open-files-in-pager="):
-			w.tryText(a.Text[len("--open-files-in-pager="):], in)
+		case strings.HasPrefix(a.Text, "--open-files-in-pager="), strings.HasPrefix(a.Text, "-O"):
+			w.tryText(strings.TrimPrefix(strings.TrimPrefix(a.Text, "--open-files-in-pager="), "-O"), in)
 		}
 	}
 	return true

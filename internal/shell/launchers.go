@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/shell/escapes"
+	"github.com/hookmux/hookmux/internal/shell/foreign"
 	"github.com/hookmux/hookmux/internal/shell/programs"
 	"github.com/hookmux/hookmux/internal/shell/words"
 )
@@ -14,11 +15,24 @@ func walkLauncher(w *walker, name string, l programs.Launcher, run Run, c inheri
 	w.recordRun(run, c)
 	args := run.Argv[1:]
 	in := c.startedBy(name)
+	if in.remote = in.remote || l.Remote; l.Remote {
+		dirs := w.dirs
+		w.dirs = nil
+		defer func() { w.dirs = dirs }()
+	}
 	for i, a := range args {
 		for _, option := range l.Text {
 			if text, ok := words.OptionValue(args, i, option); ok {
-				w.tryText(text, in)
+				w.tryText(strings.TrimPrefix(text, "run "), in)
 			}
+		}
+		for _, option := range l.Literals {
+			if text, ok := words.OptionValue(args, i, option); ok {
+				tryLiterals(w, text, in)
+			}
+		}
+		for _, call := range foreign.KakouneCalls(a.Text, maxLoop) {
+			w.tryText(call, in)
 		}
 		for _, option := range l.Rest {
 			if a.Text == option {
@@ -45,7 +59,11 @@ func walkLauncher(w *walker, name string, l programs.Launcher, run Run, c inheri
 			return
 		}
 	}
-	if i := words.SkipOptions(args, l.Values, l.Long) + l.Skip; l.Operands && i < len(args) {
+	if !l.Operands {
+		return
+	}
+	i := programs.OperandsFrom(words.TextsOf(args), l, words.SkipOptions(args, l.Values, l.Long))
+	if i < len(args) {
 		walkWords(w, run, args[i:], in, hops)
 	}
 }

@@ -34,3 +34,12 @@ func (r *Run) OnHost(w Word) (Word, bool) {
 	out.From = w.From
 	return out, true
 }
+
+// rootMount is what chroot makes of a directory: the root.
+func rootMount(root Word, c inherited) Mount {
+	outside := Run{Mounts: c.mounts}
+	if host, ok := outside.OnHost(root); ok {
+		root = host
+	}
+	return Mount{Host: root}
+}

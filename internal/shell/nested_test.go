@@ -147,3 +147,45 @@ func TestTooDeep(t *testing.T) {
 		t.Error("an open quote is a mistake, not depth")
 	}
 }
+
+// What stands in programs of other languages, in editors and behind filters is seen
+// as the command that it becomes.
+func TestCommandsElsewhere(t *testing.T) {
+	for src, want := range map[string]string{
+		"bash <<EOF\nrm -rf /x":                               "rm -rf /x",
+		"echo 'ez -es /k' | tr a-z n-za-m | sh":               "rm -rf /x",
+		"echo 'a;rm -rf /x' | cut -d';' -f2 | sh":             "rm -rf /x",
+		"echo 'Xm -Xf /x' | sed s/X/r/g | sh":                 "rm -rf /x",
+		`python3 -c 'print("rm -rf /x")' | sh`:                "rm -rf /x",
+		`python3 -c 'exec("import os;os.system(\"rm /x\")")'`: "rm /x",
+		`awk 'BEGIN{print "y" | "rm -rf /x"}'`:                "rm -rf /x",
+		`awk '{print | "sh"}' <<< 'rm -rf /x'`:                "rm -rf /x",
+		`vim -c "call delete('/x', 'rf')"`:                    "rm -rf /x",
+		`vim -c 'r /x/y' -c q`:                                "cat /x/y",
+		`emacs --batch --eval '(delete-directory "/x" t)'`:    "rm -rf /x",
+		`emacs --batch --eval '(find-file "/x")'`:             "cat /x",
+		`tclsh <<< 'file delete -force /x'`:                   "rm -rf /x",
+		`ssh h rm -rf /x`:                                     "rm -rf /x",
+		`ansible all -m shell -a 'rm -rf /x'`:                 "rm -rf /x",
+		`lxc exec web -- rm -rf /x`:                           "rm -rf /x",
+		`aws ssm send-command --parameters 'c=["rm -rf /x"]'`: "rm -rf /x",
+		`bwrap --bind / / --dev /dev rm -rf /x`:               "rm -rf /x",
+		`sh -s -- /x <<< 'rm -rf "$1"'`:                       "rm -rf /x",
+		`IFS=, read -ra w <<< 'rm,-rf,/x'; "${w[@]}"`:         "rm -rf /x",
+		`read -r a b c <<< 'rm -rf /x'; "$a" "$b" "$c"`:       "rm -rf /x",
+		`p=/x; n=p; rm -rf "${!n}"`:                           "rm -rf /x",
+		`echo 'rm -rf /x' > c.sh; ./c.sh`:                     "rm -rf /x",
+		`git grep -O'rm -rf /x' foo`:                          "rm -rf /x",
+	} {
+		s := Parse(src)
+		found := false
+		var all []string
+		for i := range s.Runs {
+			all = append(all, s.Runs[i].String())
+			found = found || s.Runs[i].String() == want
+		}
+		if !found {
+			t.Errorf("%q: got the runs %q, want %q among them", src, all, want)
+		}
+	}
+}

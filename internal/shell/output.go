@@ -3,7 +3,9 @@ package shell
 import (
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/shell/filters"
 	"github.com/hookmux/hookmux/internal/shell/foreign"
+	"github.com/hookmux/hookmux/internal/shell/programs"
 	"github.com/hookmux/hookmux/internal/shell/words"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -60,14 +62,34 @@ func (o *outputs) outputOf(i, depth int) (string, bool) {
 		if r.Name() == "tee" || len(args) == 0 || args[0].Text == "-" {
 			return o.stdinOf(r, depth)
 		}
-	case "base64":
-		return o.decodeStdin(r, depth, foreign.DecodeBase64, "-d", "-D", "--decode", "-di")
-	case "xxd":
-		return o.decodeStdin(r, depth, foreign.DecodeHex, "-r", "-rp", "-r -p", "-p")
-	case "rev":
-		return o.decodeStdin(r, depth, foreign.ReverseLines)
+		if text, ok := o.files[args[0].Text]; ok && len(args) == 1 {
+			return text, true
+		}
+	case "yes":
+		return words.EchoText(args)
 	}
-	return "", false
+	return o.changedOutput(r, depth)
+}
+
+// changedOutput: what a filter makes of the text it reads, and what a small program
+// of another language prints.
+func (o *outputs) changedOutput(r *Run, depth int) (string, bool) {
+	name := r.Name()
+	if filters.Knows(name) {
+		text, ok := o.stdinOf(r, depth)
+		if !ok {
+			return "", false
+		}
+		return filters.OutputOf(name, words.TextsOf(r.Args()), text)
+	}
+	if !programs.IsInterpreter(name) {
+		return "", false
+	}
+	code, ok := r.Code()
+	if !ok || len(code) > maxValue {
+		return "", false
+	}
+	return foreign.PrintedText(code, maxLoop)
 }
 
 // stdinOf is the text a run reads on its standard input, if it can be known.
@@ -125,6 +147,11 @@ func (o *outputs) rememberWritten(i int) {
 	}
 	for _, t := range targets {
 		o.files[t] += text
+		if local, ok := strings.CutPrefix(t, "./"); ok {
+			o.files[local] += text
+		} else if !strings.ContainsRune(t, '/') {
+			o.files["./"+t] += text
+		}
 	}
 }
 
@@ -133,7 +160,7 @@ func walkKnownFile(w *walker, file Word, c inherited, via string) {
 	var text string
 	var ok bool
 	switch {
-	case len(w.out.Runs) > 0 && (file.Text == "/dev/stdin" || file.Text == "-"):
+	case len(w.out.Runs) > 0 && (programs.IsStdin(file.Text)):
 		text, ok = w.known.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0)
 	case !file.From.Empty() && strings.HasPrefix(file.Text, "<("):
 		text, ok = w.known.outputOf(file.From.Hi-1, 0)
@@ -145,23 +172,6 @@ func walkKnownFile(w *walker, file Word, c inherited, via string) {
 	}
 	c.from, c.input, c.hasInput = Span{}, Word{}, false
 	w.tryText(text, c.withVia(via))
-}
-
-func (o *outputs) decodeStdin(r *Run, depth int, decode func(string) (string, bool), flags ...string) (string, bool) {
-	asked := len(flags) == 0
-	for _, a := range r.Args() {
-		for _, f := range flags {
-			asked = asked || a.Text == f
-		}
-	}
-	if !asked {
-		return "", false
-	}
-	in, ok := o.stdinOf(r, depth)
-	if !ok || len(in) > MaxSource {
-		return "", false
-	}
-	return decode(in)
 }
 
 // walkFed walks the inside of >(…), which reads what the runs of from write.

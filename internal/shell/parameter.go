@@ -22,6 +22,13 @@ func (w *walker) addParameter(b *fieldBuilder, p *syntax.ParamExp, c inherited, 
 	if addList(w, b, p, quoted) {
 		return
 	}
+	if plain := *p; p.Excl {
+		plain.Excl = false
+		if v, ok := w.vars.lookupVariable(name); ok && !v.Dynamic && isPlain(&plain) {
+			w.addPlain(b, v.Text, "$"+v.Text, quoted)
+			return
+		}
+	}
 	if isPlain(p) {
 		w.addPlain(b, name, text, quoted)
 		return

@@ -220,6 +220,17 @@ func parseText(src string) (*syntax.File, error) {
 	if err == nil {
 		return f, nil
 	}
+	// A here-document that is never closed ends with the text; bash only warns.
+	for range maxOpen {
+		delimiter, open := foreign.OpenHeredoc(err)
+		if !open {
+			break
+		}
+		src += "\n" + delimiter
+		if f, err = parseWith(&bashParsers, src); err == nil {
+			return f, nil
+		}
+	}
 	if f, zerr := parseWith(&zshParsers, src); zerr == nil {
 		return f, nil
 	}

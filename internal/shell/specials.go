@@ -34,7 +34,7 @@ func specialTable() map[string]special {
 		"find": findExec, "gfind": findExec, "fd": fdExec, "fdfind": fdExec,
 		"ssh": sshRemote, "autossh": sshRemote, "mosh": sshRemote, "env": envSplit, "sudo": sudoShell,
 		"slogin": sshRemote, "dbclient": sshRemote, "scp": remoteCopy, "sftp": remoteCopy,
-		"su": dashC, "runuser": runUser, "sg": groupCommand, "script": scriptText, "vagrant": dashC, "nix-shell": nixShell,
+		"su": dashC, "runuser": runUser, "sg": groupCommand, "script": scriptText, "nix-shell": nixShell,
 		"flock": flockCommand, "trap": trapText, "alias": aliasText, "at": atText, "batch": atText, "crontab": crontabText,
 		"parallel": parallelText, "cd": changeDir, "pushd": changeDir, "popd": changeDir, "git": gitNested,
 		"tmux": tmuxText, "tmate": tmuxText, "byobu": tmuxText, "screen": screenText,
@@ -104,7 +104,7 @@ func setVariable(w *walker, name string, run Run, c inherited, _ int) bool {
 	if name == "printf" {
 		if args[0].Text == "-v" && len(args) > 2 {
 			if text, ok := words.PrintfText(args[2:]); ok {
-				w.vars.setValue(args[1].Text, Word{Text: text, Bare: text})
+				w.vars.setValue(args[1].Text, Word{Text: text, Bare: text, Dynamic: strings.Contains(text, "$HOME")})
 			}
 		}
 		return true
@@ -128,15 +128,29 @@ func readVariable(w *walker, args []Word, self *Run, c inherited) {
 		return
 	}
 	if name := self.Name(); name == "mapfile" || name == "readarray" {
-		w.vars.setList(last, words.SplitBlanks(text))
+		w.vars.setList(last, words.SplitItems(text, true))
 		return
 	}
 	text, _, _ = strings.Cut(text, "\n")
+	seps := w.vars.separators()
+	for _, a := range self.Assigns {
+		if a.Name == "IFS" {
+			seps = a.Value.Text
+		}
+	}
 	for _, a := range args {
 		if len(a.Text) > 1 && a.Text[0] == '-' && strings.ContainsAny(a.Text, "aA") {
-			w.vars.setList(last, words.SplitBlanks(text))
+			w.vars.setList(last, words.SplitAt(text, seps))
 			return
 		}
+	}
+	names := args[words.SkipOptions(args, "pdnNtui", nil):]
+	for len(names) > 1 {
+		text = strings.TrimLeft(text, seps)
+		end := expansions.FieldEnd(text, seps, self.Input.Dynamic)
+		w.vars.setValue(names[0].Text, Word{Text: text[:end], Bare: expansions.WithoutUnknown(text[:end]),
+			Dynamic: self.Input.Dynamic && strings.ContainsAny(text[:end], "$`")})
+		names, text = names[1:], strings.TrimLeft(text[end:], seps)
 	}
 	w.vars.setValue(last, Word{Text: text, Bare: expansions.WithoutUnknown(text), Dynamic: self.Input.Dynamic})
 }
@@ -218,19 +232,23 @@ func sudoShell(w *walker, name string, run Run, c inherited, hops int) bool {
 	return w.stripPrefix(name, p, run, args, c, hops)
 }
 
+// commandOption is the value of -c, -qec, --command=text.
+func commandOption(args []Word, i int) (string, bool) {
+	for _, option := range [...]string{"-c", "--command", "--session-command"} {
+		if text, ok := words.OptionValue(args, i, option); ok {
+			return text, true
+		}
+	}
+	return "", false
+}
+
 // dashC: su user -c 'text', script -c 'text', vagrant ssh -c 'text'.
 func dashC(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	args := run.Argv[1:]
-	c.contained = c.contained || name == "vagrant"
-	for i, a := range args {
-		switch {
-		case (a.Text == "-c" || a.Text == "--command" || a.Text == "--session-command" || a.Text == "-qc" ||
-			a.Text == "-lc") && i+1 < len(args):
-			w.walkText(args[i+1].Text, c.withVia(name+" -c"))
-			return true
-		case strings.HasPrefix(a.Text, "--command="):
-			w.walkText(a.Text[len("--command="):], c.withVia(name+" -c"))
+	for i := range args {
+		if text, ok := commandOption(args, i); ok {
+			w.walkText(text, c.withVia(name+" -c"))
 			return true
 		}
 	}

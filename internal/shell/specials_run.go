@@ -64,13 +64,13 @@ func sshRemote(w *walker, name string, run Run, c inherited, _ int) bool {
 	self := len(w.out.Runs) - 1
 	args := run.Argv[1:]
 	walkRemoteOptions(w, args, c.withVia(name))
-	i := words.SkipOptions(args, "BbcDEeFIiJLlmOopQRSWw", nil)
+	i := words.SkipOptions(args, programs.RemoteValues(name), nil)
 	if i >= len(args) {
 		return true
 	}
 	i++ // the host
 	for i < len(args) && strings.HasPrefix(args[i].Text, "-") {
-		j := words.SkipOptions(args[i:], "BbcDEeFIiJLlmOopQRSWw", nil)
+		j := words.SkipOptions(args[i:], programs.RemoteValues(name), nil)
 		i += max(j, 1)
 	}
 	c = c.withVia(name)
@@ -177,8 +177,8 @@ func flockCommand(w *walker, name string, run Run, c inherited, hops int) bool {
 // scriptText: script -c 'text' file, and script file command on BSD and macOS.
 func scriptText(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
-	for _, a := range args {
-		if a.Text == "-c" || a.Text == "-qc" || a.Text == "--command" || strings.HasPrefix(a.Text, "--command=") {
+	for i := range args {
+		if _, ok := commandOption(args, i); ok {
 			return dashC(w, name, run, c, hops)
 		}
 	}

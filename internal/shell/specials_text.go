@@ -169,6 +169,9 @@ func tclText(w *walker, name string, run Run, c inherited, _ int) bool {
 		return true
 	}
 	in := c.startedBy(name)
+	for _, command := range foreign.TclFiles(text, maxLoop) {
+		w.tryText(command, in)
+	}
 	for _, command := range foreign.TclCommands(text, maxLoop) {
 		given := words.SplitBlanks(command)
 		w.tryText(words.JoinTexts(given[min(words.SkipOptions(given, "", nil), len(given)):]), in)

@@ -27,7 +27,7 @@ func walkCommandVariables(w *walker, assigns []Assign, c inherited) {
 		}
 		// A bare name is a program somebody has, not a command line.
 		if strings.ContainsAny(text, " \t\n;|&$`(") || strings.Contains(text, "/") {
-			w.tryText(strings.TrimPrefix(text, "!"), c.withVia(a.Name))
+			w.tryText(strings.TrimLeft(text, "!|"), c.withVia(a.Name))
 		}
 	}
 }

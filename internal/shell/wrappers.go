@@ -52,6 +52,11 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		if stripVerb(w, name, verbs, run, c, hops) {
 			return
 		}
+		if programs.IsInterpreter(name) { // bun -e
+			w.recordRun(run, c)
+			w.walkCode(name, run, c)
+			return
+		}
 	} else if l, ok := programs.Launchers()[name]; ok {
 		walkLauncher(w, name, l, run, c, hops)
 		return
@@ -123,6 +128,9 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 	c.contained = c.contained || p.Contain
 	if p.Contain {
 		mounts, workdir := words.MountsOf(args, i)
+		if name == "chroot" && skip > 0 && i > 0 {
+			mounts = append(mounts, rootMount(args[i-1], c))
+		}
 		c.mounts = append(c.mounts[:len(c.mounts):len(c.mounts)], mounts...)
 		if workdir != "" && len(mounts) > 0 {
 			dirs := w.dirs
@@ -199,15 +207,16 @@ func (w *walker) walkShell(name string, run Run, c inherited) {
 	if len(w.out.Runs) == 0 {
 		return
 	}
-	for _, a := range args {
-		if !strings.HasPrefix(a.Text, "-") && a.Text != "/dev/stdin" {
-			walkKnownFile(w, a, c, name)
-			return
-		}
+	operands := args[min(words.SkipOptions(args, "oO", nil), len(args)):]
+	if reads := words.IndexOf(args, "-s") >= 0; !reads && len(operands) > 0 && !programs.IsStdin(operands[0].Text) {
+		walkKnownFile(w, operands[0], c, name)
+		return
+	} else if reads {
+		operands = append([]Word{{Text: name, Bare: name}}, operands...)
 	}
 	if text, ok := w.known.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0); ok {
 		c.from, c.input, c.hasInput = Span{}, Word{}, false
-		w.walkText(text, c.withVia(name))
+		w.withPositional(operands, func() { w.walkText(text, c.withVia(name)) })
 	}
 }
 

@@ -93,8 +93,7 @@ func setUpTable() {
 	add(clusterRule, "kubectl", "oc", "k", "helm", "eksctl", "kops", "argocd", "flux", "nomad", "velero")
 	add(infraRule, "terraform", "tofu", "terragrunt", "pulumi", "cdk", "cdktf", "serverless", "sls", "sam", "vagrant",
 		"sst", "amplify", "copilot",
-		"vercel", "netlify", "heroku", "fly", "flyctl", "railway", "firebase", "wrangler", "supabase", "prisma",
-		"ansible")
+		"vercel", "netlify", "heroku", "fly", "flyctl", "railway", "firebase", "wrangler", "supabase", "prisma")
 	add(cloudRule, "aws", "gcloud", "gsutil", "bq", "az", "doctl", "oci", "ibmcloud", "linode-cli", "hcloud", "rclone",
 		"mc", "s3cmd", "aliyun", "scw", "exo")
 	add(containerRule, "docker", "podman", "nerdctl", "docker-compose")
@@ -111,6 +110,11 @@ func setUpTable() {
 		"apt-get", "yum", "dnf", "pacman", "rpm",
 		"dpkg", "launchctl", "swapoff", "rmmod", "loginctl", "spctl", "dscl", "pmset", "wsl", "apk", "zypper", "brew",
 		"chpasswd", "usermod", "passwd")
+	for name := range storePhrases {
+		add(storeRule, name)
+	}
+	add(ansibleRule, "ansible")
+	add(windowsRule, "rd", "rmdir", "del", "erase", "format")
 	add(unpackRule, "tar", "bsdtar", "unzip")
 	add(powershellRule, "pwsh", "powershell", "pwsh-preview", "powershell.exe")
 	add(remoteRule, "npm", "pnpm", "yarn", "gh", "glab", "gem", "cargo", "nuget", "dotnet", "vsce", "twine", "lerna",
@@ -123,7 +127,8 @@ func setUpTable() {
 		"remove-item", "format", "xargs",
 		"> ~", ">~", ">/", "> /", "> .git", ">.git", "truncate", "drop ", "flush", "bash <", "sh <", "|sh", "| sh", "|bash",
 		"| bash", "|zsh", "| zsh", "| sudo", "nc", "rev", ">(", "make", "os.remove",
-		"file.delete", "gdb", "lldb", "sed", "su "}
+		"file.delete", "gdb", "lldb", "sed", "su ", "delete", "removeitem",
+		"recursive=true", "deletedir", "emacs", "vim"}
 	for n := range t {
 		words = append(words, n)
 	}

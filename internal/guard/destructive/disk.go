@@ -135,6 +135,12 @@ func codeRule(x *scope, r *shell.Run) {
 		strings.Contains(text, "fetch(")) {
 		x.Report.Add("pipe-to-shell", r.Name(), r.Name()+" code runs text that comes from the network")
 	}
+	for _, lit := range inspect.QuotedIn(text) {
+		if isDevice(inspect.Place{Text: lit}) && firstOf(text, deviceWriters) != "" {
+			x.Report.Add("disk", r.Name(), r.Name()+" code writes straight to the device "+lit)
+			return
+		}
+	}
 	deleter := firstOf(text, inspect.DeletersInCode)
 	single := ""
 	if deleter == "" {
@@ -167,6 +173,9 @@ func codeRule(x *scope, r *shell.Run) {
 		}
 	}
 }
+
+// deviceWriters are words of code that opens a file for writing.
+var deviceWriters = []string{"write", "'w", `"w`, "r+b", "'>", `">`, "O_WRONLY", "O_RDWR", "truncate", "dump"}
 
 // firstOf is the first of the words that stands in a text.
 func firstOf(text string, words []string) string {

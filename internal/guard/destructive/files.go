@@ -67,6 +67,9 @@ func (x *scope) judgeDelete(r *shell.Run, w shell.Word, verb string) {
 		if r.Contained {
 			if why == "the whole file system" || why == "a top-level directory" {
 				x.Report.Add("rm-broad", r.String(), fmt.Sprintf("%s %s in a container", verb, why))
+			} else if holdsData(r, p) {
+				x.Report.Add("rm-outside", r.String(),
+					fmt.Sprintf("%s %s, the data of a running container", verb, p.Text))
 			}
 			return
 		}
@@ -142,7 +145,8 @@ var findTests = []string{"-name", "-iname", "-path", "-ipath", "-wholename", "-r
 
 func findRule(x *scope, r *shell.Run) {
 	args := r.Args()
-	if !x.FindDeletes(r, args) || r.Contained {
+	deletes := x.FindDeletes(r, args)
+	if !deletes && !inspect.HasWord(args, "-exec", "-execdir", "-ok", "-okdir") {
 		return
 	}
 	var starts []shell.Word
@@ -161,6 +165,19 @@ func findRule(x *scope, r *shell.Run) {
 	}
 	if len(starts) == 0 {
 		starts = []shell.Word{{Text: ".", Bare: "."}}
+	}
+	if r.Contained {
+		for _, s := range starts {
+			if p := x.ResolveWord(s, r); deletes && holdsData(r, p) && !inspect.HasWord(args, findTests...) {
+				x.Report.Add("find-delete", r.String(),
+					fmt.Sprintf("deletes %s, the data of a running container", p.Text))
+			}
+		}
+		return
+	}
+	if !deletes {
+		findPermissions(x, r, args, starts)
+		return
 	}
 	filtered := inspect.HasWord(args, findTests...) || strings.HasPrefix(r.Name(), "fd")
 	byName := false
@@ -331,6 +348,12 @@ func overwriteRule(x *scope, r *shell.Run) {
 			}
 		}
 	case "rsync":
+		if strings.Contains(last.Text, ":") && inspect.HasLong(flags, "--delete", "--del") &&
+			!inspect.HasLong(flags, "--dry-run") && !inspect.HasShort(flags, 'n') &&
+			x.copiesNothing(rest[:len(rest)-1], r) {
+			x.Report.Add("rm-outside", r.String(), fmt.Sprintf("empties %s on another machine", last.Text))
+			return
+		}
 		if inspect.HasLong(flags, "--delete", "--delete-before", "--delete-after", "--delete-excluded", "--del",
 			"--remove-source-files") && !strings.Contains(last.Text, ":") && !inspect.HasShort(flags, 'n') &&
 			!inspect.HasLong(flags, "--dry-run") {

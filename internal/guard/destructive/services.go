@@ -228,7 +228,8 @@ func cloudRule(x *scope, r *shell.Run) {
 		}
 	case "rclone":
 		if len(rest) > 0 && inspect.HasWord(rest[:1], "purge", "delete", "rmdirs", "cleanup") || len(rest) > 0 &&
-			rest[0].Text == "sync" && len(rest) > 2 && x.WhyBroad(x.ResolveWord(rest[2], r)) != "" {
+			rest[0].Text == "sync" && len(rest) > 2 && (x.WhyBroad(x.ResolveWord(rest[2], r)) != "" ||
+			x.copiesNothing(rest[1:2], r)) {
 			say(rest[0].Text)
 		}
 	case "mc":
@@ -291,6 +292,8 @@ func containerRule(x *scope, r *shell.Run) {
 var (
 	sqlDrop = lazyregexp.New(`(?i)\b(drop\s+(database|schema|table|keyspace|user|role|owned|tablespace|` +
 		`collection|view|materialized\s+view|index)\b|truncate\s+(table\s+)?["\w` + "`" + `])`)
+	// What stands in a string of SQL is data, where nothing runs strings.
+	sqlString = lazyregexp.New(`'[^'\n]*'`)
 	sqlDelete = lazyregexp.New(`(?i)\bdelete\s+from\s+["\w.` + "`" + `\[\]]+\s*(;|$)`)
 	sqlUpdate = lazyregexp.New(`(?i)\balter\s+table\s+\S+\s+drop\b`)
 	mongoDrop = lazyregexp.New(`(?i)(dropDatabase\s*\(|\.drop\s*\(|deleteMany\s*\(\s*(\{\s*\})?\s*\)|` +
@@ -404,6 +407,10 @@ func databaseRule(x *scope, r *shell.Run) {
 		return
 	}
 	text := x.StatementText(r)
+	if lower := strings.ToLower(text); !strings.Contains(lower, "exec") && !strings.Contains(lower, "prepare") &&
+		!strings.Contains(lower, "program") {
+		text = sqlString.ReplaceAllString(text, "''")
+	}
 	switch {
 	case sqlDrop.MatchString(text):
 		say("drops or empties database objects")

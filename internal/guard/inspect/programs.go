@@ -112,7 +112,9 @@ func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 // DeletersInCode are calls that delete, in the languages people put on a command
 // line.
 var DeletersInCode = []string{"rmtree", "rmSync", "rmdirSync", "fs.rm", "rm_rf", "rm_r(", "remove_tree", "unlinkSync",
-	"remove_dir_all", "removeSync", "promises.rm", "rimraf", "os.removedirs", "FileUtils.rm"}
+	"remove_dir_all", "removeSync", "promises.rm", "rimraf", "os.removedirs", "FileUtils.rm",
+	"recursive=true", "recursive=TRUE", "recursive = TRUE", "recursive=T)", "removeItem", "deleteDir", "Deno.remove",
+	"delete-directory", "removeDirectoryRecursive", "file:del_dir_r", "rm_r "}
 
 // FileDeletersInCode delete one file with each call.
 var FileDeletersInCode = []string{"unlink", "os.remove", "File.delete", "os.unlink", "promises.unlink"}

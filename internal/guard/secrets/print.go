@@ -43,6 +43,11 @@ func (x *scope) printsSecret(r *shell.Run) {
 	name := r.Name()
 	args := r.Args()
 	line := inspect.JoinArgs(args)
+	if (name == "docker" || name == "podman") && strings.Contains(line, "inspect") &&
+		strings.Contains(line, ".Config.Env") {
+		x.Report.Add("print", r.String(), name+" inspect prints the environment of a container")
+		return
+	}
 	hit := ""
 	for _, p := range printPhrases[name] {
 		if strings.HasPrefix(line+" ", p+" ") || strings.Contains(p, " ") && inspect.HasPhrase(line, p) {

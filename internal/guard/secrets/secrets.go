@@ -40,7 +40,7 @@ var (
 
 func secretNeedles() *inspect.Needles {
 	secretOnce.Do(func() {
-		words := []string{".env", ".ssh", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "credential", "secret",
+		words := []string{".env", ".ssh", "id_", "credential", "secret",
 			"shadow",
 			"sudoers", "environ", ".kube", "kubeconfig", ".docker/config", ".npmrc",
 			".netrc", "_netrc", ".pypirc", ".pgpass", ".my.cnf", ".boto", ".s3cfg", ".vault-token", ".htpasswd",
@@ -101,6 +101,7 @@ func (c *Checker) CheckScript(s *inspect.Scope) {
 	for i := range x.Script.Runs {
 		r := &x.Script.Runs[i]
 		if r.Contained {
+			x.containedToken(r)
 			continue
 		}
 		x.secretRedirects(r)
@@ -117,6 +118,22 @@ func (c *Checker) CheckScript(s *inspect.Scope) {
 		x.envInCode(r)
 		x.variableSent(r)
 		x.secretInCode(r)
+	}
+}
+
+// containedToken: kubectl exec pod -- cat /var/run/secrets/…/token gives away what
+// the cluster trusts.
+func (x *scope) containedToken(r *shell.Run) {
+	if !isReader(r.Name()) {
+		return
+	}
+	for _, a := range r.Args() {
+		if strings.Contains(a.Text, "/run/secrets/kubernetes.io/serviceaccount/token") ||
+			strings.HasPrefix(a.Text, "/run/secrets/") {
+			x.Report.Add("read", r.String(),
+				fmt.Sprintf("%s reads %s, a secret of a running container", r.Name(), a.Text))
+			return
+		}
 	}
 }
 
@@ -152,7 +169,7 @@ func (x *scope) secretRedirects(r *shell.Run) {
 			x.Report.Add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, rd.Target.Text, what))
 		case (name == "echo" || name == "printf") && anyDynamic(r.Args()), name == "mapfile", name == "readarray",
 			name == "read" && !x.loadsLoop(rd.Target.Text),
-			name == "": // a loop that prints its lines; $(< file)
+			name == "exec", name == "": // a loop that prints its lines; $(< file)
 			x.Report.Add("read", r.String(), fmt.Sprintf("reads %s (%s)", rd.Target.Text, what))
 		}
 	}
@@ -314,7 +331,7 @@ func (x *scope) secretInCode(r *shell.Run) {
 		return
 	}
 	opens := false
-	for _, w := range [...]string{"open", "read", "File", "load", "slurp", "<", "cat"} {
+	for _, w := range [...]string{"open", "read", "File", "load", "slurp", "<", "cat", "file_get", "file(", "include"} {
 		opens = opens || strings.Contains(text, w)
 	}
 	if !opens || strings.Contains(text, "dotenv") {

@@ -140,3 +140,13 @@ func SplitsString(option string) bool {
 	flags, _, ok := strings.Cut(option, "S")
 	return ok && len(flags) > 0 && flags[0] == '-' && strings.Trim(flags[1:], "iv0") == ""
 }
+
+// OpenHeredoc is the delimiter of a here-document that a parser found unclosed.
+func OpenHeredoc(err error) (string, bool) {
+	_, quoted, ok := strings.Cut(err.Error(), "unclosed here-document ")
+	if !ok {
+		return "", false
+	}
+	delimiter := strings.Trim(quoted, "`\"'")
+	return delimiter, delimiter != ""
+}

@@ -8,6 +8,9 @@ var Interpreters = map[string]string{
 	"python": "c", "python2": "c", "python3": "c", "pypy": "c", "pypy3": "c",
 	"perl": "eE", "ruby": "e", "node": "ep", "nodejs": "ep", "bun": "e", "deno": "", "php": "r", "lua": "e",
 	"osascript": "e", "awk": "", "gawk": "", "mawk": "", "nawk": "", "tclsh": "", "expect": "c",
+	"luajit": "e", "julia": "eE", "rscript": "e", "r": "e", "elixir": "e", "erl": "", "ghc": "e", "runghc": "", "guile": "c",
+	"sbcl": "", "clisp": "x", "racket": "e", "jshell": "", "groovy": "e", "scala": "e", "scala-cli": "e", "swift": "e",
+	"clojure": "e", "clj": "e", "bb": "e", "crystal": "", "raku": "e", "dart": "", "ts-node": "ep", "tsx": "ep",
 }
 
 // IsInterpreter reports whether name is one of them, whatever its version.

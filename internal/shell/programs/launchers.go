@@ -1,6 +1,10 @@
 package programs
 
-import "sync"
+import (
+	"slices"
+	"strings"
+	"sync"
+)
 
 // Launcher describes a program that opens a terminal, a session or a service
 // with a command in it.
@@ -21,6 +25,31 @@ type Launcher struct {
 	Skip     int
 	Values   string
 	Long     []string
+	// Pairs are options that take two values.
+	Pairs []string
+	// Literals are options in whose value string literals are command lines.
+	Literals []string
+	// Remote says that the command runs on another machine.
+	Remote bool
+}
+
+// OperandsFrom is where the command starts: behind the options, of which the
+// first so many words are known to be, and behind l.Skip operands.
+func OperandsFrom(args []string, l Launcher, known int) int {
+	if len(l.Pairs) == 0 {
+		return known + l.Skip
+	}
+	for i := 0; i < len(args); i++ {
+		switch {
+		case slices.Contains(l.Pairs, args[i]):
+			i += 2
+		case slices.Contains(l.Long, args[i]):
+			i++
+		case !strings.HasPrefix(args[i], "-"):
+			return i + l.Skip
+		}
+	}
+	return len(args)
 }
 
 var (
@@ -28,7 +57,12 @@ var (
 	xterm    = Launcher{Rest: []string{"-e", "--", "-x"}, Text: []string{"--command", "--execute"}}
 	gtkTerm  = Launcher{Rest: []string{"--", "-x", "--execute"}, Text: []string{"-e", "--command"}}
 	operands = Launcher{Operands: true}
-	footArgs = []string{"--app-id", "--title", "--font", "--config", "--term", "--working-directory", "--log-level",
+	// lxc exec name -- command
+	machineExec = Launcher{Rest: []string{"--"}, Verbs: []string{"exec"}, Operands: true, Skip: 1, Values: "T",
+		Long: []string{"--env", "--cwd", "--user", "--group"}, Remote: true}
+	// pssh -h hosts command
+	manyHosts = Launcher{Rest: []string{"--"}, Operands: true, Values: "hHlpoetxOAwgNRuf", Remote: true}
+	footArgs  = []string{"--app-id", "--title", "--font", "--config", "--term", "--working-directory", "--log-level",
 		"--override"}
 	kittyArgs = []string{"--title", "--config", "--directory", "--working-directory", "--class", "--name", "--override",
 		"--listen-on",
@@ -100,10 +134,43 @@ var Launchers = sync.OnceValue(func() map[string]Launcher {
 		"heaptrack": operands, "gnome-session-inhibit": operands, "systemd-inhibit": {Operands: true},
 		"systemd-cat": {Operands: true, Values: "tp"},
 		"kde-inhibit": operands, "uwsm": {Verbs: []string{"app"}, Rest: []string{"--"}, Operands: true},
-		"bwrap": {Rest: []string{"--"}}, "proot": {Rest: []string{"--"}}, "distrobox": {Verbs: []string{"enter"},
+		"bwrap": {Rest: []string{"--"}, Operands: true, Pairs: []string{"--bind", "--ro-bind", "--dev-bind", "--bind-try",
+			"--ro-bind-try", "--dev-bind-try", "--symlink", "--setenv", "--file", "--bind-data", "--ro-bind-data",
+			"--chmod"}, Long: []string{"--tmpfs", "--proc", "--dev", "--dir", "--chdir", "--unsetenv", "--uid", "--gid",
+			"--hostname", "--size", "--perms", "--cap-add", "--cap-drop", "--seccomp", "--lock-file", "--mqueue"}},
+		"proot": {Rest: []string{"--"}, Operands: true, Values: "rbwqkS"},
+		"systemd-nspawn": {Rest: []string{"--"}, Operands: true, Values: "DMuSip", Long: []string{"--directory",
+			"--machine", "--image", "--user", "--bind", "--setenv", "--chdir"}}, "distrobox": {Verbs: []string{"enter"},
 			Rest: []string{"--", "-e"}},
 		"toolbox": {Verbs: []string{"run"}, Operands: true, Values: "cdr"}, "flatpak-spawn": {Operands: true,
 			Long: []string{"--env", "--directory"}},
+		// Commands for other machines, for many machines, and for virtual ones.
+		"lxc": machineExec, "incus": machineExec, "multipass": machineExec, "limactl": {Verbs: []string{"shell"},
+			Operands: true, Skip: 1, Remote: true}, "lima": {Operands: true, Remote: true},
+		"colima": {Verbs: []string{"ssh"}, Rest: []string{"--"}, Remote: true},
+		"orb":    {Operands: true, Values: "mu", Remote: true}, "vagrant": {Text: []string{"-c", "--command"}, Remote: true},
+		"minikube": {Verbs: []string{"ssh"}, Rest: []string{"--"}, Operands: true, Remote: true},
+		"fly":      {Text: []string{"-C", "--command"}, Remote: true},
+		"flyctl":   {Text: []string{"-C", "--command"}, Remote: true},
+		"heroku":   {Rest: []string{"--"}, Verbs: []string{"run", "run:detached"}, Operands: true, Values: "a", Remote: true},
+		"gcloud":   {Text: []string{"--command"}, Rest: []string{"--"}, Remote: true},
+		"az":       {Text: []string{"--scripts", "--command"}, Remote: true},
+		"aws":      {Literals: []string{"--parameters"}, Text: []string{"--command"}, Remote: true},
+		"doctl":    {Text: []string{"--ssh-command"}, Remote: true},
+		"tsh":      {Verbs: []string{"ssh"}, Operands: true, Skip: 1, Values: "lp", Remote: true},
+		"pssh":     manyHosts, "parallel-ssh": manyHosts, "pdsh": manyHosts, "clush": manyHosts, "dsh": manyHosts,
+		"rsh":       {Operands: true, Skip: 1, Values: "l", Remote: true},
+		"ansible":   {Text: []string{"-a", "--args"}, Remote: true},
+		"salt":      {Operands: true, Skip: 2, Values: "LGENCIStb", Remote: true},
+		"salt-ssh":  {Operands: true, Skip: 2, Values: "LGENCIStb", Remote: true},
+		"salt-call": {Operands: true, Skip: 1, Values: "lc"},
+		"knife":     {Verbs: []string{"ssh"}, Operands: true, Skip: 1, Values: "xPi", Remote: true},
+		"bolt":      {Verbs: []string{"command run"}, Operands: true, Values: "tnu", Remote: true},
+		"fab":       {Rest: []string{"--"}, Remote: true},
+		"nu":        {Text: []string{"-c", "--commands"}}, "xonsh": {Text: []string{"-c"}},
+		"elvish": {Text: []string{"-c"}}, "osh": {Text: []string{"-c"}}, "ysh": {Text: []string{"-c"}},
+		"kak": {Text: []string{"-e", "-E"}}, "micro": {Text: []string{"-command"}},
+		"ranger": {Text: []string{"--cmd"}}, "entr": {Text: []string{"-s"}, Operands: true},
 		"hyprctl": {Verbs: []string{"dispatch exec"}, Operands: true}, "swaymsg": {Verbs: []string{"exec"}, Operands: true},
 		"i3-msg": {Verbs: []string{"exec"}, Operands: true},
 		"xdotool": {Verbs: []string{"exec"}, Types: []string{"type"}, Operands: true, Long: []string{"--delay", "--window",

@@ -55,8 +55,8 @@ var Prefixes = sync.OnceValue(func() map[string]Prefix {
 		"sem": {Values: "j"}, "chpst": {Values: "uUbemdoprft/"},
 		"pkexec": {Long: []string{"--user"}}, "gosu": {Skip: 1}, "su-exec": {Skip: 1}, "setpriv": {Long: []string{"--reuid",
 			"--regid", "--groups"}},
-		"entr": {}, "hyperfine": {Values: "wmMrpcnSsu", Joins: true, Long: []string{"--warmup", "--runs", "--prepare"}},
-		"rtk": {}, "sshpass": {Values: "fdpP"}, "dropbearmulti": {}, "cpulimit": {Values: "lpec", Long: []string{"--limit",
+		"hyperfine": {Values: "wmMrpcnSsu", Joins: true, Long: []string{"--warmup", "--runs", "--prepare"}},
+		"rtk":       {}, "sshpass": {Values: "fdpP"}, "dropbearmulti": {}, "cpulimit": {Values: "lpec", Long: []string{"--limit",
 			"--pid", "--exe", "--cpu"}, Keep: true},
 		"npx": {
 			Values: "pc",
@@ -112,11 +112,13 @@ var Subcommands = sync.OnceValue(func() map[string]map[string]Prefix {
 			Keep: true}, "shell": {Need: "-c", Keep: true}},
 		"conda": {"run": {Values: "np", Keep: true}}, "devcontainer": {"exec": {Long: []string{"--workspace-folder",
 			"--container-id"}, Contain: true, Keep: true}},
-		"adb": {"shell": {Joins: true, Contain: true, Keep: true}}, "wsl": {"-e": {}, "--exec": {}, "--": {}},
+		"adb": {"shell": {Joins: true, Contain: true, Keep: true}}, "wsl": wslVerbs, "wsl.exe": wslVerbs,
 		"doppler": {"run": {Need: "--", Keep: true}}, "op": {"run": {Need: "--", Keep: true}},
 		"aws-vault": {"exec": {Need: "--", Keep: true}},
 	}
 })
+
+var wslVerbs = map[string]Prefix{"-e": {}, "--exec": {}, "--": {}}
 
 // ContainerVerbs are the verbs of docker and its like that run a command.
 var ContainerVerbs = map[string]Prefix{

@@ -91,7 +91,14 @@ func PrintfText(args []Word) (string, bool) {
 					if rest[0].Dynamic && rest[0].Text != rest[0].Bare {
 						return "", false
 					}
-					b.WriteString(rest[0].Text)
+					text := rest[0].Text
+					if rest[0].Tilde {
+						text = "$HOME" + strings.TrimPrefix(text, "~")
+					}
+					if format[i] == 'b' {
+						text = escapes.ANSIC(text)
+					}
+					b.WriteString(text)
 					rest = rest[1:]
 				}
 				used = true

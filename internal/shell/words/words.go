@@ -70,3 +70,11 @@ func SplitBlanks(text string) []Word {
 	}
 	return out
 }
+
+// SplitAt splits text that is known at every one of the separators.
+func SplitAt(text, separators string) []Word {
+	if strings.Trim(separators, " \t\n") == "" {
+		return SplitBlanks(text)
+	}
+	return LiteralWords(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(separators, r) }))
+}

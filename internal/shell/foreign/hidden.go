@@ -1,0 +1,144 @@
+package foreign
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+)
+
+// HiddenTexts are the texts that program text spells in another way: in base64, in
+// hexadecimal digits, as numbers of characters, backwards. at most so many.
+func HiddenTexts(code string, most int) []string {
+	var out []string
+	add := func(text string) {
+		if text != "" && len(out) < most && isPlainText(text) {
+			out = append(out, text)
+		}
+	}
+	lower := strings.ToLower(code)
+	decodes := strings.Contains(lower, "64") || strings.Contains(lower, "atob")
+	hexes := strings.Contains(lower, "hex") || strings.Contains(code, "pack")
+	turns := strings.Contains(code, "[::-1]") || strings.Contains(lower, "reverse")
+	if decodes || hexes || turns {
+		for _, literal := range StringLiterals(code) {
+			if decodes {
+				if b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(literal, "=")); err == nil {
+					add(string(b))
+				}
+			}
+			if b, err := hex.DecodeString(literal); hexes && err == nil {
+				add(string(b))
+			}
+			if turns {
+				reversed, _ := ReverseLines(literal)
+				add(reversed)
+			}
+		}
+	}
+	if strings.Contains(lower, "chr") || strings.Contains(lower, "charcode") || strings.Contains(lower, "bytes") ||
+		strings.Contains(code, "pack") {
+		for _, list := range numberList.Compiled().FindAllString(code, most) {
+			add(fromNumbers(list))
+		}
+		add(fromCalls(code))
+	}
+	return out
+}
+
+var (
+	numberList = lazyregexp.New(`\b\d{2,3}(?:\s*,\s*\d{2,3}){2,}\b`)
+	numberCall = lazyregexp.New(`(?i)chr\(\s*(\d{2,3})\s*\)`)
+)
+
+func fromNumbers(list string) string {
+	var b strings.Builder
+	for _, field := range strings.Split(list, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(field))
+		if err != nil || n > 255 {
+			return ""
+		}
+		b.WriteByte(byte(n))
+	}
+	return b.String()
+}
+
+// fromCalls joins chr(114)+chr(109).
+func fromCalls(code string) string {
+	var numbers []string
+	for _, m := range numberCall.FindAllStringSubmatch(code, 256) {
+		numbers = append(numbers, m[1])
+	}
+	if len(numbers) < 2 {
+		return ""
+	}
+	return fromNumbers(strings.Join(numbers, ","))
+}
+
+func isPlainText(s string) bool {
+	for _, r := range s {
+		if r == unicode.ReplacementChar || r < ' ' && r != '\n' && r != '\t' && r != '\r' {
+			return false
+		}
+	}
+	return true
+}
+
+// printers are the calls with which program text prints something.
+var printers = []string{"print", "puts", "console.log", "echo", "say ", "write", "p("}
+
+// PrintedText is what a small program may print: its string literals, one on a
+// line, and what it decodes. ok is false for programs that print nothing known.
+func PrintedText(code string, most int) (string, bool) {
+	found := false
+	for _, p := range printers {
+		found = found || strings.Contains(code, p)
+	}
+	literals := StringLiterals(code)
+	if trimmed := strings.TrimSpace(code); !found && len(literals) == 1 && len(trimmed) > 1 &&
+		strings.IndexByte("'\"`", trimmed[0]) >= 0 {
+		found = true // node -p '"text"'
+	}
+	if !found || len(literals) == 0 && len(code) > 4096 {
+		return "", false
+	}
+	texts := append(literals, HiddenTexts(code, most)...)
+	if len(texts) == 0 || len(texts) > most {
+		return "", false
+	}
+	return strings.ReplaceAll(strings.Join(texts, "\n"), `\n`, "\n") + "\n", true
+}
+
+var awkPipe = lazyregexp.New(`\|&?\s*"((?:[^"\\]|\\.)*)"`)
+
+// AwkPipes are the commands that awk's print writes to, at most so many.
+func AwkPipes(code string, most int) []string {
+	var out []string
+	for _, m := range awkPipe.FindAllStringSubmatch(code, most) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// HasAny reports whether one of the words stands in the text.
+func HasAny(text string, list []string) bool {
+	for _, word := range list {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
+}
+
+var denoArgs = lazyregexp.New(`\{\s*args:\s*`)
+
+// CallTexts are the texts that program text may give to a shell: its literals, and
+// what it spells in another way.
+func CallTexts(code string, most int) []string {
+	out := StringLiterals(denoArgs.ReplaceAllString(code, " "))
+	out = append(out, QuotedLists(code, most)...)
+	return append(out, HiddenTexts(code, most)...)
+}
