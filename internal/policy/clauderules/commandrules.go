@@ -1,0 +1,212 @@
+package clauderules
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+var wildcardCache sync.Map // rule content → *regexp.Regexp
+
+// hasWildcard reports whether a rule's text has a star that is not escaped.
+func hasWildcard(content string) bool { return unescapedIndex(content, '*') >= 0 }
+
+// commandPrefix is x of "x:*".
+func commandPrefix(content string) (string, bool) {
+	prefix, found := strings.CutSuffix(content, ":*")
+	return prefix, found && prefix != ""
+}
+
+// isExact reports whether a Bash rule names one command text, without any wildcard.
+func isExact(content string) bool {
+	_, prefix := commandPrefix(content)
+	return !prefix && !hasWildcard(content)
+}
+
+// matchesCommand holds a rule's text against a command's text.
+func matchesCommand(content, command string) bool {
+	if prefix, ok := commandPrefix(content); ok {
+		return command == prefix || strings.HasPrefix(command, prefix+" ")
+	}
+	if !hasWildcard(content) {
+		return command == strings.TrimSpace(content)
+	}
+	return compileWildcard(content).MatchString(command)
+}
+
+func compileWildcard(content string) *regexp.Regexp {
+	if known, ok := wildcardCache.Load(content); ok {
+		return known.(*regexp.Regexp)
+	}
+	text := strings.TrimSpace(content)
+	tail := "$"
+	if strings.HasSuffix(text, " *") && strings.Count(text, "*") == 1 {
+		text, tail = strings.TrimSuffix(text, " *"), "( .*)?$" // "x *" is also "x" alone
+	}
+	var b strings.Builder
+	b.WriteString("(?s)^")
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && i+1 < len(text) && (text[i+1] == '*' || text[i+1] == '\\'):
+			i++
+			b.WriteString(regexp.QuoteMeta(text[i : i+1]))
+		case text[i] == '*':
+			b.WriteString(".*")
+		default:
+			j := i + 1
+			for j < len(text) && text[j] != '*' && text[j] != '\\' {
+				j++
+			}
+			b.WriteString(regexp.QuoteMeta(text[i:j]))
+			i = j - 1
+		}
+	}
+	compiled := regexp.MustCompile(b.String() + tail)
+	if len(content) < 1024 {
+		wildcardCache.Store(content, compiled)
+	}
+	return compiled
+}
+
+// restrictingRule finds the deny or ask rule that a command falls under.
+func restrictingRule(rules []*Rule, line *commandLine) *Rule {
+	for _, rule := range rules {
+		if rule.Tool != "Bash" || !rule.HasContent {
+			continue
+		}
+		if strings.ContainsAny(rule.Content, "|&;") && matchesCommand(rule.Content, line.withoutOut) {
+			return rule
+		}
+		for i := range line.every {
+			if partFallsUnder(rule.Content, &line.every[i]) {
+				return rule
+			}
+		}
+	}
+	return nil
+}
+
+// partFallsUnder holds a deny or ask rule against a part: as written, without quotes,
+// behind variables and wrappers, without the folder of the program.
+func partFallsUnder(content string, part *shellPart) bool {
+	for _, form := range part.restrictedForms() {
+		if form.onlyPrefix && isExact(content) {
+			continue
+		}
+		if matchesCommand(content, form.text) {
+			return true
+		}
+	}
+	return false
+}
+
+type commandForm struct {
+	text       string
+	onlyPrefix bool
+}
+
+// restrictedForms lists the texts under which deny and ask rules look for a part.
+func (p *shellPart) restrictedForms() []commandForm {
+	if len(p.words) == 0 {
+		return nil
+	}
+	written, plain := make([]string, len(p.words)), make([]string, len(p.words))
+	for i, word := range p.words {
+		written[i], plain[i] = word.written, word.plain
+	}
+	forms := []commandForm{{text: strings.Join(written, " ")}, {text: p.spaced}}
+	for _, words := range unwrapWords(plain) {
+		text := strings.TrimSpace(strings.Join(words.words, " "))
+		forms = append(forms, commandForm{text, words.onlyPrefix})
+		if at := strings.LastIndexByte(words.words[0], '/'); at >= 0 {
+			text = strings.TrimSpace(strings.Join(append([]string{words.words[0][at+1:]}, words.words[1:]...), " "))
+			forms = append(forms, commandForm{text, words.onlyPrefix})
+		}
+	}
+	return forms
+}
+
+// allowingRule finds the allow rule that covers a part.
+func allowingRule(rules []*Rule, part *shellPart) *Rule {
+	if part.leading || len(part.words) == 0 {
+		return nil
+	}
+	forms := part.allowedForms()
+	for _, rule := range rules {
+		if rule.Tool != "Bash" || !rule.HasContent {
+			continue
+		}
+		for _, form := range forms {
+			if isExact(rule.Content) && form.exact && matchesCommand(rule.Content, form.text) {
+				return rule
+			}
+			if !isExact(rule.Content) && !form.exact && matchesCommand(rule.Content, form.text) {
+				return rule
+			}
+			prefix, ok := commandPrefix(rule.Content)
+			if ok && form.xargs && matchesCommand("xargs "+prefix+":*", form.text) {
+				return rule
+			}
+		}
+	}
+	return nil
+}
+
+type allowedForm struct {
+	text         string
+	exact, xargs bool
+}
+
+// allowedForms lists the texts under which allow rules look for a part: much fewer
+// than deny rules do. Exact rules see the blanks as they are written.
+func (p *shellPart) allowedForms() []allowedForm {
+	forms := []allowedForm{{text: p.whole, exact: true}, {text: p.spaced, exact: true}}
+	for _, assign := range p.assigns {
+		if !assign.plain || !harmlessVariables[assign.name] {
+			return forms
+		}
+	}
+	words := p.words
+	for {
+		first := words[0].plain
+		if words[0].dynamic || strings.ContainsAny(first, " \t\n") {
+			return forms
+		}
+		spaced, rest := p.spaced, make([]string, 0, len(words))
+		for _, word := range words[1:] {
+			rest = append(rest, word.written)
+		}
+		if at := lastWordStart(spaced, words); at >= 0 {
+			spaced = first + spaced[at+len(words[0].written):]
+		}
+		joined := strings.TrimSpace(first + " " + strings.Join(rest, " "))
+		forms = append(forms, allowedForm{text: spaced, exact: true})
+		forms = append(forms, allowedForm{text: joined, xargs: first == "xargs"})
+		n := harmlessWrapper(words)
+		if n == 0 || n >= len(words) {
+			return forms
+		}
+		words = words[n:]
+	}
+}
+
+// lastWordStart finds where the words begin inside the text as written.
+func lastWordStart(spaced string, words []shellWord) int {
+	at := len(spaced)
+	for i := len(words) - 1; i >= 0; i-- {
+		at = strings.LastIndex(spaced[:at], words[i].written)
+		if at < 0 {
+			return -1
+		}
+	}
+	return at
+}
+
+// harmlessVariables may stand in front of an allowed command.
+var harmlessVariables = map[string]bool{"GOEXPERIMENT": true, "GOOS": true, "GOARCH": true, "CGO_ENABLED": true,
+	"GO111MODULE": true, "RUST_BACKTRACE": true, "RUST_LOG": true, "NODE_ENV": true, "PYTHONUNBUFFERED": true,
+	"PYTHONDONTWRITEBYTECODE": true, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": true, "PYTEST_DEBUG": true,
+	"ANTHROPIC_API_KEY": true, "LANG": true, "LANGUAGE": true, "LC_ALL": true, "LC_CTYPE": true, "LC_TIME": true,
+	"CHARSET": true, "TERM": true, "COLORTERM": true, "NO_COLOR": true, "FORCE_COLOR": true, "TZ": true,
+	"LS_COLORS": true, "LSCOLORS": true, "GREP_COLOR": true, "GREP_COLORS": true, "GCC_COLORS": true,
+	"TIME_STYLE": true, "BLOCK_SIZE": true, "BLOCKSIZE": true, "CI": true}
