@@ -100,7 +100,8 @@ func TestEncodeHoldsItsPromises(t *testing.T) {
 			t.Fatalf("nobody approved: %s", answer.Stdout)
 		}
 		if d.Verdict == event.Deny && ev.Kind.Guarded() &&
-			!containsAny(answer.Stdout, `"deny"`, `"decision":"block"`, `"block":true`, `"throw":`, `"reply":"reject"`) {
+			!containsAny(answer.Stdout, `"deny"`, `"block":true`, `"decision":"block"`, `"cancel":true`, `"throw":`,
+				`"reply":"reject"`) {
 			t.Fatalf("a refusal got lost: %s", answer.Stdout)
 		}
 		if f.agent == "codex" {

@@ -180,6 +180,9 @@ var unseen = []string{
 	"pi hookmux_answered",     // our own extension makes it
 	"cline TaskResume", "cline TaskCancel", "cline UserPromptSubmit",
 	"goose BeforeReadFile", "goose AfterFileEdit", "goose BeforeShellExecution", "goose AfterShellExecution",
+	"cursor subagentStart", "cursor preCompact", "cursor beforeMCPExecution", "cursor afterMCPExecution",
+	"cursor beforeReadFile", "cursor afterAgentThought", "cursor beforeTabFileRead", "cursor afterTabFileEdit",
+	"cursor workspaceOpen",
 }
 
 // documentedOnly reports whether no real agent was asked about anything: all that is

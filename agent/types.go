@@ -163,7 +163,7 @@ type ToolSpec struct {
 
 // FieldSpec says under which payload keys the unified fields stand. The first
 // key of a list that is there and not empty counts. Dots descend. A list of
-// message parts stands for the text in them.
+// message parts stands for the text in them, a list of folders for its first.
 type FieldSpec struct {
 	Event        []string `yaml:"event"`
 	Session      []string `yaml:"session"`

@@ -70,6 +70,7 @@ var table = map[string]Dialect{
 	"codex":       codex,
 	"copilot":     copilot,
 	"crush":       crush,
+	"cursor":      cursor,
 	"droid":       droid,
 	"gemini":      gemini,
 	"grok":        grok,

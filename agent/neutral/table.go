@@ -20,6 +20,8 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsCopilot(event)
 	case "crush", "charm-crush":
 		return rowsCrush(event)
+	case "cursor", "cursor-agent", "cursor-cli":
+		return rowsCursor(event)
 	case "droid", "factory", "factory-droid":
 		return rowsDroid(event)
 	case "gemini", "gemini-cli":
@@ -268,6 +270,45 @@ func rowsCrush(event string) (Row, bool) {
 	switch event {
 	case "PreToolUse":
 		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsCursor(event string) (Row, bool) {
+	switch event {
+	case "sessionStart":
+		return Row{Kind: "session.start", Timeout: 60000 * time.Millisecond}, true
+	case "beforeSubmitPrompt":
+		return Row{Kind: "turn.start", Timeout: 60000 * time.Millisecond}, true
+	case "preToolUse":
+		return Row{Deny: Answer{Stdout: `{"permission":"deny","user_message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status","agent_message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"permission":"deny","user_message":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart","agent_message":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "postToolUse",
+		"postToolUseFailure":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "afterAgentResponse":
+		return Row{Kind: "model.response.after", Timeout: 60000 * time.Millisecond}, true
+	case "stop":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "subagentStart":
+		return Row{Kind: "subagent.start", Timeout: 60000 * time.Millisecond}, true
+	case "subagentStop":
+		return Row{Kind: "subagent.end", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "preCompact":
+		return Row{Kind: "context.compact.before", Timeout: 60000 * time.Millisecond}, true
+	case "sessionEnd":
+		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
+	case "beforeShellExecution",
+		"afterShellExecution",
+		"beforeMCPExecution",
+		"afterMCPExecution",
+		"beforeReadFile",
+		"afterAgentThought",
+		"beforeTabFileRead",
+		"afterTabFileEdit",
+		"workspaceOpen":
+		return Row{Kind: "other", Timeout: 60000 * time.Millisecond}, true
+	case "afterFileEdit":
+		return Row{Kind: "file.changed", Timeout: 60000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

@@ -15,15 +15,6 @@ import (
 // foreign are agents the catalogue does not have (yet): they show that the
 // table is enough to describe one.
 const foreign = `
-- name: cursor
-  launch: {program: cursor-agent, value_flags: [--model, --resume?, --workspace, --sandbox, --api-key, -H, --header]}
-  resume:
-    argv: [cursor-agent, --resume, "{session}"]
-    keyed: directory
-    lead: [[agent]]
-    drop: [--api-key, -H, --header, --continue, --resume, --workspace, -w, --worktree]
-    refuse: [--print, -p, --output-format, --cloud]
-    not: [about, login, logout, ls, mcp, models, status, update]
 - name: kiro
   launch: {program: kiro-cli, value_flags: [--agent, --resume-id, --trust-tools, --format, -f]}
   resume:

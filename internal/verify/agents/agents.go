@@ -38,6 +38,9 @@ type Agent struct {
 	Brotli  string
 	// Node says that Program is JavaScript and runs on the pinned Node.
 	Node bool
+	// Host is the program in hosts/ that is started in place of Program, where
+	// the vendor publishes its agent as a library.
+	Host string
 	// Platforms are those the vendor publishes for, Proven those where this
 	// entry was really installed and run.
 	Platforms []string

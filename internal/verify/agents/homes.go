@@ -121,6 +121,12 @@ func gooseHome(h *homeWriter) {
 	h.setVariable("OPENAI_API_KEY", dummyKey)
 }
 
+// cursorHome: the program around it finds the model by a variable.
+func cursorHome(h *homeWriter) {
+	h.setVariable("CURSOR_API_KEY", dummyKey)
+	h.setVariable("HOOKMUX_MODEL_URL", h.modelURL)
+}
+
 func geminiHome(h *homeWriter) {
 	h.writeJSON(".gemini/settings.json", obj{
 		"security": obj{"auth": obj{"selectedType": "gemini-api-key"}, "folderTrust": obj{"enabled": false}},

@@ -3,6 +3,8 @@ package agents
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,10 +77,41 @@ func InstallAgent(ctx context.Context, a Agent, cacheDir string, progress func(s
 			return Installed{}, err
 		}
 		node := nodeProgram(dir)
+		if a.Host != "" {
+			if program, err = writeHost(in.Dir, a.Host); err != nil {
+				return Installed{}, fmt.Errorf("%s: cannot write the program around it: %w", a.Name, err)
+			}
+		}
 		in.Argv = []string{node, program}
 		in.Env = []string{"PATH=" + filepath.Dir(node) + string(os.PathListSeparator) + basePath()}
 	}
 	return in, nil
+}
+
+//go:embed hosts
+var hosts embed.FS
+
+// writeHost lays a host beside the library that it loads. Several processes may
+// do so at once, and each starts what it wrote.
+func writeHost(dir, name string) (string, error) {
+	source, err := hosts.ReadFile("hosts/" + name)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(source)
+	file := filepath.Join(dir, fmt.Sprintf("hookmux-%x-%s", sum[:6], name))
+	if _, err := os.Stat(file); err == nil {
+		return file, nil
+	}
+	tmp, err := os.CreateTemp(dir, ".host-*")
+	if err != nil {
+		return "", err
+	}
+	_, err = tmp.Write(source)
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), file)
+	}
+	return file, err
 }
 
 // nodeProgram finds node in its folder; the package is named differently on

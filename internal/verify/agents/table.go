@@ -117,6 +117,15 @@ var table = []Agent{
 		home:     gooseHome, Platforms: unixes, Proven: seen,
 	},
 	{
+		Name: "cursor", Title: "Cursor", Version: "1.0.32",
+		Packages: []string{"@cursor/sdk@{version}"}, // its local agent, without the editor and the command line around it
+		Program:  "node_modules/@cursor/sdk/dist/esm/index.js", Node: true, Host: "cursor.mjs",
+		API:      "chat",
+		Shell:    ShellTool{Name: "Shell", Arg: "command"},
+		headless: func(p string) []string { return []string{"-p", p} },
+		home:     cursorHome, Platforms: unixes, Proven: seen,
+	},
+	{
 		Name: "gemini", Title: "Gemini CLI", Version: "0.61.0",
 		Packages: []string{"@google/gemini-cli@{version}"},
 		Program:  "node_modules/@google/gemini-cli/bundle/gemini.js", Node: true,

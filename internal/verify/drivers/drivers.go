@@ -276,6 +276,18 @@ var drivers = []Driver{
 		},
 	},
 	{
+		Name: "cursor", Program: "cursor-agent", NoStrict: "as a library it approves everything",
+		NoTUI: "the command line and the editor ask for an account",
+		Unproven: map[string]string{
+			"subagentStop.keep": "helpers are sent off by the vendor's service, which is played here",
+		},
+		Unseen: map[string]string{
+			"subagentStart": "helpers are sent off by the vendor's service, which is played here",
+			"subagentStop":  "helpers are sent off by the vendor's service, which is played here",
+			"preCompact":    "sent by the vendor's service, which is played here",
+		},
+	},
+	{
 		Name: "goose", Program: "goose", NoStrict: "headless it approves everything", NoTUI: "its terminal " + notTried,
 	},
 }
