@@ -26,6 +26,10 @@ type InstallSpec struct {
 	// folder; they are made only where absent.
 	Beside []Seed `yaml:"beside"`
 
+	// Drops says for what in a file the agent passes over all of it; nil: nothing
+	// is known.
+	Drops *DropsSpec `yaml:"drops"`
+
 	// Missing says what the agent does when the program of the hook is gone:
 	// open (it goes on), closed (it refuses calls), stuck (it cannot be used).
 	// Other than open, a command line must check for the program itself.
@@ -81,8 +85,8 @@ type InstallPlace struct {
 	// At is where in the file the hooks stand, keys joined by dots; empty
 	// means that the file's top level holds the events.
 	At string `yaml:"at"`
-	// With are members that must stand beside them when the file is made,
-	// e.g. a version number.
+	// With are members that must stand beside them, e.g. a version number; they
+	// are added where the file lacks them.
 	With map[string]any `yaml:"with"`
 	// Unless names files of the same directory that, when they are there,
 	// make the agent pass over this one.
@@ -125,6 +129,16 @@ type HandlerSpec struct {
 	// Harmless are members a person may add to an entry of ours: they change
 	// neither when it runs nor whether its answer counts.
 	Harmless []string `yaml:"harmless"`
+}
+
+// DropsSpec says for what an agent passes over a whole file of hooks. A text that
+// is no JSON after comments are gone always counts.
+type DropsSpec struct {
+	// CommentsInText says that it takes // and /* for a comment inside of
+	// strings, too.
+	CommentsInText bool `yaml:"comments_in_text"`
+	// UnknownEvents says that an event it does not know is enough.
+	UnknownEvents bool `yaml:"unknown_events"`
 }
 
 // Member is one key and its value.

@@ -193,6 +193,10 @@ func (l siteReader) readEntries(s *Site, t *hookentry.Target, p agent.InstallPla
 	if err != nil {
 		return err
 	}
+	if err := t.WhyDropped(a, src); err != nil {
+		s.Deaf = append(s.Deaf, err.Error())
+		s.Stale = append(s.Stale, err.Error())
+	}
 	whole := map[string]string{} // trust key → event
 	for _, sl := range t.Handlers(r) {
 		e, known := a.Event(sl.Event)

@@ -315,6 +315,9 @@ func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, c
 		now = t.FreshText(place)
 	}
 	now, kept, err := t.WriteCommands(now, a, commands, f.record.Kept)
+	if err == nil {
+		err = t.WhyDropped(a, now)
+	}
 	if err != nil {
 		return steps.BrokenFile(path, err)
 	}

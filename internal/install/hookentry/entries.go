@@ -184,7 +184,10 @@ func (t *Target) WriteCommands(src []byte, a *agent.Agent, want []Command, kept 
 		seen[s.Event] = true
 		return !wanted || again
 	})
-	return src, kept, err
+	if err != nil || len(want) == 0 {
+		return src, kept, err
+	}
+	return t.addMembers(src, kept)
 }
 
 // refreshEntry brings an entry of ours up to date where it stands, or moves it to a
@@ -287,6 +290,10 @@ func SameJSON(a, b json.RawMessage) bool {
 
 // RemoveEntries takes everything of ours that is meant for an agent out.
 func (t *Target) RemoveEntries(src []byte, a *agent.Agent, kept []Kept) ([]byte, error) {
+	src, err := t.removeMembers(src, a, kept)
+	if err != nil {
+		return nil, err
+	}
 	return t.removeWhere(src, kept, func(s *Handler, _ map[string]bool) bool { return IsFor(s, a) })
 }
 

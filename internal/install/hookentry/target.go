@@ -17,6 +17,7 @@ type Target struct {
 	Format edit.Format
 	At     []string
 	Spec   *agent.InstallSpec
+	with   map[string]any // members that must stand beside the hooks
 
 	// The last text that was read: it is looked at several times in a row.
 	text   []byte
@@ -30,7 +31,7 @@ func NewTarget(path string, place agent.InstallPlace, spec *agent.InstallSpec) (
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	t := &Target{Path: path, Format: f, Spec: spec}
+	t := &Target{Path: path, Format: f, Spec: spec, with: place.With}
 	if place.At != "" {
 		t.At = strings.Split(place.At, ".")
 	}
