@@ -166,6 +166,12 @@ func (a *Agent) NewerThanTried(version string) bool {
 	return version != "" && a.Tried != "" && compareVersions(version, a.Tried) > 0
 }
 
+// OlderThanHooks reports whether a version is older than the first one that has
+// hooks as the entry says.
+func (a *Agent) OlderThanHooks(version string) bool {
+	return version != "" && a.Since != "" && compareVersions(version, a.Since) < 0
+}
+
 // PluginSpec is a plugin file and what must lie beside it.
 type PluginSpec struct {
 	Source string `yaml:"source"` // its directory under plugins/

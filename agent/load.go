@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"sort"
@@ -163,12 +164,21 @@ func firstLine(s string) string {
 	return s
 }
 
+// mergedTexts is both maps in one; the second counts where both say something.
+func mergedTexts(base, add map[string]string) map[string]string {
+	whole := map[string]string{}
+	maps.Copy(whole, base)
+	maps.Copy(whole, add)
+	return whole
+}
+
 // overlay lays a user's file over an entry and leaves both alone.
 func overlay(base, add *Agent) *Agent {
 	whole := *base
 	whole.compiled = nil
 	for _, pair := range []struct{ into, from *string }{
 		{&whole.Title, &add.Title}, {&whole.Dialect, &add.Dialect}, {&whole.Tried, &add.Tried},
+		{&whole.Since, &add.Since},
 	} {
 		if *pair.from != "" {
 			*pair.into = *pair.from
@@ -192,12 +202,8 @@ func overlay(base, add *Agent) *Agent {
 	whole.Inner = joined(base.Inner, add.Inner)
 	whole.Tools = replaced(base.Tools, add.Tools, func(t *ToolSpec) string { return t.Name })
 	whole.Fields = overlayFields(base.Fields, add.Fields)
-	whole.Ignored = map[string]string{}
-	for _, m := range []map[string]string{base.Ignored, add.Ignored} {
-		for k, v := range m {
-			whole.Ignored[k] = v
-		}
-	}
+	whole.Ignored = mergedTexts(base.Ignored, add.Ignored)
+	whole.Unheard = mergedTexts(base.Unheard, add.Unheard)
 	whole.Marks.Programs = joined(base.Marks.Programs, add.Marks.Programs)
 	whole.Marks.Paths = joined(base.Marks.Paths, add.Marks.Paths)
 	whole.Marks.Environment = joined(base.Marks.Environment, add.Marks.Environment)

@@ -14,7 +14,10 @@ type Agent struct {
 	Aliases []string `yaml:"aliases"`
 	Dialect string   `yaml:"dialect"` // which of the dialects it speaks, by the name of the file that holds it
 	Tried   string   `yaml:"tried"`   // the version the claims below were tried on
-	Notes   []string `yaml:"notes"`   // what a user or maintainer should know
+	// Since is the first version that has hooks as they stand here; empty means
+	// that nobody looked. From it to Tried is the range the entry speaks of.
+	Since string   `yaml:"since"`
+	Notes []string `yaml:"notes"` // what a user or maintainer should know
 
 	Version  VersionSource  `yaml:"version"`
 	Attended AttendedSource `yaml:"attended"`
@@ -29,7 +32,10 @@ type Agent struct {
 	Events []*EventSpec `yaml:"events"`
 	// Inner are events that stay inside the agent: its plugin passes them to
 	// hooks in TypeScript which listen to them, and to nobody else.
-	Inner   []string          `yaml:"inner"`
+	Inner []string `yaml:"inner"`
+	// Unheard are events that the agent has and hookmux does not register for,
+	// each with what it is: one that stands neither here nor above is new.
+	Unheard map[string]string `yaml:"unheard"`
 	Tools   []*ToolSpec       `yaml:"tools"`
 	Fields  FieldSpec         `yaml:"fields"`
 	Ignored map[string]string `yaml:"ignored"` // payload key → why no unified field holds it

@@ -96,11 +96,33 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 			findings = d.Examine(ctx, agents, len(args) > 0)
 		}
 	}
+	findings = addVersionFindings(app, agents, findings)
 	if app.Facts == nil { // of this machine, not of a test's
 		findings = append(findings, examineMachine()...)
 	}
 	findings = append(findings, examineSettings(ctx, app)...)
 	return sayFindings(app, findings, fix, asJSON)
+}
+
+// addVersionFindings notes, behind what was found about each agent that is
+// hooked, a version that nobody asked.
+func addVersionFindings(app *cmdutil.App, agents []*agent.Agent, findings []install.Finding) []install.Finding {
+	versions := installedVersions(app, agents)
+	for _, a := range agents {
+		what := beyondProof(a, versions[a.Name])
+		last := -1
+		for i, f := range findings {
+			if f.Agent == a.Name {
+				last = i
+			}
+		}
+		if what == "" || last < 0 {
+			continue
+		}
+		findings = slices.Insert(findings, last+1, install.Finding{Agent: a.Name, Check: "version",
+			Level: install.Note, What: what, Fix: askItself(a.Name)})
+	}
+	return findings
 }
 
 // examineSettings notes settings that changed and wait for a person.

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/version"
 )
 
@@ -17,6 +19,12 @@ type HookState struct {
 	Hooked  bool   `json:"hooked"`
 	Events  int    `json:"events"` // whose hooks run
 	Wrong   string `json:"wrong,omitempty"`
+	// Version is what the program of a hooked agent says, Tried the version that
+	// what is known about it was tried with, Beyond that it is no longer, or not
+	// yet, one of those: nobody asked it.
+	Version string `json:"version,omitempty"`
+	Tried   string `json:"tried,omitempty"`
+	Beyond  string `json:"beyond,omitempty"`
 }
 
 // HowMany says how many hooks run of an agent with whose hooks something is wrong.
@@ -27,7 +35,8 @@ func (s *HookState) HowMany() string {
 	return "not all"
 }
 
-// HookStates looks at the agents of this machine. Only files are read.
+// HookStates looks at the agents of this machine. Files are read, and programs of
+// hooked agents that changed are asked for their version.
 func HookStates(app *cmdutil.App) ([]HookState, error) {
 	dirs, err := app.Dirs()
 	if err != nil {
@@ -39,13 +48,61 @@ func HookStates(app *cmdutil.App) ([]HookState, error) {
 	}
 	h := install.Host{Dirs: dirs, Project: projectFolder(app.Cwd()), Getenv: app.Getenv, Version: version.String}
 	list := []HookState{}
+	var hooked []*agent.Agent
 	for _, found := range h.Find(catalogue.Agents()) {
 		d := h.Delivery(found.Agent)
 		list = append(list, HookState{
 			Agent: found.Agent.Name, Program: found.Program, Hooked: d.Ours, Events: len(d.Events), Wrong: d.Why,
 		})
+		if d.Ours {
+			hooked = append(hooked, found.Agent)
+		}
+	}
+	versions := installedVersions(app, hooked)
+	for i := range list {
+		s := &list[i]
+		if a, _ := catalogue.Agent(s.Agent); s.Hooked && a != nil {
+			s.Version, s.Tried, s.Beyond = versions[s.Agent], a.Tried, beyondProof(a, versions[s.Agent])
+		}
 	}
 	return list, nil
+}
+
+// beyondProof says in what way a version lies outside of those that are known;
+// empty when it does not.
+func beyondProof(a *agent.Agent, version string) string {
+	switch {
+	case a.NewerThanTried(version):
+		return fmt.Sprintf("%s %s is newer than what was verified (%s)", a.Title, version, a.Tried)
+	case a.OlderThanHooks(version):
+		return fmt.Sprintf("%s %s is older than the first version with these hooks (%s)", a.Title, version, a.Since)
+	}
+	return ""
+}
+
+// askItself is the command that asks an agent of this machine whether what is known
+// holds; empty for one that cannot be asked.
+func askItself(name string) string {
+	if _, driven := drivers.Find(name); !driven {
+		return ""
+	}
+	return "hookmux verify " + name
+}
+
+// VersionNotes are lines about agents whose version nobody asked.
+func VersionNotes(list []HookState) []string {
+	var lines []string
+	for _, s := range list {
+		if s.Beyond == "" {
+			continue
+		}
+		line := s.Beyond
+		if command := askItself(s.Agent); command != "" {
+			line += "; `" + command + "` asks the one that is here"
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // DescribeHookStates says in a few words which agents are hooked.

@@ -25,9 +25,9 @@ import (
 )
 
 type verifyFlags struct {
-	json, mine, keep, list bool
-	record                 string
-	checks                 []string
+	json, mine, keep, list, newest bool
+	record                         string
+	checks                         []string
 }
 
 // VerifyCommand is `hookmux verify`.
@@ -46,15 +46,26 @@ none of your files touched.
 Exit code 1 when something that hookmux claims about an agent does not hold.
 
 AGENT is a name, or the path of the agent's program; without one every agent on
-PATH is asked.`,
+PATH is asked.
+
+--newest asks the newest release of each agent in place of yours: it is installed
+from npm into a throw-away folder, asked, compared with what was recorded (events
+that are new or no longer come, fields of payloads that are new or gone, answers
+that no longer count) and removed. A release that is the recorded one is asked only
+where the agent is named. Exit code 1 when something differs, or could not be
+installed or asked.`,
 		Example: `  hookmux verify                       # every agent found here
   hookmux verify claude codex --json   # for programs
   hookmux verify claude --mine         # with a copy of your own config of it, without credentials; your own hooks run
   hookmux verify claude --keep         # keep payloads, answers, screens for a bug report
-  hookmux verify codex --check PreToolUse.deny`,
+  hookmux verify codex --check PreToolUse.deny
+  hookmux verify --newest              # did a new release change its hooks?`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.list {
 				return listChecks(app, f.json)
+			}
+			if f.newest {
+				return verifyNewest(cmd.Context(), app, args, &f)
 			}
 			return verifyAgents(cmd.Context(), app, args, &f)
 		},
@@ -68,6 +79,9 @@ PATH is asked.`,
 	flags.StringVar(&f.record, "record", "", "write events and summary, scrubbed, into this folder")
 	flags.StringArrayVar(&f.checks, "check", nil, "only this: a check (deny), an event (PreToolUse) or both "+
 		"(PreToolUse.deny); may be repeated")
+	flags.BoolVar(&f.newest, "newest", false, "the newest releases from npm against what was recorded; with --json "+
+		"{agents: [{agent, recorded, newest, state, why, newEvents, lostEvents, namedEvents, newFields, lostFields, "+
+		"broken, unproven, gained, notes}]}")
 	flags.BoolVar(&f.list, "list", false, "list the checks and what each proves")
 	return cmd
 }
@@ -150,13 +164,17 @@ func verifyAgents(ctx context.Context, app *cmdutil.App, names []string, f *veri
 		}
 		return cmdutil.FailWith(cmdutil.ExitFailed, said)
 	}
-	if err != nil {
+	unrecorded := err // what was seen is told all the same
+	if err != nil && (report == nil || f.record == "") {
 		return err
 	}
 	if f.json {
 		err = app.PrintJSON(report)
 	} else {
 		report.Text(app.Stdout, app.Style().Color)
+	}
+	if err == nil && unrecorded != nil {
+		return unrecorded
 	}
 	if err == nil && report.Failed() {
 		return cmdutil.Exit(cmdutil.ExitFailed)

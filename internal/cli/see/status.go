@@ -13,6 +13,8 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
 // StatusCommand is `hookmux status`.
@@ -62,6 +64,7 @@ func showStatus(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 		err = app.PrintJSON(statusWithHooks{info, hooks})
 	} else {
 		app.Say("hooks %s", agents.DescribeHookStates(hooks))
+		sayVersions(app, hooks)
 		app.Style().Status(app.Stdout, shortPaths(app, *info), time.Now())
 	}
 	if err == nil && len(info.Problems) > 0 {
@@ -105,6 +108,14 @@ func hookProblems(hooks []agents.HookState) []client.Problem {
 	return list
 }
 
+// sayVersions names hooked agents of a version that nobody asked. That is nothing
+// wrong: agents are raised every week, and most go on as they were.
+func sayVersions(app *cmdutil.App, hooks []agents.HookState) {
+	for _, line := range agents.VersionNotes(hooks) {
+		app.Say("     %s", text.Wrap(termsafe.Line(line, 400), app.Style().Width, 5))
+	}
+}
+
 func showStatusWithoutHub(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	dirs, err := app.Dirs()
 	if err != nil {
@@ -125,6 +136,7 @@ func showStatusWithoutHub(ctx context.Context, app *cmdutil.App, asJSON bool) er
 		return cmdutil.Exit(cmdutil.ExitNoHub)
 	}
 	app.Say("hooks %s", agents.DescribeHookStates(hooks))
+	sayVersions(app, hooks)
 	for i := range problems {
 		app.Say("     %s", app.Style().Problem(&problems[i]))
 	}

@@ -15,7 +15,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -28,6 +27,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/checks"
+	"github.com/hookmux/hookmux/internal/verify/drift"
 	"github.com/hookmux/hookmux/internal/verify/isolate"
 	"github.com/hookmux/hookmux/internal/verify/recordings"
 )
@@ -64,7 +64,7 @@ func raise(name string, at places, try, force bool) error {
 	if !ok {
 		return fmt.Errorf("%s: no such agent; known are %s", name, strings.Join(agents.Names(), " "))
 	}
-	newest, err := newestOf(packageOf(a))
+	newest, err := drift.NewestRelease(context.Background(), a)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -151,31 +151,6 @@ func tried(catalogue, name, version string) error {
 		return fmt.Errorf("%s: has %d lines that begin with tried:, not one; correct it", file, n)
 	}
 	return os.WriteFile(file, triedLine.ReplaceAll(b, []byte("tried: "+version)), 0o644)
-}
-
-// packageOf is the npm package that carries the agent's version.
-func packageOf(a agents.Agent) string {
-	for _, spec := range a.Specs() {
-		if strings.HasSuffix(spec, "@"+a.Version) {
-			return strings.TrimSuffix(spec, "@"+a.Version)
-		}
-	}
-	return ""
-}
-
-func newestOf(pkg string) (string, error) {
-	if pkg == "" {
-		return "", fmt.Errorf("no package carries its version; raise it by hand")
-	}
-	out, err := exec.Command("npm", "view", pkg, "dist-tags.latest", "--json").Output()
-	if err != nil {
-		return "", fmt.Errorf("npm view %s: %w; check the registry with `npm ping`", pkg, err)
-	}
-	var v string
-	if err := json.Unmarshal(out, &v); err != nil || v == "" {
-		return "", fmt.Errorf("npm view %s: no version in %q", pkg, out)
-	}
-	return v, nil
 }
 
 func build(into string) (string, error) {

@@ -32,7 +32,7 @@ func TestEveryPinCanBeRaised(t *testing.T) {
 				t.Errorf("%s: error %v, want no error", name, err)
 			}
 		}
-		if packageOf(a) == "" {
+		if a.Package() == "" {
 			t.Errorf("%s: no package carries its version", name)
 		}
 	}

@@ -158,6 +158,16 @@ func (a Agent) npmPackages(platform string) []string {
 // Specs are the npm packages, with their versions, that are installed here.
 func (a Agent) Specs() []string { return a.npmPackages(here()) }
 
+// Package is the npm package that carries the agent's version; empty: none does.
+func (a Agent) Package() string {
+	for _, spec := range a.Specs() {
+		if name, ok := strings.CutSuffix(spec, "@"+a.Version); ok {
+			return name
+		}
+	}
+	return ""
+}
+
 // PublishedHere reports whether the vendor publishes for this machine's platform.
 func (a Agent) PublishedHere() bool { return a.supportsPlatform(here()) }
 
