@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -130,6 +131,79 @@ next:
 		if tool.spec.Ignored[key] == "" {
 			t.Errorf("%s/%s: input %q of %s is neither read nor ignored", f.agent, f.file, key, ev.Tool.Name)
 		}
+	}
+}
+
+// Payloads that no hook of ours is sent lie in a folder beside those that one is: of
+// events that only modules hear, that nobody listens to, or that a plugin passes on
+// in some cases only. Each is of an event that the catalogue names, with what it is.
+func TestEveryEventBesideIsNamed(t *testing.T) {
+	for _, a := range Builtin().Agents() {
+		files, err := filepath.Glob(filepath.Join("testdata/fixtures", a.Name, "beside", "*.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			payload, err := os.ReadFile(file)
+			if err != nil || !json.Valid(payload) {
+				t.Errorf("%s: %v, want JSON", file, err)
+			}
+			if eventBeside(a, filepath.Base(file)) == "" {
+				t.Errorf("%s: of no event that the entry of %s hears or names as inner or unheard", file, a.Name)
+			}
+		}
+	}
+}
+
+// eventBeside is the event that a file is named after.
+func eventBeside(a *Agent, file string) string {
+	names := slices.Clone(a.Inner)
+	for name := range a.Unheard {
+		names = append(names, name)
+	}
+	for _, e := range a.Events {
+		names = append(names, e.Name)
+	}
+	file = strings.TrimPrefix(strings.TrimPrefix(file, "event."), "hook.")
+	for _, name := range names {
+		if strings.HasPrefix(file, name+".") {
+			return name
+		}
+	}
+	return ""
+}
+
+// An event is heard or not, and what is not has its reason.
+func TestUnheardEvents(t *testing.T) {
+	for _, a := range Builtin().Agents() {
+		for name, why := range a.Unheard {
+			if _, heard := a.Event(name); heard || slices.Contains(a.Inner, name) || why == "" {
+				t.Errorf("%s: %s is unheard because of %q, want an event that nobody hears and a reason", a.Name, name,
+					why)
+			}
+		}
+	}
+}
+
+// No fixture says where it was made or holds a secret.
+func TestFixturesTellNothingElse(t *testing.T) {
+	err := filepath.WalkDir("testdata/fixtures", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, word := range []string{"/work/", "/root/", "BEGIN OPENSSH", "ghp_", "sk-ant-", "AKIA"} {
+			if bytes.Contains(text, []byte(word)) {
+				t.Errorf("%s has %q in it, want it trimmed", path, word)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
