@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/hubtest"
@@ -312,5 +315,109 @@ func TestASessionSeesATwinOnce(t *testing.T) {
 	}
 	if len(list) != 1 || list[0].Agent != "grok" || list[0].Turns != 2 {
 		t.Errorf(`list = %+v, want 1 of them, list[0].Agent = "grok" and list[0].Turns = 2`, list)
+	}
+}
+
+// recordedCall is a real report of a call before it runs, and its event's name;
+// empty where none was recorded.
+func recordedCall(t *testing.T, a *agent.Agent) (payload []byte, native string) {
+	t.Helper()
+	for _, e := range a.Events {
+		files, err := filepath.Glob(filepath.Join("../../agent/testdata/fixtures", a.Name, e.Name+".*json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ev := agent.Builtin().Decode(agent.Input{Agent: a.Name, Event: e.Name, Payload: b})
+			if ev.Kind == event.ToolBefore && ev.Malformed == "" && ev.Tool != nil {
+				return b, e.Name
+			}
+		}
+	}
+	return nil, ""
+}
+
+// nativeBefore is what an agent calls the event before a tool.
+func nativeBefore(a *agent.Agent) string {
+	for _, e := range a.Events {
+		if e.Kind == event.ToolBefore {
+			return e.Name
+		}
+	}
+	return ""
+}
+
+// Whoever of the catalogue reads another agent's file tells of each call twice, and
+// hooks are asked once; an agent that does not is another question.
+func TestEveryFileThatTwoAgentsRead(t *testing.T) {
+	pairs := 0
+	for _, a := range agent.Builtin().Agents() {
+		payload, native := recordedCall(t, a)
+		if a.Install == nil || payload == nil {
+			continue
+		}
+		for _, other := range agent.Builtin().Agents() {
+			reads := slices.Contains(a.Install.Reads, other.Name)
+			if other == a || nativeBefore(other) == "" || !reads && other.Name != "codex" {
+				continue // one that is not read stands for all
+			}
+			pairs++
+			t.Run(a.Name+" and "+other.Name, func(t *testing.T) {
+				var asked atomic.Int32
+				w := newFixture(t)
+				w.Make(counting(t, &asked))
+				w.Start()
+				program := a.Marks.Programs[0]
+				w.SetProcesses(hubtest.AtTerminal(proctest.Node{PID: hubtest.AgentPID, Name: program,
+					Program: "/opt/" + program, Below: []proctest.Node{
+						{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"}}}))
+				for i, by := range []struct{ agent, event string }{{a.Name, native}, {other.Name, nativeBefore(other)}} {
+					w.Send(frame.Request{ID: fmt.Sprintf("%s-%d", by.agent, i), Agent: by.agent, Event: by.event,
+						Payload: payload, Deadline: hubtest.Patience})
+				}
+				want := int32(2)
+				if reads {
+					want = 1
+				}
+				if got := asked.Load(); got != want {
+					t.Errorf("hooks were asked %d times, want %d: %s reads the file of %s is %v", got, want, a.Name,
+						other.Name, reads)
+				}
+			})
+		}
+	}
+	if pairs == 0 {
+		t.Error("no agent of the catalogue was asked, want those that read others' files")
+	}
+}
+
+// Cline's extension has no process of its own: its calls come from VS Code's, and
+// are Cline's all the same.
+func TestClineInsideVSCode(t *testing.T) {
+	cline, _ := agent.Builtin().Agent("cline")
+	payload, native := recordedCall(t, cline)
+	heard := make(chan string, 1)
+	w := newFixture(t)
+	w.Make(hubtest.Entry(t, "hears", hook.Guard, event.ToolBefore,
+		func(_ context.Context, call *hook.Call) (event.Decision, error) {
+			heard <- call.Event.Agent
+			return event.Decision{}, nil
+		}))
+	w.Start()
+	w.SetProcesses(hubtest.AtTerminal(proctest.Node{PID: hubtest.AgentPID, Name: "code",
+		Program: "/usr/share/code/code", Args: []string{"/usr/share/code/code", "--type=utility"},
+		Below: []proctest.Node{{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"}}}))
+	w.Send(frame.Request{ID: "in-code", Agent: "cline", Event: native, Payload: payload, Deadline: hubtest.Patience})
+	select {
+	case got := <-heard:
+		if got != "cline" {
+			t.Errorf("the call is of %q, want cline", got)
+		}
+	default:
+		t.Error("no hook heard of the call, want one")
 	}
 }
