@@ -29,7 +29,7 @@ func matchesCommand(content, command string) bool {
 		return command == prefix || strings.HasPrefix(command, prefix+" ")
 	}
 	if !hasWildcard(content) {
-		return command == strings.TrimSpace(content)
+		return command == content
 	}
 	return compileWildcard(content).MatchString(command)
 }
@@ -38,7 +38,7 @@ func compileWildcard(content string) *regexp.Regexp {
 	if known, ok := wildcardCache.Load(content); ok {
 		return known.(*regexp.Regexp)
 	}
-	text := strings.TrimSpace(content)
+	text := content
 	tail := "$"
 	if strings.HasSuffix(text, " *") && strings.Count(text, "*") == 1 {
 		text, tail = strings.TrimSuffix(text, " *"), "( .*)?$" // "x *" is also "x" alone

@@ -136,7 +136,7 @@ func (c *tally) add(right bool) {
 func (c *tally) percent() float64 { return 100 * float64(c.right) / float64(max(c.all, 1)) }
 
 func TestDecidesAsClaudeCode(t *testing.T) {
-	for _, name := range []string{"oracle.jsonl", "measured.jsonl"} {
+	for _, name := range []string{"oracle.jsonl", "measured.jsonl", "later.jsonl"} {
 		t.Run(name, func(t *testing.T) { checkMeasured(t, name) })
 	}
 }

@@ -186,6 +186,9 @@ func (r Rule) checkContent() Rule {
 		if strings.TrimSpace(content) == ":*" {
 			return r.ignored(EmptyPrefix, "Bash")
 		}
+		if trimmed := strings.TrimSpace(content); trimmed != content && (isExact(content) || content[0] <= ' ') {
+			return r.ignored(NeverMatches, "Bash("+trimmed+")")
+		}
 	case "WebFetch":
 		if host := workingDomain(content); "domain:"+host != content || host == "" {
 			instead := ""

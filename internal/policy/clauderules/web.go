@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-var plainHost = regexp.MustCompile(`^(\*\.?)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+var plainHost = regexp.MustCompile(`^[A-Za-z0-9_*-]+(\.[A-Za-z0-9_*-]+)*$`)
 
 // workingDomain is the host that a WebFetch rule means, "" if none can be told. It
 // equals what stands behind "domain:" exactly if the rule works as it is.
@@ -26,20 +26,23 @@ func workingDomain(content string) string {
 	return ""
 }
 
-// coversHost holds a rule's domain against a host. "*.x" covers what is below x;
-// "*x" covers hosts without a further dot that end in x.
+// coversHost holds a rule's domain against a host. "*." in front covers what is below,
+// however deep; every other star stands for a part of a name without a dot.
 func coversHost(domain, host string) bool {
 	domain, host = strings.ToLower(domain), strings.ToLower(host)
-	switch {
-	case domain == "*":
+	if domain == "*" || domain == host {
 		return true
-	case strings.HasPrefix(domain, "*."):
-		return strings.HasSuffix(host, domain[1:]) && host != domain[1:]
-	case strings.HasPrefix(domain, "*"):
-		before, found := strings.CutSuffix(host, domain[1:])
-		return found && !strings.Contains(before, ".")
 	}
-	return domain == host
+	if !strings.Contains(domain, "*") {
+		return false
+	}
+	below, deep := strings.CutPrefix(domain, "*.")
+	pattern := strings.ReplaceAll(regexp.QuoteMeta(below), `\*`, `[^.]*`)
+	if deep {
+		pattern = `.+\.` + pattern
+	}
+	found, err := regexp.MatchString("^"+pattern+"$", host)
+	return err == nil && found
 }
 
 func domainRule(rules []*Rule, host string) *Rule {
