@@ -108,23 +108,6 @@ func OneLine(s string) string {
 	return s
 }
 
-// Denial is what a model and a person read when something was stopped: who
-// stopped it, why, and how it can be allowed. It is one line.
-func Denial(who, reason, allow string) string {
-	line := denialStart + OneLine(who) + " stopped this: " + strings.TrimRight(OneLine(reason), ".") + "."
-	if allow != "" {
-		line += " " + OneLine(strings.TrimRight(allow, ".")) + "."
-	}
-	return line
-}
-
-// IsDenial reports whether a text is a [Denial] already.
-func IsDenial(text string) bool {
-	return strings.HasPrefix(text, denialStart) && strings.Contains(text, " stopped this: ")
-}
-
-const denialStart = "hookmux: "
-
 // Settled is d with its parts in line with each other: a changed input is a
 // [Modify], a Modify without one changes nothing, Allowed stands beside Modify
 // only, and a person's answer only beside the verdict it gives. An input of

@@ -180,6 +180,5 @@ func (g *Guard) checkCommand(report *inspect.Report, call *Call, cmd string, scr
 
 // Message is the one line an agent or a person reads when f denies a call.
 func Message(f Finding) string {
-	return event.Denial(f.Rule, f.Reason+" ["+f.Where+"]",
-		fmt.Sprintf("Allow once: hookmux guard allow %s --once; always: hookmux guard allow %s", f.Rule, f.Rule))
+	return event.RuleDenial(f.Rule, f.Reason, f.Where)
 }

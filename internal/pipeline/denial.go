@@ -26,7 +26,7 @@ const supposedBy = "--decision"
 // denialText is the reason of a decision as the agent hears it.
 func denialText(ev *event.Event, d *event.Decision, entries []*hook.Entry) string {
 	stops := ev.Kind == event.ToolBefore || ev.Kind == event.PermissionRequest || ev.Kind == event.TurnStart
-	if d.Verdict != event.Deny || !stops || event.IsDenial(d.Reason) {
+	if d.Verdict != event.Deny || !stops {
 		return d.Reason
 	}
 	if answer := d.Answer; answer != nil && (answer.Choice != event.ChooseDeny || len(answer.Answers) > 0) {
@@ -42,6 +42,9 @@ func denialText(ev *event.Event, d *event.Decision, entries []*hook.Entry) strin
 		return event.Denial("the person", d.Reason, "")
 	case "hookmux":
 		return "hookmux: " + event.OneLine(d.Reason)
+	}
+	if d.Rule != "" {
+		return d.Reason // a guard says it itself
 	}
 	for _, e := range entries {
 		if e.ID == d.By && e.Handler == "module" {

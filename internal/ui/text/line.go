@@ -165,7 +165,7 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 		parts = append(parts, "by "+termsafe.Line(d.By, 40))
 	}
 	if d.Reason != "" && (d.Verdict == event.Deny || d.Verdict == event.Ask || d.KeepGoing) {
-		parts = append(parts, termsafe.Line(shortDenial(d.Reason), 160))
+		parts = append(parts, termsafe.Line(event.ShortDenial(d.Reason), 160))
 	}
 	if d.KeepGoing {
 		parts = append(parts, "kept going")
@@ -220,24 +220,7 @@ func WouldHave(w *wire.Would) string {
 	if w.Reason == "" {
 		return "would have " + what
 	}
-	return "would have " + what + ": " + termsafe.Line(shortDenial(w.Reason), 160)
-}
-
-// shortDenial is who stopped something and why, without the command it was found in and
-// how it can be allowed: a line about an event shows the first, and the agent was told
-// both.
-func shortDenial(reason string) string {
-	who, why, ok := strings.Cut(strings.TrimPrefix(reason, "hookmux: "), " stopped this: ")
-	if !ok || !event.IsDenial(reason) {
-		return reason
-	}
-	if i := strings.LastIndex(why, "]. Allow once: "); i >= 0 {
-		why = why[:i]
-		if i := strings.LastIndex(why, " ["); i >= 0 {
-			why = why[:i]
-		}
-	}
-	return who + ": " + strings.TrimSuffix(why, ".")
+	return "would have " + what + ": " + termsafe.Line(event.ShortDenial(w.Reason), 160)
 }
 
 func took(us int64) string {

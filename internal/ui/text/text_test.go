@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -333,19 +332,5 @@ func TestTable(t *testing.T) {
 	want := "id         agent  target\na-long-id  *\n助手       codex  x  y\n\none\n"
 	if b.String() != want {
 		t.Errorf("b.String() = %q, want = %q; want b.String() = %q", b.String(), want, want)
-	}
-}
-
-func TestShortDenial(t *testing.T) {
-	for reason, want := range map[string]string{
-		guard.Message(guard.Finding{Rule: "destructive.rm-broad", Reason: "deletes ~/ (the home directory)",
-			Where: "rm -rf ~/"}): "destructive.rm-broad: deletes ~/ (the home directory)",
-		event.Denial("module gate.ts", "no", ""): "module gate.ts: no",
-		"no prod deploys":                        "no prod deploys",
-		"it stopped this: that":                  "it stopped this: that",
-	} {
-		if got := shortDenial(reason); got != want {
-			t.Errorf("shortDenial(%q) = %q, want %q", reason, got, want)
-		}
 	}
 }

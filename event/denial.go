@@ -1,0 +1,47 @@
+package event
+
+import "strings"
+
+// The joints of a denial: what is written with them is shortened by them.
+const (
+	denialStart  = "hookmux: "
+	denialMiddle = " stopped this: "
+	whereStart   = " ["
+	whereEnd     = "]"
+	onceStart    = "Allow once: "
+)
+
+// Denial is what a model and a person read when something was stopped: who
+// stopped it, why, and how it can be allowed. It is one line.
+func Denial(who, reason, allow string) string {
+	line := denialStart + OneLine(who) + denialMiddle + strings.TrimRight(OneLine(reason), ".") + "."
+	if allow != "" {
+		line += " " + OneLine(strings.TrimRight(allow, ".")) + "."
+	}
+	return line
+}
+
+// RuleDenial is the [Denial] of a guard's rule: it also says where the rule
+// found what it objects to, and which commands allow it.
+func RuleDenial(rule, reason, where string) string {
+	command := "hookmux guard allow " + rule
+	return Denial(rule, reason+whereStart+where+whereEnd, onceStart+command+" --once; always: "+command)
+}
+
+// ShortDenial is a [Denial] for people who look at many: who stopped it and
+// why. Any other text stays as it is: records hold the text alone, also those
+// of earlier versions, and nothing is decided by it.
+func ShortDenial(text string) string {
+	rest, started := strings.CutPrefix(text, denialStart)
+	who, why, ok := strings.Cut(rest, denialMiddle)
+	if !started || !ok {
+		return text
+	}
+	if i := strings.LastIndex(why, whereEnd+". "+onceStart); i >= 0 {
+		why = why[:i]
+		if i := strings.LastIndex(why, whereStart); i >= 0 {
+			why = why[:i]
+		}
+	}
+	return who + ": " + strings.TrimSuffix(why, ".")
+}
