@@ -263,7 +263,8 @@ func (r *Service) takeFollowed() {
 	r.applyConfirmed()
 	for _, c := range changes {
 		r.Log.Info("confirmed", "file", c.Path, "change", string(c.Kind))
-		r.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: wire.ConfirmHook, Text: c.Path + " (" + string(c.Kind) + ")"})
+		r.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: wire.ConfirmHook, File: c.Path,
+			Text: c.Path + " (" + string(c.Kind) + ")"})
 	}
 }
 

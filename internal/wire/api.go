@@ -196,6 +196,7 @@ type Ready struct {
 type Trace struct {
 	Hook string `json:"hook"`
 	Text string `json:"text"`
+	File string `json:"file,omitempty"` // the file it is about, where Hook is [ConfirmHook]
 }
 
 // PushParams is an event reported by a program instead of a hook process.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -243,10 +244,8 @@ func tellTaken(ctx context.Context, app *cmdutil.App, c *client.Client, files []
 		if note.Trace == nil || note.Trace.Hook != wire.ConfirmHook {
 			return nil
 		}
-		for _, file := range files {
-			if strings.HasPrefix(note.Trace.Text, file+" ") {
-				app.Say("confirmed %s", termsafe.Line(app.Shorten(note.Trace.Text), 300))
-			}
+		if slices.Contains(files, note.Trace.File) {
+			app.Say("confirmed %s", termsafe.Line(app.Shorten(note.Trace.Text), 300))
 		}
 		return nil
 	})

@@ -37,7 +37,7 @@ func switchOff(m *Model) tea.Cmd {
 				if err := m.opts.Hub.Call(ctx, wire.MethodOff, p, &off); err != nil {
 					return "", err
 				}
-				return offText(&off, m.opts.Now()) + "; events are still recorded", nil
+				return "hookmux is " + offText(&off, m.opts.Now()) + "; events are still recorded", nil
 			})
 		})
 	return nil
@@ -45,9 +45,9 @@ func switchOff(m *Model) tea.Cmd {
 
 func offText(off *wire.Off, now time.Time) string {
 	if off.Until != nil {
-		return "hookmux is off until " + text.Moment(*off.Until, now)
+		return "off until " + text.Moment(*off.Until, now)
 	}
-	return "hookmux is off"
+	return "off"
 }
 
 func switchOn(m *Model) tea.Cmd {

@@ -74,7 +74,7 @@ func (f frame) headLine() string {
 	counts := &f.list.counts
 	parts := []string{styleBold.Render("hookmux")}
 	if isOff(f.Model) {
-		parts = append(parts, styleFailed.Render(strings.TrimPrefix(offText(f.info.Off, f.opts.Now()), "hookmux is ")))
+		parts = append(parts, styleFailed.Render(offText(f.info.Off, f.opts.Now())))
 	}
 	if isAway(f.Model) {
 		parts = append(parts, styleWaiting.Render("you are away"))
