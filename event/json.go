@@ -6,13 +6,14 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/hookmux/hookmux/internal/jsonstring"
 )
 
 // AppendString appends s as a JSON string. Unlike encoding/json it leaves
 // <, > and & alone (Codex hashes and agents compare raw text) and turns broken
 // UTF-8 into U+FFFD.
 func AppendString(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
@@ -22,19 +23,7 @@ func AppendString(dst []byte, s string) []byte {
 				i++
 				continue
 			}
-			dst = append(dst, s[start:i]...)
-			switch c {
-			case '"', '\\':
-				dst = append(dst, '\\', c)
-			case '\n':
-				dst = append(dst, '\\', 'n')
-			case '\r':
-				dst = append(dst, '\\', 'r')
-			case '\t':
-				dst = append(dst, '\\', 't')
-			default:
-				dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-			}
+			dst = jsonstring.AppendEscape(append(dst, s[start:i]...), c)
 			i++
 			start = i
 			continue

@@ -11,6 +11,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/jsonstring"
 )
 
 // Table is where trust is kept in the config, and HashField the member of an
@@ -90,19 +92,19 @@ func sortedObject(m map[string]string) string {
 	return b.String()
 }
 
-// quoteJSON escapes what JSON demands and nothing else.
+// quoteJSON escapes what JSON demands and nothing else, as Codex spells it: its
+// hash is over these very bytes.
 func quoteJSON(s string) string {
-	const digits = "0123456789abcdef"
-	short := map[byte]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
 	out := make([]byte, 0, len(s)+2)
 	out = append(out, '"')
 	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch e, ok := short[c]; {
-		case ok:
-			out = append(out, '\\', e)
-		case c < 0x20:
-			out = append(out, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+		switch c := s[i]; {
+		case c == '\b':
+			out = append(out, '\\', 'b')
+		case c == '\f':
+			out = append(out, '\\', 'f')
+		case c < 0x20 || c == '"' || c == '\\':
+			out = jsonstring.AppendEscape(out, c)
 		default:
 			out = append(out, c)
 		}

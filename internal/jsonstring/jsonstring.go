@@ -12,7 +12,6 @@ import (
 // AppendQuoted appends s as a JSON string. Bytes from 0x80 up go through
 // unchanged; nothing else that is not printable does.
 func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
-	const digits = "0123456789abcdef"
 	dst = append(dst, '"')
 	from := 0
 	for i := 0; i < len(s); i++ {
@@ -20,23 +19,27 @@ func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 		if c >= ' ' && c != '"' && c != '\\' && c != 0x7f {
 			continue
 		}
-		dst = append(dst, s[from:i]...)
+		dst = AppendEscape(append(dst, s[from:i]...), c)
 		from = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-		}
 	}
 	dst = append(dst, s[from:]...)
 	return append(dst, '"')
+}
+
+// AppendEscape appends a byte that does not stand for itself in a JSON string.
+func AppendEscape(dst []byte, c byte) []byte {
+	const digits = "0123456789abcdef"
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 }
 
 // AppendUnescaped appends what a string says whose body, without the quotes,
