@@ -16,7 +16,7 @@ const module = "github.com/hookmux/hookmux/"
 var mayImport = map[string][]string{
 	"internal/services":  {"internal/problems", "internal/authority", "internal/recorder/redact"},
 	"internal/problems":  {"internal/recorder/redact"},
-	"internal/authority": {},
+	"internal/authority": {"internal/selection/config"}, // which settings take protection away stands in their table
 	"internal/callers":   {"internal/authority"},
 	"internal/seats":     {"internal/services", "internal/authority", "internal/approvals/ledger"},
 	"internal/recorder":  {"internal/services"},

@@ -5,13 +5,13 @@ package actions
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -38,7 +38,7 @@ func mayAllow(method string, params json.RawMessage) bool {
 		return !readInto[wire.HooksEditParams](params).Replace
 	case wire.MethodConfigSet:
 		p := readInto[wire.ConfigSetParams](params)
-		return p.Key == modulesKey || p.Key == modulesMonitorKey && string(p.Value) == "[]"
+		return p.Key == config.Modules || p.Key == config.ModulesMonitor && string(p.Value) == "[]"
 	}
 	return false
 }
@@ -112,7 +112,8 @@ func describeSetting(params json.RawMessage) (string, bool) {
 	p := readInto[wire.ConfigSetParams](params)
 	value := strings.Trim(string(p.Value), `"`)
 	text := "set " + p.Key + " to " + value
-	if slices.Contains(secretKeys, p.Key) {
+	setting, known := config.Find(p.Key)
+	if setting.Secret {
 		text = "set " + p.Key
 	}
 	if words := describeMonitored(&p); words != "" {
@@ -124,14 +125,15 @@ func describeSetting(params json.RawMessage) (string, bool) {
 	if p.Project != "" {
 		text += " for " + p.Project
 	}
-	return text, weakensSetting(p.Key, value)
+	// One that nobody knows is refused by the method.
+	return text, known && setting.Weakens != nil && setting.Weakens(value)
 }
 
 // describeMonitored says which modules decide and which only monitor; "" for another
 // setting.
 func describeMonitored(p *wire.ConfigSetParams) string {
 	var names []string
-	if p.Key != modulesMonitorKey || json.Unmarshal(p.Value, &names) != nil {
+	if p.Key != config.ModulesMonitor || json.Unmarshal(p.Value, &names) != nil {
 		return ""
 	}
 	if len(names) == 0 {
@@ -140,41 +142,12 @@ func describeMonitored(p *wire.ConfigSetParams) string {
 	return "let only monitor, and refuse nothing: " + strings.Join(names, ", ") + "; every other module decides"
 }
 
-// secretKeys are the settings whose value is shown nowhere.
-var secretKeys = []string{"notify.webhook", "notify.webhook-secret"}
-
-// Settings that more than their guard's name tells about.
-const (
-	modulesKey        = "modules"
-	modulesMonitorKey = "modules.monitor"
-	pinKey            = "approvals.pin"
-	proofKindsKey     = "approvals.kinds"
-	proofKey          = "approvals.proof"
-	gateKey           = "gate"
-)
-
-// weakensSetting tells whether a value may take protection away; "" is the
-// default. What was in force before is not known here, so that moving a gate up
-// to the agent's own prompts is asked for, too.
-func weakensSetting(key, value string) bool {
-	switch {
-	case key == modulesKey, key == modulesMonitorKey:
-		return true // a module may answer for the person, and one that monitors refuses nothing
-	case key == proofKey, key == proofKindsKey:
-		return true // a kind may be missing that was there, and there may be no PIN
-	case key == pinKey, strings.HasPrefix(key, "guard."):
-		return value != "on"
-	case key == gateKey, strings.HasPrefix(key, gateKey+"."):
-		return value == "off" || value == "permission" || value == ""
-	}
-	return false
-}
-
 // OnlyMonitors reports whether a call lets a guard monitor that stopped nothing
 // before, by how it is switched.
 func OnlyMonitors(params json.RawMessage, stateOf func(key string) string) bool {
 	p := readInto[wire.ConfigSetParams](params)
-	if !strings.HasPrefix(p.Key, "guard.") || string(p.Value) != `"monitor"` || p.Project != "" {
+	setting, _ := config.Find(p.Key)
+	if !setting.IsGuard() || string(p.Value) != `"monitor"` || p.Project != "" {
 		return false
 	}
 	state := stateOf(p.Key)

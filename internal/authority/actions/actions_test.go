@@ -31,6 +31,9 @@ func TestDescribe(t *testing.T) {
 		{wire.MethodConfigSet, `{"key":"journal.keep","value":"30d"}`, "set journal.keep to 30d", false},
 		{wire.MethodConfigSet, `{"key":"gate","value":"permission"}`, "set gate to permission", true},
 		{wire.MethodConfigSet, `{"key":"gate.claude","value":"all"}`, "set gate.claude to all", false},
+		{wire.MethodConfigSet, `{"key":"gate.claude"}`, "put gate.claude back to its default", true},
+		{wire.MethodConfigSet, `{"key":"guard.allow","value":["secrets.env"]}`, `set guard.allow to ["secrets.env"]`, true},
+		{wire.MethodConfigSet, `{"key":"guard.nobody","value":"off"}`, "set guard.nobody to off", false}, // refused later
 		{wire.MethodConfigSet, `{"key":"modules","value":["/m.ts"]}`, `set modules to ["/m.ts"]`, true},
 		{wire.MethodConfigSet, `{"key":"approvals.pin","value":"off"}`, "set approvals.pin to off", true},
 		{wire.MethodConfigSet, `{"key":"approvals.kinds","value":["shell"]}`, `set approvals.kinds to ["shell"]`, true},

@@ -99,6 +99,10 @@ type Key struct {
 	// Secret says that the value is shown to nobody: it lets its holder speak
 	// as the user somewhere.
 	Secret bool
+	// Weakens tells whether a value may take protection away, so that the person is
+	// asked for it; "" puts the setting back to its default. Nil: none does. What was
+	// in force before is not known.
+	Weakens func(value string) bool
 	// Check says what is wrong with a text, or with a word that is none of the
 	// choices; nil takes any text.
 	Check func(text string) error
@@ -141,13 +145,13 @@ var table = []Key{
 	},
 	{Name: JournalMaxSize, Type: Size, Default: int64(1 << 30), Min: int64(1 << 20), Project: Never,
 		Doc: "how large the journal may grow before its oldest events go"},
-	{Name: GuardDestructive, Type: Choice, Choices: guardChoices, Default: "off", Project: Rise,
+	{Name: GuardDestructive, Type: Choice, Choices: guardChoices, Default: "off", Project: Rise, Weakens: isNotOn,
 		Doc: "stop commands that destroy data or history: off, monitor (only record), ask, on"},
-	{Name: GuardSecrets, Type: Choice, Choices: guardChoices, Default: "off", Project: Rise,
+	{Name: GuardSecrets, Type: Choice, Choices: guardChoices, Default: "off", Project: Rise, Weakens: isNotOn,
 		Doc: "stop reading or sending keys, tokens and .env files: off, monitor (only record), ask, on"},
-	{Name: GuardOwnFiles, Type: Choice, Choices: guardChoices, Default: "on", Project: Rise,
+	{Name: GuardOwnFiles, Type: Choice, Choices: guardChoices, Default: "on", Project: Rise, Weakens: isNotOn,
 		Doc: "stop agents from changing hookmux's files and their own hook settings: off, monitor (only record), ask, on"},
-	{Name: GuardAllow, Type: List, Default: []string{}, Project: Intersect,
+	{Name: GuardAllow, Type: List, Default: []string{}, Project: Intersect, Weakens: always,
 		Doc: "ids of guard rules that never stop anything"},
 	{Name: HooksTimeout, Type: Span, Default: time.Minute, Min: 100 * time.Millisecond, Project: Shrink,
 		Doc: "how long a hook may take that sets no timeout of its own"},
@@ -171,6 +175,7 @@ var table = []Key{
 		Choices: []string{"off", "permission", "side-effects", "all"},
 		Default: "permission",
 		Project: Rise,
+		Weakens: isLooseGate,
 		PerName: true,
 		NameDoc: "agent",
 		Doc:     "what waits for a person in the feed: off, permission (what the agent itself asks), side-effects, all; gate.<agent> for one agent",
@@ -240,7 +245,7 @@ var table = []Key{
 		Doc: "the key that signs what is posted (HMAC-SHA256); file:PATH reads it from a file"},
 	{Name: NotifyChat, Type: Text, Default: "", Project: Never,
 		Doc: "the chat that the format telegram posts to"},
-	{Name: ApprovalsPIN, Type: Choice, Choices: []string{"off", "on"}, Default: "off", Project: Never,
+	{Name: ApprovalsPIN, Type: Choice, Choices: []string{"off", "on"}, Default: "off", Project: Never, Weakens: isNotOn,
 		Doc: "whether approvals ask for a PIN; setting it asks for the PIN"},
 	{
 		Name:    ApprovalsKinds,
@@ -248,6 +253,7 @@ var table = []Key{
 		Items:   approvalKinds,
 		Default: approvalKinds,
 		Project: Never,
+		Weakens: always, // a kind may be missing that was there
 		Doc:     "which approvals ask for the PIN or polkit: " + strings.Join(approvalKinds, ", ") + "; what lasts longer than one call always does",
 	},
 	{
@@ -256,16 +262,28 @@ var table = []Key{
 		Choices: []string{"pin", "polkit"},
 		Default: "pin",
 		Project: Never,
+		Weakens: always, // there may be no PIN
 		Check:   checkProof,
 		Doc:     "what approvals ask for: pin (where there is one), polkit (your password, by polkit; Linux)",
 	},
-	{Name: Modules, Type: List, Default: []string{}, Project: Never,
+	// A module may answer for the person, and one that monitors refuses nothing.
+	{Name: Modules, Type: List, Default: []string{}, Project: Never, Weakens: always,
 		Doc: "TypeScript or JavaScript files to load as hooks, besides those in ~/.config/hookmux/hooks; absolute or from ~/"},
-	{Name: ModulesMonitor, Type: List, Default: []string{}, Project: Never,
+	{Name: ModulesMonitor, Type: List, Default: []string{}, Project: Never, Weakens: always,
 		Doc: "TypeScript or JavaScript hooks that only monitor: they judge, what they would have done is recorded; file names in ~/.config/hookmux/hooks, else absolute or from ~/"},
 	{Name: HookTimeout, Type: Millis, Default: Milliseconds(30_000), Min: Milliseconds(1), Project: Never,
 		Doc: "milliseconds a handler of a TypeScript hook may take, where pi limits it; never at tool_call"},
 }
+
+func always(string) bool { return true }
+
+func isNotOn(value string) bool { return value != GuardOn }
+
+// isLooseGate: moving a gate up to the agent's own prompts is asked for, too.
+func isLooseGate(level string) bool { return level == "off" || level == "permission" || level == "" }
+
+// IsGuard reports whether a setting is the state of a built-in guard.
+func (k *Key) IsGuard() bool { return slices.Contains(k.Choices, GuardMonitor) }
 
 // Sealed reports whether the hub itself keeps a setting, under a seal: what files
 // and variables say about it counts for nothing.
