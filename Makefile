@@ -74,9 +74,10 @@ COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
 ci-agents:
 	@$(GO) run $(FLAGS) ./internal/gen/pickagents -commit "$(COMMIT)" $(AGENTS)
 
-# Every agent there is a driver for, and every saboteur.
+# Every agent there is a driver for, and every saboteur; then how many agents there are by which proof.
 verify-all: build
-	@RETRY=$(RETRY) GO="$(GO)" ./.ci/verify all
+	@code=0; RETRY=$(RETRY) GO="$(GO)" ./.ci/verify all || code=$$?; \
+		$(GO) run $(FLAGS) ./internal/gen/agentdocs -count; exit $$code
 
 # Real agents of one person side by side in one tmux, for MINUTES minutes: every time a screen and
 # what hookmux says disagree is printed. SEED chooses what the persons do.

@@ -134,7 +134,7 @@ func comeAndGo(t *testing.T, a *agent.Agent, scope string, home awkwardHome, doc
 		return false
 	}
 	if err := plan.Apply(&steps.Disk{}); err != nil {
-		t.Fatalf("%q: %v", what, err)
+		t.Fatalf("%q: carried out with %v, want no error", what, err)
 	}
 	if !plan.Agents[0].Changed {
 		return false

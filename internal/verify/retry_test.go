@@ -20,11 +20,11 @@ dir=$(dirname "$0")
 echo "$@" >>"$dir/calls"
 if [ ! -e "$dir/second" ]; then
 	: >"$dir/second"
-	printf '%s\n' '=== RUN   TestRealA' '--- FAIL: TestRealA (1.00s)' '    --- FAIL: TestRealA/codex (0.50s)' '        --- FAIL: TestRealA/codex/deep (0.50s)' '    --- PASS: TestRealA/grok (0.50s)' '--- FAIL: TestRealB (0.1s)' 'FAIL'
+	printf '%s\n' '=== RUN   TestRealA' '--- FAIL: TestRealA (1.00s)' '    --- FAIL: TestRealA/codex (0.50s)' '        --- FAIL: TestRealA/codex/deep (0.50s)' '    --- PASS: TestRealA/grok (0.50s)' '--- FAIL: TestRealB (0.1s)' '    --- PASS: TestRealChecks/grok (0.50s)' 'FAIL'
 	printf 'FAIL\texample/one\t1.0s\nok  \texample/two\t2.0s\npanic: oh\nFAIL\texample/three\t2.0s\n'
 	exit 1
 fi
-echo "--- PASS: again"
+echo "    --- PASS: TestRealChecks/codex (0.50s)"
 exit $(cat "$dir/code")
 `
 	for code, want := range map[string]string{"0": "", "1": "exit status 1"} {
@@ -57,6 +57,9 @@ exit $(cat "$dir/code")
 		if got := strings.Join(asked[1:], "\n"); got != "^TestRealA$/^codex$ example/one\n^TestRealB$ "+
 			"example/one\n^TestReal example/three" {
 			t.Errorf("again:\n%s", got)
+		}
+		if want := "every claim asked: 2 agents: codex grok\n"; !strings.Contains(string(out), want) {
+			t.Errorf("it says %s, want %q in it", out, want)
 		}
 		if !strings.Contains(string(out), "asked: codex grok") {
 			t.Errorf(`out = %s, want "asked: codex grok" in it`, out)

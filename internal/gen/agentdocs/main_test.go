@@ -113,3 +113,31 @@ func TestAddedAgentHasAPage(t *testing.T) {
 		t.Errorf("the table is\n%s\nwant a row of Shaped", pages["agents.md"])
 	}
 }
+
+// docs/verify.md counts every agent once, by the proof there is.
+func TestAgentsAreCounted(t *testing.T) {
+	seen, err := recordings.Summaries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(docs, "verify.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := withProofs(string(page), proofTable(agent.Builtin(), seen))
+	if err != nil || string(page) != want {
+		t.Errorf("docs/verify.md does not count the agents as they are (%v); run: go generate ./agent/...", err)
+	}
+	byTier, all, driven := countProofs(agent.Builtin(), seen)
+	sum := 0
+	for _, kind := range proofKinds {
+		sum += len(byTier[kind.tier])
+	}
+	if sum != all || all != len(agent.Builtin().Agents()) || driven > len(seen) {
+		t.Errorf("%d agents by proof, %d in all, %d driven; want %d, the same, and at most the %d recorded", sum, all,
+			driven, len(agent.Builtin().Agents()), len(seen))
+	}
+	if _, err := withProofs("a page", ""); err == nil {
+		t.Error("a page without a place for the count is taken, want an error")
+	}
+}
