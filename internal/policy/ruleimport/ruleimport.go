@@ -1,0 +1,134 @@
+// Package ruleimport reads the permission rules of other agents and writes them as
+// rules that package clauderules decides by, so that one engine holds them on every
+// agent: Codex's prefix_rule files, Gemini's policy TOML, OpenCode's permission block.
+//
+// Only what means exactly the same is taken over. Everything else is listed with the
+// reason; nothing is dropped silently, and nothing becomes weaker: where the order of
+// rules matters in the other agent (priorities, last match wins), a rule that would
+// win wrongly among "deny, then ask, then allow" is listed instead.
+package ruleimport
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/policy/clauderules"
+)
+
+// Reason says why something was not taken over.
+type Reason string
+
+// The reasons.
+const (
+	NotUnderstood  Reason = "not-understood"  // not in the syntax that is documented
+	UnknownKey     Reason = "unknown-key"     // a condition that has no counterpart
+	NoSuchTool     Reason = "no-such-tool"    // the tool has no counterpart
+	Pattern        Reason = "pattern"         // a pattern or expression that cannot be said as a prefix
+	NotPlainWord   Reason = "not-plain-word"  // a word that a shell would have to quote
+	TooMany        Reason = "too-many"        // more alternatives than are written out
+	Order          Reason = "order"           // another rule would win here, which wins there
+	WideAllow      Reason = "wide-allow"      // allows everything, which no rule can say
+	Default        Reason = "default"         // what happens where no rule says anything
+	ExampleFails   Reason = "example-fails"   // its own example would be decided otherwise
+	DecisionUnsaid Reason = "decision-unsaid" // the decision is none of allow, ask, deny
+)
+
+// Item is one rule that was taken over.
+type Item struct {
+	List clauderules.List
+	Rule string // in the form of Claude Code's settings
+	Why  string // the author's reason, "" if none was given
+	From string // the rule as it was written, for people
+	Line int    // where it begins, 0 if not known
+}
+
+// Left is something that was not taken over.
+type Left struct {
+	From   string
+	Line   int
+	Reason Reason
+}
+
+// Result is what came of one file.
+type Result struct {
+	Items []Item
+	Left  []Left
+}
+
+// Settings is the result as a settings file that clauderules.ReadSettings reads.
+func (r Result) Settings() []byte {
+	lists := map[clauderules.List][]string{}
+	for _, item := range r.Items {
+		lists[item.List] = append(lists[item.List], item.Rule)
+	}
+	text, err := json.MarshalIndent(map[string]any{"permissions": lists}, "", "  ")
+	if err != nil {
+		return nil // strings in lists always encode
+	}
+	return append(text, '\n')
+}
+
+func (r *Result) leave(from string, line int, reason Reason) {
+	r.Left = append(r.Left, Left{From: strings.TrimSpace(from), Line: line, Reason: reason})
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@=+,%-]+$`)
+
+// prefixRule is the rule for commands that begin with words; ok is false if a word
+// would have to be quoted.
+func prefixRule(words []string) (rule string, ok bool) {
+	for _, word := range words {
+		if !plainWord.MatchString(word) {
+			return "", false
+		}
+	}
+	return "Bash(" + strings.Join(words, " ") + ":*)", len(words) > 0
+}
+
+// strength orders lists: deny over ask over allow.
+func strength(list clauderules.List) int {
+	switch list {
+	case clauderules.DenyList:
+		return 2
+	case clauderules.AskList:
+		return 1
+	}
+	return 0
+}
+
+// ranked is a rule with its place in the other agent's order; a higher rank wins there.
+type ranked struct {
+	item Item
+	rank float64
+	tool string // what it is about
+	text string // the literal beginning of what it matches
+	tail string // the literal end of it
+}
+
+// overlaps reports whether one call may match both rules.
+func (r ranked) overlaps(other ranked) bool {
+	if r.tool != other.tool && r.tool != "*" && other.tool != "*" {
+		return false
+	}
+	begins := strings.HasPrefix(r.text, other.text) || strings.HasPrefix(other.text, r.text)
+	ends := strings.HasSuffix(r.tail, other.tail) || strings.HasSuffix(other.tail, r.tail)
+	return begins && ends
+}
+
+// keepOrder takes over rules whose order agrees with "deny, then ask, then allow". A
+// rule that a weaker one beats there would beat it here, so it is listed.
+func (r *Result) keepOrder(rules []ranked) {
+	for i, rule := range rules {
+		beaten := false
+		for j, other := range rules {
+			wins := i != j && other.rank > rule.rank && strength(other.item.List) < strength(rule.item.List)
+			beaten = beaten || wins && rule.overlaps(other)
+		}
+		if beaten {
+			r.leave(rule.item.From, rule.item.Line, Order)
+			continue
+		}
+		r.Items = append(r.Items, rule.item)
+	}
+}
