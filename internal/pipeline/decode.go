@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
@@ -21,11 +22,15 @@ func (p *Pipeline) decode(call *HookCall) *pipelineState {
 		Cwd: call.Cwd, Truncated: call.Truncated, Env: environ.Lookup(call.Env),
 	}
 	s := &pipelineState{caller: who, ev: p.decodePayload(input)}
-	if who.Agent != "" && who.Agent != named {
+	speaker := who.Agent
+	if speaker == "" {
+		speaker = readerNamed(p.Deps.Catalogue, named, input.Env)
+	}
+	if speaker != "" && speaker != named {
 		// An agent that reads another's config file calls under the other's
 		// name. It is believed to be itself if it also talks like itself.
-		input.Agent = who.Agent
-		if ev := p.decodePayload(input); ev.Malformed == "" && p.knowsEvent(who.Agent, ev.Native) {
+		input.Agent = speaker
+		if ev := p.decodePayload(input); ev.Malformed == "" && p.knowsEvent(speaker, ev.Native) {
 			s.ev = ev
 		}
 	}
@@ -39,6 +44,25 @@ func (p *Pipeline) decode(call *HookCall) *pipelineState {
 	s.carries = p.Deps.Catalogue.CarriesFor(&s.ev)
 	s.deadline = call.At.Add(p.timeLimit(call.Limit, &s.ev))
 	return s
+}
+
+// readerNamed is the agent that the variables of a hook process name, where its
+// process is not known: one that reads the files of the agent in the command. An
+// agent that is started by another inherits the other's variables, so its own count
+// before them.
+func readerNamed(c *agent.Catalogue, named string, env func(string) string) string {
+	marked := func(a *agent.Agent) bool {
+		return slices.ContainsFunc(a.Marks.Caller, func(name string) bool { return env(name) != "" })
+	}
+	if own, ok := c.Agent(named); !ok || marked(own) {
+		return ""
+	}
+	for _, a := range c.Agents() {
+		if a.Install != nil && slices.Contains(a.Install.Reads, named) && marked(a) {
+			return a.Name
+		}
+	}
+	return ""
 }
 
 // decodePayload decodes; a decoder that panics makes the event one that cannot

@@ -24,6 +24,7 @@ var vendors = []*vendor{
 	&iflow,
 	&openhands,
 	&qoder,
+	&vscode,
 }
 
 // TestStandIns takes every vendor through the same way, beside one hub: installed into a file that holds the person's
