@@ -43,6 +43,11 @@ func (c *checker) install(agent string, s *InstallSpec) {
 				agent, EventMark)
 		}
 	}
+	if list := s.Consent; list != nil && (!s.TakesEntries() || list.Path == "" || list.At == "" || list.Event == "" ||
+		list.Command == "") {
+		c.at("$.install.consent", "%s: install: consent belongs to entries; it needs path, at, event and command",
+			agent)
+	}
 	if len(s.Flat) > 0 && s.Shape != ShapeNested {
 		c.at("$.install.flat", "%s: install: flat belongs to shape nested", agent)
 	}
@@ -68,7 +73,7 @@ func (c *checker) install(agent string, s *InstallSpec) {
 	oneOf("shape", "shape", string(s.Shape), string(ShapeNested), string(ShapeFlat), string(ShapeList),
 		string(ShapeNamed))
 	h := s.Handler
-	oneOf("handler.form", "form", h.Form, "exec", "line")
+	oneOf("handler.form", "form", h.Form, "exec", "line", "words")
 	oneOf("handler.unit", "unit", h.Unit, "s", "ms")
 	switch {
 	case h.Command == "" || h.Timeout == "":

@@ -22,6 +22,10 @@ type InstallSpec struct {
 	// Plugin is what is written where Way is plugin.
 	Plugin *PluginSpec `yaml:"plugin"`
 
+	// Consent is where the agent keeps which hooks its person allowed; nil: it asks
+	// nobody. What is installed is added there, and taken out again.
+	Consent *ConsentSpec `yaml:"consent"`
+
 	// Beside are files without which the agent passes over ours, relative to its
 	// folder; they are made only where absent.
 	Beside []Seed `yaml:"beside"`
@@ -99,6 +103,29 @@ type InstallPlace struct {
 	WhenUsed bool `yaml:"when_used"`
 }
 
+// ConsentSpec is a list of the commands that a person allowed, each with its event, in
+// a file beside the one that holds the hooks.
+type ConsentSpec struct {
+	HookFile `yaml:",inline"`
+	At       string `yaml:"at"`      // where in the file the list stands, keys joined by dots
+	Event    string `yaml:"event"`   // key of the event's name
+	Command  string `yaml:"command"` // key of the command, word for word as in the hooks
+	// Harmless are members that the agent adds itself.
+	Harmless []string `yaml:"harmless"`
+}
+
+// ConsentList is the agent as if that list were its hooks; nil where it has none.
+func (a *Agent) ConsentList() *Agent {
+	if a.Install == nil || a.Install.Consent == nil {
+		return nil
+	}
+	c, list := a.Install.Consent, *a
+	handler := HandlerSpec{Form: a.Install.Handler.Form, Command: c.Command, Event: c.Event, Harmless: c.Harmless}
+	list.Install = &InstallSpec{Way: WayEntries, Shape: ShapeList, Handler: handler,
+		Places: []InstallPlace{{HookFile: c.HookFile, At: c.At}}}
+	return &list
+}
+
 // MatcherSpec says how an entry is meant for every call.
 type MatcherSpec struct {
 	Key string `yaml:"key"` // empty: there is none
@@ -110,8 +137,8 @@ type MatcherSpec struct {
 
 // HandlerSpec names the members of a handler.
 type HandlerSpec struct {
-	// Form is exec (a program and a list of words, no shell in between) or
-	// line (one line for a shell).
+	// Form is exec (a program and a list of words, no shell in between), line (one
+	// line for a shell), or words (one line that the agent splits into words itself).
 	Form    string `yaml:"form"`
 	Command string `yaml:"command"` // key of the line, or of the program
 	Args    string `yaml:"args"`    // key of the words, when Form is exec

@@ -74,6 +74,7 @@ var table = map[string]Dialect{
 	"droid":       droid,
 	"gemini":      gemini,
 	"grok":        grok,
+	"hermes":      hermes,
 	"kimi":        kimi,
 	"opencode":    opencode,
 	"openhands":   openhands,

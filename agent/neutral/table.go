@@ -30,6 +30,8 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsGoose(event)
 	case "grok", "grok-cli", "grok-build":
 		return rowsGrok(event)
+	case "hermes", "hermes-agent":
+		return rowsHermes(event)
 	case "iflow", "iflow-cli":
 		return rowsIflow(event)
 	case "kimi", "kimi-code", "kimi-cli":
@@ -422,6 +424,35 @@ func rowsGrok(event string) (Row, bool) {
 		return Row{Kind: "context.compact.after", Timeout: 5000 * time.Millisecond}, true
 	case "SessionEnd":
 		return Row{Kind: "session.end", Timeout: 5000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsHermes(event string) (Row, bool) {
+	switch event {
+	case "on_session_start",
+		"on_session_reset":
+		return Row{Kind: "session.start", Timeout: 60000 * time.Millisecond}, true
+	case "pre_llm_call":
+		return Row{Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "pre_tool_call":
+		return Row{Deny: Answer{Stdout: `{"decision":"block","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "post_tool_call":
+		return Row{Kind: "tool.after", Timeout: 60000 * time.Millisecond}, true
+	case "pre_approval_request":
+		return Row{Kind: "user.attention", Timeout: 60000 * time.Millisecond}, true
+	case "post_approval_response",
+		"pre_verify":
+		return Row{Kind: "other", Timeout: 60000 * time.Millisecond}, true
+	case "post_llm_call",
+		"on_session_end":
+		return Row{Kind: "turn.end", Timeout: 60000 * time.Millisecond}, true
+	case "subagent_start":
+		return Row{Kind: "subagent.start", Timeout: 60000 * time.Millisecond}, true
+	case "subagent_stop":
+		return Row{Kind: "subagent.end", Timeout: 60000 * time.Millisecond}, true
+	case "on_session_finalize":
+		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

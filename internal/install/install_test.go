@@ -64,7 +64,7 @@ func TestOursIsKnownWithoutTheManifest(t *testing.T) {
 			path := p.Agents[0].Path
 			text := strings.ReplaceAll(read(t, path), Shim(h.Dirs), "/Users/it's me/.local/share/hookmux/bin/"+
 				hookentry.HookName)
-			if a.Install.Way != agent.WayPlugin && a.Install.Handler.Form == "line" {
+			if a.Install.Way != agent.WayPlugin && a.Install.Handler.Form != "exec" {
 				text = read(t, path) // quoting would differ
 			}
 			write(t, path, text)
@@ -147,6 +147,14 @@ var peoplesFiles = map[string][]string{
 	},
 	"codex":  {"{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"mine\"}]}]}}\n"},
 	"gemini": {"{\n\t\"security\": {\"auth\": {\"selectedType\": \"x\"}}, /* c */\n\t\"hooks\": {\"AfterAgent\": [{\"hooks\": [{\"type\":\"command\",\"command\":\"a\"}]}]}\n}\n"},
+	"hermes": {
+		"", "# only a comment\n", "model: x", "---\nmodel: x\n...\n",
+		"\ufeffmodel: x # mine\r\nhooks:\r\n    pre_tool_call:\r\n    - command: mine\r\n",
+		"hooks: {pre_tool_call: [{command: mine}], outbound: []}\nmodel: &m x\nother: *m\n",
+		"hooks:\n# nothing yet\nmodel: |\n  two\n\n  lines\n",
+		"hooks: # theirs\n  post_tool_call:\n  - command: mine\t# a tab\n    timeout: 5\n\n\n# the end",
+		"a: [1,\n  2]\nhooks: {\n  pre_llm_call: [\n    {command: mine}, # one\n  ],\n}\n",
+	},
 	"kimi": {
 		"default_model = \"x\"\n\n[providers.x]\ntype = \"openai\" # mine\n",
 		"hooks = []\ndefault_model = \"x\"\n",

@@ -76,6 +76,7 @@ func (h *Host) Look(a *agent.Agent) []Site {
 		} else {
 			siteReader{h, a}.readFile(&s, p, src)
 			siteReader{h, a}.readBeside(&s)
+			siteReader{h, a}.readConsent(&s)
 		}
 		s.compareWithRecord(a, m.Files[path])
 		out = append(out, s)

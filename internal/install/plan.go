@@ -284,6 +284,9 @@ func (d *draft) nothing(a *agent.Agent, place agent.InstallPlace, path string, o
 			return err
 		}
 	}
+	if err := d.takeOutConsent(a); err != nil {
+		return err
+	}
 	return d.takeOut(a, place, path, o.Scope)
 }
 
@@ -330,6 +333,9 @@ func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, c
 		if err := d.seed(a, filepath.Dir(path), seed, o.Scope); err != nil {
 			return err
 		}
+	}
+	if err := d.consent(a, commands, o); err != nil {
+		return err
 	}
 	one.Notes = append(one.Notes, d.foreignHooks(t, a, f.now)...)
 	if byHash(a) {

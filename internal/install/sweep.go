@@ -37,6 +37,11 @@ func (l leftovers) writtenPaths() []string {
 				out = append(out, path)
 			}
 		}
+		if a.Install != nil && a.Install.Consent != nil {
+			if path := h.resolvePath(a.Install.Consent.HookFile); path != "" {
+				out = append(out, path)
+			}
+		}
 		if path := h.trustOf(a).file(); byHash(a) && path != "" {
 			out = append(out, path)
 		}

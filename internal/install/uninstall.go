@@ -157,6 +157,11 @@ func (d *draft) uninstall(a *agent.Agent) {
 			}
 		}
 	}
+	d.host = here
+	if err := d.takeOutConsent(a); err != nil {
+		path := here.resolvePath(a.Install.Consent.HookFile)
+		d.noteFailedRemoval(path, err)
+	}
 	d.leftovers(a)
 }
 

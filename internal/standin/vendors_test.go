@@ -21,6 +21,7 @@ var vendors = []*vendor{
 	&antigravity,
 	&codebuddy,
 	&crush,
+	&hermes,
 	&iflow,
 	&openhands,
 	&qoder,

@@ -42,6 +42,16 @@ func (c Command) Args() []string {
 	return args
 }
 
+// Words is the command as one line for agents that split it into words themselves:
+// no shell runs it, so that nothing can look for the program first.
+func (c Command) Words() string {
+	words := make([]string, 0, 5)
+	for _, w := range append([]string{c.Program}, c.Args()...) {
+		words = append(words, quote.Portable(w))
+	}
+	return strings.Join(words, " ")
+}
+
 // Line is the command as one line that sh, bash, zsh and fish read alike. When
 // the program is gone it gives the answer that changes nothing: some agents
 // refuse every call, or cannot be used at all, over a hook that fails.

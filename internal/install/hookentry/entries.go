@@ -109,6 +109,8 @@ func (t *Target) HandlerMembers(c Command) []member {
 	out = append(out, withMembers(h.With)...)
 	if h.Form == "exec" && h.Args != "" {
 		out = append(out, member{h.Command, AsJSON(c.Program)}, member{h.Args, AsJSON(c.Args())})
+	} else if h.Form == "words" {
+		out = append(out, member{h.Command, AsJSON(c.Words())})
 	} else {
 		out = append(out, member{h.Command, AsJSON(c.Line())})
 	}

@@ -177,6 +177,20 @@ func argsKey(h agent.HandlerSpec) string {
 	return "args"
 }
 
+// CommandsIn are our commands in a text; none where it cannot be read.
+func (t *Target) CommandsIn(src []byte) (out []Command) {
+	r, err := t.ParseText(src)
+	if err != nil {
+		return nil
+	}
+	for _, s := range t.Handlers(r) {
+		if s.ours && s.Event == s.Command.Event {
+			out = append(out, s.Command)
+		}
+	}
+	return out
+}
+
 // HasHandlers reports whether any hooks stand here.
 func (t *Target) HasHandlers(r edit.Reader) bool { return len(t.Handlers(r)) > 0 }
 

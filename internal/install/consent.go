@@ -1,0 +1,60 @@
+package install
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+)
+
+// consent adds what is installed to the list of commands that the agent's person
+// allowed. The person sees the change of this file as they see that of the hooks.
+func (d *draft) consent(a *agent.Agent, commands []hookentry.Command, o Options) error {
+	list := a.ConsentList()
+	if list == nil {
+		return nil
+	}
+	place := list.Install.Places[0]
+	path := d.host.resolvePath(place.HookFile)
+	return d.entries(list, place, path, commands, o, &AgentPlan{})
+}
+
+// takeOutConsent takes our commands out of that list.
+func (d *draft) takeOutConsent(a *agent.Agent) error {
+	list := a.ConsentList()
+	if list == nil {
+		return nil
+	}
+	place := list.Install.Places[0]
+	return d.takeOut(list, place, d.host.resolvePath(place.HookFile), place.Scope)
+}
+
+// readConsent looks for hooks of ours that are not in the list, word for word: the agent
+// passes them over, or asks its person first.
+func (l siteReader) readConsent(s *Site) {
+	list := l.agent.ConsentList()
+	if list == nil || s.Err != nil || s.Ours == 0 {
+		return
+	}
+	place := list.Install.Places[0]
+	path := l.host.resolvePath(place.HookFile)
+	t, err := l.host.target(path, place, list.Install)
+	if err != nil {
+		return
+	}
+	src, _ := l.host.onDisk().read(path) // what cannot be read allows nothing
+	allowed := t.CommandsIn(src)
+	for _, event := range slices.Clone(s.Running) {
+		c := hookentry.Command{Program: Shim(l.host.Dirs), Agent: l.agent.Name, Event: event}
+		if slices.ContainsFunc(allowed, func(a hookentry.Command) bool {
+			return a.Program == c.Program && a.Agent == c.Agent && a.Event == event
+		}) {
+			continue
+		}
+		what := fmt.Sprintf("%s is not allowed in %s", event, filepath.Base(path))
+		s.Stale, s.Deaf = append(s.Stale, what), append(s.Deaf, what)
+		s.Running = slices.DeleteFunc(s.Running, func(e string) bool { return e == event })
+	}
+}
