@@ -84,12 +84,16 @@ type Answer struct {
 	Why   string `json:"why,omitempty"`
 }
 
-// ID names the check as `hookmux verify --check` takes it.
+// ID names the check as `hookmux verify --check` takes it, with the check itself
+// where several prove one claim.
 func (a Answer) ID() string {
-	if a.Event == "" {
+	switch {
+	case a.Event == "":
 		return a.Check
+	case a.Claim == "" || a.Claim == a.Check:
+		return a.Event + "." + a.Check
 	}
-	return a.Event + "." + cmp.Or(a.Claim, a.Check)
+	return a.Event + "." + a.Claim + " (" + a.Check + ")"
 }
 
 // Observed is what was seen of one release.

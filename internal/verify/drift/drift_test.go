@@ -73,6 +73,20 @@ func TestCompareReleases(t *testing.T) {
 	}
 }
 
+// An answer is named as --check takes it; two checks of one claim are told apart.
+func TestAnswerNames(t *testing.T) {
+	for want, a := range map[string]Answer{
+		"order":                       {Check: "order"},
+		"Stop.fires":                  {Check: "fires", Event: "Stop"},
+		"PreToolUse.deny":             {Check: "deny", Event: "PreToolUse", Claim: "deny"},
+		"PreToolUse.ask (ask-dialog)": {Check: "ask-dialog", Event: "PreToolUse", Claim: "ask"},
+	} {
+		if got := a.ID(); got != want {
+			t.Errorf("%+v is named %q, want %q", a, got, want)
+		}
+	}
+}
+
 // The recordings are comparable: each is like itself, and has events.
 func TestRecordingsAreLikeThemselves(t *testing.T) {
 	for _, name := range recordings.Agents() {
