@@ -5,6 +5,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/shell/foreign"
 	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/shell/words"
 )
 
 // Programs of other languages given on the command line are not parsed. But
@@ -38,6 +39,7 @@ func (r *Run) Code() (text string, ok bool) {
 			case strings.IndexByte(flags, t[1]) >= 0: // -ecode
 				return t[2:], true
 			}
+		case strings.HasSuffix(name, "awk") && i > 0 && programs.TakesValue(args[i-1].Text):
 		case strings.HasSuffix(name, "awk") && t != "" && t[0] != '-':
 			return t, true
 		case t != "" && t != "-" && t[0] != '-':
@@ -63,7 +65,10 @@ func (w *walker) walkCode(name string, run Run, c inherited) {
 		return
 	}
 	if strings.HasSuffix(name, "awk") {
-		walkAwk(w, text, c.withVia(name))
+		walkAwk(w, run.Argv[1:], text, c.withVia(name))
+	}
+	if file, written, ok := foreign.WrittenFile(text); ok {
+		w.known.rememberFile(file, written)
 	}
 	if !foreign.HasAny(text, programs.CallsShell) {
 		return
@@ -82,8 +87,14 @@ func (w *walker) walkCode(name string, run Run, c inherited) {
 
 // walkAwk: print | "text" starts what stands in the quotes; system($0) and
 // print | "sh" run the lines that are read.
-func walkAwk(w *walker, code string, c inherited) {
+func walkAwk(w *walker, args []Word, code string, c inherited) {
 	in := c.startedBy("")
+	for i := range args {
+		if value, ok := words.OptionValue(args, i, "-v"); ok && strings.Contains(code, "system") {
+			_, value, _ = strings.Cut(value, "=")
+			w.tryText(value, in)
+		}
+	}
 	runsLines := strings.Contains(code, "system($0)")
 	for _, text := range foreign.AwkPipes(code, maxLoop) {
 		w.tryText(text, in)
@@ -91,6 +102,9 @@ func walkAwk(w *walker, code string, c inherited) {
 	}
 	if text, ok := w.known.stdinOf(c.reader(), 0); ok && runsLines {
 		w.tryText(text, in)
+		for _, s := range foreign.StringLiterals(code) { // print "rm " $1 | "sh"
+			w.tryText(s+" "+text, in)
+		}
 	}
 }
 

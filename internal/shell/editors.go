@@ -29,6 +29,11 @@ func vimText(w *walker, name string, run Run, c inherited, _ int) bool {
 		if ok {
 			walkVimCommand(w, text, in)
 		}
+		if a.Text == "-l" && i+1 < len(args) && name == "nvim" {
+			if code, known := textOfFile(w, args[i+1]); known {
+				w.resolveRun(Run{Argv: words.LiteralWords([]string{"lua", "-e", code})}, in, 0)
+			}
+		}
 		if a.Text == "-S" && i+1 < len(args) {
 			script, _ := textOfFile(w, args[i+1])
 			for _, line := range strings.Split(script, "\n") {
@@ -74,7 +79,7 @@ func walkVimCommand(w *walker, text string, c inherited) {
 // tryLiterals reads every string literal of program text as shell text.
 func tryLiterals(w *walker, text string, c inherited) {
 	for _, s := range foreign.StringLiterals(text) {
-		w.tryText(s, c)
+		w.tryText(strings.TrimLeft(s, ":!"), c)
 	}
 }
 

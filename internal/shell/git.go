@@ -50,7 +50,9 @@ func gitNested(w *walker, name string, run Run, c inherited, hops int) bool {
 		case a.Text == "config":
 			walkGitConfig(w, run, args[i+1:], in, hops)
 		case a.Text == "foreach" && before == "submodule":
-			w.tryText(strings.TrimPrefix(words.JoinTexts(args[i+1:]), "--recursive "), in.withVia("submodule foreach"))
+			rest := args[i+1:]
+			rest = rest[min(words.SkipOptions(rest, "", nil), len(rest)):]
+			w.tryText(words.JoinTexts(rest), in.withVia("submodule foreach"))
 			return true
 		case a.Text == "run" && before == "bisect" && i+1 < len(args):
 			nested := run

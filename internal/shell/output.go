@@ -77,10 +77,12 @@ func (o *outputs) changedOutput(r *Run, depth int) (string, bool) {
 	name := r.Name()
 	if filters.Knows(name) {
 		text, ok := o.stdinOf(r, depth)
-		if !ok {
-			return "", false
+		if ok {
+			text, ok = filters.OutputOf(name, words.TextsOf(r.Args()), text)
 		}
-		return filters.OutputOf(name, words.TextsOf(r.Args()), text)
+		if ok {
+			return text, true
+		}
 	}
 	if !programs.IsInterpreter(name) {
 		return "", false
@@ -117,10 +119,14 @@ func (o *outputs) stdinOf(r *Run, depth int) (string, bool) {
 func (o *outputs) rememberWritten(i int) {
 	r := &o.script.Runs[i]
 	name := r.Name()
-	if name != "echo" && name != "printf" && name != "cat" && name != "tee" || len(o.files) >= 64 {
+	if len(o.files) >= 64 {
 		return
 	}
-	var targets []string
+	targets := words.CopyTargets(name, r.Args())
+	copies := len(targets) > 0
+	if name != "echo" && name != "printf" && name != "cat" && name != "tee" && !copies && !filters.Knows(name) {
+		return
+	}
 	for _, rd := range r.Redirects {
 		if rd.Writes() && rd.Target.Text != "/dev/null" {
 			targets = append(targets, rd.Target.Text)
@@ -138,20 +144,28 @@ func (o *outputs) rememberWritten(i int) {
 	r.Redirects = nil // output() asks what would be printed
 	text, ok := o.outputOf(i, 0)
 	r.Redirects = redirs
+	if copies {
+		text, ok = o.stdinOf(r, 0)
+	}
 	if !ok || len(text) > MaxSource {
 		return
 	}
 	r.Output, r.HasOutput = text, true
+	for _, t := range targets {
+		o.rememberFile(t, text)
+	}
+}
+
+// rememberFile keeps text that is added to a file.
+func (o *outputs) rememberFile(name, text string) {
 	if o.files == nil {
 		o.files = map[string]string{}
 	}
-	for _, t := range targets {
-		o.files[t] += text
-		if local, ok := strings.CutPrefix(t, "./"); ok {
-			o.files[local] += text
-		} else if !strings.ContainsRune(t, '/') {
-			o.files["./"+t] += text
-		}
+	o.files[name] += text
+	if local, ok := strings.CutPrefix(name, "./"); ok {
+		o.files[local] += text
+	} else if !strings.ContainsRune(name, '/') {
+		o.files["./"+name] += text
 	}
 }
 

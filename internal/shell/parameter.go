@@ -133,6 +133,10 @@ func (w *walker) addAlternative(b *fieldBuilder, p *syntax.ParamExp, c inherited
 			b.addDynamic("$"+name, "$"+name) // ${HOME%/}
 			return
 		}
+		if programs.AlwaysSet[name] && p.Exp.Op == syntax.RemSmallSuffix && alt.Text == "/*" {
+			b.addDynamic("$"+name+"/..", "$"+name+"/..") // ${PWD%/*}
+			return
+		}
 		b.addDynamic(text, "")
 	}
 }

@@ -77,7 +77,9 @@ func sshRemote(w *walker, name string, run Run, c inherited, _ int) bool {
 	c.remote = true
 	dirs := w.dirs
 	w.dirs = nil
-	if i < len(args) {
+	if i < len(args) && name == "mosh" {
+		walkWords(w, run, args[i:], c, 0)
+	} else if i < len(args) {
 		w.walkText(words.JoinTexts(args[i:]), c)
 	} else if text, ok := w.known.stdinOf(&w.out.Runs[self], 0); ok {
 		c.from, c.input, c.hasInput = Span{}, Word{}, false

@@ -35,6 +35,9 @@ func makeText(w *walker, name string, run Run, c inherited, _ int) bool {
 			continue
 		}
 		text, known := w.known.files[file]
+		if i+1 < len(args) && strings.HasPrefix(file, "<(") {
+			text, known = textOfFile(w, args[i+1])
+		}
 		if file == "-" || file == "/dev/stdin" {
 			text, known = w.known.stdinOf(&w.out.Runs[self], 0)
 		}

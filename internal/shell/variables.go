@@ -258,6 +258,9 @@ func literalIndex(index syntax.ArithmExpr) (string, bool) {
 func (w *walker) keepAssign(a *syntax.Assign, as Assign) {
 	name := as.Name
 	if key, ok := literalIndex(a.Index); ok && a.Index != nil {
+		if n, err := strconv.Atoi(key); err == nil && n == len(w.vars.lists[name]) && n < maxList {
+			w.vars.setList(name, append(w.vars.lists[name][:n:n], as.Value))
+		}
 		name += "[" + key + "]"
 	}
 	if a.Append {

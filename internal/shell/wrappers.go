@@ -128,6 +128,9 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 	c.contained = c.contained || p.Contain
 	if p.Contain {
 		mounts, workdir := words.MountsOf(args, i)
+		if name == "kubectl debug" { // of a node
+			mounts = append(mounts, Mount{Host: Word{Text: "/", Bare: "/"}, Inside: "/host"})
+		}
 		if name == "chroot" && skip > 0 && i > 0 {
 			mounts = append(mounts, rootMount(args[i-1], c))
 		}

@@ -128,7 +128,7 @@ func setUpTable() {
 		"> ~", ">~", ">/", "> /", "> .git", ">.git", "truncate", "drop ", "flush", "bash <", "sh <", "|sh", "| sh", "|bash",
 		"| bash", "|zsh", "| zsh", "| sudo", "nc", "rev", ">(", "make", "os.remove",
 		"file.delete", "gdb", "lldb", "sed", "su ", "delete", "removeitem",
-		"recursive=true", "deletedir", "emacs", "vim"}
+		"recursive=true", "deletedir", "emacs", "vim", "remove_dir", "remove_entry"}
 	for n := range t {
 		words = append(words, n)
 	}

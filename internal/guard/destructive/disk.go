@@ -141,6 +141,9 @@ func codeRule(x *scope, r *shell.Run) {
 			return
 		}
 	}
+	if overwritesVital(x, r, text) {
+		return
+	}
 	deleter := firstOf(text, inspect.DeletersInCode)
 	single := ""
 	if deleter == "" {
@@ -172,6 +175,25 @@ func codeRule(x *scope, r *shell.Run) {
 			return
 		}
 	}
+}
+
+// overwritesVital: python3 -c 'open("/etc/passwd", "w")'.
+func overwritesVital(x *scope, r *shell.Run, text string) bool {
+	for _, lit := range inspect.QuotedIn(text) {
+		if !strings.HasPrefix(lit, "/") && !strings.HasPrefix(lit, "~") {
+			continue
+		}
+		_, behind, _ := strings.Cut(text, lit)
+		behind = strings.TrimLeft(behind, `'", `)
+		writes := strings.HasPrefix(behind, "w") && !strings.HasPrefix(behind, "wi") ||
+			strings.Contains(text, "truncate(")
+		why := x.whyVital(x.ResolveText(lit, strings.HasPrefix(lit, "~"), false, r))
+		if writes && why != "" {
+			x.Report.Add("overwrite", r.Name(), fmt.Sprintf("%s code overwrites %s (%s)", r.Name(), lit, why))
+			return true
+		}
+	}
+	return false
 }
 
 // deviceWriters are words of code that opens a file for writing.

@@ -202,7 +202,8 @@ func findRule(x *scope, r *shell.Run) {
 		}
 		why := x.WhyBroad(p)
 		switch {
-		case why == "the whole project" && filtered, why == "the repository's history" && filtered:
+		case why == "the whole project" && filtered, why == "the repository's history" && filtered,
+			(p.Path == "/tmp" || p.Path == "/var/tmp") && filtered:
 		case why != "":
 			x.Report.Add("find-delete", r.String(), fmt.Sprintf("deletes what it finds in %s (%s)", p.Text, why))
 		case x.IsOutside(p):

@@ -103,7 +103,7 @@ func holdsData(r *shell.Run, p inspect.Place) bool {
 	for _, via := range r.Via {
 		running = running || strings.HasSuffix(via, " exec") || strings.HasSuffix(via, " rsh")
 	}
-	if !running || !p.Known {
+	if !running || !p.Known || !strings.HasPrefix(p.Text, "/") && len(r.Dirs) == 0 {
 		return false
 	}
 	for _, dir := range dataDirs {

@@ -14,6 +14,13 @@ type Needles struct {
 	tricks bool     // quoting and expansion that can hide a word also count
 }
 
+// FedShells are the ways to give a shell its text on standard input. What it runs
+// then need not stand in the command as it is written.
+var FedShells = []string{"|sh", "| sh", "|bash", "| bash", "|zsh", "| zsh", "|dash", "| dash", "|ksh", "| ksh",
+	"| sudo", "|sudo", "| env", "| ssh", "|ssh", "sh <", "bash <", "zsh <", "| busybox", "| /bin", "|/bin", "| /usr/bin",
+	"| xargs",
+	"| python", "|python", "| perl", "| node", "| ruby"}
+
 func isAlnum(b byte) bool {
 	return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }

@@ -114,7 +114,7 @@ func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 var DeletersInCode = []string{"rmtree", "rmSync", "rmdirSync", "fs.rm", "rm_rf", "rm_r(", "remove_tree", "unlinkSync",
 	"remove_dir_all", "removeSync", "promises.rm", "rimraf", "os.removedirs", "FileUtils.rm",
 	"recursive=true", "recursive=TRUE", "recursive = TRUE", "recursive=T)", "removeItem", "deleteDir", "Deno.remove",
-	"delete-directory", "removeDirectoryRecursive", "file:del_dir_r", "rm_r "}
+	"delete-directory", "remove_dir", "remove_entry", "removeDirectoryRecursive", "file:del_dir_r", "rm_r "}
 
 // FileDeletersInCode delete one file with each call.
 var FileDeletersInCode = []string{"unlink", "os.remove", "File.delete", "os.unlink", "promises.unlink"}

@@ -128,6 +128,7 @@ func (t *Checker) makeNeedles() *inspect.Needles {
 	if t.hub != "" {
 		words = append(words, t.hub)
 	}
+	words = append(append(words, "/etc:"), inspect.FedShells...)
 	return inspect.NewNeedles(true, words...)
 }
 

@@ -48,6 +48,9 @@ func (x *scope) printsSecret(r *shell.Run) {
 		x.Report.Add("print", r.String(), name+" inspect prints the environment of a container")
 		return
 	}
+	if inspect.HasWord(args, "--help") {
+		return
+	}
 	hit := ""
 	for _, p := range printPhrases[name] {
 		if strings.HasPrefix(line+" ", p+" ") || strings.Contains(p, " ") && inspect.HasPhrase(line, p) {

@@ -53,7 +53,7 @@ func secretNeedles() *inspect.Needles {
 			"k3s.yaml", "admin.conf", "accesstokens", "msal_token", "/run/secrets", "export-secret", "access_tokens", "lpass",
 			"gopass", "doppler", "config get", "config:get", "heroku config", ".aws", ".gnupg", "prod.env", "gh auth", "--raw",
 			"env", "set", "export", "declare", "typeset", "tfstate", "cookies", "logins.json", "key4.db", "web data"}
-		words = append(words, keyEndings...)
+		words = append(append(words, keyEndings...), inspect.FedShells...)
 		secretPre = inspect.NewNeedles(true, words...)
 	})
 	return secretPre
@@ -323,15 +323,13 @@ func (x *scope) envToNetwork(r *shell.Run) {
 
 // secretInCode: python3 -c "print(open('.env').read())".
 func (x *scope) secretInCode(r *shell.Run) {
-	if strings.HasSuffix(r.Name(), "awk") {
-		return // its operands are checked like cat's
-	}
 	text, ok := r.Code()
-	if !ok {
-		return
+	if !ok || strings.HasSuffix(r.Name(), "awk") && !strings.Contains(text, "getline") {
+		return // awk's operands are checked like cat's
 	}
 	opens := false
-	for _, w := range [...]string{"open", "read", "File", "load", "slurp", "<", "cat", "file_get", "file(", "include"} {
+	for _, w := range [...]string{"open", "read", "File", "load", "slurp", "<", "cat", "file_get", "file(", "include",
+		"lines", "getline"} {
 		opens = opens || strings.Contains(text, w)
 	}
 	if !opens || strings.Contains(text, "dotenv") {

@@ -25,6 +25,9 @@ var table = map[string]filter{
 	"basenc": basencText, "xxd": hexText, "openssl": opensslText,
 	"rev": reverseText, "tac": reverseOrder, "tr": trText, "gtr": trText, "sed": sedText, "gsed": sedText,
 	"cut": cutText, "gcut": cutText, "head": headText, "ghead": headText, "tail": tailText,
+	// What these leave out or put in order is of no interest: all lines are kept.
+	"grep": unchangedText, "egrep": unchangedText, "sort": unchangedText, "fold": unchangedText, "fmt": unchangedText,
+	"awk": awkText, "gawk": awkText, "mawk": awkText, "paste": pasteText, "xargs": joinedText,
 	"dd": unchangedText, "uniq": unchangedText, "pv": unchangedText, "iconv": unchangedText, "sponge": unchangedText,
 	"column": unchangedText, "buffer": unchangedText, "unbuffer": unchangedText, "dos2unix": unchangedText,
 	"gunzip": unzipText, "zcat": unzipText, "gzip": unzipText, "gzcat": unzipText,
@@ -219,4 +222,37 @@ func countOf(args []string, letter byte) (int, bool) {
 		}
 	}
 	return 0, false
+}
+
+// awkText: programs that print every line as it is.
+func awkText(args []string, text string) (string, bool) {
+	if len(args) != 1 {
+		return "", false
+	}
+	switch strings.Join(strings.Fields(args[0]), "") {
+	case "{print}", "{print$0}", "1", "//", "NF", "{print};":
+		return text, true
+	}
+	return "", false
+}
+
+// pasteText: paste -s joins the lines.
+func pasteText(args []string, text string) (string, bool) {
+	line := strings.Join(args, " ")
+	if !strings.HasPrefix(line, "-s") && !strings.Contains(line, " -s") {
+		return "", false
+	}
+	glue := "\t"
+	if _, d, ok := strings.Cut(line, "d"); ok && d != "" {
+		glue = d[:1]
+	}
+	return strings.Join(strings.Split(strings.TrimSuffix(text, "\n"), "\n"), glue) + "\n", true
+}
+
+// joinedText: xargs without a command prints what it reads on one line.
+func joinedText(args []string, text string) (string, bool) {
+	if len(args) > 0 {
+		return "", false
+	}
+	return strings.Join(strings.Fields(text), " ") + "\n", true
 }

@@ -14,7 +14,7 @@ var (
 	vimFile   = lazyregexp.New(`^(?:\d*|%|\$|[.'<>,]*)\s*(r|re|read|e|edit|sp|split|vs|tabe|view|w|wr|write|sav|saveas|sor|so|` +
 		`source)!?\s+([^!|\s][^|]*)`)
 	lispCall = lazyregexp.New(`\((delete-directory|delete-file|find-file|find-file-noselect|insert-file-contents|` +
-		`write-region|write-file|copy-file|rename-file|set-file-modes|insert-file)\s+([^()]*)`)
+		`write-region|write-file|copy-file|rename-file|set-file-modes|insert-file)\s+(?:\([\w-]+\s+)?([^()]*)`)
 	tclDelete = lazyregexp.New(`\bfile\s+delete\s+((?:-\w+\s+)*)([^\n;\]}]+)`)
 )
 

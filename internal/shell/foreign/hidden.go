@@ -20,11 +20,11 @@ func HiddenTexts(code string, most int) []string {
 		}
 	}
 	lower := strings.ToLower(code)
-	decodes := strings.Contains(lower, "64") || strings.Contains(lower, "atob")
+	decodes := strings.Contains(lower, "64") || strings.Contains(lower, "atob") || strings.Contains(lower, "unpack")
 	hexes := strings.Contains(lower, "hex") || strings.Contains(code, "pack")
 	turns := strings.Contains(code, "[::-1]") || strings.Contains(lower, "reverse")
 	if decodes || hexes || turns {
-		for _, literal := range StringLiterals(code) {
+		for _, literal := range strings.Fields(strings.Join(StringLiterals(code), " ")) {
 			if decodes {
 				if b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(literal, "=")); err == nil {
 					add(string(b))
@@ -33,6 +33,8 @@ func HiddenTexts(code string, most int) []string {
 			if b, err := hex.DecodeString(literal); hexes && err == nil {
 				add(string(b))
 			}
+		}
+		for _, literal := range StringLiterals(code) {
 			if turns {
 				reversed, _ := ReverseLines(literal)
 				add(reversed)
@@ -133,12 +135,61 @@ func HasAny(text string, list []string) bool {
 	return false
 }
 
+// The home directory as programs write it, in a string and behind one.
+const homeNames = `os\.environ\[\\?["']HOME\\?["']\]|os\.environ\.get\(\\?["']HOME\\?["']\)|process\.env\.HOME|` +
+	`ENVIRON\["HOME"\]|ENV\[["']HOME["']\]|\$ENV\{HOME\}|os\.path\.expanduser\(["']~["']\)|Dir\.home|Path\.home\(\)|` +
+	`(?:require\(["']os["']\)|os)\.homedir\(\)|os\.getenv\(["']HOME["']\)|getenv\(["']HOME["']\)`
+
+var (
+	homeInString = lazyregexp.New(`[$#]?\{(?:` + homeNames + `)\}`)
+	homeBehind   = lazyregexp.New(`(["'])\s*[+.]?\s*(?:str\()?(?:` + homeNames + `)`)
+)
+
 var denoArgs = lazyregexp.New(`\{\s*args:\s*`)
 
 // CallTexts are the texts that program text may give to a shell: its literals, and
 // what it spells in another way.
 func CallTexts(code string, most int) []string {
-	out := StringLiterals(denoArgs.ReplaceAllString(code, " "))
+	code = homeInString.ReplaceAllString(denoArgs.ReplaceAllString(code, " "), "$$HOME")
+	code = homeBehind.ReplaceAllString(code, "$$HOME$1")
+	out := StringLiterals(code)
+	for i, text := range out {
+		text = strings.TrimLeft(text, "|- ")
+		for _, place := range [...]string{"%s", "{}"} {
+			if i+1 < len(out) && strings.Contains(text, place) {
+				text = strings.Replace(text, place, out[i+1], 1)
+			}
+		}
+		out[i] = text
+	}
 	out = append(out, QuotedLists(code, most)...)
 	return append(out, HiddenTexts(code, most)...)
+}
+
+var writesFile = lazyregexp.New(`(?:open\(["']([^"']+)["'],\s*["'][wa]b?\+?["']\)\.write|writeFileSync|File\.write|` +
+	`file_put_contents)\(`)
+
+// WrittenFile is the file that a small program writes, and the text.
+func WrittenFile(code string) (file, text string, ok bool) {
+	at := writesFile.Compiled().FindStringSubmatchIndex(code)
+	if at == nil || len(code) > 4096 {
+		return "", "", false
+	}
+	if at[2] >= 0 {
+		file = code[at[2]:at[3]] + ","
+	}
+	rest := code[at[1]:]
+	for len(rest) > 0 && strings.IndexByte("'\"`", rest[0]) >= 0 {
+		end, value := literalEnd(rest, 0)
+		if end < 0 {
+			break
+		}
+		if file == "" {
+			file = value + ","
+		} else {
+			return strings.TrimSuffix(file, ","), strings.ReplaceAll(value, `\n`, "\n"), true
+		}
+		rest = strings.TrimLeft(rest[end+1:], ", ")
+	}
+	return "", "", false
 }

@@ -94,7 +94,7 @@ var fileOperands = sync.OnceValue(func() map[string]Operands {
 		"awk": {Values: "Fv", Skip: 1}, "gawk": {Values: "Fv", Skip: 1}, "mawk": {Values: "Fv", Skip: 1},
 		"sed": {Values: "ef", Skip: 1}, "gsed": {Values: "ef", Skip: 1}, "cut": {Values: "dfcb"}, "sort": {Values: "kto"},
 		"uniq": {},
-		"tr":   {}, "paste": {Values: "d"}, "column": {Values: "stN"}, "fold": {}, "fmt": {}, "pr": {}, "rev": {},
+		"tr":   {}, "paste": {Values: "d"}, "column": {Values: "sNoc"}, "fold": {}, "fmt": {}, "pr": {}, "rev": {},
 		"strings": {Values: "n"}, "xxd": {Values: "lsc"}, "hexdump": {Values: "nse"}, "hd": {}, "od": {Values: "ANjt"},
 		"base64": {Values: "w"}, "base32": {}, "uuencode": {}, "diff": {}, "colordiff": {}, "cmp": {}, "comm": {},
 		"vimdiff": {}, "sdiff": {}, "delta": {},

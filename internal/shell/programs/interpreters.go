@@ -26,3 +26,12 @@ func TrimVersion(name string) string {
 	}
 	return name
 }
+
+// TakesValue reports whether an option of awk has the next word as its value.
+func TakesValue(option string) bool {
+	switch option {
+	case "-v", "-F", "-f", "--assign", "--field-separator", "--file":
+		return true
+	}
+	return false
+}

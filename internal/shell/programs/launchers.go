@@ -204,5 +204,5 @@ var tarOptions = []string{
 var gitOptions = []string{
 	"--upload-pack", "--receive-pack", "--extcmd", "--tree-filter", "--index-filter", "--msg-filter", "--env-filter",
 	"--commit-filter",
-	"--parent-filter", "--tag-name-filter", "--setup",
+	"--parent-filter", "--tag-name-filter", "--setup", "-u",
 }

@@ -112,3 +112,21 @@ func PrintfText(args []Word) (string, bool) {
 	}
 	return b.String(), true
 }
+
+// CopyTargets are the files into which a program copies its standard input: dd of=x,
+// cp /dev/stdin x, install /dev/stdin x.
+func CopyTargets(name string, args []Word) []string {
+	switch name {
+	case "dd":
+		for _, a := range args {
+			if file, ok := strings.CutPrefix(a.Text, "of="); ok {
+				return []string{file}
+			}
+		}
+	case "cp", "install":
+		if n := len(args); n > 1 && args[n-2].Text == "/dev/stdin" {
+			return []string{args[n-1].Text}
+		}
+	}
+	return nil
+}
