@@ -3,6 +3,7 @@ package agent
 import (
 	"embed"
 	"sort"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,6 +23,8 @@ type Catalogue struct {
 	agents  []*Agent          // by name
 	byName  map[string]*Agent // names and aliases
 	generic *Agent
+	// protocols are the entries whose events may be any agent's, by name.
+	protocols map[string]*Agent
 }
 
 var builtin = sync.OnceValue(func() *Catalogue {
@@ -55,19 +58,52 @@ func (c *Catalogue) OfHookFormat(format string) (*Agent, bool) {
 	return nil, false
 }
 
-// entry is the agent or the generic stand-in.
-func (c *Catalogue) entry(name string) *Agent {
-	if a, ok := c.byName[name]; ok {
+// entry is the agent or the generic stand-in; for an event of a protocol, the
+// protocol.
+func (c *Catalogue) entry(name, native string) *Agent {
+	if a, ok := c.EntryOf(name, native); ok {
 		return a
 	}
 	return c.generic
+}
+
+// EntryOf finds the entry that describes an event: the agent's, or that of the
+// protocol by which a program tells it in the agent's place.
+func (c *Catalogue) EntryOf(agent, native string) (*Agent, bool) {
+	if a, ok := c.Protocol(native); ok {
+		return a, true
+	}
+	a, ok := c.byName[agent]
+	return a, ok
+}
+
+// Protocol finds the protocol that an event belongs to by its name.
+func (c *Catalogue) Protocol(native string) (*Agent, bool) {
+	name, _, ok := strings.Cut(native, ":")
+	if !ok {
+		return nil, false
+	}
+	a, ok := c.protocols[name]
+	return a, ok
+}
+
+// NamedInACP finds the agent that calls itself by a name when an editor talks to
+// it by the Agent Client Protocol. A package's name may have a scope.
+func (c *Catalogue) NamedInACP(name string) (*Agent, bool) {
+	base := name[strings.LastIndexByte(name, '/')+1:]
+	for _, a := range c.agents {
+		if a.ACP != nil && (contains(a.ACP.Names, name) || contains(a.ACP.Names, base)) {
+			return a, true
+		}
+	}
+	return nil, false
 }
 
 // Carries says what an agent of a version can carry back at one of its
 // events. With an unknown version what holds today counts; of an unknown agent
 // or event nothing is claimed.
 func (c *Catalogue) Carries(agent, native, version string) event.Carries {
-	a, ok := c.byName[agent]
+	a, ok := c.EntryOf(agent, native)
 	if !ok {
 		return event.Carries{}
 	}
@@ -82,7 +118,7 @@ func (c *Catalogue) Carries(agent, native, version string) event.Carries {
 // and without what may only be sent where a person is known to attend when
 // none is.
 func (c *Catalogue) CarriesFor(ev *event.Event) event.Carries {
-	e, ok := c.entry(ev.Agent).Event(ev.Native)
+	e, ok := c.entry(ev.Agent, ev.Native).Event(ev.Native)
 	if !ok {
 		return event.Carries{}
 	}
@@ -92,7 +128,7 @@ func (c *Catalogue) CarriesFor(ev *event.Event) event.Carries {
 // KnowsEvent reports whether events of that name can be read: as the agent's own,
 // or as most agents call it where nobody described the agent.
 func (c *Catalogue) KnowsEvent(agent, native string) bool {
-	_, known := c.entry(agent).Event(native)
+	_, known := c.entry(agent, native).Event(native)
 	return known
 }
 
@@ -197,13 +233,17 @@ func nextNumber(s string) (int, string) {
 
 // assemble builds the lookup tables of checked entries.
 func assemble(entries []*Agent) *Catalogue {
-	c := &Catalogue{byName: map[string]*Agent{}}
+	c := &Catalogue{byName: map[string]*Agent{}, protocols: map[string]*Agent{}}
 	for _, a := range entries {
 		if a.compiled == nil { // else it belongs to another catalogue as well
 			a.compiled = compile(a)
 		}
 		if a.Name == genericName {
 			c.generic = a
+			continue
+		}
+		if a.Protocol {
+			c.protocols[a.Name] = a
 			continue
 		}
 		c.agents = append(c.agents, a)

@@ -36,13 +36,13 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // they came (Raw aliases in.Payload). An event name in the payload counts more
 // than the one in in.Event when the agent has such an event.
 func (c *Catalogue) Decode(in Input) event.Event {
-	a := c.entry(in.Agent)
+	a := c.entry(in.Agent, in.Event)
 	ev := event.Event{
 		ID: in.ID, Time: in.Time, Agent: in.Agent, Native: in.Event, Kind: event.Other,
 		Raw: in.Payload, Truncated: in.Truncated,
 	}
-	if a != c.generic {
-		ev.Agent = a.Name
+	if known, ok := c.byName[in.Agent]; ok {
+		ev.Agent = known.Name
 	}
 	table := a.compiled.events[in.Event]
 	if table == nil {
@@ -67,7 +67,7 @@ func (c *Catalogue) Decode(in Input) event.Event {
 		ev.Native, ev.Kind = table.spec.Name, table.spec.kindOf(in.Payload)
 		ev.Detail = table.spec.Detail
 	}
-	r.fill(&ev, a.compiled, table.spec)
+	r.fill(&ev, c, a, table.spec)
 	if ev.Cwd == "" {
 		ev.Cwd = in.Cwd
 	}
@@ -229,7 +229,7 @@ func (e *EventSpec) kindOf(payload []byte) event.Kind {
 	return e.Kind
 }
 
-func (r *reading) fill(ev *event.Event, c *compiled, spec *EventSpec) {
+func (r *reading) fill(ev *event.Event, c *Catalogue, a *Agent, spec *EventSpec) {
 	ev.Session = r.text(fSession)
 	ev.Turn = r.text(fTurn)
 	ev.Cwd = r.folder(fCwd)
@@ -265,14 +265,14 @@ func (r *reading) fill(ev *event.Event, c *compiled, spec *EventSpec) {
 		ev.Questions = readQuestions(list)
 	}
 	if list := r.value[fSuggestions]; list != nil {
-		ev.Suggestions = readOffers(list, c.joined)
+		ev.Suggestions = readOffers(list, a.compiled.joined)
 	}
 	name := r.text(fToolName)
 	if input := r.value[fToolInput]; name == "" && (input == nil ||
 		blank(input) && !strings.HasPrefix(string(ev.Kind), "tool.")) {
 		return // some agents have the members of a call in every payload, as null
 	}
-	t := c.tool(name)
+	t := c.tool(ev.Agent, a, name)
 	tool := &event.Tool{Name: name, Kind: t.spec.Kind, CallID: r.text(fToolCall), Input: unwrapped(r.value[fToolInput]),
 		Output: r.value[fToolOutput]}
 	tool.Failed = r.failed || spec != nil && spec.Failed

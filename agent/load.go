@@ -77,7 +77,11 @@ func LoadFiles(files []File) (*Catalogue, []Problem) {
 		return Builtin(), nil
 	}
 	base := Builtin()
-	return layFiles(append([]*Agent{base.generic}, base.agents...), files)
+	entries := append([]*Agent{base.generic}, base.agents...)
+	for _, protocol := range base.protocols {
+		entries = append(entries, protocol)
+	}
+	return layFiles(entries, files)
 }
 
 // loadEmbedded reads the files that come with hookmux.
@@ -186,6 +190,9 @@ func overlay(base, add *Agent) *Agent {
 	}
 	if add.HookFormat != "" {
 		whole.HookFormat = add.HookFormat
+	}
+	if add.ACP != nil {
+		whole.ACP = add.ACP
 	}
 	whole.Aliases = joined(base.Aliases, add.Aliases)
 	whole.Notes = joined(base.Notes, add.Notes)

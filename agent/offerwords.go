@@ -29,6 +29,10 @@ func OfferWords(offer json.RawMessage) string {
 			}
 		}
 	}
+	var option struct{ OptionID, Name, Kind string }
+	if json.Unmarshal(offer, &option) == nil && option.OptionID != "" && option.Name != "" {
+		return strconv.Quote(option.Name) // an option of the Agent Client Protocol, in the agent's words
+	}
 	return string(offer)
 }
 

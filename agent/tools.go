@@ -113,6 +113,19 @@ func (c *compiled) tool(name string) *toolTable {
 	return c.fallback
 }
 
+// tool finds what is known about a tool that an entry tells of. A protocol knows
+// kinds of tools; where the agent's own name of one is told, its entry says more.
+func (c *Catalogue) tool(agent string, a *Agent, name string) *toolTable {
+	if a.Protocol {
+		if own, ok := c.byName[agent]; ok {
+			if t, ok := own.compiled.tools[name]; ok {
+				return t
+			}
+		}
+	}
+	return a.compiled.tool(name)
+}
+
 // Tool says what is known about one of the agent's tools. For a tool nobody
 // described it is the agent's catch-all.
 func (a *Agent) Tool(name string) *ToolSpec { return a.compiled.tool(name).spec }
@@ -249,7 +262,7 @@ func (c *Catalogue) WithInput(ev *event.Event, input json.RawMessage) {
 	tool := *ev.Tool
 	tool.Changed = input
 	tool.Commands, tool.Reads, tool.Writes, tool.URL = nil, nil, nil, ""
-	if why := c.entry(ev.Agent).compiled.tool(tool.Name).read(input, &tool); why != "" {
+	if why := c.tool(ev.Agent, c.entry(ev.Agent, ev.Native), tool.Name).read(input, &tool); why != "" {
 		ev.Malformed = why
 	}
 	ev.Tool = &tool

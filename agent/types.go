@@ -18,6 +18,10 @@ type Agent struct {
 	// that nobody looked. From it to Tried is the range the entry speaks of.
 	Since string   `yaml:"since"`
 	Notes []string `yaml:"notes"` // what a user or maintainer should know
+	// Protocol says that this is not an agent: its events, whose names begin with
+	// its own name and a colon, are told by a program in place of any agent.
+	Protocol bool     `yaml:"protocol"`
+	ACP      *ACPSpec `yaml:"acp"` // nil: nobody looked at it through the Agent Client Protocol
 
 	Version  VersionSource  `yaml:"version"`
 	Attended AttendedSource `yaml:"attended"`
@@ -55,6 +59,17 @@ type Agent struct {
 	Feed     *Feed        `yaml:"feed"` // nil: no request of this agent can be answered from elsewhere
 
 	compiled *compiled
+}
+
+// ACPSpec is how an agent shows itself to an editor that talks to it by the
+// Agent Client Protocol.
+type ACPSpec struct {
+	// Names are what it calls itself when a connection begins, and the names of
+	// programs and packages that speak the protocol for it.
+	Names []string `yaml:"names"`
+	// TitleIsCommand says that a request to run a command that comes without the
+	// call's input has the whole command for its title.
+	TitleIsCommand bool `yaml:"title_is_command"`
 }
 
 // Install says whether hookmux registers for an event.

@@ -63,6 +63,7 @@ const (
 
 // table is the one place where dialects are registered.
 var table = map[string]Dialect{
+	"acp":         acp,
 	"antigravity": antigravity,
 	"claude":      claude,
 	"cline":       cline,

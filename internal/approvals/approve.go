@@ -26,7 +26,7 @@ import (
 func (s *Service) Observe(ev *event.Event) {
 	s.answered.Observe(ev)
 	s.notes.Observe(ev)
-	a, _ := s.Catalogue.Agent(ev.Agent)
+	a, _ := s.Catalogue.EntryOf(ev.Agent, ev.Native)
 	answered := ""
 	if a != nil {
 		answered = a.Feed.AnsweredBy(ev)
@@ -48,6 +48,10 @@ func (s *Service) Decide(ctx context.Context, c *Call) Outcome {
 	if !canAsk(c.Event.Kind) || c.Skipped != services.NotSkipped {
 		return Outcome{Skipped: c.Skipped}
 	}
+	if out, asked := askedByHooks(&s.hookAsks, s.Catalogue, c); asked {
+		return out
+	}
+	defer rememberAsk(&s.hookAsks, s.Catalogue, c)()
 	seen, need, spec := s.mustAsk(c)
 	if spec == nil || s.answeredBefore(c, seen, spec) {
 		return Outcome{}
@@ -145,7 +149,7 @@ func (s *Service) waitForPerson(ctx context.Context, c *Call, r queue.Request, s
 		c.OnSent(ticket.Passed)
 		applyAnswer(c.Decision, result.Said)
 		s.answered.Keep(seen, *c.Decision)
-		a, _ := s.Catalogue.Agent(c.Event.Agent)
+		a, _ := s.Catalogue.EntryOf(c.Event.Agent, c.Event.Native)
 		keepNote(&s.notes, a, c, seen, result.Said)
 		return out
 	}

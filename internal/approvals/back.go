@@ -53,7 +53,7 @@ func (s methods) comeBack(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 func (s methods) shortenHolds() {
 	now := time.Now()
 	s.queue.Shorten(func(r *queue.Request) time.Time {
-		a, ok := s.Catalogue.Agent(r.Event.Agent)
+		a, ok := s.Catalogue.EntryOf(r.Event.Agent, r.Event.Native)
 		if !ok || a.Feed == nil || a.Feed.HoldAt(r.Event.Native) == agent.HoldDeadline {
 			return time.Time{}
 		}

@@ -54,7 +54,7 @@ func lossesOf(agents *agent.Catalogue, r *queue.Request, said queue.Said) []even
 // A note that is told after the call is not lost. Some agents ask about an edit
 // in another shape than they report it in; a command stays the same.
 func lossSentences(agents *agent.Catalogue, r *queue.Request, said queue.Said) []string {
-	a, _ := agents.Agent(r.Event.Agent)
+	a, _ := agents.EntryOf(r.Event.Agent, r.Event.Native)
 	toldAfter := said.Answer.Note != "" && r.Event.Tool != nil && !r.Pushed && hearsAfterCall(a)
 	var out []string
 	for _, less := range lossesOf(agents, r, said) {

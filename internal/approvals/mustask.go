@@ -12,7 +12,7 @@ import (
 // mustAsk is what a person must be asked about an event, with the event as
 // hooks changed it. The last result is nil when nobody must be asked.
 func (s *Service) mustAsk(c *Call) (*event.Event, policy.Need, *agent.Feed) {
-	a, ok := s.Catalogue.Agent(c.Event.Agent)
+	a, ok := s.Catalogue.EntryOf(c.Event.Agent, c.Event.Native)
 	if !ok || a.Feed == nil {
 		return nil, policy.Need{}, nil
 	}

@@ -19,7 +19,7 @@ func (s *Service) newRequest(c *Call, seen *event.Event, need policy.Need, proje
 		Opened: now, Until: now.Add(hold),
 	}
 	title := s.AgentTitle(ev.Agent)
-	if a, ok := s.Catalogue.Agent(ev.Agent); ok {
+	if a, ok := s.Catalogue.EntryOf(ev.Agent, ev.Native); ok {
 		r.Number = a.Feed.NumberOf(&ev)
 		if a.Feed.HoldAt(ev.Native) == agent.HoldBrief && hold <= time.Duration(a.Feed.Brief) {
 			r.Hint = a.BriefHold()

@@ -119,6 +119,7 @@ type Service struct {
 	answered  memory.Answers
 	repeats   memory.Repeats
 	notes     memory.Notes
+	hookAsks  memory.HookAsks
 	grants    *ledger.Grants
 	decisions *ledger.Book
 	pin       *ledger.PIN

@@ -16,7 +16,7 @@ func (s *Service) watchAgent(ctx context.Context, ticket *queue.Ticket, ev *even
 	if ev.Where.PID > 0 {
 		gone = s.WatchExit(ctx, ev.Where.PID, ev.Where.Start)
 	}
-	a, ok := s.Catalogue.Agent(ev.Agent)
+	a, ok := s.Catalogue.EntryOf(ev.Agent, ev.Native)
 	if ok && a.Feed.WindowAt(ev.Native) == agent.WindowState && ev.Kind != event.ToolBefore {
 		// Before a call no dialog of its own is up: the file tells of another.
 		decided = windowstate.Answered(ctx, a.Feed.State, ev)

@@ -186,3 +186,19 @@ func (c *Callers) markCaller(found *authority.Caller, viaHook bool) {
 		c.marker.MarkUnknown(&c.judge.Rules, found.Chain)
 	}
 }
+
+// OfProxy is who stands behind a process that tells what passes between an agent
+// and another program: the process itself, as that agent. The agent runs below
+// it, so that everything below it is marked as the agent's.
+func (c *Callers) OfProxy(pid int, agent string) Caller {
+	who := Caller{Agent: agent, Nested: c.Of(pid).Nested}
+	p, err := c.judge.Table.Lookup(pid)
+	if err != nil {
+		return who
+	}
+	who.PID, who.Start, who.TTY = p.PID, p.Start, p.TTY
+	if c.marker != nil {
+		c.marker.Mark(agent, p.PID, p.Start)
+	}
+	return who
+}

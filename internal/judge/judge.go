@@ -124,7 +124,7 @@ func (j *Judge) decode(c Call) (ev event.Event) {
 				Raw:       c.Payload,
 				Malformed: "the decoder stumbled over the payload",
 			}
-			if a, ok := j.Catalogue.Agent(c.Agent); ok {
+			if a, ok := j.Catalogue.EntryOf(c.Agent, c.Event); ok {
 				ev.Kind = a.KindOf(c.Event)
 			}
 		}

@@ -15,8 +15,8 @@ import (
 // decode turns the native payload into an event, in the dialect of whoever
 // really called.
 func (p *Pipeline) decode(call *HookCall) *pipelineState {
-	who := p.Callers.Of(call.Peer.PID)
 	named := p.Deps.AgentName(call.Agent)
+	who := callerOf(p.Callers, p.Deps.Catalogue, call.Peer.PID, named, call.Event)
 	input := agent.Input{
 		ID: call.ID, Time: call.At, Agent: named, Event: call.Event, Payload: call.Payload,
 		Cwd: call.Cwd, Truncated: call.Truncated, Env: environ.Lookup(call.Env),
@@ -79,7 +79,7 @@ func (p *Pipeline) decodePayload(in agent.Input) (ev event.Event) {
 				Raw:       in.Payload,
 				Malformed: "the decoder stumbled over the payload",
 			}
-			if a, ok := p.Deps.Catalogue.Agent(in.Agent); ok {
+			if a, ok := p.Deps.Catalogue.EntryOf(in.Agent, in.Event); ok {
 				ev.Kind = a.KindOf(in.Event)
 			}
 		}
@@ -94,7 +94,7 @@ func (p *Pipeline) timeLimit(left time.Duration, ev *event.Event) time.Duration 
 		return left
 	}
 	limit := time.Minute
-	if a, ok := p.Deps.Catalogue.Agent(ev.Agent); ok {
+	if a, ok := p.Deps.Catalogue.EntryOf(ev.Agent, ev.Native); ok {
 		if own := a.Timeout(ev.Native); own > 0 {
 			limit = own
 		}

@@ -42,6 +42,8 @@ type OffSwitch interface {
 // Callers knows who stands behind a process.
 type Callers interface {
 	Of(pid int) callers.Caller
+	// OfProxy is for a process that tells events in an agent's place.
+	OfProxy(pid int, agent string) callers.Caller
 }
 
 // Recorder writes events down.

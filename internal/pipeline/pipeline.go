@@ -4,6 +4,7 @@
 //
 //   - decode.go     native bytes → event
 //   - state.go      the service, a call, what the steps learn about it
+//   - proxied.go    what a program tells in an agent's place
 //   - duplicates.go the same call told through two agents' files
 //   - runhooks.go   guards and hooks in order, observers afterwards
 //   - keepgoing.go  how often a turn may be kept going
@@ -84,7 +85,10 @@ func (p *Pipeline) Finish(call *HookCall) {
 
 // process is the way of one call.
 func (p *Pipeline) process(ctx context.Context, call *HookCall) (neutral.Answer, event.Decision, bool) {
-	s := p.decode(call)          // native bytes → event
+	s := p.decode(call)                               // native bytes → event
+	if p.hooked.tellBefore(p.Deps.Catalogue, &s.ev) { // a proxy tells what the agent's own hooks told
+		return neutral.Answer{}, event.Decision{}, true
+	}
 	p.findDuplicate(call, s)     // told twice, through another agent's file?
 	defer s.releaseDuplicates()  // whoever waits for this one is on its own
 	if !p.recordEvent(call, s) { // written down, so it may be acknowledged

@@ -40,6 +40,7 @@ type Pipeline struct {
 	open       *openCalls
 	keepGoing  *keepGoingLimiter
 	seen       agentStats
+	hooked     hookedSessions
 	nesting    atomic.Int32  // nested events being decided
 	slots      chan struct{} // bounds observers under way
 }

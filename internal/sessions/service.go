@@ -348,7 +348,7 @@ func (s *Service) ReviewerOf(ev *event.Event, variables []byte) event.Reviewer {
 	if ev.Kind != event.PermissionRequest || ev.Malformed != "" {
 		return event.ReviewerUnknown
 	}
-	rules := s.tracker.rulesFor(ev.Agent)
+	rules := s.tracker.rulesOf(ev)
 	if rules.Spec == nil || !transcript.NamesReviewer(&rules.Spec.Transcript) {
 		return event.ReviewerUnknown
 	}

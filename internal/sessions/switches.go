@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/state"
@@ -9,6 +11,7 @@ import (
 // switches are the settings that matter for sessions. They are read a few times
 // a second at most and never while an event waits for its answer.
 type switches struct {
+	catalogue  *agent.Catalogue
 	rules      map[string]state.Rules
 	otherRules state.Rules // for agents the catalogue does not know
 	resume     map[string]bool
@@ -18,7 +21,7 @@ type switches struct {
 // readSwitches reads the switches out of the settings.
 func readSwitches(deps services.Deps, settings *config.Settings) *switches {
 	now := &switches{
-		rules: map[string]state.Rules{}, resume: map[string]bool{},
+		catalogue: deps.Catalogue, rules: map[string]state.Rules{}, resume: map[string]bool{},
 		followTmux: settings.Choice(config.TmuxFollow) == "on",
 	}
 	now.otherRules.Off = settings.Choice(config.Status) == "off"
@@ -35,6 +38,16 @@ func (s *switches) rulesFor(agent string) state.Rules {
 		return r
 	}
 	return s.otherRules
+}
+
+// rulesOf are the rules for an event: what it says about the status is said by
+// the protocol, where a program tells it in the agent's place.
+func (s *switches) rulesOf(ev *event.Event) state.Rules {
+	r := s.rulesFor(ev.Agent)
+	if protocol, ok := s.catalogue.Protocol(ev.Native); ok {
+		r.Spec = &protocol.Status
+	}
+	return r
 }
 
 // SettingsSource knows the settings as they are now.

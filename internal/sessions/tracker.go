@@ -34,6 +34,8 @@ func newTracker(terminalReport func(*event.Event) (*state.TerminalReport, error)
 
 func (t *tracker) rulesFor(agent string) state.Rules { return t.switches.Load().rulesFor(agent) }
 
+func (t *tracker) rulesOf(ev *event.Event) state.Rules { return t.switches.Load().rulesOf(ev) }
+
 // setSwitches puts other switches into force. What agents do whose status was
 // switched off is unknown from then on.
 func (t *tracker) setSwitches(now *switches) {
@@ -60,7 +62,7 @@ func (t *tracker) applyEvent(ev *event.Event, seq uint64) {
 	if ev.Malformed != "" || ev.Native == wire.ProbeEvent {
 		return
 	}
-	rules := t.rulesFor(ev.Agent)
+	rules := t.rulesOf(ev)
 	report, err := t.terminalReport(ev)
 	switch {
 	case err != nil: // a report that cannot be read says nothing
@@ -76,14 +78,14 @@ func (t *tracker) applyDecision(ev *event.Event, d event.Decision) {
 	if ev.Malformed != "" || d.Verdict == event.None && !d.KeepGoing {
 		return
 	}
-	if c := t.book.Decided(ev, d, time.Now(), t.rulesFor(ev.Agent)); c.Session != nil {
+	if c := t.book.Decided(ev, d, time.Now(), t.rulesOf(ev)); c.Session != nil {
 		t.noteChange(c)
 	}
 }
 
 // requestOpened takes in that hookmux holds a request for a person.
 func (t *tracker) requestOpened(id string, ev *event.Event, at time.Time) {
-	t.noteChange(t.book.RequestOpened(id, ev, at, t.rulesFor(ev.Agent)))
+	t.noteChange(t.book.RequestOpened(id, ev, at, t.rulesOf(ev)))
 }
 
 // requestEnded takes in that hookmux holds a request no more.

@@ -24,6 +24,7 @@ type Verb struct {
 }
 
 var table = []Verb{
+	{"acp", Use, "starts an agent for an editor"},
 	{"agents", Read, "lists agents"},
 	{"agents check", Read, "looks at a description of an agent"},
 	{"agents schema", Read, "prints a JSON Schema"},

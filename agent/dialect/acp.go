@@ -1,0 +1,66 @@
+package dialect
+
+import (
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// The Agent Client Protocol answers a permission request by one of the options
+// that the agent offers with it. The answer is the result of the request as the
+// agent reads it, for `hookmux acp` to pass on; an empty one leaves the request
+// to the editor. No option has room for a reason.
+var acp = Dialect{
+	Encode: acpEncode,
+	Shapes: []string{ShapePermission},
+	Takes:  map[string]Takes{ShapePermission: TakesSuggestion},
+}
+
+func acpEncode(call Call) (neutral.Answer, event.Decision) {
+	d := call.Decision
+	var chosen string
+	switch d.Verdict {
+	case event.Allow:
+		if d.Answer != nil && len(d.Answer.Suggestion) > 0 {
+			chosen, _ = jsonscan.String(jsonscan.Get(d.Answer.Suggestion, "optionId"))
+		}
+		if chosen == "" {
+			// allow_always lets more pass than this call: nobody said so.
+			chosen = acpOption(call.Event.Raw, "allow_once")
+		}
+		if chosen == "" {
+			d.NoteDegraded(event.Degradation{What: event.PartAllow, To: event.ToNone, Why: event.NotCarried})
+			d.Verdict = event.None
+			return neutral.Answer{}, d
+		}
+	case event.Deny:
+		if chosen = acpOption(call.Event.Raw, "reject_once"); chosen == "" {
+			chosen = acpOption(call.Event.Raw, "reject_always")
+		}
+		if chosen == "" {
+			return neutral.Answer{Stdout: `{"outcome":{"outcome":"cancelled"}}`, Stderr: event.OneLine(d.Reason)}, d
+		}
+	default:
+		return neutral.Answer{}, d
+	}
+	var outcome, top object
+	outcome.text("outcome", "selected")
+	outcome.text("optionId", chosen)
+	top.nest("outcome", outcome)
+	answer := neutral.Answer{Stdout: string(top.bytes())}
+	if d.Verdict == event.Deny {
+		answer.Stderr = event.OneLine(d.Reason) // for the person at the editor
+	}
+	return answer, d
+}
+
+// acpOption finds the first option of a kind.
+func acpOption(payload []byte, kind string) (id string) {
+	_ = jsonscan.Array(jsonscan.Get(payload, "options"), func(option []byte) bool {
+		if is, _ := jsonscan.String(jsonscan.Get(option, "kind")); is == kind {
+			id, _ = jsonscan.String(jsonscan.Get(option, "optionId"))
+		}
+		return id == ""
+	})
+	return id
+}

@@ -1,0 +1,190 @@
+package acp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/environ"
+	"github.com/hookmux/hookmux/internal/version"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// FrameHub talks to the hub as hooks do, by frames. It is used once.
+type FrameHub struct {
+	Socket string
+	Agent  func() string
+	Cwd    string
+	Env    []string
+	// Start makes sure that a hub runs.
+	Start func(ctx context.Context) error
+	// Judge decides where no hub can be asked.
+	Judge func(ctx context.Context, id, agent string, r Report) Answer
+	// Leave keeps an event that no hub took for the next one; may be nil.
+	Leave func(id, agent string, r Report)
+
+	queue chan queued
+	done  chan struct{}
+}
+
+type queued struct {
+	report Report
+	then   func()
+	decide func() // instead of the report
+}
+
+// Times that the hub is given.
+const (
+	reportTime = 10 * time.Second
+	decideTime = time.Hour
+	maxQueued  = 4096
+	maxSends   = 4
+)
+
+// Begin starts to pass events on, until End.
+func (h *FrameHub) Begin() {
+	h.queue, h.done = make(chan queued, maxQueued), make(chan struct{})
+	go func() {
+		defer close(h.done)
+		for one := range h.queue {
+			switch {
+			case one.decide != nil:
+				one.decide()
+			default:
+				h.tell(one.report)
+			}
+			if one.then != nil {
+				one.then()
+			}
+		}
+	}()
+}
+
+// End waits for what is under way, not longer than ctx. Nothing may be told
+// afterwards.
+func (h *FrameHub) End(ctx context.Context) {
+	close(h.queue)
+	select {
+	case <-h.done:
+	case <-ctx.Done():
+	}
+}
+
+// Tell tells an event now and waits until the hub has it.
+func (h *FrameHub) Tell(r Report) { h.tell(r) }
+
+func (h *FrameHub) tell(r Report) {
+	ctx, cancel := context.WithTimeout(context.Background(), reportTime)
+	defer cancel()
+	id, name := frame.NewID(), h.Agent()
+	if _, err := h.ask(ctx, id, name, r, reportTime, nil); err != nil && h.Leave != nil {
+		h.Leave(id, name, r)
+	}
+}
+
+// Report queues an event. Where too many wait it is dropped: the conversation
+// goes on.
+func (h *FrameHub) Report(r Report, then func()) {
+	select {
+	case h.queue <- queued{report: r, then: then}:
+	default:
+		if then != nil {
+			then()
+		}
+	}
+}
+
+// Decide asks when everything that was reported before is told.
+func (h *FrameHub) Decide(ctx context.Context, r Report, held func(), answer func(Answer)) {
+	decide := func() {
+		go func() {
+			id, name := frame.NewID(), h.Agent()
+			reply, err := h.ask(ctx, id, name, r, decideTime, held)
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err != nil:
+				answer(h.Judge(ctx, id, name, r))
+				return
+			}
+			answer(Answer{Result: json.RawMessage(reply.Stdout), Reason: string(reply.Stderr)})
+		}()
+	}
+	select {
+	case h.queue <- queued{decide: decide}:
+	default:
+		decide()
+	}
+}
+
+// ask sends an event until a hub answers it. A hub that hangs up is replaced by
+// another, which knows the event by its id.
+func (h *FrameHub) ask(ctx context.Context, id, name string, r Report, limit time.Duration,
+	held func()) (frame.Reply, error) {
+	request := frame.Request{
+		ID: id, Agent: name, Event: r.Event, Deadline: limit, Cwd: h.Cwd, Version: version.String,
+		Holds: held != nil, Payload: r.Payload, Env: environ.Join(h.Env),
+	}
+	var err error
+	for sends := 0; sends < maxSends && ctx.Err() == nil; sends++ {
+		var conn net.Conn
+		if conn, err = h.connect(ctx); err != nil {
+			return frame.Reply{}, err
+		}
+		began := time.Now()
+		var reply frame.Reply
+		if reply, err = exchangeFrames(ctx, conn, &request, held); err == nil {
+			return reply, nil
+		}
+		if time.Since(began) > time.Second {
+			sends = 0 // it was held for a person, whom the next hub asks again
+		}
+	}
+	return frame.Reply{}, errors.Join(err, ctx.Err())
+}
+
+// connect reaches the hub that is there, or starts one.
+func (h *FrameHub) connect(ctx context.Context) (net.Conn, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", h.Socket)
+	if err == nil {
+		return conn, nil
+	}
+	if err := h.Start(ctx); err != nil {
+		return nil, err
+	}
+	return d.DialContext(ctx, "unix", h.Socket)
+}
+
+// exchangeFrames sends one request and waits for its reply.
+func exchangeFrames(ctx context.Context, conn net.Conn, request *frame.Request, held func()) (frame.Reply, error) {
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	if _, err := conn.Write(frame.AppendRequest(nil, request)); err != nil {
+		return frame.Reply{}, err
+	}
+	reader := bufio.NewReaderSize(conn, 64<<10)
+	for {
+		line, err := frame.ReadLine(reader)
+		if err != nil {
+			return frame.Reply{}, err
+		}
+		var hold struct {
+			Held string `json:"held"`
+		}
+		if held != nil && json.Unmarshal(line, &hold) == nil && hold.Held != "" {
+			held()
+			continue
+		}
+		reply, stdout, stderr, err := frame.ParseReply(line)
+		if err != nil {
+			return frame.Reply{}, err
+		}
+		reply.Stdout, reply.Stderr, err = frame.ReadBodies(reader, stdout, stderr, frame.Standard)
+		return reply, err
+	}
+}

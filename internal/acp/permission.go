@@ -1,0 +1,161 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+)
+
+// Answer is what the hub says to a request for permission. Without a Result the
+// editor is asked.
+type Answer struct {
+	Result json.RawMessage
+	Reason string // of a refusal, for the person at the editor
+}
+
+// Hub takes events in the order in which they are given.
+type Hub interface {
+	// Report tells an event and returns at once; then, if any, is called when the
+	// hub has it, or cannot be reached.
+	Report(r Report, then func())
+	// Decide asks about an event and returns at once. held is called when a person
+	// is being asked, and answer with what came of it, unless ctx ended.
+	Decide(ctx context.Context, r Report, held func(), answer func(Answer))
+}
+
+// desk holds the requests for permission that are open. Whoever answers first,
+// hookmux or the editor, is heard; what the other says later is dropped.
+type desk struct {
+	hub      Hub
+	toAgent  func(line []byte)
+	toEditor func(line []byte)
+
+	mu   sync.Mutex
+	open map[string]*openRequest // by number
+}
+
+type openRequest struct {
+	*Permission
+	line    []byte // as the agent wrote it
+	shown   bool   // the editor has it
+	decided bool   // hookmux answered it; the editor's answer is still to come
+	cancel  context.CancelFunc
+}
+
+// take puts a request to the hub.
+func (d *desk) take(ctx context.Context, p *Permission, line []byte) {
+	ctx, cancel := context.WithCancel(ctx)
+	r := &openRequest{Permission: p, line: line, cancel: cancel}
+	d.mu.Lock()
+	if d.open == nil {
+		d.open = map[string]*openRequest{}
+	}
+	d.open[p.Key] = r
+	d.mu.Unlock()
+	d.hub.Decide(ctx, p.Report, func() { d.show(r) }, func(a Answer) { d.settle(r, a) })
+}
+
+// show has the editor ask.
+func (d *desk) show(r *openRequest) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.open[r.Key] == r && !r.shown && !r.decided {
+		r.shown = true
+		d.toEditor(r.line)
+	}
+}
+
+// settle passes on what hookmux said.
+func (d *desk) settle(r *openRequest, a Answer) {
+	if len(a.Result) == 0 {
+		d.show(r)
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.open[r.Key] != r || r.decided {
+		return
+	}
+	r.decided = true
+	r.cancel()
+	if r.shown {
+		d.toEditor(notificationLine("$/cancel_request", map[string]any{"requestId": r.ID}))
+	} else {
+		delete(d.open, r.Key)
+	}
+	if a.Reason != "" {
+		d.toEditor(refusalLine(r.Permission, a.Reason))
+	}
+	d.toAgent(resultLine(r.ID, a.Result))
+}
+
+// refusalLine shows in the editor why a call was refused: the protocol has no
+// place for a reason in the answer.
+func refusalLine(p *Permission, reason string) []byte {
+	text := map[string]any{"type": "text", "text": "hookmux: " + reason}
+	return notificationLine("session/update", map[string]any{"sessionId": p.Session, "update": map[string]any{
+		"sessionUpdate": "tool_call_update", "toolCallId": p.Call,
+		"content": []any{map[string]any{"type": "content", "content": text}},
+	}})
+}
+
+// answeredByEditor takes in that the editor answered a request. pass is false
+// when hookmux did before. The request is given back where it counts.
+func (d *desk) answeredByEditor(key string) (p *Permission, withdraw func(), pass bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r := d.open[key]
+	if r == nil {
+		return nil, nil, true
+	}
+	delete(d.open, key)
+	if r.decided {
+		return nil, nil, false
+	}
+	return r.Permission, r.cancel, true
+}
+
+// cancelSession answers what the editor has not seen of a session whose turn it
+// stops; what it has seen it answers itself.
+func (d *desk) cancelSession(session string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for key, r := range d.open {
+		if r.Session == session && !r.shown && !r.decided {
+			delete(d.open, key)
+			r.cancel()
+			d.toAgent(resultLine(r.ID, json.RawMessage(`{"outcome":{"outcome":"cancelled"}}`)))
+		}
+	}
+}
+
+// codeCancelled is the protocol's error for a request that was taken back.
+const codeCancelled = -32800
+
+// withdraw ends a request that the agent takes back. pass says that the editor
+// has to know.
+func (d *desk) withdraw(key string) (pass bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r := d.open[key]
+	if r == nil {
+		return true
+	}
+	r.cancel()
+	if r.shown {
+		return true // it answers the agent
+	}
+	delete(d.open, key)
+	d.toAgent(errorLine(r.ID, codeCancelled, "Request cancelled"))
+	return false
+}
+
+// closeAll ends every request: nobody waits any more.
+func (d *desk) closeAll() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, r := range d.open {
+		r.cancel()
+	}
+	clear(d.open)
+}

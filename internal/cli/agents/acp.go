@@ -1,0 +1,124 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/acp"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/judge"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
+)
+
+// ACPCommand is `hookmux acp`.
+func ACPCommand(app *cmdutil.App) *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "acp [--agent NAME] -- PROGRAM [ARGUMENTS…]",
+		Short: "Sit between an editor and an agent that talk by the Agent Client Protocol",
+		Long: `Starts an agent that speaks the Agent Client Protocol (ACP) and passes everything
+between it and the editor, as it came. Requests for permission go through guards,
+hooks and approvals first: a refusal and an approval answer the agent, everything
+else is asked in the editor as before. A request that waits in hookmux's feed is
+shown in the editor as well, and the first answer counts. hookmux ps shows the
+sessions.
+
+Put it in front of the agent's command in the editor's settings. The exit code is
+the agent's; its stderr and signals pass.`,
+		Example: `  hookmux acp -- claude-agent-acp           # Claude Code in Zed or a JetBrains IDE
+  hookmux acp -- gemini --experimental-acp
+  hookmux acp --agent codex -- npx @agentclientprotocol/codex-acp`,
+		Args:                  cobra.ArbitraryArgs,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmdutil.UsageError("PROGRAM is missing; see `%s --help`", cmd.CommandPath())
+			}
+			return serveACP(cmd.Context(), app, name, args)
+		},
+	}
+	cmd.Flags().SetInterspersed(false)
+	cmd.Flags().StringVar(&name, "agent", "", "hookmux's name of the agent, where what it calls itself does not tell")
+	return cmd
+}
+
+// closeTime is how long the hub may take for the last events.
+const closeTime = 3 * time.Second
+
+func serveACP(ctx context.Context, app *cmdutil.App, name string, argv []string) error {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	catalogue, err := app.Catalogue()
+	if err != nil {
+		catalogue = agent.Builtin()
+	}
+	if name != "" {
+		known, ok := catalogue.Agent(name)
+		if !ok {
+			return cmdutil.UsageError("no agent %q is known here; `hookmux agents` lists them", name)
+		}
+		name = known.Name
+	}
+	talk := &acp.Conversation{Naming: acp.NameAgent(catalogue, name, argv)}
+	hub := &acp.FrameHub{
+		Socket: dirs.Socket(), Agent: talk.AgentName, Cwd: app.Cwd(), Env: app.Environ,
+		Start: func(ctx context.Context) error {
+			return app.StartHub(ctx, dirs, &client.Client{Socket: dirs.Socket()})
+		},
+		Judge: func(ctx context.Context, id, agent string, r acp.Report) acp.Answer {
+			v := judge.New(dirs, app.LiveSettings).Decide(ctx, judge.Call{ID: id, Time: time.Now(), Agent: agent,
+				Event: r.Event, Cwd: app.Cwd(), Payload: r.Payload, Env: app.Getenv})
+			return acp.Answer{Result: json.RawMessage(v.Answer.Stdout), Reason: v.Answer.Stderr}
+		},
+		Leave: func(id, agent string, r acp.Report) { leaveReport(dirs, app.Cwd(), id, agent, r) },
+	}
+	hub.Tell(talk.Connect(app.Cwd())) // before the agent runs, so that the hub knows whose processes these are
+	process, err := acp.Start(argv, app.Environ, app.Stderr)
+	switch {
+	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist):
+		return cmdutil.FailWith(cmdutil.ExitNotFound,
+			fmt.Sprintf("%s is not found; give the program that speaks ACP behind --", argv[0]))
+	case err != nil:
+		return cmdutil.FailWith(cmdutil.ExitNotRunnable, fmt.Sprintf("%s cannot be started: %v", argv[0], err))
+	}
+	hub.Begin()
+	code, err := acp.Serve(context.WithoutCancel(ctx), // a signal is the agent's to end by
+		&acp.Proxy{Conversation: talk, Hub: hub, FromEditor: app.Stdin, ToEditor: app.Stdout}, process)
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	hub.End(ending)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", filepath.Base(argv[0]), err)
+	case code != 0:
+		return cmdutil.Exit(code)
+	}
+	return nil
+}
+
+// leaveReport keeps an event that no hub took for the next one.
+func leaveReport(dirs paths.Dirs, cwd, id, agent string, r acp.Report) {
+	if strings.HasSuffix(r.Event, ":connect") {
+		return // it tells the hub that runs something, and nobody else
+	}
+	// What cannot be kept is lost: the conversation goes on.
+	_ = spoolrecord.Leave(dirs.Spool(), &spoolrecord.Record{
+		Type: spoolrecord.TypeEvent, ID: id, Time: time.Now(), Agent: agent, Event: r.Event, Cwd: cwd,
+		PID: os.Getpid(), Payload: r.Payload,
+	})
+}

@@ -1,0 +1,56 @@
+package pipeline
+
+import (
+	"sync"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/boundedmap"
+	"github.com/hookmux/hookmux/internal/callers"
+)
+
+// `hookmux acp` sits between an editor and an agent and tells what passes, in the
+// agent's place. An agent that has hooks as well tells of the same session by
+// itself, and better: then only requests for permission count of what the proxy
+// tells, and for the session that the hooks told of.
+
+// hookedSessions are the sessions that agents' own hooks told of.
+type hookedSessions struct {
+	mu     sync.Mutex
+	agents boundedmap.Map[string, string] // session → agent
+}
+
+// keepHooked bounds how many sessions are remembered.
+const keepHooked = 1024
+
+// callerOf is who stands behind a call. Behind one that a proxy tells stands the
+// proxy itself: the agent runs below it and ends with it.
+func callerOf(known Callers, catalogue *agent.Catalogue, pid int, name, native string) callers.Caller {
+	if _, proxied := catalogue.Protocol(native); proxied {
+		return known.OfProxy(pid, name)
+	}
+	return known.Of(pid)
+}
+
+// tellBefore reports whether the agent's own hooks tell what a proxy tells here. A
+// request for permission counts all the same.
+func (h *hookedSessions) tellBefore(catalogue *agent.Catalogue, ev *event.Event) bool {
+	if ev.Session == "" {
+		return false
+	}
+	_, proxied := catalogue.Protocol(ev.Native)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	name, hooked := h.agents.Get(ev.Session)
+	if !proxied {
+		if !hooked || name != ev.Agent {
+			h.agents.Put(ev.Session, ev.Agent, keepHooked)
+		}
+		return false
+	}
+	if !hooked {
+		return false
+	}
+	ev.Agent, ev.Where = name, event.Place{}
+	return ev.Kind != event.PermissionRequest && ev.Kind != event.PermissionResolved
+}
