@@ -93,7 +93,7 @@ func (r *Rules) followLogin(f *Facts, above []Process, here hop, seat Seat, dept
 			v := refuseCall(LocalLogin, "this login may come from %s (pid %d) on this machine, where no person sits "+
 				"(%s); "+
 				"log in from elsewhere, or end that connection", printableName(chain[0].Name), pid,
-				strings.TrimPrefix(why.Reason, "refused: "))
+				why.Why)
 			v.Agent, v.AgentPID, v.Since = why.Agent, why.AgentPID, why.Since
 			return nil, v
 		}

@@ -24,7 +24,7 @@ const (
 func (r *Rules) judgeIntent(f *Facts, w *way, a Action) Verdict {
 	v := Verdict{Seat: w.seat}
 	doubt := func(cause Cause, why string) Verdict {
-		v.Outcome, v.Cause, v.Reason = NeedCode, cause, why
+		v.Outcome, v.Cause, v.Why = NeedCode, cause, why
 		return v
 	}
 	if cause, why := r.findStranger(w, a); cause != NoCause {
@@ -43,7 +43,7 @@ func (r *Rules) judgeIntent(f *Facts, w *way, a Action) Verdict {
 		}
 		return doubt(Weakens, why)
 	}
-	v.Outcome, v.Reason = Allowed, "comes from "+w.seat.TTY+", a "+w.seat.Kind.String()
+	v.Outcome, v.Why = Allowed, "comes from "+w.seat.TTY+", a "+w.seat.Kind.String()
 	return v
 }
 

@@ -31,7 +31,7 @@ func TestReportAndReadLookAtNobody(t *testing.T) {
 	table := proctest.New(system(sshLogin(agent(60, tool(ask())))))
 	for _, class := range []authority.Class{authority.Report, authority.Read} {
 		if v := judgeOf(table).May(class, table.Cred(me), func() []string { return []string{"ACMECODE=1"} }); !v.OK {
-			t.Errorf("%s: v.Reason = %s, want v.OK", class, v.Reason)
+			t.Errorf("%s: v.Reason = %s, want v.OK", class, v.Reason())
 		}
 	}
 	if table.Looked() != 0 {
@@ -77,8 +77,8 @@ func TestRefusalNamesTheAgentAndSinceWhen(t *testing.T) {
 		t.Errorf("got %q since %v", v.Agent, v.Since)
 	}
 	for _, part := range []string{"acme", "tmux: server (pid 40)", time.Unix(500, 0).Format("Jan 2 15:04")} {
-		if !strings.Contains(v.Reason, part) {
-			t.Errorf("%q does not say %q", v.Reason, part)
+		if !strings.Contains(v.Reason(), part) {
+			t.Errorf("%q does not say %q", v.Reason(), part)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func TestPeerThatHandedOnItsSocket(t *testing.T) {
 	}
 	cred.At = p.Start
 	if v := judgeOf(table).May(authority.Decide, cred, nil); !v.OK {
-		t.Errorf("v.Reason = %q, want v.OK", v.Reason)
+		t.Errorf("v.Reason = %q, want v.OK", v.Reason())
 	}
 	if v := judgeOf(table).May(authority.Decide, proc.Cred{UID: user}, nil); v.OK || v.Cause != authority.Invisible {
 		t.Errorf("a peer that cannot be seen: %+v", v)
@@ -132,14 +132,14 @@ func TestHubOfRoot(t *testing.T) {
 			{PID: 13, Name: "bash", Session: true, TTY: "/dev/pts/4", Below: []node{ask(group)}}}})
 	}
 	if v := ofRoot(ssh("/usr/sbin/sshd")); !v.OK {
-		t.Errorf("root over ssh: %s", v.Reason)
+		t.Errorf("root over ssh: %s", v.Reason())
 	}
 	v := ofRoot(ssh("/tmp/sshd"))
 	if v.OK || v.Cause != authority.Unproven {
 		t.Errorf("root's agent as sshd: %+v", v)
 	}
-	if strings.Contains(v.Reason, "use ssh") || !strings.Contains(v.Reason, "own ssh service") {
-		t.Errorf("somebody who came by ssh is told %q, want no advice to use ssh", v.Reason)
+	if strings.Contains(v.Reason(), "use ssh") || !strings.Contains(v.Reason(), "own ssh service") {
+		t.Errorf("somebody who came by ssh is told %q, want no advice to use ssh", v.Reason())
 	}
 }
 

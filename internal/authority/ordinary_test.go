@@ -21,13 +21,13 @@ func TestOrdinaryWays(t *testing.T) {
 	for _, q := range enrolled {
 		t.Run(q.name, func(t *testing.T) {
 			if v := q.judge(t); v.Outcome != pin && v.Outcome != code {
-				t.Errorf("before it is enrolled: %v (%s), want PIN or code", v.Outcome, v.Reason)
+				t.Errorf("before it is enrolled: %v (%s), want PIN or code", v.Outcome, v.Reason())
 			}
 			q.rules = func(r *authority.Rules) {
 				r.Enrolled = func(pid int, _ uint64) bool { return pid == holder }
 			}
 			if v := q.judge(t); v.Outcome != passes {
-				t.Errorf("after it is enrolled: %v (%s), want it to pass", v.Outcome, v.Reason)
+				t.Errorf("after it is enrolled: %v (%s), want it to pass", v.Outcome, v.Reason())
 			}
 		})
 	}
@@ -177,7 +177,7 @@ func TestWorkingDay(t *testing.T) {
 		case code:
 			asked++
 		default:
-			t.Fatalf("answer %d: %v because of %q: %s", i, v.Outcome, v.Cause, v.Reason)
+			t.Fatalf("answer %d: %v because of %q: %s", i, v.Outcome, v.Cause, v.Reason())
 		}
 	}
 	if asked > 2 {

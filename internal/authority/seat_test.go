@@ -147,9 +147,9 @@ func (q *question) judge(t *testing.T) authority.Verdict {
 	// The same facts without a machine behind them give the same verdict.
 	recorded := *facts
 	again := j.Rules.Judge(authority.Recorded(recorded), proc.Cred{UID: user, PID: me}, q.action, nil)
-	if again.Outcome != v.Outcome || again.Cause != v.Cause || again.Reason != v.Reason {
+	if again.Outcome != v.Outcome || again.Cause != v.Cause || again.Reason() != v.Reason() {
 		t.Errorf("from the machine %v (%v), from its recorded facts %v (%v): %s", v.Outcome, v.Cause, again.Outcome,
-			again.Cause, again.Reason)
+			again.Cause, again.Reason())
 	}
 	return v
 }
@@ -161,14 +161,14 @@ func askAll(t *testing.T, rows []question) {
 			v := q.judge(t)
 			if v.Outcome != q.outcome || v.Cause != q.cause || v.Agent != q.agent {
 				t.Errorf("got %v because of %q, agent %q; want %v because of %q, agent %q\n%s",
-					v.Outcome, v.Cause, v.Agent, q.outcome, q.cause, q.agent, v.Reason)
+					v.Outcome, v.Cause, v.Agent, q.outcome, q.cause, q.agent, v.Reason())
 			}
-			if v.OK != (v.Outcome == authority.Allowed) || v.Reason == "" || strings.ContainsAny(v.Reason,
+			if v.OK != (v.Outcome == authority.Allowed) || v.Reason() == "" || strings.ContainsAny(v.Reason(),
 				"\n\x1b\u202e") {
-				t.Errorf("OK %v, reason %q", v.OK, v.Reason)
+				t.Errorf("OK %v, reason %q", v.OK, v.Reason())
 			}
-			if v.Outcome == authority.Refused && !strings.HasPrefix(v.Reason, "refused: ") {
-				t.Errorf("a refusal reads %q", v.Reason)
+			if v.Outcome == authority.Refused && !strings.HasPrefix(v.Reason(), "refused: ") {
+				t.Errorf("a refusal reads %q", v.Reason())
 			}
 			if v.Seated() != (v.Seat.Kind != authority.NoSeat) {
 				t.Errorf("seated %v at %+v", v.Seated(), v.Seat)

@@ -148,8 +148,8 @@ type Verdict struct {
 	OK      bool
 	Outcome Outcome
 	Cause   Cause
-	// Reason is one plain line: why not and what to do, or what vouched.
-	Reason string
+	// Why is one plain line: why not and what to do, or what vouched.
+	Why string
 	// Chain is the caller and what is above it; empty where nobody looked.
 	Chain []proc.Process
 	// Agent is the catalogue name of the agent that was found, if any, with
@@ -164,13 +164,21 @@ type Verdict struct {
 	Holder proc.Process
 }
 
+// Reason is Why as the caller reads it: what is not allowed from there says so.
+func (v *Verdict) Reason() string {
+	if v.Outcome == Refused || v.Outcome == NeedPIN {
+		return "refused: " + v.Why
+	}
+	return v.Why
+}
+
 // Seated says that a person sits there, whether or not they meant this.
 func (v *Verdict) Seated() bool { return v.Outcome >= NeedCode && v.Seat.Kind != NoSeat }
 
 const inYourTerminal = "run it in your own terminal"
 
 func refuseCall(cause Cause, format string, args ...any) Verdict {
-	return Verdict{Cause: cause, Reason: "refused: " + fmt.Sprintf(format, args...)}
+	return Verdict{Cause: cause, Why: fmt.Sprintf(format, args...)}
 }
 
 // describeChain shows a chain, shortened in the middle.

@@ -196,14 +196,14 @@ func TestRefusalsSayWhoAsks(t *testing.T) {
 	below := system(sshLogin(agent(60, ask())))
 	for tree, want := range map[*node]string{&itself: "it is acme itself that asks", &below: "runs below acme (pid 60"} {
 		q := question{tree: *tree}
-		if v := q.judge(t); v.OK || !strings.Contains(v.Reason, want) {
-			t.Errorf("got %q, want a refusal with %q", v.Reason, want)
+		if v := q.judge(t); v.OK || !strings.Contains(v.Reason(), want) {
+			t.Errorf("got %q, want a refusal with %q", v.Reason(), want)
 		}
 	}
 	table := proctest.New(system(sshLogin(ask(group))))
 	v := judgeOf(table).May(authority.Decide, proc.Cred{UID: user}, nil)
-	if !strings.Contains(v.Reason, "outside of what the hub can see") {
-		t.Errorf("a peer without a number: got %q, want that it cannot be seen", v.Reason)
+	if !strings.Contains(v.Reason(), "outside of what the hub can see") {
+		t.Errorf("a peer without a number: got %q, want that it cannot be seen", v.Reason())
 	}
 }
 

@@ -133,15 +133,15 @@ func TestEveryAttemptToApproveOneself(t *testing.T) {
 		for _, method := range methods {
 			var refused *client.RefusedError
 			if err := w.Call(method, params[method], nil); !errors.As(err, &refused) ||
-				refused.Message != verdict.Reason {
+				refused.Message != verdict.Reason() {
 				t.Fatalf("%s at %s: %v", name, method, err)
 			}
-			want = append(want, entry{name, method, verdict.Reason, verdict.Agent})
+			want = append(want, entry{name, method, verdict.Reason(), verdict.Agent})
 		}
 		if _, code := w.cmux(wire.MethodFeedPermit, params[wire.MethodFeedPermit]); code != "access_denied" {
 			t.Errorf("%s in cmux's envelope: %q", name, code)
 		}
-		want = append(want, entry{name, wire.MethodFeedPermit, verdict.Reason, verdict.Agent})
+		want = append(want, entry{name, wire.MethodFeedPermit, verdict.Reason(), verdict.Agent})
 	}
 	w.SetProcesses(hubtest.AtTerminal())
 	if got := w.waiting(); got.ID != item.ID {

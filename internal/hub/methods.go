@@ -36,18 +36,18 @@ func (h *Hub) allowedMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 // noteRefusal notes an attempt to decide without authority: a person should
 // learn that an agent tried.
 func (h *Hub) noteRefusal(name string, peer proc.Cred, v authority.Verdict) {
-	h.deps.Log.Warn("refused", "method", name, "pid", peer.PID, "why", v.Reason, "agent", v.Agent)
+	h.deps.Log.Warn("refused", "method", name, "pid", peer.PID, "why", v.Reason(), "agent", v.Agent)
 	who := "a process"
 	if v.Agent != "" {
 		who = v.Agent
 	}
-	payload, _ := json.Marshal(map[string]any{"method": name, "pid": peer.PID, "reason": v.Reason,
+	payload, _ := json.Marshal(map[string]any{"method": name, "pid": peer.PID, "reason": v.Reason(),
 		"agent": v.Agent})
 	h.pipeline.RecordOwn(&pipeline.HookCall{
 		ID: frame.NewID(), Agent: "hookmux", Event: "refused", Payload: payload, At: time.Now(), Peer: peer,
 	})
 	h.notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux",
-		Text: who + " tried " + name + " and was refused: " + v.Reason})
+		Text: who + " tried " + name + " and was refused: " + v.Why})
 }
 
 func (h *Hub) infoMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {

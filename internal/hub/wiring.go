@@ -148,7 +148,7 @@ func (h *Hub) notifies(agent, kind string) bool { return h.notify.Reaches(agent,
 // sees everything they decide about; anybody else gets what the journal gets.
 func (h *Hub) mayAnswer(peer proc.Cred) (bool, string) {
 	verdict := h.judge.May(authority.Decide, peer, nil)
-	return verdict.Seated(), verdict.Reason
+	return verdict.Seated(), verdict.Reason()
 }
 
 // ownEvents is the recorder as approvals sees it.

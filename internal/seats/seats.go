@@ -132,8 +132,8 @@ func (s *Service) Methods() map[string]services.Method {
 func (s *Service) showSeat(_ json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	v := s.keeper.Look(peer, authority.Action{})
 	return wire.SeatView{
-		Outcome: v.Outcome.String(), Cause: v.Cause.String(), Reason: v.Reason, Seat: v.Seat.Kind.String(), TTY: v.TTY,
-		Agent: v.Agent, Holder: v.Holder.PID,
+		Outcome: v.Outcome.String(), Cause: v.Cause.String(), Reason: v.Reason(), Seat: v.Seat.Kind.String(),
+		TTY: v.TTY, Agent: v.Agent, Holder: v.Holder.PID,
 	}, nil
 }
 

@@ -81,7 +81,7 @@ func (s *Server) runJudged(name string, verdict authority.Verdict, peer proc.Cre
 	run func() (any, *wire.Error)) (json.RawMessage, *wire.Error) {
 	if !verdict.OK {
 		s.Refused(name, peer, verdict)
-		return nil, wire.Errorf(wire.CodeRefused, "%s", verdict.Reason)
+		return nil, wire.Errorf(wire.CodeRefused, "%s", verdict.Reason())
 	}
 	result, err := run()
 	if err != nil {
@@ -114,7 +114,7 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 	if known && class == authority.Decide && !proc.PeerLives(c.conn) {
 		gone := authority.Gone()
 		s.Refused(name, c.peer, gone)
-		return nil, wire.Errorf(wire.CodeRefused, "%s", gone.Reason)
+		return nil, wire.Errorf(wire.CodeRefused, "%s", gone.Reason())
 	}
 	if known && class == authority.Read && !isLong {
 		return c.readMethod(name, params)
@@ -159,7 +159,7 @@ func (c *conversation) readMethod(name string, params json.RawMessage) (json.Raw
 			// Who asks for one request by its id is about to answer it.
 			refusal := s.Judge.May(authority.Decide, c.peer, nil)
 			s.Refused(name, c.peer, refusal)
-			return nil, wire.Errorf(wire.CodeRefused, "%s", refusal.Reason)
+			return nil, wire.Errorf(wire.CodeRefused, "%s", refusal.Reason())
 		}
 		return view.limitAnswer(name, answer, failure)
 	})
@@ -282,7 +282,7 @@ func (c *conversation) openStream(method StreamMethod, params json.RawMessage) (
 		return nil, bad
 	}
 	if verdict := c.server.Judge.May(method.Class, c.peer, nil); !verdict.OK {
-		return nil, wire.Errorf(wire.CodeRefused, "%s", verdict.Reason)
+		return nil, wire.Errorf(wire.CodeRefused, "%s", verdict.Reason())
 	}
 	return stream, nil
 }

@@ -45,7 +45,7 @@ func (echoHooks) AnswerHook(_ context.Context, call *HookCall) (frame.Reply, fun
 type readersOnly struct{}
 
 func (readersOnly) May(class authority.Class, _ proc.Cred, _ func() []string) authority.Verdict {
-	return authority.Verdict{OK: class != authority.Decide, Reason: "only readers here"}
+	return authority.Verdict{OK: class != authority.Decide, Why: "only readers here"}
 }
 
 func (r readersOnly) JudgeCall(_ string, class authority.Class, _ json.RawMessage, peer proc.Cred) (authority.Verdict,

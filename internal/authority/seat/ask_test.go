@@ -184,9 +184,9 @@ func TestKeeper(t *testing.T) {
 		}, Table: c.table, Source: source}
 		k := &Keeper{Judge: judge, Asker: &c.person, PIN: c.pin}
 		v := k.Decide(context.Background(), proc.Cred{UID: user, PID: me}, c.action)
-		if v.OK != c.ok || !v.OK && !strings.HasPrefix(v.Reason, "refused: ") {
+		if v.OK != c.ok || !v.OK && !strings.HasPrefix(v.Reason(), "refused: ") {
 			t.Errorf(`%s: v.OK = %v, v.Reason = %s; want v.OK = %v and not !v.OK && !strings.HasPrefix(v.Reason, `+
-				`"refused: ")`, c.name, v.OK, v.Reason, c.ok)
+				`"refused: ")`, c.name, v.OK, v.Reason(), c.ok)
 		}
 	}
 	// Who asks is looked at again after the code.

@@ -3,7 +3,6 @@ package seat
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/authority"
@@ -57,11 +56,11 @@ func (k *Keeper) Ask(ctx context.Context, peer proc.Cred, a authority.Action, v 
 		return v
 	}
 	if v.Outcome == authority.NeedPIN && (k.PIN == nil || !k.PIN.Set()) {
-		return refuseBecause(v, v.Reason+", or set a PIN there with `hookmux config set approvals.pin on`")
+		return refuseBecause(v, v.Why+", or set a PIN there with `hookmux config set approvals.pin on`")
 	}
 	release, err := k.takeTurn(ctx, v.TTY)
 	if err != nil {
-		return refuseBecause(v, fmt.Sprintf("%s, and another question is open at %s", v.Reason, v.TTY))
+		return refuseBecause(v, fmt.Sprintf("%s, and another question is open at %s", v.Why, v.TTY))
 	}
 	defer release()
 	if v.Outcome == authority.NeedPIN {
@@ -70,7 +69,7 @@ func (k *Keeper) Ask(ctx context.Context, peer proc.Cred, a authority.Action, v 
 		err = k.Asker.AskCode(ctx, &v, a)
 	}
 	if err != nil {
-		return refuseBecause(v, fmt.Sprintf("%s, and %v", v.Reason, err))
+		return refuseBecause(v, fmt.Sprintf("%s, and %v", v.Why, err))
 	}
 	// Processes and terminals may have changed while the person typed.
 	again := k.Judge.Judge(peer, a, nil)
@@ -78,7 +77,7 @@ func (k *Keeper) Ask(ctx context.Context, peer proc.Cred, a authority.Action, v 
 		return refuseBecause(again, "the terminal changed while it was asked; run it again")
 	}
 	again.Outcome, again.OK, again.Cause = authority.Allowed, true, authority.NoCause
-	again.Reason = "was confirmed at " + v.TTY
+	again.Why = "was confirmed at " + v.TTY
 	return again
 }
 
@@ -94,7 +93,7 @@ func sameSeat(a, b *authority.Verdict) bool {
 
 func refuseBecause(v authority.Verdict, why string) authority.Verdict {
 	v.Outcome, v.OK = authority.Refused, false
-	v.Reason = "refused: " + strings.TrimPrefix(why, "refused: ")
+	v.Why = why
 	return v
 }
 
@@ -142,7 +141,7 @@ func (t *terminalAsker) AskCode(ctx context.Context, v *authority.Verdict, a aut
 	if !proves && v.Seat.Client != nil {
 		return fmt.Errorf("%s belongs to somebody else", v.Seat.TTY)
 	}
-	if err := askCode(ctx, on, a, v.Reason); err != nil {
+	if err := askCode(ctx, on, a, v.Reason()); err != nil {
 		return err
 	}
 	if proves && !t.source.readSince(v.Seat.TTY) {

@@ -73,7 +73,7 @@ func TestHelperHub(t *testing.T) {
 			default:
 				v = keeper.Look(peer, authority.Action{})
 			}
-			out, _ := json.Marshal(answer{v.Outcome.String(), v.Cause.String(), v.Reason, v.Agent,
+			out, _ := json.Marshal(answer{v.Outcome.String(), v.Cause.String(), v.Reason(), v.Agent,
 				v.Seat.Kind.String()})
 			_, _ = conn.Write(append(out, '\n'))
 		}()

@@ -211,7 +211,7 @@ func personOnly(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, metho
 		}
 	}
 	if v = askHere(ctx, app, judge, peer, method); !v.OK {
-		return cmdutil.FailWith(cmdutil.ExitDenied, v.Reason)
+		return cmdutil.FailWith(cmdutil.ExitDenied, v.Reason())
 	}
 	return nil
 }
@@ -231,7 +231,7 @@ func judgeCaller(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, meth
 		defer cancel()
 		_ = running.Call(ctx, method, nil, nil) // for the journal
 	}
-	return judge, v, cmdutil.FailWith(cmdutil.ExitDenied, v.Reason)
+	return judge, v, cmdutil.FailWith(cmdutil.ExitDenied, v.Reason())
 }
 
 // askHere asks for the code without a hub: what takes hookmux out of agents

@@ -60,7 +60,7 @@ func endHub(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client.Cl
 		v := seat.NewJudge(agent.Builtin(), app.Table, app.Facts, 0).May(authority.Decide, peer,
 			func() []string { return app.Environ })
 		if !v.OK {
-			return cmdutil.FailWith(cmdutil.ExitDenied, v.Reason)
+			return cmdutil.FailWith(cmdutil.ExitDenied, v.Reason())
 		}
 	}
 	pid := hubstart.HubPID(dirs)
