@@ -76,8 +76,8 @@ func (c *checker) install(agent string, s *InstallSpec) {
 	oneOf("handler.form", "form", h.Form, "exec", "line", "words")
 	oneOf("handler.unit", "unit", h.Unit, "s", "ms")
 	switch {
-	case h.Command == "" || h.Timeout == "":
-		c.at("$.install.handler", "%s: install: name the keys of the command and of the time limit", agent)
+	case h.Command == "": // without a key of the limit the agent's own counts
+		c.at("$.install.handler", "%s: install: name the key of the command", agent)
 	case (h.Form == "exec") != (h.Args != ""):
 		c.at("$.install.handler.args", "%s: install: args belongs to form exec", agent)
 	case (s.Shape == ShapeList) != (h.Event != ""):

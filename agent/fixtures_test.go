@@ -256,7 +256,7 @@ var unseen = []string{
 	"goose BeforeReadFile", "goose AfterFileEdit", "goose BeforeShellExecution", "goose AfterShellExecution",
 	"cursor subagentStart", "cursor preCompact", "cursor beforeMCPExecution", "cursor afterMCPExecution",
 	"cursor beforeReadFile", "cursor afterAgentThought", "cursor beforeTabFileRead", "cursor afterTabFileEdit",
-	"cursor workspaceOpen",
+	"cursor workspaceOpen", "windsurf post_cascade_response_with_transcript", "windsurf post_setup_worktree",
 }
 
 // documentedOnly reports whether no real agent was asked about anything: all that is

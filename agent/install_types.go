@@ -143,7 +143,7 @@ type HandlerSpec struct {
 	Command string `yaml:"command"` // key of the line, or of the program
 	Args    string `yaml:"args"`    // key of the words, when Form is exec
 	Event   string `yaml:"event"`   // key of the event's name, when Shape is list
-	Timeout string `yaml:"timeout"` // key of the time limit
+	Timeout string `yaml:"timeout"` // key of the time limit; empty: none can be written
 	Unit    string `yaml:"unit"`    // s or ms
 	// Max is the longest limit that may be written; more makes the agent
 	// throw the entry, or the file, away. Zero means none is known.

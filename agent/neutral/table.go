@@ -22,6 +22,8 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsCrush(event)
 	case "cursor", "cursor-agent", "cursor-cli":
 		return rowsCursor(event)
+	case "devin", "devin-cli", "devin-local":
+		return rowsDevin(event)
 	case "droid", "factory", "factory-droid":
 		return rowsDroid(event)
 	case "gemini", "gemini-cli":
@@ -46,8 +48,12 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsQoder(event)
 	case "qwen", "qwen-code":
 		return rowsQwen(event)
+	case "trae", "trae-ide":
+		return rowsTrae(event)
 	case "vscode", "vs-code", "copilot-chat":
 		return rowsVscode(event)
+	case "windsurf", "cascade":
+		return rowsWindsurf(event)
 	}
 	return Row{}, false
 }
@@ -313,6 +319,28 @@ func rowsCursor(event string) (Row, bool) {
 		return Row{Kind: "other", Timeout: 60000 * time.Millisecond}, true
 	case "afterFileEdit":
 		return Row{Kind: "file.changed", Timeout: 60000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsDevin(event string) (Row, bool) {
+	switch event {
+	case "SessionStart":
+		return Row{Kind: "session.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "UserPromptSubmit":
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "PreToolUse":
+		return Row{Deny: Answer{Stdout: `{"decision":"block","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "PermissionRequest":
+		return Row{Deny: Answer{Stdout: `{"decision":"block","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.permission.request", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "PostToolUse":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "Stop":
+		return Row{Kind: "turn.end", Timeout: 60000 * time.Millisecond}, true
+	case "PostCompaction":
+		return Row{Kind: "context.compact.after", Timeout: 60000 * time.Millisecond}, true
+	case "SessionEnd":
+		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }
@@ -730,6 +758,24 @@ func rowsQwen(event string) (Row, bool) {
 	return Row{}, false
 }
 
+func rowsTrae(event string) (Row, bool) {
+	switch event {
+	case "SessionStart":
+		return Row{Kind: "session.start", Timeout: 30000 * time.Millisecond}, true
+	case "UserPromptSubmit":
+		return Row{Kind: "turn.start", Timeout: 30000 * time.Millisecond}, true
+	case "PreToolUse":
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "PostToolUse":
+		return Row{Kind: "tool.after", Timeout: 30000 * time.Millisecond}, true
+	case "Stop":
+		return Row{Kind: "turn.end", Timeout: 30000 * time.Millisecond}, true
+	case "Notification":
+		return Row{Kind: "user.attention", Timeout: 30000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
 func rowsVscode(event string) (Row, bool) {
 	switch event {
 	case "SessionStart":
@@ -748,6 +794,29 @@ func rowsVscode(event string) (Row, bool) {
 		return Row{Kind: "subagent.end", Timeout: 30000 * time.Millisecond}, true
 	case "Stop":
 		return Row{Kind: "turn.end", Timeout: 30000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsWindsurf(event string) (Row, bool) {
+	switch event {
+	case "pre_user_prompt":
+		return Row{Unchecked: Answer{Stderr: `hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "pre_read_code",
+		"pre_write_code",
+		"pre_run_command",
+		"pre_mcp_tool_use":
+		return Row{Deny: Answer{Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Unchecked: Answer{Stderr: `hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart`, Exit: 2}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "post_read_code",
+		"post_write_code",
+		"post_run_command",
+		"post_mcp_tool_use":
+		return Row{Kind: "tool.after", Timeout: 60000 * time.Millisecond}, true
+	case "post_cascade_response":
+		return Row{Kind: "turn.end", Timeout: 60000 * time.Millisecond}, true
+	case "post_cascade_response_with_transcript",
+		"post_setup_worktree":
+		return Row{Kind: "other", Timeout: 60000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

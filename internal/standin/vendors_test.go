@@ -25,7 +25,10 @@ var vendors = []*vendor{
 	&iflow,
 	&openhands,
 	&qoder,
+	&devin,
+	&trae,
 	&vscode,
+	&windsurf,
 }
 
 // TestStandIns takes every vendor through the same way, beside one hub: installed into a file that holds the person's
