@@ -1,12 +1,6 @@
 package clauderules
 
-import (
-	"regexp"
-	"strings"
-	"sync"
-)
-
-var wildcardCache sync.Map // rule content → *regexp.Regexp
+import "strings"
 
 // hasWildcard reports whether a rule's text has a star that is not escaped.
 func hasWildcard(content string) bool { return unescapedIndex(content, '*') >= 0 }
@@ -31,41 +25,48 @@ func matchesCommand(content, command string) bool {
 	if !hasWildcard(content) {
 		return command == content
 	}
-	return compileWildcard(content).MatchString(command)
+	return matchesWildcard(content, command)
 }
 
-func compileWildcard(content string) *regexp.Regexp {
-	if known, ok := wildcardCache.Load(content); ok {
-		return known.(*regexp.Regexp)
+// matchesWildcard holds a text against a pattern in which only * means something.
+func matchesWildcard(pattern, text string) bool {
+	if before, found := strings.CutSuffix(pattern, " *"); found && !hasWildcard(before) {
+		literal := splitWildcard(before)[0] // "x *" is also "x" alone
+		return text == literal || strings.HasPrefix(text, literal+" ")
 	}
-	text := content
-	tail := "$"
-	if strings.HasSuffix(text, " *") && strings.Count(text, "*") == 1 {
-		text, tail = strings.TrimSuffix(text, " *"), "( .*)?$" // "x *" is also "x" alone
+	parts := splitWildcard(pattern)
+	text, found := strings.CutPrefix(text, parts[0])
+	if !found || len(parts) == 1 {
+		return found && text == ""
 	}
+	last := parts[len(parts)-1]
+	for _, part := range parts[1 : len(parts)-1] {
+		at := strings.Index(text, part)
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(part):]
+	}
+	return strings.HasSuffix(text, last)
+}
+
+// splitWildcard splits a pattern at its stars and takes the escapes off the rest.
+func splitWildcard(pattern string) []string {
+	var out []string
 	var b strings.Builder
-	b.WriteString("(?s)^")
-	for i := 0; i < len(text); i++ {
+	for i := 0; i < len(pattern); i++ {
 		switch {
-		case text[i] == '\\' && i+1 < len(text) && (text[i+1] == '*' || text[i+1] == '\\'):
+		case pattern[i] == '\\' && i+1 < len(pattern) && (pattern[i+1] == '*' || pattern[i+1] == '\\'):
 			i++
-			b.WriteString(regexp.QuoteMeta(text[i : i+1]))
-		case text[i] == '*':
-			b.WriteString(".*")
+			b.WriteByte(pattern[i])
+		case pattern[i] == '*':
+			out = append(out, b.String())
+			b.Reset()
 		default:
-			j := i + 1
-			for j < len(text) && text[j] != '*' && text[j] != '\\' {
-				j++
-			}
-			b.WriteString(regexp.QuoteMeta(text[i:j]))
-			i = j - 1
+			b.WriteByte(pattern[i])
 		}
 	}
-	compiled := regexp.MustCompile(b.String() + tail)
-	if len(content) < 1024 {
-		wildcardCache.Store(content, compiled)
-	}
-	return compiled
+	return append(out, b.String())
 }
 
 // restrictingRule finds the deny or ask rule that a command falls under.

@@ -3,6 +3,7 @@ package clauderules
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -106,19 +107,16 @@ func coversTool(rule *Rule, tool string) bool {
 	case (name == "Task" || name == "Agent") && (tool == "Task" || tool == "Agent"):
 		return true
 	case strings.Contains(name, "*"):
-		return globName(name).MatchString(tool)
+		return coversName(name, tool)
 	case strings.HasPrefix(name, "mcp__") && !strings.Contains(name[len("mcp__"):], "__"):
 		return strings.HasPrefix(tool, name+"__")
 	}
 	return false
 }
 
-func globName(name string) *regexp.Regexp {
-	parts := strings.Split(name, "*")
-	for i := range parts {
-		parts[i] = regexp.QuoteMeta(parts[i])
-	}
-	return regexp.MustCompile("^" + strings.Join(parts, ".*") + "$")
+// coversName holds a tool's name against one with stars.
+func coversName(pattern, name string) bool {
+	return matchesWildcard(strings.ReplaceAll(pattern, `\`, `\\`), name)
 }
 
 // decideWhole decides by rules about the whole tool, else as without rules.
@@ -247,17 +245,17 @@ func (e *evaluation) decideNamed() Decision {
 	covers := func(rule *Rule) bool {
 		same := rule.Tool == e.call.Tool || rule.Tool != "Skill" && e.call.Tool != "Skill" &&
 			(rule.Tool == "Agent" || rule.Tool == "Task")
-		return same && rule.HasContent && (rule.Content == name || matchesCommand(rule.Content, name))
+		_, prefix := commandPrefix(rule.Content)
+		return same && rule.HasContent && (rule.Content == name || prefix && matchesCommand(rule.Content, name))
 	}
-	for _, list := range []struct {
-		rules   []*Rule
-		verdict Verdict
-	}{{e.deny, Deny}, {e.ask, Ask}, {e.allow, Allow}} {
-		for _, rule := range list.rules {
-			if covers(rule) {
-				return decided(list.verdict, rule)
-			}
-		}
+	if i := slices.IndexFunc(e.deny, covers); i >= 0 {
+		return decided(Deny, e.deny[i])
+	}
+	if rule := wholeToolRule(e.ask, e.call.Tool); rule != nil {
+		return decided(Ask, rule)
+	}
+	if i := slices.IndexFunc(e.allow, covers); i >= 0 {
+		return decided(Allow, e.allow[i])
 	}
 	return e.decideWhole(Allow)
 }
@@ -325,7 +323,8 @@ func tidyOperators(text string) string {
 	return blanksAtOperator.ReplaceAllString(strings.TrimSpace(text), " $1 ")
 }
 
-// deniedInScript finds a deny rule that reaches into the text of bash -c.
+// deniedInScript finds a deny rule about a removal inside the text of bash -c: Claude
+// Code looks there for dangerous removals only, and asks if a rule keeps it from that.
 func (e *evaluation) deniedInScript(line *commandLine, depth int) *Rule {
 	if depth > 4 {
 		return nil
@@ -333,8 +332,15 @@ func (e *evaluation) deniedInScript(line *commandLine, depth int) *Rule {
 	for i := range line.every {
 		for _, script := range line.every[i].shellScripts() {
 			inner := parseCommand(script, e.place.Home)
+			removals := *inner
+			removals.every = nil
+			for _, part := range inner.every {
+				if part.removes() {
+					removals.every = append(removals.every, part)
+				}
+			}
 			for _, rule := range e.deny {
-				if rule.HasContent && !isExact(rule.Content) && restrictingRule([]*Rule{rule}, inner) != nil {
+				if rule.HasContent && !isExact(rule.Content) && restrictingRule([]*Rule{rule}, &removals) != nil {
 					return rule
 				}
 			}

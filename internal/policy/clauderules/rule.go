@@ -36,7 +36,7 @@ const (
 	NotADomain       Reason = "not-a-domain"       // WebFetch without domain:, or with more than a host
 	ArgumentsOfMCP   Reason = "mcp-arguments"      // mcp__server__tool(x)
 	WideAllow        Reason = "wide-allow"         // allow *, B*, mcp__*
-	AskOnAgent       Reason = "ask-on-agent"       // ask Agent(x) does nothing
+	AskOnAgent       Reason = "ask-on-agent"       // ask Agent(x) and Skill(x) do nothing
 	NotTrusted       Reason = "not-trusted"        // allow rules of a project nobody trusted
 	FileDropped      Reason = "file-dropped"       // a wrong type made Claude Code drop the whole file
 )
@@ -209,7 +209,7 @@ func (r Rule) checkContent() Rule {
 			return r
 		}
 		return r.ignored(PathOnOtherTool, workingForm(r.List, r.Source, "Read"+r.parentheses()))
-	case "Agent", "Task":
+	case "Agent", "Task", "Skill":
 		if r.List == AskList {
 			return r.ignored(AskOnAgent, "")
 		}

@@ -2,6 +2,7 @@ package clauderules
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 )
@@ -71,12 +72,35 @@ func ReadSettings(source Source, text []byte) File {
 	for _, list := range []List{DenyList, AskList, AllowList} {
 		file.readList(list, lists[string(list)])
 	}
+	file.checkOthers(lists)
 	if file.Dropped {
 		for i := range file.Rules {
 			file.Rules[i].Reason, file.Rules[i].Instead = FileDropped, ""
 		}
 	}
 	return file
+}
+
+var permissionModes = map[string]bool{"default": true, "manual": true, "acceptEdits": true, "plan": true,
+	"bypassPermissions": true, "dontAsk": true, "auto": true, "delegate": true}
+
+// checkOthers looks at the other members of permissions, which must have the right
+// types or Claude Code drops the file.
+func (f *File) checkOthers(members map[string]json.RawMessage) {
+	if text, given := members["defaultMode"]; given {
+		var mode string
+		if json.Unmarshal(text, &mode) != nil || !permissionModes[mode] {
+			f.Dropped = true
+			f.Err = fmt.Errorf("permissions.defaultMode %s is not known, so Claude Code drops the whole file", text)
+		}
+	}
+	if text, given := members["additionalDirectories"]; given {
+		var folders []string
+		if json.Unmarshal(text, &folders) != nil {
+			f.Dropped = true
+			f.Err = errors.New("permissions.additionalDirectories is not a list: Claude Code drops the file")
+		}
+	}
 }
 
 func (f *File) readList(list List, text json.RawMessage) {

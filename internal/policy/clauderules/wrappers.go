@@ -1,6 +1,7 @@
 package clauderules
 
 import (
+	"path"
 	"regexp"
 	"strings"
 )
@@ -187,6 +188,23 @@ func (w restrictedWrapper) skipOptions(words []string) []string {
 		}
 	}
 	return nil
+}
+
+// removes reports whether a part runs rm or rmdir, wrapped or not.
+func (p *shellPart) removes() bool {
+	if len(p.words) == 0 {
+		return false
+	}
+	plain := make([]string, len(p.words))
+	for i, word := range p.words {
+		plain[i] = word.plain
+	}
+	for _, form := range unwrapWords(plain) {
+		if name := path.Base(form.words[0]); name == "rm" || name == "rmdir" {
+			return true
+		}
+	}
+	return false
 }
 
 var shellPrograms = map[string]bool{"bash": true, "sh": true, "zsh": true, "dash": true, "ksh": true}
