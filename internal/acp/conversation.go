@@ -118,10 +118,15 @@ const (
 func (c *Conversation) AgentName() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.resolveName()
+	return c.agent
+}
+
+// resolveName names an agent that has not said yet what it calls itself.
+func (c *Conversation) resolveName() {
 	if c.agent == "" {
 		c.agent, c.entry = c.Naming("")
 	}
-	return c.agent
 }
 
 // Connect is told before the agent is started.
@@ -192,6 +197,7 @@ func (c *Conversation) noteQuestion(key string, q question) {
 func (c *Conversation) FromAgent(m *Message) Step {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.resolveName()
 	switch {
 	case m.IsResponse():
 		return Step{Reports: c.answered(m)}

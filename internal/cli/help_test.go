@@ -91,7 +91,7 @@ func TestExamples(t *testing.T) {
 				return true
 			}
 			for _, word := range rest {
-				if target.Name() == "run" && !strings.HasPrefix(word, "-") {
+				if target.Name() == "run" && !strings.HasPrefix(word, "-") || word == "--" {
 					break // the agent's name, and behind it the agent's own flags
 				}
 				name, isFlag := strings.CutPrefix(word, "--")
