@@ -351,6 +351,20 @@ func nativeBefore(a *agent.Agent) string {
 	return ""
 }
 
+// processOf is an agent's process, known by its name or else by where its program
+// is, with our client below it.
+func processOf(a *agent.Agent) proctest.Node {
+	node := proctest.Node{PID: hubtest.AgentPID, Name: "MainThread", Below: []proctest.Node{
+		{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"}}}
+	if len(a.Marks.Programs) > 0 {
+		node.Name = a.Marks.Programs[0]
+		node.Program = "/opt/" + node.Name
+	} else {
+		node.Program = "/opt" + a.Marks.Paths[0] + "1/agent"
+	}
+	return node
+}
+
 // Whoever of the catalogue reads another agent's file tells of each call twice, and
 // hooks are asked once; an agent that does not is another question.
 func TestEveryFileThatTwoAgentsRead(t *testing.T) {
@@ -371,10 +385,7 @@ func TestEveryFileThatTwoAgentsRead(t *testing.T) {
 				w := newFixture(t)
 				w.Make(counting(t, &asked))
 				w.Start()
-				program := a.Marks.Programs[0]
-				w.SetProcesses(hubtest.AtTerminal(proctest.Node{PID: hubtest.AgentPID, Name: program,
-					Program: "/opt/" + program, Below: []proctest.Node{
-						{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"}}}))
+				w.SetProcesses(hubtest.AtTerminal(processOf(a)))
 				for i, by := range []struct{ agent, event string }{{a.Name, native}, {other.Name, nativeBefore(other)}} {
 					w.Send(frame.Request{ID: fmt.Sprintf("%s-%d", by.agent, i), Agent: by.agent, Event: by.event,
 						Payload: payload, Deadline: hubtest.Patience})
