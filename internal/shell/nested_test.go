@@ -175,6 +175,7 @@ func TestCommandsElsewhere(t *testing.T) {
 		`read -r a b c <<< 'rm -rf /x'; "$a" "$b" "$c"`:       "rm -rf /x",
 		`p=/x; n=p; rm -rf "${!n}"`:                           "rm -rf /x",
 		`echo 'rm -rf /x' > c.sh; ./c.sh`:                     "rm -rf /x",
+		`f() { "$@" {/x,/y}; }; f rm -rf`:                     "rm -rf /x /y",
 		`git grep -O'rm -rf /x' foo`:                          "rm -rf /x",
 	} {
 		s := Parse(src)

@@ -265,7 +265,8 @@ func TestWrappingKeepsRuns(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"a", "sudo sh -c 'a | b'", "a <<E\n$(b)\nE", "{a,b}{c,d}", "x=$(y); $x", "f(){ f; }; f",
-		"0&00\xb3", "\xff'\"", "python -c 'system(\"x\")'", "env -S a", "$'\\U7fffffff'"} {
+		"0&00\xb3", "\xff'\"", "python -c 'system(\"x\")'", "env -S a", "$'\\U7fffffff'",
+		"f(){\x00\x00,}&f", "f() { a {b,c}; }; f"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, src string) {
