@@ -143,7 +143,7 @@ func (s Proofs) endWithRequest(ctx context.Context, id string, end context.Cance
 // ShowProof puts what is in force into a setting about proofs.
 func (s Proofs) ShowProof(setting wire.Setting) wire.Setting {
 	var value any
-	chosen := false
+	var chosen bool
 	switch proof := s.pin.Proof(); setting.Key {
 	case pinKey:
 		if chosen = s.pin.Set(); chosen {
