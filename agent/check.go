@@ -55,6 +55,10 @@ func check(file File, own, whole *Agent, others map[string]*Agent) []Problem {
 		c.at("$.name", "name %q must be small letters, digits and dashes", own.Name)
 		return c.problems
 	}
+	if _, there := others[own.Like]; own.Like != "" && (!there || own.Like == own.Name) {
+		c.at("$.like", "%s: like %q is no other agent of the catalogue", own.Name, own.Like)
+		return c.problems
+	}
 	d, ok := dialect.Lookup(whole.Dialect)
 	if !ok {
 		c.at("$.dialect", "%s: dialect %q is not known; use one of %s", own.Name, whole.Dialect,

@@ -253,6 +253,10 @@ var unseen = []string{
 	"opencode permission.ask", // never called
 	"pi hookmux_answered",     // our own extension makes it
 	"cline TaskResume", "cline TaskCancel", "cline UserPromptSubmit",
+	"auggie Notification",
+	"kilo command.execute.before", "kilo permission.ask", "kilo question.rejected", "kilo session.error",
+	"kilo experimental.session.compacting", "kilo session.compacted", "kilo file.edited", "kilo command.executed",
+	"kilo todo.updated", "kilo session.deleted", "kilo dispose",
 	"goose BeforeReadFile", "goose AfterFileEdit", "goose BeforeShellExecution", "goose AfterShellExecution",
 	"cursor subagentStart", "cursor preCompact", "cursor beforeMCPExecution", "cursor afterMCPExecution",
 	"cursor beforeReadFile", "cursor afterAgentThought", "cursor beforeTabFileRead", "cursor afterTabFileEdit",

@@ -26,11 +26,14 @@ func (c *Catalogue) Inspect(file File) Inspection {
 	if c.generic != nil {
 		entries[c.generic.Name] = c.generic
 	}
-	whole, problems := layOver(file, entries)
+	own, problem := parse(file)
+	if problem != nil {
+		return Inspection{Problems: []Problem{*problem}}
+	}
+	whole, problems := layOver(file, own, entries)
 	if len(problems) > 0 {
 		return Inspection{Problems: problems}
 	}
-	own, _ := parse(file) // it was read a moment ago
 	w := &checker{file: file}
 	base := entries[own.Name]
 	w.warnTools(own, whole, base)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -107,35 +108,64 @@ func layFiles(base []*Agent, files []File) (*Catalogue, []Problem) {
 		order = append(order, a.Name)
 	}
 	var problems []Problem
-	for _, file := range files {
-		whole, found := layOver(file, entries)
-		if len(found) > 0 {
-			problems = append(problems, found...)
+	later := map[int]*Agent{} // those that are like another, which may come after them
+	for i, file := range files {
+		own, problem := parse(file)
+		switch {
+		case problem != nil:
+			problems = append(problems, *problem)
+			continue
+		case entries[own.Name] == nil && !slices.Contains(order, own.Name):
+			order = append(order, own.Name)
+		}
+		if own.Like != "" {
+			later[i] = own
 			continue
 		}
-		if entries[whole.Name] == nil {
-			order = append(order, whole.Name)
+		problems = append(problems, enter(file, own, entries)...)
+	}
+	for i, file := range files {
+		if later[i] != nil {
+			problems = append(problems, enter(file, later[i], entries)...)
 		}
-		entries[whole.Name] = whole
 	}
 	list := make([]*Agent, 0, len(order))
 	for _, name := range order {
-		list = append(list, entries[name])
+		if entries[name] != nil {
+			list = append(list, entries[name])
+		}
 	}
 	return assemble(list), problems
 }
 
-// layOver reads a file and lays it over the entry of its name, if there is one.
-func layOver(file File, entries map[string]*Agent) (*Agent, []Problem) {
-	own, problem := parse(file)
-	if problem != nil {
-		return nil, []Problem{*problem}
+// enter puts what a file makes of an entry among the others, unless something is
+// wrong with it.
+func enter(file File, own *Agent, entries map[string]*Agent) []Problem {
+	whole, problems := layOver(file, own, entries)
+	if len(problems) == 0 {
+		entries[whole.Name] = whole
 	}
+	return problems
+}
+
+// layOver lays what a file says over the entry of its name, if there is one, or
+// over what it takes from the agent that it is like.
+func layOver(file File, own *Agent, entries map[string]*Agent) (*Agent, []Problem) {
 	whole := own
 	if there := entries[own.Name]; there != nil {
 		whole = overlay(there, own)
+	} else if model := entries[own.Like]; model != nil {
+		whole = overlay(model.inherited(), own)
+		whole.Name, whole.Like, whole.HooksOff = own.Name, own.Like, own.HooksOff
 	}
 	return whole, check(file, own, whole, entries)
+}
+
+// inherited is what an agent that is like this one takes from it.
+func (a *Agent) inherited() *Agent {
+	return &Agent{Dialect: a.Dialect, Pane: a.Pane, DeafAfterExit: a.DeafAfterExit,
+		OffersTogether: a.OffersTogether, Events: a.Events, Inner: a.Inner, Tools: a.Tools, Fields: a.Fields,
+		Ignored: a.Ignored, Status: a.Status, Feed: a.Feed}
 }
 
 // escapeGlob keeps a directory's own special characters from being a pattern.

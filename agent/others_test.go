@@ -43,7 +43,7 @@ func TestOthers(t *testing.T) {
 			t.Errorf("%s accuses whoever types in its terminal", editor)
 		}
 	}
-	if !slices.ContainsFunc(list, func(k Known) bool { return k.Name == "kilo" && len(k.Environment) == 2 }) {
-		t.Error("kilo's variables are not read")
+	if !slices.ContainsFunc(list, func(k Known) bool { return k.Name == "amp" && len(k.Environment) == 3 }) {
+		t.Error("amp's variables are not read")
 	}
 }

@@ -12,8 +12,13 @@ type Agent struct {
 	Name    string   `yaml:"name"`
 	Title   string   `yaml:"title"`
 	Aliases []string `yaml:"aliases"`
-	Dialect string   `yaml:"dialect"` // which of the dialects it speaks, by the name of the file that holds it
-	Tried   string   `yaml:"tried"`   // the version the claims below were tried on
+	// Like names an agent that this one was made from. What it says and hears is
+	// as that one's unless the file says otherwise: dialect, events, tools,
+	// fields, status and feed. Where its files are, how it is written into,
+	// started, taken up again and recognised it says itself.
+	Like    string `yaml:"like"`
+	Dialect string `yaml:"dialect"` // which of the dialects it speaks, by the name of the file that holds it
+	Tried   string `yaml:"tried"`   // the version the claims below were tried on
 	// Since is the first version that has hooks as they stand here; empty means
 	// that nobody looked. From it to Tried is the range the entry speaks of.
 	Since string   `yaml:"since"`

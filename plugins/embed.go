@@ -25,8 +25,8 @@ import (
 //go:embed line/line.js opencode/hookmux.js pi/hookmux.js pi/inner.js
 var sources embed.FS
 
-// files names each agent's source; its base name is the name to install it
-// under.
+// files names the sources. An agent that was made from another takes the same
+// one.
 var files = map[string]string{
 	"opencode": "opencode/hookmux.js",
 	"pi":       "pi/hookmux.js",
@@ -38,6 +38,9 @@ const DefaultLimit = time.Hour
 
 // Options is what an installer bakes into a plugin.
 type Options struct {
+	// Agent is whom it is for, by the name in the catalogue; empty: the agent
+	// that the source is named after.
+	Agent   string
 	Version string // hookmux's own
 	// Hook is the absolute path of hookmux-hook. The plugin runs it while no
 	// hub answers; without it, events are lost meanwhile.
@@ -52,8 +55,8 @@ type Options struct {
 	Limit time.Duration
 }
 
-// Agents lists the agents there are plugins for.
-func Agents() []string {
+// Sources lists the sources there are.
+func Sources() []string {
 	var names []string
 	for name := range files {
 		names = append(names, name)
@@ -62,14 +65,20 @@ func Agents() []string {
 	return names
 }
 
-// Render gives an agent's plugin as it is written to disk.
-func Render(agent string, o Options) ([]byte, error) {
-	file, ok := files[agent]
+// Render gives the plugin of a source as it is written to disk.
+func Render(source string, o Options) ([]byte, error) {
+	file, ok := files[source]
 	if !ok {
-		return nil, fmt.Errorf("%s: no plugin is made for it; there are %s", agent, strings.Join(Agents(), " and "))
+		return nil, fmt.Errorf("%s: no plugin is made from it; there are %s", source, strings.Join(Sources(), " and "))
+	}
+	if o.Agent == "" {
+		o.Agent = source
+	}
+	if !plainAgent.MatchString(o.Agent) {
+		return nil, fmt.Errorf("%s: %q is no name of an agent", source, o.Agent)
 	}
 	if !plainVersion.MatchString(o.Version) {
-		return nil, fmt.Errorf("%s: %q is no version to mark a plugin with", agent, o.Version)
+		return nil, fmt.Errorf("%s: %q is no version to mark a plugin with", o.Agent, o.Version)
 	}
 	if o.Limit <= 0 {
 		o.Limit = DefaultLimit
@@ -92,6 +101,8 @@ func Render(agent string, o Options) ([]byte, error) {
 	}
 	for _, slot := range [][2]string{
 		{"__VERSION_PLAIN__", o.Version},
+		{"__AGENT_PLAIN__", o.Agent},
+		{`"__HOOKMUX_AGENT__"`, quote(o.Agent)},
 		{`"__HOOKMUX_HOOK__"`, quote(o.Hook)},
 		{`"__HOOKMUX_ON_UNAVAILABLE__"`, quote(onUnavailable)},
 		{`"__HOOKMUX_EVENTS__"`, quote(strings.Join(o.Events, ","))},
@@ -110,6 +121,7 @@ func quote(s string) string {
 }
 
 var (
+	plainAgent   = lazyregexp.New(`^[a-z][a-z0-9-]*$`)
 	plainVersion = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z.+-]*$`)
 	marker       = lazyregexp.New(`^// hookmux plugin ([0-9A-Za-z][0-9A-Za-z.+-]*) for ([a-z0-9-]+)\r?\n`)
 )
@@ -119,9 +131,6 @@ var (
 func Recognise(content []byte) (agent, version string, ours bool) {
 	m := marker.Compiled().FindSubmatch(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf")))
 	if m == nil {
-		return "", "", false
-	}
-	if _, known := files[string(m[2])]; !known {
 		return "", "", false
 	}
 	return string(m[2]), string(m[1]), true

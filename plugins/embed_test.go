@@ -25,7 +25,7 @@ func render(t testing.TB, name string, o plugins.Options) string {
 func TestRenderedPluginsAreWhole(t *testing.T) {
 	t.Parallel()
 	hook := "/opt/a \"b\" \\ c\u2028/hookmux-hook"
-	for _, name := range plugins.Agents() {
+	for _, name := range plugins.Sources() {
 		text := render(t, name, plugins.Options{Version: "1.2.3", Hook: hook, Deny: true, Limit: 90 * time.Second})
 		if strings.Contains(text, "__HOOKMUX") || strings.Contains(text, "__VERSION") {
 			t.Errorf("%s: a placeholder was left standing", name)
@@ -41,7 +41,7 @@ func TestRenderedPluginsAreWhole(t *testing.T) {
 func TestPluginsImportOnlyNode(t *testing.T) {
 	t.Parallel()
 	imports := regexp.MustCompile(`(?m)^\s*import\b.*?from\s+"([^"]+)"|\brequire\(|\bimport\(|process\.exit\(`)
-	for _, name := range plugins.Agents() {
+	for _, name := range plugins.Sources() {
 		text := render(t, name, plugins.Options{Version: "1"})
 		found := imports.FindAllStringSubmatch(text, -1)
 		if len(found) == 0 {
@@ -57,7 +57,7 @@ func TestPluginsImportOnlyNode(t *testing.T) {
 
 func TestRecognise(t *testing.T) {
 	t.Parallel()
-	for _, name := range plugins.Agents() {
+	for _, name := range plugins.Sources() {
 		text := render(t, name, plugins.Options{Version: "0.3.1-rc.2"})
 		for _, form := range []string{text, "\ufeff" + text, strings.ReplaceAll(text, "\n", "\r\n"),
 			text + "\n// a person's line\n"} {
@@ -68,7 +68,7 @@ func TestRecognise(t *testing.T) {
 		}
 	}
 	for _, foreign := range []string{
-		"", "//", "export default () => {}", "// hookmux plugin for opencode\n", "// hookmux plugin 1.0 for nobody\n",
+		"", "//", "export default () => {}", "// hookmux plugin for opencode\n", "// hookmux plugin 1.0 for No Body\n",
 		"\n// hookmux plugin 1.0 for pi\n", "// about hookmux plugin 1.0 for pi\n", "// hookmux plugin 1.0 for pi",
 	} {
 		if _, _, ours := plugins.Recognise([]byte(foreign)); ours {
@@ -93,7 +93,7 @@ func TestRenderRefuses(t *testing.T) {
 func TestEventsAgreeWithTheCatalogue(t *testing.T) {
 	t.Parallel()
 	optional := regexp.MustCompile(`const OPTIONAL = new Set\(\[(.*?)\]\)`)
-	for _, name := range plugins.Agents() {
+	for _, name := range plugins.Sources() {
 		text := render(t, name, plugins.Options{Version: "1"})
 		list := optional.FindStringSubmatch(text)
 		if list == nil {
@@ -120,7 +120,7 @@ func TestEventsAgreeWithTheCatalogue(t *testing.T) {
 func TestSyntax(t *testing.T) {
 	t.Parallel()
 	program := node(t)
-	for _, name := range plugins.Agents() {
+	for _, name := range plugins.Sources() {
 		file := filepath.Join(t.TempDir(), "plugin.mjs")
 		text := render(t, name, plugins.Options{Version: "1.2.3", Hook: "/opt/\u2029\"'`${x}/hook"})
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -129,5 +129,19 @@ func TestSyntax(t *testing.T) {
 		if out, err := exec.Command(program, "--check", file).CombinedOutput(); err != nil {
 			t.Errorf("%s: error %v, out = %s; want no error", name, err, out)
 		}
+	}
+}
+
+// An agent that was made from another loads the same source under its own name.
+func TestOneSourceForTwoAgents(t *testing.T) {
+	text := render(t, "opencode", plugins.Options{Agent: "kilo", Version: "1.0"})
+	if of, version, ours := plugins.Recognise([]byte(text)); of != "kilo" || version != "1.0" || !ours {
+		t.Errorf("recognised as %q %q %v, want kilo's of version 1.0", of, version, ours)
+	}
+	if !strings.Contains(text, `const AGENT = "kilo";`) || strings.Contains(text, "__") {
+		t.Error("the name is not put in, or a slot is left; want kilo's name in its place")
+	}
+	if _, err := plugins.Render("opencode", plugins.Options{Agent: "No Body", Version: "1.0"}); err == nil {
+		t.Error("a plugin was made for an agent called No Body, want an error")
 	}
 }

@@ -76,7 +76,7 @@ func toolCall(agent, as, command string) step {
 }
 
 func eachAgent(t *testing.T, run func(t *testing.T, agent string)) {
-	for _, agent := range plugins.Agents() {
+	for _, agent := range plugins.Sources() {
 		t.Run(agent, func(t *testing.T) {
 			node(t)
 			run(t, agent)

@@ -184,7 +184,7 @@ func script(s *agentstest.Stage, commands ...string) model.Scenario {
 
 // TestRealPlugins has each agent's plugin refuse, change and add.
 func TestRealPlugins(t *testing.T) {
-	for _, name := range plugins.Agents() {
+	for _, name := range plugins.Sources() {
 		t.Run(name, func(t *testing.T) {
 			s := newRealStage(t, name, plugins.Options{})
 			s.Model.Play(s.Run, script(s.Stage, "touch ran-denied", "touch ran-original",
@@ -253,7 +253,7 @@ func TestRealPlugins(t *testing.T) {
 // nothing were installed.
 func TestRealPluginsWithoutHub(t *testing.T) {
 	agentstest.Repeats(t, "TestRealAgentsWorkWithoutHookmux")
-	for _, name := range plugins.Agents() {
+	for _, name := range plugins.Sources() {
 		t.Run(name, func(t *testing.T) {
 			s := newRealStage(t, name, plugins.Options{Hook: "/nowhere/hookmux-hook"})
 			s.Model.Play(s.Run, script(s.Stage, "touch ran-denied; echo out-denied"))
@@ -270,7 +270,7 @@ func TestRealPluginsWithoutHub(t *testing.T) {
 // TestRealPluginsLeaveEvents: no hub, but hookmux-hook: nothing is lost.
 func TestRealPluginsLeaveEvents(t *testing.T) {
 	agentstest.Repeats(t, "the row hub-absent")
-	for _, name := range plugins.Agents() {
+	for _, name := range plugins.Sources() {
 		t.Run(name, func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "hookmux-hook")
 			s := newRealStage(t, name, plugins.Options{Hook: program})

@@ -8,6 +8,8 @@ func lookup(agent, event string) (Row, bool) {
 	switch agent {
 	case "antigravity", "agy", "antigravity-cli":
 		return rowsAntigravity(event)
+	case "auggie", "augment":
+		return rowsAuggie(event)
 	case "claude", "claude-code":
 		return rowsClaude(event)
 	case "cline", "cline-cli":
@@ -36,6 +38,8 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsHermes(event)
 	case "iflow", "iflow-cli":
 		return rowsIflow(event)
+	case "kilo", "kilocode":
+		return rowsKilo(event)
 	case "kimi", "kimi-code", "kimi-cli":
 		return rowsKimi(event)
 	case "opencode":
@@ -72,6 +76,26 @@ func rowsAntigravity(event string) (Row, bool) {
 		return Row{Neutral: Answer{Stdout: `{}`}, Deny: Answer{Stdout: `{}`}, Unchecked: Answer{Stdout: `{}`}, Kind: "model.response.after", Timeout: 30000 * time.Millisecond}, true
 	case "Stop":
 		return Row{Neutral: Answer{Stdout: `{}`}, Deny: Answer{Stdout: `{}`}, Unchecked: Answer{Stdout: `{}`}, Kind: "turn.end", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsAuggie(event string) (Row, bool) {
+	switch event {
+	case "SessionStart":
+		return Row{Kind: "session.start", Timeout: 60000 * time.Millisecond}, true
+	case "PromptSubmit":
+		return Row{Kind: "turn.start", Timeout: 60000 * time.Millisecond}, true
+	case "PreToolUse":
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "PostToolUse":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "Notification":
+		return Row{Kind: "user.attention", Timeout: 60000 * time.Millisecond}, true
+	case "Stop":
+		return Row{Kind: "turn.end", Timeout: 60000 * time.Millisecond}, true
+	case "SessionEnd":
+		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }
@@ -505,6 +529,54 @@ func rowsIflow(event string) (Row, bool) {
 		return Row{Kind: "subagent.end", Timeout: 60000 * time.Millisecond}, true
 	case "SessionEnd":
 		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsKilo(event string) (Row, bool) {
+	switch event {
+	case "session.created":
+		return Row{Kind: "session.start", Timeout: 5000 * time.Millisecond}, true
+	case "chat.message":
+		return Row{Unchecked: Answer{Stdout: `{"throw":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "command.execute.before":
+		return Row{Kind: "other", Timeout: 60000 * time.Millisecond}, true
+	case "tool.execute.before":
+		return Row{Deny: Answer{Stdout: `{"throw":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"throw":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.before", Decides: true, Timeout: 3600000 * time.Millisecond}, true
+	case "permission.asked":
+		return Row{Deny: Answer{Stdout: `{"reply":"reject","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"reply":"reject","message":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.permission.request", Decides: true, Timeout: 3600000 * time.Millisecond}, true
+	case "permission.replied":
+		return Row{Kind: "tool.permission.resolved", Timeout: 5000 * time.Millisecond}, true
+	case "permission.ask",
+		"question.replied",
+		"question.rejected",
+		"session.status",
+		"command.executed",
+		"todo.updated",
+		"session.deleted",
+		"shell.env",
+		"experimental.text.complete":
+		return Row{Kind: "other", Timeout: 5000 * time.Millisecond}, true
+	case "tool.execute.after":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "message.part.updated":
+		return Row{Kind: "tool.after", Timeout: 5000 * time.Millisecond}, true
+	case "question.asked":
+		return Row{Unchecked: Answer{Stdout: `{"reject":true}`}, Kind: "user.question", Decides: true, Timeout: 3600000 * time.Millisecond}, true
+	case "session.idle":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "session.error":
+		return Row{Kind: "turn.end", Timeout: 5000 * time.Millisecond}, true
+	case "session.updated":
+		return Row{Kind: "session.title", Timeout: 5000 * time.Millisecond}, true
+	case "experimental.session.compacting":
+		return Row{Kind: "context.compact.before", Timeout: 60000 * time.Millisecond}, true
+	case "session.compacted":
+		return Row{Kind: "context.compact.after", Timeout: 5000 * time.Millisecond}, true
+	case "file.edited":
+		return Row{Kind: "file.changed", Timeout: 5000 * time.Millisecond}, true
+	case "dispose":
+		return Row{Kind: "session.end", Timeout: 2000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

@@ -74,7 +74,7 @@ func (h *Host) chosenIn(a *agent.Agent, p agent.InstallPlace, path string) *Choi
 		return nil
 	}
 	if a.Install.Way == agent.WayPlugin {
-		if of, _, ours := plugins.Recognise(src); !ours || of != a.Install.Plugin.Source {
+		if of, _, ours := plugins.Recognise(src); !ours || of != a.Name {
 			return nil
 		}
 		o := chosenOf(src, plugins.Options{})

@@ -136,7 +136,7 @@ func (s *Site) compareWithRecord(a *agent.Agent, r *Record) {
 func (l siteReader) readPlugin(s *Site, src []byte, r *Record) {
 	h, a := l.host, l.agent
 	of, version, ours := plugins.Recognise(src)
-	if !ours || of != a.Install.Plugin.Source {
+	if !ours || of != a.Name {
 		s.Err = fmt.Errorf("is not hookmux's; move it away")
 		return
 	}
@@ -149,7 +149,8 @@ func (l siteReader) readPlugin(s *Site, src []byte, r *Record) {
 			s.Running = append(s.Running, e.Name)
 		}
 	}
-	text, err := plugins.Render(of, chosenOf(src, plugins.Options{Version: h.Version, Hook: Shim(h.Dirs)}))
+	text, err := plugins.Render(a.Install.Plugin.Source,
+		chosenOf(src, plugins.Options{Agent: of, Version: h.Version, Hook: Shim(h.Dirs)}))
 	if err == nil && steps.SameText(text, src) {
 		return
 	}

@@ -232,7 +232,7 @@ func (d *draft) takeOutByName(a *agent.Agent, f *draftFile, r *Record) {
 // plugin plans an agent's plugin file and what must lie beside it.
 func (d *draft) plugin(a *agent.Agent, path string, o Options) error {
 	h, spec := d.host, a.Install.Plugin
-	opt := plugins.Options{Version: h.Version, Hook: Shim(h.Dirs), Deny: o.Deny}
+	opt := plugins.Options{Agent: a.Name, Version: h.Version, Hook: Shim(h.Dirs), Deny: o.Deny}
 	if len(o.Events) > 0 {
 		events, err := Pick(a, o.Events)
 		if err != nil {
@@ -251,7 +251,7 @@ func (d *draft) plugin(a *agent.Agent, path string, o Options) error {
 		return err
 	}
 	if f.now != nil {
-		if of, _, ours := plugins.Recognise(f.now); !ours || of != spec.Source {
+		if of, _, ours := plugins.Recognise(f.now); !ours || of != a.Name {
 			return steps.BrokenFile(path, fmt.Errorf("is not hookmux's and would be overwritten; move it away"))
 		}
 	} else {
@@ -402,7 +402,7 @@ func (d *draft) unplug(a *agent.Agent, path, scope string) error {
 	if err != nil {
 		return err
 	}
-	if of, _, ours := plugins.Recognise(f.now); f.now != nil && (!ours || of != a.Install.Plugin.Source) {
+	if of, _, ours := plugins.Recognise(f.now); f.now != nil && (!ours || of != a.Name) {
 		if d.old.Files[path] != nil && hookentry.MentionsHookmux(string(f.now)) {
 			return fmt.Errorf("is no longer as hookmux wrote it")
 		}

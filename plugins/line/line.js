@@ -11,6 +11,7 @@ import path from "node:path";
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 
+const AGENT = "__HOOKMUX_AGENT__"; // whose plugin this is
 const CLIENT = "__HOOKMUX_HOOK__"; // hookmux-hook: leaves events behind and starts the hub while none answers
 const UNAVAILABLE = "__HOOKMUX_ON_UNAVAILABLE__"; // neutral or deny
 const GATE_LIMIT = Number("__HOOKMUX_LIMIT_MS__"); // how long a tool call waits for a decision

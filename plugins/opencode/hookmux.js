@@ -1,10 +1,11 @@
-// hookmux plugin __VERSION_PLAIN__ for opencode
+// hookmux plugin __VERSION_PLAIN__ for __AGENT_PLAIN__
 // Written by `hookmux install`, taken out by `hookmux uninstall`; edits are lost at the next upgrade.
 
 /*__HOOKMUX_LINE__*/
 
 // What is sent and taken back is written down in hookmux's catalogue
-// (agent/data/opencode.yaml, agent/dialect/opencode.go).
+// (agent/data/opencode.yaml, agent/dialect/opencode.go). Agents that were made
+// from OpenCode load the same file, under a name of their own.
 
 // How long OpenCode is held up for a decision; it has no limit of its own.
 const SHORT_LIMIT = 60_000;
@@ -33,7 +34,7 @@ function attended() {
 }
 
 function hooks({ client, directory }) {
-  const line = new Line("opencode", text(directory), OPTIONAL);
+  const line = new Line(AGENT, text(directory), OPTIONAL);
   const person = attended();
   const sessions = new Map();
   const waiting = new Map(); // permission or question → what stops its request
@@ -47,7 +48,7 @@ function hooks({ client, directory }) {
     if (!s) throw new Error("the session is gone");
     const body = { parts: [{ type: "text", text: words }], agent: s.agent || undefined, model: s.model ?? undefined };
     const done = await client.session.promptAsync({ path: { id }, body });
-    if (done?.error) throw new Error("OpenCode refused it: " + encode(done.error));
+    if (done?.error) throw new Error(AGENT + " refused it: " + encode(done.error));
   }
 
   // session is what we know of one of OpenCode's sessions.

@@ -1,4 +1,4 @@
-// hookmux plugin __VERSION_PLAIN__ for pi
+// hookmux plugin __VERSION_PLAIN__ for __AGENT_PLAIN__
 // Written by `hookmux install`, taken out by `hookmux uninstall`; edits are lost at the next upgrade.
 
 /*__HOOKMUX_LINE__*/
@@ -40,7 +40,7 @@ export default function hookmux(pi) {
 }
 
 function handlers(pi) {
-  const line = new Line("pi", "", OPTIONAL);
+  const line = new Line(AGENT, "", OPTIONAL);
   const version = versionOf(process.argv[1]);
   const resulted = new Set(); // calls whose tool_result was reported
   let started = ""; // session and reason of the last session_start

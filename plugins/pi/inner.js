@@ -79,7 +79,7 @@ class Inner {
     globalThis[speaker] = this.token;
     this.session = session;
     this.cwd = cwd;
-    if (disabled("pi")) return;
+    if (disabled(AGENT)) return;
     this.round = (this.round || 0) + 1;
     await within(new Promise((heard) => this.follow(this.round, heard)), WANTED_WAIT);
   }
@@ -115,7 +115,7 @@ class Inner {
   // ask gives the names, undefined when no hub answers, null when it is too old
   // to know. Nothing of this keeps pi alive.
   async ask(wait, known) {
-    const params = { agent: "pi", session: this.session, cwd: this.cwd, known, wait };
+    const params = { agent: AGENT, session: this.session, cwd: this.cwd, known, wait };
     const answer = await question("modules.wanted", params, (socket) => (this.question = socket));
     return answer && (list(answer.result?.events) ? answer.result : null);
   }
@@ -180,7 +180,7 @@ class Inner {
     const otherwise = spec.otherwise;
     let answer;
     try {
-      if (globalThis[speaker] !== this.token || !isObject(event) || disabled("pi")) return otherwise;
+      if (globalThis[speaker] !== this.token || !isObject(event) || disabled(AGENT)) return otherwise;
       if (name === "project_trust") {
         if (!this.round) this.cwd = text(event.cwd);
         const wanted = await within(this.ask(0, []), WANTED_WAIT);

@@ -17,7 +17,7 @@ var proofKinds = []struct{ tier, words string }{
 	{agentfacts.TierDecides, "driven: a refusal stopped the call"},
 	{agentfacts.TierObserves, "driven: it called the hook, and no refusal can stop it"},
 	{agentfacts.TierDriven, "driven: it played a turn, and its payloads were kept"},
-	{agentfacts.TierUnproven, "its vendor's word, played by a stand-in"},
+	{agentfacts.TierUnproven, "its vendor's word, a stand-in, or single runs in a lab"},
 }
 
 // countProofs sorts the agents of the catalogue by their proof.

@@ -39,7 +39,7 @@ func TestEveryAgentHasAWholeEntry(t *testing.T) {
 		}
 	}
 	for _, a := range table {
-		if !slices.Contains([]string{"messages", "responses", "chat", "gemini"}, a.API) || a.Shell.Name == "" ||
+		if !slices.Contains([]string{"messages", "responses", "chat", "gemini", "augment"}, a.API) || a.Shell.Name == "" ||
 			a.Shell.Arg == "" {
 			t.Errorf("%s: API %q, shell %+v", a.Name, a.API, a.Shell)
 		}

@@ -105,6 +105,13 @@ func clineHome(h *homeWriter) {
 	})
 }
 
+// auggieHome sends it to a tenant of our own, which has hooks switched on.
+func auggieHome(h *homeWriter) {
+	h.setVariable("AUGMENT_SESSION_AUTH", `{"accessToken":"`+dummyKey+`","tenantURL":"`+h.modelURL+
+		`/","scopes":["email"]}`)
+	h.setVariable("AUGMENT_DISABLE_AUTO_UPDATE", "1")
+}
+
 func gooseHome(h *homeWriter) {
 	// Host and path are given apart: a path in the host is dropped.
 	u, err := url.Parse(h.modelURL)
@@ -137,9 +144,20 @@ func geminiHome(h *homeWriter) {
 	h.setVariable("GOOGLE_GEMINI_BASE_URL", h.modelURL)
 }
 
-func opencodeHome(h *homeWriter) {
-	h.writeJSON(".config/opencode/opencode.json", obj{
-		"$schema": "https://opencode.ai/config.json",
+func opencodeHome(h *homeWriter) { likeOpencodeHome(h, "opencode", "@opencode-ai/plugin", "OPENCODE") }
+
+func kiloHome(h *homeWriter) {
+	likeOpencodeHome(h, "kilo", "@kilocode/plugin", "KILO")
+	h.setVariable("KILO_TELEMETRY_LEVEL", "off")
+	h.setVariable("KILO_DISABLE_SESSION_INGEST", "1")
+}
+
+// likeOpencodeHome writes for OpenCode, and for what was made from it: the name of
+// the folder and of the config, its package for plugins, and what its variables
+// begin with.
+func likeOpencodeHome(h *homeWriter, name, pluginPackage, variables string) {
+	folder := ".config/" + name + "/"
+	h.writeJSON(folder+name+".json", obj{
 		"provider": obj{modelName: obj{
 			"npm": "@ai-sdk/openai-compatible", "name": "Scripted",
 			"options": obj{"baseURL": h.modelURL + "/v1", "apiKey": dummyKey},
@@ -151,12 +169,11 @@ func opencodeHome(h *homeWriter) {
 	})
 	// As soon as there is a plugin it would try for over a minute to install its
 	// plugin package; it believes it is there when these two exist.
-	h.makeFolder(".config/opencode/node_modules")
-	h.writeJSON(".config/opencode/package-lock.json",
-		obj{"packages": obj{"": obj{"dependencies": obj{"@opencode-ai/plugin": "*"}}}})
-	for _, k := range []string{"OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_AUTOUPDATE",
-		"OPENCODE_DISABLE_LSP_DOWNLOAD"} {
-		h.setVariable(k, "1")
+	h.makeFolder(folder + "node_modules")
+	h.writeJSON(folder+"package-lock.json",
+		obj{"packages": obj{"": obj{"dependencies": obj{pluginPackage: "*"}}}})
+	for _, k := range []string{"DISABLE_MODELS_FETCH", "DISABLE_AUTOUPDATE", "DISABLE_LSP_DOWNLOAD"} {
+		h.setVariable(variables+"_"+k, "1")
 	}
 }
 

@@ -108,6 +108,16 @@ var table = []Agent{
 		home:     clineHome, Platforms: unixes, Proven: seen,
 	},
 	{
+		Name: "auggie", Title: "Auggie", Version: "0.36.0",
+		Packages: []string{"@augmentcode/auggie@{version}"},
+		Program:  "node_modules/@augmentcode/auggie/augment.mjs", Node: true,
+		API: "augment",
+		Shell: ShellTool{Name: "launch-process", Arg: "command", Extra: map[string]any{
+			"wait": true, "max_wait_seconds": 30, "cwd": "."}},
+		headless: func(p string) []string { return []string{"--print", p} },
+		home:     auggieHome, Platforms: unixes, Proven: seen,
+	},
+	{
 		Name: "goose", Title: "Goose", Version: "1.52.0",
 		Packages: []string{"@aaif/goose-binary-{os}-{cpu}@{version}"}, // the program alone, without the TUI around it
 		Program:  "node_modules/@aaif/goose-binary-{os}-{cpu}/bin/goose",
@@ -142,6 +152,15 @@ var table = []Agent{
 		Shell:    ShellTool{Name: "bash", Arg: "command", Extra: map[string]any{"description": "Scripted command"}},
 		headless: func(p string) []string { return []string{"run", p} },
 		home:     opencodeHome, Platforms: unixes, Proven: seen,
+	},
+	{
+		Name: "kilo", Title: "Kilo", Version: "7.7.7", // 7.8.1 lacks its package for Linux
+		Packages: []string{"@kilocode/cli-{os}-{cpu}@{version}"},
+		Program:  "node_modules/@kilocode/cli-{os}-{cpu}/bin/kilo",
+		API:      "chat",
+		Shell:    ShellTool{Name: "bash", Arg: "command", Extra: map[string]any{"description": "Scripted command"}},
+		headless: func(p string) []string { return []string{"run", p} },
+		home:     kiloHome, Platforms: unixes, Proven: seen,
 	},
 	{
 		Name: "pi", Title: "pi", Version: "0.87.1",

@@ -31,7 +31,7 @@ func playBrokenPlugin(ctx context.Context, st *stage.Stage) error {
 	if !ok {
 		return fmt.Errorf("%s: has no place for a plugin", st.Agent.Name)
 	}
-	text, err := plugins.Render(st.Agent.Install.Plugin.Source, plugins.Options{
+	text, err := plugins.Render(st.Agent.Install.Plugin.Source, plugins.Options{Agent: st.Agent.Name,
 		Version: "0.0.0-verify", Hook: filepath.Join(st.Base, "nowhere", "hookmux-hook"), Limit: 2 * brokenLimit,
 	})
 	if err != nil {

@@ -149,35 +149,8 @@ var drivers = []Driver{
 		Quit: "/quit", Accept: "Enter",
 		Unseen: map[string]string{"Notification": "comes with its own dialog, and nothing is claimed that would open it"},
 	},
-	{
-		Name: "opencode", Program: "opencode",
-		TUI:            func(p string, _ bool) []string { return []string{"--prompt", p} },
-		AsksAtTerminal: true, StrictEnv: []string{`OPENCODE_PERMISSION={"bash":"ask"}`},
-		Compact: "/compact", Quit: "/exit", Accept: "Enter", Interrupt: []string{"Escape", "Escape"}, AsksInStatus: true,
-		Prompts: "Permission required", Questions: &Questions{Tool: "question", Told: `"%s"="%s"`},
-		FailedIsRefused: true, KeepAtTerminal: true,
-		Varies: []string{`ses_[A-Za-z0-9]+`},
-		Brings: map[string]string{"session.error": "error"},
-		Subagent: func(p string) []model.Step {
-			return []model.Step{{Calls: []model.ToolCall{model.Call("task", map[string]any{
-				"description": "Scripted helper", "prompt": p, "subagent_type": "general"})}}}
-		},
-		Words: model.Vocabulary{
-			Question: func(q model.Question) model.ToolCall {
-				var options []any
-				for _, o := range q.Options {
-					options = append(options, map[string]any{"label": o, "description": o})
-				}
-				return model.Call("question", map[string]any{"questions": []any{
-					map[string]any{"question": q.Text, "header": q.Header, "options": options}}})
-			},
-		},
-		Unproven: map[string]string{"question.asked.allow": "the answer is a person's, given elsewhere, and no hook's"},
-		Unseen: map[string]string{
-			"question.replied": "needs a person who answers",
-			"session.status":   "only reported while a model that cannot be reached is tried again",
-		},
-	},
+	opencodeDriver("opencode", "OPENCODE_PERMISSION"),
+	opencodeDriver("kilo", "KILO_PERMISSION"),
 	{
 		Name: "pi", Program: "pi", NoStrict: "it asks nobody by itself", AskRefuses: true,
 		TUI:     func(p string, _ bool) []string { return []string{"--provider", "scripted", "--model", "scripted", p} },
@@ -288,8 +261,49 @@ var drivers = []Driver{
 		},
 	},
 	{
+		Name: "auggie", Program: "auggie", NoStrict: "headless it approves everything",
+		NoTUI: "its terminal " + notTried,
+		Unseen: map[string]string{
+			"Notification": "comes with its own prompt at a terminal, which " + notTried,
+		},
+	},
+	{
 		Name: "goose", Program: "goose", NoStrict: "headless it approves everything", NoTUI: "its terminal " + notTried,
 	},
+}
+
+// opencodeDriver drives OpenCode, and what was made from it; permission is the
+// variable that holds rules.
+func opencodeDriver(name, permission string) Driver {
+	return Driver{
+		Name: name, Program: name,
+		TUI:            func(p string, _ bool) []string { return []string{"--prompt", p} },
+		AsksAtTerminal: true, StrictEnv: []string{permission + `={"bash":"ask"}`},
+		Compact: "/compact", Quit: "/exit", Accept: "Enter", Interrupt: []string{"Escape", "Escape"},
+		AsksInStatus: true, Prompts: "Permission required", Questions: &Questions{Tool: "question", Told: `"%s"="%s"`},
+		FailedIsRefused: true, KeepAtTerminal: true,
+		Varies: []string{`ses_[A-Za-z0-9]+`},
+		Brings: map[string]string{"session.error": "error"},
+		Subagent: func(p string) []model.Step {
+			return []model.Step{{Calls: []model.ToolCall{model.Call("task", map[string]any{
+				"description": "Scripted helper", "prompt": p, "subagent_type": "general"})}}}
+		},
+		Words: model.Vocabulary{
+			Question: func(q model.Question) model.ToolCall {
+				var options []any
+				for _, o := range q.Options {
+					options = append(options, map[string]any{"label": o, "description": o})
+				}
+				return model.Call("question", map[string]any{"questions": []any{
+					map[string]any{"question": q.Text, "header": q.Header, "options": options}}})
+			},
+		},
+		Unproven: map[string]string{"question.asked.allow": "the answer is a person's, given elsewhere, and no hook's"},
+		Unseen: map[string]string{
+			"question.replied": "needs a person who answers",
+			"session.status":   "only reported while a model that cannot be reached is tried again",
+		},
+	}
 }
 
 const notTried = "was not tried"

@@ -51,6 +51,16 @@ func (o *output) event(name string, v any) {
 	}
 }
 
+// line sends one JSON object on a line of its own.
+func (o *output) line(v any) {
+	if !o.begun {
+		o.begun = true
+		o.w.Header().Set("Content-Type", "application/json")
+		o.w.WriteHeader(http.StatusOK)
+	}
+	_, _ = o.w.Write([]byte(compact(v) + "\n")) // a client that left is noticed through ctx
+}
+
 // pieces hands out a text in small parts, as a real model streams it. It stops
 // when the client is gone.
 func (o *output) pieces(text string, send func(part string)) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Roles and kinds of a Message, the same for all four APIs.
+// Roles and kinds of a Message, the same for all APIs.
 const (
 	RoleSystem    = "system"
 	RoleDeveloper = "developer"
@@ -49,7 +49,7 @@ const (
 // Request is one HTTP request of an agent and how it was answered.
 type Request struct {
 	At           time.Time
-	API          string // messages, responses, chat, gemini, or "" for the rest
+	API          string // messages, responses, chat, gemini, augment, or "" for the rest
 	Method, Path string
 	Kind         string
 	Script       string // name of the script and

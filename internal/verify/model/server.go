@@ -171,7 +171,7 @@ func apiFor(method, path string) *api {
 	if method != http.MethodPost {
 		return nil
 	}
-	for _, a := range []*api{&messagesAPI, &responsesAPI, &chatAPI, &geminiAPI} {
+	for _, a := range []*api{&messagesAPI, &responsesAPI, &chatAPI, &geminiAPI, &augmentAPI} {
 		if a.match(method, path) {
 			return a
 		}
@@ -247,6 +247,10 @@ func (s *Server) startup(w http.ResponseWriter, name string, q Request) {
 		body = obj{"output": []obj{{"type": "message", "role": "user",
 			"content": []obj{{"type": "input_text", "text": sideSummary}}}}}
 	default:
+		if tenant, ok := augmentStartup(q.Path); ok && !get {
+			body = tenant
+			break
+		}
 		q.Kind, q.Status = ReqUnknown, http.StatusNotFound
 		body = errorBody("not_found_error", "the scripted model does not serve this")
 	}
