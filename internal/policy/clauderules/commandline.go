@@ -30,6 +30,7 @@ type shellPart struct {
 	leading bool        // a redirection stands in front of the command
 	isTest  bool        // [[ … ]]
 	valueOf bool        // its output becomes a variable's value
+	nested  bool        // its output becomes part of a quoted text
 }
 
 type shellAssign struct {

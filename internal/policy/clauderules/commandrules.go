@@ -145,6 +145,9 @@ func allowingRule(rules []*Rule, part *shellPart) *Rule {
 				return rule
 			}
 			prefix, ok := commandPrefix(rule.Content)
+			if before, found := strings.CutSuffix(rule.Content, " *"); found && !hasWildcard(before) {
+				prefix, ok = before, true
+			}
 			if ok && form.xargs && matchesCommand("xargs "+prefix+":*", form.text) {
 				return rule
 			}

@@ -290,17 +290,38 @@ func (r *commandReader) checkQuoted(quoted *syntax.DblQuoted) {
 			alone := len(quoted.Parts) == 1
 			r.checkParam(part, !alone)
 		case *syntax.CmdSubst:
+			if printsHeredoc(part) {
+				continue
+			}
 			if len(quoted.Parts) == 1 {
 				r.line.unchecked = true
 				continue
 			}
+			before := len(r.line.parts)
 			r.walkStatements(part.Stmts, true)
+			for i := before; i < len(r.line.parts); i++ {
+				r.line.parts[i].nested = true
+			}
 		case *syntax.ArithmExp:
 			r.checkNumber(part)
 		default:
 			r.line.unchecked = true
 		}
 	}
+}
+
+// printsHeredoc recognises $(cat <<'EOF' …), by which agents write longer texts.
+func printsHeredoc(subst *syntax.CmdSubst) bool {
+	if len(subst.Stmts) != 1 || len(subst.Stmts[0].Redirs) != 1 {
+		return false
+	}
+	call, ok := subst.Stmts[0].Cmd.(*syntax.CallExpr)
+	redirect := subst.Stmts[0].Redirs[0]
+	if !ok || len(call.Args) != 1 || call.Args[0].Lit() != "cat" || redirect.Hdoc == nil {
+		return false
+	}
+	_, plain := redirect.Word.Parts[0].(*syntax.Lit)
+	return !plain // the delimiter is quoted
 }
 
 // checkParam looks at a variable; besideText says that it is part of a longer text in quotes.

@@ -498,7 +498,7 @@ func (e *evaluation) partAsks(part *shellPart, byRule bool, out *checkedParts) b
 		out.runsArguments = true
 		return true
 	}
-	if asksByOption(words) {
+	if asksByOption(words) || part.nested && len(words) > 0 && words[0].plain == "git" {
 		return true
 	}
 	for _, access := range part.accesses() {
@@ -537,6 +537,10 @@ func asksByOption(words []shellWord) bool {
 		switch words[0].plain {
 		case "find":
 			if changingFind.MatchString(word.plain) {
+				return true
+			}
+		case "cp", "mv":
+			if strings.HasPrefix(word.plain, "-") {
 				return true
 			}
 		case "awk":
