@@ -24,7 +24,7 @@ func textOfFile(w *walker, file Word) (string, bool) {
 func readItems(w *walker, s words.ArgumentSource, c inherited) []Word {
 	unknown := []Word{{Text: "{}", Bare: "{}", Dynamic: true, From: c.from}}
 	text, ok := w.known.stdinOf(c.reader(), 0)
-	if s.File.Text != "" {
+	if s.File.Text != "" && !programs.IsStdin(s.File.Text) {
 		text, ok = textOfFile(w, s.File)
 	}
 	if !ok || len(text) > maxValue {

@@ -72,7 +72,7 @@ func walkVimCommand(w *walker, text string, c inherited) {
 		}
 	}
 	if _, rest, ok := strings.Cut(text, "!"); ok && strings.TrimSpace(rest) != "" {
-		w.tryText(rest, c)
+		w.tryText(strings.TrimLeft(rest, " !"), c) // silent! !text
 	}
 }
 

@@ -374,6 +374,7 @@ func (w *walker) walkCall(call *syntax.CallExpr, c inherited) {
 		if len(run.Assigns) > 0 || len(c.redirs) > 0 || len(call.Args) > 0 {
 			w.recordRun(run, c)
 		}
+		walkCommandVariables(w, run.Assigns, c)
 		return
 	}
 	if len(run.Assigns) == 0 {
