@@ -2,7 +2,6 @@ package clauderules
 
 import (
 	"encoding/json"
-	"strings"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/guard/inspect"
@@ -83,17 +82,6 @@ func namedAgent(input map[string]any) string {
 		}
 	}
 	return ""
-}
-
-// CallsOfGuard does the same for a call as guards see it.
-func CallsOfGuard(call *inspect.Call) []Call {
-	tool := &event.Tool{Name: call.ToolName, Kind: event.ToolKind(call.ToolKind), Commands: call.Commands,
-		Reads: call.Reads, Writes: call.Writes, URL: call.URL, Input: call.Input}
-	if rest, ok := strings.CutPrefix(call.ToolName, "mcp__"); ok {
-		server, name, _ := strings.Cut(rest, "__")
-		tool.MCP = &event.MCPCall{Server: server, Tool: name}
-	}
-	return CallsOfTool(tool)
 }
 
 // DecideAll decides about several calls that are one: the strictest wins, and it is

@@ -104,10 +104,12 @@ func (m measuredSet) build() *Set {
 			continue
 		}
 		source := ProjectSource(labProject, labHome)
-		if scope == UserScope {
+		switch scope {
+		case UserScope:
 			source = UserSource(labHome)
+		case LocalScope:
+			source = LocalSource(labProject, labHome)
 		}
-		source.Scope = scope
 		files = append(files, ReadSettings(source, []byte(`{"permissions":`+string(lists)+`}`)))
 	}
 	return NewSet(files...)

@@ -106,12 +106,6 @@ func (s *Set) stateOf(r *Rule) State {
 // Needs are the facts that the rules look at.
 func (s *Set) Needs() facts.Set { return s.needs }
 
-// Empty reports whether no rule counts.
-func (s *Set) Empty() bool { return len(s.list) == 0 }
-
-// Rules are the rules that count.
-func (s *Set) Rules() []*Rule { return s.list }
-
 // candidates are the rules that may have a say about a call.
 func (s *Set) candidates(f *facts.Facts) []*Rule {
 	if len(s.named) == 0 {

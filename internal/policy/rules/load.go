@@ -3,7 +3,6 @@ package rules
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/expr-lang/expr"
@@ -257,13 +256,4 @@ func (f *factFinder) Visit(node *exprast.Node) {
 			f.set = f.set.With(facts.TrackedFact)
 		}
 	}
-}
-
-// FileNames are the files of a folder that hold rules, by name.
-func FileNames(folder string) ([]string, error) {
-	return filepath.Glob(filepath.Join(escapeGlob(folder), "*.yaml"))
-}
-
-func escapeGlob(folder string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(folder)
 }
