@@ -48,10 +48,11 @@ func (s *Service) Decide(ctx context.Context, c *Call) Outcome {
 	if !canAsk(c.Event.Kind) || c.Skipped != services.NotSkipped {
 		return Outcome{Skipped: c.Skipped}
 	}
-	if out, asked := askedByHooks(&s.hookAsks, s.Catalogue, c); asked {
+	out, before, settle := askedBefore(&s.hookAsks, s.Catalogue, c)
+	if before {
 		return out
 	}
-	defer rememberAsk(&s.hookAsks, s.Catalogue, c)()
+	defer settle()
 	seen, need, spec := s.mustAsk(c)
 	if spec == nil || s.answeredBefore(c, seen, spec) {
 		return Outcome{}
@@ -61,7 +62,8 @@ func (s *Service) Decide(ctx context.Context, c *Call) Outcome {
 		wait := agent.Wait{Setting: hold, Chosen: chosen, Away: s.attendance.isAway()}
 		return spec.HoldFor(c.Event.Native, time.Until(c.Deadline), wait)
 	}
-	out, handled := s.grantOrAsk(ctx, c, question{seen: seen, need: need, hold: hold})
+	var handled bool
+	out, handled = s.grantOrAsk(ctx, c, question{seen: seen, need: need, hold: hold})
 	if !handled {
 		askInWindow(c, spec)
 	}

@@ -7,33 +7,27 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-// askedByHooks: an agent that has hooks puts its request to them and to the
-// editor that talks to it, which `hookmux acp` tells of. The person is asked at
-// the hook; what they said there counts for both. Without an answer the request
-// goes on to the editor.
-func askedByHooks(asks *memory.HookAsks, agents *agent.Catalogue, c *Call) (Outcome, bool) {
-	if c.dryRun() || c.Event.Kind != event.PermissionRequest {
-		return Outcome{}, false
-	}
-	if _, proxied := agents.Protocol(c.Event.Native); !proxied {
-		return Outcome{}, false
-	}
-	said, ok := asks.Take(c.Event)
-	if !ok || c.Decision.Verdict == event.Deny {
-		return Outcome{}, false
-	}
-	*c.Decision = carryOver(*c.Decision, said)
-	return Outcome{Skipped: services.HooksAsked}, true
-}
+// An agent that has hooks puts a request to them and, at the same time, to the
+// editor that talks to it, which `hookmux acp` tells of. The person is asked once,
+// by the way that comes first; what they said there by then counts for both.
+// Without an answer the second leaves it to the agent, which waits for the first.
 
-// rememberAsk keeps what comes of a request that an agent's own hook puts.
-func rememberAsk(asks *memory.HookAsks, agents *agent.Catalogue, c *Call) (settle func()) {
-	if c.dryRun() || c.Event.Kind != event.PermissionRequest {
-		return func() {}
+// askedBefore is for a request that came the other way before. Else it is
+// remembered, and settle keeps what comes of it.
+func askedBefore(asks *memory.HookAsks, agents *agent.Catalogue, c *Call) (out Outcome, before bool, settle func()) {
+	if c.dryRun() || c.Event.Kind != event.PermissionRequest || c.Decision.Verdict == event.Deny {
+		return Outcome{}, false, func() {}
 	}
-	if _, proxied := agents.Protocol(c.Event.Native); proxied {
-		return func() {}
+	_, proxied := agents.Protocol(c.Event.Native)
+	if said, ok := asks.Take(c.Event, proxied); ok {
+		switch {
+		case said.Verdict == event.Allow || said.Verdict == event.Modify || said.Verdict == event.Deny:
+			*c.Decision = carryOver(*c.Decision, said)
+		case c.Decision.Verdict == event.Ask && !proxied:
+			c.Decision.Verdict = event.None // it is being asked about already
+		}
+		return Outcome{Skipped: services.HooksAsked}, true, func() {}
 	}
-	keep := asks.Remember(c.Event)
-	return func() { keep(*c.Decision) }
+	keep := asks.Remember(c.Event, proxied)
+	return Outcome{}, false, func() { keep(*c.Decision) }
 }

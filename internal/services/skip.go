@@ -12,7 +12,7 @@ const (
 	SessionCrowded      // too many requests of the session wait for a person
 	PushesCrowded       // too many requests wait that programs pushed
 	AgentReviews        // the agent's own reviewer decides, and no person is asked
-	HooksAsked          // the agent's own hooks put the same call to a person before
+	HooksAsked          // the same request came by the agent's hooks, or by its editor, before
 )
 
 var skipTexts = map[Skip]string{
@@ -22,7 +22,7 @@ var skipTexts = map[Skip]string{
 	SessionCrowded: "too many requests of this session wait",
 	PushesCrowded:  "too many pushed requests wait",
 	AgentReviews:   "the agent's own reviewer decides",
-	HooksAsked:     "the agent's hooks asked about it before",
+	HooksAsked:     "the same request came before, by its hooks or its editor",
 }
 
 // String is the reason as it stands in the journal and on the wire; "" for

@@ -8,47 +8,53 @@ import (
 	"github.com/hookmux/hookmux/internal/boundedmap"
 )
 
-// HookAsks remembers permission requests that an agent's own hooks put, and what
-// came of them: the same request, told by a program that sits between the agent
-// and an editor, is not put to a person again.
+// HookAsks remembers permission requests, and what came of them, by the way they
+// came: through an agent's own hooks, or told by a program that sits between the
+// agent and an editor. The same request is not put to a person again when it
+// comes the other way, too. Either may come first.
 type HookAsks struct {
 	mu    sync.Mutex
-	known boundedmap.Map[policy.Key, *event.Decision]
+	known boundedmap.Map[policy.Key, *hookAsk]
 }
 
-// Remember takes in that the agent's hooks put a request. What comes of it is in
-// decision, which settle is to be called with.
-func (h *HookAsks) Remember(ev *event.Event) (settle func(event.Decision)) {
+type hookAsk struct {
+	proxied bool
+	said    event.Decision
+}
+
+// Remember takes in that a request came. settle is to be called with what came of
+// it.
+func (h *HookAsks) Remember(ev *event.Event, proxied bool) (settle func(event.Decision)) {
 	keys := policy.Keys(ev)
-	said := new(event.Decision)
+	one := &hookAsk{proxied: proxied}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, k := range keys {
-		h.known.Put(k, said, keepAnswers)
+		h.known.Put(k, one, keepAnswers)
 	}
 	return func(d event.Decision) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		*said = d
+		one.said = d
 	}
 }
 
-// Take reports whether the agent's hooks put this request before, with what came
-// of it so far, and forgets it.
-func (h *HookAsks) Take(ev *event.Event) (event.Decision, bool) {
+// Take reports whether this request came the other way before, with what came of
+// it so far, and forgets it.
+func (h *HookAsks) Take(ev *event.Event, proxied bool) (event.Decision, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, k := range policy.Keys(ev) {
-		said, ok := h.known.Get(k)
-		if !ok {
+		one, ok := h.known.Get(k)
+		if !ok || one.proxied == proxied {
 			continue
 		}
 		for _, other := range policy.Keys(ev) {
-			if same, ok := h.known.Get(other); ok && same == said {
+			if same, ok := h.known.Get(other); ok && same == one {
 				h.known.Delete(other)
 			}
 		}
-		return *said, true
+		return one.said, true
 	}
 	return event.Decision{}, false
 }
