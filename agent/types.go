@@ -58,10 +58,13 @@ type Agent struct {
 	HooksOff *HooksOff    `yaml:"hooks_off"`
 	Files    []HookFile   `yaml:"files"`
 	Install  *InstallSpec `yaml:"install"` // nil: hookmux cannot write itself into this agent
-	Launch   Launch       `yaml:"launch"`
-	Resume   *ResumeSpec  `yaml:"resume"` // nil: no session of it can be taken up again
-	Status   StatusSpec   `yaml:"status"`
-	Feed     *Feed        `yaml:"feed"` // nil: no request of this agent can be answered from elsewhere
+	// NotInstalled is why hookmux does not write itself into an agent that takes hooks.
+	NotInstalled string `yaml:"not_installed"`
+
+	Launch Launch      `yaml:"launch"`
+	Resume *ResumeSpec `yaml:"resume"` // nil: no session of it can be taken up again
+	Status StatusSpec  `yaml:"status"`
+	Feed   *Feed       `yaml:"feed"` // nil: no request of this agent can be answered from elsewhere
 
 	compiled *compiled
 }

@@ -38,10 +38,14 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsHermes(event)
 	case "iflow", "iflow-cli":
 		return rowsIflow(event)
+	case "junie", "junie-cli":
+		return rowsJunie(event)
 	case "kilo", "kilocode":
 		return rowsKilo(event)
 	case "kimi", "kimi-code", "kimi-cli":
 		return rowsKimi(event)
+	case "kiro", "kiro-cli":
+		return rowsKiro(event)
 	case "opencode":
 		return rowsOpencode(event)
 	case "openhands", "openhands-cli":
@@ -533,6 +537,26 @@ func rowsIflow(event string) (Row, bool) {
 	return Row{}, false
 }
 
+func rowsJunie(event string) (Row, bool) {
+	switch event {
+	case "SessionStart":
+		return Row{Kind: "session.start", Timeout: 10000 * time.Millisecond}, true
+	case "UserPromptSubmit":
+		return Row{Kind: "turn.start", Timeout: 10000 * time.Millisecond}, true
+	case "PreToolUse":
+		return Row{Kind: "tool.before", Timeout: 10000 * time.Millisecond}, true
+	case "PermissionRequest":
+		return Row{Kind: "tool.permission.request", Timeout: 10000 * time.Millisecond}, true
+	case "Stop":
+		return Row{Kind: "turn.end", Timeout: 600000 * time.Millisecond}, true
+	case "StopFailure":
+		return Row{Kind: "turn.end", Timeout: 60000 * time.Millisecond}, true
+	case "SessionEnd":
+		return Row{Kind: "session.end", Timeout: 2000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
 func rowsKilo(event string) (Row, bool) {
 	switch event {
 	case "session.created":
@@ -618,6 +642,22 @@ func rowsKimi(event string) (Row, bool) {
 		return Row{Kind: "user.attention", Timeout: 30000 * time.Millisecond}, true
 	case "SessionEnd":
 		return Row{Kind: "session.end", Timeout: 30000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsKiro(event string) (Row, bool) {
+	switch event {
+	case "agentSpawn":
+		return Row{Kind: "session.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "userPromptSubmit":
+		return Row{Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "preToolUse":
+		return Row{Deny: Answer{Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Unchecked: Answer{Stderr: `hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart`, Exit: 2}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "postToolUse":
+		return Row{Kind: "tool.after", Timeout: 30000 * time.Millisecond}, true
+	case "stop":
+		return Row{Kind: "turn.end", Timeout: 30000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

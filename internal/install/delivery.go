@@ -26,6 +26,9 @@ type Delivery struct {
 // Delivery looks at what is installed for an agent.
 func (h *Host) Delivery(a *agent.Agent) Delivery {
 	var d Delivery
+	if a.Install == nil {
+		return d
+	}
 	var wrong []string
 	for _, s := range h.Look(a) {
 		if s.Err != nil || s.Ours == 0 {

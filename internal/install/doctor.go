@@ -122,6 +122,10 @@ func (d *Doctor) checkShim(agents []*agent.Agent) {
 
 func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 	h := d.Host
+	if a.Install == nil {
+		d.addFinding(a.Name, "present", Note, "", "takes no hooks of hookmux: %s", a.NotInstalled)
+		return
+	}
 	reinstall := "hookmux install " + a.Name
 	sites := h.Look(a)
 	ours, counted := 0, false

@@ -204,6 +204,9 @@ func (h *Host) commands(a *agent.Agent, o Options) ([]hookentry.Command, error) 
 
 func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 	h := d.host
+	if a.Install == nil && a.NotInstalled != "" {
+		return nil, fmt.Errorf("%s: is not installed: %s", a.Name, a.NotInstalled)
+	}
 	if a.Install == nil {
 		return nil, fmt.Errorf("%s: hookmux cannot write itself into it; see docs/agents.md for what it can do", a.Name)
 	}

@@ -23,6 +23,7 @@ var vendors = []*vendor{
 	&crush,
 	&hermes,
 	&iflow,
+	&kiro,
 	&openhands,
 	&qoder,
 	&devin,

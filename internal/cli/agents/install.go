@@ -177,6 +177,9 @@ func agentsByName(c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
 	var out []*agent.Agent
 	for _, name := range names {
 		a, ok := c.Agent(name)
+		if ok && a.NotInstalled != "" {
+			return nil, fmt.Errorf("%s: is not installed: %s", name, a.NotInstalled)
+		}
 		if !ok || a.Install == nil {
 			var can []string
 			for _, a := range c.Agents() {

@@ -15,15 +15,6 @@ import (
 // foreign are agents the catalogue does not have (yet): they show that the
 // table is enough to describe one.
 const foreign = `
-- name: kiro
-  launch: {program: kiro-cli, value_flags: [--agent, --resume-id, --trust-tools, --format, -f]}
-  resume:
-    argv: [kiro-cli, chat, --resume-id, "{session}"]
-    keyed: directory
-    lead: [[chat]]
-    drop: [--resume, -r, --resume-id, --delete-session, --format, -f]
-    refuse: [--no-interactive, --resume-picker]
-    not: [doctor, login, settings]
 - name: amp
   launch: {program: amp, value_flags: [--label, -l, --mode]}
   resume:
