@@ -145,29 +145,11 @@ func (e *evaluation) decideReading(name string) Decision {
 		return decided(Allow, nil)
 	}
 	for _, tool := range []string{"Edit", "Read"} {
-		if rule := e.allowedPath(tool, spellings); rule != nil {
+		if rule := allPathRule(e.allow, tool, spellings, e.place); rule != nil {
 			return decided(Allow, rule)
 		}
 	}
 	return e.decideWhole(Ask)
-}
-
-// allowedPath finds the allow rule of a path; a spelling in a working folder needs none for reading.
-func (e *evaluation) allowedPath(tool string, spellings []string) *Rule {
-	var found *Rule
-	for _, name := range spellings {
-		rule := pathRule(e.allow, tool, name, e.place)
-		if rule == nil && tool == "Edit" {
-			return nil
-		}
-		if rule == nil && !e.place.isWorking(name) {
-			return nil
-		}
-		if found == nil {
-			found = rule
-		}
-	}
-	return found
 }
 
 func (e *evaluation) decideWriting() Decision {
@@ -565,7 +547,7 @@ func (e *evaluation) accessAsks(access pathAccess, byRule bool, out *checkedPart
 		if e.place.areWorking(spellings) {
 			return false
 		}
-		rule := e.allowedPath("Read", spellings)
+		rule := allPathRule(e.allow, "Read", spellings, e.place)
 		if rule != nil && out.rule == nil {
 			out.rule = rule
 		}

@@ -90,8 +90,12 @@ func rootedPattern(rule *Rule, place Place) (root, pattern string) {
 	default:
 		root, pattern = place.cwd(), strings.TrimPrefix(content, "./")
 	}
-	if shorter := strings.TrimSuffix(pattern, "/**"); shorter != "" {
+	// "src/**" is also src itself. Deny and ask take it at any depth, allow only at the root.
+	if shorter := strings.TrimSuffix(pattern, "/**"); shorter != "" && shorter != pattern {
 		pattern = shorter
+		if rule.List == AllowList && !strings.Contains(pattern, "/") {
+			pattern = "/" + pattern
+		}
 	}
 	return root, pattern
 }
