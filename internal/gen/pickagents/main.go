@@ -5,7 +5,8 @@
 //	go run ./internal/gen/pickagents -commit $(git rev-parse HEAD) claude codex
 //
 // The same commit always chooses the same. Agents that are too large to be
-// fetched by chance (agents.Agent.Large) are never chosen.
+// fetched by chance (agents.Agent.Large), and those of which no verification was
+// recorded yet, are never chosen.
 package main
 
 import (
@@ -19,6 +20,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
+	"github.com/hookmux/hookmux/internal/verify/recordings"
 )
 
 func main() {
@@ -52,7 +54,7 @@ func pickAgents(commit string, fixed []string, more int) []string {
 // eligible are the agents that the hash may choose, in the order of their names.
 func eligible(fixed []string) []string {
 	var names []string
-	for _, name := range agents.Names() {
+	for _, name := range recordings.Agents() {
 		a, _ := agents.Find(name)
 		if _, driven := drivers.Find(name); driven && !a.Large && a.PublishedHere() && !slices.Contains(fixed, name) {
 			names = append(names, name)
