@@ -56,8 +56,6 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsQoder(event)
 	case "qwen", "qwen-code":
 		return rowsQwen(event)
-	case "trae", "trae-ide":
-		return rowsTrae(event)
 	case "vscode", "vs-code", "copilot-chat":
 		return rowsVscode(event)
 	case "windsurf", "cascade":
@@ -866,24 +864,6 @@ func rowsQwen(event string) (Row, bool) {
 		return Row{Kind: "user.attention", Timeout: 60000 * time.Millisecond}, true
 	case "SessionEnd":
 		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
-	}
-	return Row{}, false
-}
-
-func rowsTrae(event string) (Row, bool) {
-	switch event {
-	case "SessionStart":
-		return Row{Kind: "session.start", Timeout: 30000 * time.Millisecond}, true
-	case "UserPromptSubmit":
-		return Row{Kind: "turn.start", Timeout: 30000 * time.Millisecond}, true
-	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
-	case "PostToolUse":
-		return Row{Kind: "tool.after", Timeout: 30000 * time.Millisecond}, true
-	case "Stop":
-		return Row{Kind: "turn.end", Timeout: 30000 * time.Millisecond}, true
-	case "Notification":
-		return Row{Kind: "user.attention", Timeout: 30000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

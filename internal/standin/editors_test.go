@@ -41,28 +41,6 @@ var windsurf = vendor{
 	honours: honours{deny: refused, unchecked: refused},
 }
 
-// trae as docs.trae.ai/ide/hooks says: groups below hooks, beside a version, timeout in seconds (30 without one).
-var trae = vendor{
-	agent: "trae", user: "~/.trae/hooks.json", project: "./.trae/hooks.json",
-	was: []string{
-		"{\n  \"version\": 1,\n  \"hooks\": {\n    \"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"theirs\"}]}]\n  }\n}\n",
-		"{\"version\": 1}", "{\"version\": 1, \"hooks\": {}}\n",
-	},
-	rejects: []string{
-		`{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}`,
-		`{"version": 1, "hooks": {"Stop": [{"command": "x"}]}}`,
-	},
-	load: (&claudeShaped{at: "hooks", top: []string{"version"}, unit: time.Second,
-		limits: map[string]time.Duration{"": 30 * time.Second},
-		events: []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "Notification"},
-		env: func(w *world, _ string) []string {
-			return []string{"TRAE_PROJECT_DIR=" + w.Project, "CLAUDE_PROJECT_DIR=" + w.Project}
-		}}).load,
-	call:    claudeCall("PreToolUse", "RunCommand", "standin-trae", map[string]any{"llm_tool_name": "run_command"}),
-	read:    readClaude(false),
-	honours: honours{deny: refused, unchecked: asks},
-}
-
 // devin as docs.devin.ai/cli/extensibility/hooks says: groups below hooks in the user's config, at the top of a project's
 // hooks.v1.json; decision block or exit code 2 refuse, any other code is logged.
 var devin = vendor{
@@ -82,7 +60,7 @@ var devin = vendor{
 		}
 		return rules.load(w, file, text)
 	},
-	call: claudeCall("PreToolUse", "exec", "standin-devin", nil),
+	call: claudeCall("PreToolUse", "exec", "standin-devin", map[string]any{"prompt_id": "prompt-1"}),
 	read: func(_ entry, r result) reading {
 		var answer struct{ Decision, Reason string }
 		switch {

@@ -27,7 +27,6 @@ var vendors = []*vendor{
 	&openhands,
 	&qoder,
 	&devin,
-	&trae,
 	&vscode,
 	&windsurf,
 }
