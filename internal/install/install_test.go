@@ -68,8 +68,9 @@ func TestOursIsKnownWithoutTheManifest(t *testing.T) {
 				text = read(t, path) // quoting would differ
 			}
 			write(t, path, text)
-			if !h.Installed(a) {
-				t.Fatal("not seen")
+			// Ours is known by how it is written, whether its program is there or not.
+			if d := h.Delivery(a); !d.Ours {
+				t.Fatalf("delivery is %+v, want it seen as ours", d)
 			}
 			mustUninstall(t, h, a)
 			left, err := os.ReadFile(path)

@@ -16,7 +16,7 @@ func editNotes(reg *hook.Registration, agents []*agent.Agent) []string {
 	if reg.HookType == hook.Any {
 		return nil
 	}
-	var silent []string
+	var heard, silent []string
 	var refusable event.Kind
 	for _, a := range agents {
 		if reg.Agent != hook.Any && reg.Agent != a.Name {
@@ -32,12 +32,14 @@ func editNotes(reg *hook.Registration, agents []*agent.Agent) []string {
 				refusable = e.Kind
 			}
 		}
-		if !runs {
+		if runs {
+			heard = append(heard, a.Name)
+		} else {
 			silent = append(silent, a.Name)
 		}
 	}
 	var notes []string
-	if note := silentNote(reg, silent); note != "" {
+	if note := silentNote(reg, heard, silent); note != "" {
 		notes = append(notes, note)
 	}
 	if refusable != "" && reg.Mode == "" && reg.Handler != "builtin" {
@@ -47,13 +49,18 @@ func editNotes(reg *hook.Registration, agents []*agent.Agent) []string {
 	return notes
 }
 
-// silentNote says on which agents a hook never runs.
-func silentNote(reg *hook.Registration, silent []string) string {
+// silentNote says on which agents a hook never runs; where these are most, on
+// which it runs.
+func silentNote(reg *hook.Registration, heard, silent []string) string {
 	if len(silent) == 0 {
 		return ""
 	}
 	slices.Sort(silent)
+	slices.Sort(heard)
 	note := fmt.Sprintf("it never runs on %s: no event there is %s", strings.Join(silent, ", "), reg.HookType)
+	if len(heard) > 0 && len(silent) > len(heard) {
+		note = fmt.Sprintf("it runs on %s only: no other agent has an event %s", strings.Join(heard, ", "), reg.HookType)
+	}
 	if reg.Agent == hook.Any && !event.Kind(reg.HookType).Known() {
 		note += "; a kind such as tool.before is the same for every agent (`hookmux hooks discover`)"
 	}

@@ -13,7 +13,7 @@ func TestWorkstreams(t *testing.T) {
 	for id, want := range map[string][3]string{
 		"claude-abc-def":      {"", "claude", "abc-def"},
 		"claude-code-xyz":     {"", "claude", "xyz"}, // an alias, longer than the name
-		"hermes-agent-1":      {"hermes-agent", "hermes-agent", "1"},
+		"hermes-agent-1":      {"hermes-agent", "hermes", "1"},
 		"s1":                  {"codex", "codex", "s1"},
 		"nobody-1":            {"", "unknown", "nobody-1"},
 		"opencode-ses_1-more": {"opencode", "opencode", "ses_1-more"},

@@ -229,3 +229,18 @@ func TestLargeThingsAreDrawnFast(t *testing.T) {
 		t.Logf("a key and its frame: %v", each)
 	}
 }
+
+// What a page of keys covers right after it came was not shown, however long that
+// page stays.
+func TestNothingBehindAPageCountsAsShown(t *testing.T) {
+	for _, key := range []string{"a", "d"} {
+		s := newScreen(t, 120, 24)
+		s.arrive(s.request("k1", nil))
+		s.press("?")
+		s.wait(time.Second)
+		s.press("esc", key, "enter")
+		if len(s.hub.replies) != 0 {
+			t.Errorf("%s sent: %s, want nothing", key, toJSON(s.hub.replies))
+		}
+	}
+}

@@ -57,13 +57,18 @@ func (w *watcher) newRequest(id string, version, lines int, change func(*wire.Fe
 // constants say: what was replaced before was never seen.
 const drawEvery = 100 * time.Millisecond
 
-// wait lets time pass, and looks at what is drawn meanwhile.
+// wait lets time pass, and looks at everything that is drawn meanwhile.
 func (w *watcher) wait(d time.Duration) {
-	drawn := w.s.now.Truncate(drawEvery).Add(drawEvery)
-	if end := w.s.now.Add(d); !drawn.After(end) {
+	for end := w.s.now.Add(d); ; {
+		drawn := w.s.now.Truncate(drawEvery).Add(drawEvery)
+		if drawn.After(end) {
+			w.s.wait(end.Sub(w.s.now))
+			return
+		}
+		// What stands there right before is what is drawn.
 		w.look(drawn)
+		w.s.wait(drawn.Sub(w.s.now))
 	}
-	w.s.wait(d)
 }
 
 // look takes a frame down.

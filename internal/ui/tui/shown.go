@@ -74,6 +74,16 @@ func (s *shown) noteTime(now time.Time) {
 	}
 }
 
+// noteHidden takes down that something else covers the text from now on: what
+// passes until it stands there again does not count.
+func (s *shown) noteHidden(now time.Time) {
+	s.noteTime(now)
+	s.window = window{}
+	if now.Sub(s.appeared) < frameTime {
+		s.drawn, s.appeared = false, time.Time{} // it may never have been drawn
+	}
+}
+
 // noteFrame starts the clock when the frame is made: where that took long, keys
 // pressed meanwhile are older than what they would answer.
 func (s *shown) noteFrame(now time.Time) {
@@ -114,9 +124,14 @@ func (s *shown) whyNotYet(approval bool, now time.Time) string {
 // noteShown takes down which lines of the selected request are on the screen
 // now. It runs after each message, with the same layout as the next frame.
 func (m *Model) noteShown() {
-	if m.batch != nil && m.mode == modeBatch {
-		m.batch.noteShown(m)
-		return
+	now := m.opts.Now()
+	if m.batch != nil {
+		if m.mode == modeBatch {
+			m.shown.noteHidden(now)
+			m.batch.noteShown(m)
+			return
+		}
+		m.batch.shown.noteHidden(now)
 	}
 	r := m.selectedRow()
 	if r == nil || r.request == nil || isWindow(r.request) {
@@ -124,9 +139,10 @@ func (m *Model) noteShown() {
 		return
 	}
 	if !m.detailVisible() {
+		m.shown.noteHidden(now)
 		return
 	}
-	place, now := m.layout().detail, m.opts.Now()
+	place := m.layout().detail
 	body := m.bodyOf(r.request, place.width)
 	m.shown.noteText(r.request.SHA256, r.request.Note)
 	if m.shown.appeared.IsZero() && place.height > 0 {
