@@ -95,7 +95,11 @@ func playControl(ctx context.Context, st *stage.Stage) error {
 }
 
 func playDecide(ctx context.Context, st *stage.Stage) error {
-	big := st.Table.Shell.Call(stage.TaggedCommand("big") + "; : '" + strings.Repeat("x", bigPayload) + "' big-end")
+	size := bigPayload
+	if most := st.Driver.LargestCall; most > 0 {
+		size = most
+	}
+	big := st.Table.Shell.Call(stage.TaggedCommand("big") + "; : '" + strings.Repeat("x", size) + "' big-end")
 	if refusalEndsRun(st.Agent) {
 		return playDecideOnce(ctx, st)
 	}

@@ -24,7 +24,7 @@ func builtinChecks() []Check {
 			Applies: wholeAgent, Judge: judgeNeutral, Saboteur: strayLine,
 		},
 		{
-			ID: "big-payload", Proves: "a call of a megabyte reaches the hook whole, and its answer counts", Acts: []string{"decide"},
+			ID: "big-payload", Proves: "a call of a megabyte, or as large as it takes, reaches the hook whole, and its answer counts", Acts: []string{"decide"},
 			Applies: canDeny, Judge: judgeBig, Saboteur: cutPayload,
 		},
 		{
@@ -177,7 +177,7 @@ func judgeBig(p *Proof, s Subject) Result {
 	case !ok:
 		return FailsBecause("is the hook's time limit too short, or the payload cut?",
 			"no %s with the large command arrived", name)
-	case len(x.Event.Raw) < bigPayload || !strings.Contains(strings.Join(x.Event.Tool.Commands, " "), "big-end"):
+	case !strings.Contains(strings.Join(x.Event.Tool.Commands, " "), "big-end"):
 		return FailsBecause("the payload was cut on its way", "only %d bytes arrived", len(x.Event.Raw))
 	case e.Ran("big"):
 		return FailsBecause("", "%d bytes arrived, but the refusal did not count", len(x.Event.Raw))

@@ -29,6 +29,8 @@ type Driver struct {
 	// ask headless.
 	Strict   func(prompt string) []string
 	NoStrict string // why not
+	// LargestCall is how many bytes of a command it copes with; 0: a megabyte.
+	LargestCall int
 	// StrictEnv are variables of an interactive start in which it asks.
 	StrictEnv []string
 	// AskRefuses says that headless, with everything permitted, a call that a

@@ -263,6 +263,8 @@ var drivers = []Driver{
 	{
 		Name: "auggie", Program: "auggie", NoStrict: "headless it approves everything",
 		NoTUI: "its terminal " + notTried,
+		// With a megabyte it computes for half an hour without calling its hook.
+		LargestCall: 16 << 10,
 		Unseen: map[string]string{
 			"Notification": "comes with its own prompt at a terminal, which " + notTried,
 		},
