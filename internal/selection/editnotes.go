@@ -59,7 +59,8 @@ func silentNote(reg *hook.Registration, heard, silent []string) string {
 	slices.Sort(heard)
 	note := fmt.Sprintf("it never runs on %s: no event there is %s", strings.Join(silent, ", "), reg.HookType)
 	if len(heard) > 0 && len(silent) > len(heard) {
-		note = fmt.Sprintf("it runs on %s only: no other agent has an event %s", strings.Join(heard, ", "), reg.HookType)
+		note = fmt.Sprintf("it runs on %s only: no other agent has an event %s", strings.Join(heard, ", "),
+			reg.HookType)
 	}
 	if reg.Agent == hook.Any && !event.Kind(reg.HookType).Known() {
 		note += "; a kind such as tool.before is the same for every agent (`hookmux hooks discover`)"

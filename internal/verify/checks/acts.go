@@ -18,8 +18,6 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
-const bigPayload = 1 << 20
-
 const (
 	// questionPatience is how long after a question that a hook answered
 	// something has to happen: longer, and the person is waited for.
@@ -95,11 +93,8 @@ func playControl(ctx context.Context, st *stage.Stage) error {
 }
 
 func playDecide(ctx context.Context, st *stage.Stage) error {
-	size := bigPayload
-	if most := st.Driver.LargestCall; most > 0 {
-		size = most
-	}
-	big := st.Table.Shell.Call(stage.TaggedCommand("big") + "; : '" + strings.Repeat("x", size) + "' big-end")
+	filler := strings.Repeat("x", st.Driver.LargeCall())
+	big := st.Table.Shell.Call(stage.TaggedCommand("big") + "; : '" + filler + "' big-end")
 	if refusalEndsRun(st.Agent) {
 		return playDecideOnce(ctx, st)
 	}

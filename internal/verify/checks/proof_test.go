@@ -108,7 +108,7 @@ func TestBigNeedsItsReason(t *testing.T) {
 	name := s.eventOf(event.ToolBefore).Name
 	whole := toolSeen(name, "big", event.ToolBefore)
 	whole.Event.Tool.Commands[0] += " big-end"
-	whole.Event.Raw = make([]byte, bigPayload+1)
+	whole.Event.Raw = make([]byte, 1<<20+1)
 	cut := stage.Seen{Event: event.Event{Native: name, Kind: event.ToolBefore, Truncated: true}}
 	for _, x := range []stage.Seen{whole, cut} {
 		e := &stage.Evidence{Seen: []stage.Seen{x}}

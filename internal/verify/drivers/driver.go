@@ -218,3 +218,11 @@ func (q *Questions) SecondAnswers() []string {
 	}
 	return []string{"round", "flat"}
 }
+
+// LargeCall is how many bytes a large command has for this agent.
+func (d Driver) LargeCall() int {
+	if d.LargestCall > 0 {
+		return d.LargestCall
+	}
+	return 1 << 20
+}
