@@ -35,7 +35,7 @@ func manyDocuments() (n int, seed uint64) {
 	case testing.Short():
 		return 500, 1
 	}
-	return 20_000, 1
+	return 5_000, 1
 }
 
 var oneDocument = flag.Uint64("document", 0, "the one document to try, as a failure names it")
