@@ -116,3 +116,43 @@ func ViaXargs(r *shell.Run) bool {
 	}
 	return false
 }
+
+// OptionValues are the values of options: the next word, or what is glued on.
+func OptionValues(args []shell.Word, options ...string) []shell.Word {
+	var out []shell.Word
+	for i, a := range args {
+		for _, o := range options {
+			switch {
+			case a.Text == o && i+1 < len(args):
+				out = append(out, args[i+1])
+			case strings.HasPrefix(a.Text, o+"="):
+				out = append(out, CutWord(a, len(o)+1))
+			case len(o) == 2 && strings.HasPrefix(a.Text, o) && len(a.Text) > 2:
+				out = append(out, CutWord(a, 2))
+			case strings.HasPrefix(o, "--") && len(a.Text) > 3 && strings.HasPrefix(o, a.Text) && i+1 < len(args):
+				out = append(out, args[i+1]) // a shortened long option
+			}
+		}
+	}
+	return out
+}
+
+// ChangesInPlace reports whether one of the options is given. One without a dash
+// is a verb among the operands.
+func ChangesInPlace(flags, operands []shell.Word, options []string) bool {
+	for _, o := range options {
+		switch {
+		case strings.HasPrefix(o, "--"):
+			if HasLong(flags, o) {
+				return true
+			}
+		case o[0] == '-':
+			if HasShort(flags, o[1]) {
+				return true
+			}
+		case HasWord(operands, o):
+			return true
+		}
+	}
+	return false
+}

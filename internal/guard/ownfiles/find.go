@@ -19,7 +19,7 @@ var ourNames = []string{"hooks.json", "hooks.v1.json", "hooks.toml", "settings.j
 func (c *writer) checkFind() {
 	t, x, r := c.t, c.x, c.r
 	args := r.Args()
-	c.write(optionValues(args, "-fprint", "-fprintf", "-fls", "-fprint0"))
+	c.write(inspect.OptionValues(args, "-fprint", "-fprintf", "-fls", "-fprint0"))
 	if !x.FindDeletes(r, args) && !findChanges(x, r, args) || r.Contained {
 		return
 	}

@@ -57,7 +57,7 @@ func (t *Checker) checkProcessTool(x *scope, r *shell.Run) {
 	case nameTools[name] && namesProgram(name, r.Args()):
 		say()
 		return
-	case name == "lldb" && inspect.HasWord(optionValues(r.Args(), attachByName...), hubNames...):
+	case name == "lldb" && inspect.HasWord(inspect.OptionValues(r.Args(), attachByName...), hubNames...):
 		say()
 		return
 	}

@@ -22,8 +22,8 @@ func (c *writer) checkOperands(name string) {
 	}
 	switch {
 	case reads:
-		c.writeOutput(optionValues(args, spec.Output...))
-		if changesInPlace(c.flags, c.rest, spec.InPlace) {
+		c.writeOutput(inspect.OptionValues(args, spec.Output...))
+		if inspect.ChangesInPlace(c.flags, c.rest, spec.InPlace) {
 			c.write(c.rest)
 		}
 		if spec.Second && len(c.rest) > 1 {
@@ -38,7 +38,7 @@ func (c *writer) checkOperands(name string) {
 	case programs.IsShell(name), programs.IsInterpreter(name):
 		c.checkScriptArguments(name)
 	default:
-		c.writeOutput(optionValues(args, "-o", "--output", "--out", "-out", "--outfile", "--out-file"))
+		c.writeOutput(inspect.OptionValues(args, "-o", "--output", "--out", "-out", "--outfile", "--out-file"))
 		for _, w := range args {
 			if p, ok := pathInWord(w); ok && t.wordIsOwned(c.x, p, c.r, false) {
 				c.x.Report.Add("write", c.r.String(), fmt.Sprintf("%s may change %s", c.r.Name(), p.Text))
@@ -115,46 +115,6 @@ func pathInWord(w shell.Word) (shell.Word, bool) {
 	return w, !strings.HasPrefix(t, "-")
 }
 
-// optionValues are the values of options: the next word, or what is glued on.
-func optionValues(args []shell.Word, options ...string) []shell.Word {
-	var out []shell.Word
-	for i, a := range args {
-		for _, o := range options {
-			switch {
-			case a.Text == o && i+1 < len(args):
-				out = append(out, args[i+1])
-			case strings.HasPrefix(a.Text, o+"="):
-				out = append(out, inspect.CutWord(a, len(o)+1))
-			case len(o) == 2 && strings.HasPrefix(a.Text, o) && len(a.Text) > 2:
-				out = append(out, inspect.CutWord(a, 2))
-			case strings.HasPrefix(o, "--") && len(a.Text) > 3 && strings.HasPrefix(o, a.Text) && i+1 < len(args):
-				out = append(out, args[i+1]) // a shortened long option
-			}
-		}
-	}
-	return out
-}
-
-// changesInPlace reports whether one of the options is given. One without a dash
-// is a verb among the operands.
-func changesInPlace(flags, operands []shell.Word, options []string) bool {
-	for _, o := range options {
-		switch {
-		case strings.HasPrefix(o, "--"):
-			if inspect.HasLong(flags, o) {
-				return true
-			}
-		case o[0] == '-':
-			if inspect.HasShort(flags, o[1]) {
-				return true
-			}
-		case inspect.HasWord(operands, o):
-			return true
-		}
-	}
-	return false
-}
-
 // archiveFile is the archive that tar makes: -f's value, also behind a cluster
 // such as czf.
 func archiveFile(args []shell.Word) []shell.Word {
@@ -167,5 +127,5 @@ func archiveFile(args []shell.Word) []shell.Word {
 		}
 		return args[min(i+1, len(args)):min(i+2, len(args))]
 	}
-	return optionValues(args, "-f", "--file")
+	return inspect.OptionValues(args, "-f", "--file")
 }

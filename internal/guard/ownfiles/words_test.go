@@ -60,7 +60,7 @@ func TestValuesOfOptions(t *testing.T) {
 		"-f x": "x", "-fx y": "x", "-f=x": "x", "--file x": "x", "--file=x": "x", "--fil x": "x", "--fi x": "x", "--f x": "", "-f": "",
 		"--file": "", "--fi": "", "x": "", "-g x": "", "--filex y": "", "-f x -f y": "x y", "--file=": "",
 	} {
-		if got := textOf(optionValues(wordsOf(line), "-f", "--file")); strings.TrimSpace(got) != want {
+		if got := textOf(inspect.OptionValues(wordsOf(line), "-f", "--file")); strings.TrimSpace(got) != want {
 			t.Errorf("values of -f and --file in %q: got %q, want %q", line, got, want)
 		}
 	}

@@ -67,7 +67,7 @@ func setUpWriters() {
 	add((*writer).checkDD, "dd")
 	add(func(c *writer) {
 		c.write(downloadTargets(c.r))
-		c.write(optionValues(c.r.Args(), "--unix-socket"))
+		c.write(inspect.OptionValues(c.r.Args(), "--unix-socket"))
 	}, "curl", "wget")
 	add((*writer).checkUnpack, "tar", "bsdtar", "unzip", "7z", "7za", "cpio", "bsdcpio")
 	add((*writer).checkDatabase, "sqlite3", "duckdb")
@@ -206,7 +206,7 @@ func (c *writer) checkGit() {
 	case "config":
 		c.checkGitConfig(args, flags, paths)
 	}
-	c.write(optionValues(args, "-o", "--output", "--output-directory"))
+	c.write(inspect.OptionValues(args, "-o", "--output", "--output-directory"))
 }
 
 // checkGitConfig: git config -f file key value, and settings for every
@@ -217,7 +217,7 @@ func (c *writer) checkGitConfig(args, flags, paths []shell.Word) {
 	if reads {
 		return
 	}
-	c.write(optionValues(args, "-f", "--file"))
+	c.write(inspect.OptionValues(args, "-f", "--file"))
 	if !inspect.HasLong(flags, "--global", "--system") {
 		return
 	}

@@ -95,7 +95,7 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 		add(Read, roots...)
 		return
 	case "curl", "wget", "http", "xh":
-		add(Write, optionWords(args, "-o", "--output", "-O", "--output-document")...)
+		add(Write, inspect.OptionValues(args, "-o", "--output", "-O", "--output-document")...)
 		add(Read, sentFiles(args)...)
 		return
 	case "tar", "bsdtar", "unzip", "7z":
@@ -126,7 +126,7 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 	if openWithoutFiles[name] || talkers[name].bare {
 		return
 	}
-	add(Write, optionWords(args, "-o", "--output", "--out", "-out", "--outfile")...)
+	add(Write, inspect.OptionValues(args, "-o", "--output", "--out", "-out", "--outfile")...)
 	add(Use, pathWords(rest)...)
 }
 
@@ -134,9 +134,9 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 func addReader(add func(Access, ...shell.Word), r *shell.Run, reader programs.Reader) {
 	name, args := r.Name(), r.Args()
 	flags, rest := inspect.SplitFlags(args)
-	add(Write, optionWords(args, reader.Output...)...)
+	add(Write, inspect.OptionValues(args, reader.Output...)...)
 	access := Read
-	if inPlace(flags, rest, reader.InPlace) {
+	if inspect.ChangesInPlace(flags, rest, reader.InPlace) {
 		access = Write
 	}
 	if openWithoutFiles[name] {
@@ -177,7 +177,7 @@ func (c *collector) gatherGitAccess(add func(Access, ...shell.Word), r *shell.Ru
 	case "add", "diff", "show", "log", "blame", "cat-file", "grep":
 		add(Read, pathWords(rest)...)
 	}
-	add(Write, optionWords(args, "-o", "--output")...)
+	add(Write, inspect.OptionValues(args, "-o", "--output")...)
 }
 
 // operandWords are the words that are no options and no values of the short
@@ -236,46 +236,9 @@ func leadingPaths(args []shell.Word) int {
 	return n
 }
 
-// optionWords are the values of options: the next word, or what is glued on.
-func optionWords(args []shell.Word, options ...string) []shell.Word {
-	var out []shell.Word
-	for i, a := range args {
-		for _, o := range options {
-			switch {
-			case a.Text == o && i+1 < len(args):
-				out = append(out, args[i+1])
-			case strings.HasPrefix(a.Text, o+"="):
-				out = append(out, inspect.CutWord(a, len(o)+1))
-			case len(o) == 2 && strings.HasPrefix(a.Text, o) && len(a.Text) > 2 && a.Text[1] != '-':
-				out = append(out, inspect.CutWord(a, 2))
-			}
-		}
-	}
-	return out
-}
-
-// inPlace reports whether one of the options that change operands is given.
-func inPlace(flags, operands []shell.Word, options []string) bool {
-	for _, o := range options {
-		switch {
-		case strings.HasPrefix(o, "--"):
-			if inspect.HasLong(flags, o) {
-				return true
-			}
-		case o[0] == '-':
-			if inspect.HasShort(flags, o[1]) {
-				return true
-			}
-		case inspect.HasWord(operands, o):
-			return true
-		}
-	}
-	return false
-}
-
 // sentFiles are the files that a download program sends: @file, -T file.
 func sentFiles(args []shell.Word) []shell.Word {
-	out := optionWords(args, "-T", "--upload-file", "--post-file", "--body-file")
+	out := inspect.OptionValues(args, "-T", "--upload-file", "--post-file", "--body-file")
 	for _, a := range args {
 		if i := strings.LastIndexByte(a.Text, '@'); i >= 0 && !strings.Contains(a.Text, "://") && i+1 < len(a.Text) &&
 			(i == 0 || a.Text[i-1] == '=') {
