@@ -97,7 +97,8 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 		}
 	case spec.implied != "":
 		host := spec.implied
-		for _, w := range inspect.OptionValues(r.Args(), "--registry", "--index-url", "-i", "--host", "--hostname", "--source") {
+		named := inspect.OptionValues(r.Args(), "--registry", "--index-url", "-i", "--host", "--hostname", "--source")
+		for _, w := range named {
 			d := destinationOf(w.Text)
 			c.addDestination(d, at)
 			return
