@@ -79,6 +79,7 @@ func Collect(ev *event.Event, project string, need Set, o Options) *Facts {
 	f := &Facts{
 		Version: Version, Event: string(ev.Kind), Agent: ev.Agent, AgentVersion: ev.AgentVersion, Mode: ev.Mode,
 		Attended: string(ev.Attended), Subagent: ev.Subagent != nil, Session: ev.Session, Project: project, Cwd: ev.Cwd,
+		source: Source{Event: ev, Resolve: o.Resolve},
 	}
 	c := &collector{Options: o, facts: f, need: need}
 	if c.Parse == nil {

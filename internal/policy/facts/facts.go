@@ -9,6 +9,8 @@
 // were asked for.
 package facts
 
+import "github.com/hookmux/hookmux/event"
+
 // Version is the version of the facts' form. It grows when a fact changes its
 // meaning; new facts do not change it.
 const Version = 1
@@ -38,7 +40,19 @@ type Facts struct {
 
 	// Unknown names the facts that could not be found out.
 	Unknown []Name `json:"unknown,omitempty" expr:"unknown"`
+
+	source Source
 }
+
+// Source is what facts were collected from, for rules in another program's words,
+// which look at the call itself.
+type Source struct {
+	Event   *event.Event // nil for facts that were written by hand
+	Resolve func(path string) string
+}
+
+// SourceOf is what facts were collected from.
+func SourceOf(f *Facts) Source { return f.source }
 
 // Tool is the tool of a call.
 type Tool struct {

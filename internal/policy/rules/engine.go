@@ -142,6 +142,12 @@ func (s *Set) Decide(f *facts.Facts) Result {
 		if h.holds == no {
 			continue
 		}
+		if r.Claude != nil {
+			if hit, ok := s.decideClaude(r, f, h.holds); ok {
+				out.Hits = append(out.Hits, hit)
+			}
+			continue
+		}
 		if r.program != nil {
 			h.holds = both(h.holds, evaluate(r, f))
 			if h.holds == no {
@@ -174,6 +180,18 @@ func (s *Set) Decide(f *facts.Facts) Result {
 	return out
 }
 
+// decideClaude is what a rule in Claude Code's words says; its allow is about the
+// whole call already.
+func (s *Set) decideClaude(r *Rule, f *facts.Facts, narrowed certainty) (Hit, bool) {
+	said, where, holds := r.judgeClaude(f, s.options.Home)
+	if said == NoVerdict {
+		return Hit{}, false
+	}
+	h, state := hit{both(holds, narrowed), where, -1}, s.stateOf(r)
+	verdict := r.verdictOf(said, h.holds, state)
+	return newHit(r, h, verdict, state), verdict != NoVerdict
+}
+
 func newHit(r *Rule, h hit, verdict Verdict, state State) Hit {
 	return Hit{Rule: r, ID: r.ID, Why: r.Why, Verdict: verdict, Where: h.where, Certain: h.holds == yes,
 		Monitored: state == Monitor}
@@ -181,7 +199,10 @@ func newHit(r *Rule, h hit, verdict Verdict, state State) Hit {
 
 // verdict is what a rule says to a call that it fits as far as holds.
 func (r *Rule) verdict(holds certainty, state State) Verdict {
-	v := r.Decide
+	return r.verdictOf(r.Decide, holds, state)
+}
+
+func (r *Rule) verdictOf(v Verdict, holds certainty, state State) Verdict {
 	if holds == maybe {
 		switch {
 		case r.OnUnknown == "ignore", v == Allow:

@@ -58,17 +58,20 @@ const (
 
 // Rule is one rule as people write it.
 type Rule struct {
-	ID        string   `yaml:"id" json:"id"`
-	Why       string   `yaml:"why" json:"why"` // read by the model and the person
-	Match     Match    `yaml:"match" json:"match"`
-	When      string   `yaml:"when" json:"when,omitempty"`
-	Decide    Verdict  `yaml:"decide" json:"decide"`
-	State     State    `yaml:"state" json:"state,omitempty"`
-	OnUnknown string   `yaml:"onUnknown" json:"onUnknown,omitempty"` // deny, ask or ignore
-	Agents    Patterns `yaml:"agents" json:"agents,omitempty"`
-	Projects  Patterns `yaml:"projects" json:"projects,omitempty"`
-	Expires   string   `yaml:"expires" json:"expires,omitempty"` // a day: 2026-12-31
-	Examples  Examples `yaml:"examples" json:"examples"`
+	ID    string `yaml:"id" json:"id"`
+	Why   string `yaml:"why" json:"why"` // read by the model and the person
+	Match Match  `yaml:"match" json:"match"`
+	When  string `yaml:"when" json:"when,omitempty"`
+	// Claude holds permission rules in Claude Code's words, in place of match, when and
+	// decide.
+	Claude    *ClaudeRules `yaml:"claude" json:"claude,omitempty"`
+	Decide    Verdict      `yaml:"decide" json:"decide"`
+	State     State        `yaml:"state" json:"state,omitempty"`
+	OnUnknown string       `yaml:"onUnknown" json:"onUnknown,omitempty"` // deny, ask or ignore
+	Agents    Patterns     `yaml:"agents" json:"agents,omitempty"`
+	Projects  Patterns     `yaml:"projects" json:"projects,omitempty"`
+	Expires   string       `yaml:"expires" json:"expires,omitempty"` // a day: 2026-12-31
+	Examples  Examples     `yaml:"examples" json:"examples"`
 
 	Layer  Layer  `yaml:"-" json:"layer"`
 	File   string `yaml:"-" json:"file"`
@@ -188,18 +191,23 @@ func (r *Rule) check() error {
 		return fmt.Errorf("id %q: use small letters, digits, dots and dashes", r.ID)
 	case r.Why == "":
 		return errors.New("the rule does not say why; the model and the person read it")
-	case !slices.Contains([]Verdict{Deny, Ask, Warn, Allow}, r.Decide):
+	case r.Claude == nil && !slices.Contains([]Verdict{Deny, Ask, Warn, Allow}, r.Decide):
 		return fmt.Errorf("decide is %q; it must be deny, ask, warn or allow", r.Decide)
 	case !slices.Contains([]State{"", On, Asks, Monitor, Off}, r.State):
 		return fmt.Errorf("state is %q; it must be on, ask, monitor or off", r.State)
 	case !slices.Contains([]string{"", "deny", "ask", "ignore"}, r.OnUnknown):
 		return fmt.Errorf("onUnknown is %q; it must be deny, ask or ignore", r.OnUnknown)
-	case r.Match.empty() && r.When == "":
+	case r.Claude == nil && r.Match.empty() && r.When == "":
 		return errors.New("the rule has neither match nor when: it would hit everything")
 	case r.Decide == Allow && r.Layer == Project:
 		return errors.New("a project's rules cannot allow: they only make things tighter")
-	case len(r.Examples.Hit) == 0:
+	case r.Claude == nil && len(r.Examples.Hit) == 0:
 		return errors.New("the rule has no example that it hits (examples: hit:)")
+	}
+	if r.Claude != nil {
+		if err := r.checkClaude(); err != nil {
+			return err
+		}
 	}
 	if r.Expires != "" {
 		day, err := time.Parse(time.DateOnly, r.Expires)
