@@ -34,9 +34,15 @@ func (l *leftovers) storeOldSegments() {
 	}
 }
 
-// storeSegment stores a file of the intake and removes it. False means that
-// the hub ends.
+// storeSegment stores a file of the intake and removes it, unless another hub
+// writes to it: that one stores it, and if it dies another look takes it. False
+// means that the hub ends.
 func (l *leftovers) storeSegment(s spool.Segment) bool {
+	release, ok := spool.Claim(s.Path)
+	if !ok {
+		return true
+	}
+	defer release()
 	switch l.storeFile(s.Path) {
 	case fileEnding:
 		return false

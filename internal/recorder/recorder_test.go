@@ -116,6 +116,27 @@ func wantOnce(t *testing.T, r *Recorder, ids []string) {
 	}
 }
 
+// A second hub on the same folder, as after somebody removed the runtime folder,
+// leaves alone what the first one still writes to, and stores it once that is
+// dead.
+func TestASecondHubLeavesTheFirstOnesFileAlone(t *testing.T) {
+	deps := testDeps(t)
+	first, _ := openRecorder(t, deps) // it never stores anything: it is killed before
+	t.Cleanup(first.drain.store.close)
+	record(t, first, numbered("early", 3)...)
+	second, start := openRecorder(t, deps)
+	start()
+	record(t, second, numbered("second", 2)...)
+	await.Until(t, "the second hub stored its own", func() bool { return len(countStored(t, second)) == 2 })
+	second.drain.tidyFiles()
+	record(t, first, numbered("late", 3)...)
+	if left := second.Undrained(); left < 3 {
+		t.Errorf("%d events are left to store, expected the 3 that the first hub had written when it was counted", left)
+	}
+	first.Close() // what the death of a process does to its locks
+	wantOnce(t, second, slices.Concat(numbered("early", 3), numbered("late", 3), numbered("second", 2)))
+}
+
 // What does not fit into memory is read back from disk.
 func TestAFloodIsReadBackFromDisk(t *testing.T) {
 	deps := testDeps(t)

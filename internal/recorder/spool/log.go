@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
 )
 
@@ -17,7 +19,9 @@ const maxSegment = 4 << 20
 
 // Log is the intake: an append-only sequence of files, each removed as a
 // whole once its records are in the journal. Its methods may be called from
-// several goroutines.
+// several goroutines. The segment that is written to is locked, so that another
+// hub on the same folder (whose runtime folder was removed, say) takes it for
+// what it is: see Claim.
 type Log struct {
 	dir string
 
@@ -41,8 +45,10 @@ type Segment struct {
 var ErrClosed = errors.New("spool: log is closed")
 
 // OpenLog opens the log in dir, creating the directory if need be. Segments
-// that an earlier process left are there as closed ones; this one begins its
-// own, so that it never writes behind a torn tail.
+// that another process left are there as closed ones; this one begins its own,
+// so that it never writes behind a torn tail. It counts from the clock's
+// milliseconds: faster than any hub begins segments, so that two hubs never give
+// the same number to two files.
 func OpenLog(dir string) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -50,13 +56,13 @@ func OpenLog(dir string) (*Log, error) {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		return nil, err
 	}
-	l := &Log{dir: dir}
+	l := &Log{dir: dir, n: uint64(time.Now().UnixMilli())}
 	old, err := l.list()
 	if err != nil {
 		return nil, err
 	}
 	if len(old) > 0 {
-		l.n = old[len(old)-1].N
+		l.n = max(l.n, old[len(old)-1].N)
 	}
 	l.buffers.New = func() any { return new([]byte) }
 	return l, l.openSegment()
@@ -82,9 +88,43 @@ func (l *Log) openSegment() error {
 			return err
 		}
 		l.n++
+		// Another hub that found the file before it was locked may be about to
+		// remove it.
+		if locked := lockFile(f); !locked || !isNamed(f, l.path(l.n)) {
+			_ = f.Close() // nothing was written to it
+			continue
+		}
 		l.file, l.size = f, 0
 		return nil
 	}
+}
+
+// isNamed reports whether path still leads to an open file. Only a file that is
+// certainly another one counts as gone.
+func isNamed(f *os.File, path string) bool {
+	open, err := f.Stat()
+	if err != nil {
+		return true
+	}
+	named, err := os.Lstat(path)
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	return os.SameFile(open, named)
+}
+
+// Claim takes a segment for storing and removing it. It is false while a living
+// process writes to it or stores it.
+func Claim(path string) (release func(), ok bool) {
+	f, err := smallfile.Open(path)
+	if err != nil {
+		return func() {}, true // whoever reads it finds out what is wrong with it
+	}
+	if !lockFile(f) {
+		_ = f.Close() // only opened
+		return nil, false
+	}
+	return func() { _ = f.Close() }, true
 }
 
 func (l *Log) path(n uint64) string {
