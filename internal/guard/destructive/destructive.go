@@ -139,7 +139,6 @@ func checkScript(x *scope) {
 	for i := range x.Script.Runs {
 		r := &x.Script.Runs[i]
 		redirectRule(x, r)
-		fetchedProgram(x, r)
 		if len(r.Argv) == 0 {
 			continue
 		}
@@ -167,7 +166,11 @@ func checkScript(x *scope) {
 			f(x, h)
 		}
 	}
-	downloadedScript(x)
+	for _, f := range x.ForeignPrograms() {
+		if f.Origin != inspect.Binary {
+			x.Report.Add("pipe-to-shell", f.Run.String(), f.Reason)
+		}
+	}
 }
 
 // hiddenProgram: the program is not literal. A pattern is taken for what it can

@@ -17,18 +17,22 @@ const inContainer = "/tmp/in-a-container"
 func (x *Scope) HostRuns() []*shell.Run {
 	var out []*shell.Run
 	for i := range x.Script.Runs {
-		r := &x.Script.Runs[i]
-		if !r.Contained || len(r.Mounts) == 0 || len(out) >= 256 {
-			continue
+		if len(out) >= 256 {
+			break
 		}
-		if h, ok := hostRun(r); ok {
+		if h, ok := HostRun(&x.Script.Runs[i]); ok {
 			out = append(out, h)
 		}
 	}
 	return out
 }
 
-func hostRun(r *shell.Run) (*shell.Run, bool) {
+// HostRun is one run in a container as this machine sees it; ok is false for runs
+// that touch no mount.
+func HostRun(r *shell.Run) (*shell.Run, bool) {
+	if !r.Contained || len(r.Mounts) == 0 {
+		return nil, false
+	}
 	h := *r
 	touched := false
 	translate := func(w shell.Word) shell.Word {

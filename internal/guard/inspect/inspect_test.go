@@ -233,7 +233,7 @@ func TestHostRuns(t *testing.T) {
 		t.Errorf("of 300 runs %d are looked at, want 256", got)
 	}
 	empty := shell.Run{Contained: true, Mounts: many.Runs[0].Mounts}
-	if _, touched := hostRun(&empty); touched {
+	if _, touched := HostRun(&empty); touched {
 		t.Error("a run without words touches a mount, want that it does not")
 	}
 }

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -46,7 +47,7 @@ var openWithoutFiles = map[string]bool{"echo": true, "printf": true, "true": tru
 
 // gatherAccess collects the paths of one command.
 func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
-	if r.Contained || r.Remote || r.Local {
+	if r.Contained || r.Local {
 		return
 	}
 	copies := r.Name() == "scp" || r.Name() == "rsync"
@@ -71,6 +72,7 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 	if len(r.Argv) == 0 {
 		return
 	}
+	c.gatherCode(add, r)
 	name, args := r.Name(), r.Args()
 	_, rest := inspect.SplitFlags(args)
 	switch name {
@@ -110,6 +112,13 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 		words = words[min(known.skip, len(words)):]
 		if to, from, ok := inspect.SplitTarget(args, words); known.target && ok {
 			add(Write, to)
+			if strings.HasSuffix(to.Text, "/") || len(from) > 1 { // a folder, in which they keep their names
+				for _, w := range from {
+					inside := to
+					inside.Text = strings.TrimSuffix(to.Text, "/") + "/" + path.Base(w.Text)
+					add(Write, inside)
+				}
+			}
 			add(known.access, from...)
 			if known.access == Delete {
 				add(Read, from...)

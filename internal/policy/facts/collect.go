@@ -172,7 +172,12 @@ func (c *collector) gatherScript(text string) {
 			continue
 		}
 		index[r] = len(c.facts.Commands)
-		c.facts.Commands = append(c.facts.Commands, describeRun(r, script))
+		c.facts.Commands = append(c.facts.Commands, describeRun(r, scope))
+	}
+	for _, p := range scope.ForeignPrograms() {
+		if at, ok := index[p.Run]; ok {
+			c.facts.Commands[at].Origin = string(p.Origin)
+		}
 	}
 	for i := range script.Runs {
 		r := &script.Runs[i]
@@ -182,6 +187,9 @@ func (c *collector) gatherScript(text string) {
 		}
 		if c.need.Has(PathsFact) || c.need.Has(FlowsFact) {
 			c.gatherAccess(scope, r, at)
+			if host, ok := inspect.HostRun(r); ok { // a container that sees this machine's folders
+				c.gatherAccess(scope, host, at)
+			}
 		}
 		if c.need.Has(NetFact) || c.need.Has(FlowsFact) {
 			c.gatherHosts(r, at)
@@ -193,7 +201,8 @@ func (c *collector) gatherScript(text string) {
 }
 
 // describeRun is a run as rules see it.
-func describeRun(r *shell.Run, script *shell.Script) Command {
+func describeRun(r *shell.Run, scope *inspect.Scope) Command {
+	script := scope.Script
 	out := Command{
 		Program: r.Name(), Wrappers: r.Via, Remote: r.Remote, Contained: r.Contained, Text: r.String(), Complete: true,
 	}
@@ -209,12 +218,39 @@ func describeRun(r *shell.Run, script *shell.Script) Command {
 	}
 	if len(r.Argv) > 0 {
 		splitWords(&out, r)
+		out.Statements = statementsOf(&out, r, scope)
+		out.Polls = isPoll(&out)
 	}
+	for _, a := range r.Assigns {
+		out.Env = append(out.Env, a.Name+"="+a.Value.Text)
+	}
+	if setsVariables[out.Program] {
+		out.Env = append(out.Env, assignments(out.Args)...)
+	}
+	out.given = func() string { return strings.ToLower(strings.ReplaceAll(scope.StatementText(r), "\n", " ")) }
 	for _, from := range inspect.RunsIn(script, r.From) {
 		out.From = append(out.From, from.Name())
 	}
 	for _, to := range inspect.RunsIn(script, r.To) {
 		out.To = append(out.To, to.Name())
+	}
+	return out
+}
+
+// setsVariables are programs whose words set variables for what comes later.
+var setsVariables = map[string]bool{"export": true, "declare": true, "typeset": true, "setx": true, "readonly": true,
+	"set": true, "setenv": true, "env": true}
+
+// assignments are those of the words that set a variable.
+func assignments(words []string) []string {
+	var out []string
+	for i, w := range words {
+		switch name, _, ok := strings.Cut(w, "="); {
+		case ok && name != "":
+			out = append(out, w)
+		case i+1 < len(words): // set -gx NAME value, setenv NAME value
+			out = append(out, w+"="+words[i+1])
+		}
 	}
 	return out
 }
@@ -278,10 +314,13 @@ func separateFlags(t string) []string {
 // addPath records one path of the call.
 func (c *collector) addPath(scope *inspect.Scope, w shell.Word, r *shell.Run, access Access, command int) {
 	place := scope.ResolveWord(w, r)
-	p := Path{Path: place.Path, Access: access, Known: place.Known, All: place.All || w.Glob, Command: command}
-	if !place.Known {
+	remote := r != nil && r.Remote
+	p := Path{Remote: remote, Path: place.Path, Access: access, Known: place.Known, All: place.All || w.Glob, Command: command}
+	switch {
+	case !place.Known:
 		p.Path = w.Text
-	} else {
+	case remote:
+	default:
 		p.InProject = inspect.IsUnder(p.Path, scope.Project)
 		p.InHome = inspect.IsUnder(p.Path, scope.Home)
 		p.Scratch = scope.IsScratch(p.Path)

@@ -9,7 +9,11 @@
 // were asked for.
 package facts
 
-import "github.com/hookmux/hookmux/event"
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/event"
+)
 
 // Version is the version of the facts' form. It grows when a fact changes its
 // meaning; new facts do not change it.
@@ -90,6 +94,16 @@ type Command struct {
 	// not.
 	Complete bool     `json:"complete" expr:"complete"`
 	Dynamic  []string `json:"dynamic,omitempty" expr:"dynamic"`
+	// Env are the variables that are set for it, NAME=value.
+	Env []string `json:"env,omitempty" expr:"env"`
+	// Statements say what a database client is told to do: read, write, drop,
+	// truncate, delete-all, update-all, alter, grant, restore; file where a file says it.
+	Statements []string `json:"statements,omitempty" expr:"statements"`
+	// Origin is where the text comes from that it takes for its program: network,
+	// decoder, download (a script this call saved), binary (anything else it saved).
+	Origin string `json:"origin,omitempty" expr:"origin"`
+	// Polls: it only looks how something is, as people do again and again.
+	Polls bool `json:"polls,omitempty" expr:"polls"`
 	// Remote runs on another machine, Contained in a container.
 	Remote    bool   `json:"remote,omitempty" expr:"remote"`
 	Contained bool   `json:"contained,omitempty" expr:"contained"`
@@ -97,6 +111,16 @@ type Command struct {
 
 	operands []Operand
 	flags    []Operand
+	given    func() string
+}
+
+// Given is all text that the command is given, in small letters: its words, and its
+// input as far as that is known.
+func (c *Command) Given() string {
+	if c.given == nil {
+		return strings.ToLower(strings.Join(c.Argv, " "))
+	}
+	return c.given()
 }
 
 // Operand is one word of a command as rules match it.
@@ -136,6 +160,7 @@ type Path struct {
 	Scratch   bool   `json:"scratch,omitempty" expr:"scratch"` // made to be thrown away: /tmp, caches
 	Tracked   bool   `json:"tracked,omitempty" expr:"tracked"` // by git
 	Real      string `json:"real,omitempty" expr:"real"`       // where links lead, when that is another place
+	Remote    bool   `json:"remote,omitempty" expr:"remote"`   // of another machine, below its home as far as is known
 	Command   int    `json:"command" expr:"command"`           // index of the command; -1 for a tool's own path
 }
 

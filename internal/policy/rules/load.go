@@ -42,6 +42,8 @@ type Source struct {
 	Layer Layer
 	// Prefix stands before the ids of a pack's rules.
 	Prefix string
+	// Tested says that its examples are known to hold: those of hookmux itself.
+	Tested bool
 }
 
 // maxFile bounds a file of rules.
@@ -97,6 +99,7 @@ func parseFile(s Source) ([]*Rule, []Problem) {
 	}
 	var nodes []ast.Node
 	version := 0
+	usual := Rule{}
 	for _, pair := range body.Values {
 		switch key := pair.Key.GetToken().Value; key {
 		case "version":
@@ -109,10 +112,18 @@ func parseFile(s Source) ([]*Rule, []Problem) {
 				return nil, whole(errors.New("rules is no list"))
 			}
 			nodes = sequence.Values
+		case "decide", "onUnknown":
+			into := any(&usual.OnUnknown)
+			if key == "decide" {
+				into = &usual.Decide
+			}
+			if err := yaml.NodeToValue(pair.Value, into); err != nil {
+				return nil, whole(err)
+			}
 		default:
 			at := pair.Key.GetToken().Position
 			return nil, []Problem{{File: s.Name, Line: at.Line, Column: at.Column,
-				Text: fmt.Sprintf("%q is not known here; a file of rules has version and rules", key)}}
+				Text: fmt.Sprintf("%q is not known here; a file of rules has version, decide, onUnknown and rules", key)}}
 		}
 	}
 	if version != 1 {
@@ -121,7 +132,7 @@ func parseFile(s Source) ([]*Rule, []Problem) {
 	var list []*Rule
 	var problems []Problem
 	for _, node := range nodes {
-		r, p := parseRule(node, s)
+		r, p := parseRule(node, s, usual)
 		if p != nil {
 			problems = append(problems, *p)
 			continue
@@ -131,9 +142,10 @@ func parseFile(s Source) ([]*Rule, []Problem) {
 	return list, problems
 }
 
-// parseRule reads one rule and tries its examples.
-func parseRule(node ast.Node, s Source) (*Rule, *Problem) {
-	r := &Rule{File: s.Name, Layer: s.Layer}
+// parseRule reads one rule and tries its examples. usual is what the file says for
+// rules that do not say it themselves.
+func parseRule(node ast.Node, s Source, usual Rule) (*Rule, *Problem) {
+	r := &Rule{File: s.Name, Layer: s.Layer, Decide: usual.Decide, OnUnknown: usual.OnUnknown}
 	if t := firstToken(node); t != nil {
 		r.Line, r.Column = t.Position.Line, t.Position.Column
 	}
@@ -156,6 +168,9 @@ func parseRule(node ast.Node, s Source) (*Rule, *Problem) {
 	}
 	if err := r.compile(); err != nil {
 		return fail(err)
+	}
+	if s.Tested {
+		return r, nil
 	}
 	if err := r.tryExamples(); err != nil {
 		return fail(err)

@@ -142,7 +142,7 @@ func (m *matcher) matchCall(r *Rule) certainty {
 
 // matchCommand compares one command.
 func (m *matcher) matchCommand(q *Match, c *facts.Command) certainty {
-	holds := q.Program.matchWord(c.Program, c.Program == "")
+	holds := q.Program.match(func(p string) certainty { return fitsProgram(p, c.Program) })
 	if holds == no {
 		return no
 	}
@@ -158,10 +158,23 @@ func (m *matcher) matchCommand(q *Match, c *facts.Command) certainty {
 	if len(q.Args) > 0 {
 		holds = both(holds, q.Args.match(func(p string) certainty { return hasArgument(p, c) }))
 	}
+	if q.Contained != nil {
+		holds = both(holds, certain(c.Contained == *q.Contained))
+	}
+	if len(q.Env) > 0 {
+		holds = both(holds, q.Env.match(func(p string) certainty { return certain(hasVariable(p, c.Env)) }))
+	}
+	if len(q.Origin) > 0 {
+		holds = both(holds, both(certain(c.Origin != ""), q.Origin.matchText(c.Origin)))
+	}
+	if len(q.Text) > 0 && holds != no {
+		given := c.Given()
+		holds = both(holds, q.Text.match(func(p string) certainty { return certain(fitsText(strings.ToLower(p), given)) }))
+	}
 	for _, side := range []struct {
 		want Patterns
 		have []string
-	}{{q.Wrapper, c.Wrappers}, {q.From, c.From}, {q.To, c.To}} {
+	}{{q.Wrapper, c.Wrappers}, {q.From, c.From}, {q.To, c.To}, {q.Statement, c.Statements}} {
 		if len(side.want) > 0 {
 			holds = both(holds, side.want.match(func(p string) certainty {
 				return certain(slices.ContainsFunc(side.have, func(h string) bool { return fitsText(p, h) }))
@@ -169,6 +182,24 @@ func (m *matcher) matchCommand(q *Match, c *facts.Command) certainty {
 		}
 	}
 	return holds
+}
+
+// fitsProgram compares a program. One that is written as a pattern of files, as
+// /usr/bin/cront?b, is every program that fits it.
+func fitsProgram(pattern, program string) certainty {
+	if strings.ContainsAny(program, "*?") && len(strings.Trim(program, "*?")) > 1 {
+		return certain(fitsText(program, pattern))
+	}
+	return fitsWord(pattern, program, program == "")
+}
+
+// hasVariable says whether one of the variables NAME=value is set; a pattern
+// without = is a name.
+func hasVariable(pattern string, env []string) bool {
+	if !strings.Contains(pattern, "=") {
+		pattern += "=*"
+	}
+	return slices.ContainsFunc(env, func(variable string) bool { return fitsText(pattern, variable) })
 }
 
 // leadingWords compares a subcommand of one or more words with the operands.

@@ -106,6 +106,11 @@ type Match struct {
 	Wrapper    Patterns `yaml:"wrapper" json:"wrapper,omitempty"`
 	From       Patterns `yaml:"pipedFrom" json:"pipedFrom,omitempty"`
 	To         Patterns `yaml:"pipedTo" json:"pipedTo,omitempty"`
+	Env        Patterns `yaml:"env" json:"env,omitempty"`             // variables set for it: NAME, or NAME=value
+	Text       Patterns `yaml:"text" json:"text,omitempty"`           // its words and known input, whatever their case
+	Statement  Patterns `yaml:"statement" json:"statement,omitempty"` // of a database client: drop, write …
+	Origin     Patterns `yaml:"origin" json:"origin,omitempty"`       // of the program text it runs: network, decoder …
+	Contained  *bool    `yaml:"contained" json:"contained,omitempty"` // in a container
 
 	Path      Patterns `yaml:"path" json:"path,omitempty"`
 	Access    Patterns `yaml:"access" json:"access,omitempty"` // read, write, delete, change
@@ -120,6 +125,7 @@ type Match struct {
 
 func (m *Match) aboutCommand() bool {
 	words := len(m.Program) + len(m.Subcommand) + len(m.Flags) + len(m.NoFlags) + len(m.Args)
+	words += len(m.Env) + len(m.Text) + len(m.Statement) + len(m.Origin)
 	return words+len(m.Wrapper)+len(m.From)+len(m.To) > 0
 }
 
@@ -218,6 +224,7 @@ func (r *Rule) check() error {
 	}
 	for name, list := range map[string]Patterns{
 		"access": r.Match.Access, "scope": r.Match.Scope, "attended": r.Match.Attended, "tool": r.Match.Tool,
+		"statement": r.Match.Statement, "origin": r.Match.Origin,
 	} {
 		for _, p := range list {
 			if !slices.Contains(words[name], p.plain()) && !p.wild() {
@@ -231,6 +238,8 @@ func (r *Rule) check() error {
 // words are the values that fields with a fixed set of words take.
 var words = map[string][]string{
 	"access": {"read", "write", "delete", "change"}, "scope": {"loopback", "private", "public"},
-	"attended": {"yes", "no"}, "tool": {"shell", "file_read", "file_write", "file_edit", "search", "fetch", "task", "mcp",
+	"statement": {"read", "write", "drop", "truncate", "delete-all", "update-all", "alter", "grant", "restore", "file"},
+	"origin":    {"network", "decoder", "download", "binary"},
+	"attended":  {"yes", "no"}, "tool": {"shell", "file_read", "file_write", "file_edit", "search", "fetch", "task", "mcp",
 		"question", "plan", "other"},
 }

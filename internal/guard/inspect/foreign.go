@@ -1,0 +1,246 @@
+package inspect
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+// decoder stands before the name of a program that decodes.
+const decoder = "a decoder"
+
+// fetchers print or save what they get from the network.
+var fetchers = map[string]bool{"curl": true, "wget": true, "fetch": true, "aria2c": true, "http": true, "https": true,
+	"xh": true, "lynx": true, "nc": true, "ncat": true, "socat": true, "wget2": true, "axel": true, "curlie": true,
+	"ftp": true, "tftp": true}
+
+// foreignOrigin says whether a run's output is foreign text: from the network, or out
+// of a decoder that hides what it says.
+func foreignOrigin(r *shell.Run) string {
+	name := r.Name()
+	switch {
+	case fetchers[name]:
+		return "the network (" + name + ")"
+	case name == "base64" && HasWord(r.Args(), "-d", "-D", "--decode", "-di"),
+		name == "base32" && HasWord(r.Args(), "-d", "--decode"),
+		name == "xxd" && strings.Contains(JoinArgs(r.Args()), "-r"),
+		name == "openssl" && HasWord(r.Args(), "-d"),
+		name == "uudecode", name == "rot13":
+		return decoder + " (" + name + ")"
+	}
+	return ""
+}
+
+// originOf looks at a span of runs and, through their pipes, at what feeds them.
+func (x *Scope) originOf(span shell.Span) string {
+	for _, r := range x.Sources(span) {
+		if o := foreignOrigin(r); o != "" {
+			return o
+		}
+	}
+	return ""
+}
+
+// ForeignProgram is text from elsewhere that a run takes for its program.
+type ForeignProgram struct {
+	Run    *shell.Run
+	Reason string
+	Origin Origin
+}
+
+// Origin is where the text of a program comes from.
+type Origin string
+
+// The origins. Downloaded is a script that the same command saved, Binary anything
+// else that it saved and then runs or installs.
+const (
+	FromNetwork Origin = "network"
+	FromDecoder Origin = "decoder"
+	Downloaded  Origin = "download"
+	Binary      Origin = "binary"
+)
+
+// ForeignPrograms are the runs of a command that run text from the network, out of a
+// decoder that hides what it says, or from a file just downloaded.
+func (x *Scope) ForeignPrograms() []ForeignProgram {
+	var out []ForeignProgram
+	for i := range x.Script.Runs {
+		r := &x.Script.Runs[i]
+		if from := x.fetchedProgram(r); from != "" {
+			origin := FromNetwork
+			if strings.HasPrefix(from, decoder) {
+				origin = FromDecoder
+			}
+			out = append(out, ForeignProgram{r, fmt.Sprintf("%s runs text that comes from %s", r.Name(), from), origin})
+		}
+	}
+	return append(out, x.downloadedScripts()...)
+}
+
+// fetchedProgram is where the text comes from that a run takes for its program, ""
+// when it is its own.
+func (x *Scope) fetchedProgram(r *shell.Run) string {
+	if len(r.Argv) == 0 || r.Contained {
+		return ""
+	}
+	name := r.Name()
+	isShell := shell.IsShell(name)
+	evals := name == "eval" || name == "source" || name == "."
+	interpreter := false
+	switch strings.TrimRight(name, "0123456789.") {
+	case "python", "perl", "ruby", "node", "php", "bun", "deno", "lua", "osascript", "pwsh", "powershell", "nodejs":
+		interpreter = true
+	}
+	if !isShell && !evals && !interpreter {
+		return ""
+	}
+	for _, a := range r.Args() {
+		if o := x.originOf(a.From); o != "" {
+			return o
+		}
+	}
+	for _, rd := range r.Redirects {
+		if o := x.originOf(rd.Target.From); o != "" && rd.Reads() {
+			return o
+		}
+	}
+	if o := x.originOf(r.Input.From); o != "" && r.HasInput &&
+		(!evals || HasWord(r.Args(), "/dev/stdin", "-",
+			"/dev/fd/0", "/proc/self/fd/0")) {
+		return o
+	}
+	if evals {
+		if o := x.originOf(r.From); o != "" && HasWord(r.Args(), "/dev/stdin", "-", "/dev/fd/0",
+			"/proc/self/fd/0") {
+			return o
+		}
+		// curl … | while read l; do eval "$l"; done
+		for _, a := range r.Args() {
+			if o := x.originOf(r.From); o != "" && a.Dynamic {
+				return o
+			}
+		}
+		return ""
+	}
+	if !readsProgramFromStdin(r, isShell) {
+		return ""
+	}
+	if o := x.originOf(r.From); o != "" {
+		return o
+	}
+	return ""
+}
+
+// readsProgramFromStdin: no script file and no code on the command line.
+func readsProgramFromStdin(r *shell.Run, isShell bool) bool {
+	for _, a := range r.Args() {
+		t := a.Text
+		switch {
+		case t == "-" || t == "/dev/stdin" || t == "-s":
+			return true
+		case t == "--" || t == "":
+		case t[0] == '-':
+			// Code behind -e in the same word; code in the next word ends the search there.
+			if !isShell && t[1] != '-' && strings.Contains(t, "e") && r.Name() != "python3" {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// downloadedScripts: curl -o f … && sh f, all in one line.
+func (x *Scope) downloadedScripts() []ForeignProgram {
+	var out []ForeignProgram
+	got := map[string]bool{}
+	for i := range x.Script.Runs {
+		r := &x.Script.Runs[i]
+		name := r.Name()
+		if name == "curl" || name == "wget" {
+			for _, f := range downloadedFiles(r) {
+				got[strings.TrimPrefix(f, "./")] = true
+			}
+			continue
+		}
+		if len(got) == 0 || len(r.Argv) == 0 {
+			continue
+		}
+		has := func(w shell.Word) bool { return got[strings.TrimPrefix(w.Text, "./")] }
+		switch {
+		case shell.IsShell(name) || name == "source" || name == ".":
+			for _, a := range r.Args() {
+				if has(a) {
+					out = append(out, ForeignProgram{r, fmt.Sprintf("%s runs %s, which this command has just downloaded", name,
+						a.Text), Downloaded})
+				}
+			}
+		case has(r.Argv[0]):
+			origin := Binary
+			if strings.HasSuffix(name, ".sh") {
+				origin = Downloaded
+			}
+			out = append(out, ForeignProgram{r, fmt.Sprintf("runs %s, which this command has just downloaded",
+				r.Argv[0].Text), origin})
+		case runsFiles[strings.TrimRight(name, "0123456789.")]:
+			for _, a := range r.Args() {
+				if has(a) {
+					out = append(out, ForeignProgram{r, fmt.Sprintf("%s takes %s, which this command has just downloaded", name,
+						a.Text), Binary})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// runsFiles run or install the files that they are given.
+var runsFiles = map[string]bool{"python": true, "perl": true, "ruby": true, "node": true, "php": true, "bun": true,
+	"deno": true, "lua": true, "java": true, "dpkg": true, "rpm": true, "apt": true, "apt-get": true, "dnf": true,
+	"yum": true, "pip": true, "npm": true, "gem": true, "installer": true, "pwsh": true, "apk": true, "snap": true,
+	"msiexec": true, "insmod": true, "pacman": true, "osascript": true}
+
+func wordTexts(words []shell.Word) []string {
+	var out []string
+	for _, w := range words {
+		out = append(out, w.Text)
+	}
+	return out
+}
+
+// downloadedFiles names the files a curl or wget run leaves behind.
+func downloadedFiles(r *shell.Run) []string {
+	var out []string
+	args := r.Args()
+	remoteName := r.Name() == "wget"
+	for i, a := range args {
+		t := a.Text
+		out1 := len(t) > 1 && t[0] == '-' && t[1] != '-' && (r.Name() == "curl" && t[len(t)-1] == 'o' ||
+			r.Name() == "wget" && t[len(t)-1] == 'O')
+		if out1 || t == "--output" || t == "--output-document" {
+			return wordTexts(args[i+1 : min(i+2, len(args))])
+		}
+		if v, ok := strings.CutPrefix(t, "--output="); ok {
+			return []string{v}
+		}
+		if t == "--remote-name" || r.Name() == "curl" && len(t) > 1 && t[0] == '-' && t[1] != '-' && strings.Contains(t,
+			"O") {
+			remoteName = true
+		}
+	}
+	if remoteName {
+		for _, a := range args {
+			if strings.Contains(a.Text, "://") {
+				out = append(out, a.Text[strings.LastIndexByte(a.Text, '/')+1:])
+			}
+		}
+	}
+	for _, rd := range r.Redirects {
+		if rd.Writes() {
+			out = append(out, rd.Target.Text)
+		}
+	}
+	return out
+}
