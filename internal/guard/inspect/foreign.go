@@ -173,8 +173,8 @@ func (x *Scope) downloadedScripts() []ForeignProgram {
 		case shell.IsShell(name) || name == "source" || name == ".":
 			for _, a := range r.Args() {
 				if has(a) {
-					out = append(out, ForeignProgram{r, fmt.Sprintf("%s runs %s, which this command has just downloaded", name,
-						a.Text), Downloaded})
+					reason := fmt.Sprintf("%s runs %s, which this command has just downloaded", name, a.Text)
+					out = append(out, ForeignProgram{r, reason, Downloaded})
 				}
 			}
 		case has(r.Argv[0]):
@@ -187,8 +187,8 @@ func (x *Scope) downloadedScripts() []ForeignProgram {
 		case runsFiles[strings.TrimRight(name, "0123456789.")]:
 			for _, a := range r.Args() {
 				if has(a) {
-					out = append(out, ForeignProgram{r, fmt.Sprintf("%s takes %s, which this command has just downloaded", name,
-						a.Text), Binary})
+					reason := fmt.Sprintf("%s takes %s, which this command has just downloaded", name, a.Text)
+					out = append(out, ForeignProgram{r, reason, Binary})
 				}
 			}
 		}

@@ -28,7 +28,8 @@ func (c *collector) gatherCode(add func(Access, ...shell.Word), r *shell.Run) {
 	}
 	atHome := containsOne(code, codeHomes)
 	for _, text := range inspect.QuotedIn(code) {
-		if len(text) < 2 || len(text) > 512 || strings.ContainsAny(text, " \n\t$(){}<>;") || strings.Contains(text, "://") {
+		if len(text) < 2 || len(text) > 512 || strings.ContainsAny(text, " \n\t$(){}<>;") ||
+			strings.Contains(text, "://") {
 			continue
 		}
 		if atHome && (strings.HasPrefix(text, "/.") || strings.HasPrefix(text, ".") && !strings.HasPrefix(text, "./")) {

@@ -315,7 +315,8 @@ func separateFlags(t string) []string {
 func (c *collector) addPath(scope *inspect.Scope, w shell.Word, r *shell.Run, access Access, command int) {
 	place := scope.ResolveWord(w, r)
 	remote := r != nil && r.Remote
-	p := Path{Remote: remote, Path: place.Path, Access: access, Known: place.Known, All: place.All || w.Glob, Command: command}
+	p := Path{Remote: remote, Path: place.Path, Access: access, Known: place.Known, All: place.All || w.Glob,
+		Command: command}
 	switch {
 	case !place.Known:
 		p.Path = w.Text

@@ -73,8 +73,8 @@ func statementsOf(c *Command, r *shell.Run, scope *inspect.Scope) []string {
 			switch word {
 			case "flushall", "flushdb":
 				add("drop")
-			case "del", "unlink", "set", "hset", "hdel", "config", "script", "debug", "shutdown", "replicaof", "slaveof", "mset",
-				"expire", "rename", "lpush", "rpush", "sadd", "zadd", "incr", "restore", "migrate":
+			case "del", "unlink", "set", "hset", "hdel", "config", "script", "debug", "shutdown", "replicaof",
+				"slaveof", "mset", "expire", "rename", "lpush", "rpush", "sadd", "zadd", "incr", "restore", "migrate":
 				add("write")
 			}
 		}

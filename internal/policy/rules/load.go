@@ -123,7 +123,8 @@ func parseFile(s Source) ([]*Rule, []Problem) {
 		default:
 			at := pair.Key.GetToken().Position
 			return nil, []Problem{{File: s.Name, Line: at.Line, Column: at.Column,
-				Text: fmt.Sprintf("%q is not known here; a file of rules has version, decide, onUnknown and rules", key)}}
+				Text: fmt.Sprintf("%q is not known here; a file of rules has version, decide, onUnknown and rules",
+					key)}}
 		}
 	}
 	if version != 1 {

@@ -169,7 +169,9 @@ func (m *matcher) matchCommand(q *Match, c *facts.Command) certainty {
 	}
 	if len(q.Text) > 0 && holds != no {
 		given := c.Given()
-		holds = both(holds, q.Text.match(func(p string) certainty { return certain(fitsText(strings.ToLower(p), given)) }))
+		holds = both(holds, q.Text.match(func(p string) certainty {
+			return certain(fitsText(strings.ToLower(p), given))
+		}))
 	}
 	for _, side := range []struct {
 		want Patterns
