@@ -49,7 +49,8 @@ func (v *view) windowItems(one *state.Session) []wire.FeedItem {
 		}
 		item.Shown = v.deps.AgentTitle(one.Agent) + " asks in " + info.WindowName()
 		if waits.What != "" {
-			item.Shown += ": " + v.deps.Redactor.Text(waits.What)
+			item.Asked = v.deps.Redactor.Text(waits.What)
+			item.Shown += ": " + item.Asked
 		}
 		list = append(list, item)
 	}

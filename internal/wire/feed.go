@@ -56,6 +56,7 @@ type FeedItem struct {
 	Project string `json:"project,omitempty"`
 	Event   string `json:"event"` // the agent's own name of it
 	Pane    string `json:"pane,omitempty"`
+	Asked   string `json:"asked,omitempty"` // what an agent asks in its own window
 
 	Tool     string          `json:"tool"` // "" and null where no tool asks
 	ToolKind string          `json:"toolKind,omitempty"`

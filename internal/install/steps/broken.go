@@ -22,10 +22,7 @@ func (e *BrokenError) Error() string {
 		what = p.Err.Error()
 	}
 	what = strings.TrimPrefix(what, e.Path+": ")
-	if strings.Contains(what, "; ") { // it says what to do: errors are written "what is wrong; what to do"
-		return fmt.Sprintf("%s: %s, and run the command again (nothing was written anywhere)", e.Path, what)
-	}
-	return fmt.Sprintf("%s: %s; correct it and run the command again (nothing was written anywhere)", e.Path, what)
+	return fmt.Sprintf("%s: %s (nothing was written anywhere; mend it and run the command again)", e.Path, what)
 }
 
 func (e *BrokenError) Unwrap() error { return e.Err }

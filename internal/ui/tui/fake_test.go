@@ -285,6 +285,7 @@ func (s *screen) fillDay() {
 	}))
 	s.arrive(s.request("w3", func(r *wire.FeedItem) {
 		r.Status, r.Session, r.Agent, r.Shown = wire.FeedWindow, "s9", "gemini", "Gemini CLI asks in %5: run a command"
+		r.Asked = "run a command"
 	}))
 }
 

@@ -103,11 +103,10 @@ func doingText(r *row) string {
 // windowAbout is what stands in an agent's own window: what is asked comes first,
 // since the line may be cut.
 func windowAbout(item *wire.FeedItem) string {
-	about := termsafe.Line(item.About(), 200)
-	if _, what, ok := strings.Cut(about, ": "); ok {
-		return "in its window: " + what
+	if item.Asked != "" {
+		return "in its window: " + termsafe.Line(item.Asked, 200)
 	}
-	return about
+	return termsafe.Line(item.About(), 200)
 }
 
 // requestAbout is what a request is about in a few words: the question, the
