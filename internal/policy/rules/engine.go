@@ -133,7 +133,11 @@ func (s *Set) candidates(f *facts.Facts) []*Rule {
 }
 
 // Decide compares the rules with a call.
-func (s *Set) Decide(f *facts.Facts) Result {
+func (s *Set) Decide(f *facts.Facts) Result { return s.decide(f, nil) }
+
+// decide compares the rules with a call; lost is what is not known of a recorded
+// one, nil for a call that is being made.
+func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 	var out Result
 	m := &matcher{f: f, at: place{home: s.options.Home, project: f.Project}}
 	var allows []allowed
@@ -143,16 +147,16 @@ func (s *Set) Decide(f *facts.Facts) Result {
 			continue
 		}
 		if r.Claude != nil {
-			if hit, ok := s.decideClaude(r, f, h.holds); ok {
+			if hit, ok := s.decideClaude(r, f, h.holds); !lost.leavesOpenClaude(r, hit) && ok {
 				out.Hits = append(out.Hits, hit)
 			}
 			continue
 		}
 		if r.program != nil {
-			h.holds = both(h.holds, evaluate(r, f))
-			if h.holds == no {
-				continue
-			}
+			h.holds = both(h.holds, lost.weaken(r, evaluate(r, f)))
+		}
+		if h.holds == no || lost.leavesOpen(r, h.holds) {
+			continue
 		}
 		state := s.stateOf(r)
 		verdict := r.verdict(h.holds, state)
@@ -165,7 +169,7 @@ func (s *Set) Decide(f *facts.Facts) Result {
 		}
 		out.Hits = append(out.Hits, newHit(r, h, verdict, state))
 	}
-	if len(allows) > 0 && covered(f, m, allows) {
+	if len(allows) > 0 && lost.coversCall(f, m, allows) {
 		for _, a := range allows {
 			out.Hits = append(out.Hits, newHit(a.rule, a.hit, Allow, On))
 		}

@@ -47,3 +47,34 @@ type span struct {
 	start, end int
 	kind       string
 }
+
+// ReplaceMarks puts another text in the place of every replacement in s, and
+// reports whether there was one.
+func ReplaceMarks(s, by string) (text string, found bool) {
+	at := strings.Index(s, markHead)
+	if at < 0 {
+		return s, false
+	}
+	var b strings.Builder
+	for at >= 0 {
+		b.WriteString(s[:at])
+		s = s[at:]
+		n := markLen(s)
+		if n > 0 {
+			b.WriteString(by)
+			found = true
+		} else {
+			n = len(markHead)
+			b.WriteString(s[:n])
+		}
+		s = s[n:]
+		at = strings.Index(s, markHead)
+	}
+	b.WriteString(s)
+	return b.String(), found
+}
+
+// IsCut reports whether a string of JSON was cut when it was stored.
+func IsCut(s string) bool {
+	return strings.HasSuffix(s, "]") && strings.LastIndex(s, cutHead) >= max(0, len(s)-cutRoom)
+}

@@ -1,0 +1,134 @@
+package replay
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/rules"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+// hiddenWord stands in a command for what was redacted: a variable that nobody set.
+const hiddenWord = "${HOOKMUX_REDACTED}"
+
+// neverRecorded are facts that no journal holds: the repository is another today.
+var neverRecorded = facts.Set(0).With(facts.BranchFact, facts.RemoteFact, facts.DirtyFact, facts.TrackedFact,
+	facts.CountsFact) &^ facts.Set(0).With(facts.PathsFact)
+
+var textFacts = facts.Set(0).With(facts.CommandsFact, facts.PathsFact, facts.NetFact, facts.FlowsFact)
+
+// judged is what would have come of one call.
+type judged struct {
+	verdict rules.Verdict // of what counts, the strongest
+	hits    []said
+	open    []string // rules of which nobody can say
+}
+
+// said is what one rule or guard would have said.
+type said struct {
+	id        string
+	verdict   rules.Verdict
+	monitored bool
+}
+
+// judge asks rules and guards about a recorded call.
+func (w *worker) judge(ev *event.Event, project string) judged {
+	lost := rules.Losses{Facts: neverRecorded, Attended: ev.Attended == event.AttendedUnknown}
+	hidden, cut := revealLosses(ev)
+	if hidden || cut {
+		lost.Facts, lost.Text = lost.Facts|textFacts, true
+	}
+	f := facts.Collect(ev, project, w.set.Needs(), facts.Options{Home: w.Home, Parse: parseRecorded})
+	if cut || hidden && len(ev.Tool.Commands) == 0 {
+		for _, n := range facts.Names() {
+			if textFacts.Has(n) && w.set.Needs().Has(n) && !slices.Contains(f.Unknown, n) {
+				f.Unknown = append(f.Unknown, n)
+			}
+		}
+	}
+	result, open := w.set.DecideRecorded(f, lost)
+	out := judged{verdict: result.Verdict}
+	for _, h := range result.Hits {
+		out.hits = append(out.hits, said{h.ID, h.Verdict, h.Monitored})
+	}
+	for _, r := range open {
+		out.open = append(out.open, r.ID)
+	}
+	if len(w.Guards) > 0 && ev.Kind.Guarded() && ev.Tool != nil {
+		w.askGuards(ev, project, lost.Text, &out)
+	}
+	return out
+}
+
+// askGuards asks the built-in guards. What they find in a text with gaps counts,
+// unless it is the gap that they object to.
+func (w *worker) askGuards(ev *event.Event, project string, gaps bool, out *judged) {
+	call := guard.Call{Agent: ev.Agent, ToolKind: string(ev.Tool.Kind), ToolName: ev.Tool.Name,
+		Commands: ev.Tool.Commands, Reads: ev.Tool.Reads, Writes: ev.Tool.Writes, URL: ev.Tool.URL,
+		Input: ev.Tool.CurrentInput(), Cwd: ev.Cwd, Project: project, Home: w.Home}
+	for _, g := range w.Guards {
+		verdict := rules.Deny
+		if g.Ask() {
+			verdict = rules.Ask
+		}
+		found := false
+		for _, finding := range g.Check(call) {
+			if gaps && strings.HasSuffix(finding.Rule, "/unreadable") {
+				continue
+			}
+			if !slices.Contains(out.hits, said{finding.Rule, verdict, false}) {
+				out.hits = append(out.hits, said{finding.Rule, verdict, false})
+			}
+			found = true
+		}
+		switch {
+		case !found && gaps:
+			out.open = append(out.open, g.Name())
+		case found && (out.verdict != rules.Deny):
+			out.verdict = verdict
+		}
+	}
+}
+
+// revealLosses finds out whether words of a call were redacted or cut, and puts a
+// word that stands for anything in the place of what was redacted.
+func revealLosses(ev *event.Event) (hidden, cut bool) {
+	t := ev.Tool
+	if t == nil {
+		return false, false
+	}
+	cut = ev.Truncated || ev.Unreadable() != ""
+	texts := [][]string{t.Commands, t.Reads, t.Writes}
+	for _, list := range texts {
+		for i, text := range list {
+			cut = cut || redact.IsCut(text)
+			if clean, found := redact.ReplaceMarks(text, hiddenWord); found {
+				list[i], hidden = clean, true
+			}
+		}
+	}
+	if clean, found := redact.ReplaceMarks(t.URL, hiddenWord); found {
+		t.URL, hidden = clean, true
+	}
+	return hidden, cut || redact.IsCut(t.URL)
+}
+
+// parseRecorded reads a command in which words may stand for anything, wherever
+// they are quoted.
+func parseRecorded(text string) *shell.Script {
+	script := shell.Parse(text)
+	if !strings.Contains(text, hiddenWord) {
+		return &script
+	}
+	for i := range script.Runs {
+		argv := script.Runs[i].Argv
+		for j := range argv {
+			argv[j].Dynamic = argv[j].Dynamic || strings.Contains(argv[j].Text, "HOOKMUX_REDACTED")
+		}
+	}
+	return &script
+}

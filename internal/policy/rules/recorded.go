@@ -1,0 +1,88 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/policy/facts"
+)
+
+// Losses is what is not known any more of a call that was recorded.
+type Losses struct {
+	// Facts were not recorded, or stand in texts that were redacted or cut.
+	Facts facts.Set
+	// Text: words of the call itself were redacted or cut.
+	Text bool
+	// Attended: nobody wrote down whether a person sat there.
+	Attended bool
+}
+
+// DecideRecorded compares the rules with a call that was recorded. Open are rules
+// of which nobody can say what they would have said: what they need was lost.
+func (s *Set) DecideRecorded(f *facts.Facts, lost Losses) (result Result, open []*Rule) {
+	l := &losses{Losses: lost}
+	result = s.decide(f, l)
+	return result, l.open
+}
+
+// losses gathers the rules that cannot be decided. Nil: nothing was lost.
+type losses struct {
+	Losses
+	open []*Rule
+}
+
+// textFacts are the facts that the words of a call tell.
+var textFacts = facts.Set(0).With(facts.CommandsFact, facts.PathsFact, facts.NetFact, facts.FlowsFact)
+
+// weaken is how far an expression holds that may depend on words which were lost.
+func (l *losses) weaken(r *Rule, holds certainty) certainty {
+	if l != nil && (holds == no && l.Text && r.needs&textFacts != 0 || l.lacksAttended(r)) {
+		return maybe
+	}
+	return holds
+}
+
+// lacksAttended reports whether the rule asks who sits there and nobody knows.
+func (l *losses) lacksAttended(r *Rule) bool {
+	return l.Attended && (len(r.Match.Attended) > 0 || strings.Contains(r.When, "attended"))
+}
+
+// leavesOpen notes a rule that may hold or not, because of what was lost.
+func (l *losses) leavesOpen(r *Rule, holds certainty) bool {
+	if l == nil || holds != maybe || r.needs&l.Facts == 0 && !l.lacksAttended(r) {
+		return false
+	}
+	l.open = append(l.open, r)
+	return true
+}
+
+// leavesOpenClaude is leavesOpen for a rule in Claude Code's words: only what it
+// refuses is certain where words are missing.
+func (l *losses) leavesOpenClaude(r *Rule, hit Hit) bool {
+	if l == nil || !l.Text || hit.Certain && hit.Verdict == Deny {
+		return false
+	}
+	l.open = append(l.open, r)
+	return true
+}
+
+// coversCall is covered for a recorded call: facts of git that were lost say nothing
+// about what the call does.
+func (l *losses) coversCall(f *facts.Facts, m *matcher, allows []allowed) bool {
+	if l == nil {
+		return covered(f, m, allows)
+	}
+	known := *f
+	known.Unknown = slices.DeleteFunc(slices.Clone(f.Unknown), func(n facts.Name) bool {
+		return l.Facts.Has(n) && !textFacts.Has(n)
+	})
+	if !l.Text && covered(&known, m, allows) {
+		return true
+	}
+	if l.Text {
+		for _, a := range allows {
+			l.open = append(l.open, a.rule)
+		}
+	}
+	return false
+}
