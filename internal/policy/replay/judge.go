@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/rules"
-	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/recorder/redact/marks"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -105,16 +105,16 @@ func revealLosses(ev *event.Event) (hidden, cut bool) {
 	texts := [][]string{t.Commands, t.Reads, t.Writes}
 	for _, list := range texts {
 		for i, text := range list {
-			cut = cut || redact.IsCut(text)
-			if clean, found := redact.ReplaceMarks(text, hiddenWord); found {
+			cut = cut || marks.IsCut(text)
+			if clean, found := marks.ReplaceAll(text, hiddenWord); found {
 				list[i], hidden = clean, true
 			}
 		}
 	}
-	if clean, found := redact.ReplaceMarks(t.URL, hiddenWord); found {
+	if clean, found := marks.ReplaceAll(t.URL, hiddenWord); found {
 		t.URL, hidden = clean, true
 	}
-	return hidden, cut || redact.IsCut(t.URL)
+	return hidden, cut || marks.IsCut(t.URL)
 }
 
 // parseRecorded reads a command in which words may stand for anything, wherever

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"github.com/hookmux/hookmux/internal/recorder/redact/marks"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ func FuzzText(f *testing.F) {
 		if twice := Text(once); twice != once {
 			t.Fatalf("not stable: %q\n-> %q\n-> %q", in, once, twice)
 		}
-		if len(once) > len(in)*maxMark {
+		if len(once) > len(in)*marks.Longest {
 			t.Fatalf("%d bytes became %d", len(in), len(once))
 		}
 		redactor := New()
@@ -33,7 +34,7 @@ func FuzzText(f *testing.F) {
 		if again := redactor.Text(seen); again != seen {
 			t.Fatalf("not stable with a memory: %q\n-> %q\n-> %q", in, seen, again)
 		}
-		if strings.Count(seen, markHead) < strings.Count(once, markHead)-strings.Count(in, markHead) &&
+		if strings.Count(seen, marks.Head) < strings.Count(once, marks.Head)-strings.Count(in, marks.Head) &&
 			len(seen) > len(once) {
 			t.Fatalf("a memory hides secrets: %q\n-> %q\n-> %q", in, once, seen)
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
+	"github.com/hookmux/hookmux/internal/recorder/redact/marks"
 )
 
 // harmlessHead tells from its first bytes that a value is a reference, a
@@ -35,15 +36,15 @@ func harmlessHead(s string) bool {
 	case '~':
 		return strings.HasPrefix(s, "~/")
 	case '[':
-		n := markLen(s)
+		n := marks.LenAt(s)
 		return n > 0 && (n == len(s) || endsValue(s[n]))
 	case 'p':
 		return strings.HasPrefix(s, "process.env")
 	case 'o':
 		return strings.HasPrefix(s, "os.environ") || strings.HasPrefix(s, "os.Getenv") ||
 			strings.HasPrefix(s, "os.getenv")
-	case cutHead[0]:
-		return strings.HasPrefix(s, cutHead)
+	case marks.CutHead[0]:
+		return strings.HasPrefix(s, marks.CutHead)
 	}
 	return false
 }
@@ -78,7 +79,7 @@ var pathRoots = []string{
 
 // isHarmless judges a whole value.
 func isHarmless(s string) bool {
-	if harmlessHead(s) || isMark(s) {
+	if harmlessHead(s) || marks.IsWhole(s) {
 		return true
 	}
 	if s[0] == '$' && len(s) > 1 && !chars.IsDigit(s[1]) && chars.RunEnd(s, 1, chars.Alnum|chars.URL) == len(s) &&

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"github.com/hookmux/hookmux/internal/recorder/redact/marks"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -140,11 +141,11 @@ func TestCutting(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte(long))
-	note := fmt.Sprintf("…[cut: %d bytes, sha256 %s]", len(long), hex.EncodeToString(sum[:cutHash]))
+	note := fmt.Sprintf("…[cut: %d bytes, sha256 %s]", len(long), hex.EncodeToString(sum[:marks.CutHash]))
 	for s, limit := range map[string]int{v.Prompt: 1000, v.Resp.Stdout[0]: 200} {
 		head, ok := strings.CutSuffix(s, note)
-		if !ok || len(s) > limit || len(head) < limit-cutRoom-4 || !strings.HasPrefix(long, head) {
-			t.Errorf("%d: s = %q, want ok, len(s) at most %v, len(head) at least limit - cutRoom - 4 and long that "+
+		if !ok || len(s) > limit || len(head) < limit-marks.CutRoom-4 || !strings.HasPrefix(long, head) {
+			t.Errorf("%d: s = %q, want ok, len(s) at most %v, len(head) at least limit - marks.CutRoom - 4 and long that "+
 				"begins with %q", limit, s, limit, head)
 		}
 	}

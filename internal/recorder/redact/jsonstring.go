@@ -2,16 +2,14 @@ package redact
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/internal/jsonstring"
 	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
 	"github.com/hookmux/hookmux/internal/recorder/redact/cleantext"
+	"github.com/hookmux/hookmux/internal/recorder/redact/marks"
 )
 
 // readString reads the string at pos. Most strings are clean and short: for them this
@@ -89,10 +87,10 @@ scan:
 		w.decoded = jsonstring.AppendUnescaped(slices.Grow(w.decoded[:0], len(text)), text)
 		text = viewText(w.decoded)
 	}
-	if secret != "" && text != "" && !isMark(text) && !isReference(text) && (!w.weak || looksSecret(text)) {
+	if secret != "" && text != "" && !marks.IsWhole(text) && !isReference(text) && (!w.weak || looksSecret(text)) {
 		noteSeen(w.mem, text)
 		w.copyPending(start)
-		w.dst = appendMark(w.dst, secret)
+		w.dst = marks.Append(w.dst, secret)
 		w.base = i
 		w.rep.Redacted++
 		return true
@@ -160,7 +158,7 @@ func (w *walker) appendText(s, orig string, checked bool) {
 	}
 	out := w.rebuilt
 	if long {
-		out = appendCut(out[:cutIndex(out, w.limit-cutRoom)], orig)
+		out = marks.AppendCut(out[:cutIndex(out, w.limit-marks.CutRoom)], orig)
 		w.rep.Cut++
 	}
 	w.dst = jsonstring.AppendQuoted(w.dst, out)
@@ -184,7 +182,7 @@ func (w *walker) redactOnce(out []byte, s string) []byte {
 			w.rep.Redacted++
 		}
 		noteSeen(w.mem, s[sp.start:sp.end])
-		out = appendMark(out, sp.kind)
+		out = marks.Append(out, sp.kind)
 		at = sp.end
 	}
 	return out
@@ -197,8 +195,8 @@ func cutIndex(s []byte, at int) int {
 	for at > 0 && at < len(s) && !utf8.RuneStart(s[at]) {
 		at--
 	}
-	for j := at - 1; j >= 0 && at-j < maxMark; j-- {
-		if s[j] == '[' && j+markLen(viewText(s[j:])) > at {
+	for j := at - 1; j >= 0 && at-j < marks.Longest; j-- {
+		if s[j] == '[' && j+marks.LenAt(viewText(s[j:])) > at {
 			return j
 		}
 	}
@@ -224,30 +222,4 @@ func (w *walker) nextInReach(f *finder, s string, at, have int) (span, bool, *fi
 		sp, ok = f.next(at)
 	}
 	return sp, ok, f
-}
-
-const (
-	cutHead = "…[cut: "
-	cutMid  = " bytes, sha256 "
-	cutHash = 8 // bytes of the hash that are shown
-	// cutRoom is the longest the note can be; 19 is the digits of an int64.
-	cutRoom = len(cutHead) + 19 + len(cutMid) + 2*cutHash + len("]")
-)
-
-func appendCut(dst []byte, orig string) []byte {
-	h := sha256.New()
-	// Fed in parts through a small buffer: a copy of a giant string is avoided.
-	var buf [4096]byte
-	for at := 0; at < len(orig); {
-		n := copy(buf[:], orig[at:])
-		h.Write(buf[:n])
-		at += n
-	}
-	var sum [sha256.Size]byte
-	h.Sum(sum[:0])
-	dst = append(dst, cutHead...)
-	dst = strconv.AppendInt(dst, int64(len(orig)), 10)
-	dst = append(dst, cutMid...)
-	dst = hex.AppendEncode(dst, sum[:cutHash])
-	return append(dst, ']')
 }

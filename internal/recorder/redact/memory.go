@@ -2,6 +2,7 @@ package redact
 
 import (
 	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
+	"github.com/hookmux/hookmux/internal/recorder/redact/marks"
 	"github.com/hookmux/hookmux/internal/recorder/redact/seen"
 )
 
@@ -25,7 +26,7 @@ func worthKeeping(s string) bool {
 	if len(s) < seen.MinLength || len(s) > seen.MaxLength || isUUID(s) || chars.RunEnd(s, 0, chars.Dark) != len(s) {
 		return false
 	}
-	if isMark(s) || isHarmless(s) || chars.HasPathForm(s) || chars.HasVersionForm(s) {
+	if marks.IsWhole(s) || isHarmless(s) || chars.HasPathForm(s) || chars.HasVersionForm(s) {
 		return false
 	}
 	var have [128]bool

@@ -19,6 +19,7 @@ package redact
 import (
 	"unsafe"
 
+	"github.com/hookmux/hookmux/internal/recorder/redact/marks"
 	"github.com/hookmux/hookmux/internal/recorder/redact/seen"
 )
 
@@ -45,7 +46,7 @@ func appendRedacted(dst []byte, f *finder, sp span) []byte {
 		at := 0
 		for ok := true; ok; sp, ok = f.next(at) {
 			dst = append(dst, f.s[at:sp.start]...)
-			dst = appendMark(dst, sp.kind)
+			dst = marks.Append(dst, sp.kind)
 			noteSeen(f.mem, f.s[sp.start:sp.end])
 			at = sp.end
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
+	"github.com/hookmux/hookmux/internal/recorder/redact/marks"
 )
 
 // urlReach bounds how far a user:password part is looked for.
@@ -56,8 +57,8 @@ func matchURL(s string, i int) (span, bool) {
 scan:
 	for k := p; k < len(s) && k-p < urlReach; k++ {
 		switch c := s[k]; {
-		case c == '[' && markLen(s[k:]) > 0:
-			k += markLen(s[k:]) - 1 // its colon is ours
+		case c == '[' && marks.LenAt(s[k:]) > 0:
+			k += marks.LenAt(s[k:]) - 1 // its colon is ours
 		case c <= ' ' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == '\\':
 			break scan
 		case c == ':' && colon < 0 && !inPath:
