@@ -1,12 +1,15 @@
 // Command release builds what people download: for each system one archive
-// with both programs, manual pages, completions and service files, and the sums
-// of all. The same commit gives the same bytes, on any machine with the same Go:
-// nothing of the machine, the user or the hour is in them.
+// with both programs, manual pages, completions and service files; packages for
+// Debian, Fedora and their kin, and for npm; recipes for Homebrew, the AUR and Nix;
+// an install script; the sums of all, and their signature. The same commit gives
+// the same bytes, on any machine with the same Go: nothing of the machine, the user
+// or the hour is in them.
 package main
 
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
 	"flag"
 	"fmt"
 	"os"
@@ -18,48 +21,130 @@ import (
 	"time"
 )
 
-var defaultTargets = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64"
+const (
+	defaultTargets = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64"
+	homePage       = "https://github.com/hookmux/hookmux"
+)
 
 func main() {
-	out := flag.String("out", "dist", "folder for the archives")
+	out := flag.String("out", "dist", "folder for everything")
 	targets := flag.String("targets", defaultTargets, "systems to build for")
+	version := flag.String("version", "", "version to give the programs; what VERSION says if empty")
+	source := flag.String("source", ".", "tree to build the programs from; packages are made as this tree says")
 	flag.Parse()
-	if err := release(*out, strings.Split(*targets, ",")); err != nil {
+	if err := buildRelease(*out, *source, *version, strings.Split(*targets, ",")); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
-func release(out string, targets []string) error {
-	text, err := os.ReadFile("VERSION")
-	if err != nil {
-		return fmt.Errorf("%w; run it at the top of the tree", err)
+// release is what one run makes.
+type release struct {
+	Version  string
+	Home     string
+	Archives []archived
+	// PublicKey is the one that signatures are checked with; empty: there are none.
+	PublicKey string
+
+	out    string
+	work   string
+	source string
+	when   time.Time
+	sums   map[string]string // by file name
+}
+
+// archived is an archive for one system.
+type archived struct {
+	System, Arch string // as Go calls them
+	Name         string // without .tar.gz
+	Sum          string // SHA-256
+	digest       [sha256.Size]byte
+	files        []file
+}
+
+// Address is where it will be downloaded from.
+func (a archived) Address() string {
+	version := strings.Split(a.Name, "-")[1]
+	return homePage + "/releases/download/v" + version + "/" + a.Name + ".tar.gz"
+}
+
+// SRI is the sum as Nix writes it.
+func (a archived) SRI() string { return "sha256-" + base64.StdEncoding.EncodeToString(a.digest[:]) }
+
+// Nix is what Nix calls the system.
+func (a archived) Nix() string { return a.Pacman() + "-" + a.System }
+
+// Pacman is what pacman, rpm and Nix call the processor.
+func (a archived) Pacman() string {
+	return map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[a.Arch]
+}
+
+// Linux are the archives for Linux.
+func (r *release) Linux() []archived {
+	var list []archived
+	for _, a := range r.Archives {
+		if a.System == "linux" {
+			list = append(list, a)
+		}
 	}
-	version := strings.TrimSpace(string(text))
-	when, err := commitTime()
+	return list
+}
+
+func buildRelease(out, source, version string, targets []string) error {
+	r := &release{Home: homePage, source: source, Version: version, sums: map[string]string{}}
+	if version == "" {
+		text, err := os.ReadFile("VERSION")
+		if err != nil {
+			return fmt.Errorf("%w; run it at the top of the tree", err)
+		}
+		r.Version = strings.TrimSpace(string(text))
+	}
+	var err error
+	if r.when, err = commitTime(); err != nil {
+		return err
+	}
+	if r.out, err = filepath.Abs(out); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return err
+	}
+	if r.work, err = os.MkdirTemp("", "release"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(r.work)
+	signer, err := signerFrom(os.Getenv)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
+	if r.PublicKey, err = signer.publicKey(); err != nil {
 		return err
 	}
-	work, err := os.MkdirTemp("", "release")
+	for _, step := range []func() error{
+		func() error { return r.writeArchives(targets) },
+		r.writeLinuxPackages, r.writeNPMPackages, r.writeRecipes, r.writeSums,
+		func() error { return signer.signSums(r) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeArchives builds the programs and packs them.
+func (r *release) writeArchives(targets []string) error {
+	common, err := r.commonFiles()
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
-	common, err := commonFiles(work, version)
-	if err != nil {
-		return err
-	}
-	var sums []string
 	for _, target := range targets {
 		system, arch, ok := strings.Cut(target, "/")
 		if !ok {
 			return fmt.Errorf("%s: write it as linux/amd64", target)
 		}
-		dir := filepath.Join(work, system+"-"+arch)
-		if err := build(dir, system, arch, version); err != nil {
+		dir := filepath.Join(r.work, system+"-"+arch)
+		if err := r.buildPrograms(dir, system, arch); err != nil {
 			return err
 		}
 		files := append([]file(nil), common...)
@@ -70,19 +155,61 @@ func release(out string, targets []string) error {
 			}
 			files = append(files, file{"bin/" + name, 0o755, data})
 		}
-		name := fmt.Sprintf("hookmux-%s-%s-%s", version, system, arch)
-		data, err := archive(name, files, when)
+		name := fmt.Sprintf("hookmux-%s-%s-%s", r.Version, system, arch)
+		data, err := archive(name, files, r.when)
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(out, name+".tar.gz"), data, 0o644); err != nil {
+		if err := r.keepFile(name+".tar.gz", data); err != nil {
 			return err
 		}
-		sums = append(sums, fmt.Sprintf("%x  %s.tar.gz\n", sha256.Sum256(data), name))
-		fmt.Print(sums[len(sums)-1])
+		digest := sha256.Sum256(data)
+		r.Archives = append(r.Archives, archived{System: system, Arch: arch, Name: name, files: files, digest: digest,
+			Sum: fmt.Sprintf("%x", digest)})
 	}
-	sort.Slice(sums, func(i, j int) bool { return sums[i][66:] < sums[j][66:] })
-	return os.WriteFile(filepath.Join(out, "SHA256SUMS"), []byte(strings.Join(sums, "")), 0o644)
+	return nil
+}
+
+// keepFile writes a file of the release and remembers its sum.
+func (r *release) keepFile(name string, data []byte) error {
+	at := filepath.Join(r.out, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return err
+	}
+	mode := os.FileMode(0o644)
+	if strings.HasSuffix(name, ".sh") {
+		mode = 0o755
+	}
+	if err := os.WriteFile(at, data, mode); err != nil {
+		return err
+	}
+	return r.noteFile(name)
+}
+
+// noteFile remembers the sum of a file that is there.
+func (r *release) noteFile(name string) error {
+	data, err := os.ReadFile(filepath.Join(r.out, filepath.FromSlash(name)))
+	if err != nil {
+		return err
+	}
+	r.sums[name] = fmt.Sprintf("%x", sha256.Sum256(data))
+	fmt.Printf("%s  %s\n", r.sums[name], name)
+	return nil
+}
+
+const sumsFile = "SHA256SUMS"
+
+func (r *release) writeSums() error {
+	var names []string
+	for name := range r.sums {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	var text strings.Builder
+	for _, name := range names {
+		fmt.Fprintf(&text, "%s  %s\n", r.sums[name], name)
+	}
+	return os.WriteFile(filepath.Join(r.out, sumsFile), []byte(text.String()), 0o644)
 }
 
 // commitTime is the time every file in the archives bears.
@@ -102,15 +229,16 @@ func commitTime() (time.Time, error) {
 	return time.Unix(seconds, 0).UTC(), nil
 }
 
-// build makes both programs for one system. Paths, the state of the repository
+// buildPrograms makes both programs for one system. Paths, the state of the repository
 // and build ids stay out.
-func build(dir, system, arch, version string) error {
+func (r *release) buildPrograms(dir, system, arch string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags", "-s -w -buildid= -X github.com/hookmux/hookmux/internal/version.String="+version,
+		"-ldflags", "-s -w -buildid= -X github.com/hookmux/hookmux/internal/version.String="+r.Version,
 		"-o", dir+string(filepath.Separator), "./cmd/hookmux", "./cmd/hookmux-hook")
+	cmd.Dir = r.source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOFLAGS=", "GOAMD64=v1",
 		"GOARM64=v8.0")
 	return told(cmd)
@@ -118,9 +246,10 @@ func build(dir, system, arch, version string) error {
 
 // commonFiles are those that are the same everywhere. The program itself, built
 // for this machine, writes the manual pages and the completions.
-func commonFiles(work, version string) ([]file, error) {
+func (r *release) commonFiles() ([]file, error) {
+	work := r.work
 	here := filepath.Join(work, "here")
-	if err := build(here, goEnv("GOHOSTOS"), goEnv("GOHOSTARCH"), version); err != nil {
+	if err := r.buildPrograms(here, goEnv("GOHOSTOS"), goEnv("GOHOSTARCH")); err != nil {
 		return nil, err
 	}
 	program := filepath.Join(here, "hookmux")

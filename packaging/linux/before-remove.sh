@@ -1,0 +1,10 @@
+#!/bin/sh
+# Runs before the .deb or .rpm is taken off. Hooks in agents' files belong to each
+# user: no package can take them out. Without the program they do nothing.
+case "${1:-}" in
+remove | 0)
+	echo "hookmux: hooks in your agents' files stay and do nothing from now on."
+	echo "hookmux: to take them out as well, run 'hookmux uninstall' as each user before you remove the package."
+	;;
+esac
+exit 0
