@@ -29,10 +29,12 @@ GOTESTSUM = $(GO) run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-f
 	--rerun-fails-max-failures=40 --rerun-fails-abort-on-data-race
 run_tests = $(if $(RETRY),$(GOTESTSUM) --packages='$(1)' -- $(2) $(FLAGS),$(GO) test $(2) $(FLAGS) $(1))
 
-# Everything is compiled first: the compiler would slow down tests that wait for programs.
+# Everything is compiled first: the compiler would slow down tests that wait for
+# programs. vet ran in check. Many tests wait more than they compute: one package
+# more than there are cores runs at once.
 test: check
 	$(GO) list -export -test $(FLAGS) ./... >/dev/null
-	$(call run_tests,./...,)
+	$(call run_tests,./...,-vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 
 # gofmt and vet, and that what is generated is up to date (tests hold the latter).
 check:
