@@ -1,0 +1,108 @@
+package packstore
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Origin is where a pack comes from.
+type Origin struct {
+	// Folder is the absolute path of a folder; "" for a git repository.
+	Folder string `json:"folder,omitempty"`
+	// URL and Ref name a repository, and a tag, branch or commit of it.
+	URL string  `json:"url,omitempty"`
+	Ref string  `json:"ref,omitempty"`
+	Is  RefKind `json:"is,omitempty"`
+	// Commit is what Ref was when the pack was taken in.
+	Commit string `json:"commit,omitempty"`
+}
+
+// RefKind says what a ref is.
+type RefKind string
+
+// The kinds. A tag stays what it is; a branch goes on.
+const (
+	Tag    RefKind = "tag"
+	Branch RefKind = "branch"
+	Commit RefKind = "commit"
+)
+
+// String is the origin as a person writes it.
+func (o Origin) String() string {
+	if o.Folder != "" {
+		return o.Folder
+	}
+	return gitPrefix + o.URL + "@" + o.Ref
+}
+
+// SamePlace reports whether two origins are the same folder or repository.
+func (o Origin) SamePlace(other Origin) bool { return o.Folder == other.Folder && o.URL == other.URL }
+
+const gitPrefix = "git+"
+
+var (
+	refName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,99}$`)
+	commitName = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+	protocols  = []string{"https", "ssh", "file"}
+)
+
+// ParseOrigin reads what a person wrote: a folder, or git+URL@REF.
+func ParseOrigin(text, cwd string) (Origin, error) {
+	rest, isGit := strings.CutPrefix(text, gitPrefix)
+	if !isGit {
+		if strings.Contains(text, "://") {
+			return Origin{}, fmt.Errorf("%q: write %s in front of the address of a git repository", text, gitPrefix)
+		}
+		if text == "" {
+			return Origin{}, errors.New("name a folder or git+URL@VERSION")
+		}
+		if !filepath.IsAbs(text) {
+			text = filepath.Join(cwd, text)
+		}
+		return Origin{Folder: filepath.Clean(text)}, nil
+	}
+	at := strings.LastIndexByte(rest, '@')
+	if at < 0 || at < strings.LastIndexByte(rest, '/') {
+		return Origin{}, fmt.Errorf("%q names no version: write %s…@v1.2.3, or a commit", text, gitPrefix)
+	}
+	o := Origin{URL: rest[:at], Ref: rest[at+1:]}
+	if err := checkURL(o.URL); err != nil {
+		return Origin{}, err
+	}
+	return o, checkRef(o.Ref)
+}
+
+func checkURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%q is no address: %w", text, err)
+	case !slices.Contains(protocols, u.Scheme):
+		return fmt.Errorf("%q: packs come by %s", text, strings.Join(protocols, ", "))
+	case u.User != nil && hasPassword(u):
+		return errors.New("the address holds a password, which would be stored; use ssh for a private repository")
+	case u.RawQuery != "" || u.Fragment != "":
+		return fmt.Errorf("%q: an address of a repository has neither ? nor #", text)
+	case u.Scheme != "file" && u.Host == "", u.Scheme == "file" && u.Host != "":
+		return fmt.Errorf("%q is no address of a repository", text)
+	case strings.HasPrefix(u.Host, "-"), u.User != nil && strings.HasPrefix(u.User.Username(), "-"),
+		strings.ContainsAny(text, " \t\r\n\\'\"`$"):
+		return fmt.Errorf("%q is no address of a repository", text)
+	}
+	return nil
+}
+
+func hasPassword(u *url.URL) bool { _, has := u.User.Password(); return has }
+
+func checkRef(ref string) error {
+	if !refName.MatchString(ref) || strings.Contains(ref, "..") || strings.Contains(ref, "//") ||
+		strings.HasSuffix(ref, "/") || strings.HasSuffix(ref, ".lock") {
+		return fmt.Errorf("%q is no name of a tag, a branch or a commit", ref)
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package packstore
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/policy/rules"
+)
+
+// The store's own files, from the state folder.
+const (
+	folder     = "packs"
+	recordFile = folder + "/packs.json"
+)
+
+// Kept is a pack that a person took in.
+type Kept struct {
+	Manifest
+	Hash   string    `json:"hash"`
+	Origin Origin    `json:"origin"`
+	Added  time.Time `json:"added"`
+}
+
+// record is what is kept of all packs, sealed: what something else wrote adds none.
+type record struct {
+	Version int    `json:"version"`
+	Packs   []Kept `json:"packs"`
+}
+
+// Store keeps packs below the state folder. It may be used by several at once.
+type Store struct {
+	state string
+	mu    sync.Mutex
+}
+
+// New gives the store below a state folder; nothing is read before it is asked.
+func New(state string) *Store { return &Store{state: state} }
+
+func (s *Store) load() (record, error) {
+	r := record{Version: 1}
+	if err := ledger.LoadSealed(s.state, recordFile, &r); err != nil {
+		return record{Version: 1}, fmt.Errorf("the list of packs is not believed: %w; add the packs again", err)
+	}
+	if r.Version != 1 {
+		return record{Version: 1}, errors.New("the list of packs is a newer version's; upgrade hookmux")
+	}
+	return r, nil
+}
+
+// List are the packs that were taken in, by name.
+func (s *Store) List() ([]Kept, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.load()
+	return r.Packs, err
+}
+
+// Find is the pack of a name.
+func (s *Store) Find(name string) (Kept, bool, error) {
+	list, err := s.List()
+	i := slices.IndexFunc(list, func(k Kept) bool { return k.Name == name })
+	if i < 0 {
+		return Kept{}, false, err
+	}
+	return list[i], true, err
+}
+
+func (s *Store) copyDir(k Kept) string { return filepath.Join(s.state, folder, k.Name, k.Hash[:32]) }
+
+// Read reads the copy of a pack, which must be what was taken in.
+func (s *Store) Read(k Kept) (*Pack, error) {
+	pack, err := ReadFolder(s.copyDir(k))
+	if err != nil {
+		return nil, fmt.Errorf("pack %s: its copy cannot be read (%w); `hookmux pack update %s` takes it in again",
+			k.Name, err, k.Name)
+	}
+	if pack.Hash() != k.Hash || pack.Name != k.Name {
+		return nil, fmt.Errorf("pack %s: its copy is not what you took in; `hookmux pack update %s` takes it in again",
+			k.Name, k.Name)
+	}
+	return pack, nil
+}
+
+// Add keeps a pack, in place of one of the same name that it replaces by its hash; ""
+// replaces none. It refuses a tag that was moved, and a pack with rules that are wrong.
+func (s *Store) Add(pack *Pack, origin Origin, replaces string, now time.Time) (Kept, error) {
+	if _, err := pack.CheckRules(); err != nil {
+		return Kept{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.load()
+	if err != nil && replaces != "" {
+		return Kept{}, err
+	}
+	k := Kept{Manifest: pack.Manifest, Hash: pack.Hash(), Origin: origin, Added: now.UTC().Truncate(time.Second)}
+	at := slices.IndexFunc(r.Packs, func(old Kept) bool { return old.Name == k.Name })
+	switch {
+	case at >= 0 && r.Packs[at].Hash != replaces:
+		return Kept{}, fmt.Errorf("there is a pack %s already, of %s; `hookmux pack update %s` renews it, "+
+			"`hookmux pack remove %s` takes it away", k.Name, r.Packs[at].Origin, k.Name, k.Name)
+	case at >= 0:
+		if err := CheckMoved(r.Packs[at].Origin, origin); err != nil {
+			return Kept{}, err
+		}
+	}
+	if err := s.writeCopy(s.copyDir(k), pack); err != nil {
+		return Kept{}, err
+	}
+	var old string
+	if at >= 0 {
+		old = s.copyDir(r.Packs[at])
+		r.Packs[at] = k
+	} else {
+		r.Packs = append(r.Packs, k)
+		slices.SortFunc(r.Packs, func(a, b Kept) int { return strings.Compare(a.Name, b.Name) })
+	}
+	if err := ledger.StoreSealed(s.state, recordFile, r); err != nil {
+		return Kept{}, err
+	}
+	if old != "" && old != s.copyDir(k) {
+		_ = removeCopy(old) // it is named nowhere any more
+	}
+	return k, nil
+}
+
+// CheckMoved refuses a tag that names another commit than when it was taken in.
+func CheckMoved(before, now Origin) error {
+	same := before.URL == now.URL && before.Ref == now.Ref
+	if before.Is != Tag || now.Is != Tag || !same || before.Commit == now.Commit {
+		return nil
+	}
+	return fmt.Errorf("the tag %s of %s was moved: it was the commit %.12s when you took it in, and is %.12s now. "+
+		"Ask who publishes the pack why; what you took in stays in force. To take the new content all the same, "+
+		"remove the pack and add it again", now.Ref, now.URL, before.Commit, now.Commit)
+}
+
+// Remove forgets a pack.
+func (s *Store) Remove(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.load()
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(r.Packs, func(k Kept) bool { return k.Name == name })
+	if at < 0 {
+		return fmt.Errorf("there is no pack %s; `hookmux pack list` shows those there are", name)
+	}
+	r.Packs = slices.Delete(r.Packs, at, at+1)
+	if err := ledger.StoreSealed(s.state, recordFile, r); err != nil {
+		return err
+	}
+	return removeCopy(filepath.Join(s.state, folder, name))
+}
+
+// writeCopy writes the bytes that were hashed, all or nothing.
+func (s *Store) writeCopy(dir string, pack *Pack) error {
+	if there, err := ReadFolder(dir); err == nil && there.Hash() == pack.Hash() {
+		return nil
+	}
+	if err := removeCopy(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(dir), ".copy-")
+	if err != nil {
+		return err
+	}
+	defer removeCopy(temp)
+	if err := os.Mkdir(filepath.Join(temp, rulesFolder), 0o700); err != nil {
+		return err
+	}
+	for _, f := range pack.Files {
+		if err := os.WriteFile(filepath.Join(temp, filepath.FromSlash(f.Path)), f.Data, 0o600); err != nil {
+			return err
+		}
+	}
+	return os.Rename(temp, dir)
+}
+
+func removeCopy(dir string) error { return os.RemoveAll(dir) }
+
+// Sources are the files of rules of every pack that is as it was taken in. What is
+// wrong with others is said.
+func (s *Store) Sources() ([]rules.Source, []rules.Problem) {
+	list, err := s.List()
+	if err != nil {
+		return nil, []rules.Problem{{File: filepath.Join(s.state, recordFile), Text: err.Error()}}
+	}
+	var sources []rules.Source
+	var problems []rules.Problem
+	for _, k := range list {
+		pack, err := s.Read(k)
+		if err != nil {
+			problems = append(problems, rules.Problem{File: s.copyDir(k), Text: err.Error()})
+			continue
+		}
+		sources = append(sources, pack.Sources("pack "+k.Name)...)
+	}
+	return sources, problems
+}
+
+// Stamp changes whenever other packs may count.
+func (s *Store) Stamp() string {
+	info, err := os.Stat(filepath.Join(s.state, recordFile))
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(info.ModTime().UnixNano(), info.Size())
+}
