@@ -71,7 +71,7 @@ func (c *checker) install(agent string, s *InstallSpec) {
 		return
 	}
 	oneOf("shape", "shape", string(s.Shape), string(ShapeNested), string(ShapeFlat), string(ShapeList),
-		string(ShapeNamed))
+		string(ShapeNamed), string(ShapeEvents))
 	h := s.Handler
 	oneOf("handler.form", "form", h.Form, "exec", "line", "words")
 	oneOf("handler.unit", "unit", h.Unit, "s", "ms")

@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/agent/dialect"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/jsonstring"
 )
 
 // Input is one call of an agent's hook as it reached hookmux.
@@ -37,6 +38,9 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // than the one in in.Event when the agent has such an event.
 func (c *Catalogue) Decode(in Input) event.Event {
 	a := c.entry(in.Agent, in.Event)
+	if a.RawBreaks {
+		in.Payload = withoutBreaks(in.Payload)
+	}
 	ev := event.Event{
 		ID: in.ID, Time: in.Time, Agent: in.Agent, Native: in.Event, Kind: event.Other,
 		Raw: in.Payload, Truncated: in.Truncated,
@@ -78,6 +82,15 @@ func (c *Catalogue) Decode(in Input) event.Event {
 		ev.Subagent = finish(dialect.Decoded{Kind: ev.Kind, Session: ev.Session, Subagent: ev.Subagent, Tool: ev.Tool})
 	}
 	return ev
+}
+
+// withoutBreaks makes JSON of a payload whose texts hold control characters; what was stored
+// of one is a text itself.
+func withoutBreaks(payload []byte) []byte {
+	if text, ok := jsonscan.String(bytes.TrimSpace(payload)); ok {
+		payload = []byte(text)
+	}
+	return jsonstring.EscapeBreaks(payload)
 }
 
 // describe says why a payload could not be read, in one line.

@@ -81,6 +81,7 @@ const (
 	ShapeFlat   Shape = "flat"   // AT.EVENT[] = handler, matcher among its members
 	ShapeList   Shape = "list"   // AT[] = handler, event and matcher among its members
 	ShapeNamed  Shape = "named"  // AT[] = {name, hooks: {EVENT: [handler]}}
+	ShapeEvents Shape = "events" // AT[] = {name: EVENT, commands: [handler]}, one element for each event
 )
 
 // InstallPlace is a file that can be written.

@@ -34,6 +34,9 @@ type Agent struct {
 	// DeafAfterExit says that the agent reads nothing more of a hook that has
 	// exited, so that what was printed last may be lost.
 	DeafAfterExit bool `yaml:"deaf_after_exit"`
+	// RawBreaks says that texts in its payloads may hold line breaks and other control
+	// characters as they are, which is no JSON: they are escaped before it is read.
+	RawBreaks bool `yaml:"raw_breaks"`
 	// OffersTogether says that whoever takes up one of the standing approvals
 	// the agent offers takes up all of them: they are read as one.
 	OffersTogether bool `yaml:"offers_together"`

@@ -56,6 +56,8 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsQoder(event)
 	case "qwen", "qwen-code":
 		return rowsQwen(event)
+	case "rovodev", "rovo", "rovo-dev":
+		return rowsRovodev(event)
 	case "vscode", "vs-code", "copilot-chat":
 		return rowsVscode(event)
 	case "windsurf", "cascade":
@@ -863,6 +865,27 @@ func rowsQwen(event string) (Row, bool) {
 	case "Notification":
 		return Row{Kind: "user.attention", Timeout: 60000 * time.Millisecond}, true
 	case "SessionEnd":
+		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsRovodev(event string) (Row, bool) {
+	switch event {
+	case "on_session_start":
+		return Row{Kind: "session.start", Timeout: 60000 * time.Millisecond}, true
+	case "on_user_prompt":
+		return Row{Kind: "turn.start", Timeout: 60000 * time.Millisecond}, true
+	case "on_tool_start":
+		return Row{Kind: "tool.before", Timeout: 60000 * time.Millisecond}, true
+	case "on_tool_permission":
+		return Row{Kind: "user.attention", Timeout: 60000 * time.Millisecond}, true
+	case "on_tool_end":
+		return Row{Kind: "tool.after", Timeout: 60000 * time.Millisecond}, true
+	case "on_error",
+		"on_complete":
+		return Row{Kind: "turn.end", Timeout: 60000 * time.Millisecond}, true
+	case "on_session_end":
 		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
 	}
 	return Row{}, false

@@ -45,11 +45,7 @@ func (h *Host) Beside(a *agent.Agent, scope string, commands []hookentry.Command
 		src = t.FreshText(place)
 	}
 	for _, c := range commands {
-		list := t.At
-		if t.Spec.Shape != agent.ShapeList {
-			list = hookentry.Join(t.At, c.Event)
-		}
-		if src, err = t.Format.Append(src, list, t.ListElement(c)); err != nil {
+		if src, err = t.AppendCommand(src, c); err != nil {
 			return steps.BrokenFile(path, err)
 		}
 	}

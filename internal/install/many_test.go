@@ -367,13 +367,13 @@ func (d *trial) among(t *hookentry.Target) (changed []byte, expected string, ok 
 	if err != nil {
 		return nil, "", false
 	}
-	if d.rng.IntN(2) == 0 {
+	if d.rng.IntN(2) == 0 || d.inTheirElement(t) {
 		changed, err = t.Format.Append(src, list, theirs)
 		return changed, string(plain), err == nil
 	}
 	// Before ours: in the place ours has, which is then written behind it.
 	group := ours.Group
-	if t.Spec.Shape == agent.ShapeNamed {
+	if t.Spec.Shape == agent.ShapeNamed || t.Spec.Shape == agent.ShapeEvents {
 		group = ours.Path[:len(t.At)+1]
 	}
 	raw := r.Raw(group...)
@@ -381,6 +381,22 @@ func (d *trial) among(t *hookentry.Target) (changed []byte, expected string, ok 
 		changed, err = t.Format.Append(changed, list, raw)
 	}
 	return changed, string(plain), err == nil
+}
+
+// inTheirElement reports whether the person had an element for the event, so that ours is among their
+// commands and has no place of its own in the list.
+func (d *trial) inTheirElement(t *hookentry.Target) bool {
+	r, err := t.ParseText([]byte(d.before))
+	if t.Spec.Shape != agent.ShapeEvents || err != nil {
+		return false
+	}
+	for i := range max(0, r.Len(t.At...)) {
+		var name string
+		if r.Decode(&name, hookentry.Join(t.At, strconv.Itoa(i), "name")...) == nil && name == "Before" {
+			return true
+		}
+	}
+	return false
 }
 
 // document is a text that somebody could have.
@@ -464,6 +480,11 @@ func (d *trial) hooks() any {
 		for i := range d.rng.IntN(3) {
 			list = append(list, pairs{{"name", "n" + strconv.Itoa(i)},
 				{"hooks", pairs{{events[d.rng.IntN(3)], []any{h(i)}}}}})
+		}
+		return list
+	case agent.ShapeEvents:
+		for i := range d.rng.IntN(3) {
+			list = append(list, pairs{{"name", events[i]}, {"commands", []any{h(i), h(i + 3)}[:d.rng.IntN(3)]}})
 		}
 		return list
 	}

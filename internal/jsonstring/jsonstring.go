@@ -107,3 +107,28 @@ func Hex4[T string | []byte](s T) rune {
 	}
 	return r
 }
+
+// EscapeBreaks escapes control characters inside the strings of a document, where JSON forbids them
+// as they are. A document without any is given back itself.
+func EscapeBreaks(doc []byte) []byte {
+	var out []byte
+	inside, escaped, from := false, false, 0
+	for i, c := range doc {
+		switch {
+		case escaped:
+			escaped = false
+		case c == '"':
+			inside = !inside
+		case inside && c == '\\':
+			escaped = true
+		}
+		if inside && c < 0x20 {
+			out = AppendEscape(append(out, doc[from:i]...), c)
+			from = i + 1
+		}
+	}
+	if from == 0 {
+		return doc
+	}
+	return append(out, doc[from:]...)
+}

@@ -49,3 +49,17 @@ func TestHex4(t *testing.T) {
 		}
 	}
 }
+
+func TestEscapeBreaks(t *testing.T) {
+	for doc, want := range map[string]string{
+		"{\n \"a\": \"b\"\n}":                 "{\n \"a\": \"b\"\n}",
+		"{\"a\":\"one\ntwo\tthree\"}":         `{"a":"one\ntwo\tthree"}`,
+		"{\"a\":\"\x01\",\n\"b\":\"\\\"\n\"}": "{\"a\":\"\\u0001\",\n\"b\":\"\\\"\\n\"}",
+		"\"open\nend":                         `"open\nend`,
+		"":                                    "",
+	} {
+		if got := string(EscapeBreaks([]byte(doc))); got != want {
+			t.Errorf("%q became %q, want %q", doc, got, want)
+		}
+	}
+}

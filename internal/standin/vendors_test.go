@@ -26,6 +26,7 @@ var vendors = []*vendor{
 	&kiro,
 	&openhands,
 	&qoder,
+	&rovodev,
 	&devin,
 	&vscode,
 	&windsurf,

@@ -227,6 +227,16 @@ func (t *Target) ParseText(src []byte) (edit.Reader, error) {
 	return r, err
 }
 
+// AppendCommand adds a command behind whatever is there, ours or not.
+func (t *Target) AppendCommand(src []byte, c Command) ([]byte, error) {
+	r, err := t.ParseText(src)
+	if err != nil {
+		return nil, err
+	}
+	src, _, err = t.addEntry(src, r, c, nil)
+	return src, err
+}
+
 func (t *Target) addEntry(src []byte, r edit.Reader, c Command, kept []Kept) ([]byte, []Kept, error) {
 	list := t.At
 	switch t.Spec.Shape {
@@ -242,6 +252,8 @@ func (t *Target) addEntry(src []byte, r edit.Reader, c Command, kept []Kept) ([]
 			{"hooks", writeObject([]member{{c.Event, json.RawMessage("[" + string(t.ListElement(c)) + "]")}})},
 		})
 		return t.appendEntry(src, r, t.At, group, kept)
+	case agent.ShapeEvents:
+		return t.addToEvent(src, r, c, kept)
 	}
 	return t.appendEntry(src, r, list, t.ListElement(c), kept)
 }
@@ -333,6 +345,8 @@ func (t *Target) takeOutEntry(src []byte, r edit.Reader, s *Handler, kept []Kept
 			return t.Format.Prune(src, group, max(keptAt(kept, t.At), 0))
 		}
 		return t.Format.Prune(src, s.Path, len(group)+1)
+	case t.Spec.Shape == agent.ShapeEvents:
+		return t.takeFromEvent(src, r, s, kept)
 	case t.inGroups(s.Event) && !s.alone:
 		return t.Format.Prune(src, s.Path, len(s.Path)-1)
 	}

@@ -89,6 +89,10 @@ func (t *Target) each(r edit.Reader, do func(list []string, event string)) {
 				do(Join(hooks, event), event)
 			}
 		}
+	case agent.ShapeEvents:
+		for i := range max(0, r.Len(t.At...)) {
+			do(t.commandsIn(i), t.eventNamed(r, i))
+		}
 	}
 }
 
@@ -214,7 +218,7 @@ func (t *Target) check(r edit.Reader, events []string) error {
 		if raw == nil || string(raw) == "null" {
 			return nil
 		}
-		last := n == len(t.At) && (t.Spec.Shape == agent.ShapeList || t.Spec.Shape == agent.ShapeNamed)
+		last := n == len(t.At) && t.Spec.Shape != agent.ShapeNested && t.Spec.Shape != agent.ShapeFlat
 		switch {
 		case last && r.Len(path...) < 0:
 			return wrong(path, "a list")
@@ -230,6 +234,16 @@ func (t *Target) check(r edit.Reader, events []string) error {
 			if r.Raw(path...) != nil && r.Len(path...) < 0 {
 				return wrong(path, "a list")
 			}
+		}
+	}
+	for _, event := range events {
+		i := t.eventElement(r, event)
+		if i < 0 {
+			continue
+		}
+		path := t.commandsIn(i)
+		if raw := r.Raw(path...); raw != nil && string(raw) != "null" && r.Len(path...) < 0 {
+			return wrong(path, "a list")
 		}
 	}
 	return nil

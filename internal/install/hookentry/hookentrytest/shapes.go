@@ -34,6 +34,8 @@ func Shapes() []*hookentry.Target {
 						Spec: &agent.InstallSpec{Shape: agent.ShapeList, Handler: listed}},
 					&hookentry.Target{Format: format, At: at,
 						Spec: &agent.InstallSpec{Shape: agent.ShapeNamed, Handler: handler}},
+					&hookentry.Target{Format: format, At: at,
+						Spec: &agent.InstallSpec{Shape: agent.ShapeEvents, Handler: handler}},
 				)
 			}
 		}
@@ -57,6 +59,8 @@ func TheirHandler(t *hookentry.Target, event, command string) any {
 		h["event"] = event
 	case agent.ShapeNamed:
 		return map[string]any{"name": command, "hooks": map[string]any{event: []any{h}}}
+	case agent.ShapeEvents:
+		return map[string]any{"name": event, "commands": []any{h}}
 	}
 	return h
 }

@@ -1,0 +1,80 @@
+package hookentry
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// A list with one element for each event, AT[] = {name: EVENT, commands: [handler]}. What the agent
+// makes of a second element of one name nobody says: where somebody has the event already, ours goes
+// among their commands.
+const (
+	eventNameKey     = "name"
+	eventCommandsKey = "commands"
+)
+
+// commandsIn is where the commands of an element stand.
+func (t *Target) commandsIn(element int) []string {
+	return Join(t.At, strconv.Itoa(element), eventCommandsKey)
+}
+
+// eventNamed is the event that an element is for; empty: it says none.
+func (t *Target) eventNamed(r edit.Reader, element int) string {
+	var name string
+	_ = r.Decode(&name, Join(t.At, strconv.Itoa(element), eventNameKey)...) // anything else is no name
+	return name
+}
+
+// eventElement is the first element for an event; -1 where there is none.
+func (t *Target) eventElement(r edit.Reader, event string) int {
+	if t.Spec.Shape != agent.ShapeEvents {
+		return -1
+	}
+	for i := range max(0, r.Len(t.At...)) {
+		if t.eventNamed(r, i) == event {
+			return i
+		}
+	}
+	return -1
+}
+
+// keptEvent is the name under which Kept remembers that an event had an element before we came: its
+// place in the list may change.
+func (t *Target) keptEvent(event string) []string { return Join(t.At, event) }
+
+func (t *Target) addToEvent(src []byte, r edit.Reader, c Command, kept []Kept) ([]byte, []Kept, error) {
+	handler := writeObject(t.HandlerMembers(c))
+	element := t.eventElement(r, c.Event)
+	if element < 0 {
+		group := writeObject([]member{{eventNameKey, AsJSON(c.Event)},
+			{eventCommandsKey, json.RawMessage("[" + string(handler) + "]")}})
+		return t.appendEntry(src, r, t.At, group, kept)
+	}
+	list, key := t.commandsIn(element), t.keptEvent(c.Event)
+	if !hasKept(kept, key) {
+		kept = append(slices.Clone(kept), Kept{key, r.Depth(list...)})
+	}
+	out, err := t.Format.Append(src, list, handler)
+	return out, kept, err
+}
+
+// takeFromEvent takes a command out, and the element and the list around it as far as they are ours.
+func (t *Target) takeFromEvent(src []byte, r edit.Reader, s *Handler, kept []Kept) ([]byte, error) {
+	element := s.Path[:len(t.At)+1]
+	theirs := slices.ContainsFunc(KeysOf(r, element), func(key string) bool {
+		return key != eventNameKey && key != eventCommandsKey
+	})
+	switch {
+	case r.Len(s.list...) > 1:
+		return t.Format.Prune(src, s.Path, len(s.list))
+	case hasKept(kept, t.keptEvent(s.Event)):
+		return t.Format.Prune(src, s.Path, keptAt(kept, t.keptEvent(s.Event)))
+	case theirs:
+		return t.Format.Prune(src, s.Path, len(element))
+	}
+	return t.Format.Prune(src, element, keptAt(kept, t.At))
+}
