@@ -222,6 +222,9 @@ func overlay(base, add *Agent) *Agent {
 	if add.HookFormat != "" {
 		whole.HookFormat = add.HookFormat
 	}
+	if add.Permissions != nil {
+		whole.Permissions = add.Permissions
+	}
 	if add.ACP != nil {
 		whole.ACP = add.ACP
 	}

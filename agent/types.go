@@ -55,6 +55,9 @@ type Agent struct {
 	// HookFormat names the format, one that registrations of hooks may have, of
 	// the hooks in its files: `hookmux hooks import` takes those over.
 	HookFormat string `yaml:"hook_format"`
+	// Permissions is where it keeps permission rules of its own: `hookmux rules import`
+	// takes those over. Nil: it has none that can be read.
+	Permissions *PermissionFiles `yaml:"permissions"`
 
 	Marks Marks `yaml:"marks"`
 	// HooksOff is how it is started without its hooks; nil: nobody looked.
@@ -70,6 +73,24 @@ type Agent struct {
 	Feed   *Feed       `yaml:"feed"` // nil: no request of this agent can be answered from elsewhere
 
 	compiled *compiled
+}
+
+// PermissionFiles are the files in which an agent keeps permission rules.
+type PermissionFiles struct {
+	// Format is one of internal/policy/ruleimport.
+	Format string     `yaml:"format"`
+	Files  []HookFile `yaml:"files"` // scope local: the user's own for a project
+	// Trusted says where the agent remembers which projects a person trusts; of others
+	// it ignores what they allow. Nil: it does not go by that.
+	Trusted *ProjectTrust `yaml:"trusted"`
+}
+
+// ProjectTrust is a file in JSON: At is an object of it that has a member for each
+// project's path, whose member Flag is true for a trusted one.
+type ProjectTrust struct {
+	HookFile `yaml:",inline"`
+	At       string `yaml:"at"`
+	Flag     string `yaml:"flag"`
 }
 
 // ACPSpec is how an agent shows itself to an editor that talks to it by the

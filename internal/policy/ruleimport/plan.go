@@ -1,0 +1,289 @@
+package ruleimport
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/policy/clauderules"
+)
+
+// Format is the form in which an agent keeps permission rules; its entry in the
+// catalogue names it.
+type Format string
+
+// The formats.
+const (
+	PermissionLists Format = "permission-lists" // permissions.allow, ask and deny of a settings.json
+	PrefixCalls     Format = "prefix-rules"     // calls of prefix_rule in a file of Starlark
+	PolicyRules     Format = "policy"           // [[rule]] of a policy in TOML
+	PermissionTable Format = "permission-table" // the member permission of a configuration in JSON
+)
+
+// Ordered reports whether which rule wins depends on more than what they decide.
+func (f Format) Ordered() bool { return f == PolicyRules || f == PermissionTable }
+
+// Place is a file with an agent's rules.
+type Place struct {
+	File string `json:"file"`
+	// Project is the folder whose rules these are; "" for the user's own.
+	Project string `json:"project,omitempty"`
+	// Local: they are the user's own for this project.
+	Local bool `json:"local,omitempty"`
+	// Untrusted: the agent does not trust the project, and so ignores what it allows.
+	Untrusted bool   `json:"untrusted,omitempty"`
+	Home      string `json:"-"`
+}
+
+// Entry is one rule of an agent and what becomes of it.
+type Entry struct {
+	List clauderules.List `json:"list,omitempty"`
+	From string           `json:"from"` // as it was written
+	Line int              `json:"line,omitempty"`
+	// Rule is what is taken over, in Claude Code's words; "" if nothing is.
+	Rule string `json:"rule,omitempty"`
+	Why  string `json:"why,omitempty"` // the author's own reason
+	// Ignored: the agent itself does not use it.
+	Ignored bool `json:"ignored,omitempty"`
+	// Reason says in one word why it is not taken over, Note in a sentence; Instead is
+	// a form that works.
+	Reason  string `json:"reason,omitempty"`
+	Note    string `json:"note,omitempty"`
+	Instead string `json:"instead,omitempty"`
+}
+
+// Source is what one file holds.
+type Source struct {
+	Place
+	Entries []Entry `json:"entries"`
+	Problem string  `json:"problem,omitempty"`
+}
+
+// leftBecause says in words why something is not taken over.
+var leftBecause = map[Reason]string{
+	NotUnderstood:  "it is not written as documented",
+	UnknownKey:     "it has a condition that no rule here has",
+	NoSuchTool:     "no rule here is about this tool",
+	Pattern:        "its pattern cannot be said as the beginning of a command",
+	NotPlainWord:   "a word of it would have to be quoted",
+	TooMany:        "it has more alternatives than are written out",
+	Order:          "a weaker rule wins over it there, and would not here",
+	WideAllow:      "nothing here allows everything",
+	Default:        "it says what happens where no rule does",
+	ExampleFails:   "its own example would be decided otherwise",
+	DecisionUnsaid: "it decides neither allow, ask nor deny",
+}
+
+// Read reads the rules of one file.
+func Read(format Format, place Place, text []byte) Source {
+	source := Source{Place: place, Entries: []Entry{}}
+	var result Result
+	var err error
+	switch format {
+	case PermissionLists:
+		source.readLists(text)
+		return source
+	case PrefixCalls:
+		result = PrefixRules(string(text))
+	case PolicyRules:
+		result, err = PolicyFile(string(text))
+	case PermissionTable:
+		result, err = PermissionBlock(text)
+	default:
+		err = fmt.Errorf("rules of the format %q cannot be read", format)
+	}
+	if err != nil {
+		source.Problem = err.Error()
+	}
+	for _, item := range result.Items {
+		source.Entries = append(source.Entries, Entry{List: item.List, From: item.From, Line: item.Line,
+			Rule: item.Rule, Why: item.Why})
+	}
+	for _, left := range result.Left {
+		source.Entries = append(source.Entries, Entry{From: left.From, Line: left.Line, Reason: string(left.Reason),
+			Note: leftBecause[left.Reason]})
+	}
+	return source
+}
+
+// readLists reads permission lists, which mean here what they mean there.
+func (s *Source) readLists(text []byte) {
+	from := clauderules.UserSource(s.Home)
+	switch {
+	case s.Local:
+		from = clauderules.LocalSource(s.Project, s.Home)
+	case s.Project != "":
+		from = clauderules.ProjectSource(s.Project, s.Home)
+	}
+	file := clauderules.ReadSettings(from, text)
+	if file.Err != nil {
+		s.Problem = file.Err.Error()
+	}
+	for i := range file.Rules {
+		rule := &file.Rules[i]
+		if rule.IsUsed() && rule.List == clauderules.AllowList && s.Untrusted {
+			rule.Reason = clauderules.NotTrusted
+		}
+		entry := Entry{List: rule.List, From: rule.Text, Rule: rule.Text}
+		if !rule.IsUsed() {
+			entry.Rule, entry.Ignored = "", true
+			entry.Reason, entry.Note, entry.Instead = string(rule.Reason), rule.Because(), rule.Instead
+		}
+		s.Entries = append(s.Entries, entry)
+	}
+}
+
+// Counts says how many rules are taken over, are ignored by their own agent, and are
+// left for another reason.
+func Counts(sources []Source) (taken, ignored, left int) {
+	for _, s := range sources {
+		for _, e := range s.Entries {
+			switch {
+			case e.Rule != "":
+				taken++
+			case e.Ignored:
+				ignored++
+			default:
+				left++
+			}
+		}
+	}
+	return taken, ignored, left
+}
+
+// WriteOptions says how a file of rules is made.
+type WriteOptions struct {
+	ID, Title string // of the agent
+	Strict    bool
+	// Repair also takes over rules that the agent ignores, in the form that works.
+	Repair bool
+	Home   string
+}
+
+// ErrNothing says that there is no rule to take over.
+var ErrNothing = errors.New("there is no rule that could be taken over")
+
+// RulesFile writes what is taken over as a file of rules. What is not stands in it
+// as a comment.
+func RulesFile(sources []Source, o WriteOptions) ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Permission rules of %s, taken over by `hookmux rules import`. They hold on every\n"+
+		"# agent. They are written and decided as in Claude Code's settings (permissions).\n", o.Title)
+	lists := map[bool]*bytes.Buffer{false: {}, true: {}}
+	total := 0
+	for _, ofProject := range []bool{false, true} {
+		for i := range sources {
+			s := &sources[i]
+			if (s.Project != "") != ofProject {
+				continue
+			}
+			for _, e := range s.Entries {
+				if e.Rule == "" && (!o.Repair || e.Instead == "") {
+					fmt.Fprintf(&b, "# not taken over, %s: %s %s (%s)\n", shorten(s.File, o.Home), e.List,
+						commentText(e.From), commentText(e.Note))
+				}
+			}
+			if ofProject {
+				total += writeProject(lists[true], s, o)
+			}
+		}
+	}
+	total += writeUser(lists[false], sources, o)
+	if total == 0 {
+		return nil, ErrNothing
+	}
+	fmt.Fprintf(&b, "version: 1\nrules:\n  - id: %s-permissions\n    why: %s\n    claude:\n", o.ID,
+		quote("a permission rule of "+o.Title+"'s settings says so"))
+	if o.Strict {
+		b.WriteString("      strict: true\n")
+	}
+	b.Write(lists[false].Bytes())
+	if lists[true].Len() > 0 {
+		b.WriteString("      settings:\n")
+		b.Write(lists[true].Bytes())
+	}
+	return b.Bytes(), nil
+}
+
+func writeUser(b *bytes.Buffer, sources []Source, o WriteOptions) int {
+	var all Source
+	for _, s := range sources {
+		if s.Project == "" {
+			all.Entries = append(all.Entries, s.Entries...)
+		}
+	}
+	return writeLists(b, "      ", &all, o)
+}
+
+func writeProject(b *bytes.Buffer, s *Source, o WriteOptions) int {
+	var lists bytes.Buffer
+	n := writeLists(&lists, "          ", s, o)
+	if n == 0 {
+		return 0
+	}
+	fmt.Fprintf(b, "        - project: %s\n", quote(shorten(s.Project, o.Home)))
+	if s.Local {
+		b.WriteString("          local: true\n")
+	}
+	b.Write(lists.Bytes())
+	return n
+}
+
+func writeLists(b *bytes.Buffer, indent string, s *Source, o WriteOptions) int {
+	n := 0
+	for _, list := range []clauderules.List{clauderules.DenyList, clauderules.AskList, clauderules.AllowList} {
+		begun := false
+		for _, e := range s.Entries {
+			rule := e.Rule
+			if rule == "" && o.Repair {
+				rule = e.Instead
+			}
+			if e.List != list || rule == "" {
+				continue
+			}
+			if !begun {
+				fmt.Fprintf(b, "%s%s:\n", indent, list)
+				begun = true
+			}
+			n++
+			fmt.Fprintf(b, "%s  - %s", indent, quote(rule))
+			if e.Why != "" {
+				fmt.Fprintf(b, " # %s", commentText(e.Why))
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return n
+}
+
+// quote writes a text so that YAML reads it back as it is.
+func quote(text string) string {
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(text) != nil {
+		return `""` // a text always encodes
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// commentText is a text on one line of a comment.
+func commentText(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "?"))
+	return strings.Join(strings.Fields(text), " ")
+}
+
+func shorten(name, home string) string {
+	if rest, ok := strings.CutPrefix(name, home+string(filepath.Separator)); ok && home != "" {
+		return "~/" + filepath.ToSlash(rest)
+	}
+	return name
+}
