@@ -21,9 +21,12 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/policy/examine"
+	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/covers"
 	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
@@ -74,19 +77,12 @@ func (j *Judge) Decide(ctx context.Context, c Call) Verdict {
 		v.Answer, v.Decision = j.Catalogue.Encode(ev, event.Decision{})
 		return v
 	}
-	root := ""
-	if filepath.IsAbs(ev.Cwd) {
-		root = j.Registry.FindProject(ev.Cwd)
-	}
-	at := place{root: root}
+	at := j.placeOf(ev.Cwd)
+	root := at.root
 	if root != "" {
 		ev.Projects = []string{root}
 	}
-	at.hooks, at.force = j.HooksIn(root)
-	at.settings = j.SettingsIn(root, at.force)
-	entries := append(j.Guards(sources.GuardOptions{
-		Settings: [2]*config.Settings{at.settings}, Protected: j.ProtectedPaths(ev.Projects), Project: root,
-	}), j.absentHooks(at)...)
+	entries := append(j.Guards(j.guardOptions(at, c.Time)), j.absentHooks(at)...)
 	hook.Sort(entries)
 	dispatcher := hook.Dispatcher{Change: j.Catalogue.WithInput}
 	call := hook.Call{Event: ev, Project: root, Carries: j.Catalogue.CarriesFor(ev)}
@@ -107,6 +103,45 @@ type place struct {
 	settings *config.Settings
 	hooks    *registry.Set
 	force    *trust.Force
+}
+
+// placeOf finds what counts in a folder.
+func (j *Judge) placeOf(cwd string) place {
+	var at place
+	if filepath.IsAbs(cwd) {
+		at.root = j.Registry.FindProject(cwd)
+	}
+	at.hooks, at.force = j.HooksIn(at.root)
+	at.settings = j.SettingsIn(at.root, at.force)
+	return at
+}
+
+// guardOptions is what guards and rules are made of in a place.
+func (j *Judge) guardOptions(at place, now time.Time) sources.GuardOptions {
+	resting, _ := sources.ReadNaps(j.Dirs.State, now) // a note that is not believed lets nothing rest
+	var roots []string
+	if at.root != "" {
+		roots = []string{at.root}
+	}
+	return sources.GuardOptions{
+		Settings: [2]*config.Settings{at.settings}, Protected: j.ProtectedPaths(roots), Project: at.root,
+		Forces: [2]*trust.Force{at.force}, Resting: resting,
+	}
+}
+
+// Examine says what every guard and rule thinks of an event, and what they come to
+// together, by the settings on disk.
+func (j *Judge) Examine(ctx context.Context, ev *event.Event) *examine.Examination {
+	return j.Sources.Examine(ctx, ev, j.guardOptions(j.placeOf(ev.Cwd), time.Now()))
+}
+
+// RulesAt gives the rules of a folder and what is wrong with others: those that
+// count everywhere, and those of the folder's project.
+func (j *Judge) RulesAt(cwd string) (base, project *ruleset.Loaded, states map[string]rules.State) {
+	at := j.placeOf(cwd)
+	o := j.guardOptions(at, time.Now())
+	base, project, _ = j.RulesIn(&o)
+	return base, project, sources.RuleStates(at.settings)
 }
 
 // decode reads the payload. One that makes the decoder stumble is one that
@@ -226,8 +261,10 @@ func (j *Judge) Covers() []guardnote.Cover {
 	at := place{settings: j.Config.Settings()}
 	at.hooks, _ = j.HooksIn("")
 	var regs []hook.Registration
-	for _, e := range j.absentHooks(at) {
-		regs = append(regs, e.Registration)
+	for _, e := range append(j.absentHooks(at), j.Guards(j.guardOptions(at, time.Now()))...) {
+		if !e.BuiltinGuard || e.ID == sources.RulesHook {
+			regs = append(regs, e.Registration)
+		}
 	}
 	return covers.Of(j.Catalogue, at.settings, regs)
 }

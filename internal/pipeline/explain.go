@@ -58,6 +58,9 @@ func (p *Pipeline) explainCall(params json.RawMessage, dry *dryRun) (any, *wire.
 	if dry.suppose == nil && decision.Verdict != event.Deny {
 		result.Unknown = hooksNotHeard(result.Matched)
 	}
+	if examination := p.Selection.Examine(&s.ev); len(examination.Findings) > 0 || s.ev.Tool != nil {
+		result.Examination, _ = json.Marshal(examination)
+	}
 	result.Event, _ = json.Marshal(s.ev)
 	result.Decision, _ = json.Marshal(decision)
 	return result, nil

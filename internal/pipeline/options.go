@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/callers"
+	"github.com/hookmux/hookmux/internal/policy/examine"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/tsmodule/host"
@@ -78,6 +79,8 @@ type Selection interface {
 	ForEvent(ev *event.Event, busy map[string]bool) (entries []*hook.Entry, project string, projects []string)
 	// NoteSession remembers where a session started.
 	NoteSession(ev *event.Event)
+	// Examine says what every guard and rule thinks of an event.
+	Examine(ev *event.Event) *examine.Examination
 }
 
 // Modules runs hooks in TypeScript.

@@ -18,6 +18,7 @@ import (
 type HookStats struct {
 	mu    sync.Mutex
 	hooks map[string]*hookStat
+	rules map[string]uint64 // calls a monitored rule would have had a say in
 }
 
 type hookStat struct {
@@ -30,7 +31,9 @@ type hookStat struct {
 }
 
 // NewHookStats begins with no hook.
-func NewHookStats() *HookStats { return &HookStats{hooks: map[string]*hookStat{}} }
+func NewHookStats() *HookStats {
+	return &HookStats{hooks: map[string]*hookStat{}, rules: map[string]uint64{}}
+}
 
 // Add counts one run of a hook.
 func (s *HookStats) Add(step *hook.Step) {
@@ -55,13 +58,20 @@ func (s *HookStats) Add(step *hook.Step) {
 	}
 	if step.Would != nil {
 		one.would++
+		for _, rule := range strings.Fields(step.Would.Rule) {
+			s.rules[rule]++
+		}
 	}
 }
 
-// Would is how many calls a monitored hook would have had a say in.
+// Would is how many calls a monitored hook, or the rule behind "rule:", would have
+// had a say in.
 func (s *HookStats) Would(id string) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if rule, ok := strings.CutPrefix(id, "rule:"); ok {
+		return s.rules[rule]
+	}
 	if one := s.hooks[id]; one != nil {
 		return one.would
 	}

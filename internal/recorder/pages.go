@@ -179,7 +179,7 @@ func (r *Reader) Query(ctx context.Context, q wire.QueryParams) (wire.QueryResul
 
 // journalFilter translates; a kind may be a unified or a native name.
 func (r *Reader) journalFilter(f wire.Filter) journal.Filter {
-	out := journal.Filter{Since: f.Since, Until: f.Until, Session: f.Session, Verdict: f.Verdict,
+	out := journal.Filter{Since: f.Since, Until: f.Until, Session: f.Session, Verdict: f.Verdict, ID: f.ID,
 		Monitored: f.Monitored}
 	for _, name := range f.Agents {
 		if a, ok := r.catalogue.Agent(name); ok {

@@ -157,7 +157,7 @@ func (r methods) confirmFirst(params json.RawMessage, _ proc.Cred) (any, *wire.E
 }
 
 // confirmFile takes a file that a command of a person wrote into the folder of
-// hooks.
+// hooks, or of rules.
 func (r methods) confirmFile(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.ConfirmFileParams
 	if bad := services.ReadParams(params, &p); bad != nil {
@@ -175,7 +175,11 @@ func (r methods) confirmFile(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	if !r.Confirmed.IsNew(p.File) {
 		return map[string]bool{"ok": true}, nil // the hub that this command started took it
 	}
-	if filepath.Dir(p.File) != r.Confirmed.HooksFolder() {
+	if filepath.Dir(p.File) == r.Confirmed.RulesFolder() {
+		if err := onlyTightens(p.File, []byte(p.Content)); err != nil {
+			return nil, wire.Errorf(wire.CodeConflict, "%v", err)
+		}
+	} else if filepath.Dir(p.File) != r.Confirmed.HooksFolder() {
 		return nil, wire.Errorf(wire.CodeParams, "%s is no new file in %s", p.File, r.Confirmed.HooksFolder())
 	}
 	if err := r.Confirmed.TakeFile(p.File, []byte(p.Content)); err != nil {
@@ -242,7 +246,8 @@ func (r methods) canFollow(file string) error {
 		return errors.New("is not an absolute path")
 	}
 	folder := filepath.Dir(file)
-	if folder == r.Confirmed.HooksFolder() || folder == r.Confirmed.AgentsFolder() || r.Confirmed.Tracked(file) {
+	if folder == r.Confirmed.HooksFolder() || folder == r.Confirmed.AgentsFolder() ||
+		folder == r.Confirmed.RulesFolder() || r.Confirmed.Tracked(file) {
 		return nil
 	}
 	return errors.New("is none of your settings, nor a file that your hooks are made of")

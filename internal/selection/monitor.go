@@ -15,18 +15,18 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Monitored lists the guards and hooks that count everywhere and only monitor,
+// Monitored lists the guards, hooks and rules that count everywhere and only monitor,
 // with how often each would have had a say.
 func Monitored(r *Service, would func(id string) uint64) []wire.MonitoredHook {
 	var list []wire.MonitoredHook
 	known := map[string]bool{}
 	for _, e := range r.viewOf(places{}).entries {
-		if e.Monitor && e.IsEnabled() && !known[e.ID] {
+		if e.Monitor && e.IsEnabled() && !known[e.ID] && !sources.IsRulesHook(e.ID) {
 			known[e.ID] = true
 			list = append(list, wire.MonitoredHook{Hook: e.ID, Would: would(e.ID)})
 		}
 	}
-	return list
+	return append(list, r.monitoredRules(would)...)
 }
 
 // monitorNew lets a TypeScript hook only monitor that is about to be written. One

@@ -30,6 +30,7 @@ func New(o Options) *Service {
 	r.handlers = deps
 	r.Off = &OffSwitch{state: o.Dirs.State, problems: o.Problems, changed: o.Modules.NoteChange}
 	r.Off.readFile()
+	r.readNaps()
 	return r
 }
 

@@ -4,13 +4,15 @@ import (
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // reportProblems shows what is wrong with settings, registrations and trust, and takes
 // back what is mended. Problems of a project stand under its folder, so that
 // an event elsewhere does not make them look mended.
-func (r *Service) reportProblems(settings [2]*config.Settings, sets [2]*registry.Set, at places) {
+func (r *Service) reportProblems(settings [2]*config.Settings, sets [2]*registry.Set,
+	forces [2]*trust.Force, at places) {
 	stay := map[string]bool{}
 	prefix := "place:" + at.here + ":" + at.start + ":"
 	say := func(list []userfile.Problem) {
@@ -25,6 +27,7 @@ func (r *Service) reportProblems(settings [2]*config.Settings, sets [2]*registry
 			say(s.Problems())
 		}
 	}
+	say(r.ruleProblems(forces))
 	for i, root := range []string{at.here, at.start} {
 		if sets[i] != nil {
 			say(sets[i].Problems)

@@ -21,6 +21,7 @@ func (r *Service) Methods() map[string]services.Method {
 		wire.MethodTrust:     services.Decide(m.trustProject),
 		wire.MethodUntrust:   services.Decide(m.untrustProject),
 		wire.MethodAllow:     services.Decide(m.allowRule),
+		wire.MethodNap:       services.Decide(m.startNap),
 	}
 	maps.Copy(table, m.confirmMethods())
 	return table

@@ -24,6 +24,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/services"
@@ -96,6 +97,7 @@ type Service struct {
 	sources    *sources.Sources
 	handlers   handler.Deps
 	allowances allowances
+	naps       naps
 	loads      timedLoads
 	editing    sync.Mutex
 	levelKeys  sync.Map // agent → the setting of its gate
@@ -126,6 +128,8 @@ type view struct {
 	modules  uint64 // version of the TypeScript hooks it was made of
 	// confirmed is the version of the confirmed state it was made of.
 	confirmed int
+	rules     *ruleset.Loaded // that count everywhere
+	resting   []sources.Nap
 	entries   []*hook.Entry
 	looked    atomic.Int64 // when, in Unix nanoseconds
 

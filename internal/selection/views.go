@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/covers"
 	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -43,7 +44,7 @@ func (r *Service) refreshView(at places, v *view) *view {
 	case v == nil:
 		// Not even the user's own settings can be read: guards as they come.
 		plain := [2]*config.Settings{config.New(config.Options{}).Settings()}
-		v = &view{settings: plain, entries: r.guardEntries(plain, at), byType: map[typeKey][]*hook.Entry{}}
+		v = &view{settings: plain, entries: r.guardEntries(plain, [2]*trust.Force{}, at), byType: map[typeKey][]*hook.Entry{}}
 	}
 	key := "slow:" + at.here + ":" + at.start
 	if !done {
@@ -71,9 +72,10 @@ func (r *Service) readView(at places, old *view) {
 	}
 	r.Modules.ReadFolder()
 	modules := r.Modules.Version()
+	base, resting := r.sources.Rules.Base(), r.resting()
 	version := confirmedVersion(r.Confirmed)
 	if old != nil && old.settings == settings && old.sets == sets && old.forces == forces && old.modules == modules &&
-		old.confirmed == version {
+		old.confirmed == version && old.rules == base && slices.Equal(old.resting, resting) {
 		old.looked.Store(time.Now().UnixNano())
 		r.mu.Lock()
 		r.views.Put(at, old, keepViews) // somebody may have made us forget it meanwhile
@@ -84,14 +86,14 @@ func (r *Service) readView(at places, old *view) {
 		return
 	}
 	v := &view{settings: settings, sets: sets, forces: forces, modules: modules, confirmed: version,
-		byType: map[typeKey][]*hook.Entry{}}
+		rules: base, resting: resting, byType: map[typeKey][]*hook.Entry{}}
 	v.looked.Store(time.Now().UnixNano())
 	r.Modules.BeginRefresh(old != nil)
 	v.entries = r.makeEntries(settings, sets, forces, at)
 	r.mu.Lock()
 	r.views.Put(at, v, keepViews)
 	r.mu.Unlock()
-	r.reportProblems(settings, sets, at)
+	r.reportProblems(settings, sets, forces, at)
 	r.reportUnconfirmed()
 	r.noteCovers(at, v)
 }
@@ -102,7 +104,7 @@ func (r *Service) readView(at places, old *view) {
 func (r *Service) noteCovers(at places, v *view) {
 	var regs []hook.Registration
 	for _, e := range v.entries {
-		if !e.BuiltinGuard {
+		if !e.BuiltinGuard || e.ID == sources.RulesHook {
 			regs = append(regs, e.Registration)
 		}
 	}

@@ -86,6 +86,7 @@ var table = []Verb{
 	{"notify on", Weaken, "tells you of requests"},
 	{"notify status", Read, "shows how you are told"},
 	{"notify test", Decide, "tells you something to try it out"},
+	{"nap", Weaken, "lets a guard or a rule only monitor for a while"},
 	{"off", Weaken, "switches every hook and guard off"},
 	{"on", Weaken, "switches hooks and guards on again"},
 	{"plan", Decide, "judges a plan of an agent"},
@@ -93,6 +94,15 @@ var table = []Verb{
 	{"release", Decide, "leaves a request to the agent's own prompt"},
 	{"rename", Use, "gives a session a title"},
 	{"resume", Use, "takes a session up again"},
+	{"rules", Read, "shows rules"},
+	{"rules ask", Weaken, "changes how a rule is switched"},
+	{"rules check", Read, "looks for what is wrong with rules"},
+	{"rules list", Read, "shows rules"},
+	{"rules monitor", Weaken, "lets a rule only monitor"},
+	{"rules new", Weaken, "adds rules"},
+	{"rules off", Weaken, "switches a rule off"},
+	{"rules on", Weaken, "switches a rule on"},
+	{"rules test", Read, "shows what rules say to a call"},
 	{"run", Use, "starts an agent with hooks"},
 	{"seat", Read, "shows seats"},
 	{"seat add", Weaken, "lets a terminal decide"},
@@ -115,6 +125,7 @@ var table = []Verb{
 	{"verify", Use, "starts agents to see whether hooks work"},
 	{"version", Read, "shows the version"},
 	{"watch", Read, "shows events"},
+	{"why", Read, "shows who decided about a call"},
 }
 
 var byPath = sync.OnceValue(func() map[string]Verb {

@@ -33,6 +33,7 @@ const (
 	MethodTrust      = "trust.grant"
 	MethodUntrust    = "trust.withdraw"
 	MethodAllow      = "guard.allow"
+	MethodNap        = "guard.nap"
 	MethodStats      = "hooks.stats"
 	MethodOutbox     = "session.outbox" // a plugin asks for texts to put into its sessions
 	MethodWanted     = "modules.wanted" // a plugin asks which inner events anybody listens to
@@ -70,6 +71,22 @@ type Info struct {
 	Root bool `json:"root,omitempty"`
 	// Monitored are the guards and hooks that judge and change nothing.
 	Monitored []MonitoredHook `json:"monitored,omitempty"`
+	// Naps are the guards, rules and packs that only monitor for a while.
+	Naps []Nap `json:"naps,omitempty"`
+}
+
+// Nap is a guard, a rule or a pack that only monitors for a while.
+type Nap struct {
+	Name  string    `json:"name"` // guard.destructive, a rule's id, a pack's name
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"`
+}
+
+// NapParams lets something only monitor for a while.
+type NapParams struct {
+	Name    string  `json:"name"`
+	Seconds float64 `json:"seconds"` // 0 ends it
+	Cwd     string  `json:"cwd,omitempty"`
 }
 
 // Off says that everything is answered neutrally, until when and by whom.
@@ -112,6 +129,7 @@ type Filter struct {
 	Agents  []string `json:"agents,omitempty"`
 	Kinds   []string `json:"kinds,omitempty"` // unified kinds or native names
 	Session string   `json:"session,omitempty"`
+	ID      string   `json:"id,omitempty"` // of an event, or the beginning of it
 	Tool    string   `json:"tool,omitempty"`
 	Verdict string   `json:"verdict,omitempty"`
 	// Monitored keeps only events about which a monitored hook would have had a
@@ -242,6 +260,9 @@ type Explained struct {
 	// Unknown are hooks that may have a say and were not run: what is decided is
 	// not known without them.
 	Unknown []string `json:"unknown,omitempty"`
+	// Examination is what guards and rules think of the call, one by one
+	// (internal/policy/examine).
+	Examination json.RawMessage `json:"examination,omitempty"`
 }
 
 // Matched is a hook that is meant for an event.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -25,6 +26,7 @@ const (
 type Would struct {
 	Code   WouldCode `json:"code"`
 	Reason string    `json:"reason,omitempty"`
+	Rules  []string  `json:"rules,omitempty"` // that would have had a say
 }
 
 // WouldOf describes a decision that did not count; nil for none.
@@ -32,7 +34,7 @@ func WouldOf(d *event.Decision) *Would {
 	if d == nil || d.Empty() {
 		return nil
 	}
-	w := &Would{Code: WouldOther, Reason: d.Reason}
+	w := &Would{Code: WouldOther, Reason: d.Reason, Rules: strings.Fields(d.Rule)}
 	switch {
 	case d.Verdict == event.Deny:
 		w.Code = WouldDeny

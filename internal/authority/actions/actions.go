@@ -72,6 +72,7 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 		return "trust the hooks of " + trustedFolder(p) + " no more", false
 	},
 	wire.MethodAllow:          describeAllow,
+	wire.MethodNap:            describeNap,
 	wire.MethodFeedReply:      describeReply,
 	wire.MethodFeedPermit:     describePermit,
 	wire.MethodPIN:            describePIN,
@@ -217,6 +218,15 @@ func describePermit(params json.RawMessage) (string, bool) {
 	mode := event.Choice(p.Mode)
 	return "answer " + p.ID + " with " + p.Mode, mode == event.ChooseAlways || mode == event.ChooseAll ||
 		mode == event.ChooseBypass
+}
+
+func describeNap(params json.RawMessage) (string, bool) {
+	p := readInto[wire.NapParams](params)
+	if p.Seconds <= 0 {
+		return "let " + p.Name + " decide again", false
+	}
+	return "let " + p.Name + " only monitor, and stop nothing, for " +
+		time.Duration(p.Seconds*float64(time.Second)).Round(time.Second).String(), true
 }
 
 func describePIN(params json.RawMessage) (string, bool) {

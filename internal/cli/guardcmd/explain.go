@@ -11,6 +11,8 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/rulescmd"
+	"github.com/hookmux/hookmux/internal/policy/examine"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -143,6 +145,10 @@ func showExplained(app *cmdutil.App, r *wire.Explained) error {
 			kind = "built in"
 		}
 		app.Say("hooks     %s (%s, %s): %s", termsafe.Line(m.ID, 60), kind, m.Mode, termsafe.Line(state, 200))
+	}
+	var examination examine.Examination
+	if len(r.Examination) > 0 && json.Unmarshal(r.Examination, &examination) == nil {
+		rulescmd.SayExamination(app, &examination)
 	}
 	if len(r.Unknown) > 0 {
 		app.Say("decision  %s", termsafe.Line(unknownDecision(r), 300))

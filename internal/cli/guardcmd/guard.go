@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/guard"
-	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -175,57 +175,14 @@ func guardExplain(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain COMMAND",
 		Short: "What a command line really runs, and what the guards say",
-		Long: "Shows the commands behind wrappers and pipes and what each guard would say,\nwhether it is " +
-			"switched on or not. Nothing is run.",
+		Long: "Shows the commands behind wrappers and pipes and what each guard and rule would\nsay, whether it " +
+			"is switched on or not. Nothing is run.",
 		Example: `  hookmux guard explain 'sudo bash -c "rm -rf ~"'`,
 		Args:    cmdutil.ExactArgs("COMMAND"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dirs, err := app.Dirs()
-			if err != nil {
-				return err
-			}
-			opt := guard.Options{OwnPaths: []string{dirs.Config, dirs.State, dirs.Runtime, dirs.System},
-				Resolve: registry.RealPath}
-			set := guard.Set{guard.NewDestructive(opt), guard.NewSecrets(opt), guard.NewOwnFiles(opt)}
-			e := guard.Explain(args[0], guard.Call{ToolKind: "shell", Cwd: app.Cwd(), Project: app.Cwd(),
-				Home: dirs.Home}, set)
-			if asJSON {
-				return app.PrintJSON(e)
-			}
-			if e.Error != "" {
-				app.Say("not valid shell: %s", termsafe.Line(e.Error, 200))
-			}
-			for _, r := range e.Runs {
-				line := "runs  " + strings.Join(r.Argv, " ")
-				if len(r.Via) > 0 {
-					line += "   (through " + strings.Join(r.Via, ", ") + ")"
-				}
-				if len(r.PipedFrom) > 0 {
-					line += "   (fed by " + strings.Join(r.PipedFrom, ", ") + ")"
-				}
-				app.Say("%s", termsafe.Line(line, 300))
-			}
-			if len(e.Findings) == 0 {
-				app.Say("no guard objects")
-				return nil
-			}
-			states, _, err := guardStates(app, cmd)
-			if err != nil {
-				states = map[string]string{}
-			}
-			for i, f := range e.Findings {
-				app.Say("guard %s (%s): %s", f.Guard, orUnknown(states[f.Guard]), termsafe.Line(e.Messages[i], 400))
-			}
-			return nil
+			return rulescmd.Examine(cmd.Context(), app, rulescmd.CommandEvent(args[0], app.Cwd(), "claude"), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	return cmd
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "in an unknown state"
-	}
-	return s
 }

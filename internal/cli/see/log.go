@@ -1,6 +1,7 @@
 package see
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -8,6 +9,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -20,6 +22,7 @@ func LogCommand(app *cmdutil.App) *cobra.Command {
 		limit        int
 		after        string
 		monitored    bool
+		ids          bool
 	)
 	cmd := &cobra.Command{
 		Use:   "log",
@@ -62,9 +65,12 @@ whom and how long it took. Secrets are redacted, long texts are cut. Without
 			q.Session = wholeID(cmd.Context(), c, q.Session)
 			style := app.Style()
 			return c.Query(cmd.Context(), q, func(e client.Entry) bool {
-				if asJSON {
+				switch {
+				case asJSON:
 					app.PrintJSONLine(e)
-				} else {
+				case ids:
+					app.Say("%s %s", eventID(&e), style.Entry(&e))
+				default:
 					app.Say("%s", style.Entry(&e))
 				}
 				return true
@@ -77,8 +83,18 @@ whom and how long it took. Secrets are redacted, long texts are cut. Without
 	cmd.Flags().StringVar(&until, "until", "", "not newer than this")
 	cmd.Flags().IntVar(&limit, "limit", 0, "at most this many")
 	cmd.Flags().StringVar(&after, "after", "", "behind this cursor")
+	cmd.Flags().BoolVar(&ids, "ids", false, "with the id of each event, for `hookmux why` and `hookmux rules test`")
 	cmd.Flags().BoolVar(&monitored, "monitored", false, "only what a monitored guard or hook would have had a say in")
 	return cmd
+}
+
+// eventID is the id of a stored event.
+func eventID(e *client.Entry) string {
+	var ev struct {
+		ID string `json:"id"`
+	}
+	_ = json.Unmarshal(e.Event, &ev) // the line itself says what is wrong with it
+	return termsafe.Line(ev.ID, 26)
 }
 
 // parseMoment reads a point in time: a span ago, a day, or a full time.

@@ -71,6 +71,9 @@ var All = []File{
 	{Place: State, Pattern: "off.json", Owner: "internal/selection/sources", Format: "JSON, sealed",
 		Holds: "that hookmux is off, and until when", Lifetime: "until `hookmux on` or its time",
 		Missing: "hookmux is on", Damaged: "hookmux is on"},
+	{Place: State, Pattern: "naps.json", Owner: "internal/selection/sources", Format: "JSON, sealed",
+		Holds: "guards and rules that only monitor for a while", Lifetime: "until the last of them is over",
+		Missing: "they all count", Damaged: "they all count"},
 
 	// Settings in force.
 	{Place: State, Pattern: "confirmed.json", Owner: "internal/selection/confirmed", Format: "JSON, sealed",
@@ -97,6 +100,9 @@ var All = []File{
 	{Place: State, Pattern: "lastgood/hooks-*.json", Owner: "internal/selection/registry", Format: "JSON",
 		Holds: "hooks as they could be read last", Lifetime: "until the file changes",
 		Missing: "a file that cannot be read has no hooks", Damaged: "as if it were missing"},
+	{Place: State, Pattern: "lastgood/rules-*.json", Owner: "internal/selection/ruleset", Format: "JSON",
+		Holds: "files of the administrator's rules as they could be read last", Lifetime: "until the file changes",
+		Missing: "a file that cannot be read has no rules", Damaged: "as if it were missing"},
 	{Place: State, Pattern: "trust/**", Owner: "internal/selection/trust", Format: "JSON, and copies of projects' files",
 		Holds: "what of each project's .hookmux was trusted", Lifetime: "per project until `hookmux untrust`",
 		Missing: "the project is not trusted", Damaged: "the project is not trusted"},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/expr-lang/expr"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
 
@@ -68,7 +69,7 @@ func NewSet(list []*Rule, o Options) *Set {
 	}
 	s := &Set{options: o, byProgram: map[string][]*Rule{}}
 	for _, r := range list {
-		if s.stateOf(r) == Off || !r.expires.IsZero() && !o.Now().Before(r.expires) {
+		if s.stateOf(r) == Off || s.expired(r) {
 			continue
 		}
 		s.list = append(s.list, r)
@@ -86,22 +87,43 @@ func NewSet(list []*Rule, o Options) *Set {
 	return s
 }
 
-// stateOf is the state of a rule: what a person switched it to, unless it is the
-// administrator's, or else what it says itself.
-func (s *Set) stateOf(r *Rule) State {
+// expired reports whether the last day of a rule is over.
+func (s *Set) expired(r *Rule) bool { return !r.expires.IsZero() && !s.options.Now().Before(r.expires) }
+
+func (s *Set) stateOf(r *Rule) State { return r.StateBy(s.options.States) }
+
+// StateBy is the state of a rule: what a person switched it or its pack to, unless
+// it is the administrator's, or else what it says itself.
+func (r *Rule) StateBy(states map[string]State) State {
 	if r.Layer == System {
 		return r.State
 	}
-	if state, ok := s.options.States[r.ID]; ok {
+	if state, ok := states[r.ID]; ok {
 		return state
 	}
-	if pack, _, ok := strings.Cut(r.ID, "/"); ok {
-		if state, ok := s.options.States[pack]; ok {
+	if pack, _, ok := strings.Cut(r.ID, "/"); ok && r.Layer == Pack {
+		if state, ok := states[pack]; ok {
 			return state
 		}
 	}
 	return r.State
 }
+
+// Hears reports whether a rule may have a say about events of a kind.
+func (r *Rule) Hears(kind event.Kind) bool {
+	if len(r.Match.Event) == 0 {
+		return kind.Guarded()
+	}
+	return r.Match.Event.matchText(string(kind)) != no
+}
+
+// Refuses reports whether a rule may stop a call or ask about it.
+func (r *Rule) Refuses() bool {
+	return r.Decide == Deny || r.Decide == Ask || r.OnUnknown == "deny" || r.OnUnknown == "ask"
+}
+
+// Len is the number of rules that are not switched off.
+func (s *Set) Len() int { return len(s.list) }
 
 // Needs are the facts that the rules look at.
 func (s *Set) Needs() facts.Set { return s.needs }
@@ -158,6 +180,9 @@ func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 		if h.holds == no || lost.leavesOpen(r, h.holds) {
 			continue
 		}
+		if s.expired(r) {
+			continue
+		}
 		state := s.stateOf(r)
 		verdict := r.verdict(h.holds, state)
 		if verdict == NoVerdict {
@@ -174,7 +199,7 @@ func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 			out.Hits = append(out.Hits, newHit(a.rule, a.hit, Allow, On))
 		}
 	}
-	slices.SortStableFunc(out.Hits, func(a, b Hit) int { return b.Verdict.strength() - a.Verdict.strength() })
+	slices.SortStableFunc(out.Hits, func(a, b Hit) int { return b.Verdict.Strength() - a.Verdict.Strength() })
 	for _, h := range out.Hits {
 		if !h.Monitored {
 			out.Verdict = h.Verdict

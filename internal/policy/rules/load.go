@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr"
@@ -22,6 +23,8 @@ type Problem struct {
 	Column int    `json:"column,omitempty"`
 	Rule   string `json:"rule,omitempty"`
 	Text   string `json:"text"`
+	// Whole says that nothing of the file counts, and not just one rule.
+	Whole bool `json:"whole,omitempty"`
 }
 
 func (p Problem) String() string {
@@ -51,20 +54,30 @@ const maxFile = 4 << 20
 
 // Parse reads rules. What is wrong is left out and named; the rest counts.
 func Parse(sources ...Source) ([]*Rule, []Problem) {
-	var list []*Rule
+	var lists [][]*Rule
 	var problems []Problem
-	seen := map[string]string{}
 	for _, s := range sources {
 		found, wrong := parseFile(s)
 		problems = append(problems, wrong...)
-		for _, r := range found {
-			if first, twice := seen[r.ID]; twice {
-				problems = append(problems, r.problem("another rule has this id: "+first))
-				continue
-			}
-			seen[r.ID] = fmt.Sprintf("%s:%d", r.File, r.Line)
-			list = append(list, r)
+		lists = append(lists, found)
+	}
+	list, twice := Unique(lists...)
+	return list, append(problems, twice...)
+}
+
+// Unique joins lists of rules. Of rules with the same id the first counts; the
+// others are named.
+func Unique(lists ...[]*Rule) ([]*Rule, []Problem) {
+	var list []*Rule
+	var problems []Problem
+	seen := map[string]*Rule{}
+	for _, r := range slices.Concat(lists...) {
+		if first := seen[r.ID]; first != nil {
+			problems = append(problems, r.problem(fmt.Sprintf("another rule has this id: %s:%d", first.File, first.Line)))
+			continue
 		}
+		seen[r.ID] = r
+		list = append(list, r)
 	}
 	return list, problems
 }
@@ -76,7 +89,7 @@ func (r *Rule) problem(text string) Problem {
 // parseFile reads one file.
 func parseFile(s Source) ([]*Rule, []Problem) {
 	whole := func(err error) []Problem {
-		p := Problem{File: s.Name, Text: firstLine(err)}
+		p := Problem{File: s.Name, Text: firstLine(err), Whole: true}
 		placeError(&p, err)
 		return []Problem{p}
 	}
@@ -122,7 +135,7 @@ func parseFile(s Source) ([]*Rule, []Problem) {
 			}
 		default:
 			at := pair.Key.GetToken().Position
-			return nil, []Problem{{File: s.Name, Line: at.Line, Column: at.Column,
+			return nil, []Problem{{File: s.Name, Line: at.Line, Column: at.Column, Whole: true,
 				Text: fmt.Sprintf("%q is not known here; a file of rules has version, decide, onUnknown and rules",
 					key)}}
 		}
@@ -206,6 +219,9 @@ func firstLine(err error) string {
 // compile makes the rule's expression ready and finds out which facts it needs.
 func (r *Rule) compile() error {
 	r.needs = r.Match.needs()
+	if r.Decide == Allow { // whoever allows must see all that the call does
+		r.needs = r.needs.With(facts.CommandsFact, facts.PathsFact, facts.NetFact)
+	}
 	if r.When == "" {
 		return nil
 	}

@@ -31,8 +31,8 @@ const (
 	Deny      Verdict = "deny"
 )
 
-// strength orders verdicts: the strongest of several counts.
-func (v Verdict) strength() int { return slices.Index([]Verdict{NoVerdict, Allow, Warn, Ask, Deny}, v) }
+// Strength orders verdicts: the strongest of several counts.
+func (v Verdict) Strength() int { return slices.Index([]Verdict{NoVerdict, Allow, Warn, Ask, Deny}, v) }
 
 // State says whether a rule counts.
 type State string

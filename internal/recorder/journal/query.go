@@ -17,6 +17,7 @@ type Filter struct {
 
 	Agents, Kinds, Natives, Tools []string
 	Session                       string
+	ID                            string // or the beginning of it
 	// Verdict is what was decided, as a word. "none" also fits events in
 	// which nobody had a say.
 	Verdict string
@@ -214,6 +215,10 @@ func (f *Filter) whereClause() (string, []any) {
 	}
 	if len(shapes) > 0 {
 		where.WriteString(" AND e.shape IN (SELECT shape FROM shapes WHERE " + strings.Join(shapes, " AND ") + ")")
+	}
+	if f.ID != "" {
+		where.WriteString(" AND e.id >= ? AND e.id < ?")
+		args = append(args, f.ID, f.ID+"~")
 	}
 	if f.Session != "" {
 		where.WriteString(" AND e.origin IN (SELECT origin FROM origins WHERE session = ?)")

@@ -27,6 +27,7 @@ const (
 	GuardSecrets     = "guard.secrets"
 	GuardOwnFiles    = "guard.own-files"
 	GuardAllow       = "guard.allow"
+	RulesStates      = "rules.states"
 	HooksTimeout     = "hooks.timeout"
 	Status           = "status"
 	Resume           = "resume"
@@ -153,6 +154,8 @@ var table = []Key{
 		Doc: "stop agents from changing hookmux's files and their own hook settings: off, monitor (only record), ask, on"},
 	{Name: GuardAllow, Type: List, Default: []string{}, Project: Intersect, Weakens: always,
 		Doc: "ids of guard rules that never stop anything"},
+	{Name: RulesStates, Type: List, Default: []string{}, Project: Never, Weakens: always,
+		Doc: "what rules and packs are switched to, whatever their files say: ID=on, ID=ask, ID=monitor, ID=off"},
 	{Name: HooksTimeout, Type: Span, Default: time.Minute, Min: 100 * time.Millisecond, Project: Shrink,
 		Doc: "how long a hook may take that sets no timeout of its own"},
 	{Name: Status, Type: Choice, Choices: switchChoices, Default: "on", Project: Never, PerName: true, NameDoc: "agent",

@@ -122,6 +122,9 @@ func (s *Store) HooksFolder() string { return filepath.Join(s.opt.Config, "hooks
 // AgentsFolder is where the user's own descriptions of agents are.
 func (s *Store) AgentsFolder() string { return filepath.Join(s.opt.Config, "agents") }
 
+// RulesFolder is where the user's own rules are.
+func (s *Store) RulesFolder() string { return filepath.Join(s.opt.Config, "rules") }
+
 // trackedPaths are all files that were confirmed, are in force or would be
 // settings now, by path. The caller holds the lock.
 func (s *Store) trackedPaths() []string {
@@ -133,7 +136,7 @@ func (s *Store) trackedPaths() []string {
 		set[path] = true
 	}
 	for _, path := range slices.Concat(listFolder(s.HooksFolder(), isHookFile),
-		listFolder(s.AgentsFolder(), isAgentFile)) {
+		listFolder(s.AgentsFolder(), isAgentFile), listFolder(s.RulesFolder(), IsRulesFile)) {
 		set[path] = true
 	}
 	list := make([]string, 0, len(set))
@@ -150,6 +153,12 @@ func isHookFile(name string) bool {
 }
 
 func isAgentFile(name string) bool { return strings.HasSuffix(name, ".yaml") }
+
+// IsRulesFile reports whether a file of this name in a folder of rules holds
+// rules.
+func IsRulesFile(name string) bool {
+	return !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml"))
+}
 
 // listFolder lists the files right in a folder that are settings.
 func listFolder(folder string, belongs func(name string) bool) []string {

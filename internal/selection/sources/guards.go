@@ -7,8 +7,10 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 )
 
@@ -23,13 +25,21 @@ type GuardOptions struct {
 	Protected []string // paths that agents must not write
 	HubPID    int
 	Project   string // "" for none
+	// Forces are what is trusted of the two projects; nil where there is none.
+	Forces [2]*trust.Force
+	// Resting are the guards, rules and packs that only monitor for a while.
+	Resting []Nap
+	// Counts tells what happened before in an event's session. Nil: it is not
+	// known.
+	Counts func(ev *event.Event) (facts.Counts, bool)
 	// Pass reports whether a person let a rule pass for this call. Nil: never.
 	Pass func(ctx context.Context, rule string, ev *event.Event) bool
 	// Failed hears of a guard that cannot be made ready. It refuses then.
 	Failed func(name string, err error)
 }
 
-// Guards makes the built-in guards that are switched on, or monitor, into hooks.
+// Guards makes the built-in guards that are switched on, or monitor, and the rules
+// of people into hooks.
 func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 	var entries []*hook.Entry
 	scripts := new(scriptcache.Cache)
@@ -37,6 +47,9 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 		state, allow := tighterGuard(o.Settings, "guard."+info.Name)
 		if state == config.GuardOff || state == "" {
 			continue
+		}
+		if config.GuardStops(state) && o.Naps("guard."+info.Name) {
+			state = config.GuardMonitor
 		}
 		g, err := guard.New(info.Name, guard.Options{
 			Ask: state == config.GuardAsk, Allow: allow, OwnPaths: o.Protected, HubPID: o.HubPID,
@@ -65,7 +78,7 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 			}
 		}
 	}
-	return entries
+	return append(entries, s.ruleEntries(&o, scripts)...)
 }
 
 // tighterGuard is the state of a guard and the rules it leaves alone where two
@@ -99,14 +112,7 @@ func (s *Sources) checkCall(ctx context.Context, g *guard.Guard, ev *event.Event
 	if t == nil {
 		return event.Decision{}
 	}
-	project := o.Project
-	if project == "" {
-		project = ev.Cwd
-	}
-	findings := g.Check(guard.Call{
-		Agent: ev.Agent, ToolKind: string(t.Kind), ToolName: t.Name, Commands: t.Commands, Reads: t.Reads,
-		Writes: t.Writes, URL: t.URL, Input: t.CurrentInput(), Cwd: ev.Cwd, Project: project, Home: s.Dirs.Home,
-	})
+	findings := g.Check(s.guardCall(ev, o.Project))
 	for _, f := range findings {
 		if o.Pass != nil && o.Pass(ctx, f.Rule, ev) {
 			continue
@@ -121,4 +127,16 @@ func (s *Sources) checkCall(ctx context.Context, g *guard.Guard, ev *event.Event
 		return d
 	}
 	return event.Decision{}
+}
+
+// guardCall is a tool call as guards see it.
+func (s *Sources) guardCall(ev *event.Event, project string) guard.Call {
+	t := ev.Tool
+	if project == "" {
+		project = ev.Cwd
+	}
+	return guard.Call{
+		Agent: ev.Agent, ToolKind: string(t.Kind), ToolName: t.Name, Commands: t.Commands, Reads: t.Reads,
+		Writes: t.Writes, URL: t.URL, Input: t.CurrentInput(), Cwd: ev.Cwd, Project: project, Home: s.Dirs.Home,
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
@@ -27,6 +28,8 @@ type Options struct {
 	// Confirmed says what of the user's files is in force. Nil: whatever they
 	// hold.
 	Confirmed *confirmed.Store
+	// Packs gives the packs of rules that were added; nil: none.
+	Packs func() *ruleset.PackList
 }
 
 // Sources reads settings, hooks and trust.
@@ -35,6 +38,7 @@ type Sources struct {
 	Config   *config.Loader
 	Registry *registry.Registry
 	Trust    *trust.Store
+	Rules    *ruleset.Loader
 }
 
 // New makes the sources; nothing is read before it is asked for.
@@ -47,6 +51,9 @@ func New(o Options) *Sources {
 	s.Trust = trust.New(trust.Options{State: o.Dirs.State, Parse: func(b []byte) ([]hook.Registration, error) {
 		return parseHooks(b, known)
 	}})
+	s.Rules = ruleset.New(ruleset.Options{
+		System: o.Dirs.System, User: o.Dirs.Config, State: o.Dirs.State, Confirmed: o.Confirmed, Packs: o.Packs,
+	})
 	s.Registry = registry.New(registry.Options{
 		GlobalFile: filepath.Join(o.Dirs.Config, registry.FileName), State: o.Dirs.State, Home: o.Dirs.Home,
 		OwnDirs: []string{o.Dirs.Config, o.Dirs.State, o.Dirs.Runtime, o.Dirs.Data},

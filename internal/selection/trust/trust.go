@@ -191,16 +191,26 @@ type Force struct {
 	files map[string]bool
 }
 
-// agentsFolder is where a project describes agents.
-const agentsFolder = dirName + "/agents/"
+// agentsFolder is where a project describes agents, rulesFolder where it keeps
+// rules.
+const (
+	agentsFolder = dirName + "/agents/"
+	rulesFolder  = dirName + "/rules/"
+)
 
 // AgentFiles are the descriptions of agents among what is trusted, from the
 // project's root.
-func (f *Force) AgentFiles() []string {
+func (f *Force) AgentFiles() []string { return f.filesIn(agentsFolder, ".yaml") }
+
+// RuleFiles are the files of rules among what is trusted, from the project's root.
+func (f *Force) RuleFiles() []string { return f.filesIn(rulesFolder, ".yaml", ".yml") }
+
+// filesIn are the trusted files right in a folder, with one of some endings.
+func (f *Force) filesIn(folder string, endings ...string) []string {
 	var list []string
 	for rel := range f.files {
-		if name, ok := strings.CutPrefix(rel, agentsFolder); ok && !strings.Contains(name, "/") &&
-			strings.HasSuffix(name, ".yaml") {
+		name, ok := strings.CutPrefix(rel, folder)
+		if ok && !strings.Contains(name, "/") && slices.Contains(endings, filepath.Ext(name)) {
 			list = append(list, rel)
 		}
 	}

@@ -46,6 +46,10 @@ func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
 		}
 		fmt.Fprintln(w, s.yellow(line))
 	}
+	for _, n := range info.Naps {
+		fmt.Fprintf(w, "%s\n", s.yellow("nap  "+termsafe.Line(n.Name, 60)+" only monitors for "+
+			ago(n.Until.Sub(now))+" more, until "+Moment(n.Until, now)))
+	}
 	if len(info.Monitored) > 0 {
 		fmt.Fprintf(w, "%s\n", s.bold("monitor"))
 	}

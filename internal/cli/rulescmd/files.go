@@ -1,0 +1,168 @@
+package rulescmd
+
+import (
+	"context"
+	_ "embed" // the file to start from
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/policy/rules"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+//go:embed starter.yaml
+var starter string
+
+func newCommand(app *cmdutil.App) *cobra.Command {
+	var project bool
+	cmd := &cobra.Command{
+		Use:   "new [NAME]",
+		Short: "Write a commented file of rules to start from",
+		Long: `Writes NAME.yaml (rules.yaml without one) into ~/.config/hookmux/rules, with
+--project into this project's .hookmux/rules. Its rules only monitor until you
+switch them on. Nothing that is there is overwritten.`,
+		Example: "  hookmux rules new\n  hookmux rules new team --project",
+		Args:    cmdutil.OptionalArg(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := "rules"
+			if len(args) > 0 {
+				name = args[0]
+			}
+			if !cmdutil.PlainName(name) {
+				return cmdutil.UsageError("%q is no name for a file; use letters, digits, - and _", name)
+			}
+			return writeStarter(cmd.Context(), app, name, project)
+		},
+	}
+	cmd.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/rules; it counts after `hookmux trust`")
+	return cmd
+}
+
+func writeStarter(ctx context.Context, app *cmdutil.App, name string, project bool) error {
+	folder, err := rulesFolder(app, project)
+	if err != nil {
+		return err
+	}
+	file, err := filepath.Abs(filepath.Join(folder, name+".yaml"))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s: is there already; choose another name", file)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = out.WriteString(starter)
+	if err = errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	app.Say("wrote %s", termsafe.Line(app.Shorten(file), 300))
+	if project {
+		app.Say("it counts after `hookmux trust`")
+	} else if err := confirmWritten(ctx, app, file); err != nil {
+		app.Say("it counts once you confirm it with `hookmux confirm`: %s", termsafe.Line(err.Error(), 300))
+	}
+	app.Say("its rules only monitor; try one: hookmux rules test 'git push origin main'")
+	return nil
+}
+
+// confirmWritten lets a file count that this command wrote.
+func confirmWritten(ctx context.Context, app *cmdutil.App, file string) error {
+	c, err := app.ConnectHub(ctx)
+	if err != nil {
+		return err
+	}
+	return c.Call(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Content: starter}, nil)
+}
+
+func checkCommand(app *cmdutil.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check [FILE…]",
+		Short: "Look for what is wrong with rules, and run their examples",
+		Long: `Reads files of rules, runs every example, and says what is wrong as
+file:line:column. Without a file it looks at all rules that count here, and at
+those of this project. The exit code is 0 where everything is right and 1 where
+something is wrong.`,
+		Example: "  hookmux rules check\n  hookmux rules check .hookmux/rules/team.yaml   # in CI",
+		RunE: func(_ *cobra.Command, args []string) error {
+			found, problems, err := checkFiles(app, args)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				if err := app.PrintJSON(map[string]any{"rules": found, "problems": problems}); err != nil {
+					return err
+				}
+			} else {
+				sayProblems(app, problems)
+				if len(problems) == 0 {
+					app.Say("%s, and all examples hold", countRules(found))
+				}
+			}
+			if len(problems) > 0 {
+				return cmdutil.Exit(cmdutil.ExitFailed)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {rules: how many are right, problems}")
+	return cmd
+}
+
+func countRules(n int) string {
+	if n == 1 {
+		return "1 rule is right"
+	}
+	return fmt.Sprintf("%d rules are right", n)
+}
+
+// checkFiles reads files of rules; without any, all that are there.
+func checkFiles(app *cmdutil.App, files []string) (int, []rules.Problem, error) {
+	problems := []rules.Problem{}
+	if len(files) == 0 {
+		list, wrong, err := listed(app)
+		if err != nil {
+			return 0, nil, err
+		}
+		problems = append(problems, wrong...)
+		own, err := filepath.Glob(".hookmux/rules/*.y*ml")
+		if err != nil || len(own) == 0 {
+			return len(list), problems, err
+		}
+		for _, r := range list { // those of the project are read as they are now
+			if r.Layer == rules.Project {
+				list = list[:len(list)-1]
+			}
+		}
+		n, wrong, err := checkFiles(app, own)
+		return len(list) + n, append(problems, wrong...), err
+	}
+	var sources []rules.Source
+	for _, name := range files {
+		data, err := userfile.ReadFile(name, 4<<20)
+		if err != nil {
+			return 0, nil, err
+		}
+		layer := rules.User
+		if abs, err := filepath.Abs(name); err == nil && filepath.Base(filepath.Dir(filepath.Dir(abs))) == ".hookmux" {
+			layer = rules.Project
+		}
+		sources = append(sources, rules.Source{Name: name, Data: data, Layer: layer})
+	}
+	list, wrong := rules.Parse(sources...)
+	return len(list), append(problems, wrong...), nil
+}

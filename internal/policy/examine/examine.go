@@ -1,0 +1,189 @@
+// Package examine is what guards and rules think of one call, in one form and one
+// text for every command that tells it: `rules test`, `guard explain`, `explain`
+// and `why`.
+package examine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/policy/facts"
+)
+
+// Examination is what guards and rules think of a call.
+type Examination struct {
+	Command string `json:"command,omitempty"` // the first command line of the call
+	// Error says why it is no valid shell.
+	Error string `json:"error,omitempty"`
+	Runs  []Run  `json:"runs"`
+	// Facts are all facts about the call.
+	Facts *facts.Facts `json:"facts,omitempty"`
+	// Findings are what guards object to and what rules say, whether they are
+	// switched on or not.
+	Findings []Finding `json:"findings"`
+	// Verdict is what all that counts comes to: deny, ask, allow, or none.
+	Verdict string `json:"verdict"`
+	By      string `json:"by,omitempty"`   // the guard, or guard.rules
+	Rule    string `json:"rule,omitempty"` // that settled it
+	Reason  string `json:"reason,omitempty"`
+}
+
+// Run is one command that a line really runs.
+type Run struct {
+	Program   string   `json:"program"`
+	Argv      []string `json:"argv"`
+	Via       []string `json:"via,omitempty"`     // wrappers, outermost first
+	Dynamic   []string `json:"dynamic,omitempty"` // words only the running shell knows
+	Redirects []string `json:"redirects,omitempty"`
+	PipedFrom []string `json:"pipedFrom,omitempty"`
+	Remote    bool     `json:"remote,omitempty"`
+	Contained bool     `json:"contained,omitempty"`
+}
+
+// Finding is what one rule, of a guard or of people, says.
+type Finding struct {
+	Guard   string `json:"guard,omitempty"` // "" for a rule of people
+	Rule    string `json:"rule"`
+	State   string `json:"state"`           // on, ask, monitor, off
+	Rests   bool   `json:"rests,omitempty"` // it only monitors for a while
+	Allowed bool   `json:"allowed,omitempty"`
+	Verdict string `json:"verdict"` // what it says where it is on
+	Reason  string `json:"reason"`
+	Where   string `json:"where,omitempty"`
+	Layer   string `json:"layer,omitempty"` // system, user, pack, project
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Unsure  bool   `json:"unsure,omitempty"` // a fact that it needs is not known
+}
+
+// Lines is the examination as people read it.
+func (e *Examination) Lines() []string {
+	var lines []string
+	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	if e.Error != "" {
+		say("not valid shell: %s", e.Error)
+	}
+	for _, r := range e.Runs {
+		line := "runs  " + strings.Join(r.Argv, " ")
+		if len(r.Via) > 0 {
+			line += "   (through " + strings.Join(r.Via, ", ") + ")"
+		}
+		if len(r.PipedFrom) > 0 {
+			line += "   (fed by " + strings.Join(r.PipedFrom, ", ") + ")"
+		}
+		lines = append(lines, line)
+	}
+	lines = append(lines, describeFacts(e.Facts)...)
+	guards := 0
+	for i := range e.Findings {
+		if e.Findings[i].Guard != "" {
+			guards++
+		}
+		lines = append(lines, e.Findings[i].String())
+	}
+	if guards == 0 {
+		say("no guard objects")
+	}
+	if guards == len(e.Findings) {
+		say("no rule has a say")
+	}
+	switch {
+	case e.Verdict == "none":
+		say("together  nobody has a say: the agent's own settings decide")
+	case e.Rule != "":
+		say("together  %s, by %s", e.Verdict, e.Rule)
+	default:
+		say("together  %s: %s", e.Verdict, e.Reason)
+	}
+	return lines
+}
+
+// String is a finding as people read it.
+func (f *Finding) String() string {
+	state := f.State
+	switch {
+	case f.Rests:
+		state += ", resting"
+	case f.Allowed:
+		state += ", let pass"
+	case state == "":
+		state = "in an unknown state"
+	}
+	if f.Guard != "" {
+		return fmt.Sprintf("guard %s (%s): %s: %s [%s] (allow once: hookmux guard allow %s --once; always: hookmux guard "+
+			"allow %s)", f.Guard, state, f.Rule, f.Reason, f.Where, f.Rule, f.Rule)
+	}
+	line := fmt.Sprintf("rule %s (%s): %s: %s", f.Rule, state, f.Verdict, f.Reason)
+	if f.Where != "" {
+		line += " [" + f.Where + "]"
+	}
+	if f.Unsure {
+		line += ", though not everything about this call is known"
+	}
+	return line + fmt.Sprintf("  (%s:%d)", f.File, f.Line)
+}
+
+// describeFacts tells what a call touches.
+func describeFacts(f *facts.Facts) []string {
+	if f == nil {
+		return nil
+	}
+	var lines []string
+	for _, access := range []facts.Access{facts.Read, facts.Write, facts.Delete, facts.Use} {
+		var list []string
+		for _, p := range f.Paths {
+			if p.Access == access {
+				name := p.Path
+				if !p.Known {
+					name += " (not known)"
+				}
+				list = append(list, name)
+			}
+		}
+		if len(list) > 0 {
+			lines = append(lines, "fact  "+accessWords[access]+" "+joinSome(list))
+		}
+	}
+	var hosts []string
+	for _, d := range f.Net {
+		host := d.Host
+		if !d.Known || host == "" {
+			host = "a host that is not known"
+		}
+		hosts = append(hosts, host+" ("+d.Scope+")")
+	}
+	if len(hosts) > 0 {
+		lines = append(lines, "fact  talks to "+joinSome(hosts))
+	}
+	if f.MCP.Server != "" {
+		lines = append(lines, "fact  calls "+f.MCP.Tool+" of the MCP server "+f.MCP.Server)
+	}
+	if f.Git.Branch != "" {
+		lines = append(lines, "fact  on branch "+f.Git.Branch)
+	}
+	var unknown []string
+	for _, n := range f.Unknown {
+		// Outside of a repository git's facts are not known, which says little.
+		if n == facts.CommandsFact || n == facts.PathsFact || n == facts.NetFact {
+			unknown = append(unknown, string(n))
+		}
+	}
+	if len(unknown) > 0 {
+		lines = append(lines, "fact  not known: "+strings.Join(unknown, ", "))
+	}
+	return lines
+}
+
+var accessWords = map[facts.Access]string{
+	facts.Read: "reads", facts.Write: "writes", facts.Delete: "deletes", facts.Use: "uses",
+}
+
+// joinSome joins the first few of a list.
+func joinSome(list []string) string {
+	const most = 8
+	if len(list) > most {
+		return strings.Join(list[:most], ", ") + fmt.Sprintf(" and %d more", len(list)-most)
+	}
+	return strings.Join(list, ", ")
+}

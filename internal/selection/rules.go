@@ -1,0 +1,96 @@
+package selection
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/policy/examine"
+	"github.com/hookmux/hookmux/internal/policy/rules"
+	"github.com/hookmux/hookmux/internal/selection/sources"
+	"github.com/hookmux/hookmux/internal/selection/trust"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// rulesAt are the rules that count in a folder, whatever they are switched to.
+func (r *Service) rulesAt(cwd string) []*rules.Rule {
+	o := sources.GuardOptions{}
+	if root := r.ProjectOf(cwd); root != "" {
+		o.Forces[0] = r.Trust.InForce(root)
+	}
+	base, here, _ := r.sources.RulesIn(&o)
+	return slices.Concat(base.Rules, here.Rules)
+}
+
+// ruleProblems is what is wrong with rules that would count.
+func (r *Service) ruleProblems(forces [2]*trust.Force) []userfile.Problem {
+	base, here, start := r.sources.RulesIn(&sources.GuardOptions{Forces: forces})
+	var list []userfile.Problem
+	for _, p := range slices.Concat(base.Problems, here.Problems, start.Problems) {
+		text := p.Text
+		if p.Rule != "" {
+			text = "rule " + p.Rule + " is not used: " + text
+		}
+		list = append(list, userfile.Problem{File: p.File, Line: p.Line, Col: p.Column, Text: text})
+	}
+	return list
+}
+
+// monitoredRules lists the rules that only monitor, with how often each would have
+// had a say. Of many only those are listed that would have.
+func (r *Service) monitoredRules(would func(id string) uint64) []wire.MonitoredHook {
+	const most = 10
+	v := r.viewOf(places{})
+	var list []wire.MonitoredHook
+	for _, id := range r.sources.MonitoredRules(r.guardOptions(v.settings, v.forces, places{})) {
+		list = append(list, wire.MonitoredHook{Hook: "rule:" + id, Would: would("rule:" + id)})
+	}
+	if len(list) > most {
+		list = slices.DeleteFunc(list, func(m wire.MonitoredHook) bool { return m.Would == 0 })
+	}
+	return list
+}
+
+// Examine says what every guard and rule thinks of an event, and what they are
+// together. It leaves no trace.
+func (r *Service) Examine(ev *event.Event) *examine.Examination {
+	at := r.placesOf(ev)
+	v := r.viewOf(at)
+	return r.sources.Examine(services.WithDryRun(r.Context), ev, *r.guardOptions(v.settings, v.forces, at))
+}
+
+// findRule reports whether a rule is the administrator's, and whether there is
+// one of this id at all.
+func (r *Service) findRule(id string) (locked, known bool) {
+	for _, one := range r.sources.Rules.Base().Rules {
+		if one.ID == id {
+			return one.Layer == rules.System, true
+		}
+	}
+	for _, root := range r.Trust.Roots() {
+		for _, one := range r.sources.Rules.Project(r.Trust.InForce(root)).Rules {
+			if one.ID == id {
+				return false, true
+			}
+		}
+	}
+	return false, false
+}
+
+// onlyTightens says why a new file of rules has to be looked at before it counts:
+// a rule of it allows something.
+func onlyTightens(file string, content []byte) error {
+	list, problems := rules.Parse(rules.Source{Name: file, Data: content, Layer: rules.User})
+	for _, p := range problems {
+		return errors.New(p.String())
+	}
+	for _, one := range list {
+		if one.Decide == rules.Allow {
+			return fmt.Errorf("rule %s allows something; `hookmux confirm` shows the file and lets it count", one.ID)
+		}
+	}
+	return nil
+}

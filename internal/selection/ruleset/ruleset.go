@@ -1,0 +1,210 @@
+// Package ruleset reads the rules that count: the administrator's, the user's,
+// those of packs, and those of projects that a person trusts.
+//
+// Contract: nothing that happens to a file makes what is in force weaker. Of the
+// user's files counts what a person confirmed, and at once what was added that
+// only refuses or asks. A file of the administrator that cannot be read any more
+// keeps its last good version. What is wrong is always named, with its place.
+package ruleset
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/policy/rules"
+	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/trust"
+)
+
+// FolderName is the folder of rules, in each of the places that have one.
+const FolderName = "rules"
+
+// maxFile is the largest file of rules that is read.
+const maxFile = 4 << 20
+
+// Options says where rules are.
+type Options struct {
+	System string // the administrator's folder of settings
+	User   string // the user's folder of settings
+	State  string // where last good versions are kept; "" keeps them in memory only
+	// Confirmed says what of the user's files is in force. Nil: whatever they hold.
+	Confirmed *confirmed.Store
+	// Packs gives the packs that were added: the same pointer while nothing
+	// changed. Nil: there are none.
+	Packs func() *PackList
+}
+
+// PackList is the packs that were added, and what is wrong with some.
+type PackList struct {
+	Packs    []Pack
+	Problems []rules.Problem
+}
+
+// Pack is rules that belong together, from outside.
+type Pack struct {
+	Name  string // stands before the ids of its rules
+	Files []File
+}
+
+// File is one file of rules, as it was read.
+type File struct {
+	Name string // for messages
+	Data []byte
+}
+
+// Loaded is rules that count, and what is wrong with others. It never changes.
+type Loaded struct {
+	Rules    []*rules.Rule
+	Problems []rules.Problem
+}
+
+// Loader reads files of rules and keeps them current. Safe for concurrent use.
+type Loader struct {
+	opt Options
+
+	mu       sync.Mutex
+	system   map[string]*plainFile
+	user     map[string]*plainFile     // where nothing has to be confirmed
+	checked  map[string]*confirmedFile // where it has
+	packs    *PackList
+	packRead *Loaded
+	base     *Loaded
+	projects map[*trust.Force]*Loaded
+}
+
+// New makes a loader; nothing is read before it is asked.
+func New(o Options) *Loader {
+	return &Loader{opt: o, system: map[string]*plainFile{}, user: map[string]*plainFile{},
+		checked: map[string]*confirmedFile{}, projects: map[*trust.Force]*Loaded{}}
+}
+
+// Base gives the rules that count everywhere. The same pointer comes back while
+// nothing changed.
+func (l *Loader) Base() *Loaded {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	changed := l.readFolder(l.system, filepath.Join(l.opt.System, FolderName), rules.System)
+	if l.opt.Confirmed == nil {
+		changed = l.readFolder(l.user, l.userFolder(), rules.User) || changed
+	} else {
+		changed = l.readConfirmed() || changed
+	}
+	changed = l.readPacks() || changed
+	if changed || l.base == nil {
+		l.base = l.join()
+	}
+	return l.base
+}
+
+func (l *Loader) userFolder() string { return filepath.Join(l.opt.User, FolderName) }
+
+// join puts all rules in order: of two with the same id the first counts, so what
+// nobody confirmed comes last and hides nothing.
+func (l *Loader) join() *Loaded {
+	out := &Loaded{}
+	var last []*rules.Rule
+	var lists [][]*rules.Rule
+	add := func(one *Loaded) {
+		lists = append(lists, one.Rules)
+		out.Problems = append(out.Problems, one.Problems...)
+	}
+	for _, f := range sortedFiles(l.system) {
+		add(&f.loaded)
+	}
+	for _, f := range sortedFiles(l.user) {
+		add(&f.loaded)
+	}
+	for _, f := range sortedFiles(l.checked) {
+		add(&f.loaded)
+		last = append(last, f.added...)
+	}
+	if l.packRead != nil {
+		add(l.packRead)
+	}
+	var twice []rules.Problem
+	out.Rules, twice = rules.Unique(append(lists, last)...)
+	out.Problems = append(out.Problems, twice...)
+	return out
+}
+
+func sortedFiles[T any](files map[string]T) []T {
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	list := make([]T, len(names))
+	for i, name := range names {
+		list[i] = files[name]
+	}
+	return list
+}
+
+// readPacks parses the packs when they changed.
+func (l *Loader) readPacks() bool {
+	if l.opt.Packs == nil {
+		return false
+	}
+	now := l.opt.Packs()
+	if now == l.packs {
+		return false
+	}
+	l.packs, l.packRead = now, &Loaded{}
+	if now == nil {
+		return true
+	}
+	l.packRead.Problems = slices.Clone(now.Problems)
+	for _, p := range now.Packs {
+		for _, f := range p.Files {
+			list, wrong := rules.Parse(rules.Source{Name: f.Name, Data: f.Data, Layer: rules.Pack, Prefix: p.Name})
+			l.packRead.Rules = append(l.packRead.Rules, list...)
+			l.packRead.Problems = append(l.packRead.Problems, wrong...)
+		}
+	}
+	return true
+}
+
+// maxProjects is how many projects are remembered at once.
+const maxProjects = 256
+
+// Project gives the rules of a project, from the copy that a person trusts. They
+// only make things tighter: one that would allow is refused.
+func (l *Loader) Project(force *trust.Force) *Loaded {
+	if force == nil {
+		return &Loaded{}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if known := l.projects[force]; known != nil {
+		return known
+	}
+	if len(l.projects) >= maxProjects {
+		clear(l.projects)
+	}
+	out := &Loaded{}
+	for _, rel := range force.RuleFiles() {
+		name := filepath.Join(force.Root, rel)
+		data, err := userfile.ReadFile(force.CopyOf(rel), maxFile)
+		if err != nil {
+			out.Problems = append(out.Problems, rules.Problem{File: name, Text: fmt.Sprintf("cannot be read: %v", err)})
+			continue
+		}
+		list, wrong := rules.Parse(rules.Source{Name: name, Data: data, Layer: rules.Project})
+		out.Rules = append(out.Rules, list...)
+		out.Problems = append(out.Problems, wrong...)
+	}
+	l.projects[force] = out
+	return out
+}
+
+// Beside gives the rules of a project without those whose ids others have.
+func (one *Loaded) Beside(base *Loaded) *Loaded {
+	if len(one.Rules) == 0 {
+		return one
+	}
+	all, twice := rules.Unique(base.Rules, one.Rules)
+	return &Loaded{Rules: all[len(base.Rules):], Problems: slices.Concat(one.Problems, twice)}
+}

@@ -1,0 +1,139 @@
+package sources
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/policy/examine"
+	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/rules"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/shell/scriptcache"
+)
+
+// Examine says what every guard and rule thinks of an event, switched on or not,
+// and what those that count come to. Nothing is run and nobody is asked.
+func (s *Sources) Examine(ctx context.Context, ev *event.Event, o GuardOptions) *examine.Examination {
+	out := &examine.Examination{Runs: []examine.Run{}, Findings: []examine.Finding{}}
+	scripts := new(scriptcache.Cache)
+	out.Facts = facts.Collect(ev, o.Project, facts.Everything(), s.factOptions(&o, scripts))
+	if t := ev.Tool; t != nil {
+		for _, command := range t.Commands {
+			explainRuns(out, command, scripts)
+		}
+		s.examineGuards(out, ev, &o, scripts)
+	}
+	s.examineRules(out, ev, &o, scripts)
+	entries := s.Guards(o)
+	hook.Sort(entries)
+	decided := new(hook.Dispatcher).Decide(ctx, hook.Call{Event: ev, Project: o.Project},
+		hook.Select(entries, ev, nil)).Decision
+	out.Verdict, out.By, out.Rule, out.Reason = decided.Verdict.Word(), decided.By, decided.Rule, decided.Reason
+	return out
+}
+
+// explainRuns adds what a command line really runs.
+func explainRuns(out *examine.Examination, command string, scripts *scriptcache.Cache) {
+	script := scripts.Parse(command)
+	if out.Command == "" {
+		out.Command = command
+	}
+	if script.Err != nil && out.Error == "" {
+		out.Error = script.Err.Error()
+	}
+	for i := range script.Runs {
+		r := &script.Runs[i]
+		run := examine.Run{Program: r.Name(), Argv: []string{}, Via: r.Via, Remote: r.Remote, Contained: r.Contained}
+		for _, a := range r.Argv {
+			run.Argv = append(run.Argv, a.Text)
+			if a.Dynamic {
+				run.Dynamic = append(run.Dynamic, a.Text)
+			}
+		}
+		for _, rd := range r.Redirects {
+			run.Redirects = append(run.Redirects, rd.Op+rd.Target.Text)
+		}
+		for _, from := range inspect.RunsIn(script, r.From) {
+			run.PipedFrom = append(run.PipedFrom, from.Name())
+		}
+		out.Runs = append(out.Runs, run)
+	}
+}
+
+// examineGuards adds what each built-in guard objects to.
+func (s *Sources) examineGuards(out *examine.Examination, ev *event.Event, o *GuardOptions,
+	scripts *scriptcache.Cache) {
+	for _, info := range guard.List() {
+		state, allow := tighterGuard(o.Settings, "guard."+info.Name)
+		g, err := guard.New(info.Name, guard.Options{
+			OwnPaths: o.Protected, HubPID: o.HubPID, Resolve: registry.RealPath, Scripts: scripts,
+		})
+		if err != nil {
+			continue // Guards reports it
+		}
+		verdict := "deny"
+		if state == config.GuardAsk {
+			verdict = "ask"
+		}
+		allowed := inspect.NewAllowed(allow)
+		for _, f := range g.Check(s.guardCall(ev, o.Project)) {
+			out.Findings = append(out.Findings, examine.Finding{
+				Guard: info.Name, Rule: f.Rule, State: state, Verdict: verdict, Reason: f.Reason, Where: f.Where,
+				Rests:   config.GuardStops(state) && o.Naps("guard."+info.Name),
+				Allowed: allowed.Rule(f.Rule) || allowed.Rule(info.Name),
+			})
+		}
+	}
+}
+
+// examineRules adds what each rule of people says, also of those that are switched
+// off.
+func (s *Sources) examineRules(out *examine.Examination, ev *event.Event, o *GuardOptions,
+	scripts *scriptcache.Cache) {
+	base, here, start := s.RulesIn(o)
+	_, allow := tighterGuard(o.Settings, "guard.own-files")
+	states := RuleStates(o.Settings[0])
+	all := map[string]rules.State{}
+	for _, r := range slices.Concat(base.Rules, here.Rules, start.Rules) {
+		all[r.ID] = rules.On
+	}
+	options := rules.Options{Home: s.Dirs.Home, States: all}
+	places := []placedRules{{rules.NewSet(slices.Concat(base.Rules, here.Rules), options), o.Project}}
+	if len(start.Rules) > 0 {
+		places = append(places, placedRules{rules.NewSet(start.Rules, options), o.Forces[1].Root})
+	}
+	resting := statesOf(o, slices.Concat(base.Rules, here.Rules, start.Rules))
+	for _, p := range places {
+		f := out.Facts
+		if p.project != o.Project {
+			f = facts.Collect(ev, p.project, facts.Everything(), s.factOptions(o, scripts))
+		}
+		for _, h := range p.set.Decide(f).Hits {
+			r := h.Rule
+			out.Findings = append(out.Findings, examine.Finding{
+				Rule: r.ID, State: string(r.StateBy(states)), Verdict: string(h.Verdict), Reason: h.Why, Where: h.Where,
+				Layer: string(r.Layer), File: r.File, Line: r.Line, Column: r.Column, Unsure: !h.Certain,
+				Rests: r.StateBy(resting) != r.StateBy(states), Allowed: slices.Contains(allow, r.ID),
+			})
+		}
+	}
+}
+
+// MonitoredRules are the ids of the rules that only monitor.
+func (s *Sources) MonitoredRules(o *GuardOptions) []string {
+	base, here, start := s.RulesIn(o)
+	list := slices.Concat(base.Rules, here.Rules, start.Rules)
+	states := statesOf(o, list)
+	var ids []string
+	for _, r := range list {
+		if r.StateBy(states) == rules.Monitor {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}

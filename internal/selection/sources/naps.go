@@ -1,0 +1,50 @@
+package sources
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
+)
+
+// Nap lets a guard, a rule or a pack only monitor for a while. Naps are kept on
+// disk, so that they end in time whoever runs then, and sealed: a file that
+// something else wrote lets nothing rest.
+type Nap struct {
+	Name  string    `json:"name"` // guard.destructive, a rule's id, a pack's name
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"`
+}
+
+// NapsFile is the file in the state folder that holds naps.
+const NapsFile = "naps.json"
+
+// ReadNaps gives the naps that are not over. With an error there are none.
+func ReadNaps(state string, now time.Time) ([]Nap, error) {
+	var list []Nap
+	if err := ledger.LoadSealed(state, NapsFile, &list); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list, func(n Nap) bool { return !now.Before(n.Until) }), nil
+}
+
+// WriteNaps writes the naps down.
+func WriteNaps(state string, list []Nap) error {
+	if len(list) > 0 {
+		return ledger.StoreSealed(state, NapsFile, list)
+	}
+	err := os.Remove(filepath.Join(state, NapsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Naps reports whether something of this name only monitors for now.
+func (o *GuardOptions) Naps(name string) bool {
+	return slices.ContainsFunc(o.Resting, func(n Nap) bool { return n.Name == name })
+}

@@ -1,0 +1,278 @@
+package sources
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/gitfiles"
+	"github.com/hookmux/hookmux/internal/policy/rules"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/ruleset"
+	"github.com/hookmux/hookmux/internal/shell/scriptcache"
+)
+
+// The built-in hooks of people's rules: RulesHook decides, MonitoredRulesHook only
+// records what rules say that monitor.
+const (
+	RulesHook          = "guard.rules"
+	MonitoredRulesHook = "guard.rules.monitor"
+)
+
+// IsRulesHook tells the ids of the built-in hooks of people's rules.
+func IsRulesHook(id string) bool { return id == RulesHook || id == MonitoredRulesHook }
+
+// placedRules are rules made ready for one project.
+type placedRules struct {
+	set     *rules.Set
+	project string
+}
+
+// ruleDecider decides by the rules that count in a place. Safe for concurrent
+// use.
+type ruleDecider struct {
+	list    []*rules.Rule
+	states  map[string]rules.State
+	places  []placedRules
+	options facts.Options
+	pass    func(ctx context.Context, rule string, ev *event.Event) bool
+	allow   []string
+
+	mu    sync.Mutex
+	event *event.Event // that was decided about last, for the hook that monitors
+	last  []rules.Hit
+}
+
+// RulesIn gives the rules that count where an event happens, and where its session
+// started, with what is wrong: those that count everywhere first.
+func (s *Sources) RulesIn(o *GuardOptions) (base, here, start *ruleset.Loaded) {
+	base = s.Rules.Base()
+	here = s.Rules.Project(o.Forces[0]).Beside(base)
+	start = &ruleset.Loaded{}
+	if o.Forces[1] != nil && o.Forces[1] != o.Forces[0] {
+		start = s.Rules.Project(o.Forces[1]).Beside(base)
+	}
+	return base, here, start
+}
+
+// RuleStates are what a person switched rules and packs to.
+func RuleStates(settings *config.Settings) map[string]rules.State {
+	states := map[string]rules.State{}
+	for _, one := range settings.Strings(config.RulesStates) {
+		if id, state, ok := strings.Cut(one, "="); ok {
+			states[id] = rules.State(state)
+		}
+	}
+	return states
+}
+
+// statesOf are the states of rules with naps laid over: what stops or asks only
+// monitors then.
+func statesOf(o *GuardOptions, list []*rules.Rule) map[string]rules.State {
+	states := RuleStates(o.Settings[0])
+	if len(o.Resting) == 0 {
+		return states
+	}
+	for _, r := range list {
+		pack, _, _ := strings.Cut(r.ID, "/")
+		rests := o.Naps(r.ID) || r.Layer == rules.Pack && o.Naps(pack)
+		if state := r.StateBy(states); rests && state != rules.Off {
+			states[r.ID] = rules.Monitor
+		}
+	}
+	return states
+}
+
+// newDecider makes the rules of a place ready; nil where none is in force.
+func (s *Sources) newDecider(o *GuardOptions, scripts *scriptcache.Cache) *ruleDecider {
+	base, here, start := s.RulesIn(o)
+	d := &ruleDecider{list: slices.Concat(base.Rules, here.Rules, start.Rules), pass: o.Pass}
+	if len(d.list) == 0 {
+		return nil
+	}
+	d.states = statesOf(o, d.list)
+	_, d.allow = tighterGuard(o.Settings, "guard.own-files")
+	options := rules.Options{Home: s.Dirs.Home, States: d.states}
+	d.places = []placedRules{{rules.NewSet(slices.Concat(base.Rules, here.Rules), options), o.Project}}
+	if len(start.Rules) > 0 {
+		// Its paths mean its own folder, wherever the agent went.
+		d.places = append(d.places, placedRules{rules.NewSet(start.Rules, options), o.Forces[1].Root})
+	}
+	if !slices.ContainsFunc(d.places, func(p placedRules) bool { return p.set.Len() > 0 }) {
+		return nil
+	}
+	d.options = s.factOptions(o, scripts)
+	return d
+}
+
+// factOptions is where facts come from.
+func (s *Sources) factOptions(o *GuardOptions, scripts *scriptcache.Cache) facts.Options {
+	return facts.Options{
+		Home: s.Dirs.Home, Parse: scripts.Parse, Resolve: registry.RealPath, Counts: o.Counts,
+		Git: func(dir string) facts.Repository {
+			if r := gitfiles.Find(dir); r != nil {
+				return r
+			}
+			return nil
+		},
+	}
+}
+
+// ruleEntries makes the rules of a place into hooks: one that decides, and one
+// that monitors, where some rules only do that.
+func (s *Sources) ruleEntries(o *GuardOptions, scripts *scriptcache.Cache) []*hook.Entry {
+	d := s.newDecider(o, scripts)
+	if d == nil {
+		return nil
+	}
+	var entries []*hook.Entry
+	priority := GuardPriority
+	add := func(id string, kind event.Kind, run hook.HandlerFunc) {
+		reg := hook.Registration{
+			ID: id, Agent: hook.Any, HookType: string(kind), Handler: "builtin", Target: id,
+			Mode: hook.Guard, Priority: &priority, Locked: true, Monitor: id == MonitoredRulesHook,
+		}
+		if !d.any(kind, func(r *rules.Rule, state rules.State) bool { return state != rules.Monitor && r.Refuses() }) {
+			reg.OnFailure = hook.FailIgnore // nothing of it could have stopped the call
+		}
+		if e, err := hook.NewEntry(reg, run, "builtin"); err == nil {
+			e.BuiltinGuard = true
+			entries = append(entries, e)
+		}
+	}
+	for _, kind := range event.Kinds() {
+		if d.any(kind, func(_ *rules.Rule, state rules.State) bool { return state != rules.Monitor }) {
+			add(RulesHook, kind, func(ctx context.Context, call *hook.Call) (event.Decision, error) {
+				return d.decide(ctx, call.Event), nil
+			})
+		}
+		if d.any(kind, func(_ *rules.Rule, state rules.State) bool { return state == rules.Monitor }) {
+			add(MonitoredRulesHook, kind, func(_ context.Context, call *hook.Call) (event.Decision, error) {
+				return d.monitor(call.Event), nil
+			})
+		}
+	}
+	return entries
+}
+
+// any reports whether a rule that hears of a kind of event, and is not switched
+// off, is like that.
+func (d *ruleDecider) any(kind event.Kind, isLike func(r *rules.Rule, state rules.State) bool) bool {
+	return slices.ContainsFunc(d.list, func(r *rules.Rule) bool {
+		state := r.StateBy(d.states)
+		return state != rules.Off && r.Hears(kind) && isLike(r, state)
+	})
+}
+
+// hits are the rules that have something to say about an event, strongest first.
+func (d *ruleDecider) hits(ev *event.Event) []rules.Hit {
+	d.mu.Lock()
+	if d.event == ev {
+		defer d.mu.Unlock()
+		return d.last
+	}
+	d.mu.Unlock()
+	var all []rules.Hit
+	for _, p := range d.places {
+		all = append(all, p.set.Decide(facts.Collect(ev, p.project, p.set.Needs(), d.options)).Hits...)
+	}
+	if len(d.places) > 1 {
+		slices.SortStableFunc(all, func(a, b rules.Hit) int { return b.Verdict.Strength() - a.Verdict.Strength() })
+	}
+	d.mu.Lock()
+	d.event, d.last = ev, all
+	d.mu.Unlock()
+	return all
+}
+
+// verdicts are the verdicts of rules in words of decisions.
+var verdicts = map[rules.Verdict]event.Verdict{rules.Deny: event.Deny, rules.Ask: event.Ask, rules.Allow: event.Allow}
+
+// decide is what the rules say to an event. The strongest of them counts, unless a
+// person let it pass; warnings are said in any case.
+func (d *ruleDecider) decide(ctx context.Context, ev *event.Event) event.Decision {
+	var out event.Decision
+	for _, h := range d.hits(ev) {
+		if h.Monitored || d.passes(ctx, &h, ev) {
+			continue
+		}
+		if h.Verdict == rules.Warn {
+			line := "hookmux: " + describeHit(&h)
+			out.Context, out.Notice = joinLines(out.Context, line), joinLines(out.Notice, line)
+			continue
+		}
+		if out.Verdict != event.None || h.Verdict == rules.Allow && out.Context != "" {
+			continue
+		}
+		out.Verdict, out.Rule, out.Reason = verdicts[h.Verdict], h.ID, describeHit(&h)
+		if h.Verdict != rules.Allow {
+			out.Reason = denialOf(&h)
+		}
+	}
+	return out
+}
+
+// passes reports whether a person let a rule pass that would stop or ask.
+func (d *ruleDecider) passes(ctx context.Context, h *rules.Hit, ev *event.Event) bool {
+	if h.Verdict != rules.Deny && h.Verdict != rules.Ask || h.Rule.Layer == rules.System {
+		return false
+	}
+	return slices.Contains(d.allow, h.ID) || d.pass != nil && ev.Tool != nil && d.pass(ctx, h.ID, ev)
+}
+
+// denialOf is what an agent and a person read when a rule stops a call. What the
+// administrator wrote nobody lets pass.
+func denialOf(h *rules.Hit) string {
+	if h.Rule.Layer == rules.System {
+		return event.Denial(h.ID, reasonOf(h)+" ["+h.Where+"]", "")
+	}
+	return event.RuleDenial(h.ID, reasonOf(h), h.Where)
+}
+
+func describeHit(h *rules.Hit) string {
+	return event.OneLine(h.ID + ": " + reasonOf(h) + " [" + h.Where + "]")
+}
+
+// reasonOf is why a rule says what it says; one that is not certain says so.
+func reasonOf(h *rules.Hit) string {
+	if h.Certain {
+		return h.Why
+	}
+	return strings.TrimRight(h.Why, ".") + " (not everything about this call is known)"
+}
+
+func joinLines(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "\n" + b
+}
+
+// monitor is what the rules that only monitor would have said. Its Rule names all
+// of them, with blanks between.
+func (d *ruleDecider) monitor(ev *event.Event) event.Decision {
+	var out event.Decision
+	var ids, words []string
+	for _, h := range d.hits(ev) {
+		if !h.Monitored {
+			continue
+		}
+		ids, words = append(ids, h.ID), append(words, describeHit(&h))
+		switch {
+		case len(ids) > 1:
+		case h.Verdict == rules.Warn:
+			out.Context = describeHit(&h)
+		default:
+			out.Verdict = verdicts[h.Verdict]
+		}
+	}
+	if len(ids) > 0 {
+		out.Rule, out.Reason = strings.Join(ids, " "), strings.Join(words, "; ")
+	}
+	return out
+}
