@@ -62,7 +62,7 @@ func (h *Hub) infoMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 	info.Unconfirmed = h.selection.Unconfirmed()
 	info.Root = h.seats.RunsAsRoot()
 	info.Monitored = selection.Monitored(h.selection, h.stats.Would)
-	info.Naps = h.selection.Naps()
+	info.Naps = h.selection.Naps.Info()
 	info.Counts.Journal = h.recorder.Size()
 	return info, nil
 }

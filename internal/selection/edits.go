@@ -134,14 +134,14 @@ func (r methods) allowRule(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
-	locked, isRule := r.findRule(p.Rule)
+	locked, isRule := findRule(r.Service, p.Rule)
 	if locked {
 		return nil, wire.Errorf(wire.CodeParams, "%s is a rule of this machine's administrator: nobody lets it pass",
 			p.Rule)
 	}
 	if !knownRule(p.Rule) && !isRule {
-		return nil, wire.Errorf(wire.CodeParams, "there is no rule %q; `hookmux guard list --rules` and `hookmux rules list` "+
-			"list them", p.Rule)
+		return nil, wire.Errorf(wire.CodeParams, "there is no rule %q; `hookmux guard list --rules` and "+
+			"`hookmux rules list` list them", p.Rule)
 	}
 	type said struct {
 		Text string `json:"text"`

@@ -46,7 +46,7 @@ func (r *Service) makeEntries(settings [2]*config.Settings, sets [2]*registry.Se
 	entries = append(entries, r.Modules.Entries(settings[0], forces)...)
 	// Guards last, because they keep agents from the files of the others;
 	// first in order.
-	entries = slices.Concat(r.guardEntries(settings, forces, at), r.Extra, entries)
+	entries = slices.Concat(r.sources.Guards(*guardOptions(r, settings, forces, at)), r.Extra, entries)
 	hook.Sort(entries)
 	return entries
 }

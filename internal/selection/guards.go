@@ -19,20 +19,16 @@ import (
 // isBuiltinGuard tells the ids of hookmux's own guards.
 func isBuiltinGuard(id string) bool {
 	name, ok := strings.CutPrefix(id, "guard.")
-	return sources.IsRulesHook(id) || ok && slices.ContainsFunc(guard.List(), func(g guard.Info) bool { return g.Name == name })
-}
-
-// guardEntries makes the built-in guards that are switched on, and rules, into
-// hooks.
-func (r *Service) guardEntries(settings [2]*config.Settings, forces [2]*trust.Force, at places) []*hook.Entry {
-	return r.sources.Guards(*r.guardOptions(settings, forces, at))
+	return sources.IsRulesHook(id) ||
+		ok && slices.ContainsFunc(guard.List(), func(g guard.Info) bool { return g.Name == name })
 }
 
 // guardOptions is what guards and rules are made of in some places.
-func (r *Service) guardOptions(settings [2]*config.Settings, forces [2]*trust.Force, at places) *sources.GuardOptions {
+func guardOptions(r *Service, settings [2]*config.Settings, forces [2]*trust.Force,
+	at places) *sources.GuardOptions {
 	return &sources.GuardOptions{
 		Settings: settings, Protected: r.sources.ProtectedPaths(at.roots(), r.Modules.Files()...), HubPID: os.Getpid(),
-		Project: at.here, Pass: r.passesOnce, Forces: forces, Resting: r.resting(),
+		Project: at.here, Pass: r.passesOnce, Forces: forces, Resting: r.Naps.resting(),
 		Failed: func(name string, err error) {
 			r.Problems.Raise("guard:"+name, "guard "+name+" cannot be made ready: "+err.Error(),
 				"it refuses everything until then")

@@ -26,7 +26,7 @@ func Monitored(r *Service, would func(id string) uint64) []wire.MonitoredHook {
 			list = append(list, wire.MonitoredHook{Hook: e.ID, Would: would(e.ID)})
 		}
 	}
-	return append(list, r.monitoredRules(would)...)
+	return append(list, monitoredRules(r, would)...)
 }
 
 // monitorNew lets a TypeScript hook only monitor that is about to be written. One

@@ -10,51 +10,73 @@ import (
 	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/policy/rules"
+	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// naps are the guards, rules and packs that only monitor for a while.
-type naps struct {
+// Naps are the guards, rules and packs that only monitor for a while.
+type Naps struct {
+	state    string // the folder they are written down in
+	problems *problems.List
+
 	mu   sync.Mutex
 	list []sources.Nap
 }
 
-// readNaps reads what a hub before wrote down.
-func (r *Service) readNaps() {
-	list, err := sources.ReadNaps(r.Dirs.State, time.Now())
+// readFile reads what a hub before wrote down.
+func (n *Naps) readFile() {
+	list, err := sources.ReadNaps(n.state, time.Now())
 	if err != nil {
-		r.Problems.Raise("naps", "the note about what rests is not believed, so nothing does: "+err.Error(),
+		n.problems.Raise("naps", "the note about what rests is not believed, so nothing does: "+err.Error(),
 			"run `hookmux nap` again if you want it")
 	}
-	r.naps.list = list
+	n.list = list
 }
 
 // resting are the naps that are not over.
-func (r *Service) resting() []sources.Nap {
-	r.naps.mu.Lock()
-	defer r.naps.mu.Unlock()
-	if len(r.naps.list) == 0 {
+func (n *Naps) resting() []sources.Nap {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.list) == 0 {
 		return nil
 	}
 	now := time.Now()
-	left := slices.DeleteFunc(slices.Clone(r.naps.list), func(n sources.Nap) bool { return !now.Before(n.Until) })
-	if len(left) < len(r.naps.list) {
-		r.naps.list = left
-		_ = sources.WriteNaps(r.Dirs.State, left) // it ended by itself, whoever reads it
+	left := slices.DeleteFunc(slices.Clone(n.list), func(one sources.Nap) bool { return !now.Before(one.Until) })
+	if len(left) < len(n.list) {
+		n.list = left
+		_ = sources.WriteNaps(n.state, left) // it ended by itself, whoever reads it
 	}
 	return left
 }
 
-// Naps lists what only monitors for now, for the hub's status.
-func (r *Service) Naps() []wire.Nap {
+// Info lists what only monitors for now, for the hub's status.
+func (n *Naps) Info() []wire.Nap {
 	var list []wire.Nap
-	for _, n := range r.resting() {
-		list = append(list, wire.Nap{Name: n.Name, Since: n.Since, Until: n.Until})
+	for _, one := range n.resting() {
+		list = append(list, wire.Nap{Name: one.Name, Since: one.Since, Until: one.Until})
 	}
 	return list
+}
+
+// start lets something rest until a moment, or ends that: until is zero then. It
+// reports whether it rested before.
+func (n *Naps) start(name string, until time.Time) (had bool, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	list := slices.DeleteFunc(slices.Clone(n.list), func(one sources.Nap) bool { return one.Name == name })
+	had = len(list) < len(n.list)
+	if !until.IsZero() {
+		list = append(list, sources.Nap{Name: name, Since: time.Now(), Until: until})
+	}
+	if err := sources.WriteNaps(n.state, list); err != nil {
+		return had, err
+	}
+	n.list = list
+	n.problems.Mend("naps")
+	return had, nil
 }
 
 // maxNap bounds how long something may rest: it is meant to come back.
@@ -75,29 +97,20 @@ func (r methods) startNap(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 	if bad != nil {
 		return nil, bad
 	}
-	now := time.Now()
-	r.naps.mu.Lock()
-	list := slices.DeleteFunc(slices.Clone(r.naps.list), func(n sources.Nap) bool { return n.Name == name })
-	had := len(list) < len(r.naps.list)
-	nap := sources.Nap{Name: name, Since: now, Until: now.Add(span)}
+	nap := wire.Nap{Name: name, Since: time.Now()}
 	if span > 0 {
-		list = append(list, nap)
+		nap.Until = nap.Since.Add(span)
 	}
-	err := sources.WriteNaps(r.Dirs.State, list)
-	if err == nil {
-		r.naps.list = list
-	}
-	r.naps.mu.Unlock()
+	had, err := r.Naps.start(name, nap.Until)
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
-	r.Problems.Mend("naps")
 	r.Forget()
 	r.viewOf(places{})
 	if span == 0 && !had {
 		return nil, wire.Errorf(wire.CodeConflict, "%s does not rest", name)
 	}
-	return wire.Nap{Name: name, Since: nap.Since, Until: nap.Until}, nil
+	return nap, nil
 }
 
 // napName is the full name of what is to rest.
@@ -110,16 +123,16 @@ func (r methods) napName(p wire.NapParams) (string, *wire.Error) {
 		}
 		return "guard." + short, nil
 	}
-	for _, one := range r.rulesAt(p.Cwd) {
+	for _, one := range rulesAt(r.Service, p.Cwd) {
 		pack, _, _ := strings.Cut(one.ID, "/")
 		switch {
 		case one.ID == p.Name && one.Layer == rules.System:
-			return "", wire.Errorf(wire.CodeConflict, "%s is a rule of this machine's administrator: nobody lets it rest",
-				p.Name)
+			return "", wire.Errorf(wire.CodeConflict,
+				"%s is a rule of this machine's administrator: nobody lets it rest", p.Name)
 		case one.ID == p.Name, one.Layer == rules.Pack && pack == p.Name:
 			return p.Name, nil
 		}
 	}
-	return "", wire.Errorf(wire.CodeParams, "there is no guard, rule or pack %q; `hookmux guard list` and `hookmux rules "+
-		"list` show them", p.Name)
+	return "", wire.Errorf(wire.CodeParams,
+		"there is no guard, rule or pack %q; `hookmux guard list` and `hookmux rules list` show them", p.Name)
 }

@@ -30,7 +30,8 @@ func New(o Options) *Service {
 	r.handlers = deps
 	r.Off = &OffSwitch{state: o.Dirs.State, problems: o.Problems, changed: o.Modules.NoteChange}
 	r.Off.readFile()
-	r.readNaps()
+	r.Naps = &Naps{state: o.Dirs.State, problems: o.Problems}
+	r.Naps.readFile()
 	return r
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // rulesAt are the rules that count in a folder, whatever they are switched to.
-func (r *Service) rulesAt(cwd string) []*rules.Rule {
+func rulesAt(r *Service, cwd string) []*rules.Rule {
 	o := sources.GuardOptions{}
 	if root := r.ProjectOf(cwd); root != "" {
 		o.Forces[0] = r.Trust.InForce(root)
@@ -26,7 +26,7 @@ func (r *Service) rulesAt(cwd string) []*rules.Rule {
 }
 
 // ruleProblems is what is wrong with rules that would count.
-func (r *Service) ruleProblems(forces [2]*trust.Force) []userfile.Problem {
+func ruleProblems(r *Service, forces [2]*trust.Force) []userfile.Problem {
 	base, here, start := r.sources.RulesIn(&sources.GuardOptions{Forces: forces})
 	var list []userfile.Problem
 	for _, p := range slices.Concat(base.Problems, here.Problems, start.Problems) {
@@ -41,11 +41,11 @@ func (r *Service) ruleProblems(forces [2]*trust.Force) []userfile.Problem {
 
 // monitoredRules lists the rules that only monitor, with how often each would have
 // had a say. Of many only those are listed that would have.
-func (r *Service) monitoredRules(would func(id string) uint64) []wire.MonitoredHook {
+func monitoredRules(r *Service, would func(id string) uint64) []wire.MonitoredHook {
 	const most = 10
 	v := r.viewOf(places{})
 	var list []wire.MonitoredHook
-	for _, id := range r.sources.MonitoredRules(r.guardOptions(v.settings, v.forces, places{})) {
+	for _, id := range r.sources.MonitoredRules(guardOptions(r, v.settings, v.forces, places{})) {
 		list = append(list, wire.MonitoredHook{Hook: "rule:" + id, Would: would("rule:" + id)})
 	}
 	if len(list) > most {
@@ -59,12 +59,12 @@ func (r *Service) monitoredRules(would func(id string) uint64) []wire.MonitoredH
 func (r *Service) Examine(ev *event.Event) *examine.Examination {
 	at := r.placesOf(ev)
 	v := r.viewOf(at)
-	return r.sources.Examine(services.WithDryRun(r.Context), ev, *r.guardOptions(v.settings, v.forces, at))
+	return r.sources.Examine(services.WithDryRun(r.Context), ev, *guardOptions(r, v.settings, v.forces, at))
 }
 
 // findRule reports whether a rule is the administrator's, and whether there is
 // one of this id at all.
-func (r *Service) findRule(id string) (locked, known bool) {
+func findRule(r *Service, id string) (locked, known bool) {
 	for _, one := range r.sources.Rules.Base().Rules {
 		if one.ID == id {
 			return one.Layer == rules.System, true
@@ -88,7 +88,7 @@ func onlyTightens(file string, content []byte) error {
 		return errors.New(p.String())
 	}
 	for _, one := range list {
-		if one.Decide == rules.Allow {
+		if one.MayAllow() {
 			return fmt.Errorf("rule %s allows something; `hookmux confirm` shows the file and lets it count", one.ID)
 		}
 	}

@@ -94,10 +94,10 @@ type Service struct {
 	Registry   *registry.Registry
 	Trust      *trust.Store
 	Off        *OffSwitch
+	Naps       *Naps
 	sources    *sources.Sources
 	handlers   handler.Deps
 	allowances allowances
-	naps       naps
 	loads      timedLoads
 	editing    sync.Mutex
 	levelKeys  sync.Map // agent → the setting of its gate

@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/covers"
 	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -44,7 +45,9 @@ func (r *Service) refreshView(at places, v *view) *view {
 	case v == nil:
 		// Not even the user's own settings can be read: guards as they come.
 		plain := [2]*config.Settings{config.New(config.Options{}).Settings()}
-		v = &view{settings: plain, entries: r.guardEntries(plain, [2]*trust.Force{}, at), byType: map[typeKey][]*hook.Entry{}}
+		options := guardOptions(r, plain, [2]*trust.Force{}, at)
+		options.Everywhere = &ruleset.Loaded{}
+		v = &view{settings: plain, entries: r.sources.Guards(*options), byType: map[typeKey][]*hook.Entry{}}
 	}
 	key := "slow:" + at.here + ":" + at.start
 	if !done {
@@ -72,7 +75,7 @@ func (r *Service) readView(at places, old *view) {
 	}
 	r.Modules.ReadFolder()
 	modules := r.Modules.Version()
-	base, resting := r.sources.Rules.Base(), r.resting()
+	base, resting := r.sources.Rules.Base(), r.Naps.resting()
 	version := confirmedVersion(r.Confirmed)
 	if old != nil && old.settings == settings && old.sets == sets && old.forces == forces && old.modules == modules &&
 		old.confirmed == version && old.rules == base && slices.Equal(old.resting, resting) {

@@ -37,8 +37,8 @@ about. ` + "`hookmux log --ids`" + ` shows ids; the beginning of one is enough.`
 			return sayWhy(cmd.Context(), app, call, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {event, decided: {by, who, verdict, rule, reason}, gaps, "+
-		"examination}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {event, decided: {by, who, verdict, rule, reason}, "+
+		"gaps, examination}")
 	return cmd
 }
 
@@ -128,7 +128,8 @@ func sayWhy(ctx context.Context, app *cmdutil.App, call *storedCall, asJSON bool
 	}
 	gaps := gapsOf(call)
 	if asJSON {
-		return app.PrintJSON(map[string]any{"event": call.raw, "decided": decided, "gaps": gaps, "examination": examination})
+		return app.PrintJSON(map[string]any{"event": call.raw, "decided": decided, "gaps": gaps,
+			"examination": examination})
 	}
 	ev := &call.event
 	app.Say("event     %s  %s %s, %s", ev.ID, termsafe.Line(ev.Agent, 40), termsafe.Line(ev.Native, 60),

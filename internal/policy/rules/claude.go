@@ -93,7 +93,7 @@ func (r *Rule) MayAllow() bool {
 }
 
 func strongerOf(a, b Verdict) Verdict {
-	if b.strength() > a.strength() {
+	if b.Strength() > a.Strength() {
 		return b
 	}
 	return a

@@ -73,7 +73,8 @@ func Unique(lists ...[]*Rule) ([]*Rule, []Problem) {
 	seen := map[string]*Rule{}
 	for _, r := range slices.Concat(lists...) {
 		if first := seen[r.ID]; first != nil {
-			problems = append(problems, r.problem(fmt.Sprintf("another rule has this id: %s:%d", first.File, first.Line)))
+			text := fmt.Sprintf("another rule has this id: %s:%d", first.File, first.Line)
+			problems = append(problems, r.problem(text))
 			continue
 		}
 		seen[r.ID] = r
@@ -219,7 +220,7 @@ func firstLine(err error) string {
 // compile makes the rule's expression ready and finds out which facts it needs.
 func (r *Rule) compile() error {
 	r.needs = r.Match.needs()
-	if r.Decide == Allow { // whoever allows must see all that the call does
+	if r.MayAllow() { // whoever allows must see all that the call does
 		r.needs = r.needs.With(facts.CommandsFact, facts.PathsFact, facts.NetFact)
 	}
 	if r.When == "" {

@@ -247,7 +247,8 @@ func (f *confirmedFile) reload(name string) bool {
 	const instead = "; what was confirmed last stays in force"
 	switch {
 	case view.LiveErr != nil:
-		f.loaded.Problems = []rules.Problem{{File: name, Text: fmt.Sprintf("cannot be read (%v)%s", view.LiveErr, instead)}}
+		text := fmt.Sprintf("cannot be read (%v)%s", view.LiveErr, instead)
+		f.loaded.Problems = []rules.Problem{{File: name, Text: text}}
 	case view.Live != nil && view.Waits:
 		_, f.loaded.Problems = rules.Parse(of(view.Live))
 		for i := range f.loaded.Problems {
@@ -307,7 +308,8 @@ func addedRules(name string, force []byte) []*rules.Rule {
 
 // onlyTightens reports whether a rule may count at once.
 func onlyTightens(r *rules.Rule) bool {
-	return (r.Decide == rules.Deny || r.Decide == rules.Ask) && (r.State == rules.On || r.State == rules.Asks)
+	refuses := r.Decide == rules.Deny || r.Decide == rules.Ask
+	return refuses && !r.MayAllow() && (r.State == rules.On || r.State == rules.Asks)
 }
 
 // strengthen lays over what is in force the rules that a changed file adds and
@@ -324,7 +326,9 @@ func strengthen(name string) confirmed.Strengthen {
 		found, _ := rules.Parse(rules.Source{Name: name, Data: live, Layer: rules.User})
 		var fresh []string
 		for _, r := range found {
-			if onlyTightens(r) && !slices.ContainsFunc(known, func(k *rules.Rule) bool { return k.ID == r.ID }) {
+			has := func(k *rules.Rule) bool { return k.ID == r.ID }
+			isKnown := slices.ContainsFunc(known, has)
+			if onlyTightens(r) && !isKnown {
 				fresh = append(fresh, r.ID)
 			}
 		}

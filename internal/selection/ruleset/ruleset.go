@@ -32,27 +32,16 @@ type Options struct {
 	State  string // where last good versions are kept; "" keeps them in memory only
 	// Confirmed says what of the user's files is in force. Nil: whatever they hold.
 	Confirmed *confirmed.Store
-	// Packs gives the packs that were added: the same pointer while nothing
-	// changed. Nil: there are none.
-	Packs func() *PackList
+	// Packs are the packs that a person took in. Nil: there are none.
+	Packs Packs
 }
 
-// PackList is the packs that were added, and what is wrong with some.
-type PackList struct {
-	Packs    []Pack
-	Problems []rules.Problem
-}
-
-// Pack is rules that belong together, from outside.
-type Pack struct {
-	Name  string // stands before the ids of its rules
-	Files []File
-}
-
-// File is one file of rules, as it was read.
-type File struct {
-	Name string // for messages
-	Data []byte
+// Packs are rules from outside that a person took in.
+type Packs interface {
+	// Sources are their files, and what is wrong with some.
+	Sources() ([]rules.Source, []rules.Problem)
+	// Stamp changes whenever others may count.
+	Stamp() string
 }
 
 // Loaded is rules that count, and what is wrong with others. It never changes.
@@ -69,8 +58,8 @@ type Loader struct {
 	system   map[string]*plainFile
 	user     map[string]*plainFile     // where nothing has to be confirmed
 	checked  map[string]*confirmedFile // where it has
-	packs    *PackList
-	packRead *Loaded
+	stamp    string                    // of packs
+	packs    *Loaded                   // nil: they were not read yet
 	base     *Loaded
 	projects map[*trust.Force]*Loaded
 }
@@ -121,8 +110,8 @@ func (l *Loader) join() *Loaded {
 		add(&f.loaded)
 		last = append(last, f.added...)
 	}
-	if l.packRead != nil {
-		add(l.packRead)
+	if l.packs != nil {
+		add(l.packs)
 	}
 	var twice []rules.Problem
 	out.Rules, twice = rules.Unique(append(lists, last)...)
@@ -148,22 +137,14 @@ func (l *Loader) readPacks() bool {
 	if l.opt.Packs == nil {
 		return false
 	}
-	now := l.opt.Packs()
-	if now == l.packs {
+	stamp := l.opt.Packs.Stamp()
+	if l.packs != nil && stamp == l.stamp {
 		return false
 	}
-	l.packs, l.packRead = now, &Loaded{}
-	if now == nil {
-		return true
-	}
-	l.packRead.Problems = slices.Clone(now.Problems)
-	for _, p := range now.Packs {
-		for _, f := range p.Files {
-			list, wrong := rules.Parse(rules.Source{Name: f.Name, Data: f.Data, Layer: rules.Pack, Prefix: p.Name})
-			l.packRead.Rules = append(l.packRead.Rules, list...)
-			l.packRead.Problems = append(l.packRead.Problems, wrong...)
-		}
-	}
+	l.stamp, l.packs = stamp, &Loaded{}
+	files, wrong := l.opt.Packs.Sources()
+	l.packs.Rules, l.packs.Problems = rules.Parse(files...)
+	l.packs.Problems = append(l.packs.Problems, wrong...)
 	return true
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 )
@@ -27,6 +28,8 @@ type GuardOptions struct {
 	Project   string // "" for none
 	// Forces are what is trusted of the two projects; nil where there is none.
 	Forces [2]*trust.Force
+	// Everywhere are the rules that count in every place; nil reads them.
+	Everywhere *ruleset.Loaded
 	// Resting are the guards, rules and packs that only monitor for a while.
 	Resting []Nap
 	// Counts tells what happened before in an event's session. Nil: it is not

@@ -51,7 +51,9 @@ type ruleDecider struct {
 // RulesIn gives the rules that count where an event happens, and where its session
 // started, with what is wrong: those that count everywhere first.
 func (s *Sources) RulesIn(o *GuardOptions) (base, here, start *ruleset.Loaded) {
-	base = s.Rules.Base()
+	if base = o.Everywhere; base == nil {
+		base = s.Rules.Base()
+	}
 	here = s.Rules.Project(o.Forces[0]).Beside(base)
 	start = &ruleset.Loaded{}
 	if o.Forces[1] != nil && o.Forces[1] != o.Forces[0] {

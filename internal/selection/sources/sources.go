@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/policy/packstore"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/selection/registry"
@@ -28,8 +29,6 @@ type Options struct {
 	// Confirmed says what of the user's files is in force. Nil: whatever they
 	// hold.
 	Confirmed *confirmed.Store
-	// Packs gives the packs of rules that were added; nil: none.
-	Packs func() *ruleset.PackList
 }
 
 // Sources reads settings, hooks and trust.
@@ -52,7 +51,8 @@ func New(o Options) *Sources {
 		return parseHooks(b, known)
 	}})
 	s.Rules = ruleset.New(ruleset.Options{
-		System: o.Dirs.System, User: o.Dirs.Config, State: o.Dirs.State, Confirmed: o.Confirmed, Packs: o.Packs,
+		System: o.Dirs.System, User: o.Dirs.Config, State: o.Dirs.State, Confirmed: o.Confirmed,
+		Packs: packstore.New(o.Dirs.State),
 	})
 	s.Registry = registry.New(registry.Options{
 		GlobalFile: filepath.Join(o.Dirs.Config, registry.FileName), State: o.Dirs.State, Home: o.Dirs.Home,
