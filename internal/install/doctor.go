@@ -8,6 +8,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/install/appserver"
+	"github.com/hookmux/hookmux/internal/install/shimlink"
 	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
@@ -100,6 +101,7 @@ func (d *Doctor) checkShim(agents []*agent.Agent) {
 	h := d.Host
 	shim := Shim(h.Dirs)
 	to, ok := h.onDisk().readlink(shim)
+	target := shimlink.Target{Hook: h.Hook, Copied: h.Copied}
 	switch {
 	case !ok && !d.anyInstalled(agents):
 		return // nothing is installed, nothing is needed
@@ -110,13 +112,15 @@ func (d *Doctor) checkShim(agents []*agent.Agent) {
 	case !paths.SameFile(shim, h.Hook):
 		d.addFinding("hookmux", "shim", Note, "hookmux doctor --fix", "%s: leads to %s, not to this hookmux's own (%s)",
 			shim, to, h.Hook)
+	case target.Outdated():
+		d.addFinding("hookmux", "shim", Note, "hookmux install", "%s: is a copy of another version than this hookmux",
+			h.Hook)
 	default:
 		d.addFinding("hookmux", "shim", Good, "", "%s leads to %s", paths.Shorten(h.Dirs.Home, shim), to)
 		return
 	}
 	d.setMend(func(bool) (*Plan, error) {
-		return &Plan{host: h, manifest: &Manifest{},
-			Steps: []steps.Step{{Op: steps.OpLink, Path: shim, New: []byte(h.Hook)}}}, nil
+		return &Plan{host: h, manifest: &Manifest{}, Steps: target.Steps(h.Dirs, to)}, nil
 	})
 }
 

@@ -46,7 +46,8 @@ type Host struct {
 	Dirs    paths.Dirs
 	Project string // the folder "./" stands for
 	Getenv  func(string) string
-	Hook    string // the real hookmux-hook
+	Hook    string // the real hookmux-hook, or where its copy will be
+	Copied  string // as in shimlink.Target
 	Version string // of hookmux
 	// AgentVersion asks an agent on this machine for its version; nil, or
 	// empty, is not known.

@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/install/appserver"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/shimlink"
 	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
@@ -162,9 +163,13 @@ func (h *Host) Install(o Options) (*Plan, error) {
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	shim := Shim(h.Dirs)
-	if to, ok := h.onDisk().readlink(shim); plan.Hooked() > 0 && (!ok || to != h.Hook) {
-		plan.Steps = append(plan.Steps, steps.Step{Op: steps.OpLink, Path: shim, New: []byte(h.Hook)})
+	if plan.Hooked() > 0 {
+		target := shimlink.Target{Hook: h.Hook, Copied: h.Copied}
+		to, _ := h.onDisk().readlink(Shim(h.Dirs))
+		plan.Steps = append(plan.Steps, target.Steps(h.Dirs, to)...)
+		if note := target.Note(h.Dirs.Home); note != "" {
+			d.notes = append(d.notes, note)
+		}
 	}
 	changes := d.changeSteps()
 	if len(changes) > 0 || !d.sameManifest() {

@@ -11,6 +11,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/shimlink"
 	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
@@ -211,14 +212,14 @@ func TestTheShimFollowsAnUpgrade(t *testing.T) {
 			}
 			hook = h.Hook
 		}
-		if err := Refresh(h.Dirs, hook, c.onPath); err != nil {
+		if err := shimlink.Refresh(h.Dirs, hook, c.onPath); err != nil {
 			t.Fatal(err)
 		}
 		if to, _ := os.Readlink(shim); to != c.want {
 			t.Errorf("%+v: it leads to %s", c, to)
 		}
 	}
-	if err := Refresh(newHost(t).Dirs, next, true); err != nil {
+	if err := shimlink.Refresh(newHost(t).Dirs, next, true); err != nil {
 		t.Error(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/shimlink"
 	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/plugins"
@@ -51,12 +52,10 @@ func (h *Host) Uninstall(agents []*agent.Agent) (*Plan, error) {
 	if !d.sameManifest() {
 		plan.Steps = append(plan.Steps, d.next.step(h.Dirs))
 	}
-	if shim := Shim(h.Dirs); len(d.next.Files) == 0 && len(plan.Agents) > 0 && !d.shim && len(d.left) == 0 &&
+	if len(d.next.Files) == 0 && len(plan.Agents) > 0 && !d.shim && len(d.left) == 0 &&
 		!h.runsElsewhere(agents) {
-		if _, there := h.onDisk().readlink(shim); there {
-			plan.Steps = append(plan.Steps, steps.Step{Op: steps.OpDropLink, Path: shim},
-				steps.Step{Op: steps.OpDropDir, Path: filepath.Dir(shim)},
-				steps.Step{Op: steps.OpDropDir, Path: h.Dirs.Data})
+		if _, there := h.onDisk().readlink(Shim(h.Dirs)); there {
+			plan.Steps = append(plan.Steps, shimlink.DropSteps(h.Dirs)...)
 		}
 	}
 	plan.manifest, plan.Notes, plan.Left = d.next, d.notes, d.left

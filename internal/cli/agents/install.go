@@ -16,6 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/actions"
 	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/install/appserver"
+	"github.com/hookmux/hookmux/internal/install/shimlink"
 	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
@@ -27,6 +28,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/install/probe"
+	"github.com/hookmux/hookmux/internal/install/programcopy"
 	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -98,9 +100,10 @@ func installHost(app *cmdutil.App) (*install.Host, error) {
 	if err != nil {
 		return nil, err
 	}
+	target := shimlink.NewTarget(dirs, shimlink.StableHook(hook, app.Getenv("PATH")))
 	return &install.Host{
 		Dirs: dirs, Project: projectFolder(app.Cwd()), Getenv: app.Getenv, Version: version.String,
-		Hook:         install.StableHook(hook, app.Getenv("PATH")),
+		Hook: target.Hook, Copied: target.Copied,
 		AgentVersion: askOncePerAgent(func(a *agent.Agent) string { return agentVersion(app, a) }),
 		Open:         openSessions,
 	}, nil
@@ -502,15 +505,15 @@ func RefreshShim(app *cmdutil.App) {
 		return // PATH, which anybody may choose, has no say then
 	}
 	self, hook, err := ownPrograms()
-	if err != nil {
+	if err != nil || programcopy.MayVanish(hook) { // only `hookmux install` copies programs
 		return
 	}
 	path := app.Getenv("PATH")
 	if noted != nil {
 		_, _ = dirs.WriteInstallation(app.Getenv, install.Shim(dirs),
-			stableProgram(self, install.StableHook(hook, path)))
+			stableProgram(self, shimlink.StableHook(hook, path)))
 	}
-	_ = install.Refresh(dirs, install.StableHook(hook, path), install.StableHook(hook, path) != hook ||
+	_ = shimlink.Refresh(dirs, shimlink.StableHook(hook, path), shimlink.StableHook(hook, path) != hook ||
 		onPath(filepath.Dir(hook), path))
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/install/programcopy"
 	"github.com/hookmux/hookmux/internal/judge"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/paths"
@@ -62,7 +63,8 @@ func confirmFirst(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, dir
 // stableProgram prefers the hookmux beside the stable path of hookmux-hook to
 // where that leads: package managers keep the first and move the second.
 func stableProgram(self, hook string) string {
-	if file := filepath.Join(filepath.Dir(hook), filepath.Base(self)); paths.SameFile(file, self) {
+	if file := filepath.Join(filepath.Dir(hook), filepath.Base(self)); paths.SameFile(file, self) ||
+		programcopy.MayVanish(self) && paths.Runnable(file) {
 		return file
 	}
 	return self

@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/install/programcopy"
 	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/tmux"
@@ -149,6 +150,7 @@ func tmuxInstall(ctx context.Context, app *cmdutil.App, f *installFlags, keys tm
 	if err != nil {
 		return err
 	}
+	program = programcopy.Stable(dirs, program)
 	major, minor := server.Version(ctx)
 	own := tmux.OwnConf(dirs.Data)
 	changes, err := tmuxSteps(own, tmux.Conf(onPathName(program, app.Getenv("PATH")), keys, major, minor), conf, text)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/install/programcopy"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
@@ -66,6 +67,7 @@ func (app *App) StartHub(ctx context.Context, dirs paths.Dirs, c *client.Client)
 	if err != nil {
 		return err
 	}
+	program = programcopy.Stable(dirs, program)
 	until := time.Now().Add(10 * time.Second)
 	err = hubstart.Ensure(dirs, program, hubstart.Options{Env: app.Environ, Patient: true}, until, func() error {
 		_, err := c.Info(ctx)

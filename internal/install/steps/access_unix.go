@@ -15,7 +15,7 @@ import (
 // folder that cannot be written to, a file of somebody else.
 func CheckWritable(steps []Step) error {
 	for _, s := range steps {
-		own := s.Op == OpLink || s.Op == OpManifest // where a link of ours leads is not touched
+		own := s.Op == OpLink || s.Op == OpManifest || s.Op == OpProgram // where a link of ours leads is not touched
 		if s.Op != OpWrite && s.Op != OpTrust && s.Op != OpDelete && s.Op != OpMakeDir && !own {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/install/appserver"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/programcopy"
 )
 
 // Op is what a step does.
@@ -28,6 +29,7 @@ const (
 	OpManifest Op = "manifest" // our own record of all this
 	OpTrust    Op = "trust"    // Old becomes New, by the agent itself if it can
 	OpSweep    Op = "sweep"    // what a killed installation left goes
+	OpProgram  Op = "program"  // Path becomes a copy of the program From
 	// New is kept at Path, with our own things: somebody changed a file that is ours and goes
 	OpKeep Op = "keep"
 )
@@ -40,6 +42,7 @@ type Step struct {
 	Old   []byte `json:"-"`
 	New   []byte `json:"-"`
 	Why   string `json:"why,omitempty"` // what a file is for that nobody would guess
+	From  string `json:"from,omitempty"`
 	// Runnable says that the file is a program: a new one may be run.
 	Runnable bool `json:"runnable,omitempty"`
 	// Grant is what the agent is to be told, at a trust step.
@@ -114,6 +117,8 @@ func (d *Disk) Do(s Step) error {
 		return ReplaceLink(s.Path, string(s.New))
 	case OpDropLink:
 		return dropFile(s.Path)
+	case OpProgram:
+		return programcopy.Copy(s.From, s.Path)
 	}
 	return fmt.Errorf("%s: there is no step %q", s.Path, s.Op)
 }

@@ -148,6 +148,11 @@ var All = []File{
 		Holds: "the program that agents run", Lifetime: "until everything is uninstalled",
 		Missing: "agents cannot run hooks; `hookmux doctor --fix` makes it", Damaged: "as if it were missing"},
 
+	{Place: Data, Pattern: "programs/hookmux*", Owner: "internal/install/programcopy", Format: "programs",
+		Holds:    "copies of a hookmux that came from npm or Nix, which agents run",
+		Lifetime: "until everything is uninstalled",
+		Missing:  "agents cannot run hooks; `hookmux install` copies them again", Damaged: "as if they were missing"},
+
 	{Place: Data, Pattern: "tmux.conf", Owner: "internal/platform/tmux", Format: "tmux's own",
 		Holds: "what `hookmux tmux install` has tmux read", Lifetime: "until `hookmux tmux uninstall`",
 		Missing: "tmux shows nothing of agents", Damaged: "tmux says so; install it again"},
