@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,16 +43,43 @@ func TestCommandsInThePagesAreTaken(t *testing.T) {
 	}
 }
 
-// Links between the pages lead somewhere.
+// Links between the pages lead to a file that is there and, where they name one, to a
+// heading in it.
 func TestLinksInThePages(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+	link := regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`)
 	for _, page := range pages(t) {
-		for _, m := range link.FindAllStringSubmatch(page.text, -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(page.name), m[1])); err != nil {
-				t.Errorf("%s: error %v, want no error", page.name, err)
+		for _, m := range link.FindAllStringSubmatch(textOnly(page.text), -1) {
+			target := page.name
+			if m[1] != "" {
+				target = filepath.Join(filepath.Dir(page.name), m[1])
+			}
+			text, err := os.ReadFile(target)
+			if _, statErr := os.Stat(target); statErr != nil {
+				t.Errorf("%s: error %v, want no error", page.name, statErr)
+				continue
+			}
+			if m[2] != "" && (err != nil || !slices.Contains(anchors(string(text)), m[2])) {
+				t.Errorf("%s: %s has no heading #%s", page.name, target, m[2])
 			}
 		}
 	}
+}
+
+// textOnly is a page without its code.
+func textOnly(page string) string {
+	page = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(page, "")
+	return regexp.MustCompile("`[^`\n]*`").ReplaceAllString(page, "`code`")
+}
+
+// anchors are the names of a page's headings, as GitHub makes them.
+func anchors(page string) []string {
+	var names []string
+	page = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(page, "")
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
+		name := regexp.MustCompile(`[^\pL\pN _-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		names = append(names, strings.ReplaceAll(name, " ", "-"))
+	}
+	return names
 }
 
 type page struct{ name, text string }
@@ -66,8 +94,12 @@ func pages(t *testing.T) []page {
 	if err != nil || len(perAgent) < 10 {
 		t.Fatalf("%d pages of agents, %v", len(perAgent), err)
 	}
+	guide, err := filepath.Glob("../../docs/guide/*.md")
+	if err != nil || len(guide) < 5 {
+		t.Fatalf("%d pages of the guide, %v", len(guide), err)
+	}
 	var list []page
-	files = append(files, perAgent...)
+	files = append(append(files, perAgent...), guide...)
 	for _, file := range append(files, "../../README.md", "../../CHANGELOG.md", "../../examples/hooks/README.md") {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -88,8 +120,11 @@ func shown(text string) []line {
 	var list []line
 	for i, part := range strings.Split(text, "```") {
 		if i%2 == 1 {
-			_, block, _ := strings.Cut(part, "\n")
+			info, block, _ := strings.Cut(part, "\n")
 			for code := range strings.Lines(strings.ReplaceAll(block, "\\\n", " ")) {
+				if strings.HasPrefix(info, "console") && !strings.HasPrefix(code, "$ ") {
+					continue // what a command printed
+				}
 				list = append(list, line{code: code})
 			}
 			continue

@@ -226,6 +226,11 @@ func setSetting(app *cmdutil.App, cmd *cobra.Command, key string, value json.Raw
 	if where == "" {
 		where = s.Origin
 	}
+	if project && s.Origin != "project" {
+		app.Say("written for this project; %s is %s already (%s)", key, cmdutil.PlainValue(s.Value),
+			termsafe.Line(where, 200))
+		return nil
+	}
 	app.Say("%s is now %s (%s)", key, cmdutil.PlainValue(s.Value), termsafe.Line(where, 200))
 	return nil
 }
