@@ -33,7 +33,7 @@ func TestGuide(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("%d pages and error %v, want the guide", len(pages), err)
 	}
-	for _, file := range append(pages, "../../docs/troubleshooting.md") {
+	for _, file := range append(pages, "../../docs/troubleshooting.md", "../../README.md") {
 		name := strings.TrimSuffix(filepath.Base(file), ".md")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
