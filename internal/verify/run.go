@@ -353,7 +353,7 @@ func askVersion(ctx context.Context, s *stage.Setting) (string, error) {
 		return "", err
 	}
 	if r.Exit != 0 {
-		return "", fmt.Errorf("%s: --version ended with code %d and said %q; start %s by hand and mend what it "+
+		return "", fmt.Errorf("%s: --version ended with code %d and said %q; start %s by hand and fix what it "+
 			"complains about", s.Driver.Name, r.Exit, stage.ClipText(r.Stderr+" "+r.Stdout),
 			filepath.Base(s.In.Argv[0]))
 	}

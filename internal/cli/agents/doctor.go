@@ -31,12 +31,12 @@ func DoctorCommand(app *cmdutil.App) *cobra.Command {
 	var fix, yes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor [AGENT…]",
-		Short: "Find out what is wrong, and how to mend it",
+		Short: "Find out what is wrong, and how to fix it",
 		Long: `Proves for each agent that its hooks are there, whole, in the file that counts,
 trusted and not switched off, runs its hook with an empty environment and watches
 it arrive at the hub (which is started for that if none runs), and says which events
 ever came. Every finding names the
-command that mends it; --fix runs those that only touch what hookmux wrote, shows
+command that fixes it; --fix runs those that only touch what hookmux wrote, shows
 what it changes, and asks before an agent is told to trust hooks. Exit code 0 when
 nothing is wrong, 1 otherwise.`,
 		Example: "  hookmux doctor\n  hookmux doctor codex --fix",
@@ -44,7 +44,7 @@ nothing is wrong, 1 otherwise.`,
 			return examineAgents(cmd.Context(), app, args, fix, yes, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&fix, "fix", false, "mend what hookmux wrote itself")
+	cmd.Flags().BoolVar(&fix, "fix", false, "repair what hookmux wrote itself")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "with --fix: do not ask")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	return cmd
@@ -259,9 +259,9 @@ func doctorVerdict(findings []install.Finding, fixed bool) string {
 			strings.Join(sick, ", "))
 		switch {
 		case fixed && !mendable:
-			line += "; --fix does not mend that, because hookmux did not write it: do what stands there"
+			line += "; --fix does not change that, because hookmux did not write it: do what stands there"
 		case mendable:
-			line += "; `hookmux doctor --fix` mends what hookmux wrote"
+			line += "; `hookmux doctor --fix` repairs what hookmux wrote"
 		}
 		return line
 	}

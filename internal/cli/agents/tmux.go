@@ -367,7 +367,7 @@ func sayTmux(app *cmdutil.App, server *tmux.Server, dirs paths.Dirs, s *tmuxStat
 	case s.Conf == "":
 		app.Say("not installed; `hookmux tmux install` does it")
 	case !s.Current:
-		app.Say("%s: reads a file that is not here; `hookmux tmux install` mends it", short(s.Conf))
+		app.Say("%s: reads a file that is not here; `hookmux tmux install` fixes it", short(s.Conf))
 	default:
 		app.Say("%s: reads %s", short(s.Conf), short(s.Own))
 	}

@@ -123,7 +123,7 @@ func (o *overview) nextSteps() [][2]string {
 		add("hookmux jump --next", "go to the agent that has waited longest")
 	}
 	if o.problems > 0 {
-		add("hookmux doctor", "what is wrong, and how to mend it")
+		add("hookmux doctor", "what is wrong, and how to fix it")
 	}
 	switch {
 	case len(o.hooks) == 0:

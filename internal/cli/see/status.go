@@ -155,9 +155,9 @@ func verdictWithoutHub(hooks []agents.HookState, problems int) string {
 	}
 	switch {
 	case problems == 1:
-		return "1 thing is wrong; `hookmux doctor` says how it is mended"
+		return "1 thing is wrong; `hookmux doctor` says how to fix it"
 	case problems > 1:
-		return fmt.Sprintf("%d things are wrong; `hookmux doctor` says how they are mended", problems)
+		return fmt.Sprintf("%d things are wrong; `hookmux doctor` says how to fix them", problems)
 	case hooked == 0:
 		return "no agent is hooked; `hookmux setup` does that, step by step"
 	case hooked == 1:

@@ -22,7 +22,7 @@ func (e *BrokenError) Error() string {
 		what = p.Err.Error()
 	}
 	what = strings.TrimPrefix(what, e.Path+": ")
-	return fmt.Sprintf("%s: %s (nothing was written anywhere; mend it and run the command again)", e.Path, what)
+	return fmt.Sprintf("%s: %s (nothing was written anywhere; fix it and run the command again)", e.Path, what)
 }
 
 func (e *BrokenError) Unwrap() error { return e.Err }

@@ -26,7 +26,7 @@ func explainAt(path string, err error) error {
 		errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	advice := "hookmux goes on deciding and keeps events in its intake until this is mended"
+	advice := "hookmux goes on deciding and keeps events in its intake until this is fixed"
 	switch {
 	case isFull(err):
 		advice = "free some disk space; " + advice

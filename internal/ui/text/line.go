@@ -192,7 +192,7 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 		}
 	}
 	if o.Twin != "" {
-		parts = append(parts, s.dim("told twice"))
+		parts = append(parts, s.dim("reported twice"))
 	}
 	if o.Neutral != "" {
 		parts = append(parts, s.yellow("neutral: "+termsafe.Line(o.Neutral, 60)))
