@@ -17,6 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/cli/guardcmd"
 	"github.com/hookmux/hookmux/internal/cli/hubcmd"
+	"github.com/hookmux/hookmux/internal/cli/policycmd"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/cli/see"
 	"github.com/hookmux/hookmux/internal/termsafe"
@@ -155,7 +156,7 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 			answer.BackCommand(app), answer.NotifyCommand(app),
 		}},
 		{groupGuard, "Guard and decide:", []*cobra.Command{
-			guardcmd.GuardCommand(app), rulescmd.RulesCommand(app), rulescmd.WhyCommand(app), rulescmd.NapCommand(app),
+			guardcmd.GuardCommand(app), rulescmd.RulesCommand(app), policycmd.PackCommand(app), rulescmd.WhyCommand(app), rulescmd.NapCommand(app),
 			guardcmd.HooksCommand(app), guardcmd.ModuleCommand(app), guardcmd.ExplainCommand(app),
 			guardcmd.TrustCommand(app), guardcmd.UntrustCommand(app), guardcmd.ConfirmCommand(app),
 			guardcmd.OffCommand(app), guardcmd.OnCommand(app),

@@ -24,5 +24,6 @@ func (r *Service) Methods() map[string]services.Method {
 		wire.MethodNap:       services.Decide(m.startNap),
 	}
 	maps.Copy(table, m.confirmMethods())
+	maps.Copy(table, m.packMethods())
 	return table
 }

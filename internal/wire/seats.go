@@ -48,7 +48,8 @@ var deciding = map[string]bool{
 	MethodPIN:  true, MethodFeedPermit: true, MethodFeedQuestion: true, MethodFeedPlan: true, MethodModuleRun: true,
 	MethodSessionRename: true, MethodSessionForget: true, MethodSessionSend: true, MethodSeatAdd: true,
 	MethodSeatRemove: true, MethodConfirm: true, MethodConfirmFollow: true, MethodConfirmFirst: true,
-	MethodConfirmFile: true, MethodConfirmRestore: true, MethodNotifyTest: true,
+	MethodConfirmFile: true, MethodConfirmRestore: true, MethodNotifyTest: true, MethodPackAdd: true,
+	MethodPackDrop: true,
 }
 
 // AsksPerson tells whether a method may wait for a person at their terminal.

@@ -86,6 +86,10 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodConfirmFollow:  describeFollow,
 	wire.MethodConfirmFirst:   fixedText("take the settings that are there for confirmed", false),
 	wire.MethodConfirmFile:    describeFile,
+	wire.MethodPackAdd:        describePack,
+	wire.MethodPackDrop: func(p json.RawMessage) (string, bool) {
+		return "remove the pack of rules " + readInto[wire.PackDropParams](p).Name, true
+	},
 }
 
 func fixedText(text string, weakens bool) func(json.RawMessage) (string, bool) {

@@ -1,0 +1,25 @@
+package packstore
+
+import "github.com/hookmux/hookmux/internal/wire"
+
+// FromParams makes a pack of what a program sends to the hub.
+func FromParams(p *wire.PackAddParams) (*Pack, Origin, error) {
+	files := make([]File, len(p.Files))
+	for i, f := range p.Files {
+		files[i] = File{f.Path, f.Data}
+	}
+	origin := Origin{Folder: p.Origin.Folder, URL: p.Origin.URL, Ref: p.Origin.Ref, Is: RefKind(p.Origin.Is),
+		Commit: p.Origin.Commit}
+	pack, err := NewPack(files)
+	return pack, origin, err
+}
+
+// Params is what a program sends to the hub to have a pack taken in.
+func (p *Pack) Params(origin Origin, replaces string) wire.PackAddParams {
+	out := wire.PackAddParams{Replaces: replaces, Origin: wire.PackOrigin{Folder: origin.Folder, URL: origin.URL,
+		Ref: origin.Ref, Is: string(origin.Is), Commit: origin.Commit}}
+	for _, f := range p.Files {
+		out.Files = append(out.Files, wire.PackFile{Path: f.Path, Data: f.Data})
+	}
+	return out
+}
