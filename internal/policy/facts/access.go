@@ -60,6 +60,7 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 			c.addPath(scope, w, r, access, at)
 		}
 	}
+	first := len(c.facts.Paths)
 	for _, rd := range r.Redirects {
 		switch {
 		case rd.Target.Text == "/dev/null" || strings.HasPrefix(rd.Target.Text, "&"):
@@ -68,6 +69,9 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 		case rd.Reads():
 			add(Read, rd.Target)
 		}
+	}
+	for i := first; i < len(c.facts.Paths); i++ {
+		c.facts.Paths[i].Redirected = true
 	}
 	if len(r.Argv) == 0 {
 		return

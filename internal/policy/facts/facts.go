@@ -160,8 +160,10 @@ type Path struct {
 	Scratch   bool   `json:"scratch,omitempty" expr:"scratch"` // made to be thrown away: /tmp, caches
 	Tracked   bool   `json:"tracked,omitempty" expr:"tracked"` // by git
 	Real      string `json:"real,omitempty" expr:"real"`       // where links lead, when that is another place
-	Remote    bool   `json:"remote,omitempty" expr:"remote"`   // of another machine, below its home as far as is known
-	Command   int    `json:"command" expr:"command"`           // index of the command; -1 for a tool's own path
+	// Redirected: the shell opens it, not the program (> file).
+	Redirected bool `json:"redirected,omitempty" expr:"redirected"`
+	Remote     bool `json:"remote,omitempty" expr:"remote"` // of another machine, below its home as far as is known
+	Command    int  `json:"command" expr:"command"`         // index of the command; -1 for a tool's own path
 }
 
 // Destination is one machine that the call talks to.

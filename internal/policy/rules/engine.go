@@ -322,8 +322,7 @@ func coversCommand(r *Rule, m *matcher, at int) bool {
 		if p.Command != at || p.Access == facts.Read && !q.aboutPath() || p.Access == facts.Use && !q.aboutPath() {
 			continue
 		}
-		if !q.aboutPath() && p.Access == facts.Write && !slices.Contains(c.Argv, p.Path) && isRedirected(c, p) ||
-			q.aboutPath() && m.matchPath(q, p) != yes {
+		if !q.aboutPath() && p.Access == facts.Write && p.Redirected || q.aboutPath() && m.matchPath(q, p) != yes {
 			return false
 		}
 	}
@@ -332,17 +331,6 @@ func coversCommand(r *Rule, m *matcher, at int) bool {
 			if fits, _ := m.matchHosts(q, at); fits != yes {
 				return false
 			}
-		}
-	}
-	return true
-}
-
-// isRedirected reports whether a path is written by a redirection and not named
-// among the command's own words.
-func isRedirected(c *facts.Command, p *facts.Path) bool {
-	for _, word := range c.Argv {
-		if strings.HasSuffix(p.Path, strings.TrimLeft(word, "./~")) && word != "" {
-			return false
 		}
 	}
 	return true

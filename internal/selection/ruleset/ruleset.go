@@ -90,8 +90,7 @@ func (l *Loader) Base() *Loaded {
 
 func (l *Loader) userFolder() string { return filepath.Join(l.opt.User, FolderName) }
 
-// join puts all rules in order: of two with the same id the first counts, so what
-// nobody confirmed comes last and hides nothing.
+// join puts all rules in order; what nobody confirmed comes last.
 func (l *Loader) join() *Loaded {
 	out := &Loaded{}
 	var last []*rules.Rule
@@ -114,7 +113,7 @@ func (l *Loader) join() *Loaded {
 		add(l.packs)
 	}
 	var twice []rules.Problem
-	out.Rules, twice = rules.Unique(append(lists, last)...)
+	out.Rules, twice = joinRules(append(lists, last)...)
 	out.Problems = append(out.Problems, twice...)
 	return out
 }
@@ -181,11 +180,38 @@ func (l *Loader) Project(force *trust.Force) *Loaded {
 	return out
 }
 
-// Beside gives the rules of a project without those whose ids others have.
+// joinRules joins rules of several files. Rules that have the same id are named. They
+// count all the same, or a rule could be hidden by writing another: only one that
+// may allow is left out.
+func joinRules(lists ...[]*rules.Rule) ([]*rules.Rule, []rules.Problem) {
+	var list []*rules.Rule
+	var problems []rules.Problem
+	seen := map[string]*rules.Rule{}
+	for _, r := range slices.Concat(lists...) {
+		first := seen[r.ID]
+		if first == nil {
+			seen[r.ID] = r
+			list = append(list, r)
+			continue
+		}
+		p := rules.Problem{File: r.File, Line: r.Line, Column: r.Column, Rule: r.ID,
+			Text: fmt.Sprintf("another rule has this id: %s:%d", first.File, first.Line)}
+		if !r.MayAllow() {
+			list = append(list, r)
+			p.Rule, p.Text = "", fmt.Sprintf("the rule %s counts, but another has its id, too: %s:%d; give one "+
+				"of them another", r.ID, first.File, first.Line)
+		}
+		problems = append(problems, p)
+	}
+	return list, problems
+}
+
+// Beside gives the rules of a project as they count beside those that count
+// everywhere.
 func (one *Loaded) Beside(base *Loaded) *Loaded {
 	if len(one.Rules) == 0 {
 		return one
 	}
-	all, twice := rules.Unique(base.Rules, one.Rules)
+	all, twice := joinRules(base.Rules, one.Rules)
 	return &Loaded{Rules: all[len(base.Rules):], Problems: slices.Concat(one.Problems, twice)}
 }

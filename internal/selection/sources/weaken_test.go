@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand"
 	"os"
 	"path/filepath"
@@ -40,7 +41,7 @@ func open(dirs paths.Dirs, readOnly bool) *Sources {
 // samples are calls that some guard refuses when it is on.
 var samples = []string{
 	"git push --force origin main", "git reset --hard HEAD~3", "cat ~/.ssh/id_rsa", "cat .env", "hookmux off",
-	"hookmux guard off destructive",
+	"hookmux guard off destructive", "make deploy", "make clean", "npm publish",
 }
 
 // protection says how strictly each sample is refused, each hook guards and each
@@ -128,6 +129,9 @@ func randomConfig(r *rand.Rand) string {
 	if r.Intn(4) == 0 {
 		keys = append(keys, `"journal.keep": "1h"`)
 	}
+	if r.Intn(4) == 0 {
+		keys = append(keys, `"rules.states": ["a=`+pick(r, "off", "monitor", "on")+`", "b=ask"]`)
+	}
 	text := "{" + strings.Join(keys, ", ") + "}"
 	if r.Intn(6) == 0 {
 		text = text[:r.Intn(len(text))]
@@ -158,6 +162,25 @@ func randomHooks(r *rand.Rand) string {
 		)
 	}
 	text := `{"hooks": [` + strings.Join(hooks, ", ") + `]}`
+	if r.Intn(6) == 0 {
+		text = text[:r.Intn(len(text))]
+	}
+	return text
+}
+
+// randomRules is a file of rules, whose ids other files have as well.
+func randomRules(r *rand.Rand) string {
+	text := "version: 1\nrules:\n"
+	for _, id := range []string{"a", "b", "c"} {
+		if r.Intn(2) == 0 {
+			continue
+		}
+		call := pick(r, "make deploy", "make clean", "npm publish", "git reset --hard HEAD~3")
+		words := strings.Fields(call)
+		text += fmt.Sprintf("  - {id: %s, why: x, match: {program: %s, subcommand: %s}, decide: %s, state: %s, "+
+			"examples: {hit: [%s]}}\n", id, words[0], words[1], pick(r, "deny", "ask", "warn", "allow", "maybe"),
+			pick(r, "on", "on", "ask", "monitor", "off"), pick(r, call, call, call, "ls"))
+	}
 	if r.Intn(6) == 0 {
 		text = text[:r.Intn(len(text))]
 	}
@@ -209,7 +232,7 @@ func editFile(t *testing.T, r *rand.Rand, path, text string) string {
 // No series of edits of the user's files weakens what is in force, across
 // restarts of the hub and for `hookmux judge` as well.
 func TestEditsNeverWeaken(t *testing.T) {
-	for seed := range int64(14) {
+	for seed := range int64(20) {
 		r := rand.New(rand.NewSource(seed))
 		dirs := place(t)
 		if r.Intn(3) == 0 {
@@ -220,9 +243,13 @@ func TestEditsNeverWeaken(t *testing.T) {
 		}
 		files := map[string]func(*rand.Rand) string{
 			filepath.Join(dirs.Config, "config.json"): randomConfig, filepath.Join(dirs.Config, "hooks.json"): randomHooks,
+			filepath.Join(dirs.Config, "rules/m.yaml"): randomRules, filepath.Join(dirs.Config, "rules/n.yaml"): randomRules,
 		}
-		for path, text := range files {
-			if err := os.WriteFile(path, []byte(text(r)), 0o600); err != nil {
+		if err := os.Mkdir(filepath.Join(dirs.Config, "rules"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range slices.Sorted(maps.Keys(files)) {
+			if err := os.WriteFile(path, []byte(files[path](r)), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -231,8 +258,8 @@ func TestEditsNeverWeaken(t *testing.T) {
 			_ = s.Confirmed.TakeFirst(true) // broken files are not taken
 		}
 		before := protection(s)
-		for step := range 12 {
-			path := filepath.Join(dirs.Config, pick(r, "config.json", "hooks.json"))
+		for step := range 16 {
+			path := filepath.Join(dirs.Config, pick(r, "config.json", "hooks.json", "rules/m.yaml", "rules/n.yaml"))
 			when := fmt.Sprintf("seed %d, step %d: %s %s", seed, step, editFile(t, r, path, files[path](r)),
 				filepath.Base(path))
 			wantNoWeaker(t, when+", judged without a hub", before, protection(open(dirs, true)))

@@ -1,0 +1,133 @@
+package hub
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/internal/hubtest"
+	"github.com/hookmux/hookmux/internal/policy/examine"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+const noDeploy = `version: 1
+rules:
+  - id: no-deploy
+    why: people deploy
+    match: {program: make, subcommand: deploy}
+    decide: deny
+    examples: {hit: [make deploy], miss: [make test]}
+  - id: watched
+    why: cargo publishes
+    match: {program: cargo, subcommand: publish}
+    decide: deny
+    state: monitor
+    examples: {hit: [cargo publish]}
+`
+
+// A rule of the user stops the call on agents of every dialect, says why, and is
+// recorded as who decided.
+func TestPeoplesRulesStopCalls(t *testing.T) {
+	w := newFixture(t)
+	w.Write(w.Dirs.Config+"/rules/mine.yaml", noDeploy)
+	w.Up()
+	for _, agent := range []string{"claude", "codex", "grok", "droid", "qwen", "kimi", "codebuddy"} {
+		w.MustDeny(hubtest.ToolBefore(agent, "s", w.Base, "cd x && sudo make deploy"),
+			"no-deploy stopped this: people deploy [make deploy]. Allow once: hookmux guard allow no-deploy --once")
+		w.MustPass(hubtest.ToolBefore(agent, "s", w.Base, "make test"))
+	}
+	w.Eventually("the rule is recorded as who decided", func() bool {
+		return slices.ContainsFunc(w.Rows(), func(r hubtest.Row) bool {
+			return r.Verdict() == "deny" && strings.Contains(string(r.Outcome.Decision), `"rule":"no-deploy"`)
+		})
+	})
+	// A rule that only monitors is recorded and counted, and changes nothing.
+	w.MustPass(hubtest.ToolBefore("claude", "s", w.Base, "cargo publish"))
+	var info wire.Info
+	w.MustCall(wire.MethodInfo, nil, &info)
+	if len(info.Monitored) != 1 || info.Monitored[0] != (wire.MonitoredHook{Hook: "rule:watched", Would: 1}) {
+		t.Errorf("monitored: %+v, want rule:watched with one call", info.Monitored)
+	}
+	// It is changed by its file, and by its setting.
+	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: config.RulesStates, Value: []byte(`["watched=on"]`)}, nil)
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "cargo publish"), "watched")
+	w.Write(w.Dirs.Config+"/rules/mine.yaml", "version: 1\nrules: []\n")
+	w.soon("the change counts", "make deploy", w.Base, false, "")
+}
+
+// A project's rules count after trust; administrators' rules cannot be let pass.
+func TestRulesOfProjectsAndAdministrators(t *testing.T) {
+	w := newFixture(t)
+	w.Write(w.Dirs.System+"/rules/all.yaml", strings.ReplaceAll(noDeploy, "deploy", "release"))
+	root := w.project("one")
+	w.Write(filepath.Join(root, ".hookmux/rules/team.yaml"), noDeploy)
+	w.Up()
+	deploy := hubtest.ToolBefore("claude", "s", root, "make deploy")
+	w.MustPass(deploy)
+	w.trust(root)
+	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "make deploy"), "no-deploy")
+	w.MustPass(hubtest.ToolBefore("claude", "elsewhere", w.Base, "make deploy"))
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "make release"), "no-release")
+	for method, params := range map[string]any{
+		wire.MethodAllow: wire.AllowParams{Rule: "no-release", Once: true},
+		wire.MethodNap:   wire.NapParams{Name: "no-release", Seconds: 60},
+	} {
+		if err := w.Call(method, params, nil); err == nil || !strings.Contains(err.Error(), "administrator") {
+			t.Errorf("%s of an administrator's rule: %v, want it refused", method, err)
+		}
+	}
+	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: config.RulesStates,
+		Value: []byte(`["no-release=off"]`)}, nil)
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "make release"), "no-release")
+	w.MustCall(wire.MethodAllow, wire.AllowParams{Rule: "no-deploy", Once: true}, nil)
+	w.MustPass(hubtest.ToolBefore("claude", "s", root, "make deploy"))
+	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "make deploy"), "no-deploy")
+	// explain names the rule with its place.
+	payload := hubtest.ToolBefore("claude", "s", root, "make deploy").Payload
+	var said wire.Explained
+	w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: "claude", Event: "PreToolUse", Cwd: root, Payload: payload}, &said)
+	var e examine.Examination
+	if err := json.Unmarshal(said.Examination, &e); err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Findings) != 1 || e.Findings[0].Line != 3 || e.Findings[0].Layer != "project" || e.Rule != "no-deploy" {
+		t.Errorf("explained: %+v, want the project's rule at line 3", e)
+	}
+}
+
+// Naps end by themselves and survive a restart of the hub; a rule that is wrong is
+// a problem with its place.
+func TestNapsAndProblems(t *testing.T) {
+	w := newFixture(t)
+	w.Write(w.Dirs.Config+"/rules/mine.yaml", noDeploy)
+	w.Up()
+	deploy := func() frame.Request { return hubtest.ToolBefore("claude", "s", w.Base, "make deploy") }
+	w.MustDeny(deploy(), "no-deploy")
+	w.MustCall(wire.MethodNap, wire.NapParams{Name: "no-deploy", Seconds: 3600}, nil)
+	w.MustPass(deploy())
+	w.Down()
+	w.Up()
+	w.MustPass(deploy())
+	var info wire.Info
+	w.MustCall(wire.MethodInfo, nil, &info)
+	if len(info.Naps) != 1 || info.Naps[0].Name != "no-deploy" {
+		t.Errorf("naps: %+v, want no-deploy", info.Naps)
+	}
+	w.MustCall(wire.MethodNap, wire.NapParams{Name: "no-deploy", Seconds: 0.05}, nil)
+	w.soon("the nap ends by itself", "make deploy", w.Base, true, "no-deploy")
+	w.Write(w.Dirs.Config+"/rules/bad.yaml", strings.Replace(noDeploy, "hit: [make deploy]", "hit: [ls]", 1))
+	w.Eventually("the problem is named", func() bool {
+		w.MustCall(wire.MethodInfo, nil, &info)
+		for _, p := range info.Problems {
+			if strings.Contains(p.What, "rules/bad.yaml:3:5: rule no-deploy is not used: its example is not hit: ls") {
+				return true
+			}
+		}
+		return false
+	})
+	w.MustDeny(deploy(), "no-deploy")
+}
