@@ -14,7 +14,7 @@ FLAGS   = -trimpath
 LDFLAGS = -s -w -X github.com/hookmux/hookmux/internal/version.String=$(VERSION)
 AGENTS  ?= claude codex grok gemini opencode pi
 
-.PHONY: run build test check shape lint verify ci-agents verify-all soak bench chaos fuzz generate pictures race man release clean
+.PHONY: run build test check shape lint verify ci-agents verify-all soak bench chaos fuzz generate pictures docs race man release clean
 
 run: build
 	@$(GO) run $(FLAGS) ./internal/demo -bin $(BIN)
@@ -117,6 +117,10 @@ generate:
 # The live view with its recorded agents, as SVG for README and docs.
 pictures:
 	$(GO) run $(FLAGS) ./internal/gen/pictures docs/pictures
+
+# The documentation as static HTML, from the same files; open dist/docs/index.html.
+docs:
+	$(GO) run $(FLAGS) ./internal/gen/site dist/docs
 
 # Manual pages into man/, and what people download into dist/ (CHECK=1 builds it twice and compares).
 man: build

@@ -1,0 +1,186 @@
+// Site builds the documentation as static HTML from the same Markdown files that are
+// read on GitHub. It needs no server: pages, search and pictures work from disk, and
+// nothing is loaded from elsewhere.
+//
+//	go run ./internal/gen/site dist/docs
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed site.css
+var siteCSS []byte
+
+//go:embed site.js
+var siteJS []byte
+
+var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: site FOLDER (run it in the root of the repository)")
+		os.Exit(64)
+	}
+	count, err := buildSite(".", os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "site:", err)
+		os.Exit(1)
+	}
+	fmt.Printf("%d pages; open %s\n", count, filepath.Join(os.Args[1], "index.html"))
+}
+
+// group is one part of the navigation.
+type group struct {
+	Title string
+	// Files are Markdown files; one with * stands for all that are not named before it.
+	Files []string
+}
+
+// groups are the navigation, in the order in which a newcomer needs them.
+var groups = []group{
+	{"Guide", []string{"README.md", "docs/guide/*.md", "docs/troubleshooting.md"}},
+	{"Use", []string{"docs/install.md", "docs/sessions.md", "docs/status.md", "docs/feed.md", "docs/notifications.md",
+		"docs/tmux.md", "docs/acp.md"}},
+	{"Guards and hooks", []string{"docs/hooks.md", "docs/rules.md", "docs/modules.md", "examples/hooks/README.md"}},
+	{"Agents", []string{"docs/agents.md", "docs/agents/*.md"}},
+	{"Reference", []string{"docs/commands.md", "docs/config.md", "docs/verify.md", "docs/security.md", "docs/protocol.md",
+		"docs/sdk.md", "docs/state-files.md", "docs/*.md"}},
+	{"Project", []string{"CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md"}},
+}
+
+// copied are folders of other files that pages show or link to.
+var copied = []string{"docs/pictures", "docs/schema"}
+
+// buildSite writes the site of the repository root into folder out, and says of how
+// many pages.
+func buildSite(root, out string) (int, error) {
+	pages, err := readPages(root)
+	if err != nil {
+		return 0, err
+	}
+	var index []section
+	for _, p := range pages {
+		if err := p.render(pages, root); err != nil {
+			return 0, fmt.Errorf("%s: %w", p.File, err)
+		}
+		index = append(index, p.sections...)
+	}
+	for _, p := range pages {
+		if err := p.write(pages, out); err != nil {
+			return 0, err
+		}
+	}
+	words, err := json.Marshal(index)
+	if err != nil {
+		return 0, err
+	}
+	for name, text := range map[string][]byte{
+		"site.css": siteCSS, "site.js": siteJS, "search.js": slices.Concat([]byte("window.searchIndex="), words, []byte(";\n")),
+	} {
+		if err := writeFile(filepath.Join(out, name), text); err != nil {
+			return 0, err
+		}
+	}
+	for _, folder := range copied {
+		if err := os.CopyFS(filepath.Join(out, folder), os.DirFS(filepath.Join(root, folder))); err != nil &&
+			!os.IsExist(err) {
+			return 0, err
+		}
+	}
+	return len(pages), nil
+}
+
+// readPages reads the files of the navigation, in its order.
+func readPages(root string) ([]*page, error) {
+	var pages []*page
+	seen := map[string]bool{}
+	for _, g := range groups {
+		for _, pattern := range g.Files {
+			files, err := filepath.Glob(filepath.Join(root, pattern))
+			if err != nil {
+				return nil, err
+			}
+			for _, file := range files {
+				name, err := filepath.Rel(root, file)
+				if err != nil {
+					return nil, err
+				}
+				if name = filepath.ToSlash(name); seen[name] {
+					continue
+				}
+				seen[name] = true
+				text, err := os.ReadFile(file)
+				if err != nil {
+					return nil, err
+				}
+				pages = append(pages, newPage(g.Title, name, string(text)))
+			}
+		}
+	}
+	if len(pages) == 0 {
+		return nil, fmt.Errorf("no pages are in %s", root)
+	}
+	return pages, nil
+}
+
+// write makes the page's HTML.
+func (p *page) write(pages []*page, out string) error {
+	up := strings.Repeat("../", strings.Count(p.URL, "/"))
+	var nav []navGroup
+	for _, other := range pages {
+		if len(nav) == 0 || nav[len(nav)-1].Title != other.Group {
+			open := other.Group == p.Group || other.Group == groups[0].Title
+			nav = append(nav, navGroup{Title: other.Group, Open: open})
+		}
+		last := &nav[len(nav)-1]
+		last.Links = append(last.Links, navLink{Title: other.Short, URL: up + other.URL, Here: other == p})
+	}
+	var b bytes.Buffer
+	err := pageTemplate.Execute(&b, map[string]any{
+		"Title": p.Title, "Up": up, "Nav": nav, "Contents": p.contents(), "File": p.File,
+		"Body": template.HTML(p.html), //nolint:gosec // made by goldmark from our own files
+	})
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(out, filepath.FromSlash(p.URL)), b.Bytes())
+}
+
+type navGroup struct {
+	Title string
+	Open  bool
+	Links []navLink
+}
+
+type navLink struct {
+	Title, URL string
+	Here       bool
+}
+
+func writeFile(file string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, text, 0o644)
+}
+
+// urlOf is where the page of a file stands in the site.
+func urlOf(file string) string {
+	if file == "README.md" {
+		return "index.html"
+	}
+	return strings.TrimSuffix(path.Clean(file), ".md") + ".html"
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
+)
+
+// page is one Markdown file and what is made of it.
+type page struct {
+	Group, File, URL string
+	Title            string
+	Short            string // in the navigation
+
+	text     string
+	html     string
+	headings []heading
+	sections []section
+}
+
+type heading struct {
+	Level    int
+	ID, Text string
+}
+
+// section is what a search finds: a heading and the text below it.
+type section struct {
+	Page    string `json:"p"`
+	Heading string `json:"h"`
+	URL     string `json:"u"`
+	Text    string `json:"t"`
+}
+
+var (
+	hidden     = regexp.MustCompile(`(?s)<!--.*?-->\n?`)
+	firstTitle = regexp.MustCompile(`(?m)^# (.*)$`)
+)
+
+func newPage(group, file, markdown string) *page {
+	p := &page{Group: group, File: file, URL: urlOf(file), text: hidden.ReplaceAllString(markdown, "")}
+	p.Title = strings.TrimSuffix(path.Base(file), ".md")
+	if found := firstTitle.FindStringSubmatch(p.text); found != nil {
+		p.Title = strings.ReplaceAll(found[1], "`", "")
+	}
+	p.Short = p.Title
+	if file == "README.md" {
+		p.Title, p.Short = "hookmux", "What it is"
+	}
+	return p
+}
+
+var markdown = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough))
+
+// render makes the page's HTML and what is searched in it.
+func (p *page) render(pages []*page, root string) error {
+	source := []byte(p.text)
+	tree := markdown.Parser().Parse(text.NewReader(source))
+	ids := map[string]int{}
+	current := section{Page: p.Title, Heading: p.Title, URL: p.URL}
+	err := ast.Walk(tree, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := node.(type) {
+		case *ast.Heading:
+			title := plainText(n, source)
+			id := uniqueID(ids, title)
+			n.SetAttributeString("id", []byte(id))
+			p.headings = append(p.headings, heading{n.Level, id, title})
+			if n.Level > 1 {
+				p.addSection(current)
+				current = section{Page: p.Title, Heading: title, URL: p.URL + "#" + id}
+			}
+			return ast.WalkSkipChildren, nil
+		case *ast.Link:
+			target, title := p.target(string(n.Destination), pages, root)
+			n.Destination = []byte(target)
+			if title != "" && strings.HasSuffix(plainText(n, source), ".md") { // a page is called by its title here
+				n.RemoveChildren(n)
+				n.AppendChild(n, ast.NewString([]byte(title)))
+			}
+		case *ast.FencedCodeBlock, *ast.CodeBlock:
+			for i := range node.Lines().Len() {
+				line := node.Lines().At(i)
+				current.Text += string(line.Value(source))
+			}
+			return ast.WalkContinue, nil
+		case *ast.Text:
+			current.Text += string(n.Segment.Value(source)) + " "
+		}
+		return ast.WalkContinue, nil
+	})
+	if err != nil {
+		return err
+	}
+	p.addSection(current)
+	var b bytes.Buffer
+	if err := markdown.Renderer().Render(&b, source, tree); err != nil {
+		return err
+	}
+	p.html = dressHTML(b.String())
+	return nil
+}
+
+func (p *page) addSection(s section) {
+	s.Text = strings.Join(strings.Fields(s.Text), " ")
+	if s.Text != "" {
+		p.sections = append(p.sections, s)
+	}
+}
+
+// target is where a link of the page leads in the site, with the title of that page.
+// What has no page there is left as the file's path, which a reader of the repository
+// finds.
+func (p *page) target(link string, pages []*page, root string) (target, title string) {
+	if strings.Contains(link, "://") || strings.HasPrefix(link, "#") || strings.HasPrefix(link, "mailto:") {
+		return link, ""
+	}
+	file, anchor, _ := strings.Cut(link, "#")
+	if anchor != "" {
+		anchor = "#" + anchor
+	}
+	file = path.Join(path.Dir(p.File), file)
+	if info, err := os.Stat(filepath.Join(root, file)); err == nil && info.IsDir() {
+		file = path.Join(file, "README.md")
+	}
+	up := strings.Repeat("../", strings.Count(p.URL, "/"))
+	for _, other := range pages {
+		if other.File == file {
+			return up + other.URL + anchor, other.Title
+		}
+	}
+	return up + file + anchor, ""
+}
+
+// contents are the headings of the second level, where there are enough to choose from.
+func (p *page) contents() []heading {
+	var list []heading
+	for _, h := range p.headings {
+		if h.Level == 2 {
+			list = append(list, h)
+		}
+	}
+	if len(list) < 3 {
+		return nil
+	}
+	return list
+}
+
+// plainText is what is read of a node.
+func plainText(node ast.Node, source []byte) string {
+	var b strings.Builder
+	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if t, ok := n.(*ast.Text); ok && entering {
+			b.Write(t.Segment.Value(source))
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String()
+}
+
+var notInID = regexp.MustCompile(`[^\pL\pN _-]`)
+
+// uniqueID names a heading as GitHub does.
+func uniqueID(taken map[string]int, title string) string {
+	id := strings.ReplaceAll(notInID.ReplaceAllString(strings.ToLower(title), ""), " ", "-")
+	taken[id]++
+	if n := taken[id]; n > 1 {
+		return fmt.Sprintf("%s-%d", id, n-1)
+	}
+	return id
+}
+
+var (
+	table        = regexp.MustCompile(`(?s)<table>.*?</table>`)
+	consoleBlock = regexp.MustCompile(`(?s)<pre><code class="language-console">(.*?)</code></pre>`)
+	promptLine   = regexp.MustCompile(`(?m)^\$ ((?:.*\\\n)*.*)$`)
+	openHeading  = regexp.MustCompile(`<h([2-4]) id="([^"]*)">`)
+)
+
+// dressHTML adds what Markdown cannot say: tables that scroll, commands that stand out,
+// links to headings.
+func dressHTML(html string) string {
+	html = table.ReplaceAllStringFunc(html, func(one string) string {
+		kind := "table"
+		if strings.Count(one, "<th>") > 6 {
+			kind = "table wide"
+		}
+		return `<div class="` + kind + `">` + one + "</div>"
+	})
+	html = strings.ReplaceAll(html, "<thead>\n<tr>\n<th></th>\n<th></th>\n</tr>\n</thead>\n", "")
+	html = consoleBlock.ReplaceAllStringFunc(html, func(block string) string {
+		return promptLine.ReplaceAllString(strings.Replace(block, `<code class="language-console">$`,
+			"<code class=\"language-console\">\n$", 1), `<b class="prompt">$$ </b><b>$1</b>`)
+	})
+	html = strings.ReplaceAll(html, "<code class=\"language-console\">\n", `<code class="language-console">`)
+	return openHeading.ReplaceAllString(html, `<h$1 id="$2"><a class="anchor" href="#$2" aria-label="link to this">#</a>`)
+}
