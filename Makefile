@@ -14,7 +14,7 @@ FLAGS   = -trimpath
 LDFLAGS = -s -w -X github.com/hookmux/hookmux/internal/version.String=$(VERSION)
 AGENTS  ?= claude codex grok gemini opencode pi
 
-.PHONY: run build test check shape lint verify ci-agents verify-all soak bench chaos fuzz generate pictures docs race man release clean
+.PHONY: run build test check shape lint verify ci-agents verify-all soak bench chaos fuzz generate pictures docs race man release release-test clean
 
 run: build
 	@$(GO) run $(FLAGS) ./internal/demo -bin $(BIN)
@@ -122,12 +122,17 @@ pictures:
 docs:
 	$(GO) run $(FLAGS) ./internal/gen/site dist/docs
 
-# Manual pages into man/, and what people download into dist/ (CHECK=1 builds it twice and compares).
+# Manual pages into man/, and what people download into dist/: archives, packages, recipes, sums and their
+# signature (.ci/release). CHECK=1 builds it twice and compares.
 man: build
 	$(BIN)/hookmux man-pages man
 
 release:
 	./.ci/release dist
+
+# Every package installed, run, upgraded from the version before (BEFORE, a commit) and removed.
+release-test:
+	BEFORE='$(BEFORE)' ./.ci/release-test
 
 clean:
 	rm -rf $(BIN) man dist
