@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/policycmd"
 	"github.com/hookmux/hookmux/internal/judge"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
@@ -35,7 +36,8 @@ does. They stand in ~/.config/hookmux/rules/*.yaml, in a project's .hookmux/rule
 		Args: cmdutil.SubcommandArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newCommand(app), listCommand(app), checkCommand(app), testCommand(app))
+	cmd.AddCommand(newCommand(app), listCommand(app), checkCommand(app), testCommand(app), policycmd.ReplayCommand(app),
+		policycmd.ImportCommand(app))
 	for _, to := range []rules.State{rules.On, rules.Asks, rules.Monitor, rules.Off} {
 		cmd.AddCommand(switchCommand(app, to))
 	}

@@ -36,21 +36,21 @@ type said struct {
 }
 
 // judge asks rules and guards about a recorded call.
-func (w *worker) judge(ev *event.Event, project string) judged {
+func (w *worker) judge(ev *event.Event, at place) judged {
 	lost := rules.Losses{Facts: neverRecorded, Attended: ev.Attended == event.AttendedUnknown}
 	hidden, cut := revealLosses(ev)
 	if hidden || cut {
 		lost.Facts, lost.Text = lost.Facts|textFacts, true
 	}
-	f := facts.Collect(ev, project, w.set.Needs(), facts.Options{Home: w.Home, Parse: parseRecorded})
+	f := facts.Collect(ev, at.project, at.set.Needs(), facts.Options{Home: w.Home, Parse: parseRecorded})
 	if cut || hidden && len(ev.Tool.Commands) == 0 {
 		for _, n := range facts.Names() {
-			if textFacts.Has(n) && w.set.Needs().Has(n) && !slices.Contains(f.Unknown, n) {
+			if textFacts.Has(n) && at.set.Needs().Has(n) && !slices.Contains(f.Unknown, n) {
 				f.Unknown = append(f.Unknown, n)
 			}
 		}
 	}
-	result, open := w.set.DecideRecorded(f, lost)
+	result, open := at.set.DecideRecorded(f, lost)
 	out := judged{verdict: result.Verdict}
 	for _, h := range result.Hits {
 		out.hits = append(out.hits, said{h.ID, h.Verdict, h.Monitored})
@@ -59,7 +59,7 @@ func (w *worker) judge(ev *event.Event, project string) judged {
 		out.open = append(out.open, r.ID)
 	}
 	if len(w.Guards) > 0 && ev.Kind.Guarded() && ev.Tool != nil {
-		w.askGuards(ev, project, lost.Text, &out)
+		w.askGuards(ev, at.project, lost.Text, &out)
 	}
 	return out
 }

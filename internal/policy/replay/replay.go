@@ -35,10 +35,15 @@ type Options struct {
 	Home   string
 	// Catalogue reads stored payloads again.
 	Catalogue *agent.Catalogue
-	// FindProject is the folder that a call belongs to, "" for none.
+	// FindProject is the project whose rules count in a folder, "" for none.
 	FindProject func(cwd string) string
-	// Keep says whether a call is looked at at all; nil: all are.
-	Keep func(ev *event.Event, project string) bool
+	// GroupOf is the folder that calls in a folder are counted by; nil: its project.
+	GroupOf func(cwd string) string
+	// ProjectRules are rules that count in one project only; nil: there are none.
+	ProjectRules func(project string) []*rules.Rule
+	// Keep says whether a call is looked at at all, by the folder it is counted by; nil:
+	// all are.
+	Keep func(ev *event.Event, group string) bool
 	// Progress hears now and then how many calls were looked at.
 	Progress func(scanned int)
 	// Workers is how many look at once; 0: one for each processor.
@@ -50,6 +55,8 @@ const (
 	samples   = 3    // calls named for each rule
 	maxGroups = 1000 // projects that are told apart
 	batchSize = 64
+	// waitingBatches is how many are read ahead.
+	waitingBatches = 16
 	// longestCall is how much of a call a sample shows.
 	longestCall = 300
 )
@@ -59,15 +66,15 @@ func Run(entries iter.Seq2[wire.Entry, error], o Options) (*Report, error) {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
+	sets := &ruleSets{options: &o, byProject: map[string]*rules.Set{}, states: o.States}
 	if !o.Honour {
-		o.Rules, o.States = withoutMonitor(o.Rules, o.States)
+		sets.states = withoutMonitor(o.States)
 	}
-	set := rules.NewSet(o.Rules, rules.Options{Home: o.Home, States: o.States})
-	batches := make(chan batch, 2*o.Workers)
+	batches := make(chan batch, waitingBatches)
 	workers := make([]*worker, o.Workers)
 	var done sync.WaitGroup
 	for i := range workers {
-		w := newWorker(&o, set)
+		w := newWorker(&o, sets)
 		workers[i] = w
 		done.Go(func() { w.work(batches) })
 	}
@@ -79,21 +86,12 @@ func Run(entries iter.Seq2[wire.Entry, error], o Options) (*Report, error) {
 		report.merge(w.report)
 		err = cmp.Or(err, w.err)
 	}
-	report.finish(o.Rules)
+	report.finish(sets.all)
 	return report, err
 }
 
-// withoutMonitor makes rules that only monitor count.
-func withoutMonitor(list []*rules.Rule, states map[string]rules.State) ([]*rules.Rule, map[string]rules.State) {
-	out := make([]*rules.Rule, len(list))
-	for i, r := range list {
-		if r.State == rules.Monitor {
-			on := *r
-			on.State = rules.On
-			r = &on
-		}
-		out[i] = r
-	}
+// withoutMonitor makes what only monitors count.
+func withoutMonitor(states map[string]rules.State) map[string]rules.State {
 	switched := map[string]rules.State{}
 	for id, state := range states {
 		if state == rules.Monitor {
@@ -101,7 +99,56 @@ func withoutMonitor(list []*rules.Rule, states map[string]rules.State) ([]*rules
 		}
 		switched[id] = state
 	}
-	return out, switched
+	return switched
+}
+
+// ruleSets are the rules made ready for each project.
+type ruleSets struct {
+	options *Options
+	states  map[string]rules.State
+
+	mu        sync.Mutex
+	byProject map[string]*rules.Set
+	plain     *rules.Set    // where a project has no rules of its own
+	all       []*rules.Rule // every rule that was made ready
+}
+
+// of is the rules that count in a project.
+func (s *ruleSets) of(project string) *rules.Set {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.plain == nil {
+		s.plain = s.makeSet(s.options.Rules)
+	}
+	if s.options.ProjectRules == nil || project == "" {
+		return s.plain
+	}
+	set := s.byProject[project]
+	if set == nil {
+		set = s.plain
+		if own := s.options.ProjectRules(project); len(own) > 0 {
+			set = s.makeSet(slices.Concat(s.options.Rules, own))
+		}
+		if len(s.byProject) >= maxGroups {
+			clear(s.byProject)
+		}
+		s.byProject[project] = set
+	}
+	return set
+}
+
+func (s *ruleSets) makeSet(list []*rules.Rule) *rules.Set {
+	ready := make([]*rules.Rule, len(list))
+	for i, r := range list {
+		if r.State == rules.Monitor && !s.options.Honour {
+			on := *r
+			on.State = rules.On
+			r = &on
+		}
+		ready[i] = r
+	}
+	s.all = append(s.all, ready...)
+	return rules.NewSet(ready, rules.Options{Home: s.options.Home, States: s.states})
 }
 
 // batch is a few stored calls in their order.
@@ -135,14 +182,21 @@ func feedBatches(entries iter.Seq2[wire.Entry, error], to chan<- batch, progress
 // worker looks at calls with what it needs for itself.
 type worker struct {
 	*Options
-	set      *rules.Set
-	report   *Report
-	projects map[string]string
-	err      error
+	sets   *ruleSets
+	report *Report
+	places map[string]place
+	err    error
 }
 
-func newWorker(o *Options, set *rules.Set) *worker {
-	return &worker{Options: o, set: set, report: newReport(), projects: map[string]string{}}
+// place is where a folder belongs.
+type place struct {
+	project string // whose rules count
+	group   string // by which its calls are counted
+	set     *rules.Set
+}
+
+func newWorker(o *Options, sets *ruleSets) *worker {
+	return &worker{Options: o, sets: sets, report: newReport(), places: map[string]place{}}
 }
 
 func (w *worker) work(batches <-chan batch) {
@@ -189,8 +243,8 @@ func (w *worker) replay(entry *wire.Entry, number int) {
 		w.err = cmp.Or(w.err, err)
 		return
 	}
-	project := w.projectOf(ev.Cwd)
-	if w.Keep != nil && !w.Keep(ev, project) {
+	at := w.placeOf(ev.Cwd)
+	if w.Keep != nil && !w.Keep(ev, at.group) {
 		return
 	}
 	w.report.Scanned++
@@ -199,28 +253,33 @@ func (w *worker) replay(entry *wire.Entry, number int) {
 		w.report.Twins++
 		return
 	}
-	w.report.add(w.judge(ev, project), recordedCall{
-		number: number, ID: ev.ID, Time: ev.Time, Agent: ev.Agent, Project: project, Call: describeCall(ev),
+	w.report.add(w.judge(ev, at), recordedCall{
+		number: number, ID: ev.ID, Time: ev.Time, Agent: ev.Agent, Project: at.group, Call: describeCall(ev),
 		Happened: happened(entry.Outcome),
 	})
 }
 
-func (w *worker) projectOf(cwd string) string {
-	if w.FindProject == nil || cwd == "" {
-		return cwd
+func (w *worker) placeOf(cwd string) place {
+	if at, ok := w.places[cwd]; ok {
+		return at
 	}
-	if project, ok := w.projects[cwd]; ok {
-		return project
+	var at place
+	if w.FindProject != nil && cwd != "" {
+		at.project = w.FindProject(cwd)
 	}
-	project := w.FindProject(cwd)
-	if project == "" {
-		project = cwd
+	at.group = at.project
+	if w.GroupOf != nil && cwd != "" {
+		at.group = w.GroupOf(cwd)
 	}
-	if len(w.projects) >= maxGroups {
-		clear(w.projects)
+	if at.group == "" {
+		at.group = cwd
 	}
-	w.projects[cwd] = project
-	return project
+	at.set = w.sets.of(at.project)
+	if len(w.places) >= maxGroups {
+		clear(w.places)
+	}
+	w.places[cwd] = at
+	return at
 }
 
 // happened is what was decided about a call, as a word.

@@ -1,0 +1,293 @@
+package policycmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/policy/ruleimport"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// importFlags are the flags of `hookmux rules import`.
+type importFlags struct {
+	app                                 *cmdutil.App
+	write                               string
+	look, strict, repair, force, asJSON bool
+}
+
+// ImportCommand is `hookmux rules import`.
+func ImportCommand(app *cmdutil.App) *cobra.Command {
+	f := &importFlags{app: app}
+	cmd := &cobra.Command{
+		Use:   "import AGENT",
+		Short: "Take over an agent's own permission rules, so that they hold on every agent",
+		Long: `Reads the permission rules in an agent's settings, your own and this project's, says
+what becomes of each (what the agent itself silently ignores, with a form that
+works; what has no exact counterpart), and writes those that mean the same here
+into ~/.config/hookmux/rules/AGENT.yaml. Rules of Claude Code decide as Claude Code
+does. --strict also looks at what a command really runs, and so stops what a deny
+or ask rule misses there: eval, find -exec, git -C, rm -fr, less .env.`,
+		Example: `  hookmux rules import claude --look
+  hookmux rules import claude --strict --repair
+  hookmux rules import codex --write ~/rules/codex.yaml`,
+		Args: cmdutil.ExactArgs("AGENT"),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args[0]) },
+	}
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "look at what a command really runs; never weaker than the agent")
+	cmd.Flags().BoolVar(&f.repair, "repair", false, "take over what the agent ignores, in the form that works")
+	cmd.Flags().BoolVar(&f.look, "look", false, "only show what would be taken over")
+	cmd.Flags().StringVar(&f.write, "write", "", "write this file instead, which then counts nowhere by itself")
+	cmd.Flags().BoolVar(&f.force, "replace", false, "write over what an earlier import wrote")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs: {sources, taken, ignored, left, file, rules}")
+	return cmd
+}
+
+// imported is what an import came to, as programs read it.
+type imported struct {
+	Sources []ruleimport.Source `json:"sources"`
+	Taken   int                 `json:"taken"`
+	Ignored int                 `json:"ignored"`
+	Left    int                 `json:"left"`
+	File    string              `json:"file,omitempty"`
+	Rules   string              `json:"rules,omitempty"`
+	// Counts: the rules are in force.
+	Counts bool `json:"counts"`
+}
+
+func (f *importFlags) run(ctx context.Context, name string) error {
+	app := f.app
+	catalogue, err := app.Catalogue()
+	if err != nil {
+		return err
+	}
+	a, ok := catalogue.Agent(name)
+	if !ok {
+		return cmdutil.UsageError("agent %q is unknown; `hookmux agents` lists them", name)
+	}
+	if a.Permissions == nil {
+		return cmdutil.UsageError("%s has no permission rules that can be taken over; these have: %s", a.Title,
+			strings.Join(importable(catalogue), ", "))
+	}
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	sources, err := readPermissions(a, dirs.Home, app.Cwd(), app.Getenv)
+	if err != nil {
+		return err
+	}
+	out := imported{Sources: sources}
+	out.Taken, out.Ignored, out.Left = ruleimport.Counts(sources)
+	if !f.asJSON {
+		f.show(a, &out)
+	}
+	text, err := ruleimport.RulesFile(sources, ruleimport.WriteOptions{ID: a.Name, Title: a.Title, Strict: f.strict,
+		Repair: f.repair, Home: dirs.Home})
+	switch {
+	case errors.Is(err, ruleimport.ErrNothing):
+		if f.asJSON {
+			return app.PrintJSON(out)
+		}
+		app.Say("nothing is taken over")
+		return nil
+	case err != nil:
+		return err
+	}
+	out.Rules = string(text)
+	if !f.look {
+		if err := f.writeRules(ctx, a, dirs.Config, &out); err != nil {
+			return err
+		}
+	}
+	if f.asJSON {
+		return app.PrintJSON(out)
+	}
+	return nil
+}
+
+// importable are the agents whose rules can be taken over.
+func importable(catalogue *agent.Catalogue) []string {
+	var list []string
+	for _, a := range catalogue.Agents() {
+		if a.Permissions != nil {
+			list = append(list, a.Name)
+		}
+	}
+	return list
+}
+
+// readPermissions reads the rules in an agent's files, the user's own first.
+func readPermissions(a *agent.Agent, home, project string, env func(string) string) ([]ruleimport.Source, error) {
+	sources := []ruleimport.Source{}
+	trusted := trustsProject(a.Permissions.Trusted, home, project, env)
+	for _, file := range a.Permissions.Files {
+		pattern := file.Resolve(home, project, env)
+		if pattern == "" {
+			continue
+		}
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", pattern, err)
+		}
+		slices.Sort(found)
+		for _, name := range found {
+			place := ruleimport.Place{File: name, Home: home}
+			if file.Scope != "user" {
+				place.Project, place.Local, place.Untrusted = project, file.Scope == "local", !trusted
+			}
+			data, err := userfile.ReadFile(name, 4<<20)
+			if err != nil {
+				sources = append(sources, ruleimport.Source{Place: place, Entries: []ruleimport.Entry{},
+					Problem: err.Error()})
+				continue
+			}
+			sources = append(sources, ruleimport.Read(ruleimport.Format(a.Permissions.Format), place, data))
+		}
+	}
+	return sources, nil
+}
+
+// trustsProject reports whether the agent remembers that a person trusts a project;
+// true for agents that do not go by that.
+func trustsProject(spec *agent.ProjectTrust, home, project string, env func(string) string) bool {
+	if spec == nil {
+		return true
+	}
+	data, err := userfile.ReadFile(spec.Resolve(home, project, env), 64<<20)
+	if err != nil {
+		return false
+	}
+	var file map[string]json.RawMessage
+	var projects map[string]map[string]json.RawMessage
+	if json.Unmarshal(data, &file) != nil || json.Unmarshal(file[spec.At], &projects) != nil {
+		return false
+	}
+	for dir := project; ; dir = filepath.Dir(dir) {
+		if string(projects[dir][spec.Flag]) == "true" {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+// show says what becomes of each rule.
+func (f *importFlags) show(a *agent.Agent, out *imported) {
+	app := f.app
+	if len(out.Sources) == 0 {
+		app.Say("%s has no files with permission rules here", a.Title)
+	}
+	for _, s := range out.Sources {
+		app.Say("%s", termsafe.Line(app.Shorten(s.File), 300))
+		if s.Problem != "" {
+			app.Say("  problem   %s", termsafe.Line(s.Problem, 300))
+		}
+		for _, e := range s.Entries {
+			f.showEntry(a, &e)
+		}
+	}
+	if ruleimport.Format(a.Permissions.Format).Ordered() && len(out.Sources) > 1 {
+		app.Say("note: of rules in several files the strictest wins here, whatever their order is there")
+	}
+	app.Say("%d rules are taken over, %d are ignored by %s itself, %d have no exact counterpart", out.Taken,
+		out.Ignored, a.Title, out.Left)
+}
+
+func (f *importFlags) showEntry(a *agent.Agent, e *ruleimport.Entry) {
+	from, rule := termsafe.Line(e.From, 200), termsafe.Line(e.Rule, 200)
+	switch {
+	case e.Rule == e.From:
+		f.app.Say("  %-9s %s", e.List, rule)
+	case e.Rule != "":
+		f.app.Say("  %-9s %s   from: %s", e.List, rule, from)
+	case e.Ignored && e.Instead != "" && f.repair:
+		f.app.Say("  %-9s %s   in place of %s, which %s ignores: %s", e.List, termsafe.Line(e.Instead, 200), from,
+			a.Title, e.Note)
+	case e.Ignored:
+		line := fmt.Sprintf("  ignored   %s %s: %s", e.List, from, e.Note)
+		if e.Instead != "" {
+			line += "; this works: " + termsafe.Line(e.Instead, 200)
+		}
+		f.app.Say("%s", line)
+	default:
+		f.app.Say("  left out  %s: %s", from, e.Note)
+	}
+}
+
+// writeRules writes the file and lets it count, where it is one of the user's rules.
+func (f *importFlags) writeRules(ctx context.Context, a *agent.Agent, configDir string, out *imported) error {
+	own := filepath.Join(configDir, "rules", a.Name+".yaml")
+	out.File = own
+	if f.write != "" {
+		file, err := filepath.Abs(f.write)
+		if err != nil {
+			return err
+		}
+		out.File = file
+	}
+	old, err := userfile.ReadFile(out.File, 4<<20)
+	switch {
+	case err == nil && string(old) == out.Rules:
+		return f.sayWritten(out, "as it was before")
+	case err == nil && !f.force:
+		return fmt.Errorf("%s: is there already; --replace writes over it, --write FILE writes another one", out.File)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(out.File), 0o755); err != nil {
+		return err
+	}
+	if out.File != own {
+		if err := userfile.Store(out.File, []byte(out.Rules)); err != nil {
+			return err
+		}
+		return f.sayWritten(out, "")
+	}
+	return f.writeOwn(ctx, out, err == nil)
+}
+
+// writeOwn writes a file of the user's rules, which counts by the person's word.
+// One that is replaced waits for `hookmux confirm`, which shows the difference.
+func (f *importFlags) writeOwn(ctx context.Context, out *imported, replaces bool) error {
+	c, err := f.app.ConnectHub(ctx)
+	if err != nil {
+		return err
+	}
+	if err := userfile.Store(out.File, []byte(out.Rules)); err != nil {
+		return err
+	}
+	if replaces {
+		return f.sayWritten(out, "what changed counts once you confirm it with `hookmux confirm`")
+	}
+	err = c.Call(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: out.File, Content: out.Rules}, nil)
+	if err != nil {
+		return f.sayWritten(out, "it counts once you confirm it with `hookmux confirm`: "+err.Error())
+	}
+	out.Counts = true
+	return f.sayWritten(out, "it counts now, on every agent; `hookmux rules replay` says what it would have done")
+}
+
+func (f *importFlags) sayWritten(out *imported, what string) error {
+	if f.asJSON {
+		return nil
+	}
+	f.app.Say("wrote %s", termsafe.Line(f.app.Shorten(out.File), 300))
+	if what != "" {
+		f.app.Say("%s", termsafe.Line(what, 500))
+	}
+	return nil
+}

@@ -1,0 +1,294 @@
+package policycmd
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/judge"
+	"github.com/hookmux/hookmux/internal/policy/replay"
+	"github.com/hookmux/hookmux/internal/policy/rules"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// replayFlags are the flags of `hookmux rules replay`.
+type replayFlags struct {
+	app      *cmdutil.App
+	last     string
+	files    []string
+	agents   []string
+	project  string
+	guards   bool
+	switched bool
+	fails    string
+	asJSON   bool
+}
+
+// What --fail-on takes.
+var failWords = []string{"deny", "ask", "differs", "not-replayable"}
+
+// ReplayCommand is `hookmux rules replay`.
+func ReplayCommand(app *cmdutil.App) *cobra.Command {
+	f := &replayFlags{app: app}
+	cmd := &cobra.Command{
+		Use:   "replay",
+		Short: "What rules would have done to everything that really happened here",
+		Long: `Reads the journal and says what the rules that are in force, or those of FILE, would
+have done: how many calls they would have denied, asked or warned about, how many
+of these came to something else, by rule, agent and project, with the ids of the
+newest calls (` + "`hookmux rules test ID`" + ` says why). Nothing is changed.
+
+Calls of which something was cut, redacted or never recorded that a rule needs
+(branch, whether a person was there, counts of calls) are not replayable for that
+rule; they are counted as such and never as calls that it leaves alone. Links in
+paths are not followed. Rules that only monitor count as if they were on, unless
+--as-switched is given. An agent reads what happened in its own project.`,
+		Example: `  hookmux rules replay --last 30d
+  hookmux rules replay --rules ./new.yaml --agent codex --json
+  hookmux rules replay --last 7d --guards --fail-on deny   # exit code 1 when any call would be denied`,
+		Args: cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
+	}
+	cmd.Flags().StringVar(&f.last, "last", "30d", "how far back: 12h, 30d")
+	cmd.Flags().StringArrayVar(&f.files, "rules", nil, "files of rules in place of those in force; may be repeated")
+	cmd.Flags().StringArrayVar(&f.agents, "agent", nil, "only calls of this agent; may be repeated")
+	cmd.Flags().StringVar(&f.project, "project", "", "only calls in this folder and below it")
+	cmd.Flags().BoolVar(&f.guards, "guards", false, "ask all built-in guards as well")
+	cmd.Flags().BoolVar(&f.switched, "as-switched", false, "rules that only monitor change nothing")
+	cmd.Flags().StringVar(&f.fails, "fail-on", "", "exit code 1 when there are any: "+strings.Join(failWords, ", "))
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs: {scanned, wouldDeny, wouldAsk, differs, rules, …}")
+	return cmd
+}
+
+func (f *replayFlags) run(ctx context.Context) error {
+	span, err := config.ParseSpan(f.last)
+	if err != nil || span <= 0 {
+		return cmdutil.UsageError("--last %q is no span of time; write 12h or 30d", f.last)
+	}
+	if f.fails != "" && !slices.Contains(failWords, f.fails) {
+		return cmdutil.UsageError("--fail-on %q is not known; it may be %s", f.fails, strings.Join(failWords, ", "))
+	}
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	c, err := f.app.ReadHub(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	filter := wire.Filter{Agents: f.agents, Kinds: heardKinds(o), Since: time.Now().Add(-span)}
+	progress := newProgress(f.app)
+	o.Progress = progress.say
+	report, err := replay.Run(storedCalls(ctx, c, filter), *o)
+	progress.clear()
+	if err != nil {
+		return err
+	}
+	if f.asJSON {
+		if err := f.app.PrintJSON(report); err != nil {
+			return err
+		}
+	} else {
+		sayReport(f.app, report)
+	}
+	found := map[string]int{"deny": report.Deny, "ask": report.Ask, "differs": report.Differs,
+		"not-replayable": report.NotReplayable}
+	if found[f.fails] > 0 {
+		return cmdutil.Exit(cmdutil.ExitFailed)
+	}
+	return nil
+}
+
+// options reads the rules and guards to replay by.
+func (f *replayFlags) options() (*replay.Options, error) {
+	dirs, err := f.app.Dirs()
+	if err != nil {
+		return nil, err
+	}
+	j := judge.New(dirs, f.app.LiveSettings)
+	o := &replay.Options{Home: dirs.Home, Honour: f.switched, Catalogue: j.Catalogue,
+		FindProject: j.Registry.FindProject, GroupOf: j.Registry.RootFor}
+	if len(f.files) > 0 {
+		if o.Rules, err = readRuleFiles(f.files); err != nil {
+			return nil, err
+		}
+	} else {
+		base, _, states := j.RulesAt(f.app.Cwd())
+		o.Rules, o.States = base.Rules, states
+		o.ProjectRules = func(project string) []*rules.Rule {
+			_, own, _ := j.RulesAt(project)
+			return own.Rules
+		}
+	}
+	if f.guards {
+		for _, info := range guard.List() {
+			g, err := guard.New(info.Name, guard.Options{OwnPaths: j.ProtectedPaths(nil)})
+			if err != nil {
+				return nil, err
+			}
+			o.Guards = append(o.Guards, g)
+		}
+	}
+	if f.project != "" {
+		folder, err := filepath.Abs(f.project)
+		if err != nil {
+			return nil, err
+		}
+		o.Keep = func(ev *event.Event, group string) bool {
+			return slices.ContainsFunc([]string{ev.Cwd, group}, func(at string) bool {
+				return at == folder || strings.HasPrefix(at, strings.TrimSuffix(folder, "/")+"/")
+			})
+		}
+	}
+	return o, nil
+}
+
+func readRuleFiles(files []string) ([]*rules.Rule, error) {
+	var sources []rules.Source
+	for _, file := range files {
+		data, err := userfile.ReadFile(file, 4<<20)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, rules.Source{Name: file, Data: data, Layer: rules.User})
+	}
+	list, problems := rules.Parse(sources...)
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("%s; `hookmux rules check` lists everything that is wrong", problems[0])
+	}
+	return list, nil
+}
+
+// heardKinds are the kinds of events that are worth reading.
+func heardKinds(o *replay.Options) []string {
+	var list []string
+	for _, kind := range event.Kinds() {
+		if kind.Guarded() || slices.ContainsFunc(o.Rules, func(r *rules.Rule) bool { return r.Hears(kind) }) {
+			list = append(list, string(kind))
+		}
+	}
+	return list
+}
+
+// storedCalls reads the journal through the hub, which knows what the caller may
+// read.
+func storedCalls(ctx context.Context, c *client.Client, filter wire.Filter) iter.Seq2[wire.Entry, error] {
+	return func(yield func(wire.Entry, error) bool) {
+		more := true
+		err := c.Query(ctx, wire.QueryParams{Filter: filter}, func(e client.Entry) bool {
+			more = yield(e, nil)
+			return more
+		})
+		if err != nil && more {
+			yield(wire.Entry{}, err)
+		}
+	}
+}
+
+// progress tells a person at a terminal how far it is, once it takes a while.
+type progress struct {
+	app   *cmdutil.App
+	began time.Time
+	said  time.Time
+}
+
+func newProgress(app *cmdutil.App) *progress { return &progress{app: app, began: time.Now()} }
+
+func (p *progress) say(scanned int) {
+	now := time.Now()
+	if now.Sub(p.began) < time.Second || now.Sub(p.said) < 200*time.Millisecond || p.app.Columns() == 0 {
+		return
+	}
+	p.said = now
+	fmt.Fprintf(p.app.Stderr, "\r%d calls read …", scanned)
+}
+
+func (p *progress) clear() {
+	if !p.said.IsZero() {
+		fmt.Fprint(p.app.Stderr, "\r\x1b[K")
+	}
+}
+
+func sayReport(app *cmdutil.App, r *replay.Report) {
+	if r.Scanned == 0 {
+		app.Say("no calls were recorded in this time; `hookmux log` shows what there is")
+		return
+	}
+	app.Say("%d calls from %s to %s", r.Scanned, r.From.Local().Format("2006-01-02 15:04"),
+		r.To.Local().Format("2006-01-02 15:04"))
+	app.Say("  would deny %d, ask %d, warn %d, allow %d; something else happened to %d", r.Deny, r.Ask, r.Warn, r.Allow,
+		r.Differs)
+	if r.NotReplayable > 0 {
+		app.Say("  not replayable: %d, because what a rule needs was cut, redacted or never recorded", r.NotReplayable)
+	}
+	sayRules(app, r)
+	for _, part := range []struct {
+		title  string
+		groups []*replay.GroupCount
+	}{{"by agent", r.Agents}, {"by project", r.Projects}} {
+		app.Say("%s", part.title)
+		rows := [][]string{}
+		for i, g := range part.groups {
+			if i == 20 {
+				rows = append(rows, []string{"  …", fmt.Sprintf("%d more, with --json", len(part.groups)-i)})
+				break
+			}
+			rows = append(rows, []string{"  " + termsafe.Line(app.Shorten(g.Name), 100),
+				fmt.Sprintf("%d calls", g.Scanned), describeCounts(&g.Counts, 0)})
+		}
+		text.Table(app.Stdout, rows, 0)
+	}
+}
+
+func sayRules(app *cmdutil.App, r *replay.Report) {
+	app.Say("by rule")
+	silent := 0
+	for _, c := range r.Rules {
+		if len(c.Samples) == 0 && c.NotReplayable == 0 {
+			silent++
+			continue
+		}
+		app.Say("  %s: %s", termsafe.Line(c.ID, 100), describeCounts(&c.Counts, c.Monitored))
+		for _, s := range c.Samples {
+			app.Say("    %s  %s %s (%s, was %s)", s.ID, s.Time.Local().Format("01-02 15:04"),
+				termsafe.Line(s.Call, 100), termsafe.Line(s.Agent, 40), s.Happened)
+		}
+	}
+	if silent > 0 {
+		app.Say("  %d rules would have had no say", silent)
+	}
+}
+
+// describeCounts says what calls would have come to, without what is nothing.
+func describeCounts(c *replay.Counts, monitored int) string {
+	var parts []string
+	for _, one := range []struct {
+		n    int
+		what string
+	}{{c.Deny, "denied"}, {c.Ask, "asked"}, {c.Warn, "warned"}, {c.Allow, "allowed"}, {monitored, "only recorded"},
+		{c.Differs, "otherwise than it was"}, {c.NotReplayable, "not replayable"}} {
+		if one.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", one.n, one.what))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}
