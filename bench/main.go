@@ -4,7 +4,7 @@
 // that runs in the same minute on the same machine: only ratios count, so a
 // slow or busy machine gives the same verdict as a fast one.
 //
-//	go run ./bench -bin DIR [-only client,start,rate,memory,dispatch,modules,sessions,crowd,feed,view]
+//	go run ./bench -bin DIR [-only client,start,rate,memory,dispatch,modules,sessions,crowd,feed,view,replay]
 //		[-rounds N] [-seconds S] [-json]
 //
 // client: one process per call, as agents make them, with 2 KB on stdin. In
@@ -49,6 +49,9 @@
 // a frame takes, and from a key to the hook that waits for it, against a bare round
 // trip. Linux only.
 //
+// replay: `hookmux rules replay` with 100 rules over a journal of recorded calls, and
+// against `hookmux log` that prints the same calls.
+//
 // modules: dispatch to a TypeScript hook of three regexes against dispatch to a
 // built-in that has nothing to say, in this process and over the sockets of two
 // hubs; the cpu of a hub until one such file and until fifty are loaded, and of
@@ -85,7 +88,7 @@ type bench struct {
 func main() {
 	b := &bench{}
 	flag.StringVar(&b.bin, "bin", "bin", "where hookmux and hookmux-hook are")
-	only := flag.String("only", "client,start,rate,memory,dispatch,modules,sessions,crowd,feed,view",
+	only := flag.String("only", "client,start,rate,memory,dispatch,modules,sessions,crowd,feed,view,replay",
 		"what to measure")
 	flag.IntVar(&b.rounds, "rounds", 300, "rounds of client, start and dispatch; the bars are meant for 300 and more")
 	flag.IntVar(&b.seconds, "seconds", 8, "seconds of load on each side of rate")
@@ -115,7 +118,7 @@ func (b *bench) run(ctx context.Context, parts []string) error {
 	all := map[string]func(context.Context) error{
 		"client": b.client, "start": b.start, "rate": b.rate, "memory": b.memory, "dispatch": b.dispatch,
 		"modules": b.modules, "sessions": b.sessions, "crowd": b.crowd, "feed": b.feed,
-		"view": b.view,
+		"view": b.view, "replay": b.replay,
 	}
 	for _, one := range b.moduleParts() {
 		all[one.name] = one.run
@@ -123,7 +126,7 @@ func (b *bench) run(ctx context.Context, parts []string) error {
 	for _, part := range parts {
 		if all[part] == nil {
 			return fmt.Errorf("%s: nothing to measure has that name; choose of client, start, rate, memory, dispatch, "+
-				"modules, sessions, crowd, feed, view", part)
+				"modules, sessions, crowd, feed, view, replay", part)
 		}
 	}
 	if err := b.prepare(ctx); err != nil {

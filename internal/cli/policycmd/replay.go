@@ -2,6 +2,7 @@ package policycmd
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/jsonscan"
 	"github.com/hookmux/hookmux/internal/judge"
 	"github.com/hookmux/hookmux/internal/policy/replay"
 	"github.com/hookmux/hookmux/internal/policy/rules"
@@ -187,16 +189,30 @@ func heardKinds(o *replay.Options) []string {
 }
 
 // storedCalls reads the journal through the hub, which knows what the caller may
-// read.
-func storedCalls(ctx context.Context, c *client.Client, filter wire.Filter) iter.Seq2[wire.Entry, error] {
-	return func(yield func(wire.Entry, error) bool) {
-		more := true
-		err := c.Query(ctx, wire.QueryParams{Filter: filter}, func(e client.Entry) bool {
-			more = yield(e, nil)
-			return more
-		})
-		if err != nil && more {
-			yield(wire.Entry{}, err)
+// read. Entries are handed on as they came: there may be very many.
+func storedCalls(ctx context.Context, c *client.Client, filter wire.Filter) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		page := wire.QueryParams{Filter: filter, Limit: wire.MaxQueryPage}
+		for {
+			var answer json.RawMessage
+			err := c.Call(ctx, wire.MethodQuery, page, &answer)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			more := true
+			err = jsonscan.Array(jsonscan.Get(answer, "entries"), func(entry []byte) bool {
+				more = yield(entry, nil)
+				return more
+			})
+			if err != nil && more {
+				yield(nil, err)
+				return
+			}
+			page.After, _ = jsonscan.String(jsonscan.Get(answer, "next"))
+			if !more || page.After == "" {
+				return
+			}
 		}
 	}
 }

@@ -50,11 +50,22 @@ func BenchmarkReplay(b *testing.B) {
 	for i := range list {
 		list[i] = command(b, i, ordinary[i%len(ordinary)], "")
 	}
+	var texts [][]byte
+	for text := range each(list) {
+		texts = append(texts, text)
+	}
 	o := Options{Rules: manyRules(b, 100), Home: home, FindProject: func(string) string { return project },
 		Catalogue: catalogue}
 	b.ReportAllocs()
 	for n := 0; n < b.N; n += len(list) {
-		if _, err := Run(each(list), o); err != nil {
+		entries := func(yield func([]byte, error) bool) {
+			for _, text := range texts {
+				if !yield(text, nil) {
+					return
+				}
+			}
+		}
+		if _, err := Run(entries, o); err != nil {
 			b.Fatalf("replay: want a report, got %v", err)
 		}
 	}

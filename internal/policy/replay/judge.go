@@ -42,7 +42,7 @@ func (w *worker) judge(ev *event.Event, at place) judged {
 	if hidden || cut {
 		lost.Facts, lost.Text = lost.Facts|textFacts, true
 	}
-	f := facts.Collect(ev, at.project, at.set.Needs(), facts.Options{Home: w.Home, Parse: parseRecorded})
+	f := facts.Collect(ev, at.project, at.set.Needs(), facts.Options{Home: w.Home, Parse: w.parseRecorded})
 	if cut || hidden && len(ev.Tool.Commands) == 0 {
 		for _, n := range facts.Names() {
 			if textFacts.Has(n) && at.set.Needs().Has(n) && !slices.Contains(f.Unknown, n) {
@@ -119,11 +119,11 @@ func revealLosses(ev *event.Event) (hidden, cut bool) {
 
 // parseRecorded reads a command in which words may stand for anything, wherever
 // they are quoted.
-func parseRecorded(text string) *shell.Script {
-	script := shell.Parse(text)
+func (w *worker) parseRecorded(text string) *shell.Script {
 	if !strings.Contains(text, hiddenWord) {
-		return &script
+		return w.scripts.Parse(text)
 	}
+	script := shell.Parse(text)
 	for i := range script.Runs {
 		argv := script.Runs[i].Argv
 		for j := range argv {

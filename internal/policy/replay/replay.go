@@ -9,8 +9,7 @@ package replay
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
+	"fmt"
 	"iter"
 	"runtime"
 	"slices"
@@ -20,9 +19,10 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/jsonscan"
 	"github.com/hookmux/hookmux/internal/policy/rules"
+	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 	"github.com/hookmux/hookmux/internal/textcut"
-	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // Options is what is replayed by.
@@ -61,8 +61,10 @@ const (
 	longestCall = 300
 )
 
-// Run replays stored calls and says what would have come of them.
-func Run(entries iter.Seq2[wire.Entry, error], o Options) (*Report, error) {
+// Run replays stored calls and says what would have come of them. Each is an entry
+// of the journal as the hub gives it out ([wire.Entry]), in JSON; it must stay as it
+// is until Run ends.
+func Run(entries iter.Seq2[[]byte, error], o Options) (*Report, error) {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -154,10 +156,10 @@ func (s *ruleSets) makeSet(list []*rules.Rule) *rules.Set {
 // batch is a few stored calls in their order.
 type batch struct {
 	first int
-	list  []wire.Entry
+	list  [][]byte
 }
 
-func feedBatches(entries iter.Seq2[wire.Entry, error], to chan<- batch, progress func(int)) error {
+func feedBatches(entries iter.Seq2[[]byte, error], to chan<- batch, progress func(int)) error {
 	n := 0
 	next := batch{}
 	for entry, err := range entries {
@@ -185,7 +187,9 @@ type worker struct {
 	sets   *ruleSets
 	report *Report
 	places map[string]place
-	err    error
+	// scripts are commands that were read last: agents repeat themselves.
+	scripts scriptcache.Cache
+	err     error
 }
 
 // place is where a folder belongs.
@@ -202,60 +206,89 @@ func newWorker(o *Options, sets *ruleSets) *worker {
 func (w *worker) work(batches <-chan batch) {
 	for b := range batches {
 		for i := range b.list {
-			w.replay(&b.list[i], b.first+i)
+			w.replay(b.list[i], b.first+i)
 		}
 	}
 }
 
-// storedEvent is what of a stored event is needed to read it again.
-type storedEvent struct {
-	ID           string          `json:"id"`
-	Time         time.Time       `json:"time"`
-	Agent        string          `json:"agent"`
-	AgentVersion string          `json:"agentVersion"`
-	Kind         event.Kind      `json:"kind"`
-	Native       string          `json:"native"`
-	Cwd          string          `json:"cwd"`
-	Truncated    bool            `json:"truncated"`
-	Nested       bool            `json:"nested"`
-	Raw          json.RawMessage `json:"raw"`
+// storedCall is an entry of the journal, read as far as it is needed.
+type storedCall struct {
+	event    event.Event
+	twin     bool
+	happened string // what was decided, as a word
 }
 
-// Decode reads a stored event by the catalogue as it is now.
-func Decode(catalogue *agent.Catalogue, stored json.RawMessage) (*event.Event, error) {
-	var s storedEvent
-	if err := json.Unmarshal(stored, &s); err != nil {
-		return nil, err
+// readEntry reads an entry. Its event is read from the payload by the catalogue as it
+// is now.
+func readEntry(catalogue *agent.Catalogue, entry []byte) (*storedCall, error) {
+	call := &storedCall{happened: event.None.Word()}
+	var stored []byte
+	err := jsonscan.Object(entry, func(key, value []byte) bool {
+		switch string(key) {
+		case "event":
+			stored = value
+		case "outcome":
+			twin, _ := jsonscan.String(jsonscan.Get(value, "twin"))
+			call.twin = twin != ""
+			if verdict, ok := jsonscan.String(jsonscan.Get(value, "decision", "verdict")); ok {
+				call.happened = verdict
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("an entry of the journal cannot be read: %w", err)
 	}
-	if s.ID == "" {
-		return nil, errors.New("a stored event has no id")
+	texts := map[string]string{}
+	in := agent.Input{}
+	nested := false
+	err = jsonscan.Object(stored, func(key, value []byte) bool {
+		switch string(key) {
+		case "raw":
+			in.Payload = value
+		case "truncated":
+			in.Truncated = string(value) == "true"
+		case "nested":
+			nested = string(value) == "true"
+		case "id", "time", "agent", "agentVersion", "kind", "native", "cwd":
+			texts[string(key)], _ = jsonscan.String(value)
+		}
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("an event of the journal cannot be read: %w", err)
 	}
-	ev := catalogue.Decode(agent.Input{ID: s.ID, Time: s.Time, Agent: s.Agent, Event: s.Native, Payload: s.Raw,
-		Cwd: s.Cwd, Truncated: s.Truncated})
-	ev.Agent, ev.Native, ev.Kind = s.Agent, s.Native, s.Kind
-	ev.AgentVersion, ev.Nested = s.AgentVersion, s.Nested
-	return &ev, nil
+	in.ID, in.Agent, in.Event, in.Cwd = texts["id"], texts["agent"], texts["native"], texts["cwd"]
+	if in.Time, err = time.Parse(time.RFC3339Nano, texts["time"]); err != nil {
+		return nil, fmt.Errorf("an event of the journal has no time: %w", err)
+	}
+	call.event = catalogue.Decode(in)
+	ev := &call.event
+	ev.Agent, ev.Native, ev.Kind = in.Agent, in.Event, event.Kind(texts["kind"])
+	ev.AgentVersion, ev.Nested = texts["agentVersion"], nested
+	return call, nil
 }
 
-func (w *worker) replay(entry *wire.Entry, number int) {
-	ev, err := Decode(w.Catalogue, entry.Event)
+func (w *worker) replay(entry []byte, number int) {
+	call, err := readEntry(w.Catalogue, entry)
 	if err != nil {
 		w.err = cmp.Or(w.err, err)
 		return
 	}
+	ev := &call.event
 	at := w.placeOf(ev.Cwd)
 	if w.Keep != nil && !w.Keep(ev, at.group) {
 		return
 	}
 	w.report.Scanned++
 	w.report.note(ev.Time)
-	if entry.Outcome != nil && entry.Outcome.Twin != "" {
+	if call.twin {
 		w.report.Twins++
 		return
 	}
 	w.report.add(w.judge(ev, at), recordedCall{
 		number: number, ID: ev.ID, Time: ev.Time, Agent: ev.Agent, Project: at.group, Call: describeCall(ev),
-		Happened: happened(entry.Outcome),
+		Happened: call.happened,
 	})
 }
 
@@ -280,15 +313,6 @@ func (w *worker) placeOf(cwd string) place {
 	}
 	w.places[cwd] = at
 	return at
-}
-
-// happened is what was decided about a call, as a word.
-func happened(outcome *wire.Outcome) string {
-	var decision event.Decision
-	if outcome == nil || json.Unmarshal(outcome.Decision, &decision) != nil {
-		return event.None.Word()
-	}
-	return decision.Verdict.Word()
 }
 
 // describeCall is what a call was about, on one line.

@@ -47,10 +47,11 @@ func command(t testing.TB, n int, text, decided string) wire.Entry {
 	return stored(t, n, "Bash", map[string]any{"command": text}, decided)
 }
 
-func each(list []wire.Entry) iter.Seq2[wire.Entry, error] {
-	return func(yield func(wire.Entry, error) bool) {
+func each(list []wire.Entry) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
 		for _, e := range list {
-			if !yield(e, nil) {
+			text, err := json.Marshal(e)
+			if !yield(text, err) {
 				return
 			}
 		}
