@@ -63,6 +63,9 @@ func (c *checker) install(agent string, s *InstallSpec) {
 	if s.Way == WayPlugin {
 		if s.Plugin != nil {
 			oneOf("plugin.broken", "broken", string(s.Plugin.Broken), string(MissingOpen), string(MissingStuck))
+			if e := s.Plugin.Enable; e != nil && (e.Path == "" || e.At == "" || len(e.With) == 0) {
+				c.at("$.install.plugin.enable", "%s: install: enable needs path, at and with", agent)
+			}
 		}
 		return
 	}

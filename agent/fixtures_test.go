@@ -254,6 +254,8 @@ var unseen = []string{
 	"pi hookmux_answered",     // our own extension makes it
 	"cline TaskResume", "cline TaskCancel", "cline UserPromptSubmit",
 	"auggie Notification",
+	"openclaw session_start", "openclaw session_end", "openclaw before_compaction", "openclaw after_compaction",
+	"openclaw before_reset", "openclaw subagent_spawned", "openclaw subagent_ended",
 	"kilo command.execute.before", "kilo permission.ask", "kilo question.rejected", "kilo session.error",
 	"kilo experimental.session.compacting", "kilo session.compacted", "kilo file.edited", "kilo command.executed",
 	"kilo todo.updated", "kilo session.deleted", "kilo dispose",

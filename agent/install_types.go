@@ -213,6 +213,17 @@ type PluginSpec struct {
 	// Broken says what the agent does with a file it cannot load: open (it
 	// goes on without), stuck (it does not start).
 	Broken Missing `yaml:"broken"`
+	// Enable is what must stand in a config of the person's so that the agent
+	// loads the plugin; nil: it loads what is there.
+	Enable *EnableSpec `yaml:"enable"`
+}
+
+// EnableSpec are settings that are added to a file where they are absent, and taken
+// out again.
+type EnableSpec struct {
+	HookFile `yaml:",inline"`
+	At       string         `yaml:"at"`   // where in the file they stand, keys joined by dots
+	With     map[string]any `yaml:"with"` // the settings; dots in a key descend
 }
 
 // Seed is a file beside a plugin or a hook file, relative to its directory.

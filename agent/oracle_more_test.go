@@ -90,6 +90,12 @@ var moreOracleCases = []oracleCase{
 	{"pi", "agent_before_settle.completed.json", event.Decision{KeepGoing: true, Reason: "KEEP GOING: run the tests"}, "settle continue once", "", "KEEP GOING"},
 	{"pi", "session_before_compact.json", event.Decision{Verdict: event.Deny, Reason: "not carried"}, "compaction cancel", "", ""},
 
+	{"openclaw", "before_tool_call.json", event.Decision{Verdict: event.Deny, Reason: "NO-GO"}, "tool block", "no", "NO-GO"},
+	{"openclaw", "before_tool_call.json", event.Decision{Verdict: event.Modify, Input: js(`{"command":"echo REWRITTEN > /home/user/project/rw"}`)}, "tool params", "yes", ""},
+	{"openclaw", "before_tool_call.json", event.Decision{Verdict: event.Ask, Reason: "ask me"}, "tool approval, headless", "no", "approval unavailable"},
+	{"openclaw", "before_prompt_build.json", event.Decision{Verdict: event.Deny, Reason: "RUN-NO"}, "run block", "no", ""},
+	{"openclaw", "before_prompt_build.json", event.Decision{Context: "CTX-FROM-HOOK"}, "prompt context", "", "CTX-FROM-HOOK"},
+
 	{"opencode", "hook.tool.execute.before.bash.json", event.Decision{Verdict: event.Deny, Reason: "BLOCKED"}, "before throw", "no", "tool:BLOCKED"},
 	{"opencode", "hook.tool.execute.before.bash.json", event.Decision{Verdict: event.Modify, Input: js(`{"command":"echo rw | tee /home/user/project/rw.txt"}`)}, "before modify cmd", "yes", "tool:rw"},
 	{"opencode", "hook.tool.execute.after.bash.json", event.Decision{Verdict: event.Deny, Reason: "AFTER-THROW"}, "after throw", "yes", "AFTER-THROW"},

@@ -22,12 +22,13 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
-//go:embed line/line.js opencode/hookmux.js pi/hookmux.js pi/inner.js
+//go:embed line/line.js openclaw/hookmux.js opencode/hookmux.js pi/hookmux.js pi/inner.js
 var sources embed.FS
 
 // files names the sources. An agent that was made from another takes the same
 // one.
 var files = map[string]string{
+	"openclaw": "openclaw/hookmux.js",
 	"opencode": "opencode/hookmux.js",
 	"pi":       "pi/hookmux.js",
 }
@@ -125,6 +126,20 @@ var (
 	plainVersion = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z.+-]*$`)
 	marker       = lazyregexp.New(`^// hookmux plugin ([0-9A-Za-z][0-9A-Za-z.+-]*) for ([a-z0-9-]+)\r?\n`)
 )
+
+var (
+	eventsIn = lazyregexp.New(`(?m)^const EVENTS = "([^"]*)"`)
+	deniesIn = lazyregexp.New(`(?m)^const UNAVAILABLE = "deny"`)
+)
+
+// ChosenIn reads back what a person chose when a plugin was written.
+func ChosenIn(src []byte, o Options) Options {
+	o.Deny = deniesIn.Match(src)
+	if m := eventsIn.Compiled().FindSubmatch(src); m != nil && len(m[1]) > 0 {
+		o.Events = strings.Split(string(m[1]), ",")
+	}
+	return o
+}
 
 // Recognise reads the first line of a file: which agent's plugin of ours it
 // is, and of which version. It is false for everybody else's file.

@@ -35,7 +35,12 @@ func piCall(as, command string) step {
 			"input": step{"command": command}}}
 }
 
-// judged is what came of a call that both agents' plugins were asked about.
+func clawCall(as, command string) step {
+	return step{"do": "call", "as": as, "name": "before_tool_call",
+		"event": step{"toolName": "exec", "toolCallId": "call_" + as, "params": step{"command": command}}}
+}
+
+// judged is what came of a call that all agents' plugins were asked about.
 func judged(t testing.TB, agent string, p *played, as string) (refused, input string) {
 	t.Helper()
 	threw, returned, output, event := p.call(t, as)
@@ -43,8 +48,10 @@ func judged(t testing.TB, agent string, p *played, as string) (refused, input st
 		return threw, output
 	}
 	var r struct {
-		Block  bool
-		Reason string
+		Block       bool
+		Reason      string
+		BlockReason string
+		Params      json.RawMessage
 	}
 	if returned != "" && returned != "null" {
 		if err := json.Unmarshal([]byte(returned), &r); err != nil {
@@ -52,7 +59,12 @@ func judged(t testing.TB, agent string, p *played, as string) (refused, input st
 		}
 	}
 	if threw != "" {
-		t.Errorf("pi was thrown %q", threw)
+		t.Errorf("%s was thrown %q", agent, threw)
+	}
+	if agent == "openclaw" {
+		if r.Reason = r.BlockReason; r.Params != nil {
+			event = string(r.Params)
+		}
 	}
 	if r.Block != (r.Reason != "") {
 		t.Errorf("half a refusal: %s", returned)
@@ -62,15 +74,21 @@ func judged(t testing.TB, agent string, p *played, as string) (refused, input st
 
 // refusal is the answer with which an agent's call is refused.
 func refusal(agent, reason string) string {
-	if agent == "pi" {
+	switch agent {
+	case "pi":
 		return `{"block":true,"reason":"` + reason + `"}`
+	case "openclaw":
+		return `{"block":true,"blockReason":"` + reason + `"}`
 	}
 	return `{"throw":"` + reason + `"}`
 }
 
 func toolCall(agent, as, command string) step {
-	if agent == "pi" {
+	switch agent {
+	case "pi":
 		return piCall(as, command)
+	case "openclaw":
+		return clawCall(as, command)
 	}
 	return ocBefore(as, command)
 }
@@ -127,7 +145,7 @@ func TestNoHubGoesThroughTheClient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := map[string]string{"opencode": "tool.execute.before", "pi": "tool_call"}[agent]
+		name := map[string]string{"opencode": "tool.execute.before", "openclaw": "before_tool_call", "pi": "tool_call"}[agent]
 		if text := string(b); !strings.HasPrefix(text, "--on-unavailable=deny "+agent+" "+name+" 3") ||
 			!strings.Contains(text, `"command":"ls"`) {
 			t.Errorf("called with %s", text)
@@ -181,7 +199,7 @@ func TestHubDiesInMidRequest(t *testing.T) {
 	eachAgent(t, func(t *testing.T, agent string) {
 		var asked atomic.Int32
 		h := newFakeHub(t, func(r *frame.Request) string {
-			if r.Event != "tool_call" && r.Event != "tool.execute.before" {
+			if r.Event != "tool_call" && r.Event != "tool.execute.before" && r.Event != "before_tool_call" {
 				return ""
 			}
 			if asked.Add(1) < 3 {
@@ -235,7 +253,7 @@ func TestNonsenseIsNoOpinion(t *testing.T) {
 			}
 		}
 		// A change that can't be made must not let the unchanged call run.
-		h = newFakeHub(t, func(*frame.Request) string { return `{"input":"text","output":{"args":"text"}}` })
+		h = newFakeHub(t, func(*frame.Request) string { return `{"input":"text","params":"text","output":{"args":"text"}}` })
 		p = play(t, agent, h.dir, plugins.Options{}, nil, toolCall(agent, "call", "ls"))
 		if refused, _ := judged(t, agent, p, "call"); refused == "" {
 			t.Error("ran with the change left out")

@@ -77,6 +77,7 @@ var table = map[string]Dialect{
 	"grok":        grok,
 	"hermes":      hermes,
 	"kimi":        kimi,
+	"openclaw":    openclaw,
 	"opencode":    opencode,
 	"openhands":   openhands,
 	"pi":          pi,

@@ -46,6 +46,8 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsKimi(event)
 	case "kiro", "kiro-cli":
 		return rowsKiro(event)
+	case "openclaw", "clawdbot", "moltbot":
+		return rowsOpenclaw(event)
 	case "opencode":
 		return rowsOpencode(event)
 	case "openhands", "openhands-cli":
@@ -658,6 +660,37 @@ func rowsKiro(event string) (Row, bool) {
 		return Row{Kind: "tool.after", Timeout: 30000 * time.Millisecond}, true
 	case "stop":
 		return Row{Kind: "turn.end", Timeout: 30000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsOpenclaw(event string) (Row, bool) {
+	switch event {
+	case "session_start":
+		return Row{Kind: "session.start", Timeout: 5000 * time.Millisecond}, true
+	case "before_prompt_build":
+		return Row{Unchecked: Answer{Stdout: `{"outcome":"block","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart","message":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "before_agent_run",
+		"before_agent_reply",
+		"model_call_started",
+		"model_call_ended",
+		"before_agent_finalize",
+		"before_reset",
+		"subagent_spawned",
+		"subagent_ended":
+		return Row{Kind: "other", Timeout: 5000 * time.Millisecond}, true
+	case "before_tool_call":
+		return Row{Deny: Answer{Stdout: `{"block":true,"blockReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"requireApproval":{"title":"hookmux","description":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart","severity":"warning"}}`}, Kind: "tool.before", Decides: true, Timeout: 3600000 * time.Millisecond}, true
+	case "after_tool_call":
+		return Row{Kind: "tool.after", Timeout: 5000 * time.Millisecond}, true
+	case "agent_end":
+		return Row{Kind: "turn.end", Timeout: 5000 * time.Millisecond}, true
+	case "before_compaction":
+		return Row{Kind: "context.compact.before", Timeout: 5000 * time.Millisecond}, true
+	case "after_compaction":
+		return Row{Kind: "context.compact.after", Timeout: 5000 * time.Millisecond}, true
+	case "session_end":
+		return Row{Kind: "session.end", Timeout: 2000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

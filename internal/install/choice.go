@@ -77,7 +77,7 @@ func (h *Host) chosenIn(a *agent.Agent, p agent.InstallPlace, path string) *Choi
 		if of, _, ours := plugins.Recognise(src); !ours || of != a.Name {
 			return nil
 		}
-		o := chosenOf(src, plugins.Options{})
+		o := plugins.ChosenIn(src, plugins.Options{})
 		return &Choice{Events: o.Events, Deny: o.Deny}
 	}
 	t, err := h.target(path, p, a.Install)

@@ -9,6 +9,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/install/steps"
+	"github.com/hookmux/hookmux/plugins"
 )
 
 // Who asked for refusals, or for a few events, is not asked again.
@@ -37,7 +38,7 @@ func TestWhatWasChosenStays(t *testing.T) {
 				// What is said now counts.
 				mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Neutral: true})
 				if text := read(t, path); a.Install.Way != agent.WayPlugin &&
-					strings.Contains(text, hookentry.DenyFlag) || pluginDenies.MatchString(text) {
+					strings.Contains(text, hookentry.DenyFlag) || plugins.ChosenIn([]byte(text), plugins.Options{}).Deny {
 					t.Error("it still refuses")
 				}
 				usual := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Usual: true})

@@ -1,14 +1,12 @@
 package install
 
 import (
-	"encoding/json"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/settings"
 )
 
 // folderTrust is what an agent thinks of a folder.
@@ -46,22 +44,9 @@ func (t agentTrust) inFolder(folder string) (folderTrust, string, error) {
 		return folderUnasked, path, err
 	}
 	folder = h.onDisk().realPath(folder)
-	longest, word := -1, ""
-	for _, rule := range r.Keys() {
-		var is string
-		if json.Unmarshal(r.Raw(rule), &is) != nil {
-			continue
-		}
-		at := rule
-		if slices.Contains(spec.Parent, is) {
-			at = filepath.Dir(rule)
-		}
-		if isWithin(h.onDisk().realPath(at), folder) && len(rule) > longest {
-			longest, word = len(rule), is
-		}
-	}
+	word, asked := settings.FolderWord(r, spec, folder, h.onDisk().realPath)
 	switch {
-	case longest < 0:
+	case !asked:
 		return folderUnasked, path, nil
 	case slices.Contains(spec.Yes, word), slices.Contains(spec.Parent, word):
 		return folderTrusted, path, nil
@@ -79,10 +64,4 @@ func (t agentTrust) asksNowhere() (path string, off bool) {
 	path = t.host.resolvePath(agent.HookFile{Path: spec.Switch.Path, Env: spec.Switch.Env})
 	raw, _ := readSetting(t.host.onDisk(), path, spec.Switch.Format, spec.Switch.Key)
 	return path, raw != nil && hookentry.SameJSON(raw, hookentry.AsJSON(spec.Switch.When))
-}
-
-// isWithin reports whether a folder is another one or below it.
-func isWithin(outer, inner string) bool {
-	rel, err := filepath.Rel(outer, inner)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }

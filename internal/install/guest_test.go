@@ -278,7 +278,7 @@ func TestOthersAreNamedWhereverTheyStand(t *testing.T) {
 		h := newHost(t)
 		e := ""
 		for _, spec := range a.Events {
-			if canContradict(spec) && spec.Install == agent.InstallDefault && e == "" {
+			if hookentry.CanContradict(spec) && spec.Install == agent.InstallDefault && e == "" {
 				e = spec.Name
 			}
 		}

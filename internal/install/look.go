@@ -9,7 +9,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/install/steps"
-	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/termsafe"
@@ -73,6 +72,7 @@ func (h *Host) Look(a *agent.Agent) []Site {
 		}
 		if a.Install.Way == agent.WayPlugin {
 			siteReader{h, a}.readPlugin(&s, src, m.Files[path])
+			siteReader{h, a}.readSettings(&s)
 		} else {
 			siteReader{h, a}.readFile(&s, p, src)
 			siteReader{h, a}.readBeside(&s)
@@ -141,7 +141,7 @@ func (l siteReader) readPlugin(s *Site, src []byte, r *Record) {
 		return
 	}
 	s.Ours = 1
-	s.Events = chosenOf(src, plugins.Options{}).Events
+	s.Events = plugins.ChosenIn(src, plugins.Options{}).Events
 	changed := r != nil && r.Kind == KindPlugin && r.After != hash(src)
 	if !changed {
 		events, _ := Pick(a, s.Events)
@@ -150,7 +150,7 @@ func (l siteReader) readPlugin(s *Site, src []byte, r *Record) {
 		}
 	}
 	text, err := plugins.Render(a.Install.Plugin.Source,
-		chosenOf(src, plugins.Options{Agent: of, Version: h.Version, Hook: Shim(h.Dirs)}))
+		plugins.ChosenIn(src, plugins.Options{Agent: of, Version: h.Version, Hook: Shim(h.Dirs)}))
 	if err == nil && steps.SameText(text, src) {
 		return
 	}
@@ -164,20 +164,6 @@ func (l siteReader) readPlugin(s *Site, src []byte, r *Record) {
 	default:
 		s.Stale = []string{"the plugin is not as this hookmux writes it"}
 	}
-}
-
-var (
-	pluginEvents = lazyregexp.New(`(?m)^const EVENTS = "([^"]*)"`)
-	pluginDenies = lazyregexp.New(`(?m)^const UNAVAILABLE = "deny"`)
-)
-
-// chosenOf reads back what a person chose when a plugin was written.
-func chosenOf(src []byte, o plugins.Options) plugins.Options {
-	o.Deny = pluginDenies.Match(src)
-	if m := pluginEvents.Compiled().FindSubmatch(src); m != nil && len(m[1]) > 0 {
-		o.Events = strings.Split(string(m[1]), ",")
-	}
-	return o
 }
 
 // readFile says which hooks stand in a file.
@@ -226,7 +212,7 @@ func (l siteReader) readEntries(s *Site, t *hookentry.Target, p agent.InstallPla
 			}
 		case sl.MentionsUs():
 			s.Damaged = append(s.Damaged, fmt.Sprintf("line %d: %s", sl.Line, termsafe.Line(sl.Text, 120)))
-		case known && canContradict(e):
+		case known && hookentry.CanContradict(e):
 			s.Foreign = append(s.Foreign, fmt.Sprintf("line %d: %s: %s", sl.Line, sl.Event,
 				termsafe.Line(sl.Text, 120)))
 		}

@@ -53,6 +53,7 @@ const (
 	KindScript  Kind = "script" // the program of one event
 	KindSeed    Kind = "seed"
 	KindTrust   Kind = "trust"
+	KindSetting Kind = "setting" // a setting without which a plugin is passed over
 )
 
 func manifestPath(d paths.Dirs) string { return filepath.Join(d.State, "install.json") }

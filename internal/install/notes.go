@@ -11,7 +11,6 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
 // notesAfterInstall are what a person should know about an agent once hooks are in place.
@@ -97,40 +96,6 @@ func readsHooksOf(a *agent.Agent, scope string) bool {
 // hasWhere reports whether hooks of ours stand in such a place of an agent.
 func (h *Host) hasWhere(a *agent.Agent, is func(Site) bool) bool {
 	return slices.ContainsFunc(h.Look(a), func(s Site) bool { return s.Ours > 0 && !s.Shadowed && is(s) })
-}
-
-// foreignHooks names other people's hooks on events that we answer too.
-func (d *draft) foreignHooks(t *hookentry.Target, a *agent.Agent, src []byte) []string {
-	r, err := t.ParseText(src)
-	if err != nil {
-		return nil
-	}
-	path := paths.Shorten(d.host.Dirs.Home, t.Path)
-	var out []string
-	for _, s := range t.Handlers(r) {
-		if hookentry.IsFor(s, a) {
-			continue
-		}
-		if s.MentionsUs() {
-			out = append(
-				out,
-				fmt.Sprintf("%s: line %d: names %s and is not in the form that hookmux writes, so it is left "+
-					"alone: %s", path, s.Line, hookentry.HookName, termsafe.Line(s.Text, 120)),
-			)
-			continue
-		}
-		if e, ok := a.Event(s.Event); ok && e.Decides() && canContradict(e) {
-			out = append(out, fmt.Sprintf("%s: line %d: another hook also runs at %s: %s", path, s.Line, s.Event,
-				termsafe.Line(s.Text, 120)))
-		}
-	}
-	return out
-}
-
-// canContradict tells events at which two answers can contradict each other.
-func canContradict(e *agent.EventSpec) bool {
-	return e.Carries.Allow != nil || e.Carries.Deny != nil || e.Carries.Ask != nil || e.Carries.Input != nil ||
-		e.Carries.Keep != nil
 }
 
 // Found is an agent that is on this machine.

@@ -279,7 +279,7 @@ func (d *draft) nothing(a *agent.Agent, place agent.InstallPlace, path string, o
 	}
 	switch a.Install.Way {
 	case agent.WayPlugin:
-		return d.unplug(a, path, o.Scope)
+		return errors.Join(d.unplug(a, path, o.Scope), d.disable(a))
 	case agent.WayScripts:
 		return d.takeOutScripts(a, place, o.Scope, nil)
 	}
@@ -345,7 +345,7 @@ func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, c
 	if err := d.consent(a, commands, o); err != nil {
 		return err
 	}
-	one.Notes = append(one.Notes, d.foreignHooks(t, a, f.now)...)
+	one.Notes = append(one.Notes, t.ForeignHooks(a, f.now, paths.Shorten(d.host.Dirs.Home, t.Path))...)
 	if byHash(a) {
 		return d.trust(t, a, place, f, o, one)
 	}

@@ -158,7 +158,7 @@ func (l siteReader) readScriptSite(s *Site, one scriptfile.Script, r *Record) {
 		s.Damaged = append(s.Damaged, filepath.Base(one.Path))
 		return
 	case !one.Ours:
-		if canContradict(one.Event) {
+		if hookentry.CanContradict(one.Event) {
 			s.Foreign = append(s.Foreign, filepath.Base(one.Path))
 		}
 		return

@@ -161,6 +161,9 @@ func (d *draft) uninstall(a *agent.Agent) {
 		path := here.resolvePath(a.Install.Consent.HookFile)
 		d.noteFailedRemoval(path, err)
 	}
+	if err := d.disable(a); err != nil {
+		d.noteFailedRemoval(here.resolvePath(enableSpec(a).HookFile), err)
+	}
 	d.leftovers(a)
 }
 
@@ -258,6 +261,9 @@ func (d *draft) plugin(a *agent.Agent, path string, o Options) error {
 	}
 	if f.setContent(steps.OpWrite, text) != nil {
 		d.setAside(f)
+	}
+	if err := d.enable(a, o.Scope, f.disk != nil); err != nil {
+		return err
 	}
 	return d.seeds(a, path, o.Scope)
 }

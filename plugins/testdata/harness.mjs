@@ -1,5 +1,5 @@
 // Plays an agent to a plugin: loads the file, calls what it is told to, and
-// prints what came of it. Usage: node harness.mjs opencode|pi PLUGIN STEPS
+// prints what came of it. Usage: node harness.mjs opencode|openclaw|pi PLUGIN STEPS
 //
 // Steps, in order: {do:"call", name, ...} calls a hook and waits; with as:"x"
 // it doesn't wait until {do:"await", as:"x"}; {do:"event", event};
@@ -52,8 +52,11 @@ const ctx = {
 
 const plugin = (await import(pathToFileURL(file))).default;
 let hooks = {};
+const register = (name, handler) => registered.set(name, [...(registered.get(name) || []), handler]);
+const clawContext = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s-1", runId: "run-1", abortSignal: stop.signal };
 if (agent === "opencode") hooks = await plugin({ client, directory: "/src/project" });
-else await plugin({ on: (name, handler) => registered.set(name, [...(registered.get(name) || []), handler]), sendUserMessage: (words, how) => note("sendUserMessage")({ words, ...how }) });
+else if (agent === "openclaw") plugin.register({ on: register, config: {}, runtime: { version: "1.0", agent: { resolveAgentWorkspaceDir: () => "/src/project" } } });
+else await plugin({ on: register, sendUserMessage: (words, how) => note("sendUserMessage")({ words, ...how }) });
 result.hooks = agent === "opencode" ? Object.keys(hooks) : [...registered.keys()];
 
 async function call(step) {
@@ -62,7 +65,7 @@ async function call(step) {
   const began = Date.now();
   try {
     if (agent === "opencode") record.returned = await hooks[step.name](step.input, step.output);
-    else for (const handler of registered.get(step.name) || []) record.returned = (await handler(step.event, ctx)) ?? record.returned;
+    else for (const handler of registered.get(step.name) || []) record.returned = (await handler(step.event, agent === "openclaw" ? clawContext : ctx)) ?? record.returned;
   } catch (err) {
     record.threw = err.message;
   }

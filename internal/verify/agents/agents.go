@@ -38,6 +38,8 @@ type Agent struct {
 	Brotli  string
 	// Node says that Program is JavaScript and runs on the pinned Node.
 	Node bool
+	// NewNode says that this must be the newer one of the two that are pinned.
+	NewNode bool
 	// Host is the program in hosts/ that is started in place of Program, where
 	// the vendor publishes its agent as a library.
 	Host string

@@ -17,7 +17,7 @@ func TestEveryAgentHasAWholeEntry(t *testing.T) {
 	if len(Names()) < 13 {
 		t.Errorf("only %v", Names())
 	}
-	for _, a := range append([]Agent{nodeRuntime}, table...) {
+	for _, a := range append([]Agent{nodeRuntime, newNodeRuntime}, table...) {
 		if a.Name == "" || a.Version == "" || a.Program == "" || len(a.Platforms) == 0 || len(a.Proven) == 0 {
 			t.Errorf("%s: entry lacks something: %+v", a.Name, a)
 		}

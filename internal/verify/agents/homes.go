@@ -144,6 +144,24 @@ func geminiHome(h *homeWriter) {
 	h.setVariable("GOOGLE_GEMINI_BASE_URL", h.modelURL)
 }
 
+// openclawHome: it works in the folder of its agent, not in the one it is started in.
+func openclawHome(h *homeWriter) {
+	h.writeJSON(".openclaw/openclaw.json", obj{
+		"models": obj{"providers": obj{modelName: obj{
+			"baseUrl": h.modelURL + "/v1", "apiKey": dummyKey, "api": "openai-completions",
+			"models": []obj{{
+				"id": modelName, "name": "Scripted", "reasoning": false, "input": []string{"text"},
+				"cost":          obj{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+				"contextWindow": 200000, "maxTokens": 8192,
+			}},
+		}}},
+		"agents": obj{"defaults": obj{
+			"model": obj{"primary": modelName + "/" + modelName}, "workspace": h.projects[0], "skipBootstrap": true,
+		}},
+		"update": obj{"checkOnStart": false},
+	})
+}
+
 func opencodeHome(h *homeWriter) { likeOpencodeHome(h, "opencode", "@opencode-ai/plugin", "OPENCODE") }
 
 func kiloHome(h *homeWriter) {

