@@ -345,7 +345,7 @@ func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, c
 	if err := d.consent(a, commands, o); err != nil {
 		return err
 	}
-	one.Notes = append(one.Notes, t.ForeignHooks(a, f.now, paths.Shorten(d.host.Dirs.Home, t.Path))...)
+	one.Notes = append(one.Notes, hookentry.ForeignHooks(t, a, f.now, paths.Shorten(d.host.Dirs.Home, t.Path))...)
 	if byHash(a) {
 		return d.trust(t, a, place, f, o, one)
 	}

@@ -9,7 +9,7 @@ import (
 
 // ForeignHooks names other people's hooks on events that we answer too; path is how
 // the file is called.
-func (t *Target) ForeignHooks(a *agent.Agent, src []byte, path string) []string {
+func ForeignHooks(t *Target, a *agent.Agent, src []byte, path string) []string {
 	r, err := t.ParseText(src)
 	if err != nil {
 		return nil
