@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/expr-lang/expr"
-
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
@@ -75,7 +73,10 @@ func NewSet(list []*Rule, o Options) *Set {
 		s.list = append(s.list, r)
 		s.needs |= r.needs
 		programs, ok := r.Match.Program.literals()
-		if !ok || len(r.Match.Program) == 0 {
+		if !ok && r.Claude == nil {
+			programs, ok = r.programs, len(r.programs) > 0
+		}
+		if !ok {
 			s.others = append(s.others, r)
 			continue
 		}
@@ -128,16 +129,25 @@ func (s *Set) Len() int { return len(s.list) }
 // Needs are the facts that the rules look at.
 func (s *Set) Needs() facts.Set { return s.needs }
 
+// isOdd reports whether it is not known of every command which program it runs.
+func isOdd(f *facts.Facts) bool {
+	if slices.Contains(f.Unknown, facts.CommandsFact) {
+		return true
+	}
+	for i := range f.Commands {
+		if name := f.Commands[i].Program; name == "" || hasWildcard(name) {
+			return true
+		}
+	}
+	return false
+}
+
 // candidates are the rules that may have a say about a call.
-func (s *Set) candidates(f *facts.Facts) []*Rule {
+func (s *Set) candidates(f *facts.Facts, odd bool) []*Rule {
 	if len(s.named) == 0 {
 		return s.others
 	}
-	unknown := slices.Contains(f.Unknown, facts.CommandsFact)
-	for i := range f.Commands {
-		unknown = unknown || f.Commands[i].Program == "" || strings.ContainsAny(f.Commands[i].Program, "*?")
-	}
-	if unknown {
+	if odd {
 		return s.list
 	}
 	found := s.others
@@ -161,9 +171,9 @@ func (s *Set) Decide(f *facts.Facts) Result { return s.decide(f, nil) }
 // one, nil for a call that is being made.
 func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 	var out Result
-	m := &matcher{f: f, at: place{home: s.options.Home, project: f.Project}}
+	m := &matcher{f: f, at: place{home: s.options.Home, project: f.Project}, odd: isOdd(f)}
 	var allows []allowed
-	for _, r := range s.candidates(f) {
+	for _, r := range s.candidates(f, m.odd) {
 		h := m.matchRule(r)
 		if h.holds == no {
 			continue
@@ -175,7 +185,7 @@ func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 			continue
 		}
 		if r.program != nil {
-			h.holds = both(h.holds, lost.weaken(r, evaluate(r, f)))
+			h.holds = both(h.holds, lost.weaken(r, m.evaluate(r)))
 		}
 		if h.holds == no || lost.leavesOpen(r, h.holds) {
 			continue
@@ -192,7 +202,9 @@ func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 			allows = append(allows, allowed{r, h})
 			continue
 		}
-		out.Hits = append(out.Hits, newHit(r, h, verdict, state))
+		if !slices.ContainsFunc(out.Hits, func(known Hit) bool { return known.Rule == r }) { // it names two programs
+			out.Hits = append(out.Hits, newHit(r, h, verdict, state))
+		}
 	}
 	if len(allows) > 0 && lost.coversCall(f, m, allows) {
 		for _, a := range allows {
@@ -248,24 +260,6 @@ func (r *Rule) verdictOf(v Verdict, holds certainty, state State) Verdict {
 		v = Ask
 	}
 	return v
-}
-
-// evaluate runs the expression of a rule. One that fails, or depends on what is
-// not known and does not hold, may hold.
-func evaluate(r *Rule, f *facts.Facts) certainty {
-	result, err := expr.Run(r.program, f)
-	if err != nil {
-		return maybe
-	}
-	if holds, ok := result.(bool); ok && holds {
-		return yes
-	}
-	for _, n := range f.Unknown {
-		if r.needs.Has(n) {
-			return maybe
-		}
-	}
-	return no
 }
 
 // allowed is a rule that would let a call pass.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr"
-	exprast "github.com/expr-lang/expr/ast"
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -220,6 +219,9 @@ func firstLine(err error) string {
 // compile makes the rule's expression ready and finds out which facts it needs.
 func (r *Rule) compile() error {
 	r.needs = r.Match.needs()
+	if names, ok := r.Match.Program.literals(); ok {
+		r.named = names
+	}
 	if r.MayAllow() { // whoever allows must see all that the call does
 		r.needs = r.needs.With(facts.CommandsFact, facts.PathsFact, facts.NetFact)
 	}
@@ -227,12 +229,12 @@ func (r *Rule) compile() error {
 		return nil
 	}
 	seen := &factFinder{set: r.needs}
-	program, err := expr.Compile(r.When, expr.Env(facts.Facts{}), expr.AsBool(), expr.MaxNodes(2000),
+	program, err := expr.Compile(r.When, expr.Env(expressionFacts{}), expr.AsBool(), expr.MaxNodes(2000),
 		expr.DisableBuiltin("now"), expr.Patch(seen))
 	if err != nil {
 		return fmt.Errorf("when: %s", strings.ReplaceAll(strings.TrimSpace(firstLine(err)), "\n", " "))
 	}
-	r.program, r.needs = program, seen.set
+	r.program, r.needs, r.programs = program, seen.found(), programsIn(r.When)
 	return nil
 }
 
@@ -255,38 +257,4 @@ func (m *Match) needs() facts.Set {
 		s = s.With(facts.BranchFact)
 	}
 	return s
-}
-
-// factFinder notes which facts an expression names.
-type factFinder struct{ set facts.Set }
-
-// Visit is called for every part of an expression.
-func (f *factFinder) Visit(node *exprast.Node) {
-	switch n := (*node).(type) {
-	case *exprast.IdentifierNode:
-		switch n.Value {
-		case "commands":
-			f.set = f.set.With(facts.CommandsFact, facts.PathsFact, facts.NetFact)
-		case "paths":
-			f.set = f.set.With(facts.PathsFact)
-		case "net":
-			f.set = f.set.With(facts.NetFact)
-		case "flows":
-			f.set = f.set.With(facts.FlowsFact, facts.PathsFact, facts.NetFact)
-		case "counts":
-			f.set = f.set.With(facts.CountsFact)
-		}
-	case *exprast.MemberNode:
-		name, ok := n.Property.(*exprast.StringNode)
-		if !ok {
-			return
-		}
-		of, isName := n.Node.(*exprast.IdentifierNode)
-		switch {
-		case isName && of.Value == "git":
-			f.set = f.set.With(facts.Name("git." + name.Value))
-		case name.Value == "tracked":
-			f.set = f.set.With(facts.TrackedFact)
-		}
-	}
 }

@@ -20,6 +20,10 @@ type hit struct {
 type matcher struct {
 	f  *facts.Facts
 	at place
+	// odd: which program runs is not known for every command.
+	odd bool
+	// machine runs expressions; nil until one has to be run.
+	machine *machine
 }
 
 // matchRule says how far a rule's match holds. Without a match it does.
@@ -33,8 +37,12 @@ func (m *matcher) matchRule(r *Rule) hit {
 	switch {
 	case q.aboutCommand():
 		for i := range m.f.Commands {
-			holds := both(base, m.matchCommand(q, &m.f.Commands[i]))
-			where := m.f.Commands[i].Text
+			c := &m.f.Commands[i]
+			if r.named != nil && !m.odd && !slices.Contains(r.named, c.Program) {
+				continue
+			}
+			holds := both(base, m.matchCommand(q, c))
+			where := c.Text
 			if holds != no && q.aboutPath() {
 				var at string
 				var fits certainty
@@ -104,15 +112,14 @@ func (m *matcher) matchCall(r *Rule) certainty {
 	} else if q.Event.matchText(f.Event) == no {
 		return no
 	}
-	holds := r.Agents.matchText(f.Agent)
-	holds = both(holds, q.Tool.matchText(f.Tool.Kind))
-	holds = both(holds, q.Name.matchText(f.Tool.Name))
-	if holds == no {
+	if r.Agents.matchText(f.Agent) == no || q.Tool.matchText(f.Tool.Kind) == no ||
+		q.Name.matchText(f.Tool.Name) == no {
 		return no
 	}
+	holds := yes
 	if len(q.MCP) > 0 {
-		holds = both(holds, q.MCP.match(func(p string) certainty {
-			server, tool, found := strings.Cut(p, "/")
+		holds = both(holds, q.MCP.match(func(p Pattern) certainty {
+			server, tool, found := strings.Cut(p.text, "/")
 			if !found {
 				tool = "*"
 			}
@@ -120,7 +127,9 @@ func (m *matcher) matchCall(r *Rule) certainty {
 		}))
 	}
 	if len(r.Projects) > 0 {
-		holds = both(holds, r.Projects.match(func(p string) certainty { return certain(m.at.fitsPath(p, f.Project)) }))
+		holds = both(holds, r.Projects.match(func(p Pattern) certainty {
+			return certain(m.at.fitsPath(p.text, f.Project))
+		}))
 	}
 	if len(q.Mode) > 0 {
 		holds = both(holds, q.Mode.matchWord(f.Mode, f.Mode == ""))
@@ -142,57 +151,59 @@ func (m *matcher) matchCall(r *Rule) certainty {
 
 // matchCommand compares one command.
 func (m *matcher) matchCommand(q *Match, c *facts.Command) certainty {
-	holds := q.Program.match(func(p string) certainty { return fitsProgram(p, c.Program) })
+	holds := q.Program.match(func(p Pattern) certainty { return fitsProgram(p, c.Program) })
 	if holds == no {
 		return no
 	}
 	if len(q.Subcommand) > 0 {
-		holds = both(holds, q.Subcommand.match(func(p string) certainty { return leadingWords(p, c.Operands()) }))
+		holds = both(holds, q.Subcommand.match(func(p Pattern) certainty { return leadingWords(p, c.Operands()) }))
 	}
-	if len(q.Flags) > 0 {
-		holds = both(holds, q.Flags.match(func(p string) certainty { return hasFlag(p, c) }))
-	}
-	if len(q.NoFlags) > 0 {
-		holds = both(holds, negate(q.NoFlags.match(func(p string) certainty { return hasFlag(p, c) })))
+	if holds == no {
+		return no
 	}
 	if len(q.Args) > 0 {
-		holds = both(holds, q.Args.match(func(p string) certainty { return hasArgument(p, c) }))
+		holds = both(holds, q.Args.match(func(p Pattern) certainty { return hasArgument(p, c) }))
+	}
+	if len(q.Flags) > 0 {
+		holds = both(holds, q.Flags.match(func(p Pattern) certainty { return hasFlag(p, c) }))
+	}
+	if holds == no {
+		return no
+	}
+	if len(q.NoFlags) > 0 {
+		holds = both(holds, negate(q.NoFlags.match(func(p Pattern) certainty { return hasFlag(p, c) })))
 	}
 	if q.Contained != nil {
 		holds = both(holds, certain(c.Contained == *q.Contained))
 	}
 	if len(q.Env) > 0 {
-		holds = both(holds, q.Env.match(func(p string) certainty { return certain(hasVariable(p, c.Env)) }))
+		holds = both(holds, q.Env.match(func(p Pattern) certainty { return certain(hasVariable(p.text, c.Env)) }))
 	}
 	if len(q.Origin) > 0 {
 		holds = both(holds, both(certain(c.Origin != ""), q.Origin.matchText(c.Origin)))
 	}
 	if len(q.Text) > 0 && holds != no {
 		given := c.Given()
-		holds = both(holds, q.Text.match(func(p string) certainty {
-			return certain(fitsText(strings.ToLower(p), given))
+		holds = both(holds, q.Text.match(func(p Pattern) certainty {
+			return certain(fitsText(strings.ToLower(p.text), given))
 		}))
 	}
-	for _, side := range []struct {
-		want Patterns
-		have []string
-	}{{q.Wrapper, c.Wrappers}, {q.From, c.From}, {q.To, c.To}, {q.Statement, c.Statements}} {
-		if len(side.want) > 0 {
-			holds = both(holds, side.want.match(func(p string) certainty {
-				return certain(slices.ContainsFunc(side.have, func(h string) bool { return fitsText(p, h) }))
-			}))
-		}
-	}
-	return holds
+	holds = both(holds, q.Wrapper.matchAny(c.Wrappers))
+	holds = both(holds, q.From.matchAny(c.From))
+	holds = both(holds, q.To.matchAny(c.To))
+	return both(holds, q.Statement.matchAny(c.Statements))
 }
 
 // fitsProgram compares a program. One that is written as a pattern of files, as
 // /usr/bin/cront?b, is every program that fits it.
-func fitsProgram(pattern, program string) certainty {
-	if strings.ContainsAny(program, "*?") && len(strings.Trim(program, "*?")) > 1 {
-		return certain(fitsText(program, pattern))
+func fitsProgram(p Pattern, program string) certainty {
+	if program == p.text && !p.star && program != "" {
+		return yes
 	}
-	return fitsWord(pattern, program, program == "")
+	if hasWildcard(program) && len(strings.Trim(program, "*?")) > 1 {
+		return certain(fitsText(program, p.text))
+	}
+	return p.fitsWord(program, program == "")
 }
 
 // hasVariable says whether one of the variables NAME=value is set; a pattern
@@ -205,10 +216,15 @@ func hasVariable(pattern string, env []string) bool {
 }
 
 // leadingWords compares a subcommand of one or more words with the operands.
-func leadingWords(pattern string, operands []facts.Operand) certainty {
+func leadingWords(p Pattern, operands []facts.Operand) certainty {
+	if len(operands) == 0 {
+		return no
+	}
+	if strings.IndexByte(p.text, ' ') < 0 && p.text != "" {
+		return p.fitsWord(operands[0].Text, operands[0].Dynamic)
+	}
 	holds := yes
-	want := strings.Fields(pattern)
-	for i, word := range want {
+	for i, word := range strings.Fields(p.text) {
 		if i >= len(operands) {
 			return no
 		}
@@ -218,14 +234,14 @@ func leadingWords(pattern string, operands []facts.Operand) certainty {
 }
 
 // hasFlag says whether an option is given. A word that is not known may be one.
-func hasFlag(pattern string, c *facts.Command) certainty {
-	if slices.ContainsFunc(c.Flags, func(f string) bool { return fitsText(pattern, f) }) {
+func hasFlag(p Pattern, c *facts.Command) certainty {
+	if slices.ContainsFunc(c.Flags, p.fits) {
 		return yes
 	}
 	for _, o := range c.Options() {
 		// Long options may be shortened.
 		name, _, _ := strings.Cut(o.Text, "=")
-		if len(name) > 4 && strings.HasPrefix(name, "--") && strings.HasPrefix(pattern, name) {
+		if len(name) > 4 && strings.HasPrefix(name, "--") && strings.HasPrefix(p.text, name) {
 			return maybe
 		}
 	}
@@ -238,15 +254,16 @@ func hasFlag(pattern string, c *facts.Command) certainty {
 }
 
 // hasArgument says whether one of the arguments fits.
-func hasArgument(pattern string, c *facts.Command) certainty {
+func hasArgument(p Pattern, c *facts.Command) certainty {
 	holds := no
 	operands := c.Operands()
 	if c.Subcommand != "" && len(operands) > 0 {
 		operands = operands[1:]
 	}
-	for _, o := range operands {
-		holds = either(holds, fitsWord(pattern, o.Text, o.Dynamic))
-		if o.Pattern && fitsText(o.Text, pattern) {
+	for i := range operands {
+		o := &operands[i]
+		holds = either(holds, p.fitsWord(o.Text, o.Dynamic))
+		if o.Pattern && fitsText(o.Text, p.text) {
 			holds = either(holds, maybe)
 		}
 	}
@@ -272,12 +289,12 @@ func (m *matcher) matchPaths(q *Match, command int) (certainty, string) {
 }
 
 func (m *matcher) matchPath(q *Match, p *facts.Path) certainty {
-	holds := q.Access.match(func(want string) certainty { return fitsAccess(want, p.Access) })
+	holds := q.Access.match(func(want Pattern) certainty { return fitsAccess(want.text, p.Access) })
 	if holds == no {
 		return no
 	}
 	if len(q.Path) > 0 {
-		holds = both(holds, q.Path.match(func(pattern string) certainty { return m.fitsPlace(pattern, p) }))
+		holds = both(holds, q.Path.match(func(pattern Pattern) certainty { return m.fitsPlace(pattern.text, p) }))
 	}
 	for _, side := range []struct {
 		want *bool

@@ -3,6 +3,7 @@ package rules
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -40,6 +41,18 @@ func negate(c certainty) certainty { return yes - c }
 type Pattern struct {
 	text string
 	not  bool
+	star bool // it holds a * or ?
+	// ending is what stands behind the only *, when the pattern begins with that.
+	ending string
+}
+
+func newPattern(text string) Pattern {
+	rest, not := strings.CutPrefix(text, "!")
+	p := Pattern{text: rest, not: not, star: hasWildcard(rest)}
+	if ending, ok := strings.CutPrefix(rest, "*"); ok && !hasWildcard(ending) {
+		p.ending = ending
+	}
+	return p
 }
 
 func (p Pattern) plain() string { return p.text }
@@ -68,15 +81,14 @@ func (l *Patterns) UnmarshalYAML(unmarshal func(any) error) error {
 		return err
 	}
 	for _, t := range list {
-		rest, not := strings.CutPrefix(t, "!")
-		*l = append(*l, Pattern{text: rest, not: not})
+		*l = append(*l, newPattern(t))
 	}
 	return nil
 }
 
 // match says whether a value fits the patterns, by a function for one of them. No
 // patterns fit everything.
-func (l Patterns) match(fits func(pattern string) certainty) certainty {
+func (l Patterns) match(fits func(p Pattern) certainty) certainty {
 	if len(l) == 0 {
 		return yes
 	}
@@ -84,11 +96,11 @@ func (l Patterns) match(fits func(pattern string) certainty) certainty {
 	excluded := no
 	for _, p := range l {
 		if p.not {
-			excluded = either(excluded, fits(p.text))
+			excluded = either(excluded, fits(p))
 			continue
 		}
 		positive = true
-		result = either(result, fits(p.text))
+		result = either(result, fits(p))
 	}
 	if !positive {
 		result = yes
@@ -98,12 +110,42 @@ func (l Patterns) match(fits func(pattern string) certainty) certainty {
 
 // matchText says whether a known text fits.
 func (l Patterns) matchText(text string) certainty {
-	return l.match(func(p string) certainty { return certain(fitsText(p, text)) })
+	if len(l) == 0 {
+		return yes
+	}
+	return l.match(func(p Pattern) certainty { return certain(p.fits(text)) })
 }
 
 // matchWord says whether a word of a command fits, which may not be known.
 func (l Patterns) matchWord(text string, dynamic bool) certainty {
-	return l.match(func(p string) certainty { return fitsWord(p, text, dynamic) })
+	return l.match(func(p Pattern) certainty { return p.fitsWord(text, dynamic) })
+}
+
+// matchAny says whether one of several known texts fits.
+func (l Patterns) matchAny(texts []string) certainty {
+	if len(l) == 0 {
+		return yes
+	}
+	return l.match(func(p Pattern) certainty { return certain(slices.ContainsFunc(texts, p.fits)) })
+}
+
+// fits says whether a known text fits the pattern.
+func (p Pattern) fits(text string) bool {
+	if !p.star {
+		return p.text == text
+	}
+	if p.ending != "" {
+		return strings.HasSuffix(text, p.ending)
+	}
+	return fitsGlob(p.text, text)
+}
+
+// fitsWord says whether a word fits, of which parts may be unknown.
+func (p Pattern) fitsWord(text string, dynamic bool) certainty {
+	if !dynamic {
+		return certain(p.fits(text))
+	}
+	return fitsWord(p.text, text, true)
 }
 
 // literals are the patterns when all are plain texts that must match; ok is false
@@ -137,9 +179,14 @@ func fitsWord(pattern, text string, dynamic bool) certainty {
 // fitsText compares a text with a pattern in which * stands for any characters
 // and ? for one.
 func fitsText(pattern, text string) bool {
-	if !strings.ContainsAny(pattern, "*?") {
+	if !hasWildcard(pattern) {
 		return pattern == text
 	}
+	return fitsGlob(pattern, text)
+}
+
+// fitsGlob is fitsText for a pattern with a * or ?.
+func fitsGlob(pattern, text string) bool {
 	star, mark, p := -1, 0, 0
 	for t := 0; t < len(text); {
 		switch {
@@ -213,6 +260,12 @@ func (at place) fitsBelow(pattern, folder string) bool {
 	}
 	fixed, _ := doublestar.SplitPattern(full)
 	return folder == "/" || strings.HasPrefix(fixed+"/", folder+"/")
+}
+
+// hasWildcard is strings.ContainsAny(pattern, "*?"), which costs several times as
+// much for words.
+func hasWildcard(pattern string) bool {
+	return strings.IndexByte(pattern, '*') >= 0 || strings.IndexByte(pattern, '?') >= 0
 }
 
 func joinWords(list []string) string { return strings.Join(list, ", ") }

@@ -79,8 +79,11 @@ type Rule struct {
 	Column int    `yaml:"-" json:"column"`
 
 	program *vm.Program // of When
-	needs   facts.Set
-	expires time.Time
+	// programs are those of which one must run for When to hold; nil: any.
+	programs []string
+	named    []string // the programs of Match where they are plain names, nil else
+	needs    facts.Set
+	expires  time.Time
 }
 
 // Match narrows a rule to some calls. Every field that is given must hold; within

@@ -200,3 +200,55 @@ func TestExpiry(t *testing.T) {
 		}
 	}
 }
+
+// An expression has exactly those facts gathered that it looks at, and is run only
+// where a program that it needs runs.
+func TestExpressionNeeds(t *testing.T) {
+	all := facts.Set(0).With(facts.BranchFact, facts.RemoteFact, facts.DirtyFact)
+	for _, c := range []struct {
+		when     string
+		needs    facts.Set
+		programs string
+	}{
+		{`any(commands, .program == "git" && len(.args) > 1)`, facts.Set(0).With(facts.CommandsFact), "git"},
+		{`any(commands, "git" == .program) || any(commands, .program in ["npm", "yarn"])`, facts.Set(0).With(facts.CommandsFact), "git npm yarn"},
+		{`agent == "claude" && any(commands, .program == "rm")`, facts.Set(0).With(facts.CommandsFact), "rm"},
+		{`agent == "claude" || any(commands, .program == "rm")`, facts.Set(0).With(facts.CommandsFact), ""},
+		{`none(commands, .program == "rm")`, facts.Set(0).With(facts.CommandsFact), ""},
+		{`not any(commands, .program == "rm")`, facts.Set(0).With(facts.CommandsFact), ""},
+		{`any(commands, .program != "rm")`, facts.Set(0).With(facts.CommandsFact), ""},
+		{`any(commands, len(.hosts) > 0)`, facts.Set(0).With(facts.CommandsFact, facts.NetFact), ""},
+		{`any(commands, "x" in .writes)`, facts.Set(0).With(facts.CommandsFact, facts.PathsFact), ""},
+		{`toJSON(commands) contains "x"`, facts.Set(0).With(facts.PathsFact, facts.NetFact), ""},
+		{`git.branch == "main"`, facts.Set(0).With(facts.BranchFact), ""},
+		{`let g = git; g.branch == "main"`, all, ""},
+		{`any(paths, .tracked)`, facts.Set(0).With(facts.TrackedFact), ""},
+		{`counts.sameCall > 3`, facts.Set(0).With(facts.CountsFact), ""},
+		{`$env.agent == "x"`, facts.Everything(), ""},
+	} {
+		r := &Rule{When: c.when}
+		if err := r.compile(); err != nil {
+			t.Errorf("%s: %v, want it to compile", c.when, err)
+			continue
+		}
+		if got := strings.Join(r.programs, " "); r.needs != c.needs || got != c.programs {
+			t.Errorf("%s: needs %b and runs for %q, want %b and %q", c.when, r.needs, got, c.needs, c.programs)
+		}
+	}
+}
+
+// A rule of two programs that both run is told once; one whose expression needs a
+// program is found where that is not known.
+func TestIndexedRules(t *testing.T) {
+	list := load(t, `version: 1
+rules:
+  - {id: two, why: x, match: {program: [git, npm]}, decide: deny, examples: {hit: [git a]}}
+  - {id: when, why: x, when: 'any(commands, .program == "rm")', decide: deny, examples: {hit: [rm a], miss: [ls]}}
+`)
+	set := NewSet(list, Options{Home: exampleHome})
+	for call, want := range map[string]int{"git a && npm b": 1, "rm x; git y": 2, "ls": 0, "$X y": 2, "sudo rm x": 1} {
+		if got := set.Decide(Example{Command: call}.Facts(set.Needs())); len(got.Hits) != want {
+			t.Errorf("%s: %d rules have a say, want %d: %+v", call, len(got.Hits), want, got.Hits)
+		}
+	}
+}
