@@ -11,6 +11,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/policycmd"
 	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/termsafe"
@@ -90,6 +91,8 @@ func wordsFor(app *cmdutil.App, cmd *cobra.Command, place string, args []string)
 			if c, err := app.Catalogue(); err == nil {
 				words = launch.Can(c.Agents())
 			}
+		case "import":
+			words = agentsWhere(app, func(a *agent.Agent) bool { return a.Permissions != nil })
 		case "install", "uninstall", "doctor":
 			words = agentsWhere(app, func(a *agent.Agent) bool { return a.Install != nil })
 		default:
@@ -113,6 +116,9 @@ func wordsFor(app *cmdutil.App, cmd *cobra.Command, place string, args []string)
 		}
 		return words, true
 	case "NAME":
+		if cmd.Parent() != nil && cmd.Parent().Name() == "pack" {
+			return policycmd.PackNames(app), true
+		}
 		if cmd.Parent() != nil && cmd.Parent().Name() == "guard" {
 			for _, k := range config.Keys() {
 				if name, ok := strings.CutPrefix(k.Name, "guard."); ok && k.Type == config.Choice {

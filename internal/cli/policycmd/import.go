@@ -203,8 +203,8 @@ func (f *importFlags) show(a *agent.Agent, out *imported) {
 	if ruleimport.Format(a.Permissions.Format).Ordered() && len(out.Sources) > 1 {
 		app.Say("note: of rules in several files the strictest wins here, whatever their order is there")
 	}
-	app.Say("%d rules are taken over, %d are ignored by %s itself, %d have no exact counterpart", out.Taken,
-		out.Ignored, a.Title, out.Left)
+	app.Say("%s taken over; ignored by %s itself: %d; without an exact counterpart: %d", countRules(out.Taken), a.Title,
+		out.Ignored, out.Left)
 }
 
 func (f *importFlags) showEntry(a *agent.Agent, e *ruleimport.Entry) {
@@ -275,7 +275,8 @@ func (f *importFlags) writeOwn(ctx context.Context, out *imported, replaces bool
 	}
 	err = c.Call(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: out.File, Content: out.Rules}, nil)
 	if err != nil {
-		return f.sayWritten(out, "it counts once you confirm it with `hookmux confirm`: "+err.Error())
+		return f.sayWritten(out, "what it refuses counts at once, the rest once you confirm it with "+
+			"`hookmux confirm`: "+err.Error())
 	}
 	out.Counts = true
 	return f.sayWritten(out, "it counts now, on every agent; `hookmux rules replay` says what it would have done")

@@ -61,6 +61,28 @@ func (f *packFlags) addTo(cmd *cobra.Command, look string) {
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs")
 }
 
+// PackNames are the packs that were taken in.
+func PackNames(app *cmdutil.App) []string {
+	store, err := openStore(app)
+	if err != nil {
+		return nil
+	}
+	list, _ := store.List() // who completes a word is told nothing
+	var names []string
+	for _, k := range list {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// countRules is a number of rules in words.
+func countRules(n int) string {
+	if n == 1 {
+		return "1 rule"
+	}
+	return fmt.Sprintf("%d rules", n)
+}
+
 // findKept is a pack that was taken in.
 func findKept(store *packstore.Store, name string) (packstore.Kept, error) {
 	kept, ok, err := store.Find(name)
@@ -185,7 +207,7 @@ func sayPack(app *cmdutil.App, asJSON bool, done *wire.PackResult, what string) 
 	if asJSON {
 		return app.PrintJSON(done)
 	}
-	app.Say("pack %s %s %s %d rules", done.Name, termsafe.Line(done.Version, 40), what, done.Rules)
+	app.Say("pack %s %s %s %s", done.Name, termsafe.Line(done.Version, 40), what, countRules(done.Rules))
 	return nil
 }
 
@@ -515,8 +537,8 @@ func testPack(app *cmdutil.App, pack *packstore.Pack, asJSON bool) error {
 		for _, p := range problems {
 			app.Say("%s", termsafe.Line(p.String(), 500))
 		}
-		app.Say("pack %s %s: %d rules are right, with %d examples; %d problems", pack.Name,
-			termsafe.Line(pack.Version, 40), len(list), examples, len(problems))
+		app.Say("pack %s %s: %s right, examples tried: %d; problems: %d", pack.Name,
+			termsafe.Line(pack.Version, 40), countRules(len(list)), examples, len(problems))
 	}
 	if len(problems) > 0 {
 		return cmdutil.Exit(cmdutil.ExitFailed)

@@ -287,7 +287,7 @@ func sayRules(app *cmdutil.App, r *replay.Report) {
 		}
 	}
 	if silent > 0 {
-		app.Say("  %d rules would have had no say", silent)
+		app.Say("  %s would have had no say", countRules(silent))
 	}
 }
 
