@@ -33,7 +33,17 @@ func (c *Client) Requests(ctx context.Context, all bool) ([]Request, error) {
 func (c *Client) Waiting(ctx context.Context, all bool) ([]Request, error) {
 	var list []Request
 	err := c.Call(ctx, wire.MethodFeedItems, wire.FeedListParams{All: all, Windows: true}, &list)
+	if isUnknownParam(err) {
+		return c.Requests(ctx, all)
+	}
 	return list, err
+}
+
+// isUnknownParam tells that a hub of an older version, which goes on until nothing
+// waits, does not know a parameter.
+func isUnknownParam(err error) bool {
+	var answer *wire.Error
+	return errors.As(err, &answer) && answer.Code == wire.CodeParams
 }
 
 // Request is one request, by a unique beginning of its id.
@@ -113,7 +123,11 @@ func (c *Client) Feed(ctx context.Context, each func(FeedNote) error) error {
 
 // FollowWaiting is Feed that also tells what stands in agents' own windows.
 func (c *Client) FollowWaiting(ctx context.Context, each func(FeedNote) error) error {
-	return c.followFeed(ctx, wire.FeedStreamParams{Windows: true}, each)
+	err := c.followFeed(ctx, wire.FeedStreamParams{Windows: true}, each)
+	if isUnknownParam(err) {
+		return c.Feed(ctx, each)
+	}
+	return err
 }
 
 func (c *Client) followFeed(ctx context.Context, params any, each func(FeedNote) error) error {

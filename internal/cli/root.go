@@ -56,6 +56,9 @@ func runCommandLine(app *cmdutil.App) int {
 	case errors.Is(err, client.ErrNoHub):
 		code = cmdutil.ExitNoHub
 	}
+	if errors.As(err, &answer) && (answer.Code == wire.CodeParams || answer.Code == wire.CodeNoMethod) {
+		err = explainOlderHub(ctx, app, err)
+	}
 	if msg := err.Error(); msg != "" {
 		fmt.Fprintln(app.Stderr, app.WrapError("hookmux: "+termsafe.Text(app.Shorten(msg))))
 	}
@@ -166,4 +169,19 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 			hubcmd.HubCommand(app), see.VersionCommand(app), hubcmd.JudgeCommand(app),
 		}},
 	}
+}
+
+// explainOlderHub says what to do where the hub is still one of before an upgrade, and
+// so does not know what it was asked: it goes on while requests wait for a person.
+func explainOlderHub(ctx context.Context, app *cmdutil.App, err error) error {
+	hub, errHub := app.RunningHub()
+	if errHub != nil {
+		return err
+	}
+	info, errHub := hub.Info(ctx)
+	if errHub != nil || version.Compare(info.Version, version.String) >= 0 {
+		return err
+	}
+	return fmt.Errorf("%w; the hub is still of version %s and this is %s: `hookmux hub restart` starts the new one, "+
+		"and requests that wait stay", err, info.Version, version.String)
 }
