@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/guard/names"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -104,8 +105,11 @@ func TestUnreadableIsNotHarmless(t *testing.T) {
 		"NUL": "echo a\x00b", "UTF-16": "r\x00m\x00 \x00-\x00r\x00f\x00 \x00~\x00", "too deep": deep,
 		"too many wrappers": nested, "too long": strings.Repeat("a b ", shell.MaxSource),
 	} {
-		for _, g := range allGuards() {
+		for _, g := range allGuards(t) {
 			got := g.Check(shellCall(cmd))
+			if g.Name() == names.Loop { // it does not read commands
+				continue
+			}
 			if !hasRule(got, g.Name()+".unreadable") &&
 				(name == "NUL" || name == "too long" || g.Name() == Destructive &&
 					len(got) == 0) {

@@ -2,9 +2,12 @@ package guard
 
 import (
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/guard/guardtest"
+	"github.com/hookmux/hookmux/internal/guard/names"
 	"github.com/hookmux/hookmux/internal/shell"
 	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 )
@@ -14,8 +17,34 @@ func readCorpus(t testing.TB, dir string) []guardtest.Row {
 	return guardtest.ReadRows(t, "testdata/"+dir)
 }
 
-func allGuards() Set {
-	return Set{NewDestructive(Options{}), NewSecrets(Options{}), NewOwnFiles(Options{})}
+// allGuards are the guards there are, packs included.
+func allGuards(t testing.TB) Set {
+	set, err := NewSet(Options{})
+	if err != nil {
+		t.Fatalf("the guards cannot be made ready: %v", err)
+	}
+	return set
+}
+
+// knownByExamples are rules that a command alone does not meet: they need a file, a
+// branch, a list of hosts or a session. The examples of their packs hold them.
+func knownByExamples(rule string) bool {
+	return slices.Contains([]string{"secrets.file", "network.outside", "git-history.push-from-main",
+		"git-history.rebase-branch", "git-history.amend-pushed"}, rule) || strings.HasPrefix(rule, names.Loop+".")
+}
+
+// meantFor are the guards that are meant to stop a command, by its text: one that
+// publishes something is harmless for all guards but publish.
+func meantFor(t testing.TB) map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	for _, row := range readCorpus(t, "dangerous") {
+		guard, _, _ := strings.Cut(row.Rule, ".")
+		if out[row.Text] == nil {
+			out[row.Text] = map[string]bool{}
+		}
+		out[row.Text][guard] = true
+	}
+	return out
 }
 
 func shellCall(cmd string) Call { return guardtest.ShellCall(cmd) }
@@ -23,7 +52,7 @@ func shellCall(cmd string) Call { return guardtest.ShellCall(cmd) }
 func hasRule(list []Finding, rule string) bool { return guardtest.HasRule(list, rule) }
 
 func TestDangerousCorpus(t *testing.T) {
-	set := allGuards()
+	set := allGuards(t)
 	all := readCorpus(t, "dangerous")
 	known := map[string]bool{}
 	for _, g := range List() {
@@ -46,7 +75,7 @@ func TestDangerousCorpus(t *testing.T) {
 		t.Errorf("%d dangerous commands, want at least 3000", len(all))
 	}
 	for r := range known {
-		if !seen[r] && r != "secrets.file" {
+		if !seen[r] && !strings.HasSuffix(r, ".unreadable") && !knownByExamples(r) {
 			t.Errorf("rule %s has no command in the corpus", r)
 		}
 	}
@@ -54,12 +83,16 @@ func TestDangerousCorpus(t *testing.T) {
 }
 
 func TestHarmlessCorpus(t *testing.T) {
-	set := allGuards()
+	set := allGuards(t)
+	meant := meantFor(t)
 	all := readCorpus(t, "harmless")
 	distinct := map[string]bool{}
 	for _, s := range all {
 		distinct[s.Text] = true
 		for _, f := range set.Check(shellCall(s.Text)) {
+			if meant[s.Text][f.Guard] {
+				continue
+			}
 			t.Errorf("%s:%d: %q: false alarm %s: %s", s.File, s.Line, s.Text, f.Rule, f.Reason)
 		}
 	}

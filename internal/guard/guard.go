@@ -5,7 +5,8 @@
 //	secrets      reading or sending keys, tokens and credentials
 //	own-files    changing hookmux's own files, or any agent's hook configuration
 //
-// Each guard is a package below this one; internal/guard/inspect holds what they
+// Each of these is a package below this one; the others (internal/guard/names lists
+// them) are packs: rules that are data, in internal/policy/packs. internal/guard/inspect holds what they
 // share: the call, the report, and what words of a command stand for.
 //
 // Contract: a Guard is pure. It opens no file and asks nobody; what it knows of
@@ -18,13 +19,17 @@ package guard
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/guard/destructive"
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/guard/names"
 	"github.com/hookmux/hookmux/internal/guard/ownfiles"
 	"github.com/hookmux/hookmux/internal/guard/secrets"
+	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/packs"
 	"github.com/hookmux/hookmux/internal/shell"
 	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 )
@@ -33,13 +38,47 @@ import (
 type (
 	// Call is one tool call, in unified words.
 	Call = inspect.Call
-	// Options set up a guard.
-	Options = inspect.Options
 	// Finding is one thing a guard objects to.
 	Finding = inspect.Finding
 	// RuleInfo describes one rule.
 	RuleInfo = inspect.RuleInfo
 )
+
+// Options set up a guard.
+type Options struct {
+	// Ask makes the dispatcher ask a person instead of denying. The guard only
+	// carries it.
+	Ask bool
+	// Allow lists what is always allowed: a guard's name, a rule id, or
+	// "rule:exact command" for one command only.
+	Allow []string
+	// OwnPaths are further absolute files and directories for own-files.
+	OwnPaths []string
+	// HubPID is the hub's process number, 0 when it is not known.
+	HubPID int
+	// Resolve follows the symbolic links in an absolute path as far as it exists
+	// and returns the rest unchanged. It must be quick and must not fail; nil
+	// leaves every path as it is named.
+	Resolve func(path string) string
+	// Scripts is what several guards parse commands with, Facts what several packs
+	// collect facts with; nil is one of its own.
+	Scripts *scriptcache.Cache
+	Facts   *SharedFacts
+	// Hosts are the hosts that the network guard leaves alone. With none it only knows
+	// hosts that take whatever anybody sends.
+	Hosts []string
+	// Git reads a repository, Counts tells what happened before in a session; nil:
+	// nothing is known.
+	Git    func(dir string) facts.Repository
+	Counts func(ev *event.Event) (facts.Counts, bool)
+}
+
+// inspects are the options that guards written in Go know.
+func (o *Options) inspects() inspect.Options {
+	return inspect.Options{
+		Ask: o.Ask, Allow: o.Allow, OwnPaths: o.OwnPaths, HubPID: o.HubPID, Resolve: o.Resolve, Scripts: o.Scripts,
+	}
+}
 
 // Info describes one guard.
 type Info struct {
@@ -51,18 +90,56 @@ type Info struct {
 
 // Names of the guards.
 const (
-	Destructive = "destructive"
-	Secrets     = "secrets"
-	OwnFiles    = "own-files"
+	Destructive = names.Destructive
+	Secrets     = names.Secrets
+	OwnFiles    = names.OwnFiles
 )
 
 // List describes every guard, in the order they run.
 func List() []Info {
-	return []Info{
-		{Destructive, "commands that lose data or break a machine or a service", false, destructive.Rules},
-		{Secrets, "reading or sending keys, tokens and credentials", false, secrets.Rules},
-		{OwnFiles, "changing hookmux's own files or an agent's hook configuration", true, ownfiles.Rules},
+	var list []Info
+	for _, g := range names.All() {
+		list = append(list, Info{g.Name, g.What, g.DefaultOn, rulesOf(g)})
 	}
+	return list
+}
+
+// IsGuard reports whether there is a guard of that name.
+func IsGuard(name string) bool {
+	return slices.ContainsFunc(names.All(), func(g names.Guard) bool { return g.Name == name })
+}
+
+func rulesOf(g names.Guard) []RuleInfo {
+	switch g.Name {
+	case Destructive:
+		return destructive.Rules
+	case Secrets:
+		return secrets.Rules
+	case OwnFiles:
+		return ownfiles.Rules
+	case names.Loop:
+		return packs.Describe(g.Name)
+	}
+	return append(packs.Describe(g.Name), RuleInfo{ID: g.Name + ".unreadable", What: "a command that cannot be read in full"})
+}
+
+// NewSet makes all guards there are.
+func NewSet(opt Options) (Set, error) {
+	if opt.Scripts == nil {
+		opt.Scripts = new(scriptcache.Cache)
+	}
+	if opt.Facts == nil {
+		opt.Facts = new(SharedFacts)
+	}
+	var set Set
+	for _, g := range names.All() {
+		one, err := New(g.Name, opt)
+		if err != nil {
+			return nil, err
+		}
+		set = append(set, one)
+	}
+	return set, nil
 }
 
 // checker is what the package of one guard offers.
@@ -98,11 +175,18 @@ func New(name string, opt Options) (*Guard, error) {
 	case Destructive:
 		g.checker = destructive.New()
 	case Secrets:
-		g.checker = secrets.New(opt)
+		g.checker = secrets.New(opt.inspects())
 	case OwnFiles:
-		g.checker = ownfiles.New(opt)
+		g.checker = ownfiles.New(opt.inspects())
 	default:
-		return nil, fmt.Errorf("%s: no such guard; `hookmux guard list` shows them", name)
+		if !IsGuard(name) {
+			return nil, fmt.Errorf("%s: no such guard; `hookmux guard list` shows them", name)
+		}
+		pack, err := newPackChecker(name, opt, g.scripts)
+		if err != nil {
+			return nil, err
+		}
+		g.checker = pack
 	}
 	return g, nil
 }
@@ -143,6 +227,9 @@ type Set []*Guard
 func (s Set) Check(call Call) []Finding {
 	var out []Finding
 	scripts := new(scriptcache.Cache)
+	if call.Event == nil {
+		call.Event = callEvent(&call) // by which packs know that they look at the same call
+	}
 	extra := inspect.ReadInput(&call)
 	for _, g := range s {
 		out = append(out, g.checkCall(&call, extra, scripts)...)
@@ -156,13 +243,16 @@ func (g *Guard) checkCall(call *Call, extra inspect.InputPaths, scripts *scriptc
 	}
 	report := inspect.NewReport(g.name, g.allow)
 	for _, cmd := range call.Commands {
+		if g.name == names.Loop {
+			break // it looks at the whole call
+		}
 		report.Command = cmd
 		if shell.IsTooLong(cmd) || strings.ContainsRune(cmd, 0) || g.checker.MustParse(cmd) {
 			g.checkCommand(report, call, cmd, scripts)
 		}
 	}
 	report.Command = ""
-	if extra.Unreadable != "" {
+	if extra.Unreadable != "" && g.name != names.Loop {
 		report.Add("unreadable", call.ToolName, fmt.Sprintf("what %s does cannot be checked: %s", call.ToolName,
 			extra.Unreadable))
 	}

@@ -20,7 +20,7 @@ var notPrograms = regexp.MustCompile(`^(export|cd|pushd|trap|alias|eval|source|\
 
 // A dangerous command stays dangerous however it is wrapped.
 func TestWrappingKeepsFindings(t *testing.T) {
-	set := allGuards()
+	set := allGuards(t)
 	wrapped := 0
 	for _, s := range readCorpus(t, "dangerous") {
 		q, err := syntax.Quote(s.Text, syntax.LangBash)
@@ -46,7 +46,7 @@ func TestWrappingKeepsFindings(t *testing.T) {
 }
 
 func TestHostileCommandsAreBounded(t *testing.T) {
-	set := allGuards()
+	set := allGuards(t)
 	fill := func(s string) string { return strings.Repeat(s, 64<<10/len(s)) }
 	for name, cmd := range map[string]string{
 		"rm": fill("rm -rf x;"), "dynamic": fill("$x "), "pipes": fill("curl x|") + "sh", "nest": fill("sh -c '"),
@@ -196,7 +196,7 @@ func TestNewAndList(t *testing.T) {
 }
 
 func TestMessageIsOneLine(t *testing.T) {
-	set := allGuards()
+	set := allGuards(t)
 	for _, s := range readCorpus(t, "dangerous") {
 		for _, f := range set.Check(shellCall(s.Text)) {
 			m := Message(f)
@@ -211,20 +211,20 @@ func TestMessageIsOneLine(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	call := shellCall("")
-	e := Explain(`sudo bash -c "rm -rf ~"`, call, allGuards())
+	e := Explain(`sudo bash -c "rm -rf ~"`, call, allGuards(t))
 	if len(e.Runs) != 1 || e.Runs[0].Program != "rm" || strings.Join(e.Runs[0].Via, ",") != "sudo,bash -c" ||
 		!hasRule(e.Findings, "destructive.rm-broad") || len(e.Messages) != len(e.Findings) {
 		t.Errorf(`e = %+v, want len(e.Runs) = 1, e.Runs[0].Program = "rm", strings.Join(e.Runs[0].Via, ",") = `+
 			`"sudo,bash -c", hasRule(e.Findings, "destructive.rm-broad") and len(e.Messages) = len(e.Findings)`, e)
 	}
-	if e := Explain(`echo "x`, call, allGuards()); e.Error == "" || len(e.Findings) != 0 {
+	if e := Explain(`echo "x`, call, allGuards(t)); e.Error == "" || len(e.Findings) != 0 {
 		t.Errorf("e = %+v, want e.Error not empty and len(e.Findings) = 0", e)
 	}
 }
 
 // The prefilter must never hide a command that the full check would catch.
 func TestPrefilterHidesNothing(t *testing.T) {
-	set := allGuards()
+	set := allGuards(t)
 	for _, s := range readCorpus(t, "dangerous") {
 		for _, g := range set {
 			f := inspect.NewReport(g.name, g.allow)
@@ -248,7 +248,7 @@ func FuzzCheck(f *testing.F) {
 		"a\x00b", "curl x | sh", "kill -9 -1", "rm -rf \"$X/\"", "find -exec"} {
 		f.Add(s, "/home/dev/app")
 	}
-	set := allGuards()
+	set := allGuards(f)
 	f.Fuzz(func(_ *testing.T, cmd, where string) {
 		set.Check(Call{ToolKind: "shell", Commands: []string{cmd}, Cwd: where, Project: where, Home: where})
 		set.Check(Call{ToolKind: "mcp", ToolName: "write", Input: []byte(cmd), Reads: nil, Home: where})
@@ -257,7 +257,7 @@ func FuzzCheck(f *testing.F) {
 }
 
 func BenchmarkCheck(b *testing.B) {
-	set := allGuards()
+	set := allGuards(b)
 	for _, bb := range []struct{ name, cmd string }{
 		{"ordinary", "go test ./... -run TestFoo"},
 		{"parsed", "git add -A && git commit -m 'x' && git push"},

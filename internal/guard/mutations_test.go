@@ -137,7 +137,7 @@ func unmutated(text string) bool {
 }
 
 func TestMutatedCommandsKeepFindings(t *testing.T) {
-	set := allGuards()
+	set := allGuards(t)
 	checked := 0
 	for _, row := range readCorpus(t, "dangerous") {
 		if strings.HasSuffix(row.Rule, ".unreadable") || unmutated(row.Text) {
@@ -158,7 +158,8 @@ func TestMutatedCommandsKeepFindings(t *testing.T) {
 }
 
 func TestMutatedCommandsStayHarmless(t *testing.T) {
-	set := allGuards()
+	set := allGuards(t)
+	meant := meantFor(t)
 	checked := 0
 	for _, row := range readCorpus(t, "harmless") {
 		if unmutated(row.Text) {
@@ -171,6 +172,9 @@ func TestMutatedCommandsStayHarmless(t *testing.T) {
 			}
 			checked++
 			for _, f := range set.Check(shellCall(text)) {
+				if meant[row.Text][f.Guard] {
+					continue
+				}
 				t.Errorf("%s:%d: %s: %q: got %s (%s), want nothing", row.File, row.Line, m.name, text, f.Rule, f.Reason)
 			}
 		}

@@ -3,7 +3,6 @@ package selection
 import (
 	"context"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
@@ -19,8 +18,7 @@ import (
 // isBuiltinGuard tells the ids of hookmux's own guards.
 func isBuiltinGuard(id string) bool {
 	name, ok := strings.CutPrefix(id, "guard.")
-	return sources.IsRulesHook(id) ||
-		ok && slices.ContainsFunc(guard.List(), func(g guard.Info) bool { return g.Name == name })
+	return sources.IsRulesHook(id) || ok && guard.IsGuard(name)
 }
 
 // guardOptions is what guards and rules are made of in some places.

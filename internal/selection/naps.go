@@ -117,7 +117,7 @@ func (r methods) startNap(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 func (r methods) napName(p wire.NapParams) (string, *wire.Error) {
 	settings := r.Config.For(r.Registry.FindProject(p.Cwd), false)
 	short := strings.TrimPrefix(p.Name, "guard.")
-	if slices.ContainsFunc(guard.List(), func(g guard.Info) bool { return g.Name == short }) {
+	if guard.IsGuard(short) {
 		if p.Seconds > 0 && !config.GuardStops(settings.Choice("guard."+short)) {
 			return "", wire.Errorf(wire.CodeConflict, "guard %s stops nothing, so it need not rest", short)
 		}

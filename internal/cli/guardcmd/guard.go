@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/guard/names"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -99,11 +100,11 @@ func guardList(app *cmdutil.App) *cobra.Command {
 }
 
 func guardNames() []string {
-	var names []string
-	for _, g := range guard.List() {
-		names = append(names, g.Name)
+	var list []string
+	for _, g := range names.All() {
+		list = append(list, g.Name)
 	}
-	return names
+	return list
 }
 
 func guardSwitch(app *cmdutil.App, to string) *cobra.Command {

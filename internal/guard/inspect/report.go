@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 )
 
@@ -20,6 +21,8 @@ type Call struct {
 	Cwd      string
 	Project  string
 	Home     string
+	// Event is the event behind the call, nil where there is none.
+	Event *event.Event
 }
 
 // Options set up a guard.
@@ -49,6 +52,8 @@ type Finding struct {
 	Rule   string `json:"rule"`
 	Reason string `json:"reason"` // one line: what and why
 	Where  string `json:"where"`  // the piece of the command, or the path
+	// Ask: a person is asked about it, also where the guard denies.
+	Ask bool `json:"ask,omitempty"`
 }
 
 // RuleInfo describes one rule.
@@ -94,7 +99,10 @@ func NewReport(guard string, allow Allowed) *Report { return &Report{guard: guar
 const MaxFindings = 16
 
 // Add adds one finding. rule is the id without the guard's name.
-func (f *Report) Add(rule, where, reason string) {
+func (f *Report) Add(rule, where, reason string) { f.AddAsking(rule, where, reason, false) }
+
+// AddAsking adds one that a person may be asked about instead of a refusal.
+func (f *Report) AddAsking(rule, where, reason string, ask bool) {
 	id := f.guard + "." + rule
 	if f.allow.Rule(id) || len(f.List) >= MaxFindings {
 		return
@@ -102,7 +110,7 @@ func (f *Report) Add(rule, where, reason string) {
 	if f.Command != "" && slices.Contains(f.allow.exact, id+":"+f.Command) {
 		return
 	}
-	fd := Finding{Guard: f.guard, Rule: id, Reason: oneLine(reason, 300), Where: oneLine(where, 200)}
+	fd := Finding{Guard: f.guard, Rule: id, Reason: oneLine(reason, 300), Where: oneLine(where, 200), Ask: ask}
 	if !slices.Contains(f.List, fd) {
 		f.List = append(f.List, fd)
 	}

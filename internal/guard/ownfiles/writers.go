@@ -147,7 +147,12 @@ func (c *writer) checkMount() {
 }
 
 func (c *writer) checkMode() {
-	c.write(c.rest)
+	for _, w := range c.rest {
+		if c.t.wordIsOwned(c.x, w, c.r, false) || c.binaries && ownBinary(w) {
+			c.x.Report.Add("write", c.r.String(), fmt.Sprintf("%s changes %s", c.r.Name(), w.Text))
+			break
+		}
+	}
 	if inspect.HasShort(c.flags, 'R') {
 		c.remove(c.rest)
 	}

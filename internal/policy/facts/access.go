@@ -33,8 +33,8 @@ var operandAccesses = map[string]operandAccess{
 	"mkdir": {access: Write, values: "m"}, "mkfifo": {access: Write, values: "m"}, "ed": {access: Write},
 	"vim": {access: Write, values: "cu"}, "vi": {access: Write, values: "c"}, "nvim": {access: Write, values: "cu"},
 	"nano": {access: Write}, "emacs": {access: Write}, "patch": {access: Write, values: "pdio"},
-	"chmod": {access: Write, skip: 1}, "chown": {access: Write, skip: 1}, "chgrp": {access: Write, skip: 1},
-	"chattr": {access: Write, skip: 1}, "setfacl": {access: Write, values: "mxM"},
+	"chmod": {access: Mode, skip: 1}, "chown": {access: Mode, skip: 1}, "chgrp": {access: Mode, skip: 1},
+	"chattr": {access: Mode, skip: 1}, "setfacl": {access: Mode, values: "mxM"},
 }
 
 // openWithoutFiles are programs whose words are no files.
@@ -116,7 +116,8 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 		words = words[min(known.skip, len(words)):]
 		if to, from, ok := inspect.SplitTarget(args, words); known.target && ok {
 			add(Write, to)
-			if strings.HasSuffix(to.Text, "/") || len(from) > 1 { // a folder, in which they keep their names
+			// What may be a folder, in which they keep their names.
+			if strings.HasSuffix(to.Text, "/") || len(from) > 1 || !strings.Contains(path.Base(to.Text), ".") {
 				for _, w := range from {
 					inside := to
 					inside.Text = strings.TrimSuffix(to.Text, "/") + "/" + path.Base(w.Text)
@@ -148,6 +149,9 @@ func addReader(add func(Access, ...shell.Word), r *shell.Run, reader programs.Re
 	name, args := r.Name(), r.Args()
 	flags, rest := inspect.SplitFlags(args)
 	add(Write, inspect.OptionValues(args, reader.Output...)...)
+	if name == "gpg" || name == "gpg2" {
+		add(Write, inspect.OptionValues(args, "-o", "--output", "--keyring")...)
+	}
 	access := Read
 	if inspect.ChangesInPlace(flags, rest, reader.InPlace) {
 		access = Write

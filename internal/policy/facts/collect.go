@@ -22,9 +22,19 @@ func (s Set) With(names ...Name) Set {
 		switch n {
 		case PathsFact, NetFact, FlowsFact:
 			s = s.With(CommandsFact)
+		case CountsFact:
+			s |= 1 << slices.Index(Names(), CommandsFact)
 		case TrackedFact:
 			s = s.With(PathsFact)
 		}
+	}
+	return s
+}
+
+// Without is s without a fact.
+func (s Set) Without(n Name) Set {
+	if i := slices.Index(Names(), n); i >= 0 {
+		s &^= 1 << i
 	}
 	return s
 }
@@ -102,6 +112,7 @@ func Collect(ev *event.Event, project string, need Set, o Options) *Facts {
 		if o.Counts != nil {
 			f.Counts, ok = o.Counts(ev)
 		}
+		f.Counts.Polling = len(f.Commands) > 0 && !slices.ContainsFunc(f.Commands, func(c Command) bool { return !c.Polls })
 		c.noteUnknown(CountsFact, !ok)
 	}
 	return f
@@ -206,8 +217,12 @@ func describeRun(r *shell.Run, scope *inspect.Scope) Command {
 	out := Command{
 		Program: r.Name(), Wrappers: r.Via, Remote: r.Remote, Contained: r.Contained, Text: r.String(), Complete: true,
 	}
+	out.Listed = inspect.ViaXargs(r)
 	for i, w := range r.Argv {
 		out.Argv = append(out.Argv, w.Text)
+		if i > 0 && w.Dynamic && !w.From.Empty() {
+			out.Listed = true
+		}
 		if w.Dynamic {
 			out.Complete = false
 			out.Dynamic = append(out.Dynamic, w.Text)
@@ -329,6 +344,11 @@ func (c *collector) addPath(scope *inspect.Scope, w shell.Word, r *shell.Run, ac
 			p.Real = linked
 		}
 	}
+	if access == Write && p.Known && mayHoldSettings(p.Path) {
+		if text, ok := c.textFor(scope, r); ok {
+			p.Settings = onlySettings(p.Path, text)
+		}
+	}
 	if slices.Contains(c.facts.Paths, p) {
 		return
 	}
@@ -340,11 +360,19 @@ func (c *collector) addPath(scope *inspect.Scope, w shell.Word, r *shell.Run, ac
 	switch access {
 	case Read:
 		cmd.Reads = append(cmd.Reads, p.Path)
-	case Write:
+	case Write, Mode:
 		cmd.Writes = append(cmd.Writes, p.Path)
 	case Delete:
 		cmd.Deletes = append(cmd.Deletes, p.Path)
 	}
+}
+
+// textFor is what a run, or a file tool, writes.
+func (c *collector) textFor(scope *inspect.Scope, r *shell.Run) (string, bool) {
+	if r != nil {
+		return writtenText(scope, r)
+	}
+	return inspect.WrittenText(&c.call)
 }
 
 // gatherGit collects what git knows.

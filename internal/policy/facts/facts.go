@@ -102,6 +102,8 @@ type Command struct {
 	// Origin is where the text comes from that it takes for its program: network,
 	// decoder, download (a script this call saved), binary (anything else it saved).
 	Origin string `json:"origin,omitempty" expr:"origin"`
+	// Listed: its words come out of another command, as with xargs or $(…).
+	Listed bool `json:"listed,omitempty" expr:"listed"`
 	// Polls: it only looks how something is, as people do again and again.
 	Polls bool `json:"polls,omitempty" expr:"polls"`
 	// Remote runs on another machine, Contained in a container.
@@ -146,6 +148,7 @@ const (
 	Write  Access = "write"
 	Delete Access = "delete"
 	Use    Access = "use"
+	Mode   Access = "mode" // its permissions or its owner
 )
 
 // Path is one file or folder that the call names.
@@ -162,8 +165,11 @@ type Path struct {
 	Real      string `json:"real,omitempty" expr:"real"`       // where links lead, when that is another place
 	// Redirected: the shell opens it, not the program (> file).
 	Redirected bool `json:"redirected,omitempty" expr:"redirected"`
-	Remote     bool `json:"remote,omitempty" expr:"remote"` // of another machine, below its home as far as is known
-	Command    int  `json:"command" expr:"command"`         // index of the command; -1 for a tool's own path
+	// Settings: what is written is known, and only sets variables, aliases, options or
+	// names of this machine.
+	Settings bool `json:"settings,omitempty" expr:"settings"`
+	Remote   bool `json:"remote,omitempty" expr:"remote"` // of another machine, below its home as far as is known
+	Command  int  `json:"command" expr:"command"`         // index of the command; -1 for a tool's own path
 }
 
 // Destination is one machine that the call talks to.
@@ -210,6 +216,8 @@ type Counts struct {
 	SameFailure int `json:"sameFailure,omitempty" expr:"sameFailure"`
 	// Alternating counts how often the last two calls took turns.
 	Alternating int `json:"alternating,omitempty" expr:"alternating"`
+	// Polling: the call only looks how something is.
+	Polling bool `json:"polling,omitempty" expr:"polling"`
 }
 
 // Name is the name of a fact.

@@ -65,7 +65,7 @@ func TestWhatCommandsDo(t *testing.T) {
 		"sed s/a/b/ x.go":                         "sed read:x.go",
 		"echo hi > note.txt":                      "echo write:note.txt",
 		"sort -o out.txt in.txt":                  "sort write:out.txt read:in.txt in.txt>out.txt",
-		"chmod 600 key.pem":                       "chmod write:key.pem",
+		"chmod 600 key.pem":                       "chmod mode:key.pem",
 		"dd if=/dev/zero of=disk.img":             "dd read:/dev/zero write:disk.img /dev/zero>disk.img",
 		"find . -name '*.o' -delete":              "find delete:/home/you/project read:/home/you/project",
 		"git -C sub push origin main":             "git.push unknown:",

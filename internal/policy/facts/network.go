@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"maps"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -21,7 +22,17 @@ type talker struct {
 	// subcommands do.
 	implied string
 	only    []string
+	// hosts are options whose value is a host, variables what names one in the
+	// environment.
+	hosts     []string
+	variables []string
 }
+
+var (
+	postgres = talker{hosts: []string{"-h", "--host"}, variables: []string{"PGHOST", "DATABASE_URL", "PGHOSTADDR"}}
+	mysql    = talker{hosts: []string{"-h", "--host"}, variables: []string{"MYSQL_HOST"}}
+	mongo    = talker{hosts: []string{"--host", "-h", "--uri"}}
+)
 
 var talkers = map[string]talker{
 	"curl": {bare: true, values: "AbcCdDeEFhHKmoPQrTuUwxXyYz"}, "wget": {bare: true, values: "aAbBDeEGiIlnoOPQRtTUwX"},
@@ -31,7 +42,7 @@ var talkers = map[string]talker{
 		values: "eiIoOpPqsTVwXx"},
 	"ncat": {bare: true}, "netcat": {bare: true}, "socat": {}, "ping": {bare: true, values: "cisWIt"}, "dig": {bare: true},
 	"nslookup": {bare: true}, "host": {bare: true}, "whois": {bare: true}, "traceroute": {bare: true}, "nmap": {bare: true},
-	"git": {only: []string{"push", "pull", "fetch", "clone", "ls-remote", "remote", "submodule"}},
+	"git": {only: []string{"push", "pull", "fetch", "clone", "ls-remote", "submodule"}},
 	"npm": {implied: "registry.npmjs.org", only: []string{"install", "i", "ci", "add", "publish", "update", "view", "exec",
 		"audit", "create", "init", "login"}},
 	"pnpm": {implied: "registry.npmjs.org", only: []string{"install", "i", "add", "publish", "update", "dlx"}},
@@ -51,8 +62,19 @@ var talkers = map[string]talker{
 	"gcloud": {implied: "googleapis.com"}, "gsutil": {implied: "googleapis.com"}, "az": {implied: "azure.com"},
 	"apt":     {implied: "deb.debian.org", only: []string{"install", "update", "upgrade", "dist-upgrade", "source"}},
 	"apt-get": {implied: "deb.debian.org", only: []string{"install", "update", "upgrade", "dist-upgrade", "source"}},
-	"brew":    {implied: "formulae.brew.sh", only: []string{"install", "update", "upgrade", "fetch"}},
+	"psql":    postgres, "pgcli": postgres, "pg_dump": postgres, "pg_dumpall": postgres, "pg_restore": postgres,
+	"createdb": postgres, "dropdb": postgres, "createuser": postgres, "dropuser": postgres, "pgbench": postgres,
+	"vacuumdb": postgres, "reindexdb": postgres, "mysql": mysql, "mariadb": mysql, "mycli": mysql, "mysqldump": mysql,
+	"mysqladmin": mysql, "mysqlimport": mysql, "redis-cli": {hosts: []string{"-h", "-u"}}, "valkey-cli": {hosts: []string{
+		"-h", "-u"}}, "mongosh": mongo, "mongo": mongo, "mongodump": mongo, "mongorestore": mongo, "mongoimport": mongo,
+	"mongoexport": mongo, "sqlcmd": {hosts: []string{"-S"}}, "clickhouse-client": {hosts: []string{"-h", "--host"}},
+	"cockroach": {hosts: []string{"--host", "--url"}}, "cqlsh": {bare: true, values: "ukefp"}, "influx": {hosts: []string{
+		"--host"}}, "trino": {hosts: []string{"--server"}}, "snowsql": {hosts: []string{"-h", "--host"}},
+	"brew": {implied: "formulae.brew.sh", only: []string{"install", "update", "upgrade", "fetch"}},
 }
+
+// TalkingPrograms are the programs that are known to talk to other machines.
+func TalkingPrograms() []string { return slices.Sorted(maps.Keys(talkers)) }
 
 // gatherHosts collects whom one command talks to.
 func (c *collector) gatherHosts(r *shell.Run, at int) {
@@ -61,18 +83,27 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 	}
 	cmd := &c.facts.Commands[at]
 	spec, talks := talkers[cmd.Program]
-	if talks && len(spec.only) > 0 && cmd.Subcommand != "" && !slices.Contains(spec.only, cmd.Subcommand) {
+	container := cmd.Subcommand == "run" && spec.implied == "docker.io" // what it runs is given the words
+	if talks && len(spec.only) > 0 && cmd.Subcommand != "" && !slices.Contains(spec.only, cmd.Subcommand) && !container {
 		return
 	}
 	before := len(c.facts.Net)
-	for _, w := range r.Args() {
-		if i := strings.Index(w.Text, "://"); i > 0 {
-			d := destinationOf(schemeStart(w.Text))
-			d.Known = d.Known && !strings.ContainsAny(d.Host, "$`*?")
-			c.addDestination(d, at)
+	for _, text := range addressesIn(r, cmd) {
+		d := destinationOf(schemeStart(text))
+		d.Known = d.Known && !strings.ContainsAny(d.Host, "$`*?")
+		c.addDestination(d, at)
+	}
+	for _, w := range inspect.OptionValues(r.Args(), spec.hosts...) {
+		d := destinationOf(w.Text)
+		d.Known = d.Known && !w.Dynamic
+		c.addDestination(d, at)
+	}
+	for _, variable := range cmd.Env {
+		if name, value, _ := strings.Cut(variable, "="); slices.Contains(spec.variables, name) {
+			c.addDestination(destinationOf(value), at)
 		}
 	}
-	if !talks || len(c.facts.Net) > before {
+	if !talks || len(c.facts.Net) > before || container {
 		return
 	}
 	words := operandWords(r.Args(), spec.values)
@@ -87,6 +118,12 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 			}
 		}
 	case cmd.Program == "scp" || cmd.Program == "rsync" || cmd.Program == "git":
+		if cmd.Program == "git" {
+			words = nil
+			if _, args := inspect.GitParts(r); len(args) > 0 {
+				words = operandWords(args, "bjo")
+			}
+		}
 		for _, w := range words {
 			if host, ok := copyHost(w.Text); ok {
 				c.addDestination(Destination{Host: host, Scheme: "ssh", Scope: scopeOf(host), Known: !w.Dynamic}, at)
@@ -97,7 +134,7 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 		}
 	case spec.implied != "":
 		host := spec.implied
-		named := inspect.OptionValues(r.Args(), "--registry", "--index-url", "-i", "--host", "--hostname", "--source")
+		named := inspect.OptionValues(r.Args(), "--registry", "--index-url", "--host", "--hostname", "--source")
 		for _, w := range named {
 			d := destinationOf(w.Text)
 			c.addDestination(d, at)
@@ -115,6 +152,40 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 		c.addDestination(d, at)
 	}
 }
+
+// addressesIn are the words of a command that are addresses, and those in program
+// text that it is given. A text that mentions one is none.
+func addressesIn(r *shell.Run, cmd *Command) []string {
+	if openWithoutFiles[cmd.Program] && !talksAnyway[cmd.Program] || mentions[cmd.Program] {
+		return nil
+	}
+	var out []string
+	for _, w := range r.Args() {
+		i := strings.Index(w.Text, "://")
+		if i > 0 && !strings.ContainsAny(w.Text[:i], " \n\t") {
+			out = append(out, w.Text)
+		}
+	}
+	if code, ok := r.Code(); ok && !shell.IsShell(r.Name()) {
+		for _, text := range inspect.QuotedIn(code) {
+			if i := strings.Index(text, "://"); i > 0 && !strings.ContainsAny(text, " \n\t") {
+				out = append(out, text)
+			}
+		}
+	}
+	return out
+}
+
+// mentions are programs for which an address is only text, talksAnyway those of
+// openWithoutFiles for which it is more.
+var (
+	mentions = map[string]bool{"grep": true, "rg": true, "egrep": true, "fgrep": true, "ag": true, "sed": true, "awk": true,
+		"gawk": true, "jq": true, "yq": true, "perl": true, "tee": true, "cat": true, "find": true, "xargs": true, "sort": true,
+		"diff": true, "make": true, "logger": true, "notify-send": true, "say": true, "cowsay": true, "gsed": true, "ack": true,
+		"export": true, "declare": true, "local": true, "dbus-send": true, "osascript": true, "jsonnet": true, "sd": true}
+	talksAnyway = map[string]bool{"ssh": true, "ping": true, "docker": true, "gh": true, "npm": true, "pnpm": true,
+		"yarn": true, "kubectl": true}
+)
 
 // addRemote: git without an address talks to the remote that its files name.
 func (c *collector) addRemote(cmd *Command, at int) {

@@ -15,8 +15,9 @@ var withSubcommands = sync.OnceValue(func() map[string]map[string]bool {
 	cloud := options("--profile", "--region", "--output", "--endpoint-url", "--query", "--project", "--account",
 		"--subscription", "--configuration", "--format", "-o")
 	return map[string]map[string]bool{
-		"git":       options("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"),
-		"docker":    options("-H", "--host", "--context", "-c", "--config", "-l", "--log-level", "--tlscacert"),
+		"git":    options("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"),
+		"docker": options("-H", "--host", "--context", "-c", "--config", "-l", "--log-level", "--tlscacert"),
+		"k":      options("-n", "--namespace", "--context"), "kubecolor": options("-n"),
 		"podman":    options("--connection", "-c", "--url", "--root", "--log-level"),
 		"nerdctl":   options("-n", "--namespace", "-H", "--address"),
 		"kubectl":   options("-n", "--namespace", "--context", "--kubeconfig", "--cluster", "--user", "-s", "--server", "--as"),
@@ -43,6 +44,12 @@ var withSubcommands = sync.OnceValue(func() map[string]map[string]bool {
 		"flask": options("--app", "-A"), "openssl": options(), "ip": options("-n", "-netns"), "nft": options(), "tmux": options(
 			"-L", "-S", "-f"), "mise": options("-C", "--cd"), "asdf": options(), "rustup": options(), "deno": options(),
 		"supabase": options("--workdir"), "firebase": options("-P", "--project", "--config"), "serverless": options("--stage"),
+		"gsutil": options(), "bq": options("--project_id", "--location"), "hcloud": options(), "linode-cli": options(),
+		"oci": options(), "scw": options(), "exo": options(), "turso": options(), "pscale": options(), "neonctl": options(),
+		"eksctl": options(), "kops": options(), "argocd": options(), "flux": options("-n"), "velero": options("-n"),
+		"rclone": options("--config"), "s3cmd": options("-c"), "mc": options(), "cdk": options("-a", "--app", "-c"), "sam": options(),
+		"sls": options(), "sst": options("--stage"), "eb": options(), "copilot": options(), "jj": options("-R"), "hg": options("-R"),
+		"svn": options(), "lerna": options(), "virsh": options("-c"), "railway": options(), "render": options(), "azd": options(),
 		"dotnet": options(), "make": nil, "just": nil, "task": nil,
 	}
 })

@@ -122,7 +122,7 @@ func (p *Pack) readManifest(text []byte) error {
 
 // IsReserved reports whether a name is taken by hookmux's own guards.
 func IsReserved(name string) bool {
-	return slices.ContainsFunc(guard.List(), func(g guard.Info) bool { return g.Name == name })
+	return guard.IsGuard(name)
 }
 
 // Hash is the hash of everything in the pack.

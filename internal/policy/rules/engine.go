@@ -184,7 +184,10 @@ func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 			}
 			continue
 		}
-		if r.program != nil {
+		switch {
+		case r.each: // tried with each command
+			h.holds = lost.weaken(r, h.holds)
+		case r.program != nil:
 			h.holds = both(h.holds, lost.weaken(r, m.evaluate(r)))
 		}
 		if h.holds == no || lost.leavesOpen(r, h.holds) {
@@ -308,7 +311,7 @@ func coversCommand(r *Rule, m *matcher, at int) bool {
 	if !q.aboutCommand() && !q.aboutPath() && !q.aboutHost() {
 		return q.Tool != nil || r.When != ""
 	}
-	if !c.Complete || m.matchCommand(q, c) != yes || len(c.Wrappers) > 0 && len(q.Wrapper) == 0 {
+	if !c.Complete || m.matchCommand(q, c, false) != yes || len(c.Wrappers) > 0 && len(q.Wrapper) == 0 {
 		return false
 	}
 	for i := range m.f.Paths {

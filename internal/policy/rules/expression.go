@@ -18,6 +18,8 @@ type expressionFacts struct {
 	Paths    []*facts.Path        `expr:"paths"`
 	Net      []*facts.Destination `expr:"net"`
 	Flows    []*facts.Flow        `expr:"flows"`
+	// Command is the one that a rule's match is about.
+	Command *facts.Command `expr:"command"`
 }
 
 func newExpressionFacts(f *facts.Facts) *expressionFacts {
@@ -38,7 +40,16 @@ func pointersTo[T any](list []T) []*T {
 // machine runs expressions over the facts of one call.
 type machine struct {
 	vm  vm.VM
-	env any
+	env *expressionFacts
+}
+
+// evaluateFor runs the expression of a rule for one command.
+func (m *matcher) evaluateFor(r *Rule, c *facts.Command) certainty {
+	if m.machine == nil {
+		m.machine = &machine{env: newExpressionFacts(m.f)}
+	}
+	m.machine.env.Command = c
+	return m.evaluate(r)
 }
 
 // evaluate runs the expression of a rule. One that fails, or depends on what is
@@ -159,6 +170,8 @@ type factFinder struct {
 	detail facts.Set
 	// whole: commands are looked at as a whole.
 	whole bool
+	// command: it is about the command that was matched.
+	command bool
 }
 
 // commandDetails are the parts of a command that other facts fill in.
@@ -187,6 +200,9 @@ func (f *factFinder) Visit(node *ast.Node) {
 	case *ast.IdentifierNode:
 		switch n.Value {
 		case "commands":
+			f.set = f.set.With(facts.CommandsFact)
+		case "command":
+			f.command = true
 			f.set = f.set.With(facts.CommandsFact)
 		case "paths":
 			f.set = f.set.With(facts.PathsFact)

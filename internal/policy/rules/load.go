@@ -234,7 +234,10 @@ func (r *Rule) compile() error {
 	if err != nil {
 		return fmt.Errorf("when: %s", strings.ReplaceAll(strings.TrimSpace(firstLine(err)), "\n", " "))
 	}
-	r.program, r.needs, r.programs = program, seen.found(), programsIn(r.When)
+	r.program, r.needs, r.programs, r.each = program, seen.found(), programsIn(r.When), seen.command
+	if r.each && !r.Match.aboutCommand() {
+		return errors.New("when: command is the one that match is about, but match names none; use commands")
+	}
 	return nil
 }
 

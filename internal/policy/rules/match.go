@@ -41,7 +41,7 @@ func (m *matcher) matchRule(r *Rule) hit {
 			if r.named != nil && !m.odd && !slices.Contains(r.named, c.Program) {
 				continue
 			}
-			holds := both(base, m.matchCommand(q, c))
+			holds := both(base, m.matchCommand(q, c, r.OnUnknown == "ignore" && r.Decide != Allow))
 			where := c.Text
 			if holds != no && q.aboutPath() {
 				var at string
@@ -57,6 +57,9 @@ func (m *matcher) matchRule(r *Rule) hit {
 					where = at
 				}
 				holds = both(holds, fits)
+			}
+			if holds != no && r.each {
+				holds = both(holds, m.evaluateFor(r, c))
 			}
 			best = stronger(best, hit{holds, where, i})
 		}
@@ -149,8 +152,8 @@ func (m *matcher) matchCall(r *Rule) certainty {
 	return holds
 }
 
-// matchCommand compares one command.
-func (m *matcher) matchCommand(q *Match, c *facts.Command) certainty {
+// matchCommand compares one command. boldly: what is not known excuses nothing.
+func (m *matcher) matchCommand(q *Match, c *facts.Command, boldly bool) certainty {
 	holds := q.Program.match(func(p Pattern) certainty { return fitsProgram(p, c.Program) })
 	if holds == no {
 		return no
@@ -171,7 +174,11 @@ func (m *matcher) matchCommand(q *Match, c *facts.Command) certainty {
 		return no
 	}
 	if len(q.NoFlags) > 0 {
-		holds = both(holds, negate(q.NoFlags.match(func(p Pattern) certainty { return hasFlag(p, c) })))
+		without := negate(q.NoFlags.match(func(p Pattern) certainty { return hasFlag(p, c) }))
+		if without == maybe && boldly {
+			without = yes // a word that is not known is not taken for the option that excuses
+		}
+		holds = both(holds, without)
 	}
 	if q.Contained != nil {
 		holds = both(holds, certain(c.Contained == *q.Contained))
@@ -308,6 +315,9 @@ func (m *matcher) matchPath(q *Match, p *facts.Path) certainty {
 			holds = both(holds, certain(side.have == *side.want))
 		}
 	}
+	if q.Settings != nil {
+		holds = both(holds, certain(p.Settings == *q.Settings))
+	}
 	if q.Tracked != nil {
 		if !p.Known || m.unknown(facts.TrackedFact) {
 			return both(holds, maybe)
@@ -320,7 +330,7 @@ func (m *matcher) matchPath(q *Match, p *facts.Path) certainty {
 // fitsAccess compares what a rule is about with what a call does.
 func fitsAccess(want string, have facts.Access) certainty {
 	switch {
-	case string(have) == want, want == "change" && (have == facts.Write || have == facts.Delete):
+	case string(have) == want, want == "change" && (have == facts.Write || have == facts.Delete || have == facts.Mode):
 		return yes
 	case have == facts.Use:
 		return maybe

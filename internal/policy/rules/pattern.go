@@ -71,6 +71,26 @@ func (p Pattern) MarshalText() ([]byte, error) {
 // may. A list of only such matches everything else.
 type Patterns []Pattern
 
+// Texts are the patterns of which one must match, without those that take out.
+func (l Patterns) Texts() []string {
+	var out []string
+	for _, p := range l {
+		if !p.not {
+			out = append(out, p.text)
+		}
+	}
+	return out
+}
+
+// Except is l with patterns added that take out what matches.
+func (l Patterns) Except(texts []string) Patterns {
+	out := slices.Clone(l)
+	for _, t := range texts {
+		out = append(out, newPattern("!"+t))
+	}
+	return out
+}
+
 // UnmarshalYAML reads a text or a list of texts.
 func (l *Patterns) UnmarshalYAML(unmarshal func(any) error) error {
 	var list []string

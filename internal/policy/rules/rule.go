@@ -79,6 +79,8 @@ type Rule struct {
 	Column int    `yaml:"-" json:"column"`
 
 	program *vm.Program // of When
+	// each: When is about the command that was matched, and is tried with each.
+	each bool
 	// programs are those of which one must run for When to hold; nil: any.
 	programs []string
 	named    []string // the programs of Match where they are plain names, nil else
@@ -120,6 +122,7 @@ type Match struct {
 	InProject *bool    `yaml:"inProject" json:"inProject,omitempty"`
 	InHome    *bool    `yaml:"inHome" json:"inHome,omitempty"`
 	Tracked   *bool    `yaml:"tracked" json:"tracked,omitempty"`
+	Settings  *bool    `yaml:"settings" json:"settings,omitempty"` // what is written only sets variables and the like
 
 	Host   Patterns `yaml:"host" json:"host,omitempty"`
 	Scheme Patterns `yaml:"scheme" json:"scheme,omitempty"`

@@ -17,15 +17,20 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/guard/names"
 )
+
+// guardKey stands before the names of guards.
+const guardKey = "guard."
 
 // The keys, for those who ask.
 const (
 	JournalKeep      = "journal.keep"
 	JournalMaxSize   = "journal.maxSize"
-	GuardDestructive = "guard.destructive"
-	GuardSecrets     = "guard.secrets"
-	GuardOwnFiles    = "guard.own-files"
+	GuardDestructive = guardKey + names.Destructive
+	GuardSecrets     = guardKey + names.Secrets
+	GuardOwnFiles    = guardKey + names.OwnFiles
+	GuardHosts       = "guard.network.hosts"
 	GuardAllow       = "guard.allow"
 	RulesStates      = "rules.states"
 	HooksTimeout     = "hooks.timeout"
@@ -133,7 +138,25 @@ func TighterGuard(a, b string) string {
 	return a
 }
 
-var table = []Key{
+// guardSettings are the settings by which guards are switched.
+func guardSettings() []Key {
+	var list []Key
+	for _, g := range names.All() {
+		state := GuardOff
+		if g.DefaultOn {
+			state = GuardOn
+		}
+		list = append(list, Key{
+			Name: guardKey + g.Name, Type: Choice, Choices: guardChoices, Default: state, Project: Rise, Weakens: isNotOn,
+			Doc: "stop " + g.What + ": off, monitor (only record), ask, on",
+		})
+	}
+	return list
+}
+
+var table = slices.Concat(firstKeys, guardSettings(), otherKeys)
+
+var firstKeys = []Key{
 	{
 		Name:    JournalKeep,
 		Type:    Span,
@@ -146,12 +169,11 @@ var table = []Key{
 	},
 	{Name: JournalMaxSize, Type: Size, Default: int64(1 << 30), Min: int64(1 << 20), Project: Never,
 		Doc: "how large the journal may grow before its oldest events go"},
-	{Name: GuardDestructive, Type: Choice, Choices: guardChoices, Default: "off", Project: Rise, Weakens: isNotOn,
-		Doc: "stop commands that destroy data or history: off, monitor (only record), ask, on"},
-	{Name: GuardSecrets, Type: Choice, Choices: guardChoices, Default: "off", Project: Rise, Weakens: isNotOn,
-		Doc: "stop reading or sending keys, tokens and .env files: off, monitor (only record), ask, on"},
-	{Name: GuardOwnFiles, Type: Choice, Choices: guardChoices, Default: "on", Project: Rise, Weakens: isNotOn,
-		Doc: "stop agents from changing hookmux's files and their own hook settings: off, monitor (only record), ask, on"},
+}
+
+var otherKeys = []Key{
+	{Name: GuardHosts, Type: List, Default: []string{}, Project: Intersect, Weakens: always,
+		Doc: "hosts that guard.network leaves alone, such as *.example.com; without any, it stops only hosts known for drops and tunnels"},
 	{Name: GuardAllow, Type: List, Default: []string{}, Project: Intersect, Weakens: always,
 		Doc: "ids of guard rules that never stop anything"},
 	{Name: RulesStates, Type: List, Default: []string{}, Project: Never, Weakens: always,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/guard/names"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
 )
 
@@ -22,7 +23,7 @@ const (
 )
 
 var effects = map[string]Effect{
-	GuardDestructive: Guards, GuardSecrets: Guards, GuardOwnFiles: Guards, GuardAllow: Guards, ModulesMonitor: Guards, Gate: Guards,
+	GuardAllow: Guards, GuardHosts: Guards, ModulesMonitor: Guards, Gate: Guards,
 	Modules:     Extends,
 	JournalKeep: Keeps, JournalMaxSize: Keeps, FeedWait: Keeps,
 	Status: Displays, Resume: Displays, TmuxFollow: Displays, HooksTimeout: Displays, HookTimeout: Displays,
@@ -33,6 +34,9 @@ func effectOf(name string) Effect {
 	if e, ok := effects[name]; ok {
 		return e
 	}
+	if slices.Contains(allGuards, name) {
+		return Guards
+	}
 	for _, k := range table {
 		if k.PerName && len(name) > len(k.Name) && name[:len(k.Name)+1] == k.Name+"." {
 			return effects[k.Name]
@@ -42,7 +46,15 @@ func effectOf(name string) Effect {
 }
 
 // allGuards is in force where what was confirmed is gone.
-var allGuards = []string{GuardDestructive, GuardSecrets, GuardOwnFiles}
+var allGuards = guardNames()
+
+func guardNames() []string {
+	var list []string
+	for _, g := range names.All() {
+		list = append(list, guardKey+g.Name)
+	}
+	return list
+}
 
 // strengthen lays over the settings in force what a changed file refuses in
 // addition: guards that are switched on or up, rules that are allowed no more,

@@ -6,7 +6,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/guard/names"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/selection/config"
 )
@@ -15,7 +15,7 @@ import (
 // person whom they want to be asked, and some hooks have a say.
 func Of(c *agent.Catalogue, settings *config.Settings, regs []hook.Registration) []guardnote.Cover {
 	var covers []guardnote.Cover
-	for _, info := range guard.List() {
+	for _, info := range names.All() {
 		if config.GuardStops(settings.Choice("guard." + info.Name)) {
 			covers = append(covers, guardnote.Builtin()...)
 			covers = append(covers, ownAgents(c)...)

@@ -8,6 +8,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/guard/names"
 	"github.com/hookmux/hookmux/internal/policy/examine"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/rules"
@@ -68,20 +69,22 @@ func explainRuns(out *examine.Examination, command string, scripts *scriptcache.
 // examineGuards adds what each built-in guard objects to.
 func (s *Sources) examineGuards(out *examine.Examination, ev *event.Event, o *GuardOptions,
 	scripts *scriptcache.Cache) {
-	for _, info := range guard.List() {
+	shared := new(guard.SharedFacts)
+	for _, info := range names.All() {
 		state, allow := tighterGuard(o.Settings, "guard."+info.Name)
 		g, err := guard.New(info.Name, guard.Options{
-			OwnPaths: o.Protected, HubPID: o.HubPID, Resolve: registry.RealPath, Scripts: scripts,
+			OwnPaths: o.Protected, HubPID: o.HubPID, Resolve: registry.RealPath, Scripts: scripts, Facts: shared,
+			Hosts: tighterHosts(o.Settings), Git: findRepository, Counts: o.Counts,
 		})
 		if err != nil {
 			continue // Guards reports it
 		}
-		verdict := "deny"
-		if state == config.GuardAsk {
-			verdict = "ask"
-		}
 		allowed := inspect.NewAllowed(allow)
 		for _, f := range g.Check(s.guardCall(ev, o.Project)) {
+			verdict := "deny"
+			if state == config.GuardAsk || f.Ask {
+				verdict = "ask"
+			}
 			out.Findings = append(out.Findings, examine.Finding{
 				Guard: info.Name, Rule: f.Rule, State: state, Verdict: verdict, Reason: f.Reason, Where: f.Where,
 				Rests:   config.GuardStops(state) && o.Naps("guard."+info.Name),

@@ -7,7 +7,9 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/guard/names"
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/gitfiles"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
@@ -46,7 +48,8 @@ type GuardOptions struct {
 func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 	var entries []*hook.Entry
 	scripts := new(scriptcache.Cache)
-	for _, info := range guard.List() {
+	shared := new(guard.SharedFacts)
+	for _, info := range names.All() {
 		state, allow := tighterGuard(o.Settings, "guard."+info.Name)
 		if state == config.GuardOff || state == "" {
 			continue
@@ -56,7 +59,8 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 		}
 		g, err := guard.New(info.Name, guard.Options{
 			Ask: state == config.GuardAsk, Allow: allow, OwnPaths: o.Protected, HubPID: o.HubPID,
-			Resolve: registry.RealPath, Scripts: scripts,
+			Resolve: registry.RealPath, Scripts: scripts, Facts: shared, Hosts: tighterHosts(o.Settings),
+			Git: findRepository, Counts: o.Counts,
 		})
 		if err != nil && o.Failed != nil {
 			o.Failed(info.Name, err)
@@ -97,6 +101,33 @@ func tighterGuard(settings [2]*config.Settings, key string) (state string, allow
 	return state, slices.DeleteFunc(allow, func(rule string) bool { return !slices.Contains(also, rule) })
 }
 
+// tighterHosts are the hosts that the network guard leaves alone where two projects
+// have a say; nil where nobody says any.
+func tighterHosts(settings [2]*config.Settings) []string {
+	hosts := settings[0].Strings(config.GuardHosts)
+	if other := settings[1]; other != nil {
+		also := other.Strings(config.GuardHosts)
+		switch {
+		case len(hosts) == 0:
+			hosts = also
+		case len(also) > 0:
+			hosts = slices.DeleteFunc(hosts, func(host string) bool { return !slices.Contains(also, host) })
+		}
+	}
+	if len(hosts) == 0 {
+		return nil
+	}
+	return hosts
+}
+
+// findRepository reads git's own files.
+func findRepository(dir string) facts.Repository {
+	if r := gitfiles.Find(dir); r != nil {
+		return r
+	}
+	return nil
+}
+
 // checkCall asks one guard about one call. The reason of one that only monitors
 // does not say that it stopped the call.
 func (s *Sources) checkCall(ctx context.Context, g *guard.Guard, ev *event.Event, o GuardOptions,
@@ -124,7 +155,7 @@ func (s *Sources) checkCall(ctx context.Context, g *guard.Guard, ev *event.Event
 		if monitors {
 			d.Reason = event.OneLine(f.Rule + ": " + f.Reason + " [" + f.Where + "]")
 		}
-		if g.Ask() {
+		if g.Ask() || f.Ask {
 			d.Verdict = event.Ask
 		}
 		return d
@@ -141,5 +172,6 @@ func (s *Sources) guardCall(ev *event.Event, project string) guard.Call {
 	return guard.Call{
 		Agent: ev.Agent, ToolKind: string(t.Kind), ToolName: t.Name, Commands: t.Commands, Reads: t.Reads,
 		Writes: t.Writes, URL: t.URL, Input: t.CurrentInput(), Cwd: ev.Cwd, Project: project, Home: s.Dirs.Home,
+		Event: ev,
 	}
 }

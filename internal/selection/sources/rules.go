@@ -9,7 +9,6 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/policy/facts"
-	"github.com/hookmux/hookmux/internal/policy/gitfiles"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
@@ -116,12 +115,7 @@ func (s *Sources) newDecider(o *GuardOptions, scripts *scriptcache.Cache) *ruleD
 func (s *Sources) factOptions(o *GuardOptions, scripts *scriptcache.Cache) facts.Options {
 	return facts.Options{
 		Home: s.Dirs.Home, Parse: scripts.Parse, Resolve: registry.RealPath, Counts: o.Counts,
-		Git: func(dir string) facts.Repository {
-			if r := gitfiles.Find(dir); r != nil {
-				return r
-			}
-			return nil
-		},
+		Git: findRepository,
 	}
 }
 

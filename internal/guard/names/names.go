@@ -1,0 +1,45 @@
+// Package names is the table of the built-in guards: what they are called, what
+// they stop, and whether they are on from the start. Settings and guards are made
+// of it.
+package names
+
+// Guard is one row.
+type Guard struct {
+	Name      string
+	What      string // what it stops
+	DefaultOn bool
+	// Pack says that its rules are data, in internal/policy/packs.
+	Pack bool
+}
+
+// The names.
+const (
+	Destructive  = "destructive"
+	Secrets      = "secrets"
+	OwnFiles     = "own-files"
+	Persistence  = "persistence"
+	Publish      = "publish"
+	Network      = "network"
+	SupplyChain  = "supply-chain"
+	GitHistory   = "git-history"
+	Infra        = "infra"
+	ProdDatabase = "prod-database"
+	Loop         = "loop"
+)
+
+// All lists the guards in the order they run.
+func All() []Guard {
+	return []Guard{
+		{Name: Destructive, What: "commands that lose data or break a machine or a service"},
+		{Name: Secrets, What: "reading or sending keys, tokens and credentials"},
+		{Name: OwnFiles, What: "changing hookmux's own files or an agent's hook configuration", DefaultOn: true},
+		{Name: Persistence, What: "what stays and runs later: logins, keys, profiles, cron, services, setuid", Pack: true},
+		{Name: Publish, What: "giving something to the world: packages, images, releases", Pack: true},
+		{Name: Network, What: "hosts outside of guard.network.hosts, and those known for drops and tunnels", Pack: true},
+		{Name: SupplyChain, What: "running what was just fetched, new package sources, checks left out", Pack: true},
+		{Name: GitHistory, What: "rewriting or deleting history and branches that others have", Pack: true},
+		{Name: Infra, What: "changing clusters, clouds and machines: terraform, kubectl, aws, ansible", Pack: true},
+		{Name: ProdDatabase, What: "databases that are not on this machine, and statements that lose data", Pack: true},
+		{Name: Loop, What: "the same call, or the same failure, again and again", Pack: true},
+	}
+}

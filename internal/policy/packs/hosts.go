@@ -1,0 +1,26 @@
+package packs
+
+import "github.com/hookmux/hookmux/internal/policy/rules"
+
+// outside is the rule about every host that a person did not list.
+const outside = "network.outside"
+
+// ExceptHosts is a list of rules that leave some hosts alone. Without any host, the
+// rule about all others does not count: only hosts that are known for what they are
+// do. With some, a host that is not known before the call runs is asked about.
+func ExceptHosts(list []*rules.Rule, hosts []string) []*rules.Rule {
+	own := len(hosts) > 0
+	out := make([]*rules.Rule, 0, len(list))
+	for _, r := range list {
+		if r.ID == outside && !own {
+			continue
+		}
+		changed := *r
+		changed.Match.Host = r.Match.Host.Except(hosts)
+		if r.ID == outside {
+			changed.OnUnknown = "ask"
+		}
+		out = append(out, &changed)
+	}
+	return out
+}
