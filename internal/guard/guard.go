@@ -120,7 +120,8 @@ func rulesOf(g names.Guard) []RuleInfo {
 	case names.Loop:
 		return packs.Describe(g.Name)
 	}
-	return append(packs.Describe(g.Name), RuleInfo{ID: g.Name + ".unreadable", What: "a command that cannot be read in full"})
+	unreadable := RuleInfo{ID: g.Name + ".unreadable", What: "a command that cannot be read in full"}
+	return append(packs.Describe(g.Name), unreadable)
 }
 
 // NewSet makes all guards there are.

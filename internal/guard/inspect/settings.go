@@ -86,6 +86,7 @@ func isSetting(r *shell.Run) bool {
 		}
 		return false
 	default:
-		return shellHooks[name] && (loaded || HasWord(r.Args(), "completion", "completions", "init", "hook", "activate"))
+		return shellHooks[name] && (loaded ||
+			HasWord(r.Args(), "completion", "completions", "init", "hook", "activate"))
 	}
 }

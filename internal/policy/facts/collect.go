@@ -112,7 +112,8 @@ func Collect(ev *event.Event, project string, need Set, o Options) *Facts {
 		if o.Counts != nil {
 			f.Counts, ok = o.Counts(ev)
 		}
-		f.Counts.Polling = len(f.Commands) > 0 && !slices.ContainsFunc(f.Commands, func(c Command) bool { return !c.Polls })
+		f.Counts.Polling = len(f.Commands) > 0 &&
+			!slices.ContainsFunc(f.Commands, func(c Command) bool { return !c.Polls })
 		c.noteUnknown(CountsFact, !ok)
 	}
 	return f

@@ -84,7 +84,8 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 	cmd := &c.facts.Commands[at]
 	spec, talks := talkers[cmd.Program]
 	container := cmd.Subcommand == "run" && spec.implied == "docker.io" // what it runs is given the words
-	if talks && len(spec.only) > 0 && cmd.Subcommand != "" && !slices.Contains(spec.only, cmd.Subcommand) && !container {
+	if talks && len(spec.only) > 0 && cmd.Subcommand != "" && !container &&
+		!slices.Contains(spec.only, cmd.Subcommand) {
 		return
 	}
 	before := len(c.facts.Net)
@@ -179,10 +180,11 @@ func addressesIn(r *shell.Run, cmd *Command) []string {
 // mentions are programs for which an address is only text, talksAnyway those of
 // openWithoutFiles for which it is more.
 var (
-	mentions = map[string]bool{"grep": true, "rg": true, "egrep": true, "fgrep": true, "ag": true, "sed": true, "awk": true,
-		"gawk": true, "jq": true, "yq": true, "perl": true, "tee": true, "cat": true, "find": true, "xargs": true, "sort": true,
+	mentions = map[string]bool{"grep": true, "rg": true, "egrep": true, "fgrep": true, "ag": true, "sed": true,
+		"awk": true, "gawk": true, "jq": true, "yq": true, "perl": true, "tee": true, "cat": true, "find": true, "xargs": true, "sort": true,
 		"diff": true, "make": true, "logger": true, "notify-send": true, "say": true, "cowsay": true, "gsed": true, "ack": true,
-		"export": true, "declare": true, "local": true, "dbus-send": true, "osascript": true, "jsonnet": true, "sd": true}
+		"export": true, "declare": true, "local": true, "dbus-send": true, "osascript": true, "jsonnet": true,
+		"sd": true}
 	talksAnyway = map[string]bool{"ssh": true, "ping": true, "docker": true, "gh": true, "npm": true, "pnpm": true,
 		"yarn": true, "kubectl": true}
 )

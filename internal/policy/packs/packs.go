@@ -104,7 +104,8 @@ func ruleWords(r *rules.Rule) []string {
 		}
 		return lowerWords(out)
 	case len(q.Origin.Texts()) > 0:
-		return []string{"curl", "wget", "fetch", "aria2c", "http", "xh", "lynx", "nc", "ncat", "socat", "axel", "ftp", "tftp"}
+		return []string{"curl", "wget", "fetch", "aria2c", "http", "xh", "lynx", "nc", "ncat", "socat", "axel", "ftp",
+			"tftp"}
 	case len(q.Path.Texts()) > 0:
 		var out []string
 		for _, t := range q.Path.Texts() {

@@ -22,7 +22,7 @@ func TestPacks(t *testing.T) {
 			}
 			list, problems := rules.Parse(rules.Source{Name: g.Name + ".yaml", Data: data, Layer: rules.Pack})
 			for _, p := range problems {
-				t.Errorf("%s", p)
+				t.Errorf("problem %s, want none", p)
 			}
 			described := Describe(g.Name)
 			if len(described) != len(list)+len(problems) {
