@@ -147,7 +147,8 @@ func guardSettings() []Key {
 			state = GuardOn
 		}
 		list = append(list, Key{
-			Name: guardKey + g.Name, Type: Choice, Choices: guardChoices, Default: state, Project: Rise, Weakens: isNotOn,
+			Name: guardKey + g.Name, Type: Choice, Choices: guardChoices, Default: state, Project: Rise,
+			Weakens: isNotOn,
 			Doc: "stop " + g.What + ": off, monitor (only record), ask, on",
 		})
 	}
