@@ -149,7 +149,7 @@ func guardSettings() []Key {
 		list = append(list, Key{
 			Name: guardKey + g.Name, Type: Choice, Choices: guardChoices, Default: state, Project: Rise,
 			Weakens: isNotOn,
-			Doc: "stop " + g.What + ": off, monitor (only record), ask, on",
+			Doc:     "stop " + g.What + ": off, monitor (only record), ask, on",
 		})
 	}
 	return list
