@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/hookmux/hookmux/internal/handler"
+	"github.com/hookmux/hookmux/internal/policy/counts"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -12,7 +13,7 @@ import (
 // New reads nothing yet: files are read when the first event needs them.
 func New(o Options) *Service {
 	r := &Service{
-		Options: o, allowances: newAllowances(),
+		Options: o, allowances: newAllowances(), counts: counts.New(),
 	}
 	r.sources = sources.New(sources.Options{
 		Dirs: o.Dirs, Catalogue: o.Catalogue, Environ: o.Environment, Confirmed: o.Confirmed,

@@ -7,6 +7,7 @@ func (r *Service) NoteSession(ev *event.Event) {
 	if ev.Session == "" {
 		return
 	}
+	r.counts.Observe(ev)
 	key := sessionKey{ev.Agent, ev.Session}
 	r.mu.Lock()
 	known := r.sessions.Has(key)

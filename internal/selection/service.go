@@ -21,6 +21,7 @@ import (
 	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/policy/counts"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/selection/registry"
@@ -98,6 +99,7 @@ type Service struct {
 	sources    *sources.Sources
 	handlers   handler.Deps
 	allowances allowances
+	counts     *counts.Tracker // of what happens in sessions
 	loads      timedLoads
 	editing    sync.Mutex
 	levelKeys  sync.Map // agent → the setting of its gate

@@ -235,7 +235,7 @@ func describeRun(r *shell.Run, scope *inspect.Scope) Command {
 	if len(r.Argv) > 0 {
 		splitWords(&out, r)
 		out.Statements = statementsOf(&out, r, scope)
-		out.Polls = isPoll(&out)
+		out.Polls = isPoll(&out, r)
 	}
 	for _, a := range r.Assigns {
 		out.Env = append(out.Env, a.Name+"="+a.Value.Text)

@@ -1,6 +1,11 @@
 package facts
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell"
+)
 
 // polls are commands that only look how something is: programs, with the leading
 // words of those that also do other things.
@@ -31,10 +36,15 @@ var polls = map[string][]string{
 
 // isPoll reports whether a command only looks how something is. One that writes a
 // file does more than that, and so does one that may run anything.
-func isPoll(c *Command) bool {
+func isPoll(c *Command, r *shell.Run) bool {
 	phrases, ok := polls[c.Program]
-	if !ok {
+	if !ok || c.Program == "sed" && (slices.Contains(c.Flags, "-i") || slices.Contains(c.Flags, "--in-place")) {
 		return false
+	}
+	for _, rd := range r.Redirects {
+		if rd.Writes() && rd.Target.Text != "/dev/null" && !strings.HasPrefix(rd.Target.Text, "&") && rd.Op != ">&" {
+			return false
+		}
 	}
 	if phrases == nil {
 		return true

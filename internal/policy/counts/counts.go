@@ -1,0 +1,176 @@
+// Package counts remembers what agents did in the turn that goes on: which calls
+// they made how often, and which failed. Rules about going round in circles read it.
+//
+// Contract: it holds a limited number of sessions, and of calls of each; what is
+// over is forgotten, never guessed. It keeps hashes and no text of a call. It is safe
+// for concurrent use.
+package counts
+
+import (
+	"hash/maphash"
+	"sync"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/boundedmap"
+	"github.com/hookmux/hookmux/internal/policy/facts"
+)
+
+// Bounds of a Tracker.
+const (
+	maxSessions = 256
+	maxCalls    = 256 // different calls of a turn
+	maxOpen     = 64  // calls whose end was not heard of
+)
+
+// Tracker counts calls and failures, for each session by itself.
+type Tracker struct {
+	mu       sync.Mutex
+	seed     maphash.Seed
+	sessions boundedmap.Map[sessionKey, *session]
+}
+
+type sessionKey struct{ agent, session string }
+
+// session is what happened in the turn of a session that goes on.
+type session struct {
+	calls         boundedmap.Map[uint64, *call]
+	open          boundedmap.Map[string, uint64] // by the agent's own number of a call
+	total         int
+	failuresInRow int
+	// last and before are the last two calls, alternating how often they took turns.
+	last, before uint64
+	alternating  int
+	lastEvent    string
+}
+
+// call is one call that was made in a turn, perhaps several times.
+type call struct {
+	count    int
+	failures int // in a row
+}
+
+// New makes a tracker that knows nothing.
+func New() *Tracker { return &Tracker{seed: maphash.MakeSeed()} }
+
+// Observe takes an event in.
+func (t *Tracker) Observe(ev *event.Event) {
+	if ev.Session == "" {
+		return
+	}
+	key := sessionKey{ev.Agent, ev.Session}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch ev.Kind {
+	case event.SessionEnd, event.TurnStart, event.SessionStart:
+		t.sessions.Delete(key)
+	case event.ToolBefore:
+		if ev.Tool != nil {
+			t.sessionOf(key).begin(ev, t.hashCall(ev.Tool))
+		}
+	case event.ToolAfter:
+		if s, ok := t.sessions.Get(key); ok && ev.Tool != nil {
+			s.end(ev.Tool, t.hashCall(ev.Tool))
+		}
+	}
+}
+
+func (t *Tracker) sessionOf(key sessionKey) *session {
+	s, ok := t.sessions.Get(key)
+	if !ok {
+		s = new(session)
+		t.sessions.Put(key, s, maxSessions)
+	}
+	return s
+}
+
+func (s *session) begin(ev *event.Event, hash uint64) {
+	s.total++
+	s.lastEvent = ev.ID
+	if id := ev.Tool.CallID; id != "" {
+		s.open.Put(id, hash, maxOpen)
+	}
+	c, ok := s.calls.Get(hash)
+	if !ok {
+		c = new(call)
+		s.calls.Put(hash, c, maxCalls)
+	}
+	c.count++
+	if hash == s.before && hash != s.last {
+		s.alternating++
+	} else {
+		s.alternating = 0
+	}
+	s.before, s.last = s.last, hash
+}
+
+func (s *session) end(tool *event.Tool, hash uint64) {
+	if known, ok := s.open.Get(tool.CallID); ok && tool.CallID != "" {
+		hash = known
+		s.open.Delete(tool.CallID)
+	}
+	c, ok := s.calls.Get(hash)
+	if !tool.Failed {
+		s.failuresInRow = 0
+		if ok {
+			c.failures = 0
+		}
+		return
+	}
+	s.failuresInRow++
+	if ok {
+		c.failures++
+	}
+}
+
+// Of is what is known about the session of an event, this call included. It is
+// false for an event without a session or a call.
+func (t *Tracker) Of(ev *event.Event) (facts.Counts, bool) {
+	if ev.Session == "" || ev.Tool == nil {
+		return facts.Counts{}, false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	hash := t.hashCall(ev.Tool)
+	s, ok := t.sessions.Get(sessionKey{ev.Agent, ev.Session})
+	if !ok {
+		return facts.Counts{SameCall: 1, CallsThisTurn: 1}, true
+	}
+	out := facts.Counts{CallsThisTurn: s.total, FailuresInRow: s.failuresInRow, Alternating: s.alternating}
+	if c, ok := s.calls.Get(hash); ok {
+		out.SameCall, out.SameFailure = c.count, c.failures
+	}
+	if ev.Kind == event.ToolBefore && s.lastEvent != ev.ID { // somebody only asks what would happen
+		out.CallsThisTurn++
+		out.SameCall++
+		if hash == s.before && hash != s.last {
+			out.Alternating++
+		}
+	}
+	return out, true
+}
+
+// hashCall stands for a call: the tool and what it is given. Of a command only the
+// command counts, not what an agent says about it.
+func (t *Tracker) hashCall(tool *event.Tool) uint64 {
+	var h maphash.Hash
+	h.SetSeed(t.seed)
+	write := func(kind byte, texts ...string) {
+		for _, text := range texts {
+			_ = h.WriteByte(kind)
+			_, _ = h.WriteString(text)
+			_ = h.WriteByte(0)
+		}
+	}
+	write('n', tool.Name)
+	if len(tool.Commands) > 0 {
+		write('c', tool.Commands...)
+		return h.Sum64()
+	}
+	write('i', string(tool.Input))
+	if len(tool.Input) == 0 {
+		write('r', tool.Reads...)
+		write('w', tool.Writes...)
+		write('u', tool.URL)
+	}
+	return h.Sum64()
+}
