@@ -54,7 +54,7 @@ var groups = []group{
 	{"Guide", []string{"README.md", "docs/guide/*.md", "docs/troubleshooting.md"}},
 	{"Use", []string{"docs/install.md", "docs/sessions.md", "docs/status.md", "docs/feed.md", "docs/notifications.md",
 		"docs/tmux.md", "docs/acp.md"}},
-	{"Guards and hooks", []string{"docs/hooks.md", "docs/rules.md", "docs/modules.md", "examples/hooks/README.md"}},
+	{"Guards and hooks", []string{"docs/hooks.md", "docs/rules.md", "docs/rules-packs.md", "docs/modules.md", "examples/hooks/README.md"}},
 	{"Agents", []string{"docs/agents.md", "docs/agents/*.md"}},
 	{"Reference", []string{"docs/commands.md", "docs/config.md", "docs/verify.md", "docs/security.md", "docs/protocol.md",
 		"docs/sdk.md", "docs/state-files.md", "docs/*.md"}},

@@ -94,6 +94,11 @@ rules:
     decide: deny
     state: monitor
     examples: {hit: [npm publish]}
+  - id: drops
+    why: tables stay
+    match: {program: mysql, statement: drop}
+    decide: deny
+    examples: {hit: ["mysql -e 'drop table a'"], miss: ["mysql -e 'select 1'"]}
   - id: tests
     why: tests may run
     match: {program: go, subcommand: test}
@@ -190,6 +195,7 @@ func TestNotReplayable(t *testing.T) {
 		{"a redacted word in single quotes", command(t, 0, "psql -c 'x "+key+"'", ""), []string{"says-prod"}, ""},
 		{"redacted, and refused all the same", command(t, 0, "git push https://x:"+key+"@git.test/a", ""),
 			[]string{"says-prod"}, "no-push"},
+		{"redacted where a statement stood", command(t, 0, "mysql -e 'select "+key+"'", ""), []string{"drops"}, ""},
 		{"a cut command", command(t, 0, long+"; git push", ""), []string{"no-push", "says-prod", "only-registry"}, ""},
 		{"refused before the cut", command(t, 0, "git push; "+long, ""), []string{"says-prod"}, "no-push"},
 		{"a redacted URL", stored(t, 0, "WebFetch", map[string]any{"url": "https://" + key + "/x"}, ""),

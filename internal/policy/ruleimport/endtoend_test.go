@@ -6,6 +6,7 @@ import (
 	"crypto/sha1"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -183,7 +184,7 @@ func TestImportedDecidesAsClaudeCode(t *testing.T) {
 func TestImportedStrictIsNeverWeaker(t *testing.T) {
 	rank := map[rules.Verdict]int{rules.Allow: 0, rules.Ask: 1, rules.Deny: 2}
 	weaker, differs := 0, 0
-	for _, set := range readLab(t, "oracle.jsonl") {
+	for _, set := range slices.Concat(readLab(t, "oracle.jsonl"), readLab(t, "measured.jsonl"), readLab(t, "later.jsonl")) {
 		plain, strict := importSet(t, set, false), importSet(t, set, true)
 		for _, call := range set.Calls {
 			was, _ := decideImported(t, plain, call, !set.Untrusted)

@@ -176,6 +176,7 @@ func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 	for _, r := range s.candidates(f, m.odd) {
 		h := m.matchRule(r)
 		if h.holds == no {
+			lost.lookAgain(m, r)
 			continue
 		}
 		if r.Claude != nil {

@@ -47,12 +47,33 @@ func (l *losses) lacksAttended(r *Rule) bool {
 	return l.Attended && (len(r.Match.Attended) > 0 || strings.Contains(r.When, "attended"))
 }
 
+// lookAgain notes a rule that may have missed a call only because of words that were
+// lost: of some fields nothing but the whole text tells whether they hold.
+func (l *losses) lookAgain(m *matcher, r *Rule) {
+	q := &r.Match
+	if l == nil || !l.Text || len(q.Env)+len(q.Text)+len(q.Statement)+len(q.Origin) == 0 {
+		return
+	}
+	without := *r
+	without.Match.Env, without.Match.Text, without.Match.Statement, without.Match.Origin = nil, nil, nil, nil
+	if m.matchRule(&without).holds != no {
+		l.note(r)
+	}
+}
+
+// note adds a rule, once.
+func (l *losses) note(r *Rule) {
+	if !slices.Contains(l.open, r) {
+		l.open = append(l.open, r)
+	}
+}
+
 // leavesOpen notes a rule that may hold or not, because of what was lost.
 func (l *losses) leavesOpen(r *Rule, holds certainty) bool {
 	if l == nil || holds != maybe || r.needs&l.Facts == 0 && !l.lacksAttended(r) {
 		return false
 	}
-	l.open = append(l.open, r)
+	l.note(r)
 	return true
 }
 
@@ -62,7 +83,7 @@ func (l *losses) leavesOpenClaude(r *Rule, hit Hit) bool {
 	if l == nil || !l.Text || hit.Certain && hit.Verdict == Deny {
 		return false
 	}
-	l.open = append(l.open, r)
+	l.note(r)
 	return true
 }
 
@@ -81,7 +102,7 @@ func (l *losses) coversCall(f *facts.Facts, m *matcher, allows []allowed) bool {
 	}
 	if l.Text {
 		for _, a := range allows {
-			l.open = append(l.open, a.rule)
+			l.note(a.rule)
 		}
 	}
 	return false
