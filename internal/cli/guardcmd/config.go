@@ -127,10 +127,13 @@ secret stands neither in the list of processes nor in your shell's history.`,
 // configSchemaCommand is `hookmux config schema`.
 func configSchemaCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "schema [config|hooks|agent]", Short: "Print the JSON Schema of a file that you edit, for editors",
-		Long: `Prints the JSON Schema of config.json, of hooks.json, or of a description of an
-agent. An editor that knows JSON Schema completes and checks the file if its first
-member names the schema: {"$schema": "./config.schema.json"}.`,
+		Use:   "schema [config|hooks|agent|rules|facts]",
+		Short: "Print the JSON Schema of a file that you edit, for editors",
+		Long: `Prints the JSON Schema of config.json, of hooks.json, of a description of an
+agent, of a file of rules, or of the facts that rules are written about. An editor
+that knows JSON Schema completes and checks the file if its first member names the
+schema: {"$schema": "./config.schema.json"}; in YAML a comment does:
+# yaml-language-server: $schema=./rules.schema.json`,
 		Example:   "  hookmux config schema > ~/.config/hookmux/config.schema.json\n  hookmux config schema hooks",
 		ValidArgs: schema.Names(),
 		Args:      cmdutil.OptionalArg(),

@@ -11,6 +11,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -31,6 +32,9 @@ const (
 	Deny      Verdict = "deny"
 )
 
+// Verdicts lists the verdicts that a rule may have, from strong to weak.
+func Verdicts() []Verdict { return []Verdict{Deny, Ask, Warn, Allow} }
+
 // Strength orders verdicts: the strongest of several counts.
 func (v Verdict) Strength() int { return slices.Index([]Verdict{NoVerdict, Allow, Warn, Ask, Deny}, v) }
 
@@ -44,6 +48,9 @@ const (
 	Monitor State = "monitor"
 	Off     State = "off"
 )
+
+// States lists the states.
+func States() []State { return []State{On, Asks, Monitor, Off} }
 
 // Layer is where a rule comes from. A layer cannot loosen what one before it says.
 type Layer string
@@ -240,6 +247,9 @@ func (r *Rule) check() error {
 	}
 	return nil
 }
+
+// Words are the values that fields of a match take that have a fixed set of words.
+func Words() map[string][]string { return maps.Clone(words) }
 
 // words are the values that fields with a fixed set of words take.
 var words = map[string][]string{

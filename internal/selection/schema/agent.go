@@ -57,6 +57,9 @@ func typeSchema(t reflect.Type, inside map[reflect.Type]bool) object {
 	if words, ok := wordSets()[t]; ok {
 		return object{"enum": words}
 	}
+	if known, ok := rulesTypes(t, inside); ok {
+		return known
+	}
 	switch t {
 	case reflect.TypeFor[agent.Duration]():
 		return object{"type": "string", "pattern": "^(0|(" + goSpan + ")+)$",

@@ -21,7 +21,7 @@ import (
 const draft = "http://json-schema.org/draft-07/schema#"
 
 // Names are the schemas there are.
-func Names() []string { return []string{"config", "hooks", "agent"} }
+func Names() []string { return []string{"config", "hooks", "agent", "rules", "facts"} }
 
 // Write gives the schema of that name as JSON.
 func Write(name string) ([]byte, error) {
@@ -33,6 +33,10 @@ func Write(name string) ([]byte, error) {
 		root = hooksFile()
 	case "agent":
 		root = agentFile()
+	case "rules":
+		root = rulesFile()
+	case "facts":
+		root = factsForm()
 	default:
 		return nil, fmt.Errorf("there is no schema %q; write one of %s", name, strings.Join(Names(), ", "))
 	}
