@@ -367,6 +367,11 @@ func TestUpgrade(t *testing.T) {
 	if code != 0 || strings.Contains(output, "✗") || !strings.Contains(output, "11 agents are hooked") {
 		t.Errorf("doctor ended with %d, want no complaint about 11 agents:\n%s", code, output)
 	}
+	for _, want := range []string{"upgraded from an earlier version to", "new: ", "hookmux install "} {
+		if !strings.Contains(output, want) {
+			t.Errorf("doctor says, want %q after an upgrade:\n%s", want, output)
+		}
+	}
 	u.wants(nil, "uninstall", "--yes")
 	u.wantsAsBefore()
 }

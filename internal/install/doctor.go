@@ -36,6 +36,9 @@ type Finding struct {
 	mend func(trust bool) (*Plan, error)
 }
 
+// WritesOtherwise reports whether it is about hooks that this version writes otherwise.
+func (f *Finding) WritesOtherwise() bool { return f.Check == "intact" || f.Check == "new events" }
+
 // Mendable reports whether [Doctor.Mend] does something about it.
 func (f *Finding) Mendable() bool { return f.mend != nil }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -97,6 +98,7 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 		}
 	}
 	findings = addVersionFindings(app, agents, findings)
+	findings = append(upgradeFindings(h, findings, time.Now()), findings...)
 	if app.Facts == nil { // of this machine, not of a test's
 		findings = append(findings, examineMachine()...)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/logrotate"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/upgrades"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -91,6 +92,7 @@ func runHub(ctx context.Context, app *cmdutil.App, service bool) error {
 	if person {
 		o.Environment = app.Environ
 	}
+	used := upgrades.WasUsed(dirs.State)
 	h, err := hub.New(o)
 	for service && errors.Is(err, hubstart.ErrRunning) {
 		select {
@@ -111,6 +113,7 @@ func runHub(ctx context.Context, app *cmdutil.App, service bool) error {
 	if err != nil {
 		return err
 	}
+	_ = upgrades.Note(dirs.State, version.String, used, time.Now()) // the doctor then says nothing about it
 	steady, stop := context.WithCancel(ctx)
 	defer stop()
 	go steadyHeap(steady)
