@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/policy/rules"
+	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -94,8 +96,9 @@ func checkCommand(app *cmdutil.App) *cobra.Command {
 		Use:   "check [FILE…]",
 		Short: "Look for what is wrong with rules, and run their examples",
 		Long: `Reads files of rules, runs every example, and says what is wrong as
-file:line:column. Without a file it looks at all rules that count here, and at
-those of this project. The exit code is 0 where everything is right and 1 where
+file:line:column. Without a file it looks at yours, at those of this project and
+of the administrator as they lie on disk, whether they count yet or not, and at
+packs. The exit code is 0 where everything is right and 1 where
 something is wrong.`,
 		Example: "  hookmux rules check\n  hookmux rules check .hookmux/rules/team.yaml   # in CI",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -130,39 +133,125 @@ func countRules(n int) string {
 	return fmt.Sprintf("%d rules are right", n)
 }
 
-// checkFiles reads files of rules; without any, all that are there.
-func checkFiles(app *cmdutil.App, files []string) (int, []rules.Problem, error) {
-	problems := []rules.Problem{}
-	if len(files) == 0 {
-		list, wrong, err := listed(app)
-		if err != nil {
-			return 0, nil, err
-		}
-		problems = append(problems, wrong...)
-		own, err := filepath.Glob(".hookmux/rules/*.y*ml")
-		if err != nil || len(own) == 0 {
-			return len(list), problems, err
-		}
-		for _, r := range list { // those of the project are read as they are now
-			if r.Layer == rules.Project {
-				list = list[:len(list)-1]
+// checkFiles reads files of rules; without any, all that are there, whether they
+// count yet or not.
+func checkFiles(app *cmdutil.App, names []string) (int, []rules.Problem, error) {
+	if len(names) > 0 {
+		var files []ruleFile
+		for _, name := range names {
+			layer := rules.User
+			if abs, err := filepath.Abs(name); err == nil && filepath.Base(filepath.Dir(filepath.Dir(abs))) == ".hookmux" {
+				layer = rules.Project
 			}
+			files = append(files, ruleFile{name, layer})
 		}
-		n, wrong, err := checkFiles(app, own)
-		return len(list) + n, append(problems, wrong...), err
+		list, problems, err := readFiles(files)
+		return len(list), problems, err
 	}
-	var sources []rules.Source
-	for _, name := range files {
-		data, err := userfile.ReadFile(name, 4<<20)
+	files, err := filesHere(app)
+	if err != nil {
+		return 0, nil, err
+	}
+	list, problems, err := readFiles(files)
+	if err != nil {
+		return 0, nil, err
+	}
+	inForce, more, err := listed(app)
+	if err != nil {
+		return 0, nil, err
+	}
+	n := len(list)
+	for _, r := range inForce {
+		if r.Layer == rules.Pack {
+			n++
+		}
+	}
+	for _, p := range more { // those of packs, and of folders that cannot be read
+		if !slices.ContainsFunc(files, func(f ruleFile) bool { return f.path == p.File }) {
+			problems = append(problems, p)
+		}
+	}
+	return n, problems, nil
+}
+
+// ruleFile is a file of rules as it lies on disk.
+type ruleFile struct {
+	path  string
+	layer rules.Layer
+}
+
+// filesHere are the files of the administrator, the user and this project.
+func filesHere(app *cmdutil.App) ([]ruleFile, error) {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return nil, err
+	}
+	j, err := openJudge(app)
+	if err != nil {
+		return nil, err
+	}
+	folders := []ruleFile{
+		{filepath.Join(dirs.System, ruleset.FolderName), rules.System},
+		{filepath.Join(dirs.Config, ruleset.FolderName), rules.User},
+	}
+	if root := j.Registry.FindProject(app.Cwd()); root != "" {
+		folders = append(folders, ruleFile{filepath.Join(root, ".hookmux", ruleset.FolderName), rules.Project})
+	}
+	var list []ruleFile
+	for _, folder := range folders {
+		names, err := ruleset.ListFiles(folder.path)
 		if err != nil {
-			return 0, nil, err
+			continue // named by whoever reads the rules in force
 		}
-		layer := rules.User
-		if abs, err := filepath.Abs(name); err == nil && filepath.Base(filepath.Dir(filepath.Dir(abs))) == ".hookmux" {
-			layer = rules.Project
+		for _, name := range names {
+			list = append(list, ruleFile{name, folder.layer})
 		}
-		sources = append(sources, rules.Source{Name: name, Data: data, Layer: layer})
 	}
-	list, wrong := rules.Parse(sources...)
-	return len(list), append(problems, wrong...), nil
+	return list, nil
+}
+
+// readFiles reads rules and runs their examples.
+func readFiles(files []ruleFile) ([]*rules.Rule, []rules.Problem, error) {
+	var sources []rules.Source
+	for _, f := range files {
+		data, err := userfile.ReadFile(f.path, 4<<20)
+		if err != nil {
+			return nil, nil, err
+		}
+		sources = append(sources, rules.Source{Name: f.path, Data: data, Layer: f.layer})
+	}
+	list, problems := rules.Parse(sources...)
+	return list, append([]rules.Problem{}, problems...), nil
+}
+
+// sayWaiting names the files that say something else than what is in force.
+func sayWaiting(app *cmdutil.App, inForce []ListedRule) {
+	files, err := filesHere(app)
+	if err != nil {
+		return // the list itself is what was asked for
+	}
+	for _, f := range files {
+		list, _, err := readFiles([]ruleFile{f})
+		if err != nil || f.layer == rules.System || sameRules(list, inForce, f.path) {
+			continue
+		}
+		remedy := "`hookmux confirm` at your terminal takes it"
+		if f.layer == rules.Project {
+			remedy = "`hookmux trust` shows and takes it"
+		}
+		app.Say("%s differs from what counts; %s", termsafe.Line(app.Shorten(f.path), 300), remedy)
+	}
+}
+
+// sameRules reports whether a file says what is in force of it.
+func sameRules(list []*rules.Rule, inForce []ListedRule, file string) bool {
+	n := 0
+	for _, r := range inForce {
+		if r.File == file {
+			n++
+		}
+	}
+	return n == len(list) && !slices.ContainsFunc(list, func(r *rules.Rule) bool {
+		return !slices.ContainsFunc(inForce, func(one ListedRule) bool { return r.SameAs(one.Rule) })
+	})
 }

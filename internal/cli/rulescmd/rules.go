@@ -91,7 +91,7 @@ func listCommand(app *cmdutil.App) *cobra.Command {
 				return app.PrintJSON(map[string]any{"rules": list, "problems": problems})
 			}
 			if len(list) == 0 {
-				app.Say("there are no rules; `hookmux rules new` writes a file to start from")
+				app.Say("no rule counts here; `hookmux rules new` writes a file to start from")
 			}
 			var rows [][]string
 			for _, r := range list {
@@ -100,6 +100,7 @@ func listCommand(app *cmdutil.App) *cobra.Command {
 			}
 			text.Table(app.Stdout, rows, app.Columns())
 			sayProblems(app, problems)
+			sayWaiting(app, list)
 			return nil
 		},
 	}

@@ -1,7 +1,6 @@
 package packstore
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -23,7 +22,7 @@ func Changes(before, after []*rules.Rule) []Change {
 		byID[r.ID] = r
 	}
 	for _, r := range after {
-		if old := byID[r.ID]; old == nil || !sameRule(old, r) {
+		if old := byID[r.ID]; old == nil || !old.SameAs(r) {
 			list = append(list, Change{r.ID, old, r})
 		}
 		delete(byID, r.ID)
@@ -33,13 +32,4 @@ func Changes(before, after []*rules.Rule) []Change {
 	}
 	slices.SortFunc(list, func(a, b Change) int { return strings.Compare(a.ID, b.ID) })
 	return list
-}
-
-// sameRule reports whether two rules say the same, wherever they stand.
-func sameRule(a, b *rules.Rule) bool {
-	x, y := *a, *b
-	x.File, x.Line, x.Column, y.File, y.Line, y.Column = "", 0, 0, "", 0, 0
-	first, err1 := json.Marshal(&x)
-	second, err2 := json.Marshal(&y)
-	return err1 == nil && err2 == nil && string(first) == string(second)
 }

@@ -27,8 +27,8 @@ type plainFile struct {
 	loaded Loaded
 }
 
-// listFiles lists the files of rules in a folder.
-func listFiles(folder string) ([]string, error) {
+// ListFiles lists the files of rules in a folder.
+func ListFiles(folder string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -51,7 +51,7 @@ func (l *Loader) readFolder(known map[string]*plainFile, folder string, layer ru
 	if !filepath.IsAbs(folder) {
 		return false
 	}
-	names, err := listFiles(folder)
+	names, err := ListFiles(folder)
 	changed := false
 	if err != nil {
 		changed = known[folder] == nil
@@ -210,7 +210,7 @@ func (l *Loader) readConfirmed() bool {
 		return false
 	}
 	folder := l.userFolder()
-	names, err := listFiles(folder)
+	names, err := ListFiles(folder)
 	for _, name := range l.opt.Confirmed.KnownIn(folder) {
 		if path := filepath.Join(folder, name); confirmed.IsRulesFile(name) && !slices.Contains(names, path) {
 			names = append(names, path)
