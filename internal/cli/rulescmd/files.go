@@ -140,7 +140,8 @@ func checkFiles(app *cmdutil.App, names []string) (int, []rules.Problem, error) 
 		var files []ruleFile
 		for _, name := range names {
 			layer := rules.User
-			if abs, err := filepath.Abs(name); err == nil && filepath.Base(filepath.Dir(filepath.Dir(abs))) == ".hookmux" {
+			abs, err := filepath.Abs(name)
+			if err == nil && filepath.Base(filepath.Dir(filepath.Dir(abs))) == ".hookmux" {
 				layer = rules.Project
 			}
 			files = append(files, ruleFile{name, layer})
