@@ -297,7 +297,7 @@ func (r *reading) fill(ev *event.Event, c *Catalogue, a *Agent, spec *EventSpec)
 	if t.mcp != nil {
 		tool.MCP = t.mcp.split(name, r.text(fMCPServer))
 	}
-	if why := t.read(tool.Input, tool); why != "" && ev.Malformed == "" {
+	if why := c.readTool(a, t, tool.Input, tool); why != "" && ev.Malformed == "" {
 		ev.Malformed = why
 	}
 	if r.ambiguous && ev.Malformed == "" {

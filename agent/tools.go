@@ -126,6 +126,41 @@ func (c *Catalogue) tool(agent string, a *Agent, name string) *toolTable {
 	return a.compiled.tool(name)
 }
 
+// readTool fills what a call's input says, by what is known about the tool. What a
+// protocol tells of a call stands beside the members of the agent's own tool: both
+// are read.
+func (c *Catalogue) readTool(a *Agent, t *toolTable, input []byte, tool *event.Tool) (unreadable string) {
+	unreadable = t.read(input, tool)
+	more := a.compiled.tool(tool.Name)
+	if !a.Protocol || more == t {
+		return unreadable
+	}
+	also := event.Tool{Name: tool.Name, Kind: tool.Kind}
+	if why := more.read(input, &also); unreadable == "" {
+		unreadable = why
+	}
+	switch tool.Kind {
+	case event.Shell: // where it runs is no file of it
+		also.Reads, also.Writes = nil, nil
+	case event.FileRead, event.Search:
+		also.Reads, also.Writes = append(also.Reads, also.Writes...), nil
+	}
+	for _, pair := range []struct {
+		into *[]string
+		from []string
+	}{{&tool.Commands, also.Commands}, {&tool.Reads, also.Reads}, {&tool.Writes, also.Writes}} {
+		for _, text := range pair.from {
+			if !contains(*pair.into, text) {
+				*pair.into = append(*pair.into, text)
+			}
+		}
+	}
+	if tool.URL == "" {
+		tool.URL = also.URL
+	}
+	return unreadable
+}
+
 // Tool says what is known about one of the agent's tools. For a tool nobody
 // described it is the agent's catch-all.
 func (a *Agent) Tool(name string) *ToolSpec { return a.compiled.tool(name).spec }
@@ -262,7 +297,8 @@ func (c *Catalogue) WithInput(ev *event.Event, input json.RawMessage) {
 	tool := *ev.Tool
 	tool.Changed = input
 	tool.Commands, tool.Reads, tool.Writes, tool.URL = nil, nil, nil, ""
-	if why := c.tool(ev.Agent, c.entry(ev.Agent, ev.Native), tool.Name).read(input, &tool); why != "" {
+	a := c.entry(ev.Agent, ev.Native)
+	if why := c.readTool(a, c.tool(ev.Agent, a, tool.Name), input, &tool); why != "" {
 		ev.Malformed = why
 	}
 	ev.Tool = &tool

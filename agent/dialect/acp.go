@@ -12,12 +12,18 @@ import (
 // to the editor. No option has room for a reason.
 var acp = Dialect{
 	Encode: acpEncode,
-	Shapes: []string{ShapePermission},
+	Shapes: []string{ShapePermission, ShapeTool},
 	Takes:  map[string]Takes{ShapePermission: TakesSuggestion},
 }
 
 func acpEncode(call Call) (neutral.Answer, event.Decision) {
 	d := call.Decision
+	if call.Shape == ShapeTool { // what the editor would do at once: there is only a no, which becomes an error
+		if d.Verdict != event.Deny {
+			return neutral.Answer{}, d
+		}
+		return neutral.Answer{Stdout: `{"refused":true}`, Stderr: event.OneLine(d.Reason)}, d
+	}
 	var chosen string
 	switch d.Verdict {
 	case event.Allow:

@@ -25,6 +25,10 @@ const (
 	eventTitle         = "acp:session_info_update"
 	eventPermission    = "acp:session/request_permission"
 	eventPermissionEnd = "acp:session/request_permission.end"
+	// What the agent has the editor do: the editor does it without asking anybody.
+	eventTerminal  = "acp:terminal/create"
+	eventWriteFile = "acp:fs/write_text_file"
+	eventReadFile  = "acp:fs/read_text_file"
 )
 
 // Report is one event for the hub.
@@ -60,12 +64,15 @@ type payload struct {
 	Params     json.RawMessage   `json:"params,omitempty"`
 }
 
-// Permission is a request of the agent for leave to make a call.
+// Permission is a request of the agent for leave to make a call, or one to the
+// editor to do something at once.
 type Permission struct {
 	ID      json.RawMessage
 	Key     string
 	Session string
-	Call    string // number of the tool call
+	Call    string   // number of the tool call
+	AtOnce  bool     // no question: the editor would do it
+	does    []string // commands and paths that a yes is for
 	Report  Report
 }
 
@@ -105,6 +112,7 @@ type session struct {
 	words            string // the agent's last words
 	wordsOf          string // the message they stand in
 	calls            map[string]*toolCall
+	allowed          map[string]bool // commands and paths that were said yes to
 }
 
 // Limits of what is kept of a conversation.
@@ -112,6 +120,8 @@ const (
 	maxAsked = 4096
 	maxCalls = 1024
 	maxWords = 8 << 10
+	// maxParams is how large a request is kept whole beside what was read of it.
+	maxParams = 1 << 20
 )
 
 // AgentName is hookmux's name of the agent.
@@ -173,6 +183,7 @@ func (c *Conversation) FromEditor(m *Message) Step {
 		s.turns++
 		s.words, s.wordsOf = "", ""
 		clear(s.calls)
+		clear(s.allowed)
 		return Step{Reports: []Report{c.report(eventPrompt, p.SessionID, payload{Prompt: promptText(p.Prompt)})}}
 	case "session/cancel":
 		return Step{Cancelled: p.SessionID, Reports: []Report{c.report(eventCancel, p.SessionID, payload{})}}
@@ -205,6 +216,8 @@ func (c *Conversation) FromAgent(m *Message) Step {
 		return Step{Reports: c.updated(m.Params)}
 	case m.Method == "session/request_permission" && m.IsRequest():
 		return c.permissionAsked(m)
+	case m.IsRequest() && atOnce[m.Method] != "":
+		return c.askedToAct(m)
 	case m.Method == "$/cancel_request":
 		var p struct {
 			RequestID json.RawMessage `json:"requestId"`
@@ -301,7 +314,7 @@ func (c *Conversation) updated(params json.RawMessage) []Report {
 		}
 	case "tool_call", "tool_call_update":
 		var t toolCall
-		if json.Unmarshal(p.Update, &t) != nil || t.ID == "" {
+		if !readLoosely(p.Update, &t) || t.ID == "" {
 			return nil
 		}
 		s.words = ""
@@ -368,9 +381,7 @@ func (c *Conversation) permissionAsked(m *Message) Step {
 		ToolCall  toolCall          `json:"toolCall"`
 		Options   []json.RawMessage `json:"options"`
 	}
-	if json.Unmarshal(m.Params, &p) != nil {
-		return Step{} // the editor sees what it is
-	}
+	readLoosely(m.Params, &p) // guards see what can be read of it
 	s := c.session(p.SessionID)
 	call := s.noteCall(&p.ToolCall)
 	var step Step
@@ -379,7 +390,10 @@ func (c *Conversation) permissionAsked(m *Message) Step {
 		step.Reports = append(step.Reports, c.report(eventToolCall, p.SessionID, c.toolPayload(call)))
 	}
 	said := c.toolPayload(call)
-	said.Request, said.Options, said.Params = m.Key(), asJSON(p.Options), m.Params
+	said.Request, said.Options = m.Key(), asJSON(p.Options)
+	if len(m.Params) <= maxParams {
+		said.Params = m.Params
+	}
 	for _, option := range p.Options {
 		var o struct {
 			Kind string `json:"kind"`
@@ -389,30 +403,37 @@ func (c *Conversation) permissionAsked(m *Message) Step {
 		}
 	}
 	step.Permission = &Permission{ID: m.ID, Key: m.Key(), Session: p.SessionID, Call: call.ID,
-		Report: c.report(eventPermission, p.SessionID, said)}
+		does: call.does(said.ToolInput), Report: c.report(eventPermission, p.SessionID, said)}
 	return step
+}
+
+// PermissionGiven notes a yes, so that what it is for is not asked about again.
+func (c *Conversation) PermissionGiven(p *Permission) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.session(p.Session)
+	if s.allowed == nil || len(s.allowed) >= maxCalls {
+		s.allowed = map[string]bool{}
+	}
+	for _, what := range p.does {
+		s.allowed[what] = true
+	}
 }
 
 // PermissionEnded tells how the editor answered a request.
 func (c *Conversation) PermissionEnded(p *Permission, answer *Message) Report {
 	var r struct {
 		Outcome struct {
-			Outcome  string `json:"outcome"`
-			OptionID string `json:"optionId"`
+			Outcome string `json:"outcome"`
 		} `json:"outcome"`
 	}
 	_ = json.Unmarshal(answer.Result, &r) // an answer of another shape is no yes
 	detail := "cancelled"
 	if r.Outcome.Outcome == "selected" {
 		detail = "rejected"
-		var asked struct {
-			Options []struct{ OptionID, Kind string } `json:"options"`
-		}
-		_ = json.Unmarshal(p.Report.Payload, &asked) // it was written here
-		for _, option := range asked.Options {
-			if option.OptionID == r.Outcome.OptionID && strings.HasPrefix(option.Kind, "allow") {
-				detail = "allowed"
-			}
+		if p.isYes(answer.Result) {
+			detail = "allowed"
+			c.PermissionGiven(p)
 		}
 	}
 	c.mu.Lock()

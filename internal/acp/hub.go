@@ -2,10 +2,12 @@ package acp
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/environ"
@@ -23,11 +25,18 @@ type FrameHub struct {
 	Start func(ctx context.Context) error
 	// Judge decides where no hub can be asked.
 	Judge func(ctx context.Context, id, agent string, r Report) Answer
+	// Alive asks the hub for a sign of life; an error says that it gives none.
+	Alive func(ctx context.Context) error
+	// Check looks at who listens on the socket; may be nil.
+	Check func(conn net.Conn) error
+	// PingEvery and PingTime are 0 for what is usual.
+	PingEvery, PingTime time.Duration
 	// Leave keeps an event that no hub took for the next one; may be nil.
 	Leave func(id, agent string, r Report)
 
-	queue chan queued
-	done  chan struct{}
+	restUntil atomic.Int64 // in nanoseconds: until then the hub is not asked
+	queue     chan queued
+	done      chan struct{}
 }
 
 type queued struct {
@@ -42,6 +51,12 @@ const (
 	decideTime = time.Hour
 	maxQueued  = 4096
 	maxSends   = 4
+	// pingEvery is how often a hub that does not answer yet is asked for a sign of
+	// life, and pingTime how long that is waited for.
+	pingEvery = 5 * time.Second
+	pingTime  = 10 * time.Second
+	// restTime is how long a hub that gives no sign of life is not asked again.
+	restTime = 30 * time.Second
 )
 
 // Begin starts to pass events on, until End.
@@ -128,6 +143,12 @@ func (h *FrameHub) ask(ctx context.Context, id, name string, r Report, limit tim
 		ID: id, Agent: name, Event: r.Event, Deadline: limit, Cwd: h.Cwd, Version: version.String,
 		Holds: held != nil, Payload: r.Payload, Env: environ.Join(h.Env),
 	}
+	switch {
+	case len(r.Payload) > frame.Standard.Payload:
+		return frame.Reply{}, errTooLarge
+	case time.Now().UnixNano() < h.restUntil.Load():
+		return frame.Reply{}, errStuck
+	}
 	var err error
 	for sends := 0; sends < maxSends && ctx.Err() == nil; sends++ {
 		var conn net.Conn
@@ -135,9 +156,16 @@ func (h *FrameHub) ask(ctx context.Context, id, name string, r Report, limit tim
 			return frame.Reply{}, err
 		}
 		began := time.Now()
+		stop := h.watch(conn)
 		var reply frame.Reply
-		if reply, err = exchangeFrames(ctx, conn, &request, held); err == nil {
+		reply, err = exchangeFrames(ctx, conn, &request, held)
+		stuck := stop()
+		if err == nil {
 			return reply, nil
+		}
+		if stuck || errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			h.restUntil.Store(time.Now().Add(restTime).UnixNano())
+			return frame.Reply{}, errStuck
 		}
 		if time.Since(began) > time.Second {
 			sends = 0 // it was held for a person, whom the next hub asks again
@@ -146,18 +174,62 @@ func (h *FrameHub) ask(ctx context.Context, id, name string, r Report, limit tim
 	return frame.Reply{}, errors.Join(err, ctx.Err())
 }
 
+var (
+	errTooLarge = errors.New("the event is larger than a hub takes")
+	errStuck    = errors.New("the hub shows no sign of life")
+)
+
 // connect reaches the hub that is there, or starts one.
 func (h *FrameHub) connect(ctx context.Context) (net.Conn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", h.Socket)
-	if err == nil {
-		return conn, nil
+	if err != nil {
+		if err := h.Start(ctx); err != nil {
+			return nil, err
+		}
+		if conn, err = d.DialContext(ctx, "unix", h.Socket); err != nil {
+			return nil, err
+		}
 	}
-	if err := h.Start(ctx); err != nil {
-		return nil, err
+	if h.Check != nil {
+		if err := h.Check(conn); err != nil {
+			conn.Close()
+			return nil, err
+		}
 	}
-	return d.DialContext(ctx, "unix", h.Socket)
+	return conn, nil
 }
+
+// watch hangs up on a hub that shows no sign of life while it is waited for, until
+// stop is called, which says whether it did.
+func (h *FrameHub) watch(conn net.Conn) (stop func() (stuck bool)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	result := make(chan bool, 1)
+	go func() {
+		tick := time.NewTicker(h.pingEvery())
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				result <- false
+				return
+			case <-tick.C:
+			}
+			asked, end := context.WithTimeout(ctx, h.pingTime())
+			err := h.Alive(asked)
+			end()
+			if err != nil && ctx.Err() == nil {
+				conn.Close()
+				result <- true
+				return
+			}
+		}
+	}()
+	return func() bool { cancel(); return <-result }
+}
+
+func (h *FrameHub) pingEvery() time.Duration { return cmp.Or(h.PingEvery, pingEvery) }
+func (h *FrameHub) pingTime() time.Duration  { return cmp.Or(h.PingTime, pingTime) }
 
 // exchangeFrames sends one request and waits for its reply.
 func exchangeFrames(ctx context.Context, conn net.Conn, request *frame.Request, held func()) (frame.Reply, error) {

@@ -3,15 +3,18 @@ package acp
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
 )
 
 // Message is what a line says, as far as the proxy looks at it.
 type Message struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
-	Result json.RawMessage `json:"result"`
-	Error  *RPCError       `json:"error"`
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+	Result json.RawMessage
+	Error  *RPCError
 }
 
 // RPCError is why a request failed.
@@ -23,15 +26,45 @@ type RPCError struct {
 // ReadMessage reads a line. It is false for one that is no message: such a line
 // is for whoever reads it next to complain about.
 func ReadMessage(line []byte) (Message, bool) {
-	var m Message
+	var members map[string]json.RawMessage // names count as they are spelled, and the last of two, as in editors
 	line = bytes.TrimSpace(line)
-	if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &m) != nil {
+	if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &members) != nil {
 		return Message{}, false
+	}
+	m := Message{ID: members["id"], Params: members["params"], Result: members["result"]}
+	_ = json.Unmarshal(members["method"], &m.Method) // what is no text is no method
+	if failure := members["error"]; !isBlank(failure) {
+		m.Error = &RPCError{}
+		_ = json.Unmarshal(failure, m.Error) // a failure of another shape is one all the same
 	}
 	if string(m.ID) == "null" {
 		m.ID = nil
 	}
 	return m, m.Method != "" || m.ID != nil
+}
+
+// readLoosely reads JSON as far as it is of the shape of into. It is false for
+// what is no JSON.
+func readLoosely(data []byte, into any) bool {
+	err := json.Unmarshal(data, into)
+	var shape *json.UnmarshalTypeError
+	return err == nil || errors.As(err, &shape)
+}
+
+// readBatch reads a line that holds several messages, each as a line of its own.
+func readBatch(line []byte) (lines [][]byte) {
+	var list []json.RawMessage
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 || line[0] != '[' || json.Unmarshal(line, &list) != nil {
+		return nil
+	}
+	for _, one := range list {
+		var flat bytes.Buffer
+		if json.Compact(&flat, one) == nil {
+			lines = append(lines, append(flat.Bytes(), '\n'))
+		}
+	}
+	return lines
 }
 
 // IsRequest reports whether the sender waits for an answer.
@@ -41,7 +74,17 @@ func (m *Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
 func (m *Message) IsResponse() bool { return m.Method == "" && m.ID != nil }
 
 // Key is the number of a request or of what it answers, one spelling for each.
-func (m *Message) Key() string { return string(bytes.TrimSpace(m.ID)) }
+func (m *Message) Key() string {
+	var number float64
+	var text string
+	switch {
+	case json.Unmarshal(m.ID, &text) == nil:
+		return string(asJSON(text))
+	case json.Unmarshal(m.ID, &number) == nil && number == math.Trunc(number) && math.Abs(number) < 1<<53:
+		return strconv.FormatInt(int64(number), 10) // 7.0 is answered as 7
+	}
+	return string(bytes.TrimSpace(m.ID))
+}
 
 // resultLine answers a request of the other side.
 func resultLine(id, result json.RawMessage) []byte {

@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"sync"
 )
 
@@ -29,6 +30,7 @@ type desk struct {
 	hub      Hub
 	toAgent  func(line []byte)
 	toEditor func(line []byte)
+	given    func(p *Permission) // hears of a yes of hookmux
 
 	mu   sync.Mutex
 	open map[string]*openRequest // by number
@@ -50,9 +52,20 @@ func (d *desk) take(ctx context.Context, p *Permission, line []byte) {
 	if d.open == nil {
 		d.open = map[string]*openRequest{}
 	}
+	if d.open[p.Key] != nil {
+		// Nobody could tell which of the two an answer is for.
+		d.mu.Unlock()
+		cancel()
+		d.toAgent(errorLine(p.ID, codeInvalid, "hookmux: a request with this number is open already"))
+		return
+	}
 	d.open[p.Key] = r
 	d.mu.Unlock()
-	d.hub.Decide(ctx, p.Report, func() { d.show(r) }, func(a Answer) { d.settle(r, a) })
+	held := func() { d.show(r) }
+	if p.AtOnce {
+		held = func() {} // the editor would not ask, but do it
+	}
+	d.hub.Decide(ctx, p.Report, held, func(a Answer) { d.settle(r, a) })
 }
 
 // show has the editor ask.
@@ -61,6 +74,10 @@ func (d *desk) show(r *openRequest) {
 	defer d.mu.Unlock()
 	if d.open[r.Key] == r && !r.shown && !r.decided {
 		r.shown = true
+		if r.AtOnce {
+			delete(d.open, r.Key) // the editor's answer goes to the agent as it comes
+			r.cancel()
+		}
 		d.toEditor(r.line)
 	}
 }
@@ -83,6 +100,13 @@ func (d *desk) settle(r *openRequest, a Answer) {
 	} else {
 		delete(d.open, r.Key)
 	}
+	if r.AtOnce {
+		d.toAgent(errorLine(r.ID, codeRefused, "hookmux: "+strings.TrimPrefix(a.Reason, "hookmux: ")))
+		return
+	}
+	if r.isYes(a.Result) {
+		d.given(r.Permission)
+	}
 	if a.Reason != "" {
 		d.toEditor(refusalLine(r.Permission, a.Reason))
 	}
@@ -92,7 +116,7 @@ func (d *desk) settle(r *openRequest, a Answer) {
 // refusalLine shows in the editor why a call was refused: the protocol has no
 // place for a reason in the answer.
 func refusalLine(p *Permission, reason string) []byte {
-	text := map[string]any{"type": "text", "text": "hookmux: " + reason}
+	text := map[string]any{"type": "text", "text": "hookmux: " + strings.TrimPrefix(reason, "hookmux: ")}
 	return notificationLine("session/update", map[string]any{"sessionId": p.Session, "update": map[string]any{
 		"sessionUpdate": "tool_call_update", "toolCallId": p.Call,
 		"content": []any{map[string]any{"type": "content", "content": text}},
@@ -124,13 +148,22 @@ func (d *desk) cancelSession(session string) {
 		if r.Session == session && !r.shown && !r.decided {
 			delete(d.open, key)
 			r.cancel()
+			if r.AtOnce {
+				d.toAgent(errorLine(r.ID, codeCancelled, "Request cancelled"))
+				continue
+			}
 			d.toAgent(resultLine(r.ID, json.RawMessage(`{"outcome":{"outcome":"cancelled"}}`)))
 		}
 	}
 }
 
-// codeCancelled is the protocol's error for a request that was taken back.
-const codeCancelled = -32800
+// Errors that answer requests: the protocol's for one that was taken back, and for
+// one that is none; ours for what guards or hooks refuse.
+const (
+	codeCancelled = -32800
+	codeInvalid   = -32600
+	codeRefused   = -32001
+)
 
 // withdraw ends a request that the agent takes back. pass says that the editor
 // has to know.
@@ -148,6 +181,13 @@ func (d *desk) withdraw(key string) (pass bool) {
 	delete(d.open, key)
 	d.toAgent(errorLine(r.ID, codeCancelled, "Request cancelled"))
 	return false
+}
+
+// isOpen reports whether a request waits for an answer.
+func (d *desk) isOpen(key string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.open[key] != nil
 }
 
 // closeAll ends every request: nobody waits any more.

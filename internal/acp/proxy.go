@@ -2,9 +2,12 @@ package acp
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -18,27 +21,31 @@ type Proxy struct {
 	FromAgent  io.Reader
 	ToAgent    io.WriteCloser
 
+	// MaxLine is how long a line may be, 0 for what is usual.
+	MaxLine int
+
 	desk desk
 }
 
-// maxRead is the longest line that is looked into. A longer one passes unread; a
-// request for permission in it is the editor's to answer.
-const maxRead = 16 << 20
+// maxLine is how long a line may be. What is longer cannot be looked into whole,
+// and nothing passes that was not: it ends the conversation.
+const maxLine = 256 << 20
 
 // Run passes lines until the agent has said everything.
 func (p *Proxy) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	toEditor, toAgent := &lineWriter{to: p.ToEditor}, &lineWriter{to: p.ToAgent}
-	p.desk = desk{hub: p.Hub, toAgent: toAgent.writeLine, toEditor: toEditor.writeLine}
+	p.desk = desk{hub: p.Hub, toAgent: toAgent.writeLine, toEditor: toEditor.writeLine,
+		given: p.Conversation.PermissionGiven}
 	defer p.desk.closeAll()
 	go func() {
 		// The editor may go on holding its end open when the agent is gone, so
 		// that nobody waits for this.
-		_ = passLines(p.FromEditor, toAgent, func(line []byte) bool { return p.fromEditor(line) })
+		_ = p.passLines(p.FromEditor, toAgent, func(line []byte) bool { return p.eachFromEditor(line, toAgent) })
 		_ = p.ToAgent.Close() // it has all there was
 	}()
-	err := passLines(p.FromAgent, toEditor, func(line []byte) bool { return p.fromAgent(ctx, line) })
+	err := p.passLines(p.FromAgent, toEditor, func(line []byte) bool { return p.eachFromAgent(ctx, line, toEditor) })
 	for _, r := range p.Conversation.Close() {
 		p.Hub.Report(r, nil)
 	}
@@ -91,17 +98,54 @@ func (p *Proxy) reportAll(step Step) {
 	}
 }
 
+// eachFromEditor takes a line of several messages apart where one of them answers
+// a request that is open here.
+func (p *Proxy) eachFromEditor(line []byte, to *lineWriter) bool {
+	batch := readBatch(line)
+	if !slices.ContainsFunc(batch, func(one []byte) bool {
+		m, ok := ReadMessage(one)
+		return ok && m.IsResponse() && p.desk.isOpen(m.Key())
+	}) {
+		return p.fromEditor(line)
+	}
+	for _, one := range batch {
+		if p.fromEditor(one) {
+			to.writeLine(one)
+		}
+	}
+	return false
+}
+
+// eachFromAgent takes a line of several messages apart where guards have a say in
+// one of them.
+func (p *Proxy) eachFromAgent(ctx context.Context, line []byte, to *lineWriter) bool {
+	batch := readBatch(line)
+	if !slices.ContainsFunc(batch, func(one []byte) bool {
+		m, ok := ReadMessage(one)
+		return ok && m.IsRequest() && (m.Method == "session/request_permission" || atOnce[m.Method] != "")
+	}) {
+		return p.fromAgent(ctx, line)
+	}
+	for _, one := range batch {
+		if p.fromAgent(ctx, one) {
+			to.writeLine(one)
+		}
+	}
+	return false
+}
+
 // passLines passes lines on until there are no more. look sees each whole line
 // and reports whether it goes on; it may keep the line. An end without a line
 // feed passes as it is.
-func passLines(from io.Reader, to *lineWriter, look func(line []byte) bool) error {
+func (p *Proxy) passLines(from io.Reader, to *lineWriter, look func(line []byte) bool) error {
 	reader := bufio.NewReaderSize(from, 64<<10)
+	limit := cmp.Or(p.MaxLine, maxLine)
 	for {
-		line, err := readLine(reader)
-		if len(line) > maxRead {
-			to.writeBegin(line)
-			err = to.copyRest(reader, err)
-		} else if len(line) > 0 && look(line) {
+		line, err := readLine(reader, limit)
+		if len(line) > limit {
+			return fmt.Errorf("a message is longer than %d MiB", limit>>20)
+		}
+		if len(line) > 0 && look(line) {
 			to.writeLine(line)
 		}
 		if err == nil {
@@ -116,9 +160,9 @@ func passLines(from io.Reader, to *lineWriter, look func(line []byte) bool) erro
 	}
 }
 
-// readLine reads a line with its line feed; of one that is longer than maxRead a
+// readLine reads a line with its line feed; of one that is longer than limit a
 // part, with no error.
-func readLine(reader *bufio.Reader) ([]byte, error) {
+func readLine(reader *bufio.Reader, limit int) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := reader.ReadSlice('\n')
@@ -126,7 +170,7 @@ func readLine(reader *bufio.Reader) ([]byte, error) {
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, err
 		}
-		if len(line) > maxRead {
+		if len(line) > limit {
 			return line, nil
 		}
 	}
@@ -143,36 +187,9 @@ type lineWriter struct {
 func (w *lineWriter) writeLine(line []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.write(line)
-}
-
-func (w *lineWriter) write(line []byte) {
 	if w.err == nil {
 		_, w.err = w.to.Write(line)
 	}
-}
-
-// writeBegin writes the beginning of a line and keeps others out until copyRest.
-func (w *lineWriter) writeBegin(part []byte) {
-	w.mu.Lock()
-	w.write(part)
-}
-
-// copyRest passes the rest of a line, after writeBegin.
-func (w *lineWriter) copyRest(reader *bufio.Reader, err error) error {
-	defer w.mu.Unlock()
-	for err == nil {
-		var part []byte
-		part, err = reader.ReadSlice('\n')
-		w.write(part)
-		if err == nil {
-			return nil
-		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			err = nil
-		}
-	}
-	return err
 }
 
 func (w *lineWriter) failure() error {

@@ -191,7 +191,7 @@ func TestAgentEndsTheProxy(t *testing.T) {
 
 // Lines of any length and content pass as they came.
 func TestLinesPassUnchanged(t *testing.T) {
-	long := `{"method":"x","params":"` + strings.Repeat("a", maxRead+100) + `"}`
+	long := `{"method":"x","params":"` + strings.Repeat("a", 17<<20) + `"}`
 	for name, text := range map[string]string{
 		"no JSON": "hello\n", "empty lines": "\n\n\n", "no line feed": `{"a":1}`, "a list": "[1,2]\n", "long": long + "\n" + other + "\n",
 		"long without a line feed": long, "carriage return": "{\"id\":1}\r\n", "bytes": "\xff\xfe\x00\n", "nothing": "",

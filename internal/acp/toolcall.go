@@ -81,17 +81,23 @@ func (t *toolCall) ownName() string {
 // there is only a line that describes the call.
 func (t *toolCall) input(titleIsCommand bool) (input json.RawMessage, titleOnly bool) {
 	fields := map[string]json.RawMessage{}
-	told := json.Unmarshal(t.RawInput, &fields) == nil && len(fields) > 0
+	raw := objectIn(t.RawInput)
+	told := json.Unmarshal(raw, &fields) == nil && len(fields) > 0
 	paths := t.paths()
+	line, joined := joinedCommand(fields)
 	switch {
-	case told && (len(paths) == 0 || fields["path"] != nil || fields["file_path"] != nil || fields["paths"] != nil):
-		return t.RawInput, false
+	case told && !joined && (len(paths) == 0 || t.Kind == "execute"): // a command's places follow from the command
+		return raw, false
 	case told:
-		if t.Kind != "execute" { // a command's places follow from the command
-			fields["paths"] = asJSON(paths)
+		if joined {
+			fields["command"] = asJSON(line)
+			delete(fields, "args")
 		}
-	case !isBlank(t.RawInput): // no object
-		return t.RawInput, false
+		if t.Kind != "execute" && len(paths) > 0 {
+			fields["paths"] = asJSON(append(pathsIn(fields["paths"]), paths...))
+		}
+	case !isBlank(raw): // a text or a list: nothing else than a command is given like that
+		fields["command"] = raw
 	case t.Kind == "execute":
 		fields["command"] = asJSON(t.Title)
 		titleOnly = !titleIsCommand
@@ -107,6 +113,22 @@ func (t *toolCall) input(titleIsCommand bool) (input json.RawMessage, titleOnly 
 		titleOnly = changes == nil && t.Kind != "read" && t.Kind != "search"
 	}
 	return asJSON(fields), titleOnly
+}
+
+// objectIn is an input that came as the text of an object as that object.
+func objectIn(input json.RawMessage) json.RawMessage {
+	var text string
+	if json.Unmarshal(input, &text) == nil && strings.HasPrefix(strings.TrimSpace(text), "{") &&
+		json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	return input
+}
+
+// pathsIn are the paths that an input lists itself.
+func pathsIn(list json.RawMessage) (paths []string) {
+	readLoosely(list, &paths)
+	return paths
 }
 
 // paths are the files that the call names, each once.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/judge"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
 )
 
@@ -32,9 +34,10 @@ func ACPCommand(app *cmdutil.App) *cobra.Command {
 		Long: `Starts an agent that speaks the Agent Client Protocol (ACP) and passes everything
 between it and the editor, as it came. Requests for permission go through guards,
 hooks and approvals first: a refusal and an approval answer the agent, everything
-else is asked in the editor as before. A request that waits in hookmux's feed is
-shown in the editor as well, and the first answer counts. hookmux ps shows the
-sessions.
+else is asked in the editor as before. Commands, and files to write or read, that
+the agent has the editor carry out without a question are checked as well. A
+request that waits in hookmux's feed is shown in the editor, too, and the first
+answer counts. hookmux ps shows the sessions.
 
 Put it in front of the agent's command in the editor's settings. The exit code is
 the agent's; its stderr and signals pass.`,
@@ -80,6 +83,11 @@ func serveACP(ctx context.Context, app *cmdutil.App, name string, argv []string)
 		Start: func(ctx context.Context) error {
 			return app.StartHub(ctx, dirs, &client.Client{Socket: dirs.Socket()})
 		},
+		Check: func(conn net.Conn) error { return checkHub(dirs, conn) },
+		Alive: func(ctx context.Context) error {
+			_, err := (&client.Client{Socket: dirs.Socket()}).Info(ctx)
+			return err
+		},
 		Judge: func(ctx context.Context, id, agent string, r acp.Report) acp.Answer {
 			v := judge.New(dirs, app.LiveSettings).Decide(ctx, judge.Call{ID: id, Time: time.Now(), Agent: agent,
 				Event: r.Event, Cwd: app.Cwd(), Payload: r.Payload, Env: app.Getenv})
@@ -107,6 +115,19 @@ func serveACP(ctx context.Context, app *cmdutil.App, name string, argv []string)
 		return fmt.Errorf("%s: %w", filepath.Base(argv[0]), err)
 	case code != 0:
 		return cmdutil.Exit(code)
+	}
+	return nil
+}
+
+// checkHub refuses a socket that somebody else may have put there.
+func checkHub(dirs paths.Dirs, conn net.Conn) error {
+	if err := dirs.CheckSocket(); err != nil {
+		return err
+	}
+	if socket, ok := conn.(*net.UnixConn); ok {
+		if who, err := proc.Peer(socket); err == nil && who.UID != paths.UserID() {
+			return errors.New("whoever listens on the hub's socket is another user")
+		}
 	}
 	return nil
 }

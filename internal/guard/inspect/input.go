@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
 // InputPaths are paths found in the raw input of a tool nobody knows: an MCP
@@ -39,8 +41,16 @@ func ReadInput(call *Call) InputPaths {
 	case "search":
 	case "mcp", "other", "":
 		if named {
+			readCommands(call)
 			return out
 		}
+	case "shell":
+		if len(call.Commands) == 0 { // a member that nobody described
+			readCommands(call)
+		} else {
+			addListed(call)
+		}
+		return out
 	default:
 		return out
 	}
@@ -55,7 +65,92 @@ func ReadInput(call *Call) InputPaths {
 	if err := walkJSON(call.Input, r.takeText); err != nil {
 		out.Unreadable = "its input is no valid JSON: " + err.Error()
 	}
+	if call.ToolKind != "search" {
+		addListed(call)
+	}
 	return out
+}
+
+// readCommands reads commands alone: those in members that nobody described, beside
+// what the dialect named.
+func readCommands(call *Call) {
+	if len(call.Input) == 0 || len(call.Input) > maxInput {
+		return
+	}
+	known := len(call.Commands)
+	r := inputReader{call: call, out: &InputPaths{}}
+	// An input that is no JSON is the decoder's to complain about.
+	_ = walkJSON(call.Input, func(key, value string) bool {
+		return !isCommandKey(key) || slices.Contains(call.Commands[:known], value) || r.takeText(key, value)
+	})
+	addListed(call)
+}
+
+// addListed adds commands that stand in an input as lists of words: whole, or the
+// program and a list of its arguments beside it.
+func addListed(call *Call) {
+	if bytes.IndexByte(call.Input, '[') < 0 || len(call.Input) > maxInput {
+		return
+	}
+	var input any
+	if json.Unmarshal(call.Input, &input) != nil {
+		return
+	}
+	for open := []any{input}; len(open) > 0 && len(call.Commands) < maxCommands; {
+		value := open[len(open)-1]
+		open = open[:len(open)-1]
+		switch v := value.(type) {
+		case []any:
+			open = append(open, v...)
+		case map[string]any:
+			arguments := listedArguments(v)
+			for key, member := range v {
+				open = append(open, member)
+				if !isCommandKey(strings.ToLower(key)) {
+					continue
+				}
+				words := wordList(member)
+				if program, isText := member.(string); isText && len(arguments) > 0 {
+					words = append([]string{program}, arguments...)
+				}
+				if len(words) > 1 {
+					call.Commands = append(slices.Clip(call.Commands), quote.Arguments(words))
+				}
+			}
+		}
+	}
+}
+
+// listedArguments are the arguments that stand beside a program's name.
+func listedArguments(members map[string]any) []string {
+	for key, member := range members {
+		switch strings.ToLower(key) {
+		case "args", "arguments", "argv", "parameters":
+			if words := wordList(member); len(words) > 0 {
+				return words
+			}
+		}
+	}
+	return nil
+}
+
+// wordList are the texts of a list; numbers count as they are spelled.
+func wordList(value any) (words []string) {
+	list, _ := value.([]any)
+	for _, one := range list {
+		switch word := one.(type) {
+		case string:
+			words = append(words, word)
+		case float64, bool:
+			words = append(words, fmt.Sprint(word))
+		}
+	}
+	return words
+}
+
+// isCommandKey reports whether a member of this name holds a command.
+func isCommandKey(key string) bool {
+	return key == "command" || key == "cmd" || key == "script" || key == "shell_command"
 }
 
 // toolWrites guesses from its name whether a tool writes.
@@ -166,7 +261,7 @@ type inputReader struct {
 
 func (r *inputReader) takeText(key, v string) bool {
 	switch {
-	case key == "command" || key == "cmd" || key == "script" || key == "shell_command":
+	case isCommandKey(key):
 		if r.call.ToolKind == "search" {
 			return true
 		}
