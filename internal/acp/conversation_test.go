@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/agent/offers"
 	"github.com/hookmux/hookmux/event"
 )
 
@@ -100,8 +101,8 @@ session.end agent ended
 			t.Errorf("%s: session %q, cwd %q, attended %q; want s1, /p, yes", ev.Native, ev.Session, ev.Cwd, ev.Attended)
 		}
 	}
-	if offers := events[4].Suggestions; len(offers) != 1 || agent.OfferWords(offers[0]) != `"Always"` {
-		t.Errorf("offers %s, want the one option that allows always", offers)
+	if list := events[4].Suggestions; len(list) != 1 || offers.InWords(list[0]) != `"Always"` {
+		t.Errorf("offers %s, want the one option that allows always", list)
 	}
 }
 

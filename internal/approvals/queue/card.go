@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/agent/offers"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/jsonscan"
@@ -45,7 +45,7 @@ func Show(r *Request, title string, sent *event.Event) {
 		c.addLine("%s can only be refused here; otherwise its own rules apply", title)
 	}
 	for i, s := range r.Suggestions {
-		c.addLine("the agent offers, as its own rule %d: %s", i+1, agent.OfferWords(s))
+		c.addLine("the agent offers, as its own rule %d: %s", i+1, offers.InWords(s))
 	}
 	if slices.Contains(r.Need.Choices, event.ChooseAlways) && r.Rule != nil {
 		c.addLine("always would allow: %s", r.Rule.Text())

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/agent/offers"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/selection/config"
@@ -108,7 +108,7 @@ func describeLasting(item *client.Request, reply *client.FeedReply) string {
 	case reply.Choice == "always" && reply.Suggestion > 0:
 		if reply.Suggestion <= len(item.Suggestions) {
 			return "take up the agent's own rule: " +
-				termsafe.Line(agent.OfferWords(item.Suggestions[reply.Suggestion-1]), 0)
+				termsafe.Line(offers.InWords(item.Suggestions[reply.Suggestion-1]), 0)
 		}
 	case reply.Choice == "always" && item.Rule != "":
 		reply.Rule = item.Rule

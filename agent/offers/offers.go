@@ -1,4 +1,5 @@
-package agent
+// Package offers says what agents offer when they ask for permission.
+package offers
 
 import (
 	"bytes"
@@ -8,9 +9,9 @@ import (
 	"strings"
 )
 
-// OfferWords says in words what a standing approval that an agent offers would do. What
+// InWords says in words what a standing approval that an agent offers would do. What
 // is not known whole is given as it came, so that nothing of it is hidden.
-func OfferWords(offer json.RawMessage) string {
+func InWords(offer json.RawMessage) string {
 	var patterns []string
 	if json.Unmarshal(offer, &patterns) == nil && len(patterns) > 0 {
 		return joinQuoted(patterns)

@@ -1,8 +1,8 @@
-package agent
+package offers
 
 import "testing"
 
-func TestOfferWords(t *testing.T) {
+func TestInWords(t *testing.T) {
 	for offer, want := range map[string]string{
 		`{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"rm:*"}],"behavior":"allow","destination":"localSettings"}`: `allow Bash(rm:*) in this project, for you`,
 		`{"type":"addRules","destination":"session","rules":[{"toolName":"WebFetch"},{"toolName":"Read"}],"behavior":"allow"}`:    `allow WebFetch and Read in this session`,
@@ -18,8 +18,8 @@ func TestOfferWords(t *testing.T) {
 		`{"rule":{"toolName":"Bash"}}`: `{"rule":{"toolName":"Bash"}}`,
 		`[]`:                           `[]`,
 	} {
-		if got := OfferWords([]byte(offer)); got != want {
-			t.Errorf("OfferWords(%s)\n got %s\nwant %s", offer, got, want)
+		if got := InWords([]byte(offer)); got != want {
+			t.Errorf("InWords(%s)\n got %s\nwant %s", offer, got, want)
 		}
 	}
 }
