@@ -101,7 +101,7 @@ func TestEncodeHoldsItsPromises(t *testing.T) {
 		}
 		if d.Verdict == event.Deny && ev.Kind.Guarded() &&
 			!containsAny(answer.Stdout, `"deny"`, `"block":true`, `"decision":"block"`, `"cancel":true`, `"throw":`,
-				`"reply":"reject"`) {
+				`"reply":"reject"`, `"action":"reject-and-continue"`) {
 			t.Fatalf("a refusal got lost: %s", answer.Stdout)
 		}
 		if f.agent == "codex" {

@@ -254,6 +254,7 @@ var unseen = []string{
 	"pi hookmux_answered",     // our own extension makes it
 	"cline TaskResume", "cline TaskCancel", "cline UserPromptSubmit",
 	"auggie Notification",
+	"amp agent.start", "amp agent.end", "amp changes.prompt",
 	"openclaw session_start", "openclaw session_end", "openclaw before_compaction", "openclaw after_compaction",
 	"openclaw before_reset", "openclaw subagent_spawned", "openclaw subagent_ended",
 	"kilo command.execute.before", "kilo permission.ask", "kilo question.rejected", "kilo session.error",

@@ -90,6 +90,8 @@ var moreOracleCases = []oracleCase{
 	{"pi", "agent_before_settle.completed.json", event.Decision{KeepGoing: true, Reason: "KEEP GOING: run the tests"}, "settle continue once", "", "KEEP GOING"},
 	{"pi", "session_before_compact.json", event.Decision{Verdict: event.Deny, Reason: "not carried"}, "compaction cancel", "", ""},
 
+	{"amp", "tool.call.json", event.Decision{Verdict: event.Deny, Reason: "NO-GO"}, "call reject", "no", "NO-GO"},
+	{"amp", "tool.call.json", event.Decision{Verdict: event.Modify, Input: js(`{"command":"echo REWRITTEN > /home/user/project/RW; echo rw-out"}`)}, "call modify", "yes", "rw-out"},
 	{"openclaw", "before_tool_call.json", event.Decision{Verdict: event.Deny, Reason: "NO-GO"}, "tool block", "no", "NO-GO"},
 	{"openclaw", "before_tool_call.json", event.Decision{Verdict: event.Modify, Input: js(`{"command":"echo REWRITTEN > /home/user/project/rw"}`)}, "tool params", "yes", ""},
 	{"openclaw", "before_tool_call.json", event.Decision{Verdict: event.Ask, Reason: "ask me"}, "tool approval, headless", "no", "approval unavailable"},

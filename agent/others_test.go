@@ -43,7 +43,7 @@ func TestOthers(t *testing.T) {
 			t.Errorf("%s accuses whoever types in its terminal", editor)
 		}
 	}
-	if !slices.ContainsFunc(list, func(k Known) bool { return k.Name == "amp" && len(k.Environment) == 3 }) {
-		t.Error("amp's variables are not read")
+	if !slices.ContainsFunc(list, func(k Known) bool { return k.Name == "roo" && len(k.Environment) == 1 }) {
+		t.Error("roo's variables are not read")
 	}
 }

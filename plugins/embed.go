@@ -22,12 +22,13 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
-//go:embed line/line.js openclaw/hookmux.js opencode/hookmux.js pi/hookmux.js pi/inner.js
+//go:embed line/line.js amp/hookmux.js openclaw/hookmux.js opencode/hookmux.js pi/hookmux.js pi/inner.js
 var sources embed.FS
 
 // files names the sources. An agent that was made from another takes the same
 // one.
 var files = map[string]string{
+	"amp":      "amp/hookmux.js",
 	"openclaw": "openclaw/hookmux.js",
 	"opencode": "opencode/hookmux.js",
 	"pi":       "pi/hookmux.js",

@@ -40,6 +40,11 @@ func clawCall(as, command string) step {
 		"event": step{"toolName": "exec", "toolCallId": "call_" + as, "params": step{"command": command}}}
 }
 
+func ampCall(as, command string) step {
+	return step{"do": "call", "as": as, "name": "tool.call", "event": step{"thread": step{"id": "T-1"},
+		"toolUseID": "TU-" + as, "tool": "shell_command", "input": step{"command": command}}}
+}
+
 // judged is what came of a call that all agents' plugins were asked about.
 func judged(t testing.TB, agent string, p *played, as string) (refused, input string) {
 	t.Helper()
@@ -52,6 +57,9 @@ func judged(t testing.TB, agent string, p *played, as string) (refused, input st
 		Reason      string
 		BlockReason string
 		Params      json.RawMessage
+		Action      string
+		Message     string
+		Input       json.RawMessage
 	}
 	if returned != "" && returned != "null" {
 		if err := json.Unmarshal([]byte(returned), &r); err != nil {
@@ -60,6 +68,12 @@ func judged(t testing.TB, agent string, p *played, as string) (refused, input st
 	}
 	if threw != "" {
 		t.Errorf("%s was thrown %q", agent, threw)
+	}
+	if agent == "amp" {
+		r.Block = r.Action == "reject-and-continue"
+		if r.Reason = r.Message; r.Input != nil {
+			event = string(r.Input)
+		}
 	}
 	if agent == "openclaw" {
 		if r.Reason = r.BlockReason; r.Params != nil {
@@ -79,6 +93,8 @@ func refusal(agent, reason string) string {
 		return `{"block":true,"reason":"` + reason + `"}`
 	case "openclaw":
 		return `{"block":true,"blockReason":"` + reason + `"}`
+	case "amp":
+		return `{"action":"reject-and-continue","message":"` + reason + `"}`
 	}
 	return `{"throw":"` + reason + `"}`
 }
@@ -89,6 +105,8 @@ func toolCall(agent, as, command string) step {
 		return piCall(as, command)
 	case "openclaw":
 		return clawCall(as, command)
+	case "amp":
+		return ampCall(as, command)
 	}
 	return ocBefore(as, command)
 }
@@ -145,7 +163,8 @@ func TestNoHubGoesThroughTheClient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := map[string]string{"opencode": "tool.execute.before", "openclaw": "before_tool_call", "pi": "tool_call"}[agent]
+		name := map[string]string{"opencode": "tool.execute.before", "openclaw": "before_tool_call",
+			"amp": "tool.call", "pi": "tool_call"}[agent]
 		if text := string(b); !strings.HasPrefix(text, "--on-unavailable=deny "+agent+" "+name+" 3") ||
 			!strings.Contains(text, `"command":"ls"`) {
 			t.Errorf("called with %s", text)
@@ -199,7 +218,8 @@ func TestHubDiesInMidRequest(t *testing.T) {
 	eachAgent(t, func(t *testing.T, agent string) {
 		var asked atomic.Int32
 		h := newFakeHub(t, func(r *frame.Request) string {
-			if r.Event != "tool_call" && r.Event != "tool.execute.before" && r.Event != "before_tool_call" {
+			if r.Event != "tool_call" && r.Event != "tool.execute.before" && r.Event != "before_tool_call" &&
+				r.Event != "tool.call" {
 				return ""
 			}
 			if asked.Add(1) < 3 {
@@ -253,7 +273,9 @@ func TestNonsenseIsNoOpinion(t *testing.T) {
 			}
 		}
 		// A change that can't be made must not let the unchanged call run.
-		h = newFakeHub(t, func(*frame.Request) string { return `{"input":"text","params":"text","output":{"args":"text"}}` })
+		h = newFakeHub(t, func(*frame.Request) string {
+			return `{"action":"modify","input":"text","params":"text","output":{"args":"text"}}`
+		})
 		p = play(t, agent, h.dir, plugins.Options{}, nil, toolCall(agent, "call", "ls"))
 		if refused, _ := judged(t, agent, p, "call"); refused == "" {
 			t.Error("ran with the change left out")

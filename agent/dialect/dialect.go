@@ -64,6 +64,7 @@ const (
 // table is the one place where dialects are registered.
 var table = map[string]Dialect{
 	"acp":         acp,
+	"amp":         amp,
 	"antigravity": antigravity,
 	"claude":      claude,
 	"cline":       cline,

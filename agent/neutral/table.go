@@ -6,6 +6,8 @@ import "time"
 
 func lookup(agent, event string) (Row, bool) {
 	switch agent {
+	case "amp", "ampcode", "amp-cli":
+		return rowsAmp(event)
 	case "antigravity", "agy", "antigravity-cli":
 		return rowsAntigravity(event)
 	case "auggie", "augment":
@@ -64,6 +66,24 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsVscode(event)
 	case "windsurf", "cascade":
 		return rowsWindsurf(event)
+	}
+	return Row{}, false
+}
+
+func rowsAmp(event string) (Row, bool) {
+	switch event {
+	case "session.start":
+		return Row{Kind: "session.start", Timeout: 5000 * time.Millisecond}, true
+	case "agent.start":
+		return Row{Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "tool.call":
+		return Row{Deny: Answer{Stdout: `{"action":"reject-and-continue","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"action":"reject-and-continue","message":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.before", Decides: true, Timeout: 3600000 * time.Millisecond}, true
+	case "tool.result":
+		return Row{Kind: "tool.after", Timeout: 5000 * time.Millisecond}, true
+	case "agent.end":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "changes.prompt":
+		return Row{Kind: "other", Timeout: 5000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

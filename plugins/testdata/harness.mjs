@@ -55,6 +55,7 @@ let hooks = {};
 const register = (name, handler) => registered.set(name, [...(registered.get(name) || []), handler]);
 const clawContext = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s-1", runId: "run-1", abortSignal: stop.signal };
 if (agent === "opencode") hooks = await plugin({ client, directory: "/src/project" });
+else if (agent === "amp") plugin({ on: register, system: { workspaceRoot: "file:///src/project" } });
 else if (agent === "openclaw") plugin.register({ on: register, config: {}, runtime: { version: "1.0", agent: { resolveAgentWorkspaceDir: () => "/src/project" } } });
 else await plugin({ on: register, sendUserMessage: (words, how) => note("sendUserMessage")({ words, ...how }) });
 result.hooks = agent === "opencode" ? Object.keys(hooks) : [...registered.keys()];
