@@ -68,6 +68,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code":       cmdCode,
+			"contains":   cmdContains,
 			"denied":     cmdDenied,
 			"passes":     cmdPasses,
 			"payload":    cmdPayload,
@@ -271,6 +272,16 @@ func cmdDenied(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if !regexp.MustCompile(args[2]).MatchString(said) {
 		ts.Fatalf("the reason is not %q", args[2])
+	}
+}
+
+// cmdContains wants that a file holds all of another one, in one piece.
+func cmdContains(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: contains FILE PART")
+	}
+	if whole, part := ts.ReadFile(args[0]), ts.ReadFile(args[1]); !strings.Contains(whole, part) {
+		ts.Fatalf("%s holds\n%s\nwant this in it:\n%s", args[0], whole, part)
 	}
 }
 
