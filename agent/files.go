@@ -2,6 +2,7 @@ package agent
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -84,10 +85,13 @@ func (m *Marks) MatchEnvironment(env func(string) string) (string, bool) {
 
 // BelowAgent finds the first agent whose variables a process carries.
 func (c *Catalogue) BelowAgent(env func(string) string) (*Agent, string, bool) {
+	var below *Agent
+	var mark string
 	for _, a := range c.agents {
-		if name, ok := a.Marks.MatchEnvironment(env); ok {
-			return a, name, true
+		name, ok := a.Marks.MatchEnvironment(env)
+		if ok && (below == nil || slices.Contains(a.Marks.Beside, below.Name)) {
+			below, mark = a, name
 		}
 	}
-	return nil, "", false
+	return below, mark, below != nil
 }

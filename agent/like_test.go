@@ -3,6 +3,7 @@ package agent
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // An agent that is like another says and hears as that one does, wherever its
@@ -49,5 +50,27 @@ func TestKiloIsNotTakenForOpenCode(t *testing.T) {
 	got, _, ok := Builtin().BelowAgent(func(name string) string { return environment[name] })
 	if !ok || got.Name != "kilo" {
 		t.Errorf("a process with Kilo's and OpenCode's variables is below %v, want kilo", got)
+	}
+}
+
+// omp's commands carry Claude Code's variable, too.
+func TestOmpIsNotTakenForClaude(t *testing.T) {
+	environment := map[string]string{"CLAUDECODE": "1", "OMPCODE": "1"}
+	got, _, ok := Builtin().BelowAgent(func(name string) string { return environment[name] })
+	if !ok || got.Name != "omp" {
+		t.Errorf("a process with omp's and Claude Code's variables is below %v, want omp", got)
+	}
+}
+
+// omp gives a handler 30 seconds, and refuses a call whose handler takes longer: hookmux gives up before.
+func TestOmpIsAnsweredBeforeItsLimit(t *testing.T) {
+	omp, _ := Builtin().Agent("omp")
+	for _, e := range omp.Events {
+		if e.Answer == "" || e.Install != InstallDefault {
+			continue
+		}
+		if limit := omp.InstallTimeout(e.Name); limit >= time.Duration(e.Timeout) || limit <= 0 {
+			t.Errorf("%s: hookmux waits %v, want less than omp's %v", e.Name, limit, time.Duration(e.Timeout))
+		}
 	}
 }

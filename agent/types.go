@@ -287,6 +287,9 @@ type Marks struct {
 	// Environment variables that a process below the agent carries. A peer
 	// that has one is below an agent. NAME alone or NAME=value.
 	Environment []string `yaml:"environment"`
+	// Beside are agents whose variables its processes carry, too: what has both is below
+	// this one.
+	Beside []string `yaml:"beside"`
 	// Caller variables are set in the agent's hook processes and by no other
 	// agent; they say who called, as far as inheritance lets them.
 	Caller []string `yaml:"caller"`

@@ -48,6 +48,8 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsKimi(event)
 	case "kiro", "kiro-cli":
 		return rowsKiro(event)
+	case "omp", "oh-my-pi":
+		return rowsOmp(event)
 	case "openclaw", "clawdbot", "moltbot":
 		return rowsOpenclaw(event)
 	case "opencode":
@@ -680,6 +682,60 @@ func rowsKiro(event string) (Row, bool) {
 		return Row{Kind: "tool.after", Timeout: 30000 * time.Millisecond}, true
 	case "stop":
 		return Row{Kind: "turn.end", Timeout: 30000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsOmp(event string) (Row, bool) {
+	switch event {
+	case "session_start",
+		"session_switch",
+		"session_branch":
+		return Row{Kind: "session.start", Timeout: 5000 * time.Millisecond}, true
+	case "session_info_changed",
+		"agent_start",
+		"tool_execution_start",
+		"agent_before_settle",
+		"agent_settled",
+		"session_compact_failed",
+		"ui_prompt_start",
+		"ui_prompt_end",
+		"user_bash",
+		"session_before_fork",
+		"session_tree",
+		"project_trust",
+		"message_update",
+		"turn_end",
+		"tool_approval_resolved",
+		"user_python":
+		return Row{Kind: "other", Timeout: 5000 * time.Millisecond}, true
+	case "input":
+		return Row{Unchecked: Answer{Stdout: `{"action":"handled","notice":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "before_agent_start":
+		return Row{Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "tool_call":
+		return Row{Deny: Answer{Stdout: `{"block":true,"reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"ask":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "tool_result":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "tool_execution_end":
+		return Row{Kind: "tool.after", Timeout: 5000 * time.Millisecond}, true
+	case "agent_end":
+		return Row{Kind: "turn.end", Timeout: 5000 * time.Millisecond}, true
+	case "session_before_compact":
+		return Row{Unchecked: Answer{Stdout: `{"cancel":true}`}, Kind: "context.compact.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "session_compact":
+		return Row{Kind: "context.compact.after", Timeout: 5000 * time.Millisecond}, true
+	case "hookmux_answered":
+		return Row{Kind: "tool.permission.resolved", Timeout: 5000 * time.Millisecond}, true
+	case "session_before_switch",
+		"session_before_branch":
+		return Row{Unchecked: Answer{Stdout: `{"cancel":true}`}, Kind: "other", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "session_shutdown":
+		return Row{Kind: "session.end", Timeout: 2000 * time.Millisecond}, true
+	case "session_stop":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "tool_approval_requested":
+		return Row{Kind: "user.attention", Timeout: 5000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

@@ -6,19 +6,20 @@
 /*__HOOKMUX_INNER__*/
 
 // What is sent and taken back is written down in hookmux's catalogue
-// (agent/data/pi.yaml, agent/dialect/pi.go).
+// (agent/data/pi.yaml and omp.yaml, agent/dialect/pi.go).
 
-// How long pi is held up for a decision; it has no limit of its own.
-const SHORT_LIMIT = 60_000;
-const FLUSH_WAIT = 2000;
+// How long pi is held up for a decision; it has no limit of its own, and omp has
+// one for every handler.
+const SHORT_LIMIT = Math.min(60_000, GATE_LIMIT);
+const FLUSH_WAIT = 1800;
 const SETTLE_WAIT = 1500; // how long an older pi may take to be idle after its last word
 const MAX_TEXT = 20_000;
 const SETTLE_GRACE = 2000; // how long the hub may take to let a request go that was answered here
 
-const OPTIONAL = new Set(["agent_start", "session_compact_failed", "user_bash", "session_tree"]);
+const OPTIONAL = new Set(["agent_start", "session_compact_failed", "user_bash", "user_python", "session_tree"]);
 
 // What is large and in pi's own record, or can't travel.
-const HEAVY = new Set(["context", "entries", "messages", "preparation", "systemPrompt", "systemPromptOptions", "branchEntries", "signal"]);
+const HEAVY = new Set(["context", "entries", "messages", "preparation", "systemPrompt", "systemPromptOptions", "branchEntries", "signal", "last_assistant_message"]);
 // Hooks that write a summary need these, unless they are too much.
 const FOR_SUMMARIES = ["preparation", "branchEntries"];
 const MAX_HEAVY = 4 << 20;
@@ -29,6 +30,11 @@ const ACTS = {
   pi: ["appendEntry", "setActiveTools", "setLabel", "setSessionName", "setThinkingLevel"],
   ctx: ["abort", "compact", "shutdown"],
 };
+
+// omp tells of its own commands as of prompts, begins a turn without input where it
+// prints, and has a word of its own for input that goes no further.
+const IS_OMP = AGENT === "omp";
+const HANDLED = IS_OMP ? { handled: true } : { action: "handled" };
 
 // pi refuses to start, in every mode, with an extension that throws here.
 // Names that a version doesn't know are kept and never called, so that one
@@ -152,7 +158,8 @@ function handlers(pi) {
 
   const inner = new Inner(pi, line, about);
 
-  on("session_start", async (event, ctx) => {
+  // omp says session_switch and session_branch where pi loads extensions anew.
+  for (const name of ["session_start", "session_switch", "session_branch"]) on(name, async (event, ctx) => {
     const key = text(peek(() => ctx.sessionManager.getSessionId())) + " " + event.reason;
     if (key === started) return; // RPC says it twice
     started = key;
@@ -166,12 +173,14 @@ function handlers(pi) {
   on("session_info_changed", report);
 
   on("input", async (event, ctx) => {
+    // What becomes a prompt of it begins with before_agent_start.
+    if (IS_OMP && text(event.text).startsWith("/")) return;
     const joins = Boolean(event.streamingBehavior); // a prompt for the turn under way
     const answer = await ask(event, ctx, SHORT_LIMIT, { refusal: { action: "handled", notice: unreachable } });
     if (answer.action === "handled") {
       notify(ctx, "prompt blocked: " + (text(answer.notice) || "by a hook"), "warning");
       if (!peek(() => ctx.hasUI)) console.error("hookmux: prompt blocked: " + printable(text(answer.notice)));
-      return { action: "handled" };
+      return HANDLED;
     }
     notify(ctx, answer.notice, "info");
     if (!joins) begin();
@@ -186,11 +195,17 @@ function handlers(pi) {
     if (rewritten) return { action: "transform", text: prompt, images };
   });
 
-  on("before_agent_start", (event) => {
-    if (!open) begin(); // a turn that no input began
+  on("before_agent_start", async (event, ctx) => {
+    if (!open) {
+      begin(); // a turn that no input began
+      const answer = IS_OMP ? await ask(event, ctx, SHORT_LIMIT) : NONE;
+      notify(ctx, answer.notice, "info");
+      if (text(answer.message?.content)) message = answer.message;
+    }
     const out = {};
     if (message) out.message = message;
-    if (systemWords) out.systemPrompt = [text(event.systemPrompt), systemWords].filter(Boolean).join("\n\n");
+    // omp has a list of them.
+    if (systemWords) out.systemPrompt = Array.isArray(event.systemPrompt) ? [...event.systemPrompt, systemWords] : [text(event.systemPrompt), systemWords].filter(Boolean).join("\n\n");
     message = undefined;
     systemWords = "";
     return Object.keys(out).length ? out : undefined;
@@ -207,7 +222,9 @@ function handlers(pi) {
     if (answer.block === true) return refuse(answer.reason);
     // Where nobody sits, the answer is no.
     if (text(answer.ask) && !(await confirmed(ctx, event, isObject(answer.input) ? answer.input : event.input, answer.ask, signal))) return refuse(answer.ask);
-    if (answer.input !== undefined && !replaceIn(original.input, answer.input)) return refuse("hookmux: the changed input could not be put in place");
+    if (answer.input === undefined) return;
+    if (!replaceIn(original.input, answer.input)) return refuse("hookmux: the changed input could not be put in place");
+    return { input: original.input }; // omp takes it from here, pi from the event
   });
 
   // decided asks the hub. While a person is asked elsewhere, a dialog is up
@@ -305,6 +322,17 @@ function handlers(pi) {
     return { continue: true, entries: answer.entries };
   });
 
+  // omp's, before it settles; an aborted turn ends without it.
+  on("session_stop", async (event, ctx) => {
+    if (!open) return;
+    const answer = await ask(event, ctx, SHORT_LIMIT, { signal: event.signal }, ending());
+    notify(ctx, answer.notice, "info");
+    const words = answer.continue === true && Array.isArray(answer.entries) ? answer.entries.map((one) => text(one?.content)).filter(Boolean).join("\n\n") : "";
+    if (!words || failure) return;
+    open = goingOn = true;
+    return { continue: true, additionalContext: words };
+  });
+
   on("agent_settled", (event, ctx) => {
     settles = true;
     clearTimeout(timer);
@@ -320,7 +348,7 @@ function handlers(pi) {
     tell({ type: "agent_end", reason: aborted ? "cancelled" : failure ? "failed" : undefined }, ctx, ending());
   };
   on("agent_end", (event, ctx) => {
-    if (settles || !open) return;
+    if (settles || !open || event.willContinue === true) return;
     clearTimeout(timer);
     timer = setTimeout(() => {
       if (peek(() => ctx.isIdle()) !== false) endOld(event, ctx);
@@ -338,7 +366,7 @@ function handlers(pi) {
   });
 
   // A session that is left, for a new one, another or a fork of it.
-  for (const [name, words] of [["session_before_switch", "the session was kept by a hook"], ["session_before_fork", "forking was stopped by a hook"]]) {
+  for (const [name, words] of [["session_before_switch", "the session was kept by a hook"], ["session_before_fork", "forking was stopped by a hook"], ["session_before_branch", "forking was stopped by a hook"]]) {
     on(name, async (event, ctx) => {
       const answer = await ask(event, ctx, SHORT_LIMIT, { signal: event.signal });
       if (answer.cancel === true) {
@@ -349,7 +377,7 @@ function handlers(pi) {
     });
   }
 
-  for (const name of ["session_compact", "session_compact_failed", "ui_prompt_start", "ui_prompt_end", "user_bash", "session_tree"]) {
+  for (const name of ["session_compact", "session_compact_failed", "ui_prompt_start", "ui_prompt_end", "user_bash", "user_python", "session_tree", "tool_approval_requested", "tool_approval_resolved"]) {
     on(name, report);
   }
 

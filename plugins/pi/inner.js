@@ -58,7 +58,8 @@ const INNER = {
       const [message, ...more] = (list(answer.messages) || []).filter(isObject);
       rest.splice(0, rest.length, ...more);
       if (isObject(answer.systemPromptOptions) && isObject(event.systemPromptOptions)) replaceIn(event.systemPromptOptions, answer.systemPromptOptions);
-      return some({ message, systemPrompt: typeof answer.systemPrompt === "string" ? answer.systemPrompt : undefined });
+      const whole = typeof answer.systemPrompt === "string" ? answer.systemPrompt : undefined;
+      return some({ message, systemPrompt: whole !== undefined && Array.isArray(event.systemPrompt) ? [whole] : whole }); // omp has a list of them
     },
   },
 };

@@ -35,7 +35,7 @@ var hookConfigs = []string{
 	".config/opencode/plugin/", ".config/opencode/plugins/", ".config/opencode/opencode.json",
 	".config/opencode/opencode.jsonc", ".opencode/plugin/", ".opencode/plugins/",
 	".config/kilo/plugin/", ".config/kilo/plugins/", ".kilo/plugin/", ".kilo/plugins/", ".pi/agent/extensions/",
-	".pi/extensions/",
+	".pi/extensions/", ".omp/agent/extensions/", ".omp/extensions/",
 }
 
 // ownRoots are directories whose loss takes a hook configuration with it.
@@ -46,7 +46,7 @@ var ownRoots = map[string]bool{
 	".windsurf": true, ".codeium": true,
 	".openhands": true, ".junie": true, ".continue": true, ".commandcode": true, ".rovodev": true, ".amp": true,
 	".hermes": true, ".vibe": true, ".kimi": true,
-	".kimi-code": true, ".opencode": true, ".kilo": true, ".pi": true, ".devin": true, "hookmux": true,
+	".kimi-code": true, ".opencode": true, ".kilo": true, ".pi": true, ".omp": true, ".devin": true, "hookmux": true,
 }
 
 // isOwned says what p is, if it is ours. p is absolute, or as it was written.

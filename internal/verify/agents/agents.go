@@ -23,7 +23,8 @@ import (
 )
 
 // Agent is one entry of the table. Strings may hold {version}, {os} (linux,
-// darwin), {cpu} (x64, arm64) and {triple} (the Rust name of the platform).
+// darwin), {cpu} (x64, arm64), {arch} (x64, aarch64) and {triple} (the Rust name
+// of the platform).
 type Agent struct {
 	Name    string
 	Title   string
@@ -40,6 +41,9 @@ type Agent struct {
 	Node bool
 	// NewNode says that this must be the newer one of the two that are pinned.
 	NewNode bool
+	// Runtime is the program, below the install folder, that runs Program, where that is
+	// JavaScript for another one than Node.
+	Runtime string
 	// Host is the program in hosts/ that is started in place of Program, where
 	// the vendor publishes its agent as a library.
 	Host string
@@ -137,11 +141,13 @@ func here() string { return runtime.GOOS + "/" + runtime.GOARCH }
 func (a Agent) expand(s, platform string) string {
 	goos, arch, _ := strings.Cut(platform, "/")
 	cpu := map[string]string{"amd64": "x64", "arm64": "arm64"}[arch]
+	machine := map[string]string{"amd64": "x64", "arm64": "aarch64"}[arch]
 	triple := map[string]string{
 		"linux/amd64": "x86_64-unknown-linux-musl", "linux/arm64": "aarch64-unknown-linux-musl",
 		"darwin/amd64": "x86_64-apple-darwin", "darwin/arm64": "aarch64-apple-darwin",
 	}[platform]
-	return strings.NewReplacer("{version}", a.Version, "{os}", goos, "{cpu}", cpu, "{triple}", triple).Replace(s)
+	return strings.NewReplacer("{version}", a.Version, "{os}", goos, "{cpu}", cpu, "{arch}", machine,
+		"{triple}", triple).Replace(s)
 }
 
 // npmPackages are the npm specs for a platform.

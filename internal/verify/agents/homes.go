@@ -209,6 +209,23 @@ func piHome(h *homeWriter) {
 	h.setVariable("PI_OFFLINE", "1")
 }
 
+// ompHome: JSON is YAML, too.
+func ompHome(h *homeWriter) {
+	h.writeJSON(".omp/agent/models.yml", obj{"providers": obj{modelName: obj{
+		"baseUrl": h.modelURL + "/v1", "apiKey": dummyKey, "api": "openai-completions",
+		"models": []obj{{
+			"id": modelName, "name": "Scripted", "reasoning": false, "input": []string{"text"},
+			"cost":          obj{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+			"contextWindow": 8000000, "maxTokens": 8192, // else it compacts after a large call
+		}},
+	}}})
+	h.writeJSON(".omp/agent/config.yml", obj{
+		"startup": obj{"checkUpdate": false, "setupWizard": false, "quiet": true},
+		// Else a short conversation is never compacted.
+		"compaction": obj{"keepRecentTokens": 1},
+	})
+}
+
 func qwenHome(h *homeWriter) {
 	h.writeJSON(".qwen/settings.json", obj{
 		"security": obj{"auth": obj{"selectedType": "openai"}, "folderTrust": obj{"enabled": false}},

@@ -71,6 +71,9 @@ func InstallAgent(ctx context.Context, a Agent, cacheDir string, progress func(s
 	}
 	program := filepath.Join(in.Dir, filepath.FromSlash(a.expand(a.Program, here())))
 	in.Argv = []string{program}
+	if a.Runtime != "" {
+		in.Argv = []string{filepath.Join(in.Dir, filepath.FromSlash(a.expand(a.Runtime, here()))), program}
+	}
 	if a.Node {
 		dir, err := ensureInstalled(ctx, a.nodeRuntime(), cacheDir, progress)
 		if err != nil {

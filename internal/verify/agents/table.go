@@ -194,6 +194,19 @@ var table = []Agent{
 		home:     piHome, Platforms: unixes, Proven: seen,
 	},
 	{
+		// 18.3.4 asks for packages that were not published with it.
+		Name: "omp", Title: "omp", Version: "18.2.3", Large: true,
+		Packages: []string{"@oh-my-pi/pi-coding-agent@{version}", "@oven/bun-{os}-{arch}@1.4.4"},
+		Program:  "node_modules/@oh-my-pi/pi-coding-agent/dist/cli.js",
+		Runtime:  "node_modules/@oven/bun-{os}-{arch}/bin/bun",
+		API:      "chat",
+		Shell:    ShellTool{Name: "bash", Arg: "command"},
+		headless: func(p string) []string {
+			return []string{"--provider", modelName, "--model", modelName, "--no-title", "-p", p}
+		},
+		home: ompHome, Platforms: unixes, Proven: seen,
+	},
+	{
 		Name: "qwen", Title: "Qwen Code", Version: "0.24.4",
 		Packages: []string{"@qwen-code/qwen-code@{version}"},
 		Program:  "node_modules/@qwen-code/qwen-code/cli-entry.js", Node: true,

@@ -16,7 +16,7 @@ import (
 func claimOn(claim string, kind event.Kind, failed bool) func(Subject) bool {
 	return func(s Subject) bool {
 		return s.Claim == claim && s.Event.Kind == kind && s.Event.Failed == failed && stage.RegistersFor(s.Event) &&
-			s.Driver.Unseen[s.Event.Name] == ""
+			s.Driver.Unseen[s.Event.Name] == "" && s.Driver.Unproven[s.Event.Name+"."+s.Claim] == ""
 	}
 }
 
@@ -87,7 +87,8 @@ func claimChecks() []Check {
 		{
 			ID: "context", Proves: "the model reads what the hook adds", Acts: []string{"decide"},
 			Applies: func(s Subject) bool {
-				if s.Claim != "context" || !stage.RegistersFor(s.Event) || s.Driver.Unseen[s.Event.Name] != "" {
+				if s.Claim != "context" || !stage.RegistersFor(s.Event) || s.Driver.Unseen[s.Event.Name] != "" ||
+					s.Driver.Unproven[s.Event.Name+".context"] != "" {
 					return false
 				}
 				switch s.Event.Kind {

@@ -179,6 +179,30 @@ var drivers = []Driver{
 		},
 	},
 	{
+		Name: "omp", Program: "omp", NoStrict: "it asks nobody by itself", AskRefuses: true,
+		TUI: func(p string, _ bool) []string {
+			return []string{"--provider", "scripted", "--model", "scripted", "--no-title", p}
+		},
+		Compact: "/compact", Quit: "/quit", Accept: "Enter",
+		Prompts: "let bash run?", // our extension's
+		Unproven: map[string]string{
+			"input.deny":    "headless, its prompts come without this event",
+			"input.context": "headless, its prompts come without this event",
+		},
+		Unseen: map[string]string{
+			"agent_end":        "only reported after an interrupt",
+			"hookmux_answered": "comes when its dialog is answered while a person is asked elsewhere, too",
+
+			"session_switch":        "needs a person who leaves the session",
+			"session_branch":        "needs a person who forks the session",
+			"session_before_switch": "needs a person who leaves the session",
+			"session_before_branch": "needs a person who forks the session",
+
+			"tool_approval_requested": "needs approvals switched on",
+			"tool_approval_resolved":  "needs approvals switched on",
+		},
+	},
+	{
 		Name: "qwen", Program: "qwen", AskRefuses: true,
 		TUI: func(p string, strict bool) []string {
 			if strict {
