@@ -20,6 +20,21 @@ func claimOn(claim string, kind event.Kind, failed bool) func(Subject) bool {
 	}
 }
 
+// addsContext: words at an event that a turn without a terminal brings about.
+func addsContext(s Subject) bool {
+	if s.Claim != "context" || !stage.RegistersFor(s.Event) || s.Driver.Unseen[s.Event.Name] != "" ||
+		s.Driver.Unproven[s.Event.Name+".context"] != "" {
+		return false
+	}
+	switch s.Event.Kind {
+	case event.ToolBefore, event.ToolAfter, event.SessionStart, event.TurnStart:
+		return true
+	case event.SubagentStart:
+		return s.Driver.Subagent != nil
+	}
+	return false
+}
+
 func claimChecks() []Check {
 	return []Check{
 		{
@@ -86,19 +101,7 @@ func claimChecks() []Check {
 		},
 		{
 			ID: "context", Proves: "the model reads what the hook adds", Acts: []string{"decide"},
-			Applies: func(s Subject) bool {
-				if s.Claim != "context" || !stage.RegistersFor(s.Event) || s.Driver.Unseen[s.Event.Name] != "" ||
-					s.Driver.Unproven[s.Event.Name+".context"] != "" {
-					return false
-				}
-				switch s.Event.Kind {
-				case event.ToolBefore, event.ToolAfter, event.SessionStart, event.TurnStart:
-					return true
-				case event.SubagentStart:
-					return s.Driver.Subagent != nil
-				}
-				return false
-			}, Judge: judgeContext("decide"), Saboteur: silent,
+			Applies: addsContext, Judge: judgeContext("decide"), Saboteur: silent,
 		},
 		{
 			ID: "keep", Proves: "the agent goes on with what it is told", Acts: []string{"decide"},
