@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
@@ -15,24 +16,20 @@ import (
 // calls from others.
 func claimOn(claim string, kind event.Kind, failed bool) func(Subject) bool {
 	return func(s Subject) bool {
-		return s.Claim == claim && s.Event.Kind == kind && s.Event.Failed == failed && stage.RegistersFor(s.Event) &&
-			s.Driver.Unseen[s.Event.Name] == "" && s.Driver.Unproven[s.Event.Name+"."+s.Claim] == ""
+		return takenUp(s, claim) && s.Event.Kind == kind && s.Event.Failed == failed
 	}
+}
+
+func takenUp(s Subject, claim string) bool {
+	return s.Claim == claim && stage.RegistersFor(s.Event) && s.Driver.Unseen[s.Event.Name] == "" &&
+		s.Driver.Unproven[s.Event.Name+"."+claim] == ""
 }
 
 // addsContext: words at an event that a turn without a terminal brings about.
 func addsContext(s Subject) bool {
-	if s.Claim != "context" || !stage.RegistersFor(s.Event) || s.Driver.Unseen[s.Event.Name] != "" ||
-		s.Driver.Unproven[s.Event.Name+".context"] != "" {
-		return false
-	}
-	switch s.Event.Kind {
-	case event.ToolBefore, event.ToolAfter, event.SessionStart, event.TurnStart:
-		return true
-	case event.SubagentStart:
-		return s.Driver.Subagent != nil
-	}
-	return false
+	return takenUp(s, "context") && (slices.Contains([]event.Kind{event.ToolBefore, event.ToolAfter,
+		event.SessionStart, event.TurnStart}, s.Event.Kind) ||
+		s.Event.Kind == event.SubagentStart && s.Driver.Subagent != nil)
 }
 
 func claimChecks() []Check {
