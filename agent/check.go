@@ -213,7 +213,7 @@ func (c *checker) event(path, agent string, e *EventSpec, d dialect.Dialect) {
 	}
 	for key, name := range e.Fields {
 		if name != "-" && fieldNamed(name) == noField {
-			c.at(path+".fields", "%s: event %s: %s goes into %q, which is no field", agent, e.Name, key, name)
+			c.at(path+".fields", "%s: event %s: %s goes into %q, which is not a field", agent, e.Name, key, name)
 		}
 	}
 	if e.Timeout < 0 || e.InstallTimeout < 0 || e.MaxTimeout < 0 {

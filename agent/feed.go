@@ -274,7 +274,7 @@ func (p *FeedPoint) problems(e *EventSpec, promptless bool) []string {
 			switch {
 			case !choice.Known() || choice == event.ChoosePlan, kind == "permission" && choice == event.ChooseAnswer,
 				kind == "question" && choice != event.ChooseAnswer && choice != event.ChooseDeny:
-				note("%q is no choice for a %s", choice, kind)
+				note("%q is not a choice for a %s", choice, kind)
 			case choice == event.ChooseDeny:
 				if e.Carries.Deny == nil {
 					note("deny is offered and not carried")

@@ -75,7 +75,7 @@ func TestFeedProblems(t *testing.T) {
 		"deny":    {"{hold: wait, window: event, points: {Say: {permission: [deny]}}}", "not carried"},
 		"allow":   {"{hold: wait, window: event, points: {Do: {permission: [once]}}}", "an approval is not carried"},
 		"plan":    {"{hold: wait, window: event, points: {Do: {plan: [maybe]}}}", `"maybe" is no way`},
-		"choice":  {"{hold: wait, window: event, points: {Do: {permission: [answer]}}}", `"answer" is no choice`},
+		"choice":  {"{hold: wait, window: event, points: {Do: {permission: [answer]}}}", `"answer" is not a choice`},
 		"always":  {"{hold: wait, window: event, promptless: true, points: {Do: {permission: [always]}}}", "always without once"},
 		"number":  {"{hold: wait, window: event, answered: {Say: id}}", "answers a number"},
 		"who":     {"{hold: wait, window: event, number: id, answered: {Nope: id}}", "no event Nope"},

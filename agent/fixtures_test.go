@@ -213,7 +213,7 @@ func accountFor(t *testing.T, a *Agent, f fixture, table *eventTable, above []st
 	t.Helper()
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(value, &fields); err != nil {
-		t.Errorf("%s/%s: %q is no object: %v", f.agent, f.file, above, err)
+		t.Errorf("%s/%s: %q is not an object: %v", f.agent, f.file, above, err)
 		return
 	}
 	for key, inner := range fields {

@@ -56,11 +56,11 @@ func TestSignals(t *testing.T) {
 
 func TestBadStatusBlocks(t *testing.T) {
 	for block, want := range map[string]string{
-		`signals: [{event: Nope, is: ends}]`:         "no event of this agent",
-		`signals: [{event: PreToolUse, is: dances}]`: "no signal",
+		`signals: [{event: Nope, is: ends}]`:         "not an event of this agent",
+		`signals: [{event: PreToolUse, is: dances}]`: "not a signal",
 		`signals: [{is: ends}]`:                      "fits everything",
-		`async: [Nope]`:                              "no event of this agent",
-		`titles: [rumour]`:                           "no source of titles",
+		`async: [Nope]`:                              "not an event of this agent",
+		`titles: [rumour]`:                           "not a source of titles",
 		`transcript: {format: claude}`:               "both a format and a root",
 		`transcript: {root: ~/x}`:                    "both a format and a root",
 		`signal: []`:                                 "signal",

@@ -194,13 +194,13 @@ func (c *checker) status(name string, own, whole *Agent) {
 	for i, rule := range s.Signals {
 		path := fmt.Sprintf("$.status.signals[%d]", i)
 		if rule.Event != "" && !known(rule.Event) {
-			c.at(path+".event", "%s: status: %s is no event of this agent", name, rule.Event)
+			c.at(path+".event", "%s: status: %s is not an event of this agent", name, rule.Event)
 		}
 		if !slices.Contains(Signals(), rule.Is) {
-			c.at(path+".is", "%s: status: %q is no signal", name, rule.Is)
+			c.at(path+".is", "%s: status: %q is not a signal", name, rule.Is)
 		}
 		if rule.Kind != "" && !event.Kind(rule.Kind).Known() {
-			c.at(path+".kind", "%s: status: %q is no kind of event", name, rule.Kind)
+			c.at(path+".kind", "%s: status: %q is not a kind of event", name, rule.Kind)
 		}
 		if rule.Event == "" && rule.Detail == "" && rule.Subagent == "" {
 			c.at(path, "%s: status: a signal without an event, a detail or a subagent fits everything", name)
@@ -208,12 +208,12 @@ func (c *checker) status(name string, own, whole *Agent) {
 	}
 	for i, event := range s.Async {
 		if !known(event) {
-			c.at(fmt.Sprintf("$.status.async[%d]", i), "%s: status: %s is no event of this agent", name, event)
+			c.at(fmt.Sprintf("$.status.async[%d]", i), "%s: status: %s is not an event of this agent", name, event)
 		}
 	}
 	for i, source := range s.Titles {
 		if !slices.Contains(TitleSources(), source) {
-			c.at(fmt.Sprintf("$.status.titles[%d]", i), "%s: status: %q is no source of titles", name, source)
+			c.at(fmt.Sprintf("$.status.titles[%d]", i), "%s: status: %q is not a source of titles", name, source)
 		}
 	}
 	if t := s.Transcript; t.Root != "" && t.Format == "" || t.Format != "" && t.Root == "" {

@@ -68,7 +68,7 @@ type Agent struct {
 	NotInstalled string `yaml:"not_installed"`
 
 	Launch Launch      `yaml:"launch"`
-	Resume *ResumeSpec `yaml:"resume"` // nil: no session of it can be taken up again
+	Resume *ResumeSpec `yaml:"resume"` // nil: no session of it can be resumed
 	Status StatusSpec  `yaml:"status"`
 	Feed   *Feed       `yaml:"feed"` // nil: no request of this agent can be answered from elsewhere
 

@@ -227,7 +227,7 @@ func (c *Client) findNewest(ctx context.Context, params wire.QueryParams) (page 
 		if len(result.Entries) > 0 {
 			first, err := strconv.ParseInt(result.Entries[0].Cursor, 10, 64)
 			if err != nil {
-				return nil, "", fmt.Errorf("the hub gave an event the cursor %q, which is no number",
+				return nil, "", fmt.Errorf("the hub gave an event the cursor %q, which is not a number",
 					result.Entries[0].Cursor)
 			}
 			start = strconv.FormatInt(first-1, 10)

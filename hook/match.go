@@ -51,14 +51,14 @@ func (m *Match) checkMatch() []error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if m.Tool != "" && !event.ToolKind(m.Tool).Known() {
-		bad("match.tool %q is no tool kind (shell, file_read, file_write, file_edit, search, fetch, task, mcp, "+
+		bad("match.tool %q is not a tool kind (shell, file_read, file_write, file_edit, search, fetch, task, mcp, "+
 			"question, plan, other)", m.Tool)
 	}
 	if !doublestar.ValidatePattern(flattenSlashes(m.Name)) {
-		bad("match.name %q is no valid glob", m.Name)
+		bad("match.name %q is not a valid glob", m.Name)
 	}
 	if !doublestar.ValidatePattern(m.Path) {
-		bad("match.path %q is no valid glob", m.Path)
+		bad("match.path %q is not a valid glob", m.Path)
 	}
 	if _, err := regexp.Compile(m.Command); err != nil {
 		bad("match.command: %v", err)

@@ -117,7 +117,7 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 	}
 	span, err := time.ParseDuration(text)
 	if err != nil {
-		return fmt.Errorf("timeout %q is no time span; write 30 or \"30s\"", text)
+		return fmt.Errorf("timeout %q is not a time span; write 30 or \"30s\"", text)
 	}
 	*d = Duration(span)
 	return nil

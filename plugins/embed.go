@@ -77,10 +77,10 @@ func Render(source string, o Options) ([]byte, error) {
 		o.Agent = source
 	}
 	if !plainAgent.MatchString(o.Agent) {
-		return nil, fmt.Errorf("%s: %q is no name of an agent", source, o.Agent)
+		return nil, fmt.Errorf("%s: %q is not a name of an agent", source, o.Agent)
 	}
 	if !plainVersion.MatchString(o.Version) {
-		return nil, fmt.Errorf("%s: %q is no version to mark a plugin with", o.Agent, o.Version)
+		return nil, fmt.Errorf("%s: %q is not a version to mark a plugin with", o.Agent, o.Version)
 	}
 	if o.Limit <= 0 {
 		o.Limit = DefaultLimit

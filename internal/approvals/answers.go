@@ -40,7 +40,7 @@ func matchAnswers(questions []event.Inquiry, given []event.QuestionAnswer) ([]ev
 			case q.Free && len(answer.Options) == 1 && fixed.Text == "":
 				fixed.Text = word
 			default:
-				return nil, fmt.Errorf("%q is no answer to %s; there is %s", word, name, optionList(q))
+				return nil, fmt.Errorf("%q is not an answer to %s; there is %s", word, name, optionList(q))
 			}
 		}
 		switch {

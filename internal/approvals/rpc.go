@@ -119,7 +119,7 @@ func (s methods) revokeGrant(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	}
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal,
-			"the grant counts no more, but it may come back when the hub restarts: %v", err)
+			"the grant no longer counts, but it may come back when the hub restarts: %v", err)
 	}
 	return grantInfo(gone, 0), nil
 }

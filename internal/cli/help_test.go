@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
@@ -131,4 +132,15 @@ func TestExitCodesAreNeverBlock(t *testing.T) {
 		cmdutil.ExitDenied}, 2) {
 		t.Error("2 is what agents read as \"block\"")
 	}
+}
+
+// pflag takes a word in backquotes for the name of a flag's value.
+func TestFlagsHaveNoBackquotes(t *testing.T) {
+	everyCommand(t, func(t *testing.T, cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if strings.Contains(f.Usage, "`") {
+				t.Errorf("--%s: %q, want it without backquotes", f.Name, f.Usage)
+			}
+		})
+	})
 }

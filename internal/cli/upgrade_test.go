@@ -47,7 +47,7 @@ type oldFile struct {
 	Mode fs.FileMode
 	Text string `json:",omitempty"`
 	Link string `json:",omitempty"`
-	Gzip []byte `json:",omitempty"` // what is no text
+	Gzip []byte `json:",omitempty"` // what is not text
 	Dir  bool   `json:",omitempty"`
 }
 

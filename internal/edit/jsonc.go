@@ -38,7 +38,7 @@ func Set(src []byte, path []string, value any) ([]byte, error) {
 		e.replace(v, path, raw)
 	} else {
 		if _, ok := v.Value.(*hujson.Object); !ok {
-			return nil, fmt.Errorf("%s is no object; change it by hand", shown(path[:depth]))
+			return nil, fmt.Errorf("%s is not an object; change it by hand", shown(path[:depth]))
 		}
 		for i := len(path) - 1; i > depth; i-- {
 			raw = member(path[i], raw)
@@ -157,7 +157,7 @@ func AppendToArray(src []byte, path []string, value any) ([]byte, error) {
 		return Set(src, path, []json.RawMessage{raw})
 	}
 	if _, ok := v.Value.(*hujson.Array); !ok {
-		return nil, fmt.Errorf("%s is no list; change it by hand", shown(path))
+		return nil, fmt.Errorf("%s is not a list; change it by hand", shown(path))
 	}
 	e.addMember(v, path, "", raw)
 	return e.checkedText(func(root any) (any, error) {
@@ -325,7 +325,7 @@ func setIn(root any, path []string, value any) (any, error) {
 	case []any:
 		i, ok := index(path[0], len(c))
 		if !ok {
-			return nil, fmt.Errorf("%s is no element", path[0])
+			return nil, fmt.Errorf("%s is not an element", path[0])
 		}
 		if c[i] == nil && len(path) > 1 {
 			c[i] = map[string]any{}

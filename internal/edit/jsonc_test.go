@@ -46,8 +46,8 @@ func TestSet(t *testing.T) {
 func TestSetRefuses(t *testing.T) {
 	for _, c := range []struct{ src, part string }{
 		{`{"a":`, "too early"},
-		{`{"a":1}`, "no object"},
-		{`[1]`, "no object"},
+		{`{"a":1}`, "not an object"},
+		{`[1]`, "not an object"},
 		{strings.Repeat("[", 100000), "nested deeper"},
 	} {
 		if _, err := Set([]byte(c.src), []string{"a", "b"}, 1); err == nil || !strings.Contains(err.Error(), c.part) {

@@ -49,7 +49,7 @@ func (d *tomlDoc) set(path []string, raw json.RawMessage) (spliceable, error) {
 	case w.node.kind == tomlTable || w.node.kind == tomlInline:
 		err = d.addMember(w, path, v, raw)
 	default:
-		err = fmt.Errorf("%s is no table; change it by hand", shown(path[:w.depth]))
+		err = fmt.Errorf("%s is not a table; change it by hand", shown(path[:w.depth]))
 	}
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (tomlFormat) Append(src []byte, path []string, value any) ([]byte, error) {
 	case tomlArray:
 		d.addInline(w.node, tomlInlineText(v))
 	default:
-		return nil, fmt.Errorf("%s is no list; change it by hand", shown(path))
+		return nil, fmt.Errorf("%s is not a list; change it by hand", shown(path))
 	}
 	return bytesOf(d.finish(nil, func(root any) (any, error) { return appendIn(root, path, raw) }))
 }

@@ -109,7 +109,7 @@ func TestTOMLRefuses(t *testing.T) {
 		value           any
 		part            string
 	}{
-		{"scalar", "a = 1\n", "a.b", 1, "no table"},
+		{"scalar", "a = 1\n", "a.b", 1, "not a table"},
 		{"null", "", "a", nil, "no null"},
 		{"broken", "a = 1\nb = [\n", "c", 1, "line 2"},
 		{"twice", "a = 1\na = 2\n", "c", 1, "line 2"},

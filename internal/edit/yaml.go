@@ -46,7 +46,7 @@ func (d *yamlDoc) set(path []string, raw json.RawMessage) (spliceable, error) {
 		err = d.replace(path, raw)
 	} else {
 		if n.kind != yamlMap && n.kind != yamlNothing || n.pair {
-			return nil, fmt.Errorf("%s is no mapping; change it by hand", shown(path[:depth]))
+			return nil, fmt.Errorf("%s is not a mapping; change it by hand", shown(path[:depth]))
 		}
 		whole := raw
 		for i := len(path) - 1; i > depth; i-- {
@@ -70,7 +70,7 @@ func (yamlFormat) Append(src []byte, path []string, value any) ([]byte, error) {
 		return bytesOf(d.set(path, slices.Concat([]byte("["), raw, []byte("]"))))
 	}
 	if n.kind != yamlList && n.kind != yamlNothing {
-		return nil, fmt.Errorf("%s is no list; change it by hand", shown(path))
+		return nil, fmt.Errorf("%s is not a list; change it by hand", shown(path))
 	}
 	if err := d.addMember(n, path, "", raw, true); err != nil {
 		return nil, err

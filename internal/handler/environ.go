@@ -115,7 +115,7 @@ func workDir(call *hook.Call) (dir, note string) {
 		dir = call.Project
 	}
 	if call.Event.Cwd != "" {
-		note = "cwd " + call.Event.Cwd + " is no directory; ran in " + dir
+		note = "cwd " + call.Event.Cwd + " is not a directory; ran in " + dir
 	}
 	return dir, note
 }

@@ -81,7 +81,7 @@ func TestPushedRequestEndsWithItsProcess(t *testing.T) {
 	w.SetProcesses(hubtest.AtTerminal())
 	select {
 	case got := <-done:
-		if !strings.Contains(got, `"timed_out"`) || !strings.Contains(got, "the agent waits no more") {
+		if !strings.Contains(got, `"timed_out"`) || !strings.Contains(got, "the agent no longer waits") {
 			t.Errorf("after the end of its process the request was answered %s", got)
 		}
 	case <-time.After(hubtest.Patience):

@@ -252,8 +252,8 @@ func TestEndsOfARequest(t *testing.T) {
 	id = w.waiting().ID
 	call.conn.Close()
 	w.Eventually("it is gone", func() bool { return len(w.items()) == 0 })
-	if end(id) != "withdrawn: the agent waits no more" {
-		t.Errorf(`end(id) = %q, want "withdrawn: the agent waits no more"`, end(id))
+	if end(id) != "withdrawn: the agent no longer waits" {
+		t.Errorf(`end(id) = %q, want "withdrawn: the agent no longer waits"`, end(id))
 	}
 	// Time is over.
 	r := permission("s", "ls")

@@ -40,7 +40,7 @@ func TestMux0ResumeCommand(t *testing.T) {
 	w.mux0("running", map[string]any{"resumeCommand": "claude --resume abc-1; touch x"})
 	w.Eventually("it runs", func() bool { l := w.sessions(); return len(l) == 1 && l[0].Status == "running" })
 	detail := w.session(mux0Terminal)
-	if want := "none named a command that takes it up again"; detail.Resume != nil ||
+	if want := "none named a command that resumes it"; detail.Resume != nil ||
 		!strings.Contains(detail.NoResume, want) {
 		t.Errorf("after a line with a strange command: resume %+v, reason %q; want the reason %q", detail.Resume,
 			detail.NoResume, want)
@@ -48,11 +48,11 @@ func TestMux0ResumeCommand(t *testing.T) {
 	w.mux0("finished", map[string]any{"exitCode": 0})
 	w.Eventually("it is done", func() bool { return w.sessions()[0].Status == "success" })
 	w.mux0("running", map[string]any{"resumeCommand": "claude --resume abc-1"})
-	w.Eventually("how it is taken up again is kept", func() bool { return w.session(mux0Terminal).Resume != nil })
+	w.Eventually("how it is resumed is kept", func() bool { return w.session(mux0Terminal).Resume != nil })
 	got := w.session(mux0Terminal).Resume
 	if want := []string{"/opt/claude/bin/claude", "--resume", "abc-1", "--model", "opus"}; !slices.Equal(got.Argv, want) &&
 		!slices.Equal(got.Argv, append([]string{"claude"}, want[1:]...)) || got.Dir != w.Base {
-		t.Errorf("it is taken up again with %q in %q, want %q in %q", got.Argv, got.Dir, want, w.Base)
+		t.Errorf("it is resumed with %q in %q, want %q in %q", got.Argv, got.Dir, want, w.Base)
 	}
 	if list := w.sessions(); len(list) != 1 {
 		t.Errorf("%d rows for one session: %+v", len(list), list)
@@ -63,7 +63,7 @@ func TestMux0ResumeCommand(t *testing.T) {
 	var records []wire.ResumeRecord
 	w.MustCall(wire.MethodSessionResume, wire.SessionResumeParams{}, &records)
 	if len(records) != 1 || records[0].Session != "abc-1" || records[0].Live != "" {
-		t.Errorf("after a restart these can be taken up again: %+v, want abc-1", records)
+		t.Errorf("after a restart these can be resumed: %+v, want abc-1", records)
 	}
 }
 

@@ -155,7 +155,7 @@ func (c *claudeImport) importOne(group, at []string) {
 	}
 	var matcher string
 	if raw := c.doc.Raw(append(group, "matcher")...); raw != nil && json.Unmarshal(raw, &matcher) != nil {
-		c.skipEntry("its matcher is no text")
+		c.skipEntry("its matcher is not text")
 		return
 	}
 	known, ok := claudeEvents[c.event]

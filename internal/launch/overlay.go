@@ -198,7 +198,7 @@ func (o *Overlay) carryHome(rel string, e fs.DirEntry) (told []string, err error
 func (o *Overlay) carryDir(rel, from, to string) (told []string, err error) {
 	if info, err := os.Stat(to); err != nil || !info.IsDir() {
 		kept, err := o.setAside(rel, from)
-		return []string{fmt.Sprintf("%s: is no folder any more; what the session wrote is %s", to, kept)}, err
+		return []string{fmt.Sprintf("%s: is not a folder any more; what the session wrote is %s", to, kept)}, err
 	}
 	entries, err := os.ReadDir(from)
 	if err != nil {

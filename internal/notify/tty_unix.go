@@ -14,7 +14,7 @@ import (
 // stopped gets nothing.
 func writeTerminal(tty, text string) error {
 	if !strings.HasPrefix(tty, "/dev/") {
-		return fmt.Errorf("%q is no terminal", tty)
+		return fmt.Errorf("%q is not a terminal", tty)
 	}
 	fd, err := unix.Open(tty, unix.O_WRONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -27,7 +27,7 @@ func writeTerminal(tty, text string) error {
 	}
 	_, noTerminal := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
 	if noTerminal != nil || int(stat.Uid) != os.Getuid() {
-		return fmt.Errorf("%s is no terminal of yours", tty)
+		return fmt.Errorf("%s is not a terminal of yours", tty)
 	}
 	n, err := unix.Write(fd, []byte(text))
 	if err != nil {

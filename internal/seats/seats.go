@@ -170,7 +170,7 @@ func (s *Service) removeSeat(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	found, err := s.enrolled.Remove(p.PID)
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal,
-			"it counts no more, but may come back when the hub restarts: %v", err)
+			"it no longer counts, but may come back when the hub restarts: %v", err)
 	}
 	if !found {
 		return nil, wire.Errorf(wire.CodeParams,

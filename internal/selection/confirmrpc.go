@@ -75,7 +75,7 @@ func differenceOf(c confirmed.Change) string {
 		return ""
 	}
 	if len(c.Before) > maxDiff || len(c.After) > maxDiff || !utf8.Valid(c.Before) || !utf8.Valid(c.After) {
-		return "the content is no text, or too large to be shown\n"
+		return "the content is not text, or too large to be shown\n"
 	}
 	before, after := config.HideSecrets(c.Before, c.After)
 	text := string(diff.Diff(c.Path+" (confirmed)", before, c.Path+" (now)", after))
@@ -180,7 +180,7 @@ func (r methods) confirmFile(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 			return nil, wire.Errorf(wire.CodeConflict, "%v", err)
 		}
 	} else if filepath.Dir(p.File) != r.Confirmed.HooksFolder() {
-		return nil, wire.Errorf(wire.CodeParams, "%s is no new file in %s", p.File, r.Confirmed.HooksFolder())
+		return nil, wire.Errorf(wire.CodeParams, "%s is not a new file in %s", p.File, r.Confirmed.HooksFolder())
 	}
 	if err := r.Confirmed.TakeFile(p.File, []byte(p.Content)); err != nil {
 		return nil, wire.Errorf(wire.CodeConflict, "%v", err)

@@ -7,8 +7,8 @@ import "github.com/hookmux/hookmux/internal/platform/smallfile"
 func SweepState(d Deps) {
 	for _, m := range smallfile.SweepFolder(d.Dirs.State) {
 		if m.Err != nil {
-			d.Problems.Raise("unfit:"+m.Path, m.Path+" is no file of hookmux and cannot be set aside: "+m.Err.Error(),
-				"remove it")
+			d.Problems.Raise("unfit:"+m.Path, m.Path+" is not a file of hookmux and cannot be set aside: "+
+				m.Err.Error(), "remove it")
 			continue
 		}
 		d.Problems.Raise("unfit:"+m.Path, m.Path+" is not a regular file; it was set aside",

@@ -69,7 +69,7 @@ func (r *resumer) recordSession(one *state.Session) {
 	r.describePlace(&record)
 	if err := r.records.Put(record); err != nil {
 		r.deps.Problems.Raise("resume",
-			"how a session is taken up again cannot be written down: "+err.Error(),
+			"how a session is resumed cannot be written down: "+err.Error(),
 			"make room or repair "+r.deps.Dirs.State)
 		return
 	}
@@ -203,7 +203,7 @@ func (r *resumer) runningReason(record resumestore.Record) string {
 }
 
 // claimedReason says that somebody else resumes the session.
-const claimedReason = "it was taken up a moment ago"
+const claimedReason = "it was resumed a moment ago"
 
 // recordInfo is a record as clients see it.
 func (r *resumer) recordInfo(record resumestore.Record) wire.ResumeRecord {
@@ -248,7 +248,7 @@ func (r *resumer) whyNotResumable(key state.Key) string {
 	settings := r.settings.Settings()
 	switch {
 	case !known || a.Resume == nil:
-		return key.Agent + " has no way to take a session up again that hookmux knows"
+		return key.Agent + " has no way to resume a session that hookmux knows"
 	case !settings.On("status", key.Agent):
 		return fmt.Sprintf("its status is off; `hookmux config set status.%s on`", key.Agent)
 	case !settings.On("resume", key.Agent):
@@ -258,7 +258,7 @@ func (r *resumer) whyNotResumable(key state.Key) string {
 	}
 	if one, ok := r.tracker.book.Get(key); ok && one.Terminal == one.ID {
 		if one.AgentID == "" {
-			return "only lines about its terminal tell of it, and none named a command that takes it up again"
+			return "only lines about its terminal tell of it, and none named a command that resumes it"
 		}
 		return "it had no prompt since resume was switched on, or its process did not tell its folder; by hand: " +
 			strings.Join(commandFor(a, one.AgentID), " ")

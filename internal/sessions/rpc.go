@@ -79,7 +79,7 @@ func (s *Service) renameMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 		return nil, bad
 	}
 	if _, ok := s.tracker.book.Get(key); !ok {
-		return nil, wire.Errorf(wire.CodeGone, "%s has ended; take it up again first (`hookmux resume`)", key.ID)
+		return nil, wire.Errorf(wire.CodeGone, "%s has ended; resume it first (`hookmux resume`)", key.ID)
 	}
 	if p.Auto {
 		s.tracker.noteChange(s.tracker.book.AutoTitle(key))
@@ -127,7 +127,7 @@ func (s *Service) resumeMethod(params json.RawMessage, peer proc.Cred) (any, *wi
 		own := s.resumer.recordKey(key)
 		r, ok := s.resumer.records.Get(own.Agent, own.ID)
 		if !ok {
-			return nil, wire.Errorf(wire.CodeConflict, "%s %s cannot be taken up again: %s",
+			return nil, wire.Errorf(wire.CodeConflict, "%s %s cannot be resumed: %s",
 				key.Agent, key.ID, s.resumer.whyNotResumable(key))
 		}
 		list = []resumestore.Record{r}
@@ -165,7 +165,7 @@ func (s *Service) sendMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	}
 	one, ok := s.tracker.book.Get(key)
 	if !ok || !one.Live() {
-		return nil, wire.Errorf(wire.CodeGone, "%s has ended; `hookmux resume` takes it up again", key.ID)
+		return nil, wire.Errorf(wire.CodeGone, "%s has ended; `hookmux resume` resumes it", key.ID)
 	}
 	if delivered, err := s.sender.Send(key.Agent, key.ID, p.Text); err != nil {
 		return nil, wire.Errorf(wire.CodeConflict, "%s: %v", key.ID, err)

@@ -91,7 +91,7 @@ func New(ctx context.Context, deps services.Deps, o Options) *Service {
 	t.setSwitches(readSwitches(deps, o.Settings.Settings()))
 	records, err := resumestore.Open(filepath.Join(deps.Dirs.State, "resume"))
 	if err != nil {
-		deps.Problems.Raise("resume", "some sessions cannot be taken up again: "+err.Error(), "")
+		deps.Problems.Raise("resume", "some sessions cannot be resumed: "+err.Error(), "")
 	}
 	panes := newPaneFinder(ctx, deps, t, records)
 	s := &Service{

@@ -111,7 +111,7 @@ func recordOnlyInfo(r resumestore.Record) wire.Session {
 	at := r.At
 	return wire.Session{
 		ID: r.Session, Agent: r.Agent, Status: string(state.Idle), Since: at, Title: r.Title, Cwd: r.Dir,
-		StartedAt: at, LastEvent: at, Ended: &at, EndReason: "it can be taken up again", Resumable: true,
+		StartedAt: at, LastEvent: at, Ended: &at, EndReason: "it can be resumed", Resumable: true,
 	}
 }
 

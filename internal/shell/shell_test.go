@@ -182,7 +182,7 @@ func TestMounts(t *testing.T) {
 		}
 	}
 	if r := findRun(t, Parse("docker run -v data:/in img a"), "a"); len(r.Mounts) != 0 {
-		t.Errorf("a named volume is no directory: %+v", r.Mounts)
+		t.Errorf("a named volume is not a directory: %+v", r.Mounts)
 	}
 	if w, ok := findRun(t, Parse("docker run -v /:/in img a"), "a").OnHost(Word{Text: "/in"}); !ok || w.Text != "/" {
 		t.Errorf("root: %+v %v", w, ok)

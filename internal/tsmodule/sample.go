@@ -21,7 +21,7 @@ import (
 func (e *Engine) Sample(agentName, piEvent, cwd string, input json.RawMessage) (*event.Event, error) {
 	a, ok := e.host.Catalogue.Agent(agentName)
 	if !ok {
-		return nil, fmt.Errorf("%s is no agent hookmux knows", agentName)
+		return nil, fmt.Errorf("%s is not an agent hookmux knows", agentName)
 	}
 	in := pi.ParseObject(input)
 	if in == nil {
@@ -64,7 +64,7 @@ func (e *Engine) findNative(a *agent.Agent, name string, ev *event.Event) error 
 		case sent:
 			ev.Native, ev.Kind = name, spec.Kind
 		default:
-			return fmt.Errorf("%s is no event of pi that hookmux passes on; it passes on %s", name,
+			return fmt.Errorf("%s is not an event of pi that hookmux passes on; it passes on %s", name,
 				strings.Join(piEvents(a), ", "))
 		}
 		return nil

@@ -100,7 +100,7 @@ var table = []Verb{
 	{"ps", Read, "shows sessions"},
 	{"release", Decide, "leaves a request to the agent's own prompt"},
 	{"rename", Use, "gives a session a title"},
-	{"resume", Use, "takes a session up again"},
+	{"resume", Use, "resumes a session"},
 	{"rules", Read, "shows rules"},
 	{"rules ask", Weaken, "changes how a rule is switched"},
 	{"rules check", Read, "looks for what is wrong with rules"},

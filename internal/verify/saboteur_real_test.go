@@ -149,7 +149,7 @@ func TestEveryCheckHasASaboteur(t *testing.T) {
 		names[s.Name] = s.What
 		for _, act := range c.Acts {
 			if _, ok := checks.ActNamed(act); !ok {
-				t.Errorf("%s looks at %s, which is no act", c.ID, act)
+				t.Errorf("%s looks at %s, which is not an act", c.ID, act)
 			}
 		}
 	}

@@ -57,7 +57,7 @@ func WouldOf(d *event.Decision) *Would {
 // MonitoredHook is a guard or hook that judges and changes nothing.
 type MonitoredHook struct {
 	Hook  string `json:"hook"`
-	Would uint64 `json:"would"` // calls it would have stopped, asked about or changed, since the hub began
+	Would uint64 `json:"would"` // calls it would have stopped, asked about or changed, since the hub started
 }
 
 // MonitoredCall is a call that a monitored hook would have had a say in.

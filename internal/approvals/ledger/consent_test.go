@@ -240,7 +240,7 @@ func TestBook(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := NewBook(file).Commit(&Record{ID: "x"}); err == nil {
-		t.Error("written into a file that is no folder")
+		t.Error("written into a file that is not a folder")
 	}
 	if list, err := NewBook(file).Last(1); err != nil || list != nil {
 		t.Errorf("list = %+v, error %v; want no error and list = nil", list, err)

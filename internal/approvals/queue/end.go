@@ -40,7 +40,7 @@ var endTexts = map[End]string{
 	Answered:  "answered",
 	InWindow:  "answered in the agent's own window",
 	AgentGone: "the agent is gone",
-	HookGone:  "the agent waits no more",
+	HookGone:  "the agent no longer waits",
 	TimeOver:  "time is over",
 	Released:  "left to the agent's own prompt",
 	HubStops:  "the hub stopped",

@@ -153,7 +153,7 @@ var unavailable = []Attempt{
 		Test: "internal/e2e.TestANewerClientMakesTheOlderHubLeave"},
 	{Name: "a journal of a newer version", Class: Unavailable, On: Facts, End: Refused,
 		Test: "internal/recorder/journal.TestNewerSchemaIsLeftAlone"},
-	{Name: "a state folder that cannot be written or is no folder", Class: Unavailable, On: Facts, End: Asked,
+	{Name: "a state folder that cannot be written or is not a folder", Class: Unavailable, On: Facts, End: Asked,
 		Test: "internal/judge.TestStateFolderThatCannotBeUsed"},
 	{Name: "a database that is damaged or gone", Class: Unavailable, On: Process, End: Refused,
 		Test: "internal/hub.TestABrokenDatabaseNeverStopsDeciding"},

@@ -46,7 +46,7 @@ func (s *Source) Terminal(tty string) (authority.Terminal, error) {
 		return authority.Terminal{}, err
 	}
 	if info.Mode()&os.ModeCharDevice == 0 {
-		return authority.Terminal{}, fmt.Errorf("%s is no terminal", tty)
+		return authority.Terminal{}, fmt.Errorf("%s is not a terminal", tty)
 	}
 	t, err := deviceTimes(info)
 	if err != nil {

@@ -24,7 +24,7 @@ func showAgentCommand(app *cmdutil.App) *cobra.Command {
 		Short: "What is known about one agent: places, events, answers, time limits, traps, resume, proof",
 		Long: `Shows what hookmux knows about an agent, and how: the files its hooks stand in, its
 events and what each answer can do there, how long it waits for a hook, what to
-look out for, how a session is taken up again, and what the last recorded
+look out for, how a session is resumed, and what the last recorded
 verification saw. "lab" is a run of the real agent by hand, "doc" its vendor's
 word; ✓ and – are what hookmux verify saw.`,
 		Example: "  hookmux agents show claude\n  hookmux agents show codex --json | jq .answers",
@@ -33,7 +33,7 @@ word; ✓ and – are what hookmux verify saw.`,
 			return showAgent(cmd.Context(), app, args[0], asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: what `hookmux agents --json` says of it, and {places, "+
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: what hookmux agents --json says of it, and {places, "+
 		"files, events, answers, timeouts, notes, resume, proof}")
 	return cmd
 }
@@ -308,7 +308,7 @@ func seconds(d time.Duration) string {
 func resumeRows(a *agent.Agent) [][]string {
 	r := a.Resume
 	if r == nil {
-		return [][]string{{"resume", "hookmux cannot take one up again"}}
+		return [][]string{{"resume", "hookmux cannot resume one"}}
 	}
 	rows := [][]string{{"resume", strings.Join(r.Argv, " ")}}
 	if len(r.Fork) > 0 {

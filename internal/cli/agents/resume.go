@@ -22,8 +22,8 @@ func ResumeCommand(app *cmdutil.App) *cobra.Command {
 	var in string
 	cmd := &cobra.Command{
 		Use:   "resume SESSION | --all",
-		Short: "Take a session up again, with the flags it was started with",
-		Long: `Takes a session up again where it was, with its own flags, config home and
+		Short: "Resume a session, with the flags it was started with",
+		Long: `Resumes a session where it was, with its own flags, config home and
 permission mode; its old prompt and credentials are left out. One session is taken
 up here: the agent takes this process's place. With --all each goes into its old
 tmux pane if that waits at a shell, else into a new window.
@@ -74,7 +74,7 @@ A session that still runs is left alone.
 			return resumeOne(cmd.Context(), app, c, name, in)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "every session that can be taken up and does not run")
+	cmd.Flags().BoolVar(&all, "all", false, "every session that can be resumed and does not run")
 	cmd.Flags().BoolVar(&show, "print", false, "print the commands, quoted for a shell, and do nothing")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --print: [{session, agent, argv, dir, env, live, …}]")
 	cmd.Flags().StringVar(&in, "in", "", "where: here, pane (its old one, if that waits at a shell), window (a new "+
@@ -102,8 +102,8 @@ func printResume(ctx context.Context, app *cmdutil.App, c *client.Client, name s
 	return nil
 }
 
-const nothingToResume = "nothing to take up; sessions are recorded at their prompts once `hookmux config set " +
-	"resume.<agent> on` was said"
+const nothingToResume = "nothing to resume; sessions are recorded at their prompts after `hookmux config set " +
+	"resume.<agent> on`"
 
 func newResumer(app *cmdutil.App) *resume.Resumer {
 	return &resume.Resumer{Getenv: app.Getenv, Environ: app.Environ,
@@ -117,7 +117,7 @@ func resumeOne(ctx context.Context, app *cmdutil.App, c *client.Client, name, in
 	}
 	r := &list[0]
 	if r.Live != "" {
-		return fmt.Errorf("%s: %s; it is not taken up twice", resume.Label(r), r.Live)
+		return fmt.Errorf("%s: %s; it is not resumed twice", resume.Label(r), r.Live)
 	}
 	if in == "" || in == resume.Here {
 		return launchError(newResumer(app).Here(ctx, r))
@@ -144,7 +144,7 @@ func ResumeInTmux(ctx context.Context, app *cmdutil.App, c *client.Client, sessi
 	}
 	r := &list[0]
 	if r.Live != "" {
-		return "", fmt.Errorf("%s: %s; it is not taken up twice", resume.Label(r), r.Live)
+		return "", fmt.Errorf("%s: %s; it is not resumed twice", resume.Label(r), r.Live)
 	}
 	where, err := newResumer(app).InTmux(ctx, r, "")
 	if err != nil {

@@ -122,7 +122,7 @@ func tmuxInstall(ctx context.Context, app *cmdutil.App, f *installFlags, keys tm
 		if *key == "none" {
 			*key = ""
 		} else if !tmux.ValidKey(*key) {
-			return cmdutil.UsageError("%q is no key; write one as tmux does: N, C-n, M-x, F5", *key)
+			return cmdutil.UsageError("%q is not a key; write one as tmux does: N, C-n, M-x, F5", *key)
 		}
 	}
 	if keys.Jump != "" && keys.Jump == keys.Popup {

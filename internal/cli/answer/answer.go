@@ -45,7 +45,7 @@ of an option. Without an id it is the question that has waited longest.`,
 			}
 			c, item := ch.client, ch.item
 			if item.Status == "pending" && item.Kind != "question" {
-				return cmdutil.UsageError("%s is no question; `hookmux feed` shows how to answer it", item.ID)
+				return cmdutil.UsageError("%s is not a question; `hookmux feed` shows how to answer it", item.ID)
 			}
 			if len(args) == 0 && text == "" {
 				if args, err = ch.readOption(app); err != nil {

@@ -53,7 +53,7 @@ of yours offers it. A grant never beats a guard that denies.`,
 			if lasts != "" {
 				span, err := config.ParseSpan(lasts)
 				if err != nil || span <= 0 {
-					return cmdutil.UsageError("--for %q is no time span; write 30m, 8h or 7d", lasts)
+					return cmdutil.UsageError("--for %q is not a time span; write 30m, 8h or 7d", lasts)
 				}
 				reply.Seconds = span.Seconds()
 			}
@@ -69,8 +69,8 @@ of yours offers it. A grant never beats a guard that denies.`,
 	f.BoolVar(&once, "once", false, "this call only (the default)")
 	f.BoolVar(&always, "always", false, "and save a grant for calls exactly like it")
 	f.BoolVar(&all, "all", false, "and every further call of this session")
-	f.BoolVar(&bypass, "bypass", false, "and switch the agent's own mode so that it asks no more")
-	f.IntVar(&suggestion, "suggestion", 0, "take up the agent's own rule of this number instead of a grant")
+	f.BoolVar(&bypass, "bypass", false, "and switch the agent's own mode so that it no longer asks")
+	f.IntVar(&suggestion, "suggestion", 0, "use the agent's own rule of this number instead of a grant")
 	f.StringVar(&scope, "scope", "", "where a grant counts: session, project, everywhere (default: the project, "+
 		"else the session)")
 	f.StringVar(&lasts, "for", "", "how long a grant counts, e.g. 8h (default: until revoked; with --all 12h)")
@@ -107,7 +107,7 @@ func describeLasting(item *client.Request, reply *client.FeedReply) string {
 	switch {
 	case reply.Choice == "always" && reply.Suggestion > 0:
 		if reply.Suggestion <= len(item.Suggestions) {
-			return "take up the agent's own rule: " +
+			return "use the agent's own rule: " +
 				termsafe.Line(offers.InWords(item.Suggestions[reply.Suggestion-1]), 0)
 		}
 	case reply.Choice == "always" && item.Rule != "":
@@ -116,7 +116,7 @@ func describeLasting(item *client.Request, reply *client.FeedReply) string {
 	case reply.Choice == "all":
 		return "allow every further call of this session" + describeDuration(reply, ", for 12 hours")
 	case reply.Choice == "bypass":
-		return "switch " + termsafe.Line(item.Agent, 0) + " so that it asks no more"
+		return "switch " + termsafe.Line(item.Agent, 0) + " so that it no longer asks"
 	}
 	return ""
 }

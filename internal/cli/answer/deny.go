@@ -17,7 +17,7 @@ func DenyCommand(app *cmdutil.App) *cobra.Command {
 		Use:   "deny [ID]",
 		Short: "Say no to a request of an agent",
 		Long: `Says no to the request with this id, or with part of its title; without a name to
-the only one that waits. A no needs no question.`,
+the only one that waits. Nothing else is asked then.`,
 		Example: "  hookmux deny kw4m\n  hookmux deny\n  hookmux deny kw4m --reason 'use the staging server'",
 		Args:    cmdutil.OptionalArg(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -28,7 +28,7 @@ the only one that waits. A no needs no question.`,
 			}
 			c, item := ch.client, ch.item
 			if len(ch.others) > 0 {
-				return cmdutil.UsageError("%d requests are meant; name one by its id:\n%s", len(ch.others)+1,
+				return cmdutil.UsageError("%d requests fit; name one by its id:\n%s", len(ch.others)+1,
 					ch.listAll())
 			}
 			return sendReply(cmd.Context(), app, c, client.FeedReply{ID: item.ID, Choice: "deny", Reason: reason},

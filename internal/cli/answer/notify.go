@@ -31,7 +31,7 @@ keys notify.… of ` + "`hookmux config list`" + `.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	state := &cobra.Command{
-		Use: "status", Short: "How you are told, and what of it works", Example: "  hookmux notify status --json",
+		Use: "status", Short: "How you are told, and which ways work", Example: "  hookmux notify status --json",
 		Args: cmdutil.ExactArgs(), RunE: status,
 	}
 	state.Flags().BoolVar(&asJSON, "json", false, "for programs")
@@ -42,7 +42,7 @@ keys notify.… of ` + "`hookmux config list`" + `.`,
 	}
 	test.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	cmd.AddCommand(test, switchNotify(app, "on", "Tell me when an agent needs me"),
-		switchNotify(app, "off", "Tell me nothing any more"), state)
+		switchNotify(app, "off", "Stop telling me"), state)
 	return cmd
 }
 

@@ -17,7 +17,7 @@ func PlanCommand(app *cmdutil.App) *cobra.Command {
 	modes := []string{"accept", "auto", "manual", "reject"}
 	cmd := &cobra.Command{
 		Use:   "plan ID accept|auto|manual|reject",
-		Short: "Judge a plan of an agent",
+		Short: "Accept or reject an agent's plan",
 		Long: `accept lets the agent go on as before it planned, auto without asking about
 edits, manual asking about each; reject has it plan again, with your feedback.`,
 		Example: "  hookmux plan kw4m accept\n  hookmux plan kw4m reject --feedback 'smaller steps, tests first'",
@@ -31,7 +31,7 @@ edits, manual asking about each; reject has it plan again, with your feedback.`,
 				return err
 			}
 			if item.Status == "pending" && item.Kind != "plan" {
-				return cmdutil.UsageError("%s is no plan; `hookmux feed` shows how to answer it", item.ID)
+				return cmdutil.UsageError("%s is not a plan; `hookmux feed` shows how to answer it", item.ID)
 			}
 			return sendReply(cmd.Context(), app, c,
 				client.FeedReply{ID: item.ID, Choice: "plan", Plan: args[1], Feedback: feedback, SHA256: item.SHA256},

@@ -35,7 +35,7 @@ func ExactArgs(names ...string) cobra.PositionalArgs {
 				cmd.CommandPath())
 		}
 		if len(args) > len(names) {
-			return UsageError("%q is too much; see `%s --help`", args[len(names)], cmd.CommandPath())
+			return UsageError("unexpected argument %q; see `%s --help`", args[len(names)], cmd.CommandPath())
 		}
 		return nil
 	}
@@ -45,7 +45,7 @@ func ExactArgs(names ...string) cobra.PositionalArgs {
 func OptionalArg() cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			return UsageError("%q is too much; see `%s --help`", args[1], cmd.CommandPath())
+			return UsageError("unexpected argument %q; see `%s --help`", args[1], cmd.CommandPath())
 		}
 		return nil
 	}

@@ -21,7 +21,7 @@ func ConfirmCommand(app *cmdutil.App) *cobra.Command {
 	var yes, asJSON, list, follow, restore bool
 	cmd := &cobra.Command{
 		Use:   "confirm",
-		Short: "Let changes of your settings count that hookmux's commands did not make",
+		Short: "Accept changes of your settings that hookmux's commands did not make",
 		Long: `Settings, hooks and the programs they run count as you confirmed them last: what
 an editor, a dotfile manager or an agent changes in them waits for you here,
 except for what only refuses more. Shows the difference and takes all changes
@@ -230,7 +230,7 @@ func followChanges(ctx context.Context, app *cmdutil.App, args []string) error {
 	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
 		return nil
 	}
-	return fmt.Errorf("changes are taken no more: %w", err)
+	return fmt.Errorf("changes are no longer taken: %w", err)
 }
 
 // tellTaken shows which changes were taken.

@@ -120,7 +120,7 @@ func showExplained(app *cmdutil.App, r *wire.Explained) error {
 		app.Say("note      %s", termsafe.Line(n, 300))
 	}
 	if len(r.Matched) == 0 {
-		app.Say("hooks     none is meant for this event")
+		app.Say("hooks     none is for this event")
 	}
 	for _, m := range r.Matched {
 		state := "would run"

@@ -144,7 +144,7 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 	case want != "" && len(rest) == 0:
 		return cmdutil.UsageError("`hookmux hooks %s %s` needs %s", agentName, verb, want)
 	case want == "" && len(rest) > 0, len(rest) > 1:
-		return cmdutil.UsageError("%q is too much; see `hookmux hooks --help`", rest[len(rest)-1])
+		return cmdutil.UsageError("unexpected argument %q; see `hookmux hooks --help`", rest[len(rest)-1])
 	}
 	switch verb {
 	case "discover":
@@ -290,7 +290,7 @@ func (f *hookFlags) registrationPatch(cmd *cobra.Command) (map[string]any, error
 	if given("priority") {
 		var n int
 		if _, err := fmt.Sscanf(f.priority, "%d", &n); err != nil || fmt.Sprint(n) != strings.TrimSpace(f.priority) {
-			return nil, cmdutil.UsageError("--priority %q is no whole number", f.priority)
+			return nil, cmdutil.UsageError("--priority %q is not a whole number", f.priority)
 		}
 		out["priority"] = n
 	}
@@ -310,7 +310,7 @@ func (f *hookFlags) registrationPatch(cmd *cobra.Command) (map[string]any, error
 			span, err = time.ParseDuration(f.timeout + "s")
 		}
 		if err != nil || span <= 0 {
-			return nil, cmdutil.UsageError("--timeout %q is no time span; write seconds, or 30s", f.timeout)
+			return nil, cmdutil.UsageError("--timeout %q is not a time span; write seconds, or 30s", f.timeout)
 		}
 		out["timeout"] = hook.Duration(span)
 	}

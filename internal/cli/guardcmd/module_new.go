@@ -42,7 +42,7 @@ hookmux.d.ts.`,
 				name = name[:len(name)-len(ext)]
 			}
 			if !moduleName.MatchString(name) {
-				return cmdutil.UsageError("%q is no name for a file; use letters, digits, - and _", args[0])
+				return cmdutil.UsageError("%q is not a name for a file; use letters, digits, - and _", args[0])
 			}
 			if dir == "" {
 				dirs, err := app.Dirs()

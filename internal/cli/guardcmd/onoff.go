@@ -21,7 +21,7 @@ opinion. Events are still recorded. Ends with ` + "`hookmux on`" + ` or after th
 		Example: "  hookmux off\n  hookmux off 1h",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return cmdutil.UsageError("%q is too much; see `%s --help`", args[1], cmd.CommandPath())
+				return cmdutil.UsageError("unexpected argument %q; see `%s --help`", args[1], cmd.CommandPath())
 			}
 			return nil
 		},
@@ -30,7 +30,7 @@ opinion. Events are still recorded. Ends with ` + "`hookmux on`" + ` or after th
 			if len(args) == 1 {
 				span, err := config.ParseSpan(args[0])
 				if err != nil || span <= 0 {
-					return cmdutil.UsageError("%q is no time span; write 30m, 1h or 2d", args[0])
+					return cmdutil.UsageError("%q is not a time span; write 30m, 1h or 2d", args[0])
 				}
 				p.Seconds = span.Seconds()
 			}

@@ -39,7 +39,7 @@ at a terminal that hookmux knows, and make sure that you started that program.`,
 		},
 		seatListCommand(app),
 		&cobra.Command{
-			Use: "remove PID", Short: "Vouch for it no more", Example: "  hookmux seat remove 4242",
+			Use: "remove PID", Short: "Stop vouching for it", Example: "  hookmux seat remove 4242",
 			Args: cmdutil.ExactArgs("PID"),
 			RunE: func(cmd *cobra.Command, args []string) error { return removeSeat(cmd.Context(), app, args[0]) },
 		},
@@ -82,7 +82,8 @@ func showSeat(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 func readPID(text string) (wire.SeatParams, error) {
 	pid, err := strconv.Atoi(text)
 	if err != nil || pid <= 1 {
-		return wire.SeatParams{}, cmdutil.UsageError("%s is no process id; the refusal at that terminal names it", text)
+		return wire.SeatParams{}, cmdutil.UsageError("%s is not a process id; the refusal at that terminal names it",
+			text)
 	}
 	return wire.SeatParams{PID: pid}, nil
 }
@@ -101,7 +102,7 @@ func removeSeat(ctx context.Context, app *cmdutil.App, pid string) error {
 	if err != nil {
 		return err
 	}
-	app.Say("the terminals of process %d count no more", p.PID)
+	app.Say("the terminals of process %d no longer count", p.PID)
 	return nil
 }
 

@@ -39,12 +39,12 @@ switch them on. Nothing that is there is overwritten.`,
 				name = args[0]
 			}
 			if !cmdutil.PlainName(name) {
-				return cmdutil.UsageError("%q is no name for a file; use letters, digits, - and _", name)
+				return cmdutil.UsageError("%q is not a name for a file; use letters, digits, - and _", name)
 			}
 			return writeStarter(cmd.Context(), app, name, project)
 		},
 	}
-	cmd.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/rules; it counts after `hookmux trust`")
+	cmd.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/rules; it counts after hookmux trust")
 	return cmd
 }
 

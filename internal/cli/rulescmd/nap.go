@@ -31,7 +31,7 @@ left, --end ends it now.`,
 				}
 				span, err := config.ParseSpan(args[1])
 				if err != nil || span <= 0 {
-					return cmdutil.UsageError("%q is no time span; write 10m or 1h", args[1])
+					return cmdutil.UsageError("%q is not a time span; write 10m or 1h", args[1])
 				}
 				p.Seconds = span.Seconds()
 			}

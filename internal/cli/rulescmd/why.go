@@ -46,7 +46,7 @@ about. ` + "`hookmux log --ids`" + ` shows ids; the beginning of one is enough.`
 func chooseCall(ctx context.Context, app *cmdutil.App, args []string) (*storedCall, error) {
 	if len(args) > 0 {
 		if !isEventID(args[0]) {
-			return nil, cmdutil.UsageError("%q is no id of an event; `hookmux log --ids` shows them", args[0])
+			return nil, cmdutil.UsageError("%q is not an id of an event; `hookmux log --ids` shows them", args[0])
 		}
 		return findCall(ctx, app, args[0])
 	}

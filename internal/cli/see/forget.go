@@ -12,7 +12,7 @@ func ForgetCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "forget SESSION",
 		Short: "Take a session out of the list and forget how to resume it",
-		Long: `Takes a session out of ps and deletes how it is taken up again. The agent's own
+		Long: `Takes a session out of ps and deletes how it is resumed. The agent's own
 files stay as they are, and so does the journal; if the session reports again, it
 is listed again.
 ` + cmdutil.SessionNames,

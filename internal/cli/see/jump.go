@@ -20,7 +20,7 @@ func JumpCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "jump SESSION | --next",
 		Short: "Go to a session's pane or window; --next: to the one that has waited longest",
-		Long: "Brings the pane of tmux a session sits in before you, or its window in kitty, WezTerm,\n" +
+		Long: "Brings the tmux pane of a session to the front, or its window in kitty, WezTerm,\n" +
 			"zellij or iTerm2. Elsewhere it says which window that is.\n" + cmdutil.SessionNames + `
 With --next it is the session that has waited for you longest; when none waits,
 exit code 1.`,
@@ -108,7 +108,7 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, 
 	}
 	switch {
 	case s.Ended != nil:
-		return "", fmt.Errorf("%s: it has ended; `hookmux resume %s` takes it up again", called, quote.Argument(s.ID))
+		return "", fmt.Errorf("%s: it has ended; `hookmux resume %s` resumes it", called, quote.Argument(s.ID))
 	case s.Pane == "unknown":
 		return "", fmt.Errorf("%s: %s runs under its shared daemon, so nobody knows its pane; start it with `hookmux "+
 			"run %s` and hookmux will", called, s.Agent, s.Agent)
@@ -132,7 +132,7 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, 
 	done, err := server.Focus(ctx, s.Pane, from)
 	switch {
 	case errors.Is(err, tmux.ErrNoServer):
-		return "", fmt.Errorf("%s: its tmux server is gone; `hookmux resume %s` takes it up again", called,
+		return "", fmt.Errorf("%s: its tmux server is gone; `hookmux resume %s` resumes it", called,
 			quote.Argument(s.ID))
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", called, err)

@@ -83,7 +83,7 @@ whom and how long it took. Secrets are redacted, long texts are cut. Without
 	cmd.Flags().StringVar(&until, "until", "", "not newer than this")
 	cmd.Flags().IntVar(&limit, "limit", 0, "at most this many")
 	cmd.Flags().StringVar(&after, "after", "", "behind this cursor")
-	cmd.Flags().BoolVar(&ids, "ids", false, "with the id of each event, for `hookmux why` and `hookmux rules test`")
+	cmd.Flags().BoolVar(&ids, "ids", false, "with the id of each event, for hookmux why and hookmux rules test")
 	cmd.Flags().BoolVar(&monitored, "monitored", false, "only what a monitored guard or hook would have had a say in")
 	return cmd
 }
@@ -111,6 +111,6 @@ func parseMoment(flag, s string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, cmdutil.UsageError("%s %q is no time; write 1h, 2d, 2026-01-31 or 2026-01-31T12:00:00Z", flag,
-		s)
+	return time.Time{}, cmdutil.UsageError("%s %q is not a time; write 1h, 2d, 2026-01-31 or 2026-01-31T12:00:00Z",
+		flag, s)
 }

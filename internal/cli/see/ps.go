@@ -26,11 +26,11 @@ func PsCommand(app *cmdutil.App) *cobra.Command {
 	var agents []string
 	cmd := &cobra.Command{
 		Use:   "ps",
-		Short: "What every agent is doing: a line a session, who waits for you first",
+		Short: "What every agent is doing: one line per session, who waits for you first",
 		Long: `Lists sessions: status, agent, title, how long, where, and what it does now or how
 its last turn went. Those that wait for you stand on top, the longest waiting
 first. Those that have ended are counted in the last line; after an hour they
-leave the list. --all shows them, and those that can be taken up again. No hub is
+leave the list. --all shows them, and those that can be resumed. No hub is
 started for this: where none runs, nothing is watched, and exit code 69 says so.
 
 Status is one of neverRan, running, idle, needsInput, success, failed, and unsure
@@ -48,8 +48,8 @@ where it cannot be known.`,
 	}
 	cmd.Flags().BoolVar(&follow, "watch", false, "stay and follow changes")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "[{id, agent, status, title, tool, cwd, pane, startedAt, turn, …}]; "+
-		"with --watch a line a change: {session, what, gone}")
-	cmd.Flags().BoolVar(&all, "all", false, "also sessions that have ended, and those that can be taken up again")
+		"with --watch one line per change: {session, what, gone}")
+	cmd.Flags().BoolVar(&all, "all", false, "also sessions that have ended, and those that can be resumed")
 	cmd.Flags().StringSliceVar(&agents, "agent", nil, "only this agent (repeatable)")
 	return cmd
 }
@@ -96,7 +96,7 @@ func emptyListMessage(params wire.SessionsParams) string {
 		return "no such session; `hookmux ps` lists those of all agents"
 	}
 	if params.All {
-		return "no session, and none that can be taken up again"
+		return "no session, and none that can be resumed"
 	}
 	return "no session; start an agent with `hookmux run`, or install its hooks with `hookmux install`"
 }

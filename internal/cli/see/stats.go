@@ -18,7 +18,7 @@ func StatsCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "stats",
 		Short:   "What each hook costs per call",
-		Long:    "Calls, failures and times of each hook since the hub began, dearest in total first.",
+		Long:    "Calls, failures and times of each hook since the hub started, the most expensive first.",
 		Example: "  hookmux stats\n  hookmux stats --json",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -34,7 +34,7 @@ func StatsCommand(app *cmdutil.App) *cobra.Command {
 				return app.PrintJSON(list)
 			}
 			if len(list) == 0 {
-				app.Say("no hook has run since the hub began")
+				app.Say("no hook has run since the hub started")
 				return nil
 			}
 			rows := [][]string{{"HOOK", "CALLS", "MEAN", "P95", "MAX", "DENIED", "FAILED", "LAST FAILURE"}}

@@ -96,7 +96,7 @@ the hub restarts, watch waits for the next one and goes on where it was.`,
 // checkCursor finds a typing error before the hub is asked.
 func checkCursor(after string) error {
 	if _, err := strconv.ParseUint(after, 10, 63); err != nil && after != "" {
-		return cmdutil.UsageError("--after %q is no cursor; take one from --json, or 0 for the beginning", after)
+		return cmdutil.UsageError("--after %q is not a cursor; take one from --json, or 0 for the beginning", after)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func ReadLine(line []byte, agents *agent.Catalogue, list *problems.List) (Event,
 	}
 	if _, known := agents.Agent(m.Agent); !known { // older scripts report every shell command as an agent
 		name := termsafe.Line(m.Agent, 40)
-		list.Raise("mux0", "a mux0 client spoke for "+name+", which is no agent hookmux knows", "")
+		list.Raise("mux0", "a mux0 client spoke for "+name+", which is not an agent hookmux knows", "")
 		return Event{}, false
 	}
 	return Event{Agent: m.Agent, Name: eventPrefix + m.Event, Payload: append([]byte(nil), line...)}, true

@@ -63,7 +63,7 @@ func ReadInput(call *Call) InputPaths {
 	}
 	r := inputReader{call: call, out: &out, writes: toolWrites(call.ToolName), globs: matchesNames(call.ToolName)}
 	if err := walkJSON(call.Input, r.takeText); err != nil {
-		out.Unreadable = "its input is no valid JSON: " + err.Error()
+		out.Unreadable = "its input is not valid JSON: " + err.Error()
 	}
 	if call.ToolKind != "search" {
 		addListed(call)

@@ -152,7 +152,7 @@ func (t *Target) appendHandler(out []*Handler, r edit.Reader, s *Handler) []*Han
 	h := t.Spec.Handler
 	text := func(key string) string {
 		var v string
-		_ = json.Unmarshal(s.Members[key], &v) // anything else is no text
+		_ = json.Unmarshal(s.Members[key], &v) // anything else is not text
 		return v
 	}
 	if t.Spec.Shape == agent.ShapeList {

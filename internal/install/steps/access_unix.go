@@ -39,7 +39,7 @@ func CheckWritable(steps []Step) error {
 				break
 			}
 			if _, err := os.Lstat(dir); err == nil {
-				return BrokenFile(s.Path, fmt.Errorf("%s is no folder, or a link that leads to none", dir))
+				return BrokenFile(s.Path, fmt.Errorf("%s is not a folder, or a link that leads to none", dir))
 			}
 		}
 		if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {

@@ -185,7 +185,7 @@ func SameText(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal
 // ReplaceLink makes a symlink in one step, also where one stands already.
 func ReplaceLink(at, to string) error {
 	if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink == 0 {
-		return fmt.Errorf("%s: is no link of ours; remove it", at)
+		return fmt.Errorf("%s: is not a link of ours; remove it", at)
 	}
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 		return err

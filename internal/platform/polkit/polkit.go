@@ -130,7 +130,7 @@ func (a *Authority) connect(ctx context.Context) (*dbus.Conn, error) {
 	}
 	socket, ok := raw.(*net.UnixConn)
 	if !ok {
-		return refuse(errors.New("it is no socket"))
+		return refuse(errors.New("it is not a socket"))
 	}
 	peer, err := proc.Peer(socket)
 	if err != nil {
@@ -216,7 +216,7 @@ func (a *Authority) ask(ctx context.Context, authority dbus.BusObject, who Proce
 	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		return fmt.Errorf("polkit got no password within %s; nothing was approved", a.wait)
 	case ctx.Err() != nil:
-		return fmt.Errorf("polkit asks no more: %w", context.Cause(ctx))
+		return fmt.Errorf("polkit no longer asks: %w", context.Cause(ctx))
 	case isError(err, cancelled):
 		return errors.New("polkit's dialog was closed; nothing was approved")
 	case isError(err, failed):

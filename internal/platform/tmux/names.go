@@ -147,4 +147,4 @@ func doubleHashes(s string) string {
 
 type badWindow string
 
-func (b badWindow) Error() string { return string(b) + " is no tmux window; they look like @3" }
+func (b badWindow) Error() string { return string(b) + " is not a tmux window; they look like @3" }

@@ -86,7 +86,7 @@ func validID(id string, kind byte) bool {
 // Pane is one pane; an error says that it is not there any more.
 func (s *Server) Pane(ctx context.Context, id string) (Pane, error) {
 	if !validID(id, '%') {
-		return Pane{}, fmt.Errorf("%q is no tmux pane; they look like %%3", id)
+		return Pane{}, fmt.Errorf("%q is not a tmux pane; they look like %%3", id)
 	}
 	panes, err := s.Panes(ctx)
 	if err != nil {
@@ -207,7 +207,7 @@ func isInteractive(args []string) bool {
 // PaneTitle is the title that the program in a pane gave its terminal.
 func (s *Server) PaneTitle(ctx context.Context, id string) (string, error) {
 	if !validID(id, '%') {
-		return "", fmt.Errorf("%s is no tmux pane; they look like %%3", id)
+		return "", fmt.Errorf("%s is not a tmux pane; they look like %%3", id)
 	}
 	return s.readValue(ctx, "display-message", "-p", "-t", id, "#{pane_title}")
 }

@@ -192,7 +192,7 @@ var otherKeys = []Key{
 		Project: Never,
 		PerName: true,
 		NameDoc: "agent",
-		Doc:     "remember how sessions are taken up again; resume.<agent> for one agent: on, off (switching off forgets)",
+		Doc:     "remember how sessions are resumed; resume.<agent> for one agent: on, off (switching off forgets)",
 	},
 	{Name: TmuxFollow, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
 		Doc: "keep tmux's window names and icons at what the sessions in them do: on, off"},

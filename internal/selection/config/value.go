@@ -159,7 +159,7 @@ func Format(v any) string {
 func ParseSpan(s string) (time.Duration, error) { return parseSpan(s) }
 
 func parseSpan(s string) (time.Duration, error) {
-	bad := fmt.Errorf("%q is no time span; write \"30d\", \"12h\" or \"90s\"", s)
+	bad := fmt.Errorf("%q is not a time span; write \"30d\", \"12h\" or \"90s\"", s)
 	text := strings.TrimSpace(s)
 	var sum time.Duration
 	for _, unit := range []struct {
@@ -218,7 +218,7 @@ func parseSize(s string) (int64, error) {
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || n < 0 || n*float64(unit) > float64(math.MaxInt64/2) || math.IsNaN(n) {
-		return 0, fmt.Errorf("%q is no size; write \"1GiB\" or \"500MB\"", s)
+		return 0, fmt.Errorf("%q is not a size; write \"1GiB\" or \"500MB\"", s)
 	}
 	return int64(n * float64(unit)), nil
 }

@@ -26,7 +26,7 @@ import (
 var ErrOnce = errors.New("this run is none to come back to")
 
 // ErrCannot says that an agent has no way to take a session up again.
-var ErrCannot = errors.New("cannot take sessions up again")
+var ErrCannot = errors.New("cannot resume sessions")
 
 // Start is how a session was started and where it stands.
 type Start struct {

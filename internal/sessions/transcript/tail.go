@@ -61,7 +61,7 @@ func (t *Tail) Read() ([]Fact, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: is no regular file, so it is not read", t.path)
+		return nil, fmt.Errorf("%s: is not a regular file, so it is not read", t.path)
 	}
 	// It may have become a link since the path was checked.
 	if _, err := realPathWithin(t.root, t.path); err != nil {

@@ -17,7 +17,8 @@ func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
 	fmt.Fprintf(w, "     socket %s\n", termsafe.Line(info.Socket, 200))
 	fmt.Fprintf(w, "     settings %s, state %s\n", termsafe.Line(info.Config, 200), termsafe.Line(info.State, 200))
 	c := info.Counts
-	fmt.Fprintf(w, "     %d events, %d decided, %d denied", c.Events, c.Decided, c.Denied)
+	fmt.Fprintf(w, "     %d %s, %d decided, %d denied", c.Events, plural(int(c.Events), "event", "events"),
+		c.Decided, c.Denied)
 	if c.Waiting > 0 {
 		fmt.Fprintf(w, ", %d waiting", c.Waiting)
 	}
@@ -66,7 +67,8 @@ func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
 		line := pad(termsafe.Line(a.Name, 24), 10)
 		switch {
 		case a.Last != nil:
-			line += fmt.Sprintf(" %d events, last %s ago", a.Events, ago(now.Sub(*a.Last)))
+			line += fmt.Sprintf(" %d %s, last %s ago", a.Events, plural(int(a.Events), "event", "events"),
+				ago(now.Sub(*a.Last)))
 		case a.Program != "":
 			line += " no event yet"
 		default:

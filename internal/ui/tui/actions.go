@@ -27,7 +27,7 @@ func switchOff(m *Model) tea.Cmd {
 			if span != "" {
 				d, err := config.ParseSpan(span)
 				if err != nil || d <= 0 {
-					m.status = termsafe.Line(span, 40) + " is no time span; nothing was done"
+					m.status = termsafe.Line(span, 40) + " is not a time span; nothing was done"
 					return nil
 				}
 				p.Seconds = d.Seconds()

@@ -69,7 +69,7 @@ func TestNothingIsWeakened(t *testing.T) {
 	s.press("O")
 	s.typeText("soon")
 	s.press("enter")
-	s.mustShow("1hsoon is no time span")
+	s.mustShow("1hsoon is not a time span")
 	s.send(silenceMsg{})
 	s.press("O", "w", "enter")
 	s.send(infoMsg{&client.Info{}})

@@ -113,7 +113,7 @@ func (m *Model) startDeciding() bool {
 func (m *Model) reply(reply client.FeedReply) tea.Cmd {
 	switch now := m.board.findRequest(reply.ID); {
 	case now == nil || isWindow(now):
-		m.status = "too late: it waits no more"
+		m.status = "too late: it no longer waits"
 		return nil
 	case now.SHA256 != reply.SHA256:
 		m.status = "it changed meanwhile; nothing was answered"

@@ -111,7 +111,7 @@ func handleFormKey(m *Model, key string) tea.Cmd {
 			return nil
 		}
 		if m.board.findRequest(f.item.ID) == nil {
-			m.mode, m.form, m.status = modeList, nil, "too late: it waits no more"
+			m.mode, m.form, m.status = modeList, nil, "too late: it no longer waits"
 			return nil
 		}
 		if m.problem != "" || m.busy {

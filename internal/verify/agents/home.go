@@ -43,7 +43,8 @@ func WriteHome(agent, home, modelURL, project string) (env []string, err error) 
 		return nil, fmt.Errorf("%s: home and project must be absolute paths", agent)
 	}
 	if u, err := url.Parse(modelURL); err != nil || u.Host == "" {
-		return nil, fmt.Errorf("%s: %q is no model address; give the URL of a running scripted model", agent, modelURL)
+		return nil, fmt.Errorf("%s: %q is not a model address; give the URL of a running scripted model", agent,
+			modelURL)
 	}
 	h := &homeWriter{home: home, modelURL: strings.TrimSuffix(modelURL, "/"), projects: []string{project}}
 	// Agents that resolve links (macOS: /var is one) look the project up under

@@ -279,7 +279,7 @@ var drivers = []Driver{
 		NoEnd: "headless, this agent reports the end of a session only when the run was cancelled",
 		Stays: "this agent leaves a daemon of its own running",
 		Unseen: map[string]string{
-			"TaskResume":       "needs a task that is taken up again",
+			"TaskResume":       "needs a task that is resumed",
 			"TaskCancel":       "needs a person who stops a turn",
 			"UserPromptSubmit": "was never seen to come in this version",
 		},

@@ -60,13 +60,13 @@ func (m *Config) ownFiles(a *agent.Agent, home, project string) (copies []copied
 			case err != nil:
 				left = append(left, stay{from, "which leads nowhere"})
 			case !info.Mode().IsRegular():
-				left = append(left, stay{from, "which is no plain file"})
+				left = append(left, stay{from, "which is not a plain file"})
 			case info.Size() > maxMine:
 				left = append(left, stay{from, "which is too large for a config"})
 			case accountFile.MatchString(filepath.Base(from)):
 				left = append(left, stay{from, "which holds an account"})
 			case f.Format == "script" || f.Format == "yaml":
-				left = append(left, stay{from, "which is no list of settings that could be picked from"})
+				left = append(left, stay{from, "which is not a list of settings that could be picked from"})
 			default:
 				copies = append(copies, copied{from, filepath.Join(filepath.Dir(to), filepath.Base(from)), f.Format})
 			}
