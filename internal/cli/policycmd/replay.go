@@ -17,8 +17,11 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/guard/names"
 	"github.com/hookmux/hookmux/internal/jsonscan"
 	"github.com/hookmux/hookmux/internal/judge"
+	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/packs"
 	"github.com/hookmux/hookmux/internal/policy/replay"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
@@ -69,7 +72,7 @@ paths are not followed. Rules that only monitor count as if they were on, unless
 	cmd.Flags().StringArrayVar(&f.files, "rules", nil, "files of rules in place of those in force; may be repeated")
 	cmd.Flags().StringArrayVar(&f.agents, "agent", nil, "only calls of this agent; may be repeated")
 	cmd.Flags().StringVar(&f.project, "project", "", "only calls in this folder and below it")
-	cmd.Flags().BoolVar(&f.guards, "guards", false, "ask all built-in guards as well")
+	cmd.Flags().BoolVar(&f.guards, "guards", false, "ask the built-in guards as well, all but loop")
 	cmd.Flags().BoolVar(&f.switched, "as-switched", false, "rules that only monitor change nothing")
 	cmd.Flags().StringVar(&f.fails, "fail-on", "", "exit code 1 when there are any: "+strings.Join(failWords, ", "))
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs: {scanned, wouldDeny, wouldAsk, differs, rules, …}")
@@ -139,12 +142,8 @@ func (f *replayFlags) options() (*replay.Options, error) {
 		}
 	}
 	if f.guards {
-		for _, info := range guard.List() {
-			g, err := guard.New(info.Name, guard.Options{OwnPaths: j.ProtectedPaths(nil)})
-			if err != nil {
-				return nil, err
-			}
-			o.Guards = append(o.Guards, g)
+		if err := addGuards(o, j); err != nil {
+			return nil, err
 		}
 	}
 	if f.project != "" {
@@ -159,6 +158,36 @@ func (f *replayFlags) options() (*replay.Options, error) {
 		}
 	}
 	return o, nil
+}
+
+// addGuards asks the built-in guards as well, as if all were on. Those that are packs
+// are rules like others, and say of a call that it cannot be replayed; what counts
+// repeated calls is left out, because every call would be such.
+func addGuards(o *replay.Options, j *judge.Judge) error {
+	hosts := j.SettingsIn("", nil).Strings(config.GuardHosts)
+	for _, info := range names.All() {
+		if !info.Pack {
+			g, err := guard.New(info.Name, guard.Options{OwnPaths: j.ProtectedPaths(nil)})
+			if err != nil {
+				return err
+			}
+			o.Guards = append(o.Guards, g)
+			continue
+		}
+		pack, err := packs.Load(info.Name)
+		if err != nil {
+			return err
+		}
+		if pack.Needs.Has(facts.CountsFact) {
+			continue
+		}
+		list := pack.Rules
+		if info.Name == names.Network {
+			list = packs.ExceptHosts(list, hosts)
+		}
+		o.Rules = append(o.Rules[:len(o.Rules):len(o.Rules)], list...)
+	}
+	return nil
 }
 
 func readRuleFiles(files []string) ([]*rules.Rule, error) {
