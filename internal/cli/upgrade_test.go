@@ -24,7 +24,8 @@ import (
 )
 
 // oldHomeFile is the home that hookmux 0.1.0 left: settings and hooks of all
-// agents, sessions, journal, grants, hooks. testdata/upgrade/make.sh makes it.
+// agents, sessions, journal, grants, hooks. testdata/upgrade/make.sh makes it, and made
+// it with the programs of commit 1cb22c92; no version was tagged since.
 const oldHomeFile = "testdata/upgrade/0.1.0.json"
 
 // Where the home was made.
