@@ -33,6 +33,8 @@ func rmRule(x *scope, r *shell.Run) {
 		case why == "a system directory" && !inspect.IsBelow(p.Path, "/var/log") && !inspect.IsBelow(p.Path, "/opt") &&
 			!inspect.IsBelow(p.Path, "/usr/local"):
 			x.Report.Add("rm-system", r.String(), fmt.Sprintf("deletes %s in a system directory", p.Text))
+		case strings.Count(p.Path, "/") == 1 && p.Path != "/":
+			x.Report.Add("rm-system", r.String(), fmt.Sprintf("deletes %s at the root of the file system", p.Text))
 		}
 	}
 }
@@ -309,10 +311,26 @@ func redirectRule(x *scope, r *shell.Run) {
 			x.Report.Add("system", r.String(), "triggers a kernel emergency function")
 			continue
 		}
+		if p.Known && inspect.IsBelow(p.Path, "/var/log") && rd.Op == ">" && printsNothing(r) {
+			x.Report.Add("overwrite", r.String(), fmt.Sprintf("empties the log %s", rd.Target.Text))
+		}
 		if why := x.whyVital(p); why != "" && !strings.Contains(rd.Op, ">>") {
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("overwrites %s (%s)", rd.Target.Text, why))
 		}
 	}
+}
+
+// printsNothing reports whether a run has no output: its redirection empties a file.
+func printsNothing(r *shell.Run) bool {
+	switch args := r.Args(); r.Name() {
+	case "", ":", "true":
+		return true
+	case "cat":
+		return len(args) == 1 && args[0].Text == "/dev/null"
+	case "echo", "printf":
+		return len(args) == 0 || len(args) == 1 && (args[0].Text == "" || args[0].Text == "-n")
+	}
+	return false
 }
 
 // copiesNothing reports whether all sources are made for the moment or say that

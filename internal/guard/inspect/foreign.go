@@ -15,6 +15,10 @@ var fetchers = map[string]bool{"curl": true, "wget": true, "fetch": true, "aria2
 	"xh": true, "lynx": true, "nc": true, "ncat": true, "socat": true, "wget2": true, "axel": true, "curlie": true,
 	"ftp": true, "tftp": true}
 
+// unpackers hide what they print until they are told to undo it.
+var unpackers = map[string]bool{"gzip": true, "xz": true, "bzip2": true, "zstd": true, "gpg": true, "gpg2": true, "age": true,
+	"lz4": true, "brotli": true}
+
 // foreignOrigin says whether a run's output is foreign text: from the network, or out
 // of a decoder that hides what it says.
 func foreignOrigin(r *shell.Run) string {
@@ -26,7 +30,8 @@ func foreignOrigin(r *shell.Run) string {
 		name == "base32" && HasWord(r.Args(), "-d", "--decode"),
 		name == "xxd" && strings.Contains(JoinArgs(r.Args()), "-r"),
 		name == "openssl" && HasWord(r.Args(), "-d"),
-		name == "uudecode", name == "rot13":
+		name == "uudecode", name == "rot13", name == "zcat", name == "gunzip", name == "xzcat", name == "bzcat",
+		name == "zstdcat", unpackers[name] && HasWord(r.Args(), "-d", "-dc", "-cd", "--decompress", "--decrypt", "-dq"):
 		return decoder + " (" + name + ")"
 	}
 	return ""
@@ -67,6 +72,14 @@ func (x *Scope) ForeignPrograms() []ForeignProgram {
 	var out []ForeignProgram
 	for i := range x.Script.Runs {
 		r := &x.Script.Runs[i]
+		if len(r.Argv) > 0 && runsFiles[strings.TrimRight(r.Name(), "0123456789.")] && !r.Contained {
+			for _, a := range r.Args() {
+				if from := x.originOf(a.From); strings.HasPrefix(from, "the network") {
+					out = append(out, ForeignProgram{r, fmt.Sprintf("%s takes what comes from %s", r.Name(), from), Binary})
+					break
+				}
+			}
+		}
 		if from := x.fetchedProgram(r); from != "" {
 			origin := FromNetwork
 			if strings.HasPrefix(from, decoder) {

@@ -142,6 +142,36 @@ func QuotedIn(text string) []string {
 	return out
 }
 
+// writersOf are the runs before r that print text into a file which r is given.
+func (x *Scope) writersOf(r *shell.Run) []shell.Run {
+	var out []shell.Run
+	given := func(name string) bool {
+		for _, a := range r.Args() {
+			if a.Text == name || strings.HasSuffix(a.Text, "="+name) || a.Text == "-f"+name || a.Text == "@"+name {
+				return true
+			}
+		}
+		for _, rd := range r.Redirects {
+			if rd.Reads() && rd.Target.Text == name {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range x.Script.Runs {
+		w := &x.Script.Runs[i]
+		if w == r {
+			break
+		}
+		for _, rd := range w.Redirects {
+			if w.HasOutput && rd.Writes() && given(rd.Target.Text) && len(out) < 64 {
+				out = append(out, *w)
+			}
+		}
+	}
+	return out
+}
+
 // StatementText is everything a database client may take as statements.
 func (x *Scope) StatementText(r *shell.Run) string {
 	var b strings.Builder
@@ -152,7 +182,14 @@ func (x *Scope) StatementText(r *shell.Run) string {
 	if r.HasInput {
 		b.WriteString(r.Input.Text)
 	}
-	for _, from := range x.RunsIn(r.From) {
+	sources := x.RunsIn(r.From)
+	for _, rd := range r.Redirects {
+		if rd.Reads() {
+			sources = append(sources[:len(sources):len(sources)], x.RunsIn(rd.Target.From)...)
+		}
+	}
+	sources = append(sources[:len(sources):len(sources)], x.writersOf(r)...)
+	for _, from := range sources {
 		if n := from.Name(); n == "echo" || n == "printf" || n == "cat" {
 			b.WriteString(JoinArgs(from.Args()))
 			b.WriteByte('\n')

@@ -111,7 +111,10 @@ var secretVariable = lazyregexp.New(`(?i)(^|_)(token|secret|passwd|password|api_
 func (x *scope) printsVariable(r *shell.Run) {
 	name := r.Name()
 	switch name {
-	case "printenv":
+	case "printenv", "declare", "typeset":
+		if name != "printenv" && !inspect.HasWord(r.Args(), "-p", "-xp", "-px") {
+			return
+		}
 		for _, a := range r.Args() {
 			if secretVariable.MatchString(a.Text) && r.To.Empty() {
 				x.Report.Add("variable", r.String(), fmt.Sprintf("prints the variable %s", a.Text))

@@ -283,6 +283,7 @@ func splitWords(out *Command, r *shell.Run) {
 		w := args[i]
 		t := w.Text
 		switch {
+		case t != "" && t[0] == '+' && out.Program == "cargo" && len(out.operands) == 0: // which of its versions
 		case ended || len(t) < 2 || t[0] != '-' || w.Dynamic && strings.HasPrefix(t, "$"):
 			out.operands = append(out.operands, Operand{Text: t, Dynamic: w.Dynamic, Pattern: w.Glob})
 		case t == "--":

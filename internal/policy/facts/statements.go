@@ -34,6 +34,12 @@ var (
 func statementsOf(c *Command, r *shell.Run, scope *inspect.Scope) []string {
 	language, ok := databaseClients[c.Program]
 	if !ok {
+		for _, o := range c.operands {
+			ok = ok || o.Text == "dbshell" || o.Text == "dbconsole" || o.Text == "db:console"
+		}
+		language = "sql"
+	}
+	if !ok {
 		return nil
 	}
 	var out []string

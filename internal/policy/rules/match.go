@@ -360,6 +360,9 @@ func (m *matcher) fitsPlace(pattern string, p *facts.Path) certainty {
 	if p.All && m.at.fitsBelow(pattern, p.Path) {
 		return maybe
 	}
+	if hasWildcard(p.Path) && m.at.fitsGlob(pattern, p.Path) {
+		return yes
+	}
 	return no
 }
 

@@ -272,6 +272,18 @@ func (at place) fitsPath(pattern, file string) bool {
 	}
 }
 
+// fitsGlob says whether a path that the shell completes may become what a pattern
+// names, and says enough of it: ~/.ssh/auth*_keys.
+func (at place) fitsGlob(pattern, file string) bool {
+	full, anywhere := at.expand(pattern)
+	if last := path.Base(file); anywhere || hasWildcard(full) && !strings.HasSuffix(full, "*") ||
+		len(strings.Trim(last, "*?.")) < 3 {
+		return false
+	}
+	ok, err := doublestar.Match(file, strings.TrimRight(full, "*"))
+	return ok && err == nil
+}
+
 // fitsBelow says whether what a pattern means lies below a folder.
 func (at place) fitsBelow(pattern, folder string) bool {
 	full, anywhere := at.expand(pattern)
