@@ -436,6 +436,9 @@ func afterInstall(ctx context.Context, app *cmdutil.App, h *install.Host, plan *
 		}
 	} else {
 		sayInstalled(app, plan, probes, answered, slowest)
+		if c != nil && plan.Hooked() > 0 {
+			offerGuards(ctx, app, c, f.yes)
+		}
 	}
 	if answered < len(probes) {
 		return cmdutil.Exit(cmdutil.ExitFailed)

@@ -23,6 +23,16 @@ func SubcommandArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// SomeArgs is for a command that takes one argument or several of a kind.
+func SomeArgs(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return ExactArgs(name)(cmd, args)
+		}
+		return nil
+	}
+}
+
 // ExactArgs makes a wrong number of arguments a usage error that names them.
 func ExactArgs(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

@@ -114,20 +114,26 @@ func guardSwitch(app *cmdutil.App, to string) *cobra.Command {
 		short = "Let a guard judge and only record what it would have stopped"
 	}
 	cmd := &cobra.Command{
-		Use: to + " NAME", Short: short, Example: "  hookmux guard " + to + " destructive",
-		Args: cmdutil.ExactArgs("NAME"),
+		Use: to + " NAME…", Short: short, Example: "  hookmux guard " + to + " destructive",
+		Args: cmdutil.SomeArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := strings.TrimPrefix(args[0], "guard.")
-			if !slices.Contains(guardNames(), name) {
-				return cmdutil.UsageError("there is no guard %q; there are %s", args[0],
-					strings.Join(guardNames(), ", "))
+			for _, arg := range args {
+				if !slices.Contains(guardNames(), strings.TrimPrefix(arg, "guard.")) {
+					return cmdutil.UsageError("there is no guard %q; there are %s", arg,
+						strings.Join(guardNames(), ", "))
+				}
 			}
 			value := to
 			if ask {
 				value = "ask"
 			}
 			b, _ := json.Marshal(value)
-			return setSetting(app, cmd, "guard."+name, b, project)
+			for _, arg := range args {
+				if err := setSetting(app, cmd, "guard."+strings.TrimPrefix(arg, "guard."), b, project); err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 	}
 	if to == "on" {

@@ -56,7 +56,12 @@ func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
 	}
 	for _, m := range info.Monitored {
 		line := pad(termsafe.Line(m.Hook, 40), 20) + " judges and changes nothing"
-		if m.Would > 0 {
+		name, isGuard := strings.CutPrefix(m.Hook, "guard.")
+		switch {
+		case m.Would > 0 && isGuard:
+			line += fmt.Sprintf("; would have stopped %d %s since %s; on: hookmux guard on %s", m.Would,
+				plural(int(m.Would), "call", "calls"), Moment(info.Started, now), termsafe.Line(name, 40))
+		case m.Would > 0:
 			line += fmt.Sprintf("; would have had a say in %d %s", m.Would, plural(int(m.Would), "call", "calls"))
 		}
 		fmt.Fprintln(w, "     "+line)

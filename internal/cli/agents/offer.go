@@ -1,0 +1,81 @@
+package agents
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/guard/names"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// offeredGuards are those that a person is offered after an installation: to watch,
+// and to stop nothing.
+var offeredGuards = []string{names.Destructive, names.Secrets, names.Persistence, names.Loop}
+
+// hubCaller is what the offer needs of the hub.
+type hubCaller interface {
+	Call(ctx context.Context, method string, params, result any) error
+}
+
+// offerGuards offers guards that only watch to a person who sits there. Whoever said
+// yes to everything is told the command; a script hears nothing.
+func offerGuards(ctx context.Context, app *cmdutil.App, hub hubCaller, yes bool) {
+	if !app.IsTerminal() {
+		return
+	}
+	left := guardsOff(ctx, hub)
+	if len(left) == 0 {
+		return
+	}
+	command := "hookmux guard monitor " + strings.Join(left, " ")
+	if yes {
+		app.Say("see what guards would stop, and stop nothing: %s", command)
+		return
+	}
+	fmt.Fprintf(app.Stdout, "Let the guards %s watch, and only note what they would stop? [Y/n] ",
+		strings.Join(left, ", "))
+	if !acceptsOffer(app.Stdin) {
+		app.Say("later: %s", command)
+		return
+	}
+	for _, name := range left {
+		value, _ := json.Marshal("monitor")
+		change := wire.ConfigSetParams{Key: "guard." + name, Value: value}
+		if err := hub.Call(ctx, wire.MethodConfigSet, change, nil); err != nil {
+			app.Say("guard.%s was not switched: %v; later: %s", name, err, command)
+			return
+		}
+	}
+	app.Say("they watch; `hookmux status` says how often they would have stopped a call, and how to switch one on")
+}
+
+// guardsOff are the offered guards that nobody switched yet.
+func guardsOff(ctx context.Context, hub hubCaller) []string {
+	var settings []wire.Setting
+	if err := hub.Call(ctx, wire.MethodConfigGet, wire.ConfigListParams{}, &settings); err != nil {
+		return nil
+	}
+	var left []string
+	for _, name := range offeredGuards {
+		if slices.ContainsFunc(settings, func(s wire.Setting) bool { return s.Key == "guard."+name && s.Default }) {
+			left = append(left, name)
+		}
+	}
+	return left
+}
+
+// acceptsOffer reads the answer: an empty line is a yes, the end of input is none.
+func acceptsOffer(in io.Reader) bool {
+	answer, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil {
+		return false
+	}
+	word := strings.ToLower(strings.TrimSpace(answer))
+	return word == "" || word == "y" || word == "yes"
+}
