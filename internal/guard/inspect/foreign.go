@@ -16,8 +16,8 @@ var fetchers = map[string]bool{"curl": true, "wget": true, "fetch": true, "aria2
 	"ftp": true, "tftp": true}
 
 // unpackers hide what they print until they are told to undo it.
-var unpackers = map[string]bool{"gzip": true, "xz": true, "bzip2": true, "zstd": true, "gpg": true, "gpg2": true, "age": true,
-	"lz4": true, "brotli": true}
+var unpackers = map[string]bool{"gzip": true, "xz": true, "bzip2": true, "zstd": true, "gpg": true, "gpg2": true,
+	"age": true, "lz4": true, "brotli": true}
 
 // foreignOrigin says whether a run's output is foreign text: from the network, or out
 // of a decoder that hides what it says.
@@ -75,7 +75,8 @@ func (x *Scope) ForeignPrograms() []ForeignProgram {
 		if len(r.Argv) > 0 && runsFiles[strings.TrimRight(r.Name(), "0123456789.")] && !r.Contained {
 			for _, a := range r.Args() {
 				if from := x.originOf(a.From); strings.HasPrefix(from, "the network") {
-					out = append(out, ForeignProgram{r, fmt.Sprintf("%s takes what comes from %s", r.Name(), from), Binary})
+					reason := fmt.Sprintf("%s takes what comes from %s", r.Name(), from)
+					out = append(out, ForeignProgram{r, reason, Binary})
 					break
 				}
 			}
