@@ -28,6 +28,7 @@ var otherWords = map[string]string{
 	"agent/neutral/table.go":                  "generated from the entries",
 	"hook/registration.go claude":             "a format of hooks, which hooks on every agent may have",
 	"internal/guard/destructive/services.go":  "programs that destroy things; AWS has a copilot, too",
+	"internal/policy/facts/subcommands.go":    "programs that have subcommands; AWS has a copilot, too",
 	"internal/guard/secrets/env.go":           "beginnings of variables that hold keys, with the hosts these are for",
 	"internal/shell/programs/files.go":        "programs that open files, editors among them",
 	"internal/recorder/redact/names.go":       "names of fields that hold no secret; a cursor is a place in a list",
