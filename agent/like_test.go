@@ -74,3 +74,13 @@ func TestOmpIsAnsweredBeforeItsLimit(t *testing.T) {
 		}
 	}
 }
+
+func TestNobodyAddsAProtocol(t *testing.T) {
+	for _, name := range []string{"added", "claude"} {
+		_, problems := LoadFiles([]File{{Name: "added.yaml", Data: []byte("name: " + name + "\nprotocol: true\n")}})
+		if len(problems) != 1 || problems[0].File != "added.yaml" || problems[0].Line != 2 ||
+			!strings.Contains(problems[0].Text, "hookmux's own entries") {
+			t.Errorf("%s with protocol: problems %v, want one in line 2 of added.yaml that refuses it", name, problems)
+		}
+	}
+}

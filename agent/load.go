@@ -115,6 +115,9 @@ func layFiles(base []*Agent, files []File) (*Catalogue, []Problem) {
 		case problem != nil:
 			problems = append(problems, *problem)
 			continue
+		case own.Protocol && len(base) > 0:
+			problems = append(problems, ownProtocol(file, own)...)
+			continue
 		case entries[own.Name] == nil && !slices.Contains(order, own.Name):
 			order = append(order, own.Name)
 		}
@@ -136,6 +139,14 @@ func layFiles(base []*Agent, files []File) (*Catalogue, []Problem) {
 		}
 	}
 	return assemble(list), problems
+}
+
+// ownProtocol refuses a file of a person's that calls itself a protocol: its events would count as
+// what a proxy tells in an agent's place.
+func ownProtocol(file File, own *Agent) []Problem {
+	c := &checker{file: file}
+	c.at("$.protocol", "%s: protocol is for hookmux's own entries; take the line out", own.Name)
+	return c.problems
 }
 
 // enter puts what a file makes of an entry among the others, unless something is

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -220,4 +221,25 @@ func TestStrangerOnTheSocketIsNotBelieved(t *testing.T) {
 	if a := <-answers; a.Reason != "judged" {
 		t.Errorf("answer %q, want that of the check without a hub", a.Reason)
 	}
+}
+
+// More events than can wait are not dropped without a word: they are counted, said once, and left for the next hub.
+func TestCrowdedReportsAreLeftForTheNextHub(t *testing.T) {
+	stuck := make(chan struct{})
+	var left, said atomic.Int64
+	h := &FrameHub{Socket: filepath.Join(t.TempDir(), "none"), Agent: func() string { return "x" },
+		Start:   func(context.Context) error { <-stuck; return errors.New("no hub") },
+		Leave:   func(string, string, Report) { left.Add(1) },
+		Crowded: func() { said.Add(1) }}
+	h.Begin()
+	const more = 10
+	then := 0
+	for range maxQueued + 1 + more { // one may be under way
+		h.Report(Report{Event: "acp_update"}, func() { then++ })
+	}
+	if n := h.LeftOut(); n < more || n > more+1 || left.Load() != n || said.Load() != 1 || int64(then) != n {
+		t.Errorf("%d found no room, %d were left, said %d times, %d went on; want %d or one more each, said once", n,
+			left.Load(), said.Load(), then, more)
+	}
+	close(stuck)
 }

@@ -34,6 +34,11 @@ type FrameHub struct {
 	// Leave keeps an event that no hub took for the next one; may be nil.
 	Leave func(id, agent string, r Report)
 
+	// Crowded is told once, when more events wait than can: what comes then is left for the
+	// next hub. May be nil.
+	Crowded func()
+
+	crowded   atomic.Int64 // events that found no room
 	restUntil atomic.Int64 // in nanoseconds: until then the hub is not asked
 	queue     chan queued
 	done      chan struct{}
@@ -100,17 +105,26 @@ func (h *FrameHub) tell(r Report) {
 	}
 }
 
-// Report queues an event. Where too many wait it is dropped: the conversation
-// goes on.
+// Report queues an event. Where too many wait it is counted and left for the next
+// hub: the conversation goes on.
 func (h *FrameHub) Report(r Report, then func()) {
 	select {
 	case h.queue <- queued{report: r, then: then}:
 	default:
+		if h.crowded.Add(1) == 1 && h.Crowded != nil {
+			h.Crowded()
+		}
+		if h.Leave != nil {
+			h.Leave(frame.NewID(), h.Agent(), r)
+		}
 		if then != nil {
 			then()
 		}
 	}
 }
+
+// LeftOut is how many events found no room among those that wait for the hub.
+func (h *FrameHub) LeftOut() int64 { return h.crowded.Load() }
 
 // Decide asks when everything that was reported before is told.
 func (h *FrameHub) Decide(ctx context.Context, r Report, held func(), answer func(Answer)) {

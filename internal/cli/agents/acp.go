@@ -94,6 +94,9 @@ func serveACP(ctx context.Context, app *cmdutil.App, name string, argv []string)
 			return acp.Answer{Result: json.RawMessage(v.Answer.Stdout), Reason: v.Answer.Stderr}
 		},
 		Leave: func(id, agent string, r acp.Report) { leaveReport(dirs, app.Cwd(), id, agent, r) },
+		Crowded: func() {
+			fmt.Fprintln(app.Stderr, "hookmux: the hub does not keep up; further events are left for the next one")
+		},
 	}
 	hub.Tell(talk.Connect(app.Cwd())) // before the agent runs, so that the hub knows whose processes these are
 	process, err := acp.Start(argv, app.Environ, app.Stderr)
@@ -110,6 +113,10 @@ func serveACP(ctx context.Context, app *cmdutil.App, name string, argv []string)
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
 	hub.End(ending)
+	if n := hub.LeftOut(); n > 0 {
+		fmt.Fprintf(app.Stderr, "hookmux: %d events found no room and were left for the next hub; "+
+			"see `hookmux status`\n", n)
+	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", filepath.Base(argv[0]), err)
