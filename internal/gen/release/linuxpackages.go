@@ -165,7 +165,7 @@ var npmProcessor = map[string]string{"amd64": "x64", "arm64": "arm64"}
 // writeNPMPackages makes a package with the launcher, and one with the programs for
 // each system, of which npm installs the fitting one.
 func (r *release) writeNPMPackages() error {
-	launcher, err := os.ReadFile("packaging/npm/launcher.js")
+	launcher, err := os.ReadFile("packaging/npm/launcher.sh")
 	if err != nil {
 		return err
 	}
@@ -198,9 +198,9 @@ func (r *release) writeNPMPackages() error {
 	return r.writeNPMPackage("hookmux", map[string]any{
 		"name": "hookmux", "description": "One hook layer for every coding agent",
 		"keywords":             []string{"coding-agent", "hooks", "claude-code", "codex", "guard"},
-		"bin":                  map[string]string{"hookmux": "launcher.js"},
-		"optionalDependencies": fitting, "engines": map[string]string{"node": ">=18"},
-	}, common, []file{{"launcher.js", 0o755, launcher}, {"README.md", 0o644, readme}, {"LICENSE", 0o644, license}})
+		"bin":                  map[string]string{"hookmux": "launcher.sh"},
+		"optionalDependencies": fitting,
+	}, common, []file{{"launcher.sh", 0o755, launcher}, {"README.md", 0o644, readme}, {"LICENSE", 0o644, license}})
 }
 
 // writeNPMPackage packs files as `npm pack` does.

@@ -117,8 +117,8 @@ func TestNPMPackages(t *testing.T) {
 		}
 	}
 	main, files := read("hookmux")
-	if main.Bin["hookmux"] != "launcher.js" || files["package/launcher.js"] != 0o755 {
-		t.Errorf("bin is %v and the files are %v, want launcher.js, which can be run", main.Bin, files)
+	if main.Bin["hookmux"] != "launcher.sh" || files["package/launcher.sh"] != 0o755 {
+		t.Errorf("bin is %v and the files are %v, want launcher.sh, which can be run", main.Bin, files)
 	}
 	want := map[string][2]string{"hookmux-linux-x64": {"linux", "x64"}, "hookmux-linux-arm64": {"linux", "arm64"},
 		"hookmux-darwin-x64": {"darwin", "x64"}, "hookmux-darwin-arm64": {"darwin", "arm64"}}
