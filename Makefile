@@ -43,7 +43,7 @@ check:
 
 # The race detector needs cgo; the packages where goroutines meet.
 RACED = ./internal/hub/... ./internal/server/... ./internal/pipeline/... ./internal/sessions/... ./internal/approvals/... \
-	./internal/recorder/... ./internal/notify/... ./internal/handler ./internal/selection/registry ./hook ./client
+	./internal/recorder/... ./internal/notify/... ./internal/handler ./internal/selection/registry ./internal/selection/sources ./hook ./client
 
 race:
 	CGO_ENABLED=1 $(call run_tests,$(RACED),-race -timeout 15m)

@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -99,6 +100,9 @@ func showTrust(app *cmdutil.App, v *wire.TrustView) {
 			continue
 		}
 		app.Say("  covers    %s", termsafe.Line(app.Shorten(f), 200))
+		if strings.HasPrefix(f, ".hookmux/rules/") {
+			sayProjectRules(app, v.Project, f)
+		}
 	}
 	for _, id := range v.Replaces {
 		app.Say("  replaces  your global hook %s", termsafe.Line(id, 80))
@@ -125,6 +129,21 @@ func sayProjectAgent(app *cmdutil.App, root, rel string) {
 		app.Say("  not used  %s: %s", shown, termsafe.Line(wrong[0].Text, 300))
 	default:
 		app.Say("  describes %s: the agent %s, known to a hub that starts once this is trusted", shown, name)
+	}
+}
+
+// sayProjectRules says which rules a project's file adds, and which are not used.
+func sayProjectRules(app *cmdutil.App, root, rel string) {
+	data, err := userfile.ReadFile(filepath.Join(root, rel), 4<<20)
+	if err != nil {
+		return // covered all the same
+	}
+	list, wrong := rules.Parse(rules.Source{Name: rel, Data: data, Layer: rules.Project})
+	for _, r := range list {
+		app.Say("  rule      %s", termsafe.Line(fmt.Sprintf("%s (%s): %s: %s", r.ID, r.State, r.Decide, r.Why), 300))
+	}
+	for _, p := range wrong {
+		app.Say("  not used  %s", termsafe.Line(p.String(), 300))
 	}
 }
 

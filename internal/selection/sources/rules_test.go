@@ -7,7 +7,9 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -354,4 +356,41 @@ func TestRuleStates(t *testing.T) {
 			t.Errorf("%s: %v only monitor", state, monitored)
 		}
 	}
+}
+
+// Many calls at once, while files change and naps begin and end.
+func TestRulesAtOnce(t *testing.T) {
+	s := live(t)
+	file := s.Dirs.Config + "/rules/m.yaml"
+	both := rulesFile(rule("no-deploy", "program: make, subcommand: deploy", "deny", "", "make deploy"),
+		rule("watched", "program: cargo", "deny", ", state: monitor", "cargo publish"))
+	writeFile(t, file, both)
+	o := GuardOptions{Settings: [2]*config.Settings{s.Config.Settings()}}
+	entries := s.Guards(o)
+	var group sync.WaitGroup
+	for worker := range 4 {
+		group.Go(func() {
+			for i := range 40 {
+				command, want := fmt.Sprintf("make deploy x%d-%d", worker, i), event.Deny
+				if i%2 == 0 {
+					command, want = fmt.Sprintf("cargo publish x%d-%d", worker, i), event.None
+				}
+				ev := shellEvent(s.Dirs.Home, command)
+				outcome := new(hook.Dispatcher).Decide(context.Background(), hook.Call{Event: ev}, hook.Select(entries, ev, nil))
+				if outcome.Decision.Verdict != want {
+					t.Errorf("%s: %s, want %s", command, outcome.Decision.Verdict.Word(), want.Word())
+				}
+				steps := new(hook.Dispatcher).Monitor(context.Background(), hook.Call{Event: ev}, outcome.Monitored)
+				if would := slices.ContainsFunc(steps, func(s hook.Step) bool { return s.Would != nil }); would != (want == event.None) {
+					t.Errorf("%s: a monitored rule would have had a say: %v, want %v", command, would, want == event.None)
+				}
+			}
+		})
+	}
+	for i := range 10 {
+		writeFile(t, file, both+strings.Repeat("#\n", i))
+		s.Guards(o)
+		s.Examine(context.Background(), shellEvent(s.Dirs.Home, "make deploy"), o)
+	}
+	group.Wait()
 }
