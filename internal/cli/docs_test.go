@@ -36,7 +36,7 @@ func TestCommandsInThePagesAreTaken(t *testing.T) {
 		t.Errorf("only %d commands were found", seen)
 	}
 	for _, wrong := range []string{"hookmux no-such-thing", "hookmux ps --no-such-flag", "hookmux plan",
-		"hookmux guard on one two three"} {
+		"hookmux jump one two three"} {
 		if takes(calls(wrong)[0], false) == nil {
 			t.Errorf("%s is taken", wrong)
 		}
