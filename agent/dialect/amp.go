@@ -3,6 +3,7 @@ package dialect
 import (
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
 )
 
 // Amp is spoken to through our plugin, which gives its handlers what they may
@@ -16,8 +17,18 @@ import (
 // An answer that is empty, or cannot be read, is no opinion; to Amp the plugin then
 // says {"action":"allow"}, which leaves the call to Amp's own rules.
 var amp = Dialect{
+	Finish: ampFinish,
 	Encode: ampEncode,
 	Shapes: []string{ShapeTool, ShapePrompt, ShapeBlock},
+}
+
+// ampFinish: a command that failed is done all the same.
+func ampFinish(got Decoded) *event.Subagent {
+	if t := got.Tool; t != nil && got.Kind == event.ToolAfter {
+		code := string(jsonscan.Get(t.Output, "exitCode"))
+		t.Failed = t.Failed || code != "" && code != "0" && code != "null"
+	}
+	return got.Subagent
 }
 
 func ampEncode(call Call) (neutral.Answer, event.Decision) {

@@ -15,10 +15,10 @@ import (
 // foreign are agents the catalogue does not have (yet): they show that the
 // table is enough to describe one.
 const foreign = `
-- name: amp
-  launch: {program: amp, value_flags: [--label, -l, --mode]}
+- name: elsewhere
+  launch: {program: elsewhere, value_flags: [--label, -l, --mode]}
   resume:
-    argv: [amp, threads, continue, "{session}"]
+    argv: [elsewhere, threads, continue, "{session}"]
     keyed: id
     lead: [[threads, continue, "*"], [t, c, "*"]]
     past_words: true
@@ -136,6 +136,9 @@ func TestClean(t *testing.T) {
 		{"amp", "threads continue T-1 --mode smart", "--mode smart"},
 		{"amp", "t c T-1 -l x", ""},
 		{"amp", "threads list", once},
+		{"elsewhere", "threads continue T-1 --mode smart", "--mode smart"},
+		{"elsewhere", "t c T-1 -l x", ""},
+		{"elsewhere", "threads list", once},
 	} {
 		got, ok := Clean(named1(t, c.agent), words(c.in), "/srv/here")
 		if c.out == once {

@@ -144,6 +144,12 @@ func geminiHome(h *homeWriter) {
 	h.setVariable("GOOGLE_GEMINI_BASE_URL", h.modelURL)
 }
 
+// ampHome: the program around it finds the model by a variable, and is its service.
+func ampHome(h *homeWriter) {
+	h.setVariable("AMP_API_KEY", dummyKey)
+	h.setVariable("HOOKMUX_MODEL_URL", h.modelURL)
+}
+
 // openclawHome: it works in the folder of its agent, not in the one it is started in.
 func openclawHome(h *homeWriter) {
 	h.writeJSON(".openclaw/openclaw.json", obj{

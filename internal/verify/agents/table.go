@@ -158,6 +158,15 @@ var table = []Agent{
 		home:     geminiHome, Platforms: unixes, Proven: seen,
 	},
 	{
+		Name: "amp", Title: "Amp", Version: "0.0.1790142911-g7618fb",
+		Packages: []string{"@ampcode/cli-{os}-{cpu}@{version}"},
+		Program:  "node_modules/@ampcode/cli-{os}-{cpu}/amp", Node: true, Host: "amp.mjs",
+		API:      "chat",
+		Shell:    ShellTool{Name: "shell_command", Arg: "command"},
+		headless: func(p string) []string { return []string{"-x", p} },
+		home:     ampHome, Platforms: unixes, Proven: seen,
+	},
+	{
 		Name: "openclaw", Title: "OpenClaw", Version: "2026.9.6",
 		Packages: []string{"openclaw@{version}"},
 		Program:  "node_modules/openclaw/openclaw.mjs", Node: true, NewNode: true, // it wants 24.16 or more

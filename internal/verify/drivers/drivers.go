@@ -150,6 +150,11 @@ var drivers = []Driver{
 		Unseen: map[string]string{"Notification": "comes with its own dialog, and nothing is claimed that would open it"},
 	},
 	{
+		Name: "amp", Program: "amp", NoStrict: "headless it approves everything",
+		NoTUI: "its terminal asks for an account",
+		NoEnd: "this agent does not report the end of a session",
+	},
+	{
 		Name: "openclaw", Program: "openclaw", NoStrict: "headless it approves everything", AskRefuses: true,
 		NoTUI:       "its terminal " + notTried,
 		LargestCall: 128 << 10, // its own limit is 256,000 bytes; a longer call ends the turn
