@@ -75,7 +75,7 @@ func TestAmpAsDocumented(t *testing.T) {
 				err = json.Unmarshal(out, &result)
 			}
 			if err != nil {
-				t.Fatalf("%s: %v: %s", scope, err, out)
+				t.Fatalf("%s: error %v, Amp's process said %s; want a result of the handler", scope, err, out)
 			}
 			return result.Action, result.Message
 		}
