@@ -166,75 +166,74 @@ type WriteOptions struct {
 // ErrNothing says that there is no rule to take over.
 var ErrNothing = errors.New("there is no rule that could be taken over")
 
-// RulesFile writes what is taken over as a file of rules. What is not stands in it
-// as a comment.
+// RulesFile writes what is taken over as a file of rules: one for what is refused or
+// asked about, and one for what is allowed, which counts once a person confirmed it.
+// What is not taken over stands in it as a comment.
 func RulesFile(sources []Source, o WriteOptions) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Permission rules of %s, taken over by `hookmux rules import`. They hold on every\n"+
 		"# agent. They are written and decided as in Claude Code's settings (permissions).\n", o.Title)
-	lists := map[bool]*bytes.Buffer{false: {}, true: {}}
-	total := 0
-	for _, ofProject := range []bool{false, true} {
-		for i := range sources {
-			s := &sources[i]
-			if (s.Project != "") != ofProject {
-				continue
-			}
-			for _, e := range s.Entries {
-				if e.Rule == "" && (!o.Repair || e.Instead == "") {
-					fmt.Fprintf(&b, "# not taken over, %s: %s %s (%s)\n", shorten(s.File, o.Home), e.List,
-						commentText(e.From), commentText(e.Note))
-				}
-			}
-			if ofProject {
-				total += writeProject(lists[true], s, o)
+	for i := range sources {
+		for _, e := range sources[i].Entries {
+			if e.Rule == "" && (!o.Repair || e.Instead == "") {
+				fmt.Fprintf(&b, "# not taken over, %s: %s %s (%s)\n", shorten(sources[i].File, o.Home), e.List,
+					commentText(e.From), commentText(e.Note))
 			}
 		}
 	}
-	total += writeUser(lists[false], sources, o)
-	if total == 0 {
+	b.WriteString("version: 1\nrules:\n")
+	refusing := writeRule(&b, o.ID+"-permissions", sources, o, clauderules.DenyList, clauderules.AskList)
+	o.Strict = false
+	allowing := writeRule(&b, o.ID+"-allowed", sources, o, clauderules.AllowList)
+	if !refusing && !allowing {
 		return nil, ErrNothing
-	}
-	fmt.Fprintf(&b, "version: 1\nrules:\n  - id: %s-permissions\n    why: %s\n    claude:\n", o.ID,
-		quote("a permission rule of "+o.Title+"'s settings says so"))
-	if o.Strict {
-		b.WriteString("      strict: true\n")
-	}
-	b.Write(lists[false].Bytes())
-	if lists[true].Len() > 0 {
-		b.WriteString("      settings:\n")
-		b.Write(lists[true].Bytes())
 	}
 	return b.Bytes(), nil
 }
 
-func writeUser(b *bytes.Buffer, sources []Source, o WriteOptions) int {
-	var all Source
-	for _, s := range sources {
-		if s.Project == "" {
-			all.Entries = append(all.Entries, s.Entries...)
+// writeRule writes one rule with some of the lists, unless they are empty.
+func writeRule(b *bytes.Buffer, id string, sources []Source, o WriteOptions, lists ...clauderules.List) bool {
+	var own, projects bytes.Buffer
+	var user Source
+	for i := range sources {
+		if s := &sources[i]; s.Project == "" {
+			user.Entries = append(user.Entries, s.Entries...)
+		} else {
+			writeProject(&projects, s, o, lists)
 		}
 	}
-	return writeLists(b, "      ", &all, o)
+	writeLists(&own, "      ", &user, o, lists)
+	if own.Len()+projects.Len() == 0 {
+		return false
+	}
+	fmt.Fprintf(b, "  - id: %s\n    why: %s\n    claude:\n", id,
+		quote("a permission rule of "+o.Title+"'s settings says so"))
+	if o.Strict {
+		b.WriteString("      strict: true\n")
+	}
+	b.Write(own.Bytes())
+	if projects.Len() > 0 {
+		b.WriteString("      settings:\n")
+		b.Write(projects.Bytes())
+	}
+	return true
 }
 
-func writeProject(b *bytes.Buffer, s *Source, o WriteOptions) int {
-	var lists bytes.Buffer
-	n := writeLists(&lists, "          ", s, o)
-	if n == 0 {
-		return 0
+func writeProject(b *bytes.Buffer, s *Source, o WriteOptions, lists []clauderules.List) {
+	var own bytes.Buffer
+	writeLists(&own, "          ", s, o, lists)
+	if own.Len() == 0 {
+		return
 	}
 	fmt.Fprintf(b, "        - project: %s\n", quote(shorten(s.Project, o.Home)))
 	if s.Local {
 		b.WriteString("          local: true\n")
 	}
-	b.Write(lists.Bytes())
-	return n
+	b.Write(own.Bytes())
 }
 
-func writeLists(b *bytes.Buffer, indent string, s *Source, o WriteOptions) int {
-	n := 0
-	for _, list := range []clauderules.List{clauderules.DenyList, clauderules.AskList, clauderules.AllowList} {
+func writeLists(b *bytes.Buffer, indent string, s *Source, o WriteOptions, lists []clauderules.List) {
+	for _, list := range lists {
 		begun := false
 		for _, e := range s.Entries {
 			rule := e.Rule
@@ -248,7 +247,6 @@ func writeLists(b *bytes.Buffer, indent string, s *Source, o WriteOptions) int {
 				fmt.Fprintf(b, "%s%s:\n", indent, list)
 				begun = true
 			}
-			n++
 			fmt.Fprintf(b, "%s  - %s", indent, quote(rule))
 			if e.Why != "" {
 				fmt.Fprintf(b, " # %s", commentText(e.Why))
@@ -256,7 +254,6 @@ func writeLists(b *bytes.Buffer, indent string, s *Source, o WriteOptions) int {
 			b.WriteByte('\n')
 		}
 	}
-	return n
 }
 
 // quote writes a text so that YAML reads it back as it is.
