@@ -104,7 +104,12 @@ func firstError(all ...error) error {
 func (h *handover) person(args ...string) (string, error) {
 	cmd := exec.Command(h.Program("hookmux"), args...)
 	cmd.Env, cmd.Dir = h.Env, h.Project
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, stderr.String())
+	}
 	return string(out), err
 }
 

@@ -55,6 +55,9 @@ func endHub(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client.Cl
 	if err == nil && waitForEnd(ctx, dirs) {
 		return nil
 	}
+	if !hubstart.Lives(dirs) {
+		return nil // it was just going by itself, for a newer one
+	}
 	if app.Table != nil {
 		peer := proc.Cred{PID: os.Getpid(), UID: os.Getuid()}
 		v := seat.NewJudge(agent.Builtin(), app.Table, app.Facts, 0).May(authority.Decide, peer,
@@ -64,6 +67,9 @@ func endHub(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client.Cl
 		}
 	}
 	pid := hubstart.HubPID(dirs)
+	if pid == 0 && !hubstart.Lives(dirs) {
+		return nil
+	}
 	if pid == 0 {
 		return errors.New("the hub does not answer, and which process it is cannot be told; end `hookmux hub` yourself")
 	}
