@@ -70,7 +70,7 @@ func again() []attack {
 // be refused, and in time, and the hub's memory must be where it was when the
 // same file had only behaved.
 func (b *bench) moduleAttacks(ctx context.Context) error {
-	files := hookFiles(nil)
+	files := hookFiles(nil, "off")
 	files["config/hookmux/hooks/attack.ts"] = attackModule
 	p, err := b.startHub(ctx, "module-attacks", files)
 	if err != nil {

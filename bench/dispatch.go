@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/guard/names"
 )
 
 // dispatch measures what hooks add to a decision.
@@ -31,10 +32,12 @@ func (b *bench) dispatch(ctx context.Context) error {
 	always := hook.Registration{ID: "true", Agent: hook.Any, HookType: "tool.before", Handler: "command",
 		Target: "true", Mode: hook.Guard}
 	hubs := []struct {
-		name  string
-		hooks []hook.Registration
+		name   string
+		hooks  []hook.Registration
+		guards string // the state of hookmux's own
 	}{
-		{"none", nil}, {"builtins", half}, {"guards", guards}, {"command", append(half[:len(half):len(half)], always)},
+		{"none", nil, "off"}, {"builtins", half, "off"}, {"guards", guards, "off"},
+		{"command", append(half[:len(half):len(half)], always), "off"}, {"packs", nil, "on"},
 	}
 	var contenders []contender
 	var places []*place
@@ -44,7 +47,7 @@ func (b *bench) dispatch(ctx context.Context) error {
 		}
 	}()
 	for _, h := range hubs {
-		p, err := b.startHub(ctx, "hooks-"+h.name, hookFiles(h.hooks))
+		p, err := b.startHub(ctx, "hooks-"+h.name, hookFiles(h.hooks, h.guards))
 		if err != nil {
 			return fmt.Errorf("%s: %w", h.name, err)
 		}
@@ -72,11 +75,12 @@ func (b *bench) dispatch(ctx context.Context) error {
 		}
 	}
 	none, some, all, command, spawn := walls(results[0]), walls(results[1]), walls(results[2]), walls(results[3]),
-		walls(results[4])
+		walls(results[5])
 	added := median(differences(command, some))
 	b.table.note("dispatch: no hooks", median(none), "µs")
 	b.table.note("dispatch: 20 built-ins, all waited for ÷ no hooks", median(ratios(all, none)), "×")
 	b.table.atMost("dispatch: 20 built-ins, half waited for ÷ no hooks", median(ratios(some, none)), 1.3, "×")
+	b.table.atMost("dispatch: all guards on ÷ none", median(ratios(walls(results[4]), none)), 1.3, "×")
 	b.table.note("dispatch: spawning true", median(spawn), "µs")
 	b.table.note("dispatch: what a true command adds", added, "µs")
 	b.table.atMost("dispatch: what a true command adds ÷ spawning true", added/median(spawn), 1.5, "×")
@@ -96,10 +100,14 @@ func builtins(n int, mode func(i int) hook.Mode) []hook.Registration {
 	return list
 }
 
-// hookFiles are the user's own files; guards are off, so that only the hooks
-// differ.
-func hookFiles(hooks []hook.Registration) map[string]string {
-	files := map[string]string{"config/hookmux/config.json": `{"guard.own-files": "off", "guard.destructive": "off", "guard.secrets": "off"}`}
+// hookFiles are the user's own files, with all guards in one state.
+func hookFiles(hooks []hook.Registration, guards string) map[string]string {
+	settings := map[string]string{}
+	for _, g := range names.All() {
+		settings["guard."+g.Name] = guards
+	}
+	config, _ := json.Marshal(settings) // plain values: can't fail
+	files := map[string]string{"config/hookmux/config.json": string(config)}
 	if len(hooks) > 0 {
 		text, _ := json.Marshal(map[string]any{"version": 1, "hooks": hooks}) // plain values: can't fail
 		files["config/hookmux/hooks.json"] = string(text)

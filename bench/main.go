@@ -26,10 +26,10 @@
 // memory: the hub's resident memory after 20,000 and after 200,000 of those
 // calls.
 //
-// dispatch: hookmux-hook deciding against four hubs side by side: no hooks at
+// dispatch: hookmux-hook deciding against five hubs side by side: no hooks at
 // all, 20 built-in hooks (half of them as they come, told behind the answer,
-// half as guards, waited for), 20 that are all guards (no bar), and the 20 of
-// the second with one `true` command more. Beside them the cost of spawning
+// half as guards, waited for), 20 that are all guards (no bar), the 20 of the
+// second with one `true` command more, and all of hookmux's own guards. Beside them the cost of spawning
 // `true` the way a plain Go program does it.
 //
 // rules: in this process, deciding about a command that is new each time, without

@@ -66,7 +66,8 @@ func (b *bench) moduleCalls(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	quiet, err := b.startHub(ctx, "module-none", hookFiles(builtins(1, func(int) hook.Mode { return hook.Guard })))
+	single := builtins(1, func(int) hook.Mode { return hook.Guard })
+	quiet, err := b.startHub(ctx, "module-none", hookFiles(single, "off"))
 	if err != nil {
 		return err
 	}
@@ -291,7 +292,7 @@ func (b *bench) moduleMemory(ctx context.Context) error {
 // moduleHub starts a hub with n files in its folder and waits until they are
 // loaded.
 func (b *bench) moduleHub(ctx context.Context, name string, n int) (*place, error) {
-	files := hookFiles(nil)
+	files := hookFiles(nil, "off")
 	for i := range n {
 		files[fmt.Sprintf("config/hookmux/hooks/gate%02d.ts", i)] = fmt.Sprintf("// %d\n%s", i, gateModule)
 	}

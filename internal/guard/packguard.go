@@ -73,6 +73,9 @@ func (c *packChecker) CheckScript(s *inspect.Scope) {
 // CheckPaths compares them with what the tool itself names.
 func (c *packChecker) CheckPaths(s *inspect.Scope, input inspect.InputPaths) {
 	call := *s.Call
+	if c.pack.Needs.Has(facts.CountsFact) && !c.repeats(call.Event) {
+		return
+	}
 	if !c.pack.Needs.Has(facts.CountsFact) {
 		call.Commands = nil
 		if len(call.Reads)+len(call.Writes) == 0 {
@@ -84,6 +87,16 @@ func (c *packChecker) CheckPaths(s *inspect.Scope, input inspect.InputPaths) {
 		call.Input = nil
 	}
 	c.decide(s, &call)
+}
+
+// repeats reports whether anything happened so often that rules about it are worth a
+// look. Where nobody counts, none is.
+func (c *packChecker) repeats(ev *event.Event) bool {
+	if c.opt.Counts == nil || ev == nil {
+		return false
+	}
+	n, ok := c.opt.Counts(ev)
+	return ok && max(n.SameCall, n.SameFailure, n.Alternating) > 2
 }
 
 // NamedIn has nothing to say: what no shell can read runs nothing.

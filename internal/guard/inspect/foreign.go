@@ -229,6 +229,10 @@ func downloadedFiles(r *shell.Run) []string {
 	var out []string
 	args := r.Args()
 	remoteName := r.Name() == "wget"
+	folder := ""
+	for _, w := range OptionValues(args, "-P", "--directory-prefix", "--output-dir") {
+		folder = strings.TrimSuffix(w.Text, "/") + "/"
+	}
 	for i, a := range args {
 		t := a.Text
 		out1 := len(t) > 1 && t[0] == '-' && t[1] != '-' && (r.Name() == "curl" && t[len(t)-1] == 'o' ||
@@ -246,8 +250,9 @@ func downloadedFiles(r *shell.Run) []string {
 	}
 	if remoteName {
 		for _, a := range args {
-			if strings.Contains(a.Text, "://") {
-				out = append(out, a.Text[strings.LastIndexByte(a.Text, '/')+1:])
+			bare := r.Name() == "wget" && strings.Contains(a.Text, "/") && a.Text[0] != '-'
+			if strings.Contains(a.Text, "://") || bare {
+				out = append(out, folder+a.Text[strings.LastIndexByte(a.Text, '/')+1:])
 			}
 		}
 	}
