@@ -7,12 +7,14 @@ import (
 	"github.com/hookmux/hookmux/agent/dialect"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
 // place is where a tool's input keeps something.
 type place struct {
-	steps []step
-	into  target
+	steps   []step
+	into    target
+	program string // of commands that no shell runs
 }
 
 type step struct {
@@ -77,7 +79,7 @@ func compileTool(spec *ToolSpec) *toolTable {
 	}{{spec.Commands, intoCommands}, {spec.Reads, intoReads}, {spec.Writes, intoWrites}, {spec.Patches, intoPatches},
 		{spec.URL, intoURL}} {
 		for _, path := range group.paths {
-			t.places = append(t.places, place{parsePath(path), group.into})
+			t.places = append(t.places, place{parsePath(path), group.into, spec.Program})
 		}
 	}
 	if prefix, suffix, ok := strings.Cut(spec.Name, "*"); ok {
@@ -253,6 +255,9 @@ func (p *place) add(text string, tool *event.Tool) {
 	}
 	switch p.into {
 	case intoCommands:
+		if p.program != "" {
+			text = quote.Line([]string{p.program, "-c", text})
+		}
 		tool.Commands = append(tool.Commands, text)
 	case intoReads:
 		tool.Reads = append(tool.Reads, text)

@@ -202,6 +202,7 @@ type ToolSpec struct {
 	Name     string         `yaml:"name"` // a name, or a glob with * at one or both ends
 	Kind     event.ToolKind `yaml:"kind"`
 	Commands []string       `yaml:"commands"`
+	Program  string         `yaml:"program"` // the program that runs the commands, such as python3; a shell when empty
 	Reads    []string       `yaml:"reads"`
 	Writes   []string       `yaml:"writes"`
 	Patches  []string       `yaml:"patches"` // text in apply_patch format, which names the paths it writes

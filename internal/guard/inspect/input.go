@@ -62,7 +62,7 @@ func ReadInput(call *Call) InputPaths {
 		return out
 	}
 	r := inputReader{call: call, out: &out, writes: toolWrites(call.ToolName), globs: matchesNames(call.ToolName)}
-	if err := walkJSON(call.Input, r.takeText); err != nil {
+	if err := walkJSON(call.Input, throughTexts(r.takeText)); err != nil {
 		out.Unreadable = "its input is not valid JSON: " + err.Error()
 	}
 	if call.ToolKind != "search" {
@@ -79,10 +79,11 @@ func readCommands(call *Call) {
 	}
 	known := len(call.Commands)
 	r := inputReader{call: call, out: &InputPaths{}}
+	take := func(key, value string) bool {
+		return !isCommandKey(key) && key != "code" || slices.Contains(call.Commands[:known], value) || r.takeText(key, value)
+	}
 	// An input that is no JSON is the decoder's to complain about.
-	_ = walkJSON(call.Input, func(key, value string) bool {
-		return !isCommandKey(key) || slices.Contains(call.Commands[:known], value) || r.takeText(key, value)
-	})
+	_ = walkJSON(call.Input, throughTexts(take))
 	addListed(call)
 }
 
@@ -148,9 +149,26 @@ func wordList(value any) (words []string) {
 	return words
 }
 
+// throughTexts is visit that also goes through texts that are objects or lists
+// themselves, one level deep: some tools take their arguments as a text.
+func throughTexts(visit func(key, value string) bool) func(key, value string) bool {
+	return func(key, value string) bool {
+		if text := strings.TrimSpace(value); len(text) > 1 && (text[0] == '{' || text[0] == '[') &&
+			json.Valid([]byte(text)) {
+			_ = walkTokens([]byte(text), visit) // it is valid
+		}
+		return visit(key, value)
+	}
+}
+
 // isCommandKey reports whether a member of this name holds a command.
 func isCommandKey(key string) bool {
-	return key == "command" || key == "cmd" || key == "script" || key == "shell_command"
+	switch strings.NewReplacer("_", "", "-", "").Replace(key) {
+	case "command", "cmd", "script", "commands", "cmds", "commandline", "cmdline", "shellcommand", "bash",
+		"bashcommand", "terminalcommand":
+		return true
+	}
+	return false
 }
 
 // toolWrites guesses from its name whether a tool writes.
@@ -158,6 +176,11 @@ func toolWrites(tool string) bool {
 	return nameHas(tool, "write", "edit", "create", "delete", "move", "remove", "rename", "put", "replace", "patch",
 		"append", "update", "copy",
 		"save", "insert", "unlink", "trash")
+}
+
+// runsCode guesses from its name whether a tool runs the code that it is given.
+func runsCode(tool string) bool {
+	return nameHas(tool, "exec", "run", "eval", "python", "node", "repl", "interpret", "script") && !toolWrites(tool)
 }
 
 // matchesNames guesses from its name whether the pattern of a search tool is one
@@ -261,6 +284,9 @@ type inputReader struct {
 
 func (r *inputReader) takeText(key, v string) bool {
 	switch {
+	case key == "code" && r.call.ToolKind != "search" && runsCode(r.call.ToolName):
+		r.call.Commands = append(slices.Clip(r.call.Commands), quote.Line([]string{"python3", "-c", v}),
+			quote.Line([]string{"node", "-e", v}))
 	case isCommandKey(key):
 		if r.call.ToolKind == "search" {
 			return true
