@@ -92,7 +92,7 @@ func (c *Catalogue) Protocol(native string) (*Agent, bool) {
 func (c *Catalogue) NamedInACP(name string) (*Agent, bool) {
 	base := name[strings.LastIndexByte(name, '/')+1:]
 	for _, a := range c.agents {
-		if a.ACP != nil && (contains(a.ACP.Names, name) || contains(a.ACP.Names, base)) {
+		if a.ACP != nil && !a.Guest && (contains(a.ACP.Names, name) || contains(a.ACP.Names, base)) {
 			return a, true
 		}
 	}

@@ -23,6 +23,9 @@ func (c *Catalogue) Inspect(file File) Inspection {
 	for _, a := range c.agents {
 		entries[a.Name] = a
 	}
+	for _, a := range c.protocols {
+		entries[a.Name] = a
+	}
 	if c.generic != nil {
 		entries[c.generic.Name] = c.generic
 	}

@@ -48,8 +48,9 @@ func Load(dirs ...string) (*Catalogue, []Problem) {
 
 // File is a description of an agent before it is read.
 type File struct {
-	Name string // its path
-	Data []byte
+	Name  string // its path
+	Data  []byte
+	Guest bool // it is a project's
 }
 
 // ReadFiles reads the *.yaml files right in a directory, by name.
@@ -67,7 +68,7 @@ func ReadFiles(dir string) ([]File, []Problem) {
 			problems = append(problems, Problem{File: name, Text: "could not be read: " + err.Error()})
 			continue
 		}
-		files = append(files, File{name, data})
+		files = append(files, File{Name: name, Data: data})
 	}
 	return files, problems
 }
@@ -94,7 +95,7 @@ func loadEmbedded() (*Catalogue, []Problem) {
 		if err != nil {
 			return nil, []Problem{{File: name, Text: err.Error()}}
 		}
-		files = append(files, File{name, data})
+		files = append(files, File{Name: name, Data: data})
 	}
 	return layFiles(nil, files)
 }
@@ -154,6 +155,7 @@ func ownProtocol(file File, own *Agent) []Problem {
 func enter(file File, own *Agent, entries map[string]*Agent) []Problem {
 	whole, problems := layOver(file, own, entries)
 	if len(problems) == 0 {
+		whole.Guest = file.Guest
 		entries[whole.Name] = whole
 	}
 	return problems

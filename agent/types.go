@@ -25,8 +25,11 @@ type Agent struct {
 	Notes []string `yaml:"notes"` // what a user or maintainer should know
 	// Protocol says that this is not an agent: its events, whose names begin with
 	// its own name and a colon, are told by a program in place of any agent.
-	Protocol bool     `yaml:"protocol"`
-	ACP      *ACPSpec `yaml:"acp"` // nil: nobody looked at it through the Agent Client Protocol
+	Protocol bool `yaml:"protocol"`
+	// Guest says that a project describes it: it counts where a command names it,
+	// and never for a process or a program that calls by another agent's name.
+	Guest bool     `yaml:"-"`
+	ACP   *ACPSpec `yaml:"acp"` // nil: nobody looked at it through the Agent Client Protocol
 
 	Version  VersionSource  `yaml:"version"`
 	Attended AttendedSource `yaml:"attended"`

@@ -26,7 +26,7 @@ func (p *Pipeline) decode(call *HookCall) *pipelineState {
 	if speaker == "" {
 		speaker = readerNamed(p.Deps.Catalogue, named, input.Env)
 	}
-	if speaker != "" && speaker != named {
+	if speaks, ok := p.Deps.Catalogue.Agent(speaker); ok && speaker != named && !speaks.Guest {
 		// An agent that reads another's config file calls under the other's
 		// name. It is believed to be itself if it also talks like itself.
 		input.Agent = speaker
@@ -58,7 +58,7 @@ func readerNamed(c *agent.Catalogue, named string, env func(string) string) stri
 		return ""
 	}
 	for _, a := range c.Agents() {
-		if a.Install != nil && slices.Contains(a.Install.Reads, named) && marked(a) {
+		if a.Install != nil && !a.Guest && slices.Contains(a.Install.Reads, named) && marked(a) {
 			return a.Name
 		}
 	}

@@ -70,7 +70,7 @@ func projectsAgents(dirs paths.Dirs) []agent.File {
 		for _, rel := range force.AgentFiles() {
 			data, err := userfile.ReadFile(force.CopyOf(rel), maxAgentFile)
 			if err == nil {
-				files = append(files, agent.File{Name: filepath.Join(force.Root, rel), Data: data})
+				files = append(files, agent.File{Name: filepath.Join(force.Root, rel), Data: data, Guest: true})
 			}
 		}
 	}
@@ -103,6 +103,9 @@ func refuseProject(c *agent.Catalogue, file agent.File) []agent.Problem {
 	if !seen.Adds {
 		return []agent.Problem{{File: file.Name, Text: fmt.Sprintf("%s is known already: a project adds agents and "+
 			"changes none; put the file into ~/.config/hookmux/agents if you mean it", seen.Agent.Name)}}
+	}
+	if seen.Agent.Protocol {
+		return []agent.Problem{{File: file.Name, Text: seen.Agent.Name + ": a project adds agents, and no protocol"}}
 	}
 	for _, known := range c.AllMarks() {
 		for _, pair := range []struct{ own, theirs []string }{
