@@ -12,7 +12,7 @@ func TestReadersAreKnownByTheirVariables(t *testing.T) {
 	catalogue, problems := agent.LoadFiles([]agent.File{{Name: "x.yaml", Guest: true, Data: []byte("name: aaa\nlike: " +
 		"claude\ntitle: A\ntried: \"1\"\nmarks: {caller: [HOME]}\n")}})
 	if len(problems) > 0 {
-		t.Fatal(problems)
+		t.Fatalf("problems %v, want none", problems)
 	}
 	guest, _ := catalogue.Agent("aaa")
 	guest.Install = &agent.InstallSpec{Reads: []string{"claude"}}

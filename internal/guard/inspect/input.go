@@ -80,7 +80,10 @@ func readCommands(call *Call) {
 	known := len(call.Commands)
 	r := inputReader{call: call, out: &InputPaths{}}
 	take := func(key, value string) bool {
-		return !isCommandKey(key) && key != "code" || slices.Contains(call.Commands[:known], value) || r.takeText(key, value)
+		if !isCommandKey(key) && key != "code" {
+			return true
+		}
+		return slices.Contains(call.Commands[:known], value) || r.takeText(key, value)
 	}
 	// An input that is no JSON is the decoder's to complain about.
 	_ = walkJSON(call.Input, throughTexts(take))

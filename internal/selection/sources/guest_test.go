@@ -33,7 +33,7 @@ func TestGuestIsNotNamedInACP(t *testing.T) {
 	for guest, want := range map[bool]bool{false: true, true: false} {
 		c, problems := agent.LoadFiles([]agent.File{{Name: "x.yaml", Data: []byte(text), Guest: guest}})
 		if len(problems) > 0 {
-			t.Fatal(problems)
+			t.Fatalf("problems %v, want none", problems)
 		}
 		if _, ok := c.NamedInACP("own-acp"); ok != want {
 			t.Errorf("guest %v: found by its name %v, want %v", guest, ok, want)
