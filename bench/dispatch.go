@@ -106,6 +106,9 @@ func hookFiles(hooks []hook.Registration, guards string) map[string]string {
 	for _, g := range names.All() {
 		settings["guard."+g.Name] = guards
 	}
+	if guards == "on" {
+		settings["guard.loop"] = "monitor" // it looks, and lets the bench repeat its call
+	}
 	config, _ := json.Marshal(settings) // plain values: can't fail
 	files := map[string]string{"config/hookmux/config.json": string(config)}
 	if len(hooks) > 0 {

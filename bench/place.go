@@ -49,8 +49,15 @@ func (b *bench) newPlace(name string, files map[string]string) (*place, error) {
 	return p, p.WriteFiles(files)
 }
 
-// startHub makes a place and starts its hub.
+// startHub makes a place and starts its hub. Files of a person count as if that
+// person had confirmed them, which takes a hub of the bench's own.
 func (b *bench) startHub(ctx context.Context, name string, files map[string]string) (*place, error) {
+	if len(files) > 0 {
+		if err := b.build(ctx, "feedhub", "./bench/feedhub"); err != nil {
+			return nil, err
+		}
+		return b.startHubProgram(ctx, name, b.tools+"/feedhub", files, "-live")
+	}
 	return b.startHubProgram(ctx, name, filepath.Join(b.bin, "hookmux"), files, "hub")
 }
 

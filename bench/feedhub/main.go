@@ -1,12 +1,14 @@
 //go:build unix
 
 // Command feedhub is a hub that takes everybody for a person at a terminal, so
-// that answers can be measured where there is none: in CI, below an agent. It
-// differs from the real one in nothing else.
+// that answers can be measured where there is none: in CI, below an agent. With
+// -live files count as they are, as if that person had confirmed them. It differs
+// from the real hub in nothing else.
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -32,8 +34,10 @@ func (t seated) Program(int) (string, error)   { return "/usr/bin/bash", nil }
 func (t seated) Environ(int) ([]string, error) { return nil, nil }
 
 func main() {
+	live := flag.Bool("live", false, "let files count as they are")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	err := run(ctx)
+	err := run(ctx, *live)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "feedhub:", err)
@@ -41,13 +45,14 @@ func main() {
 	}
 }
 
-func run(ctx context.Context) error {
+func run(ctx context.Context, live bool) error {
 	dirs, err := paths.Find(os.Getenv)
 	if err != nil {
 		return err
 	}
 	h, err := hub.New(hub.Options{Dirs: dirs, Table: seated{proc.System()},
-		Facts: authoritytest.Machine{Table: seated{proc.System()}}, Version: version.String, Log: os.Stderr})
+		Facts: authoritytest.Machine{Table: seated{proc.System()}}, Version: version.String, Log: os.Stderr,
+		LiveSettings: live})
 	if err != nil {
 		return err
 	}
