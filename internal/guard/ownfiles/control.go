@@ -78,7 +78,7 @@ func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 // checkControl: verbs of hookmux that belong to a person.
 func (t *Checker) checkControl(x *scope, r *shell.Run) {
 	if name := strings.TrimSuffix(r.Name(), ".exe"); name != "hookmux" && !r.MayBe("hookmux") &&
-		!isOtherName(x, r) {
+		!x.isOtherName(r) {
 		return
 	}
 	if inspect.HasWord(r.Args(), "--help", "-h") {
@@ -101,36 +101,44 @@ func (t *Checker) checkControl(x *scope, r *shell.Run) {
 		fmt.Sprintf("hookmux %s %s: that belongs to a person, not to an agent", verb.Path, verb.Summary))
 }
 
-// isOtherName reports whether the program is hookmux under a name that this very
-// command gave it (cp, ln, cat >), or what find found under that name.
-func isOtherName(x *scope, r *shell.Run) bool {
+// isOtherName reports whether the program is hookmux under a name that an earlier
+// part of this command gave it.
+func (x *scope) isOtherName(r *shell.Run) bool {
 	program := r.Argv[0].Text
-	for i := range x.Script.Runs {
-		other := &x.Script.Runs[i]
-		if other == r {
-			return false
+	return x.names[withoutDot(program)] || x.foundByName && program == "{}"
+}
+
+// noteNames notes the names that a part of the command gives hookmux (cp, ln, cat >),
+// and whether it lets find look for hookmux.
+func (x *scope) noteNames(r *shell.Run) {
+	switch plainName(r.Name()) {
+	case "find":
+		x.foundByName = x.foundByName || inspect.HasWord(r.Args(), hubNames...)
+	case "cp", "ln", "install", "mv":
+		_, rest := inspect.SplitFlags(r.Args())
+		to, sources, ok := inspect.SplitTarget(r.Args(), rest)
+		if ok && slices.ContainsFunc(sources, ownBinary) {
+			x.addName(to.Text)
 		}
-		_, rest := inspect.SplitFlags(other.Args())
-		switch plainName(other.Name()) {
-		case "find":
-			if program == "{}" && inspect.HasWord(other.Args(), hubNames...) {
-				return true
-			}
-		case "cp", "ln", "install", "mv":
-			to, sources, ok := inspect.SplitTarget(other.Args(), rest)
-			if ok && slices.ContainsFunc(sources, ownBinary) && sameFile(to.Text, program) {
-				return true
-			}
-		case "cat":
-			for _, rd := range other.Redirects {
-				if rd.Writes() && len(rest) == 1 && ownBinary(rest[0]) && sameFile(rd.Target.Text, program) {
-					return true
-				}
+	case "cat":
+		_, rest := inspect.SplitFlags(r.Args())
+		if len(rest) != 1 || !ownBinary(rest[0]) {
+			return
+		}
+		for _, rd := range r.Redirects {
+			if rd.Writes() {
+				x.addName(rd.Target.Text)
 			}
 		}
 	}
-	return false
 }
 
-// sameFile reports whether two paths are written alike, "./" aside.
-func sameFile(a, b string) bool { return strings.TrimPrefix(a, "./") == strings.TrimPrefix(b, "./") }
+func (x *scope) addName(name string) {
+	if x.names == nil {
+		x.names = map[string]bool{}
+	}
+	x.names[withoutDot(name)] = true
+}
+
+// withoutDot is a path without "./" before it.
+func withoutDot(path string) string { return strings.TrimPrefix(path, "./") }

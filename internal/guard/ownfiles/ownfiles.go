@@ -30,6 +30,10 @@ var Rules = []inspect.RuleInfo{
 type scope struct {
 	*inspect.Scope
 	protected []protectedPath // made on first use
+	// names are what earlier parts of the command call hookmux; foundByName says
+	// that one of them lets find look for it.
+	names       map[string]bool
+	foundByName bool
 }
 
 // Checker checks calls against the rules of this package.
@@ -175,6 +179,7 @@ func (t *Checker) CheckScript(s *inspect.Scope) {
 		t.checkServices(x, r)
 		t.checkWriter(x, r)
 		t.checkCode(x, r)
+		x.noteNames(r)
 	}
 	for _, h := range x.HostRuns() {
 		t.checkRedirects(x, h)
