@@ -143,8 +143,8 @@ func TestMineTakesPlainFilesOnly(t *testing.T) {
 	}()
 	select {
 	case notes := <-done:
-		if !strings.Contains(notes, "no plain file") {
-			t.Errorf(`notes = %q, want "no plain file" in it`, notes)
+		if !strings.Contains(notes, "not a plain file") {
+			t.Errorf(`notes = %q, want "not a plain file" in it`, notes)
 		}
 	case <-time.After(20 * time.Second):
 		t.Fatal("waits for a pipe")
