@@ -21,6 +21,7 @@ var allowed = []string{
 	"github.com/hookmux/hookmux/internal/jsonstring",
 	"github.com/hookmux/hookmux/internal/platform/atomicfile",
 	"github.com/hookmux/hookmux/internal/platform/guardnote",
+	"github.com/hookmux/hookmux/internal/platform/hubprogram",
 	"github.com/hookmux/hookmux/internal/platform/hubstart",
 	"github.com/hookmux/hookmux/internal/platform/paths",
 	"github.com/hookmux/hookmux/internal/platform/smallfile",

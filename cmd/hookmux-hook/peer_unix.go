@@ -4,13 +4,11 @@ package main
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/hubprogram"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -25,10 +23,7 @@ func checkUser(c conn) error {
 }
 
 // checkProgram refuses a process on the hub's socket that does not run the
-// installed hookmux. A hub keeps its program from being read; then its shape in
-// memory, which everybody may read, must be one that hookmux can have. That keeps
-// interpreters and ordinary programs out. A program that was made to look like
-// hookmux is believed: nothing proves more.
+// installed hookmux.
 func checkProgram(c conn, d paths.Dirs) error {
 	i := d.Installation()
 	if i == nil {
@@ -38,28 +33,7 @@ func checkProgram(c conn, d paths.Dirs) error {
 	if err != nil || pid <= 0 {
 		return nil // the system does not say
 	}
-	return compareProgram("/proc/"+strconv.Itoa(pid), i.Program)
-}
-
-// compareProgram compares the program of a process, as the kernel shows it in a
-// folder, with the installed one.
-func compareProgram(process, program string) error {
-	link := process + "/exe"
-	file, err := os.Readlink(link)
-	if err != nil {
-		return checkShape(process, program)
-	}
-	running, err := os.Stat(link)
-	installed, errInstalled := os.Stat(program)
-	if err != nil || errInstalled != nil || os.SameFile(running, installed) {
-		return nil
-	}
-	// A hub goes on running its old file for a moment after an upgrade.
-	if resolved, err := filepath.EvalSymlinks(program); err == nil &&
-		strings.TrimSuffix(file, " (deleted)") == resolved {
-		return nil
-	}
-	return errors.New("the process on the hub's socket runs " + file + ", which is not the installed hookmux")
+	return hubprogram.Check("/proc/"+strconv.Itoa(pid), i.Program)
 }
 
 const (

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/hookmux/hookmux/internal/acp"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/judge"
+	"github.com/hookmux/hookmux/internal/platform/hubprogram"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
@@ -131,12 +133,32 @@ func checkHub(dirs paths.Dirs, conn net.Conn) error {
 	if err := dirs.CheckSocket(); err != nil {
 		return err
 	}
-	if socket, ok := conn.(*net.UnixConn); ok {
-		if who, err := proc.Peer(socket); err == nil && who.UID != paths.UserID() {
-			return errors.New("whoever listens on the hub's socket is another user")
-		}
+	program := ""
+	if i := dirs.Installation(); i != nil {
+		program = i.Program
 	}
-	return nil
+	return checkListener(conn, program)
+}
+
+// checkListener refuses another user at the other end, and another program than the
+// installed one; "" where none is installed. What the system does not say refuses
+// nobody.
+func checkListener(conn net.Conn, program string) error {
+	socket, ok := conn.(*net.UnixConn)
+	if !ok {
+		return nil
+	}
+	who, err := proc.Peer(socket)
+	if err != nil {
+		return nil
+	}
+	if who.UID != paths.UserID() {
+		return errors.New("whoever listens on the hub's socket is another user")
+	}
+	if program == "" || who.PID <= 0 {
+		return nil
+	}
+	return hubprogram.Check("/proc/"+strconv.Itoa(who.PID), program)
 }
 
 // leaveReport keeps an event that no hub took for the next one.

@@ -1,4 +1,4 @@
-package main
+package hubprogram
 
 import (
 	"encoding/binary"

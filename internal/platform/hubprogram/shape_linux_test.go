@@ -1,4 +1,4 @@
-package main
+package hubprogram
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/hookmux/hookmux/internal/hubtest/programs"
 )
 
 // The kernel's numbers about a real process are those of its file.
@@ -64,11 +66,11 @@ func TestOtherProgramsInTheHubsPlaceAreNotBelieved(t *testing.T) {
 		status("a huge program", code*10, 8, 0): false, status("a debugged hub", code, 8, 77): false,
 		filepath.Join(folder, "gone"): true,
 	} {
-		if err := compareProgram(process, hookmux); (err == nil) != good {
+		if err := Check(process, hookmux); (err == nil) != good {
 			t.Errorf("%s: %v, want it to be believed: %v", filepath.Base(process), err, good)
 		}
 	}
-	if err := compareProgram(status("no program to compare with", 1, 8, 0), filepath.Join(folder, "none")); err != nil {
+	if err := Check(status("no program to compare with", 1, 8, 0), filepath.Join(folder, "none")); err != nil {
 		t.Errorf("an installed program that cannot be read: %v", err)
 	}
 }
@@ -114,7 +116,7 @@ func TestInterpreterThatHides(t *testing.T) {
 	}
 	// Root reads the program of a process that hides; everybody else its shape.
 	process := fmt.Sprintf("/proc/%d", cmd.Process.Pid)
-	if err := compareProgram(process, program(t)); err == nil {
+	if err := Check(process, program(t)); err == nil {
 		t.Error("an interpreter in the hub's place was believed")
 	}
 	if err := checkShape(process, program(t)); err == nil {
@@ -130,4 +132,14 @@ func BenchmarkShape(b *testing.B) {
 	for b.Loop() {
 		_ = checkShape("/proc/self", self)
 	}
+}
+
+// program is hookmux-hook as it is shipped.
+func program(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := programs.Build(dir, programs.Options{Names: []string{"hookmux-hook"}, Released: true}); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "hookmux-hook")
 }
