@@ -90,7 +90,7 @@ func (e *Examination) Lines() []string {
 	}
 	switch {
 	case e.Verdict == "none":
-		say("together  nobody has a say: the agent's own settings decide")
+		say("together  no guard and no rule has a say: hooks and the agent's own settings decide")
 	case e.Rule != "":
 		say("together  %s, by %s", e.Verdict, e.Rule)
 	default:
