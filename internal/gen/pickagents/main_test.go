@@ -61,7 +61,7 @@ func TestRunOfTheDay(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "make"), []byte(played), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	const rows = "RUN=^TestReal(Names|Version|Checks)$"
+	const rows = "RUN=^TestReal(Names|Version|Checks|Rules)$"
 	for _, test := range []struct{ agents, list, calls string }{
 		{"", "claude codex grok gemini opencode pi kimi droid", "verify RETRY=1 AGENTS=claude codex\n" +
 			"verify RETRY=1 AGENTS=grok gemini opencode pi kimi droid " + rows},
