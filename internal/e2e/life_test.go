@@ -182,9 +182,11 @@ func TestGuardsStayShutWhileTheHubStops(t *testing.T) {
 			for i := 0; !over.Load(); i++ {
 				got, err := w.call(w.Env, "PreToolUse", before(fmt.Sprintf("s-%d-%d", n, i), "make deploy"))
 				asked.Add(1)
-				if err != nil || !got.Denies() {
+				// A client that finds no hub in time has a person asked: only the hub
+				// can run this hook.
+				if asks := strings.Contains(got.Stdout, `"permissionDecision":"ask"`); err != nil || !got.Denies() && !asks {
 					open.Add(1)
-					t.Errorf("answered %+v, %v", got, err)
+					t.Errorf("answered %+v, %v; want a refusal or a question", got, err)
 				}
 			}
 		}()
