@@ -180,6 +180,9 @@ func (c *collector) gatherScript(text string) {
 	index := make(map[*shell.Run]int, len(script.Runs))
 	for i := range script.Runs {
 		r := &script.Runs[i]
+		if len(r.Argv) == 0 && len(r.Assigns) > 0 {
+			c.facts.setsVariables = true
+		}
 		if len(r.Argv) == 0 && len(r.Redirects) == 0 {
 			continue
 		}

@@ -46,7 +46,13 @@ type Facts struct {
 	Unknown []Name `json:"unknown,omitempty" expr:"unknown"`
 
 	source Source
+	// setsVariables: the call sets variables for what comes behind them (PATH=/x; ls).
+	setsVariables bool
 }
+
+// SetsVariables reports whether the call sets variables that whatever it runs later
+// may see.
+func (f *Facts) SetsVariables() bool { return f.setsVariables }
 
 // Source is what facts were collected from, for rules in another program's words,
 // which look at the call itself.

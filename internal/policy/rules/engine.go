@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -279,7 +280,7 @@ var quietPrograms = []string{"cd", "true", ":", "pwd"}
 // and every file that a redirection writes. One harmless part of a command line
 // does not make the rest harmless.
 func covered(f *facts.Facts, m *matcher, allows []allowed) bool {
-	if len(f.Unknown) > 0 {
+	if len(f.Unknown) > 0 || f.SetsVariables() {
 		return false
 	}
 	for i := range f.Commands {
@@ -310,9 +311,19 @@ func covered(f *facts.Facts, m *matcher, allows []allowed) bool {
 func coversCommand(r *Rule, m *matcher, at int) bool {
 	q, c := &r.Match, &m.f.Commands[at]
 	if !q.aboutCommand() && !q.aboutPath() && !q.aboutHost() {
-		return q.Tool != nil || r.When != ""
+		if r.programs == nil {
+			return q.Tool != nil || r.When != ""
+		}
+		// any(commands, …) holds for one of them.
+		if !slices.Contains(r.programs, c.Program) {
+			return false
+		}
 	}
-	if !c.Complete || m.matchCommand(q, c, false) != yes || len(c.Wrappers) > 0 && len(q.Wrapper) == 0 {
+	if !c.Complete || m.matchCommand(q, c, false) != yes || len(c.Wrappers) > 0 && len(q.Wrapper) == 0 ||
+		len(c.Env) > 0 && len(q.Env) == 0 || r.each && m.evaluateFor(r, c) != yes {
+		return false
+	}
+	if !r.each && isOwnProgram(c) { // ./ls is whatever somebody wrote there
 		return false
 	}
 	for i := range m.f.Paths {
@@ -332,4 +343,13 @@ func coversCommand(r *Rule, m *matcher, at int) bool {
 		}
 	}
 	return true
+}
+
+// systemFolders hold programs that an agent cannot exchange as a rule.
+var systemFolders = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"}
+
+// isOwnProgram reports whether a command names its program by a path that leads
+// elsewhere than to the system's programs: its base name says nothing then.
+func isOwnProgram(c *facts.Command) bool {
+	return len(c.Argv) > 0 && strings.Contains(c.Argv[0], "/") && !slices.Contains(systemFolders, path.Dir(c.Argv[0]))
 }

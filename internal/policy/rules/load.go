@@ -9,6 +9,7 @@ import (
 	"github.com/expr-lang/expr"
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
@@ -86,6 +87,32 @@ func (r *Rule) problem(text string) Problem {
 	return Problem{File: r.File, Line: r.Line, Column: r.Column, Rule: r.ID, Text: text}
 }
 
+// maxDepth is how deep lists and objects may stand in each other: the parser of YAML
+// takes the square of their number.
+const maxDepth = 100
+
+// tooDeep is the first token that stands too deep; nil when none does.
+func tooDeep(tokens token.Tokens) *token.Token {
+	depth, line, dashes := 0, 0, 0
+	for _, t := range tokens {
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+		case token.SequenceEndType, token.MappingEndType:
+			depth = max(depth-1, 0)
+		case token.SequenceEntryType: // - - - a
+			if t.Position.Line != line {
+				line, dashes = t.Position.Line, 0
+			}
+			dashes++
+		}
+		if depth > maxDepth || dashes > maxDepth {
+			return t
+		}
+	}
+	return nil
+}
+
 // parseFile reads one file.
 func parseFile(s Source) ([]*Rule, []Problem) {
 	whole := func(err error) []Problem {
@@ -96,7 +123,12 @@ func parseFile(s Source) ([]*Rule, []Problem) {
 	if len(s.Data) > maxFile {
 		return nil, whole(fmt.Errorf("the file is longer than %d MiB", maxFile>>20))
 	}
-	doc, err := parser.ParseBytes(s.Data, 0)
+	tokens := lexer.Tokenize(string(s.Data))
+	if t := tooDeep(tokens); t != nil {
+		return nil, []Problem{{File: s.Name, Line: t.Position.Line, Column: t.Position.Column, Whole: true,
+			Text: fmt.Sprintf("more than %d lists stand in each other", maxDepth)}}
+	}
+	doc, err := parser.Parse(tokens, 0)
 	if err != nil {
 		return nil, whole(err)
 	}

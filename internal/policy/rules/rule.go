@@ -139,11 +139,12 @@ type Match struct {
 func (m *Match) aboutCommand() bool {
 	words := len(m.Program) + len(m.Subcommand) + len(m.Flags) + len(m.NoFlags) + len(m.Args)
 	words += len(m.Env) + len(m.Text) + len(m.Statement) + len(m.Origin)
-	return words+len(m.Wrapper)+len(m.From)+len(m.To) > 0
+	return words+len(m.Wrapper)+len(m.From)+len(m.To) > 0 || m.Contained != nil
 }
 
 func (m *Match) aboutPath() bool {
-	return len(m.Path)+len(m.Access) > 0 || m.InProject != nil || m.InHome != nil || m.Tracked != nil
+	return len(m.Path)+len(m.Access) > 0 || m.InProject != nil || m.InHome != nil || m.Tracked != nil ||
+		m.Settings != nil
 }
 
 func (m *Match) aboutHost() bool { return len(m.Host)+len(m.Scheme)+len(m.Scope) > 0 }

@@ -1,0 +1,63 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// allowedBy says whether rules let a command pass.
+func allowedBy(t *testing.T, text, command string) bool {
+	t.Helper()
+	list, problems := Parse(Source{Name: "x.yaml", Data: []byte("version: 1\ndecide: allow\nrules:\n" + text), Layer: User})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	set := NewSet(list, Options{Home: exampleHome})
+	return set.Decide(Example{Command: command}.Facts(set.Needs())).Verdict == Allow
+}
+
+// A rule that allows covers exactly what it was written about.
+func TestAllowsNoMoreThanItSays(t *testing.T) {
+	const (
+		outside = "- {id: a, why: w, match: {tool: shell, contained: false}, examples: {hit: [ls]}}"
+		each    = `- {id: a, why: w, match: {program: git}, when: 'command.subcommand == "status"', examples: {hit: [git status]}}`
+		anyOf   = `- {id: a, why: w, when: 'any(commands, .program == "ls")', examples: {hit: [ls]}}`
+		plain   = "- {id: a, why: w, match: {program: [git, ls]}, examples: {hit: [git status]}}"
+	)
+	for _, c := range []struct {
+		rule, command string
+		want          bool
+	}{
+		{outside, "ls", true},
+		{outside, "docker exec x ls", false},
+		{each, "git status", true},
+		{each, "git status && git push -f", false},
+		{anyOf, "ls", true},
+		{anyOf, "ls; rm -rf ~", false},
+		{anyOf, "ls > ~/.bashrc", false},
+		{plain, "git status", true},
+		{plain, "/usr/bin/git status", true},
+		{plain, "LD_PRELOAD=/tmp/x.so git status", false},
+		{plain, "PATH=/tmp/x git status", false},
+		{plain, "PATH=/tmp/x; ls", false},
+		{plain, "./ls", false},
+		{plain, "/tmp/ls", false},
+	} {
+		if got := allowedBy(t, c.rule, c.command); got != c.want {
+			t.Errorf("%s\n\t%q is allowed: %v, want %v", c.rule, c.command, got, c.want)
+		}
+	}
+}
+
+// Whoever may write into the folder of rules must not stop the hub by it.
+func TestDeepFilesAreRefusedAtOnce(t *testing.T) {
+	for _, deep := range []string{strings.Repeat("[", 60000), strings.Repeat("{a: ", 30000),
+		"\n" + strings.Repeat("- ", 60000) + "a"} {
+		start := time.Now()
+		_, problems := Parse(Source{Name: "x.yaml", Data: []byte("version: 1\nrules: " + deep), Layer: User})
+		if took := time.Since(start); len(problems) != 1 || !problems[0].Whole || took > time.Second {
+			t.Errorf("%.10q: took %v, problems %v", deep, took, len(problems))
+		}
+	}
+}
