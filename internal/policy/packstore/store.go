@@ -3,6 +3,7 @@ package packstore
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,10 +49,23 @@ func (s *Store) load() (record, error) {
 	if err := ledger.LoadSealed(s.state, recordFile, &r); err != nil {
 		return record{Version: 1}, fmt.Errorf("the list of packs is not believed: %w; add the packs again", err)
 	}
+	if s.lost() {
+		return record{Version: 1}, errors.New("the list of packs is gone, and their copies are there; add the packs again")
+	}
 	if r.Version != 1 {
 		return record{Version: 1}, errors.New("the list of packs is a newer version's; upgrade hookmux")
 	}
 	return r, nil
+}
+
+// lost reports whether something took the list away: copies of packs are there, and
+// a list stays even when a person removed the last pack.
+func (s *Store) lost() bool {
+	if _, err := os.Lstat(filepath.Join(s.state, recordFile)); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	entries, err := os.ReadDir(filepath.Join(s.state, folder))
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return packName.MatchString(e.Name()) })
 }
 
 // List are the packs that were taken in, by name.

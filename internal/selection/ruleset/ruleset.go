@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/edit/userfile"
@@ -140,11 +141,31 @@ func (l *Loader) readPacks() bool {
 	if l.packs != nil && stamp == l.stamp {
 		return false
 	}
+	before := l.packs
 	l.stamp, l.packs = stamp, &Loaded{}
 	files, wrong := l.opt.Packs.Sources()
 	l.packs.Rules, l.packs.Problems = rules.Parse(files...)
 	l.packs.Problems = append(l.packs.Problems, wrong...)
+	if before != nil && len(before.Rules) > 0 {
+		l.keepPacks(before, len(files) == 0 && (stamp == "" || len(wrong) > 0), wrong)
+	}
 	return true
+}
+
+// keepPacks lets the rules of packs count on that something else than a person took
+// away: of all of them, or of those whose copy cannot be used any more.
+func (l *Loader) keepPacks(before *Loaded, all bool, wrong []rules.Problem) {
+	kept := slices.DeleteFunc(slices.Clone(before.Rules), func(r *rules.Rule) bool {
+		pack, _, _ := strings.Cut(r.ID, "/")
+		isOf := func(p rules.Problem) bool { return filepath.Base(filepath.Dir(p.File)) == pack }
+		return !all && !slices.ContainsFunc(wrong, isOf)
+	})
+	if len(kept) == 0 {
+		return
+	}
+	l.packs.Rules = append(l.packs.Rules, kept...)
+	l.packs.Problems = append(l.packs.Problems, rules.Problem{File: "packs",
+		Text: "something took packs away that you took in; their rules count until the hub ends: add the packs again"})
 }
 
 // maxProjects is how many projects are remembered at once.
