@@ -37,6 +37,9 @@ var operandAccesses = map[string]operandAccess{
 	"chattr": {access: Mode, skip: 1}, "setfacl": {access: Mode, values: "mxM"},
 }
 
+// editors also show what they may change.
+var editors = map[string]bool{"ed": true, "vim": true, "vi": true, "nvim": true, "nano": true, "emacs": true}
+
 // openWithoutFiles are programs whose words are no files.
 var openWithoutFiles = map[string]bool{"echo": true, "printf": true, "true": true, "false": true, ":": true, "cd": true,
 	"pushd": true, "popd": true, "sleep": true, "export": true, "kill": true, "pkill": true, "pgrep": true, "date": true,
@@ -131,6 +134,9 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 			return
 		}
 		add(known.access, words...)
+		if editors[name] {
+			add(Read, words...)
+		}
 		return
 	}
 	if reader, ok := programs.ReaderOf(name); ok {
@@ -178,8 +184,10 @@ func addReader(add func(Access, ...shell.Word), r *shell.Run, reader programs.Re
 func (c *collector) gatherGitAccess(add func(Access, ...shell.Word), r *shell.Run) {
 	sub, args := inspect.GitParts(r)
 	_, rest := inspect.SplitFlags(args)
+	files := pathWords(rest)
 	if i := slices.IndexFunc(args, func(w shell.Word) bool { return w.Text == "--" }); i >= 0 {
 		rest = args[i+1:]
+		files = rest
 	}
 	switch sub {
 	case "rm", "clean":
@@ -189,10 +197,17 @@ func (c *collector) gatherGitAccess(add func(Access, ...shell.Word), r *shell.Ru
 			add(Delete, rest[:len(rest)-1]...)
 			add(Write, rest[len(rest)-1])
 		}
-	case "checkout", "restore", "apply", "clone", "init", "worktree":
-		add(Write, pathWords(rest)...)
+	case "restore":
+		add(Write, rest...)
+	case "checkout", "apply", "clone", "init", "worktree":
+		add(Write, files...)
 	case "add", "diff", "show", "log", "blame", "cat-file", "grep":
-		add(Read, pathWords(rest)...)
+		add(Read, files...)
+		for _, w := range rest { // HEAD:.env
+			if i := strings.IndexByte(w.Text, ':'); i >= 0 && i+1 < len(w.Text) && !strings.Contains(w.Text, "://") {
+				add(Read, inspect.CutWord(w, i+1))
+			}
+		}
 	}
 	add(Write, inspect.OptionValues(args, "-o", "--output")...)
 }

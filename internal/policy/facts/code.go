@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -14,6 +15,9 @@ var codeWrites = []string{"write", "'w", `"w`, "'a'", `"a"`, "'a+", `"a+`, "appe
 
 // codeHomes are words of code that stand for the home directory.
 var codeHomes = []string{"HOME", "homedir", "expanduser", "Path.home", "Dir.home", "UserProfile"}
+
+// fileName are words of code that name a file without its folder: .env, key.json.
+var fileName = lazyregexp.New(`^(?:\.[A-Za-z][\w-]{2,}(?:\.[\w-]+)*|[\w-]+\.(?:json|ya?ml|toml|ini|cfg|conf|pem|key|crt|p12|env|sql|sqlite|db|tf|tfvars|txt|md|sh|lock))$`)
 
 // gatherCode collects the paths in program text on the command line: python -c,
 // node -e, perl -e …
@@ -35,7 +39,7 @@ func (c *collector) gatherCode(add func(Access, ...shell.Word), r *shell.Run) {
 		if atHome && (strings.HasPrefix(text, "/.") || strings.HasPrefix(text, ".") && !strings.HasPrefix(text, "./")) {
 			text = "~/" + strings.TrimPrefix(text, "/")
 		}
-		if text[0] == '/' || text[0] == '~' || strings.Contains(text, "/") {
+		if text[0] == '/' || text[0] == '~' || strings.Contains(text, "/") || fileName.MatchString(text) {
 			add(access, shell.Word{Text: text, Bare: text, Tilde: text[0] == '~'})
 		}
 	}

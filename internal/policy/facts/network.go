@@ -31,11 +31,13 @@ type talker struct {
 var (
 	postgres = talker{hosts: []string{"-h", "--host"}, variables: []string{"PGHOST", "DATABASE_URL", "PGHOSTADDR"}}
 	mysql    = talker{hosts: []string{"-h", "--host"}, variables: []string{"MYSQL_HOST"}}
+	proxies  = []string{"http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}
 	mongo    = talker{hosts: []string{"--host", "-h", "--uri"}}
 )
 
 var talkers = map[string]talker{
-	"curl": {bare: true, values: "AbcCdDeEFhHKmoPQrTuUwxXyYz"}, "wget": {bare: true, values: "aAbBDeEGiIlnoOPQRtTUwX"},
+	"curl": {bare: true, values: "AbcCdDeEFhHKmoPQrTuUwxXyYz", hosts: []string{"-x", "--proxy", "--preproxy", "--socks4",
+		"--socks4a", "--socks5", "--socks5-hostname"}, variables: proxies}, "wget": {bare: true, values: "aAbBDeEGiIlnoOPQRtTUwX"},
 	"http": {bare: true}, "https": {bare: true}, "xh": {bare: true}, "aria2c": {bare: true}, "lynx": {bare: true},
 	"ssh": {bare: true, values: "bcDEeFIiJLlmOopQRSWw"}, "mosh": {bare: true}, "telnet": {bare: true}, "ftp": {bare: true},
 	"sftp": {bare: true, values: "iPFob"}, "scp": {values: "iPFolcSJ"}, "rsync": {values: "ef"}, "nc": {bare: true,
@@ -78,6 +80,13 @@ func TalkingPrograms() []string { return slices.Sorted(maps.Keys(talkers)) }
 
 // gatherHosts collects whom one command talks to.
 func (c *collector) gatherHosts(r *shell.Run, at int) {
+	for _, rd := range r.Redirects { // the shell itself talks
+		if host, ok := deviceHost(rd.Target.Text); ok {
+			d := destinationOf(host)
+			d.Known = d.Known && !rd.Target.Dynamic
+			c.addDestination(d, at)
+		}
+	}
 	if len(r.Argv) == 0 {
 		return
 	}
@@ -94,6 +103,12 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 		d.Known = d.Known && !strings.ContainsAny(d.Host, "$`*?")
 		c.addDestination(d, at)
 	}
+	for _, w := range c.namedHosts(r, cmd) {
+		d := destinationOf(w.Text)
+		d.Known = d.Known && !w.Dynamic
+		c.addDestination(d, at)
+	}
+	found := len(c.facts.Net) > before
 	for _, w := range inspect.OptionValues(r.Args(), spec.hosts...) {
 		d := destinationOf(w.Text)
 		d.Known = d.Known && !w.Dynamic
@@ -104,7 +119,7 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 			c.addDestination(destinationOf(value), at)
 		}
 	}
-	if !talks || len(c.facts.Net) > before || container {
+	if !talks || found || len(c.facts.Net) > before && !spec.bare || container {
 		return
 	}
 	words := operandWords(r.Args(), spec.values)
@@ -152,6 +167,40 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 		d.Implied = true
 		c.addDestination(d, at)
 	}
+}
+
+// deviceHost is the host of /dev/tcp/HOST/PORT, which shells connect to.
+func deviceHost(file string) (string, bool) {
+	for _, device := range []string{"/dev/tcp/", "/dev/udp/"} {
+		if rest, ok := strings.CutPrefix(file, device); ok {
+			host, port, _ := strings.Cut(rest, "/")
+			return host + ":" + port, host != ""
+		}
+	}
+	return "", false
+}
+
+// namedHosts are words that name a host in a way of a program's own.
+func (c *collector) namedHosts(r *shell.Run, cmd *Command) []shell.Word {
+	var out []shell.Word
+	switch cmd.Program {
+	case "openssl":
+		out = inspect.OptionValues(r.Args(), "-connect", "-proxy", "-host")
+	case "socat":
+		for _, w := range r.Args() {
+			kind, rest, ok := strings.Cut(w.Text, ":")
+			switch strings.ToLower(kind) {
+			case "tcp", "tcp4", "tcp6", "tcp-connect", "tcp4-connect", "tcp6-connect", "udp", "udp4", "udp6", "udp-connect",
+				"udp-sendto", "udp-datagram", "openssl", "ssl", "openssl-connect", "sctp", "sctp-connect", "proxy", "socks4",
+				"socks4a", "socks5", "proxy-connect", "socks5-connect":
+				if ok {
+					w.Text, _, _ = strings.Cut(rest, ",")
+					out = append(out, w)
+				}
+			}
+		}
+	}
+	return out
 }
 
 // addressesIn are the words of a command that are addresses, and those in program

@@ -343,7 +343,7 @@ func (m *matcher) fitsPlace(pattern string, p *facts.Path) certainty {
 	if !p.Known {
 		// Only the name may be known: "$DIR/main.go" is no .env.
 		base := path.Base(p.Path)
-		if !strings.ContainsAny(base, "$`*?[") {
+		if !strings.ContainsAny(base, "$`*?[{") { // {} is what find and xargs put in
 			last := path.Base(strings.TrimSuffix(pattern, "/**"))
 			if !strings.Contains(pattern, "**") && !fitsText(last, base) && !strings.Contains(pattern, "/") {
 				return no
@@ -362,6 +362,9 @@ func (m *matcher) fitsPlace(pattern string, p *facts.Path) certainty {
 	}
 	if hasWildcard(p.Path) && m.at.fitsGlob(pattern, p.Path) {
 		return yes
+	}
+	if p.All && m.at.mayComplete(pattern, p.Path) {
+		return maybe
 	}
 	return no
 }

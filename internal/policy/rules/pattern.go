@@ -284,6 +284,19 @@ func (at place) fitsGlob(pattern, file string) bool {
 	return ok && err == nil
 }
 
+// mayComplete says whether the shell may complete a name to the one that a pattern
+// means in any folder: cat .en* for .env. A mere * names nothing.
+func (at place) mayComplete(pattern, file string) bool {
+	full, anywhere := at.expand(pattern)
+	name, last := strings.TrimPrefix(full, "**/"), path.Base(file)
+	if !anywhere || strings.ContainsAny(name, "*?[{/") || strings.Trim(last, "*?.") == "" ||
+		strings.HasPrefix(name, ".") && !strings.HasPrefix(last, ".") {
+		return false
+	}
+	ok, err := doublestar.Match(last, name)
+	return ok && err == nil
+}
+
 // fitsBelow says whether what a pattern means lies below a folder.
 func (at place) fitsBelow(pattern, folder string) bool {
 	full, anywhere := at.expand(pattern)
