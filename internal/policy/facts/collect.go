@@ -56,6 +56,9 @@ type Options struct {
 	// Resolve follows links in an absolute path, as far as it exists; nil follows
 	// none.
 	Resolve func(path string) string
+	// Root is the folder that a call belongs to where it is in no project: that of its
+	// repository, "" for none. Nil: there is none.
+	Root func(cwd string) string
 	// Git reads a repository; nil: nothing is known about any.
 	Git func(dir string) Repository
 	// Counts tells what happened before in the event's session; nil: unknown.
@@ -83,6 +86,9 @@ type collector struct {
 // Collect gathers the facts about ev that are needed. project is the folder the
 // call belongs to, "" when none is known.
 func Collect(ev *event.Event, project string, need Set, o Options) *Facts {
+	if project == "" && o.Root != nil && ev.Cwd != "" {
+		project = o.Root(ev.Cwd)
+	}
 	if project == "" {
 		project = ev.Cwd
 	}
@@ -347,6 +353,8 @@ func (c *collector) addPath(scope *inspect.Scope, w shell.Word, r *shell.Run, ac
 		p.Scratch = scope.IsScratch(p.Path)
 		if linked, ok := scope.RealPath(p.Path, true); ok {
 			p.Real = linked
+			// The folder may be reached by a link itself; a link in it leads out.
+			p.InProject = inspect.IsUnder(linked, c.realProject(scope.Project))
 		}
 	}
 	if access == Write && p.Known && mayHoldSettings(p.Path) {
@@ -370,6 +378,14 @@ func (c *collector) addPath(scope *inspect.Scope, w shell.Word, r *shell.Run, ac
 	case Delete:
 		cmd.Deletes = append(cmd.Deletes, p.Path)
 	}
+}
+
+// realProject is where the project's own folder really is.
+func (c *collector) realProject(project string) string {
+	if c.Resolve == nil || project == "" {
+		return project
+	}
+	return c.Resolve(project)
 }
 
 // textFor is what a run, or a file tool, writes.

@@ -131,7 +131,7 @@ func (m *matcher) matchCall(r *Rule) certainty {
 	}
 	if len(r.Projects) > 0 {
 		holds = both(holds, r.Projects.match(func(p Pattern) certainty {
-			return certain(m.at.fitsPath(p.text, f.Project))
+			return certain(m.at.fitsPath(p.text, f.Project) || f.Cwd != "" && m.at.fitsPath(p.text, f.Cwd) || m.leadsTo(p.text))
 		}))
 	}
 	if len(q.Mode) > 0 {
@@ -150,6 +150,12 @@ func (m *matcher) matchCall(r *Rule) certainty {
 		holds = both(holds, q.Branch.matchText(f.Git.Branch))
 	}
 	return holds
+}
+
+// leadsTo says whether the folder of a call is a link into one that a pattern names.
+func (m *matcher) leadsTo(pattern string) bool {
+	resolve := facts.SourceOf(m.f).Resolve
+	return resolve != nil && m.f.Cwd != "" && m.at.fitsPath(pattern, resolve(m.f.Cwd))
 }
 
 // matchCommand compares one command. boldly: what is not known excuses nothing.

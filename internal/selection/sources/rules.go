@@ -115,7 +115,7 @@ func (s *Sources) newDecider(o *GuardOptions, scripts *scriptcache.Cache) *ruleD
 func (s *Sources) factOptions(o *GuardOptions, scripts *scriptcache.Cache) facts.Options {
 	return facts.Options{
 		Home: s.Dirs.Home, Parse: scripts.Parse, Resolve: registry.RealPath, Counts: o.Counts,
-		Git: findRepository,
+		Git: findRepository, Root: s.Registry.Repository,
 	}
 }
 

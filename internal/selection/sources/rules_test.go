@@ -394,3 +394,36 @@ func TestRulesAtOnce(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// Wherever in a repository an agent works, and by whatever link it came there, rules
+// about the project mean the same folder.
+func TestRulesHoldBelowAndBehindLinks(t *testing.T) {
+	s := live(t)
+	repo := filepath.Join(s.Dirs.Home, "repo")
+	writeFile(t, filepath.Join(repo, ".git", "HEAD"), "ref: refs/heads/main\n")
+	writeFile(t, filepath.Join(repo, "sub", "a"), "")
+	writeFile(t, filepath.Join(repo, "infra", "a"), "")
+	link := filepath.Join(s.Dirs.Home, "link")
+	if err := os.Symlink(repo, link); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(s.Dirs.Config, "rules", "a.yaml"), rulesFile(
+		rule("infra", "path: ./infra/, access: change", "deny", "", "rm infra/a"),
+		rule("make", "program: make", "deny", ", projects: ~/repo", "make")))
+	for _, c := range []struct{ cwd, command, want string }{
+		{repo, "rm infra/a", "infra"},
+		{filepath.Join(repo, "sub"), "rm ../infra/a", "infra"},
+		{filepath.Join(repo, "sub"), "rm " + repo + "/infra/a", "infra"},
+		{link, "rm infra/a", "infra"},
+		{filepath.Join(link, "sub"), "rm ../infra/a", "infra"},
+		{repo, "make", "make"},
+		{link, "make", "make"},
+		{filepath.Join(link, "sub"), "make", "make"},
+		{s.Dirs.Home, "make", ""},
+	} {
+		got := decideBy(s, GuardOptions{}, shellEvent(c.cwd, c.command))
+		if got.Rule != c.want {
+			t.Errorf("%s: %s: rule %q, want %q", c.cwd, c.command, got.Rule, c.want)
+		}
+	}
+}
