@@ -61,3 +61,26 @@ func TestDeepFilesAreRefusedAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// An expression that fills all memory ends the process, and nothing can catch that.
+func TestExpressionsThatGrowAreRefused(t *testing.T) {
+	for when, refused := range map[string]bool{
+		`reduce(1..12, #acc + #acc, tool.name) == "x"`:                true,
+		`reduce([1], # , 0) == 0`:                                     true,
+		`let a = tool.name + tool.name; a + a == "x"`:                 true,
+		`replace(tool.name, "", tool.name) == "x"`:                    true,
+		`repeat(tool.name, 3) == "x"`:                                 true,
+		`join(["a", "b"], "c") == "x"`:                                true,
+		`toJSON(toJSON(commands)) == "x"`:                             true,
+		`toJSON(commands) contains "ls"`:                              false,
+		`len(commands) + 1 > 1`:                                       false,
+		`any(commands, .program == "ls") and counts.sameCall + 1 > 0`: false,
+	} {
+		_, problems := Parse(Source{Name: "x.yaml", Layer: User, Data: []byte("version: 1\nrules:\n  - id: a\n    why: w\n" +
+			"    match: {program: ls}\n    decide: deny\n    when: '" + when + "'\n    examples: {hit: [ls]}\n")})
+		got := len(problems) == 1 && strings.Contains(problems[0].Text, "is not known here")
+		if got != refused || !refused && len(problems) > 0 {
+			t.Errorf("%s: %v; want it refused: %v", when, problems, refused)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/expr-lang/expr/ast"
@@ -172,6 +173,19 @@ type factFinder struct {
 	whole bool
 	// command: it is about the command that was matched.
 	command bool
+	// grows is what it uses that makes long texts out of short ones; "" for nothing.
+	grows string
+	jsons int // how often toJSON stands there
+}
+
+// growing are functions by which few words make a text that fills all memory, which
+// nothing can stop once it runs: a file that nobody confirmed must not end the hub.
+var growing = []string{"reduce", "repeat", "replace", "join", "concat", "flatten", "toBase64", "fromBase64"}
+
+// isNumber tells numbers from texts and what may be one.
+func isNumber(n ast.Node) bool {
+	t := n.Type()
+	return t != nil && t.Kind() >= reflect.Int && t.Kind() <= reflect.Float64
 }
 
 // commandDetails are the parts of a command that other facts fill in.
@@ -219,11 +233,29 @@ func (f *factFinder) Visit(node *ast.Node) {
 		}
 	case *ast.MemberNode:
 		f.visitMember(n)
+	case *ast.BinaryNode:
+		if n.Operator == "+" && !(isNumber(n.Left) && isNumber(n.Right)) {
+			f.grows = "+ between texts"
+		}
+	case *ast.CallNode:
+		if name, ok := n.Callee.(*ast.IdentifierNode); ok {
+			f.visitFunction(name.Value)
+		}
 	case *ast.BuiltinNode:
+		f.visitFunction(n.Name)
 		switch n.Name {
 		case "toJSON", "keys", "values", "toPairs", "get", "string":
 			f.whole = true
 		}
+	}
+}
+
+func (f *factFinder) visitFunction(name string) {
+	if name == "toJSON" {
+		f.jsons++
+	}
+	if slices.Contains(growing, name) || f.jsons > 1 {
+		f.grows = name
 	}
 }
 

@@ -266,6 +266,9 @@ func (r *Rule) compile() error {
 	if err != nil {
 		return fmt.Errorf("when: %s", strings.ReplaceAll(strings.TrimSpace(firstLine(err)), "\n", " "))
 	}
+	if seen.grows != "" {
+		return fmt.Errorf("when: %s is not known here: it makes texts longer", seen.grows)
+	}
 	r.program, r.needs, r.programs, r.each = program, seen.found(), programsIn(r.When), seen.command
 	if r.each && !r.Match.aboutCommand() {
 		return errors.New("when: command is the one that match is about, but match names none; use commands")
