@@ -64,6 +64,10 @@ func TestDeepFilesAreRefusedAtOnce(t *testing.T) {
 
 // An expression that fills all memory ends the process, and nothing can catch that.
 func TestExpressionsThatGrowAreRefused(t *testing.T) {
+	if _, problems := Parse(Source{Name: "x.yaml", Layer: User, Data: []byte("version: 1\nrules: [{id: a, why: w, when: '" +
+		strings.Repeat("(", 3_000_000) + "', decide: deny, examples: {hit: [ls]}}]\n")}); len(problems) != 1 {
+		t.Errorf("three million brackets: %v", problems)
+	}
 	for when, refused := range map[string]bool{
 		`reduce(1..12, #acc + #acc, tool.name) == "x"`:                true,
 		`reduce([1], # , 0) == 0`:                                     true,

@@ -202,6 +202,10 @@ func (e Example) String() string {
 	return "an example"
 }
 
+// maxWhen bounds an expression: its parser goes as deep as there are brackets, and
+// nothing can catch a stack that overflows.
+const maxWhen = 16 << 10
+
 // check says what is wrong with a rule, in one line.
 func (r *Rule) check() error {
 	switch {
@@ -217,6 +221,8 @@ func (r *Rule) check() error {
 		return fmt.Errorf("state is %q; it must be on, ask, monitor or off", r.State)
 	case !slices.Contains([]string{"", "deny", "ask", "ignore"}, r.OnUnknown):
 		return fmt.Errorf("onUnknown is %q; it must be deny, ask or ignore", r.OnUnknown)
+	case len(r.When) > maxWhen:
+		return fmt.Errorf("when is longer than %d KiB", maxWhen>>10)
 	case r.Claude == nil && r.Match.empty() && r.When == "":
 		return errors.New("the rule has neither match nor when: it would hit everything")
 	case r.Decide == Allow && r.Layer == Project:
