@@ -23,6 +23,7 @@ func TestAllowsNoMoreThanItSays(t *testing.T) {
 		outside = "- {id: a, why: w, match: {tool: shell, contained: false}, examples: {hit: [ls]}}"
 		each    = `- {id: a, why: w, match: {program: git}, when: 'command.subcommand == "status"', examples: {hit: [git status]}}`
 		anyOf   = `- {id: a, why: w, when: 'any(commands, .program == "ls")', examples: {hit: [ls]}}`
+		tools   = "- {id: a, why: w, match: {program: [go, tar, git, sort, rg, find]}, examples: {hit: [git status]}}"
 		plain   = "- {id: a, why: w, match: {program: [git, ls]}, examples: {hit: [git status]}}"
 	)
 	for _, c := range []struct {
@@ -36,6 +37,16 @@ func TestAllowsNoMoreThanItSays(t *testing.T) {
 		{anyOf, "ls", true},
 		{anyOf, "ls; rm -rf ~", false},
 		{anyOf, "ls > ~/.bashrc", false},
+		{tools, "go test ./...", true},
+		{tools, "go test -exec evil ./...", false},
+		{tools, "go test -toolexec=evil", false},
+		{tools, "tar xf a --to-command=evil", false},
+		{tools, "git diff --output=x", false},
+		{tools, "git --exec-path=/tmp/x status", false},
+		{tools, "rg --pre evil x", false},
+		{tools, "find . -delete", false},
+		{tools, "sort -o x y", false},
+		{tools, "sort y", true},
 		{plain, "git status", true},
 		{plain, "/usr/bin/git status", true},
 		{plain, "LD_PRELOAD=/tmp/x.so git status", false},

@@ -323,6 +323,11 @@ func coversCommand(r *Rule, m *matcher, at int) bool {
 		len(c.Env) > 0 && len(q.Env) == 0 || r.each && m.evaluateFor(r, c) != yes {
 		return false
 	}
+	if !r.each && len(q.Flags) == 0 && slices.ContainsFunc(c.Flags, func(f string) bool {
+		return slices.Contains(runningOptions[c.Program], f)
+	}) {
+		return false
+	}
 	if !r.each && isOwnProgram(c) { // ./ls is whatever somebody wrote there
 		return false
 	}
@@ -352,4 +357,18 @@ var systemFolders = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/loc
 // elsewhere than to the system's programs: its base name says nothing then.
 func isOwnProgram(c *facts.Command) bool {
 	return len(c.Argv) > 0 && strings.Contains(c.Argv[0], "/") && !slices.Contains(systemFolders, path.Dir(c.Argv[0]))
+}
+
+// runningOptions are options by which a harmless program runs another one, or writes
+// where it is told. A rule that allows the program has to name them.
+var runningOptions = map[string][]string{
+	"git": {"--exec-path", "--upload-pack", "--receive-pack", "--ext-diff", "--textconv", "--open-files-in-pager",
+		"--output", "--exec"},
+	"go":   {"-exec", "-toolexec", "-vettool", "-overlay"},
+	"tar":  {"--to-command", "--checkpoint-action", "--use-compress-program", "-I", "--rsh-command", "--info-script", "-F"},
+	"sort": {"--compress-program", "-o", "--output"}, "rg": {"--pre", "--hostname-bin"},
+	"man": {"-P", "--pager", "-H", "--html"}, "rsync": {"-e", "--rsh", "--rsync-path"}, "find": {"-delete", "-fprint",
+		"-fprintf", "-fls", "-fprint0"}, "zip": {"-T", "-TT", "--unzip-command"}, "make": {"--eval"},
+	"sed": {"-i", "--in-place"}, "less": {"-o", "-O", "-k"}, "fd": {"-x", "-X", "--exec", "--exec-batch"},
+	"curl": {"-o", "-O", "--output", "-K", "--config"}, "wget": {"--use-askpass", "-O", "-i"},
 }
