@@ -190,9 +190,9 @@ func (c *collector) namedHosts(r *shell.Run, cmd *Command) []shell.Word {
 		for _, w := range r.Args() {
 			kind, rest, ok := strings.Cut(w.Text, ":")
 			switch strings.ToLower(kind) {
-			case "tcp", "tcp4", "tcp6", "tcp-connect", "tcp4-connect", "tcp6-connect", "udp", "udp4", "udp6", "udp-connect",
-				"udp-sendto", "udp-datagram", "openssl", "ssl", "openssl-connect", "sctp", "sctp-connect", "proxy", "socks4",
-				"socks4a", "socks5", "proxy-connect", "socks5-connect":
+			case "tcp", "tcp4", "tcp6", "tcp-connect", "tcp4-connect", "tcp6-connect", "udp", "udp4", "udp6",
+				"udp-connect", "udp-sendto", "udp-datagram", "openssl", "ssl", "openssl-connect", "sctp",
+				"sctp-connect", "proxy", "socks4", "socks4a", "socks5", "proxy-connect", "socks5-connect":
 				if ok {
 					w.Text, _, _ = strings.Cut(rest, ",")
 					out = append(out, w)

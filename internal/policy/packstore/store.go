@@ -50,7 +50,8 @@ func (s *Store) load() (record, error) {
 		return record{Version: 1}, fmt.Errorf("the list of packs is not believed: %w; add the packs again", err)
 	}
 	if s.lost() {
-		return record{Version: 1}, errors.New("the list of packs is gone, and their copies are there; add the packs again")
+		return record{Version: 1},
+			errors.New("the list of packs is gone, and their copies are there; add the packs again")
 	}
 	if r.Version != 1 {
 		return record{Version: 1}, errors.New("the list of packs is a newer version's; upgrade hookmux")
@@ -65,7 +66,8 @@ func (s *Store) lost() bool {
 		return false
 	}
 	entries, err := os.ReadDir(filepath.Join(s.state, folder))
-	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return packName.MatchString(e.Name()) })
+	isPack := func(e fs.DirEntry) bool { return packName.MatchString(e.Name()) }
+	return err == nil && slices.ContainsFunc(entries, isPack)
 }
 
 // List are the packs that were taken in, by name.

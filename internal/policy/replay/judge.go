@@ -42,7 +42,8 @@ func (w *worker) judge(ev *event.Event, at place) judged {
 	if hidden || cut {
 		lost.Facts, lost.Text = lost.Facts|textFacts, true
 	}
-	f := facts.Collect(ev, at.project, at.set.Needs(), facts.Options{Home: w.Home, Parse: w.parseRecorded, Root: w.GroupOf})
+	f := facts.Collect(ev, at.project, at.set.Needs(), facts.Options{Home: w.Home, Parse: w.parseRecorded,
+		Root: w.GroupOf})
 	if cut || hidden && len(ev.Tool.Commands) == 0 {
 		for _, n := range facts.Names() {
 			if textFacts.Has(n) && at.set.Needs().Has(n) && !slices.Contains(f.Unknown, n) {

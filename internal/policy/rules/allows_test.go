@@ -11,7 +11,7 @@ func allowedBy(t *testing.T, text, command string) bool {
 	t.Helper()
 	list, problems := Parse(Source{Name: "x.yaml", Data: []byte("version: 1\ndecide: allow\nrules:\n" + text), Layer: User})
 	if len(problems) > 0 {
-		t.Fatal(problems)
+		t.Fatalf("the rules have problems, expected none: %v", problems)
 	}
 	set := NewSet(list, Options{Home: exampleHome})
 	return set.Decide(Example{Command: command}.Facts(set.Needs())).Verdict == Allow

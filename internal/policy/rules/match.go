@@ -131,7 +131,8 @@ func (m *matcher) matchCall(r *Rule) certainty {
 	}
 	if len(r.Projects) > 0 {
 		holds = both(holds, r.Projects.match(func(p Pattern) certainty {
-			return certain(m.at.fitsPath(p.text, f.Project) || f.Cwd != "" && m.at.fitsPath(p.text, f.Cwd) || m.leadsTo(p.text))
+			return certain(m.at.fitsPath(p.text, f.Project) || f.Cwd != "" && m.at.fitsPath(p.text, f.Cwd) ||
+				m.leadsTo(p.text))
 		}))
 	}
 	if len(q.Mode) > 0 {

@@ -13,7 +13,7 @@ rules:
   - {id: host, why: w, match: {host: evil.test}, examples: {hit: [curl evil.test]}}
 `)})
 	if len(problems) > 0 {
-		t.Fatal(problems)
+		t.Fatalf("the rules have problems, expected none: %v", problems)
 	}
 	set := NewSet(list, Options{Home: exampleHome})
 	for command, want := range map[string]Verdict{
