@@ -6,8 +6,9 @@
 //	own-files    changing hookmux's own files, or any agent's hook configuration
 //
 // Each of these is a package below this one; the others (internal/guard/names lists
-// them) are packs: rules that are data, in internal/policy/packs. internal/guard/inspect holds what they
-// share: the call, the report, and what words of a command stand for.
+// them) are packs: rules that are data, in internal/policy/packs.
+// internal/guard/inspect holds what they share: the call, the report, and what words
+// of a command stand for.
 //
 // Contract: a Guard is pure. It opens no file and asks nobody; what it knows of
 // the machine comes with the Call, and through Options.Resolve if that is given.
@@ -52,14 +53,10 @@ type Options struct {
 	// Allow lists what is always allowed: a guard's name, a rule id, or
 	// "rule:exact command" for one command only.
 	Allow []string
-	// OwnPaths are further absolute files and directories for own-files.
+	// OwnPaths, HubPID and Resolve are those of [inspect.Options].
 	OwnPaths []string
-	// HubPID is the hub's process number, 0 when it is not known.
-	HubPID int
-	// Resolve follows the symbolic links in an absolute path as far as it exists
-	// and returns the rest unchanged. It must be quick and must not fail; nil
-	// leaves every path as it is named.
-	Resolve func(path string) string
+	HubPID   int
+	Resolve  func(path string) string
 	// Scripts is what several guards parse commands with, Facts what several packs
 	// collect facts with; nil is one of its own.
 	Scripts *scriptcache.Cache
@@ -73,11 +70,9 @@ type Options struct {
 	Counts func(ev *event.Event) (facts.Counts, bool)
 }
 
-// inspects are the options that guards written in Go know.
-func (o *Options) inspects() inspect.Options {
-	return inspect.Options{
-		Ask: o.Ask, Allow: o.Allow, OwnPaths: o.OwnPaths, HubPID: o.HubPID, Resolve: o.Resolve, Scripts: o.Scripts,
-	}
+// machine is what guards written in Go know of the machine.
+func (o *Options) machine() inspect.Options {
+	return inspect.Options{OwnPaths: o.OwnPaths, HubPID: o.HubPID, Resolve: o.Resolve}
 }
 
 // Info describes one guard.
@@ -164,6 +159,8 @@ type Guard struct {
 	checker checker
 	allow   inspect.Allowed
 	scripts *scriptcache.Cache
+	// wholeCall: it looks at a call as one thing, whatever its commands are.
+	wholeCall bool
 }
 
 // New makes the guard of that name.
@@ -176,9 +173,9 @@ func New(name string, opt Options) (*Guard, error) {
 	case Destructive:
 		g.checker = destructive.New()
 	case Secrets:
-		g.checker = secrets.New(opt.inspects())
+		g.checker = secrets.New(opt.machine())
 	case OwnFiles:
-		g.checker = ownfiles.New(opt.inspects())
+		g.checker = ownfiles.New(opt.machine())
 	default:
 		if !IsGuard(name) {
 			return nil, fmt.Errorf("%s: no such guard; `hookmux guard list` shows them", name)
@@ -187,7 +184,7 @@ func New(name string, opt Options) (*Guard, error) {
 		if err != nil {
 			return nil, err
 		}
-		g.checker = pack
+		g.checker, g.wholeCall = pack, pack.wholeCall()
 	}
 	return g, nil
 }
@@ -244,8 +241,8 @@ func (g *Guard) checkCall(call *Call, extra inspect.InputPaths, scripts *scriptc
 	}
 	report := inspect.NewReport(g.name, g.allow)
 	for _, cmd := range call.Commands {
-		if g.name == names.Loop {
-			break // it looks at the whole call
+		if g.wholeCall {
+			break
 		}
 		report.Command = cmd
 		if shell.IsTooLong(cmd) || strings.ContainsRune(cmd, 0) || g.checker.MustParse(cmd) {
@@ -253,7 +250,7 @@ func (g *Guard) checkCall(call *Call, extra inspect.InputPaths, scripts *scriptc
 		}
 	}
 	report.Command = ""
-	if extra.Unreadable != "" && g.name != names.Loop {
+	if extra.Unreadable != "" && !g.wholeCall {
 		report.Add("unreadable", call.ToolName, fmt.Sprintf("what %s does cannot be checked: %s", call.ToolName,
 			extra.Unreadable))
 	}

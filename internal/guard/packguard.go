@@ -55,11 +55,12 @@ func (c *packChecker) setFor(home string) *rules.Set {
 	return c.set
 }
 
+// wholeCall reports whether the rules are about what happened before: they are asked
+// once for a call, and not for each of its commands.
+func (c *packChecker) wholeCall() bool { return c.pack.Needs.Has(facts.CountsFact) }
+
 // MustParse reports whether a command may be one for the rules.
 func (c *packChecker) MustParse(command string) bool {
-	if c.pack.Needs.Has(facts.CountsFact) {
-		return false // looked at with the whole call
-	}
 	return c.pack.Needles == nil || c.pack.Needles.MustParse(command)
 }
 
@@ -73,10 +74,10 @@ func (c *packChecker) CheckScript(s *inspect.Scope) {
 // CheckPaths compares them with what the tool itself names.
 func (c *packChecker) CheckPaths(s *inspect.Scope, input inspect.InputPaths) {
 	call := *s.Call
-	if c.pack.Needs.Has(facts.CountsFact) && !c.repeats(call.Event) {
+	if c.wholeCall() && !c.repeats(call.Event) {
 		return
 	}
-	if !c.pack.Needs.Has(facts.CountsFact) {
+	if !c.wholeCall() {
 		call.Commands = nil
 		if len(call.Reads)+len(call.Writes) == 0 {
 			call.Reads, call.Writes = input.Reads, input.Writes

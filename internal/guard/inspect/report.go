@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 )
 
 // Call is one tool call, in unified words.
@@ -25,14 +24,8 @@ type Call struct {
 	Event *event.Event
 }
 
-// Options set up a guard.
+// Options is what a guard that is written in Go knows of the machine.
 type Options struct {
-	// Ask makes the dispatcher ask a person instead of denying. The guard only
-	// carries it.
-	Ask bool
-	// Allow lists what is always allowed: a guard's name, a rule id, or
-	// "rule:exact command" for one command only.
-	Allow []string
 	// OwnPaths are further absolute files and directories for own-files.
 	OwnPaths []string
 	// HubPID is the hub's process number, 0 when it is not known; own-files
@@ -42,8 +35,6 @@ type Options struct {
 	// and returns the rest unchanged. It must be quick and must not fail; nil
 	// leaves every path as it is named. own-files and secrets judge both names.
 	Resolve func(path string) string
-	// Scripts is what several guards parse commands with; nil is one of its own.
-	Scripts *scriptcache.Cache
 }
 
 // Finding is one thing a guard objects to.

@@ -57,20 +57,29 @@ func (t *Tracker) Observe(ev *event.Event) {
 	if ev.Session == "" {
 		return
 	}
+	var hash uint64
+	switch ev.Kind {
+	case event.SessionEnd, event.TurnStart, event.SessionStart:
+	case event.ToolBefore, event.ToolAfter:
+		if ev.Tool == nil {
+			return
+		}
+		hash = t.hashCall(ev.Tool)
+	default:
+		return
+	}
 	key := sessionKey{ev.Agent, ev.Session}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch ev.Kind {
-	case event.SessionEnd, event.TurnStart, event.SessionStart:
-		t.sessions.Delete(key)
 	case event.ToolBefore:
-		if ev.Tool != nil {
-			t.sessionOf(key).begin(ev, t.hashCall(ev.Tool))
-		}
+		t.sessionOf(key).begin(ev, hash)
 	case event.ToolAfter:
-		if s, ok := t.sessions.Get(key); ok && ev.Tool != nil {
-			s.end(ev.Tool, t.hashCall(ev.Tool))
+		if s, ok := t.sessions.Get(key); ok {
+			s.end(ev.Tool, hash)
 		}
+	default:
+		t.sessions.Delete(key)
 	}
 }
 
@@ -128,9 +137,9 @@ func (t *Tracker) Of(ev *event.Event) (facts.Counts, bool) {
 	if ev.Session == "" || ev.Tool == nil {
 		return facts.Counts{}, false
 	}
+	hash := t.hashCall(ev.Tool)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	hash := t.hashCall(ev.Tool)
 	s, ok := t.sessions.Get(sessionKey{ev.Agent, ev.Session})
 	if !ok {
 		return facts.Counts{SameCall: 1, CallsThisTurn: 1}, true
@@ -166,7 +175,7 @@ func (t *Tracker) hashCall(tool *event.Tool) uint64 {
 		write('c', tool.Commands...)
 		return h.Sum64()
 	}
-	write('i', string(tool.Input))
+	_, _ = h.Write(tool.Input)
 	if len(tool.Input) == 0 {
 		write('r', tool.Reads...)
 		write('w', tool.Writes...)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/platform/atomicfolder"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
 
@@ -142,7 +143,7 @@ func (s *Store) Add(pack *Pack, origin Origin, replaces string, now time.Time) (
 		return Kept{}, err
 	}
 	if old != "" && old != s.copyDir(k) {
-		_ = removeCopy(old) // it is named nowhere any more
+		_ = os.RemoveAll(old) // it is named nowhere any more
 	}
 	return k, nil
 }
@@ -174,7 +175,7 @@ func (s *Store) Remove(name string) error {
 	if err := ledger.StoreSealed(s.state, recordFile, r); err != nil {
 		return err
 	}
-	return removeCopy(filepath.Join(s.state, folder, name))
+	return os.RemoveAll(filepath.Join(s.state, folder, name))
 }
 
 // writeCopy writes the bytes that were hashed, all or nothing.
@@ -182,29 +183,12 @@ func (s *Store) writeCopy(dir string, pack *Pack) error {
 	if there, err := ReadFolder(dir); err == nil && there.Hash() == pack.Hash() {
 		return nil
 	}
-	if err := removeCopy(dir); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-		return err
-	}
-	temp, err := os.MkdirTemp(filepath.Dir(dir), ".copy-")
-	if err != nil {
-		return err
-	}
-	defer removeCopy(temp)
-	if err := os.Mkdir(filepath.Join(temp, rulesFolder), 0o700); err != nil {
-		return err
-	}
+	var files []atomicfolder.File
 	for _, f := range pack.Files {
-		if err := os.WriteFile(filepath.Join(temp, filepath.FromSlash(f.Path)), f.Data, 0o600); err != nil {
-			return err
-		}
+		files = append(files, atomicfolder.File{Path: f.Path, Data: f.Data, Mode: 0o600})
 	}
-	return os.Rename(temp, dir)
+	return atomicfolder.Write(dir, files)
 }
-
-func removeCopy(dir string) error { return os.RemoveAll(dir) }
 
 // Sources are the files of rules of every pack that is as it was taken in. What is
 // wrong with others is said.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/platform/atomicfolder"
 )
 
 // keepCopy copies content and records it as trusted.
@@ -41,7 +42,7 @@ func (s *Store) keepCopy(root string, c *content) error {
 		return err
 	}
 	for _, hash := range dropped {
-		_ = removeAll(s.copyDir(p.key, hash))
+		_ = os.RemoveAll(s.copyDir(p.key, hash))
 	}
 	return nil
 }
@@ -52,34 +53,15 @@ func (s *Store) writeCopy(dir string, c *content) error {
 	if s.verifyCopy(dir, c.files) == nil {
 		return nil
 	}
-	if err := removeAll(dir); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-		return err
-	}
-	temp, err := os.MkdirTemp(filepath.Dir(dir), ".copy-")
-	if err != nil {
-		return err
-	}
-	defer removeAll(temp)
+	var files []atomicfolder.File
 	for _, f := range c.files {
-		path := filepath.Join(temp, f.Path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
 		mode := fs.FileMode(0o400)
 		if f.Exec {
 			mode = 0o500
 		}
-		if err := os.WriteFile(path, c.bytes[f.Path], mode); err != nil {
-			return err
-		}
-		if err := os.Chmod(path, mode); err != nil { // whatever the umask
-			return err
-		}
+		files = append(files, atomicfolder.File{Path: f.Path, Data: c.bytes[f.Path], Mode: mode})
 	}
-	if err := os.Rename(temp, dir); err != nil {
+	if err := atomicfolder.Write(dir, files); err != nil {
 		if delete(s.verified, dir); s.verifyCopy(dir, c.files) == nil {
 			return nil // another process trusted the same content at the same moment
 		}
@@ -109,6 +91,3 @@ func (s *Store) verifyCopy(dir string, files []File) error {
 	s.verified[dir] = true
 	return nil
 }
-
-// removeAll removes a folder of read-only copies.
-func removeAll(dir string) error { return os.RemoveAll(dir) }

@@ -415,7 +415,7 @@ func (s *Store) Untrust(root string) error {
 	}
 	os.Remove(s.rootMark(root))
 	s.verified = map[string]bool{}
-	return removeAll(filepath.Join(s.dir, p.key))
+	return os.RemoveAll(filepath.Join(s.dir, p.key))
 }
 
 // Known reports whether hooks were trusted at root, so that a project whose
