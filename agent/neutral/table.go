@@ -64,6 +64,8 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsQwen(event)
 	case "rovodev", "rovo", "rovo-dev":
 		return rowsRovodev(event)
+	case "trae", "trae-ide":
+		return rowsTrae(event)
 	case "vscode", "vs-code", "copilot-chat":
 		return rowsVscode(event)
 	case "windsurf", "cascade":
@@ -996,6 +998,24 @@ func rowsRovodev(event string) (Row, bool) {
 		return Row{Kind: "turn.end", Timeout: 60000 * time.Millisecond}, true
 	case "on_session_end":
 		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsTrae(event string) (Row, bool) {
+	switch event {
+	case "SessionStart":
+		return Row{Kind: "session.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "UserPromptSubmit":
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "PreToolUse":
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "PostToolUse":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "Notification":
+		return Row{Kind: "user.attention", Timeout: 30000 * time.Millisecond}, true
+	case "Stop":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

@@ -26,6 +26,7 @@ type claudeShaped struct {
 	dir      func(w *world, file string) string
 	top      []string // members that must not be missing beside At
 	anchored bool     // a matcher must fit the whole name
+	untyped  bool     // a handler without a type is a command
 }
 
 // load reads a file by the rules.
@@ -154,7 +155,7 @@ func (c *claudeShaped) loadHandler(w *world, file, event string, h map[string]js
 	switch {
 	case slices.Contains(c.types, kind):
 		return nil, nil // not a command
-	case kind != "command":
+	case kind != "command" && (kind != "" || !c.untyped):
 		return nil, fmt.Errorf("type %q is not known", kind)
 	case command == "":
 		return nil, fmt.Errorf("a handler without a command")

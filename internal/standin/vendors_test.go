@@ -27,6 +27,7 @@ var vendors = []*vendor{
 	&openhands,
 	&qoder,
 	&rovodev,
+	&trae,
 	&devin,
 	&vscode,
 	&windsurf,
