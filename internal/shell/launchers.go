@@ -36,7 +36,11 @@ func walkLauncher(w *walker, name string, l programs.Launcher, run Run, c inheri
 		}
 		for _, option := range l.Rest {
 			if a.Text == option {
-				walkWords(w, run, args[i+1:], in, hops)
+				rest := args[i+1:]
+				if l.Divided && len(rest) > 1 && rest[1].Text == "--" {
+					rest = append([]Word{rest[0]}, rest[2:]...)
+				}
+				walkWords(w, run, rest, in, hops)
 				return
 			}
 		}

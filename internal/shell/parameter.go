@@ -108,6 +108,9 @@ func (w *walker) addAlternative(b *fieldBuilder, p *syntax.ParamExp, c inherited
 		if alt.Text == "" {
 			alt.Text = text
 		}
+		if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
+			w.vars.setValue(name, alt)
+		}
 		b.addValue(alt, quoted)
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 		if isKnown {
@@ -234,19 +237,38 @@ func evaluateParameter(w *walker, p *syntax.ParamExp) (Word, bool) {
 		switch p.Exp.Op {
 		case syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix,
 			syntax.UpperFirst, syntax.UpperAll, syntax.LowerFirst, syntax.LowerAll:
+		case syntax.OtherParamOps: // ${x@Q} quotes, ${x@L} makes small letters of it
+			v, ok := w.vars.lookupVariable(p.Param.Value)
+			return v, ok
 		default:
 			return Word{}, false
 		}
 	}
 	v, ok := w.vars.lookupVariable(p.Param.Value)
+	if _, place := placeRunes[p.Param.Value]; !ok && place {
+		v, ok = Word{Text: "$" + p.Param.Value, Dynamic: true, Vars: []string{p.Param.Value}}, true
+		v.Bare = v.Text
+	}
 	// Of "$HOME/app" the end is known, and what ${x%/*} leaves of it.
 	endKnown := p.Exp != nil && (p.Exp.Op == syntax.RemSmallSuffix || p.Exp.Op == syntax.RemLargeSuffix) &&
 		strings.LastIndexByte(v.Text, '$') == 0 && v.Text == v.Bare && strings.Contains(v.Text, "/")
-	if !ok || v.Dynamic && !endKnown || len(v.Text)*int(p.End().Offset()-p.Pos().Offset()) > maxEvaluated {
+	marked := v.Text
+	if v.Dynamic || v.Tilde {
+		marked = markPlaces(v.Text, v.Tilde)
+	}
+	placed := marked != v.Text && !strings.ContainsAny(marked, "$`")
+	if !placed {
+		marked = v.Text
+	}
+	if !ok || v.Dynamic && !endKnown && !placed ||
+		len(v.Text)*int(p.End().Offset()-p.Pos().Offset()) > maxEvaluated {
 		return Word{}, false
 	}
 	cfg := &expand.Config{Env: expand.FuncEnviron(func(name string) string {
-		if known, ok := w.vars.lookupVariable(name); ok && (!known.Dynamic || name == p.Param.Value) {
+		if name == p.Param.Value {
+			return marked
+		}
+		if known, ok := w.vars.lookupVariable(name); ok && !known.Dynamic {
 			return known.Text
 		}
 		return ""
@@ -255,7 +277,56 @@ func evaluateParameter(w *walker, p *syntax.ParamExp) (Word, bool) {
 	if err != nil {
 		return Word{}, false
 	}
+	if placed {
+		if text, ok = unmarkPlaces(text); !ok {
+			return Word{}, false
+		}
+		v.Dynamic, v.Tilde = strings.Contains(text, "$"), false
+	}
 	v.Text, v.Bare = text, text
 	v.Glob = v.Glob && strings.ContainsAny(text, "*?[")
 	return v, true
+}
+
+// placeRunes stand for the two ends of a folder that only the machine knows: what
+// holds it, and its own name. So ${x%/*} and ${x##*/} of it can be worked out.
+var placeRunes = map[string][2]rune{"HOME": {'\uE000', '\uE001'}, "PWD": {'\uE002', '\uE003'}}
+
+// markPlaces writes the folders of a text as their runes.
+func markPlaces(text string, tilde bool) string {
+	if tilde && (text == "~" || strings.HasPrefix(text, "~/")) {
+		text = "$HOME" + text[1:]
+	}
+	for name, runes := range placeRunes {
+		folder := "/" + string(runes[0]) + "/" + string(runes[1])
+		text = strings.ReplaceAll(text, "${"+name+"}", folder)
+		for at := 0; ; {
+			i := strings.Index(text[at:], "$"+name)
+			if i < 0 {
+				break
+			}
+			end := at + i + len(name) + 1
+			if end < len(text) && (text[end] == '_' || text[end] >= '0' && text[end] <= '9' ||
+				text[end] >= 'A' && text[end] <= 'Z' || text[end] >= 'a' && text[end] <= 'z') {
+				at = end
+				continue
+			}
+			text = text[:at+i] + folder + text[end:]
+			at += i + len(folder)
+		}
+	}
+	return text
+}
+
+// unmarkPlaces writes the runes as folders again; ok is false where only a part of
+// one is left that has no name.
+func unmarkPlaces(text string) (string, bool) {
+	for name, runes := range placeRunes {
+		text = strings.ReplaceAll(text, "/"+string(runes[0])+"/"+string(runes[1]), "$"+name)
+		text = strings.ReplaceAll(text, "/"+string(runes[0]), "$"+name+"/..")
+		if name == "HOME" {
+			text = strings.ReplaceAll(text, string(runes[1]), "$USER")
+		}
+	}
+	return text, !strings.ContainsAny(text, "\uE000\uE001\uE002\uE003")
 }

@@ -185,7 +185,7 @@ func (w *walker) addPart(b *fieldBuilder, p syntax.WordPart, c inherited, quoted
 		lo := len(w.out.Runs)
 		w.walkSubstitution(p.Stmts, c)
 		if text, ok := w.known.substitutionOutput(Span{Lo: lo, Hi: len(w.out.Runs)}, p.Stmts); ok {
-			b.addValue(Word{Text: text, Bare: text, Dynamic: strings.HasPrefix(text, "$PWD") || strings.HasPrefix(text,
+			b.addValue(Word{Text: text, Bare: text, Dynamic: strings.Contains(text, "$PWD") || strings.Contains(text,
 				"$HOME")}, quoted)
 			return
 		}

@@ -69,6 +69,7 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		return
 	}
 	w.recordRun(run, c)
+	followUnknown(w, name, run, c, hops)
 	if programs.StartsShell(name) {
 		w.walkShellInput(name, c)
 	}
@@ -94,13 +95,16 @@ func (w *walker) walkShellInput(name string, c inherited) {
 func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Word, c inherited, hops int) bool {
 	var i int
 	skip := p.Skip
-	switch at := words.IndexOf(args, p.Need); {
+	switch at := indexOfAny(args, p.Need); {
 	case p.Need != "" && at >= 0:
 		i, skip = at+1, 0
 	case p.Need != "" && p.Skip == 0:
 		i = len(args)
 	default:
 		i = words.SkipOptions(args, p.Values, p.Long)
+		if p.Unskipped && i > 0 {
+			skip = 0
+		}
 	}
 	for p.Assigns && i < len(args) && foreign.IsAssignment(args[i].Text) {
 		n, v, _ := strings.Cut(args[i].Text, "=")
@@ -150,6 +154,17 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 	rest.Argv = args[i:]
 	w.resolveRun(rest, c, hops+1)
 	return true
+}
+
+// indexOfAny is where the first of the words of a list stands, which are divided by
+// blanks; -1 for nowhere.
+func indexOfAny(args []Word, list string) int {
+	for _, text := range strings.Fields(list) {
+		if at := words.IndexOf(args, text); at >= 0 {
+			return at
+		}
+	}
+	return -1
 }
 
 func stripVerb(w *walker, name string, verbs map[string]programs.Prefix, run Run, c inherited, hops int) bool {

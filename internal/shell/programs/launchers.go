@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -29,6 +30,8 @@ type Launcher struct {
 	Pairs []string
 	// Literals are options in whose value string literals are command lines.
 	Literals []string
+	// Divided says that -- may stand between the command and its own words.
+	Divided bool
 	// Remote says that the command runs on another machine.
 	Remote bool
 }
@@ -72,7 +75,7 @@ var (
 
 // Launchers are keyed by the program's name.
 var Launchers = sync.OnceValue(func() map[string]Launcher {
-	return map[string]Launcher{
+	table := map[string]Launcher{
 		"xterm": xterm, "uxterm": xterm, "lxterm": xterm, "urxvt": xterm, "urxvtc": xterm, "rxvt": xterm,
 		"rxvt-unicode": xterm,
 		"st":           {Rest: []string{"-e", "--"}, Operands: true, Values: "Aacfgionwt"}, "aterm": xterm, "eterm": xterm,
@@ -112,7 +115,7 @@ var Launchers = sync.OnceValue(func() map[string]Launcher {
 		"gamescope": {Rest: []string{"--"}},
 		"daemon": {Operands: true, Values: "numUODFPEol", Long: []string{"--name", "--user", "--chdir",
 			"--output"}},
-		"start-stop-daemon": {Rest: []string{"--exec", "-x", "-a", "--startas"}},
+		"start-stop-daemon": {Rest: []string{"--exec", "-x", "-a", "--startas"}, Divided: true},
 		"machinectl":        {Verbs: []string{"shell"}, Operands: true, Skip: 1},
 		"run0": {Operands: true, Values: "ugD", Long: []string{"--user", "--group", "--chdir", "--unit",
 			"--property", "--slice"}},
@@ -128,7 +131,7 @@ var Launchers = sync.OnceValue(func() map[string]Launcher {
 		"wt.exe": {Rest: []string{"--"}, Operands: true, Values: "dp"}, "winpty": operands, "tcpserver": {Operands: true,
 			Skip: 2, Values: "xugblcBtT"},
 		"faketty": operands, "pwsh": {Text: []string{"-shell-command"}}, "devbox": {Verbs: []string{"run"},
-			Rest: []string{"--"}},
+			Rest: []string{"--"}, Operands: true, Values: "ce"},
 		"gdbserver": {Operands: true, Skip: 1}, "valgrind": operands, "perf": {Verbs: []string{"stat", "record", "trace"},
 			Rest: []string{"--"}, Operands: true, Values: "eogFcp"},
 		"heaptrack": operands, "gnome-session-inhibit": operands, "systemd-inhibit": {Operands: true},
@@ -177,6 +180,8 @@ var Launchers = sync.OnceValue(func() map[string]Launcher {
 			"--clearmodifiers"}},
 		"ydotool": {Types: []string{"type"}}, "wtype": {Types: []string{""}},
 	}
+	maps.Copy(table, moreLaunchers)
+	return table
 })
 
 // OptionCommands are options whose value is run as a command, of programs that
@@ -192,7 +197,7 @@ var OptionCommands = map[string][]string{
 		"--preview",
 		"--with-shell",
 	}, "sk": {"--preview", "-c"}, "svn": {"--editor-cmd", "--diff-cmd", "--diff3-cmd"},
-	"restic": {"--password-command"}, "go": {"-exec", "-toolexec"}, "npm": {"--call"}, "npx": {"-c", "--call"},
+	"restic": {"--password-command"}, "go": {"-exec", "-toolexec"}, "npm": {"--call", "-c"}, "doppler": {"--command"}, "cargo": {"-s", "--shell"}, "npx": {"-c", "--call"},
 	"openvpn": {"--up", "--down", "--route-up"}, "git": gitOptions,
 }
 

@@ -4,6 +4,7 @@
 package programs
 
 import (
+	"maps"
 	"strings"
 	"sync"
 )
@@ -19,12 +20,14 @@ type Prefix struct {
 	Joins   bool   // the command words are joined and given to a shell
 	Keep    bool   // the wrapper is worth a run of its own, too
 	Contain bool   // the command runs in a container
-	Need    string // the word behind which the command stands
+	Need    string // the word behind which the command stands; several are divided by a blank
+	// Unskipped: where options stand, no positional argument does before the command.
+	Unskipped bool
 }
 
 // Prefixes are programs that run the command behind their own options.
 var Prefixes = sync.OnceValue(func() map[string]Prefix {
-	return map[string]Prefix{
+	table := map[string]Prefix{
 		"sudo": {Values: "ugpChrtTUDR", Long: []string{"--user", "--group", "--prompt", "--chdir", "--host", "--role",
 			"--type", "--close-from", "--chroot"}, Assigns: true},
 		"doas":  {Values: "uC"},
@@ -48,9 +51,7 @@ var Prefixes = sync.OnceValue(func() map[string]Prefix {
 		"torsocks": {}, "proxychains": {Values: "f"}, "proxychains4": {Values: "f"}, "dbus-run-session": {},
 		"taskset": {Skip: 1, Keep: true}, "numactl": {Values: "CNmip"}, "firejail": {}, "fakeroot": {Values: "lsib"},
 		"faketime": {Values: "f", Skip: 1},
-		"setarch": {
-			Skip: 1,
-		}, "linux64": {}, "linux32": {}, "catchsegv": {}, "rlwrap": {Values: "abcfHlpPs"}, "prlimit": {Values: "po", Long: []string{"--pid", "--output"}, Keep: true},
+		"setarch":  {Skip: 1, Unskipped: true}, "linux64": {}, "linux32": {}, "catchsegv": {}, "rlwrap": {Values: "abcfHlpPs"}, "prlimit": {Values: "po", Long: []string{"--pid", "--output"}, Keep: true},
 		"noglob": {}, "nocorrect": {}, "-": {}, "then": {}, "do": {},
 		"sem": {Values: "j"}, "chpst": {Values: "uUbemdoprft/"},
 		"pkexec": {Long: []string{"--user"}}, "gosu": {Skip: 1}, "su-exec": {Skip: 1}, "setpriv": {Long: []string{"--reuid",
@@ -66,6 +67,8 @@ var Prefixes = sync.OnceValue(func() map[string]Prefix {
 		}, "bunx": {Keep: true}, "pnpx": {Keep: true},
 		"uvx": {Values: "p", Keep: true},
 	}
+	addRunners(table)
+	return table
 })
 
 // Loader runs the program that is named behind its options, as the dynamic
@@ -91,7 +94,7 @@ func StartsShell(name string) bool { return startsShell[name] }
 
 // Subcommands are programs whose command stands behind one of their verbs.
 var Subcommands = sync.OnceValue(func() map[string]map[string]Prefix {
-	return map[string]map[string]Prefix{
+	table := map[string]map[string]Prefix{
 		"docker":         ContainerVerbs,
 		"podman":         ContainerVerbs,
 		"nerdctl":        ContainerVerbs,
@@ -101,24 +104,26 @@ var Subcommands = sync.OnceValue(func() map[string]map[string]Prefix {
 			"debug": {Need: "--", Contain: true, Keep: true}},
 		"oc": {"exec": {Values: "ncf", Need: "--", Skip: 1, Contain: true, Keep: true}, "rsh": {Values: "ncf",
 			Need: "--", Skip: 1, Contain: true, Keep: true}},
-		"pnpm": {"exec": {Values: "C", Keep: true}, "dlx": {Keep: true}},
-		"yarn": {"exec": {Keep: true}, "dlx": {Values: "p", Keep: true}},
-		"npm":  {"exec": {Values: "p", Keep: true}, "x": {Values: "p", Keep: true}},
-		"bun":  {"x": {Keep: true}},
+		"pnpm": {"exec": {Values: "C", Keep: true}, "dlx": {Keep: true}, "env": {Need: "--", Keep: true}},
+		"yarn": {"exec": {Keep: true}, "dlx": {Values: "p", Keep: true}, "env": {Keep: true}},
+		"npm":  {"exec": {Values: "p", Keep: true}, "x": {Values: "p", Keep: true}, "env": {Need: "--", Keep: true}},
+		"bun":  {"x": {Keep: true}, "exec": {Joins: true, Keep: true}},
 		"uv": {"run": {Values: "p", Long: []string{"--with", "--python", "--extra", "--group", "--project",
 			"--directory", "--env-file"}, Keep: true}},
 		"poetry": {"run": {Keep: true}}, "pipenv": {"run": {Keep: true}}, "pdm": {"run": {Keep: true}},
 		"hatch": {"run": {Keep: true}},
 		"rye":   {"run": {Keep: true}}, "bundle": {"exec": {Keep: true}}, "mise": {"exec": {Need: "--", Keep: true},
 			"x": {Need: "--", Keep: true}},
-		"asdf": {"exec": {Keep: true}}, "direnv": {"exec": {Skip: 1, Keep: true}}, "nix": {"develop": {Need: "-c",
-			Keep: true}, "shell": {Need: "-c", Keep: true}},
+		"asdf": {"exec": {Keep: true}}, "direnv": {"exec": {Skip: 1, Keep: true}}, "nix": {"develop": {Need: "-c --command",
+			Keep: true}, "shell": {Need: "-c --command", Keep: true}},
 		"conda": {"run": {Values: "np", Keep: true}}, "devcontainer": {"exec": {Long: []string{"--workspace-folder",
 			"--container-id"}, Contain: true, Keep: true}},
 		"adb": {"shell": {Joins: true, Contain: true, Keep: true}}, "wsl": wslVerbs, "wsl.exe": wslVerbs,
 		"doppler": {"run": {Need: "--", Keep: true}}, "op": {"run": {Need: "--", Keep: true}},
 		"aws-vault": {"exec": {Need: "--", Keep: true}},
 	}
+	maps.Copy(table, moreVerbs)
+	return table
 })
 
 var wslVerbs = map[string]Prefix{"-e": {}, "--exec": {}, "--": {}}
@@ -149,7 +154,9 @@ var ComposeVerbs = map[string]Prefix{
 
 var shells = map[string]bool{
 	"sh": true, "bash": true, "zsh": true, "dash": true, "ksh": true, "ash": true, "mksh": true, "fish": true,
-	"rbash": true, "csh": true, "tcsh": true, "yash": true, "ksh93": true, "busybox-sh": true,
+	"rbash": true, "csh": true, "tcsh": true, "yash": true, "ksh93": true, "busybox-sh": true, "oksh": true, "pdksh": true,
+	"mrsh": true, "brush": true, "hush": true, "lksh": true, "posh": true, "bosh": true, "loksh": true, "rksh": true,
+	"rzsh": true, "bash5": true, "bash.exe": true, "sh.exe": true,
 }
 
 // IsShell reports whether a program of this base name runs shell text.
