@@ -2,6 +2,7 @@ package approvals
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -18,6 +19,7 @@ func New(o Options) *Service {
 		s.Polkit = polkit.System()
 	}
 	s.queue.SetListener(sessionNotes{o.Sessions})
+	s.queue.KeepIDs(takeKeptIDs(o.Dirs.State))
 	s.windows = &windowList{queue: s.queue, open: map[windowKey][]wire.FeedItem{}}
 	s.crowding = &crowding{problems: o.Problems, queue: s.queue}
 	s.push = &pushCommand{problems: o.Problems, queue: s.queue, command: o.Settings.PushCommand}
@@ -40,10 +42,28 @@ func New(o Options) *Service {
 // Run tells a person elsewhere of requests until ctx ends.
 func (s *Service) Run(ctx context.Context) { s.push.followQueue(ctx) }
 
+// keptIDsFile holds the ids of requests that waited when a hub stopped, for the next one.
+const keptIDsFile = "waiting.json"
+
+// takeKeptIDs reads the ids that the hub before left, and removes them. A file that
+// hookmux did not write gives none: requests get new ids then.
+func takeKeptIDs(dir string) []queue.KeptID {
+	var list []queue.KeptID
+	if ledger.LoadSealed(dir, keptIDsFile, &list) != nil {
+		list = nil
+	}
+	_ = os.Remove(filepath.Join(dir, keptIDsFile))
+	return list
+}
+
 // EndRequests lets everybody go who waits, once those who were answered have
 // passed it on.
 func (s *Service) EndRequests() {
-	s.queue.Close()
+	if waited := s.queue.Close(); len(waited) > 0 {
+		if err := ledger.StoreSealed(s.Dirs.State, keptIDsFile, waited); err != nil {
+			s.Log.Warn("requests that wait get new ids in the next hub", "error", err)
+		}
+	}
 	for end := time.Now().Add(time.Second); s.queue.Handing() && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}

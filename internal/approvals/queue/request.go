@@ -6,7 +6,8 @@
 // waits hears that. A reply is first claimed, then written down by the caller's
 // commit, and only then handed to those who wait: an answer the agent hears is
 // always on record, and of two replies one wins and the other is told so.
-// Nothing here survives the process: a hub that comes back shows nothing stale.
+// No request survives the process: a hub that comes back shows nothing stale. Only
+// the ids of those that waited are handed on.
 package queue
 
 import (

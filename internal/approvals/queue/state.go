@@ -19,6 +19,7 @@ type Table struct {
 	pushed   int
 	ended    boundedmap.Map[*entry, struct{}]
 	byID     map[string]*entry
+	kept     keptIDs
 	log      changes
 	signs    signs
 	listener Listener

@@ -45,6 +45,9 @@ func NewTable() *Table {
 // SetListener has a listener told. It is set before the first request.
 func (t *Table) SetListener(l Listener) { t.listener = l }
 
+// KeepIDs takes over ids of the hub before. It is called before the first request.
+func (t *Table) KeepIDs(list []KeptID) { t.kept = newKeptIDs(list) }
+
 // Ticket is one caller's place at a request.
 type Ticket struct {
 	table *Table
@@ -77,7 +80,9 @@ func (t *Table) Open(r Request) (*Ticket, error) {
 	if r.Pushed && t.pushed >= MaxPushed {
 		return nil, ErrFlooded
 	}
-	e.id = t.freeID()
+	if e.id = t.kept.take(r.Event.ID, r.Hash); e.id == "" {
+		e.id = t.freeID()
+	}
 	t.pending[e.id], t.byID[e.id] = e, e
 	if r.Key != "" {
 		t.byKey[r.joinKey()] = e
@@ -101,7 +106,7 @@ func (t *Table) freeID() string {
 	for {
 		_, _ = rand.Read(random[:])
 		id := newID(random[:])
-		if _, taken := t.byID[id]; !taken {
+		if _, taken := t.byID[id]; !taken && !t.kept.all[id] {
 			return id
 		}
 	}
@@ -231,14 +236,18 @@ func noteOf(why End) string {
 	return wire.NoteFeedWithdrawn
 }
 
-// Close ends every request and takes no more.
-func (t *Table) Close() {
+// Close ends every request and takes no more. It gives the ids of those that waited,
+// for the next table.
+func (t *Table) Close() []KeptID {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
+	var waited []KeptID
 	for _, e := range t.pending {
+		waited = append(waited, KeptID{e.id, e.request.Event.ID, e.request.Hash})
 		t.endEntry(e, HubStops, Said{})
 	}
+	return waited
 }
 
 // Waiting is how many requests wait.

@@ -443,3 +443,55 @@ func TestStorm(t *testing.T) {
 		}
 	}
 }
+
+// A request that waited when a hub stopped has its id again in the next one. The same id
+// never stands for anything else there.
+func TestIDsOfTheHubBefore(t *testing.T) {
+	asked := call("s", "ls")
+	asked.ID = "event-1"
+	before := NewTable()
+	id := mustOpen(t, before, request(asked)).ID()
+	kept := before.Close()
+
+	for name, c := range map[string]struct {
+		change func(*event.Event)
+		same   bool
+	}{
+		"the same event":      {func(*event.Event) {}, true},
+		"another event":       {func(ev *event.Event) { ev.ID = "event-2" }, false},
+		"another command":     {func(ev *event.Event) { *ev = *call("s", "rm"); ev.ID = "event-1" }, false},
+		"no id of an event's": {func(ev *event.Event) { ev.ID = "" }, false},
+	} {
+		next := NewTable()
+		next.KeepIDs(kept)
+		ev := *asked
+		c.change(&ev)
+		if got := mustOpen(t, next, request(&ev)).ID(); (got == id) != c.same {
+			t.Errorf("%s: it was %s and is %s; want the same id: %v", name, id, got, c.same)
+		}
+		if c.same { // told twice: the second is a request of its own
+			if got := mustOpen(t, next, request(&ev)).ID(); got == id {
+				t.Errorf("two requests have the id %s, want it once", id)
+			}
+		}
+		next.Close()
+	}
+}
+
+// What a kept id stood for may not come back. Whoever types it then gets no other request.
+func TestAKeptIDIsNeverDrawn(t *testing.T) {
+	table := NewTable()
+	var kept []KeptID
+	for _, first := range letters {
+		for _, second := range alphabet {
+			kept = append(kept, KeptID{string(first) + string(second) + "aa", "gone", string(first) + string(second)})
+		}
+	}
+	table.KeepIDs(kept)
+	for range 20000 {
+		if id := table.freeID(); table.kept.all[id] {
+			t.Fatalf("%s was drawn, want none of the hub before", id)
+		}
+	}
+	table.Close()
+}
