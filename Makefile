@@ -130,7 +130,8 @@ man: build
 release:
 	./.ci/release dist
 
-# Every package installed, run, upgraded from the version before (BEFORE, a commit) and removed.
+# Every package installed, run, upgraded from the version before (BEFORE, a commit) and removed; the hub replaced at
+# 20 random moments in the middle of turns of real agents, for each version before. About half an hour.
 release-test:
 	BEFORE='$(BEFORE)' ./.ci/release-test
 

@@ -34,7 +34,8 @@ const (
 type handover struct {
 	*sandbox.Home
 	t       *testing.T
-	sameIDs bool // the version before hands ids of requests on
+	sameIDs bool   // the version before hands ids of requests on
+	ponder  func() // what the person does before they answer; nil: nothing
 
 	calls atomic.Int64 // that were answered
 
@@ -169,7 +170,7 @@ func (h *handover) answerRequests(done <-chan struct{}) {
 		var requests []struct {
 			ID     string
 			Status string
-			Input  struct{ Command string }
+			Input  json.RawMessage
 		}
 		if err := json.Unmarshal([]byte(text), &requests); err != nil {
 			var wrapped struct{ Requests json.RawMessage }
@@ -182,12 +183,15 @@ func (h *handover) answerRequests(done <-chan struct{}) {
 			if one.Status != wire.FeedPending { // in the agent's own window
 				continue
 			}
-			command := one.Input.Command
+			command := string(one.Input)
 			h.mu.Lock()
 			if !slices.Contains(h.asked[command], one.ID) {
 				h.asked[command] = append(h.asked[command], one.ID)
 			}
 			h.mu.Unlock()
+			if h.ponder != nil {
+				h.ponder()
+			}
 			if _, err := h.person("approve", one.ID, "--yes"); err == nil {
 				h.mu.Lock()
 				h.approved[command]++
@@ -233,19 +237,23 @@ func (h *handover) workThrough(before, now string, random *rand.Rand, restart bo
 	close(done)
 	others.Wait()
 
-	// By now, or with the next hooks, the new hub is there.
+	h.awaitOtherVersion(first)
+	if err := hubtest.EndHub(h.Dirs); err != nil {
+		t.Fatal(err)
+	}
+	h.compareBooks()
+}
+
+// awaitOtherVersion: with the next hooks, if not by now, the new hub is there.
+func (h *handover) awaitOtherVersion(first string) {
 	number := 0
-	await.Until(t, "the hub is of another version than "+first, func() bool {
+	await.Until(h.t, "the hub is of another version than "+first, func() bool {
 		number++
 		h.call(fmt.Sprintf("late-%d", number), "PostToolUse", map[string]any{"session_id": "session-0",
 			"tool_name": "Bash", "tool_use_id": fmt.Sprintf("late-%d", number), "tool_input": map[string]string{"command": "ls"}})
 		version := h.hubVersion()
 		return version != "" && version != first
 	})
-	if err := hubtest.EndHub(h.Dirs); err != nil {
-		t.Fatal(err)
-	}
-	h.compareBooks()
 }
 
 // compareBooks compares what was sent and asked with what the journal has.
@@ -260,8 +268,14 @@ func (h *handover) compareBooks() {
 			t.Errorf("the event %s is %d times in the journal, want once", id, stored[id])
 		}
 	}
-	if want := workingAgents * turnsOfAnAgent; len(h.asked) != want {
-		t.Errorf("the person was asked about %d commands, want %d", len(h.asked), want)
+	h.compareAnswers(workingAgents * turnsOfAnAgent)
+}
+
+// compareAnswers: the person was asked about so many commands, and about each once.
+func (h *handover) compareAnswers(want int) {
+	t := h.t
+	if len(h.asked) != want {
+		t.Errorf("the person was asked about %d commands, want %d: %v", len(h.asked), want, h.asked)
 	}
 	for command, ids := range h.asked {
 		// A hub of 1cb22c92 leaves no ids to the next one. Then it is a second question only
