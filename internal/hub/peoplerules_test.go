@@ -131,3 +131,21 @@ func TestNapsAndProblems(t *testing.T) {
 	})
 	w.MustDeny(deploy(), "no-deploy")
 }
+
+// The rules of the project in which a session started count wherever the agent
+// goes, also after the hub was started again.
+func TestRulesFollowASessionThroughARestart(t *testing.T) {
+	w := newFixture(t)
+	app := filepath.Join(w.Base, "app")
+	w.Write(app+"/a", "")
+	w.Write(w.Dirs.Config+"/rules/mine.yaml", strings.Replace(noDeploy, "decide: deny\n",
+		"decide: deny\n    projects: ["+app+"]\n", 1))
+	w.Up()
+	w.MustPass(hubtest.ToolBefore("claude", "s", app, "ls"))
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "make deploy"), "no-deploy")
+	w.MustPass(hubtest.ToolBefore("claude", "elsewhere", w.Base, "make deploy"))
+	w.Down()
+	w.Up()
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "make deploy"), "no-deploy")
+	w.MustPass(hubtest.ToolBefore("claude", "elsewhere", w.Base, "make deploy"))
+}

@@ -28,6 +28,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/sources"
+	"github.com/hookmux/hookmux/internal/selection/starts"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
@@ -77,11 +78,13 @@ func (j *Judge) Decide(ctx context.Context, c Call) Verdict {
 		v.Answer, v.Decision = j.Catalogue.Encode(ev, event.Decision{})
 		return v
 	}
-	at := j.placeOf(ev.Cwd)
-	root := at.root
-	if root != "" {
-		ev.Projects = []string{root}
+	started := start{folder: ev.Cwd}
+	if ev.Session != "" { // as a hub does: where it is heard of first
+		started.folder, started.err = starts.Remember(j.Dirs.State, ev.Agent, ev.Session, ev.Cwd)
 	}
+	at := j.placeOf(ev.Cwd, started)
+	root, roots := at.root, at.roots()
+	ev.Projects = roots
 	entries := append(j.Guards(j.guardOptions(at, c.Time)), j.absentHooks(at)...)
 	hook.Sort(entries)
 	dispatcher := hook.Dispatcher{Change: j.Catalogue.WithInput}
@@ -97,48 +100,84 @@ func (j *Judge) Decide(ctx context.Context, c Call) Verdict {
 	return v
 }
 
+// start is the folder that a session started in, or why nobody knows it.
+type start struct {
+	folder string
+	err    error
+}
+
 // place is what counts where a call happens.
 type place struct {
 	root     string // the project, "" when there is none
 	settings *config.Settings
 	hooks    *registry.Set
 	force    *trust.Force
+	started  start
+	start    *place // what counts where the session started; nil where that is the same project
 }
 
-// placeOf finds what counts in a folder.
-func (j *Judge) placeOf(cwd string) place {
+// placeOf finds what counts in a folder, for a session that started in one.
+func (j *Judge) placeOf(cwd string, started start) place {
+	at := j.projectOf(cwd)
+	at.started = started
+	if started.err == nil && started.folder != "" && started.folder != cwd {
+		if other := j.projectOf(started.folder); other.root != "" && other.root != at.root {
+			at.start = &other
+		}
+	}
+	return at
+}
+
+func (j *Judge) projectOf(folder string) place {
 	var at place
-	if filepath.IsAbs(cwd) {
-		at.root = j.Registry.FindProject(cwd)
+	if filepath.IsAbs(folder) {
+		at.root = j.Registry.FindProject(folder)
 	}
 	at.hooks, at.force = j.HooksIn(at.root)
 	at.settings = j.SettingsIn(at.root, at.force)
 	return at
 }
 
+// roots are the projects that count.
+func (at *place) roots() []string {
+	var roots []string
+	if at.root != "" {
+		roots = append(roots, at.root)
+	}
+	if at.start != nil {
+		roots = append(roots, at.start.root)
+	}
+	return roots
+}
+
 // guardOptions is what guards and rules are made of in a place.
 func (j *Judge) guardOptions(at place, now time.Time) sources.GuardOptions {
 	resting, _ := sources.ReadNaps(j.Dirs.State, now) // a note that is not believed lets nothing rest
-	var roots []string
-	if at.root != "" {
-		roots = []string{at.root}
-	}
-	return sources.GuardOptions{
-		Settings: [2]*config.Settings{at.settings}, Protected: j.ProtectedPaths(roots), Project: at.root,
+	o := sources.GuardOptions{
+		Settings: [2]*config.Settings{at.settings}, Protected: j.ProtectedPaths(at.roots()), Project: at.root,
 		Forces: [2]*trust.Force{at.force}, Resting: resting,
+		Started: func(*event.Event) (string, error) { return at.started.folder, at.started.err },
 	}
+	if at.start != nil {
+		o.Settings[1], o.Forces[1] = at.start.settings, at.start.force
+	}
+	return o
 }
 
 // Examine says what every guard and rule thinks of an event, and what they come to
 // together, by the settings on disk.
 func (j *Judge) Examine(ctx context.Context, ev *event.Event) *examine.Examination {
-	return j.Sources.Examine(ctx, ev, j.guardOptions(j.placeOf(ev.Cwd), time.Now()))
+	started := start{folder: ev.Cwd}
+	if folder, err := starts.Read(j.Dirs.State, ev.Agent, ev.Session); err == nil {
+		started.folder = folder
+	}
+	return j.Sources.Examine(ctx, ev, j.guardOptions(j.placeOf(ev.Cwd, started), time.Now()))
 }
 
 // RulesAt gives the rules of a folder and what is wrong with others: those that
 // count everywhere, and those of the folder's project.
 func (j *Judge) RulesAt(cwd string) (base, project *ruleset.Loaded, states map[string]rules.State) {
-	at := j.placeOf(cwd)
+	at := j.placeOf(cwd, start{folder: cwd})
 	o := j.guardOptions(at, time.Now())
 	base, project, _ = j.RulesIn(&o)
 	return base, project, sources.RuleStates(at.settings)
@@ -174,7 +213,15 @@ func (j *Judge) decode(c Call) (ev event.Event) {
 // a person has to look where the failure of the hook would mean a refusal.
 func (j *Judge) absentHooks(at place) []*hook.Entry {
 	var entries []*hook.Entry
-	for _, reg := range at.hooks.Hooks {
+	list := at.hooks.Hooks
+	if at.start != nil {
+		for _, reg := range at.start.hooks.Hooks {
+			if reg.Scope == registry.Project {
+				list = append(list[:len(list):len(list)], reg)
+			}
+		}
+	}
+	for _, reg := range list {
 		ready := reg.Registration
 		ready.Agent = j.AgentName(ready.Agent)
 		if ready.FailureMeans() == hook.FailDeny {
@@ -208,13 +255,17 @@ func failAbsent(context.Context, *hook.Call) (event.Decision, error) {
 func (j *Judge) modules(at place) []string {
 	list := at.settings.Strings(config.Modules)
 	list = append(list, j.FolderModules()...)
+	monitors := func(force *trust.Force) func(string) bool {
+		return func(file string) bool { return sources.MonitorsModule(j.Dirs, at.settings, force.Shown(file)) }
+	}
 	if at.force != nil {
 		list = append(list, at.force.Modules()...)
 	}
-	return slices.DeleteFunc(list, func(file string) bool {
-		return sources.MonitorsModule(j.Dirs, at.settings,
-			at.force.Shown(file))
-	})
+	list = slices.DeleteFunc(list, monitors(at.force))
+	if at.start != nil && at.start.force != nil {
+		list = append(list, slices.DeleteFunc(at.start.force.Modules(), monitors(at.start.force))...)
+	}
+	return list
 }
 
 // needsPerson reports whether the settings want a person to be asked before a

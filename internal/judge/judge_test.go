@@ -237,3 +237,40 @@ func TestStateFolderThatCannotBeUsed(t *testing.T) {
 		}
 	}
 }
+
+// Without a hub, too, the rules of the project count in which a session started.
+func TestRulesOfTheProjectWhereASessionStarted(t *testing.T) {
+	dirs := home(t, map[string]string{"rules/mine.yaml": `version: 1
+rules:
+  - {id: app, why: not here, match: {program: make}, decide: deny, projects: [~/app], examples: {hit: [make x]}}
+`})
+	app := filepath.Join(dirs.Home, "app")
+	if err := os.MkdirAll(app, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	call := func(session, cwd string) event.Verdict {
+		payload := strings.Replace(bash("make x"), `"s"`, `"`+session+`","cwd":"`+cwd+`"`, 1)
+		return asked(dirs, "claude", "PreToolUse", payload).Decision.Verdict
+	}
+	for _, c := range []struct {
+		session, cwd string
+		want         event.Verdict
+	}{
+		{"one", app, event.Deny}, {"one", dirs.Home, event.Deny}, {"two", dirs.Home, event.None},
+		{"two", app, event.Deny}, {"two", dirs.Home, event.None},
+	} {
+		if got := call(c.session, c.cwd); got != c.want {
+			t.Errorf("session %s in %s: %s, want %s", c.session, c.cwd, got.Word(), c.want.Word())
+		}
+	}
+	// What an earlier hub or judge knew and cannot be read any more is not known.
+	notes, _ := filepath.Glob(filepath.Join(dirs.State, "starts", "*.json"))
+	for _, file := range notes {
+		if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := call("one", dirs.Home); got != event.Ask {
+		t.Errorf("a damaged note: %s, want ask", got.Word())
+	}
+}

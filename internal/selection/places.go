@@ -1,8 +1,12 @@
 package selection
 
-import "github.com/hookmux/hookmux/event"
+import (
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/selection/starts"
+)
 
-// NoteSession remembers the project that a session is first heard of in.
+// NoteSession remembers the folder that a session is first heard of in. What an
+// earlier hub heard counts.
 func (r *Service) NoteSession(ev *event.Event) {
 	if ev.Session == "" {
 		return
@@ -15,29 +19,56 @@ func (r *Service) NoteSession(ev *event.Event) {
 	if known {
 		return
 	}
-	here := r.ProjectOf(ev.Cwd)
+	folder, err := starts.Remember(r.Dirs.State, ev.Agent, ev.Session, ev.Cwd)
+	if err != nil {
+		folder = ev.Cwd
+		r.Problems.Raise("starts", "where a session started cannot be written down: "+err.Error(),
+			"the next hub does not know it; make room or repair "+r.Dirs.State)
+	} else if r.Problems.Any() {
+		r.Problems.Mend("starts")
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.sessions.Has(key) {
-		r.sessions.Put(key, here, keepSessions)
+		r.sessions.Put(key, folder, keepSessions)
 	}
+	if r.noted++; r.noted%keepSessions == 1 {
+		go pruneStarts(r)
+	}
+}
+
+// pruneStarts forgets where old sessions started.
+func pruneStarts(r *Service) {
+	if err := starts.Prune(r.Dirs.State); err != nil {
+		r.Log.Warn("starts", "err", err)
+	}
+}
+
+// startOf is the folder that a session was first heard of in; "" for a session
+// nobody heard of.
+func startOf(r *Service, ev *event.Event) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	folder, _ := r.sessions.Get(sessionKey{ev.Agent, ev.Session})
+	return folder
 }
 
 // StartProject is the project that a session was first heard of in; false for a
 // session nobody heard of.
 func (r *Service) StartProject(agent, session string) (string, bool) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.sessions.Get(sessionKey{agent, session})
+	folder, ok := r.sessions.Get(sessionKey{agent, session})
+	r.mu.Unlock()
+	return r.ProjectOf(folder), ok
 }
 
 // placesOf finds the projects of an event.
 func (r *Service) placesOf(ev *event.Event) places {
 	at := places{here: r.ProjectOf(ev.Cwd)}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if start, ok := r.sessions.Get(sessionKey{ev.Agent, ev.Session}); ok && start != at.here {
-		at.start = start
+	if start := startOf(r, ev); start != "" && start != ev.Cwd {
+		if project := r.ProjectOf(start); project != at.here {
+			at.start = project
+		}
 	}
 	return at
 }

@@ -113,7 +113,8 @@ type Service struct {
 	mu       sync.Mutex
 	views    boundedmap.Map[places, *view]
 	folders  boundedmap.Map[string, folder]     // cwd → project, for a moment
-	sessions boundedmap.Map[sessionKey, string] // the project a session started in
+	sessions boundedmap.Map[sessionKey, string] // the folder a session started in
+	noted    int                                // sessions since the hub began
 }
 
 type sessionKey struct{ agent, session string }

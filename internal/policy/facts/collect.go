@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -59,6 +60,11 @@ type Options struct {
 	// Root is the folder that a call belongs to where it is in no project: that of its
 	// repository, "" for none. Nil: there is none.
 	Root func(cwd string) string
+	// Started is the folder that the call's session started in, for what a rule says
+	// of that one; "" for what it says of the call's own.
+	Started string
+	// StartUnknown: nobody knows where the session started.
+	StartUnknown bool
 	// Git reads a repository; nil: nothing is known about any.
 	Git func(dir string) Repository
 	// Counts tells what happened before in the event's session; nil: unknown.
@@ -86,16 +92,17 @@ type collector struct {
 // Collect gathers the facts about ev that are needed. project is the folder the
 // call belongs to, "" when none is known.
 func Collect(ev *event.Event, project string, need Set, o Options) *Facts {
-	if project == "" && o.Root != nil && ev.Cwd != "" {
-		project = o.Root(ev.Cwd)
+	folder := cmp.Or(o.Started, ev.Cwd)
+	if project == "" && o.Root != nil && folder != "" {
+		project = o.Root(folder)
 	}
 	if project == "" {
-		project = ev.Cwd
+		project = folder
 	}
 	f := &Facts{
 		Version: Version, Event: string(ev.Kind), Agent: ev.Agent, AgentVersion: ev.AgentVersion, Mode: ev.Mode,
 		Attended: string(ev.Attended), Subagent: ev.Subagent != nil, Session: ev.Session, Project: project, Cwd: ev.Cwd,
-		source: Source{Event: ev, Resolve: o.Resolve},
+		source: Source{Event: ev, Resolve: o.Resolve, Folder: folder, StartUnknown: o.StartUnknown},
 	}
 	c := &collector{Options: o, facts: f, need: need}
 	if c.Parse == nil {

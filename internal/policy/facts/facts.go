@@ -59,6 +59,11 @@ func (f *Facts) SetsVariables() bool { return f.setsVariables }
 type Source struct {
 	Event   *event.Event // nil for facts that were written by hand
 	Resolve func(path string) string
+	// Folder is the one that a rule's projects are compared with: the call's own, or
+	// where its session started.
+	Folder string
+	// StartUnknown: nobody knows where the session started.
+	StartUnknown bool
 }
 
 // SourceOf is what facts were collected from.

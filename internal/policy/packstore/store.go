@@ -20,6 +20,9 @@ import (
 const (
 	folder     = "packs"
 	recordFile = folder + "/packs.json"
+	// secondRecord says the same beside the folder: whoever takes the folder away
+	// does not make packs unknown.
+	secondRecord = "packs-taken-in.json"
 )
 
 // Kept is a pack that a person took in.
@@ -45,14 +48,29 @@ type Store struct {
 // New gives the store below a state folder; nothing is read before it is asked.
 func New(state string) *Store { return &Store{state: state} }
 
-func (s *Store) load() (record, error) {
-	r := record{Version: 1}
-	if err := ledger.LoadSealed(s.state, recordFile, &r); err != nil {
-		return record{Version: 1}, fmt.Errorf("the list of packs is not believed: %w; add the packs again", err)
+// load reads the list of packs. Where it is gone or not believed its second copy
+// counts; damage says so then.
+func (s *Store) load() (r record, damage, err error) {
+	r, err = s.loadFrom(recordFile)
+	if err == nil && !s.isGone(recordFile) {
+		return r, nil, nil
 	}
-	if s.lost() {
-		return record{Version: 1},
-			errors.New("the list of packs is gone, and their copies are there; add the packs again")
+	if second, secondErr := s.loadFrom(secondRecord); secondErr == nil && !s.isGone(secondRecord) {
+		if err == nil {
+			err = errors.New("the list of packs is gone")
+		}
+		return second, fmt.Errorf("%w; what its second copy says counts", err), nil
+	}
+	if err == nil && s.lost() {
+		err = errors.New("the list of packs is gone, and their copies are there; add the packs again")
+	}
+	return r, nil, err
+}
+
+func (s *Store) loadFrom(file string) (record, error) {
+	r := record{Version: 1}
+	if err := ledger.LoadSealed(s.state, file, &r); err != nil {
+		return record{Version: 1}, fmt.Errorf("the list of packs is not believed: %w; add the packs again", err)
 	}
 	if r.Version != 1 {
 		return record{Version: 1}, errors.New("the list of packs is a newer version's; upgrade hookmux")
@@ -60,12 +78,22 @@ func (s *Store) load() (record, error) {
 	return r, nil
 }
 
+// keep writes the list of packs down, twice.
+func (s *Store) keep(r record) error {
+	if err := ledger.StoreSealed(s.state, secondRecord, r); err != nil {
+		return err
+	}
+	return ledger.StoreSealed(s.state, recordFile, r)
+}
+
+func (s *Store) isGone(file string) bool {
+	_, err := os.Lstat(filepath.Join(s.state, file))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // lost reports whether something took the list away: copies of packs are there, and
 // a list stays even when a person removed the last pack.
 func (s *Store) lost() bool {
-	if _, err := os.Lstat(filepath.Join(s.state, recordFile)); !errors.Is(err, fs.ErrNotExist) {
-		return false
-	}
 	entries, err := os.ReadDir(filepath.Join(s.state, folder))
 	isPack := func(e fs.DirEntry) bool { return packName.MatchString(e.Name()) }
 	return err == nil && slices.ContainsFunc(entries, isPack)
@@ -75,7 +103,7 @@ func (s *Store) lost() bool {
 func (s *Store) List() ([]Kept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, err := s.load()
+	r, _, err := s.load()
 	return r.Packs, err
 }
 
@@ -113,7 +141,7 @@ func (s *Store) Add(pack *Pack, origin Origin, replaces string, now time.Time) (
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, err := s.load()
+	r, _, err := s.load()
 	if err != nil && replaces != "" {
 		return Kept{}, err
 	}
@@ -139,7 +167,7 @@ func (s *Store) Add(pack *Pack, origin Origin, replaces string, now time.Time) (
 		r.Packs = append(r.Packs, k)
 		slices.SortFunc(r.Packs, func(a, b Kept) int { return strings.Compare(a.Name, b.Name) })
 	}
-	if err := ledger.StoreSealed(s.state, recordFile, r); err != nil {
+	if err := s.keep(r); err != nil {
 		return Kept{}, err
 	}
 	if old != "" && old != s.copyDir(k) {
@@ -163,7 +191,7 @@ func CheckMoved(before, now Origin) error {
 func (s *Store) Remove(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, err := s.load()
+	r, _, err := s.load()
 	if err != nil {
 		return err
 	}
@@ -172,7 +200,7 @@ func (s *Store) Remove(name string) error {
 		return fmt.Errorf("there is no pack %s; `hookmux pack list` shows those there are", name)
 	}
 	r.Packs = slices.Delete(r.Packs, at, at+1)
-	if err := ledger.StoreSealed(s.state, recordFile, r); err != nil {
+	if err := s.keep(r); err != nil {
 		return err
 	}
 	return os.RemoveAll(filepath.Join(s.state, folder, name))
@@ -193,13 +221,18 @@ func (s *Store) writeCopy(dir string, pack *Pack) error {
 // Sources are the files of rules of every pack that is as it was taken in. What is
 // wrong with others is said.
 func (s *Store) Sources() ([]rules.Source, []rules.Problem) {
-	list, err := s.List()
+	s.mu.Lock()
+	r, damage, err := s.load()
+	s.mu.Unlock()
 	if err != nil {
 		return nil, []rules.Problem{{File: filepath.Join(s.state, recordFile), Text: err.Error()}}
 	}
 	var sources []rules.Source
 	var problems []rules.Problem
-	for _, k := range list {
+	if damage != nil {
+		problems = append(problems, rules.Problem{File: filepath.Join(s.state, recordFile), Text: damage.Error()})
+	}
+	for _, k := range r.Packs {
 		pack, err := s.Read(k)
 		if err != nil {
 			problems = append(problems, rules.Problem{File: s.copyDir(k), Text: err.Error()})
@@ -210,11 +243,18 @@ func (s *Store) Sources() ([]rules.Source, []rules.Problem) {
 	return sources, problems
 }
 
+// Listed reports whether a list says which packs there are.
+func (s *Store) Listed() bool { return !s.isGone(recordFile) || !s.isGone(secondRecord) }
+
 // Stamp changes whenever other packs may count.
 func (s *Store) Stamp() string {
-	info, err := os.Stat(filepath.Join(s.state, recordFile))
-	if err != nil {
-		return ""
+	stamp := ""
+	for _, file := range []string{recordFile, secondRecord} {
+		if info, err := os.Stat(filepath.Join(s.state, file)); err == nil {
+			stamp += fmt.Sprint(info.ModTime().UnixNano(), " ", info.Size(), "\n")
+		} else {
+			stamp += "none\n"
+		}
 	}
-	return fmt.Sprint(info.ModTime().UnixNano(), info.Size())
+	return stamp
 }

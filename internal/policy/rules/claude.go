@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -139,8 +140,9 @@ func expandHome(name, home string) string {
 // Claude Code would have been started in.
 func (c *ClaudeRules) setFor(f *facts.Facts, home string) (*clauderules.Set, string) {
 	key, project := claudeKey{home: home}, f.Project
+	folder := cmp.Or(facts.SourceOf(f).Folder, f.Cwd)
 	for i, s := range c.Settings {
-		if root := expandHome(s.Project, home); isWithin(root, f.Cwd) || isWithin(root, f.Project) {
+		if root := expandHome(s.Project, home); isWithin(root, folder) || isWithin(root, f.Project) {
 			key.projects |= 1 << i
 			project = root
 		}

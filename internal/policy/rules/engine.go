@@ -59,6 +59,8 @@ type Set struct {
 	byProgram map[string][]*Rule
 	named     []*Rule // all of byProgram, for commands whose program is not known
 	others    []*Rule
+	// placed: a rule counts in some folders only.
+	placed bool
 }
 
 // NewSet makes rules ready. Rules that are switched off cost nothing.
@@ -73,6 +75,7 @@ func NewSet(list []*Rule, o Options) *Set {
 		}
 		s.list = append(s.list, r)
 		s.needs |= r.needs
+		s.placed = s.placed || len(r.Projects) > 0 || r.Claude != nil
 		programs, ok := r.Match.Program.literals()
 		if !ok && r.Claude == nil {
 			programs, ok = r.programs, len(r.programs) > 0
@@ -126,6 +129,10 @@ func (r *Rule) Refuses() bool {
 
 // Len is the number of rules that are not switched off.
 func (s *Set) Len() int { return len(s.list) }
+
+// DependsOnFolder reports whether a rule may say something else of another folder of
+// the same project.
+func (s *Set) DependsOnFolder() bool { return s.placed }
 
 // Needs are the facts that the rules look at.
 func (s *Set) Needs() facts.Set { return s.needs }

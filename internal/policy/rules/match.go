@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -130,10 +131,7 @@ func (m *matcher) matchCall(r *Rule) certainty {
 		}))
 	}
 	if len(r.Projects) > 0 {
-		holds = both(holds, r.Projects.match(func(p Pattern) certainty {
-			return certain(m.at.fitsPath(p.text, f.Project) || f.Cwd != "" && m.at.fitsPath(p.text, f.Cwd) ||
-				m.leadsTo(p.text))
-		}))
+		holds = both(holds, m.matchProjects(r))
 	}
 	if len(q.Mode) > 0 {
 		holds = both(holds, q.Mode.matchWord(f.Mode, f.Mode == ""))
@@ -153,10 +151,19 @@ func (m *matcher) matchCall(r *Rule) certainty {
 	return holds
 }
 
-// leadsTo says whether the folder of a call is a link into one that a pattern names.
-func (m *matcher) leadsTo(pattern string) bool {
-	resolve := facts.SourceOf(m.f).Resolve
-	return resolve != nil && m.f.Cwd != "" && m.at.fitsPath(pattern, resolve(m.f.Cwd))
+// matchProjects compares the folder of a call, or the one its session started in.
+func (m *matcher) matchProjects(r *Rule) certainty {
+	source := facts.SourceOf(m.f)
+	folder := cmp.Or(source.Folder, m.f.Cwd)
+	holds := r.Projects.match(func(p Pattern) certainty {
+		return certain(m.at.fitsPath(p.text, m.f.Project) || folder != "" && m.at.fitsPath(p.text, folder) ||
+			// it may be a link into one that the pattern names
+			folder != "" && source.Resolve != nil && m.at.fitsPath(p.text, source.Resolve(folder)))
+	})
+	if source.StartUnknown && holds == no {
+		return maybe // its session may have started there
+	}
+	return holds
 }
 
 // matchCommand compares one command. boldly: what is not known excuses nothing.

@@ -9,7 +9,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-var idPattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$`)
+var idPattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$`)
 
 // certainty says whether something holds: no, perhaps, or yes.
 type certainty int8

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/expr-lang/expr/vm"
@@ -211,6 +212,9 @@ func (r *Rule) check() error {
 	switch {
 	case r.ID == "":
 		return errors.New("the rule has no id")
+	case strings.Contains(r.ID, "/"):
+		return fmt.Errorf("id %q: rules of packs are called PACK/RULE; write it without /, like %s", r.ID,
+			strings.ReplaceAll(r.ID, "/", "-"))
 	case !idPattern.MatchString(r.ID):
 		return fmt.Errorf("id %q: use small letters, digits, dots and dashes", r.ID)
 	case r.Why == "":

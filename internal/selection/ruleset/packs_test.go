@@ -3,6 +3,8 @@ package ruleset
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,9 +52,61 @@ func TestPacksThatSomethingTookAwayCountOn(t *testing.T) {
 			}
 			// The next hub has nothing in memory, and says so where it can know.
 			next := New(Options{System: t.TempDir(), User: t.TempDir(), Packs: store}).Base()
-			if name != "folder" && len(next.Problems) == 0 {
-				t.Error("the next hub says nothing")
+			if len(next.Problems) == 0 {
+				t.Error("the next hub says nothing, want a problem")
+			}
+			if known, err := packstore.New(state).List(); len(known) != 1 || err != nil {
+				t.Errorf("%d packs are known, %v; want one, which a person may take in again", len(known), err)
 			}
 		})
+	}
+}
+
+// No rule of a person has a name that a pack's rule could have; one that is called
+// as a pack counts and is named.
+func TestNamesOfPacksAndOfRulesStayApart(t *testing.T) {
+	state, user := t.TempDir(), t.TempDir()
+	store := packstore.New(state)
+	pack, err := packstore.NewPack([]packstore.File{
+		{Path: "pack.yaml", Data: []byte("name: team\nversion: 1.0.0\nwhat: ours\n")},
+		{Path: "rules/a.yaml", Data: []byte("version: 1\nrules: [{id: a, why: w, match: {program: git}, " +
+			"decide: deny, examples: {hit: [git push]}}]\n")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Add(pack, packstore.Origin{}, "", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	text := "version: 1\nrules:\n"
+	for _, id := range []string{"team/a", "team", "mine"} {
+		text += "  - {id: " + id + ", why: w, match: {program: make}, decide: deny, examples: {hit: [make x]}}\n"
+	}
+	if err := os.MkdirAll(filepath.Join(user, FolderName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(user, FolderName, "a.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := New(Options{System: t.TempDir(), User: user, Packs: store}).Base()
+	var ids, problems []string
+	for _, r := range got.Rules {
+		ids = append(ids, r.ID)
+	}
+	for _, p := range got.Problems {
+		problems = append(problems, p.String())
+	}
+	if want := []string{"team", "mine", "team/a"}; !slices.Equal(ids, want) {
+		t.Errorf("rules %q, want %q", ids, want)
+	}
+	want := []string{
+		file + `:3:6: rule team/a is not used: id "team/a": rules of packs are called PACK/RULE; write it without /, ` +
+			`like team-a`,
+		file + ":4:6: the rule team counts, but a pack has its name: who switches one switches both; give the rule " +
+			"another id",
+	}
+	if !slices.Equal(problems, want) {
+		t.Errorf("problems\n%s\nwant\n%s", strings.Join(problems, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -43,6 +43,8 @@ type Packs interface {
 	Sources() ([]rules.Source, []rules.Problem)
 	// Stamp changes whenever others may count.
 	Stamp() string
+	// Listed: a list says which there are, and be it that there are none.
+	Listed() bool
 }
 
 // Loaded is rules that count, and what is wrong with others. It never changes.
@@ -115,8 +117,28 @@ func (l *Loader) join() *Loaded {
 	}
 	var twice []rules.Problem
 	out.Rules, twice = joinRules(append(lists, last)...)
-	out.Problems = append(out.Problems, twice...)
+	out.Problems = slices.Concat(out.Problems, twice, namedAsPacks(out.Rules))
 	return out
+}
+
+// namedAsPacks names the rules that are called as a pack is: whoever switches one of
+// them switches both.
+func namedAsPacks(list []*rules.Rule) []rules.Problem {
+	packs := map[string]bool{}
+	for _, r := range list {
+		if pack, _, ok := strings.Cut(r.ID, "/"); ok && r.Layer == rules.Pack {
+			packs[pack] = true
+		}
+	}
+	var problems []rules.Problem
+	for _, r := range list {
+		if packs[r.ID] {
+			problems = append(problems, rules.Problem{File: r.File, Line: r.Line, Column: r.Column,
+				Text: fmt.Sprintf("the rule %s counts, but a pack has its name: who switches one switches both; give "+
+					"the rule another id", r.ID)})
+		}
+	}
+	return problems
 }
 
 func sortedFiles[T any](files map[string]T) []T {
@@ -147,7 +169,7 @@ func (l *Loader) readPacks() bool {
 	l.packs.Rules, l.packs.Problems = rules.Parse(files...)
 	l.packs.Problems = append(l.packs.Problems, wrong...)
 	if before != nil && len(before.Rules) > 0 {
-		l.keepPacks(before, len(files) == 0 && (stamp == "" || len(wrong) > 0), wrong)
+		l.keepPacks(before, len(files) == 0 && (!l.opt.Packs.Listed() || len(wrong) > 0), wrong)
 	}
 	return true
 }

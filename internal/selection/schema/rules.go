@@ -16,7 +16,7 @@ func rulesFile() object {
 	describe := func(name, description string) {
 		properties[name].(object)["description"] = description
 	}
-	properties["id"] = object{"type": "string", "pattern": `^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$`}
+	properties["id"] = object{"type": "string", "pattern": `^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$`}
 	describe("id", "small letters, digits, dots and dashes; used once")
 	describe("why", "what the model and the person read")
 	describe("when", "an expression over all facts, beside match or in its place")

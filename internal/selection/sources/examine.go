@@ -105,25 +105,15 @@ func (s *Sources) examineRules(out *examine.Examination, ev *event.Event, o *Gua
 	for _, r := range slices.Concat(base.Rules, here.Rules, start.Rules) {
 		all[r.ID] = rules.On
 	}
-	options := rules.Options{Home: s.Dirs.Home, States: all}
-	places := []placedRules{{rules.NewSet(slices.Concat(base.Rules, here.Rules), options), o.Project}}
-	if len(start.Rules) > 0 {
-		places = append(places, placedRules{rules.NewSet(start.Rules, options), o.Forces[1].Root})
-	}
+	places := s.newPlaces(o, rules.Options{Home: s.Dirs.Home, States: all}, scripts)
 	resting := statesOf(o, slices.Concat(base.Rules, here.Rules, start.Rules))
-	for _, p := range places {
-		f := out.Facts
-		if p.project != o.Project {
-			f = facts.Collect(ev, p.project, facts.Everything(), s.factOptions(o, scripts))
-		}
-		for _, h := range p.set.Decide(f).Hits {
-			r := h.Rule
-			out.Findings = append(out.Findings, examine.Finding{
-				Rule: r.ID, State: string(r.StateBy(states)), Verdict: string(h.Verdict), Reason: h.Why, Where: h.Where,
-				Layer: string(r.Layer), File: r.File, Line: r.Line, Column: r.Column, Unsure: !h.Certain,
-				Rests: r.StateBy(resting) != r.StateBy(states), Allowed: slices.Contains(allow, r.ID),
-			})
-		}
+	for _, h := range places.decide(ev) {
+		r := h.Rule
+		out.Findings = append(out.Findings, examine.Finding{
+			Rule: r.ID, State: string(r.StateBy(states)), Verdict: string(h.Verdict), Reason: h.Why, Where: h.Where,
+			Layer: string(r.Layer), File: r.File, Line: r.Line, Column: r.Column, Unsure: !h.Certain,
+			Rests: r.StateBy(resting) != r.StateBy(states), Allowed: slices.Contains(allow, r.ID),
+		})
 	}
 }
 

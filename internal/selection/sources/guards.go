@@ -37,6 +37,9 @@ type GuardOptions struct {
 	// Counts tells what happened before in an event's session. Nil: it is not
 	// known.
 	Counts func(ev *event.Event) (facts.Counts, bool)
+	// Started tells the folder that an event's session started in; an error where
+	// nobody knows it. Nil: in the folder of the call.
+	Started func(ev *event.Event) (string, error)
 	// Pass reports whether a person let a rule pass for this call. Nil: never.
 	Pass func(ctx context.Context, rule string, ev *event.Event) bool
 	// Failed hears of a guard that cannot be made ready. It refuses then.

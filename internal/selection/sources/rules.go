@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -32,15 +33,23 @@ type placedRules struct {
 	project string
 }
 
+// twoPlaces are the rules where a call happens, and where its session started. An
+// agent that goes elsewhere does not leave the rules of its project behind.
+type twoPlaces struct {
+	here, start placedRules
+	// started is [GuardOptions.Started].
+	started func(ev *event.Event) (string, error)
+	options facts.Options
+}
+
 // ruleDecider decides by the rules that count in a place. Safe for concurrent
 // use.
 type ruleDecider struct {
-	list    []*rules.Rule
-	states  map[string]rules.State
-	places  []placedRules
-	options facts.Options
-	pass    func(ctx context.Context, rule string, ev *event.Event) bool
-	allow   []string
+	list   []*rules.Rule
+	states map[string]rules.State
+	twoPlaces
+	pass  func(ctx context.Context, rule string, ev *event.Event) bool
+	allow []string
 
 	mu    sync.Mutex
 	event *event.Event // that was decided about last, for the hook that monitors
@@ -98,18 +107,69 @@ func (s *Sources) newDecider(o *GuardOptions, scripts *scriptcache.Cache) *ruleD
 	}
 	d.states = statesOf(o, d.list)
 	_, d.allow = tighterGuard(o.Settings, "guard.own-files")
-	options := rules.Options{Home: s.Dirs.Home, States: d.states}
-	d.places = []placedRules{{rules.NewSet(slices.Concat(base.Rules, here.Rules), options), o.Project}}
-	if len(start.Rules) > 0 {
-		// Its paths mean its own folder, wherever the agent went.
-		d.places = append(d.places, placedRules{rules.NewSet(start.Rules, options), o.Forces[1].Root})
-	}
-	if !slices.ContainsFunc(d.places, func(p placedRules) bool { return p.set.Len() > 0 }) {
+	d.twoPlaces = s.newPlaces(o, rules.Options{Home: s.Dirs.Home, States: d.states}, scripts)
+	if d.here.set.Len()+d.start.set.Len() == 0 {
 		return nil
 	}
-	d.options = s.factOptions(o, scripts)
 	return d
 }
+
+// newPlaces makes the rules of both places ready.
+func (s *Sources) newPlaces(o *GuardOptions, options rules.Options, scripts *scriptcache.Cache) twoPlaces {
+	base, here, start := s.RulesIn(o)
+	t := twoPlaces{started: o.Started, options: s.factOptions(o, scripts)}
+	t.here = placedRules{rules.NewSet(slices.Concat(base.Rules, here.Rules), options), o.Project}
+	// Paths in its rules mean its own folder, wherever the agent went.
+	t.start = placedRules{rules.NewSet(slices.Concat(base.Rules, start.Rules), options), ""}
+	if o.Forces[1] != nil && o.Forces[1] != o.Forces[0] {
+		t.start.project = o.Forces[1].Root
+	}
+	return t
+}
+
+// decide is what the rules of both places say to an event, strongest first. What
+// stops, asks or warns counts if it does in one of them, what allows only if the
+// call is allowed in both.
+func (t *twoPlaces) decide(ev *event.Event) []rules.Hit {
+	options, started := t.options, ev.Cwd
+	if t.started != nil {
+		folder, err := t.started(ev)
+		options.StartUnknown = err != nil
+		if folder != "" && err == nil {
+			started = folder
+		}
+	}
+	there := facts.Collect(ev, t.here.project, t.here.set.Needs(), options)
+	hits := t.here.set.Decide(there).Hits
+	if options.StartUnknown {
+		return slices.DeleteFunc(hits, isAllowing)
+	}
+	root := t.start.project
+	if root == "" && started != "" && options.Root != nil {
+		root = options.Root(started)
+	}
+	if root = cmp.Or(root, started); root == there.Project && (started == ev.Cwd || !t.start.set.DependsOnFolder()) {
+		return hits
+	}
+	options.Started = started
+	more := t.start.set.Decide(facts.Collect(ev, root, t.start.set.Needs(), options)).Hits
+	if !slices.ContainsFunc(hits, isAllowing) || !slices.ContainsFunc(more, isAllowing) {
+		hits, more = slices.DeleteFunc(hits, isAllowing), slices.DeleteFunc(more, isAllowing)
+	}
+	for _, h := range more {
+		at := slices.IndexFunc(hits, func(known rules.Hit) bool { return known.Rule == h.Rule })
+		switch {
+		case at < 0:
+			hits = append(hits, h)
+		case h.Verdict.Strength() > hits[at].Verdict.Strength():
+			hits[at] = h
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b rules.Hit) int { return b.Verdict.Strength() - a.Verdict.Strength() })
+	return hits
+}
+
+func isAllowing(h rules.Hit) bool { return h.Verdict == rules.Allow && !h.Monitored }
 
 // factOptions is where facts come from.
 func (s *Sources) factOptions(o *GuardOptions, scripts *scriptcache.Cache) facts.Options {
@@ -173,13 +233,7 @@ func (d *ruleDecider) hits(ev *event.Event) []rules.Hit {
 		return d.last
 	}
 	d.mu.Unlock()
-	var all []rules.Hit
-	for _, p := range d.places {
-		all = append(all, p.set.Decide(facts.Collect(ev, p.project, p.set.Needs(), d.options)).Hits...)
-	}
-	if len(d.places) > 1 {
-		slices.SortStableFunc(all, func(a, b rules.Hit) int { return b.Verdict.Strength() - a.Verdict.Strength() })
-	}
+	all := d.twoPlaces.decide(ev)
 	d.mu.Lock()
 	d.event, d.last = ev, all
 	d.mu.Unlock()
