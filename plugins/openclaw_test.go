@@ -65,7 +65,7 @@ func TestOpenClawDecisions(t *testing.T) {
 // OpenClaw asks about a prompt in one place and can refuse it in another.
 func TestOpenClawRefusesThePromptWhereItCan(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, func(r *frame.Request) string {
+	h := newFakeHub(t, func(*frame.Request) string {
 		return `{"outcome":"block","reason":"not this","message":"not this"}`
 	})
 	prompt := step{"prompt": "do it"}

@@ -19,14 +19,14 @@ func antigravityEncode(call Call) (neutral.Answer, event.Decision) {
 	var top object
 	switch call.Shape {
 	case ShapeTool:
-		switch {
-		case d.Verdict == event.Deny:
+		switch d.Verdict {
+		case event.Deny:
 			top.text("decision", "deny")
 			top.text("reason", event.OneLine(d.Reason))
-		case d.Verdict == event.Ask:
+		case event.Ask:
 			top.text("decision", "force_ask")
 			top.text("reason", event.OneLine(askReason(d.Reason)))
-		case d.Verdict == event.Allow:
+		case event.Allow:
 			top.text("decision", "allow")
 			top.text("reason", event.OneLine(d.Reason))
 		default:

@@ -59,8 +59,7 @@ func programName(path string) string {
 func plainName(name string) string {
 	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
 	name = strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-':
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
 			return r
 		}
 		return '-'

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,7 +69,7 @@ func TestAmpAsDocumented(t *testing.T) {
 			event, _ := json.Marshal(map[string]any{"thread": map[string]any{"id": "T-1"}, "toolUseID": "TU-1",
 				"tool": "shell_command", "input": map[string]any{"command": command}})
 			cmd := exec.Command(node, plays, module, "file://"+w.Project, "tool.call", string(event))
-			cmd.Dir, cmd.Env = filepath.Dir(module), append(w.Env, "PATH="+os.Getenv("PATH"))
+			cmd.Dir, cmd.Env = filepath.Dir(module), append(slices.Clone(w.Env), "PATH="+os.Getenv("PATH"))
 			out, err := cmd.CombinedOutput()
 			var result struct{ Action, Message string }
 			if err == nil {

@@ -75,7 +75,7 @@ func TestRealACP(t *testing.T) {
 				out, _ := cmd.Output()
 				return string(out)
 			}
-			t.Cleanup(func() { endACPHub(t, run) })
+			t.Cleanup(func() { endACPHub(run) })
 			e := startEditor(t, hookmux, env, st.Project, append(append([]string{"acp", "--"}, in.Argv...), how.args...))
 			e.call("initialize", `{"protocolVersion":1,"clientCapabilities":{},"clientInfo":{"name":"script","version":"1"}}`)
 			session := e.call("session/new", `{"cwd":`+quoted(st.Project)+`,"mcpServers":[]}`).SessionID
@@ -108,7 +108,7 @@ func TestRealACP(t *testing.T) {
 }
 
 // endACPHub stops the hub of a test, by its process: nobody sits at a terminal.
-func endACPHub(t *testing.T, run func(args ...string) string) {
+func endACPHub(run func(args ...string) string) {
 	var status struct {
 		Hub struct {
 			PID int `json:"pid"`

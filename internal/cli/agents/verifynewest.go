@@ -131,7 +131,7 @@ func verifyProgram(ctx context.Context, app *cmdutil.App, program, record string
 		} `json:"agents"`
 	}
 	if json.Unmarshal(out.Bytes(), &report) != nil || len(report.Agents) != 1 {
-		return drift.Asked{}, fmt.Errorf("hookmux verify %s printed no report (%v): %s", program, err, last)
+		return drift.Asked{}, fmt.Errorf("hookmux verify %s printed no report (%w): %s", program, err, last)
 	}
 	asked := drift.Asked{Rows: report.Agents[0].Rows, Problem: report.Agents[0].Problem}
 	if _, err := os.Stat(record); err != nil && asked.Problem == "" {

@@ -165,10 +165,10 @@ func settingsFiles(app *cmdutil.App, a *agent.Agent, home string) (user, project
 			continue
 		}
 		file := f.Resolve(home, app.Cwd(), app.Getenv)
-		switch {
-		case f.Scope == "user":
+		switch f.Scope {
+		case "user":
 			user = append(user, file)
-		case f.Scope == "project":
+		case "project":
 			project = append(project, file)
 		}
 	}

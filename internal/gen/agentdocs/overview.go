@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"sort"
 	"strings"
@@ -32,10 +33,19 @@ What an agent cannot express is replaced by the nearest answer that is safe (ask
 |---|---|---|---|---|---|---|---|---|---|---|
 `
 
-const ownAgents = `
-## Agents of your own
+//go:embed own.yaml
+var ownExample string
 
-A file of the same form as those in ` + "`agent/data`" + `, under ` + "`~/.config/hookmux/agents/`" + `, adds an agent or changes what is known about one. One with a tool.before event must name the payload keys of the tool and its input (fields) and describe its tools, or guards would be blind: else it is refused.
+var ownAgents = `
+## An agent that is not listed
+
+Describe it in a file under ` + "`~/.config/hookmux/agents/`" + `, and it is installed, guarded and shown like the others. This one calls hooks in the way of Claude Code:
+
+` + "```yaml\n" + ownExample + "```" + `
+
+` + "`hookmux agents check FILE`" + ` says what is wrong with it, and what would be installed. ` + "`hookmux agents schema`" + ` prints the [schema](schema/agent.schema.json), with which editors complete it. The files of known agents are in ` + "`agent/data`" + ` of the repository; one of the same name changes what is known about an agent.
+
+A description with a tool.before event must name the payload keys of the tool and its input (fields), and describe its tools. It is refused otherwise, because guards would be blind. An agent that has no hooks but speaks ACP works through [` + "`hookmux acp`" + `](acp.md).
 `
 
 // overview is the page with the table of all agents.

@@ -27,6 +27,9 @@ var siteCSS []byte
 //go:embed site.js
 var siteJS []byte
 
+//go:embed find.js
+var findJS []byte
+
 var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
 func main() {
@@ -88,7 +91,7 @@ func buildSite(root, out string) (int, error) {
 		return 0, err
 	}
 	for name, text := range map[string][]byte{
-		"site.css": siteCSS, "site.js": siteJS, "search.js": slices.Concat([]byte("window.searchIndex="), words, []byte(";\n")),
+		"site.css": siteCSS, "site.js": siteJS, "find.js": findJS, "search.js": slices.Concat([]byte("window.searchIndex="), words, []byte(";\n")),
 	} {
 		if err := writeFile(filepath.Join(out, name), text); err != nil {
 			return 0, err

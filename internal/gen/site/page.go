@@ -96,6 +96,8 @@ func (p *page) render(pages []*page, root string) error {
 			return ast.WalkContinue, nil
 		case *ast.Text:
 			current.Text += string(n.Segment.Value(source)) + " "
+		case *ast.String: // the title in place of a file's name
+			current.Text += string(n.Value) + " "
 		}
 		return ast.WalkContinue, nil
 	})

@@ -13,54 +13,21 @@
     menu.setAttribute("aria-expanded", String(nav.classList.toggle("open")));
   };
 
-  // The beginning of a word that its other forms share.
-  function stem(word) {
-    return word.length > 5 ? word.replace(/(ing|ied|ies|ed|es|s)$/, "") : word;
-  }
-
-  // How often a word, or one that begins so, is in a text.
-  function count(text, word) {
-    return (text.match(new RegExp("(^|[^a-z0-9])" + word.replace(/[^a-z0-9]/g, "\\$&"), "g")) || []).length;
-  }
-
-  // How well a section fits: most of the words must be in it, best in its heading.
-  function score(section, words) {
-    var heading = section.h.toLowerCase(), page = section.p.toLowerCase(), text = section.t.toLowerCase();
-    var sum = 0, fit = 0;
-    for (var i = 0; i < words.length; i++) {
-      var w = words[i], times = count(text, w);
-      var points = (count(heading, w) ? 20 : 0) + (count(page, w) ? 8 : 0);
-      if (times) points += 2 + Math.min(5, times);
-      if (points) fit++;
-      sum += points;
-    }
-    if (fit < words.length * 0.6) return 0;
-    sum *= Math.pow(fit / words.length, 3);
-    if (/guide|troubleshooting|index/.test(section.u)) sum *= 1.3;
-    return sum / (1 + text.length / 20000);
-  }
-
   function excerpt(text, word) {
     var at = Math.max(0, text.toLowerCase().indexOf(word) - 40);
     return (at ? "…" : "") + text.slice(at, at + 160);
   }
 
   function search() {
-    var words = input.value.toLowerCase().split(/\s+/).map(function (w) { return w.replace(/[?!.,;:"']+$/, ""); })
-      .filter(function (w) { return w.length > 1; });
-    var small = { the: 1, is: 1, a: 1, my: 1, was: 1, "do": 1, does: 1, how: 1, i: 1, to: 1, it: 1, "in": 1, of: 1, why: 1 };
-    var telling = words.filter(function (w) { return !small[w]; });
-    words = (telling.length ? telling : words).map(stem);
+    var result = window.findSections(window.searchIndex || [], input.value), hits = result.sections;
     found.textContent = "";
-    found.hidden = !words.length;
-    if (!words.length) return;
-    var hits = (window.searchIndex || []).map(function (s) { return [score(s, words), s]; })
-      .filter(function (h) { return h[0] > 0; }).sort(function (a, b) { return b[0] - a[0]; }).slice(0, 12);
-    hits.forEach(function (hit, i) {
-      var s = hit[1], a = document.createElement("a"), small = document.createElement("small");
+    found.hidden = !result.word;
+    if (!result.word) return;
+    hits.forEach(function (s, i) {
+      var a = document.createElement("a"), small = document.createElement("small");
       a.href = up + s.u;
       a.textContent = s.h === s.p ? s.p : s.h + " · " + s.p;
-      small.textContent = excerpt(s.t, words[0]);
+      small.textContent = excerpt(s.t, result.word);
       a.appendChild(small);
       if (!i) a.className = "chosen";
       a.onclick = function () { found.hidden = true; };

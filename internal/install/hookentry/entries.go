@@ -107,11 +107,12 @@ func (t *Target) HandlerMembers(c Command) []member {
 		out = append(out, member{m.Key, AsJSON(m.All)})
 	}
 	out = append(out, withMembers(h.With)...)
-	if h.Form == "exec" && h.Args != "" {
+	switch {
+	case h.Form == "exec" && h.Args != "":
 		out = append(out, member{h.Command, AsJSON(c.Program)}, member{h.Args, AsJSON(c.Args())})
-	} else if h.Form == "words" {
+	case h.Form == "words":
 		out = append(out, member{h.Command, AsJSON(c.Words())})
-	} else {
+	default:
 		out = append(out, member{h.Command, AsJSON(c.Line())})
 	}
 	if h.Timeout != "" && c.Seconds > 0 {

@@ -169,8 +169,7 @@ func (r *commandReader) constantValues(file *syntax.File) map[string]string {
 		}
 	}
 	var statements func(list []*syntax.Stmt)
-	var command func(cmd syntax.Command)
-	command = func(cmd syntax.Command) {
+	command := func(cmd syntax.Command) {
 		switch cmd := cmd.(type) {
 		case *syntax.CallExpr:
 			for _, assign := range cmd.Assigns {

@@ -26,14 +26,11 @@ func harmlessWrapper(words []shellWord) int {
 	n := 1
 	switch at(0) {
 	case "timeout":
-		for n < len(words) {
-			if timeoutFlag.MatchString(at(n)) {
-				n++
-			} else if timeoutPair.MatchString(at(n)) {
-				n += 2
-			} else {
-				break
+		for n < len(words) && (timeoutFlag.MatchString(at(n)) || timeoutPair.MatchString(at(n))) {
+			if !timeoutFlag.MatchString(at(n)) {
+				n++ // its value
 			}
+			n++
 		}
 		if at(n) == "--" {
 			n++

@@ -10,7 +10,7 @@ import (
 )
 
 // runGit runs the real git in dir.
-func runGit(t *testing.T, dir string, args ...string) string {
+func runGit(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
@@ -20,7 +20,6 @@ func runGit(t *testing.T, dir string, args ...string) string {
 	if err != nil {
 		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
-	return string(out)
 }
 
 func writeFile(t *testing.T, path, text string) {
@@ -147,7 +146,7 @@ func TestStrangeRepositories(t *testing.T) {
 
 func FuzzParseIndex(f *testing.F) {
 	f.Add([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\x01" + strings.Repeat("x", 80)))
-	f.Fuzz(func(t *testing.T, b []byte) {
+	f.Fuzz(func(_ *testing.T, b []byte) {
 		if in := parseIndex(b); in != nil {
 			in.holds("a/b")
 		}

@@ -178,7 +178,7 @@ func (g *Git) Fetch(ctx context.Context, o Origin) (*Pack, Origin, error) {
 	if _, err := w.run(ctx, "init", "-q", "--bare", "--template=", "."); err != nil {
 		return nil, o, err
 	}
-	full := o.Ref
+	var full string
 	if o.Is, full, err = w.findRef(ctx, o); err != nil {
 		return nil, o, err
 	}

@@ -41,7 +41,7 @@ func (r *Result) addPrefixRule(call namedCall) {
 	var examples [2][]any
 	var pattern []any
 	for name, value := range call.arguments {
-		fits := true
+		var fits bool
 		switch name {
 		case "pattern":
 			pattern, fits = value.([]any)

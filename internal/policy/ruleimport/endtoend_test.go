@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha1"
 	"encoding/json"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -110,7 +111,7 @@ func importSet(t *testing.T, set labSet, strict bool) *rules.Set {
 		sources = append(sources, Read(PermissionLists, place, []byte(`{"permissions":`+string(lists)+`}`)))
 	}
 	text, err := RulesFile(sources, WriteOptions{ID: "claude", Title: "Claude Code", Strict: strict, Home: labHome})
-	if err == ErrNothing {
+	if errors.Is(err, ErrNothing) {
 		return rules.NewSet(nil, rules.Options{Home: labHome})
 	}
 	list, problems := rules.Parse(rules.Source{Name: "claude.yaml", Data: text, Layer: rules.User})
@@ -242,7 +243,7 @@ func TestRulesFileReadsBack(t *testing.T) {
 		list[0].Claude.Settings[0].Deny[0] != rule || list[0].Claude.Settings[0].Project != source.Project {
 		t.Errorf("want the rule as it was, got %v, %v\n%s", list, problems, text)
 	}
-	if _, err := RulesFile(nil, WriteOptions{}); err != ErrNothing {
+	if _, err := RulesFile(nil, WriteOptions{}); !errors.Is(err, ErrNothing) {
 		t.Errorf("nothing to take over: want %v, got %v", ErrNothing, err)
 	}
 }

@@ -57,7 +57,8 @@ func (r *Result) readPolicyRule(table map[string]any) []ranked {
 	}
 	for _, name := range policyConditions {
 		value, given := table[name]
-		if given && (name != "allowRedirection" || value != false) {
+		on, isBool := value.(bool)
+		if given && (name != "allowRedirection" || !isBool || on) {
 			r.leave(from, 0, Pattern)
 			return nil
 		}

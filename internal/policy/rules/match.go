@@ -64,7 +64,7 @@ func (m *matcher) matchRule(r *Rule) hit {
 			}
 			best = stronger(best, hit{holds, where, i})
 		}
-		if best.holds == no && m.unknown(facts.CommandsFact) && m.mayRun(q) {
+		if best.holds == no && m.unknown(facts.CommandsFact) && m.mayRun() {
 			best = hit{both(base, maybe), "a command that cannot be read", -1}
 		}
 	case q.aboutPath():
@@ -104,7 +104,7 @@ func (m *matcher) unknown(n facts.Name) bool { return slices.Contains(m.f.Unknow
 
 // mayRun: a command line that cannot be read may run anything, unless the rule is
 // about another kind of tool.
-func (m *matcher) mayRun(q *Match) bool { return m.f.Tool.Kind == "shell" || m.f.Tool.Kind == "mcp" }
+func (m *matcher) mayRun() bool { return m.f.Tool.Kind == "shell" || m.f.Tool.Kind == "mcp" }
 
 // matchCall compares what is known without looking at commands.
 func (m *matcher) matchCall(r *Rule) certainty {

@@ -237,7 +237,7 @@ func TestTwoLogsInOneFolder(t *testing.T) {
 		if logs[i], err = OpenLog(dir); err != nil {
 			t.Fatal(err)
 		}
-		defer logs[i].Close()
+		t.Cleanup(func() { _ = logs[i].Close() })
 	}
 	for round := range 50 {
 		for i, l := range logs {

@@ -175,7 +175,7 @@ var firstKeys = []Key{
 var otherKeys = []Key{
 	{Name: GuardHosts, Type: List, Default: []string{}, Project: Intersect, Weakens: always,
 		Doc: "hosts that guard.network leaves alone, such as *.example.com; " +
-			"without any, it stops only hosts known for drops and tunnels"},
+			"all others are stopped. Without any, it stops only hosts known for drops and tunnels"},
 	{Name: GuardAllow, Type: List, Default: []string{}, Project: Intersect, Weakens: always,
 		Doc: "ids of guard rules that never stop anything"},
 	{Name: RulesStates, Type: List, Default: []string{}, Project: Never, Weakens: always,

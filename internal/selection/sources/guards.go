@@ -125,10 +125,11 @@ func tighterHosts(settings [2]*config.Settings) []string {
 
 // findRepository reads git's own files.
 func findRepository(dir string) facts.Repository {
-	if r := gitfiles.Find(dir); r != nil {
-		return r
+	r := gitfiles.Find(dir)
+	if r == nil {
+		return nil // and no interface around nothing
 	}
-	return nil
+	return r
 }
 
 // checkCall asks one guard about one call. The reason of one that only monitors

@@ -3,6 +3,7 @@ package foreign
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -107,7 +108,7 @@ func PrintedText(code string, most int) (string, bool) {
 	if !found || len(literals) == 0 && len(code) > 4096 {
 		return "", false
 	}
-	texts := append(literals, HiddenTexts(code, most)...)
+	texts := slices.Concat(literals, HiddenTexts(code, most))
 	if len(texts) == 0 || len(texts) > most {
 		return "", false
 	}

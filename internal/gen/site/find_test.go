@@ -1,0 +1,71 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"modernc.org/quickjs"
+)
+
+// What people ask is answered by one of the first five sections that the search shows.
+func TestQuestionsFindTheirPages(t *testing.T) {
+	out := t.TempDir()
+	if _, err := buildSite(repository, out); err != nil {
+		t.Fatal(err)
+	}
+	index, err := os.ReadFile(filepath.Join(out, "search.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	vm, err := quickjs.NewVM()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer vm.Close()
+	for _, script := range []string{"var window = {};", string(index), string(findJS)} {
+		if _, err := vm.Eval(script, quickjs.EvalGlobal); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for query, want := range map[string]string{
+		"install homebrew":              "docs/install.html#get-the-program",
+		"check it works":                "docs/guide/1-start.html#check-that-it-works",
+		"command was blocked":           "docs/troubleshooting.html#why-was-my-command-blocked",
+		"status meaning":                "docs/guide/2-see.html#as-a-list",
+		"answer from phone":             "docs/guide/6-tmux.html#on-your-phone",
+		"answer permission tmux":        "docs/tmux.html#answering-in-tmux",
+		"rules for one repository":      "docs/guide/4-guard.html#for-one-project",
+		"allow host":                    "docs/guide/4-guard.html#allow-only-these-hosts",
+		"share rules team":              "docs/rules-packs.html",
+		"typescript hook":               "docs/modules.html",
+		"upgrade":                       "docs/install.html#after-an-upgrade",
+		"uninstall":                     "docs/troubleshooting.html#how-do-i-get-rid-of-it",
+		"stored how long":               "docs/security.html#privacy-and-network",
+		"privacy network":               "docs/security.html#privacy-and-network",
+		"telemetry":                     "docs/security.html#privacy-and-network",
+		"crash":                         "docs/guide/7-fix.html#if-hookmux-crashes",
+		"unsupported agent":             "docs/agents.html#an-agent-that-is-not-listed",
+		"two agents same file":          "docs/install.html#two-agents-that-read-the-same-file",
+		"ci":                            "docs/install.html#in-ci-and-in-containers",
+		"performance slow":              "docs/hooks.html#what-it-costs-performance",
+		"agent disable guard":           "docs/security.html",
+		"resume session":                "docs/guide/2-see.html#resume-sessions-after-a-reboot",
+		"how do I turn everything off?": "docs/guide/4-guard.html#everything-off",
+		"notifications do not arrive":   "docs/troubleshooting.html#no-notification-comes",
+		"write my own rule":             "docs/guide/4-guard.html#rules-of-your-own",
+	} {
+		found, err := vm.Eval("window.findSections(window.searchIndex, "+strconv.Quote(query)+
+			").sections.slice(0, 5).map(function (s) { return s.u; }).join(' ')", quickjs.EvalGlobal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		addresses := strings.Fields(found.(string))
+		if !slices.ContainsFunc(addresses, func(a string) bool { return a == want || strings.HasPrefix(a, want+"#") }) {
+			t.Errorf("%q finds\n\t%s\nwant %s among them", query, strings.Join(addresses, "\n\t"), want)
+		}
+	}
+}
