@@ -85,5 +85,7 @@ func (c *checker) install(agent string, s *InstallSpec) {
 		c.at("$.install.handler.args", "%s: install: args belongs to form exec", agent)
 	case (s.Shape == ShapeList) != (h.Event != ""):
 		c.at("$.install.handler.event", "%s: install: event belongs to shape list", agent)
+	case h.Inside != "" && s.Shape != ShapeList:
+		c.at("$.install.handler.inside", "%s: install: inside belongs to shape list", agent)
 	}
 }

@@ -144,6 +144,8 @@ type HandlerSpec struct {
 	Command string `yaml:"command"` // key of the line, or of the program
 	Args    string `yaml:"args"`    // key of the words, when Form is exec
 	Event   string `yaml:"event"`   // key of the event's name, when Shape is list
+	Name    string `yaml:"name"`    // key under which each entry has a name for people; empty: none has one
+	Inside  string `yaml:"inside"`  // key of the object that holds the command and With; empty: the entry does
 	Timeout string `yaml:"timeout"` // key of the time limit; empty: none can be written
 	Unit    string `yaml:"unit"`    // s or ms
 	// Max is the longest limit that may be written; more makes the agent

@@ -46,8 +46,10 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsKilo(event)
 	case "kimi", "kimi-code", "kimi-cli":
 		return rowsKimi(event)
-	case "kiro", "kiro-cli":
+	case "kiro", "kiro-cli", "kiro-ide":
 		return rowsKiro(event)
+	case "kiro2", "kiro-cli2":
+		return rowsKiro2(event)
 	case "omp", "oh-my-pi":
 		return rowsOmp(event)
 	case "openclaw", "clawdbot", "moltbot":
@@ -673,6 +675,31 @@ func rowsKimi(event string) (Row, bool) {
 }
 
 func rowsKiro(event string) (Row, bool) {
+	switch event {
+	case "SessionStart":
+		return Row{Kind: "session.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "AgentSpawn",
+		"PostFileCreate",
+		"PostFileSave",
+		"PostFileDelete",
+		"PreTaskExec",
+		"PostTaskExec":
+		return Row{Kind: "other", Timeout: 60000 * time.Millisecond}, true
+	case "UserPromptSubmit":
+		return Row{Unchecked: Answer{Stderr: `hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "PreToolUse":
+		return Row{Deny: Answer{Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Unchecked: Answer{Stderr: `hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart`, Exit: 2}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "PostToolUse":
+		return Row{Kind: "tool.after", Timeout: 60000 * time.Millisecond}, true
+	case "Stop":
+		return Row{Kind: "turn.end", Timeout: 60000 * time.Millisecond}, true
+	case "SessionEnd":
+		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsKiro2(event string) (Row, bool) {
 	switch event {
 	case "agentSpawn":
 		return Row{Kind: "session.start", Decides: true, Timeout: 30000 * time.Millisecond}, true

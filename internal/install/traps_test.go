@@ -93,7 +93,8 @@ func TestOnlyNamedMembersAndHarmlessTextAreWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		hs := a.Install.Handler
-		allowed := map[string]bool{hs.Command: true, hs.Args: true, hs.Event: true, hs.Timeout: true}
+		allowed := map[string]bool{hs.Command: true, hs.Args: true, hs.Event: true, hs.Timeout: true,
+			hs.Name: true, hs.Inside: true}
 		for k := range hs.With {
 			allowed[k] = true
 		}

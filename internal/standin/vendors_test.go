@@ -24,6 +24,7 @@ var vendors = []*vendor{
 	&hermes,
 	&iflow,
 	&kiro,
+	&kiro2,
 	&openhands,
 	&qoder,
 	&rovodev,

@@ -100,20 +100,19 @@ func Limit(a *agent.Agent, e *agent.EventSpec) int {
 func (t *Target) HandlerMembers(c Command) []member {
 	h := t.Spec.Handler
 	var out []member
+	if h.Name != "" {
+		out = append(out, member{h.Name, AsJSON(groupName + " " + c.Event)})
+	}
 	if t.Spec.Shape == agent.ShapeList {
 		out = append(out, member{h.Event, AsJSON(c.Event)})
 	}
 	if m := t.Spec.Matcher; m.Needed && m.Key != "" && t.Spec.Shape != agent.ShapeNested {
 		out = append(out, member{m.Key, AsJSON(m.All)})
 	}
-	out = append(out, withMembers(h.With)...)
-	switch {
-	case h.Form == "exec" && h.Args != "":
-		out = append(out, member{h.Command, AsJSON(c.Program)}, member{h.Args, AsJSON(c.Args())})
-	case h.Form == "words":
-		out = append(out, member{h.Command, AsJSON(c.Words())})
-	default:
-		out = append(out, member{h.Command, AsJSON(c.Line())})
+	if h.Inside != "" {
+		out = append(out, member{h.Inside, writeObject(commandMembers(h, c))})
+	} else {
+		out = append(out, commandMembers(h, c)...)
 	}
 	if h.Timeout != "" && c.Seconds > 0 {
 		n := c.Seconds
@@ -126,6 +125,18 @@ func (t *Target) HandlerMembers(c Command) []member {
 		out = append(out, member{closed.Key, AsJSON(closed.Value)})
 	}
 	return out
+}
+
+// commandMembers are the command and what every handler has beside it.
+func commandMembers(h agent.HandlerSpec, c Command) []member {
+	out := withMembers(h.With)
+	switch {
+	case h.Form == "exec" && h.Args != "":
+		return append(out, member{h.Command, AsJSON(c.Program)}, member{h.Args, AsJSON(c.Args())})
+	case h.Form == "words":
+		return append(out, member{h.Command, AsJSON(c.Words())})
+	}
+	return append(out, member{h.Command, AsJSON(c.Line())})
 }
 
 // ListElement is what is added to an event's list.

@@ -150,17 +150,22 @@ func (t *Target) appendHandler(out []*Handler, r edit.Reader, s *Handler) []*Han
 		return out
 	}
 	h := t.Spec.Handler
-	text := func(key string) string {
+	command := s.Members
+	if h.Inside != "" {
+		command = nil
+		_ = json.Unmarshal(s.Members[h.Inside], &command) // anything else holds no command
+	}
+	text := func(from map[string]json.RawMessage, key string) string {
 		var v string
-		_ = json.Unmarshal(s.Members[key], &v) // anything else is not text
+		_ = json.Unmarshal(from[key], &v) // anything else is not text
 		return v
 	}
 	if t.Spec.Shape == agent.ShapeList {
-		s.Event = text(h.Event)
+		s.Event = text(s.Members, h.Event)
 	}
-	s.Text = text(h.Command)
+	s.Text = text(command, h.Command)
 	var args []string
-	if json.Unmarshal(s.Members[argsKey(h)], &args) == nil && args != nil {
+	if json.Unmarshal(command[argsKey(h)], &args) == nil && args != nil {
 		s.Command, s.ours = ReadWords(s.Text, args)
 		s.Text = strings.Join(append([]string{s.Text}, args...), " ")
 	} else {

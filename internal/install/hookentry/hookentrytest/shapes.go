@@ -16,6 +16,8 @@ func Shapes() []*hookentry.Target {
 		With: map[string]any{"type": "command"}}
 	listed := handler
 	listed.Event, listed.With = "event", nil
+	inside := handler
+	inside.Event, inside.Name, inside.Inside = "event", "name", "action"
 	exec := handler
 	exec.Form, exec.Args = "exec", "args"
 	var out []*hookentry.Target
@@ -33,6 +35,8 @@ func Shapes() []*hookentry.Target {
 					&hookentry.Target{Format: format, At: at,
 						Spec: &agent.InstallSpec{Shape: agent.ShapeList, Handler: listed}},
 					&hookentry.Target{Format: format, At: at,
+						Spec: &agent.InstallSpec{Shape: agent.ShapeList, Handler: inside}},
+					&hookentry.Target{Format: format, At: at,
 						Spec: &agent.InstallSpec{Shape: agent.ShapeNamed, Handler: handler}},
 					&hookentry.Target{Format: format, At: at,
 						Spec: &agent.InstallSpec{Shape: agent.ShapeEvents, Handler: handler}},
@@ -46,7 +50,7 @@ func Shapes() []*hookentry.Target {
 // ShapeName names a shape for a subtest.
 func ShapeName(t *hookentry.Target) string {
 	format := map[edit.Format]string{edit.JSON: "json", edit.TOML: "toml", edit.YAML: "yaml"}[t.Format]
-	return format + " " + string(t.Spec.Shape) + " at " + strings.Join(t.At, ".")
+	return format + " " + string(t.Spec.Shape) + t.Spec.Handler.Inside + " at " + strings.Join(t.At, ".")
 }
 
 // TheirHandler is a handler of somebody else's, in the shape.
@@ -56,6 +60,9 @@ func TheirHandler(t *hookentry.Target, event, command string) any {
 	case agent.ShapeNested:
 		return map[string]any{"matcher": "X", "hooks": []any{h}}
 	case agent.ShapeList:
+		if in := t.Spec.Handler.Inside; in != "" {
+			return map[string]any{"name": command, "event": event, in: h}
+		}
 		h["event"] = event
 	case agent.ShapeNamed:
 		return map[string]any{"name": command, "hooks": map[string]any{event: []any{h}}}
