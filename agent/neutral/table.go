@@ -20,6 +20,8 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsCodebuddy(event)
 	case "codex", "codex-cli":
 		return rowsCodex(event)
+	case "continue", "cn", "continue-cli":
+		return rowsContinue(event)
 	case "copilot", "copilot-cli", "github-copilot":
 		return rowsCopilot(event)
 	case "crush", "charm-crush":
@@ -284,6 +286,14 @@ func rowsCodex(event string) (Row, bool) {
 		return Row{Kind: "session.end", Timeout: 1000 * time.Millisecond}, true
 	case "agent-turn-complete":
 		return Row{Kind: "turn.end", Timeout: 10000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsContinue(event string) (Row, bool) {
+	switch event {
+	case "SessionStart":
+		return Row{Kind: "session.start", Timeout: 600000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }
