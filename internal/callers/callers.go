@@ -20,6 +20,10 @@ type Caller struct {
 	// Holder is the first process of the terminal, where no agent is found.
 	Holder      int
 	HolderStart uint64
+	// Starter is the process that started our client, where no agent is found: an
+	// editor, whose own process tells nothing.
+	Starter      int
+	StarterStart uint64
 
 	Nested bool // it runs below a handler that this hub started
 }
@@ -98,6 +102,9 @@ func (c *Callers) Of(pid int) Caller {
 	}
 	if found.Agent == "" && !who.Nested {
 		c.findHolder(&who, found.Chain)
+		if chain := found.Chain; len(chain) > 0 && chain[0].PID != pid {
+			who.Starter, who.StarterStart = chain[0].PID, chain[0].Start
+		}
 	}
 	c.mu.Lock()
 	if now.Sub(c.swept) > callerLasts {

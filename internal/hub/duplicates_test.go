@@ -432,3 +432,58 @@ func TestClineInsideVSCode(t *testing.T) {
 		t.Error("no hook heard of the call, want one")
 	}
 }
+
+// An editor's process is no agent's: people type in its terminals. Its hooks are known by their variables, and what it
+// tells through its own file and others' is asked, told and counted once, and answered alike.
+func TestEditorsTellThroughSeveralFiles(t *testing.T) {
+	for _, c := range []struct {
+		editor  string
+		env     string
+		through []string
+	}{
+		{"vscode", "COPILOT_AGENT=1", []string{"vscode", "copilot", "claude"}},
+		{"vscode", "COPILOT_AGENT=1", []string{"claude", "vscode"}},
+		{"trae", "TRAE_PROJECT_DIR=/home/user/project", []string{"trae", "claude"}},
+		{"cursor", "CURSOR_VERSION=3.1.0", []string{"cursor", "claude"}},
+	} {
+		t.Run(c.editor+" "+strings.Join(c.through, " "), func(t *testing.T) {
+			a, _ := agent.Builtin().Agent(c.editor)
+			payload, native := recordedCall(t, a)
+			var asked atomic.Int32
+			w := open(t, counting(t, &asked))
+			send := func(id, by string, from int) frame.Reply {
+				w.SetProcesses(hubtest.AtTerminal(proctest.Node{PID: from, Name: "MainThread",
+					Program: "/usr/share/editor/editor", Args: []string{"/usr/share/editor/editor", "--type=utility"},
+					Below: []proctest.Node{{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"}}}))
+				event := native
+				if named, _ := agent.Builtin().Agent(by); by != c.editor {
+					event = nativeBefore(named)
+				}
+				return w.Send(frame.Request{ID: id, Agent: by, Event: event, Payload: payload, Env: []byte(c.env + "\x00"),
+					Deadline: hubtest.Patience})
+			}
+			var first frame.Reply
+			for i, by := range c.through {
+				got := send(by, by, hubtest.AgentPID)
+				if i == 0 {
+					first = got
+				}
+				if string(got.Stdout) != string(first.Stdout) || got.Exit != first.Exit || !contains(got, "time 1") {
+					t.Errorf("by %s: %s, exit code %d; want as by %s: %s, %d", by, got.Stdout, got.Exit, c.through[0],
+						first.Stdout, first.Exit)
+				}
+				if row := w.Row(by, true); row.Agent != c.editor || (row.Outcome.Twin != "") != (i > 0) {
+					t.Errorf("by %s: of %s, a duplicate of %q; want of %s, and one: %v", by, row.Agent, row.Outcome.Twin,
+						c.editor, i > 0)
+				}
+			}
+			if got := asked.Load(); got != 1 {
+				t.Errorf("hooks were asked %d times, want once", got)
+			}
+			send("elsewhere", c.through[1], hubtest.AgentPID+1000)
+			if got := asked.Load(); got != 2 {
+				t.Errorf("with the same from another window hooks were asked %d times, want 2", got)
+			}
+		})
+	}
+}

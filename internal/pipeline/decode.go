@@ -22,10 +22,11 @@ func (p *Pipeline) decode(call *HookCall) *pipelineState {
 		Cwd: call.Cwd, Truncated: call.Truncated, Env: environ.Lookup(call.Env),
 	}
 	s := &pipelineState{caller: who, ev: p.decodePayload(input)}
-	speaker := who.Agent
-	if speaker == "" {
-		speaker = readerNamed(p.Deps.Catalogue, named, input.Env)
+	s.speaker = who.Agent
+	if s.speaker == "" {
+		s.speaker = callerMarked(p.Deps.Catalogue, named, input.Env)
 	}
+	speaker := s.speaker
 	if speaks, ok := p.Deps.Catalogue.Agent(speaker); ok && speaker != named && !speaks.Guest {
 		// An agent that reads another's config file calls under the other's
 		// name. It is believed to be itself if it also talks like itself.
@@ -46,16 +47,20 @@ func (p *Pipeline) decode(call *HookCall) *pipelineState {
 	return s
 }
 
-// readerNamed is the agent that the variables of a hook process name, where its
-// process is not known: one that reads the files of the agent in the command. An
-// agent that is started by another inherits the other's variables, so its own count
-// before them.
-func readerNamed(c *agent.Catalogue, named string, env func(string) string) string {
+// callerMarked is the agent that the variables of a hook process name, where its
+// process is not known: the one in the command, or one that reads its files. An agent
+// that is started by another inherits the other's variables, so its own count before
+// them.
+func callerMarked(c *agent.Catalogue, named string, env func(string) string) string {
 	marked := func(a *agent.Agent) bool {
 		return slices.ContainsFunc(a.Marks.Caller, func(name string) bool { return env(name) != "" })
 	}
-	if own, ok := c.Agent(named); !ok || marked(own) {
+	own, ok := c.Agent(named)
+	if !ok {
 		return ""
+	}
+	if marked(own) {
+		return named
 	}
 	for _, a := range c.Agents() {
 		if a.Install != nil && !a.Guest && slices.Contains(a.Install.Reads, named) && marked(a) {

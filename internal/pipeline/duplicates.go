@@ -22,7 +22,7 @@ import (
 //
 // Two calls are duplicates only when all of this holds:
 //   - one process called both, and its agent is known to read the other's file, or
-//     `hookmux run` started it;
+//     `hookmux run` started it. An editor is known by the variables of the hook;
 //   - they came by different installed commands. Two calls by one command are
 //     two questions, however alike;
 //   - they say the same: kind, session, subagent, call, input, prompt;
@@ -40,10 +40,11 @@ func (p *Pipeline) SetDedupeClock(now func() time.Time) { p.duplicates.now = now
 // calls can have no duplicate.
 func (p *Pipeline) findDuplicate(call *HookCall, s *pipelineState) {
 	command := commandOf(p, call, s)
-	if command == "" || s.caller.PID <= 0 || s.ev.Malformed != "" {
+	key := dedupeKeyOf(s)
+	if command == "" || key.pid <= 0 || s.ev.Malformed != "" {
 		return
 	}
-	entry, first := p.duplicates.enter(dedupeKeyOf(s), call.ID, command)
+	entry, first := p.duplicates.enter(key, call.ID, command)
 	s.dedupe = entry
 	if !first {
 		s.duplicate = entry.id
@@ -55,7 +56,7 @@ func (p *Pipeline) findDuplicate(call *HookCall, s *pipelineState) {
 func commandOf(p *Pipeline, call *HookCall, s *pipelineState) string {
 	named := p.Deps.AgentName(call.Agent)
 	switch {
-	case p.readsFilesOf(s.caller.Agent, named):
+	case p.readsFilesOf(s.speaker, named):
 		return named
 	case named != "" && named == s.caller.Agent && bytes.Contains(call.Env, launchedMark):
 		// The hooks of a launch and installed ones run the client by different paths.
@@ -85,6 +86,9 @@ func (p *Pipeline) readsFilesOf(caller, named string) bool {
 func dedupeKeyOf(s *pipelineState) dedupeKey {
 	ev := &s.ev
 	k := dedupeKey{pid: s.caller.PID, start: s.caller.Start, kind: ev.Kind, session: ev.Session}
+	if s.caller.Agent == "" {
+		k.pid, k.start = s.caller.Starter, s.caller.StarterStart
+	}
 	if ev.Subagent != nil {
 		k.sub = ev.Subagent.ID
 	}

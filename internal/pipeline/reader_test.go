@@ -23,15 +23,16 @@ func TestReadersAreKnownByTheirVariables(t *testing.T) {
 	}{
 		{"Cursor through Claude's file", "claude", map[string]string{"CURSOR_VERSION": "3.1"}, "cursor"},
 		{"VS Code through Copilot's file", "copilot", map[string]string{"COPILOT_AGENT": "1"}, "vscode"},
-		{"VS Code through its own file", "vscode", map[string]string{"COPILOT_AGENT": "1"}, ""},
+		{"VS Code through its own file", "vscode", map[string]string{"COPILOT_AGENT": "1"}, "vscode"},
 		{"Cline inside VS Code", "cline", map[string]string{"COPILOT_AGENT": "1"}, ""},
 		{"Copilot CLI in a terminal of VS Code", "copilot",
-			map[string]string{"COPILOT_AGENT": "1", "COPILOT_CLI": "1"}, ""},
+			map[string]string{"COPILOT_AGENT": "1", "COPILOT_CLI": "1"}, "copilot"},
+		{"Trae through Claude's file", "claude", map[string]string{"TRAE_PROJECT_DIR": "/p"}, "trae"},
 		{"a project's agent by a variable that everybody has", "claude", map[string]string{"HOME": "/h"}, ""},
 		{"nobody's variables", "claude", nil, ""},
 		{"an agent nobody knows", "nobodys", map[string]string{"CURSOR_VERSION": "3.1"}, ""},
 	} {
-		got := readerNamed(catalogue, c.named, func(name string) string { return c.env[name] })
+		got := callerMarked(catalogue, c.named, func(name string) string { return c.env[name] })
 		if got != c.want {
 			t.Errorf("%s: %q speaks, want %q", c.say, got, c.want)
 		}

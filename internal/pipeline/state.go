@@ -84,6 +84,7 @@ func (c *HookCall) addAfter(do func()) {
 type pipelineState struct {
 	ev        event.Event
 	caller    callers.Caller
+	speaker   string          // the agent that called, by its process or else by its variables
 	busy      map[string]bool // hooks below which the caller says it runs
 	carries   event.Carries
 	entries   []*hook.Entry // hooks meant for this event, in order
