@@ -58,7 +58,7 @@ type Registration struct {
 	ID        string    `json:"id"`
 	Agent     string    `json:"agent"`    // catalogue name or "*"
 	HookType  string    `json:"hookType"` // unified kind, native name or "*"
-	Handler   string    `json:"handler"`  // builtin, command, script, module
+	Handler   string    `json:"handler"`  // builtin, command, script, module, ahp
 	Target    string    `json:"target"`
 	Mode      Mode      `json:"mode,omitempty"`
 	Priority  *int      `json:"priority,omitempty"`
@@ -74,6 +74,8 @@ type Registration struct {
 	// SkipAgents names agents this hook is not for although Agent is "*": an
 	// imported Claude hook already runs on Claude itself.
 	SkipAgents []string `json:"skipAgents,omitempty"`
+	// AHP is for the handler ahp.
+	AHP *AHP `json:"ahp,omitempty"`
 }
 
 // Match narrows a registration to some tool calls. Every field that is set
@@ -135,7 +137,7 @@ func (r *Registration) Order() int {
 }
 
 // ModeFor is the mode at one kind of event: what the registration says, else
-// guard for a command, script or module where a tool is about to run, observe
+// guard for a command, script, module or backend where a tool is about to run, observe
 // for a built-in, advise for the rest.
 func (r *Registration) ModeFor(kind event.Kind) Mode {
 	if r.Mode != "" {
@@ -192,9 +194,9 @@ func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent,
 			"`hookmux hooks %s discover` lists them", r.HookType, agentWords(r.Agent), quoteName(r.Agent))
 	}
 	switch r.Handler {
-	case "builtin", "command", "script", "module":
+	case "builtin", "command", "script", "module", HandlerAHP:
 	default:
-		bad("handler %q is none of builtin, command, script, module", r.Handler)
+		bad("handler %q is none of builtin, command, script, module, ahp", r.Handler)
 	}
 	if strings.TrimSpace(r.Target) == "" {
 		bad("target is missing: what should the handler run?")
@@ -218,6 +220,7 @@ func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent,
 			bad("skipAgents: agent %q is unknown; `hookmux status` lists the agents", skipped)
 		}
 	}
+	errs = append(errs, r.checkAHP()...)
 	errs = append(errs, r.Match.checkMatch()...)
 	if len(errs) == 0 {
 		return nil

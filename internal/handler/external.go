@@ -42,7 +42,7 @@ func (x *external) Handle(ctx context.Context, call *hook.Call) (event.Decision,
 func (x *external) runProcess(ctx context.Context, s spec) (Output, error) {
 	out, err := x.deps.Processes.run(ctx, s)
 	if err != nil {
-		return out, x.explainStart(s, err)
+		return out, explainStart(s, err)
 	}
 	return out, nil
 }
@@ -87,7 +87,7 @@ func findExecutable(name, project, cwd, path string) (string, error) {
 }
 
 // explainStart says what a user can do about a process that did not start.
-func (x *external) explainStart(s spec, err error) error {
+func explainStart(s spec, err error) error {
 	var path *fs.PathError
 	if !errors.As(err, &path) {
 		return err

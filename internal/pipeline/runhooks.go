@@ -181,11 +181,11 @@ func builtinGuards(entries []*hook.Entry) []*hook.Entry {
 	return own
 }
 
-// withCommands are hookmux's own guards and the hooks that are programs.
+// withCommands are hookmux's own guards and the hooks that are programs or backends.
 func withCommands(entries []*hook.Entry) []*hook.Entry {
 	var list []*hook.Entry
 	for _, e := range entries {
-		if e.BuiltinGuard || e.Handler == "command" || e.Handler == "script" {
+		if e.BuiltinGuard || e.RunsProgram() || e.IsAddress() {
 			list = append(list, e)
 		}
 	}

@@ -77,7 +77,7 @@ type programRunner struct {
 
 // newRunner makes the handler of a registration of the user.
 func (r *Service) newRunner(reg hook.Registration, unconfirmed bool) (hook.Handler, error) {
-	if r.Confirmed == nil || reg.Handler != "command" && reg.Handler != "script" {
+	if r.Confirmed == nil || !reg.RunsProgram() {
 		return handler.New(reg, r.handlers)
 	}
 	p := &programRunner{service: r, reg: reg, unconfirmed: unconfirmed}

@@ -118,7 +118,7 @@ func (r *Service) brokenEntry(reg registry.Entry, err error) []*hook.Entry {
 // relative path: it would run whatever file of that name an untrusted project
 // has.
 func checkTarget(reg hook.Registration) error {
-	if reg.Handler != "script" && reg.Handler != "command" {
+	if !reg.RunsProgram() {
 		return nil
 	}
 	words, err := handler.Split(reg.Target)

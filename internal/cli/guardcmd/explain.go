@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/policy/examine"
@@ -179,7 +180,8 @@ func showExplained(app *cmdutil.App, r *wire.Explained) error {
 func unknownDecision(r *wire.Explained) string {
 	line := "not known: " + strings.Join(r.Unknown, ", ") + " not run"
 	for _, m := range r.Matched {
-		if slices.Contains(r.Unknown, m.ID) && (m.Handler == "command" || m.Handler == "script") {
+		if slices.Contains(r.Unknown, m.ID) &&
+			slices.Contains([]string{"command", "script", hook.HandlerAHP}, m.Handler) {
 			return line + "; --run runs commands"
 		}
 	}

@@ -44,9 +44,13 @@ or an agent's own event name.
                hooks of your Claude Code settings for your other agents
 
 A command gets the event as JSON on stdin. It denies with exit code 2 and the
-reason on stderr, or answers with JSON; docs/hooks.md has it all.`,
+reason on stderr, or answers with JSON; docs/hooks.md has it all. A backend that
+speaks the Agent Hooks Protocol is a hook with the handler ahp: a program, or an
+address; docs/ahp.md has it all.`,
 		Example: `  hookmux hooks '*' add tool.before --global --id no-prod --match-command '\bdeploy prod\b' \
       --handler command --target 'echo "no prod deploys" >&2; exit 2'
+  hookmux hooks '*' add tool.before --global --id policy --handler ahp \
+      --target https://policy.example.com/hooks --token-env POLICY_TOKEN
   hookmux hooks claude discover
   hookmux hooks list
   hookmux hooks import claude`,
@@ -90,11 +94,12 @@ type hookFlags struct {
 	priority, enabled, timeout                    string
 	matchTool, matchName, matchCommand, matchPath string
 	global, project, locked, asJSON, monitor      bool
+	ahp                                           ahpFlags
 }
 
 func (f *hookFlags) addTo(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.handler, "handler", "", "builtin, command, script or module (default builtin)")
+	fl.StringVar(&f.handler, "handler", "", "builtin, command, script, module or ahp (default builtin)")
 	fl.StringVar(&f.target, "target", "", "what it runs (default log)")
 	fl.StringVar(&f.id, "id", "", "its name (default: generated)")
 	fl.StringVar(&f.mode, "mode", "", "guard (may decide), advise (may add context) or observe")
@@ -112,6 +117,7 @@ func (f *hookFlags) addTo(cmd *cobra.Command) {
 	fl.BoolVar(&f.global, "global", false, "for all projects (~/.config/hookmux/hooks.json)")
 	fl.BoolVar(&f.project, "project", false, "for this project (.hookmux/hooks.json); the default of add")
 	fl.BoolVar(&f.asJSON, "json", false, "for programs")
+	f.ahp.addTo(fl)
 }
 
 func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName, verb string, rest []string) error {
@@ -330,7 +336,11 @@ func (f *hookFlags) registrationPatch(cmd *cobra.Command) (map[string]any, error
 	if len(match) > 0 {
 		out["match"] = match
 	}
-	return out, nil
+	backend, err := f.ahp.values(given)
+	if len(backend) > 0 {
+		out["ahp"] = backend
+	}
+	return out, err
 }
 
 func hooksAdd(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName, hookType string) error {

@@ -21,7 +21,7 @@ var interpreters = []string{
 // path to replace, and gives the target with the replaced ones: what is run,
 // and the first file after an interpreter. "~/" stands for home.
 func ReplacePrograms(reg hook.Registration, home string, replace func(path string) (instead string, ok bool)) string {
-	if reg.Handler != "command" && reg.Handler != "script" {
+	if !reg.RunsProgram() {
 		return reg.Target
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(reg.Target), "")

@@ -31,10 +31,10 @@ type visitor func(w word) (instead string, replace bool)
 // visitWords shows a registration's words to visit and gives the target with the
 // replaced ones.
 func visitWords(reg hook.Registration, visit visitor) (target string) {
-	switch reg.Handler {
-	case "command", "script":
+	switch {
+	case reg.RunsProgram():
 		return shellWords(reg.Target, visit, 0)
-	case "module":
+	case reg.Handler == "module":
 		if instead, ok := visit(word{reg.Target, true}); ok {
 			return instead
 		}
