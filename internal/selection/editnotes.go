@@ -19,8 +19,8 @@ func editNotes(reg *hook.Registration, agents []*agent.Agent) []string {
 	var heard, silent []string
 	var refusable event.Kind
 	for _, a := range agents {
-		if reg.Agent != hook.Any && reg.Agent != a.Name {
-			continue
+		if reg.Agent != hook.Any && reg.Agent != a.Name || reg.Agent == hook.Any && a.NotInstalled != "" {
+			continue // of an agent into which nothing is written nobody expects it
 		}
 		runs := false
 		for _, e := range a.Events {
