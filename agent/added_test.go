@@ -33,8 +33,8 @@ func TestOneFileAddsAnAgent(t *testing.T) {
 		accountForFixture(t, c, f)
 		seen[f.event] = true
 		ev := c.Decode(Input{Agent: "shaped", Event: f.event, Payload: f.payload})
-		if ev.Session != "c1" || ev.Cwd != "/work" || ev.Kind != a.KindOf(f.event) || ev.Malformed != "" {
-			t.Errorf("%s is read as %+v, want session c1 in /work", f.file, ev)
+		if ev.Session != "c1" || ev.Cwd != "/project" || ev.Kind != a.KindOf(f.event) || ev.Malformed != "" {
+			t.Errorf("%s is read as %+v, want session c1 in /project", f.file, ev)
 		}
 		if ev.Kind != event.ToolBefore {
 			continue

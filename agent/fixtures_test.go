@@ -34,7 +34,7 @@ func fixturesOf(t testing.TB, a *Agent, dir string) (out []fixture) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("%s has no fixtures: %v", a.Name, err)
+		t.Fatalf("%s has no fixtures (error %v); want what it sends, one file per event, as %s/EVENT.json", a.Name, err, dir)
 	}
 	for _, file := range files {
 		if filepath.Base(file) == "decisions.json" {

@@ -11,7 +11,8 @@ import (
 func TestEveryAgentHasAStatus(t *testing.T) {
 	for _, a := range Builtin().Agents() {
 		if len(a.Status.Titles) == 0 || len(a.Status.Async) == 0 || len(a.Status.Signals) == 0 {
-			t.Errorf("%s: the status block is not whole", a.Name)
+			t.Errorf("%s: under status it has %d titles, %d async and %d signals, want at least one of each "+
+				"(StatusSpec says what they are)", a.Name, len(a.Status.Titles), len(a.Status.Async), len(a.Status.Signals))
 		}
 		// What ends a turn in words of its own must be told apart from its
 		// usual end.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookmux/hookmux/agent/neutral"
@@ -30,6 +31,8 @@ type call struct {
 	read []byte // what of the payload was read in a hurry, before it took long
 	cut  bool   // that is all there will be of it: the rest is only read away
 	sent conn   // where the request is waiting for its reply already
+
+	unsent atomic.Bool // the request is whole, and no hub has it
 }
 
 func newCall(opt options, env []string, start time.Time) *call {
@@ -53,7 +56,7 @@ const unreachable = "hookmux: the hub can't be reached, and this hook was instal
 	"status\n"
 
 // makeCall makes the call. It runs beside superviseCall, which reads nothing of
-// what it writes.
+// what it writes but a request that is whole.
 func (c *call) makeCall(stdin io.Reader, stderr io.Writer) neutral.Answer {
 	if c.request.ID == "" {
 		payload, truncated := c.read, c.cut
@@ -91,6 +94,7 @@ func (c *call) prepareRequest(payload []byte, truncated bool) {
 		Payload:   payload,
 		Truncated: truncated,
 	}
+	c.unsent.Store(true)
 }
 
 // callID is the key of this call: what a plugin sent the event under already, so
@@ -130,6 +134,7 @@ func (c *call) exchangeFrames() (frame.Reply, error) {
 	for sends := 1; ; sends++ {
 		conn := c.sent
 		if conn == noConn {
+			c.unsent.Store(true)
 			var err error
 			if conn, err = c.reachHub(); err != nil {
 				return frame.Reply{}, err
@@ -256,7 +261,9 @@ func (c *call) transmitRequest(conn conn) (conn, error) {
 		c.request.Deadline = max(time.Millisecond, c.time.answerBy.Sub(now))
 	}
 	conn.until = c.time.waitFrom(now, c.observes)
-	return conn, c.sendRequest(conn)
+	err := c.sendRequest(conn)
+	c.unsent.Store(err != nil)
+	return conn, err
 }
 
 // receiveReply waits for the reply and reads it.

@@ -91,6 +91,9 @@ func superviseCall(c *call, stdin io.Reader, stderr io.Writer) neutral.Answer {
 	case <-ended:
 		// Whoever sent the signal may be the agent, which reads no answer any
 		// more, or a program that wants the call to pass unchecked.
+		if c.unsent.Load() { // a hub is being waited for; the event is not lost with us
+			_ = c.leaveEvent() // nobody is left to tell
+		}
 		return c.answerUnavailable()
 	}
 }

@@ -205,6 +205,33 @@ func TestTermination(t *testing.T) {
 	}
 }
 
+// An agent may end its hook while a hub is being started, which takes a moment when
+// hookmux was replaced. The event is left for that hub.
+func TestTerminationWhileAHubStarts(t *testing.T) {
+	w := newWorld(t)
+	write(t, filepath.Join(w.dirs.Runtime, "behaviour"), "never")
+	// Signals are watched for only in calls that last.
+	for wait := 5 * quick; len(w.spooled()) == 0; wait *= 4 {
+		if wait > 5*time.Second {
+			t.Fatal("nothing was left in the spool, want the event")
+		}
+		cmd := w.command(agent, deciding, "600")
+		cmd.Stdin = strings.NewReader("payload")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		await.Until(t, "it starts a hub", func() bool { return w.note("starts")[0] != "" })
+		time.Sleep(wait)
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // by the signal itself where it came too early
+	}
+	if got := w.spooled(); len(got) != 1 || string(got[0].Payload) != "payload" {
+		t.Errorf("spooled %+v, want the event once", got)
+	}
+}
+
 // A signal is no way around: any program of the user can send one.
 func TestTerminationOfAGuardedCall(t *testing.T) {
 	if got := terminated(t, guardedWorld(t)); got != uncheckedOf(t, agent) {

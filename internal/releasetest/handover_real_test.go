@@ -169,6 +169,13 @@ func (h *realHandover) play(st *stage.Stage) {
 		if h.told(name)["Stop"] == 0 {
 			h.t.Errorf("%s: the turn did not end; its screen:\n%s", name, term.CaptureScreen(ctx))
 		}
+		// The agent's hooks run side by side: hookmux may still be waiting for the next hub.
+		soon, cancel := context.WithTimeout(ctx, 30*time.Second)
+		defer cancel()
+		stage.WaitUntil(soon, 100*time.Millisecond, func() bool {
+			out, err := h.person("log", "--json", "--agent", name, "--kind", "Stop")
+			return err == nil && out != ""
+		})
 		return nil
 	})
 	if err != nil {

@@ -150,7 +150,7 @@ func sayChecked(app *cmdutil.App, out *checkedAgent, plan *install.Plan) error {
 		return err
 	}
 	app.Say("`hookmux install %s` would write:", out.Agent)
-	return plan.Apply(&steps.Diff{Out: app.Stdout, Color: style.Color, Home: dirs.Home})
+	return plan.Apply(&steps.Diff{Out: app.Stdout, Color: style.Color, Home: dirs.Home, Full: true})
 }
 
 // agentSchemaCommand is `hookmux agents schema`.

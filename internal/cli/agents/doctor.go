@@ -86,7 +86,7 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 		}
 		disk := &steps.Disk{Trust: func(g *appserver.Grant) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
 		if !asJSON {
-			disk.Show = &steps.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home}
+			disk.Show = &steps.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home, Full: true}
 		}
 		mended, err := d.Mend(findings, mayTrust(app, d.Trusts(findings), yes, asJSON), disk)
 		if err != nil {

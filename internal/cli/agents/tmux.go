@@ -233,7 +233,8 @@ func tmuxSteps(own string, ownText []byte, conf string, text []byte) ([]steps.St
 // tmuxCarry shows steps, asks and does them.
 func tmuxCarry(app *cmdutil.App, dirs paths.Dirs, changes []steps.Step, notes []string, f *installFlags,
 	question string) (bool, error) {
-	if err := steps.Run(changes, &steps.Diff{Out: app.Stdout, Color: app.Style().Color, Home: dirs.Home}); err != nil {
+	if err := steps.Run(changes, &steps.Diff{Out: app.Stdout, Color: app.Style().Color, Home: dirs.Home,
+		Full: true}); err != nil {
 		return false, err
 	}
 	for _, n := range notes {

@@ -36,6 +36,12 @@ func main() {
 	if behaviour == "sleep" {
 		time.Sleep(300 * time.Millisecond)
 	}
+	for behaviour == "never" { // it does not come up while the test lives
+		time.Sleep(20 * time.Millisecond)
+		if _, err := os.Stat(filepath.Join(dirs.Runtime, "behaviour")); err != nil {
+			return
+		}
+	}
 	life, err := hubstart.Hold(dirs)
 	check(err)
 	_ = os.Remove(dirs.Socket())
