@@ -73,14 +73,9 @@ func runSetup(ctx context.Context, app *cmdutil.App, yes bool, skip []string) er
 			left = append(left, line)
 			continue
 		}
-		if !yes {
-			fmt.Fprintf(app.Stdout, "\n%s\n  %s\ndo it? [y/N] ", text.Wrap(step.question, app.Columns(), 0),
-				line)
-			answer, err := lines.ReadString('\n')
-			if word := strings.ToLower(strings.TrimSpace(answer)); err != nil || word != "y" && word != "yes" {
-				left = append(left, line)
-				continue
-			}
+		if !yes && !askStep(app, &step, lines) {
+			left = append(left, line)
+			continue
 		}
 		app.Say("\n$ %s", line)
 		inner := *app
@@ -100,6 +95,34 @@ func runSetup(ctx context.Context, app *cmdutil.App, yes bool, skip []string) er
 	return sayBriefHolds(app, states)
 }
 
+// askStep asks whether to do a step. Of one that changes files it shows what changes
+// to whoever wants to see it.
+func askStep(app *cmdutil.App, step *setupStep, lines *bufio.Reader) bool {
+	fmt.Fprintf(app.Stdout, "\n%s\n  hookmux %s\n", text.Wrap(step.question, app.Columns(), 0),
+		strings.Join(step.command, " "))
+	choices := "[y/N]"
+	if step.writesFiles() {
+		choices = "[y/N, d shows what changes]"
+	}
+	for {
+		fmt.Fprintf(app.Stdout, "do it? %s ", choices)
+		answer, err := lines.ReadString('\n')
+		if err != nil {
+			return false
+		}
+		switch word := strings.ToLower(strings.TrimSpace(answer)); {
+		case word == "y" || word == "yes":
+			return true
+		case word == "d" && step.writesFiles():
+			inner := *app
+			inner.Args = append(slices.Clone(step.command), "--dry-run")
+			runCommandLine(&inner)
+		default:
+			return false
+		}
+	}
+}
+
 // sayBriefHolds names the agents that wait only a moment for an answer from here.
 func sayBriefHolds(app *cmdutil.App, states []agents.HookState) error {
 	c, err := app.Catalogue()
@@ -114,9 +137,13 @@ func sayBriefHolds(app *cmdutil.App, states []agents.HookState) error {
 	return nil
 }
 
+// writesFiles reports whether the step changes files of others, shows them with
+// --dry-run, and asks.
+func (s *setupStep) writesFiles() bool { return s.name == "install" || s.name == "tmux" }
+
 // yesFlag keeps a command from asking what was answered already.
 func (s *setupStep) yesFlag() []string {
-	if s.name == "install" || s.name == "tmux" {
+	if s.writesFiles() {
 		return []string{"--yes"}
 	}
 	return nil
@@ -133,7 +160,7 @@ func planSetup(app *cmdutil.App, states []agents.HookState) []setupStep {
 		}
 	}
 	steps := []setupStep{{"install", "Hooks go into the config of " + strings.Join(names, ", ") +
-		". What changes is shown; `hookmux uninstall` gives back the same bytes.",
+		"; `hookmux uninstall` gives back the same bytes.",
 		append([]string{"install"}, names...)}}
 	for _, g := range [][2]string{
 		{"destructive", "Stop commands that destroy what cannot be brought back, on every agent; `hookmux guard off destructive` undoes it."},

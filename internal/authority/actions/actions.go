@@ -25,10 +25,24 @@ func Describe(method string, class authority.Class, params json.RawMessage) auth
 	if describe, ok := describers[method]; ok {
 		a.Text, a.Weakens = describe(params)
 	}
-	if a.Weakens && mayAllow(method, params) {
-		a.Why = "what it runs may also say yes in your place"
+	if a.Weakens {
+		a.Why = whyWeaker(method, params)
 	}
 	return a
+}
+
+// whyWeaker says in what way a call may take protection away where that is not plain;
+// "": it does.
+func whyWeaker(method string, params json.RawMessage) string {
+	switch {
+	case mayAllow(method, params):
+		return "what it runs may also say yes in your place"
+	case method == wire.MethodConfigSet && readInto[wire.ConfigSetParams](params).Key == config.RulesStates:
+		return "it changes which rules count"
+	case method == wire.MethodConfirm:
+		return "some of the changes may take protection away"
+	}
+	return ""
 }
 
 // mayAllow reports whether a call weakens only because what it adds may also allow calls.

@@ -65,7 +65,7 @@ func askCode(ctx context.Context, on screen, a authority.Action, why string) err
 		if err != nil {
 			return err
 		}
-		if err := on.Print(fmt.Sprintf("Type %s to confirm, or Escape to leave it: ", code)); err != nil {
+		if err := on.Print(fmt.Sprintf("Type %s to confirm (no Enter), or Escape to leave it: ", code)); err != nil {
 			return err
 		}
 		typed, err := readCode(ctx, on)

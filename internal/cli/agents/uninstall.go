@@ -3,11 +3,13 @@ package agents
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -91,6 +93,24 @@ func sayTakenOut(app *cmdutil.App, h *install.Host, plan *install.Plan) {
 	for _, path := range plan.Left {
 		app.Say("%s: hookmux is still in it", termsafe.Text(paths.Shorten(h.Dirs.Home, path)))
 	}
+	for _, path := range otherFiles(plan) {
+		app.Say("trust in its hooks: taken out of %s", termsafe.Text(paths.Shorten(h.Dirs.Home, path)))
+	}
+	if len(plan.Agents) > 0 {
+		app.Say("next: `hookmux hub stop` ends the hub if it runs; `hookmux tmux uninstall` takes hookmux out of tmux")
+	}
+}
+
+// otherFiles are those in which agents trusted the hooks that are taken out.
+func otherFiles(plan *install.Plan) []string {
+	var files []string
+	for _, s := range plan.Steps {
+		named := slices.ContainsFunc(plan.Agents, func(a install.AgentPlan) bool { return a.Path == s.Path })
+		if s.Op == steps.OpTrust && !named && !slices.Contains(files, s.Path) {
+			files = append(files, s.Path)
+		}
+	}
+	return files
 }
 
 // uninstallHost does without hookmux-hook: it may be gone already.

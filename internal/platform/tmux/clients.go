@@ -67,8 +67,14 @@ func (c *Client) Looks(now time.Time) bool {
 func (s *Server) Message(ctx context.Context, client, text string) error {
 	// The text is an argument that tmux expands, by strftime as well.
 	text = strings.ReplaceAll(Data(text, lineWidth), "%", "%%")
-	_, err := s.runCommand(ctx, "display-message", "-c", client, text)
+	_, err := s.runCommand(ctx, "display-message", "-d", messageTime, "-c", client, text)
+	if err != nil { // before 3.2 a message stays as long as all messages do
+		_, err = s.runCommand(ctx, "display-message", "-c", client, text)
+	}
 	return err
 }
+
+// messageTime is how long a message stays, in milliseconds: tmux's own 750 are easily missed.
+const messageTime = "5000"
 
 const lineWidth = 200 // columns of a message

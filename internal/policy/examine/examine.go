@@ -111,8 +111,11 @@ func (f *Finding) String() string {
 		state = "in an unknown state"
 	}
 	if f.Guard != "" {
-		return fmt.Sprintf("guard %s (%s): %s: %s [%s] (allow once: hookmux guard allow %s --once; always: hookmux "+
-			"guard allow %s)", f.Guard, state, f.Rule, f.Reason, f.Where, f.Rule, f.Rule)
+		line := fmt.Sprintf("guard %s (%s): %s: %s [%s]", f.Guard, state, f.Rule, f.Reason, f.Where)
+		if f.State == "on" || f.State == "ask" { // what stops nothing needs no leave
+			line += fmt.Sprintf(" (allow once: hookmux guard allow %s --once; always: hookmux guard allow %s)", f.Rule, f.Rule)
+		}
+		return line
 	}
 	line := fmt.Sprintf("rule %s (%s): %s: %s", f.Rule, state, f.Verdict, f.Reason)
 	if f.Where != "" {

@@ -43,8 +43,8 @@ func describeUnconfirmed(changes []Change, basis Basis, problem error) (what, fi
 			"as far as they refuse: " +
 			files, look
 	}
-	return "changed outside hookmux's commands, and not confirmed: " + files + "; what was confirmed last is in force",
-		look
+	return "changed outside hookmux's commands, and not confirmed: " + files +
+		"; what was confirmed last is in force, and what only refuses more counts already", look
 }
 
 // describeChanges names the changed files in one line.

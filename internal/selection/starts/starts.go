@@ -72,7 +72,7 @@ func Remember(state, agent, session, folder string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return "", err
 	}
-	temp, err := os.CreateTemp(filepath.Dir(file), ".start-*")
+	temp, err := os.CreateTemp(filepath.Dir(file), ".new-*")
 	if err != nil {
 		return "", err
 	}
