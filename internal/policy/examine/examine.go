@@ -113,7 +113,8 @@ func (f *Finding) String() string {
 	if f.Guard != "" {
 		line := fmt.Sprintf("guard %s (%s): %s: %s [%s]", f.Guard, state, f.Rule, f.Reason, f.Where)
 		if f.State == "on" || f.State == "ask" { // what stops nothing needs no leave
-			line += fmt.Sprintf(" (allow once: hookmux guard allow %s --once; always: hookmux guard allow %s)", f.Rule, f.Rule)
+			line += fmt.Sprintf(" (allow once: hookmux guard allow %s --once; always: hookmux guard allow %s)",
+				f.Rule, f.Rule)
 		}
 		return line
 	}
