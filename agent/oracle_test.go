@@ -266,7 +266,8 @@ func TestUnprovenAnswersAreListed(t *testing.T) {
 	}
 }
 
-// Every "lab:" proof of the catalogue names a run that exists.
+// Every "lab:" proof of the catalogue names a run that exists; one of `hookmux verify` stands in its recording
+// (internal/agentfacts).
 func TestProofsNameRealRuns(t *testing.T) {
 	for _, a := range Builtin().Agents() {
 		if documentedOnly(a) {
@@ -286,7 +287,7 @@ func TestProofsNameRealRuns(t *testing.T) {
 		for _, e := range a.Events {
 			for _, claim := range e.Claims() {
 				run, ok := strings.CutPrefix(claim.Capability.Proof, "lab: ")
-				if ok && len(runs) > 0 && !runs[e.Name+" "+run] {
+				if ok && len(runs) > 0 && !runs[e.Name+" "+run] && !strings.HasPrefix(run, "verify: ") {
 					t.Errorf("%s %s: %s is proven by %q, which no row has", a.Name, e.Name, claim.Name, run)
 				}
 			}

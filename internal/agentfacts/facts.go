@@ -64,18 +64,26 @@ func (f Facts) Claims(claim string) bool {
 }
 
 // Proven: a real agent did it. A refusal and a changed input count where they
-// stop or change something.
+// stop or change something. What the catalogue has by its vendor's word alone was done,
+// if at all, by what plays a part of the vendor's in verify.
 func (f Facts) Proven(claim string) bool {
 	for _, r := range f.Seen.Rows {
 		if r.Claim != claim || r.Mark != "✓" {
 			continue
 		}
 		e, ok := f.Agent.Event(r.Event)
-		if ok && (claim != "deny" && claim != "input" || e.Kind.Guarded()) {
+		if ok && !byWordAlone(e, claim) && (claim != "deny" && claim != "input" || e.Kind.Guarded()) {
 			return true
 		}
 	}
 	return false
+}
+
+// byWordAlone: the claim stands there for what its vendor says.
+func byWordAlone(e *agent.EventSpec, claim string) bool {
+	return slices.ContainsFunc(e.Claims(), func(c agent.Claim) bool {
+		return c.Name == claim && strings.HasPrefix(c.Capability.Proof, "doc:")
+	})
 }
 
 // eventsArrive: events around tools came and were read.

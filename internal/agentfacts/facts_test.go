@@ -1,6 +1,8 @@
 package agentfacts
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,5 +89,47 @@ func TestMarkIsTheWorst(t *testing.T) {
 	}
 	if got := f.MarkOf("Stop", "deny"); got != "" {
 		t.Errorf("mark of what was not asked = %q, want none", got)
+	}
+}
+
+// What a real agent did in the recorded run stands in the catalogue as that, and what only a played part of the
+// vendor's did stands there by the vendor's word and counts for nothing more.
+func TestProofsSayWhoDidIt(t *testing.T) {
+	played := map[string]bool{"amp agent.start context": true, "amp agent.end keep": true} // Amp's service takes them up
+	for _, a := range agent.Builtin().Agents() {
+		f, err := Of(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range f.Seen.Rows {
+			e, ok := a.Event(r.Event)
+			if !ok || r.Claim == "" || r.Mark != "✓" {
+				continue
+			}
+			if claim := a.Name + " " + r.Event + " " + r.Claim; byWordAlone(e, r.Claim) != played[claim] {
+				t.Errorf("%s: by the vendor's word alone is %v, want %v: %s", claim, byWordAlone(e, r.Claim), played[claim],
+					r.Why)
+			}
+		}
+	}
+	for _, a := range agent.Builtin().Agents() {
+		f, err := Of(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range a.Events {
+			for _, c := range e.Claims() {
+				seen := slices.ContainsFunc(f.Seen.Rows, func(r recordings.Row) bool {
+					return r.Event == e.Name && r.Claim == c.Name && r.Mark == "✓"
+				})
+				if strings.HasPrefix(c.Capability.Proof, "lab: verify: ") && !seen {
+					t.Errorf("%s %s: %s is proven by a run of verify, and none is recorded", a.Name, e.Name, c.Name)
+				}
+			}
+		}
+	}
+	amp, _ := agent.Builtin().Agent("amp")
+	if f, err := Of(amp); err != nil || f.Proven("keep") || !f.Proven("deny") {
+		t.Errorf("Amp (%v): keep is proven: %v, deny: %v; want deny alone", err, f.Proven("keep"), f.Proven("deny"))
 	}
 }
