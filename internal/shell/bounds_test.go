@@ -81,3 +81,16 @@ func TestTooLong(t *testing.T) {
 		t.Errorf("beyond the limit: too long %v, %d runs, readable %v", s.TooLong, len(s.Runs), s.Readable())
 	}
 }
+
+// Operators on long values cost a multiple of their text: a script may use only so
+// many, and is not fully read beyond.
+func TestOperatorsAreBounded(t *testing.T) {
+	long := "a=" + strings.Repeat("x", 4000) + ";" + strings.Repeat("rm ${a//x/y};", 1000)
+	if s := Parse(long); !s.Truncated {
+		t.Errorf("1000 operators on 4000 bytes: want a script that is not fully read, got %d runs", len(s.Runs))
+	}
+	short := "a=" + strings.Repeat("x", 40) + ";" + strings.Repeat("rm ${a//x/y};", 100)
+	if s := Parse(short); s.Truncated || len(s.Runs) != 101 {
+		t.Errorf("100 operators on 40 bytes: want 101 runs, got %d, truncated %t", len(s.Runs), s.Truncated)
+	}
+}

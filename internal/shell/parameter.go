@@ -224,8 +224,9 @@ func literalNumber(e syntax.ArithmExpr) (int, bool) {
 	return n, err == nil
 }
 
-// maxEvaluated bounds the text that an operator such as ${x//a/b} may make.
-const maxEvaluated = 1 << 20
+// maxEvaluated bounds what all operators such as ${x//a/b} of a script may cost: the
+// length of a value times that of the operator.
+const maxEvaluated = 1 << 18
 
 // evaluateParameter works out ${x#…}, ${x/…/…}, ${x:…} and their like when the value of x
 // is known in full.
@@ -260,8 +261,11 @@ func evaluateParameter(w *walker, p *syntax.ParamExp) (Word, bool) {
 	if !placed {
 		marked = v.Text
 	}
-	if !ok || v.Dynamic && !endKnown && !placed ||
-		len(v.Text)*int(p.End().Offset()-p.Pos().Offset()) > maxEvaluated {
+	if !ok || v.Dynamic && !endKnown && !placed {
+		return Word{}, false
+	}
+	if w.worked += len(v.Text) * int(p.End().Offset()-p.Pos().Offset()); w.worked > maxEvaluated {
+		w.out.Truncated = true
 		return Word{}, false
 	}
 	cfg := &expand.Config{Env: expand.FuncEnviron(func(name string) string {

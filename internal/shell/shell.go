@@ -32,8 +32,8 @@ import (
 const (
 	MaxSource  = 256 << 10     // bytes of command text that are always parsed
 	MaxLong    = 4 << 20       // the same for text with few words in it
-	maxRuns    = 5000          // runs reported
-	maxSteps   = 100000        // words and statements visited, nested text included
+	maxRuns    = 2000          // runs reported
+	maxSteps   = 50000         // words and statements visited, nested text included
 	maxDepth   = 24            // sh -c inside eval inside ssh …, and function calls
 	maxNesting = 400           // open brackets in the text; guards the parser's stack
 	maxNested  = 3 * MaxSource // bytes of text inside the text, all levels together
@@ -43,7 +43,7 @@ const (
 	maxVia     = 64            // wrappers remembered
 	maxRedirs  = 256           // redirections of one statement
 	maxOpen    = 8             // brace groups in one word; more would mean 2^n words
-	maxDirs    = 256           // directories entered one after another
+	maxDirs    = 64            // directories entered one after another
 )
 
 // Word is one word of a command after quote removal; Span is a half-open range of

@@ -56,6 +56,7 @@ type walker struct {
 	dirs   []Word
 	steps  int
 	nested int    // bytes of nested text parsed so far
+	worked int    // what operators on values cost so far, see maxEvaluated
 	typed  string // what send-keys and its like typed so far
 	// aliases are the words that names stand for since alias.
 	aliases map[string][]Word

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/guard/inspect"
@@ -87,6 +88,10 @@ type collector struct {
 	need  Set
 	call  inspect.Call
 	repo  Repository
+	// paths, net and flows are what is recorded already.
+	paths map[Path]bool
+	net   map[Destination]bool
+	flows map[Flow]bool
 }
 
 // Collect gathers the facts about ev that are needed. project is the folder the
@@ -259,7 +264,9 @@ func describeRun(r *shell.Run, scope *inspect.Scope) Command {
 	if setsVariables[out.Program] {
 		out.Env = append(out.Env, assignments(out.Args)...)
 	}
-	out.given = func() string { return strings.ToLower(strings.ReplaceAll(scope.StatementText(r), "\n", " ")) }
+	out.given = sync.OnceValue(func() string {
+		return strings.ToLower(strings.ReplaceAll(scope.StatementText(r), "\n", " "))
+	})
 	for _, from := range inspect.RunsIn(script, r.From) {
 		out.From = append(out.From, from.Name())
 	}
@@ -344,6 +351,10 @@ func separateFlags(t string) []string {
 	return list
 }
 
+// maxFlows bounds the flows of one call that are kept: of many files that go to many
+// places, no rule needs each pair. More is not known.
+const maxFlows = 1000
+
 // addPath records one path of the call.
 func (c *collector) addPath(scope *inspect.Scope, w shell.Word, r *shell.Run, access Access, command int) {
 	place := scope.ResolveWord(w, r)
@@ -369,9 +380,13 @@ func (c *collector) addPath(scope *inspect.Scope, w shell.Word, r *shell.Run, ac
 			p.Settings = onlySettings(p.Path, text)
 		}
 	}
-	if slices.Contains(c.facts.Paths, p) {
+	if c.paths[p] {
 		return
 	}
+	if c.paths == nil {
+		c.paths = map[Path]bool{}
+	}
+	c.paths[p] = true
 	c.facts.Paths = append(c.facts.Paths, p)
 	if command < 0 {
 		return

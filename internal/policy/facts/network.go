@@ -260,9 +260,13 @@ func (c *collector) addRemote(cmd *Command, at int) {
 
 func (c *collector) addDestination(d Destination, at int) {
 	d.Command = at
-	if slices.Contains(c.facts.Net, d) {
+	if c.net[d] {
 		return
 	}
+	if c.net == nil {
+		c.net = map[Destination]bool{}
+	}
+	c.net[d] = true
 	c.facts.Net = append(c.facts.Net, d)
 	if at >= 0 && d.Host != "" {
 		c.facts.Commands[at].Hosts = append(c.facts.Commands[at].Hosts, d.Host)
@@ -369,6 +373,10 @@ func (c *collector) gatherFlows(scope *inspect.Scope, index map[*shell.Run]int, 
 			}
 		}
 		for _, source := range from {
+			if len(c.facts.Flows) >= maxFlows {
+				c.noteUnknown(FlowsFact, len(cmd.Hosts)+len(cmd.Writes) > 0)
+				break
+			}
 			for _, host := range cmd.Hosts {
 				c.addFlow(Flow{From: source, To: host, Kind: "host"})
 			}
@@ -398,7 +406,16 @@ func sourceNames(cmd *Command) []string {
 }
 
 func (c *collector) addFlow(f Flow) {
-	if f.From != f.To && !slices.Contains(c.facts.Flows, f) {
-		c.facts.Flows = append(c.facts.Flows, f)
+	if f.From == f.To || c.flows[f] {
+		return
 	}
+	if len(c.facts.Flows) >= maxFlows {
+		c.noteUnknown(FlowsFact, true)
+		return
+	}
+	if c.flows == nil {
+		c.flows = map[Flow]bool{}
+	}
+	c.flows[f] = true
+	c.facts.Flows = append(c.facts.Flows, f)
 }
