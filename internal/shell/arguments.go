@@ -45,6 +45,9 @@ func runXargs(w *walker, name string, run Run, c inherited, hops int) bool {
 	source := words.ReadXargsOptions(args)
 	i := words.SkipOptions(args, "InPLdEsaJR", programs.XargsLong)
 	items := readItems(w, source, c)
+	if source.File.Text != "" && i < len(args) {
+		w.recordRun(run, c) // so that a rule sees which file it reads
+	}
 	if i >= len(args) {
 		return false
 	}

@@ -15,6 +15,15 @@ import (
 // Code returns program text of another language that the run carries on its
 // command line or on stdin, e.g. of python3 -c. ok is false when there is none.
 func (r *Run) Code() (text string, ok bool) {
+	text, ok = r.writtenCode()
+	if ok {
+		text = foreign.JoinLiterals(text)
+	}
+	return text, ok
+}
+
+// writtenCode is Code as it is written.
+func (r *Run) writtenCode() (text string, ok bool) {
 	name := programs.TrimVersion(r.Name())
 	flags, known := programs.Interpreters[name]
 	if !known {
@@ -70,7 +79,8 @@ func (w *walker) walkCode(name string, run Run, c inherited) {
 	if file, written, ok := foreign.WrittenFile(text); ok {
 		w.known.rememberFile(file, written)
 	}
-	if !foreign.HasAny(text, programs.CallsShell) {
+	piped := strings.HasSuffix(name, "awk") && foreign.PipesToName(text)
+	if !foreign.HasAny(text, programs.CallsShell) && !piped {
 		return
 	}
 	c.from, c.input, c.hasInput = Span{}, Word{}, false

@@ -74,6 +74,10 @@ func (w *walker) addPlain(b *fieldBuilder, name, text string, quoted bool) {
 		b.endField() // rm${IFS}-rf${IFS}/ is three words
 		return
 	}
+	if _, set := w.vars.lookupVariable(name); name == "IFS" && !set {
+		b.addLiteral(" ")
+		return
+	}
 	if v, ok := w.vars.lookupVariable(name); ok {
 		v.Vars = append(v.Vars[:len(v.Vars):len(v.Vars)], name)
 		b.addValue(v, quoted)

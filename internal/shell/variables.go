@@ -208,6 +208,9 @@ func (w *walker) readAssign(a *syntax.Assign, c inherited) (Assign, bool) {
 		w.readArray(a, c)
 		return Assign{Name: a.Name.Value}, true
 	}
+	if a.Index != nil {
+		w.walkInside(a.Index, c)
+	}
 	v := w.joinWord(a.Value, c)
 	return Assign{Name: a.Name.Value, Value: v}, true
 }

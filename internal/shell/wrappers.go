@@ -17,7 +17,13 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		w.recordRun(run, c)
 		return
 	}
+	if ownShell(run.Argv[0].Text) {
+		run.Argv = append([]Word{{Text: "sh", Bare: "sh"}}, run.Argv[1:]...)
+	}
 	name := baseName(run.Argv[0].Text)
+	if takesStatements[name] {
+		c = withKnownInput(w, run, c)
+	}
 	if fn, ok := w.funcs[run.Argv[0].Text]; ok {
 		run.Local = true
 		w.recordRun(run, c)
@@ -36,6 +42,10 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		return
 	}
 	walkOptionCommands(w, name, run, c)
+	walkPackageScript(w, name, run, c)
+	if renames(name) {
+		rememberProgram(w, name, run)
+	}
 	if special, ok := specialFor(name); ok {
 		if special(w, name, run, c, hops) {
 			return
@@ -130,6 +140,9 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 	}
 	c = c.withVia(name)
 	c.contained = c.contained || p.Contain
+	if name == "nsenter" && entersFirstProcess(args) {
+		c.contained, c.mounts = false, nil // the machine itself
+	}
 	if p.Contain {
 		mounts, workdir := words.MountsOf(args, i)
 		if name == "kubectl debug" { // of a node
@@ -152,8 +165,38 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 	}
 	rest := run
 	rest.Argv = args[i:]
+	if p.Keep && strings.Contains(rest.Argv[0].Text, "@") && !p.Contain {
+		rest.Argv = append([]Word{withoutVersion(rest.Argv[0])}, args[i+1:]...)
+	}
+	if p.Contain && i > 0 {
+		rest.Argv = withEntrypoint(args[i-1].Text, rest.Argv)
+	}
 	w.resolveRun(rest, c, hops+1)
 	return true
+}
+
+// entersFirstProcess reports whether nsenter goes to the first process, which is the
+// machine's own where a container sees its processes.
+func entersFirstProcess(args []Word) bool {
+	for i, a := range args {
+		if value, ok := words.OptionValue(args, i, "-t"); ok && value == "1" || a.Text == "-t1" {
+			return true
+		}
+		if value, ok := words.OptionValue(args, i, "--target"); ok && value == "1" {
+			return true
+		}
+	}
+	return false
+}
+
+// withEntrypoint are the words of a command in a container whose image starts a
+// program of its own: docker run hashicorp/terraform destroy.
+func withEntrypoint(image string, argv []Word) []Word {
+	program := programs.EntrypointOf(image)
+	if program == "" || baseName(argv[0].Text) == program || programs.IsShell(baseName(argv[0].Text)) {
+		return argv
+	}
+	return append([]Word{{Text: program, Bare: program}}, argv...)
 }
 
 // indexOfAny is where the first of the words of a list stands, which are divided by
@@ -215,7 +258,7 @@ func (w *walker) walkShell(name string, run Run, c inherited) {
 		if j >= len(args) {
 			break
 		}
-		if args[j].Dynamic {
+		if args[j].Dynamic || startsWithFile(run) {
 			w.recordRun(run, c) // so that a rule sees where the text came from
 		}
 		w.withPositional(args[j+1:], func() { w.walkText(args[j].Text, c.withVia(name+" -c")) })
@@ -236,6 +279,22 @@ func (w *walker) walkShell(name string, run Run, c inherited) {
 		c.from, c.input, c.hasInput = Span{}, Word{}, false
 		w.withPositional(operands, func() { w.walkText(text, c.withVia(name)) })
 	}
+}
+
+// startsWithFile reports whether a shell is given a start file that another command
+// prints: --rcfile <(…), BASH_ENV=<(…).
+func startsWithFile(run Run) bool {
+	for _, a := range run.Assigns {
+		if programs.NamesStartFile(a.Name) && !a.Value.From.Empty() {
+			return true
+		}
+	}
+	for _, a := range run.Argv {
+		if !a.From.Empty() && strings.HasPrefix(a.Text, "<(") {
+			return true
+		}
+	}
+	return false
 }
 
 // withPositional sets $0, $1 … for the text of sh -c 'text' a b.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -119,6 +120,9 @@ var homeInCode = []string{"Path.home()", "homedir()", "Dir.home", "process.env.H
 	`environ['HOME']`, "ENV{HOME}", `ENV["HOME"]`, "ENV['HOME']", "getenv('HOME')", `getenv("HOME")`}
 
 // codeRule: python3 -c, node -e and the like that delete broad paths.
+// killsAll finds a signal to every process in program text.
+var killsAll = lazyregexp.New(`\bkill\w*\s*\(?\s*(-1\s*,|['"]?(SIG)?KILL['"]?\s*,\s*-1\b|9\s*,\s*-1\b)`)
+
 func codeRule(x *scope, r *shell.Run) {
 	text, ok := r.Code()
 	if !ok || r.Contained {
@@ -126,7 +130,8 @@ func codeRule(x *scope, r *shell.Run) {
 	}
 	if strings.Contains(text, "fork") && (strings.Contains(text, "while") || strings.Contains(text, "for(;;)") ||
 		strings.Contains(text, "loop")) &&
-		(strings.Contains(text, "fork()") || strings.Contains(text, "fork while") || strings.Contains(text, "{fork") ||
+		(strings.Contains(text, "fork()") || strings.Contains(text, "fork while") || strings.Contains(text,
+			"{fork") ||
 			strings.Contains(text, "fork }") || strings.Contains(text, "os.fork")) {
 		x.Report.Add("fork-bomb", r.Name(), "forks in an endless loop")
 	}
@@ -134,6 +139,9 @@ func codeRule(x *scope, r *shell.Run) {
 		strings.Contains(text, "requests.get") ||
 		strings.Contains(text, "fetch(")) {
 		x.Report.Add("pipe-to-shell", r.Name(), r.Name()+" code runs text that comes from the network")
+	}
+	if killsAll.MatchString(text) {
+		x.Report.Add("system", r.Name(), r.Name()+" code ends every process")
 	}
 	for _, lit := range inspect.QuotedIn(text) {
 		if isDevice(inspect.Place{Text: lit}) && firstOf(text, deviceWriters) != "" {

@@ -3,6 +3,7 @@ package destructive
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
@@ -30,13 +31,30 @@ func rmRule(x *scope, r *shell.Run) {
 		switch why := x.WhyBroad(p); {
 		case p.All && why != "" && why != "the whole project":
 			x.Report.Add("rm-broad", r.String(), fmt.Sprintf("deletes every file in %s", why))
-		case why == "a system directory" && !inspect.IsBelow(p.Path, "/var/log") && !inspect.IsBelow(p.Path, "/opt") &&
+		case why == "a system directory" && !inspect.IsBelow(p.Path, "/var/log") && !inspect.IsBelow(p.Path,
+			"/opt") &&
 			!inspect.IsBelow(p.Path, "/usr/local"):
 			x.Report.Add("rm-system", r.String(), fmt.Sprintf("deletes %s in a system directory", p.Text))
 		case strings.Count(p.Path, "/") == 1 && p.Path != "/":
 			x.Report.Add("rm-system", r.String(), fmt.Sprintf("deletes %s at the root of the file system", p.Text))
+		case x.losesPersonal(p):
+			x.Report.Add("overwrite", r.String(), fmt.Sprintf("deletes %s (a personal file)", p.Text))
 		}
 	}
+}
+
+// losesPersonal reports whether p is a file of the person's own that no program makes
+// again: start files, and keys.
+func (x *scope) losesPersonal(p inspect.Place) bool {
+	switch x.whyVital(p) {
+	case "a personal start file":
+		return !strings.HasSuffix(p.Path, "_history")
+	case "a personal ssh file":
+		base := path.Base(p.Path)
+		return !strings.HasPrefix(base, "known_hosts") && !strings.HasPrefix(base, "control") &&
+			!strings.HasSuffix(base, ".sock") && !strings.HasSuffix(base, ".old") && !strings.HasSuffix(base, ".bak")
+	}
+	return false
 }
 
 // desktopFileRule: gio trash, gio remove, kioclient move x trash:/.
@@ -142,7 +160,8 @@ func (x *scope) commonSub(p string) bool {
 
 var findTests = []string{"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-mtime", "-mmin",
 	"-newer", "-size", "-empty",
-	"-ctime", "-atime", "-user", "-perm", "-cmin", "-amin", "-xtype", "-inum", "-links", "-samefile", "-group", "-nouser",
+	"-ctime", "-atime", "-user", "-perm", "-cmin", "-amin", "-xtype", "-inum", "-links", "-samefile", "-group",
+	"-nouser",
 	"-lname"}
 
 func findRule(x *scope, r *shell.Run) {
@@ -217,6 +236,9 @@ func findRule(x *scope, r *shell.Run) {
 
 func permissionRule(x *scope, r *shell.Run) {
 	flags, rest := inspect.SplitFlags(r.Args())
+	if r.Name() == "setfacl" && len(rest) == 1 { // setfacl -R -b dir
+		rest = append([]shell.Word{{}}, rest...)
+	}
 	if len(rest) < 2 || r.Contained {
 		return
 	}
@@ -317,6 +339,26 @@ func redirectRule(x *scope, r *shell.Run) {
 		if why := x.whyVital(p); why != "" && !strings.Contains(rd.Op, ">>") {
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("overwrites %s (%s)", rd.Target.Text, why))
 		}
+		emptiesFound(x, r, rd)
+	}
+}
+
+// emptiesFound: find . -exec sh -c ': > "$1"' _ {} \; and for f in ~/.*rc; do :> "$f"
+// empty every file that is found.
+func emptiesFound(x *scope, r *shell.Run, rd shell.Redirect) {
+	if strings.Contains(rd.Op, ">>") || !printsNothing(r) {
+		return
+	}
+	found := inspect.ViaXargs(r) || slices.ContainsFunc(r.Via, func(v string) bool {
+		return strings.HasPrefix(v,
+			"find -")
+	})
+	if found && rd.Target.Dynamic {
+		x.Report.Add("overwrite", r.String(), "empties every file that is found")
+		return
+	}
+	if p := x.ResolveWord(rd.Target, r); rd.Target.Glob && p.Known && path.Dir(p.Path) == x.Home {
+		x.Report.Add("overwrite", r.String(), fmt.Sprintf("empties every file that fits %s", rd.Target.Text))
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 func isDryRun(args []shell.Word) bool {
 	for _, a := range args {
 		t := a.Text
-		if t == "--dry-run" || t == "--dryrun" || t == "--help" || t == "-h" || t == "help" || strings.HasPrefix(t,
+		if t == "--dry-run" || t == "--dryrun" || t == "--help" || t == "-h" || t == "-help" || t == "help" || strings.HasPrefix(t,
 			"--dry-run=") && t != "--dry-run=none" {
 			return true
 		}
@@ -105,12 +105,16 @@ func namedPods(r *shell.Run, flags, rest []shell.Word) bool {
 			return false
 		}
 		switch kinds[0].Text {
-		case "pod", "pods", "po":
+		case "pod", "pods", "po", "job", "jobs", "event", "events", "rs", "replicaset", "replicasets":
 			return len(kinds) > 1
 		}
 		for _, k := range kinds {
-			if !strings.HasPrefix(k.Text, "pod/") && !strings.HasPrefix(k.Text, "pods/") &&
-				!strings.HasPrefix(k.Text, "po/") {
+			switch kind, _, named := strings.Cut(k.Text, "/"); kind {
+			case "pod", "pods", "po", "job", "jobs", "jobs.batch", "job.batch":
+				if !named {
+					return false
+				}
+			default:
 				return false
 			}
 		}
@@ -192,7 +196,8 @@ func cloudRule(x *scope, r *shell.Run) {
 			return
 		}
 		for _, v := range rest[:min(len(rest), 6)] {
-			for _, p := range [...]string{"delete-", "terminate-", "deregister-", "purge-", "remove-", "batch-delete-",
+			for _, p := range [...]string{"delete-", "terminate-", "deregister-", "purge-", "remove-",
+				"batch-delete-",
 				"destroy-", "schedule-key-deletion", "disable-key", "empty-bucket"} {
 				if strings.HasPrefix(v.Text, p) {
 					say(v.Text)

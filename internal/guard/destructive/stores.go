@@ -18,12 +18,16 @@ var storePhrases = map[string][]string{
 	"borg":   {"delete"}, "duplicity": {"remove-all-but-n-full", "remove-older-than"},
 	"kopia": {"snapshot delete --all-snapshots-for-source", "repository delete"}, "snapper": {"delete"},
 	"timeshift": {"--delete-all"}, "rbd": {"rm", "remove"}, "ceph": {"osd pool delete", "fs rm", "osd purge"},
-	"rabbitmqctl": {"reset", "force_reset", "delete_vhost"}, "kafka-topics": {"--delete"}, "kafka-topics.sh": {"--delete"},
+	"rabbitmqctl": {"reset", "force_reset", "delete_vhost"}, "kafka-topics": {"--delete"},
+	"kafka-topics.sh": {"--delete"},
+	"gpg":             {"--delete-secret-keys", "--delete-secret-key", "--delete-secret-and-public-key"},
+	"gpg2":            {"--delete-secret-keys", "--delete-secret-key", "--delete-secret-and-public-key"}, "ssh-add": {"-D"},
 	"pg_dropcluster": {""}, "mongorestore": {"--drop"}, "nodetool": {"decommission"},
 	"lxc": {"delete", "storage volume delete"}, "incus": {"delete", "storage volume delete"},
 	"virsh": {"undefine", "vol-delete", "pool-delete", "snapshot-delete"}, "qm": {"destroy"}, "pct": {"destroy"},
 	"vboxmanage": {"unregistervm --delete", "unregistervm --delete-all", "closemedium --delete"},
-	"multipass":  {"purge", "delete --purge", "delete --all"}, "vmrun": {"deletevm"}, "crictl": {"rmp --all", "rmi --all"},
+	"multipass":  {"purge", "delete --purge", "delete --all"}, "vmrun": {"deletevm"}, "crictl": {"rmp --all",
+		"rmi --all"},
 }
 
 func storeRule(x *scope, r *shell.Run) {
@@ -89,9 +93,11 @@ func windowsRule(x *scope, r *shell.Run) {
 // dataDirs hold what a service in a container is there for.
 var dataDirs = []string{"/data", "/srv", "/home", "/root", "/mnt", "/media", "/backup", "/backups", "/var/backups",
 	"/var/www", "/bitnami", "/uploads", "/storage", "/volumes", "/etc", "/usr/share/elasticsearch/data", "/var/opt",
-	"/var/lib/postgresql", "/var/lib/pgsql", "/var/lib/mysql", "/var/lib/mariadb", "/var/lib/mongodb", "/var/lib/mongo",
+	"/var/lib/postgresql", "/var/lib/pgsql", "/var/lib/mysql", "/var/lib/mariadb", "/var/lib/mongodb",
+	"/var/lib/mongo",
 	"/var/lib/redis", "/var/lib/rabbitmq", "/var/lib/elasticsearch", "/var/lib/cassandra", "/var/lib/clickhouse",
-	"/var/lib/influxdb", "/var/lib/etcd", "/var/lib/grafana", "/var/lib/prometheus", "/var/lib/gitea", "/var/lib/kafka",
+	"/var/lib/influxdb", "/var/lib/etcd", "/var/lib/grafana", "/var/lib/prometheus", "/var/lib/gitea",
+	"/var/lib/kafka",
 	"/var/lib/zookeeper", "/var/lib/neo4j", "/var/lib/couchdb", "/var/lib/ldap", "/var/lib/docker", "/var/lib/minio",
 	"/var/lib/vault", "/var/lib/consul", "/var/lib/jenkins", "/var/jenkins_home", "/opt/couchdb/data", "/prometheus",
 	"/var/lib/nexus", "/nexus-data", "/var/spool", "/var/mail", "/var/vmail"}

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/shell"
@@ -13,7 +14,8 @@ const decoder = "a decoder"
 // fetchers print or save what they get from the network.
 var fetchers = map[string]bool{"curl": true, "wget": true, "fetch": true, "aria2c": true, "http": true, "https": true,
 	"xh": true, "lynx": true, "nc": true, "ncat": true, "socat": true, "wget2": true, "axel": true, "curlie": true,
-	"ftp": true, "tftp": true}
+	"ftp": true, "tftp": true, "dig": true, "nslookup": true, "host": true, "drill": true, "w3m": true, "links": true,
+	"elinks": true, "httpie": true, "grpcurl": true, "websocat": true, "telnet": true}
 
 // unpackers hide what they print until they are told to undo it.
 var unpackers = map[string]bool{"gzip": true, "xz": true, "bzip2": true, "zstd": true, "gpg": true, "gpg2": true,
@@ -31,7 +33,8 @@ func foreignOrigin(r *shell.Run) string {
 		name == "xxd" && strings.Contains(JoinArgs(r.Args()), "-r"),
 		name == "openssl" && HasWord(r.Args(), "-d"),
 		name == "uudecode", name == "rot13", name == "zcat", name == "gunzip", name == "xzcat", name == "bzcat",
-		name == "zstdcat", unpackers[name] && HasWord(r.Args(), "-d", "-dc", "-cd", "--decompress", "--decrypt", "-dq"):
+		name == "zstdcat", unpackers[name] && HasWord(r.Args(), "-d", "-dc", "-cd", "--decompress", "--decrypt",
+			"-dq"):
 		return decoder + " (" + name + ")"
 	}
 	return ""
@@ -86,21 +89,56 @@ func (x *Scope) ForeignPrograms() []ForeignProgram {
 			if strings.HasPrefix(from, decoder) {
 				origin = FromDecoder
 			}
-			out = append(out, ForeignProgram{r, fmt.Sprintf("%s runs text that comes from %s", r.Name(), from), origin})
+			out = append(out, ForeignProgram{r, fmt.Sprintf("%s runs text that comes from %s", r.Name(), from),
+				origin})
 		}
 	}
+	out = append(out, x.editedPrograms()...)
 	return append(out, x.downloadedScripts()...)
+}
+
+// editedPrograms: vim -c ':r !curl …' -c ':w !sh' goes by way of an editor.
+func (x *Scope) editedPrograms() []ForeignProgram {
+	fetched := map[string]string{}
+	var out []ForeignProgram
+	for i := range x.Script.Runs {
+		r := &x.Script.Runs[i]
+		if len(r.Via) == 0 || len(r.Argv) == 0 {
+			continue
+		}
+		switch via := r.Via[len(r.Via)-1]; strings.Fields(via + " x")[0] {
+		case "vim", "vi", "nvim", "ex", "ed", "emacs", "view":
+			if o := foreignOrigin(r); o != "" {
+				fetched[via] = o
+			} else if from := fetched[via]; from != "" && shell.IsShell(r.Name()) && len(r.Args()) == 0 {
+				out = append(out, ForeignProgram{r, fmt.Sprintf("%s runs text that comes from %s", r.Name(), from),
+					FromNetwork})
+			}
+		}
+	}
+	return out
 }
 
 // fetchedProgram is where the text comes from that a run takes for its program, ""
 // when it is its own.
 func (x *Scope) fetchedProgram(r *shell.Run) string {
-	if len(r.Argv) == 0 || r.Contained {
+	if len(r.Argv) == 0 {
 		return ""
 	}
 	name := r.Name()
-	isShell := shell.IsShell(name)
+	isShell := shell.IsShell(name) || r.MayBe("sh") || r.MayBe("bash") || r.MayBe("zsh")
+	if r.Contained && !isShell {
+		return ""
+	}
 	evals := name == "eval" || name == "source" || name == "."
+	for _, a := range r.Assigns {
+		if o := x.originOf(a.Value.From); o != "" && isShell && (a.Name == "BASH_ENV" || a.Name == "ENV") {
+			return o
+		}
+	}
+	if runsLines(r) {
+		return x.originOf(r.From)
+	}
 	interpreter := false
 	switch strings.TrimRight(name, "0123456789.") {
 	case "python", "perl", "ruby", "node", "php", "bun", "deno", "lua", "osascript", "pwsh", "powershell", "nodejs":
@@ -146,6 +184,31 @@ func (x *Scope) fetchedProgram(r *shell.Run) string {
 	return ""
 }
 
+// runsLines reports whether a program that is no interpreter runs the lines it reads:
+// awk '{system($0)}', parallel without a command, make -f -.
+func runsLines(r *shell.Run) bool {
+	args := r.Args()
+	switch name := r.Name(); {
+	case strings.HasSuffix(name, "awk"):
+		code, _ := r.Code()
+		return strings.Contains(code, "system($") || strings.Contains(code, `| "sh"`) || strings.Contains(code,
+			`|"sh"`) ||
+			strings.Contains(code, `| "bash"`) || strings.Contains(code, `|"bash"`)
+	case name == "parallel" || name == "rush":
+		_, rest := SplitFlags(args)
+		return len(rest) == 0
+	case name == "make" || name == "gmake":
+		for _, w := range OptionValues(args, "-f", "--file", "--makefile") {
+			if w.Text == "-" || w.Text == "/dev/stdin" {
+				return true
+			}
+		}
+	case name == "at" || name == "batch" || name == "crontab" || name == "m4" || name == "bc" || name == "dc":
+		return name != "crontab" || HasWord(args, "-")
+	}
+	return false
+}
+
 // readsProgramFromStdin: no script file and no code on the command line.
 func readsProgramFromStdin(r *shell.Run, isShell bool) bool {
 	for _, a := range r.Args() {
@@ -170,13 +233,26 @@ func readsProgramFromStdin(r *shell.Run, isShell bool) bool {
 func (x *Scope) downloadedScripts() []ForeignProgram {
 	var out []ForeignProgram
 	got := map[string]bool{}
+	var folders []string
 	for i := range x.Script.Runs {
 		r := &x.Script.Runs[i]
 		name := r.Name()
 		if name == "curl" || name == "wget" {
 			for _, f := range downloadedFiles(r) {
 				got[strings.TrimPrefix(f, "./")] = true
+				if dir, base := path.Split(f); strings.HasSuffix(dir, "/bin/") {
+					got[base] = true // found by its name alone
+				}
 			}
+			continue
+		}
+		if dir, ok := x.fetchedFolder(r); ok {
+			folders = append(folders, dir)
+			continue
+		}
+		if len(r.Argv) > 0 && len(folders) > 0 && x.runsFrom(r, folders) {
+			out = append(out, ForeignProgram{r, fmt.Sprintf("runs %s, which this command has just fetched",
+				r.Argv[0].Text), Downloaded})
 			continue
 		}
 		if len(got) == 0 || len(r.Argv) == 0 {
@@ -208,6 +284,59 @@ func (x *Scope) downloadedScripts() []ForeignProgram {
 		}
 	}
 	return out
+}
+
+// fetchedFolder is a folder that a run fills from the network: git clone, curl | tar x.
+func (x *Scope) fetchedFolder(r *shell.Run) (string, bool) {
+	var dir shell.Word
+	switch r.Name() {
+	case "git":
+		sub, args := GitParts(r)
+		_, rest := SplitFlags(args)
+		if sub != "clone" || len(rest) == 0 {
+			return "", false
+		}
+		dir = rest[len(rest)-1]
+		if len(rest) == 1 || strings.Contains(dir.Text, "://") {
+			name := strings.TrimSuffix(path.Base(strings.TrimSuffix(dir.Text, "/")), ".git")
+			dir = shell.Word{Text: name, Bare: name}
+		}
+	case "tar", "bsdtar", "unzip":
+		to, ok := ExtractDir(r)
+		if !ok || !strings.HasPrefix(x.originOf(r.From), "the network") {
+			return "", false
+		}
+		dir = to
+	default:
+		return "", false
+	}
+	p := x.ResolveWord(dir, r)
+	return p.Path, p.Known && p.Path != "/" && p.Path != x.Cwd
+}
+
+// installNames are what people call the scripts that install something.
+var installNames = map[string]bool{"install": true, "setup": true, "bootstrap": true, "run": true, "init": true,
+	"start": true, "deploy": true, "configure-system": true}
+
+// runsFrom reports whether a run starts a script out of one of the folders, by its
+// path: everything in a scratch folder, elsewhere what installs.
+func (x *Scope) runsFrom(r *shell.Run, folders []string) bool {
+	program := r.Argv[0]
+	if _, rest := SplitFlags(r.Args()); (shell.IsShell(r.Name()) || runsFiles[strings.TrimRight(r.Name(),
+		"0123456789.")]) &&
+		len(rest) > 0 {
+		program = rest[0]
+	} else if !strings.Contains(program.Text, "/") {
+		return false
+	}
+	p := x.ResolveWord(program, r)
+	base, _, _ := strings.Cut(path.Base(program.Text), ".")
+	for _, dir := range folders {
+		if p.Known && IsBelow(p.Path, dir) && (x.IsScratch(dir) || installNames[base]) {
+			return true
+		}
+	}
+	return false
 }
 
 // runsFiles run or install the files that they are given.

@@ -41,9 +41,11 @@ func TestOptions(t *testing.T) {
 		r    bool // has -r
 		long bool // has --recursive
 	}{
-		{"-r", true, false}, {"-fr", true, false}, {"-rf", true, false}, {"-f", false, false}, {"--r", false, true}, {"-",
+		{"-r", true, false}, {"-fr", true, false}, {"-rf", true, false}, {"-f", false, false}, {"--r", false,
+			true}, {"-",
 			false, false},
-		{"--recursive", false, true}, {"--recursive=yes", false, true}, {"--rec", false, true}, {"--recursively", false,
+		{"--recursive", false, true}, {"--recursive=yes", false, true}, {"--rec", false, true}, {"--recursively",
+			false,
 			false},
 		{"--", false, false}, {"--e", false, false}, {"", false, false},
 	} {
@@ -117,9 +119,11 @@ func TestExtractDir(t *testing.T) {
 		"tar xf a":         "",
 		"cd d && tar xf a": ".", "unzip a -d d": "d", "unzip -l a -d d": "", "unzip a -dd": "d", "7z x a -od": "d",
 		"7z l a -od":                "",
-		"tar -f a -x --directory d": "d", "tar -f a/x.tar -C d": "", "tar": "", "tar -C d": "", "tar x -C": "", "tar -x -C": "",
+		"tar -f a -x --directory d": "d", "tar -f a/x.tar -C d": "", "tar": "", "tar -C d": "", "tar x -C": "",
+		"tar -x -C":            "",
 		"tar --exclude a -C d": "", "tar --get -f a --cd d": "d", "tar ./x -C d": "", "tar -f a -vvvvvvx -C d": "",
-		"tar -f a -vvvvvx -C d": "d", "tar -f a -v x -C d": "", "unzip a -d": "", "7z x a -o": "", "cpio -i -D d": "d",
+		"tar -f a -vvvvvx -C d": "d", "tar -f a -v x -C d": "", "unzip a -d": "", "7z x a -o": "",
+		"cpio -i -D d": "d",
 		"cpio -i -d d": "", "unzip a -D d": "", "bsdtar xf a -Cd": "d", "tar xf a -od": "", "tar xf a -dd": "",
 		"tar -f a -Cx -C d": "", "tar -f a -CxD": "", "unzip -v a -d d": "", "7za e a -od": "d", "unzip a -C d": "d",
 	} {
@@ -133,7 +137,8 @@ func TestExtractDir(t *testing.T) {
 
 func TestFindDeletes(t *testing.T) {
 	for cmd, want := range map[string]bool{
-		"find . -delete": true, "find . -exec rm {} +": true, "find . -exec sh -c 'rm x' \\;": true, "find . -name x": false,
+		"find . -delete": true, "find . -exec rm {} +": true, "find . -exec sh -c 'rm x' \\;": true,
+		"find . -name x":                   false,
 		"find . -exec cat {} \\; -name rm": false, "find . -execdir /bin/rm {} \\;": true, "fd x -X rm": true,
 		"find . -exec grm {} \\;": true,
 	} {
@@ -145,7 +150,8 @@ func TestFindDeletes(t *testing.T) {
 	}
 	for cmd, want := range map[string]bool{
 		"find . | xargs rm": true, "find . | xargs cat": false, "find .; rm x": false,
-		"rm x; find . | cat": false, `find . | xargs python3 -c 'os.unlink(x)'`: true, "find . -exec": false, "find . -x": false,
+		"rm x; find . | cat": false, `find . | xargs python3 -c 'os.unlink(x)'`: true, "find . -exec": false,
+		"find . -x": false,
 	} {
 		s := shell.Parse(cmd)
 		at := 0
@@ -168,7 +174,8 @@ func TestQuotedIn(t *testing.T) {
 			t.Errorf("%d literals: got %d, want %d", count, got, want)
 		}
 	}
-	for text, want := range map[string]string{"'a'": "a", "'a''b'": "a b", "x": "", "'": "", `"a'b"`: "a'b", "''": "", "a'b": ""} {
+	for text, want := range map[string]string{"'a'": "a", "'a''b'": "a b", "x": "", "'": "", `"a'b"`: "a'b",
+		"''": "", "a'b": ""} {
 		if got := strings.Join(QuotedIn(text), " "); got != want {
 			t.Errorf("literals of %s: got %q, want %q", text, got, want)
 		}
@@ -178,9 +185,10 @@ func TestQuotedIn(t *testing.T) {
 // A database client's statements stand in its arguments, on its input, or come out of what prints them into it.
 func TestStatementText(t *testing.T) {
 	for cmd, want := range map[string]string{
-		"psql -c 'DROP x'": "-c\nDROP x\n", "echo 'DROP x' | psql": "DROP x\n", "printf 'DROP x' | psql -q": "-q\nDROP x\n",
-		"psql <<< 'DROP x'": "DROP x\n", "cat x.sql | psql": "x.sql\n", "ls | psql": "", "echo a; psql": "",
-		"cat <<< 'DROP x' | psql": "\nDROP x\n", "echo a | cat | psql": "\n",
+		"psql -c 'DROP x'": "-c\nDROP x\n", "echo 'DROP x' | psql": "DROP x\n",
+		"printf 'DROP x' | psql -q": "-q\nDROP x\n",
+		"psql <<< 'DROP x'":         "DROP x\n", "cat x.sql | psql": "x.sql\n", "ls | psql": "", "echo a; psql": "",
+		"cat <<< 'DROP x' | psql": "\nDROP x\n", "echo a | cat | psql": "a\n",
 	} {
 		s := shell.Parse(cmd)
 		x := NewScope(&Call{}, &s, nil, nil)
@@ -239,7 +247,8 @@ func TestHostRuns(t *testing.T) {
 }
 
 func TestListsNames(t *testing.T) {
-	for tool, want := range map[string]bool{"LS": true, "ls": true, "list_dir": true, "ListFiles": true, "lsof": false, "grep": false} {
+	for tool, want := range map[string]bool{"LS": true, "ls": true, "list_dir": true, "ListFiles": true,
+		"lsof": false, "grep": false} {
 		if got := ListsNames(tool); got != want {
 			t.Errorf("%s only lists names: got %v, want %v", tool, got, want)
 		}
@@ -268,7 +277,8 @@ func TestBoundsOfInput(t *testing.T) {
 		{"paths to write", "write", list("paths", maxPaths), maxPaths, 0, false},
 		{"too many paths to write", "write", list("paths", maxPaths+1), maxPaths, 0, true},
 		{"a long path", "read", []byte(`{"path":"` + strings.Repeat("x", maxPath) + `"}`), 1, 0, false},
-		{"a path longer than any system's", "read", []byte(`{"path":"` + strings.Repeat("x", maxPath+1) + `"}`), 0, 0, false},
+		{"a path longer than any system's", "read", []byte(`{"path":"` + strings.Repeat("x", maxPath+1) + `"}`), 0,
+			0, false},
 		{"a long input", "read", pad(maxInput), 1, 0, false},
 		{"too long an input", "read", pad(maxInput + 1), 0, 0, true},
 		{"no input", "read", nil, 0, 0, false},
@@ -278,7 +288,8 @@ func TestBoundsOfInput(t *testing.T) {
 		got := ReadInput(&call)
 		if len(got.Reads)+len(got.Writes) != c.paths || len(call.Commands) != c.commands ||
 			(got.Unreadable != "") != c.unreadable {
-			t.Errorf("%s: got %d paths, %d commands, unreadable %q; want %d, %d, %v", c.name, len(got.Reads)+len(got.Writes),
+			t.Errorf("%s: got %d paths, %d commands, unreadable %q; want %d, %d, %v", c.name,
+				len(got.Reads)+len(got.Writes),
 				len(call.Commands), got.Unreadable, c.paths, c.commands, c.unreadable)
 		}
 	}
@@ -310,7 +321,8 @@ func TestOneLine(t *testing.T) {
 		limit int
 		want  string
 	}{
-		{"a b", 9, "a b"}, {"a\x01b\x1fc", 9, "a b c"}, {"a\r\nb\tc", 9, "a b c"}, {"é", 1, "…"}, {"aé", 2, "a…"}, {"", 0, ""},
+		{"a b", 9, "a b"}, {"a\x01b\x1fc", 9, "a b c"}, {"a\r\nb\tc", 9, "a b c"}, {"é", 1, "…"}, {"aé", 2, "a…"},
+		{"", 0, ""},
 		{"\x80\x80\x80", 1, "…"},
 	} {
 		if got := oneLine(c.text, c.limit); got != c.want {
@@ -332,18 +344,25 @@ func TestResolveText(t *testing.T) {
 		all   bool
 		tilde bool
 	}{
-		{"/a/b", "/a/b", false, false}, {"a", "/home/dev/app/web/a", false, false}, {"../a", "/home/dev/app/a", false, false},
-		{"~/a", "/home/dev/a", false, true}, {"~", "/home/dev", false, true}, {"~root/a", "/root/a", false, true}, {"~eve",
+		{"/a/b", "/a/b", false, false}, {"a", "/home/dev/app/web/a", false, false}, {"../a", "/home/dev/app/a",
+			false, false},
+		{"~/a", "/home/dev/a", false, true}, {"~", "/home/dev", false, true}, {"~root/a", "/root/a", false, true},
+		{"~eve",
 			"/home/eve", false, true},
-		{"~+/a", "/home/dev/app/web/a", false, true}, {"$HOME/a", "/home/dev/a", false, false}, {"${HOME}/a", "/home/dev/a",
+		{"~+/a", "/home/dev/app/web/a", false, true}, {"$HOME/a", "/home/dev/a", false, false}, {"${HOME}/a",
+			"/home/dev/a",
 			false, false},
-		{"$HOMEX/a", "", false, false}, {"$PWD/a", "/home/dev/app/web/a", false, false}, {"/a/*", "/a", true, false}, {"/*",
+		{"$HOMEX/a", "", false, false}, {"$PWD/a", "/home/dev/app/web/a", false, false}, {"/a/*", "/a", true,
+			false}, {"/*",
 			"/", true, false},
-		{"*", "/home/dev/app/web", true, false}, {"./*", "/home/dev/app/web", true, false}, {"/a/.*", "/a", true, false},
+		{"*", "/home/dev/app/web", true, false}, {"./*", "/home/dev/app/web", true, false}, {"/a/.*", "/a", true,
+			false},
 		{"/a/**", "/a", true, false},
-		{"$XDG_CONFIG_HOME/a", "/home/dev/.config/a", false, false}, {"$X/a", "", false, false}, {"/home/$USER", "/home/dev",
+		{"$XDG_CONFIG_HOME/a", "/home/dev/.config/a", false, false}, {"$X/a", "", false, false}, {"/home/$USER",
+			"/home/dev",
 			false, false},
-		{"$(git rev-parse --show-toplevel)/a", "/home/dev/app/a", false, false}, {"/home/$(whoami)", "/home/dev", false,
+		{"$(git rev-parse --show-toplevel)/a", "/home/dev/app/a", false, false}, {"/home/$(whoami)", "/home/dev",
+			false,
 			false}, {"", "", false, false},
 		{"$CODEX_HOME/x", "/home/dev/.codex/x", false, false}, {"$TMPDIR/x", "/tmp/x", false, false},
 	} {
@@ -377,12 +396,14 @@ func TestPlaces(t *testing.T) {
 		scratch, outside bool
 	}{
 		{"/", "the whole file system", false, true}, {"/home/dev", "the home directory", false, true},
-		{"/home", "a parent of the home directory", false, true}, {"/home/dev/app", "the whole project", false, false},
+		{"/home", "a parent of the home directory", false, true}, {"/home/dev/app", "the whole project", false,
+			false},
 		{"/home/dev/app/x", "", false, false}, {"/home/dev/app/.git", "the repository's history", false, false},
 		{"/mnt", "a top-level directory", false, true}, {"/etc/x", "a system directory", false, true}, {"/home/eve",
 			"a home directory", false, true},
 		{"/home/dev/x", "", false, true}, {"/tmp/x", "", true, false}, {"/tmp", "a top-level directory", false, true},
-		{"/home/dev/.cache/x", "", true, false}, {"/home/dev/.cache", "", false, true}, {"/home/dev/.npm", "", true, false},
+		{"/home/dev/.cache/x", "", true, false}, {"/home/dev/.cache", "", false, true}, {"/home/dev/.npm", "",
+			true, false},
 		{"/var/tmp/x", "", true, false}, {"/etcetera/x", "", false, true}, {"/home/devel/x/y", "", false, true},
 		{"/Users/eve", "a home directory", false, true},
 	} {
@@ -420,13 +441,18 @@ func TestScopeStandIns(t *testing.T) {
 
 func TestRealPath(t *testing.T) {
 	asked := 0
-	x := NewScope(&Call{}, nil, nil, func(p string) string { asked++; return strings.Replace(p, "/link", "/real", 1) })
+	x := NewScope(&Call{}, nil, nil, func(p string) string {
+		asked++
+		return strings.Replace(p, "/link", "/real",
+			1)
+	})
 	for _, tt := range []struct {
 		path   string
 		follow bool
 		want   string
 	}{
-		{"/link", true, "/real"}, {"/link", false, ""}, {"/link/x", false, "/real/x"}, {"/a", true, ""}, {"link", true, ""},
+		{"/link", true, "/real"}, {"/link", false, ""}, {"/link/x", false, "/real/x"}, {"/a", true, ""}, {"link",
+			true, ""},
 	} {
 		got, ok := x.RealPath(tt.path, tt.follow)
 		if got != tt.want || ok != (tt.want != "") {
@@ -447,8 +473,9 @@ func TestNeedles(t *testing.T) {
 	for text, want := range map[string]bool{
 		"rm x": true, "RM x": true, "farm": false, "a/rm": true, "x.env": true, "cat .ENV": true, "git push": true,
 		"git pull": false, "mkfs.ext4": true,
-		"r''m": true, `\x`: true, "$X": true, "`x`": true, "{a,b}": true, "/bin/r?": true, "[a]": true, "/bin/r*": true,
-		"*.go": false, "ls -la": false,
+		"r''m": true, `\x`: true, "$X": true, "`x`": true, "{a,b}": true, "/bin/r?": true, "[a]": true,
+		"/bin/r*": true,
+		"*.go":    false, "ls -la": false,
 		`"a b"`: false, `a"b"c`: true, `""`: true, "": false, "'a'": false,
 	} {
 		if got := n.MustParse(text); got != want {
@@ -493,7 +520,8 @@ func TestReadInput(t *testing.T) {
 		call                    Call
 		reads, writes, commands string
 	}{
-		{Call{ToolKind: "mcp", ToolName: "read", Input: []byte(`{"path":"a","x":{"files":["b","c"]},"n":1}`)}, "a b c", "",
+		{Call{ToolKind: "mcp", ToolName: "read", Input: []byte(`{"path":"a","x":{"files":["b","c"]},"n":1}`)},
+			"a b c", "",
 			""},
 		{Call{ToolKind: "mcp", ToolName: "write_file", Input: []byte(`{"path":"a","content":"x"}`)}, "", "a", ""},
 		{Call{ToolKind: "mcp", ToolName: "run", Input: []byte(`{"command":"a b","cmd":"c"}`)}, "", "", "a b c"},

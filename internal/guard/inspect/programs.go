@@ -49,7 +49,8 @@ func ExtractDir(r *shell.Run) (dir shell.Word, ok bool) {
 			return args[i+1], true
 		case strings.HasPrefix(t, "--directory="):
 			return CutWord(a, len("--directory=")), true
-		case len(t) > 2 && (strings.HasPrefix(t, "-C") || strings.HasPrefix(t, "-o") && strings.HasPrefix(name, "7z") ||
+		case len(t) > 2 && (strings.HasPrefix(t, "-C") || strings.HasPrefix(t, "-o") && strings.HasPrefix(name,
+			"7z") ||
 			strings.HasPrefix(t, "-d") && name == "unzip"):
 			return CutWord(a, 2), true
 		}
@@ -94,7 +95,8 @@ func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 						r == '"' || r == '\''
 				}) {
 					switch path.Base(word) {
-					case "rm", "shred", "unlink", "rimraf", "grm", "truncate", "gtruncate", "trash", "trash-put", "srm":
+					case "rm", "shred", "unlink", "rimraf", "grm", "truncate", "gtruncate", "trash", "trash-put",
+						"srm":
 						return true
 					}
 				}
@@ -182,7 +184,10 @@ func (x *Scope) StatementText(r *shell.Run) string {
 	if r.HasInput {
 		b.WriteString(r.Input.Text)
 	}
-	sources := x.RunsIn(r.From)
+	var sources []shell.Run
+	if !r.HasInput || r.Input.From != r.From || r.From.Empty() { // else the input is what they print
+		sources = x.RunsIn(r.From)
+	}
 	for _, rd := range r.Redirects {
 		if rd.Reads() {
 			sources = append(sources[:len(sources):len(sources)], x.RunsIn(rd.Target.From)...)

@@ -17,6 +17,8 @@ type Scope struct {
 	Project string
 	resolve func(string) string // Options.Resolve
 	asked   int                 // how often resolve was asked
+	links   map[string]string   // links that this very command makes, once asked for
+	linked  bool                // links is made, or being made
 }
 
 // MaxResolve bounds the questions one command may put to the file system.
@@ -121,8 +123,82 @@ func (x *Scope) ResolveText(text string, tilde, dynamic bool, r *shell.Run) Plac
 		}
 		t = path.Join(dir, t)
 	}
-	p.Path, p.Known = path.Clean(t), true
+	p.Path, p.Known = x.enterLinks(x.ownProcess(path.Clean(t)), p.All), true
 	return p
+}
+
+// ownProcess writes the folders of this very process as what they are: where it
+// stands, and the root.
+func (x *Scope) ownProcess(t string) string {
+	rest, ok := strings.CutPrefix(t, "/proc/")
+	if !ok {
+		return t
+	}
+	who, rest, _ := strings.Cut(rest, "/")
+	if who != "self" && who != "thread-self" && strings.Trim(who, "$0123456789") != "" {
+		return t
+	}
+	what, rest, _ := strings.Cut(rest, "/")
+	switch what {
+	case "cwd":
+		return path.Join(x.Cwd, rest)
+	case "root":
+		return path.Join("/", rest)
+	}
+	return t
+}
+
+// enterLinks follows a link that this very command makes, as far as a path goes
+// through it: what is done to the link itself is not done to where it leads.
+func (x *Scope) enterLinks(t string, all bool) string {
+	for name, to := range x.madeLinks() {
+		if IsBelow(t, name) || all && t == name {
+			return path.Clean(to + t[len(name):])
+		}
+	}
+	return t
+}
+
+// LinkTarget is where a link leads that this very command makes under that name.
+func (x *Scope) LinkTarget(name string) (string, bool) {
+	to, ok := x.madeLinks()[name]
+	return to, ok
+}
+
+// maxLinks bounds the links of one command that are followed.
+const maxLinks = 64
+
+// madeLinks are the links that this very command makes, by their names.
+func (x *Scope) madeLinks() map[string]string {
+	if x.linked || x.Script == nil {
+		return x.links
+	}
+	x.linked = true
+	for i := range x.Script.Runs {
+		r := &x.Script.Runs[i]
+		n := r.Name()
+		if n != "ln" && n != "gln" && n != "bindfs" && n != "mount" || len(x.links) >= maxLinks || r.Contained || r.Remote {
+			continue
+		}
+		flags, rest := SplitFlags(r.Args())
+		if (n == "ln" || n == "gln") && !HasShort(flags, 's') && !HasLong(flags, "--symbolic") ||
+			n == "mount" && !HasLong(flags, "--bind", "--rbind") && !HasWord(r.Args(), "bind", "rbind") {
+			continue
+		}
+		to, sources, ok := SplitTarget(r.Args(), rest)
+		if !ok || len(sources) == 0 {
+			continue
+		}
+		at, from := x.ResolveWord(to, r), x.ResolveWord(sources[0], r)
+		if !at.Known || !from.Known || at.Path == from.Path || IsUnder(from.Path, at.Path) {
+			continue
+		}
+		if x.links == nil {
+			x.links = map[string]string{}
+		}
+		x.links[at.Path] = from.Path
+	}
+	return x.links
 }
 
 // expandKnown puts in the places everyone knows: ~, $HOME, $PWD, $TMPDIR, $USER.
@@ -150,7 +226,8 @@ func (x *Scope) expandKnown(t string, tilde, dynamic bool) (string, bool) {
 		t = x.Home + t[1:]
 	}
 	for _, v := range [...]struct{ name, value string }{
-		{"HOME", x.Home}, {"PWD", x.Cwd}, {"TMPDIR", "/tmp"}, {"USER", path.Base(x.Home)}, {"LOGNAME", path.Base(x.Home)},
+		{"HOME", x.Home}, {"PWD", x.Cwd}, {"TMPDIR", "/tmp"}, {"USER", path.Base(x.Home)}, {"LOGNAME",
+			path.Base(x.Home)},
 		{"XDG_CONFIG_HOME", x.Home + "/.config"}, {"XDG_DATA_HOME", x.Home + "/.local/share"}, {"XDG_STATE_HOME",
 			x.Home + "/.local/state"},
 		{"XDG_CACHE_HOME", x.Home + "/.cache"}, {"XDG_RUNTIME_DIR", "/run/user/1000"},
@@ -163,7 +240,7 @@ func (x *Scope) expandKnown(t string, tilde, dynamic bool) (string, bool) {
 		t = strings.ReplaceAll(t, who, path.Base(x.Home))
 	}
 	t = strings.ReplaceAll(t, "$(git rev-parse --show-toplevel)", x.Project)
-	t = strings.ReplaceAll(t, "//", "/")
+	t = strings.ReplaceAll(strings.ReplaceAll(t, "/proc/$$/", "/proc/self/"), "//", "/")
 	return t, !strings.ContainsAny(t, "$`") && !strings.Contains(t, "{}")
 }
 

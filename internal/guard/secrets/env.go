@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
@@ -87,6 +88,10 @@ func (x *scope) isFiltered(r *shell.Run) bool {
 			}
 		case "wc", "sha256sum", "md5sum", "sha1sum":
 			return true
+		case "head", "tail":
+			if showsFew(n) {
+				return true
+			}
 		case "cut":
 			if quietRead("cut", n) || strings.Contains(line, "-f1") || strings.Contains(line, "-f 1") {
 				return true
@@ -105,6 +110,42 @@ func (x *scope) isFiltered(r *shell.Run) bool {
 	return false
 }
 
+// fewLines is how many lines of an environment still are a look at it.
+const fewLines = 12
+
+// showsFew reports whether head or tail lets only a few lines through.
+func showsFew(r *shell.Run) bool {
+	args := r.Args()
+	for i, a := range args {
+		digits := strings.TrimLeft(a.Text, "-n=lines")
+		if a.Text == "-n" && i+1 < len(args) {
+			digits = args[i+1].Text
+		}
+		if count, err := strconv.Atoi(digits); err == nil {
+			return count > 0 && count <= fewLines
+		}
+	}
+	return len(args) == 0
+}
+
+// printedVariable is a secret variable that program text prints.
+var printedVariable = lazyregexp.New(`(?i)(?:print|log|puts|echo|write|dump|^)[^;\n]*(?:process\.env\.|process\.env\[['"]|os\.environ\[['"]|` +
+	`os\.environ\.get\(['"]|os\.getenv\(['"]|ENV\[['"]|ENV\.fetch\(['"]|\$ENV\{['"]?|getenv\(['"])([A-Z0-9_]+)`)
+
+// variableInCode: node -p process.env.API_KEY.
+func (x *scope) variableInCode(r *shell.Run) {
+	text, ok := r.Code()
+	if !ok || !r.To.Empty() || loadsEnvironment(r) || r.Sink != "" {
+		return
+	}
+	for _, m := range printedVariable.Compiled().FindAllStringSubmatch(text, 16) {
+		if secretVariable.MatchString(m[1]) {
+			x.Report.Add("variable", r.Name(), fmt.Sprintf("%s code prints the variable %s", r.Name(), m[1]))
+			return
+		}
+	}
+}
+
 var codeDumps = lazyregexp.New(`(print|dumps?|log|puts|write|pprint|echo|p)\b[^;\n]*(os\.environ(\b[^\[.]|` +
 	`\.items|\.copy|$)|process\.env\s*[,)}]|\bENV\s*$|\bENV\.to_h|\bENV\.inspect|%ENV\b|getenv\(\s*\))`)
 
@@ -120,14 +161,19 @@ func (x *scope) envInCode(r *shell.Run) {
 // the other away.
 var tokenHosts = map[string][]string{
 	"gh": {"github.", "githubusercontent.", "ghcr.io"}, "github": {"github.", "githubusercontent.", "ghcr.io",
-		"githubcopilot."}, "gl": {"gitlab"}, "ci": {"gitlab", "circleci", "github."}, "npm": {"npmjs.", "npm.pkg.github."},
+		"githubcopilot."}, "gl": {"gitlab"}, "ci": {"gitlab", "circleci", "github."}, "npm": {"npmjs.",
+		"npm.pkg.github."},
 	"node": {"npmjs."}, "aws": {"amazonaws.", "aws."}, "google": {"googleapis.", "google."}, "gcp": {"googleapis.",
 		"google."}, "gcloud": {"googleapis.", "google."}, "gemini": {"googleapis.", "google."},
-	"claude": {"anthropic."}, "anthropic": {"anthropic.", "claude."}, "cf": {"cloudflare."}, "cloudflare": {"cloudflare.",
-		"workers.dev"}, "do": {"digitalocean."}, "hf": {"huggingface.", "hf.co"}, "huggingface": {"huggingface.", "hf.co"},
-	"jira": {"atlassian."}, "confluence": {"atlassian."}, "atlassian": {"atlassian.", "bitbucket."}, "bb": {"bitbucket."},
+	"claude": {"anthropic."}, "anthropic": {"anthropic.", "claude."}, "cf": {"cloudflare."},
+	"cloudflare": {"cloudflare.",
+		"workers.dev"}, "do": {"digitalocean."}, "hf": {"huggingface.", "hf.co"}, "huggingface": {"huggingface.",
+		"hf.co"},
+	"jira": {"atlassian."}, "confluence": {"atlassian."}, "atlassian": {"atlassian.", "bitbucket."},
+	"bb":     {"bitbucket."},
 	"circle": {"circleci."}, "twine": {"pypi."}, "pypi": {"pypi."}, "cargo": {"crates.io"},
-	"docker": {"docker.io", "docker.com"}, "dockerhub": {"docker.io", "docker.com"}, "xai": {"x.ai"}, "grok": {"x.ai"},
+	"docker": {"docker.io", "docker.com"}, "dockerhub": {"docker.io", "docker.com"}, "xai": {"x.ai"},
+	"grok":  {"x.ai"},
 	"azure": {"azure.", "microsoft", "windows.net"}, "fly": {"fly.io"}, "sonar": {"sonarcloud.", "sonarqube."},
 	"tf": {"terraform.io"},
 	"dd": {"datadoghq."}, "datadog": {"datadoghq."}, "openai": {"openai.", "azure."}, "slack": {"slack."},
@@ -153,7 +199,8 @@ func (x *scope) variableSent(r *shell.Run) {
 	var hosts []string
 	args := r.Args()
 	for i, a := range args {
-		if h := hostOf(a.Text); h != "" && (strings.Contains(a.Text, "://") || i == 0 || !takesValue(args[i-1].Text)) {
+		if h := hostOf(a.Text); h != "" && (strings.Contains(a.Text,
+			"://") || i == 0 || !takesValue(args[i-1].Text)) {
 			hosts = append(hosts, h)
 		}
 	}
@@ -210,7 +257,8 @@ func hostOf(t string) string {
 func takesValue(flag string) bool {
 	if strings.HasPrefix(flag, "--") {
 		switch flag {
-		case "--silent", "--show-error", "--fail", "--location", "--verbose", "--include", "--insecure", "--compressed",
+		case "--silent", "--show-error", "--fail", "--location", "--verbose", "--include", "--insecure",
+			"--compressed",
 			"--get", "--head":
 			return false
 		}

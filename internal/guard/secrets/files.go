@@ -12,7 +12,8 @@ import (
 // readerNeedles are the common ways to read. Where links are followed, a file
 // inspect.IsUnder any name may lead to a secret.
 func readerNeedles() *inspect.Needles {
-	return inspect.NewNeedles(false, "cat ", "bat ", "less ", "more ", "head ", "tail ", "grep ", "rg ", "awk ", "sed ",
+	return inspect.NewNeedles(false, "cat ", "bat ", "less ", "more ", "head ", "tail ", "grep ", "rg ", "awk ",
+		"sed ",
 		"cut ", "sort ", "strings ", "xxd ", "hexdump ", "od ", "base64 ", "cp ", "scp ", "rsync ",
 		"tar ", "zip ", "curl ", "nl ", "tac ", "dd ", "vim ", "nano ", "diff ", "jq ", "<")
 }
@@ -81,6 +82,36 @@ func (x *scope) otherNames() map[string]string {
 		}
 	}
 	return out
+}
+
+// secretUpload: sftp host <<< 'put .env', lftp -c 'put .env'.
+func (x *scope) secretUpload(r *shell.Run) {
+	switch r.Name() {
+	case "sftp", "ftp", "lftp", "smbclient", "ncftp", "ncftpput", "tftp", "cadaver", "rclone":
+	default:
+		return
+	}
+	text := inspect.JoinArgs(r.Args())
+	if r.HasInput {
+		text += "\n" + r.Input.Text
+	}
+	for _, from := range x.RunsIn(r.From) {
+		text += "\n" + inspect.JoinArgs(from.Args())
+	}
+	for _, line := range strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == ';' }) {
+		words := strings.Fields(line)
+		for i, word := range words {
+			switch word {
+			case "put", "mput", "send", "reput", "mirror":
+				for _, file := range words[i+1:] {
+					if what, ok := x.secretWord(strings.Trim(file, `'"`)); ok {
+						x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", r.Name(), file, what))
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // loadsLoop: while read l; do export "$l"; done < .env loads the file, which is

@@ -18,10 +18,14 @@ func (x *scope) secretOperands(r *shell.Run) {
 		return
 	}
 	spec, ok := programs.OperandsOf(name)
-	if !ok || loadsEnvironment(r) || quietRead(name, r) {
+	if !ok && len(programs.ShownBy(name)) == 0 || loadsEnvironment(r) || quietRead(name, r) {
 		return
 	}
-	for _, w := range readFiles(name, r.Args(), spec) {
+	files := append(readFiles(name, r.Args(), spec), inspect.OptionValues(r.Args(), programs.ShownBy(name)...)...)
+	if inspect.ViaXargs(r) {
+		files = append(files, x.listedSecrets(r)...)
+	}
+	for _, w := range files {
 		t := w.Text
 		if strings.Contains(t, ":") && (name == "scp" || name == "rsync") {
 			_, t, _ = strings.Cut(t, ":")
@@ -50,6 +54,32 @@ func (x *scope) secretOperands(r *shell.Run) {
 	}
 }
 
+// listedSecrets are the names of secret files in the list that xargs reads: of
+// ls ~/.ssh/id_* | xargs cat, and of ls -a | grep '^\.env$' | xargs cat.
+func (x *scope) listedSecrets(r *shell.Run) []shell.Word {
+	var out []shell.Word
+	for _, from := range x.Sources(r.From) {
+		switch from.Name() {
+		case "ls", "find", "gfind", "fd", "fdfind", "grep", "egrep", "rg", "echo", "printf", "locate", "git",
+			"exa", "eza":
+		default:
+			continue
+		}
+		flags, _ := inspect.SplitFlags(from.Args())
+		if inspect.HasShort(flags, 'v') && from.Name() != "ls" {
+			continue
+		}
+		for _, a := range from.Args() {
+			name := strings.Trim(strings.ReplaceAll(a.Text, `\`, ""), "^$/")
+			_, glob := globSecret(name)
+			if _, ok := x.secretWord(name); ok || glob && (a.Glob || strings.ContainsAny(name, "*?[")) {
+				out = append(out, shell.Word{Text: name, Bare: name, Glob: a.Glob})
+			}
+		}
+	}
+	return out
+}
+
 // readFiles are the words of a reader that name files whose contents it shows.
 func readFiles(name string, args []shell.Word, spec programs.Operands) []shell.Word {
 	skip := spec.Skip
@@ -57,6 +87,9 @@ func readFiles(name string, args []shell.Word, spec programs.Operands) []shell.W
 		skip = 0
 	}
 	if name == "rg" && inspect.HasWord(args, "--files") {
+		return nil
+	}
+	if _, known := programs.OperandsOf(name); !known {
 		return nil
 	}
 	operands := 0

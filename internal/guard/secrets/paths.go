@@ -38,15 +38,38 @@ var secretTails = []struct{ tail, what string }{
 	{"google-chrome/default/login data", "browser passwords"}, {"google-chrome/default/cookies", "browser cookies"},
 	{"/etc/shadow", "password hashes"}, {"/etc/gshadow", "password hashes"}, {"/etc/sudoers", "sudo rules"},
 	{"/run/secrets/", "container secrets"},
+	{".config/sops/age/keys.txt", "private keys"}, {".config/age/", "private keys"}, {"sops/age/", "private keys"},
+	{".oci/config", "Oracle Cloud credentials"}, {".config/hcloud/cli.toml", "Hetzner tokens"},
+	{".config/stripe/config.toml", "Stripe keys"}, {".fly/config.yml", "Fly tokens"},
+	{".config/netlify/config.json", "Netlify tokens"}, {".netlify/config.json", "Netlify tokens"},
+	{"com.vercel.cli/auth.json", "Vercel tokens"}, {".config/configstore/firebase-tools.json", "Firebase tokens"},
+	{".wrangler/config/default.toml", "Cloudflare tokens"},
+	{".cloudflared/cert.pem", "Cloudflare credentials"}, {".config/ngrok/ngrok.yml", "ngrok tokens"},
+	{".ngrok2/ngrok.yml", "ngrok tokens"}, {".kaggle/kaggle.json", "Kaggle tokens"},
+	{"huggingface/token", "Hugging Face tokens"}, {".huggingface/token", "Hugging Face tokens"},
+	{".composer/auth.json", "Composer tokens"}, {".config/composer/auth.json", "Composer tokens"},
+	{".subversion/auth/", "Subversion passwords"}, {".config/solana/id.json", "a wallet"},
+	{".ethereum/keystore/", "wallets"}, {".electrum/wallets/", "wallets"}, {".config/filezilla/sitemanager.xml",
+		"FTP passwords"}, {".gradle/gradle.properties", "signing keys and passwords"}, {".databrickscfg",
+		"Databricks tokens"}, {".snowflake/connections.toml", "Snowflake credentials"}, {".config/circleci/cli.yml",
+		"CircleCI tokens"}, {".circleci/cli.yml", "CircleCI tokens"}, {".config/heroku/credentials", "Heroku tokens"},
+	{".config/railway/config.json", "Railway tokens"}, {".railway/config.json", "Railway tokens"},
+	{".config/bitwarden cli/data.json", "passwords"}, {".config/1password/", "1Password data"},
+	{".config/supabase/access-token", "Supabase tokens"},
+	{".supabase/access-token", "Supabase tokens"}, {".jupyter/jupyter_server_config.json", "a password"},
+	{".config/linode-cli", "Linode tokens"}, {".minikube/client.key", "cluster credentials"},
+	{"/etc/kubernetes/pki/", "cluster keys"}, {"/etc/krb5.keytab", "Kerberos keys"}, {"/etc/wireguard/", "VPN keys"},
+	{"/var/lib/rancher/k3s/server/token", "cluster credentials"}, {"/etc/letsencrypt/live/", "private keys"},
 	{"/var/run/secrets/", "container secrets"}, {"/proc/self/environ", "the environment"}, {"/etc/ssl/private/",
 		"private keys"},
 }
 
 // secretNames are file names that hold credentials in any directory.
 var secretNames = map[string]string{
-	".netrc": "login data", "_netrc": "login data", ".pypirc": "package tokens", ".git-credentials": "git credentials",
-	".pgpass": "database passwords",
-	".my.cnf": "database passwords", ".boto": "cloud credentials", ".s3cfg": "cloud credentials",
+	".netrc": "login data", "_netrc": "login data", ".pypirc": "package tokens",
+	".git-credentials": "git credentials",
+	".pgpass":          "database passwords",
+	".my.cnf":          "database passwords", ".boto": "cloud credentials", ".s3cfg": "cloud credentials",
 	".vault-token": "a Vault token", ".htpasswd": "password hashes",
 	"id_rsa": "a private key", "id_dsa": "a private key", "id_ecdsa": "a private key", "id_ed25519": "a private key",
 	"id_ecdsa_sk": "a private key", "id_ed25519_sk": "a private key",
@@ -57,7 +80,8 @@ var secretNames = map[string]string{
 	"login.keychain-db": "a keychain", "terraform.tfvars.secret": "secrets", "kubeconfig": "cluster credentials",
 	".envrc": "an environment file", "terraform.tfstate": "infrastructure state with its secrets",
 	"terraform.tfstate.backup": "infrastructure state with its secrets",
-	"key4.db":                  "browser keys", "logins.json": "browser passwords", "cookies.sqlite": "browser cookies",
+	"key4.db":                  "browser keys", "logins.json": "browser passwords",
+	"cookies.sqlite":        "browser cookies",
 	"cookies.binarycookies": "browser cookies",
 }
 
@@ -78,7 +102,8 @@ func secretPath(p, home string) (what string, ok bool) {
 	if isEnvFile(base) {
 		return "an environment file", true
 	}
-	if base == ".npmrc" && (t == "~/.npmrc" || strings.HasPrefix(t, "$home/") || t == strings.ToLower(home)+"/.npmrc") {
+	if base == ".npmrc" && (t == "~/.npmrc" || strings.HasPrefix(t,
+		"$home/") || t == strings.ToLower(home)+"/.npmrc") {
 		return "npm tokens", true
 	}
 	if strings.HasSuffix(base, ".tfstate") {
@@ -182,7 +207,8 @@ func inSSH(t, base string) bool {
 
 // publicKeyName: certificates and public halves end in .pem as well.
 func publicKeyName(base string) bool {
-	for _, s := range [...]string{"cert", "chain", "pub", "ca.", "cacert", "root", "bundle", "csr", "dhparam", "dh4096",
+	for _, s := range [...]string{"cert", "chain", "pub", "ca.", "cacert", "root", "bundle", "csr", "dhparam",
+		"dh4096",
 		"example", "sample", "test"} {
 		if strings.Contains(base, s) {
 			return true
@@ -201,4 +227,55 @@ func secretInText(text string) string {
 		}
 	}
 	return ""
+}
+
+// commonSecrets are the places that patterns are held against, by what they are.
+var commonSecrets = []string{".env", ".env.local", ".env.production", ".ssh/id_rsa", ".ssh/id_ed25519",
+	".aws/credentials",
+	"/etc/shadow", "/etc/gshadow", ".netrc", ".git-credentials", ".pgpass", ".kube/config", ".docker/config.json",
+	".config/gh/hosts.yml", ".gnupg/secring.gpg", ".vault-token", ".pypirc", ".claude/.credentials.json",
+	".config/gcloud/application_default_credentials.json", "/etc/sudoers", ".npmrc", ".codex/auth.json"}
+
+// fitsSecret reports whether a pattern of files fits one of the well-known secrets. What
+// fits nearly everything says nothing: of each part so many letters must be written
+// that it means one name.
+func fitsSecret(pattern string) (string, bool) {
+	if !strings.ContainsAny(pattern, "*?[") || len(pattern) > 256 {
+		return "", false
+	}
+	parts := strings.Split(strings.TrimPrefix(pattern, "./"), "/")
+	for _, secret := range commonSecrets {
+		names := strings.Split(strings.TrimPrefix(secret, "/"), "/")
+		at := len(parts) - len(names)
+		if at < 0 || secret[0] == '/' && (at != 1 || parts[0] != "") {
+			continue
+		}
+		fits, written := true, 0
+		for i, name := range names {
+			ok, err := path.Match(parts[at+i], name)
+			fits = fits && ok && err == nil && parts[at+i][0] != '*'
+			written += len(strings.Trim(removeWildcards(parts[at+i]), "."))
+		}
+		if fits && written >= 2 {
+			return "secrets", true
+		}
+	}
+	return "", false
+}
+
+// removeWildcards is what is written of a pattern's part. Of [abc] nothing is.
+func removeWildcards(part string) string {
+	var b strings.Builder
+	open := false
+	for _, r := range part {
+		switch {
+		case r == '[':
+			open = true
+		case r == ']':
+			open = false
+		case !open && r != '*' && r != '?':
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
@@ -25,7 +26,8 @@ func (x *scope) feedsLogin(r *shell.Run) bool {
 // printPhrases are subcommands that print a stored secret.
 var printPhrases = map[string][]string{
 	"security": {"find-generic-password", "find-internet-password", "dump-keychain", "export"}, "gh": {"auth token",
-		"auth status --show-token", "auth status -t"}, "glab": {"auth token"},
+		"auth status --show-token", "auth status -t"}, "glab": {"auth token",
+		"config get token", "auth status -t", "auth status --show-token"},
 	"gcloud": {"auth print-access-token", "auth print-identity-token", "auth application-default print-access-token",
 		"secrets versions access"},
 	"az": {"account get-access-token", "keyvault secret show", "acr credential show", "storage account keys list"},
@@ -34,9 +36,20 @@ var printPhrases = map[string][]string{
 	"vault": {"kv get", "read", "print token", "token lookup"}, "op": {"read", "item get"}, "pass": {"show", "-c"},
 	"gopass": {"show"}, "bw": {"get", "export"}, "lpass": {"show", "export"},
 	"heroku": {"config", "config:get", "auth:token"}, "doppler": {"secrets get", "secrets download", "secrets"},
-	"secret-tool": {"lookup", "search"}, "git": {"credential fill", "credential-store get", "credential-osxkeychain get"},
-	"kubectl": {"config view --raw"}, "gpg": {"--export-secret-keys", "--export-secret-key"}, "npm": {"token list"},
+	"secret-tool": {"lookup", "search"}, "git": {"credential fill", "credential-store get",
+		"credential-osxkeychain get"},
+	"kubectl": {"config view --raw", "create token"}, "oc": {"whoami -t", "whoami --show-token", "create token"},
+	"gpg": {"--export-secret-keys", "--export-secret-key"}, "npm": {"token list"},
 	"flyctl": {"auth token"}, "fly": {"auth token"}, "vercel": {"env pull"}, "chamber": {"read", "export"},
+	"sops": {"-d", "--decrypt", "decrypt"}, "ansible-vault": {"view", "decrypt"}, "getent": {"shadow", "gshadow"},
+	"terraform": {"state pull"}, "tofu": {"state pull"}, "keyring": {"get"}, "age": {"-d", "--decrypt"},
+	"rbw":       {"get"},
+	"infisical": {"secrets", "export"}, "kwallet-query": {"-r"}, "credstash": {"get", "getall"},
+	"berglas":  {"access"},
+	"pulumi":   {"config --show-secrets", "stack output --show-secrets", "stack export --show-secrets"},
+	"wrangler": {"auth token"}, "stripe": {"config --list"}, "railway": {"variables"},
+	"supabase": {"projects api-keys"}, "firebase": {"functions:config:get", "login:ci"},
+	"dotnet": {"user-secrets list"}, "rails": {"credentials:show"}, "akv": {"get"}, "passage": {"show"},
 }
 
 func (x *scope) printsSecret(r *shell.Run) {
@@ -65,9 +78,11 @@ func (x *scope) printsSecret(r *shell.Run) {
 			strings.Contains(line, "-oyaml") || strings.Contains(line, "jsonpath") ||
 			strings.Contains(line, "--output") ||
 			strings.Contains(line, "go-template")
-		if inspect.HasWord(args, "get") && out && (inspect.HasWord(args, "secret", "secrets") || strings.Contains(line,
-			"secret/") || strings.Contains(line, "secrets/")) {
+		if inspect.HasWord(args, "get") && out && slices.ContainsFunc(args, namesSecrets) {
 			hit = "get secret -o"
+		}
+		if inspect.HasWord(args, "get") && strings.Contains(line, "--raw") && strings.Contains(line, "/secrets") {
+			hit = "get --raw"
 		}
 	case "aws":
 		if inspect.HasWord(args, "ssm") && strings.Contains(line, "get-parameter") && inspect.HasWord(args,
@@ -75,7 +90,8 @@ func (x *scope) printsSecret(r *shell.Run) {
 			hit = "ssm get-parameter --with-decryption"
 		}
 	case "vault", "op", "bw", "pass":
-		if inspect.HasWord(args, "--help") || hit == "read" && name == "vault" && strings.Contains(line, "sys/health") {
+		if inspect.HasWord(args, "--help") || hit == "read" && name == "vault" && strings.Contains(line,
+			"sys/health") {
 			hit = ""
 		}
 	case "npm", "pnpm", "yarn":
@@ -85,6 +101,10 @@ func (x *scope) printsSecret(r *shell.Run) {
 	case "gpg":
 		if inspect.HasWord(args, "--export-secret-keys", "--export-secret-key", "--export-secret-subkeys") {
 			hit = "--export-secret-keys"
+		}
+	case "terraform", "tofu":
+		if inspect.HasWord(args, "output") && secretPattern.MatchString(line) {
+			hit = "output"
 		}
 	case "security":
 		if hit == "find-generic-password" || hit == "find-internet-password" {
@@ -101,6 +121,19 @@ func (x *scope) printsSecret(r *shell.Run) {
 		return
 	}
 	x.Report.Add("print", r.String(), fmt.Sprintf("%s %s prints a stored secret", name, hit))
+}
+
+// namesSecrets reports whether a word names secrets among the kinds of a cluster's
+// objects: secret, secrets/x, configmap,secret.
+func namesSecrets(w shell.Word) bool {
+	for _, kind := range strings.Split(strings.ToLower(w.Text), ",") {
+		kind, _, _ = strings.Cut(kind, "/")
+		kind, _, _ = strings.Cut(kind, ".")
+		if kind == "secret" || kind == "secrets" {
+			return true
+		}
+	}
+	return false
 }
 
 var secretVariable = lazyregexp.New(`(?i)(^|_)(token|secret|passwd|password|api_?key|apikey|access_?key|` +
@@ -170,7 +203,21 @@ func (x *scope) grepsEnvironment(r *shell.Run) {
 	if quietRead(r.Name(), r) || loadsEnvironment(r) || !r.To.Empty() {
 		return
 	}
+	_, words := inspect.SplitFlags(r.Args())
+	if len(words) > 1 && secretPattern.MatchString(words[0].Text) {
+		for _, w := range words[1:] {
+			if strings.HasSuffix(w.Text, "_history") || x.searchesHome(r, w) {
+				x.Report.Add("read", r.String(), fmt.Sprintf("looks for secrets in %s", w.Text))
+				return
+			}
+		}
+	}
 	for _, from := range x.RunsIn(r.From) {
+		if n := from.Name(); n == "cat" && len(from.Args()) > 0 && len(words) > 0 &&
+			strings.HasSuffix(from.Args()[0].Text, "_history") && secretPattern.MatchString(words[0].Text) {
+			x.Report.Add("read", r.String(), "looks for secrets in the history of commands")
+			return
+		}
 		if n := from.Name(); (n == "env" || n == "printenv" || n == "set" || n == "export" || n == "history" ||
 			n == "fc") &&
 			len(from.Args()) == 0 {
@@ -182,4 +229,15 @@ func (x *scope) grepsEnvironment(r *shell.Run) {
 	}
 }
 
-var secretPattern = lazyregexp.New(`(?i)token|secret|passw|api_?key|credential`)
+// searchesHome: grep -r "PRIVATE KEY" ~ finds keys wherever they lie.
+func (x *scope) searchesHome(r *shell.Run, w shell.Word) bool {
+	flags, _ := inspect.SplitFlags(r.Args())
+	if r.Name() != "rg" && !inspect.HasShort(flags, 'r', 'R') && !inspect.HasLong(flags, "--recursive") {
+		return false
+	}
+	p := x.ResolveWord(w, r)
+	return p.Known && (p.Path == x.Home || p.Path == "/" || p.Path == "/etc" || p.Path == "/home" || p.Path == "/root" ||
+		p.Path == "/Users")
+}
+
+var secretPattern = lazyregexp.New(`(?i)token|secret|passw|api_?key|credential|private key|BEGIN .*KEY|AKIA`)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/shell"
 	"github.com/hookmux/hookmux/internal/shell/programs"
 )
@@ -45,14 +46,27 @@ func secretNeedles() *inspect.Needles {
 			"sudoers", "environ", ".kube", "kubeconfig", ".docker/config", ".npmrc",
 			".netrc", "_netrc", ".pypirc", ".pgpass", ".my.cnf", ".boto", ".s3cfg", ".vault-token", ".htpasswd",
 			"service-account", "service_account", "serviceaccount", "firebase-adminsdk", "wallet.dat",
-			"keychain", "keyring", "password", "passwd", "auth.json", "hosts.yml", "hosts.json", "apps.json", "oauth_creds",
+			"keychain", "keyring", "password", "passwd", "auth.json", "hosts.yml", "hosts.json", "apps.json",
+			"oauth_creds",
 			"google_accounts", "rclone.conf", "doctl/config", "op/config", ".config/hub", "glab-cli",
-			"login data", "cookies", "token", "printenv", "env |", "env|", "find-generic", "find-internet", "auth print",
-			"get-secret", "with-decryption", "vault ", "op read", "op item", "pass ", "bw ", "api_key", "apikey", "master.key",
+			"login data", "cookies", "token", "printenv", "env |", "env|", "find-generic", "find-internet",
+			"auth print",
+			"get-secret", "with-decryption", "vault ", "op read", "op item", "pass ", "bw ", "api_key", "apikey",
+			"master.key",
 			"server.token",
-			"k3s.yaml", "admin.conf", "accesstokens", "msal_token", "/run/secrets", "export-secret", "access_tokens", "lpass",
-			"gopass", "doppler", "config get", "config:get", "heroku config", ".aws", ".gnupg", "prod.env", "gh auth", "--raw",
+			"k3s.yaml", "admin.conf", "accesstokens", "msal_token", "/run/secrets", "export-secret",
+			"access_tokens", "lpass",
+			"gopass", "doppler", "config get", "config:get", "heroku config", ".aws", ".gnupg", "prod.env",
+			"gh auth", "--raw",
 			"env", "set", "export", "declare", "typeset", "tfstate", "cookies", "logins.json", "key4.db", "web data"}
+		words = append(words, "private key", "readfile", "read_text", "open(", "getent", "ansible-vault", "sops",
+			"_history",
+			"begin ", "akia", "arg-file", "xargs -a", "create token")
+		for _, t := range secretTails {
+			if base := path.Base(t.tail); len(base) > 5 {
+				words = append(words, base)
+			}
+		}
 		words = append(append(words, keyEndings...), inspect.FedShells...)
 		secretPre = inspect.NewNeedles(true, words...)
 	})
@@ -102,6 +116,7 @@ func (c *Checker) CheckScript(s *inspect.Scope) {
 		r := &x.Script.Runs[i]
 		if r.Contained {
 			x.containedToken(r)
+			x.secretInCode(r)
 			continue
 		}
 		x.secretRedirects(r)
@@ -109,6 +124,7 @@ func (c *Checker) CheckScript(s *inspect.Scope) {
 			continue
 		}
 		x.secretOperands(r)
+		x.secretUpload(r)
 		x.secretFind(i)
 		x.grepsEnvironment(r)
 		x.printsSecret(r)
@@ -116,16 +132,30 @@ func (c *Checker) CheckScript(s *inspect.Scope) {
 		x.envToNetwork(r)
 		x.envDump(r)
 		x.envInCode(r)
+		x.variableInCode(r)
 		x.variableSent(r)
 		x.secretInCode(r)
 	}
 }
 
 // containedToken: kubectl exec pod -- cat /var/run/secrets/…/token gives away what
-// the cluster trusts.
+// the cluster trusts, and the environment of a container is made of secrets.
 func (x *scope) containedToken(r *shell.Run) {
+	if len(r.Argv) == 0 {
+		return
+	}
+	x.envDump(r)
 	if !isReader(r.Name()) {
 		return
+	}
+	if spec, ok := programs.OperandsOf(r.Name()); ok && !loadsEnvironment(r) && !quietRead(r.Name(), r) {
+		for _, w := range readFiles(r.Name(), r.Args(), spec) {
+			if base := path.Base(w.Text); isEnvFile(strings.ToLower(base)) && !strings.ContainsAny(base, "*?") {
+				x.Report.Add("read", r.String(), fmt.Sprintf("%s reads %s, the environment of a container",
+					r.Name(), w.Text))
+				return
+			}
+		}
 	}
 	for _, a := range r.Args() {
 		if strings.Contains(a.Text, "/run/secrets/kubernetes.io/serviceaccount/token") ||
@@ -165,7 +195,7 @@ func (x *scope) secretRedirects(r *shell.Run) {
 		switch {
 		case senders[name] && name != "gh":
 			x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, rd.Target.Text, what))
-		case isReader(name):
+		case isReader(name), name == "tee":
 			x.Report.Add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, rd.Target.Text, what))
 		case (name == "echo" || name == "printf") && anyDynamic(r.Args()), name == "mapfile", name == "readarray",
 			name == "read" && !x.loadsLoop(rd.Target.Text),
@@ -209,7 +239,7 @@ func (x *scope) secretFind(i int) {
 			name, what = a.Text, w
 		} else if secretDirs[path.Base(a.Text)] {
 			name, what = a.Text, "keys and credentials"
-		} else if w, ok := globSecret(a.Text); ok && strings.Contains(a.Text, "*") {
+		} else if w, ok := globSecret(a.Text); ok && strings.ContainsAny(a.Text, "*?[") {
 			name, what = a.Text, w
 		}
 	}
@@ -236,6 +266,12 @@ func (x *scope) secretFind(i int) {
 
 // globSecret: patterns that are written to catch secrets.
 func globSecret(t string) (string, bool) {
+	if strings.HasSuffix(t, ".pub") {
+		return "", false
+	}
+	if what, ok := fitsSecret(t); ok {
+		return what, true
+	}
 	dir, base := path.Split(t)
 	if strings.Trim(base, ".*?") != "" {
 		for _, name := range [...]string{".env", "id_rsa", "id_ed25519", ".netrc", ".git-credentials", ".pgpass"} {
@@ -245,6 +281,8 @@ func globSecret(t string) (string, bool) {
 		}
 	}
 	switch {
+	case strings.HasPrefix(base, "*") && isEnvFile(strings.TrimLeft(base, "*")), strings.HasPrefix(base, "*.env*"):
+		return "environment files", true
 	case isEnvFile(base), strings.HasPrefix(base, ".env") && !strings.HasPrefix(base, ".env."):
 		return "environment files", true
 	case strings.HasPrefix(base, "id_"):
@@ -261,11 +299,26 @@ func globSecret(t string) (string, bool) {
 func (x *scope) secretCommit(r *shell.Run) {
 	sub, args := inspect.GitParts(r)
 	switch sub {
-	case "show", "cat-file", "diff", "blame":
+	case "show", "cat-file", "diff", "blame", "grep", "hash-object", "archive", "log", "annotate", "stash", "commit":
+		flags, _ := inspect.SplitFlags(args)
+		if sub == "log" && !inspect.HasShort(flags, 'p') && !inspect.HasLong(flags, "--patch") ||
+			sub == "hash-object" && !inspect.HasShort(flags, 'w') || sub == "stash" && !inspect.HasWord(args,
+			"show") ||
+			sub == "grep" && quietRead("grep", r) {
+			return
+		}
+		if sub == "commit" {
+			args = inspect.OptionValues(args, "-F", "--file")
+		}
 		for _, a := range args {
 			t := a.Text
 			if i := strings.LastIndexByte(t, ':'); i >= 0 {
 				t = t[i+1:]
+			}
+			if strings.HasPrefix(t, "--add-file=") || strings.HasPrefix(t, "--file=") {
+				_, t, _ = strings.Cut(t, "=")
+			} else if strings.HasPrefix(t, "-") || sub == "log" && strings.HasPrefix(t, ":!") {
+				continue
 			}
 			if what, ok := x.secretWord(t); ok && !inspect.HasWord(args, "--stat", "--name-only", "--name-status",
 				"--quiet") {
@@ -321,6 +374,13 @@ func (x *scope) envToNetwork(r *shell.Run) {
 	}
 }
 
+var (
+	// printsLoaded: code that prints what it loads from an environment file.
+	printsLoaded = lazyregexp.New(`(print|log|puts|dumps?|write|stringify)\w*\s*\(?[^;\n]*(dotenv_values|parse\(|\.parsed|readFile)`)
+	joinedPath   = lazyregexp.New(`['"]([^'"\n]{2,64})['"]\s*[,/]\s*['"]([^'"\n]{2,64})['"]`)
+	walksFolder  = lazyregexp.New(`walk|listdir|readdir|glob|iterdir|scandir|Dir\[|Dir\.`)
+)
+
 // secretInCode: python3 -c "print(open('.env').read())".
 func (x *scope) secretInCode(r *shell.Run) {
 	text, ok := r.Code()
@@ -332,10 +392,19 @@ func (x *scope) secretInCode(r *shell.Run) {
 		"lines", "getline"} {
 		opens = opens || strings.Contains(text, w)
 	}
-	if !opens || strings.Contains(text, "dotenv") {
+	if !opens && !strings.Contains(text, "dotenv_values") ||
+		strings.Contains(text, "dotenv") && !printsLoaded.MatchString(text) {
 		return
 	}
-	for _, lit := range inspect.QuotedIn(text) {
+	literals := inspect.QuotedIn(text)
+	for _, m := range joinedPath.Compiled().FindAllStringSubmatch(text, 16) { // home.joinpath('.aws', 'credentials')
+		literals = append(literals, m[1]+"/"+m[2])
+	}
+	for _, lit := range literals {
+		if secretDirs[path.Base(lit)] && walksFolder.MatchString(text) {
+			x.Report.Add("read", r.Name(), fmt.Sprintf("%s code reads the files in %s", r.Name(), lit))
+			return
+		}
 		if what, ok := x.secretWord(lit); ok {
 			x.Report.Add("read", r.Name(), fmt.Sprintf("%s code reads %s (%s)", r.Name(), lit, what))
 			return

@@ -237,7 +237,8 @@ func (c *collector) gatherScript(text string) {
 func describeRun(r *shell.Run, scope *inspect.Scope) Command {
 	script := scope.Script
 	out := Command{
-		Program: r.Name(), Wrappers: r.Via, Remote: r.Remote, Contained: r.Contained, Text: r.String(), Complete: true,
+		Program: r.Name(), Wrappers: r.Via, Remote: r.Remote, Contained: r.Contained, Text: r.String(),
+		Complete: true,
 	}
 	out.Listed = inspect.ViaXargs(r)
 	for i, w := range r.Argv {
@@ -315,7 +316,7 @@ func splitWords(out *Command, r *shell.Run) {
 			out.flags = append(out.flags, Operand{Text: t, Dynamic: w.Dynamic, Pattern: w.Glob})
 			out.Flags = append(out.Flags, separateFlags(t)...)
 			// Options in front of the subcommand that take the next word.
-			if len(out.operands) == 0 && values[t] {
+			if (len(out.operands) == 0 || len(out.operands) == 1 && secondVerbs[out.Program]) && values[t] {
 				i++
 			}
 		}
@@ -369,7 +370,10 @@ func (c *collector) addPath(scope *inspect.Scope, w shell.Word, r *shell.Run, ac
 		p.InProject = inspect.IsUnder(p.Path, scope.Project)
 		p.InHome = inspect.IsUnder(p.Path, scope.Home)
 		p.Scratch = scope.IsScratch(p.Path)
-		if linked, ok := scope.RealPath(p.Path, true); ok {
+		if linked, ok := scope.LinkTarget(p.Path); ok && access != Delete {
+			p.Real = linked
+			p.InProject = inspect.IsUnder(linked, scope.Project)
+		} else if linked, ok := scope.RealPath(p.Path, true); ok {
 			p.Real = linked
 			// The folder may be reached by a link itself; a link in it leads out.
 			p.InProject = inspect.IsUnder(linked, c.realProject(scope.Project))

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
@@ -36,16 +37,22 @@ var (
 )
 
 var talkers = map[string]talker{
-	"curl": {bare: true, values: "AbcCdDeEFhHKmoPQrTuUwxXyYz", hosts: []string{"-x", "--proxy", "--preproxy", "--socks4",
-		"--socks4a", "--socks5", "--socks5-hostname"}, variables: proxies}, "wget": {bare: true, values: "aAbBDeEGiIlnoOPQRtTUwX"},
+	"curl": {bare: true, values: "AbcCdDeEFhHKmoPQrTuUwxXyYz", hosts: []string{"-x", "--proxy", "--preproxy",
+		"--socks4",
+		"--socks4a", "--socks5", "--socks5-hostname"}, variables: proxies}, "wget": {bare: true,
+		values: "aAbBDeEGiIlnoOPQRtTUwX"},
 	"http": {bare: true}, "https": {bare: true}, "xh": {bare: true}, "aria2c": {bare: true}, "lynx": {bare: true},
-	"ssh": {bare: true, values: "bcDEeFIiJLlmOopQRSWw"}, "mosh": {bare: true}, "telnet": {bare: true}, "ftp": {bare: true},
+	"ssh": {bare: true, values: "bcDEeFIiJLlmOopQRSWw"}, "mosh": {bare: true}, "telnet": {bare: true},
+	"ftp":  {bare: true},
 	"sftp": {bare: true, values: "iPFob"}, "scp": {values: "iPFolcSJ"}, "rsync": {values: "ef"}, "nc": {bare: true,
 		values: "eiIoOpPqsTVwXx"},
-	"ncat": {bare: true}, "netcat": {bare: true}, "socat": {}, "ping": {bare: true, values: "cisWIt"}, "dig": {bare: true},
-	"nslookup": {bare: true}, "host": {bare: true}, "whois": {bare: true}, "traceroute": {bare: true}, "nmap": {bare: true},
-	"git": {only: []string{"push", "pull", "fetch", "clone", "ls-remote", "submodule"}},
-	"npm": {implied: "registry.npmjs.org", only: []string{"install", "i", "ci", "add", "publish", "update", "view", "exec",
+	"ncat": {bare: true}, "netcat": {bare: true}, "socat": {}, "ping": {bare: true, values: "cisWIt"},
+	"dig":      {bare: true},
+	"nslookup": {bare: true}, "host": {bare: true}, "whois": {bare: true}, "traceroute": {bare: true},
+	"nmap": {bare: true},
+	"git":  {only: []string{"push", "pull", "fetch", "clone", "ls-remote", "submodule"}},
+	"npm": {implied: "registry.npmjs.org", only: []string{"install", "i", "ci", "add", "publish", "update", "view",
+		"exec",
 		"audit", "create", "init", "login"}},
 	"pnpm": {implied: "registry.npmjs.org", only: []string{"install", "i", "add", "publish", "update", "dlx"}},
 	"yarn": {implied: "registry.yarnpkg.com", only: []string{"install", "add", "publish", "upgrade", "dlx", "npm"}},
@@ -67,10 +74,13 @@ var talkers = map[string]talker{
 	"psql":    postgres, "pgcli": postgres, "pg_dump": postgres, "pg_dumpall": postgres, "pg_restore": postgres,
 	"createdb": postgres, "dropdb": postgres, "createuser": postgres, "dropuser": postgres, "pgbench": postgres,
 	"vacuumdb": postgres, "reindexdb": postgres, "mysql": mysql, "mariadb": mysql, "mycli": mysql, "mysqldump": mysql,
-	"mysqladmin": mysql, "mysqlimport": mysql, "redis-cli": {hosts: []string{"-h", "-u"}}, "valkey-cli": {hosts: []string{
-		"-h", "-u"}}, "mongosh": mongo, "mongo": mongo, "mongodump": mongo, "mongorestore": mongo, "mongoimport": mongo,
+	"mysqladmin": mysql, "mysqlimport": mysql, "redis-cli": {hosts: []string{"-h", "-u"}},
+	"valkey-cli": {hosts: []string{
+		"-h", "-u"}}, "mongosh": mongo, "mongo": mongo, "mongodump": mongo, "mongorestore": mongo,
+	"mongoimport": mongo,
 	"mongoexport": mongo, "sqlcmd": {hosts: []string{"-S"}}, "clickhouse-client": {hosts: []string{"-h", "--host"}},
-	"cockroach": {hosts: []string{"--host", "--url"}}, "cqlsh": {bare: true, values: "ukefp"}, "influx": {hosts: []string{
+	"cockroach": {hosts: []string{"--host", "--url"}}, "cqlsh": {bare: true, values: "ukefp"},
+	"influx": {hosts: []string{
 		"--host"}}, "trino": {hosts: []string{"--server"}}, "snowsql": {hosts: []string{"-h", "--host"}},
 	"brew": {implied: "formulae.brew.sh", only: []string{"install", "update", "upgrade", "fetch"}},
 }
@@ -230,8 +240,10 @@ func addressesIn(r *shell.Run, cmd *Command) []string {
 // openWithoutFiles for which it is more.
 var (
 	mentions = map[string]bool{"grep": true, "rg": true, "egrep": true, "fgrep": true, "ag": true, "sed": true,
-		"awk": true, "gawk": true, "jq": true, "yq": true, "perl": true, "tee": true, "cat": true, "find": true, "xargs": true, "sort": true,
-		"diff": true, "make": true, "logger": true, "notify-send": true, "say": true, "cowsay": true, "gsed": true, "ack": true,
+		"awk": true, "gawk": true, "jq": true, "yq": true, "perl": true, "tee": true, "cat": true, "find": true,
+		"xargs": true, "sort": true,
+		"diff": true, "make": true, "logger": true, "notify-send": true, "say": true, "cowsay": true, "gsed": true,
+		"ack":    true,
 		"export": true, "declare": true, "local": true, "dbus-send": true, "osascript": true, "jsonnet": true,
 		"sd": true}
 	talksAnyway = map[string]bool{"ssh": true, "ping": true, "docker": true, "gh": true, "npm": true, "pnpm": true,
@@ -296,14 +308,55 @@ func destinationOf(address string) Destination {
 	if end >= 0 {
 		text = text[:end]
 	}
+	if before, _, cut := strings.Cut(text, "$"); cut {
+		if _, err := netip.ParseAddr(before); err == nil {
+			text = before // http://1.2.3.4$PATH_BEHIND
+		}
+	}
 	u, err := url.Parse("//" + text)
 	if err != nil || u.Hostname() == "" {
 		return d
 	}
-	d.Host, d.Port = strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), u.Port()
+	d.Host, d.Port = plainAddress(strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))), u.Port()
 	d.Scope = scopeOf(d.Host)
 	d.Known = !strings.ContainsAny(d.Host, "$`{}")
 	return d
+}
+
+// plainAddress writes a number that programs take for an address of IPv4 as one:
+// 2852039166, 0xa9fea9fe, 0251.0376.0251.0376, 127.1, ::ffff:1.2.3.4.
+func plainAddress(host string) string {
+	if a, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+		if a.Is4In6() {
+			return a.Unmap().String()
+		}
+		return host
+	}
+	if host == "" || host[0] < '0' || host[0] > '9' || strings.Trim(host, "0123456789abcdefx.") != "" {
+		return host
+	}
+	parts := strings.Split(host, ".")
+	if len(parts) > 4 || len(parts) == 1 && len(host) < 8 { // a port
+		return host
+	}
+	var address uint64
+	for i, part := range parts {
+		n, err := strconv.ParseUint(part, 0, 32) // 0x and 0 in front as in C
+		if err != nil {
+			return host
+		}
+		last := i == len(parts)-1
+		if !last && n > 255 || last && n >= 1<<(8*(5-len(parts))) {
+			return host
+		}
+		if last {
+			address |= n
+		} else {
+			address |= n << (8 * (3 - i))
+		}
+	}
+	return netip.AddrFrom4([4]byte{byte(address >> 24), byte(address >> 16), byte(address >> 8),
+		byte(address)}).String()
 }
 
 // copyHost is the host of host:path, as scp, rsync and git write it.

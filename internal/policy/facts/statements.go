@@ -6,20 +6,30 @@ import (
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/shell/foreign"
 )
 
 // databaseClients are programs that are given statements, by their language.
 var databaseClients = map[string]string{
-	"psql": "sql", "mysql": "sql", "mariadb": "sql", "sqlite3": "sql", "duckdb": "sql", "sqlcmd": "sql", "usql": "sql",
-	"pgcli": "sql", "mycli": "sql", "litecli": "sql", "clickhouse-client": "sql", "clickhouse": "sql", "cockroach": "sql",
-	"cqlsh": "sql", "trino": "sql", "presto": "sql", "snowsql": "sql", "bq": "sql", "sqlplus": "sql", "mssql-cli": "sql",
-	"wrangler": "sql", "turso": "sql", "supabase": "sql", "pscale": "sql", "beeline": "sql", "athena": "sql", "osqlcmd": "sql",
-	"isql": "sql", "tsql": "sql", "prisma": "sql", "heroku": "sql", "snow": "sql", "vsql": "sql", "hive": "sql",
-	"mongosh": "mongo", "mongo": "mongo", "redis-cli": "redis", "valkey-cli": "redis", "keydb-cli": "redis",
+	"psql": "sql", "mysql": "sql", "mariadb": "sql", "sqlite3": "sql", "duckdb": "sql", "sqlcmd": "sql",
+	"usql":  "sql",
+	"pgcli": "sql", "mycli": "sql", "litecli": "sql", "clickhouse-client": "sql", "clickhouse": "sql",
+	"cockroach": "sql",
+	"cqlsh":     "sql", "trino": "sql", "presto": "sql", "snowsql": "sql", "bq": "sql", "sqlplus": "sql",
+	"mssql-cli": "sql",
+	"wrangler":  "sql", "turso": "sql", "supabase": "sql", "pscale": "sql", "beeline": "sql", "athena": "sql",
+	"osqlcmd": "sql",
+	"isql":    "sql", "tsql": "sql", "prisma": "sql", "heroku": "sql", "snow": "sql", "vsql": "sql", "hive": "sql",
+	"influx": "sql", "ysqlsh": "sql", "db2": "sql", "ksql": "sql", "mongosh": "mongo", "mongo": "mongo",
+	"redis-cli": "redis", "valkey-cli": "redis", "keydb-cli": "redis",
 }
 
 var (
-	sqlComment    = lazyregexp.New(`(?s)/\*.*?\*/|--[^\n]*`)
+	sqlComment = lazyregexp.New(`(?s)/\*.*?\*/|--[^\n]*`)
+	// /*!50000 drop */ is run by MySQL; 'dr'||'op' is one text.
+	sqlRunComment = lazyregexp.New(`(?s)/\*!\d*(.*?)\*/`)
+	sqlJoin       = lazyregexp.New(`'\s*\|\|\s*'`)
+	mongoNamed    = lazyregexp.New(`\[\s*["'](\w+)["']\s*\]\s*\(`)
 	sqlText       = lazyregexp.New(`'(?:[^']|'')*'`)
 	sqlCondition  = lazyregexp.New(`\bwhere\b`)
 	sqlAlwaysTrue = lazyregexp.New(
@@ -65,6 +75,7 @@ func statementsOf(c *Command, r *shell.Run, scope *inspect.Scope) []string {
 			}
 		}
 	case "mongo":
+		text = mongoNamed.ReplaceAllString(foreign.JoinLiterals(text), ".$1(")
 		switch {
 		case mongoDrops.MatchString(text):
 			add("drop")
@@ -99,7 +110,8 @@ func statementsOf(c *Command, r *shell.Run, scope *inspect.Scope) []string {
 // splitStatements are the statements in what a client is given, in small letters,
 // without comments and without what stands in quotes.
 func splitStatements(text string) []string {
-	text = strings.ToLower(text)
+	text = sqlJoin.ReplaceAllString(strings.ToLower(text), "")
+	text = sqlRunComment.ReplaceAllString(text, " $1 ")
 	if !strings.Contains(text, "exec") && !strings.Contains(text, "prepare") {
 		text = sqlText.ReplaceAllString(text, "''")
 	}

@@ -138,13 +138,22 @@ func HasAny(text string, list []string) bool {
 
 // The home directory as programs write it, in a string and behind one.
 const homeNames = `os\.environ\[\\?["']HOME\\?["']\]|os\.environ\.get\(\\?["']HOME\\?["']\)|process\.env\.HOME|` +
-	`ENVIRON\["HOME"\]|ENV\[["']HOME["']\]|\$ENV\{HOME\}|os\.path\.expanduser\(["']~["']\)|Dir\.home|Path\.home\(\)|` +
+	`ENVIRON\["HOME"\]|ENV\[["']HOME["']\]|\$ENV\{
+	HOME\}|os\.path\.expanduser\(["']~["']\)|Dir\.home|Path\.home\(\)|` +
 	`(?:require\(["']os["']\)|os)\.homedir\(\)|os\.getenv\(["']HOME["']\)|getenv\(["']HOME["']\)`
 
 var (
 	homeInString = lazyregexp.New(`[$#]?\{(?:` + homeNames + `)\}`)
 	homeBehind   = lazyregexp.New(`(["'])\s*[+.]?\s*(?:str\()?(?:` + homeNames + `)`)
+	homeListed   = lazyregexp.New(`,\s*(?:` + homeNames + `)`)
+	// bareCalls run text without quotation marks: m4's syscmd(text), dc's !text.
+	bareCalls = lazyregexp.New(`\be?syscmd\(([^)"]+)\)|^\s*!\s*([a-z/][^\n]+)`)
+	// awkNamePipe is print | name, where name holds a command.
+	awkNamePipe = lazyregexp.New(`\|&?\s*[A-Za-z_]\w*\s*[;})]`)
 )
+
+// PipesToName reports whether awk's code gives text to a command in a variable.
+func PipesToName(code string) bool { return awkNamePipe.MatchString(code) }
 
 var denoArgs = lazyregexp.New(`\{\s*args:\s*`)
 
@@ -152,6 +161,7 @@ var denoArgs = lazyregexp.New(`\{\s*args:\s*`)
 // what it spells in another way.
 func CallTexts(code string, most int) []string {
 	code = homeInString.ReplaceAllString(denoArgs.ReplaceAllString(code, " "), "$$HOME")
+	code = homeListed.ReplaceAllString(code, `,"$$HOME"`)
 	code = homeBehind.ReplaceAllString(code, "$$HOME$1")
 	out := StringLiterals(code)
 	for i, text := range out {
@@ -162,6 +172,9 @@ func CallTexts(code string, most int) []string {
 			}
 		}
 		out[i] = text
+	}
+	for _, call := range bareCalls.Compiled().FindAllStringSubmatch(code, most) {
+		out = append(out, strings.Trim(call[1]+call[2], "`' "))
 	}
 	out = append(out, QuotedLists(code, most)...)
 	return append(out, HiddenTexts(code, most)...)

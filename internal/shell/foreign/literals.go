@@ -70,6 +70,30 @@ func StringLiterals(text string) []string {
 	return out
 }
 
+var addedLiterals = lazyregexp.New(`'([^'"\\\n]*)'\s*[+.]\s*'([^'"\\\n]*)'|"([^'"\\\n]*)"\s*[+.]\s*"([^'"\\\n]*)"`)
+
+// maxJoins bounds how often literals of one program are joined.
+const maxJoins = 16
+
+// JoinLiterals writes literals that are added to each other as one: 'o'+'s' is 'os'.
+func JoinLiterals(code string) string {
+	if len(code) > 16<<10 {
+		return code
+	}
+	for range maxJoins {
+		joined := addedLiterals.Compiled().ReplaceAllStringFunc(code, func(text string) string {
+			quote := text[:1]
+			parts := strings.SplitN(text, quote, 5)
+			return quote + parts[1] + parts[3] + quote
+		})
+		if joined == code {
+			break
+		}
+		code = joined
+	}
+	return code
+}
+
 // literalEnd finds the closing quote of the literal that opens at i.
 func literalEnd(text string, i int) (int, string) {
 	quote := text[i]

@@ -8,9 +8,15 @@ var Interpreters = map[string]string{
 	"python": "c", "python2": "c", "python3": "c", "pypy": "c", "pypy3": "c",
 	"perl": "eE", "ruby": "e", "node": "ep", "nodejs": "ep", "bun": "e", "deno": "", "php": "r", "lua": "e",
 	"osascript": "e", "awk": "", "gawk": "", "mawk": "", "nawk": "", "tclsh": "", "expect": "c",
-	"luajit": "e", "julia": "eE", "rscript": "e", "r": "e", "elixir": "e", "erl": "", "ghc": "e", "runghc": "", "guile": "c",
-	"sbcl": "", "clisp": "x", "racket": "e", "jshell": "", "groovy": "e", "scala": "e", "scala-cli": "e", "swift": "e",
-	"clojure": "e", "clj": "e", "bb": "e", "crystal": "", "raku": "e", "dart": "", "ts-node": "ep", "tsx": "ep",
+	"luajit": "e", "julia": "eE", "rscript": "e", "r": "e", "elixir": "e", "erl": "", "ghc": "e", "runghc": "",
+	"guile": "c",
+	"sbcl":  "", "clisp": "x", "racket": "e", "jshell": "", "groovy": "e", "scala": "e", "scala-cli": "e",
+	"swift":   "e",
+	"clojure": "e", "clj": "e", "bb": "e", "crystal": "", "raku": "e", "m4": "", "gnuplot": "e",
+	"dc": "e", "octave": "", "scilab": "e", "irb": "e", "jrunscript": "e", "jjs": "", "maxima": "", "qjs": "e",
+	"d8":   "e",
+	"ghci": "e", "nim": "", "perl5": "eE", "ipython": "c", "bpython": "c", "pry": "e", "frida": "e", "nodejs18": "ep",
+	"dart": "", "ts-node": "ep", "tsx": "ep",
 }
 
 // IsInterpreter reports whether name is one of them, whatever its version.

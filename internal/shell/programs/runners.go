@@ -1,6 +1,9 @@
 package programs
 
-import "maps"
+import (
+	"maps"
+	"strings"
+)
 
 // More programs that run what stands behind them: those that change the rights, the
 // limits, the environment, the version of a language or the place of a command.
@@ -128,4 +131,25 @@ func addRunners(prefixes map[string]Prefix) {
 		}
 	}
 	maps.Copy(prefixes, morePrefixes)
+}
+
+// entrypoints are the programs that well-known images start with the words they are
+// given, by the last part of an image's name.
+var entrypoints = map[string]string{
+	"terraform": "terraform", "opentofu": "tofu", "tofu": "tofu", "aws-cli": "aws", "awscli": "aws",
+	"kubectl": "kubectl",
+	"helm":    "helm", "git": "git", "curl": "curl", "pulumi": "pulumi", "azure-cli": "az", "terragrunt": "terragrunt",
+	"flyway": "flyway", "liquibase": "liquibase", "rclone": "rclone", "skopeo": "skopeo", "crane": "crane",
+	"mc":    "mc",
+	"vault": "vault", "flyctl": "flyctl", "doctl": "doctl", "migrate": "migrate", "atlas": "atlas",
+	"dbmate": "dbmate",
+	"gh":     "gh", "goreleaser": "goreleaser", "packer": "packer", "restic": "restic", "aws-nuke": "aws-nuke",
+}
+
+// EntrypointOf is the program that an image starts, "" when it is not known.
+func EntrypointOf(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	image = image[strings.LastIndexByte(image, '/')+1:]
+	image, _, _ = strings.Cut(image, ":")
+	return entrypoints[image]
 }

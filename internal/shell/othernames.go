@@ -1,0 +1,126 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/shell/words"
+)
+
+// rememberProgram notes that a run gives a program another name: cp /bin/rm x,
+// ln -s "$(command -v rm)" x, hash -p /bin/rm x.
+func rememberProgram(w *walker, name string, run Run) {
+	args := run.Argv[1:]
+	operands := args[min(words.SkipOptions(args, "tS", nil), len(args)):]
+	var source, target Word
+	switch {
+	case name == "hash":
+		at := words.IndexOf(args, "-p")
+		if at < 0 || at+2 >= len(args) {
+			return
+		}
+		source, target = args[at+1], args[at+2]
+	case len(operands) == 2:
+		source, target = operands[0], operands[1]
+	default:
+		return
+	}
+	program := baseName(source.Text)
+	inPlace := strings.Contains(source.Text, "bin/") || source.Text == program || !source.From.Empty()
+	if !inPlace || source.Dynamic && source.From.Empty() || target.Dynamic || !programs.IsFollowed(program) {
+		return
+	}
+	if strings.HasSuffix(target.Text, "/") {
+		target.Text += program
+	}
+	if w.aliases == nil {
+		w.aliases = map[string][]Word{}
+	}
+	if len(w.aliases) >= maxVia || target.Text == source.Text {
+		return
+	}
+	word := []Word{{Text: program, Bare: program}}
+	w.aliases[target.Text] = word
+	if !strings.Contains(target.Text, "/") {
+		w.aliases["./"+target.Text] = word
+	} else {
+		w.aliases[path.Clean(target.Text)] = word
+	}
+}
+
+// renames are the programs by which others get another name.
+func renames(name string) bool {
+	switch name {
+	case "cp", "ln", "mv", "install", "hash", "gcp", "gln":
+		return true
+	}
+	return false
+}
+
+// walkPackageScript: npm pkg set scripts.x='text' puts a command line into a file
+// that npm run x reads.
+func walkPackageScript(w *walker, name string, run Run, c inherited) {
+	if name != "npm" && name != "pnpm" && name != "yarn" || len(run.Argv) < 4 {
+		return
+	}
+	for _, a := range run.Argv[2:] {
+		if key, text, ok := strings.Cut(a.Text, "="); ok && strings.HasPrefix(key, "scripts.") {
+			w.tryText(text, c.startedBy(name))
+		}
+	}
+}
+
+// takesStatements are programs that read statements, of which it matters what they
+// are: what is piped into them is kept as their input where it is known.
+var takesStatements = map[string]bool{"psql": true, "mysql": true, "mariadb": true, "sqlite3": true,
+	"redis-cli":  true,
+	"valkey-cli": true, "mongosh": true, "mongo": true, "duckdb": true, "cqlsh": true, "clickhouse-client": true,
+	"nc":   true,
+	"ncat": true, "netcat": true, "usql": true, "sqlcmd": true, "influx": true, "telnet": true}
+
+// withKnownInput adds what is piped into a run, and the files of substituted processes
+// that it is given, to its input.
+func withKnownInput(w *walker, run Run, c inherited) inherited {
+	if c.hasInput {
+		return c
+	}
+	text, ok := "", false
+	if !c.from.Empty() {
+		text, ok = w.known.outputOf(c.from.Hi-1, 0)
+	}
+	for _, a := range run.Argv[1:] {
+		if printed, known := textOfFile(w, a); known && strings.HasPrefix(a.Text, "<(") {
+			text, ok = text+"\n"+printed, true
+		}
+	}
+	if ok && len(text) <= maxValue {
+		c.input, c.hasInput = Word{Text: text, Bare: text, From: c.from}, true
+	}
+	return c
+}
+
+// ownShell reports whether a word stands for the shell that is in use.
+func ownShell(text string) bool {
+	switch text {
+	case "$SHELL", "${SHELL}", "$BASH", "${BASH}", "$ZSH_NAME":
+		return true
+	}
+	return false
+}
+
+// withoutVersion is a program's name as a package runner is given it: npm of npm@10,
+// cli of @acme/cli@latest.
+func withoutVersion(word Word) Word {
+	text := word.Text
+	if i := strings.LastIndexByte(text, '@'); i > 0 {
+		text = text[:i]
+	}
+	if strings.HasPrefix(text, "@") {
+		if _, tool, ok := strings.Cut(text, "/"); ok {
+			text = tool
+		}
+	}
+	word.Text, word.Bare = text, text
+	return word
+}
