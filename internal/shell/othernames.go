@@ -99,28 +99,3 @@ func withKnownInput(w *walker, run Run, c inherited) inherited {
 	}
 	return c
 }
-
-// ownShell reports whether a word stands for the shell that is in use.
-func ownShell(text string) bool {
-	switch text {
-	case "$SHELL", "${SHELL}", "$BASH", "${BASH}", "$ZSH_NAME":
-		return true
-	}
-	return false
-}
-
-// withoutVersion is a program's name as a package runner is given it: npm of npm@10,
-// cli of @acme/cli@latest.
-func withoutVersion(word Word) Word {
-	text := word.Text
-	if i := strings.LastIndexByte(text, '@'); i > 0 {
-		text = text[:i]
-	}
-	if strings.HasPrefix(text, "@") {
-		if _, tool, ok := strings.Cut(text, "/"); ok {
-			text = tool
-		}
-	}
-	word.Text, word.Bare = text, text
-	return word
-}

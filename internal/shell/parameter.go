@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/shell/expansions"
 	"github.com/hookmux/hookmux/internal/shell/programs"
 
 	"mvdan.cc/sh/v3/expand"
@@ -250,7 +251,7 @@ func evaluateParameter(w *walker, p *syntax.ParamExp) (Word, bool) {
 		}
 	}
 	v, ok := w.vars.lookupVariable(p.Param.Value)
-	if _, place := placeRunes[p.Param.Value]; !ok && place {
+	if !ok && expansions.IsPlace(p.Param.Value) {
 		v, ok = Word{Text: "$" + p.Param.Value, Dynamic: true, Vars: []string{p.Param.Value}}, true
 		v.Bare = v.Text
 	}
@@ -259,7 +260,7 @@ func evaluateParameter(w *walker, p *syntax.ParamExp) (Word, bool) {
 		strings.LastIndexByte(v.Text, '$') == 0 && v.Text == v.Bare && strings.Contains(v.Text, "/")
 	marked := v.Text
 	if v.Dynamic || v.Tilde {
-		marked = markPlaces(v.Text, v.Tilde)
+		marked = expansions.MarkPlaces(v.Text, v.Tilde)
 	}
 	placed := marked != v.Text && !strings.ContainsAny(marked, "$`")
 	if !placed {
@@ -286,7 +287,7 @@ func evaluateParameter(w *walker, p *syntax.ParamExp) (Word, bool) {
 		return Word{}, false
 	}
 	if placed {
-		if text, ok = unmarkPlaces(text); !ok {
+		if text, ok = expansions.UnmarkPlaces(text); !ok {
 			return Word{}, false
 		}
 		v.Dynamic, v.Tilde = strings.Contains(text, "$"), false
@@ -294,47 +295,4 @@ func evaluateParameter(w *walker, p *syntax.ParamExp) (Word, bool) {
 	v.Text, v.Bare = text, text
 	v.Glob = v.Glob && strings.ContainsAny(text, "*?[")
 	return v, true
-}
-
-// placeRunes stand for the two ends of a folder that only the machine knows: what
-// holds it, and its own name. So ${x%/*} and ${x##*/} of it can be worked out.
-var placeRunes = map[string][2]rune{"HOME": {'\uE000', '\uE001'}, "PWD": {'\uE002', '\uE003'}}
-
-// markPlaces writes the folders of a text as their runes.
-func markPlaces(text string, tilde bool) string {
-	if tilde && (text == "~" || strings.HasPrefix(text, "~/")) {
-		text = "$HOME" + text[1:]
-	}
-	for name, runes := range placeRunes {
-		folder := "/" + string(runes[0]) + "/" + string(runes[1])
-		text = strings.ReplaceAll(text, "${"+name+"}", folder)
-		for at := 0; ; {
-			i := strings.Index(text[at:], "$"+name)
-			if i < 0 {
-				break
-			}
-			end := at + i + len(name) + 1
-			if end < len(text) && (text[end] == '_' || text[end] >= '0' && text[end] <= '9' ||
-				text[end] >= 'A' && text[end] <= 'Z' || text[end] >= 'a' && text[end] <= 'z') {
-				at = end
-				continue
-			}
-			text = text[:at+i] + folder + text[end:]
-			at += i + len(folder)
-		}
-	}
-	return text
-}
-
-// unmarkPlaces writes the runes as folders again; ok is false where only a part of
-// one is left that has no name.
-func unmarkPlaces(text string) (string, bool) {
-	for name, runes := range placeRunes {
-		text = strings.ReplaceAll(text, "/"+string(runes[0])+"/"+string(runes[1]), "$"+name)
-		text = strings.ReplaceAll(text, "/"+string(runes[0]), "$"+name+"/..")
-		if name == "HOME" {
-			text = strings.ReplaceAll(text, string(runes[1]), "$USER")
-		}
-	}
-	return text, !strings.ContainsAny(text, "\uE000\uE001\uE002\uE003")
 }

@@ -17,7 +17,7 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		w.recordRun(run, c)
 		return
 	}
-	if ownShell(run.Argv[0].Text) {
+	if words.IsOwnShell(run.Argv[0].Text) {
 		run.Argv = append([]Word{{Text: "sh", Bare: "sh"}}, run.Argv[1:]...)
 	}
 	name := baseName(run.Argv[0].Text)
@@ -105,7 +105,7 @@ func (w *walker) walkShellInput(name string, c inherited) {
 func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Word, c inherited, hops int) bool {
 	var i int
 	skip := p.Skip
-	switch at := indexOfAny(args, p.Need); {
+	switch at := words.IndexOfAny(args, p.Need); {
 	case p.Need != "" && at >= 0:
 		i, skip = at+1, 0
 	case p.Need != "" && p.Skip == 0:
@@ -140,7 +140,7 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 	}
 	c = c.withVia(name)
 	c.contained = c.contained || p.Contain
-	if name == "nsenter" && entersFirstProcess(args) {
+	if name == "nsenter" && words.EntersFirstProcess(args) {
 		c.contained, c.mounts = false, nil // the machine itself
 	}
 	if p.Contain {
@@ -166,48 +166,13 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 	rest := run
 	rest.Argv = args[i:]
 	if p.Keep && strings.Contains(rest.Argv[0].Text, "@") && !p.Contain {
-		rest.Argv = append([]Word{withoutVersion(rest.Argv[0])}, args[i+1:]...)
+		rest.Argv = append([]Word{words.WithoutVersion(rest.Argv[0])}, args[i+1:]...)
 	}
 	if p.Contain && i > 0 {
-		rest.Argv = withEntrypoint(args[i-1].Text, rest.Argv)
+		rest.Argv = words.WithEntrypoint(args[i-1].Text, rest.Argv)
 	}
 	w.resolveRun(rest, c, hops+1)
 	return true
-}
-
-// entersFirstProcess reports whether nsenter goes to the first process, which is the
-// machine's own where a container sees its processes.
-func entersFirstProcess(args []Word) bool {
-	for i, a := range args {
-		if value, ok := words.OptionValue(args, i, "-t"); ok && value == "1" || a.Text == "-t1" {
-			return true
-		}
-		if value, ok := words.OptionValue(args, i, "--target"); ok && value == "1" {
-			return true
-		}
-	}
-	return false
-}
-
-// withEntrypoint are the words of a command in a container whose image starts a
-// program of its own: docker run hashicorp/terraform destroy.
-func withEntrypoint(image string, argv []Word) []Word {
-	program := programs.EntrypointOf(image)
-	if program == "" || baseName(argv[0].Text) == program || programs.IsShell(baseName(argv[0].Text)) {
-		return argv
-	}
-	return append([]Word{{Text: program, Bare: program}}, argv...)
-}
-
-// indexOfAny is where the first of the words of a list stands, which are divided by
-// blanks; -1 for nowhere.
-func indexOfAny(args []Word, list string) int {
-	for _, text := range strings.Fields(list) {
-		if at := words.IndexOf(args, text); at >= 0 {
-			return at
-		}
-	}
-	return -1
 }
 
 func stripVerb(w *walker, name string, verbs map[string]programs.Prefix, run Run, c inherited, hops int) bool {

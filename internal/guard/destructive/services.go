@@ -12,8 +12,8 @@ import (
 func isDryRun(args []shell.Word) bool {
 	for _, a := range args {
 		t := a.Text
-		if t == "--dry-run" || t == "--dryrun" || t == "--help" || t == "-h" || t == "-help" || t == "help" || strings.HasPrefix(t,
-			"--dry-run=") && t != "--dry-run=none" {
+		if t == "--dry-run" || t == "--dryrun" || t == "--help" || t == "-h" || t == "-help" || t == "help" ||
+			strings.HasPrefix(t, "--dry-run=") && t != "--dry-run=none" {
 			return true
 		}
 	}

@@ -177,7 +177,8 @@ func (x *Scope) madeLinks() map[string]string {
 	for i := range x.Script.Runs {
 		r := &x.Script.Runs[i]
 		n := r.Name()
-		if n != "ln" && n != "gln" && n != "bindfs" && n != "mount" || len(x.links) >= maxLinks || r.Contained || r.Remote {
+		if n != "ln" && n != "gln" && n != "bindfs" && n != "mount" || len(x.links) >= maxLinks || r.Contained ||
+			r.Remote {
 			continue
 		}
 		flags, rest := SplitFlags(r.Args())

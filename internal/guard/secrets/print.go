@@ -236,8 +236,11 @@ func (x *scope) searchesHome(r *shell.Run, w shell.Word) bool {
 		return false
 	}
 	p := x.ResolveWord(w, r)
-	return p.Known && (p.Path == x.Home || p.Path == "/" || p.Path == "/etc" || p.Path == "/home" || p.Path == "/root" ||
-		p.Path == "/Users")
+	switch p.Path {
+	case x.Home, "/", "/etc", "/home", "/root", "/Users":
+		return p.Known
+	}
+	return false
 }
 
 var secretPattern = lazyregexp.New(`(?i)token|secret|passw|api_?key|credential|private key|BEGIN .*KEY|AKIA`)
