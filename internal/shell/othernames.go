@@ -49,15 +49,6 @@ func rememberProgram(w *walker, name string, run Run) {
 	}
 }
 
-// renames are the programs by which others get another name.
-func renames(name string) bool {
-	switch name {
-	case "cp", "ln", "mv", "install", "hash", "gcp", "gln":
-		return true
-	}
-	return false
-}
-
 // walkPackageScript: npm pkg set scripts.x='text' puts a command line into a file
 // that npm run x reads.
 func walkPackageScript(w *walker, name string, run Run, c inherited) {
@@ -70,14 +61,6 @@ func walkPackageScript(w *walker, name string, run Run, c inherited) {
 		}
 	}
 }
-
-// takesStatements are programs that read statements, of which it matters what they
-// are: what is piped into them is kept as their input where it is known.
-var takesStatements = map[string]bool{"psql": true, "mysql": true, "mariadb": true, "sqlite3": true,
-	"redis-cli":  true,
-	"valkey-cli": true, "mongosh": true, "mongo": true, "duckdb": true, "cqlsh": true, "clickhouse-client": true,
-	"nc":   true,
-	"ncat": true, "netcat": true, "usql": true, "sqlcmd": true, "influx": true, "telnet": true}
 
 // withKnownInput adds what is piped into a run, and the files of substituted processes
 // that it is given, to its input.

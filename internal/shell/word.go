@@ -89,10 +89,10 @@ func (w *walker) splitFields(word *syntax.Word, c inherited) []Word {
 			return []Word{{Text: l.Value, Bare: l.Value}}
 		}
 	}
-	if n := countBraces(word); n > 0 {
+	if n := expansions.CountBraces(word); n > 0 {
 		if n > maxOpen {
 			w.out.Truncated = true
-		} else if isSplit(word) || syntax.SplitBraces(word) {
+		} else if expansions.IsSplit(word) || syntax.SplitBraces(word) {
 			var out []Word
 			for alt, err := range expand.BracesSeq(nil, word) {
 				if err != nil || len(out) >= maxBraces || !w.takeStep() {
@@ -118,30 +118,6 @@ func (w *walker) joinWord(word *syntax.Word, c inherited) Word {
 		return Word{}
 	}
 	return ws[0]
-}
-
-func countBraces(word *syntax.Word) int {
-	n := 0
-	for _, p := range word.Parts {
-		if l, ok := p.(*syntax.Lit); ok {
-			n += strings.Count(l.Value, "{")
-		}
-	}
-	if isSplit(word) {
-		n = max(n, 1)
-	}
-	return n
-}
-
-// isSplit reports whether the braces of a word were found before: in the body of a
-// function that is walked for every call.
-func isSplit(word *syntax.Word) bool {
-	for _, p := range word.Parts {
-		if _, ok := p.(*syntax.BraceExp); ok {
-			return true
-		}
-	}
-	return false
 }
 
 func (w *walker) buildFields(word *syntax.Word, c inherited, split bool) []Word {

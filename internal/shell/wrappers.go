@@ -21,7 +21,7 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		run.Argv = append([]Word{{Text: "sh", Bare: "sh"}}, run.Argv[1:]...)
 	}
 	name := baseName(run.Argv[0].Text)
-	if takesStatements[name] {
+	if programs.TakesStatements(name) {
 		c = withKnownInput(w, run, c)
 	}
 	if fn, ok := w.funcs[run.Argv[0].Text]; ok {
@@ -43,7 +43,7 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 	}
 	walkOptionCommands(w, name, run, c)
 	walkPackageScript(w, name, run, c)
-	if renames(name) {
+	if programs.Renames(name) {
 		rememberProgram(w, name, run)
 	}
 	if special, ok := specialFor(name); ok {

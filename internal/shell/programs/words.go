@@ -41,3 +41,23 @@ func RemoteValues(name string) string {
 	}
 	return "BbcDEeFIiJLlmOopQRSWw"
 }
+
+// Renames reports whether other programs get another name by a program of this name.
+func Renames(name string) bool {
+	switch name {
+	case "cp", "ln", "mv", "install", "hash", "gcp", "gln":
+		return true
+	}
+	return false
+}
+
+// statementReaders are programs that read statements, of which it matters what they
+// are: what is piped into them is kept as their input where it is known.
+var statementReaders = map[string]bool{"psql": true, "mysql": true, "mariadb": true, "sqlite3": true,
+	"redis-cli":  true,
+	"valkey-cli": true, "mongosh": true, "mongo": true, "duckdb": true, "cqlsh": true, "clickhouse-client": true,
+	"nc":   true,
+	"ncat": true, "netcat": true, "usql": true, "sqlcmd": true, "influx": true, "telnet": true}
+
+// TakesStatements reports whether a program of this base name reads statements.
+func TakesStatements(name string) bool { return statementReaders[name] }
