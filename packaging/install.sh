@@ -5,7 +5,8 @@
 #
 #   HOOKMUX_INSTALL_DIR    folder for bin/ and share/; ~/.local if not set
 #   HOOKMUX_VERSION        another version than the script's own
-#   HOOKMUX_DOWNLOAD_URL   folder or address with the archives and SHA256SUMS
+#   HOOKMUX_DOWNLOAD_URL   folder or address with the archives and SHA256SUMS;
+#                          else the script's own folder if they are there, else the release's page
 #   HOOKMUX_PUBLIC_KEY     minisign key to check the signature with
 #
 # The archive's checksum is always compared. The signature of the checksums is
@@ -17,7 +18,15 @@ public_key="${HOOKMUX_PUBLIC_KEY:-@PUBLIC_KEY@}"
 # In the source tree these are not filled in; `make release` does that.
 case "$public_key" in @*) public_key= ;; esac
 case "$version" in @*) echo "hookmux: set HOOKMUX_VERSION, or take install.sh from a release" >&2 && exit 1 ;; esac
-from="${HOOKMUX_DOWNLOAD_URL:-@HOME@/releases/download/v$version}"
+own_folder=
+if [ -f "$0" ]; then own_folder=$(cd "$(dirname "$0")" && pwd -P); fi # a script from a pipe has none
+if [ -n "${HOOKMUX_DOWNLOAD_URL:-}" ]; then
+	from=$HOOKMUX_DOWNLOAD_URL
+elif [ -n "$own_folder" ] && grep -qs "  hookmux-$version-" "$own_folder/SHA256SUMS"; then
+	from=$own_folder
+else
+	from="@HOME@/releases/download/v$version"
+fi
 
 say() { printf '%s\n' "hookmux: $*"; }
 fail() {
@@ -31,16 +40,23 @@ case "$dir" in
 /*) ;;
 *) fail "HOOKMUX_INSTALL_DIR is $dir; it must begin with a slash" ;;
 esac
-# The files that were installed, one name a line, below $dir.
+# What was installed, below $dir, one name a line. A name that ends with a slash is a
+# folder that the script made.
 list=share/doc/hookmux/installed-files
 
-remove_file() {
-	rm -f "$dir/$1"
-	folder=$(dirname "$1")
-	# Folders that only held our files go; others stay.
-	case "$folder" in
-	share/doc/hookmux) rmdir "$dir/$folder" 2>/dev/null || : ;;
-	esac
+# make_folder NAME makes a folder below $dir, and notes those that were not there.
+make_folder() {
+	[ ! -d "$dir/$1" ] || return 0
+	case "$1" in */*) make_folder "${1%/*}" ;; esac
+	mkdir "$dir/$1"
+	echo "$1/" >>"$work/folders"
+}
+
+# remove_folders removes the folders of a list that are empty, the inner ones first.
+remove_folders() {
+	sed -n 's|/$||p' "$1" | sort -r | while IFS= read -r name; do
+		rmdir "$dir/$name" 2>/dev/null || :
+	done
 }
 
 uninstall() {
@@ -51,14 +67,20 @@ uninstall() {
 (--uninstall --keep-hooks leaves them; without the program they do nothing)"
 	fi
 	"$dir/bin/hookmux" hub stop >/dev/null 2>&1 || :
+	names=$(mktemp)
+	cp "$dir/$list" "$names"
 	while IFS= read -r name; do
 		case "$name" in
 		/* | *..*) fail "$dir/$list was changed: $name" ;;
+		*/) ;;
+		*) rm -f "$dir/$name" ;;
 		esac
-		remove_file "$name"
-	done <"$dir/$list"
-	remove_file "$list"
-	say "removed from $dir; your settings and the journal stay (~/.config/hookmux, ~/.local/state/hookmux)"
+	done <"$names"
+	rm -f "$dir/$list"
+	rmdir "$dir/${list%/*}" 2>/dev/null || :
+	remove_folders "$names"
+	rm -f "$names"
+	say "removed from $dir; your settings and the journal stay (hookmux in ~/.config, ~/.local/state and ~/.local/share)"
 }
 
 case "${1:-}" in
@@ -116,7 +138,8 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
 name="hookmux-$version-$system-$arch"
-fetch SHA256SUMS "$work/SHA256SUMS" || fail "$from/SHA256SUMS cannot be fetched"
+fetch SHA256SUMS "$work/SHA256SUMS" || fail "$from/SHA256SUMS cannot be fetched.
+If you have the files of a release, put install.sh beside them, or name their folder: HOOKMUX_DOWNLOAD_URL=FOLDER sh install.sh"
 if [ -n "$public_key" ]; then
 	fetch SHA256SUMS.minisig "$work/SHA256SUMS.minisig" ||
 		fail "$from has no signature, and one is expected; nothing was installed"
@@ -140,24 +163,32 @@ new="$work/$name"
 "$new/bin/hookmux" --version >/dev/null || fail "the program does not run on this machine; nothing was installed"
 
 mkdir -p "$new/share/doc/hookmux"
-mv "$new/README.md" "$new/LICENSE" "$new/CHANGELOG.md" "$new/share/doc/hookmux/"
+for file in README.md LICENSE CHANGELOG.md; do # where archives before 0.1.0 had them
+	if [ -f "$new/$file" ]; then mv "$new/$file" "$new/share/doc/hookmux/"; fi
+done
+# What nothing reads here: polkit looks below /usr, launchd is of macOS, systemd of Linux.
+case "$dir" in /usr | /usr/local) ;; *) rm -rf "$new/share/polkit-1" ;; esac
+case "$system" in linux) rm -rf "$new/share/launchd" ;; *) rm -rf "$new/share/systemd" ;; esac
 # The hook client last: it finds the new hookmux beside it.
 (cd "$new" && find share -type f | sort && echo bin/hookmux && echo bin/hookmux-hook) >"$work/files"
 if [ -f "$dir/$list" ]; then cp "$dir/$list" "$work/before"; else : >"$work/before"; fi
+sed -n '/\/$/p' "$work/before" >"$work/folders"
 while IFS= read -r file; do
-	mkdir -p "$dir/$(dirname "$file")"
+	make_folder "${file%/*}"
 	mv -f "$new/$file" "$dir/$file"
 done <"$work/files"
 # What the version before had and this one has not.
 while IFS= read -r file; do
-	case "$file" in /* | *..*) continue ;; esac
-	grep -qxF -- "$file" "$work/files" || remove_file "$file"
+	case "$file" in /* | *..* | */) continue ;; esac
+	grep -qxF -- "$file" "$work/files" || rm -f "$dir/$file"
 done <"$work/before"
+cat "$work/folders" >>"$work/files"
 mv -f "$work/files" "$dir/$list"
+remove_folders "$work/folders"
 
 say "$("$dir/bin/hookmux" --version) is installed in $dir/bin"
 case ":${PATH:-}:" in
 *":$dir/bin:"*) ;;
 *) say "add it to your PATH: export PATH=\"$dir/bin:\$PATH\"" ;;
 esac
-say "next: hookmux install"
+say "next: hookmux setup"

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -48,8 +49,8 @@ func (s *scriptStage) offer(version string, more ...string) {
 	zip := gzip.NewWriter(&out)
 	w := tar.NewWriter(zip)
 	program := "#!/bin/sh\necho hookmux " + version + "\n"
-	for _, file := range append([]string{"bin/hookmux", "bin/hookmux-hook", "README.md", "LICENSE", "CHANGELOG.md",
-		"share/man/man1/hookmux.1"}, more...) {
+	for _, file := range append([]string{"bin/hookmux", "bin/hookmux-hook", "share/doc/hookmux/README.md",
+		"share/doc/hookmux/LICENSE", "share/doc/hookmux/CHANGELOG.md", "share/man/man1/hookmux.1"}, more...) {
 		h := &tar.Header{Name: name + "/" + file, Mode: 0o755, Size: int64(len(program)), Typeflag: tar.TypeReg}
 		if err := w.WriteHeader(h); err != nil {
 			s.t.Fatal(err)
@@ -76,6 +77,40 @@ func (s *scriptStage) run(version string, env []string, args ...string) (string,
 		"HOOKMUX_DOWNLOAD_URL=" + s.url}, env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
+}
+
+// runBesideFiles runs the script in a folder with the files of a release, in which somebody had a folder share.
+func (s *scriptStage) runBesideFiles() {
+	s.t.Helper()
+	folder, home := s.t.TempDir(), s.t.TempDir()
+	text, err := os.ReadFile("install.sh")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	files := map[string][]byte{"install.sh": text}
+	maps.Copy(files, s.files)
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	theirs := filepath.Join(home, ".local/share/man")
+	if err := os.MkdirAll(theirs, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, args := range [][]string{{}, {"--uninstall"}} {
+		cmd := exec.Command(s.shell, append([]string{filepath.Join(folder, "install.sh")}, args...)...)
+		cmd.Env = []string{"HOME=" + home, "PATH=/usr/local/bin:/usr/bin:/bin", "HOOKMUX_VERSION=2.0.0"}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			s.t.Errorf("beside the files of a release, %v ended with %v:\n%s", args, err, out)
+		}
+	}
+	if _, err := os.Stat(theirs); err != nil {
+		s.t.Errorf("a folder of somebody else is gone: %v", err)
+	}
+	if entries, err := os.ReadDir(filepath.Join(home, ".local")); err != nil || len(entries) != 1 {
+		s.t.Errorf("%v is left (error %v), want share alone, which was there before", entries, err)
+	}
 }
 
 func (s *scriptStage) tree(dir string) string {
@@ -167,6 +202,13 @@ func TestInstallScript(t *testing.T) {
 			if got := s.tree(local); got != "" {
 				t.Errorf("--uninstall left %s, want nothing", got)
 			}
+			for _, folder := range []string{"bin", "share"} {
+				if _, err := os.Stat(filepath.Join(local, folder)); err == nil {
+					t.Errorf("--uninstall left the folder %s, want it gone: it was not there before", folder)
+				}
+			}
+
+			s.runBesideFiles()
 
 			// Elsewhere, and not to a folder that depends on where one is.
 			elsewhere := filepath.Join(s.home, "with a space")

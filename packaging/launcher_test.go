@@ -48,8 +48,8 @@ func TestLauncher(t *testing.T) {
 			out, _ := cmd.CombinedOutput() // the exit code tells
 			code := cmd.ProcessState.ExitCode()
 			if place == "" {
-				if code != 1 || !strings.Contains(string(out), "is not there") {
-					t.Errorf("without a program it ended with %d and said %q, want 1 and the package's name", code, out)
+				if code != 1 || !strings.Contains(string(out), "./hookmux-"+runtime.GOOS+"-") {
+					t.Errorf("without a program it ended with %d and said %q, want 1 and the command with both packages", code, out)
 				}
 				return
 			}

@@ -25,6 +25,10 @@ name="hookmux-$system-$processor"
 for program in "$dir/node_modules/$name/bin/hookmux" "$(dirname "$dir")/$name/bin/hookmux"; do
 	[ -x "$program" ] && exec "$program" "$@"
 done
-echo "hookmux: the package $name is not there. hookmux runs on Linux and macOS, x64 and arm64." >&2
-echo "hookmux: on one of these, install it again without --omit=optional or --no-optional." >&2
+{
+	echo "hookmux: the program is in the package $name, and that is not installed."
+	echo "From files of a release, name both: npm install -g ./$name-VERSION.tgz ./hookmux-VERSION.tgz"
+	echo "From a registry, install it again without --omit=optional and --no-optional."
+	echo "There are programs for Linux and macOS, x64 and arm64."
+} >&2
 exit 1

@@ -48,10 +48,8 @@ type packageFile struct {
 var linuxPlaces = []struct{ from, to string }{
 	{"bin/", "/usr/bin/"},
 	{"share/systemd/user/", "/usr/lib/systemd/user/"},
-	{"share/launchd/", ""}, // of macOS
+	{docFolder + "LICENSE", "/usr/share/doc/hookmux/copyright"},
 	{"share/", "/usr/share/"},
-	{"LICENSE", "/usr/share/doc/hookmux/copyright"},
-	{"", "/usr/share/doc/hookmux/"},
 }
 
 func linuxPlace(name string) string {
@@ -98,7 +96,7 @@ func (r *release) writeLinuxPackages() error {
 			if place == "" {
 				continue
 			}
-			if strings.HasPrefix(f.name, "share/man/") || f.name == "CHANGELOG.md" {
+			if strings.HasPrefix(f.name, "share/man/") || f.name == docFolder+"CHANGELOG.md" {
 				if f.data, err = compress(f.data); err != nil {
 					return err
 				}

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -147,7 +148,7 @@ func (r *release) writeArchives(targets []string) error {
 		if err := r.buildPrograms(dir, system, arch); err != nil {
 			return err
 		}
-		files := append([]file(nil), common...)
+		files := slices.DeleteFunc(slices.Clone(common), func(f file) bool { return !isRead(f.name, system) })
 		for _, name := range []string{"hookmux", "hookmux-hook"} {
 			data, err := os.ReadFile(filepath.Join(dir, name))
 			if err != nil {
@@ -283,7 +284,7 @@ func (r *release) commonFiles() ([]file, error) {
 		files = append(files, file{path, 0o644, text.Bytes()})
 	}
 	for from, to := range map[string]string{
-		"README.md": "README.md", "LICENSE": "LICENSE", "CHANGELOG.md": "CHANGELOG.md",
+		"README.md": docFolder + "README.md", "LICENSE": docFolder + "LICENSE", "CHANGELOG.md": docFolder + "CHANGELOG.md",
 		"packaging/systemd/hookmux.service":             "share/systemd/user/hookmux.service",
 		"packaging/launchd/io.github.hookmux.hub.plist": "share/launchd/io.github.hookmux.hub.plist",
 		"packaging/polkit/org.hookmux.approve.policy":   "share/polkit-1/actions/org.hookmux.approve.policy",
@@ -295,6 +296,21 @@ func (r *release) commonFiles() ([]file, error) {
 		files = append(files, file{to, 0o644, data})
 	}
 	return files, nil
+}
+
+// docFolder is where an archive has what people read: it unpacks over a folder such as
+// ~/.local, where nothing else of it should lie about.
+const docFolder = "share/doc/hookmux/"
+
+// isRead reports whether something on a system reads a file.
+func isRead(name, system string) bool {
+	switch {
+	case strings.HasPrefix(name, "share/launchd/"):
+		return system == "darwin"
+	case strings.HasPrefix(name, "share/systemd/"), strings.HasPrefix(name, "share/polkit-1/"):
+		return system == "linux"
+	}
+	return true
 }
 
 // alone runs the new program away from the home of whoever builds.

@@ -142,12 +142,29 @@ func TestLinuxPlaces(t *testing.T) {
 		"bin/hookmux-hook":                   "/usr/bin/hookmux-hook",
 		"share/man/man1/hookmux.1":           "/usr/share/man/man1/hookmux.1",
 		"share/systemd/user/hookmux.service": "/usr/lib/systemd/user/hookmux.service",
-		"share/launchd/x.plist":              "",
-		"LICENSE":                            "/usr/share/doc/hookmux/copyright",
-		"README.md":                          "/usr/share/doc/hookmux/README.md",
+		"share/doc/hookmux/LICENSE":          "/usr/share/doc/hookmux/copyright",
+		"share/doc/hookmux/README.md":        "/usr/share/doc/hookmux/README.md",
 	} {
 		if got := linuxPlace(name); got != want {
 			t.Errorf("%s goes to %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestIsRead: an archive has only what something on its system reads.
+func TestIsRead(t *testing.T) {
+	for name, want := range map[string]string{
+		"share/launchd/x.plist": "darwin", "share/systemd/user/x.service": "linux", "share/polkit-1/actions/x": "linux",
+		"share/man/man1/hookmux.1": "darwin linux", "share/doc/hookmux/README.md": "darwin linux",
+	} {
+		var got []string
+		for _, system := range []string{"darwin", "linux"} {
+			if isRead(name, system) {
+				got = append(got, system)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s is read on %v, want %s", name, got, want)
 		}
 	}
 }
