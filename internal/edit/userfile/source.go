@@ -60,7 +60,7 @@ func (s *Source) Read() (data []byte, changed bool, err error) {
 		}
 		return s.keep(nil, nil, err)
 	}
-	if s.read && s.err == nil && sameStamp(info, s.info) && s.at.Sub(info.ModTime()).Abs() > unsettled {
+	if s.read && s.err == nil && SameStamp(info, s.info) && s.at.Sub(info.ModTime()).Abs() > unsettled {
 		return s.data, false, nil
 	}
 	limit := s.Limit
@@ -94,6 +94,9 @@ func textOf(err error) string {
 	return err.Error()
 }
 
-func sameStamp(a, b fs.FileInfo) bool {
-	return a != nil && b != nil && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size() && os.SameFile(a, b)
+// SameStamp reports whether a file is as it was, by all that a look at it tells: the
+// file itself, its size, and when it was changed, which touch cannot set back.
+func SameStamp(a, b fs.FileInfo) bool {
+	return a != nil && b != nil && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size() && a.Mode() == b.Mode() &&
+		os.SameFile(a, b) && changedAt(a) == changedAt(b)
 }

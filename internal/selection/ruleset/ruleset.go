@@ -65,12 +65,13 @@ type Loader struct {
 	packs    *Loaded                   // nil: they were not read yet
 	base     *Loaded
 	projects map[*trust.Force]*Loaded
+	lastOf   map[string]*Loaded // of projects by their roots, as they counted last
 }
 
 // New makes a loader; nothing is read before it is asked.
 func New(o Options) *Loader {
 	return &Loader{opt: o, system: map[string]*plainFile{}, user: map[string]*plainFile{},
-		checked: map[string]*confirmedFile{}, projects: map[*trust.Force]*Loaded{}}
+		checked: map[string]*confirmedFile{}, projects: map[*trust.Force]*Loaded{}, lastOf: map[string]*Loaded{}}
 }
 
 // Base gives the rules that count everywhere. The same pointer comes back while
@@ -208,6 +209,11 @@ func (l *Loader) Project(force *trust.Force) *Loaded {
 		clear(l.projects)
 	}
 	out := &Loaded{}
+	if last := l.lastOf[force.Root]; force.Damaged && last != nil && len(last.Rules) > 0 {
+		out.Rules = last.Rules
+		out.Problems = append(out.Problems, rules.Problem{File: filepath.Join(force.Root, FolderName),
+			Text: "the trusted copy was damaged; the rules that were read from it count until the hub ends"})
+	}
 	for _, rel := range force.RuleFiles() {
 		name := filepath.Join(force.Root, rel)
 		data, err := userfile.ReadFile(force.CopyOf(rel), maxFile)
@@ -220,6 +226,10 @@ func (l *Loader) Project(force *trust.Force) *Loaded {
 		out.Problems = append(out.Problems, wrong...)
 	}
 	l.projects[force] = out
+	if len(l.lastOf) >= maxProjects {
+		clear(l.lastOf)
+	}
+	l.lastOf[force.Root] = out
 	return out
 }
 

@@ -127,8 +127,7 @@ func (c *content) isUnchanged() bool {
 		if info == nil {
 			continue
 		}
-		if !os.SameFile(info, s.info) || !info.ModTime().Equal(s.info.ModTime()) || info.Mode() != s.info.Mode() ||
-			info.Size() != s.info.Size() || c.at.Sub(info.ModTime()).Abs() < 50*time.Millisecond {
+		if !userfile.SameStamp(info, s.info) || c.at.Sub(info.ModTime()).Abs() < 50*time.Millisecond {
 			return false
 		}
 	}

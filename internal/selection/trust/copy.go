@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"errors"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -62,7 +63,7 @@ func (s *Store) writeCopy(dir string, c *content) error {
 		files = append(files, atomicfolder.File{Path: f.Path, Data: c.bytes[f.Path], Mode: mode})
 	}
 	if err := atomicfolder.Write(dir, files); err != nil {
-		if delete(s.verified, dir); s.verifyCopy(dir, c.files) == nil {
+		if s.verifyCopy(dir, c.files) == nil {
 			return nil // another process trusted the same content at the same moment
 		}
 		return err
@@ -70,24 +71,68 @@ func (s *Store) writeCopy(dir string, c *content) error {
 	return nil
 }
 
-// verifyCopy hashes a copy again, once per process: a state folder that was damaged
-// or half restored must not run.
+// verifiedCopy is a copy as it was when it was hashed.
+type verifiedCopy struct {
+	at    time.Time
+	infos []fs.FileInfo // of its files, in their order
+}
+
+// isVerified reports whether a copy is as it was when it was hashed, by a look at
+// each file. One that was too young then to tell two changes apart is hashed again.
+func (s *Store) isVerified(dir string, files []File) bool {
+	known := s.verified[dir]
+	if known == nil || len(known.infos) != len(files) {
+		return false
+	}
+	for i, f := range files {
+		info, err := os.Lstat(filepath.Join(dir, f.Path))
+		if err != nil || !userfile.SameStamp(info, known.infos[i]) ||
+			known.at.Sub(info.ModTime()).Abs() < 50*time.Millisecond {
+			return false
+		}
+	}
+	return len(files) > 0 || fileExists(dir)
+}
+
+// verifyCopy hashes a copy, again whenever it may have changed: a state folder that
+// was damaged, half restored or written by somebody else must not run.
 func (s *Store) verifyCopy(dir string, files []File) error {
-	if s.verified[dir] {
+	if s.isVerified(dir, files) {
 		return nil
 	}
+	delete(s.verified, dir)
+	now := &verifiedCopy{at: time.Now()}
 	for _, f := range files {
-		data, err := userfile.ReadFile(filepath.Join(dir, f.Path), maxFileSize)
+		name := filepath.Join(dir, f.Path)
+		info, err := os.Lstat(name)
+		if err != nil {
+			return err
+		}
+		data, err := userfile.ReadFile(name, maxFileSize)
 		if err != nil {
 			return err
 		}
 		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != f.Sum {
 			return fmt.Errorf("%s differs", f.Path)
 		}
+		now.infos = append(now.infos, info)
 	}
 	if len(files) == 0 && !fileExists(dir) {
 		return fs.ErrNotExist
 	}
-	s.verified[dir] = true
+	s.verified[dir] = now
 	return nil
+}
+
+// mendCopy writes a damaged copy anew where the project still holds the very content
+// that was trusted.
+func (s *Store) mendCopy(root, dir, hash string) error {
+	c, err := s.collectContent(root, nil)
+	if err != nil {
+		return err
+	}
+	if c.contentHash() != hash {
+		return errors.New("and the project holds something else")
+	}
+	return s.writeCopy(dir, c)
 }

@@ -68,7 +68,7 @@ type Store struct {
 
 	mu       sync.Mutex
 	projects map[string]*project
-	verified map[string]bool // copies that were hashed again since start
+	verified map[string]*verifiedCopy // copies that were hashed since start
 }
 
 // project is what is remembered of one root.
@@ -89,7 +89,7 @@ type project struct {
 // New makes a store; nothing is read before it is asked.
 func New(opt Options) *Store {
 	return &Store{state: opt.State, dir: filepath.Join(opt.State, folder), parse: opt.Parse,
-		projects: map[string]*project{}, verified: map[string]bool{}}
+		projects: map[string]*project{}, verified: map[string]*verifiedCopy{}}
 }
 
 // identityAge is how long it is believed which repository a folder is in.
@@ -187,8 +187,13 @@ type Force struct {
 	// Problem says why nothing or something older is in force, and what to do.
 	Problem string
 
+	// Damaged: what is trusted is known, and the copy of it is not what it was.
+	Damaged bool
+
 	copy  string
 	files map[string]bool
+	used  *trusted // what was trusted, nil for nothing
+	dir   string   // its copy, whole or not
 }
 
 // agentsFolder is where a project describes agents, rulesFolder where it keeps
@@ -222,7 +227,7 @@ func (f *Force) filesIn(folder string, endings ...string) []string {
 func (f *Force) CopyOf(rel string) string { return filepath.Join(f.copy, rel) }
 
 // InForce is what of the project at root may run. Costs a stat per covered file
-// when nothing changed; the same pointer comes back then.
+// and its copy when nothing changed; the same pointer comes back then.
 func (s *Store) InForce(root string) *Force {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -233,6 +238,9 @@ func (s *Store) InForce(root string) *Force {
 	p, rec, err := s.readProject(root)
 	if err != nil {
 		return &Force{Status: Untrusted, Root: root, Problem: fmt.Sprintf("%s: %v", root, err)}
+	}
+	if f := p.force; f != nil && f.used != nil && (s.verifyCopy(f.dir, f.used.Files) == nil) == f.Damaged {
+		p.force = nil // its copy was damaged since, or is whole again
 	}
 	if p.force == nil {
 		p.force = s.decideForce(root, p, rec)
@@ -264,8 +272,13 @@ func (s *Store) decideForce(root string, p *project, rec record) *Force {
 		return f
 	}
 	dir := s.copyDir(p.key, use.Hash)
-	if err := s.verifyCopy(dir, use.Files); err != nil {
-		f.Status = Untrusted
+	f.used, f.dir = use, dir
+	err := s.verifyCopy(dir, use.Files)
+	if err != nil && f.Status == Trusted && s.mendCopy(root, dir, use.Hash) == nil {
+		err = nil
+	}
+	if err != nil {
+		f.Status, f.Damaged = Untrusted, true
 		f.Problem = fmt.Sprintf("%s: the trusted copy is damaged (%v); run `hookmux trust` again", root, err)
 		return f
 	}
@@ -414,7 +427,7 @@ func (s *Store) Untrust(root string) error {
 		os.Remove(s.rootMark(t.Root))
 	}
 	os.Remove(s.rootMark(root))
-	s.verified = map[string]bool{}
+	s.verified = map[string]*verifiedCopy{}
 	return os.RemoveAll(filepath.Join(s.dir, p.key))
 }
 

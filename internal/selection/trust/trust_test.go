@@ -454,6 +454,7 @@ func TestDamagedState(t *testing.T) {
 	if err := os.WriteFile(f.Hooks, []byte(file(command("a", "false"))), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	p.write(hooksFile, file(command("a", "echo other"))) // so that nothing can mend it
 	if f := p.fresh().InForce(p.root); f.Status != Untrusted || f.Hooks != "" ||
 		!strings.Contains(f.Problem, "damaged") {
 		t.Errorf(`f = %+v, want f.Status = Untrusted, f.Hooks = "" and "damaged" in f.Problem`, f)
@@ -551,4 +552,55 @@ func TestOldContentsAreForgotten(t *testing.T) {
 	if len(copies) != maxTrusted {
 		t.Errorf("len(copies) = %v, want maxTrusted", len(copies))
 	}
+}
+
+// A copy that somebody changes while a hub runs is not believed any more, even if its
+// size and its time are what they were. Where the project still holds what was
+// trusted the copy is made anew.
+func TestCopiesThatChangeWhileAHubRuns(t *testing.T) {
+	p := newPlace(t)
+	const one, forged = "version: 1\nrules: [] # aaa\n", "version: 1\nrules: [] # bbb\n"
+	p.write(".hookmux/rules/a.yaml", one)
+	p.trust()
+	forge := func() *Force {
+		t.Helper()
+		f := p.want(Trusted)
+		copied := f.CopyOf(".hookmux/rules/a.yaml")
+		if f != p.InForce(p.root) {
+			t.Error("nothing changed, and something else is in force; want the same")
+		}
+		info, err := os.Stat(copied)
+		if err == nil {
+			err = os.Chmod(copied, 0o600)
+		}
+		if err == nil {
+			err = os.WriteFile(copied, []byte(forged), 0o600)
+		}
+		if err == nil {
+			err = os.Chtimes(copied, info.ModTime(), info.ModTime())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	f := forge()
+	mended := p.InForce(p.root)
+	data, err := os.ReadFile(f.CopyOf(".hookmux/rules/a.yaml"))
+	if mended.Status != Trusted || string(data) != one || err != nil {
+		t.Errorf("%s, the copy holds %q, %v; want it mended", mended.Status, data, err)
+	}
+	forge()
+	p.write(".hookmux/rules/a.yaml", one+"# more\n")
+	damaged := p.InForce(p.root)
+	if !damaged.Damaged || damaged.Status != Untrusted || len(damaged.RuleFiles()) > 0 ||
+		!strings.Contains(damaged.Problem, "damaged") {
+		t.Errorf("%s, %q with %v; want that the copy is damaged and nothing of it counts", damaged.Status,
+			damaged.Problem, damaged.RuleFiles())
+	}
+	if damaged != p.InForce(p.root) {
+		t.Error("nothing changed, and something else is in force; want the same")
+	}
+	p.write(".hookmux/rules/a.yaml", one)
+	p.want(Trusted)
 }
