@@ -85,6 +85,7 @@ type Decision struct {
 
 	By       string        // id of the hook that settled the verdict
 	Rule     string        // which rule of that guard; "" for other hooks
+	Rules    []string      // all rules that have a say, where one hook stands for several
 	Degraded []Degradation // what the agent could not carry
 }
 
@@ -150,6 +151,7 @@ func (d *Decision) Merge(next Decision) {
 	d.mergeReason(&next)
 	if next.Verdict.rank() > d.Verdict.rank() {
 		d.Verdict, d.By, d.Rule, d.Answer = next.Verdict, next.By, next.Rule, next.Answer.clone()
+		d.Rules = next.Rules
 	} else if next.Verdict == Modify || d.Answer == nil && next.Verdict == Allow {
 		// A person's yes holds for the input they saw, so it goes with a later
 		// change; and it may follow a hook's.

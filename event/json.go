@@ -307,6 +307,7 @@ type wireDecision struct {
 	Answer    *Answer         `json:"answer"`
 	By        string          `json:"by"`
 	Rule      string          `json:"rule"`
+	Rules     []string        `json:"rules"`
 	Degraded  []Degradation   `json:"degraded"`
 }
 
@@ -337,6 +338,7 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 	}
 	o.str("by", d.By)
 	o.str("rule", d.Rule)
+	o.list("rules", d.Rules)
 	o.list("degraded", d.DegradedText())
 	o.close()
 	return o.b, nil
@@ -355,7 +357,7 @@ func (d *Decision) UnmarshalJSON(b []byte) error {
 	*d = Decision{
 		Verdict: v, Reason: w.Reason, Allowed: w.Allowed, Input: w.Input, Output: w.Output, Context: w.Context,
 		Notice: w.Notice, KeepGoing: w.KeepGoing, ExitCode: w.ExitCode, Stdout: w.Stdout, Answer: w.Answer,
-		By: w.By, Rule: w.Rule, Degraded: w.Degraded,
+		By: w.By, Rule: w.Rule, Rules: w.Rules, Degraded: w.Degraded,
 	}
 	if isNull(d.Input) {
 		d.Input = nil

@@ -149,3 +149,41 @@ func TestRulesFollowASessionThroughARestart(t *testing.T) {
 	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "make deploy"), "no-deploy")
 	w.MustPass(hubtest.ToolBefore("claude", "elsewhere", w.Base, "make deploy"))
 }
+
+// A call that several rules watch is one record and one call for each of them.
+func TestOneCallThatSeveralRulesWatch(t *testing.T) {
+	w := newFixture(t)
+	w.Write(w.Dirs.Config+"/rules/mine.yaml", `version: 1
+rules:
+  - {id: publish, why: p, match: {program: cargo, subcommand: publish}, decide: deny, state: monitor, examples: {hit: [cargo publish]}}
+  - {id: cargo, why: c, match: {program: cargo}, decide: ask, state: monitor, examples: {hit: [cargo x]}}
+  - {id: also-cargo, why: c, match: {program: cargo}, decide: warn, state: monitor, examples: {hit: [cargo x]}}
+`)
+	w.Up()
+	w.MustPass(hubtest.ToolBefore("claude", "s", w.Base, "cargo publish"))
+	w.MustPass(hubtest.ToolBefore("claude", "s", w.Base, "cargo build"))
+	var info wire.Info
+	w.MustCall(wire.MethodInfo, nil, &info)
+	counts := map[string]uint64{}
+	for _, m := range info.Monitored {
+		counts[m.Hook] = m.Would
+	}
+	if len(counts) != 3 || counts["rule:publish"] != 1 || counts["rule:cargo"] != 2 || counts["rule:also-cargo"] != 2 {
+		t.Errorf("counts %v, want publish 1, cargo 2 and also-cargo 2", counts)
+	}
+	var stats []wire.HookStat
+	w.MustCall(wire.MethodStats, nil, &stats)
+	for _, s := range stats {
+		if s.Hook == "guard.rules.monitor" && s.Would != 2 {
+			t.Errorf("%d calls are counted, want 2", s.Would)
+		}
+	}
+	w.Eventually("the record names every rule", func() bool {
+		return slices.ContainsFunc(w.Rows(), func(r hubtest.Row) bool {
+			steps := r.Outcome.Steps
+			at := slices.IndexFunc(steps, func(s wire.Step) bool { return s.Would != nil })
+			return at >= 0 && steps[at].Would.Code == wire.WouldDeny &&
+				slices.Equal(steps[at].Would.Rules, []string{"publish", "cargo", "also-cargo"})
+		})
+	})
+}

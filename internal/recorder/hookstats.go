@@ -58,7 +58,7 @@ func (s *HookStats) Add(step *hook.Step) {
 	}
 	if step.Would != nil {
 		one.would++
-		for _, rule := range strings.Fields(step.Would.Rule) {
+		for _, rule := range step.Would.Rules {
 			s.rules[rule]++
 		}
 	}

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -34,7 +33,10 @@ func WouldOf(d *event.Decision) *Would {
 	if d == nil || d.Empty() {
 		return nil
 	}
-	w := &Would{Code: WouldOther, Reason: d.Reason, Rules: strings.Fields(d.Rule)}
+	w := &Would{Code: WouldOther, Reason: d.Reason, Rules: d.Rules}
+	if len(w.Rules) == 0 && d.Rule != "" {
+		w.Rules = []string{d.Rule}
+	}
 	switch {
 	case d.Verdict == event.Deny:
 		w.Code = WouldDeny

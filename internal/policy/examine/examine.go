@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/rules"
 )
 
 // Examination is what guards and rules think of a call.
@@ -21,6 +22,8 @@ type Examination struct {
 	// Findings are what guards object to and what rules say, whether they are
 	// switched on or not.
 	Findings []Finding `json:"findings"`
+	// Messages are the findings in words, in the same order.
+	Messages []string `json:"messages"`
 	// Verdict is what all that counts comes to: deny, ask, allow, or none.
 	Verdict string `json:"verdict"`
 	By      string `json:"by,omitempty"`   // the guard, or guard.rules
@@ -99,6 +102,26 @@ func (e *Examination) Lines() []string {
 	return lines
 }
 
+// Add adds a finding.
+func (e *Examination) Add(f Finding) {
+	e.Findings, e.Messages = append(e.Findings, f), append(e.Messages, f.Message())
+}
+
+// Message is what a finding is about, and how a person lets it pass.
+func (f *Finding) Message() string {
+	text := f.Rule + ": " + f.Reason
+	if f.Where != "" {
+		text += " [" + f.Where + "]"
+	}
+	// What stops nothing needs no leave.
+	stops := f.Verdict == string(rules.Deny) || f.Verdict == string(rules.Ask)
+	if !stops || f.State != "on" && f.State != "ask" || f.Layer == string(rules.System) { // which nobody lets pass
+		return text
+	}
+	return text + fmt.Sprintf(" (allow once: hookmux guard allow %s --once; always: hookmux guard allow %s)", f.Rule,
+		f.Rule)
+}
+
 // String is a finding as people read it.
 func (f *Finding) String() string {
 	state := f.State
@@ -111,12 +134,7 @@ func (f *Finding) String() string {
 		state = "in an unknown state"
 	}
 	if f.Guard != "" {
-		line := fmt.Sprintf("guard %s (%s): %s: %s [%s]", f.Guard, state, f.Rule, f.Reason, f.Where)
-		if f.State == "on" || f.State == "ask" { // what stops nothing needs no leave
-			line += fmt.Sprintf(" (allow once: hookmux guard allow %s --once; always: hookmux guard allow %s)",
-				f.Rule, f.Rule)
-		}
-		return line
+		return fmt.Sprintf("guard %s (%s): %s", f.Guard, state, f.Message())
 	}
 	line := fmt.Sprintf("rule %s (%s): %s: %s", f.Rule, state, f.Verdict, f.Reason)
 	if f.Where != "" {

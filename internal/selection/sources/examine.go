@@ -20,7 +20,8 @@ import (
 // Examine says what every guard and rule thinks of an event, switched on or not,
 // and what those that count come to. Nothing is run and nobody is asked.
 func (s *Sources) Examine(ctx context.Context, ev *event.Event, o GuardOptions) *examine.Examination {
-	out := &examine.Examination{Runs: []examine.Run{}, Findings: []examine.Finding{}}
+	out := &examine.Examination{Runs: []examine.Run{}, Findings: []examine.Finding{},
+		Messages: []string{}}
 	scripts := new(scriptcache.Cache)
 	out.Facts = facts.Collect(ev, o.Project, facts.Everything(), s.factOptions(&o, scripts))
 	if t := ev.Tool; t != nil {
@@ -85,7 +86,7 @@ func (s *Sources) examineGuards(out *examine.Examination, ev *event.Event, o *Gu
 			if state == config.GuardAsk || f.Ask {
 				verdict = "ask"
 			}
-			out.Findings = append(out.Findings, examine.Finding{
+			out.Add(examine.Finding{
 				Guard: info.Name, Rule: f.Rule, State: state, Verdict: verdict, Reason: f.Reason, Where: f.Where,
 				Rests:   config.GuardStops(state) && o.Naps("guard."+info.Name),
 				Allowed: allowed.Rule(f.Rule) || allowed.Rule(info.Name),
@@ -109,7 +110,7 @@ func (s *Sources) examineRules(out *examine.Examination, ev *event.Event, o *Gua
 	resting := statesOf(o, slices.Concat(base.Rules, here.Rules, start.Rules))
 	for _, h := range places.decide(ev) {
 		r := h.Rule
-		out.Findings = append(out.Findings, examine.Finding{
+		out.Add(examine.Finding{
 			Rule: r.ID, State: string(r.StateBy(states)), Verdict: string(h.Verdict), Reason: h.Why, Where: h.Where,
 			Layer: string(r.Layer), File: r.File, Line: r.Line, Column: r.Column, Unsure: !h.Certain,
 			Rests: r.StateBy(resting) != r.StateBy(states), Allowed: slices.Contains(allow, r.ID),

@@ -303,26 +303,27 @@ func joinLines(a, b string) string {
 	return a + "\n" + b
 }
 
-// monitor is what the rules that only monitor would have said. Its Rule names all
-// of them, with blanks between.
+// monitor is what the rules that only monitor would have said: the strongest gives
+// the verdict, and all are named, once each.
 func (d *ruleDecider) monitor(ev *event.Event) event.Decision {
 	var out event.Decision
-	var ids, words []string
+	var words []string
 	for _, h := range d.hits(ev) {
-		if !h.Monitored {
+		if !h.Monitored || slices.Contains(out.Rules, h.ID) {
 			continue
 		}
-		ids, words = append(ids, h.ID), append(words, describeHit(&h))
+		words = append(words, describeHit(&h))
+		out.Rules = append(out.Rules, h.ID)
 		switch {
-		case len(ids) > 1:
+		case len(out.Rules) > 1:
 		case h.Verdict == rules.Warn:
 			out.Context = describeHit(&h)
 		default:
 			out.Verdict = verdicts[h.Verdict]
 		}
 	}
-	if len(ids) > 0 {
-		out.Rule, out.Reason = strings.Join(ids, " "), strings.Join(words, "; ")
+	if len(out.Rules) > 0 {
+		out.Rule, out.Reason = out.Rules[0], strings.Join(words, "; ")
 	}
 	return out
 }
