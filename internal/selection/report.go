@@ -27,7 +27,7 @@ func (r *Service) reportProblems(settings [2]*config.Settings, sets [2]*registry
 			say(s.Problems())
 		}
 	}
-	say(ruleProblems(r, forces))
+	say(ruleProblems(r, forces, at == places{}))
 	for i, root := range []string{at.here, at.start} {
 		if sets[i] != nil {
 			say(sets[i].Problems)

@@ -25,11 +25,16 @@ func rulesAt(r *Service, cwd string) []*rules.Rule {
 	return slices.Concat(base.Rules, here.Rules)
 }
 
-// ruleProblems is what is wrong with rules that would count.
-func ruleProblems(r *Service, forces [2]*trust.Force) []userfile.Problem {
+// ruleProblems is what is wrong with rules that would count in projects; everywhere
+// says it of those that count everywhere.
+func ruleProblems(r *Service, forces [2]*trust.Force, everywhere bool) []userfile.Problem {
 	base, here, start := r.sources.RulesIn(&sources.GuardOptions{Forces: forces})
+	problems := slices.Concat(here.Problems, start.Problems)
+	if everywhere {
+		problems = slices.Concat(base.Problems, problems)
+	}
 	var list []userfile.Problem
-	for _, p := range slices.Concat(base.Problems, here.Problems, start.Problems) {
+	for _, p := range problems {
 		text := p.Text
 		if p.Rule != "" {
 			text = "rule " + p.Rule + " is not used: " + text

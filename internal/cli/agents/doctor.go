@@ -127,12 +127,22 @@ func addVersionFindings(app *cmdutil.App, agents []*agent.Agent, findings []inst
 	return findings
 }
 
-// examineSettings notes settings that changed and wait for a person.
+// examineSettings notes settings that changed and wait for a person, and what is wrong
+// with rules.
 func examineSettings(ctx context.Context, app *cmdutil.App) []install.Finding {
 	var findings []install.Finding
 	for _, p := range UnconfirmedProblems(ctx, app) {
 		findings = append(findings, install.Finding{Agent: "your settings", Check: p.Key, Level: install.Bad,
 			What: app.Shorten(p.What), Fix: app.Shorten(p.Fix)})
+	}
+	dirs, err := app.Dirs()
+	if err != nil {
+		return findings
+	}
+	base, project, _ := judge.New(dirs, app.LiveSettings).RulesAt(app.Cwd())
+	for _, p := range slices.Concat(base.Problems, project.Problems) {
+		findings = append(findings, install.Finding{Agent: "your rules", Check: "rules", Level: install.Bad,
+			What: app.Shorten(p.String()), Fix: "hookmux rules check"})
 	}
 	return findings
 }

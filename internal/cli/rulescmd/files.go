@@ -146,17 +146,14 @@ func checkFiles(app *cmdutil.App, names []string) (int, []rules.Problem, error) 
 			}
 			files = append(files, ruleFile{name, layer})
 		}
-		list, problems, err := readFiles(files)
-		return len(list), problems, err
+		list, problems, _ := readFiles(files)
+		return len(list), problems, nil
 	}
 	files, err := filesHere(app)
 	if err != nil {
 		return 0, nil, err
 	}
-	list, problems, err := readFiles(files)
-	if err != nil {
-		return 0, nil, err
-	}
+	list, problems, _ := readFiles(files)
 	inForce, more, err := listed(app)
 	if err != nil {
 		return 0, nil, err
@@ -167,8 +164,14 @@ func checkFiles(app *cmdutil.App, names []string) (int, []rules.Problem, error) 
 			n++
 		}
 	}
+	if j, err := openJudge(app); err == nil {
+		if root := j.Registry.FindProject(app.Cwd()); root != "" {
+			more = append(more, ruleset.Ignored(filepath.Join(root, ".hookmux", ruleset.FolderName))...)
+		}
+	}
 	for _, p := range more { // those of packs, and of folders that cannot be read
-		if !slices.ContainsFunc(files, func(f ruleFile) bool { return f.path == p.File }) {
+		if !slices.ContainsFunc(files, func(f ruleFile) bool { return f.path == p.File }) &&
+			!slices.Contains(problems, p) {
 			problems = append(problems, p)
 		}
 	}
@@ -211,18 +214,21 @@ func filesHere(app *cmdutil.App) ([]ruleFile, error) {
 	return list, nil
 }
 
-// readFiles reads rules and runs their examples.
-func readFiles(files []ruleFile) ([]*rules.Rule, []rules.Problem, error) {
+// readFiles reads rules and runs their examples. unreadable is how many files could not
+// be read at all.
+func readFiles(files []ruleFile) (list []*rules.Rule, problems []rules.Problem, unreadable int) {
 	var sources []rules.Source
+	unread := []rules.Problem{}
 	for _, f := range files {
 		data, err := userfile.ReadFile(f.path, 4<<20)
 		if err != nil {
-			return nil, nil, err
+			unread = append(unread, rules.Problem{File: f.path, Text: fmt.Sprintf("cannot be read (%v)", err), Whole: true})
+			continue
 		}
 		sources = append(sources, rules.Source{Name: f.path, Data: data, Layer: f.layer})
 	}
-	list, problems := rules.Parse(sources...)
-	return list, append([]rules.Problem{}, problems...), nil
+	list, problems = rules.Parse(sources...)
+	return list, append(unread, problems...), len(unread)
 }
 
 // sayWaiting names the files that say something else than what is in force.
@@ -232,8 +238,8 @@ func sayWaiting(app *cmdutil.App, inForce []ListedRule) {
 		return // the list itself is what was asked for
 	}
 	for _, f := range files {
-		list, _, err := readFiles([]ruleFile{f})
-		if err != nil || f.layer == rules.System || sameRules(list, inForce, f.path) {
+		list, _, unreadable := readFiles([]ruleFile{f})
+		if unreadable > 0 || f.layer == rules.System || sameRules(list, inForce, f.path) {
 			continue
 		}
 		remedy := "`hookmux confirm` at your terminal takes it"

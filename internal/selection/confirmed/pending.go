@@ -136,7 +136,7 @@ func (s *Store) trackedPaths() []string {
 		set[path] = true
 	}
 	for _, path := range slices.Concat(listFolder(s.HooksFolder(), isHookFile),
-		listFolder(s.AgentsFolder(), isAgentFile), listFolder(s.RulesFolder(), IsRulesFile)) {
+		listFolder(s.AgentsFolder(), IsAgentFile), listFolder(s.RulesFolder(), IsRulesFile)) {
 		set[path] = true
 	}
 	list := make([]string, 0, len(set))
@@ -152,12 +152,42 @@ func isHookFile(name string) bool {
 		(strings.HasSuffix(name, ".ts") || strings.HasSuffix(name, ".js"))
 }
 
-func isAgentFile(name string) bool { return strings.HasSuffix(name, ".yaml") }
+// IsAgentFile reports whether a file of this name in a folder of agents describes one.
+func IsAgentFile(name string) bool { return strings.HasSuffix(name, ".yaml") }
 
 // IsRulesFile reports whether a file of this name in a folder of rules holds
 // rules.
 func IsRulesFile(name string) bool {
 	return !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml"))
+}
+
+// IgnoredIn lists what lies in a folder of settings and is not read, but for what
+// nobody takes for one: notes for people, hidden files, and what editors leave.
+func IgnoredIn(folder string, belongs func(name string) bool) []string {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil // who reads the folder says so
+	}
+	var list []string
+	for _, e := range entries {
+		if IsIgnored(e.Name(), belongs) || belongs(e.Name()) && e.IsDir() {
+			list = append(list, filepath.Join(folder, e.Name()))
+		}
+	}
+	return list
+}
+
+// IsIgnored reports whether a name in a folder of settings should be named because
+// nothing of it is read.
+func IsIgnored(name string, belongs func(name string) bool) bool {
+	ending := strings.ToLower(filepath.Ext(name))
+	switch {
+	case belongs(name), strings.HasSuffix(name, "~"), slices.Contains([]string{".md", ".txt", ".swp"}, ending):
+		return false
+	case strings.HasPrefix(name, "."):
+		return ending == ".yaml" || ending == ".yml"
+	}
+	return true
 }
 
 // listFolder lists the files right in a folder that are settings.

@@ -45,6 +45,28 @@ func ListFiles(folder string) ([]string, error) {
 	return list, nil
 }
 
+// Ignored names what lies in a folder of rules and is not read.
+func Ignored(folder string) []rules.Problem {
+	var problems []rules.Problem
+	for _, name := range confirmed.IgnoredIn(folder, confirmed.IsRulesFile) {
+		problems = append(problems, ignoredFile(name))
+	}
+	return problems
+}
+
+func ignoredFile(name string) rules.Problem {
+	return rules.Problem{File: name, Text: "is not read: files of rules lie in the folder itself and end in .yaml or " +
+		".yml, in small letters; rename it, or move it elsewhere"}
+}
+
+// readIgnored looks for what is not read, and reports whether that changed.
+func (l *Loader) readIgnored() bool {
+	now := slices.Concat(Ignored(filepath.Join(l.opt.System, FolderName)), Ignored(l.userFolder()))
+	changed := !slices.Equal(now, l.ignored)
+	l.ignored = now
+	return changed
+}
+
 // readFolder reads the files of a folder that nobody has to confirm, and reports
 // whether anything changed. A folder that cannot be read keeps what was there.
 func (l *Loader) readFolder(known map[string]*plainFile, folder string, layer rules.Layer) bool {

@@ -63,6 +63,7 @@ type Loader struct {
 	checked  map[string]*confirmedFile // where it has
 	stamp    string                    // of packs
 	packs    *Loaded                   // nil: they were not read yet
+	ignored  []rules.Problem           // files that are not read
 	base     *Loaded
 	projects map[*trust.Force]*Loaded
 	lastOf   map[string]*Loaded // of projects by their roots, as they counted last
@@ -86,6 +87,7 @@ func (l *Loader) Base() *Loaded {
 		changed = l.readConfirmed() || changed
 	}
 	changed = l.readPacks() || changed
+	changed = l.readIgnored() || changed
 	if changed || l.base == nil {
 		l.base = l.join()
 	}
@@ -96,7 +98,7 @@ func (l *Loader) userFolder() string { return filepath.Join(l.opt.User, FolderNa
 
 // join puts all rules in order; what nobody confirmed comes last.
 func (l *Loader) join() *Loaded {
-	out := &Loaded{}
+	out := &Loaded{Problems: slices.Clone(l.ignored)}
 	var last []*rules.Rule
 	var lists [][]*rules.Rule
 	add := func(one *Loaded) {
@@ -224,6 +226,9 @@ func (l *Loader) Project(force *trust.Force) *Loaded {
 		list, wrong := rules.Parse(rules.Source{Name: name, Data: data, Layer: rules.Project})
 		out.Rules = append(out.Rules, list...)
 		out.Problems = append(out.Problems, wrong...)
+	}
+	for _, rel := range force.IgnoredRules() {
+		out.Problems = append(out.Problems, ignoredFile(filepath.Join(force.Root, rel)))
 	}
 	l.projects[force] = out
 	if len(l.lastOf) >= maxProjects {

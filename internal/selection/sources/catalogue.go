@@ -23,7 +23,14 @@ func LoadCatalogue(dirs paths.Dirs, store *confirmed.Store, byPerson bool) (*age
 	files, problems := filesOutsideProjects(dirs, store, byPerson)
 	c, wrong := agent.LoadFiles(files)
 	problems = append(problems, wrong...)
-	for _, file := range projectsAgents(dirs) {
+	for _, folder := range []string{dirs.System, dirs.Config} {
+		for _, name := range confirmed.IgnoredIn(filepath.Join(folder, "agents"), confirmed.IsAgentFile) {
+			problems = append(problems, ignoredAgent(name))
+		}
+	}
+	guests, ignored := projectsAgents(dirs)
+	problems = append(problems, ignored...)
+	for _, file := range guests {
 		if wrong := refuseProject(c, file); len(wrong) > 0 {
 			problems = append(problems, wrong...)
 			continue
@@ -32,6 +39,11 @@ func LoadCatalogue(dirs paths.Dirs, store *confirmed.Store, byPerson bool) (*age
 		c, _ = agent.LoadFiles(files) // what is wrong with the others was said
 	}
 	return c, problems
+}
+
+func ignoredAgent(name string) agent.Problem {
+	return agent.Problem{File: name, Text: "is not read: descriptions of agents lie in the folder itself and end in " +
+		".yaml, in small letters; rename it, or move it elsewhere"}
 }
 
 // filesOutsideProjects are the descriptions of agents that count everywhere.
@@ -57,7 +69,7 @@ func usersAgents(dirs paths.Dirs, store *confirmed.Store, byPerson bool) ([]agen
 
 // projectsAgents are the descriptions of agents in projects that are trusted, from
 // the trusted copies.
-func projectsAgents(dirs paths.Dirs) []agent.File {
+func projectsAgents(dirs paths.Dirs) ([]agent.File, []agent.Problem) {
 	known := registry.Known{
 		Agent: func(string) bool { return true }, Type: func(string, string) bool { return true },
 	}
@@ -65,8 +77,12 @@ func projectsAgents(dirs paths.Dirs) []agent.File {
 		return parseHooks(b, known)
 	}})
 	var files []agent.File
+	var problems []agent.Problem
 	for _, root := range store.Roots() {
 		force := store.InForce(root)
+		for _, rel := range force.IgnoredAgents() {
+			problems = append(problems, ignoredAgent(filepath.Join(force.Root, rel)))
+		}
 		for _, rel := range force.AgentFiles() {
 			data, err := userfile.ReadFile(force.CopyOf(rel), maxAgentFile)
 			if err == nil {
@@ -74,7 +90,7 @@ func projectsAgents(dirs paths.Dirs) []agent.File {
 			}
 		}
 	}
-	return files
+	return files, problems
 }
 
 // maxAgentFile is the largest description of an agent that is read.

@@ -39,6 +39,7 @@ import (
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/selection/confirmed"
 )
 
 // Status is how a project stands with the user.
@@ -209,6 +210,26 @@ func (f *Force) AgentFiles() []string { return f.filesIn(agentsFolder, ".yaml") 
 
 // RuleFiles are the files of rules among what is trusted, from the project's root.
 func (f *Force) RuleFiles() []string { return f.filesIn(rulesFolder, ".yaml", ".yml") }
+
+// IgnoredRules are the files among what is trusted that lie with the rules, or below
+// them, and are not read; IgnoredAgents those that lie with descriptions of agents.
+func (f *Force) IgnoredRules() []string { return f.ignoredIn(rulesFolder, f.RuleFiles()) }
+
+// IgnoredAgents is described at [Force.IgnoredRules].
+func (f *Force) IgnoredAgents() []string { return f.ignoredIn(agentsFolder, f.AgentFiles()) }
+
+func (f *Force) ignoredIn(folder string, read []string) []string {
+	var list []string
+	for rel := range f.files {
+		name, ok := strings.CutPrefix(rel, folder)
+		isRead := func(string) bool { return slices.Contains(read, rel) }
+		if ok && confirmed.IsIgnored(filepath.Base(name), isRead) {
+			list = append(list, rel)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
 
 // filesIn are the trusted files right in a folder, with one of some endings.
 func (f *Force) filesIn(folder string, endings ...string) []string {
