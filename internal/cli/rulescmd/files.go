@@ -222,7 +222,8 @@ func readFiles(files []ruleFile) (list []*rules.Rule, problems []rules.Problem, 
 	for _, f := range files {
 		data, err := userfile.ReadFile(f.path, 4<<20)
 		if err != nil {
-			unread = append(unread, rules.Problem{File: f.path, Text: fmt.Sprintf("cannot be read (%v)", err), Whole: true})
+			text := fmt.Sprintf("cannot be read (%v)", err)
+			unread = append(unread, rules.Problem{File: f.path, Text: text, Whole: true})
 			continue
 		}
 		sources = append(sources, rules.Source{Name: f.path, Data: data, Layer: f.layer})
