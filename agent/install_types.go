@@ -1,5 +1,7 @@
 package agent
 
+import "slices"
+
 // InstallSpec says how hookmux writes itself into an agent's config, in data,
 // so that the installer knows formats and no agents. What it writes for an
 // event follows from the place, the shape and the handler; which events,
@@ -182,6 +184,21 @@ type Member struct {
 // version is taken to know it.
 func (m *Member) KnownTo(version string) bool {
 	return m != nil && (version == "" || m.Since == "" || compareVersions(version, m.Since) >= 0)
+}
+
+// WithKnownEvents is the agent without the events that its version on this machine does
+// not know yet: some agents warn of such a hook at every start, or drop the whole file.
+// The version is asked for only where that matters; "" is taken to know all.
+func (a *Agent) WithKnownEvents(askVersion func(*Agent) string) *Agent {
+	if askVersion == nil || !slices.ContainsFunc(a.Events, func(e *EventSpec) bool { return e.Since != "" }) {
+		return a
+	}
+	version := askVersion(a)
+	older := *a
+	older.Events = slices.DeleteFunc(slices.Clone(a.Events), func(e *EventSpec) bool {
+		return version != "" && e.Since != "" && compareVersions(version, e.Since) < 0
+	})
+	return &older
 }
 
 // OlderThanTried reports whether a version is older than the one that was

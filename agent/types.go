@@ -122,7 +122,8 @@ type EventSpec struct {
 	Name    string     `yaml:"name"`
 	Kind    event.Kind `yaml:"kind"`
 	Install Install    `yaml:"install"`
-	Why     string     `yaml:"why"` // why it is optional or never installed
+	Why     string     `yaml:"why"`   // why it is optional or never installed
+	Since   string     `yaml:"since"` // first version that knows it; empty means as far back as known
 	// KindWith and KindWithout give the kind where one native event means
 	// several things: payload key → kind when it is there, or is not. A key
 	// that is null or empty is not there. Dots descend.

@@ -33,7 +33,7 @@ func (r *Rules) judgeIntent(f *Facts, w *way, a Action) Verdict {
 	if w.client != nil && !w.client.Shows {
 		return doubt(OtherPane, "your tmux shows another pane than the one this was run in")
 	}
-	if !r.wasTyped(f, w) {
+	if !a.Tightens && !r.wasTyped(f, w) {
 		return doubt(NotTyped, "nobody typed at "+w.seat.TTY+" when this was run")
 	}
 	if a.Weakens {

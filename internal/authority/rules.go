@@ -32,6 +32,9 @@ type Action struct {
 	Class Class
 	// Weakens says that it takes protection away.
 	Weakens bool
+	// Tightens says that it can only make more be refused: whether somebody typed just
+	// now does not matter for that.
+	Tightens bool
 	// Why says in what way it does; "": it takes protection away.
 	Why string
 	// Since is when the request came up that it answers; zero for none.

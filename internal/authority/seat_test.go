@@ -377,6 +377,8 @@ func seatQuestions() []question {
 		}, outcome: passes},
 		{name: "18 sleep 11; hookmux", tree: system(sshLogin(ask(group))), with: typedAgo(11 * time.Second),
 			outcome: code, cause: authority.NotTyped},
+		{name: "sleep 11; hookmux guard on", tree: system(sshLogin(ask(group))), with: typedAgo(11 * time.Second),
+			action: authority.Action{Tightens: true}, outcome: passes},
 		{name: "rule 6 weakening is asked for", tree: system(sshLogin(ask(group))),
 			action: authority.Action{Weakens: true}, outcome: code, cause: authority.Weakens},
 	}

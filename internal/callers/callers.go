@@ -66,7 +66,14 @@ func New(judge *authority.Judge) *Callers {
 }
 
 // Of is who stands behind a process.
-func (c *Callers) Of(pid int) Caller {
+func (c *Callers) Of(pid int) Caller { return c.lookUp(pid, c.marker) }
+
+// OfProbe is Of for a hook that hookmux's own commands try out. Nobody is marked: a
+// command that runs from another place than the hub would be taken for an agent.
+func (c *Callers) OfProbe(pid int) Caller { return c.lookUp(pid, nil) }
+
+// lookUp finds who stands behind a process, and has it marked.
+func (c *Callers) lookUp(pid int, marker *seat.Marker) Caller {
 	if pid <= 0 {
 		return Caller{}
 	}
@@ -77,7 +84,7 @@ func (c *Callers) Of(pid int) Caller {
 	if ok && now.Before(k.until) {
 		return k.Caller
 	}
-	found := c.findAgent(pid)
+	found := c.findAgent(pid, marker)
 	who := Caller{Agent: found.Agent, PID: found.PID, Start: found.Start, TTY: found.TTY}
 	chain := found.Chain
 	if n := len(chain); n > 0 && found.Agent == "" && chain[n-1].PID != 1 {
@@ -141,16 +148,16 @@ const hookName = "hookmux-hook"
 
 // findAgent looks from the client's parent on, where the client is ours: that is
 // one process less to read about, on every call.
-func (c *Callers) findAgent(pid int) authority.Caller {
+func (c *Callers) findAgent(pid int, marker *seat.Marker) authority.Caller {
 	if p, err := c.judge.Table.Lookup(pid); err == nil && p.Name == hookName && p.PPID > 0 {
 		found := c.judge.Caller(p.PPID, "")
 		if n := len(found.Chain); n == 0 || found.Chain[0].Start <= p.Start {
-			c.markCaller(&found, true)
+			c.markCaller(marker, &found, true)
 			return found
 		}
 	}
 	found := c.judge.Caller(pid, "")
-	c.markCaller(&found, false)
+	c.markCaller(marker, &found, false)
 	return found
 }
 
@@ -181,16 +188,16 @@ func (c *Callers) SetMarker(m *seat.Marker) { c.marker = m }
 // markCaller marks the agent behind a hook call, before the call is answered.
 // viaHook says that our own client called: then even a program that nobody
 // knows is marked.
-func (c *Callers) markCaller(found *authority.Caller, viaHook bool) {
-	if c.marker == nil {
+func (c *Callers) markCaller(marker *seat.Marker, found *authority.Caller, viaHook bool) {
+	if marker == nil {
 		return
 	}
 	if found.Agent != "" {
-		c.marker.Mark(found.Agent, found.PID, found.Start)
+		marker.Mark(found.Agent, found.PID, found.Start)
 		return
 	}
 	if viaHook {
-		c.marker.MarkUnknown(&c.judge.Rules, found.Chain)
+		marker.MarkUnknown(&c.judge.Rules, found.Chain)
 	}
 }
 

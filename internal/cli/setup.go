@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -65,7 +64,6 @@ func runSetup(ctx context.Context, app *cmdutil.App, yes bool, skip []string) er
 	if len(states) == 0 {
 		return errors.New("no agent was found on PATH or by its config; install one, then run `hookmux setup` again")
 	}
-	lines := bufio.NewReader(app.Stdin)
 	var done, left, failed []string
 	for _, step := range planSetup(app, states) {
 		line := "hookmux " + strings.Join(step.command, " ")
@@ -73,9 +71,13 @@ func runSetup(ctx context.Context, app *cmdutil.App, yes bool, skip []string) er
 			left = append(left, line)
 			continue
 		}
-		if !yes && !askStep(app, &step, lines) {
-			left = append(left, line)
-			continue
+		if !yes {
+			if wanted, err := askStep(app, &step); err != nil {
+				return err
+			} else if !wanted {
+				left = append(left, line)
+				continue
+			}
 		}
 		app.Say("\n$ %s", line)
 		inner := *app
@@ -89,7 +91,7 @@ func runSetup(ctx context.Context, app *cmdutil.App, yes bool, skip []string) er
 			return cmdutil.FailWith(cmdutil.ExitFailed, "interrupted")
 		}
 	}
-	if err := sayScore(app, done, left, failed); err != nil {
+	if err := sayScore(app, done, left, failed); err != nil || len(done) == 0 {
 		return err
 	}
 	return sayBriefHolds(app, states)
@@ -97,7 +99,7 @@ func runSetup(ctx context.Context, app *cmdutil.App, yes bool, skip []string) er
 
 // askStep asks whether to do a step. Of one that changes files it shows what changes
 // to whoever wants to see it.
-func askStep(app *cmdutil.App, step *setupStep, lines *bufio.Reader) bool {
+func askStep(app *cmdutil.App, step *setupStep) (wanted bool, err error) {
 	fmt.Fprintf(app.Stdout, "\n%s\n  hookmux %s\n", text.Wrap(step.question, app.Columns(), 0),
 		strings.Join(step.command, " "))
 	choices := "[y/N]"
@@ -106,19 +108,18 @@ func askStep(app *cmdutil.App, step *setupStep, lines *bufio.Reader) bool {
 	}
 	for {
 		fmt.Fprintf(app.Stdout, "do it? %s ", choices)
-		answer, err := lines.ReadString('\n')
-		if err != nil {
-			return false
-		}
-		switch word := strings.ToLower(strings.TrimSpace(answer)); {
+		word, err := app.ReadWord()
+		switch {
+		case err != nil:
+			return false, err
 		case word == "y" || word == "yes":
-			return true
+			return true, nil
 		case word == "d" && step.writesFiles():
 			inner := *app
 			inner.Args = append(slices.Clone(step.command), "--dry-run")
 			runCommandLine(&inner)
 		default:
-			return false
+			return false, nil
 		}
 	}
 }
@@ -194,6 +195,10 @@ func sayScore(app *cmdutil.App, done, left, failed []string) error {
 	if len(failed) > 0 {
 		app.Say("not everything worked; `hookmux doctor` says what is wrong")
 		return cmdutil.Exit(cmdutil.ExitFailed)
+	}
+	if len(done) == 0 {
+		app.Say("nothing was changed; run `hookmux setup` again, or the commands above one by one")
+		return nil
 	}
 	app.Say("ready: start an agent as usual; `hookmux up` shows what it does and asks, and answers it by key")
 	return nil

@@ -100,7 +100,7 @@ func (h *Host) chosenIn(a *agent.Agent, p agent.InstallPlace, path string) *Choi
 		}
 	}
 	if c != nil {
-		c.Events = chosenAmong(a, events)
+		c.Events = chosenAmong(a.WithKnownEvents(h.AgentVersion), events)
 	}
 	return c
 }

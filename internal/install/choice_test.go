@@ -76,6 +76,31 @@ func TestTheDoctorKeepsWhatWasChosen(t *testing.T) {
 	}
 }
 
+// A version that does not know an event does not get a hook for it: Claude Code would
+// open with a warning. The newer version is told what it lacks.
+func TestOnlyEventsTheVersionKnows(t *testing.T) {
+	a := known(t, "claude")
+	version := "2.1.197"
+	h := newHost(t)
+	h.AgentVersion = func(*agent.Agent) string { return version }
+	p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
+	text := read(t, p.Agents[0].Path)
+	if strings.Contains(text, "PostModelSwitch") || !strings.Contains(text, "PreToolUse") {
+		t.Errorf("%s gets %s\nwant PreToolUse in it and no PostModelSwitch", version, text)
+	}
+	if _, all := examine(h, a, nil); finding(all, "intact") != nil || finding(all, "new events") != nil {
+		t.Errorf("%s: all = %+v, want nothing to object to", version, all)
+	}
+	version = "2.1.325"
+	if _, all := examine(h, a, nil); finding(all, "new events") == nil {
+		t.Errorf("%s: all = %+v, want PostModelSwitch named as a new event", version, all)
+	}
+	mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
+	if text := read(t, p.Agents[0].Path); !strings.Contains(text, "PostModelSwitch") {
+		t.Errorf("%s gets %s\nwant PostModelSwitch in it", version, text)
+	}
+}
+
 // A version that does not know a member does not get it, and it is said.
 func TestOnlyMembersTheVersionKnows(t *testing.T) {
 	a := known(t, "claude")

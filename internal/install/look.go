@@ -78,7 +78,7 @@ func (h *Host) Look(a *agent.Agent) []Site {
 			siteReader{h, a}.readBeside(&s)
 			siteReader{h, a}.readConsent(&s)
 		}
-		s.compareWithRecord(a, m.Files[path])
+		s.compareWithRecord(a.WithKnownEvents(h.AgentVersion), m.Files[path])
 		out = append(out, s)
 	}
 	return out

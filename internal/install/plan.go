@@ -219,6 +219,7 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: has no hooks of a %s; leave --project out", a.Name, o.Scope)
 	}
+	a = a.WithKnownEvents(h.AgentVersion)
 	asked := o.Events
 	o, kept := d.settledOptions(a, o)
 	commands, err := h.commands(a, o)

@@ -45,6 +45,8 @@ type Callers interface {
 	Of(pid int) callers.Caller
 	// OfProxy is for a process that tells events in an agent's place.
 	OfProxy(pid int, agent string) callers.Caller
+	// OfProbe is for a command of hookmux that tries a hook out.
+	OfProbe(pid int) callers.Caller
 }
 
 // Recorder writes events down.

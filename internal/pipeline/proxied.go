@@ -7,6 +7,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/callers"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // `hookmux acp` sits between an editor and an agent and tells what passes, in the
@@ -28,6 +29,9 @@ const keepHooked = 1024
 func callerOf(known Callers, catalogue *agent.Catalogue, pid int, name, native string) callers.Caller {
 	if _, proxied := catalogue.Protocol(native); proxied {
 		return known.OfProxy(pid, name)
+	}
+	if native == wire.ProbeEvent {
+		return known.OfProbe(pid)
 	}
 	return known.Of(pid)
 }

@@ -28,7 +28,18 @@ func Describe(method string, class authority.Class, params json.RawMessage) auth
 	if a.Weakens {
 		a.Why = whyWeaker(method, params)
 	}
+	a.Tightens = tightens(method, params)
 	return a
+}
+
+// tightens reports whether a call switches something on that refuses.
+func tightens(method string, params json.RawMessage) bool {
+	if method != wire.MethodConfigSet {
+		return method == wire.MethodOn
+	}
+	p := readInto[wire.ConfigSetParams](params)
+	_, known := config.Find(p.Key)
+	return known && strings.HasPrefix(p.Key, "guard.") && string(p.Value) == `"`+config.GuardOn+`"`
 }
 
 // whyWeaker says in what way a call may take protection away where that is not plain;

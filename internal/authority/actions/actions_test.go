@@ -92,9 +92,33 @@ func TestWhyItIsAsked(t *testing.T) {
 		{wire.MethodConfigSet, `{"key":"modules.monitor","value":["a.ts"]}`, ""},
 		{wire.MethodConfigSet, `{"key":"guard.secrets","value":"off"}`, ""},
 		{wire.MethodHooksDrop, `{"id":"x"}`, ""},
+		{wire.MethodConfigSet, `{"key":"rules.states","value":["x=on"]}`, "it changes which rules count"},
+		{wire.MethodConfirm, `{}`, "some of the changes may take protection away"},
 	} {
 		if a := Describe(c.method, authority.Decide, json.RawMessage(c.params)); a.Why != c.want || !a.Weakens {
 			t.Errorf("%s %s: weakens %v because %q, want true because %q", c.method, c.params, a.Weakens, a.Why, c.want)
+		}
+	}
+}
+
+// What only refuses more is said to: nobody has to type for it.
+func TestTightens(t *testing.T) {
+	for _, c := range []struct {
+		method, params string
+		want           bool
+	}{
+		{wire.MethodConfigSet, `{"key":"guard.secrets","value":"on"}`, true},
+		{wire.MethodOn, `{}`, true},
+		{wire.MethodConfigSet, `{"key":"guard.secrets","value":"ask"}`, false},
+		{wire.MethodConfigSet, `{"key":"guard.secrets"}`, false},
+		{wire.MethodConfigSet, `{"key":"guard.allow","value":["on"]}`, false},
+		{wire.MethodConfigSet, `{"key":"guard.nobody","value":"on"}`, false},
+		{wire.MethodConfigSet, `{"key":"approvals.pin","value":"on"}`, false},
+		{wire.MethodPIN, `{"new":"1234"}`, false},
+		{wire.MethodFeedReply, `{"id":"3","choice":"deny"}`, false},
+	} {
+		if a := Describe(c.method, authority.Decide, json.RawMessage(c.params)); a.Tightens != c.want {
+			t.Errorf("%s %s: tightens %v, want %v", c.method, c.params, a.Tightens, c.want)
 		}
 	}
 }

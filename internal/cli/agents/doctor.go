@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -88,7 +87,11 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 		if !asJSON {
 			disk.Show = &steps.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home, Full: true}
 		}
-		mended, err := d.Mend(findings, mayTrust(app, d.Trusts(findings), yes, asJSON), disk)
+		may, err := mayTrust(app, d.Trusts(findings), yes, asJSON)
+		if err != nil {
+			return err
+		}
+		mended, err := d.Mend(findings, may, disk)
 		if err != nil {
 			return err
 		}
@@ -179,7 +182,7 @@ func examineMachine() []install.Finding {
 
 // mayTrust asks for each agent whether it may be told to trust our hooks.
 // Without a yes, or anybody to give it, the rest is mended and this is left.
-func mayTrust(app *cmdutil.App, agents []*agent.Agent, yes, asJSON bool) func(string) bool {
+func mayTrust(app *cmdutil.App, agents []*agent.Agent, yes, asJSON bool) (func(string) bool, error) {
 	may := map[string]bool{}
 	in, ok := app.Stdin.(*os.File)
 	ask := !asJSON && ok && term.IsTerminal(int(in.Fd()))
@@ -189,15 +192,17 @@ func mayTrust(app *cmdutil.App, agents []*agent.Agent, yes, asJSON bool) func(st
 			may[a.Name] = true
 		case ask:
 			fmt.Fprintf(app.Stdout, "%s is told to trust hookmux's own hooks, and only those. Do it? [y/N] ", a.Title)
-			answer, _ := bufio.NewReader(app.Stdin).ReadString('\n')
-			word := strings.ToLower(strings.TrimSpace(answer))
-			may[a.Name] = word == "y" || word == "yes"
+			said, err := app.ReadYes()
+			if err != nil {
+				return nil, err
+			}
+			may[a.Name] = said
 		default:
 			app.Tell([]string{fmt.Sprintf("%s is not told to trust its hooks: that needs a person's yes; run it in "+
 				"a terminal, or add --yes", a.Title)})
 		}
 	}
-	return func(name string) bool { return may[name] }
+	return func(name string) bool { return may[name] }, nil
 }
 
 func sayFindings(app *cmdutil.App, findings []install.Finding, fixed, asJSON bool) error {

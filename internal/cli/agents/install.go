@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -388,11 +387,11 @@ func confirmPlan(app *cmdutil.App, plan *install.Plan, f *installFlags, question
 		ask = app.Stderr // the changes are read by a program, the question by a person
 	}
 	fmt.Fprintf(ask, "%s [y/N] ", question)
-	answer, _ := bufio.NewReader(app.Stdin).ReadString('\n')
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return errors.New("nothing was written")
+	said, err := app.ReadYes()
+	if err == nil && !said {
+		err = errors.New("nothing was written")
 	}
-	return nil
+	return err
 }
 
 // emptyNotNil is never null in JSON.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
 
 	"golang.org/x/term"
@@ -57,11 +58,45 @@ func (app *App) Confirm(question string, yes bool) error {
 		return UsageError("say --yes to confirm: %s", question)
 	}
 	fmt.Fprint(app.Stderr, question+" [y/N] ")
-	line, _ := bufio.NewReader(app.Stdin).ReadString('\n')
-	if word := strings.ToLower(strings.TrimSpace(line)); word != "y" && word != "yes" {
+	said, err := app.ReadYes()
+	if err != nil {
+		return err
+	}
+	if !said {
 		return ErrDeclined
 	}
 	return nil
+}
+
+// ErrInterrupted says that the person left a question with Ctrl-C.
+var ErrInterrupted = FailWith(exitInterrupted, "interrupted")
+
+const exitInterrupted = 130 // as a shell reports it
+
+// ReadYes reads a person's answer to a question that wants a yes.
+func (app *App) ReadYes() (bool, error) {
+	word, err := app.ReadWord()
+	return word == "y" || word == "yes", err
+}
+
+// ReadWord reads the line that a person types, in small letters. It is "" at the end
+// of input. Ctrl-C ends the question at once.
+func (app *App) ReadWord() (string, error) {
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	lines := make(chan string, 1)
+	go func() { // left behind by an interrupt: the program ends then
+		line, _ := bufio.NewReader(app.Stdin).ReadString('\n')
+		lines <- line
+	}()
+	select {
+	case line := <-lines:
+		return strings.ToLower(strings.TrimSpace(line)), nil
+	case <-interrupts:
+		fmt.Fprintln(app.Stderr)
+		return "", ErrInterrupted
+	}
 }
 
 // ReadKey asks a question and waits for one key. Esc, Enter and the end of input

@@ -1,7 +1,6 @@
 package guardcmd
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -68,8 +67,11 @@ func trustProject(ctx context.Context, app *cmdutil.App, yes, look, asJSON bool)
 			return cmdutil.UsageError("this needs a person's yes: run `hookmux trust` in a terminal, or add --yes")
 		}
 		fmt.Fprint(app.Stdout, "Trust exactly this? [y/N] ")
-		answer, _ := bufio.NewReader(app.Stdin).ReadString('\n')
-		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		said, err := app.ReadYes()
+		if err != nil {
+			return err
+		}
+		if !said {
 			return errors.New("nothing was trusted")
 		}
 	}
