@@ -44,7 +44,7 @@ func (n *Naps) resting() []sources.Nap {
 		return nil
 	}
 	now := time.Now()
-	left := slices.DeleteFunc(slices.Clone(n.list), func(one sources.Nap) bool { return !now.Before(one.Until) })
+	left := slices.DeleteFunc(slices.Clone(n.list), func(one sources.Nap) bool { return one.IsOver(now) })
 	if len(left) < len(n.list) {
 		n.list = left
 		_ = sources.WriteNaps(n.state, left) // it ended by itself, whoever reads it
@@ -79,9 +79,6 @@ func (n *Naps) start(name string, until time.Time) (had bool, err error) {
 	return had, nil
 }
 
-// maxNap bounds how long something may rest: it is meant to come back.
-const maxNap = 24 * time.Hour
-
 // startNap lets a guard, a rule or a pack only monitor for a while.
 func (r methods) startNap(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.NapParams
@@ -89,7 +86,7 @@ func (r methods) startNap(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 		return nil, bad
 	}
 	span := time.Duration(p.Seconds * float64(time.Second))
-	if p.Seconds < 0 || p.Seconds > maxNap.Seconds() {
+	if p.Seconds < 0 || p.Seconds > sources.LongestNap.Seconds() {
 		return nil, wire.Errorf(wire.CodeParams, "a nap lasts up to a day; `hookmux guard monitor` and `hookmux rules "+
 			"monitor` last until you switch back")
 	}

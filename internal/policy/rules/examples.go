@@ -39,9 +39,17 @@ func (e Example) event() *event.Event {
 	if agent == "" {
 		agent = "claude"
 	}
-	return &event.Event{
+	ev := &event.Event{
 		Kind: event.ToolBefore, Agent: agent, Mode: e.Mode, Cwd: exampleProject, Session: "example", Tool: t,
+		Attended: event.Attended(e.Attended),
 	}
+	if e.Subagent {
+		ev.Subagent = &event.Subagent{ID: "example"}
+	}
+	if e.Event != "" {
+		ev.Kind = event.Kind(e.Event)
+	}
+	return ev
 }
 
 func setDefault(t *event.Tool, kind event.ToolKind, name string) {

@@ -180,6 +180,11 @@ type Example struct {
 	Same    int    `yaml:"sameCall" json:"sameCall,omitempty"`
 	Failed  int    `yaml:"sameFailure" json:"sameFailure,omitempty"`
 	Turns   int    `yaml:"alternating" json:"alternating,omitempty"`
+	// Subagent says that a subagent calls, Attended who sits there (yes, no), Event
+	// which kind of event it is; tool.before without it.
+	Subagent bool   `yaml:"subagent" json:"subagent,omitempty"`
+	Attended string `yaml:"attended" json:"attended,omitempty"`
+	Event    string `yaml:"event" json:"event,omitempty"`
 }
 
 // UnmarshalYAML reads an example: a command, or an object.

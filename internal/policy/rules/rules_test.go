@@ -252,3 +252,25 @@ rules:
 		}
 	}
 }
+
+// Every field of a match can be said in an example, or no rule could have it.
+func TestExamplesForEveryField(t *testing.T) {
+	for match, example := range map[string]string{
+		"subagent: true":                 "{command: ls, subagent: true}",
+		"attended: no":                   `{command: ls, attended: "no"}`,
+		"event: tool.after":              "{command: ls, event: tool.after}",
+		"event: turn.start":              "{event: turn.start}",
+		"mode: plan":                     "{command: ls, mode: plan}",
+		"branch: main":                   "{command: ls, branch: main}",
+		"tool: mcp":                      "{mcp: a/b}",
+		"name: Task":                     "{name: Task, tool: task}",
+		"path: a, tracked: true":         "{write: a, tracked: true}",
+		"event: tool.permission.request": "{command: ls, event: tool.permission.request}",
+	} {
+		text := "version: 1\nrules: [{id: a, why: w, match: {" + match + "}, decide: deny, examples: {hit: [" + example +
+			"], miss: [{command: make test, mode: default, attended: \"yes\"}]}}]\n"
+		if list := load(t, text); len(list) != 1 {
+			t.Errorf("%s with the example %s: %d rules, want one", match, example, len(list))
+		}
+	}
+}

@@ -29,7 +29,26 @@ func ReadNaps(state string, now time.Time) ([]Nap, error) {
 	if err := ledger.LoadSealed(state, NapsFile, &list); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(list, func(n Nap) bool { return !now.Before(n.Until) }), nil
+	return slices.DeleteFunc(list, func(n Nap) bool { return n.IsOver(now) }), nil
+}
+
+// LongestNap bounds how long something may rest: it is meant to come back.
+const LongestNap = 24 * time.Hour
+
+// IsOver reports whether a nap is over, whatever the clock did meanwhile.
+func (n *Nap) IsOver(now time.Time) bool {
+	return isOver(n.Since, n.Until, now) || n.Until.Sub(n.Since) > LongestNap+time.Second
+}
+
+// slowClock is how far clocks may go back by themselves.
+const slowClock = time.Minute
+
+// isOver reports whether a span of time is over: by the clock on the wall, by the time
+// that went by (which a clock that is set back does not change), or because the clock
+// shows a time before it began. A machine that slept counts that time, too.
+func isOver(since, until, now time.Time) bool {
+	wall := now.Round(0)
+	return !now.Before(until) || !wall.Before(until.Round(0)) || wall.Before(since.Round(0).Add(-slowClock))
 }
 
 // WriteNaps writes the naps down.

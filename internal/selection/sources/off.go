@@ -24,7 +24,7 @@ const OffFile = "off.json"
 
 // At reports whether everything is answered neutrally at a moment.
 func (o *Off) At(now time.Time) bool {
-	return o != nil && !o.Since.IsZero() && (o.Until.IsZero() || now.Before(o.Until))
+	return o != nil && !o.Since.IsZero() && (o.Until.IsZero() || !isOver(o.Since, o.Until, now))
 }
 
 // ReadOff gives what was written down last, nil while hookmux is on. With an
