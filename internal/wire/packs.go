@@ -19,6 +19,7 @@ type PackOrigin struct {
 	Ref    string `json:"ref,omitempty"`
 	Is     string `json:"is,omitempty"` // tag, branch, commit
 	Commit string `json:"commit,omitempty"`
+	Sub    string `json:"sub,omitempty"` // the folder of the repository
 }
 
 // PackAddParams takes in a pack as the person saw it. Replaces is the hash of the one

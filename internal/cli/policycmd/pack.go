@@ -347,7 +347,7 @@ A tag that names another commit than before was moved, and is refused.`,
 			case len(args) == 2 && origin.Folder != "":
 				return cmdutil.UsageError("pack %s comes from a folder, which has no versions", kept.Name)
 			case len(args) == 2:
-				if origin, err = packstore.ParseOrigin("git+"+origin.URL+"@"+args[1], app.Cwd()); err != nil {
+				if origin, err = packstore.ParseOrigin(origin.WithRef(args[1]), app.Cwd()); err != nil {
 					return cmdutil.UsageError("%v", err)
 				}
 			case origin.Folder == "":

@@ -66,6 +66,9 @@ func (w *workspace) environ() []string {
 	for _, variable := range w.Environ {
 		if name, _, ok := strings.Cut(variable, "="); ok && slices.Contains(passedOn, name) {
 			env = append(env, variable)
+			if name == "SSL_CERT_FILE" { // which git itself calls so
+				env = append(env, "GIT_SSL_CAINFO="+strings.TrimPrefix(variable, name+"="))
+			}
 		}
 	}
 	return env
@@ -194,7 +197,7 @@ func (g *Git) Fetch(ctx context.Context, o Origin) (*Pack, Origin, error) {
 	if o.Is == Commit && o.Commit != o.Ref {
 		return nil, o, fmt.Errorf("%s is no commit", o.Ref)
 	}
-	files, err := w.readTree(ctx, o.Commit)
+	files, err := w.readTree(ctx, o)
 	if err != nil {
 		return nil, o, err
 	}
@@ -222,9 +225,18 @@ func (w *workspace) findRef(ctx context.Context, o Origin) (RefKind, string, err
 	return "", "", fmt.Errorf("%s has neither a tag nor a branch %s", o.URL, o.Ref)
 }
 
-// readTree reads the files of a commit without checking anything out.
-func (w *workspace) readTree(ctx context.Context, commit string) ([]File, error) {
-	listed, err := w.run(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+// readTree reads the files of a commit, or of a folder in it, without checking
+// anything out. What lies beside the folder is not looked at.
+func (w *workspace) readTree(ctx context.Context, o Origin) ([]File, error) {
+	tree := o.Commit
+	if o.Sub != "" {
+		tree += ":" + o.Sub
+		kind, err := w.run(ctx, "cat-file", "-t", tree)
+		if err != nil || strings.TrimSpace(string(kind)) != "tree" {
+			return nil, fmt.Errorf("%s has no folder %s at %s", o.URL, o.Sub, o.Ref)
+		}
+	}
+	listed, err := w.run(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", tree)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,8 @@ type Origin struct {
 	Is  RefKind `json:"is,omitempty"`
 	// Commit is what Ref was when the pack was taken in.
 	Commit string `json:"commit,omitempty"`
+	// Sub is the folder of the repository that holds the pack; "" for its root.
+	Sub string `json:"sub,omitempty"`
 }
 
 // RefKind says what a ref is.
@@ -37,13 +39,27 @@ func (o Origin) String() string {
 	if o.Folder != "" {
 		return o.Folder
 	}
-	return gitPrefix + o.URL + "@" + o.Ref
+	return o.WithRef(o.Ref)
+}
+
+// WithRef is the address of a pack in a repository with another version.
+func (o Origin) WithRef(ref string) string {
+	text := gitPrefix + o.URL + "@" + ref
+	if o.Sub != "" {
+		text += subMark + o.Sub
+	}
+	return text
 }
 
 // SamePlace reports whether two origins are the same folder or repository.
-func (o Origin) SamePlace(other Origin) bool { return o.Folder == other.Folder && o.URL == other.URL }
+func (o Origin) SamePlace(other Origin) bool {
+	return o.Folder == other.Folder && o.URL == other.URL && o.Sub == other.Sub
+}
 
-const gitPrefix = "git+"
+const (
+	gitPrefix = "git+"
+	subMark   = "//" // stands before a folder of a repository
+)
 
 var (
 	refName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,99}$`)
@@ -51,7 +67,8 @@ var (
 	protocols  = []string{"https", "ssh", "file"}
 )
 
-// ParseOrigin reads what a person wrote: a folder, or git+URL@REF.
+// ParseOrigin reads what a person wrote: a folder, git+URL@REF, or
+// git+URL@REF//FOLDER for a pack that is not at the root of its repository.
 func ParseOrigin(text, cwd string) (Origin, error) {
 	rest, isGit := strings.CutPrefix(text, gitPrefix)
 	if !isGit {
@@ -66,15 +83,32 @@ func ParseOrigin(text, cwd string) (Origin, error) {
 		}
 		return Origin{Folder: filepath.Clean(text)}, nil
 	}
+	var o Origin
+	scheme, address, _ := strings.Cut(rest, "://")
+	if address, sub, found := strings.Cut(address, subMark); found {
+		if rest, o.Sub = scheme+"://"+address, strings.TrimSuffix(sub, "/"); !isPackFolder(o.Sub) {
+			return Origin{}, fmt.Errorf("%q is no folder of a repository", sub)
+		}
+	}
 	at := strings.LastIndexByte(rest, '@')
 	if at < 0 || at < strings.LastIndexByte(rest, '/') {
 		return Origin{}, fmt.Errorf("%q names no version: write %s…@v1.2.3, or a commit", text, gitPrefix)
 	}
-	o := Origin{URL: rest[:at], Ref: rest[at+1:]}
+	o.URL, o.Ref = rest[:at], rest[at+1:]
 	if err := checkURL(o.URL); err != nil {
 		return Origin{}, err
 	}
 	return o, checkRef(o.Ref)
+}
+
+// isPackFolder reports whether a folder of a repository may hold a pack.
+func isPackFolder(name string) bool {
+	if !isPlainPath(name) || strings.HasPrefix(name, "-") {
+		return false
+	}
+	return !slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
+		return strings.EqualFold(part, ".git")
+	})
 }
 
 func checkURL(text string) error {
