@@ -238,7 +238,7 @@ func (x *Scope) downloadedScripts() []ForeignProgram {
 		r := &x.Script.Runs[i]
 		name := r.Name()
 		if name == "curl" || name == "wget" {
-			for _, f := range downloadedFiles(r) {
+			for _, f := range DownloadedFiles(r) {
 				got[strings.TrimPrefix(f, "./")] = true
 				if dir, base := path.Split(f); strings.HasSuffix(dir, "/bin/") {
 					got[base] = true // found by its name alone
@@ -353,8 +353,8 @@ func wordTexts(words []shell.Word) []string {
 	return out
 }
 
-// downloadedFiles names the files a curl or wget run leaves behind.
-func downloadedFiles(r *shell.Run) []string {
+// DownloadedFiles names the files a curl or wget run leaves behind.
+func DownloadedFiles(r *shell.Run) []string {
 	var out []string
 	args := r.Args()
 	remoteName := r.Name() == "wget"

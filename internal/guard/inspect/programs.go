@@ -61,6 +61,29 @@ func ExtractDir(r *shell.Run) (dir shell.Word, ok bool) {
 	return dir, false
 }
 
+// PacksFiles reports whether a program puts files into an archive.
+func PacksFiles(r *shell.Run) bool {
+	args := r.Args()
+	switch r.Name() {
+	case "zip":
+		return true
+	case "7z", "7za":
+		return HasWord(args, "a", "u")
+	case "tar", "bsdtar":
+		if HasWord(args, "--create", "--append", "--update") {
+			return true
+		}
+		for i, a := range args {
+			letters := strings.TrimPrefix(a.Text, "-")
+			if (i == 0 || strings.HasPrefix(a.Text, "-")) && !strings.HasPrefix(a.Text, "--") &&
+				strings.ContainsAny(letters, "cru") && !strings.ContainsAny(letters, "/.x") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // tarExtracts looks for x in the short options of tar, which may stand without a "-" in its first argument.
 func tarExtracts(args []shell.Word) bool {
 	for _, first := range args[:min(1, len(args))] {

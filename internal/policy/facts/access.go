@@ -32,8 +32,11 @@ var operandAccesses = map[string]operandAccess{
 		values: "dtr"},
 	"mkdir": {access: Write, values: "m"}, "mkfifo": {access: Write, values: "m"}, "ed": {access: Write},
 	"vim": {access: Write, values: "cu"}, "vi": {access: Write, values: "c"}, "nvim": {access: Write, values: "cu"},
-	"nano": {access: Write}, "emacs": {access: Write}, "patch": {access: Write, values: "pdio"},
+	"nano": {access: Write}, "emacs": {access: Write},
 	"chmod": {access: Mode, skip: 1}, "chown": {access: Mode, skip: 1}, "chgrp": {access: Mode, skip: 1},
+	"black": {access: Write}, "isort": {access: Write}, "rustfmt": {access: Write}, "stylua": {access: Write},
+	"swiftformat": {access: Write}, "dos2unix": {access: Write}, "unix2dos": {access: Write}, "fallocate": {access: Write,
+		values: "lo"}, "mkfile": {access: Write, skip: 1}, "rename": {access: Write, skip: 1}, "mmv": {access: Write},
 	"chattr": {access: Mode, skip: 1}, "setfacl": {access: Mode, values: "mxM"},
 }
 
@@ -80,63 +83,14 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 		return
 	}
 	c.gatherCode(add, r)
+	addOptionFiles(add, r)
 	name, args := r.Name(), r.Args()
 	_, rest := inspect.SplitFlags(args)
-	switch name {
-	case "git":
-		c.gatherGitAccess(add, r)
-		return
-	case "dd":
-		for _, a := range rest {
-			if strings.HasPrefix(a.Text, "of=") {
-				add(Write, inspect.CutWord(a, 3))
-			}
-			if strings.HasPrefix(a.Text, "if=") {
-				add(Read, inspect.CutWord(a, 3))
-			}
-		}
-		return
-	case "find", "gfind", "fd":
-		roots := rest[:min(len(rest), leadingPaths(args))]
-		if scope.FindDeletes(r, args) {
-			add(Delete, roots...)
-		}
-		add(Read, roots...)
-		return
-	case "curl", "wget", "http", "xh":
-		add(Write, inspect.OptionValues(args, "-o", "--output", "-O", "--output-document")...)
-		add(Read, sentFiles(args)...)
-		return
-	case "tar", "bsdtar", "unzip", "7z":
-		if dir, ok := inspect.ExtractDir(r); ok {
-			add(Write, dir)
-		}
-		add(Use, pathWords(rest)...)
+	if c.gatherSpecial(add, scope, r) {
 		return
 	}
 	if known, ok := operandAccesses[name]; ok {
-		words := operandWords(args, known.values)
-		words = words[min(known.skip, len(words)):]
-		if to, from, ok := inspect.SplitTarget(args, words); known.target && ok {
-			add(Write, to)
-			// What may be a folder, in which they keep their names.
-			if strings.HasSuffix(to.Text, "/") || len(from) > 1 || !strings.Contains(path.Base(to.Text), ".") {
-				for _, w := range from {
-					inside := to
-					inside.Text = strings.TrimSuffix(to.Text, "/") + "/" + path.Base(w.Text)
-					add(Write, inside)
-				}
-			}
-			add(known.access, from...)
-			if known.access == Delete {
-				add(Read, from...)
-			}
-			return
-		}
-		add(known.access, words...)
-		if editors[name] {
-			add(Read, words...)
-		}
+		addOperands(add, r, known)
 		return
 	}
 	if reader, ok := programs.ReaderOf(name); ok {
@@ -148,6 +102,94 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 	}
 	add(Write, inspect.OptionValues(args, "-o", "--output", "--out", "-out", "--outfile")...)
 	add(Use, pathWords(rest)...)
+}
+
+// gatherSpecial collects the paths of programs with ways of their own; it reports false
+// for all others.
+func (c *collector) gatherSpecial(add func(Access, ...shell.Word), scope *inspect.Scope, r *shell.Run) bool {
+	name, args := r.Name(), r.Args()
+	_, rest := inspect.SplitFlags(args)
+	switch name {
+	case "git":
+		c.gatherGitAccess(add, r)
+		return true
+	case "dd":
+		for _, a := range rest {
+			if strings.HasPrefix(a.Text, "of=") {
+				add(Write, inspect.CutWord(a, 3))
+			}
+			if strings.HasPrefix(a.Text, "if=") {
+				add(Read, inspect.CutWord(a, 3))
+			}
+		}
+		return true
+	case "find", "gfind", "fd":
+		roots := rest[:min(len(rest), leadingPaths(args))]
+		if scope.FindDeletes(r, args) {
+			add(Delete, roots...)
+		}
+		add(Read, roots...)
+		if !r.To.Empty() || inspect.HasWord(args, "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec") {
+			add(Read, foundFiles(args, roots)...)
+		}
+		return true
+	case "curl", "wget", "http", "xh":
+		for _, file := range inspect.DownloadedFiles(r) {
+			add(Write, shell.Word{Text: file, Bare: file, Tilde: strings.HasPrefix(file, "~")})
+		}
+		add(Read, sentFiles(args)...)
+		return true
+	case "tar", "bsdtar", "unzip", "7z", "zip":
+		if dir, ok := inspect.ExtractDir(r); ok {
+			add(Write, dir)
+		}
+		if inspect.PacksFiles(r) {
+			add(Read, everythingIn(packedFiles(name, args))...)
+		}
+		add(Use, pathWords(rest)...)
+		return true
+	case "patch":
+		addPatched(add, args)
+		return true
+	}
+	return false
+}
+
+// addOperands adds the operands of a program of which it is known what it does with
+// them.
+func addOperands(add func(Access, ...shell.Word), r *shell.Run, known operandAccess) {
+	name, args := r.Name(), r.Args()
+	words := operandWords(args, known.values)
+	words = words[min(known.skip, len(words)):]
+	if name == "install" && inspect.HasWord(args, "-d", "--directory") {
+		add(Write, words...)
+		return
+	}
+	if flags, _ := inspect.SplitFlags(args); name == "rsync" || inspect.HasShort(flags, 'r', 'R', 'a') ||
+		inspect.HasLong(flags, "--recursive", "--archive") {
+		words = everythingIn(words)
+	}
+	if to, from, ok := inspect.SplitTarget(args, words); known.target && ok {
+		add(Write, to)
+		// What may be a folder, in which they keep their names.
+		if strings.HasSuffix(to.Text, "/") || len(from) > 1 || !strings.Contains(path.Base(to.Text), ".") {
+			for _, w := range from {
+				inside := to
+				inside.Text = strings.TrimSuffix(to.Text, "/") + "/" + path.Base(w.Text)
+				add(Write, inside)
+			}
+		}
+		add(known.access, from...)
+		if known.access == Delete {
+			add(Read, from...)
+		}
+		return
+	}
+	add(known.access, words...)
+	if editors[name] {
+		add(Read, words...)
+	}
+	return
 }
 
 // addReader adds the paths of a program that is known to read what it is given.
@@ -166,12 +208,24 @@ func addReader(add func(Access, ...shell.Word), r *shell.Run, reader programs.Re
 		return
 	}
 	spec, shows := programs.OperandsOf(name)
-	words := operandWords(args, spec.Values)
+	words := slices.DeleteFunc(operandWords(args, spec.Values), func(w shell.Word) bool {
+		return w.Text == "" && !w.Dynamic // sed -i '' of BSD
+	})
 	if skip := spec.Skip; skip > 0 && !inspect.HasWord(args, "-e", "-f", "--regexp", "--expression", "--file") {
 		words = words[min(skip, len(words)):]
 	}
-	if !shows {
+	if !shows && access == Read {
 		words = pathWords(words)
+	}
+	if strings.HasSuffix(name, "grep") && (inspect.HasShort(flags, 'r', 'R') || inspect.HasLong(flags, "--recursive",
+		"--dereference-recursive")) {
+		if len(words) == 0 {
+			words = []shell.Word{{Text: ".", Bare: "."}}
+		}
+		words = everythingIn(words)
+	}
+	if access == Write {
+		words = everythingIn(words)
 	}
 	if reader.Second && len(words) > 1 {
 		add(Write, words[1])
@@ -190,17 +244,34 @@ func (c *collector) gatherGitAccess(add func(Access, ...shell.Word), r *shell.Ru
 		files = rest
 	}
 	switch sub {
-	case "rm", "clean":
+	case "rm":
 		add(Delete, rest...)
+	case "clean":
+		if len(rest) == 0 {
+			rest = []shell.Word{{Text: ".", Bare: "."}}
+		}
+		if flags, _ := inspect.SplitFlags(args); !inspect.HasShort(flags, 'n') && !inspect.HasLong(flags, "--dry-run") {
+			add(Delete, rest...)
+		}
+	case "reset":
+		if flags, _ := inspect.SplitFlags(args); inspect.HasLong(flags, "--hard", "--merge", "--keep") {
+			add(Write, everythingIn([]shell.Word{{Text: ".", Bare: "."}})...)
+		}
+	case "apply", "am":
+		add(Read, files...)
+		if flags, _ := inspect.SplitFlags(args); !inspect.HasLong(flags, "--check", "--stat", "--numstat", "--summary",
+			"--cached", "--abort", "--show-current-patch") {
+			add(Write, everythingIn([]shell.Word{{Text: ".", Bare: "."}})...)
+		}
 	case "mv":
 		if len(rest) > 1 {
 			add(Delete, rest[:len(rest)-1]...)
 			add(Write, rest[len(rest)-1])
 		}
 	case "restore":
-		add(Write, rest...)
-	case "checkout", "apply", "clone", "init", "worktree":
-		add(Write, files...)
+		add(Write, everythingIn(rest)...)
+	case "checkout", "clone", "init", "worktree":
+		add(Write, everythingIn(files)...)
 	case "add", "diff", "show", "log", "blame", "cat-file", "grep":
 		add(Read, files...)
 		for _, w := range rest { // HEAD:.env
@@ -210,6 +281,99 @@ func (c *collector) gatherGitAccess(add func(Access, ...shell.Word), r *shell.Ru
 		}
 	}
 	add(Write, inspect.OptionValues(args, "-o", "--output")...)
+}
+
+// everythingIn are the words as folders with all that is in them.
+func everythingIn(list []shell.Word) []shell.Word {
+	out := make([]shell.Word, len(list))
+	for i, w := range list {
+		w.Glob = true
+		out[i] = w
+	}
+	return out
+}
+
+// packedFiles are the files that an archive is made of: neither its own name nor the
+// word that says what to do.
+func packedFiles(name string, args []shell.Word) []shell.Word {
+	words := operandWords(args, "fCTX")
+	if strings.HasSuffix(name, "tar") && len(args) > 0 && !strings.HasPrefix(args[0].Text, "-") { // tar czf x a b
+		words = words[min(1, len(words)):]
+		if !strings.Contains(args[0].Text, "f") {
+			return words
+		}
+		return words[min(1, len(words)):]
+	}
+	if strings.HasSuffix(name, "tar") {
+		if len(args) > 0 && len(args[0].Text) > 2 && strings.HasSuffix(args[0].Text, "f") { // tar -czf x a b
+			words = words[min(1, len(words)):]
+		}
+		return words
+	}
+	if strings.HasPrefix(name, "7z") {
+		words = words[min(1, len(words)):]
+	}
+	return words[min(1, len(words)):]
+}
+
+// addOptionFiles adds the files that options name.
+func addOptionFiles(add func(Access, ...shell.Word), r *shell.Run) {
+	options := programs.FileOptionsOf(r.Name())
+	for _, kind := range []struct {
+		access  Access
+		options []string
+	}{{Read, options.Shows}, {Read, options.Loads}, {Write, options.Writes}} {
+		for _, w := range inspect.OptionValues(r.Args(), kind.options...) {
+			address := strings.Contains(w.Text, "://") || strings.ContainsAny(w.Text, " \n\t{")
+			if w.Text != "" && w.Text[0] != '-' && !address {
+				add(kind.access, w)
+			}
+		}
+	}
+}
+
+// foundFiles are the names that find looks for, in the places where it does.
+func foundFiles(args, roots []shell.Word) []shell.Word {
+	if len(roots) == 0 {
+		roots = []shell.Word{{Text: ".", Bare: "."}}
+	}
+	var out []shell.Word
+	for i, a := range args {
+		switch a.Text {
+		case "-name", "-iname", "-path", "-ipath", "-wholename":
+		default:
+			continue
+		}
+		if i+1 >= len(args) || i > 0 && (args[i-1].Text == "!" || args[i-1].Text == "-not") {
+			continue
+		}
+		for _, root := range roots {
+			name := path.Base(args[i+1].Text)
+			file := root
+			file.Text = strings.TrimSuffix(root.Text, "/") + "/" + name
+			file.Bare, file.Glob = file.Text, strings.ContainsAny(name, "*?[")
+			out = append(out, file)
+		}
+	}
+	return out
+}
+
+// addPatched: patch changes the file it is given, or whatever the patch names.
+func addPatched(add func(Access, ...shell.Word), args []shell.Word) {
+	words := operandWords(args, "pdioDBVzFYr")
+	switch {
+	case inspect.HasWord(args, "--dry-run", "-C", "--check"):
+		add(Read, words...)
+	case len(words) == 0:
+		folder := []shell.Word{{Text: ".", Bare: "."}}
+		if dirs := inspect.OptionValues(args, "-d", "--directory"); len(dirs) > 0 {
+			folder = dirs[:1]
+		}
+		add(Write, everythingIn(folder)...)
+	default:
+		add(Write, words[0])
+		add(Read, words[1:]...)
+	}
 }
 
 // operandWords are the words that are no options and no values of the short

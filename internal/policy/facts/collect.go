@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
 // Set is a set of facts.
@@ -320,6 +321,9 @@ func splitWords(out *Command, r *shell.Run) {
 				i++
 			}
 		}
+	}
+	if out.Program == "npm" && len(out.operands) > 0 && !out.operands[0].Dynamic {
+		out.operands[0].Text = programs.NpmCommand(out.operands[0].Text)
 	}
 	rest := out.operands
 	if hasSubcommands(out.Program) && len(rest) > 0 {

@@ -175,3 +175,57 @@ func FuzzCollect(f *testing.F) {
 		}
 	})
 }
+
+// Files and hosts that options name, and commands that change a whole folder.
+func TestWhatOptionsName(t *testing.T) {
+	for command, want := range map[string]string{
+		"foo --config=.env":                                "foo read:.env",
+		"node --env-file=.env x.js":                        "node read:.env use:x.js",
+		"docker run --env-file .env img":                   "docker.run read:.env",
+		"xargs -a .env echo":                               "xargs echo? read:.env",
+		"find . -name .env -exec cat {} +":                 "find cat? read:/home/you/project read:.env read:?{}",
+		"terraform apply -var-file=prod.tfvars":            "terraform.apply read:prod.tfvars",
+		"tar czf a.tgz src .env":                           "tar read:src read:.env use:a.tgz use:.env",
+		"zip -r a.zip docs":                                "zip read:docs use:a.zip",
+		"git restore .":                                    "git.restore write:/home/you/project",
+		"git clean -fd":                                    "git.clean delete:/home/you/project",
+		"git clean -nd":                                    "git.clean",
+		"git reset --hard":                                 "git.reset write:/home/you/project",
+		"git apply --check x.patch":                        "git.apply read:x.patch",
+		"patch a.txt x.patch":                              "patch write:a.txt read:x.patch x.patch>a.txt",
+		"prettier --write src":                             "prettier write:src",
+		"prettier --check src":                             "prettier",
+		"gofmt -w x.go":                                    "gofmt write:x.go",
+		"sed -n -i '' s/a/b/ x.txt":                        "sed write:x.txt",
+		"install -d dir":                                   "install write:dir",
+		"wget -P out https://a.io/x":                       "wget write:out write:out/x public:a.io",
+		"curl -O https://a.io/x.tgz":                       "curl write:x.tgz public:a.io",
+		"curl --output-dir o -O https://a.io/x":            "curl write:o write:o/x public:a.io",
+		"curl --connect-to a.io:443:b.io:443 https://a.io": "curl public:a.io public:b.io",
+		"curl --resolve a.io:443:1.2.3.4 https://a.io":     "curl public:a.io public:1.2.3.4",
+		"curl -K cfg.txt":                                  "curl read:cfg.txt unknown:",
+		"git send-pack git@github.com:a/b.git x":           "git.send-pack public:github.com",
+		"npm pub":                                          "npm.publish public:registry.npmjs.org",
+		"npm isntall left-pad":                             "npm.install public:registry.npmjs.org",
+		"npm run env -- npm publish":                       "npm.run npm.publish public:registry.npmjs.org",
+		"curl http://2130706433/":                          "curl loopback:127.0.0.1",
+	} {
+		if got := strings.Join(summary(collect(command)), " "); got != want {
+			t.Errorf("%s: want %q, got %q", command, want, got)
+		}
+	}
+}
+
+// What is read or written with everything in it may hold any file below.
+func TestWholeFolders(t *testing.T) {
+	for command, whole := range map[string]bool{
+		"grep -r x src": true, "grep x src/a.go": false, "tar c src": true, "cp -r src out": true, "cp src out": false,
+		"rsync -a src/ out/": true, "git restore src": true, "prettier --write src": true,
+	} {
+		f := collect(command)
+		all := slices.ContainsFunc(f.Paths, func(p Path) bool { return p.All })
+		if all != whole {
+			t.Errorf("%s: want everything below it to be meant: %t, got %t in %+v", command, whole, all, f.Paths)
+		}
+	}
+}

@@ -50,7 +50,8 @@ var talkers = map[string]talker{
 	"dig":      {bare: true},
 	"nslookup": {bare: true}, "host": {bare: true}, "whois": {bare: true}, "traceroute": {bare: true},
 	"nmap": {bare: true},
-	"git":  {only: []string{"push", "pull", "fetch", "clone", "ls-remote", "submodule"}},
+	"git": {only: []string{"push", "pull", "fetch", "clone", "ls-remote", "submodule", "send-pack",
+		"fetch-pack", "http-push", "http-fetch"}},
 	"npm": {implied: "registry.npmjs.org", only: []string{"install", "i", "ci", "add", "publish", "update", "view",
 		"exec",
 		"audit", "create", "init", "login"}},
@@ -117,6 +118,9 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 		d := destinationOf(w.Text)
 		d.Known = d.Known && !w.Dynamic
 		c.addDestination(d, at)
+	}
+	if addressFile(cmd.Program, r.Args()) {
+		c.addDestination(Destination{Scope: UnknownScope}, at)
 	}
 	found := len(c.facts.Net) > before
 	for _, w := range inspect.OptionValues(r.Args(), spec.hosts...) {
@@ -194,6 +198,14 @@ func deviceHost(file string) (string, bool) {
 func (c *collector) namedHosts(r *shell.Run, cmd *Command) []shell.Word {
 	var out []shell.Word
 	switch cmd.Program {
+	case "curl":
+		// host:port:host:port, host:port:address
+		for _, w := range inspect.OptionValues(r.Args(), "--connect-to", "--resolve") {
+			out = append(out, behindColons(w, 2))
+		}
+		out = append(out, inspect.OptionValues(r.Args(), "--doh-url", "--dns-servers")...)
+	case "ssh", "scp", "sftp":
+		out = inspect.OptionValues(r.Args(), "-J", "-W")
 	case "openssl":
 		out = inspect.OptionValues(r.Args(), "-connect", "-proxy", "-host")
 	case "socat":
@@ -211,6 +223,30 @@ func (c *collector) namedHosts(r *shell.Run, cmd *Command) []shell.Word {
 		}
 	}
 	return out
+}
+
+// behindColons is what stands behind so many colons.
+func behindColons(w shell.Word, count int) shell.Word {
+	for range count {
+		_, rest, ok := strings.Cut(w.Text, ":")
+		if !ok {
+			break
+		}
+		w.Text = rest
+	}
+	return w
+}
+
+// addressFile reports whether a program takes its addresses from a file, so that
+// nobody knows them.
+func addressFile(program string, args []shell.Word) bool {
+	switch program {
+	case "curl":
+		return len(inspect.OptionValues(args, "-K", "--config")) > 0
+	case "wget", "aria2c", "wget2":
+		return len(inspect.OptionValues(args, "-i", "--input-file")) > 0
+	}
+	return false
 }
 
 // addressesIn are the words of a command that are addresses, and those in program

@@ -18,7 +18,7 @@ rules:
 	set := NewSet(list, Options{Home: exampleHome})
 	for command, want := range map[string]Verdict{
 		"cat .en*": Ask, "cat .e?v": Ask, "cat .[e]nv": Ask, "cat *": NoVerdict, "cat .gitignor*": NoVerdict,
-		"ls -a | xargs cat": Ask, "find . -name .env -exec cat {} +": Ask,
+		"ls -a | xargs cat": Ask, "find . -name .env -exec cat {} +": Deny,
 		`python3 -c 'print(open(".env").read())'`: Ask, `node -e 'fs.readFileSync(".env")'`: Ask,
 		"vim .env": Deny, "git show HEAD:.env": Deny, "git checkout -- infra": Deny, "git restore infra": Deny,
 		"git checkout infra-2":           NoVerdict,

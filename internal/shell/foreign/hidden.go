@@ -138,8 +138,8 @@ func HasAny(text string, list []string) bool {
 
 // The home directory as programs write it, in a string and behind one.
 const homeNames = `os\.environ\[\\?["']HOME\\?["']\]|os\.environ\.get\(\\?["']HOME\\?["']\)|process\.env\.HOME|` +
-	`ENVIRON\["HOME"\]|ENV\[["']HOME["']\]|\$ENV\{
-	HOME\}|os\.path\.expanduser\(["']~["']\)|Dir\.home|Path\.home\(\)|` +
+	`ENVIRON\["HOME"\]|ENV\[["']HOME["']\]|\$ENV\{HOME\}|` +
+	`os\.path\.expanduser\(["']~["']\)|Dir\.home|Path\.home\(\)|` +
 	`(?:require\(["']os["']\)|os)\.homedir\(\)|os\.getenv\(["']HOME["']\)|getenv\(["']HOME["']\)`
 
 var (

@@ -35,7 +35,12 @@ var readers = sync.OnceValue(func() map[string]Reader {
 			"--in-place"}},
 		"shfmt": {InPlace: []string{"-w", "--write"}}, "taplo": {InPlace: []string{"fmt", "format"}}, "yamllint": {},
 		"shellcheck": {},
-		"tar":        {}, "zip": {}, "7z": {}, "awk": {InPlace: []string{"inplace"}},
+		"gofmt":      {InPlace: []string{"-w"}}, "goimports": {InPlace: []string{"-w"}}, "gofumpt": {InPlace: []string{"-w"}},
+		"autopep8": {InPlace: []string{"-i", "--in-place"}}, "yapf": {InPlace: []string{"-i", "--in-place"}},
+		"clang-format": {InPlace: []string{"-i"}}, "ruff": {InPlace: []string{"format", "--fix"}},
+		"rubocop": {InPlace: []string{"-a", "-A", "--autocorrect"}}, "stylelint": {InPlace: []string{"--fix"}},
+		"ktlint": {InPlace: []string{"-F", "--format"}}, "oxlint": {InPlace: []string{"--fix"}},
+		"tar": {}, "zip": {}, "7z": {}, "awk": {InPlace: []string{"inplace"}},
 		"gawk": {InPlace: []string{"inplace"}},
 		"rg":   {}, "script": {}, "strace": {Output: []string{"-o"}},
 	}
