@@ -83,6 +83,15 @@ func linkedRepository(root, dot string) *Repository {
 	return r
 }
 
+// MainTree is the work tree beside which this one was made by `git worktree`; "" for a
+// repository that is no such.
+func (r *Repository) MainTree() string {
+	if r.common == r.git || filepath.Base(r.common) != ".git" {
+		return ""
+	}
+	return filepath.Dir(r.common)
+}
+
 // readSmall reads a regular file of bounded size.
 func readSmall(path string) (string, bool) {
 	b, ok := readRegular(path, maxSmall)

@@ -163,6 +163,36 @@ func (m *matcher) matchProjects(r *Rule) certainty {
 	if source.StartUnknown && holds == no {
 		return maybe // its session may have started there
 	}
+	if holds == no && !r.MayAllow() {
+		return m.entersProjects(r, folder)
+	}
+	return holds
+}
+
+// entersProjects says whether a command line goes to a folder that a rule is about:
+// cd ~/app && make deploy. One that only the running shell knows may be it.
+func (m *matcher) entersProjects(r *Rule, folder string) certainty {
+	holds := no
+	for i := range m.f.Commands {
+		c := &m.f.Commands[i]
+		operands := c.Operands()
+		if c.Program != "cd" && c.Program != "pushd" || len(operands) != 1 || operands[0].Text == "-" {
+			continue
+		}
+		if operands[0].Dynamic {
+			holds = either(holds, maybe)
+			continue
+		}
+		to := operands[0].Text
+		if rest, ok := strings.CutPrefix(to, "~"); ok && (rest == "" || rest[0] == '/') {
+			to = m.at.home + rest
+		}
+		if !path.IsAbs(to) {
+			to = path.Join(folder, to)
+		}
+		folder = path.Clean(to)
+		holds = either(holds, r.Projects.match(func(p Pattern) certainty { return certain(m.at.fitsPath(p.text, folder)) }))
+	}
 	return holds
 }
 

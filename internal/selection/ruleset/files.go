@@ -334,6 +334,21 @@ func onlyTightens(r *rules.Rule) bool {
 	return refuses && !r.MayAllow() && (r.State == rules.On || r.State == rules.Asks)
 }
 
+// repeatedRules are the ids of a part in force, if a text holds all its rules as they
+// are; nil otherwise.
+func repeatedRules(name, part string, found []*rules.Rule) []string {
+	ids, text, _ := strings.Cut(part, "\n")
+	counted := strings.Fields(ids)
+	list, _ := rules.Parse(rules.Source{Name: name, Data: []byte(text), Layer: rules.User})
+	for _, r := range list {
+		isSame := func(now *rules.Rule) bool { return now.ID == r.ID && now.SameAs(r) }
+		if slices.Contains(counted, r.ID) && !slices.ContainsFunc(found, isSame) {
+			return nil
+		}
+	}
+	return counted
+}
+
 // strengthen lays over what is in force the rules that a changed file adds and
 // that only refuse or ask. A rule that is known stays as it is.
 func strengthen(name string) confirmed.Strengthen {
@@ -354,9 +369,23 @@ func strengthen(name string) confirmed.Strengthen {
 				fresh = append(fresh, r.ID)
 			}
 		}
-		if len(fresh) == 0 || len(parts) >= maxAdded || len(have)+len(live) > maxFile {
+		if len(fresh) == 0 {
 			return have
 		}
-		return slices.Concat(have, []byte("\n"+addedMark+strings.Join(fresh, " ")+"\n"), live)
+		// What the file holds as it was added before need not be kept twice: people
+		// write a file rule by rule.
+		parts = slices.DeleteFunc(slices.Clone(parts), func(part string) bool {
+			ids := repeatedRules(name, part, found)
+			fresh = append(fresh, ids...)
+			return ids != nil
+		})
+		joined := []byte(head)
+		for _, part := range parts {
+			joined = append(joined, "\n"+addedMark+part...)
+		}
+		if len(parts) >= maxAdded || len(joined)+len(live) > maxFile {
+			return have
+		}
+		return slices.Concat(joined, []byte("\n"+addedMark+strings.Join(fresh, " ")+"\n"), live)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/gitfiles"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
@@ -144,18 +145,57 @@ func (t *twoPlaces) decide(ev *event.Event) []rules.Hit {
 	if options.StartUnknown {
 		return slices.DeleteFunc(hits, isAllowing)
 	}
+	for _, place := range t.otherPlaces(ev.Cwd, started) {
+		if place.root == there.Project && (place.folder == ev.Cwd || !t.start.set.DependsOnFolder()) {
+			continue
+		}
+		options.Started = place.folder
+		more := t.start.set.Decide(facts.Collect(ev, place.root, t.start.set.Needs(), options)).Hits
+		if !place.isTree && !slices.ContainsFunc(more, isAllowing) {
+			hits = slices.DeleteFunc(hits, isAllowing)
+		}
+		hits = mergeHits(hits, slices.DeleteFunc(more, isAllowing))
+	}
+	return hits
+}
+
+// otherPlace is a folder beside that of the call whose rules count.
+type otherPlace struct {
+	folder, root string
+	// isTree: the repository's own work tree, where the call happens in a further one.
+	isTree bool
+}
+
+// otherPlaces are where the session started, and the work trees beside which those of
+// the call and of the start were made: a rule for a project holds in all its trees.
+func (t *twoPlaces) otherPlaces(cwd, started string) []otherPlace {
 	root := t.start.project
-	if root == "" && started != "" && options.Root != nil {
-		root = options.Root(started)
+	if root == "" && started != "" && t.options.Root != nil {
+		root = t.options.Root(started)
 	}
-	if root = cmp.Or(root, started); root == there.Project && (started == ev.Cwd || !t.start.set.DependsOnFolder()) {
-		return hits
+	list := []otherPlace{{folder: started, root: cmp.Or(root, started)}}
+	if !t.start.set.DependsOnFolder() {
+		return list
 	}
-	options.Started = started
-	more := t.start.set.Decide(facts.Collect(ev, root, t.start.set.Needs(), options)).Hits
-	if !slices.ContainsFunc(hits, isAllowing) || !slices.ContainsFunc(more, isAllowing) {
-		hits, more = slices.DeleteFunc(hits, isAllowing), slices.DeleteFunc(more, isAllowing)
+	for _, folder := range []string{cwd, started} {
+		if tree := mainTree(folder); tree != "" {
+			list = append(list, otherPlace{tree, tree, true})
+		}
 	}
+	return list
+}
+
+// mainTree is the work tree beside which that of a folder was made, "" for none.
+func mainTree(folder string) string {
+	if r := gitfiles.Find(folder); r != nil {
+		return r.MainTree()
+	}
+	return ""
+}
+
+// mergeHits adds hits of the same rules in another place, the stronger of two, and
+// puts all in order.
+func mergeHits(hits, more []rules.Hit) []rules.Hit {
 	for _, h := range more {
 		at := slices.IndexFunc(hits, func(known rules.Hit) bool { return known.Rule == h.Rule })
 		switch {

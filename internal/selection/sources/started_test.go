@@ -17,6 +17,9 @@ func TestRulesOfTheProjectWhereASessionStarted(t *testing.T) {
 	writeFile(t, app+"/.git/HEAD", "ref: refs/heads/main\n")
 	writeFile(t, app+"/sub/a", "")
 	writeFile(t, other+"/a", "")
+	tree := filepath.Join(s.Dirs.Home, "tree")
+	writeFile(t, tree+"/.git", "gitdir: "+app+"/.git/worktrees/tree\n")
+	writeFile(t, app+"/.git/worktrees/tree/commondir", "../..\n")
 	in := func(folder string) string { return ", projects: [\"" + folder + "\"]" }
 	writeFile(t, s.Dirs.Config+"/rules/mine.yaml", rulesFile(
 		rule("app-deploy", "program: make, subcommand: deploy", "deny", in("~/app"), "make deploy"),
@@ -45,6 +48,17 @@ func TestRulesOfTheProjectWhereASessionStarted(t *testing.T) {
 		{app, other, "go test", event.None},
 		{other, other + "/a", "go test", event.Allow},
 		{other, app, "node a.js", event.Allow},
+		// in a further work tree of the repository
+		{tree, tree, "make deploy", event.Deny},
+		{"/tmp", tree, "make deploy", event.Deny},
+		{tree, tree, "node a.js", event.Allow},
+		// by the command line's own words
+		{other, other, "cd ~/app && make deploy", event.Deny},
+		{other, other, "cd ../app/x && make deploy", event.Deny},
+		{"/tmp", "/tmp", "cd " + s.Dirs.Home + " && (cd app; make deploy)", event.Deny},
+		{other, other, "cd $DIR && make deploy", event.Ask},
+		{other, other, "cd /tmp && make deploy", event.None},
+		{app, app, "cd ../other && go test", event.None},
 	} {
 		o := GuardOptions{Started: func(*event.Event) (string, error) { return c.started, nil }}
 		got := decideBy(s, o, shellEvent(c.cwd, c.command))
