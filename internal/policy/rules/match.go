@@ -191,7 +191,9 @@ func (m *matcher) entersProjects(r *Rule, folder string) certainty {
 			to = path.Join(folder, to)
 		}
 		folder = path.Clean(to)
-		holds = either(holds, r.Projects.match(func(p Pattern) certainty { return certain(m.at.fitsPath(p.text, folder)) }))
+		holds = either(holds, r.Projects.match(func(p Pattern) certainty {
+			return certain(m.at.fitsPath(p.text, folder))
+		}))
 	}
 	return holds
 }
