@@ -20,7 +20,6 @@ import (
 	"github.com/hookmux/hookmux/internal/guard/names"
 	"github.com/hookmux/hookmux/internal/jsonscan"
 	"github.com/hookmux/hookmux/internal/judge"
-	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/packs"
 	"github.com/hookmux/hookmux/internal/policy/replay"
 	"github.com/hookmux/hookmux/internal/policy/rules"
@@ -72,7 +71,7 @@ paths are not followed. Rules that only monitor count as if they were on, unless
 	cmd.Flags().StringArrayVar(&f.files, "rules", nil, "files of rules in place of those in force; may be repeated")
 	cmd.Flags().StringArrayVar(&f.agents, "agent", nil, "only calls of this agent; may be repeated")
 	cmd.Flags().StringVar(&f.project, "project", "", "only calls in this folder and below it")
-	cmd.Flags().BoolVar(&f.guards, "guards", false, "ask the built-in guards as well, all but loop")
+	cmd.Flags().BoolVar(&f.guards, "guards", false, "ask the built-in guards as well")
 	cmd.Flags().BoolVar(&f.switched, "as-switched", false, "rules that only monitor change nothing")
 	cmd.Flags().StringVar(&f.fails, "fail-on", "", "exit code 1 when there are any: "+strings.Join(failWords, ", "))
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs: {scanned, wouldDeny, wouldAsk, differs, rules, …}")
@@ -161,8 +160,7 @@ func (f *replayFlags) options() (*replay.Options, error) {
 }
 
 // addGuards asks the built-in guards as well, as if all were on. Those that are packs
-// are rules like others, and say of a call that it cannot be replayed; what counts
-// repeated calls is left out, because every call would be such.
+// are rules like others, and say of a call that it cannot be replayed.
 func addGuards(o *replay.Options, j *judge.Judge) error {
 	hosts := j.SettingsIn("", nil).Strings(config.GuardHosts)
 	for _, info := range names.All() {
@@ -177,9 +175,6 @@ func addGuards(o *replay.Options, j *judge.Judge) error {
 		pack, err := packs.Load(info.Name)
 		if err != nil {
 			return err
-		}
-		if pack.Needs.Has(facts.CountsFact) {
-			continue
 		}
 		list := pack.Rules
 		if info.Name == names.Network {
@@ -209,8 +204,9 @@ func readRuleFiles(files []string) ([]*rules.Rule, error) {
 // heardKinds are the kinds of events that are worth reading.
 func heardKinds(o *replay.Options) []string {
 	var list []string
+	counted := replay.NeedsCounts(o.Rules)
 	for _, kind := range event.Kinds() {
-		if kind.Guarded() || slices.ContainsFunc(o.Rules, func(r *rules.Rule) bool { return r.Hears(kind) }) {
+		if replay.Judges(o.Rules, kind) || counted && slices.Contains(replay.CountedKinds(), kind) {
 			list = append(list, string(kind))
 		}
 	}

@@ -16,6 +16,7 @@ import (
 const hiddenWord = "${HOOKMUX_REDACTED}"
 
 // neverRecorded are facts that no journal holds: the repository is another today.
+// Counts are found out anew where a turn was recorded whole.
 var neverRecorded = facts.Set(0).With(facts.BranchFact, facts.RemoteFact, facts.DirtyFact, facts.TrackedFact,
 	facts.CountsFact) &^ facts.Set(0).With(facts.PathsFact)
 
@@ -36,14 +37,17 @@ type said struct {
 }
 
 // judge asks rules and guards about a recorded call.
-func (w *worker) judge(ev *event.Event, at place) judged {
+func (w *worker) judge(ev *event.Event, at place, entry countedEntry) judged {
 	lost := rules.Losses{Facts: neverRecorded, Attended: ev.Attended == event.AttendedUnknown}
+	if entry.counted {
+		lost.Facts = lost.Facts.Without(facts.CountsFact)
+	}
 	hidden, cut := revealLosses(ev)
 	if hidden || cut {
 		lost.Facts, lost.Text = lost.Facts|textFacts, true
 	}
 	f := facts.Collect(ev, at.project, at.set.Needs(), facts.Options{Home: w.Home, Parse: w.parseRecorded,
-		Root: w.GroupOf})
+		Root: w.GroupOf, Counts: func(*event.Event) (facts.Counts, bool) { return entry.counts, entry.counted }})
 	if cut || hidden && len(ev.Tool.Commands) == 0 {
 		for _, n := range facts.Names() {
 			if textFacts.Has(n) && at.set.Needs().Has(n) && !slices.Contains(f.Unknown, n) {

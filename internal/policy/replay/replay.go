@@ -20,6 +20,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/policy/counts"
+	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 	"github.com/hookmux/hookmux/internal/textcut"
@@ -80,7 +82,12 @@ func Run(entries iter.Seq2[[]byte, error], o Options) (*Report, error) {
 		workers[i] = w
 		done.Go(func() { w.work(batches) })
 	}
-	err := feedBatches(entries, batches, o.Progress)
+	feed := feeder{to: batches, progress: o.Progress}
+	if NeedsCounts(o.Rules) {
+		feed.counts = &orderedCounts{catalogue: o.Catalogue, tracker: counts.New()}
+		feed.judges = func(kind event.Kind) bool { return Judges(o.Rules, kind) }
+	}
+	err := feed.all(entries)
 	close(batches)
 	done.Wait()
 	report := newReport()
@@ -156,27 +163,50 @@ func (s *ruleSets) makeSet(list []*rules.Rule) *rules.Set {
 // batch is a few stored calls in their order.
 type batch struct {
 	first int
-	list  [][]byte
+	list  []countedEntry
 }
 
-func feedBatches(entries iter.Seq2[[]byte, error], to chan<- batch, progress func(int)) error {
+// countedEntry is a stored call, with what happened in its turn before, if that is
+// known.
+type countedEntry struct {
+	text    []byte
+	counts  facts.Counts
+	counted bool
+}
+
+// feeder hands stored calls out in batches.
+type feeder struct {
+	to       chan<- batch
+	progress func(int)
+	counts   *orderedCounts // nil: no rule asks for counts
+	judges   func(event.Kind) bool
+}
+
+func (f *feeder) all(entries iter.Seq2[[]byte, error]) error {
 	n := 0
 	next := batch{}
 	for entry, err := range entries {
 		if err != nil {
 			return err
 		}
-		next.list = append(next.list, entry)
+		one := countedEntry{text: entry}
+		if f.counts != nil {
+			var kind event.Kind
+			if one.counts, one.counted, kind = f.counts.observe(entry); kind != "" && !f.judges(kind) {
+				continue // it was only counted
+			}
+		}
+		next.list = append(next.list, one)
 		if n++; len(next.list) == batchSize {
-			to <- next
+			f.to <- next
 			next = batch{first: n}
-			if progress != nil {
-				progress(n)
+			if f.progress != nil {
+				f.progress(n)
 			}
 		}
 	}
 	if len(next.list) > 0 {
-		to <- next
+		f.to <- next
 	}
 	return nil
 }
@@ -269,8 +299,8 @@ func readEntry(catalogue *agent.Catalogue, entry []byte) (*storedCall, error) {
 	return call, nil
 }
 
-func (w *worker) replay(entry []byte, number int) {
-	call, err := readEntry(w.Catalogue, entry)
+func (w *worker) replay(entry countedEntry, number int) {
+	call, err := readEntry(w.Catalogue, entry.text)
 	if err != nil {
 		w.err = cmp.Or(w.err, err)
 		return
@@ -286,7 +316,7 @@ func (w *worker) replay(entry []byte, number int) {
 		w.report.Twins++
 		return
 	}
-	w.report.add(w.judge(ev, at), recordedCall{
+	w.report.add(w.judge(ev, at, entry), recordedCall{
 		number: number, ID: ev.ID, Time: ev.Time, Agent: ev.Agent, Project: at.group, Call: describeCall(ev),
 		Happened: call.happened,
 	})
