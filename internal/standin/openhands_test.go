@@ -98,7 +98,12 @@ func openhandsEntries(w *world, event string, raw json.RawMessage) (out []entry,
 	}
 	for _, g := range groups {
 		for _, h := range g.Hooks {
-			if h.Command == nil {
+			switch {
+			case h.Type == "prompt":
+				continue
+			case h.Type != "" && h.Type != "command":
+				return nil, fmt.Errorf("type: %q is none", h.Type)
+			case h.Command == nil:
 				return nil, fmt.Errorf("command: field required")
 			}
 			e := entry{event: event, argv: shell(*h.Command), limit: time.Minute, env: []string{

@@ -3,9 +3,11 @@
 package standin
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -59,6 +61,7 @@ func TestStandIns(t *testing.T) {
 		w.install(t, install.User)
 		wantEntries(t, w, w.v.user, theirs)
 	})
+	each("notices", wantNoticed)
 	each("up", wantAnswers)
 	each("more", func(t *testing.T, w *world) {
 		if w.v.more != nil {
@@ -94,9 +97,17 @@ func wantRejected(t *testing.T, w *world) {
 // limit in the vendor's unit is what hookmux-hook is told.
 func wantEntries(t *testing.T, w *world, file string, theirs []entry) {
 	t.Helper()
+	for _, flaw := range entryFlaws(w, w.load(t, file), theirs) {
+		t.Errorf("%s is installed wrong: %s; want nothing wrong", w.v.agent, flaw)
+	}
+}
+
+// entryFlaws says what is wrong with the hooks that the vendor found.
+func entryFlaws(w *world, found, theirs []entry) (flaws []string) {
+	say := func(format string, args ...any) { flaws = append(flaws, fmt.Sprintf(format, args...)) }
 	seen := map[string]int{}
 	others := 0
-	for _, e := range w.load(t, file) {
+	for _, e := range found {
 		if !isOurs(e) {
 			others++
 			continue
@@ -104,22 +115,74 @@ func wantEntries(t *testing.T, w *world, file string, theirs []entry) {
 		seen[e.event]++
 		spec, ok := w.agent.Event(e.event)
 		if !ok || spec.Install != agent.InstallDefault {
-			t.Errorf("%s: is installed, and the catalogue does not say so", e.event)
+			say("%s: is installed, and the catalogue does not say so", e.event)
 			continue
 		}
 		// An agent whose file holds no limit waits as long as it says, and hookmux-hook knows that.
 		told, ok := toldLimit(e)
 		if !ok || told > 0 && e.limit != told || told == 0 && e.limit != time.Duration(spec.Timeout) {
-			t.Errorf("%s: the vendor waits %v, hookmux-hook is told %v: %q", e.event, e.limit, told, e.argv)
+			say("%s: the vendor waits %v, hookmux-hook is told %v: %q", e.event, e.limit, told, e.argv)
+		}
+		if e.matches != nil && !e.matches(w.v.call(w, "x").tool) {
+			say("%s: the hook is not for every tool", e.event)
 		}
 	}
 	for _, spec := range w.agent.Events {
 		if want := map[bool]int{true: 1}[spec.Install == agent.InstallDefault]; seen[spec.Name] != want {
-			t.Errorf("%s: %d hooks of hookmux, want %d", spec.Name, seen[spec.Name], want)
+			say("%s: %d hooks of hookmux, want %d", spec.Name, seen[spec.Name], want)
 		}
 	}
 	if others != len(theirs) {
-		t.Errorf("%d hooks of the person, want %d as before", others, len(theirs))
+		say("%d hooks of the person, want %d as before", others, len(theirs))
+	}
+	return flaws
+}
+
+// breakages are ways in which an installed file may be wrong. Each must be noticed by a stand-in whose file has what it
+// breaks: one that takes them proves nothing about installs.
+var breakages = []struct {
+	what    string
+	pattern *regexp.Regexp
+	with    string
+}{
+	{"another key of the command", regexp.MustCompile(`(\bcommand"?:)( *"?(?:test|exec|'|/))`), "cmd-line$1$2"},
+	{"no command",
+		regexp.MustCompile(`(\bcommand"?: *)("(?:[^"\\]|\\.)*hookmux-hook(?:[^"\\]|\\.)*"|[^"\n]*hookmux-hook.*)`),
+		`${1}""`},
+	{"the limit in another unit", regexp.MustCompile(`(\btimeout(?:_ms|Sec)?"?: *)(\d+)`), "${1}7"},
+	{"a limit that is text", regexp.MustCompile(`(\btimeout(?:_ms|Sec)?"?: *)(\d+)`), `${1}"$2"`},
+	{"an event that is not known",
+		regexp.MustCompile(`(?i)\b(pre_?tool_?(?:use|call)|on_tool_start|pre_run_command)\b`), "Nobodys$1"},
+	{"half of the file", regexp.MustCompile(`(?s)^(.*hookmux-hook).*$`), "$1"},
+	{"the type of a handler", regexp.MustCompile(`("type": *)"command"`), `$1"http"`},
+	{"the version", regexp.MustCompile(`("version": *)("?v?)1`), "${1}${2}9"},
+}
+
+// wantNoticed breaks the installed file in every way, and holds that the stand-in sees each.
+func wantNoticed(t *testing.T, w *world) {
+	file := w.file(w.v.user)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := w.v.load(w, file, []byte(w.v.was[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for _, b := range breakages {
+		broken := b.pattern.ReplaceAllString(string(text), b.with)
+		if broken == string(text) || slices.Contains(w.v.takes, b.what) {
+			continue // the file has nothing of that, or the vendor does not read it
+		}
+		tried++
+		found, err := w.v.load(w, file, []byte(broken))
+		if err == nil && len(entryFlaws(w, found, theirs)) == 0 {
+			t.Errorf("with %s the stand-in finds nothing wrong:\n%s", b.what, broken)
+		}
+	}
+	if tried < 3 {
+		t.Errorf("%d of the breakages fit its file, want three at least:\n%s", tried, text)
 	}
 }
 

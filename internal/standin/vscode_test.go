@@ -15,6 +15,7 @@ import (
 // or one (linux, osx), timeout in seconds (30 without one), a shell in the workspace. Exit code 2 refuses with stderr,
 // another one is a warning; JSON decides below hookSpecificOutput.
 var vscode = vendor{
+	takes: []string{"the version"}, // of the files of Copilot CLI, which it reads as well
 	agent: "vscode",
 	user:  "~/.copilot/hooks/hookmux-vscode.json", project: "./.github/hooks/hookmux-vscode.json",
 	was: []string{

@@ -40,6 +40,8 @@ type vendor struct {
 	was []string
 	// rejects are texts that the vendor does not load.
 	rejects []string
+	// takes are breakages of an installed file that the vendor does not mind, for it does not read what they break.
+	takes []string
 	// load reads the text of a hook file and gives every hook that would run.
 	load func(w *world, file string, text []byte) ([]entry, error)
 	// call is what the vendor tells a hook before its shell tool runs a command.

@@ -158,7 +158,9 @@ func (c *Changes) compareRows(before, now []recordings.Row) {
 	for _, r := range before {
 		was[key(r)] = r.Mark
 	}
+	again := map[[3]string]bool{}
 	for _, r := range now {
+		again[key(r)] = true
 		mark, asked := was[key(r)]
 		if !asked || mark == r.Mark {
 			continue // what was never asked differs in the catalogue, not in the agent
@@ -171,6 +173,12 @@ func (c *Changes) compareRows(before, now []recordings.Row) {
 			c.Unproven = append(c.Unproven, a)
 		case r.Mark == holds:
 			c.Gained = append(c.Gained, a)
+		}
+	}
+	for _, r := range before { // a run that ended early asks less
+		if r.Mark == holds && !again[key(r)] {
+			c.Unproven = append(c.Unproven, Answer{Check: r.Check, Event: r.Event, Claim: r.Claim, Was: r.Mark,
+				Now: unsure, Why: "it was not asked"})
 		}
 	}
 }
@@ -192,14 +200,15 @@ func fieldsOf(lines []recordings.Line) map[string]map[string]bool {
 	return events
 }
 
-// addFields adds the keys of an object. What is below an object whose keys are no
-// names (paths, ids) differs from run to run and is left out.
+// addFields adds the keys of an object. What is below an object inside of the payload
+// whose keys are no names (paths, ids) differs from run to run and is left out.
 func addFields(fields map[string]bool, above string, raw json.RawMessage, depth int) {
 	var object map[string]json.RawMessage
 	if depth == 0 || json.Unmarshal(raw, &object) != nil {
 		return
 	}
-	if slices.ContainsFunc(slices.Collect(maps.Keys(object)), func(k string) bool { return !isFieldName(k) }) {
+	if above != "" && slices.ContainsFunc(slices.Collect(maps.Keys(object)),
+		func(k string) bool { return !isFieldName(k) }) {
 		return
 	}
 	for key, value := range object {

@@ -26,7 +26,7 @@ func never(string) bool { return false }
 func TestCompareReleases(t *testing.T) {
 	before := Observed{
 		Events: []recordings.Line{
-			line("Start", `{"id":"1","cwd":"/p"}`),
+			line("Start", `{"id":"1","cwd":"/p","sha256":"x","sha1":"x"}`),
 			line("Tool", `{"id":"1","tool":{"name":"sh","old":1},"files":{"/p/a":1}}`),
 			line("Rare", `{"id":"1"}`),
 			line("End", `{"id":"1"}`),
@@ -36,11 +36,12 @@ func TestCompareReleases(t *testing.T) {
 			{Check: "input", Event: "Tool", Claim: "input", Mark: "✓"},
 			{Check: "context", Event: "Start", Claim: "context", Mark: "–"},
 			{Check: "order", Mark: "✓"},
+			{Check: "keep", Event: "End", Claim: "keep", Mark: "✓"}, // not asked this time
 		},
 	}
 	now := Observed{
 		Events: []recordings.Line{
-			line("Start", `{"id":"2","cwd":"/p","model":"x"}`),
+			line("Start", `{"id":"2","cwd":"/p","sha256":"x","model":"x"}`),
 			line("Tool", `{"id":"2","tool":{"name":"sh","new":1},"files":{"/p/b":1}}`),
 			line("Fresh", `{"id":"2"}`),
 		},
@@ -56,11 +57,12 @@ func TestCompareReleases(t *testing.T) {
 	want := Changes{
 		NewEvents: []string{"Fresh"}, LostEvents: []string{"End"},
 		NewFields:  []Field{{"Start", "model"}, {"Tool", "tool.new"}},
-		LostFields: []Field{{"Tool", "tool.old"}},
+		LostFields: []Field{{"Start", "sha1"}, {"Tool", "tool.old"}},
 		Broken: []Answer{{Check: "deny", Event: "Tool", Claim: "deny", Was: "✓", Now: "✗",
 			Why: "the command ran"}},
-		Unproven: []Answer{{Check: "input", Event: "Tool", Claim: "input", Was: "✓", Now: "–", Why: "no time"}},
-		Gained:   []Answer{{Check: "context", Event: "Start", Claim: "context", Was: "–", Now: "✓"}},
+		Unproven: []Answer{{Check: "input", Event: "Tool", Claim: "input", Was: "✓", Now: "–", Why: "no time"},
+			{Check: "keep", Event: "End", Claim: "keep", Was: "✓", Now: "–", Why: "it was not asked"}},
+		Gained: []Answer{{Check: "context", Event: "Start", Claim: "context", Was: "–", Now: "✓"}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the changes are %+v\nwant %+v", got, want)
