@@ -99,3 +99,26 @@ func TestExpressionsThatGrowAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// Programs that take several targets do all of them, in any order and behind options
+// and variables.
+func TestTargetsBesideEachOther(t *testing.T) {
+	list := load(t, `version: 1
+rules:
+  - {id: no-deploy, why: w, match: {program: make, subcommand: deploy}, decide: deny, examples: {hit: [make deploy], miss: [make test]}}
+  - {id: tests, why: w, match: {program: make, subcommand: [test, lint]}, decide: allow, examples: {hit: [make test], miss: [make all]}}
+  - {id: no-push, why: w, match: {program: git, subcommand: push}, decide: deny, examples: {hit: [git push], miss: [git log push]}}
+`)
+	for command, want := range map[string]Verdict{
+		"make deploy": Deny, "make -C . deploy": Deny, "make -j 4 deploy": Deny, "make test deploy": Deny,
+		"make V=1 deploy": Deny, "make -f other.mk test deploy": Deny, "make $TARGET": Ask, "make test $TARGET": Ask,
+		"make test": Allow, "make test lint": Allow, "make test SHELL=/tmp/x": NoVerdict, "make test all": NoVerdict,
+		"git log push": NoVerdict, "git push": Deny,
+	} {
+		e := Example{Command: command}
+		set := NewSet(list, Options{Home: exampleHome})
+		if got := set.Decide(e.Facts(set.Needs())); got.Verdict != want {
+			t.Errorf("%s: %q, want %q", command, got.Verdict, want)
+		}
+	}
+}

@@ -335,6 +335,9 @@ func coversCommand(r *Rule, m *matcher, at int) bool {
 	}) {
 		return false
 	}
+	if takesTargets[c.Program] && len(q.Subcommand) > 0 && !onlyTargets(q.Subcommand, c) {
+		return false // make test deploy
+	}
 	if !r.each && isOwnProgram(c) { // ./ls is whatever somebody wrote there
 		return false
 	}

@@ -205,7 +205,7 @@ func (m *matcher) matchCommand(q *Match, c *facts.Command, boldly bool) certaint
 		return no
 	}
 	if len(q.Subcommand) > 0 {
-		holds = both(holds, q.Subcommand.match(func(p Pattern) certainty { return leadingWords(p, c.Operands()) }))
+		holds = both(holds, q.Subcommand.match(func(p Pattern) certainty { return fitsSubcommand(p, c) }))
 	}
 	if holds == no {
 		return no
@@ -266,6 +266,34 @@ func hasVariable(pattern string, env []string) bool {
 		pattern += "=*"
 	}
 	return slices.ContainsFunc(env, func(variable string) bool { return fitsText(pattern, variable) })
+}
+
+// takesTargets are programs of which every operand is something to do, whatever stands
+// before it: make -j 4 test deploy.
+var takesTargets = map[string]bool{"make": true, "gmake": true, "just": true, "task": true, "rake": true, "ninja": true,
+	"gradle": true, "gradlew": true, "mvn": true, "mvnw": true, "ant": true}
+
+// fitsSubcommand compares what a command is told to do.
+func fitsSubcommand(p Pattern, c *facts.Command) certainty {
+	operands := c.Operands()
+	if !takesTargets[c.Program] {
+		return leadingWords(p, operands)
+	}
+	holds := no
+	for i := range operands {
+		holds = either(holds, leadingWords(p, operands[i:]))
+	}
+	return holds
+}
+
+// onlyTargets reports whether a command does nothing besides what the patterns name.
+func onlyTargets(l Patterns, c *facts.Command) bool {
+	for _, o := range c.Operands() {
+		if l.match(func(p Pattern) certainty { return p.fitsWord(o.Text, o.Dynamic) }) != yes {
+			return false
+		}
+	}
+	return true
 }
 
 // leadingWords compares a subcommand of one or more words with the operands.
