@@ -19,7 +19,7 @@ func (c *askedCallers) OfProbe(int) callers.Caller         { c.last = "probe"; r
 // another place than the hub (npm's) would be refused its next command.
 func TestHowCallersAreAsked(t *testing.T) {
 	for native, want := range map[string]string{
-		"PreToolUse": "of", wire.ProbeEvent: "probe", "session/request_permission": "proxy",
+		"PreToolUse": "of", wire.ProbeEvent: "probe", "acp:session/request_permission": "proxy",
 	} {
 		c := &askedCallers{}
 		callerOf(c, agent.Builtin(), 7, "claude", native)
