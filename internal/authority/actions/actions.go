@@ -167,7 +167,7 @@ func describeMonitored(p *wire.ConfigSetParams) string {
 		return ""
 	}
 	if len(names) == 0 {
-		return "let every module decide, none only monitor"
+		return "let all TypeScript hooks decide, and none only monitor"
 	}
 	return "let only monitor, and refuse nothing: " + strings.Join(names, ", ") + "; every other module decides"
 }

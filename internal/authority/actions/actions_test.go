@@ -21,7 +21,7 @@ func TestDescribe(t *testing.T) {
 		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"ask"}`, "set guard.destructive to ask", true},
 		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"monitor"}`, "set guard.destructive to monitor", true},
 		{wire.MethodConfigSet, `{"key":"modules.monitor","value":["a.ts"]}`, "let only monitor, and refuse nothing: a.ts; every other module decides", true},
-		{wire.MethodConfigSet, `{"key":"modules.monitor","value":[]}`, "let every module decide, none only monitor", true},
+		{wire.MethodConfigSet, `{"key":"modules.monitor","value":[]}`, "let all TypeScript hooks decide, and none only monitor", true},
 		{wire.MethodHooksAdd, `{"registration":{"id":"x","mode":"guard","monitor":true}}`, "add hook x", false},
 		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"on"}`, "set guard.destructive to on", false},
 		{wire.MethodConfigSet, `{"key":"guard.own-files"}`, "put guard.own-files back to its default", true},

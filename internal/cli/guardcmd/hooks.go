@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -254,6 +255,11 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 	if f.asJSON {
 		return app.PrintJSON(list)
 	}
+	var modules []wire.ModuleInfo
+	if err := c.Call(cmd.Context(), wire.MethodModules, wire.ModulesParams{Cwd: app.Cwd()}, &modules); err != nil {
+		return err
+	}
+	defer sayModules(app, modules)
 	if len(list) == 0 {
 		app.Say("no hooks are registered; `hookmux hooks add tool.before …` adds one")
 		return nil
@@ -276,6 +282,17 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 	}
 	text.Table(app.Stdout, rows, app.Columns())
 	return nil
+}
+
+// sayModules names the hooks that are files in TypeScript.
+func sayModules(app *cmdutil.App, modules []wire.ModuleInfo) {
+	var names []string
+	for _, m := range modules {
+		names = append(names, termsafe.Line(filepath.Base(m.Path), 40))
+	}
+	if len(names) > 0 {
+		app.Say("in TypeScript (`hookmux module list`): %s", strings.Join(names, ", "))
+	}
 }
 
 // registrationPatch is the flags that were given, as the registration's own keys. Bad

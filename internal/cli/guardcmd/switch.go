@@ -90,7 +90,7 @@ func switchModule(app *cmdutil.App, cmd *cobra.Command, c *client.Client, to str
 		return err
 	}
 	list = slices.DeleteFunc(list, func(s string) bool { return sources.ModulePath(dirs, s) == one.Path })
-	said := "decides again"
+	said := "decides now"
 	if to == "monitor" {
 		list = append(list, shortModuleName(dirs, one.Path))
 		said = "only monitors now: what it would have done is recorded, and nothing changes for agents"
