@@ -116,6 +116,8 @@ func setUpTable() {
 	add(ansibleRule, "ansible")
 	add(windowsRule, "rd", "rmdir", "del", "erase", "format")
 	add(unpackRule, "tar", "bsdtar", "unzip")
+	add(cmdletRule, "remove-item", "ri", "format-volume", "clear-disk", "stop-computer", "restart-computer")
+	add(archiveMoveRule, "zip")
 	add(powershellRule, "pwsh", "powershell", "pwsh-preview", "powershell.exe")
 	add(remoteRule, "npm", "pnpm", "yarn", "gh", "glab", "gem", "cargo", "nuget", "dotnet", "vsce", "twine", "lerna",
 		"hub")

@@ -123,6 +123,9 @@ var homeInCode = []string{"Path.home()", "homedir()", "Dir.home", "process.env.H
 // killsAll finds a signal to every process in program text.
 var killsAll = lazyregexp.New(`\bkill\w*\s*\(?\s*(-1\s*,|['"]?(SIG)?KILL['"]?\s*,\s*-1\b|9\s*,\s*-1\b)`)
 
+// finderDeletes finds a delete through the desktop of macOS.
+var finderDeletes = lazyregexp.New(`(?i)tell app\w* "(Finder|System Events)" to (delete|empty)`)
+
 func codeRule(x *scope, r *shell.Run) {
 	text, ok := r.Code()
 	if !ok || r.Contained {
@@ -139,6 +142,9 @@ func codeRule(x *scope, r *shell.Run) {
 		strings.Contains(text, "requests.get") ||
 		strings.Contains(text, "fetch(")) {
 		x.Report.Add("pipe-to-shell", r.Name(), r.Name()+" code runs text that comes from the network")
+	}
+	if finderDeletes.MatchString(text) {
+		x.Report.Add("code", r.Name(), r.Name()+" has the desktop delete a folder or empty the trash")
 	}
 	if killsAll.MatchString(text) {
 		x.Report.Add("system", r.Name(), r.Name()+" code ends every process")

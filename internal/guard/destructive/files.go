@@ -17,6 +17,7 @@ func rmRule(x *scope, r *shell.Run) {
 	case "rimraf", "del-cli", "trash", "trash-put", "rmtrash", "gvfs-trash":
 		recursive = true
 	}
+	deletesListing(x, r)
 	for _, w := range targets {
 		if recursive {
 			x.judgeDelete(r, w, "deletes")
@@ -39,6 +40,32 @@ func rmRule(x *scope, r *shell.Run) {
 			x.Report.Add("rm-system", r.String(), fmt.Sprintf("deletes %s at the root of the file system", p.Text))
 		case x.losesPersonal(p):
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("deletes %s (a personal file)", p.Text))
+		}
+	}
+}
+
+// deletesListing: ls | xargs rm -rf and git ls-files | xargs rm delete all there is.
+func deletesListing(x *scope, r *shell.Run) {
+	if !inspect.ViaXargs(r) || r.Contained {
+		return
+	}
+	from := x.RunsIn(r.From)
+	if len(from) != 1 {
+		return
+	}
+	args := from[0].Args()
+	_, rest := inspect.SplitFlags(args)
+	switch from[0].Name() {
+	case "ls", "exa", "eza", "dir":
+		if dir, ok := x.StartDir(r); len(rest) == 0 && ok && x.WhyBroad(inspect.Place{Path: dir, Known: true}) != "" {
+			x.Report.Add("rm-broad", r.String(), "deletes everything that is listed")
+		}
+	case "git":
+		sub, words := inspect.GitParts(&from[0])
+		flags, paths := inspect.SplitFlags(words)
+		if sub == "ls-files" && len(paths) == 0 && !inspect.HasShort(flags, 'o', 'i', 'd') &&
+			!inspect.HasLong(flags, "--others", "--ignored", "--deleted") {
+			x.Report.Add("rm-broad", r.String(), "deletes every file of the repository")
 		}
 	}
 }

@@ -128,6 +128,26 @@ func powershellRule(x *scope, r *shell.Run) {
 	}
 }
 
+// cmdletRule: a command of PowerShell's, where that is the shell.
+func cmdletRule(x *scope, r *shell.Run) {
+	words := []string{r.Name()}
+	for _, a := range r.Args() {
+		words = append(words, a.Text)
+	}
+	powershellStatement(x, r, words)
+}
+
+// archiveMoveRule: zip -m deletes what it packs.
+func archiveMoveRule(x *scope, r *shell.Run) {
+	flags, rest := inspect.SplitFlags(r.Args())
+	if !inspect.HasShort(flags, 'm') && !inspect.HasLong(flags, "--move") {
+		return
+	}
+	for _, w := range rest[min(1, len(rest)):] {
+		x.judgeDelete(r, w, "packs and deletes")
+	}
+}
+
 // isShortened reports whether a word is an option of PowerShell's, of which any
 // beginning stands for the whole: -r for -recurse.
 func isShortened(word, option string) bool {

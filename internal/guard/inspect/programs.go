@@ -101,6 +101,10 @@ func tarExtracts(args []shell.Word) bool {
 	return false
 }
 
+// deletesNamed lose the files that they are given.
+var deletesNamed = map[string]bool{"rm": true, "shred": true, "unlink": true, "srm": true, "truncate": true,
+	"rimraf": true, "trash": true, "wipe": true}
+
 // FindDeletes reports whether what find finds is deleted.
 func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 	if HasWord(args, "-delete") {
@@ -127,7 +131,7 @@ func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 		}
 	}
 	for _, n := range x.RunsIn(r.To) {
-		if code, ok := n.Code(); n.Name() == "rm" || ok && strings.Contains(code, "unlink") {
+		if code, ok := n.Code(); deletesNamed[n.Name()] || ok && strings.Contains(code, "unlink") {
 			return true
 		}
 	}

@@ -142,3 +142,30 @@ func (x *scope) addName(name string) {
 
 // withoutDot is a path without "./" before it.
 func withoutDot(path string) string { return strings.TrimPrefix(path, "./") }
+
+// removers are programs that take packages off the machine, removingVerbs the words by
+// which they do.
+var (
+	removers = map[string]bool{"npm": true, "pnpm": true, "yarn": true, "bun": true, "brew": true, "apt": true,
+		"apt-get": true, "dpkg": true, "dnf": true, "yum": true, "rpm": true, "pacman": true, "yay": true, "paru": true,
+		"apk": true, "zypper": true, "snap": true, "flatpak": true, "nix": true, "nix-env": true, "cargo": true, "pip": true,
+		"pip3": true, "pipx": true, "winget": true, "scoop": true, "choco": true, "port": true, "emerge": true, "mise": true,
+		"asdf": true, "volta": true, "uv": true}
+	removingVerbs = []string{"uninstall", "remove", "rm", "un", "r", "unlink", "purge", "autoremove", "erase", "del", "-r",
+		"-P", "-e", "-R", "-Rs", "-Rns", "--remove", "--purge", "--erase", "--uninstall", "--unmerge"}
+)
+
+// checkRemoval: npm uninstall -g hookmux.
+func checkRemoval(x *scope, r *shell.Run) {
+	if !removers[r.Name()] || r.Contained || r.Remote || !inspect.HasWord(r.Args(), removingVerbs...) {
+		return
+	}
+	for _, a := range r.Args() {
+		name, _, _ := strings.Cut(strings.TrimPrefix(a.Text, "@"), "@")
+		if name == "hookmux" || strings.HasSuffix(name, "/hookmux") || name == "hookmux-bin" ||
+			name == "nixpkgs#hookmux" {
+			x.Report.Add("write", r.String(), "removes hookmux")
+			return
+		}
+	}
+}

@@ -177,6 +177,7 @@ func (t *Checker) CheckScript(s *inspect.Scope) {
 		t.checkAgentStart(x, r)
 		t.checkProcessTool(x, r)
 		t.checkServices(x, r)
+		checkRemoval(x, r)
 		t.checkWriter(x, r)
 		t.checkCode(x, r)
 		x.noteNames(r)

@@ -18,12 +18,22 @@ func (x *scope) secretOperands(r *shell.Run) {
 		return
 	}
 	spec, ok := programs.OperandsOf(name)
-	if !ok && len(programs.ShownBy(name)) == 0 || loadsEnvironment(r) || quietRead(name, r) {
+	copies := inspect.HasWord(r.Args(), "cp")
+	if !ok && len(programs.ShownBy(name)) == 0 && !copies || loadsEnvironment(r) || quietRead(name, r) {
+		return
+	}
+	if files := x.copiedOut(r); len(files) > 0 {
+		x.Report.Add("read", r.String(), fmt.Sprintf("%s copies %s out of a container", name, files[0].Text))
 		return
 	}
 	files := append(readFiles(name, r.Args(), spec), inspect.OptionValues(r.Args(), programs.ShownBy(name)...)...)
 	if inspect.ViaXargs(r) {
 		files = append(files, x.listedSecrets(r)...)
+	}
+	for _, w := range r.Args() { // cat $(ls -a | grep '\.env')
+		if w.Dynamic && !w.From.Empty() && ok {
+			files = append(files, x.secretsIn(x.Sources(w.From))...)
+		}
 	}
 	for _, w := range files {
 		t := w.Text
@@ -56,9 +66,34 @@ func (x *scope) secretOperands(r *shell.Run) {
 
 // listedSecrets are the names of secret files in the list that xargs reads: of
 // ls ~/.ssh/id_* | xargs cat, and of ls -a | grep '^\.env$' | xargs cat.
-func (x *scope) listedSecrets(r *shell.Run) []shell.Word {
+func (x *scope) listedSecrets(r *shell.Run) []shell.Word { return x.secretsIn(x.Sources(r.From)) }
+
+// copiedOut are secret files that docker cp or kubectl cp takes out of a container.
+func (x *scope) copiedOut(r *shell.Run) []shell.Word {
+	switch r.Name() {
+	case "docker", "podman", "kubectl", "oc", "nerdctl", "lxc", "incus":
+	default:
+		return nil
+	}
+	_, rest := inspect.SplitFlags(r.Args())
+	for i, w := range rest {
+		if w.Text != "cp" || i+1 >= len(rest) {
+			continue
+		}
+		if _, inside, ok := strings.Cut(rest[i+1].Text, ":"); ok {
+			if _, secret := x.secretWord(inside); secret {
+				return rest[i+1 : i+2]
+			}
+		}
+		break
+	}
+	return nil
+}
+
+// secretsIn are the names of secret files that listing commands are asked for.
+func (x *scope) secretsIn(sources []*shell.Run) []shell.Word {
 	var out []shell.Word
-	for _, from := range x.Sources(r.From) {
+	for _, from := range sources {
 		switch from.Name() {
 		case "ls", "find", "gfind", "fd", "fdfind", "grep", "egrep", "rg", "echo", "printf", "locate", "git",
 			"exa", "eza":

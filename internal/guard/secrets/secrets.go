@@ -195,7 +195,7 @@ func (x *scope) secretRedirects(r *shell.Run) {
 		switch {
 		case senders[name] && name != "gh":
 			x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, rd.Target.Text, what))
-		case isReader(name), name == "tee":
+		case isReader(name), name == "tee", name == "xargs", name == "parallel":
 			x.Report.Add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, rd.Target.Text, what))
 		case (name == "echo" || name == "printf") && anyDynamic(r.Args()), name == "mapfile", name == "readarray",
 			name == "read" && !x.loadsLoop(rd.Target.Text),
