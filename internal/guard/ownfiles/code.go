@@ -20,7 +20,8 @@ func (t *Checker) checkCode(x *scope, r *shell.Run) {
 	if strings.Contains(text, "HOOKMUX_DISABLED") || strings.Contains(text, "HOOKMUX_RUNTIME_DIR") {
 		x.Report.Add("environment", r.Name(), r.Name()+" code sets a variable that switches hookmux off")
 	}
-	kills := strings.Contains(text, ".kill(") || strings.Contains(text, "Process.kill") || strings.Contains(text, "taskkill")
+	kills := strings.Contains(text, ".kill(") || strings.Contains(text, "Process.kill") ||
+		strings.Contains(text, "taskkill")
 	if kills && strings.Contains(text, "hookmux") {
 		x.Report.Add("hub", r.Name(), r.Name()+" code stops the hub")
 	}

@@ -151,7 +151,8 @@ var (
 		"apk": true, "zypper": true, "snap": true, "flatpak": true, "nix": true, "nix-env": true, "cargo": true, "pip": true,
 		"pip3": true, "pipx": true, "winget": true, "scoop": true, "choco": true, "port": true, "emerge": true, "mise": true,
 		"asdf": true, "volta": true, "uv": true}
-	removingVerbs = []string{"uninstall", "remove", "rm", "un", "r", "unlink", "purge", "autoremove", "erase", "del", "-r",
+	removingVerbs = []string{"uninstall", "remove", "rm", "un", "r", "unlink", "purge", "autoremove",
+		"erase", "del", "-r",
 		"-P", "-e", "-R", "-Rs", "-Rns", "--remove", "--purge", "--erase", "--uninstall", "--unmerge"}
 )
 
