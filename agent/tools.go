@@ -259,6 +259,7 @@ func (p *place) add(text string, tool *event.Tool) {
 			text = quote.Line([]string{p.program, "-c", text})
 		}
 		tool.Commands = append(tool.Commands, text)
+		tool.Writes = append(tool.Writes, dialect.PatchedBy(text)...)
 	case intoReads:
 		tool.Reads = append(tool.Reads, text)
 	case intoWrites:

@@ -26,6 +26,22 @@ func TestPatchPaths(t *testing.T) {
 	}
 }
 
+func TestPatchedBy(t *testing.T) {
+	const patch = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** Add File: /b\n+z\n*** End Patch"
+	for command, want := range map[string][]string{
+		"apply_patch <<'EOF'\n" + patch + "\nEOF":          {"a", "/b"},
+		"applypatch '" + patch + "'":                       {"a", "/b"},
+		"cd ~/x && apply_patch <<EOF\n" + patch + "\nEOF":  {"a", "/b", "~/x/a"},
+		"(cd 'my folder/'; apply_patch \"" + patch + "\")": {"a", "/b", "my folder/a"},
+		"cat > notes <<EOF\n" + patch + "\nEOF":            nil,
+		"git apply_patches":                                nil,
+	} {
+		if got := PatchedBy(command); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: PatchedBy(command) = %q, want %q", command, got, want)
+		}
+	}
+}
+
 func TestCommandLine(t *testing.T) {
 	for want, words := range map[string][]string{
 		"":                    nil,

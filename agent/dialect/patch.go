@@ -3,6 +3,7 @@ package dialect
 import (
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
@@ -49,4 +50,28 @@ func CommandLine(words []string) string {
 		}
 	}
 	return quote.Arguments(words)
+}
+
+var (
+	patchProgram = lazyregexp.New(`\bapply_?patch\b`)
+	changeFolder = lazyregexp.New(`(?:^|[\s;&|({])cd\s+("[^"]*"|'[^']*'|[^\s;&|)]+)`)
+)
+
+// PatchedBy lists the paths that a command line changes by apply_patch, which Codex
+// puts on the PATH of what it runs. A path that is not whole may be one below any
+// folder that the line goes to.
+func PatchedBy(command string) []string {
+	if !strings.Contains(command, "*** Begin Patch") || !patchProgram.MatchString(command) {
+		return nil
+	}
+	paths := PatchPaths(command)
+	for _, folder := range changeFolder.FindAllStringSubmatch(command, 8) {
+		at := strings.TrimSuffix(strings.Trim(folder[1], `"'`), "/")
+		for _, name := range paths[:len(paths):len(paths)] {
+			if !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "~") {
+				paths = append(paths, at+"/"+name)
+			}
+		}
+	}
+	return paths
 }

@@ -187,3 +187,23 @@ rules:
 		})
 	})
 }
+
+// A patch in a command line changes files as a patch by the tool does.
+func TestPatchesInCommandLines(t *testing.T) {
+	w := newFixture(t)
+	w.Write(w.Dirs.Config+"/rules/mine.yaml", `version: 1
+rules:
+  - {id: infra, why: i, match: {path: infra/, access: change}, decide: deny, examples: {hit: [rm infra/a]}}
+`)
+	w.Up()
+	patch := func(file string) string {
+		return "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: " + file + "\n@@\n-a\n+b\n*** End Patch\nEOF"
+	}
+	for _, agent := range []string{"claude", "codex"} {
+		w.MustDeny(hubtest.ToolBefore(agent, "s", w.Base, patch("infra/x.tf")), "infra stopped this")
+		w.MustDeny(hubtest.ToolBefore(agent, "s", w.Base, "cd infra && "+patch("x.tf")), "infra stopped this")
+		w.MustDeny(hubtest.ToolBefore(agent, "s", w.Base, patch(w.Dirs.Config+"/rules/mine.yaml")), "own-files")
+		w.MustDeny(hubtest.ToolBefore(agent, "s", w.Base, "cd "+w.Dirs.Config+" && "+patch("rules/mine.yaml")), "own-files")
+		w.MustPass(hubtest.ToolBefore(agent, "s", w.Base, patch("src/x.go")))
+	}
+}

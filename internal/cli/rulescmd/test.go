@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/agent/dialect"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
@@ -97,7 +98,8 @@ func CommandEvent(command, cwd, agentName string) *event.Event {
 	input, _ := json.Marshal(map[string]string{"command": command})
 	return &event.Event{
 		ID: frame.NewID(), Time: time.Now(), Kind: event.ToolBefore, Agent: agentName, Native: "PreToolUse", Cwd: cwd,
-		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{command}, Input: input},
+		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{command}, Input: input,
+			Writes: dialect.PatchedBy(command)},
 	}
 }
 
