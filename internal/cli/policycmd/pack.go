@@ -113,8 +113,8 @@ func packAdd(app *cmdutil.App) *cobra.Command {
 		Long: `Reads a pack, shows all its rules and asks. VERSION is a tag, a branch or a
 commit; a tag that names another commit later is refused. Git runs without any
 configuration, hooks, submodules or passwords: use ssh for a private repository.
-Refused are packs with links, with files that are no files, that are large, or
-whose rules are wrong or fail their own examples.`,
+A pack is refused if it holds links or special files, if it is too large, or if its
+rules are wrong or fail their own examples.`,
 		Example: `  hookmux pack add ./team-pack
   hookmux pack add git+https://git.example.com/team/rules@v1.2.3
   hookmux pack add git+ssh://git@git.example.com/team/rules@v1.2.3 --look`,

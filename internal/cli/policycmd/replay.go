@@ -81,7 +81,7 @@ paths are not followed. Rules that only monitor count as if they were on, unless
 func (f *replayFlags) run(ctx context.Context) error {
 	span, err := config.ParseSpan(f.last)
 	if err != nil || span <= 0 {
-		return cmdutil.UsageError("--last %q is no span of time; write 12h or 30d", f.last)
+		return cmdutil.UsageError("--last %q is not a time span; write 12h or 30d", f.last)
 	}
 	if f.fails != "" && !slices.Contains(failWords, f.fails) {
 		return cmdutil.UsageError("--fail-on %q is not known; it may be %s", f.fails, strings.Join(failWords, ", "))

@@ -116,7 +116,7 @@ func sayProblems(app *cmdutil.App, problems []rules.Problem) {
 
 func switchCommand(app *cmdutil.App, to rules.State) *cobra.Command {
 	short := map[rules.State]string{
-		rules.On: "Let a rule or a pack count", rules.Off: "Switch a rule or a pack off",
+		rules.On: "Switch a rule or a pack on", rules.Off: "Switch a rule or a pack off",
 		rules.Asks:    "Let a rule or a pack ask where it would refuse",
 		rules.Monitor: "Let a rule or a pack only record what it would have done",
 	}[to]

@@ -31,7 +31,7 @@ var Rules = []inspect.RuleInfo{
 	{ID: "destructive.cluster", What: "deletes in Kubernetes and Helm"},
 	{ID: "destructive.infra", What: "terraform, pulumi, cdk … destroy; platform apps removed"},
 	{ID: "destructive.cloud", What: "deletes through cloud command lines"},
-	{ID: "destructive.containers", What: "docker volumes and everything-prunes"},
+	{ID: "destructive.containers", What: "docker volumes, and prunes of everything"},
 	{ID: "destructive.database", What: "drops, truncates and unfiltered deletes of databases"},
 	{ID: "destructive.overwrite", What: "important files emptied, overwritten or moved away"},
 	{ID: "destructive.system", What: "shutdown, kill everything, users, firewall, vital services and packages"},

@@ -207,6 +207,6 @@ func packageRule(x *scope, r *shell.Run, flags, rest []shell.Word) {
 	}
 	if inspect.HasLong(flags, "--force-all", "--nodeps", "--allow-remove-essential") || inspect.HasShort(flags, 'd') &&
 		r.Name() == "pacman" && strings.Contains(inspect.JoinArgs(flags), "dd") {
-		x.Report.Add("system", r.String(), r.Name()+" removes packages without regard to what needs them")
+		x.Report.Add("system", r.String(), r.Name()+" removes packages that others need")
 	}
 }

@@ -74,7 +74,7 @@ func (t *Checker) checkAgentStart(x *scope, r *shell.Run) {
 					x.Report.Add(
 						"hooks-off",
 						r.String(),
-						fmt.Sprintf("%s=%s has %s read its settings, and with them its hooks, elsewhere", a.Name,
+						fmt.Sprintf("%s=%s makes %s read its settings and hooks from elsewhere", a.Name,
 							a.Value.Text, r.Name()),
 					)
 					return

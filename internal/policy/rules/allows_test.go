@@ -93,7 +93,7 @@ func TestExpressionsThatGrowAreRefused(t *testing.T) {
 	} {
 		_, problems := Parse(Source{Name: "x.yaml", Layer: User, Data: []byte("version: 1\nrules:\n  - id: a\n    why: w\n" +
 			"    match: {program: ls}\n    decide: deny\n    when: '" + when + "'\n    examples: {hit: [ls]}\n")})
-		got := len(problems) == 1 && strings.Contains(problems[0].Text, "is not known here")
+		got := len(problems) == 1 && strings.Contains(problems[0].Text, "is not allowed here")
 		if got != refused || !refused && len(problems) > 0 {
 			t.Errorf("%s: %v; want it refused: %v", when, problems, refused)
 		}

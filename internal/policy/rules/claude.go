@@ -54,9 +54,9 @@ func (r *Rule) checkClaude() error {
 	c := r.Claude
 	switch {
 	case r.Decide != "":
-		return errors.New("a rule with claude has no decide: its lists say what they decide")
+		return errors.New("a rule with claude cannot have decide: its lists deny, ask and allow decide")
 	case !r.Match.empty() || r.When != "":
-		return errors.New("a rule with claude has neither match nor when; agents and projects narrow it")
+		return errors.New("a rule with claude cannot have match or when; agents and projects narrow it")
 	case len(c.Settings) > maxClaudeSettings:
 		return fmt.Errorf("claude.settings has %d entries; at most %d are read", len(c.Settings), maxClaudeSettings)
 	case r.MayAllow() && r.Layer == Project:

@@ -56,8 +56,8 @@ func TestWrongRulesInClaudeCodesWords(t *testing.T) {
 		"deny: ['bash(x)']":                        "write Bash(x)",
 		"strict: true":                             "claude has no rules",
 		"settings: [{project: app, deny: [Bash]}]": "write a whole path",
-		"deny: [Bash]\n    decide: deny":           "has no decide",
-		"deny: [Bash]\n    when: 'true'":           "neither match nor when",
+		"deny: [Bash]\n    decide: deny":           "cannot have decide",
+		"deny: [Bash]\n    when: 'true'":           "cannot have match or when",
 		"denny: [Bash]":                            "unknown field",
 	} {
 		_, problems := Parse(Source{Name: "a.yaml", Layer: User,

@@ -126,7 +126,7 @@ func parseFile(s Source) ([]*Rule, []Problem) {
 	tokens := lexer.Tokenize(string(s.Data))
 	if t := tooDeep(tokens); t != nil {
 		return nil, []Problem{{File: s.Name, Line: t.Position.Line, Column: t.Position.Column, Whole: true,
-			Text: fmt.Sprintf("more than %d lists stand in each other", maxDepth)}}
+			Text: fmt.Sprintf("lists are nested more than %d deep", maxDepth)}}
 	}
 	doc, err := parser.Parse(tokens, 0)
 	if err != nil {
@@ -154,7 +154,7 @@ func parseFile(s Source) ([]*Rule, []Problem) {
 		case "rules":
 			sequence, ok := pair.Value.(*ast.SequenceNode)
 			if !ok {
-				return nil, whole(errors.New("rules is no list"))
+				return nil, whole(errors.New("rules must be a list"))
 			}
 			nodes = sequence.Values
 		case "decide", "onUnknown":
@@ -267,11 +267,11 @@ func (r *Rule) compile() error {
 		return fmt.Errorf("when: %s", strings.ReplaceAll(strings.TrimSpace(firstLine(err)), "\n", " "))
 	}
 	if seen.grows != "" {
-		return fmt.Errorf("when: %s is not known here: it makes texts longer", seen.grows)
+		return fmt.Errorf("when: %s is not allowed here, because it makes texts longer", seen.grows)
 	}
 	r.program, r.needs, r.programs, r.each = program, seen.found(), programsIn(r.When), seen.command
 	if r.each && !r.Match.aboutCommand() {
-		return errors.New("when: command is the one that match is about, but match names none; use commands")
+		return errors.New("when: command means the command that match found, but match names none; use commands")
 	}
 	return nil
 }

@@ -254,9 +254,9 @@ func permissionTags(a *agent.Agent, d drivers.Driver) []string {
 func noPermission(a *agent.Agent, d drivers.Driver) string {
 	switch {
 	case len(permissionTags(a, d)) == 0:
-		return "the catalogue claims nothing about leave"
+		return "the catalogue claims nothing about permissions"
 	case d.Strict == nil && (d.TUI == nil || !d.AsksAtTerminal):
-		return "no start is known in which this agent asks for leave" + reasonSuffix(d.NoStrict)
+		return "no start is known in which this agent asks for permission" + reasonSuffix(d.NoStrict)
 	}
 	return ""
 }

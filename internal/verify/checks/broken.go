@@ -145,7 +145,7 @@ func wentOn(e *stage.Evidence, s Subject, tag string) *Result {
 		return &r
 	}
 	if why := s.Driver.FailsClosed[tag]; why != "" && e.Broken.Called[tag] && !e.Ran(tag) {
-		r := UnsureBecause("the agent took it for a refusal, and none of the contrary is claimed: %s", why)
+		r := UnsureBecause("the agent took it for a refusal, and nothing else is claimed: %s", why)
 		return &r
 	}
 	r := FailsBecause("With such a hook installed the agent is stuck: take it out of its settings",
@@ -185,7 +185,7 @@ func judgeHang(p *Proof, s Subject) Result {
 	}
 	switch waited := e.Broken.Waited; {
 	case !takesLimit(s.Agent):
-		return UnsureBecause("hooks of this agent name no time limit; its own is its vendor's business")
+		return UnsureBecause("hooks of this agent set no time limit, so the vendor's own applies")
 	case !e.Broken.Called["hang"]:
 		return UnsureBecause("the agent went on, but never called the hook that hangs")
 	case waited < brokenLimit/4:

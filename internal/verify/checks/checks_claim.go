@@ -43,7 +43,7 @@ func claimChecks() []Check {
 			Applies: deniesCall(true), Judge: judgeDenyEnds, Saboteur: silent,
 		},
 		{
-			ID: "deny-permission", Proves: "a request for leave is refused and the model reads the reason", Acts: []string{"permission"},
+			ID: "deny-permission", Proves: "a permission request is refused and the model reads the reason", Acts: []string{"permission"},
 			Applies: claimOn("deny", event.PermissionRequest, false), Judge: judgeRefuse, Saboteur: allowForDeny,
 		},
 		{
@@ -63,19 +63,19 @@ func claimChecks() []Check {
 			Applies: claimOn("deny", event.CompactBefore, false), Judge: judgeCompact, Saboteur: silent,
 		},
 		{
-			ID: "allow", Proves: "an approval stands for the person's own", Acts: []string{"permission"},
+			ID: "allow", Proves: "an approval counts as the person's own", Acts: []string{"permission"},
 			Applies: claimOn("allow", event.ToolBefore, false), Judge: judgeAllow("allow"), Saboteur: silent,
 		},
 		{
-			ID: "allow-permission", Proves: "leave that a hook gives is leave", Acts: []string{"permission"},
+			ID: "allow-permission", Proves: "a call that a hook permits runs", Acts: []string{"permission"},
 			Applies: claimOn("allow", event.PermissionRequest, false), Judge: judgeAllow("leave"), Saboteur: silent,
 		},
 		{
-			ID: "ask", Proves: "the agent asks although it would not have to", Acts: []string{"permission"},
+			ID: "ask", Proves: "the agent asks although it need not", Acts: []string{"permission"},
 			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && !s.Driver.AskRefuses }, Judge: judgeAsk("permission"), Saboteur: silent,
 		},
 		{
-			ID: "ask-refused", Proves: "what nobody can be asked about does not run, although it has leave", Acts: []string{"decide"},
+			ID: "ask-refused", Proves: "a call that nobody can be asked about does not run, although it is permitted", Acts: []string{"decide"},
 			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.AskRefuses }, Judge: judgeAsk("decide"), Saboteur: forgetful,
 		},
 		{
@@ -89,7 +89,7 @@ func claimChecks() []Check {
 			Applies: claimOn("input", event.ToolBefore, false), Judge: judgeInput("decide", "input", "input-changed"), Saboteur: wrongKey,
 		},
 		{
-			ID: "input-permission", Proves: "the command ran as it was changed with the leave", Acts: []string{"permission"},
+			ID: "input-permission", Proves: "the command ran as the approval changed it", Acts: []string{"permission"},
 			Applies: claimOn("input", event.PermissionRequest, false), Judge: judgeInput("permission", "leave-input", "leave-changed"), Saboteur: wrongKey,
 		},
 		{
@@ -257,7 +257,7 @@ func judgeCompact(p *Proof, s Subject) Result {
 	case done >= asked:
 		return FailsBecause("", "the conversation was compacted all the same")
 	case done == 0:
-		return UnsureBecause("refused, and none was made; but neither was the second one, which was not refused")
+		return UnsureBecause("the first was refused and not made; the second was not refused, and was not made either")
 	}
 	return HoldsBecause("the first of %d was refused and not made", asked)
 }
@@ -273,7 +273,7 @@ func judgeAllow(tag string) func(*Proof, Subject) Result {
 			return FailsBecause("", "the approved command did not run")
 		}
 		if e.Ran("control") {
-			return UnsureBecause("the agent runs the command without anybody's leave here, so an approval proves " +
+			return UnsureBecause("the agent runs the command here without permission, so an approval proves " +
 				"nothing")
 		}
 		if _, asked := e.ToolEvent(s.Event.Name, "control"); !asked {
@@ -293,16 +293,16 @@ func asked(e *stage.Evidence, s Subject) Result {
 		return *r
 	}
 	if !e.Ran("granted") {
-		return UnsureBecause("the agent did not run a command it had leave for, so that asking proves nothing")
+		return UnsureBecause("the agent did not run a command that was permitted, so asking proves nothing")
 	}
 	if e.Ran("ask") {
 		return FailsBecause("hooks that ask are passed over by this version of the agent",
 			"the command ran and nobody was asked")
 	}
 	if e.Saw(stage.WordFor(stage.WordReason, "ask")) || e.Showed(stage.WordFor(stage.WordReason, "ask")) {
-		return HoldsBecause("not run although it had leave, for there was nobody to ask; the reason was told")
+		return HoldsBecause("not run although it was permitted: nobody was there to ask; the reason was told")
 	}
-	return HoldsBecause("not run although it had leave, for there was nobody to ask")
+	return HoldsBecause("not run although it was permitted: nobody was there to ask")
 }
 
 func judgeDialog(p *Proof, s Subject) Result {

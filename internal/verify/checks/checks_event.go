@@ -66,7 +66,7 @@ func judgeFires(p *Proof, s Subject) Result {
 	case act == "" && s.Event.Kind == event.SessionEnd && s.Driver.NoEnd != "":
 		return UnsureBecause("%s", s.Driver.NoEnd)
 	case act == "":
-		return UnsureBecause("no scripted turn brings it about for sure")
+		return UnsureBecause("no scripted turn causes it reliably")
 	}
 	e := p.Of(act)
 	if e.Missing != "" {

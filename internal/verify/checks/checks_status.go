@@ -76,7 +76,7 @@ func judgeMoment(e *stage.Evidence, id string, within time.Duration) Result {
 	m, tried := e.Status[id]
 	switch {
 	case !tried && e.Err != nil:
-		return UnsureBecause("it did not come so far: %v", e.Err)
+		return UnsureBecause("the turn did not get that far: %v", e.Err)
 	case !tried:
 		return UnsureBecause("it did not come so far")
 	case !m.Seen:

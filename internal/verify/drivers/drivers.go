@@ -121,7 +121,7 @@ var drivers = []Driver{
 			"SubagentStop":      "no helper was sent off: its turns come without a sign, and would be taken for the agent's own",
 			"PreCompact":        "needs a person at /compact, and its terminal " + notTried,
 			"PostCompact":       "needs a person at /compact, and its terminal " + notTried,
-			"Notification":      "no scripted turn was seen to bring it about",
+			"Notification":      "no scripted turn was seen to cause it",
 		},
 	},
 	{
@@ -249,7 +249,7 @@ var drivers = []Driver{
 		Brings:      map[string]string{"errorOccurred": "error"},
 		FailsClosed: map[string]string{"crash": "any exit code but 0 refuses the call"},
 		Unseen: map[string]string{
-			"postToolUseFailure": "a command that ends with a code other than 0 has not failed, to this agent",
+			"postToolUseFailure": "this agent does not count a command as failed that ends with another code than 0",
 		},
 	},
 	{
@@ -266,14 +266,14 @@ var drivers = []Driver{
 			"crash": "a hook that was killed refuses the call", "hang": "a hook that runs into its limit refuses the call",
 		},
 		NoEnd:    "headless, this agent does not report the end of a session",
-		NoResume: "a session that another program hosts is none a person takes up",
+		NoResume: "a session that another program hosts is not resumed by a person",
 		Subagent: func(p string) []model.Step {
 			return []model.Step{{Calls: []model.ToolCall{model.Call("Agent", map[string]any{
 				"description": "Scripted helper", "prompt": p, "subagent_type": "general-purpose"})}}}
 		},
 		Unseen: map[string]string{
-			"PermissionDenied":   "headless, a call without leave is refused; every headless start here has leave",
-			"PostToolUseFailure": "a command that fails has not broken, to this agent",
+			"PermissionDenied":   "headless, a call without permission is refused; every headless start here permits calls",
+			"PostToolUseFailure": "this agent does not count a command that fails as a failed call",
 			"StopFailure":        "a failed model call ends with a plain Stop",
 			"PreCompact":         "did not come when a short conversation was compacted",
 			"PostCompact":        "did not come when a short conversation was compacted",

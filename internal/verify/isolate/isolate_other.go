@@ -6,7 +6,7 @@ import "errors"
 
 // StartAgain is there on Linux only.
 func StartAgain([]string, []string) Outcome {
-	return Outcome{Why: "network namespaces are a Linux thing"}
+	return Outcome{Why: "network namespaces exist only on Linux"}
 }
 
 // Enter never runs here.
