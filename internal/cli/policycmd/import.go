@@ -49,7 +49,7 @@ or ask rule misses there: eval, find -exec, git -C, rm -fr, less .env.`,
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "look at what a command really runs; never weaker than the agent")
 	cmd.Flags().BoolVar(&f.repair, "repair", false, "take over what the agent ignores, in the form that works")
 	cmd.Flags().BoolVar(&f.look, "look", false, "only show what would be taken over")
-	cmd.Flags().StringVar(&f.write, "write", "", "write this file instead; it does not count until you put it among your rules")
+	cmd.Flags().StringVar(&f.write, "write", "", "write this file instead; it counts once it is among your rules")
 	cmd.Flags().BoolVar(&f.force, "replace", false, "write over what an earlier import wrote")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs: {sources, taken, ignored, left, file, rules}")
 	return cmd
