@@ -31,3 +31,24 @@ rules:
 		}
 	}
 }
+
+// Where the system takes .ENV and .env for the same file, so do rules.
+func TestNamesInOtherLetters(t *testing.T) {
+	was := foldsNames
+	defer func() { foldsNames = was }()
+	list := load(t, `version: 1
+rules:
+  - {id: env, why: w, match: {path: .env, access: read}, decide: deny, examples: {hit: [cat .env]}}
+  - {id: infra, why: w, match: {path: ./Infra/, access: change}, decide: deny, examples: {hit: [rm ./Infra/a]}}
+`)
+	for _, folds := range []bool{true, false} {
+		foldsNames = folds
+		set := NewSet(list, Options{Home: exampleHome})
+		for _, command := range []string{"cat .ENV", "cat Sub/.Env", "rm infra/a", "rm -r INFRA"} {
+			got := set.Decide(Example{Command: command}.Facts(set.Needs())).Verdict
+			if (got == Deny) != folds {
+				t.Errorf("%s where the system folds names (%v): %q, want a deny only then", command, folds, got)
+			}
+		}
+	}
+}

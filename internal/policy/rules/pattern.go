@@ -3,6 +3,7 @@ package rules
 import (
 	"path"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -232,8 +233,25 @@ func fitsGlob(pattern, text string) bool {
 // place is where path patterns begin.
 type place struct{ home, project string }
 
-// expand makes a path pattern absolute; anywhere: it matches a name at any depth.
+// foldsNames: the system takes README and readme for the same file.
+var foldsNames = runtime.GOOS == "darwin" || runtime.GOOS == "windows"
+
+// foldName is a name as the system compares it.
+func foldName(name string) string {
+	if foldsNames {
+		return strings.ToLower(name)
+	}
+	return name
+}
+
+// expand makes a path pattern absolute; anywhere: it matches a name at any depth. It
+// is written as the system compares names.
 func (at place) expand(pattern string) (full string, anywhere bool) {
+	full, anywhere = at.expandAsWritten(pattern)
+	return foldName(full), anywhere
+}
+
+func (at place) expandAsWritten(pattern string) (full string, anywhere bool) {
 	pattern = strings.TrimSuffix(pattern, "/")
 	switch {
 	case pattern == "~":
@@ -258,7 +276,7 @@ func (at place) fitsPath(pattern, file string) bool {
 	if anywhere {
 		full = "**/" + strings.TrimPrefix(full, "**/")
 	}
-	for p := file; ; p = path.Dir(p) {
+	for p := foldName(file); ; p = path.Dir(p) {
 		name := p
 		if anywhere {
 			name = strings.TrimPrefix(p, "/")
@@ -276,6 +294,7 @@ func (at place) fitsPath(pattern, file string) bool {
 // names, and says enough of it: ~/.ssh/auth*_keys.
 func (at place) fitsGlob(pattern, file string) bool {
 	full, anywhere := at.expand(pattern)
+	file = foldName(file)
 	if last := path.Base(file); anywhere || hasWildcard(full) && !strings.HasSuffix(full, "*") ||
 		len(strings.Trim(last, "*?.")) < 3 {
 		return false
@@ -288,7 +307,7 @@ func (at place) fitsGlob(pattern, file string) bool {
 // means in any folder: cat .en* for .env. A mere * names nothing.
 func (at place) mayComplete(pattern, file string) bool {
 	full, anywhere := at.expand(pattern)
-	name, last := strings.TrimPrefix(full, "**/"), path.Base(file)
+	name, last := strings.TrimPrefix(full, "**/"), path.Base(foldName(file))
 	if !anywhere || strings.ContainsAny(name, "*?[{/") || strings.Trim(last, "*?.") == "" ||
 		strings.HasPrefix(name, ".") && !strings.HasPrefix(last, ".") {
 		return false
@@ -304,6 +323,7 @@ func (at place) fitsBelow(pattern, folder string) bool {
 		return false
 	}
 	fixed, _ := doublestar.SplitPattern(full)
+	folder = foldName(folder)
 	return folder == "/" || strings.HasPrefix(fixed+"/", folder+"/")
 }
 
