@@ -81,6 +81,8 @@ type Selection interface {
 	ForEvent(ev *event.Event, busy map[string]bool) (entries []*hook.Entry, project string, projects []string)
 	// NoteSession remembers where a session started.
 	NoteSession(ev *event.Event)
+	// NoteDecision hears what came of an event that hooks were asked about.
+	NoteDecision(ev *event.Event, d event.Decision)
 	// Examine says what every guard and rule thinks of an event.
 	Examine(ev *event.Event) *examine.Examination
 }

@@ -107,6 +107,7 @@ func (p *Pipeline) process(ctx context.Context, call *HookCall) (neutral.Answer,
 	answer, decision := p.encode(s) // decision → the agent's own words
 	if !s.isDuplicate() {
 		p.Sessions.ApplyDecision(&s.ev, decision)
+		p.Selection.NoteDecision(&s.ev, decision)
 	}
 	p.recordOutcome(call, s, decision) // what came of it, for the journal and the streams
 	return answer, decision, s.skipped != services.CallerLeft

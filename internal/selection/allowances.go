@@ -23,6 +23,7 @@ type usedAllowance struct {
 	call   string // for its permission request, which is another event
 	number string // the agent's own, for agents that report one call twice
 	until  time.Time
+	lasts  time.Time // until when the allowance itself would have lasted
 }
 
 const allowanceLasts = 10 * time.Minute
@@ -51,6 +52,25 @@ func (a allowances) takeBack(rule string) bool {
 	delete(a.open, rule)
 	delete(a.used, rule)
 	return had
+}
+
+// giveBack takes for unused what a call used that was refused all the same.
+func (a allowances) giveBack(eventID string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for rule, u := range a.used {
+		if u.event == eventID {
+			delete(a.used, rule)
+			a.open[rule] = u.lasts
+		}
+	}
+}
+
+// NoteDecision gives an allowance back where something else refused the call.
+func (r *Service) NoteDecision(ev *event.Event, d event.Decision) {
+	if d.Verdict == event.Deny {
+		r.allowances.giveBack(ev.ID)
+	}
 }
 
 // useUp reports whether a rule was let pass for a call, and uses that up.
@@ -83,7 +103,7 @@ func (a allowances) useUp(rule string, ev *event.Event, repeats bool) bool {
 	if !ok || now.After(until) {
 		return false
 	}
-	u := usedAllowance{event: ev.ID, number: number, until: now.Add(allowanceLasts)}
+	u := usedAllowance{event: ev.ID, number: number, until: now.Add(allowanceLasts), lasts: until}
 	if ev.Kind == event.ToolBefore {
 		u.call = call
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/handler"
+	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/trust"
@@ -33,7 +34,7 @@ func (r *Service) makeEntries(settings [2]*config.Settings, sets [2]*registry.Se
 			if reg.Handler == "module" {
 				own, err := r.Modules.Registered(reg, forces[i], settings[0])
 				if err != nil {
-					own = r.brokenEntry(reg, err)
+					own = brokenEntry(r.Problems, reg, err)
 				}
 				entries = append(entries, r.asConfirmed(reg, own)...)
 				continue
@@ -93,7 +94,7 @@ func (r *Service) makeEntry(reg registry.Entry, force *trust.Force, settings *co
 			return e
 		}
 	}
-	for _, e := range r.brokenEntry(reg, err) {
+	for _, e := range brokenEntry(r.Problems, reg, err) {
 		return e
 	}
 	return nil
@@ -101,9 +102,9 @@ func (r *Service) makeEntry(reg registry.Entry, force *trust.Force, settings *co
 
 // brokenEntry reports a registration that cannot be made ready. A guard that
 // cannot is a guard that fails.
-func (r *Service) brokenEntry(reg registry.Entry, err error) []*hook.Entry {
+func brokenEntry(list *problems.List, reg registry.Entry, err error) []*hook.Entry {
 	problem := userfile.Problem{File: reg.File, Line: reg.Line, Text: reg.ID + ": " + err.Error()}
-	r.Problems.Raise("hook-load:"+reg.ID, problem.String(),
+	list.Raise("hook-load:"+reg.ID, problem.String(),
 		"correct it; until then it does not run")
 	if !reg.IsEnabled() || reg.ModeFor(event.ToolBefore) != hook.Guard {
 		return nil
