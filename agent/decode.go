@@ -47,6 +47,9 @@ func (c *Catalogue) Decode(in Input) event.Event {
 	}
 	if known, ok := c.byName[in.Agent]; ok {
 		ev.Agent = known.Name
+		if a.OwnAgents {
+			ev.Agent = a.Name + "-" + known.Name // it is not that one
+		}
 	}
 	table := a.compiled.events[in.Event]
 	if table == nil {
@@ -286,6 +289,11 @@ func (r *reading) fill(ev *event.Event, c *Catalogue, a *Agent, spec *EventSpec)
 		return // some agents have the members of a call in every payload, as null
 	}
 	t := c.tool(ev.Agent, a, name)
+	if kind := r.text(fToolKind); kind != "" {
+		t = a.compiled.tool(kind)
+	} else if a.OwnAgents {
+		t = c.generic.compiled.tool(name)
+	}
 	tool := &event.Tool{Name: name, Kind: t.spec.Kind, CallID: r.text(fToolCall), Input: unwrapped(r.value[fToolInput]),
 		Output: r.value[fToolOutput]}
 	tool.Failed = r.failed || spec != nil && spec.Failed

@@ -29,6 +29,8 @@ type FrameHub struct {
 	Alive func(ctx context.Context) error
 	// Check looks at who listens on the socket; may be nil.
 	Check func(conn net.Conn) error
+	// DecideTime is how long a decision may take, 0 for what is usual.
+	DecideTime time.Duration
 	// PingEvery and PingTime are 0 for what is usual.
 	PingEvery, PingTime time.Duration
 	// Leave keeps an event that no hub took for the next one; may be nil.
@@ -131,7 +133,7 @@ func (h *FrameHub) Decide(ctx context.Context, r Report, held func(), answer fun
 	decide := func() {
 		go func() {
 			id, name := frame.NewID(), h.Agent()
-			reply, err := h.ask(ctx, id, name, r, decideTime, held)
+			reply, err := h.ask(ctx, id, name, r, cmp.Or(h.DecideTime, decideTime), held)
 			switch {
 			case ctx.Err() != nil:
 				return

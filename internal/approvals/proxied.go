@@ -18,6 +18,9 @@ func askedBefore(asks *memory.HookAsks, agents *agent.Catalogue, c *Call) (out O
 	if c.dryRun() || c.Event.Kind != event.PermissionRequest || c.Decision.Verdict == event.Deny {
 		return Outcome{}, false, func() {}
 	}
+	if agents.OwnAgent(c.Event.Native) {
+		return Outcome{}, false, func() {}
+	}
 	_, proxied := agents.Protocol(c.Event.Native)
 	if said, ok := asks.Take(c.Event, proxied); ok {
 		switch {

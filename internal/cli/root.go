@@ -145,8 +145,8 @@ type commandGroup struct {
 func commandGroups(app *cmdutil.App) []commandGroup {
 	return []commandGroup{
 		{groupStart, "Start:", []*cobra.Command{
-			setupCommand(app), agents.RunCommand(app), agents.ACPCommand(app), agents.InstallCommand(app),
-			agents.UninstallCommand(app),
+			setupCommand(app), agents.RunCommand(app), agents.ACPCommand(app), agents.AHPCommand(app),
+			agents.InstallCommand(app), agents.UninstallCommand(app),
 			agents.ResumeCommand(app), agents.TmuxCommand(app), agents.ShellInitCommand(app),
 		}},
 		{groupSee, "See what agents do:", []*cobra.Command{

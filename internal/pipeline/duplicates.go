@@ -56,6 +56,8 @@ func (p *Pipeline) findDuplicate(call *HookCall, s *pipelineState) {
 func commandOf(p *Pipeline, call *HookCall, s *pipelineState) string {
 	named := p.Deps.AgentName(call.Agent)
 	switch {
+	case p.Deps.Catalogue.OwnAgent(s.ev.Native):
+		return "" // it shares nobody's answer
 	case p.readsFilesOf(s.speaker, named):
 		return named
 	case named != "" && named == s.caller.Agent && bytes.Contains(call.Env, launchedMark):

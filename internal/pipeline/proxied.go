@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/hookmux/hookmux/agent"
@@ -27,6 +28,9 @@ const keepHooked = 1024
 // callerOf is who stands behind a call. Behind one that a proxy tells stands the
 // proxy itself: the agent runs below it and ends with it.
 func callerOf(known Callers, catalogue *agent.Catalogue, pid int, name, native string) callers.Caller {
+	if catalogue.OwnAgent(native) {
+		return known.OfHarness(pid, strings.HasSuffix(native, ":connect"))
+	}
 	if _, proxied := catalogue.Protocol(native); proxied {
 		return known.OfProxy(pid, name)
 	}
@@ -39,7 +43,7 @@ func callerOf(known Callers, catalogue *agent.Catalogue, pid int, name, native s
 // tellBefore reports whether the agent's own hooks tell what a proxy tells here. A
 // request for permission counts all the same.
 func (h *hookedSessions) tellBefore(catalogue *agent.Catalogue, ev *event.Event) bool {
-	if ev.Session == "" {
+	if ev.Session == "" || catalogue.OwnAgent(ev.Native) {
 		return false
 	}
 	_, proxied := catalogue.Protocol(ev.Native)

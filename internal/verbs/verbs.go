@@ -29,6 +29,7 @@ var table = []Verb{
 	{"agents check", Read, "looks at a description of an agent"},
 	{"agents schema", Read, "prints a JSON Schema"},
 	{"agents show", Read, "shows what is known about an agent"},
+	{"ahp", Use, "answers an agent that asks by the Agent Hooks Protocol"},
 	{"allow", Read, "lists standing grants"},
 	{"allow list", Read, "lists standing grants"},
 	{"allow revoke", Decide, "takes a standing grant back"},

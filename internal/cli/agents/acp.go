@@ -80,26 +80,7 @@ func serveACP(ctx context.Context, app *cmdutil.App, name string, argv []string)
 		name = known.Name
 	}
 	talk := &acp.Conversation{Naming: acp.NameAgent(catalogue, name, argv)}
-	hub := &acp.FrameHub{
-		Socket: dirs.Socket(), Agent: talk.AgentName, Cwd: app.Cwd(), Env: app.Environ,
-		Start: func(ctx context.Context) error {
-			return app.StartHub(ctx, dirs, &client.Client{Socket: dirs.Socket()})
-		},
-		Check: func(conn net.Conn) error { return checkHub(dirs, conn) },
-		Alive: func(ctx context.Context) error {
-			_, err := (&client.Client{Socket: dirs.Socket()}).Info(ctx)
-			return err
-		},
-		Judge: func(ctx context.Context, id, agent string, r acp.Report) acp.Answer {
-			v := judge.New(dirs, app.LiveSettings).Decide(ctx, judge.Call{ID: id, Time: time.Now(), Agent: agent,
-				Event: r.Event, Cwd: app.Cwd(), Payload: r.Payload, Env: app.Getenv})
-			return acp.Answer{Result: json.RawMessage(v.Answer.Stdout), Reason: v.Answer.Stderr}
-		},
-		Leave: func(id, agent string, r acp.Report) { leaveReport(dirs, app.Cwd(), id, agent, r) },
-		Crowded: func() {
-			fmt.Fprintln(app.Stderr, "hookmux: the hub does not keep up; further events are left for the next one")
-		},
-	}
+	hub := frameHub(app, dirs, talk.AgentName)
 	hub.Tell(talk.Connect(app.Cwd())) // before the agent runs, so that the hub knows whose processes these are
 	process, err := acp.Start(argv, app.Environ, app.Stderr)
 	switch {
@@ -126,6 +107,30 @@ func serveACP(ctx context.Context, app *cmdutil.App, name string, argv []string)
 		return cmdutil.Exit(code)
 	}
 	return nil
+}
+
+// frameHub reaches the hub as hooks do. agent is what the events are told of.
+func frameHub(app *cmdutil.App, dirs paths.Dirs, agent func() string) *acp.FrameHub {
+	return &acp.FrameHub{
+		Socket: dirs.Socket(), Agent: agent, Cwd: app.Cwd(), Env: app.Environ,
+		Start: func(ctx context.Context) error {
+			return app.StartHub(ctx, dirs, &client.Client{Socket: dirs.Socket()})
+		},
+		Check: func(conn net.Conn) error { return checkHub(dirs, conn) },
+		Alive: func(ctx context.Context) error {
+			_, err := (&client.Client{Socket: dirs.Socket()}).Info(ctx)
+			return err
+		},
+		Judge: func(ctx context.Context, id, agent string, r acp.Report) acp.Answer {
+			v := judge.New(dirs, app.LiveSettings).Decide(ctx, judge.Call{ID: id, Time: time.Now(), Agent: agent,
+				Event: r.Event, Cwd: app.Cwd(), Payload: r.Payload, Env: app.Getenv})
+			return acp.Answer{Result: json.RawMessage(v.Answer.Stdout), Reason: v.Answer.Stderr}
+		},
+		Leave: func(id, agent string, r acp.Report) { leaveReport(dirs, app.Cwd(), id, agent, r) },
+		Crowded: func() {
+			fmt.Fprintln(app.Stderr, "hookmux: the hub does not keep up; further events are left for the next one")
+		},
+	}
 }
 
 // checkHub refuses a socket that somebody else may have put there.
