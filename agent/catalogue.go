@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent/dialect"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/version"
 )
 
 //go:embed data/*.yaml
@@ -222,32 +223,8 @@ func (c *Capability) holds(version string) bool {
 	return true
 }
 
-// compareVersions compares dotted numbers; what is no number ends a part.
-func compareVersions(a, b string) int {
-	for a != "" || b != "" {
-		var x, y int
-		x, a = nextNumber(a)
-		y, b = nextNumber(b)
-		if x != y {
-			return x - y
-		}
-	}
-	return 0
-}
-
-func nextNumber(s string) (int, string) {
-	n, i := 0, 0
-	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
-		n = n*10 + int(s[i]-'0')
-	}
-	for i < len(s) && (s[i] < '0' || s[i] > '9') {
-		if s[i] == '-' || s[i] == '+' { // pre-release and build say nothing here
-			return n, ""
-		}
-		i++
-	}
-	return n, s[i:]
-}
+// compareVersions compares what agents call their versions.
+func compareVersions(a, b string) int { return version.Dotted(a, b) }
 
 // assemble builds the lookup tables of checked entries.
 func assemble(entries []*Agent) *Catalogue {
