@@ -14,14 +14,15 @@ func (c *checker) install(agent string, s *InstallSpec) {
 	}
 	oneOf("way", "way", string(s.Way), string(WayEntries), string(WayFile), string(WayPlugin), string(WayScripts))
 	oneOf("missing", "missing", string(s.Missing), string(MissingOpen), string(MissingClosed), string(MissingStuck))
-	oneOf("pickup.when", "pickup", string(s.Pickup.When), string(PickupNow), string(PickupSession), string(PickupStart))
+	oneOf("pickup.when", "pickup.when", string(s.Pickup.When), string(PickupNow), string(PickupSession),
+		string(PickupStart))
 	oneOf("trust.step", "trust step", s.Trust.Step, "", "hash", "folder")
 	oneOf("trust.project", "trust step", s.Trust.Project, "", "hash", "folder")
 	if s.Pickup.Say == "" {
-		c.at("$.install.pickup", "%s: install: say when open sessions see it", agent)
+		c.at("$.install.pickup", "%s: install: pickup.say is missing: say when open sessions see it", agent)
 	}
 	if s.Trust.Say == "" && s.Trust.Step+s.Trust.Project != "" {
-		c.at("$.install.trust", "%s: install: say what the person must do", agent)
+		c.at("$.install.trust", "%s: install: trust.say is missing: say what the person must do", agent)
 	}
 	if len(s.Places) == 0 {
 		c.at("$.install", "%s: install: there is no place to write to", agent)

@@ -233,3 +233,42 @@ func TestProgramUnderName(t *testing.T) {
 		t.Errorf("the script is %s (%v), want %s in it", script, err, want)
 	}
 }
+
+// Every recording is broken on purpose, one thing at a time, and each is told as what the agent would then have
+// changed: an event that is new, one that is gone, a field that is gone, an answer that no longer counts.
+func TestBrokenRecordingsAreNoticed(t *testing.T) {
+	for _, name := range recordings.Agents() {
+		seen, err := builtinRecording(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := seen.Events[0].Event
+		without := Observed{Rows: seen.Rows}
+		for _, l := range seen.Events {
+			if l.Event != first {
+				without.Events = append(without.Events, l)
+			}
+		}
+		if got := Compare(without, seen, never); !slices.Contains(got.NewEvents, first) {
+			t.Errorf("%s: with %s not recorded the new events are %v, want it", name, first, got.NewEvents)
+		}
+		if got := Compare(seen, without, never); !slices.Contains(got.LostEvents, first) {
+			t.Errorf("%s: without %s the lost events are %v, want it", name, first, got.LostEvents)
+		}
+		more := Observed{Rows: slices.Clone(seen.Rows), Events: append(slices.Clone(seen.Events),
+			line(first, `{"field_of_before":1}`))}
+		if got := Compare(more, seen, never); !slices.Contains(got.LostFields, Field{first, "field_of_before"}) {
+			t.Errorf("%s: the lost fields are %v, want field_of_before of %s", name, got.LostFields, first)
+		}
+		for i, r := range seen.Rows {
+			if r.Mark != holds {
+				continue
+			}
+			now := Observed{Rows: slices.Clone(seen.Rows), Events: seen.Events}
+			now.Rows[i].Mark = fails
+			if got := Compare(seen, now, never); len(got.Broken) != 1 || !got.Any() {
+				t.Errorf("%s: with %s of %s failing, broken are %v; want that one", name, r.Check, r.Event, got.Broken)
+			}
+		}
+	}
+}
