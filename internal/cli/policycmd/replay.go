@@ -24,6 +24,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/replay"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/starts"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -127,7 +128,8 @@ func (f *replayFlags) options() (*replay.Options, error) {
 	}
 	j := judge.New(dirs, f.app.LiveSettings)
 	o := &replay.Options{Home: dirs.Home, Honour: f.switched, Catalogue: j.Catalogue,
-		FindProject: j.Registry.FindProject, GroupOf: j.Registry.RootFor}
+		FindProject: j.Registry.FindProject, GroupOf: j.Registry.RootFor,
+		StartOf: func(agent, session string) (string, error) { return starts.Read(dirs.State, agent, session) }}
 	if len(f.files) > 0 {
 		if o.Rules, err = readRuleFiles(f.files); err != nil {
 			return nil, err

@@ -46,16 +46,37 @@ func (w *worker) judge(ev *event.Event, at place, entry countedEntry) judged {
 	if hidden || cut {
 		lost.Facts, lost.Text = lost.Facts|textFacts, true
 	}
-	f := facts.Collect(ev, at.project, at.set.Needs(), facts.Options{Home: w.Home, Parse: w.parseRecorded,
-		Root: w.GroupOf, Counts: func(*event.Event) (facts.Counts, bool) { return entry.counts, entry.counted }})
-	if cut || hidden && len(ev.Tool.Commands) == 0 {
-		for _, n := range facts.Names() {
-			if textFacts.Has(n) && at.set.Needs().Has(n) && !slices.Contains(f.Unknown, n) {
-				f.Unknown = append(f.Unknown, n)
+	options := facts.Options{Home: w.Home, Parse: w.parseRecorded, Root: w.GroupOf,
+		Counts: func(*event.Event) (facts.Counts, bool) { return entry.counts, entry.counted }}
+	started := ""
+	if w.StartOf != nil && ev.Session != "" {
+		var err error
+		started, err = w.startOf(ev)
+		lost.Start, options.StartUnknown = err != nil, err != nil
+	}
+	decide := func(at place) judged {
+		f := facts.Collect(ev, at.project, at.set.Needs(), options)
+		if cut || hidden && len(ev.Tool.Commands) == 0 {
+			for _, n := range facts.Names() {
+				if textFacts.Has(n) && at.set.Needs().Has(n) && !slices.Contains(f.Unknown, n) {
+					f.Unknown = append(f.Unknown, n)
+				}
 			}
 		}
+		return newJudged(at.set.DecideRecorded(f, lost))
 	}
-	result, open := at.set.DecideRecorded(f, lost)
+	out := decide(at)
+	if started != "" && started != ev.Cwd {
+		options.Started = started
+		out.join(decide(w.placeOf(started)))
+	}
+	if len(w.Guards) > 0 && ev.Kind.Guarded() && ev.Tool != nil {
+		w.askGuards(ev, at.project, lost.Text, &out)
+	}
+	return out
+}
+
+func newJudged(result rules.Result, open []*rules.Rule) judged {
 	out := judged{verdict: result.Verdict}
 	for _, h := range result.Hits {
 		out.hits = append(out.hits, said{h.ID, h.Verdict, h.Monitored})
@@ -63,10 +84,31 @@ func (w *worker) judge(ev *event.Event, at place, entry countedEntry) judged {
 	for _, r := range open {
 		out.open = append(out.open, r.ID)
 	}
-	if len(w.Guards) > 0 && ev.Kind.Guarded() && ev.Tool != nil {
-		w.askGuards(ev, at.project, lost.Text, &out)
-	}
 	return out
+}
+
+// join adds what rules would have said where the session started: what stops, asks or
+// warns counts if it does in one of the two places, what allows only in both.
+func (j *judged) join(start judged) {
+	isAllow := func(s said) bool { return s.verdict == rules.Allow }
+	if j.verdict == rules.Allow && start.verdict != rules.Allow {
+		j.verdict, j.hits = rules.NoVerdict, slices.DeleteFunc(j.hits, isAllow)
+	}
+	for _, one := range start.hits {
+		if at := slices.IndexFunc(j.hits, func(s said) bool { return s.id == one.id }); at < 0 && !isAllow(one) {
+			j.hits = append(j.hits, one)
+		} else if at >= 0 && one.verdict.Strength() > j.hits[at].verdict.Strength() {
+			j.hits[at] = one
+		}
+	}
+	if start.verdict != rules.Allow && start.verdict.Strength() > j.verdict.Strength() {
+		j.verdict = start.verdict
+	}
+	for _, id := range start.open {
+		if !slices.Contains(j.open, id) {
+			j.open = append(j.open, id)
+		}
+	}
 }
 
 // askGuards asks the built-in guards. What they find in a text with gaps counts,

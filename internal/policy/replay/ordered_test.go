@@ -2,6 +2,7 @@ package replay
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/policy/packs"
+	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -99,5 +101,36 @@ func TestRepeatedCallsReplayed(t *testing.T) {
 				t.Errorf("%d of %d events are counted as calls, want the prompts left out", report.Scanned, calls)
 			}
 		})
+	}
+}
+
+// The folder that a session started in counts as it did then; where nobody wrote it
+// down a rule for a project is not replayable elsewhere.
+func TestWhereSessionsStartedReplayed(t *testing.T) {
+	list, problems := rules.Parse(rules.Source{Name: "a.yaml", Layer: rules.User, Data: []byte(`version: 1
+rules:
+  - {id: app, why: w, match: {program: make}, decide: deny, projects: [/home/ann/other], examples: {hit: [make x]}}
+`)})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	s := &recordedSession{t: t}
+	s.bash("of-other", 1, "make deploy")
+	s.bash("of-app", 1, "make deploy")
+	s.bash("lost", 1, "make deploy")
+	s.bash("lost", 1, "ls")
+	report, err := Run(each(s.list), Options{Rules: list, Home: home, Catalogue: catalogue,
+		StartOf: func(_, session string) (string, error) {
+			switch session {
+			case "of-other":
+				return "/home/ann/other/sub", nil
+			case "of-app":
+				return project, nil
+			}
+			return "", errors.New("nobody knows")
+		}})
+	if err != nil || report.Deny != 1 || report.Ask != 0 || report.NotReplayable != 1 || report.Scanned != 4 {
+		t.Errorf("of %d calls %d denied, %d asked, %d not replayable, error %v; want 1, 0 and 1 of 4", report.Scanned,
+			report.Deny, report.Ask, report.NotReplayable, err)
 	}
 }

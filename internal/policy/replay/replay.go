@@ -41,6 +41,9 @@ type Options struct {
 	FindProject func(cwd string) string
 	// GroupOf is the folder that calls in a folder are counted by; nil: its project.
 	GroupOf func(cwd string) string
+	// StartOf is the folder that a session started in, an error where nobody knows it;
+	// nil: the folder of the call.
+	StartOf func(agent, session string) (string, error)
 	// ProjectRules are rules that count in one project only; nil: there are none.
 	ProjectRules func(project string) []*rules.Rule
 	// Keep says whether a call is looked at at all, by the folder it is counted by; nil:
@@ -217,6 +220,7 @@ type worker struct {
 	sets   *ruleSets
 	report *Report
 	places map[string]place
+	starts map[turnKey]sessionStart
 	// scripts are commands that were read last: agents repeat themselves.
 	scripts scriptcache.Cache
 	err     error
@@ -230,7 +234,8 @@ type place struct {
 }
 
 func newWorker(o *Options, sets *ruleSets) *worker {
-	return &worker{Options: o, sets: sets, report: newReport(), places: map[string]place{}}
+	return &worker{Options: o, sets: sets, report: newReport(), places: map[string]place{},
+		starts: map[turnKey]sessionStart{}}
 }
 
 func (w *worker) work(batches <-chan batch) {
@@ -320,6 +325,26 @@ func (w *worker) replay(entry countedEntry, number int) {
 		number: number, ID: ev.ID, Time: ev.Time, Agent: ev.Agent, Project: at.group, Call: describeCall(ev),
 		Happened: call.happened,
 	})
+}
+
+// sessionStart is where a session started, or why nobody knows.
+type sessionStart struct {
+	folder string
+	err    error
+}
+
+// startOf asks once where a session started.
+func (w *worker) startOf(ev *event.Event) (string, error) {
+	key := turnKey{ev.Agent, ev.Session}
+	known, ok := w.starts[key]
+	if !ok {
+		if len(w.starts) >= maxGroups {
+			clear(w.starts)
+		}
+		known.folder, known.err = w.StartOf(ev.Agent, ev.Session)
+		w.starts[key] = known
+	}
+	return known.folder, known.err
 }
 
 func (w *worker) placeOf(cwd string) place {

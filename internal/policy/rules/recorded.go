@@ -15,6 +15,8 @@ type Losses struct {
 	Text bool
 	// Attended: nobody wrote down whether a person sat there.
 	Attended bool
+	// Start: nobody wrote down where the session started.
+	Start bool
 }
 
 // DecideRecorded compares the rules with a call that was recorded. Open are rules
@@ -70,7 +72,8 @@ func (l *losses) note(r *Rule) {
 
 // leavesOpen notes a rule that may hold or not, because of what was lost.
 func (l *losses) leavesOpen(r *Rule, holds certainty) bool {
-	if l == nil || holds != maybe || r.needs&l.Facts == 0 && !l.lacksAttended(r) {
+	if l == nil || holds != maybe || r.needs&l.Facts == 0 && !l.lacksAttended(r) &&
+		!(l.Start && len(r.Projects) > 0) {
 		return false
 	}
 	l.note(r)
