@@ -112,7 +112,7 @@ rules:
   - {id: app, why: w, match: {program: make}, decide: deny, projects: [/home/ann/other], examples: {hit: [make x]}}
 `)})
 	if len(problems) > 0 {
-		t.Fatal(problems)
+		t.Fatalf("the rules have problems, expected none: %v", problems)
 	}
 	s := &recordedSession{t: t}
 	s.bash("of-other", 1, "make deploy")
