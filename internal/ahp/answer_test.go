@@ -55,6 +55,8 @@ func TestAnswers(t *testing.T) {
 		"not offered":     {answer(`[{"type":"allow"}]`), Offer{Deny: true}, "draft", event.Decision{}, "not offered"},
 		"one of two":      {answer(`[{"type":"message","text":"x"},{"type":"allow"}]`), Offer{Message: true}, "draft", event.Decision{}, "not offered"},
 		"yes and no":      {answer(`[{"type":"allow"},{"type":"deny","reason":"no"}]`), all, "draft", event.Decision{}, "deny beside allow"},
+		"two denies": {answer(`[{"type":"deny","reason":"a"},{"type":"deny","reason":"b"}]`), all, "draft",
+			event.Decision{Verdict: event.Deny, Reason: "a"}, ""},
 		"no reason":       {answer(`[{"type":"deny","reason":" "}]`), all, "draft", event.Decision{}, "without a reason"},
 		"number reason":   {answer(`[{"type":"deny","reason":1}]`), all, "draft", event.Decision{}, "no text"},
 		"replace":         {answer(`[{"type":"modify","target":"input","operation":"replace","value":{}}]`), all, "draft", event.Decision{}, "not offered"},
