@@ -288,12 +288,7 @@ func (r *reading) fill(ev *event.Event, c *Catalogue, a *Agent, spec *EventSpec)
 		blank(input) && !strings.HasPrefix(string(ev.Kind), "tool.")) {
 		return // some agents have the members of a call in every payload, as null
 	}
-	t := c.tool(ev.Agent, a, name)
-	if kind := r.text(fToolKind); kind != "" {
-		t = a.compiled.tool(kind)
-	} else if a.OwnAgents {
-		t = c.generic.compiled.tool(name)
-	}
+	t := c.tool(ev.Agent, a, r.text(fToolKind), name)
 	tool := &event.Tool{Name: name, Kind: t.spec.Kind, CallID: r.text(fToolCall), Input: unwrapped(r.value[fToolInput]),
 		Output: r.value[fToolOutput]}
 	tool.Failed = r.failed || spec != nil && spec.Failed

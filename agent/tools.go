@@ -116,9 +116,15 @@ func (c *compiled) tool(name string) *toolTable {
 }
 
 // tool finds what is known about a tool that an entry tells of. A protocol knows
-// kinds of tools; where the agent's own name of one is told, its entry says more.
-func (c *Catalogue) tool(agent string, a *Agent, name string) *toolTable {
-	if a.Protocol {
+// kinds of tools; where the agent's own name of one is told, its entry says more. kind
+// is what an agent that is none of the catalogue calls it, if it does.
+func (c *Catalogue) tool(agent string, a *Agent, kind, name string) *toolTable {
+	switch {
+	case kind != "":
+		return a.compiled.tool(kind)
+	case a.OwnAgents:
+		return c.generic.compiled.tool(name)
+	case a.Protocol:
 		if own, ok := c.byName[agent]; ok {
 			if t, ok := own.compiled.tools[name]; ok {
 				return t
@@ -304,7 +310,11 @@ func (c *Catalogue) WithInput(ev *event.Event, input json.RawMessage) {
 	tool.Changed = input
 	tool.Commands, tool.Reads, tool.Writes, tool.URL = nil, nil, nil, ""
 	a := c.entry(ev.Agent, ev.Native)
-	if why := c.readTool(a, c.tool(ev.Agent, a, tool.Name), input, &tool); why != "" {
+	var told reading
+	if table := a.compiled.events[ev.Native]; a.OwnAgents && table != nil {
+		_ = told.read(ev.Raw, table) // what could be read before
+	}
+	if why := c.readTool(a, c.tool(ev.Agent, a, told.text(fToolKind), tool.Name), input, &tool); why != "" {
 		ev.Malformed = why
 	}
 	ev.Tool = &tool

@@ -65,6 +65,8 @@ func serveAHP(ctx context.Context, app *cmdutil.App, f ahpFlags) error {
 	named := provider.NewName(f.name)
 	hub := frameHub(app, dirs, named.String)
 	hub.DecideTime = f.wait - frame.Margin(f.wait)
+	// A hub without a sign of life is given up while the agent still waits.
+	hub.PingEvery, hub.PingTime = min(f.wait/4, 5*time.Second), min(f.wait/4, 10*time.Second)
 	hub.Begin()
 	defer func() {
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
