@@ -231,5 +231,9 @@ func (c *programCarrier) deliver(ctx context.Context, call *hook.Call, message [
 	if err != nil {
 		return err
 	}
-	return c.deps.Backends.exchange(ctx, c.deps.Processes, c.id, s, message, read)
+	key := c.id // agents with other values of the variables have a program of their own
+	for _, name := range c.options.Env {
+		key += "\x00" + variable(call)(name)
+	}
+	return c.deps.Backends.exchange(ctx, c.deps.Processes, key, s, message, read)
 }

@@ -171,6 +171,22 @@ done`, hook.AHP{})
 	}
 }
 
+// A program has the variables of the agent that asks, not those of whoever asked first.
+func TestBackendHasTheVariablesOfWhoAsks(t *testing.T) {
+	b := newProgramBench(t, `while read -r line; do echo "$DENY" | sed "s/not here/key $POLICY_KEY/"; done`,
+		hook.AHP{Env: []string{"POLICY_KEY"}})
+	others := b.call.Env
+	for _, key := range []string{"k1", "k2", "k1"} {
+		b.call.Env = append(others[:len(others):len(others)], "POLICY_KEY="+key)
+		if d, err := b.ask(); err != nil || d.Reason != "key "+key {
+			t.Errorf("got %+v, %v; want a deny of the program that has %s", d, err, key)
+		}
+	}
+	if n := b.starts(); n != 2 {
+		t.Errorf("programs were started %d times, want one for each key", n)
+	}
+}
+
 // A program that had ended between two events is started anew, and the event is
 // answered.
 func TestBackendThatEndedIsStartedAgain(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 // that nobody asks for a while is ended. The zero value works.
 type Backends struct {
 	mu     sync.Mutex
-	list   map[string]*backendProgram // by hook and folder
+	list   map[string]*backendProgram // by hook, its variables, and folder
 	closed bool
 	// firstRest is how long a program rests after its second failure in a row; 0 for
 	// what is usual.
@@ -46,10 +46,10 @@ type backendProgram struct {
 
 // exchange brings a message to the program of a hook and has its answer read, where
 // one is expected.
-func (b *Backends) exchange(ctx context.Context, processes *Processes, id string, s spec, message []byte,
+func (b *Backends) exchange(ctx context.Context, processes *Processes, key string, s spec, message []byte,
 	read readAnswer) error {
 	started := time.Now()
-	p, err := b.programOf(id, s)
+	p, err := b.programOf(key, s)
 	if err != nil {
 		return err
 	}
@@ -137,13 +137,13 @@ func (p *backendProgram) restIdle() {
 	})
 }
 
-func (b *Backends) programOf(id string, s spec) (*backendProgram, error) {
+func (b *Backends) programOf(key string, s spec) (*backendProgram, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
 		return nil, errHubEnds
 	}
-	key := id + "\x00" + s.dir
+	key += "\x00" + s.dir
 	p := b.list[key]
 	if p == nil {
 		if b.list == nil {
