@@ -140,6 +140,9 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 	}
 	c = c.withVia(name)
 	c.contained = c.contained || p.Contain
+	if name == "chroot" && skip > 0 && i > 0 && args[i-1].Text == "/" {
+		c.contained = len(c.mounts) > 0 // the machine itself
+	}
 	if name == "nsenter" && words.EntersFirstProcess(args) {
 		c.contained, c.mounts = false, nil // the machine itself
 	}

@@ -13,6 +13,14 @@ import (
 // secretOperands judges the files that a program reads or sends.
 func (x *scope) secretOperands(r *shell.Run) {
 	name := r.Name()
+	if r.Argv[0].Glob { // /bin/c?t
+		for _, reader := range [...]string{"cat", "head", "tail", "less", "base64", "xxd", "nl", "tac", "cp"} {
+			if r.MayBe(reader) {
+				name = reader
+				break
+			}
+		}
+	}
 	if name == "git" {
 		x.secretCommit(r)
 		return

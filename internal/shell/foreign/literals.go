@@ -72,6 +72,9 @@ func StringLiterals(text string) []string {
 
 var addedLiterals = lazyregexp.New(`'([^'"\\\n]*)'\s*[+.]\s*'([^'"\\\n]*)'|"([^'"\\\n]*)"\s*[+.]\s*"([^'"\\\n]*)"`)
 
+// importedName is __import__('os'), which is os.
+var importedName = lazyregexp.New(`__import__\(["'](\w+)["']\)`)
+
 // maxJoins bounds how often literals of one program are joined.
 const maxJoins = 16
 
@@ -80,6 +83,7 @@ func JoinLiterals(code string) string {
 	if len(code) > 16<<10 {
 		return code
 	}
+	code = importedName.ReplaceAllString(code, "$1")
 	for range maxJoins {
 		joined := addedLiterals.Compiled().ReplaceAllStringFunc(code, func(text string) string {
 			quote := text[:1]
