@@ -140,7 +140,8 @@ func (x *scope) judgeDelete(r *shell.Run, w shell.Word, verb string) {
 	}
 	// What an unset variable would make of it.
 	if b := x.ResolveBare(w, r); w.Dynamic && b.Known && b.Text != w.Text {
-		if why := x.WhyBroad(b); why != "" && why != "the repository's history" && (b.Path == x.Home || !x.commonSub(b.Path)) {
+		if why := x.WhyBroad(b); why != "" && why != "the repository's history" &&
+			(b.Path == x.Home || !x.commonSub(b.Path)) {
 			x.Report.Add("rm-dynamic", r.String(),
 				fmt.Sprintf("%s %s, which is %s (%s) if the variable is empty", verb, w.Text,
 					b.Path, why))
