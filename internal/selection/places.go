@@ -1,6 +1,8 @@
 package selection
 
 import (
+	"maps"
+
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/selection/starts"
 )
@@ -24,8 +26,11 @@ func (r *Service) NoteSession(ev *event.Event) {
 		folder = ev.Cwd
 		r.Problems.Raise("starts", "where a session started cannot be written down: "+err.Error(),
 			"the next hub does not know it; make room or repair "+r.Dirs.State)
-	} else if r.Problems.Any() {
-		r.Problems.Mend("starts")
+		r.mu.Lock()
+		r.unsaved.Put(key, folder, keepSessions)
+		r.mu.Unlock()
+	} else {
+		saveStarts(r)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -35,6 +40,25 @@ func (r *Service) NoteSession(ev *event.Event) {
 	if r.noted++; r.noted%keepSessions == 1 {
 		go pruneStarts(r)
 	}
+}
+
+// saveStarts writes down what could not be written before.
+func saveStarts(r *Service) {
+	if !r.Problems.Any() {
+		return
+	}
+	r.mu.Lock()
+	unsaved := maps.Collect(r.unsaved.All())
+	r.mu.Unlock()
+	for key, folder := range unsaved {
+		if _, err := starts.Remember(r.Dirs.State, key.agent, key.session, folder); err != nil {
+			return
+		}
+		r.mu.Lock()
+		r.unsaved.Delete(key)
+		r.mu.Unlock()
+	}
+	r.Problems.Mend("starts")
 }
 
 // pruneStarts forgets where old sessions started.

@@ -115,6 +115,7 @@ type Service struct {
 	folders  boundedmap.Map[string, folder]     // cwd → project, for a moment
 	sessions boundedmap.Map[sessionKey, string] // the folder a session started in
 	noted    int                                // sessions since the hub began
+	unsaved  boundedmap.Map[sessionKey, string] // of these, those that could not be written down
 }
 
 type sessionKey struct{ agent, session string }

@@ -154,5 +154,6 @@ func (r *Service) Refresh(root string) { r.viewOf(places{here: root}) }
 func (r *Service) AllProblems() []wire.Problem {
 	r.viewOf(places{})
 	r.reportUnconfirmed()
+	saveStarts(r)
 	return r.Problems.All()
 }
