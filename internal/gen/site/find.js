@@ -21,7 +21,10 @@
 
   // How often a word, or one that begins so, is in a text.
   function count(text, word) {
-    return (text.match(new RegExp("(^|[^a-z0-9])" + word.replace(/[^a-z0-9]/g, "\\$&"), "g")) || []).length;
+    for (var n = 0, at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
+      if (!at || !/[a-z0-9]/.test(text[at - 1])) n++;
+    }
+    return n;
   }
 
   // The words of a query, each with the other word for it.
