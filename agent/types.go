@@ -317,6 +317,8 @@ type HooksOff struct {
 	Options   []string `yaml:"options"`   // options that do
 	Settings  []string `yaml:"settings"`  // options that name a file of settings, which can switch hooks off
 	Overrides []string `yaml:"overrides"` // options that set one setting, KEY=VALUE
+	// Unasked are options with which it asks nobody before it acts; with "=" the value counts, too.
+	Unasked []string `yaml:"unasked"`
 }
 
 // HookFile is a file in which an agent keeps hooks.

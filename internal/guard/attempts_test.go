@@ -189,6 +189,9 @@ func TestAgentsOfTheCatalogueAreKnown(t *testing.T) {
 			for _, option := range known.HooksOff.Options {
 				checkRule(t, own, shellCall(program+" "+option+" hi"), "own-files.hooks-off")
 			}
+			for _, option := range known.HooksOff.Unasked {
+				checkRule(t, own, shellCall(program+" "+option+" hi"), "own-files.unasked")
+			}
 			for _, option := range known.HooksOff.Overrides {
 				checkRule(t, own, shellCall(program+" "+option+" features.hooks=false"), "own-files.hooks-off")
 			}

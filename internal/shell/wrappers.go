@@ -249,11 +249,11 @@ func (w *walker) walkShell(name string, run Run, c inherited) {
 	}
 }
 
-// startsWithFile reports whether a shell is given a start file that another command
-// prints: --rcfile <(…), BASH_ENV=<(…).
+// startsWithFile reports whether a shell is given a start file of its own, or one that
+// another command prints: BASH_ENV=/tmp/x, BASH_ENV=<(…), --rcfile <(…).
 func startsWithFile(run Run) bool {
 	for _, a := range run.Assigns {
-		if programs.NamesStartFile(a.Name) && !a.Value.From.Empty() {
+		if programs.NamesStartFile(a.Name) && (!a.Value.From.Empty() || strings.HasPrefix(a.Value.Text, "/")) {
 			return true
 		}
 	}

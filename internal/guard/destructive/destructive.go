@@ -109,7 +109,7 @@ func setUpTable() {
 		"apt",
 		"apt-get", "yum", "dnf", "pacman", "rpm",
 		"dpkg", "launchctl", "swapoff", "rmmod", "loginctl", "spctl", "dscl", "pmset", "wsl", "apk", "zypper", "brew",
-		"chpasswd", "usermod", "passwd")
+		"chpasswd", "usermod", "passwd", "stress", "stress-ng")
 	for name := range storePhrases {
 		add(storeRule, name)
 	}
@@ -127,6 +127,7 @@ func setUpTable() {
 		"rmdirsync", "remove_tree", "rm_rf",
 		"manage.py", ":(", "() {", "(){", "eval", "source", "openssl", "npx", ">|", "/dev/sd", "system(", "exec",
 		"remove-item", "format", "xargs",
+		"> .env", ">.env", "tfstate",
 		"> ~", ">~", ">/", "> /", "> .git", ">.git", "truncate", "drop ", "flush", "bash <", "sh <", "|sh", "| sh", "|bash",
 		"| bash", "|zsh", "| zsh", "| sudo", "nc", "rev", ">(", "make", "os.remove",
 		"file.delete", "gdb", "lldb", "sed", "su ", "delete", "removeitem",

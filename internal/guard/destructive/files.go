@@ -38,6 +38,8 @@ func rmRule(x *scope, r *shell.Run) {
 			x.Report.Add("rm-system", r.String(), fmt.Sprintf("deletes %s in a system directory", p.Text))
 		case strings.Count(p.Path, "/") == 1 && p.Path != "/":
 			x.Report.Add("rm-system", r.String(), fmt.Sprintf("deletes %s at the root of the file system", p.Text))
+		case x.losesSettings(p):
+			x.Report.Add("overwrite", r.String(), fmt.Sprintf("deletes %s, which nothing makes again", p.Text))
 		case x.losesPersonal(p):
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("deletes %s (a personal file)", p.Text))
 		}
@@ -84,6 +86,26 @@ func (x *scope) losesPersonal(p inspect.Place) bool {
 	return false
 }
 
+// sourceDirs are folders at the root of a project that people write, and no build makes.
+var sourceDirs = map[string]bool{"src": true, "app": true, "apps": true, "packages": true, "infra": true, "internal": true,
+	"cmd": true, "pkg": true, "server": true, "client": true, "backend": true, "frontend": true, "migrations": true,
+	"terraform": true, "services": true, "source": true, "Sources": true, "crates": true}
+
+// losesSettings reports whether p is a file of the project that is in no repository and
+// that no program makes again: settings with their secrets, and the state of terraform.
+func (x *scope) losesSettings(p inspect.Place) bool {
+	if !inspect.IsBelow(p.Path, x.Project) {
+		return false
+	}
+	switch base := path.Base(p.Path); base {
+	case ".env", ".env.local", ".env.production", ".env.prod", ".env.production.local", ".env.staging",
+		".env.development", ".env.live":
+		return true
+	default:
+		return strings.HasSuffix(base, ".tfstate") || strings.HasSuffix(base, ".tfstate.backup")
+	}
+}
+
 // desktopFileRule: gio trash, gio remove, kioclient move x trash:/.
 func desktopFileRule(x *scope, r *shell.Run) {
 	_, rest := inspect.SplitFlags(r.Args())
@@ -125,6 +147,10 @@ func (x *scope) judgeDelete(r *shell.Run, w shell.Word, verb string) {
 			x.Report.Add("rm-broad", r.String(), fmt.Sprintf("%s %s (%s)", verb, p.Text, why))
 		case x.IsOutside(p) && !buildDir(path.Base(p.Path)):
 			x.Report.Add("rm-outside", r.String(), fmt.Sprintf("%s %s, which is outside the project", verb, p.Text))
+		case path.Dir(p.Path) == x.Project && sourceDirs[path.Base(p.Path)] && r.Name() != "git":
+			x.Report.Add("rm-broad", r.String(), fmt.Sprintf("%s %s (a source folder of the project)", verb, p.Text))
+		case x.losesSettings(p):
+			x.Report.Add("overwrite", r.String(), fmt.Sprintf("%s %s, which nothing makes again", verb, p.Text))
 		}
 		return
 	}
@@ -251,6 +277,8 @@ func findRule(x *scope, r *shell.Run) {
 		}
 		why := x.WhyBroad(p)
 		switch {
+		case why == "the whole project" && findsSources(args):
+			x.Report.Add("find-delete", r.String(), "deletes source files of the whole project")
 		case why == "the whole project" && filtered, why == "the repository's history" && filtered,
 			(p.Path == "/tmp" || p.Path == "/var/tmp") && filtered:
 		case why != "":
@@ -260,6 +288,26 @@ func findRule(x *scope, r *shell.Run) {
 				fmt.Sprintf("deletes what it finds in %s, outside the project", p.Text))
 		}
 	}
+}
+
+// sourceNames are patterns of files that people write and no build makes.
+var sourceNames = []string{"*.ts", "*.tsx", "*.py", "*.go", "*.rs", "*.java", "*.rb", "*.php", "*.c", "*.cc", "*.cpp",
+	"*.h", "*.cs", "*.kt", "*.swift", "*.sql", "*.tf", "*.vue", "*.svelte", "*.md", "*.scala", "*.ex"}
+
+// findsSources reports whether find takes all files of a source language, with no other
+// test beside the name.
+func findsSources(args []shell.Word) bool {
+	tests, sources := 0, false
+	for i, a := range args {
+		switch {
+		case a.Text == "-not", a.Text == "!", a.Text == "-prune", a.Text == "-maxdepth":
+			return false
+		case slices.Contains(findTests, a.Text):
+			tests++
+			sources = i+1 < len(args) && strings.HasSuffix(a.Text, "name") && slices.Contains(sourceNames, args[i+1].Text)
+		}
+	}
+	return tests == 1 && sources
 }
 
 func permissionRule(x *scope, r *shell.Run) {
@@ -364,6 +412,9 @@ func redirectRule(x *scope, r *shell.Run) {
 		if p.Known && inspect.IsBelow(p.Path, "/var/log") && rd.Op == ">" && printsNothing(r) {
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("empties the log %s", rd.Target.Text))
 		}
+		if p.Known && x.losesSettings(p) && rd.Op == ">" && printsNothing(r) {
+			x.Report.Add("overwrite", r.String(), fmt.Sprintf("empties %s, which nothing makes again", rd.Target.Text))
+		}
 		if why := x.whyVital(p); why != "" && !strings.Contains(rd.Op, ">>") {
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("overwrites %s (%s)", rd.Target.Text, why))
 		}
@@ -424,6 +475,9 @@ func overwriteRule(x *scope, r *shell.Run) {
 	name := strings.TrimPrefix(r.Name(), "g")
 	last := rest[len(rest)-1]
 	dest := x.ResolveWord(last, r)
+	if name == "tee" && dest.Path == "/proc/sysrq-trigger" {
+		x.Report.Add("system", r.String(), "triggers a kernel emergency function")
+	}
 	switch name {
 	case "mv":
 		for _, w := range rest[:len(rest)-1] {

@@ -73,6 +73,12 @@ func systemRule(x *scope, r *shell.Run) {
 		if inspect.HasShort(flags, 'a') || inspect.HasWord(rest, "/") {
 			say("unmounts everything")
 		}
+	case "stress", "stress-ng":
+		limit := inspect.OptionValues(args, "-t", "--timeout")
+		if !inspect.HasWord(args, "--help", "--version", "-h", "-V") && len(args) > 0 &&
+			(len(limit) == 0 || inspect.HasWord(limit, "0", "0s")) {
+			say("loads the machine without end")
+		}
 	case "swapoff":
 		return
 	case "apt", "apt-get", "yum", "dnf", "pacman", "rpm", "dpkg", "apk", "zypper":
@@ -197,8 +203,9 @@ func packageRule(x *scope, r *shell.Run, flags, rest []shell.Word) {
 		return
 	}
 	for _, p := range rest {
+		start, pattern := strings.CutSuffix(p.Text, "*")
 		for _, v := range vitalPackages {
-			if p.Text == v || strings.HasPrefix(p.Text, "linux-image") || p.Text == "*" {
+			if p.Text == v || pattern && strings.HasPrefix(v, start) || strings.HasPrefix(p.Text, "linux-image") || p.Text == "*" {
 				x.Report.Add("system", r.String(),
 					fmt.Sprintf("%s removes %s, which the machine needs", r.Name(), p.Text))
 				return

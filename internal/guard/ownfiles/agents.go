@@ -59,6 +59,7 @@ func (t *Checker) checkAgentStart(x *scope, r *shell.Run) {
 		return
 	}
 	t.checkAgentSwitches(x, r, started, args)
+	checkUnasked(x, r, started, args)
 	for i := range x.Script.Runs {
 		other := &x.Script.Runs[i]
 		if other == r || len(other.Argv) == 0 || other.Name() == "export" || other.Name() == "declare" ||
@@ -140,6 +141,29 @@ func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run, started *agent.Know
 			continue
 		}
 		return
+	}
+}
+
+// checkUnasked: another agent that is started so that nobody is asked does what this one
+// would have been asked about.
+func checkUnasked(x *scope, r *shell.Run, started *agent.Known, args []shell.Word) {
+	for i, a := range args {
+		if !strings.HasPrefix(a.Text, "-") {
+			continue
+		}
+		flag, value, joined := strings.Cut(a.Text, "=")
+		if !joined && i+1 < len(args) {
+			value = args[i+1].Text
+		}
+		for _, option := range started.HooksOff.Unasked {
+			name, wanted, valued := strings.Cut(option, "=")
+			if flag != name || valued && !strings.EqualFold(value, wanted) || !valued && joined && value == "false" {
+				continue
+			}
+			x.Report.Add("unasked", r.String(), fmt.Sprintf("%s has %s ask nobody before it acts", option,
+				started.Programs[0]))
+			return
+		}
 	}
 }
 

@@ -75,6 +75,10 @@ func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 	}
 }
 
+// offWords are no verbs of hookmux, but whoever uses one wants it out of the way.
+var offWords = []string{"disable", "stop", "kill", "pause", "suspend", "deactivate", "bypass", "mute", "shutdown", "quit",
+	"unload", "teardown", "remove", "purge", "skip"}
+
 // checkControl: verbs of hookmux that belong to a person.
 func (t *Checker) checkControl(x *scope, r *shell.Run) {
 	if name := strings.TrimSuffix(r.Name(), ".exe"); name != "hookmux" && !r.MayBe("hookmux") &&
@@ -90,6 +94,10 @@ func (t *Checker) checkControl(x *scope, r *shell.Run) {
 		operands[i] = w.Text
 	}
 	verb, ok := verbs.Find(operands)
+	if !ok && len(operands) > 0 && slices.Contains(offWords, operands[0]) {
+		x.Report.Add("control", r.String(),
+			fmt.Sprintf("hookmux %s: to switch hookmux off belongs to a person, not to an agent", operands[0]))
+	}
 	if !ok || !verb.ForPerson() {
 		return
 	}

@@ -23,6 +23,7 @@ var Rules = []inspect.RuleInfo{
 	{ID: "own-files.launch",
 		What: "something is set to run later in a person's name: start files, services, crontabs, git's settings"},
 	{ID: "own-files.hooks-off", What: "an agent is started or set so that it runs no hooks"},
+	{ID: "own-files.unasked", What: "an agent is started so that it asks nobody before it acts"},
 	{ID: "own-files.unreadable", What: "a command that cannot be read in full and names these files"},
 }
 
@@ -114,6 +115,8 @@ func (t *Checker) makeNeedles() *inspect.Needles {
 		for _, p := range slices.Concat(known.Programs, off.Programs) {
 			if len(p) > 3 {
 				words = append(words, p)
+			} else if len(off.Unasked) > 0 {
+				words = append(words, p+" -")
 			}
 		}
 		for _, v := range slices.Concat(off.Moves, off.Variables) {
