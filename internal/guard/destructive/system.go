@@ -205,7 +205,7 @@ func packageRule(x *scope, r *shell.Run, flags, rest []shell.Word) {
 	for _, p := range rest {
 		start, pattern := strings.CutSuffix(p.Text, "*")
 		for _, v := range vitalPackages {
-			if p.Text == v || pattern && strings.HasPrefix(v, start) || strings.HasPrefix(p.Text, "linux-image") || p.Text == "*" {
+			if p.Text == v || pattern && strings.HasPrefix(v, start) || strings.HasPrefix(p.Text, "linux-image") {
 				x.Report.Add("system", r.String(),
 					fmt.Sprintf("%s removes %s, which the machine needs", r.Name(), p.Text))
 				return

@@ -76,8 +76,8 @@ func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 }
 
 // offWords are no verbs of hookmux, but whoever uses one wants it out of the way.
-var offWords = []string{"disable", "stop", "kill", "pause", "suspend", "deactivate", "bypass", "mute", "shutdown", "quit",
-	"unload", "teardown", "remove", "purge", "skip"}
+var offWords = []string{"disable", "stop", "kill", "pause", "suspend", "deactivate", "bypass", "mute", "shutdown",
+	"quit", "unload", "teardown", "remove", "purge", "skip"}
 
 // checkControl: verbs of hookmux that belong to a person.
 func (t *Checker) checkControl(x *scope, r *shell.Run) {
