@@ -299,8 +299,7 @@ type Marks struct {
 	// Environment variables that a process below the agent carries. A peer
 	// that has one is below an agent. NAME alone or NAME=value.
 	Environment []string `yaml:"environment"`
-	// Beside are agents whose variables its processes carry, too: what has both is below
-	// this one.
+	// Beside are agents whose variables its processes carry, too: what has both is below it.
 	Beside []string `yaml:"beside"`
 	// Caller variables are set in the agent's hook processes and by no other
 	// agent; they say who called, as far as inheritance lets them.
@@ -317,8 +316,7 @@ type HooksOff struct {
 	Options   []string `yaml:"options"`   // options that do
 	Settings  []string `yaml:"settings"`  // options that name a file of settings, which can switch hooks off
 	Overrides []string `yaml:"overrides"` // options that set one setting, KEY=VALUE
-	// Unasked are options with which it asks nobody before it acts; with "=" the value counts, too.
-	Unasked []string `yaml:"unasked"`
+	Unasked   []string `yaml:"unasked"`   // options, or OPTION=VALUE, with which it asks nobody before it acts
 }
 
 // HookFile is a file in which an agent keeps hooks.

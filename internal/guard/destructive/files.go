@@ -304,7 +304,8 @@ func findsSources(args []shell.Word) bool {
 			return false
 		case slices.Contains(findTests, a.Text):
 			tests++
-			sources = i+1 < len(args) && strings.HasSuffix(a.Text, "name") && slices.Contains(sourceNames, args[i+1].Text)
+			sources = i+1 < len(args) && strings.HasSuffix(a.Text, "name") &&
+				slices.Contains(sourceNames, args[i+1].Text)
 		}
 	}
 	return tests == 1 && sources
