@@ -110,14 +110,14 @@ func (r *Registration) checkAHP() (errs []error) {
 		bad("the Agent Hooks Protocol%s has no event for %s; choose one of %s, or *", versionWords(o.Version), kind,
 			strings.Join(kindNames(o.Version), ", "))
 	}
-	for _, name := range append(slices.Sorted(maps.Values(o.HeadersEnv)), o.Env...) {
+	// What stands in place of a name may be the secret: it is not repeated.
+	const noName = "%s is no name of a variable; name the variable that holds the value, never the value itself"
+	for i, name := range o.Env {
 		if !variableName.MatchString(name) {
-			bad("ahp: %q is no name of a variable; name the variable that holds the value, never the value itself",
-				name)
+			bad(noName, fmt.Sprintf("ahp.env[%d]", i))
 		}
 	}
 	if o.TokenEnv != "" && !variableName.MatchString(o.TokenEnv) {
-		// What stands there may be the token: it is not repeated.
 		bad("ahp.tokenEnv is no name of a variable; name the variable that holds the token, never the token itself")
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.HeadersEnv)) {
@@ -126,6 +126,8 @@ func (r *Registration) checkAHP() (errs []error) {
 			bad("ahp.headersEnv: %q is no name of a header", name)
 		case slices.Contains(ownHeaders, canonical):
 			bad("ahp.headersEnv: the header %s is hookmux's own to set%s", canonical, tokenHint(canonical))
+		case !variableName.MatchString(o.HeadersEnv[name]):
+			bad(noName, "ahp.headersEnv."+name)
 		}
 	}
 	if r.IsAddress() {

@@ -203,6 +203,10 @@ func readEvent(params map[string]json.RawMessage, version string, asks bool) (*I
 	if _, err := time.Parse(time.RFC3339, texts.time); err != nil {
 		return nil, CodeParams, errors.New("event.time is no time as RFC 3339 writes it")
 	}
+	if more, _ := objectOf(e, "extensions"); more[extensionName] != nil {
+		return nil, CodeUnavailable, errors.New("hookmux itself asks this: a hook of hookmux whose target is hookmux " +
+			"ahp would be asked without end; take it out")
+	}
 	in := &Incoming{ID: texts.id, Version: version, Event: told[texts.kind]}
 	p := payload{Version: version, Source: texts.source, EventID: texts.id}
 	if asks {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
@@ -63,6 +64,18 @@ func describeEvent(out *bytes.Buffer, in *Incoming, ev *event.Event) {
 const wholeQuestion = `{"jsonrpc":"2.0","id":"q1","method":"hooks/intercept","params":{"protocolVersion":"0.1","event":` +
 	`{"id":"q1","source":"urn:x:y","type":"tool.before","time":"2026-11-17T12:00:00Z","session":{"id":"s1"},"tool":` +
 	`{"callId":"c1","name":"run","kind":"shell","input":{"command":"ls"}}},"capabilities":{"effects":["deny"]}}}`
+
+// What a hook of hookmux sends is not taken in again: it would go round without end.
+func TestIncomingFromHookmuxItself(t *testing.T) {
+	ev := &event.Event{ID: "q1", Kind: event.ToolBefore, Session: "s1", Time: time.Unix(1, 0),
+		Tool: &event.Tool{Name: "run", Kind: event.Shell, Input: []byte(`{"command":"ls"}`)}}
+	for _, offer := range []Offer{{}, {Deny: true}} {
+		message, _ := Question{Version: "draft", Source: "urn:x:y", Offer: offer}.Message(ev)
+		if in, refused := ReadIncoming(message); refused == nil || refused.Code != CodeUnavailable {
+			t.Errorf("%s was taken as %+v, want it refused with %d", message, in, CodeUnavailable)
+		}
+	}
+}
 
 // What is not a whole question is refused with a code, under the id it came with.
 func TestIncomingRefused(t *testing.T) {
