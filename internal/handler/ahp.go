@@ -187,7 +187,7 @@ func (c *programCarrier) processSpec(call *hook.Call) (spec, error) {
 
 // plainVariables are what most programs cannot do without.
 var plainVariables = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ",
-	"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"}
+	"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", paths.RuntimeVariable}
 
 func (c *programCarrier) programEnviron(call *hook.Call, get func(string) string) (env []string) {
 	add := func(name, value string) {

@@ -248,6 +248,7 @@ func TestBackendObserves(t *testing.T) {
 // A program gets few variables, and those that the hook names.
 func TestBackendEnvironment(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
+	t.Setenv("HOOKMUX_RUNTIME_DIR", "/r1") // what it starts must reach this hub, no other
 	b := newProgramBench(t, `env >vars; while read -r line; do echo "$ANSWER"; done`, hook.AHP{Env: []string{"POLICY_KEY"}})
 	b.call.Project = b.dir
 	b.call.Env = append(b.call.Env, "POLICY_KEY=k1", "OTHER_SECRET=x")
@@ -256,7 +257,7 @@ func TestBackendEnvironment(t *testing.T) {
 	}
 	text, _ := os.ReadFile(filepath.Join(b.dir, "vars"))
 	for want, there := range map[string]bool{"POLICY_KEY=k1": true, "HOOKMUX_HANDLER=h1": true, "OTHER_SECRET": false,
-		"FROM_AGENT": false} {
+		"FROM_AGENT": false, "HOOKMUX_RUNTIME_DIR=/r1": true} {
 		if strings.Contains(string(text), want) != there {
 			t.Errorf("the program's variables are\n%swant %s there: %v", text, want, there)
 		}
