@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -177,7 +178,7 @@ func TestBackendHasTheVariablesOfWhoAsks(t *testing.T) {
 		hook.AHP{Env: []string{"POLICY_KEY"}})
 	others := b.call.Env
 	for _, key := range []string{"k1", "k2", "k1"} {
-		b.call.Env = append(others[:len(others):len(others)], "POLICY_KEY="+key)
+		b.call.Env = slices.Concat(others, []string{"POLICY_KEY=" + key})
 		if d, err := b.ask(); err != nil || d.Reason != "key "+key {
 			t.Errorf("got %+v, %v; want a deny of the program that has %s", d, err, key)
 		}
@@ -330,10 +331,12 @@ func TestBackendByHTTPMisbehaves(t *testing.T) {
 		handle func(w http.ResponseWriter, r *http.Request)
 		want   string
 	}{
-		"error":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, "HTTP 503"},
-		"no token":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "ahp.tokenEnv"},
-		"accepted":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202) }, "HTTP 202"},
-		"redirect":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, 307) }, "redirect"},
+		"error":    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, "HTTP 503"},
+		"no token": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }, "ahp.tokenEnv"},
+		"accepted": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }, "HTTP 202"},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+		}, "redirect"},
 		"plain text": {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, answerWith(`[]`)) }, "content type"},
 		"rubbish":    {func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, `[]`) }, "no message"},
 		"other id": {func(w http.ResponseWriter, _ *http.Request) {

@@ -178,7 +178,7 @@ func startHTTP(t *testing.T, hub *playedHub) string {
 
 const testToken = "0123456789abcdef"
 
-func post(t *testing.T, ctx context.Context, url, token, kind, body string) (int, string) {
+func post(ctx context.Context, t *testing.T, url, token, kind, body string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
@@ -215,7 +215,7 @@ func TestServesHTTP(t *testing.T) {
 		"plain text":   {testToken, "text/plain", question("q1"), 415, ""},
 		"much too big": {testToken, kind, strings.Repeat(" ", ahp.MaxMessage+1), 413, ""},
 	} {
-		if status, text := post(t, ctx, url, c.token, c.kind, c.body); status != c.status || !strings.Contains(text, c.want) {
+		if status, text := post(ctx, t, url, c.token, c.kind, c.body); status != c.status || !strings.Contains(text, c.want) {
 			t.Errorf("%s: HTTP %d with %q, want %d with %q", name, status, text, c.status, c.want)
 		}
 	}
@@ -241,7 +241,7 @@ func TestHangingUpEndsTheQuestion(t *testing.T) {
 	go New(hub, NewName("")).ServeHTTP(serving, listener, testToken, time.Hour)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		post(t, ctx, "http://"+listener.Addr().String()+"/", testToken, "application/json", question("q1"))
+		post(ctx, t, "http://"+listener.Addr().String()+"/", testToken, "application/json", question("q1"))
 	}()
 	var asked context.Context
 	select {

@@ -40,12 +40,10 @@ func (p *Provider) ServeStdio(ctx context.Context, from io.Reader, to io.Writer)
 		}
 		if err != nil {
 			open.Wait()
-			writing.Lock()
-			defer writing.Unlock()
 			if errors.Is(err, io.EOF) {
 				err = nil
 			}
-			return errors.Join(err, broken)
+			return errors.Join(err, broken) // nobody writes any more
 		}
 	}
 }

@@ -117,7 +117,7 @@ const fewLines = 12
 func showsFew(r *shell.Run) bool {
 	args := r.Args()
 	for i, a := range args {
-		digits := strings.TrimLeft(a.Text, "-n=lines")
+		digits := strings.TrimLeft(a.Text, "-=lines")
 		if a.Text == "-n" && i+1 < len(args) {
 			digits = args[i+1].Text
 		}

@@ -189,7 +189,6 @@ func addOperands(add func(Access, ...shell.Word), r *shell.Run, known operandAcc
 	if editors[name] {
 		add(Read, words...)
 	}
-	return
 }
 
 // addReader adds the paths of a program that is known to read what it is given.
