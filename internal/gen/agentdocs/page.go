@@ -127,6 +127,9 @@ func (p *page) install() {
 	}
 	if s.Missing != "" {
 		p.printf(" When the program of a hook is gone, %s.", missingWords(s.Missing))
+		if s.Missing != agent.MissingOpen && s.Handler.Form == "line" {
+			p.printf(" hookmux's own line ends quietly then, so that the agent goes on.")
+		}
 	}
 	if len(s.Reads) > 0 {
 		p.printf(" It runs the hooks of %s as well.", strings.Join(s.Reads, ", "))

@@ -56,6 +56,14 @@ func TestQuestionsFindTheirPages(t *testing.T) {
 		"resume session":                "docs/guide/2-see.html#resume-sessions-after-a-reboot",
 		"how do I turn everything off?": "docs/guide/4-guard.html#everything-off",
 		"notifications do not arrive":   "docs/troubleshooting.html#no-notification-comes",
+		"turn off":                      "docs/guide/7-fix.html#turn-it-off",
+		"pause a guard":                 "docs/troubleshooting.html#how-do-i-turn-it-off-for-an-hour",
+		"devcontainer":                  "docs/install.html#in-ci-and-in-containers",
+		"docker":                        "docs/install.html#in-ci-and-in-containers",
+		"nobody answers":                "docs/troubleshooting.html#what-if-nobody-answers",
+		"other hooks":                   "docs/install.html#together-with-other-tools-hooks",
+		"backup":                        "docs/install.html#what-changes-on-your-machine",
+		"policy server":                 "docs/ahp.html",
 		"write my own rule":             "docs/guide/4-guard.html#rules-of-your-own",
 	} {
 		found, err := vm.Eval("window.findSections(window.searchIndex, "+strconv.Quote(query)+
