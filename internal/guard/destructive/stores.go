@@ -26,7 +26,8 @@ var storePhrases = map[string][]string{
 	"lxc": {"delete", "storage volume delete"}, "incus": {"delete", "storage volume delete"},
 	"virsh": {"undefine", "vol-delete", "pool-delete", "snapshot-delete"}, "qm": {"destroy"}, "pct": {"destroy"},
 	"vboxmanage": {"unregistervm --delete", "unregistervm --delete-all", "closemedium --delete"},
-	"multipass":  {"purge", "delete --purge", "delete --all"}, "vmrun": {"deletevm"}, "crictl": {"rmp --all",
+	"efibootmgr": {"-B", "--delete-bootnum"}, "bootctl": {"remove"},
+	"multipass": {"purge", "delete --purge", "delete --all"}, "vmrun": {"deletevm"}, "crictl": {"rmp --all",
 		"rmi --all"},
 }
 
@@ -37,6 +38,9 @@ func storeRule(x *scope, r *shell.Run) {
 	}
 	flags, rest := inspect.SplitFlags(args)
 	operands := strings.ToLower(inspect.JoinArgs(rest))
+	// restic -r /mnt/backup forget: the first operand may be an option's value.
+	optionFirst := len(args) > 0 && strings.HasPrefix(args[0].Text, "-") && len(rest) > 1
+	_, behind, _ := strings.Cut(operands, " ")
 	for _, phrase := range storePhrases[r.Name()] {
 		all := true
 		said := ""
@@ -47,7 +51,7 @@ func storeRule(x *scope, r *shell.Run) {
 				said += word + " "
 			}
 		}
-		if all && strings.HasPrefix(operands+" ", said) {
+		if all && (strings.HasPrefix(operands+" ", said) || optionFirst && strings.HasPrefix(behind+" ", said)) {
 			x.Report.Add("database", r.String(), strings.TrimSpace(r.Name()+" "+phrase)+" loses stored data for good")
 			return
 		}
