@@ -11,7 +11,7 @@
     unsupported: "not listed", headless: "nobody", pipeline: "ci", egress: "host", domain: "host", url: "host",
     allowlist: "allow", whitelist: "allow", remove: "uninstall", "delete": "uninstall", refused: "stopped", denied: "stopped",
     hangs: "crash", killed: "crash", brew: "homebrew", mac: "macos", mobile: "phone", continue: "resume", restore: "resume",
-    silent: "nothing", duplicate: "twice", doubled: "twice"
+    silent: "nothing", daemon: "hub", server: "hub", duplicate: "twice", doubled: "twice"
   };
 
   // The beginning of a word that its other forms share.
@@ -52,6 +52,7 @@
     sum *= Math.pow(fit / words.length, 3);
     if (/guide|troubleshooting|index/.test(section.u)) sum *= 1.3;
     if (/CHANGELOG|ARCHITECTURE|CONTRIBUTING/.test(section.u)) sum *= 0.5; // for whoever works on hookmux itself
+    if (/^docs\/agents\//.test(section.u) && !words.some(function (w) { return count(page, w.word); })) sum *= 0.4;
     return sum / (1 + text.length / 20000);
   }
 
