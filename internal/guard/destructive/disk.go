@@ -83,6 +83,7 @@ var volumeVerbs = map[string][]string{
 	"zpool":      {"destroy", "labelclear"},
 	"zfs":        {"destroy", "rollback"},
 	"btrfs":      {"delete"},
+	"gpart":      {"destroy", "delete"},
 	"mdadm":      {"--zero-superblock", "--stop", "--remove"},
 	"cryptsetup": {"luksformat", "erase", "lukserase", "reencrypt"},
 	"vssadmin":   {"delete"},

@@ -41,7 +41,7 @@ var printPhrases = map[string][]string{
 	"kubectl": {"config view --raw", "create token"}, "oc": {"whoami -t", "whoami --show-token", "create token"},
 	"gpg": {"--export-secret-keys", "--export-secret-key"}, "npm": {"token list"},
 	"flyctl": {"auth token"}, "fly": {"auth token"}, "vercel": {"env pull"}, "chamber": {"read", "export"},
-	"sops": {"-d", "--decrypt", "decrypt"}, "ansible-vault": {"view", "decrypt"}, "getent": {"shadow", "gshadow"},
+	"sops": {"-d", "--decrypt", "decrypt"}, "ansible-vault": {"view", "decrypt"}, "eyaml": {"decrypt", "edit"}, "getent": {"shadow", "gshadow"},
 	"terraform": {"state pull"}, "tofu": {"state pull"}, "keyring": {"get"}, "age": {"-d", "--decrypt"},
 	"rbw":       {"get"},
 	"infisical": {"secrets", "export"}, "kwallet-query": {"-r"}, "credstash": {"get", "getall"},
