@@ -3,6 +3,7 @@ package selection
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -139,7 +140,11 @@ func (r methods) allowRule(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 		return nil, wire.Errorf(wire.CodeParams, "%s is a rule of this machine's administrator: nobody lets it pass",
 			p.Rule)
 	}
-	if !knownRule(p.Rule) && !isRule {
+	guardRule, _, oneCommand := strings.Cut(p.Rule, ":")
+	if p.Once && oneCommand {
+		return nil, wire.Errorf(wire.CodeParams, "--once takes a rule alone: %s", guardRule)
+	}
+	if !knownRule(guardRule) && !isRule {
 		return nil, wire.Errorf(wire.CodeParams, "there is no rule %q; `hookmux guard list --rules` and "+
 			"`hookmux rules list` list them", p.Rule)
 	}

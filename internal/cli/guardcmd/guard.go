@@ -151,9 +151,10 @@ func guardAllow(app *cmdutil.App) *cobra.Command {
 		Use:   "allow RULE",
 		Short: "Let one rule pass, once or always",
 		Long: `Lets what a rule objects to pass: with --once the next time only, within ten
-minutes; else always, until taken back with --drop.`,
+minutes; else always, until taken back with --drop. RULE:COMMAND lets exactly one
+command pass, always.`,
 		Example: "  hookmux guard allow destructive.git-force-push --once\n  hookmux guard allow " +
-			"destructive.git-force-push --drop",
+			"destructive.git-force-push --drop\n  hookmux guard allow 'destructive.rm-broad:rm -rf /srv/cache'",
 		Args: cmdutil.ExactArgs("RULE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if once && drop {

@@ -86,8 +86,8 @@ func setUpTable() {
 	add(shredRule, "shred", "gshred", "wipe", "scrub")
 	add(deviceRule, "mke2fs", "mkswap", "newfs", "wipefs", "blkdiscard", "badblocks", "fdisk", "gdisk", "sgdisk",
 		"cfdisk", "sfdisk", "parted", "hdparm", "nvme")
-	add(volumeRule, "diskutil", "gpart", "lvremove", "vgremove", "pvremove", "zpool", "zfs", "btrfs", "mdadm", "cryptsetup",
-		"vssadmin", "tmutil", "nvram", "csrutil")
+	add(volumeRule, "diskutil", "gpart", "lvremove", "vgremove", "pvremove", "zpool", "zfs", "btrfs", "mdadm",
+		"cryptsetup", "vssadmin", "tmutil", "nvram", "csrutil")
 	add(gitRule, "git")
 	add(historyToolRule, "bfg", "git-filter-repo", "git-filter-branch")
 	add(clusterRule, "kubectl", "oc", "k", "helm", "eksctl", "kops", "argocd", "flux", "nomad", "velero")

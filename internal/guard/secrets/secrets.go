@@ -59,7 +59,8 @@ func secretNeedles() *inspect.Needles {
 			"gopass", "doppler", "config get", "config:get", "heroku config", ".aws", ".gnupg", "prod.env",
 			"gh auth", "--raw",
 			"env", "set", "export", "declare", "typeset", "tfstate", "cookies", "logins.json", "key4.db", "web data"}
-		words = append(words, "private key", "readfile", "read_text", "open(", "getent", "ansible-vault", "eyaml", "sops",
+		words = append(words, "private key", "readfile", "read_text", "open(", "getent", "ansible-vault", "eyaml",
+			"sops",
 			"_history",
 			"begin ", "akia", "arg-file", "xargs -a", "create token")
 		for _, t := range secretTails {
