@@ -66,23 +66,38 @@ func New(judge *authority.Judge) *Callers {
 }
 
 // Of is who stands behind a process.
-func (c *Callers) Of(pid int) Caller { return c.lookUp(pid, c.marker) }
-
-// OfProbe is Of for a hook that hookmux's own commands try out. Nobody is marked: a
-// command that runs from another place than the hub would be taken for an agent.
-func (c *Callers) OfProbe(pid int) Caller { return c.lookUp(pid, nil) }
-
-// lookUp finds who stands behind a process, and has it marked.
-func (c *Callers) lookUp(pid int, marker *seat.Marker) Caller {
-	if pid <= 0 {
-		return Caller{}
-	}
+func (c *Callers) Of(pid int) Caller {
 	now := time.Now()
 	c.mu.Lock()
 	k, ok := c.known[pid]
 	c.mu.Unlock()
 	if ok && now.Before(k.until) {
 		return k.Caller
+	}
+	who := c.lookUp(pid, c.marker)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now.Sub(c.swept) > callerLasts {
+		for pid, k := range c.known {
+			if now.After(k.until) {
+				delete(c.known, pid)
+			}
+		}
+		c.swept = now
+	}
+	c.known[pid] = knownCaller{who, now.Add(callerLasts)}
+	return who
+}
+
+// OfProbe is Of for a hook that hookmux's own commands try out. Nobody is marked: a
+// command that runs from another place than the hub would be taken for an agent. What
+// it finds is not remembered, so that it spares nobody the mark at another event.
+func (c *Callers) OfProbe(pid int) Caller { return c.lookUp(pid, nil) }
+
+// lookUp finds who stands behind a process, and has it marked.
+func (c *Callers) lookUp(pid int, marker *seat.Marker) Caller {
+	if pid <= 0 {
+		return Caller{}
 	}
 	found := c.findAgent(pid, marker)
 	who := Caller{Agent: found.Agent, PID: found.PID, Start: found.Start, TTY: found.TTY}
@@ -113,17 +128,6 @@ func (c *Callers) lookUp(pid int, marker *seat.Marker) Caller {
 			who.Starter, who.StarterStart = chain[0].PID, chain[0].Start
 		}
 	}
-	c.mu.Lock()
-	if now.Sub(c.swept) > callerLasts {
-		for pid, k := range c.known {
-			if now.After(k.until) {
-				delete(c.known, pid)
-			}
-		}
-		c.swept = now
-	}
-	c.known[pid] = knownCaller{who, now.Add(callerLasts)}
-	c.mu.Unlock()
 	return who
 }
 

@@ -33,6 +33,8 @@ type liveProgram struct {
 	strays  int
 	ended   bool
 	words   []byte // the end of stderr
+
+	errorsRead chan struct{} // closed when stderr is read to its end
 }
 
 func startLive(processes *Processes, s spec) (*liveProgram, error) {
@@ -60,7 +62,7 @@ func startLive(processes *Processes, s spec) (*liveProgram, error) {
 	outEnd.Close()
 	errEnd.Close()
 	l := &liveProgram{process: process, processes: processes, stdin: stdin, exited: make(chan struct{}),
-		lines: make(chan []byte, 1), over: make(chan struct{})}
+		lines: make(chan []byte, 1), over: make(chan struct{}), errorsRead: make(chan struct{})}
 	processes.addProcess()
 	go func() {
 		defer processes.done()
@@ -194,6 +196,7 @@ func readBoundedLine(reader *bufio.Reader, limit int) ([]byte, error) {
 
 func (l *liveProgram) readErrors(stderr *os.File) {
 	defer stderr.Close()
+	defer close(l.errorsRead)
 	buffer := make([]byte, 4<<10)
 	for {
 		n, err := stderr.Read(buffer)
@@ -211,6 +214,7 @@ func (l *liveProgram) readErrors(stderr *os.File) {
 func (l *liveProgram) whyEnded(what string) error {
 	select {
 	case <-l.exited:
+		<-l.errorsRead // which has a deadline now
 	case <-time.After(pipeGrace): // it closed its stdout and goes on
 	}
 	how := ""

@@ -22,9 +22,6 @@ func editNotes(reg *hook.Registration, agents []*agent.Agent) []string {
 		if reg.Agent != hook.Any && reg.Agent != a.Name || reg.Agent == hook.Any && a.NotInstalled != "" {
 			continue // of an agent into which nothing is written nobody expects it
 		}
-		if reg.Agent == hook.Any && a.NotInstalled != "" {
-			continue // no hook runs there, whatever its event
-		}
 		runs := false
 		for _, e := range a.Events {
 			if e.Name != reg.HookType && string(e.Kind) != reg.HookType {

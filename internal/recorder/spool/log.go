@@ -46,9 +46,7 @@ var ErrClosed = errors.New("spool: log is closed")
 
 // OpenLog opens the log in dir, creating the directory if need be. Segments
 // that another process left are there as closed ones; this one begins its own,
-// so that it never writes behind a torn tail. It counts from the clock's
-// milliseconds: faster than any hub begins segments, so that two hubs never give
-// the same number to two files.
+// so that it never writes behind a torn tail.
 func OpenLog(dir string) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -56,25 +54,29 @@ func OpenLog(dir string) (*Log, error) {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		return nil, err
 	}
-	l := &Log{dir: dir, n: uint64(time.Now().UnixMilli())}
+	l := &Log{dir: dir}
 	old, err := l.list()
 	if err != nil {
 		return nil, err
 	}
 	if len(old) > 0 {
-		l.n = max(l.n, old[len(old)-1].N)
+		l.n = old[len(old)-1].N
 	}
 	l.buffers.New = func() any { return new([]byte) }
 	return l, l.openSegment()
 }
 
-// openSegment opens the next segment. The caller holds the lock or is alone.
+// openSegment opens the next segment. Its number is the time in nanoseconds, or the
+// number after the last one if the clock was set back: no hub gives the number of a
+// segment that another hub has removed to a new one. The caller holds the lock or is
+// alone.
 func (l *Log) openSegment() error {
 	made := false
 	for {
-		f, err := os.OpenFile(l.path(l.n+1), os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+		next := max(l.n+1, uint64(time.Now().UnixNano()))
+		f, err := os.OpenFile(l.path(next), os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, os.ErrExist) {
-			l.n++
+			l.n = next
 			continue
 		}
 		if errors.Is(err, os.ErrNotExist) && !made {
@@ -87,7 +89,7 @@ func (l *Log) openSegment() error {
 		if err != nil {
 			return err
 		}
-		l.n++
+		l.n = next
 		// Another hub that found the file before it was locked may be about to
 		// remove it.
 		if locked := lockFile(f); !locked || !isNamed(f, l.path(l.n)) {
