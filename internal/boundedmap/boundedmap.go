@@ -62,7 +62,12 @@ func (m *Map[K, V]) Put(key K, value V, limit int) (oldest K, dropped V, full bo
 }
 
 // Delete takes an entry out.
-func (m *Map[K, V]) Delete(key K) { delete(m.entries, key) }
+func (m *Map[K, V]) Delete(key K) {
+	delete(m.entries, key)
+	if len(m.entries) == 0 {
+		m.order = m.order[:0]
+	}
+}
 
 // Clear takes all entries out.
 func (m *Map[K, V]) Clear() {

@@ -80,7 +80,9 @@ func (j *Judge) Decide(ctx context.Context, c Call) Verdict {
 	}
 	started := start{folder: ev.Cwd}
 	if ev.Session != "" { // as a hub does: where it is heard of first
-		started.folder, started.err = starts.Remember(j.Dirs.State, ev.Agent, ev.Session, ev.Cwd)
+		log := starts.New(j.Dirs.State)
+		started.folder, started.err = log.Remember(starts.Session{Agent: ev.Agent, ID: ev.Session}, ev.Cwd)
+		log.Close()
 	}
 	at := j.placeOf(ev.Cwd, started)
 	root, roots := at.root, at.roots()
@@ -168,7 +170,9 @@ func (j *Judge) guardOptions(at place, now time.Time) sources.GuardOptions {
 // together, by the settings on disk.
 func (j *Judge) Examine(ctx context.Context, ev *event.Event) *examine.Examination {
 	started := start{folder: ev.Cwd}
-	if folder, err := starts.Read(j.Dirs.State, ev.Agent, ev.Session); err == nil {
+	log := starts.New(j.Dirs.State)
+	defer log.Close()
+	if folder, err := log.Read(starts.Session{Agent: ev.Agent, ID: ev.Session}); err == nil {
 		started.folder = folder
 	}
 	return j.Sources.Examine(ctx, ev, j.guardOptions(j.placeOf(ev.Cwd, started), time.Now()))

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
@@ -24,7 +23,7 @@ func (p *Pipeline) decode(call *HookCall) *pipelineState {
 	s := &pipelineState{caller: who, ev: p.decodePayload(input)}
 	s.speaker = who.Agent
 	if s.speaker == "" {
-		s.speaker = callerMarked(p.Deps.Catalogue, named, input.Env)
+		s.speaker = markedCaller(p.callerMarks[named], input.Env)
 	}
 	speaker := s.speaker
 	if speaks, ok := p.Deps.Catalogue.Agent(speaker); ok && speaker != named && !speaks.Guest {
@@ -45,29 +44,6 @@ func (p *Pipeline) decode(call *HookCall) *pipelineState {
 	s.carries = p.Deps.Catalogue.CarriesFor(&s.ev)
 	s.deadline = call.At.Add(p.timeLimit(call.Limit, &s.ev))
 	return s
-}
-
-// callerMarked is the agent that the variables of a hook process name, where its
-// process is not known: the one in the command, or one that reads its files. An agent
-// that is started by another inherits the other's variables, so its own count before
-// them.
-func callerMarked(c *agent.Catalogue, named string, env func(string) string) string {
-	marked := func(a *agent.Agent) bool {
-		return slices.ContainsFunc(a.Marks.Caller, func(name string) bool { return env(name) != "" })
-	}
-	own, ok := c.Agent(named)
-	if !ok {
-		return ""
-	}
-	if marked(own) {
-		return named
-	}
-	for _, a := range c.Agents() {
-		if a.Install != nil && !a.Guest && slices.Contains(a.Install.Reads, named) && marked(a) {
-			return a.Name
-		}
-	}
-	return ""
 }
 
 // decodePayload decodes; a decoder that panics makes the event one that cannot

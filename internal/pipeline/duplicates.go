@@ -40,8 +40,11 @@ func (p *Pipeline) SetDedupeClock(now func() time.Time) { p.duplicates.now = now
 // calls can have no duplicate.
 func (p *Pipeline) findDuplicate(call *HookCall, s *pipelineState) {
 	command := commandOf(p, call, s)
+	if command == "" || s.ev.Malformed != "" {
+		return
+	}
 	key := dedupeKeyOf(s)
-	if command == "" || key.pid <= 0 || s.ev.Malformed != "" {
+	if key.pid <= 0 {
 		return
 	}
 	entry, first := p.duplicates.enter(key, call.ID, command)

@@ -31,7 +31,7 @@ func New(ctx context.Context, o Options) *Pipeline {
 	return &Pipeline{
 		Options: o, ctx: ctx, dispatch: hook.Dispatcher{Change: o.Deps.Catalogue.WithInput},
 		duplicates: newDuplicates(), open: newOpenCalls(), keepGoing: newKeepGoingLimiter(),
-		slots: make(chan struct{}, maxObservers),
+		slots: make(chan struct{}, maxObservers), callerMarks: callerMarks(o.Deps.Catalogue),
 	}
 }
 

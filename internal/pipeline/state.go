@@ -39,10 +39,12 @@ type Pipeline struct {
 	duplicates *duplicates
 	open       *openCalls
 	keepGoing  *keepGoingLimiter
-	seen       agentStats
-	hooked     hookedSessions
-	nesting    atomic.Int32  // nested events being decided
-	slots      chan struct{} // bounds observers under way
+	// callerMarks are the variables that tell who calls, by agent.
+	callerMarks map[string][]callerMark
+	seen        agentStats
+	hooked      hookedSessions
+	nesting     atomic.Int32  // nested events being decided
+	slots       chan struct{} // bounds observers under way
 }
 
 // HookCall is one hook call as it came in, through whichever protocol.

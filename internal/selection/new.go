@@ -7,13 +7,14 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/counts"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/selection/sources"
+	"github.com/hookmux/hookmux/internal/selection/starts"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // New reads nothing yet: files are read when the first event needs them.
 func New(o Options) *Service {
 	r := &Service{
-		Options: o, allowances: newAllowances(), counts: counts.New(),
+		Options: o, allowances: newAllowances(), counts: counts.New(), starts: starts.New(o.Dirs.State),
 	}
 	r.sources = sources.New(sources.Options{
 		Dirs: o.Dirs, Catalogue: o.Catalogue, Environ: o.Environment, Confirmed: o.Confirmed,

@@ -27,6 +27,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/sources"
+	"github.com/hookmux/hookmux/internal/selection/starts"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -110,15 +111,12 @@ type Service struct {
 	noteDue           atomic.Bool // what is covered could not be written down
 	coveredInProjects map[guardnote.Cover]bool
 
-	mu       sync.Mutex
-	views    boundedmap.Map[places, *view]
-	folders  boundedmap.Map[string, folder]     // cwd → project, for a moment
-	sessions boundedmap.Map[sessionKey, string] // the folder a session started in
-	noted    int                                // sessions since the hub began
-	unsaved  boundedmap.Map[sessionKey, string] // of these, those that could not be written down
-}
+	starts *starts.Log // where sessions started
 
-type sessionKey struct{ agent, session string }
+	mu      sync.Mutex
+	views   boundedmap.Map[places, *view]
+	folders boundedmap.Map[string, folder] // cwd → project, for a moment
+}
 
 // places are the projects whose hooks count for an event: where it happens,
 // and where its session started.
@@ -150,10 +148,9 @@ type typeKey struct {
 
 const (
 	// LoadAgain is how long what was read from files counts without a look.
-	LoadAgain    = 200 * time.Millisecond
-	keepViews    = 128
-	keepFolders  = 1024
-	keepSessions = 1024
+	LoadAgain   = 200 * time.Millisecond
+	keepViews   = 128
+	keepFolders = 1024
 )
 
 // methods are what programs can ask of hooks, settings and trust.

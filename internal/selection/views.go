@@ -154,6 +154,8 @@ func (r *Service) Refresh(root string) { r.viewOf(places{here: root}) }
 func (r *Service) AllProblems() []wire.Problem {
 	r.viewOf(places{})
 	r.reportUnconfirmed()
-	saveStarts(r)
+	if r.Problems.Any() && r.starts.Save() == nil {
+		r.Problems.Mend("starts")
+	}
 	return r.Problems.All()
 }

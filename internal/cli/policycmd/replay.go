@@ -127,9 +127,12 @@ func (f *replayFlags) options() (*replay.Options, error) {
 		return nil, err
 	}
 	j := judge.New(dirs, f.app.LiveSettings)
+	notes := starts.New(dirs.State)
 	o := &replay.Options{Home: dirs.Home, Honour: f.switched, Catalogue: j.Catalogue,
 		FindProject: j.Registry.FindProject, GroupOf: j.Registry.RootFor,
-		StartOf: func(agent, session string) (string, error) { return starts.Read(dirs.State, agent, session) }}
+		StartOf: func(agent, session string) (string, error) {
+			return notes.Read(starts.Session{Agent: agent, ID: session})
+		}}
 	if len(f.files) > 0 {
 		if o.Rules, err = readRuleFiles(f.files); err != nil {
 			return nil, err

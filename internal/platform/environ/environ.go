@@ -12,14 +12,22 @@ import (
 func Lookup(block []byte) func(name string) string {
 	return func(name string) string {
 		// Looked for as a whole, which is much quicker than variable by
-		// variable: this is done several times at every hook call.
+		// variable: this is done several times at every hook call. Letters of
+		// names are rarer than the ends of variables.
 		var room [64]byte
-		wanted := append(append(append(room[:0], 0), name...), '=')
+		wanted := append(append(room[:0], name...), '=')
 		var value []byte
-		if bytes.HasPrefix(block, wanted[1:]) {
-			value = block[len(wanted)-1:]
-		} else if at := bytes.Index(block, wanted); at >= 0 {
-			value = block[at+len(wanted):]
+		for from := 0; ; {
+			at := bytes.Index(block[from:], wanted)
+			if at < 0 {
+				return ""
+			}
+			at += from
+			from = at + len(wanted)
+			if at == 0 || block[at-1] == 0 {
+				value = block[from:]
+				break
+			}
 		}
 		if end := bytes.IndexByte(value, 0); end >= 0 {
 			value = value[:end]

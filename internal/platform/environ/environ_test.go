@@ -1,6 +1,9 @@
 package environ
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestLookup(t *testing.T) {
 	env := Lookup([]byte("A=1\x00AB=2\x00XA=3\x00E=\x00L=a=b\x00A=later\x00Z=last"))
@@ -15,5 +18,24 @@ func TestLookup(t *testing.T) {
 	}
 	if got := Lookup(nil)("Z"); got != "" {
 		t.Errorf("in an empty block Z is %q, expected nothing", got)
+	}
+}
+
+// A name that stands in values and in longer names is not found there.
+func TestLookupPassesOverValues(t *testing.T) {
+	env := Lookup([]byte("X=A=1\x00BA=A=2\x00A=3\x00AA=4\x00"))
+	if got := env("A"); got != "3" {
+		t.Errorf("A is %q, expected 3", got)
+	}
+}
+
+func BenchmarkLookup(b *testing.B) {
+	var block []byte
+	for i := range 80 {
+		block = fmt.Appendf(block, "SOME_VARIABLE_%d=/some/path/of/usual/length:%d\x00", i, i)
+	}
+	env := Lookup(block)
+	for b.Loop() {
+		env("CLAUDECODE")
 	}
 }
