@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os/exec"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/platform/boundedbuffer"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -66,26 +66,10 @@ func (s *Source) runTmux(ctx context.Context, server int, args ...string) ([]byt
 	cmd := exec.CommandContext(ctx, program, append([]string{"-S", socket}, args...)...)
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "TERM=xterm", "LC_ALL=C.UTF-8"}
 	cmd.WaitDelay = time.Second
-	var stdout bytes.Buffer
-	cmd.Stdout = &boundedWriter{to: &stdout, left: maxTmux}
+	stdout := boundedbuffer.New(maxTmux)
+	cmd.Stdout = stdout
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", program, args[0], err)
 	}
 	return stdout.Bytes(), nil
-}
-
-// boundedWriter takes so much and then drops the rest.
-type boundedWriter struct {
-	to   io.Writer
-	left int
-}
-
-func (w *boundedWriter) Write(b []byte) (int, error) {
-	if n := min(len(b), w.left); n > 0 {
-		w.left -= n
-		if _, err := w.to.Write(b[:n]); err != nil {
-			return 0, err
-		}
-	}
-	return len(b), nil
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/boundedbuffer"
 	"github.com/hookmux/hookmux/internal/version"
 )
 
@@ -87,9 +88,8 @@ func (w *workspace) run(ctx context.Context, args ...string) ([]byte, error) {
 		"-c", "transfer.fsckObjects=true", "-c", "gc.auto=0", "-c", "maintenance.auto=false"}
 	cmd := exec.CommandContext(ctx, "git", append(safe, args...)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = w.dir, w.environ(), 5*time.Second
-	var out, failure limitedBuffer
-	out.most, failure.most = maxListed, 4<<10
-	cmd.Stdout, cmd.Stderr = &out, &failure
+	out, failure := boundedbuffer.New(maxListed), boundedbuffer.New(4<<10)
+	cmd.Stdout, cmd.Stderr = out, failure
 	stop := w.watchSize(ctx, cancel)
 	err := cmd.Run()
 	tooLarge := stop()
@@ -97,12 +97,12 @@ func (w *workspace) run(ctx context.Context, args ...string) ([]byte, error) {
 	case tooLarge:
 		return nil, fmt.Errorf("the repository is larger than %d MiB; a pack is a small repository of its own",
 			maxFetch>>20)
-	case out.over:
+	case out.Overflowed():
 		return nil, errors.New("the repository holds too many files or versions; a pack is a small one of its own")
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("git did not end within %s", timeout)
 	case err != nil:
-		return nil, fmt.Errorf("git %s: %s", args[0], lastLine(failure.String(), err))
+		return nil, fmt.Errorf("git %s: %s", args[0], lastLine(string(failure.Bytes()), err))
 	}
 	return out.Bytes(), nil
 }
@@ -143,22 +143,6 @@ func folderSize(dir string) (size int64) {
 		return nil // what goes away meanwhile has no size
 	})
 	return size
-}
-
-// limitedBuffer takes so many bytes and drops the rest.
-type limitedBuffer struct {
-	bytes.Buffer
-	most int
-	over bool
-}
-
-func (b *limitedBuffer) Write(p []byte) (int, error) {
-	if room := b.most - b.Len(); len(p) > room {
-		b.over = true
-		b.Buffer.Write(p[:max(0, room)])
-		return len(p), nil
-	}
-	return b.Buffer.Write(p)
 }
 
 func lastLine(text string, err error) string {

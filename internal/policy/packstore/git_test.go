@@ -235,3 +235,19 @@ func FuzzParseTree(f *testing.F) {
 		}
 	})
 }
+
+// TestWhatGitPrintsIsBounded: a repository whose list is too long is refused, and
+// only its beginning is kept.
+func TestWhatGitPrintsIsBounded(t *testing.T) {
+	r := newRepository(t, map[string]string{"pack.yaml": ""})
+	object := r.gitWith(strings.Repeat("x", maxListed+1), "hash-object", "-w", "--stdin")
+	w, err := fetcher().open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	printed, err := w.run(context.Background(), "--git-dir="+filepath.Join(r.dir, ".git"), "cat-file", "blob", object)
+	if err == nil || !strings.Contains(err.Error(), "too many files") {
+		t.Errorf("want a refusal of %d bytes, got %d bytes and %v", maxListed+1, len(printed), err)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/boundedbuffer"
 	"github.com/hookmux/hookmux/internal/tsmodule/engine"
 )
 
@@ -65,26 +66,6 @@ func (o *Operations) makeCommand(a *execArgs) *exec.Cmd {
 	cmd.WaitDelay = 250 * time.Millisecond // what a process leaves running does not hold us up
 	OwnGroup(cmd)
 	return cmd
-}
-
-// bounded keeps the first bytes of an output. It is no buffer with another
-// Write: whoever copies into one of those goes past Write, by its ReadFrom.
-type bounded struct {
-	mu   sync.Mutex
-	kept []byte
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.kept = append(b.kept, p[:min(len(p), maxOutput-len(b.kept))]...)
-	return len(p), nil
-}
-
-func (b *bounded) keptBytes() []byte {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return nonNil(b.kept)
 }
 
 // result is how a process ended.
@@ -173,9 +154,9 @@ func (o *Operations) execCommand(id int, args json.RawMessage, key string, finis
 		finish(nil, err)
 		return
 	}
-	var stdout, stderr bounded
+	stdout, stderr := boundedbuffer.New(maxOutput), boundedbuffer.New(maxOutput)
 	cmd := o.makeCommand(&a)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Stdout, cmd.Stderr = stdout, stderr
 	if len(a.Input) > 0 {
 		cmd.Stdin = bytes.NewReader(a.Input)
 	}
@@ -196,12 +177,12 @@ func (o *Operations) execCommand(id int, args json.RawMessage, key string, finis
 			finish(said{Stderr: err.Error(), result: result{Code: 1, Killed: r.Killed}}, nil)
 			return
 		}
-		finish(said{outputText(&stdout), outputText(&stderr), r}, nil)
+		finish(said{outputText(stdout), outputText(stderr), r}, nil)
 	}()
 }
 
-func outputText(b *bounded) string {
-	return strings.ToValidUTF8(string(b.keptBytes()), "\ufffd")
+func outputText(b *boundedbuffer.Buffer) string {
+	return strings.ToValidUTF8(string(b.Bytes()), "\ufffd")
 }
 
 // syncLimit bounds a process the engine stands still for.
@@ -218,9 +199,9 @@ func (o *Operations) execSync(args json.RawMessage) (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(o.ctx, limit)
 	defer cancel()
-	var stdout, stderr bounded
+	stdout, stderr := boundedbuffer.New(maxOutput), boundedbuffer.New(maxOutput)
 	cmd := o.makeCommand(&a)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Stdout, cmd.Stderr = stdout, stderr
 	if len(a.Input) > 0 {
 		cmd.Stdin = bytes.NewReader(a.Input)
 	}
@@ -242,7 +223,7 @@ func (o *Operations) execSync(args json.RawMessage) (any, error) {
 		Stderr any `json:"stderr"`
 		PID    int `json:"pid"`
 		result
-	}{decodeText(stdout.keptBytes(), a.Words), decodeText(stderr.keptBytes(), a.Words), cmd.Process.Pid, r}, nil
+	}{decodeText(nonNil(stdout.Bytes()), a.Words), decodeText(nonNil(stderr.Bytes()), a.Words), cmd.Process.Pid, r}, nil
 }
 
 // spawnChild streams: {pid}, then {stdout} and {stderr} as they come.

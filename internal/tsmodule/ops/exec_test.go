@@ -1,34 +1,12 @@
 package ops
 
 import (
-	"bytes"
-	"io"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/tsmodule/engine"
 )
-
-// endless is a program's output that does not end by itself.
-type endless struct{ left int }
-
-func (e *endless) Read(p []byte) (int, error) {
-	if e.left <= 0 {
-		return 0, io.EOF
-	}
-	e.left -= len(p)
-	return copy(p, bytes.Repeat([]byte("y"), len(p))), nil
-}
-
-// TestOutputIsBounded: what is kept of a process's output has an end, however
-// it is copied.
-func TestOutputIsBounded(t *testing.T) {
-	var b bounded
-	if _, err := io.Copy(&b, &endless{left: 2 * maxOutput}); err != nil || len(b.keptBytes()) != maxOutput {
-		t.Errorf("kept %d bytes, want %d: %v", len(b.keptBytes()), maxOutput, err)
-	}
-}
 
 // fullEngine is an engine for which much waits until somebody says otherwise.
 type fullEngine struct {
