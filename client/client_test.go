@@ -203,6 +203,15 @@ func TestAHubThatSaysNothing(t *testing.T) {
 	}
 }
 
+// A person has 30 seconds for each question that the hub asks them.
+func TestDecisionsHaveTimeForAPerson(t *testing.T) {
+	for method, class := range wire.Methods {
+		if long := (&Client{}).timeout(method) > time.Minute; long != (class == wire.Decide) {
+			t.Errorf("%s has the class %s: want a long wait: %v, got %v", method, class, class == wire.Decide, long)
+		}
+	}
+}
+
 func TestParamsThatCannotBeSent(t *testing.T) {
 	h := startHub(t, result("1"))
 	if err := h.client().Call(context.Background(), "x", func() {}, nil); err == nil || len(h.asked) != 0 {

@@ -19,14 +19,14 @@ import (
 func (s *Service) Methods() map[string]services.Method {
 	m := methods{s}
 	return map[string]services.Method{
-		wire.MethodFeedItems:   services.Read(m.listItems),
-		wire.MethodFeedReply:   services.DecideAsking(m.replyMethod),
-		wire.MethodFeedRelease: services.Decide(m.releaseRequest),
-		wire.MethodGrants:      services.Read(m.listGrants),
-		wire.MethodGrantRevoke: services.Decide(m.revokeGrant),
-		wire.MethodAway:        services.Decide(m.goAway),
-		wire.MethodBack:        services.Decide(m.comeBack),
-		wire.MethodPIN:         services.Decide(m.changePIN),
+		wire.MethodFeedItems:   {Run: m.listItems},
+		wire.MethodFeedReply:   {RunAsking: m.replyMethod},
+		wire.MethodFeedRelease: {Run: m.releaseRequest},
+		wire.MethodGrants:      {Run: m.listGrants},
+		wire.MethodGrantRevoke: {Run: m.revokeGrant},
+		wire.MethodAway:        {Run: m.goAway},
+		wire.MethodBack:        {Run: m.comeBack},
+		wire.MethodPIN:         {Run: m.changePIN},
 	}
 }
 

@@ -32,31 +32,18 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // Class is what a method of the hub demands of its caller.
-type Class int
+type Class = wire.Class
 
+// The classes of [wire.Methods].
 const (
-	// Decide is first, so that a method without a class gets the strictest.
-	Decide Class = iota
-	// Read shows events, state and requests.
-	Read
-	// Report brings events in: hooks and plugins.
-	Report
+	Decide = wire.Decide
+	Read   = wire.Read
+	Report = wire.Report
 )
-
-func (c Class) String() string {
-	switch c {
-	case Decide:
-		return "decide"
-	case Read:
-		return "read"
-	case Report:
-		return "report"
-	}
-	return "class " + strconv.Itoa(int(c))
-}
 
 // Judge applies the rules to a machine. One value may serve all connections at
 // once.

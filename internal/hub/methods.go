@@ -17,13 +17,13 @@ import (
 // ownMethods are the methods about the process itself.
 func (h *Hub) ownMethods() map[string]services.Method {
 	table := map[string]services.Method{
-		wire.MethodInfo: services.Read(h.infoMethod),
-		wire.MethodStop: services.Decide(h.stopMethod),
+		wire.MethodInfo: {Run: h.infoMethod},
+		wire.MethodStop: {Run: h.stopMethod},
 	}
 	// What commands do to files without the hub: an agent that tries is refused
 	// by the command itself; here it is journalled.
 	for _, name := range []string{wire.MethodInstall, wire.MethodUninstall, wire.MethodDoctor, wire.MethodTmux} {
-		table[name] = services.Decide(h.allowedMethod)
+		table[name] = services.Method{Run: h.allowedMethod}
 	}
 	return table
 }

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,10 +109,20 @@ func twoSessions(t *testing.T) (w *hubFixture, foreign string) {
 	return w, foreign
 }
 
+// TestEveryMethodIsAnswered: the table of methods names exactly those that somebody answers.
+func TestEveryMethodIsAnswered(t *testing.T) {
+	w := open(t)
+	answered := slices.Concat(slices.Collect(maps.Keys(w.h.server.Methods)),
+		slices.Collect(maps.Keys(w.h.server.LongMethods)), slices.Collect(maps.Keys(w.h.server.Streams)))
+	slices.Sort(answered)
+	if want := slices.Sorted(maps.Keys(wire.Methods)); !slices.Equal(answered, want) {
+		t.Errorf("want the methods %v, got %v", want, answered)
+	}
+}
+
 // Every method that shows something has a word in the table of readings.
 func TestEveryReadingIsLimited(t *testing.T) {
-	w := open(t)
-	for name, class := range w.h.server.Authorities() {
+	for name, class := range wire.Methods {
 		if limited := server.LimitsReading(name); limited != (class == authority.Read) {
 			t.Errorf("%s has the class %s, and limits for agents: %v", name, class, limited)
 		}
@@ -153,7 +165,7 @@ func TestAgentsReadTheirOwnSession(t *testing.T) {
 	}
 	for reader, table := range readers {
 		w.SetProcesses(table)
-		for method, class := range w.h.server.Authorities() {
+		for method, class := range wire.Methods {
 			if class != authority.Read || method == wire.MethodStream || method == wire.MethodFeedStream {
 				continue
 			}

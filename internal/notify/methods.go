@@ -17,8 +17,8 @@ import (
 // Methods are what programs can ask about notices.
 func (s *Service) Methods() map[string]services.Method {
 	return map[string]services.Method{
-		wire.MethodNotifyStatus: services.Read(s.statusMethod),
-		wire.MethodNotifyTest:   services.Decide(s.testMethod),
+		wire.MethodNotifyStatus: {Run: s.statusMethod},
+		wire.MethodNotifyTest:   {Run: s.testMethod},
 	}
 }
 

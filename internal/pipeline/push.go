@@ -8,7 +8,6 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals"
-	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/platform/environ"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
@@ -19,13 +18,13 @@ import (
 // Methods are the methods of the pipeline but event.push, which may take long.
 func (p *Pipeline) Methods() map[string]services.Method {
 	return map[string]services.Method{
-		wire.MethodExplain: services.Read(p.explain), wire.MethodExplainRun: services.Decide(p.explainRunning),
+		wire.MethodExplain: {Run: p.explain}, wire.MethodExplainRun: {Run: p.explainRunning},
 	}
 }
 
 // LongMethods are the methods that may wait for hooks or a person.
 func (p *Pipeline) LongMethods() map[string]services.LongMethod {
-	return map[string]services.LongMethod{wire.MethodPush: {Class: authority.Report, Run: p.pushMethod}}
+	return map[string]services.LongMethod{wire.MethodPush: p.pushMethod}
 }
 
 // goneWith calls cancel when ctx ends: a caller that hung up.

@@ -103,8 +103,8 @@ func (s *HookStats) List() []wire.HookStat {
 // Methods are the methods about what hooks cost.
 func (s *HookStats) Methods() map[string]services.Method {
 	return map[string]services.Method{
-		wire.MethodStats: services.Read(func(json.RawMessage, proc.Cred) (any, *wire.Error) {
+		wire.MethodStats: {Run: func(json.RawMessage, proc.Cred) (any, *wire.Error) {
 			return s.List(), nil
-		}),
+		}},
 	}
 }

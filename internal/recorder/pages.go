@@ -270,9 +270,9 @@ func (r *Reader) Rebuild(s *journal.Stored) (ev event.Event) {
 // Methods are the methods about the journal. ctx ends when the hub does.
 func (r *Reader) Methods(ctx context.Context) map[string]services.Method {
 	return map[string]services.Method{
-		wire.MethodQuery: services.Read(func(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+		wire.MethodQuery: {Run: func(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 			return r.queryMethod(ctx, params)
-		}),
+		}},
 	}
 }
 

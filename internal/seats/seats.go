@@ -121,10 +121,10 @@ func (s *Service) describeCall(name string, class authority.Class, params json.R
 // Methods are about who sits where.
 func (s *Service) Methods() map[string]services.Method {
 	return map[string]services.Method{
-		wire.MethodSeat:       services.Read(s.showSeat),
-		wire.MethodSeats:      services.Read(s.listSeats),
-		wire.MethodSeatAdd:    services.Decide(s.addSeat),
-		wire.MethodSeatRemove: services.Decide(s.removeSeat),
+		wire.MethodSeat:       {Run: s.showSeat},
+		wire.MethodSeats:      {Run: s.listSeats},
+		wire.MethodSeatAdd:    {Run: s.addSeat},
+		wire.MethodSeatRemove: {Run: s.removeSeat},
 	}
 }
 

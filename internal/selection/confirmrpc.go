@@ -23,12 +23,12 @@ const maxDiff = 256 << 10
 // confirmMethods are about changes that hookmux's own commands did not make.
 func (r methods) confirmMethods() map[string]services.Method {
 	return map[string]services.Method{
-		wire.MethodConfirmLook:    services.Read(r.lookAtChanges),
-		wire.MethodConfirm:        services.Decide(r.confirmChanges),
-		wire.MethodConfirmRestore: services.Decide(r.restoreConfirmed),
-		wire.MethodConfirmFollow:  services.Decide(r.followFiles),
-		wire.MethodConfirmFirst:   services.Decide(r.confirmFirst),
-		wire.MethodConfirmFile:    services.Decide(r.confirmFile),
+		wire.MethodConfirmLook:    {Run: r.lookAtChanges},
+		wire.MethodConfirm:        {Run: r.confirmChanges},
+		wire.MethodConfirmRestore: {Run: r.restoreConfirmed},
+		wire.MethodConfirmFollow:  {Run: r.followFiles},
+		wire.MethodConfirmFirst:   {Run: r.confirmFirst},
+		wire.MethodConfirmFile:    {Run: r.confirmFile},
 	}
 }
 

@@ -92,8 +92,8 @@ func (o *OffSwitch) Info() *wire.Off {
 // Methods switch hooks off and on.
 func (o *OffSwitch) Methods() map[string]services.Method {
 	return map[string]services.Method{
-		wire.MethodOff: services.Decide(o.offMethod),
-		wire.MethodOn:  services.Decide(o.onMethod),
+		wire.MethodOff: {Run: o.offMethod},
+		wire.MethodOn:  {Run: o.onMethod},
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 // packMethods are what people can do to packs of rules. Reading needs no hub.
 func (r methods) packMethods() map[string]services.Method {
 	return map[string]services.Method{
-		wire.MethodPackAdd:  services.Decide(r.addPack),
-		wire.MethodPackDrop: services.Decide(r.removePack),
+		wire.MethodPackAdd:  {Run: r.addPack},
+		wire.MethodPackDrop: {Run: r.removePack},
 	}
 }
 

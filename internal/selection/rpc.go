@@ -11,17 +11,17 @@ import (
 func (r *Service) Methods() map[string]services.Method {
 	m := methods{r}
 	table := map[string]services.Method{
-		wire.MethodConfigGet: services.Read(m.listSettings),
-		wire.MethodConfigSet: services.Decide(m.changeSetting),
-		wire.MethodHooksList: services.Read(m.listHooks),
-		wire.MethodHooksAdd:  services.Decide(m.addHook),
-		wire.MethodHooksSet:  services.Decide(m.changeHook),
-		wire.MethodHooksDrop: services.Decide(m.removeHook),
-		wire.MethodTrustLook: services.Read(m.lookAtTrust),
-		wire.MethodTrust:     services.Decide(m.trustProject),
-		wire.MethodUntrust:   services.Decide(m.untrustProject),
-		wire.MethodAllow:     services.Decide(m.allowRule),
-		wire.MethodNap:       services.Decide(m.startNap),
+		wire.MethodConfigGet: {Run: m.listSettings},
+		wire.MethodConfigSet: {Run: m.changeSetting},
+		wire.MethodHooksList: {Run: m.listHooks},
+		wire.MethodHooksAdd:  {Run: m.addHook},
+		wire.MethodHooksSet:  {Run: m.changeHook},
+		wire.MethodHooksDrop: {Run: m.removeHook},
+		wire.MethodTrustLook: {Run: m.lookAtTrust},
+		wire.MethodTrust:     {Run: m.trustProject},
+		wire.MethodUntrust:   {Run: m.untrustProject},
+		wire.MethodAllow:     {Run: m.allowRule},
+		wire.MethodNap:       {Run: m.startNap},
 	}
 	maps.Copy(table, m.confirmMethods())
 	maps.Copy(table, m.packMethods())

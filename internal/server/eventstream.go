@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/jsonscan"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -31,14 +30,13 @@ const pageEvents = 200
 // EventStream is the method events.stream: it sends events as they are stored
 // until the peer hangs up.
 func EventStream(notes *Notes, journal Journal) StreamMethod {
-	return StreamMethod{Class: authority.Read,
-		Open: func(params json.RawMessage, _ proc.Cred) (Stream, *wire.Error) {
-			e := &eventStream{hub: notes, journal: journal}
-			if bad := services.ReadParams(params, &e.params); bad != nil {
-				return nil, bad
-			}
-			return e.runStream, nil
-		}}
+	return func(params json.RawMessage, _ proc.Cred) (Stream, *wire.Error) {
+		e := &eventStream{hub: notes, journal: journal}
+		if bad := services.ReadParams(params, &e.params); bad != nil {
+			return nil, bad
+		}
+		return e.runStream, nil
+	}
 }
 
 type eventStream struct {

@@ -24,43 +24,22 @@ const (
 	writeTime = 30 * time.Second
 )
 
-// StreamMethod is a method that takes the connection over.
-type StreamMethod struct {
-	Class authority.Class
-	// Open reads the parameters and gives the stream. It sends the response to
-	// the request of this id first, then lines until ctx ends, which it does
-	// when the peer hangs up, or send is false.
-	Open func(params json.RawMessage, peer proc.Cred) (Stream, *wire.Error)
-}
+// StreamMethod is a method that takes the connection over. It reads the parameters
+// and gives the stream.
+type StreamMethod func(params json.RawMessage, peer proc.Cred) (Stream, *wire.Error)
 
-// Stream sends lines until ctx ends or send is false.
+// Stream sends the response to the request of this id first, then lines until ctx
+// ends, which it does when the peer hangs up, or send is false.
 type Stream func(ctx context.Context, id json.RawMessage, send func(line []byte) bool)
 
 // CallFunc calls a method.
 type CallFunc func(method string, params json.RawMessage) (json.RawMessage, *wire.Error)
 
-// Authorities is the one table of every method and who may call it.
-func (s *Server) Authorities() map[string]authority.Class {
-	all := map[string]authority.Class{}
-	for name, m := range s.Methods {
-		all[name] = m.Class
-	}
-	for name, m := range s.LongMethods {
-		all[name] = m.Class
-	}
-	for name, m := range s.Streams {
-		all[name] = m.Class
-	}
-	return all
-}
-
-// classOf is what a method demands of its caller.
-func (s *Server) classOf(name string) (class authority.Class, known bool) {
-	if m, ok := s.Methods[name]; ok {
-		return m.Class, true
-	}
-	m, ok := s.LongMethods[name]
-	return m.Class, ok
+// hasMethod reports whether somebody answers a method.
+func (s *Server) hasMethod(name string) bool {
+	_, short := s.Methods[name]
+	_, long := s.LongMethods[name]
+	return short || long
 }
 
 // Call runs a method for the program that runs this hub. Nobody has to vouch
@@ -71,7 +50,7 @@ func (s *Server) Call(ctx context.Context, name string, params json.RawMessage) 
 		return m.Call(func() (context.Context, func()) { return ctx, func() {} }, params, peer)
 	}
 	if m, ok := s.LongMethods[name]; ok {
-		return m.Run(ctx, params, peer)
+		return m(ctx, params, peer)
 	}
 	return nil, wire.Errorf(wire.CodeNoMethod, "there is no method %q", name)
 }
@@ -110,7 +89,7 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 	// A stopping hub waits for this answer, as it may be the one to its own
 	// stop; what may take long asks again.
 	c.entry.Answering(!isLong)
-	class, known := s.classOf(name)
+	class, known := wire.Methods[name], s.hasMethod(name)
 	if known && class == authority.Decide && !proc.PeerLives(c.conn) {
 		gone := authority.Gone()
 		s.Refused(name, c.peer, gone)
@@ -124,21 +103,21 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 		defer cancel()
 		stop := peekHangUp(c.conn, c.reader, cancel)
 		defer stop()
-		verdict := s.Judge.May(long.Class, c.peer, nil)
+		verdict := s.Judge.May(class, c.peer, nil)
 		return s.runJudged(name, verdict, c.peer, func() (any, *wire.Error) {
-			return long.Run(ctx, params, c.peer)
+			return long(ctx, params, c.peer)
 		})
 	}
 	m, ok := s.Methods[name]
 	if !ok {
 		return nil, wire.Errorf(wire.CodeNoMethod, "there is no method %q; docs/protocol.md lists them", name)
 	}
-	verdict, bad := s.Judge.JudgeCall(name, m.Class, params, c.peer)
+	verdict, bad := s.Judge.JudgeCall(name, class, params, c.peer)
 	if bad != nil {
 		return nil, bad
 	}
 	if verdict.Outcome == authority.NeedPIN || verdict.Outcome == authority.NeedCode {
-		verdict = c.askPerson(name, m.Class, params, verdict)
+		verdict = c.askPerson(name, class, params, verdict)
 	}
 	return s.runJudged(name, verdict, c.peer, func() (any, *wire.Error) {
 		return m.Call(c.waitForPerson, params, c.peer)
@@ -251,12 +230,12 @@ func (c *conversation) serveRPC(line []byte) {
 		case request.Version != "2.0" || request.Method == "":
 			response.Error = wire.Errorf(wire.CodeInvalid, `a request needs "jsonrpc":"2.0" and a method`)
 		default:
-			method, isStream := c.server.Streams[request.Method]
+			open, isStream := c.server.Streams[request.Method]
 			if !isStream {
 				response.Result, response.Error = c.callMethod(request.Method, request.Params)
 				break
 			}
-			stream, bad := c.openStream(method, request.Params)
+			stream, bad := c.openStream(request.Method, open, request.Params)
 			if bad == nil {
 				c.runStream(request.Method, stream, response.ID)
 				return
@@ -276,12 +255,13 @@ func (c *conversation) serveRPC(line []byte) {
 	}
 }
 
-func (c *conversation) openStream(method StreamMethod, params json.RawMessage) (Stream, *wire.Error) {
-	stream, bad := method.Open(params, c.peer)
+func (c *conversation) openStream(name string, open StreamMethod,
+	params json.RawMessage) (Stream, *wire.Error) {
+	stream, bad := open(params, c.peer)
 	if bad != nil {
 		return nil, bad
 	}
-	if verdict := c.server.Judge.May(method.Class, c.peer, nil); !verdict.OK {
+	if verdict := c.server.Judge.May(wire.Methods[name], c.peer, nil); !verdict.OK {
 		return nil, wire.Errorf(wire.CodeRefused, "%s", verdict.Reason())
 	}
 	return stream, nil

@@ -73,7 +73,7 @@ func startServer(t *testing.T, change func(*Server)) *Server {
 		Judge:   readersOnly{},
 		Refused: func(string, proc.Cred, authority.Verdict) {},
 		Hooks:   echoHooks{}, MetVersion: func(string) {}, GiveUp: func(string) {},
-		Methods: map[string]services.Method{"read": services.Read(ok), "decide": services.Decide(ok)},
+		Methods: map[string]services.Method{wire.MethodInfo: {Run: ok}, wire.MethodOff: {Run: ok}},
 	})
 	if change != nil {
 		change(s)
@@ -178,7 +178,7 @@ func TestSilentPeersAreSweptAndHoldNobodyUp(t *testing.T) {
 	s := startServer(t, use)
 	// Whoever has said what it wants may stay.
 	talks, in := dialServer(t, s)
-	askLine(t, talks, in, `{"jsonrpc":"2.0","id":1,"method":"read"}`)
+	askLine(t, talks, in, `{"jsonrpc":"2.0","id":1,"method":"hub.info"}`)
 	var silent []*bufio.Reader
 	for _, begins := range []string{
 		"", `{"v":1,"id":"half`, `{"v":1,"id":"x","agent":"claude","event":"Stop","payload":10,"env":0}` + "\nhalf",
@@ -196,7 +196,7 @@ func TestSilentPeersAreSweptAndHoldNobodyUp(t *testing.T) {
 	for i, in := range silent {
 		mustBeHungUp(t, "silent peer "+strconv.Itoa(i), in)
 	}
-	askLine(t, talks, in, `{"jsonrpc":"2.0","id":2,"method":"read"}`)
+	askLine(t, talks, in, `{"jsonrpc":"2.0","id":2,"method":"hub.info"}`)
 }
 
 // However many connections stand idle, a call gets its answer.
@@ -261,10 +261,10 @@ func TestConversationsLeaveRoomForHooks(t *testing.T) {
 	s := startServer(t, use)
 	for range 2 {
 		conn, in := dialServer(t, s)
-		askLine(t, conn, in, `{"jsonrpc":"2.0","id":1,"method":"read"}`)
+		askLine(t, conn, in, `{"jsonrpc":"2.0","id":1,"method":"hub.info"}`)
 	}
 	conn, in := dialServer(t, s)
-	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":1,"method":"read"}`+"\n"); err != nil {
+	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":1,"method":"hub.info"}`+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	if line, err := in.ReadString('\n'); err == nil {
@@ -280,16 +280,16 @@ func TestMethodsAreRefusedByTheirAuthority(t *testing.T) {
 	})
 	conn, in := dialServer(t, s)
 	for line, want := range map[string]string{
-		`{"jsonrpc":"2.0","id":1,"method":"read"}`:   `"result":{"ok":true}`,
-		`{"jsonrpc":"2.0","id":2,"method":"decide"}`: `only readers here`,
-		`{"jsonrpc":"2.0","id":3,"method":"none"}`:   `there is no method`,
+		`{"jsonrpc":"2.0","id":1,"method":"hub.info"}`: `"result":{"ok":true}`,
+		`{"jsonrpc":"2.0","id":2,"method":"hub.off"}`:  `only readers here`,
+		`{"jsonrpc":"2.0","id":3,"method":"none"}`:     `there is no method`,
 	} {
 		if got := askLine(t, conn, in, line); !strings.Contains(got, want) {
 			t.Errorf("%s was answered %s, expected %s in it", line, got, want)
 		}
 	}
-	if len(refused) != 1 || refused[0] != "decide" {
-		t.Errorf("heard of refusals %v, expected of decide", refused)
+	if len(refused) != 1 || refused[0] != wire.MethodOff {
+		t.Errorf("heard of refusals %v, expected of hub.off", refused)
 	}
 }
 
@@ -297,17 +297,16 @@ func TestMethodsAreRefusedByTheirAuthority(t *testing.T) {
 func TestALongMethodHearsThatItsCallerLeft(t *testing.T) {
 	left := make(chan struct{})
 	s := startServer(t, func(s *Server) {
-		s.LongMethods = map[string]services.LongMethod{"wait": {
-			Class: authority.Read,
-			Run: func(ctx context.Context, _ json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+		s.LongMethods = map[string]services.LongMethod{
+			wire.MethodPush: func(ctx context.Context, _ json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 				<-ctx.Done()
 				close(left)
 				return nil, nil
 			},
-		}}
+		}
 	})
 	conn, _ := dialServer(t, s)
-	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":1,"method":"wait"}`+"\n"); err != nil {
+	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":1,"method":"event.push"}`+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	conn.Close()

@@ -5,16 +5,14 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Method is one thing the hub can be asked, with who may ask it. Every service
-// lists its own; the server calls Run once the peer may.
+// Method is one thing the hub can be asked. Every service lists its own; the server
+// calls Run once the peer may, by [wire.Methods].
 type Method struct {
-	Class authority.Class
-	Run   func(params json.RawMessage, peer proc.Cred) (any, *wire.Error)
+	Run func(params json.RawMessage, peer proc.Cred) (any, *wire.Error)
 	// RunAsking is in place of Run where a person may have to be asked first.
 	RunAsking func(ask Asking, params json.RawMessage, peer proc.Cred) (any, *wire.Error)
 }
@@ -33,30 +31,7 @@ func (m *Method) Call(ask Asking, params json.RawMessage, peer proc.Cred) (any, 
 
 // LongMethod is a method that may wait for hooks or a person. Its ctx ends when
 // the caller hangs up.
-type LongMethod struct {
-	Class authority.Class
-	Run   func(ctx context.Context, params json.RawMessage, peer proc.Cred) (any, *wire.Error)
-}
-
-// Read is a method that anybody may call who may read.
-func Read(run func(params json.RawMessage, peer proc.Cred) (any, *wire.Error)) Method {
-	return Method{Class: authority.Read, Run: run}
-}
-
-// Decide is a method for people alone.
-func Decide(run func(params json.RawMessage, peer proc.Cred) (any, *wire.Error)) Method {
-	return Method{Class: authority.Decide, Run: run}
-}
-
-// DecideAsking is a method for people alone, which may ask them for more.
-func DecideAsking(run func(ask Asking, params json.RawMessage, peer proc.Cred) (any, *wire.Error)) Method {
-	return Method{Class: authority.Decide, RunAsking: run}
-}
-
-// Report is a method for hooks and plugins.
-func Report(run func(params json.RawMessage, peer proc.Cred) (any, *wire.Error)) Method {
-	return Method{Class: authority.Report, Run: run}
-}
+type LongMethod func(ctx context.Context, params json.RawMessage, peer proc.Cred) (any, *wire.Error)
 
 // ReadParams reads the parameters of a method. Unknown keys are errors, so that
 // a typing error is not silently ignored.

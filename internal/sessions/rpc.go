@@ -22,12 +22,12 @@ import (
 // person sees, or speaks in a person's place, is for people alone.
 func (s *Service) Methods() map[string]services.Method {
 	return map[string]services.Method{
-		wire.MethodSessions:      services.Read(s.listMethod),
-		wire.MethodSession:       services.Read(s.showMethod),
-		wire.MethodSessionResume: services.Read(s.resumeMethod),
-		wire.MethodSessionRename: services.Decide(s.renameMethod),
-		wire.MethodSessionForget: services.Decide(s.forgetMethod),
-		wire.MethodSessionSend:   services.Decide(s.sendMethod),
+		wire.MethodSessions:      {Run: s.listMethod},
+		wire.MethodSession:       {Run: s.showMethod},
+		wire.MethodSessionResume: {Run: s.resumeMethod},
+		wire.MethodSessionRename: {Run: s.renameMethod},
+		wire.MethodSessionForget: {Run: s.forgetMethod},
+		wire.MethodSessionSend:   {Run: s.sendMethod},
 	}
 }
 

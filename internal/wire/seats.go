@@ -35,22 +35,3 @@ type SeatView struct {
 	// Holder is the process to vouch for, where nothing is known about it.
 	Holder int `json:"holder,omitempty"`
 }
-
-// deciding are the methods for people. A person may have to type something
-// before they are answered.
-var deciding = map[string]bool{
-	MethodStop: true, MethodOff: true, MethodOn: true, MethodInstall: true, MethodUninstall: true,
-	MethodDoctor: true, MethodTmux: true,
-	MethodConfigSet: true, MethodHooksAdd: true, MethodHooksSet: true, MethodHooksDrop: true, MethodTrust: true,
-	MethodUntrust: true,
-	MethodAllow:   true, MethodFeedReply: true, MethodFeedRelease: true, MethodGrantRevoke: true, MethodAway: true,
-	MethodBack: true,
-	MethodPIN:  true, MethodFeedPermit: true, MethodFeedQuestion: true, MethodFeedPlan: true, MethodModuleRun: true,
-	MethodSessionRename: true, MethodSessionForget: true, MethodSessionSend: true, MethodSeatAdd: true,
-	MethodSeatRemove: true, MethodConfirm: true, MethodConfirmFollow: true, MethodConfirmFirst: true,
-	MethodConfirmFile: true, MethodConfirmRestore: true, MethodNotifyTest: true, MethodPackAdd: true,
-	MethodPackDrop: true,
-}
-
-// AsksPerson tells whether a method may wait for a person at their terminal.
-func AsksPerson(method string) bool { return deciding[method] }

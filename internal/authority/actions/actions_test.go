@@ -157,3 +157,12 @@ func TestRequestOf(t *testing.T) {
 		}
 	}
 }
+
+// TestOnlyDecisionsAreDescribed: what a person is asked about are methods for people.
+func TestOnlyDecisionsAreDescribed(t *testing.T) {
+	for method := range describers {
+		if class, ok := wire.Methods[method]; !ok || class != wire.Decide {
+			t.Errorf("%s: want the class decide, got %v (known: %v)", method, class, ok)
+		}
+	}
+}

@@ -33,7 +33,7 @@ type Service struct {
 
 // Methods are the methods of the hub that this service answers.
 func (s *Service) Methods() map[string]services.Method {
-	return map[string]services.Method{wire.MethodRenew: services.Report(s.renewMethod)}
+	return map[string]services.Method{wire.MethodRenew: {Run: s.renewMethod}}
 }
 
 // MetVersion takes in the version of a client.

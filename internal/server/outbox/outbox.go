@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -231,7 +230,7 @@ func (o *Outbox) takeFor(p *poller) []wire.OutboxText {
 
 // Methods are the methods of plugins.
 func (o *Outbox) Methods() map[string]services.LongMethod {
-	return map[string]services.LongMethod{wire.MethodOutbox: {Class: authority.Report, Run: o.answerPoll}}
+	return map[string]services.LongMethod{wire.MethodOutbox: o.answerPoll}
 }
 
 // answerPoll answers a plugin's question. One that hung up is not waited for,

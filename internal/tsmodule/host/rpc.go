@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/trust"
@@ -19,14 +18,14 @@ import (
 // Methods is what the hub can be asked about files.
 func (s *Service) Methods() map[string]services.Method {
 	return map[string]services.Method{
-		wire.MethodModules:   services.Read(s.listMethod),
-		wire.MethodModuleRun: services.Decide(s.launchMethod),
+		wire.MethodModules:   {Run: s.listMethod},
+		wire.MethodModuleRun: {Run: s.launchMethod},
 	}
 }
 
 // LongMethods are the methods that may wait.
 func (s *Service) LongMethods() map[string]services.LongMethod {
-	return map[string]services.LongMethod{wire.MethodWanted: {Class: authority.Report, Run: s.AwaitWanted}}
+	return map[string]services.LongMethod{wire.MethodWanted: s.AwaitWanted}
 }
 
 // listMethod lists every file that is loaded, and those of the project that are

@@ -1,0 +1,107 @@
+package wire
+
+import "strconv"
+
+// Class is the authority that a method of the hub demands of its caller.
+type Class int
+
+const (
+	// Decide is for people alone. It is first, so that a method without a class gets the
+	// strictest.
+	Decide Class = iota
+	// Read shows events, state and requests.
+	Read
+	// Report brings events in: hooks and plugins.
+	Report
+)
+
+func (c Class) String() string {
+	switch c {
+	case Decide:
+		return "decide"
+	case Read:
+		return "read"
+	case Report:
+		return "report"
+	}
+	return "class " + strconv.Itoa(int(c))
+}
+
+// Methods is the one table of every method of the hub, with who may call it. The
+// services have what each one does.
+var Methods = map[string]Class{
+	MethodConfirm:        Decide,
+	MethodConfirmRestore: Decide,
+	MethodConfirmFollow:  Decide,
+	MethodConfirmFirst:   Decide,
+	MethodConfirmFile:    Decide,
+	MethodNotifyTest:     Decide,
+	MethodSessionRename:  Decide,
+	MethodSessionForget:  Decide,
+	MethodSessionSend:    Decide,
+	MethodModuleRun:      Decide,
+	MethodPackAdd:        Decide,
+	MethodPackDrop:       Decide,
+	MethodStop:           Decide,
+	MethodOff:            Decide,
+	MethodInstall:        Decide,
+	MethodUninstall:      Decide,
+	MethodDoctor:         Decide,
+	MethodTmux:           Decide,
+	MethodOn:             Decide,
+	MethodExplainRun:     Decide,
+	MethodConfigSet:      Decide,
+	MethodHooksAdd:       Decide,
+	MethodHooksSet:       Decide,
+	MethodHooksDrop:      Decide,
+	MethodTrust:          Decide,
+	MethodUntrust:        Decide,
+	MethodAllow:          Decide,
+	MethodNap:            Decide,
+	MethodFeedReply:      Decide,
+	MethodFeedRelease:    Decide,
+	MethodGrantRevoke:    Decide,
+	MethodAway:           Decide,
+	MethodBack:           Decide,
+	MethodPIN:            Decide,
+	MethodFeedPermit:     Decide,
+	MethodFeedQuestion:   Decide,
+	MethodFeedPlan:       Decide,
+	MethodSeatAdd:        Decide,
+	MethodSeatRemove:     Decide,
+
+	MethodConfirmLook:   Read,
+	MethodNotifyStatus:  Read,
+	MethodSessions:      Read,
+	MethodSession:       Read,
+	MethodSessionResume: Read,
+	MethodModules:       Read,
+	MethodInfo:          Read,
+	MethodStream:        Read,
+	MethodQuery:         Read,
+	MethodExplain:       Read,
+	MethodConfigGet:     Read,
+	MethodHooksList:     Read,
+	MethodTrustLook:     Read,
+	MethodStats:         Read,
+	MethodFeedItems:     Read,
+	MethodFeedStream:    Read,
+	MethodGrants:        Read,
+	MethodFeedList:      Read,
+	MethodFeedJump:      Read,
+	MethodSeat:          Read,
+	MethodSeats:         Read,
+
+	MethodRenew:    Report,
+	MethodPush:     Report,
+	MethodOutbox:   Report,
+	MethodWanted:   Report,
+	MethodFeedPush: Report,
+}
+
+// AsksPerson tells whether a method may wait for a person at their terminal, who may
+// have to type something before it is answered.
+func AsksPerson(method string) bool {
+	class, known := Methods[method]
+	return known && class == Decide
+}
