@@ -19,7 +19,7 @@ func ddRule(x *scope, r *shell.Run) {
 		switch {
 		case isDevice(p), strings.HasPrefix(t, "/dev/$"):
 			x.Report.Add("disk", r.String(), fmt.Sprintf("writes straight to the device %s", t))
-		case x.whyVital(p) != "":
+		case x.whyVital(p) != notVital:
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("overwrites %s (%s)", t, x.whyVital(p)))
 		}
 	}
@@ -32,9 +32,9 @@ func shredRule(x *scope, r *shell.Run) {
 		switch {
 		case isDevice(p):
 			x.Report.Add("disk", r.String(), fmt.Sprintf("destroys the device %s", w.Text))
-		case x.whyVital(p) != "":
+		case x.whyVital(p) != notVital:
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("destroys %s (%s)", w.Text, x.whyVital(p)))
-		case p.Known && !r.Contained && (x.WhyBroad(p) != "" || x.IsOutside(p)):
+		case p.Known && !r.Contained && (x.WhyBroad(p) != inspect.NotBroad || x.IsOutside(p)):
 			x.Report.Add("rm-outside", r.String(), fmt.Sprintf("destroys %s beyond recovery", w.Text))
 		}
 	}
@@ -185,7 +185,7 @@ func codeRule(x *scope, r *shell.Run) {
 			continue
 		}
 		p := x.ResolveText(lit, strings.HasPrefix(lit, "~"), false, r)
-		if why := x.WhyBroad(p); p.Known && (why != "" || x.IsOutside(p)) {
+		if why := x.WhyBroad(p); p.Known && (why != inspect.NotBroad || x.IsOutside(p)) {
 			x.Report.Add("code", r.Name(), fmt.Sprintf("calls %s on %s", deleter, lit))
 			return
 		}
@@ -203,7 +203,7 @@ func overwritesVital(x *scope, r *shell.Run, text string) bool {
 		writes := strings.HasPrefix(behind, "w") && !strings.HasPrefix(behind, "wi") ||
 			strings.Contains(text, "truncate(")
 		why := x.whyVital(x.ResolveText(lit, strings.HasPrefix(lit, "~"), false, r))
-		if writes && why != "" {
+		if writes && why != notVital {
 			x.Report.Add("overwrite", r.Name(), fmt.Sprintf("%s code overwrites %s (%s)", r.Name(), lit, why))
 			return true
 		}
@@ -230,7 +230,7 @@ func deletesSystemFile(x *scope, r *shell.Run, text, deleter string) {
 		if !strings.HasPrefix(lit, "/") {
 			continue
 		}
-		if p := x.ResolveText(lit, false, false, r); p.Known && x.WhyBroad(p) == "a system directory" {
+		if p := x.ResolveText(lit, false, false, r); p.Known && x.WhyBroad(p) == inspect.SystemDirectory {
 			x.Report.Add("code", r.Name(), fmt.Sprintf("calls %s on %s", deleter, lit))
 			return
 		}

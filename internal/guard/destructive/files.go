@@ -30,11 +30,10 @@ func rmRule(x *scope, r *shell.Run) {
 			continue
 		}
 		switch why := x.WhyBroad(p); {
-		case p.All && why != "" && why != "the whole project":
+		case p.All && why != inspect.NotBroad && why != inspect.WholeProject:
 			x.Report.Add("rm-broad", r.String(), fmt.Sprintf("deletes every file in %s", why))
-		case why == "a system directory" && !inspect.IsBelow(p.Path, "/var/log") && !inspect.IsBelow(p.Path,
-			"/opt") &&
-			!inspect.IsBelow(p.Path, "/usr/local"):
+		case why == inspect.SystemDirectory && !inspect.IsBelow(p.Path, "/var/log") &&
+			!inspect.IsBelow(p.Path, "/opt") && !inspect.IsBelow(p.Path, "/usr/local"):
 			x.Report.Add("rm-system", r.String(), fmt.Sprintf("deletes %s in a system directory", p.Text))
 		case strings.Count(p.Path, "/") == 1 && p.Path != "/":
 			x.Report.Add("rm-system", r.String(), fmt.Sprintf("deletes %s at the root of the file system", p.Text))
@@ -59,7 +58,8 @@ func deletesListing(x *scope, r *shell.Run) {
 	_, rest := inspect.SplitFlags(args)
 	switch from[0].Name() {
 	case "ls", "exa", "eza", "dir":
-		if dir, ok := x.StartDir(r); len(rest) == 0 && ok && x.WhyBroad(inspect.Place{Path: dir, Known: true}) != "" {
+		dir, ok := x.StartDir(r)
+		if len(rest) == 0 && ok && x.WhyBroad(inspect.Place{Path: dir, Known: true}) != inspect.NotBroad {
 			x.Report.Add("rm-broad", r.String(), "deletes everything that is listed")
 		}
 	case "git":
@@ -76,9 +76,9 @@ func deletesListing(x *scope, r *shell.Run) {
 // again: start files, and keys.
 func (x *scope) losesPersonal(p inspect.Place) bool {
 	switch x.whyVital(p) {
-	case "a personal start file":
+	case startFile:
 		return !strings.HasSuffix(p.Path, "_history")
-	case "a personal ssh file":
+	case sshFile:
 		base := path.Base(p.Path)
 		return !strings.HasPrefix(base, "known_hosts") && !strings.HasPrefix(base, "control") &&
 			!strings.HasSuffix(base, ".sock") && !strings.HasSuffix(base, ".old") && !strings.HasSuffix(base, ".bak")
@@ -134,7 +134,7 @@ func (x *scope) judgeDelete(r *shell.Run, w shell.Word, verb string) {
 	if p.Known {
 		why := x.WhyBroad(p)
 		if r.Contained {
-			if why == "the whole file system" || why == "a top-level directory" {
+			if why == inspect.WholeFileSystem || why == inspect.TopLevel {
 				x.Report.Add("rm-broad", r.String(), fmt.Sprintf("%s %s in a container", verb, why))
 			} else if holdsData(r, p) {
 				x.Report.Add("rm-outside", r.String(),
@@ -143,7 +143,7 @@ func (x *scope) judgeDelete(r *shell.Run, w shell.Word, verb string) {
 			return
 		}
 		switch {
-		case why != "":
+		case why != inspect.NotBroad:
 			x.Report.Add("rm-broad", r.String(), fmt.Sprintf("%s %s (%s)", verb, p.Text, why))
 		case x.IsOutside(p) && !buildDir(path.Base(p.Path)):
 			x.Report.Add("rm-outside", r.String(), fmt.Sprintf("%s %s, which is outside the project", verb, p.Text))
@@ -166,7 +166,7 @@ func (x *scope) judgeDelete(r *shell.Run, w shell.Word, verb string) {
 	}
 	// What an unset variable would make of it.
 	if b := x.ResolveBare(w, r); w.Dynamic && b.Known && b.Text != w.Text {
-		if why := x.WhyBroad(b); why != "" && why != "the repository's history" &&
+		if why := x.WhyBroad(b); why != inspect.NotBroad && why != inspect.RepositoryHistory &&
 			(b.Path == x.Home || !x.commonSub(b.Path)) {
 			x.Report.Add("rm-dynamic", r.String(),
 				fmt.Sprintf("%s %s, which is %s (%s) if the variable is empty", verb, w.Text,
@@ -187,7 +187,7 @@ func (x *scope) judgeListing(r *shell.Run, w shell.Word) {
 		_, dirs := inspect.SplitFlags(from.Args())
 		for _, d := range dirs {
 			p := x.ResolveWord(d, &from)
-			if why := x.WhyBroad(p); p.Known && why != "" && why != "the whole project" {
+			if why := x.WhyBroad(p); p.Known && why != inspect.NotBroad && why != inspect.WholeProject {
 				x.Report.Add("rm-broad", r.String(), fmt.Sprintf("deletes everything listed in %s (%s)", d.Text, why))
 			}
 		}
@@ -277,11 +277,11 @@ func findRule(x *scope, r *shell.Run) {
 		}
 		why := x.WhyBroad(p)
 		switch {
-		case why == "the whole project" && findsSources(args):
+		case why == inspect.WholeProject && findsSources(args):
 			x.Report.Add("find-delete", r.String(), "deletes source files of the whole project")
-		case why == "the whole project" && filtered, why == "the repository's history" && filtered,
+		case why == inspect.WholeProject && filtered, why == inspect.RepositoryHistory && filtered,
 			(p.Path == "/tmp" || p.Path == "/var/tmp") && filtered:
-		case why != "":
+		case why != inspect.NotBroad:
 			x.Report.Add("find-delete", r.String(), fmt.Sprintf("deletes what it finds in %s (%s)", p.Text, why))
 		case x.IsOutside(p):
 			x.Report.Add("find-delete", r.String(),
@@ -335,9 +335,9 @@ func permissionRule(x *scope, r *shell.Run) {
 			continue
 		}
 		why := x.WhyBroad(p)
-		inProject := why == "the whole project" || why == "the repository's history"
+		inProject := why == inspect.WholeProject || why == inspect.RepositoryHistory
 		switch {
-		case why == "":
+		case why == inspect.NotBroad:
 		case recursive && !inProject, recursive && (open || closed):
 			x.Report.Add("permissions", r.String(),
 				fmt.Sprintf("changes permissions or owners of all of %s (%s)", p.Text, why))
@@ -347,35 +347,57 @@ func permissionRule(x *scope, r *shell.Run) {
 	}
 }
 
-// whyVital files: losing their contents locks people out or loses a repository.
-func (x *scope) whyVital(p inspect.Place) string {
+// vitalKind is why losing a file's contents locks people out or loses a repository.
+type vitalKind int
+
+const (
+	notVital vitalKind = iota
+	systemFile
+	startFile
+	sshFile
+	repositoryData
+)
+
+var vitalTexts = [...]string{
+	notVital:       "",
+	systemFile:     "a vital system file",
+	startFile:      "a personal start file",
+	sshFile:        "a personal ssh file",
+	repositoryData: "the repository's own data",
+}
+
+// String is the kind as people read it.
+func (v vitalKind) String() string { return vitalTexts[v] }
+
+// whyVital tells whether p is a file that must not be lost, and why.
+func (x *scope) whyVital(p inspect.Place) vitalKind {
 	if !p.Known {
-		return ""
+		return notVital
 	}
 	t := p.Path
 	switch t {
 	case "/etc/passwd", "/etc/shadow", "/etc/group", "/etc/sudoers", "/etc/fstab", "/etc/ssh/sshd_config",
 		"/etc/crypttab", "/etc/gshadow", "/etc/hosts", "/etc/resolv.conf":
-		return "a vital system file"
+		return systemFile
 	}
 	if inspect.IsUnder(t, "/boot") || inspect.IsUnder(t, "/etc/sudoers.d") || inspect.IsUnder(t, "/etc/pam.d") {
-		return "a vital system file"
+		return systemFile
 	}
 	if path.Dir(t) == x.Home {
 		switch path.Base(t) {
 		case ".bashrc", ".zshrc", ".profile", ".bash_profile", ".zprofile", ".zshenv", ".gitconfig", ".bash_history",
 			".zsh_history":
-			return "a personal start file"
+			return startFile
 		}
 	}
 	if strings.HasPrefix(t, x.Home+"/.ssh/") {
-		return "a personal ssh file"
+		return sshFile
 	}
 	if inspect.IsBelow(t, x.Project) && strings.Contains(t, "/.git/") && !strings.Contains(t, "/.git/hooks/") &&
 		!strings.Contains(t, "/.git/info/") && !strings.HasSuffix(t, "_EDITMSG") {
-		return "the repository's own data"
+		return repositoryData
 	}
-	return ""
+	return notVital
 }
 
 func isDevice(p inspect.Place) bool {
@@ -416,7 +438,7 @@ func redirectRule(x *scope, r *shell.Run) {
 		if p.Known && x.losesSettings(p) && rd.Op == ">" && printsNothing(r) {
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("empties %s, which nothing makes again", rd.Target.Text))
 		}
-		if why := x.whyVital(p); why != "" && !strings.Contains(rd.Op, ">>") {
+		if why := x.whyVital(p); why != notVital && !strings.Contains(rd.Op, ">>") {
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("overwrites %s (%s)", rd.Target.Text, why))
 		}
 		emptiesFound(x, r, rd)
@@ -487,7 +509,7 @@ func overwriteRule(x *scope, r *shell.Run) {
 				x.Report.Add("overwrite", r.String(), fmt.Sprintf("moves %s to /dev/null", w.Text))
 				continue
 			}
-			if why := x.WhyBroad(p); p.Known && why != "" && !(p.All && why == "the whole project") {
+			if why := x.WhyBroad(p); p.Known && why != inspect.NotBroad && !(p.All && why == inspect.WholeProject) {
 				x.Report.Add("overwrite", r.String(), fmt.Sprintf("moves %s away (%s)", w.Text, why))
 			}
 		}
@@ -501,7 +523,7 @@ func overwriteRule(x *scope, r *shell.Run) {
 		if inspect.HasLong(flags, "--delete", "--delete-before", "--delete-after", "--delete-excluded", "--del",
 			"--remove-source-files") && !strings.Contains(last.Text, ":") && !inspect.HasShort(flags, 'n') &&
 			!inspect.HasLong(flags, "--dry-run") {
-			if why := x.WhyBroad(dest); dest.Known && why != "" {
+			if why := x.WhyBroad(dest); dest.Known && why != inspect.NotBroad {
 				x.Report.Add("rm-broad", r.String(),
 					fmt.Sprintf("mirrors over %s and deletes what is not in the source (%s)",
 						last.Text, why))
@@ -533,9 +555,9 @@ func overwriteRule(x *scope, r *shell.Run) {
 		p := x.ResolveWord(w, r)
 		if isDevice(p) {
 			x.Report.Add("disk", r.String(), fmt.Sprintf("writes straight to the device %s", w.Text))
-		} else if why := x.whyVital(p); why != "" {
+		} else if why := x.whyVital(p); why != notVital {
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("overwrites %s (%s)", w.Text, why))
-		} else if name == "truncate" && p.Known && x.WhyBroad(p) == "a system directory" {
+		} else if name == "truncate" && p.Known && x.WhyBroad(p) == inspect.SystemDirectory {
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("empties %s in a system directory", w.Text))
 		}
 	}

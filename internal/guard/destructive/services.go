@@ -233,7 +233,7 @@ func cloudRule(x *scope, r *shell.Run) {
 		}
 	case "rclone":
 		if len(rest) > 0 && inspect.HasWord(rest[:1], "purge", "delete", "rmdirs", "cleanup") || len(rest) > 0 &&
-			rest[0].Text == "sync" && len(rest) > 2 && (x.WhyBroad(x.ResolveWord(rest[2], r)) != "" ||
+			rest[0].Text == "sync" && len(rest) > 2 && (x.WhyBroad(x.ResolveWord(rest[2], r)) != inspect.NotBroad ||
 			x.copiesNothing(rest[1:2], r)) {
 			say(rest[0].Text)
 		}

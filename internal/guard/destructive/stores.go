@@ -71,7 +71,7 @@ func ansibleRule(x *scope, r *shell.Run) {
 				continue
 			}
 			p := x.ResolveText(target, strings.HasPrefix(target, "~"), false, r)
-			if p.Known && (x.WhyBroad(p) != "" || x.IsOutside(p)) {
+			if p.Known && (x.WhyBroad(p) != inspect.NotBroad || x.IsOutside(p)) {
 				x.Report.Add("infra", r.String(), fmt.Sprintf("removes %s on every machine of the group", target))
 				return
 			}
@@ -152,7 +152,7 @@ func findPermissions(x *scope, r *shell.Run, args, starts []shell.Word) {
 	for _, start := range starts {
 		p := x.ResolveWord(start, r)
 		why := x.WhyBroad(p)
-		if p.Known && why != "" && why != "the whole project" && why != "the repository's history" {
+		if p.Known && why != inspect.NotBroad && why != inspect.WholeProject && why != inspect.RepositoryHistory {
 			x.Report.Add("permissions", r.String(),
 				fmt.Sprintf("%s changes what it finds in %s (%s)", program, p.Text, why))
 		}

@@ -408,7 +408,7 @@ func TestPlaces(t *testing.T) {
 		{"/Users/eve", "a home directory", false, true},
 	} {
 		p := Place{Text: tt.path, Path: tt.path, Known: true}
-		if got := x.WhyBroad(p); got != tt.broad {
+		if got := x.WhyBroad(p).String(); got != tt.broad {
 			t.Errorf("%s is broad: %q, want %q", tt.path, got, tt.broad)
 		}
 		if got := x.IsScratch(tt.path); got != tt.scratch {

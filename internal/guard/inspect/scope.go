@@ -327,36 +327,69 @@ func isSystem(p string) bool {
 	return false
 }
 
-// WhyBroad says why losing p would be a catastrophe; "" when it would not.
-func (x *Scope) WhyBroad(p Place) string {
+// Breadth is why losing a place would be a catastrophe.
+type Breadth int
+
+// The breadths. NotBroad is a place whose loss harms little.
+const (
+	NotBroad Breadth = iota
+	WholeFileSystem
+	HomeDirectory
+	ParentOfHome
+	WholeProject
+	ParentOfProject
+	TopLevel
+	RepositoryHistory
+	SystemDirectory
+	OtherHome
+)
+
+var breadthTexts = [...]string{
+	NotBroad:          "",
+	WholeFileSystem:   "the whole file system",
+	HomeDirectory:     "the home directory",
+	ParentOfHome:      "a parent of the home directory",
+	WholeProject:      "the whole project",
+	ParentOfProject:   "a parent of the project",
+	TopLevel:          "a top-level directory",
+	RepositoryHistory: "the repository's history",
+	SystemDirectory:   "a system directory",
+	OtherHome:         "a home directory",
+}
+
+// String is the breadth as people read it.
+func (b Breadth) String() string { return breadthTexts[b] }
+
+// WhyBroad tells why losing p would be a catastrophe; NotBroad when it would not.
+func (x *Scope) WhyBroad(p Place) Breadth {
 	t := p.Path
 	switch {
 	case t == "/":
-		return "the whole file system"
+		return WholeFileSystem
 	case t == x.Home:
-		return "the home directory"
+		return HomeDirectory
 	case IsBelow(x.Home, t):
-		return "a parent of the home directory"
+		return ParentOfHome
 	case t == x.Project:
-		return "the whole project"
+		return WholeProject
 	case IsBelow(x.Project, t):
-		return "a parent of the project"
+		return ParentOfProject
 	case strings.Count(t, "/") == 1:
-		return "a top-level directory"
+		return TopLevel
 	}
 	if IsBelow(t, x.Project) {
 		if path.Base(t) == ".git" {
-			return "the repository's history"
+			return RepositoryHistory
 		}
-		return ""
+		return NotBroad
 	}
 	if !x.IsScratch(t) && isSystem(t) {
-		return "a system directory"
+		return SystemDirectory
 	}
 	if strings.Count(t, "/") == 2 && (IsUnder(t, "/home") || IsUnder(t, "/Users")) {
-		return "a home directory"
+		return OtherHome
 	}
-	return ""
+	return NotBroad
 }
 
 // IsOutside reports whether p is neither in the project nor scratch space.
