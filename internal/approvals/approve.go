@@ -92,7 +92,7 @@ func (s *Service) grantOrAsk(ctx context.Context, c *Call, q question) (Outcome,
 		granted = s.grants.Find
 	}
 	if grant, ok := granted(q.seen, project, q.need, time.Now()); ok {
-		approveCall(c.Decision, queue.Said{Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
+		approveCall(c.Decision, queue.Said{Answer: event.Answer{Choice: event.ChooseAlways}}, event.ByGrant(grant.ID))
 		c.explain("grant " + grant.ID + " lets it pass; `hookmux allow list` shows it")
 		return Outcome{}, true
 	}

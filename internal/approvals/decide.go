@@ -48,7 +48,8 @@ func choiceWords(need policy.Need) string {
 func askInWindow(c *Call, spec *agent.Feed) {
 	d := c.Decision
 	if spec.Promptless && c.Carries.Ask && c.Event.Attended == event.AttendedYes && d.Verdict != event.Ask {
-		d.Verdict, d.By, d.Reason = event.Ask, "gate", "you chose to be asked about calls with side effects"
+		d.Verdict, d.By = event.Ask, event.ByApprovalLevel
+		d.Reason = "you chose to be asked about calls with side effects"
 	}
 }
 

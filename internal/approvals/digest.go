@@ -40,12 +40,13 @@ func (s methods) addEnded(away *awayState, digest *wire.Digest) {
 	defer cancel()
 	err := s.Recorder.PastRequests(ctx, away.Since.Add(-longestAsked), digestReads, func(past PastRequest) {
 		o := &past.Outcome
+		_, isGranted := event.GrantOf(past.By)
 		ended := o.Time.Add(time.Duration(o.TookUS) * time.Microsecond)
 		switch {
 		case ended.Before(away.Since) || o.Twin != "":
 		case o.Feed != nil && o.Feed.Request != "" && !known[past.ID]:
 			digest.Ended = append(digest.Ended, s.pastItem(&past, ended))
-		case o.Feed == nil && past.By != "" && ended.Before(s.Started):
+		case o.Feed == nil && isGranted && ended.Before(s.Started):
 			digest.Granted++ // what this hub's own grants did is counted above
 		}
 	})

@@ -9,11 +9,11 @@ import (
 func applyAnswer(d *event.Decision, said queue.Said) {
 	if said.Verdict == event.Deny {
 		answer := said.Answer
-		d.Verdict, d.Reason, d.By, d.Answer = event.Deny, said.Reason, "person", &answer
+		d.Verdict, d.Reason, d.By, d.Answer = event.Deny, said.Reason, event.ByPerson, &answer
 		d.Input, d.Allowed = nil, false
 		return
 	}
-	approveCall(d, said, "person")
+	approveCall(d, said, event.ByPerson)
 }
 
 // approveCall makes a decision a yes: to the call as it came, or as hooks changed

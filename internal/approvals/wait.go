@@ -38,7 +38,7 @@ func endWithoutAnswer(d *event.Decision, end queue.End, callerLeft bool) service
 		// not true. A turn that is really over loses nothing by a no.
 		if d.Verdict != event.Ask {
 			*d = event.Decision{
-				Verdict: event.Deny, By: "hookmux",
+				Verdict: event.Deny, By: event.ByHookmux,
 				Reason: "the turn went on while a person was asked about this call; try it again",
 			}
 		}

@@ -20,9 +20,6 @@ func (p *Pipeline) encode(s *pipelineState) (neutral.Answer, event.Decision) {
 	return answer, decision
 }
 
-// supposedBy is who decided where `hookmux explain` supposes a decision.
-const supposedBy = "--decision"
-
 // denialText is the reason of a decision as the agent hears it.
 func denialText(ev *event.Event, d *event.Decision, entries []*hook.Entry) string {
 	stops := ev.Kind == event.ToolBefore || ev.Kind == event.PermissionRequest || ev.Kind == event.TurnStart
@@ -36,11 +33,11 @@ func denialText(ev *event.Event, d *event.Decision, entries []*hook.Entry) strin
 		return d.Reason
 	}
 	switch d.By {
-	case "", supposedBy:
+	case "", event.BySupposed:
 		return d.Reason
-	case "person":
+	case event.ByPerson:
 		return event.Denial("the person", d.Reason, "")
-	case "hookmux":
+	case event.ByHookmux:
 		return "hookmux: " + event.OneLine(d.Reason)
 	}
 	if d.Rule != "" {

@@ -34,7 +34,7 @@ func TestDenialText(t *testing.T) {
 		{"hookmux itself", call, event.Decision{Verdict: event.Deny, By: "hookmux", Reason: "hooks call hooks"}, "hookmux: hooks call hooks"},
 		{"a turn that is kept going", &event.Event{Kind: event.TurnEnd}, event.Decision{Verdict: event.Deny, By: "x", Reason: "run the tests"}, "run the tests"},
 		{"an approval", call, event.Decision{Verdict: event.Allow, By: "x", Reason: "fine"}, "fine"},
-		{"only supposed", call, event.Decision{Verdict: event.Deny, By: supposedBy, Reason: "as it is"}, "as it is"},
+		{"only supposed", call, event.Decision{Verdict: event.Deny, By: event.BySupposed, Reason: "as it is"}, "as it is"},
 	} {
 		if got := denialText(c.ev, &c.d, entries); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.what, got, c.want)

@@ -45,7 +45,7 @@ func (p *Pipeline) runHooks(ctx context.Context, call *HookCall, s *pipelineStat
 			defer p.nesting.Add(-1)
 			if p.nesting.Add(1) > maxNested {
 				s.outcome.Decision = event.Decision{
-					Verdict: event.Deny, By: "hookmux",
+					Verdict: event.Deny, By: event.ByHookmux,
 					Reason: "hooks call hooks without end; look at what locked hooks run",
 				}
 				return

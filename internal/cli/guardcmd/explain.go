@@ -87,7 +87,7 @@ func parseSupposedDecision(decision, reason, input, context string) (json.RawMes
 	if err != nil {
 		return nil, cmdutil.UsageError("--decision: %v", err)
 	}
-	d := event.Decision{Verdict: v, Reason: reason, Context: context, By: "--decision"}
+	d := event.Decision{Verdict: v, Reason: reason, Context: context, By: event.BySupposed}
 	if input != "" {
 		if !json.Valid([]byte(input)) || !strings.HasPrefix(strings.TrimSpace(input), "{") {
 			return nil, cmdutil.UsageError("--input %q is no JSON object", input)

@@ -93,13 +93,13 @@ func whoDecided(outcome *wire.Outcome) Decided {
 	}
 	out := Decided{Verdict: d.Verdict.Word(), Who: d.By, Rule: d.Rule, Reason: d.Reason}
 	name, isGuard := strings.CutPrefix(d.By, "guard.")
-	grant, isGrant := strings.CutPrefix(d.By, "grant ")
+	grant, isGrant := event.GrantOf(d.By)
 	switch {
 	case d.Verdict == event.None && outcome.Neutral != "":
 		out.By, out.Reason = "nobody", "nobody was asked: "+outcome.Neutral
 	case d.Verdict == event.None && d.By == "":
 		out.By = "nobody"
-	case d.Answer != nil || outcome.Feed != nil && d.By == "person":
+	case d.Answer != nil || outcome.Feed != nil && d.By == event.ByPerson:
 		out.By = "person"
 	case isGrant:
 		out.By, out.Who = "grant", grant
@@ -107,7 +107,7 @@ func whoDecided(outcome *wire.Outcome) Decided {
 		out.By, out.Who = "rule", d.Rule
 	case isGuard:
 		out.By, out.Who = "guard", name
-	case d.By == "hookmux":
+	case d.By == event.ByHookmux:
 		out.By = "hookmux"
 	default:
 		out.By = "hook"

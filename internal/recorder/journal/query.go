@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hookmux/hookmux/event"
 )
 
 // Filter says which events a query is about. Empty fields don't restrict;
@@ -230,7 +232,8 @@ func (f *Filter) whereClause() (string, []any) {
 		args = append(args, f.Verdict)
 	}
 	if f.Feed {
-		where.WriteString(` AND (instr(coalesce(r.decision, ''), '"feed":{') > 0 OR coalesce(r.by, '') GLOB 'grant *')`)
+		where.WriteString(` AND (instr(coalesce(r.decision, ''), '"feed":{') > 0 OR coalesce(r.by, '') GLOB ?)`)
+		args = append(args, event.ByGrant("*"))
 	}
 	if f.Monitored {
 		where.WriteString(` AND instr(coalesce(r.decision, ''), '"would":{') > 0`)
