@@ -232,8 +232,8 @@ func TestATwinOutOfTimeSaysNothing(t *testing.T) {
 	if got := w.Send(hasty); len(got.Stdout) != 0 || got.Exit != 0 {
 		t.Errorf("answered %q", got.Stdout)
 	}
-	if r := w.Row("two", true); r.Outcome.Neutral != services.TwinUndecided.String() || r.Outcome.Twin != "one" {
-		t.Errorf(`r.Outcome = %+v, want r.Outcome.Neutral = services.TwinUndecided.String() and r.Outcome.Twin = "one"`,
+	if r := w.Row("two", true); r.Outcome.Neutral != services.TwinUndecided.Code() || r.Outcome.Twin != "one" {
+		t.Errorf(`r.Outcome = %+v, want r.Outcome.Neutral = services.TwinUndecided.Code() and r.Outcome.Twin = "one"`,
 			r.Outcome)
 	}
 	w.Down()

@@ -47,9 +47,9 @@ func TestTheLastOneLeaves(t *testing.T) {
 	}
 	var all []wire.FeedItem
 	w.MustCall(wire.MethodFeedItems, wire.FeedListParams{All: true}, &all)
-	if all[0].Status != string(queue.Withdrawn) || all[0].End != queue.Abandoned.String() {
+	if all[0].Status != string(queue.Withdrawn) || all[0].End != queue.Abandoned.Code() {
 		t.Errorf("all[0].Status = %s, all[0].End = %s; want all[0].Status = string(queue.Withdrawn) and all[0].End "+
-			"= queue.Abandoned.String()", all[0].Status, all[0].End)
+			"= queue.Abandoned.Code()", all[0].Status, all[0].End)
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
 	usable.answer()

@@ -361,7 +361,7 @@ func TestHandlersEndWhenTheCallerLeaves(t *testing.T) {
 		t.Fatal("the handler runs on")
 	}
 	row := w.Row(r.ID, true)
-	if row.Verdict() != "none" || row.Outcome.Neutral != services.CallerLeft.String() {
+	if row.Verdict() != "none" || row.Outcome.Neutral != services.CallerLeft.Code() {
 		t.Errorf("recorded as %s, %+v", row.Verdict(), row.Outcome)
 	}
 	if p, shown := w.Problem("hook:"); shown {

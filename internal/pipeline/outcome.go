@@ -47,13 +47,13 @@ func (s *pipelineState) nobodySpoke() bool {
 func outcomeOf(call *HookCall, s *pipelineState, d event.Decision) wire.Outcome {
 	o := wire.Outcome{
 		ID: call.ID, Agent: s.ev.Agent, Native: s.ev.Native, Time: call.At, TookUS: time.Since(call.At).Microseconds(),
-		Neutral: s.skipped.String(), Twin: s.duplicate,
+		Neutral: s.skipped.Code(), Twin: s.duplicate,
 	}
 	if s.ev.Tool != nil {
 		o.Tool = s.ev.Tool.Name
 	}
 	if s.asked != nil {
-		o.Feed = &wire.FeedOutcome{Request: s.asked.Request, End: s.asked.End.String(),
+		o.Feed = &wire.FeedOutcome{Request: s.asked.Request, End: s.asked.End.Code(),
 			TookUS: s.asked.Took.Microseconds()}
 	}
 	o.Decision, _ = json.Marshal(d)

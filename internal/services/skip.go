@@ -1,5 +1,7 @@
 package services
 
+import "github.com/hookmux/hookmux/internal/wire"
+
 // Skip says why nobody was asked about an event: neither hooks nor a person.
 type Skip int
 
@@ -15,16 +17,16 @@ const (
 	HooksAsked          // the same request came by the agent's hooks, or by its editor, before
 )
 
-var skipTexts = map[Skip]string{
-	SwitchedOff:    "off",
-	CallerLeft:     "caller left",
-	TwinUndecided:  "its twin is still being decided",
-	SessionCrowded: "too many requests of this session wait",
-	PushesCrowded:  "too many pushed requests wait",
-	AgentReviews:   "the agent's own reviewer decides",
-	HooksAsked:     "the same request came before, by its hooks or its editor",
+var skipCodes = map[Skip]string{
+	SwitchedOff:    wire.SkipOff,
+	CallerLeft:     wire.SkipCallerLeft,
+	TwinUndecided:  wire.SkipDuplicateOpen,
+	SessionCrowded: wire.SkipTooManyOfSession,
+	PushesCrowded:  wire.SkipTooManyPushed,
+	AgentReviews:   wire.SkipAgentReviews,
+	HooksAsked:     wire.SkipSameRequestBefore,
 }
 
-// String is the reason as it stands in the journal and on the wire; "" for
+// Code is the reason as it stands in the journal and on the wire; "" for
 // NotSkipped.
-func (s Skip) String() string { return skipTexts[s] }
+func (s Skip) Code() string { return skipCodes[s] }

@@ -135,7 +135,7 @@ func TestRealLeaving(t *testing.T) {
 	}
 	var items []wire.FeedItem
 	if err := st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: item.ID}, &items); err != nil ||
-		len(items) != 1 || items[0].End != queue.Abandoned.String() {
+		len(items) != 1 || items[0].End != queue.Abandoned.Code() {
 		t.Errorf("the request ended as %+v %v", items, err)
 	}
 	if st.LeftItsFile("left") {

@@ -1,14 +1,16 @@
 package queue
 
+import "github.com/hookmux/hookmux/internal/wire"
+
 // Status is where a request stands.
 type Status string
 
 // The statuses.
 const (
-	Pending   Status = "pending"
-	Resolved  Status = "resolved"
-	Expired   Status = "expired"
-	Withdrawn Status = "withdrawn"
+	Pending   Status = wire.FeedPending
+	Resolved  Status = wire.FeedResolved
+	Expired   Status = wire.FeedExpired
+	Withdrawn Status = wire.FeedWithdrawn
 )
 
 // End is why a request ended. Each request has exactly one.
@@ -34,29 +36,27 @@ const (
 	OtherEnd
 )
 
-// endTexts are the ends as they stand in journals and on the wire.
-var endTexts = map[End]string{
-	Waiting:   "",
-	Answered:  "answered",
-	InWindow:  "answered in the agent's own window",
-	AgentGone: "the agent is gone",
-	HookGone:  "the agent no longer waits",
-	TimeOver:  "time is over",
-	Released:  "left to the agent's own prompt",
-	HubStops:  "the hub stopped",
-	Abandoned: "nobody is there to answer any more",
-	Overrun:   "the turn went on without an answer",
-
-	LeftToHook: "the hook that asked goes on without an answer",
+var endCodes = map[End]string{
+	Waiting:    "",
+	Answered:   wire.EndAnswered,
+	InWindow:   wire.EndInWindow,
+	AgentGone:  wire.EndAgentGone,
+	HookGone:   wire.EndHookGone,
+	TimeOver:   wire.EndTimeOver,
+	Released:   wire.EndReleased,
+	HubStops:   wire.EndHubStopped,
+	Abandoned:  wire.EndAbandoned,
+	Overrun:    wire.EndOverrun,
+	LeftToHook: wire.EndLeftToHook,
 }
 
-// String is the end as it stands in journals and on the wire.
-func (e End) String() string { return endTexts[e] }
+// Code is the end as it stands in journals and on the wire.
+func (e End) Code() string { return endCodes[e] }
 
 // ParseEnd reads an end out of a journal.
-func ParseEnd(text string) End {
-	for e, known := range endTexts {
-		if known == text {
+func ParseEnd(code string) End {
+	for e, known := range endCodes {
+		if known == code {
 			return e
 		}
 	}

@@ -2,16 +2,15 @@ package queue
 
 import "testing"
 
-// The texts stand in journals and on the wire: they stay as they are, and an
-// end is found again by its text.
-func TestEndTexts(t *testing.T) {
+// The codes stand in journals and on the wire: an end is found again by its code.
+func TestEndCodes(t *testing.T) {
 	for end := Waiting; end < OtherEnd; end++ {
-		text := end.String()
-		if text == "" && end != Waiting {
-			t.Errorf("end %d has no text", end)
+		code := end.Code()
+		if code == "" && end != Waiting {
+			t.Errorf("end %d has no code", end)
 		}
-		if got := ParseEnd(text); got != end {
-			t.Errorf("%q is read as end %d, want %d", text, got, end)
+		if got := ParseEnd(code); got != end {
+			t.Errorf("%q is read as end %d, want %d", code, got, end)
 		}
 	}
 	if got := ParseEnd("a later version's"); got != OtherEnd || got.Status() != Withdrawn {

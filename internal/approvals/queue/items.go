@@ -13,7 +13,7 @@ import (
 func (e *entry) asItem() wire.FeedItem {
 	r, ev := &e.request, e.request.Event
 	out := wire.FeedItem{
-		ID: e.id, EventID: ev.ID, Status: string(e.end.Status()), End: e.end.String(), Kind: string(r.Need.Kind),
+		ID: e.id, EventID: ev.ID, Status: string(e.end.Status()), End: e.end.Code(), Kind: string(r.Need.Kind),
 		Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Project: r.Project, Event: ev.Native, Pane: ev.Where.Pane,
 		Choices: r.Words(), Questions: ev.Questions, Plan: ev.Plan, Suggestions: r.Suggestions, NoRule: r.NoRule,
 		AskedBy: r.Need.Asked, Why: r.Need.Why, Note: r.Note, Shown: r.Shown, SHA256: r.Hash,

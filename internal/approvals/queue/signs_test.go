@@ -73,8 +73,8 @@ func TestSignsBeforeACall(t *testing.T) {
 		table := NewTable()
 		ticket := mustOpen(t, table, request(before("1")))
 		table.See(c.sign, "")
-		if item, err := table.Find(ticket.ID()); err != nil || item.End != c.want.String() {
-			t.Errorf("%s: %q, want %q", name, item.End, c.want)
+		if item, err := table.Find(ticket.ID()); err != nil || item.End != c.want.Code() {
+			t.Errorf("%s: %q, want %q", name, item.End, c.want.Code())
 		}
 		table.Close()
 	}

@@ -424,7 +424,7 @@ func TestStorm(t *testing.T) {
 						case err == nil && answer.Outcome == Delivered:
 							delivered.Add(1)
 						case err == nil && answer.Outcome == Already && answer.Item.Decision == nil &&
-							answer.Item.End != InWindow.String():
+							answer.Item.End != InWindow.Code():
 							t.Errorf("told that somebody was first, and nobody was: %+v", answer.Item)
 						}
 					}

@@ -103,7 +103,7 @@ func (f *feedWatch) showReady(now *client.FeedReady) {
 			f.showEnded(wire.NoteFeedWindowOver, &gone)
 			continue
 		}
-		gone.Status, gone.End = wire.FeedWithdrawn, "the hub stopped"
+		gone.Status, gone.End = wire.FeedWithdrawn, wire.EndHubStopped
 		f.showEnded(wire.NoteFeedWithdrawn, &gone)
 	}
 	before := f.ready

@@ -96,7 +96,7 @@ func judgedRecord(call judge.Call, v judge.Verdict) *spool.Record {
 		o.Tool = v.Event.Tool.Name
 	}
 	if v.Off {
-		o.Neutral = "off"
+		o.Neutral = wire.SkipOff
 	}
 	o.Decision, _ = json.Marshal(v.Decision)
 	for _, s := range v.Steps {

@@ -96,7 +96,7 @@ func whoDecided(outcome *wire.Outcome) Decided {
 	grant, isGrant := event.GrantOf(d.By)
 	switch {
 	case d.Verdict == event.None && outcome.Neutral != "":
-		out.By, out.Reason = "nobody", "nobody was asked: "+outcome.Neutral
+		out.By, out.Reason = "nobody", "nobody was asked: "+text.CodeText(outcome.Neutral)
 	case d.Verdict == event.None && d.By == "":
 		out.By = "nobody"
 	case d.Answer != nil || outcome.Feed != nil && d.By == event.ByPerson:

@@ -120,10 +120,10 @@ func (s *Server) pushOne(ctx context.Context, raw json.RawMessage, wait time.Dur
 	case !done.Decided, guarded && done.Decision.Verdict == event.None && done.Outcome.Asked == nil:
 		return &pushResult{Status: "acknowledged", ItemID: done.ID}, nil
 	}
-	why := cmp.Or(done.Outcome.Skipped.String(), "nobody is there to answer")
+	why := cmp.Or(done.Outcome.Skipped.Code(), "nobody is there to answer")
 	result := &pushResult{Status: "timed_out", ItemID: done.ID, Why: why}
 	if asked := done.Outcome.Asked; asked != nil {
-		result.ItemID, result.Why = asked.Request, asked.End.String()
+		result.ItemID, result.Why = asked.Request, asked.End.Code()
 	}
 	if decision := decisionWords(need.Kind, &done.Decision); decision != nil {
 		result.Status, result.Decision, result.Why = "resolved", decision, ""

@@ -84,7 +84,7 @@ func (s Style) Ended(item *wire.FeedItem) string {
 		}
 		return s.green(termsafe.Line(line, 0))
 	}
-	return s.yellow(termsafe.Line(item.Status+": "+item.End, 0))
+	return s.yellow(termsafe.Line(item.Status+": "+CodeText(item.End), 0))
 }
 
 // decidedWord says what was decided, as people say it.

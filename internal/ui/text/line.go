@@ -195,7 +195,7 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 		parts = append(parts, s.dim("reported twice"))
 	}
 	if o.Neutral != "" {
-		parts = append(parts, s.yellow("neutral: "+termsafe.Line(o.Neutral, 60)))
+		parts = append(parts, s.yellow("neutral: "+termsafe.Line(CodeText(o.Neutral), 60)))
 	}
 	if len(parts) == 0 {
 		return ""

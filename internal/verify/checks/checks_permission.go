@@ -183,7 +183,7 @@ func goneFromFeed(e *stage.Evidence, s Subject, tag string, taken bool) Result {
 	case e.Feed.Gone > slack*goneWithin:
 		return FailsBecause("", "it was gone only %.1f s after the sign (%s)", e.Feed.Gone.Seconds(),
 			s.Agent.Feed.Window)
-	case e.Feed.Ended[tag].End != queue.InWindow.String():
+	case e.Feed.Ended[tag].End != queue.InWindow.Code():
 		return FailsBecause("A fault of hookmux", "it ended as: %s", e.Feed.Ended[tag].End)
 	case !taken:
 		return FailsBecause("", "the person answered in the window, and the agent did not go by it")

@@ -1,0 +1,29 @@
+package wire
+
+// How a request ended, as [FeedItem] and [FeedOutcome] have it. Journals hold these
+// codes: none ever changes, however much it reads like a sentence. What people read is
+// worded in internal/ui/text.
+const (
+	EndAnswered   = "answered"
+	EndInWindow   = "answered in the agent's own window"
+	EndAgentGone  = "the agent is gone"
+	EndHookGone   = "the agent no longer waits"
+	EndTimeOver   = "time is over"
+	EndReleased   = "left to the agent's own prompt"
+	EndHubStopped = "the hub stopped"
+	EndAbandoned  = "nobody is there to answer any more"
+	EndOverrun    = "the turn went on without an answer"
+	EndLeftToHook = "the hook that asked goes on without an answer"
+)
+
+// Why nobody was asked about an event, as [Outcome] has it. Journals hold these codes
+// as well.
+const (
+	SkipOff               = "off"
+	SkipCallerLeft        = "caller left"
+	SkipDuplicateOpen     = "its twin is still being decided"
+	SkipTooManyOfSession  = "too many requests of this session wait"
+	SkipTooManyPushed     = "too many pushed requests wait"
+	SkipAgentReviews      = "the agent's own reviewer decides"
+	SkipSameRequestBefore = "the same request came before, by its hooks or its editor"
+)
