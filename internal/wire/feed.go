@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -83,17 +82,6 @@ type FeedItem struct {
 	Deadline  time.Time     `json:"deadline,omitzero"`
 	EndedAt   *time.Time    `json:"endedAt,omitempty"`
 	Decision  *FeedDecision `json:"decision,omitempty"`
-}
-
-// About says what a request is about, from its card; it is no place to decide.
-func (item *FeedItem) About() string {
-	head, rest, _ := strings.Cut(item.Shown, "\n")
-	for line := range strings.SplitSeq(rest, "\n") {
-		if strings.HasPrefix(line, "  ") {
-			return head + ": " + strings.TrimSpace(line)
-		}
-	}
-	return head
 }
 
 // FeedDecision is what was decided, by whom, and what came of it.

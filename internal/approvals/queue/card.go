@@ -14,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/jsonscan"
 	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // Show writes down exactly what a person is to see of a request, and its hash.
@@ -71,7 +72,7 @@ func (c *card) addLine(format string, args ...any) {
 func (c *card) addText(mark, s string) {
 	s = strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	for line := range strings.SplitSeq(s, "\n") {
-		c.b.WriteString("  " + mark + line + "\n")
+		c.b.WriteString(wire.CardIndent + mark + line + "\n")
 	}
 }
 
@@ -129,7 +130,7 @@ func (c *card) addTool(ev *event.Event, kind policy.Kind) {
 	t := ev.Tool
 	input := t.CurrentInput()
 	for _, command := range t.Commands {
-		c.addText("$ ", command)
+		c.addText(wire.CardCommand, command)
 	}
 	for _, path := range t.Writes {
 		c.addLine("file: %s", path)
@@ -177,7 +178,7 @@ func (c *card) addChanges(input []byte) []string {
 		return "", "", false
 	}
 	if key, s, ok := text(input, "content", "file_text", "contents"); ok {
-		c.addText("+ ", s)
+		c.addText(wire.CardAdded, s)
 		shown = append(shown, key)
 	}
 	if key, s, ok := text(input, "diff", "patch"); ok {
@@ -187,8 +188,8 @@ func (c *card) addChanges(input []byte) []string {
 	before, old, hasOld := text(input, "old_string", "oldString", "old_str", "oldText")
 	after, fresh, hasNew := text(input, "new_string", "newString", "new_str", "newText")
 	if hasOld && hasNew {
-		c.addText("- ", old)
-		c.addText("+ ", fresh)
+		c.addText(wire.CardRemoved, old)
+		c.addText(wire.CardAdded, fresh)
 		shown = append(shown, before, after)
 	}
 	return shown

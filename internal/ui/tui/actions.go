@@ -120,9 +120,12 @@ func wasStopped(m *Model) bool {
 // person type a code.
 func allowOnce(m *Model) tea.Cmd {
 	rule := m.details.timeline.rule
-	m.openConfirm("G", []string{"Let this pass the next time, within ten minutes, for every agent?", "",
-		"  rule     " + termsafe.Line(rule, 0), "  stopped  " + termsafe.Line(m.details.timeline.stopped, 0), "",
-		"G lets it pass once · Esc leaves it"},
+	m.openConfirm("G", confirmText{
+		question: "Let this pass the next time, within ten minutes, for every agent?",
+		about: []string{"rule     " + termsafe.Line(rule, 0),
+			"stopped  " + termsafe.Line(m.details.timeline.stopped, 0)},
+		hints: []string{"G lets it pass once · Esc leaves it"},
+	},
 		func(m *Model) tea.Cmd {
 			return m.decideAtTerminal(func(ctx context.Context, _ string) (string, error) {
 				var said struct{ Text string }

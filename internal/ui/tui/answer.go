@@ -187,9 +187,12 @@ func approveAlways(m *Model) tea.Cmd {
 		m.status = why
 		return nil
 	}
-	m.openConfirm("A", []string{"From now on this is allowed without asking:", "",
-		"  " + termsafe.Line(item.Rule, 0), "", "`hookmux allow list` shows such rules, `allow revoke` takes one back.",
-		"A saves it and approves · Esc leaves it"},
+	m.openConfirm("A", confirmText{
+		question: "From now on this is allowed without asking:",
+		about:    []string{termsafe.Line(item.Rule, 0)},
+		hints: []string{"`hookmux allow list` shows such rules, `allow revoke` takes one back.",
+			"A saves it and approves · Esc leaves it"},
+	},
 		func(m *Model) tea.Cmd { return m.reply(replyFor(item, "always")) })
 	return nil
 }

@@ -71,31 +71,28 @@ func newBody(item *wire.FeedItem, width int) *body {
 
 // addCard adds what a person is to see of a request.
 func (b *body) addCard(card string) {
-	lines := strings.Split(strings.TrimSuffix(text.EscapeMarks(termsafe.Text(card)), "\n"), "\n")
-	for i := 0; i < len(lines); i++ {
-		if !strings.HasPrefix(lines[i], commandMark) {
-			b.addLine(lines[i], lineStyle(lines[i]))
-			continue
-		}
-		end := i
-		for end < len(lines) && strings.HasPrefix(lines[end], commandMark) {
-			lines[end] = strings.ReplaceAll(lines[end], "\t", "    ")
-			end++
-		}
-		inks := inkCommand(lines[i:end])
-		for n, line := range lines[i:end] {
+	var command []string // the lines of one, with their marks
+	addCommand := func() {
+		inks := inkCommand(command)
+		for n, line := range command {
 			if inks == nil {
 				b.addLine(line, &styleBold)
 			} else {
 				b.addInked(line, &stylePlain, inks[n])
 			}
 		}
-		i = end - 1
+		command = nil
 	}
+	for line := range wire.CardLines(text.EscapeMarks(termsafe.Text(card))) {
+		if line.Kind == wire.CommandLine {
+			command = append(command, strings.ReplaceAll(line.Text, "\t", "    "))
+			continue
+		}
+		addCommand()
+		b.addLine(line.Text, lineStyle(line.Kind))
+	}
+	addCommand()
 }
-
-// commandMark stands before each line of a command.
-const commandMark = "  $ "
 
 func (b *body) addLine(line string, style *lipgloss.Style) { b.addInked(line, style, nil) }
 
@@ -119,15 +116,14 @@ func (b *body) addInked(line string, style *lipgloss.Style, inks []ink) {
 	}
 }
 
-// lineStyle colours a line of a request by its mark: an added line, a removed line,
-// the heading of a plan. The text itself stays as it is.
-func lineStyle(line string) *lipgloss.Style {
-	switch {
-	case strings.HasPrefix(line, "  + "):
+// lineStyle colours a line of a request. The text itself stays as it is.
+func lineStyle(kind wire.CardLineKind) *lipgloss.Style {
+	switch kind {
+	case wire.AddedLine:
 		return &styleDone
-	case strings.HasPrefix(line, "  - "):
+	case wire.RemovedLine:
 		return &styleFailed
-	case strings.HasPrefix(line, "  # "), strings.HasPrefix(line, "  ## "), strings.HasPrefix(line, "  ### "):
+	case wire.HeadingLine:
 		return &styleBold
 	}
 	return &stylePlain

@@ -5,6 +5,8 @@ import (
 
 	"charm.land/lipgloss/v2"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // ink is how a byte of a command is drawn.
@@ -32,9 +34,10 @@ const maxInked = 4 << 10
 // inkCommand colours the lines of a command, each behind its mark, by what a shell
 // makes of them. A command that no shell would read has no colours.
 func inkCommand(lines []string) [][]ink {
+	const mark = len(wire.CardIndent + wire.CardCommand)
 	var script strings.Builder
 	for _, line := range lines {
-		script.WriteString(line[len(commandMark):] + "\n")
+		script.WriteString(line[mark:] + "\n")
 	}
 	if script.Len() > maxInked {
 		return nil
@@ -48,8 +51,8 @@ func inkCommand(lines []string) [][]ink {
 	out := make([][]ink, len(lines))
 	at := 0
 	for i, line := range lines {
-		n := len(line) - len(commandMark)
-		out[i] = append(make([]ink, len(commandMark), len(line)), p.inks[at:at+n]...)
+		n := len(line) - mark
+		out[i] = append(make([]ink, mark, len(line)), p.inks[at:at+n]...)
 		at += n + 1
 	}
 	return out

@@ -363,8 +363,11 @@ func renameSession(m *Model) tea.Cmd {
 
 func forgetSession(m *Model) tea.Cmd {
 	session := m.selectedRow().session
-	m.openConfirm("F", []string{"Take this session out of the list, and forget how it is resumed?", "",
-		"  " + termsafe.Line(m.selectedRow().title(), 200), "", "F forgets it · Esc leaves it"},
+	m.openConfirm("F", confirmText{
+		question: "Take this session out of the list, and forget how it is resumed?",
+		about:    []string{termsafe.Line(m.selectedRow().title(), 200)},
+		hints:    []string{"F forgets it · Esc leaves it"},
+	},
 		func(m *Model) tea.Cmd {
 			return m.decide(func(ctx context.Context, _ string) (string, error) {
 				_, err := m.opts.Hub.ForgetSession(ctx, session.ID)

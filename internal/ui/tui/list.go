@@ -121,9 +121,9 @@ func requestAbout(item *wire.FeedItem) string {
 // commandOf is the first command of a card, or what the card begins with.
 func commandOf(card string) string {
 	card = card[:min(len(card), 4096)]
-	for line := range strings.SplitSeq(card, "\n") {
-		if command, ok := strings.CutPrefix(line, commandMark); ok {
-			return termsafe.Line("$ "+command, 200)
+	for line := range wire.CardLines(card) {
+		if line.Kind == wire.CommandLine {
+			return termsafe.Line("$ "+line.Command(), 200)
 		}
 	}
 	return text.Style{}.About(&wire.FeedItem{Shown: card})

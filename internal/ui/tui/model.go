@@ -102,10 +102,16 @@ type typing struct {
 
 // confirmation is a question that one key answers.
 type confirmation struct {
-	lines []string
+	confirmText
 	yes   string // the key
 	since time.Time
 	run   func(m *Model) tea.Cmd
+}
+
+type confirmText struct {
+	question string
+	about    []string // what it is about, in somebody else's words
+	hints    []string
 }
 
 // New returns a view of a hub.
@@ -350,8 +356,8 @@ func (m *Model) selectedRow() *row {
 
 // openConfirm asks for one more key. It counts only once the question was on the
 // screen for a while.
-func (m *Model) openConfirm(yes string, lines []string, run func(m *Model) tea.Cmd) {
-	m.mode, m.confirm = modeConfirm, confirmation{lines: lines, yes: yes, since: m.opts.Now(), run: run}
+func (m *Model) openConfirm(yes string, words confirmText, run func(m *Model) tea.Cmd) {
+	m.mode, m.confirm = modeConfirm, confirmation{confirmText: words, yes: yes, since: m.opts.Now(), run: run}
 }
 
 func (m *Model) selectRow(i int) {

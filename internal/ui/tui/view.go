@@ -123,13 +123,13 @@ func (f frame) bodyLines(height int) []string {
 
 // confirmLines are the question of a confirmation, wrapped.
 func (f frame) confirmLines() []string {
-	var out []string
-	for _, line := range f.confirm.lines {
-		if strings.HasPrefix(line, "  ") { // what it is about, in somebody else's words
-			out = append(out, wrapMarked(line, f.width)...)
-		} else {
-			out = append(out, indentWrapped("", line, f.width)...)
-		}
+	out := append(indentWrapped("", f.confirm.question, f.width), "")
+	for _, line := range f.confirm.about {
+		out = append(out, wrapMarked("  "+line, f.width)...)
+	}
+	out = append(out, "")
+	for _, line := range f.confirm.hints {
+		out = append(out, indentWrapped("", line, f.width)...)
 	}
 	return out
 }

@@ -1,0 +1,78 @@
+package wire
+
+import (
+	"iter"
+	"strings"
+)
+
+// The marks of a card ([FeedItem.Shown]). hookmux's own lines begin at the margin;
+// every line of other people's text is indented, and a mark says what it is.
+const (
+	CardIndent  = "  "
+	CardCommand = "$ "
+	CardAdded   = "+ "
+	CardRemoved = "- "
+)
+
+// CardLineKind says what a line of a card is.
+type CardLineKind int
+
+// The kinds of lines.
+const (
+	OwnLine   CardLineKind = iota // hookmux's own words
+	OtherLine                     // other people's words
+	CommandLine
+	AddedLine
+	RemovedLine
+	HeadingLine // of a plan
+)
+
+// CardLine is one line of a card.
+type CardLine struct {
+	Kind CardLineKind
+	Text string // the whole line, as it is shown
+}
+
+// Command is a [CommandLine] without its mark.
+func (l CardLine) Command() string { return strings.TrimPrefix(l.Text, CardIndent+CardCommand) }
+
+// CardLines reads a card. Its text is all there is of it: the text is what its hash is
+// of, and records of decisions hold nothing else. Kinds are for colours and summaries;
+// nothing is decided by them.
+func CardLines(card string) iter.Seq[CardLine] {
+	return func(yield func(CardLine) bool) {
+		for line := range strings.SplitSeq(strings.TrimSuffix(card, "\n"), "\n") {
+			if !yield(CardLine{cardLineKind(line), line}) {
+				return
+			}
+		}
+	}
+}
+
+func cardLineKind(line string) CardLineKind {
+	line, indented := strings.CutPrefix(line, CardIndent)
+	switch {
+	case !indented:
+		return OwnLine
+	case strings.HasPrefix(line, CardCommand):
+		return CommandLine
+	case strings.HasPrefix(line, CardAdded):
+		return AddedLine
+	case strings.HasPrefix(line, CardRemoved):
+		return RemovedLine
+	case strings.HasPrefix(line, "# "), strings.HasPrefix(line, "## "), strings.HasPrefix(line, "### "):
+		return HeadingLine
+	}
+	return OtherLine
+}
+
+// About says what a request is about, from its card; it is no place to decide.
+func (item *FeedItem) About() string {
+	head, rest, _ := strings.Cut(item.Shown, "\n")
+	for line := range CardLines(rest) {
+		if line.Kind != OwnLine {
+			return head + ": " + strings.TrimSpace(line.Text)
+		}
+	}
+	return head
+}
