@@ -2,8 +2,16 @@ package approvals
 
 import (
 	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/atomicfile"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 // attendance knows whether anybody could answer.
@@ -32,4 +40,231 @@ func (a *attendance) expectAnyone(ctx context.Context, limit time.Duration) bool
 		a.watchers.awaitReturn(ctx, limit)
 	}
 	return a.anyoneThere()
+}
+
+// watchers remembers who follows the requests, beyond the end of this hub. Programs
+// that do come back to the next hub a moment later; whatever an agent asks in
+// that moment must not be left to it as if nobody were there.
+type watchers struct {
+	processes proc.Table
+	mayAnswer func(peer proc.Cred) (ok bool, why string)
+	stopping  func() bool
+	file      string
+
+	mu    sync.Mutex
+	grace time.Duration   // how long they may be gone
+	here  map[watcher]int // who follows, with how many streams
+	due   []watcher       // followed an earlier hub and is not back yet
+	until time.Time       // how long those are waited for
+	came  chan struct{}   // closed and replaced when somebody begins to follow
+}
+
+// watcher is a process; a pid alone may be another one's by now.
+type watcher struct {
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"`
+}
+
+// returnsWithin is how long a hub waits for those who followed the one before.
+// Ours try five times a second.
+const returnsWithin = 3 * time.Second
+
+// maxWatchers bounds how many of those are believed to have been there.
+const maxWatchers = 512
+
+// newWatchers reads from a file who followed the hub before.
+func newWatchers(file string, processes proc.Table, mayAnswer func(peer proc.Cred) (ok bool, why string),
+	stopping func() bool) *watchers {
+	w := &watchers{
+		processes: processes, mayAnswer: mayAnswer, stopping: stopping, file: file,
+		here: map[watcher]int{}, came: make(chan struct{}), grace: returnsWithin,
+	}
+	if b, err := smallfile.Read(w.file, 1<<20); err == nil && json.Unmarshal(b, &w.due) == nil {
+		w.due = w.due[:min(len(w.due), maxWatchers)]
+		w.until = time.Now().Add(returnsWithin)
+	}
+	return w
+}
+
+// comesBack reports whether somebody who followed the requests can be expected back:
+// the process is still the same and could answer. The file alone proves nothing.
+func (w *watchers) comesBack(one watcher) bool {
+	p, err := w.processes.Lookup(one.PID)
+	if err != nil || p.Start != one.Start {
+		return false
+	}
+	ok, _ := w.mayAnswer(proc.Cred{UID: os.Getuid(), PID: one.PID})
+	return ok
+}
+
+// setGrace changes how long those who follow may be gone, also for those who are
+// waited for now.
+func (w *watchers) setGrace(span time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.grace = span
+	if len(w.due) > 0 {
+		w.until = time.Now().Add(span)
+	}
+}
+
+func (w *watchers) graceTime() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.grace
+}
+
+// arrived notes that somebody follows the requests. end says that they left, or, with
+// hungUp, that the hub let them go and they come back.
+func (w *watchers) arrived(peer proc.Cred) (end func(hungUp bool)) {
+	p, err := w.processes.Lookup(peer.PID)
+	if err != nil {
+		return func(bool) {}
+	}
+	one := watcher{p.PID, p.Start}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.here[one]++
+	w.due = slices.DeleteFunc(w.due, func(due watcher) bool { return due == one })
+	close(w.came)
+	w.came = make(chan struct{})
+	w.writeFile()
+	return func(hungUp bool) {
+		if w.stopping() {
+			return // the next hub finds them in the file
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.here[one]--; w.here[one] <= 0 {
+			delete(w.here, one)
+		}
+		if hungUp {
+			w.due, w.until = append(w.due, one), time.Now().Add(w.grace)
+		}
+		w.writeFile()
+	}
+}
+
+// awaitReturn waits for somebody who is known to come back, no longer than limit. It
+// is over at once when there is nobody of that kind, as nearly always.
+func (w *watchers) awaitReturn(ctx context.Context, limit time.Duration) {
+	for end := time.Now().Add(limit); time.Now().Before(end); {
+		w.mu.Lock()
+		if time.Now().After(w.until) {
+			w.due = nil
+		}
+		for len(w.due) > 0 && !w.comesBack(w.due[0]) {
+			w.due = w.due[1:]
+		}
+		waits, came := len(w.due) > 0 && len(w.here) == 0, w.came
+		w.mu.Unlock()
+		if !waits {
+			return
+		}
+		select {
+		case <-came:
+		case <-ctx.Done():
+			return
+		case <-time.After(50 * time.Millisecond): // some may have gone
+		}
+	}
+}
+
+// writeFile keeps the list on disk. One that cannot be written is not worth a word:
+// the next hub may take its people for absent, for a moment.
+func (w *watchers) writeFile() {
+	list := []watcher{}
+	if time.Now().Before(w.until) {
+		list = append(list, w.due...) // this hub may end before they are back
+	}
+	for one := range w.here {
+		list = append(list, one)
+	}
+	if len(list) == 0 {
+		_ = os.Remove(w.file)
+		return
+	}
+	b, _ := json.Marshal(list)
+	_ = atomicfile.Write(w.file, b)
+}
+
+// pollSpan is how long a program that asks for the requests again and again counts
+// as looking at them after it last did. cmux's own view asks every second.
+const pollSpan = 5 * time.Second
+
+// polls knows programs that follow the requests by asking for the list again and
+// again. One question alone is none of that.
+type polls struct {
+	mu    sync.Mutex
+	last  map[watcher]time.Time
+	until time.Time // somebody looks until then
+}
+
+// notePoll takes in that a process asked, and reports whether it does so again and again.
+func (p *polls) notePoll(one watcher, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last == nil || len(p.last) >= maxWatchers {
+		p.last = map[watcher]time.Time{}
+	}
+	before, known := p.last[one]
+	p.last[one] = now
+	if !known || now.Sub(before) > pollSpan {
+		return false
+	}
+	p.until = now.Add(pollSpan)
+	return true
+}
+
+func (p *polls) anyone(now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return now.Before(p.until)
+}
+
+// awayState says that the person is not at their agents' windows: requests are
+// held as long as agents let them.
+type awayState struct {
+	Since time.Time `json:"since"`
+	Hits  uint64    `json:"-"` // calls that grants had let pass before
+}
+
+// awayFlag is kept on disk, so that a hub which comes back does not forget it.
+type awayFlag struct {
+	file string
+	now  atomic.Pointer[awayState] // nil: the person is there
+}
+
+// openAway reads the state that an earlier hub left.
+func openAway(file string) *awayFlag {
+	f := &awayFlag{file: file}
+	b, err := smallfile.Read(file, 1<<20)
+	if err != nil {
+		return f
+	}
+	var s awayState
+	if json.Unmarshal(b, &s) == nil {
+		f.now.Store(&s)
+	}
+	return f
+}
+
+// set notes that the person is away. The error says that it could not be
+// written down; it counts all the same.
+func (f *awayFlag) set(hits uint64) (*awayState, error) {
+	s := &awayState{Since: time.Now(), Hits: hits}
+	if old := f.now.Load(); old != nil {
+		s = old
+	}
+	f.now.Store(s)
+	b, _ := json.Marshal(s)
+	return s, os.WriteFile(f.file, b, 0o600)
+}
+
+// clearFile takes the state off the disk.
+func (f *awayFlag) clearFile() error {
+	if err := os.Remove(f.file); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return nil
 }

@@ -1,10 +1,15 @@
 package approvals
 
 import (
+	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
@@ -60,4 +65,127 @@ func (s methods) shortenHolds() {
 		hold, chosen := s.Settings.HoldTime(r.Event)
 		return now.Add(a.Feed.HoldFor(r.Event.Native, hold, agent.Wait{Setting: hold, Chosen: chosen}))
 	})
+}
+
+const (
+	// digestWaits is how long a digest waits for a journal that still takes in
+	// what an earlier hub left, and for the reading of it.
+	digestWaits = 3 * time.Second
+	// digestReads bounds what is read of the journal, the newest first.
+	digestReads = 2000
+	// longestAsked is how long before being away a request may have begun that
+	// ended meanwhile.
+	longestAsked = 24 * time.Hour
+)
+
+// addEnded fills in what ended while the person was away: of this hub from
+// memory, which also knows what came of each answer, of earlier ones from the
+// journal.
+func (s methods) addEnded(away *awayState, digest *wire.Digest) {
+	digest.Granted = s.grants.Hits() - away.Hits
+	known := map[string]bool{}
+	for _, item := range s.queue.Items(true) {
+		known[item.EventID] = true
+		if item.EndedAt != nil && !item.EndedAt.Before(away.Since) {
+			digest.Ended = append(digest.Ended, item)
+		}
+	}
+	ctx, cancel := context.WithTimeout(s.Context, digestWaits)
+	defer cancel()
+	err := s.Recorder.PastRequests(ctx, away.Since.Add(-longestAsked), digestReads, func(past PastRequest) {
+		o := &past.Outcome
+		_, isGranted := event.GrantOf(past.By)
+		ended := o.Time.Add(time.Duration(o.TookUS) * time.Microsecond)
+		switch {
+		case ended.Before(away.Since) || o.Twin != "":
+		case o.Feed != nil && o.Feed.Request != "" && !known[past.ID]:
+			digest.Ended = append(digest.Ended, s.pastItem(&past, ended))
+		case o.Feed == nil && isGranted && ended.Before(s.Started):
+			digest.Granted++ // what this hub's own grants did is counted above
+		}
+	})
+	if err != nil {
+		digest.Note = "what happened before the hub began anew is not all here: " + firstLine([]byte(err.Error()))
+	}
+	s.addMonitored(ctx, away.Since, digest)
+	s.addRecords(away.Since, digest.Ended, known)
+	slices.SortStableFunc(digest.Ended, func(a, b wire.FeedItem) int { return a.EndedAt.Compare(*b.EndedAt) })
+}
+
+// digestMonitored is how many calls of monitored hooks are listed one by one.
+const digestMonitored = 20
+
+// addMonitored fills in what monitored hooks would have done.
+func (s methods) addMonitored(ctx context.Context, since time.Time, digest *wire.Digest) {
+	err := s.Recorder.MonitoredCalls(ctx, since, digestReads, func(one wire.MonitoredCall) {
+		if digest.MonitoredCount++; len(digest.Monitored) < digestMonitored {
+			digest.Monitored = append(digest.Monitored, one)
+		}
+	})
+	if err != nil && digest.Note == "" {
+		digest.Note = "what monitored hooks would have done is not all here: " + firstLine([]byte(err.Error()))
+	}
+}
+
+// pastItem is a request of an earlier hub as the journal knows it, without
+// secrets. What exactly was shown is in the record of decisions alone.
+func (s methods) pastItem(past *PastRequest, ended time.Time) wire.FeedItem {
+	ev, o := past.Event(), &past.Outcome
+	r := queue.Request{Event: &ev}
+	r.Need.Kind = policy.Permission
+	if kind, ok := policy.KindOf(&ev); ok {
+		r.Need.Kind = kind
+	}
+	queue.Show(&r, s.AgentTitle(ev.Agent), nil)
+	end := queue.ParseEnd(o.Feed.End)
+	item := wire.FeedItem{
+		ID: o.Feed.Request, EventID: ev.ID, Status: string(end.Status()), End: o.Feed.End, Kind: string(r.Need.Kind),
+		Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Event: ev.Native, Pane: ev.Where.Pane, Choices: []string{},
+		Questions: ev.Questions, Plan: ev.Plan, Shown: r.Shown, CreatedAt: past.Time, Deadline: ended, EndedAt: &ended,
+	}
+	if t := ev.Tool; t != nil {
+		item.Tool, item.ToolKind, item.Input = t.Name, string(t.Kind), event.RawJSON(t.Input)
+	}
+	if end == queue.Answered {
+		var decided event.Decision
+		_ = json.Unmarshal(o.Decision, &decided)
+		item.Decision = &wire.FeedDecision{By: decided.By, Reason: decided.Reason, At: ended,
+			Outcome: string(queue.Delivered)}
+		if a := decided.Answer; a != nil {
+			item.Decision.Choice, item.Decision.Plan, item.Decision.Answers = string(a.Choice), string(a.Plan),
+				a.Answers
+			item.Decision.Note, item.Decision.Feedback = a.Note, a.Feedback
+		}
+	}
+	return item
+}
+
+// addRecords adds to past requests who answered them, and what was shown.
+func (s methods) addRecords(since time.Time, items []wire.FeedItem, known map[string]bool) {
+	past := slices.ContainsFunc(items, func(i wire.FeedItem) bool { return !known[i.EventID] })
+	if !past {
+		return
+	}
+	list, err := s.decisions.Last(digestReads)
+	if err != nil {
+		return
+	}
+	of := map[string]*ledger.Record{}
+	for i := range list {
+		if !list[i].At.Before(since) {
+			of[list[i].EventID+" "+list[i].Request] = &list[i]
+		}
+	}
+	for i := range items {
+		item := &items[i]
+		r := of[item.EventID+" "+item.ID]
+		if r == nil || known[item.EventID] || item.Decision == nil {
+			continue
+		}
+		item.Shown, item.SHA256 = r.Shown, r.SHA256
+		item.Decision.By, item.Decision.At, item.Decision.Grant = r.By, r.At, r.Grant
+		if item.Decision.Choice == "" {
+			item.Decision.Choice = string(r.Answer.Choice)
+		}
+	}
 }

@@ -7,8 +7,13 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/memory"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
 )
 
 // canAsk reports whether a person may be asked about an event of this kind at
@@ -69,4 +74,116 @@ func dialogStays(catalogue *agent.Catalogue, ev *event.Event) bool {
 	a, ok := catalogue.Agent(ev.Agent)
 	return ok && ev.Attended != event.AttendedNo && ev.Kind != event.ToolBefore &&
 		a.Feed.HoldAt(ev.Native) == agent.HoldDeadline && a.Feed.WindowAt(ev.Native) != agent.WindowHidden
+}
+
+// mustAsk is what a person must be asked about an event, with the event as
+// hooks changed it. The last result is nil when nobody must be asked.
+func (s *Service) mustAsk(c *Call) (*event.Event, policy.Need, *agent.Feed) {
+	a, ok := s.Catalogue.EntryOf(c.Event.Agent, c.Event.Native)
+	if !ok || a.Feed == nil {
+		return nil, policy.Need{}, nil
+	}
+	spec, ok := a.Event(c.Event.Native)
+	if !ok {
+		return nil, policy.Need{}, nil
+	}
+	seen := c.Event
+	if change := c.Decision.Input; change != nil && c.Event.Tool != nil {
+		changed := *c.Event
+		s.Catalogue.WithInput(&changed, event.MergeObjects(c.Event.Tool.Input, change))
+		seen = &changed
+	}
+	level, chosen := s.Settings.ApprovalLevel(c.Event)
+	need, ok := policy.Look(policy.Case{
+		Event: seen, Spec: spec, Feed: a.Feed, Carries: c.Carries, Level: level, Chosen: chosen,
+		Free: asksNobody(s.Processes, a, c.Event), So: *c.Decision,
+	})
+	if !ok {
+		return nil, policy.Need{}, nil
+	}
+	return seen, need, a.Feed
+}
+
+// asksNobody reports whether an agent that puts a permission event was started
+// so that it asks nobody: holding it would ask what the person has answered for
+// good. What its process does not show stays a request.
+func asksNobody(processes proc.Table, a *agent.Agent, ev *event.Event) bool {
+	free := a.Feed.Free
+	if free == nil || ev.Kind != event.PermissionRequest || ev.Where.PID <= 0 {
+		return false
+	}
+	if free.Env != "" {
+		environ, _ := processes.Environ(ev.Where.PID)
+		if free.Said(paths.GetenvFrom(environ)(free.Env)) {
+			return true
+		}
+	}
+	shown, err := processes.Args(ev.Where.PID)
+	if err != nil {
+		return false
+	}
+	_, args, ok := resumeargs.FromProcess(a, shown)
+	return ok && resumeargs.Has(a, args, free.Flags)
+}
+
+// newRequest makes a need into what is put to a person.
+func (s *Service) newRequest(c *Call, seen *event.Event, need policy.Need, project string,
+	hold time.Duration) queue.Request {
+	ev := *seen // the pipeline goes on with its own
+	now := time.Now()
+	r := queue.Request{
+		Need: need, Event: &ev, Project: project, Pushed: c.Pushed, Suggestions: ev.Suggestions,
+		Opened: now, Until: now.Add(hold),
+	}
+	title := s.AgentTitle(ev.Agent)
+	if a, ok := s.Catalogue.EntryOf(ev.Agent, ev.Native); ok {
+		r.Number = a.Feed.NumberOf(&ev)
+		if a.Feed.HoldAt(ev.Native) == agent.HoldBrief && hold <= time.Duration(a.Feed.Brief) {
+			r.Hint = a.BriefHold()
+		}
+	}
+	if need.Kind == policy.Permission && need.Offers(event.ChooseAlways) {
+		if rule, err := policy.RuleFor(&ev); err != nil {
+			r.NoRule = err.Error()
+		} else {
+			r.Rule = &rule
+		}
+	}
+	if need.Veto {
+		r.Note = title + " can only be refused here; otherwise its own rules apply"
+	}
+	sent := c.Event
+	if seen == sent {
+		sent = nil
+	}
+	queue.Show(&r, title, sent)
+	return r
+}
+
+// An agent that has hooks puts a request to them and, at the same time, to the
+// editor that talks to it, which `hookmux acp` tells of. The person is asked once,
+// by the way that comes first; what they said there by then counts for both.
+// Without an answer the second leaves it to the agent, which waits for the first.
+
+// askedBefore is for a request that came the other way before. Else it is
+// remembered, and settle keeps what comes of it.
+func askedBefore(asks *memory.HookAsks, agents *agent.Catalogue, c *Call) (out Outcome, before bool, settle func()) {
+	if c.dryRun() || c.Event.Kind != event.PermissionRequest || c.Decision.Verdict == event.Deny {
+		return Outcome{}, false, func() {}
+	}
+	if agents.OwnAgent(c.Event.Native) {
+		return Outcome{}, false, func() {}
+	}
+	_, proxied := agents.Protocol(c.Event.Native)
+	if said, ok := asks.Take(c.Event, proxied); ok {
+		switch {
+		case said.Verdict == event.Allow || said.Verdict == event.Modify || said.Verdict == event.Deny:
+			*c.Decision = carryOver(*c.Decision, said)
+		case c.Decision.Verdict == event.Ask && !proxied:
+			c.Decision.Verdict = event.None // it is being asked about already
+		}
+		return Outcome{Skipped: services.HooksAsked}, true, func() {}
+	}
+	keep := asks.Remember(c.Event, proxied)
+	return Outcome{}, false, func() { keep(*c.Decision) }
 }

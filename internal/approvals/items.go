@@ -1,8 +1,11 @@
 package approvals
 
 import (
+	"context"
+	"slices"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -43,4 +46,99 @@ func (s *Service) WaitingFor(peer proc.Cred) []wire.FeedItem {
 	// answered meanwhile is not shown.
 	waiting := s.Sessions.Waiting()
 	return joinWaiting(waiting, itemsFor(s, peer, false))
+}
+
+// sessionNotes tells the sessions of every request that begins or ceases to wait,
+// so that what waits for a person is one list.
+type sessionNotes struct{ sessions Sessions }
+
+func (n sessionNotes) RequestOpened(id string, r *queue.Request) {
+	n.sessions.RequestOpened(id, r.Event, r.Opened)
+}
+
+func (n sessionNotes) RequestEnded(id string, r *queue.Request, why queue.End) {
+	n.sessions.RequestEnded(id, why.Settles() && !r.ByHook)
+}
+
+// joinWaiting is everything that waits for a person, from the sessions' list:
+// what is held is given in full, as the queue knows it.
+func joinWaiting(waiting, held []wire.FeedItem) []wire.FeedItem {
+	list, known := []wire.FeedItem{}, map[string]bool{}
+	for _, item := range waiting {
+		if item.Status == wire.FeedWindow {
+			list = append(list, item)
+			continue
+		}
+		known[item.ID] = true
+		i := slices.IndexFunc(held, func(h wire.FeedItem) bool { return h.ID == item.ID })
+		if i >= 0 && item.Status == wire.FeedPending {
+			list = append(list, held[i])
+		}
+	}
+	for _, item := range held {
+		if !known[item.ID] { // of a session that a person had forgotten
+			list = append(list, item)
+		}
+	}
+	return list
+}
+
+// WindowsChanged takes in what of a session stands in the agent's own window.
+func (s *Service) WindowsChanged(agent, session string, items []wire.FeedItem) {
+	s.windows.setItems(windowKey{agent, session}, items)
+}
+
+// jumpTime is how long a terminal may take to bring a pane forward.
+const jumpTime = 3 * time.Second
+
+// Jump says where a session runs and brings its pane before the person. For
+// whoever may not decide it only says where: an agent that moved the person's
+// windows could have them type into another one.
+func (s *Service) Jump(agent, session string, peer proc.Cred) map[string]any {
+	out := map[string]any{"matched": false, "focused": false}
+	matched := func(cwd, pane string) {
+		out["matched"], out["agent"], out["session"], out["cwd"], out["pane"] = true, agent, session, cwd, pane
+	}
+	for _, item := range s.queue.Items(true) {
+		if item.Agent == agent && item.Session == session {
+			matched(item.Cwd, item.Pane)
+			out["why"] = "it is not known where the session runs"
+		}
+	}
+	for _, one := range s.Sessions.List(true) {
+		if one.Agent != agent || one.ID != session {
+			continue
+		}
+		matched(one.Cwd, one.Pane)
+		if why := s.bringForward(&one, peer); why != "" {
+			out["why"] = why
+		} else {
+			out["focused"] = true
+			delete(out, "why")
+		}
+		break
+	}
+	return out
+}
+
+// bringForward says why a session's pane could not be shown, "" when it is.
+func (s *Service) bringForward(one *wire.Session, peer proc.Cred) string {
+	switch {
+	case one.Ended != nil:
+		return "the session has ended"
+	case one.Mux == "" || one.Pane == "" || one.Pane == "unknown":
+		return "the session sits in no pane or window that is known"
+	case !s.mayAnswer(peer):
+		return "only a person's program may move windows"
+	}
+	ctx, cancel := context.WithTimeout(s.Context, jumpTime)
+	defer cancel()
+	attached, err := s.FocusPane(ctx, one)
+	switch {
+	case err != nil:
+		return err.Error()
+	case !attached:
+		return "nobody looks at that tmux; its pane is chosen for who attaches next"
+	}
+	return ""
 }

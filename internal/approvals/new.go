@@ -24,7 +24,9 @@ func New(o Options) *Service {
 	s.crowding = &crowding{problems: o.Problems, queue: s.queue}
 	s.push = &pushCommand{problems: o.Problems, queue: s.queue, command: o.Settings.PushCommand}
 	s.attendance = &attendance{
-		away: openAway(filepath.Join(o.Dirs.State, "away.json")), watchers: newWatchers(&o),
+		away: openAway(filepath.Join(o.Dirs.State, "away.json")),
+		watchers: newWatchers(filepath.Join(o.Dirs.Runtime, "watchers.json"), o.Processes, o.MayAnswer,
+			o.Stopping),
 		pushWorks: s.push.isWorking,
 	}
 	s.push.someone = s.attendance.anyoneThere

@@ -1,8 +1,19 @@
 package approvals
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/memory"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // applyAnswer makes a person's answer the decision.
@@ -39,4 +50,138 @@ func carryOver(now, said event.Decision) event.Decision {
 		now.Verdict = event.Allow // the call comes changed already
 	}
 	return now
+}
+
+// refuseUnsayable refuses answers to a question that the agent could not be told: nothing
+// would be answered then, and the request gone.
+func refuseUnsayable(agents *agent.Catalogue, r *queue.Request, said queue.Said) *wire.Error {
+	if r.Need.Kind != policy.Question || said.Answer.Choice != event.ChooseAnswer {
+		return nil
+	}
+	// A question that another program pushed is answered in that one's words.
+	a, ok := agents.Agent(r.Event.Agent)
+	if !ok {
+		return nil
+	}
+	if point := a.Feed.At(r.Event.Native); point == nil || !slices.Contains(point.Question, event.ChooseAnswer) {
+		return nil
+	}
+	for _, less := range lossesOf(agents, r, said) {
+		if less.What == event.PartAllow && less.To == event.ToNone {
+			return wire.Errorf(wire.CodeParams, "%s; answer it again, or release it", less.Reason())
+		}
+	}
+	return nil
+}
+
+// lossesOf is what of an answer does not reach the agent: it is put into the
+// agent's words once more to see.
+func lossesOf(agents *agent.Catalogue, r *queue.Request, said queue.Said) []event.Degradation {
+	if r.Need.Kind == policy.Question && r.Need.Asked != "" {
+		return nil // a hook asked, and hears everything
+	}
+	if r.Relayed { // in words that hold everything but what stands beside a yes
+		if said.Verdict != event.Deny && said.Answer.Note != "" {
+			return []event.Degradation{{What: event.PartContext, Why: event.NotCarried}}
+		}
+		return nil
+	}
+	var d event.Decision
+	applyAnswer(&d, said)
+	_, d = agents.Encode(r.Event, d)
+	return d.Degraded
+}
+
+// lossSentences tells the person what of their answer does not reach the agent.
+// A note that is told after the call is not lost. Some agents ask about an edit
+// in another shape than they report it in; a command stays the same.
+func lossSentences(agents *agent.Catalogue, r *queue.Request, said queue.Said) []string {
+	a, _ := agents.EntryOf(r.Event.Agent, r.Event.Native)
+	toldAfter := said.Answer.Note != "" && r.Event.Tool != nil && !r.Pushed && hearsAfterCall(a)
+	var out []string
+	for _, less := range lossesOf(agents, r, said) {
+		switch {
+		case less.What != event.PartContext:
+			out = append(out, less.String())
+		case !toldAfter:
+			out = append(out, "your words beside it are dropped: "+less.Reason())
+		case r.Event.Tool.Kind != event.Shell:
+			out = append(out, "your words beside it are told after the call, if the agent reports it as it asked "+
+				"about it")
+		}
+	}
+	return out
+}
+
+// crowdSkip says which limit kept a request from being opened.
+func crowdSkip(err error) services.Skip {
+	switch {
+	case errors.Is(err, queue.ErrCrowded):
+		return services.SessionCrowded
+	case errors.Is(err, queue.ErrFlooded):
+		return services.PushesCrowded
+	}
+	return services.NotSkipped
+}
+
+// endWithoutAnswer is what becomes of a decision when nobody answered.
+func endWithoutAnswer(d *event.Decision, end queue.End, callerLeft bool) services.Skip {
+	switch end {
+	case queue.HookGone, queue.AgentGone:
+		if callerLeft {
+			return services.CallerLeft
+		}
+	case queue.Overrun:
+		if callerLeft {
+			return services.CallerLeft
+		}
+		// The hook still waits, so what was reported is not about this call, or
+		// not true. A turn that is really over loses nothing by a no.
+		if d.Verdict != event.Ask {
+			*d = event.Decision{
+				Verdict: event.Deny, By: event.ByHookmux,
+				Reason: "the turn went on while a person was asked about this call; try it again",
+			}
+		}
+	}
+	return services.NotSkipped
+}
+
+// keepNote keeps words beside a yes that the agent cannot hear with it.
+func keepNote(notes *memory.Notes, a *agent.Agent, c *Call, seen *event.Event, said queue.Said) {
+	if said.Verdict != event.Deny && said.Answer.Note != "" && !c.Carries.Context && hearsAfterCall(a) {
+		notes.Keep(seen, said.Answer.Note)
+	}
+}
+
+// changedInput is the input of a call as hooks changed it, on one line; nil
+// when nobody did.
+func changedInput(ev *event.Event) []byte {
+	if ev.Tool == nil || ev.Tool.Changed == nil {
+		return nil
+	}
+	var line bytes.Buffer
+	if json.Compact(&line, ev.Tool.Changed) != nil {
+		return nil
+	}
+	return line.Bytes()
+}
+
+// hearsAfterCall reports whether words can be told to an agent with the result of a
+// call.
+func hearsAfterCall(a *agent.Agent) bool {
+	return a != nil && slices.ContainsFunc(a.Events, func(e *agent.EventSpec) bool {
+		return e.Kind == event.ToolAfter && e.Install == agent.InstallDefault && e.Carries.Context != nil
+	})
+}
+
+// addNote adds to the result of a call what a person said when they let it run.
+func addNote(notes *memory.Notes, c *Call) {
+	if c.dryRun() || !c.Carries.Context {
+		return
+	}
+	if words := notes.Take(c.Event); words != "" {
+		c.Decision.Context = strings.TrimSpace(c.Decision.Context + "\nThe person who approved this call adds: " +
+			words)
+	}
 }

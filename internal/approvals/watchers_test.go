@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
-	"github.com/hookmux/hookmux/internal/services"
 )
 
 // followerPID is a process that no system has.
@@ -21,16 +21,15 @@ const patience = 20 * time.Second
 // testWatchers is a hub's list of followers, with what the one before left.
 func testWatchers(t *testing.T, mayAnswer bool, left string) *watchers {
 	t.Helper()
-	o := Options{MayAnswer: func(proc.Cred) (bool, string) { return mayAnswer, "" },
-		Stopping: func() bool { return false }}
-	o.Deps = services.Deps{Processes: proctest.New(proctest.Node{PID: followerPID, Name: "hookmux"})}
-	o.Dirs.Runtime = t.TempDir()
+	file := filepath.Join(t.TempDir(), "watchers.json")
 	if left != "" {
-		if err := os.WriteFile(o.Dirs.Runtime+"/watchers.json", []byte(left), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(left), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return newWatchers(&o)
+	processes := proctest.New(proctest.Node{PID: followerPID, Name: "hookmux"})
+	return newWatchers(file, processes, func(proc.Cred) (bool, string) { return mayAnswer, "" },
+		func() bool { return false })
 }
 
 func follower(t *testing.T, w *watchers) watcher {
