@@ -12,12 +12,12 @@ import (
 func gitNested(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
 	dirs := w.dirs
-	for i, a := range args {
-		if a.Text == "-C" && i+1 < len(args) && len(w.dirs) < maxDirs {
+	for i := 0; i < len(args) && strings.HasPrefix(args[i].Text, "-"); i++ {
+		if args[i].Text == "-C" && i+1 < len(args) && len(w.dirs) < maxDirs {
 			w.dirs = append(w.dirs[:len(w.dirs):len(w.dirs)], args[i+1])
 		}
-		if !strings.HasPrefix(a.Text, "-") && (i == 0 || args[i-1].Text != "-C" && args[i-1].Text != "-c") {
-			break
+		if programs.GitTakesValue(args[i].Text) {
+			i++
 		}
 	}
 	w.recordRun(run, c)

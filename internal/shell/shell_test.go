@@ -149,6 +149,10 @@ func TestRunDetails(t *testing.T) {
 	if r := findRun(t, s, "y"); len(r.Dirs) != 2 {
 		t.Errorf("dirs of y: %+v", r.Dirs)
 	}
+	s = Parse("git --config-env a.b=HOME -C d status")
+	if r := findRun(t, s, "git"); len(r.Dirs) != 1 || r.Dirs[0].Text != "d" {
+		t.Errorf("git -C d behind another option: want the folder d, got %+v", r.Dirs)
+	}
 	if r := findRun(t, Parse("ssh h a"), "a"); !r.Remote {
 		t.Error("ssh is not remote")
 	}

@@ -104,6 +104,7 @@ func TestGitParts(t *testing.T) {
 		"git push -f": "push|-f", "git -C x -c a=b push o": "push|o", "git --git-dir x status": "status|", "git": "|",
 		"git -p log -1": "log|-1",
 		"git --namespace n --work-tree w --exec-path e add x": "add|x",
+		"git --config-env a.b=HOME --attr-source HEAD add x":  "add|x",
 	} {
 		r := parseRun(t, cmd)
 		sub, args := GitParts(r)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
 // GitParts finds git's subcommand behind its global options.
@@ -13,8 +14,7 @@ func GitParts(r *shell.Run) (sub string, args []shell.Word) {
 	for i := 0; i < len(all); i++ {
 		t := all[i].Text
 		switch {
-		case t == "-C" || t == "-c" || t == "--git-dir" || t == "--work-tree" || t == "--namespace" ||
-			t == "--exec-path":
+		case programs.GitTakesValue(t):
 			i++
 		case strings.HasPrefix(t, "-"):
 		default:

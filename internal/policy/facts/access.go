@@ -15,7 +15,7 @@ import (
 type operandAccess struct {
 	access Access
 	skip   int    // leading operands that are no files (chmod's mode)
-	values string // short options that take the next word
+	values string // short options that take the next word, besides programs.ShortValues
 	// target: the last operand, or -t's value, is written, the others are sources
 	// (read, or deleted by a move).
 	target bool
@@ -24,14 +24,14 @@ type operandAccess struct {
 var operandAccesses = map[string]operandAccess{
 	"rm": {access: Delete}, "unlink": {access: Delete}, "shred": {access: Delete, values: "ns"}, "rmdir": {access: Delete},
 	"srm": {access: Delete}, "rimraf": {access: Delete}, "trash": {access: Delete}, "trash-put": {access: Delete},
-	"wipe": {access: Delete}, "mv": {access: Delete, target: true, values: "tS"},
-	"cp": {access: Read, target: true, values: "tS"}, "install": {access: Read, target: true, values: "tmog"},
-	"rsync": {access: Read, target: true, values: "ef"}, "scp": {access: Read, target: true, values: "iPFolcSJ"},
-	"ditto": {access: Read, target: true}, "ln": {access: Read, target: true, values: "tS"},
+	"wipe": {access: Delete}, "mv": {access: Delete, target: true},
+	"cp": {access: Read, target: true}, "install": {access: Read, target: true},
+	"rsync": {access: Read, target: true}, "scp": {access: Read, target: true},
+	"ditto": {access: Read, target: true}, "ln": {access: Read, target: true},
 	"tee": {access: Write}, "sponge": {access: Write}, "truncate": {access: Write, values: "sr"}, "touch": {access: Write,
 		values: "dtr"},
 	"mkdir": {access: Write, values: "m"}, "mkfifo": {access: Write, values: "m"}, "ed": {access: Write},
-	"vim": {access: Write, values: "cu"}, "vi": {access: Write, values: "c"}, "nvim": {access: Write, values: "cu"},
+	"vim": {access: Write}, "vi": {access: Write}, "nvim": {access: Write},
 	"nano": {access: Write}, "emacs": {access: Write},
 	"chmod": {access: Mode, skip: 1}, "chown": {access: Mode, skip: 1}, "chgrp": {access: Mode, skip: 1},
 	"black": {access: Write}, "isort": {access: Write}, "rustfmt": {access: Write}, "stylua": {access: Write},
@@ -159,7 +159,7 @@ func (c *collector) gatherSpecial(add func(Access, ...shell.Word), scope *inspec
 // them.
 func addOperands(add func(Access, ...shell.Word), r *shell.Run, known operandAccess) {
 	name, args := r.Name(), r.Args()
-	words := operandWords(args, known.values)
+	words := operandWords(args, known.values+programs.ShortValues(name))
 	words = words[min(known.skip, len(words)):]
 	if name == "install" && inspect.HasWord(args, "-d", "--directory") {
 		add(Write, words...)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
 func collect(command string) *Facts {
@@ -54,9 +55,20 @@ func summary(f *Facts) []string {
 	return out
 }
 
+// TestOptionsOfGitTakeWords: guards and rules know the same options in front of a subcommand.
+func TestOptionsOfGitTakeWords(t *testing.T) {
+	for _, option := range programs.GitValueOptions {
+		f := collect("git " + option + " a.b=HOME commit -m x")
+		if len(f.Commands) != 1 || f.Commands[0].Subcommand != "commit" {
+			t.Errorf("git %s a.b=HOME commit: want the subcommand commit, got %+v", option, f.Commands)
+		}
+	}
+}
+
 func TestWhatCommandsDo(t *testing.T) {
 	for command, want := range map[string]string{
 		"cat a.txt":                               "cat read:a.txt",
+		"ssh -B eth0 web.example.com":             "ssh public:web.example.com",
 		"grep -n KEY src/.env":                    "grep read:src/.env",
 		"rm -rf build dist":                       "rm delete:build delete:dist",
 		"mv a.txt b.txt":                          "mv write:b.txt delete:a.txt read:a.txt a.txt>b.txt",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
 // talker is a program that talks to other machines.
@@ -18,7 +19,7 @@ type talker struct {
 	bare bool
 	// operand is which operand names the host, 0 for the first; only with bare.
 	operand int
-	values  string // short options that take the next word
+	values  string // short options that take the next word, besides programs.ShortValues
 	// implied is the host that it talks to when it names none; only says which
 	// subcommands do.
 	implied string
@@ -42,9 +43,9 @@ var talkers = map[string]talker{
 		"--socks4a", "--socks5", "--socks5-hostname"}, variables: proxies}, "wget": {bare: true,
 		values: "aAbBDeEGiIlnoOPQRtTUwX"},
 	"http": {bare: true}, "https": {bare: true}, "xh": {bare: true}, "aria2c": {bare: true}, "lynx": {bare: true},
-	"ssh": {bare: true, values: "bcDEeFIiJLlmOopQRSWw"}, "mosh": {bare: true}, "telnet": {bare: true},
+	"ssh": {bare: true}, "mosh": {bare: true}, "telnet": {bare: true},
 	"ftp":  {bare: true},
-	"sftp": {bare: true, values: "iPFob"}, "scp": {values: "iPFolcSJ"}, "rsync": {values: "ef"}, "nc": {bare: true,
+	"sftp": {bare: true}, "scp": {}, "rsync": {}, "nc": {bare: true,
 		values: "eiIoOpPqsTVwXx"},
 	"ncat": {bare: true}, "netcat": {bare: true}, "socat": {}, "ping": {bare: true, values: "cisWIt"},
 	"dig":      {bare: true},
@@ -136,7 +137,7 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 	if !talks || found || len(c.facts.Net) > before && !spec.bare || container {
 		return
 	}
-	words := operandWords(r.Args(), spec.values)
+	words := operandWords(r.Args(), spec.values+programs.ShortValues(cmd.Program))
 	switch {
 	case spec.bare:
 		for _, w := range words[min(spec.operand, len(words)):] {

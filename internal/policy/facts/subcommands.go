@@ -1,6 +1,10 @@
 package facts
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/hookmux/hookmux/internal/shell/programs"
+)
 
 // withSubcommands are programs whose first operand says what they do, with the
 // options in front of it that take the next word.
@@ -15,7 +19,7 @@ var withSubcommands = sync.OnceValue(func() map[string]map[string]bool {
 	cloud := options("--profile", "--region", "--output", "--endpoint-url", "--query", "--project", "--account",
 		"--subscription", "--configuration", "--format", "-o")
 	return map[string]map[string]bool{
-		"git":    options("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"),
+		"git":    options(programs.GitValueOptions...),
 		"docker": options("-H", "--host", "--context", "-c", "--config", "-l", "--log-level", "--tlscacert"),
 		"k":      options("-n", "--namespace", "--context"), "kubecolor": options("-n"),
 		"podman":  options("--connection", "-c", "--url", "--root", "--log-level"),

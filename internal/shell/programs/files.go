@@ -93,6 +93,17 @@ func ReaderOf(name string) (Reader, bool) {
 	return r, ok
 }
 
+// shortValues are the short options that take the next word, of programs that several
+// tables know.
+var shortValues = map[string]string{
+	"cp": "tS", "mv": "tS", "ln": "tS", "install": "tmog", "rsync": "ef", "scp": "iPFolcSJ", "sftp": "iPFob",
+	"ssh": "BbcDEeFIiJLlmOopQRSWw", "vim": "cu", "nvim": "cu", "vi": "c",
+}
+
+// ShortValues are the short options of a program that take the next word, as far as several
+// tables have to know them.
+func ShortValues(name string) string { return shortValues[name] }
+
 // Operands says which words of a program are files whose contents it puts somewhere.
 type Operands struct {
 	Values string // short options that take a separate argument
@@ -118,12 +129,12 @@ var fileOperands = sync.OnceValue(func() map[string]Operands {
 		"od":     {Values: "ANjt"},
 		"base64": {Values: "w"}, "base32": {}, "uuencode": {}, "diff": {}, "colordiff": {}, "cmp": {}, "comm": {},
 		"vimdiff": {}, "sdiff": {}, "delta": {},
-		"cp": {Values: "tS"}, "gcp": {}, "scp": {Values: "iPFolcSJ"}, "rsync": {Values: "ef"},
-		"sftp": {Values: "iPFob"},
-		"ftp":  {}, "install": {Values: "mog"}, "ln": {},
+		"cp": {}, "gcp": {}, "scp": {}, "rsync": {},
+		"sftp": {},
+		"ftp":  {}, "install": {}, "ln": {},
 		"tar": {Values: "C"}, "zip": {}, "7z": {}, "gzip": {}, "bzip2": {}, "xz": {}, "zstd": {}, "rar": {},
 		"cpio": {},
-		"vim":  {Values: "cu"}, "vi": {Values: "c"}, "nvim": {Values: "cu"}, "nano": {}, "emacs": {}, "code": {},
+		"vim":  {}, "vi": {}, "nvim": {}, "nano": {}, "emacs": {}, "code": {},
 		"ed":    {},
 		"micro": {}, "hx": {}, "cursor": {}, "subl": {}, "open": {Values: "a"}, "xdg-open": {},
 		"jq": {Skip: 1}, "yq": {Skip: 1}, "pbcopy": {}, "xclip": {}, "wl-copy": {}, "qrencode": {}, "dd": {},
@@ -158,6 +169,7 @@ var fileOperands = sync.OnceValue(func() map[string]Operands {
 // somewhere; ok is false for programs that put none anywhere, or are not known.
 func OperandsOf(name string) (Operands, bool) {
 	o, ok := fileOperands()[name]
+	o.Values += ShortValues(name)
 	return o, ok
 }
 

@@ -34,12 +34,12 @@ func IsStdin(name string) bool {
 	return false
 }
 
-// RemoteValues are the options of ssh and its like that take a value.
+// RemoteValues are the short options of ssh and its like that take a value.
 func RemoteValues(name string) string {
 	if name == "autossh" {
-		return "BbcDEeFIiJLlMmOopQRSWw"
+		return ShortValues("ssh") + "M"
 	}
-	return "BbcDEeFIiJLlmOopQRSWw"
+	return ShortValues("ssh")
 }
 
 // Renames reports whether other programs get another name by a program of this name.
