@@ -74,7 +74,7 @@ func (w *world) endHub() {
 	w.t.Helper()
 	await.Until(w.t, "the hub goes", func() bool {
 		_ = os.Remove(w.dirs.Socket()) // each time: it may not have been there yet
-		return !hubstart.Lives(w.dirs)
+		return !hubstart.HubHoldsLock(w.dirs)
 	})
 }
 
@@ -109,7 +109,7 @@ func TestDecidingStartsTheHub(t *testing.T) {
 	if got := w.note("starts"); len(got) != 1 || !strings.HasSuffix(got[0], "[hub]") {
 		t.Errorf("starts: %q", got)
 	}
-	if !hubstart.Lives(w.dirs) {
+	if !hubstart.HubHoldsLock(w.dirs) {
 		t.Error("the hub ended with its starter")
 	}
 	if got := w.note("world"); got[0] != "/" || slices.ContainsFunc(got,
@@ -130,7 +130,7 @@ func TestObservingStartsTheHubAndLeaves(t *testing.T) {
 	if len(w.spooled()) != 1 {
 		t.Errorf("w.spooled() = %+v, want 1 of them", w.spooled())
 	}
-	await.Until(t, "a hub comes up", func() bool { return hubstart.Lives(w.dirs) })
+	await.Until(t, "a hub comes up", func() bool { return hubstart.HubHoldsLock(w.dirs) })
 }
 
 func TestManyHooksStartOneHub(t *testing.T) {

@@ -65,7 +65,7 @@ func anyoneFor(ctx context.Context, s *Service, c *Call, kind policy.Kind, limit
 	if s.attendance.expectAnyone(ctx, limit) {
 		return true
 	}
-	return s.Notifies != nil && s.Notifies(c.Event.Agent, string(kind)) &&
+	return s.ReachesPerson != nil && s.ReachesPerson(c.Event.Agent, string(kind)) &&
 		(c.Pushed || dialogStays(s.Catalogue, c.Event))
 }
 

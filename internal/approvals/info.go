@@ -22,8 +22,8 @@ func (s *Service) Info() wire.FeedInfo {
 		Away: s.attendance.isAway()}
 }
 
-// Someone reports whether a person could answer now.
-func (s *Service) Someone() bool { return s.attendance.anyoneThere() }
+// CanAnyoneAnswer reports whether a person could answer now.
+func (s *Service) CanAnyoneAnswer() bool { return s.attendance.anyoneThere() }
 
 // SetGrace changes how long those who follow requests may be gone before they
 // count as gone.

@@ -93,9 +93,9 @@ type Options struct {
 	// FocusPane brings the pane of a session forward, and reports whether
 	// anybody looks at that terminal.
 	FocusPane func(ctx context.Context, one *wire.Session) (attached bool, err error)
-	// Notifies reports whether a person is told of requests of a kind of an agent by a
+	// ReachesPerson reports whether a person is told of requests of a kind of an agent by a
 	// channel that works; nil: no.
-	Notifies func(agent, kind string) bool
+	ReachesPerson func(agent, kind string) bool
 	// Polkit has polkit ask a person for their password.
 	Polkit Polkit
 	// Stopping reports whether the hub stops: those who hang up then come back.

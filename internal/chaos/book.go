@@ -68,7 +68,7 @@ func (w *world) checkJournal() {
 		w.fail("events are left in intake and spool", "none", strings.Join(w.leftRecords(), ", "))
 	}
 	w.signalHub(syscall.SIGTERM)
-	if _, ok := waitUntil(time.Minute, func() bool { return !hubstart.Lives(w.Dirs) }); !ok {
+	if _, ok := waitUntil(time.Minute, func() bool { return !hubstart.HubHoldsLock(w.Dirs) }); !ok {
 		w.fail("a hub that was told to end", "ends", "it runs on")
 		w.endHubs()
 	}

@@ -228,7 +228,7 @@ func TestSIGTERMStoresWhatWasAcknowledged(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("it has ended", func() bool { return !hubstart.Lives(w.Dirs) })
+	w.eventually("it has ended", func() bool { return !hubstart.HubHoldsLock(w.Dirs) })
 	ids, _ := w.stored()
 	for i := range events {
 		if n := ids[fmt.Sprint("e", i)]; n != 1 {

@@ -175,7 +175,7 @@ func TestArchitectureWalkIsWhole(t *testing.T) {
 	const file = "internal/pipeline/pipeline.go"
 	functions := functionsOf(t, file)
 	rows := readWalk(t)
-	for _, caller := range []string{"process", "decide", "track"} {
+	for _, caller := range []string{"process", "decide", "notifyTrackers"} {
 		if functions[caller] == nil {
 			t.Errorf("%s has no function %s, expected it as a step of the walk", file, caller)
 			continue

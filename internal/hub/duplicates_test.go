@@ -43,7 +43,7 @@ func counting(t *testing.T, asked *atomic.Int32) *hook.Entry {
 		})
 }
 
-func TestTwins(t *testing.T) {
+func TestDuplicates(t *testing.T) {
 	type arrival struct {
 		by, callID, command string
 		after               time.Duration // since the one before
@@ -101,7 +101,7 @@ func TestTwins(t *testing.T) {
 }
 
 // An agent that `hookmux run` gave hooks hears of each call twice once hookmux is installed while it is open.
-func TestTwinsOfALaunch(t *testing.T) {
+func TestDuplicatesOfALaunch(t *testing.T) {
 	const launched, installed = "/opt/hookmux-hook", "/home/me/.local/share/hookmux/bin/hookmux-hook"
 	for _, c := range []struct {
 		what  string
@@ -141,7 +141,7 @@ func contains(r frame.Reply, text string) bool {
 	return strings.Contains(string(r.Stdout), " stopped this: "+text+". ")
 }
 
-func TestATwinIsKeptAndCountedOnce(t *testing.T) {
+func TestADuplicateIsKeptAndCountedOnce(t *testing.T) {
 	var asked atomic.Int32
 	var told atomic.Int32
 	watch := hubtest.Entry(t, "watch", hook.Observe, event.ToolBefore,
@@ -154,8 +154,8 @@ func TestATwinIsKeptAndCountedOnce(t *testing.T) {
 	w.Send(grokCall("claude", "one", "7", "x"))
 	w.Send(grokCall("grok", "two", "7", "x"))
 	one, two := w.Row("one", true), w.Row("two", true)
-	if one.Outcome.Twin != "" || two.Outcome.Twin != "one" {
-		t.Errorf("marked %q and %q", one.Outcome.Twin, two.Outcome.Twin)
+	if one.Outcome.Duplicate != "" || two.Outcome.Duplicate != "one" {
+		t.Errorf("marked %q and %q", one.Outcome.Duplicate, two.Outcome.Duplicate)
 	}
 	if one.Agent != "grok" || two.Agent != "grok" || two.Verdict() != "deny" || len(two.Outcome.Steps) != 0 {
 		t.Errorf(`one.Outcome = %+v, two.Outcome = %+v; want one.Agent = "grok", two.Agent = "grok", two.Verdict() `+
@@ -177,7 +177,7 @@ func TestATwinIsKeptAndCountedOnce(t *testing.T) {
 	}
 }
 
-func TestATwinWaitsForTheSameDecision(t *testing.T) {
+func TestADuplicateWaitsForTheSameDecision(t *testing.T) {
 	entered, decide := make(chan struct{}, 4), make(chan struct{})
 	slow := hubtest.Entry(t, "slow", hook.Guard, event.ToolBefore,
 		func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
@@ -202,7 +202,7 @@ func TestATwinWaitsForTheSameDecision(t *testing.T) {
 	go ask(grokCall("claude", "one", "7", "x"))
 	<-entered
 	go ask(grokCall("grok", "two", "7", "x"))
-	w.Eventually("both are open", func() bool { return w.h.pipeline.Waiting() == 2 })
+	w.Eventually("both are open", func() bool { return w.h.pipeline.UndecidedCalls() == 2 })
 	close(decide)
 	for range 2 {
 		if got := <-answers; !hubtest.Denies(got) || !contains(got, "after a while") {
@@ -214,7 +214,7 @@ func TestATwinWaitsForTheSameDecision(t *testing.T) {
 	}
 }
 
-func TestATwinOutOfTimeSaysNothing(t *testing.T) {
+func TestADuplicateOutOfTimeSaysNothing(t *testing.T) {
 	entered := make(chan struct{}, 4)
 	never := hubtest.Entry(t, "never", hook.Guard, event.ToolBefore,
 		func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
@@ -232,15 +232,15 @@ func TestATwinOutOfTimeSaysNothing(t *testing.T) {
 	if got := w.Send(hasty); len(got.Stdout) != 0 || got.Exit != 0 {
 		t.Errorf("answered %q", got.Stdout)
 	}
-	if r := w.Row("two", true); r.Outcome.Neutral != services.TwinUndecided.Code() || r.Outcome.Twin != "one" {
-		t.Errorf(`r.Outcome = %+v, want r.Outcome.Neutral = services.TwinUndecided.Code() and r.Outcome.Twin = "one"`,
+	if r := w.Row("two", true); r.Outcome.Neutral != services.DuplicateUndecided.Code() || r.Outcome.Duplicate != "one" {
+		t.Errorf(`r.Outcome = %+v, want r.Outcome.Neutral = services.DuplicateUndecided.Code() and r.Outcome.Duplicate = "one"`,
 			r.Outcome)
 	}
 	w.Down()
 	<-over
 }
 
-func TestATwinIsOnItsOwnWhenTheFirstLeft(t *testing.T) {
+func TestADuplicateIsOnItsOwnWhenTheFirstLeft(t *testing.T) {
 	entered := make(chan string, 4)
 	first := make(chan struct{})
 	guard := hubtest.Entry(t, "guard", hook.Guard, event.ToolBefore,
@@ -269,7 +269,7 @@ func TestATwinIsOnItsOwnWhenTheFirstLeft(t *testing.T) {
 		}
 		answer <- got
 	}()
-	w.Eventually("both are open", func() bool { return w.h.pipeline.Waiting() == 2 })
+	w.Eventually("both are open", func() bool { return w.h.pipeline.UndecidedCalls() == 2 })
 	conn.Close()
 	if got := <-answer; !hubtest.Denies(got) || !contains(got, "asked anew") {
 		t.Errorf("answered %q", got.Stdout)
@@ -292,8 +292,8 @@ func TestCopilotsTwoForms(t *testing.T) {
 	}
 }
 
-// TestASessionSeesATwinOnce: a turn that is told twice is one turn.
-func TestASessionSeesATwinOnce(t *testing.T) {
+// TestASessionSeesADuplicateOnce: a turn that is told twice is one turn.
+func TestASessionSeesADuplicateOnce(t *testing.T) {
 	w := open(t)
 	w.SetProcesses(hubtest.BelowAgent("grok"))
 	say := func(by, event, more string) {
@@ -472,8 +472,8 @@ func TestEditorsTellThroughSeveralFiles(t *testing.T) {
 					t.Errorf("by %s: %s, exit code %d; want as by %s: %s, %d", by, got.Stdout, got.Exit, c.through[0],
 						first.Stdout, first.Exit)
 				}
-				if row := w.Row(by, true); row.Agent != c.editor || (row.Outcome.Twin != "") != (i > 0) {
-					t.Errorf("by %s: of %s, a duplicate of %q; want of %s, and one: %v", by, row.Agent, row.Outcome.Twin,
+				if row := w.Row(by, true); row.Agent != c.editor || (row.Outcome.Duplicate != "") != (i > 0) {
+					t.Errorf("by %s: of %s, a duplicate of %q; want of %s, and one: %v", by, row.Agent, row.Outcome.Duplicate,
 						c.editor, i > 0)
 				}
 			}

@@ -40,7 +40,7 @@ func TestFreeAgent(t *testing.T) {
 			}))
 			if !c.free {
 				// From inside: without its process the agent would be gone.
-				if err := w.h.Do(wire.MethodFeedReply, wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"},
+				if err := w.h.CallMethod(wire.MethodFeedReply, wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"},
 					nil); err != nil {
 					t.Error(err)
 				}

@@ -16,7 +16,7 @@ func TestWhoFollowedTheHubBeforeIsWaitedFor(t *testing.T) {
 	w.Up()
 	w.h.approvals.SetGrace(hubtest.Patience)
 	call := w.hold(permission("s", "make"))
-	w.Eventually("the hook call is open", func() bool { return w.h.pipeline.Waiting() == 1 })
+	w.Eventually("the hook call is open", func() bool { return w.h.pipeline.UndecidedCalls() == 1 })
 	if len(call.reply) != 0 || len(w.items()) != 0 {
 		t.Fatal("decided while somebody is on the way")
 	}
@@ -32,8 +32,8 @@ func TestWhoLeavesIsNotWaitedFor(t *testing.T) {
 	w := open(t)
 	conn := w.Dial()
 	_, _ = conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"feed.stream"}` + "\n"))
-	w.Eventually("somebody follows", w.h.approvals.Someone)
+	w.Eventually("somebody follows", w.h.approvals.CanAnyoneAnswer)
 	conn.Close()
-	w.Eventually("nobody follows", func() bool { return !w.h.approvals.Someone() })
+	w.Eventually("nobody follows", func() bool { return !w.h.approvals.CanAnyoneAnswer() })
 	w.MustPass(permission("s", "make"))
 }

@@ -488,11 +488,11 @@ func TestHookAsksThePerson(t *testing.T) {
 	w := open(t)
 	ev := event.Event{Agent: "claude", Session: "s", Kind: event.ToolBefore}
 	q := feedQuestion("confirm", "Deploy?", "to production")
-	if _, err := w.h.AskPerson(context.Background(), &ev, q); !errors.Is(err, ErrNobody) || w.h.Someone() {
+	if _, err := w.h.AskPerson(context.Background(), &ev, q); !errors.Is(err, ErrNobody) || w.h.CanAnyoneAnswer() {
 		t.Errorf("error %v, want error ErrNobody and not w.h.Someone()", err)
 	}
-	w.h.Sink(true)
-	defer w.h.Sink(false)
+	w.h.CountSink(true)
+	defer w.h.CountSink(false)
 	answer := make(chan string, 1)
 	go func() {
 		got, err := w.h.AskPerson(context.Background(), &ev, q)

@@ -1,7 +1,7 @@
 // Package hub composes the services into the one process that hears every hook
 // of every agent: New builds them, Run starts and stops them. It holds no
-// behaviour of its own but what concerns the process: its lock and its status. The way of one event is in package
-// pipeline.
+// behaviour of its own but what concerns the process: its lock and its status.
+// The way of one event is in package pipeline.
 //
 // What the hub promises: an acknowledged event is in the journal exactly once,
 // also after kill -9; a slow, silent or hostile peer holds nobody up; a broken
@@ -98,7 +98,7 @@ type Hub struct {
 	pipeline  *pipeline.Pipeline
 	server    *server.Server
 
-	life   *hubstart.Life
+	lock   *hubstart.HubLock
 	ctx    context.Context // ends when the hub does: cancels what still runs
 	cancel context.CancelFunc
 	stop   chan string // why to stop
@@ -130,7 +130,7 @@ func New(o Options) (*Hub, error) {
 			h.notes.Publish(wire.NoteProblem, p)
 		}),
 	}
-	if err := h.takeLock(); err != nil {
+	if err := h.acquireLock(); err != nil {
 		h.Close()
 		return nil, err
 	}
@@ -194,8 +194,8 @@ func (h *Hub) buildServices(o Options) {
 	h.modules.OpenLaunches()
 }
 
-// takeLock takes the places and the lock that make this the only hub.
-func (h *Hub) takeLock() error {
+// acquireLock makes the folders and takes the lock that makes this the only hub.
+func (h *Hub) acquireLock() error {
 	if err := h.deps.Dirs.MakeRuntime(); err != nil {
 		return err
 	}
@@ -205,11 +205,11 @@ func (h *Hub) takeLock() error {
 		h.deps.Problems.Raise("state", "nothing can be kept: "+err.Error(),
 			"repair "+h.deps.Dirs.State+"; decisions go on meanwhile")
 	}
-	life, err := hubstart.Hold(h.deps.Dirs)
+	lock, err := hubstart.AcquireLock(h.deps.Dirs)
 	if err != nil {
 		return err
 	}
-	h.life = life
+	h.lock = lock
 	services.SweepState(h.deps)
 	if err := h.deps.Dirs.CheckSocket(); err != nil {
 		return err
@@ -233,8 +233,8 @@ func (h *Hub) Close() {
 	if h.server != nil {
 		h.server.Close()
 	}
-	if h.life != nil {
-		_ = h.life.Stop()
+	if h.lock != nil {
+		_ = h.lock.Stop()
 	}
 }
 

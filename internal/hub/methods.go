@@ -23,13 +23,13 @@ func (h *Hub) ownMethods() map[string]services.Method {
 	// What commands do to files without the hub: an agent that tries is refused
 	// by the command itself; here it is journalled.
 	for _, name := range []string{wire.MethodInstall, wire.MethodUninstall, wire.MethodDoctor, wire.MethodTmux} {
-		table[name] = services.Method{Run: h.allowedMethod}
+		table[name] = services.Method{Run: h.acknowledge}
 	}
 	return table
 }
 
-// allowedMethod is reached by a person only.
-func (h *Hub) allowedMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
+// acknowledge answers ok; its authority lets only a person reach it.
+func (h *Hub) acknowledge(json.RawMessage, proc.Cred) (any, *wire.Error) {
 	return map[string]bool{"ok": true}, nil
 }
 

@@ -28,7 +28,7 @@ func (h *Hub) Run(ctx context.Context) error {
 				"a hub that a hook starts may look for settings in ~/.config instead")
 		}
 	}
-	h.life.Ready()
+	h.lock.Ready()
 	for _, who := range hubstart.Bypassed(h.deps.Dirs) {
 		h.deps.Problems.Raise("lock:"+who, who, "look at what that process is, and end it")
 	}
@@ -39,7 +39,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	following.Go(func() { h.approvals.Run(h.ctx) })
 	following.Go(func() { h.notify.Run(h.ctx) })
 	following.Go(func() { h.selection.Refresh("") }) // TypeScript hooks are loaded before the first event
-	following.Go(func() { h.watchPlace(h.ctx) })
+	following.Go(func() { h.watchSocket(h.ctx) })
 	serving.Go(h.server.Serve)
 	h.deps.Log.Info("hub is up", "pid", os.Getpid(), "version", h.version, "socket", h.deps.Dirs.Socket())
 
@@ -67,7 +67,7 @@ const endWithin = 2 * time.Second
 //  4. the files of TypeScript hooks end, and what they did is recorded;
 //  5. the recorder stores what it has, and the files on disk are closed.
 func (h *Hub) shutDown(recording, following, serving *sync.WaitGroup) {
-	h.server.StopAccepting(h.life.Lost()) // then the socket there is another hub's
+	h.server.StopAccepting(h.lock.Lost()) // then the socket there is another hub's
 	h.approvals.EndRequests()
 	h.server.FinishCalls(2 * time.Second)
 	h.cancel()
@@ -102,9 +102,9 @@ func (h *Hub) shutDown(recording, following, serving *sync.WaitGroup) {
 // left then is in the intake, where the next hub finds it.
 const storeWithin = 20 * time.Second
 
-// watchPlace ends a hub that nobody can reach any more: its folder was removed,
-// or its lock put aside. Another one may have taken its place already.
-func (h *Hub) watchPlace(ctx context.Context) {
+// watchSocket ends a hub that nobody can reach any more: its folder was removed,
+// or its lock moved aside. Another hub may run already.
+func (h *Hub) watchSocket(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -112,7 +112,7 @@ func (h *Hub) watchPlace(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if h.isOutOfPlace() {
+			if h.lostSocketOrLock() {
 				h.Stop("its folder " + h.deps.Dirs.Runtime + " was removed or replaced")
 				return
 			}
@@ -120,9 +120,9 @@ func (h *Hub) watchPlace(ctx context.Context) {
 	}
 }
 
-// isOutOfPlace reports whether callers find another lock than this hub's, or
+// lostSocketOrLock reports whether callers find another lock than this hub's, or
 // something else than its socket.
-func (h *Hub) isOutOfPlace() bool { return h.life.Lost() || !h.server.InPlace() }
+func (h *Hub) lostSocketOrLock() bool { return h.lock.Lost() || !h.server.InPlace() }
 
 // waitFor reports whether a group ended before ctx.
 func waitFor(ctx context.Context, group *sync.WaitGroup) bool {

@@ -21,7 +21,7 @@ func (w *hubFixture) set(key, value string) {
 
 func (w *hubFixture) records(name string, claim bool) ([]wire.ResumeRecord, error) {
 	var list []wire.ResumeRecord
-	err := w.h.Do(wire.MethodSessionResume, wire.SessionResumeParams{Session: name, Claim: claim}, &list)
+	err := w.h.CallMethod(wire.MethodSessionResume, wire.SessionResumeParams{Session: name, Claim: claim}, &list)
 	return list, err
 }
 

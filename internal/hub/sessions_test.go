@@ -33,7 +33,7 @@ func (w *hubFixture) tell(agent, event, session string, more map[string]any) {
 func (w *hubFixture) sessions() []wire.Session {
 	w.T.Helper()
 	var list []wire.Session
-	if err := w.h.Do(wire.MethodSessions, wire.SessionsParams{}, &list); err != nil {
+	if err := w.h.CallMethod(wire.MethodSessions, wire.SessionsParams{}, &list); err != nil {
 		w.T.Fatal(err)
 	}
 	return list
@@ -42,7 +42,7 @@ func (w *hubFixture) sessions() []wire.Session {
 func (w *hubFixture) session(id string) *wire.SessionDetail {
 	w.T.Helper()
 	var d wire.SessionDetail
-	if err := w.h.Do(wire.MethodSession, wire.SessionParams{Session: id}, &d); err != nil {
+	if err := w.h.CallMethod(wire.MethodSession, wire.SessionParams{Session: id}, &d); err != nil {
 		w.T.Fatal(err)
 	}
 	return &d

@@ -44,7 +44,7 @@ const (
 func (h *Hub) newServer() *server.Server {
 	foreign := &cmux.Server{Deps: h.deps, Approvals: h.approvals, Pipeline: h.pipeline, Journal: h.recorder.Reader}
 	renewing := &renewal.Service{
-		Context: h.ctx, Version: h.version, Program: h.program, Waiting: h.pipeline.Waiting, Stop: h.Stop,
+		Context: h.ctx, Version: h.version, Program: h.program, Waiting: h.pipeline.UndecidedCalls, Stop: h.Stop,
 	}
 	views := &readview.Service{
 		Judge: h.judge, Sessions: h.sessions.List, FindProject: h.selection.Registry.FindProject,
@@ -66,7 +66,7 @@ func (h *Hub) newServer() *server.Server {
 	return server.New(h.ctx, server.Options{
 		Deps: h.deps, Judge: h.seats, ViewOf: views.Of, Refused: h.noteRefusal, Hooks: hookCalls{h.pipeline},
 		MetVersion: renewing.MetVersion, GiveUp: h.Stop,
-		TakeMux0: h.takeMux0, AnswerCmux: answerCmux, Version: h.version,
+		HandleMux0: h.processMux0Line, AnswerCmux: answerCmux, Version: h.version,
 		Methods: methods, LongMethods: long,
 		Streams: map[string]server.StreamMethod{
 			wire.MethodStream:     server.EventStream(h.notes, h.recorder),
@@ -89,13 +89,13 @@ func (h *Hub) openFeedStream(params json.RawMessage, peer proc.Cred) (server.Str
 	}, nil
 }
 
-// takeMux0 takes a line of mux0 in as an event.
-func (h *Hub) takeMux0(line []byte, peer proc.Cred) {
+// processMux0Line processes a line of mux0 as an event.
+func (h *Hub) processMux0Line(line []byte, peer proc.Cred) {
 	if m, ok := mux0.ReadLine(line, h.deps.Catalogue, h.deps.Problems); ok {
 		call := pipeline.HookCall{
 			ID: frame.NewID(), Agent: m.Agent, Event: m.Name, Payload: m.Payload, At: time.Now(), Peer: peer,
 		}
-		h.pipeline.Take(h.ctx, &call)
+		h.pipeline.ProcessUnanswered(h.ctx, &call)
 	}
 }
 
@@ -136,13 +136,14 @@ func (h *Hub) recordOwn(name, id string, at time.Time, payload any) {
 func (h *Hub) newApprovals() *approvals.Service {
 	return approvals.New(approvals.Options{
 		Deps: h.deps, Settings: h.selection, Recorder: ownEvents{h.recorder.Reader, h}, Sessions: h.sessions,
-		FocusPane: sessions.FocusPane, MayAnswer: h.mayAnswer, Notifies: h.notifies,
+		FocusPane: sessions.FocusPane, MayAnswer: h.mayAnswer, ReachesPerson: h.reachesPerson,
 		Stopping: func() bool { return h.server.Stopping() }, Context: h.ctx, Started: h.started,
 	})
 }
 
-// notifies: notices are made after approvals, whose requests they tell of.
-func (h *Hub) notifies(agent, kind string) bool { return h.notify.Reaches(agent, kind) }
+// reachesPerson reports whether notices about such a request reach a person. It is a
+// method because the notices are made after approvals, whose requests they tell of.
+func (h *Hub) reachesPerson(agent, kind string) bool { return h.notify.Reaches(agent, kind) }
 
 // mayAnswer reports whether the peer is somebody who could answer: a person
 // sees everything they decide about; anybody else gets what the journal gets.

@@ -127,8 +127,8 @@ type Hub interface {
 	Run(ctx context.Context) error
 	// ForgetProcesses drops what was remembered of the process table.
 	ForgetProcesses()
-	// Do calls a method from within the hub, where nobody is judged.
-	Do(method string, params, result any) error
+	// CallMethod calls a method from within the hub, where nobody is judged.
+	CallMethod(method string, params, result any) error
 }
 
 // Bench is a hub with its folders and a client of it.
@@ -338,7 +338,7 @@ func (w *Bench) Rows() []Row {
 	var all []Row
 	for after := ""; ; {
 		var page wire.QueryResult
-		if err := w.hub.Do(wire.MethodQuery, wire.QueryParams{After: after}, &page); err != nil {
+		if err := w.hub.CallMethod(wire.MethodQuery, wire.QueryParams{After: after}, &page); err != nil {
 			w.T.Fatal(err)
 		}
 		for _, e := range page.Entries {
@@ -403,7 +403,7 @@ func (w *Bench) Row(id string, decided bool) Row {
 func (w *Bench) Problem(key string) (wire.Problem, bool) {
 	w.T.Helper()
 	var info wire.Info
-	if err := w.hub.Do(wire.MethodInfo, nil, &info); err != nil {
+	if err := w.hub.CallMethod(wire.MethodInfo, nil, &info); err != nil {
 		w.T.Fatal(err)
 	}
 	for _, p := range info.Problems {

@@ -74,7 +74,7 @@ func (p *Process) Stop() error {
 // gone.
 func EndHub(dirs paths.Dirs) error {
 	c := client.Client{Socket: dirs.Socket(), Timeout: time.Second}
-	for end := time.Now().Add(Patience); hubstart.Lives(dirs); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(Patience); hubstart.HubHoldsLock(dirs); time.Sleep(5 * time.Millisecond) {
 		if info, err := c.Info(context.Background()); err == nil {
 			_ = syscall.Kill(info.PID, syscall.SIGTERM)
 		}

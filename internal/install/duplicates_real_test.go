@@ -22,17 +22,17 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// TestRealTwins installs into an agent and into the one whose file it reads as
+// TestRealDuplicates installs into an agent and into the one whose file it reads as
 // well, and lets the first run: what it tells twice reaches hooks once.
-func TestRealTwins(t *testing.T) {
+func TestRealDuplicates(t *testing.T) {
 	for _, a := range installable() {
 		for _, other := range a.Install.Reads {
-			t.Run(a.Name+" reads "+other, func(t *testing.T) { realTwins(t, a, other) })
+			t.Run(a.Name+" reads "+other, func(t *testing.T) { realDuplicates(t, a, other) })
 		}
 	}
 }
 
-func realTwins(t *testing.T, a *agent.Agent, other string) {
+func realDuplicates(t *testing.T, a *agent.Agent, other string) {
 	entry, ok := agents.Find(a.Name)
 	if !ok {
 		t.Skip("not in the table of real agents")
@@ -64,10 +64,10 @@ func realTwins(t *testing.T, a *agent.Agent, other string) {
 		t.Error("the tool did not run")
 	}
 
-	arrived, twins := 0, 0
+	arrived, duplicates := 0, 0
 	c := &client.Client{Socket: h.Dirs.Socket()}
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		arrived, twins = 0, 0
+		arrived, duplicates = 0, 0
 		ended := false
 		err := c.Query(context.Background(), wire.QueryParams{}, func(e client.Entry) bool {
 			var ev struct {
@@ -78,8 +78,8 @@ func realTwins(t *testing.T, a *agent.Agent, other string) {
 			ended = ended || ev.Kind == event.TurnEnd
 			if ev.Kind == event.ToolBefore {
 				arrived++
-				if e.Outcome != nil && e.Outcome.Twin != "" {
-					twins++
+				if e.Outcome != nil && e.Outcome.Duplicate != "" {
+					duplicates++
 				}
 				if ev.Agent != a.Name {
 					t.Errorf("%s came as an event of %s", ev.Native, ev.Agent)
@@ -92,12 +92,12 @@ func realTwins(t *testing.T, a *agent.Agent, other string) {
 		}
 	}
 	lines, _ := os.ReadFile(heard)
-	t.Logf("the call arrived %d times, %d marked as twins, hooks were asked %d times", arrived, twins,
+	t.Logf("the call arrived %d times, %d marked as duplicates, hooks were asked %d times", arrived, duplicates,
 		strings.Count(string(lines), "asked"))
 	if arrived < 2 {
 		t.Skipf("%s did not run %s's hooks here", a.Name, other)
 	}
-	if arrived != 2 || twins != 1 || string(lines) != "asked\n" {
-		t.Errorf("want it twice, one a twin, and hooks asked once; heard %q", lines)
+	if arrived != 2 || duplicates != 1 || string(lines) != "asked\n" {
+		t.Errorf("want it twice, one a duplicate, and hooks asked once; heard %q", lines)
 	}
 }

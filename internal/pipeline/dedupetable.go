@@ -21,23 +21,23 @@ type duplicates struct {
 }
 
 type dedupeKey struct {
-	pid     int
-	start   uint64
-	kind    event.Kind
-	session string
-	sub     string
-	call    string
-	says    [sha256.Size]byte
+	pid         int
+	start       uint64
+	kind        event.Kind
+	session     string
+	sub         string
+	call        string
+	contentHash [sha256.Size]byte
 }
 
 // dedupeEntry is what one or more commands ask about.
 type dedupeEntry struct {
-	list *duplicates
-	key  dedupeKey
-	id   string   // of the arrival that came first
-	came []string // the commands, by the agent in them
+	list     *duplicates
+	key      dedupeKey
+	id       string   // of the call that came first
+	commands []string // the commands, by the agent in them
 
-	ready   chan struct{} // closed once settled
+	ready   chan struct{} // closed once decided or given up
 	until   time.Time     // when it is forgotten; zero while undecided
 	decided bool
 	outcome hook.Outcome // without the steps: those were the first one's
@@ -48,7 +48,7 @@ func newDuplicates() *duplicates {
 	return &duplicates{open: map[dedupeKey][]*dedupeEntry{}, now: time.Now}
 }
 
-func (t *duplicates) enter(key dedupeKey, id, command string) (*dedupeEntry, bool) {
+func (t *duplicates) findOrAdd(key dedupeKey, id, command string) (*dedupeEntry, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
@@ -56,12 +56,12 @@ func (t *duplicates) enter(key dedupeKey, id, command string) (*dedupeEntry, boo
 	list := t.open[key]
 	for i := len(list) - 1; i >= 0; i-- {
 		one := list[i]
-		if !one.isOver(now) && !slices.Contains(one.came, command) {
-			one.came = append(one.came, command)
+		if !one.isOver(now) && !slices.Contains(one.commands, command) {
+			one.commands = append(one.commands, command)
 			return one, false
 		}
 	}
-	one := &dedupeEntry{list: t, key: key, id: id, came: []string{command}, ready: make(chan struct{})}
+	one := &dedupeEntry{list: t, key: key, id: id, commands: []string{command}, ready: make(chan struct{})}
 	t.open[key] = append(list, one)
 	t.count++
 	return one, true
@@ -71,7 +71,7 @@ func (o *dedupeEntry) isOver(now time.Time) bool { return !o.until.IsZero() && n
 
 // sweepOld forgets what is over, now and then, or when there is too much of it.
 func (t *duplicates) sweepOld(now time.Time) {
-	if now.Sub(t.swept) < windowBySay && t.count < keepDuplicates {
+	if now.Sub(t.swept) < keepWithoutID && t.count < keepDuplicates {
 		return
 	}
 	t.swept = now
@@ -89,11 +89,11 @@ func (t *duplicates) sweepOld(now time.Time) {
 	}
 }
 
-// So long a decision is kept for a duplicate. A tool call with an id of its own
+// How long a decision is kept for a duplicate. A tool call with an id of its own
 // cannot be mistaken for a later one, so it is kept longer: hooks of others may
 // run in between.
 const (
-	windowBySay    = 10 * time.Second
-	windowByID     = 2 * time.Minute
+	keepWithoutID  = 10 * time.Second
+	keepWithID     = 2 * time.Minute
 	keepDuplicates = 4096
 )

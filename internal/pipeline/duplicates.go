@@ -47,7 +47,7 @@ func (p *Pipeline) findDuplicate(call *HookCall, s *pipelineState) {
 	if key.pid <= 0 {
 		return
 	}
-	entry, first := p.duplicates.enter(key, call.ID, command)
+	entry, first := p.duplicates.findOrAdd(key, call.ID, command)
 	s.dedupe = entry
 	if !first {
 		s.duplicate = entry.id
@@ -106,7 +106,7 @@ func dedupeKeyOf(s *pipelineState) dedupeKey {
 	}
 	sum.Write([]byte{0})
 	sum.Write([]byte(ev.Prompt))
-	sum.Sum(k.says[:0])
+	sum.Sum(k.contentHash[:0])
 	return k
 }
 
@@ -135,17 +135,17 @@ func (s *pipelineState) endDedupe(decided bool) {
 	case !decided:
 		o.until = t.now().Add(-1)
 	case o.key.call != "":
-		o.until = t.now().Add(windowByID)
+		o.until = t.now().Add(keepWithID)
 	default:
-		o.until = t.now().Add(windowBySay)
+		o.until = t.now().Add(keepWithoutID)
 	}
 	close(o.ready)
 }
 
-// shareDecision gives a duplicate the outcome of the first, waiting while that
+// awaitFirstDecision gives a duplicate the outcome of the first, waiting while that
 // is being decided. It is false when there is none to be had: then the call is
 // a question of its own.
-func (p *Pipeline) shareDecision(ctx context.Context, call *HookCall, s *pipelineState) bool {
+func (p *Pipeline) awaitFirstDecision(ctx context.Context, call *HookCall, s *pipelineState) bool {
 	if !s.isDuplicate() {
 		return false
 	}
@@ -165,7 +165,7 @@ func (p *Pipeline) shareDecision(ctx context.Context, call *HookCall, s *pipelin
 		case <-ctx.Done():
 			// The first is still open, and the agent waits for it as well: what
 			// is said there counts. Saying nothing here lets nothing through.
-			s.skipped = services.TwinUndecided
+			s.skipped = services.DuplicateUndecided
 			if left.Load() {
 				s.skipped = services.CallerLeft
 			}

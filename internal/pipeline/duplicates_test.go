@@ -11,7 +11,7 @@ func TestDuplicatesAreForgotten(t *testing.T) {
 	list := newDuplicates()
 	list.now = func() time.Time { return now }
 	for i := range 3 * keepDuplicates {
-		one, first := list.enter(dedupeKey{pid: i}, fmt.Sprint(i), "grok")
+		one, first := list.findOrAdd(dedupeKey{pid: i}, fmt.Sprint(i), "grok")
 		if !first {
 			t.Fatal("a duplicate of nothing")
 		}
@@ -21,7 +21,7 @@ func TestDuplicatesAreForgotten(t *testing.T) {
 		t.Errorf("%d are remembered", list.count)
 	}
 	now = now.Add(time.Hour)
-	list.enter(dedupeKey{pid: -1}, "last", "grok")
+	list.findOrAdd(dedupeKey{pid: -1}, "last", "grok")
 	if list.count != 1 || len(list.open) != 1 {
 		t.Errorf("%d are remembered after an hour", list.count)
 	}

@@ -60,7 +60,7 @@ func (c *openCall) finishCall() {
 	}
 }
 
-func (c *openCall) saidNothing() bool {
+func (c *openCall) isNeutral() bool {
 	d := &c.decision
 	return c.answered && c.answer == neutral.Answer{} && d.Empty() && d.Reason == "" && d.By == "" &&
 		d.Answer == nil && len(d.Degraded) == 0 && !d.Allowed
@@ -70,7 +70,7 @@ func (o *openCalls) keepAnswer(id string, c *openCall) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	c.finishCall()
-	if c.saidNothing() {
+	if c.isNeutral() {
 		c = emptyCall
 	}
 	delete(o.open, id)

@@ -47,7 +47,7 @@ func (s *pipelineState) nobodySpoke() bool {
 func outcomeOf(call *HookCall, s *pipelineState, d event.Decision) wire.Outcome {
 	o := wire.Outcome{
 		ID: call.ID, Agent: s.ev.Agent, Native: s.ev.Native, Time: call.At, TookUS: time.Since(call.At).Microseconds(),
-		Neutral: s.skipped.Code(), Twin: s.duplicate,
+		Neutral: s.skipped.Code(), Duplicate: s.duplicate,
 	}
 	if s.ev.Tool != nil {
 		o.Tool = s.ev.Tool.Name

@@ -26,7 +26,8 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-// New makes a pipeline. ctx ends when the hub does: half a decision is none.
+// New makes a pipeline. ctx ends when the hub does; an unfinished
+// decision is then discarded.
 func New(ctx context.Context, o Options) *Pipeline {
 	return &Pipeline{
 		Options: o, ctx: ctx, dispatch: hook.Dispatcher{Change: o.Deps.Catalogue.WithInput},
@@ -36,8 +37,8 @@ func New(ctx context.Context, o Options) *Pipeline {
 }
 
 // Answer processes a call once per id, however often the id comes. It is false
-// when the hub ended on the way: whoever waits is then hung up on and asks the
-// next hub, because half a decision is none. It is also false when the caller
+// when the hub ended on the way: an unfinished decision is discarded, and whoever
+// waits is hung up on and asks the next hub. It is also false when the caller
 // left. Finish must be called once the caller has the answer.
 func (p *Pipeline) Answer(ctx context.Context, call *HookCall) (neutral.Answer, event.Decision, bool) {
 	if row, known := neutral.Lookup(call.Agent, call.Event); known && !row.Decides {
@@ -68,8 +69,8 @@ func (p *Pipeline) Answer(ctx context.Context, call *HookCall) (neutral.Answer, 
 	return one.answer, one.decision, one.answered
 }
 
-// Take processes a call whose caller expects no answer.
-func (p *Pipeline) Take(ctx context.Context, call *HookCall) {
+// ProcessUnanswered processes a call whose caller expects no answer.
+func (p *Pipeline) ProcessUnanswered(ctx context.Context, call *HookCall) {
 	p.process(ctx, call)
 	p.Finish(call)
 }
@@ -83,10 +84,10 @@ func (p *Pipeline) Finish(call *HookCall) {
 	}
 }
 
-// process is the way of one call.
+// process takes one call through every step.
 func (p *Pipeline) process(ctx context.Context, call *HookCall) (neutral.Answer, event.Decision, bool) {
-	s := p.decode(call)                               // native bytes → event
-	if p.hooked.tellBefore(p.Deps.Catalogue, &s.ev) { // a proxy tells what the agent's own hooks told
+	s := p.decode(call)                                  // native bytes → event
+	if p.hooked.isToldByHooks(p.Deps.Catalogue, &s.ev) { // a proxy tells what the agent's own hooks told
 		return neutral.Answer{}, event.Decision{}, true
 	}
 	p.findDuplicate(call, s)     // told twice, through another agent's file?
@@ -95,9 +96,9 @@ func (p *Pipeline) process(ctx context.Context, call *HookCall) (neutral.Answer,
 		return neutral.Answer{}, event.Decision{}, false
 	}
 	if !s.isDuplicate() {
-		p.track(call, s) // status, turn, title
+		p.notifyTrackers(call, s) // status, turn, title
 	}
-	if !p.shareDecision(ctx, call, s) { // a duplicate gets what the first got
+	if !p.awaitFirstDecision(ctx, call, s) { // a duplicate gets what the first got
 		p.decide(ctx, call, s)
 	}
 	if s.isWithdrawn(ctx) {
@@ -118,10 +119,10 @@ func (p *Pipeline) process(ctx context.Context, call *HookCall) (neutral.Answer,
 func (p *Pipeline) decide(ctx context.Context, call *HookCall, s *pipelineState) {
 	p.runHooks(ctx, call, s) // guards, rules and hooks in order, one merge
 	if ctx.Err() != nil {
-		return // half a decision is none
+		return // an unfinished decision is discarded
 	}
 	p.capKeepGoing(s)
-	s.takeOutcome(p.Approvals.Decide(ctx, approvalCall(call, s))) // must a person decide? then wait
+	s.setOutcome(p.Approvals.Decide(ctx, approvalCall(call, s))) // must a person decide? then wait
 }
 
 // recordEvent writes the event down. From here on it survives the death of the
@@ -145,8 +146,8 @@ func (p *Pipeline) recordEvent(call *HookCall, s *pipelineState) bool {
 	return true
 }
 
-// track lets everybody follow the event who keeps a state.
-func (p *Pipeline) track(call *HookCall, s *pipelineState) {
+// notifyTrackers gives the event to every service that keeps a state.
+func (p *Pipeline) notifyTrackers(call *HookCall, s *pipelineState) {
 	p.keepGoing.observe(&s.ev)
 	p.Selection.NoteSession(&s.ev)
 	p.Sessions.Apply(&s.ev, call.Seq)
@@ -165,10 +166,10 @@ func approvalCall(call *HookCall, s *pipelineState) *approvals.Call {
 	return c
 }
 
-func (s *pipelineState) takeOutcome(o approvals.Outcome) { s.asked, s.skipped = o.Asked, o.Skipped }
+func (s *pipelineState) setOutcome(o approvals.Outcome) { s.asked, s.skipped = o.Asked, o.Skipped }
 
-// isWithdrawn: the hub stops, and half a decision is none. What a person said
-// to be delivered is a whole one.
+// isWithdrawn reports whether the hub stopped before the decision was finished:
+// it is then discarded. An answer of a person that is being delivered is finished.
 func (s *pipelineState) isWithdrawn(ctx context.Context) bool {
 	if s.asked == nil {
 		return ctx.Err() != nil
@@ -184,5 +185,5 @@ func (p *Pipeline) RecordOwn(call *HookCall) {
 	p.Finish(call)
 }
 
-// Waiting is how many calls are being decided.
-func (p *Pipeline) Waiting() int { return p.open.waiting() }
+// UndecidedCalls is how many calls are being decided.
+func (p *Pipeline) UndecidedCalls() int { return p.open.waiting() }

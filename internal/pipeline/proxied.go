@@ -40,9 +40,9 @@ func callerOf(known Callers, catalogue *agent.Catalogue, pid int, name, native s
 	return known.Of(pid)
 }
 
-// tellBefore reports whether the agent's own hooks tell what a proxy tells here. A
+// isToldByHooks reports whether the agent's own hooks tell what a proxy tells here. A
 // request for permission counts all the same.
-func (h *hookedSessions) tellBefore(catalogue *agent.Catalogue, ev *event.Event) bool {
+func (h *hookedSessions) isToldByHooks(catalogue *agent.Catalogue, ev *event.Event) bool {
 	if ev.Session == "" || catalogue.OwnAgent(ev.Native) {
 		return false
 	}

@@ -27,8 +27,8 @@ func (p *Pipeline) LongMethods() map[string]services.LongMethod {
 	return map[string]services.LongMethod{wire.MethodPush: p.pushMethod}
 }
 
-// goneWith calls cancel when ctx ends: a caller that hung up.
-func goneWith(ctx context.Context) func(cancel func()) (stop func()) {
+// onContextEnd calls cancel when ctx ends: a caller that hung up.
+func onContextEnd(ctx context.Context) func(cancel func()) (stop func()) {
 	return func(cancel func()) func() {
 		off := context.AfterFunc(ctx, cancel)
 		return func() { off() }
@@ -49,8 +49,8 @@ func (p *Pipeline) pushMethod(ctx context.Context, params json.RawMessage, peer 
 	}
 	call := HookCall{
 		ID: pushed.ID, Agent: pushed.Agent, Event: pushed.Event, Cwd: pushed.Cwd, Payload: pushed.Payload,
-		At:   time.Now(),
-		Peer: peer, Pushed: true, Limit: time.Duration(pushed.Timeout * float64(time.Second)), OnGone: goneWith(ctx),
+		At: time.Now(), Peer: peer, Pushed: true, Limit: time.Duration(pushed.Timeout * float64(time.Second)),
+		OnGone: onContextEnd(ctx),
 	}
 	if len(pushed.Env) > 0 {
 		call.Env = environ.Join(pushed.Env)
@@ -84,7 +84,7 @@ func unknownReason(deps services.Deps, agent, name string) string {
 func (p *Pipeline) Push(ctx context.Context, pushed approvals.Pushed) approvals.PushResult {
 	call := HookCall{
 		ID: frame.NewID(), Agent: pushed.Agent, Event: pushed.Name, Cwd: pushed.Cwd, Payload: pushed.Payload,
-		At: time.Now(), Peer: pushed.Peer, Limit: pushed.Wait, Pushed: true, OnGone: goneWith(ctx),
+		At: time.Now(), Peer: pushed.Peer, Limit: pushed.Wait, Pushed: true, OnGone: onContextEnd(ctx),
 	}
 	if !p.knowsEvent(p.Deps.AgentName(pushed.Agent), pushed.Name) {
 		call.Agent = "" // the program's own name of it, read as of an agent nobody described
@@ -96,7 +96,7 @@ func (p *Pipeline) Push(ctx context.Context, pushed approvals.Pushed) approvals.
 	}
 	need, asks := pushed.Prepare(&s.ev)
 	p.recordEvent(&call, s)
-	p.track(&call, s)
+	p.notifyTrackers(&call, s)
 	defer p.Finish(&call)
 	result := approvals.PushResult{ID: call.ID}
 	if pushed.Wait <= 0 || !asks {
@@ -105,7 +105,7 @@ func (p *Pipeline) Push(ctx context.Context, pushed approvals.Pushed) approvals.
 	s.carries = event.Carries{Allow: true, Deny: true}
 	p.runHooks(ctx, &call, s) // guards first
 	if pushed.AfterHooks(&s.outcome.Decision) {
-		s.takeOutcome(p.Approvals.DecidePushed(ctx, approvalCall(&call, s), need, pushed.Wait, pushed.Key))
+		s.setOutcome(p.Approvals.DecidePushed(ctx, approvalCall(&call, s), need, pushed.Wait, pushed.Key))
 	}
 	if s.isWithdrawn(p.ctx) {
 		result.Withdrawn = true

@@ -19,7 +19,7 @@ import (
 
 // maxNested bounds the events from below handlers that are being decided at
 // once. A locked hook that calls hooks, and hides that from us, would
-// otherwise meet itself until its time is over.
+// otherwise recurse until its time is over.
 const maxNested = 16
 
 // maxObservers bounds observers under way, so that a slow one cannot pile up
@@ -52,7 +52,7 @@ func (p *Pipeline) runHooks(ctx context.Context, call *HookCall, s *pipelineStat
 			}
 		}
 		s.outcome = p.runDeciding(ctx, call, s, hookCall)
-		p.hearMonitored(ctx, call, s, hookCall)
+		p.runMonitored(ctx, call, s, hookCall)
 	}
 	if call.dryRun == nil && hook.Watched(s.entries, &s.ev, s.carries) {
 		call.addAfter(func() { p.tellObservers(hookCall, s.entries) })
@@ -100,9 +100,9 @@ func (p *Pipeline) runDeciding(ctx context.Context, call *HookCall, s *pipelineS
 	return outcome
 }
 
-// hearMonitored hears the hooks that only monitor. hookmux's own guards are
-// heard at once; the others, which may take long, once the agent has its answer.
-func (p *Pipeline) hearMonitored(ctx context.Context, call *HookCall, s *pipelineState, hookCall hook.Call) {
+// runMonitored runs the hooks that only monitor. hookmux's own guards run
+// at once; the others, which may take long, once the agent has its answer.
+func (p *Pipeline) runMonitored(ctx context.Context, call *HookCall, s *pipelineState, hookCall hook.Call) {
 	var own, others []hook.Monitored
 	for _, m := range s.outcome.Monitored {
 		if m.Entry.BuiltinGuard {
@@ -123,17 +123,17 @@ func (p *Pipeline) hearMonitored(ctx context.Context, call *HookCall, s *pipelin
 	// A nested event comes from below a hook: one that only monitors must not
 	// call itself without end.
 	if len(others) > 0 && !s.ev.Nested {
-		call.addAfter(func() { hearLater(p, hookCall, s, others) })
+		call.addAfter(func() { runMonitoredLater(p, hookCall, s, others) })
 	}
 }
 
-// hearLater hears hooks that only monitor, in the background, and adds what they
+// runMonitoredLater runs hooks that only monitor, in the background, and adds what they
 // said to the outcome that was recorded.
-func hearLater(p *Pipeline, hookCall hook.Call, s *pipelineState, list []hook.Monitored) {
+func runMonitoredLater(p *Pipeline, hookCall hook.Call, s *pipelineState, list []hook.Monitored) {
 	if s.skipped == services.CallerLeft {
 		return
 	}
-	if !takeSlot(p) {
+	if !reserveSlot(p) {
 		return
 	}
 	ev, outcome := s.ev, s.recorded
@@ -206,8 +206,8 @@ func onlyBuiltin(entries []*hook.Entry, kind event.Kind) bool {
 	return true
 }
 
-// capKeepGoing ends what would go on for ever: at a turn's end a deny means
-// "go on".
+// capKeepGoing stops an agent that hooks have kept going maxRounds times. At a
+// turn's end a deny means keep going.
 func (p *Pipeline) capKeepGoing(s *pipelineState) {
 	d := &s.outcome.Decision
 	goesOn := d.KeepGoing || d.Verdict == event.Deny && s.ev.Kind.TakesKeepGoing()
@@ -237,7 +237,7 @@ func (p *Pipeline) tellObservers(call hook.Call, entries []*hook.Entry) {
 	if !hook.Watched(slow, call.Event, call.Carries) {
 		return
 	}
-	if !takeSlot(p) {
+	if !reserveSlot(p) {
 		return
 	}
 	ev := *call.Event // the pipeline goes on with its own copy
@@ -248,9 +248,9 @@ func (p *Pipeline) tellObservers(call hook.Call, entries []*hook.Entry) {
 	})
 }
 
-// takeSlot reserves a place for hooks that nobody waits for. False: too many run, which
-// is told as a problem.
-func takeSlot(p *Pipeline) bool {
+// reserveSlot reserves a place for hooks that nobody waits for. It is false when too
+// many run, and reports that as a problem.
+func reserveSlot(p *Pipeline) bool {
 	select {
 	case p.slots <- struct{}{}:
 		return true

@@ -281,7 +281,7 @@ func (c *conversation) runStream(name string, stream Stream, id json.RawMessage)
 func (c *conversation) serveMux0(line []byte) {
 	for {
 		if len(bytes.TrimSpace(line)) > 0 {
-			c.server.TakeMux0(line, c.peer)
+			c.server.HandleMux0(line, c.peer)
 		}
 		c.entry.Heard()
 		var err error

@@ -51,8 +51,8 @@ type Options struct {
 	// MetVersion hears the version of a client that is not this one's, once the
 	// client has its answer.
 	MetVersion func(version string)
-	// TakeMux0 takes a line of one of mux0's clients, which expect no answer.
-	TakeMux0 func(line []byte, peer proc.Cred)
+	// HandleMux0 takes a line of one of mux0's clients, which expect no answer.
+	HandleMux0 func(line []byte, peer proc.Cred)
 	// AnswerCmux answers one line of cmux's protocol; nil without an error is
 	// no answer.
 	AnswerCmux func(line []byte, call CallFunc) ([]byte, error)

@@ -7,24 +7,24 @@ type Skip int
 
 // The reasons. NotSkipped is the normal way.
 const (
-	NotSkipped     Skip = iota
-	SwitchedOff         // the user wants no hooks for now
-	CallerLeft          // nobody waits for the answer any more: the agent was interrupted or gave up
-	TwinUndecided       // the same question came through another file and is still open
-	SessionCrowded      // too many requests of the session wait for a person
-	PushesCrowded       // too many requests wait that programs pushed
-	AgentReviews        // the agent's own reviewer decides, and no person is asked
-	HooksAsked          // the same request came by the agent's hooks, or by its editor, before
+	NotSkipped         Skip = iota
+	SwitchedOff             // the user wants no hooks for now
+	CallerLeft              // nobody waits for the answer any more: the agent was interrupted or gave up
+	DuplicateUndecided      // the same question came through another file and is still open
+	SessionCrowded          // too many requests of the session wait for a person
+	PushesCrowded           // too many requests wait that programs pushed
+	AgentReviews            // the agent's own reviewer decides, and no person is asked
+	HooksAsked              // the same request came by the agent's hooks, or by its editor, before
 )
 
 var skipCodes = map[Skip]string{
-	SwitchedOff:    wire.SkipOff,
-	CallerLeft:     wire.SkipCallerLeft,
-	TwinUndecided:  wire.SkipDuplicateOpen,
-	SessionCrowded: wire.SkipTooManyOfSession,
-	PushesCrowded:  wire.SkipTooManyPushed,
-	AgentReviews:   wire.SkipAgentReviews,
-	HooksAsked:     wire.SkipSameRequestBefore,
+	SwitchedOff:        wire.SkipOff,
+	CallerLeft:         wire.SkipCallerLeft,
+	DuplicateUndecided: wire.SkipDuplicateOpen,
+	SessionCrowded:     wire.SkipTooManyOfSession,
+	PushesCrowded:      wire.SkipTooManyPushed,
+	AgentReviews:       wire.SkipAgentReviews,
+	HooksAsked:         wire.SkipSameRequestBefore,
 }
 
 // Code is the reason as it stands in the journal and on the wire; "" for

@@ -104,7 +104,7 @@ func attemptsOf(t *testing.T, agent string) {
 		t.Logf("%s: %s", name, strings.TrimSpace(string(said)))
 	}
 	var items []wire.FeedItem
-	if err := st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &items); err != nil || len(items) != 1 ||
+	if err := st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &items); err != nil || len(items) != 1 ||
 		items[0].Status != "pending" {
 		t.Errorf("the request: %+v %v", items, err)
 	}
@@ -180,7 +180,7 @@ func awaitRefusal(file string) string {
 func readJournal(st *stage.Stage, each func(client.Entry)) error {
 	for after := ""; ; {
 		var page wire.QueryResult
-		if err := st.Hub.Do(wire.MethodQuery, wire.QueryParams{After: after}, &page); err != nil {
+		if err := st.Hub.CallMethod(wire.MethodQuery, wire.QueryParams{After: after}, &page); err != nil {
 			return err
 		}
 		for _, e := range page.Entries {
@@ -195,7 +195,7 @@ func readJournal(st *stage.Stage, each func(client.Entry)) error {
 // pendingRequest puts a request of somebody else into the stage's feed.
 func pendingRequest(t *testing.T, st *stage.Stage) string {
 	t.Helper()
-	st.Hub.Sink(true)
+	st.Hub.CountSink(true)
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan struct{})
 	go func() {
@@ -207,7 +207,7 @@ func pendingRequest(t *testing.T, st *stage.Stage) string {
 	t.Cleanup(func() { cancel(); <-over })
 	for range 1500 {
 		var items []wire.FeedItem
-		if err := st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
+		if err := st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
 			t.Fatal(err)
 		}
 		if len(items) == 1 {

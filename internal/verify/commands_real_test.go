@@ -96,7 +96,7 @@ func (p *shellOf) next(kind string, done map[string]bool) wire.FeedItem {
 	p.t.Helper()
 	for range 900 {
 		var items []wire.FeedItem
-		if err := p.st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
+		if err := p.st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
 			p.t.Fatal(err)
 		}
 		for _, item := range items {
@@ -134,7 +134,7 @@ func TestRealLeaving(t *testing.T) {
 		t.Fatal(err)
 	}
 	var items []wire.FeedItem
-	if err := st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: item.ID}, &items); err != nil ||
+	if err := st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{ID: item.ID}, &items); err != nil ||
 		len(items) != 1 || items[0].End != queue.Abandoned.Code() {
 		t.Errorf("the request ended as %+v %v", items, err)
 	}

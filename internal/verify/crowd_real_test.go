@@ -31,10 +31,10 @@ func TestRealHelpersAsk(t *testing.T) {
 	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
-	st.Hub.Sink(true)
+	st.Hub.CountSink(true)
 	waiting := func() []wire.FeedItem {
 		var items []wire.FeedItem
-		if err := st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
+		if err := st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
 			t.Fatal(err)
 		}
 		return items
@@ -56,7 +56,7 @@ func TestRealHelpersAsk(t *testing.T) {
 				}
 				most = max(most, len(items))
 				var result wire.FeedReplyResult
-				if err := st.Hub.Do(wire.MethodFeedReply,
+				if err := st.Hub.CallMethod(wire.MethodFeedReply,
 					wire.FeedReplyParams{ID: items[0].ID, Choice: string(event.ChooseOnce)}, &result); err != nil {
 					t.Error(err)
 				}
@@ -74,7 +74,7 @@ func TestRealHelpersAsk(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all []wire.FeedItem
-	if err := st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{All: true}, &all); err != nil {
+	if err := st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{All: true}, &all); err != nil {
 		t.Fatal(err)
 	}
 	for _, item := range all {

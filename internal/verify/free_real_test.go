@@ -27,15 +27,15 @@ func TestRealFree(t *testing.T) {
 			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
-			st.Hub.Sink(true)
+			st.Hub.CountSink(true)
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			go func() { // what is asked all the same is let go, so that the run ends
 				for stage.PauseFor(ctx, 100*time.Millisecond) {
 					var items []wire.FeedItem
-					_ = st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{}, &items)
+					_ = st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{}, &items)
 					for _, item := range items {
-						_ = st.Hub.Do(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, nil)
+						_ = st.Hub.CallMethod(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, nil)
 					}
 				}
 			}()
@@ -46,7 +46,7 @@ func TestRealFree(t *testing.T) {
 				t.Error("the command did not run")
 			}
 			var items []wire.FeedItem
-			if err := st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{All: true}, &items); err != nil {
+			if err := st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{All: true}, &items); err != nil {
 				t.Fatal(err)
 			}
 			for _, item := range items {

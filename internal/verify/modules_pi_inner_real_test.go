@@ -113,7 +113,7 @@ func namesOf(list []heardEvent) []string {
 func checkModuleErrors(t *testing.T, st *stage.Stage) {
 	t.Helper()
 	var list []wire.ModuleInfo
-	if err := st.Hub.Do(wire.MethodModules, wire.ModulesParams{}, &list); err != nil {
+	if err := st.Hub.CallMethod(wire.MethodModules, wire.ModulesParams{}, &list); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range list {

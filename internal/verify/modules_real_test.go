@@ -65,7 +65,7 @@ func TestRealModules(t *testing.T) {
 					st.LeftItsFile("result"), name, can, saw("replaced-by-module"), saw("the-real-result"))
 			}
 			var list []wire.ModuleInfo
-			if err := st.Hub.Do(wire.MethodModules, wire.ModulesParams{}, &list); err != nil || len(list) != 1 ||
+			if err := st.Hub.CallMethod(wire.MethodModules, wire.ModulesParams{}, &list); err != nil || len(list) != 1 ||
 				!list[0].InForce {
 				t.Fatalf("modules: %+v %v", list, err)
 			}

@@ -142,7 +142,7 @@ func (a reviewedAgent) afterReviews(ctx context.Context, p *shellOf) {
 	// Refusals are read from the agent's record, which is a little behind.
 	stage.WaitUntil(ctx, 100*time.Millisecond, func() bool {
 		var list []wire.Session
-		return p.st.Hub.Do(wire.MethodSessions, wire.SessionsParams{}, &list) == nil &&
+		return p.st.Hub.CallMethod(wire.MethodSessions, wire.SessionsParams{}, &list) == nil &&
 			len(list) == 1 && list[0].Turn != nil && list[0].Turn.CallsDenied > 0
 	})
 	one := p.onlySession()
@@ -158,7 +158,7 @@ func (a reviewedAgent) afterReviews(ctx context.Context, p *shellOf) {
 	}
 	var items []wire.FeedItem
 	ever := wire.FeedListParams{Windows: true, All: true}
-	if err := p.st.Hub.Do(wire.MethodFeedItems, ever, &items); err != nil || len(items) > 0 {
+	if err := p.st.Hub.CallMethod(wire.MethodFeedItems, ever, &items); err != nil || len(items) > 0 {
 		p.t.Errorf("the feed had %d requests (%v), expected that there never was one: %+v", len(items), err, items)
 	}
 	if said := p.said("watched"); strings.Contains(said, "liked") {

@@ -188,7 +188,7 @@ type Outcome struct {
 	Neutral  string          `json:"neutral,omitempty"` // why nobody was asked: off, nested, late
 	Feed     *FeedOutcome    `json:"feed,omitempty"`    // a person was asked
 	// the event that told the same before, through another agent's file
-	Twin string `json:"twin,omitempty"`
+	Duplicate string `json:"twin,omitempty"`
 	// Amends says that it replaces what was told of the event before: hooks that
 	// only monitor were heard after the agent had its answer.
 	Amends bool `json:"amends,omitempty"`

@@ -100,7 +100,7 @@ func runHub(ctx context.Context, app *cmdutil.App, service bool) error {
 			return nil
 		case <-time.After(time.Second):
 		}
-		if !hubstart.Lives(dirs) {
+		if !hubstart.HubHoldsLock(dirs) {
 			h, err = hub.New(o)
 		}
 	}
@@ -209,7 +209,7 @@ func hubStop(ctx context.Context, app *cmdutil.App) error {
 		return err
 	}
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if !hubstart.Lives(dirs) {
+		if !hubstart.HubHoldsLock(dirs) {
 			app.Say("the hub has stopped")
 			return nil
 		}

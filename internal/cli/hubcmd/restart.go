@@ -33,7 +33,7 @@ func hubRestart(ctx context.Context, app *cmdutil.App) error {
 		return err
 	}
 	c := &client.Client{Socket: dirs.Socket()}
-	if hubstart.Lives(dirs) {
+	if hubstart.HubHoldsLock(dirs) {
 		if err := endHub(ctx, app, dirs, c); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func endHub(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client.Cl
 	if err == nil && waitForEnd(ctx, dirs) {
 		return nil
 	}
-	if !hubstart.Lives(dirs) {
+	if !hubstart.HubHoldsLock(dirs) {
 		return nil // it was just going by itself, for a newer one
 	}
 	if app.Table != nil {
@@ -67,7 +67,7 @@ func endHub(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client.Cl
 		}
 	}
 	pid := hubstart.HubPID(dirs)
-	if pid == 0 && !hubstart.Lives(dirs) {
+	if pid == 0 && !hubstart.HubHoldsLock(dirs) {
 		return nil
 	}
 	if pid == 0 {
@@ -88,7 +88,7 @@ func endHub(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client.Cl
 
 func waitForEnd(ctx context.Context, dirs paths.Dirs) bool {
 	for end := time.Now().Add(endWait); ctx.Err() == nil && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if !hubstart.Lives(dirs) {
+		if !hubstart.HubHoldsLock(dirs) {
 			return true
 		}
 	}

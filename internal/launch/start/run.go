@@ -88,7 +88,7 @@ func (s *Starter) hubBeforehand(ctx context.Context) error {
 	if s.DirsError != nil {
 		return s.DirsError
 	}
-	if hubstart.Lives(s.Dirs) {
+	if hubstart.HubHoldsLock(s.Dirs) {
 		return nil
 	}
 	self, err := os.Executable()
@@ -125,7 +125,7 @@ func (s *Starter) SpawnHub() error {
 	if err != nil {
 		return err
 	}
-	if outcome == hubstart.Held {
+	if outcome == hubstart.Backoff {
 		return fmt.Errorf("it died several times within a minute and waits before the next start; its log is %s",
 			s.Dirs.Log())
 	}

@@ -40,7 +40,7 @@ const (
 	Started Outcome = iota + 1 // a hub was spawned; its socket will answer soon
 	Busy                       // somebody else is starting one
 	Running                    // one lives; if it doesn't answer it is on its way up or down
-	Held                       // the next start waits after too many deaths
+	Backoff                    // the next start waits after too many deaths
 )
 
 // Options of Start.
@@ -95,7 +95,7 @@ func FindProgram(getenv func(string) string) (string, error) {
 // and gives up early only when nothing can be started or the next start waits.
 func Ensure(d paths.Dirs, program string, opt Options, until time.Time, reach func() error) error {
 	pause := 2 * time.Millisecond
-	var strangers strangers
+	var intruder lockIntruder
 	for {
 		outcome, startErr := Start(d, program, opt)
 		err := reach()
@@ -105,15 +105,15 @@ func Ensure(d paths.Dirs, program string, opt Options, until time.Time, reach fu
 		switch {
 		case startErr != nil:
 			return startErr
-		case outcome == Held:
+		case outcome == Backoff:
 			if next, held := Paused(d); held && (!opt.Patient || next.After(until)) {
 				return errors.New("the hub died several times within a minute and is not started again before " +
 					next.Local().Format("15:04:05") + "; see " + d.Log())
 			}
 		case outcome == Running:
-			strangers.putAside(d.LifeLock(), d)
+			intruder.putAside(d.LifeLock(), d)
 		case outcome == Busy:
-			strangers.putAside(d.StartLock(), d)
+			intruder.putAside(d.StartLock(), d)
 		}
 		left := time.Until(until)
 		if left <= 0 {

@@ -65,7 +65,7 @@ func actAsHub() error {
 	if _, err := os.Stat(filepath.Join(d.Runtime, "die")); err == nil {
 		return errors.New("told to die")
 	}
-	life, err := Hold(d)
+	lock, err := AcquireLock(d)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func actAsHub() error {
 	if err != nil {
 		return err
 	}
-	life.Ready()
+	lock.Ready()
 	go func() {
 		for {
 			if c, err := l.Accept(); err == nil {
@@ -88,13 +88,13 @@ func actAsHub() error {
 	for range 600 { // a minute, should the test forget us
 		time.Sleep(20 * time.Millisecond)
 		if _, err := os.Stat(d.Socket()); err != nil {
-			return life.Stop()
+			return lock.Stop()
 		}
 		if _, err := os.Stat(filepath.Join(d.Runtime, "crash")); err == nil {
 			os.Exit(3)
 		}
 	}
-	return life.Stop()
+	return lock.Stop()
 }
 
 // describe tells the test what the hub's world looks like.
@@ -135,7 +135,7 @@ func endHub(t *testing.T, d paths.Dirs) {
 	t.Helper()
 	await.Until(t, "the hub is gone", func() bool {
 		_ = os.Remove(d.Socket()) // each time: it may not have been there yet
-		return !Lives(d)
+		return !HubHoldsLock(d)
 	})
 }
 
@@ -192,7 +192,7 @@ func TestManyStartOne(t *testing.T) {
 	if outcome, err := Start(d, program, options(d)); err != nil || outcome != Running {
 		t.Errorf("outcome %v, %v", outcome, err)
 	}
-	if _, err := Hold(d); !errors.Is(err, ErrRunning) {
+	if _, err := AcquireLock(d); !errors.Is(err, ErrRunning) {
 		t.Errorf("a second hub: %v", err)
 	}
 }
@@ -297,7 +297,7 @@ func TestCrashIsADeathAndCleanStopIsNone(t *testing.T) {
 	if err := Ensure(d, program, options(d), soon(), reach(d)); err != nil {
 		t.Fatal(err)
 	}
-	if !Lives(d) {
+	if !HubHoldsLock(d) {
 		t.Error("a hub that answers doesn't live")
 	}
 	endHub(t, d)
@@ -310,7 +310,7 @@ func TestCrashIsADeathAndCleanStopIsNone(t *testing.T) {
 	if err := addLine(d, "crash", ""); err != nil {
 		t.Fatal(err)
 	}
-	await.Until(t, "the hub crashed", func() bool { return !Lives(d) })
+	await.Until(t, "the hub crashed", func() bool { return !HubHoldsLock(d) })
 	if err := os.Remove(filepath.Join(d.Runtime, "crash")); err != nil {
 		t.Fatal(err)
 	}
@@ -426,7 +426,7 @@ func TestPauseKeepsHubsAway(t *testing.T) {
 	if err := Pause(d); err != nil {
 		t.Fatal(err)
 	}
-	if outcome, err := Start(d, program, options(d)); err != nil || outcome != Held {
+	if outcome, err := Start(d, program, options(d)); err != nil || outcome != Backoff {
 		t.Errorf("outcome %v, %v", outcome, err)
 	}
 	if got := strings.Join(lines(d, "starts"), ""); got != "" {
@@ -480,23 +480,23 @@ func TestLockOfAStrangerIsBypassed(t *testing.T) {
 // A hub of ours is never bypassed, however long it does not answer.
 func TestLockOfAHubStays(t *testing.T) {
 	d := place(t)
-	life, err := Hold(d)
+	lock, err := AcquireLock(d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer life.Stop()
-	var s strangers
+	defer lock.Stop()
+	var s lockIntruder
 	for range 3 {
 		s.since = time.Time{}
 		s.putAside(d.LifeLock(), d)
 	}
-	if life.Lost() || len(Bypassed(d)) > 0 {
+	if lock.Lost() || len(Bypassed(d)) > 0 {
 		t.Error("the lock of a hub was put aside")
 	}
 	if err := os.RemoveAll(d.Runtime); err != nil {
 		t.Fatal(err)
 	}
-	if !life.Lost() {
+	if !lock.Lost() {
 		t.Error("a hub does not notice that its folder is gone")
 	}
 }

@@ -13,20 +13,20 @@ var errSystem = errors.New("hookmux runs on Linux and macOS only; on Windows use
 // Start refuses on this system.
 func Start(paths.Dirs, string, Options) (Outcome, error) { return 0, errSystem }
 
-// Life is a hub's hold on being the only one.
-type Life struct{}
+// HubLock is a hub's hold on being the only one.
+type HubLock struct{}
 
-// Hold refuses on this system.
-func Hold(paths.Dirs) (*Life, error) { return nil, errSystem }
+// AcquireLock refuses on this system.
+func AcquireLock(paths.Dirs) (*HubLock, error) { return nil, errSystem }
 
 // Ready does nothing on this system.
-func (l *Life) Ready() {}
+func (l *HubLock) Ready() {}
 
 // Stop does nothing on this system.
-func (l *Life) Stop() error { return nil }
+func (l *HubLock) Stop() error { return nil }
 
-// Lives says that there is no hub on this system.
-func Lives(paths.Dirs) bool { return false }
+// HubHoldsLock says that there is no hub on this system.
+func HubHoldsLock(paths.Dirs) bool { return false }
 
 // Lost is never so on this system.
-func (l *Life) Lost() bool { return false }
+func (l *HubLock) Lost() bool { return false }

@@ -32,7 +32,7 @@ func Start(d paths.Dirs, hubProgram string, opt Options) (Outcome, error) {
 		return 0, &os.PathError{Op: "lock", Path: d.StartLock(), Err: err}
 	}
 
-	alive, err := lives(d)
+	alive, err := hubHoldsLock(d)
 	if err != nil {
 		return 0, err
 	}
@@ -42,7 +42,7 @@ func Start(d paths.Dirs, hubProgram string, opt Options) (Outcome, error) {
 	now := time.Now()
 	lookForDeath(d, now)
 	if _, paused := pausedAt(d, now); paused && !opt.Force {
-		return Held, nil
+		return Backoff, nil
 	}
 	if opt.Env == nil {
 		opt.Env = os.Environ()
@@ -88,8 +88,8 @@ func flock(f *os.File) error {
 	}
 }
 
-// lives tells whether a hub holds the life lock.
-func lives(d paths.Dirs) (bool, error) {
+// hubHoldsLock tells whether a hub holds the life lock.
+func hubHoldsLock(d paths.Dirs) (bool, error) {
 	f, err := openLock(d.LifeLock())
 	if err != nil {
 		return false, err
@@ -164,16 +164,16 @@ func openLog(file string) (*os.File, error) {
 	return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 }
 
-// Life is a hub's hold on being the only one.
-type Life struct {
+// HubLock is a hub's hold on being the only one.
+type HubLock struct {
 	dirs paths.Dirs
 	lock *os.File
 }
 
-// Hold makes the calling process the hub, or says ErrRunning. It keeps
+// AcquireLock makes the calling process the hub, or says ErrRunning. It keeps
 // retrying for a moment, because a starter that looks whether a hub lives
 // holds the lock for an instant.
-func Hold(d paths.Dirs) (*Life, error) {
+func AcquireLock(d paths.Dirs) (*HubLock, error) {
 	if err := d.MakeRuntime(); err != nil {
 		return nil, err
 	}
@@ -198,11 +198,11 @@ func Hold(d paths.Dirs) (*Life, error) {
 	syscall.Umask(0o077)
 	// Tells who holds the lock; on a full disk the name of the program does.
 	_ = writeSmall(d.AliveFile(), []byte(strconv.Itoa(os.Getpid())+"\n"))
-	return &Life{dirs: d, lock: f}, nil
+	return &HubLock{dirs: d, lock: f}, nil
 }
 
 // Ready lets the start lock go. The hub calls it once its socket answers.
-func (l *Life) Ready() {
+func (l *HubLock) Ready() {
 	text, ok := os.LookupEnv(LockVariable)
 	if !ok {
 		return
@@ -222,7 +222,7 @@ func sameFile(fd int, path string) bool {
 
 // Stop is the clean end: it takes the mark away, then the lock, in this
 // order, so that no starter sees a mark without a hub.
-func (l *Life) Stop() error {
+func (l *HubLock) Stop() error {
 	if l.Lost() {
 		return l.lock.Close() // the mark there is another hub's
 	}
@@ -233,19 +233,19 @@ func (l *Life) Stop() error {
 	return errors.Join(err, l.lock.Close())
 }
 
-// Lives tells whether a hub is there, answering or not.
-func Lives(d paths.Dirs) bool {
+// HubHoldsLock tells whether a hub is there, answering or not.
+func HubHoldsLock(d paths.Dirs) bool {
 	if _, err := os.Stat(d.LifeLock()); err != nil {
 		return false
 	}
-	alive, err := lives(d)
+	alive, err := hubHoldsLock(d)
 	return err == nil && alive
 }
 
 // Lost reports that this hub's lock is no longer the one that hubs go by: its
 // folder was removed, or the lock was put aside. Another hub may be running
 // then, and this one must end.
-func (l *Life) Lost() bool {
+func (l *HubLock) Lost() bool {
 	mine, err := l.lock.Stat()
 	if err != nil {
 		return true

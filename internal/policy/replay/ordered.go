@@ -53,7 +53,7 @@ func (o *orderedCounts) observe(entry []byte) (before facts.Counts, known bool, 
 	ev := &call.event
 	key := turnKey{ev.Agent, ev.Session}
 	switch {
-	case call.twin: // which the hub did not count
+	case call.duplicate: // which the hub did not count
 		return before, false, ev.Kind
 	case ev.Kind == event.TurnStart || ev.Kind == event.SessionStart:
 		o.turns.Delete(key)

@@ -248,9 +248,9 @@ func (w *worker) work(batches <-chan batch) {
 
 // storedCall is an entry of the journal, read as far as it is needed.
 type storedCall struct {
-	event    event.Event
-	twin     bool
-	happened string // what was decided, as a word
+	event     event.Event
+	duplicate bool
+	happened  string // what was decided, as a word
 }
 
 // readEntry reads an entry. Its event is read from the payload by the catalogue as it
@@ -263,8 +263,8 @@ func readEntry(catalogue *agent.Catalogue, entry []byte) (*storedCall, error) {
 		case "event":
 			stored = value
 		case "outcome":
-			twin, _ := jsonscan.String(jsonscan.Get(value, "twin"))
-			call.twin = twin != ""
+			duplicate, _ := jsonscan.String(jsonscan.Get(value, "twin"))
+			call.duplicate = duplicate != ""
 			if verdict, ok := jsonscan.String(jsonscan.Get(value, "decision", "verdict")); ok {
 				call.happened = verdict
 			}
@@ -317,8 +317,8 @@ func (w *worker) replay(entry countedEntry, number int) {
 	}
 	w.report.Scanned++
 	w.report.note(ev.Time)
-	if call.twin {
-		w.report.Twins++
+	if call.duplicate {
+		w.report.Duplicates++
 		return
 	}
 	w.report.add(w.judge(ev, at, entry), recordedCall{

@@ -248,11 +248,11 @@ func TestGuardsReplayed(t *testing.T) {
 	}
 }
 
-func TestTwinsCountOnce(t *testing.T) {
-	twin := command(t, 1, "git push", "deny")
-	twin.Outcome.Twin = "e0"
-	if got := run(t, []wire.Entry{command(t, 0, "git push", "deny"), twin}, nil); got.Deny != 1 || got.Twins != 1 {
-		t.Errorf("a call told twice: want it denied once and one twin, got %d and %d", got.Deny, got.Twins)
+func TestDuplicatesCountOnce(t *testing.T) {
+	duplicate := command(t, 1, "git push", "deny")
+	duplicate.Outcome.Duplicate = "e0"
+	if got := run(t, []wire.Entry{command(t, 0, "git push", "deny"), duplicate}, nil); got.Deny != 1 || got.Duplicates != 1 {
+		t.Errorf("a call told twice: want it denied once and one duplicate, got %d and %d", got.Deny, got.Duplicates)
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 // Report is what rules would have done.
 type Report struct {
 	Scanned int `json:"scanned"`
-	// Twins were told of twice, through another agent's file, and are counted once.
-	Twins int        `json:"twins,omitempty"`
-	From  *time.Time `json:"from,omitempty"`
-	To    *time.Time `json:"to,omitempty"`
+	// Duplicates were told of twice, through another agent's file, and are counted once.
+	Duplicates int        `json:"twins,omitempty"`
+	From       *time.Time `json:"from,omitempty"`
+	To         *time.Time `json:"to,omitempty"`
 	Counts
 	Rules    []*RuleCount  `json:"rules"`
 	Agents   []*GroupCount `json:"agents"`
@@ -194,7 +194,7 @@ func (t *tallied) sum(other *tallied) {
 
 func (r *Report) merge(other *Report) {
 	r.Scanned += other.Scanned
-	r.Twins += other.Twins
+	r.Duplicates += other.Duplicates
 	r.Counts.sum(other.Counts)
 	for _, at := range []*time.Time{other.From, other.To} {
 		if at != nil {

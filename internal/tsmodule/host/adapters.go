@@ -39,7 +39,7 @@ func (a asker) Ask(ctx context.Context, q tsmodule.Question) (tsmodule.Answer, e
 	return tsmodule.Answer{Confirmed: words == "yes", Value: words, By: "person"}, nil
 }
 
-func (a asker) Someone(*event.Event) bool { return a.s.options.People.Someone() }
+func (a asker) Someone(*event.Event) bool { return a.s.options.People.CanAnyoneAnswer() }
 
 func (a asker) Notify(n tsmodule.Notice) { a.s.publishText(n.Module, n.Text) }
 

@@ -57,8 +57,8 @@ type People interface {
 	// AskPerson waits for a person's answer: the chosen option, "yes" or "no",
 	// or own words.
 	AskPerson(ctx context.Context, ev *event.Event, q queue.Question) (string, error)
-	// Someone reports whether a person could answer now.
-	Someone() bool
+	// CanAnyoneAnswer reports whether a person could answer now.
+	CanAnyoneAnswer() bool
 }
 
 // Plugins are hookmux's plugins inside agents.

@@ -191,7 +191,7 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 				termsafe.Line(step.Error, 120)))
 		}
 	}
-	if o.Twin != "" {
+	if o.Duplicate != "" {
 		parts = append(parts, s.dim("reported twice"))
 	}
 	if o.Neutral != "" {

@@ -190,7 +190,7 @@ type RemotePerson struct {
 
 // AttachPerson lets the feed hold requests for this person, who sees what comes.
 func AttachPerson(ctx context.Context, st *stage.Stage) (*RemotePerson, error) {
-	st.Hub.Sink(true)
+	st.Hub.CountSink(true)
 	st.Evidence.Feed = stage.Feed{
 		Asked:    map[string]wire.FeedItem{},
 		Ended:    map[string]wire.FeedItem{},
@@ -223,7 +223,7 @@ func AttachPerson(ctx context.Context, st *stage.Stage) (*RemotePerson, error) {
 
 func (p *RemotePerson) Detach() {
 	p.conn.Close()
-	p.st.Hub.Sink(false)
+	p.st.Hub.CountSink(false)
 }
 
 // keepStream keeps what the stream tells.
@@ -300,7 +300,7 @@ func (p *RemotePerson) SendReply(tag string, params wire.FeedReplyParams) {
 	params.ID, params.SHA256 = item.ID, item.SHA256
 	var result wire.FeedReplyResult
 	var outcome string
-	if err := p.st.Hub.Do(wire.MethodFeedReply, params, &result); err != nil {
+	if err := p.st.Hub.CallMethod(wire.MethodFeedReply, params, &result); err != nil {
 		outcome = err.Error()
 	} else {
 		outcome = result.Outcome
@@ -316,7 +316,7 @@ func (p *RemotePerson) release(tag string) bool {
 	item := p.Feed.Asked[tag]
 	p.mu.Unlock()
 	var result wire.FeedReplyResult
-	err := p.st.Hub.Do(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, &result)
+	err := p.st.Hub.CallMethod(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, &result)
 	if err != nil {
 		result.Outcome = err.Error()
 	}

@@ -168,7 +168,7 @@ func (r *run) answerHeld(ctx context.Context, p *player) bool {
 			}
 		}
 		var result wire.FeedReplyResult
-		err := r.stage.Hub.Do(wire.MethodFeedReply, reply, &result)
+		err := r.stage.Hub.CallMethod(wire.MethodFeedReply, reply, &result)
 		p.noteAct("through hookmux: %s: %v %v", reply.Choice, result.Outcome, err)
 		return err == nil
 	}

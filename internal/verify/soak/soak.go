@@ -242,13 +242,13 @@ func (r *run) playPersons(ctx context.Context) *Report {
 func (r *run) toggleFeed(ctx context.Context) {
 	random := rand.New(rand.NewSource(r.options.Seed - 1))
 	for on := true; ; on = !on {
-		r.stage.Hub.Sink(on)
+		r.stage.Hub.CountSink(on)
 		r.mu.Lock()
 		r.followed = on
 		r.mu.Unlock()
 		if !stage.PauseFor(ctx, time.Duration(20+random.Intn(40))*time.Second) {
 			if on {
-				r.stage.Hub.Sink(false)
+				r.stage.Hub.CountSink(false)
 			}
 			return
 		}

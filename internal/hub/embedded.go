@@ -9,10 +9,10 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 )
 
-// Do calls one of the hub's methods for the program that runs this hub. Nobody
+// CallMethod calls one of the hub's methods for the program that runs this hub. Nobody
 // has to vouch for it: it is no peer on the socket, and could do as it likes
 // with the hub anyway. That is how verify is its own person.
-func (h *Hub) Do(name string, params, result any) error {
+func (h *Hub) CallMethod(name string, params, result any) error {
 	b, err := json.Marshal(params)
 	if err != nil {
 		return err
@@ -36,12 +36,12 @@ func (h *Hub) Send(agent, session, text string) (delivered bool, err error) {
 	return h.outbox.Send(h.ctx, agent, session, text)
 }
 
-// Someone reports whether a person could answer a question now.
-func (h *Hub) Someone() bool { return h.approvals.Someone() }
+// CanAnyoneAnswer reports whether a person could answer a question now.
+func (h *Hub) CanAnyoneAnswer() bool { return h.approvals.CanAnyoneAnswer() }
 
-// Sink counts one more or one less way by which a person hears of requests who
+// CountSink counts one more or one less way by which a person hears of requests who
 // runs the hub inside their own program. The setting feed.push is the other.
-func (h *Hub) Sink(more bool) {
+func (h *Hub) CountSink(more bool) {
 	if more {
 		h.approvals.AddSink(1)
 	} else {

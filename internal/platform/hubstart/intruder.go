@@ -11,13 +11,13 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
-// strangerWait is how long a process must be seen to hold a lock before the
+// intruderWait is how long a process must be seen to hold a lock before the
 // lock is put aside: a hub that just came up has not said yet who it is.
-const strangerWait = 300 * time.Millisecond
+const intruderWait = 300 * time.Millisecond
 
-// strangers remembers which process was first seen to hold a lock without being
+// lockIntruder remembers which process was first seen to hold a lock without being
 // a hub, and when.
-type strangers struct {
+type lockIntruder struct {
 	pid   int
 	since time.Time
 }
@@ -25,7 +25,7 @@ type strangers struct {
 // putAside renames a lock that a process holds which is no hub and starts none,
 // so that the next look finds it free. It does nothing where the system does
 // not tell who holds a lock.
-func (s *strangers) putAside(lock string, d paths.Dirs) {
+func (s *lockIntruder) putAside(lock string, d paths.Dirs) {
 	pid, inode := lockHolder(lock)
 	if pid == 0 || pid == os.Getpid() || belongsToHub(pid, d) {
 		s.pid = 0
@@ -35,7 +35,7 @@ func (s *strangers) putAside(lock string, d paths.Dirs) {
 		s.pid, s.since = pid, time.Now()
 		return
 	}
-	if time.Since(s.since) < strangerWait {
+	if time.Since(s.since) < intruderWait {
 		return
 	}
 	s.pid = 0
@@ -82,7 +82,7 @@ func HubPID(d paths.Dirs) int {
 		return 0
 	}
 	// The system does not tell who holds a lock: the hub wrote down who it is.
-	if !Lives(d) {
+	if !HubHoldsLock(d) {
 		return 0
 	}
 	return markedHub(d)
