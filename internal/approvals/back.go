@@ -97,7 +97,7 @@ func (s methods) addEnded(away *awayState, digest *wire.Digest) {
 		_, isGranted := event.GrantOf(past.By)
 		ended := o.Time.Add(time.Duration(o.TookUS) * time.Microsecond)
 		switch {
-		case ended.Before(away.Since) || o.Twin != "":
+		case ended.Before(away.Since) || o.Duplicate != "":
 		case o.Feed != nil && o.Feed.Request != "" && !known[past.ID]:
 			digest.Ended = append(digest.Ended, s.pastItem(&past, ended))
 		case o.Feed == nil && isGranted && ended.Before(s.Started):
