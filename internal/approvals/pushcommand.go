@@ -45,7 +45,7 @@ func (p *pushCommand) isWorking() bool {
 // followQueue tells of requests the feed until ctx ends.
 func (p *pushCommand) followQueue(ctx context.Context) {
 	places := make(chan struct{}, maxPushes)
-	Notices{queue: p.queue}.Follow(ctx, func(note string, item wire.FeedItem) {
+	followRequests(ctx, p.queue, func(note string, item wire.FeedItem) {
 		if note != wire.NoteFeedReceived || p.command() == "" {
 			return
 		}

@@ -55,7 +55,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "shape:", err)
 		os.Exit(1)
 	}
-	pairs, err := measurePairs(root, oneWayTrees)
+	cycles, err := measureFileCycles(root, oneWayTrees)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "shape:", err)
 		os.Exit(1)
@@ -65,7 +65,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "shape:", err)
 		os.Exit(1)
 	}
-	measures = slices.Concat(measures, pairs, assertions)
+	measures = slices.Concat(measures, cycles, assertions)
 	ceilings, err := parseLimits(limitsText)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "shape:", err)

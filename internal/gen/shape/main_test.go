@@ -71,13 +71,18 @@ func TestMeasureTree(t *testing.T) {
 	}
 }
 
-func TestMeasurePairs(t *testing.T) {
+func TestMeasureFileCycles(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":    "module example.test\n\ngo 1.26\n",
 		"both/a.go": "package both\n\ntype A struct{ b *B }\n",
 		"both/b.go": "package both\n\nimport \"strings\"\n\ntype B struct{ name strings.Builder }\n\nfunc (b *B) last() *A { return &A{b: b} }\n",
 		"both/c.go": "package both\n\nfunc first(a *A) *B { return a.b }\n",
+
+		"three/a.go": "package three\n\nfunc fromA() { fromB() }\n",
+		"three/b.go": "package three\n\nfunc fromB() { fromC() }\n",
+		"three/c.go": "package three\n\nfunc fromC() { fromA(); fromD() }\n",
+		"three/d.go": "package three\n\nfunc fromD() {}\n",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -87,11 +92,14 @@ func TestMeasurePairs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := measurePairs(dir, []string{"both"})
+	got, err := measureFileCycles(dir, []string{"both", "three"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []measure{{"files-use-each-other", "both:a.go+b.go", 1, 0}}
+	want := []measure{
+		{"files-use-each-other", "both:a.go+b.go", 2, 0},
+		{"files-use-each-other", "three:a.go+b.go+c.go", 3, 0},
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

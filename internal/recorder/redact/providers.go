@@ -402,3 +402,12 @@ func checkDiscord(s string, at int) (span, bool) {
 	end, ok := dottedParts(s, dot+1, 6, 27)
 	return span{at, end, ""}, ok && chars.IsMixed(s[at:end])
 }
+
+// wordShapes are the shapes by their first byte.
+var wordShapes = sync.OnceValue(func() *[256][]wordShape {
+	t := &[256][]wordShape{}
+	for _, sh := range wordShapeList() {
+		t[sh.prefix[0]] = append(t[sh.prefix[0]], sh)
+	}
+	return t
+})

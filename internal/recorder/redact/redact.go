@@ -17,8 +17,6 @@
 package redact
 
 import (
-	"unsafe"
-
 	"github.com/hookmux/hookmux/internal/recorder/redact/marks"
 	"github.com/hookmux/hookmux/internal/recorder/redact/seen"
 )
@@ -61,7 +59,3 @@ func appendRedacted(dst []byte, f *finder, sp span) []byte {
 		dst = dst[:start]
 	}
 }
-
-// viewText looks at b as a string without copying. The scanners only read, and no
-// view outlives the call that made it.
-func viewText(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

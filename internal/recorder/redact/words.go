@@ -2,7 +2,6 @@ package redact
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/hookmux/hookmux/internal/recorder/redact/base64text"
 	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
@@ -88,14 +87,6 @@ func matchWordStart(s string, p, end int, mem *seen.Memory, deep bool) (span, bo
 	}
 	return matchSpoken(s, p)
 }
-
-var wordShapes = sync.OnceValue(func() *[256][]wordShape {
-	t := &[256][]wordShape{}
-	for _, sh := range wordShapeList() {
-		t[sh.prefix[0]] = append(t[sh.prefix[0]], sh)
-	}
-	return t
-})
 
 // matchTilde: two shapes have their mark in the middle, behind a tilde.
 func matchTilde(s string, i int) (span, bool) {

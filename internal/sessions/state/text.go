@@ -2,6 +2,7 @@ package state
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/hookmux/hookmux/internal/sessions/oneline"
 )
@@ -16,4 +17,12 @@ func countOf(n int, thing string) string {
 		thing += "s"
 	}
 	return strconv.Itoa(n) + " " + thing
+}
+
+// isAgentsOwnReport reports whether a prompt is the agent's own report to itself.
+func isAgentsOwnReport(prompt string) bool {
+	prompt = strings.TrimSpace(prompt)
+	return strings.HasPrefix(prompt, "<task-notification") || strings.HasPrefix(prompt, "<hook_prompt") ||
+		strings.HasPrefix(prompt, "<system-reminder") || strings.HasPrefix(prompt, "<system_reminder") ||
+		strings.HasPrefix(prompt, "<system_notification")
 }

@@ -105,14 +105,6 @@ var wrapperTags = []string{
 	"<permissions", "<turn_aborted", "<collaboration_mode", "<agents_md", "<skill",
 }
 
-// isAgentsOwnReport reports whether a prompt is the agent's own report to itself.
-func isAgentsOwnReport(prompt string) bool {
-	prompt = strings.TrimSpace(prompt)
-	return strings.HasPrefix(prompt, "<task-notification") || strings.HasPrefix(prompt, "<hook_prompt") ||
-		strings.HasPrefix(prompt, "<system-reminder") || strings.HasPrefix(prompt, "<system_reminder") ||
-		strings.HasPrefix(prompt, "<system_notification")
-}
-
 // PromptTitle is the title a prompt gives; empty when it gives none: slash
 // commands and the agent's own words don't.
 func PromptTitle(prompt string) string {

@@ -11,13 +11,15 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// oneWayTrees are the trees in whose packages no two files may use each other:
+// oneWayTrees are the trees in whose packages files may not use each other in a circle:
 // there a reader follows an event from file to file.
 var oneWayTrees = []string{"internal/pipeline", "internal/approvals", "internal/sessions", "internal/recorder"}
 
@@ -28,9 +30,9 @@ type listedPackage struct {
 	DepOnly                 bool
 }
 
-// measurePairs counts, for each package of the trees, the pairs of files that
-// use each other's declarations.
-func measurePairs(root string, trees []string) ([]measure, error) {
+// measureFileCycles finds, in each package of the trees, the groups of files that
+// use each other's declarations, directly or through others.
+func measureFileCycles(root string, trees []string) ([]measure, error) {
 	args := []string{"list", "-trimpath", "-deps", "-export", "-json=Dir,ImportPath,Export,GoFiles,DepOnly"}
 	for _, tree := range trees {
 		args = append(args, "./"+tree+"/...")
@@ -65,7 +67,7 @@ func measurePairs(root string, trees []string) ([]measure, error) {
 	}
 	var measures []measure
 	for _, p := range named {
-		pairs, err := findPairs(p, exports)
+		cycles, err := findFileCycles(p, exports)
 		if err != nil {
 			return nil, err
 		}
@@ -73,16 +75,17 @@ func measurePairs(root string, trees []string) ([]measure, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, pair := range pairs {
-			measures = append(measures, measure{"files-use-each-other", filepath.ToSlash(rel) + ":" + pair, 1, 0})
+		for _, cycle := range cycles {
+			subject := filepath.ToSlash(rel) + ":" + strings.Join(cycle, "+")
+			measures = append(measures, measure{"files-use-each-other", subject, len(cycle), 0})
 		}
 	}
 	return measures, nil
 }
 
-// findPairs type-checks a package and names each pair of its files that use
-// each other, as "a.go+b.go".
-func findPairs(p listedPackage, exports map[string]string) ([]string, error) {
+// findFileCycles type-checks a package and names the groups of its files in which
+// each file uses, directly or through others, every other one.
+func findFileCycles(p listedPackage, exports map[string]string) ([][]string, error) {
 	set := token.NewFileSet()
 	var files []*ast.File
 	for _, name := range p.GoFiles {
@@ -98,21 +101,55 @@ func findPairs(p listedPackage, exports map[string]string) ([]string, error) {
 	if _, err := conf.Check(p.ImportPath, set, files, info); err != nil {
 		return nil, err
 	}
-	uses := map[[2]string]bool{}
+	uses := map[string]map[string]bool{}
 	for id, object := range info.Uses {
 		if object.Pkg() == nil || object.Pkg().Path() != p.ImportPath || !object.Pos().IsValid() {
 			continue
 		}
 		from, to := baseName(set, id.Pos()), baseName(set, object.Pos())
-		uses[[2]string{from, to}] = true
+		if uses[from] == nil {
+			uses[from] = map[string]bool{}
+		}
+		uses[from][to] = true
 	}
-	var pairs []string
-	for pair := range uses {
-		if pair[0] < pair[1] && uses[[2]string{pair[1], pair[0]}] {
-			pairs = append(pairs, strings.Join(pair[:], "+"))
+	return cyclesIn(uses), nil
+}
+
+// cyclesIn returns the groups of nodes that reach each other, in order.
+func cyclesIn(uses map[string]map[string]bool) [][]string {
+	reached := map[string]map[string]bool{}
+	for from := range uses {
+		reached[from] = map[string]bool{}
+		for open := []string{from}; len(open) > 0; {
+			last := open[len(open)-1]
+			open = open[:len(open)-1]
+			for to := range uses[last] {
+				if !reached[from][to] {
+					reached[from][to] = true
+					open = append(open, to)
+				}
+			}
 		}
 	}
-	return pairs, nil
+	var cycles [][]string
+	grouped := map[string]bool{}
+	for _, from := range slices.Sorted(maps.Keys(uses)) {
+		if grouped[from] {
+			continue
+		}
+		group := []string{from}
+		for to := range reached[from] {
+			if to != from && reached[to][from] {
+				group = append(group, to)
+				grouped[to] = true
+			}
+		}
+		if len(group) > 1 {
+			slices.Sort(group)
+			cycles = append(cycles, group)
+		}
+	}
+	return cycles
 }
 
 func baseName(set *token.FileSet, pos token.Pos) string {

@@ -1,0 +1,98 @@
+package approvals
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// followRequests tells of every request that waits, held here or standing in an agent's
+// own window, and of what becomes of it, without secrets, until ctx ends.
+func followRequests(ctx context.Context, requests *queue.Table, each func(note string, item wire.FeedItem)) {
+	items, next := requests.Watch()
+	known := map[string]bool{}
+	for i := range items {
+		known[items[i].ID] = true
+		each(wire.NoteFeedReceived, withoutSecrets(items[i]))
+	}
+	for {
+		changes, after, wake, ok := requests.Next(next)
+		if !ok {
+			after = catchUp(requests, known, each)
+		}
+		next = after
+		for _, c := range changes {
+			if c.Note == wire.NoteFeedReceived {
+				known[c.Item.ID] = true
+			} else if c.Note != wire.NoteFeedWindow {
+				delete(known, c.Item.ID)
+			}
+			each(c.Note, withoutSecrets(c.Item))
+		}
+		if len(changes) > 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-wake:
+		}
+	}
+}
+
+// catchUp tells what was missed by who fell behind: what waits no more, and what
+// waits now.
+func catchUp(requests *queue.Table, known map[string]bool, each func(note string, item wire.FeedItem)) int64 {
+	items, next := requests.Watch()
+	waiting := map[string]bool{}
+	for i := range items {
+		waiting[items[i].ID] = true
+		if !known[items[i].ID] {
+			known[items[i].ID] = true
+			each(wire.NoteFeedReceived, withoutSecrets(items[i]))
+		}
+	}
+	for id := range known {
+		if !waiting[id] {
+			delete(known, id)
+			each(wire.NoteFeedWithdrawn, wire.FeedItem{ID: id})
+		}
+	}
+	return next
+}
+
+// withoutSecrets is a request as those see it who cannot answer it.
+func withoutSecrets(item wire.FeedItem) wire.FeedItem {
+	item.Shown, item.Plan, item.Why, item.Rule = redact.Text(item.Shown), redact.Text(item.Plan),
+		redact.Text(item.Why), redact.Text(item.Rule)
+	if len(item.Input) > 0 {
+		item.Input, _ = redact.AppendJSON(nil, item.Input, redact.Limits{})
+	}
+	suggestions := make([]json.RawMessage, 0, len(item.Suggestions))
+	for _, s := range item.Suggestions {
+		clean, _ := redact.AppendJSON(nil, s, redact.Limits{})
+		suggestions = append(suggestions, clean)
+	}
+	item.Suggestions = suggestions
+	item.NoRule, item.Note = redact.Text(item.NoRule), redact.Text(item.Note)
+	item.Questions = slices.Clone(item.Questions)
+	for i := range item.Questions {
+		q := &item.Questions[i]
+		q.Text, q.Header, q.Options = redact.Text(q.Text), redact.Text(q.Header), slices.Clone(q.Options)
+		for n := range q.Options {
+			o := &q.Options[n]
+			o.Label, o.Description, o.Value = redact.Text(o.Label), redact.Text(o.Description), redact.Text(o.Value)
+		}
+	}
+	if d := item.Decision; d != nil {
+		clean := *d
+		clean.Reason, clean.Note, clean.Feedback, clean.Answers = redact.Text(d.Reason), redact.Text(d.Note),
+			redact.Text(d.Feedback), nil
+		item.Decision = &clean
+	}
+	return item
+}
