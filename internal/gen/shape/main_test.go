@@ -3,6 +3,7 @@ package main
 import (
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,6 +69,35 @@ func TestMeasureTree(t *testing.T) {
 		if got[key] != want {
 			t.Errorf("%s: got %d, want %d", key, got[key], want)
 		}
+	}
+}
+
+func TestMethodsHoweverTheyAreWritten(t *testing.T) {
+	source := `package p
+type T struct{}
+func (t *T) one()         {}
+func (T) two()            {}
+func three(t *T, n int)   {}
+func other(n int, t *T)   {}
+func foreign(t *bytes.T)  {}
+type wrapper struct{ *T }
+func (wrapper) four()     {}
+type outer struct{ *wrapper }
+func (outer) five()       {}
+type named struct{ t *T }
+func (named) own()        {}
+`
+	file, err := parser.ParseFile(token.NewFileSet(), "p.go", source, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := newTypeSizes()
+	for _, decl := range file.Decls {
+		sizes.readDeclaration("p", decl)
+	}
+	want := map[string]int{"p.T": 5, "p.named": 1}
+	if got := sizes.methods(); !maps.Equal(got, want) {
+		t.Errorf("methods by type: got %v, want %v", got, want)
 	}
 }
 
