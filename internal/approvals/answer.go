@@ -17,13 +17,13 @@ import (
 )
 
 // readAnswer makes what a person typed into an answer, if the request offers it.
-func readAnswer(r *queue.Request, p *wire.FeedReplyParams) (queue.Said, *policy.Grant, *wire.Error) {
-	said := queue.Said{
+func readAnswer(r *queue.Request, p *wire.FeedReplyParams) (queue.PersonAnswer, *policy.Grant, *wire.Error) {
+	said := queue.PersonAnswer{
 		Verdict: event.Allow, Reason: p.Reason,
 		Answer: event.Answer{Choice: event.Choice(p.Choice), Note: p.Note, Feedback: p.Feedback},
 	}
-	wrong := func(format string, args ...any) (queue.Said, *policy.Grant, *wire.Error) {
-		return queue.Said{}, nil, wire.Errorf(wire.CodeParams, format, args...)
+	wrong := func(format string, args ...any) (queue.PersonAnswer, *policy.Grant, *wire.Error) {
+		return queue.PersonAnswer{}, nil, wire.Errorf(wire.CodeParams, format, args...)
 	}
 	if r.Need.Kind == policy.Plan {
 		mode := event.PlanMode(p.Plan)
@@ -75,10 +75,11 @@ const allLasts = 12 * time.Hour
 
 // standingAnswer makes a standing yes: the agent's own suggestion, or a grant of ours
 // whose rule the person saw.
-func standingAnswer(r *queue.Request, p *wire.FeedReplyParams, said queue.Said) (queue.Said, *policy.Grant,
+func standingAnswer(r *queue.Request, p *wire.FeedReplyParams, said queue.PersonAnswer) (queue.PersonAnswer,
+	*policy.Grant,
 	*wire.Error) {
-	wrong := func(format string, args ...any) (queue.Said, *policy.Grant, *wire.Error) {
-		return queue.Said{}, nil, wire.Errorf(wire.CodeParams, format, args...)
+	wrong := func(format string, args ...any) (queue.PersonAnswer, *policy.Grant, *wire.Error) {
+		return queue.PersonAnswer{}, nil, wire.Errorf(wire.CodeParams, format, args...)
 	}
 	all := said.Answer.Choice == event.ChooseAll
 	if p.Suggestion != 0 {
@@ -110,7 +111,8 @@ func standingAnswer(r *queue.Request, p *wire.FeedReplyParams, said queue.Said) 
 			return wrong("there is no rule for this call: %s", cmp.Or(r.NoRule, "allow it once"))
 		}
 		if p.Rule != r.Rule.Text() {
-			return queue.Said{}, nil, wire.Errorf(wire.CodeConflict, "always would allow: %s; confirm exactly that",
+			return queue.PersonAnswer{}, nil, wire.Errorf(wire.CodeConflict,
+				"always would allow: %s; confirm exactly that",
 				r.Rule.Text())
 		}
 		grant.Rule = *r.Rule

@@ -21,17 +21,17 @@ import (
 // a call, grantOrAsk puts it to grants and then to a person, waitForPerson waits. The
 // person's answer comes in by Reply, and deliver hands it to who waits, through the queue.
 
-// Observe takes an event as a sign for requests that wait or were answered. It
-// is on the way of every event, and nearly always there is nothing to see.
+// Observe lets requests that wait or were answered see an event. It is called
+// for every event, and nearly always nothing changes.
 func (s *Service) Observe(ev *event.Event) {
 	s.answered.Observe(ev)
-	s.notes.Observe(ev)
+	s.laterContext.Observe(ev)
 	a, _ := s.Catalogue.EntryOf(ev.Agent, ev.Native)
 	answered := ""
 	if a != nil {
 		answered = a.Feed.AnsweredBy(ev)
 	}
-	s.queue.See(ev, answered)
+	s.queue.ObserveEvent(ev, answered)
 	if ev.Kind == event.SessionEnd {
 		if err := s.grants.EndSession(ev.Agent, ev.Session); err != nil {
 			s.Log.Warn("grants of an ended session could not be taken off the disk", "error", err)
@@ -43,16 +43,16 @@ func (s *Service) Observe(ev *event.Event) {
 // after guards and hooks, and holds the agent only while somebody could answer.
 func (s *Service) Decide(ctx context.Context, c *Call) Outcome {
 	if c.Event.Kind == event.ToolAfter {
-		addNote(&s.notes, c)
+		addNote(&s.laterContext, c)
 	}
 	if !canAsk(c.Event.Kind) || c.Skipped != services.NotSkipped {
 		return Outcome{Skipped: c.Skipped}
 	}
-	out, before, settle := askedBefore(&s.hookAsks, s.Catalogue, c)
+	out, before, recordAnswer := askedOtherWay(&s.seenRequests, s.Catalogue, c)
 	if before {
 		return out
 	}
-	defer settle()
+	defer recordAnswer()
 	seen, need, spec := s.mustAsk(c)
 	if spec == nil || s.answeredBefore(c, seen, spec) {
 		return Outcome{}
@@ -80,8 +80,8 @@ type question struct {
 	relayed bool
 }
 
-// grantOrAsk lets a grant answer, else a person. It is false when nobody is
-// there, or too much waits for them already.
+// grantOrAsk lets a grant answer, else a person. It is false when no grant matched and
+// nobody can answer, or the queue is full.
 func (s *Service) grantOrAsk(ctx context.Context, c *Call, q question) (Outcome, bool) {
 	project := c.Project
 	if project == "" {
@@ -92,7 +92,8 @@ func (s *Service) grantOrAsk(ctx context.Context, c *Call, q question) (Outcome,
 		granted = s.grants.Find
 	}
 	if grant, ok := granted(q.seen, project, q.need, time.Now()); ok {
-		approveCall(c.Decision, queue.Said{Answer: event.Answer{Choice: event.ChooseAlways}}, event.ByGrant(grant.ID))
+		approveCall(c.Decision, queue.PersonAnswer{Answer: event.Answer{Choice: event.ChooseAlways}},
+			event.ByGrant(grant.ID))
 		c.explain("grant " + grant.ID + " lets it pass; `hookmux allow list` shows it")
 		return Outcome{}, true
 	}
@@ -104,9 +105,9 @@ func (s *Service) grantOrAsk(ctx context.Context, c *Call, q question) (Outcome,
 		if q.hold() > 0 {
 			c.explain("a person would be asked in the feed, while one is there: " + choiceWords(q.need))
 		}
-		return Outcome{}, anyoneFor(ctx, s, c, q.need.Kind, 0)
+		return Outcome{}, mayWaitForPerson(ctx, s, c, q.need.Kind, 0)
 	}
-	if !anyoneFor(ctx, s, c, q.need.Kind, time.Until(c.Deadline)/2) {
+	if !mayWaitForPerson(ctx, s, c, q.need.Kind, time.Until(c.Deadline)/2) {
 		return Outcome{}, false
 	}
 	hold := q.hold()
@@ -127,8 +128,8 @@ func (s *Service) waitForPerson(ctx context.Context, c *Call, r queue.Request, s
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ticket, err := s.queue.Open(r)
-	if skip := crowdSkip(err); skip != services.NotSkipped {
-		s.crowding.reportLimit(&r, skip)
+	if skip := limitSkip(err); skip != services.NotSkipped {
+		s.overload.reportLimit(&r, skip)
 		return Outcome{Skipped: skip}
 	}
 	if err != nil {
@@ -145,14 +146,14 @@ func (s *Service) waitForPerson(ctx context.Context, c *Call, r queue.Request, s
 	s.watchAgent(ctx, ticket, c.Event)
 	began := time.Now()
 	result := ticket.Wait(ctx)
-	s.crowding.takeBackFor(&r)
+	s.overload.clearReportFor(&r)
 	out := Outcome{Asked: &Asked{Request: result.ID, End: result.End, Took: time.Since(began)}}
 	if result.End == queue.Answered {
-		c.OnSent(ticket.Passed)
+		c.OnSent(ticket.ConfirmDelivered)
 		applyAnswer(c.Decision, result.Said)
-		s.answered.Keep(seen, *c.Decision)
+		s.answered.Store(seen, *c.Decision)
 		a, _ := s.Catalogue.EntryOf(c.Event.Agent, c.Event.Native)
-		keepNote(&s.notes, a, c, seen, result.Said)
+		keepNote(&s.laterContext, a, c, seen, result.Said)
 		return out
 	}
 	out.Skipped = endWithoutAnswer(c.Decision, result.End, left.Load())
@@ -187,7 +188,7 @@ func (s *Service) Reply(ask services.Asking, p wire.FeedReplyParams, peer proc.C
 	if bad != nil {
 		return wire.FeedReplyResult{}, bad
 	}
-	if bad := refuseUnsayable(s.Catalogue, &r, said); bad != nil {
+	if bad := rejectUncarriable(s.Catalogue, &r, said); bad != nil {
 		return wire.FeedReplyResult{}, bad
 	}
 	said.By, said.At = seatName(s.Processes, peer), time.Now()
@@ -196,15 +197,15 @@ func (s *Service) Reply(ask services.Asking, p wire.FeedReplyParams, peer proc.C
 	}
 	result, bad := s.deliver(item.ID, said, grant)
 	if bad == nil && result.Outcome == string(queue.Delivered) {
-		result.Degraded = lossSentences(s.Catalogue, &r, said)
+		result.Degraded = degradationSentences(s.Catalogue, &r, said)
 	}
 	return result, bad
 }
 
 // deliver writes an answer down and hands it to those who wait.
-func (s *Service) deliver(id string, said queue.Said, grant *policy.Grant) (wire.FeedReplyResult, *wire.Error) {
+func (s *Service) deliver(id string, said queue.PersonAnswer, grant *policy.Grant) (wire.FeedReplyResult, *wire.Error) {
 	var record *ledger.Record
-	answer, err := s.queue.Reply(id, said, func(r *queue.Request, said *queue.Said) error {
+	answer, err := s.queue.Reply(id, said, func(r *queue.Request, said *queue.PersonAnswer) error {
 		if grant != nil {
 			grant.By, grant.Created = said.By, said.At
 			saved, err := s.grants.Add(*grant)
@@ -223,7 +224,7 @@ func (s *Service) deliver(id string, said queue.Said, grant *policy.Grant) (wire
 		s.Problems.Raise("decisions", "decisions cannot be written down: "+err.Error(),
 			"repair "+s.Dirs.State+"; until then nothing can be approved in the feed")
 		if said.Verdict == event.Deny {
-			return nil // a no needs no proof to be safe
+			return nil // a refusal is safe even if it is not recorded
 		}
 		if grant != nil {
 			_, _, _ = s.grants.Revoke(grant.ID)

@@ -28,7 +28,7 @@ type attendance struct {
 // is told of them where they are, or said that they went away and want them
 // kept.
 func (a *attendance) anyoneThere() bool {
-	return a.surfaces.Load() > 0 || a.sinks.Load() > 0 || a.isAway() || a.pushWorks() || a.polls.anyone(time.Now())
+	return a.surfaces.Load() > 0 || a.sinks.Load() > 0 || a.isAway() || a.pushWorks() || a.polls.isActive(time.Now())
 }
 
 func (a *attendance) isAway() bool { return a.away.now.Load() != nil }
@@ -216,7 +216,7 @@ func (p *polls) notePoll(one watcher, now time.Time) bool {
 	return true
 }
 
-func (p *polls) anyone(now time.Time) bool {
+func (p *polls) isActive(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return now.Before(p.until)

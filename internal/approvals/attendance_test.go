@@ -26,7 +26,7 @@ func TestPollsAreFollowers(t *testing.T) {
 		}
 	}
 	p.notePoll(one, at.Add(time.Second))
-	if !p.anyone(at.Add(2*time.Second)) || p.anyone(at.Add(time.Second+pollSpan)) {
+	if !p.isActive(at.Add(2*time.Second)) || p.isActive(at.Add(time.Second+pollSpan)) {
 		t.Error("who asks again and again is there until it has not asked for a while, and no longer")
 	}
 }

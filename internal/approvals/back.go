@@ -38,7 +38,7 @@ func (s methods) comeBack(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 	state := s.attendance.away.now.Swap(nil)
 	s.Problems.Mend("away")
 	if state != nil {
-		s.shortenHolds()
+		s.restoreHoldTimes()
 	}
 	if err := s.attendance.away.clearFile(); err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
@@ -52,10 +52,10 @@ func (s methods) comeBack(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 	return digest, nil
 }
 
-// shortenHolds: requests that hide the agent's own dialog were held as long as
-// the hook may take. The person is at the window again, so these wait no longer
-// than they would have without being away; there is time to answer them here.
-func (s methods) shortenHolds() {
+// restoreHoldTimes gives requests the time they would have had without being away.
+// Those that hide the agent's own dialog were held as long as the hook may take, and
+// the person is at the window again. There is time left to answer them here.
+func (s methods) restoreHoldTimes() {
 	now := time.Now()
 	s.queue.Shorten(func(r *queue.Request) time.Time {
 		a, ok := s.Catalogue.EntryOf(r.Event.Agent, r.Event.Native)

@@ -25,7 +25,7 @@ func canAsk(k event.Kind) bool {
 // answeredBefore lets what a person said about the same call at an earlier
 // event count again.
 func (s *Service) answeredBefore(c *Call, seen *event.Event, spec *agent.Feed) bool {
-	served, repeated := s.answered.Take, s.repeats.Remember
+	served, repeated := s.answered.TakeOut, s.repeats.Remember
 	if c.dryRun() {
 		served, repeated = s.answered.Peek, s.repeats.Knows
 	}
@@ -58,10 +58,10 @@ func askInWindow(c *Call, spec *agent.Feed) {
 	}
 }
 
-// anyoneFor reports whether a question may wait for a person: somebody could answer,
+// mayWaitForPerson reports whether a question may wait for a person: somebody could answer,
 // or somebody is told and the waiting costs nothing. Being told alone delays no agent
 // whose own dialog is hidden meanwhile.
-func anyoneFor(ctx context.Context, s *Service, c *Call, kind policy.Kind, limit time.Duration) bool {
+func mayWaitForPerson(ctx context.Context, s *Service, c *Call, kind policy.Kind, limit time.Duration) bool {
 	if s.attendance.expectAnyone(ctx, limit) {
 		return true
 	}
@@ -94,9 +94,9 @@ func (s *Service) mustAsk(c *Call) (*event.Event, policy.Need, *agent.Feed) {
 		seen = &changed
 	}
 	level, chosen := s.Settings.ApprovalLevel(c.Event)
-	need, ok := policy.Look(policy.Case{
+	need, ok := policy.NeedFor(policy.Case{
 		Event: seen, Spec: spec, Feed: a.Feed, Carries: c.Carries, Level: level, Chosen: chosen,
-		Free: asksNobody(s.Processes, a, c.Event), So: *c.Decision,
+		Free: asksNobody(s.Processes, a, c.Event), Decision: *c.Decision,
 	})
 	if !ok {
 		return nil, policy.Need{}, nil
@@ -165,9 +165,10 @@ func (s *Service) newRequest(c *Call, seen *event.Event, need policy.Need, proje
 // by the way that comes first; what they said there by then counts for both.
 // Without an answer the second leaves it to the agent, which waits for the first.
 
-// askedBefore is for a request that came the other way before. Else it is
-// remembered, and settle keeps what comes of it.
-func askedBefore(asks *memory.HookAsks, agents *agent.Catalogue, c *Call) (out Outcome, before bool, settle func()) {
+// askedOtherWay is for a request that came the other way before. Else it is
+// remembered, and recordAnswer keeps what comes of it.
+func askedOtherWay(asks *memory.SeenRequests, agents *agent.Catalogue, c *Call,
+) (out Outcome, before bool, recordAnswer func()) {
 	if c.dryRun() || c.Event.Kind != event.PermissionRequest || c.Decision.Verdict == event.Deny {
 		return Outcome{}, false, func() {}
 	}
@@ -175,7 +176,7 @@ func askedBefore(asks *memory.HookAsks, agents *agent.Catalogue, c *Call) (out O
 		return Outcome{}, false, func() {}
 	}
 	_, proxied := agents.Protocol(c.Event.Native)
-	if said, ok := asks.Take(c.Event, proxied); ok {
+	if said, ok := asks.TakeOut(c.Event, proxied); ok {
 		switch {
 		case said.Verdict == event.Allow || said.Verdict == event.Modify || said.Verdict == event.Deny:
 			*c.Decision = carryOver(*c.Decision, said)

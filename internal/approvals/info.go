@@ -58,22 +58,24 @@ func (s *Service) surfaceLeft() {
 	if s.attendance.surfaces.Add(-1) > 0 || s.attendance.anyoneThere() || s.queue.Waiting() == 0 {
 		return
 	}
-	time.AfterFunc(s.attendance.watchers.graceTime(), func() { letGo(s) })
+	time.AfterFunc(s.attendance.watchers.graceTime(), func() { abandonIfAlone(s) })
 }
 
-// letGo lets go what keeps an agent from its own prompt, when nobody is there.
-func letGo(s *Service) {
+// abandonIfAlone ends the requests that keep an agent from its own prompt, when nobody
+// could answer.
+func abandonIfAlone(s *Service) {
 	if !s.attendance.anyoneThere() && !s.Stopping() {
-		s.queue.Drop(func(r *queue.Request) bool { return onlyWaits(s.Catalogue, r) }, queue.Abandoned)
+		s.queue.Drop(func(r *queue.Request) bool { return isBlockingAgent(s.Catalogue, r) }, queue.Abandoned)
 	}
 }
 
-// onlyWaits reports whether an agent can do nothing but wait for a request.
-// Where its own dialog is up, whoever sits there answers, and who comes back to
-// the requests still finds it. What waits before its call where nobody is asked
-// afterwards would run: leaving is no yes. What a program pushed waits as long
-// as the program said.
-func onlyWaits(catalogue *agent.Catalogue, r *queue.Request) bool {
+// isBlockingAgent reports whether an agent can do nothing but wait for a request.
+// It is false in three cases:
+//   - The agent's own dialog is open: whoever sits there answers, and the request
+//     is still there for somebody who comes back.
+//   - The call would run without being asked about again: leaving is no yes.
+//   - A program pushed the request: it waits as long as the program said.
+func isBlockingAgent(catalogue *agent.Catalogue, r *queue.Request) bool {
 	a, ok := catalogue.Agent(r.Event.Agent)
 	if !ok || a.Feed == nil || a.Feed.Promptless || r.Pushed {
 		return false

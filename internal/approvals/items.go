@@ -34,7 +34,7 @@ func itemsFor(s *Service, peer proc.Cred, all bool) []wire.FeedItem {
 func (s *Service) PolledItems(peer proc.Cred, all bool) []wire.FeedItem {
 	if p, err := s.Processes.Lookup(peer.PID); err == nil && s.mayAnswer(peer) &&
 		s.attendance.polls.notePoll(watcher{p.PID, p.Start}, time.Now()) {
-		time.AfterFunc(pollSpan, func() { letGo(s) })
+		time.AfterFunc(pollSpan, func() { abandonIfAlone(s) })
 	}
 	return itemsFor(s, peer, all)
 }
@@ -48,16 +48,16 @@ func (s *Service) WaitingFor(peer proc.Cred) []wire.FeedItem {
 	return joinWaiting(waiting, itemsFor(s, peer, false))
 }
 
-// sessionNotes tells the sessions of every request that begins or ceases to wait,
+// sessionReporter tells the sessions of every request that begins or ceases to wait,
 // so that what waits for a person is one list.
-type sessionNotes struct{ sessions Sessions }
+type sessionReporter struct{ sessions Sessions }
 
-func (n sessionNotes) RequestOpened(id string, r *queue.Request) {
+func (n sessionReporter) RequestOpened(id string, r *queue.Request) {
 	n.sessions.RequestOpened(id, r.Event, r.Opened)
 }
 
-func (n sessionNotes) RequestEnded(id string, r *queue.Request, why queue.End) {
-	n.sessions.RequestEnded(id, why.Settles() && !r.ByHook)
+func (n sessionReporter) RequestEnded(id string, r *queue.Request, why queue.End) {
+	n.sessions.RequestEnded(id, why.IsFinal() && !r.ByHook)
 }
 
 // joinWaiting is everything that waits for a person, from the sessions' list:

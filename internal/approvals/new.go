@@ -18,10 +18,10 @@ func New(o Options) *Service {
 	if s.Polkit == nil {
 		s.Polkit = polkit.System()
 	}
-	s.queue.SetListener(sessionNotes{o.Sessions})
+	s.queue.SetListener(sessionReporter{o.Sessions})
 	s.queue.KeepIDs(takeKeptIDs(o.Dirs.State))
 	s.windows = &windowList{queue: s.queue, open: map[windowKey][]wire.FeedItem{}}
-	s.crowding = &crowding{problems: o.Problems, queue: s.queue}
+	s.overload = &overloadReporter{problems: o.Problems, queue: s.queue}
 	s.push = &pushCommand{problems: o.Problems, queue: s.queue, command: o.Settings.PushCommand}
 	s.attendance = &attendance{
 		away: openAway(filepath.Join(o.Dirs.State, "away.json")),
@@ -29,7 +29,7 @@ func New(o Options) *Service {
 			o.Stopping),
 		pushWorks: s.push.isWorking,
 	}
-	s.push.someone = s.attendance.anyoneThere
+	s.push.canAnyoneAnswer = s.attendance.anyoneThere
 	var err error
 	if s.grants, err = ledger.OpenGrants(o.Dirs.State); err != nil {
 		o.Problems.Raise("grants", "standing grants do not count: "+err.Error(),
@@ -66,7 +66,7 @@ func (s *Service) EndRequests() {
 			s.Log.Warn("requests that wait get new ids in the next hub", "error", err)
 		}
 	}
-	for end := time.Now().Add(time.Second); s.queue.Handing() && time.Now().Before(end); {
+	for end := time.Now().Add(time.Second); s.queue.DeliveryPending() && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 }

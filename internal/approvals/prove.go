@@ -37,7 +37,7 @@ func (s *Service) Proofs() Proofs { return Proofs{s} }
 
 // prove has a person prove who they are before an answer counts, where the user
 // wants that. It comes in addition to the rules about seats. A no needs no proof.
-func (s Proofs) prove(ask services.Asking, item *wire.FeedItem, r *queue.Request, said *queue.Said, pin string,
+func (s Proofs) prove(ask services.Asking, item *wire.FeedItem, r *queue.Request, said *queue.PersonAnswer, pin string,
 	peer proc.Cred) *wire.Error {
 	if said.Verdict == event.Deny {
 		return nil
@@ -87,7 +87,7 @@ func proofKinds(r *queue.Request) []string {
 
 // lastsLonger reports whether an answer allows more than this one call: that asks
 // for the proof whatever the kind, as it may allow what is of another one.
-func lastsLonger(said *queue.Said) bool {
+func lastsLonger(said *queue.PersonAnswer) bool {
 	switch said.Answer.Choice {
 	case event.ChooseAlways, event.ChooseAll, event.ChooseBypass:
 		return true

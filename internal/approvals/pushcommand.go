@@ -20,12 +20,12 @@ import (
 // setting feed.push. While there is one that works, agents are held: somebody
 // could answer, through ssh or a program of theirs.
 type pushCommand struct {
-	problems  *problems.List
-	queue     *queue.Table
-	command   func() string // the setting; "" for none
-	someone   func() bool   // anybody else could answer
-	processes handler.Processes
-	failed    atomic.Int64 // when the command failed last, in Unix nanoseconds; 0 when it works
+	problems        *problems.List
+	queue           *queue.Table
+	command         func() string // the setting; "" for none
+	canAnyoneAnswer func() bool   // anybody else could answer
+	processes       handler.Processes
+	failed          atomic.Int64 // when the command failed last, in Unix nanoseconds; 0 when it works
 }
 
 const (
@@ -82,7 +82,7 @@ func (p *pushCommand) tellPerson(hubEnds context.Context, item wire.FeedItem) {
 	p.failed.Store(time.Now().UnixNano())
 	p.problems.Raise("feed.push", "you are not told of requests: "+redact.Text(err.Error()),
 		"try the command of `hookmux config get feed.push` by hand")
-	if !p.someone() {
+	if !p.canAnyoneAnswer() {
 		p.queue.End(item.ID, queue.Released)
 	}
 }

@@ -92,7 +92,7 @@ func (s *Service) AskPerson(ctx context.Context, ev *event.Event, q queue.Questi
 	s.watchAgent(ctx, ticket, &about)
 	result := ticket.Wait(ctx)
 	if result.End == queue.Answered {
-		ticket.Passed()
+		ticket.ConfirmDelivered()
 	}
 	if result.End != queue.Answered || result.Said.Verdict == event.Deny || len(result.Said.Answer.Answers) == 0 {
 		return "", ErrCancelled

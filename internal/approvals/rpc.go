@@ -38,8 +38,8 @@ func (s methods) listItems(params json.RawMessage, peer proc.Cred) (any, *wire.E
 	if p.ID == "" && p.Windows {
 		list := s.WaitingFor(peer)
 		if p.All {
-			ended := func(item wire.FeedItem) bool { return item.Status == wire.FeedPending }
-			list = append(slices.DeleteFunc(itemsFor(s.Service, peer, true), ended), list...)
+			isPending := func(item wire.FeedItem) bool { return item.Status == wire.FeedPending }
+			list = append(slices.DeleteFunc(itemsFor(s.Service, peer, true), isPending), list...)
 		}
 		return list, nil
 	}

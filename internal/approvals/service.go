@@ -115,18 +115,18 @@ type Polkit interface {
 // that lasts.
 type Service struct {
 	Options
-	queue     *queue.Table
-	answered  memory.Answers
-	repeats   memory.Repeats
-	notes     memory.Notes
-	hookAsks  memory.HookAsks
-	grants    *ledger.Grants
-	decisions *ledger.Book
-	pin       *ledger.PIN
-	proving   sync.Mutex // one dialog at a time
+	queue        *queue.Table
+	answered     memory.Answers
+	repeats      memory.Repeats
+	laterContext memory.PersonNotes
+	seenRequests memory.SeenRequests
+	grants       *ledger.Grants
+	decisions    *ledger.Book
+	pin          *ledger.PIN
+	proving      sync.Mutex // one dialog at a time
 
 	attendance *attendance
-	crowding   *crowding
+	overload   *overloadReporter
 	windows    *windowList
 	push       *pushCommand
 }

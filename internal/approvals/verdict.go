@@ -17,7 +17,7 @@ import (
 )
 
 // applyAnswer makes a person's answer the decision.
-func applyAnswer(d *event.Decision, said queue.Said) {
+func applyAnswer(d *event.Decision, said queue.PersonAnswer) {
 	if said.Verdict == event.Deny {
 		answer := said.Answer
 		d.Verdict, d.Reason, d.By, d.Answer = event.Deny, said.Reason, event.ByPerson, &answer
@@ -29,7 +29,7 @@ func applyAnswer(d *event.Decision, said queue.Said) {
 
 // approveCall makes a decision a yes: to the call as it came, or as hooks changed
 // it.
-func approveCall(d *event.Decision, said queue.Said, by string) {
+func approveCall(d *event.Decision, said queue.PersonAnswer, by string) {
 	answer := said.Answer
 	d.Verdict, d.Reason, d.By, d.Answer = event.Allow, said.Reason, by, &answer
 	if d.Input != nil {
@@ -52,9 +52,9 @@ func carryOver(now, said event.Decision) event.Decision {
 	return now
 }
 
-// refuseUnsayable refuses answers to a question that the agent could not be told: nothing
+// rejectUncarriable refuses answers to a question that the agent could not be told: nothing
 // would be answered then, and the request gone.
-func refuseUnsayable(agents *agent.Catalogue, r *queue.Request, said queue.Said) *wire.Error {
+func rejectUncarriable(agents *agent.Catalogue, r *queue.Request, said queue.PersonAnswer) *wire.Error {
 	if r.Need.Kind != policy.Question || said.Answer.Choice != event.ChooseAnswer {
 		return nil
 	}
@@ -66,7 +66,7 @@ func refuseUnsayable(agents *agent.Catalogue, r *queue.Request, said queue.Said)
 	if point := a.Feed.At(r.Event.Native); point == nil || !slices.Contains(point.Question, event.ChooseAnswer) {
 		return nil
 	}
-	for _, less := range lossesOf(agents, r, said) {
+	for _, less := range degradationsOf(agents, r, said) {
 		if less.What == event.PartAllow && less.To == event.ToNone {
 			return wire.Errorf(wire.CodeParams, "%s; answer it again, or release it", less.Reason())
 		}
@@ -74,9 +74,9 @@ func refuseUnsayable(agents *agent.Catalogue, r *queue.Request, said queue.Said)
 	return nil
 }
 
-// lossesOf is what of an answer does not reach the agent: it is put into the
+// degradationsOf is what of an answer does not reach the agent: it is put into the
 // agent's words once more to see.
-func lossesOf(agents *agent.Catalogue, r *queue.Request, said queue.Said) []event.Degradation {
+func degradationsOf(agents *agent.Catalogue, r *queue.Request, said queue.PersonAnswer) []event.Degradation {
 	if r.Need.Kind == policy.Question && r.Need.Asked != "" {
 		return nil // a hook asked, and hears everything
 	}
@@ -92,14 +92,14 @@ func lossesOf(agents *agent.Catalogue, r *queue.Request, said queue.Said) []even
 	return d.Degraded
 }
 
-// lossSentences tells the person what of their answer does not reach the agent.
+// degradationSentences tells the person what of their answer does not reach the agent.
 // A note that is told after the call is not lost. Some agents ask about an edit
 // in another shape than they report it in; a command stays the same.
-func lossSentences(agents *agent.Catalogue, r *queue.Request, said queue.Said) []string {
+func degradationSentences(agents *agent.Catalogue, r *queue.Request, said queue.PersonAnswer) []string {
 	a, _ := agents.EntryOf(r.Event.Agent, r.Event.Native)
 	toldAfter := said.Answer.Note != "" && r.Event.Tool != nil && !r.Pushed && hearsAfterCall(a)
 	var out []string
-	for _, less := range lossesOf(agents, r, said) {
+	for _, less := range degradationsOf(agents, r, said) {
 		switch {
 		case less.What != event.PartContext:
 			out = append(out, less.String())
@@ -113,8 +113,8 @@ func lossSentences(agents *agent.Catalogue, r *queue.Request, said queue.Said) [
 	return out
 }
 
-// crowdSkip says which limit kept a request from being opened.
-func crowdSkip(err error) services.Skip {
+// limitSkip says which limit kept a request from being opened.
+func limitSkip(err error) services.Skip {
 	switch {
 	case errors.Is(err, queue.ErrCrowded):
 		return services.SessionCrowded
@@ -148,9 +148,9 @@ func endWithoutAnswer(d *event.Decision, end queue.End, callerLeft bool) service
 }
 
 // keepNote keeps words beside a yes that the agent cannot hear with it.
-func keepNote(notes *memory.Notes, a *agent.Agent, c *Call, seen *event.Event, said queue.Said) {
+func keepNote(notes *memory.PersonNotes, a *agent.Agent, c *Call, seen *event.Event, said queue.PersonAnswer) {
 	if said.Verdict != event.Deny && said.Answer.Note != "" && !c.Carries.Context && hearsAfterCall(a) {
-		notes.Keep(seen, said.Answer.Note)
+		notes.Store(seen, said.Answer.Note)
 	}
 }
 
@@ -176,11 +176,11 @@ func hearsAfterCall(a *agent.Agent) bool {
 }
 
 // addNote adds to the result of a call what a person said when they let it run.
-func addNote(notes *memory.Notes, c *Call) {
+func addNote(notes *memory.PersonNotes, c *Call) {
 	if c.dryRun() || !c.Carries.Context {
 		return
 	}
-	if words := notes.Take(c.Event); words != "" {
+	if words := notes.TakeOut(c.Event); words != "" {
 		c.Decision.Context = strings.TrimSpace(c.Decision.Context + "\nThe person who approved this call adds: " +
 			words)
 	}

@@ -156,7 +156,7 @@ func TestTheDoctorNamesOthers(t *testing.T) {
 	p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 	if notes := strings.Join(p.Agents[0].Notes, "\n"); !strings.Contains(notes, "guardian") ||
 		!strings.Contains(notes, "left alone") {
-		t.Errorf(`strings.Join(p.Agents[0].Notes, "\n") = %q, want "guardian" in it and "left alone" in it`, notes)
+		t.Errorf(`strings.Join(p.Agents[0].PersonNotes, "\n") = %q, want "guardian" in it and "left alone" in it`, notes)
 	}
 	_, all := examine(h, a, nil)
 	if f := finding(all, "foreign"); f == nil || !strings.Contains(f.What, "guardian") {

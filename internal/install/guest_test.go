@@ -287,7 +287,7 @@ func TestOthersAreNamedWhereverTheyStand(t *testing.T) {
 		p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 		if notes := strings.Join(p.Agents[0].Notes, "\n"); !strings.Contains(notes,
 			file+": line 1: "+e+": guardian also has a hook here") {
-			t.Errorf(`%s: strings.Join(p.Agents[0].Notes, "\n") = %s, want %q in it`,
+			t.Errorf(`%s: strings.Join(p.Agents[0].PersonNotes, "\n") = %s, want %q in it`,
 				name, notes, file+": line 1: "+e+": guardian also has a hook here")
 		}
 		_, all := examine(h, a, nil)
@@ -346,7 +346,7 @@ func TestOneProtectedFileKeepsNobodyElseInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := mustUninstall(t, h, claude, gemini); len(p.Left) > 0 {
-		t.Errorf("p.Notes = %q, want no p.Left", p.Notes)
+		t.Errorf("p.PersonNotes = %q, want no p.Left", p.Notes)
 	}
 	if d := cmp.Diff(before, picture(t, h.Dirs.Home)); d != "" {
 		t.Errorf("picture(t, h.Dirs.Home) is not as wanted (-want +got):\n%s", d)

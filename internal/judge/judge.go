@@ -286,7 +286,7 @@ func (j *Judge) needsPerson(at place, ev *event.Event, carries event.Carries) bo
 		return false
 	}
 	level, _ := e.Value.(string)
-	need, ok := policy.Look(
+	need, ok := policy.NeedFor(
 		policy.Case{
 			Event:   ev,
 			Spec:    spec,

@@ -19,25 +19,25 @@ type Answers struct {
 }
 
 type answer struct {
-	keys     []policy.Key
-	worker   policy.Worker
-	at       event.Kind
-	decision event.Decision
-	tool     string
-	beside   string
+	keys       []policy.Key
+	worker     policy.Worker
+	at         event.Kind
+	decision   event.Decision
+	tool       string
+	extraInput string
 }
 
 // keepAnswers bounds how many answers are remembered.
 const keepAnswers = 1024
 
-// Keep remembers the answer given at an event.
-func (a *Answers) Keep(ev *event.Event, d event.Decision) {
+// Store remembers the answer given at an event.
+func (a *Answers) Store(ev *event.Event, d event.Decision) {
 	keys := policy.Keys(ev)
 	if len(keys) == 0 || !ev.Kind.Guarded() {
 		return
 	}
 	one := &answer{keys: keys, worker: policy.WorkerOf(ev), at: ev.Kind, decision: d, tool: ev.Tool.Name,
-		beside: policy.Beside(ev.Tool)}
+		extraInput: policy.ExtraInput(ev.Tool)}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.known == nil {
@@ -52,8 +52,8 @@ func (a *Answers) Keep(ev *event.Event, d event.Decision) {
 	}
 }
 
-// Take gives the answer that serves this event, and forgets it.
-func (a *Answers) Take(ev *event.Event) (event.Decision, bool) { return a.lookUp(ev, true) }
+// TakeOut gives the answer that serves this event, and forgets it.
+func (a *Answers) TakeOut(ev *event.Event) (event.Decision, bool) { return a.lookUp(ev, true) }
 
 // Peek is what Take would give.
 func (a *Answers) Peek(ev *event.Event) (event.Decision, bool) { return a.lookUp(ev, false) }
@@ -79,7 +79,7 @@ func (a *Answers) lookUp(ev *event.Event, use bool) (event.Decision, bool) {
 	}
 	// The same words outside of a sandbox, say, are not what was answered. Where
 	// an agent tells of one call in two shapes there is nothing to compare.
-	if one.decision.Verdict != event.Deny && one.tool == ev.Tool.Name && one.beside != policy.Beside(ev.Tool) {
+	if one.decision.Verdict != event.Deny && one.tool == ev.Tool.Name && one.extraInput != policy.ExtraInput(ev.Tool) {
 		return event.Decision{}, false
 	}
 	return one.decision, true

@@ -26,43 +26,43 @@ func TestAnswersServeOneCall(t *testing.T) {
 	}
 	yes := event.Decision{Verdict: event.Allow, By: "person"}
 	var s Answers
-	s.Keep(pre, yes)
+	s.Store(pre, yes)
 	for _, other := range []*event.Event{ask("s", "", "pwd"), ask("t", "", "ls"), ask("s", "sub", "ls")} {
-		if _, ok := s.Take(other); ok {
+		if _, ok := s.TakeOut(other); ok {
 			t.Errorf("served another call: %+v", other)
 		}
 	}
-	if d, ok := s.Take(ask("s", "", "ls")); !ok || d.Verdict != event.Allow {
+	if d, ok := s.TakeOut(ask("s", "", "ls")); !ok || d.Verdict != event.Allow {
 		t.Error("not served")
 	}
-	if _, ok := s.Take(ask("s", "", "ls")); ok {
+	if _, ok := s.TakeOut(ask("s", "", "ls")); ok {
 		t.Error("served twice")
 	}
 	// The same call begins anew: what was said about the first is over.
-	s.Keep(pre, yes)
-	if _, ok := s.Take(pre); ok {
+	s.Store(pre, yes)
+	if _, ok := s.TakeOut(pre); ok {
 		t.Error("an answer for the next call")
 	}
-	if _, ok := s.Take(ask("s", "", "ls")); ok {
+	if _, ok := s.TakeOut(ask("s", "", "ls")); ok {
 		t.Error("an answer for the next call")
 	}
 	// Also when nobody is asked at its beginning.
-	s.Keep(pre, yes)
+	s.Store(pre, yes)
 	s.Observe(pre)
-	if _, ok := s.Take(ask("s", "", "ls")); ok {
+	if _, ok := s.TakeOut(ask("s", "", "ls")); ok {
 		t.Error("an answer for the call after the next")
 	}
 	for _, kind := range []event.Kind{event.ToolAfter, event.TurnEnd, event.SessionEnd} {
-		s.Keep(pre, yes)
+		s.Store(pre, yes)
 		over := *pre
 		over.Kind = kind
 		s.Observe(&over)
-		if _, ok := s.Take(ask("s", "", "ls")); ok {
+		if _, ok := s.TakeOut(ask("s", "", "ls")); ok {
 			t.Error("still served after", kind)
 		}
 	}
 	for i := range 3 * keepAnswers {
-		s.Keep(ask("s", "", fmt.Sprint(i)), yes)
+		s.Store(ask("s", "", fmt.Sprint(i)), yes)
 	}
 	if len(s.known) > keepAnswers || s.list.Len() > keepAnswers {
 		t.Errorf("%d calls and %d answers are kept, want at most %d", len(s.known), s.list.Len(), keepAnswers)
@@ -76,12 +76,12 @@ func TestAnAnswerServesOnlyTheSameWay(t *testing.T) {
 		return ev
 	}
 	var s Answers
-	s.Keep(before(`{"command":"npm test","description":"x"}`), event.Decision{Verdict: event.Allow})
-	if _, ok := s.Take(shellCall(`{"command":"npm test","dangerouslyDisableSandbox":true}`)); ok {
+	s.Store(before(`{"command":"npm test","description":"x"}`), event.Decision{Verdict: event.Allow})
+	if _, ok := s.TakeOut(shellCall(`{"command":"npm test","dangerouslyDisableSandbox":true}`)); ok {
 		t.Error("served outside of the sandbox")
 	}
-	s.Keep(before(`{"command":"npm test"}`), event.Decision{Verdict: event.Allow})
-	if _, ok := s.Take(shellCall(`{"command":"npm test","description":"x"}`)); !ok {
+	s.Store(before(`{"command":"npm test"}`), event.Decision{Verdict: event.Allow})
+	if _, ok := s.TakeOut(shellCall(`{"command":"npm test","description":"x"}`)); !ok {
 		t.Error("not served")
 	}
 }

@@ -30,11 +30,11 @@ func TestDecider(t *testing.T) {
 		{"claude", "claude", "PermissionRequest", event.ReviewerUnknown, event.None, Permissions, true, PersonDecides},
 	} {
 		one := caseOf(t, c.agent, c.native, bash, c.level)
-		one.Event.Reviewer, one.So = c.reviewer, event.Decision{Verdict: c.so, By: "hook"}
+		one.Event.Reviewer, one.Decision = c.reviewer, event.Decision{Verdict: c.so, By: "hook"}
 		if c.agent == "claude" {
 			one.Event.Mode = "auto"
 		}
-		need, ok := Look(one)
+		need, ok := NeedFor(one)
 		if ok != c.needed || need.Decider != c.want {
 			t.Errorf("%s: needed %v, decider %q; expected %v, %q", c.name, ok, need.Decider, c.needed, c.want)
 		}

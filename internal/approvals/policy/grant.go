@@ -92,7 +92,7 @@ func commandRule(ev *event.Event) (Rule, error) {
 		return Rule{}, fmt.Errorf("only one plain command can be allowed for good: no pipes, lists, redirections, " +
 			"variables, patterns or wrappers like sudo")
 	}
-	rule := Rule{Command: words, Input: Beside(t)}
+	rule := Rule{Command: words, Input: ExtraInput(t)}
 	if len(rule.Input) > maxInput {
 		return Rule{}, fmt.Errorf("the input is too long for a rule that a person can read")
 	}

@@ -50,7 +50,7 @@ func RepeatKey(ev *event.Event) Key {
 	if t == nil || t.CallID == "" {
 		return ""
 	}
-	return digestKey(WorkerOf(ev), "once", string(ev.Kind), t.CallID, callText(t), Beside(t))
+	return digestKey(WorkerOf(ev), "once", string(ev.Kind), t.CallID, callText(t), ExtraInput(t))
 }
 
 func digestKey(w Worker, parts ...string) Key {

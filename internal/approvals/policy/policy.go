@@ -42,14 +42,14 @@ func Levels() []Level { return []Level{Off, Permissions, SideEffects, All} }
 
 // Case is one event with what is known about it.
 type Case struct {
-	Event   *event.Event // with the input as hooks changed it
-	Spec    *agent.EventSpec
-	Feed    *agent.Feed
-	Carries event.Carries
-	Level   Level
-	Chosen  bool           // the user set the level; else only proven points count
-	Free    bool           // the agent was told to ask nobody, and puts its permission events all the same
-	So      event.Decision // what hooks and guards said
+	Event    *event.Event // with the input as hooks changed it
+	Spec     *agent.EventSpec
+	Feed     *agent.Feed
+	Carries  event.Carries
+	Level    Level
+	Chosen   bool           // the user set the level; else only proven points count
+	Free     bool           // the agent was told to ask nobody, and puts its permission events all the same
+	Decision event.Decision // what hooks and guards said
 }
 
 // Need is a request for a person.
@@ -79,19 +79,19 @@ const (
 	AgentDecides  Decider = "agent" // the agent's own reviewer, which never hands over to a person
 )
 
-// Look says what a person must be asked, if anything.
-func Look(c Case) (Need, bool) {
+// NeedFor says what a person must be asked, if anything.
+func NeedFor(c Case) (Need, bool) {
 	ev := c.Event
-	if c.Level == Off || c.Feed == nil || c.Spec == nil || ev.Nested || c.So.Verdict == event.Deny {
+	if c.Level == Off || c.Feed == nil || c.Spec == nil || ev.Nested || c.Decision.Verdict == event.Deny {
 		return Need{}, false
 	}
 	if ev.Malformed != "" {
 		return Need{}, false // nothing could be shown
 	}
-	if c.So.Verdict == event.Ask {
+	if c.Decision.Verdict == event.Ask {
 		return hookAsks(c)
 	}
-	if c.So.Verdict == event.Allow || c.So.Allowed {
+	if c.Decision.Verdict == event.Allow || c.Decision.Allowed {
 		return Need{}, false // a hook approved it already
 	}
 	need, ok := agentAsks(c)
@@ -165,7 +165,7 @@ func hookAsks(c Case) (Need, bool) {
 		slices.Contains(point.Permission, event.ChooseOnce) {
 		need.Choices = point.Permission
 	}
-	need = need.AskedBy(c.So.By, c.So.Reason)
+	need = need.AskedBy(c.Decision.By, c.Decision.Reason)
 	if c.Event.Truncated {
 		need.refuseOnly()
 	}

@@ -68,8 +68,8 @@ func TestLook(t *testing.T) {
 		{"kimi", "PermissionRequest", bash, Permissions, event.None, ""}, // it only observes
 	} {
 		one := caseOf(t, c.agent, c.native, c.tool, c.level)
-		one.So = event.Decision{Verdict: c.so, By: "hook"}
-		need, ok := Look(one)
+		one.Decision = event.Decision{Verdict: c.so, By: "hook"}
+		need, ok := NeedFor(one)
 		got := ""
 		if ok {
 			got = string(need.Kind)
@@ -97,37 +97,37 @@ func name(t *event.Tool) string {
 func TestQuestionsAndPlans(t *testing.T) {
 	question := &event.Tool{Name: "AskUserQuestion", Kind: event.Question}
 	c := caseOf(t, "claude", "PermissionRequest", question, Permissions)
-	if _, ok := Look(c); ok {
+	if _, ok := NeedFor(c); ok {
 		t.Error("nothing is asked")
 	}
 	c = caseOf(t, "claude", "Elicitation", nil, Permissions)
-	if need, ok := Look(c); !ok || fmt.Sprint(need.Choices) != "[deny]" {
+	if need, ok := NeedFor(c); !ok || fmt.Sprint(need.Choices) != "[deny]" {
 		t.Errorf(`no question at all: need = %+v, ok = %v; want ok and only deny: there is nothing to answer`, need, ok)
 	}
 	c = caseOf(t, "claude", "PermissionRequest", question, Permissions)
 	c.Event.Questions = []event.Inquiry{{Text: "which?", Free: true}}
-	if need, ok := Look(c); !ok || need.Kind != Question || !need.Offers(event.ChooseAnswer) {
+	if need, ok := NeedFor(c); !ok || need.Kind != Question || !need.Offers(event.ChooseAnswer) {
 		t.Errorf("need = %+v, ok = %v; want ok, need.Kind = Question and need.Offers(event.ChooseAnswer)", need, ok)
 	}
 	c = caseOf(t, "claude", "Elicitation", nil, Permissions)
 	c.Event.Questions = []event.Inquiry{{Text: "https://x.invalid"}} // an address to be opened
-	if need, ok := Look(c); !ok || fmt.Sprint(need.Choices) != "[deny]" {
+	if need, ok := NeedFor(c); !ok || fmt.Sprint(need.Choices) != "[deny]" {
 		t.Errorf(`need = %+v, ok = %v; want ok and fmt.Sprint(need.Choices) = "[deny]"`, need, ok)
 	}
 	for agent, ok := range map[string]bool{"codex": true, "claude": false} { // Claude Code asks at PermissionRequest
 		c := caseOf(t, agent, "PreToolUse", question, Permissions)
 		c.Event.Questions = []event.Inquiry{{Text: "which?", Free: true}}
-		if need, got := Look(c); got != ok || ok && !need.Offers(event.ChooseAnswer) {
+		if need, got := NeedFor(c); got != ok || ok && !need.Offers(event.ChooseAnswer) {
 			t.Errorf("agent = %q, need = %+v, got %v; want %v, and an answer on offer where it is true",
 				agent, need, got, ok)
 		}
 	}
 	c = caseOf(t, "claude", "PermissionRequest", &event.Tool{Name: "ExitPlanMode", Kind: event.Plan}, Permissions)
-	if need, ok := Look(c); !ok || need.Kind != Plan || len(need.Plans) != 4 {
+	if need, ok := NeedFor(c); !ok || need.Kind != Plan || len(need.Plans) != 4 {
 		t.Errorf("need = %+v, ok = %v; want ok, need.Kind = Plan and len(need.Plans) = 4", need, ok)
 	}
 	c.Event.Truncated = true
-	if need, ok := Look(c); !ok || !reflect.DeepEqual(need.Plans, []event.PlanMode{event.PlanReject}) {
+	if need, ok := NeedFor(c); !ok || !reflect.DeepEqual(need.Plans, []event.PlanMode{event.PlanReject}) {
 		t.Errorf("need = %+v, ok = %v; want ok and need.Plans = []event.PlanMode{event.PlanReject}", need, ok)
 	}
 }
@@ -135,21 +135,21 @@ func TestQuestionsAndPlans(t *testing.T) {
 func TestDoubtLeavesOnlyANo(t *testing.T) {
 	c := caseOf(t, "claude", "PermissionRequest", bash, Permissions)
 	c.Event.Truncated = true
-	if need, ok := Look(c); !ok || !need.Unseen || fmt.Sprint(need.Choices) != "[deny]" {
+	if need, ok := NeedFor(c); !ok || !need.Unseen || fmt.Sprint(need.Choices) != "[deny]" {
 		t.Errorf(`need = %+v, ok = %v; want ok, need.Unseen and fmt.Sprint(need.Choices) = "[deny]"`, need, ok)
 	}
-	c.So = event.Decision{Verdict: event.Ask}
-	if need, ok := Look(c); !ok || fmt.Sprint(need.Choices) != "[deny]" {
+	c.Decision = event.Decision{Verdict: event.Ask}
+	if need, ok := NeedFor(c); !ok || fmt.Sprint(need.Choices) != "[deny]" {
 		t.Errorf(`need = %+v, ok = %v; want ok and fmt.Sprint(need.Choices) = "[deny]"`, need, ok)
 	}
 	c = caseOf(t, "claude", "PermissionRequest", bash, Permissions)
 	c.Event.Nested = true
-	if _, ok := Look(c); ok {
+	if _, ok := NeedFor(c); ok {
 		t.Error("a hook's own child asks")
 	}
 	c = caseOf(t, "claude", "PermissionRequest", bash, Permissions)
 	c.Event.Malformed = "broken"
-	if _, ok := Look(c); ok {
+	if _, ok := NeedFor(c); ok {
 		t.Error("nothing can be shown")
 	}
 }
@@ -161,11 +161,11 @@ func TestUnprovenPoints(t *testing.T) {
 	spec.Carries = agent.Capabilities{Allow: &agent.Capability{Proof: "doc: says so"},
 		Deny: &agent.Capability{Proof: "doc: says so"}}
 	c.Spec, c.Chosen = &spec, false
-	if _, ok := Look(c); ok {
+	if _, ok := NeedFor(c); ok {
 		t.Error("asked by default")
 	}
 	c.Chosen = true
-	if _, ok := Look(c); !ok {
+	if _, ok := NeedFor(c); !ok {
 		t.Error("not asked although chosen")
 	}
 }
@@ -183,20 +183,20 @@ func TestKeysOfNoCall(t *testing.T) {
 // person to look, or the user chose to be asked before calls.
 func TestLookFree(t *testing.T) {
 	c := caseOf(t, "copilot", "permissionRequest", bash, Permissions)
-	if _, ok := Look(c); !ok {
+	if _, ok := NeedFor(c); !ok {
 		t.Error("what it asks is no request")
 	}
 	c.Free = true
-	if need, ok := Look(c); ok {
+	if need, ok := NeedFor(c); ok {
 		t.Errorf("it would not have asked: %+v", need)
 	}
-	c.So = event.Decision{Verdict: event.Ask, By: "hook"}
-	if _, ok := Look(c); !ok {
+	c.Decision = event.Decision{Verdict: event.Ask, By: "hook"}
+	if _, ok := NeedFor(c); !ok {
 		t.Error("a hook's question is lost")
 	}
 	c = caseOf(t, "copilot", "preToolUse", bash, SideEffects)
 	c.Free = true
-	if _, ok := Look(c); !ok {
+	if _, ok := NeedFor(c); !ok {
 		t.Error("the user chose to be asked before calls")
 	}
 }

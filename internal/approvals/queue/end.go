@@ -63,9 +63,9 @@ func ParseEnd(code string) End {
 	return OtherEnd
 }
 
-// Settles reports whether nobody asks about it any more after such an end. After
-// the others the agent's own prompt, where it has one, is still open.
-func (e End) Settles() bool {
+// IsFinal reports whether nobody asks about the request any more after such an end.
+// After the others the agent's own prompt, where it has one, is still open.
+func (e End) IsFinal() bool {
 	return e == Answered || e == InWindow || e == AgentGone || e == Overrun || e == LeftToHook
 }
 

@@ -38,7 +38,7 @@ func (e *entry) asItem() wire.FeedItem {
 	return out
 }
 
-func (s *Said) asDecision(outcome Outcome) *wire.FeedDecision {
+func (s *PersonAnswer) asDecision(outcome Outcome) *wire.FeedDecision {
 	return &wire.FeedDecision{
 		Choice: string(s.Answer.Choice), Plan: string(s.Answer.Plan), Answers: s.Answer.Answers, Reason: s.Reason,
 		Note: s.Answer.Note, Feedback: s.Answer.Feedback, Grant: s.Grant, By: s.By, At: s.At, Outcome: string(outcome),

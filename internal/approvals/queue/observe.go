@@ -8,9 +8,9 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// See takes an event as a sign. answered is the agent's own number of the
+// ObserveEvent ends requests that an event shows to be over. answered is the agent's own number of the
 // request that the event says was answered in its window, "" for none.
-func (t *Table) See(ev *event.Event, answered string) {
+func (t *Table) ObserveEvent(ev *event.Event, answered string) {
 	if t.busy.Load() == 0 {
 		return
 	}
@@ -19,7 +19,7 @@ func (t *Table) See(ev *event.Event, answered string) {
 	defer t.mu.Unlock()
 	if answered != "" {
 		if e := t.signs.byNumber[numberKey(ev, answered)]; e != nil {
-			t.endEntry(e, InWindow, Said{})
+			t.endEntry(e, InWindow, PersonAnswer{})
 		}
 	}
 	t.followAnswers(ev, keys, worker)
@@ -44,7 +44,7 @@ func (t *Table) windowAnswered(ev *event.Event, keys []policy.Key, meant func(*e
 	for _, k := range slices.Backward(keys) { // an agent's own number of the call is surer than what it does
 		for _, e := range t.signs.byKey[k] {
 			if (meant == nil || meant(e)) && e.sameCall(ev) {
-				t.endEntry(e, InWindow, Said{})
+				t.endEntry(e, InWindow, PersonAnswer{})
 				return
 			}
 		}
@@ -65,9 +65,9 @@ func (t *Table) endAll(meant func(policy.Worker) bool, why End) {
 		}
 		for _, e := range slices.Clone(list) {
 			if e.request.Event.Kind == event.ToolBefore {
-				t.endEntry(e, Overrun, Said{})
+				t.endEntry(e, Overrun, PersonAnswer{})
 			} else {
-				t.endEntry(e, why, Said{})
+				t.endEntry(e, why, PersonAnswer{})
 			}
 		}
 	}

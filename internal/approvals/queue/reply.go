@@ -12,7 +12,7 @@ type Answer struct {
 // it runs outside of every lock, and when it fails nothing was answered and
 // the request goes on waiting. Another reply waits meanwhile: somebody was first
 // only if what they said is on record; else it is this one's turn.
-func (t *Table) Reply(id string, said Said, commit func(r *Request, said *Said) error) (Answer, error) {
+func (t *Table) Reply(id string, said PersonAnswer, commit func(r *Request, said *PersonAnswer) error) (Answer, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e := t.byID[id]

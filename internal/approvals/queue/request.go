@@ -57,8 +57,8 @@ type Request struct {
 	Until  time.Time
 }
 
-// Said is a person's answer with everything that belongs to it.
-type Said struct {
+// PersonAnswer is a person's answer with everything that belongs to it.
+type PersonAnswer struct {
 	Verdict event.Verdict
 	Answer  event.Answer
 	Reason  string
@@ -71,7 +71,7 @@ type Said struct {
 type Result struct {
 	ID   string
 	End  End
-	Said Said // when it was answered
+	Said PersonAnswer // when it was answered
 }
 
 // Words are the choices as a person types them.

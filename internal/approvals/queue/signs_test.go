@@ -30,13 +30,13 @@ func TestOneCallAnswersOneRequest(t *testing.T) {
 	table := NewTable()
 	first := mustOpen(t, table, request(call("s", "ls")))
 	second := mustOpen(t, table, request(call("s", "ls")))
-	table.See(after(call("s", "ls"), false), "")
+	table.ObserveEvent(after(call("s", "ls"), false), "")
 	if status(t, table, first.ID()) != "resolved" || status(t, table, second.ID()) != "pending" {
 		t.Errorf(`status(t, table, first.ID()) = %q, status(t, table, second.ID()) = %q; want status(t, table, `+
 			`first.ID()) = "resolved" and status(t, table, second.ID()) = "pending"`,
 			status(t, table, first.ID()), status(t, table, second.ID()))
 	}
-	table.See(after(call("s", "ls"), true), "")
+	table.ObserveEvent(after(call("s", "ls"), true), "")
 	if status(t, table, second.ID()) != "resolved" || table.busy.Load() != 0 {
 		t.Errorf(`status(t, table, second.ID()) = %q, table.busy.Load() = %v; want status(t, table, second.ID()) = `+
 			`"resolved" and table.busy.Load() = 0`, status(t, table, second.ID()), table.busy.Load())
@@ -72,7 +72,7 @@ func TestSignsBeforeACall(t *testing.T) {
 	} {
 		table := NewTable()
 		ticket := mustOpen(t, table, request(before("1")))
-		table.See(c.sign, "")
+		table.ObserveEvent(c.sign, "")
 		if item, err := table.Find(ticket.ID()); err != nil || item.End != c.want.Code() {
 			t.Errorf("%s: %q, want %q", name, item.End, c.want.Code())
 		}
@@ -109,7 +109,7 @@ func TestSignsOfTheWindow(t *testing.T) {
 		r := request(call("s", "ls"))
 		r.Number = "per_1"
 		ticket := mustOpen(t, table, r)
-		table.See(c.sign, c.answered)
+		table.ObserveEvent(c.sign, c.answered)
 		if got := status(t, table, ticket.ID()); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -118,10 +118,10 @@ func TestSignsOfTheWindow(t *testing.T) {
 }
 
 func TestWhatCameOfAnAnswer(t *testing.T) {
-	no := Said{Verdict: event.Deny, Answer: event.Answer{Choice: event.ChooseDeny}}
+	no := PersonAnswer{Verdict: event.Deny, Answer: event.Answer{Choice: event.ChooseDeny}}
 	turnEnd := &event.Event{Agent: "claude", Session: "s", Kind: event.TurnEnd}
 	for name, c := range map[string]struct {
-		said Said
+		said PersonAnswer
 		sign *event.Event
 		want string
 	}{
@@ -141,7 +141,7 @@ func TestWhatCameOfAnAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, next := table.Watch()
-		table.See(c.sign, "")
+		table.ObserveEvent(c.sign, "")
 		if got := status(t, table, ticket.ID()); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}

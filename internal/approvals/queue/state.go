@@ -26,9 +26,9 @@ type Table struct {
 	// busy counts what wants to see events: requests that wait, and answers
 	// nobody has seen the effect of yet. At zero no event is looked at.
 	busy atomic.Int64
-	// handing counts callers that were woken with an answer and have not passed
+	// delivering counts callers that were woken with an answer and have not passed
 	// it on yet.
-	handing atomic.Int64
+	delivering atomic.Int64
 }
 
 type session struct {
@@ -52,7 +52,7 @@ type entry struct {
 	claim   chan struct{} // a reply is being written down; closed when that is over
 	end     End
 	ended   time.Time
-	said    Said
+	said    PersonAnswer
 	outcome Outcome
 	timer   *time.Timer
 	over    chan struct{} // closed when it ended

@@ -123,12 +123,12 @@ func (t *Ticket) Wait(ctx context.Context) Result {
 	return t.table.leaveEntry(t.entry)
 }
 
-// Passed says that an answer which Wait gave reached the caller. Until then a
-// hub that stops waits for it: what was said to be delivered is.
-func (t *Ticket) Passed() { t.table.handing.Add(-1) }
+// ConfirmDelivered records that an answer which Wait gave reached the caller. A hub that
+// stops waits for that: what was called delivered must be delivered.
+func (t *Ticket) ConfirmDelivered() { t.table.delivering.Add(-1) }
 
-// Handing reports whether answers are on their way to callers.
-func (t *Table) Handing() bool { return t.handing.Load() > 0 }
+// DeliveryPending reports whether answers are on their way to callers.
+func (t *Table) DeliveryPending() bool { return t.delivering.Load() > 0 }
 
 // Leave gives up the place without waiting.
 func (t *Ticket) Leave() Result { return t.table.leaveEntry(t.entry) }
@@ -140,7 +140,7 @@ func (t *Table) leaveEntry(e *entry) Result {
 		if e.waiters--; e.waiters > 0 {
 			return Result{ID: e.id, End: HookGone}
 		}
-		t.endEntry(e, HookGone, Said{})
+		t.endEntry(e, HookGone, PersonAnswer{})
 	}
 	return Result{ID: e.id, End: e.end, Said: e.said}
 }
@@ -160,7 +160,7 @@ func (t *Table) End(id string, why End) bool {
 	if e == nil {
 		return false
 	}
-	t.endEntry(e, why, Said{})
+	t.endEntry(e, why, PersonAnswer{})
 	return true
 }
 
@@ -170,7 +170,7 @@ func (t *Table) Drop(meant func(r *Request) bool, why End) {
 	defer t.mu.Unlock()
 	for _, e := range t.pending {
 		if meant(&e.request) {
-			t.endEntry(e, why, Said{})
+			t.endEntry(e, why, PersonAnswer{})
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (t *Table) Shorten(until func(r *Request) time.Time) {
 }
 
 // endEntry ends a pending request, once. The caller holds the table.
-func (t *Table) endEntry(e *entry, why End, said Said) {
+func (t *Table) endEntry(e *entry, why End, said PersonAnswer) {
 	e.end, e.ended, e.said = why, time.Now(), said
 	e.timer.Stop()
 	delete(t.pending, e.id)
@@ -207,7 +207,7 @@ func (t *Table) endEntry(e *entry, why End, said Said) {
 	t.signs.dropEntry(e)
 	t.busy.Add(-1)
 	if why == Answered {
-		t.handing.Add(int64(e.waiters))
+		t.delivering.Add(int64(e.waiters))
 	}
 	if t.listener != nil {
 		t.listener.RequestEnded(e.id, &e.request, why)
@@ -245,7 +245,7 @@ func (t *Table) Close() []KeptID {
 	var waited []KeptID
 	for _, e := range t.pending {
 		waited = append(waited, KeptID{e.id, e.request.Event.ID, e.request.Hash})
-		t.endEntry(e, HubStops, Said{})
+		t.endEntry(e, HubStops, PersonAnswer{})
 	}
 	return waited
 }
@@ -257,8 +257,8 @@ func (t *Table) Waiting() int {
 	return len(t.pending)
 }
 
-// Of is how many requests of a session wait, of hooks or pushed ones.
-func (t *Table) Of(agent, id string, pushed bool) int {
+// CountOf is how many requests of a session wait, of hooks or pushed ones.
+func (t *Table) CountOf(agent, id string, pushed bool) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.sessions[session{agent, id, pushed}]

@@ -46,11 +46,11 @@ func mustOpen(t *testing.T, table *Table, r Request) *Ticket {
 	return ticket
 }
 
-func yes(by string) Said {
-	return Said{Verdict: event.Allow, Answer: event.Answer{Choice: event.ChooseOnce}, By: by}
+func yes(by string) PersonAnswer {
+	return PersonAnswer{Verdict: event.Allow, Answer: event.Answer{Choice: event.ChooseOnce}, By: by}
 }
 
-func fine(*Request, *Said) error { return nil }
+func fine(*Request, *PersonAnswer) error { return nil }
 
 func TestAnswerReachesEveryWaiter(t *testing.T) {
 	table := NewTable()
@@ -72,7 +72,7 @@ func TestAnswerReachesEveryWaiter(t *testing.T) {
 	}
 	for range 2 {
 		if got := <-results; got.End != Answered || got.Said.By != "me" {
-			t.Errorf(`got %+v, want got.End = Answered and got.Said.By = "me"`, got)
+			t.Errorf(`got %+v, want got.End = Answered and got.PersonAnswer.By = "me"`, got)
 		}
 	}
 	again, _ := table.Reply(first.ID(), yes("you"), fine)
@@ -136,7 +136,7 @@ func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
 	table := NewTable()
 	ticket := mustOpen(t, table, request(call("s", "ls")))
 	broken := errors.New("disk full")
-	if _, err := table.Reply(ticket.ID(), yes("me"), func(*Request, *Said) error { return broken }); !errors.Is(err,
+	if _, err := table.Reply(ticket.ID(), yes("me"), func(*Request, *PersonAnswer) error { return broken }); !errors.Is(err,
 		broken) {
 		t.Fatalf("error %v, want error %v", err, broken)
 	}
@@ -147,7 +147,7 @@ func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	done := make(chan Answer, 1)
 	go func() {
-		a, _ := table.Reply(ticket.ID(), yes("first"), func(*Request, *Said) error { close(begun); <-goOn; return nil })
+		a, _ := table.Reply(ticket.ID(), yes("first"), func(*Request, *PersonAnswer) error { close(begun); <-goOn; return nil })
 		done <- a
 	}()
 	<-begun
@@ -171,7 +171,7 @@ func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
 	// One that ends meanwhile was not delivered.
 	ticket = mustOpen(t, table, request(call("s", "ls")))
 	late, _ := table.Reply(ticket.ID(), yes("me"),
-		func(*Request, *Said) error { table.End(ticket.ID(), TimeOver); return nil })
+		func(*Request, *PersonAnswer) error { table.End(ticket.ID(), TimeOver); return nil })
 	if late.Outcome != Gone || late.Item.Status != "expired" || late.Item.Decision != nil {
 		t.Errorf(`late = %+v, want late.Outcome = Gone, late.Item.Status = "expired" and late.Item.Decision = nil`,
 			late)
@@ -250,11 +250,11 @@ func TestPushedCrowd(t *testing.T) {
 	for range MaxPending {
 		mustOpen(t, table, request(call("s", "ls"))) // the session's own
 	}
-	if table.Of("claude", "s", false) != MaxPending || table.Of("claude", "s", true) != MaxPending {
-		t.Error(table.Of("claude", "s", false), table.Of("claude", "s", true))
+	if table.CountOf("claude", "s", false) != MaxPending || table.CountOf("claude", "s", true) != MaxPending {
+		t.Error(table.CountOf("claude", "s", false), table.CountOf("claude", "s", true))
 	}
 	table.Close()
-	if table.Pushed() != 0 || table.Of("claude", "s", true) != 0 {
+	if table.Pushed() != 0 || table.CountOf("claude", "s", true) != 0 {
 		t.Error("still counted")
 	}
 }
@@ -409,10 +409,10 @@ func TestStorm(t *testing.T) {
 					case 1:
 						table.End(ticket.ID(), []End{TimeOver, AgentGone, Released}[j%3])
 					case 2:
-						table.See(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i%20), Kind: event.TurnEnd},
+						table.ObserveEvent(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i%20), Kind: event.TurnEnd},
 							"")
 					default:
-						answer, err := table.Reply(ticket.ID(), yes(by), func(_ *Request, s *Said) error {
+						answer, err := table.Reply(ticket.ID(), yes(by), func(_ *Request, s *PersonAnswer) error {
 							time.Sleep(slow)
 							if what == 7 {
 								return errors.New("no room")

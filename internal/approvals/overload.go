@@ -10,43 +10,43 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-// crowd is of whom too many requests wait: a session's hooks, programs that
+// requestSource is where requests come from: a session's hooks, programs that
 // push for it, or with no session all programs that push.
-type crowd struct {
+type requestSource struct {
 	agent, session string
 	pushed         bool
 }
 
-func (c crowd) problemKey() string {
+func (c requestSource) problemKey() string {
 	if c.pushed {
 		return "crowd-pushed:" + c.agent + ":" + c.session
 	}
 	return "crowd:" + c.agent + ":" + c.session
 }
 
-// maxCrowds bounds how many crowds are remembered.
-const maxCrowds = 256
+// maxReported bounds how many sources are remembered.
+const maxReported = 256
 
-// crowding says once of whom more is asked than anybody reads.
-type crowding struct {
+// overloadReporter reports once that a source asks more than anybody reads.
+type overloadReporter struct {
 	problems *problems.List
 	queue    *queue.Table
 
 	mu       sync.Mutex
-	reported boundedmap.Map[crowd, struct{}]
+	reported boundedmap.Map[requestSource, struct{}]
 }
 
 // reportLimit says that a request could not be opened because of a limit.
-func (c *crowding) reportLimit(r *queue.Request, limit services.Skip) {
-	who := crowd{r.Event.Agent, r.Event.Session, r.Pushed}
+func (c *overloadReporter) reportLimit(r *queue.Request, limit services.Skip) {
+	who := requestSource{r.Event.Agent, r.Event.Session, r.Pushed}
 	what := fmt.Sprintf("more than %d requests of one session of %s wait", queue.MaxPending, who.agent)
 	if limit == services.PushesCrowded {
-		who = crowd{pushed: true}
+		who = requestSource{pushed: true}
 		what = fmt.Sprintf("more than %d requests wait that programs pushed", queue.MaxPushed)
 	}
 	c.mu.Lock()
 	said := c.reported.Has(who)
-	c.reported.Put(who, struct{}{}, maxCrowds)
+	c.reported.Put(who, struct{}{}, maxReported)
 	c.mu.Unlock()
 	if !said {
 		c.problems.Raise(who.problemKey(), what+"; further ones are left to the agent's own prompt",
@@ -54,19 +54,20 @@ func (c *crowding) reportLimit(r *queue.Request, limit services.Skip) {
 	}
 }
 
-// takeBackFor takes that back once none of them waits, and of all that programs
-// pushed fewer than half of what may.
-func (c *crowding) takeBackFor(r *queue.Request) {
-	who := crowd{r.Event.Agent, r.Event.Session, r.Pushed}
-	if c.queue.Of(who.agent, who.session, who.pushed) == 0 {
-		c.takeBack(who)
+// clearReportFor clears the report when none of that source's requests wait. The
+// report about all programs that push is cleared when fewer than half of the allowed
+// requests wait.
+func (c *overloadReporter) clearReportFor(r *queue.Request) {
+	who := requestSource{r.Event.Agent, r.Event.Session, r.Pushed}
+	if c.queue.CountOf(who.agent, who.session, who.pushed) == 0 {
+		c.clearReport(who)
 	}
 	if who.pushed && c.queue.Pushed() < queue.MaxPushed/2 {
-		c.takeBack(crowd{pushed: true})
+		c.clearReport(requestSource{pushed: true})
 	}
 }
 
-func (c *crowding) takeBack(who crowd) {
+func (c *overloadReporter) clearReport(who requestSource) {
 	c.mu.Lock()
 	said := c.reported.Has(who)
 	c.reported.Delete(who)

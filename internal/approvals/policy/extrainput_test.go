@@ -21,7 +21,7 @@ func TestWhatStandsBesideACommand(t *testing.T) {
 		`{"command":"npm test","dangerouslyDisableSandbox":true}`:          `{"dangerouslyDisableSandbox":true}`,
 		`{"b":{"y":1,"x":2},"command":"npm test","a":null,"workdir":"/q"}`: `{"b":{"x":2,"y":1},"workdir":"/q"}`,
 	} {
-		if got := Beside(shellCall(input).Tool); got != want {
+		if got := ExtraInput(shellCall(input).Tool); got != want {
 			t.Errorf("%s: Beside(shellCall(input).Tool) = %s, want %q", input, got, want)
 		}
 	}

@@ -21,11 +21,11 @@ var irrelevantMembers = []string{
 // commandMembers are those in which agents put the commands themselves.
 var commandMembers = []string{"command", "commands", "cmd", "script"}
 
-// Beside is what the input of a shell tool says next to the commands, in one
+// ExtraInput is what the input of a shell tool says next to the commands, in one
 // spelling: where they run, whether outside of the agent's sandbox, with which
 // variables. The same command with other such members is another call. It is "" where
 // there is nothing: members that are false, empty or null do not count.
-func Beside(t *event.Tool) string {
+func ExtraInput(t *event.Tool) string {
 	input := t.CurrentInput()
 	if !jsonscan.IsObject(input) {
 		return ""

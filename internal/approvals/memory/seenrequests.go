@@ -8,25 +8,24 @@ import (
 	"github.com/hookmux/hookmux/internal/boundedmap"
 )
 
-// HookAsks remembers permission requests, and what came of them, by the way they
+// SeenRequests remembers permission requests, and what came of them, by the way they
 // came: through an agent's own hooks, or told by a program that sits between the
 // agent and an editor. The same request is not put to a person again when it
 // comes the other way, too. Either may come first.
-type HookAsks struct {
+type SeenRequests struct {
 	mu    sync.Mutex
-	known boundedmap.Map[policy.Key, *hookAsk]
+	known boundedmap.Map[policy.Key, *seenRequest]
 }
 
-type hookAsk struct {
+type seenRequest struct {
 	proxied bool
 	said    event.Decision
 }
 
-// Remember takes in that a request came. settle is to be called with what came of
-// it.
-func (h *HookAsks) Remember(ev *event.Event, proxied bool) (settle func(event.Decision)) {
+// Remember records that a request came. Call recordAnswer with what came of it.
+func (h *SeenRequests) Remember(ev *event.Event, proxied bool) (recordAnswer func(event.Decision)) {
 	keys := policy.Keys(ev)
-	one := &hookAsk{proxied: proxied}
+	one := &seenRequest{proxied: proxied}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, k := range keys {
@@ -39,9 +38,9 @@ func (h *HookAsks) Remember(ev *event.Event, proxied bool) (settle func(event.De
 	}
 }
 
-// Take reports whether this request came the other way before, with what came of
+// TakeOut reports whether this request came the other way before, with what came of
 // it so far, and forgets it.
-func (h *HookAsks) Take(ev *event.Event, proxied bool) (event.Decision, bool) {
+func (h *SeenRequests) TakeOut(ev *event.Event, proxied bool) (event.Decision, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, k := range policy.Keys(ev) {

@@ -8,9 +8,9 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 )
 
-// Notes are words beside a yes that the agent could not hear with it: most take
+// PersonNotes are words beside a yes that the agent could not hear with it: most take
 // none at a permission request. They are told with the result of the call.
-type Notes struct {
+type PersonNotes struct {
 	mu   sync.Mutex
 	list []note
 }
@@ -25,8 +25,8 @@ type note struct {
 // keepNotes bounds how many wait for the end of their call.
 const keepNotes = 256
 
-// Keep remembers words for the end of a call.
-func (n *Notes) Keep(ev *event.Event, words string) {
+// Store remembers words for the end of a call.
+func (n *PersonNotes) Store(ev *event.Event, words string) {
 	keys := policy.Keys(ev)
 	if len(keys) == 0 {
 		return
@@ -39,8 +39,8 @@ func (n *Notes) Keep(ev *event.Event, words string) {
 	}
 }
 
-// Take gives the words for a call that ended, once.
-func (n *Notes) Take(ev *event.Event) string {
+// TakeOut gives the words for a call that ended, once.
+func (n *PersonNotes) TakeOut(ev *event.Event) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.list) == 0 || ev.Tool == nil {
@@ -60,7 +60,7 @@ func (n *Notes) Take(ev *event.Event) string {
 }
 
 // Observe forgets what was said about a turn that is over: its call never ran.
-func (n *Notes) Observe(ev *event.Event) {
+func (n *PersonNotes) Observe(ev *event.Event) {
 	switch ev.Kind {
 	case event.TurnStart, event.TurnEnd, event.SubagentEnd, event.SessionEnd:
 	default:
