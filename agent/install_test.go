@@ -84,7 +84,7 @@ func TestPlaceLooksAtWhatIsThere(t *testing.T) {
 		a, _ := Builtin().Agent(c.agent)
 		place, file, ok := a.Install.Place(c.scope, c.look)
 		if file != c.want || place.At != c.at || ok != (c.want != "") {
-			t.Errorf(`%s %s: file = %s, place.At = %q; want file = %q, place.At = %q and ok = (c.want != "")`,
+			t.Errorf(`%s %s: file = %s, place.ByProcess = %q; want file = %q, place.ByProcess = %q and ok = (c.want != "")`,
 				c.agent, c.scope, file, place.At, c.want, c.at)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	book "github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/sessions/transcript"
 )
 
@@ -21,7 +21,7 @@ import (
 // and with ten thousand, and what a look at a record costs that has 1 MB and
 // 500 MB, in cpu, in turn.
 func (b *bench) sessions(ctx context.Context) error {
-	few, many := newCrowd(10), newCrowd(10000)
+	few, many := newBusySessions(10), newBusySessions(10000)
 	if err := b.compare(ctx, "event, 10,000 live sessions : 10", few.event, many.event, 2000); err != nil {
 		return err
 	}
@@ -78,18 +78,18 @@ func spent(do func() error, times int) (float64, error) {
 	return (ownCPU() - before).Seconds(), nil
 }
 
-// crowd is a book full of sessions that work.
-type crowd struct {
-	book  *book.Book
-	rules book.Rules
-	ids   []string
-	n     int
-	now   time.Time
+// busySessions are many sessions that work.
+type busySessions struct {
+	sessions *state.Sessions
+	rules    state.Rules
+	ids      []string
+	n        int
+	now      time.Time
 }
 
-func newCrowd(size int) *crowd {
+func newBusySessions(size int) *busySessions {
 	a, _ := agent.Builtin().Agent("claude")
-	c := &crowd{book: book.NewBook(), rules: book.Rules{Spec: &a.Status}, now: time.Unix(1e9, 0)}
+	c := &busySessions{sessions: state.NewSessions(), rules: state.Rules{Spec: &a.Status}, now: time.Unix(1e9, 0)}
 	for i := range size {
 		c.ids = append(c.ids, fmt.Sprintf("session-%d", i))
 	}
@@ -100,7 +100,7 @@ func newCrowd(size int) *crowd {
 }
 
 // event is one event of the next session: prompts, calls and ends in turn.
-func (c *crowd) event() error {
+func (c *busySessions) event() error {
 	id := c.ids[c.n%len(c.ids)]
 	step := c.n / len(c.ids) % 10
 	c.n++
@@ -120,7 +120,7 @@ func (c *crowd) event() error {
 		ev.Tool = &event.Tool{Name: "Bash", Kind: event.Shell, CallID: fmt.Sprint("c", (step+1)/2),
 			Commands: []string{"go test ./..."}, Input: []byte(`{"command":"go test ./..."}`)}
 	}
-	if change := c.book.Apply(&ev, c.rules); !change.Any() {
+	if change := c.sessions.Apply(&ev, c.rules); !change.Any() {
 		return fmt.Errorf("an event was not taken: %s", change.Stale)
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 
 // New opens what lasts and begins with no requests.
 func New(o Options) *Service {
-	s := &Service{Options: o, queue: queue.NewTable(), decisions: ledger.NewBook(o.Dirs.State)}
+	s := &Service{Options: o, queue: queue.NewTable(), decisions: ledger.NewDecisions(o.Dirs.State)}
 	if s.Polkit == nil {
 		s.Polkit = polkit.System()
 	}

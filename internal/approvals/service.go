@@ -121,7 +121,7 @@ type Service struct {
 	laterContext memory.PersonNotes
 	seenRequests memory.SeenRequests
 	grants       *ledger.Grants
-	decisions    *ledger.Book
+	decisions    *ledger.Decisions
 	pin          *ledger.PIN
 	proving      sync.Mutex // one dialog at a time
 

@@ -315,7 +315,7 @@ func (w *world) cutRecords(file string) error {
 		return nil
 	}
 	for _, record := range records {
-		w.book.writeOff(record.ID) // those before the cut may still come
+		w.acknowledged.writeOff(record.ID) // those before the cut may still come
 	}
 	if err := os.Truncate(file, w.random.Int64N(info.Size())); err != nil && !os.IsNotExist(err) {
 		return err

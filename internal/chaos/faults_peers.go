@@ -81,7 +81,7 @@ func callFromOtherVersions(w *world) error {
 	for _, version := range []string{"0.0.1", "999.0.0", "", "no version"} {
 		call := w.load.choose(w.recording.reports, callPrefix)
 		if w.sendFrame(call, version) {
-			w.book.noteAcknowledged(call.id)
+			w.acknowledged.noteAcknowledged(call.id)
 		}
 	}
 	// The protocol before versions and environments were sent.

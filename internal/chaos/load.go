@@ -114,7 +114,7 @@ func (l *load) makeOne(dangerous bool) string {
 		return ""
 	}
 	if byHub = byHub && took < ownAnswer; byHub {
-		w.book.noteAcknowledged(call.id)
+		w.acknowledged.noteAcknowledged(call.id)
 	}
 	decision := decisionOf(got)
 	if dangerous && !isStopped(call.agent, decision) {
@@ -180,7 +180,7 @@ func (c *hookCall) describe() string {
 func (l *load) sendReport() {
 	call := l.choose(l.world.recording.reports, callPrefix)
 	if l.world.sendFrame(call, version.String) {
-		l.world.book.noteAcknowledged(call.id)
+		l.world.acknowledged.noteAcknowledged(call.id)
 	}
 	l.mu.Lock()
 	l.counts.Reports++

@@ -195,7 +195,7 @@ func runWorld(o worldOptions) result {
 	w.checkJournal()
 	w.load.stop()
 	r.Counts, r.Failures, r.Memory = w.load.currentCounts(), w.failures, w.memory
-	r.Acked, r.WrittenOff = w.book.total, w.book.lost
+	r.Acked, r.WrittenOff = w.acknowledged.total, w.acknowledged.lost
 	return r
 }
 
@@ -248,7 +248,7 @@ func (w *world) runFault(f fault) faultResult {
 		}
 	}
 	if f.destroys {
-		w.book.writeOffAll()
+		w.acknowledged.writeOffAll()
 		w.trace("counts anew", "")
 	}
 	if _, ok := waitUntil(time.Minute, func() bool { return len(w.listHubs()) == 1 }); !ok {

@@ -44,8 +44,8 @@ type world struct {
 	recording recording
 	random    *rand.Rand // of the faults; the load has its own
 
-	load *load
-	book *book
+	load         *load
+	acknowledged *acknowledged
 
 	mu       sync.Mutex
 	fault    string // what is wrong right now, for messages
@@ -119,7 +119,7 @@ func newWorld(o worldOptions) (*world, error) {
 	if err := confirmed.TakeFirst(true); err != nil {
 		return nil, err
 	}
-	w.book = newBook()
+	w.acknowledged = newAcknowledged()
 	w.load = newLoad(w)
 	return w, nil
 }

@@ -220,9 +220,9 @@ func (s *killStorm) answerOne() {
 }
 
 // compare holds what hooks heard against the record.
-func (s *killStorm) compare(book string) {
+func (s *killStorm) compare(decisions string) {
 	record := map[string][]string{}
-	b, err := os.ReadFile(book)
+	b, err := os.ReadFile(decisions)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -176,14 +176,14 @@ func TestFeedStormOverAFailingStore(t *testing.T) {
 		failed                  atomic.Int64
 		done                    atomic.Bool
 	)
-	book := filepath.Join(w.Dirs.State, "decisions.jsonl")
+	decisions := filepath.Join(w.Dirs.State, "decisions.jsonl")
 	breaker.Go(func() { // a folder in its place cannot be written to, by root neither
 		for n := 0; !done.Load(); n++ {
-			_ = os.Rename(book, fmt.Sprint(book, ".", n))
-			_ = os.Mkdir(book, 0o700)
+			_ = os.Rename(decisions, fmt.Sprint(decisions, ".", n))
+			_ = os.Mkdir(decisions, 0o700)
 			time.Sleep(time.Duration(2+rand.IntN(10)) * time.Millisecond)
-			if info, err := os.Stat(book); err == nil && info.IsDir() {
-				_ = os.Remove(book)
+			if info, err := os.Stat(decisions); err == nil && info.IsDir() {
+				_ = os.Remove(decisions)
 			}
 			time.Sleep(time.Duration(rand.IntN(10)) * time.Millisecond)
 		}
@@ -233,7 +233,7 @@ func TestFeedStormOverAFailingStore(t *testing.T) {
 		t.Error("the store never failed")
 	}
 	onRecord := map[string]string{}
-	files, _ := filepath.Glob(book + "*")
+	files, _ := filepath.Glob(decisions + "*")
 	for _, file := range files {
 		b, _ := os.ReadFile(file)
 		for line := range strings.Lines(string(b)) {

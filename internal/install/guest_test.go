@@ -346,7 +346,7 @@ func TestOneProtectedFileKeepsNobodyElseInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := mustUninstall(t, h, claude, gemini); len(p.Left) > 0 {
-		t.Errorf("p.PersonNotes = %q, want no p.Left", p.Notes)
+		t.Errorf("p.PersonNotes = %q, want no p.ReadNote", p.Notes)
 	}
 	if d := cmp.Diff(before, picture(t, h.Dirs.Home)); d != "" {
 		t.Errorf("picture(t, h.Dirs.Home) is not as wanted (-want +got):\n%s", d)

@@ -21,7 +21,7 @@ import (
 
 // Reader reads the journal. All its methods may be called at once.
 type Reader struct {
-	book      *atomic.Pointer[journal.Journal] // nil inside while it cannot be opened
+	journal   *atomic.Pointer[journal.Journal] // nil inside while it cannot be opened
 	catalogue *agent.Catalogue
 	caughtUp  <-chan struct{}
 	maxPage   int // bytes of events in one page
@@ -31,11 +31,11 @@ type Reader struct {
 func (r *Reader) CaughtUp() <-chan struct{} { return r.caughtUp }
 
 // IsOpen reports whether there is a journal.
-func (r *Reader) IsOpen() bool { return r.book.Load() != nil }
+func (r *Reader) IsOpen() bool { return r.journal.Load() != nil }
 
 // Size is how many bytes the journal has.
 func (r *Reader) Size() int64 {
-	if j := r.book.Load(); j != nil {
+	if j := r.journal.Load(); j != nil {
 		return j.Health().Bytes
 	}
 	return 0
@@ -46,7 +46,7 @@ func (r *Reader) LimitPages(bytes int) { r.maxPage = bytes }
 
 // Stored goes through what fits a filter.
 func (r *Reader) Stored(ctx context.Context, f journal.Filter) iter.Seq2[journal.Stored, error] {
-	j := r.book.Load()
+	j := r.journal.Load()
 	if j == nil {
 		return func(yield func(journal.Stored, error) bool) { yield(journal.Stored{}, ErrNoJournal) }
 	}
@@ -96,7 +96,7 @@ var ErrCursor = errors.New("no cursor")
 // Position reads a cursor; an empty one is the end of what is stored.
 func (r *Reader) Position(text string) (Cursor, error) {
 	if text == "" {
-		j := r.book.Load()
+		j := r.journal.Load()
 		if j == nil {
 			return 0, nil
 		}
@@ -113,7 +113,7 @@ func (r *Reader) Position(text string) (Cursor, error) {
 // begins. The end is fixed first, so that a filter nothing fits still moves
 // on.
 func (r *Reader) Page(ctx context.Context, at Cursor, f wire.Filter, limit int) ([]wire.Entry, Cursor, error) {
-	j := r.book.Load()
+	j := r.journal.Load()
 	if j == nil {
 		return nil, at, ErrNoJournal
 	}
@@ -135,7 +135,7 @@ func (r *Reader) Page(ctx context.Context, at Cursor, f wire.Filter, limit int) 
 
 // Query serves journal.query.
 func (r *Reader) Query(ctx context.Context, q wire.QueryParams) (wire.QueryResult, error) {
-	if r.book.Load() == nil {
+	if r.journal.Load() == nil {
 		return wire.QueryResult{}, ErrNoJournal
 	}
 	limit := q.Limit
@@ -221,7 +221,7 @@ func (r *Reader) readEntries(ctx context.Context, f journal.Filter) (
 	entries []wire.Entry, last Cursor, cut bool, err error,
 ) {
 	size := 0
-	for s, err := range r.book.Load().Query(ctx, f) {
+	for s, err := range r.journal.Load().Query(ctx, f) {
 		if err != nil {
 			return nil, 0, false, err
 		}

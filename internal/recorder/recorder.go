@@ -60,7 +60,7 @@ func New(o Options) *Recorder {
 		wake: make(chan struct{}, 1), over: make(chan struct{}), caughtUp: make(chan struct{}),
 	}
 	r.drain.leftovers = leftovers{deps: o.Deps, intake: r.intake, store: r.drain.storeBatch}
-	r.Reader = &Reader{book: &s.book, catalogue: o.Deps.Catalogue, caughtUp: r.drain.caughtUp, maxPage: maxPage}
+	r.Reader = &Reader{journal: &s.journal, catalogue: o.Deps.Catalogue, caughtUp: r.drain.caughtUp, maxPage: maxPage}
 	return r
 }
 

@@ -20,13 +20,13 @@ import (
 const keepText = 1 << 20
 
 // store writes items into the journal, redacted. Only the drain calls it,
-// except for book, which readers load.
+// except for journal, which readers load.
 type store struct {
 	deps   services.Deps
 	late   func(*event.Event) // hears of each event that was read from disk
 	stored func()             // called after each batch
 
-	book atomic.Pointer[journal.Journal] // nil while it cannot be opened
+	journal atomic.Pointer[journal.Journal] // nil while it cannot be opened
 
 	text  []byte // redacted bodies of one batch
 	items []journal.Item
@@ -34,7 +34,7 @@ type store struct {
 }
 
 func (s *store) openJournal() error {
-	if s.book.Load() != nil {
+	if s.journal.Load() != nil {
 		return nil
 	}
 	j, err := journal.Open(filepath.Join(s.deps.Dirs.State, "journal.db"), journal.Options{})
@@ -44,7 +44,7 @@ func (s *store) openJournal() error {
 	for _, p := range j.Problems() {
 		s.deps.Problems.Raise("journal-broken", p.Text, "")
 	}
-	s.book.Store(j)
+	s.journal.Store(j)
 	return nil
 }
 
@@ -84,7 +84,7 @@ func (s *store) writeBatch(batch []item) error {
 		s.fillRow(one, &s.rows[i])
 		s.items = append(s.items, journal.Item{Row: &s.rows[i]})
 	}
-	_, _, err := s.book.Load().Write(s.items)
+	_, _, err := s.journal.Load().Write(s.items)
 	clear(s.rows) // no payload is held on to
 	clear(s.items)
 	if cap(s.text) > keepText {
@@ -194,7 +194,7 @@ func (s *store) retain(keep Retention) {
 		s.reportTrouble(err)
 		return
 	}
-	if _, err := s.book.Load().Retain(time.Now(), keep.Age, keep.AgentAge, keep.MaxBytes); err != nil {
+	if _, err := s.journal.Load().Retain(time.Now(), keep.Age, keep.AgentAge, keep.MaxBytes); err != nil {
 		s.deps.Problems.Raise("retention", "old events could not be deleted: "+err.Error(), "")
 	} else {
 		s.deps.Problems.Mend("retention")
@@ -205,7 +205,7 @@ func (s *store) retain(keep Retention) {
 // when somebody deleted the file: what was stored in it has to be stored again,
 // as far as it is still written down.
 func (s *store) checkJournal() bool {
-	j := s.book.Load()
+	j := s.journal.Load()
 	if j == nil {
 		return true
 	}
@@ -218,7 +218,7 @@ func (s *store) checkJournal() bool {
 	s.deps.Problems.Raise("journal-gone",
 		j.Path()+" was deleted or replaced while the hub was running; a new journal was begun",
 		"what was in the old one is gone with it")
-	s.book.Store(nil)
+	s.journal.Store(nil)
 	j.Close()
 	if err := s.openJournal(); err != nil {
 		s.reportTrouble(err)
@@ -228,7 +228,7 @@ func (s *store) checkJournal() bool {
 
 // close closes the journal.
 func (s *store) close() {
-	if j := s.book.Load(); j != nil {
+	if j := s.journal.Load(); j != nil {
 		j.Close()
 	}
 }

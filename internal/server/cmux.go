@@ -18,7 +18,7 @@ const maxCmuxWaits = 8
 // meanwhile, or ask next, must not wait for that answer. Answers carry the id of
 // their request.
 func (c *conversation) serveCmux(line []byte) {
-	c.entry.Heard()
+	c.entry.MarkIdentified()
 	ctx, cancel := context.WithCancel(c.server.ctx)
 	var waiting sync.WaitGroup
 	defer waiting.Wait()
@@ -49,12 +49,12 @@ func (c *conversation) serveCmux(line []byte) {
 				}
 			})
 		} else {
-			c.entry.Answering(true)
+			c.entry.SetBusy(true)
 			out, err := c.server.AnswerCmux(line, c.callMethod)
 			if err != nil || out != nil && !send(out) {
 				return
 			}
-			c.entry.Answering(false)
+			c.entry.SetBusy(false)
 		}
 		var err error
 		if line, err = c.nextLine(); err != nil {

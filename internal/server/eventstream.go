@@ -50,7 +50,7 @@ type eventStream struct {
 	verdict string
 	owed    idSet  // events sent without an outcome: of these one is welcome
 	sent    idSet  // events sent: of these an amended outcome is welcome
-	held    []note // outcomes that came before their events were read
+	early   []note // outcomes that came before their events were read
 }
 
 func (e *eventStream) runStream(ctx context.Context, id json.RawMessage, send func([]byte) bool) {
@@ -80,7 +80,7 @@ func (e *eventStream) runStream(ctx context.Context, id json.RawMessage, send fu
 				return
 			}
 		}
-		if !e.sendHeld() || !e.awaitStored(ctx, stored, notes) {
+		if !e.sendEarly() || !e.awaitStored(ctx, stored, notes) {
 			return
 		}
 	}
@@ -128,10 +128,10 @@ func (e *eventStream) sendStored(ctx context.Context) bool {
 	}
 }
 
-// sendHeld sends outcomes whose events were sent before. Those that are not
+// sendEarly sends outcomes whose events were sent before. Those that are not
 // owed were filtered out, or went together with their event.
-func (e *eventStream) sendHeld() bool {
-	for _, n := range e.held {
+func (e *eventStream) sendEarly() bool {
+	for _, n := range e.early {
 		o, ok := n.params.(wire.Outcome)
 		if !ok || !e.owed.removeID(o.ID) && !(o.Amends && e.sent.removeID(o.ID)) {
 			continue
@@ -143,7 +143,7 @@ func (e *eventStream) sendHeld() bool {
 			return false
 		}
 	}
-	e.held = e.held[:0]
+	e.early = e.early[:0]
 	return true
 }
 
@@ -161,7 +161,7 @@ func (e *eventStream) awaitStored(ctx context.Context, stored <-chan struct{}, n
 				continue
 			}
 			if n.method == wire.NoteOutcome {
-				e.held = append(e.held, n) // its event is stored: that one first
+				e.early = append(e.early, n) // its event is stored: that one first
 				return true
 			}
 			if !e.sendNote(n.method, n.params) {

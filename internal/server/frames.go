@@ -43,7 +43,7 @@ func (s *Server) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byt
 		s.Deps.Log.Warn("a hook frame could not be read", "error", err)
 		return
 	}
-	if !entry.Expect(int64(payloadLen) + int64(envLen)) {
+	if !entry.ReserveBytes(int64(payloadLen) + int64(envLen)) {
 		s.Deps.Log.Warn("a hook frame found no room", "payload", payloadLen)
 		return
 	}
@@ -62,15 +62,15 @@ func (s *Server) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byt
 		}
 	}()
 	entry.Arrived()
-	entry.Heard()
-	entry.Answering(true)
+	entry.MarkIdentified()
+	entry.SetBusy(true)
 	call := HookCall{Request: request, At: time.Now(), Peer: peer}
 	call.Payload, call.Env = payload, env
 	if call.ID == "" {
 		call.ID = frame.NewID()
 	}
 	call.OnGone = func(cancel func()) func() {
-		entry.Answering(false) // this will take longer: a stopping hub does not wait for it
+		entry.SetBusy(false) // this will take longer: a stopping hub does not wait for it
 		return watchHangUp(conn, cancel)
 	}
 	if request.Holds {

@@ -36,14 +36,14 @@ type reading struct {
 // class read. A method that is not here is refused to them.
 var readings = map[string]reading{
 	wire.MethodInfo:      {limit: hideProblems},
-	wire.MethodQuery:     {limit: ownEntries},
+	wire.MethodQuery:     {limit: limitEntries},
 	wire.MethodStats:     {limit: hideErrors},
-	wire.MethodSessions:  {limit: ownSessions},
-	wire.MethodSession:   {limit: ownDetail},
-	wire.MethodFeedItems: {limit: ownItems},
-	wire.MethodGrants:    {limit: ownGrants},
-	wire.MethodFeedList:  {limit: ownCmuxItems},
-	wire.MethodFeedJump:  {limit: ownPlace},
+	wire.MethodSessions:  {limit: limitSessions},
+	wire.MethodSession:   {limit: limitDetail},
+	wire.MethodFeedItems: {limit: limitItems},
+	wire.MethodGrants:    {limit: limitGrants},
+	wire.MethodFeedList:  {limit: limitCmuxItems},
+	wire.MethodFeedJump:  {limit: limitPlace},
 
 	// What a call of the reader's would meet, which settings, hooks and modules
 	// there are, and where the reader sits.
@@ -134,7 +134,7 @@ func hideErrors(answer any, _ *View) (any, *wire.Error) {
 	return list, nil
 }
 
-func ownEntries(answer any, view *View) (any, *wire.Error) {
+func limitEntries(answer any, view *View) (any, *wire.Error) {
 	page, ok := answer.(wire.QueryResult)
 	if !ok {
 		return nil, errUnknownAnswer(answer)
@@ -161,7 +161,7 @@ func (v *View) ownsEvent(ev json.RawMessage) bool {
 // ownName is the agent under which hookmux records events of its own.
 const ownName = "hookmux"
 
-func ownSessions(answer any, view *View) (any, *wire.Error) {
+func limitSessions(answer any, view *View) (any, *wire.Error) {
 	list, ok := answer.([]wire.Session)
 	if !ok {
 		return nil, errUnknownAnswer(answer)
@@ -175,7 +175,7 @@ func ownSessions(answer any, view *View) (any, *wire.Error) {
 	return own, nil
 }
 
-func ownDetail(answer any, view *View) (any, *wire.Error) {
+func limitDetail(answer any, view *View) (any, *wire.Error) {
 	one, ok := answer.(wire.SessionDetail)
 	if !ok {
 		return nil, errUnknownAnswer(answer)
@@ -186,7 +186,7 @@ func ownDetail(answer any, view *View) (any, *wire.Error) {
 	return one, nil
 }
 
-func ownItems(answer any, view *View) (any, *wire.Error) {
+func limitItems(answer any, view *View) (any, *wire.Error) {
 	list, ok := answer.([]wire.FeedItem)
 	if !ok {
 		return nil, errUnknownAnswer(answer)
@@ -206,12 +206,12 @@ func (v *View) hidesRequest(method string, params json.RawMessage, answer any) b
 	if !v.Limited || method != wire.MethodFeedItems || id == "" {
 		return false
 	}
-	own, _ := ownItems(answer, v)
+	own, _ := limitItems(answer, v)
 	list, ok := own.([]wire.FeedItem)
 	return ok && len(list) == 0
 }
 
-func ownGrants(answer any, view *View) (any, *wire.Error) {
+func limitGrants(answer any, view *View) (any, *wire.Error) {
 	list, ok := answer.([]wire.GrantInfo)
 	if !ok {
 		return nil, errUnknownAnswer(answer)
@@ -225,8 +225,8 @@ func ownGrants(answer any, view *View) (any, *wire.Error) {
 	return own, nil
 }
 
-// ownCmuxItems is ownItems in cmux's words.
-func ownCmuxItems(answer any, view *View) (any, *wire.Error) {
+// limitCmuxItems is limitItems in cmux's words.
+func limitCmuxItems(answer any, view *View) (any, *wire.Error) {
 	words, _ := answer.(map[string]any)
 	list, ok := words["items"].([]map[string]any)
 	if !ok {
@@ -242,8 +242,8 @@ func ownCmuxItems(answer any, view *View) (any, *wire.Error) {
 	return map[string]any{"items": own}, nil
 }
 
-// ownPlace is where a session runs, in cmux's words.
-func ownPlace(answer any, view *View) (any, *wire.Error) {
+// limitPlace is where a session runs, in cmux's words.
+func limitPlace(answer any, view *View) (any, *wire.Error) {
 	words, ok := answer.(map[string]any)
 	if !ok {
 		return nil, errUnknownAnswer(answer)
@@ -266,13 +266,13 @@ type streamReading func(filter *streamFilter, params json.RawMessage) bool
 // the notes they may get. What is not here they do not hear.
 var streamReadings = map[string]map[string]streamReading{
 	wire.MethodStream: {
-		wire.NoteReady: hearsAll, wire.NoteEvent: hearsEvent, wire.NoteOutcome: hearsOutcome,
-		wire.NoteSession: hearsSession,
+		wire.NoteReady: mayReadAll, wire.NoteEvent: mayReadEvent, wire.NoteOutcome: mayReadOutcome,
+		wire.NoteSession: mayReadSession,
 	},
 	wire.MethodFeedStream: {
-		wire.NoteFeedReady: hearsAll, wire.NoteFeedReceived: hearsItem, wire.NoteFeedResolved: hearsItem,
-		wire.NoteFeedExpired: hearsItem, wire.NoteFeedWithdrawn: hearsItem,
-		wire.NoteFeedWindow: hearsItem, wire.NoteFeedWindowOver: hearsItem,
+		wire.NoteFeedReady: mayReadAll, wire.NoteFeedReceived: mayReadItem, wire.NoteFeedResolved: mayReadItem,
+		wire.NoteFeedExpired: mayReadItem, wire.NoteFeedWithdrawn: mayReadItem,
+		wire.NoteFeedWindow: mayReadItem, wire.NoteFeedWindowOver: mayReadItem,
 	},
 }
 
@@ -292,7 +292,7 @@ func (v *View) limitStream(method string, send func([]byte) bool) func([]byte) b
 	return func(lines []byte) bool {
 		var own []byte
 		for line := range bytes.Lines(lines) {
-			if filter.hears(line) {
+			if filter.mayReadLine(line) {
 				own = append(own, line...)
 			}
 		}
@@ -300,7 +300,7 @@ func (v *View) limitStream(method string, send func([]byte) bool) func([]byte) b
 	}
 }
 
-func (f *streamFilter) hears(line []byte) bool {
+func (f *streamFilter) mayReadLine(line []byte) bool {
 	var note struct {
 		Method string          `json:"method"`
 		Params json.RawMessage `json:"params"`
@@ -315,9 +315,9 @@ func (f *streamFilter) hears(line []byte) bool {
 	return may != nil && may(f, note.Params)
 }
 
-func hearsAll(*streamFilter, json.RawMessage) bool { return true }
+func mayReadAll(*streamFilter, json.RawMessage) bool { return true }
 
-func hearsEvent(f *streamFilter, params json.RawMessage) bool {
+func mayReadEvent(f *streamFilter, params json.RawMessage) bool {
 	var one wire.Entry
 	if json.Unmarshal(params, &one) != nil || !f.view.ownsEvent(one.Event) {
 		return false
@@ -326,18 +326,18 @@ func hearsEvent(f *streamFilter, params json.RawMessage) bool {
 	return true
 }
 
-func hearsOutcome(f *streamFilter, params json.RawMessage) bool {
+func mayReadOutcome(f *streamFilter, params json.RawMessage) bool {
 	var one wire.Outcome
 	return json.Unmarshal(params, &one) == nil && f.sent.removeID(one.ID)
 }
 
-func hearsSession(f *streamFilter, params json.RawMessage) bool {
+func mayReadSession(f *streamFilter, params json.RawMessage) bool {
 	var one wire.SessionChange
 	return json.Unmarshal(params, &one) == nil &&
 		f.view.owns(one.Session.Agent, one.Session.ID, one.Session.Cwd)
 }
 
-func hearsItem(f *streamFilter, params json.RawMessage) bool {
+func mayReadItem(f *streamFilter, params json.RawMessage) bool {
 	var one wire.FeedItem
 	return json.Unmarshal(params, &one) == nil && f.view.owns(one.Agent, one.Session, one.Cwd)
 }

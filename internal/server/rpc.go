@@ -88,7 +88,7 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 	long, isLong := s.LongMethods[name]
 	// A stopping hub waits for this answer, as it may be the one to its own
 	// stop; what may take long asks again.
-	c.entry.Answering(!isLong)
+	c.entry.SetBusy(!isLong)
 	class, known := wire.Methods[name], s.hasMethod(name)
 	if known && class == authority.Decide && !proc.PeerLives(c.conn) {
 		gone := authority.Gone()
@@ -166,13 +166,13 @@ func (c *conversation) askPerson(name string, class authority.Class, params json
 
 // waitForPerson begins to wait for a person, until the caller hangs up.
 func (c *conversation) waitForPerson() (ctx context.Context, done func()) {
-	c.entry.Answering(false) // a stopping hub does not wait for a person
+	c.entry.SetBusy(false) // a stopping hub does not wait for a person
 	ctx, cancel := context.WithCancel(c.server.ctx)
 	stop := peekHangUp(c.conn, c.reader, cancel)
 	return ctx, func() {
 		stop()
 		cancel()
-		c.entry.Answering(true)
+		c.entry.SetBusy(true)
 	}
 }
 
@@ -216,7 +216,7 @@ func (c *conversation) sendLine(line []byte) bool {
 // serveRPC answers JSON-RPC 2.0, one message per line, in order. A stream takes
 // the connection over.
 func (c *conversation) serveRPC(line []byte) {
-	c.entry.Heard()
+	c.entry.MarkIdentified()
 	for {
 		var request wire.Request
 		response := wire.Response{Version: "2.0", ID: json.RawMessage("null")}
@@ -248,7 +248,7 @@ func (c *conversation) serveRPC(line []byte) {
 				return
 			}
 		}
-		c.entry.Answering(false)
+		c.entry.SetBusy(false)
 		if line, err = c.nextLine(); err != nil {
 			return
 		}
@@ -283,7 +283,7 @@ func (c *conversation) serveMux0(line []byte) {
 		if len(bytes.TrimSpace(line)) > 0 {
 			c.server.HandleMux0(line, c.peer)
 		}
-		c.entry.Heard()
+		c.entry.MarkIdentified()
 		var err error
 		if line, err = c.nextLine(); err != nil && len(line) == 0 {
 			return

@@ -84,7 +84,7 @@ type Judge interface {
 type Server struct {
 	Options
 	ctx      context.Context // ends when the hub does
-	peers    *peers.Book
+	peers    *peers.Registry
 	listener *net.UnixListener
 	socket   os.FileInfo // of the file that the listener made
 	stopping atomic.Bool
@@ -265,19 +265,19 @@ func (s *Server) serveConnection(conn *net.UnixConn, reader *bufio.Reader) {
 		}
 	}
 	talk := conversation{server: s, conn: conn, reader: reader, peer: peer, entry: entry}
-	switch wire.Tell(line) {
+	switch wire.DetectProtocol(line) {
 	case wire.Frame:
 		s.serveFrame(conn, reader, line, peer, entry)
 	case wire.RPC:
-		if entry.Talk() {
+		if entry.BeginConversation() {
 			talk.serveRPC(line)
 		}
 	case wire.Mux0:
-		if entry.Talk() {
+		if entry.BeginConversation() {
 			talk.serveMux0(line)
 		}
 	case wire.Cmux:
-		if entry.Talk() {
+		if entry.BeginConversation() {
 			talk.serveCmux(line)
 		}
 	default:
@@ -318,7 +318,7 @@ func readLongLine(reader *bufio.Reader, begun []byte, entry *peers.Peer) ([]byte
 	line := append([]byte(nil), begun...)
 	for {
 		more, err := reader.ReadSlice('\n')
-		if !entry.Expect(int64(len(more))) {
+		if !entry.ReserveBytes(int64(len(more))) {
 			return nil, errNoRoom
 		}
 		line = append(line, more...)

@@ -77,7 +77,7 @@ func (w *answerWatcher) watchSession(one *state.Session) {
 		delete(w.open, one.Key)
 		w.mu.Unlock()
 		// What was asked since then is another question.
-		if c := w.tracker.book.Answered(one.Key, "", time.Now().Add(-windowstate.SettleTime)); c.Answered {
+		if c := w.tracker.sessions.Answered(one.Key, "", time.Now().Add(-windowstate.SettleTime)); c.Answered {
 			w.tracker.noteChange(c)
 		}
 	})
@@ -107,7 +107,7 @@ func (w *answerWatcher) followSigns(ctx context.Context, key state.Key, signs ag
 			return
 		case <-tick.C:
 		}
-		one, ok := w.tracker.book.Get(key)
+		one, ok := w.tracker.sessions.Get(key)
 		if !ok || !one.Waits() {
 			continue // whoever takes changes in ends this
 		}
@@ -168,7 +168,7 @@ func (w *answerWatcher) runsCommand(pid int, ask *state.Ask) bool {
 }
 
 func (w *answerWatcher) noteAnswered(key state.Key, number int) {
-	if c := w.tracker.book.AskAnswered(key, number, time.Now()); c.Stale == "" {
+	if c := w.tracker.sessions.AskAnswered(key, number, time.Now()); c.Stale == "" {
 		w.tracker.noteChange(c)
 	}
 }

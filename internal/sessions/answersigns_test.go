@@ -40,7 +40,7 @@ func (r *waitingRig) mustWait(what string, waits bool) {
 	r.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		r.settle()
-		one, _ := r.sessions.tracker.book.Get(state.Key{Agent: "codex", ID: "s1"})
+		one, _ := r.sessions.tracker.sessions.Get(state.Key{Agent: "codex", ID: "s1"})
 		if one.Waits() == waits {
 			if one.Ended.IsZero() {
 				r.mustAgree(what)
@@ -73,7 +73,7 @@ func TestARunningCommandEndsTheQuestion(t *testing.T) {
 			w.deps.Processes = oneChild{rig.sessions.deps.Processes, asked.Add(c.started), c.args}
 			rig.askForCommand()
 			if c.waits {
-				one, _ := rig.sessions.tracker.book.Get(state.Key{Agent: "codex", ID: "s1"})
+				one, _ := rig.sessions.tracker.sessions.Get(state.Key{Agent: "codex", ID: "s1"})
 				w.findCommands(one, one.OpenAsks())
 			}
 			rig.mustWait(c.what, c.waits)
@@ -110,7 +110,7 @@ func TestATitleEndsTheQuestion(t *testing.T) {
 		time.Sleep(3 * titlePeriod)
 		title.Store("⠋ shop")
 		time.Sleep(3 * titlePeriod)
-		one, _ := rig.sessions.tracker.book.Get(state.Key{Agent: "codex", ID: "s1"})
+		one, _ := rig.sessions.tracker.sessions.Get(state.Key{Agent: "codex", ID: "s1"})
 		if !one.Waits() {
 			break
 		}

@@ -17,10 +17,10 @@ import (
 func BenchmarkSessions(b *testing.B) {
 	env := []byte(strings.Repeat("SOME_VARIABLE=with some value in it\x00", 60) +
 		"TMUX=/tmp/tmux-0/default,1,0\x00TMUX_PANE=%1\x00")
-	book := state.NewBook()
+	all := state.NewSessions()
 	ev := event.Event{Agent: "claude", Session: "s1", Kind: event.TurnStart, Native: "UserPromptSubmit",
 		Time: time.Now(), Prompt: "go", Cwd: "/p"}
-	book.Apply(&ev, state.Rules{})
+	all.Apply(&ev, state.Rules{})
 	tool := func(i int) *event.Event {
 		kind := event.ToolBefore
 		if i%2 == 1 {
@@ -35,7 +35,7 @@ func BenchmarkSessions(b *testing.B) {
 	b.Run("apply", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := range b.N {
-			book.Apply(tool(i), state.Rules{})
+			all.Apply(tool(i), state.Rules{})
 		}
 	})
 	b.Run("where", func(b *testing.B) {
@@ -44,7 +44,7 @@ func BenchmarkSessions(b *testing.B) {
 			panes.locateProcess(Process{PID: 7, Start: 8}, event.Place{}, env)
 		}
 	})
-	one, _ := book.Get(state.Key{Agent: "claude", ID: "s1"})
+	one, _ := all.Get(state.Key{Agent: "claude", ID: "s1"})
 	b.Run("stored", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {

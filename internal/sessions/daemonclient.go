@@ -99,14 +99,14 @@ func (d *daemonClients) askDaemon(key state.Key, daemon event.Place) {
 	if !ok {
 		return
 	}
-	one, there := d.tracker.book.Get(key)
+	one, there := d.tracker.sessions.Get(key)
 	if !there || one.Place.PID != daemon.PID || one.Place.Start != daemon.Start {
 		return
 	}
 	next := one.Place
 	next.Pane, next.Mux, next.Server, next.TTY = place.Pane, place.Mux, place.Server, place.TTY
 	if next != one.Place {
-		d.tracker.noteChange(d.tracker.book.SetPlace(key, next))
+		d.tracker.noteChange(d.tracker.sessions.SetPlace(key, next))
 	}
 }
 
@@ -192,7 +192,7 @@ func (d *daemonClients) followClient(key state.Key, daemon event.Place, pid int)
 // in the daemon is waited for.
 func (d *daemonClients) clientGone(key state.Key, daemon event.Place, client processKey) {
 	for {
-		one, there := d.tracker.book.Get(key)
+		one, there := d.tracker.sessions.Get(key)
 		if !there || !one.Live() || one.Place.PID != daemon.PID || one.Place.Start != daemon.Start {
 			return
 		}
@@ -204,7 +204,7 @@ func (d *daemonClients) clientGone(key state.Key, daemon event.Place, client pro
 			return
 		}
 		if !one.Turn.Open() {
-			d.tracker.noteChange(d.tracker.book.ClientGone(key, time.Now()))
+			d.tracker.noteChange(d.tracker.sessions.ClientGone(key, time.Now()))
 			return
 		}
 		select {

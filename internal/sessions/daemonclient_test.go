@@ -25,7 +25,7 @@ func TestADaemonsSessionEndsWithItsTerminal(t *testing.T) {
 	first, second := startTerminal(), startTerminal()
 	rig, stop := newWaitingRig(t)
 	defer stop()
-	book := rig.sessions.tracker.book
+	sessions := rig.sessions.tracker.sessions
 	daemons := rig.sessions.daemons
 	daemons.deps.Processes = proc.System()
 	var shownBy atomic.Int64 // 0: by none
@@ -40,7 +40,7 @@ func TestADaemonsSessionEndsWithItsTerminal(t *testing.T) {
 	}
 	tell("UserPromptSubmit", event.TurnStart)
 	tell("Stop", event.TurnEnd)
-	book.SetPlace(key, daemon)
+	sessions.SetPlace(key, daemon)
 
 	shownBy.Store(int64(first.Process.Pid))
 	daemons.askDaemon(key, daemon)
@@ -57,14 +57,14 @@ func TestADaemonsSessionEndsWithItsTerminal(t *testing.T) {
 			t.Fatalf("pid %d is said to show it, want %d", shows().pid, second.Process.Pid)
 		}
 	}
-	if one, _ := book.Get(key); !one.Live() {
+	if one, _ := sessions.Get(key); !one.Live() {
 		t.Fatalf("it ended (%s) though another terminal shows it", one.EndReason)
 	}
 	shownBy.Store(0)
 	_ = second.Process.Kill()
 	_ = second.Wait()
 	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-		one, _ := book.Get(key)
+		one, _ := sessions.Get(key)
 		if !one.Live() {
 			if one.EndReason != "its terminal is gone" {
 				t.Errorf("it ended because %q", one.EndReason)

@@ -211,12 +211,12 @@ func (p *paneFinder) askTmux(key state.Key, at event.Place) {
 	if !now.sure || samePlace(now.place, at) {
 		return
 	}
-	one, there := p.tracker.book.Get(key)
+	one, there := p.tracker.sessions.Get(key)
 	if there && processOf(one) == processAt(at) && samePlace(one.Place, at) {
 		place := one.Place
 		place.Pane, place.Mux, place.Server, place.MuxPID = now.place.Pane, now.place.Mux, now.place.Server,
 			now.place.MuxPID
-		p.tracker.noteChange(p.tracker.book.SetPlace(key, place))
+		p.tracker.noteChange(p.tracker.sessions.SetPlace(key, place))
 	}
 }
 

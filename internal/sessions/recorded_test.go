@@ -146,7 +146,7 @@ func (p *replay) playSteps(t *testing.T) {
 			}
 		}
 	}
-	if all := p.service.tracker.book.Overviews(); len(all) != 1 {
+	if all := p.service.tracker.sessions.Overviews(); len(all) != 1 {
 		t.Errorf("%s: %d sessions are listed, a person would say 1: %+v", p.recording.About, len(all), all)
 	}
 }
@@ -183,7 +183,7 @@ func (p *replay) playEvent(step timeline.Step, at time.Time) {
 	ev.Where = event.Place{PID: p.pid, Start: 1}
 	ev.Reviewer = p.service.ReviewerOf(&ev, nil)
 	p.last[step.Name] = &ev
-	p.service.tracker.noteChange(p.service.tracker.book.Apply(&ev, state.Rules{Spec: &p.agent.Status}))
+	p.service.tracker.noteChange(p.service.tracker.sessions.Apply(&ev, state.Rules{Spec: &p.agent.Status}))
 	if p.session.ID == "" && ev.Session != "" && ev.Subagent == nil {
 		p.session = state.Key{Agent: p.agent.Name, ID: ev.Session}
 	}
@@ -195,18 +195,18 @@ func (p *replay) playDecision(t *testing.T, step timeline.Step, at time.Time) {
 	if ev == nil {
 		t.Fatalf("a decision about %s, which did not come", step.Name)
 	}
-	p.service.tracker.book.Decided(ev, event.Decision{Verdict: event.Verdict(step.Text)}, at,
+	p.service.tracker.sessions.ApplyDecision(ev, event.Decision{Verdict: event.Verdict(step.Text)}, at,
 		state.Rules{Spec: &p.agent.Status})
 }
 
 // playAnswer: a sign outside of hooks showed that the person answered.
 func (p *replay) playAnswer(at time.Time) {
-	one, ok := p.service.tracker.book.Get(p.session)
+	one, ok := p.service.tracker.sessions.Get(p.session)
 	if !ok {
 		return
 	}
 	for _, ask := range one.OpenAsks() {
-		p.service.tracker.book.AskAnswered(p.session, ask.N, at)
+		p.service.tracker.sessions.AskAnswered(p.session, ask.N, at)
 	}
 }
 
@@ -235,7 +235,7 @@ func (p *replay) writeRecord(t *testing.T, step timeline.Step, at time.Time) {
 
 // readRecord reads the session's transcript as the service does.
 func (p *replay) readRecord(at time.Time) {
-	current, ok := p.service.tracker.book.Overview(p.session)
+	current, ok := p.service.tracker.sessions.Overview(p.session)
 	if !ok {
 		return
 	}
@@ -247,7 +247,7 @@ func (p *replay) readRecord(at time.Time) {
 }
 
 func (p *replay) said() timeline.Said {
-	one, ok := p.service.tracker.book.Get(p.session)
+	one, ok := p.service.tracker.sessions.Get(p.session)
 	if !ok {
 		return timeline.Said{Status: "none"}
 	}

@@ -87,7 +87,7 @@ func ownID(one *state.Session) string {
 
 // recordKey is the key under which a session's record is kept.
 func (r *resumer) recordKey(key state.Key) state.Key {
-	if one, ok := r.tracker.book.Get(key); ok {
+	if one, ok := r.tracker.sessions.Get(key); ok {
 		key.ID = ownID(one)
 	}
 	return key
@@ -106,7 +106,7 @@ func (r *resumer) readProcess(a *agent.Agent, one *state.Session, start *resumea
 		start.Program = program
 		start.Args, record.Run = launch.Strip(a, args)
 	}
-	note, ok := resumeargs.Left(r.deps.Dirs.Runtime, one.Place.PID, one.Place.Start)
+	note, ok := resumeargs.ReadNote(r.deps.Dirs.Runtime, one.Place.PID, one.Place.Start)
 	if ok && note.Agent == a.Name {
 		// What the launcher noted is complete; a process may show a title of its
 		// own instead of its arguments.
@@ -181,13 +181,13 @@ func (r *resumer) claimRecord(record resumestore.Record, by processKey) bool {
 	environ, _ := table.Environ(by.pid)
 	who := Process{PID: p.PID, Start: p.Start, TTY: p.TTY}
 	where := r.panes.locateProcess(who, event.Place{}, []byte(strings.Join(environ, "\x00")))
-	r.tracker.noteChange(r.tracker.book.Resumed(key, time.Now(), where, record.Dir, record.Title))
+	r.tracker.noteChange(r.tracker.sessions.Resumed(key, time.Now(), where, record.Dir, record.Title))
 	return true
 }
 
 // runningReason says why a session must not be resumed: it lives.
 func (r *resumer) runningReason(record resumestore.Record) string {
-	if one, ok := r.tracker.book.Get(state.Key{Agent: record.Agent, ID: record.Session}); ok {
+	if one, ok := r.tracker.sessions.Get(state.Key{Agent: record.Agent, ID: record.Session}); ok {
 		if one.Live() && sessionLife(r.deps.Processes, one) != state.Gone {
 			if pane := one.Place.Pane; pane != "" {
 				return "it is still running, in pane " + pane
@@ -216,7 +216,7 @@ func (r *resumer) recordInfo(record resumestore.Record) wire.ResumeRecord {
 	if record.Mux != "tmux" {
 		out.Pane, out.Server = "", ""
 	}
-	if one, ok := r.tracker.book.Get(key); ok && one.Title.Name() != "" {
+	if one, ok := r.tracker.sessions.Get(key); ok && one.Title.Name() != "" {
 		out.Title = r.deps.Redactor.Text(one.Title.Name())
 	}
 	server := processKey{record.MuxPID, record.MuxStart}
@@ -256,7 +256,7 @@ func (r *resumer) whyNotResumable(key state.Key) string {
 	case !resumeargs.ValidID(key.ID):
 		return "its id did not come from the agent"
 	}
-	if one, ok := r.tracker.book.Get(key); ok && one.Terminal == one.ID {
+	if one, ok := r.tracker.sessions.Get(key); ok && one.Terminal == one.ID {
 		if one.AgentID == "" {
 			return "only lines about its terminal tell of it, and none named a command that resumes it"
 		}

@@ -78,15 +78,15 @@ func (s *Service) renameMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 	if bad != nil {
 		return nil, bad
 	}
-	if _, ok := s.tracker.book.Get(key); !ok {
+	if _, ok := s.tracker.sessions.Get(key); !ok {
 		return nil, wire.Errorf(wire.CodeGone, "%s has ended; resume it first (`hookmux resume`)", key.ID)
 	}
 	if p.Auto {
-		s.tracker.noteChange(s.tracker.book.AutoTitle(key))
+		s.tracker.noteChange(s.tracker.sessions.AutoTitle(key))
 	} else {
-		s.tracker.noteChange(s.tracker.book.Rename(key, title))
+		s.tracker.noteChange(s.tracker.sessions.Rename(key, title))
 	}
-	one, ok := s.tracker.book.Get(key)
+	one, ok := s.tracker.sessions.Get(key)
 	if !ok {
 		return nil, wire.Errorf(wire.CodeGone, "%s left meanwhile", key.ID)
 	}
@@ -99,7 +99,7 @@ func (s *Service) forgetMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 	if bad != nil {
 		return nil, bad
 	}
-	if one, ok := s.tracker.book.Get(key); ok && len(one.Held) > 0 {
+	if one, ok := s.tracker.sessions.Get(key); ok && len(one.Held) > 0 {
 		return nil, wire.Errorf(wire.CodeConflict, "%s waits for your answer (`hookmux feed`); answer or release it "+
 			"first",
 			key.ID)
@@ -163,7 +163,7 @@ func (s *Service) sendMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	if bad != nil {
 		return nil, bad
 	}
-	one, ok := s.tracker.book.Get(key)
+	one, ok := s.tracker.sessions.Get(key)
 	if !ok || !one.Live() {
 		return nil, wire.Errorf(wire.CodeGone, "%s has ended; `hookmux resume` resumes it", key.ID)
 	}

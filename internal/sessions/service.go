@@ -170,9 +170,9 @@ func (s *Service) CatchUp(ctx context.Context, history History) {
 // of them as they are, and gives back what nobody needs. It is for quiet
 // moments, and says how many are not in the compact form.
 func (s *Service) ReleaseMemory(keep int) (active int) {
-	s.tracker.book.CompactIdle(time.Now(), keep)
-	s.tracker.book.ReleaseMemory()
-	return s.tracker.book.ActiveCount()
+	s.tracker.sessions.CompactIdle(time.Now(), keep)
+	s.tracker.sessions.ReleaseMemory()
+	return s.tracker.sessions.ActiveCount()
 }
 
 // Run works on what changed until Stop.
@@ -185,7 +185,7 @@ func (s *Service) Run() {
 	settings := time.NewTicker(settingsPeriod)
 	defer settings.Stop()
 	var write <-chan time.Time
-	for _, one := range s.tracker.book.Snapshot() { // loaded sessions are watched as well
+	for _, one := range s.tracker.sessions.Snapshot() { // loaded sessions are watched as well
 		s.processes.watchSession(one)
 		s.answers.watchSession(one)
 		s.transcripts.followSession(one, false)
@@ -267,10 +267,10 @@ func (s *Service) workOn(changes []*state.Change) bool {
 			s.display.showChange(change)
 		}
 	}
-	if len(changes) > 0 && s.tracker.book.Len() > s.pruneAt {
+	if len(changes) > 0 && s.tracker.sessions.Len() > s.pruneAt {
 		s.pruneQuiet()
 	}
-	if len(changes) > 0 && s.tracker.book.ActiveCount() > s.compactAt {
+	if len(changes) > 0 && s.tracker.sessions.ActiveCount() > s.compactAt {
 		s.compactIdle()
 	}
 	return len(changes) > 0
@@ -285,8 +285,8 @@ const (
 
 // compactIdle lets sessions without events take little memory.
 func (s *Service) compactIdle() {
-	s.tracker.book.CompactIdle(time.Now().Add(-activeFor), KeepActive)
-	s.compactAt = s.tracker.book.ActiveCount() + 2*KeepActive
+	s.tracker.sessions.CompactIdle(time.Now().Add(-activeFor), KeepActive)
+	s.compactAt = s.tracker.sessions.ActiveCount() + 2*KeepActive
 }
 
 // keepQuiet is how many sessions are kept in which nothing goes on and whose
@@ -297,24 +297,24 @@ const keepQuiet = 500
 // pruneQuiet forgets quiet sessions beyond that number, the oldest first.
 func (s *Service) pruneQuiet() {
 	var quiet []state.Overview
-	for _, one := range s.tracker.book.Overviews() {
-		if one.Quiet() && !(one.Live && s.processes.isWatched(&one)) {
+	for _, one := range s.tracker.sessions.Overviews() {
+		if one.IsIdle() && !(one.Live && s.processes.isWatched(&one)) {
 			quiet = append(quiet, one)
 		}
 	}
 	if drop := len(quiet) - keepQuiet; drop > 0 {
 		slices.SortFunc(quiet, func(a, b state.Overview) int { return a.LastEvent.Compare(b.LastEvent) })
 		for _, one := range quiet[:drop] {
-			s.tracker.noteChange(s.tracker.book.Forget(one.Key))
+			s.tracker.noteChange(s.tracker.sessions.Forget(one.Key))
 		}
 	}
-	s.pruneAt = s.tracker.book.Len() + keepQuiet/4
+	s.pruneAt = s.tracker.sessions.Len() + keepQuiet/4
 }
 
 // passTime does what is due because time passed.
 func (s *Service) passTime(now time.Time) {
 	life := func(one *state.Session) state.Liveness { return sessionLife(s.deps.Processes, one) }
-	for _, c := range s.tracker.book.Tick(now, life) {
+	for _, c := range s.tracker.sessions.Tick(now, life) {
 		s.tracker.noteChange(c)
 	}
 	s.panes.dropAllClosed(s.ctx)
@@ -325,7 +325,7 @@ func (s *Service) passTime(now time.Time) {
 
 // processEnded takes in that a process ended: what ran in it is over.
 func (s *Service) processEnded(key processKey) {
-	for _, c := range s.tracker.book.ProcessGone(key.pid, key.start, time.Now()) {
+	for _, c := range s.tracker.sessions.ProcessGone(key.pid, key.start, time.Now()) {
 		s.tracker.noteChange(c)
 		s.panes.checkClosed(c.Key)
 		s.sessionGone(c.Key.Agent, c.Key.ID)
@@ -360,7 +360,7 @@ func (s *Service) ReviewerOf(ev *event.Event, variables []byte) event.Reviewer {
 	if err != nil {
 		s.deps.Log.Debug("who decides could not be read", "session", ev.Session, "error", err)
 	}
-	if known, ok := s.tracker.book.Get(state.Key{Agent: ev.Agent, ID: ev.Session}); ok {
+	if known, ok := s.tracker.sessions.Get(state.Key{Agent: ev.Agent, ID: ev.Session}); ok {
 		return known.Reviewer
 	}
 	return event.ReviewerUnknown

@@ -63,7 +63,7 @@ func (s *sessionStore) loadSessions() {
 			"look at "+log.Aside+", and remove it")
 	}
 	s.log = log
-	s.tracker.book.Load(stored, time.Now(), func(one *state.Session) state.Liveness {
+	s.tracker.sessions.Load(stored, time.Now(), func(one *state.Session) state.Liveness {
 		return sessionLife(s.deps.Processes, one)
 	})
 }
@@ -79,7 +79,7 @@ func (s *sessionStore) retryOpen() {
 		return
 	}
 	s.log = log
-	for _, one := range s.tracker.book.Snapshot() {
+	for _, one := range s.tracker.sessions.Snapshot() {
 		s.dirty[one.Key] = true
 	}
 	s.writeDirty()
@@ -138,7 +138,7 @@ func (s *sessionStore) writeDirty() {
 // entryOf is what the log says about a session.
 func (s *sessionStore) entryOf(key state.Key) kvlog.Entry {
 	e := kvlog.Entry{Key: key.String()}
-	if one, ok := s.tracker.book.Get(key); ok {
+	if one, ok := s.tracker.sessions.Get(key); ok {
 		e.Value = storedForm(one, s.deps.Redactor)
 		return e
 	}
@@ -154,7 +154,7 @@ func (s *sessionStore) allEntries() []kvlog.Entry {
 	for _, key := range s.tracker.forgottenKeys() {
 		all = append(all, s.entryOf(key))
 	}
-	for _, one := range s.tracker.book.Snapshot() {
+	for _, one := range s.tracker.sessions.Snapshot() {
 		all = append(all, kvlog.Entry{Key: one.Key.String(), Value: storedForm(one, s.deps.Redactor)})
 	}
 	return all

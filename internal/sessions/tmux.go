@@ -49,7 +49,7 @@ func (d *tmuxDisplay) showAll() {
 	if d.changes == nil {
 		return
 	}
-	for _, one := range d.view.tracker.book.Snapshot() {
+	for _, one := range d.view.tracker.sessions.Snapshot() {
 		d.showChange(wire.SessionChange{Session: d.view.sessionInfo(one), Gone: !one.Live()})
 	}
 }

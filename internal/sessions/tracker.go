@@ -14,7 +14,7 @@ import (
 // goroutine that works on changes. It waits for nothing: hook calls pass
 // through it.
 type tracker struct {
-	book           *state.Book
+	sessions       *state.Sessions
 	switches       atomic.Pointer[switches]
 	terminalReport func(*event.Event) (*state.TerminalReport, error)
 
@@ -27,7 +27,7 @@ type tracker struct {
 
 func newTracker(terminalReport func(*event.Event) (*state.TerminalReport, error)) *tracker {
 	return &tracker{
-		book: state.NewBook(), terminalReport: terminalReport,
+		sessions: state.NewSessions(), terminalReport: terminalReport,
 		forgotten: map[state.Key]time.Time{}, changes: map[state.Key]*state.Change{}, wake: make(chan struct{}, 1),
 	}
 }
@@ -50,7 +50,7 @@ func (t *tracker) unfollowAgents(before, now *switches) {
 		if !rules.Off || before != nil && before.rules[name].Off {
 			continue
 		}
-		for _, c := range t.book.Unfollow(name, time.Now()) {
+		for _, c := range t.sessions.Unfollow(name, time.Now()) {
 			t.noteChange(c)
 		}
 	}
@@ -67,9 +67,9 @@ func (t *tracker) applyEvent(ev *event.Event, seq uint64) {
 	switch {
 	case err != nil: // a report that cannot be read says nothing
 	case report != nil:
-		t.noteChange(t.book.ApplyTerminal(report, ev.Where, rules))
+		t.noteChange(t.sessions.ApplyTerminal(report, ev.Where, rules))
 	default:
-		t.noteChange(t.book.ApplyNumbered(ev, seq, rules))
+		t.noteChange(t.sessions.ApplyNumbered(ev, seq, rules))
 	}
 }
 
@@ -78,19 +78,19 @@ func (t *tracker) applyDecision(ev *event.Event, d event.Decision) {
 	if ev.Malformed != "" || d.Verdict == event.None && !d.KeepGoing {
 		return
 	}
-	if c := t.book.Decided(ev, d, time.Now(), t.rulesOf(ev)); c.Session != nil {
+	if c := t.sessions.ApplyDecision(ev, d, time.Now(), t.rulesOf(ev)); c.Session != nil {
 		t.noteChange(c)
 	}
 }
 
 // requestOpened takes in that hookmux holds a request for a person.
 func (t *tracker) requestOpened(id string, ev *event.Event, at time.Time) {
-	t.noteChange(t.book.RequestOpened(id, ev, at, t.rulesOf(ev)))
+	t.noteChange(t.sessions.RequestOpened(id, ev, at, t.rulesOf(ev)))
 }
 
 // requestEnded takes in that hookmux holds a request no more.
 func (t *tracker) requestEnded(id string, settled bool) {
-	t.noteChange(t.book.RequestEnded(id, settled, time.Now()))
+	t.noteChange(t.sessions.RequestEnded(id, settled, time.Now()))
 }
 
 // applyLate takes in an event that reached the hub through a file: one that came
@@ -98,7 +98,7 @@ func (t *tracker) requestEnded(id string, settled bool) {
 // already knows is not applied twice.
 func (t *tracker) applyLate(ev *event.Event) {
 	key := state.Key{Agent: ev.Agent, ID: ev.Session}
-	if old, ok := t.book.Get(key); ok && !ev.Time.After(old.LastEvent) {
+	if old, ok := t.sessions.Get(key); ok && !ev.Time.After(old.LastEvent) {
 		return
 	}
 	if time.Since(ev.Time) > state.LeaveAfter || !ev.Time.After(t.forgottenAt(key)) {
@@ -117,7 +117,7 @@ func (t *tracker) forgottenAt(key state.Key) time.Time {
 // not bring it back.
 func (t *tracker) forgetSession(key state.Key) {
 	t.setForgotten(key, time.Now())
-	t.noteChange(t.book.Forget(key))
+	t.noteChange(t.sessions.Forget(key))
 }
 
 func (t *tracker) setForgotten(key state.Key, at time.Time) {
@@ -135,7 +135,7 @@ func (t *tracker) forgottenKeys() []state.Key {
 	for key, at := range t.forgotten {
 		if time.Since(at) >= state.LeaveAfter {
 			delete(t.forgotten, key)
-		} else if _, back := t.book.Get(key); !back {
+		} else if _, back := t.sessions.Get(key); !back {
 			keys = append(keys, key)
 		}
 	}

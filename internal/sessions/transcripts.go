@@ -121,7 +121,7 @@ func (f *transcriptFollower) readRound(ctx context.Context) {
 	for round, reads := len(f.queue), 0; round > 0 && reads < maxReads; round-- {
 		one := f.queue[0]
 		f.queue[0], f.queue = nil, f.queue[1:]
-		current, ok := f.tracker.book.Overview(one.key)
+		current, ok := f.tracker.sessions.Overview(one.key)
 		if !ok || f.all[one.key] != one || now.After(one.until) && !current.Open {
 			if f.all[one.key] == one {
 				delete(f.all, one.key)
@@ -170,9 +170,9 @@ func (f *transcriptFollower) readTranscript(one *followed, current state.Overvie
 	}
 	// One of its files may not be there yet. What the others told is told once.
 	facts, _ := one.reader.Read()
-	book := f.tracker.book
+	sessions := f.tracker.sessions
 	if len(facts) > 0 {
-		session, ok := book.Get(one.key)
+		session, ok := sessions.Get(one.key)
 		if !ok {
 			return
 		}
@@ -187,14 +187,14 @@ func (f *transcriptFollower) readTranscript(one *followed, current state.Overvie
 		if fact.Failed {
 			result = state.APIError
 		}
-		f.noteUnlessStale(book.TurnFinished(one.key, fact.Turn, result, one.lastMessage, factTime(fact, now)))
+		f.noteUnlessStale(sessions.TurnFinished(one.key, fact.Turn, result, one.lastMessage, factTime(fact, now)))
 	}
 	if one.lastMessage == "" {
 		return
 	}
-	session, ok := book.Get(one.key)
+	session, ok := sessions.Get(one.key)
 	if ok && session.Turn != nil && !session.Turn.Open() && session.Turn.Summary == "" {
-		f.noteUnlessStale(book.SetSummary(one.key, one.lastMessage))
+		f.noteUnlessStale(sessions.SetSummary(one.key, one.lastMessage))
 	}
 }
 
@@ -210,13 +210,13 @@ func (f *transcriptFollower) readStateFile(key state.Key, current *state.Overvie
 	if !ok || now.Sub(idle) < idleSettles {
 		return
 	}
-	session, ok := f.tracker.book.Get(key)
+	session, ok := f.tracker.sessions.Get(key)
 	// It may not have written yet that it is at work.
 	if !ok || !session.Turn.Open() || session.Background > 0 || !idle.After(session.Turn.Started) ||
 		now.Sub(session.LastEvent) < idleSettles {
 		return
 	}
-	f.noteUnlessStale(f.tracker.book.Interrupted(key, idle))
+	f.noteUnlessStale(f.tracker.sessions.Interrupted(key, idle))
 }
 
 // factTime is when a fact was written, or now where the transcript has no times.
@@ -245,16 +245,16 @@ func (f *transcriptFollower) applyFact(one *followed, session *state.Session, ru
 	// What stood there before anybody read it is news only with a time that
 	// says so.
 	old := fact.Early || fact.First && fact.At.IsZero()
-	book := f.tracker.book
+	sessions := f.tracker.sessions
 	if fact.Kind != transcript.Interrupted && fact.Kind != transcript.CallEnded {
 		one.stopped = nil
 	}
 	switch fact.Kind {
 	case transcript.Title:
-		f.noteTitle(book.TitleSeen(one.key, fact.Source, fact.Text, rules))
+		f.noteTitle(sessions.TitleSeen(one.key, fact.Source, fact.Text, rules))
 	case transcript.Prompt:
 		one.lastMessage = ""
-		f.noteTitle(book.TitleSeen(one.key, agent.TitlePrompt, state.PromptTitle(fact.Text), rules))
+		f.noteTitle(sessions.TitleSeen(one.key, agent.TitlePrompt, state.PromptTitle(fact.Text), rules))
 	case transcript.Message:
 		if !fact.Early {
 			one.lastMessage = fact.Text
@@ -265,7 +265,7 @@ func (f *transcriptFollower) applyFact(one *followed, session *state.Session, ru
 		if !old && !rules.Off {
 			one.heldEnd = nil
 			f.clearRefusals(one, fact)
-			f.noteUnlessStale(book.Interrupted(one.key, factTime(fact, now)))
+			f.noteUnlessStale(sessions.Interrupted(one.key, factTime(fact, now)))
 		}
 	case transcript.TurnEnded:
 		if !old && !rules.Off {
@@ -283,7 +283,7 @@ func (f *transcriptFollower) applyFact(one *followed, session *state.Session, ru
 	case transcript.Reviews:
 		// Another row may say something else between the beginning and the end.
 		if !fact.Early && session.Reviewer != fact.Reviewer {
-			f.tracker.noteChange(book.ReviewerSeen(one.key, fact.Reviewer))
+			f.tracker.noteChange(sessions.ReviewerSeen(one.key, fact.Reviewer))
 		}
 	case transcript.Decided:
 		if !old && !rules.Off {
@@ -295,14 +295,14 @@ func (f *transcriptFollower) applyFact(one *followed, session *state.Session, ru
 func (f *transcriptFollower) applyCallEnd(one *followed, session *state.Session, fact transcript.Fact, now time.Time) {
 	tool := callTool(fact, one.calls[fact.Call])
 	if !f.isQuestion(one.key.Agent, tool.Name) && (fact.Denied || fact.Stopped && f.asksAbout(one.key, fact.Call)) {
-		c := f.tracker.book.CallDenied(one.key, state.CallFor(tool), factTime(fact, now))
+		c := f.tracker.sessions.CallDenied(one.key, state.CallFor(tool), factTime(fact, now))
 		f.noteUnlessStale(c)
 		if c.Stale == "" && fact.Stopped {
 			one.stopped = append(one.stopped, state.CallFor(tool))
 		}
 	}
 	if failure, failed := failureOf(fact, tool, session.Cwd, factTime(fact, now)); failed {
-		f.noteUnlessStale(f.tracker.book.ToolFailed(one.key, state.CallFor(tool), failure))
+		f.noteUnlessStale(f.tracker.sessions.ToolFailed(one.key, state.CallFor(tool), failure))
 	}
 	if delete(one.calls, fact.Call); len(one.calls) == 0 {
 		one.calls = nil
@@ -313,13 +313,13 @@ func (f *transcriptFollower) applyCallEnd(one *followed, session *state.Session,
 // resolveQuestion: a call that has a result, or a decision, waits for nobody.
 func (f *transcriptFollower) resolveQuestion(key state.Key, fact transcript.Fact, now time.Time) {
 	if f.asksAbout(key, fact.Call) {
-		f.noteUnlessStale(f.tracker.book.Answered(key, fact.Call, factTime(fact, now)))
+		f.noteUnlessStale(f.tracker.sessions.Answered(key, fact.Call, factTime(fact, now)))
 	}
 }
 
 // asksAbout reports whether a person is asked about a call.
 func (f *transcriptFollower) asksAbout(key state.Key, call string) bool {
-	session, ok := f.tracker.book.Get(key)
+	session, ok := f.tracker.sessions.Get(key)
 	return ok && call != "" && slices.ContainsFunc(session.Asks, func(a state.Ask) bool { return a.Call == call })
 }
 
@@ -339,7 +339,7 @@ func (f *transcriptFollower) isQuestion(name, tool string) bool {
 func (f *transcriptFollower) clearRefusals(one *followed, fact transcript.Fact) {
 	for _, call := range one.stopped {
 		if fact.Stopped {
-			f.noteUnlessStale(f.tracker.book.CallStopped(one.key, call))
+			f.noteUnlessStale(f.tracker.sessions.CallStopped(one.key, call))
 		}
 	}
 	one.stopped = nil

@@ -142,7 +142,7 @@ func (v *view) listSessions(all bool) []wire.Session {
 	now := time.Now()
 	list := []wire.Session{}
 	seen := map[state.Key]bool{}
-	for _, one := range v.tracker.book.Snapshot() {
+	for _, one := range v.tracker.sessions.Snapshot() {
 		if now.Sub(one.LastEvent) >= state.LeaveAfter &&
 			(!one.Live() || sessionLife(v.deps.Processes, one) != state.Alive) {
 			continue // the next tick takes it out
@@ -218,7 +218,7 @@ func (v *view) sessionDetail(key state.Key) wire.SessionDetail {
 	} else {
 		d.NoResume = v.resumer.whyNotResumable(key)
 	}
-	one, ok := v.tracker.book.Get(key)
+	one, ok := v.tracker.sessions.Get(key)
 	if !ok {
 		d.Session = recordOnlyInfo(r)
 		return d

@@ -13,7 +13,7 @@ import (
 // waitingItems is everything that waits for a person, the oldest first.
 func (v *view) waitingItems() []wire.FeedItem {
 	list := []wire.FeedItem{}
-	for _, one := range v.tracker.book.Waiting() {
+	for _, one := range v.tracker.sessions.Waiting() {
 		for _, held := range one.Held {
 			item := wire.FeedItem{
 				ID: held.ID, Status: wire.FeedPending, Agent: one.Agent, Session: one.ID, CreatedAt: held.At,

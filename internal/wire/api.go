@@ -151,7 +151,7 @@ type QueryParams struct {
 	Before string `json:"before,omitempty"` // cursor; with Newest, the page before the one that began there
 }
 
-// QueryResult is a page of stored events; an empty Next ends the book. Next is
+// QueryResult is a page of stored events; an empty Next is the last page. Next is
 // the After of the following page, with Newest the Before of the earlier one.
 type QueryResult struct {
 	Entries []Entry `json:"entries"`

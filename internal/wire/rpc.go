@@ -69,22 +69,22 @@ func Line(dst []byte, v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Speech is which language a peer's first line is in.
-type Speech int
+// Protocol is which language a peer's first line is in.
+type Protocol int
 
 // The languages of the socket.
 const (
-	Unknown Speech = iota
-	Frame          // a hook frame's header
-	RPC            // JSON-RPC 2.0
-	Mux0           // {"terminalId":…,"event":…}
-	Cmux           // {"id":…,"method":…} without "jsonrpc"
+	Unknown Protocol = iota
+	Frame            // a hook frame's header
+	RPC              // JSON-RPC 2.0
+	Mux0             // {"terminalId":…,"event":…}
+	Cmux             // {"id":…,"method":…} without "jsonrpc"
 )
 
-// Tell reads from the first line which language follows. Only the keys at the
+// DetectProtocol reads from the first line which language follows. Only the keys at the
 // top of the object count: a prompt that mentions "jsonrpc" changes nothing,
 // and neither does the order of the keys.
-func Tell(line []byte) Speech {
+func DetectProtocol(line []byte) Protocol {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return Unknown

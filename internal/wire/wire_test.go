@@ -12,7 +12,7 @@ import (
 func TestTell(t *testing.T) {
 	for _, c := range []struct {
 		line string
-		want Speech
+		want Protocol
 	}{
 		{`{"jsonrpc":"2.0","id":1,"method":"hub.info"}`, RPC},
 		{`{"id":1,"method":"hub.info","params":{},"jsonrpc":"2.0"}`, RPC},
@@ -45,7 +45,7 @@ func TestTell(t *testing.T) {
 		{`{"id":1,"jsonrpc":`, Unknown},
 		{"\x16\x03\x01", Unknown},
 	} {
-		if got := Tell([]byte(c.line)); got != c.want {
+		if got := DetectProtocol([]byte(c.line)); got != c.want {
 			t.Errorf("%s: %d, want %d", c.line, got, c.want)
 		}
 	}
@@ -58,7 +58,7 @@ func FuzzTell(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		got := Tell(line)
+		got := DetectProtocol(line)
 		var top map[string]json.RawMessage
 		if json.Unmarshal(line, &top) != nil {
 			return // anything but a crash

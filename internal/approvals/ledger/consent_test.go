@@ -192,9 +192,9 @@ func TestPIN(t *testing.T) {
 	}
 }
 
-func TestBook(t *testing.T) {
+func TestDecisions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
-	b := NewBook(dir)
+	b := NewDecisions(dir)
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
@@ -213,7 +213,7 @@ func TestBook(t *testing.T) {
 	}
 	// Half a line, after a power cut, is none; and a file that was deleted is
 	// begun anew.
-	path := filepath.Join(dir, bookFile)
+	path := filepath.Join(dir, decisionsFile)
 	f, _ := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	_, _ = f.WriteString(`{"id":"half`)
 	f.Close()
@@ -239,10 +239,10 @@ func TestBook(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := NewBook(file).Commit(&Record{ID: "x"}); err == nil {
+	if err := NewDecisions(file).Commit(&Record{ID: "x"}); err == nil {
 		t.Error("written into a file that is not a folder")
 	}
-	if list, err := NewBook(file).Last(1); err != nil || list != nil {
+	if list, err := NewDecisions(file).Last(1); err != nil || list != nil {
 		t.Errorf("list = %+v, error %v; want no error and list = nil", list, err)
 	}
 }

@@ -144,6 +144,7 @@ func (s *Starter) leaveNote(p *Plan) {
 		return
 	}
 	args, _ := launch.Strip(p.Agent, p.Argv[1:])
-	_ = resumeargs.Leave(s.Dirs.Runtime, p.Agent, resumeargs.Note{PID: self.PID, Start: self.Start, Given: p.Injected,
-		Dir: s.Cwd}, args)
+	_ = resumeargs.WriteNote(s.Dirs.Runtime, p.Agent, resumeargs.Note{PID: self.PID, Start: self.Start,
+		Given: p.Injected,
+		Dir:   s.Cwd}, args)
 }

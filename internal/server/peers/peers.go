@@ -41,8 +41,8 @@ var Standard = Limits{
 	Arriving: 80 << 20, Arrived: 128 << 20, Silence: 10 * time.Second,
 }
 
-// Book has everybody who is connected. It is safe for concurrent use.
-type Book struct {
+// Registry has all connections. It is safe for concurrent use.
+type Registry struct {
 	limits Limits
 	now    func() time.Time
 
@@ -59,42 +59,42 @@ type process struct{ open, talks int }
 
 // Peer is one connection.
 type Peer struct {
-	book  *Book
-	conn  io.Closer
-	pid   int
-	since time.Time
-	place *list.Element
+	registry *Registry
+	conn     io.Closer
+	pid      int
+	since    time.Time
+	element  *list.Element
 
-	heard bool  // it said what it wants
-	talks bool  // it holds a conversation
-	short bool  // it is being answered and will be done soon
-	bytes int64 // of its body
-	whole bool  // the body has arrived
-	gone  bool
+	identified bool  // it said what it wants
+	talks      bool  // it holds a conversation
+	busy       bool  // it is being answered and will be done soon
+	bytes      int64 // of its body
+	whole      bool  // the body has arrived
+	gone       bool
 }
 
-// New makes an empty book. now is the clock; nil is the system's.
-func New(limits Limits, now func() time.Time) *Book {
+// New makes an empty registry. now is the clock; nil is the system's.
+func New(limits Limits, now func() time.Time) *Registry {
 	if now == nil {
 		now = time.Now
 	}
-	return &Book{limits: limits, now: now, all: list.New(), processes: map[int]*process{}}
+	return &Registry{limits: limits, now: now, all: list.New(), processes: map[int]*process{}}
 }
 
 // Admit takes a connection of a process in, or gives nil when there is no room
 // and nobody who could be hung up on.
-func (b *Book) Admit(conn io.Closer, pid int) *Peer {
+func (b *Registry) Admit(conn io.Closer, pid int) *Peer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	own := b.processes[pid]
 	if own != nil && own.open >= b.limits.PerProcess && !b.evictSilent(pid) {
 		return nil
 	}
-	if b.all.Len() >= b.limits.Connections && !b.evictSilent(b.greediest(isSilent)) {
+	if b.all.Len() >= b.limits.Connections && !b.evictSilent(b.busiestProcess(isSilent)) {
 		return nil
 	}
-	p := &Peer{book: b, conn: conn, pid: pid, since: b.now()}
-	p.place = b.all.PushBack(p)
+	p := &Peer{registry: b, conn: conn, pid: pid, since: b.now()}
+	p.element = b.all.PushBack(p)
 	if own = b.processes[pid]; own == nil {
 		own = &process{}
 		b.processes[pid] = own
@@ -103,13 +103,13 @@ func (b *Book) Admit(conn io.Closer, pid int) *Peer {
 	return p
 }
 
-func isSilent(p *Peer) bool  { return !p.heard }
+func isSilent(p *Peer) bool  { return !p.identified }
 func isTalking(p *Peer) bool { return p.talks }
 
-// greediest is the process with most peers of a sort; 0 when there is none.
+// busiestProcess is the process with most peers of a sort; 0 when there is none.
 // Of several the one whose newest peer came last: viewers that have been there
 // for long stay.
-func (b *Book) greediest(sort func(*Peer) bool) int {
+func (b *Registry) busiestProcess(sort func(*Peer) bool) int {
 	counts := map[int]int{}
 	most, pid := 0, 0
 	for e := b.all.Front(); e != nil; e = e.Next() {
@@ -125,9 +125,9 @@ func (b *Book) greediest(sort func(*Peer) bool) int {
 
 // evictSilent hangs up on the oldest peer of a process that has not said yet
 // what it wants.
-func (b *Book) evictSilent(pid int) bool { return b.evictOldest(pid, isSilent) }
+func (b *Registry) evictSilent(pid int) bool { return b.evictOldest(pid, isSilent) }
 
-func (b *Book) evictOldest(pid int, sort func(*Peer) bool) bool {
+func (b *Registry) evictOldest(pid int, sort func(*Peer) bool) bool {
 	for e := b.all.Front(); e != nil; e = e.Next() {
 		if p := e.Value.(*Peer); p.pid == pid && sort(p) {
 			b.drop(p)
@@ -140,12 +140,12 @@ func (b *Book) evictOldest(pid int, sort func(*Peer) bool) bool {
 
 // drop takes a peer out of all counts. Its own goroutine notices that the
 // connection is closed, and calls Leave.
-func (b *Book) drop(p *Peer) {
+func (b *Registry) drop(p *Peer) {
 	if p.gone {
 		return
 	}
 	p.gone = true
-	b.all.Remove(p.place)
+	b.all.Remove(p.element)
 	own := b.processes[p.pid]
 	own.open--
 	if p.talks {
@@ -164,29 +164,29 @@ func (b *Book) drop(p *Peer) {
 
 // Leave gives a peer's place back.
 func (p *Peer) Leave() {
-	p.book.mu.Lock()
-	p.book.drop(p)
-	p.book.mu.Unlock()
+	p.registry.mu.Lock()
+	p.registry.drop(p)
+	p.registry.mu.Unlock()
 }
 
-// Heard notes that the peer said what it wants: it stays until it is answered.
-func (p *Peer) Heard() {
-	p.book.mu.Lock()
-	p.heard = true
-	p.book.mu.Unlock()
+// MarkIdentified notes that the peer said what it wants: it stays until it is answered.
+func (p *Peer) MarkIdentified() {
+	p.registry.mu.Lock()
+	p.identified = true
+	p.registry.mu.Unlock()
 }
 
-// Answering notes whether the peer is being answered and will be done soon.
-func (p *Peer) Answering(soon bool) {
-	p.book.mu.Lock()
-	p.short = soon
-	p.book.mu.Unlock()
+// SetBusy notes whether the peer is being answered and will be done soon.
+func (p *Peer) SetBusy(soon bool) {
+	p.registry.mu.Lock()
+	p.busy = soon
+	p.registry.mu.Unlock()
 }
 
-// Talk lets a conversation begin. Where there are too many, one of the
+// BeginConversation lets a conversation begin. Where there are too many, one of the
 // greediest process ends; it is false when the process itself has too many.
-func (p *Peer) Talk() bool {
-	b := p.book
+func (p *Peer) BeginConversation() bool {
+	b := p.registry
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if p.gone {
@@ -206,13 +206,13 @@ func (p *Peer) Talk() bool {
 }
 
 // evictTalk ends one conversation: the oldest of the process with most of them.
-func (b *Book) evictTalk() bool { return b.evictOldest(b.greediest(isTalking), isTalking) }
+func (b *Registry) evictTalk() bool { return b.evictOldest(b.busiestProcess(isTalking), isTalking) }
 
-// Expect reserves room for a body of so many bytes before it is read. Where
+// ReserveBytes reserves room for a body of so many bytes before it is read. Where
 // there is none, others whose bodies have not arrived in full are hung up on,
 // oldest first. It is false when that does not help.
-func (p *Peer) Expect(bytes int64) bool {
-	b := p.book
+func (p *Peer) ReserveBytes(bytes int64) bool {
+	b := p.registry
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if p.gone || p.whole || bytes > min(b.limits.Arriving, b.limits.Arrived) {
@@ -238,7 +238,7 @@ func (p *Peer) Expect(bytes int64) bool {
 
 // evictHolder hangs up on the oldest peer, of the process that holds most bytes,
 // whose body waits for an answer. It is false when nobody has one.
-func (b *Book) evictHolder() bool {
+func (b *Registry) evictHolder() bool {
 	held := map[int]int64{}
 	most, pid := int64(0), 0
 	for e := b.all.Front(); e != nil; e = e.Next() {
@@ -256,7 +256,7 @@ func isHolding(p *Peer) bool { return p.whole && p.bytes > 0 }
 
 // Arrived notes that the body is there.
 func (p *Peer) Arrived() {
-	b := p.book
+	b := p.registry
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if p.gone || p.whole {
@@ -270,7 +270,7 @@ func (p *Peer) Arrived() {
 // Release gives the room of a message back that was dealt with: the next one of
 // the same conversation begins anew.
 func (p *Peer) Release() {
-	b := p.book
+	b := p.registry
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if p.gone {
@@ -285,7 +285,7 @@ func (p *Peer) Release() {
 }
 
 // Sweep hangs up on peers that took too long to say what they want.
-func (b *Book) Sweep() {
+func (b *Registry) Sweep() {
 	limit := b.now().Add(-b.limits.Silence)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -294,7 +294,7 @@ func (b *Book) Sweep() {
 		if e = e.Next(); !p.since.Before(limit) {
 			return // all others came later
 		}
-		if !p.heard {
+		if !p.identified {
 			b.drop(p)
 			p.conn.Close()
 		}
@@ -302,18 +302,18 @@ func (b *Book) Sweep() {
 }
 
 // MakeRoom hangs up on one silent peer: when the system has no descriptors left.
-func (b *Book) MakeRoom() bool {
+func (b *Registry) MakeRoom() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.evictSilent(b.greediest(isSilent)) || b.evictTalk()
+	return b.evictSilent(b.busiestProcess(isSilent)) || b.evictTalk()
 }
 
 // Busy reports whether somebody is being answered and will be done soon.
-func (b *Book) Busy() bool {
+func (b *Registry) Busy() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for e := b.all.Front(); e != nil; e = e.Next() {
-		if e.Value.(*Peer).short {
+		if e.Value.(*Peer).busy {
 			return true
 		}
 	}
@@ -321,7 +321,7 @@ func (b *Book) Busy() bool {
 }
 
 // CloseAll hangs up on everybody.
-func (b *Book) CloseAll() {
+func (b *Registry) CloseAll() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for e := b.all.Front(); e != nil; {
@@ -333,7 +333,7 @@ func (b *Book) CloseAll() {
 }
 
 // Count is how many are connected, and how many of them hold a conversation.
-func (b *Book) Count() (open, talks int) {
+func (b *Registry) Count() (open, talks int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.all.Len(), b.talks
@@ -341,7 +341,7 @@ func (b *Book) Count() (open, talks int) {
 
 // Bytes is how much room bodies have: those that are arriving, and those that
 // wait for an answer.
-func (b *Book) Bytes() (arriving, arrived int64) {
+func (b *Registry) Bytes() (arriving, arrived int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.arriving, b.arrived

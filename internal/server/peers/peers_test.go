@@ -20,13 +20,13 @@ func (c *clock) now() time.Time { return c.at }
 var small = Limits{Connections: 8, PerProcess: 6, Talks: 4, TalksEach: 2, Arriving: 100, Arrived: 300,
 	Silence: 10 * time.Second}
 
-func newBook() (*Book, *clock) {
+func newRegistry() (*Registry, *clock) {
 	c := &clock{time.Unix(1_790_000_000, 0)}
 	return New(small, c.now), c
 }
 
 // admit takes a connection in that must find room.
-func admit(t *testing.T, b *Book, pid int) (*Peer, *line) {
+func admit(t *testing.T, b *Registry, pid int) (*Peer, *line) {
 	t.Helper()
 	l := &line{}
 	p := b.Admit(l, pid)
@@ -37,7 +37,7 @@ func admit(t *testing.T, b *Book, pid int) (*Peer, *line) {
 }
 
 func TestIdleConnectionsStarveNobody(t *testing.T) {
-	b, _ := newBook()
+	b, _ := newRegistry()
 	var idle []*line
 	for range 100 { // of one process, as many as it likes
 		_, l := admit(t, b, 1)
@@ -55,7 +55,7 @@ func TestIdleConnectionsStarveNobody(t *testing.T) {
 	var calls []*line
 	for pid := 2; pid < 7; pid++ {
 		p, l := admit(t, b, pid)
-		p.Heard()
+		p.MarkIdentified()
 		calls = append(calls, l)
 	}
 	for pid := 100; pid < 200; pid++ { // now from many processes
@@ -73,7 +73,7 @@ func TestIdleConnectionsStarveNobody(t *testing.T) {
 }
 
 func TestGreediestProcessMakesRoom(t *testing.T) {
-	b, _ := newBook()
+	b, _ := newRegistry()
 	_, modest := admit(t, b, 1) // the oldest of all
 	var greedy []*line
 	for range 7 - 2 {
@@ -90,11 +90,11 @@ func TestGreediestProcessMakesRoom(t *testing.T) {
 }
 
 func TestThoseWhoWaitForAnAnswerStay(t *testing.T) {
-	b, c := newBook()
+	b, c := newRegistry()
 	var lines []*line
 	for i := range small.Connections {
 		p, l := admit(t, b, i)
-		p.Heard()
+		p.MarkIdentified()
 		lines = append(lines, l)
 	}
 	if b.Admit(&line{}, 99) != nil {
@@ -113,10 +113,10 @@ func TestThoseWhoWaitForAnAnswerStay(t *testing.T) {
 }
 
 func TestSilentAreSwept(t *testing.T) {
-	b, c := newBook()
+	b, c := newRegistry()
 	_, first := admit(t, b, 1)
 	heard, stays := admit(t, b, 1)
-	heard.Heard()
+	heard.MarkIdentified()
 	c.at = c.at.Add(small.Silence)
 	_, later := admit(t, b, 1)
 	b.Sweep()
@@ -132,11 +132,11 @@ func TestSilentAreSwept(t *testing.T) {
 }
 
 func TestConversations(t *testing.T) {
-	b, _ := newBook()
+	b, _ := newRegistry()
 	talk := func(pid int) (bool, *line) {
 		p, l := admit(t, b, pid)
-		p.Heard()
-		return p.Talk(), l
+		p.MarkIdentified()
+		return p.BeginConversation(), l
 	}
 	_, old := talk(1)
 	for range 2 {
@@ -169,11 +169,11 @@ func TestConversations(t *testing.T) {
 }
 
 func TestHalfSentBodiesStayWithinTheBudget(t *testing.T) {
-	b, _ := newBook()
+	b, _ := newRegistry()
 	var sending []*line
 	for i := range 30 {
 		p, l := admit(t, b, i%3)
-		if !p.Expect(40) {
+		if !p.ReserveBytes(40) {
 			t.Fatalf("body %d finds no room", i)
 		}
 		sending = append(sending, l)
@@ -191,14 +191,14 @@ func TestHalfSentBodiesStayWithinTheBudget(t *testing.T) {
 		t.Errorf("%d were hung up on, want the 28 oldest", closed)
 	}
 	p, l := admit(t, b, 9)
-	if p.Expect(small.Arriving + 1) {
+	if p.ReserveBytes(small.Arriving + 1) {
 		t.Error("a body larger than the budget was let in")
 	}
-	if !p.Expect(small.Arriving) || l.closed {
+	if !p.ReserveBytes(small.Arriving) || l.closed {
 		t.Error("a body that fits found no room")
 	}
 	p.Arrived()
-	p.Heard()
+	p.MarkIdentified()
 	if arriving, arrived := b.Bytes(); arriving != 0 || arrived != small.Arriving {
 		t.Errorf("%d arriving, %d arrived; want 0 and %d", arriving, arrived, small.Arriving)
 	}
@@ -211,15 +211,15 @@ func TestHalfSentBodiesStayWithinTheBudget(t *testing.T) {
 // Bodies that wait for an answer have a budget, too: whoever holds most of it
 // makes room, oldest first, and small ones stay.
 func TestWaitingBodiesMakeRoom(t *testing.T) {
-	b, _ := newBook()
+	b, _ := newRegistry()
 	wait := func(pid int, bytes int64) *line {
 		t.Helper()
 		p, l := admit(t, b, pid)
-		if !p.Expect(bytes) {
+		if !p.ReserveBytes(bytes) {
 			t.Fatalf("process %d finds no room for %d bytes", pid, bytes)
 		}
 		p.Arrived()
-		p.Heard()
+		p.MarkIdentified()
 		if _, arrived := b.Bytes(); arrived > small.Arrived {
 			t.Errorf("%d bytes wait, want at most %d", arrived, small.Arrived)
 		}
@@ -241,17 +241,17 @@ func TestWaitingBodiesMakeRoom(t *testing.T) {
 }
 
 func TestBusyAndClosing(t *testing.T) {
-	b, _ := newBook()
+	b, _ := newRegistry()
 	p, first := admit(t, b, 1)
 	_, second := admit(t, b, 2)
 	if b.Busy() {
 		t.Error("busy with nothing")
 	}
-	p.Answering(true)
+	p.SetBusy(true)
 	if !b.Busy() {
 		t.Error("not busy while an answer is on its way")
 	}
-	p.Answering(false)
+	p.SetBusy(false)
 	b.CloseAll()
 	if b.Busy() || !first.closed || !second.closed {
 		t.Error("somebody is left")
@@ -264,7 +264,7 @@ func TestBusyAndClosing(t *testing.T) {
 
 // Whatever happens in whichever order, the counts are those of who is there.
 func TestCountsHold(t *testing.T) {
-	b, c := newBook()
+	b, c := newRegistry()
 	random := rand.New(rand.NewPCG(1, 2))
 	var peers []*Peer
 	for range 20_000 {
@@ -276,11 +276,11 @@ func TestCountsHold(t *testing.T) {
 		case 9:
 			p.Release()
 		case 0:
-			p.Heard()
+			p.MarkIdentified()
 		case 1:
-			p.Talk()
+			p.BeginConversation()
 		case 2:
-			p.Expect(int64(random.IntN(60)))
+			p.ReserveBytes(int64(random.IntN(60)))
 		case 3:
 			p.Arrived()
 		case 4, 5:
@@ -314,10 +314,10 @@ func TestManyAtOnce(t *testing.T) {
 		wg.Go(func() {
 			for range 200 {
 				if p := b.Admit(&line{}, pid); p != nil {
-					p.Expect(10)
+					p.ReserveBytes(10)
 					p.Arrived()
-					p.Heard()
-					p.Talk()
+					p.MarkIdentified()
+					p.BeginConversation()
 					p.Leave()
 				}
 			}

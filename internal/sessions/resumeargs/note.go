@@ -20,7 +20,7 @@ type Note struct {
 	Start uint64   `json:"start"` // with PID it names one process
 	Agent string   `json:"agent"`
 	Args  []string `json:"args"`           // cleaned
-	Once  bool     `json:"once,omitempty"` // the run is none to come back to
+	Once  bool     `json:"once,omitempty"` // the run cannot be resumed
 	Given bool     `json:"given"`          // hooks were given at launch, not installed
 	Dir   string   `json:"dir"`
 }
@@ -29,8 +29,8 @@ func noteFile(runtime string, pid int) string {
 	return filepath.Join(runtime, "launches", strconv.Itoa(pid)+".json")
 }
 
-// Leave writes a note about the process that is about to become the agent.
-func Leave(runtime string, a *agent.Agent, n Note, args []string) error {
+// WriteNote writes a note about the process that is about to become the agent.
+func WriteNote(runtime string, a *agent.Agent, n Note, args []string) error {
 	kept, ok := Clean(a, args, n.Dir)
 	n.Agent, n.Args, n.Once = a.Name, kept, !ok
 	b, err := json.Marshal(n)
@@ -44,8 +44,8 @@ func Leave(runtime string, a *agent.Agent, n Note, args []string) error {
 	return os.WriteFile(file, b, 0o600)
 }
 
-// Left is the note about a process, if there is one.
-func Left(runtime string, pid int, start uint64) (Note, bool) {
+// ReadNote reads the note about a process, if there is one.
+func ReadNote(runtime string, pid int, start uint64) (Note, bool) {
 	b, err := smallfile.Read(noteFile(runtime, pid), 1<<20)
 	if err != nil {
 		return Note{}, false

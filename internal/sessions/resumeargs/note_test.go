@@ -12,11 +12,11 @@ func TestNotes(t *testing.T) {
 	dir := t.TempDir()
 	key := "sk-ant-" + "api03-" + strings.Repeat("aB3x", 10)
 	a := named1(t, "claude")
-	if err := Leave(dir, a, Note{PID: 7, Start: 9, Dir: "/p", Given: true},
+	if err := WriteNote(dir, a, Note{PID: 7, Start: 9, Dir: "/p", Given: true},
 		[]string{"--model", "opus", "--api-key", key, "an old prompt"}); err != nil {
 		t.Fatal(err)
 	}
-	n, ok := Left(dir, 7, 9)
+	n, ok := ReadNote(dir, 7, 9)
 	if !ok || n.Agent != "claude" || !slices.Equal(n.Args, []string{"--model", "opus"}) || !n.Given || n.Once {
 		t.Errorf(`n = %+v, ok = %v; want ok, n.Agent = "claude", n.Args = []string{"--model", "opus"}, n.Given and `+
 			`not n.Once`, n, ok)
@@ -25,22 +25,22 @@ func TestNotes(t *testing.T) {
 		strings.Contains(string(b), "prompt") {
 		t.Errorf(`b = %s, want no %q in it and no "prompt" in it`, b, key)
 	}
-	if _, ok := Left(dir, 7, 10); ok {
+	if _, ok := ReadNote(dir, 7, 10); ok {
 		t.Error("a pid that was used again has the old one's note")
 	}
-	if err := Leave(dir, a, Note{PID: 8, Start: 9}, []string{"-p", "hi"}); err != nil {
+	if err := WriteNote(dir, a, Note{PID: 8, Start: 9}, []string{"-p", "hi"}); err != nil {
 		t.Fatal(err)
 	}
-	if n, ok := Left(dir, 8, 9); !ok || !n.Once {
+	if n, ok := ReadNote(dir, 8, 9); !ok || !n.Once {
 		t.Errorf("n = %+v, ok = %v; want ok and n.Once", n, ok)
 	}
 	if err := Sweep(dir, func(pid int, _ uint64) bool { return pid == 8 }); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := Left(dir, 7, 9); ok {
+	if _, ok := ReadNote(dir, 7, 9); ok {
 		t.Error("the note about a process that ended stays")
 	}
-	if _, ok := Left(dir, 8, 9); !ok {
+	if _, ok := ReadNote(dir, 8, 9); !ok {
 		t.Error("the note about a living process is gone")
 	}
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 )
 
-// ErrOnce says that a run is none to come back to.
-var ErrOnce = errors.New("this run is none to come back to")
+// ErrOnce says that a run cannot be resumed.
+var ErrOnce = errors.New("a run like this cannot be resumed")
 
 // ErrCannot says that an agent has no way to take a session up again.
 var ErrCannot = errors.New("cannot resume sessions")
@@ -107,14 +107,13 @@ func hasFlag(a *agent.Agent, args, flags []string) bool {
 func runtimeOnly() []string { return []string{"--use-system-ca"} }
 
 // Clean is what of a command line, the program left out, comes along when the
-// session is taken up again in dir. False means that the run is none to come
-// back to.
+// session is taken up again in dir. It is false when the run cannot be resumed.
 func Clean(a *agent.Agent, args []string, dir string) (kept []string, ok bool) {
 	spec := a.Resume
 	if spec == nil {
 		return nil, false
 	}
-	parts := leave(spec.Lead, split(a.Launch.ValueFlags, args))
+	parts := dropSessionWords(spec.Lead, split(a.Launch.ValueFlags, args))
 	first := true // no word was met yet
 	kept = []string{}
 	for _, p := range parts {
@@ -136,7 +135,7 @@ func Clean(a *agent.Agent, args []string, dir string) (kept []string, ok bool) {
 				return nil, false
 			}
 		}
-		if rest, goes := without(spec.Drop, p); !goes && !secret(rest) && !onlySaysWhere(spec, rest, dir) &&
+		if rest, goes := removeFlags(spec.Drop, p); !goes && !secret(rest) && !onlySaysWhere(spec, rest, dir) &&
 			!slices.Contains(runtimeOnly(), rest.args[0]) {
 			kept = append(kept, rest.args...)
 		}
@@ -170,8 +169,8 @@ func refuses(spec *agent.ResumeSpec, parts []part) bool {
 	return false
 }
 
-// leave takes out the words that only said "a session", or named an older one.
-func leave(leads [][]string, parts []part) []part {
+// dropSessionWords removes the words that only said "a session", or named an older one.
+func dropSessionWords(leads [][]string, parts []part) []part {
 	at := slices.IndexFunc(parts, func(p part) bool { return p.word })
 	if at < 0 {
 		return parts
@@ -209,8 +208,8 @@ func matchLead(lead []string, parts []part, at int) (gone []int, ok bool) {
 	return gone, true
 }
 
-// without takes dropped flags out of a part; goes means that nothing is left.
-func without(drop []string, p part) (rest part, goes bool) {
+// removeFlags removes the dropped flags from a part; goes means that nothing is left.
+func removeFlags(drop []string, p part) (rest part, goes bool) {
 	if len(p.flags) == 1 || strings.HasPrefix(p.args[0], "--") {
 		return p, slices.Contains(drop, p.flags[0])
 	}

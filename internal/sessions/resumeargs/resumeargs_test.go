@@ -58,7 +58,7 @@ func words(s string) []string {
 	return out
 }
 
-const once = "once" // the run is none to come back to
+const once = "once" // the run cannot be resumed
 
 func TestClean(t *testing.T) {
 	key := "sk-ant-" + "api03-" + strings.Repeat("aB3x", 10)
@@ -179,7 +179,7 @@ func TestResumeAndFork(t *testing.T) {
 		{agent: "droid", start: Start{Dir: "/a"}, want: "droid --resume S_1-x", dir: "/a"},
 		{agent: "qwen", start: start, want: "qwen --resume S_1-x --model M", dir: "/a"},
 		{agent: "kimi", start: start, want: "kimi --session S_1-x --model M", dir: "/a"},
-		{agent: "claude", start: Start{Args: words("-p hi")}, failed: "none to come back to"},
+		{agent: "claude", start: Start{Args: words("-p hi")}, failed: "cannot be resumed"},
 	} {
 		got, err := Resume(named1(t, c.agent), "S_1-x", c.start)
 		if c.failed != "" {

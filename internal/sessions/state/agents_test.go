@@ -14,11 +14,11 @@ import (
 // captured plays payloads that real agents sent, as one session, five seconds
 // apart, and gives the statuses after each. A name is a fixture's; "name>id"
 // gives it a session id of its own.
-func captured(t *testing.T, name string, fixtures ...string) (*Book, []Status) {
+func captured(t *testing.T, name string, fixtures ...string) (*Sessions, []Status) {
 	t.Helper()
 	catalogue := agent.Builtin()
 	a, _ := catalogue.Agent(name)
-	book, now := NewBook(), t0
+	all, now := NewSessions(), t0
 	var statuses []Status
 	for i, fixture := range fixtures {
 		file, id, child := strings.Cut(fixture, ">")
@@ -54,15 +54,15 @@ func captured(t *testing.T, name string, fixtures ...string) (*Book, []Status) {
 		if ev.Subagent != nil && ev.Subagent.ID == was {
 			ev.Subagent.ID = ev.Session
 		}
-		book.Apply(&ev, Rules{Spec: &a.Status})
-		s, ok := book.Get(Key{name, "s1"})
+		all.Apply(&ev, Rules{Spec: &a.Status})
+		s, ok := all.Get(Key{name, "s1"})
 		if !ok {
 			statuses = append(statuses, "none")
 			continue
 		}
 		statuses = append(statuses, s.Status)
 	}
-	return book, statuses
+	return all, statuses
 }
 
 func check(t *testing.T, got []Status, want ...Status) {
@@ -79,11 +79,11 @@ func check(t *testing.T, got []Status, want ...Status) {
 
 // Kimi: a subagent's Stop looks like the session's.
 func TestKimiSubagentStops(t *testing.T) {
-	book, got := captured(t, "kimi", "SessionStart", "UserPromptSubmit", "TurnStarted", "TurnStarted.tui-4",
+	all, got := captured(t, "kimi", "SessionStart", "UserPromptSubmit", "TurnStarted", "TurnStarted.tui-4",
 		"SubagentStart.tui",
 		"Stop.tui-3", "SubagentStop.tui", "Stop.tui", "PreCompact.tui", "PostCompact.tui", "SessionEnd.tui")
 	check(t, got, Idle, Running, Running, Running, Running, Running, Running, Success, Success, Success, Success)
-	s, _ := book.Get(Key{"kimi", "s1"})
+	s, _ := all.Get(Key{"kimi", "s1"})
 	if s.TurnCount != 1 || len(s.Subagents) != 1 || s.Subagents[0].Type != "coder" || s.Subagents[0].Ended.IsZero() {
 		t.Errorf("%d turns, %+v", s.TurnCount, s.Subagents)
 	}
@@ -119,7 +119,7 @@ func TestGrokEnds(t *testing.T) {
 func TestGrokChildren(t *testing.T) {
 	catalogue := agent.Builtin()
 	grok, _ := catalogue.Agent("grok")
-	b := NewBook()
+	b := NewSessions()
 	apply := func(e event.Event) Change {
 		e.Agent = "grok"
 		return b.Apply(&e, Rules{Spec: &grok.Status})
@@ -147,8 +147,8 @@ func TestGrokChildren(t *testing.T) {
 		t.Errorf("b.Len() = %d, s.Subagents = %+v; want b.Len() = 1, len(s.Subagents) = 1, s.Subagents[0].Tools = "+
 			"1, not s.Subagents[0].Ended.IsZero() and s.Turn.Tools = 0", b.Len(), s.Subagents)
 	}
-	// A stored book still knows whose child it is.
-	again := NewBook()
+	// Stored sessions still knows whose child it is.
+	again := NewSessions()
 	again.Load(b.Snapshot(), sec(20), nil)
 	c := again.Apply(&event.Event{Agent: "grok", Session: "c", Kind: event.ToolAfter, Native: "PostToolUse",
 		Time: sec(21)}, Rules{Spec: &grok.Status})
@@ -162,7 +162,7 @@ func TestGrokChildren(t *testing.T) {
 func TestManyChildren(t *testing.T) {
 	grok, _ := agent.Builtin().Agent("grok")
 	rules := Rules{Spec: &grok.Status}
-	b := NewBook()
+	b := NewSessions()
 	b.Apply(&event.Event{Agent: "grok", Session: "p", Kind: event.TurnStart, Native: "UserPromptSubmit", Time: sec(0)},
 		rules)
 	for i := range 3 * MaxSubagents {
@@ -186,13 +186,13 @@ func TestManyChildren(t *testing.T) {
 
 // Gemini: PreCompress before every model call, SessionEnd three times.
 func TestGeminiNoise(t *testing.T) {
-	book, got := captured(t, "gemini", "SessionStart.startup", "PreCompress.manual", "BeforeAgent",
+	all, got := captured(t, "gemini", "SessionStart.startup", "PreCompress.manual", "BeforeAgent",
 		"PreCompress.manual", "BeforeTool.run_shell_command",
 		"Notification.ToolPermission.exec", "AfterTool.run_shell_command", "PreCompress.manual", "AfterAgent",
 		"SessionEnd.exit", "SessionEnd.exit", "SessionEnd.exit")
 	check(t, got, Idle, Idle, Running, Running, Running, NeedsInput, Running, Running, Success, Success, Success,
 		Success)
-	s, _ := book.Get(Key{"gemini", "s1"})
+	s, _ := all.Get(Key{"gemini", "s1"})
 	if s.TurnCount != 1 || s.Tool != "" || s.EndReason == "" {
 		t.Errorf(`s = %+v, want s.TurnCount = 1, s.Tool = "" and s.EndReason not empty`, s)
 	}
@@ -200,7 +200,7 @@ func TestGeminiNoise(t *testing.T) {
 
 func TestGeminiTopic(t *testing.T) {
 	gemini, _ := agent.Builtin().Agent("gemini")
-	b := NewBook()
+	b := NewSessions()
 	ev := event.Event{Agent: "gemini", Session: "s1", Kind: event.ToolBefore, Native: "BeforeTool", Time: sec(0),
 		Tool: &event.Tool{Name: "update_topic", Input: []byte(`{"title":"My Topic","summary":"x"}`)}}
 	if c := b.Apply(&ev, Rules{Spec: &gemini.Status}); c.Session.Title.Name() != "My Topic" {
@@ -210,12 +210,12 @@ func TestGeminiTopic(t *testing.T) {
 
 // Qwen: UserPromptSubmit again for every tool round.
 func TestQwenRounds(t *testing.T) {
-	book, got := captured(t, "qwen", "SessionStart.startup", "UserPromptSubmit", "PreToolUse.run_shell_command",
+	all, got := captured(t, "qwen", "SessionStart.startup", "UserPromptSubmit", "PreToolUse.run_shell_command",
 		"PostToolUse.run_shell_command",
 		"UserPromptSubmit.tool-result-send", "PermissionRequest.run_shell_command", "Notification.permission_prompt",
 		"Notification.idle_prompt")
 	check(t, got, Idle, Running, Running, Running, Running, NeedsInput, NeedsInput, Idle)
-	s, _ := book.Get(Key{"qwen", "s1"})
+	s, _ := all.Get(Key{"qwen", "s1"})
 	if s.TurnCount != 1 || s.Turn.Result != Interrupted {
 		t.Errorf("s.TurnCount = %d, s.Turn = %+v; want s.TurnCount = 1 and s.Turn.Result = Interrupted",
 			s.TurnCount, s.Turn)
@@ -224,11 +224,11 @@ func TestQwenRounds(t *testing.T) {
 
 // CodeBuddy: a call and its question come again once the person said yes.
 func TestCodeBuddyAsksAgain(t *testing.T) {
-	book, got := captured(t, "codebuddy", "UserPromptSubmit", "SessionStart", "PreToolUse.sdk-allow",
+	all, got := captured(t, "codebuddy", "UserPromptSubmit", "SessionStart", "PreToolUse.sdk-allow",
 		"PermissionRequest.sdk-allow",
 		"PreToolUse.sdk-allow-2", "PermissionRequest.sdk-allow", "Stop")
 	check(t, got, Running, Running, Running, NeedsInput, Running, Running, Success)
-	if s, _ := book.Get(Key{"codebuddy", "s1"}); s.TurnCount != 1 || s.Turn.Tools != 1 {
+	if s, _ := all.Get(Key{"codebuddy", "s1"}); s.TurnCount != 1 || s.Turn.Tools != 1 {
 		t.Errorf("s.TurnCount = %d, s.Turn = %+v; want s.TurnCount = 1 and s.Turn.Tools = 1", s.TurnCount, s.Turn)
 	}
 }
@@ -239,15 +239,15 @@ func TestCopilotStops(t *testing.T) {
 	_, got := captured(t, "copilot", "sessionStart.new", "userPromptSubmitted", "preToolUse.task", "subagentStart",
 		"agentStop.subagent", "subagentStop", "agentStop", "sessionEnd.complete")
 	check(t, got, Idle, Running, Running, Running, Running, Running, Success, Success)
-	book, got := captured(t, "copilot", "userPromptSubmitted", "errorOccurred", "sessionEnd.error")
+	all, got := captured(t, "copilot", "userPromptSubmitted", "errorOccurred", "sessionEnd.error")
 	check(t, got, Running, Failed, Failed)
-	if s, _ := book.Get(Key{"copilot", "s1"}); s.Turn.Result != APIError || s.Turn.Error == "" {
+	if s, _ := all.Get(Key{"copilot", "s1"}); s.Turn.Result != APIError || s.Turn.Error == "" {
 		t.Errorf("s.Turn = %+v, want s.Turn.Result = APIError and s.Turn.Error not empty", s.Turn)
 	}
-	book, got = captured(t, "copilot", "userPromptSubmitted", "errorOccurred", "preToolUse.bash", "postToolUse.bash",
+	all, got = captured(t, "copilot", "userPromptSubmitted", "errorOccurred", "preToolUse.bash", "postToolUse.bash",
 		"agentStop")
 	check(t, got, Running, Failed, Running, Running, Success)
-	if s, _ := book.Get(Key{"copilot", "s1"}); s.TurnCount != 1 || s.Turn.Error != "" {
+	if s, _ := all.Get(Key{"copilot", "s1"}); s.TurnCount != 1 || s.Turn.Error != "" {
 		t.Errorf(`s.Turn = %+v, want s.TurnCount = 1 and s.Turn.Error = ""`, s.Turn)
 	}
 	_, got = captured(t, "copilot", "userPromptSubmitted", "preToolUse.create", "permissionRequest.edit",
@@ -257,11 +257,11 @@ func TestCopilotStops(t *testing.T) {
 
 // OpenCode: the end is told several times, a failure first.
 func TestOpenCodeEnds(t *testing.T) {
-	book, got := captured(t, "opencode", "event.session.created", "hook.chat.message", "event.session.status.busy",
+	all, got := captured(t, "opencode", "event.session.created", "hook.chat.message", "event.session.status.busy",
 		"event.session.status.retry",
 		"event.session.error.APIError", "event.session.status.idle", "event.session.idle")
 	check(t, got, Idle, Running, Running, Running, Failed, Failed, Failed)
-	if s, _ := book.Get(Key{"opencode", "s1"}); s.Turn.Result != APIError || s.Turn.Error != "scripted error" ||
+	if s, _ := all.Get(Key{"opencode", "s1"}); s.Turn.Result != APIError || s.Turn.Error != "scripted error" ||
 		s.TurnCount != 1 {
 		t.Errorf(`s.Turn = %+v, want s.Turn.Result = APIError, s.Turn.Error = "scripted error" and s.TurnCount = 1`,
 			s.Turn)
@@ -272,13 +272,13 @@ func TestOpenCodeEnds(t *testing.T) {
 	_, got = captured(t, "opencode", "hook.chat.message", "event.question.asked", "event.question.rejected",
 		"event.session.idle", "event.session.status.idle")
 	check(t, got, Running, NeedsInput, Running, Idle, Idle) // it stops at a question that gets no answer
-	book, _ = captured(t, "opencode", "event.session.updated.untitled", "hook.chat.message")
-	if s, _ := book.Get(Key{"opencode", "s1"}); s.Title.Source != agent.TitlePrompt {
+	all, _ = captured(t, "opencode", "event.session.updated.untitled", "hook.chat.message")
+	if s, _ := all.Get(Key{"opencode", "s1"}); s.Title.Source != agent.TitlePrompt {
 		t.Errorf("s.Title = %+v, want s.Title.Source = agent.TitlePrompt", s.Title)
 	}
-	book, _ = captured(t, "opencode", "hook.chat.message", "event.session.updated.titled",
+	all, _ = captured(t, "opencode", "hook.chat.message", "event.session.updated.titled",
 		"event.session.updated.untitled")
-	if s, _ := book.Get(Key{"opencode", "s1"}); s.Title.Source != agent.TitlePayload ||
+	if s, _ := all.Get(Key{"opencode", "s1"}); s.Title.Source != agent.TitlePayload ||
 		strings.HasPrefix(s.Title.Name(), "New session") {
 		t.Errorf(`s.Title = %+v, want s.Title.Source = agent.TitlePayload and not strings.HasPrefix(s.Title.Name(), `+
 			`"New session")`, s.Title)
@@ -288,22 +288,22 @@ func TestOpenCodeEnds(t *testing.T) {
 // pi: agent_end once per retry; one that is about to settle is done, and what
 // follows changes nothing.
 func TestPiSettles(t *testing.T) {
-	book, got := captured(t, "pi", "session_start.startup", "input.interactive", "agent_start", "agent_end",
+	all, got := captured(t, "pi", "session_start.startup", "input.interactive", "agent_start", "agent_end",
 		"agent_start", "agent_end", "agent_before_settle.error", "agent_settled")
 	check(t, got, Idle, Running, Running, Running, Running, Running, Failed, Failed)
-	if s, _ := book.Get(Key{"pi", "s1"}); s.Turn.Result != APIError || s.TurnCount != 1 {
+	if s, _ := all.Get(Key{"pi", "s1"}); s.Turn.Result != APIError || s.TurnCount != 1 {
 		t.Errorf("s.Turn = %+v, want s.Turn.Result = APIError and s.TurnCount = 1", s.Turn)
 	}
-	book, got = captured(t, "pi", "input.interactive", "tool_call.bash", "tool_result.bash.error",
+	all, got = captured(t, "pi", "input.interactive", "tool_call.bash", "tool_result.bash.error",
 		"tool_execution_end.bash.error", "ui_prompt_start.select", "ui_prompt_end.select", "agent_end",
 		"agent_before_settle.completed", "agent_settled", "session_shutdown.quit")
 	check(t, got, Running, Running, Running, Running, NeedsInput, Running, Running, Failed, Failed, Failed)
-	if s, _ := book.Get(Key{"pi", "s1"}); s.Turn.Result != ToolErrors {
+	if s, _ := all.Get(Key{"pi", "s1"}); s.Turn.Result != ToolErrors {
 		t.Errorf("s.Turn = %+v, want s.Turn.Result = ToolErrors", s.Turn)
 	}
 	// Before 0.87 there is nothing but agent_end.
 	pi, _ := agent.Builtin().Agent("pi")
-	b := NewBook()
+	b := NewSessions()
 	for i, e := range []event.Event{{Kind: event.TurnStart, Native: "input"},
 		{Kind: event.TurnEnd, Native: "agent_end"}} {
 		e.Agent, e.Session, e.Time, e.AgentVersion = "pi", "s1", sec(float64(i)), "0.74.2"
@@ -318,7 +318,7 @@ func TestPiSettles(t *testing.T) {
 func TestCodexEnds(t *testing.T) {
 	codex, _ := agent.Builtin().Agent("codex")
 	play := func(events ...event.Event) *Session {
-		b := NewBook()
+		b := NewSessions()
 		for i, e := range events {
 			e.Agent, e.Session, e.Time, e.Turn = "codex", "s1", sec(float64(5*i)), "t1"
 			b.Apply(&e, Rules{Spec: &codex.Status})

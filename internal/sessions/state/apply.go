@@ -11,11 +11,11 @@ import (
 
 // Apply takes one event of an agent in. It is cheap and its cost does not
 // depend on how many sessions there are.
-func (b *Book) Apply(ev *event.Event, rules Rules) Change { return b.ApplyNumbered(ev, 0, rules) }
+func (b *Sessions) Apply(ev *event.Event, rules Rules) Change { return b.ApplyNumbered(ev, 0, rules) }
 
 // ApplyNumbered is Apply for a sender that numbers its calls: a number below
 // that of a turn's start cannot touch that turn.
-func (b *Book) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Change {
+func (b *Sessions) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Change {
 	n := input{ev: ev, at: ev.Time, seq: seq, rules: rules}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -45,7 +45,7 @@ func (b *Book) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Change {
 
 // findSession finds the session an event counts for: a subagent's counts for the
 // session it works for.
-func (b *Book) findSession(n *input) (Key, bool) {
+func (b *Sessions) findSession(n *input) (Key, bool) {
 	ev := n.ev
 	key := Key{ev.Agent, ev.Session}
 	if key.ID == "" {

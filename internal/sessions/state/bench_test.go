@@ -17,13 +17,13 @@ func BenchmarkEventAmong10000(b *testing.B) { benchEvent(b, 10000) }
 func benchEvent(b *testing.B, sessions int) {
 	claude, _ := agent.Builtin().Agent("claude")
 	rules := Rules{Spec: &claude.Status}
-	book := NewBook()
+	all := NewSessions()
 	now := t0
 	send := func(id string, kind event.Kind, tool *event.Tool) {
 		now = now.Add(time.Millisecond)
 		ev := event.Event{Agent: "claude", Session: id, Native: natives[kind], Kind: kind, Time: now, Turn: "p1",
 			Cwd: "/src/app", Tool: tool, Where: event.Place{PID: 100, Start: 1}}
-		book.Apply(&ev, rules)
+		all.Apply(&ev, rules)
 	}
 	ids := make([]string, sessions)
 	for i := range ids {
@@ -53,14 +53,14 @@ func benchEvent(b *testing.B, sessions int) {
 }
 
 func BenchmarkSnapshotOf10000(b *testing.B) {
-	book := NewBook()
+	all := NewSessions()
 	for i := range 10000 {
 		ev := event.Event{Agent: "claude", Session: fmt.Sprint(i), Kind: event.TurnStart,
 			Time: t0.Add(time.Duration(i))}
-		book.Apply(&ev, Rules{})
+		all.Apply(&ev, Rules{})
 	}
 	for b.Loop() {
-		if len(book.Snapshot()) != 10000 {
+		if len(all.Snapshot()) != 10000 {
 			b.Fatal()
 		}
 	}
@@ -77,14 +77,14 @@ func BenchmarkIdleSessions(b *testing.B) {
 			var held uint64
 			for b.Loop() {
 				before := heapInUse()
-				book := fillBook(500, c.events)
+				all := fillSessions(500, c.events)
 				if c.compacted {
-					book.CompactIdle(t0.Add(24*time.Hour), 0)
+					all.CompactIdle(t0.Add(24*time.Hour), 0)
 				}
-				book.ReleaseMemory()
+				all.ReleaseMemory()
 				held = heapInUse() - before
-				if book.Len() != 500 {
-					b.Fatalf("the book has %d sessions, want 500", book.Len())
+				if all.Len() != 500 {
+					b.Fatalf("got %d sessions, want 500", all.Len())
 				}
 			}
 			b.ReportMetric(float64(held)/1024, "KiB")
@@ -92,14 +92,14 @@ func BenchmarkIdleSessions(b *testing.B) {
 	}
 }
 
-// fillBook makes sessions one event after another, amid garbage, as a hub does.
-func fillBook(sessions, events int) *Book {
+// fillSessions makes sessions one event after another, amid garbage, as a hub does.
+func fillSessions(count, events int) *Sessions {
 	claude, _ := agent.Builtin().Agent("claude")
 	rules := Rules{Spec: &claude.Status}
-	book, now := NewBook(), t0
+	all, now := NewSessions(), t0
 	var garbage [][]byte
 	for step := range events {
-		for i := range sessions {
+		for i := range count {
 			now = now.Add(time.Millisecond)
 			ev := event.Event{Agent: "claude", Session: fmt.Sprintf("session-%d", i), Kind: event.ToolBefore, Time: now,
 				Turn: fmt.Sprint("p", step/10), Cwd: "/src/app", Where: event.Place{PID: 100 + i, Start: 1}}
@@ -116,13 +116,13 @@ func fillBook(sessions, events int) *Book {
 				}
 			}
 			ev.Native = natives[ev.Kind]
-			book.Apply(&ev, rules)
+			all.Apply(&ev, rules)
 			if garbage = append(garbage, make([]byte, 2048)); len(garbage) > 2000 {
 				garbage = nil
 			}
 		}
 	}
-	return book
+	return all
 }
 
 func heapInUse() uint64 {

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// compactStore is where a book keeps its sessions: those in which something happens
+// compactStore keeps the sessions: those in which something happens
 // as they are, the others compacted, as text. A session is some twenty small
 // objects that were made in the middle of passing garbage; a thousand of them
 // would hold on to many times their own size of memory for hours. Sessions
@@ -48,12 +48,12 @@ type Overview struct {
 
 	Transcript string
 
-	indexed bool // the book knows it by more than its key and process
+	indexed bool // it is indexed by more than its key and process
 	asked   bool // a person was asked something, here or in its window
 }
 
-// Quiet reports whether nothing goes on in it.
-func (g *Overview) Quiet() bool { return !g.Live || !g.Open && !g.Waits }
+// IsIdle reports whether nothing goes on in it.
+func (g *Overview) IsIdle() bool { return !g.Live || !g.Open && !g.Waits }
 
 func overviewFor(s *Session) Overview {
 	at := processAt(s)
@@ -146,7 +146,7 @@ func (n *compactSession) textSize() int {
 	return len(n.Key.Agent) + len(n.Key.ID) + len(n.Transcript) + len(n.text)
 }
 
-// sessionRef is a session to be read without the book's lock: values do not change,
+// sessionRef is a session to be read without the lock: values do not change,
 // and texts neither.
 type sessionRef struct {
 	active  *Session

@@ -24,63 +24,63 @@ func TestSleepCannotBeSeen(t *testing.T) {
 	w := newWorld(t)
 	many(w, 40)
 	w.send(event.PermissionRequest, session("s1"), shell("c1", "make"))
-	w.book.CompactIdle(w.now.Add(time.Hour), 0)
-	if w.book.ActiveCount() != 0 || w.book.Len() != 40 {
-		t.Fatalf("%d of %d are awake", w.book.ActiveCount(), w.book.Len())
+	w.sessions.CompactIdle(w.now.Add(time.Hour), 0)
+	if w.sessions.ActiveCount() != 0 || w.sessions.Len() != 40 {
+		t.Fatalf("%d of %d are awake", w.sessions.ActiveCount(), w.sessions.Len())
 	}
-	asleep := w.book.Snapshot()
+	asleep := w.sessions.Snapshot()
 	for _, s := range asleep { // wakes every one
-		w.book.SetPlace(s.Key, s.Place)
+		w.sessions.SetPlace(s.Key, s.Place)
 	}
-	if w.book.ActiveCount() != 40 {
-		t.Fatalf("%d are awake", w.book.ActiveCount())
+	if w.sessions.ActiveCount() != 40 {
+		t.Fatalf("%d are awake", w.sessions.ActiveCount())
 	}
-	if awake := w.book.Snapshot(); !reflect.DeepEqual(asleep, awake) {
+	if awake := w.sessions.Snapshot(); !reflect.DeepEqual(asleep, awake) {
 		t.Errorf("asleep %+v\nawake %+v", asleep, awake)
 	}
-	w.book.CompactIdle(w.now.Add(time.Hour), 0)
-	if got := w.book.Waiting(); len(got) != 1 || got[0].ID != "s1" {
+	w.sessions.CompactIdle(w.now.Add(time.Hour), 0)
+	if got := w.sessions.Waiting(); len(got) != 1 || got[0].ID != "s1" {
 		t.Errorf("waiting: %v", got)
 	}
-	if got := w.book.At(103, 1); len(got) != 1 || got[0].ID != "s3" {
+	if got := w.sessions.ByProcess(103, 1); len(got) != 1 || got[0].ID != "s3" {
 		t.Errorf("in the process: %v", got)
 	}
-	for _, g := range w.book.Overviews() {
-		s, _ := w.book.Get(g.Key)
-		if one, ok := w.book.Overview(g.Key); !ok || overviewFor(s) != g || one != g {
+	for _, g := range w.sessions.Overviews() {
+		s, _ := w.sessions.Get(g.Key)
+		if one, ok := w.sessions.Overview(g.Key); !ok || overviewFor(s) != g || one != g {
 			t.Errorf("glanced %+v, is %+v", g, overviewFor(s))
 		}
 	}
-	if got := w.book.ProcessGone(103, 1, w.now); len(got) != 1 || got[0].Session.Live() {
+	if got := w.sessions.ProcessGone(103, 1, w.now); len(got) != 1 || got[0].Session.Live() {
 		t.Errorf("got %+v, want 1 of them and not got[0].Session.Live()", got)
 	}
-	if got := w.book.Unfollow("claude", w.now); len(got) != 19 {
+	if got := w.sessions.Unfollow("claude", w.now); len(got) != 19 {
 		t.Errorf("%d were unfollowed", len(got))
 	}
-	w.book.CompactIdle(w.now.Add(time.Hour), 0)
-	if got := w.book.Tick(w.now.Add(2*LeaveAfter), nil); len(got) != 40 || w.book.Len() != 0 ||
-		w.book.store.usedBytes != 0 {
-		t.Errorf("%d left, %d are there, %d bytes count", len(got), w.book.Len(), w.book.store.usedBytes)
+	w.sessions.CompactIdle(w.now.Add(time.Hour), 0)
+	if got := w.sessions.Tick(w.now.Add(2*LeaveAfter), nil); len(got) != 40 || w.sessions.Len() != 0 ||
+		w.sessions.store.usedBytes != 0 {
+		t.Errorf("%d left, %d are there, %d bytes count", len(got), w.sessions.Len(), w.sessions.store.usedBytes)
 	}
 }
 
 func TestTheLatestStayAwake(t *testing.T) {
 	w := newWorld(t)
 	for i := range 20 {
-		w.book.Apply(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i), Kind: event.TurnStart,
+		w.sessions.Apply(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i), Kind: event.TurnStart,
 			Native: "UserPromptSubmit", Time: sec(float64(i))}, w.rules)
 	}
-	if n := w.book.CompactIdle(sec(8), 5); n != 8 {
+	if n := w.sessions.CompactIdle(sec(8), 5); n != 8 {
 		t.Errorf("%d fell asleep; those heard of lately should not", n)
 	}
 	for range 2 {
-		w.book.CompactIdle(sec(1e6), 5)
-		if w.book.ActiveCount() != 5 {
-			t.Errorf("%d are awake", w.book.ActiveCount())
+		w.sessions.CompactIdle(sec(1e6), 5)
+		if w.sessions.ActiveCount() != 5 {
+			t.Errorf("%d are awake", w.sessions.ActiveCount())
 		}
 	}
 	for _, id := range []string{"s15", "s19"} {
-		if w.book.store.active[Key{"claude", id}] == nil {
+		if w.sessions.store.active[Key{"claude", id}] == nil {
 			t.Errorf("%s sleeps", id)
 		}
 	}
@@ -93,25 +93,25 @@ func TestTextThatDoesNotCountIsLetGo(t *testing.T) {
 		long += "/directory"
 	}
 	for i := range 600 {
-		w.book.Apply(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i), Kind: event.TurnStart,
+		w.sessions.Apply(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i), Kind: event.TurnStart,
 			Native: "UserPromptSubmit", Time: sec(float64(i)), Cwd: long}, w.rules)
 	}
-	w.book.CompactIdle(sec(1e6), 0)
-	all := w.book.store.keptBytes
+	w.sessions.CompactIdle(sec(1e6), 0)
+	all := w.sessions.store.keptBytes
 	for i := range 600 {
 		if i%10 != 0 {
-			w.book.Forget(Key{"claude", fmt.Sprint("s", i)})
+			w.sessions.Forget(Key{"claude", fmt.Sprint("s", i)})
 		}
 	}
-	if held := w.book.store.keptBytes; held > all/2 {
+	if held := w.sessions.store.keptBytes; held > all/2 {
 		t.Errorf("%d of %d bytes are held for a tenth of the sessions", held, all)
 	}
-	w.book.ReleaseMemory()
-	if w.book.store.keptBytes != w.book.store.usedBytes || w.book.Len() != 60 {
-		t.Errorf("%d bytes are held of which %d count, %d sessions", w.book.store.keptBytes, w.book.store.usedBytes,
-			w.book.Len())
+	w.sessions.ReleaseMemory()
+	if w.sessions.store.keptBytes != w.sessions.store.usedBytes || w.sessions.Len() != 60 {
+		t.Errorf("%d bytes are held of which %d count, %d sessions", w.sessions.store.keptBytes, w.sessions.store.usedBytes,
+			w.sessions.Len())
 	}
-	if s, ok := w.book.Get(Key{"claude", "s590"}); !ok || s.Cwd != long {
+	if s, ok := w.sessions.Get(Key{"claude", "s590"}); !ok || s.Cwd != long {
 		t.Errorf("s = %+v, want ok and s.Cwd = %q", s, long)
 	}
 }
@@ -119,16 +119,16 @@ func TestTextThatDoesNotCountIsLetGo(t *testing.T) {
 // What JSON cannot hold stays as it is.
 func TestOddBytesStayAwake(t *testing.T) {
 	w := newWorld(t)
-	w.book.Apply(&event.Event{Agent: "claude", Session: "s1", Kind: event.TurnStart, Native: "UserPromptSubmit",
+	w.sessions.Apply(&event.Event{Agent: "claude", Session: "s1", Kind: event.TurnStart, Native: "UserPromptSubmit",
 		Time: t0, Cwd: "/caf\xe9"}, w.rules)
-	w.book.Apply(&event.Event{Agent: "claude", Session: "s2", Kind: event.TurnStart, Native: "UserPromptSubmit",
+	w.sessions.Apply(&event.Event{Agent: "claude", Session: "s2", Kind: event.TurnStart, Native: "UserPromptSubmit",
 		Time: t0, Cwd: "/caf\uFFFD"}, w.rules)
-	w.book.CompactIdle(t0.Add(time.Hour), 0)
-	if w.book.ActiveCount() != 1 {
-		t.Errorf("%d are awake", w.book.ActiveCount())
+	w.sessions.CompactIdle(t0.Add(time.Hour), 0)
+	if w.sessions.ActiveCount() != 1 {
+		t.Errorf("%d are awake", w.sessions.ActiveCount())
 	}
 	for id, want := range map[string]string{"s1": "/caf\xe9", "s2": "/caf\uFFFD"} {
-		if s, _ := w.book.Get(Key{"claude", id}); s.Cwd != want {
+		if s, _ := w.sessions.Get(Key{"claude", id}); s.Cwd != want {
 			t.Errorf("%s is in %q", id, s.Cwd)
 		}
 	}
@@ -136,7 +136,7 @@ func TestOddBytesStayAwake(t *testing.T) {
 
 // Sessions may be put to sleep while events come.
 func TestEventsWhileFallingAsleep(t *testing.T) {
-	b := NewBook()
+	b := NewSessions()
 	rules := rulesOf(t, "claude")
 	const events = 300
 	var all sync.WaitGroup

@@ -8,7 +8,7 @@ import (
 
 // RequestOpened tells that hookmux holds a request of an event for a person.
 // Whatever the settings say about following the agent's status, this is known.
-func (b *Book) RequestOpened(id string, ev *event.Event, at time.Time, rules Rules) Change {
+func (b *Sessions) RequestOpened(id string, ev *event.Event, at time.Time, rules Rules) Change {
 	n := input{ev: ev, at: at, rules: rules}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -26,7 +26,7 @@ func (b *Book) RequestOpened(id string, ev *event.Event, at time.Time, rules Rul
 	if !next.Live() {
 		next.reviveSession() // whoever asks lives
 	}
-	held := Held{ID: id, At: at, What: askFor(next, &n).What}
+	held := HeldRequest{ID: id, At: at, What: askFor(next, &n).What}
 	if ask := next.findAsk(&n); ask != nil {
 		held.Ask, held.At = ask.N, ask.At
 	}
@@ -40,7 +40,7 @@ func (b *Book) RequestOpened(id string, ev *event.Event, at time.Time, rules Rul
 // RequestEnded tells that the request is held no more. settled says that the
 // person decided, here or in the agent's window, or that the agent is gone; else
 // the agent's own question about the same, if there is one, is still open.
-func (b *Book) RequestEnded(id string, settled bool, at time.Time) Change {
+func (b *Sessions) RequestEnded(id string, settled bool, at time.Time) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key, ok := b.held[id]
@@ -51,7 +51,7 @@ func (b *Book) RequestEnded(id string, settled bool, at time.Time) Change {
 	}
 	next := old.copySession()
 	ask := 0
-	next.Held = removeWhere(next.Held, func(h *Held) bool {
+	next.Held = removeWhere(next.Held, func(h *HeldRequest) bool {
 		if h.ID == id {
 			ask = h.Ask
 		}

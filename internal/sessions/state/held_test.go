@@ -8,7 +8,7 @@ import (
 )
 
 func TestRequestsAndQuestionsAreOneList(t *testing.T) {
-	b, at := NewBook(), time.Now()
+	b, at := NewSessions(), time.Now()
 	say := func(kind event.Kind, tool *event.Tool) *event.Event {
 		at = at.Add(time.Second)
 		ev := &event.Event{ID: at.String(), Agent: "claude", Session: "s", Kind: kind, Time: at, Tool: tool}
@@ -62,7 +62,7 @@ func TestRequestsAndQuestionsAreOneList(t *testing.T) {
 }
 
 func TestARequestWithoutASessionIsOne(t *testing.T) {
-	b, at := NewBook(), time.Now()
+	b, at := NewSessions(), time.Now()
 	ev := &event.Event{Agent: "claude", Kind: event.PermissionRequest, Time: at, Message: "May I?"}
 	b.RequestOpened("aaaa", ev, at, Rules{})
 	list := b.Snapshot()
@@ -75,13 +75,13 @@ func TestARequestWithoutASessionIsOne(t *testing.T) {
 }
 
 func TestStoredRequestsGoWithTheirHub(t *testing.T) {
-	b, at := NewBook(), time.Now()
+	b, at := NewSessions(), time.Now()
 	ev := &event.Event{Agent: "claude", Session: "s", Kind: event.PermissionRequest, Time: at,
 		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, CallID: "1"}}
 	b.Apply(ev, Rules{})
 	b.RequestOpened("aaaa", ev, at, Rules{})
 	b.RequestOpened("bbbb", &event.Event{Agent: "claude", Kind: event.PermissionRequest, Time: at}, at, Rules{})
-	next := NewBook()
+	next := NewSessions()
 	next.Load(b.Snapshot(), at, func(*Session) Liveness { return Alive })
 	s, ok := next.Get(Key{Agent: "claude", ID: "s"})
 	if !ok || next.Len() != 1 {

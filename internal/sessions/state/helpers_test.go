@@ -14,18 +14,18 @@ var t0 = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 // sec is a moment so many seconds into the test.
 func sec(n float64) time.Time { return t0.Add(time.Duration(n * float64(time.Second))) }
 
-// world is a book with a clock that moves ten seconds per event.
+// world is sessions with a clock that moves ten seconds per event.
 type world struct {
-	t     *testing.T
-	book  *Book
-	now   time.Time
-	rules Rules
-	last  Change
-	n     int
+	t        *testing.T
+	sessions *Sessions
+	now      time.Time
+	rules    Rules
+	last     Change
+	n        int
 }
 
 func newWorld(t *testing.T) *world {
-	return &world{t: t, book: NewBook(), now: t0, rules: rulesOf(t, "claude")}
+	return &world{t: t, sessions: NewSessions(), now: t0, rules: rulesOf(t, "claude")}
 }
 
 func rulesOf(t testing.TB, name string) Rules {
@@ -89,7 +89,7 @@ var natives = map[event.Kind]string{
 func (w *world) event(kind event.Kind, opts ...option) *event.Event {
 	w.now = w.now.Add(10 * time.Second)
 	if w.n++; w.n%3 != 0 && w.n < 60 { // nobody may notice whether sessions sleep
-		w.book.CompactIdle(w.now.Add(time.Hour), 0)
+		w.sessions.CompactIdle(w.now.Add(time.Hour), 0)
 	}
 	e := &event.Event{Agent: key.Agent, Session: key.ID, Kind: kind, Native: natives[kind], Time: w.now,
 		Cwd: "/src/app"}
@@ -100,13 +100,13 @@ func (w *world) event(kind event.Kind, opts ...option) *event.Event {
 }
 
 func (w *world) send(kind event.Kind, opts ...option) Change {
-	w.last = w.book.Apply(w.event(kind, opts...), w.rules)
+	w.last = w.sessions.Apply(w.event(kind, opts...), w.rules)
 	return w.last
 }
 
 func (w *world) get() *Session {
 	w.t.Helper()
-	s, ok := w.book.Get(key)
+	s, ok := w.sessions.Get(key)
 	if !ok {
 		return &Session{Key: key, Status: NeverRan}
 	}

@@ -23,7 +23,7 @@ func codexAsks(t *testing.T) (*world, []*event.Event) {
 		ev := w.event(event.PermissionRequest, native("PermissionRequest"), shell("", command),
 			at(began.Add(2*time.Second)))
 		ev.Tool.Input = []byte(`{"command":"` + command + `","description":"why"}`)
-		w.book.Apply(ev, w.rules)
+		w.sessions.Apply(ev, w.rules)
 		asked = append(asked, ev)
 	}
 	return w, asked
@@ -42,15 +42,15 @@ func TestQuestionsAreAboutTheirOwnCalls(t *testing.T) {
 
 func TestAHeldRequestIsTheAgentsOwnQuestion(t *testing.T) {
 	w, asked := codexAsks(t)
-	w.book.RequestOpened("r1", asked[0], w.now, w.rules)
+	w.sessions.RequestOpened("r1", asked[0], w.now, w.rules)
 	if open := w.get().OpenAsks(); len(open) != 1 || open[0].Call != "c2" {
 		t.Fatalf("while the first is held %+v stand in the window, expected the second alone", open)
 	}
-	w.book.RequestEnded("r1", true, w.now)
+	w.sessions.RequestEnded("r1", true, w.now)
 	if asks := w.get().Asks; len(asks) != 1 || asks[0].Call != "c2" {
 		t.Errorf("after the answer %+v are asked, expected the second alone", asks)
 	}
-	w.book.Decided(asked[1], event.Decision{Verdict: event.Allow}, w.now, w.rules)
+	w.sessions.ApplyDecision(asked[1], event.Decision{Verdict: event.Allow}, w.now, w.rules)
 	if s := w.get(); len(s.Asks) != 0 || s.Status != Running {
 		t.Errorf("after both answers %s with %+v", s.Status, s.Asks)
 	}

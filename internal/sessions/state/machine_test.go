@@ -73,7 +73,7 @@ func TestStaleBySequence(t *testing.T) {
 	w.rules = rulesOf(t, "pi")
 	pid := uint64(1)
 	send := func(seq uint64, kind event.Kind, opts ...option) Change {
-		return w.book.ApplyNumbered(w.event(kind, append(opts, from(5, pid))...), seq, w.rules)
+		return w.sessions.ApplyNumbered(w.event(kind, append(opts, from(5, pid))...), seq, w.rules)
 	}
 	send(1, event.TurnStart, native("input"))
 	send(9, event.TurnStart, native("input"))
@@ -160,7 +160,7 @@ func TestResumedElsewhere(t *testing.T) {
 	if s := w.get(); s.Turn.Result != Interrupted {
 		t.Errorf("s.Turn = %+v, want s.Turn.Result = Interrupted", s.Turn)
 	}
-	if c := w.book.ProcessGone(10, 1, w.now); len(c) != 0 {
+	if c := w.sessions.ProcessGone(10, 1, w.now); len(c) != 0 {
 		t.Errorf("the old process still counts: %+v", c)
 	}
 }
@@ -169,10 +169,10 @@ func TestProcessGone(t *testing.T) {
 	w := newWorld(t)
 	w.send(event.TurnStart, turn("p1"), from(10, 1))
 	w.send(event.PermissionRequest, turn("p1"), shell("", "x"), from(10, 1))
-	if c := w.book.ProcessGone(10, 99, w.now); len(c) != 0 {
+	if c := w.sessions.ProcessGone(10, 99, w.now); len(c) != 0 {
 		t.Fatalf("the number was used again: %+v", c)
 	}
-	c := w.book.ProcessGone(10, 1, w.now.Add(time.Second))
+	c := w.sessions.ProcessGone(10, 1, w.now.Add(time.Second))
 	if len(c) != 1 || !c[0].Ended || !c[0].TurnEnded || c[0].To != Failed || !c[0].Answered {
 		t.Fatalf("c = %+v, want 1 of them, c[0].Ended, c[0].TurnEnded, c[0].To = Failed and c[0].Answered", c)
 	}
@@ -181,14 +181,14 @@ func TestProcessGone(t *testing.T) {
 		t.Errorf(`s = %+v, want not s.Live(), s.Turn.Result = Interrupted, s.Tool = "" and s.EndReason = "the `+
 			`process is gone"`, s)
 	}
-	if c := w.book.ProcessGone(10, 1, w.now.Add(2*time.Second)); len(c) != 0 {
+	if c := w.sessions.ProcessGone(10, 1, w.now.Add(2*time.Second)); len(c) != 0 {
 		t.Error("it died twice")
 	}
 	// It did not say so, but it had finished.
 	w = newWorld(t)
 	w.send(event.TurnStart, from(10, 1))
 	w.send(event.TurnEnd, from(10, 1))
-	w.book.ProcessGone(10, 1, w.now)
+	w.sessions.ProcessGone(10, 1, w.now)
 	w.is(Success)
 	// A resumed session lives again.
 	w.send(event.SessionStart, detail("resume"), from(12, 1))
@@ -200,31 +200,31 @@ func TestProcessGone(t *testing.T) {
 func TestTick(t *testing.T) {
 	w := newWorld(t)
 	w.send(event.TurnStart)
-	if c := w.book.Tick(w.now.Add(DoubtAfter-time.Second), nil); len(c) != 0 {
+	if c := w.sessions.Tick(w.now.Add(DoubtAfter-time.Second), nil); len(c) != 0 {
 		t.Errorf("c = %+v, want none", c)
 	}
-	if c := w.book.Tick(w.now.Add(DoubtAfter), func(*Session) Liveness { return Alive }); len(c) != 0 {
+	if c := w.sessions.Tick(w.now.Add(DoubtAfter), func(*Session) Liveness { return Alive }); len(c) != 0 {
 		t.Errorf("a living process is not doubted: %+v", c)
 	}
-	if c := w.book.Tick(w.now.Add(DoubtAfter), nil); len(c) != 1 || c[0].To != Unsure {
+	if c := w.sessions.Tick(w.now.Add(DoubtAfter), nil); len(c) != 1 || c[0].To != Unsure {
 		t.Errorf("c = %+v, want 1 of them and c[0].To = Unsure", c)
 	}
 	w.send(event.ToolAfter, shell("c", "x"))
 	w.is(Running)
 	w.now = w.now.Add(LeaveAfter)
-	if c := w.book.Tick(w.now, func(*Session) Liveness { return Alive }); len(c) != 0 || w.book.Len() != 1 {
-		t.Errorf("c = %+v, want none and w.book.Len() = 1", c)
+	if c := w.sessions.Tick(w.now, func(*Session) Liveness { return Alive }); len(c) != 0 || w.sessions.Len() != 1 {
+		t.Errorf("c = %+v, want none and w.sessions.Len() = 1", c)
 	}
-	if c := w.book.Tick(w.now, func(*Session) Liveness { return Unknown }); len(c) != 1 || !c[0].Gone ||
-		w.book.Len() != 0 {
-		t.Errorf("c = %+v, want 1 of them, c[0].Gone and w.book.Len() = 0", c)
+	if c := w.sessions.Tick(w.now, func(*Session) Liveness { return Unknown }); len(c) != 1 || !c[0].Gone ||
+		w.sessions.Len() != 0 {
+		t.Errorf("c = %+v, want 1 of them, c[0].Gone and w.sessions.Len() = 0", c)
 	}
 	// Who waits for a person may wait for long.
 	w.send(event.PermissionRequest, shell("", "x"))
-	if c := w.book.Tick(w.now.Add(DoubtAfter), nil); len(c) != 0 {
-		t.Errorf("w.book.Tick(w.now.Add(DoubtAfter), nil) = %+v, want none", c)
+	if c := w.sessions.Tick(w.now.Add(DoubtAfter), nil); len(c) != 0 {
+		t.Errorf("w.sessions.Tick(w.now.Add(DoubtAfter), nil) = %+v, want none", c)
 	}
-	if c := w.book.Tick(w.now.Add(DoubtAfter), func(*Session) Liveness { return Gone }); len(c) != 1 || !c[0].Ended {
+	if c := w.sessions.Tick(w.now.Add(DoubtAfter), func(*Session) Liveness { return Gone }); len(c) != 1 || !c[0].Ended {
 		t.Errorf("c = %+v, want 1 of them and c[0].Ended", c)
 	}
 }
@@ -234,28 +234,28 @@ func TestDecided(t *testing.T) {
 	w := newWorld(t)
 	w.send(event.SessionStart)
 	ev := w.event(event.TurnStart, turn("p1"))
-	w.book.Apply(ev, w.rules)
-	if c := w.book.Decided(ev, deny, w.now, w.rules); c.To != Idle || !c.TurnEnded {
+	w.sessions.Apply(ev, w.rules)
+	if c := w.sessions.ApplyDecision(ev, deny, w.now, w.rules); c.To != Idle || !c.TurnEnded {
 		t.Errorf("a refused prompt begins no turn: %+v", c)
 	}
 	w.send(event.TurnStart, turn("p2"))
 	ev = w.event(event.PermissionRequest, shell("", "x"), turn("p2"))
-	w.book.Apply(ev, w.rules)
-	if c := w.book.Decided(ev, event.Decision{}, w.now, w.rules); c.Any() {
+	w.sessions.Apply(ev, w.rules)
+	if c := w.sessions.ApplyDecision(ev, event.Decision{}, w.now, w.rules); c.Any() {
 		t.Errorf("no opinion answers nothing: %+v", c)
 	}
-	if c := w.book.Decided(ev, allow, w.now, w.rules); c.To != Running || !c.Answered {
+	if c := w.sessions.ApplyDecision(ev, allow, w.now, w.rules); c.To != Running || !c.Answered {
 		t.Errorf("c = %+v, want c.To = Running and c.Answered", c)
 	}
 	ev = w.event(event.ToolBefore, shell("c9", "x"), turn("p2"))
-	w.book.Apply(ev, w.rules)
-	if c := w.book.Decided(ev, deny, w.now, w.rules); c.Session.Tool != "" {
+	w.sessions.Apply(ev, w.rules)
+	if c := w.sessions.ApplyDecision(ev, deny, w.now, w.rules); c.Session.Tool != "" {
 		t.Errorf("a refused call goes on: %q", c.Session.Tool)
 	}
 	ev = w.event(event.TurnEnd, turn("p2"))
-	w.book.Apply(ev, w.rules)
+	w.sessions.Apply(ev, w.rules)
 	w.is(Success)
-	if c := w.book.Decided(ev, event.Decision{KeepGoing: true, Reason: "tests"}, w.now, w.rules); c.To != Running {
+	if c := w.sessions.ApplyDecision(ev, event.Decision{KeepGoing: true, Reason: "tests"}, w.now, w.rules); c.To != Running {
 		t.Errorf("kept going: %+v", c)
 	}
 	started := w.get().Turn.Started
@@ -267,7 +267,7 @@ func TestDecided(t *testing.T) {
 		t.Errorf("since %s, ended %s", s.Since, s.Turn.Ended)
 	}
 	w.rules.Off = true
-	if c := w.book.Decided(ev, deny, w.now, w.rules); c.Any() {
+	if c := w.sessions.ApplyDecision(ev, deny, w.now, w.rules); c.Any() {
 		t.Errorf("c = %+v, want not c.Any()", c)
 	}
 }
@@ -289,29 +289,29 @@ func TestFactsFromTheTranscript(t *testing.T) {
 	w.send(event.TurnStart, turn("p1"))
 	w.send(event.ToolBefore, turn("p1"), shell("c1", "make"))
 	w.send(event.PermissionRequest, turn("p1"), shell("", "make"))
-	w.book.Answered(key, "c1", w.now.Add(time.Second))
+	w.sessions.Answered(key, "c1", w.now.Add(time.Second))
 	w.is(Running)
 	w.send(event.TurnEnd, turn("p1"))
 	w.is(Success)
-	w.book.ToolFailed(key, Call{ID: "c1"}, Failure{At: w.now, Call: "c1", Exit: 3, Tool: "Bash: make", Text: "no rule"})
-	w.book.ToolFailed(key, Call{ID: "c1"}, Failure{At: w.now, Call: "c1", Exit: 3})
+	w.sessions.ToolFailed(key, Call{ID: "c1"}, Failure{At: w.now, Call: "c1", Exit: 3, Tool: "Bash: make", Text: "no rule"})
+	w.sessions.ToolFailed(key, Call{ID: "c1"}, Failure{At: w.now, Call: "c1", Exit: 3})
 	w.is(Failed)
-	w.book.SetSummary(key, "<thinking>hm</thinking>It did\n not build.")
+	w.sessions.SetSummary(key, "<thinking>hm</thinking>It did\n not build.")
 	if s := w.get(); s.Turn.Errors != 1 || s.Turn.Summary != "It did not build." || s.Errors[0].Exit != 3 {
 		t.Errorf(`s.Turn = %+v, want s.Turn.Errors = 1, s.Turn.Summary = "It did not build." and s.Errors[0].Exit = 3`,
 			s.Turn)
 	}
-	if c := w.book.Interrupted(key, w.now); c.To != Failed || c.Stale == "" {
+	if c := w.sessions.Interrupted(key, w.now); c.To != Failed || c.Stale == "" {
 		t.Errorf("c = %+v, want c.To = Failed and c.Stale not empty", c)
 	}
 	w.send(event.TurnStart, turn("p2"))
-	if c := w.book.Interrupted(key, w.now.Add(-time.Second)); c.To != Running {
+	if c := w.sessions.Interrupted(key, w.now.Add(-time.Second)); c.To != Running {
 		t.Error("an interrupt of the turn before stopped this one")
 	}
-	if c := w.book.TurnFinished(key, "p1", "", "", w.now); c.To != Running {
+	if c := w.sessions.TurnFinished(key, "p1", "", "", w.now); c.To != Running {
 		t.Error("the end of the turn before ended this one")
 	}
-	if c := w.book.Interrupted(key, w.now); c.To != Idle || c.Turn.Result != Interrupted || c.Turn.ExitCode != 1 {
+	if c := w.sessions.Interrupted(key, w.now); c.To != Idle || c.Turn.Result != Interrupted || c.Turn.ExitCode != 1 {
 		t.Errorf("c = %+v, want c.To = Idle, c.Turn.Result = Interrupted and c.Turn.ExitCode = 1", c)
 	}
 }
@@ -347,7 +347,7 @@ func TestStoredAndLoaded(t *testing.T) {
 		w := newWorld(t)
 		w.send(event.SessionStart, title("T"), from(7, 8))
 		state.bring(w)
-		w.book.Rename(key, "mine")
+		w.sessions.Rename(key, "mine")
 		before := w.get()
 		b, err := json.Marshal(before)
 		if err != nil {
@@ -361,12 +361,12 @@ func TestStoredAndLoaded(t *testing.T) {
 			t.Errorf("state.status = %s, before = %+v, &after = %+v; want before = &after",
 				state.status, before, &after)
 		}
-		again := NewBook()
+		again := NewSessions()
 		again.Load([]*Session{&after, nil, {}}, w.now, func(*Session) Liveness { return Alive })
-		if got, _ := again.Get(key); got.Status != before.Status || len(again.At(7, 8)) != len(w.book.At(7, 8)) {
+		if got, _ := again.Get(key); got.Status != before.Status || len(again.ByProcess(7, 8)) != len(w.sessions.ByProcess(7, 8)) {
 			t.Errorf("%s: loaded as %s", state.status, got.Status)
 		}
-		again = NewBook()
+		again = NewSessions()
 		again.Load([]*Session{&after}, w.now, nil)
 		got, _ := again.Get(key)
 		if open := before.Turn.Open() || before.Waits(); open && got.Status != Unsure ||
@@ -387,7 +387,7 @@ func TestSnapshotsStay(t *testing.T) {
 	w.send(event.ToolBefore, edit("c1", "/src/app/a"))
 	w.send(event.SubagentStart, by("a", "x"))
 	w.send(event.PermissionRequest, shell("", "x"))
-	snap := w.book.Snapshot()
+	snap := w.sessions.Snapshot()
 	before, _ := json.Marshal(snap)
 	w.send(event.ToolAfter, edit("c1", "/src/app/a"))
 	w.send(event.ToolBefore, edit("c2", "/src/app/b"), by("a", "x"))
@@ -405,14 +405,14 @@ func TestForgetAndWaiting(t *testing.T) {
 	for i, id := range []string{"b", "a", "c"} {
 		w.send(event.PermissionRequest, session(id), shell("", "x"), from(i+1, 1))
 	}
-	waiting := w.book.Waiting()
+	waiting := w.sessions.Waiting()
 	if len(waiting) != 3 || waiting[0].ID != "b" || waiting[2].ID != "c" {
 		t.Errorf(`waiting = %+v, want 3 of them, waiting[0].ID = "b" and waiting[2].ID = "c"`, waiting)
 	}
-	if c := w.book.Forget(Key{"claude", "b"}); !c.Gone || w.book.Len() != 2 || len(w.book.At(1, 1)) != 0 {
-		t.Errorf("c = %+v, want c.Gone, w.book.Len() = 2 and len(w.book.At(1, 1)) = 0", c)
+	if c := w.sessions.Forget(Key{"claude", "b"}); !c.Gone || w.sessions.Len() != 2 || len(w.sessions.ByProcess(1, 1)) != 0 {
+		t.Errorf("c = %+v, want c.Gone, w.sessions.Len() = 2 and len(w.sessions.ByProcess(1, 1)) = 0", c)
 	}
-	if c := w.book.Forget(Key{"claude", "b"}); c.Any() {
+	if c := w.sessions.Forget(Key{"claude", "b"}); c.Any() {
 		t.Errorf("c = %+v, want not c.Any()", c)
 	}
 }
@@ -445,7 +445,7 @@ func TestWithoutRules(t *testing.T) {
 // not.
 func TestHowATurnWent(t *testing.T) {
 	denied := func(w *world, ev *event.Event) {
-		w.book.Decided(ev, event.Decision{Verdict: event.Deny, Reason: "no"}, w.now, w.rules)
+		w.sessions.ApplyDecision(ev, event.Decision{Verdict: event.Deny, Reason: "no"}, w.now, w.rules)
 	}
 	type step func(w *world)
 	call := func(id string, failed bool) step {
@@ -503,9 +503,9 @@ func TestDeniedInTheWindow(t *testing.T) {
 	w.send(event.ToolAfter, turn("p1"), edit("a", "/src/app/a.go"), failing(), failure("the user said no"))
 	w.send(event.TurnEnd, turn("p1"))
 	w.is(Failed)
-	w.book.CallDenied(w.get().Key, Call{ID: "a"}, w.now)
+	w.sessions.CallDenied(w.get().Key, Call{ID: "a"}, w.now)
 	w.is(Success)
-	w.book.CallDenied(w.get().Key, Call{ID: "a"}, w.now)
+	w.sessions.CallDenied(w.get().Key, Call{ID: "a"}, w.now)
 	if got := w.get(); got.Turn.Errors != 0 || got.Turn.Denied != 1 || len(got.Errors) != 0 || got.Turn.ExitCode != 0 {
 		t.Errorf("got %d failed, %d denied, errors %v, exit code %d; want 0, 1, none, 0", got.Turn.Errors,
 			got.Turn.Denied, got.Errors, got.Turn.ExitCode)

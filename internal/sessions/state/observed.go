@@ -9,7 +9,7 @@ import (
 )
 
 // LeaveAfter is how long a session without a sign of life and without a
-// living process stays in the book.
+// living process is kept.
 const LeaveAfter = time.Hour
 
 // DoubtAfter is how long a turn may be silent before it is doubted, where no
@@ -18,7 +18,7 @@ const DoubtAfter = 15 * time.Minute
 
 // ProcessGone tells that a process ended: the sessions in it are over. start
 // is the process's start tick, so that a number used again does no harm.
-func (b *Book) ProcessGone(pid int, start uint64, at time.Time) []Change {
+func (b *Sessions) ProcessGone(pid int, start uint64, at time.Time) []Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []Change
@@ -49,7 +49,7 @@ const endsTogether = 3 * time.Second
 // and no hook says. at is when the agent wrote it; a turn that began later is
 // not meant. Where the agent reported the end as well, as if all had gone well, the
 // turn was stopped all the same.
-func (b *Book) Interrupted(key Key, at time.Time) Change {
+func (b *Sessions) Interrupted(key Key, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
 		if t := s.Turn; t != nil && !t.Open() && t.Result == OK && s.Machine.Base == Success && !at.Before(t.Started) &&
 			!at.After(t.Ended) && t.Ended.Sub(at) < endsTogether {
@@ -68,7 +68,7 @@ func (b *Book) Interrupted(key Key, at time.Time) Change {
 // TurnFinished tells that the transcript shows the end of a turn that no hook
 // reported. result may be empty: the turn's tools tell then. turn is the id of
 // the turn, where the agent has ids.
-func (b *Book) TurnFinished(key Key, turn string, result Result, message string, at time.Time) Change {
+func (b *Sessions) TurnFinished(key Key, turn string, result Result, message string, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
 		other := turn != "" && s.Turn != nil && s.Turn.ID != "" && turn != s.Turn.ID
 		if !s.Turn.Open() || at.Before(s.Turn.Started) || other || s.Background > 0 {
@@ -85,7 +85,7 @@ func CallFor(tool *event.Tool) Call {
 }
 
 // ClientGone tells that nothing shows a session of a shared daemon any more.
-func (b *Book) ClientGone(key Key, at time.Time) Change {
+func (b *Sessions) ClientGone(key Key, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		if s.Live() && !s.Turn.Open() {
 			s.endSession(at, "its terminal is gone", false)
@@ -96,7 +96,7 @@ func (b *Book) ClientGone(key Key, at time.Time) Change {
 // ToolFailed tells of a failed call that only the transcript shows. One that
 // was known before, by its call id, is not counted again, and neither is one that
 // was refused. A turn that ended well turns out not to have.
-func (b *Book) ToolFailed(key Key, call Call, f Failure) Change {
+func (b *Sessions) ToolFailed(key Key, call Call, f Failure) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		t := s.Turn
 		f.Turn, f.Text, f.Tool = s.TurnCount, oneline.Fold(f.Text, maxSummary), oneline.Fold(f.Tool, maxLabel)
@@ -110,13 +110,13 @@ func (b *Book) ToolFailed(key Key, call Call, f Failure) Change {
 		s.Errors = appendBounded(s.Errors, f, MaxErrors)
 		t.Errors++
 		t.callEnded(f.Call, true)
-		judgeAgain(s)
+		recomputeResult(s)
 	})
 }
 
 // CallDenied tells of a call that was refused in the agent's own window, as the
 // transcript shows. Where its end was taken for a failure before, it is one no more.
-func (b *Book) CallDenied(key Key, call Call, at time.Time) Change {
+func (b *Sessions) CallDenied(key Key, call Call, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
 		t := s.Turn
 		if t == nil || call.ID == "" || at.Before(t.Started) || s.Machine.wasDenied(&call) {
@@ -132,13 +132,13 @@ func (b *Book) CallDenied(key Key, call Call, at time.Time) Change {
 			t.Errors = max(0, t.Errors-(failed-len(s.Errors)))
 		}
 		t.callEnded(call.ID, false)
-		judgeAgain(s)
+		recomputeResult(s)
 	})
 }
 
-// CallStopped takes a [Book.CallDenied] back: the call was running, and a person
+// CallStopped takes a [Sessions.CallDenied] back: the call was running, and a person
 // stopped it.
-func (b *Book) CallStopped(key Key, call Call) Change {
+func (b *Sessions) CallStopped(key Key, call Call) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
 		if s.Turn == nil || !s.Machine.wasDenied(&call) {
 			c.Stale = "no news"
@@ -151,13 +151,13 @@ func (b *Book) CallStopped(key Key, call Call) Change {
 
 // ReviewerSeen tells who decides about permission requests from now on, as the
 // transcript shows.
-func (b *Book) ReviewerSeen(key Key, reviewer event.Reviewer) Change {
+func (b *Sessions) ReviewerSeen(key Key, reviewer event.Reviewer) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) { s.Reviewer = reviewer })
 }
 
 // SetSummary gives the last turn its summary from the transcript, where its
 // end brought none.
-func (b *Book) SetSummary(key Key, message string) Change {
+func (b *Sessions) SetSummary(key Key, message string) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		if s.Turn != nil && s.Turn.Summary == "" {
 			s.Turn.Summary = oneline.Summary(message)
@@ -167,7 +167,7 @@ func (b *Book) SetSummary(key Key, message string) Change {
 
 // Answered tells that a person answered a call's question, or that its result
 // appeared, as the transcript shows. An empty call means whatever is asked.
-func (b *Book) Answered(key Key, call string, at time.Time) Change {
+func (b *Sessions) Answered(key Key, call string, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		s.Asks = removeWhere(s.Asks, func(a *Ask) bool { return (call == "" || a.Call == call) && !at.Before(a.At) })
 		if len(s.Asks) == 0 && s.Turn.Open() {
@@ -178,7 +178,7 @@ func (b *Book) Answered(key Key, call string, at time.Time) Change {
 
 // AskAnswered tells that a person answered one question in the agent's own
 // window: the command it was about runs.
-func (b *Book) AskAnswered(key Key, number int, at time.Time) Change {
+func (b *Sessions) AskAnswered(key Key, number int, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
 		before := len(s.Asks)
 		s.Asks = removeWhere(s.Asks, func(a *Ask) bool { return a.N == number && !s.isHeld(a) })
@@ -194,7 +194,7 @@ func (b *Book) AskAnswered(key Key, number int, at time.Time) Change {
 
 // Unfollow says that nothing will be heard any more of what an agent's sessions
 // do: what was going on in them is unknown from now on.
-func (b *Book) Unfollow(name string, at time.Time) []Change {
+func (b *Sessions) Unfollow(name string, at time.Time) []Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []Change
@@ -216,8 +216,8 @@ func (b *Book) Unfollow(name string, at time.Time) []Change {
 
 // Resumed tells that a process takes a session up again: it lives, there, and
 // waits for its next prompt. Some agents say nothing of it before that prompt.
-// cwd and title count for a session the book does not know.
-func (b *Book) Resumed(key Key, at time.Time, where event.Place, cwd, title string) Change {
+// cwd and title count for a session that is not known.
+func (b *Sessions) Resumed(key Key, at time.Time, where event.Place, cwd, title string) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	old := b.store.getSession(key)
@@ -238,10 +238,10 @@ func (b *Book) Resumed(key Key, at time.Time, where event.Place, cwd, title stri
 	return c
 }
 
-// Decided tells what hookmux answered to an event that was applied before: a
+// ApplyDecision tells what hookmux answered to an event that was applied before: a
 // refused prompt begins no turn, an answered question waits for nobody, and a
 // turn that was kept going is not over.
-func (b *Book) Decided(ev *event.Event, d event.Decision, at time.Time, rules Rules) Change {
+func (b *Sessions) ApplyDecision(ev *event.Event, d event.Decision, at time.Time, rules Rules) Change {
 	n := input{ev: ev, at: at, rules: rules}
 	b.mu.RLock()
 	key, ok := b.findSession(&n)
@@ -284,9 +284,9 @@ func (b *Book) Decided(ev *event.Event, d event.Decision, at time.Time, rules Ru
 
 // Tick lets time pass: a turn that was silent for long and whose process
 // nobody can watch is doubted, and sessions without a sign of life for
-// [LeaveAfter] leave the book unless alive says that their process lives.
+// [LeaveAfter] are forgotten unless alive says that their process lives.
 // alive may be nil.
-func (b *Book) Tick(now time.Time, alive func(*Session) Liveness) []Change {
+func (b *Sessions) Tick(now time.Time, alive func(*Session) Liveness) []Change {
 	type due struct {
 		s    *Session
 		life Liveness

@@ -149,7 +149,7 @@ func firstHeard(events []event.Event) (ids []string) {
 
 // final is what is left of the turn, without times.
 func final(t *rapid.T, a *agent.Agent, events []event.Event, gaps []int) string {
-	b := NewBook()
+	b := NewSessions()
 	now := t0
 	for i := range events {
 		step := time.Second
@@ -182,7 +182,7 @@ func TestAnythingGoes(t *testing.T) {
 	agents := agent.Builtin().Agents()
 	rapid.Check(t, func(t *rapid.T) {
 		a := rapid.SampledFrom(agents).Draw(t, "agent")
-		b, now := NewBook(), t0
+		b, now := NewSessions(), t0
 		for range rapid.IntRange(1, 40).Draw(t, "events") {
 			spec := rapid.SampledFrom(a.Events).Draw(t, "event")
 			now = now.Add(time.Duration(rapid.IntRange(-5000, 20000).Draw(t, "gap")) * time.Millisecond)

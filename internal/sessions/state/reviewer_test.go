@@ -54,7 +54,7 @@ func TestReviewerSeen(t *testing.T) {
 	w := newWorld(t)
 	w.send(event.TurnStart, turn("p1"))
 	for _, who := range []event.Reviewer{event.ReviewerAgent, event.ReviewerPerson} {
-		w.book.ReviewerSeen(key, who)
+		w.sessions.ReviewerSeen(key, who)
 		w.send(event.ToolBefore, turn("p1"), shell("c1", "make"))
 		if got := w.get().Reviewer; got != who {
 			t.Errorf("the reviewer is %q, expected %q", got, who)

@@ -7,7 +7,7 @@
 // is peculiar to one comes in as [Rules], from the catalogue. It is the only
 // status machine of hookmux.
 //
-// A [Book] holds the sessions. Each news item makes a new [Session] value in
+// A [Sessions] holds the sessions. Each news item makes a new [Session] value in
 // place of the old one and says in a [Change] what became different, so that
 // readers keep what they got without locks, and notifications, streams and
 // storage need not compare anything.
@@ -228,9 +228,9 @@ type SubagentList []Subagent
 type Questions struct {
 	// WaitingSince is when a person was first asked for what is still open;
 	// zero while nobody is waited for.
-	WaitingSince time.Time `json:"waitingSince,omitzero"`
-	Asks         []Ask     `json:"asks,omitempty"` // what the agent itself asks
-	Held         []Held    `json:"held,omitempty"` // what hookmux holds for a person
+	WaitingSince time.Time     `json:"waitingSince,omitzero"`
+	Asks         []Ask         `json:"asks,omitempty"` // what the agent itself asks
+	Held         []HeldRequest `json:"held,omitempty"` // what hookmux holds for a person
 }
 
 // Ask is something a person must decide.
@@ -252,9 +252,9 @@ type Ask struct {
 	Request string         `json:"request,omitempty"` // the request it was while hookmux held it
 }
 
-// Held is a request that hookmux itself keeps waiting for a person, as opposed to
+// HeldRequest is a request that hookmux itself keeps waiting for a person, as opposed to
 // a question that stands in the agent's own window.
-type Held struct {
+type HeldRequest struct {
 	ID   string    `json:"id"` // of the request
 	At   time.Time `json:"at"`
 	What string    `json:"what,omitempty"` // in words

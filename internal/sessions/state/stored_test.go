@@ -59,7 +59,7 @@ func TestStoredNames(t *testing.T) {
 	if want.String() != string(again) {
 		t.Errorf("stored again it reads\n%s\nexpected\n%s", again, want.String())
 	}
-	b := NewBook()
+	b := NewSessions()
 	b.Load([]*Session{&s}, time.Unix(1700000100, 0), func(*Session) Liveness { return Alive })
 	if got, ok := b.Get(s.Key); !ok || got.Status != NeedsInput || got.Machine.Base != Running {
 		t.Errorf("loaded as %+v, %v; expected a running session that waits", got, ok)

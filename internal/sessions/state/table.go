@@ -1,6 +1,6 @@
 package state
 
-// sessionTable is the sessions with their index by process; a [Book] guards it.
+// sessionTable is the sessions with their index by process; a [Sessions] guards it.
 type sessionTable struct {
 	store compactStore
 	index sessionIndex

@@ -33,7 +33,7 @@ var states = []struct {
 	}},
 	{Unsure, func(w *world) {
 		w.send(event.TurnStart, turn("p1"))
-		w.book.Tick(w.now.Add(DoubtAfter), nil)
+		w.sessions.Tick(w.now.Add(DoubtAfter), nil)
 		w.now = w.now.Add(DoubtAfter)
 	}},
 }
@@ -95,9 +95,9 @@ func TestEveryCell(t *testing.T) {
 			[7]Status{same, same, same, same, same, same, Running}},
 		{"a subagent asks", func(w *world) { w.send(event.PermissionRequest, by("a1", "explore"), shell("", "x")) },
 			[7]Status{NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput}},
-		{"transcript: interrupted", func(w *world) { w.book.Interrupted(key, w.now.Add(1)) },
+		{"transcript: interrupted", func(w *world) { w.sessions.Interrupted(key, w.now.Add(1)) },
 			[7]Status{same, same, Idle, Idle, same, same, Idle}},
-		{"transcript: finished", func(w *world) { w.book.TurnFinished(key, "p1", "", "done", w.now.Add(1)) },
+		{"transcript: finished", func(w *world) { w.sessions.TurnFinished(key, "p1", "", "done", w.now.Add(1)) },
 			[7]Status{same, same, Success, Success, same, same, Success}},
 	}
 	for _, column := range columns {

@@ -29,7 +29,7 @@ type TerminalReport struct {
 // would, by its rules about which state may follow which; but the start of a turn
 // survives a question. Where the agent's own events tell of the session, the report
 // counts for nothing, and the terminal's own row goes.
-func (b *Book) ApplyTerminal(r *TerminalReport, where event.Place, rules Rules) Change {
+func (b *Sessions) ApplyTerminal(r *TerminalReport, where event.Place, rules Rules) Change {
 	at, key := r.At, Key{r.Agent, r.Terminal}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -80,7 +80,7 @@ func (b *Book) ApplyTerminal(r *TerminalReport, where event.Place, rules Rules) 
 
 // hasOwnSession reports whether events of the agent itself tell of what runs in a
 // terminal: under the id that the report names, or in the same process.
-func hasOwnSession(b *Book, r *TerminalReport, where event.Place) bool {
+func hasOwnSession(b *Sessions, r *TerminalReport, where event.Place) bool {
 	keys := []Key{{r.Agent, r.Session}}
 	if where.PID != 0 && !where.Shared {
 		keys = slices.AppendSeq(keys, maps.Keys(b.index.processes[processID{where.PID, where.Start}]))

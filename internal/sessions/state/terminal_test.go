@@ -11,11 +11,11 @@ import (
 
 const terminal = "0a1b2c3d-0000-4000-8000-000000000001"
 
-// mux0 is a book that is driven by mux0 lines.
+// mux0 is sessions that are driven by mux0 lines.
 type mux0 struct {
-	t    *testing.T
-	book *Book
-	c    Change
+	t        *testing.T
+	sessions *Sessions
+	c        Change
 }
 
 func (m *mux0) line(format string, args ...any) *Session {
@@ -25,7 +25,7 @@ func (m *mux0) line(format string, args ...any) *Session {
 	if err != nil {
 		m.t.Fatalf("%s: error %v, want no error", raw, err)
 	}
-	m.c = m.book.ApplyTerminal(reportOf(&said), event.Place{}, Rules{})
+	m.c = m.sessions.ApplyTerminal(reportOf(&said), event.Place{}, Rules{})
 	return m.c.Session
 }
 
@@ -70,7 +70,7 @@ func TestMux0Table(t *testing.T) {
 	}
 	for status, steps := range bring {
 		for i, column := range []string{"running", "idle", "needsInput", "finished 0", "finished 1"} {
-			m := &mux0{t: t, book: NewBook()}
+			m := &mux0{t: t, sessions: NewSessions()}
 			for n, step := range steps {
 				send(m, step, float64(n))
 			}
@@ -82,7 +82,7 @@ func TestMux0Table(t *testing.T) {
 				continue
 			}
 			// The same, from before the state: dropped.
-			m = &mux0{t: t, book: NewBook()}
+			m = &mux0{t: t, sessions: NewSessions()}
 			for n, step := range steps {
 				send(m, step, float64(n))
 			}
@@ -95,7 +95,7 @@ func TestMux0Table(t *testing.T) {
 }
 
 func TestMux0Lines(t *testing.T) {
-	m := &mux0{t: t, book: NewBook()}
+	m := &mux0{t: t, sessions: NewSessions()}
 	s := m.line(`"event":"running","at":%s,"resumeCommand":"claude --resume s1","sessionTitle":"Fix  the\nbug","agent":"claude"`, stamp(0))
 	if s.Status != Running || s.Title.Name() != "Fix the bug" || s.Turn.N != 1 || !m.c.TurnStarted {
 		t.Errorf(`s = %+v, want s.Status = Running, s.Title.Name() = "Fix the bug", s.Turn.N = 1 and m.c.TurnStarted`,
@@ -120,8 +120,8 @@ func TestMux0Lines(t *testing.T) {
 		t.Errorf(`s.Turn = %+v, want s.Status = Success, s.Turn.Summary = "flat shape works", `+
 			`s.Turn.Duration(sec(99)) = 8 * time.Second and m.c.TurnEnded`, s.Turn)
 	}
-	m.book.MarkRead(s.Key, sec(9))
-	if s, _ = m.book.Get(s.Key); !s.ReadAt.Equal(sec(9)) {
+	m.sessions.MarkRead(s.Key, sec(9))
+	if s, _ = m.sessions.Get(s.Key); !s.ReadAt.Equal(sec(9)) {
 		t.Error("not read")
 	}
 	if s = m.line(`"event":"idle","at":%s,"agent":"claude"`, stamp(10)); s.Status != Success || s.ReadAt.IsZero() {
@@ -135,7 +135,7 @@ func TestMux0Lines(t *testing.T) {
 	// Titles follow the newest; an equal time is taken, an older one is not.
 	m.line(`"event":"idle","at":%s,"agent":"claude","sessionTitle":"new"`, stamp(12))
 	m.line(`"event":"idle","at":%s,"agent":"claude","sessionTitle":"old"`, stamp(11.5))
-	if s, _ = m.book.Get(s.Key); s.Title.Name() != "new" {
+	if s, _ = m.sessions.Get(s.Key); s.Title.Name() != "new" {
 		t.Errorf(`s.Title = %+v, want s.Title.Name() = "new"`, s.Title)
 	}
 	if s = m.line(`"event":"idle","at":%s,"agent":"claude","sessionTitle":"equal"`,
@@ -147,8 +147,8 @@ func TestMux0Lines(t *testing.T) {
 	}
 	// Another agent in the same terminal goes on with the terminal's state.
 	s = m.line(`"event":"running","at":%s,"agent":"codex"`, stamp(14))
-	if s.Agent != "codex" || m.book.Len() != 1 || s.Status != Running {
-		t.Errorf(`s = %+v, want s.Agent = "codex", m.book.Len() = 1 and s.Status = Running`, s)
+	if s.Agent != "codex" || m.sessions.Len() != 1 || s.Status != Running {
+		t.Errorf(`s = %+v, want s.Agent = "codex", m.sessions.Len() = 1 and s.Status = Running`, s)
 	}
 	if s = m.line(`"event":"needsInput","at":%s,"agent":"codex"`, stamp(15)); s.Status != NeedsInput {
 		t.Errorf("s.Status = %q, want NeedsInput", s.Status)
@@ -157,7 +157,7 @@ func TestMux0Lines(t *testing.T) {
 
 // pi's sequence of mux0 lines gives these statuses.
 func TestMux0Sequence(t *testing.T) {
-	m := &mux0{t: t, book: NewBook()}
+	m := &mux0{t: t, sessions: NewSessions()}
 	var got []Status
 	for i, e := range []string{"idle", "running", "running", "running", "needsInput", "running", "finished", "idle",
 		"idle"} {
@@ -171,7 +171,7 @@ func TestMux0Sequence(t *testing.T) {
 
 // Twelve terminals at once stay twelve.
 func TestTwelveTerminalsAtOnce(t *testing.T) {
-	b := NewBook()
+	b := NewSessions()
 	done := make(chan bool)
 	for i := range 12 {
 		go func() {
@@ -199,7 +199,7 @@ func TestTwelveTerminalsAtOnce(t *testing.T) {
 
 // With its status off a terminal still gets its title.
 func TestMux0Off(t *testing.T) {
-	b := NewBook()
+	b := NewSessions()
 	m := wire.Mux0Message{TerminalID: terminal, Agent: "pi", Event: "running", SessionTitle: "t", At: 1}
 	if c := b.ApplyTerminal(reportOf(&m), event.Place{}, Rules{Off: true}); c.Session.Status != NeverRan ||
 		c.Session.Title.Name() != "t" {

@@ -275,32 +275,32 @@ func TestTitles(t *testing.T) {
 		{"rumour", "No", "Mine again"},
 		{agent.TitleTopic, "claude has none", "Mine again"},
 	} {
-		w.book.TitleSeen(key, step.source, step.title, w.rules)
+		w.sessions.TitleSeen(key, step.source, step.title, w.rules)
 		if name() != step.want {
 			t.Errorf("%s %q: name() = %q, want %q", step.source, step.title, name(), step.want)
 		}
 	}
-	if c := w.book.Rename(key, "  by\thand "); !c.Title || name() != "by hand" || !w.get().Title.Locked() {
+	if c := w.sessions.Rename(key, "  by\thand "); !c.Title || name() != "by hand" || !w.get().Title.Locked() {
 		t.Errorf(`name() = %q, want c.Title, "by hand" and w.get().Title.Locked()`, name())
 	}
-	if c := w.book.TitleSeen(key, agent.TitleNamed, "agent's", w.rules); c.Title || name() != "by hand" {
+	if c := w.sessions.TitleSeen(key, agent.TitleNamed, "agent's", w.rules); c.Title || name() != "by hand" {
 		t.Error("a person's title was replaced")
 	}
-	if w.book.Rename(key, " "); name() != "by hand" {
+	if w.sessions.Rename(key, " "); name() != "by hand" {
 		t.Error("a blank replaced a person's title")
 	}
-	if c := w.book.AutoTitle(key); !c.Title || name() != "agent's" {
+	if c := w.sessions.AutoTitle(key); !c.Title || name() != "agent's" {
 		t.Errorf(`name() = %q, want c.Title and "agent's"`, name())
 	}
 	// A title in an old event does not replace a newer one.
 	w.send(event.Other, title("new"))
 	w.send(event.Other, title("old"), at(t0.Add(1)))
-	if w.book.AutoTitle(key); name() != "agent's" {
+	if w.sessions.AutoTitle(key); name() != "agent's" {
 		t.Errorf(`name() = %q, want "agent's"`, name())
 	}
 	w.rules = rulesOf(t, "kimi")
 	w.send(event.Other, title("fresh"))
-	if c := w.book.Rename(Key{"x", "y"}, "z"); c.Any() {
+	if c := w.sessions.Rename(Key{"x", "y"}, "z"); c.Any() {
 		t.Error("renamed nobody")
 	}
 }
@@ -314,7 +314,7 @@ func TestHostileWords(t *testing.T) {
 	w.send(event.ToolAfter, shell("d", hostile), failing(), failure(hostile))
 	w.send(event.PermissionRequest, shell("", hostile), message(hostile))
 	w.send(event.SubagentStart, by(hostile, hostile))
-	w.book.Rename(key, hostile)
+	w.sessions.Rename(key, hostile)
 	s := w.get()
 	words := []string{s.Title.Name(), s.Title.Own, s.Tool, s.Errors[0].Text, s.Errors[0].Tool, s.Asks[0].What,
 		s.Subagents[0].Type, s.Subagents[0].ID}

@@ -26,11 +26,11 @@ func TestRecordedSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b strings.Builder
-		now, act, book := t0, "", NewBook()
+		now, act, all := t0, "", NewSessions()
 		for i, l := range lines {
 			if l.Act != act {
 				// Ids were scrubbed, so each act is a world of its own.
-				act, book = l.Act, NewBook()
+				act, all = l.Act, NewSessions()
 				fmt.Fprintf(&b, "== %s\n", act)
 			}
 			now = now.Add(3 * time.Second)
@@ -40,7 +40,7 @@ func TestRecordedSessions(t *testing.T) {
 			if ev.AgentVersion == "" {
 				ev.AgentVersion = l.Version
 			}
-			c := book.Apply(&ev, Rules{Spec: &a.Status})
+			c := all.Apply(&ev, Rules{Spec: &a.Status})
 			fmt.Fprintf(&b, "%-22s %s\n", l.Event, describe(&c))
 		}
 		golden.Match(t, filepath.Join("testdata", "timeline", name+".txt"), b.String())

@@ -13,13 +13,13 @@ import (
 // TitleSeen takes a title in that was found elsewhere than in an event: in
 // the transcript, in the agent's own list of sessions. A better source beats
 // a worse one, the same source follows, a blank never replaces anything.
-func (b *Book) TitleSeen(key Key, source, title string, rules Rules) Change {
+func (b *Sessions) TitleSeen(key Key, source, title string, rules Rules) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) { s.Title.offerTitle(source, title, rules.Spec) })
 }
 
-// Rename gives a session a title that stands until [Book.AutoTitle]; a blank
+// Rename gives a session a title that stands until [Sessions.AutoTitle]; a blank
 // one changes nothing.
-func (b *Book) Rename(key Key, title string) Change {
+func (b *Sessions) Rename(key Key, title string) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		if title = oneline.Fold(title, maxSummary); title != "" {
 			s.Title.Given = title
@@ -28,7 +28,7 @@ func (b *Book) Rename(key Key, title string) Change {
 }
 
 // AutoTitle takes a person's title away again: the best the agent has shows.
-func (b *Book) AutoTitle(key Key) Change {
+func (b *Sessions) AutoTitle(key Key) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) { s.Title.Given = "" })
 }
 

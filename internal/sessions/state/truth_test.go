@@ -20,8 +20,8 @@ func TestWordsSentMeanwhileAreNoNewTurn(t *testing.T) {
 	}
 	// An end that was sent before them and comes after is not theirs.
 	w.rules = rulesOf(t, "pi")
-	w.book.ApplyNumbered(w.event(event.TurnStart, native("input"), from(5, 1)), 9, w.rules)
-	if c := w.book.ApplyNumbered(w.event(event.TurnEnd, native("agent_before_settle"), from(5, 1)), 8,
+	w.sessions.ApplyNumbered(w.event(event.TurnStart, native("input"), from(5, 1)), 9, w.rules)
+	if c := w.sessions.ApplyNumbered(w.event(event.TurnEnd, native("agent_before_settle"), from(5, 1)), 8,
 		w.rules); c.Stale == "" || c.To != Running {
 		t.Errorf("c = %+v, want c.Stale not empty and c.To = Running", c)
 	}
@@ -116,14 +116,14 @@ func TestUnfollowedSessionsClaimNothing(t *testing.T) {
 	w.send(event.TurnStart, session("runs"))
 	w.send(event.TurnStart, session("done"))
 	w.send(event.TurnEnd, session("done"))
-	w.book.Unfollow("codex", w.now)
+	w.sessions.Unfollow("codex", w.now)
 	w.is(NeedsInput)
-	if got := w.book.Unfollow("claude", w.now); len(got) != 2 {
-		t.Errorf(`w.book.Unfollow("claude", w.now) = %+v, want 2 of them`, got)
+	if got := w.sessions.Unfollow("claude", w.now); len(got) != 2 {
+		t.Errorf(`w.sessions.Unfollow("claude", w.now) = %+v, want 2 of them`, got)
 	}
 	w.is(Unsure)
-	if s, _ := w.book.Get(Key{"claude", "done"}); s.Status != Success || len(w.book.Waiting()) != 0 {
-		t.Errorf("s.Status = %s, want Success and len(w.book.Waiting()) = 0", s.Status)
+	if s, _ := w.sessions.Get(Key{"claude", "done"}); s.Status != Success || len(w.sessions.Waiting()) != 0 {
+		t.Errorf("s.Status = %s, want Success and len(w.sessions.Waiting()) = 0", s.Status)
 	}
 	w.send(event.TurnEnd) // switched on again
 	w.is(Success)
@@ -132,17 +132,17 @@ func TestUnfollowedSessionsClaimNothing(t *testing.T) {
 func TestTakenUpBeforeItSpeaks(t *testing.T) {
 	w := newWorld(t)
 	w.send(event.TurnStart, from(5, 1))
-	w.book.ProcessGone(5, 1, w.now)
+	w.sessions.ProcessGone(5, 1, w.now)
 	where := event.Place{PID: 6, Start: 2, Pane: "%3", Mux: "tmux"}
-	if c := w.book.Resumed(key, w.now.Add(time.Second), where, "", ""); !c.Revived || c.To != Idle ||
+	if c := w.sessions.Resumed(key, w.now.Add(time.Second), where, "", ""); !c.Revived || c.To != Idle ||
 		c.Session.Place != where || c.Session.TurnCount != 1 {
 		t.Errorf("c = %+v, want c.Revived, c.To = Idle, c.Session.Place = %+v and c.Session.TurnCount = 1", c, where)
 	}
-	if got := w.book.ProcessGone(6, 2, w.now.Add(2*time.Second)); len(got) != 1 || !got[0].Ended {
+	if got := w.sessions.ProcessGone(6, 2, w.now.Add(2*time.Second)); len(got) != 1 || !got[0].Ended {
 		t.Errorf("got %+v, want 1 of them and got[0].Ended", got)
 	}
-	// One the book has forgotten.
-	c := w.book.Resumed(Key{"codex", "old"}, w.now, where, "/src", "an old one")
+	// One that was forgotten.
+	c := w.sessions.Resumed(Key{"codex", "old"}, w.now, where, "/src", "an old one")
 	if !c.Created || c.To != Idle || c.Session.Title.Name() != "an old one" || c.Session.Cwd != "/src" ||
 		c.Session.LastEvent.IsZero() {
 		t.Errorf(`c.Session = %+v, want c.Created, c.To = Idle, c.Session.Title.Name() = "an old one", `+

@@ -288,9 +288,9 @@ func (t *Turn) callEnded(id string, failed bool) {
 	}
 }
 
-// judgeAgain corrects how a turn that is over went, after late word about its
-// last call.
-func judgeAgain(s *Session) {
+// recomputeResult corrects the result of a turn that is over, after a late report about
+// its last call.
+func recomputeResult(s *Session) {
 	t := s.Turn
 	if t.Open() || t.Result != OK && t.Result != ToolErrors || t.Result == t.resultFromTools() {
 		return

@@ -200,13 +200,13 @@ func (s *Session) recordOutcome(n *input, call *Call, twice bool) {
 			s.addFile(path)
 		}
 		// Not every agent's event says that a call failed.
-		if n.actor == "" && s.Turn != nil && !twice && !s.takeEarly(call.ID) {
+		if n.actor == "" && s.Turn != nil && !twice && !s.consumeEarlyFailure(call.ID) {
 			s.Turn.callEnded(call.ID, false)
 		}
 		return
 	}
 	f := Failure{At: n.at, Turn: s.TurnCount, Tool: Label(n.ev.Tool, s.Cwd), Text: text, Exit: exit, Call: call.ID}
-	if (twice || call.ID == "") && failureKnown(s.Errors, f) || s.takeEarly(call.ID) {
+	if (twice || call.ID == "") && failureKnown(s.Errors, f) || s.consumeEarlyFailure(call.ID) {
 		return
 	}
 	if n.actor != "" {
@@ -214,16 +214,14 @@ func (s *Session) recordOutcome(n *input, call *Call, twice bool) {
 	} else if t := s.Turn; t != nil {
 		t.Errors++
 		t.callEnded(call.ID, true)
-		judgeAgain(s)
+		recomputeResult(s)
 	}
 	s.Errors = appendBounded(s.Errors, f, MaxErrors)
 }
 
-// failureKnown reports whether a failure of this turn is known: by its call, or,
-// where one of the two who tell of it knows no ids, by what was called.
-// takeEarly reports whether the transcript told of a call's failure before the event of
+// consumeEarlyFailure reports whether the transcript told of a call's failure before the event of
 // its end. That counts once.
-func (s *Session) takeEarly(call string) bool {
+func (s *Session) consumeEarlyFailure(call string) bool {
 	for i := range s.Errors {
 		if f := &s.Errors[i]; f.Early && call != "" && f.Turn == s.TurnCount && f.Call == call {
 			list := slices.Clone(s.Errors)
@@ -235,6 +233,8 @@ func (s *Session) takeEarly(call string) bool {
 	return false
 }
 
+// failureKnown reports whether a failure of this turn is known: by its call, or,
+// where one of the two who tell of it knows no ids, by what was called.
 func failureKnown(list []Failure, f Failure) bool {
 	for i := range list {
 		old := &list[i]

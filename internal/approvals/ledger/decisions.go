@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	bookFile = "decisions.jsonl"
-	bookOld  = "decisions.old.jsonl"
+	decisionsFile      = "decisions.jsonl"
+	olderDecisionsFile = "decisions.old.jsonl"
 )
 
-// maxBook is how large the record grows before it is begun anew; the one
+// maxDecisionsFile is how large the record grows before it is begun anew; the one
 // before is kept. The journal has all of it as well.
-const maxBook = 8 << 20
+const maxDecisionsFile = 8 << 20
 
 // Record is one decision of a person, as it is kept. Its texts are redacted.
 type Record struct {
@@ -45,23 +45,23 @@ type Record struct {
 	Shown   string       `json:"shown"`  // these bytes, redacted
 }
 
-// Book is the record of decisions: appended and flushed before an agent hears
+// Decisions is the record of decisions: appended and flushed before an agent hears
 // of one.
-type Book struct {
+type Decisions struct {
 	dir  string
 	mu   sync.Mutex
 	file *os.File
 	size int64
 }
 
-// NewBook gives the record in a folder; it is opened with the first decision.
-func NewBook(dir string) *Book { return &Book{dir: dir} }
+// NewDecisions gives the record in a folder; it is opened with the first decision.
+func NewDecisions(dir string) *Decisions { return &Decisions{dir: dir} }
 
-func (b *Book) openFile() error {
+func (b *Decisions) openFile() error {
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(b.dir, bookFile), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(filepath.Join(b.dir, decisionsFile), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func endLine(f *os.File) (int64, error) {
 }
 
 // Commit returns once the disk has the record.
-func (b *Book) Commit(r *Record) error {
+func (b *Decisions) Commit(r *Record) error {
 	line, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (b *Book) Commit(r *Record) error {
 	line = append(line, '\n')
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.file != nil && b.size > maxBook {
+	if b.file != nil && b.size > maxDecisionsFile {
 		b.startAnew()
 	}
 	if b.file != nil && !b.stillThere() {
@@ -125,19 +125,19 @@ func (b *Book) Commit(r *Record) error {
 
 // stillThere reports whether the open file is still the one on disk: a record in a
 // file that somebody deleted is none.
-func (b *Book) stillThere() bool {
+func (b *Decisions) stillThere() bool {
 	open, _ := b.file.Stat()
-	named, _ := os.Stat(filepath.Join(b.dir, bookFile))
+	named, _ := os.Stat(filepath.Join(b.dir, decisionsFile))
 	return os.SameFile(open, named) // what could not be looked at is the same as nothing
 }
 
 // startAnew begins a new record and keeps the one before.
-func (b *Book) startAnew() {
+func (b *Decisions) startAnew() {
 	b.closeFile()
-	_ = os.Rename(filepath.Join(b.dir, bookFile), filepath.Join(b.dir, bookOld))
+	_ = os.Rename(filepath.Join(b.dir, decisionsFile), filepath.Join(b.dir, olderDecisionsFile))
 }
 
-func (b *Book) closeFile() {
+func (b *Decisions) closeFile() {
 	if b.file != nil {
 		b.file.Close()
 		b.file = nil
@@ -145,7 +145,7 @@ func (b *Book) closeFile() {
 }
 
 // Close ends the record.
-func (b *Book) Close() {
+func (b *Decisions) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closeFile()
@@ -156,8 +156,8 @@ const maxRead = 64 << 20
 
 // Last reads the newest records, oldest first: what a journal may lack that
 // lost its last moments in a power cut.
-func (b *Book) Last(n int) ([]Record, error) {
-	f, err := smallfile.Open(filepath.Join(b.dir, bookFile))
+func (b *Decisions) Last(n int) ([]Record, error) {
+	f, err := smallfile.Open(filepath.Join(b.dir, decisionsFile))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 )
 
-func recordIDs(t *testing.T, b *Book) string {
+func recordIDs(t *testing.T, b *Decisions) string {
 	t.Helper()
 	list, err := b.Last(100)
 	if err != nil {
@@ -25,7 +25,7 @@ func recordIDs(t *testing.T, b *Book) string {
 	return strings.Join(ids, " ")
 }
 
-func commitAll(t *testing.T, b *Book, ids ...string) {
+func commitAll(t *testing.T, b *Decisions, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
 		if err := b.Commit(&Record{ID: id}); err != nil {
@@ -35,17 +35,17 @@ func commitAll(t *testing.T, b *Book, ids ...string) {
 }
 
 // What a power cut left half written swallows no later record.
-func TestBookGoesOnAfterHalfALine(t *testing.T) {
+func TestDecisionsGoOnAfterHalfALine(t *testing.T) {
 	line := `{"id":"whole"}` + "\n"
 	for text, want := range map[string]string{
 		"": "one two", "\n": "one two", line: "whole one two", line + `{"id":"ha`: "whole one two", "{": "one two",
 		`{"id":"unended"}`: "unended one two",
 	} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, bookFile), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, decisionsFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		b := NewBook(dir)
+		b := NewDecisions(dir)
 		commitAll(t, b, "one", "two")
 		b.Close()
 		if got := recordIDs(t, b); got != want {
@@ -55,26 +55,26 @@ func TestBookGoesOnAfterHalfALine(t *testing.T) {
 }
 
 // A record that has grown too large is begun anew, and the one before is kept.
-func TestBookBeginsAnew(t *testing.T) {
-	probe := NewBook(t.TempDir())
+func TestDecisionsBeginAnew(t *testing.T) {
+	probe := NewDecisions(t.TempDir())
 	commitAll(t, probe, "one")
 	probe.Close()
-	info, err := os.Stat(filepath.Join(probe.dir, bookFile))
+	info, err := os.Stat(filepath.Join(probe.dir, decisionsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for before, want := range map[int64]string{ // bytes in the file, besides the first record
-		maxBook - info.Size() - 1: "one two", maxBook - info.Size(): "one two", maxBook - info.Size() + 1: "two",
-		maxBook + 5: "two",
+		maxDecisionsFile - info.Size() - 1: "one two", maxDecisionsFile - info.Size(): "one two", maxDecisionsFile - info.Size() + 1: "two",
+		maxDecisionsFile + 5: "two",
 	} {
-		b := NewBook(t.TempDir())
+		b := NewDecisions(t.TempDir())
 		blanks := append(make([]byte, before-1), '\n')
-		if err := os.WriteFile(filepath.Join(b.dir, bookFile), blanks, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(b.dir, decisionsFile), blanks, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		commitAll(t, b, "one", "two")
 		b.Close()
-		_, err := os.Stat(filepath.Join(b.dir, bookOld))
+		_, err := os.Stat(filepath.Join(b.dir, olderDecisionsFile))
 		if got := recordIDs(t, b); got != want || (err == nil) != (want == "two") {
 			t.Errorf("after %d bytes: records %q, an old file is there %v; want %q and %v", before, got, err == nil,
 				want, want == "two")
@@ -83,11 +83,11 @@ func TestBookBeginsAnew(t *testing.T) {
 }
 
 // Of a record of any size only the end is read.
-func TestBookReadsTheEnd(t *testing.T) {
-	b := NewBook(t.TempDir())
+func TestDecisionsReadTheEnd(t *testing.T) {
+	b := NewDecisions(t.TempDir())
 	commitAll(t, b, "first")
 	b.Close()
-	path := filepath.Join(b.dir, bookFile)
+	path := filepath.Join(b.dir, decisionsFile)
 	if err := os.Truncate(path, maxRead); err != nil {
 		t.Fatal(err)
 	}

@@ -10,25 +10,25 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// Book holds the sessions. It is safe for concurrent use.
-type Book struct {
+// Sessions holds all sessions and their states. It is safe for concurrent use.
+type Sessions struct {
 	mu sync.RWMutex
 	sessionTable
 	held map[string]Key // the session of each request that hookmux holds
 }
 
-// NewBook is a book without sessions.
-func NewBook() *Book {
+// NewSessions has no sessions yet.
+func NewSessions() *Sessions {
 	table := sessionTable{store: newCompactStore(), index: newSessionIndex()}
-	return &Book{sessionTable: table, held: map[string]Key{}}
+	return &Sessions{sessionTable: table, held: map[string]Key{}}
 }
 
-// Load puts stored sessions into the book, in place of what it has under
+// Load adds stored sessions, in place of what is known under
 // their keys. alive tells whether a session's process still runs; where a
 // turn was open and it is not known to live, the session becomes [Unsure]
 // (the agent may have gone on while nobody listened), or ended when the
 // process is known to be gone. alive may be nil.
-func (b *Book) Load(stored []*Session, now time.Time, alive func(*Session) Liveness) {
+func (b *Sessions) Load(stored []*Session, now time.Time, alive func(*Session) Liveness) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, s := range stored {
@@ -68,7 +68,7 @@ const (
 )
 
 // Get is a session by its key.
-func (b *Book) Get(key Key) (*Session, bool) {
+func (b *Sessions) Get(key Key) (*Session, bool) {
 	b.mu.RLock()
 	s := b.store.active[key]
 	n, compacted := b.store.compacted[key]
@@ -80,15 +80,15 @@ func (b *Book) Get(key Key) (*Session, bool) {
 }
 
 // Overview is what is known of a session without reading its text: much cheaper than
-// [Book.Get] for one that was not heard of for a while.
-func (b *Book) Overview(key Key) (Overview, bool) {
+// [Sessions.Get] for one that was not heard of for a while.
+func (b *Sessions) Overview(key Key) (Overview, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return b.store.overviewOf(key)
 }
 
 // Overviews is a glance at every session, in no order.
-func (b *Book) Overviews() []Overview {
+func (b *Sessions) Overviews() []Overview {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	out := make([]Overview, 0, b.store.sessionCount())
@@ -98,8 +98,8 @@ func (b *Book) Overviews() []Overview {
 
 // CompactIdle puts sessions that were not heard of since before into a form that
 // takes little memory; the latest keep of them stay as they are. Nothing of
-// it can be seen but in what [Book.Get] costs.
-func (b *Book) CompactIdle(before time.Time, keep int) int {
+// it can be seen but in what [Sessions.Get] costs.
+func (b *Sessions) CompactIdle(before time.Time, keep int) int {
 	b.mu.RLock()
 	silent := b.store.inactiveSince(before, keep)
 	b.mu.RUnlock()
@@ -125,7 +125,7 @@ func (b *Book) CompactIdle(before time.Time, keep int) int {
 
 // ReleaseMemory gives back what compacted sessions held, and do not need any more.
 // It is for quiet moments: everybody waits meanwhile.
-func (b *Book) ReleaseMemory() {
+func (b *Sessions) ReleaseMemory() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.store.usedBytes < b.store.keptBytes {
@@ -137,15 +137,15 @@ func (b *Book) ReleaseMemory() {
 // share a piece of memory.
 const compactAtOnce = 256
 
-// ActiveCount is how many sessions [Book.Rest] may find something to do about.
-func (b *Book) ActiveCount() int {
+// ActiveCount is how many sessions [Sessions.Rest] may find something to do about.
+func (b *Sessions) ActiveCount() int {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return len(b.store.active)
 }
 
 // Len is how many sessions there are.
-func (b *Book) Len() int {
+func (b *Sessions) Len() int {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return b.store.sessionCount()
@@ -153,7 +153,7 @@ func (b *Book) Len() int {
 
 // Snapshot is every session as it stands, the one that started first first.
 // The values may be kept and read without locks.
-func (b *Book) Snapshot() []*Session {
+func (b *Sessions) Snapshot() []*Session {
 	b.mu.RLock()
 	looks := b.store.selectSessions(func(*Overview) bool { return true })
 	b.mu.RUnlock()
@@ -166,7 +166,7 @@ func (b *Book) Snapshot() []*Session {
 
 // Waiting is the sessions with something that waits for a person, the one that has
 // waited longest first; of those that have ended, what hookmux still holds.
-func (b *Book) Waiting() []*Session {
+func (b *Sessions) Waiting() []*Session {
 	b.mu.RLock()
 	looks := b.store.selectSessions(func(g *Overview) bool { return g.asked })
 	b.mu.RUnlock()
@@ -177,8 +177,8 @@ func (b *Book) Waiting() []*Session {
 	return out
 }
 
-// At is the sessions that run in a process.
-func (b *Book) At(pid int, start uint64) []*Session {
+// ByProcess returns the sessions that run in a process.
+func (b *Sessions) ByProcess(pid int, start uint64) []*Session {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	var out []*Session
@@ -191,7 +191,7 @@ func (b *Book) At(pid int, start uint64) []*Session {
 
 // updateSession runs f on a copy of a session and puts it back; what changed is in
 // the result. Nothing happens when the session is not there.
-func (b *Book) updateSession(key Key, f func(s *Session, c *Change)) Change {
+func (b *Sessions) updateSession(key Key, f func(s *Session, c *Change)) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	old := b.store.getSession(key)
@@ -206,7 +206,7 @@ func (b *Book) updateSession(key Key, f func(s *Session, c *Change)) Change {
 }
 
 // commitChange puts next in the place of old and fills in what changed.
-func (b *Book) commitChange(old, next *Session, c *Change) {
+func (b *Sessions) commitChange(old, next *Session, c *Change) {
 	next.deriveStatus()
 	c.Session = next
 	if old == nil {
@@ -227,8 +227,8 @@ func (b *Book) commitChange(old, next *Session, c *Change) {
 	b.putSession(old, next)
 }
 
-// Forget takes a session out of the book.
-func (b *Book) Forget(key Key) Change {
+// Forget removes a session.
+func (b *Sessions) Forget(key Key) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	g, ok := b.store.overviewOf(key)
@@ -241,12 +241,12 @@ func (b *Book) Forget(key Key) Change {
 
 // SetPlace tells where a session runs, when that is learnt from elsewhere than
 // its events (a pane that was looked for, a process that was found).
-func (b *Book) SetPlace(key Key, at event.Place) Change {
+func (b *Sessions) SetPlace(key Key, at event.Place) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) { s.Place = at })
 }
 
 // MarkRead notes that a person saw the result of the last turn.
-func (b *Book) MarkRead(key Key, at time.Time) Change {
+func (b *Sessions) MarkRead(key Key, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		if s.Status.Finished() && s.ReadAt.IsZero() {
 			s.ReadAt = at

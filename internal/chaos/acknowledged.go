@@ -18,18 +18,18 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 )
 
-// book holds the ids of events that a hub acknowledged: each must be in the
+// acknowledged is the ids of events that a hub acknowledged: each must be in the
 // journal, once.
-type book struct {
+type acknowledged struct {
 	mu    sync.Mutex
 	acked map[string]time.Time
 	total int
 	lost  int // events that a fault itself destroyed
 }
 
-func newBook() *book { return &book{acked: map[string]time.Time{}} }
+func newAcknowledged() *acknowledged { return &acknowledged{acked: map[string]time.Time{}} }
 
-func (b *book) noteAcknowledged(id string) {
+func (b *acknowledged) noteAcknowledged(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.acked[id] = time.Now()
@@ -37,7 +37,7 @@ func (b *book) noteAcknowledged(id string) {
 }
 
 // writeOff forgets events that a fault destroyed.
-func (b *book) writeOff(ids ...string) {
+func (b *acknowledged) writeOff(ids ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, id := range ids {
@@ -49,7 +49,7 @@ func (b *book) writeOff(ids ...string) {
 }
 
 // writeOffAll forgets everything that was acknowledged so far.
-func (b *book) writeOffAll() {
+func (b *acknowledged) writeOffAll() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lost += len(b.acked)
@@ -133,9 +133,9 @@ func (w *world) compareJournal() error {
 		}
 		rows[event.ID]++
 	}
-	w.book.mu.Lock()
-	defer w.book.mu.Unlock()
-	for id := range w.book.acked {
+	w.acknowledged.mu.Lock()
+	defer w.acknowledged.mu.Unlock()
+	for id := range w.acknowledged.acked {
 		if rows[id] > 0 {
 			continue
 		}
@@ -144,7 +144,7 @@ func (w *world) compareJournal() error {
 		}
 	}
 	var missing, doubled []string
-	for id := range w.book.acked {
+	for id := range w.acknowledged.acked {
 		if rows[id] == 0 {
 			missing = append(missing, id)
 		}
@@ -157,7 +157,8 @@ func (w *world) compareJournal() error {
 	if len(missing) > 0 {
 		slices.Sort(missing)
 		w.fail("acknowledged events", "all in the journal",
-			fmt.Sprintf("%d of %d are missing: %s", len(missing), len(w.book.acked), w.book.describeMissing(missing)))
+			fmt.Sprintf("%d of %d are missing: %s", len(missing), len(w.acknowledged.acked),
+				w.acknowledged.describeMissing(missing)))
 	}
 	if len(doubled) > 0 {
 		w.fail("events in the journal", "each once, under the id of its call", strings.Join(doubled, ", "))
@@ -166,8 +167,8 @@ func (w *world) compareJournal() error {
 }
 
 // describeMissing names some events and when they were acknowledged. The
-// caller holds the book.
-func (b *book) describeMissing(ids []string) string {
+// caller holds the lock.
+func (b *acknowledged) describeMissing(ids []string) string {
 	var words []string
 	for _, id := range ids[:min(len(ids), 8)] {
 		words = append(words, id+" at "+b.acked[id].Format("15:04:05.000"))
