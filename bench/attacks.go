@@ -49,7 +49,8 @@ func attacks() []attack {
 	const long, short = 30 * time.Second, 2 * time.Second
 	computing := 6 * tsmodule.DefaultLimits.Slice
 	return []attack{
-		{"busy loop", long, computing}, {"catastrophic regex", long, computing}, {"array bomb", long, computing}, {"deep recursion", long, computing},
+		{"busy loop", long, computing}, {"catastrophic regex", long, computing}, {"array bomb", long, computing},
+		{"deep recursion", long, computing},
 		{"unresolved promise", short, short + frame.Margin(short)},
 	}
 }
@@ -147,7 +148,8 @@ var errNotRefused = errors.New("was not refused")
 // refused makes one deciding call and expects a deny.
 func refused(p *place, command string, limit time.Duration) (time.Duration, error) {
 	payload, err := json.Marshal(map[string]any{
-		"session_id": "attack", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "t1", "cwd": filepath.Join(p.dir, "project"), "permission_mode": "default",
+		"session_id": "attack", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "t1",
+		"cwd": filepath.Join(p.dir, "project"), "permission_mode": "default",
 		"tool_input": map[string]any{"command": command},
 	})
 	if err != nil {

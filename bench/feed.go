@@ -176,8 +176,10 @@ func (f *feedLoad) ask() error {
 		return err
 	}
 	payload, _ := json.Marshal(map[string]any{
-		"session_id": fmt.Sprint("s", f.asked%40), "cwd": f.p.dir, "hook_event_name": "PermissionRequest", "permission_mode": "default",
-		"tool_name": "Bash", "tool_input": map[string]string{"command": fmt.Sprint("make target-", f.asked), "description": "Build it"},
+		"session_id": fmt.Sprint("s", f.asked%40), "cwd": f.p.dir, "hook_event_name": "PermissionRequest",
+		"permission_mode": "default",
+		"tool_name":       "Bash",
+		"tool_input":      map[string]string{"command": fmt.Sprint("make target-", f.asked), "description": "Build it"},
 	})
 	f.asked++
 	r := frame.Request{ID: frame.NewID(), Agent: "claude", Event: "PermissionRequest", Cwd: f.p.dir,

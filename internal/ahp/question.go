@@ -181,7 +181,8 @@ type wireTool struct {
 	Origin string          `json:"origin,omitempty"` // draft
 	Output json.RawMessage `json:"output,omitempty"` // 0.1
 	Error  any             `json:"error,omitempty"`  // 0.1
-	MCP    *event.MCPCall  `json:"mcp,omitempty"`    // 0.1; the draft wants to know the connection, which nobody tells hookmux
+	// MCP is of 0.1; the draft wants to know the connection, which nobody tells hookmux.
+	MCP *event.MCPCall `json:"mcp,omitempty"`
 }
 
 type wireNative struct {

@@ -150,7 +150,8 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 			agents.ResumeCommand(app), agents.TmuxCommand(app), agents.ShellInitCommand(app),
 		}},
 		{groupSee, "See what agents do:", []*cobra.Command{
-			see.UpCommand(app), see.PsCommand(app), see.ShowCommand(app), see.WatchCommand(app), see.LogCommand(app), see.JumpCommand(app),
+			see.UpCommand(app), see.PsCommand(app), see.ShowCommand(app), see.WatchCommand(app), see.LogCommand(app),
+			see.JumpCommand(app),
 			see.SendCommand(app), see.RenameCommand(app), see.ForgetCommand(app), see.StatsCommand(app),
 		}},
 		{groupAnswer, "Answer agents:", []*cobra.Command{
@@ -159,13 +160,15 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 			answer.BackCommand(app), answer.NotifyCommand(app),
 		}},
 		{groupGuard, "Guard and decide:", []*cobra.Command{
-			guardcmd.GuardCommand(app), rulescmd.RulesCommand(app), policycmd.PackCommand(app), rulescmd.WhyCommand(app), rulescmd.NapCommand(app),
+			guardcmd.GuardCommand(app), rulescmd.RulesCommand(app), policycmd.PackCommand(app),
+			rulescmd.WhyCommand(app), rulescmd.NapCommand(app),
 			guardcmd.HooksCommand(app), guardcmd.ModuleCommand(app), guardcmd.ExplainCommand(app),
 			guardcmd.TrustCommand(app), guardcmd.UntrustCommand(app), guardcmd.ConfirmCommand(app),
 			guardcmd.OffCommand(app), guardcmd.OnCommand(app),
 		}},
 		{groupFix, "Find out and fix:", []*cobra.Command{
-			see.StatusCommand(app), agents.AgentsCommand(app), guardcmd.SeatCommand(app), agents.DoctorCommand(app), agents.VerifyCommand(app), guardcmd.ConfigCommand(app),
+			see.StatusCommand(app), agents.AgentsCommand(app), guardcmd.SeatCommand(app), agents.DoctorCommand(app),
+			agents.VerifyCommand(app), guardcmd.ConfigCommand(app),
 			hubcmd.HubCommand(app), see.VersionCommand(app), hubcmd.JudgeCommand(app),
 		}},
 	}

@@ -135,8 +135,10 @@ func checkMembers(text []byte) error {
 // specificMembers are the members of hookSpecificOutput that say something, at
 // any event.
 var specificMembers = []string{
-	"permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext", "updatedToolOutput", "updatedMCPToolOutput",
-	"action", "content", "decision", "sessionTitle", "initialUserMessage", "watchPaths", "reloadSkills", "retry", "suppressOriginalPrompt", "worktreePath",
+	"permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext", "updatedToolOutput",
+	"updatedMCPToolOutput",
+	"action", "content", "decision", "sessionTitle", "initialUserMessage", "watchPaths", "reloadSkills", "retry",
+	"suppressOriginalPrompt", "worktreePath",
 	"displayContent",
 }
 

@@ -52,7 +52,8 @@ func (h *Hub) newServer() *server.Server {
 	}
 	methods := h.ownMethods()
 	for _, own := range []map[string]services.Method{
-		renewing.Methods(), h.selection.Off.Methods(), h.pipeline.Methods(), h.recorder.Methods(h.ctx), h.stats.Methods(),
+		renewing.Methods(), h.selection.Off.Methods(), h.pipeline.Methods(), h.recorder.Methods(h.ctx),
+		h.stats.Methods(),
 		h.selection.Methods(), h.sessions.Methods(),
 		h.modules.Methods(), h.seats.Methods(), h.approvals.Methods(), h.notify.Methods(), foreign.Methods(),
 	} {

@@ -57,8 +57,10 @@ func (i *Inner) Answer() json.RawMessage {
 
 // chains are the fields that each handler receives as the previous one left them.
 var chains = map[string][]string{
-	"context": {"messages"}, "context_with_system": {"messages"}, "message_end": {"message"}, "before_provider_request": {"payload"},
-	"before_provider_headers": {"headers"}, "before_agent_start": {"systemPrompt", "systemPromptOptions"}, "turn_end": {"continue", "entries"},
+	"context": {"messages"}, "context_with_system": {"messages"}, "message_end": {"message"},
+	"before_provider_request": {"payload"},
+	"before_provider_headers": {"headers"}, "before_agent_start": {"systemPrompt", "systemPromptOptions"},
+	"turn_end": {"continue", "entries"},
 }
 
 // addResult adds one file's answer, by pi's rules for several extensions. over

@@ -150,10 +150,14 @@ var eventLimits = []carry{
 
 // onlyInPi are pi's current events that no other agent has.
 var onlyInPi = map[string]string{
-	"session_before_switch": "switching sessions can be seen and cancelled in pi only", "session_before_fork": "forking can be seen and cancelled in pi only",
-	"session_before_tree": "", "session_tree": "", "context": "", "context_with_system": "", "user_bash": "", "project_trust": "", "message_start": "", "message_update": "", "message_end": "",
-	"before_provider_request": "", "before_provider_headers": "", "after_provider_response": "", "provider_stream_event": "", "model_select": "", "thinking_level_select": "", "tool_execution_update": "",
-	"resources_discover": "", "session_compact_failed": "", "ui_prompt_end": "", "cache_warming_decision": "", "mcp_servers_change": "", "input_end": "",
+	"session_before_switch": "switching sessions can be seen and cancelled in pi only",
+	"session_before_fork":   "forking can be seen and cancelled in pi only",
+	"session_before_tree":   "", "session_tree": "", "context": "", "context_with_system": "", "user_bash": "",
+	"project_trust": "", "message_start": "", "message_update": "", "message_end": "",
+	"before_provider_request": "", "before_provider_headers": "", "after_provider_response": "",
+	"provider_stream_event": "", "model_select": "", "thinking_level_select": "", "tool_execution_update": "",
+	"resources_discover": "", "session_compact_failed": "", "ui_prompt_end": "", "cache_warming_decision": "",
+	"mcp_servers_change": "", "input_end": "",
 }
 
 // describePiEvent says whether and how one of pi's own events reaches a hook.

@@ -40,9 +40,10 @@ type Session struct {
 	Tool   string    `json:"tool,omitempty"`  // what it does now
 	Cwd    string    `json:"cwd"`
 
-	Pane   string `json:"pane"`             // %3; "" where it sits in none, "unknown" where that cannot be known
-	Mux    string `json:"mux,omitempty"`    // whose pane that is: tmux, zellij, kitty, wezterm, iterm2
-	Server string `json:"server,omitempty"` // of that tmux or wezterm its socket, of zellij its session, of kitty its address
+	Pane string `json:"pane"`          // %3; "" where it sits in none, "unknown" where that cannot be known
+	Mux  string `json:"mux,omitempty"` // whose pane that is: tmux, zellij, kitty, wezterm, iterm2
+	// Server is the socket of that tmux or wezterm, the session of zellij, the address of kitty.
+	Server string `json:"server,omitempty"`
 	TTY    string `json:"tty,omitempty"`
 	PID    int    `json:"pid,omitempty"`
 

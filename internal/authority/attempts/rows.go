@@ -61,7 +61,8 @@ var processes = []Attempt{
 			`if (fork) { close R; exit } close W; <R>; print $s "$ENV{REQUEST}\n"; print scalar <$s>' ` +
 			`"` + socketOfTheHub + `" | cat`},
 	{Name: "real-descriptor", Class: Person, On: Process, End: Refused, Needs: "python3", Raw: true,
-		Try: "a connection whose descriptor is given to another process (`SCM_RIGHTS`), while the one that connected ends",
+		Try: "a connection whose descriptor is given to another process (`SCM_RIGHTS`), while the one that " +
+			"connected ends",
 		Command: `python3 -c 'import os, socket, sys
 a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
 if os.fork():
@@ -78,7 +79,8 @@ print(s.makefile().readline())' "` + socketOfTheHub + `" | cat`},
 		Command: "env -i HOME=$HOME PATH=$PATH SSH_CONNECTION='192.0.2.1 5 192.0.2.2 22' SSH_TTY=/dev/pts/0 " +
 			"XDG_SESSION_ID=1 TERM=xterm DO"},
 	{Name: "real-login-shell", Class: Person, On: Process | Agent, End: Refused, Needs: "bash",
-		Try: "an interactive login shell of its own", Command: "setsid -w bash --norc --noprofile -lic 'DO' </dev/null"},
+		Try:     "an interactive login shell of its own",
+		Command: "setsid -w bash --norc --noprofile -lic 'DO' </dev/null"},
 	{Name: "real-login-name", Class: Person, On: Process | Agent, End: Refused, Needs: "bash",
 		Try: "a shell that calls itself a login shell (`-bash`)", Command: "bash -c 'exec -a -bash DO'"},
 	{Name: "real-process-group", Class: Person, On: Process | Agent, End: Refused, Needs: "perl",
@@ -105,7 +107,8 @@ print(s.makefile().readline())' "` + socketOfTheHub + `" | cat`},
 
 // buttons are attempts to approve by what a person could press on a notification.
 var buttons = []Attempt{
-	{Name: "the buttons of a notification (`dunstctl action`, `makoctl invoke`)", Class: Person, On: Process, End: Refused,
+	{Name: "the buttons of a notification (`dunstctl action`, `makoctl invoke`)", Class: Person, On: Process,
+		End:  Refused,
 		Test: "internal/hub.TestButtonsOfNotificationsApproveNothing"},
 	{Name: "a notification server's signal in its place (`ActionInvoked`)", Class: Person, On: Process, End: Refused,
 		Test: "internal/notify.TestOnlyTheOwnersButtonsCount"},
@@ -297,7 +300,8 @@ var remaining = []Attempt{
 		Why: "the agent itself sets it for its hooks, and asks before it believes a new folder: look at its settings " +
 			"then. guard.own-files keeps an agent from writing such a file"},
 	{Name: "forged files with the key", Class: Files, End: Passes,
-		Try: "reading `consent.key` and forging grants, or restarting the hub after deleting `pin.json` or putting back " +
+		Try: "reading `consent.key` and forging grants, or restarting the hub after deleting `pin.json` or putting " +
+			"back " +
 			"an older `pin-tries.json`",
 		Why: "the key is a file of yours. Without a PIN an unproven terminal is refused"},
 	{Name: "scripts", Class: Guarded, End: Passes,
@@ -305,7 +309,8 @@ var remaining = []Attempt{
 		Why: "guards read commands; they are no sandbox"},
 	{Name: "requests disappear", Class: Person, End: Passes,
 		Try: "reporting that a turn or session ended, or requests under another agent's name (256 at most)",
-		Why: "reporting is open to every process. A report is never a yes: the agent's own prompt is there then. Look " +
+		Why: "reporting is open to every process. A report is never a yes: the agent's own prompt is there then. " +
+			"Look " +
 			"at what a request asks for, not at who it says it is"},
 	{Name: "reading by a timer", Class: Reading, End: Passes,
 		Try: "reading by at, cron or `systemd-run` without the agent's variables, or reading the files themselves",

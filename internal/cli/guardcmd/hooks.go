@@ -142,7 +142,8 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 		return cmdutil.UsageError("--global and --project exclude each other")
 	}
 	want := map[string]string{
-		"add": "a TYPE", "remove": "an ID", "set": "an ID", "on": "an ID", "off": "an ID", "monitor": "an ID", "handle": "a TYPE",
+		"add": "a TYPE", "remove": "an ID", "set": "an ID", "on": "an ID", "off": "an ID", "monitor": "an ID",
+		"handle": "a TYPE",
 	}[verb]
 	switch {
 	case verb != "discover" && verb != "list" && want == "":
@@ -213,7 +214,8 @@ func hooksDiscover(app *cmdutil.App, f *hookFlags, name string) error {
 		for _, e := range a.Events {
 			c := e.CarriesAt("")
 			list = append(list, row{a.Name, e.Name, e.Kind, e.Decides(), map[string]bool{
-				"allow": c.Allow, "deny": c.Deny, "ask": c.Ask, "input": c.Input, "output": c.Output, "context": c.Context, "keep": c.Keep,
+				"allow": c.Allow, "deny": c.Deny, "ask": c.Ask, "input": c.Input, "output": c.Output,
+				"context": c.Context, "keep": c.Keep,
 			}, string(e.Install)})
 		}
 	}

@@ -88,7 +88,8 @@ func showTrust(app *cmdutil.App, v *wire.TrustView) {
 		return
 	}
 	app.Say("project %s: %s", termsafe.Line(app.Shorten(v.Project), 200), map[string]string{
-		"trusted": "trusted as it is", "changed": "changed since you trusted it; the trusted copy is in force", "untrusted": "not trusted; its hooks do not run",
+		"trusted": "trusted as it is", "changed": "changed since you trusted it; the trusted copy is in force",
+		"untrusted": "not trusted; its hooks do not run",
 	}[v.Status])
 	if v.Problem != "" {
 		app.Say("  problem   %s", termsafe.Line(app.Shorten(v.Problem), 300))

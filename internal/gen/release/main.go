@@ -284,7 +284,8 @@ func (r *release) commonFiles() ([]file, error) {
 		files = append(files, file{path, 0o644, text.Bytes()})
 	}
 	for from, to := range map[string]string{
-		"README.md": docFolder + "README.md", "LICENSE": docFolder + "LICENSE", "CHANGELOG.md": docFolder + "CHANGELOG.md",
+		"README.md": docFolder + "README.md", "LICENSE": docFolder + "LICENSE",
+		"CHANGELOG.md":                                  docFolder + "CHANGELOG.md",
 		"packaging/systemd/hookmux.service":             "share/systemd/user/hookmux.service",
 		"packaging/launchd/io.github.hookmux.hub.plist": "share/launchd/io.github.hookmux.hub.plist",
 		"packaging/polkit/org.hookmux.approve.policy":   "share/polkit-1/actions/org.hookmux.approve.policy",

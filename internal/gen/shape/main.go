@@ -232,35 +232,55 @@ func (t *tree) readFunction(rel string, set *token.FileSet, fn *ast.FuncDecl) {
 }
 
 // linesWithoutLimit returns the lines that may be as wide as they need to be:
-// rows of tables (slices, arrays and maps written over several lines) and
-// lines with a raw string, such as a regular expression or a script.
+// rows of tables (elements of slices, arrays and maps, one on a line) and
+// lines with a raw string, such as a regular expression or a script. A tag of a
+// field is no such string, and a line with a function is no row.
 func linesWithoutLimit(set *token.FileSet, file *ast.File) map[int]bool {
 	free := map[int]bool{}
+	tags := map[*ast.BasicLit]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.Field:
+			tags[n.Tag] = true
 		case *ast.CompositeLit:
-			first, last := set.Position(n.Lbrace).Line, set.Position(n.Rbrace).Line
 			switch n.Type.(type) {
 			case *ast.ArrayType, *ast.MapType:
-				for line := first + 1; line < last; line++ {
-					free[line] = true
-				}
+				markRows(free, set, n)
 			}
 		case *ast.FuncLit:
-			// The body of a function in a table is no row.
-			for line := set.Position(n.Body.Lbrace).Line + 1; line < set.Position(n.Body.Rbrace).Line; line++ {
+			// What stands in it may be a table again; its own lines come later.
+			for line := set.Position(n.Pos()).Line; line <= set.Position(n.End()).Line; line++ {
 				delete(free, line)
 			}
 		case *ast.BasicLit:
-			if n.Kind == token.STRING && strings.HasPrefix(n.Value, "`") {
-				for line := set.Position(n.Pos()).Line; line <= set.Position(n.End()).Line; line++ {
-					free[line] = true
-				}
+			if n.Kind == token.STRING && strings.HasPrefix(n.Value, "`") && !tags[n] {
+				markLines(free, set.Position(n.Pos()).Line, set.Position(n.End()).Line)
 			}
 		}
 		return true
 	})
 	return free
+}
+
+// markRows marks the lines of a table that are one row each: one element, begun and
+// ended there.
+func markRows(rows map[int]bool, set *token.FileSet, table *ast.CompositeLit) {
+	elements := map[int]int{}
+	for _, e := range table.Elts {
+		elements[set.Position(e.Pos()).Line]++
+	}
+	for _, e := range table.Elts {
+		first, last := set.Position(e.Pos()).Line, set.Position(e.End()).Line
+		if first == last && elements[first] == 1 && first != set.Position(table.Lbrace).Line {
+			rows[first] = true
+		}
+	}
+}
+
+func markLines(lines map[int]bool, first, last int) {
+	for line := first; line <= last; line++ {
+		lines[line] = true
+	}
 }
 
 func columnsOf(line string) int {

@@ -72,6 +72,33 @@ func TestMeasureTree(t *testing.T) {
 	}
 }
 
+func TestLinesWithoutLimit(t *testing.T) {
+	source := "package p\n" +
+		"type T struct {\n" +
+		"\tName string `json:\"name\"`\n" + // 3: a tag
+		"}\n" +
+		"var rows = []T{\n" +
+		"\t{Name: \"a row\"},\n" + // 6
+		"\t{Name: \"two\"}, {Name: \"elements\"},\n" +
+		"\t{\n" +
+		"\t\tName: \"part of a row\",\n" +
+		"\t},\n" +
+		"}\n" +
+		"var functions = []func() string{\n" +
+		"\tfunc() string { return \"\" },\n" +
+		"}\n" +
+		"var raw = `text`\n" // 15
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, "p.go", source, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[int]bool{6: true, 15: true}
+	if got := linesWithoutLimit(set, file); !maps.Equal(got, want) {
+		t.Errorf("lines that may be wide: got %v, want %v", got, want)
+	}
+}
+
 func TestMethodsHoweverTheyAreWritten(t *testing.T) {
 	source := `package p
 type T struct{}

@@ -57,11 +57,13 @@ var groups = []group{
 	{"Guide", []string{"README.md", "docs/guide/*.md", "docs/troubleshooting.md"}},
 	{"Use", []string{"docs/install.md", "docs/sessions.md", "docs/status.md", "docs/feed.md", "docs/notifications.md",
 		"docs/tmux.md", "docs/acp.md"}},
-	{"Guards and hooks", []string{"docs/hooks.md", "docs/rules.md", "docs/rules-packs.md", "docs/modules.md", "docs/ahp.md",
-		"examples/hooks/README.md"}},
+	{"Guards and hooks",
+		[]string{"docs/hooks.md", "docs/rules.md", "docs/rules-packs.md", "docs/modules.md", "docs/ahp.md",
+			"examples/hooks/README.md"}},
 	{"Agents", []string{"docs/agents.md", "docs/agents/*.md"}},
-	{"Reference", []string{"docs/commands.md", "docs/config.md", "docs/verify.md", "docs/security.md", "docs/protocol.md",
-		"docs/sdk.md", "docs/state-files.md", "docs/*.md"}},
+	{"Reference",
+		[]string{"docs/commands.md", "docs/config.md", "docs/verify.md", "docs/security.md", "docs/protocol.md",
+			"docs/sdk.md", "docs/state-files.md", "docs/*.md"}},
 	{"Project", []string{"CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md"}},
 }
 
@@ -92,7 +94,8 @@ func buildSite(root, out string) (int, error) {
 		return 0, err
 	}
 	for name, text := range map[string][]byte{
-		"site.css": siteCSS, "site.js": siteJS, "find.js": findJS, "search.js": slices.Concat([]byte("window.searchIndex="), words, []byte(";\n")),
+		"site.css": siteCSS, "site.js": siteJS, "find.js": findJS,
+		"search.js": slices.Concat([]byte("window.searchIndex="), words, []byte(";\n")),
 	} {
 		if err := writeFile(filepath.Join(out, name), text); err != nil {
 			return 0, err

@@ -128,7 +128,8 @@ func setUpTable() {
 		"manage.py", ":(", "() {", "(){", "eval", "source", "openssl", "npx", ">|", "/dev/sd", "system(", "exec",
 		"remove-item", "format", "xargs",
 		"> .env", ">.env", "tfstate",
-		"> ~", ">~", ">/", "> /", "> .git", ">.git", "truncate", "drop ", "flush", "bash <", "sh <", "|sh", "| sh", "|bash",
+		"> ~", ">~", ">/", "> /", "> .git", ">.git", "truncate", "drop ", "flush", "bash <", "sh <", "|sh", "| sh",
+		"|bash",
 		"| bash", "|zsh", "| zsh", "| sudo", "nc", "rev", ">(", "make", "os.remove",
 		"file.delete", "gdb", "lldb", "sed", "su ", "delete", "removeitem",
 		"recursive=true", "deletedir", "emacs", "vim", "remove_dir", "remove_entry"}

@@ -88,8 +88,9 @@ func (x *scope) losesPersonal(p inspect.Place) bool {
 
 // sourceDirs are folders at the root of a project that people write, and no build makes.
 var sourceDirs = map[string]bool{"src": true, "app": true, "apps": true, "packages": true, "infra": true,
-	"internal": true, "cmd": true, "pkg": true, "server": true, "client": true, "backend": true, "frontend": true, "migrations": true,
-	"terraform": true, "services": true, "source": true, "Sources": true, "crates": true}
+	"internal": true, "cmd": true, "pkg": true, "server": true, "client": true, "backend": true, "frontend": true,
+	"migrations": true,
+	"terraform":  true, "services": true, "source": true, "Sources": true, "crates": true}
 
 // losesSettings reports whether p is a file of the project that is in no repository and
 // that no program makes again: settings with their secrets, and the state of terraform.

@@ -13,7 +13,8 @@ var vitalUnits = []string{"ssh", "sshd", "network", "networking", "networkmanage
 	"docker", "containerd", "kubelet", "cron", "crond", "auditd", "rsyslog"}
 
 var vitalPackages = []string{"sudo", "systemd", "libc6", "glibc", "bash", "coreutils", "apt", "dpkg", "openssh-server",
-	"linux-image", "kernel", "init", "python3-minimal", "python3", "python", "perl-base", "libc-bin", "bash-completion-base",
+	"linux-image", "kernel", "init", "python3-minimal", "python3", "python", "perl-base", "libc-bin",
+	"bash-completion-base",
 	"util-linux", "login", "base", "filesystem", "grub", "grub2"}
 
 func systemRule(x *scope, r *shell.Run) {

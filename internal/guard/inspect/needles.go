@@ -17,7 +17,8 @@ type Needles struct {
 // FedShells are the ways to give a shell its text on standard input. What it runs
 // then need not stand in the command as it is written.
 var FedShells = []string{"|sh", "| sh", "|bash", "| bash", "|zsh", "| zsh", "|dash", "| dash", "|ksh", "| ksh",
-	"| sudo", "|sudo", "| env", "| ssh", "|ssh", "sh <", "bash <", "zsh <", "| busybox", "| /bin", "|/bin", "| /usr/bin",
+	"| sudo", "|sudo", "| env", "| ssh", "|ssh", "sh <", "bash <", "zsh <", "| busybox", "| /bin", "|/bin",
+	"| /usr/bin",
 	"| xargs",
 	"| python", "|python", "| perl", "| node", "| ruby"}
 

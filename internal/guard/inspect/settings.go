@@ -13,9 +13,11 @@ var shellHooks = map[string]bool{
 	"pyenv": true, "rbenv": true,
 	"goenv": true, "jenv": true, "brew": true, "fzf": true, "atuin": true, "thefuck": true, "dircolors": true,
 	"ssh-agent": true,
-	"kubectl":   true, "helm": true, "gh": true, "docker": true, "npm": true, "pip": true, "uv": true, "oh-my-posh": true,
+	"kubectl":   true, "helm": true, "gh": true, "docker": true, "npm": true, "pip": true, "uv": true,
+	"oh-my-posh":                  true,
 	"register-python-argcomplete": true,
-	"conda":                       true, "opam": true, "luarocks": true, "rustup": true, "lesspipe": true, "vivid": true,
+	"conda":                       true, "opam": true, "luarocks": true, "rustup": true, "lesspipe": true,
+	"vivid": true,
 }
 
 // toolFiles are files that people's tools have them source.

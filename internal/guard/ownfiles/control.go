@@ -156,8 +156,10 @@ func withoutDot(path string) string { return strings.TrimPrefix(path, "./") }
 var (
 	removers = map[string]bool{"npm": true, "pnpm": true, "yarn": true, "bun": true, "brew": true, "apt": true,
 		"apt-get": true, "dpkg": true, "dnf": true, "yum": true, "rpm": true, "pacman": true, "yay": true, "paru": true,
-		"apk": true, "zypper": true, "snap": true, "flatpak": true, "nix": true, "nix-env": true, "cargo": true, "pip": true,
-		"pip3": true, "pipx": true, "winget": true, "scoop": true, "choco": true, "port": true, "emerge": true, "mise": true,
+		"apk": true, "zypper": true, "snap": true, "flatpak": true, "nix": true, "nix-env": true, "cargo": true,
+		"pip":  true,
+		"pip3": true, "pipx": true, "winget": true, "scoop": true, "choco": true, "port": true, "emerge": true,
+		"mise": true,
 		"asdf": true, "volta": true, "uv": true}
 	removingVerbs = []string{"uninstall", "remove", "rm", "un", "r", "unlink", "purge", "autoremove",
 		"erase", "del", "-r",

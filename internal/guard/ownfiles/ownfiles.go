@@ -90,7 +90,8 @@ func New(opt inspect.Options) *Checker {
 // watchedWords stand in commands that may do something this guard watches.
 var watchedWords = []string{
 	"hookmux", ".config", ".local", "rsync", "cp -", "ditto ", "hooks", "settings", "config.", "plugin", "extension",
-	"crush.json", "allowlist", "managed-settings", "opencode.json", "disableallhooks", "--bare", "--safe-mode", "--pure",
+	"crush.json", "allowlist", "managed-settings", "opencode.json", "disableallhooks", "--bare", "--safe-mode",
+	"--pure",
 	"--no-extensions", "-ne ", "--setting-sources", "--ignore-user-config", "home=",
 	// Where text is typed or run later, words may stand one by one.
 	"tmux", "tmate", "byobu", "screen", "zellij", "kitty", "kitten", "wezterm", "xdotool", "ydotool", "wtype", "dotool",

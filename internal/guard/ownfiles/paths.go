@@ -40,9 +40,11 @@ var hookConfigs = []string{
 
 // ownRoots are directories whose loss takes a hook configuration with it.
 var ownRoots = map[string]bool{
-	".hookmux": true, ".claude": true, ".codex": true, ".gemini": true, ".grok": true, ".cursor": true, ".copilot": true,
-	".kiro": true, ".cline": true,
-	".factory": true, ".qwen": true, ".qoder": true, ".codebuddy": true, ".iflow": true, ".augment": true, ".trae": true,
+	".hookmux": true, ".claude": true, ".codex": true, ".gemini": true, ".grok": true, ".cursor": true,
+	".copilot": true,
+	".kiro":    true, ".cline": true,
+	".factory": true, ".qwen": true, ".qoder": true, ".codebuddy": true, ".iflow": true, ".augment": true,
+	".trae":     true,
 	".windsurf": true, ".codeium": true,
 	".openhands": true, ".junie": true, ".continue": true, ".commandcode": true, ".rovodev": true, ".amp": true,
 	".hermes": true, ".vibe": true, ".kimi": true,

@@ -20,8 +20,9 @@ func Docs() string {
 		title, text string
 	}{
 		{State, "State folder", "`$XDG_STATE_HOME/hookmux`, else `~/.local/state/hookmux`"},
-		{Runtime, "Runtime folder", "`$HOOKMUX_RUNTIME_DIR`, else a folder for this user that may be gone after a reboot; " +
-			"`hookmux status` names it"},
+		{Runtime, "Runtime folder",
+			"`$HOOKMUX_RUNTIME_DIR`, else a folder for this user that may be gone after a reboot; " +
+				"`hookmux status` names it"},
 		{Data, "Data folder", "`$XDG_DATA_HOME/hookmux`, else `~/.local/share/hookmux`"},
 		{Anywhere, "In any of them", "for a moment, or after something went wrong"},
 	} {

@@ -36,7 +36,8 @@ const sep = "\t"
 
 var paneFields = strings.Join([]string{
 	"#{pane_id}", "#{pane_pid}", "#{pane_tty}", "#{session_id}", "#{window_id}", "#{window_index}", "#{pane_dead}",
-	"#{pane_active}", "#{pane_in_mode}", "#{session_name}", "#{window_name}", "#{pane_current_command}", "#{pane_current_path}",
+	"#{pane_active}", "#{pane_in_mode}", "#{session_name}", "#{window_name}", "#{pane_current_command}",
+	"#{pane_current_path}",
 }, sep)
 
 // Panes lists all panes of the server.

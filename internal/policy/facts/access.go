@@ -22,20 +22,23 @@ type operandAccess struct {
 }
 
 var operandAccesses = map[string]operandAccess{
-	"rm": {access: Delete}, "unlink": {access: Delete}, "shred": {access: Delete, values: "ns"}, "rmdir": {access: Delete},
-	"srm": {access: Delete}, "rimraf": {access: Delete}, "trash": {access: Delete}, "trash-put": {access: Delete},
+	"rm": {access: Delete}, "unlink": {access: Delete}, "shred": {access: Delete, values: "ns"},
+	"rmdir": {access: Delete},
+	"srm":   {access: Delete}, "rimraf": {access: Delete}, "trash": {access: Delete}, "trash-put": {access: Delete},
 	"wipe": {access: Delete}, "mv": {access: Delete, target: true},
 	"cp": {access: Read, target: true}, "install": {access: Read, target: true},
 	"rsync": {access: Read, target: true}, "scp": {access: Read, target: true},
 	"ditto": {access: Read, target: true}, "ln": {access: Read, target: true},
-	"tee": {access: Write}, "sponge": {access: Write}, "truncate": {access: Write, values: "sr"}, "touch": {access: Write,
+	"tee": {access: Write}, "sponge": {access: Write}, "truncate": {access: Write, values: "sr"},
+	"touch": {access: Write,
 		values: "dtr"},
 	"mkdir": {access: Write, values: "m"}, "mkfifo": {access: Write, values: "m"}, "ed": {access: Write},
 	"vim": {access: Write}, "vi": {access: Write}, "nvim": {access: Write},
 	"nano": {access: Write}, "emacs": {access: Write},
 	"chmod": {access: Mode, skip: 1}, "chown": {access: Mode, skip: 1}, "chgrp": {access: Mode, skip: 1},
 	"black": {access: Write}, "isort": {access: Write}, "rustfmt": {access: Write}, "stylua": {access: Write},
-	"swiftformat": {access: Write}, "dos2unix": {access: Write}, "unix2dos": {access: Write}, "fallocate": {access: Write,
+	"swiftformat": {access: Write}, "dos2unix": {access: Write}, "unix2dos": {access: Write},
+	"fallocate": {access: Write,
 		values: "lo"}, "mkfile": {access: Write, skip: 1}, "rename": {access: Write, skip: 1}, "mmv": {access: Write},
 	"chattr": {access: Mode, skip: 1}, "setfacl": {access: Mode, values: "mxM"},
 }
@@ -45,8 +48,9 @@ var editors = map[string]bool{"ed": true, "vim": true, "vi": true, "nvim": true,
 
 // openWithoutFiles are programs whose words are no files.
 var openWithoutFiles = map[string]bool{"echo": true, "printf": true, "true": true, "false": true, ":": true, "cd": true,
-	"pushd": true, "popd": true, "sleep": true, "export": true, "kill": true, "pkill": true, "pgrep": true, "date": true,
-	"set": true, "unset": true, "exit": true, "return": true, "read": true, "wait": true, "trap": true, "alias": true,
+	"pushd": true, "popd": true, "sleep": true, "export": true, "kill": true, "pkill": true, "pgrep": true,
+	"date": true,
+	"set":  true, "unset": true, "exit": true, "return": true, "read": true, "wait": true, "trap": true, "alias": true,
 	"which": true, "type": true, "command": true, "basename": true, "dirname": true, "whoami": true, "pwd": true,
 	"seq": true, "expr": true, "tr": true, "ps": true, "ssh": true, "ping": true, "kubectl": true, "docker": true,
 	"gh": true, "npm": true, "pnpm": true, "yarn": true, "systemctl": true, "test": true, "[": true, "[[": true}

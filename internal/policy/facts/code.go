@@ -10,7 +10,8 @@ import (
 
 // codeWrites are words of code that changes a file.
 var codeWrites = []string{"write", "'w", `"w`, "'a'", `"a"`, "'a+", `"a+`, "append", "'>", `">`, "copy", "symlink",
-	"O_WRONLY", "O_RDWR", "O_APPEND", "chmod", "rename", "replace(", "move(", "File.open", "touch", "put_contents", "mode=\"a",
+	"O_WRONLY", "O_RDWR", "O_APPEND", "chmod", "rename", "replace(", "move(", "File.open", "touch", "put_contents",
+	"mode=\"a",
 	"ofstream"}
 
 // codeHomes are words of code that stand for the home directory.

@@ -212,7 +212,8 @@ type Flow struct {
 
 // Git is what git's files say about the folder the call happens in.
 type Git struct {
-	Branch string `json:"branch,omitempty" expr:"branch"` // "" outside of a repository, and where no branch is checked out
+	// Branch is "" outside of a repository, and where no branch is checked out.
+	Branch string `json:"branch,omitempty" expr:"branch"`
 	Remote string `json:"remote,omitempty" expr:"remote"` // address of the branch's remote, else of origin
 	Dirty  bool   `json:"dirty,omitempty" expr:"dirty"`   // tracked files were changed
 	Root   string `json:"root,omitempty" expr:"root"`
@@ -220,7 +221,8 @@ type Git struct {
 
 // Counts is what happened in the session before.
 type Counts struct {
-	SameCall      int `json:"sameCall,omitempty" expr:"sameCall"`           // this very call, in this turn, this one included
+	// SameCall counts this very call in this turn, this one included.
+	SameCall      int `json:"sameCall,omitempty" expr:"sameCall"`
 	CallsThisTurn int `json:"callsThisTurn,omitempty" expr:"callsThisTurn"` // this one included
 	FailuresInRow int `json:"failuresInRow,omitempty" expr:"failuresInRow"`
 	// SameFailure counts how often in a row this very call failed.

@@ -101,10 +101,11 @@ type Rule struct {
 // the same command, fields about a path for the same path, fields about a host for
 // the same host; a path or host beside a command belongs to that command.
 type Match struct {
-	Event Patterns `yaml:"event" json:"event,omitempty"` // kind of event; tool.before and permission requests without it
-	Tool  Patterns `yaml:"tool" json:"tool,omitempty"`   // kind of tool: shell, file_write, fetch, mcp …
-	Name  Patterns `yaml:"name" json:"name,omitempty"`   // the agent's own name of the tool
-	MCP   Patterns `yaml:"mcp" json:"mcp,omitempty"`     // server/tool
+	// Event is a kind of event; tool.before and permission requests without it.
+	Event Patterns `yaml:"event" json:"event,omitempty"`
+	Tool  Patterns `yaml:"tool" json:"tool,omitempty"` // kind of tool: shell, file_write, fetch, mcp …
+	Name  Patterns `yaml:"name" json:"name,omitempty"` // the agent's own name of the tool
+	MCP   Patterns `yaml:"mcp" json:"mcp,omitempty"`   // server/tool
 	Mode  Patterns `yaml:"mode" json:"mode,omitempty"`
 
 	Attended Patterns `yaml:"attended" json:"attended,omitempty"` // yes, no
@@ -272,6 +273,7 @@ var words = map[string][]string{
 	"access": {"read", "write", "delete", "change"}, "scope": {"loopback", "private", "public"},
 	"statement": {"read", "write", "drop", "truncate", "delete-all", "update-all", "alter", "grant", "restore", "file"},
 	"origin":    {"network", "decoder", "download", "binary"},
-	"attended":  {"yes", "no"}, "tool": {"shell", "file_read", "file_write", "file_edit", "search", "fetch", "task", "mcp",
+	"attended":  {"yes", "no"},
+	"tool": {"shell", "file_read", "file_write", "file_edit", "search", "fetch", "task", "mcp",
 		"question", "plan", "other"},
 }

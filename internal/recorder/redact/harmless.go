@@ -74,7 +74,8 @@ func endsValue(c byte) bool {
 }
 
 var pathRoots = []string{
-	"/home/", "/Users/", "/root/", "/etc/", "/var/", "/usr/", "/opt/", "/tmp/", "/run/", "/private/", "/mnt/", "/proc/", "/dev/", "/secrets/",
+	"/home/", "/Users/", "/root/", "/etc/", "/var/", "/usr/", "/opt/", "/tmp/", "/run/", "/private/", "/mnt/", "/proc/",
+	"/dev/", "/secrets/",
 }
 
 // isHarmless judges a whole value.

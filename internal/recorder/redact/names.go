@@ -228,7 +228,8 @@ var nameEnds = []struct {
 // queryNames are the parameters of a URL that carry a secret or a signature
 // which is as good as one. Elsewhere the names mean other things.
 var queryNames = []string{
-	"sig", "signature", "x-amz-signature", "x-goog-signature", "x-amz-security-token", "x-amz-credential", "key", "code", "auth",
+	"sig", "signature", "x-amz-signature", "x-goog-signature", "x-amz-security-token", "x-amz-credential", "key",
+	"code", "auth",
 	"pass", "pw", "pwd", "sas", "jwt", "otp", "hmac", "ticket", "assertion",
 }
 

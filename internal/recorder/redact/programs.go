@@ -32,7 +32,8 @@ var programRows = []struct {
 	{"rclone", "", "--ftp-pass --sftp-pass --webdav-pass --rc-pass --pass", formNext, 0, "password"},
 	{"cadaver davfs2", "", "-p", formNext, 0, "password"},
 	// Databases
-	{"mysql mysqladmin mysqldump mysqlimport mysqlcheck mysqlshow mysqlpump mysqlslap mariadb mariadb-dump mariadb-admin",
+	{"mysql mysqladmin mysqldump mysqlimport mysqlcheck mysqlshow mysqlpump mysqlslap mariadb mariadb-dump " +
+		"mariadb-admin",
 		"", "-p", formGlued, 0, "password"},
 	{"mysqlsh mycli", "", "-p", formBoth, 0, "password"},
 	{"mongo mongosh mongodump mongorestore mongoexport mongoimport mongostat mongotop", "", "-p", formBoth, 0, "password"},

@@ -205,7 +205,8 @@ var otherKeys = []Key{
 		Weakens: isLooseGate,
 		PerName: true,
 		NameDoc: "agent",
-		Doc:     "what waits for a person in the feed: off, permission (what the agent itself asks), side-effects, all; gate.<agent> for one agent",
+		Doc: "what waits for a person in the feed: off, permission (what the agent itself asks), side-effects, " +
+			"all; gate.<agent> for one agent",
 	},
 	{
 		Name:    FeedWait,
@@ -215,10 +216,12 @@ var otherKeys = []Key{
 		Project: Never,
 		PerName: true,
 		NameDoc: "agent",
-		Doc:     "how long an agent is held for a person when its own prompt cannot be used meanwhile; feed.wait.<agent> for one agent, also where it is held only for a moment (feed.wait.codex, 5s)",
+		Doc: "how long an agent is held for a person when its own prompt cannot be used meanwhile; " +
+			"feed.wait.<agent> for one agent, also where it is held only for a moment (feed.wait.codex, 5s)",
 	},
 	{Name: FeedPush, Type: Text, Default: "", Project: Never,
-		Doc: "a command that tells you elsewhere of each request, which it reads as JSON on stdin; agents wait for you while it is set"},
+		Doc: "a command that tells you elsewhere of each request, which it reads as JSON on stdin; agents wait for " +
+			"you while it is set"},
 	{Name: Notify, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
 		Doc: "tell you when an agent needs you: on, off"},
 	{
@@ -229,7 +232,8 @@ var otherKeys = []Key{
 		Project: Never,
 		PerName: true,
 		NameDoc: "kind",
-		Doc:     "by which ways you are told: desktop, terminal, tmux, bell, sound, webhook, push (the command of feed.push); notify.channels.<kind> for one kind",
+		Doc: "by which ways you are told: desktop, terminal, tmux, bell, sound, webhook, push (the command of " +
+			"feed.push); notify.channels.<kind> for one kind",
 	},
 	{
 		Name:    NotifyKinds,
@@ -239,7 +243,8 @@ var otherKeys = []Key{
 		Project: Never,
 		PerName: true,
 		NameDoc: "agent",
-		Doc:     "what you are told of: permission, question, plan, finished, failed; notify.kinds.<agent> for one agent",
+		Doc: "what you are told of: permission, question, plan, finished, failed; notify.kinds.<agent> for one " +
+			"agent",
 	},
 	{Name: NotifySettle, Type: Span, Default: time.Second, Project: Never,
 		Doc: "how long a request must wait before you are told of it"},
@@ -250,7 +255,8 @@ var otherKeys = []Key{
 	{Name: NotifySubagents, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
 		Doc: "tell of requests of subagents as well: on, off"},
 	{Name: NotifyText, Type: Choice, Choices: []string{"full", "brief"}, Default: "brief", Project: Never,
-		Doc: "what a notice says: brief (who asks, for which tool, where), full (also what is asked, secrets taken out)"},
+		Doc: "what a notice says: brief (who asks, for which tool, where), full (also what is asked, secrets taken " +
+			"out)"},
 	{
 		Name:    NotifySound,
 		Type:    Text,
@@ -258,7 +264,8 @@ var otherKeys = []Key{
 		Project: Never,
 		PerName: true,
 		NameDoc: "kind",
-		Doc:     "the sound of a notice: a sound name of the desktop, or a file that the channel sound plays (absolute or from ~/); notify.sound.<kind> for one kind",
+		Doc: "the sound of a notice: a sound name of the desktop, or a file that the channel sound plays " +
+			"(absolute or from ~/); notify.sound.<kind> for one kind",
 	},
 	{Name: NotifyTerminal, Type: Choice, Choices: []string{"auto", "9", "777", "99"}, Default: "auto", Project: Never,
 		Doc: "the sequence by which the channel terminal tells a terminal: auto, 9, 777, 99"},
@@ -266,7 +273,8 @@ var otherKeys = []Key{
 		Doc: "the address of the session bus for desktop notifications, where it is not the user's usual one"},
 	{Name: NotifyWebhook, Type: Text, Default: "", Project: Never, Secret: true, Check: checkWebhook,
 		Doc: "the address that the channel webhook posts to; file:PATH reads it from a file"},
-	{Name: NotifyFormat, Type: Choice, Choices: []string{"json", "ntfy", "slack", "discord", "telegram"}, Default: "json",
+	{Name: NotifyFormat, Type: Choice, Choices: []string{"json", "ntfy", "slack", "discord", "telegram"},
+		Default: "json",
 		Project: Never, Doc: "what is posted: json, ntfy, slack, discord, telegram"},
 	{Name: NotifySecret, Type: Text, Default: "", Project: Never, Secret: true,
 		Doc: "the key that signs what is posted (HMAC-SHA256); file:PATH reads it from a file"},
@@ -281,7 +289,8 @@ var otherKeys = []Key{
 		Default: approvalKinds,
 		Project: Never,
 		Weakens: always, // a kind may be missing that was there
-		Doc:     "which approvals ask for the PIN or polkit: " + strings.Join(approvalKinds, ", ") + "; what lasts longer than one call always does",
+		Doc: "which approvals ask for the PIN or polkit: " + strings.Join(approvalKinds, ", ") +
+			"; what lasts longer than one call always does",
 	},
 	{
 		Name:    ApprovalsProof,
@@ -295,9 +304,11 @@ var otherKeys = []Key{
 	},
 	// A module may answer for the person, and one that monitors refuses nothing.
 	{Name: Modules, Type: List, Default: []string{}, Project: Never, Weakens: always,
-		Doc: "TypeScript or JavaScript files to load as hooks, besides those in ~/.config/hookmux/hooks; absolute or from ~/"},
+		Doc: "TypeScript or JavaScript files to load as hooks, besides those in ~/.config/hookmux/hooks; absolute " +
+			"or from ~/"},
 	{Name: ModulesMonitor, Type: List, Default: []string{}, Project: Never, Weakens: always,
-		Doc: "TypeScript or JavaScript hooks that only monitor: they judge, what they would have done is recorded; file names in ~/.config/hookmux/hooks, else absolute or from ~/"},
+		Doc: "TypeScript or JavaScript hooks that only monitor: they judge, what they would have done is recorded; " +
+			"file names in ~/.config/hookmux/hooks, else absolute or from ~/"},
 	{Name: HookTimeout, Type: Millis, Default: Milliseconds(30_000), Min: Milliseconds(1), Project: Never,
 		Doc: "milliseconds a handler of a TypeScript hook may take, where pi limits it; never at tool_call"},
 }

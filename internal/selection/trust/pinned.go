@@ -183,5 +183,6 @@ func plainVia(via string) bool {
 // in, with the flags that may stand before the file. Those that also read a
 // settings file there (bun, deno, lua) are not among them.
 var scriptRunners = map[string]string{
-	"python": "bBdEiIOqsSuvx", "pypy": "bBdEiIOqsSuvx", "node": "", "nodejs": "", "perl": "tTuUwWX", "ruby": "wWv", "php": "nq",
+	"python": "bBdEiIOqsSuvx", "pypy": "bBdEiIOqsSuvx", "node": "", "nodejs": "", "perl": "tTuUwWX", "ruby": "wWv",
+	"php": "nq",
 }

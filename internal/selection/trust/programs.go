@@ -13,7 +13,8 @@ import (
 
 // interpreters run the file that is their first argument.
 var interpreters = []string{
-	"sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "node", "deno", "bun", "ruby", "perl", "lua", "php",
+	"sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "node", "deno", "bun", "ruby", "perl", "lua",
+	"php",
 	"osascript", "env", "exec", "uv", "npx", "tsx",
 }
 

@@ -100,7 +100,8 @@ func isPlaceholder(title string, spec *agent.StatusSpec) bool {
 // wrapperTags are elements in which agents hand their own words, or a person's
 // commands, to the model as if they were prompts.
 var wrapperTags = []string{
-	"<task-notification", "<command-", "<local-command-", "<system-reminder", "<system_reminder", "<system_notification",
+	"<task-notification", "<command-", "<local-command-", "<system-reminder", "<system_reminder",
+	"<system_notification",
 	"<user_info", "<rules", "<hook_prompt", "<bash-", "<environment_context", "<user_instructions",
 	"<permissions", "<turn_aborted", "<collaboration_mode", "<agents_md", "<skill",
 }

@@ -5,10 +5,13 @@ import "strings"
 // commandVariables are variables whose value some program runs as a command.
 var commandVariables = map[string]bool{
 	"GIT_SSH_COMMAND": true, "GIT_SSH": true, "GIT_EDITOR": true, "GIT_SEQUENCE_EDITOR": true, "GIT_PAGER": true,
-	"GIT_ASKPASS": true, "GIT_EXTERNAL_DIFF": true, "GIT_PROXY_COMMAND": true, "SSH_ASKPASS": true, "SUDO_ASKPASS": true,
-	"PAGER": true, "MANPAGER": true, "SYSTEMD_PAGER": true, "SYSTEMD_EDITOR": true, "DELTA_PAGER": true, "BAT_PAGER": true,
-	"GH_PAGER": true, "GLAB_PAGER": true, "AWS_PAGER": true, "PSQL_PAGER": true, "PSQL_EDITOR": true, "KUBE_EDITOR": true,
-	"EDITOR": true, "VISUAL": true, "FCEDIT": true, "HGEDITOR": true, "SVN_EDITOR": true, "CRONTAB_EDITOR": true,
+	"GIT_ASKPASS": true, "GIT_EXTERNAL_DIFF": true, "GIT_PROXY_COMMAND": true, "SSH_ASKPASS": true,
+	"SUDO_ASKPASS": true,
+	"PAGER":        true, "MANPAGER": true, "SYSTEMD_PAGER": true, "SYSTEMD_EDITOR": true, "DELTA_PAGER": true,
+	"BAT_PAGER": true,
+	"GH_PAGER":  true, "GLAB_PAGER": true, "AWS_PAGER": true, "PSQL_PAGER": true, "PSQL_EDITOR": true,
+	"KUBE_EDITOR": true,
+	"EDITOR":      true, "VISUAL": true, "FCEDIT": true, "HGEDITOR": true, "SVN_EDITOR": true, "CRONTAB_EDITOR": true,
 	"LESSOPEN": true, "LESSCLOSE": true, "BROWSER": true, "PROMPT_COMMAND": true, "RSYNC_RSH": true, "SVN_SSH": true,
 	"CVS_RSH": true, "HG_SSH": true, "FZF_DEFAULT_COMMAND": true, "FZF_CTRL_T_COMMAND": true, "RUSTC_WRAPPER": true,
 	"RUSTC_WORKSPACE_WRAPPER": true, "GOCACHEPROG": true, "TERMINAL": true,

@@ -48,7 +48,8 @@ var fileOps = map[string]struct {
 		}
 		return nil, os.MkdirAll(a.Path, a.fileMode(0o777))
 	}},
-	"mkdtemp":  {"write", func(a *fileArgs) (any, error) { return os.MkdirTemp(filepath.Dir(a.Path), filepath.Base(a.Path)+"*") }},
+	"mkdtemp": {"write",
+		func(a *fileArgs) (any, error) { return os.MkdirTemp(filepath.Dir(a.Path), filepath.Base(a.Path)+"*") }},
 	"remove":   {"remove", removePath},
 	"rename":   {"write", func(a *fileArgs) (any, error) { return nil, os.Rename(a.Path, a.To) }},
 	"copy":     {"write", copyFile},

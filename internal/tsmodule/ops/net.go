@@ -70,7 +70,9 @@ func (o *Operations) fetchURL(ctx context.Context, args json.RawMessage, key str
 		headers[strings.ToLower(name)] = strings.Join(values, ", ")
 	}
 	return map[string]any{
-		"status": res.StatusCode, "statusText": http.StatusText(res.StatusCode), "headers": headers, "url": res.Request.URL.String(), "redirected": res.Request.URL.String() != req.URL.String(), "body": nonNil(body),
+		"status": res.StatusCode, "statusText": http.StatusText(res.StatusCode), "headers": headers,
+		"url": res.Request.URL.String(), "redirected": res.Request.URL.String() != req.URL.String(),
+		"body": nonNil(body),
 	}, nil
 }
 

@@ -367,10 +367,22 @@ func (o *Operations) processInfo() any {
 	cwd, _ := os.Getwd()
 	host, _ := os.Hostname()
 	return map[string]any{
-		"env": env, "home": home, "tmp": strings.TrimRight(os.TempDir(), "/"), "cwd": cwd, "host": host, "user": env["USER"], "pid": os.Getpid(), "ppid": os.Getppid(), "uid": os.Getuid(),
-		"platform": runtime.GOOS, "arch": map[string]string{"amd64": "x64", "386": "ia32"}[runtime.GOARCH] + map[bool]string{true: runtime.GOARCH}[runtime.GOARCH != "amd64" && runtime.GOARCH != "386"],
+		"env": env, "home": home, "tmp": strings.TrimRight(os.TempDir(), "/"), "cwd": cwd, "host": host,
+		"user": env["USER"], "pid": os.Getpid(), "ppid": os.Getppid(), "uid": os.Getuid(),
+		"platform": runtime.GOOS, "arch": nodeArchitecture(),
 		"cpus": runtime.NumCPU(), "file": o.owner.File(), "engine": quickjs.Version(), "version": o.owner.Version(),
 	}
+}
+
+// nodeArchitecture is what Node calls this machine's architecture.
+func nodeArchitecture() string {
+	switch runtime.GOARCH {
+	case "amd64":
+		return "x64"
+	case "386":
+		return "ia32"
+	}
+	return runtime.GOARCH
 }
 
 func hashOf(args json.RawMessage) (any, error) {

@@ -18,7 +18,8 @@ type Result struct {
 
 // textKeys are where agents keep what a tool said, first come first served.
 var textKeys = [][]any{
-	{"llmContent"}, {"textResultForLlm"}, {"text_result_for_llm"}, {"output_for_prompt"}, {"output"}, {"content"}, {"result"}, {"text"}, {"message"}, {"error"},
+	{"llmContent"}, {"textResultForLlm"}, {"text_result_for_llm"}, {"output_for_prompt"}, {"output"}, {"content"},
+	{"result"}, {"text"}, {"message"}, {"error"},
 }
 
 // ReadResult reads a result. Agents have many shapes; what cannot be taken apart

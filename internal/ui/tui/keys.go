@@ -66,8 +66,10 @@ func bindings() []binding {
 		{keys: keys("R"), name: "R", does: "rename the session", when: hasSession, run: renameSession, decides: true, always: true},
 		{keys: keys("F"), name: "F", does: "forget the session", when: hasSession, run: forgetSession, decides: true, always: true},
 		{keys: keys("?"), name: "?", does: "help", when: always, run: showHelp, always: true},
-		{keys: keys("q", "ctrl+c"), name: "q", does: "leave", when: always, run: func(*Model) tea.Cmd { return tea.Quit }, always: true},
-		{keys: keys("ctrl+z"), name: "Ctrl-Z", does: "suspend", when: always, run: func(*Model) tea.Cmd { return tea.Suspend }, always: true},
+		{keys: keys("q", "ctrl+c"), name: "q", does: "leave", when: always,
+			run: func(*Model) tea.Cmd { return tea.Quit }, always: true},
+		{keys: keys("ctrl+z"), name: "Ctrl-Z", does: "suspend", when: always,
+			run: func(*Model) tea.Cmd { return tea.Suspend }, always: true},
 	}
 }
 

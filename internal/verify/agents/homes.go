@@ -73,7 +73,8 @@ const droidModel = "custom:Scripted-0"
 func droidHome(h *homeWriter) {
 	h.writeJSON(".factory/settings.json", obj{
 		"customModels": []obj{{
-			"id": droidModel, "model": modelName, "displayName": "Scripted", "baseUrl": h.modelURL + "/v1", "apiKey": dummyKey,
+			"id": droidModel, "model": modelName, "displayName": "Scripted", "baseUrl": h.modelURL + "/v1",
+			"apiKey":   dummyKey,
 			"provider": "generic-chat-completion-api", "maxOutputTokens": 8192,
 		}},
 	})
@@ -82,7 +83,8 @@ func droidHome(h *homeWriter) {
 func codebuddyHome(h *homeWriter) {
 	h.writeJSON(".codebuddy/models.json", obj{
 		"models": []obj{{
-			"id": modelName, "name": "Scripted", "vendor": "hookmux", "url": h.modelURL + "/v1/chat/completions", "apiKey": dummyKey,
+			"id": modelName, "name": "Scripted", "vendor": "hookmux", "url": h.modelURL + "/v1/chat/completions",
+			"apiKey":         dummyKey,
 			"maxInputTokens": 200000, "maxOutputTokens": 8192, "supportsToolCall": true,
 		}},
 		"availableModels": []string{modelName},

@@ -20,11 +20,14 @@ func builtinChecks() []Check {
 			Applies: wholeAgent, Judge: judgeOrder, Saboteur: lateHook,
 		},
 		{
-			ID: "neutral", Proves: "a turn with hooks that say nothing goes as one without hooks", Acts: []string{"observe", "control"},
+			ID: "neutral", Proves: "a turn with hooks that say nothing goes as one without hooks",
+			Acts:    []string{"observe", "control"},
 			Applies: wholeAgent, Judge: judgeNeutral, Saboteur: strayLine,
 		},
 		{
-			ID: "big-payload", Proves: "a call of a megabyte, or as large as it takes, reaches the hook whole, and its answer counts", Acts: []string{"decide"},
+			ID:      "big-payload",
+			Proves:  "a call of a megabyte, or as large as it takes, reaches the hook whole, and its answer counts",
+			Acts:    []string{"decide"},
 			Applies: canDeny, Judge: judgeBig, Saboteur: cutPayload,
 		},
 		{
@@ -33,18 +36,24 @@ func builtinChecks() []Check {
 		},
 		{
 			ID: "keep-cap", Proves: "an agent that is always told to go on ends all the same", Acts: []string{"decide"},
-			Applies: func(s Subject) bool { return canKeep(s) && !s.Driver.KeepAtTerminal }, Judge: judgeCap, Saboteur: noCap,
+			Applies: func(s Subject) bool { return canKeep(s) && !s.Driver.KeepAtTerminal }, Judge: judgeCap,
+			Saboteur: noCap,
 		},
 		{
-			ID: "hub-absent", Proves: "without a hub the agent goes on and the events are kept", Acts: []string{"broken"},
-			Applies: func(s Subject) bool { return wholeAgent(s) && !isPlugin(s.Agent) }, Judge: judgeAbsent("broken"), Saboteur: denyUnavailable,
+			ID: "hub-absent", Proves: "without a hub the agent goes on and the events are kept",
+			Acts:    []string{"broken"},
+			Applies: func(s Subject) bool { return wholeAgent(s) && !isPlugin(s.Agent) }, Judge: judgeAbsent("broken"),
+			Saboteur: denyUnavailable,
 		},
 		{
-			ID: "hub-absent", Proves: "without a hub the agent goes on and its plugin keeps the events", Acts: []string{"absent"},
-			Applies: func(s Subject) bool { return wholeAgent(s) && isPlugin(s.Agent) }, Judge: judgeAbsent("absent"), Saboteur: denyUnavailable,
+			ID: "hub-absent", Proves: "without a hub the agent goes on and its plugin keeps the events",
+			Acts:    []string{"absent"},
+			Applies: func(s Subject) bool { return wholeAgent(s) && isPlugin(s.Agent) }, Judge: judgeAbsent("absent"),
+			Saboteur: denyUnavailable,
 		},
 		{
-			ID: "binary-missing", Proves: "a hook whose program is gone does not stop the agent", Acts: []string{"broken"},
+			ID: "binary-missing", Proves: "a hook whose program is gone does not stop the agent",
+			Acts:    []string{"broken"},
 			Applies: wholeAgent, Judge: judgeMissing, Saboteur: exitTwo,
 		},
 		{
@@ -56,7 +65,8 @@ func builtinChecks() []Check {
 			Applies: wholeAgent, Judge: judgeHang, Saboteur: exitTwo,
 		},
 		{
-			ID: "end-on-exit", Proves: "the end of a session is reported when the agent exits", Acts: []string{"observe"},
+			ID: "end-on-exit", Proves: "the end of a session is reported when the agent exits",
+			Acts:    []string{"observe"},
 			Applies: wholeAgent, Judge: judgeEnd, Saboteur: noEnd,
 		},
 		{
@@ -70,7 +80,8 @@ func builtinChecks() []Check {
 		},
 		{
 			ID: "fires", Proves: "the event fires where it should", Any: true,
-			Applies: func(s Subject) bool { return s.Event != nil && s.Claim == "" }, Judge: judgeFires, Saboteur: noEnd,
+			Applies: func(s Subject) bool { return s.Event != nil && s.Claim == "" }, Judge: judgeFires,
+			Saboteur: noEnd,
 		},
 		{
 			ID: "decodes", Proves: "every field of the payload is read or knowingly left out", Any: true,

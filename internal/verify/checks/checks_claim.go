@@ -43,7 +43,8 @@ func claimChecks() []Check {
 			Applies: deniesCall(true), Judge: judgeDenyEnds, Saboteur: silent,
 		},
 		{
-			ID: "deny-permission", Proves: "a permission request is refused and the model reads the reason", Acts: []string{"permission"},
+			ID: "deny-permission", Proves: "a permission request is refused and the model reads the reason",
+			Acts:    []string{"permission"},
 			Applies: claimOn("deny", event.PermissionRequest, false), Judge: judgeRefuse, Saboteur: allowForDeny,
 		},
 		{
@@ -72,25 +73,31 @@ func claimChecks() []Check {
 		},
 		{
 			ID: "ask", Proves: "the agent asks although it need not", Acts: []string{"permission"},
-			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && !s.Driver.AskRefuses }, Judge: judgeAsk("permission"), Saboteur: silent,
+			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && !s.Driver.AskRefuses },
+			Judge:   judgeAsk("permission"), Saboteur: silent,
 		},
 		{
-			ID: "ask-refused", Proves: "a call that nobody can be asked about does not run, although it is permitted", Acts: []string{"decide"},
-			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.AskRefuses }, Judge: judgeAsk("decide"), Saboteur: forgetful,
+			ID: "ask-refused", Proves: "a call that nobody can be asked about does not run, although it is permitted",
+			Acts:    []string{"decide"},
+			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.AskRefuses },
+			Judge:   judgeAsk("decide"), Saboteur: forgetful,
 		},
 		{
-			ID: "ask-dialog", Proves: "the person is shown the question with the hook's reason, and the answer counts", Acts: []string{"dialog"},
+			ID: "ask-dialog", Proves: "the person is shown the question with the hook's reason, and the answer counts",
+			Acts: []string{"dialog"},
 			Applies: func(s Subject) bool {
 				return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.TUI != nil
 			}, Judge: judgeDialog, Saboteur: silent,
 		},
 		{
 			ID: "input", Proves: "the changed command ran, and only that", Acts: []string{"decide"},
-			Applies: claimOn("input", event.ToolBefore, false), Judge: judgeInput("decide", "input", "input-changed"), Saboteur: wrongKey,
+			Applies: claimOn("input", event.ToolBefore, false), Judge: judgeInput("decide", "input", "input-changed"),
+			Saboteur: wrongKey,
 		},
 		{
 			ID: "input-permission", Proves: "the command ran as the approval changed it", Acts: []string{"permission"},
-			Applies: claimOn("input", event.PermissionRequest, false), Judge: judgeInput("permission", "leave-input", "leave-changed"), Saboteur: wrongKey,
+			Applies: claimOn("input", event.PermissionRequest, false),
+			Judge:   judgeInput("permission", "leave-input", "leave-changed"), Saboteur: wrongKey,
 		},
 		{
 			ID: "output", Proves: "the model reads the changed result and not the real one", Acts: []string{"decide"},
@@ -102,14 +109,18 @@ func claimChecks() []Check {
 		},
 		{
 			ID: "keep", Proves: "the agent goes on with what it is told", Acts: []string{"decide"},
-			Applies: func(s Subject) bool { return keeps(s) && !s.Driver.KeepAtTerminal }, Judge: judgeKeep("decide"), Saboteur: silent,
+			Applies: func(s Subject) bool { return keeps(s) && !s.Driver.KeepAtTerminal }, Judge: judgeKeep("decide"),
+			Saboteur: silent,
 		},
 		{
-			ID: "keep-terminal", Proves: "at a terminal the agent goes on with what it is told", Acts: []string{"dialog"},
-			Applies: func(s Subject) bool { return keeps(s) && s.Driver.KeepAtTerminal }, Judge: judgeKeep("dialog"), Saboteur: forgetful,
+			ID: "keep-terminal", Proves: "at a terminal the agent goes on with what it is told",
+			Acts:    []string{"dialog"},
+			Applies: func(s Subject) bool { return keeps(s) && s.Driver.KeepAtTerminal }, Judge: judgeKeep("dialog"),
+			Saboteur: forgetful,
 		},
 		{
-			ID: "context-compact", Proves: "the model reads what the hook adds when it sums the conversation up", Acts: []string{"dialog"},
+			ID: "context-compact", Proves: "the model reads what the hook adds when it sums the conversation up",
+			Acts: []string{"dialog"},
 			Applies: func(s Subject) bool {
 				return claimOn("context", event.CompactBefore, false)(s) && s.Driver.Compact != ""
 			}, Judge: judgeContext("dialog"), Saboteur: forgetful,

@@ -21,7 +21,8 @@ func questionPart() Part {
 			Cannot: noQuestion, AtTerminal: func(*agent.Agent, drivers.Driver) bool { return true },
 		}},
 		Checks: []Check{{
-			ID: "deny-question", Proves: "a question is dismissed for the person, and the turn does not wait for one", Acts: []string{"question"},
+			ID: "deny-question", Proves: "a question is dismissed for the person, and the turn does not wait for one",
+			Acts:    []string{"question"},
 			Applies: claimOn("deny", event.UserQuestion, false), Judge: judgeQuestion, Saboteur: forgetful,
 		}},
 	}
@@ -58,7 +59,8 @@ func playQuestion(ctx context.Context, st *stage.Stage) error {
 		return playForm(ctx, st, ends)
 	}
 	err = st.PlayScene(stage.Scene{Beats: []model.Beat{
-		{Question: &model.Question{Header: "Colour", Text: "Which colour?", Options: []string{"red", "blue"}}}, {Say: stage.LastWords},
+		{Question: &model.Question{Header: "Colour", Text: "Which colour?", Options: []string{"red", "blue"}}},
+		{Say: stage.LastWords},
 	}})
 	if err != nil {
 		return err

@@ -46,7 +46,8 @@ func statusPart() Part {
 		}},
 		Checks: []Check{
 			check("running", "a session is shown as running after a prompt", 0, noStatus, always),
-			check("waits", "a session is shown as waiting while its agent asks", 0, noStatus, func(s Subject) bool { return s.Driver.AsksInStatus }),
+			check("waits", "a session is shown as waiting while its agent asks", 0, noStatus,
+				func(s Subject) bool { return s.Driver.AsksInStatus }),
 			check("esc", "a session that is stopped in the middle of a call is not shown as running two seconds later", 2*time.Second, noStatus, always),
 			check("pane", "a session is found in its tmux pane", 0, otherPane, always),
 			check("killed", "a session whose process was killed is shown as ended one second later", time.Second, immortal, always),

@@ -82,7 +82,8 @@ func playForms(ctx context.Context, st *stage.Stage) error {
 				case formFilled:
 					p.SendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseAnswer),
 						Answers: []event.QuestionAnswer{
-							{ID: "count", Text: "3"}, {ID: "colour", Options: []string{"blue"}}, {ID: "sure", Options: []string{"no"}},
+							{ID: "count", Text: "3"}, {ID: "colour", Options: []string{"blue"}},
+							{ID: "sure", Options: []string{"no"}},
 						}})
 				case bareTaken:
 					p.SendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseAnswer),
@@ -102,7 +103,8 @@ func judgeFeedForm(p *Proof, _ Subject) Result {
 	e := p.Of("forms")
 	content, _ := json.Marshal(map[string]any{"colour": "blue", "count": 3, "sure": false})
 	for _, form := range []struct{ tag, want string }{
-		{formFilled, "accept " + string(content)}, {formRefused, "decline"}, {bareTaken, "accept {}"}, {linkRefused, "decline"}, {formNobody, ""},
+		{formFilled, "accept " + string(content)}, {formRefused, "decline"}, {bareTaken, "accept {}"},
+		{linkRefused, "decline"}, {formNobody, ""},
 	} {
 		if r := checkAnswered(e, form.tag); r != nil {
 			return *r

@@ -51,8 +51,9 @@ var drivers = []Driver{
 				"--allowedTools", "mcp__" + FormServer, "--", p}
 		}},
 		EndsOnTerm: true,
-		Unproven:   map[string]string{"Elicitation.allow": "a form is filled in by a person, and by no hook; see feed-form"},
-		Racy:       map[string]string{"StopFailure": "headless, the agent does not wait for this hook when it ends"},
+		Unproven: map[string]string{"Elicitation.allow": "a form is filled in by a person, and by no hook; see " +
+			"feed-form"},
+		Racy: map[string]string{"StopFailure": "headless, the agent does not wait for this hook when it ends"},
 		Unseen: map[string]string{
 			"PermissionDenied": "only its auto mode sends it; TestRealReviewer switches that on",
 			"PostModelSwitch":  "needs a second model and a person at /model",
@@ -147,7 +148,8 @@ var drivers = []Driver{
 			return []string{"-y", "-i", p}
 		},
 		Quit: "/quit", Accept: "Enter",
-		Unseen: map[string]string{"Notification": "comes with its own dialog, and nothing is claimed that would open it"},
+		Unseen: map[string]string{"Notification": "comes with its own dialog, and nothing is claimed that would " +
+			"open it"},
 	},
 	{
 		Name: "amp", Program: "amp", NoStrict: "headless it approves everything",
@@ -170,7 +172,10 @@ var drivers = []Driver{
 	opencodeDriver("kilo", "KILO_PERMISSION"),
 	{
 		Name: "pi", Program: "pi", NoStrict: "it asks nobody by itself", AskRefuses: true,
-		TUI:     func(p string, _ bool) []string { return []string{"--provider", "scripted", "--model", "scripted", p} },
+		TUI: func(p string,
+			_ bool) []string {
+			return []string{"--provider", "scripted", "--model", "scripted", p}
+		},
 		Compact: "/compact", Quit: "/quit", Accept: "Enter",
 		Prompts: "let bash run?", // our extension's
 		Unseen: map[string]string{
@@ -263,7 +268,8 @@ var drivers = []Driver{
 		AsksAtTerminal: true, AsksInStatus: true, KeepAtTerminal: true,
 		Quit: "/exit", Accept: "y", Prompts: "May Bash go on?",
 		FailsClosed: map[string]string{
-			"crash": "a hook that was killed refuses the call", "hang": "a hook that runs into its limit refuses the call",
+			"crash": "a hook that was killed refuses the call",
+			"hang":  "a hook that runs into its limit refuses the call",
 		},
 		NoEnd:    "headless, this agent does not report the end of a session",
 		NoResume: "a session that another program hosts is not resumed by a person",

@@ -112,7 +112,8 @@ var table = map[string]*Look{
 		Args: []string{"--allow", "Bash(*)"}, Free: []string{"--allow", "Bash(*)"},
 		ready: `❯|>`, dialog: `Allow once`,
 		Yes: []string{"3"}, No: []string{"Escape"}, Stop: []string{"C-c"},
-		Titles: []string{"scripted", "Scripted title"}, // it wants its title in a form, which the scripted model fills in
+		// it wants its title in a form, which the scripted model fills in
+		Titles: []string{"scripted", "Scripted title"},
 	},
 	"pi": {
 		Args:  []string{"--provider", "scripted", "--model", "scripted"},

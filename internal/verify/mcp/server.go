@@ -132,7 +132,8 @@ func (s *Server) plain(m *message) any {
 	case "tools/list":
 		return map[string]any{"tools": []any{map[string]any{
 			"name": Tool, "description": "Asks the person", "inputSchema": map[string]any{
-				"type": "object", "properties": map[string]any{Argument: map[string]any{"type": "string"}}, "required": []string{Argument}},
+				"type": "object", "properties": map[string]any{Argument: map[string]any{"type": "string"}},
+				"required": []string{Argument}},
 		}}}
 	}
 	return map[string]any{}

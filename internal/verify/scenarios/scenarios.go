@@ -102,7 +102,8 @@ func freeScenarios() []Scenario {
 			},
 		},
 		{
-			Name: "refused", About: "the model's service refuses the request", End: withResult(wantEnd("failed", "apiError", -1, 0), "apiError"),
+			Name: "refused", About: "the model's service refuses the request",
+			End: withResult(wantEnd("failed", "apiError", -1, 0), "apiError"),
 			Script: func(*stage.Stage) []model.Step {
 				return []model.Step{
 					{Fail: &model.Fail{Status: 400, Type: "invalid_request_error", Message: "scripted failure"}},
@@ -147,7 +148,10 @@ func longerScenarios() []Scenario {
 			Script: func(st *stage.Stage) []model.Step {
 				return []model.Step{runStep(st, "touch ran-bad; exit 3"), lastWords}
 			},
-			Later: func(st *stage.Stage) []model.Step { return []model.Step{runStep(st, "touch ran-later"), lastWords} },
+			Later: func(st *stage.Stage) []model.Step {
+				return []model.Step{runStep(st, "touch ran-later"),
+					lastWords}
+			},
 			Act: func(ctx context.Context, p *person) {
 				p.awaitEnd(ctx)
 				p.wantNow(withResult(timeline.NewWant("failed"), "toolErrors"))
