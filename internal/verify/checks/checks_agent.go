@@ -18,72 +18,54 @@ func builtinChecks() []Check {
 		{
 			ID: "order", Proves: "events arrive, and in an order that makes sense", Acts: []string{"observe"},
 			Applies: wholeAgent, Judge: judgeOrder, Saboteur: lateHook,
-		},
-		{
+		}, {
 			ID: "neutral", Proves: "a turn with hooks that say nothing goes as one without hooks",
-			Acts:    []string{"observe", "control"},
-			Applies: wholeAgent, Judge: judgeNeutral, Saboteur: strayLine,
-		},
-		{
-			ID:      "big-payload",
-			Proves:  "a call of a megabyte, or as large as it takes, reaches the hook whole, and its answer counts",
-			Acts:    []string{"decide"},
-			Applies: canDeny, Judge: judgeBig, Saboteur: cutPayload,
-		},
-		{
+			Acts: []string{"observe", "control"}, Applies: wholeAgent, Judge: judgeNeutral, Saboteur: strayLine,
+		}, {
+			ID:     "big-payload",
+			Proves: "a call of a megabyte, or as large as it takes, reaches the hook whole, and its answer counts",
+			Acts:   []string{"decide"}, Applies: canDeny, Judge: judgeBig, Saboteur: cutPayload,
+		}, {
 			ID: "parallel", Proves: "of parallel calls each gets its own answer", Acts: []string{"decide"},
 			Applies: canDeny, Judge: judgeParallel, Saboteur: denyAll,
-		},
-		{
+		}, {
 			ID: "keep-cap", Proves: "an agent that is always told to go on ends all the same", Acts: []string{"decide"},
 			Applies: func(s Subject) bool { return canKeep(s) && !s.Driver.KeepAtTerminal }, Judge: judgeCap,
 			Saboteur: noCap,
-		},
-		{
+		}, {
 			ID: "hub-absent", Proves: "without a hub the agent goes on and the events are kept",
 			Acts:    []string{"broken"},
 			Applies: func(s Subject) bool { return wholeAgent(s) && !isPlugin(s.Agent) }, Judge: judgeAbsent("broken"),
 			Saboteur: denyUnavailable,
-		},
-		{
+		}, {
 			ID: "hub-absent", Proves: "without a hub the agent goes on and its plugin keeps the events",
 			Acts:    []string{"absent"},
 			Applies: func(s Subject) bool { return wholeAgent(s) && isPlugin(s.Agent) }, Judge: judgeAbsent("absent"),
 			Saboteur: denyUnavailable,
-		},
-		{
+		}, {
 			ID: "binary-missing", Proves: "a hook whose program is gone does not stop the agent",
-			Acts:    []string{"broken"},
-			Applies: wholeAgent, Judge: judgeMissing, Saboteur: exitTwo,
-		},
-		{
+			Acts: []string{"broken"}, Applies: wholeAgent, Judge: judgeMissing, Saboteur: exitTwo,
+		}, {
 			ID: "hook-crash", Proves: "a hook that crashes does not stop the agent", Acts: []string{"broken"},
 			Applies: wholeAgent, Judge: judgeCrash, Saboteur: exitTwo,
-		},
-		{
+		}, {
 			ID: "hook-timeout", Proves: "a hook that hangs is given up", Acts: []string{"broken"},
 			Applies: wholeAgent, Judge: judgeHang, Saboteur: exitTwo,
-		},
-		{
+		}, {
 			ID: "end-on-exit", Proves: "the end of a session is reported when the agent exits",
-			Acts:    []string{"observe"},
-			Applies: wholeAgent, Judge: judgeEnd, Saboteur: noEnd,
-		},
-		{
+			Acts: []string{"observe"}, Applies: wholeAgent, Judge: judgeEnd, Saboteur: noEnd,
+		}, {
 			ID: "end-on-term", Proves: "the end of a session is reported after SIGTERM", Acts: []string{"term"},
 			Applies: wholeAgent, Judge: judgeTerm, Saboteur: noEnd,
 			Sure: func(s Subject) bool { return wholeAgent(s) && s.Driver.EndsOnTerm },
-		},
-		{
+		}, {
 			ID: "nothing-left", Proves: "nothing keeps running when the agent has ended", Acts: []string{"observe"},
 			Applies: wholeAgent, Judge: judgeLeft, Saboteur: straggler,
-		},
-		{
+		}, {
 			ID: "fires", Proves: "the event fires where it should", Any: true,
 			Applies: func(s Subject) bool { return s.Event != nil && s.Claim == "" }, Judge: judgeFires,
 			Saboteur: noEnd,
-		},
-		{
+		}, {
 			ID: "decodes", Proves: "every field of the payload is read or knowingly left out", Any: true,
 			Applies: func(s Subject) bool {
 				return s.Event != nil && s.Claim == "" && stage.RegistersFor(s.Event)

@@ -37,95 +37,76 @@ func claimChecks() []Check {
 		{
 			ID: "deny", Proves: "the call does not run and the model reads the reason", Acts: []string{"decide"},
 			Applies: deniesCall(false), Judge: judgeDeny, Saboteur: dropReason,
-		},
-		{
+		}, {
 			ID: "deny-ends", Proves: "the call does not run, and the run ends with it", Acts: []string{"decide"},
 			Applies: deniesCall(true), Judge: judgeDenyEnds, Saboteur: silent,
-		},
-		{
+		}, {
 			ID: "deny-permission", Proves: "a permission request is refused and the model reads the reason",
 			Acts:    []string{"permission"},
 			Applies: claimOn("deny", event.PermissionRequest, false), Judge: judgeRefuse, Saboteur: allowForDeny,
-		},
-		{
+		}, {
 			ID: "deny-after", Proves: "the model reads the objection to a result", Acts: []string{"decide"},
 			Applies: claimOn("deny", event.ToolAfter, false), Judge: judgeReason("after-deny"), Saboteur: silent,
-		},
-		{
+		}, {
 			ID: "deny-failed", Proves: "the model reads the objection to a failure", Acts: []string{"decide"},
 			Applies: claimOn("deny", event.ToolAfter, true), Judge: judgeReason("fail-deny"), Saboteur: silent,
-		},
-		{
+		}, {
 			ID: "deny-prompt", Proves: "a refused prompt never reaches the model", Acts: []string{"prompt"},
 			Applies: claimOn("deny", event.TurnStart, false), Judge: judgePromptDeny, Saboteur: silent,
-		},
-		{
+		}, {
 			ID: "deny-compact", Proves: "a compaction is stopped", Acts: []string{"dialog"},
 			Applies: claimOn("deny", event.CompactBefore, false), Judge: judgeCompact, Saboteur: silent,
-		},
-		{
+		}, {
 			ID: "allow", Proves: "an approval counts as the person's own", Acts: []string{"permission"},
 			Applies: claimOn("allow", event.ToolBefore, false), Judge: judgeAllow("allow"), Saboteur: silent,
-		},
-		{
+		}, {
 			ID: "allow-permission", Proves: "a call that a hook permits runs", Acts: []string{"permission"},
 			Applies: claimOn("allow", event.PermissionRequest, false), Judge: judgeAllow("leave"), Saboteur: silent,
-		},
-		{
+		}, {
 			ID: "ask", Proves: "the agent asks although it need not", Acts: []string{"permission"},
 			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && !s.Driver.AskRefuses },
 			Judge:   judgeAsk("permission"), Saboteur: silent,
-		},
-		{
+		}, {
 			ID: "ask-refused", Proves: "a call that nobody can be asked about does not run, although it is permitted",
 			Acts:    []string{"decide"},
 			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.AskRefuses },
 			Judge:   judgeAsk("decide"), Saboteur: forgetful,
-		},
-		{
+		}, {
 			ID: "ask-dialog", Proves: "the person is shown the question with the hook's reason, and the answer counts",
 			Acts: []string{"dialog"},
 			Applies: func(s Subject) bool {
 				return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.TUI != nil
 			}, Judge: judgeDialog, Saboteur: silent,
-		},
-		{
+		}, {
 			ID: "input", Proves: "the changed command ran, and only that", Acts: []string{"decide"},
 			Applies: claimOn("input", event.ToolBefore, false), Judge: judgeInput("decide", "input", "input-changed"),
 			Saboteur: wrongKey,
-		},
-		{
+		}, {
 			ID: "input-permission", Proves: "the command ran as the approval changed it", Acts: []string{"permission"},
 			Applies: claimOn("input", event.PermissionRequest, false),
 			Judge:   judgeInput("permission", "leave-input", "leave-changed"), Saboteur: wrongKey,
-		},
-		{
+		}, {
 			ID: "output", Proves: "the model reads the changed result and not the real one", Acts: []string{"decide"},
 			Applies: claimOn("output", event.ToolAfter, false), Judge: judgeOutput, Saboteur: silent,
-		},
-		{
+		}, {
 			ID: "context", Proves: "the model reads what the hook adds", Acts: []string{"decide"},
 			Applies: addsContext, Judge: judgeContext("decide"), Saboteur: silent,
-		},
-		{
+		}, {
 			ID: "keep", Proves: "the agent goes on with what it is told", Acts: []string{"decide"},
 			Applies: func(s Subject) bool { return keeps(s) && !s.Driver.KeepAtTerminal }, Judge: judgeKeep("decide"),
 			Saboteur: silent,
-		},
-		{
+		}, {
 			ID: "keep-terminal", Proves: "at a terminal the agent goes on with what it is told",
 			Acts:    []string{"dialog"},
 			Applies: func(s Subject) bool { return keeps(s) && s.Driver.KeepAtTerminal }, Judge: judgeKeep("dialog"),
 			Saboteur: forgetful,
-		},
-		{
+		}, {
 			ID: "context-compact", Proves: "the model reads what the hook adds when it sums the conversation up",
 			Acts: []string{"dialog"},
 			Applies: func(s Subject) bool {
 				return claimOn("context", event.CompactBefore, false)(s) && s.Driver.Compact != ""
 			}, Judge: judgeContext("dialog"), Saboteur: forgetful,
-		},
-		{
+		}, {
 			ID: "notice", Proves: "a line for the person is shown", Acts: []string{"dialog"},
 			Applies: func(s Subject) bool { return s.Claim == "notice" && stage.RegistersFor(s.Event) },
 			Judge:   judgeNotice, Saboteur: silent,

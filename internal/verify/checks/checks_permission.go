@@ -30,47 +30,38 @@ func feedChecks() []Check {
 		{
 			ID: "feed-approve", Proves: "what is approved from elsewhere runs", Acts: []string{"feed"},
 			Applies: can, Judge: judgeFeedYes, Saboteur: silent, Sure: byCommand,
-		},
-		{
+		}, {
 			ID: "feed-deny", Proves: "what is refused from elsewhere does not run, and the model reads why",
-			Acts:    []string{"feed"},
-			Applies: can, Judge: judgeFeedNo, Saboteur: allowForDeny, Sure: byCommand,
-		},
-		{
+			Acts: []string{"feed"}, Applies: can, Judge: judgeFeedNo, Saboteur: allowForDeny, Sure: byCommand,
+		}, {
 			ID: "feed-nobody", Proves: "the agent's own prompt takes over when nobody answers", Acts: []string{"feed"},
 			Applies: can, Judge: judgeFeedNobody, Saboteur: allowAll, Sure: byCommand,
-		},
-		{
+		}, {
 			ID:      "feed-later",
 			Proves:  "what was let go and approved in the agent's own window runs, and is not asked about again",
 			Acts:    []string{"feed"},
 			Applies: func(s Subject) bool { return can(s) && s.Agent.Feed.Repeats }, Judge: judgeFeedLater,
 			Saboteur: askTwice, Sure: byCommand,
-		},
-		{
+		}, {
 			ID: "feed-window", Proves: "a request that was answered in the agent's own window is gone from the feed",
 			Acts:    []string{"feed"},
 			Applies: func(s Subject) bool { return can(s) && showsWindow(s.Agent) }, Judge: judgeFeedWindow,
 			Saboteur: blindWindow, Sure: byCommand,
-		},
-		{
+		}, {
 			ID: "feed-question", Proves: "the model reads the answers to its questions", Acts: []string{"questions"},
 			Applies: asks, Judge: judgeFeedQuestion, Saboteur: silent, Sure: byCommand,
-		},
-		{
+		}, {
 			ID:      "feed-window-question",
 			Proves:  "a question that was answered in the agent's own window is gone from the feed",
 			Acts:    []string{"questions"},
 			Applies: func(s Subject) bool { return asks(s) && showsWindow(s.Agent) }, Judge: judgeFeedWindowQuestion,
 			Saboteur: blindQuestion, Sure: byCommand,
-		},
-		{
+		}, {
 			ID: "feed-plan-mode", Proves: "an accepted plan is carried out in the way that was chosen",
 			Acts:    []string{"plans"},
 			Applies: func(s Subject) bool { return asks(s) && len(s.Driver.Questions.Modes) > 0 },
 			Judge:   judgeFeedPlanModes, Saboteur: forgetMode,
-		},
-		{
+		}, {
 			ID:     "feed-form",
 			Proves: "a form of an MCP server is filled in or refused from elsewhere, else the agent's own comes up",
 			Acts:   []string{"forms"},
@@ -78,8 +69,7 @@ func feedChecks() []Check {
 				return s.Event == nil && s.Agent != nil && noForms(s.Agent,
 					s.Driver) == ""
 			}, Judge: judgeFeedForm, Saboteur: silent,
-		},
-		{
+		}, {
 			ID: "feed-plan", Proves: "a plan is sent back with words and accepted with words",
 			Acts:    []string{"questions"},
 			Applies: func(s Subject) bool { return asks(s) && s.Driver.Questions.Plan != "" }, Judge: judgeFeedPlan,
