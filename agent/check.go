@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hookmux/hookmux/agent/proof"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/goccy/go-yaml"
@@ -205,8 +206,7 @@ func (c *checker) event(path, agent string, e *EventSpec, d dialect.Dialect) {
 		c.at(path+".carries", "%s: event %s: carries something but has no answer", agent, e.Name)
 	}
 	for _, claim := range claims {
-		if p := claim.Capability.Proof; !strings.HasPrefix(p, "lab: ") && !strings.HasPrefix(p, "doc: ") &&
-			!strings.HasPrefix(p, "own: ") {
+		if proof.KindOf(claim.Capability.Proof) == proof.None {
 			c.at(path+".carries."+claim.Name, "%s: event %s: proof of %s must start with lab:, doc: or own:", agent,
 				e.Name, claim.Name)
 		}

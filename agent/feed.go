@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/agent/proof"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
 )
@@ -314,7 +315,7 @@ func planWords() []string {
 // the real agent. By default a person is asked only where they were.
 func (e *EventSpec) Proven() bool {
 	for _, c := range []*Capability{e.Carries.Allow, e.Carries.Deny, e.Carries.Input} {
-		if c != nil && strings.HasPrefix(c.Proof, "lab: ") {
+		if c != nil && proof.KindOf(c.Proof) == proof.Lab {
 			return true
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/agent/proof"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/hubtest/golden"
 )
@@ -274,7 +275,7 @@ var unseen = []string{
 func documentedOnly(a *Agent) bool {
 	for _, e := range a.Events {
 		for _, claim := range e.Claims() {
-			if strings.HasPrefix(claim.Capability.Proof, "lab:") {
+			if proof.KindOf(claim.Capability.Proof) == proof.Lab {
 				return false
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/agent/proof"
 	"github.com/hookmux/hookmux/event"
 )
 
@@ -286,8 +287,8 @@ func TestProofsNameRealRuns(t *testing.T) {
 		}
 		for _, e := range a.Events {
 			for _, claim := range e.Claims() {
-				run, ok := strings.CutPrefix(claim.Capability.Proof, "lab: ")
-				if ok && len(runs) > 0 && !runs[e.Name+" "+run] && !strings.HasPrefix(run, "verify: ") {
+				kind, run := proof.Split(claim.Capability.Proof)
+				if kind == proof.Lab && len(runs) > 0 && !runs[e.Name+" "+run] && !strings.HasPrefix(run, "verify: ") {
 					t.Errorf("%s %s: %s is proven by %q, which no row has", a.Name, e.Name, claim.Name, run)
 				}
 			}

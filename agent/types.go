@@ -179,8 +179,7 @@ type Capabilities struct {
 // Capability is one claim and where it comes from. In YAML it may be written
 // as its proof alone.
 type Capability struct {
-	// Proof starts with "lab:" (a real agent of version [Agent.Tried] was
-	// asked) or "doc:" (its vendor says so).
+	// Proof starts with one of the words of [proof.Kind] and a colon.
 	Proof string `yaml:"proof"`
 	Since string `yaml:"since"` // first version that has it; empty means as far back as known
 	Until string `yaml:"until"` // first version that has it no more

@@ -11,6 +11,10 @@ const (
 	onceStart    = "Allow once: "
 )
 
+// FromHookmux is a text that says it comes from hookmux, once: a [Denial] does so
+// already.
+func FromHookmux(text string) string { return denialStart + strings.TrimPrefix(text, denialStart) }
+
 // Denial is what a model and a person read when something was stopped: who
 // stopped it, why, and how it can be allowed. It is one line.
 func Denial(who, reason, allow string) string {

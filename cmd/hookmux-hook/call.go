@@ -78,7 +78,7 @@ func (c *call) makeCall(stdin io.Reader, stderr io.Writer) neutral.Answer {
 		return answerOf(reply)
 	}
 	if c.opt.debug {
-		writeText(stderr, "hookmux-hook: "+err.Error()+"\n")
+		writeText(stderr, frame.DebugStart+err.Error()+"\n")
 	}
 	return c.withoutHub(stderr)
 }

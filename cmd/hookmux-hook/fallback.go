@@ -33,7 +33,7 @@ func (c *call) withoutHub(stderr io.Writer) neutral.Answer {
 		return answer
 	}
 	if c.opt.debug {
-		writeText(stderr, "hookmux-hook: hookmux judge: "+err.Error()+"\n")
+		writeText(stderr, frame.DebugStart+"hookmux judge: "+err.Error()+"\n")
 	}
 	return c.answerUnavailable()
 }

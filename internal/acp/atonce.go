@@ -16,6 +16,20 @@ var atOnce = map[string]string{
 	"fs/read_text_file":  eventReadFile,
 }
 
+// action is something that an editor does for an agent.
+type action struct {
+	kind actionKind
+	what string // the path, or the command line
+}
+
+type actionKind int
+
+const (
+	runCommand actionKind = iota
+	readFile
+	writeFile
+)
+
 // askedToAct: the agent has the editor run a command, write or read a file. What
 // a yes was given for before goes on.
 func (c *Conversation) askedToAct(m *Message) Step {
@@ -25,16 +39,16 @@ func (c *Conversation) askedToAct(m *Message) Step {
 	}
 	readLoosely(m.Params, &p) // guards see what can be read of it
 	said := payload{Request: m.Key(), ToolName: "edit", ToolInput: m.Params}
-	does := []string{"write " + p.Path}
+	does := []action{{writeFile, p.Path}}
 	switch m.Method {
 	case "terminal/create":
 		said.ToolName = "execute"
 		said.ToolInput, does = terminalInput(m.Params)
 	case "fs/read_text_file":
-		said.ToolName, does = "read", []string{"read " + p.Path}
+		said.ToolName, does = "read", []action{{readFile, p.Path}}
 	}
 	s := c.session(p.SessionID)
-	if slices.ContainsFunc(does, func(what string) bool { return s.allowed[what] }) {
+	if slices.ContainsFunc(does, func(a action) bool { return s.allowed[a] }) {
 		return Step{}
 	}
 	return Step{Permission: &Permission{ID: m.ID, Key: m.Key(), Session: p.SessionID, AtOnce: true,
@@ -43,7 +57,7 @@ func (c *Conversation) askedToAct(m *Message) Step {
 
 // terminalInput is what a new terminal runs, as one command line, and the ways in
 // which a request for permission may have named it.
-func terminalInput(params json.RawMessage) (input json.RawMessage, does []string) {
+func terminalInput(params json.RawMessage) (input json.RawMessage, does []action) {
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(params, &fields) != nil {
 		return params, nil
@@ -53,7 +67,7 @@ func terminalInput(params json.RawMessage) (input json.RawMessage, does []string
 		fields["command"] = asJSON(line)
 		delete(fields, "args")
 	}
-	return asJSON(fields), []string{"run " + strings.TrimSpace(line)}
+	return asJSON(fields), []action{{runCommand, strings.TrimSpace(line)}}
 }
 
 // joinedCommand is a command whose arguments stand beside it, as one line. It is
@@ -71,7 +85,7 @@ func joinedCommand(fields map[string]json.RawMessage) (line string, whole bool) 
 }
 
 // does are the commands and paths that a yes to this call is for.
-func (t *toolCall) does(input json.RawMessage) (list []string) {
+func (t *toolCall) does(input json.RawMessage) (list []action) {
 	var fields struct {
 		Command json.RawMessage `json:"command"`
 		Path    string          `json:"path"`
@@ -82,17 +96,17 @@ func (t *toolCall) does(input json.RawMessage) (list []string) {
 	var words []string
 	switch {
 	case json.Unmarshal(fields.Command, &line) == nil && line != "":
-		list = append(list, "run "+strings.TrimSpace(line))
+		list = append(list, action{runCommand, strings.TrimSpace(line)})
 	case json.Unmarshal(fields.Command, &words) == nil && len(words) > 0:
-		list = append(list, "run "+dialect.CommandLine(words))
+		list = append(list, action{runCommand, dialect.CommandLine(words)})
 	}
 	for _, path := range append(t.paths(), fields.Path, fields.File) {
 		switch {
 		case path == "":
 		case t.Kind == "read" || t.Kind == "search":
-			list = append(list, "read "+path)
+			list = append(list, action{readFile, path})
 		case t.Kind == "edit" || t.Kind == "delete" || t.Kind == "move":
-			list = append(list, "read "+path, "write "+path)
+			list = append(list, action{readFile, path}, action{writeFile, path})
 		}
 	}
 	return list

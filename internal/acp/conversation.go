@@ -72,7 +72,7 @@ type Permission struct {
 	Session string
 	Call    string   // number of the tool call
 	AtOnce  bool     // no question: the editor would do it
-	does    []string // commands and paths that a yes is for
+	does    []action // commands and paths that a yes is for
 	Report  Report
 }
 
@@ -112,7 +112,7 @@ type session struct {
 	words            string // the agent's last words
 	wordsOf          string // the message they stand in
 	calls            map[string]*toolCall
-	allowed          map[string]bool // commands and paths that were said yes to
+	allowed          map[action]bool // commands and paths that were said yes to
 }
 
 // Limits of what is kept of a conversation.
@@ -413,7 +413,7 @@ func (c *Conversation) PermissionGiven(p *Permission) {
 	defer c.mu.Unlock()
 	s := c.session(p.Session)
 	if s.allowed == nil || len(s.allowed) >= maxCalls {
-		s.allowed = map[string]bool{}
+		s.allowed = map[action]bool{}
 	}
 	for _, what := range p.does {
 		s.allowed[what] = true

@@ -3,8 +3,9 @@ package acp
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"sync"
+
+	"github.com/hookmux/hookmux/event"
 )
 
 // Answer is what the hub says to a request for permission. Without a Result the
@@ -101,7 +102,7 @@ func (d *desk) settle(r *openRequest, a Answer) {
 		delete(d.open, r.Key)
 	}
 	if r.AtOnce {
-		d.toAgent(errorLine(r.ID, codeRefused, "hookmux: "+strings.TrimPrefix(a.Reason, "hookmux: ")))
+		d.toAgent(errorLine(r.ID, codeRefused, event.FromHookmux(a.Reason)))
 		return
 	}
 	if r.isYes(a.Result) {
@@ -116,7 +117,7 @@ func (d *desk) settle(r *openRequest, a Answer) {
 // refusalLine shows in the editor why a call was refused: the protocol has no
 // place for a reason in the answer.
 func refusalLine(p *Permission, reason string) []byte {
-	text := map[string]any{"type": "text", "text": "hookmux: " + strings.TrimPrefix(reason, "hookmux: ")}
+	text := map[string]any{"type": "text", "text": event.FromHookmux(reason)}
 	return notificationLine("session/update", map[string]any{"sessionId": p.Session, "update": map[string]any{
 		"sessionUpdate": "tool_call_update", "toolCallId": p.Call,
 		"content": []any{map[string]any{"type": "content", "content": text}},

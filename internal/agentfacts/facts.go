@@ -5,10 +5,10 @@ package agentfacts
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/agent/proof"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/recordings"
 )
@@ -82,7 +82,7 @@ func (f Facts) Proven(claim string) bool {
 // byWordAlone: the claim stands there for what its vendor says.
 func byWordAlone(e *agent.EventSpec, claim string) bool {
 	return slices.ContainsFunc(e.Claims(), func(c agent.Claim) bool {
-		return c.Name == claim && strings.HasPrefix(c.Capability.Proof, "doc:")
+		return c.Name == claim && proof.KindOf(c.Capability.Proof) == proof.Doc
 	})
 }
 
@@ -184,12 +184,12 @@ func (f Facts) Answers() []Answer {
 	for _, e := range f.Agent.Events {
 		for _, claim := range e.Claims() {
 			c := claim.Capability
-			proof := c.Proof
-			if rest, ok := strings.CutPrefix(proof, "lab:"); ok && f.Agent.Tried != "" {
-				proof = "lab " + f.Agent.Tried + ":" + rest
+			how := c.Proof
+			if kind, run := proof.Split(how); kind == proof.Lab && f.Agent.Tried != "" {
+				how = "lab " + f.Agent.Tried + ": " + run
 			}
 			list = append(list, Answer{
-				Event: e.Name, Claim: claim.Name, Noun: nouns[claim.Name], Proof: proof, Since: c.Since, Until: c.Until,
+				Event: e.Name, Claim: claim.Name, Noun: nouns[claim.Name], Proof: how, Since: c.Since, Until: c.Until,
 				NeedsAllow: c.NeedsAllow, NeedsPerson: c.NeedsPerson, Mark: f.MarkOf(e.Name, claim.Name),
 			})
 		}

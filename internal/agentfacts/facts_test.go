@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/agent/proof"
 	"github.com/hookmux/hookmux/internal/verify/recordings"
 )
 
@@ -122,7 +123,8 @@ func TestProofsSayWhoDidIt(t *testing.T) {
 				seen := slices.ContainsFunc(f.Seen.Rows, func(r recordings.Row) bool {
 					return r.Event == e.Name && r.Claim == c.Name && r.Mark == "✓"
 				})
-				if strings.HasPrefix(c.Capability.Proof, "lab: verify: ") && !seen {
+				kind, run := proof.Split(c.Capability.Proof)
+				if kind == proof.Lab && strings.HasPrefix(run, "verify: ") && !seen {
 					t.Errorf("%s %s: %s is proven by a run of verify, and none is recorded", a.Name, e.Name, c.Name)
 				}
 			}

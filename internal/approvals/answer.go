@@ -42,9 +42,9 @@ func readAnswer(r *queue.Request, p *wire.FeedReplyParams) (queue.PersonAnswer, 
 		}
 		return said, nil, nil
 	}
-	if said.Answer.Choice == event.ChooseOnce && r.ByHook && isYesOrNo(r.Event.Questions) {
+	if said.Answer.Choice == event.ChooseOnce && r.Question == queue.Confirm { // to approve it is to say yes
 		said.Answer.Choice = event.ChooseAnswer
-		p.Answers = []event.QuestionAnswer{{Options: []string{r.Event.Questions[0].Options[0].Label}}}
+		p.Answers = []event.QuestionAnswer{{Options: []string{queue.YesLabel}}}
 	}
 	choice := said.Answer.Choice
 	if !r.Need.Offers(choice) {
@@ -138,16 +138,6 @@ func standingAnswer(r *queue.Request, p *wire.FeedReplyParams, said queue.Person
 		grant.Project = ""
 	}
 	return said, grant, nil
-}
-
-// isYesOrNo reports whether a hook asks for nothing but a yes: to approve it is to
-// say so.
-func isYesOrNo(questions []event.Inquiry) bool {
-	if len(questions) != 1 || len(questions[0].Options) != 2 {
-		return false
-	}
-	options := questions[0].Options
-	return options[0].Label == "yes" && options[1].Label == "no"
 }
 
 // matchAnswers puts what a person chose beside the questions: labels, or their

@@ -24,6 +24,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/selection/sources"
+	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
 // settings are what the person of a world confirmed: every guard is on.
@@ -155,7 +156,7 @@ func (w *world) callHook(call hookCall) (sandbox.Answer, bool, error) {
 	if err != nil || ctx.Err() != nil {
 		return sandbox.Answer{}, false, errors.Join(err, ctx.Err())
 	}
-	return a, !strings.Contains(a.Stderr, "hookmux-hook: "), nil
+	return a, !strings.Contains(a.Stderr, frame.DebugStart), nil
 }
 
 // askHub sends one line to the hub and gives the first line of the answer.

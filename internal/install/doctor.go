@@ -36,8 +36,14 @@ type Finding struct {
 	mend func(trust bool) (*Plan, error)
 }
 
+// Names of checks that [Finding.WritesOtherwise] asks for.
+const (
+	checkIntact    = "intact"
+	checkNewEvents = "new events"
+)
+
 // WritesOtherwise reports whether it is about hooks that this version writes otherwise.
-func (f *Finding) WritesOtherwise() bool { return f.Check == "intact" || f.Check == "new events" }
+func (f *Finding) WritesOtherwise() bool { return f.Check == checkIntact || f.Check == checkNewEvents }
 
 // Mendable reports whether [Doctor.Mend] does something about it.
 func (f *Finding) Mendable() bool { return f.mend != nil }

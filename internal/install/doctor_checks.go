@@ -50,10 +50,10 @@ func (d *Doctor) checkSite(a *agent.Agent, s Site, short, reinstall string) {
 	}
 	switch {
 	case len(s.Stale) > 0 && a.Install.Way == agent.WayPlugin && len(s.Deaf) == 0:
-		bad("intact", Note, "%s", s.Stale[0])
+		bad(checkIntact, Note, "%s", s.Stale[0])
 		well = false // there is a line about it
 	case len(s.Stale) > 0:
-		bad("intact", Bad, "not as this version writes it: %s", strings.Join(s.Stale, "; "))
+		bad(checkIntact, Bad, "not as this version writes it: %s", strings.Join(s.Stale, "; "))
 	}
 	if well {
 		what := fmt.Sprintf("%d events hooked", len(s.Events))
@@ -66,7 +66,7 @@ func (d *Doctor) checkSite(a *agent.Agent, s Site, short, reinstall string) {
 		d.addFinding(a.Name, "present", Good, "", "%s: %s", short, what)
 	}
 	if len(s.Fresh) > 0 {
-		bad("new events", Note, "this version has more: %s", strings.Join(s.Fresh, ", "))
+		bad(checkNewEvents, Note, "this version has more: %s", strings.Join(s.Fresh, ", "))
 	}
 	if len(s.Untrusted) > 0 {
 		bad("trust", Bad, "%s not trusted, or switched off, and never run; %s", countHooks(len(s.Untrusted)),

@@ -38,7 +38,7 @@ func denialText(ev *event.Event, d *event.Decision, entries []*hook.Entry) strin
 	case event.ByPerson:
 		return event.Denial("the person", d.Reason, "")
 	case event.ByHookmux:
-		return "hookmux: " + event.OneLine(d.Reason)
+		return event.FromHookmux(event.OneLine(d.Reason))
 	}
 	if d.Rule != "" {
 		return d.Reason // a guard says it itself

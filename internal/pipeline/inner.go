@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
@@ -11,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/environ"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/tsmodule/host"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // Inner events happen inside an agent: a model is about to be called, a piece
@@ -67,13 +67,13 @@ func (p *Pipeline) AnswerInner(ctx context.Context, call *HookCall) (answer json
 // must not call a tool past the agent's own gates, and a command is a person's,
 // typed at an agent that no other one started.
 func (p *Pipeline) forgedReason(call *HookCall, s *pipelineState) string {
-	if !strings.HasPrefix(s.ev.Native, "hookmux_") {
+	if !wire.IsPluginEvent(s.ev.Native) {
 		return ""
 	}
 	if s.caller.Agent != s.ev.Agent || s.caller.PID != call.Peer.PID {
 		return "sent by another process than the agent's"
 	}
-	if s.ev.Native != "hookmux_command" {
+	if s.ev.Native != wire.EventOfferedCommand {
 		return ""
 	}
 	if own, err := p.Deps.Processes.Lookup(s.caller.PID); err != nil || p.StartedByAgent(own.PPID) {

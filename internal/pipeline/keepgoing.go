@@ -68,7 +68,8 @@ func (r *keepGoingLimiter) isFreshTurn(ev *event.Event) bool {
 		// says so of those that were.
 		return r.tells[ev.Agent]
 	case ev.Kind == event.TurnStart:
-		// Some agents report what they are told to go on with like a prompt.
+		// Some agents report what they are told to go on with like a prompt, and no
+		// other sign tells the two apart: the text is all there is.
 		was, _ := r.turns.Get(turnOf(ev))
 		return was.said == "" || !strings.Contains(ev.Prompt, was.said)
 	}

@@ -1,11 +1,11 @@
 package pipeline
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/ahp"
 	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/callers"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -29,7 +29,7 @@ const keepHooked = 1024
 // proxy itself: the agent runs below it and ends with it.
 func callerOf(known Callers, catalogue *agent.Catalogue, pid int, name, native string) callers.Caller {
 	if catalogue.OwnAgent(native) {
-		return known.OfHarness(pid, strings.HasSuffix(native, ":connect"))
+		return known.OfHarness(pid, native == ahp.EventConnect)
 	}
 	if _, proxied := catalogue.Protocol(native); proxied {
 		return known.OfProxy(pid, name)

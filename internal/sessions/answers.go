@@ -9,6 +9,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/sessions/stale"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/sessions/windowstate"
 )
@@ -168,7 +169,7 @@ func (w *answerWatcher) runsCommand(pid int, ask *state.Ask) bool {
 }
 
 func (w *answerWatcher) noteAnswered(key state.Key, number int) {
-	if c := w.tracker.sessions.AskAnswered(key, number, time.Now()); c.Stale == "" {
+	if c := w.tracker.sessions.AskAnswered(key, number, time.Now()); c.Stale == stale.No {
 		w.tracker.noteChange(c)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/sessions/stale"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/sessions/transcript"
 	"github.com/hookmux/hookmux/internal/sessions/windowstate"
@@ -228,7 +229,7 @@ func factTime(fact transcript.Fact, now time.Time) time.Time {
 }
 
 func (f *transcriptFollower) noteUnlessStale(c state.Change) {
-	if c.Stale == "" {
+	if c.Stale == stale.No {
 		f.tracker.noteChange(c)
 	}
 }
@@ -297,7 +298,7 @@ func (f *transcriptFollower) applyCallEnd(one *followed, session *state.Session,
 	if !f.isQuestion(one.key.Agent, tool.Name) && (fact.Denied || fact.Stopped && f.asksAbout(one.key, fact.Call)) {
 		c := f.tracker.sessions.CallDenied(one.key, state.CallFor(tool), factTime(fact, now))
 		f.noteUnlessStale(c)
-		if c.Stale == "" && fact.Stopped {
+		if c.Stale == stale.No && fact.Stopped {
 			one.stopped = append(one.stopped, state.CallFor(tool))
 		}
 	}

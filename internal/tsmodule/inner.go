@@ -11,6 +11,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/tsmodule/engine"
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // Inner is one of pi's events that only files see. It passes from file to file. Its
@@ -90,7 +91,7 @@ func (i *Inner) addResult(said map[string]json.RawMessage) (over bool) {
 				i.result[field] = pi.Encode(append(before, more...))
 			}
 		}
-	case "user_bash", "project_trust", "hookmux_tool", "hookmux_command":
+	case "user_bash", "project_trust", wire.EventOfferedTool, wire.EventOfferedCommand:
 		i.result = said
 		return len(said) > 0
 	case "session_before_tree":
@@ -113,7 +114,7 @@ func stringOf(raw json.RawMessage) (string, bool) {
 
 // failClosed are the events at which, in pi, a handler that fails stops what
 // was about to happen.
-var failClosed = map[string]bool{"user_bash": true, "hookmux_tool": true, "hookmux_command": true}
+var failClosed = map[string]bool{"user_bash": true, wire.EventOfferedTool: true, wire.EventOfferedCommand: true}
 
 // frequentEvents come by the hundred, so the session's entries are not collected
 // for files in Node at these.

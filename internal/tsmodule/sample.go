@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // Sample makes up an event for one of pi's, as the given agent would report
@@ -95,7 +96,7 @@ func piEvents(a *agent.Agent) []string {
 			list = append(list, spec.Name)
 		}
 	}
-	list = slices.DeleteFunc(list, func(name string) bool { return strings.HasPrefix(name, "hookmux_") })
+	list = slices.DeleteFunc(list, wire.IsPluginEvent)
 	slices.Sort(list)
 	return list
 }

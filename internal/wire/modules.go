@@ -1,12 +1,26 @@
 package wire
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Methods about TypeScript hooks.
 const (
 	MethodModules   = "modules.list"
 	MethodModuleRun = "modules.run" // loads files for the process that asks, which becomes an agent
 )
+
+// Events that hookmux's own plugin makes inside an agent. No agent has names like these.
+const (
+	pluginEvent = "hookmux_"
+
+	EventOfferedTool    = pluginEvent + "tool"    // the model calls a tool that a hook offers
+	EventOfferedCommand = pluginEvent + "command" // a person typed a command that a hook offers
+)
+
+// IsPluginEvent reports whether a native name is one of hookmux's own plugin.
+func IsPluginEvent(native string) bool { return strings.HasPrefix(native, pluginEvent) }
 
 // ModulesParams says where the question comes from.
 type ModulesParams struct {

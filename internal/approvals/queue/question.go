@@ -12,6 +12,9 @@ const (
 	Input   QuestionKind = "input"
 )
 
+// YesLabel is the option of a [Confirm] that says yes.
+const YesLabel = "yes"
+
 // Question is what a hook asks a person.
 type Question struct {
 	By          string // the hook's id
@@ -30,7 +33,7 @@ func (q *Question) Inquiry() event.Inquiry {
 	}
 	switch q.Kind {
 	case Confirm:
-		out.Options = []event.Option{{Label: "yes"}, {Label: "no"}}
+		out.Options = []event.Option{{Label: YesLabel}, {Label: "no"}}
 	case Select:
 		for _, o := range q.Options {
 			out.Options = append(out.Options, event.Option{Label: o})
@@ -43,3 +46,6 @@ func (q *Question) Inquiry() event.Inquiry {
 	}
 	return out
 }
+
+// IsYes reports whether an answer says yes to a [Confirm].
+func (q *Question) IsYes(answer string) bool { return q.Kind == Confirm && answer == YesLabel }

@@ -1,12 +1,14 @@
 package state
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/sessions/oneline"
+	"github.com/hookmux/hookmux/internal/sessions/stale"
 )
 
 // Apply takes one event of an agent in. It is cheap and its cost does not
@@ -19,14 +21,14 @@ func (b *Sessions) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Chang
 	n := input{ev: ev, at: ev.Time, seq: seq, rules: rules}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	key, ok := b.findSession(&n)
-	if !ok {
-		return Change{Key: key, Stale: n.stale}
+	key, why := b.findSession(&n)
+	if why != stale.No {
+		return Change{Key: key, Stale: why}
 	}
 	old := b.store.getSession(key)
 	if old == nil && ev.Session == "" && n.statusSignal() == agent.SignalNothing {
 		// CodeBuddy says that it may be used before it has a session.
-		return Change{Key: key, Stale: "the event names no session and begins none"}
+		return Change{Key: key, Stale: stale.BeginsNoSession}
 	}
 	c := Change{Key: key, Subagent: n.actor != ""}
 	var next *Session
@@ -44,46 +46,42 @@ func (b *Sessions) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Chang
 }
 
 // findSession finds the session an event counts for: a subagent's counts for the
-// session it works for.
-func (b *Sessions) findSession(n *input) (Key, bool) {
+// session it works for. It says why there is none.
+func (b *Sessions) findSession(n *input) (Key, stale.Reason) {
 	ev := n.ev
 	key := Key{ev.Agent, ev.Session}
 	if key.ID == "" {
 		if ev.Where.PID == 0 {
-			n.stale = "the event names no session"
-			return key, false
+			return key, stale.NoSession
 		}
 		// Not an id an agent would give, so that it is never resumed.
 		key.ID = "pid:" + strconv.Itoa(ev.Where.PID) + "." + strconv.FormatUint(ev.Where.Start, 10)
 	}
 	if parent, ok := b.index.children[key]; ok && b.store.hasSession(parent) {
 		n.actor, n.child = key.ID, true
-		return parent, true
+		return parent, stale.No
 	}
 	sub := ev.Subagent
 	if sub == nil {
-		return key, true
+		return key, stale.No
 	}
-	n.actor = sub.ID
-	if n.actor == "" {
-		n.actor = sub.Type
-	}
-	if n.actor == "" {
-		n.actor = "?"
-	}
+	n.actor = cmp.Or(sub.ID, sub.Type, "?")
 	if sub.Parent != "" && sub.Parent != ev.Session {
 		parent := Key{ev.Agent, sub.Parent}
 		if above, ok := b.index.children[parent]; ok { // a helper's helper
 			parent = above
 		}
 		n.child = true
-		return parent, b.store.hasSession(parent) || n.unknownParent()
+		if !b.store.hasSession(parent) {
+			return parent, stale.UnknownParent
+		}
+		return parent, stale.No
 	}
 	if sub.ID == ev.Session && n.rules.Spec != nil && n.rules.Spec.ChildSessions {
 		n.child = true
-		return key, n.unknownParent()
+		return key, stale.UnknownParent
 	}
-	return key, true
+	return key, stale.No
 }
 
 // recordFacts keeps what an event says about the session, whatever it says about the
@@ -151,7 +149,7 @@ func (s *Session) applySignal(n *input, c *Change) {
 		s.subagentReported(n, signal, c)
 		return
 	}
-	if why := s.staleReason(n, signal); why != "" {
+	if why := s.staleReason(n, signal); why != stale.No {
 		c.Stale = why
 		s.recordLateFiles(n)
 		return
@@ -217,45 +215,45 @@ func (s *Session) applySignal(n *input, c *Change) {
 
 // staleReason says why an event must not touch the status: it belongs to a turn that
 // is over, or to a time before what is known.
-func (s *Session) staleReason(n *input, signal agent.Signal) string {
+func (s *Session) staleReason(n *input, signal agent.Signal) stale.Reason {
 	if !s.Live() {
 		switch {
 		case n.at.Before(s.Ended):
-			return "older than the session's end"
+			return stale.BeforeSessionEnd
 		case signal == agent.SignalStarts || signal == agent.SignalPrompts || signal == agent.SignalAsks:
 		case n.ev.Kind == event.ToolBefore && n.at.After(s.Ended):
 		default:
-			return "the session has ended"
+			return stale.SessionOver
 		}
-		return ""
+		return stale.No
 	}
 	t := s.Turn
 	if t == nil {
-		return ""
+		return stale.No
 	}
 	// Agents that count their prompts give a number twice when a session is taken up.
 	takenUp := signal == agent.SignalPrompts && s.Machine.fromOtherProcess(n)
 	if id := n.turnID(); id != "" && id != t.ID && s.Machine.turnClosed(id) && !takenUp {
-		return "of a turn that is over"
+		return stale.TurnOver
 	}
 	if id := n.turnID(); id != "" && id == t.ID && !t.Open() && n.ev.Kind == event.UserAttention &&
 		signal == agent.SignalAsks {
-		return "of a turn that is over"
+		return stale.TurnOver
 	}
 	if n.seq != 0 && n.seq < t.Seq && n.ev.Where.PID != 0 && !s.Machine.fromOtherProcess(n) {
-		return "sent before the turn began"
+		return stale.SentBeforeTurn
 	}
 	if n.at.Before(t.Started) && !(t.Implicit && signal == agent.SignalPrompts) && signal != agent.SignalStarts {
-		return "older than the turn"
+		return stale.BeforeTurn
 	}
-	return ""
+	return stale.No
 }
 
 // subagentReported: a subagent reports. It counts for the session, but its turns are
 // not the session's.
 func (s *Session) subagentReported(n *input, signal agent.Signal, c *Change) {
 	if !s.Live() {
-		c.Stale = "the session has ended"
+		c.Stale = stale.SessionOver
 		return
 	}
 	switch signal {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/sessions/stale"
 )
 
 // RequestOpened tells that hookmux holds a request of an event for a person.
@@ -12,8 +13,8 @@ func (b *Sessions) RequestOpened(id string, ev *event.Event, at time.Time, rules
 	n := input{ev: ev, at: at, rules: rules}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	key, ok := b.findSession(&n)
-	if !ok {
+	key, why := b.findSession(&n)
+	if why != stale.No {
 		key, n.actor = Key{ev.Agent, requestPrefix + id}, ""
 	}
 	old := b.store.getSession(key)

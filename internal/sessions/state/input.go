@@ -8,6 +8,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
 	"github.com/hookmux/hookmux/internal/sessions/oneline"
+	"github.com/hookmux/hookmux/internal/sessions/stale"
 )
 
 // Rules are what the catalogue and the user's settings say about one agent.
@@ -39,7 +40,7 @@ type Change struct {
 	Gone     bool // it was forgotten
 	Subagent bool // only a subagent reported; nobody should be told that the session did
 
-	Stale string // why the event did not touch the status
+	Stale stale.Reason // why the event did not touch the status
 }
 
 // Any reports whether there is anything to store or show.
@@ -56,7 +57,6 @@ type input struct {
 	rules Rules
 	actor string // the subagent that reports; empty for the session itself
 	child bool   // it reports under a session id of its own
-	stale string
 }
 
 // statusSignal is what the event says about the status.
@@ -95,11 +95,6 @@ func defaultSignal(ev *event.Event) agent.Signal {
 		return agent.SignalBreathes
 	}
 	return agent.SignalNothing
-}
-
-func (n *input) unknownParent() bool {
-	n.stale = "a subagent of a session nobody has heard of"
-	return false
 }
 
 // turnID is the event's turn, where the agent's ids tell turns apart.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/sessions/stale"
 )
 
 // The turn's start survives a permission prompt, so the duration is right.
@@ -58,7 +59,7 @@ func TestLateEventsOfAnOlderTurn(t *testing.T) {
 		before := w.get()
 		c := late(w)
 		after := w.get()
-		if c.Stale == "" || after.Status != Running || after.Tool != before.Tool || after.Turn.Errors != 0 ||
+		if c.Stale == stale.No || after.Status != Running || after.Tool != before.Tool || after.Turn.Errors != 0 ||
 			after.Turn.Tools != 1 || after.TurnCount != 2 {
 			t.Errorf("%s: after.Status = %s, after.Tool = %q, after.Turn = %+v, c.Stale = %s; want c.Stale not "+
 				"empty, after.Status = Running, after.Tool = before.Tool, after.Turn.Errors = 0, after.Turn.Tools = 1 and after.TurnCount = 2",
@@ -77,14 +78,14 @@ func TestStaleBySequence(t *testing.T) {
 	}
 	send(1, event.TurnStart, native("input"))
 	send(9, event.TurnStart, native("input"))
-	if c := send(8, event.TurnEnd, native("agent_settled")); c.Stale == "" || c.To != Running {
+	if c := send(8, event.TurnEnd, native("agent_settled")); c.Stale == stale.No || c.To != Running {
 		t.Errorf("c = %+v, want c.Stale not empty and c.To = Running", c)
 	}
 	if c := send(10, event.TurnEnd, native("agent_settled")); c.To != Success {
 		t.Errorf("c = %+v, want c.To = Success", c)
 	}
 	pid = 2 // taken up by another process, which counts from 1
-	if c := send(1, event.TurnStart, native("input")); c.To != Running || c.Stale != "" {
+	if c := send(1, event.TurnStart, native("input")); c.To != Running || c.Stale != stale.No {
 		t.Errorf(`c = %+v, want c.To = Running and c.Stale = ""`, c)
 	}
 }
@@ -301,7 +302,7 @@ func TestFactsFromTheTranscript(t *testing.T) {
 		t.Errorf(`s.Turn = %+v, want s.Turn.Errors = 1, s.Turn.Summary = "It did not build." and s.Errors[0].Exit = 3`,
 			s.Turn)
 	}
-	if c := w.sessions.Interrupted(key, w.now); c.To != Failed || c.Stale == "" {
+	if c := w.sessions.Interrupted(key, w.now); c.To != Failed || c.Stale == stale.No {
 		t.Errorf("c = %+v, want c.To = Failed and c.Stale not empty", c)
 	}
 	w.send(event.TurnStart, turn("p2"))
@@ -420,7 +421,7 @@ func TestForgetAndWaiting(t *testing.T) {
 // An event that names no session is kept by its process, or not at all.
 func TestWithoutASessionID(t *testing.T) {
 	w := newWorld(t)
-	if c := w.send(event.TurnStart, session("")); c.Any() || c.Stale == "" {
+	if c := w.send(event.TurnStart, session("")); c.Any() || c.Stale == stale.No {
 		t.Errorf("c = %+v, want not c.Any() and c.Stale not empty", c)
 	}
 	c := w.send(event.TurnStart, session(""), from(77, 5))

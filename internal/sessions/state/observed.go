@@ -6,6 +6,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/sessions/oneline"
+	"github.com/hookmux/hookmux/internal/sessions/stale"
 )
 
 // LeaveAfter is how long a session without a sign of life and without a
@@ -58,7 +59,7 @@ func (b *Sessions) Interrupted(key Key, at time.Time) Change {
 			return
 		}
 		if !s.Turn.Open() || at.Before(s.Turn.Started) {
-			c.Stale = "no turn to interrupt"
+			c.Stale = stale.NoTurnToInterrupt
 			return
 		}
 		s.finishTurn(&input{ev: &event.Event{}, at: at}, c, Interrupted)
@@ -72,7 +73,7 @@ func (b *Sessions) TurnFinished(key Key, turn string, result Result, message str
 	return b.updateSession(key, func(s *Session, c *Change) {
 		other := turn != "" && s.Turn != nil && s.Turn.ID != "" && turn != s.Turn.ID
 		if !s.Turn.Open() || at.Before(s.Turn.Started) || other || s.Background > 0 {
-			c.Stale = "no such turn is open"
+			c.Stale = stale.NoSuchTurn
 			return
 		}
 		s.finishTurn(&input{ev: &event.Event{Message: message}, at: at}, c, result)
@@ -120,7 +121,7 @@ func (b *Sessions) CallDenied(key Key, call Call, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
 		t := s.Turn
 		if t == nil || call.ID == "" || at.Before(t.Started) || s.Machine.wasDenied(&call) {
-			c.Stale = "no news"
+			c.Stale = stale.NothingNew
 			return
 		}
 		denyCall(s, call)
@@ -141,7 +142,7 @@ func (b *Sessions) CallDenied(key Key, call Call, at time.Time) Change {
 func (b *Sessions) CallStopped(key Key, call Call) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
 		if s.Turn == nil || !s.Machine.wasDenied(&call) {
-			c.Stale = "no news"
+			c.Stale = stale.NothingNew
 			return
 		}
 		s.Machine.Denied = removeWhere(s.Machine.Denied, func(old *Call) bool { return old.ID == call.ID })
@@ -183,7 +184,7 @@ func (b *Sessions) AskAnswered(key Key, number int, at time.Time) Change {
 		before := len(s.Asks)
 		s.Asks = removeWhere(s.Asks, func(a *Ask) bool { return a.N == number && !s.isHeld(a) })
 		if len(s.Asks) == before {
-			c.Stale = "no such question is open"
+			c.Stale = stale.NoSuchQuestion
 			return
 		}
 		if len(s.Asks)+len(s.Held) == 0 && s.Turn.Open() {
@@ -244,11 +245,11 @@ func (b *Sessions) Resumed(key Key, at time.Time, where event.Place, cwd, title 
 func (b *Sessions) ApplyDecision(ev *event.Event, d event.Decision, at time.Time, rules Rules) Change {
 	n := input{ev: ev, at: at, rules: rules}
 	b.mu.RLock()
-	key, ok := b.findSession(&n)
+	key, why := b.findSession(&n)
 	b.mu.RUnlock()
 	settled := d.Verdict == event.Deny || d.Verdict == event.Allow || d.Verdict == event.Modify && d.Allowed
 	keeps := ev.Kind.TakesKeepGoing() && (d.KeepGoing || d.Verdict == event.Deny)
-	if !ok || rules.Off || !settled && !keeps {
+	if why != stale.No || rules.Off || !settled && !keeps {
 		return Change{Key: key}
 	}
 	return b.updateSession(key, func(s *Session, c *Change) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/sessions/oneline"
+	"github.com/hookmux/hookmux/internal/sessions/stale"
 )
 
 // TerminalReport is what a terminal application reports about the agent in one
@@ -34,7 +35,7 @@ func (b *Sessions) ApplyTerminal(r *TerminalReport, where event.Place, rules Rul
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if hasOwnSession(b, r, where) {
-		c := Change{Key: key, Stale: "the agent's own events tell of this session"}
+		c := Change{Key: key, Stale: stale.ToldByAgent}
 		if s := b.store.getSession(b.index.terminals[r.Terminal]); s != nil {
 			c = Change{Key: s.Key, From: s.Status, To: NeverRan, Gone: true}
 			b.dropSession(s.Key)
@@ -97,7 +98,7 @@ func hasOwnSession(b *Sessions, r *TerminalReport, where event.Place) bool {
 func applyTerminalReport(s *Session, r *TerminalReport, c *Change) {
 	at := r.At
 	if at.Before(terminalStateTime(s)) {
-		c.Stale = "older than the terminal's state"
+		c.Stale = stale.BeforeTerminalState
 		return
 	}
 	if !s.Live() {
@@ -115,7 +116,7 @@ func applyTerminalReport(s *Session, r *TerminalReport, c *Change) {
 		s.Machine.setBase(Running, at)
 	case "idle":
 		if s.Machine.Base.Finished() && len(s.Asks) == 0 {
-			c.Stale = "the result stays"
+			c.Stale = stale.ResultStays
 			return
 		}
 		if s.Turn.Open() {
@@ -125,13 +126,13 @@ func applyTerminalReport(s *Session, r *TerminalReport, c *Change) {
 		s.Machine.Base, s.Machine.BaseSince = Idle, at // idle again is idle since now
 	case "needsInput":
 		if s.Machine.Base != Running || len(s.Asks) > 0 {
-			c.Stale = "only what runs can need input"
+			c.Stale = stale.NotRunning
 			return
 		}
 		s.Asks = []Ask{{At: at, What: oneline.Fold(r.Activity, maxSummary)}}
 	case "finished":
 		if r.ExitCode == nil {
-			c.Stale = "finished without an exit code"
+			c.Stale = stale.NoExitCode
 			return
 		}
 		if !s.Turn.Open() {

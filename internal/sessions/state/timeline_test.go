@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/hubtest/golden"
+	"github.com/hookmux/hookmux/internal/sessions/stale"
 	"github.com/hookmux/hookmux/internal/verify/recordings"
 )
 
@@ -60,7 +61,7 @@ func bare(name string, l recordings.Line) []byte {
 // describe is a change on one line.
 func describe(c *Change) string {
 	if c.Session == nil {
-		return "· " + c.Stale
+		return "· " + c.Stale.String()
 	}
 	s := c.Session
 	out := []string{string(c.To)}
@@ -92,8 +93,8 @@ func describe(c *Change) string {
 	if c.Ended {
 		out = append(out, "ended: "+s.EndReason)
 	}
-	if c.Stale != "" {
-		out = append(out, "stale: "+c.Stale)
+	if c.Stale != stale.No {
+		out = append(out, "stale: "+c.Stale.String())
 	}
 	return strings.Join(out, "  ")
 }

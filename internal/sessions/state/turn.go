@@ -5,6 +5,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/sessions/oneline"
+	"github.com/hookmux/hookmux/internal/sessions/stale"
 )
 
 // asyncGrace is how long after a turn's end an event the agent does not wait
@@ -110,7 +111,7 @@ func (s *Session) promptSubmitted(n *input, c *Change) {
 		s.continueTurn(n)
 		return // said twice
 	case t != nil && !t.Open() && id != "" && id == t.ID && !s.Machine.fromOtherProcess(n):
-		c.Stale = "of a turn that is over"
+		c.Stale = stale.TurnOver
 		return
 	case t.Open() && t.Implicit && !s.Machine.fromOtherProcess(n):
 		// The turn was noticed before its prompt arrived.

@@ -29,14 +29,15 @@ func (a asker) Ask(ctx context.Context, q tsmodule.Question) (tsmodule.Answer, e
 	if note := a.s.files.goneNote(q.Module); note != "" {
 		text = strings.TrimLeft(text+"\n"+note, "\n")
 	}
-	words, err := a.s.options.People.AskPerson(ctx, q.Event, queue.Question{
+	question := queue.Question{
 		By: a.s.files.idOf(q.Module), Kind: kindOfQuestion[q.Kind], Title: q.Title, Text: text,
 		Options: q.Options, Placeholder: q.Placeholder,
-	})
+	}
+	words, err := a.s.options.People.AskPerson(ctx, q.Event, question)
 	if err != nil {
 		return tsmodule.Answer{Cancelled: true}, err
 	}
-	return tsmodule.Answer{Confirmed: words == "yes", Value: words, By: "person"}, nil
+	return tsmodule.Answer{Confirmed: question.IsYes(words), Value: words, By: event.ByPerson}, nil
 }
 
 func (a asker) Someone(*event.Event) bool { return a.s.options.People.CanAnyoneAnswer() }

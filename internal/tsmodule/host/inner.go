@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
@@ -94,7 +93,7 @@ func (s *Service) wantedEvents(a *agent.Agent, params *wire.WantedParams, peer p
 				out.Events = append(out.Events, name)
 			}
 			one := e.Run.(*fileHandler).one
-			if m := s.files.moduleOf(one); m != nil && strings.HasPrefix(name, "hookmux_") && !offers[one] {
+			if m := s.files.moduleOf(one); m != nil && wire.IsPluginEvent(name) && !offers[one] {
 				offers[one] = true
 				info := m.Info()
 				out.Tools, out.Commands = append(out.Tools, info.Tools...), append(out.Commands, info.Commands...)

@@ -36,6 +36,10 @@ import (
 // of a higher version; there are no lower ones.
 const Version = 1
 
+// DebugStart begins what a hook client with HOOKMUX_DEBUG=1 writes on stderr when no
+// hub answered.
+const DebugStart = "hookmux-hook: "
+
 // MaxHeader is the longest header line, newline included.
 const MaxHeader = 64 << 10
 
