@@ -92,13 +92,11 @@ func (e *Engine) findNative(a *agent.Agent, name string, ev *event.Event) error 
 func piEvents(a *agent.Agent) []string {
 	list := slices.Clone(a.Inner)
 	for _, spec := range a.Events {
-		if !slices.Contains(list, spec.Name) {
-			list = append(list, spec.Name)
-		}
+		list = append(list, spec.Name)
 	}
 	list = slices.DeleteFunc(list, wire.IsPluginEvent)
 	slices.Sort(list)
-	return list
+	return slices.Compact(list)
 }
 
 // eventsLike are pi's names of what another agent reports.
