@@ -107,7 +107,7 @@ func TestAskNeedsAPersonWhereTheAgentWouldHang(t *testing.T) {
 			t.Errorf("%q: answer.Stdout = %s, want %q", attended, answer.Stdout, want)
 		}
 		if Builtin().CarriesFor(&ev).Ask != (attended == event.AttendedYes) {
-			t.Errorf("%q: carries", attended)
+			t.Errorf("%q: carries; want Builtin().CarriesFor(&ev).Ask == (attended == event.AttendedYes)", attended)
 		}
 	}
 }
@@ -137,8 +137,9 @@ func TestDegradedIsSaidByTheOthersToo(t *testing.T) {
 		ev := decodeFixture(t, c.agent, c.fixture)
 		answer, sent := Builtin().Encode(&ev, c.d)
 		if sent.Verdict != c.verdict || !strings.Contains(strings.Join(sent.DegradedText(), "; "), c.note) {
-			t.Errorf("%s %s %+v:\n got %s %q %s", c.agent, c.fixture, c.d, sent.Verdict.Word(), sent.Degraded,
-				answer.Stdout)
+			t.Errorf("%s %s %+v:\n got %s %q %s; want sent.Verdict == c.verdict and c.note in "+
+				"strings.Join(sent.DegradedText(), \"; \")",
+				c.agent, c.fixture, c.d, sent.Verdict.Word(), sent.Degraded, answer.Stdout)
 		}
 	}
 }
@@ -164,7 +165,7 @@ func TestMarksTellTheOthersApart(t *testing.T) {
 	}
 	for alias, want := range map[string]string{"factory": "droid", "kimi-code": "kimi"} {
 		if a, ok := c.Agent(alias); !ok || a.Name != want {
-			t.Errorf("%s is not %s", alias, want)
+			t.Errorf("%s is not %s; want ok and a.Name == want", alias, want)
 		}
 	}
 	// Qwen's hooks carry Gemini's variable for the project as well.

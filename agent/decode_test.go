@@ -91,7 +91,7 @@ func TestDecodeTakesOddPayloads(t *testing.T) {
 			commands = ev.Tool.Commands
 		}
 		if !reflect.DeepEqual(commands, c.commands) {
-			t.Errorf("%s: commands %q", name, commands)
+			t.Errorf("%s: commands %q, want %q", name, commands, c.commands)
 		}
 	}
 }
@@ -240,7 +240,7 @@ func TestRawStaysAsItCame(t *testing.T) {
 		agent := rapid.SampledFrom([]string{"claude", "codex", "grok", "nobody"}).Draw(t, "agent")
 		ev := Builtin().Decode(Input{Agent: agent, Event: "PreToolUse", Payload: payload})
 		if !bytes.Equal(ev.Raw, kept) || !bytes.Equal(payload, kept) {
-			t.Fatalf("%q became %q", kept, ev.Raw)
+			t.Fatalf("%q became %q; want ev.Raw equal to kept and payload equal to kept", kept, ev.Raw)
 		}
 	})
 }
@@ -255,7 +255,7 @@ func FuzzDecode(f *testing.F) {
 		kept := bytes.Clone(payload)
 		ev := Builtin().Decode(Input{Agent: agent, Event: native, Payload: payload})
 		if !bytes.Equal(ev.Raw, kept) {
-			t.Fatal("raw changed")
+			t.Fatalf("raw changed: ev.Raw is %v, want %v", ev.Raw, kept)
 		}
 		for _, d := range []event.Decision{{}, {Verdict: event.Deny},
 			{Verdict: event.Modify, Input: []byte(`{"command":"x"}`)}, {KeepGoing: true, Context: "c"}} {

@@ -70,7 +70,8 @@ func TestEncodeHoldsItsPromises(t *testing.T) {
 		byCode := f.agent == "codebuddy" && sent.Verdict == event.Deny &&
 			(spec.Answer == "tool" || spec.Answer == "block")
 		if byCode != (answer.Exit == 2) || !byCode && answer.Exit != 0 || byCode != (answer.Stderr != "") {
-			t.Fatalf("exit %d, stderr %q", answer.Exit, answer.Stderr)
+			t.Fatalf(`exit %d, stderr %q; want byCode == (answer.Exit == 2), byCode or answer.Exit == 0 and `+
+				`byCode == (answer.Stderr != "")`, answer.Exit, answer.Stderr)
 		}
 		if answer.Stdout == "" || spec.Neutral != nil && answer == neutral.Answer(*spec.Neutral) {
 			if sent.Verdict == event.Deny || sent.Verdict == event.Modify {
@@ -97,7 +98,9 @@ func TestEncodeHoldsItsPromises(t *testing.T) {
 		approved := d.Verdict == event.Allow || d.Verdict == event.Modify && d.Allowed
 		if !approved && f.agent != "codex" && containsAny(answer.Stdout, `"permissionDecision":"allow"`,
 			`"behavior":"allow"`, `"reply":"once"`) {
-			t.Fatalf("nobody approved: %s", answer.Stdout)
+			t.Fatalf("nobody approved: %s; want approved or f.agent == \"codex\" or "+
+				"!containsAny(answer.Stdout, `\"permissionDecision\":\"allow\"`, `\"behavior\":\"allow\"`, "+
+				"`\"reply\":\"once\"`)", answer.Stdout)
 		}
 		if d.Verdict == event.Deny && ev.Kind.Guarded() &&
 			!containsAny(answer.Stdout, `"deny"`, `"block":true`, `"decision":"block"`, `"cancel":true`, `"throw":`,
@@ -146,7 +149,8 @@ func checkCodex(t *rapid.T, native string, top map[string]json.RawMessage) {
 		_ = json.Unmarshal(raw, &specific)
 		only(specific, known.specific)
 		if string(specific["hookEventName"]) != `"`+native+`"` {
-			t.Fatalf("names %s", specific["hookEventName"])
+			t.Fatalf("names %s; want string(specific[\"hookEventName\"]) == `\"`+native+`\"`",
+				specific["hookEventName"])
 		}
 		switch word := string(specific["permissionDecision"]); word {
 		case "":
@@ -203,8 +207,9 @@ func TestDegradedIsSaid(t *testing.T) {
 		answer, sent := Builtin().Encode(&ev, c.d)
 		if sent.Verdict != c.verdict || !strings.Contains(strings.Join(sent.DegradedText(), "; "), c.note) ||
 			c.note == "" && len(sent.Degraded) > 0 {
-			t.Errorf("%s %s %+v:\n got %s %q %s", c.agent, c.fixture, c.d, sent.Verdict.Word(), sent.Degraded,
-				answer.Stdout)
+			t.Errorf("%s %s %+v:\n got %s %q %s; want sent.Verdict == c.verdict, c.note in "+
+				"strings.Join(sent.DegradedText(), \"; \") and c.note != \"\" or len(sent.Degraded) <= 0",
+				c.agent, c.fixture, c.d, sent.Verdict.Word(), sent.Degraded, answer.Stdout)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestFeedOfEveryAgent(t *testing.T) {
 		for name, point := range a.Feed.Points {
 			e, ok := a.Event(name)
 			if !ok {
-				t.Errorf("%s: no event %s", a.Name, name)
+				t.Errorf("%s: no event %s; want ok", a.Name, name)
 				continue
 			}
 			for _, problem := range point.problems(e, a.Feed.Promptless) {
@@ -115,6 +115,6 @@ func TestNumbers(t *testing.T) {
 	}
 	var none *Feed
 	if none.NumberOf(&asked) != "" || none.AnsweredBy(&replied) != "" || none.At("x") != nil {
-		t.Error("no feed")
+		t.Error(`no feed; want none.NumberOf(&asked) == "", none.AnsweredBy(&replied) == "" and none.At("x") == nil`)
 	}
 }

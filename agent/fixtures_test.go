@@ -316,7 +316,7 @@ func TestDecodedEventsMatchGoldens(t *testing.T) {
 		ev := Builtin().Decode(Input{ID: "id", Time: time.Unix(1700000000, 0), Agent: f.agent, Event: f.event,
 			Payload: f.payload, Cwd: "/from/the/frame"})
 		if !bytes.Equal(ev.Raw, f.payload) {
-			t.Errorf("%s/%s: raw differs", f.agent, f.file)
+			t.Errorf("%s/%s: raw differs; want ev.Raw equal to f.payload", f.agent, f.file)
 		}
 		if ev.Malformed != "" || ev.Native != f.event || ev.Session == "" && !nobodys[f.agent+"/"+f.file] {
 			t.Errorf(`%s/%s: ev = %+v, want ev.Malformed = "", ev.Native = %q and not ev.Session == "" && `+

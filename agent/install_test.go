@@ -98,7 +98,8 @@ func TestLaunchCarriersAreNamed(t *testing.T) {
 	for _, a := range Builtin().Agents() {
 		if open := strings.HasPrefix(a.Launch.Inject, "extension") || strings.HasPrefix(a.Launch.Inject, "settings") ||
 			strings.HasPrefix(a.Launch.Inject, "config"); open != (a.Launch.Carrier != "") {
-			t.Errorf("%s: inject %q, carrier %q", a.Name, a.Launch.Inject, a.Launch.Carrier)
+			t.Errorf(`%s: inject %q, carrier %q; want open == (a.Launch.Carrier != "")`,
+				a.Name, a.Launch.Inject, a.Launch.Carrier)
 		}
 		if a.Launch.Program == "" {
 			t.Errorf("%s has no program", a.Name)

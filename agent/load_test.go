@@ -48,7 +48,7 @@ func TestOwnFilesAddAgents(t *testing.T) {
 		t.Fatalf("problems = %+v, want none", problems)
 	}
 	if a, ok := c.Agent("my-agent"); !ok || a.Title != "My agent" || len(c.Agents()) != len(Builtin().Agents())+1 {
-		t.Fatal("not there")
+		t.Fatal(`not there; want ok, a.Title == "My agent" and len(c.Agents()) == len(Builtin().Agents())+1`)
 	}
 	ev := c.Decode(Input{Agent: "mine", Event: "PreToolUse",
 		Payload: []byte(`{"sid":"s","tool":"run","args":{"steps":[{"sh":"a"},{"sh":"b"}]}}`)})
@@ -159,7 +159,7 @@ func TestFilesResolve(t *testing.T) {
 func TestMarks(t *testing.T) {
 	c := Builtin()
 	if a, ok := c.ByProgram("codex"); !ok || a.Name != "codex" {
-		t.Error("codex")
+		t.Error(`codex; want ok and a.Name == "codex"`)
 	}
 	if a, ok := c.ByProgram("node", "/usr/bin/node", "/opt/node_modules/@anthropic-ai/claude-code/cli.js"); !ok ||
 		a.Name != "claude" {
@@ -170,7 +170,7 @@ func TestMarks(t *testing.T) {
 	}
 	if a, name, ok := c.BelowAgent(func(k string) string { return map[string]string{"CLAUDECODE": "1"}[k] }); !ok ||
 		a.Name != "claude" || name != "CLAUDECODE" {
-		t.Error("below claude")
+		t.Error(`below claude; want ok, a.Name == "claude" and name == "CLAUDECODE"`)
 	}
 	if _, _, ok := c.BelowAgent(func(k string) string {
 		return map[string]string{"CLAUDECODE": "0",
@@ -184,7 +184,8 @@ func TestTimeouts(t *testing.T) {
 	a, _ := Builtin().Agent("claude")
 	if a.InstallTimeout("PreToolUse") != time.Hour || a.InstallTimeout("Stop") != 10*time.Minute ||
 		a.InstallTimeout("nope") != 0 || a.Timeout("SessionEnd") != 1500*time.Millisecond {
-		t.Error("time limits")
+		t.Errorf("time limits are %v, %v, %v and %v, want 1h, 10m, 0 and 1.5s", a.InstallTimeout("PreToolUse"),
+			a.InstallTimeout("Stop"), a.InstallTimeout("nope"), a.Timeout("SessionEnd"))
 	}
 	for _, a := range Builtin().Agents() {
 		for _, e := range a.Events {
@@ -212,7 +213,8 @@ func TestNoAgentIsNamedInCode(t *testing.T) {
 		for _, a := range Builtin().Agents() {
 			for i, line := range strings.Split(string(code), "\n") {
 				if strings.Contains(line, `"`+a.Name+`"`) && !strings.HasPrefix(strings.TrimSpace(line), "//") {
-					t.Errorf("%s:%d names %s", file, i+1, a.Name)
+					t.Errorf("%s:%d names %s; want no `\"`+a.Name+`\"` in line or strings.TrimSpace(line) to "+
+						"begin with \"//\"", file, i+1, a.Name)
 				}
 			}
 		}

@@ -33,7 +33,7 @@ func TestQuestionsAreRead(t *testing.T) {
 			t.Errorf("%s/%s:\n got %+v\nwant %+v", c.agent, c.file, ev.Questions, c.want)
 		}
 		if ev.Asks() != (c.want != nil) {
-			t.Errorf("%s/%s: asks %v", c.agent, c.file, ev.Asks())
+			t.Errorf("%s/%s: asks %v; want ev.Asks() == (c.want != nil)", c.agent, c.file, ev.Asks())
 		}
 	}
 }

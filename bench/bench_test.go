@@ -22,7 +22,7 @@ func TestTable(t *testing.T) {
 	tab.atMost("slow", 1.3, 1.2, "×")
 	tab.atLeast("few", 0.3, 0.4, "×")
 	if tab.missed() != 2 {
-		t.Errorf("missed %d", tab.missed())
+		t.Errorf("missed %d, want 2", tab.missed())
 	}
 	var plain, structured bytes.Buffer
 	tab.print(&plain)
@@ -55,7 +55,8 @@ func TestPayloads(t *testing.T) {
 		"PreToolUse.Bash": {"tool_input", "description"}} {
 		payload, err := b.stretched(name, path...)
 		if err != nil || len(payload) != clientPayload || !json.Valid(payload) {
-			t.Errorf("%s: %d bytes, %v", name, len(payload), err)
+			t.Errorf("%s: %d bytes, %v; want no error, len(payload) == clientPayload and json.Valid(payload)",
+				name, len(payload), err)
 		}
 	}
 	m, err := b.newMix("1", &sandbox.Home{Project: "/h/project"})
@@ -76,6 +77,6 @@ func TestPayloads(t *testing.T) {
 		ids[r.ID], sessions[has.Session] = true, true
 	}
 	if uint64(len(ids)) != n || len(sessions) != 2 {
-		t.Errorf("%d ids, %d sessions", len(ids), len(sessions))
+		t.Errorf("%d ids, %d sessions; want uint64(len(ids)) == n and len(sessions) == 2", len(ids), len(sessions))
 	}
 }

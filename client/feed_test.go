@@ -59,7 +59,7 @@ func TestFeedMethods(t *testing.T) {
 		t.Errorf(`item = %+v, error %v; want no error and item.Shown = "x"`, item, err)
 	}
 	if _, err := c.Request(ctx, "zz"); err == nil {
-		t.Error("found")
+		t.Error("found; want an error")
 	}
 	if result, err := c.Reply(ctx, FeedReply{ID: "abcd", Choice: "once"}); err != nil ||
 		result.Outcome != "delivered" || result.By != "me" {

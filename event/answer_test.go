@@ -64,7 +64,7 @@ func TestAnswerGoesWithItsVerdict(t *testing.T) {
 		t.Errorf("a yes to a change the agent does not take: %+v", d)
 	}
 	if d := Degrade(Decision{Verdict: Deny, Reason: "no", Answer: no}, Carries{Deny: true}); d.Answer == nil {
-		t.Errorf("a no: %+v", d)
+		t.Errorf("a no: %+v; want d.Answer != nil", d)
 	}
 }
 
@@ -111,6 +111,7 @@ func TestWords(t *testing.T) {
 		t.Errorf(`got %q, want "mine"`, got)
 	}
 	if !ChooseAll.Known() || Choice("maybe").Known() || !PlanManual.Known() || PlanMode("").Known() {
-		t.Error("known")
+		t.Error(`known; want ChooseAll.Known(), !Choice("maybe").Known(), PlanManual.Known() and ` +
+			`!PlanMode("").Known()`)
 	}
 }

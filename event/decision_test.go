@@ -98,7 +98,8 @@ func TestApprovalOfAChangedCall(t *testing.T) {
 		{"allowed without a change", []Decision{{Allowed: true}}, None, false},
 	} {
 		if got := merged(c.opinions...); got.Verdict != c.verdict || got.Allowed != c.allowed {
-			t.Errorf("%s: %s, allowed %v", c.name, got.Verdict.Word(), got.Allowed)
+			t.Errorf("%s: %s, allowed %v; want got.Verdict == c.verdict and got.Allowed == c.allowed",
+				c.name, got.Verdict.Word(), got.Allowed)
 		}
 	}
 }
@@ -145,10 +146,12 @@ func TestMergeProperties(t *testing.T) {
 			t.Fatalf("%s, the strongest is %s", got.Verdict.Word(), strongest.Word())
 		}
 		if got.Allowed != (got.Verdict == Modify && approvals) {
-			t.Fatalf("allowed %v of %+v", got.Allowed, opinions)
+			t.Fatalf("allowed %v of %+v; want got.Allowed == (got.Verdict == Modify && approvals)",
+				got.Allowed, opinions)
 		}
 		if got.ExitCode != exit || got.Context != strings.Join(contexts, "\n") {
-			t.Fatalf("exit %d, context %q", got.ExitCode, got.Context)
+			t.Fatalf("exit %d, context %q; want got.ExitCode == exit and got.Context == "+
+				"strings.Join(contexts, \"\\n\")", got.ExitCode, got.Context)
 		}
 		if got.Verdict == Modify && got.Input == nil {
 			t.Fatal("a change of nothing")
@@ -160,14 +163,14 @@ func TestMergeProperties(t *testing.T) {
 				owner = owner || o.By == got.By && o.Settled().Verdict == got.Verdict
 			}
 			if !owner {
-				t.Fatalf("by %s of %+v", got.By, opinions)
+				t.Fatalf("by %s of %+v; want owner", got.By, opinions)
 			}
 		}
 		if a := got.Answer; a != nil && !a.fits(got.Verdict, got.Allowed) {
 			t.Fatalf("the answer %+v stands beside %s", a, got.Verdict.Word())
 		}
 		if again := got.Settled(); !reflect.DeepEqual(again, got) {
-			t.Fatalf("not settled: %+v", got)
+			t.Fatalf("not settled: %+v; want again equal to got", got)
 		}
 	})
 }
@@ -239,7 +242,7 @@ func TestMergeObjectsOfManyKeys(t *testing.T) {
 	b.WriteString("}")
 	if got := MergeObjects(raw(b.String()), raw(`{"k":1}`)); !json.Valid(got) ||
 		!strings.HasPrefix(string(got), `{"k":1,`) {
-		t.Error("not merged")
+		t.Error("not merged; want json.Valid(got) and string(got) to begin with `{\"k\":1,`")
 	}
 }
 

@@ -55,7 +55,7 @@ func TestDegrade(t *testing.T) {
 			notes = append(notes, what)
 		}
 		if strings.Join(notes, "|") != c.noted {
-			t.Errorf("%s: noted %q", c.name, got.Degraded)
+			t.Errorf(`%s: noted %q; want strings.Join(notes, "|") == c.noted`, c.name, got.Degraded)
 		}
 		got.Degraded = nil
 		if !reflect.DeepEqual(got, c.want) {
@@ -108,7 +108,7 @@ func TestDegradeProperties(t *testing.T) {
 		}
 		again := Degrade(got, c)
 		if !reflect.DeepEqual(again, got) {
-			t.Fatalf("not stable:\n%+v\n%+v", got, again)
+			t.Fatalf("not stable:\n%+v\n%+v; want again equal to got", got, again)
 		}
 	})
 }

@@ -138,7 +138,7 @@ func TestEventComesBack(t *testing.T) {
 		e := drawEvent(t)
 		b := e.AppendJSON(nil, Form{Raw: RawJSON(e.Raw)})
 		if !json.Valid(b) || !utf8.Valid(b) {
-			t.Fatalf("no JSON: %s", b)
+			t.Fatalf("no JSON: %s; want json.Valid(b) and utf8.Valid(b)", b)
 		}
 		var back Event
 		if err := json.Unmarshal(b, &back); err != nil {
@@ -176,7 +176,7 @@ func TestUnifiedIsJSONWhateverIsInIt(t *testing.T) {
 		}
 		for _, b := range [][]byte{e.MarshalUnified(), e.AppendJSON(nil, Form{Raw: RawJSON(e.Raw)})} {
 			if !json.Valid(b) || !utf8.Valid(b) {
-				t.Fatalf("no JSON: %q", b)
+				t.Fatalf("no JSON: %q; want json.Valid(b) and utf8.Valid(b)", b)
 			}
 		}
 		var u struct {
@@ -194,7 +194,7 @@ func TestUnifiedIsJSONWhateverIsInIt(t *testing.T) {
 		if u.Agent != asRunes(e.Agent) || u.HookType != asRunes(e.Native) || u.Kind != e.Kind ||
 			u.SessionID != asRunes(e.Session) ||
 			u.Cwd != asRunes(e.Cwd) || !u.Timestamp.Equal(e.Time.Truncate(time.Millisecond)) || u.Data == nil {
-			t.Fatalf("%+v of %+v", u, e)
+			t.Fatalf("read %+v of %+v; want the same kind, session, folder and time, and data", u, e)
 		}
 	})
 }
@@ -291,7 +291,7 @@ func TestOddTimesAreLeftOut(t *testing.T) {
 func TestEventThatIsNone(t *testing.T) {
 	for _, s := range []string{`[]`, `{"time":"yesterday"}`, `{"tool":{"durationMs":"long"}}`} {
 		if err := json.Unmarshal([]byte(s), new(Event)); err == nil {
-			t.Errorf("%s was read", s)
+			t.Errorf("%s was read; want an error", s)
 		}
 	}
 }

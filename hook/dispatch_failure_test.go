@@ -36,7 +36,8 @@ func TestFailuresMeanWhatTheRegistrationSays(t *testing.T) {
 			t.Errorf(`%+v: d = %+v, want d.Verdict = %q and d.Context = ""`, c.r, d, c.verdict)
 		}
 		if c.verdict != event.None && (d.Reason != "hook h failed: killed by SIGKILL" || d.By != "h") {
-			t.Errorf("%+v: %q by %q", c.r, d.Reason, d.By)
+			t.Errorf(`%+v: %q by %q; want c.verdict == event.None or (d.Reason == "hook h failed: killed by `+
+				`SIGKILL" and d.By == "h")`, c.r, d.Reason, d.By)
 		}
 		if out.Steps[0].Err == nil || len(out.Steps) == 1 != (c.verdict == event.Deny) {
 			t.Errorf("%+v: out.Steps = %+v, want an error and len(out.Steps) == 1 = (c.verdict == event.Deny)",

@@ -333,10 +333,10 @@ func TestWhoIsWaitedFor(t *testing.T) {
 	} {
 		ev := bash("ls")
 		if got := Waits(c.entries, ev.Kind, c.carries); got != c.waits {
-			t.Errorf("%+v: waits %v", c, got)
+			t.Errorf("%+v: waits %v, want %v", c, got, c.waits)
 		}
 		if got := Watched(c.entries, &ev, c.carries); got != c.watched {
-			t.Errorf("%+v: watched %v", c, got)
+			t.Errorf("%+v: watched %v, want %v", c, got, c.watched)
 		}
 	}
 	// Each is run by exactly one of the two.
@@ -379,7 +379,7 @@ func TestNestedEvents(t *testing.T) {
 	}
 	ev := bash("ls")
 	if got := names(Select(all, &ev, func(string) bool { return true })); got != "guard.x locked locked-log plain" {
-		t.Error("not nested:", got)
+		t.Errorf(`not nested:: %v, want "guard.x locked locked-log plain"`, got)
 	}
 	ev.Nested = true
 	if got := names(Select(all, &ev, nil)); got != "guard.x locked" {

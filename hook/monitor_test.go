@@ -107,7 +107,7 @@ func TestMonitoredHooksAreHeard(t *testing.T) {
 			ev := bash("make")
 			out := decide(t, ev, entry(t, c.reg, c.run))
 			if !out.Decision.Empty() || len(out.Steps) != 0 {
-				t.Fatalf("it counted: %+v", out)
+				t.Fatalf("it counted: %+v; want out.Decision.Empty() and len(out.Steps) == 0", out)
 			}
 			d := Dispatcher{Change: readCommands}
 			steps := d.Monitor(t.Context(), Call{Event: &ev, Carries: everything}, out.Monitored)

@@ -117,7 +117,7 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 		}
 	}
 	if len(about) > 0 {
-		t.Errorf("systemd says:\n%s", strings.Join(about, "\n"))
+		t.Errorf("systemd says:\n%s; want len(about) <= 0", strings.Join(about, "\n"))
 	} else if err != nil {
 		t.Skipf("systemd-analyze does not work here: %v: %s", err, out)
 	}
@@ -166,7 +166,8 @@ func TestPlistIsWellFormed(t *testing.T) {
 		}
 	}
 	if !strings.Contains(kind["ProgramArguments"], "exec hookmux hub --service") {
-		t.Errorf("it runs %q", kind["ProgramArguments"])
+		t.Errorf(`it runs %q; want "exec hookmux hub --service" in kind["ProgramArguments"]`,
+			kind["ProgramArguments"])
 	}
 	if want := strings.TrimSuffix(filepath.Base(plist), ".plist"); !strings.HasSuffix(kind["Label"], want) {
 		t.Errorf("launchd wants the file to be called like its label %s", kind["Label"])

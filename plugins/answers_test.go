@@ -68,7 +68,7 @@ func TestOpenCodeAnsweredInItsWindow(t *testing.T) {
 			"metadata": step{"command": "ls"}}), got(1),
 		ocEvent("permission.replied", step{"sessionID": "ses_1", "requestID": "per_1", "reply": "once"}), got(2))
 	if h.heard() != "permission.asked permission.replied dispose" {
-		t.Errorf("heard %s", h.heard())
+		t.Errorf(`heard %s, want "permission.asked permission.replied dispose"`, h.heard())
 	}
 	if calls := p.clientCalls(); calls != "" {
 		t.Errorf("answered as well: %s", calls)
@@ -110,12 +110,14 @@ func TestPiDialogAndRemoteRace(t *testing.T) {
 				await("call"),
 				piEmit("session_shutdown", step{}))
 			if refused, _ := judged(t, "pi", p, "call"); refused != c.refused {
-				t.Errorf("%s: refused %q", c.name, refused)
+				t.Errorf("%s: refused %q, want %q", c.name, refused, c.refused)
 			}
 			shown := strings.Join(p.Notices, "\n")
 			if strings.Contains(shown, "it writes") != strings.HasPrefix(c.answer, held) ||
 				strings.Contains(shown, "closed") != c.closed {
-				t.Errorf("%s: shown %q", c.name, shown)
+				t.Errorf(`%s: shown %q; want strings.Contains(shown, "it writes") == `+
+					`strings.HasPrefix(c.answer, held) and strings.Contains(shown, "closed") == c.closed`,
+					c.name, shown)
 			}
 			told := ""
 			for _, e := range h.events(t, event.PermissionResolved) {
@@ -168,7 +170,8 @@ func TestTextsArePutIntoSessions(t *testing.T) {
 		}
 		if d := polls[1].Done; len(d) != 3 || d[0].Error != "" || d[1].Error != "" ||
 			!strings.Contains(d[2].Error, "gone") {
-			t.Errorf("%s: done %+v", c.agent, d)
+			t.Errorf(`%s: done %+v; want len(d) == 3, d[0].Error == "", d[1].Error == "" and "gone" in `+
+				`d[2].Error`, c.agent, d)
 		}
 	}
 	// A pi that only prints takes nothing.

@@ -32,7 +32,7 @@ func TestRenderedPluginsAreWhole(t *testing.T) {
 		}
 		for _, want := range []string{`UNAVAILABLE = "deny"`, `Number("90000")`, `\"b\" \\ c\u2028/hookmux-hook"`} {
 			if !strings.Contains(text, want) {
-				t.Errorf("%s: no %s", name, want)
+				t.Errorf("%s: no %s; want want in text", name, want)
 			}
 		}
 	}
@@ -63,7 +63,8 @@ func TestRecognise(t *testing.T) {
 			text + "\n// a person's line\n"} {
 			if found, version, ours := plugins.Recognise([]byte(form)); !ours || found != name ||
 				version != "0.3.1-rc.2" {
-				t.Errorf("%s: recognised as %q %q %v", name, found, version, ours)
+				t.Errorf(`%s: recognised as %q %q %v; want ours, found == name and version == "0.3.1-rc.2"`,
+					name, found, version, ours)
 			}
 		}
 	}
@@ -84,7 +85,7 @@ func TestRenderRefuses(t *testing.T) {
 	}
 	for _, version := range []string{"", "1\nprocess.exit()", "1 for pi"} {
 		if _, err := plugins.Render("pi", plugins.Options{Version: version}); err == nil {
-			t.Errorf("version %q", version)
+			t.Errorf("version %q; want an error", version)
 		}
 	}
 }

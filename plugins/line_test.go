@@ -67,7 +67,7 @@ func judged(t testing.TB, agent string, p *played, as string) (refused, input st
 		}
 	}
 	if threw != "" {
-		t.Errorf("%s was thrown %q", agent, threw)
+		t.Errorf(`%s was thrown %q, want ""`, agent, threw)
 	}
 	if agent == "amp" {
 		r.Block = r.Action == "reject-and-continue"
@@ -157,7 +157,7 @@ func TestNoHubGoesThroughTheClient(t *testing.T) {
 		program, notes := fakeClient(t, refusal(agent, "the client says no"))
 		p := play(t, agent, t.TempDir(), plugins.Options{Hook: program, Deny: true}, nil, toolCall(agent, "call", "ls"))
 		if refused, _ := judged(t, agent, p, "call"); refused != "the client says no" {
-			t.Errorf("refused %q", refused)
+			t.Errorf(`refused %q, want "the client says no"`, refused)
 		}
 		b, err := os.ReadFile(notes)
 		if err != nil {
@@ -167,7 +167,8 @@ func TestNoHubGoesThroughTheClient(t *testing.T) {
 			"amp": "tool.call", "pi": "tool_call"}[agent]
 		if text := string(b); !strings.HasPrefix(text, "--on-unavailable=deny "+agent+" "+name+" 3") ||
 			!strings.Contains(text, `"command":"ls"`) {
-			t.Errorf("called with %s", text)
+			t.Errorf("called with %s; want text to begin with \"--on-unavailable=deny \"+agent+\" \"+name+\" "+
+				"3\" and `\"command\":\"ls\"` in text", text)
 		}
 	})
 }
@@ -198,7 +199,7 @@ func TestSilentHub(t *testing.T) {
 		p := play(t, agent, h.dir, plugins.Options{Limit: 400 * time.Millisecond}, []string{"HARNESS_DISPOSE=0"},
 			toolCall(agent, "call", "ls"))
 		if refused, _ := judged(t, agent, p, "call"); refused != "" {
-			t.Errorf("refused %q", refused)
+			t.Errorf(`refused %q, want ""`, refused)
 		}
 		p = play(t, agent, h.dir, plugins.Options{Limit: 400 * time.Millisecond, Deny: true},
 			[]string{"HARNESS_DISPOSE=0"}, toolCall(agent, "call", "ls"))
@@ -229,7 +230,7 @@ func TestHubDiesInMidRequest(t *testing.T) {
 		})
 		p := play(t, agent, h.dir, plugins.Options{}, nil, toolCall(agent, "call", "ls"))
 		if refused, _ := judged(t, agent, p, "call"); refused != "third time lucky" {
-			t.Errorf("refused %q", refused)
+			t.Errorf(`refused %q, want "third time lucky"`, refused)
 		}
 		if all := h.all(); len(all) < 3 || all[0].ID != all[1].ID || all[1].ID != all[2].ID {
 			t.Error("asked again under another id")
@@ -243,7 +244,7 @@ func TestHubThatAlwaysDies(t *testing.T) {
 		h := newFakeHub(t, func(*frame.Request) string { return dies })
 		p := play(t, agent, h.dir, plugins.Options{Limit: 5 * time.Second}, nil, toolCall(agent, "call", "ls"))
 		if refused, _ := judged(t, agent, p, "call"); refused != "" {
-			t.Errorf("refused %q", refused)
+			t.Errorf(`refused %q, want ""`, refused)
 		}
 	})
 }
@@ -269,7 +270,7 @@ func TestNonsenseIsNoOpinion(t *testing.T) {
 		for i, answer := range nonsense {
 			if refused, input := judged(t, agent, p, fmt.Sprint(i)); refused != "" ||
 				!strings.Contains(input, "number") {
-				t.Errorf("%q: refused %q, input %s", answer, refused, input)
+				t.Errorf(`%q: refused %q, input %s; want refused == "" and "number" in input`, answer, refused, input)
 			}
 		}
 		// A change that can't be made must not let the unchanged call run.
@@ -290,7 +291,7 @@ func TestSwitchedOff(t *testing.T) {
 		for _, off := range []string{"HOOKMUX_DISABLED=1", "HOOKMUX_" + strings.ToUpper(agent) + "_DISABLED=true"} {
 			p := play(t, agent, h.dir, plugins.Options{}, []string{off}, toolCall(agent, "call", "ls"))
 			if refused, _ := judged(t, agent, p, "call"); refused != "" || h.heard() != "" {
-				t.Errorf("%s: refused %q, heard %s", off, refused, h.heard())
+				t.Errorf(`%s: refused %q, heard %s; want refused == "" and h.heard() == ""`, off, refused, h.heard())
 			}
 		}
 	})
@@ -401,12 +402,12 @@ func TestChosenEvents(t *testing.T) {
 		ocEvent("todo.updated", step{})}
 	play(t, "opencode", h.dir, plugins.Options{}, nil, steps...)
 	if got := h.heard(); got != "chat.message session.compacted dispose" {
-		t.Errorf("by default: %s", got)
+		t.Errorf(`by default: %s, want "chat.message session.compacted dispose"`, got)
 	}
 	h = newFakeHub(t, nil)
 	play(t, "opencode", h.dir, plugins.Options{Events: []string{"todo.updated", "chat.message"}}, nil, steps...)
 	if got := h.heard(); got != "chat.message todo.updated" {
-		t.Errorf("chosen: %s", got)
+		t.Errorf(`chosen: %s, want "chat.message todo.updated"`, got)
 	}
 }
 

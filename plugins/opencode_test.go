@@ -76,13 +76,14 @@ func TestOpenCodeDecisions(t *testing.T) {
 		t.Errorf("no opinion became %q %s", threw, out)
 	}
 	if threw, _, _, _ := p.call(t, "denied"); threw != `not "here"` {
-		t.Errorf("deny threw %q", threw)
+		t.Errorf("deny threw %q, want `not \"here\"`", threw)
 	}
 	if threw, _, out, _ := p.call(t, "changed"); threw != "" || out != `{"args":{"command":"changed"}}` {
-		t.Errorf("changed input: %q %s", threw, out)
+		t.Errorf("changed input: %q %s; want threw == \"\" and out == `{\"args\":{\"command\":\"changed\"}}`",
+			threw, out)
 	}
 	if _, _, out, _ := p.call(t, "result"); !strings.Contains(out, `"output":"other words"`) {
-		t.Errorf("changed result: %s", out)
+		t.Errorf("changed result: %s; want `\"output\":\"other words\"` in out", out)
 	}
 	_, _, out, _ := p.call(t, "prompt")
 	var said struct {
@@ -98,7 +99,7 @@ func TestOpenCodeDecisions(t *testing.T) {
 		said.Parts[1].ID <= said.Parts[0].ID ||
 		len(said.Parts[1].ID) != len(said.Parts[0].ID) || said.Parts[1].MessageID != "msg_1" ||
 		said.Parts[1].SessionID != ses {
-		t.Errorf("context: %s", out)
+		t.Errorf("context: %s; want a second part of the same message and session, with an id of its own", out)
 	}
 	if threw, _, _, _ := p.call(t, "refused"); threw != `not "here"` {
 		t.Errorf("a refused prompt threw %q", threw)
@@ -111,12 +112,13 @@ func TestOpenCodeDecisions(t *testing.T) {
 	first := h.requests[0]
 	if first.Agent != "opencode" || first.Cwd != "/src/project" || first.Deadline <= 0 || first.Seq == 0 ||
 		!strings.Contains(string(first.Env), "MARK=in the environment\x00") {
-		t.Errorf("frame: %+v", first)
+		t.Errorf("frame: %+v; want first.Agent == \"opencode\", first.Cwd == \"/src/project\", "+
+			"first.Deadline > 0, first.Seq != 0 and \"MARK=in the environment\\x00\" in string(first.Env)", first)
 	}
 	seen := map[string]bool{}
 	for _, r := range h.requests {
 		if seen[r.ID] {
-			t.Errorf("id %s twice", r.ID)
+			t.Errorf("id %s twice; want !seen[r.ID]", r.ID)
 		}
 		seen[r.ID] = true
 	}
@@ -166,10 +168,11 @@ func TestOpenCodeOneFinishPerTurn(t *testing.T) {
 	}
 	if got := h.events(t, event.ToolAfter); len(got) != 1 || !got[0].Tool.Failed || got[0].Error != "no such file" ||
 		got[0].Tool.Name != "read" || got[0].Tool.CallID != "c1" {
-		t.Errorf("tool error: %+v", got)
+		t.Errorf(`tool error: %+v; want len(got) == 1, got[0].Tool.Failed, got[0].Error == "no such file", `+
+			`got[0].Tool.Name == "read" and got[0].Tool.CallID == "c1"`, got)
 	}
 	if got := h.events(t, event.SessionTitle); len(got) != 1 || got[0].Title != "Doing it" {
-		t.Errorf("title: %+v", got)
+		t.Errorf(`title: %+v; want len(got) == 1 and got[0].Title == "Doing it"`, got)
 	}
 	if got := h.events(t, event.SessionEnd); len(got) != 1 || got[0].Session != ses {
 		t.Errorf("end of session: %+v", got)
@@ -208,7 +211,7 @@ func TestOpenCodeSubagents(t *testing.T) {
 		}
 	}
 	if got := h.events(t, event.TurnEnd); len(got) != 1 || got[0].Session != ses || got[0].Subagent != nil {
-		t.Errorf("root: %+v", got)
+		t.Errorf("root: %+v; want len(got) == 1, got[0].Session == ses and got[0].Subagent == nil", got)
 	}
 }
 
@@ -271,22 +274,26 @@ func TestOpenCodePermissions(t *testing.T) {
 	c := p.clientCalls()
 	if !strings.Contains(c, `/permission/per_yes/reply","body":{"reply":"once"}`) ||
 		!strings.Contains(c, `/permission/per_no/reply","body":{"reply":"reject","message":"never"}`) {
-		t.Errorf("answered %s", c)
+		t.Errorf("answered %s; want `/permission/per_yes/reply\",\"body\":{\"reply\":\"once\"}` in c and "+
+			"`/permission/per_no/reply\",\"body\":{\"reply\":\"reject\",\"message\":\"never\"}` in c", c)
 	}
 	if strings.Contains(c, "per_none") || strings.Contains(c, "per_else") || len(p.Client) != 2 {
 		t.Errorf("answered without an opinion: %s", c)
 	}
 	if got := h.events(t, event.PermissionResolved); len(got) != 1 || got[0].Detail != "once" {
-		t.Errorf("replied: %+v", got)
+		t.Errorf(`replied: %+v; want len(got) == 1 and got[0].Detail == "once"`, got)
 	}
 	if got := h.events(t, event.PermissionRequest); len(got) != 4 || got[0].Tool.Name != "bash" ||
 		got[0].Tool.CallID == "" || len(got[0].Tool.Commands) != 1 {
-		t.Errorf("asked: %+v", got)
+		t.Errorf(`asked: %+v; want len(got) == 4, got[0].Tool.Name == "bash", got[0].Tool.CallID != "" and `+
+			`len(got[0].Tool.Commands) == 1`, got)
 	}
 	// A client without that method is spoken to through the older one.
 	p = play(t, "opencode", h.dir, plugins.Options{}, []string{"HARNESS_POST_FAILS=1"}, asked("per_yes"), called(2))
 	if c := p.clientCalls(); !strings.Contains(c, `legacy {"path":{"id":"ses_1","permissionID":"per_yes"},"body":{"response":"once"}}`) {
-		t.Errorf("answered %s", c)
+		t.Errorf("answered %s; want `legacy "+
+			"{\"path\":{\"id\":\"ses_1\",\"permissionID\":\"per_yes\"},\"body\":{\"response\":\"once\"}}` in "+
+			"c", c)
 	}
 	// The hook that older versions call.
 	p = play(t, "opencode", h.dir, plugins.Options{}, nil, step{"do": "call", "as": "ask", "name": "permission.ask",
@@ -310,7 +317,7 @@ func TestOpenCodeKeepsGoing(t *testing.T) {
 		ocPrompt("two", "run the tests"), await("two"), ocEvent("session.idle", step{}), got(4))
 	if c := p.clientCalls(); len(p.Client) != 1 ||
 		!strings.Contains(c, `promptAsync {"path":{"id":"ses_1"},"body":{"parts":[{"type":"text","text":"run the tests"}],"agent":"build","model":{"providerID":"lab","modelID":"small"}}}`) {
-		t.Errorf("prompted %s", c)
+		t.Errorf("prompted %s; want one promptAsync with the text, agent and model of the session", c)
 	}
 	if got, _ := h.payload(t, "chat.message", 1)["plugin"].(map[string]any); !isTrue(got["goingOn"]) {
 		t.Errorf("the prompt hookmux wrote came as a person's: %v", got)
@@ -341,7 +348,7 @@ func TestOpenCodeOrder(t *testing.T) {
 	compacted := strings.TrimSuffix(strings.Repeat("session.compacted ", 20), " ")
 	want := "chat.message " + compacted + " tool.execute.before " + compacted + " tool.execute.before session.error"
 	if got := h.heard(); got != want {
-		t.Errorf("heard %s", got)
+		t.Errorf("heard %s, want %s", got, want)
 	}
 }
 
@@ -373,7 +380,8 @@ for (const h of both) await h.dispose();
 	runNode(t, h.dir, script)
 	if got := h.heard(); strings.Count(got, "tool.execute.before") != 1 ||
 		strings.Count(got, "session.compacted") != 1 {
-		t.Errorf("heard %s", got)
+		t.Errorf(`heard %s; want strings.Count(got, "tool.execute.before") == 1 and strings.Count(got, `+
+			`"session.compacted") == 1`, got)
 	}
 }
 
@@ -383,7 +391,7 @@ func TestOpenCodeQuestions(t *testing.T) {
 	p := play(t, "opencode", h.dir, plugins.Options{}, nil,
 		ocEvent("question.asked", step{"id": "que_1", "questions": []step{{"question": "Which?"}}}), called(1))
 	if c := p.clientCalls(); !strings.Contains(c, `"url":"/question/que_1/reject"`) {
-		t.Errorf("answered %s", c)
+		t.Errorf("answered %s; want `\"url\":\"/question/que_1/reject\"` in c", c)
 	}
 }
 
@@ -397,6 +405,6 @@ func TestOpenCodeToolsOfServers(t *testing.T) {
 		t.Errorf(`out = %q, want {"content":[{"type":"text","text":"other words"}]}`, out)
 	}
 	if got := h.payload(t, "tool.execute.after", 0); got["output"].(map[string]any)["output"] != "the words" {
-		t.Errorf("reported %v", got)
+		t.Errorf(`reported %v; want got["output"].(map[string]any)["output"] == "the words"`, got)
 	}
 }

@@ -30,11 +30,11 @@ func TestPiInnerEventsUnheard(t *testing.T) {
 	for _, name := range []string{"context", "message_update", "before_provider_request", "turn_start",
 		"provider_stream_event"} {
 		if slices.Contains(p.Subscribed, name) {
-			t.Errorf("subscribed to %s", name)
+			t.Errorf("subscribed to %s; want no name in p.Subscribed", name)
 		}
 	}
 	if h.heard() != "session_start session_shutdown" {
-		t.Errorf("heard %s", h.heard())
+		t.Errorf(`heard %s, want "session_start session_shutdown"`, h.heard())
 	}
 }
 
@@ -81,7 +81,7 @@ func TestPiInnerEvents(t *testing.T) {
 	}
 	for _, r := range h.all() {
 		if _, inner := events[r.Event]; inner != r.Inner {
-			t.Errorf("%s: inner %v", r.Event, r.Inner)
+			t.Errorf("%s: inner %v; want inner == r.Inner", r.Event, r.Inner)
 		}
 	}
 }
@@ -103,11 +103,12 @@ func TestPiInnerEventsWithCare(t *testing.T) {
 		[]step{piEmit("session_shutdown", step{"reason": "quit"})})
 	p := play(t, "pi", h.dir, plugins.Options{}, nil, steps...)
 	if threw, _, _, _ := p.call(t, "bash"); threw != "gate.ts: no" {
-		t.Errorf("threw %q", threw)
+		t.Errorf(`threw %q, want "gate.ts: no"`, threw)
 	}
 	if _, _, _, event := p.call(t, "headers"); !strings.Contains(event, `"authorization":"hidden-words"`) ||
 		!strings.Contains(event, `"x-new":"1"`) || !strings.Contains(event, `"x-old":null`) {
-		t.Errorf("headers: %s", event)
+		t.Errorf("headers: %s; want `\"authorization\":\"hidden-words\"` in event, `\"x-new\":\"1\"` in "+
+			"event and `\"x-old\":null` in event", event)
 	}
 	for _, r := range h.all() {
 		if strings.Contains(string(r.Payload), "hidden-words") {
@@ -116,10 +117,10 @@ func TestPiInnerEventsWithCare(t *testing.T) {
 	}
 	// The harness gives what the last handler returned.
 	if _, returned, _, _ := p.call(t, "start"); returned != `{"message":{"content":"two"}}` {
-		t.Errorf("messages: %s", returned)
+		t.Errorf("messages: %s, want `{\"message\":{\"content\":\"two\"}}`", returned)
 	}
 	if !strings.HasSuffix(h.heard(), "message_update agent_end session_shutdown") {
-		t.Errorf("heard %s", h.heard())
+		t.Errorf(`heard %s; want h.heard() to end with "message_update agent_end session_shutdown"`, h.heard())
 	}
 }
 
@@ -133,10 +134,11 @@ func TestPiActs(t *testing.T) {
 	}
 	p := play(t, "pi", h.dir, plugins.Options{}, nil, piStarts, step{"do": "until", "poll": 2})
 	if strings.Join(p.Notices, "|") != "hello" {
-		t.Errorf("shown %q", p.Notices)
+		t.Errorf(`shown %q; want strings.Join(p.Notices, "|") == "hello"`, p.Notices)
 	}
 	if done := h.polls[len(h.polls)-1].Done; len(done) != 2 || done[0].Error != "" ||
 		string(done[0].Result) != "true" || !strings.Contains(done[1].Error, "no pi.on for hooks") {
-		t.Errorf("done: %+v", done)
+		t.Errorf(`done: %+v; want len(done) == 2, done[0].Error == "", string(done[0].Result) == "true" and `+
+			`"no pi.on for hooks" in done[1].Error`, done)
 	}
 }

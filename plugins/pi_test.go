@@ -54,10 +54,10 @@ func TestPiDecisions(t *testing.T) {
 		t.Errorf("no opinion became %q %s", refused, input)
 	}
 	if refused, _ := judged(t, "pi", p, "denied"); refused != "not here" {
-		t.Errorf("refused %q", refused)
+		t.Errorf(`refused %q, want "not here"`, refused)
 	}
 	if _, input := judged(t, "pi", p, "changed"); !strings.Contains(input, `"input":{"command":"changed"}`) {
-		t.Errorf("changed input: %s", input)
+		t.Errorf("changed input: %s; want `\"input\":{\"command\":\"changed\"}` in input", input)
 	}
 	for as, want := range map[string]string{
 		"before_agent_start":     `{"message":{"customType":"hookmux","content":"mind the gap","display":true}}`,
@@ -73,10 +73,10 @@ func TestPiDecisions(t *testing.T) {
 	got := h.events(t, event.ToolBefore)
 	if len(got) != 3 || got[0].Session != "pi-1" || got[0].Transcript != "/s/pi-1.jsonl" ||
 		got[0].Cwd != "/src/project" || got[0].Attended != event.AttendedYes || len(got[0].Tool.Commands) != 1 {
-		t.Errorf("events: %+v", got)
+		t.Errorf("events: %+v; want three, the first with session, transcript, folder, one command, attended", got)
 	}
 	if got := h.events(t, event.TurnStart); len(got) != 3 || got[0].Prompt != "do it" {
-		t.Errorf("prompts: %+v", got)
+		t.Errorf(`prompts: %+v; want len(got) == 3 and got[0].Prompt == "do it"`, got)
 	}
 }
 
@@ -127,10 +127,11 @@ func TestPiAsksHere(t *testing.T) {
 		p := play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_MODE=" + c.mode, "HARNESS_CONFIRM=" + c.confirm},
 			piCall("call", "ls \u202e\x1b[2J"))
 		if refused, _ := judged(t, "pi", p, "call"); refused != c.want {
-			t.Errorf("%s %s: refused %q", c.mode, c.confirm, refused)
+			t.Errorf("%s %s: refused %q, want %q", c.mode, c.confirm, refused, c.want)
 		}
 		if shown := strings.Join(p.Notices, ""); (c.mode == "tui") != strings.Contains(shown, `ls \u{202e}\u{1b}[2J`) {
-			t.Errorf("%s: shown %q", c.mode, shown)
+			t.Errorf("%s: shown %q; want (c.mode == \"tui\") == strings.Contains(shown, `ls "+
+				"\\u{202e}\\u{1b}[2J`)", c.mode, shown)
 		}
 	}
 }
@@ -141,7 +142,7 @@ func TestPiAbort(t *testing.T) {
 	p := play(t, "pi", h.dir, plugins.Options{}, nil, piCall("pending", "ls"), got(1), step{"do": "abort"},
 		await("pending"))
 	if refused, _ := judged(t, "pi", p, "pending"); !strings.Contains(refused, "aborted") {
-		t.Errorf("refused %q", refused)
+		t.Errorf(`refused %q; want "aborted" in refused`, refused)
 	}
 }
 
@@ -189,16 +190,17 @@ func TestPiOneFinishPerTurn(t *testing.T) {
 	ends := h.events(t, event.TurnEnd)
 	if len(ends) != 4 || ends[1].Message != "second try" || ends[1].Detail != "completed" ||
 		ends[2].Detail != "error" || ends[3].Detail != "cancelled" {
-		t.Errorf("ends: %+v", ends)
+		t.Errorf(`ends: %+v; want len(ends) == 4, ends[1].Message == "second try", ends[1].Detail == `+
+			`"completed", ends[2].Detail == "error" and ends[3].Detail == "cancelled"`, ends)
 	}
 	if got, _ := h.payload(t, "agent_before_settle", 1)["plugin"].(map[string]any); !isTrue(got["goingOn"]) {
-		t.Errorf("kept going: %v", got)
+		t.Errorf(`kept going: %v; want isTrue(got["goingOn"])`, got)
 	}
 	if got, _ := h.payload(t, "agent_before_settle", 2)["plugin"].(map[string]any); got["error"] != "broken" {
-		t.Errorf("failed: %v", got)
+		t.Errorf(`failed: %v; want got["error"] == "broken"`, got)
 	}
 	if got := h.events(t, event.ToolAfter); len(got) != 1 || got[0].Tool.Name != "nosuch" || !got[0].Tool.Failed {
-		t.Errorf("unknown tool: %+v", got)
+		t.Errorf(`unknown tool: %+v; want len(got) == 1, got[0].Tool.Name == "nosuch" and got[0].Tool.Failed`, got)
 	}
 }
 
@@ -210,7 +212,7 @@ func TestPiThatDoesNotSettle(t *testing.T) {
 		piEmit("input", step{"text": "go"}), piSays("done", "stop"), piEmit("agent_end", step{}),
 		piEmit("session_shutdown", step{"reason": "quit"}))
 	if got := h.heard(); got != "input agent_end session_shutdown" {
-		t.Errorf("heard %s", got)
+		t.Errorf(`heard %s, want "input agent_end session_shutdown"`, got)
 	}
 }
 

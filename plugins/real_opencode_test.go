@@ -97,7 +97,7 @@ func (s *server) session(t *testing.T, ask bool) string {
 	}
 	id, _ := s.post(t, "/session", body)["id"].(string)
 	if id == "" {
-		t.Fatal("no session")
+		t.Fatal(`no session; want id != ""`)
 	}
 	return id
 }
@@ -152,10 +152,10 @@ func TestRealOpenCodeServer(t *testing.T) {
 			t.Errorf("deny: ran %v, told %v", s.ran("forbidden"), s.Model.Saw(s.Run, "forbidden-by-hookmux"))
 		}
 		if n := len(s.events(event.PermissionRequest)); n != 2 {
-			t.Errorf("%d requests", n)
+			t.Errorf("%d requests, want 2", n)
 		}
 		if n := len(s.events(event.PermissionResolved)); n != 2 {
-			t.Errorf("%d resolved", n)
+			t.Errorf("%d resolved, want 2", n)
 		}
 	})
 
@@ -180,7 +180,7 @@ func TestRealOpenCodeServer(t *testing.T) {
 		}
 		for _, ev := range s.events(event.TurnEnd) {
 			if ev.Session == id && !strings.Contains(ev.Detail, "Abort") {
-				t.Errorf("ended as %q", ev.Detail)
+				t.Errorf(`ended as %q; want ev.Session != id or "Abort" in ev.Detail`, ev.Detail)
 			}
 		}
 		if n := s.ends(id); n != 1 {

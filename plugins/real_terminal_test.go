@@ -75,7 +75,7 @@ func TestRealPiTerminal(t *testing.T) {
 	}
 	for _, ev := range s.events(event.ToolBefore) {
 		if ev.Attended != event.AttendedYes {
-			t.Errorf("attended %q", ev.Attended)
+			t.Errorf("attended %q, want event.AttendedYes", ev.Attended)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestRealOpenCodeTerminal(t *testing.T) {
 	}
 	for _, ev := range s.events(event.ToolBefore) {
 		if ev.Attended != event.AttendedYes {
-			t.Errorf("attended %q", ev.Attended)
+			t.Errorf("attended %q, want event.AttendedYes", ev.Attended)
 		}
 	}
 }

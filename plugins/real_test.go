@@ -192,7 +192,7 @@ func TestRealPlugins(t *testing.T) {
 			s.startHub(t)
 			r := s.Headless(t, "with-context "+model.Mark(""))
 			if r.Exit != 0 {
-				t.Errorf("exit %d", r.Exit)
+				t.Errorf("exit %d, want 0", r.Exit)
 			}
 			t.Logf("%s: %s", r.Took.Round(time.Millisecond), s.kinds())
 			if s.ran("denied") || !s.Model.Saw(s.Run, "denied-by-hookmux") {
@@ -221,19 +221,23 @@ func TestRealPlugins(t *testing.T) {
 			for _, ev := range s.seen {
 				if ev.Agent != name || ev.Session == "" || ev.Session != session || ev.Malformed != "" ||
 					ev.Cwd != s.Project {
-					t.Errorf("%s %s: session %q, cwd %q, %s", ev.Agent, ev.Native, ev.Session, ev.Cwd, ev.Malformed)
+					t.Errorf(`%s %s: session %q, cwd %q, %s; want ev.Agent == name, ev.Session != "", `+
+						`ev.Session == session, ev.Malformed == "" and ev.Cwd == s.Project`,
+						ev.Agent, ev.Native, ev.Session, ev.Cwd, ev.Malformed)
 				}
 				if ev.Tool != nil && ev.Tool.Name != "bash" {
-					t.Errorf("%s: tool %s", ev.Native, ev.Tool.Name)
+					t.Errorf(`%s: tool %s; want ev.Tool == nil or ev.Tool.Name == "bash"`, ev.Native, ev.Tool.Name)
 				}
 				if ev.Kind == event.TurnEnd && !strings.Contains(ev.Message, "scripted turn is over") {
-					t.Errorf("last words: %q", ev.Message)
+					t.Errorf(`last words: %q; want ev.Kind != event.TurnEnd or "scripted turn is over" in `+
+						`ev.Message`, ev.Message)
 				}
 				if ev.Kind != event.SessionStart && ev.AgentVersion != s.In.Version {
-					t.Errorf("%s: version %q", ev.Native, ev.AgentVersion)
+					t.Errorf("%s: version %q; want ev.Kind == event.SessionStart or ev.AgentVersion == "+
+						"s.In.Version", ev.Native, ev.AgentVersion)
 				}
 				if ev.Attended != event.AttendedNo {
-					t.Errorf("%s: attended %q", ev.Native, ev.Attended)
+					t.Errorf("%s: attended %q, want event.AttendedNo", ev.Native, ev.Attended)
 				}
 			}
 			failed := 0
@@ -259,7 +263,8 @@ func TestRealPluginsWithoutHub(t *testing.T) {
 			s.Model.Play(s.Run, script(s.Stage, "touch ran-denied; echo out-denied"))
 			if r := s.Headless(t, "go "+model.Mark("")); r.Exit != 0 || !s.ran("denied") ||
 				!s.Model.Saw(s.Run, "out-denied") {
-				t.Errorf("exit %d, ran %v", r.Exit, s.ran("denied"))
+				t.Errorf(`exit %d, ran %v; want r.Exit == 0, s.ran("denied") and s.Model.Saw(s.Run, `+
+					`"out-denied")`, r.Exit, s.ran("denied"))
 			} else {
 				t.Logf("%s", r.Took.Round(time.Millisecond))
 			}
@@ -279,7 +284,7 @@ func TestRealPluginsLeaveEvents(t *testing.T) {
 			}
 			s.Model.Play(s.Run, script(s.Stage, "touch ran-denied; echo out-denied"))
 			if r := s.Headless(t, "go "+model.Mark("")); r.Exit != 0 || !s.ran("denied") {
-				t.Errorf("exit %d, ran %v", r.Exit, s.ran("denied"))
+				t.Errorf(`exit %d, ran %v; want r.Exit == 0 and s.ran("denied")`, r.Exit, s.ran("denied"))
 			} else {
 				t.Logf("%s", r.Took.Round(time.Millisecond))
 			}
@@ -338,7 +343,7 @@ func TestRealPiAbort(t *testing.T) {
 		t.Error("the tool ran after the abort")
 	}
 	if ends := s.events(event.TurnEnd); len(ends) != 1 || ends[0].Detail != "cancelled" {
-		t.Errorf("ends: %+v", ends)
+		t.Errorf(`ends: %+v; want len(ends) == 1 and ends[0].Detail == "cancelled"`, ends)
 	}
 	if n := len(s.events(event.SessionEnd)); n != 1 {
 		t.Errorf("%d ends of the session", n)

@@ -103,7 +103,7 @@ func TestNamesAreSpeakable(t *testing.T) {
 		t.Error("the generic reading is missing")
 	}
 	if _, ok := Lookup("klingon"); ok {
-		t.Error("klingon")
+		t.Error("klingon; want !ok")
 	}
 }
 

@@ -147,10 +147,10 @@ func TestMissingOrDamagedNoteCountsAsGuardsOn(t *testing.T) {
 			write(t, guardnote.File(w.dirs.State), damage)
 		}
 		if got := w.hook("payload", agent, deciding); got != judged("payload") {
-			t.Errorf("note %q: %+v", damage, got)
+			t.Errorf(`note %q: %+v; want got == judged("payload")`, damage, got)
 		}
 		if got := w.hook("payload", agent, "UserPromptSubmit"); got != (result{}) {
-			t.Errorf("note %q: %+v", damage, got)
+			t.Errorf("note %q: %+v; want got == (result{})", damage, got)
 		}
 		if got := w.hook("payload", "mine", "Thing"); got.stdout != "mine Thing: payload" {
 			t.Errorf("note %q, an agent that only judge may know: %+v", damage, got)
@@ -185,7 +185,7 @@ func TestSilentHubIsNoWayAround(t *testing.T) {
 	// machine; a neutral answer is never right.
 	got := w.hook("payload", agent, deciding, "4")
 	if got != judged("payload") && got != uncheckedOf(t, agent) {
-		t.Errorf("got %+v", got)
+		t.Errorf(`got %+v; want got == judged("payload") or got == uncheckedOf(t, agent)`, got)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestStdinThatIsNeverClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := resultOf(t, cmd); got.stdout != payload {
-		t.Errorf("got %+v", got)
+		t.Errorf("got %+v; want got.stdout == payload", got)
 	}
 }
 
@@ -221,7 +221,7 @@ func TestHalfAPayloadIsNotHarmless(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := resultOf(t, cmd); got != uncheckedOf(t, agent) {
-		t.Errorf("got %+v", got)
+		t.Errorf("got %+v; want got == uncheckedOf(t, agent)", got)
 	}
 }
 

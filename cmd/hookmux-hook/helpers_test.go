@@ -127,7 +127,7 @@ func within(t *testing.T, limit time.Duration, what string, do func()) {
 	start := time.Now()
 	do()
 	if took := time.Since(start); took > limit {
-		t.Errorf("%s took %v", what, took)
+		t.Errorf("%s took %v; want took <= limit", what, took)
 	}
 }
 

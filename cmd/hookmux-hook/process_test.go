@@ -107,7 +107,7 @@ func TestDecidingStartsTheHub(t *testing.T) {
 		}
 	}
 	if got := w.note("starts"); len(got) != 1 || !strings.HasSuffix(got[0], "[hub]") {
-		t.Errorf("starts: %q", got)
+		t.Errorf(`starts: %q; want len(got) == 1 and got[0] to end with "[hub]"`, got)
 	}
 	if !hubstart.HubHoldsLock(w.dirs) {
 		t.Error("the hub ended with its starter")

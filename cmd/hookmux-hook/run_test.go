@@ -55,7 +55,7 @@ func TestAnswerPassesThrough(t *testing.T) {
 			"not r.Truncated", r, agent, deciding, payload)
 	}
 	if len(r.ID) != 26 {
-		t.Errorf("id %q", r.ID)
+		t.Errorf("id %q; want len(r.ID) == 26", r.ID)
 	}
 	if r.Deadline > 95*time.Second || r.Deadline < 60*time.Second {
 		t.Errorf("%v left of 100 s less the margin", r.Deadline)
@@ -124,7 +124,7 @@ func TestUsage(t *testing.T) {
 	}
 	// An agent that dropped our arguments must not take us for a failed hook.
 	if got := w.run("payload"); got != (result{}) {
-		t.Errorf("without arguments: %+v", got)
+		t.Errorf("without arguments: %+v; want got == (result{})", got)
 	}
 	if got := w.run("", "--help"); got.exit != 0 || got.stdout != usage {
 		t.Errorf("got %+v, want got.exit = 0 and got.stdout = %q", got, usage)
@@ -237,7 +237,7 @@ func TestHubsComeAndGoWhileAPersonIsAsked(t *testing.T) {
 	}
 	seen := h.requests()
 	if len(seen) != hubs || seen[0].ID != seen[hubs-1].ID {
-		t.Errorf("asked %d times", len(seen))
+		t.Errorf("asked %d times; want len(seen) == hubs and seen[0].ID == seen[hubs-1].ID", len(seen))
 	}
 }
 
@@ -249,7 +249,7 @@ func TestHubDiesObserving(t *testing.T) {
 	}
 	seen, recs := h.requests(), w.spooled()
 	if len(seen) != 1 || len(recs) != 1 || recs[0].ID != seen[0].ID {
-		t.Errorf("sent %+v, left %+v", seen, recs)
+		t.Errorf("sent %+v, left %+v; want len(seen) == 1, len(recs) == 1 and recs[0].ID == seen[0].ID", seen, recs)
 	}
 }
 
@@ -265,10 +265,10 @@ func TestGarbageReplies(t *testing.T) {
 				garbage, got, neutralOf(t, deciding))
 		}
 		if n := len(h.requests()); n != maxSends {
-			t.Errorf("%.20q: asked %d times", garbage, n)
+			t.Errorf("%.20q: asked %d times, want %d", garbage, n, maxSends)
 		}
 		if recs := w.spooled(); len(recs) != 1 {
-			t.Errorf("%.20q: left %+v", garbage, recs)
+			t.Errorf("%.20q: left %+v; want len(recs) == 1", garbage, recs)
 		}
 	}
 }
@@ -335,10 +335,12 @@ func TestLargePayloads(t *testing.T) {
 	w.run(string(tooLarge[1:]), agent, deciding)
 	seen := h.requests()
 	if !seen[1].Truncated || len(seen[1].Payload) != cutPayload {
-		t.Errorf("truncated %v, %d bytes", seen[1].Truncated, len(seen[1].Payload))
+		t.Errorf("truncated %v, %d bytes; want seen[1].Truncated and len(seen[1].Payload) == cutPayload",
+			seen[1].Truncated, len(seen[1].Payload))
 	}
 	if seen[2].Truncated || len(seen[2].Payload) != maxPayload {
-		t.Errorf("truncated %v, %d bytes", seen[2].Truncated, len(seen[2].Payload))
+		t.Errorf("truncated %v, %d bytes; want !seen[2].Truncated and len(seen[2].Payload) == maxPayload",
+			seen[2].Truncated, len(seen[2].Payload))
 	}
 }
 
@@ -363,7 +365,7 @@ func TestTooLargeIsReadToItsEnd(t *testing.T) {
 		begun <- err
 	}()
 	if _, done := c.tryQuickly(fd(r.Fd())); done || !c.cut {
-		t.Fatalf("done %v, cut %v", done, c.cut)
+		t.Fatalf("done %v, cut %v; want !done and c.cut", done, c.cut)
 	}
 	if err := <-begun; err != nil {
 		t.Fatal(err)
@@ -395,6 +397,6 @@ func TestBrokenOffPayloadIsCut(t *testing.T) {
 func TestHugeEnvironment(t *testing.T) {
 	env := []string{"A=1", "HUGE=" + strings.Repeat("x", maxEnv), "B=2"}
 	if got := string(joinEnv(env)); got != "A=1\x00B=2\x00" {
-		t.Errorf("%d bytes", len(got))
+		t.Errorf("%d bytes; want got == \"A=1\\x00B=2\\x00\"", len(got))
 	}
 }

@@ -48,7 +48,8 @@ func TestPermissionGate(t *testing.T) {
 		want(t, name, s.put(s.about(name, file, "git push --force")), event.None, "")
 		if len(s.asked) != 2 || !strings.Contains(s.asked[0].Title, name+" wants to run") ||
 			!strings.Contains(s.asked[0].Title, "git push --force") {
-			t.Errorf("%s: asked %+v", name, s.asked)
+			t.Errorf(`%s: asked %+v; want len(s.asked) == 2, name+" wants to run" in s.asked[0].Title and `+
+				`"git push --force" in s.asked[0].Title`, name, s.asked)
 		}
 	}
 }
@@ -90,11 +91,12 @@ func TestGitCheckpoint(t *testing.T) {
 				s.content("new.txt"))
 		}
 		if refs := s.git("for-each-ref", "refs/hookmux"); strings.Count(refs, "\n") != 3 {
-			t.Errorf("%s: refs %q", name, refs)
+			t.Errorf("%s: refs %q; want strings.Count(refs, \"\\n\") == 3", name, refs)
 		}
 		s.put(s.prompt(name, "/restore 9"))
 		if !strings.Contains(strings.Join(s.notices, "\n"), "there is no checkpoint 9; 2 are kept") {
-			t.Errorf("%s: notices %q", name, s.notices)
+			t.Errorf("%s: notices %q; want \"there is no checkpoint 9; 2 are kept\" in "+
+				"strings.Join(s.notices, \"\\n\")", name, s.notices)
 		}
 	}
 }
@@ -110,7 +112,7 @@ func TestDirtyRepoGuard(t *testing.T) {
 		want(t, name, s.put(s.prompt(name, "begin")), event.None, "")
 		want(t, name, s.put(s.prompt(name, "and on")), event.None, "") // not asked again
 		if len(s.asked) != 2 || !strings.Contains(s.asked[0].Text, "kept.txt") {
-			t.Errorf("%s: asked %+v", name, s.asked)
+			t.Errorf(`%s: asked %+v; want len(s.asked) == 2 and "kept.txt" in s.asked[0].Text`, name, s.asked)
 		}
 		clean := play(t, "dirty-repo-guard.ts")
 		clean.repository()
@@ -164,7 +166,7 @@ func TestFileTrigger(t *testing.T) {
 		s.eventually("the file is emptied", func() bool { return s.content(".agent-trigger") == "" })
 		s.mu.Lock()
 		if m := s.sent[0]; m.Agent != name || m.Session != "session-1" || !m.Turn {
-			t.Errorf("%s: sent %+v", name, m)
+			t.Errorf(`%s: sent %+v; want m.Agent == name, m.Session == "session-1" and m.Turn`, name, m)
 		}
 		s.mu.Unlock()
 	}
@@ -251,7 +253,8 @@ func TestCustomCompaction(t *testing.T) {
 	if err := json.Unmarshal(d.Extra, &extra); err != nil ||
 		!strings.Contains(extra.Compaction.Summary, "- make it blue") || extra.Compaction.FirstKeptEntryID != "abc" ||
 		extra.Compaction.TokensBefore != 1234 {
-		t.Errorf("pi: %s %v", d.Extra, err)
+		t.Errorf(`pi: %s %v; want no error, "- make it blue" in extra.Compaction.Summary, `+
+			`extra.Compaction.FirstKeptEntryID == "abc" and extra.Compaction.TokensBefore == 1234`, d.Extra, err)
 	}
 }
 
@@ -297,7 +300,8 @@ func TestDesktopNotice(t *testing.T) {
 		got, _ := os.ReadFile(log)
 		if text := string(got); !strings.Contains(text, name+" in ") || !strings.Contains(text, " is done\n") ||
 			strings.Contains(text, "\x1b") {
-			t.Errorf("%s: shown %q", name, text)
+			t.Errorf("%s: shown %q; want name+\" in \" in text, \" is done\\n\" in text and no \"\\x1b\" in "+
+				"text", name, text)
 		}
 		if _, err := os.Stat(filepath.Join(s.cwd, "x")); err == nil {
 			t.Errorf("%s: what the agent said was run", name)
@@ -310,7 +314,7 @@ func TestEveryExampleOnEveryRecording(t *testing.T) {
 	t.Setenv("PATH", t.TempDir()) // nothing is to be started
 	files, err := filepath.Glob("*.ts")
 	if err != nil || len(files) != 10 {
-		t.Fatalf("%d examples: %v", len(files), err)
+		t.Fatalf("%d examples: %v; want no error and len(files) == 10", len(files), err)
 	}
 	for _, file := range files {
 		if file == "ci-webhook.ts" {
@@ -331,7 +335,7 @@ func TestEveryExampleOnEveryRecording(t *testing.T) {
 				ev.Cwd = s.cwd
 				s.put(&ev)
 				if t.Failed() {
-					t.Fatalf("%s on %s %s", file, name, line.Event)
+					t.Fatalf("%s on %s %s; want !t.Failed()", file, name, line.Event)
 				}
 			}
 		}

@@ -15,7 +15,7 @@ func factsOf(t *testing.T, name string, rows ...recordings.Row) Facts {
 	t.Helper()
 	a, ok := agent.Builtin().Agent(name)
 	if !ok {
-		t.Fatalf("no agent %s", name)
+		t.Fatalf("no agent %s; want ok", name)
 	}
 	f := Facts{Agent: a, Seen: recordings.Summary{Rows: rows}}
 	if len(rows) > 0 {
@@ -68,7 +68,7 @@ func TestTimeLimits(t *testing.T) {
 	for _, l := range f.TimeLimits() {
 		for _, e := range l.Events {
 			if _, twice := seen[e]; twice {
-				t.Errorf("%s stands twice", e)
+				t.Errorf("%s stands twice; want !twice", e)
 			}
 			seen[e] = l
 		}

@@ -21,7 +21,7 @@ func TestOtherUsersMayNothing(t *testing.T) {
 		for _, uid := range []int{0, user + 1} {
 			v := judgeOf(table).May(class, proc.Cred{UID: uid, PID: me}, nil)
 			if v.OK || v.Cause != authority.OtherUser {
-				t.Errorf("%s by user %d: %+v", class, uid, v)
+				t.Errorf("%s by user %d: %+v; want !v.OK and v.Cause == authority.OtherUser", class, uid, v)
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func TestWithoutFactsNobodyIsAPerson(t *testing.T) {
 	j := judgeOf(table)
 	j.Source = nil
 	if v := j.May(authority.Decide, table.Cred(me), nil); v.OK {
-		t.Errorf("got %+v", v)
+		t.Errorf("got %+v; want !v.OK", v)
 	}
 }
 
@@ -62,11 +62,12 @@ func TestVerdictCarriesTheChainAndTheSeat(t *testing.T) {
 	table := proctest.New(system(sshLogin(ask(group))))
 	v := judgeOf(table).May(authority.Decide, table.Cred(me), nil)
 	if !v.OK || len(v.Chain) != 6 || v.Chain[0].PID != me || v.Chain[5].PID != 1 {
-		t.Errorf("got %+v", v)
+		t.Errorf("got %+v; want v.OK, len(v.Chain) == 6, v.Chain[0].PID == me and v.Chain[5].PID == 1", v)
 	}
 	if v.Seat.Kind != authority.Remote || v.Seat.TTY != "/dev/pts/1" || v.Seat.Leader.PID != 13 ||
 		v.Seat.Holder.PID != 12 {
-		t.Errorf("seat %+v", v.Seat)
+		t.Errorf(`seat %+v; want v.Seat.Kind == authority.Remote, v.Seat.TTY == "/dev/pts/1", `+
+			`v.Seat.Leader.PID == 13 and v.Seat.Holder.PID == 12`, v.Seat)
 	}
 }
 
@@ -74,7 +75,7 @@ func TestRefusalNamesTheAgentAndSinceWhen(t *testing.T) {
 	q := question{tree: system(manager(tmuxServer(ask(group)))), with: limited(40, 41, me)}
 	v := q.judge(t)
 	if v.Agent != "acme" || !v.Since.Equal(time.Unix(500, 0)) {
-		t.Errorf("got %q since %v", v.Agent, v.Since)
+		t.Errorf(`got %q since %v; want v.Agent == "acme" and v.Since.Equal(time.Unix(500, 0))`, v.Agent, v.Since)
 	}
 	for _, part := range []string{"acme", "tmux: server (pid 40)", time.Unix(500, 0).Format("Jan 2 15:04")} {
 		if !strings.Contains(v.Reason(), part) {
@@ -109,7 +110,7 @@ func TestPeerThatHandedOnItsSocket(t *testing.T) {
 	cred := table.Cred(me)
 	cred.At = p.Start - 1 // the connection is older than whoever has its pid now
 	if v := judgeOf(table).May(authority.Decide, cred, nil); v.OK || v.Cause != authority.Invisible {
-		t.Errorf("got %+v", v)
+		t.Errorf("got %+v; want !v.OK and v.Cause == authority.Invisible", v)
 	}
 	cred.At = p.Start
 	if v := judgeOf(table).May(authority.Decide, cred, nil); !v.OK {
@@ -148,12 +149,13 @@ func TestMarksSayWhoAndWhen(t *testing.T) {
 	mark := authority.MarkFor("acme", began)
 	if mark >= authority.Unlimited || mark == authority.MarkFor("fork", began) || mark == authority.MarkFor("acme",
 		began.Add(time.Second)) {
-		t.Errorf("mark %x", mark)
+		t.Errorf(`mark %x; want mark < authority.Unlimited, mark != authority.MarkFor("fork", began) and `+
+			`mark != authority.MarkFor("acme", began.Add(time.Second))`, mark)
 	}
 	for _, agent := range []string{"", "a", "acme", "scripted"} {
 		for _, at := range []time.Time{time.Unix(-5, 0), time.Unix(0, 0), began, time.Unix(1<<33-1, 0)} {
 			if m := authority.MarkFor(agent, at); m>>33 == 0 || m >= 1<<57 {
-				t.Errorf("%q at %v: %x", agent, at, m)
+				t.Errorf("%q at %v: %x; want m>>33 != 0 and m < 1<<57", agent, at, m)
 			}
 		}
 	}
@@ -223,7 +225,7 @@ func TestCaller(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := judgeOf(c.table).Caller(me, c.named)
 			if got.Agent != c.want || got.PID != c.pid {
-				t.Fatalf("got %+v", got)
+				t.Fatalf("got %+v; want got.Agent == c.want and got.PID == c.pid", got)
 			}
 			if got.Agent == "" {
 				return
@@ -234,7 +236,8 @@ func TestCaller(t *testing.T) {
 			}
 			if got.Start != p.Start || got.TTY != "/dev/pts/1" || got.Chain[0].PID != me ||
 				got.Chain[len(got.Chain)-1].PID != c.pid {
-				t.Errorf("got %+v", got)
+				t.Errorf(`got %+v; want got.Start == p.Start, got.TTY == "/dev/pts/1", got.Chain[0].PID == `+
+					`me and got.Chain[len(got.Chain)-1].PID == c.pid`, got)
 			}
 		})
 	}
@@ -254,9 +257,9 @@ func TestCallerIsCheap(t *testing.T) {
 func TestFromEnviron(t *testing.T) {
 	j := judgeOf(proctest.New(system()))
 	if got := j.FromEnviron([]string{"ACMECODE=1", "ACME_FORK=1"}); got != "fork" {
-		t.Errorf("got %q", got)
+		t.Errorf(`got %q, want "fork"`, got)
 	}
 	if got := j.FromEnviron(nil); got != "" {
-		t.Errorf("got %q", got)
+		t.Errorf(`got %q, want ""`, got)
 	}
 }

@@ -165,13 +165,14 @@ func askAll(t *testing.T, rows []question) {
 			}
 			if v.OK != (v.Outcome == authority.Allowed) || v.Reason() == "" || strings.ContainsAny(v.Reason(),
 				"\n\x1b\u202e") {
-				t.Errorf("OK %v, reason %q", v.OK, v.Reason())
+				t.Errorf("OK %v, reason %q; want v.OK == (v.Outcome == authority.Allowed), v.Reason() != "+
+					"\"\" and !strings.ContainsAny(v.Reason(), \"\\n\\x1b\\u202e\")", v.OK, v.Reason())
 			}
 			if v.Outcome == authority.Refused && !strings.HasPrefix(v.Reason(), "refused: ") {
 				t.Errorf("a refusal reads %q", v.Reason())
 			}
 			if v.Seated() != (v.Seat.Kind != authority.NoSeat) {
-				t.Errorf("seated %v at %+v", v.Seated(), v.Seat)
+				t.Errorf("seated %v at %+v; want v.Seated() == (v.Seat.Kind != authority.NoSeat)", v.Seated(), v.Seat)
 			}
 		})
 	}

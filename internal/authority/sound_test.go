@@ -27,7 +27,7 @@ func TestSound(t *testing.T) {
 	}
 	for _, path := range []string{"", "tmux", "/usr/../tmp/tmux", "/home/u/tmux", filepath.Join(t.TempDir(), "tmux")} {
 		if Sound(0, self, path) {
-			t.Errorf("%q is sound", path)
+			t.Errorf("%q is sound; want !Sound(0, self, path)", path)
 		}
 	}
 	open := filepath.Join(t.TempDir(), "x")

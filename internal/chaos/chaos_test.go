@@ -76,10 +76,10 @@ func TestMemoryThatGrowsIsNoticed(t *testing.T) {
 		growing.Memory = append(growing.Memory, 50<<10+n<<10)
 	}
 	if found := checkMemory(flat); len(found) != 0 {
-		t.Errorf("flat memory: %v", found)
+		t.Errorf("flat memory: %v; want len(found) == 0", found)
 	}
 	if found := checkMemory(growing); len(found) != 1 {
-		t.Errorf("growing memory: %v", found)
+		t.Errorf("growing memory: %v; want len(found) == 1", found)
 	}
 	if found := checkMemory(result{Memory: []int{mostMemory + 1}}); len(found) != 1 {
 		t.Errorf("too much memory: %v", found)

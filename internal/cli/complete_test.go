@@ -17,7 +17,7 @@ func offered(t *testing.T, args ...string) []string {
 	t.Helper()
 	code, out, _ := call(append([]string{"__complete"}, args...)...)
 	if code != 0 {
-		t.Fatalf("%v: exit code %d", args, code)
+		t.Fatalf("%v: exit code %d, want 0", args, code)
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	return lines[:len(lines)-1] // the last is a word to the shell
@@ -49,7 +49,7 @@ func TestCompletion(t *testing.T) {
 	} {
 		got := offered(t, strings.Split(c.args, " ")...)
 		if c.has != "" && !slices.Contains(got, c.has) || c.not != "" && slices.Contains(got, c.not) {
-			t.Errorf("%q offers %v", c.args, got)
+			t.Errorf(`%q offers %v; want c.has == "" or c.has in got and c.not == "" or no c.not in got`, c.args, got)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func TestShellsTakeTheCompletions(t *testing.T) {
 	for shell, check := range map[string][]string{"bash": {"-n"}, "zsh": {"-n"}, "fish": {"--no-execute"}} {
 		code, out, errs := call("completion", shell)
 		if code != 0 || !strings.Contains(out, "__complete") {
-			t.Errorf("%s: exit code %d, %s", shell, code, errs)
+			t.Errorf(`%s: exit code %d, %s; want code == 0 and "__complete" in out`, shell, code, errs)
 		}
 		program, err := exec.LookPath(shell)
 		if err != nil {
@@ -86,7 +86,7 @@ func TestManPages(t *testing.T) {
 	for _, want := range []string{"hookmux.1", "hookmux-hook.1", "hookmux-install.1", "hookmux-guard-allow.1",
 		"hookmux-hub-stop.1"} {
 		if !slices.Contains(names, want) {
-			t.Errorf("no %s among %v", want, names)
+			t.Errorf("no %s among %v; want want in names", want, names)
 		}
 	}
 	if slices.Contains(names, "hookmux-man-pages.1") {

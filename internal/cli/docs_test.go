@@ -38,7 +38,7 @@ func TestCommandsInThePagesAreTaken(t *testing.T) {
 	for _, wrong := range []string{"hookmux no-such-thing", "hookmux ps --no-such-flag", "hookmux plan",
 		"hookmux jump one two three"} {
 		if takes(calls(wrong)[0], false) == nil {
-			t.Errorf("%s is taken", wrong)
+			t.Errorf("%s is taken; want takes(calls(wrong)[0], false) != nil", wrong)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func pages(t *testing.T) []page {
 	t.Helper()
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(files) < 10 {
-		t.Fatalf("%d pages, %v", len(files), err)
+		t.Fatalf("%d pages, %v; want no error and len(files) >= 10", len(files), err)
 	}
 	perAgent, err := filepath.Glob("../../docs/agents/*.md")
 	if err != nil || len(perAgent) < 10 {

@@ -51,7 +51,7 @@ func TestHelp(t *testing.T) {
 		}
 		for _, line := range strings.Split(cmd.Short+"\n"+cmd.Long, "\n") {
 			if len([]rune(line)) > 100 {
-				t.Errorf("%d characters wide: %s", len([]rune(line)), line)
+				t.Errorf("%d characters wide: %s; want len([]rune(line)) <= 100", len([]rune(line)), line)
 			}
 		}
 		if again, other, _ := call(append([]string{"help"}, args...)...); again != 0 || other != out {
@@ -122,7 +122,8 @@ func TestUnknownFlags(t *testing.T) {
 			t.Errorf("exit code %d, stdout %q", code, out)
 		}
 		if !strings.HasPrefix(errs, "hookmux: unknown flag: --no-such-flag; see `") || strings.Count(errs, "\n") != 1 {
-			t.Errorf("stderr %q", errs)
+			t.Errorf("stderr %q; want errs to begin with \"hookmux: unknown flag: --no-such-flag; see `\" "+
+				"and strings.Count(errs, \"\\n\") == 1", errs)
 		}
 	})
 }

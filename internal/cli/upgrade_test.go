@@ -465,6 +465,6 @@ func (u *upgraded) wantsAsBefore() {
 		u.t.Error(err)
 	}
 	for rel := range before {
-		u.t.Errorf("%s is gone", rel)
+		u.t.Errorf("%s is gone, want it as it was", rel)
 	}
 }

@@ -57,7 +57,7 @@ func TestTrustHashesEqualTheRealOnes(t *testing.T) {
 			t.Errorf("%s: h.canonical() = %s, want h.Hash() = %q", v.Key, h.canonical(), v.Hash)
 		}
 		if !strings.Contains(v.Key, ":"+snake(native)+":") {
-			t.Errorf("%s: snake(%s) = %s", v.Key, native, snake(native))
+			t.Errorf(`%s: snake(%s) = %s; want ":"+snake(native)+":" in v.Key`, v.Key, native, snake(native))
 		}
 		checked++
 	}

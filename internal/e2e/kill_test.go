@@ -85,7 +85,7 @@ func TestAcknowledgedEventsSurviveKills(t *testing.T) {
 				}
 				// Its event is with the hub or in the spool when it ends.
 				if a, err := w.call(w.Env, event, payload); err != nil || a.Exit != 0 {
-					t.Errorf("%s: exit %d, %v", session, a.Exit, err)
+					t.Errorf("%s: exit %d, %v; want no error and a.Exit == 0", session, a.Exit, err)
 					continue
 				}
 				mu.Lock()

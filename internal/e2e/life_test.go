@@ -154,7 +154,7 @@ func TestAHubThatKeepsDyingIsLeftAlone(t *testing.T) {
 	}
 	// Nothing is lost meanwhile, and a person ends the pause.
 	if left, err := spool.Sweep(w.Dirs.Spool()); err != nil || len(left) != 5 {
-		t.Errorf("%d events wait: %v", len(left), err)
+		t.Errorf("%d events wait: %v; want no error and len(left) == 5", len(left), err)
 	}
 	w.install(older)
 	w.settle()

@@ -28,6 +28,6 @@ func TestSources(t *testing.T) {
 		return err
 	})
 	if err != nil || seen < 100 {
-		t.Fatalf("%d files: %v", seen, err)
+		t.Fatalf("%d files: %v; want no error and seen >= 100", seen, err)
 	}
 }

@@ -82,11 +82,11 @@ func TestArrays(t *testing.T) {
 	got, err := AppendToArray(src, []string{"l"}, map[string]int{"a": 3})
 	if want := "{\n  \"l\": [\n    1, // one\n    2,\n    {\n      \"a\": 3\n    }\n  ]\n}"; err != nil ||
 		string(got) != want {
-		t.Fatalf("append: %q, %v", got, err)
+		t.Fatalf("append: %q, %v; want no error and string(got) == want", got, err)
 	}
 	back, err := RemoveFromArray(got, []string{"l"}, 2)
 	if err != nil || !bytes.Equal(back, src) {
-		t.Errorf("remove: %q, %v", back, err)
+		t.Errorf("remove: %q, %v; want no error and back equal to src", back, err)
 	}
 	if _, err := RemoveFromArray(src, []string{"l"}, 2); err == nil {
 		t.Error("an element that is not there was removed")
@@ -96,11 +96,11 @@ func TestArrays(t *testing.T) {
 	}
 	got, err = AppendToArray([]byte(`{"a":1}`), []string{"x", "y"}, 1)
 	if err != nil || string(got) != `{"a":1,"x":{"y":[1]}}` {
-		t.Errorf("new array: %q, %v", got, err)
+		t.Errorf("new array: %q, %v; want no error and string(got) == `{\"a\":1,\"x\":{\"y\":[1]}}`", got, err)
 	}
 	back, err = Prune(got, []string{"x", "y", "0"}, 0)
 	if err != nil || string(back) != `{"a":1}` {
-		t.Errorf("prune: %q, %v", back, err)
+		t.Errorf("prune: %q, %v; want no error and string(back) == `{\"a\":1}`", back, err)
 	}
 	back, _ = Prune(got, []string{"x", "y", "0"}, 1)
 	if string(back) != `{"a":1,"x":{}}` {
@@ -120,21 +120,21 @@ func TestDocument(t *testing.T) {
 		t.Errorf("a.b.1 at %v %v", p, ok)
 	}
 	if _, ok := d.Where("x"); ok {
-		t.Error("x found")
+		t.Error("x found; want !ok")
 	}
 	if keys := d.Keys(); len(keys) != 2 || keys[1] != "a2" {
-		t.Errorf("keys %v", keys)
+		t.Errorf(`keys %v; want len(keys) == 2 and keys[1] == "a2"`, keys)
 	}
 	if raw := d.Raw("a"); string(raw) != `{"b":[10,20]}` {
-		t.Errorf("raw %s", raw)
+		t.Errorf("raw %s, want `{\"b\":[10,20]}`", raw)
 	}
 	if n := d.Len("a", "b"); n != 2 {
-		t.Errorf("len %d", n)
+		t.Errorf("len %d, want 2", n)
 	}
 	_, err = Parse([]byte("{\n \"a\": 1\n \"b\": 2\n}"))
 	var se *SyntaxError
 	if !errors.As(err, &se) || se.Line != 3 || se.Col != 2 {
-		t.Errorf("syntax error %v", err)
+		t.Errorf("syntax error %v; want errors.As(err, &se), se.Line == 3 and se.Col == 2", err)
 	}
 }
 

@@ -179,7 +179,8 @@ func guestProperty(t *rapid.T, f Format, d Reader, src []byte, comment string) b
 		oneBehind(t, f, c, d.Len(c.list...), src, in)
 	default:
 		if again, err := f.Set(in, c.path, c.value); err != nil || !bytes.Equal(again, in) {
-			t.Fatalf("%v twice: %q → %q → %q, %v", c.path, src, in, again, err)
+			t.Fatalf("%v twice: %q → %q → %q, %v; want no error and again equal to in",
+				c.path, src, in, again, err)
 		}
 	}
 	return true
@@ -215,7 +216,7 @@ func removedOrReplaced(t *rapid.T, f Format, d Reader, src []byte) bool {
 		return false
 	}
 	if lost := bytes.Count(src, []byte("\n")) - bytes.Count(out, []byte("\n")); lost < 0 {
-		t.Fatalf("%v removed: %q → %q", at, src, out)
+		t.Fatalf("%v removed: %q → %q; want lost >= 0", at, src, out)
 	}
 	return true
 }

@@ -135,26 +135,26 @@ func TestTOMLReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p, ok := d.Where("h", "x.y", "k"); !ok || p != (Position{3, 1}) {
-		t.Errorf("k at %v %v", p, ok)
+		t.Errorf("k at %v %v; want ok and p == (Position{3, 1})", p, ok)
 	}
 	if p, ok := d.Where("h", "x.y", "k", "z"); !ok || p != (Position{3, 7}) {
-		t.Errorf("z at %v %v", p, ok)
+		t.Errorf("z at %v %v; want ok and p == (Position{3, 7})", p, ok)
 	}
 	if p, ok := d.Where("l", "1"); !ok || p != (Position{5, 1}) {
-		t.Errorf("l.1 at %v %v", p, ok)
+		t.Errorf("l.1 at %v %v; want ok and p == (Position{5, 1})", p, ok)
 	}
 	if raw := d.Raw(); string(raw) != `{"a":"1979-05-27","h":{"x.y":{"k":{"z":[1.5,"inf"]}}},"l":[{},{"m":1}]}` {
-		t.Errorf("raw %s", raw)
+		t.Errorf("raw %s, want %s", raw, `{"a":"1979-05-27","h":{"x.y":{"k":{"z":[1.5,"inf"]}}},"l":[{},{"m":1}]}`)
 	}
 	if n := d.Len("l"); n != 2 {
-		t.Errorf("len %d", n)
+		t.Errorf("len %d, want 2", n)
 	}
 	if keys := d.Keys(); len(keys) != 3 || keys[1] != "h" {
-		t.Errorf("keys %v", keys)
+		t.Errorf(`keys %v; want len(keys) == 3 and keys[1] == "h"`, keys)
 	}
 	_, err = TOML.Parse([]byte("a = 1\n= 2\n"))
 	var se *SyntaxError
 	if !errors.As(err, &se) || se.Line != 2 {
-		t.Errorf("syntax error %v", err)
+		t.Errorf("syntax error %v; want errors.As(err, &se) and se.Line == 2", err)
 	}
 }

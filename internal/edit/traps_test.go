@@ -141,7 +141,7 @@ func TestCommentsAndTrailingCommasAreLostOrRefused(t *testing.T) {
 func TestBrokenFilesAreReplaced(t *testing.T) {
 	for f, src := range map[Format]string{JSON: `{"a": `, YAML: "a: [1\n", TOML: "a = \n"} {
 		if out, err := f.Append([]byte(src), []string{"hooks"}, 1); err == nil || out != nil {
-			t.Errorf("%T: %q became %q", f, src, out)
+			t.Errorf("%T: %q became %q; want an error and out == nil", f, src, out)
 		}
 	}
 }
@@ -185,7 +185,7 @@ func samples(tb testing.TB) map[Format][][]byte {
 	tb.Helper()
 	names, err := filepath.Glob(filepath.Join("testdata", "real", "*"))
 	if err != nil || len(names) < 10 {
-		tb.Fatalf("samples: %v, %v", names, err)
+		tb.Fatalf("samples: %v, %v; want no error and len(names) >= 10", names, err)
 	}
 	all := map[Format][][]byte{}
 	for _, name := range names {

@@ -146,21 +146,21 @@ func TestYAMLReader(t *testing.T) {
 		t.Errorf("a.b.1 at %v %v", p, ok)
 	}
 	if raw := d.Raw("c", "b"); string(raw) != "[1,2.5]" {
-		t.Errorf("merged: %s", raw)
+		t.Errorf(`merged: %s, want "[1,2.5]"`, raw)
 	}
 	if n := d.Depth("a", "b", "7"); n != 2 {
-		t.Errorf("depth %d", n)
+		t.Errorf("depth %d, want 2", n)
 	}
 	if keys := d.Keys("c"); len(keys) != 2 || keys[1] != "d e" {
-		t.Errorf("keys %v", keys)
+		t.Errorf(`keys %v; want len(keys) == 2 and keys[1] == "d e"`, keys)
 	}
 	var s string
 	if err := d.Decode(&s, "nowhere"); err == nil {
-		t.Error("decoded nothing")
+		t.Error("decoded nothing; want an error")
 	}
 	_, err = YAML.Parse([]byte("a: 1\nb: [\n"))
 	var se *SyntaxError
 	if !errors.As(err, &se) || se.Line != 2 {
-		t.Errorf("syntax error %v", err)
+		t.Errorf("syntax error %v; want errors.As(err, &se) and se.Line == 2", err)
 	}
 }

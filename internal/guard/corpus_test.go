@@ -93,7 +93,7 @@ func TestHarmlessCorpus(t *testing.T) {
 			if meant[s.Text][f.Guard] {
 				continue
 			}
-			t.Errorf("%s:%d: %q: false alarm %s: %s", s.File, s.Line, s.Text, f.Rule, f.Reason)
+			t.Errorf("%s:%d: %q: false alarm %s: %s; want it to pass", s.File, s.Line, s.Text, f.Rule, f.Reason)
 		}
 	}
 	if len(distinct) < 3000 {

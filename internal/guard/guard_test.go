@@ -69,7 +69,7 @@ func TestTooLongIsItsOwnClass(t *testing.T) {
 		t.Errorf("as long as can be, and harmless: %v", got)
 	}
 	if got := g.Check(shellCall(pad)); !hasRule(got, "destructive.unreadable") {
-		t.Errorf("too long: %v", got)
+		t.Errorf(`too long: %v; want hasRule(got, "destructive.unreadable")`, got)
 	}
 	if got := g.Check(shellCall(pad + "r''m -rf /")); !hasRule(got, "destructive.unreadable") {
 		t.Errorf("long and dangerous: %v", got)
@@ -147,7 +147,8 @@ func TestPlaces(t *testing.T) {
 		got := g.Check(Call{ToolKind: "shell", Commands: []string{tt.cmd}, Cwd: tt.cwd, Project: tt.project,
 			Home: tt.home})
 		if tt.want == "" && len(got) > 0 || tt.want != "" && !hasRule(got, tt.want) {
-			t.Errorf("%+v: got %v", tt, got)
+			t.Errorf(`%+v: got %v; want tt.want != "" or len(got) <= 0 and tt.want == "" or hasRule(got, `+
+				`tt.want)`, tt, got)
 		}
 	}
 }
@@ -168,7 +169,7 @@ func TestAllow(t *testing.T) {
 	} {
 		got := NewDestructive(Options{Allow: tt.allow}).Check(shellCall(cmd))
 		if tt.deny != (len(got) > 0) {
-			t.Errorf("allow %q: %v", tt.allow, got)
+			t.Errorf("allow %q: %v; want tt.deny == (len(got) > 0)", tt.allow, got)
 		}
 	}
 }
@@ -188,7 +189,7 @@ func TestNewAndList(t *testing.T) {
 		}
 		for _, r := range info.Rules {
 			if seen[r.ID] || !strings.HasPrefix(r.ID, info.Name+".") || r.What == "" {
-				t.Errorf("rule %+v", r)
+				t.Errorf(`rule %+v; want !seen[r.ID], r.ID to begin with info.Name+"." and r.What != ""`, r)
 			}
 			seen[r.ID] = true
 		}
@@ -219,7 +220,8 @@ func TestPrefilterHidesNothing(t *testing.T) {
 			call := shellCall(s.Text)
 			g.checkCommand(f, &call, s.Text, new(scriptcache.Cache))
 			if len(f.List) > 0 && !g.checker.MustParse(s.Text) {
-				t.Errorf("%s: prefilter skips %q: %v", g.name, s.Text, f.List)
+				t.Errorf("%s: prefilter skips %q: %v; want len(f.List) <= 0 or g.checker.MustParse(s.Text)",
+					g.name, s.Text, f.List)
 			}
 		}
 	}

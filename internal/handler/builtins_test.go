@@ -43,7 +43,7 @@ func TestBuiltinRegistry(t *testing.T) {
 	}
 	for name, run := range map[string]hook.Handler{"mine": deny, "log": deny, "": deny, "a b": deny, "nil": nil} {
 		if b.Register(name, "", run) == nil {
-			t.Errorf("%q registered", name)
+			t.Errorf(`%q registered; want b.Register(name, "", run) != nil`, name)
 		}
 	}
 	h, err := New(hook.Registration{Handler: "builtin", Target: "mine"}, Deps{Builtins: b})
@@ -54,7 +54,8 @@ func TestBuiltinRegistry(t *testing.T) {
 		t.Errorf("d = %+v, want d.Verdict = event.Deny", d)
 	}
 	if b.Describe("mine") != "says no" || b.Describe("log") == "" || b.Describe("nope") != "" {
-		t.Error("descriptions")
+		t.Error(`descriptions; want b.Describe("mine") == "says no", b.Describe("log") != "" and ` +
+			`b.Describe("nope") == ""`)
 	}
 	_, err = New(hook.Registration{Handler: "builtin", Target: "lgo"}, Deps{Builtins: b})
 	if err == nil || !strings.Contains(err.Error(), "log, mine, session-capture, trace") {
@@ -88,7 +89,7 @@ func TestLogKeepsTheWholeRedactedPayload(t *testing.T) {
 	wg.Wait()
 	lines := readLines(t, filepath.Join(dir, hookLogName))
 	if len(lines) != writers*each {
-		t.Fatalf("%d lines", len(lines))
+		t.Fatalf("%d lines; want len(lines) == writers*each", len(lines))
 	}
 	var got struct {
 		Agent, HookType, SessionID string
@@ -106,7 +107,7 @@ func TestLogKeepsTheWholeRedactedPayload(t *testing.T) {
 			`got.Raw["a"] = 1.0`, got)
 	}
 	if bytes.Contains(lines[0], []byte("hunter2")) {
-		t.Errorf("secret kept: %s", lines[0])
+		t.Errorf(`secret kept: %s; want no []byte("hunter2") in lines[0]`, lines[0])
 	}
 	if info, _ := os.Stat(filepath.Join(dir, hookLogName)); info.Mode().Perm() != 0o600 {
 		t.Errorf("info.Mode() = %v, want info.Mode().Perm() = 0o600", info.Mode())
@@ -144,7 +145,8 @@ func TestLineFileRotates(t *testing.T) {
 	for _, name := range names {
 		info, _ := os.Stat(name)
 		if info.Size() > 100 || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %d bytes, %s", name, info.Size(), info.Mode())
+			t.Errorf("%s: %d bytes, %s; want info.Size() <= 100 and info.Mode().Perm() == 0o600",
+				name, info.Size(), info.Mode())
 		}
 	}
 	last := readLines(t, f.path)

@@ -99,11 +99,11 @@ func TestClaudeInputPerKind(t *testing.T) {
 	} {
 		got := ClaudeInput(&c.ev)
 		if !json.Valid(got) {
-			t.Errorf("%s: not JSON: %s", c.ev.Kind, got)
+			t.Errorf("%s: not JSON: %s; want json.Valid(got)", c.ev.Kind, got)
 		}
 		for _, part := range c.want {
 			if !strings.Contains(string(got), part) {
-				t.Errorf("%s: %s lacks %s", c.ev.Kind, got, part)
+				t.Errorf("%s: %s lacks %s; want part in string(got)", c.ev.Kind, got, part)
 			}
 		}
 	}
@@ -115,7 +115,7 @@ func TestClaudeItselfIsNotTranslated(t *testing.T) {
 		Tool: &event.Tool{Kind: event.Shell, Name: "Bash", Commands: []string{"ls"},
 			Input: json.RawMessage(`{"command": "ls"}`)}}
 	if got := string(ClaudeInput(&ev)); got != raw {
-		t.Errorf("changed: %s", got)
+		t.Errorf("changed: %s, want %s", got, raw)
 	}
 	ev.Tool.Changed = json.RawMessage(`{"command":"pwd"}`)
 	if got := string(ClaudeInput(&ev)); got != `{"tool_name":"Bash","odd":1,"tool_input":{"command":"pwd"}}` {

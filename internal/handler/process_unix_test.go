@@ -159,10 +159,10 @@ func TestProcessGetsEventEnvironmentAndPlace(t *testing.T) {
 	}
 	in, _ := os.ReadFile(filepath.Join(b.dir, "in.json"))
 	if !bytes.Equal(in, b.call.Event.MarshalUnified()) {
-		t.Errorf("stdin: %s", in)
+		t.Errorf("stdin: %s; want in equal to b.call.Event.MarshalUnified()", in)
 	}
 	if pwd, _ := os.ReadFile(filepath.Join(b.dir, "pwd.txt")); strings.TrimSpace(string(pwd)) != b.dir {
-		t.Errorf("cwd: %s", pwd)
+		t.Errorf("cwd: %s; want strings.TrimSpace(string(pwd)) == b.dir", pwd)
 	}
 	data, _ := os.ReadFile(filepath.Join(b.dir, "env.txt"))
 	env := strings.Split(string(data), "\n")
@@ -226,7 +226,7 @@ func TestForksAndExits(t *testing.T) {
 	data, _ := os.ReadFile(filepath.Join(b.dir, "pid"))
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(data)))
 	if pid <= 1 {
-		t.Fatalf("pid %q", data)
+		t.Fatalf("pid %q; want pid > 1", data)
 	}
 	if gone(pid) {
 		t.Error("background process was ended")
@@ -287,10 +287,10 @@ func TestLargePayload(t *testing.T) {
 	b := newBench(t)
 	b.call.Event.Raw = append(append([]byte(`{"x":"`), bytes.Repeat([]byte("y"), 3<<20)...), `"}`...)
 	if d, err := b.run(t, ceiling, `true`); err != nil || !d.Empty() {
-		t.Error("not reading:", d, err)
+		t.Errorf("not reading:: %v, %v; want no error and d.Empty()", d, err)
 	}
 	if d, err := b.run(t, ceiling, `exec <&-; sleep 0.05`); err != nil || !d.Empty() {
-		t.Error("closing stdin:", d, err)
+		t.Errorf("closing stdin:: %v, %v; want no error and d.Empty()", d, err)
 	}
 	want := strconv.Itoa(len(b.call.Event.MarshalUnified()))
 	if d, err := b.run(t, ceiling, `wc -c | tr -d ' '`); err != nil || d.Context != want {
@@ -298,7 +298,7 @@ func TestLargePayload(t *testing.T) {
 	}
 	// A background child that keeps stdin open must not hold the writer.
 	if d, err := b.run(t, ceiling, `sleep 3 & true`); err != nil || !d.Empty() {
-		t.Error("kept open:", d, err)
+		t.Errorf("kept open:: %v, %v; want no error and d.Empty()", d, err)
 	}
 }
 
@@ -370,7 +370,7 @@ func TestClaudeFormat(t *testing.T) {
 	}
 	if in, _ := os.ReadFile(filepath.Join(b.dir, "in.json")); !bytes.Contains(in,
 		[]byte(`"tool_name":"Bash","tool_input":{"command":"ls"}`)) {
-		t.Errorf("stdin: %s", in)
+		t.Errorf("stdin: %s; want []byte(`\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"}`) in in", in)
 	}
 	if dir, _ := os.ReadFile(filepath.Join(b.dir, "dir")); strings.TrimSpace(string(dir)) != b.dir {
 		t.Errorf("CLAUDE_PROJECT_DIR is %s", dir)
@@ -389,7 +389,7 @@ func TestClaudeFormat(t *testing.T) {
 		t.Errorf(`d = %+v, error %v; want no error, d.Verdict = event.Deny and d.Reason = "not two"`, d, err)
 	}
 	if runs, _ := os.ReadFile(filepath.Join(b.dir, "runs")); string(runs) != "x\n" {
-		t.Errorf("runs: %q", runs)
+		t.Errorf("runs: %q, want \"x\\n\"", runs)
 	}
 	d, err = claude(`n=$(sed 's/.*"command":"\([a-z]*\)".*/\1/'); ` +
 		`printf '{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"safe %s"}}}' "$n"`)
@@ -401,7 +401,7 @@ func TestClaudeFormat(t *testing.T) {
 		t.Errorf("one approval too few: %+v, %v", d, err)
 	}
 	if d, err = claude(answer(`"permissionDecision":"allow"`)); err != nil || d.Verdict != event.Allow {
-		t.Errorf("all approved: %+v, %v", d, err)
+		t.Errorf("all approved: %+v, %v; want no error and d.Verdict == event.Allow", d, err)
 	}
 
 	// More than are asked about: commands together, files as a failure.
@@ -434,6 +434,6 @@ func TestClaudeFormatOnClaude(t *testing.T) {
 		t.Errorf("d = %+v, error %v; want no error, string(d.Input) = %q and d.Verdict = event.Modify", d, err, want)
 	}
 	if in, _ := os.ReadFile(filepath.Join(b.dir, "in.json")); !bytes.Equal(in, ev.Raw) {
-		t.Errorf("stdin: %s", in)
+		t.Errorf("stdin: %s, want %s", in, ev.Raw)
 	}
 }

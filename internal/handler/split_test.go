@@ -34,7 +34,7 @@ func TestSplit(t *testing.T) {
 	}
 	for _, line := range []string{`a 'b`, `a "b`, `a \`, `"a\"`} {
 		if _, err := Split(line); err == nil {
-			t.Errorf("%q: no error", line)
+			t.Errorf("%q: no error; want an error", line)
 		}
 	}
 }

@@ -112,7 +112,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatal("allowed with a bad exit")
 			}
 			if d.Input != nil && !json.Valid(d.Input) {
-				t.Fatal("broken input")
+				t.Fatal("broken input; want d.Input == nil or json.Valid(d.Input)")
 			}
 		}
 		for _, name := range []string{"PreToolUse", "Stop", "PermissionRequest"} {

@@ -95,6 +95,6 @@ func TestDigestOutlivesTheHub(t *testing.T) {
 	}
 	w.MustCall(wire.MethodBack, nil, &digest)
 	if digest.WasAway {
-		t.Error("twice")
+		t.Error("twice; want !digest.WasAway")
 	}
 }

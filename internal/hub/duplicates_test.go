@@ -155,7 +155,8 @@ func TestADuplicateIsKeptAndCountedOnce(t *testing.T) {
 	w.Send(grokCall("grok", "two", "7", "x"))
 	one, two := w.Row("one", true), w.Row("two", true)
 	if one.Outcome.Duplicate != "" || two.Outcome.Duplicate != "one" {
-		t.Errorf("marked %q and %q", one.Outcome.Duplicate, two.Outcome.Duplicate)
+		t.Errorf(`marked %q and %q; want one.Outcome.Duplicate == "" and two.Outcome.Duplicate == "one"`,
+			one.Outcome.Duplicate, two.Outcome.Duplicate)
 	}
 	if one.Agent != "grok" || two.Agent != "grok" || two.Verdict() != "deny" || len(two.Outcome.Steps) != 0 {
 		t.Errorf(`one.Outcome = %+v, two.Outcome = %+v; want one.Agent = "grok", two.Agent = "grok", two.Verdict() `+
@@ -206,7 +207,7 @@ func TestADuplicateWaitsForTheSameDecision(t *testing.T) {
 	close(decide)
 	for range 2 {
 		if got := <-answers; !hubtest.Denies(got) || !contains(got, "after a while") {
-			t.Errorf("answered %q", got.Stdout)
+			t.Errorf(`answered %q; want hubtest.Denies(got) and contains(got, "after a while")`, got.Stdout)
 		}
 	}
 	if len(entered) != 0 {
@@ -230,7 +231,7 @@ func TestADuplicateOutOfTimeSaysNothing(t *testing.T) {
 	hasty := grokCall("grok", "two", "7", "x")
 	hasty.Deadline = 50 * time.Millisecond
 	if got := w.Send(hasty); len(got.Stdout) != 0 || got.Exit != 0 {
-		t.Errorf("answered %q", got.Stdout)
+		t.Errorf("answered %q; want len(got.Stdout) == 0 and got.Exit == 0", got.Stdout)
 	}
 	if r := w.Row("two", true); r.Outcome.Neutral != services.DuplicateUndecided.Code() || r.Outcome.Duplicate != "one" {
 		t.Errorf(`r.Outcome = %+v, want r.Outcome.Neutral = services.DuplicateUndecided.Code() and r.Outcome.Duplicate = "one"`,
@@ -272,7 +273,7 @@ func TestADuplicateIsOnItsOwnWhenTheFirstLeft(t *testing.T) {
 	w.Eventually("both are open", func() bool { return w.h.pipeline.UndecidedCalls() == 2 })
 	conn.Close()
 	if got := <-answer; !hubtest.Denies(got) || !contains(got, "asked anew") {
-		t.Errorf("answered %q", got.Stdout)
+		t.Errorf(`answered %q; want hubtest.Denies(got) and contains(got, "asked anew")`, got.Stdout)
 	}
 }
 
@@ -288,7 +289,8 @@ func TestCopilotsTwoForms(t *testing.T) {
 		`{"hook_event_name":"PreToolUse","session_id":"s","timestamp":"2026-11-15T02:29:32.840Z","cwd":"/p","tool_name":"Bash","tool_input":{"description":"lab","command":"make"}}`)}
 	one, two := w.Send(own), w.Send(read)
 	if asked.Load() != 1 || !contains(one, "time 1") || !contains(two, "time 1") {
-		t.Errorf("asked %d times\n%s\n%s", asked.Load(), one.Stdout, two.Stdout)
+		t.Errorf("asked %d times\n%s\n%s; want asked.Load() == 1, contains(one, \"time 1\") and "+
+			"contains(two, \"time 1\")", asked.Load(), one.Stdout, two.Stdout)
 	}
 }
 

@@ -183,7 +183,7 @@ func (w *hubFixture) captured(again bool) []frame.Request {
 		}
 	}
 	if len(list) < 200 {
-		w.T.Fatalf("only %d payloads", len(list))
+		w.T.Fatalf("only %d payloads; want len(list) >= 200", len(list))
 	}
 	for _, name := range []string{"claude", "codex", "grok"} {
 		r := hubtest.ToolBefore(name, "guarded", w.Base, "git push --force origin main")

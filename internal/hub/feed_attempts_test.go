@@ -119,7 +119,7 @@ func TestEveryAttemptToApproveOneself(t *testing.T) {
 	item := w.waiting()
 	methods, params := w.deciding(), harm(item.ID)
 	if len(methods) < 20 {
-		t.Fatalf("only %v decide", methods)
+		t.Fatalf("only %v decide; want len(methods) >= 20", methods)
 	}
 	type entry struct{ attempt, method, reason, agent string }
 	var want []entry
@@ -134,7 +134,8 @@ func TestEveryAttemptToApproveOneself(t *testing.T) {
 			var refused *client.RefusedError
 			if err := w.Call(method, params[method], nil); !errors.As(err, &refused) ||
 				refused.Message != verdict.Reason() {
-				t.Fatalf("%s at %s: %v", name, method, err)
+				t.Fatalf("%s at %s: %v; want errors.As(err, &refused) and refused.Message == verdict.Reason()",
+					name, method, err)
 			}
 			want = append(want, entry{name, method, verdict.Reason(), verdict.Agent})
 		}
@@ -153,7 +154,7 @@ func TestEveryAttemptToApproveOneself(t *testing.T) {
 		return len(records) >= len(want)
 	})
 	if len(records) != len(want) {
-		t.Errorf("%d attempts, %d records", len(want), len(records))
+		t.Errorf("%d attempts, %d records; want len(records) == len(want)", len(want), len(records))
 	}
 	for i := range min(len(want), len(records)) {
 		var got struct {

@@ -89,7 +89,7 @@ func TestCmuxPush(t *testing.T) {
 		case s := <-c:
 			return s
 		case <-time.After(hubtest.Patience):
-			t.Fatal("not answered")
+			t.Fatal("not answered, want an answer within the time of a test")
 		}
 		return ""
 	}

@@ -48,7 +48,7 @@ func TestAFeignedTurnEndIsNoYes(t *testing.T) {
 	w.waiting()
 	w.Send(hubtest.Said("claude", "Stop", map[string]any{"session_id": "s"}))
 	if got, _ := call.answer(); !strings.Contains(got, `"deny"`) {
-		t.Errorf("it runs: %q", got)
+		t.Errorf("it runs: %q; want `\"deny\"` in got", got)
 	}
 	// At the agent's own request its own prompt is still there.
 	call = w.hold(permission("s", "make"))
@@ -127,7 +127,7 @@ func TestAProjectIsARepository(t *testing.T) {
 	other := w.hold(at("t", t.TempDir()))
 	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
 	if got, _ := other.answer(); got != "" {
-		t.Errorf("elsewhere: %q", got)
+		t.Errorf(`elsewhere: %q, want ""`, got)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestSlipsAndSecrets(t *testing.T) {
 	item := w.waiting()
 	if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "answer",
 		Answers: []event.QuestionAnswer{{Options: []string{"9"}}}}, nil); err == nil {
-		t.Error("9 of 2")
+		t.Error("9 of 2; want an error")
 	}
 	w.SetProcesses(hubtest.BelowAgent("claude"))
 	var seen json.RawMessage
@@ -220,7 +220,8 @@ func TestSlipsAndSecrets(t *testing.T) {
 		var grants json.RawMessage
 		w.MustCall(wire.MethodGrants, nil, &grants)
 		if strings.Contains(string(grants), secret) != (who == "person") {
-			t.Errorf("the %s sees %s", who, grants)
+			t.Errorf(`the %s sees %s; want strings.Contains(string(grants), secret) == (who == "person")`,
+				who, grants)
 		}
 	}
 	w.SetProcesses(hubtest.AtTerminal())

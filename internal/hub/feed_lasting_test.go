@@ -59,7 +59,7 @@ func TestGrants(t *testing.T) {
 	w.Up()
 	w.h.approvals.SetGrace(0)
 	if !allowed(permission("another", "npm test")) {
-		t.Error("forgotten")
+		t.Error(`forgotten; want allowed(permission("another", "npm test"))`)
 	}
 	var list []wire.GrantInfo
 	w.MustCall(wire.MethodGrants, nil, &list)
@@ -69,7 +69,7 @@ func TestGrants(t *testing.T) {
 	w.MustCall(wire.MethodGrantRevoke, wire.FeedIDParams{ID: list[0].ID}, nil)
 	w.MustPass(permission("another", "npm test"))
 	if err := w.Call(wire.MethodGrantRevoke, wire.FeedIDParams{ID: list[0].ID}, nil); err == nil {
-		t.Error("revoked twice")
+		t.Error("revoked twice; want an error")
 	}
 }
 
@@ -189,7 +189,7 @@ func TestOnlyAPersonSeesSecrets(t *testing.T) {
 	call.answer()
 	b, _ := os.ReadFile(filepath.Join(w.Dirs.State, "decisions.jsonl"))
 	if strings.Contains(string(b), secret) || !strings.Contains(string(b), item.SHA256) {
-		t.Errorf("on record: %s", b)
+		t.Errorf("on record: %s; want no secret in string(b) and item.SHA256 in string(b)", b)
 	}
 }
 

@@ -43,7 +43,7 @@ func TestTheLastOneLeaves(t *testing.T) {
 	}
 	item := w.waiting()
 	if item.Agent != "claude" {
-		t.Errorf("%s waits", item.Agent)
+		t.Errorf(`%s waits, want "claude"`, item.Agent)
 	}
 	var all []wire.FeedItem
 	w.MustCall(wire.MethodFeedItems, wire.FeedListParams{All: true}, &all)
@@ -84,7 +84,7 @@ func TestLeavingIsNoYes(t *testing.T) {
 	hidden.answer() // so those who are let go have been
 	item := w.waiting()
 	if item.Agent != "pi" {
-		t.Fatalf("%s waits", item.Agent)
+		t.Fatalf(`%s waits, want "pi"`, item.Agent)
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny"})
 	call.answer()

@@ -26,14 +26,14 @@ func TestNoteIsToldAfterTheCall(t *testing.T) {
 	}
 	call.answer()
 	if got := ended("s", "make other"); got != "" {
-		t.Errorf("another call: %s", got)
+		t.Errorf(`another call: %s, want ""`, got)
 	}
 	if got := ended("s", "make"); !strings.Contains(got, `"additionalContext"`) ||
 		!strings.Contains(got, "then run the linter") {
-		t.Errorf("the call: %q", got)
+		t.Errorf("the call: %q; want `\"additionalContext\"` in got and \"then run the linter\" in got", got)
 	}
 	if got := ended("s", "make"); got != "" {
-		t.Errorf("told again: %s", got)
+		t.Errorf(`told again: %s, want ""`, got)
 	}
 	// A call that never ran takes the words with it.
 	call = w.hold(permission("s", "make"))

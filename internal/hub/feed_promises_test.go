@@ -40,11 +40,11 @@ func TestShapeOfARequest(t *testing.T) {
 			"choices": "[", "createdAt": `"2`, "deadline": `"2`, "shown": `"`, "sha256": `"`,
 		} {
 			if value, ok := item[key]; !ok || !strings.HasPrefix(string(value), begins) {
-				t.Errorf("%s: %s is %s", kind, key, value)
+				t.Errorf("%s: %s is %s; want ok and string(value) to begin with begins", kind, key, value)
 			}
 		}
 		if _, ok := item["decision"]; ok {
-			t.Errorf("%s: decided already: %s", kind, item["decision"])
+			t.Errorf("%s: decided already: %s; want !ok", kind, item["decision"])
 		}
 		var shown, hash string
 		_ = json.Unmarshal(item["shown"], &shown)
@@ -57,7 +57,8 @@ func TestShapeOfARequest(t *testing.T) {
 		w.MustCall(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &list)
 		if got := string(list[0]["status"]); got != `"resolved"` ||
 			!strings.Contains(string(list[0]["decision"]), `"by":`) {
-			t.Errorf("%s: %s %s", kind, got, list[0]["decision"])
+			t.Errorf("%s: %s %s; want got == `\"resolved\"` and `\"by\":` in string(list[0][\"decision\"])",
+				kind, got, list[0]["decision"])
 		}
 	}
 }
@@ -186,16 +187,16 @@ func TestAnAnswerServesItsOwnWorker(t *testing.T) {
 		call := w.hold(other)
 		w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
 		if got, _ := call.answer(); got != "" {
-			t.Errorf("%s was served: %s", what, got)
+			t.Errorf(`%s was served: %s, want ""`, what, got)
 		}
 	}
 	if got := w.Send(with("PermissionRequest", "make", "a1")); !strings.Contains(string(got.Stdout), `"allow"`) {
-		t.Errorf("asked twice: %s", got.Stdout)
+		t.Errorf("asked twice: %s; want `\"allow\"` in string(got.Stdout)", got.Stdout)
 	}
 	again := w.hold(with("PermissionRequest", "make", "a1"))
 	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
 	if got, _ := again.answer(); got != "" {
-		t.Errorf("served twice: %s", got)
+		t.Errorf(`served twice: %s, want ""`, got)
 	}
 }
 
@@ -222,7 +223,7 @@ func TestAStoppingHubLetsWaitersGo(t *testing.T) {
 	w.WaitEnd()
 	w.Up()
 	if list := w.items(); len(list) != 0 {
-		t.Errorf("stale: %+v", list)
+		t.Errorf("stale: %+v; want len(list) == 0", list)
 	}
 	if late := w.say(wire.FeedReplyParams{ID: "abcd", Choice: "once"}); late.Outcome != "unknown" {
 		t.Errorf(`late = %+v, want late.Outcome = "unknown"`, late)

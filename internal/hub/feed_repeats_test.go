@@ -25,7 +25,7 @@ func TestACallIsPutToThePersonOnce(t *testing.T) {
 	call := w.hold(repeated("PermissionRequest", "c1", "make"))
 	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
 	if got, _ := call.answer(); got != "" {
-		t.Errorf("released: %s", got)
+		t.Errorf(`released: %s, want ""`, got)
 	}
 	w.MustPass(repeated("PreToolUse", "c1", "make"))
 	w.MustPass(repeated("PermissionRequest", "c1", "make"))

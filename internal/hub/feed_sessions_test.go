@@ -27,7 +27,7 @@ func TestPushedEventsDriveSessions(t *testing.T) {
 					e[k] = v
 				}
 				if got, code := w.cmux(wire.MethodFeedPush, map[string]any{"event": e, "wait_timeout_seconds": wait}); code != "" {
-					t.Errorf("%s was refused: %s %s", name, got, code)
+					t.Errorf(`%s was refused: %s %s, want ""`, name, got, code)
 				}
 			}
 			push("SessionStart", 0, nil)
@@ -123,7 +123,7 @@ func TestPushedPermissionOfOpenCode(t *testing.T) {
 			t.Errorf("the person sees %q, want the command and all rules of always together", item.Shown)
 		}
 		if got, code := w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": mode, "mode": mode}); code != "" {
-			t.Errorf("%s was refused: %s %s", mode, got, code)
+			t.Errorf(`%s was refused: %s %s, want ""`, mode, got, code)
 		}
 		if got := <-done; !strings.Contains(got, want) {
 			t.Errorf("after %s the plugin hears %s, want %s", mode, got, want)

@@ -100,7 +100,7 @@ func (w *hubFixture) waiting() wire.FeedItem {
 	var list []wire.FeedItem
 	w.Eventually("a request waits", func() bool { list = w.items(); return len(list) > 0 })
 	if len(list) != 1 {
-		w.T.Fatalf("%d requests wait", len(list))
+		w.T.Fatalf("%d requests wait, want 1", len(list))
 	}
 	return list[0]
 }
@@ -280,7 +280,7 @@ func TestEndsOfARequest(t *testing.T) {
 	}
 	w.Up()
 	if list := w.items(); len(list) != 0 {
-		t.Errorf("stale: %+v", list)
+		t.Errorf("stale: %+v; want len(list) == 0", list)
 	}
 }
 
@@ -312,7 +312,7 @@ func TestAskOfAHookGoesToThePerson(t *testing.T) {
 	}
 	// The answer at PreToolUse serves the PermissionRequest that follows, once.
 	if got := w.Send(permission("s", "deploy")); !strings.Contains(string(got.Stdout), `"behavior":"allow"`) {
-		t.Errorf("asked twice: %s", got.Stdout)
+		t.Errorf("asked twice: %s; want `\"behavior\":\"allow\"` in string(got.Stdout)", got.Stdout)
 	}
 	call := w.hold(permission("s", "deploy"))
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny"})

@@ -160,7 +160,7 @@ export default (pi) => { for (const name of ["input", "before_agent_start", "age
 		return len(b) >= len(want)
 	})
 	if b, _ := os.ReadFile(heard); string(b) != want {
-		t.Errorf("shown: %s", b)
+		t.Errorf("shown: %s, want %s", b, want)
 	}
 }
 
@@ -211,7 +211,8 @@ export default (pi) => {
 			} {
 				got := string(w.Send(inner(one.event, w.Base, one.fields)).Stdout)
 				if one.may && !strings.Contains(got, one.want) || !one.may && got != "" {
-					t.Errorf("%s: answered %q", one.event, got)
+					t.Errorf(`%s: answered %q; want !one.may or one.want in got and one.may or got == ""`,
+						one.event, got)
 				}
 			}
 			said, _ := os.ReadFile(heard)

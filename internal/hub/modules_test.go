@@ -68,7 +68,7 @@ func TestModulesOfTheUsersFolder(t *testing.T) {
 	w.h.selection.Forget() // the list is read anew, too
 	list := w.modules("")
 	if len(list) != 1 || !list["module:gate.ts"].InForce {
-		t.Errorf("listed: %+v", list)
+		t.Errorf(`listed: %+v; want len(list) == 1 and list["module:gate.ts"].InForce`, list)
 	}
 	var info struct {
 		Events []string
@@ -88,10 +88,10 @@ func TestAModuleThatDoesNotLoadRefuses(t *testing.T) {
 	w.MustPass(hubtest.Said("claude", "Stop", nil))
 	p, ok := w.Problem("module:" + path)
 	if !ok || !strings.Contains(p.What, "gate.ts:4:") {
-		t.Errorf("problem: %+v", p)
+		t.Errorf(`problem: %+v; want ok and "gate.ts:4:" in p.What`, p)
 	}
 	if m := w.modules("")["module:gate.ts"]; m.InForce || !strings.Contains(string(m.Info), "gate.ts:4:") {
-		t.Errorf("listed: %+v %s", m, m.Info)
+		t.Errorf(`listed: %+v %s; want !m.InForce and "gate.ts:4:" in string(m.Info)`, m, m.Info)
 	}
 	w.module("gate.ts", gateFor("prod"))
 	w.soon("the corrected file counts", "ls", w.Base, false, "")
@@ -115,10 +115,10 @@ func TestAModuleThatThrowsRefusesAndIsReportedOnce(t *testing.T) {
 	}
 	p, ok := w.Problem("module:" + path)
 	if !ok || !strings.Contains(p.What, "gate.ts:3") || !strings.Contains(p.What, "it broke") || p.Count != 1 {
-		t.Errorf("problem: %+v", p)
+		t.Errorf(`problem: %+v; want ok, "gate.ts:3" in p.What, "it broke" in p.What and p.Count == 1`, p)
 	}
 	if p, ok := w.Problem("hook:"); ok {
-		t.Errorf("told twice: %+v", p)
+		t.Errorf("told twice: %+v; want !ok", p)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestProjectModulesRunAsTheyWereTrusted(t *testing.T) {
 	w.Write(filepath.Join(root, ".hookmux/lib/words.ts"), "export const extra: string = 'x';\n")
 	w.MustPass(hubtest.ToolBefore("claude", "s", root, "ship prod"))
 	if m := w.modules(root)["module:.hookmux/hooks/gate.ts"]; m.InForce || !strings.Contains(m.Why, "not trusted") {
-		t.Errorf("listed: %+v", m)
+		t.Errorf(`listed: %+v; want !m.InForce and "not trusted" in m.Why`, m)
 	}
 	var view wire.TrustView
 	w.MustCall(wire.MethodTrustLook, wire.TrustParams{Cwd: root}, &view)
@@ -152,7 +152,7 @@ func TestProjectModulesRunAsTheyWereTrusted(t *testing.T) {
 	w.MustPass(hubtest.ToolBefore("claude", "s", root, "ship test"))
 	for id, m := range w.modules(root) {
 		if m.InForce || !strings.Contains(m.Why, "not trusted") {
-			t.Errorf("%s still runs: %+v", id, m)
+			t.Errorf(`%s still runs: %+v; want !m.InForce and "not trusted" in m.Why`, id, m)
 		}
 	}
 }
@@ -169,7 +169,8 @@ func TestRegisteredModules(t *testing.T) {
 	got := add(`{"id":"g","agent":"codex","hookType":"tool.before","handler":"module","target":"./gate.ts"}`,
 		registry.Global, w.Base+"/my")
 	if !strings.Contains(string(got.Registration), `"target":"`+w.Base+`/my/gate.ts"`) {
-		t.Errorf("registered: %s", got.Registration)
+		t.Errorf("registered: %s; want `\"target\":\"`+w.Base+`/my/gate.ts\"` in string(got.Registration)",
+			got.Registration)
 	}
 	w.MustDeny(hubtest.ToolBefore("codex", "s", w.Base, "ship prod"), "no prod")
 	w.MustPass(hubtest.ToolBefore("claude", "s", w.Base, "ship prod"))
@@ -182,7 +183,8 @@ func TestRegisteredModules(t *testing.T) {
 	got = add(`{"id":"all","agent":"*","hookType":"*","handler":"module","target":"./gate.ts"}`, registry.Project,
 		root+"/tools")
 	if !strings.Contains(string(got.Registration), `"target":"./tools/gate.ts"`) || len(got.Notes) > 0 {
-		t.Errorf("registered: %s %v", got.Registration, got.Notes)
+		t.Errorf("registered: %s %v; want `\"target\":\"./tools/gate.ts\"` in string(got.Registration) and "+
+			"len(got.Notes) <= 0", got.Registration, got.Notes)
 	}
 	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "ship beta"), "no beta")
 	w.Write(root+"/tools/gate.ts", gateFor("nothing"))
@@ -334,7 +336,8 @@ func TestModulesAskInTheFeed(t *testing.T) {
 			t.Errorf(`%s: r = %+v, want r.Outcome = "delivered"`, answer, r)
 		}
 		if got, _ := call.answer(); strings.Contains(got, "Blocked by user") != denied || !denied && got != "" {
-			t.Errorf("%s: answered %q", answer, got)
+			t.Errorf(`%s: answered %q; want strings.Contains(got, "Blocked by user") == denied and denied or `+
+				`got == ""`, answer, got)
 		}
 	}
 }
@@ -414,6 +417,6 @@ func TestDialogsTellTheirTime(t *testing.T) {
 		t.Errorf(`r = %+v, want r.Outcome = "delivered"`, r)
 	}
 	if got, _ := call.answer(); !strings.Contains(got, "no") {
-		t.Errorf("answered %q", got)
+		t.Errorf(`answered %q; want "no" in got`, got)
 	}
 }

@@ -120,7 +120,8 @@ func TestMonitorIsRecorded(t *testing.T) {
 	}
 	for _, m := range told.Matched {
 		if m.ID == "guard.destructive" && (m.Would == nil || m.Would.Code != wire.WouldDeny || !m.Monitor) {
-			t.Errorf("explain says %+v", m)
+			t.Errorf(`explain says %+v; want m.ID != "guard.destructive" or (m.Would != nil, m.Would.Code == `+
+				`wire.WouldDeny and m.Monitor)`, m)
 		}
 	}
 	var found struct{ Entries []wire.Entry }
@@ -143,7 +144,9 @@ func TestBackTellsOfMonitored(t *testing.T) {
 	w.MustCall(wire.MethodBack, struct{}{}, &digest)
 	if digest.MonitoredCount != 1 || len(digest.Monitored) != 1 || digest.Monitored[0].Hook != "guard.destructive" ||
 		digest.Monitored[0].Would.Code != wire.WouldDeny {
-		t.Errorf("back says %d, %+v", digest.MonitoredCount, digest.Monitored)
+		t.Errorf(`back says %d, %+v; want digest.MonitoredCount == 1, len(digest.Monitored) == 1, `+
+			`digest.Monitored[0].Hook == "guard.destructive" and digest.Monitored[0].Would.Code == `+
+			`wire.WouldDeny`, digest.MonitoredCount, digest.Monitored)
 	}
 }
 

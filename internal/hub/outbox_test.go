@@ -95,7 +95,7 @@ func TestOutboxIsForThePluginOfTheAgent(t *testing.T) {
 	}
 	for _, bad := range []wire.OutboxParams{{Agent: "opencode"}, {Agent: "nosuch", Sessions: []string{"s"}}} {
 		if err := w.Client.Call(context.Background(), wire.MethodOutbox, bad, nil); err == nil {
-			t.Errorf("%+v was taken", bad)
+			t.Errorf("%+v was taken; want an error", bad)
 		}
 	}
 }

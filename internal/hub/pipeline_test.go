@@ -59,7 +59,8 @@ func TestWhatIsNotKnownPassesAndIsKept(t *testing.T) {
 		r.ID = frame.NewID()
 		r.Deadline = hubtest.Patience
 		if got := w.Send(r); len(got.Stdout) > 0 || got.Exit != 0 {
-			t.Errorf("%s: answered %q, exit %d", name, got.Stdout, got.Exit)
+			t.Errorf("%s: answered %q, exit %d; want len(got.Stdout) <= 0 and got.Exit == 0",
+				name, got.Stdout, got.Exit)
 		}
 		w.Row(r.ID, false)
 	}
@@ -93,7 +94,7 @@ func TestATruncatedCallIsNotWavedThrough(t *testing.T) {
 		Payload: []byte(`{"session_id":"s","tool_name":"Write","tool_input":{"file_path":"/x","content":"aaaa`)}
 	w.MustDeny(r, "cannot see what this call does")
 	if row := w.Row("cut", true); !row.Truncated {
-		t.Errorf("stored as %+v", row)
+		t.Errorf("stored as %+v; want row.Truncated", row)
 	}
 	// Whoever only reports is taken as it is.
 	w.MustPass(frame.Request{Agent: "claude", Event: "Notification", Truncated: true,
@@ -152,14 +153,14 @@ func TestTheRealCallerIsAnswered(t *testing.T) {
 		t.Errorf("answered %q, want Grok's words", got)
 	}
 	if row := w.Row("in-disguise", true); row.Agent != "grok" {
-		t.Errorf("stored as %s", row.Agent)
+		t.Errorf(`stored as %s, want "grok"`, row.Agent)
 	}
 	// A payload that Grok would not send is not Grok's.
 	r = frame.Request{ID: "other-words", Agent: "claude", Event: "ConfigChange",
 		Payload: []byte(`{"hook_event_name":"ConfigChange"}`)}
 	w.MustPass(r)
 	if row := w.Row("other-words", false); row.Agent != "claude" {
-		t.Errorf("stored as %s", row.Agent)
+		t.Errorf(`stored as %s, want "claude"`, row.Agent)
 	}
 }
 
@@ -192,7 +193,7 @@ func TestOffMakesEverythingNeutralAndStillRecords(t *testing.T) {
 	r.ID = "while-off"
 	w.MustPass(r)
 	if row := w.Row("while-off", true); row.Outcome.Neutral != "off" {
-		t.Errorf("recorded as %+v", row.Outcome)
+		t.Errorf(`recorded as %+v; want row.Outcome.Neutral == "off"`, row.Outcome)
 	}
 	// It outlives the hub, and ends by itself.
 	w.Down()
@@ -269,12 +270,13 @@ func TestTheSameIDIsOneQuestion(t *testing.T) {
 		&pushed)
 	for _, got := range append(replies, again) {
 		if !strings.Contains(string(got.Stdout), "answer 1") {
-			t.Errorf("answered %q", got.Stdout)
+			t.Errorf(`answered %q; want "answer 1" in string(got.Stdout)`, got.Stdout)
 		}
 	}
 	if !strings.Contains(pushed.Stdout, "answer 1") || !strings.Contains(string(pushed.Decision), "answer 1") ||
 		calls.Load() != 1 {
-		t.Errorf("%d calls, pushed: %+v", calls.Load(), pushed)
+		t.Errorf(`%d calls, pushed: %+v; want "answer 1" in pushed.Stdout, "answer 1" in `+
+			`string(pushed.Decision) and calls.Load() == 1`, calls.Load(), pushed)
 	}
 	w.Row(r.ID, true)
 }
@@ -329,7 +331,7 @@ func TestObserversAreNotWaitedFor(t *testing.T) {
 	w.MustPass(r) // while the observer still waits
 	close(release)
 	if id := <-heard; id != r.ID {
-		t.Errorf("heard of %s", id)
+		t.Errorf("heard of %s, want %s", id, r.ID)
 	}
 	w.Eventually("its failure is shown", func() bool {
 		_, shown := w.Problem("hook:slow-observer")
@@ -362,7 +364,8 @@ func TestHandlersEndWhenTheCallerLeaves(t *testing.T) {
 	}
 	row := w.Row(r.ID, true)
 	if row.Verdict() != "none" || row.Outcome.Neutral != services.CallerLeft.Code() {
-		t.Errorf("recorded as %s, %+v", row.Verdict(), row.Outcome)
+		t.Errorf(`recorded as %s, %+v; want row.Verdict() == "none" and row.Outcome.Neutral == `+
+			`services.CallerLeft.Code()`, row.Verdict(), row.Outcome)
 	}
 	if p, shown := w.Problem("hook:"); shown {
 		t.Errorf("a person's interrupt is shown as %q", p.What)
@@ -393,7 +396,7 @@ func TestAHandlerThatPanicsIsAGuardThatFails(t *testing.T) {
 	w := open(t, bad)
 	w.MustDeny(hubtest.ToolBefore("codex", "s", w.Base, "x"), "bad")
 	if _, shown := w.Problem("hook:bad"); !shown {
-		t.Error("not shown")
+		t.Error("not shown; want shown")
 	}
 }
 
@@ -410,7 +413,7 @@ func TestExplainLeavesNoTrace(t *testing.T) {
 	w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: "claude", Event: "PreToolUse", Payload: r.Payload,
 		Decision: []byte(`{"verdict":"deny","reason":"why"}`)}, &got)
 	if !strings.Contains(got.Answer.Stdout, "deny") || len(got.Matched) == 0 {
-		t.Errorf("explained as %+v", got)
+		t.Errorf(`explained as %+v; want "deny" in got.Answer.Stdout and len(got.Matched) != 0`, got)
 	}
 	w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: "claude", Event: "PreToolUse", Payload: r.Payload}, &got)
 	if ran.Load() || len(w.Rows()) != 0 {

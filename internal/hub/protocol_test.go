@@ -188,7 +188,7 @@ func TestGarbageIsToldSoAndHungUpOn(t *testing.T) {
 		k := w.talk()
 		k.say(text)
 		if got := k.line(); !strings.Contains(got, `"code":-32700`) {
-			t.Errorf("%q was answered %s", text, got)
+			t.Errorf("%q was answered %s; want `\"code\":-32700` in got", text, got)
 		}
 		k.hungUp()
 	}
@@ -332,7 +332,8 @@ func TestManyAtOnce(t *testing.T) {
 	var info wire.Info
 	w.MustCall(wire.MethodInfo, nil, &info)
 	if info.Counts.Events != hooks || info.Counts.Denied != hooks || info.Counts.Waiting != 0 {
-		t.Errorf("counted %+v", info.Counts)
+		t.Errorf("counted %+v; want info.Counts.Events == hooks, info.Counts.Denied == hooks and "+
+			"info.Counts.Waiting == 0", info.Counts)
 	}
 	var stats []wire.HookStat
 	w.MustCall(wire.MethodStats, nil, &stats)
@@ -342,7 +343,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	if !found {
 		b, _ := json.Marshal(stats)
-		t.Errorf("stats: %s", b)
+		t.Errorf("stats: %s; want found", b)
 	}
 }
 

@@ -76,7 +76,8 @@ func TestABrokenDatabaseNeverStopsDeciding(t *testing.T) {
 			}
 			p, shown := w.Problem("journal")
 			if !shown || !strings.Contains(p.What, "events are not reaching the journal") || p.Fix == "" {
-				t.Errorf("shown as %+v", p)
+				t.Errorf(`shown as %+v; want shown, "events are not reaching the journal" in p.What and `+
+					`p.Fix != ""`, p)
 			}
 			broken.repair(w)
 			w.Eventually("the journal is opened", func() bool { return w.h.recorder.IsOpen() })
@@ -151,7 +152,7 @@ func TestIntakeThatCannotBeWritten(t *testing.T) {
 	w.report("through-memory")
 	w.mustStoreOnce("through-memory")
 	if _, shown := w.Problem("intake"); !shown {
-		t.Error("not shown")
+		t.Error("not shown; want shown")
 	}
 	must(t, os.Remove(w.Dirs.Intake()))
 	w.Eventually("it is mended", func() bool { _, shown := w.Problem("intake"); return !shown })
@@ -234,11 +235,11 @@ func TestAPoisonedRecordIsSetAside(t *testing.T) {
 		t.Error("it was tried again")
 	}
 	if p, shown := w.Problem("aside:poison"); !shown || p.Fix == "" {
-		t.Errorf("shown as %+v", p)
+		t.Errorf(`shown as %+v; want shown and p.Fix != ""`, p)
 	}
 	kept, err := spool.Sweep(w.Dirs.State + "/aside")
 	if err != nil || len(kept) != 1 || kept[0].ID != "poison" {
-		t.Errorf("kept: %v %v", kept, err)
+		t.Errorf(`kept: %v %v; want no error, len(kept) == 1 and kept[0].ID == "poison"`, kept, err)
 	}
 	w.Eventually("the file is gone", func() bool { _, err := os.Stat(file); return os.IsNotExist(err) })
 	if _, err := os.Stat(filepath.Join(w.Dirs.Runtime, "attempt")); err == nil {
@@ -301,7 +302,7 @@ func TestSecretsStayOutOfTheJournal(t *testing.T) {
 			t.Errorf("the secret is in %s", path)
 		}
 		if info, err := d.Info(); err == nil && info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s is %v", path, info.Mode())
+			t.Errorf("%s is %v; want an error or info.Mode().Perm()&0o077 == 0", path, info.Mode())
 		}
 		return nil
 	}))
@@ -314,7 +315,7 @@ func TestEventsKeepTheirOrder(t *testing.T) {
 	w.mustStoreOnce(ids...)
 	for i, r := range w.Rows() {
 		if r.ID != ids[i] {
-			t.Fatalf("number %d is %s", i, r.ID)
+			t.Fatalf("number %d is %s, want %s", i, r.ID, ids[i])
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (w *hubFixture) trust(root string) wire.TrustView {
 	w.MustCall(wire.MethodTrustLook, wire.TrustParams{Cwd: root}, &view)
 	w.MustCall(wire.MethodTrust, wire.TrustParams{Cwd: root, Hash: view.Hash}, &view)
 	if view.Status != "trusted" {
-		w.T.Fatalf("%s is %s: %s", root, view.Status, view.Problem)
+		w.T.Fatalf(`%s is %s: %s, want "trusted"`, root, view.Status, view.Problem)
 	}
 	return view
 }
@@ -74,7 +74,7 @@ func TestGlobalHooksCountEverywhere(t *testing.T) {
 	var list []wire.ListedHook
 	w.MustCall(wire.MethodHooksList, wire.HooksListParams{}, &list)
 	if len(list) != 0 {
-		t.Errorf("listed: %+v", list)
+		t.Errorf("listed: %+v; want len(list) == 0", list)
 	}
 	for name, reg := range map[string]string{
 		"unknown agent": `{"id":"x","agent":"claud","hookType":"tool.before","handler":"command","target":"true"}`,
@@ -83,7 +83,7 @@ func TestGlobalHooksCountEverywhere(t *testing.T) {
 	} {
 		if err := w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Global, Registration: []byte(reg)},
 			nil); err == nil {
-			t.Errorf("%s was added", name)
+			t.Errorf("%s was added; want an error", name)
 		}
 	}
 }
@@ -113,10 +113,10 @@ func TestAProjectIsHeardOnceItIsTrusted(t *testing.T) {
 		}
 	}
 	if len(notices) != 1 || !strings.Contains(notices[0], "not trusted") {
-		t.Errorf("noticed: %q", notices)
+		t.Errorf(`noticed: %q; want len(notices) == 1 and "not trusted" in notices[0]`, notices)
 	}
 	if _, shown := w.Problem("place:"); !shown {
-		t.Error("not shown")
+		t.Error("not shown; want shown")
 	}
 	if err := w.Call(wire.MethodTrust, wire.TrustParams{Cwd: root}, nil); err == nil {
 		t.Error("trusted without having been looked at")
@@ -137,7 +137,7 @@ func TestAProjectIsHeardOnceItIsTrusted(t *testing.T) {
 	w.MustDeny(hubtest.ToolBefore("claude", "s", sub, "ship prod"), "refused by no-prod")
 	w.MustPass(hubtest.ToolBefore("claude", "s", sub, "ship test"))
 	if p, shown := w.Problem("place:"); !shown || !strings.Contains(p.What, "changed") {
-		t.Errorf("shown as %+v", p)
+		t.Errorf(`shown as %+v; want shown and "changed" in p.What`, p)
 	}
 	w.trust(root)
 	w.MustDeny(hubtest.ToolBefore("claude", "s", sub, "ship test"), "refused by no-test")
@@ -225,7 +225,8 @@ func TestAProjectReplacesOnlyWhatIsNotLocked(t *testing.T) {
 		inForce[l.Scope+":"+reg.ID] = l.InForce
 	}
 	if !inForce["project:loose"] || inForce["global:loose"] || !inForce["global:fast"] || inForce["project:fast"] {
-		t.Errorf("in force: %v", inForce)
+		t.Errorf(`in force: %v; want inForce["project:loose"], !inForce["global:loose"], `+
+			`inForce["global:fast"] and !inForce["project:fast"]`, inForce)
 	}
 }
 
@@ -264,12 +265,12 @@ func TestGuardsOnOffAskAndAllowed(t *testing.T) {
 	set("on")
 	text, _ := push("s")
 	if !strings.Contains(text, `"deny"`) || !strings.Contains(text, "--once") {
-		t.Errorf("on: %q", text)
+		t.Errorf("on: %q; want `\"deny\"` in text and \"--once\" in text", text)
 	}
 	rule := "destructive." + between(text, "destructive.", " ")
 	set("ask")
 	if text, _ = push("s"); !strings.Contains(text, `"ask"`) {
-		t.Errorf("ask: %q", text)
+		t.Errorf("ask: %q; want `\"ask\"` in text", text)
 	}
 	set("on")
 
@@ -281,11 +282,11 @@ func TestGuardsOnOffAskAndAllowed(t *testing.T) {
 		w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: "claude", Event: "PreToolUse", Payload: r.Payload},
 			&seen)
 		if seen.Answer.Stdout != "" {
-			t.Errorf("explained as %q", seen.Answer.Stdout)
+			t.Errorf(`explained as %q, want ""`, seen.Answer.Stdout)
 		}
 	}
 	if text, stopped := push("s"); stopped {
-		t.Errorf("once: %q", text)
+		t.Errorf("once: %q; want !stopped", text)
 	}
 	request := r
 	request.Event = "PermissionRequest"
@@ -298,7 +299,7 @@ func TestGuardsOnOffAskAndAllowed(t *testing.T) {
 
 	w.MustCall(wire.MethodAllow, wire.AllowParams{Rule: rule}, nil)
 	if text, stopped := push("s"); stopped {
-		t.Errorf("always: %q", text)
+		t.Errorf("always: %q; want !stopped", text)
 	}
 	w.MustCall(wire.MethodAllow, wire.AllowParams{Rule: rule, Drop: true}, nil)
 	if _, stopped := push("s"); !stopped {
@@ -348,7 +349,7 @@ func TestAddingToATrustedProjectKeepsItTrusted(t *testing.T) {
 		return done
 	}
 	if done := add("no-live", "live"); len(done.Notes) != 0 {
-		t.Errorf("noted: %q", done.Notes)
+		t.Errorf("noted: %q; want len(done.Notes) == 0", done.Notes)
 	}
 	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "ship live"), "no-live")
 	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "ship prod"), "no-prod")
@@ -400,7 +401,7 @@ func TestConcurrentAddsAllSurvive(t *testing.T) {
 	var list []wire.ListedHook
 	w.MustCall(wire.MethodHooksList, wire.HooksListParams{}, &list)
 	if len(list) != writers {
-		t.Errorf("%d of %d survive", len(list), writers)
+		t.Errorf("%d of %d survive; want len(list) == writers", len(list), writers)
 	}
 }
 
@@ -464,7 +465,7 @@ func TestADetachedChildOfAHandlerIsNested(t *testing.T) {
 	r.ID = "detached"
 	w.MustPass(r)
 	if met.Load() != 0 || !w.Row("detached", false).Nested {
-		t.Errorf("met %d times", met.Load())
+		t.Errorf(`met %d times; want met.Load() == 0 and w.Row("detached", false).Nested`, met.Load())
 	}
 	// A name without our signature keeps no guard away.
 	r = hubtest.ToolBefore("claude", "s", w.Base, "x")
@@ -488,6 +489,7 @@ func TestSettingsAreListedWithTheirOrigin(t *testing.T) {
 	}
 	if origin["journal.keep"] != "system" || origin["guard.secrets"] != "user" ||
 		origin["guard.own-files"] != "default" {
-		t.Errorf("origins: %v", origin)
+		t.Errorf(`origins: %v; want origin["journal.keep"] == "system", origin["guard.secrets"] == "user" `+
+			`and origin["guard.own-files"] == "default"`, origin)
 	}
 }

@@ -60,7 +60,7 @@ func TestEnrolledTerminals(t *testing.T) {
 		return pids
 	}
 	if got := list(); !slices.Equal(got, []int{os.Getpid()}) || info.Name != "hookmux" {
-		t.Fatalf("enrolled %v, %+v", got, info)
+		t.Fatalf(`enrolled %v, %+v; want got equal to []int{os.Getpid()} and info.Name == "hookmux"`, got, info)
 	}
 	if asked := w.Person.Asked(); len(asked) != 1 || !strings.Contains(asked[0], "decide") {
 		t.Errorf("enrolling asked for %q", asked)
@@ -72,7 +72,7 @@ func TestEnrolledTerminals(t *testing.T) {
 	}
 	w.MustCall(wire.MethodSeatRemove, wire.SeatParams{PID: os.Getpid()}, nil)
 	if got := list(); len(got) != 0 {
-		t.Errorf("after removing %v", got)
+		t.Errorf("after removing %v; want len(got) == 0", got)
 	}
 	if err := w.Call(wire.MethodSeatRemove, wire.SeatParams{PID: os.Getpid()}, nil); err == nil {
 		t.Error("what is not enrolled was removed")
@@ -100,7 +100,8 @@ func TestSeatLook(t *testing.T) {
 	var view wire.SeatView
 	w.MustCall(wire.MethodSeat, nil, &view)
 	if view.Outcome != authority.Allowed.String() || view.Seat != authority.Edge.String() || view.TTY != "/dev/pts/77" {
-		t.Errorf("a person: %+v", view)
+		t.Errorf(`a person: %+v; want view.Outcome == authority.Allowed.String(), view.Seat == `+
+			`authority.Edge.String() and view.TTY == "/dev/pts/77"`, view)
 	}
 	for name, table := range attempts() {
 		w.SetProcesses(table)

@@ -33,10 +33,10 @@ func TestSleepingSessions(t *testing.T) {
 	}
 	awake := all()
 	if n := w.h.sessions.ReleaseMemory(0); n > 4 { // what goes on after an answer may wake one
-		t.Fatalf("%d are awake", n)
+		t.Fatalf("%d are awake; want n <= 4", n)
 	}
 	if asleep := all(); asleep != awake {
-		t.Errorf("awake  %s\nasleep %s", awake, asleep)
+		t.Errorf("awake  %s\nasleep %s; want asleep == awake", awake, asleep)
 	}
 	w.statusIs("s0", "success")
 	w.statusIs("s1", "running")

@@ -98,7 +98,7 @@ func TestHowASessionIsTakenUpAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list, _ := w.records("", false); len(list) != 0 {
-		t.Errorf("not forgotten: %+v", list)
+		t.Errorf("not forgotten: %+v; want len(list) == 0", list)
 	}
 	w.SetProcesses(agent)
 	w.tell("claude", "UserPromptSubmit", "s3", map[string]any{"prompt": "go"})

@@ -92,7 +92,8 @@ func TestASessionFromItsFirstPromptToItsEnd(t *testing.T) {
 	d := w.session("s1")
 	if d.Status != "success" || d.Turn == nil || d.Turn.Result != "ok" || d.Turn.Summary != "All tests pass." ||
 		d.Turn.Tools != 1 {
-		t.Errorf("%+v, turn %+v", d.Session, d.Turn)
+		t.Errorf(`%+v, turn %+v; want d.Status == "success", d.Turn != nil, d.Turn.Result == "ok", `+
+			`d.Turn.Summary == "All tests pass." and d.Turn.Tools == 1`, d.Session, d.Turn)
 	}
 	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "now commit"})
 	if d := w.session("s1"); d.LastWords != "All tests pass." {
@@ -119,7 +120,7 @@ func TestWhoWaitsStandsOnTop(t *testing.T) {
 		got = append(got, s.ID)
 	}
 	if strings.Join(got, " ") != "waits1 waits2 runs idle" {
-		t.Errorf("in order: %v", got)
+		t.Errorf(`in order: %v; want strings.Join(got, " ") == "waits1 waits2 runs idle"`, got)
 	}
 }
 
@@ -131,7 +132,7 @@ func TestTwelveHooksOnTwelveSessions(t *testing.T) {
 	}
 	wg.Wait()
 	if list := w.sessions(); len(list) != 12 {
-		t.Errorf("%d sessions", len(list))
+		t.Errorf("%d sessions, want 12", len(list))
 	}
 }
 
@@ -143,7 +144,7 @@ func TestNamesOfSessions(t *testing.T) {
 		"0199aa-1": "0199aa-1", "0199aa": "0199aa-1", "payment BUG": "0199aa-1", "paym": "0199aa-1", "codex:0199": "0199ab-2", "codex:0199ab-2": "0199ab-2",
 	} {
 		if got := w.session(name); got.ID != want {
-			t.Errorf("%s means %s", name, got.ID)
+			t.Errorf("%s means %s, want %s", name, got.ID, want)
 		}
 	}
 	for name, code := range map[string]int{"0199": wire.CodeConflict, "nobody": wire.CodeGone, "": wire.CodeParams,

@@ -250,7 +250,7 @@ func TestFilters(t *testing.T) {
 		}
 	}
 	if len(denied) != 3 || denied["grok-deploy"] != 1 {
-		t.Errorf("denied: %v", denied)
+		t.Errorf(`denied: %v; want len(denied) == 3 and denied["grok-deploy"] == 1`, denied)
 	}
 }
 
@@ -274,19 +274,19 @@ func TestOutcomesFollowTheirEventsOnce(t *testing.T) {
 	go func() { defer close(answered); _, _ = w.TrySend(r) }()
 	n := all.next()
 	if n.Entry == nil || idOf(n.Entry) != "slow" || n.Entry.Outcome != nil {
-		t.Fatalf("first came %+v", n)
+		t.Fatalf(`first came %+v; want n.Entry != nil, idOf(n.Entry) == "slow" and n.Entry.Outcome == nil`, n)
 	}
 	close(release)
 	<-answered
 	if n = all.next(); n.Outcome == nil || n.Outcome.ID != "slow" || verdictOf(n.Outcome) != "deny" {
-		t.Errorf("then came %+v", n)
+		t.Errorf(`then came %+v; want n.Outcome != nil, n.Outcome.ID == "slow" and verdictOf(n.Outcome) == "deny"`, n)
 	}
 	if n = denials.next(); (n.Outcome == nil || n.Outcome.ID != "slow") && (n.Entry == nil || idOf(n.Entry) != "slow") {
 		t.Errorf("a stream of denials got %+v", n)
 	}
 	w.report("end")
 	if ids, _ := all.events(1); ids[0] != "end" {
-		t.Errorf("then %v", ids)
+		t.Errorf(`then %v; want ids[0] == "end"`, ids)
 	}
 	stop := hubtest.Said("codex", "Stop", nil)
 	stop.ID = "codex-stop"
@@ -323,7 +323,7 @@ func TestProblemsAreStreamed(t *testing.T) {
 	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "x"), "broken")
 	if n := f.next(); n.Problem == nil || !strings.Contains(n.Problem.What, "bad") ||
 		strings.Contains(n.Problem.What, "\n") {
-		t.Errorf("streamed %+v", n)
+		t.Errorf("streamed %+v; want n.Problem != nil, \"bad\" in n.Problem.What and no \"\\n\" in n.Problem.What", n)
 	}
 }
 
@@ -335,7 +335,8 @@ func TestNewestFirstIsToldInOrder(t *testing.T) {
 	var got wire.QueryResult
 	w.MustCall(wire.MethodQuery, wire.QueryParams{Limit: 10, Newest: true}, &got)
 	if len(got.Entries) != 10 || idOf(&got.Entries[0]) != ids[15] || idOf(&got.Entries[9]) != ids[24] {
-		t.Errorf("%d entries", len(got.Entries))
+		t.Errorf("%d entries; want len(got.Entries) == 10, idOf(&got.Entries[0]) == ids[15] and "+
+			"idOf(&got.Entries[9]) == ids[24]", len(got.Entries))
 	}
 	w.MustCall(wire.MethodQuery, wire.QueryParams{Limit: 10}, &got)
 	if got.Next == "" || idOf(&got.Entries[9]) != ids[9] {

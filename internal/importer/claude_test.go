@@ -107,7 +107,7 @@ func TestGlobalHooksThatRunTheProjectsFiles(t *testing.T) {
 				t.Fatalf("command = %q, r = %+v, error %v; want no error and len(r.Hooks) = 1", command, r, err)
 			}
 			if got := strings.Contains(notes(r), note); got != (want && global) {
-				t.Errorf("%s, global %v: noted %v", command, global, got)
+				t.Errorf("%s, global %v: noted %v; want got == (want && global)", command, global, got)
 			}
 		}
 	}
@@ -131,7 +131,7 @@ func TestOrphans(t *testing.T) {
 		t.Error("made by another result and yet an orphan:", got)
 	}
 	if !after.Owned("claude:PreToolUse:0123456789.file_edit") || after.Owned("claude:mine") {
-		t.Error("owned")
+		t.Error(`owned; want after.Owned("claude:PreToolUse:0123456789.file_edit") and !after.Owned("claude:mine")`)
 	}
 	// A file that is not there, or is switched off, says nothing.
 	settings(t, dir, "off.json", `{"disableAllHooks": true}`)

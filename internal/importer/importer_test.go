@@ -84,7 +84,7 @@ func TestAmux(t *testing.T) {
 	}
 	for _, text := range []string{"{}", "[]", "{"} {
 		if _, err := ImportAmux(write(t, "x.json", text), nil); err == nil {
-			t.Errorf("%s was imported", text)
+			t.Errorf("%s was imported; want an error", text)
 		}
 	}
 	if _, err := ImportAmux(filepath.Join(t.TempDir(), "none"), nil); !errors.Is(err, os.ErrNotExist) {

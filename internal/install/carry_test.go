@@ -41,7 +41,7 @@ func TestSeveralInstallationsAtOnce(t *testing.T) {
 		}
 	}
 	if left, _ := filepath.Glob(Shim(h.Dirs) + ".*"); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("left behind: %v; want len(left) <= 0", left)
 	}
 	mustUninstall(t, h, installable()...)
 	if err := os.Remove(lockPath(h)); err != nil {
@@ -82,7 +82,7 @@ func TestManifestIsNotOverwritten(t *testing.T) {
 	}
 	mustInstall(t, h, Options{Agents: []*agent.Agent{known(t, "gemini")}})
 	if err := late.Apply(&steps.Disk{}); err == nil || !strings.Contains(err.Error(), "run the command again") {
-		t.Errorf("error %v", err)
+		t.Errorf(`error %v; want an error and "run the command again" in err.Error()`, err)
 	}
 	if m, err := h.load(); err != nil || !hasRecord(m, known(t, "gemini")) {
 		t.Errorf("the record is gone (%v)", err)
@@ -107,7 +107,7 @@ func TestOnlyWhatWasShownIsDone(t *testing.T) {
 	}
 	write(t, settings, "{\"a\": 1}\n")
 	if _, err := h.Carry(plans, shown, &steps.Disk{}); !errors.Is(err, errMoved) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v; want err to be errMoved", err)
 	}
 	if got := read(t, settings); got != "{\"a\": 1}\n" {
 		t.Errorf("written all the same:\n%s", got)

@@ -21,7 +21,7 @@ func TestOnlyWhatRunsIsBelieved(t *testing.T) {
 		return func(t *testing.T, _ *Host, path string) {
 			text := read(t, path)
 			if !strings.Contains(text, old) {
-				t.Fatalf("no %s in %s", old, text)
+				t.Fatalf("no %s in %s; want old in text", old, text)
 			}
 			write(t, path, strings.Replace(text, old, now, 1))
 		}
@@ -104,7 +104,7 @@ func TestOnlyWhatRunsIsBelieved(t *testing.T) {
 				t.Fatal(err)
 			}
 			if d := h.Delivery(a); !d.Whole {
-				t.Errorf("not mended: %+v", d)
+				t.Errorf("not mended: %+v; want d.Whole", d)
 			}
 		})
 	}

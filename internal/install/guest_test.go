@@ -38,7 +38,7 @@ func TestOneAgentWithoutProjectHooksKeepsNobodyElseFromTheirs(t *testing.T) {
 	h := newHost(t)
 	p := mustInstall(t, h, Options{Agents: installable(), Found: true, Scope: Project})
 	if len(p.Agents) != len(installable())-len(none) {
-		t.Errorf("%d agents", len(p.Agents))
+		t.Errorf("%d agents; want len(p.Agents) == len(installable())-len(none)", len(p.Agents))
 	}
 	if notes := strings.Join(p.Notes, "\n"); !strings.Contains(notes,
 		none[0].Name+": has no hooks of a project, so it is left out") {
@@ -75,7 +75,8 @@ func TestSwitchesThatKeepHooksFromRunningAreNamed(t *testing.T) {
 		p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true})
 		said := strings.Contains(strings.Join(p.Agents[0].Notes, "\n"), "line 2: ")
 		if p.Agents[0].Off != c.off || said != c.off {
-			t.Errorf("%s: off: %v, %q", c.text, p.Agents[0].Off, p.Agents[0].Notes)
+			t.Errorf("%s: off: %v, %q; want p.Agents[0].Off == c.off and said == c.off",
+				c.text, p.Agents[0].Off, p.Agents[0].Notes)
 		}
 		_, all := examine(h, a, nil)
 		if f := finding(all, "switched off"); (f != nil) != c.off {
@@ -157,11 +158,11 @@ func TestAnAgentThatWasTooSlow(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d := h.Delivery(a); !d.Whole {
-			t.Errorf("half: %v: %s", half, d.Why)
+			t.Errorf("half: %v: %s; want d.Whole", half, d.Why)
 		}
 		mustUninstall(t, h, a)
 		if d := cmp.Diff(before, picture(t, h.Dirs.Home)); d != "" {
-			t.Errorf("half: %v: %s", half, d)
+			t.Errorf(`half: %v: %s, want ""`, half, d)
 		}
 	}
 }
@@ -182,18 +183,18 @@ func TestChangesToAPluginAreKept(t *testing.T) {
 			t.Errorf("not kept: %q in %q", want, files)
 		}
 		if notes := strings.Join(p.Notes, "\n"); !strings.Contains(notes, "set-aside") {
-			t.Errorf("not said: %q", notes)
+			t.Errorf(`not said: %q; want "set-aside" in notes`, notes)
 		}
 	}
 	write(t, path, ours+"// mine\n")
 	kept(mustInstall(t, h, Options{Agents: []*agent.Agent{a}}), ours+"// mine\n")
 	if read(t, path) != ours {
-		t.Error("not mended")
+		t.Error("not mended; want read(t, path) == ours")
 	}
 	write(t, path, ours+"// mine again\n")
 	kept(mustUninstall(t, h, a), ours+"// mine again\n")
 	if _, err := os.Stat(path); err == nil {
-		t.Error("still there")
+		t.Error("still there; want an error")
 	}
 	// An upgrade and a file as it was written leave nothing behind.
 	fresh := newHost(t)
@@ -263,7 +264,7 @@ func TestALinkThatLeadsNowhereLeadsThereAgain(t *testing.T) {
 	before := picture(t, h.Dirs.Home)
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 	if !h.Installed(a) {
-		t.Error("not installed")
+		t.Error("not installed; want h.Installed(a)")
 	}
 	mustUninstall(t, h, a)
 	if d := cmp.Diff(before, picture(t, h.Dirs.Home)); d != "" {

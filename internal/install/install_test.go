@@ -45,7 +45,7 @@ func TestAnEmptyHomeIsEmptyAgain(t *testing.T) {
 					t.Errorf("picture(t, root) is not as wanted (-want +got):\n%s", d)
 				}
 				if h.Installed(a) {
-					t.Error("still installed")
+					t.Error("still installed; want !h.Installed(a)")
 				}
 			})
 		}
@@ -75,7 +75,7 @@ func TestOursIsKnownWithoutTheManifest(t *testing.T) {
 			mustUninstall(t, h, a)
 			left, err := os.ReadFile(path)
 			if err == nil && strings.Contains(string(left), "hookmux") {
-				t.Errorf("left behind:\n%s", left)
+				t.Errorf("left behind:\n%s; want an error or no \"hookmux\" in string(left)", left)
 			}
 		})
 	}
@@ -281,7 +281,8 @@ func TestTrustOfPeoplesOwnHooksStays(t *testing.T) {
 	write(t, config, state)
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true})
 	if !strings.Contains(read(t, config), ":pre_tool_use:1:0") || !strings.Contains(read(t, config), "sha256:mine") {
-		t.Fatalf("trust:\n%s", read(t, config))
+		t.Fatalf("trust:\n%s; want \":pre_tool_use:1:0\" in read(t, config) and \"sha256:mine\" in read(t, "+
+			"config)", read(t, config))
 	}
 	// A second hook of the person's, behind ours, trusted too.
 	text, err := edit.AppendToArray([]byte(read(t, hooks)), []string{"hooks", "PreToolUse"},

@@ -85,7 +85,7 @@ func kill(t *testing.T, verb string, n int, base string) bool {
 		return false
 	}
 	if state, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || state.Signal() != syscall.SIGKILL {
-		t.Fatalf("%s, change %d: %v\n%s", verb, n, err, out)
+		t.Fatalf("%s, change %d: %v\n%s; want ok and state.Signal() == syscall.SIGKILL", verb, n, err, out)
 	}
 	return true
 }
@@ -168,7 +168,7 @@ func TestKilledAtAnyChange(t *testing.T) {
 				}
 			}
 			if d := cmp.Diff(untouched, end); d != "" {
-				t.Fatalf("%s killed at %d: %s", verb, n, d)
+				t.Fatalf(`%s killed at %d: %s, want ""`, verb, n, d)
 			}
 		}
 	}

@@ -122,7 +122,7 @@ func realDocuments(t *testing.T, format string) []string {
 		}
 	}
 	if len(out) == 0 {
-		t.Fatalf("no real %s", format)
+		t.Fatalf("no real %s; want len(out) != 0", format)
 	}
 	return out
 }

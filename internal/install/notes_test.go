@@ -39,7 +39,7 @@ func TestNoEventsNoFile(t *testing.T) {
 			check()
 			for path := range picture(t, h.Dirs.Home) {
 				if _, was := before[path]; !was {
-					t.Errorf("%s: was made", path)
+					t.Errorf("%s: was made; want was", path)
 				}
 			}
 			// What was installed before goes.

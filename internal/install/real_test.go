@@ -80,7 +80,7 @@ func TestRealTrustByRecipe(t *testing.T) {
 				}
 			}
 			if n != len(p.Agents[0].Events) {
-				t.Errorf("%d of %d hooks", n, len(p.Agents[0].Events))
+				t.Errorf("%d of %d hooks; want n == len(p.Agents[0].Events)", n, len(p.Agents[0].Events))
 			}
 		})
 	}
@@ -307,7 +307,7 @@ func arrivedWell(t *testing.T, h *Host, a *agent.Agent) {
 	}
 	for kind, n := range map[event.Kind]int{event.SessionStart: 1, event.TurnStart: 1, event.ToolBefore: 1} {
 		if got := len(slices.DeleteFunc(slices.Clone(kinds), func(k event.Kind) bool { return k != kind })); got > n {
-			t.Errorf("%s arrived %d times", kind, got)
+			t.Errorf("%s arrived %d times; want got <= n", kind, got)
 		}
 	}
 }

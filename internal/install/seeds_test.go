@@ -17,7 +17,7 @@ func TestSeedsGoWithTheHooks(t *testing.T) {
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 	for _, name := range []string{"node_modules", "package-lock.json"} {
 		if !h.onDisk().exists(filepath.Join(dir, name)) {
-			t.Errorf("no %s", name)
+			t.Errorf("no %s; want h.onDisk().exists(filepath.Join(dir, name))", name)
 		}
 	}
 	if p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}}); len(p.Steps) > 0 {

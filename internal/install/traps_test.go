@@ -110,7 +110,7 @@ func TestOnlyNamedMembersAndHarmlessTextAreWritten(t *testing.T) {
 				t.Errorf("%s: %s could be read as a comment", a.Name, s.Text)
 			}
 			if e, ok := a.Event(s.Event); !ok || e.Install != agent.InstallDefault {
-				t.Errorf("%s: %s is installed", a.Name, s.Event)
+				t.Errorf("%s: %s is installed; want ok and e.Install == agent.InstallDefault", a.Name, s.Event)
 			}
 			if s.Command.Seconds != hookentry.Limit(a, mustEvent(t, a, s.Event)) {
 				t.Errorf("%s: %s: the hook believes in %d s", a.Name, s.Event, s.Command.Seconds)
@@ -118,7 +118,7 @@ func TestOnlyNamedMembersAndHarmlessTextAreWritten(t *testing.T) {
 		}
 		for event, n := range events {
 			if n != 1 {
-				t.Errorf("%s: %d hooks at %s", a.Name, n, event)
+				t.Errorf("%s: %d hooks at %s, want 1", a.Name, n, event)
 			}
 		}
 	}
@@ -171,7 +171,7 @@ func TestEmptyFiles(t *testing.T) {
 			}
 			mustUninstall(t, h, a)
 			if got := read(t, path); got != text {
-				t.Errorf("%s: %q became %q", name, text, got)
+				t.Errorf("%s: %q became %q; want got == text", name, text, got)
 			}
 		}
 	}

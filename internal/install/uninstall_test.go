@@ -35,7 +35,8 @@ func TestBrokenFilesDoNotKeepOthersIn(t *testing.T) {
 			write(t, broken, c.text)
 			p := mustUninstall(t, h, installable()...)
 			if len(p.Left) != c.left || len(p.Agents) != 1 || p.Agents[0].Name != "claude" {
-				t.Errorf("left %v, agents %+v", p.Left, p.Agents)
+				t.Errorf(`left %v, agents %+v; want len(p.Left) == c.left, len(p.Agents) == 1 and `+
+					`p.Agents[0].Name == "claude"`, p.Left, p.Agents)
 			}
 			if h.onDisk().exists(filepath.Join(h.Dirs.Home, ".claude", "settings.json")) {
 				t.Error("the other one is still there")
@@ -64,7 +65,7 @@ func TestBrokenFilesDoNotKeepOthersIn(t *testing.T) {
 		write(t, h.trustOf(codex).file(), "model = = 1\n")
 		out := mustUninstall(t, h, codex)
 		if h.onDisk().exists(p.Agents[0].Path) || len(out.Left) != 1 {
-			t.Errorf("left %v", out.Left)
+			t.Errorf("left %v; want !h.onDisk().exists(p.Agents[0].Path) and len(out.Left) == 1", out.Left)
 		}
 	})
 }
@@ -110,7 +111,7 @@ func TestNothingToRemark(t *testing.T) {
 			mustInstall(t, h, Options{Agents: installable(), Trust: true})
 			p := mustUninstall(t, h, installable()...)
 			if len(p.Notes) > 0 || len(p.Left) > 0 {
-				t.Errorf("%q, left %q", p.Notes, p.Left)
+				t.Errorf("%q, left %q; want len(p.Notes) <= 0 and len(p.Left) <= 0", p.Notes, p.Left)
 			}
 			for _, a := range p.Agents {
 				if a.Path == "" || !a.Changed {
@@ -121,14 +122,14 @@ func TestNothingToRemark(t *testing.T) {
 			for _, s := range p.Steps {
 				if key := string(s.Op) + h.onDisk().realPath(s.Path); s.Op != steps.OpDropDir {
 					if seen[key] {
-						t.Errorf("%s %s: twice", s.Op, s.Path)
+						t.Errorf("%s %s: twice; want !seen[key]", s.Op, s.Path)
 					}
 					seen[key] = true
 				}
 			}
 			for path := range picture(t, h.Dirs.Home) {
 				if _, was := before[path]; !was && !strings.HasPrefix(path, ".codex") {
-					t.Errorf("%s: left behind", path)
+					t.Errorf(`%s: left behind; want was or path to begin with ".codex"`, path)
 				}
 			}
 		})

@@ -23,7 +23,7 @@ func FuzzAgainstEncodingJSON(f *testing.F) {
 		err := Object(doc, func(key, value []byte) bool {
 			got[strings.ToValidUTF8(string(key), "\ufffd")] = value
 			if !json.Valid(value) {
-				t.Fatalf("handed out %q", value)
+				t.Fatalf("handed out %q; want json.Valid(value)", value)
 			}
 			return true
 		})
@@ -42,7 +42,7 @@ func FuzzAgainstEncodingJSON(f *testing.F) {
 				if strings.Contains(key, "\ufffd") {
 					continue // runs of broken bytes are folded differently
 				}
-				t.Fatalf("%q: key %q missing", doc, key)
+				t.Fatalf("%q: key %q missing; want ok", doc, key)
 			}
 			var text string
 			if json.Unmarshal(value, &text) == nil && value[0] == '"' {
@@ -98,10 +98,10 @@ func TestGet(t *testing.T) {
 		t.Errorf(`String(Get(doc, "a", "b", "c")) = %q, want "x"`, s)
 	}
 	if Get(doc, "a", "nope", "c") != nil || Get(doc, "a", "b2", "c") != nil {
-		t.Error("found something")
+		t.Error(`found something; want Get(doc, "a", "nope", "c") == nil and Get(doc, "a", "b2", "c") == nil`)
 	}
 	if !IsObject(doc) || IsArray(doc) || !IsArray([]byte(" []")) {
-		t.Error("kinds")
+		t.Error(`kinds; want IsObject(doc), !IsArray(doc) and IsArray([]byte(" []"))`)
 	}
 }
 

@@ -45,7 +45,7 @@ func TestUnescapedAsEverybodyReadsIt(t *testing.T) {
 func TestHex4(t *testing.T) {
 	for s, want := range map[string]rune{"00e9": 0xe9, "ABCDx": 0xabcd, "12": -1, "12g4": -1, "": -1} {
 		if got := Hex4(s); got != want {
-			t.Errorf("%q is %x", s, got)
+			t.Errorf("%q is %x, want %x", s, got, want)
 		}
 	}
 }

@@ -211,7 +211,7 @@ func TestCovers(t *testing.T) {
 		}
 		for _, wrong := range c.not {
 			if slices.Contains(got, wrong) {
-				t.Errorf("%s: %v is in %v", name, wrong, got)
+				t.Errorf("%s: %v is in %v; want no wrong in got", name, wrong, got)
 			}
 		}
 	}

@@ -60,13 +60,14 @@ func TestTheAgentTakesOurPlace(t *testing.T) {
 	err := cmd.Wait()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 7 {
-		t.Errorf("exit: %v", err)
+		t.Errorf("exit: %v; want errors.As(err, &exit) and exit.ExitCode() == 7", err)
 	}
 	lines := strings.SplitN(out.String(), "\n", 2)
 	// In a pid namespace of its own a shell may count differently; here both
 	// see the same numbers.
 	if lines[0] != fmt.Sprint(pid) || lines[1] != "[a b][][--][ü\n']\nclaude:1\ntyped" {
-		t.Errorf("pid %d, output %q", pid, out.String())
+		t.Errorf("pid %d, output %q; want lines[0] == fmt.Sprint(pid) and lines[1] == \"[a "+
+			"b][][--][ü\\n']\\nclaude:1\\ntyped\"", pid, out.String())
 	}
 }
 
@@ -77,7 +78,7 @@ func TestSignalsEndTheAgentItself(t *testing.T) {
 		t.Fatalf("error %v, want errors.As(err, &exit)", err)
 	}
 	if ws, ok := exit.Sys().(syscall.WaitStatus); !ok || !ws.Signaled() || ws.Signal() != syscall.SIGTERM {
-		t.Errorf("ended with %v", err)
+		t.Errorf("ended with %v; want ok, ws.Signaled() and ws.Signal() == syscall.SIGTERM", err)
 	}
 }
 
@@ -91,7 +92,7 @@ func TestIgnoredSignalsStayIgnored(t *testing.T) {
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 5 {
-		t.Errorf("ended with %v", err)
+		t.Errorf("ended with %v; want errors.As(err, &exit) and exit.ExitCode() == 5", err)
 	}
 }
 

@@ -54,7 +54,8 @@ func TestFindTakesTheFirstThatIsNoShimOfOurs(t *testing.T) {
 	got := ParseActive(found.Next([]string{"x", "a", "b"}))
 	if got.Agent != "claude" || got.PID != 100 || got.Depth != 0 || got.Sum != hashArgs([]string{"a", "b"}) ||
 		!slices.Equal(got.Tried, []string{programs[2]}) {
-		t.Errorf("next = %+v", got)
+		t.Errorf(`next = %+v; want got.Agent == "claude", got.PID == 100, got.Depth == 0, got.Sum == `+
+			`hashArgs([]string{"a", "b"}) and got.Tried equal to []string{programs[2]}`, got)
 	}
 	if hashArgs([]string{"ab"}) == hashArgs([]string{"a", "b"}) || hashArgs(nil) == hashArgs([]string{""}) {
 		t.Error("different arguments have one sum")
@@ -159,7 +160,7 @@ func TestShimsThatCallBackGetTheNextProgram(t *testing.T) {
 		s.Active = ParseActive(found.Next(append([]string{"claude"}, injected...)))
 	}
 	if _, err := Find(s); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "leads back") {
-		t.Errorf("all tried: %v", err)
+		t.Errorf(`all tried: %v; want err to be ErrNotFound and "leads back" in err.Error()`, err)
 	}
 }
 
@@ -168,7 +169,7 @@ func TestCirclesEnd(t *testing.T) {
 	var active Active
 	for i := 0; ; i++ {
 		if i > maxDepth {
-			t.Fatal("no end")
+			t.Fatal("no end; want i <= maxDepth")
 		}
 		pid := 1000 + i // every round a new process with new arguments
 		found, err := Find(Search{Agent: "claude", Program: "claude", Path: path,
@@ -210,7 +211,7 @@ func TestHookPathIsBesideTheRealProgram(t *testing.T) {
 	self := filepath.Join(dir, "hookmux")
 	writeProgram(t, self, realAgent)
 	if _, err := HookPath(self); err == nil || !strings.Contains(err.Error(), "hookmux-hook") {
-		t.Errorf("missing: %v", err)
+		t.Errorf(`missing: %v; want an error and "hookmux-hook" in err.Error()`, err)
 	}
 	writeProgram(t, filepath.Join(dir, "hookmux-hook"), realAgent)
 	link := filepath.Join(t.TempDir(), "hookmux")

@@ -18,7 +18,7 @@ func catalogued(t testing.TB, name string) *agent.Agent {
 	t.Helper()
 	a, ok := agent.Builtin().Agent(name)
 	if !ok {
-		t.Fatalf("no agent %s", name)
+		t.Fatalf("no agent %s; want ok", name)
 	}
 	whole := *a
 	switch a.Launch.Inject {

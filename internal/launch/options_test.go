@@ -66,10 +66,10 @@ func TestCommandsWithoutASessionPassUntouched(t *testing.T) {
 				t.Fatal(err)
 			}
 			if injected == c.pass {
-				t.Errorf("injected = %v", injected)
+				t.Errorf("injected = %v; want injected != c.pass", injected)
 			}
 			if want := append([]string{"/usr/bin/" + c.agent}, args...); c.pass && !slices.Equal(argv, want) {
-				t.Errorf("argv = %q", argv)
+				t.Errorf("argv = %q; want !c.pass or argv equal to want", argv)
 			}
 		})
 	}
@@ -94,7 +94,7 @@ func TestCatalogueKnowsTheCommonCommands(t *testing.T) {
 		a, _ := agent.Builtin().Agent(words[0])
 		if _, injected, _, err := Plan(Request{Agent: a, Args: words[1:], Program: words[0],
 			Hook: testHook}); err != nil || !injected {
-			t.Errorf("%s: injected %v, err %v", line, injected, err)
+			t.Errorf("%s: injected %v, err %v; want no error and injected", line, injected, err)
 		}
 	}
 }
@@ -105,12 +105,13 @@ func TestAgentsWithoutAWayAreToldWhatToDo(t *testing.T) {
 	_, _, _, err := Plan(Request{Agent: a, Program: "/usr/bin/other", Hook: testHook})
 	if err == nil || !strings.Contains(err.Error(), "~/.other/hooks.json") ||
 		!strings.HasPrefix(err.Error(), "other: ") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v; want an error, "~/.other/hooks.json" in err.Error() and err.Error() to begin `+
+			`with "other: "`, err)
 	}
 	if Check(a) == nil {
 		t.Error("Check says it can be done")
 	}
 	if got := Can(agent.Builtin().Agents()); !slices.Contains(got, "claude") || !slices.Contains(got, "codex") {
-		t.Errorf("Can = %q", got)
+		t.Errorf(`Can = %q; want "claude" in got and "codex" in got`, got)
 	}
 }

@@ -69,7 +69,7 @@ func TestOverridesStandInFrontAndAreTrusted(t *testing.T) {
 			t.Fatalf("injected = %v, error %v; want no error and injected", injected, err)
 		}
 		if argv[1] != "-c" || !slices.Equal(argv[len(argv)-len(args):], args) {
-			t.Errorf("argv = %.300q", argv)
+			t.Errorf(`argv = %.300q; want argv[1] == "-c" and argv[len(argv)-len(args):] equal to args`, argv)
 		}
 		hooks := checkTrust(t, argv[1:], testHook)
 		for _, e := range catalogued(t, "codex").Events {
@@ -112,7 +112,8 @@ func TestOverridesOfThePersonStay(t *testing.T) {
 			back := len(c.args) - c.front
 			if !slices.Equal(args[:c.front], c.args[:c.front]) ||
 				!slices.Equal(args[len(args)-back:], c.args[c.front:]) {
-				t.Errorf("arguments moved: %.600q", args)
+				t.Errorf("arguments moved: %.600q; want args[:c.front] equal to c.args[:c.front] and "+
+					"args[len(args)-back:] equal to c.args[c.front:]", args)
 			}
 			hooks := checkTrust(t, args, testHook)
 			groups, _ := hooks[c.event].([]any)
@@ -122,7 +123,7 @@ func TestOverridesOfThePersonStay(t *testing.T) {
 			}
 			if c.name == "state" {
 				if state := hooks["state"].(map[string]any); state["/x:stop:0:0"] == nil {
-					t.Errorf("state = %v", state)
+					t.Errorf(`state = %v; want state["/x:stop:0:0"] != nil`, state)
 				}
 			}
 		})

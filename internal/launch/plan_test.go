@@ -53,7 +53,8 @@ func TestArgumentsKeepOrderAndBytes(t *testing.T) {
 					rt.Fatal("the caller's slice was changed")
 				}
 				if len(argv) < 1+len(args) || !slices.Equal(argv[len(argv)-len(args):], args) {
-					rt.Fatalf("arguments changed: %q", argv)
+					rt.Fatalf("arguments changed: %q; want len(argv) >= 1+len(args) and "+
+						"argv[len(argv)-len(args):] equal to args", argv)
 				}
 				if !injected && len(argv) != 1+len(args) {
 					rt.Fatalf("passed on, and yet changed: %q", argv)

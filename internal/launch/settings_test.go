@@ -17,7 +17,8 @@ func TestSettingsHoldOneHandlerPerDefaultEvent(t *testing.T) {
 			injected, notes, err)
 	}
 	if len(argv) != 5 || argv[1] != "--settings" || !slices.Equal(argv[3:], []string{"-p", "hi"}) {
-		t.Fatalf("argv = %q", argv)
+		t.Fatalf(`argv = %q; want len(argv) == 5, argv[1] == "--settings" and argv[3:] equal to `+
+			`[]string{"-p", "hi"}`, argv)
 	}
 	settings := decoded(t, argv[2])
 	hooks := settings["hooks"].(map[string]any)
@@ -31,18 +32,18 @@ func TestSettingsHoldOneHandlerPerDefaultEvent(t *testing.T) {
 			continue
 		}
 		if len(groups) != 1 {
-			t.Errorf("%s: %d groups", e.Name, len(groups))
+			t.Errorf("%s: %d groups, want 1", e.Name, len(groups))
 		}
 	}
 	want := []any{map[string]any{"hooks": []any{map[string]any{
 		"type": "command", "command": testHook, "args": []any{"claude", "PreToolUse", "3600"}, "timeout": 3600.0,
 	}}}}
 	if got := groupsOf(t, settings, "PreToolUse"); !reflect.DeepEqual(got, want) {
-		t.Errorf("PreToolUse = %v", got)
+		t.Errorf("PreToolUse = %v, want %v", got, want)
 	}
 	for _, never := range []string{"WorktreeCreate", "MessageDisplay"} {
 		if hooks[never] != nil {
-			t.Errorf("%s is registered", never)
+			t.Errorf("%s is registered; want hooks[never] == nil", never)
 		}
 	}
 }
@@ -57,11 +58,11 @@ func TestSettingsInOneLine(t *testing.T) {
 		"type": "command", "command": quote.Line([]string{testHook, "codebuddy", "PreToolUse", "3600"}), "timeout": 3600.0,
 	}}}}
 	if got := groupsOf(t, decoded(t, argv[2]), "PreToolUse"); !reflect.DeepEqual(got, want) {
-		t.Errorf("PreToolUse = %v", got)
+		t.Errorf("PreToolUse = %v, want %v", got, want)
 	}
 	again, _, _, err := plan(t, "codebuddy", nil, argv[1:]...)
 	if err != nil || !slices.Equal(again, argv) {
-		t.Errorf("planned twice: %q, %v", again, err)
+		t.Errorf("planned twice: %q, %v; want no error and again equal to argv", again, err)
 	}
 }
 
@@ -90,7 +91,7 @@ func TestSettingsOfThePersonAreFoldedIn(t *testing.T) {
 				t.Fatalf("injected = %v, error %v; want no error and injected", injected, err)
 			}
 			if (len(notes) > 0) != (c.name == "several") {
-				t.Errorf("notes = %q", notes)
+				t.Errorf(`notes = %q; want (len(notes) > 0) == (c.name == "several")`, notes)
 			}
 			text := strings.TrimPrefix(argv[c.at], "--settings=")
 			rest := slices.Clone(argv[1:])
@@ -101,10 +102,12 @@ func TestSettingsOfThePersonAreFoldedIn(t *testing.T) {
 			settings := decoded(t, text)
 			groups := groupsOf(t, settings, "PreToolUse")
 			if len(groups) != 2 || commandOf(groups[0]) != "mine" || commandOf(groups[1]) != testHook {
-				t.Errorf("PreToolUse = %v", groups)
+				t.Errorf(`PreToolUse = %v; want len(groups) == 2, commandOf(groups[0]) == "mine" and `+
+					`commandOf(groups[1]) == testHook`, groups)
 			}
 			if settings["model"] != "opus" || len(groupsOf(t, settings, "Stop")) != 1 {
-				t.Errorf("settings = %v", settings)
+				t.Errorf(`settings = %v; want settings["model"] == "opus" and len(groupsOf(t, settings, `+
+					`"Stop")) == 1`, settings)
 			}
 		})
 	}
@@ -116,7 +119,8 @@ func TestSettingsOfThePersonAreFoldedIn(t *testing.T) {
 	for _, none := range []string{"", " ", "empty.json"} {
 		argv, injected, _, err := plan(t, "claude", f, "--settings", none)
 		if err != nil || !injected || len(groupsOf(t, decoded(t, argv[2]), "Stop")) != 1 {
-			t.Errorf("--settings %q: %v %v", none, injected, err)
+			t.Errorf(`--settings %q: %v %v; want no error, injected and len(groupsOf(t, decoded(t, argv[2]), `+
+				`"Stop")) == 1`, none, injected, err)
 		}
 	}
 }
@@ -133,7 +137,7 @@ func TestSettingsThatCannotBeFoldedAreAnError(t *testing.T) {
 			continue
 		}
 		if msg := err.Error(); strings.Contains(msg, "\n") || len(msg) > 600 || !strings.Contains(msg, ";") {
-			t.Errorf("%.40q: message %q", value, msg)
+			t.Errorf("%.40q: message %q; want no \"\\n\" in msg, len(msg) <= 600 and \";\" in msg", value, msg)
 		}
 	}
 }

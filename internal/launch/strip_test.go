@@ -30,7 +30,7 @@ func TestStripIsPlanBackwards(t *testing.T) {
 		planned, injected, _, err := Plan(Request{Agent: a, Args: c.args, Program: "/bin/" + c.agent,
 			Hook: "/opt/with space/hookmux-hook"})
 		if err != nil || !injected {
-			t.Fatalf("%s %q: injected %v, %v", c.agent, c.args, injected, err)
+			t.Fatalf("%s %q: injected %v, %v; want no error and injected", c.agent, c.args, injected, err)
 		}
 		want := c.want
 		if want == nil {

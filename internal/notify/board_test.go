@@ -133,7 +133,7 @@ func TestWhenATurnIsTold(t *testing.T) {
 		}
 		b.takeTurn(c.session, noon, r.settle)
 		if more := b.judgeDue(r, noon.Add(time.Hour), around); c.kind != "" && more != nil {
-			t.Errorf("%s: told twice", name)
+			t.Errorf(`%s: told twice; want c.kind == "" or more == nil`, name)
 		}
 	}
 }

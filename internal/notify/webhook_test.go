@@ -94,7 +94,8 @@ func TestWebhookIsSigned(t *testing.T) {
 	var said posted
 	if err := json.Unmarshal(got.body, &said); err != nil || said.Title != "Claude Code asks for permission" ||
 		said.Text != "Bash in shop · r1" || said.Event != "notice" || said.Request != "r1" {
-		t.Errorf("posted %s (%v)", got.body, err)
+		t.Errorf(`posted %s (%v); want no error, said.Title == "Claude Code asks for permission", said.Text `+
+			`== "Bash in shop · r1", said.Event == "notice" and said.Request == "r1"`, got.body, err)
 	}
 }
 
@@ -129,7 +130,7 @@ func TestWebhookFormats(t *testing.T) {
 		}
 		for _, never := range c.never {
 			if strings.Contains(string(got.body), never) {
-				t.Errorf("%s: %s holds %s", format, got.body, never)
+				t.Errorf("%s: %s holds %s; want no never in string(got.body)", format, got.body, never)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func TestDuplicatesAreForgotten(t *testing.T) {
 		(&pipelineState{dedupe: one}).publishDecision()
 	}
 	if list.count > 2*keepDuplicates {
-		t.Errorf("%d are remembered", list.count)
+		t.Errorf("%d are remembered; want list.count <= 2*keepDuplicates", list.count)
 	}
 	now = now.Add(time.Hour)
 	list.findOrAdd(dedupeKey{pid: -1}, "last", "grok")

@@ -48,7 +48,7 @@ func (r *waitingRig) mustWait(what string, waits bool) {
 			}
 		}
 		if time.Now().After(end) {
-			r.t.Fatalf("%s: waits is %v", what, one.Waits())
+			r.t.Fatalf("%s: waits is %v; want !time.Now().After(end)", what, one.Waits())
 		}
 	}
 }
@@ -101,7 +101,7 @@ func TestATitleEndsTheQuestion(t *testing.T) {
 		{"[ ! ] Action Required | shop", false}, {"⠋ shop", false}, {"⠙ shop", true}, {"shop", false},
 	} {
 		if got := reader.showsAnswer(step.title); got != step.answered {
-			t.Errorf("%q: answered is %v", step.title, got)
+			t.Errorf("%q: answered is %v, want %v", step.title, got, step.answered)
 		}
 	}
 	// Read again until the watcher saw it: it looks by the clock.

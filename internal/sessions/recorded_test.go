@@ -104,7 +104,7 @@ func newReplay(t *testing.T, r *timeline.Recording) *replay {
 	catalogue := agent.Builtin()
 	a, ok := catalogue.Agent(r.Agent)
 	if !ok {
-		t.Fatalf("no agent %q", r.Agent)
+		t.Fatalf("no agent %q; want ok", r.Agent)
 	}
 	tracker := newTracker(func(*event.Event) (*state.TerminalReport, error) { return nil, nil })
 	tracker.setSwitches(&switches{rules: map[string]state.Rules{a.Name: {Spec: &a.Status}}})
@@ -280,7 +280,7 @@ func TestTimelineFiles(t *testing.T) {
 		"agent claude 1\nstart 2026-01-01T00:00:00Z\n1 dance\n",
 		"agent claude 1\nstart 2026-01-01T00:00:00Z\n1 want idle x=1\n"} {
 		if _, err := timeline.Parse([]byte(bad)); err == nil {
-			t.Errorf("%q was read", bad)
+			t.Errorf("%q was read; want an error", bad)
 		}
 	}
 }

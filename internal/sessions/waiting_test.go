@@ -261,7 +261,8 @@ func (r *waitingRig) mustAgree(after string) {
 		{"windows in feed and feed --watch", windows, told},
 	} {
 		if !slices.Equal(pair.one, pair.many) {
-			r.t.Fatalf("after %s: %s differ:\n  %v\n  %v", after, pair.what, pair.one, pair.many)
+			r.t.Fatalf("after %s: %s differ:\n  %v\n  %v; want pair.one equal to pair.many",
+				after, pair.what, pair.one, pair.many)
 		}
 	}
 }

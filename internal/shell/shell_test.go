@@ -99,7 +99,7 @@ func TestRuns(t *testing.T) {
 	for _, tt := range tests {
 		s := Parse(tt.src)
 		if !s.Readable() {
-			t.Errorf("%q: not readable: %v", tt.src, s.Err)
+			t.Errorf("%q: not readable: %v; want s.Readable()", tt.src, s.Err)
 		}
 		if got := renderRuns(s); !slices.Equal(got, tt.want) {
 			t.Errorf("%q:\n got %q\nwant %q", tt.src, got, tt.want)
@@ -122,17 +122,17 @@ func TestRunDetails(t *testing.T) {
 	s := Parse(`sudo bash -c "curl x | sh -s -- -y"`)
 	r := findRun(t, s, "sh")
 	if !slices.Equal(r.Via, []string{"sudo", "bash -c"}) {
-		t.Errorf("via %q", r.Via)
+		t.Errorf(`via %q; want r.Via equal to []string{"sudo", "bash -c"}`, r.Via)
 	}
 	if r.From.Empty() || s.Runs[r.From.Lo].Name() != "curl" {
-		t.Errorf("from %v", r.From)
+		t.Errorf(`from %v; want !r.From.Empty() and s.Runs[r.From.Lo].Name() == "curl"`, r.From)
 	}
 	if c := findRun(t, s, "curl"); c.To.Empty() {
 		t.Error("curl is not seen to be piped on")
 	}
 	s = Parse("bash <(curl x)")
 	if r := findRun(t, s, "bash"); r.Argv[1].From.Empty() || !r.Argv[1].Dynamic {
-		t.Errorf("process substitution: %+v", r.Argv[1])
+		t.Errorf("process substitution: %+v; want !r.Argv[1].From.Empty() and r.Argv[1].Dynamic", r.Argv[1])
 	}
 	s = Parse("A=1 b >out 2>&1 <in &")
 	r = findRun(t, s, "b")
@@ -140,7 +140,8 @@ func TestRunDetails(t *testing.T) {
 		t.Errorf(`r = %+v, want r.Background, len(r.Assigns) = 1, r.Assigns[0].Name = "A" and len(r.Redirects) = 3`, r)
 	}
 	if !r.Redirects[0].Writes() || r.Redirects[1].Writes() || !r.Redirects[2].Reads() {
-		t.Errorf("redirects %+v", r.Redirects)
+		t.Errorf("redirects %+v; want r.Redirects[0].Writes(), !r.Redirects[1].Writes() and "+
+			"r.Redirects[2].Reads()", r.Redirects)
 	}
 	s = Parse("cd a && cd b; (cd c; x); y")
 	if r := findRun(t, s, "x"); len(r.Dirs) != 3 || r.Dirs[2].Text != "c" {
@@ -160,13 +161,13 @@ func TestRunDetails(t *testing.T) {
 		t.Error("docker run is not contained")
 	}
 	if r := findRun(t, Parse("f() { f | f & }; f"), "f"); r.Func != "f" || !r.Background {
-		t.Errorf("recursive function: %+v", r)
+		t.Errorf(`recursive function: %+v; want r.Func == "f" and r.Background`, r)
 	}
 	if r := findRun(t, Parse("export $(cat e | xargs)"), "cat"); r.Sink != "export" {
-		t.Errorf("sink %q", r.Sink)
+		t.Errorf(`sink %q, want "export"`, r.Sink)
 	}
 	if r := findRun(t, Parse("cat <<< hi"), "cat"); !r.HasInput || r.Input.Text != "hi" {
-		t.Errorf("herestring %+v", r.Input)
+		t.Errorf(`herestring %+v; want r.HasInput and r.Input.Text == "hi"`, r.Input)
 	}
 }
 
@@ -179,7 +180,7 @@ func TestMounts(t *testing.T) {
 		r := findRun(t, Parse(src), "a")
 		got, ok := r.OnHost(Word{Text: "/in/x"})
 		if !ok || got.Text != "/h/x" {
-			t.Errorf("%q: %+v %v in %+v", src, got, ok, r.Mounts)
+			t.Errorf(`%q: %+v %v in %+v; want ok and got.Text == "/h/x"`, src, got, ok, r.Mounts)
 		}
 		if _, ok := r.OnHost(Word{Text: "/inside"}); ok {
 			t.Errorf("%q: /inside is not below /in", src)
@@ -189,7 +190,7 @@ func TestMounts(t *testing.T) {
 		t.Errorf("a named volume is not a directory: %+v", r.Mounts)
 	}
 	if w, ok := findRun(t, Parse("docker run -v /:/in img a"), "a").OnHost(Word{Text: "/in"}); !ok || w.Text != "/" {
-		t.Errorf("root: %+v %v", w, ok)
+		t.Errorf(`root: %+v %v; want ok and w.Text == "/"`, w, ok)
 	}
 }
 
@@ -230,7 +231,7 @@ func TestErrorsAreAClassOfTheirOwn(t *testing.T) {
 	for _, src := range []string{"echo \"x", "if", "a (", "$((", "sh -c 'echo \"'"} {
 		s := Parse(src)
 		if s.Err == nil || s.Readable() {
-			t.Errorf("%q: no error", src)
+			t.Errorf("%q: no error; want an error and !s.Readable()", src)
 		}
 	}
 	// zsh only.
@@ -260,7 +261,7 @@ func TestWrappingKeepsRuns(t *testing.T) {
 			got := renderRuns(Parse(outer))
 			for _, w := range want {
 				if !slices.Contains(got, w) {
-					t.Errorf("%q loses %q: %q", outer, w, got)
+					t.Errorf("%q loses %q: %q; want w in got", outer, w, got)
 				}
 			}
 		}
@@ -276,7 +277,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src string) {
 		s := Parse(src)
 		if len(s.Runs) > maxRuns {
-			t.Fatalf("%d runs", len(s.Runs))
+			t.Fatalf("%d runs; want len(s.Runs) <= maxRuns", len(s.Runs))
 		}
 		if strings.HasPrefix(errText(s.Err), "shell parser failed") {
 			t.Fatalf(`s.Err = %v, want not strings.HasPrefix(errText(s.Err), "shell parser failed")`, s.Err)

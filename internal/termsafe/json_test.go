@@ -30,7 +30,8 @@ func TestWriteJSON(t *testing.T) {
 	}
 	var out bytes.Buffer
 	if err := WriteJSON(&out, []string{"\u202e"}, true); err != nil || out.String() != "[\n  \"\\u202e\"\n]\n" {
-		t.Errorf("indented: %q, %v", out.String(), err)
+		t.Errorf("indented: %q, %v; want no error and out.String() == \"[\\n \\\"\\\\u202e\\\"\\n]\\n\"",
+			out.String(), err)
 	}
 	if err := WriteJSON(&out, func() {}, false); err == nil {
 		t.Error("a value that is no JSON was written")
@@ -55,7 +56,8 @@ func FuzzEscapeJSON(f *testing.F) {
 		prev := rune(0)
 		for _, r := range string(out) {
 			if Dangerous(r) && !styles(r, prev) || strings.ContainsRune("\x1b\x7f\u009b\u202e\u2066", r) {
-				t.Fatalf("%q -> %q: %U is left", in, out, r)
+				t.Fatalf("%q -> %q: %U is left; want !Dangerous(r) or styles(r, prev) and "+
+					"!strings.ContainsRune(\"\\x1b\\x7f\\u009b\\u202e\\u2066\", r)", in, out, r)
 			}
 			prev = r
 		}

@@ -73,7 +73,7 @@ func TestCleanTextDoesNotAllocate(t *testing.T) {
 		Text(s)
 		Line("one clean line", 80)
 	}); n != 0 {
-		t.Errorf("%v allocations", n)
+		t.Errorf("%v allocations, want 0", n)
 	}
 }
 
@@ -97,7 +97,8 @@ func check(t *testing.T, in, out string, line bool) {
 	for _, r := range out {
 		selector := (r == 0xfe0f || r == 0xfe0e) && isSymbol(prev)
 		if Dangerous(r) && !selector || line && (r == '\n' || r == '\t') {
-			t.Fatalf("%q -> %q: %U is left", in, out, r)
+			t.Fatalf("%q -> %q: %U is left; want !Dangerous(r) or selector and !line or (r != '\\n' and r != "+
+				"'\\t')", in, out, r)
 		}
 		prev = r
 	}
@@ -122,13 +123,14 @@ func FuzzVisible(f *testing.F) {
 				"strings.ContainsAny(line, never)", s, text, line)
 		}
 		if Text(text) != text {
-			t.Fatalf("not stable: %q -> %q", text, Text(text))
+			t.Fatalf("not stable: %q -> %q; want Text(text) == text", text, Text(text))
 		}
 		if width > 0 && Width(line) > width {
-			t.Fatalf("Line(%q, %d) = %q takes %d", s, width, line, Width(line))
+			t.Fatalf("Line(%q, %d) = %q takes %d; want width <= 0 or Width(line) <= width",
+				s, width, line, Width(line))
 		}
 		if again := Line(line, width); again != line {
-			t.Fatalf("not stable: %q -> %q", line, again)
+			t.Fatalf("not stable: %q -> %q; want again == line", line, again)
 		}
 	})
 }

@@ -19,7 +19,8 @@ func TestEveryWordMeansOneThing(t *testing.T) {
 				}
 				for _, w := range append([]string{k.Word}, k.Others...) {
 					if other := seen[w]; other != "" || w == s.Subject {
-						t.Errorf("%s: %q is %s and %s", kind, w, k.Word, other+s.Subject)
+						t.Errorf(`%s: %q is %s and %s; want other == "" and w != s.Subject`,
+							kind, w, k.Word, other+s.Subject)
 					}
 					seen[w] = k.Word
 				}
@@ -68,11 +69,11 @@ func TestDigAndReplace(t *testing.T) {
 	}
 	path := Dig(value("ls"), "ls")
 	if !reflect.DeepEqual(path, []any{"a", 1, "cmd"}) {
-		t.Fatalf("found at %v", path)
+		t.Fatalf(`found at %v; want path equal to []any{"a", 1, "cmd"}`, path)
 	}
 	got := value("ls")
 	if !Replace(got, path, "ls -l") || !reflect.DeepEqual(got, value("ls -l")) {
-		t.Errorf("replaced to %v", got)
+		t.Errorf(`replaced to %v; want Replace(got, path, "ls -l") and got equal to value("ls -l")`, got)
 	}
 	if Dig("ls", "ls") != nil || Dig(value("ls"), "cat") != nil {
 		t.Error("found what is not inside")

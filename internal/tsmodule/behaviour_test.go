@@ -45,7 +45,7 @@ export default function (pi: API) {
 		}
 		if !c.nobody && (len(s.questions) != 3 || s.questions[0].Options[1] != "b" || s.questions[1].Text != "really" ||
 			s.questions[2].Placeholder != "here" || s.questions[0].Event.Tool.Commands[0] != "x") {
-			t.Errorf("asked %+v", s.questions)
+			t.Errorf("asked %+v; want a choice with b, a yes or no (really) and a text (here), all of the call x", s.questions)
 		}
 	}
 }
@@ -127,11 +127,11 @@ export default function (h: any) {
 	close(gate)
 	wg.Wait()
 	if got != [2]string{"a,1,1<nil>", "a,2,2<nil>"} { // counted in the order they ran
-		t.Errorf("got %q", got)
+		t.Errorf(`got %q; want got == [2]string{"a,1,1<nil>", "a,2,2<nil>"}`, got)
 	}
 	s.must(m, s.claude("SessionEnd", pi.Object{"session_id": "a", "reason": "other"}))
 	if s.said() != "log: bye 3 2" {
-		t.Errorf("said %q", s.said())
+		t.Errorf(`said %q, want "log: bye 3 2"`, s.said())
 	}
 	if d := s.must(m, in("a", "quick")); d.Reason != "a,1,1" {
 		t.Errorf("a session that ended is still known: %q", d.Reason)
@@ -344,7 +344,7 @@ func TestUnspeakable(t *testing.T) {
 	s := newStage(t, nil)
 	m := s.load("round.ts", `export default (h) => h.on("tool_call", async (e) => { e.input.self = e; });`)
 	if _, err := s.handle(m, s.bash("x")); err == nil || !strings.Contains(err.Error(), "circular") {
-		t.Errorf("got %v", err)
+		t.Errorf(`got %v; want an error and "circular" in err.Error()`, err)
 	}
 }
 
@@ -385,6 +385,6 @@ func TestResultsOfTwoFiles(t *testing.T) {
 	out := d.Decide(t.Context(), hook.Call{Event: ev, Carries: agent.Builtin().CarriesFor(ev)},
 		hook.Select(entries, ev, nil))
 	if got := pi.ParseObject(out.Decision.Output)["stdout"]; got != "a *** (seen)" {
-		t.Errorf("got %s %s", out.Decision.Output, s.troubles())
+		t.Errorf(`got %s %s; want got == "a *** (seen)"`, out.Decision.Output, s.troubles())
 	}
 }

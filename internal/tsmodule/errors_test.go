@@ -32,7 +32,7 @@ func TestErrors(t *testing.T) {
 			s := newStage(t, nil)
 			m, err := s.engine.Load(context.Background(), Source{Path: s.file("hook.ts", c.text)})
 			if err == nil {
-				t.Fatal("loaded")
+				t.Fatal("loaded; want an error")
 			}
 			text := strings.TrimPrefix(err.Error(), s.dir+"/")
 			if !strings.HasPrefix(text, c.where) || !strings.Contains(text, c.want) || strings.Contains(text, "\n") {
@@ -84,7 +84,7 @@ export default function (h: any) {
 		t.Errorf(`p = %+v, want p.Event = "tool_call" and "hook.ts:6:" in p.Stack`, p)
 	}
 	if n := len(m.Info().Errors); n != 2 {
-		t.Errorf("%d errors kept", n)
+		t.Errorf("%d errors kept, want 2", n)
 	}
 }
 
@@ -179,7 +179,7 @@ export default (h: any) => h.on("tool_call", async (event: any) => {
 			if !strings.Contains(got, filepath.Join(s.dir, "float.ts")+":5:") || // the engines differ in the column
 				!strings.Contains(got, ": a promise was rejected and nothing handles it: RangeError: lost four") ||
 				!strings.Contains(got, "nothing handles it: only words") || strings.Count(got, "\n") != 1 {
-				t.Errorf("reported:\n%s", got)
+				t.Errorf("reported:\n%s\nwant two lines, on what was thrown and on what was rejected", got)
 			}
 			if d := s.must(m, s.bash("ls")); d.Verdict != event.None {
 				t.Errorf("afterwards: %v, expected no opinion", d)
@@ -236,7 +236,8 @@ func TestNodeEnds(t *testing.T) {
 	await.Until(t, "a report", func() bool { return s.troubles() != "" })
 	if got := s.troubles(); !strings.HasPrefix(got, filepath.Join(s.dir, "ends.ts")+":4:") ||
 		!strings.Contains(got, "exit code 3") {
-		t.Errorf("reported %q", got)
+		t.Errorf(`reported %q; want got to begin with filepath.Join(s.dir, "ends.ts")+":4:" and "exit code `+
+			`3" in got`, got)
 	}
 	if errs := m.Info().Errors; len(errs) == 0 {
 		t.Error("the module's errors do not have it")

@@ -59,8 +59,9 @@ func TestFormsAgree(t *testing.T) {
 				if c := pi.PlainCommand(ev.Tool, one); c != nil {
 					thorough := pi.CallFor(ev.Tool, one, false)
 					if c.Name != thorough.Name || !reflect.DeepEqual(pi.ParseObject(c.Input()), thorough.Shown) {
-						t.Errorf("%s: %s %s, and thoroughly %s %v", what, c.Name, c.Input(), thorough.Name,
-							thorough.Shown)
+						t.Errorf("%s: %s %s, and thoroughly %s %v; want c.Name == thorough.Name and "+
+							"pi.ParseObject(c.Input()) equal to thorough.Shown",
+							what, c.Name, c.Input(), thorough.Name, thorough.Shown)
 					}
 					seen["plain"]++
 				}
@@ -93,7 +94,7 @@ func TestFormsAgree(t *testing.T) {
 			short, long := answered("call", m.shortForm(about, &events[0])),
 				answered("event", m.fullRequest(g, about, events))
 			if short != long || !strings.Contains(short, `"reason"`) {
-				t.Errorf("%s:\nshort %s\nlong  %s", what, short, long)
+				t.Errorf("%s:\nshort %s\nlong  %s; want short == long and `\"reason\"` in short", what, short, long)
 			}
 			seen[a.Name]++
 		}

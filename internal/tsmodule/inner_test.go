@@ -84,7 +84,7 @@ func TestInnerRules(t *testing.T) {
 		}
 	}
 	if said := s.said(); !strings.Contains(said, "log: a 3 lab 7\nlog: b 3 lab 7") {
-		t.Errorf("said %s", said)
+		t.Errorf("said %s; want \"log: a 3 lab 7\\nlog: b 3 lab 7\" in said", said)
 	}
 	for _, word := range []string{"broken a", "broken b", "operations cannot be carried"} {
 		if !strings.Contains(s.troubles(), word) {

@@ -190,6 +190,8 @@ func TestInspect(t *testing.T) {
 	tried := <-done
 	if tried.Err != nil || tried.Decision.Verdict != event.Deny || tried.Decision.Reason != "ls was stopped at" ||
 		tried.Info.Runtime != "node" {
-		t.Errorf("afterwards: %v %v %s", tried.Decision, tried.Err, tried.Info.Runtime)
+		t.Errorf(`afterwards: %v %v %s; want no error, tried.Decision.Verdict == event.Deny, `+
+			`tried.Decision.Reason == "ls was stopped at" and tried.Info.Runtime == "node"`,
+			tried.Decision, tried.Err, tried.Info.Runtime)
 	}
 }

@@ -73,17 +73,19 @@ func TestAttacks(t *testing.T) {
 			}
 			_, err := s.within(m, s.bash(c.command), limit)
 			if took := time.Since(began); took > 9*time.Second {
-				t.Errorf("took %s", took)
+				t.Errorf("took %s; want took <= 9*time.Second", took)
 			}
 			if err == nil || (c.want != nil && !errors.Is(err, c.want)) ||
 				!regexp.MustCompile(c.text).MatchString(err.Error()) {
-				t.Fatalf("got %v", err)
+				t.Fatalf("got %v; want an error, c.want == nil or err to be c.want and "+
+					"regexp.MustCompile(c.text).MatchString(err.Error())", err)
 			}
 			t.Log(err)
 			d := s.must(m, s.bash("count"))
 			if d.Verdict != event.Deny || (c.kept && d.Reason == "1") ||
 				(!c.kept && c.command != "recursion" && d.Reason != "1") {
-				t.Errorf("afterwards %+v", d)
+				t.Errorf(`afterwards %+v; want d.Verdict == event.Deny, !c.kept or d.Reason != "1" and `+
+					`c.kept or c.command == "recursion" or d.Reason == "1"`, d)
 			}
 		})
 	}
@@ -131,7 +133,7 @@ export default (h: any) => h.on("tool_call", () => {
 	drop := func(n int) {
 		for range n {
 			if _, err := s.handle(m, s.bash("x")); err == nil {
-				t.Fatal("it ended")
+				t.Fatal("it ended; want an error")
 			}
 		}
 	}

@@ -51,7 +51,8 @@ func TestNode(t *testing.T) {
 	}
 	if _, err := s.handle(m, s.bash("throw")); err == nil || err.Error() != "node.ts: from string" ||
 		!strings.Contains(s.troubles(), "node.ts:14:") {
-		t.Errorf("%v, told %q", err, s.troubles())
+		t.Errorf(`%v, told %q; want an error, err.Error() == "node.ts: from string" and "node.ts:14:" in `+
+			`s.troubles()`, err, s.troubles())
 	}
 	if _, err := s.within(m, s.bash("loop"), 500*time.Millisecond); err == nil {
 		t.Error("a loop came to an end")

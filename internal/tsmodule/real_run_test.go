@@ -196,7 +196,7 @@ func TestRealDocumentation(t *testing.T) {
 		name := fmt.Sprintf("sample%d.ts", ran)
 		m := s.load(name, block[1])
 		if m.Info().Generation != pi.Hooks1 {
-			t.Errorf("%s: taken for %s", name, m.Info().Generation)
+			t.Errorf("%s: taken for %s, want pi.Hooks1", name, m.Info().Generation)
 		}
 		shown, troubles := s.drive(m, work)
 		t.Logf("%s listens to %v, was shown %d events", name, m.Info().Events, shown)
@@ -210,6 +210,6 @@ func TestRealDocumentation(t *testing.T) {
 		s.engine.Unload(m.Path()) // a server's port is free again
 	}
 	if ran < 8 { // 0.27.9 prints eight, the edition of two days before nine
-		t.Errorf("only %d samples", ran)
+		t.Errorf("only %d samples; want ran >= 8", ran)
 	}
 }

@@ -111,7 +111,7 @@ func entryPoints(t *testing.T, dir string) []string {
 	files, _ := filepath.Glob(filepath.Join(dir, "*.ts"))
 	nested, _ := filepath.Glob(filepath.Join(dir, "*", "index.ts"))
 	if files = append(files, nested...); len(files) < 5 {
-		t.Fatalf("%s holds %d hooks", dir, len(files))
+		t.Fatalf("%s holds %d hooks; want len(files) >= 5", dir, len(files))
 	}
 	return files
 }
@@ -142,13 +142,13 @@ func TestRealExamplesLoad(t *testing.T) {
 				why, expected := era.not[name]
 				switch {
 				case err == nil && expected:
-					t.Errorf("%s loads now", name)
+					t.Errorf("%s loads now; want an error or !expected", name)
 				case err != nil && (!expected || !strings.Contains(err.Error(), why)):
 					t.Errorf("%s: error %v, want none or the expected %q", name, err, why)
 				case err == nil:
 					loaded++
 					if g := m.Info().Generation; g != era.generation {
-						t.Errorf("%s: taken for %s", name, g)
+						t.Errorf("%s: taken for %s, want %s", name, g, era.generation)
 					}
 				}
 			}

@@ -102,7 +102,7 @@ func readFolder(t *testing.T, dir, prefix string) map[string]string {
 		return err
 	})
 	if err != nil || len(files) < 5 {
-		t.Fatalf("%s holds %d files, %v", dir, len(files), err)
+		t.Fatalf("%s holds %d files, %v; want no error and len(files) >= 5", dir, len(files), err)
 	}
 	return files
 }

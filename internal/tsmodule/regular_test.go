@@ -29,7 +29,7 @@ func TestPipesAndDevices(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		if _, err := s.engine.Load(ctx, Source{Path: path}); err == nil ||
 			!strings.Contains(err.Error(), "no regular file") {
-			t.Errorf("%s was loaded: %v", path, err)
+			t.Errorf(`%s was loaded: %v; want an error and "no regular file" in err.Error()`, path, err)
 		}
 		cancel()
 	}
@@ -56,7 +56,7 @@ func TestVaryingErrors(t *testing.T) {
 	m := s.load("varies.ts", `let n = 0; export default (hooks: any) => hooks.on("tool_call", () => { throw new Error("number " + n++); });`)
 	for i := range 10 {
 		if _, err := s.handle(m, s.bash("ls")); err == nil || !strings.Contains(err.Error(), fmt.Sprint("number ", i)) {
-			t.Fatalf("not refused: %v", err)
+			t.Fatalf(`not refused: %v; want an error and fmt.Sprint("number ", i) in err.Error()`, err)
 		}
 	}
 	s.mu.Lock()

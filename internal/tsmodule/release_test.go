@@ -19,7 +19,7 @@ func TestStrainGoes(t *testing.T) {
 	before := await.Resident(t)
 	for _, command := range []string{"array bomb", "recursion"} {
 		if _, err := s.handle(m, s.bash(command)); err == nil {
-			t.Fatalf("%s: no error", command)
+			t.Fatalf("%s: no error; want an error", command)
 		}
 		select {
 		case <-strained:

@@ -218,7 +218,7 @@ func TestCache(t *testing.T) {
 		t.Error("nothing was cached yet")
 	}
 	if m := s.load("a.ts", text); !m.Info().Cached {
-		t.Error("not cached")
+		t.Error("not cached; want m.Info().Cached")
 	}
 	s.file("lib.ts", "export const word = 2;")
 	if m := s.load("a.ts", text); m.Info().Cached {

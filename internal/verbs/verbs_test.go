@@ -23,7 +23,7 @@ func TestTable(t *testing.T) {
 		switch v.Effect {
 		case Read, Use, Decide, Weaken:
 		default:
-			t.Errorf("%s: unknown effect %q", v.Path, v.Effect)
+			t.Errorf("%s: unknown effect %q, want one of the four", v.Path, v.Effect)
 		}
 		if parent, _, ok := strings.Cut(v.Path, " "); ok && !seen[parent] {
 			t.Errorf("%s: its first word has no row", v.Path)

@@ -93,7 +93,7 @@ func attemptsOf(t *testing.T, agent string) {
 	}
 	for _, file := range ours {
 		if b, _ := os.ReadFile(filepath.Join(st.Dirs.State, file)); strings.Contains(string(b), "forged") {
-			t.Errorf("%s was written", file)
+			t.Errorf(`%s was written; want no "forged" in string(b)`, file)
 		}
 	}
 	for _, name := range names {
@@ -106,7 +106,7 @@ func attemptsOf(t *testing.T, agent string) {
 	var items []wire.FeedItem
 	if err := st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &items); err != nil || len(items) != 1 ||
 		items[0].Status != "pending" {
-		t.Errorf("the request: %+v %v", items, err)
+		t.Errorf(`the request: %+v %v; want no error, len(items) == 1 and items[0].Status == "pending"`, items, err)
 	}
 	var refused, denied int
 	for range 100 { // the journal is filled behind the answer

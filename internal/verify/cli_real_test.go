@@ -70,7 +70,8 @@ func TestRealCommand(t *testing.T) {
 	was, wasCwd := ownconfigtest.ReadTree(t, home), ownconfigtest.ReadTree(t, cwd)
 	r := runCLI(t, home, cwd, path, "codex", "--check", "PreToolUse.deny", "--check", "neutral")
 	if r.code != 0 || len(r.report.Agents) != 1 || r.report.Agents[0].Version == "" {
-		t.Fatalf("code %d: %s\n%s", r.code, stage.ClipText(r.stdout), stage.ClipText(r.stderr))
+		t.Fatalf("code %d: %s\n%s; want r.code == 0, len(r.report.Agents) == 1 and "+
+			"r.report.Agents[0].Version != \"\"", r.code, stage.ClipText(r.stdout), stage.ClipText(r.stderr))
 	}
 	for _, row := range r.report.Agents[0].Checks {
 		if row.Mark != checks.Holds {
@@ -80,7 +81,7 @@ func TestRealCommand(t *testing.T) {
 	}
 	t.Log(r.report.Isolation)
 	if !strings.Contains(r.stderr, "codex: ") {
-		t.Errorf("no progress: %q", r.stderr)
+		t.Errorf(`no progress: %q; want "codex: " in r.stderr`, r.stderr)
 	}
 	ownconfigtest.CheckTree(t, home, was)
 	ownconfigtest.CheckTree(t, cwd, wasCwd)
@@ -109,12 +110,12 @@ func TestRealMine(t *testing.T) {
 	was := ownconfigtest.ReadTree(t, home)
 	r := runCLI(t, home, cwd, path, "codex", "--mine", "--keep", "--check", "PreToolUse.deny")
 	if r.code != 0 {
-		t.Fatalf("code %d: %s\n%s", r.code, stage.ClipText(r.stdout), stage.ClipText(r.stderr))
+		t.Fatalf("code %d: %s\n%s, want 0", r.code, stage.ClipText(r.stdout), stage.ClipText(r.stderr))
 	}
 	ownconfigtest.CheckTree(t, home, was) // the hook is not trusted, so Codex does not run it
 	if notes := strings.Join(r.report.Agents[0].Notes, "\n"); !strings.Contains(notes, "hooks.json") ||
 		strings.Contains(notes, "auth.json") && !strings.Contains(notes, "without") {
-		t.Errorf("notes: %s", notes)
+		t.Errorf(`notes: %s; want "hooks.json" in notes and no "auth.json" in notes or "without" in notes`, notes)
 	}
 	found := false
 	for file, text := range ownconfigtest.ReadTree(t, r.report.Kept) {
@@ -122,7 +123,7 @@ func TestRealMine(t *testing.T) {
 			t.Errorf("%s holds the secret", file)
 		}
 		if strings.HasSuffix(file, "auth.json") {
-			t.Errorf("%s was copied", file)
+			t.Errorf(`%s was copied; want !strings.HasSuffix(file, "auth.json")`, file)
 		}
 		found = found || strings.HasSuffix(file, ".codex/hooks.json")
 	}

@@ -139,7 +139,7 @@ func TestRealLeaving(t *testing.T) {
 		t.Errorf("the request ended as %+v %v", items, err)
 	}
 	if st.LeftItsFile("left") {
-		t.Error("it ran")
+		t.Error(`it ran; want !st.LeftItsFile("left")`)
 	}
 }
 
@@ -163,13 +163,13 @@ func TestRealCommands(t *testing.T) {
 				item := p.next("permission", done)
 				if said := p.types("approve", item.ID, "--note", "then look at the log"); !strings.Contains(said,
 					"typed-yes") || !strings.Contains(said, "exit 0") {
-					t.Errorf("approve: %s", said)
+					t.Errorf(`approve: %s; want "typed-yes" in said and "exit 0" in said`, said)
 				}
 				item = p.next("permission", done)
 				if said := p.types("deny", item.ID[:4], "--reason",
 					"not before the freeze ends"); !strings.Contains(said,
 					"exit 0") {
-					t.Errorf("deny: %s", said)
+					t.Errorf(`deny: %s; want "exit 0" in said`, said)
 				}
 				st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
 				if said := p.types("approve", item.ID); !strings.Contains(said, "too late") ||
@@ -208,11 +208,11 @@ func TestRealCommands(t *testing.T) {
 			func(ctx context.Context, _ *stage.Terminal) error {
 				if said := p.types("answer", p.next("question", done).ID, "1=blue", "2=round",
 					"2=flat"); !strings.Contains(said, "exit 0") {
-					t.Errorf("answer: %s", said)
+					t.Errorf(`answer: %s; want "exit 0" in said`, said)
 				}
 				if said := p.types("plan", p.next("plan", done).ID, "reject", "--feedback",
 					"smaller steps please"); !strings.Contains(said, "exit 0") {
-					t.Errorf("plan reject: %s", said)
+					t.Errorf(`plan reject: %s; want "exit 0" in said`, said)
 				}
 				again := p.next("plan", done)
 				mode := ""
@@ -225,7 +225,7 @@ func TestRealCommands(t *testing.T) {
 					t.Errorf("after a rejected plan the agent is in mode %q", mode)
 				}
 				if said := p.types("plan", again.ID, "auto"); !strings.Contains(said, "exit 0") {
-					t.Errorf("plan auto: %s", said)
+					t.Errorf(`plan auto: %s; want "exit 0" in said`, said)
 				}
 				st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
 				return nil

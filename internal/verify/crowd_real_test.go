@@ -79,7 +79,7 @@ func TestRealHelpersAsk(t *testing.T) {
 	}
 	for _, item := range all {
 		if item.Decision == nil {
-			t.Errorf("%s ended as: %s", strings.TrimSpace(item.Shown), item.End)
+			t.Errorf("%s ended as: %s; want item.Decision != nil", strings.TrimSpace(item.Shown), item.End)
 		}
 	}
 	for _, tag := range tags {

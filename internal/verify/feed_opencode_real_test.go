@@ -32,7 +32,7 @@ func TestRealOpenCodeStanding(t *testing.T) {
 	err = st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), true),
 		func(ctx context.Context, term *stage.Terminal) error {
 			if !p.WasAsked("st-one", st.Patience) {
-				t.Fatalf("no request\n%s", term.KeepScreen())
+				t.Fatalf("no request\n%s; want p.WasAsked(\"st-one\", st.Patience)", term.KeepScreen())
 			}
 			p.SendReply("st-one", wire.FeedReplyParams{Choice: string(event.ChooseAlways), Suggestion: 1})
 			if !p.WasAsked("st-three", st.Patience) {

@@ -55,7 +55,7 @@ func TestRecordIsWholeOrNotThere(t *testing.T) {
 		t.Error("written over a folder")
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
-		t.Errorf("left %v", left)
+		t.Errorf("left %v; want len(left) <= 0", left)
 	}
 	if _, err := Run(context.Background(), Options{Record: dir, Checks: []string{"deny"}}); err == nil {
 		t.Error("a record of one check")

@@ -36,11 +36,12 @@ func TestRealMineInstalled(t *testing.T) {
 					row.Hint)
 			case !trust && row.ID() == "PreToolUse.deny" &&
 				(row.Mark != checks.Fails || !strings.Contains(row.Hint, "trust")):
-				t.Errorf("without trust %s: %s %s", row.Mark, row.Why, row.Hint)
+				t.Errorf(`without trust %s: %s %s; want trust or row.ID() != "PreToolUse.deny" or (row.Mark `+
+					`== checks.Fails and "trust" in row.Hint)`, row.Mark, row.Why, row.Hint)
 			}
 		}
 		if trust == (r.code != 0) {
-			t.Errorf("trusted %v: code %d %s", trust, r.code, stage.ClipText(r.stderr))
+			t.Errorf("trusted %v: code %d %s; want trust != (r.code != 0)", trust, r.code, stage.ClipText(r.stderr))
 		}
 	}
 }

@@ -170,7 +170,7 @@ export default () => fs.writeFileSync("`+filepath.Join(st.Base, "trusted")+`", "
 		}
 	}
 	if played < 2 {
-		t.Errorf("%d requests", played)
+		t.Errorf("%d requests; want played >= 2", played)
 	}
 	if _, err := os.Stat(filepath.Join(st.Base, "trusted")); err != nil {
 		t.Error("the project was not trusted")
@@ -201,7 +201,7 @@ export default () => fs.writeFileSync("`+filepath.Join(st.Base, "trusted")+`", "
 		}
 	}
 	if got := strings.Join(turns, " "); got != "turn_start0 turn_end0 turn_start1 turn_end1" {
-		t.Errorf("turns: %s", got)
+		t.Errorf(`turns: %s, want "turn_start0 turn_end0 turn_start1 turn_end1"`, got)
 	}
 	checkModuleErrors(t, st)
 	for _, x := range st.Watcher.AllSeen() {
@@ -319,7 +319,7 @@ func TestRealInnerEventsOfAPerson(t *testing.T) {
 	said := r.do(map[string]any{"type": "bash", "command": "echo bash-for-real"}, "")
 	if b, _ := json.Marshal(said); !strings.Contains(string(b), "bash-by-module") ||
 		strings.Contains(string(b), "bash-for-real") {
-		t.Errorf("user_bash: %s", b)
+		t.Errorf(`user_bash: %s; want "bash-by-module" in string(b) and no "bash-for-real" in string(b)`, b)
 	}
 	said = r.do(map[string]any{"type": "bash", "command": "echo throw"}, "")
 	if ran, told := said["success"].(bool); ran || !told {

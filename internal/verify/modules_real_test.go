@@ -67,7 +67,7 @@ func TestRealModules(t *testing.T) {
 			var list []wire.ModuleInfo
 			if err := st.Hub.CallMethod(wire.MethodModules, wire.ModulesParams{}, &list); err != nil || len(list) != 1 ||
 				!list[0].InForce {
-				t.Fatalf("modules: %+v %v", list, err)
+				t.Fatalf("modules: %+v %v; want no error, len(list) == 1 and list[0].InForce", list, err)
 			}
 			var info struct {
 				Runs   int

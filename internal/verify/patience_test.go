@@ -41,7 +41,7 @@ func TestSecondChances(t *testing.T) {
 		got := secondChances(jobs, map[*AgentReport][]task{r: plan(a, d, nil)},
 			map[*AgentReport]*checks.Proof{r: {Agent: a, Evidence: c.evidence}})
 		if len(got) != c.want {
-			t.Errorf("%s: %d played again", name, len(got))
+			t.Errorf("%s: %d played again, want %d", name, len(got), c.want)
 		}
 		for _, j := range got {
 			if j.act.Name != "decide" || !j.again || j.set.Patience != 2*time.Minute || set.Patience != time.Minute {

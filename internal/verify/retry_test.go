@@ -38,7 +38,8 @@ exit $(cat "$dir/code")
 		cmd.Env = append(os.Environ(), "GO="+filepath.Join(dir, "go"), "RETRY=1")
 		out, err := cmd.CombinedOutput()
 		if (err == nil) != (want == "") || err != nil && err.Error() != want {
-			t.Errorf("code %s: %v\n%s", code, err, out)
+			t.Errorf("code %s: %v\n%s; want (err == nil) == (want == \"\") and no error or err.Error() == want",
+				code, err, out)
 		}
 		told, err := os.ReadFile(filepath.Join(dir, "calls"))
 		if err != nil {
@@ -52,11 +53,13 @@ exit $(cat "$dir/code")
 		}
 		if !strings.HasPrefix(asked[0], "^TestReal ./") || !strings.Contains(asked[0], "./internal/verify") ||
 			strings.Contains(asked[0], "authority") {
-			t.Errorf("first: %s", asked[0])
+			t.Errorf(`first: %s; want asked[0] to begin with "^TestReal ./", "./internal/verify" in asked[0] `+
+				`and no "authority" in asked[0]`, asked[0])
 		}
 		if got := strings.Join(asked[1:], "\n"); got != "^TestRealA$/^codex$ example/one\n^TestRealB$ "+
 			"example/one\n^TestReal example/three" {
-			t.Errorf("again:\n%s", got)
+			t.Errorf("again:\n%s; want got == \"^TestRealA$/^codex$ example/one\\n^TestRealB$ \"+ "+
+				"\"example/one\\n^TestReal example/three\"", got)
 		}
 		if want := "every claim asked: 2 agents: codex grok\n"; !strings.Contains(string(out), want) {
 			t.Errorf("it says %s, want %q in it", out, want)

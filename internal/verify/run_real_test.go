@@ -101,7 +101,7 @@ func TestRealRun(t *testing.T) {
 				began)
 			logEvidence(t, e)
 			if e.Err != nil || e.Exit != 0 {
-				t.Fatalf("exit %d %v", e.Exit, e.Err)
+				t.Fatalf("exit %d %v; want no error and e.Exit == 0", e.Exit, e.Err)
 			}
 			if !e.Ran("before") || e.Ran("deny") || !e.Ran("after") {
 				t.Errorf("ran: %v %v %v, want the middle one refused", e.Ran("before"), e.Ran("deny"), e.Ran("after"))
@@ -116,7 +116,7 @@ func TestRealRun(t *testing.T) {
 				event.ToolBefore, event.ToolBefore, event.ToolAfter, event.TurnEnd, event.SessionEnd})
 			for file, was := range files {
 				if b, err := os.ReadFile(file); err != nil || string(b) != was {
-					t.Errorf("%s was changed: %v", file, err)
+					t.Errorf("%s was changed: %v; want no error and string(b) == was", file, err)
 				}
 			}
 			if e.Left > 0 {
@@ -185,7 +185,7 @@ func TestRealRunPassesCodeAndSignal(t *testing.T) {
 				t.Fatal(err)
 			}
 			if e := st.Evidence; e.Signal != "terminated" && e.Exit != 128+15 {
-				t.Errorf("SIGTERM: code %d %s", e.Exit, e.Signal)
+				t.Errorf(`SIGTERM: code %d %s; want e.Signal == "terminated" or e.Exit == 128+15`, e.Exit, e.Signal)
 			}
 		})
 	}

@@ -28,7 +28,7 @@ func TestRealSend(t *testing.T) {
 					}
 					session := st.Watcher.AllSeen()[0].Event.Session
 					if ok, err := st.Hub.Send(name, "no-such-session", "nobody hears this"); ok || err != nil {
-						t.Errorf("to nobody: %v %v", ok, err)
+						t.Errorf("to nobody: %v %v; want !ok and no error", ok, err)
 					}
 					var ok bool
 					var err error
@@ -39,7 +39,7 @@ func TestRealSend(t *testing.T) {
 						}
 					}
 					if !ok || err != nil {
-						t.Fatalf("not delivered: %v", err)
+						t.Fatalf("not delivered: %v; want ok and no error", err)
 					}
 					if !st.Watcher.WaitFor(ctx, 2, ended) {
 						t.Errorf("the second turn did not end\n%s", term.CaptureScreen(ctx))

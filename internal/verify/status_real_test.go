@@ -43,7 +43,7 @@ func TestRealStatus(t *testing.T) {
 				for _, screen := range e.Screens {
 					t.Logf("screen:\n%s", squeeze(screen))
 				}
-				t.Errorf("status: %v", err)
+				t.Errorf("status: %v; want !bad", err)
 			}
 		})
 	}

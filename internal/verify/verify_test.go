@@ -91,10 +91,10 @@ func TestPlanNarrows(t *testing.T) {
 	d, _ := drivers.Find("codex")
 	only := plan(a, d, []string{"pretooluse.DENY"})
 	if len(only) != 1 || only[0].row.Event != "PreToolUse" {
-		t.Errorf("%d rows", len(only))
+		t.Errorf(`%d rows; want len(only) == 1 and only[0].row.Event == "PreToolUse"`, len(only))
 	}
 	if acts := actsOf(only); len(acts) != 1 || acts[0] != "decide" {
-		t.Errorf("acts %v", acts)
+		t.Errorf(`acts %v; want len(acts) == 1 and acts[0] == "decide"`, acts)
 	}
 	if err := KnowsChecks([]string{"neutral", "PreToolUse", "Stop.keep"}); err != nil {
 		t.Error(err)
@@ -142,7 +142,7 @@ func TestReportText(t *testing.T) {
 		"tell the project", "– PreToolUse.ask: no terminal", "does not start", "loopback", "/tmp/kept",
 		"\nClaude Code 2.2.0: 1 thing does not hold; Codex could not be asked (see ✗)\n"} {
 		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
+			t.Errorf("no %q in\n%s; want want in b.String()", want, b.String())
 		}
 	}
 	out, err := json.Marshal(r)
@@ -192,23 +192,26 @@ func TestFailuresSayWhatWasSeenAndWhatMends(t *testing.T) {
 				seen := strings.Join(task.row.Seen, "\n")
 				for _, want := range []string{"code 7", "does not parse", "it ran"} {
 					if !strings.Contains(seen, want) {
-						t.Errorf("%s %s: no %q in %s", name, task.row.ID(), want, seen)
+						t.Errorf("%s %s: no %q in %s; want want in seen", name, task.row.ID(), want, seen)
 					}
 				}
 				for _, want := range []string{"`hookmux verify " + name + " --check ", "9.9.9"} {
 					if !strings.Contains(task.row.Hint, want) {
-						t.Errorf("%s %s: no %q in %s", name, task.row.ID(), want, task.row.Hint)
+						t.Errorf("%s %s: no %q in %s; want want in task.row.Hint",
+							name, task.row.ID(), want, task.row.Hint)
 					}
 				}
 				// A file of the person's can only be the cause where it was there.
 				if !c.hooked && task.subject.Event != nil && strings.Contains(task.row.Hint, placeOf(a)) != c.mine {
-					t.Errorf("%s %s, own config %v: %s", name, task.row.ID(), c.mine, task.row.Hint)
+					t.Errorf("%s %s, own config %v: %s; want c.hooked or task.subject.Event == nil or "+
+						"strings.Contains(task.row.Hint, placeOf(a)) == c.mine",
+						name, task.row.ID(), c.mine, task.row.Hint)
 				}
 			}
 		}
 	}
 	if n < 100 {
-		t.Errorf("only %d ✗", n)
+		t.Errorf("only %d ✗; want n >= 100", n)
 	}
 }
 

@@ -78,7 +78,8 @@ func TestRealClaudeWindow(t *testing.T) {
 					await := func(what string, is func() bool) time.Time {
 						for !is() {
 							if !stage.PauseFor(ctx, 5*time.Millisecond) {
-								t.Fatalf("%s: never (%s, pane %d)", what, state, term.PID)
+								t.Fatalf("%s: never (%s, pane %d); want stage.PauseFor(ctx, 5*time.Millisecond)",
+									what, state, term.PID)
 							}
 						}
 						return time.Now()

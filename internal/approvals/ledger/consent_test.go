@@ -35,7 +35,7 @@ func TestGrantsLast(t *testing.T) {
 		t.Fatalf("one = %+v, error %v; want no error and one.ID not empty", one, err)
 	}
 	if same, _ := g.Add(grant("one")); same.ID != one.ID {
-		t.Error("saved twice")
+		t.Errorf("saved twice: same.ID is %v, want %v", same.ID, one.ID)
 	}
 	short := grant("short")
 	short.Expires = time.Now().Add(time.Hour)
@@ -61,7 +61,7 @@ func TestGrantsLast(t *testing.T) {
 		t.Errorf("hit = %+v, ok = %v; want ok, hit.ID = %q and again.Hits() = 1", hit, ok, one.ID)
 	}
 	if _, ok := again.Match(call("two"), "", need, time.Now()); ok {
-		t.Error("another command")
+		t.Error("another command; want !ok")
 	}
 	if err := again.EndSession("claude", "s"); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestGrantsLast(t *testing.T) {
 		t.Errorf("ok = %v, error %v; want ok and no error", ok, err)
 	}
 	if _, ok, _ := again.Revoke(one.ID); ok {
-		t.Error("revoked twice")
+		t.Error("revoked twice; want !ok")
 	}
 	third, _ := OpenGrants(dir)
 	if list, _ := third.List(time.Now()); len(list) != 1 {
@@ -149,7 +149,7 @@ func TestPIN(t *testing.T) {
 	now := time.Now()
 	p.now = func() time.Time { return now }
 	if err := p.Change("", "12"); err == nil {
-		t.Error("too short")
+		t.Error("too short; want an error")
 	}
 	if err := p.Change("", "2468"); err != nil || !p.Set() {
 		t.Fatalf("error %v, want no error and p.Set()", err)
@@ -159,7 +159,7 @@ func TestPIN(t *testing.T) {
 	}
 	again, err := OpenPIN(dir)
 	if err != nil || again.Check("2468") != nil || again.Check("") == nil {
-		t.Error("forgotten", err)
+		t.Errorf(`forgotten: %v; want no error, again.Check("2468") == nil and again.Check("") != nil`, err)
 	}
 	if p.Change("1111", "9999") == nil || p.Change("", "") == nil {
 		t.Error("changed without it")
@@ -169,11 +169,11 @@ func TestPIN(t *testing.T) {
 	}
 	for range pinTries {
 		if p.Check("0000") == nil {
-			t.Fatal("wrong")
+			t.Fatal(`wrong; want p.Check("0000") != nil`)
 		}
 	}
 	if err := p.Check("2468"); err == nil || !strings.Contains(err.Error(), "too many") {
-		t.Error("no pause:", err)
+		t.Errorf(`no pause:: %v; want an error and "too many" in err.Error()`, err)
 	}
 	now = now.Add(pinPause + time.Second)
 	if err := p.Check("2468"); err != nil {
@@ -188,7 +188,7 @@ func TestPIN(t *testing.T) {
 	}
 	broken, err := OpenPIN(dir)
 	if err == nil || broken.Check("2468") == nil || !broken.Set() {
-		t.Error("open")
+		t.Error(`open; want an error, broken.Check("2468") != nil and broken.Set()`)
 	}
 }
 

@@ -33,10 +33,10 @@ func TestAnswersServeOneCall(t *testing.T) {
 		}
 	}
 	if d, ok := s.TakeOut(ask("s", "", "ls")); !ok || d.Verdict != event.Allow {
-		t.Error("not served")
+		t.Error("not served; want ok and d.Verdict == event.Allow")
 	}
 	if _, ok := s.TakeOut(ask("s", "", "ls")); ok {
-		t.Error("served twice")
+		t.Error("served twice; want !ok")
 	}
 	// The same call begins anew: what was said about the first is over.
 	s.Store(pre, yes)
@@ -82,6 +82,6 @@ func TestAnAnswerServesOnlyTheSameWay(t *testing.T) {
 	}
 	s.Store(before(`{"command":"npm test"}`), event.Decision{Verdict: event.Allow})
 	if _, ok := s.TakeOut(shellCall(`{"command":"npm test","description":"x"}`)); !ok {
-		t.Error("not served")
+		t.Error("not served; want ok")
 	}
 }

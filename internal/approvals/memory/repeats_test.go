@@ -29,7 +29,7 @@ func TestRepeatsTellCallsApart(t *testing.T) {
 		{&event.Event{Kind: event.UserQuestion}, false},
 	} {
 		if got := once.Knows(c.ev); got != c.want {
-			t.Errorf("looked at: %+v: %v", c.ev.Tool, got)
+			t.Errorf("looked at: %+v: %v, want %v", c.ev.Tool, got, c.want)
 		}
 		if got := once.Remember(c.ev); got != c.want {
 			t.Errorf("%+v: once.Remember(c.ev) = %v, want %v", c.ev.Tool, got, c.want)

@@ -81,7 +81,8 @@ func TestRuleMatchesNothingElse(t *testing.T) {
 	}
 	if !files.Matches(write("a")) || !files.Matches(write("./b", "/p/a")) || files.Matches(write("c")) ||
 		files.Matches(write("a", "c")) || files.Matches(write("../a")) {
-		t.Error("files")
+		t.Error(`files; want files.Matches(write("a")), files.Matches(write("./b", "/p/a")), ` +
+			`!files.Matches(write("c")), !files.Matches(write("a", "c")) and !files.Matches(write("../a"))`)
 	}
 	for _, writesNothing := range []*event.Event{run("npm test"), {Cwd: "/p", Tool: read}, {Tool: mcp}} {
 		if files.Matches(writesNothing) {

@@ -82,7 +82,8 @@ func TestLook(t *testing.T) {
 				c.want)
 		}
 		if ok && need.Veto == need.Offers(event.ChooseOnce) {
-			t.Errorf("%s %s: veto %v", c.agent, c.native, need.Veto)
+			t.Errorf("%s %s: veto %v; want !ok or need.Veto != need.Offers(event.ChooseOnce)",
+				c.agent, c.native, need.Veto)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func TestHostileCards(t *testing.T) {
 	long := strings.Repeat("x", 200_000) + "END"
 	if got := shown(t, "claude", "PermissionRequest", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"`+
 		long+`"}}`, yesNo); !strings.Contains(got, long) {
-		t.Error("cut")
+		t.Error("cut; want long in got")
 	}
 }
 

@@ -147,7 +147,7 @@ func TestWhatCameOfAnAnswer(t *testing.T) {
 		}
 		changes, _, _, _ := table.Next(next)
 		if told := len(changes) == 1; told != (c.want != "delivered") {
-			t.Errorf("%s: told %v", name, told)
+			t.Errorf(`%s: told %v; want told == (c.want != "delivered")`, name, told)
 		}
 		if left := table.busy.Load(); (left == 0) != (c.want != "delivered") {
 			t.Errorf("%s: %d still looked for", name, left)

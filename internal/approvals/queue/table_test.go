@@ -141,7 +141,7 @@ func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
 		t.Fatalf("error %v, want error %v", err, broken)
 	}
 	if table.Waiting() != 1 {
-		t.Fatal("gone")
+		t.Fatal("gone; want table.Waiting() == 1")
 	}
 	// While one is written down, another reply waits for what comes of it.
 	begun, goOn := make(chan struct{}), make(chan struct{})
@@ -185,7 +185,7 @@ func TestEnds(t *testing.T) {
 	} {
 		ticket := mustOpen(t, table, request(call("s", "ls")))
 		if !table.End(ticket.ID(), why) || table.End(ticket.ID(), TimeOver) {
-			t.Error(why, "ends once")
+			t.Errorf("%v: want a request to end the first time, and not the second", why)
 		}
 		item, err := table.Find(ticket.ID())
 		if got := ticket.Wait(context.Background()); got.End != why || err != nil || item.Status != string(status) ||
@@ -251,11 +251,12 @@ func TestPushedCrowd(t *testing.T) {
 		mustOpen(t, table, request(call("s", "ls"))) // the session's own
 	}
 	if table.CountOf("claude", "s", false) != MaxPending || table.CountOf("claude", "s", true) != MaxPending {
-		t.Error(table.CountOf("claude", "s", false), table.CountOf("claude", "s", true))
+		t.Errorf("%d own requests and %d pushed ones, want %d each", table.CountOf("claude", "s", false),
+			table.CountOf("claude", "s", true), MaxPending)
 	}
 	table.Close()
 	if table.Pushed() != 0 || table.CountOf("claude", "s", true) != 0 {
-		t.Error("still counted")
+		t.Error(`still counted; want table.Pushed() == 0 and table.CountOf("claude", "s", true) == 0`)
 	}
 }
 
@@ -299,13 +300,13 @@ func TestABeginningNeverMeansAnother(t *testing.T) {
 		}
 		var none *NotFoundError
 		if item, err := table.Find(letter); !errors.As(err, &none) || len(none.Like) != len(ids) {
-			t.Errorf("%s is %s, %v", letter, item.ID, err)
+			t.Errorf("%s is %s, %v; want errors.As(err, &none) and len(none.Like) == len(ids)", letter, item.ID, err)
 		}
 		for _, id := range ids[1:] {
 			table.byID[id].ended = time.Now().Add(-seenLately)
 		}
 		if item, err := table.Find(letter); err != nil || item.ID != ids[0] {
-			t.Errorf("%s is %s, %v", letter, item.ID, err)
+			t.Errorf("%s is %s, %v; want no error and item.ID == ids[0]", letter, item.ID, err)
 		}
 	}
 	table.Close()

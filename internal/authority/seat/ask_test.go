@@ -84,14 +84,15 @@ func TestAskCode(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 		if strings.Contains(on.shown, "\x1b") || !strings.Contains(on.shown, "(because)") {
-			t.Errorf("%s shows %q", c.name, on.shown)
+			t.Errorf("%s shows %q; want no \"\\x1b\" in on.shown and \"(because)\" in on.shown", c.name, on.shown)
 		}
 	}
 	seen := map[string]bool{}
 	for range 200 {
 		code, err := newCode()
 		if err != nil || len(code) != codeLength || strings.Trim(code, codeLetters) != "" {
-			t.Fatalf("code %q, %v", code, err)
+			t.Fatalf(`code %q, %v; want no error, len(code) == codeLength and strings.Trim(code, `+
+				`codeLetters) == ""`, code, err)
 		}
 		seen[code] = true
 	}
@@ -244,7 +245,8 @@ func TestParseTmux(t *testing.T) {
 	got := parseTmux([]byte("pane %1 /dev/pts/2\nclient 14 1700000000 %1 /dev/pts/1\nclient x y z " +
 		"/dev/pts/1\nnonsense\n"))
 	if len(got.Panes) != 1 || got.Panes[0] != (authority.TmuxPane{ID: "%1", TTY: "/dev/pts/2"}) {
-		t.Errorf("panes %+v", got.Panes)
+		t.Errorf(`panes %+v; want len(got.Panes) == 1 and got.Panes[0] == (authority.TmuxPane{ID: "%%1", `+
+			`TTY: "/dev/pts/2"})`, got.Panes)
 	}
 	want := authority.TmuxClient{PID: 14, Active: time.Unix(1700000000, 0), Pane: "%1", Name: "/dev/pts/1"}
 	if len(got.Clients) != 1 || got.Clients[0] != want {

@@ -252,7 +252,7 @@ func TestRealCode(t *testing.T) {
 	code := readCode(begin)
 	if shown := person.Screen()[begin:]; strings.Contains(shown, "\x1b[2J") || !strings.Contains(shown,
 		"everything off") {
-		t.Errorf("shown as %q", shown)
+		t.Errorf("shown as %q; want no \"\\x1b[2J\" in shown and \"everything off\" in shown", shown)
 	}
 	person.Type(code)
 	person.Await(begin, end)
@@ -265,7 +265,7 @@ func TestRealCode(t *testing.T) {
 	person.Type("\x1b")
 	person.Await(begin, end)
 	if a := s.answer(file); a.Outcome != "refused" || !strings.Contains(a.Reason, "cancelled") {
-		t.Errorf("after Escape: %+v", a)
+		t.Errorf(`after Escape: %+v; want a.Outcome == "refused" and "cancelled" in a.Reason`, a)
 	}
 	line, file = s.probe("ask")
 	begin, end = person.Start(line)
@@ -315,7 +315,7 @@ func TestRealTmux(t *testing.T) {
 	tmux("send-keys", "-l", line)
 	tmux("send-keys", "Enter")
 	if a := s.answer(file); a.Outcome != "refused" || a.Cause != "no-client" {
-		t.Errorf("detached: %+v", a)
+		t.Errorf(`detached: %+v; want a.Outcome == "refused" and a.Cause == "no-client"`, a)
 	}
 	person.Type("exec tmux -S " + s.dir + "/tmux attach\n")
 	seattest.Eventually(t, "tmux is shown", func() bool { return strings.Contains(person.Screen(), "\x1b[?1049h") })
@@ -341,7 +341,7 @@ func TestRealTmux(t *testing.T) {
 	line, file = s.probe("look")
 	tmux("run-shell", line)
 	if a := s.answer(file); a.Outcome != "refused" || a.Cause != "no-terminal" {
-		t.Errorf("run-shell: %+v", a)
+		t.Errorf(`run-shell: %+v; want a.Outcome == "refused" and a.Cause == "no-terminal"`, a)
 	}
 	line, file = s.probe("ask")
 	from := person.Mark()

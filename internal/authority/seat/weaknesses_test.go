@@ -37,7 +37,7 @@ func TestWeaknesses(t *testing.T) {
 			c.uid, c.marks) {
 			got = append(got, w.Check)
 			if w.What == "" {
-				t.Errorf("%s: %s says nothing", c.name, w.Check)
+				t.Errorf(`%s: %s says nothing; want w.What != ""`, c.name, w.Check)
 			}
 		}
 		if strings.Join(got, " ") != c.want {

@@ -70,11 +70,11 @@ func TestPages(t *testing.T) {
 	for _, p := range pages {
 		names = append(names, p.Name)
 		if p.Name == "hookmux-go.1" && string(p.Text) != golden {
-			t.Errorf("got\n%s", p.Text)
+			t.Errorf("got\n%s; want p.Name != \"hookmux-go.1\" or string(p.Text) == golden", p.Text)
 		}
 	}
 	if got := strings.Join(names, " "); got != "hookmux-go.1 hookmux-hook.1 hookmux.1" {
-		t.Errorf("pages: %s", got)
+		t.Errorf(`pages: %s, want "hookmux-go.1 hookmux-hook.1 hookmux.1"`, got)
 	}
 	again := Pages(tree(), "1.2.3")
 	for i := range pages {

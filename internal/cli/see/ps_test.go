@@ -15,7 +15,7 @@ func TestAPageFitsItsScreen(t *testing.T) {
 	} {
 		got := string(fitToScreen([]byte(page), rows))
 		if got != want || rows > 2 && strings.Count(got, "\n") >= rows {
-			t.Errorf("%d rows: %q", rows, got)
+			t.Errorf("%d rows: %q; want got == want and rows <= 2 or strings.Count(got, \"\\n\") < rows", rows, got)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func TestConcurrentWritersLoseNothing(t *testing.T) {
 		t.Errorf("%s of 120 writes survived", got)
 	}
 	if left, _ := os.ReadDir(filepath.Dir(file)); len(left) != 1 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("left behind: %v; want len(left) == 1", left)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestWriteFileKeepsOwner(t *testing.T) {
 	}
 	info, _ := os.Stat(file)
 	if st := info.Sys().(*syscall.Stat_t); st.Uid != 12345 || st.Gid != 12346 {
-		t.Errorf("owner is %d:%d", st.Uid, st.Gid)
+		t.Errorf("owner is %d:%d; want st.Uid == 12345 and st.Gid == 12346", st.Uid, st.Gid)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestWriteFileLeavesAlone(t *testing.T) {
 		t.Errorf(`got %s, want "a"`, got)
 	}
 	if left, _ := os.ReadDir(filepath.Dir(file)); len(left) != 1 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("left behind: %v; want len(left) == 1", left)
 	}
 }
 
@@ -159,12 +159,12 @@ func TestReadFileRefusesPipesAndGiants(t *testing.T) {
 		t.Fatalf("no pipe: %v", err)
 	}
 	if _, err := ReadFile(pipe, 10); err == nil || !strings.Contains(err.Error(), "regular") {
-		t.Errorf("pipe: %v", err)
+		t.Errorf(`pipe: %v; want an error and "regular" in err.Error()`, err)
 	}
 	big := filepath.Join(dir, "big")
 	os.WriteFile(big, make([]byte, 11), 0o600)
 	if _, err := ReadFile(big, 10); err == nil || !strings.Contains(err.Error(), "larger") {
-		t.Errorf("big: %v", err)
+		t.Errorf(`big: %v; want an error and "larger" in err.Error()`, err)
 	}
 }
 

@@ -51,11 +51,12 @@ func TestArchiveIsTheSameAgain(t *testing.T) {
 			t.Errorf("%s tells who or when: %+v", h.Name, h)
 		}
 		if strings.HasPrefix(h.Name, "top-1/bin/") && h.Mode != 0o755 {
-			t.Errorf("%s has mode %o", h.Name, h.Mode)
+			t.Errorf(`%s has mode %o; want !strings.HasPrefix(h.Name, "top-1/bin/") or h.Mode == 0o755`,
+				h.Name, h.Mode)
 		}
 		names = append(names, h.Name)
 	}
 	if got := strings.Join(names, " "); got != "top-1/ top-1/README.md top-1/bin/ top-1/bin/a top-1/bin/b" {
-		t.Errorf("it holds %s", got)
+		t.Errorf(`it holds %s, want "top-1/ top-1/README.md top-1/bin/ top-1/bin/a top-1/bin/b"`, got)
 	}
 }

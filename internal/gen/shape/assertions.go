@@ -13,7 +13,7 @@ import (
 )
 
 // measureAssertions finds the calls of Error and Fatal in tests that only
-// print values: whoever reads the failure cannot tell what was expected.
+// print values or a catchword: whoever reads the failure cannot tell what was expected.
 func measureAssertions(root string) ([]measure, error) {
 	var measures []measure
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -46,8 +46,8 @@ func measureAssertions(root string) ([]measure, error) {
 
 var failingCalls = []string{"Error", "Errorf", "Fatal", "Fatalf"}
 
-// findBareAssertions returns the calls without words. One is fine as it is: an
-// error printed alone where it was just found not to be nil.
+// findBareAssertions returns the calls that do not say what was expected. One is fine as
+// it is: an error printed where it was just found not to be nil.
 func findBareAssertions(file *ast.File) []*ast.CallExpr {
 	var found []*ast.CallExpr
 	var parents []ast.Node
@@ -61,7 +61,8 @@ func findBareAssertions(file *ast.File) []*ast.CallExpr {
 		if !ok || len(call.Args) == 0 || !reportsFailure(call) || slices.ContainsFunc(call.Args, hasWords) {
 			return true
 		}
-		if len(call.Args) > 1 || !isCheckedError(call.Args[0], parents) {
+		isCause := func(e ast.Expr) bool { return isCheckedError(e, parents) }
+		if !slices.ContainsFunc(call.Args, isCause) {
 			found = append(found, call)
 		}
 		return true
@@ -86,20 +87,26 @@ func reportsFailure(call *ast.CallExpr) bool {
 	return slices.Contains([]string{"t", "b", "f", "tb", "rt", "T"}, name)
 }
 
-var formatVerb = regexp.MustCompile(`%[-+# 0-9.\[\]]*[a-zA-Z]|\\[nt]`)
+var (
+	formatVerb = regexp.MustCompile(`%[-+# 0-9.\[\]*]*[a-zA-Z%]|\\[nt]`)
+	plainWord  = regexp.MustCompile(`[A-Za-z]+`)
+	// expectation is a word by which a message says what should have been.
+	expectation = regexp.MustCompile(`\b(?:want|wants|wanted|expect|expected|should|must|instead)\b`)
+)
 
-// hasWords says whether an expression has a string with at least one word
-// besides the verbs of a format.
+// hasWords says whether the strings in an expression say what was expected, or are a
+// sentence: three words at least, besides the verbs of a format.
 func hasWords(e ast.Expr) bool {
-	found := false
+	words, expects := 0, false
 	ast.Inspect(e, func(n ast.Node) bool {
 		if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
-			words := formatVerb.ReplaceAllString(text.Value, "")
-			found = found || strings.ContainsFunc(words, func(r rune) bool { return r >= 'a' && r <= 'z' })
+			plain := formatVerb.ReplaceAllString(text.Value, " ")
+			words += len(plainWord.FindAllString(plain, -1))
+			expects = expects || expectation.MatchString(plain)
 		}
 		return true
 	})
-	return found
+	return expects || words >= 3
 }
 
 // isCheckedError says whether the if statement around a call does nothing but

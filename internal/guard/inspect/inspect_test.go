@@ -86,7 +86,7 @@ func TestSplitTarget(t *testing.T) {
 		}
 	}
 	if w := CutWord(shell.Word{Text: "-o~/x"}, 2); w.Text != "~/x" || w.Bare != "~/x" || !w.Tilde {
-		t.Errorf("CutWord gives %+v", w)
+		t.Errorf(`CutWord gives %+v; want w.Text == "~/x", w.Bare == "~/x" and w.Tilde`, w)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestFindDeletes(t *testing.T) {
 
 func TestQuotedIn(t *testing.T) {
 	if got := QuotedIn("a 'b' \"c\" `d` 'e"); !slices.Equal(got, []string{"b", "c", "d"}) {
-		t.Errorf("QuotedIn gives %q", got)
+		t.Errorf(`QuotedIn gives %q; want got equal to []string{"b", "c", "d"}`, got)
 	}
 	for count, want := range map[int]int{1: 1, maxQuoted: maxQuoted, maxQuoted + 1: maxQuoted} {
 		if got := len(QuotedIn(strings.Repeat("''", count))); got != want {
@@ -428,7 +428,8 @@ func TestPlaces(t *testing.T) {
 func TestScopeStandIns(t *testing.T) {
 	x := NewScope(&Call{}, nil, nil, nil)
 	if x.Home != "/home/user" || x.Cwd != "/home/user/project" || x.Project != x.Cwd {
-		t.Errorf("stand-ins: %q %q %q", x.Home, x.Cwd, x.Project)
+		t.Errorf(`stand-ins: %q %q %q; want x.Home == "/home/user", x.Cwd == "/home/user/project" and `+
+			`x.Project == x.Cwd`, x.Home, x.Cwd, x.Project)
 	}
 	x = NewScope(&Call{Project: "/p/", Home: "/h/"}, nil, nil, nil)
 	if x.Cwd != "/p" || x.Home != "/h" || x.Project != "/p" {
@@ -436,7 +437,7 @@ func TestScopeStandIns(t *testing.T) {
 	}
 	inner := x.Inner(&shell.Script{}, NewReport("i", Allowed{}))
 	if inner.Home != "/h" || inner.Script == nil || x.Script != nil {
-		t.Errorf("inner scope: %+v", inner)
+		t.Errorf(`inner scope: %+v; want inner.Home == "/h", inner.Script != nil and x.Script == nil`, inner)
 	}
 }
 
@@ -497,7 +498,8 @@ func TestReport(t *testing.T) {
 	r.Add("b", "w\nx", "re\tason")
 	r.Add("b", "w\nx", "re\tason")
 	if len(r.List) != 1 || r.List[0] != (Finding{Guard: "g", Rule: "g.b", Reason: "re ason", Where: "w x"}) {
-		t.Errorf("report: %+v", r.List)
+		t.Errorf(`report: %+v; want len(r.List) == 1 and r.List[0] == (Finding{Guard: "g", Rule: "g.b", `+
+			`Reason: "re ason", Where: "w x"})`, r.List)
 	}
 	if !r.allow.Rule("h") || !r.allow.Rule("other") || r.allow.Rule("g.b") {
 		t.Error("what is allowed was not read as it was given")
@@ -539,7 +541,9 @@ func TestReadInput(t *testing.T) {
 		got := ReadInput(&call)
 		if strings.Join(got.Reads, " ") != tt.reads || strings.Join(got.Writes, " ") != tt.writes ||
 			strings.Join(call.Commands, " ") != tt.commands || got.Unreadable != "" {
-			t.Errorf("%s %s: %+v, commands %q", tt.call.ToolName, tt.call.Input, got, call.Commands)
+			t.Errorf(`%s %s: %+v, commands %q; want strings.Join(got.Reads, " ") == tt.reads, `+
+				`strings.Join(got.Writes, " ") == tt.writes, strings.Join(call.Commands, " ") == tt.commands `+
+				`and got.Unreadable == ""`, tt.call.ToolName, tt.call.Input, got, call.Commands)
 		}
 	}
 }

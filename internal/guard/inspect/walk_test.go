@@ -38,7 +38,7 @@ func FuzzWalkJSON(f *testing.F) {
 			return // neither could read it: the call counts as unreadable
 		}
 		if !slices.Equal(quick, slow) {
-			t.Errorf("%q\nmembers: %v\n tokens: %v", data, quick, slow)
+			t.Errorf("%q\nmembers: %v\n tokens: %v; want quick equal to slow", data, quick, slow)
 		}
 	})
 }

@@ -67,7 +67,8 @@ func TestPeoplesCommentsStay(t *testing.T) {
 					rt.Fatalf("error %v, text = %s; want no error", err, text)
 				}
 				if countOurs(rt, s, out) != 0 || strings.Contains(string(out), hookentry.HookName) {
-					rt.Fatalf("still there:\n%s", out)
+					rt.Fatalf("still there:\n%s; want countOurs(rt, s, out) == 0 and no hookentry.HookName "+
+						"in string(out)", out)
 				}
 				for i := range n {
 					if strings.Count(string(out), fmt.Sprintf("note-%d-", i)) != 1 {

@@ -92,7 +92,8 @@ func TestInAndOutAgainIsTheSame(t *testing.T) {
 		}
 		again, _, err := s.WriteCommands(now, testAgent, want, kept)
 		if err != nil || string(again) != string(now) {
-			rt.Fatalf("installing twice: %v\n%s\n---\n%s", err, now, again)
+			rt.Fatalf("installing twice: %v\n%s\n---\n%s; want no error and string(again) == string(now)",
+				err, now, again)
 		}
 		if n := countOurs(rt, s, now); n != 3 {
 			rt.Fatalf("%d hooks of ours\n%s", n, now)
@@ -189,7 +190,7 @@ func TestPeoplesEditsInBetweenStay(t *testing.T) {
 			rt.Fatalf("is\n%q\nand should be\n%q\nwith us it was\n%s", out, theirs, mine)
 		}
 		if countOurs(rt, s, out) != 0 {
-			rt.Fatalf("still there:\n%s", out)
+			rt.Fatalf("still there:\n%s; want countOurs(rt, s, out) == 0", out)
 		}
 	})
 }

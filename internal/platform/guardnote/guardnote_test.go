@@ -64,7 +64,7 @@ func TestDamagedNoteIsNotBelieved(t *testing.T) {
 	}
 	state := t.TempDir()
 	if _, err := Read(state); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no note: %v", err)
+		t.Errorf("no note: %v; want err to be os.ErrNotExist", err)
 	}
 	if err := os.Symlink("/dev/zero", File(state)); err != nil {
 		t.Fatal(err)

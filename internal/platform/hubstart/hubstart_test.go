@@ -187,10 +187,11 @@ func TestManyStartOne(t *testing.T) {
 	}
 	wg.Wait()
 	if started.Load() != 1 || len(lines(d, "starts")) != 1 {
-		t.Errorf("%d spawned, started: %v", started.Load(), lines(d, "starts"))
+		t.Errorf(`%d spawned, started: %v; want started.Load() == 1 and len(lines(d, "starts")) == 1`,
+			started.Load(), lines(d, "starts"))
 	}
 	if outcome, err := Start(d, program, options(d)); err != nil || outcome != Running {
-		t.Errorf("outcome %v, %v", outcome, err)
+		t.Errorf("outcome %v, %v; want no error and outcome == Running", outcome, err)
 	}
 	if _, err := AcquireLock(d); !errors.Is(err, ErrRunning) {
 		t.Errorf("a second hub: %v", err)
@@ -217,7 +218,7 @@ func TestHubIsCutOff(t *testing.T) {
 		"PATH=" + defaultPath, LockVariable + "=3", paths.RuntimeVariable + "=" + d.Runtime,
 	} {
 		if !slices.Contains(world, want) {
-			t.Errorf("no %q in\n%s", want, strings.Join(world, "\n"))
+			t.Errorf("no %q in\n%s; want want in world", want, strings.Join(world, "\n"))
 		}
 	}
 	for _, line := range world {
@@ -227,7 +228,7 @@ func TestHubIsCutOff(t *testing.T) {
 		}
 	}
 	if info, err := os.Stat(d.Log()); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("log: %v, %v", info, err)
+		t.Errorf("log: %v, %v; want no error and info.Mode().Perm() == 0o600", info, err)
 	}
 }
 
@@ -267,7 +268,7 @@ func TestDeathsMakeTheNextStartWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, paused := Paused(d); paused {
-		t.Error("still paused")
+		t.Error("still paused; want !paused")
 	}
 	if err := Forget(d); err != nil {
 		t.Error(err)
@@ -318,7 +319,7 @@ func TestCrashIsADeathAndCleanStopIsNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _ := readDeaths(d, time.Now()); len(got) != 1 {
-		t.Errorf("deaths: %v", got)
+		t.Errorf("deaths: %v; want len(got) == 1", got)
 	}
 }
 
@@ -352,7 +353,7 @@ func TestWaitByTheClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, paused := pausedAt(d, now); paused {
-			t.Errorf("%.20q pauses", junk)
+			t.Errorf("%.20q pauses; want !paused", junk)
 		}
 	}
 	if err := Forget(d); err != nil {
@@ -404,7 +405,7 @@ func TestFindProgram(t *testing.T) {
 	file := filepath.Join(dir, "hookmux")
 	path := func(string) string { return "relative" + string(os.PathListSeparator) + dir }
 	if got, err := FindProgram(path); err == nil {
-		t.Errorf("found %s", got)
+		t.Errorf("found %s; want an error", got)
 	}
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -427,10 +428,10 @@ func TestPauseKeepsHubsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	if outcome, err := Start(d, program, options(d)); err != nil || outcome != Backoff {
-		t.Errorf("outcome %v, %v", outcome, err)
+		t.Errorf("outcome %v, %v; want no error and outcome == Backoff", outcome, err)
 	}
 	if got := strings.Join(lines(d, "starts"), ""); got != "" {
-		t.Errorf("started %q", got)
+		t.Errorf(`started %q, want ""`, got)
 	}
 }
 
@@ -472,7 +473,7 @@ func TestLockOfAStrangerIsBypassed(t *testing.T) {
 			t.Errorf("bypassed %q; want process %d, which holds %s, to be named", who, holder.Process.Pid, name)
 		}
 		if again := Bypassed(d); len(again) > 0 {
-			t.Errorf("said again: %q", again)
+			t.Errorf("said again: %q; want len(again) <= 0", again)
 		}
 	}
 }

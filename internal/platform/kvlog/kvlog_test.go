@@ -39,10 +39,11 @@ func TestTheLastOneCounts(t *testing.T) {
 	put(t, l, "b", ``)
 	_, found, skipped := open(t, path)
 	if fmt.Sprint(found) != `map[a:{"n":3}]` || skipped != 0 {
-		t.Errorf("found %v, skipped %d", found, skipped)
+		t.Errorf("found %v, skipped %d; want fmt.Sprint(found) == `map[a:{\"n\":3}]` and skipped == 0",
+			found, skipped)
 	}
 	if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v", info.Mode())
+		t.Errorf("mode %v; want info.Mode().Perm() == 0o600", info.Mode())
 	}
 }
 
@@ -54,7 +55,8 @@ func TestCutOffAndGarbage(t *testing.T) {
 	}
 	l, found, skipped := open(t, path)
 	if fmt.Sprint(found) != `map[a:{"n":1} b:{"n":2}]` || skipped != 2 {
-		t.Errorf("found %v, skipped %d", found, skipped)
+		t.Errorf("found %v, skipped %d; want fmt.Sprint(found) == `map[a:{\"n\":1} b:{\"n\":2}]` and skipped "+
+			"== 2", found, skipped)
 	}
 	put(t, l, "a", `{"n":9}`)
 	if _, found, _ = open(t, path); found["a"] != `{"n":9}` {
@@ -77,7 +79,7 @@ func TestItDoesNotGrowForEver(t *testing.T) {
 		}
 	}
 	if info, _ := os.Stat(path); info.Size() > 3000 {
-		t.Errorf("%d bytes", info.Size())
+		t.Errorf("%d bytes; want info.Size() <= 3000", info.Size())
 	}
 	if _, found, _ := open(t, path); found["keep"] != `"me"` || found["a"] == "" {
 		t.Errorf(`found = %+v, want found["keep"] = "me" and found["a"] not empty`, found)

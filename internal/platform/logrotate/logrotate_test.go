@@ -120,7 +120,7 @@ func TestLogThatCannotBeSetAside(t *testing.T) {
 		fmt.Fprintln(w, "one more line")
 	}
 	if n := strings.Count(text(t, path), "\n"); n != 10 {
-		t.Errorf("%d lines", n)
+		t.Errorf("%d lines, want 10", n)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)

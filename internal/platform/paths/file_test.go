@@ -25,10 +25,10 @@ func TestOnPathTakesProgramsInAbsoluteFolders(t *testing.T) {
 		list += one + string(filepath.ListSeparator)
 	}
 	if got := OnPath("x", list); got != dir+"/good/x" {
-		t.Errorf("found %q", got)
+		t.Errorf(`found %q; want got == dir+"/good/x"`, got)
 	}
 	if got := OnPath("y", list); got != "" {
-		t.Errorf("found %q", got)
+		t.Errorf(`found %q, want ""`, got)
 	}
 	if err := os.Symlink(dir+"/good/x", "link"); err != nil {
 		t.Fatal(err)

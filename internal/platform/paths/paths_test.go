@@ -93,7 +93,7 @@ func TestHomeFromPasswd(t *testing.T) {
 	}
 	for uid, want := range map[int]string{0: "/root", 7: "/home/me", 9: "/home/last", 8: "", 5: ""} {
 		if got, ok := passwdHome(file, uid); got != want || ok != (want != "") {
-			t.Errorf("uid %d: %q, %v", uid, got, ok)
+			t.Errorf(`uid %d: %q, %v; want got == want and ok == (want != "")`, uid, got, ok)
 		}
 	}
 	if _, ok := passwdHome(file+".none", 0); ok {
@@ -147,7 +147,7 @@ func TestMakeRuntimeRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	if info, _ := os.Stat(open.Runtime); info.Mode().Perm() != 0o700 {
-		t.Errorf("still open: %v", info.Mode())
+		t.Errorf("still open: %v; want info.Mode().Perm() == 0o700", info.Mode())
 	}
 
 	file := Dirs{Runtime: filepath.Join(base, "file")}
@@ -224,11 +224,11 @@ func TestRemember(t *testing.T) {
 	}
 	// An environment that speaks isn't overruled.
 	if got := find(t, env("HOME", home, "XDG_CACHE_HOME", "/x")); got.Config != filepath.Join(home, ".config/hookmux") {
-		t.Errorf("overruled: %+v", got)
+		t.Errorf(`overruled: %+v; want got.Config == filepath.Join(home, ".config/hookmux")`, got)
 	}
 	// Nor is a hub with a runtime dir of its own drawn in.
 	if got := find(t, env("HOME", home, RuntimeVariable, t.TempDir())); got.Config == d.Config {
-		t.Errorf("drawn in: %+v", got)
+		t.Errorf("drawn in: %+v; want got.Config != d.Config", got)
 	}
 	// Others' notes don't count.
 	if err := os.Chmod(homeNote(home), 0o666); err != nil {
@@ -262,7 +262,7 @@ func TestChosenRuntimeKeepsToItself(t *testing.T) {
 		t.Errorf("its own hooks don't find it: %+v", got)
 	}
 	if len(d.Spools()) != 1 {
-		t.Errorf("it sweeps %v", d.Spools())
+		t.Errorf("it sweeps %v; want len(d.Spools()) == 1", d.Spools())
 	}
 }
 

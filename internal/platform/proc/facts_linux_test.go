@@ -24,7 +24,7 @@ func TestParseFileLocks(t *testing.T) {
 	}
 	for _, bad := range []string{"", head, head + "Max file locks", head + "Max file locks 1 x locks\n"} {
 		if _, err := parseFileLocks([]byte(bad)); err == nil {
-			t.Errorf("%q was read", bad)
+			t.Errorf("%q was read; want an error", bad)
 		}
 	}
 }
@@ -128,6 +128,6 @@ func TestListenerOwner(t *testing.T) {
 		t.Errorf("%d %v, wanted this process, %d", pid, ok, os.Getpid())
 	}
 	if pid, ok := ListenerOwner(port, []int{1 << 30}); ok {
-		t.Errorf("%d listens there", pid)
+		t.Errorf("%d listens there; want !ok", pid)
 	}
 }

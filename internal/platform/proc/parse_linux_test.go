@@ -26,7 +26,7 @@ func TestParseStat(t *testing.T) {
 func TestParseStatOutsideTheNamespace(t *testing.T) {
 	p, _, err := parseStat([]byte("7 (sh) S 0 0 0 0 -1 4194304 101 0 0 0 0 0 0 0 20 0 1 0 5 3133440 413\n"))
 	if err != nil || p.PPID != 0 || p.SID != 0 || p.TTY != "" || p.Foreground != -1 {
-		t.Errorf("got %+v, %v", p, err)
+		t.Errorf(`got %+v, %v; want no error, p.PPID == 0, p.SID == 0, p.TTY == "" and p.Foreground == -1`, p, err)
 	}
 }
 
@@ -34,7 +34,7 @@ func TestParseStatRefuses(t *testing.T) {
 	for _, line := range []string{"", "1", "1 (a", "1 )a(", "x (a)" + statTail, "1 (a) S 1 2",
 		"1 (a) S x 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21"} {
 		if p, _, err := parseStat([]byte(line)); err == nil {
-			t.Errorf("%q gave %+v", line, p)
+			t.Errorf("%q gave %+v; want an error", line, p)
 		}
 	}
 }
@@ -48,12 +48,12 @@ func FuzzParseStat(f *testing.F) {
 func TestParseUID(t *testing.T) {
 	uid, effective, err := parseUID([]byte("Name:\tUid:\\n\nState:\tS\nUid:\t1000\t0\t0\t0\nGid:\t5\t5\t5\t5\n"))
 	if err != nil || uid != 1000 || effective != 0 {
-		t.Errorf("got %d %d %v", uid, effective, err)
+		t.Errorf("got %d %d %v; want no error, uid == 1000 and effective == 0", uid, effective, err)
 	}
 	for _, text := range []string{"", "Name:\tx\n", "Name:\tx\nUid:\t\n", "Name:\tx\nUid:\ta\tb\n",
 		"Name:\tx\nUid:\t1\tb\n"} {
 		if _, _, err := parseUID([]byte(text)); err == nil {
-			t.Errorf("%q was accepted", text)
+			t.Errorf("%q was accepted; want an error", text)
 		}
 	}
 }

@@ -82,16 +82,17 @@ func TestLookupSelf(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.PID != os.Getpid() || p.PPID != os.Getppid() || p.UID != os.Getuid() || p.EUID != os.Geteuid() {
-		t.Errorf("got %+v", p)
+		t.Errorf("got %+v; want p.PID == os.Getpid(), p.PPID == os.Getppid(), p.UID == os.Getuid() and "+
+			"p.EUID == os.Geteuid()", p)
 	}
 	if p.Start == 0 || p.Start > before {
 		t.Errorf("start %d is not in the past of %d", p.Start, before)
 	}
 	if age := time.Since(p.StartTime); age < -time.Minute || age > time.Hour {
-		t.Errorf("started %v ago", age)
+		t.Errorf("started %v ago; want age >= -time.Minute and age <= time.Hour", age)
 	}
 	if p.Name == "" {
-		t.Error("no name")
+		t.Error(`no name; want p.Name != ""`)
 	}
 }
 
@@ -106,7 +107,7 @@ func TestLookupIsStable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a.Start != b.Start || a.SID != b.SID || a.TTY != b.TTY {
-		t.Errorf("%+v differs from %+v", a, b)
+		t.Errorf("%+v differs from %+v; want a.Start == b.Start, a.SID == b.SID and a.TTY == b.TTY", a, b)
 	}
 }
 
@@ -147,11 +148,11 @@ func TestProgramArgsEnviron(t *testing.T) {
 	}
 	args, err := table.Args(pid)
 	if err != nil || !slices.Contains(args, "-test.run=^TestHelperWaits$") {
-		t.Errorf("args %q, %v", args, err)
+		t.Errorf(`args %q, %v; want no error and "-test.run=^TestHelperWaits$" in args`, args, err)
 	}
 	env, err := table.Environ(pid)
 	if err != nil || !slices.Contains(env, "MARK=one two") {
-		t.Errorf("environment %q, %v", env, err)
+		t.Errorf(`environment %q, %v; want no error and "MARK=one two" in env`, env, err)
 	}
 }
 
@@ -160,7 +161,7 @@ func TestAncestryOfChild(t *testing.T) {
 	pid, _ := child(t)
 	chain := proc.Ancestry(proc.System(), pid, 32)
 	if len(chain) < 2 || chain[0].PID != pid || chain[1].PID != os.Getpid() {
-		t.Fatalf("got %+v", chain)
+		t.Fatalf("got %+v; want len(chain) >= 2, chain[0].PID == pid and chain[1].PID == os.Getpid()", chain)
 	}
 	if got := proc.Ancestry(proc.System(), pid, 1); len(got) != 1 {
 		t.Errorf("a limit of 1 gave %d", len(got))
@@ -221,7 +222,7 @@ func TestPeer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if cred.PID != os.Getpid() || cred.UID != os.Geteuid() {
-		t.Errorf("got %+v", cred)
+		t.Errorf("got %+v; want cred.PID == os.Getpid() and cred.UID == os.Geteuid()", cred)
 	}
 	if p, err := proc.System().Lookup(cred.PID); err != nil || p.Start > cred.At {
 		t.Errorf("peer %+v (%v) seems to have started after %d", p, err, cred.At)

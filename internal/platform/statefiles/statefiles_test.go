@@ -28,7 +28,7 @@ func TestRows(t *testing.T) {
 		for field, text := range map[string]string{"Owner": f.Owner, "Format": f.Format, "Holds": f.Holds,
 			"Lifetime": f.Lifetime, "Missing": f.Missing, "Damaged": f.Damaged} {
 			if text == "" {
-				t.Errorf("%s: %s is empty", name, field)
+				t.Errorf(`%s: %s is empty; want text != ""`, name, field)
 			}
 		}
 		if literal := longestLiteral(f.Pattern); !mentions(t, f.Owner, literal) {

@@ -22,7 +22,7 @@ func TestTheSameBytesAgain(t *testing.T) {
 	} {
 		in := AddLine(text, own)
 		if !HasLine(in) || bytes.Equal(in, text) {
-			t.Errorf("%q became %q", text, in)
+			t.Errorf("%q became %q; want HasLine(in) and !bytes.Equal(in, text)", text, in)
 		}
 		if again := AddLine(in, own); !bytes.Equal(again, in) {
 			t.Errorf("a second time: %q", again)
@@ -59,15 +59,15 @@ func TestALineOfAnotherHomeIsOurs(t *testing.T) {
 	text := AddLine([]byte("x\n"), "/elsewhere/hookmux/tmux.conf")
 	now := AddLine(text, own)
 	if bytes.Contains(now, []byte("elsewhere")) || strings.Count(string(now), sourceWord) != 1 {
-		t.Errorf("got %q", now)
+		t.Errorf(`got %q; want no []byte("elsewhere") in now and strings.Count(string(now), sourceWord) == 1`, now)
 	}
 	if out, _, _ := DropLine(now); string(out) != "x\n" {
-		t.Errorf("left %q", out)
+		t.Errorf("left %q, want \"x\\n\"", out)
 	}
 	// A word that was deleted by hand, and a file that is the user's.
 	if out, gone, _ := DropLine([]byte("x\n" + sourceWord + "'/a/hookmux/tmux.conf'\ny\n")); string(out) != "x\ny\n" ||
 		gone {
-		t.Errorf("left %q", out)
+		t.Errorf("left %q; want string(out) == \"x\\ny\\n\" and !gone", out)
 	}
 	if _, _, found := DropLine([]byte("source-file ~/hookmux-notes/tmux.conf\n")); found {
 		t.Error("that is the user's")
@@ -78,7 +78,7 @@ func TestConfPath(t *testing.T) {
 	home := t.TempDir()
 	none := func(string) string { return "" }
 	if got := ConfPath(home, none); got != filepath.Join(home, ".tmux.conf") {
-		t.Errorf("nothing there: %s", got)
+		t.Errorf(`nothing there: %s; want got == filepath.Join(home, ".tmux.conf")`, got)
 	}
 	dir := filepath.Join(home, ".config", "tmux")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -163,7 +163,7 @@ func TestRealServerReadsIt(t *testing.T) {
 		s.ask(t, "source-file", user)
 	}
 	if got := formats(); strings.Count(got, iconPart) != 2 || !s.ShowsIcons(ctx) {
-		t.Errorf("formats are %s", got)
+		t.Errorf("formats are %s; want strings.Count(got, iconPart) == 2 and s.ShowsIcons(ctx)", got)
 	}
 	if taken := must[[]string](t)(s.Taken(ctx, DefaultKeys)); len(taken) > 0 {
 		t.Errorf("our own keys are taken: %v", taken)

@@ -80,7 +80,7 @@ func TestNoServer(t *testing.T) {
 	}
 	s := &Server{Socket: filepath.Join(t.TempDir(), "none")}
 	if _, err := s.Panes(context.Background()); !errors.Is(err, ErrNoServer) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v; want err to be ErrNoServer", err)
 	}
 	if s.Running(context.Background()) {
 		t.Error("asking started a server")
@@ -189,7 +189,7 @@ func TestFocus(t *testing.T) {
 	await.Until(t, "the client shows the other", func() bool { return showing() == far.ID })
 	for _, bad := range []string{"", "%", "%x", "main", "%1;kill-server", "%99"} {
 		if _, err := s.Focus(ctx, bad, ""); err == nil {
-			t.Errorf("%q was taken", bad)
+			t.Errorf("%q was taken; want an error", bad)
 		}
 	}
 }

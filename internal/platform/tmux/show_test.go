@@ -44,7 +44,7 @@ func TestNamesComeBack(t *testing.T) {
 			}
 			for _, name := range []string{"Fix it", "Fix it", "Then test it"} {
 				if ok := must[bool](t)(s.NameWindow(ctx, p.Window, name)); !ok {
-					t.Fatal("not named")
+					t.Fatal("not named; want ok")
 				}
 				if now, auto := s.windowNow(t, p.Window); now != name || auto != "off" {
 					t.Errorf("named %q, automatic-rename %s", now, auto)
@@ -57,7 +57,7 @@ func TestNamesComeBack(t *testing.T) {
 				t.Errorf("back is %q %q, was %q %q", name, now, before, auto)
 			}
 			if left := s.ask(t, "show-options", "-w", "-t", p.Window); strings.Contains(left, "@hookmux") {
-				t.Errorf("left behind: %s", left)
+				t.Errorf(`left behind: %s; want no "@hookmux" in left`, left)
 			}
 		})
 	}
@@ -151,20 +151,20 @@ func TestIconsOfAWindowAndOfAll(t *testing.T) {
 	}
 	if got := read(one.ID, "#{@hookmux_icon} #{@hookmux_title} #{@hookmux_pane_icon} #{@hookmux_pane_session} "+
 		"#{@hookmux_waiting} #{@hookmux_summary}"); got != "▲ B ● a 1 ▲1 ●1" {
-		t.Errorf("got %q", got)
+		t.Errorf(`got %q, want "▲ B ● a 1 ▲1 ●1"`, got)
 	}
 	if err := s.SetIcons(ctx, marks[:1]); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(two.ID, "#{@hookmux_icon}|#{@hookmux_pane_icon}|#{@hookmux_waiting}"); got != "●||0" {
-		t.Errorf("got %q", got)
+		t.Errorf(`got %q, want "●||0"`, got)
 	}
 	if err := s.Clear(ctx); err != nil {
 		t.Fatal(err)
 	}
 	for _, scope := range []string{"-g", "-w", "-p"} {
 		if got := s.ask(t, "show-options", scope); strings.Contains(got, "@hookmux") {
-			t.Errorf("%s: left behind: %s", scope, got)
+			t.Errorf(`%s: left behind: %s; want no "@hookmux" in got`, scope, got)
 		}
 	}
 }

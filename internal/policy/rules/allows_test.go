@@ -68,7 +68,8 @@ func TestDeepFilesAreRefusedAtOnce(t *testing.T) {
 		start := time.Now()
 		_, problems := Parse(Source{Name: "x.yaml", Data: []byte("version: 1\nrules: " + deep), Layer: User})
 		if took := time.Since(start); len(problems) != 1 || !problems[0].Whole || took > time.Second {
-			t.Errorf("%.10q: took %v, problems %v", deep, took, len(problems))
+			t.Errorf("%.10q: took %v, problems %v; want len(problems) == 1, problems[0].Whole and took <= "+
+				"time.Second", deep, took, len(problems))
 		}
 	}
 }

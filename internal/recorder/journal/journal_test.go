@@ -222,7 +222,7 @@ func TestFilters(t *testing.T) {
 				backwards = append(backwards, want[i])
 			}
 			if diff := cmp.Diff(backwards, ids(query(t, j, f))); diff != "" {
-				t.Fatal("newest first:", diff)
+				t.Fatalf(`newest first:: %v, want ""`, diff)
 			}
 		})
 	}
@@ -253,7 +253,7 @@ func TestReadingGoesOnWhereItStopped(t *testing.T) {
 		t.Fatalf("%d events in one go, want 20", len(got))
 	}
 	if got := query(t, j, Filter{Newest: true}); len(got) != 20 || got[0].ID != sample(19).ID {
-		t.Fatalf("%v backwards", ids(got))
+		t.Fatalf("%v backwards; want len(got) == 20 and got[0].ID == sample(19).ID", ids(got))
 	}
 }
 
@@ -314,7 +314,7 @@ func TestReopenKeepsEverything(t *testing.T) {
 
 	j = open(t, path)
 	if j.Newest() != blockRows+50 {
-		t.Errorf("newest is %d", j.Newest())
+		t.Errorf("newest is %d; want j.Newest() == blockRows+50", j.Newest())
 	}
 	cursors := write(t, j, samples(blockRows, blockRows+100))
 	if cursors[0] != 0 || cursors[99] <= blockRows+50 {
@@ -395,7 +395,7 @@ func TestManyAtOnce(t *testing.T) {
 						return
 					}
 					if s.Cursor != last+1 {
-						t.Errorf("cursor %d after %d", s.Cursor, last)
+						t.Errorf("cursor %d after %d; want s.Cursor == last+1", s.Cursor, last)
 						return
 					}
 					last = s.Cursor

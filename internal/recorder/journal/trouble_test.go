@@ -27,7 +27,7 @@ func TestNewerSchemaIsLeftAlone(t *testing.T) {
 		t.Fatalf(`error %v, want error ErrNewer and "upgrade hookmux" in err.Error()`, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*broken*")); len(left) != 0 {
-		t.Error("moved aside:", left)
+		t.Errorf("moved aside:: %v; want len(left) == 0", left)
 	}
 }
 
@@ -154,7 +154,7 @@ func TestFileThatBreaksWhileOpen(t *testing.T) {
 		t.Errorf("j.Problems() = %+v, want 1 of them", j.Problems())
 	}
 	if got := query(t, j, Filter{After: 3000}); len(got) != 40 {
-		t.Errorf("%d events", len(got))
+		t.Errorf("%d events, want 40", len(got))
 	}
 }
 
@@ -268,7 +268,7 @@ func TestRetention(t *testing.T) {
 		return c
 	}
 	if got := count("outcomes"); got != int64(n-want)+1 {
-		t.Errorf("%d outcomes", got)
+		t.Errorf("%d outcomes; want got == int64(n-want)+1", got)
 	}
 
 	// Then all of it goes: cursors still never come twice, nothing is left over.
@@ -276,17 +276,17 @@ func TestRetention(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := query(t, j, Filter{}); len(got) != 0 {
-		t.Errorf("%d events left", len(got))
+		t.Errorf("%d events left, want 0", len(got))
 	}
 	for _, table := range []string{"events", "outcomes", "blocks"} {
 		if c := count(table); c != 0 {
-			t.Errorf("%d %s left", c, table)
+			t.Errorf("%d %s left, want 0", c, table)
 		}
 	}
 	path := j.Path()
 	j.Close()
 	if info, err := os.Stat(path); err != nil || info.Size() > 200<<10 {
-		t.Errorf("%d bytes left, %v", info.Size(), err)
+		t.Errorf("%d bytes left, %v; want no error and info.Size() <= 200<<10", info.Size(), err)
 	}
 	j = open(t, path)
 	if cursors := write(t, j, samples(0, 1)); cursors[0] != n+1 {

@@ -174,11 +174,11 @@ func TestSeenValuesAreReplacedAgain(t *testing.T) {
 		for _, text := range []string{"the result was " + v + " today", "x=" + v + ";", `say("` + v + `")`,
 			"<" + v + ">", v} {
 			if got := redactor.Text(text); strings.Contains(got, v) {
-				t.Errorf("%s: left in %q", class, got)
+				t.Errorf("%s: left in %q; want no v in got", class, got)
 			}
 			coded, _ := json.Marshal([]string{text})
 			if got, _ := redactor.AppendJSON(nil, coded, Limits{}); strings.Contains(string(got), v) {
-				t.Errorf("%s: left in %s", class, got)
+				t.Errorf("%s: left in %s; want no v in string(got)", class, got)
 			}
 		}
 		if got := redactor.Text("a" + v + "b " + v + "b"); strings.Contains(got, "[redacted") {

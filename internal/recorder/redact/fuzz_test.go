@@ -24,10 +24,10 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in string) {
 		once := Text(in)
 		if twice := Text(once); twice != once {
-			t.Fatalf("not stable: %q\n-> %q\n-> %q", in, once, twice)
+			t.Fatalf("not stable: %q\n-> %q\n-> %q; want twice == once", in, once, twice)
 		}
 		if len(once) > len(in)*marks.Longest {
-			t.Fatalf("%d bytes became %d", len(in), len(once))
+			t.Fatalf("%d bytes became %d; want len(once) <= len(in)*marks.Longest", len(in), len(once))
 		}
 		redactor := New()
 		seen := redactor.Text(in)

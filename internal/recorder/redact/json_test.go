@@ -98,10 +98,10 @@ func TestNoSecretSurvivesAnyEscaping(t *testing.T) {
 			for _, in := range []string{str, `{"a":{"b":[` + str + `]}}`, `{` + str + `:0}`, ` [ 1, ` + str + ` ] `} {
 				got, rep := redactJSON(t, in, DefaultLimits())
 				if flat := flatten(t, got); strings.Contains(flat, c.gone) || rep.Redacted == 0 {
-					t.Errorf("left over: %s -> %s", in, got)
+					t.Errorf("left over: %s -> %s; want no c.gone in flat and rep.Redacted != 0", in, got)
 				}
 				if again, rep := redactJSON(t, got, DefaultLimits()); again != got || rep != (Report{}) {
-					t.Errorf("not stable: %s -> %s", got, again)
+					t.Errorf("not stable: %s -> %s; want again == got and rep == (Report{})", got, again)
 				}
 			}
 		}
@@ -153,7 +153,7 @@ func TestCutting(t *testing.T) {
 		t.Error("a string within its limit was changed")
 	}
 	if again, rep := redactJSON(t, got, opt); again != got || rep.Cut != 0 {
-		t.Errorf("cut twice: %s", again)
+		t.Errorf("cut twice: %s; want again == got and rep.Cut == 0", again)
 	}
 }
 
@@ -166,10 +166,10 @@ func TestCutNeverSplitsASecret(t *testing.T) {
 		opt := Limits{String: 256}
 		got, rep := redactJSON(t, in, opt)
 		if strings.Contains(got, alnum36[:6]) || rep.Cut != 1 {
-			t.Fatalf("pad %d: %s", pad, got)
+			t.Fatalf("pad %d: %s; want no alnum36[:6] in got and rep.Cut == 1", pad, got)
 		}
 		if i := strings.Index(got, "[red"); i >= 0 && !strings.Contains(got, "[redacted:github-token]") {
-			t.Fatalf("pad %d: %s", pad, got)
+			t.Fatalf(`pad %d: %s; want i < 0 or "[redacted:github-token]" in got`, pad, got)
 		}
 		if again, _ := redactJSON(t, got, opt); again != got {
 			t.Fatalf("pad %d: not stable", pad)
@@ -187,7 +187,7 @@ func TestCutOfEscapedAndBrokenStrings(t *testing.T) {
 				t.Fatalf("%d × %s: got %s, want no error, len(v) = 1 and len(v[0]) at most 128", n, unit, got)
 			}
 			if again, _ := redactJSON(t, got, Limits{String: 128}); again != got {
-				t.Fatalf("%d × %s: not stable", n, unit)
+				t.Fatalf("%d × %s: not stable; want again == got", n, unit)
 			}
 		}
 	}
@@ -197,7 +197,8 @@ func TestInvalidJSONIsCutToo(t *testing.T) {
 	in := "{" + strings.Repeat("x", 40<<10)
 	got, rep := redactJSON(t, in, Limits{})
 	if rep.Cut != 1 || len(got) > DefaultString+8 || !bytes.Contains([]byte(got), []byte("[cut: ")) {
-		t.Errorf("%+v, %d bytes", rep, len(got))
+		t.Errorf(`%+v, %d bytes; want rep.Cut == 1, len(got) <= DefaultString+8 and []byte("[cut: ") in `+
+			`[]byte(got)`, rep, len(got))
 	}
 }
 

@@ -88,7 +88,7 @@ func TestJSONStaysJSON(t *testing.T) {
 		_ = json.Unmarshal(buf.Bytes(), &before)
 		_ = json.Unmarshal(out, &after)
 		if !sameShape(before, after) {
-			t.Fatalf("structure changed: %s -> %s", buf.Bytes(), out)
+			t.Fatalf("structure changed: %s -> %s; want sameShape(before, after)", buf.Bytes(), out)
 		}
 		again, _ := AppendJSON(nil, out, opt)
 		if !json.Valid(again) || len(again) > len(out)+64 {
@@ -98,7 +98,8 @@ func TestJSONStaysJSON(t *testing.T) {
 		once, _ := AppendJSON(nil, buf.Bytes(), noCut)
 		twice, rep := AppendJSON(nil, once, noCut)
 		if !bytes.Equal(once, twice) || rep != (Report{}) {
-			t.Fatalf("not stable: %s\n-> %s\n-> %s", buf.Bytes(), once, twice)
+			t.Fatalf("not stable: %s\n-> %s\n-> %s; want once equal to twice and rep == (Report{})",
+				buf.Bytes(), once, twice)
 		}
 	})
 }
@@ -191,7 +192,8 @@ func FuzzAppendJSON(f *testing.F) {
 		if json.Valid(body) {
 			if twice, rep := AppendJSON(nil, full, Limits{String: -1, Output: -1}); !bytes.Equal(full, twice) ||
 				rep != (Report{}) {
-				t.Fatalf("not stable: %q -> %q -> %q", in, full, twice)
+				t.Fatalf("not stable: %q -> %q -> %q; want full equal to twice and rep == (Report{})",
+					in, full, twice)
 			}
 		}
 	})

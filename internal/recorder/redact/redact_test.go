@@ -13,13 +13,13 @@ func TestSecretsAreReplaced(t *testing.T) {
 			in := frame[0] + c.text + frame[1]
 			got := Text(in)
 			if strings.Contains(got, c.gone) {
-				t.Errorf("left over: %q -> %q", in, got)
+				t.Errorf("left over: %q -> %q; want no c.gone in got", in, got)
 			}
 			if !strings.Contains(got, "[redacted:"+c.kind+"]") {
-				t.Errorf("kind %s missing: %q -> %q", c.kind, in, got)
+				t.Errorf(`kind %s missing: %q -> %q; want "[redacted:"+c.kind+"]" in got`, c.kind, in, got)
 			}
 			if again := Text(got); again != got {
-				t.Errorf("not stable: %q -> %q", got, again)
+				t.Errorf("not stable: %q -> %q; want again == got", got, again)
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func TestCleanTextDoesNotAllocate(t *testing.T) {
 		Text(s)
 		buf, _ = AppendJSON(buf[:0], json, opt)
 	}); n != 0 {
-		t.Errorf("%v allocations", n)
+		t.Errorf("%v allocations, want 0", n)
 	}
 }
 

@@ -122,7 +122,7 @@ func readAll(t *testing.T, l *Log) map[string]uint64 {
 	for _, s := range segs {
 		recs, skipped, err := ReadFile(s.Path)
 		if err != nil || skipped != 0 {
-			t.Fatalf("%s: %d skipped, %v", s.Path, skipped, err)
+			t.Fatalf("%s: %d skipped, %v; want no error and skipped == 0", s.Path, skipped, err)
 		}
 		for _, r := range recs {
 			if _, twice := got[r.ID]; twice {
@@ -178,7 +178,7 @@ func TestLogConcurrent(t *testing.T) {
 		}
 		err = l.Remove(s.N)
 		if (err == nil) != s.Closed {
-			t.Errorf("remove %+v: %v", s, err)
+			t.Errorf("remove %+v: %v; want (err == nil) == s.Closed", s, err)
 		}
 	}
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
@@ -353,7 +353,7 @@ func TestLogTakesPartOfARecordBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := l.Append(record(2)); err == nil {
-		t.Error("no error")
+		t.Error("no error; want an error")
 	}
 	_ = l.file.Close()
 	l.file = good

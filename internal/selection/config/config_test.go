@@ -84,7 +84,9 @@ func TestLayers(t *testing.T) {
 	}
 	if s.Keep("codex") != 7*24*time.Hour || s.Keep("claude") != 48*time.Hour || s.Keep("grok") != 90*24*time.Hour ||
 		s.Keep("Odd Name") != 90*24*time.Hour {
-		t.Errorf("keep: %v %v %v", s.Keep("codex"), s.Keep("claude"), s.Keep("grok"))
+		t.Errorf(`keep: %v %v %v; want s.Keep("codex") == 7*24*time.Hour, s.Keep("claude") == 48*time.Hour, `+
+			`s.Keep("grok") == 90*24*time.Hour and s.Keep("Odd Name") == 90*24*time.Hour`,
+			s.Keep("codex"), s.Keep("claude"), s.Keep("grok"))
 	}
 	e, ok := s.Get(GuardDestructive)
 	if !ok || e.Origin != (Origin{Layer: User, File: p.user, Line: 3}) {
@@ -208,7 +210,7 @@ func TestProjectMayOnlyTighten(t *testing.T) {
 				`in it`, c.name, e.Value, got, c.want, c.problem)
 		}
 		if c.problem == "" && e.Origin.Layer != Project {
-			t.Errorf("%s: from %v", c.name, e.Origin)
+			t.Errorf(`%s: from %v; want c.problem != "" or e.Origin.Layer == Project`, c.name, e.Origin)
 		}
 		if s.Choice(GuardSecrets) != "off" && p.Settings().Choice(GuardSecrets) != s.Choice(GuardSecrets) &&
 			c.name == "loosens a guard" {
@@ -374,7 +376,7 @@ func TestQuietByTheClock(t *testing.T) {
 		list, err := ParseQuiet(c.quiet)
 		at, badTime := time.Parse(time.RFC3339, c.at)
 		if err != nil || badTime != nil {
-			t.Fatalf("%s at %s: %v, %v", c.quiet, c.at, err, badTime)
+			t.Fatalf("%s at %s: %v, %v; want no error and badTime == nil", c.quiet, c.at, err, badTime)
 		}
 		got := slices.ContainsFunc(list, func(q QuietTime) bool { return q.Covers(at.In(zone)) })
 		if got != c.want {

@@ -313,7 +313,8 @@ func TestTwoHundredWritersAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	if s := r.Load("", ""); len(s.Hooks) != 220 || len(s.Problems) != 0 {
-		t.Errorf("%d of 220 survived; %s", len(s.Hooks), lines(s.Problems))
+		t.Errorf("%d of 220 survived; %s; want len(s.Hooks) == 220 and len(s.Problems) == 0",
+			len(s.Hooks), lines(s.Problems))
 	}
 }
 

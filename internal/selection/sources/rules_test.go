@@ -353,7 +353,7 @@ func TestRuleStates(t *testing.T) {
 		}
 		monitored := one.MonitoredRules(&GuardOptions{Settings: [2]*config.Settings{one.Config.Settings()}})
 		if (len(monitored) == 1) != (state == rules.Monitor) {
-			t.Errorf("%s: %v only monitor", state, monitored)
+			t.Errorf("%s: %v only monitor; want (len(monitored) == 1) == (state == rules.Monitor)", state, monitored)
 		}
 	}
 }

@@ -21,7 +21,8 @@ func describeAll(t *testing.T, p *place, handler string, targets []string) map[s
 	p.write(hooksFile, file(regs...))
 	v, err := p.Look(p.root, nil)
 	if err != nil || v.Problem != "" || len(v.Runs) != len(targets) {
-		t.Fatalf("%d of %d: %v %s", len(v.Runs), len(targets), err, v.Problem)
+		t.Fatalf(`%d of %d: %v %s; want no error, v.Problem == "" and len(v.Runs) == len(targets)`,
+			len(v.Runs), len(targets), err, v.Problem)
 	}
 	runs := map[string]Run{}
 	for _, r := range v.Runs {
@@ -62,7 +63,7 @@ func TestCodeOfTheProjectIsMarked(t *testing.T) {
 	runs := describeAll(t, p, "command", targets)
 	for _, target := range targets {
 		if !runs[target].ProjectCode {
-			t.Errorf("not marked: %s", target)
+			t.Errorf("not marked: %s; want runs[target].ProjectCode", target)
 		}
 	}
 	for target, run := range describeAll(t, p, "script",
@@ -93,7 +94,7 @@ func TestFixedHooksAreNotMarked(t *testing.T) {
 	runs := describeAll(t, p, "command", targets)
 	for _, target := range targets {
 		if runs[target].ProjectCode {
-			t.Errorf("marked: %s", target)
+			t.Errorf("marked: %s; want !runs[target].ProjectCode", target)
 		}
 	}
 	if got := runs["python3 -u tools/check.py < data.txt"].Files; len(got) != 1 || got[0] != "tools/check.py" {
@@ -102,7 +103,7 @@ func TestFixedHooksAreNotMarked(t *testing.T) {
 	for target, run := range describeAll(t, p, "script",
 		[]string{"check.sh -x", "./check.sh", "/opt/guard/check", "python3 tools/check.py"}) {
 		if run.ProjectCode {
-			t.Errorf("script marked: %s", target)
+			t.Errorf("script marked: %s; want !run.ProjectCode", target)
 		}
 	}
 }
@@ -126,7 +127,8 @@ func TestCopyRunsWhateverTheFolder(t *testing.T) {
 			cmd := exec.Command("sh", "-c", reg.Target)
 			cmd.Dir = dir
 			if out, err := cmd.CombinedOutput(); err != nil || string(out) != "trusted\n" {
-				t.Errorf("%s in %s: %s %v", reg.Target, dir, out, err)
+				t.Errorf("%s in %s: %s %v; want no error and string(out) == \"trusted\\n\"",
+					reg.Target, dir, out, err)
 			}
 		}
 	}

@@ -107,7 +107,7 @@ func TestLife(t *testing.T) {
 			got, f.ShownAs, first, filepath.Join(p.root, hooksFile))
 	}
 	if p.InForce(p.root).Hooks != f.Hooks {
-		t.Error("not stable")
+		t.Error("not stable; want p.InForce(p.root).Hooks == f.Hooks")
 	}
 
 	// The script changes: the copy runs on.
@@ -150,7 +150,7 @@ func TestLife(t *testing.T) {
 	}
 	p.want(Untrusted)
 	if p.Known(p.root) {
-		t.Error("still known")
+		t.Error("still known; want !p.Known(p.root)")
 	}
 }
 

@@ -325,6 +325,6 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	if open, _ := b.Count(); open != 0 {
-		t.Errorf("%d are left", open)
+		t.Errorf("%d are left, want 0", open)
 	}
 }

@@ -139,6 +139,6 @@ func TestClientPort(t *testing.T) {
 	}
 	if _, err := ClientPort(context.Background(), filepath.Join(t.TempDir(), "none"), "x"); !errors.Is(err,
 		os.ErrNotExist) {
-		t.Errorf("no daemon: %v", err)
+		t.Errorf("no daemon: %v; want err to be os.ErrNotExist", err)
 	}
 }

@@ -41,7 +41,7 @@ func named1(t testing.TB, name string) *agent.Agent {
 			return a
 		}
 	}
-	t.Fatalf("no agent %s", name)
+	t.Fatalf("no agent %s, want it in the catalogue", name)
 	return nil
 }
 
@@ -203,7 +203,7 @@ func TestIDs(t *testing.T) {
 	}
 	for _, good := range []string{"0199a1c2-77aa-7000-9d9d-000000000001", "ses_5x", "session_1"} {
 		if !ValidID(good) {
-			t.Errorf("%q is refused", good)
+			t.Errorf("%q is refused; want ValidID(good)", good)
 		}
 	}
 	if _, err := Resume(&agent.Agent{Name: "none"}, "x", Start{}); !errors.Is(err, ErrCannot) {
@@ -247,7 +247,8 @@ func TestFromProcess(t *testing.T) {
 	} {
 		program, args, ok := FromProcess(named1(t, c.agent), words(c.shown))
 		if program != c.program || ok != c.ok || !slices.Equal(args, words(c.args)) && (len(args) > 0 || c.args != "") {
-			t.Errorf("%s: got %q %q %v", c.shown, program, args, ok)
+			t.Errorf(`%s: got %q %q %v; want program == c.program, ok == c.ok and args equal to `+
+				`words(c.args) or (len(args) <= 0 and c.args == "")`, c.shown, program, args, ok)
 		}
 	}
 }
@@ -284,7 +285,7 @@ func TestCleanKeepsItsPromises(t *testing.T) {
 		}
 		again, ok := Clean(a, kept, "/d")
 		if !ok || !slices.Equal(again, kept) {
-			t.Fatalf("%q: %q becomes %q", args, kept, again)
+			t.Fatalf("%q: %q becomes %q; want ok and again equal to kept", args, kept, again)
 		}
 	})
 }

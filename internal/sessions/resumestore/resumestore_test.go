@@ -57,10 +57,10 @@ func TestStore(t *testing.T) {
 		t.Error("forget does not know what is there")
 	}
 	if n := again.Purge(func(r Record) bool { return r.Agent != "pi" }); n != 2 {
-		t.Errorf("purged %d", n)
+		t.Errorf("purged %d, want 2", n)
 	}
 	if last, _ := Open(dir); len(last.List()) != 2 {
-		t.Errorf("left: %v", last.List())
+		t.Errorf("left: %v; want len(last.List()) == 2", last.List())
 	}
 }
 
@@ -72,7 +72,7 @@ func TestHostileRecords(t *testing.T) {
 		record("claude", "a;b", "", 1), {Agent: "claude", Session: "x"},
 	} {
 		if s.Put(r) == nil {
-			t.Errorf("%+v was kept", r)
+			t.Errorf("%+v was kept; want s.Put(r) != nil", r)
 		}
 	}
 	for name, text := range map[string]string{
@@ -92,7 +92,7 @@ func TestHostileRecords(t *testing.T) {
 	}
 	for name, there := range map[string]bool{".new-1": false, "notes.txt": true, "claude.bad.json": true} {
 		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != there {
-			t.Errorf("%s: there %v", name, err == nil)
+			t.Errorf("%s: there %v; want (err == nil) == there", name, err == nil)
 		}
 	}
 }

@@ -85,7 +85,8 @@ func TestKimiSubagentStops(t *testing.T) {
 	check(t, got, Idle, Running, Running, Running, Running, Running, Running, Success, Success, Success, Success)
 	s, _ := all.Get(Key{"kimi", "s1"})
 	if s.TurnCount != 1 || len(s.Subagents) != 1 || s.Subagents[0].Type != "coder" || s.Subagents[0].Ended.IsZero() {
-		t.Errorf("%d turns, %+v", s.TurnCount, s.Subagents)
+		t.Errorf(`%d turns, %+v; want s.TurnCount == 1, len(s.Subagents) == 1, s.Subagents[0].Type == `+
+			`"coder" and !s.Subagents[0].Ended.IsZero()`, s.TurnCount, s.Subagents)
 	}
 }
 
@@ -176,7 +177,8 @@ func TestManyChildren(t *testing.T) {
 		}
 	}
 	if len(b.index.children) != MaxSubagents || b.Len() != 1 {
-		t.Errorf("%d children, %d sessions", len(b.index.children), b.Len())
+		t.Errorf("%d children, %d sessions; want len(b.index.children) == MaxSubagents and b.Len() == 1",
+			len(b.index.children), b.Len())
 	}
 	b.Forget(Key{"grok", "p"})
 	if len(b.index.children) != 0 {

@@ -33,14 +33,14 @@ func TestSleepCannotBeSeen(t *testing.T) {
 		w.sessions.SetPlace(s.Key, s.Place)
 	}
 	if w.sessions.ActiveCount() != 40 {
-		t.Fatalf("%d are awake", w.sessions.ActiveCount())
+		t.Fatalf("%d are awake, want 40", w.sessions.ActiveCount())
 	}
 	if awake := w.sessions.Snapshot(); !reflect.DeepEqual(asleep, awake) {
-		t.Errorf("asleep %+v\nawake %+v", asleep, awake)
+		t.Errorf("asleep %+v\nawake %+v; want asleep equal to awake", asleep, awake)
 	}
 	w.sessions.CompactIdle(w.now.Add(time.Hour), 0)
 	if got := w.sessions.Waiting(); len(got) != 1 || got[0].ID != "s1" {
-		t.Errorf("waiting: %v", got)
+		t.Errorf(`waiting: %v; want len(got) == 1 and got[0].ID == "s1"`, got)
 	}
 	if got := w.sessions.ByProcess(103, 1); len(got) != 1 || got[0].ID != "s3" {
 		t.Errorf("in the process: %v", got)
@@ -48,14 +48,14 @@ func TestSleepCannotBeSeen(t *testing.T) {
 	for _, g := range w.sessions.Overviews() {
 		s, _ := w.sessions.Get(g.Key)
 		if one, ok := w.sessions.Overview(g.Key); !ok || overviewFor(s) != g || one != g {
-			t.Errorf("glanced %+v, is %+v", g, overviewFor(s))
+			t.Errorf("glanced %+v, is %+v; want ok, overviewFor(s) == g and one == g", g, overviewFor(s))
 		}
 	}
 	if got := w.sessions.ProcessGone(103, 1, w.now); len(got) != 1 || got[0].Session.Live() {
 		t.Errorf("got %+v, want 1 of them and not got[0].Session.Live()", got)
 	}
 	if got := w.sessions.Unfollow("claude", w.now); len(got) != 19 {
-		t.Errorf("%d were unfollowed", len(got))
+		t.Errorf("%d were unfollowed, want 19", len(got))
 	}
 	w.sessions.CompactIdle(w.now.Add(time.Hour), 0)
 	if got := w.sessions.Tick(w.now.Add(2*LeaveAfter), nil); len(got) != 40 || w.sessions.Len() != 0 ||
@@ -76,12 +76,12 @@ func TestTheLatestStayAwake(t *testing.T) {
 	for range 2 {
 		w.sessions.CompactIdle(sec(1e6), 5)
 		if w.sessions.ActiveCount() != 5 {
-			t.Errorf("%d are awake", w.sessions.ActiveCount())
+			t.Errorf("%d are awake, want 5", w.sessions.ActiveCount())
 		}
 	}
 	for _, id := range []string{"s15", "s19"} {
 		if w.sessions.store.active[Key{"claude", id}] == nil {
-			t.Errorf("%s sleeps", id)
+			t.Errorf(`%s sleeps; want w.sessions.store.active[Key{"claude", id}] != nil`, id)
 		}
 	}
 }
@@ -125,11 +125,11 @@ func TestOddBytesStayAwake(t *testing.T) {
 		Time: t0, Cwd: "/caf\uFFFD"}, w.rules)
 	w.sessions.CompactIdle(t0.Add(time.Hour), 0)
 	if w.sessions.ActiveCount() != 1 {
-		t.Errorf("%d are awake", w.sessions.ActiveCount())
+		t.Errorf("%d are awake, want 1", w.sessions.ActiveCount())
 	}
 	for id, want := range map[string]string{"s1": "/caf\xe9", "s2": "/caf\uFFFD"} {
 		if s, _ := w.sessions.Get(Key{"claude", id}); s.Cwd != want {
-			t.Errorf("%s is in %q", id, s.Cwd)
+			t.Errorf("%s is in %q, want %q", id, s.Cwd, want)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func TestEventsWhileFallingAsleep(t *testing.T) {
 	}
 	for _, s := range b.Snapshot() {
 		if s.TurnCount != events/3 {
-			t.Errorf("%s: %d turns", s.Key, s.TurnCount)
+			t.Errorf("%s: %d turns; want s.TurnCount == events/3", s.Key, s.TurnCount)
 		}
 	}
 }

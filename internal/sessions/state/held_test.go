@@ -85,7 +85,7 @@ func TestStoredRequestsGoWithTheirHub(t *testing.T) {
 	next.Load(b.Snapshot(), at, func(*Session) Liveness { return Alive })
 	s, ok := next.Get(Key{Agent: "claude", ID: "s"})
 	if !ok || next.Len() != 1 {
-		t.Fatalf("%d sessions, %+v", next.Len(), s)
+		t.Fatalf("%d sessions, %+v; want ok and next.Len() == 1", next.Len(), s)
 	}
 	if list := s.WaitingList(); len(list) != 1 || list[0].Held {
 		t.Errorf("%+v; the agent asks in its own window", list)

@@ -32,7 +32,7 @@ func rulesOf(t testing.TB, name string) Rules {
 	t.Helper()
 	a, ok := agent.Builtin().Agent(name)
 	if !ok {
-		t.Fatalf("no agent %s", name)
+		t.Fatalf("no agent %s; want ok", name)
 	}
 	return Rules{Spec: &a.Status}
 }

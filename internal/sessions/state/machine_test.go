@@ -27,7 +27,7 @@ func TestDurationOverAPermissionPrompt(t *testing.T) {
 		t.Error("asked again, it waits since then")
 	}
 	if c = w.send(event.ToolAfter, turn("p1"), shell("c1", "make")); !c.Answered {
-		t.Error("not answered")
+		t.Error("not answered; want c.Answered")
 	}
 	c = w.send(event.TurnEnd, turn("p1"), message("Built."))
 	if c.Turn == nil || c.Turn.Duration(w.now) != 50*time.Second || c.Turn.Tools != 1 || c.Turn.ExitCode != 0 ||
@@ -257,7 +257,7 @@ func TestDecided(t *testing.T) {
 	w.sessions.Apply(ev, w.rules)
 	w.is(Success)
 	if c := w.sessions.ApplyDecision(ev, event.Decision{KeepGoing: true, Reason: "tests"}, w.now, w.rules); c.To != Running {
-		t.Errorf("kept going: %+v", c)
+		t.Errorf("kept going: %+v; want c.To == Running", c)
 	}
 	started := w.get().Turn.Started
 	if c := w.send(event.TurnEnd, turn("p2"), goingOn(), message("Now.")); c.To != Success ||
@@ -265,7 +265,7 @@ func TestDecided(t *testing.T) {
 		t.Errorf(`c.Turn = %+v, want c.To = Success, c.Turn.Started.Equal(started) and c.Turn.Summary = "Now."`, c.Turn)
 	}
 	if s := w.get(); !s.Since.Equal(s.Turn.Ended) {
-		t.Errorf("since %s, ended %s", s.Since, s.Turn.Ended)
+		t.Errorf("since %s, ended %s; want s.Since.Equal(s.Turn.Ended)", s.Since, s.Turn.Ended)
 	}
 	w.rules.Off = true
 	if c := w.sessions.ApplyDecision(ev, deny, w.now, w.rules); c.Any() {
@@ -280,7 +280,7 @@ func TestOvertakenBeginning(t *testing.T) {
 	w.send(event.ToolAfter, turn("p1"), shell("c1", "make"))
 	w.send(event.ToolBefore, turn("p1"), shell("c1", "make"))
 	if s := w.get(); s.Tool != "" || s.Turn.Tools != 1 {
-		t.Errorf("%q, %d tools", s.Tool, s.Turn.Tools)
+		t.Errorf(`%q, %d tools; want s.Tool == "" and s.Turn.Tools == 1`, s.Tool, s.Turn.Tools)
 	}
 }
 
@@ -332,7 +332,7 @@ func TestBounds(t *testing.T) {
 	s := w.get()
 	b, err := json.Marshal(s)
 	if err != nil || len(b) > 64<<10 {
-		t.Errorf("%d bytes, %v", len(b), err)
+		t.Errorf("%d bytes, %v; want no error and len(b) <= 64<<10", len(b), err)
 	}
 	if len(s.Turns) != MaxTurns || len(s.Files) != MaxFiles || len(s.Errors) != MaxErrors ||
 		len(s.Subagents) != MaxSubagents || s.TurnCount != 300 {
@@ -365,7 +365,8 @@ func TestStoredAndLoaded(t *testing.T) {
 		again := NewSessions()
 		again.Load([]*Session{&after, nil, {}}, w.now, func(*Session) Liveness { return Alive })
 		if got, _ := again.Get(key); got.Status != before.Status || len(again.ByProcess(7, 8)) != len(w.sessions.ByProcess(7, 8)) {
-			t.Errorf("%s: loaded as %s", state.status, got.Status)
+			t.Errorf("%s: loaded as %s; want got.Status == before.Status and len(again.ByProcess(7, 8)) == "+
+				"len(w.sessions.ByProcess(7, 8))", state.status, got.Status)
 		}
 		again = NewSessions()
 		again.Load([]*Session{&after}, w.now, nil)
@@ -376,7 +377,7 @@ func TestStoredAndLoaded(t *testing.T) {
 		}
 		again.Load([]*Session{&after}, w.now, func(*Session) Liveness { return Gone })
 		if got, _ := again.Get(key); got.Live() {
-			t.Errorf("%s: lives on", before.Status)
+			t.Errorf("%s: lives on; want !got.Live()", before.Status)
 		}
 	}
 }

@@ -162,7 +162,7 @@ func final(t *rapid.T, a *agent.Agent, events []event.Event, gaps []int) string 
 		b.Apply(&e, Rules{Spec: &a.Status})
 	}
 	if b.Len() != 1 {
-		t.Fatalf("%d sessions", b.Len())
+		t.Fatalf("%d sessions, want 1", b.Len())
 	}
 	s, _ := b.Get(Key{a.Name, "s1"})
 	files := slices.Clone(s.Files)
@@ -221,7 +221,7 @@ func TestAnythingGoes(t *testing.T) {
 func holds(t *rapid.T, s *Session) {
 	switch {
 	case !slices.Contains(Statuses(), s.Status):
-		t.Fatalf("status %q", s.Status)
+		t.Fatalf("status %q; want s.Status in Statuses()", s.Status)
 	case (s.Status == NeedsInput) != (len(s.Asks) > 0) || s.Waits() != (len(s.Asks) > 0):
 		t.Fatalf("%s with %d asks, waiting since %v", s.Status, len(s.Asks), s.WaitingSince)
 	case s.Status == Running && !s.Turn.Open():
@@ -231,7 +231,7 @@ func holds(t *rapid.T, s *Session) {
 	case s.Tool != "" && !s.Turn.Open():
 		t.Fatalf("%q after the turn", s.Tool)
 	case !s.Live() && (s.Turn.Open() || s.Waits() || s.Status == Running):
-		t.Fatalf("ended and %s", s.Status)
+		t.Fatalf("ended and %s; want s.Live() or (!s.Turn.Open(), !s.Waits() and s.Status != Running)", s.Status)
 	case s.Turn != nil && !s.Turn.Open() && s.Turn.Result == "":
 		t.Fatal("a turn ended without a result")
 	case s.Turn != nil && s.Turn.Duration(s.LastEvent) < 0:

@@ -106,7 +106,7 @@ func TestEveryCell(t *testing.T) {
 				w := newWorld(t)
 				state.bring(w)
 				if got := w.get().Status; got != state.status {
-					t.Fatalf("brought to %s", got)
+					t.Fatalf("brought to %s, want %s", got, state.status)
 				}
 				column.send(w)
 				want := column.want[i]

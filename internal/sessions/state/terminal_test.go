@@ -88,7 +88,7 @@ func TestMux0Table(t *testing.T) {
 			}
 			send(m, column, -5)
 			if got := m.c.Session.Status; got != status {
-				t.Errorf("%s + stale %s: %s", status, column, got)
+				t.Errorf("%s + stale %s: %s; want got == status", status, column, got)
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func TestMux0Lines(t *testing.T) {
 	}
 	s = m.line(`"event":"running","at":%s,"toolDetail":"Bash: ls -la","agent":"claude"`, stamp(1))
 	if s.Tool != "Bash: ls -la" || !s.Since.Equal(sec(0)) {
-		t.Errorf("%q since %s", s.Tool, s.Since)
+		t.Errorf(`%q since %s; want s.Tool == "Bash: ls -la" and s.Since.Equal(sec(0))`, s.Tool, s.Since)
 	}
 	if s = m.line(`"event":"running","at":%s,"agent":"claude"`, stamp(2)); s.Tool != "" {
 		t.Errorf("a line without a detail leaves %q", s.Tool)
@@ -122,7 +122,7 @@ func TestMux0Lines(t *testing.T) {
 	}
 	m.sessions.MarkRead(s.Key, sec(9))
 	if s, _ = m.sessions.Get(s.Key); !s.ReadAt.Equal(sec(9)) {
-		t.Error("not read")
+		t.Error("not read; want s.ReadAt.Equal(sec(9))")
 	}
 	if s = m.line(`"event":"idle","at":%s,"agent":"claude"`, stamp(10)); s.Status != Success || s.ReadAt.IsZero() {
 		t.Errorf("idle over a result: %s", s.Status)

@@ -154,7 +154,7 @@ func TestFailing(t *testing.T) {
 			Commands: []string{c.command}, Output: []byte(c.output), Failed: c.flagged}}
 		failed, _, exit := Failing(&ev)
 		if failed != c.want || exit != c.exit {
-			t.Errorf("%s: %v exit %d", c.name, failed, exit)
+			t.Errorf("%s: %v exit %d; want failed == c.want and exit == c.exit", c.name, failed, exit)
 		}
 	}
 	ev := event.Event{Interrupted: true, Error: "x", Tool: &event.Tool{Name: "Read", Failed: true}}
@@ -195,7 +195,7 @@ func TestFailingAsCaptured(t *testing.T) {
 		}
 		ev := c.Decode(agent.Input{Agent: name, Event: native, Payload: payload})
 		if ev.Kind != event.ToolAfter {
-			t.Fatalf("%s is a %s", fixture, ev.Kind)
+			t.Fatalf("%s is a %s, want event.ToolAfter", fixture, ev.Kind)
 		}
 		if failed, text, _ := Failing(&ev); failed != want {
 			t.Errorf("%s: Failing(&ev) = %v, text = %s; want failed = %v", fixture, failed, text, want)
@@ -220,7 +220,8 @@ func TestSummary(t *testing.T) {
 	for _, s := range []string{strings.Repeat("ü", 500), strings.Repeat("日本 ", 300), strings.Repeat("x", 5<<20)} {
 		got := oneline.Summary(s)
 		if utf8.RuneCountInString(got) > 200 || !utf8.ValidString(got) || utf8.RuneCountInString(got) < 190 {
-			t.Errorf("%d characters", utf8.RuneCountInString(got))
+			t.Errorf("%d characters; want utf8.RuneCountInString(got) <= 200, utf8.ValidString(got) and "+
+				"utf8.RuneCountInString(got) >= 190", utf8.RuneCountInString(got))
 		}
 	}
 }
@@ -301,7 +302,7 @@ func TestTitles(t *testing.T) {
 	w.rules = rulesOf(t, "kimi")
 	w.send(event.Other, title("fresh"))
 	if c := w.sessions.Rename(Key{"x", "y"}, "z"); c.Any() {
-		t.Error("renamed nobody")
+		t.Error("renamed nobody; want !c.Any()")
 	}
 }
 

@@ -17,7 +17,8 @@ func TestWordsSentMeanwhileAreNoNewTurn(t *testing.T) {
 	w.send(event.ToolBefore, native("tool_call"), shell("c1", "make"))
 	c := w.send(event.TurnStart, native("input"), prompt("and this"))
 	if s := w.get(); c.TurnEnded || s.TurnCount != 1 || s.Tool != "Bash: make" || s.Title.Name() != "first" {
-		t.Errorf("%+v, turn %+v", s, s.Turn)
+		t.Errorf(`%+v, turn %+v; want !c.TurnEnded, s.TurnCount == 1, s.Tool == "Bash: make" and `+
+			`s.Title.Name() == "first"`, s, s.Turn)
 	}
 	// An end that was sent before them and comes after is not theirs.
 	w.rules = rulesOf(t, "pi")

@@ -25,7 +25,7 @@ func FuzzRows(f *testing.F) {
 				count++
 				for _, s := range []string{fact.Text, fact.Turn, fact.Call, fact.Tool} {
 					if len(s) > maxText {
-						t.Fatalf("%s: %d bytes", name, len(s))
+						t.Fatalf("%s: %d bytes; want len(s) <= maxText", name, len(s))
 					}
 				}
 				if utf8.Valid(data) && !utf8.ValidString(fact.Text) {

@@ -69,7 +69,7 @@ func TestCapturedRecords(t *testing.T) {
 		}
 		golden.Match(t, strings.TrimSuffix(path, filepath.Ext(path))+".facts", b.String())
 		if again, err := tail.Read(); err != nil || len(again) != 0 {
-			t.Errorf("%s: read again: %v %v", r.file, again, err)
+			t.Errorf("%s: read again: %v %v; want no error and len(again) == 0", r.file, again, err)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestSpecialFiles(t *testing.T) {
 		select {
 		case err := <-done:
 			if err == nil {
-				t.Errorf("%s was read", path)
+				t.Errorf("%s was read; want an error", path)
 			}
 		case <-time.After(10 * time.Second):
 			t.Fatalf("%s held the reader up", path)

@@ -129,7 +129,7 @@ func TestTailOfReplacedFiles(t *testing.T) {
 	// Cut.
 	s.write("s1.jsonl", saidRow("new"))
 	if got := read(t, r); got != "message:new" {
-		t.Errorf("cut: %q", got)
+		t.Errorf(`cut: %q, want "message:new"`, got)
 	}
 	// Replaced by another file of the same length.
 	other := s.write("other", saidRow("oth"))
@@ -137,23 +137,23 @@ func TestTailOfReplacedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := read(t, r); got != "message:oth" {
-		t.Errorf("replaced: %q", got)
+		t.Errorf(`replaced: %q, want "message:oth"`, got)
 	}
 	// Written anew within the same file, and longer.
 	s.write("s1.jsonl", saidRow("another")+saidRow("record"))
 	if got := read(t, r); got != "message:another message:record" {
-		t.Errorf("anew: %q", got)
+		t.Errorf(`anew: %q, want "message:another message:record"`, got)
 	}
 	// Gone, and back.
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Read(); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("gone: %v", err)
+		t.Errorf("gone: %v; want err to be os.ErrNotExist", err)
 	}
 	s.write("s1.jsonl", saidRow("back"))
 	if got := read(t, r); got != "message:back" {
-		t.Errorf("back: %q", got)
+		t.Errorf(`back: %q, want "message:back"`, got)
 	}
 }
 
@@ -254,7 +254,7 @@ func TestPathsOutsideTheStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if facts, err := r.Read(); err == nil || len(facts) != 0 {
-		t.Errorf("followed: %v", facts)
+		t.Errorf("followed: %v; want an error and len(facts) == 0", facts)
 	}
 }
 
@@ -287,7 +287,7 @@ func TestLinkedStore(t *testing.T) {
 		t.Errorf(`error %v, want no error and read(t, r) = "message:in"`, err)
 	}
 	if _, err := Open(s.spec, "s1", path, Env{}); !errors.Is(err, ErrUnknown) {
-		t.Errorf("no home: %v", err)
+		t.Errorf("no home: %v; want err to be ErrUnknown", err)
 	}
 }
 
@@ -371,7 +371,7 @@ func TestUnknownFormats(t *testing.T) {
 		}
 		for _, name := range names {
 			if _, ok := formats[name]; !ok && name != "" {
-				t.Errorf("%s: no format %s", a.Name, name)
+				t.Errorf(`%s: no format %s; want ok or name == ""`, a.Name, name)
 			}
 		}
 	}

@@ -42,7 +42,7 @@ func TestStateFileTellsOfTheWindow(t *testing.T) {
 		t.Helper()
 		select {
 		case <-done:
-			t.Fatal("decided " + why)
+			t.Fatal("decided " + why + ", want it to wait")
 		case <-time.After(SettleTime + 3*PollInterval):
 		}
 	}

@@ -17,7 +17,7 @@ func TestCacheParses(t *testing.T) {
 		want := shell.Parse(text)
 		for range 2 {
 			if got := c.Parse(text); !reflect.DeepEqual(got, &want) {
-				t.Errorf("%.40q: cached %+v, parsed %+v", text, got, want)
+				t.Errorf("%.40q: cached %+v, parsed %+v; want got equal to &want", text, got, want)
 			}
 		}
 	}

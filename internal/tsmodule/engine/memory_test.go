@@ -18,7 +18,7 @@ func TestDiscardFreed(t *testing.T) {
 	fill := func(size int) uintptr {
 		block := libc.Xmalloc(nil, libc.Tsize_t(size))
 		if block == 0 {
-			t.Fatal("no memory")
+			t.Fatal("no memory; want block != 0")
 		}
 		b := libc.GoBytes(block, size)
 		for i := range b {
@@ -68,7 +68,7 @@ func TestRenewStack(t *testing.T) {
 	}
 	n, err := vm.Eval("n", quickjs.EvalGlobal)
 	if depth, _ := n.(int); err != nil || depth < maxDepth/4 {
-		t.Fatalf("went %v deep, %v", n, err)
+		t.Fatalf("went %v deep, %v; want no error and depth >= maxDepth/4", n, err)
 	}
 	ReleaseMemory()
 	before := await.Resident(t)

@@ -30,10 +30,10 @@ func TestWatchdogOnABusyMachine(t *testing.T) {
 		select {
 		case <-fired:
 		case <-time.After(10 * time.Second):
-			t.Fatalf("%s: never interrupted", c.name)
+			t.Fatalf("%s: never interrupted, want that within 10 seconds", c.name)
 		}
 		if took := time.Since(start); took < c.earliest {
-			t.Errorf("%s: interrupted after %s", c.name, took)
+			t.Errorf("%s: interrupted after %s; want took >= c.earliest", c.name, took)
 		}
 		if !w.stopTurn() {
 			t.Errorf("%s: it does not know", c.name)

@@ -58,7 +58,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("the demo ended with %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(temp, "*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("left behind: %v; want len(left) <= 0", left)
 	}
 	if _, err := os.Stat(temp); err != nil {
 		t.Errorf("the folder for temporary files is gone: %v", err)

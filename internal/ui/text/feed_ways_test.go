@@ -20,7 +20,7 @@ func TestWays(t *testing.T) {
 		item.Rule, item.Suggestions = "", nil
 		with()
 		if got := Ways(item); got != want {
-			t.Errorf("%q, not %q", got, want)
+			t.Errorf("%q, not %q; want got == want", got, want)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func TestEndedInWords(t *testing.T) {
 		"approved once by me, delivered":        {Choice: "once", By: "me", Outcome: "delivered"},
 	} {
 		if got := (Style{}).Ended(&wire.FeedItem{Decision: &d}); got != want {
-			t.Errorf("%q, not %q", got, want)
+			t.Errorf("%q, not %q; want got == want", got, want)
 		}
 	}
 }

@@ -137,7 +137,7 @@ func TestOutcomeLines(t *testing.T) {
 	}
 	if got := (Style{}).Outcome(outcome(event.Decision{Verdict: event.Deny, Reason: "no"}),
 		true); got != "12:00:01.246 claude   → PreToolUse Bash        deny · no (12.3ms)" { // when it was decided
-		t.Errorf("alone: %q", got)
+		t.Errorf("alone: %q, want %q", got, "12:00:01.246 claude → PreToolUse Bash deny · no (12.3ms)")
 	}
 	if got := (Style{}).Outcome(outcome(event.Decision{}), true); got != "" {
 		t.Errorf("alone, nothing to say: %q", got)
@@ -217,7 +217,7 @@ func TestNothingDangerousReachesTheScreen(t *testing.T) {
 		lines := []string{(Style{}).Event(&ev, out), (Style{}).Outcome(out, true)}
 		for _, line := range lines {
 			if strings.Contains(line, "\n") {
-				t.Fatalf("two lines: %q", line)
+				t.Fatalf("two lines: %q; want no \"\\n\" in line", line)
 			}
 		}
 		for _, line := range append(lines, status.String()) {
@@ -227,7 +227,8 @@ func TestNothingDangerousReachesTheScreen(t *testing.T) {
 			previous := rune(0)
 			for _, r := range line {
 				if termsafe.Dangerous(r) && termsafe.Text(string([]rune{previous, r})) != string([]rune{previous, r}) {
-					t.Fatalf("%U in %q", r, line)
+					t.Fatalf("%U in %q; want !termsafe.Dangerous(r) or termsafe.Text(string([]rune{previous, "+
+						"r})) == string([]rune{previous, r})", r, line)
 				}
 				previous = r
 			}
@@ -269,13 +270,13 @@ agents
 	b.Reset()
 	(Style{Color: true}).Status(&b, &info, noon)
 	if stripColours(b.String()) != want || b.String() == want {
-		t.Errorf("in colour:\n%q", b.String())
+		t.Errorf("in colour:\n%q; want stripColours(b.String()) == want and b.String() != want", b.String())
 	}
 	b.Reset()
 	(Style{}).Status(&b, &wire.Info{Off: &wire.Off{}}, noon)
 	for _, line := range []string{"until `hookmux on`", "nothing is wrong", "journal 0 B", "up <1s"} {
 		if !strings.Contains(b.String(), line) {
-			t.Errorf("no %q in\n%s", line, b.String())
+			t.Errorf("no %q in\n%s; want line in b.String()", line, b.String())
 		}
 	}
 	b.Reset()

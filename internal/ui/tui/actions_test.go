@@ -198,7 +198,7 @@ func TestColoursChangeNoText(t *testing.T) {
 			got.WriteString(stripStyles(b.lines[i].render()) + "\n")
 		}
 		if got.String() != card.String() {
-			t.Errorf("%q: drawn as %q", card.String(), got.String())
+			t.Errorf("%q: drawn as %q; want got.String() == card.String()", card.String(), got.String())
 		}
 	}
 }

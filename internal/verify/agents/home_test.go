@@ -15,7 +15,7 @@ const modelAt = "http://127.0.0.1:4999/r/some%20run"
 
 func TestEveryAgentHasAWholeEntry(t *testing.T) {
 	if len(Names()) < 13 {
-		t.Errorf("only %v", Names())
+		t.Errorf("only %v; want len(Names()) >= 13", Names())
 	}
 	for _, a := range append([]Agent{nodeRuntime, newNodeRuntime}, table...) {
 		if a.Name == "" || a.Version == "" || a.Program == "" || len(a.Platforms) == 0 || len(a.Proven) == 0 {
@@ -41,10 +41,11 @@ func TestEveryAgentHasAWholeEntry(t *testing.T) {
 	for _, a := range table {
 		if !slices.Contains([]string{"messages", "responses", "chat", "gemini", "augment"}, a.API) || a.Shell.Name == "" ||
 			a.Shell.Arg == "" {
-			t.Errorf("%s: API %q, shell %+v", a.Name, a.API, a.Shell)
+			t.Errorf(`%s: API %q, shell %+v; want a.API in []string{"messages", "responses", "chat", `+
+				`"gemini", "augment"}, a.Shell.Name != "" and a.Shell.Arg != ""`, a.Name, a.API, a.Shell)
 		}
 		if args := Headless(a.Name, "the prompt"); !slices.Contains(args, "the prompt") {
-			t.Errorf("%s: headless %v", a.Name, args)
+			t.Errorf(`%s: headless %v; want "the prompt" in args`, a.Name, args)
 		}
 	}
 	if Headless("nobody", "x") != nil {
@@ -91,7 +92,7 @@ func TestHomesAreCompleteAndClosed(t *testing.T) {
 			for _, k := range []string{"PATH", "HOME", "TERM", "SHELL", "TMPDIR", "HTTPS_PROXY", "https_proxy",
 				"NO_PROXY"} {
 				if vars[k] == "" {
-					t.Errorf("%s is missing", k)
+					t.Errorf(`%s is missing; want vars[k] != ""`, k)
 				}
 			}
 			if vars["HOME"] != home || !strings.Contains(vars["HTTPS_PROXY"], "127.0.0.1") {
@@ -119,7 +120,7 @@ func TestHomesAreCompleteAndClosed(t *testing.T) {
 					err = toml.Unmarshal(b, &v)
 				}
 				if st, e := d.Info(); e == nil && st.Mode().Perm() != 0o600 {
-					t.Errorf("%s has mode %v", p, st.Mode())
+					t.Errorf("%s has mode %v; want e != nil or st.Mode().Perm() == 0o600", p, st.Mode())
 				}
 				return err
 			})
@@ -167,7 +168,7 @@ func TestWriteHomeRefusesNonsense(t *testing.T) {
 		"model":   {"claude", abs, "not an address", abs},
 	} {
 		if _, err := WriteHome(c[0], c[1], c[2], c[3]); err == nil {
-			t.Errorf("wrong %s accepted", name)
+			t.Errorf("wrong %s accepted; want an error", name)
 		}
 	}
 }

@@ -85,10 +85,10 @@ func TestInstallOnceEvenWhenManyAsk(t *testing.T) {
 	}
 	all := strings.Join(lines, "\n")
 	if !strings.Contains(all, "toy: installing toy@1.2.3") || !strings.Contains(all, "toy: installed 1.2.3") {
-		t.Errorf("progress: %s", all)
+		t.Errorf(`progress: %s; want "toy: installing toy@1.2.3" in all and "toy: installed 1.2.3" in all`, all)
 	}
 	if left, _ := filepath.Glob(filepath.Join(cache, ".tmp-*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("left behind: %v; want len(left) <= 0", left)
 	}
 }
 
@@ -106,11 +106,11 @@ func TestFailedInstallLeavesNothingAndSaysWhatToDo(t *testing.T) {
 			cache := t.TempDir()
 			_, err := InstallAgent(context.Background(), toy(), cache, nil)
 			if err == nil {
-				t.Fatal("no error")
+				t.Fatal("no error; want an error")
 			}
 			for _, w := range c.want {
 				if !strings.Contains(err.Error(), w) {
-					t.Errorf("%q lacks %q", err, w)
+					t.Errorf("%q lacks %q; want w in err.Error()", err, w)
 				}
 			}
 			if strings.Contains(err.Error(), "\n") {
@@ -132,17 +132,17 @@ func TestInstallErrorsBeforeNPM(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, err := InstallAgent(context.Background(), toy(), t.TempDir(), nil); err == nil ||
 		!strings.Contains(err.Error(), "npm not found") || !strings.Contains(err.Error(), "toy@1.2.3") {
-		t.Errorf("without npm: %v", err)
+		t.Errorf(`without npm: %v; want an error, "npm not found" in err.Error() and "toy@1.2.3" in err.Error()`, err)
 	}
 	a := toy()
 	a.Platforms = []string{"plan9/mips"}
 	if _, err := InstallAgent(context.Background(), a, t.TempDir(), nil); err == nil ||
 		!strings.Contains(err.Error(), "not published for "+here()) {
-		t.Errorf("wrong platform: %v", err)
+		t.Errorf(`wrong platform: %v; want an error and "not published for "+here() in err.Error()`, err)
 	}
 	if _, err := Install(context.Background(), "nobody", t.TempDir(), nil); err == nil ||
 		!strings.Contains(err.Error(), "claude") {
-		t.Errorf("unknown agent: %v", err)
+		t.Errorf(`unknown agent: %v; want an error and "claude" in err.Error()`, err)
 	}
 }
 
@@ -175,7 +175,7 @@ func TestLockWaitsForItsHolder(t *testing.T) {
 	waited := 0
 	again, err := lockPath(context.Background(), path, func() { waited++; release() })
 	if err != nil || waited != 1 {
-		t.Fatalf("%v, told %d times", err, waited)
+		t.Fatalf("%v, told %d times; want no error and waited == 1", err, waited)
 	}
 	again()
 }

@@ -24,7 +24,7 @@ func TestSweep(t *testing.T) {
 	Sweep("nobody", home)
 	for name, want := range map[string]bool{"mine": false, "full": true, "theirs": true} {
 		if _, err := os.Stat(filepath.Join(at, name)); (err == nil) != want {
-			t.Errorf("%s is there: %v", name, err == nil)
+			t.Errorf("%s is there: %v; want (err == nil) == want", name, err == nil)
 		}
 	}
 	for _, name := range []string{"full", "theirs"} {

@@ -86,7 +86,7 @@ func TestRealHeadlessTurn(t *testing.T) {
 			before := strays(t)
 			r := s.Headless(t, "Run it "+model.Mark(""))
 			if r.Exit != 0 {
-				t.Errorf("exit code %d", r.Exit)
+				t.Errorf("exit code %d, want 0", r.Exit)
 			}
 			if b, err := os.ReadFile(filepath.Join(s.Project, "proof.txt")); err != nil ||
 				strings.TrimSpace(string(b)) != "hi" {

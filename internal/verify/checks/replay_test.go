@@ -20,7 +20,7 @@ func TestRecordingsReplay(t *testing.T) {
 			t.Fatalf("%s: error %v, want no error", name, err)
 		}
 		if len(lines) == 0 {
-			t.Errorf("%s: nothing recorded", name)
+			t.Errorf("%s: nothing recorded; want len(lines) != 0", name)
 		}
 		a, known := c.Agent(name)
 		for i, l := range lines {
@@ -57,7 +57,7 @@ func TestRecordingsAreScrubbed(t *testing.T) {
 		for i, l := range lines {
 			for _, word := range []string{`"/tmp/`, `"/root`, `"/home/`, `"/Users/`, "/hmv"} {
 				if strings.Contains(string(l.Payload), word) {
-					t.Errorf("%s line %d holds %s", name, i+1, word)
+					t.Errorf("%s line %d holds %s; want no word in string(l.Payload)", name, i+1, word)
 				}
 			}
 		}

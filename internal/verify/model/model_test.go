@@ -63,23 +63,24 @@ func TestPlaysAScenarioStepByStep(t *testing.T) {
 		h := []Message{user("Go " + Mark(""))}
 		a := w.ask(t, s.URL(run), h, shell, stream)
 		if a.text != long || len(a.calls) != 1 || a.calls[0].ToolName != "shell" {
-			t.Fatalf("first step: %+v", a)
+			t.Fatalf(`first step: %+v; want a.text == long, len(a.calls) == 1 and a.calls[0].ToolName == "shell"`, a)
 		}
 		var in struct{ Command string }
 		if err := json.Unmarshal([]byte(a.calls[0].Text), &in); err != nil || in.Command != "echo hi > f && cat f" {
-			t.Fatalf("input %q: %v", a.calls[0].Text, err)
+			t.Fatalf(`input %q: %v; want no error and in.Command == "echo hi > f && cat f"`, a.calls[0].Text, err)
 		}
 		h = append(h, Message{Role: RoleAssistant, Kind: KindText, Text: a.text}, made(a.calls[0]),
 			result(a.calls[0], "hi-from-tool"))
 		a = w.ask(t, s.URL(run), h, shell, stream)
 		if len(a.calls) != 2 || a.calls[0].ToolCallID == a.calls[1].ToolCallID {
-			t.Fatalf("parallel calls: %+v", a)
+			t.Fatalf("parallel calls: %+v; want len(a.calls) == 2 and a.calls[0].ToolCallID != "+
+				"a.calls[1].ToolCallID", a)
 		}
 		// Some agents put each call beside its result: still one turn.
 		h = append(h, made(a.calls[0]), result(a.calls[0], "ra"), made(a.calls[1]), result(a.calls[1], "rb"))
 		a = w.ask(t, s.URL(run), h, shell, stream)
 		if a.text != "Done." || len(a.calls) != 0 {
-			t.Fatalf("last step: %+v", a)
+			t.Fatalf(`last step: %+v; want a.text == "Done." and len(a.calls) == 0`, a)
 		}
 		if a.finish == "" {
 			t.Error("no finish reason")
@@ -102,7 +103,8 @@ func TestPlaysAScenarioStepByStep(t *testing.T) {
 		}
 		res := s.Results(run)
 		if len(res) != 3 || res[0].Text != "hi-from-tool" || res[0].ToolCallID == "" || res[0].Role != RoleTool {
-			t.Errorf("results: %+v", res)
+			t.Errorf(`results: %+v; want len(res) == 3, res[0].Text == "hi-from-tool", res[0].ToolCallID != `+
+				`"" and res[0].Role == RoleTool`, res)
 		}
 		if !s.Played(run, "", 2) || !s.Played(run, "", 3) || s.Played(run, "", 4) {
 			t.Error("Played is wrong")
@@ -110,7 +112,8 @@ func TestPlaysAScenarioStepByStep(t *testing.T) {
 		q := s.Requests(run)
 		if len(q) != 4 || q[0].Kind != ReqPlayed || q[3].Kind != ReqOver || q[1].Step != 1 || q[0].API != w.name ||
 			q[0].Stream != stream || q[0].Tools[0] != "shell" {
-			t.Errorf("requests: %+v", q)
+			t.Errorf(`requests: %+v; want len(q) == 4, q[0].Kind == ReqPlayed, q[3].Kind == ReqOver, `+
+				`q[1].Step == 1, q[0].API == w.name, q[0].Stream == stream and q[0].Tools[0] == "shell"`, q)
 		}
 	})
 }
@@ -126,14 +129,14 @@ func TestNewestMarkerChoosesTheScript(t *testing.T) {
 		h := []Message{user(Mark("")), {Role: RoleAssistant, Kind: KindText, Text: "one"},
 			user("now " + Mark("second"))}
 		if a := w.ask(t, s.URL(run), h, shell, stream); a.text != "second one" {
-			t.Errorf("got %q", a.text)
+			t.Errorf(`got %q, want "second one"`, a.text)
 		}
 		if a := w.ask(t, s.URL(run), h[:2], shell, stream); a.text != "two" {
-			t.Errorf("got %q", a.text)
+			t.Errorf(`got %q, want "two"`, a.text)
 		}
 		if a := w.ask(t, s.URL(run), []Message{user(Mark("absent"))}, shell, stream); !strings.Contains(a.text,
 			"absent") {
-			t.Errorf("got %q", a.text)
+			t.Errorf(`got %q; want "absent" in a.text`, a.text)
 		}
 	})
 }
@@ -186,11 +189,12 @@ func TestFailures(t *testing.T) {
 			got = append(got, last.status)
 		}
 		if fmt.Sprint(got) != "[529 529 200]" || last.text != "recovered" {
-			t.Errorf("statuses %v, then %q", got, last.text)
+			t.Errorf(`statuses %v, then %q; want fmt.Sprint(got) == "[529 529 200]" and last.text == `+
+				`"recovered"`, got, last.text)
 		}
 		for range 3 {
 			if a := w.ask(t, s.URL(run), []Message{user(Mark("ever"))}, shell, stream); a.status != 401 {
-				t.Errorf("status %d", a.status)
+				t.Errorf("status %d, want 401", a.status)
 			}
 		}
 	})
@@ -253,11 +257,11 @@ func TestRunsDoNotMix(t *testing.T) {
 	for _, r := range []string{"a", "b/with slash", "ü"} {
 		s.Play(r, Scenario{Steps: []Step{{Say: "I am " + r}}})
 		if a := w.ask(t, s.URL(r), []Message{user("secret of " + r + Mark(""))}, shell, true); a.text != "I am "+r {
-			t.Errorf("%s got %q", r, a.text)
+			t.Errorf(`%s got %q; want a.text == "I am "+r`, r, a.text)
 		}
 	}
 	if s.Saw("a", "secret of b") || !s.Saw("b/with slash", "secret of b") {
-		t.Error("runs mix")
+		t.Error(`runs mix; want !s.Saw("a", "secret of b") and s.Saw("b/with slash", "secret of b")`)
 	}
 }
 
@@ -268,7 +272,7 @@ func TestSameThingToldTwiceCountsTwice(t *testing.T) {
 	w.ask(t, s.URL("r"), h, shell, false)
 	w.ask(t, s.URL("r"), append(h, user("note from a hook")), shell, false)
 	if n := s.SawTimes("r", "note from a hook"); n != 2 {
-		t.Errorf("counted %d times", n)
+		t.Errorf("counted %d times, want 2", n)
 	}
 }
 
@@ -323,7 +327,8 @@ func TestStructuredSideQueries(t *testing.T) {
 	}
 	if a := wires[2].whole(v); len(a.calls) != 1 || a.calls[0].ToolName != "answer" ||
 		!strings.Contains(a.calls[0].Text, sideText) {
-		t.Errorf("forced tool: %+v", a)
+		t.Errorf(`forced tool: %+v; want len(a.calls) == 1, a.calls[0].ToolName == "answer" and sideText in `+
+			`a.calls[0].Text`, a)
 	}
 }
 
@@ -349,7 +354,7 @@ func TestVariablesNamespacesAndFreeForm(t *testing.T) {
 			`a.calls[2].Text = "{}"`, a.calls)
 	}
 	if q := s.Requests("r"); fmt.Sprint(q[0].NotOffered) != "[apply_patch]" {
-		t.Errorf("not offered: %v", q[0].NotOffered)
+		t.Errorf(`not offered: %v; want fmt.Sprint(q[0].NotOffered) == "[apply_patch]"`, q[0].NotOffered)
 	}
 }
 

@@ -274,7 +274,7 @@ func (w wire) ask(t *testing.T, base string, history []Message, tools []string, 
 		return a
 	}
 	if ct := resp.Header.Get("Content-Type"); ct != "text/event-stream" {
-		t.Fatalf("content type %q", ct)
+		t.Fatalf(`content type %q, want "text/event-stream"`, ct)
 	}
 	a := answer{status: resp.StatusCode}
 	event := ""

@@ -61,7 +61,7 @@ func TestMineIsByteForByte(t *testing.T) {
 	got = read(t, filepath.Join(st.Home, ".codex/config.toml"))
 	for _, line := range strings.Split(strings.TrimSpace(config), "\n") {
 		if !strings.Contains(got, line+"\n") {
-			t.Errorf("no %q in %s", line, got)
+			t.Errorf("no %q in %s; want line+\"\\n\" in got", line, got)
 		}
 	}
 }
@@ -76,7 +76,8 @@ func TestMineUsesWhatIsInstalled(t *testing.T) {
 	st := testStage(t, "claude", p.Config, nil)
 	file := filepath.Join(st.Home, ".claude/settings.json")
 	if !st.owned() || st.ByRun() || len(st.AgentCommand().Argv) != len(st.In.Argv) || read(t, file) != own {
-		t.Errorf("owned %v, run %v, %s", st.owned(), st.ByRun(), read(t, file))
+		t.Errorf("owned %v, run %v, %s; want st.owned(), !st.ByRun(), len(st.AgentCommand().Argv) == "+
+			"len(st.In.Argv) and read(t, file) == own", st.owned(), st.ByRun(), read(t, file))
 	}
 	if err := st.InstallHooks(); err != nil || read(t, file) != own {
 		t.Errorf("%v: installed once more: %s", err, read(t, file))
@@ -89,7 +90,7 @@ func TestMineUsesWhatIsInstalled(t *testing.T) {
 	got := read(t, file)
 	for _, want := range []string{"// mine", "/nowhere/broken", "claude PreToolUse", "claude SessionEnd"} {
 		if !strings.Contains(got, want) {
-			t.Errorf("no %s in %s", want, got)
+			t.Errorf("no %s in %s; want want in got", want, got)
 		}
 	}
 	if err := st.WithoutHooks(); err != nil || strings.Contains(read(t, file), "claude SessionEnd") ||
@@ -182,7 +183,7 @@ func TestMineTakesNamedSettingsOnly(t *testing.T) {
 	}
 	for _, want := range []string{"guard --with ", "127.0.0.1:1", `"enabled":false`, `"-v"`} {
 		if !strings.Contains(text, want) {
-			t.Errorf("no %s in %s", want, text)
+			t.Errorf("no %s in %s; want want in text", want, text)
 		}
 	}
 

@@ -65,7 +65,7 @@ func TestSceneReachesTheModel(t *testing.T) {
 		text, err := io.ReadAll(r.Body)
 		r.Body.Close()
 		if err != nil || !strings.Contains(string(text), want) {
-			t.Fatalf("no %s in %s %v", want, text, err)
+			t.Fatalf("no %s in %s %v; want no error and want in string(text)", want, text, err)
 		}
 		var said struct{ Content []map[string]any }
 		if err := json.Unmarshal(text, &said); err != nil {

@@ -22,17 +22,17 @@ func TestTagsAndChanges(t *testing.T) {
 		Output:   json.RawMessage(`{"stdout":"real","interrupted":false}`),
 	}}
 	if TagOf(ev) != "par-a" {
-		t.Errorf("tag %q", TagOf(ev))
+		t.Errorf(`tag %q, want "par-a"`, TagOf(ev))
 	}
 	if got := string(ChangedInput(ev, "other")); got != `{"command":"other"}` {
-		t.Errorf("input %s", got)
+		t.Errorf("input %s, want `{\"command\":\"other\"}`", got)
 	}
 	if got := string(ChangedOutput(ev, "new")); got != `{"interrupted":false,"stdout":"new"}` {
-		t.Errorf("output %s", got)
+		t.Errorf("output %s, want `{\"interrupted\":false,\"stdout\":\"new\"}`", got)
 	}
 	ev.Tool.Output = json.RawMessage(`"real"`)
 	if got := string(ChangedOutput(ev, "new")); got != `"new"` {
-		t.Errorf("output %s", got)
+		t.Errorf("output %s, want `\"new\"`", got)
 	}
 }
 

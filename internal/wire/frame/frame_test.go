@@ -90,7 +90,7 @@ func TestHeaderForgives(t *testing.T) {
 		t.Fatal(err)
 	}
 	if payload != 3 || env != 2 || r.Agent != "grok" || r.ID != "1" {
-		t.Errorf("got %+v %d %d", r, payload, env)
+		t.Errorf(`got %+v %d %d; want payload == 3, env == 2, r.Agent == "grok" and r.ID == "1"`, r, payload, env)
 	}
 	if want := "😀/\b\f\n\r\t\"\\ \ufffdx \ufffdA"; r.Event != want {
 		t.Errorf("event %q, want %q", r.Event, want)
@@ -116,7 +116,7 @@ func TestHeaderRefuses(t *testing.T) {
 		}
 	}
 	if _, _, _, err := ParseHeader([]byte(`{"v":2,"id":"1","agent":"a"}`)); !errors.Is(err, ErrVersion) {
-		t.Errorf("version 2: %v", err)
+		t.Errorf("version 2: %v; want err to be ErrVersion", err)
 	}
 	for _, line := range []string{"", "{}", `{"id":"1","exit":256}`, `{"id":"1","exit":-1}`, `{"id":"1","stdout":-1}`} {
 		if r, _, _, err := ParseReply([]byte(line)); err == nil {
@@ -143,7 +143,7 @@ func TestLimits(t *testing.T) {
 	long := `{"v":1,"cwd":"` + strings.Repeat("x", MaxHeader) + `"}` + "\n"
 	for _, size := range []int{16, 4096, 2 * MaxHeader} {
 		if _, err := ReadLine(bufio.NewReaderSize(strings.NewReader(long), size)); !errors.Is(err, ErrHeaderTooLong) {
-			t.Errorf("buffer %d: %v", size, err)
+			t.Errorf("buffer %d: %v; want err to be ErrHeaderTooLong", size, err)
 		}
 	}
 }
@@ -168,7 +168,7 @@ func TestAnnouncingReservesNothing(t *testing.T) {
 		_, _, _ = ReadBodies(reader("abc"), 16<<20, 0, Limits{})
 	})
 	if got > 10 {
-		t.Errorf("%v allocations", got)
+		t.Errorf("%v allocations; want got <= 10", got)
 	}
 	large := bytes.Repeat([]byte("0123456789"), 100_000)
 	a, _, err := ReadBodies(bufio.NewReader(bytes.NewReader(large)), len(large), 0, Limits{})
@@ -215,7 +215,7 @@ func FuzzParseHeader(f *testing.F) {
 			return
 		}
 		if payload < 0 || env < 0 || r.Deadline < 0 {
-			t.Fatalf("negative: %d %d %v", payload, env, r.Deadline)
+			t.Fatalf("negative: %d %d %v; want payload >= 0, env >= 0 and r.Deadline >= 0", payload, env, r.Deadline)
 		}
 		// Whatever we read is JSON to others too, and survives being written.
 		if !json.Valid(line) {
@@ -223,7 +223,7 @@ func FuzzParseHeader(f *testing.F) {
 		}
 		again, _, _, err := ParseHeader(bytes.TrimSuffix(AppendRequestHeader(nil, &r), []byte("\n")))
 		if err != nil || !reflect.DeepEqual(again, r) {
-			t.Fatalf("%+v became %+v, %v", r, again, err)
+			t.Fatalf("%+v became %+v, %v; want no error and again equal to r", r, again, err)
 		}
 	})
 }
