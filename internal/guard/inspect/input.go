@@ -166,7 +166,7 @@ func throughTexts(visit func(key, value string) bool) func(key, value string) bo
 
 // isCommandKey reports whether a member of this name holds a command.
 func isCommandKey(key string) bool {
-	switch strings.NewReplacer("_", "", "-", "").Replace(key) {
+	switch strings.ReplaceAll(strings.ReplaceAll(key, "_", ""), "-", "") {
 	case "command", "cmd", "script", "commands", "cmds", "commandline", "cmdline", "shellcommand", "bash",
 		"bashcommand", "terminalcommand":
 		return true

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -356,17 +357,33 @@ var switchChoices = []string{"off", "on"}
 
 // Find is the description of a key, also of one like journal.keep.claude.
 func Find(name string) (Key, bool) {
-	for _, k := range table {
-		if k.Name == name {
-			return k, true
-		}
-		if rest, ok := strings.CutPrefix(name, k.Name+"."); ok && k.PerName && perNameOK(rest) {
-			k.Name = name
-			k.PerName = false
-			return k, true
-		}
+	if i, ok := keyIndex()[name]; ok {
+		return table[i], true
+	}
+	parent, rest, _ := cutLast(name)
+	if i, ok := keyIndex()[parent]; ok && table[i].PerName && perNameOK(rest) {
+		k := table[i]
+		k.Name, k.PerName = name, false
+		return k, true
 	}
 	return Key{}, false
+}
+
+// keyIndex is where a key stands in the table: settings are asked for at every event.
+var keyIndex = sync.OnceValue(func() map[string]int {
+	index := make(map[string]int, len(table))
+	for i, k := range table {
+		index[k.Name] = i
+	}
+	return index
+})
+
+// cutLast splits journal.keep.claude into journal.keep and claude.
+func cutLast(name string) (parent, last string, ok bool) {
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		return name[:i], name[i+1:], true
+	}
+	return "", "", false
 }
 
 func perNameOK(s string) bool {

@@ -3,7 +3,6 @@ package config
 import (
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/edit/userfile"
@@ -61,9 +60,9 @@ func (s *Settings) lookupKey(name string) (set, Key, bool) {
 		return v, key, true
 	}
 	// journal.keep.claude falls back to journal.keep, whose default it shares.
-	for _, k := range table {
-		if k.PerName && strings.HasPrefix(name, k.Name+".") {
-			if v, ok := s.values[k.Name]; ok {
+	if parent, _, ok := cutLast(name); ok {
+		if i, known := keyIndex()[parent]; known && table[i].PerName {
+			if v, ok := s.values[parent]; ok {
 				return v, key, true
 			}
 		}

@@ -127,27 +127,41 @@ func (l *Log) closeFile() {
 
 // writeUnsaved writes down what is not yet, unless another program was first. What was
 // written counts when it is read back: the file may have been shortened meanwhile, or
-// another program's half line may stand before it.
+// another program's half line may stand before it. Only where nobody else wrote there
+// is nothing to read.
 func (l *Log) writeUnsaved() error {
-	for range 5 {
-		if err := l.readOn(os.O_RDWR | os.O_APPEND | os.O_CREATE); err != nil {
-			return err
+	for attempt := range 6 {
+		if l.file == nil || attempt > 0 {
+			if err := l.readOn(os.O_RDWR | os.O_APPEND | os.O_CREATE); err != nil {
+				return err
+			}
 		}
 		if l.unsaved.Len() == 0 {
 			return l.shorten()
 		}
-		var lines []byte
-		if l.torn { // another program was killed, or its disk was full
-			lines = append(lines, '\n')
-		}
-		for s, folder := range l.unsaved.All() {
-			lines = appendLine(lines, s, folder)
-		}
+		lines := l.unsavedLines()
 		if _, err := l.file.Write(lines); err != nil {
 			return err
 		}
+		info, err := l.file.Stat()
+		if err == nil && !l.torn && info.Size() == l.size+int64(len(lines)) && l.isNamed(info) {
+			l.size = info.Size()
+			l.takeLines(lines)
+		}
 	}
 	return errors.New("what is written to " + l.path + " is not there afterwards")
+}
+
+// unsavedLines are the notes that are not written down.
+func (l *Log) unsavedLines() []byte {
+	var lines []byte
+	if l.torn { // another program was killed, or its disk was full
+		lines = append(lines, '\n')
+	}
+	for s, folder := range l.unsaved.All() {
+		lines = appendLine(lines, s, folder)
+	}
+	return lines
 }
 
 func appendLine(to []byte, s Session, folder string) []byte {
@@ -158,20 +172,19 @@ func appendLine(to []byte, s Session, folder string) []byte {
 	return append(append(to, line...), '\n')
 }
 
-// isCurrent reports whether the open file is still the one of that name.
-func (l *Log) isCurrent() bool {
-	open, err := l.file.Stat()
-	if err != nil {
-		return false
-	}
+// isNamed reports whether the open file, of which info tells, is still the one of that
+// name.
+func (l *Log) isNamed(info os.FileInfo) bool {
 	named, err := os.Lstat(l.path)
-	return err == nil && os.SameFile(open, named)
+	return err == nil && os.SameFile(info, named)
 }
 
 // readOn opens the file where need be, and reads what was appended since.
 func (l *Log) readOn(flags int) error {
-	if l.file != nil && !l.isCurrent() {
-		l.closeFile()
+	if l.file != nil {
+		if info, err := l.file.Stat(); err != nil || !l.isNamed(info) {
+			l.closeFile()
+		}
 	}
 	if l.file == nil {
 		info, err := os.Lstat(l.path)
@@ -199,9 +212,7 @@ func (l *Log) readOn(flags int) error {
 	end := bytes.LastIndexByte(data, '\n') + 1
 	l.torn = end < len(data)
 	l.size += int64(end)
-	for line := range bytes.Lines(data[:end]) {
-		l.takeLine(line)
-	}
+	l.takeLines(data[:end])
 	return nil
 }
 
@@ -220,17 +231,19 @@ func openFile(path string, flags int) (*os.File, error) {
 	return file, nil
 }
 
-// takeLine keeps what a line says of a session that nothing was said of before. A line
+// takeLines keeps what lines say of sessions that nothing was said of before. A line
 // that is not whole says nothing.
-func (l *Log) takeLine(line []byte) {
-	var n note
-	if json.Unmarshal(line, &n) != nil || n.Session == "" {
-		return
-	}
-	s := Session{n.Agent, n.Session}
-	l.unsaved.Delete(s)
-	if !l.folders.Has(s) {
-		l.folders.Put(s, n.Folder, most)
+func (l *Log) takeLines(lines []byte) {
+	for line := range bytes.Lines(lines) {
+		var n note
+		if json.Unmarshal(line, &n) != nil || n.Session == "" {
+			continue
+		}
+		s := Session{n.Agent, n.Session}
+		l.unsaved.Delete(s)
+		if !l.folders.Has(s) {
+			l.folders.Put(s, n.Folder, most)
+		}
 	}
 }
 

@@ -54,8 +54,8 @@ func TestSeveralAtOnceHearTheSame(t *testing.T) {
 		programs[p] = New(state)
 		defer programs[p].Close()
 	}
-	deep := strings.Repeat("/sub", 5000)
-	for i := range 400 {
+	deep := strings.Repeat("/sub", 4000)
+	for i := range 150 {
 		var all sync.WaitGroup
 		got := make([]string, len(programs))
 		for p, l := range programs {
