@@ -58,7 +58,7 @@ func (s *Service) surfaceLeft() {
 	if s.attendance.surfaces.Add(-1) > 0 || s.attendance.anyoneThere() || s.queue.Waiting() == 0 {
 		return
 	}
-	time.AfterFunc(s.attendance.watchers.graceTime(), func() { abandonIfAlone(s) })
+	s.Background.After(s.Context, s.attendance.watchers.graceTime(), func() { abandonIfAlone(s) })
 }
 
 // abandonIfAlone ends the requests that keep an agent from its own prompt, when nobody

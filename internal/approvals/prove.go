@@ -6,6 +6,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -114,9 +115,11 @@ func (s Proofs) provePolkit(ask services.Asking, item *wire.FeedItem, peer proc.
 	defer s.proving.Unlock()
 	ctx, done := ask()
 	defer done()
+	var watching sync.WaitGroup
+	defer watching.Wait()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	go s.endWithRequest(ctx, item.ID, end)
+	watching.Go(func() { s.endWithRequest(ctx, item.ID, end) })
 	text := termsafe.Line(redact.Text(item.Agent+": "+item.About()), 160)
 	if err := s.Polkit.Check(ctx, polkit.Process{PID: p.PID, Start: p.Start, UID: peer.UID}, text); err != nil {
 		return refused(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,13 +46,15 @@ func (p *pushCommand) isWorking() bool {
 // followQueue tells of requests the feed until ctx ends.
 func (p *pushCommand) followQueue(ctx context.Context) {
 	places := make(chan struct{}, maxPushes)
+	var telling sync.WaitGroup // a command that is under way ends with ctx
+	defer telling.Wait()
 	followRequests(ctx, p.queue, func(note string, item wire.FeedItem) {
 		if note != wire.NoteFeedReceived || p.command() == "" {
 			return
 		}
 		select {
 		case places <- struct{}{}:
-			go func() { defer func() { <-places }(); p.tellPerson(ctx, item) }()
+			telling.Go(func() { defer func() { <-places }(); p.tellPerson(ctx, item) })
 		case <-ctx.Done():
 		}
 	})

@@ -19,12 +19,12 @@ func (s *Service) watchAgent(ctx context.Context, ticket *queue.Ticket, ev *even
 	a, ok := s.Catalogue.EntryOf(ev.Agent, ev.Native)
 	if ok && a.Feed.WindowAt(ev.Native) == agent.WindowState && ev.Kind != event.ToolBefore {
 		// Before a call no dialog of its own is up: the file tells of another.
-		decided = windowstate.Answered(ctx, a.Feed.State, ev)
+		decided = windowstate.Answered(ctx, s.Background.Go, a.Feed.State, ev)
 	}
 	if gone == nil && decided == nil {
 		return
 	}
-	go func() {
+	s.Background.Go(func() {
 		select {
 		case <-ctx.Done():
 		case <-gone:
@@ -36,7 +36,7 @@ func (s *Service) watchAgent(ctx context.Context, ticket *queue.Ticket, ev *even
 				s.queue.End(ticket.ID(), queue.InWindow)
 			}
 		}
-	}()
+	})
 }
 
 // onlyDialog reports whether no more than one request of the session waits that

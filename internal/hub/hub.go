@@ -15,7 +15,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
@@ -123,7 +122,7 @@ func New(o Options) (*Hub, error) {
 	log := slog.New(slog.NewTextHandler(o.Log, nil))
 	h.deps = services.Deps{
 		Dirs: o.Dirs, Catalogue: o.Catalogue, Processes: o.Table, Log: log, Notes: h.notes,
-		Background: new(sync.WaitGroup),
+		Background: new(services.Background),
 		Redactor:   redact.New(),
 		Problems: problems.New(func(p wire.Problem) {
 			log.Warn("problem", "what", p.What, "fix", p.Fix)

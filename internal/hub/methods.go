@@ -76,6 +76,6 @@ func (h *Hub) stopMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 		p.Reason = "somebody asked for it"
 	}
 	// The answer goes out first.
-	time.AfterFunc(10*time.Millisecond, func() { h.Stop(p.Reason) })
+	h.deps.Background.After(h.ctx, 10*time.Millisecond, func() { h.Stop(p.Reason) })
 	return map[string]bool{"stopping": true}, nil
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/services"
 )
 
 // Run listens and serves until ctx ends or somebody stops the hub. It returns
@@ -32,7 +32,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	for _, who := range hubstart.Bypassed(h.deps.Dirs) {
 		h.deps.Problems.Raise("lock:"+who, who, "look at what that process is, and end it")
 	}
-	var recording, following, serving sync.WaitGroup
+	var recording, following, serving services.Background
 	recording.Go(func() { h.recorder.Run(h.ctx) })
 	go h.sessions.Run() // sessions.Stop waits for it
 	following.Go(h.approvals.RecallDecisions)
@@ -66,7 +66,7 @@ const endWithin = 2 * time.Second
 //     all: whoever waits for the next hub waits for this, too;
 //  4. the files of TypeScript hooks end, and what they did is recorded;
 //  5. the recorder stores what it has, and the files on disk are closed.
-func (h *Hub) shutDown(recording, following, serving *sync.WaitGroup) {
+func (h *Hub) shutDown(recording, following, serving *services.Background) {
 	h.server.StopAccepting(h.lock.Lost()) // then the socket there is another hub's
 	h.approvals.EndRequests()
 	h.server.FinishCalls(2 * time.Second)
@@ -75,11 +75,12 @@ func (h *Hub) shutDown(recording, following, serving *sync.WaitGroup) {
 
 	ending, release := context.WithTimeout(context.Background(), endWithin)
 	defer release()
-	for what, group := range map[string]*sync.WaitGroup{
-		"connections": serving, "observers": h.deps.Background, "services": following,
-	} {
-		if !waitFor(ending, group) {
-			h.deps.Log.Warn(what + " that do not end were left behind")
+	for _, one := range []struct {
+		what    string
+		running *services.Background
+	}{{"connections", serving}, {"services", following}, {"observers", h.deps.Background}} {
+		if !one.running.Wait(ending) {
+			h.deps.Log.Warn(one.what + " that do not end were left behind")
 		}
 	}
 	if err := h.selection.WaitForHandlers(ending); err != nil {
@@ -90,7 +91,7 @@ func (h *Hub) shutDown(recording, following, serving *sync.WaitGroup) {
 	h.recorder.Stop()
 	storing, enough := context.WithTimeout(context.Background(), storeWithin)
 	defer enough()
-	if !waitFor(storing, recording) {
+	if !recording.Wait(storing) {
 		h.deps.Log.Warn("events are left in the intake for the next hub")
 	}
 	h.sessions.Stop()
@@ -123,18 +124,6 @@ func (h *Hub) watchSocket(ctx context.Context) {
 // lostSocketOrLock reports whether callers find another lock than this hub's, or
 // something else than its socket.
 func (h *Hub) lostSocketOrLock() bool { return h.lock.Lost() || !h.server.InPlace() }
-
-// waitFor reports whether a group ended before ctx.
-func waitFor(ctx context.Context, group *sync.WaitGroup) bool {
-	done := make(chan struct{})
-	go func() { group.Wait(); close(done) }()
-	select {
-	case <-done:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
 
 // Stop asks the hub to end.
 func (h *Hub) Stop(why string) {

@@ -44,7 +44,8 @@ const (
 func (h *Hub) newServer() *server.Server {
 	foreign := &cmux.Server{Deps: h.deps, Approvals: h.approvals, Pipeline: h.pipeline, Journal: h.recorder.Reader}
 	renewing := &renewal.Service{
-		Context: h.ctx, Version: h.version, Program: h.program, Waiting: h.pipeline.UndecidedCalls, Stop: h.Stop,
+		Context: h.ctx, Background: h.deps.Background, Version: h.version, Program: h.program,
+		Waiting: h.pipeline.UndecidedCalls, Stop: h.Stop,
 	}
 	views := &readview.Service{
 		Judge: h.judge, Sessions: h.sessions.List, FindProject: h.selection.Registry.FindProject,

@@ -36,6 +36,8 @@ type desktop struct {
 	// pressed is told which button of a notice was pressed. Anybody may have done
 	// that.
 	pressed func(n Notice, button string)
+	// running are what reads the bus and what buttons started; both end by themselves.
+	running sync.WaitGroup
 
 	mu      sync.Mutex
 	conn    *dbus.Conn
@@ -88,11 +90,11 @@ func (d *desktop) connect(ctx context.Context) error {
 	d.conn, d.owner = conn, owner
 	d.markup, d.actions = slices.Contains(abilities, "body-markup"), slices.Contains(abilities, "actions")
 	d.bubbles, d.ids = map[uint32]Notice{}, map[string]uint32{}
-	go func() {
+	d.running.Go(func() {
 		for signal := range signals { // closed with the connection
 			d.takeSignal(conn, signal)
 		}
-	}()
+	})
 	return nil
 }
 
@@ -102,6 +104,7 @@ const closeTime = time.Second
 // close takes back what is shown, as nobody would do that later, and ends the
 // connection.
 func (d *desktop) close() {
+	defer d.running.Wait() // without the lock, which they need
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.conn == nil {
@@ -232,11 +235,11 @@ func (d *desktop) takeSignal(conn *dbus.Conn, signal *dbus.Signal) {
 		switch button {
 		case "default", buttonShow:
 			if n.CanShow {
-				go d.pressed(n, buttonShow)
+				d.running.Go(func() { d.pressed(n, buttonShow) })
 			}
 		case buttonDeny:
 			if n.CanDeny {
-				go d.pressed(n, buttonDeny)
+				d.running.Go(func() { d.pressed(n, buttonDeny) })
 			}
 		}
 	}

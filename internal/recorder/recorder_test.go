@@ -49,7 +49,7 @@ func testDeps(t *testing.T) services.Deps {
 	return services.Deps{
 		Dirs: dirs, Catalogue: catalogue, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Problems: problems.New(nil),
-		Notes:    nobodyWatches{}, Background: new(sync.WaitGroup),
+		Notes:    nobodyWatches{}, Background: new(services.Background),
 	}
 }
 

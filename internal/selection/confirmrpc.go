@@ -222,7 +222,7 @@ func (r methods) followFiles(params json.RawMessage, peer proc.Cred) (any, *wire
 	}
 	stop := r.Confirmed.Follow(p.Files)
 	r.takeFollowed()
-	go func() {
+	r.Background.Go(func() {
 		defer stop()
 		tick := time.NewTicker(followEvery)
 		defer tick.Stop()
@@ -236,7 +236,7 @@ func (r methods) followFiles(params json.RawMessage, peer proc.Cred) (any, *wire
 				r.takeFollowed()
 			}
 		}
-	}()
+	})
 	return map[string][]string{"files": p.Files}, nil
 }
 

@@ -16,6 +16,7 @@ func New(o Options) *Service {
 	r := &Service{
 		Options: o, allowances: newAllowances(), counts: counts.New(), starts: starts.New(o.Dirs.State),
 	}
+	r.loads.run = o.Background.Go
 	r.sources = sources.New(sources.Options{
 		Dirs: o.Dirs, Catalogue: o.Catalogue, Environ: o.Environment, Confirmed: o.Confirmed,
 	})

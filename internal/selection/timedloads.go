@@ -9,6 +9,10 @@ import (
 // never longer than a moment in the way of an event. A folder on a dead
 // network disk would otherwise hold up every agent.
 type timedLoads struct {
+	// run starts one. A hub that stops waits for it, but not for long: nobody can end
+	// what reads a disk that does not answer.
+	run func(func())
+
 	mu   sync.Mutex
 	open map[string]*timedLoad
 }
@@ -40,7 +44,7 @@ func (l *timedLoads) runTimed(key string, known bool, fn func()) bool {
 	if !running {
 		one = &timedLoad{done: make(chan struct{}), since: time.Now()}
 		l.open[key] = one
-		go func() {
+		l.run(func() {
 			defer func() {
 				l.mu.Lock()
 				delete(l.open, key)
@@ -48,7 +52,7 @@ func (l *timedLoads) runTimed(key string, known bool, fn func()) bool {
 				close(one.done)
 			}()
 			fn()
-		}()
+		})
 	}
 	l.mu.Unlock()
 	patience -= time.Since(one.since) // whoever comes late has waited already

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
@@ -35,8 +34,8 @@ type Deps struct {
 	// Notes tells whoever follows a stream what is not stored: traces,
 	// outcomes, changes of sessions.
 	Notes Publisher
-	// Background counts goroutines that the hub waits for when it stops.
-	Background *sync.WaitGroup
+	// Background runs goroutines that the hub waits for when it stops.
+	Background *Background
 }
 
 // Publisher sends notes to the streams of events.
@@ -75,7 +74,7 @@ func (d Deps) WatchExit(ctx context.Context, pid int, start uint64) <-chan struc
 		return done
 	}
 	done := make(chan struct{})
-	go func() {
+	d.Background.Go(func() {
 		tick := time.NewTicker(50 * time.Millisecond)
 		defer tick.Stop()
 		for {
@@ -89,7 +88,7 @@ func (d Deps) WatchExit(ctx context.Context, pid int, start uint64) <-chan struc
 			case <-tick.C:
 			}
 		}
-	}()
+	})
 	return done
 }
 

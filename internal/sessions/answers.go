@@ -60,7 +60,7 @@ func (w *answerWatcher) watchSession(one *state.Session) {
 	asked := &event.Event{Session: one.ID, Transcript: one.Transcript, Where: one.Place}
 	var answered <-chan struct{}
 	if a.Feed != nil && a.Feed.Window == agent.WindowState && !one.Place.Shared {
-		answered = windowstate.Answered(ctx, a.Feed.State, asked)
+		answered = windowstate.Answered(ctx, w.running.Go, a.Feed.State, asked)
 	}
 	if answered == nil {
 		cancel()

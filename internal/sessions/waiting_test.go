@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -108,7 +107,7 @@ func newWaitingRig(t failer) (*waitingRig, func()) {
 	deps := services.Deps{
 		Dirs: dirs, Catalogue: agent.Builtin(), Processes: proctest.New(proctest.Node{PID: agentPID, Name: "codex"}),
 		Log:      slog.New(slog.DiscardHandler),
-		Problems: problems.New(nil), Redactor: redact.New(), Notes: noStreams{}, Background: new(sync.WaitGroup),
+		Problems: problems.New(nil), Redactor: redact.New(), Notes: noStreams{}, Background: new(services.Background),
 	}
 	rig := &waitingRig{t: t, tmux: map[string]tmux.Change{}, windows: map[string]bool{}, held: map[string]*heldCall{}}
 	rig.sessions = New(ctx, deps, Options{

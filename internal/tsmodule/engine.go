@@ -49,6 +49,9 @@ func New(host Host) *Engine {
 	if host.HookTimeout <= 0 {
 		host.HookTimeout = DefaultHookTimeout
 	}
+	if host.Go == nil {
+		host.Go = func(f func()) { go f() }
+	}
 	l, d := &host.Limits, DefaultLimits
 	if l.Slice <= 0 {
 		l.Slice = d.Slice

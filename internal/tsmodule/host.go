@@ -29,6 +29,9 @@ type Host struct {
 	// Strained is called after a file computed for long or its engine was
 	// dropped: unused memory may be left. It must not block.
 	Strained func()
+	// Go starts what goes on behind an event: whoever closes the engine waits for it.
+	// Nil: nobody does.
+	Go func(func())
 
 	// Catalogue says what agents can carry; nil means the shipped one.
 	Catalogue *agent.Catalogue

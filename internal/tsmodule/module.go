@@ -188,7 +188,7 @@ func (m *Module) loadFile(ctx context.Context) error {
 	}
 	m.mu.Unlock()
 
-	before.closeWhenIdle()
+	before.closeWhenIdle(m.engine.host.Go)
 	if err != nil {
 		if p := (*Problem)(nil); errors.As(err, &p) {
 			m.tellRecorder(*p)
@@ -288,32 +288,27 @@ func presenterFor(info *Info, text string) presenter {
 }
 
 // closeWhenIdle closes the runner once its events are answered.
-func (g *loading) closeWhenIdle() {
-	if g == nil {
-		return
+func (g *loading) closeWhenIdle(run func(func())) {
+	if g != nil {
+		run(func() { g.busy.Wait(); g.runner.Close() })
 	}
-	go func() {
-		g.busy.Wait()
-		g.runner.Close()
-	}()
 }
 
-func (m *Module) endWhenIdle() {
-	m.mu.Lock()
-	g := m.current
-	m.current, m.broken = nil, engine.ErrClosed
-	m.mu.Unlock()
-	g.closeWhenIdle()
-}
+func (m *Module) endWhenIdle() { m.takeCurrent().closeWhenIdle(m.engine.host.Go) }
 
 func (m *Module) endNow() {
-	m.mu.Lock()
-	g := m.current
-	m.current, m.broken = nil, engine.ErrClosed
-	m.mu.Unlock()
-	if g != nil {
+	if g := m.takeCurrent(); g != nil {
 		g.runner.Close()
 	}
+}
+
+// takeCurrent takes the loading out that answers events; nil for none.
+func (m *Module) takeCurrent() *loading {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	g := m.current
+	m.current, m.broken = nil, engine.ErrClosed
+	return g
 }
 
 // acquireLoading returns the loading that answers an event, marked as busy. It loads
@@ -334,7 +329,7 @@ func (m *Module) acquireLoading(ctx context.Context) (*loading, error) {
 		// The reload continues after this event's deadline: the next event
 		// needs it too.
 		revived := make(chan error, 1)
-		go func() { revived <- m.reloadDropped(context.WithoutCancel(ctx), g) }()
+		m.engine.host.Go(func() { revived <- m.reloadDropped(context.WithoutCancel(ctx), g) })
 		select {
 		case err := <-revived:
 			if err != nil {

@@ -144,13 +144,13 @@ func (s *Server) whileAsking(ctx context.Context, pid int) (context.Context, con
 		return ctx, cancel
 	}
 	if gone := s.WatchExit(ctx, pid, p.Start); gone != nil {
-		go func() {
+		s.Background.Go(func() {
 			select {
 			case <-gone:
 				cancel()
 			case <-ctx.Done():
 			}
-		}()
+		})
 	}
 	return ctx, cancel
 }

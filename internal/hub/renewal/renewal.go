@@ -23,10 +23,12 @@ import (
 // Service decides whether the hub makes room.
 type Service struct {
 	Context context.Context // ends when the hub does
-	Version string          // of the hub
-	Program string          // the hub's program on disk; "" switches renewal off
-	Waiting func() int      // how many calls are being decided
-	Stop    func(why string)
+	// Background runs what the hub waits for when it stops.
+	Background *services.Background
+	Version    string     // of the hub
+	Program    string     // the hub's program on disk; "" switches renewal off
+	Waiting    func() int // how many calls are being decided
+	Stop       func(why string)
 
 	busy atomic.Bool
 }
@@ -41,7 +43,7 @@ func (s *Service) MetVersion(theirs string) {
 	if s.Program == "" || version.Compare(theirs, s.Version) <= 0 || !s.busy.CompareAndSwap(false, true) {
 		return
 	}
-	go func() {
+	s.Background.Go(func() {
 		defer s.busy.Store(false)
 		result := s.renew(theirs)
 		if result.Leaving {
@@ -54,7 +56,7 @@ func (s *Service) MetVersion(theirs string) {
 		case <-s.Context.Done():
 		case <-time.After(5 * time.Second):
 		}
-	}()
+	})
 }
 
 func (s *Service) renew(theirs string) wire.RenewResult {
@@ -90,7 +92,8 @@ func (s *Service) renewMethod(params json.RawMessage, _ proc.Cred) (any, *wire.E
 	}
 	result := s.renew(p.Version)
 	if result.Leaving {
-		time.AfterFunc(10*time.Millisecond, func() { s.Stop(result.Why) }) // the answer goes out first
+		// The answer goes out first.
+		s.Background.After(s.Context, 10*time.Millisecond, func() { s.Stop(result.Why) })
 	}
 	return result, nil
 }

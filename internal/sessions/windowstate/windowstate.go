@@ -28,14 +28,14 @@ const (
 
 // Answered is closed when the agent waited for its person after the event and
 // waits no more. It is nil when the agent keeps no such file, or the file
-// cannot be found. ctx ends the watch.
-func Answered(ctx context.Context, spec *agent.StateFile, ev *event.Event) <-chan struct{} {
+// cannot be found. ctx ends the watch, which run starts.
+func Answered(ctx context.Context, run func(func()), spec *agent.StateFile, ev *event.Event) <-chan struct{} {
 	if spec == nil || ev.Transcript == "" || ev.Where.PID <= 0 || ev.Session == "" {
 		return nil
 	}
 	file := stateFile(spec, ev.Transcript, ev.Where.PID)
 	done := make(chan struct{})
-	go func() {
+	run(func() {
 		tick := time.NewTicker(PollInterval)
 		defer tick.Stop()
 		var waited bool
@@ -64,7 +64,7 @@ func Answered(ctx context.Context, spec *agent.StateFile, ev *event.Event) <-cha
 			case <-tick.C:
 			}
 		}
-	}()
+	})
 	return done
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,9 +36,11 @@ func TestStateFileTellsOfTheWindow(t *testing.T) {
 	}
 	ev := &event.Event{Session: "s", Transcript: filepath.Join(dir, "projects/p/s.jsonl"), Where: event.Place{PID: 77}}
 	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	defer running.Wait()
 	defer cancel()
 	say("s", "busy") // as it stands when the request comes
-	done := Answered(ctx, spec, ev)
+	done := Answered(ctx, running.Go, spec, ev)
 	open := func(why string) {
 		t.Helper()
 		select {
@@ -64,11 +67,11 @@ func TestStateFileTellsOfTheWindow(t *testing.T) {
 	for name, one := range map[string]event.Event{
 		"no transcript": {Session: "s", Where: event.Place{PID: 77}}, "no process": {Session: "s", Transcript: "/x/y"}, "no session": {Transcript: "/x/y", Where: event.Place{PID: 77}},
 	} {
-		if Answered(ctx, spec, &one) != nil {
-			t.Errorf("name = %q, want Answered(ctx, spec, &one) = nil", name)
+		if Answered(ctx, nil, spec, &one) != nil {
+			t.Errorf("name = %q, want Answered(ctx, nil, spec, &one) = nil", name)
 		}
 	}
-	if Answered(ctx, nil, ev) != nil {
+	if Answered(ctx, nil, nil, ev) != nil {
 		t.Error("an agent without such a file")
 	}
 }

@@ -100,7 +100,7 @@ func (t *fileTable) engineFor(timeout time.Duration) *tsmodule.Engine {
 		return t.engine
 	}
 	if old := t.engine; old != nil {
-		go old.Close()
+		t.deps.Background.Go(old.Close)
 		clear(t.loaded) // every owner asks again
 		clear(t.leaving)
 		clear(t.owners)
@@ -137,7 +137,7 @@ func (t *fileTable) setWanted(owner string, list []wantedFile, timeout time.Dura
 
 	for _, one := range over {
 		t.deps.Problems.MendExcept(problemKey(one.path), nil)
-		time.AfterFunc(unloadAfter, func() { t.unloadFile(engine, one) })
+		t.deps.Background.After(t.ctx, unloadAfter, func() { t.unloadFile(engine, one) })
 	}
 	t.loadFiles(engine, fresh)
 	return all
@@ -247,21 +247,19 @@ func (t *fileTable) loadFiles(engine *tsmodule.Engine, fresh []*loadedFile) {
 	var busy sync.WaitGroup
 	for range min(2, len(fresh)) {
 		busy.Add(1)
-		t.deps.Background.Add(1)
-		go func() {
-			defer t.deps.Background.Done()
+		t.deps.Background.Go(func() {
 			defer busy.Done()
 			for one := range next {
 				t.loadFile(engine, one)
 			}
-		}()
+		})
 	}
 	all := make(chan struct{})
-	go func() {
+	t.deps.Background.Go(func() {
 		busy.Wait()
 		close(all)
 		t.releaseMemory()
-	}()
+	})
 	timer := time.NewTimer(time.Until(time.Unix(0, t.waitUntil.Load())))
 	defer timer.Stop()
 	select {

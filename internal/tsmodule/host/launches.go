@@ -98,9 +98,7 @@ func (l *launchList) watchLaunch(one *launched) {
 	l.list = append(l.list, one)
 	l.count.Store(int32(len(l.list)))
 	gone := l.deps.WatchExit(l.ctx, one.PID, one.Start)
-	l.deps.Background.Add(1)
-	go func() {
-		defer l.deps.Background.Done()
+	l.deps.Background.Go(func() {
 		if gone == nil {
 			gone = l.pollExit(one)
 		}
@@ -109,13 +107,13 @@ func (l *launchList) watchLaunch(one *launched) {
 			l.dropLaunch(one)
 		case <-l.ctx.Done():
 		}
-	}()
+	})
 }
 
 // pollExit is for systems that do not tell of a process's end.
 func (l *launchList) pollExit(one *launched) <-chan struct{} {
 	done := make(chan struct{})
-	go func() {
+	l.deps.Background.Go(func() {
 		defer close(done)
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
@@ -129,7 +127,7 @@ func (l *launchList) pollExit(one *launched) <-chan struct{} {
 				return
 			}
 		}
-	}()
+	})
 	return done
 }
 

@@ -105,7 +105,8 @@ func (s *Service) newEngine(timeout time.Duration) *tsmodule.Engine {
 		Asker: asker{s}, Sender: sender{s}, Recorder: recorder{s}, Model: models{s},
 		ChildEnv: func(path string) []string { return s.options.Environment(oneWord(s.files.idOf(path))) },
 		Changed:  s.fileReloaded,
-		Strained: func() { go s.files.releaseMemory() },
+		Strained: func() { s.deps.Background.Go(s.files.releaseMemory) },
+		Go:       s.deps.Background.Go,
 
 		Catalogue: s.deps.Catalogue, CacheDir: filepath.Join(s.deps.Dirs.State, "modules"),
 		HookTimeout: timeout, Version: s.options.Version,
