@@ -63,7 +63,7 @@ func TestFeedMethods(t *testing.T) {
 	}
 	if result, err := c.Reply(ctx, FeedReply{ID: "abcd", Choice: "once"}); err != nil ||
 		result.Outcome != "delivered" || result.By != "me" {
-		t.Errorf(`result = %+v, error %v; want no error, result.Outcome = "delivered" and result.By = "me"`,
+		t.Errorf(`result = %+v, error %v; want no error, result.Outcome = "delivered" and result.HiddenBy = "me"`,
 			result, err)
 	}
 	if _, err := c.Reply(ctx, FeedReply{ID: "abcd", Choice: "bypass"}); !NeedsPIN(err) || NeedsPIN(nil) ||

@@ -67,13 +67,13 @@ type payload struct {
 // Permission is a request of the agent for leave to make a call, or one to the
 // editor to do something at once.
 type Permission struct {
-	ID      json.RawMessage
-	Key     string
-	Session string
-	Call    string   // number of the tool call
-	AtOnce  bool     // no question: the editor would do it
-	does    []action // commands and paths that a yes is for
-	Report  Report
+	ID             json.RawMessage
+	Key            string
+	Session        string
+	Call           string   // number of the tool call
+	Unattended     bool     // no question: the editor would do it
+	grantedActions []action // commands and paths that a yes is for
+	Report         Report
 }
 
 // Step is what a message means.
@@ -216,7 +216,7 @@ func (c *Conversation) FromAgent(m *Message) Step {
 		return Step{Reports: c.updated(m.Params)}
 	case m.Method == "session/request_permission" && m.IsRequest():
 		return c.permissionAsked(m)
-	case m.IsRequest() && atOnce[m.Method] != "":
+	case m.IsRequest() && unattended[m.Method] != "":
 		return c.askedToAct(m)
 	case m.Method == "$/cancel_request":
 		var p struct {
@@ -403,7 +403,7 @@ func (c *Conversation) permissionAsked(m *Message) Step {
 		}
 	}
 	step.Permission = &Permission{ID: m.ID, Key: m.Key(), Session: p.SessionID, Call: call.ID,
-		does: call.does(said.ToolInput), Report: c.report(eventPermission, p.SessionID, said)}
+		grantedActions: call.grantedActions(said.ToolInput), Report: c.report(eventPermission, p.SessionID, said)}
 	return step
 }
 
@@ -415,7 +415,7 @@ func (c *Conversation) PermissionGiven(p *Permission) {
 	if s.allowed == nil || len(s.allowed) >= maxCalls {
 		s.allowed = map[action]bool{}
 	}
-	for _, what := range p.does {
+	for _, what := range p.grantedActions {
 		s.allowed[what] = true
 	}
 }

@@ -76,7 +76,7 @@ func (h *FrameHub) Begin() {
 			case one.decide != nil:
 				one.decide()
 			default:
-				h.tell(one.report)
+				h.sendNow(one.report)
 			}
 			if one.then != nil {
 				one.then()
@@ -95,10 +95,10 @@ func (h *FrameHub) End(ctx context.Context) {
 	}
 }
 
-// Tell tells an event now and waits until the hub has it.
-func (h *FrameHub) Tell(r Report) { h.tell(r) }
+// SendNow tells an event now and waits until the hub has it.
+func (h *FrameHub) SendNow(r Report) { h.sendNow(r) }
 
-func (h *FrameHub) tell(r Report) {
+func (h *FrameHub) sendNow(r Report) {
 	ctx, cancel := context.WithTimeout(context.Background(), reportTime)
 	defer cancel()
 	id, name := frame.NewID(), h.Agent()

@@ -25,9 +25,9 @@ type Hub interface {
 	Decide(ctx context.Context, r Report, held func(), answer func(Answer))
 }
 
-// desk holds the requests for permission that are open. Whoever answers first,
+// openRequests are the requests for permission that are open. Whoever answers first,
 // hookmux or the editor, is heard; what the other says later is dropped.
-type desk struct {
+type openRequests struct {
 	hub      Hub
 	toAgent  func(line []byte)
 	toEditor func(line []byte)
@@ -45,8 +45,8 @@ type openRequest struct {
 	cancel  context.CancelFunc
 }
 
-// take puts a request to the hub.
-func (d *desk) take(ctx context.Context, p *Permission, line []byte) {
+// askHub has the hub decide about a request.
+func (d *openRequests) askHub(ctx context.Context, p *Permission, line []byte) {
 	ctx, cancel := context.WithCancel(ctx)
 	r := &openRequest{Permission: p, line: line, cancel: cancel}
 	d.mu.Lock()
@@ -62,20 +62,20 @@ func (d *desk) take(ctx context.Context, p *Permission, line []byte) {
 	}
 	d.open[p.Key] = r
 	d.mu.Unlock()
-	held := func() { d.show(r) }
-	if p.AtOnce {
+	held := func() { d.askEditor(r) }
+	if p.Unattended {
 		held = func() {} // the editor would not ask, but do it
 	}
-	d.hub.Decide(ctx, p.Report, held, func(a Answer) { d.settle(r, a) })
+	d.hub.Decide(ctx, p.Report, held, func(a Answer) { d.deliverHubAnswer(r, a) })
 }
 
-// show has the editor ask.
-func (d *desk) show(r *openRequest) {
+// askEditor has the editor ask.
+func (d *openRequests) askEditor(r *openRequest) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.open[r.Key] == r && !r.shown && !r.decided {
 		r.shown = true
-		if r.AtOnce {
+		if r.Unattended {
 			delete(d.open, r.Key) // the editor's answer goes to the agent as it comes
 			r.cancel()
 		}
@@ -83,10 +83,10 @@ func (d *desk) show(r *openRequest) {
 	}
 }
 
-// settle passes on what hookmux said.
-func (d *desk) settle(r *openRequest, a Answer) {
+// deliverHubAnswer sends the hub's answer to the agent, and to an editor that asks.
+func (d *openRequests) deliverHubAnswer(r *openRequest, a Answer) {
 	if len(a.Result) == 0 {
-		d.show(r)
+		d.askEditor(r)
 		return
 	}
 	d.mu.Lock()
@@ -101,7 +101,7 @@ func (d *desk) settle(r *openRequest, a Answer) {
 	} else {
 		delete(d.open, r.Key)
 	}
-	if r.AtOnce {
+	if r.Unattended {
 		d.toAgent(errorLine(r.ID, codeRefused, event.FromHookmux(a.Reason)))
 		return
 	}
@@ -124,9 +124,9 @@ func refusalLine(p *Permission, reason string) []byte {
 	}})
 }
 
-// answeredByEditor takes in that the editor answered a request. pass is false
-// when hookmux did before. The request is given back where it counts.
-func (d *desk) answeredByEditor(key string) (p *Permission, withdraw func(), pass bool) {
+// answeredByEditor records that the editor answered a request. pass is false
+// when hookmux answered before. The request is returned if the editor's answer counts.
+func (d *openRequests) answeredByEditor(key string) (p *Permission, withdraw func(), pass bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r := d.open[key]
@@ -142,14 +142,14 @@ func (d *desk) answeredByEditor(key string) (p *Permission, withdraw func(), pas
 
 // cancelSession answers what the editor has not seen of a session whose turn it
 // stops; what it has seen it answers itself.
-func (d *desk) cancelSession(session string) {
+func (d *openRequests) cancelSession(session string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for key, r := range d.open {
 		if r.Session == session && !r.shown && !r.decided {
 			delete(d.open, key)
 			r.cancel()
-			if r.AtOnce {
+			if r.Unattended {
 				d.toAgent(errorLine(r.ID, codeCancelled, "Request cancelled"))
 				continue
 			}
@@ -158,8 +158,8 @@ func (d *desk) cancelSession(session string) {
 	}
 }
 
-// Errors that answer requests: the protocol's for one that was taken back, and for
-// one that is none; ours for what guards or hooks refuse.
+// Errors that answer requests: the protocol's for a request that was withdrawn and
+// for an invalid one; ours for what guards or hooks refuse.
 const (
 	codeCancelled = -32800
 	codeInvalid   = -32600
@@ -168,7 +168,7 @@ const (
 
 // withdraw ends a request that the agent takes back. pass says that the editor
 // has to know.
-func (d *desk) withdraw(key string) (pass bool) {
+func (d *openRequests) withdraw(key string) (pass bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r := d.open[key]
@@ -185,14 +185,14 @@ func (d *desk) withdraw(key string) (pass bool) {
 }
 
 // isOpen reports whether a request waits for an answer.
-func (d *desk) isOpen(key string) bool {
+func (d *openRequests) isOpen(key string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.open[key] != nil
 }
 
 // closeAll ends every request: nobody waits any more.
-func (d *desk) closeAll() {
+func (d *openRequests) closeAll() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, r := range d.open {

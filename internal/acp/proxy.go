@@ -24,7 +24,7 @@ type Proxy struct {
 	// MaxLine is how long a line may be, 0 for what is usual.
 	MaxLine int
 
-	desk desk
+	requests openRequests
 }
 
 // maxLine is how long a line may be. What is longer cannot be looked into whole,
@@ -36,9 +36,9 @@ func (p *Proxy) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	toEditor, toAgent := &lineWriter{to: p.ToEditor}, &lineWriter{to: p.ToAgent}
-	p.desk = desk{hub: p.Hub, toAgent: toAgent.writeLine, toEditor: toEditor.writeLine,
+	p.requests = openRequests{hub: p.Hub, toAgent: toAgent.writeLine, toEditor: toEditor.writeLine,
 		given: p.Conversation.PermissionGiven}
-	defer p.desk.closeAll()
+	defer p.requests.closeAll()
 	go func() {
 		// The editor may go on holding its end open when the agent is gone, so
 		// that nobody waits for this.
@@ -61,12 +61,12 @@ func (p *Proxy) fromEditor(line []byte) bool {
 	step := p.Conversation.FromEditor(&m)
 	p.reportAll(step)
 	if step.Cancelled != "" {
-		p.desk.cancelSession(step.Cancelled)
+		p.requests.cancelSession(step.Cancelled)
 	}
 	if step.Answers == "" {
 		return true
 	}
-	request, withdraw, pass := p.desk.answeredByEditor(step.Answers)
+	request, withdraw, pass := p.requests.answeredByEditor(step.Answers)
 	if request != nil {
 		// The hub hears of the answer before it is hung up on.
 		p.Hub.Report(p.Conversation.PermissionEnded(request, &m), withdraw)
@@ -83,11 +83,11 @@ func (p *Proxy) fromAgent(ctx context.Context, line []byte) bool {
 	step := p.Conversation.FromAgent(&m)
 	p.reportAll(step)
 	if step.Permission != nil {
-		p.desk.take(ctx, step.Permission, line)
+		p.requests.askHub(ctx, step.Permission, line)
 		return false
 	}
 	if step.Withdrawn != "" {
-		return p.desk.withdraw(step.Withdrawn)
+		return p.requests.withdraw(step.Withdrawn)
 	}
 	return true
 }
@@ -104,7 +104,7 @@ func (p *Proxy) eachFromEditor(line []byte, to *lineWriter) bool {
 	batch := readBatch(line)
 	if !slices.ContainsFunc(batch, func(one []byte) bool {
 		m, ok := ReadMessage(one)
-		return ok && m.IsResponse() && p.desk.isOpen(m.Key())
+		return ok && m.IsResponse() && p.requests.isOpen(m.Key())
 	}) {
 		return p.fromEditor(line)
 	}
@@ -122,7 +122,7 @@ func (p *Proxy) eachFromAgent(ctx context.Context, line []byte, to *lineWriter) 
 	batch := readBatch(line)
 	if !slices.ContainsFunc(batch, func(one []byte) bool {
 		m, ok := ReadMessage(one)
-		return ok && m.IsRequest() && (m.Method == "session/request_permission" || atOnce[m.Method] != "")
+		return ok && m.IsRequest() && (m.Method == "session/request_permission" || unattended[m.Method] != "")
 	}) {
 		return p.fromAgent(ctx, line)
 	}

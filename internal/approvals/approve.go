@@ -213,12 +213,12 @@ func (s *Service) deliver(id string, said queue.PersonAnswer, grant *policy.Gran
 				return err
 			}
 			*grant, said.Grant = saved, saved.ID
-			s.Problems.Mend("grants")
+			s.Problems.Clear("grants")
 		}
 		record = newRecord(id, r, said)
 		err := s.decisions.Commit(record)
 		if err == nil {
-			s.Problems.Mend("decisions")
+			s.Problems.Clear("decisions")
 			return nil
 		}
 		s.Problems.Raise("decisions", "decisions cannot be written down: "+err.Error(),

@@ -36,7 +36,7 @@ func (s methods) comeBack(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 		return nil, err
 	}
 	state := s.attendance.away.now.Swap(nil)
-	s.Problems.Mend("away")
+	s.Problems.Clear("away")
 	if state != nil {
 		s.restoreHoldTimes()
 	}

@@ -73,6 +73,6 @@ func (c *overloadReporter) clearReport(who requestSource) {
 	c.reported.Delete(who)
 	c.mu.Unlock()
 	if said {
-		c.problems.Mend(who.problemKey())
+		c.problems.Clear(who.problemKey())
 	}
 }

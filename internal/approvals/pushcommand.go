@@ -76,7 +76,7 @@ func (p *pushCommand) tellPerson(hubEnds context.Context, item wire.FeedItem) {
 	}
 	if err == nil {
 		p.failed.Store(0)
-		p.problems.Mend("feed.push")
+		p.problems.Clear("feed.push")
 		return
 	}
 	if hubEnds.Err() != nil {

@@ -54,9 +54,9 @@ func (m *memoryTable) Lookup(pid int) (proc.Process, error) {
 // readBriefly reads no more than is needed to tell who called.
 func (m *memoryTable) readBriefly(pid int) (proc.Process, error) {
 	if t, ok := m.Table.(interface {
-		Glance(pid int) (proc.Process, error)
+		LookupWithoutOwner(pid int) (proc.Process, error)
 	}); ok {
-		return t.Glance(pid)
+		return t.LookupWithoutOwner(pid)
 	}
 	return m.Table.Lookup(pid)
 }

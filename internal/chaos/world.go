@@ -117,7 +117,7 @@ func newWorld(o worldOptions) (*world, error) {
 	}
 	confirmed := sources.OpenConfirmed(w.Dirs, false)
 	sources.New(sources.Options{Dirs: w.Dirs, Catalogue: agent.Builtin(), Confirmed: confirmed})
-	if err := confirmed.TakeFirst(true); err != nil {
+	if err := confirmed.ConfirmInitial(true); err != nil {
 		return nil, err
 	}
 	w.acknowledged = newAcknowledged()

@@ -24,7 +24,7 @@ var strangersInScripts = regexp.MustCompile(`/tmux-\d+/default$`) // a tmux of t
 // the list of state files.
 func checkStateFiles(dirs paths.Dirs) error {
 	var unknown []string
-	for _, f := range statefiles.Look(dirs) {
+	for _, f := range statefiles.ListFiles(dirs) {
 		switch {
 		case f.File != nil:
 			seenStateFiles.Store(f.File, true)

@@ -119,7 +119,7 @@ func (d *demo) prepare() error {
 	}
 	return sources.New(sources.Options{
 		Dirs: d.Dirs, Catalogue: agent.Builtin(), Confirmed: sources.OpenConfirmed(d.Dirs, false),
-	}).Confirmed.TakeFirst(true)
+	}).Confirmed.ConfirmInitial(true)
 }
 
 // callHook is an agent's process, which the hook client runs below. What runs

@@ -142,7 +142,7 @@ func TestApproveAndDeny(t *testing.T) {
 	}
 	if again := w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny"}); again.Outcome != "already" ||
 		again.By != result.By {
-		t.Errorf(`again = %+v, want again.Outcome = "already" and again.By = %q`, again, result.By)
+		t.Errorf(`again = %+v, want again.Outcome = "already" and again.HiddenBy = %q`, again, result.By)
 	}
 	if none := w.say(wire.FeedReplyParams{ID: "zzzz", Choice: "deny"}); none.Outcome != "unknown" {
 		t.Errorf(`none = %+v, want none.Outcome = "unknown"`, none)

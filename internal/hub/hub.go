@@ -163,7 +163,7 @@ func (h *Hub) buildServices(o Options) {
 	})
 	h.modules = h.newModules()
 	h.selection = h.newSelection(o.Extra, o.Environment)
-	h.selection.TakeFirst(o.Person)
+	h.selection.ConfirmInitial(o.Person)
 	h.sessions = sessions.New(h.ctx, h.deps, sessions.Options{
 		Settings: h.selection.Config, Sender: h, SessionGone: h.modules.ForgetSession,
 		WindowsChanged: func(agent, session string, items []wire.FeedItem) {

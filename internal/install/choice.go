@@ -16,9 +16,9 @@ type Choice struct {
 	Deny   bool     `json:"deny,omitempty"`
 }
 
-// settledOptions are the options for one agent: what is not said now is as it was
+// effectiveOptions are the options for one agent: what is not said now is as it was
 // chosen before.
-func (d *draft) settledOptions(a *agent.Agent, o Options) (Options, bool) {
+func (d *draft) effectiveOptions(a *agent.Agent, o Options) (Options, bool) {
 	was := d.host.chosenEvents(a, o.Scope, d.old)
 	if was == nil {
 		return o, false

@@ -54,7 +54,7 @@ func TestWhatWasChosenStays(t *testing.T) {
 	}
 }
 
-// The doctor mends without losing what was chosen.
+// The doctor fixes without losing what was chosen.
 func TestTheDoctorKeepsWhatWasChosen(t *testing.T) {
 	a := known(t, "claude")
 	h := newHost(t)
@@ -68,7 +68,7 @@ func TestTheDoctorKeepsWhatWasChosen(t *testing.T) {
 		t.Fatalf(`f = %+v, want other than nil, f.Level = Bad, "PreToolUse: timeout differs" in f.What and f.Fix = `+
 			`"hookmux install claude"`, f)
 	}
-	if _, err := d.Mend(all, never, &steps.Disk{}); err != nil {
+	if _, err := d.Fix(all, never, &steps.Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	if read(t, path) != text {

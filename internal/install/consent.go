@@ -54,7 +54,7 @@ func (l siteReader) readConsent(s *Site) {
 			continue
 		}
 		what := fmt.Sprintf("%s is not allowed in %s", event, filepath.Base(path))
-		s.Stale, s.Deaf = append(s.Stale, what), append(s.Deaf, what)
+		s.Stale, s.MayMiss = append(s.Stale, what), append(s.MayMiss, what)
 		s.Running = slices.DeleteFunc(s.Running, func(e string) bool { return e == event })
 	}
 }

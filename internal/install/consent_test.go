@@ -61,7 +61,7 @@ func TestConsentOfOthersStaysWhenOursGoes(t *testing.T) {
 	}
 }
 
-// A hook that is not in the list is passed over by the agent: the doctor says so, and mends it.
+// A hook that is not in the list is passed over by the agent: the doctor says so, and fixes it.
 func TestDoctorMissesConsent(t *testing.T) {
 	a, h := known(t, "hermes"), newHost(t)
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
@@ -74,7 +74,7 @@ func TestDoctorMissesConsent(t *testing.T) {
 		t.Fatalf("finding %+v, installed %v; want a bad one about the list, and nothing believed to run", f,
 			h.Installed(a))
 	}
-	if _, err := d.Mend(all, never, &steps.Disk{}); err != nil || !h.Installed(a) {
-		t.Errorf("error %v, installed %v; want it mended", err, h.Installed(a))
+	if _, err := d.Fix(all, never, &steps.Disk{}); err != nil || !h.Installed(a) {
+		t.Errorf("error %v, installed %v; want it fixed", err, h.Installed(a))
 	}
 }

@@ -30,7 +30,7 @@ func (h *Host) Delivery(a *agent.Agent) Delivery {
 		return d
 	}
 	var wrong []string
-	for _, s := range h.Look(a) {
+	for _, s := range h.ReadSites(a) {
 		if s.Err != nil || s.Ours == 0 {
 			continue
 		}
@@ -39,12 +39,12 @@ func (h *Host) Delivery(a *agent.Agent) Delivery {
 		switch {
 		case s.Shadowed:
 			wrong = append(wrong, fmt.Sprintf("%s is passed over because of %s", short,
-				paths.Shorten(h.Dirs.Home, s.By)))
+				paths.Shorten(h.Dirs.Home, s.HiddenBy)))
 			continue
 		case len(s.Untrusted) > 0:
 			wrong = append(wrong, fmt.Sprintf("%s: %s not trusted", short, countHooks(len(s.Untrusted))))
-		case len(s.Deaf) > 0:
-			wrong = append(wrong, short+": "+s.Deaf[0])
+		case len(s.MayMiss) > 0:
+			wrong = append(wrong, short+": "+s.MayMiss[0])
 		case len(s.Missing) > 0:
 			wrong = append(wrong, fmt.Sprintf("%s: %s is gone", short, strings.Join(s.Missing, ", ")))
 		case len(s.Running) == 0:

@@ -100,11 +100,11 @@ func TestOnlyWhatRunsIsBelieved(t *testing.T) {
 			if c.check == "switched off" || c.name == "one switched off" {
 				return // the person's own doing
 			}
-			if _, err := doctor.Mend(all, always, &steps.Disk{}); err != nil {
+			if _, err := doctor.Fix(all, always, &steps.Disk{}); err != nil {
 				t.Fatal(err)
 			}
 			if d := h.Delivery(a); !d.Whole {
-				t.Errorf("not mended: %+v; want d.Whole", d)
+				t.Errorf("not fixed: %+v; want d.Whole", d)
 			}
 		})
 	}
@@ -154,7 +154,7 @@ func TestANarrowGroupIsLeft(t *testing.T) {
 	}
 }
 
-// Trust is a person's to give, also when something else is mended.
+// Trust is a person's to give, also when something else is fixed.
 func TestMendingDoesNotTrustUnasked(t *testing.T) {
 	a := known(t, "codex")
 	h := newHost(t)
@@ -164,14 +164,14 @@ func TestMendingDoesNotTrustUnasked(t *testing.T) {
 	if asked := d.Trusts(all); len(asked) != 1 || asked[0] != a {
 		t.Errorf("asked = %+v, want 1 of them and asked[0] = %+v", asked, a)
 	}
-	if _, err := d.Mend(all, never, &steps.Disk{}); err != nil {
+	if _, err := d.Fix(all, never, &steps.Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	if h.onDisk().exists(filepath.Join(h.Dirs.Home, ".codex/config.toml")) ||
 		!strings.Contains(read(t, path), `"timeout": 3600`) {
-		t.Error("trusted unasked, or not mended")
+		t.Error("trusted unasked, or not fixed")
 	}
-	if _, err := d.Mend(all, always, &steps.Disk{}); err != nil {
+	if _, err := d.Fix(all, always, &steps.Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	if d := h.Delivery(a); !d.Whole {

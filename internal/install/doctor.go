@@ -29,11 +29,11 @@ type Finding struct {
 	Check string `json:"check"`
 	Level Level  `json:"level"`
 	What  string `json:"what"`
-	Fix   string `json:"fix,omitempty"` // what mends it, a command where there is one
+	Fix   string `json:"fix,omitempty"` // what fixes it, a command where there is one
 
-	// mend plans what mends it; trust says whether an agent may be told to
+	// repair plans what fixes it; trust says whether an agent may be told to
 	// trust our hooks on the way.
-	mend func(trust bool) (*Plan, error)
+	repair func(trust bool) (*Plan, error)
 }
 
 // Names of checks that [Finding.WritesOtherwise] asks for.
@@ -45,8 +45,8 @@ const (
 // WritesOtherwise reports whether it is about hooks that this version writes otherwise.
 func (f *Finding) WritesOtherwise() bool { return f.Check == checkIntact || f.Check == checkNewEvents }
 
-// Mendable reports whether [Doctor.Mend] does something about it.
-func (f *Finding) Mendable() bool { return f.mend != nil }
+// Fixable reports whether [Doctor.Fix] does something about it.
+func (f *Finding) Fixable() bool { return f.repair != nil }
 
 // Doctor looks at agents and proves what it can.
 type Doctor struct {
@@ -57,7 +57,7 @@ type Doctor struct {
 	// Hooks asks an agent which hooks it sees, for agents that can be asked.
 	Hooks func(a *agent.Agent, cwd string) ([]appserver.ListedHook, error)
 
-	// Said is what a person should know about what was mended.
+	// Said is what a person should know about what was fixed.
 	Said []string
 
 	found []Finding
@@ -69,8 +69,10 @@ func (d *Doctor) addFinding(agentName, check string, level Level, fix, format st
 		What: paths.Shorten(home, fmt.Sprintf(format, args...)), Fix: paths.Shorten(home, fix)})
 }
 
-// setMend says how the last finding is mended.
-func (d *Doctor) setMend(plan func(trust bool) (*Plan, error)) { d.found[len(d.found)-1].mend = plan }
+// setRepair says how the last finding is fixed.
+func (d *Doctor) setRepair(plan func(trust bool) (*Plan, error)) {
+	d.found[len(d.found)-1].repair = plan
+}
 
 // Examine looks at hookmux's own parts and at each agent. Named says that the
 // agents were asked for: then one without hooks is wrong.
@@ -102,7 +104,7 @@ func (d *Doctor) Examine(ctx context.Context, agents []*agent.Agent, named bool)
 
 func (d *Doctor) anyInstalled(agents []*agent.Agent) bool {
 	return slices.ContainsFunc(agents, func(a *agent.Agent) bool {
-		return slices.ContainsFunc(d.Host.Look(a), func(s Site) bool { return s.Ours > 0 })
+		return slices.ContainsFunc(d.Host.ReadSites(a), func(s Site) bool { return s.Ours > 0 })
 	})
 }
 
@@ -128,7 +130,7 @@ func (d *Doctor) checkShim(agents []*agent.Agent) {
 		d.addFinding("hookmux", "shim", Good, "", "%s leads to %s", paths.Shorten(h.Dirs.Home, shim), to)
 		return
 	}
-	d.setMend(func(bool) (*Plan, error) {
+	d.setRepair(func(bool) (*Plan, error) {
 		return &Plan{host: h, manifest: &Manifest{}, Steps: target.Steps(h.Dirs, to)}, nil
 	})
 }
@@ -140,7 +142,7 @@ func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 		return
 	}
 	reinstall := "hookmux install " + a.Name
-	sites := h.Look(a)
+	sites := h.ReadSites(a)
 	ours, counted := 0, false
 	before := len(d.found)
 	for _, s := range sites {
@@ -168,7 +170,7 @@ func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 		d.addFinding(a.Name, "present", Note, reinstall, "on this machine, without hooks of hookmux")
 		return
 	}
-	for _, s := range h.Strangers(a, "") {
+	for _, s := range h.ForeignHooks(a, "") {
 		d.addFinding(a.Name, "foreign", Note, "", "%s: %s also has a hook here", paths.Shorten(h.Dirs.Home, s.Path),
 			s.What)
 	}
@@ -189,15 +191,15 @@ func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 	}
 }
 
-// Trusts names the agents that mending would tell to trust our hooks: that is
+// Trusts names the agents that fixing would tell to trust our hooks: that is
 // theirs to say whose machine it is.
 func (d *Doctor) Trusts(findings []Finding) []*agent.Agent {
 	var out []*agent.Agent
 	for _, f := range findings {
-		if f.mend == nil {
+		if f.repair == nil {
 			continue
 		}
-		plan, err := f.mend(true)
+		plan, err := f.repair(true)
 		if err != nil {
 			continue // said when it is done
 		}
@@ -210,15 +212,15 @@ func (d *Doctor) Trusts(findings []Finding) []*agent.Agent {
 	return out
 }
 
-// Mend does what findings offer, and reports whether there was anything. An
+// Fix does what findings offer, and reports whether there was anything. An
 // agent is told to trust our hooks only where the person said so.
-func (d *Doctor) Mend(findings []Finding, trust func(agentName string) bool, e steps.Editor) (bool, error) {
+func (d *Doctor) Fix(findings []Finding, trust func(agentName string) bool, e steps.Editor) (bool, error) {
 	done := false
 	for _, f := range findings {
-		if f.mend == nil {
+		if f.repair == nil {
 			continue
 		}
-		plan, err := d.Host.Carry(func() (*Plan, error) { return f.mend(trust(f.Agent)) }, nil, e)
+		plan, err := d.Host.ApplyPlan(func() (*Plan, error) { return f.repair(trust(f.Agent)) }, nil, e)
 		if err != nil {
 			return done, err
 		}

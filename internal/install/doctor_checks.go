@@ -36,20 +36,20 @@ func (d *Doctor) checkSite(a *agent.Agent, s Site, short, reinstall string) {
 	well := true
 	bad := func(check string, level Level, format string, args ...any) {
 		d.addFinding(a.Name, check, level, reinstall, "%s: %s", short, fmt.Sprintf(format, args...))
-		d.setMend(again)
+		d.setRepair(again)
 		well = well && level != Bad
 	}
 	if s.Shadowed {
-		bad("shadowed", Bad, "is passed over by %s because of %s", a.Title, paths.Shorten(h.Dirs.Home, s.By))
+		bad("shadowed", Bad, "is passed over by %s because of %s", a.Title, paths.Shorten(h.Dirs.Home, s.HiddenBy))
 	}
-	if len(s.Twice) > 0 {
-		bad("duplicates", Bad, "more than one hook of hookmux at %s", strings.Join(s.Twice, ", "))
+	if len(s.Duplicated) > 0 {
+		bad("duplicates", Bad, "more than one hook of hookmux at %s", strings.Join(s.Duplicated, ", "))
 	}
 	if len(s.Missing) > 0 {
 		bad("missing", Bad, "hookmux's hooks were taken out at %s", strings.Join(s.Missing, ", "))
 	}
 	switch {
-	case len(s.Stale) > 0 && a.Install.Way == agent.WayPlugin && len(s.Deaf) == 0:
+	case len(s.Stale) > 0 && a.Install.Way == agent.WayPlugin && len(s.MayMiss) == 0:
 		bad(checkIntact, Note, "%s", s.Stale[0])
 		well = false // there is a line about it
 	case len(s.Stale) > 0:
@@ -123,7 +123,7 @@ func (d *Doctor) checkPluginFolders(a *agent.Agent) {
 		if r.Agent != a.Name || r.Kind != KindPlugin {
 			continue
 		}
-		others := d.Host.others(a, path)
+		others := d.Host.foreignFiles(a, path)
 		if len(others) == 0 || len(m.seedsOf(a, path)) == 0 {
 			continue
 		}
@@ -134,7 +134,7 @@ func (d *Doctor) checkPluginFolders(a *agent.Agent) {
 		d.addFinding(a.Name, "seeds", Bad, again, "%s: beside it lies what hookmux put there so that %s starts "+
 			"without a network, and %s may need what it stands for", paths.Shorten(d.Host.Dirs.Home, path), a.Title,
 			paths.Shorten(d.Host.Dirs.Home, others[0]))
-		d.setMend(func(trust bool) (*Plan, error) {
+		d.setRepair(func(trust bool) (*Plan, error) {
 			return d.Host.Install(Options{Agents: []*agent.Agent{a}, Scope: r.Scope, Trust: trust})
 		})
 	}
@@ -152,7 +152,7 @@ func (d *Doctor) checkLeftovers() {
 	d.addFinding("hookmux", "leftovers", Note, "hookmux doctor --fix", "left by an installation that was killed: %s",
 		strings.Join(left, ", "))
 	// Whoever changes files under the lock sweeps first.
-	d.setMend(func(bool) (*Plan, error) {
+	d.setRepair(func(bool) (*Plan, error) {
 		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []steps.Step{{Op: steps.OpSweep}}}, nil
 	})
 }
@@ -163,7 +163,7 @@ const maxNamed = 5
 // checkStateFiles names what is in hookmux's own folders and is not its own.
 func (d *Doctor) checkStateFiles() {
 	var unknown, foreign []string
-	for _, f := range statefiles.Look(d.Host.Dirs) {
+	for _, f := range statefiles.ListFiles(d.Host.Dirs) {
 		short := paths.Shorten(d.Host.Dirs.Home, f.Path)
 		if f.File == nil && f.Place == statefiles.State {
 			unknown = append(unknown, termsafe.Line(short, 200))
@@ -239,7 +239,7 @@ func (d *Doctor) checkDeadTrust(a *agent.Agent) {
 	path := d.Host.trustOf(a).file()
 	d.addFinding(a.Name, "dead trust", Note, "hookmux doctor --fix", "%s: trust in what is gone (%d): %s",
 		paths.Shorten(d.Host.Dirs.Home, path), len(dead), strings.Join(dead, ", "))
-	d.setMend(func(bool) (*Plan, error) {
+	d.setRepair(func(bool) (*Plan, error) {
 		src, err := d.Host.onDisk().read(path)
 		if err != nil {
 			return nil, err
@@ -275,7 +275,7 @@ func (d *Doctor) checkStaleSwitch(a *agent.Agent) {
 	d.addFinding(a.Name, "old switch", Note, "hookmux doctor "+a.Name+" --fix",
 		"%s: %s is an old name and changes nothing", paths.Shorten(d.Host.Dirs.Home, path),
 		strings.Join(oldSwitch, "."))
-	d.setMend(func(bool) (*Plan, error) {
+	d.setRepair(func(bool) (*Plan, error) {
 		src, err := d.Host.onDisk().read(path)
 		if err != nil {
 			return nil, err

@@ -63,7 +63,7 @@ func TestTheDoctorMendsWhatIsOurs(t *testing.T) {
 			t.Errorf("%s: f = %+v, want other than nil and %q in f.What", check, f, what)
 		}
 	}
-	if _, err := d.Mend(all, func(string) bool { return true }, &steps.Disk{}); err != nil {
+	if _, err := d.Fix(all, func(string) bool { return true }, &steps.Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	if text := read(t, config); strings.Contains(text, "stop:7:0") || strings.Contains(text, "codex_hooks") {

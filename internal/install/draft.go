@@ -45,17 +45,17 @@ func (d *draft) noteFailedRemoval(path string, err error) {
 
 // draftFile is one file on its way.
 type draftFile struct {
-	path   string
-	agent  string
-	disk   []byte // as it is; nil: not there
-	now    []byte // as it will be
-	stages []stage
-	record *Record // in draft.next
-	fresh  bool    // the record is a new one
-	gone   bool    // it was dropped: what is opened again needs no record
+	path    string
+	agent   string
+	disk    []byte // as it is; nil: not there
+	now     []byte // as it will be
+	changes []plannedChange
+	record  *Record // in draft.next
+	fresh   bool    // the record is a new one
+	gone    bool    // it was dropped: what is opened again needs no record
 }
 
-type stage struct {
+type plannedChange struct {
 	op    steps.Op
 	now   []byte
 	why   string
@@ -99,7 +99,7 @@ func (d *draft) openFile(path, agentName, scope string, kind Kind) (*draftFile, 
 
 // forgetFile drops a record that was made for nothing.
 func (d *draft) forgetFile(f *draftFile) {
-	if f.fresh && len(f.stages) == 0 {
+	if f.fresh && len(f.changes) == 0 {
 		delete(d.next.Files, f.path)
 	}
 }
@@ -107,7 +107,7 @@ func (d *draft) forgetFile(f *draftFile) {
 // rememberOriginal works out what a file is without us. As long as nobody else touched
 // it, that is what it was at first; else it is what taking out would leave.
 func (d *draft) rememberOriginal(f *draftFile, a *agent.Agent) error {
-	if len(f.stages) > 0 {
+	if len(f.changes) > 0 {
 		return nil // two things in one file
 	}
 	was := d.old.Files[f.path]
@@ -143,14 +143,14 @@ func (d *draft) foldersFor(path, name string) []string {
 
 // setContent is the next state of a file; the same again is no stage, and nil is
 // returned.
-func (f *draftFile) setContent(op steps.Op, now []byte) *stage {
+func (f *draftFile) setContent(op steps.Op, now []byte) *plannedChange {
 	f.record.After = hash(now)
 	if steps.SameText(f.now, now) {
 		return nil
 	}
 	f.now = now
-	f.stages = append(f.stages, stage{op: op, now: now})
-	return &f.stages[len(f.stages)-1]
+	f.changes = append(f.changes, plannedChange{op: op, now: now})
+	return &f.changes[len(f.changes)-1]
 }
 
 // stripHooks is a file without our hooks; nil when nothing else is in it and it is
@@ -193,7 +193,7 @@ func (d *draft) changeSteps() []steps.Step {
 	for _, path := range d.order {
 		f := d.files[path]
 		prev := f.disk
-		for _, st := range f.stages {
+		for _, st := range f.changes {
 			s := steps.Step{Op: st.op, Path: path, Agent: f.agent, Old: prev, New: st.now, Why: st.why, Grant: st.grant,
 				Runnable: st.runs}
 			if st.now == nil {
@@ -220,7 +220,7 @@ func (d *draft) sameManifest() bool {
 
 func (d *draft) hasChanged(agentName string) bool {
 	for _, f := range d.files {
-		if f.agent == agentName && len(f.stages) > 0 {
+		if f.agent == agentName && len(f.changes) > 0 {
 			return true
 		}
 	}
@@ -296,7 +296,7 @@ func (d *draft) dropFile(f *draftFile, now []byte) {
 	f.gone = true
 	if !steps.SameText(f.now, now) {
 		f.now = now
-		f.stages = append(f.stages, stage{op: steps.OpWrite, now: now})
+		f.changes = append(f.changes, plannedChange{op: steps.OpWrite, now: now})
 	}
 	if now == nil {
 		d.dropDirs(f.agent, f.record.Dirs)

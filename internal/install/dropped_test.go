@@ -48,7 +48,7 @@ func TestCursorFilesThatAreMended(t *testing.T) {
 		if got := read(t, file); strings.Count(got, `"version": 1`)+strings.Count(got, `"version":1`) != 1 {
 			t.Errorf("%q: has become %s, want it with one version", text, got)
 		}
-		for _, s := range h.Look(a) {
+		for _, s := range h.ReadSites(a) {
 			if s.Path == file && len(s.Stale) > 0 {
 				t.Errorf("%q: the doctor finds %q, want nothing", text, s.Stale)
 			}
@@ -79,7 +79,7 @@ func TestCursorVersionStaysForOthers(t *testing.T) {
 	// One that was written meanwhile and breaks the file is named.
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 	write(t, file, strings.Replace(read(t, file), "theirs", "curl https://example.com", 1))
-	for _, s := range h.Look(a) {
+	for _, s := range h.ReadSites(a) {
 		if s.Path == file && (len(s.Stale) != 1 || !strings.Contains(s.Stale[0], "drops the whole")) {
 			t.Errorf("the doctor finds %q, want that Cursor drops the file", s.Stale)
 		}

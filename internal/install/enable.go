@@ -90,6 +90,6 @@ func (l siteReader) readSettings(s *Site) {
 	path := l.host.resolvePath(spec.HookFile)
 	src, err := l.host.onDisk().read(path)
 	if what := settings.WhatIsMissing(spec, src, err, filepath.Base(path)); what != "" {
-		s.Stale, s.Deaf, s.Running = append(s.Stale, what), append(s.Deaf, what), nil
+		s.Stale, s.MayMiss, s.Running = append(s.Stale, what), append(s.MayMiss, what), nil
 	}
 }

@@ -98,7 +98,7 @@ func TestOpenClawConfigThatCannotBeEdited(t *testing.T) {
 	}
 }
 
-// A plugin whose entry is gone is passed over: the doctor says so, and mends it.
+// A plugin whose entry is gone is passed over: the doctor says so, and fixes it.
 func TestDoctorMissesOpenClawEntry(t *testing.T) {
 	a, h := known(t, "openclaw"), newHost(t)
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
@@ -110,7 +110,7 @@ func TestDoctorMissesOpenClawEntry(t *testing.T) {
 		t.Fatalf("finding %+v, installed %v; want a bad one about the entry, and nothing believed to run", f,
 			h.Installed(a))
 	}
-	if _, err := d.Mend(all, never, &steps.Disk{}); err != nil || !h.Installed(a) {
-		t.Errorf("error %v, installed %v; want it mended", err, h.Installed(a))
+	if _, err := d.Fix(all, never, &steps.Disk{}); err != nil || !h.Installed(a) {
+		t.Errorf("error %v, installed %v; want it fixed", err, h.Installed(a))
 	}
 }

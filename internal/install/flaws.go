@@ -13,8 +13,8 @@ import (
 // flaw is one thing in which an entry of ours is not as we write it.
 type flaw struct {
 	what string
-	// deaf: it may not run where it should, or its answer may not count.
-	deaf bool
+	// mayMiss: it may not run where it should, or its answer may not count.
+	mayMiss bool
 }
 
 // findFlaws compares an entry of ours with what would be written today.

@@ -189,7 +189,7 @@ func TestChangesToAPluginAreKept(t *testing.T) {
 	write(t, path, ours+"// mine\n")
 	kept(mustInstall(t, h, Options{Agents: []*agent.Agent{a}}), ours+"// mine\n")
 	if read(t, path) != ours {
-		t.Error("not mended; want read(t, path) == ours")
+		t.Error("not fixed; want read(t, path) == ours")
 	}
 	write(t, path, ours+"// mine again\n")
 	kept(mustUninstall(t, h, a), ours+"// mine again\n")
@@ -232,7 +232,7 @@ func TestFilesThatMustNotBeWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := picture(t, h.Dirs.Home)
-		_, err := h.Carry(func() (*Plan, error) {
+		_, err := h.ApplyPlan(func() (*Plan, error) {
 			return h.Install(Options{Agents: []*agent.Agent{gemini, claude}, Scope: User})
 		}, nil, &steps.Disk{})
 		if err == nil || !strings.Contains(err.Error(), name) ||
@@ -311,13 +311,13 @@ func TestOthersAreNamedWhereverTheyStand(t *testing.T) {
 
 func TestRootIsToldWhoseHomeItIs(t *testing.T) {
 	home := t.TempDir()
-	if said := Visiting(home); said != "" {
+	if said := ForeignHomeWarning(home); said != "" {
 		t.Errorf(`Visiting(home) = %q, want ""`, said)
 	}
 	if os.Geteuid() != 0 || os.Chown(home, 65534, 65534) != nil {
 		t.Skip("only root can be a guest")
 	}
-	if said := Visiting(home); !strings.Contains(said, "(65534), and you are root") {
+	if said := ForeignHomeWarning(home); !strings.Contains(said, "(65534), and you are root") {
 		t.Errorf(`Visiting(home) = %q, want "(65534), and you are root" in it`, said)
 	}
 }

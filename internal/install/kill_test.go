@@ -53,7 +53,7 @@ func beKilled(order string) error {
 }
 
 func carryKilled(h *Host, verb string) error {
-	_, err := h.Carry(func() (*Plan, error) {
+	_, err := h.ApplyPlan(func() (*Plan, error) {
 		if verb == "uninstall" {
 			return h.Uninstall(killedAgents())
 		}

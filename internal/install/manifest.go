@@ -113,10 +113,10 @@ func (m *Manifest) paths() []string {
 	return all
 }
 
-// settle notes what was really written, where an agent did the writing. It
+// recordAgentWrites records what was really written, where an agent did the writing. It
 // only does so when the agent wrote nothing else: otherwise giving back the old
 // bytes would undo that too, and only our own keys may go.
-func (h *Host) settle(m *Manifest, done []steps.Step) error {
+func (h *Host) recordAgentWrites(m *Manifest, done []steps.Step) error {
 	changed, before := false, m.encodeManifest()
 	for _, s := range done {
 		r := m.Files[s.Path]

@@ -95,7 +95,7 @@ func readsHooksOf(a *agent.Agent, scope string) bool {
 
 // hasWhere reports whether hooks of ours stand in such a place of an agent.
 func (h *Host) hasWhere(a *agent.Agent, is func(Site) bool) bool {
-	return slices.ContainsFunc(h.Look(a), func(s Site) bool { return s.Ours > 0 && !s.Shadowed && is(s) })
+	return slices.ContainsFunc(h.ReadSites(a), func(s Site) bool { return s.Ours > 0 && !s.Shadowed && is(s) })
 }
 
 // Found is an agent that is on this machine.
@@ -114,7 +114,7 @@ func (h *Host) Find(all []*agent.Agent) []Found {
 			continue
 		}
 		f := Found{Agent: a}
-		f.Program, f.Dir = h.Whereabouts(a)
+		f.Program, f.Dir = h.ProgramAndConfigDir(a)
 		if f.Program != "" || f.Dir != "" {
 			out = append(out, f)
 		}
@@ -122,9 +122,9 @@ func (h *Host) Find(all []*agent.Agent) []Found {
 	return out
 }
 
-// Whereabouts is the agent's program on PATH and the folder of its config, as
+// ProgramAndConfigDir is the agent's program on PATH and the folder of its config, as
 // far as they are there.
-func (h *Host) Whereabouts(a *agent.Agent) (program, dir string) {
+func (h *Host) ProgramAndConfigDir(a *agent.Agent) (program, dir string) {
 	if dir = h.configDir(a); dir != "" && (!h.onDisk().exists(dir) || h.onDisk().isFile(dir)) {
 		dir = ""
 	}

@@ -45,7 +45,7 @@ func TestNoEventsNoFile(t *testing.T) {
 			// What was installed before goes.
 			mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true})
 			check()
-			for _, s := range h.Look(a) {
+			for _, s := range h.ReadSites(a) {
 				if s.Ours > 0 {
 					t.Errorf("%s: still has hooks", s.Path)
 				}

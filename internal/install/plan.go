@@ -69,7 +69,7 @@ func (p *Plan) Apply(e steps.Editor) error {
 		return err
 	}
 	if _, ok := e.(*steps.Disk); ok {
-		return p.host.settle(p.manifest, p.Steps)
+		return p.host.recordAgentWrites(p.manifest, p.Steps)
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 	}
 	a = a.WithKnownEvents(h.AgentVersion)
 	asked := o.Events
-	o, kept := d.settledOptions(a, o)
+	o, kept := d.effectiveOptions(a, o)
 	commands, err := h.commands(a, o)
 	if err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 		one.Events = append(one.Events, c.Event)
 	}
 	if len(commands) == 0 {
-		return one, d.nothing(a, place, path, o, one)
+		return one, d.planNoEvents(a, place, path, o, one)
 	}
 	switch a.Install.Way {
 	case agent.WayPlugin:
@@ -257,7 +257,7 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 	if r := d.next.Files[path]; r != nil {
 		r.Chosen, r.Wrote = &Choice{Events: o.Events, Deny: o.Deny}, one.Events
 	}
-	for _, s := range h.Strangers(a, path) {
+	for _, s := range h.ForeignHooks(a, path) {
 		one.Notes = append(one.Notes, fmt.Sprintf("%s: %s also has a hook here", paths.Shorten(h.Dirs.Home, s.Path),
 			s.What))
 	}
@@ -270,9 +270,9 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 	return one, nil
 }
 
-// nothing is for an agent that has none of the events that were asked for: no
-// file is made for it, and what was asked for earlier goes.
-func (d *draft) nothing(a *agent.Agent, place agent.InstallPlace, path string, o Options, one *AgentPlan) error {
+// planNoEvents plans for an agent that has none of the events that were asked for: no
+// file is made for it, and what was asked for earlier is removed.
+func (d *draft) planNoEvents(a *agent.Agent, place agent.InstallPlace, path string, o Options, one *AgentPlan) error {
 	one.Notes = append(one.Notes, fmt.Sprintf("has no event that is meant by %s, so it gets no hooks",
 		strings.Join(o.Events, ", ")))
 	if len(o.Events) == 0 {
@@ -280,7 +280,7 @@ func (d *draft) nothing(a *agent.Agent, place agent.InstallPlace, path string, o
 	}
 	switch a.Install.Way {
 	case agent.WayPlugin:
-		return errors.Join(d.unplug(a, path, o.Scope), d.disable(a))
+		return errors.Join(d.removePlugin(a, path, o.Scope), d.disable(a))
 	case agent.WayScripts:
 		return d.takeOutScripts(a, place, o.Scope, nil)
 	}
@@ -289,7 +289,7 @@ func (d *draft) nothing(a *agent.Agent, place agent.InstallPlace, path string, o
 		if d.next.Files[name] == nil {
 			continue
 		}
-		if err := d.unseed(a, name); err != nil {
+		if err := d.removeSeed(a, name); err != nil {
 			return err
 		}
 	}
@@ -335,7 +335,7 @@ func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, c
 	}
 	f.record.Kept = kept
 	f.setContent(steps.OpWrite, now)
-	if err := d.elsewhere(a, path, o.Scope); err != nil {
+	if err := d.removeFromOtherPlaces(a, path, o.Scope); err != nil {
 		return err
 	}
 	for _, seed := range a.Install.Beside {
@@ -353,8 +353,8 @@ func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, c
 	return nil
 }
 
-// elsewhere takes our entries out of places that do not count (any more).
-func (d *draft) elsewhere(a *agent.Agent, path, scope string) error {
+// removeFromOtherPlaces removes our entries from places that do not count (any more).
+func (d *draft) removeFromOtherPlaces(a *agent.Agent, path, scope string) error {
 	for _, p := range a.Install.Places {
 		other := d.host.resolvePath(p.HookFile)
 		if p.Scope != scope || other == "" || other == path {

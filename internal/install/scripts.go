@@ -165,7 +165,7 @@ func (l siteReader) readScriptSite(s *Site, one scriptfile.Script, r *Record) {
 	}
 	s.Ours++
 	if slices.Contains(s.Events, name) {
-		s.Twice = append(s.Twice, name)
+		s.Duplicated = append(s.Duplicated, name)
 	}
 	s.Events = append(s.Events, name)
 	want := hookentry.Command{Program: Shim(h.Dirs), Agent: a.Name, Event: name,
@@ -183,7 +183,7 @@ func (l siteReader) readScriptSite(s *Site, one scriptfile.Script, r *Record) {
 		s.Stale = append(s.Stale, wrong)
 	}
 	if wrong != "" && deaf {
-		s.Deaf = append(s.Deaf, wrong)
+		s.MayMiss = append(s.MayMiss, wrong)
 	}
 	if !deaf {
 		s.Running = append(s.Running, name)
@@ -210,12 +210,12 @@ func (l siteReader) addFreshScripts(s *Site, m *Manifest) {
 
 // strangeScripts are other people's programs that answer what we answer, in
 // folders that hold none of ours.
-func strangeScripts(h *Host, a *agent.Agent) []Stranger {
-	var out []Stranger
-	for _, s := range h.Look(a) {
+func strangeScripts(h *Host, a *agent.Agent) []ForeignHook {
+	var out []ForeignHook
+	for _, s := range h.ReadSites(a) {
 		for _, name := range s.Foreign {
 			if s.Err == nil && s.Ours == 0 {
-				out = append(out, Stranger{s.Path, name})
+				out = append(out, ForeignHook{s.Path, name})
 			}
 		}
 	}

@@ -126,12 +126,12 @@ func TestTheDoctorLooksAtScripts(t *testing.T) {
 			if slices.Contains(h.Delivery(a).Events, "PreToolUse") != (c.says == "PreToolUse: its text differs") {
 				t.Errorf("events that are believed to run: %q", h.Delivery(a).Events)
 			}
-			if _, err := d.Mend(all, never, &steps.Disk{}); err != nil {
+			if _, err := d.Fix(all, never, &steps.Disk{}); err != nil {
 				t.Fatal(err)
 			}
 			if _, all := examine(h, a, nil); c.mends && finding(all, c.check) != nil &&
 				finding(all, c.check).Level == Bad {
-				t.Errorf("still %+v after mending", finding(all, c.check))
+				t.Errorf("still %+v after fixing", finding(all, c.check))
 			}
 		})
 	}
@@ -155,12 +155,12 @@ func TestTheFileBesideOursIsMissed(t *testing.T) {
 	if f == nil || f.Level != Bad || !strings.Contains(f.What, "plugin.json beside it is gone") || h.Installed(a) {
 		t.Fatalf("f = %+v, installed %v; want a bad one about plugin.json, and nothing believed to run", f, h.Installed(a))
 	}
-	if _, err := d.Mend(all, never, &steps.Disk{}); err != nil || !h.Installed(a) {
-		t.Errorf("error %v, installed %v; want it mended", err, h.Installed(a))
+	if _, err := d.Fix(all, never, &steps.Disk{}); err != nil || !h.Installed(a) {
+		t.Errorf("error %v, installed %v; want it fixed", err, h.Installed(a))
 	}
 	mustUninstall(t, h, a)
 	after := picture(t, root)
-	delete(after, "home/.local/state/hookmux/install.lock") // mending takes it
+	delete(after, "home/.local/state/hookmux/install.lock") // fixing takes it
 	if d := cmp.Diff(before, after); d != "" {
 		t.Errorf("after uninstall (-want +got):\n%s", d)
 	}

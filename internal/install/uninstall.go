@@ -34,7 +34,7 @@ func (h *Host) Uninstall(agents []*agent.Agent) (*Plan, error) {
 		}
 		one := AgentPlan{Name: a.Name, Title: a.Title, Changed: d.hasChanged(a.Name)}
 		for _, path := range d.order {
-			if f := d.files[path]; f.agent == a.Name && len(f.stages) > 0 && one.Path == "" {
+			if f := d.files[path]; f.agent == a.Name && len(f.changes) > 0 && one.Path == "" {
 				one.Path = path
 			}
 		}
@@ -67,14 +67,14 @@ func (h *Host) Uninstall(agents []*agent.Agent) (*Plan, error) {
 func (d *draft) unwritable(a *agent.Agent) {
 	for _, path := range d.order {
 		f := d.files[path]
-		if f.agent != a.Name || len(f.stages) == 0 {
+		if f.agent != a.Name || len(f.changes) == 0 {
 			continue
 		}
 		err := d.host.onDisk().writable([]steps.Step{{Op: steps.OpWrite, Path: path}})
 		if err == nil {
 			continue
 		}
-		f.now, f.stages = f.disk, nil
+		f.now, f.changes = f.disk, nil
 		if was := d.old.Files[path]; was != nil {
 			d.next.Files[path] = was
 		}
@@ -98,7 +98,7 @@ func (h *Host) runsElsewhere(but []*agent.Agent) bool {
 		if slices.Contains(but, a) {
 			continue
 		}
-		for _, s := range h.Look(a) {
+		for _, s := range h.ReadSites(a) {
 			if s.Ours > 0 || len(s.Damaged) > 0 || s.Err != nil && h.fileMentions(s.Path) {
 				return true
 			}
@@ -139,7 +139,7 @@ func (d *draft) uninstall(a *agent.Agent) {
 			var err error
 			switch a.Install.Way {
 			case agent.WayPlugin:
-				err = d.unplug(a, path, p.Scope)
+				err = d.removePlugin(a, path, p.Scope)
 			case agent.WayScripts:
 				err = d.takeOutScripts(a, p, p.Scope, nil)
 			default:
@@ -274,9 +274,9 @@ func (d *draft) plugin(a *agent.Agent, path string, o Options) error {
 func (d *draft) seeds(a *agent.Agent, path, scope string) error {
 	spec, dir := a.Install.Plugin, filepath.Dir(path)
 	ours := d.next.seedsOf(a, path)
-	if others := d.host.others(a, path); len(others) > 0 {
+	if others := d.host.foreignFiles(a, path); len(others) > 0 {
 		for _, seed := range ours {
-			if err := d.unseed(a, seed); err != nil {
+			if err := d.removeSeed(a, seed); err != nil {
 				return err
 			}
 		}
@@ -316,8 +316,8 @@ func (m *Manifest) seedsOf(a *agent.Agent, plugin string) []string {
 	return out
 }
 
-// others are other people's things beside a plugin.
-func (h *Host) others(a *agent.Agent, plugin string) []string {
+// foreignFiles are other people's files beside a plugin.
+func (h *Host) foreignFiles(a *agent.Agent, plugin string) []string {
 	var out []string
 	for _, pattern := range a.Install.Plugin.Alone {
 		matches := h.onDisk().glob(filepath.Join(escapeGlob(filepath.Dir(plugin)), pattern))
@@ -334,8 +334,8 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// unseed takes a seed out again, unless somebody made it theirs.
-func (d *draft) unseed(a *agent.Agent, name string) error {
+// removeSeed removes a seed, unless somebody made it theirs.
+func (d *draft) removeSeed(a *agent.Agent, name string) error {
 	r := d.next.Files[name]
 	if dir, ok := strings.CutSuffix(name, "/"); ok {
 		d.dropDirs(a.Name, append(slices.Clone(r.Dirs), dir))
@@ -394,8 +394,8 @@ func (d *draft) setAside(f *draftFile) {
 		paths.Shorten(d.host.Dirs.Home, to)))
 }
 
-// unplug takes a plugin file out.
-func (d *draft) unplug(a *agent.Agent, path, scope string) error {
+// removePlugin removes a plugin file.
+func (d *draft) removePlugin(a *agent.Agent, path, scope string) error {
 	data, err := d.host.onDisk().read(path)
 	if err != nil {
 		return steps.BrokenFile(path, err)

@@ -1,6 +1,6 @@
 // Package jsonstring writes and reads the strings of JSON, byte by byte: what
 // encoding/json does with them is more than a hook process may link, and it
-// mends bytes that are no UTF-8, which must come through as they are. Standard
+// fixes bytes that are no UTF-8, which must come through as they are. Standard
 // library only, and little of it.
 package jsonstring
 

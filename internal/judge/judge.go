@@ -113,7 +113,7 @@ type place struct {
 	root     string // the project, "" when there is none
 	settings *config.Settings
 	hooks    *registry.Set
-	force    *trust.Force
+	force    *trust.TrustedContent
 	started  start
 	start    *place // what counts where the session started; nil where that is the same project
 }
@@ -157,7 +157,7 @@ func (j *Judge) guardOptions(at place, now time.Time) sources.GuardOptions {
 	resting, _ := sources.ReadNaps(j.Dirs.State, now) // a note that is not believed lets nothing rest
 	o := sources.GuardOptions{
 		Settings: [2]*config.Settings{at.settings}, Protected: j.ProtectedPaths(at.roots()), Project: at.root,
-		Forces: [2]*trust.Force{at.force}, Resting: resting,
+		Forces: [2]*trust.TrustedContent{at.force}, Resting: resting,
 		Started: func(*event.Event) (string, error) { return at.started.folder, at.started.err },
 	}
 	if at.start != nil {
@@ -259,7 +259,7 @@ func failAbsent(context.Context, *hook.Call) (event.Decision, error) {
 func (j *Judge) modules(at place) []string {
 	list := at.settings.Strings(config.Modules)
 	list = append(list, j.FolderModules()...)
-	monitors := func(force *trust.Force) func(string) bool {
+	monitors := func(force *trust.TrustedContent) func(string) bool {
 		return func(file string) bool { return sources.MonitorsModule(j.Dirs, at.settings, force.Shown(file)) }
 	}
 	if at.force != nil {

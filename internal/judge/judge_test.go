@@ -141,7 +141,7 @@ func TestConfirmedStateIsInForce(t *testing.T) {
 	want("before anything was confirmed", control, event.Deny)
 	store := sources.OpenConfirmed(dirs, false)
 	sources.New(sources.Options{Dirs: dirs, Catalogue: agent.Builtin(), Confirmed: store})
-	if _, err := store.Take(""); err != nil {
+	if _, err := store.Confirm(""); err != nil {
 		t.Fatal(err)
 	}
 	want("once confirmed", wipe, event.Deny)

@@ -210,7 +210,7 @@ func (s *Service) ReadSettings() {
 		l.mu.Lock()
 		l.state.last = nil
 		l.mu.Unlock()
-		s.Problems.Mend(problemKey(name))
+		s.Problems.Clear(problemKey(name))
 	}
 }
 
@@ -221,7 +221,7 @@ func problemKey(channel string) string { return "notify." + channel }
 func (s *Service) reportResult(name string, err error) {
 	key := problemKey(name)
 	if err == nil || errors.Is(err, errAbsent) && !s.isNamed(name) {
-		s.Problems.Mend(key)
+		s.Problems.Clear(key)
 		return
 	}
 	s.Problems.Raise(key, "you are not told by "+name+": "+err.Error(), "`hookmux notify test` tries it again; "+
@@ -367,7 +367,7 @@ func (s *Service) panesLookedAt(ctx context.Context, server string) []string {
 	}
 	var panes []string
 	for _, c := range clients {
-		if c.Looks(s.now()) {
+		if c.IsWatching(s.now()) {
 			panes = append(panes, c.Pane)
 		}
 	}

@@ -138,7 +138,7 @@ func (p *Pipeline) recordEvent(call *HookCall, s *pipelineState) bool {
 		p.Deps.Problems.Raise("intake", "events cannot be written down before they are answered: "+err.Error(),
 			"make room on the disk of "+p.Deps.Dirs.Intake()+"; decisions go on meanwhile")
 	} else if p.Deps.Problems.Any() && p.Recorder.Writable() {
-		p.Deps.Problems.Mend("intake")
+		p.Deps.Problems.Clear("intake")
 	}
 	if !s.isDuplicate() {
 		p.seen.countEvent(&s.ev)

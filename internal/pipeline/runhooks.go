@@ -269,7 +269,7 @@ func (p *Pipeline) countSteps(ev *event.Event, steps []hook.Step) {
 		p.HookStats.Add(step)
 		if step.Err == nil {
 			if p.Deps.Problems.Any() {
-				p.Deps.Problems.Mend("hook:" + step.Hook) // it works again
+				p.Deps.Problems.Clear("hook:" + step.Hook) // it works again
 			}
 			continue
 		}

@@ -1,5 +1,5 @@
 // Package problems keeps the list of what is wrong right now, for status and
-// watch. A problem is raised again and again while it lasts and mended by its
+// watch. A problem is raised again and again while it lasts and fixed by its
 // key.
 package problems
 
@@ -41,9 +41,9 @@ func (p *List) Any() bool { return p.count.Load() > 0 }
 // Raise opens the problem with this key, or counts it again.
 func (p *List) Raise(key, what, fix string) { p.set(key, what, fix, 1) }
 
-// Keep opens the problem with this key, or says how it is now: a state, which is not
+// Set opens the problem with this key, or says how it is now: a state, which is not
 // counted.
-func (p *List) Keep(key, what, fix string) { p.set(key, what, fix, 0) }
+func (p *List) Set(key, what, fix string) { p.set(key, what, fix, 0) }
 
 func (p *List) set(key, what, fix string, again int) {
 	what = redact.Text(what) // it may quote what a hook or an agent said
@@ -89,8 +89,8 @@ func isBrief(key string) bool {
 	return false
 }
 
-// Mend closes the problem with this key.
-func (p *List) Mend(key string) {
+// Clear closes the problem with this key.
+func (p *List) Clear(key string) {
 	p.mu.Lock()
 	delete(p.open, key)
 	delete(p.last, key)
@@ -98,8 +98,8 @@ func (p *List) Mend(key string) {
 	p.mu.Unlock()
 }
 
-// MendExcept closes every problem whose key begins with prefix and is not in stay.
-func (p *List) MendExcept(prefix string, stay map[string]bool) {
+// ClearExcept closes every problem whose key begins with prefix and is not in stay.
+func (p *List) ClearExcept(prefix string, stay map[string]bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key := range p.open {

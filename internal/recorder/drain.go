@@ -193,8 +193,8 @@ func (d *drain) storeBatch(batch []item, note *attempt) bool {
 			note.clear()
 		}
 		if err == nil {
-			d.deps.Problems.Mend("journal")
-			d.deps.Problems.Mend("state")
+			d.deps.Problems.Clear("journal")
+			d.deps.Problems.Clear("state")
 			break
 		}
 		d.store.reportTrouble(err)
@@ -219,7 +219,7 @@ func (d *drain) tidyFiles() {
 		if !d.intake.reopen() {
 			return
 		}
-		d.deps.Problems.Mend("intake")
+		d.deps.Problems.Clear("intake")
 	}
 	if !d.store.checkJournal() {
 		d.intake.rereadAll()

@@ -62,7 +62,7 @@ func (l *leftovers) sweepSpool() {
 			continue
 		}
 		if l.deps.Problems.Any() {
-			l.deps.Problems.Mend("spool:" + dir)
+			l.deps.Problems.Clear("spool:" + dir)
 		}
 		for _, f := range files {
 			switch l.storeFile(f.Path) {
@@ -90,7 +90,7 @@ const (
 func (l *leftovers) storeFile(path string) fileResult {
 	records, skipped, err := spool.ReadFile(path)
 	unread := "intake-read:" + path
-	if smallfile.Unfit(err) {
+	if smallfile.IsNotPlainFile(err) {
 		l.setFileAside(path, err)
 		return fileKept
 	}
@@ -99,7 +99,7 @@ func (l *leftovers) storeFile(path string) fileResult {
 		return fileKept
 	}
 	if l.deps.Problems.Any() {
-		l.deps.Problems.Mend(unread)
+		l.deps.Problems.Clear(unread)
 	}
 	if skipped > 0 {
 		l.deps.Problems.Raise("intake-garbage",

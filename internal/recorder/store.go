@@ -197,7 +197,7 @@ func (s *store) retain(keep Retention) {
 	if _, err := s.journal.Load().Retain(time.Now(), keep.Age, keep.AgentAge, keep.MaxBytes); err != nil {
 		s.deps.Problems.Raise("retention", "old events could not be deleted: "+err.Error(), "")
 	} else {
-		s.deps.Problems.Mend("retention")
+		s.deps.Problems.Clear("retention")
 	}
 }
 

@@ -75,7 +75,7 @@ func (s *Service) Decide(ctx context.Context, peer proc.Cred, a authority.Action
 // JudgeCall judges a call of a method that does not wait.
 func (s *Service) JudgeCall(name string, class authority.Class, params json.RawMessage,
 	peer proc.Cred) (authority.Verdict, *wire.Error) {
-	verdict := s.keeper.Look(peer, s.describeCall(name, class, params))
+	verdict := s.keeper.JudgeSilently(peer, s.describeCall(name, class, params))
 	if verdict.Outcome != authority.NeedPIN || !s.approvals.PIN().Set() {
 		return verdict, nil
 	}
@@ -130,7 +130,7 @@ func (s *Service) Methods() map[string]services.Method {
 
 // showSeat tells a caller what the hub makes of it.
 func (s *Service) showSeat(_ json.RawMessage, peer proc.Cred) (any, *wire.Error) {
-	v := s.keeper.Look(peer, authority.Action{})
+	v := s.keeper.JudgeSilently(peer, authority.Action{})
 	return wire.SeatView{
 		Outcome: v.Outcome.String(), Cause: v.Cause.String(), Reason: v.Reason(), Seat: v.Seat.Kind.String(),
 		TTY: v.TTY, Agent: v.Agent, Holder: v.Holder.PID,
@@ -154,7 +154,7 @@ func (s *Service) addSeat(params json.RawMessage, peer proc.Cred) (any, *wire.Er
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
-	from := s.keeper.Look(peer, authority.Action{})
+	from := s.keeper.JudgeSilently(peer, authority.Action{})
 	one, err := s.enrolled.Add(p.PID, from.TTY)
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)

@@ -14,13 +14,13 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
-// TakeFirst confirms what is there now where nothing was ever confirmed: by a
+// ConfirmInitial confirms what is there now where nothing was ever confirmed: by a
 // person, or because there are no settings at all.
-func (r *Service) TakeFirst(byPerson bool) {
+func (r *Service) ConfirmInitial(byPerson bool) {
 	if r.Confirmed == nil {
 		return
 	}
-	if err := r.Confirmed.TakeFirst(byPerson); err != nil {
+	if err := r.Confirmed.ConfirmInitial(byPerson); err != nil {
 		r.Problems.Raise(confirmed.ProblemKey, "what is in force cannot be written down: "+err.Error(),
 			"make room or repair "+r.Dirs.State)
 	}
@@ -42,7 +42,7 @@ func namedModules(r *Service) []string {
 // confirmNamed confirms TypeScript hooks that a person has just named and that were
 // never seen before. What others name stays as it is.
 func (r *Service) confirmNamed(names []string) {
-	if basis, _, _ := r.Confirmed.Basis(); basis != confirmed.Confirmed {
+	if basis, _, _ := r.Confirmed.State(); basis != confirmed.Confirmed {
 		return
 	}
 	for _, name := range names {
@@ -50,7 +50,7 @@ func (r *Service) confirmNamed(names []string) {
 			name = filepath.Join(r.Dirs.Home, rest)
 		}
 		if filepath.IsAbs(name) {
-			r.Confirmed.TakeNamed(filepath.Clean(name))
+			r.Confirmed.ConfirmNamed(filepath.Clean(name))
 		}
 	}
 }
@@ -135,8 +135,8 @@ func (r *Service) reportUnconfirmed() {
 	}
 	what, fix := r.Confirmed.Describe()
 	if what == "" {
-		r.Problems.Mend(confirmed.ProblemKey)
+		r.Problems.Clear(confirmed.ProblemKey)
 		return
 	}
-	r.Problems.Keep(confirmed.ProblemKey, what, fix)
+	r.Problems.Set(confirmed.ProblemKey, what, fix)
 }

@@ -47,7 +47,7 @@ func (r methods) lookAtChanges(params json.RawMessage, _ proc.Cred) (any, *wire.
 }
 
 func (r methods) describeView(changes []confirmed.Change, hash string) wire.ConfirmView {
-	basis, since, problem := r.Confirmed.Basis()
+	basis, since, problem := r.Confirmed.State()
 	view := wire.ConfirmView{Basis: string(basis), Hash: hash, Changes: []wire.ConfirmChange{}}
 	if !since.IsZero() {
 		view.Since = &since
@@ -97,7 +97,7 @@ func (r methods) confirmChanges(params json.RawMessage, _ proc.Cred) (any, *wire
 		return nil, errAllCounts
 	}
 	r.editing.Lock()
-	changes, err := r.Confirmed.Take(p.Hash)
+	changes, err := r.Confirmed.Confirm(p.Hash)
 	r.editing.Unlock()
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
@@ -152,7 +152,7 @@ func (r methods) confirmFirst(params json.RawMessage, _ proc.Cred) (any, *wire.E
 	if bad := services.ReadParams(params, &struct{}{}); bad != nil {
 		return nil, bad
 	}
-	r.TakeFirst(true)
+	r.ConfirmInitial(true)
 	return map[string]bool{"ok": true}, nil
 }
 
@@ -182,7 +182,7 @@ func (r methods) confirmFile(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	} else if filepath.Dir(p.File) != r.Confirmed.HooksFolder() {
 		return nil, wire.Errorf(wire.CodeParams, "%s is not a new file in %s", p.File, r.Confirmed.HooksFolder())
 	}
-	if err := r.Confirmed.TakeFile(p.File, []byte(p.Content)); err != nil {
+	if err := r.Confirmed.ConfirmFile(p.File, []byte(p.Content)); err != nil {
 		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
 	}
 	r.applyConfirmed()
@@ -221,7 +221,7 @@ func (r methods) followFiles(params json.RawMessage, peer proc.Cred) (any, *wire
 			"be followed")
 	}
 	stop := r.Confirmed.Follow(p.Files)
-	r.takeFollowed()
+	r.confirmFollowed()
 	r.Background.Go(func() {
 		defer stop()
 		tick := time.NewTicker(followEvery)
@@ -233,7 +233,7 @@ func (r methods) followFiles(params json.RawMessage, peer proc.Cred) (any, *wire
 			case <-r.Context.Done():
 				return
 			case <-tick.C:
-				r.takeFollowed()
+				r.confirmFollowed()
 			}
 		}
 	})
@@ -253,9 +253,9 @@ func (r methods) canFollow(file string) error {
 	return errors.New("is none of your settings, nor a file that your hooks are made of")
 }
 
-// takeFollowed takes what changed in followed files and tells who follows.
-func (r *Service) takeFollowed() {
-	changes := r.Confirmed.TakeFollowed()
+// confirmFollowed takes what changed in followed files and tells who follows.
+func (r *Service) confirmFollowed() {
+	changes := r.Confirmed.ConfirmFollowed()
 	if len(changes) == 0 {
 		return
 	}

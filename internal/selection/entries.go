@@ -18,7 +18,7 @@ import (
 
 // makeEntries makes guards and registrations ready. Where two projects have a
 // hook of the same id, the one the event happens in counts.
-func (r *Service) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set, forces [2]*trust.Force,
+func (r *Service) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set, forces [2]*trust.TrustedContent,
 	at places) []*hook.Entry {
 	var entries []*hook.Entry
 	seen := map[string]bool{}
@@ -55,11 +55,11 @@ func (r *Service) makeEntries(settings [2]*config.Settings, sets [2]*registry.Se
 // DropProblemsOf forgets what was wrong with a hook that is changed or gone;
 // if it still is, the next event says so.
 func (r *Service) DropProblemsOf(id string) {
-	r.Problems.Mend("hook:" + id)
-	r.Problems.Mend("hook-load:" + id)
+	r.Problems.Clear("hook:" + id)
+	r.Problems.Clear("hook-load:" + id)
 }
 
-func (r *Service) makeEntry(reg registry.Entry, force *trust.Force, settings *config.Settings) *hook.Entry {
+func (r *Service) makeEntry(reg registry.Entry, force *trust.TrustedContent, settings *config.Settings) *hook.Entry {
 	if reg.Timeout == 0 {
 		if span := settings.Span(config.HooksTimeout); span > 0 {
 			reg.Timeout = hook.Duration(span)
@@ -89,7 +89,7 @@ func (r *Service) makeEntry(reg registry.Entry, force *trust.Force, settings *co
 	if err == nil {
 		var e *hook.Entry
 		if e, err = hook.NewEntry(ready, run, reg.Scope); err == nil {
-			r.Problems.Mend("hook-load:" + reg.ID)
+			r.Problems.Clear("hook-load:" + reg.ID)
 			e.Inline = handler.Shipped(ready)
 			return e
 		}

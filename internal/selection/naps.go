@@ -36,8 +36,8 @@ func (n *Naps) readFile() {
 	n.list = list
 }
 
-// resting are the naps that are not over.
-func (n *Naps) resting() []sources.Nap {
+// active are the naps that are not over.
+func (n *Naps) active() []sources.Nap {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.list) == 0 {
@@ -55,7 +55,7 @@ func (n *Naps) resting() []sources.Nap {
 // Info lists what only monitors for now, for the hub's status.
 func (n *Naps) Info() []wire.Nap {
 	var list []wire.Nap
-	for _, one := range n.resting() {
+	for _, one := range n.active() {
 		list = append(list, wire.Nap{Name: one.Name, Since: one.Since, Until: one.Until})
 	}
 	return list
@@ -75,7 +75,7 @@ func (n *Naps) start(name string, until time.Time) (had bool, err error) {
 		return had, err
 	}
 	n.list = list
-	n.problems.Mend("naps")
+	n.problems.Clear("naps")
 	return had, nil
 }
 

@@ -68,7 +68,7 @@ func (o *OffSwitch) SwitchOff(span time.Duration) *wire.Off {
 func (o *OffSwitch) SwitchOn() error {
 	o.now.Store(nil)
 	o.changed()
-	o.problems.Mend("off")
+	o.problems.Clear("off")
 	return sources.WriteOff(o.state, nil)
 }
 

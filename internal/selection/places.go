@@ -18,7 +18,7 @@ func (r *Service) NoteSession(ev *event.Event) {
 		r.Problems.Raise("starts", "where a session started cannot be written down: "+err.Error(),
 			"the next hub does not know it; make room or repair "+r.Dirs.State)
 	case r.Problems.Any() && r.starts.AllSaved():
-		r.Problems.Mend("starts")
+		r.Problems.Clear("starts")
 	}
 }
 

@@ -9,10 +9,10 @@ import (
 )
 
 // reportProblems shows what is wrong with settings, registrations and trust, and takes
-// back what is mended. Problems of a project stand under its folder, so that
-// an event elsewhere does not make them look mended.
+// back what is fixed. Problems of a project stand under its folder, so that
+// an event elsewhere does not make them look fixed.
 func (r *Service) reportProblems(settings [2]*config.Settings, sets [2]*registry.Set,
-	forces [2]*trust.Force, at places) {
+	forces [2]*trust.TrustedContent, at places) {
 	stay := map[string]bool{}
 	prefix := "place:" + at.here + ":" + at.start + ":"
 	say := func(list []userfile.Problem) {
@@ -44,5 +44,5 @@ func (r *Service) reportProblems(settings [2]*config.Settings, sets [2]*registry
 			r.Problems.Raise(key, f.Problem, "")
 		}
 	}
-	r.Problems.MendExcept(prefix, stay)
+	r.Problems.ClearExcept(prefix, stay)
 }

@@ -27,7 +27,7 @@ func rulesAt(r *Service, cwd string) []*rules.Rule {
 
 // ruleProblems is what is wrong with rules that would count in projects; everywhere
 // says it of those that count everywhere.
-func ruleProblems(r *Service, forces [2]*trust.Force, everywhere bool) []userfile.Problem {
+func ruleProblems(r *Service, forces [2]*trust.TrustedContent, everywhere bool) []userfile.Problem {
 	base, here, start := r.sources.RulesIn(&sources.GuardOptions{Forces: forces})
 	problems := slices.Concat(here.Problems, start.Problems)
 	if everywhere {

@@ -42,9 +42,9 @@ type Modules interface {
 	// BeginRefresh begins to make entries; known: some were made before.
 	BeginRefresh(known bool)
 	// Registered makes the entries of a registration that names a file.
-	Registered(reg registry.Entry, force *trust.Force, settings *config.Settings) ([]*hook.Entry, error)
+	Registered(reg registry.Entry, force *trust.TrustedContent, settings *config.Settings) ([]*hook.Entry, error)
 	// Entries makes those of files that stand in no registration.
-	Entries(settings *config.Settings, forces [2]*trust.Force) []*hook.Entry
+	Entries(settings *config.Settings, forces [2]*trust.TrustedContent) []*hook.Entry
 	// LoadChanged loads files anew that a person confirmed to be others.
 	LoadChanged()
 	// Files are the files that agents must not write.
@@ -126,12 +126,12 @@ type places struct{ here, start string }
 type view struct {
 	settings [2]*config.Settings
 	sets     [2]*registry.Set
-	forces   [2]*trust.Force
+	forces   [2]*trust.TrustedContent
 	modules  uint64 // version of the TypeScript hooks it was made of
 	// confirmed is the version of the confirmed state it was made of.
 	confirmed int
 	rules     *ruleset.Loaded // that count everywhere
-	resting   []sources.Nap
+	naps      []sources.Nap
 	entries   []*hook.Entry
 	looked    atomic.Int64 // when, in Unix nanoseconds
 

@@ -112,7 +112,7 @@ func (r methods) trustParams(params json.RawMessage) (string, wire.TrustParams, 
 }
 
 func (r methods) showTrust(root string) (any, *wire.Error) {
-	view, err := r.Trust.Look(root, r.Registry.Load("", "").Registrations())
+	view, err := r.Trust.Inspect(root, r.Registry.Load("", "").Registrations())
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
 	}

@@ -45,7 +45,7 @@ func (r *Service) refreshView(at places, v *view) *view {
 	case v == nil:
 		// Not even the user's own settings can be read: guards as they come.
 		plain := [2]*config.Settings{config.New(config.Options{}).Settings()}
-		options := guardOptions(r, plain, [2]*trust.Force{}, at)
+		options := guardOptions(r, plain, [2]*trust.TrustedContent{}, at)
 		options.Everywhere = &ruleset.Loaded{}
 		v = &view{settings: plain, entries: r.sources.Guards(*options), byType: map[typeKey][]*hook.Entry{}}
 	}
@@ -54,7 +54,7 @@ func (r *Service) refreshView(at places, v *view) *view {
 		r.Problems.Raise(key,
 			"the folder "+at.here+" does not answer; hooks and settings as they were last seen count for it", "")
 	} else if r.Problems.Any() {
-		r.Problems.Mend(key)
+		r.Problems.Clear(key)
 	}
 	return v
 }
@@ -62,7 +62,7 @@ func (r *Service) refreshView(at places, v *view) *view {
 // readView reads what counts in some places.
 func (r *Service) readView(at places, old *view) {
 	var sets [2]*registry.Set
-	var forces [2]*trust.Force
+	var forces [2]*trust.TrustedContent
 	sets[0], forces[0] = r.sources.HooksIn(at.here)
 	if at.start != "" {
 		sets[1], forces[1] = r.sources.HooksIn(at.start)
@@ -75,10 +75,10 @@ func (r *Service) readView(at places, old *view) {
 	}
 	r.Modules.ReadFolder()
 	modules := r.Modules.Version()
-	base, resting := r.sources.Rules.Base(), r.Naps.resting()
+	base, resting := r.sources.Rules.Base(), r.Naps.active()
 	version := confirmedVersion(r.Confirmed)
 	if old != nil && old.settings == settings && old.sets == sets && old.forces == forces && old.modules == modules &&
-		old.confirmed == version && old.rules == base && slices.Equal(old.resting, resting) {
+		old.confirmed == version && old.rules == base && slices.Equal(old.naps, resting) {
 		old.looked.Store(time.Now().UnixNano())
 		r.mu.Lock()
 		r.views.Put(at, old, keepViews) // somebody may have made us forget it meanwhile
@@ -89,7 +89,7 @@ func (r *Service) readView(at places, old *view) {
 		return
 	}
 	v := &view{settings: settings, sets: sets, forces: forces, modules: modules, confirmed: version,
-		rules: base, resting: resting, byType: map[typeKey][]*hook.Entry{}}
+		rules: base, naps: resting, byType: map[typeKey][]*hook.Entry{}}
 	v.looked.Store(time.Now().UnixNano())
 	r.Modules.BeginRefresh(old != nil)
 	v.entries = r.makeEntries(settings, sets, forces, at)
@@ -134,7 +134,7 @@ func (r *Service) noteCovers(at places, v *view) {
 		r.Problems.Raise("guarded", "which events guards cover cannot be written down: "+err.Error(),
 			"hooks take all tool calls for guarded while the hub does not answer; make room or repair "+r.Dirs.State)
 	} else if r.Problems.Any() {
-		r.Problems.Mend("guarded")
+		r.Problems.Clear("guarded")
 	}
 }
 
@@ -155,7 +155,7 @@ func (r *Service) AllProblems() []wire.Problem {
 	r.viewOf(places{})
 	r.reportUnconfirmed()
 	if r.Problems.Any() && r.starts.Save() == nil {
-		r.Problems.Mend("starts")
+		r.Problems.Clear("starts")
 	}
 	return r.Problems.All()
 }

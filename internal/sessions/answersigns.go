@@ -31,7 +31,7 @@ const (
 func systemSigns(deps services.Deps) windowSigns {
 	signs := windowSigns{below: func(int) []int { return nil }, title: readPaneTitle}
 	if deps.Processes == proc.System() {
-		signs.below = proc.Below
+		signs.below = proc.Descendants
 	}
 	return signs
 }

@@ -12,7 +12,7 @@ import (
 // at it.
 func FocusPane(ctx context.Context, one *wire.Session) (attached bool, err error) {
 	if one.Mux != "tmux" {
-		err := termwindow.Here().Focus(ctx, termwindow.Window{Kind: one.Mux, ID: one.Pane, Server: one.Server,
+		err := termwindow.System().Focus(ctx, termwindow.Window{Kind: one.Mux, ID: one.Pane, Server: one.Server,
 			TTY: one.TTY, PID: one.PID})
 		return err == nil, err
 	}

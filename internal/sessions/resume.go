@@ -73,7 +73,7 @@ func (r *resumer) recordSession(one *state.Session) {
 			"make room or repair "+r.deps.Dirs.State)
 		return
 	}
-	r.deps.Problems.Mend("resume")
+	r.deps.Problems.Clear("resume")
 }
 
 // ownID is the id that the agent itself gave a session: reports about terminals name
@@ -286,6 +286,6 @@ func (r *resumer) dropSwitchedOff() {
 func (r *resumer) retryRead() {
 	if r.unread && r.records.Reload() == nil {
 		r.unread = false
-		r.deps.Problems.Mend("resume")
+		r.deps.Problems.Clear("resume")
 	}
 }

@@ -83,7 +83,7 @@ func (s *sessionStore) retryOpen() {
 		s.dirty[one.Key] = true
 	}
 	s.writeDirty()
-	s.deps.Problems.Mend("sessions")
+	s.deps.Problems.Clear("sessions")
 }
 
 // logMark is what the log holds besides sessions: up to when it is complete, and
@@ -131,7 +131,7 @@ func (s *sessionStore) writeDirty() {
 			"what sessions do cannot be written down: "+err.Error(), "make room or repair "+s.logFile())
 		return // it stays dirty
 	}
-	s.deps.Problems.Mend("sessions")
+	s.deps.Problems.Clear("sessions")
 	clear(s.dirty)
 }
 

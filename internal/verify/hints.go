@@ -10,7 +10,7 @@ import (
 )
 
 // What a person reads below ✗: what was seen, which file or switch it is likely
-// about, and the command that mends it or shows more.
+// about, and the command that fixes it or shows more.
 
 // explainFailure gives ✗ what a person needs to go on from there.
 func (t *task) explainFailure(p *checks.Proof, r checks.Result) checks.Result {

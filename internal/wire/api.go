@@ -117,7 +117,7 @@ type AgentInfo struct {
 
 // Problem is something wrong, in words a person can act on.
 type Problem struct {
-	Key   string    `json:"key"` // what it is about; a mended problem goes by this
+	Key   string    `json:"key"` // what it is about; a fixed problem goes by this
 	What  string    `json:"what"`
 	Fix   string    `json:"fix,omitempty"`
 	Since time.Time `json:"since"`

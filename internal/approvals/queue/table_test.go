@@ -72,12 +72,12 @@ func TestAnswerReachesEveryWaiter(t *testing.T) {
 	}
 	for range 2 {
 		if got := <-results; got.End != Answered || got.Said.By != "me" {
-			t.Errorf(`got %+v, want got.End = Answered and got.PersonAnswer.By = "me"`, got)
+			t.Errorf(`got %+v, want got.End = Answered and got.PersonAnswer.HiddenBy = "me"`, got)
 		}
 	}
 	again, _ := table.Reply(first.ID(), yes("you"), fine)
 	if again.Outcome != Already || again.Item.Decision.By != "me" {
-		t.Errorf(`again = %+v, want again.Outcome = Already and again.Item.Decision.By = "me"`, again)
+		t.Errorf(`again = %+v, want again.Outcome = Already and again.Item.Decision.HiddenBy = "me"`, again)
 	}
 	if unknown, _ := table.Reply("zzzz", yes("me"), fine); unknown.Outcome != Unknown {
 		t.Errorf("unknown = %+v, want unknown.Outcome = Unknown", unknown)
@@ -166,7 +166,7 @@ func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
 		t.Errorf("first = %+v, want first.Outcome = Delivered", first)
 	}
 	if a := <-second; a.Outcome != Already || a.Item.Decision.By != "first" {
-		t.Errorf(`a = %+v, want a.Outcome = Already and a.Item.Decision.By = "first"`, a)
+		t.Errorf(`a = %+v, want a.Outcome = Already and a.Item.Decision.HiddenBy = "first"`, a)
 	}
 	// One that ends meanwhile was not delivered.
 	ticket = mustOpen(t, table, request(call("s", "ls")))

@@ -39,15 +39,15 @@ type Asker interface {
 // NewAsker asks at the terminals of this machine.
 func NewAsker(source *Source) Asker { return &terminalAsker{source} }
 
-// Look judges without asking anybody.
-func (k *Keeper) Look(peer proc.Cred, a authority.Action) authority.Verdict {
+// JudgeSilently judges without asking anybody.
+func (k *Keeper) JudgeSilently(peer proc.Cred, a authority.Action) authority.Verdict {
 	return k.Judge.Judge(peer, a, nil)
 }
 
 // Decide judges an action and asks the person where that is needed. It may
 // wait for them; ctx ends when the caller hangs up.
 func (k *Keeper) Decide(ctx context.Context, peer proc.Cred, a authority.Action) authority.Verdict {
-	return k.Ask(ctx, peer, a, k.Look(peer, a))
+	return k.Ask(ctx, peer, a, k.JudgeSilently(peer, a))
 }
 
 // Ask goes on from what Look said.

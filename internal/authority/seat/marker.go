@@ -31,7 +31,7 @@ type identity struct {
 
 // NewMarker marks processes of this machine.
 func NewMarker(table proc.Table) *Marker {
-	return &Marker{table: table, fileLocks: proc.FileLocks, limit: proc.LimitFileLocks, below: proc.Below,
+	return &Marker{table: table, fileLocks: proc.FileLocks, limit: proc.LimitFileLocks, below: proc.Descendants,
 		done: map[identity]bool{}}
 }
 

@@ -62,7 +62,7 @@ func (s *Source) awaitPopup(ctx context.Context, server int, token string, close
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		for _, pid := range proc.Below(server) {
+		for _, pid := range proc.Descendants(server) {
 			args, err := s.Args(pid)
 			if err != nil || !strings.Contains(strings.Join(args, " "), token) {
 				continue

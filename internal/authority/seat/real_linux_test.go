@@ -71,7 +71,7 @@ func TestHelperHub(t *testing.T) {
 					}
 				}
 			default:
-				v = keeper.Look(peer, authority.Action{})
+				v = keeper.JudgeSilently(peer, authority.Action{})
 			}
 			out, _ := json.Marshal(answer{v.Outcome.String(), v.Cause.String(), v.Reason(), v.Agent,
 				v.Seat.Kind.String()})

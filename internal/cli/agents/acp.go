@@ -81,7 +81,7 @@ func serveACP(ctx context.Context, app *cmdutil.App, name string, argv []string)
 	}
 	talk := &acp.Conversation{Naming: acp.NameAgent(catalogue, name, argv)}
 	hub := frameHub(app, dirs, talk.AgentName)
-	hub.Tell(talk.Connect(app.Cwd())) // before the agent runs, so that the hub knows whose processes these are
+	hub.SendNow(talk.Connect(app.Cwd())) // before the agent runs, so that the hub knows whose processes these are
 	process, err := acp.Start(argv, app.Environ, app.Stderr)
 	switch {
 	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist):

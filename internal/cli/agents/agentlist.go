@@ -86,7 +86,7 @@ func agentStates(ctx context.Context, app *cmdutil.App, c *agent.Catalogue) ([]*
 		if facts.Verified() {
 			one.Verified, one.Day = facts.Seen.Version, facts.Seen.Day
 		}
-		one.Program, one.Config = h.Whereabouts(a)
+		one.Program, one.Config = h.ProgramAndConfigDir(a)
 		one.Here = one.Program != "" || one.Config != ""
 		if a.Install != nil {
 			d := h.Delivery(a)

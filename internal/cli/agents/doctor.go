@@ -91,11 +91,11 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 		if err != nil {
 			return err
 		}
-		mended, err := d.Mend(findings, may, disk)
+		fixed, err := d.Fix(findings, may, disk)
 		if err != nil {
 			return err
 		}
-		if mended {
+		if fixed {
 			app.Tell(d.Said)
 			findings = d.Examine(ctx, agents, len(args) > 0)
 		}
@@ -181,7 +181,7 @@ func examineMachine() []install.Finding {
 }
 
 // mayTrust asks for each agent whether it may be told to trust our hooks.
-// Without a yes, or anybody to give it, the rest is mended and this is left.
+// Without a yes, or anybody to give it, the rest is fixed and this is left.
 func mayTrust(app *cmdutil.App, agents []*agent.Agent, yes, asJSON bool) (func(string) bool, error) {
 	may := map[string]bool{}
 	in, ok := app.Stdin.(*os.File)
@@ -265,7 +265,7 @@ func doctorVerdict(findings []install.Finding, fixed bool) string {
 			continue
 		}
 		wrong++
-		mendable = mendable || f.Mendable()
+		mendable = mendable || f.Fixable()
 		if !bad[f.Agent] {
 			bad[f.Agent] = true
 			sick = append(sick, f.Agent)

@@ -272,7 +272,7 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args [
 		return err
 	}
 	h.Known = c.Agents()
-	if note := install.Visiting(h.Dirs.Home); note != "" {
+	if note := install.ForeignHomeWarning(h.Dirs.Home); note != "" {
 		app.Tell([]string{note})
 	}
 	if len(args) == 0 {
@@ -346,7 +346,7 @@ func carryOut(app *cmdutil.App, h *install.Host, plans func() (*install.Plan, er
 		shown = nil
 	}
 	disk := &steps.Disk{Trust: func(g *appserver.Grant) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
-	plan, err = h.Carry(plans, shown, disk)
+	plan, err = h.ApplyPlan(plans, shown, disk)
 	return plan, err == nil, err
 }
 

@@ -56,7 +56,7 @@ func confirmFirst(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, dir
 	if errors.Is(err, client.ErrNoHub) {
 		_ = sources.New(sources.Options{
 			Dirs: dirs, Catalogue: c, Confirmed: sources.OpenConfirmed(dirs, false),
-		}).Confirmed.TakeFirst(true) // status tells what was not taken
+		}).Confirmed.ConfirmInitial(true) // status tells what was not taken
 	}
 }
 

@@ -90,7 +90,7 @@ func (app *App) CatalogueProblems() []agent.Problem {
 	}
 	changes, _ := store.Pending()
 	for _, c := range changes {
-		if basis, _, _ := store.Basis(); basis != confirmed.New && filepath.Dir(c.Path) == store.AgentsFolder() {
+		if basis, _, _ := store.State(); basis != confirmed.New && filepath.Dir(c.Path) == store.AgentsFolder() {
 			problems = append(problems, agent.Problem{File: c.Path,
 				Text: "waits for you; `hookmux confirm` shows it and lets it count"})
 		}

@@ -113,7 +113,7 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, 
 		return "", fmt.Errorf("%s: %s runs under its shared daemon, so nobody knows its pane; start it with `hookmux "+
 			"run %s` and hookmux will", called, s.Agent, s.Agent)
 	case s.Mux != "tmux" && s.Pane != "" && s.Mux != "":
-		if err := termwindow.Here().Focus(ctx, windowOf(s)); err != nil {
+		if err := termwindow.System().Focus(ctx, windowOf(s)); err != nil {
 			return "", fmt.Errorf("%s: %w", called, err)
 		}
 		return "", nil

@@ -33,7 +33,7 @@ func StableHook(hook, path string) string {
 
 // Refresh points the link at this hookmux-hook again after an upgrade moved
 // it. It never makes one that is not there; a hookmux that is not the one on
-// PATH only mends a link that leads nowhere.
+// PATH only fixes a link that leads nowhere.
 func Refresh(d paths.Dirs, hook string, onPath bool) error {
 	link := Path(d)
 	to, err := os.Readlink(link)

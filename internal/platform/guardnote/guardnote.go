@@ -105,7 +105,7 @@ func Write(state string, covers []Cover) error {
 	file := File(state)
 	if old, err := smallfile.Read(file, maxSize); err == nil && bytes.Equal(old, text) {
 		return nil
-	} else if smallfile.Unfit(err) {
+	} else if smallfile.IsNotPlainFile(err) {
 		if _, err := smallfile.SetAside(file); err != nil {
 			return err
 		}

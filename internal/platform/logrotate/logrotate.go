@@ -51,7 +51,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if info, err := w.out.Stat(); err == nil && info.Size()+int64(len(p)) > w.max && info.Size() >= w.tried {
-		if w.turn() != nil {
+		if w.startNewFile() != nil {
 			w.tried = info.Size() + w.max
 		} else {
 			w.tried = 0
@@ -60,9 +60,9 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return w.out.Write(p)
 }
 
-// turn begins a new file. The old one is set aside first, unless somebody took
+// startNewFile begins a new file. The old one is set aside first, unless somebody took
 // it away already.
-func (w *Writer) turn() error {
+func (w *Writer) startNewFile() error {
 	if same(w.out, w.path) {
 		if err := os.Rename(w.path, w.path+".1"); err != nil {
 			return err

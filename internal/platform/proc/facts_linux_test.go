@@ -40,8 +40,8 @@ func TestLimitFileLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
-	if !slices.Contains(Below(os.Getpid()), cmd.Process.Pid) {
-		t.Errorf("%d is not among %v, what this test started", cmd.Process.Pid, Below(os.Getpid()))
+	if !slices.Contains(Descendants(os.Getpid()), cmd.Process.Pid) {
+		t.Errorf("%d is not among %v, what this test started", cmd.Process.Pid, Descendants(os.Getpid()))
 	}
 	want := before - 1
 	if before == 0 {

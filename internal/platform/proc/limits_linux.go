@@ -69,14 +69,14 @@ func LimitFileLocks(pid int, limit uint64) error {
 // rlimitLocks is RLIMIT_LOCKS on every architecture Go supports.
 const rlimitLocks = 10
 
-// maxBelow bounds how many processes Below lists.
-const maxBelow = 4096
+// maxDescendants bounds how many processes Below lists.
+const maxDescendants = 4096
 
-// Below lists the processes that a process started, directly or through others,
+// Descendants lists the processes that a process started, directly or through others,
 // without itself.
-func Below(pid int) []int {
+func Descendants(pid int) []int {
 	found, seen := []int{}, map[int]bool{pid: true}
-	for next := []int{pid}; len(next) > 0 && len(found) < maxBelow; {
+	for next := []int{pid}; len(next) > 0 && len(found) < maxDescendants; {
 		parent := next[0]
 		next = next[1:]
 		children, err := childrenOf(parent)
@@ -123,12 +123,12 @@ func childrenOf(pid int) ([]int, error) {
 func belowByScan(top int) []int {
 	children := map[int][]int{}
 	for _, pid := range List() {
-		if p, err := (system{}).Glance(pid); err == nil {
+		if p, err := (system{}).LookupWithoutOwner(pid); err == nil {
 			children[p.PPID] = append(children[p.PPID], pid)
 		}
 	}
 	var found []int
-	for next := []int{top}; len(next) > 0 && len(found) < maxBelow; {
+	for next := []int{top}; len(next) > 0 && len(found) < maxDescendants; {
 		list := children[next[0]]
 		delete(children, next[0])
 		next = append(next[1:], list...)

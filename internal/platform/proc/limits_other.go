@@ -18,8 +18,8 @@ func FileLocks(int) (uint64, error) { return Unlimited, errNoFileLocks }
 // LimitFileLocks is not there on this system.
 func LimitFileLocks(int, uint64) error { return errNoFileLocks }
 
-// Below is not there on this system.
-func Below(int) []int { return nil }
+// Descendants is not there on this system.
+func Descendants(int) []int { return nil }
 
 // PeerLives cannot be told here.
 func PeerLives(*net.UnixConn) bool { return true }

@@ -25,9 +25,9 @@ func (system) Lookup(pid int) (Process, error) {
 	return p, err
 }
 
-// Glance is Lookup without the owner, at half the price: for who called, where
+// LookupWithoutOwner is Lookup without the owner, at half the price: for who called, where
 // the owner does not matter.
-func (system) Glance(pid int) (Process, error) {
+func (system) LookupWithoutOwner(pid int) (Process, error) {
 	if pid <= 0 {
 		return Process{}, ErrGone
 	}

@@ -19,10 +19,12 @@ var (
 	ErrTooLarge   = errors.New("is larger than it may be")
 )
 
-// Unfit reports whether an error of this package says that something else
+// IsNotPlainFile reports whether an error of this package says that something else
 // stands where the file should be, as opposed to a file that is missing or
 // cannot be opened.
-func Unfit(err error) bool { return errors.Is(err, ErrNotRegular) || errors.Is(err, ErrTooLarge) }
+func IsNotPlainFile(err error) bool {
+	return errors.Is(err, ErrNotRegular) || errors.Is(err, ErrTooLarge)
+}
 
 // Read gives the content of a regular file of at most limit bytes.
 func Read(path string, limit int64) ([]byte, error) {

@@ -47,8 +47,8 @@ func TestReadTakesRegularFilesOnly(t *testing.T) {
 		if !errors.Is(err, want) || want == nil && string(got) != "text" {
 			t.Errorf("Read(%s) = %q, %v; want error %v", name, got, err, want)
 		}
-		if unfit := want != nil && !errors.Is(want, os.ErrNotExist); Unfit(err) != unfit {
-			t.Errorf("Unfit(%v) = %v, want %v", err, Unfit(err), unfit)
+		if unfit := want != nil && !errors.Is(want, os.ErrNotExist); IsNotPlainFile(err) != unfit {
+			t.Errorf("Unfit(%v) = %v, want %v", err, IsNotPlainFile(err), unfit)
 		}
 		f, err := Open(at(name))
 		if name == "large" {

@@ -91,9 +91,9 @@ type Found struct {
 // maxFound bounds how much is looked at.
 const maxFound = 20_000
 
-// Look goes through the state, runtime and data folders. What cannot be read is
+// ListFiles goes through the state, runtime and data folders. What cannot be read is
 // left out.
-func Look(d paths.Dirs) []Found {
+func ListFiles(d paths.Dirs) []Found {
 	var out []Found
 	for _, at := range []struct {
 		place Place

@@ -114,7 +114,7 @@ func TestLook(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, f := range Look(d) {
+	for _, f := range ListFiles(d) {
 		rel, _ := filepath.Rel(base, f.Path)
 		line := string(f.Place) + " " + filepath.ToSlash(rel)
 		if f.File == nil {

@@ -100,7 +100,7 @@ func TestRealKitty(t *testing.T) {
 		return ""
 	}
 	await.Until(t, "the second tab is in front", func() bool { return active() == other })
-	d := &Desk{Processes: proc.System()}
+	d := &Terminals{Processes: proc.System()}
 	if err := d.Focus(context.Background(), Window{Kind: "kitty", ID: other, Server: address, PID: pid}); err == nil {
 		t.Error("a window was gone to in which the agent is not")
 	}

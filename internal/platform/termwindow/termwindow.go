@@ -35,29 +35,29 @@ func (w *Window) String() string { return w.Kind + " " + w.ID }
 // patience bounds one command.
 const patience = 5 * time.Second
 
-// Desk is the terminals of this machine.
-type Desk struct {
+// Terminals is the terminals of this machine.
+type Terminals struct {
 	Processes proc.Table
 	// Script is osascript; "" where there is none.
 	Script string
 }
 
-// Here is the desk of this machine.
-func Here() *Desk {
-	d := &Desk{Processes: proc.System()}
+// System has the terminals of this machine.
+func System() *Terminals {
+	d := &Terminals{Processes: proc.System()}
 	if runtime.GOOS == "darwin" {
 		d.Script = "/usr/bin/osascript"
 	}
 	return d
 }
 
-var focusers = map[string]func(*Desk, context.Context, *Window) error{
-	"kitty": (*Desk).focusKitty, "wezterm": (*Desk).focusWezterm, "zellij": (*Desk).focusZellij,
-	"iterm2": (*Desk).focusITerm,
+var focusers = map[string]func(*Terminals, context.Context, *Window) error{
+	"kitty": (*Terminals).focusKitty, "wezterm": (*Terminals).focusWezterm, "zellij": (*Terminals).focusZellij,
+	"iterm2": (*Terminals).focusITerm,
 }
 
 // Focus brings a window forward. The error says where it is.
-func (d *Desk) Focus(ctx context.Context, w Window) error {
+func (d *Terminals) Focus(ctx context.Context, w Window) error {
 	focus := focusers[w.Kind]
 	if focus == nil {
 		return fmt.Errorf("it sits in %s, which takes no commands", &w)
@@ -83,7 +83,7 @@ type kittyWindows []struct {
 	} `json:"tabs"`
 }
 
-func (d *Desk) focusKitty(ctx context.Context, w *Window) error {
+func (d *Terminals) focusKitty(ctx context.Context, w *Window) error {
 	if !strings.HasPrefix(w.Server, "unix:") {
 		return errors.New("`allow_remote_control socket-only` and `listen_on unix:@kitty` in kitty.conf let hookmux " +
 			"go there")
@@ -114,7 +114,7 @@ func (d *Desk) focusKitty(ctx context.Context, w *Window) error {
 }
 
 // isBelow reports whether a process is another one or runs below it.
-func (d *Desk) isBelow(pid, other int) bool {
+func (d *Terminals) isBelow(pid, other int) bool {
 	for _, p := range proc.Ancestry(d.Processes, pid, 64) {
 		if p.PID == other {
 			return true
@@ -123,7 +123,7 @@ func (d *Desk) isBelow(pid, other int) bool {
 	return false
 }
 
-func (d *Desk) focusWezterm(ctx context.Context, w *Window) error {
+func (d *Terminals) focusWezterm(ctx context.Context, w *Window) error {
 	program, err := findProgram("wezterm", "/Applications/WezTerm.app/Contents/MacOS/wezterm")
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (d *Desk) focusWezterm(ctx context.Context, w *Window) error {
 	return errMoved
 }
 
-func (d *Desk) focusZellij(ctx context.Context, w *Window) error {
+func (d *Terminals) focusZellij(ctx context.Context, w *Window) error {
 	if w.Server == "" {
 		return errors.New("the name of its zellij session is not known")
 	}
@@ -184,7 +184,7 @@ const itermScript = `on run argv
 	error "no session of iTerm2 has this terminal"
 end run`
 
-func (d *Desk) focusITerm(ctx context.Context, w *Window) error {
+func (d *Terminals) focusITerm(ctx context.Context, w *Window) error {
 	if d.Script == "" || w.TTY == "" {
 		return errors.New("iTerm2 is on another machine")
 	}

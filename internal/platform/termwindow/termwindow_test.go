@@ -60,7 +60,7 @@ func TestFocus(t *testing.T) {
 		"another terminal":      {Window{"foot", "5", "", "", 21}, "foot", "", "", "it sits in foot 5, which takes no commands"},
 	} {
 		heard, _ := standIn(t, c.program, c.answer)
-		err := (&Desk{Processes: table}).Focus(context.Background(), c.window)
+		err := (&Terminals{Processes: table}).Focus(context.Background(), c.window)
 		if got := heard(); got != c.want {
 			t.Errorf("%s: the last command is %q, want %q", name, got, c.want)
 		}
@@ -73,14 +73,14 @@ func TestFocus(t *testing.T) {
 // iTerm2 is found by the terminal, which is an argument and never part of the script.
 func TestFocusITerm(t *testing.T) {
 	heard, folder := standIn(t, "osascript", "")
-	d := &Desk{Script: filepath.Join(folder, "osascript")}
+	d := &Terminals{Script: filepath.Join(folder, "osascript")}
 	if err := d.Focus(context.Background(), Window{Kind: "iterm2", ID: "w0t0p0", TTY: `/dev/ttys"1`}); err != nil {
 		t.Fatalf("the stand-in failed: %v", err)
 	}
 	if got := heard(); !strings.HasSuffix(got, `end run|--|/dev/ttys"1|`) || strings.Contains(itermScript, "ttys") {
 		t.Errorf("the script ends with %q, want the terminal as its argument", got)
 	}
-	if err := (&Desk{}).Focus(context.Background(), Window{Kind: "iterm2", ID: "w0t0p0", TTY: "/dev/x"}); err == nil {
+	if err := (&Terminals{}).Focus(context.Background(), Window{Kind: "iterm2", ID: "w0t0p0", TTY: "/dev/x"}); err == nil {
 		t.Error("iTerm2 was reached without osascript")
 	}
 }
@@ -88,7 +88,7 @@ func TestFocusITerm(t *testing.T) {
 // A terminal whose program is not here says so, with where the agent is.
 func TestFocusWithoutProgram(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	err := (&Desk{}).Focus(context.Background(), Window{Kind: "zellij", ID: "5", Server: "work"})
+	err := (&Terminals{}).Focus(context.Background(), Window{Kind: "zellij", ID: "5", Server: "work"})
 	if err == nil || err.Error() != "it sits in zellij 5; zellij is not on PATH" {
 		t.Errorf("error %v, want where it is and that zellij is not on PATH", err)
 	}

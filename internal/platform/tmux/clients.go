@@ -55,8 +55,8 @@ func (s *Server) Clients(ctx context.Context) ([]Client, error) {
 // does not say whether it has the keyboard.
 const usedLately = 15 * time.Second
 
-// Looks reports whether the person at the client looks at its active pane.
-func (c *Client) Looks(now time.Time) bool {
+// IsWatching reports whether the person at the client looks at its active pane.
+func (c *Client) IsWatching(now time.Time) bool {
 	if c.Reports {
 		return c.Focused
 	}

@@ -31,15 +31,15 @@ func TestClientsLook(t *testing.T) {
 		t.Errorf("client %+v, want it at %s on a terminal that does not report", c, pane.ID)
 	}
 	// Without reports, a key of a moment ago counts.
-	if c := one(); !c.Looks(c.Used.Add(time.Second)) || c.Looks(c.Used.Add(time.Minute)) {
+	if c := one(); !c.IsWatching(c.Used.Add(time.Second)) || c.IsWatching(c.Used.Add(time.Minute)) {
 		t.Errorf("client %+v: want it to look after a second, and no more after a minute", c)
 	}
 	s.ask(t, "set-option", "-g", "focus-events", "on")
-	if c := one(); !c.Reports || !c.Looks(c.Used.Add(time.Minute)) {
+	if c := one(); !c.Reports || !c.IsWatching(c.Used.Add(time.Minute)) {
 		t.Errorf("client %+v, want one that reports and has the keyboard", c)
 	}
 	viewers[s].ask(t, "send-keys", "-t", "main", "-H", "1b", "5b", "4f") // the terminal loses the keyboard
-	await.Until(t, "the client looks no more", func() bool { c := one(); return !c.Looks(c.Used) })
+	await.Until(t, "the client looks no more", func() bool { c := one(); return !c.IsWatching(c.Used) })
 	other := must[Pane](t)(s.Open(ctx, "", "other", "", []string{"sleep", "600"}))
 	s.ask(t, "select-window", "-t", other.Window)
 	await.Until(t, "the client shows the other pane", func() bool { return one().Pane == other.ID })

@@ -40,7 +40,7 @@ func explainAt(path string, err error) error {
 }
 
 // moveAside renames a broken journal and its log out of the way, so that
-// nothing of it is lost to somebody who can mend it, and says so in Problems.
+// nothing of it is lost to somebody who can fix it, and says so in Problems.
 // Nobody may have the file open.
 func (j *Journal) moveAside(why error) error {
 	base := strings.TrimSuffix(j.path, ".db") + ".broken-" + j.opts.Now().UTC().Format("20060102T150405.000")

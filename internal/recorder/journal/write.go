@@ -31,7 +31,7 @@ func (j *Journal) putBatch(batch []Item, durable bool) (cursors []int64, dups in
 	err = j.tryWrite(batch, cursors, durable)
 	if isBroken(err) {
 		// The file broke under us. A new one takes the batch; the old one
-		// stays for whoever can mend it.
+		// stays for whoever can fix it.
 		if err = j.beginAnew(err); err == nil {
 			clear(cursors)
 			err = j.tryWrite(batch, cursors, durable)

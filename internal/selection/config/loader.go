@@ -258,7 +258,7 @@ func (l *Loader) Unset(kind Layer, root, name string) (Change, error) {
 func (l *Loader) changeFile(kind Layer, file string, fn func([]byte) ([]byte, error)) (Change, error) {
 	done, err := writeChange(file, fn)
 	if err == nil && kind == User && l.user.confirmed != nil {
-		done.Waits, err = l.user.confirmed.Wrote(done.Before, done.After, fn)
+		done.Waits, err = l.user.confirmed.FollowWrite(done.Before, done.After, fn)
 	}
 	return done, err
 }

@@ -60,7 +60,7 @@ func guardNames() []string {
 // addition: guards that are switched on or up, rules that are allowed no more,
 // a gate that asks more often, modules that are added. Where nothing was
 // confirmed yet, what only keeps or displays counts as well.
-func (l *Loader) strengthen(have, live []byte, basis confirmed.Basis) (force []byte) {
+func (l *Loader) strengthen(have, live []byte, basis confirmed.State) (force []byte) {
 	force = have
 	if basis == confirmed.Lost && have == nil {
 		for _, name := range allGuards {
@@ -102,7 +102,7 @@ func (l *Loader) strengthen(have, live []byte, basis confirmed.Basis) (force []b
 
 // stronger is what is in force of a key when a file wishes a value nobody
 // confirmed; false where the wish waits.
-func stronger(key Key, is, wish any, basis confirmed.Basis) (any, bool) {
+func stronger(key Key, is, wish any, basis confirmed.State) (any, bool) {
 	switch effectOf(key.Name) {
 	case Guards:
 		value, err := key.tighten(is, wish, true)

@@ -30,7 +30,7 @@ func TestAgentsCountAsConfirmed(t *testing.T) {
 	h.write(file, "one")
 	s, _ := h.open()
 	h.wantAgents(s)
-	if _, err := s.Take(""); err != nil {
+	if _, err := s.Confirm(""); err != nil {
 		t.Fatal(err)
 	}
 	h.wantAgents(s, "mine.yaml=one")

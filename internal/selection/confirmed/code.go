@@ -14,22 +14,22 @@ import (
 // CodeReader reads what a hook is made of: the file root and what it imports, as
 // far as that is in force. What is seen for the first time counts as it is from
 // then on; [Store.IsNew] tells that nobody confirmed it. Once a confirmed file
-// was loaded ([Store.Settle]), files that it did not use then do not count.
+// was loaded ([Store.MarkLoaded]), files that it did not use then do not count.
 func (s *Store) CodeReader(root string) func(path string) ([]byte, error) {
 	return func(path string) ([]byte, error) { return s.readCode(root, path) }
 }
 
-// Settle says that a file was loaded with everything it imports.
-func (s *Store) Settle(root string) {
+// MarkLoaded records that a file was loaded with everything it imports.
+func (s *Store) MarkLoaded(root string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.now.Files[root]
-	if k.Confirmed == "" || k.Settled {
+	if k.Confirmed == "" || k.Loaded {
 		return
 	}
-	k.Settled = true
+	k.Loaded = true
 	s.now.Files[root] = k
-	_ = s.writeRecord() // what is wrong is told by Basis
+	_ = s.writeRecord() // what is wrong is told by State
 }
 
 // readCode gives the content in force of a file that the hook root is made of.
@@ -41,7 +41,7 @@ func (s *Store) readCode(root, path string) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil {
-		s.takeFollowed(path, live)
+		s.confirmFollowedFile(path, live)
 	}
 	k, known := s.now.Files[path]
 	if !known {
@@ -52,7 +52,7 @@ func (s *Store) readCode(root, path string) ([]byte, error) {
 			return nil, fmt.Errorf("%s: hooks are made of more than %d files", path, maxFiles)
 		}
 		user := s.now.Files[root]
-		if user.Settled {
+		if user.Loaded {
 			return nil, errMissing(path)
 		}
 		fresh := kept{InForce: s.keepContent(live), Runs: canRun(path)}
@@ -60,7 +60,7 @@ func (s *Store) readCode(root, path string) ([]byte, error) {
 			fresh.Confirmed, fresh.InForce = fresh.InForce, ""
 		}
 		s.now.Files[path] = fresh
-		_ = s.writeRecord() // what is wrong is told by Basis; it is in force all the same
+		_ = s.writeRecord() // what is wrong is told by State; it is in force all the same
 		return live, nil
 	}
 	if err == nil && hashOf(live) == k.inForce() {
@@ -76,9 +76,9 @@ func (s *Store) readCode(root, path string) ([]byte, error) {
 	return content, nil
 }
 
-// TakeNamed confirms a file of code that confirmed settings name and that was
+// ConfirmNamed confirms a file of code that confirmed settings name and that was
 // never seen before.
-func (s *Store) TakeNamed(path string) {
+func (s *Store) ConfirmNamed(path string) {
 	live, err := userfile.ReadFile(path, maxFileSize)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,8 +86,8 @@ func (s *Store) TakeNamed(path string) {
 	if err != nil || known && (k.Confirmed != "" || hashOf(live) != k.InForce) || len(s.now.Files) >= maxFiles {
 		return
 	}
-	s.takeContent(path, append([]byte{}, live...))
-	_ = s.writeRecord() // what is wrong is told by Basis
+	s.confirmContent(path, append([]byte{}, live...))
+	_ = s.writeRecord() // what is wrong is told by State
 }
 
 // IsNew reports whether a file of code counts although nobody confirmed it.
@@ -132,7 +132,7 @@ func (s *Store) Program(path string, hookConfirmed bool) (string, error) {
 		return path, nil // as ever: nothing to confirm, nothing to copy
 	}
 	if hookConfirmed {
-		s.TakeNamed(path)
+		s.ConfirmNamed(path)
 	}
 	content, err := s.readCode(path, path)
 	if err != nil {
@@ -179,7 +179,7 @@ func (s *Store) AgentsInForce() []Content {
 	defer s.mu.Unlock()
 	var list []Content
 	for path, k := range s.now.Files {
-		if filepath.Dir(path) != s.AgentsFolder() || k.Confirmed == "" || s.now.Basis != Confirmed {
+		if filepath.Dir(path) != s.AgentsFolder() || k.Confirmed == "" || s.now.State != Confirmed {
 			continue
 		}
 		content, err := s.content(k.Confirmed)

@@ -35,7 +35,7 @@ func (h *home) write(path, text string) {
 
 // addLines is the way of these tests to strengthen: every line that begins with
 // "no " is added, and a lost state is one line.
-func addLines(have, live []byte, basis Basis) []byte {
+func addLines(have, live []byte, basis State) []byte {
 	force := string(have)
 	if have == nil && basis == Lost {
 		force = "no nothing\n"
@@ -76,7 +76,7 @@ func TestWhatIsInForce(t *testing.T) {
 	h.write(h.file, "a\n")
 	s, f := h.open()
 	h.wantForce(f, "")
-	if _, err := s.Take(""); err != nil {
+	if _, err := s.Confirm(""); err != nil {
 		t.Fatal(err)
 	}
 	h.wantForce(f, "a\n")
@@ -93,7 +93,7 @@ func TestWhatIsInForce(t *testing.T) {
 	if len(list) != 1 || list[0].Kind != Edited || string(list[0].Before) != "a\nno x\n" {
 		t.Errorf("pending are %+v, want that the addition is taken out", list)
 	}
-	if _, err := s.Take(hash); err != nil {
+	if _, err := s.Confirm(hash); err != nil {
 		t.Fatal(err)
 	}
 	h.wantForce(f, "a\n")
@@ -104,7 +104,7 @@ func TestWhatIsInForce(t *testing.T) {
 	if list, _ := s.Pending(); len(list) != 1 || list[0].Kind != Removed {
 		t.Errorf("pending are %+v, want one removed file", list)
 	}
-	if _, err := s.Take(""); err != nil {
+	if _, err := s.Confirm(""); err != nil {
 		t.Fatal(err)
 	}
 	h.wantForce(f, "")
@@ -134,7 +134,7 @@ func TestLostFilesLoseNothing(t *testing.T) {
 			h := newHome(t)
 			h.write(h.file, "a\nno x\n")
 			s, _ := h.open()
-			if _, err := s.Take(""); err != nil {
+			if _, err := s.Confirm(""); err != nil {
 				t.Fatal(err)
 			}
 			if err := spoil(h); err != nil {
@@ -152,17 +152,17 @@ func TestLostFilesLoseNothing(t *testing.T) {
 func TestOnlyWhatWasSeenIsTaken(t *testing.T) {
 	h := newHome(t)
 	s, f := h.open()
-	if err := s.TakeFirst(false); err != nil {
+	if err := s.ConfirmInitial(false); err != nil {
 		t.Fatal(err)
 	}
 	h.write(h.file, "a\n")
 	_, hash := s.Pending()
 	h.write(h.file, "other\n")
-	if _, err := s.Take(hash); !errors.Is(err, ErrChanged) {
+	if _, err := s.Confirm(hash); !errors.Is(err, ErrChanged) {
 		t.Errorf("taking what nobody saw: %v", err)
 	}
 	h.write(h.file, "bad\n")
-	if _, err := s.Take(""); err == nil || !strings.Contains(err.Error(), "it is bad") {
+	if _, err := s.Confirm(""); err == nil || !strings.Contains(err.Error(), "it is bad") {
 		t.Errorf("taking a file that cannot be read: %v", err)
 	}
 	h.wantForce(f, "")
@@ -173,12 +173,12 @@ func TestCommandsConfirmTheirOwnChange(t *testing.T) {
 	h := newHome(t)
 	h.write(h.file, "a\n")
 	s, f := h.open()
-	if err := s.TakeFirst(true); err != nil {
+	if err := s.ConfirmInitial(true); err != nil {
 		t.Fatal(err)
 	}
 	addC := func(old []byte) ([]byte, error) { return append(old, "c\n"...), nil }
 	h.write(h.file, "a\nc\n")
-	if waits, err := f.Wrote([]byte("a\n"), []byte("a\nc\n"), addC); waits || err != nil {
+	if waits, err := f.FollowWrite([]byte("a\n"), []byte("a\nc\n"), addC); waits || err != nil {
 		t.Errorf("the command's change waits: %v, %v", waits, err)
 	}
 	h.wantForce(f, "a\nc\n")
@@ -186,7 +186,7 @@ func TestCommandsConfirmTheirOwnChange(t *testing.T) {
 	h.wantForce(f, "a\nc\nno x\n")
 	addD := func(old []byte) ([]byte, error) { return append(old, "d\n"...), nil }
 	h.write(h.file, "evil\nno x\nd\n")
-	if waits, err := f.Wrote([]byte("evil\nno x\n"), []byte("evil\nno x\nd\n"), addD); !waits || err != nil {
+	if waits, err := f.FollowWrite([]byte("evil\nno x\n"), []byte("evil\nno x\nd\n"), addD); !waits || err != nil {
 		t.Errorf("the other change does not wait: %v, %v", waits, err)
 	}
 	h.wantForce(f, "a\nc\nno x\nd\n")
@@ -197,11 +197,11 @@ func TestFirstState(t *testing.T) {
 	h := newHome(t)
 	h.write(h.file, "a\nno x\n")
 	s, f := h.open()
-	if err := s.TakeFirst(false); err != nil {
+	if err := s.ConfirmInitial(false); err != nil {
 		t.Fatal(err)
 	}
 	h.wantForce(f, "no x\n")
-	if err := s.TakeFirst(true); err != nil {
+	if err := s.ConfirmInitial(true); err != nil {
 		t.Fatal(err)
 	}
 	h.wantForce(f, "a\nno x\n")
@@ -210,11 +210,11 @@ func TestFirstState(t *testing.T) {
 	}
 	h.write(h.file, "evil\n")
 	s, f = h.open()
-	if err := s.TakeFirst(true); err != nil {
+	if err := s.ConfirmInitial(true); err != nil {
 		t.Fatal(err)
 	}
 	h.wantForce(f, "no nothing\n")
-	if basis, _, _ := s.Basis(); basis != Lost {
+	if basis, _, _ := s.State(); basis != Lost {
 		t.Errorf("the basis is %s, want a lost one", basis)
 	}
 }
@@ -223,7 +223,7 @@ func TestFollowedFilesAreTaken(t *testing.T) {
 	h := newHome(t)
 	h.write(h.file, "a\n")
 	s, f := h.open()
-	if err := s.TakeFirst(true); err != nil {
+	if err := s.ConfirmInitial(true); err != nil {
 		t.Fatal(err)
 	}
 	stop := s.Follow([]string{h.file})
@@ -233,7 +233,7 @@ func TestFollowedFilesAreTaken(t *testing.T) {
 	h.wantForce(f, "b\n")
 	h.write(h.file, "c\n")
 	// The first change was taken when the file was read, the other one now.
-	if list := s.TakeFollowed(); len(list) != 2 || list[0].Path != h.file || list[1].Path != h.file {
+	if list := s.ConfirmFollowed(); len(list) != 2 || list[0].Path != h.file || list[1].Path != h.file {
 		t.Errorf("taken were %+v, want %s twice", list, h.file)
 	}
 	stop()
@@ -247,7 +247,7 @@ func TestCode(t *testing.T) {
 	h.write(root, "root 1")
 	h.write(lib, "lib 1")
 	s, _ := h.open()
-	if err := s.TakeFirst(true); err != nil {
+	if err := s.ConfirmInitial(true); err != nil {
 		t.Fatal(err)
 	}
 	want := func(path, want string) {
@@ -259,7 +259,7 @@ func TestCode(t *testing.T) {
 	}
 	want(root, "root 1")
 	want(lib, "lib 1")
-	s.Settle(root)
+	s.MarkLoaded(root)
 	h.write(root, "root 2")
 	h.write(lib, "lib 2")
 	want(root, "root 1")
@@ -274,7 +274,7 @@ func TestCode(t *testing.T) {
 	if list, _ := s.Pending(); len(list) != 2 {
 		t.Errorf("pending are %+v, want both files", list)
 	}
-	if _, err := s.Take(""); err != nil {
+	if _, err := s.Confirm(""); err != nil {
 		t.Fatal(err)
 	}
 	want(root, "root 2")
@@ -291,7 +291,7 @@ func TestProgramsRunAsConfirmed(t *testing.T) {
 	program := filepath.Join(h.options.Config, "check.sh")
 	h.write(program, "one")
 	s, _ := h.open()
-	if err := s.TakeFirst(true); err != nil {
+	if err := s.ConfirmInitial(true); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.Program(program, true); got != program || err != nil {

@@ -13,13 +13,13 @@ const ProblemKey = "unconfirmed"
 // nothing.
 func (s *Store) Describe() (what, fix string) {
 	changes, _ := s.Pending()
-	basis, _, problem := s.Basis()
+	basis, _, problem := s.State()
 	return describeUnconfirmed(changes, basis, problem)
 }
 
 // describeUnconfirmed says what waits and what is in force meanwhile; "" for
 // nothing.
-func describeUnconfirmed(changes []Change, basis Basis, problem error) (what, fix string) {
+func describeUnconfirmed(changes []Change, basis State, problem error) (what, fix string) {
 	look := "`hookmux confirm` at your terminal shows and takes them"
 	if slices.ContainsFunc(changes, func(c Change) bool { return c.Before != nil }) {
 		look += ", `hookmux confirm --restore` undoes them"

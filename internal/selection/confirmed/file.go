@@ -8,7 +8,7 @@ import (
 
 // Strengthen lays over what is in force whatever a changed file adds to it that
 // only refuses more. have is nil where nothing is in force.
-type Strengthen func(have, live []byte, basis Basis) (force []byte)
+type Strengthen func(have, live []byte, basis State) (force []byte)
 
 // File is one file of settings: what is in force of it.
 type File struct {
@@ -57,11 +57,11 @@ func (f *File) Read() (View, bool) {
 		return f.view, false
 	}
 	if err == nil {
-		s.takeFollowed(f.path, live)
+		s.confirmFollowedFile(f.path, live)
 	}
 	k := s.now.Files[f.path]
 	have, lost := s.content(k.inForce())
-	basis := s.now.Basis
+	basis := s.now.State
 	if lost != nil {
 		s.problem, basis = lost, Lost
 	}
@@ -85,14 +85,14 @@ func (s *Store) keepAdded(path string, k kept, have, force []byte) {
 	}
 	k.InForce = s.keepContent(force)
 	s.now.Files[path] = k
-	_ = s.writeRecord() // what is wrong is told by Basis; it is in force all the same
+	_ = s.writeRecord() // what is wrong is told by State; it is in force all the same
 }
 
-// Wrote says that a command of a person changed the file: the same change is
+// FollowWrite is called when a command of a person changed the file: the same change is
 // made to what was confirmed and to what is in force, and to nothing else.
 // change makes it: it gets a text, nil for none, and gives another. It reports
 // whether other changes of the file still wait.
-func (f *File) Wrote(before, after []byte, change func(old []byte) ([]byte, error)) (waits bool, err error) {
+func (f *File) FollowWrite(before, after []byte, change func(old []byte) ([]byte, error)) (waits bool, err error) {
 	s := f.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +101,7 @@ func (f *File) Wrote(before, after []byte, change func(old []byte) ([]byte, erro
 	if err != nil {
 		return true, err
 	}
-	if (before == nil) == (confirmed == nil) && bytes.Equal(before, confirmed) && s.now.Basis == Confirmed {
+	if (before == nil) == (confirmed == nil) && bytes.Equal(before, confirmed) && s.now.State == Confirmed {
 		k.Confirmed, k.InForce = hashOrNone(s, after), ""
 		s.now.Files[f.path] = k
 		return false, s.writeRecord()

@@ -208,9 +208,9 @@ func listFolder(folder string, belongs func(name string) bool) []string {
 // ErrChanged says that files changed after a person saw them.
 var ErrChanged = errors.New("the files changed since you looked; look again with `hookmux confirm`")
 
-// Take confirms everything that waits. shown is the hash of what the person
-// saw; "" takes whatever is there.
-func (s *Store) Take(shown string) ([]Change, error) {
+// Confirm confirms everything that waits. shown is the hash of what the person
+// saw; "" confirms whatever is there.
+func (s *Store) Confirm(shown string) ([]Change, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list, hash := s.listPending(nil)
@@ -227,15 +227,15 @@ func (s *Store) Take(shown string) ([]Change, error) {
 			s.opt.Config)
 	}
 	for _, c := range list {
-		s.takeContent(c.Path, c.After)
+		s.confirmContent(c.Path, c.After)
 	}
-	s.now.Basis, s.now.At = Confirmed, time.Now()
+	s.now.State, s.now.At = Confirmed, time.Now()
 	return list, s.writeRecord()
 }
 
-// TakeFile confirms one file that a command of a person wrote, if it holds
+// ConfirmFile confirms one file that a command of a person wrote, if it holds
 // exactly that.
-func (s *Store) TakeFile(path string, content []byte) error {
+func (s *Store) ConfirmFile(path string, content []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	live, _, err := s.sourceOf(path).Read()
@@ -245,11 +245,11 @@ func (s *Store) TakeFile(path string, content []byte) error {
 	if string(live) != string(content) {
 		return ErrChanged
 	}
-	s.takeContent(path, live)
+	s.confirmContent(path, live)
 	return s.writeRecord()
 }
 
-func (s *Store) takeContent(path string, content []byte) {
+func (s *Store) confirmContent(path string, content []byte) {
 	if content == nil {
 		delete(s.now.Files, path)
 		return
@@ -257,13 +257,13 @@ func (s *Store) takeContent(path string, content []byte) {
 	s.now.Files[path] = kept{Confirmed: s.keepContent(content), Runs: canRun(path)}
 }
 
-// TakeFirst confirms what is there now, where nothing was ever confirmed. Only
-// a person may have it called; without one it takes a state in which there are
-// no settings at all.
-func (s *Store) TakeFirst(byPerson bool) error {
+// ConfirmInitial confirms what is there now, where nothing was ever confirmed. Only
+// a person may have it called; without one it confirms only a state without any
+// settings.
+func (s *Store) ConfirmInitial(byPerson bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.now.Basis != New || wasConfirmed(s) {
+	if s.now.State != New || wasConfirmed(s) {
 		return nil
 	}
 	list, _ := s.listPending(nil)
@@ -276,13 +276,13 @@ func (s *Store) TakeFirst(byPerson bool) error {
 		}
 	}
 	for _, c := range list {
-		s.takeContent(c.Path, c.After)
+		s.confirmContent(c.Path, c.After)
 	}
-	s.now.Basis, s.now.At = Confirmed, time.Now()
+	s.now.State, s.now.At = Confirmed, time.Now()
 	return s.writeRecord()
 }
 
-// Follow takes changes of some files as they come, until the function it gives
+// Follow confirms changes of some files as they come, until the function it gives
 // is called.
 func (s *Store) Follow(paths []string) (stop func()) {
 	s.mu.Lock()
@@ -302,44 +302,44 @@ func (s *Store) Follow(paths []string) (stop func()) {
 	}
 }
 
-// TakeFollowed takes the changes of followed files and says which there were.
-func (s *Store) TakeFollowed() []Change {
+// ConfirmFollowed confirms the changes of followed files and returns them.
+func (s *Store) ConfirmFollowed() []Change {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	taken := s.taken // while files were read
-	s.taken = nil
+	followed := s.followed // while files were read
+	s.followed = nil
 	var only []string
 	for path := range s.follow {
 		only = append(only, path)
 	}
 	if only == nil {
-		return taken
+		return followed
 	}
 	list, _ := s.listPending(only)
 	list = slices.DeleteFunc(list, func(c Change) bool { return c.Err != nil })
 	for _, c := range list {
-		s.takeContent(c.Path, c.After)
+		s.confirmContent(c.Path, c.After)
 	}
 	if len(list) > 0 {
-		_ = s.writeRecord() // what is wrong is told by Basis
+		_ = s.writeRecord() // what is wrong is told by State
 	}
-	return append(taken, list...)
+	return append(followed, list...)
 }
 
-// takeFollowed takes the change of one file if it is followed and sound. The
+// confirmFollowedFile confirms the change of one file if it is followed and sound. The
 // caller holds the lock.
-func (s *Store) takeFollowed(path string, live []byte) {
+func (s *Store) confirmFollowedFile(path string, live []byte) {
 	if s.follow[path] == 0 || live == nil || hashOf(live) == s.now.Files[path].Confirmed {
 		return
 	}
 	if check := s.checks[path]; check != nil && check(live) != nil {
 		return
 	}
-	if len(s.taken) < maxFiles {
-		s.taken = append(s.taken, Change{Path: path, Kind: Edited, After: live})
+	if len(s.followed) < maxFiles {
+		s.followed = append(s.followed, Change{Path: path, Kind: Edited, After: live})
 	}
-	s.takeContent(path, live)
-	_ = s.writeRecord() // what is wrong is told by Basis
+	s.confirmContent(path, live)
+	_ = s.writeRecord() // what is wrong is told by State
 }
 
 // Tracked reports whether a file is one of the settings.

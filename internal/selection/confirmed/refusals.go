@@ -12,7 +12,7 @@ import (
 // decide nothing wait, unless nothing was ever confirmed: whoever upgrades keeps
 // them.
 func (s *Store) RefusalsOnly(entries []*hook.Entry) []*hook.Entry {
-	basis, _, _ := s.Basis()
+	basis, _, _ := s.State()
 	var list []*hook.Entry
 	for _, e := range entries {
 		guards := e.ModeFor(event.ToolBefore) == hook.Guard || e.ModeFor(event.PermissionRequest) == hook.Guard

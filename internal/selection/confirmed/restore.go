@@ -15,7 +15,7 @@ import (
 func (s *Store) Restore(shown string) (done []Change, left []error, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.now.Basis != Confirmed {
+	if s.now.State != Confirmed {
 		return nil, nil, fmt.Errorf("nothing can be put back: the settings that were confirmed are not known")
 	}
 	list, hash := s.listPending(nil)

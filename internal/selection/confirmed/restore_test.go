@@ -43,7 +43,7 @@ func TestProgramsRunAfterRestore(t *testing.T) {
 				t.Fatal(err)
 			}
 			s, _ := h.open()
-			if _, err := s.Take(""); err != nil {
+			if _, err := s.Confirm(""); err != nil {
 				t.Fatal(err)
 			}
 			if run, err := s.Program(program, true); run != program || err != nil {
@@ -75,7 +75,7 @@ func TestScriptsOfInterpretersStay(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "guard.py")
 	h.write(script, "import helper")
 	s, _ := h.open()
-	if _, err := s.Take(""); err != nil {
+	if _, err := s.Confirm(""); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -89,7 +89,7 @@ func TestRestoreKeepsWhatStoodThere(t *testing.T) {
 	h := newHome(t)
 	h.write(h.file, "a\n")
 	s, _ := h.open()
-	if _, err := s.Take(""); err != nil {
+	if _, err := s.Confirm(""); err != nil {
 		t.Fatal(err)
 	}
 	h.write(h.file, "an evening's work\n")
@@ -111,7 +111,7 @@ func TestRestoreEnds(t *testing.T) {
 	h := newHome(t)
 	h.write(h.file, "a\n")
 	s, f := h.open()
-	if _, err := s.Take(""); err != nil {
+	if _, err := s.Confirm(""); err != nil {
 		t.Fatal(err)
 	}
 	h.write(h.file, "a\nno rm\n")

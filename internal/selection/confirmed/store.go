@@ -40,14 +40,14 @@ const (
 	maxFiles     = 1000
 )
 
-// Basis says what the state in force rests on.
-type Basis string
+// State says what the settings in force rest on.
+type State string
 
-// The bases.
+// The states.
 const (
-	Confirmed Basis = "confirmed" // on what a person confirmed
-	New       Basis = "new"       // nobody confirmed anything yet
-	Lost      Basis = "lost"      // what was confirmed is gone or damaged
+	Confirmed State = "confirmed" // on what a person confirmed
+	New       State = "new"       // nobody confirmed anything yet
+	Lost      State = "lost"      // what was confirmed is gone or damaged
 )
 
 // Options says where things are.
@@ -61,7 +61,7 @@ type Options struct {
 
 // record is what is kept.
 type record struct {
-	Basis Basis           `json:"basis"`
+	State State           `json:"basis"`
 	At    time.Time       `json:"at"` // of the last confirmation
 	Files map[string]kept `json:"files"`
 }
@@ -71,9 +71,9 @@ type record struct {
 type kept struct {
 	Confirmed string `json:"confirmed,omitempty"`
 	InForce   string `json:"inForce,omitempty"` // "": what was confirmed
-	// Settled says that everything is known that this file of code imports.
-	Settled bool `json:"settled,omitempty"`
-	// Runs says that the file could be run as a program when it was taken.
+	// Loaded says that everything is known that this file of code imports.
+	Loaded bool `json:"settled,omitempty"`
+	// Runs says that the file could be run as a program when it was confirmed.
 	Runs bool `json:"runs,omitempty"`
 }
 
@@ -93,8 +93,8 @@ type Store struct {
 	contents map[string][]byte // by hash, as far as they were needed
 	version  int               // of now
 	problem  error             // why the record cannot be read or written
-	follow   map[string]int    // files whose changes are taken as they come, with how many want it
-	taken    []Change          // of these, since somebody asked
+	follow   map[string]int    // files whose changes are confirmed as they come, with how many want it
+	followed []Change          // of these, since somebody asked
 	sources  map[string]*userfile.Source
 	checks   map[string]func([]byte) error // of files that must be sound to be confirmed
 }
@@ -115,18 +115,18 @@ func (s *Store) readRecord() record {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && wasConfirmed(s):
 		s.problem = fmt.Errorf("%s is gone", filepath.Join(s.opt.State, recordFile))
-		return record{Basis: Lost, Files: map[string]kept{}}
+		return record{State: Lost, Files: map[string]kept{}}
 	case errors.Is(err, fs.ErrNotExist):
-		return record{Basis: New, Files: map[string]kept{}}
+		return record{State: New, Files: map[string]kept{}}
 	}
 	var r record
 	err = ledger.LoadSealed(s.opt.State, recordFile, &r)
-	if err == nil && (len(r.Files) > maxFiles || !slices.Contains([]Basis{Confirmed, New, Lost}, r.Basis)) {
+	if err == nil && (len(r.Files) > maxFiles || !slices.Contains([]State{Confirmed, New, Lost}, r.State)) {
 		err = fmt.Errorf("%s: cannot be understood", filepath.Join(s.opt.State, recordFile))
 	}
 	if err != nil {
 		s.problem = err
-		return record{Basis: Lost, Files: map[string]kept{}}
+		return record{State: Lost, Files: map[string]kept{}}
 	}
 	if r.Files == nil {
 		r.Files = map[string]kept{}
@@ -150,12 +150,12 @@ func markerFiles(s *Store) []string {
 	return list
 }
 
-// Basis says what the state in force rests on, since when, and what is wrong
+// State says what the state in force rests on, since when, and what is wrong
 // with what is kept on disk, nil for nothing.
-func (s *Store) Basis() (Basis, time.Time, error) {
+func (s *Store) State() (State, time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.now.Basis, s.now.At, s.problem
+	return s.now.State, s.now.At, s.problem
 }
 
 // Version changes whenever something else may be in force.
@@ -239,7 +239,7 @@ func (s *Store) storeRecord() error {
 			}
 		}
 	}
-	if s.now.Basis == Confirmed {
+	if s.now.State == Confirmed {
 		for _, path := range markerFiles(s) {
 			if _, err := os.Lstat(path); err != nil {
 				_ = userfile.Store(path, nil) // one of the two is enough, and the record itself says the same
@@ -259,7 +259,7 @@ func (s *Store) storeContent(hash string, content []byte) error {
 	if err == nil && hashOf(old) == hash {
 		return nil
 	}
-	if smallfile.Unfit(err) {
+	if smallfile.IsNotPlainFile(err) {
 		if _, err := smallfile.SetAside(path); err != nil {
 			return err
 		}

@@ -170,7 +170,7 @@ func (r *Registry) changeFile(file string,
 		undo()
 	}
 	if err == nil && file == r.opt.GlobalFile && r.global.confirmed != nil {
-		done.Waits, err = r.global.confirmed.Wrote(done.Before, done.After, func(old []byte) ([]byte, error) {
+		done.Waits, err = r.global.confirmed.FollowWrite(done.Before, done.After, func(old []byte) ([]byte, error) {
 			return r.changeText(file, old, fn)
 		})
 	}

@@ -16,7 +16,7 @@ const maxAdded = 200
 // caller's business. Hooks that were changed or taken out stay as they are.
 // Where nothing was confirmed yet, hooks that decide nothing count as well.
 func Strengthen(known Known) confirmed.Strengthen {
-	return func(have, live []byte, basis confirmed.Basis) (force []byte) {
+	return func(have, live []byte, basis confirmed.State) (force []byte) {
 		added := 0
 		force = have
 		inForce, problems := Parse(have, known)

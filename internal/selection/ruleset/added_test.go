@@ -16,7 +16,7 @@ func TestRulesAddedOneByOneAllCount(t *testing.T) {
 	}
 	force, file := []byte("version: 1\nrules: []\n"), "version: 1\nrules:\n"
 	tighten := strengthen("a.yaml")
-	save := func(text string) { force = tighten(force, []byte(text), confirmed.Basis("")) }
+	save := func(text string) { force = tighten(force, []byte(text), confirmed.State("")) }
 	const many = 3 * maxAdded
 	for i := range many {
 		file += rule(i, "w")

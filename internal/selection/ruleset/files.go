@@ -352,7 +352,7 @@ func repeatedRules(name, part string, found []*rules.Rule) []string {
 // strengthen lays over what is in force the rules that a changed file adds and
 // that only refuse or ask. A rule that is known stays as it is.
 func strengthen(name string) confirmed.Strengthen {
-	return func(have, live []byte, _ confirmed.Basis) []byte {
+	return func(have, live []byte, _ confirmed.State) []byte {
 		if live == nil || bytes.Contains(live, []byte(addedMark)) {
 			return have
 		}

@@ -65,14 +65,15 @@ type Loader struct {
 	packs    *Loaded                   // nil: they were not read yet
 	ignored  []rules.Problem           // files that are not read
 	base     *Loaded
-	projects map[*trust.Force]*Loaded
+	projects map[*trust.TrustedContent]*Loaded
 	lastOf   map[string]*Loaded // of projects by their roots, as they counted last
 }
 
 // New makes a loader; nothing is read before it is asked.
 func New(o Options) *Loader {
 	return &Loader{opt: o, system: map[string]*plainFile{}, user: map[string]*plainFile{},
-		checked: map[string]*confirmedFile{}, projects: map[*trust.Force]*Loaded{}, lastOf: map[string]*Loaded{}}
+		checked: map[string]*confirmedFile{}, projects: map[*trust.TrustedContent]*Loaded{},
+		lastOf: map[string]*Loaded{}}
 }
 
 // Base gives the rules that count everywhere. The same pointer comes back while
@@ -198,7 +199,7 @@ const maxProjects = 256
 
 // Project gives the rules of a project, from the copy that a person trusts. They
 // only make things tighter: one that would allow is refused.
-func (l *Loader) Project(force *trust.Force) *Loaded {
+func (l *Loader) Project(force *trust.TrustedContent) *Loaded {
 	if force == nil {
 		return &Loaded{}
 	}

@@ -56,7 +56,7 @@ func filesOutsideProjects(dirs paths.Dirs, store *confirmed.Store, byPerson bool
 // usersAgents are the user's own descriptions of agents that count.
 func usersAgents(dirs paths.Dirs, store *confirmed.Store, byPerson bool) ([]agent.File, []agent.Problem) {
 	if store != nil {
-		if basis, _, _ := store.Basis(); basis != confirmed.New || !byPerson {
+		if basis, _, _ := store.State(); basis != confirmed.New || !byPerson {
 			var files []agent.File
 			for _, c := range store.AgentsInForce() {
 				files = append(files, agent.File{Name: c.Path, Data: c.Data})

@@ -88,7 +88,7 @@ func (s *Sources) examineGuards(out *examine.Examination, ev *event.Event, o *Gu
 			}
 			out.Add(examine.Finding{
 				Guard: info.Name, Rule: f.Rule, State: state, Verdict: verdict, Reason: f.Reason, Where: f.Where,
-				Rests:   config.GuardStops(state) && o.Naps("guard."+info.Name),
+				Rests:   config.GuardStops(state) && o.IsNapping("guard."+info.Name),
 				Allowed: allowed.Rule(f.Rule) || allowed.Rule(info.Name),
 			})
 		}

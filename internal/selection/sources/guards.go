@@ -29,7 +29,7 @@ type GuardOptions struct {
 	HubPID    int
 	Project   string // "" for none
 	// Forces are what is trusted of the two projects; nil where there is none.
-	Forces [2]*trust.Force
+	Forces [2]*trust.TrustedContent
 	// Everywhere are the rules that count in every place; nil reads them.
 	Everywhere *ruleset.Loaded
 	// Resting are the guards, rules and packs that only monitor for a while.
@@ -57,7 +57,7 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 		if state == config.GuardOff || state == "" {
 			continue
 		}
-		if config.GuardStops(state) && o.Naps("guard."+info.Name) {
+		if config.GuardStops(state) && o.IsNapping("guard."+info.Name) {
 			state = config.GuardMonitor
 		}
 		g, err := guard.New(info.Name, guard.Options{

@@ -63,7 +63,7 @@ func WriteNaps(state string, list []Nap) error {
 	return err
 }
 
-// Naps reports whether something of this name only monitors for now.
-func (o *GuardOptions) Naps(name string) bool {
+// IsNapping reports whether something of this name only monitors for now.
+func (o *GuardOptions) IsNapping(name string) bool {
 	return slices.ContainsFunc(o.Resting, func(n Nap) bool { return n.Name == name })
 }

@@ -91,7 +91,7 @@ func statesOf(o *GuardOptions, list []*rules.Rule) map[string]rules.State {
 	}
 	for _, r := range list {
 		pack, _, _ := strings.Cut(r.ID, "/")
-		rests := o.Naps(r.ID) || r.Layer == rules.Pack && o.Naps(pack)
+		rests := o.IsNapping(r.ID) || r.Layer == rules.Pack && o.IsNapping(pack)
 		if state := r.StateBy(states); rests && state != rules.Off {
 			states[r.ID] = rules.Monitor
 		}

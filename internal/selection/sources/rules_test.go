@@ -131,7 +131,7 @@ func TestRulesDecide(t *testing.T) {
 }
 
 // trustedProject makes a project with rules and trusts it.
-func trustedProject(t *testing.T, s *Sources, text string) *trust.Force {
+func trustedProject(t *testing.T, s *Sources, text string) *trust.TrustedContent {
 	t.Helper()
 	root := filepath.Join(s.Dirs.Home, "project")
 	writeFile(t, filepath.Join(root, ".hookmux/rules/team.yaml"), text)
@@ -161,28 +161,28 @@ func TestProjectRules(t *testing.T) {
 		ev      *event.Event
 		want    event.Verdict
 	}{
-		{"in it", GuardOptions{Forces: [2]*trust.Force{force}, Project: force.Root}, shellEvent(force.Root, "make deploy"), event.Deny},
-		{"its path", GuardOptions{Forces: [2]*trust.Force{force}, Project: force.Root}, shellEvent(force.Root, "rm infra/x"), event.Ask},
+		{"in it", GuardOptions{Forces: [2]*trust.TrustedContent{force}, Project: force.Root}, shellEvent(force.Root, "make deploy"), event.Deny},
+		{"its path", GuardOptions{Forces: [2]*trust.TrustedContent{force}, Project: force.Root}, shellEvent(force.Root, "rm infra/x"), event.Ask},
 		{"elsewhere", GuardOptions{Project: elsewhere}, shellEvent(elsewhere, "make deploy"), event.None},
-		{"gone elsewhere", GuardOptions{Forces: [2]*trust.Force{nil, force}, Project: elsewhere}, shellEvent(elsewhere, "make deploy"), event.Deny},
-		{"its path from elsewhere", GuardOptions{Forces: [2]*trust.Force{nil, force}, Project: elsewhere},
+		{"gone elsewhere", GuardOptions{Forces: [2]*trust.TrustedContent{nil, force}, Project: elsewhere}, shellEvent(elsewhere, "make deploy"), event.Deny},
+		{"its path from elsewhere", GuardOptions{Forces: [2]*trust.TrustedContent{nil, force}, Project: elsewhere},
 			shellEvent(elsewhere, "rm "+force.Root+"/infra/x"), event.Ask},
-		{"another's path", GuardOptions{Forces: [2]*trust.Force{nil, force}, Project: elsewhere},
+		{"another's path", GuardOptions{Forces: [2]*trust.TrustedContent{nil, force}, Project: elsewhere},
 			shellEvent(elsewhere, "rm infra/x"), event.None},
-		{"allowing", GuardOptions{Forces: [2]*trust.Force{force}, Project: force.Root}, shellEvent(force.Root, "ls"), event.None},
+		{"allowing", GuardOptions{Forces: [2]*trust.TrustedContent{force}, Project: force.Root}, shellEvent(force.Root, "ls"), event.None},
 	} {
 		if got := decideBy(s, c.options, c.ev); got.Verdict != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got.Verdict.Word(), c.want.Word())
 		}
 	}
-	_, here, _ := s.RulesIn(&GuardOptions{Forces: [2]*trust.Force{force}})
+	_, here, _ := s.RulesIn(&GuardOptions{Forces: [2]*trust.TrustedContent{force}})
 	if len(here.Problems) != 1 || !strings.Contains(here.Problems[0].Text, "only make things tighter") {
 		t.Errorf("problems %v, want one about the rule that allows", here.Problems)
 	}
 	// What changed waits: the trusted rules stay.
 	writeFile(t, filepath.Join(force.Root, ".hookmux/rules/team.yaml"), rulesFile())
 	now := s.Trust.InForce(force.Root)
-	got := decideBy(s, GuardOptions{Forces: [2]*trust.Force{now}, Project: now.Root}, shellEvent(now.Root, "make deploy"))
+	got := decideBy(s, GuardOptions{Forces: [2]*trust.TrustedContent{now}, Project: now.Root}, shellEvent(now.Root, "make deploy"))
 	if got.Verdict != event.Deny {
 		t.Errorf("after the project's file was emptied: %s, want deny by the trusted copy", got.Verdict.Word())
 	}
@@ -219,7 +219,7 @@ func TestProjectNeverLoosens(t *testing.T) {
 		for _, call := range calls {
 			ev := shellEvent(force.Root, call)
 			without := decideBy(s, GuardOptions{Project: force.Root}, ev)
-			for i, forces := range [][2]*trust.Force{{force}, {nil, force}} {
+			for i, forces := range [][2]*trust.TrustedContent{{force}, {nil, force}} {
 				with := decideBy(s, GuardOptions{Project: force.Root, Forces: forces}, shellEvent(force.Root, call))
 				if strictness[with.Verdict] < strictness[without.Verdict] {
 					t.Errorf("seed %d, place %d, %s: %s with the project's rules (%s), %s without (%s)", seed, i, call,
@@ -238,7 +238,7 @@ func TestUnconfirmedRules(t *testing.T) {
 	writeFile(t, file, rulesFile(rule("no-deploy", "program: make, subcommand: deploy", "deny", "", "make deploy")))
 	s := open(dirs, false)
 	s.Rules.Base()
-	if err := s.Confirmed.TakeFirst(true); err != nil {
+	if err := s.Confirmed.ConfirmInitial(true); err != nil {
 		t.Fatal(err)
 	}
 	decide := func(command string) event.Verdict {
@@ -271,7 +271,7 @@ func TestUnconfirmedRules(t *testing.T) {
 	want("the folder is gone", "make deploy", event.Deny)
 	writeFile(t, file, rulesFile(rule("yes-to-ls", "program: ls", "allow", "", "ls")))
 	s.Rules.Base()
-	if _, err := s.Confirmed.Take(""); err != nil {
+	if _, err := s.Confirmed.Confirm(""); err != nil {
 		t.Fatal(err)
 	}
 	want("confirmed again", "make deploy", event.None)

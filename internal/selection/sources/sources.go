@@ -101,7 +101,7 @@ func (s *Sources) AgentName(name string) string {
 
 // HooksIn gives the hooks that count in a project: the user's own, and of the
 // project's what is trusted.
-func (s *Sources) HooksIn(root string) (*registry.Set, *trust.Force) {
+func (s *Sources) HooksIn(root string) (*registry.Set, *trust.TrustedContent) {
 	if root == "" {
 		return s.Registry.Load("", ""), nil
 	}
@@ -110,7 +110,7 @@ func (s *Sources) HooksIn(root string) (*registry.Set, *trust.Force) {
 }
 
 // SettingsIn gives the settings that count in a project.
-func (s *Sources) SettingsIn(root string, force *trust.Force) *config.Settings {
+func (s *Sources) SettingsIn(root string, force *trust.TrustedContent) *config.Settings {
 	return s.Config.For(root, force != nil && force.Status == trust.Trusted)
 }
 

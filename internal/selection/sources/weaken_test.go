@@ -255,7 +255,7 @@ func TestEditsNeverWeaken(t *testing.T) {
 		}
 		s := open(dirs, false)
 		if r.Intn(3) > 0 {
-			_ = s.Confirmed.TakeFirst(true) // broken files are not taken
+			_ = s.Confirmed.ConfirmInitial(true) // broken files are not taken
 		}
 		before := protection(s)
 		for step := range 16 {
@@ -293,7 +293,7 @@ func TestLostStateMeansGuards(t *testing.T) {
 		if err := os.WriteFile(path, []byte(`{"guard.destructive": "on", "guard.secrets": "on"}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := open(dirs, false).Confirmed.TakeFirst(true); err != nil {
+		if err := open(dirs, false).Confirmed.ConfirmInitial(true); err != nil {
 			t.Fatal(err)
 		}
 		before := protection(open(dirs, true))

@@ -30,7 +30,7 @@ func IsModuleName(name string) bool {
 
 // Modules are the trusted hooks of the project's folder, as paths of the
 // trusted copy, in byte order.
-func (f *Force) Modules() []string {
+func (f *TrustedContent) Modules() []string {
 	var list []string
 	for rel := range f.files {
 		if IsModule(rel) {
@@ -42,11 +42,11 @@ func (f *Force) Modules() []string {
 }
 
 // Covers reports whether a path lies in the trusted copy.
-func (f *Force) Covers(path string) bool { return f.isCopy(path) }
+func (f *TrustedContent) Covers(path string) bool { return f.isCopy(path) }
 
 // ReadCopy gives a file of the trusted copy, and nothing else: what a hook
 // imports must have been seen as well.
-func (f *Force) ReadCopy(path string) ([]byte, error) {
+func (f *TrustedContent) ReadCopy(path string) ([]byte, error) {
 	rel, ok := relativeTo(f.copy, path)
 	if !ok || !f.files[filepath.ToSlash(rel)] {
 		return nil, fmt.Errorf("%s: was not there when the project was trusted; run `hookmux trust`", f.Shown(path))
@@ -56,7 +56,7 @@ func (f *Force) ReadCopy(path string) ([]byte, error) {
 
 // Shown puts the project's own paths where a text names those of the trusted
 // copy.
-func (f *Force) Shown(text string) string {
+func (f *TrustedContent) Shown(text string) string {
 	if f == nil || f.copy == "" {
 		return text
 	}

@@ -16,7 +16,7 @@ import (
 // trusted copies, and programs that take no code from the folder they run in.
 // It looks at what will run, with the trusted copies put in. In doubt it says
 // no; a mark too many costs a second look, one too few costs the trust.
-func (f *Force) isPinned(reg hook.Registration) bool {
+func (f *TrustedContent) isPinned(reg hook.Registration) bool {
 	if reg.Handler == "builtin" || reg.IsAddress() { // nothing is started
 		return true
 	}
@@ -64,14 +64,14 @@ func (f *Force) isPinned(reg hook.Registration) bool {
 }
 
 // isCopy reports whether a word names a trusted copy.
-func (f *Force) isCopy(text string) bool {
+func (f *TrustedContent) isCopy(text string) bool {
 	rel, ok := relativeTo(f.copy, text)
 	return ok && filepath.IsAbs(text) && f.files[rel]
 }
 
 // isOutside reports whether a path is the same file wherever the hook runs, and
 // none of the project.
-func (f *Force) isOutside(path string) bool {
+func (f *TrustedContent) isOutside(path string) bool {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		home, err := os.UserHomeDir()
 		if err != nil {
@@ -97,7 +97,7 @@ func (f *Force) isOutside(path string) bool {
 	return !in && !copied
 }
 
-func (f *Force) runPinned(run *shell.Run) bool {
+func (f *TrustedContent) runPinned(run *shell.Run) bool {
 	if len(run.Dirs) > 0 || run.Remote || run.Contained ||
 		slices.ContainsFunc(run.Via, func(via string) bool { return !plainVia(via) }) {
 		return false
@@ -145,7 +145,7 @@ func (f *Force) runPinned(run *shell.Run) bool {
 
 // scriptFirst reports whether an interpreter is given a trusted copy to run,
 // with nothing before it but flags that load nothing.
-func (f *Force) scriptFirst(args []shell.Word, flags string, named bool) bool {
+func (f *TrustedContent) scriptFirst(args []shell.Word, flags string, named bool) bool {
 	for i := 0; i < len(args); i++ {
 		text := args[i].Text
 		switch {

@@ -19,7 +19,7 @@ func describeAll(t *testing.T, p *place, handler string, targets []string) map[s
 			`"`+handler+`"`, 1))
 	}
 	p.write(hooksFile, file(regs...))
-	v, err := p.Look(p.root, nil)
+	v, err := p.Inspect(p.root, nil)
 	if err != nil || v.Problem != "" || len(v.Runs) != len(targets) {
 		t.Fatalf(`%d of %d: %v %s; want no error, v.Problem == "" and len(v.Runs) == len(targets)`,
 			len(v.Runs), len(targets), err, v.Problem)

@@ -11,7 +11,7 @@ import (
 
 // toolCheck reports whether these arguments keep a tool from running code that
 // the person has not seen.
-type toolCheck func(f *Force, args []shell.Word) bool
+type toolCheck func(f *TrustedContent, args []shell.Word) bool
 
 // plainTools are built into the shell or do one thing with the data they are
 // given; nil takes any arguments. What is not listed counts as running the
@@ -40,7 +40,7 @@ var plainTools = sync.OnceValue(func() map[string]toolCheck {
 })
 
 func withoutPrefixes(prefixes ...string) toolCheck {
-	return func(_ *Force, args []shell.Word) bool {
+	return func(_ *TrustedContent, args []shell.Word) bool {
 		for _, a := range args {
 			for _, p := range prefixes {
 				if strings.HasPrefix(a.Text, p) {
@@ -54,7 +54,7 @@ func withoutPrefixes(prefixes ...string) toolCheck {
 
 // filesOf lets options name only trusted copies, or files outside the project.
 func filesOf(options ...string) toolCheck {
-	return func(f *Force, args []shell.Word) bool {
+	return func(f *TrustedContent, args []shell.Word) bool {
 		fine := func(file string) bool { return f.isCopy(file) || strings.Contains(file, "/") && f.isOutside(file) }
 		for i, a := range args {
 			for _, o := range options {
@@ -78,7 +78,7 @@ func filesOf(options ...string) toolCheck {
 	}
 }
 
-func knownTool(_ *Force, args []shell.Word) bool {
+func knownTool(_ *TrustedContent, args []shell.Word) bool {
 	for _, a := range args {
 		if a.Dynamic {
 			return false
@@ -87,10 +87,12 @@ func knownTool(_ *Force, args []shell.Word) bool {
 	return true
 }
 
-func sourcePlain(f *Force, args []shell.Word) bool { return len(args) > 0 && f.isCopy(args[0].Text) }
+func sourcePlain(f *TrustedContent, args []shell.Word) bool {
+	return len(args) > 0 && f.isCopy(args[0].Text)
+}
 
 // awkPlain: an awk program can start others through system, pipes and loads.
-func awkPlain(f *Force, args []shell.Word) bool {
+func awkPlain(f *TrustedContent, args []shell.Word) bool {
 	for i := 0; i < len(args); i++ {
 		text := args[i].Text
 		switch {
@@ -122,7 +124,7 @@ var sedForm = lazyregexp.New(`^\s*(?:(?:` + sedAddress + `(?:,` + sedAddress + `
 	`s#(?:[^#\\\n]|\\.)*#(?:[^#\\\n]|\\.)*#` + sedFlags + `|` +
 	`s,(?:[^,\\\n]|\\.)*,(?:[^,\\\n]|\\.)*,` + sedFlags + `)\s*(?:[;\n]\s*|$))+$`)
 
-func sedPlain(f *Force, args []shell.Word) bool {
+func sedPlain(f *TrustedContent, args []shell.Word) bool {
 	fine := func(i int) bool { return i < len(args) && !args[i].Dynamic && sedForm.MatchString(args[i].Text) }
 	given := false
 	for i := 0; i < len(args); i++ {
@@ -151,7 +153,7 @@ func sedPlain(f *Force, args []shell.Word) bool {
 }
 
 // osascriptPlain: sentences on the command line that load and run nothing.
-func osascriptPlain(_ *Force, args []shell.Word) bool {
+func osascriptPlain(_ *TrustedContent, args []shell.Word) bool {
 	for i := 0; i < len(args); i += 2 {
 		if args[i].Text != "-e" || i+1 >= len(args) || strings.Contains(strings.ToLower(args[i+1].Text), "script") {
 			return false

@@ -13,7 +13,7 @@ import (
 
 // A tool is plain where nothing but what the person saw can run: /copy/seen is a trusted copy, /project the project.
 func TestPlainTools(t *testing.T) {
-	f := &Force{Root: "/project", copy: "/copy", files: map[string]bool{"seen": true}}
+	f := &TrustedContent{Root: "/project", copy: "/copy", files: map[string]bool{"seen": true}}
 	for command, want := range map[string]bool{
 		"awk '{print}'": true, "awk -F : '{print}'": true, "awk -v x=1 -- '{print}'": true, "awk -F: '{print}'": true,
 		"awk": false, "awk -F": false, "awk -F :": false, "awk -f": false, "awk -f /copy/seen": true, "awk -f /copy/other": false,
@@ -46,7 +46,7 @@ func TestPlainTools(t *testing.T) {
 }
 
 func TestInterpretersOfACopy(t *testing.T) {
-	f := &Force{Root: "/project", copy: "/copy", files: map[string]bool{"seen": true}}
+	f := &TrustedContent{Root: "/project", copy: "/copy", files: map[string]bool{"seen": true}}
 	for command, want := range map[string]bool{
 		"bash /copy/seen": true, "bash -x /copy/seen": true, "bash +x /copy/seen": true, "bash %x /copy/seen": false,
 		"bash -o pipefail /copy/seen": true, "bash +o pipefail /copy/seen": true, "bash -o": false, "bash": false,
@@ -70,7 +70,7 @@ func TestPathsOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("HOME", p.dir)
-	f := &Force{Root: p.root, copy: filepath.Join(p.state, "copy"), files: map[string]bool{}}
+	f := &TrustedContent{Root: p.root, copy: filepath.Join(p.state, "copy"), files: map[string]bool{}}
 	for path, want := range map[string]bool{
 		filepath.Join(p.dir, "plain"): true, outside: false, filepath.Join(p.root, "tool"): false, "plain": false,
 		"~/plain": true, "~/outside": false, "~/proj/tool": false, filepath.Join(p.dir, "none"): true,
@@ -274,11 +274,11 @@ func TestCopiesWithoutFiles(t *testing.T) {
 }
 
 func TestShown(t *testing.T) {
-	f := &Force{Root: "/project", copy: "/state/copy"}
+	f := &TrustedContent{Root: "/project", copy: "/state/copy"}
 	if got := f.Shown("/state/copy/a.ts:3: wrong"); got != "/project/a.ts:3: wrong" {
 		t.Errorf("got %q, want the project's own path", got)
 	}
-	for _, none := range []*Force{nil, {Root: "/project"}} {
+	for _, none := range []*TrustedContent{nil, {Root: "/project"}} {
 		if got := none.Shown("/state/copy/a.ts"); got != "/state/copy/a.ts" {
 			t.Errorf("without a copy: got %q, want the text as it is", got)
 		}

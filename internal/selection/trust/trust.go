@@ -84,7 +84,7 @@ type project struct {
 	record      userfile.Source
 	kept        record // what the file says
 	keptErr     error
-	force       *Force
+	force       *TrustedContent
 }
 
 // New makes a store; nothing is read before it is asked.
@@ -177,8 +177,8 @@ func (s *Store) copyDir(key, hash string) string {
 	return filepath.Join(s.dir, key, hash)
 }
 
-// Force is what of a project may run right now.
-type Force struct {
+// TrustedContent is what of a project may run right now.
+type TrustedContent struct {
 	Status Status
 	Root   string
 	// Hooks is the file to load hooks from, a trusted copy; "" for none.
@@ -206,19 +206,19 @@ const (
 
 // AgentFiles are the descriptions of agents among what is trusted, from the
 // project's root.
-func (f *Force) AgentFiles() []string { return f.filesIn(agentsFolder, ".yaml") }
+func (f *TrustedContent) AgentFiles() []string { return f.filesIn(agentsFolder, ".yaml") }
 
 // RuleFiles are the files of rules among what is trusted, from the project's root.
-func (f *Force) RuleFiles() []string { return f.filesIn(rulesFolder, ".yaml", ".yml") }
+func (f *TrustedContent) RuleFiles() []string { return f.filesIn(rulesFolder, ".yaml", ".yml") }
 
 // IgnoredRules are the files among what is trusted that lie with the rules, or below
 // them, and are not read; IgnoredAgents those that lie with descriptions of agents.
-func (f *Force) IgnoredRules() []string { return f.ignoredIn(rulesFolder, f.RuleFiles()) }
+func (f *TrustedContent) IgnoredRules() []string { return f.ignoredIn(rulesFolder, f.RuleFiles()) }
 
-// IgnoredAgents is described at [Force.IgnoredRules].
-func (f *Force) IgnoredAgents() []string { return f.ignoredIn(agentsFolder, f.AgentFiles()) }
+// IgnoredAgents is described at [TrustedContent.IgnoredRules].
+func (f *TrustedContent) IgnoredAgents() []string { return f.ignoredIn(agentsFolder, f.AgentFiles()) }
 
-func (f *Force) ignoredIn(folder string, read []string) []string {
+func (f *TrustedContent) ignoredIn(folder string, read []string) []string {
 	var list []string
 	for rel := range f.files {
 		name, ok := strings.CutPrefix(rel, folder)
@@ -232,7 +232,7 @@ func (f *Force) ignoredIn(folder string, read []string) []string {
 }
 
 // filesIn are the trusted files right in a folder, with one of some endings.
-func (f *Force) filesIn(folder string, endings ...string) []string {
+func (f *TrustedContent) filesIn(folder string, endings ...string) []string {
 	var list []string
 	for rel := range f.files {
 		name, ok := strings.CutPrefix(rel, folder)
@@ -245,32 +245,32 @@ func (f *Force) filesIn(folder string, endings ...string) []string {
 }
 
 // CopyOf is the trusted copy of a file that is given from the project's root.
-func (f *Force) CopyOf(rel string) string { return filepath.Join(f.copy, rel) }
+func (f *TrustedContent) CopyOf(rel string) string { return filepath.Join(f.copy, rel) }
 
 // InForce is what of the project at root may run. Costs a stat per covered file
 // and its copy when nothing changed; the same pointer comes back then.
-func (s *Store) InForce(root string) *Force {
+func (s *Store) InForce(root string) *TrustedContent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	root, err := realRoot(root)
 	if err != nil {
-		return &Force{Status: Untrusted, Root: root, Problem: err.Error()}
+		return &TrustedContent{Status: Untrusted, Root: root, Problem: err.Error()}
 	}
 	p, rec, err := s.readProject(root)
 	if err != nil {
-		return &Force{Status: Untrusted, Root: root, Problem: fmt.Sprintf("%s: %v", root, err)}
+		return &TrustedContent{Status: Untrusted, Root: root, Problem: fmt.Sprintf("%s: %v", root, err)}
 	}
 	if f := p.force; f != nil && f.used != nil && (s.verifyCopy(f.dir, f.used.Files) == nil) == f.Damaged {
 		p.force = nil // its copy was damaged since, or is whole again
 	}
 	if p.force == nil {
-		p.force = s.decideForce(root, p, rec)
+		p.force = s.decideContent(root, p, rec)
 	}
 	return p.force
 }
 
-func (s *Store) decideForce(root string, p *project, rec record) *Force {
-	f := &Force{Root: root, ShownAs: filepath.Join(root, hooksFile)}
+func (s *Store) decideContent(root string, p *project, rec record) *TrustedContent {
+	f := &TrustedContent{Root: root, ShownAs: filepath.Join(root, hooksFile)}
 	use := rec.lastTrusted(root, p.branch)
 	f.Status = statusOf(root, p, rec)
 	switch f.Status {
@@ -334,7 +334,7 @@ func statusOf(root string, p *project, rec record) Status {
 // of the project that its target names is replaced by the trusted copy of it.
 // A file that was not there when the project was trusted is refused, rather
 // than run unseen.
-func (f *Force) Rewrite(reg hook.Registration) (hook.Registration, error) {
+func (f *TrustedContent) Rewrite(reg hook.Registration) (hook.Registration, error) {
 	var refused error
 	target := visitWords(reg, func(w word) (string, bool) {
 		prefix, rel, ok := inProject(f.Root, w, reg.Handler != "command")
@@ -359,7 +359,7 @@ func (f *Force) Rewrite(reg hook.Registration) (hook.Registration, error) {
 
 // Trust makes what is at root now trusted. hash is what the person was shown,
 // "" for whatever is there; anything else is refused.
-func (s *Store) Trust(root, hash string) (*Force, error) {
+func (s *Store) Trust(root, hash string) (*TrustedContent, error) {
 	s.mu.Lock()
 	root, err := realRoot(root)
 	if err == nil {

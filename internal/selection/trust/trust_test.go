@@ -66,7 +66,7 @@ func command(id, target string) string {
 
 func file(regs ...string) string { return `{"hooks": [` + strings.Join(regs, ", ") + `]}` }
 
-func (p *place) want(status Status) *Force {
+func (p *place) want(status Status) *TrustedContent {
 	p.t.Helper()
 	f := p.InForce(p.root)
 	if again := p.fresh().InForce(p.root); again.Status != f.Status || again.Hooks != f.Hooks {
@@ -78,7 +78,7 @@ func (p *place) want(status Status) *Force {
 	return f
 }
 
-func (p *place) trust() *Force {
+func (p *place) trust() *TrustedContent {
 	p.t.Helper()
 	f, err := p.Trust(p.root, "")
 	if err != nil || f.Status != Trusted {
@@ -274,7 +274,7 @@ func TestRefused(t *testing.T) {
 		if f := p.want(Untrusted); f.Hooks != "" || !strings.Contains(f.Problem, want) {
 			t.Errorf(`%s: f = %+v, want f.Hooks = "" and %q in f.Problem`, name, f, want)
 		}
-		if v, err := p.Look(p.root, nil); err != nil || v.Problem == "" || v.Hash != "" {
+		if v, err := p.Inspect(p.root, nil); err != nil || v.Problem == "" || v.Hash != "" {
 			t.Errorf(`%s: v = %+v, error %v; want no error, v.Problem not empty and v.Hash = ""`, name, v, err)
 		}
 	}
@@ -293,7 +293,7 @@ func TestSymlinkWithinTheProject(t *testing.T) {
 func TestTrustOnlyWhatWasSeen(t *testing.T) {
 	p := newPlace(t)
 	p.write(hooksFile, file(command("a", "true")))
-	v, err := p.Look(p.root, nil)
+	v, err := p.Inspect(p.root, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +310,7 @@ func TestLook(t *testing.T) {
 		command("plain", "grep -q x")))
 	p.write("a.sh", "1")
 	globals := []hook.Registration{{ID: "a"}, {ID: "plain", Locked: true}, {ID: "other"}}
-	v, err := p.Look(p.root, globals)
+	v, err := p.Inspect(p.root, globals)
 	if err != nil || v.Status != Untrusted || len(v.Files) != 2 || len(v.Runs) != 4 {
 		t.Fatalf("v = %+v, error %v; want no error, v.Status = Untrusted, len(v.Files) = 2 and len(v.Runs) = 4", v, err)
 	}
@@ -327,7 +327,7 @@ func TestLook(t *testing.T) {
 		command("plain", "grep -q x")))
 	p.write("a.sh", "2")
 	p.write(".hookmux/more", "")
-	v, _ = p.Look(p.root, nil)
+	v, _ = p.Inspect(p.root, nil)
 	if got := fmt.Sprint(v.Changes); got != "[.hookmux/hooks.json changed .hookmux/more added a.sh changed hook a "+
 		"changed hook new added hook make removed]" {
 		t.Errorf(`fmt.Sprint(v.Changes) = %q, want "[.hookmux/hooks.json changed .hookmux/more added a.sh changed `+
@@ -454,7 +454,7 @@ func TestDamagedState(t *testing.T) {
 	if err := os.WriteFile(f.Hooks, []byte(file(command("a", "false"))), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.write(hooksFile, file(command("a", "echo other"))) // so that nothing can mend it
+	p.write(hooksFile, file(command("a", "echo other"))) // so that nothing can fix it
 	if f := p.fresh().InForce(p.root); f.Status != Untrusted || f.Hooks != "" ||
 		!strings.Contains(f.Problem, "damaged") {
 		t.Errorf(`f = %+v, want f.Status = Untrusted, f.Hooks = "" and "damaged" in f.Problem`, f)
@@ -562,7 +562,7 @@ func TestCopiesThatChangeWhileAHubRuns(t *testing.T) {
 	const one, forged = "version: 1\nrules: [] # aaa\n", "version: 1\nrules: [] # bbb\n"
 	p.write(".hookmux/rules/a.yaml", one)
 	p.trust()
-	forge := func() *Force {
+	forge := func() *TrustedContent {
 		t.Helper()
 		f := p.want(Trusted)
 		copied := f.CopyOf(".hookmux/rules/a.yaml")
@@ -585,10 +585,10 @@ func TestCopiesThatChangeWhileAHubRuns(t *testing.T) {
 		return f
 	}
 	f := forge()
-	mended := p.InForce(p.root)
+	fixed := p.InForce(p.root)
 	data, err := os.ReadFile(f.CopyOf(".hookmux/rules/a.yaml"))
-	if mended.Status != Trusted || string(data) != one || err != nil {
-		t.Errorf("%s, the copy holds %q, %v; want it mended", mended.Status, data, err)
+	if fixed.Status != Trusted || string(data) != one || err != nil {
+		t.Errorf("%s, the copy holds %q, %v; want it fixed", fixed.Status, data, err)
 	}
 	forge()
 	p.write(".hookmux/rules/a.yaml", one+"# more\n")

@@ -21,7 +21,7 @@ func (s *Service) BeginRefresh(known bool) { s.files.beginRefresh(known) }
 
 // Entries are the hooks of all files that count and stand in no registration:
 // the user's folder, then the projects', then settings, as pi orders them.
-func (s *Service) Entries(settings *config.Settings, forces [2]*trust.Force) []*hook.Entry {
+func (s *Service) Entries(settings *config.Settings, forces [2]*trust.TrustedContent) []*hook.Entry {
 	timeout := settings.Millis(config.HookTimeout)
 	want := func(owner string, list []wantedFile) []*loadedFile {
 		return s.files.setWanted(owner, s.withMonitored(settings, list), timeout)
@@ -55,7 +55,7 @@ func (s *Service) withMonitored(settings *config.Settings, list []wantedFile) []
 }
 
 // monitors reports whether the settings let a file only monitor.
-func (s *Service) monitors(settings *config.Settings, force *trust.Force, path string) bool {
+func (s *Service) monitors(settings *config.Settings, force *trust.TrustedContent, path string) bool {
 	return sources.MonitorsModule(s.deps.Dirs, settings, force.Shown(path))
 }
 
@@ -96,7 +96,8 @@ func (s *Service) registrationsOf(one *loadedFile, id string) []hook.Registratio
 // Registered makes the hooks of a registration that names a file. With the type
 // "*" it is called where the file wants to be; what the registration says
 // otherwise counts.
-func (s *Service) Registered(reg registry.Entry, force *trust.Force, settings *config.Settings) ([]*hook.Entry, error) {
+func (s *Service) Registered(reg registry.Entry, force *trust.TrustedContent,
+	settings *config.Settings) ([]*hook.Entry, error) {
 	ready := reg.Registration
 	ready.Agent = s.deps.AgentName(ready.Agent)
 	w := wantedFile{id: reg.ID, scope: reg.Scope, ofUser: reg.Scope == registry.Global, monitor: reg.Monitor}
@@ -120,7 +121,7 @@ func (s *Service) Registered(reg registry.Entry, force *trust.Force, settings *c
 	if len(files) == 0 || !ready.IsEnabled() {
 		return nil, nil
 	}
-	s.deps.Problems.Mend("hook-load:" + reg.ID)
+	s.deps.Problems.Clear("hook-load:" + reg.ID)
 	regs := []hook.Registration{ready}
 	if ready.HookType == hook.Any {
 		regs = nil

@@ -48,10 +48,10 @@ type loadedFile struct {
 	id     string // its name as a hook
 	path   string
 	scope  string
-	force  *trust.Force    // of a trusted copy
-	ofUser bool            // one of the user's settings
-	owners map[string]bool // owner → whether it lets the file only monitor
-	ready  chan struct{}   // closed after the first loading, successful or not
+	force  *trust.TrustedContent // of a trusted copy
+	ofUser bool                  // one of the user's settings
+	owners map[string]bool       // owner → whether it lets the file only monitor
+	ready  chan struct{}         // closed after the first loading, successful or not
 	module *tsmodule.Module
 	// monitored says that every owner lets it only monitor.
 	monitored atomic.Bool
@@ -60,7 +60,7 @@ type loadedFile struct {
 // wantedFile is a file an owner wants.
 type wantedFile struct {
 	id, path, scope string
-	force           *trust.Force
+	force           *trust.TrustedContent
 	ofUser          bool
 	monitor         bool
 }
@@ -136,7 +136,7 @@ func (t *fileTable) setWanted(owner string, list []wantedFile, timeout time.Dura
 	t.mu.Unlock()
 
 	for _, one := range over {
-		t.deps.Problems.MendExcept(problemKey(one.path), nil)
+		t.deps.Problems.ClearExcept(problemKey(one.path), nil)
 		t.deps.Background.After(t.ctx, unloadAfter, func() { t.unloadFile(engine, one) })
 	}
 	t.loadFiles(engine, fresh)

@@ -121,10 +121,10 @@ func (s *Service) fileReloaded(m *tsmodule.Module) {
 	s.files.noteChange()
 	info := m.Info()
 	if store := s.options.Confirmed; store != nil && len(info.Errors) == 0 {
-		store.Settle(m.Path())
+		store.MarkLoaded(m.Path())
 	}
 	if len(info.Errors) == 0 && s.deps.Problems.Any() {
-		s.deps.Problems.MendExcept(problemKey(m.Path()), nil)
+		s.deps.Problems.ClearExcept(problemKey(m.Path()), nil)
 		if id := s.files.idOf(m.Path()); id != "" {
 			s.options.HookReloaded(id)
 		}

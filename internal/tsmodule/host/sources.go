@@ -23,7 +23,7 @@ func (s *Service) ReadFolder() {
 		return
 	}
 	if s.deps.Problems.Any() {
-		s.deps.Problems.Mend("modules-folder")
+		s.deps.Problems.Clear("modules-folder")
 	}
 	var names []string
 	for _, path := range sources.FolderModules(s.folderPath(), s.options.Confirmed) {
@@ -52,7 +52,7 @@ func (s *Service) folderFiles() []wantedFile {
 }
 
 // projectFiles are the files of a project's folder, as they were trusted.
-func projectFiles(f *trust.Force) []wantedFile {
+func projectFiles(f *trust.TrustedContent) []wantedFile {
 	if f == nil {
 		return nil
 	}

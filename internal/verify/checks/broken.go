@@ -206,5 +206,5 @@ func addBrokenHooks(st *stage.Stage, hooks []brokenHook) error {
 		commands = append(commands, hookentry.Command{Program: h.program, Agent: st.Agent.Name, Event: h.event,
 			Seconds: int(brokenLimit / time.Second)})
 	}
-	return st.InstallHost().Beside(st.Agent, install.User, commands)
+	return st.InstallHost().AddWithoutRecord(st.Agent, install.User, commands)
 }

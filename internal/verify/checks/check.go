@@ -22,7 +22,7 @@ const (
 type Result struct {
 	Mark Mark   `json:"mark"`
 	Why  string `json:"why,omitempty"`  // what was seen, or why nothing could be
-	Hint string `json:"hint,omitempty"` // what it is likely about, and what mends it
+	Hint string `json:"hint,omitempty"` // what it is likely about, and what fixes it
 	// Seen is what an act that led to ✗ left to look at.
 	Seen []string `json:"seen,omitempty"`
 	// Cause tells rows apart that a report shows together, or not at all.

@@ -133,7 +133,7 @@ func judgeDecodes(p *Proof, s Subject) Result {
 
 // cutByAgent says that the agent itself cut a call that was too long, and says so:
 // Grok then sends the beginning of the input as one text. Nobody can read what
-// such a call would run, which is what guards are told; there is nothing to mend.
+// such a call would run, which is what guards are told; there is nothing to fix.
 func cutByAgent(ev *event.Event) bool { return ev.Truncated && ev.Tool != nil && len(ev.Raw) > 0 }
 
 // isSessionless: the catalogue says what this event is when no session stands

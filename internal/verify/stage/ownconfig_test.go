@@ -82,7 +82,7 @@ func TestMineUsesWhatIsInstalled(t *testing.T) {
 	if err := st.InstallHooks(); err != nil || read(t, file) != own {
 		t.Errorf("%v: installed once more: %s", err, read(t, file))
 	}
-	if err := st.InstallHost().Beside(st.Agent, install.User,
+	if err := st.InstallHost().AddWithoutRecord(st.Agent, install.User,
 		[]hookentry.Command{{Program: "/nowhere/broken", Agent: "claude", Event: "PreToolUse",
 			Seconds: 2}}); err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestMineKeepsTrust(t *testing.T) {
 		st := testStage(t, "codex", p.Config, nil)
 		a, _ := agent.Builtin().Agent("codex")
 		ours, untrusted := 0, 0
-		for _, s := range st.InstallHost().Look(a) {
+		for _, s := range st.InstallHost().ReadSites(a) {
 			ours, untrusted = ours+s.Ours, untrusted+len(s.Untrusted)
 		}
 		if ours == 0 || !st.owned() || st.ByRun() || trust != (untrusted == 0) {

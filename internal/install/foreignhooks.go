@@ -7,25 +7,25 @@ import (
 	"github.com/hookmux/hookmux/agent"
 )
 
-// Stranger is a hook of somebody else that answers what we answer, in a file of
+// ForeignHook is a hook of somebody else that answers what we answer, in a file of
 // the agent that holds none of ours.
-type Stranger struct {
+type ForeignHook struct {
 	Path string
 	What string // line, event and command
 }
 
-// Strangers looks into all files an agent takes hooks from, here, but for one
+// ForeignHooks looks into all files an agent takes hooks from, here, but for one
 // that was looked at already: a project's, those kept out of its repository, and
 // others in a folder that is read whole count as well as the person's own. What
 // stands beside our own entries is named with them.
-func (h *Host) Strangers(a *agent.Agent, but string) []Stranger {
+func (h *Host) ForeignHooks(a *agent.Agent, but string) []ForeignHook {
 	if a.Install == nil || a.Install.Way == agent.WayPlugin {
 		return nil
 	}
 	if a.Install.Way == agent.WayScripts {
 		return strangeScripts(h, a)
 	}
-	var out []Stranger
+	var out []ForeignHook
 	seen := map[string]bool{h.onDisk().realPath(but): true}
 	look := func(path string, p agent.InstallPlace) {
 		if path == "" || seen[h.onDisk().realPath(path)] || hiddenBy(h.onDisk(), path, p) != "" {
@@ -42,7 +42,7 @@ func (h *Host) Strangers(a *agent.Agent, but string) []Stranger {
 			return
 		}
 		for _, what := range s.Foreign {
-			out = append(out, Stranger{path, what})
+			out = append(out, ForeignHook{path, what})
 		}
 	}
 	for _, p := range a.Install.Places {

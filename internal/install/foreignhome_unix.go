@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// Visiting says that root works in the home of somebody else: what is made
+// ForeignHomeWarning says that root works in the home of somebody else: what is made
 // there would belong to root, and the agents of that person could not change it.
 // Empty when it is not so.
-func Visiting(home string) string {
+func ForeignHomeWarning(home string) string {
 	info, err := os.Stat(home)
 	if err != nil || os.Geteuid() != 0 {
 		return ""

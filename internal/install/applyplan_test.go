@@ -25,7 +25,7 @@ func TestSeveralInstallationsAtOnce(t *testing.T) {
 	for _, a := range installable() {
 		all.Go(func() {
 			o := Options{Agents: []*agent.Agent{a}, Scope: User, Trust: true}
-			if _, err := h.Carry(func() (*Plan, error) { return h.Install(o) }, nil, &steps.Disk{}); err != nil {
+			if _, err := h.ApplyPlan(func() (*Plan, error) { return h.Install(o) }, nil, &steps.Disk{}); err != nil {
 				t.Errorf("%s: error %v, want no error", a.Name, err)
 			}
 		})
@@ -102,11 +102,11 @@ func TestOnlyWhatWasShownIsDone(t *testing.T) {
 	}
 	// Another agent meanwhile changes nothing that was shown.
 	mustInstall(t, h, Options{Agents: []*agent.Agent{known(t, "gemini")}})
-	if _, err := h.Carry(plans, shown, &steps.Diff{Out: io.Discard}); err != nil {
+	if _, err := h.ApplyPlan(plans, shown, &steps.Diff{Out: io.Discard}); err != nil {
 		t.Error(err)
 	}
 	write(t, settings, "{\"a\": 1}\n")
-	if _, err := h.Carry(plans, shown, &steps.Disk{}); !errors.Is(err, errMoved) {
+	if _, err := h.ApplyPlan(plans, shown, &steps.Disk{}); !errors.Is(err, errMoved) {
 		t.Errorf("error %v; want err to be errMoved", err)
 	}
 	if got := read(t, settings); got != "{\"a\": 1}\n" {

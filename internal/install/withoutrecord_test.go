@@ -12,7 +12,7 @@ import (
 func TestBesideAppends(t *testing.T) {
 	for _, a := range installable() {
 		if a.Install.Way == agent.WayPlugin {
-			if err := newHost(t).Beside(a, User, nil); err == nil {
+			if err := newHost(t).AddWithoutRecord(a, User, nil); err == nil {
 				t.Errorf("%s takes no commands, and nobody says so", a.Name)
 			}
 			continue
@@ -28,7 +28,7 @@ func TestBesideAppends(t *testing.T) {
 			}
 			event := p.Agents[0].Events[0]
 			for _, program := range []string{"/nowhere/one", "/nowhere/two"} {
-				if err := h.Beside(a, User, []hookentry.Command{{Program: program, Agent: a.Name, Event: event,
+				if err := h.AddWithoutRecord(a, User, []hookentry.Command{{Program: program, Agent: a.Name, Event: event,
 					Seconds: 2}}); err != nil {
 					t.Fatal(err)
 				}
@@ -45,7 +45,7 @@ func TestBesideAppends(t *testing.T) {
 				t.Errorf("%d %d %d: text = %s, want ours at least 0, one at least %v and two at least %v",
 					ours, one, two, text, ours, one)
 			}
-			for _, s := range h.Look(a) {
+			for _, s := range h.ReadSites(a) {
 				if s.Err != nil {
 					t.Errorf("s.Err = %v, want no error", s.Err)
 				}

@@ -17,22 +17,22 @@ import (
 
 // Site is a place of an agent as it is.
 type Site struct {
-	Scope     string
-	Path      string
-	Ours      int      // handlers of ours, or the plugin
-	Events    []string // those that have one
-	Stale     []string // what of ours is not as it would be written today
-	Deaf      []string // those of them that may miss what they are there for
-	Missing   []string // events that were written here and are gone
-	Fresh     []string // events this version would write and that are not there
-	Running   []string // events whose hook runs at every call and reaches us
-	Twice     []string // events with more than one of ours
-	Damaged   []string // what names us and is not as we write it
-	Foreign   []string // other people's hooks that answer what we answer
-	Untrusted []string // keys of ours the agent does not trust
-	Shadowed  bool
-	By        string // the file that hides this one
-	Err       error  // it cannot be read
+	Scope      string
+	Path       string
+	Ours       int      // handlers of ours, or the plugin
+	Events     []string // those that have one
+	Stale      []string // what of ours is not as it would be written today
+	MayMiss    []string // those of them that may miss what they are there for
+	Missing    []string // events that were written here and are gone
+	Fresh      []string // events this version would write and that are not there
+	Running    []string // events whose hook runs at every call and reaches us
+	Duplicated []string // events with more than one of ours
+	Damaged    []string // what names us and is not as we write it
+	Foreign    []string // other people's hooks that answer what we answer
+	Untrusted  []string // keys of ours the agent does not trust
+	Shadowed   bool
+	HiddenBy   string // the file that hides this one
+	Err        error  // it cannot be read
 }
 
 // siteReader reads the places of one agent.
@@ -41,8 +41,8 @@ type siteReader struct {
 	agent *agent.Agent
 }
 
-// Look reads all places of an agent.
-func (h *Host) Look(a *agent.Agent) []Site {
+// ReadSites reads all places of an agent, as they are.
+func (h *Host) ReadSites(a *agent.Agent) []Site {
 	var out []Site
 	if a.Install == nil {
 		return nil
@@ -62,8 +62,8 @@ func (h *Host) Look(a *agent.Agent) []Site {
 		}
 		seen[h.onDisk().realPath(path)+"\x00"+p.At] = true
 		s := Site{Scope: p.Scope, Path: path}
-		s.By = hiddenBy(h.onDisk(), path, p)
-		s.Shadowed = s.By != ""
+		s.HiddenBy = hiddenBy(h.onDisk(), path, p)
+		s.Shadowed = s.HiddenBy != ""
 		src, err := h.onDisk().read(path)
 		if err != nil || src == nil {
 			s.Err = err
@@ -75,7 +75,7 @@ func (h *Host) Look(a *agent.Agent) []Site {
 			siteReader{h, a}.readSettings(&s)
 		} else {
 			siteReader{h, a}.readFile(&s, p, src)
-			siteReader{h, a}.readBeside(&s)
+			siteReader{h, a}.readRequiredFiles(&s)
 			siteReader{h, a}.readConsent(&s)
 		}
 		s.compareWithRecord(a.WithKnownEvents(h.AgentVersion), m.Files[path])
@@ -84,15 +84,15 @@ func (h *Host) Look(a *agent.Agent) []Site {
 	return out
 }
 
-// readBeside looks for the files without which the agent passes over ours.
-func (l siteReader) readBeside(s *Site) {
+// readRequiredFiles looks for the files without which the agent passes over ours.
+func (l siteReader) readRequiredFiles(s *Site) {
 	for _, seed := range l.agent.Install.Beside {
 		file := filepath.Join(filepath.Dir(s.Path), seed.Path)
 		if s.Ours == 0 || l.host.onDisk().exists(file) {
 			continue
 		}
 		what := filepath.Base(file) + " beside it is gone"
-		s.Stale, s.Deaf, s.Running = append(s.Stale, what), append(s.Deaf, what), nil
+		s.Stale, s.MayMiss, s.Running = append(s.Stale, what), append(s.MayMiss, what), nil
 	}
 }
 
@@ -157,7 +157,7 @@ func (l siteReader) readPlugin(s *Site, src []byte, r *Record) {
 	switch {
 	case changed:
 		s.Stale = []string{"the plugin was changed since hookmux wrote it"}
-		s.Deaf = s.Stale
+		s.MayMiss = s.Stale
 	case version != h.Version:
 		s.Stale = []string{fmt.Sprintf("the plugin is of version %s, this is %s", termsafe.Line(version, 40),
 			h.Version)}
@@ -182,7 +182,7 @@ func (l siteReader) readEntries(s *Site, t *hookentry.Target, p agent.InstallPla
 		return err
 	}
 	if err := t.WhyDropped(a, src); err != nil {
-		s.Deaf = append(s.Deaf, err.Error())
+		s.MayMiss = append(s.MayMiss, err.Error())
 		s.Stale = append(s.Stale, err.Error())
 	}
 	whole := map[string]string{} // trust key → event
@@ -192,19 +192,19 @@ func (l siteReader) readEntries(s *Site, t *hookentry.Target, p agent.InstallPla
 		case hookentry.IsFor(sl, a):
 			s.Ours++
 			if slices.Contains(s.Events, sl.Event) {
-				s.Twice = append(s.Twice, sl.Event)
+				s.Duplicated = append(s.Duplicated, sl.Event)
 			}
 			s.Events = append(s.Events, sl.Event)
 			deaf := !h.onDisk().runnable(sl.Command.Program)
 			var what []string
 			for _, f := range l.findFlaws(t, r, sl) {
-				what, deaf = append(what, f.what), deaf || f.deaf
+				what, deaf = append(what, f.what), deaf || f.mayMiss
 			}
 			if len(what) > 0 {
 				text := fmt.Sprintf("line %d: %s: %s", sl.Line, sl.Event, strings.Join(what, "; "))
 				s.Stale = append(s.Stale, text)
 				if deaf {
-					s.Deaf = append(s.Deaf, text)
+					s.MayMiss = append(s.MayMiss, text)
 				}
 			}
 			if !deaf {

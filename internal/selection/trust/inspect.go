@@ -49,9 +49,9 @@ func (c Change) String() string {
 	return c.Path + " " + c.What
 }
 
-// Look shows what a project has, reading it anew. globals are the user's own
+// Inspect shows what a project has, reading it anew. globals are the user's own
 // hooks, whose ids the project may take over.
-func (s *Store) Look(root string, globals []hook.Registration) (View, error) {
+func (s *Store) Inspect(root string, globals []hook.Registration) (View, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	root, err := realRoot(root)
@@ -69,7 +69,8 @@ func (s *Store) Look(root string, globals []hook.Registration) (View, error) {
 	} else {
 		v.Hash = p.content.contentHash()
 	}
-	would := &Force{Root: root, copy: s.copyDir(p.key, p.content.contentHash()), files: pathSet(p.content.files)}
+	would := &TrustedContent{Root: root, copy: s.copyDir(p.key, p.content.contentHash()),
+		files: pathSet(p.content.files)}
 	for _, reg := range p.content.hooks {
 		v.Runs = append(v.Runs, would.describeRun(reg))
 		if i := slices.IndexFunc(globals, func(g hook.Registration) bool { return g.ID == reg.ID }); i >= 0 &&
@@ -85,7 +86,7 @@ func (s *Store) Look(root string, globals []hook.Registration) (View, error) {
 }
 
 // describeRun says what one hook would run if the content were trusted.
-func (f *Force) describeRun(reg hook.Registration) Run {
+func (f *TrustedContent) describeRun(reg hook.Registration) Run {
 	r := Run{ID: reg.ID, Agent: reg.Agent, HookType: reg.HookType, Handler: reg.Handler, Target: reg.Target,
 		Enabled: reg.IsEnabled(), Variables: reg.AHP.Variables()}
 	for _, rel := range mentionedPaths(f.Root, reg) {

@@ -8,9 +8,9 @@ import (
 	"github.com/hookmux/hookmux/agent/dialect"
 )
 
-// atOnce are the requests of an agent that editors carry out without asking
-// anybody, and the events that they are told as.
-var atOnce = map[string]string{
+// unattended are the requests of an agent that editors carry out without asking
+// anybody, with the event that each is told as.
+var unattended = map[string]string{
 	"terminal/create":    eventTerminal,
 	"fs/write_text_file": eventWriteFile,
 	"fs/read_text_file":  eventReadFile,
@@ -39,25 +39,25 @@ func (c *Conversation) askedToAct(m *Message) Step {
 	}
 	readLoosely(m.Params, &p) // guards see what can be read of it
 	said := payload{Request: m.Key(), ToolName: "edit", ToolInput: m.Params}
-	does := []action{{writeFile, p.Path}}
+	actions := []action{{writeFile, p.Path}}
 	switch m.Method {
 	case "terminal/create":
 		said.ToolName = "execute"
-		said.ToolInput, does = terminalInput(m.Params)
+		said.ToolInput, actions = terminalInput(m.Params)
 	case "fs/read_text_file":
-		said.ToolName, does = "read", []action{{readFile, p.Path}}
+		said.ToolName, actions = "read", []action{{readFile, p.Path}}
 	}
 	s := c.session(p.SessionID)
-	if slices.ContainsFunc(does, func(a action) bool { return s.allowed[a] }) {
+	if slices.ContainsFunc(actions, func(a action) bool { return s.allowed[a] }) {
 		return Step{}
 	}
-	return Step{Permission: &Permission{ID: m.ID, Key: m.Key(), Session: p.SessionID, AtOnce: true,
-		Report: c.report(atOnce[m.Method], p.SessionID, said)}}
+	return Step{Permission: &Permission{ID: m.ID, Key: m.Key(), Session: p.SessionID, Unattended: true,
+		Report: c.report(unattended[m.Method], p.SessionID, said)}}
 }
 
 // terminalInput is what a new terminal runs, as one command line, and the ways in
 // which a request for permission may have named it.
-func terminalInput(params json.RawMessage) (input json.RawMessage, does []action) {
+func terminalInput(params json.RawMessage) (input json.RawMessage, actions []action) {
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(params, &fields) != nil {
 		return params, nil
@@ -84,8 +84,8 @@ func joinedCommand(fields map[string]json.RawMessage) (line string, whole bool) 
 	return dialect.CommandLine(append([]string{command}, arguments...)), true
 }
 
-// does are the commands and paths that a yes to this call is for.
-func (t *toolCall) does(input json.RawMessage) (list []action) {
+// grantedActions are the commands and paths that a yes to this call is for.
+func (t *toolCall) grantedActions(input json.RawMessage) (list []action) {
 	var fields struct {
 		Command json.RawMessage `json:"command"`
 		Path    string          `json:"path"`

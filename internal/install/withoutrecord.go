@@ -11,11 +11,11 @@ import (
 	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
-// Beside adds commands to an agent's hooks of a scope, behind whatever stands
+// AddWithoutRecord adds commands to an agent's hooks of a scope, behind whatever stands
 // there, in the agent's own shape. Unlike Install it brings nothing up to date
 // and keeps no record: it is for throw-away homes in which hooks that break are
 // tried out.
-func (h *Host) Beside(a *agent.Agent, scope string, commands []hookentry.Command) error {
+func (h *Host) AddWithoutRecord(a *agent.Agent, scope string, commands []hookentry.Command) error {
 	if err := h.refuseRealHome(); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (h *Host) Beside(a *agent.Agent, scope string, commands []hookentry.Command
 // Has reports whether hooks of ours stand in a place of the agent that counts,
 // trusted or not: whether the agent runs them is another question.
 func (h *Host) Has(a *agent.Agent) bool {
-	for _, s := range h.Look(a) {
+	for _, s := range h.ReadSites(a) {
 		if s.Ours > 0 && !s.Shadowed {
 			return true
 		}

@@ -17,11 +17,11 @@ func lockPath(h *Host) string { return filepath.Join(h.Dirs.State, "install.lock
 // done now.
 var errMoved = errors.New("the files changed while you were asked, and nothing was written; run the command again")
 
-// Carry plans and carries the plan out while nobody else does, so that of
-// several installations at once none loses the records of another. Nobody has
-// to wait for a person's yes: what they were shown is compared with what is
-// planned now, and only the same is done. Nil is whatever there is to do.
-func (h *Host) Carry(plan func() (*Plan, error), shown *Plan, e steps.Editor) (*Plan, error) {
+// ApplyPlan plans and applies the plan under a lock, so that of several
+// installations at once none loses the records of another. The lock is not held
+// while a person is asked: what they were shown is compared with what is planned
+// now, and only the same is done. Without shown, whatever is planned is done.
+func (h *Host) ApplyPlan(plan func() (*Plan, error), shown *Plan, e steps.Editor) (*Plan, error) {
 	if err := h.refuseRealHome(); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package install
+
+// ForeignHomeWarning says nothing here.
+func ForeignHomeWarning(string) string { return "" }
