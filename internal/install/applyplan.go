@@ -13,8 +13,7 @@ import (
 // lockPath is the lock of everybody who changes what is installed.
 func lockPath(h *Host) string { return filepath.Join(h.Dirs.State, "install.lock") }
 
-// errMoved is what a person gets who agreed to something else than would be
-// done now.
+// errMoved says that something else would be done now than the person agreed to.
 var errMoved = errors.New("the files changed while you were asked, and nothing was written; run the command again")
 
 // ApplyPlan plans and applies the plan under a lock, so that of several

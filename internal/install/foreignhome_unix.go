@@ -9,8 +9,7 @@ import (
 )
 
 // ForeignHomeWarning says that root works in the home of somebody else: what is made
-// there would belong to root, and the agents of that person could not change it.
-// Empty when it is not so.
+// there would belong to root, and that person's agents could not change it. Else "".
 func ForeignHomeWarning(home string) string {
 	info, err := os.Stat(home)
 	if err != nil || os.Geteuid() != 0 {

@@ -14,10 +14,9 @@ type ForeignHook struct {
 	What string // line, event and command
 }
 
-// ForeignHooks looks into all files an agent takes hooks from, here, but for one
-// that was looked at already: a project's, those kept out of its repository, and
-// others in a folder that is read whole count as well as the person's own. What
-// stands beside our own entries is named with them.
+// ForeignHooks finds other people's hooks in all files an agent takes hooks from here:
+// the person's own, a project's, those kept out of its repository, and others in a
+// folder that is read whole. One file, which was looked at already, is left out.
 func (h *Host) ForeignHooks(a *agent.Agent, but string) []ForeignHook {
 	if a.Install == nil || a.Install.Way == agent.WayPlugin {
 		return nil
