@@ -192,7 +192,7 @@ func (s *Service) Reply(ask services.Asking, p wire.FeedReplyParams, peer proc.C
 		return wire.FeedReplyResult{}, bad
 	}
 	said.By, said.At = seatName(s.Processes, peer), time.Now()
-	if bad := s.Proofs().prove(ask, &item, &r, &said, p.PIN, peer); bad != nil {
+	if bad := s.proofs.prove(ask, &item, &r, &said, p.PIN, peer); bad != nil {
 		return wire.FeedReplyResult{}, bad
 	}
 	result, bad := s.deliver(item.ID, said, grant)

@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/smallfile"
@@ -22,6 +25,9 @@ type attendance struct {
 	away      *awayFlag
 	watchers  *watchers
 	pushWorks func() bool // the user's own command tells them of requests
+	queue     *queue.Table
+	catalogue *agent.Catalogue
+	after     func(wait time.Duration, do func()) // does it later, unless the hub ends
 }
 
 // anyoneThere reports whether anybody could answer: somebody looks at the requests,
@@ -40,6 +46,40 @@ func (a *attendance) expectAnyone(ctx context.Context, limit time.Duration) bool
 		a.watchers.awaitReturn(ctx, limit)
 	}
 	return a.anyoneThere()
+}
+
+// surfaceLeft notes that somebody follows the requests no more. When nobody is
+// there a moment later, what keeps an agent from its own prompt is let go.
+func (a *attendance) surfaceLeft() {
+	if a.surfaces.Add(-1) > 0 || a.anyoneThere() || a.queue.Waiting() == 0 {
+		return
+	}
+	a.after(a.watchers.graceTime(), a.abandonIfAlone)
+}
+
+// abandonIfAlone ends the requests that keep an agent from its own prompt, when nobody
+// could answer.
+func (a *attendance) abandonIfAlone() {
+	if !a.anyoneThere() && !a.watchers.stopping() {
+		a.queue.Drop(func(r *queue.Request) bool { return isBlockingAgent(a.catalogue, r) }, queue.Abandoned)
+	}
+}
+
+// isBlockingAgent reports whether an agent can do nothing but wait for a request.
+// It is false in three cases:
+//   - The agent's own dialog is open: whoever sits there answers, and the request
+//     is still there for somebody who comes back.
+//   - The call would run without being asked about again: leaving is no yes.
+//   - A program pushed the request: it waits as long as the program said.
+func isBlockingAgent(catalogue *agent.Catalogue, r *queue.Request) bool {
+	a, ok := catalogue.Agent(r.Event.Agent)
+	if !ok || a.Feed == nil || a.Feed.Promptless || r.Pushed {
+		return false
+	}
+	if r.Event.Attended == event.AttendedNo {
+		return r.Event.Kind != event.ToolBefore
+	}
+	return a.Feed.HoldAt(r.Event.Native) != agent.HoldDeadline
 }
 
 // watchers remembers who follows the requests, beyond the end of this hub. Programs

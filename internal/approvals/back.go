@@ -16,54 +16,64 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
+// absence is what happens while the person is away, and what they are told when they
+// come back.
+type absence struct {
+	Options
+	flag      *awayFlag
+	queue     *queue.Table
+	grants    *ledger.Grants
+	decisions *ledger.Decisions
+}
+
 // goAway notes that the person is away: requests are held as long as agents let
 // them.
-func (s methods) goAway(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (a *absence) goAway(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	if err := services.ReadParams(params, &struct{}{}); err != nil {
 		return nil, err
 	}
-	state, err := s.attendance.away.set(s.grants.Hits())
+	state, err := a.flag.set(a.grants.Hits())
 	if err != nil {
-		s.Problems.Raise("away", "you are away, but that could not be written down: "+err.Error(),
+		a.Problems.Raise("away", "you are away, but that could not be written down: "+err.Error(),
 			"say it again after the hub restarts")
 	}
 	return wire.AwayInfo{Away: true, Since: &state.Since}, nil
 }
 
 // comeBack ends being away and says what happened meanwhile.
-func (s methods) comeBack(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (a *absence) comeBack(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	if err := services.ReadParams(params, &struct{}{}); err != nil {
 		return nil, err
 	}
-	state := s.attendance.away.now.Swap(nil)
-	s.Problems.Clear("away")
+	state := a.flag.now.Swap(nil)
+	a.Problems.Clear("away")
 	if state != nil {
-		s.restoreHoldTimes()
+		a.restoreHoldTimes()
 	}
-	if err := s.attendance.away.clearFile(); err != nil {
+	if err := a.flag.clearFile(); err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
-	digest := wire.Digest{Waiting: s.queue.Items(false), Ended: []wire.FeedItem{}}
+	digest := wire.Digest{Waiting: a.queue.Items(false), Ended: []wire.FeedItem{}}
 	if state == nil {
 		return digest, nil
 	}
 	digest.WasAway, digest.Since = true, &state.Since
-	s.addEnded(state, &digest)
+	a.addEnded(state, &digest)
 	return digest, nil
 }
 
 // restoreHoldTimes gives requests the time they would have had without being away.
 // Those that hide the agent's own dialog were held as long as the hook may take, and
 // the person is at the window again. There is time left to answer them here.
-func (s methods) restoreHoldTimes() {
+func (a *absence) restoreHoldTimes() {
 	now := time.Now()
-	s.queue.Shorten(func(r *queue.Request) time.Time {
-		a, ok := s.Catalogue.EntryOf(r.Event.Agent, r.Event.Native)
-		if !ok || a.Feed == nil || a.Feed.HoldAt(r.Event.Native) == agent.HoldDeadline {
+	a.queue.Shorten(func(r *queue.Request) time.Time {
+		entry, ok := a.Catalogue.EntryOf(r.Event.Agent, r.Event.Native)
+		if !ok || entry.Feed == nil || entry.Feed.HoldAt(r.Event.Native) == agent.HoldDeadline {
 			return time.Time{}
 		}
-		hold, chosen := s.Settings.HoldTime(r.Event)
-		return now.Add(a.Feed.HoldFor(r.Event.Native, hold, agent.Wait{Setting: hold, Chosen: chosen}))
+		hold, chosen := a.Settings.HoldTime(r.Event)
+		return now.Add(entry.Feed.HoldFor(r.Event.Native, hold, agent.Wait{Setting: hold, Chosen: chosen}))
 	})
 }
 
@@ -81,34 +91,34 @@ const (
 // addEnded fills in what ended while the person was away: of this hub from
 // memory, which also knows what came of each answer, of earlier ones from the
 // journal.
-func (s methods) addEnded(away *awayState, digest *wire.Digest) {
-	digest.Granted = s.grants.Hits() - away.Hits
+func (a *absence) addEnded(away *awayState, digest *wire.Digest) {
+	digest.Granted = a.grants.Hits() - away.Hits
 	known := map[string]bool{}
-	for _, item := range s.queue.Items(true) {
+	for _, item := range a.queue.Items(true) {
 		known[item.EventID] = true
 		if item.EndedAt != nil && !item.EndedAt.Before(away.Since) {
 			digest.Ended = append(digest.Ended, item)
 		}
 	}
-	ctx, cancel := context.WithTimeout(s.Context, digestWaits)
+	ctx, cancel := context.WithTimeout(a.Context, digestWaits)
 	defer cancel()
-	err := s.Recorder.PastRequests(ctx, away.Since.Add(-longestAsked), digestReads, func(past PastRequest) {
+	err := a.Recorder.PastRequests(ctx, away.Since.Add(-longestAsked), digestReads, func(past PastRequest) {
 		o := &past.Outcome
 		_, isGranted := event.GrantOf(past.By)
 		ended := o.Time.Add(time.Duration(o.TookUS) * time.Microsecond)
 		switch {
 		case ended.Before(away.Since) || o.Duplicate != "":
 		case o.Feed != nil && o.Feed.Request != "" && !known[past.ID]:
-			digest.Ended = append(digest.Ended, s.pastItem(&past, ended))
-		case o.Feed == nil && isGranted && ended.Before(s.Started):
+			digest.Ended = append(digest.Ended, a.pastItem(&past, ended))
+		case o.Feed == nil && isGranted && ended.Before(a.Started):
 			digest.Granted++ // what this hub's own grants did is counted above
 		}
 	})
 	if err != nil {
 		digest.Note = "what happened before the hub began anew is not all here: " + firstLine([]byte(err.Error()))
 	}
-	s.addMonitored(ctx, away.Since, digest)
-	s.addRecords(away.Since, digest.Ended, known)
+	a.addMonitored(ctx, away.Since, digest)
+	a.addRecords(away.Since, digest.Ended, known)
 	slices.SortStableFunc(digest.Ended, func(a, b wire.FeedItem) int { return a.EndedAt.Compare(*b.EndedAt) })
 }
 
@@ -116,8 +126,8 @@ func (s methods) addEnded(away *awayState, digest *wire.Digest) {
 const digestMonitored = 20
 
 // addMonitored fills in what monitored hooks would have done.
-func (s methods) addMonitored(ctx context.Context, since time.Time, digest *wire.Digest) {
-	err := s.Recorder.MonitoredCalls(ctx, since, digestReads, func(one wire.MonitoredCall) {
+func (a *absence) addMonitored(ctx context.Context, since time.Time, digest *wire.Digest) {
+	err := a.Recorder.MonitoredCalls(ctx, since, digestReads, func(one wire.MonitoredCall) {
 		if digest.MonitoredCount++; len(digest.Monitored) < digestMonitored {
 			digest.Monitored = append(digest.Monitored, one)
 		}
@@ -129,14 +139,14 @@ func (s methods) addMonitored(ctx context.Context, since time.Time, digest *wire
 
 // pastItem is a request of an earlier hub as the journal knows it, without
 // secrets. What exactly was shown is in the record of decisions alone.
-func (s methods) pastItem(past *PastRequest, ended time.Time) wire.FeedItem {
+func (a *absence) pastItem(past *PastRequest, ended time.Time) wire.FeedItem {
 	ev, o := past.Event(), &past.Outcome
 	r := queue.Request{Event: &ev}
 	r.Need.Kind = policy.Permission
 	if kind, ok := policy.KindOf(&ev); ok {
 		r.Need.Kind = kind
 	}
-	queue.Show(&r, s.AgentTitle(ev.Agent), nil)
+	queue.Show(&r, a.AgentTitle(ev.Agent), nil)
 	end := queue.ParseEnd(o.Feed.End)
 	item := wire.FeedItem{
 		ID: o.Feed.Request, EventID: ev.ID, Status: string(end.Status()), End: o.Feed.End, Kind: string(r.Need.Kind),
@@ -151,22 +161,22 @@ func (s methods) pastItem(past *PastRequest, ended time.Time) wire.FeedItem {
 		_ = json.Unmarshal(o.Decision, &decided)
 		item.Decision = &wire.FeedDecision{By: decided.By, Reason: decided.Reason, At: ended,
 			Outcome: string(queue.Delivered)}
-		if a := decided.Answer; a != nil {
-			item.Decision.Choice, item.Decision.Plan, item.Decision.Answers = string(a.Choice), string(a.Plan),
-				a.Answers
-			item.Decision.Note, item.Decision.Feedback = a.Note, a.Feedback
+		if said := decided.Answer; said != nil {
+			item.Decision.Choice, item.Decision.Plan = string(said.Choice), string(said.Plan)
+			item.Decision.Answers, item.Decision.Note = said.Answers, said.Note
+			item.Decision.Feedback = said.Feedback
 		}
 	}
 	return item
 }
 
 // addRecords adds to past requests who answered them, and what was shown.
-func (s methods) addRecords(since time.Time, items []wire.FeedItem, known map[string]bool) {
+func (a *absence) addRecords(since time.Time, items []wire.FeedItem, known map[string]bool) {
 	past := slices.ContainsFunc(items, func(i wire.FeedItem) bool { return !known[i.EventID] })
 	if !past {
 		return
 	}
-	list, err := s.decisions.Last(digestReads)
+	list, err := a.decisions.Last(digestReads)
 	if err != nil {
 		return
 	}

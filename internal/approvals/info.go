@@ -3,8 +3,6 @@ package approvals
 import (
 	"time"
 
-	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -51,37 +49,3 @@ func (s *Service) RequestKey(id string) string { return s.queue.KeyOf(id) }
 
 // AddGrant adds a standing yes.
 func (s *Service) AddGrant(g policy.Grant) (policy.Grant, error) { return s.grants.Add(g) }
-
-// surfaceLeft notes that somebody follows the requests no more. When nobody is
-// there a moment later, what keeps an agent from its own prompt is let go.
-func (s *Service) surfaceLeft() {
-	if s.attendance.surfaces.Add(-1) > 0 || s.attendance.anyoneThere() || s.queue.Waiting() == 0 {
-		return
-	}
-	s.Background.After(s.Context, s.attendance.watchers.graceTime(), func() { abandonIfAlone(s) })
-}
-
-// abandonIfAlone ends the requests that keep an agent from its own prompt, when nobody
-// could answer.
-func abandonIfAlone(s *Service) {
-	if !s.attendance.anyoneThere() && !s.Stopping() {
-		s.queue.Drop(func(r *queue.Request) bool { return isBlockingAgent(s.Catalogue, r) }, queue.Abandoned)
-	}
-}
-
-// isBlockingAgent reports whether an agent can do nothing but wait for a request.
-// It is false in three cases:
-//   - The agent's own dialog is open: whoever sits there answers, and the request
-//     is still there for somebody who comes back.
-//   - The call would run without being asked about again: leaving is no yes.
-//   - A program pushed the request: it waits as long as the program said.
-func isBlockingAgent(catalogue *agent.Catalogue, r *queue.Request) bool {
-	a, ok := catalogue.Agent(r.Event.Agent)
-	if !ok || a.Feed == nil || a.Feed.Promptless || r.Pushed {
-		return false
-	}
-	if r.Event.Attended == event.AttendedNo {
-		return r.Event.Kind != event.ToolBefore
-	}
-	return a.Feed.HoldAt(r.Event.Native) != agent.HoldDeadline
-}

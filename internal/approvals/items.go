@@ -34,7 +34,7 @@ func itemsFor(s *Service, peer proc.Cred, all bool) []wire.FeedItem {
 func (s *Service) PolledItems(peer proc.Cred, all bool) []wire.FeedItem {
 	if p, err := s.Processes.Lookup(peer.PID); err == nil && s.mayAnswer(peer) &&
 		s.attendance.polls.notePoll(watcher{p.PID, p.Start}, time.Now()) {
-		s.Background.After(s.Context, pollSpan, func() { abandonIfAlone(s) })
+		s.Background.After(s.Context, pollSpan, s.attendance.abandonIfAlone)
 	}
 	return itemsFor(s, peer, all)
 }

@@ -15,9 +15,6 @@ import (
 // New opens what lasts and begins with no requests.
 func New(o Options) *Service {
 	s := &Service{Options: o, queue: queue.NewTable(), decisions: ledger.NewDecisions(o.Dirs.State)}
-	if s.Polkit == nil {
-		s.Polkit = polkit.System()
-	}
 	s.queue.SetListener(sessionReporter{o.Sessions})
 	s.queue.KeepIDs(takeKeptIDs(o.Dirs.State))
 	s.windows = &windowList{queue: s.queue, open: map[windowKey][]wire.FeedItem{}}
@@ -27,7 +24,8 @@ func New(o Options) *Service {
 		away: openAway(filepath.Join(o.Dirs.State, "away.json")),
 		watchers: newWatchers(filepath.Join(o.Dirs.Runtime, "watchers.json"), o.Processes, o.MayAnswer,
 			o.Stopping),
-		pushWorks: s.push.isWorking,
+		pushWorks: s.push.isWorking, queue: s.queue, catalogue: o.Catalogue,
+		after: func(wait time.Duration, do func()) { o.Background.After(o.Context, wait, do) },
 	}
 	s.push.canAnyoneAnswer = s.attendance.anyoneThere
 	var err error
@@ -35,11 +33,15 @@ func New(o Options) *Service {
 		o.Problems.Raise("grants", "standing grants do not count: "+err.Error(),
 			"`hookmux allow list` shows what counts; grant it again where you want it")
 	}
-	if s.pin, err = ledger.OpenPIN(o.Dirs.State); err != nil {
+	s.proofs = &Proofs{Polkit: polkit.System(), deps: o.Deps, queue: s.queue, recordOwn: o.Recorder.RecordOwn}
+	if s.proofs.pin, err = ledger.OpenPIN(o.Dirs.State); err != nil {
 		o.Problems.Raise("pin", "approvals are shut: "+err.Error(), "remove the file to begin without a PIN")
 	}
 	return s
 }
+
+// Proofs is what a person must prove besides their seat.
+func (s *Service) Proofs() *Proofs { return s.proofs }
 
 // Run tells a person elsewhere of requests until ctx ends.
 func (s *Service) Run(ctx context.Context) { s.push.followQueue(ctx) }

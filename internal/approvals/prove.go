@@ -30,31 +30,41 @@ const (
 	wayKey   = "approvals.proof"
 )
 
-// Proofs is what a person must prove besides their seat, as a part of approvals.
-type Proofs struct{ *Service }
+// Polkit asks a person for their password; nil only when they gave it.
+type Polkit interface {
+	Check(ctx context.Context, who polkit.Process, text string) error
+}
 
-// Proofs is what a person must prove besides their seat.
-func (s *Service) Proofs() Proofs { return Proofs{s} }
+// Proofs is what a person must prove besides their seat: the PIN, or a password.
+type Proofs struct {
+	// Polkit has polkit ask a person for their password.
+	Polkit    Polkit
+	deps      services.Deps
+	queue     *queue.Table
+	recordOwn func(name, id string, at time.Time, payload any)
+	pin       *ledger.PIN
+	proving   sync.Mutex // one dialog at a time
+}
 
 // prove has a person prove who they are before an answer counts, where the user
 // wants that. It comes in addition to the rules about seats. A no needs no proof.
-func (s Proofs) prove(ask services.Asking, item *wire.FeedItem, r *queue.Request, said *queue.PersonAnswer, pin string,
+func (p *Proofs) prove(ask services.Asking, item *wire.FeedItem, r *queue.Request, said *queue.PersonAnswer, pin string,
 	peer proc.Cred) *wire.Error {
 	if said.Verdict == event.Deny {
 		return nil
 	}
-	proof := s.pin.Proof()
+	proof := p.pin.Proof()
 	if !lastsLonger(said) && !slices.ContainsFunc(proofKinds(r), proof.Covers) {
 		return nil
 	}
 	switch proof.Way {
 	case "", ledger.ByPIN:
-		if err := s.CheckPIN(item.ID, pin, peer); err != nil {
+		if err := p.CheckPIN(item.ID, pin, peer); err != nil {
 			return wire.Errorf(wire.CodePIN, "%v", err)
 		}
 		return nil
 	case ledger.ByPolkit:
-		return s.provePolkit(ask, item, peer)
+		return p.provePolkit(ask, item, peer)
 	}
 	return wire.Errorf(wire.CodeRefused, "approvals ask for %s, which this hookmux does not know; upgrade it, "+
 		"or `hookmux config set %s pin`", proof.Way, wayKey)
@@ -97,43 +107,44 @@ func lastsLonger(said *queue.PersonAnswer) bool {
 }
 
 // provePolkit has polkit ask the person, until the request ends.
-func (s Proofs) provePolkit(ask services.Asking, item *wire.FeedItem, peer proc.Cred) *wire.Error {
+func (p *Proofs) provePolkit(ask services.Asking, item *wire.FeedItem, peer proc.Cred) *wire.Error {
 	refused := func(why error) *wire.Error {
-		s.Log.Warn("not proven", "request", item.ID, "pid", peer.PID, "why", why)
+		p.deps.Log.Warn("not proven", "request", item.ID, "pid", peer.PID, "why", why)
 		return wire.Errorf(wire.CodeRefused, "%v", why)
 	}
 	if ask == nil {
 		return refused(errors.New("there is nobody who could be asked for a password"))
 	}
-	p, err := s.Processes.Lookup(peer.PID)
-	if err != nil || peer.At != 0 && p.Start > peer.At {
+	caller, err := p.deps.Processes.Lookup(peer.PID)
+	if err != nil || peer.At != 0 && caller.Start > peer.At {
 		return refused(errors.New("who answers is gone, so polkit cannot be asked about them"))
 	}
-	if !s.proving.TryLock() {
+	if !p.proving.TryLock() {
 		return refused(errors.New("polkit asks about another answer already; finish that first"))
 	}
-	defer s.proving.Unlock()
+	defer p.proving.Unlock()
 	ctx, done := ask()
 	defer done()
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	watching.Go(func() { s.endWithRequest(ctx, item.ID, end) })
+	watching.Go(func() { p.endWithRequest(ctx, item.ID, end) })
 	text := termsafe.Line(redact.Text(item.Agent+": "+item.About()), 160)
-	if err := s.Polkit.Check(ctx, polkit.Process{PID: p.PID, Start: p.Start, UID: peer.UID}, text); err != nil {
+	who := polkit.Process{PID: caller.PID, Start: caller.Start, UID: peer.UID}
+	if err := p.Polkit.Check(ctx, who, text); err != nil {
 		return refused(err)
 	}
 	return nil
 }
 
 // endWithRequest calls end when a request waits no more.
-func (s Proofs) endWithRequest(ctx context.Context, id string, end context.CancelCauseFunc) {
-	_, next := s.queue.Watch()
+func (p *Proofs) endWithRequest(ctx context.Context, id string, end context.CancelCauseFunc) {
+	_, next := p.queue.Watch()
 	for {
 		var wake <-chan struct{}
-		_, next, wake, _ = s.queue.Next(next)
-		if _, waits := s.queue.Request(id); !waits {
+		_, next, wake, _ = p.queue.Next(next)
+		if _, waits := p.queue.Request(id); !waits {
 			end(errors.New("the request ended meanwhile"))
 			return
 		}
@@ -146,12 +157,12 @@ func (s Proofs) endWithRequest(ctx context.Context, id string, end context.Cance
 }
 
 // ShowProof puts what is in force into a setting about proofs.
-func (s Proofs) ShowProof(setting wire.Setting) wire.Setting {
+func (p *Proofs) ShowProof(setting wire.Setting) wire.Setting {
 	var value any
 	var chosen bool
-	switch proof := s.pin.Proof(); setting.Key {
+	switch proof := p.pin.Proof(); setting.Key {
 	case pinKey:
-		if chosen = s.pin.Set(); chosen {
+		if chosen = p.pin.Set(); chosen {
 			value = "on"
 		} else {
 			value = "off"
@@ -187,8 +198,8 @@ func proofWords() []string {
 }
 
 // SetProof changes a setting about proofs. value was checked; nil is the default.
-func (s Proofs) SetProof(key string, value any, pin string, peer proc.Cred) *wire.Error {
-	change := func(p *ledger.Proof) { p.Way = ledger.ByPIN }
+func (p *Proofs) SetProof(key string, value any, pin string, peer proc.Cred) *wire.Error {
+	change := func(proof *ledger.Proof) { proof.Way = ledger.ByPIN }
 	switch v := value.(type) {
 	case string:
 		if v == ledger.ByPolkit {
@@ -196,20 +207,20 @@ func (s Proofs) SetProof(key string, value any, pin string, peer proc.Cred) *wir
 				return bad
 			}
 		}
-		change = func(p *ledger.Proof) { p.Way = v }
+		change = func(proof *ledger.Proof) { proof.Way = v }
 	case []string:
-		change = func(p *ledger.Proof) { p.Kinds = append([]string{}, v...) }
+		change = func(proof *ledger.Proof) { proof.Kinds = append([]string{}, v...) }
 	default:
 		if key == kindsKey {
-			change = func(p *ledger.Proof) { p.Kinds = nil }
+			change = func(proof *ledger.Proof) { proof.Kinds = nil }
 		}
 	}
-	err := s.pin.ChangeProof(pin, change)
+	err := p.pin.ChangeProof(pin, change)
 	var wrong *ledger.PINError
 	switch {
 	case errors.As(err, &wrong):
 		if pin != "" {
-			s.noteWrongPIN("a change of "+key, peer, err)
+			p.noteWrongPIN("a change of "+key, peer, err)
 		}
 		return wire.Errorf(wire.CodePIN, "%v", err)
 	case err != nil:
@@ -231,21 +242,21 @@ func polkitMisfit(peer proc.Cred) *wire.Error {
 }
 
 // PIN is the one that approvals ask for.
-func (s *Service) PIN() *ledger.PIN { return s.pin }
+func (p *Proofs) PIN() *ledger.PIN { return p.pin }
 
 // CheckPIN compares a PIN that came with an answer to a request, and notes a
 // wrong one.
-func (s *Service) CheckPIN(id, pin string, peer proc.Cred) error {
-	err := s.pin.Check(pin)
+func (p *Proofs) CheckPIN(id, pin string, peer proc.Cred) error {
+	err := p.pin.Check(pin)
 	if err != nil && pin != "" {
-		s.noteWrongPIN(id, peer, err)
+		p.noteWrongPIN(id, peer, err)
 	}
 	return err
 }
 
 // RequestTime is when a request came up; zero when there is none by this id.
-func (s *Service) RequestTime(id string) time.Time {
-	item, err := s.queue.Find(id)
+func (p *Proofs) RequestTime(id string) time.Time {
+	item, err := p.queue.Find(id)
 	if err != nil {
 		return time.Time{}
 	}
@@ -253,9 +264,28 @@ func (s *Service) RequestTime(id string) time.Time {
 }
 
 // noteWrongPIN lets the person learn of a wrong PIN.
-func (s *Service) noteWrongPIN(id string, peer proc.Cred, why error) {
-	s.Log.Warn("wrong PIN", "request", id, "pid", peer.PID, "why", why)
-	s.Recorder.RecordOwn("refused", frame.NewID(), time.Now(),
+func (p *Proofs) noteWrongPIN(id string, peer proc.Cred, why error) {
+	p.deps.Log.Warn("wrong PIN", "request", id, "pid", peer.PID, "why", why)
+	p.recordOwn("refused", frame.NewID(), time.Now(),
 		map[string]any{"method": wire.MethodFeedReply, "pid": peer.PID, "reason": why.Error()})
-	s.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: "a wrong PIN was given for request " + id})
+	p.deps.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: "a wrong PIN was given for request " + id})
+}
+
+// changePIN sets, changes or removes the PIN.
+func (p *Proofs) changePIN(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+	var given wire.PINParams
+	if err := services.ReadParams(params, &given); err != nil {
+		return nil, err
+	}
+	if err := p.pin.Change(given.PIN, given.New); err != nil {
+		var pin *ledger.PINError
+		if errors.As(err, &pin) {
+			if given.PIN != "" {
+				p.noteWrongPIN("a change of the PIN", peer, err)
+			}
+			return nil, wire.Errorf(wire.CodePIN, "%v", err)
+		}
+		return nil, wire.Errorf(wire.CodeParams, "%v", err)
+	}
+	return map[string]bool{"set": p.pin.Set()}, nil
 }

@@ -18,15 +18,18 @@ import (
 // the connection over (see [Service.Stream]).
 func (s *Service) Methods() map[string]services.Method {
 	m := methods{s}
+	grants := grantMethods{s.grants, s.mayAnswer}
+	away := &absence{Options: s.Options, flag: s.attendance.away, queue: s.queue, grants: s.grants,
+		decisions: s.decisions}
 	return map[string]services.Method{
 		wire.MethodFeedItems:   {Run: m.listItems},
 		wire.MethodFeedReply:   {RunAsking: m.replyMethod},
 		wire.MethodFeedRelease: {Run: m.releaseRequest},
-		wire.MethodGrants:      {Run: m.listGrants},
-		wire.MethodGrantRevoke: {Run: m.revokeGrant},
-		wire.MethodAway:        {Run: m.goAway},
-		wire.MethodBack:        {Run: m.comeBack},
-		wire.MethodPIN:         {Run: m.changePIN},
+		wire.MethodGrants:      {Run: grants.list},
+		wire.MethodGrantRevoke: {Run: grants.revoke},
+		wire.MethodAway:        {Run: away.goAway},
+		wire.MethodBack:        {Run: away.comeBack},
+		wire.MethodPIN:         {Run: s.proofs.changePIN},
 	}
 }
 
@@ -91,16 +94,22 @@ func (s methods) releaseRequest(params json.RawMessage, peer proc.Cred) (any, *w
 		Why: item.End, Item: &item}, nil
 }
 
-func (s methods) listGrants(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+// grantMethods show and revoke grants.
+type grantMethods struct {
+	grants    *ledger.Grants
+	mayAnswer func(peer proc.Cred) bool
+}
+
+func (m grantMethods) list(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	if err := services.ReadParams(params, &struct{}{}); err != nil {
 		return nil, err
 	}
-	list, used := s.grants.List(time.Now())
+	list, used := m.grants.List(time.Now())
 	out := []wire.GrantInfo{}
 	for _, g := range list {
 		out = append(out, grantInfo(g, used[g.ID]))
 	}
-	if !s.mayAnswer(peer) { // a rule may repeat a token
+	if !m.mayAnswer(peer) { // a rule may repeat a token
 		for i := range out {
 			out[i].Rule = redact.Text(out[i].Rule)
 		}
@@ -108,12 +117,12 @@ func (s methods) listGrants(params json.RawMessage, peer proc.Cred) (any, *wire.
 	return out, nil
 }
 
-func (s methods) revokeGrant(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (m grantMethods) revoke(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.FeedIDParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
-	gone, ok, err := s.grants.Revoke(p.ID)
+	gone, ok, err := m.grants.Revoke(p.ID)
 	if !ok {
 		return nil, wire.Errorf(wire.CodeGone, "there is no grant %q; `hookmux allow list` shows them", p.ID)
 	}
@@ -122,22 +131,4 @@ func (s methods) revokeGrant(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 			"the grant no longer counts, but it may come back when the hub restarts: %v", err)
 	}
 	return grantInfo(gone, 0), nil
-}
-
-func (s methods) changePIN(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
-	var p wire.PINParams
-	if err := services.ReadParams(params, &p); err != nil {
-		return nil, err
-	}
-	if err := s.pin.Change(p.PIN, p.New); err != nil {
-		var pin *ledger.PINError
-		if errors.As(err, &pin) {
-			if p.PIN != "" {
-				s.noteWrongPIN("a change of the PIN", peer, err)
-			}
-			return nil, wire.Errorf(wire.CodePIN, "%v", err)
-		}
-		return nil, wire.Errorf(wire.CodeParams, "%v", err)
-	}
-	return map[string]bool{"set": s.pin.Set()}, nil
 }

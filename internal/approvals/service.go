@@ -13,7 +13,6 @@ package approvals
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -21,7 +20,6 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/memory"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
-	"github.com/hookmux/hookmux/internal/platform/polkit"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -96,19 +94,12 @@ type Options struct {
 	// ReachesPerson reports whether a person is told of requests of a kind of an agent by a
 	// channel that works; nil: no.
 	ReachesPerson func(agent, kind string) bool
-	// Polkit has polkit ask a person for their password.
-	Polkit Polkit
 	// Stopping reports whether the hub stops: those who hang up then come back.
 	Stopping func() bool
 	// Context ends when the hub does.
 	Context context.Context
 	// Started is when the hub began.
 	Started time.Time
-}
-
-// Polkit asks a person for their password; nil only when they gave it.
-type Polkit interface {
-	Check(ctx context.Context, who polkit.Process, text string) error
 }
 
 // Service holds the requests for a person, with everything a person decided
@@ -122,8 +113,7 @@ type Service struct {
 	seenRequests memory.SeenRequests
 	grants       *ledger.Grants
 	decisions    *ledger.Decisions
-	pin          *ledger.PIN
-	proving      sync.Mutex // one dialog at a time
+	proofs       *Proofs
 
 	attendance *attendance
 	overload   *overloadReporter

@@ -80,17 +80,17 @@ func TestProofOfChosenKinds(t *testing.T) {
 	// It lasts, and goes with nothing but a person's word.
 	w.Down()
 	w.Up()
-	if got := w.h.approvals.PIN().Proof().Kinds; strings.Join(got, " ") != "file_write plan" {
+	if got := w.h.approvals.Proofs().PIN().Proof().Kinds; strings.Join(got, " ") != "file_write plan" {
 		t.Errorf("after a restart the kinds are %q, want those that were set", got)
 	}
 	w.MustCall(wire.MethodPIN, wire.PINParams{PIN: "2468"}, nil)
-	if got := w.h.approvals.PIN().Proof().Kinds; strings.Join(got, " ") != "file_write plan" {
+	if got := w.h.approvals.Proofs().PIN().Proof().Kinds; strings.Join(got, " ") != "file_write plan" {
 		t.Errorf("without a PIN the kinds are %q, want those that were set", got)
 	}
 	if err := w.Call(wire.MethodConfigSet, wire.ConfigSetParams{Key: "approvals.kinds"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.h.approvals.PIN().Proof().Kinds; got != nil {
+	if got := w.h.approvals.Proofs().PIN().Proof().Kinds; got != nil {
 		t.Errorf("taken back the kinds are %q, want all", got)
 	}
 }
@@ -157,8 +157,8 @@ func (p *playedPolkit) mustBeAsked(t *testing.T, times int) (who polkit.Process,
 func openPolkit(t *testing.T) (*hubFixture, *playedPolkit) {
 	w := open(t)
 	p := &playedPolkit{answer: func(context.Context) error { return nil }}
-	w.h.approvals.Polkit = p
-	if err := w.h.approvals.PIN().ChangeProof("", func(p *ledger.Proof) { p.Way = ledger.ByPolkit }); err != nil {
+	w.h.approvals.Proofs().Polkit = p
+	if err := w.h.approvals.Proofs().PIN().ChangeProof("", func(p *ledger.Proof) { p.Way = ledger.ByPolkit }); err != nil {
 		t.Fatal(err)
 	}
 	w.watchFeed()
@@ -285,7 +285,7 @@ func TestPolkitEndsWithItsCaller(t *testing.T) {
 // TestUnknownWayApprovesNothing: a later hookmux may know other ways.
 func TestUnknownWayApprovesNothing(t *testing.T) {
 	w, p := openPolkit(t)
-	if err := w.h.approvals.PIN().ChangeProof("", func(p *ledger.Proof) { p.Way = "iris" }); err != nil {
+	if err := w.h.approvals.Proofs().PIN().ChangeProof("", func(p *ledger.Proof) { p.Way = "iris" }); err != nil {
 		t.Fatal(err)
 	}
 	w.hold(permission("s", "make"))

@@ -178,7 +178,7 @@ func (h *Hub) buildServices(o Options) {
 	})
 	h.approvals = h.newApprovals()
 	h.notify = notify.New(h.deps, h.selection.Config.Settings, approvals.NewNotices(h.approvals), h.sessions)
-	h.seats = seats.New(h.deps, h.judge, o.Asker, h.approvals)
+	h.seats = seats.New(h.deps, h.judge, o.Asker, h.approvals.Proofs())
 	h.seats.GuardState = func(key string) string { return h.selection.Config.Settings().Choice(key) }
 	if h.seats.IsRealMachine() {
 		h.callers.SetMarker(seat.NewMarker(h.deps.Processes))

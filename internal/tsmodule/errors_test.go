@@ -179,7 +179,7 @@ export default (h: any) => h.on("tool_call", async (event: any) => {
 			if !strings.Contains(got, filepath.Join(s.dir, "float.ts")+":5:") || // the engines differ in the column
 				!strings.Contains(got, ": a promise was rejected and nothing handles it: RangeError: lost four") ||
 				!strings.Contains(got, "nothing handles it: only words") || strings.Count(got, "\n") != 1 {
-				t.Errorf("reported:\n%s\nwant two lines, on what was thrown and on what was rejected", got)
+				t.Errorf("reported:\n%s\nwant two lines, one for each rejection", got)
 			}
 			if d := s.must(m, s.bash("ls")); d.Verdict != event.None {
 				t.Errorf("afterwards: %v, expected no opinion", d)
