@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // Outcome is what became of a question. The zero value is the strictest.
@@ -27,13 +28,13 @@ const (
 func (o Outcome) String() string {
 	switch o {
 	case NeedPIN:
-		return "PIN"
+		return wire.SeatPIN
 	case NeedCode:
-		return "code"
+		return wire.SeatCode
 	case Allowed:
-		return "allowed"
+		return wire.SeatAllowed
 	}
-	return "refused"
+	return wire.SeatRefused
 }
 
 // Cause is why an outcome is not Allowed.

@@ -98,10 +98,10 @@ func (m *Module) mergeOutcomes(s *subject, events []presentedEvent, outcomes []*
 
 // explainLimit says in words which limit an exception stands for.
 func (m *Module) explainLimit(e *engine.JSError) {
-	if e.Name == "InternalError" && e.Message == "interrupted" {
+	if e.IsInterrupted() {
 		*e = engine.JSError{Message: engine.SliceError{Limit: m.engine.host.Limits.Slice}.Error()}
-	} else if e.Name == "InternalError" {
-		e.Message = strings.Replace(e.Message, "out of memory", engine.ErrMemory.Error(), 1)
+	} else if e.IsOutOfMemory() {
+		e.Message = e.MemoryMessage()
 	}
 }
 

@@ -38,7 +38,7 @@ type Module struct {
 	inputs   []bundle.File // what the running content was made from
 	memories map[string]*sessionMemory
 	queues   map[string]*sessionQueue
-	reported map[string]bool // problems of this content
+	reported map[problemKey]bool // problems of this content
 	lacks    map[string]bool
 }
 
@@ -79,7 +79,7 @@ func newModule(e *Engine, src Source) *Module {
 		info:     Info{Path: src.Path, Runtime: "quickjs", Files: []string{src.Path}},
 		memories: map[string]*sessionMemory{},
 		queues:   map[string]*sessionQueue{},
-		reported: map[string]bool{},
+		reported: map[problemKey]bool{},
 		lacks:    map[string]bool{},
 	}
 }
@@ -171,7 +171,7 @@ func (m *Module) loadFile(ctx context.Context) error {
 	}
 	news := info.Hash != m.info.Hash || info.Hash == ""
 	if news {
-		m.reported, m.lacks = map[string]bool{}, map[string]bool{}
+		m.reported, m.lacks = map[problemKey]bool{}, map[string]bool{}
 	} else {
 		info.Errors = append(info.Errors, m.info.Errors...)
 	}

@@ -243,29 +243,29 @@ func (m *Module) reportOnce(p *Problem) {
 	}
 }
 
+type problemKey struct{ event, where, text string }
+
 // isNewProblem records a problem and reports whether it is new.
 func (m *Module) isNewProblem(p *Problem) bool {
-	place := p.Event + "\x00" + p.Where
-	key := place + "\x00" + p.Text
+	key := problemKey{p.Event, p.Where, p.Text}
 	if m.reported[key] || len(m.reported) >= 200 {
 		return false
 	}
 	at := 0
 	for known := range m.reported {
-		if strings.HasPrefix(known, place+"\x00") {
+		if known.event == p.Event && known.where == p.Where {
 			at++
 		}
 		// The end of an engine by a limit is reported again, without the place
 		// that the handler's own report has.
-		if p.Where == "" && strings.HasPrefix(known, p.Event+"\x00") && strings.HasSuffix(known, "\x00"+p.Text) {
+		if p.Where == "" && known.event == p.Event && known.text == p.Text {
 			return false
 		}
 	}
-	if at >= perPlace {
-		return false
+	if at < perPlace {
+		m.reported[key] = true
 	}
-	m.reported[key] = true
-	return true
+	return at < perPlace
 }
 
 func (m *Module) tellRecorder(p Problem) {

@@ -98,6 +98,16 @@ type FeedDecision struct {
 	Outcome  string                 `json:"outcome"` // delivered, then confirmed or overtaken
 }
 
+// What came of a reply, and of a delivered one later.
+const (
+	ReplyDelivered = "delivered"
+	ReplyAlready   = "already" // somebody was first
+	ReplyExpired   = "expired" // nobody waits any more
+	ReplyUnknown   = "unknown"
+	ReplyConfirmed = "confirmed" // the agent did what was said
+	ReplyOvertaken = "overtaken" // it did something else
+)
+
 // FeedOutcome is what came of asking a person about an event.
 type FeedOutcome struct {
 	Request string `json:"request"`

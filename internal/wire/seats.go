@@ -24,9 +24,17 @@ type SeatInfo struct {
 	Alive bool      `json:"alive"`
 }
 
+// The outcomes of a [SeatView].
+const (
+	SeatAllowed = "allowed"
+	SeatCode    = "code" // a person types a code at their terminal
+	SeatPIN     = "PIN"
+	SeatRefused = "refused"
+)
+
 // SeatView is what the hub makes of a caller.
 type SeatView struct {
-	Outcome string `json:"outcome"` // allowed, code, PIN, refused
+	Outcome string `json:"outcome"` // see [SeatAllowed] and the others
 	Cause   string `json:"cause"`
 	Reason  string `json:"reason"`
 	Seat    string `json:"seat"` // what kind

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // Outcome is what became of a reply.
@@ -23,13 +24,13 @@ type Outcome string
 
 // The outcomes of a reply, and what is known of a delivered one later.
 const (
-	Delivered Outcome = "delivered"
-	Already   Outcome = "already"
-	Gone      Outcome = "expired"
-	Unknown   Outcome = "unknown"
+	Delivered Outcome = wire.ReplyDelivered
+	Already   Outcome = wire.ReplyAlready
+	Gone      Outcome = wire.ReplyExpired
+	Unknown   Outcome = wire.ReplyUnknown
 
-	Confirmed Outcome = "confirmed" // the agent did what was said
-	Overtaken Outcome = "overtaken" // it did something else
+	Confirmed Outcome = wire.ReplyConfirmed // the agent did what was said
+	Overtaken Outcome = wire.ReplyOvertaken // it did something else
 )
 
 // Request is what is put to a person. Nothing of it changes once it is open but

@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // AnswerCommand is `hookmux answer`.
@@ -44,7 +45,7 @@ of an option. Without an id it is the question that has waited longest.`,
 				return err
 			}
 			c, item := ch.client, ch.item
-			if item.Status == "pending" && item.Kind != "question" {
+			if item.Status == wire.FeedPending && item.Kind != "question" {
 				return cmdutil.UsageError("%s is not a question; `hookmux feed` shows how to answer it", item.ID)
 			}
 			if len(args) == 0 && text == "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // ApproveCommand is `hookmux approve`.
@@ -57,7 +58,7 @@ of yours offers it. A grant never beats a guard that denies.`,
 				}
 				reply.Seconds = span.Seconds()
 			}
-			if item.Status == "pending" {
+			if item.Status == wire.FeedPending {
 				if err := ch.confirmApproval(app, &reply, yes, asJSON); err != nil {
 					return err
 				}

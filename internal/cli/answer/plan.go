@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // PlanCommand is `hookmux plan`.
@@ -30,7 +31,7 @@ edits, manual asking about each; reject has it plan again, with your feedback.`,
 			if err != nil {
 				return err
 			}
-			if item.Status == "pending" && item.Kind != "plan" {
+			if item.Status == wire.FeedPending && item.Kind != "plan" {
 				return cmdutil.UsageError("%s is not a plan; `hookmux feed` shows how to answer it", item.ID)
 			}
 			return sendReply(cmd.Context(), app, c,

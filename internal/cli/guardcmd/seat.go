@@ -69,9 +69,9 @@ func showSeat(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 		return app.PrintJSON(view)
 	}
 	switch view.Outcome {
-	case "allowed":
+	case wire.SeatAllowed:
 		app.Say("you are taken for a person here: the command %s", view.Reason)
-	case "code":
+	case wire.SeatCode:
 		app.Say("you are taken for a person at a %s, but each answer asks for a code: %s", view.Seat, view.Reason)
 	default:
 		app.Say("%s", view.Reason)

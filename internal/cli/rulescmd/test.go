@@ -168,11 +168,12 @@ type storedCall struct {
 func findCall(ctx context.Context, app *cmdutil.App, id string) (*storedCall, error) {
 	q := wire.QueryParams{Newest: true, Limit: 2}
 	q.ID = id
-	return queryCall(ctx, app, q, "there is no event "+id+" in the journal; `hookmux log --ids` shows them")
+	return queryCall(ctx, app, q,
+		errors.New("there is no event "+id+" in the journal; `hookmux log --ids` shows them"))
 }
 
 // queryCall finds the last event of a query.
-func queryCall(ctx context.Context, app *cmdutil.App, q wire.QueryParams, none string) (*storedCall, error) {
+func queryCall(ctx context.Context, app *cmdutil.App, q wire.QueryParams, none error) (*storedCall, error) {
 	c, err := app.ReadHub(ctx)
 	if err != nil {
 		return nil, err
@@ -189,7 +190,7 @@ func queryCall(ctx context.Context, app *cmdutil.App, q wire.QueryParams, none s
 	case err != nil:
 		return nil, err
 	case len(found) == 0:
-		return nil, errors.New(none)
+		return nil, none
 	case len(found) > 1 && q.ID != "":
 		return nil, cmdutil.UsageError("several events begin with %s; write more of the id", q.ID)
 	}

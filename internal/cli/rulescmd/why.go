@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/policy/examine"
+	"github.com/hookmux/hookmux/internal/recorder/redact/marks"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -55,7 +57,7 @@ func chooseCall(ctx context.Context, app *cmdutil.App, args []string) (*storedCa
 		q := wire.QueryParams{Newest: true, Limit: 1}
 		q.Verdict = verdict
 		found, err := queryCall(ctx, app, q, errNothing)
-		if err != nil && err.Error() != errNothing {
+		if err != nil && !errors.Is(err, errNothing) {
 			return nil, err
 		}
 		if err == nil && (last == nil || found.event.Time.After(last.event.Time)) {
@@ -63,12 +65,12 @@ func chooseCall(ctx context.Context, app *cmdutil.App, args []string) (*storedCa
 		}
 	}
 	if last == nil {
-		return nil, cmdutil.FailWith(cmdutil.ExitFailed, errNothing)
+		return nil, cmdutil.FailWith(cmdutil.ExitFailed, errNothing.Error())
 	}
 	return last, nil
 }
 
-const errNothing = "no call was denied or asked about yet; `hookmux why EVENT-ID` tells of any other"
+var errNothing = errors.New("no call was denied or asked about yet; `hookmux why EVENT-ID` tells of any other")
 
 // Decided is who decided about a call.
 type Decided struct {
@@ -165,10 +167,10 @@ const rulesHook = "guard.rules"
 func gapsOf(call *storedCall) []string {
 	gaps := []string{}
 	raw := call.raw
-	if bytes.Contains(raw, []byte("[redacted")) {
+	if bytes.Contains(raw, []byte(marks.Head)) {
 		gaps = append(gaps, "secrets were taken out of the record, so that facts about them are not known")
 	}
-	if call.event.Truncated || bytes.Contains(raw, []byte("[cut: ")) {
+	if call.event.Truncated || bytes.Contains(raw, []byte(marks.CutHeadPlain)) {
 		gaps = append(gaps, "long texts of the record were cut, so that facts behind the cut are not known")
 	}
 	return gaps

@@ -104,7 +104,7 @@ func (s *Starter) hubBeforehand(ctx context.Context) error {
 	start.WaitDelay = time.Second
 	if err := start.Run(); err != nil {
 		if text := strings.TrimSpace(said.String()); text != "" {
-			return errors.New(strings.TrimPrefix(text, "hookmux: "))
+			return errors.New(strings.TrimPrefix(text, "hookmux: ")) // this program says it again before its own errors
 		}
 		return err
 	}

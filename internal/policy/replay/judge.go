@@ -13,7 +13,10 @@ import (
 )
 
 // hiddenWord stands in a command for what was redacted: a variable that nobody set.
-const hiddenWord = "${HOOKMUX_REDACTED}"
+const (
+	hiddenName = "HOOKMUX_REDACTED"
+	hiddenWord = "${" + hiddenName + "}"
+)
 
 // neverRecorded are facts that no journal holds: the repository is another today.
 // Counts are found out anew where a turn was recorded whole.
@@ -174,7 +177,7 @@ func (w *worker) parseRecorded(text string) *shell.Script {
 	for i := range script.Runs {
 		argv := script.Runs[i].Argv
 		for j := range argv {
-			argv[j].Dynamic = argv[j].Dynamic || strings.Contains(argv[j].Text, "HOOKMUX_REDACTED")
+			argv[j].Dynamic = argv[j].Dynamic || strings.Contains(argv[j].Text, hiddenName)
 		}
 	}
 	return &script

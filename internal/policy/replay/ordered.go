@@ -69,9 +69,6 @@ func (o *orderedCounts) observe(entry []byte) (before facts.Counts, known bool, 
 	return before, known, ev.Kind
 }
 
-// cutHead is how the note about a cut text begins, without what JSON may escape.
-var cutHead = strings.TrimPrefix(marks.CutHead, "…")
-
 // isLossy reports whether a call looks like others because words of it are missing.
 func isLossy(ev *event.Event) bool {
 	if ev.Truncated || ev.Unreadable() != "" {
@@ -81,7 +78,7 @@ func isLossy(ev *event.Event) bool {
 		return false
 	}
 	for _, text := range append([]string{string(ev.Tool.Input)}, ev.Tool.Commands...) {
-		if strings.Contains(text, marks.Head) || strings.Contains(text, cutHead) {
+		if strings.Contains(text, marks.Head) || strings.Contains(text, marks.CutHeadPlain) {
 			return true
 		}
 	}

@@ -141,7 +141,8 @@ func SplitsString(option string) bool {
 	return ok && len(flags) > 0 && flags[0] == '-' && strings.Trim(flags[1:], "iv0") == ""
 }
 
-// OpenHeredoc is the delimiter of a here-document that a parser found unclosed.
+// OpenHeredoc is the delimiter of a here-document that a parser found unclosed. The parser
+// says so in words alone.
 func OpenHeredoc(err error) (string, bool) {
 	_, quoted, ok := strings.Cut(err.Error(), "unclosed here-document ")
 	if !ok {

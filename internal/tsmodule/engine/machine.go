@@ -119,6 +119,27 @@ func (e *JSError) Error() string {
 	return e.Name + ": " + e.Message
 }
 
+// What QuickJS says at its limits: there is no other sign of them than its words.
+const (
+	memoryWords    = "out of memory"
+	interruptWords = "interrupted"
+	drainWords     = "aborted draining"
+	internalError  = "InternalError"
+)
+
+// IsOutOfMemory reports whether the engine ran out of memory.
+func (e *JSError) IsOutOfMemory() bool {
+	return e.Name == internalError && strings.Contains(e.Message, memoryWords)
+}
+
+// IsInterrupted reports whether the engine was stopped for computing too long.
+func (e *JSError) IsInterrupted() bool { return e.Name == internalError && e.Message == interruptWords }
+
+// MemoryMessage is the message of one that [JSError.IsOutOfMemory], in our words.
+func (e *JSError) MemoryMessage() string {
+	return strings.Replace(e.Message, memoryWords, ErrMemory.Error(), 1)
+}
+
 // Why an engine ended, or did not run an event.
 var (
 	ErrClosed = errors.New("the hook was unloaded")
@@ -422,11 +443,11 @@ func (m *Machine) runJob(j job) {
 	case err == nil:
 	case outOfMemory(err):
 		m.dropReason = ErrMemory
-	case strings.Contains(err.Error(), "aborted draining"):
+	case strings.Contains(err.Error(), drainWords):
 		m.dropReason = SliceError{m.watchdog.slice}
 	default:
 		// Our JavaScript catches what handlers throw, so this is its own error.
-		m.ops.Trouble("", &JSError{Name: "InternalError", Message: err.Error()})
+		m.ops.Trouble("", &JSError{Name: internalError, Message: err.Error()})
 	}
 	// Without memory no exception can be made, and a handler's promise may never
 	// settle. After a long turn the engine is checked for free memory.
@@ -473,7 +494,7 @@ const longTurn = 20 * time.Millisecond
 // allocated.
 func outOfMemory(err error) bool {
 	text := err.Error()
-	return strings.Contains(text, "out of memory") || text == "null"
+	return strings.Contains(text, memoryWords) || text == "null"
 }
 
 // refuseJobs refuses further jobs and tells everybody who waits why.

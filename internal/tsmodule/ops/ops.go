@@ -169,15 +169,12 @@ func (o *Operations) takeDone(args json.RawMessage) {
 // explainLimit recognises the errors of an engine that hit a limit, and describes
 // them.
 func (o *Operations) explainLimit(e *engine.JSError) {
-	if e == nil || e.Name != "InternalError" {
-		return
-	}
 	switch {
-	case strings.Contains(e.Message, "out of memory"):
+	case e == nil:
+	case e.IsOutOfMemory():
 		o.engine.DropAfter(engine.ErrMemory)
-		*e = engine.JSError{Message: strings.Replace(e.Message, "out of memory", engine.ErrMemory.Error(), 1),
-			Stack: e.Stack}
-	case e.Message == "interrupted":
+		*e = engine.JSError{Message: e.MemoryMessage(), Stack: e.Stack}
+	case e.IsInterrupted():
 		*e = engine.JSError{Message: engine.SliceError{Limit: o.engine.Slice()}.Error(), Stack: e.Stack}
 	}
 }

@@ -30,7 +30,7 @@ func (s Style) Card(item *wire.FeedItem, now time.Time) string {
 	if item.Session != "" {
 		b.WriteString(" " + s.dim("["+termsafe.Line(wire.ShortID(item.Session), 24)+"]"))
 	}
-	if item.Status == "pending" {
+	if item.Status == wire.FeedPending {
 		b.WriteString(s.dim(fmt.Sprintf("  since %s, %s left", span(now.Sub(item.CreatedAt)),
 			span(item.Deadline.Sub(now)))))
 	} else {

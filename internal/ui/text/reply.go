@@ -14,14 +14,14 @@ func (s Style) ReplyLines(result *wire.FeedReplyResult) (lines []string, deliver
 		lines = append(lines, termsafe.Line(fmt.Sprintf(format, args...), 0))
 	}
 	switch {
-	case result.Outcome == "delivered":
-	case result.Outcome == "already" && result.By != "":
+	case result.Outcome == wire.ReplyDelivered:
+	case result.Outcome == wire.ReplyAlready && result.By != "":
 		line("%s: too late, decided by %s", result.ID, result.By)
 		return lines, false
-	case result.Outcome == "already":
+	case result.Outcome == wire.ReplyAlready:
 		line("%s: too late: %s", result.ID, result.Why)
 		return lines, false
-	case result.Outcome == "expired":
+	case result.Outcome == wire.ReplyExpired:
 		line("%s: nobody waits for the answer any more: %s", result.ID, result.Why)
 		return lines, false
 	default:

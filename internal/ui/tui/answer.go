@@ -80,7 +80,8 @@ func (m *Model) send(run decision, weakens bool) tea.Cmd {
 		case err != nil:
 			return outcomeMsg{text: errorText(err)}
 		}
-		if seat.Outcome == "code" || seat.Outcome == "PIN" || weakens && seat.Outcome == "allowed" {
+		if seat.Outcome == wire.SeatCode || seat.Outcome == wire.SeatPIN ||
+			weakens && seat.Outcome == wire.SeatAllowed {
 			return askAtTerminalMsg{&terminalCall{ctx: m.ctx, run: run}}
 		}
 		said, err := run(m.ctx, "")

@@ -163,7 +163,7 @@ func approveBatch(m *Model) tea.Cmd {
 				return "", fmt.Errorf("%d approved; then %s: %w", approved, reply.ID, err)
 			}
 			replies = replies[1:]
-			if result.Outcome == "delivered" {
+			if result.Outcome == wire.ReplyDelivered {
 				approved++
 			} else {
 				gone++

@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/recorder/redact/marks"
 )
 
 // What is cut out of a person's config before it is copied, by splices into its
@@ -163,7 +164,7 @@ func withoutShellSecrets(line string) string {
 	return shellSecret.Compiled().ReplaceAllStringFunc(line, func(found string) string {
 		m := shellSecret.FindStringSubmatch(found)
 		if name := strings.ToLower(m[1]); strings.Contains(name, "bypass") ||
-			strings.HasPrefix(strings.Trim(m[2], `"`), "$") || strings.Contains(m[2], "[redacted:") {
+			strings.HasPrefix(strings.Trim(m[2], `"`), "$") || strings.Contains(m[2], marks.Head) {
 			return found
 		}
 		return m[1] + redacted

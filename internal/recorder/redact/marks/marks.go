@@ -78,8 +78,10 @@ func ReplaceAll(s, by string) (text string, found bool) {
 
 const (
 	// CutHead begins the note at the end of a text that was cut.
-	CutHead = "…[cut: "
-	cutMid  = " bytes, sha256 "
+	CutHead = "…" + CutHeadPlain
+	// CutHeadPlain is it without what JSON may escape.
+	CutHeadPlain = "[cut: "
+	cutMid       = " bytes, sha256 "
 	// CutHash is how many bytes of the hash are shown.
 	CutHash = 8
 	// CutRoom is the longest the note can be; 19 is the digits of an int64.
