@@ -56,7 +56,7 @@ func (p *Pipeline) AnswerInner(ctx context.Context, call *HookCall) (answer json
 		var steps []hook.Step
 		answer, steps = p.Modules.PassInner(passing,
 			hook.Call{Event: &s.ev, Env: environ.Split(call.Env), Project: project}, list)
-		p.countSteps(&s.ev, steps)
+		p.later.countSteps(&s.ev, steps)
 		stop()
 	}
 	return answer, ctx.Err() == nil

@@ -12,7 +12,7 @@ import (
 
 // recordOutcome records what came of an event when somebody had a say in it.
 func (p *Pipeline) recordOutcome(call *HookCall, s *pipelineState, d event.Decision) {
-	p.countSteps(&s.ev, s.outcome.Steps)
+	p.later.countSteps(&s.ev, s.outcome.Steps)
 	if !s.isDuplicate() { // else it was counted when it was told first
 		if d.KeepGoing || d.Verdict == event.Deny && s.ev.Kind.TakesKeepGoing() {
 			p.keepGoing.countRound(&s.ev, d.Reason)

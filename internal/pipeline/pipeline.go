@@ -6,7 +6,8 @@
 //   - state.go      the service, a call, what the steps learn about it
 //   - proxied.go    what a program tells in an agent's place
 //   - duplicates.go the same call told through two agents' files
-//   - runhooks.go   guards and hooks in order, observers afterwards
+//   - runhooks.go   guards and hooks in order
+//   - later.go      observers and hooks that monitor, behind the answer
 //   - keepgoing.go  how often a turn may be kept going
 //   - outcome.go    what came of it, for the journal
 //   - push.go       events that programs push
@@ -29,10 +30,15 @@ import (
 // New makes a pipeline. ctx ends when the hub does; an unfinished
 // decision is then discarded.
 func New(ctx context.Context, o Options) *Pipeline {
+	dispatch := &hook.Dispatcher{Change: o.Deps.Catalogue.WithInput}
 	return &Pipeline{
-		Options: o, ctx: ctx, dispatch: hook.Dispatcher{Change: o.Deps.Catalogue.WithInput},
+		Options: o, ctx: ctx, dispatch: dispatch,
 		duplicates: newDuplicates(), open: newOpenCalls(), keepGoing: newKeepGoingLimiter(),
-		slots: make(chan struct{}, maxObservers), callerMarks: callerMarks(o.Deps.Catalogue),
+		callerMarks: callerMarks(o.Deps.Catalogue),
+		later: &laterHooks{
+			ctx: ctx, dispatch: dispatch, deps: o.Deps, recorder: o.Recorder, hookStats: o.HookStats,
+			slots: make(chan struct{}, maxObservers),
+		},
 	}
 }
 

@@ -2,29 +2,21 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/platform/environ"
-	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/tsmodule/host"
-	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // maxNested bounds the events from below handlers that are being decided at
 // once. A locked hook that calls hooks, and hides that from us, would
 // otherwise recurse until its time is over.
 const maxNested = 16
-
-// maxObservers bounds observers under way, so that a slow one cannot pile up
-// processes without end; what comes on top is reported, not run.
-const maxObservers = 64
 
 // runHooks runs the hooks that are meant for the event.
 func (p *Pipeline) runHooks(ctx context.Context, call *HookCall, s *pipelineState) {
@@ -55,7 +47,7 @@ func (p *Pipeline) runHooks(ctx context.Context, call *HookCall, s *pipelineStat
 		p.runMonitored(ctx, call, s, hookCall)
 	}
 	if call.dryRun == nil && hook.Watched(s.entries, &s.ev, s.carries) {
-		call.addAfter(func() { p.tellObservers(hookCall, s.entries) })
+		call.addAfter(func() { p.later.tellObservers(hookCall, s.entries) })
 	}
 }
 
@@ -123,50 +115,12 @@ func (p *Pipeline) runMonitored(ctx context.Context, call *HookCall, s *pipeline
 	// A nested event comes from below a hook: one that only monitors must not
 	// call itself without end.
 	if len(others) > 0 && !s.ev.Nested {
-		call.addAfter(func() { runMonitoredLater(p, hookCall, s, others) })
+		call.addAfter(func() {
+			if s.skipped != services.CallerLeft {
+				p.later.runMonitored(hookCall, s.recorded, others)
+			}
+		})
 	}
-}
-
-// runMonitoredLater runs hooks that only monitor, in the background, and adds what they
-// said to the outcome that was recorded.
-func runMonitoredLater(p *Pipeline, hookCall hook.Call, s *pipelineState, list []hook.Monitored) {
-	if s.skipped == services.CallerLeft {
-		return
-	}
-	if !reserveSlot(p) {
-		return
-	}
-	ev, outcome := s.ev, s.recorded
-	hookCall.Event = &ev
-	p.Deps.Background.Go(func() {
-		defer func() { <-p.slots }()
-		steps := p.dispatch.Monitor(p.ctx, hookCall, list)
-		p.countSteps(&ev, steps)
-		if p.ctx.Err() != nil || outcome == nil {
-			return // what was cut off said nothing
-		}
-		more := *outcome
-		more.Amends = true
-		more.Steps = append(append([]wire.Step{}, outcome.Steps...), wireSteps(steps)...)
-		p.Recorder.RecordOutcome(&more)
-		p.Recorder.Wake()
-	})
-}
-
-// wireSteps are steps as they are stored and streamed.
-func wireSteps(steps []hook.Step) []wire.Step {
-	var list []wire.Step
-	for _, one := range steps {
-		step := wire.Step{
-			Hook: one.Hook, Mode: string(one.Mode), TookUS: one.Took.Microseconds(), Verdict: string(one.Verdict),
-			Again: one.Again, Would: wire.WouldOf(one.Would),
-		}
-		if one.Err != nil {
-			step.Error = firstLine(one.Err.Error())
-		}
-		list = append(list, step)
-	}
-	return list
 }
 
 // builtinGuards are hookmux's own among the entries: pure, so that asking them
@@ -220,78 +174,6 @@ func (p *Pipeline) capKeepGoing(s *pipelineState) {
 			What: event.PartKeepGoing, Why: event.TooManyRounds, Detail: strconv.Itoa(maxRounds),
 		})
 	}
-}
-
-// tellObservers lets observers know, once the agent has its answer.
-func (p *Pipeline) tellObservers(call hook.Call, entries []*hook.Entry) {
-	var quick, slow []*hook.Entry
-	for _, e := range entries {
-		if e.Inline || e.BuiltinGuard {
-			quick = append(quick, e)
-		} else {
-			slow = append(slow, e)
-		}
-	}
-	// What cannot hang neither waits for a slot nor for the slow ones.
-	p.countSteps(call.Event, p.dispatch.Tell(p.ctx, call, quick))
-	if !hook.Watched(slow, call.Event, call.Carries) {
-		return
-	}
-	if !reserveSlot(p) {
-		return
-	}
-	ev := *call.Event // the pipeline goes on with its own copy
-	call.Event = &ev
-	p.Deps.Background.Go(func() {
-		defer func() { <-p.slots }()
-		p.countSteps(&ev, p.dispatch.Tell(p.ctx, call, slow))
-	})
-}
-
-// reserveSlot reserves a place for hooks that nobody waits for. It is false when too
-// many run, and reports that as a problem.
-func reserveSlot(p *Pipeline) bool {
-	select {
-	case p.slots <- struct{}{}:
-		return true
-	default:
-		p.Deps.Problems.Raise("observers",
-			"hooks that observe or monitor are slower than events come in; some calls were left out",
-			"`hookmux stats` shows the slow ones")
-		return false
-	}
-}
-
-// countSteps counts what hooks cost and shows what failed.
-func (p *Pipeline) countSteps(ev *event.Event, steps []hook.Step) {
-	for i := range steps {
-		step := &steps[i]
-		p.HookStats.Add(step)
-		if step.Err == nil {
-			if p.Deps.Problems.Any() {
-				p.Deps.Problems.Clear("hook:" + step.Hook) // it works again
-			}
-			continue
-		}
-		text := firstLine(step.Err.Error())
-		warn := func(text string) {
-			p.Deps.Log.Warn("hook failed", "hook", step.Hook, "agent", ev.Agent, "event", ev.Native,
-				"error", redact.Text(text))
-		}
-		if own := (*host.FileError)(nil); errors.As(step.Err, &own) {
-			warn(text)
-			continue // the file's own report names the line, once
-		}
-		p.Deps.Problems.Raise("hook:"+step.Hook,
-			"hook "+step.Hook+" failed on "+ev.Agent+" "+ev.Native+": "+text,
-			"`hookmux hooks '*' list` shows it; `hookmux log --json` has every call")
-		warn(step.Err.Error())
-	}
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
 }
 
 // supposeDecision puts the decision in that is to be supposed, if one is.

@@ -35,7 +35,7 @@ func (r *dryRun) addNote(what string) {
 type Pipeline struct {
 	Options
 	ctx        context.Context // ends when the hub does
-	dispatch   hook.Dispatcher
+	dispatch   *hook.Dispatcher
 	duplicates *duplicates
 	open       *openCalls
 	keepGoing  *keepGoingLimiter
@@ -43,8 +43,8 @@ type Pipeline struct {
 	callerMarks map[string][]callerMark
 	seen        agentStats
 	hooked      hookedSessions
-	nesting     atomic.Int32  // nested events being decided
-	slots       chan struct{} // bounds observers under way
+	nesting     atomic.Int32 // nested events being decided
+	later       *laterHooks
 }
 
 // HookCall is one hook call as it came in, through whichever protocol.
