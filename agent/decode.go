@@ -130,14 +130,14 @@ func (r *reading) read(payload []byte, table *eventTable) error {
 	return jsonscan.Object(bytes.TrimPrefix(payload, byteOrderMark), func(key, value []byte) bool {
 		sources := keys[string(key)]
 		for i := range sources {
-			r.take(&sources[i], value)
+			r.setField(&sources[i], value)
 		}
 		return true
 	})
 }
 
-// take notes what one payload key says about one field.
-func (r *reading) take(s *source, value []byte) {
+// setField records what one payload key says about one field.
+func (r *reading) setField(s *source, value []byte) {
 	if len(s.sub) > 0 {
 		if value = jsonscan.Get(value, s.sub...); value == nil {
 			return

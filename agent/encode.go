@@ -25,7 +25,7 @@ func (c *Catalogue) Encode(ev *event.Event, d event.Decision) (neutral.Answer, e
 	}
 	carries := spec.carriesFor(ev)
 	d = inPlainWords(d, ev, a.compiled.dialect.Takes[spec.Answer], carries)
-	d = settle(d, ev, carries)
+	d = normalizeDecision(d, ev, carries)
 	d = unapproved(d, spec)
 	input, d := a.changedInput(ev, d)
 	d = event.Degrade(d, carries)
@@ -45,7 +45,7 @@ func (c *Catalogue) Encode(ev *event.Event, d event.Decision) (neutral.Answer, e
 	if d.Verdict == event.Deny && spec.Deny != nil {
 		return neutral.Answer(*spec.Deny), d
 	}
-	if encode := a.compiled.dialect.Encode; encode != nil && spec.Answer != "" && speaks(&d) {
+	if encode := a.compiled.dialect.Encode; encode != nil && spec.Answer != "" && hasContent(&d) {
 		answer, sent := encode(dialect.Call{Event: ev, Native: spec.Name, Shape: spec.Answer, Decision: d,
 			Input: input})
 		if answer != (neutral.Answer{}) {
@@ -63,15 +63,15 @@ func (e *EventSpec) neutralAnswer() neutral.Answer {
 	return neutral.Answer{}
 }
 
-// speaks reports whether anything is left to say.
-func speaks(d *event.Decision) bool {
+// hasContent reports whether the decision says anything.
+func hasContent(d *event.Decision) bool {
 	return d.Verdict != event.None || d.Input != nil || d.Output != nil || d.Context != "" || d.Notice != "" ||
 		d.KeepGoing || d.Extra != nil
 }
 
-// settle brings the parts of a decision in line with each other and with the
-// kind of event before anything is taken away.
-func settle(d event.Decision, ev *event.Event, carries event.Carries) event.Decision {
+// normalizeDecision makes the parts of a decision agree with each other and with the
+// kind of event, before anything is removed.
+func normalizeDecision(d event.Decision, ev *event.Event, carries event.Carries) event.Decision {
 	switch {
 	case d.Input == nil && d.Verdict == event.Modify:
 		d.Verdict = event.None
@@ -223,7 +223,7 @@ func plainText(d event.Decision, spec *EventSpec, carries event.Carries) (event.
 	}
 	text := d.Stdout
 	switch {
-	case spec.PlainStdout && !speaks(&d) && !strings.HasPrefix(strings.TrimSpace(text), "{"):
+	case spec.PlainStdout && !hasContent(&d) && !strings.HasPrefix(strings.TrimSpace(text), "{"):
 		return d, text // an object would be read as an answer
 	case carries.Context:
 		if d.Context != "" {

@@ -53,8 +53,8 @@ type Free struct {
 	Env   string   `yaml:"env"`
 }
 
-// Said reports whether a variable's value is a yes.
-func (f *Free) Said(value string) bool {
+// IsYes reports whether a variable's value is a yes.
+func (f *Free) IsYes(value string) bool {
 	return slices.Contains([]string{"true", "1", "yes", "on", "y"}, strings.ToLower(strings.TrimSpace(value)))
 }
 

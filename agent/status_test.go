@@ -30,8 +30,8 @@ func TestEveryAgentHasAStatus(t *testing.T) {
 func TestSignals(t *testing.T) {
 	s := StatusSpec{Signals: []SignalSpec{
 		{Event: "End", Until: "2.0", Is: SignalEnds},
-		{Event: "End", Since: "3.0", Is: SignalBreathes},
-		{Event: "Note", Detail: "-", Is: SignalNudges},
+		{Event: "End", Since: "3.0", Is: SignalActive},
+		{Event: "Note", Detail: "-", Is: SignalAttention},
 		{Event: "Note", Detail: "ask", Is: SignalAsks},
 		{Subagent: "helper", Is: SignalNests},
 	}}
@@ -41,9 +41,9 @@ func TestSignals(t *testing.T) {
 	}{
 		{event.Event{Native: "End", AgentVersion: "1.9"}, SignalEnds},
 		{event.Event{Native: "End", AgentVersion: "2.0"}, ""},
-		{event.Event{Native: "End", AgentVersion: "3.1"}, SignalBreathes},
-		{event.Event{Native: "End"}, SignalBreathes},
-		{event.Event{Native: "Note"}, SignalNudges},
+		{event.Event{Native: "End", AgentVersion: "3.1"}, SignalActive},
+		{event.Event{Native: "End"}, SignalActive},
+		{event.Event{Native: "Note"}, SignalAttention},
 		{event.Event{Native: "Note", Detail: "ask"}, SignalAsks},
 		{event.Event{Native: "Note", Detail: "other"}, ""},
 		{event.Event{Native: "X", Subagent: &event.Subagent{Type: "helper"}}, SignalNests},

@@ -80,17 +80,17 @@ const (
 	SignalLeaves     Signal = "leaves"     // the session is over
 	SignalPrompts    Signal = "prompts"    // a turn begins
 	SignalWorks      Signal = "works"      // a turn is going on
-	SignalBreathes   Signal = "breathes"   // a sign of life within a turn; begins none
+	SignalActive     Signal = "breathes"   // a sign of life within a turn; begins none
 	SignalSays       Signal = "says"       // within a turn: the message is what it does now
 	SignalAsks       Signal = "asks"       // a person must decide something now
-	SignalNudges     Signal = "nudges"     // a person is called, nobody says why
+	SignalAttention  Signal = "nudges"     // a person is called, nobody says why
 	SignalAnswered   Signal = "answered"   // a person is not waited for any more
 	SignalRefuses    Signal = "refuses"    // a person said no to what was asked, in the agent's own window
 	SignalEnds       Signal = "ends"       // the turn is over
 	SignalFails      Signal = "fails"      // the turn is over because the model could not be asked
 	SignalInterrupts Signal = "interrupts" // the turn is over because a person stopped it
 	SignalDeclines   Signal = "declines"   // as interrupts; what was asked was refused by that
-	SignalSettles    Signal = "settles"    // nothing goes on any more: ends a turn whose end was not reported
+	SignalIdle       Signal = "settles"    // nothing goes on any more: ends a turn whose end was not reported
 	SignalFaults     Signal = "faults"     // the model could not be asked; the turn's end follows
 	SignalRecovers   Signal = "recovers"   // the model answers: a turn that failed for it goes on
 	SignalNests      Signal = "nests"      // a turn inside the turn begins, whose end looks like the outer one's
@@ -99,9 +99,9 @@ const (
 // Signals lists every signal.
 func Signals() []Signal {
 	return []Signal{
-		SignalNothing, SignalStarts, SignalLeaves, SignalPrompts, SignalWorks, SignalBreathes,
-		SignalSays, SignalAsks, SignalNudges, SignalAnswered, SignalRefuses, SignalEnds, SignalFails,
-		SignalInterrupts, SignalDeclines, SignalSettles, SignalFaults, SignalRecovers, SignalNests,
+		SignalNothing, SignalStarts, SignalLeaves, SignalPrompts, SignalWorks, SignalActive,
+		SignalSays, SignalAsks, SignalAttention, SignalAnswered, SignalRefuses, SignalEnds, SignalFails,
+		SignalInterrupts, SignalDeclines, SignalIdle, SignalFaults, SignalRecovers, SignalNests,
 	}
 }
 

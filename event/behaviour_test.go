@@ -109,7 +109,7 @@ func TestSettledPartsFit(t *testing.T) {
 		"deny is not allowed":    {Decision{Verdict: Deny, Allowed: true}, Decision{Verdict: Deny}},
 		"ask with input stays":   {Decision{Verdict: Ask, Input: in}, Decision{Verdict: Ask, Input: in}},
 	} {
-		got := c.d.Settled()
+		got := c.d.Normalized()
 		if got.Verdict != c.want.Verdict || got.Allowed != c.want.Allowed ||
 			string(got.Input) != string(c.want.Input) ||
 			string(got.Output) != string(c.want.Output) {

@@ -109,11 +109,11 @@ func OneLine(s string) string {
 	return s
 }
 
-// Settled is d with its parts in line with each other: a changed input is a
+// Normalized is d with its parts in line with each other: a changed input is a
 // [Modify], a Modify without one changes nothing, Allowed stands beside Modify
 // only, and a person's answer only beside the verdict it gives. An input of
 // JSON null is no input.
-func (d Decision) Settled() Decision {
+func (d Decision) Normalized() Decision {
 	if isNull(d.Input) {
 		d.Input = nil
 	}
@@ -147,7 +147,7 @@ func isNull(v json.RawMessage) bool {
 // the last changed result and the first non-zero exit code stay. A person's
 // answer goes with the verdict it gave.
 func (d *Decision) Merge(next Decision) {
-	next = next.Settled()
+	next = next.Normalized()
 	d.mergeReason(&next)
 	if next.Verdict.rank() > d.Verdict.rank() {
 		d.Verdict, d.By, d.Rule, d.Answer = next.Verdict, next.By, next.Rule, next.Answer.clone()

@@ -126,7 +126,7 @@ func TestMergeProperties(t *testing.T) {
 		strongest, exit, approvals := None, 0, false
 		var contexts []string
 		for _, o := range opinions {
-			if o = o.Settled(); o.Verdict.rank() > strongest.rank() {
+			if o = o.Normalized(); o.Verdict.rank() > strongest.rank() {
 				strongest = o.Verdict
 			}
 			if exit == 0 {
@@ -160,7 +160,7 @@ func TestMergeProperties(t *testing.T) {
 		if got.Verdict != None {
 			owner := false
 			for _, o := range opinions {
-				owner = owner || o.By == got.By && o.Settled().Verdict == got.Verdict
+				owner = owner || o.By == got.By && o.Normalized().Verdict == got.Verdict
 			}
 			if !owner {
 				t.Fatalf("by %s of %+v; want owner", got.By, opinions)
@@ -169,7 +169,7 @@ func TestMergeProperties(t *testing.T) {
 		if a := got.Answer; a != nil && !a.fits(got.Verdict, got.Allowed) {
 			t.Fatalf("the answer %+v stands beside %s", a, got.Verdict.Word())
 		}
-		if again := got.Settled(); !reflect.DeepEqual(again, got) {
+		if again := got.Normalized(); !reflect.DeepEqual(again, got) {
 			t.Fatalf("not settled: %+v; want again equal to got", got)
 		}
 	})

@@ -18,7 +18,7 @@ type Carries struct {
 // could ask a person comes before this.
 func Degrade(d Decision, c Carries) Decision {
 	note := func(what Part, to Replacement) { d.NoteDegraded(Degradation{What: what, To: to, Why: NotCarried}) }
-	d = d.Settled()
+	d = d.Normalized()
 	if d.Input != nil && d.Verdict != Deny && !c.Input {
 		note(PartInput, ToDeny)
 		if d.Allowed {

@@ -93,7 +93,7 @@ func TestDegradeProperties(t *testing.T) {
 		}
 		// Whatever was there and is gone was noted; a verdict never gets weaker
 		// than none of the safe neighbours, and never becomes an approval.
-		before := d.Settled()
+		before := d.Normalized()
 		if before.Verdict != got.Verdict && len(got.Degraded) == 0 {
 			t.Fatalf("%s became %s without a word", before.Verdict.Word(), got.Verdict.Word())
 		}

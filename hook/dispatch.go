@@ -69,9 +69,9 @@ func Select(entries []*Entry, ev *event.Event, busy func(id string) bool) []*Ent
 	return chosen
 }
 
-// Waits reports whether anybody among the entries must be heard before the
-// agent gets its answer.
-func Waits(entries []*Entry, kind event.Kind, carries event.Carries) bool {
+// AnyDecides reports whether any of the entries must run before the agent gets its
+// answer.
+func AnyDecides(entries []*Entry, kind event.Kind, carries event.Carries) bool {
 	for _, e := range entries {
 		if isWaitedFor(e, kind, carries) {
 			return true
@@ -193,7 +193,7 @@ func (d *Dispatcher) hearHook(ctx context.Context, call *Call, ev *event.Event, 
 	case err != nil:
 		opinion = event.Decision{} // half an advice is none
 	case mode == Guard:
-		opinion = opinion.Settled()
+		opinion = opinion.Normalized()
 	default:
 		opinion, err = adviceOnly(opinion)
 	}
@@ -229,7 +229,7 @@ func adviceOnly(opinion event.Decision) (event.Decision, error) {
 }
 
 func hasVerdict(opinion event.Decision) bool {
-	return opinion.Settled().Verdict != event.None
+	return opinion.Normalized().Verdict != event.None
 }
 
 // PanicError is the failure of a handler that panicked.
@@ -325,10 +325,10 @@ func handleSafely(ctx context.Context, call *Call, e *Entry) (opinion event.Deci
 	return e.Run.Handle(ctx, call)
 }
 
-// Tell runs the entries nobody waits for: observers, and advisers whose advice
+// RunObservers runs the entries that nobody waits for: observers, and advisers whose advice
 // the agent cannot take. It returns when all are done; the caller does not
 // wait for it.
-func (d *Dispatcher) Tell(ctx context.Context, call Call, entries []*Entry) []Step {
+func (d *Dispatcher) RunObservers(ctx context.Context, call Call, entries []*Entry) []Step {
 	var steps []Step
 	for _, e := range entries {
 		if isWaitedFor(e, call.Event.Kind, call.Carries) || !e.match.holdsFor(call.Event) {
@@ -346,7 +346,7 @@ func (d *Dispatcher) Tell(ctx context.Context, call Call, entries []*Entry) []St
 	return steps
 }
 
-// Watched reports whether [Dispatcher.Tell] would run anything.
+// Watched reports whether [Dispatcher.RunObservers] would run anything.
 func Watched(entries []*Entry, ev *event.Event, carries event.Carries) bool {
 	for _, e := range entries {
 		if !isWaitedFor(e, ev.Kind, carries) && e.match.holdsFor(ev) {

@@ -70,7 +70,7 @@ func TestPanics(t *testing.T) {
 	}
 	d := Dispatcher{}
 	ev := bash("ls")
-	steps := d.Tell(context.Background(), Call{Event: &ev},
+	steps := d.RunObservers(context.Background(), Call{Event: &ev},
 		[]*Entry{entry(t, Registration{Mode: Observe}, boom),
 			entry(t, Registration{ID: "next", Mode: Observe}, says(event.Decision{}))})
 	if ran(steps) != "h next" || steps[0].Err == nil || steps[1].Err != nil {

@@ -332,7 +332,7 @@ func TestWhoIsWaitedFor(t *testing.T) {
 		{[]*Entry{observe, guard}, everything, true, true},
 	} {
 		ev := bash("ls")
-		if got := Waits(c.entries, ev.Kind, c.carries); got != c.waits {
+		if got := AnyDecides(c.entries, ev.Kind, c.carries); got != c.waits {
 			t.Errorf("%+v: waits %v, want %v", c, got, c.waits)
 		}
 		if got := Watched(c.entries, &ev, c.carries); got != c.watched {
@@ -344,7 +344,7 @@ func TestWhoIsWaitedFor(t *testing.T) {
 	d := Dispatcher{}
 	all := []*Entry{observe, guard, advise, picky}
 	out := d.Decide(context.Background(), Call{Event: &ev, Carries: context1}, all)
-	steps := d.Tell(context.Background(), Call{Event: &ev, Carries: context1}, all)
+	steps := d.RunObservers(context.Background(), Call{Event: &ev, Carries: context1}, all)
 	if ran(out.Steps) != "guard advise" || ran(steps) != "observe" || out.Decision.Context != "c" ||
 		out.Decision.Verdict != event.None {
 		t.Errorf(`ran(out.Steps) = %s, ran(steps) = %s; want ran(out.Steps) = "guard advise", ran(steps) = `+
@@ -354,7 +354,7 @@ func TestWhoIsWaitedFor(t *testing.T) {
 		t.Errorf("an observer decided: %+v", steps[0])
 	}
 	out = d.Decide(context.Background(), Call{Event: &ev}, all)
-	steps = d.Tell(context.Background(), Call{Event: &ev}, all)
+	steps = d.RunObservers(context.Background(), Call{Event: &ev}, all)
 	if ran(out.Steps) != "guard" || ran(steps) != "observe advise" || steps[1].Mode != Advise || steps[1].Err != nil {
 		t.Errorf(`ran(out.Steps) = %s, ran(steps) = %s; want ran(out.Steps) = "guard", ran(steps) = "observe `+
 			`advise", steps[1].Mode = Advise and no error`, ran(out.Steps), ran(steps))

@@ -102,8 +102,8 @@ func (s *stage) words() string {
 	return strings.Join(all, "\n")
 }
 
-func (s *stage) Did(tsmodule.Deed)           {}
-func (s *stage) Said(string, string, string) {}
+func (s *stage) RecordAction(tsmodule.HookAction)     {}
+func (s *stage) RecordConsole(string, string, string) {}
 func (s *stage) Problem(p tsmodule.Problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +182,7 @@ func (s *stage) put(ev *event.Event) event.Decision {
 	for _, p := range s.problems {
 		s.t.Errorf("%s %s: problem %v, want none", ev.Agent, ev.Native, p)
 	}
-	return d.Settled()
+	return d.Normalized()
 }
 
 func (s *stage) eventually(what string, holds func() bool) {

@@ -20,9 +20,9 @@ type Facts struct {
 	Seen  recordings.Summary
 }
 
-// Of is what is known about an agent, with what comes with this hookmux of the
+// FactsOf returns what is known about an agent, with what comes with this hookmux of the
 // last recorded verification.
-func Of(a *agent.Agent) (Facts, error) {
+func FactsOf(a *agent.Agent) (Facts, error) {
 	seen, err := recordings.SummaryOf(a.Name)
 	return Facts{Agent: a, Seen: seen}, err
 }
@@ -130,8 +130,8 @@ const (
 	PowerAnswer  Power = "answer"  // hooks can also approve one, so that a person can answer from elsewhere
 )
 
-// Power is what the catalogue claims that hooks can do at the agent.
-func (f Facts) Power() Power {
+// ClaimedPower is what hooks can do at the agent, as the catalogue claims.
+func (f Facts) ClaimedPower() Power {
 	approves := func(e *agent.EventSpec) bool { return e.Kind.Guarded() && e.Carries.Allow != nil }
 	switch {
 	case len(f.Agent.Events) == 0:

@@ -48,15 +48,15 @@ func TestTiersAreProven(t *testing.T) {
 
 func TestPowers(t *testing.T) {
 	for name, want := range map[string]Power{"claude": PowerAnswer, "kimi": PowerVeto} {
-		if got := factsOf(t, name).Power(); got != want {
+		if got := factsOf(t, name).ClaimedPower(); got != want {
 			t.Errorf("power of %s = %s, want %s", name, got, want)
 		}
 	}
 	observes := Facts{Agent: &agent.Agent{Events: []*agent.EventSpec{{Name: "Stop", Kind: "turn.end"}}}}
-	if got := observes.Power(); got != PowerObserve {
+	if got := observes.ClaimedPower(); got != PowerObserve {
 		t.Errorf("power of an agent that takes no answer = %s, want %s", got, PowerObserve)
 	}
-	if got := (Facts{Agent: &agent.Agent{}}).Power(); got != PowerNone {
+	if got := (Facts{Agent: &agent.Agent{}}).ClaimedPower(); got != PowerNone {
 		t.Errorf("power of an agent without events = %s, want %s", got, PowerNone)
 	}
 }
@@ -98,7 +98,7 @@ func TestMarkIsTheWorst(t *testing.T) {
 func TestProofsSayWhoDidIt(t *testing.T) {
 	played := map[string]bool{"amp agent.start context": true, "amp agent.end keep": true} // Amp's service takes them up
 	for _, a := range agent.Builtin().Agents() {
-		f, err := Of(a)
+		f, err := FactsOf(a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestProofsSayWhoDidIt(t *testing.T) {
 		}
 	}
 	for _, a := range agent.Builtin().Agents() {
-		f, err := Of(a)
+		f, err := FactsOf(a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestProofsSayWhoDidIt(t *testing.T) {
 		}
 	}
 	amp, _ := agent.Builtin().Agent("amp")
-	if f, err := Of(amp); err != nil || f.Proven("keep") || !f.Proven("deny") {
+	if f, err := FactsOf(amp); err != nil || f.Proven("keep") || !f.Proven("deny") {
 		t.Errorf("Amp (%v): keep is proven: %v, deny: %v; want deny alone", err, f.Proven("keep"), f.Proven("deny"))
 	}
 }

@@ -127,7 +127,7 @@ func readEffects(list []byte, want Expected) (event.Decision, error) {
 	if d.Verdict == event.Deny {
 		d.Input = nil
 	}
-	return d.Settled(), nil
+	return d.Normalized(), nil
 }
 
 func readEffect(e map[string]json.RawMessage, want Expected, d *event.Decision, said *string) error {

@@ -114,7 +114,7 @@ func asksNobody(processes proc.Table, a *agent.Agent, ev *event.Event) bool {
 	}
 	if free.Env != "" {
 		environ, _ := processes.Environ(ev.Where.PID)
-		if free.Said(paths.GetenvFrom(environ)(free.Env)) {
+		if free.IsYes(paths.GetenvFrom(environ)(free.Env)) {
 			return true
 		}
 	}

@@ -191,7 +191,7 @@ func (d *tomlDoc) addMember(w tomlWay, path []string, v *hujson.Value, raw json.
 		d.insertSection(n, "["+tomlDotted(names[:len(names)-1])+"]\n"+line)
 		return nil
 	}
-	if len(n.section.lines) == 0 && n.late() {
+	if len(n.section.lines) == 0 && n.headerBelowChildren() {
 		return fmt.Errorf("%s has an empty header below its own tables; take it out or write a key there",
 			shown(path[:w.depth]))
 	}
@@ -200,9 +200,9 @@ func (d *tomlDoc) addMember(w tomlWay, path []string, v *hujson.Value, raw json.
 	return nil
 }
 
-// late says that a table's header stands below one of the tables in it. It is
+// headerBelowChildren says that a table's header stands below one of the tables in it. It is
 // only there for its lines: without it the table would still exist.
-func (n *tomlNode) late() bool {
+func (n *tomlNode) headerBelowChildren() bool {
 	return n.section != nil && slices.ContainsFunc(n.below(),
 		func(s *tomlSection) bool { return s.start < n.section.start })
 }
@@ -210,7 +210,7 @@ func (n *tomlNode) late() bool {
 // leftover is the section of a late header that loses its last line.
 func (d *tomlDoc) leftover(w tomlWay, gone []extent) *tomlSection {
 	for _, n := range w.trail[1:] {
-		if n == w.node || !n.late() || len(n.section.lines) == 0 {
+		if n == w.node || !n.headerBelowChildren() || len(n.section.lines) == 0 {
 			continue
 		}
 		if !slices.ContainsFunc(n.section.lines, func(l *tomlLine) bool {

@@ -100,7 +100,7 @@ var errUnclearYAML = errors.New("unclear YAML; change it by hand")
 func (d *yamlDoc) node(n ast.Node, inFlow bool, after int) (*yamlNode, error) {
 	switch v := n.(type) {
 	case nil:
-		return d.nothing(after), nil
+		return d.emptyNode(after), nil
 	case *ast.MappingNode:
 		return d.mapping(v.Values, v.IsFlowStyle, v.Start, v.End, inFlow)
 	case *ast.MappingValueNode:
@@ -137,7 +137,7 @@ func (d *yamlDoc) node(n ast.Node, inFlow bool, after int) (*yamlNode, error) {
 			value: v.Value.Value}, nil
 	case *ast.NullNode:
 		if _, ok := d.at[v.Token]; !ok {
-			return d.nothing(after), nil
+			return d.emptyNode(after), nil
 		}
 	}
 	i, ok := d.at[n.GetToken()]
@@ -152,7 +152,7 @@ func (d *yamlDoc) node(n ast.Node, inFlow bool, after int) (*yamlNode, error) {
 		value: normal(s.GetValue())}, nil
 }
 
-func (d *yamlDoc) nothing(after int) *yamlNode {
+func (d *yamlDoc) emptyNode(after int) *yamlNode {
 	n := &yamlNode{kind: yamlNothing, last: after}
 	if after >= 0 {
 		n.start, n.end = d.spans[after].end, d.spans[after].end

@@ -130,11 +130,11 @@ func (p *presented) renameKey(k toolnames.Key) {
 // locateText finds where a text stands in an input: under the key itself, else
 // under another key, else deeper.
 func locateText(native memberList, key, text string) place {
-	if is(native.get(key), text) {
+	if equalsString(native.get(key), text) {
 		return place{key: key}
 	}
 	for _, m := range native {
-		if is(m.value, text) {
+		if equalsString(m.value, text) {
 			return place{key: m.key}
 		}
 	}
@@ -151,7 +151,7 @@ func locateText(native memberList, key, text string) place {
 	return place{none: true}
 }
 
-func is(value json.RawMessage, text string) bool {
+func equalsString(value json.RawMessage, text string) bool {
 	s, ok := jsonscan.String(value)
 	return ok && s == text
 }

@@ -65,7 +65,7 @@ func TestBrokenFilesDoNotKeepOthersIn(t *testing.T) {
 		write(t, h.trustOf(codex).file(), "model = = 1\n")
 		out := mustUninstall(t, h, codex)
 		if h.onDisk().exists(p.Agents[0].Path) || len(out.Left) != 1 {
-			t.Errorf("left %v; want !h.onDisk().exists(p.Agents[0].Path) and len(out.Left) == 1", out.Left)
+			t.Errorf("left %v; want !h.onDisk().exists(p.Agents[0].Path) and len(out.Skipped) == 1", out.Left)
 		}
 	})
 }
@@ -111,7 +111,7 @@ func TestNothingToRemark(t *testing.T) {
 			mustInstall(t, h, Options{Agents: installable(), Trust: true})
 			p := mustUninstall(t, h, installable()...)
 			if len(p.Notes) > 0 || len(p.Left) > 0 {
-				t.Errorf("%q, left %q; want len(p.Notes) <= 0 and len(p.Left) <= 0", p.Notes, p.Left)
+				t.Errorf("%q, left %q; want len(p.Notes) <= 0 and len(p.Skipped) <= 0", p.Notes, p.Left)
 			}
 			for _, a := range p.Agents {
 				if a.Path == "" || !a.Changed {

@@ -77,9 +77,9 @@ func requestNotice(item *wire.FeedItem, agentTitle string, full bool) Notice {
 	return n
 }
 
-// crowdNotice puts requests into words that are told together.
-func crowdNotice(items []*wire.FeedItem, title func(agent string) string) Notice {
-	n := Notice{ID: crowdID, Kind: kindSeveral, Next: "hookmux up"}
+// newGroupNotice puts requests into words that are told together.
+func newGroupNotice(items []*wire.FeedItem, title func(agent string) string) Notice {
+	n := Notice{ID: groupID, Kind: kindSeveral, Next: "hookmux up"}
 	var agents []string
 	count := map[string]int{}
 	for i, item := range items {

@@ -42,16 +42,16 @@ type Service struct {
 	queues  map[string]*channelQueue
 	desktop *desktop // nil where another program shows notices
 
-	mu    sync.Mutex
-	board *board
-	wake  chan struct{}
+	mu   sync.Mutex
+	plan *noticePlan
+	wake chan struct{}
 }
 
 // New makes the channels ready; nothing is told before Run.
 func New(deps services.Deps, settings func() *config.Settings, requests Requests, sessions Sessions) *Service {
 	s := &Service{
 		Deps: deps, settings: settings, requests: requests, sessions: sessions,
-		started: time.Now(), now: time.Now, board: newBoard(), wake: make(chan struct{}, 1),
+		started: time.Now(), now: time.Now, plan: newNoticePlan(), wake: make(chan struct{}, 1),
 	}
 	text := func(key string) string { return settings().Choice(key) }
 	sound := func(kind string) soundChoice {
@@ -96,7 +96,7 @@ func (s *Service) Run(ctx context.Context) {
 	for _, l := range s.queues {
 		running.Go(func() { l.run(ctx) })
 	}
-	running.Go(func() { s.requests.Follow(ctx, s.takeNote) })
+	running.Go(func() { s.requests.Follow(ctx, s.applyNote) })
 	s.judgeInTime(ctx)
 	running.Wait()
 	if s.desktop != nil {
@@ -110,7 +110,7 @@ func (s *Service) judgeInTime(ctx context.Context) {
 	defer timer.Stop()
 	for {
 		s.mu.Lock()
-		at, found := s.board.nextDue()
+		at, found := s.plan.nextDue()
 		s.mu.Unlock()
 		timer.Stop()
 		if found {
@@ -125,21 +125,21 @@ func (s *Service) judgeInTime(ctx context.Context) {
 		}
 		r, now := readRules(s.settings()), s.now()
 		s.mu.Lock()
-		due := s.board.dueSessions(now)
+		due := s.plan.dueSessions(now)
 		s.mu.Unlock()
-		around := s.lookAround(ctx, due) // tmux and sessions are asked without the lock
+		around := s.readMachine(ctx, due) // tmux and sessions are asked without the lock
 		s.mu.Lock()
-		tasks := s.board.judgeDue(&r, now, around)
+		tasks := s.plan.judgeDue(&r, now, around)
 		s.mu.Unlock()
 		s.queueTasks(tasks, &r)
 	}
 }
 
-// takeNote takes in what happened to a request.
-func (s *Service) takeNote(note string, item wire.FeedItem) {
+// applyNote takes in what happened to a request.
+func (s *Service) applyNote(note string, item wire.FeedItem) {
 	r := readRules(s.settings())
 	s.mu.Lock()
-	tasks := s.board.takeNote(note, item, s.now(), r.settle)
+	tasks := s.plan.applyNote(note, item, s.now(), r.settle)
 	s.mu.Unlock()
 	s.queueTasks(tasks, &r)
 	s.wakeUp()
@@ -155,7 +155,7 @@ func (s *Service) TurnEnded(one wire.Session) {
 	}
 	r := readRules(s.settings())
 	s.mu.Lock()
-	s.board.takeTurn(one, s.now(), r.settle)
+	s.plan.applyTurn(one, s.now(), r.settle)
 	s.mu.Unlock()
 	s.wakeUp()
 }
@@ -176,8 +176,8 @@ func (s *Service) queueTasks(tasks []task, r *rules) {
 	for _, d := range tasks {
 		var n Notice
 		switch {
-		case d.id == crowdID:
-			n = crowdNotice(d.crowd, s.AgentTitle)
+		case d.id == groupID:
+			n = newGroupNotice(d.group, s.AgentTitle)
 		case d.turn != nil:
 			n = turnNotice(d.id, d.turn, s.AgentTitle(d.turn.Agent), r.full)
 		default:
@@ -201,7 +201,7 @@ func (s *Service) isOver(n *Notice) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.board.isWaiting(n.ID)
+	return !s.plan.isWaiting(n.ID)
 }
 
 // ReadSettings takes in that settings changed: every channel has another chance.
@@ -328,7 +328,7 @@ func (s *Service) tmuxServers(agent, session string) []string {
 	return list
 }
 
-// machine is what the board asks about, as it was a moment ago.
+// machine is what the plan asks about, as it was a moment ago.
 type machine struct {
 	sessions []wire.Session
 	looked   map[string][]string // the panes that people look at, by tmux server
@@ -337,9 +337,9 @@ type machine struct {
 // lookTime bounds one question to tmux.
 const lookTime = 2 * time.Second
 
-// lookAround finds out whether the person looks at the panes of sessions, asking each
+// readMachine finds out whether the person looks at the panes of sessions, asking each
 // tmux server once.
-func (s *Service) lookAround(ctx context.Context, due []sessionKey) *machine {
+func (s *Service) readMachine(ctx context.Context, due []sessionKey) *machine {
 	m := &machine{looked: map[string][]string{}}
 	if len(due) == 0 {
 		return m

@@ -145,7 +145,7 @@ func TestLookingAndShowing(t *testing.T) {
 		{Agent: "a", ID: "3"},
 	}}
 	looking := func(session string) bool {
-		return service.lookAround(context.Background(), []sessionKey{{"a", session}}).isLooking("a", session)
+		return service.readMachine(context.Background(), []sessionKey{{"a", session}}).isLooking("a", session)
 	}
 	if !looking("1") || looking("2") || looking("3") || looking("none") {
 		t.Errorf("looks at %v %v %v %v, want the first alone", looking("1"), looking("2"), looking("3"),

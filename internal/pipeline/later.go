@@ -62,7 +62,7 @@ func (l *laterHooks) tellObservers(call hook.Call, entries []*hook.Entry) {
 		}
 	}
 	// What cannot hang neither waits for a slot nor for the slow ones.
-	l.countSteps(call.Event, l.dispatch.Tell(l.ctx, call, quick))
+	l.countSteps(call.Event, l.dispatch.RunObservers(l.ctx, call, quick))
 	if !hook.Watched(slow, call.Event, call.Carries) {
 		return
 	}
@@ -73,7 +73,7 @@ func (l *laterHooks) tellObservers(call hook.Call, entries []*hook.Entry) {
 	call.Event = &ev
 	l.deps.Background.Go(func() {
 		defer func() { <-l.slots }()
-		l.countSteps(&ev, l.dispatch.Tell(l.ctx, call, slow))
+		l.countSteps(&ev, l.dispatch.RunObservers(l.ctx, call, slow))
 	})
 }
 

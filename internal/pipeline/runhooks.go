@@ -32,7 +32,7 @@ func (p *Pipeline) runHooks(ctx context.Context, call *HookCall, s *pipelineStat
 	if !onlyGuards(s.entries) {
 		hookCall.Env = environ.Split(call.Env) // hookmux's own guards don't look at it
 	}
-	if hook.Waits(s.entries, s.ev.Kind, s.carries) {
+	if hook.AnyDecides(s.entries, s.ev.Kind, s.carries) {
 		if s.ev.Nested {
 			defer p.nesting.Add(-1)
 			if p.nesting.Add(1) > maxNested {

@@ -171,7 +171,7 @@ func (w *world) uninstall(t *testing.T) {
 		err = plan.Apply(&steps.Disk{})
 	}
 	if err != nil || len(plan.Left) > 0 {
-		t.Fatalf("uninstall %s: %v, left %v %v; want no error and len(plan.Left) <= 0",
+		t.Fatalf("uninstall %s: %v, left %v %v; want no error and len(plan.Skipped) <= 0",
 			w.agent.Name, err, plan.Left, plan.Notes)
 	}
 }

@@ -139,7 +139,7 @@ export default function (h: any) {
 }
 
 type gated struct {
-	*stage
+	*harness
 	gate chan struct{}
 }
 
@@ -190,7 +190,7 @@ export default function (pi: any) {
 // TestRules: what several handlers of one file return becomes one answer, by
 // the rules of its generation.
 func TestRules(t *testing.T) {
-	result := func(s *stage) *event.Event {
+	result := func(s *harness) *event.Event {
 		return s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "x"},
 			"tool_response": pi.Object{"stdout": "orig", "stderr": ""}})
 	}

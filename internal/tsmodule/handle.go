@@ -63,7 +63,7 @@ func (m *Module) runEvent(ctx context.Context, call *hook.Call, s *subject) (eve
 	index, results := s.memory.index, s.memory.results
 	m.mu.Unlock()
 	for range 3 {
-		var g *loading
+		var g *loadedCode
 		if g, err = m.acquireLoading(ctx); err != nil {
 			return nil, nil, err
 		}
@@ -94,7 +94,7 @@ func (m *Module) nameFile(err error) error {
 }
 
 // askRunner sends events to the engine and waits for its answer.
-func (m *Module) askRunner(ctx context.Context, g *loading, call *hook.Call, s *subject,
+func (m *Module) askRunner(ctx context.Context, g *loadedCode, call *hook.Call, s *subject,
 	events []presentedEvent) ([]*outcome, error) {
 	var kind, text string
 	if canUseShortForm(g, s, events) {
@@ -157,7 +157,7 @@ func (m *Module) askRunner(ctx context.Context, g *loading, call *hook.Call, s *
 }
 
 // fullRequest is the long form of a request, which fits all events.
-func (m *Module) fullRequest(g *loading, s *subject, events []presentedEvent) string {
+func (m *Module) fullRequest(g *loadedCode, s *subject, events []presentedEvent) string {
 	fields := make([]pi.Object, len(events))
 	for i := range events {
 		fields[i] = events[i].fields

@@ -16,8 +16,8 @@ import (
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
-// stage is an engine with a scripted person and a memory of what hooks did.
-type stage struct {
+// harness is an engine with a scripted person and a memory of what hooks did.
+type harness struct {
 	t      *testing.T
 	engine *Engine
 	dir    string
@@ -27,7 +27,7 @@ type stage struct {
 	nobody    bool
 	questions []Question
 	notices   []string
-	deeds     []Deed
+	actions   []HookAction
 	problems  []Problem
 	lines     []string
 	sent      []Message
@@ -35,13 +35,13 @@ type stage struct {
 	changed   chan *Module
 }
 
-func newStage(t *testing.T, tweak func(*Host)) *stage {
+func newStage(t *testing.T, tweak func(*Host)) *harness {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{t: t, dir: dir, changed: make(chan *Module, 100)}
+	s := &harness{t: t, dir: dir, changed: make(chan *Module, 100)}
 	host := Host{Asker: s, Sender: s, Recorder: s, CacheDir: filepath.Join(dir, "cache"), Version: "test",
 		Changed: func(m *Module) {
 			select {
@@ -57,7 +57,7 @@ func newStage(t *testing.T, tweak func(*Host)) *stage {
 	return s
 }
 
-func (s *stage) Ask(ctx context.Context, q Question) (Answer, error) {
+func (s *harness) Ask(ctx context.Context, q Question) (Answer, error) {
 	s.mu.Lock()
 	s.questions = append(s.questions, q)
 	if len(s.answers) > 0 {
@@ -71,46 +71,46 @@ func (s *stage) Ask(ctx context.Context, q Question) (Answer, error) {
 	return Answer{}, ctx.Err()
 }
 
-func (s *stage) Someone(*event.Event) bool { return !s.nobody }
+func (s *harness) Someone(*event.Event) bool { return !s.nobody }
 
-func (s *stage) Notify(n Notice) {
+func (s *harness) Notify(n Notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.notices = append(s.notices, n.Level+": "+n.Text)
 }
 
-func (s *stage) Send(_ context.Context, m Message) (bool, error) {
+func (s *harness) Send(_ context.Context, m Message) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sent = append(s.sent, m)
 	return s.deliver, nil
 }
 
-func (s *stage) Did(d Deed) {
+func (s *harness) RecordAction(d HookAction) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.deeds = append(s.deeds, d)
+	s.actions = append(s.actions, d)
 }
 
-func (s *stage) Problem(p Problem) {
+func (s *harness) Problem(p Problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.problems = append(s.problems, p)
 }
 
-func (s *stage) Said(_, level, text string) {
+func (s *harness) RecordConsole(_, level, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lines = append(s.lines, level+": "+text)
 }
 
-func (s *stage) said() string {
+func (s *harness) said() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.lines, "\n")
 }
 
-func (s *stage) troubles() string {
+func (s *harness) troubles() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []string
@@ -120,14 +120,14 @@ func (s *stage) troubles() string {
 	return strings.Join(out, "\n")
 }
 
-func (s *stage) noticed() string {
+func (s *harness) noticed() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.notices, "\n")
 }
 
 // file writes a file of the stage.
-func (s *stage) file(name, text string) string {
+func (s *harness) file(name, text string) string {
 	s.t.Helper()
 	path := filepath.Join(s.dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -140,7 +140,7 @@ func (s *stage) file(name, text string) string {
 }
 
 // load writes and loads a hook that must load.
-func (s *stage) load(name, text string) *Module {
+func (s *harness) load(name, text string) *Module {
 	s.t.Helper()
 	m, err := s.engine.Load(context.Background(), Source{Path: s.file(name, text)})
 	if err != nil {
@@ -150,18 +150,18 @@ func (s *stage) load(name, text string) *Module {
 }
 
 // handle gives a module an event, with plenty of time.
-func (s *stage) handle(m *Module, ev *event.Event) (event.Decision, error) {
+func (s *harness) handle(m *Module, ev *event.Event) (event.Decision, error) {
 	return s.within(m, ev, 20*time.Second)
 }
 
-func (s *stage) within(m *Module, ev *event.Event, limit time.Duration) (event.Decision, error) {
+func (s *harness) within(m *Module, ev *event.Event, limit time.Duration) (event.Decision, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	return m.Handle(ctx, &hook.Call{Event: ev, Hook: &hook.Registration{}, Carries: agent.Builtin().CarriesFor(ev)})
 }
 
 // must is handle for events that must be answered.
-func (s *stage) must(m *Module, ev *event.Event) event.Decision {
+func (s *harness) must(m *Module, ev *event.Event) event.Decision {
 	s.t.Helper()
 	d, err := s.handle(m, ev)
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *stage) must(m *Module, ev *event.Event) event.Decision {
 }
 
 // native decodes what an agent sent.
-func (s *stage) native(agentName, native, payload string) *event.Event {
+func (s *harness) native(agentName, native, payload string) *event.Event {
 	s.t.Helper()
 	ev := agent.Builtin().Decode(agent.Input{ID: "1", Agent: agentName, Event: native, Payload: []byte(payload),
 		Time: time.UnixMilli(1_700_000_000_000)})
@@ -182,7 +182,7 @@ func (s *stage) native(agentName, native, payload string) *event.Event {
 }
 
 // claude is one of Claude Code's events in the stage's folder.
-func (s *stage) claude(native string, fields pi.Object) *event.Event {
+func (s *harness) claude(native string, fields pi.Object) *event.Event {
 	s.t.Helper()
 	payload := pi.Object{"session_id": "s1", "cwd": s.dir, "hook_event_name": native,
 		"transcript_path": "/home/user/t.jsonl"}
@@ -196,7 +196,7 @@ func (s *stage) claude(native string, fields pi.Object) *event.Event {
 	return s.native("claude", native, string(b))
 }
 
-func (s *stage) bash(command string) *event.Event {
+func (s *harness) bash(command string) *event.Event {
 	return s.claude("PreToolUse", pi.Object{"tool_name": "Bash", "tool_use_id": "c1",
 		"tool_input": pi.Object{"command": command, "description": "x"}})
 }

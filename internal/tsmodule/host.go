@@ -92,8 +92,8 @@ type Model interface {
 	Complete(ctx context.Context, ev *event.Event, call json.RawMessage) (json.RawMessage, error)
 }
 
-// Deed is an operation that a hook did through hookmux.
-type Deed struct {
+// HookAction is an operation that a hook carried out through hookmux.
+type HookAction struct {
 	Module  string
 	Session string // "" when it was done outside of any session's events
 	Agent   string
@@ -122,8 +122,8 @@ func (p *Problem) Error() string {
 
 // Recorder records what hooks do. Its methods must not block.
 type Recorder interface {
-	Did(Deed)
+	RecordAction(HookAction)
 	Problem(Problem)
-	// Said takes what a hook printed: level is log, warn, error, debug.
-	Said(module, level, text string)
+	// RecordConsole records what a hook printed: level is log, warn, error, debug.
+	RecordConsole(module, level, text string)
 }

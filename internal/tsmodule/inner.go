@@ -146,7 +146,7 @@ func (m *Module) Pass(ctx context.Context, call *hook.Call, i *Inner) (over bool
 	var outcomes []*outcome
 	ran := false
 	for range 3 {
-		var g *loading
+		var g *loadedCode
 		if g, err = m.acquireLoading(ctx); err != nil {
 			break
 		}

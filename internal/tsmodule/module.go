@@ -33,7 +33,7 @@ type Module struct {
 	mu       sync.Mutex
 	src      Source
 	info     Info
-	current  *loading      // what runs, nil when nothing does
+	current  *loadedCode   // what runs, nil when nothing does
 	broken   error         // why nothing runs
 	inputs   []bundle.File // what the running content was made from
 	memories map[string]*sessionMemory
@@ -42,8 +42,8 @@ type Module struct {
 	lacks    map[string]bool
 }
 
-// loading is one loading of the file.
-type loading struct {
+// loadedCode is the file as it was loaded once, with the engine that runs it.
+type loadedCode struct {
 	runner    runner
 	presenter presenter
 	inputs    []bundle.File
@@ -143,7 +143,7 @@ func (m *Module) loadFile(ctx context.Context) error {
 		Files:      []string{m.path},
 		Events:     []string{},
 	}
-	var next *loading
+	var next *loadedCode
 	if err == nil {
 		info.Hash = bundle.Hash(content)
 		next, err = m.startRunner(ctx, src, content, &info)
@@ -201,7 +201,7 @@ func (m *Module) loadFile(ctx context.Context) error {
 }
 
 // startRunner starts an engine with the given content.
-func (m *Module) startRunner(ctx context.Context, src Source, content []byte, info *Info) (*loading, error) {
+func (m *Module) startRunner(ctx context.Context, src Source, content []byte, info *Info) (*loadedCode, error) {
 	host := &m.engine.host
 	b, err := bundle.Make(m.path, content, src.Read, host.CacheDir, info.Runtime)
 	if wrong := (*bundle.Error)(nil); errors.As(err, &wrong) {
@@ -215,7 +215,7 @@ func (m *Module) startRunner(ctx context.Context, src Source, content []byte, in
 	for _, in := range b.Inputs {
 		info.Files = append(info.Files, in.Path)
 	}
-	g := &loading{asked: map[int]*pendingEvent{}, inputs: b.Inputs}
+	g := &loadedCode{asked: map[int]*pendingEvent{}, inputs: b.Inputs}
 	who := &fileOwner{
 		m:      m,
 		g:      g,
@@ -288,7 +288,7 @@ func presenterFor(info *Info, text string) presenter {
 }
 
 // closeWhenIdle closes the runner once its events are answered.
-func (g *loading) closeWhenIdle(run func(func())) {
+func (g *loadedCode) closeWhenIdle(run func(func())) {
 	if g != nil {
 		run(func() { g.busy.Wait(); g.runner.Close() })
 	}
@@ -303,7 +303,7 @@ func (m *Module) endNow() {
 }
 
 // takeCurrent takes the loading out that answers events; nil for none.
-func (m *Module) takeCurrent() *loading {
+func (m *Module) takeCurrent() *loadedCode {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	g := m.current
@@ -313,7 +313,7 @@ func (m *Module) takeCurrent() *loading {
 
 // acquireLoading returns the loading that answers an event, marked as busy. It loads
 // the file again if the engine was dropped.
-func (m *Module) acquireLoading(ctx context.Context) (*loading, error) {
+func (m *Module) acquireLoading(ctx context.Context) (*loadedCode, error) {
 	for range 2 {
 		m.mu.Lock()
 		g, err := m.current, m.broken
@@ -343,7 +343,7 @@ func (m *Module) acquireLoading(ctx context.Context) (*loading, error) {
 }
 
 // reloadDropped reloads a dropped engine, unless another event already did.
-func (m *Module) reloadDropped(ctx context.Context, dropped *loading) error {
+func (m *Module) reloadDropped(ctx context.Context, dropped *loadedCode) error {
 	m.loading.Lock()
 	defer m.loading.Unlock()
 	m.mu.Lock()

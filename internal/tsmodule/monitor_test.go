@@ -39,12 +39,12 @@ func TestMonitoredFileReachesNobody(t *testing.T) {
 		t.Errorf("it asked %v, sent %v, told %v", s.questions, s.sent, s.notices)
 	}
 	found := false
-	for _, d := range s.deeds {
+	for _, d := range s.actions {
 		found = found || strings.Contains(d.Action, "would have sent")
 	}
 	s.mu.Unlock()
 	if !found {
-		t.Errorf("what it would have sent is not among what it did: %+v", s.deeds)
+		t.Errorf("what it would have sent is not among what it did: %+v", s.actions)
 	}
 	monitored = false
 	if d := s.must(m, s.bash("asked")); d.Verdict != event.None {

@@ -116,7 +116,7 @@ func startSidecar(host *Host, v *fileOwner, b *bundle.Bundle) (*sidecar, error) 
 		err = s.cmd.Start()
 	}
 	_ = w.Close()
-	v.Did("", "exec", program+" (for the whole hook)", err)
+	v.RecordAction("", "exec", program+" (for the whole hook)", err)
 	if err != nil {
 		_ = r.Close()
 		_ = os.RemoveAll(dir)
@@ -132,7 +132,7 @@ type outputWriter struct {
 }
 
 func (p outputWriter) Write(b []byte) (int, error) {
-	p.v.Said(p.level, string(bytes.TrimRight(b, "\n")))
+	p.v.RecordConsole(p.level, string(bytes.TrimRight(b, "\n")))
 	return len(b), nil
 }
 
@@ -231,7 +231,7 @@ func (s *sidecar) Forget(id int) {
 	}()
 }
 
-func (s *sidecar) Crowded() bool { return false } // Node starts its processes itself
+func (s *sidecar) IsQueueFull() bool { return false } // Node starts its processes itself
 
 func (s *sidecar) Reply(id int, body []byte) { s.writeLine("reply", id, string(body)) }
 
@@ -277,6 +277,6 @@ func (s *sidecar) Why() error {
 
 // Node has no time slice and loads its parts itself.
 func (s *sidecar) DropAfter(error)       {}
-func (s *sidecar) Outside(f func())      { f() }
+func (s *sidecar) RunUnwatched(f func()) { f() }
 func (s *sidecar) LoadPart(string) error { return nil }
 func (s *sidecar) Slice() time.Duration  { return s.slice }

@@ -18,7 +18,7 @@ import (
 // are done in the name of its module and of the event that is being handled.
 type fileOwner struct {
 	m      *Module
-	g      *loading
+	g      *loadedCode
 	places func() *bundle.SourceMap
 	acts   piActions
 }
@@ -42,22 +42,22 @@ func splitKey(key string) (agent, session string) {
 	return agent, session
 }
 
-func (v *fileOwner) Did(key, action, detail string, err error) {
+func (v *fileOwner) RecordAction(key, action, detail string, err error) {
 	r := v.m.engine.host.Recorder
 	if r == nil {
 		return
 	}
-	d := Deed{Module: v.m.path, Action: action, Detail: detail}
+	d := HookAction{Module: v.m.path, Action: action, Detail: detail}
 	d.Agent, d.Session = splitKey(key)
 	if err != nil {
 		d.Err = err.Error()
 	}
-	r.Did(d)
+	r.RecordAction(d)
 }
 
-func (v *fileOwner) Said(level, text string) {
+func (v *fileOwner) RecordConsole(level, text string) {
 	if r := v.m.engine.host.Recorder; r != nil {
-		r.Said(v.m.path, level, text)
+		r.RecordConsole(v.m.path, level, text)
 	}
 }
 
@@ -71,11 +71,11 @@ func (v *fileOwner) describeProblem(event string, err error) *Problem {
 	return p
 }
 
-func (v *fileOwner) Trouble(event string, e *engine.JSError, _ int) {
+func (v *fileOwner) ReportError(event string, e *engine.JSError, _ int) {
 	v.m.reportOnce(v.describeProblem(event, e))
 }
 
-func (v *fileOwner) Lacking(agent, what string) {
+func (v *fileOwner) ReportLimit(agent, what string) {
 	if agent != "" {
 		v.m.noteLimit(agent, what)
 	}
@@ -148,7 +148,7 @@ var errPrint = errors.New("send: this session runs without a person (print mode)
 
 func (v *fileOwner) Send(key string, msg Message) error {
 	if v.m.isMonitored() {
-		v.Did(key, "would have sent", fmt.Sprintf("%d characters", len([]rune(msg.Text))), nil)
+		v.RecordAction(key, "would have sent", fmt.Sprintf("%d characters", len([]rune(msg.Text))), nil)
 		return nil
 	}
 	msg.Module = v.m.path
@@ -167,7 +167,7 @@ func (v *fileOwner) Send(key string, msg Message) error {
 	case err == nil && !delivered:
 		err = v.m.engine.queueText(key, msg.Text)
 	}
-	v.Did(key, "send", fmt.Sprintf("%d characters", len([]rune(msg.Text))), err)
+	v.RecordAction(key, "send", fmt.Sprintf("%d characters", len([]rune(msg.Text))), err)
 	return err
 }
 

@@ -35,7 +35,7 @@ const (
 	actionTries = 20
 )
 
-func (v *fileOwner) Act(key string, args json.RawMessage) {
+func (v *fileOwner) RunAgentAction(key string, args json.RawMessage) {
 	if v.m.engine.host.Model == nil || v.isHeadless(key) || v.m.isMonitored() {
 		return // a session without a person shows nothing, and neither does a hook that only monitors
 	}
@@ -78,7 +78,7 @@ func (v *fileOwner) runAction(one piAction) {
 		cancel()
 		if err == nil {
 			call := pi.ParseObject(one.args)
-			v.Did(one.key, "pi", asString(call["on"])+"."+asString(call["method"]), nil)
+			v.RecordAction(one.key, "pi", asString(call["on"])+"."+asString(call["method"]), nil)
 		}
 		if err == nil || gone || !IsNotListening(err) || v.isHeadless(one.key) {
 			return

@@ -17,28 +17,28 @@ func TestChangesThatNobodyTells(t *testing.T) {
 	const imports = `import { word } from "./lib/w"; export default (h: any) => h.on("tool_call", () => ({ block: true, reason: word }));`
 	for _, c := range []struct {
 		name           string
-		before, change func(s *stage)
+		before, change func(s *harness)
 	}{
-		{"a link", func(s *stage) {
+		{"a link", func(s *harness) {
 			s.must0(os.Symlink(s.file("dots/gate.ts", says("one")), filepath.Join(s.dir, "hooks/gate.ts")))
-		}, func(s *stage) { s.file("dots/gate.ts", says("two")) }},
-		{"a folder that comes back", func(s *stage) {
+		}, func(s *harness) { s.file("dots/gate.ts", says("two")) }},
+		{"a folder that comes back", func(s *harness) {
 			s.file("hooks/lib/w.ts", `export const word = "one";`)
 			s.file("hooks/gate.ts", imports)
-		}, func(s *stage) {
+		}, func(s *harness) {
 			s.must0(os.RemoveAll(filepath.Join(s.dir, "hooks/lib")))
 			s.file("hooks/lib/w.ts", `export const word = "two";`)
 		}},
-		{"a folder that is exchanged", func(s *stage) {
+		{"a folder that is exchanged", func(s *harness) {
 			s.file("hooks/gate.ts", says("one"))
 			s.file("other/gate.ts", says("two"))
-		}, func(s *stage) {
+		}, func(s *harness) {
 			s.must0(os.Rename(filepath.Join(s.dir, "hooks"), filepath.Join(s.dir, "old")))
 			s.must0(os.Rename(filepath.Join(s.dir, "other"), filepath.Join(s.dir, "hooks")))
 		}},
-		{"an import that turns up", func(s *stage) {
+		{"an import that turns up", func(s *harness) {
 			s.file("hooks/gate.ts", strings.Replace(imports, "./lib/w", "./w", 1))
-		}, func(s *stage) { s.file("hooks/w.ts", `export const word = "two";`) }},
+		}, func(s *harness) { s.file("hooks/w.ts", `export const word = "two";`) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -63,7 +63,7 @@ func TestChangesThatNobodyTells(t *testing.T) {
 	}
 }
 
-func (s *stage) must0(err error) {
+func (s *harness) must0(err error) {
 	s.t.Helper()
 	if err != nil {
 		s.t.Fatal(err)

@@ -48,7 +48,7 @@ func (f *fakePi) did() string {
 
 // scene is one example on a stage of its own, in a repository.
 type scene struct {
-	*stage
+	*harness
 	*testing.T
 	m      *Module
 	pi     *fakePi
@@ -63,7 +63,7 @@ func onScene(t *testing.T, path string, play func(c *scene)) {
 	fake := &fakePi{}
 	s := newStage(t, func(h *Host) { h.Model = fake })
 	t.Setenv("HOME", s.dir)
-	c := &scene{stage: s, T: t, pi: fake, work: workTree(t, s), more: pi.Object{}}
+	c := &scene{harness: s, T: t, pi: fake, work: workTree(t, s), more: pi.Object{}}
 	c.record = s.file("record.jsonl", `{"type":"session","id":"p1"}
 {"type":"message","id":"e1","message":{"role":"user","content":"do it"}}
 {"type":"message","id":"e2","message":{"role":"assistant","content":[{"type":"text","text":"All of it is done"}]}}
@@ -110,9 +110,9 @@ func (c *scene) event(name string, fields pi.Object) *event.Event {
 // says shows an event with a person's answers and gives pi's answer.
 func (c *scene) says(name string, fields pi.Object, answers ...Answer) string {
 	c.T.Helper()
-	c.stage.mu.Lock()
-	c.stage.answers = answers
-	c.stage.mu.Unlock()
+	c.harness.mu.Lock()
+	c.harness.answers = answers
+	c.harness.mu.Unlock()
 	ev := c.event(name, fields)
 	if a, _ := agent.Builtin().Agent("pi"); contains(a.Inner, name) {
 		i, err := ReadInner(ev)
@@ -181,7 +181,7 @@ var (
 func (c *scene) onOthers(command string, want event.Verdict, answers ...Answer) {
 	c.T.Helper()
 	for _, name := range []string{"claude", "codex", "gemini"} {
-		c.stage.answers = append([]Answer{}, answers...)
+		c.harness.answers = append([]Answer{}, answers...)
 		ev, err := c.engine.Sample(name, "tool_call", c.work, pi.Encode(pi.Object{"command": command}))
 		if err != nil {
 			c.Fatal(err)
@@ -199,7 +199,7 @@ func gateEffect(c *scene) {
 	c.want("refused", c.says("tool_call", bashCall(dangerous), noAnswer), `"block":true`, "Blocked by user")
 	c.onOthers(dangerous, event.Deny, noAnswer)
 	c.onOthers(dangerous, event.None, yesAnswer)
-	c.stage.nobody = true
+	c.harness.nobody = true
 	c.want("nobody there", c.says("tool_call", bashCall(dangerous)), `"block":true`, "no UI for confirmation")
 }
 
@@ -229,7 +229,7 @@ func destructiveEffect(c *scene) {
 				Answer{Value: q.Options[0]}))
 		}
 	}
-	c.stage.nobody = true
+	c.harness.nobody = true
 	c.silent("nobody there", c.says("session_before_switch", pi.Object{"reason": "new"}))
 }
 
@@ -238,7 +238,7 @@ func dirtyEffect(c *scene) {
 		Answer{Value: "No, let me commit first"}), `"cancel":true`)
 	c.silent("confirmed", c.says("session_before_switch", pi.Object{"reason": "new"},
 		Answer{Value: "Yes, proceed anyway"}))
-	c.stage.nobody = true
+	c.harness.nobody = true
 	c.want("nobody there", c.says("session_before_fork", pi.Object{"entryId": "e1"}), `"cancel":true`)
 	c.commit()
 	c.silent("clean", c.says("session_before_fork", pi.Object{"entryId": "e1"}))
@@ -280,7 +280,7 @@ func triggerEffect(c *scene) {
 	if _, err := os.Stat(trigger); err == nil {
 		c.Skip(trigger + " is somebody's")
 	}
-	c.stage.deliver = true
+	c.harness.deliver = true
 	if err := os.WriteFile(trigger, nil, 0o600); err != nil {
 		c.Fatal(err)
 	}
@@ -291,8 +291,8 @@ func triggerEffect(c *scene) {
 	c.says("session_start", pi.Object{"reason": "startup"})
 	await.Until(c.T, "the message", func() bool {
 		_ = os.WriteFile(trigger, []byte("run the tests"), 0o600)
-		c.stage.mu.Lock()
-		defer c.stage.mu.Unlock()
+		c.harness.mu.Lock()
+		defer c.harness.mu.Unlock()
 		return len(c.sent) > 0 && c.sent[0].Text == "External trigger: run the tests" && c.sent[0].Turn
 	})
 }
@@ -378,7 +378,7 @@ var effects = map[string]map[string]func(c *scene){
 			c.file("work/a.txt", "ours")
 			c.git("commit", "-qam", "three")
 			_ = exec.Command("git", "-C", c.work, "merge", "-q", "other").Run() // conflicts
-			c.stage.deliver = true
+			c.harness.deliver = true
 			c.says("agent_end", pi.Object{"messages": []any{}})
 			if len(c.sent) != 1 {
 				c.Fatalf("sent %v; %s", c.sent, c.troubles())
@@ -487,7 +487,7 @@ var effects = map[string]map[string]func(c *scene){
 			})
 		},
 		"send-user-message.ts": func(c *scene) {
-			c.stage.deliver, c.more["idle"] = true, true
+			c.harness.deliver, c.more["idle"] = true, true
 			c.command("ask", "how are you")
 			c.more["idle"] = false
 			c.command("steer", "rather this")
@@ -578,7 +578,7 @@ var docEffects = map[string]func(c *scene){
 		c.want("notice", c.noticed(), "Watching /tmp/agent-trigger.txt")
 	},
 	"http.createServer": func(c *scene) {
-		c.stage.deliver = true
+		c.harness.deliver = true
 		if l, err := net.Listen("tcp", "127.0.0.1:3333"); err != nil {
 			c.Skip("port 3333, which the sample listens on, is somebody's")
 		} else {
@@ -605,7 +605,7 @@ var docEffects = map[string]func(c *scene){
 		c.silent("allowed", c.says("tool_call", bashCall("sudo ls"), yesAnswer))
 		c.want("refused", c.says("tool_call", bashCall("sudo ls"), noAnswer), `"block":true`, "Blocked by user")
 		c.onOthers("chmod 777 x", event.Deny, noAnswer)
-		c.stage.nobody = true
+		c.harness.nobody = true
 		c.want("nobody there", c.says("tool_call", bashCall("sudo ls")), `"block":true`)
 	},
 	`"stash", "create"`: checkpointEffect(pi.Object{"turnIndex": 0, "timestamp": 1}, "e1"),

@@ -48,7 +48,7 @@ func recorded(t *testing.T, name, work string) []string {
 
 // workTree is a repository with something uncommitted in it: examples look at
 // it and commit.
-func workTree(t *testing.T, s *stage) string {
+func workTree(t *testing.T, s *harness) string {
 	t.Helper()
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
 		t.Setenv("GIT_"+who+"_NAME", "x")
@@ -112,7 +112,7 @@ func TestRealExamplesRun(t *testing.T) {
 }
 
 // drive shows a module every event it listens to and gives what went wrong.
-func (s *stage) drive(m *Module, work string) (shown int, troubles []string) {
+func (s *harness) drive(m *Module, work string) (shown int, troubles []string) {
 	s.mu.Lock()
 	s.problems = nil
 	s.mu.Unlock()

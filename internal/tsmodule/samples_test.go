@@ -154,10 +154,10 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 		if s.said() != "log: 0:true 1:true" {
 			t.Errorf(`s.said() = %s, s.troubles() = %s; want s.said() = "log: 0:true 1:true"`, s.said(), s.troubles())
 		}
-		if n := len(s.deeds); n != 2 || s.deeds[0].Action != "exec" || s.deeds[0].Detail != "git stash create" ||
-			s.deeds[0].Session != "s1" {
-			t.Errorf(`s.deeds = %+v, want n = 2, s.deeds[0].Action = "exec", s.deeds[0].Detail = "git stash create" `+
-				`and s.deeds[0].Session = "s1"`, s.deeds)
+		if n := len(s.actions); n != 2 || s.actions[0].Action != "exec" || s.actions[0].Detail != "git stash create" ||
+			s.actions[0].Session != "s1" {
+			t.Errorf(`s.actions = %+v, want n = 2, s.actions[0].Action = "exec", s.actions[0].Detail = "git stash create" `+
+				`and s.actions[0].Session = "s1"`, s.actions)
 		}
 	})
 	t.Run("compaction", func(t *testing.T) {

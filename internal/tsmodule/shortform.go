@@ -16,7 +16,7 @@ import (
 // end.
 
 // canUseShortForm reports whether events may travel in the short form.
-func canUseShortForm(g *loading, s *subject, events []presentedEvent) bool {
+func canUseShortForm(g *loadedCode, s *subject, events []presentedEvent) bool {
 	_, here := g.runner.(*engine.Machine)
 	return here && !s.pi && len(events) == 1 && events[0].name == "tool_call"
 }

@@ -37,7 +37,7 @@ type Tried struct {
 	Console  []string // level: text
 	Notices  []string
 	Asked    []Question
-	Deeds    []Deed
+	Actions  []HookAction
 	Sent     []Message
 	Problems []Problem
 }
@@ -71,7 +71,7 @@ func Try(ctx context.Context, host Host, trial Trial) Tried {
 	t.Err = err
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	t.Console, t.Notices, t.Asked, t.Deeds, t.Sent, t.Problems = w.console, w.notices, w.asked, w.deeds, w.sent,
+	t.Console, t.Notices, t.Asked, t.Actions, t.Sent, t.Problems = w.console, w.notices, w.asked, w.actions, w.sent,
 		w.problems
 	return t
 }
@@ -119,7 +119,7 @@ func (t *Tried) runTrial(ctx context.Context, e *Engine, m *Module, trial *Trial
 		return err
 	}
 	d, err := m.Handle(ctx, call)
-	t.Decision = d.Settled()
+	t.Decision = d.Normalized()
 	return err
 }
 
@@ -130,7 +130,7 @@ type scriptedPerson struct {
 	console  []string
 	notices  []string
 	asked    []Question
-	deeds    []Deed
+	actions  []HookAction
 	sent     []Message
 	problems []Problem
 }
@@ -167,10 +167,10 @@ func (w *scriptedPerson) Send(_ context.Context, m Message) (bool, error) {
 	return true, nil
 }
 
-func (w *scriptedPerson) Did(d Deed) {
+func (w *scriptedPerson) RecordAction(d HookAction) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.deeds = append(w.deeds, d)
+	w.actions = append(w.actions, d)
 }
 
 func (w *scriptedPerson) Problem(p Problem) {
@@ -179,7 +179,7 @@ func (w *scriptedPerson) Problem(p Problem) {
 	w.problems = append(w.problems, p)
 }
 
-func (w *scriptedPerson) Said(_, level, text string) {
+func (w *scriptedPerson) RecordConsole(_, level, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.console = append(w.console, level+": "+strings.TrimRight(text, "\n"))

@@ -74,13 +74,13 @@ func agentStates(ctx context.Context, app *cmdutil.App, c *agent.Catalogue) ([]*
 	}
 	var list []*AgentState
 	for _, a := range c.Agents() {
-		facts, err := agentfacts.Of(a)
+		facts, err := agentfacts.FactsOf(a)
 		if err != nil {
 			return nil, err
 		}
 		_, builtin := agent.Builtin().Agent(a.Name)
 		one := &AgentState{
-			Name: a.Name, Title: a.Title, Can: facts.Power(), Tier: facts.Tier(), Tried: a.Tried, Own: !builtin,
+			Name: a.Name, Title: a.Title, Can: facts.ClaimedPower(), Tier: facts.Tier(), Tried: a.Tried, Own: !builtin,
 			facts: facts,
 		}
 		if facts.Verified() {

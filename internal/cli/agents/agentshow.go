@@ -224,9 +224,9 @@ func canDo(f agentfacts.Facts) string {
 		}
 	}
 	if len(can) == 0 {
-		return string(f.Power())
+		return string(f.ClaimedPower())
 	}
-	return string(f.Power()) + ": " + strings.Join(can, ", ")
+	return string(f.ClaimedPower()) + ": " + strings.Join(can, ", ")
 }
 
 func tierWords(tier string) string {

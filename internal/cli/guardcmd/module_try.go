@@ -231,7 +231,7 @@ func trialJSON(app *cmdutil.App, t *tsmodule.Tried, ev *event.Event, d event.Dec
 	for _, q := range t.Asked {
 		out.Asked = append(out.Asked, question{q.Kind, q.Title, q.Text, q.Options})
 	}
-	for _, d := range t.Deeds {
+	for _, d := range t.Actions {
 		out.Did = append(out.Did, strings.TrimSpace(d.Action+" "+d.Detail))
 	}
 	for _, m := range t.Sent {
@@ -300,7 +300,7 @@ func showTrial(app *cmdutil.App, t *tsmodule.Tried, ev *event.Event, d event.Dec
 	for _, c := range t.Console {
 		show("console", c)
 	}
-	for _, one := range t.Deeds {
+	for _, one := range t.Actions {
 		show("did", strings.TrimSpace(one.Action+" "+one.Detail+" "+one.Err))
 	}
 	for _, m := range t.Sent {

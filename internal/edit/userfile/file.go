@@ -71,7 +71,7 @@ func writeFile(path string, fresh fs.FileMode, fn func(old []byte) ([]byte, erro
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	step()
+	callAtStep()
 	unlock, err := lock(target)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func Store(path string, data []byte) error {
 // disk. Tests end the process there.
 var AtStep func()
 
-func step() {
+func callAtStep() {
 	if AtStep != nil {
 		AtStep()
 	}
@@ -129,7 +129,7 @@ func replaceFile(target string, data []byte, old fs.FileInfo, fresh fs.FileMode)
 			os.Remove(temp.Name())
 		}
 	}()
-	step()
+	callAtStep()
 	mode := fresh
 	if old != nil {
 		mode = old.Mode().Perm()
@@ -140,22 +140,22 @@ func replaceFile(target string, data []byte, old fs.FileInfo, fresh fs.FileMode)
 	if err := temp.Chmod(mode); err != nil {
 		return err
 	}
-	step()
+	callAtStep()
 	if _, err := temp.Write(data); err != nil {
 		return err
 	}
-	step()
+	callAtStep()
 	if err := temp.Sync(); err != nil {
 		return err
 	}
 	if err := temp.Close(); err != nil {
 		return err
 	}
-	step()
+	callAtStep()
 	if err := os.Rename(temp.Name(), target); err != nil {
 		return err
 	}
-	step()
+	callAtStep()
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync() // the rename itself; a file system that cannot is no failure
 		d.Close()

@@ -62,8 +62,8 @@ func decided(verdict Verdict, rule *Rule) Decision { return Decision{Verdict: ve
 
 // evaluate decides with rules and baseline together. A decision without a rule is the baseline's.
 func (s *Set) evaluate(call Call, place Place) Decision {
-	e := &evaluation{call: call, place: place, deny: s.using(DenyList, place), ask: s.using(AskList, place),
-		allow: s.using(AllowList, place)}
+	e := &evaluation{call: call, place: place, deny: s.rulesFor(DenyList, place), ask: s.rulesFor(AskList, place),
+		allow: s.rulesFor(AllowList, place)}
 	if rule := wholeToolRule(e.deny, call.Tool); rule != nil {
 		return decided(Deny, rule)
 	}

@@ -148,8 +148,8 @@ func NewSet(files ...File) *Set {
 // Rules lists every rule, ignored ones included.
 func (s *Set) Rules() []*Rule { return s.rules }
 
-// using lists the rules of a list that count in a place.
-func (s *Set) using(list List, place Place) []*Rule {
+// rulesFor returns the rules of a list that count in a place.
+func (s *Set) rulesFor(list List, place Place) []*Rule {
 	var out []*Rule
 	for _, rule := range s.rules {
 		if rule.List != list || !rule.IsUsed() {

@@ -42,7 +42,7 @@ func (s *Set) DecideStrict(call Call, place Place) Decision {
 	if plain.Verdict == Deny {
 		return plain
 	}
-	e := &evaluation{call: call, place: place, deny: s.using(DenyList, place), ask: s.using(AskList, place)}
+	e := &evaluation{call: call, place: place, deny: s.rulesFor(DenyList, place), ask: s.rulesFor(AskList, place)}
 	found := e.lookCloser()
 	if found.Rule != nil && found.Verdict.rank() > plain.Verdict.rank() {
 		return found

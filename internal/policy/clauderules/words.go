@@ -22,12 +22,12 @@ var ignoredBecause = map[Reason]string{
 	FileDropped:      "Claude Code drops the whole file",
 }
 
-// Because says in words why Claude Code does not use the rule; "" if it does.
-func (r *Rule) Because() string { return ignoredBecause[r.Reason] }
+// IgnoredReason says in words why Claude Code does not use the rule; "" if it does.
+func (r *Rule) IgnoredReason() string { return ignoredBecause[r.Reason] }
 
 // DescribeIgnored says in one line what is wrong with a rule, and which form works.
 func DescribeIgnored(r *Rule) string {
-	line := string(r.List) + " " + r.Text + " would be ignored by Claude Code: " + r.Because()
+	line := string(r.List) + " " + r.Text + " would be ignored by Claude Code: " + r.IgnoredReason()
 	if r.Instead != "" {
 		line += "; write " + r.Instead
 	}

@@ -26,7 +26,7 @@ func PrefixRules(text string) Result {
 			if call.err != nil {
 				reason = NotUnderstood
 			}
-			result.leave(call.source, call.line, reason)
+			result.skip(call.source, call.line, reason)
 			continue
 		}
 		result.addPrefixRule(call)
@@ -54,35 +54,35 @@ func (r *Result) addPrefixRule(call namedCall) {
 		case "not_match":
 			examples[1], fits = value.([]any)
 		default:
-			r.leave(call.source, call.line, UnknownKey)
+			r.skip(call.source, call.line, UnknownKey)
 			return
 		}
 		if !fits {
-			r.leave(call.source, call.line, NotUnderstood)
+			r.skip(call.source, call.line, NotUnderstood)
 			return
 		}
 	}
 	list, known := prefixDecisions[decision]
 	if !known {
-		r.leave(call.source, call.line, DecisionUnsaid)
+		r.skip(call.source, call.line, DecisionUnsaid)
 		return
 	}
 	prefixes, reason := expandPattern(pattern)
 	if reason != "" {
-		r.leave(call.source, call.line, reason)
+		r.skip(call.source, call.line, reason)
 		return
 	}
 	var items []Item
 	for _, words := range prefixes {
 		rule, ok := prefixRule(words)
 		if !ok {
-			r.leave(call.source, call.line, NotPlainWord)
+			r.skip(call.source, call.line, NotPlainWord)
 			return
 		}
 		items = append(items, Item{List: list, Rule: rule, Why: why, From: call.source, Line: call.line})
 	}
 	if !examplesHold(items, examples[0], true) || !examplesHold(items, examples[1], false) {
-		r.leave(call.source, call.line, ExampleFails)
+		r.skip(call.source, call.line, ExampleFails)
 		return
 	}
 	r.Items = append(r.Items, items...)

@@ -33,14 +33,14 @@ func PolicyFile(text string) (Result, error) {
 	for _, entry := range entries {
 		table, ok := entry.(map[string]any)
 		if !ok {
-			result.leave(fmt.Sprint(entry), 0, NotUnderstood)
+			result.skip(fmt.Sprint(entry), 0, NotUnderstood)
 			continue
 		}
 		rules = append(rules, result.readPolicyRule(table)...)
 	}
 	for key := range file {
 		if key != "rule" {
-			result.leave(key, 0, UnknownKey)
+			result.skip(key, 0, UnknownKey)
 		}
 	}
 	result.keepOrder(rules)
@@ -52,14 +52,14 @@ func (r *Result) readPolicyRule(table map[string]any) []ranked {
 	decision, _ := table["decision"].(string)
 	list, known := policyDecisions[decision]
 	if !known {
-		r.leave(from, 0, DecisionUnsaid)
+		r.skip(from, 0, DecisionUnsaid)
 		return nil
 	}
 	for _, name := range policyConditions {
 		value, given := table[name]
 		on, isBool := value.(bool)
 		if given && (name != "allowRedirection" || !isBool || on) {
-			r.leave(from, 0, Pattern)
+			r.skip(from, 0, Pattern)
 			return nil
 		}
 	}
@@ -77,7 +77,7 @@ func (r *Result) readPolicyRule(table map[string]any) []ranked {
 		}
 		for _, tool := range tools {
 			if server == "*" && list == clauderules.AllowList {
-				r.leave(from, 0, WideAllow)
+				r.skip(from, 0, WideAllow)
 				return nil
 			}
 			rule := "mcp__" + server + "__" + tool
@@ -89,7 +89,7 @@ func (r *Result) readPolicyRule(table map[string]any) []ranked {
 		for _, prefix := range prefixes {
 			rule, ok := prefixRule(strings.Fields(prefix))
 			if !ok {
-				r.leave(from, 0, NotPlainWord)
+				r.skip(from, 0, NotPlainWord)
 				return nil
 			}
 			add("Bash", rule, strings.Join(strings.Fields(prefix), " "))
@@ -102,16 +102,16 @@ func (r *Result) readPolicyRule(table map[string]any) []ranked {
 		case name == "*" && list != clauderules.AllowList:
 			tool = "*"
 		case name == "*":
-			r.leave(from, 0, WideAllow)
+			r.skip(from, 0, WideAllow)
 			return nil
 		case tool == "":
-			r.leave(from, 0, NoSuchTool)
+			r.skip(from, 0, NoSuchTool)
 			return nil
 		}
 		add(tool, tool, "")
 	}
 	if len(out) == 0 {
-		r.leave(from, 0, NotUnderstood)
+		r.skip(from, 0, NotUnderstood)
 	}
 	return out
 }

@@ -37,7 +37,7 @@ func PermissionBlock(text []byte) (Result, error) {
 	}
 	var one string
 	if json.Unmarshal(config.Permission, &one) == nil {
-		result.leave("permission: "+one, 0, Default)
+		result.skip("permission: "+one, 0, Default)
 		return result, nil
 	}
 	var rules []ranked
@@ -58,14 +58,14 @@ func (r *Result) readPermission(name string, value json.RawMessage) []ranked {
 	tool := permissionTools[name]
 	from := fmt.Sprintf("%s: %s", name, value)
 	if name == "*" {
-		r.leave(from, 0, Default)
+		r.skip(from, 0, Default)
 		return nil
 	}
 	if server, ok := strings.CutSuffix(name, "_*"); tool == "" && ok && !strings.Contains(server, "*") {
 		tool = "mcp__" + server
 	}
 	if tool == "" {
-		r.leave(from, 0, NoSuchTool)
+		r.skip(from, 0, NoSuchTool)
 		return nil
 	}
 	var one string
@@ -79,7 +79,7 @@ func (r *Result) readPermission(name string, value json.RawMessage) []ranked {
 		from := fmt.Sprintf("%s: %s: %s", name, pattern, decision)
 		list, known := permissionDecisions[word]
 		if !known {
-			r.leave(from, 0, DecisionUnsaid)
+			r.skip(from, 0, DecisionUnsaid)
 			return
 		}
 		if pattern == "*" {
@@ -88,7 +88,7 @@ func (r *Result) readPermission(name string, value json.RawMessage) []ranked {
 		}
 		rule, text, reason := patternRule(tool, pattern)
 		if reason != "" {
-			r.leave(from, 0, reason)
+			r.skip(from, 0, reason)
 			return
 		}
 		tail := pattern[strings.LastIndexByte(pattern, '*')+1:]
@@ -96,7 +96,7 @@ func (r *Result) readPermission(name string, value json.RawMessage) []ranked {
 		out = append(out, ranked{item: item, tool: tool, text: text, tail: tail})
 	})
 	if err != nil {
-		r.leave(from, 0, NotUnderstood)
+		r.skip(from, 0, NotUnderstood)
 	}
 	return out
 }
@@ -105,7 +105,7 @@ func (r *Result) readPermission(name string, value json.RawMessage) []ranked {
 func (r *Result) wholePermission(tool, decision, from string) []ranked {
 	list, known := permissionDecisions[decision]
 	if !known {
-		r.leave(from, 0, DecisionUnsaid)
+		r.skip(from, 0, DecisionUnsaid)
 		return nil
 	}
 	rule := tool

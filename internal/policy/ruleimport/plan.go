@@ -102,7 +102,7 @@ func Read(format Format, place Place, text []byte) Source {
 		source.Entries = append(source.Entries, Entry{List: item.List, From: item.From, Line: item.Line,
 			Rule: item.Rule, Why: item.Why})
 	}
-	for _, left := range result.Left {
+	for _, left := range result.Skipped {
 		source.Entries = append(source.Entries, Entry{From: left.From, Line: left.Line, Reason: string(left.Reason),
 			Note: leftBecause[left.Reason]})
 	}
@@ -130,7 +130,7 @@ func (s *Source) readLists(text []byte) {
 		entry := Entry{List: rule.List, From: rule.Text, Rule: rule.Text}
 		if !rule.IsUsed() {
 			entry.Rule, entry.Ignored = "", true
-			entry.Reason, entry.Note, entry.Instead = string(rule.Reason), rule.Because(), rule.Instead
+			entry.Reason, entry.Note, entry.Instead = string(rule.Reason), rule.IgnoredReason(), rule.Instead
 		}
 		s.Entries = append(s.Entries, entry)
 	}

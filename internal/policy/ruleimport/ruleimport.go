@@ -43,8 +43,8 @@ type Item struct {
 	Line int    // where it begins, 0 if not known
 }
 
-// Left is something that was not taken over.
-type Left struct {
+// Skipped is something that was not taken over.
+type Skipped struct {
 	From   string
 	Line   int
 	Reason Reason
@@ -52,8 +52,8 @@ type Left struct {
 
 // Result is what came of one file.
 type Result struct {
-	Items []Item
-	Left  []Left
+	Items   []Item
+	Skipped []Skipped
 }
 
 // Settings is the result as a settings file that clauderules.ReadSettings reads.
@@ -69,8 +69,8 @@ func (r Result) Settings() []byte {
 	return append(text, '\n')
 }
 
-func (r *Result) leave(from string, line int, reason Reason) {
-	r.Left = append(r.Left, Left{From: strings.TrimSpace(from), Line: line, Reason: reason})
+func (r *Result) skip(from string, line int, reason Reason) {
+	r.Skipped = append(r.Skipped, Skipped{From: strings.TrimSpace(from), Line: line, Reason: reason})
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@=+,%-]+$`)
@@ -126,7 +126,7 @@ func (r *Result) keepOrder(rules []ranked) {
 			beaten = beaten || wins && rule.overlaps(other)
 		}
 		if beaten {
-			r.leave(rule.item.From, rule.item.Line, Order)
+			r.skip(rule.item.From, rule.item.Line, Order)
 			continue
 		}
 		r.Items = append(r.Items, rule.item)

@@ -14,7 +14,7 @@ func shortForm(result Result) []string {
 	for _, item := range result.Items {
 		out = append(out, string(item.List)+" "+item.Rule)
 	}
-	for _, left := range result.Left {
+	for _, left := range result.Skipped {
 		out = append(out, "left "+string(left.Reason))
 	}
 	return out

@@ -51,7 +51,7 @@ func (l *layer) reload() bool {
 	l.problems = nil
 	switch {
 	case err != nil:
-		l.problems = []Problem{{File: l.path, Text: fmt.Sprintf("cannot be read (%v); %s", err, l.instead())}}
+		l.problems = []Problem{{File: l.path, Text: fmt.Sprintf("cannot be read (%v); %s", err, l.fallbackText())}}
 		l.values = l.lastGood()
 	case data == nil: // taken away on purpose
 		l.values, l.last = nil, nil
@@ -100,10 +100,10 @@ func (l *layer) takeText(data []byte) {
 	var at *edit.SyntaxError
 	switch {
 	case errors.As(err, &at):
-		l.problems = []Problem{{File: l.path, Line: at.Line, Col: at.Col, Text: at.Msg + "; " + l.instead()}}
+		l.problems = []Problem{{File: l.path, Line: at.Line, Col: at.Col, Text: at.Msg + "; " + l.fallbackText()}}
 		l.values = l.lastGood()
 	case err != nil:
-		l.problems = []Problem{{File: l.path, Line: 1, Col: 1, Text: err.Error() + "; " + l.instead()}}
+		l.problems = []Problem{{File: l.path, Line: 1, Col: 1, Text: err.Error() + "; " + l.fallbackText()}}
 		l.values = l.lastGood()
 	case len(problems) > 0:
 		// The rest of the file is sound; only what is wrong stays as it was.
@@ -131,7 +131,7 @@ func (l *layer) takeText(data []byte) {
 	}
 }
 
-func (l *layer) instead() string {
+func (l *layer) fallbackText() string {
 	if l.last == nil {
 		return "nothing of it is in force; correct it"
 	}

@@ -233,7 +233,10 @@ func (s *Sources) ruleEntries(o *GuardOptions, scripts *scriptcache.Cache) []*ho
 			ID: id, Agent: hook.Any, HookType: string(kind), Handler: "builtin", Target: id,
 			Mode: hook.Guard, Priority: &priority, Locked: true, Monitor: id == MonitoredRulesHook,
 		}
-		if !d.any(kind, func(r *rules.Rule, state rules.State) bool { return state != rules.Monitor && r.Refuses() }) {
+		if !d.anyRule(kind, func(r *rules.Rule, state rules.State) bool {
+			return state != rules.Monitor &&
+				r.Refuses()
+		}) {
 			reg.OnFailure = hook.FailIgnore // nothing of it could have stopped the call
 		}
 		if e, err := hook.NewEntry(reg, run, "builtin"); err == nil {
@@ -242,12 +245,12 @@ func (s *Sources) ruleEntries(o *GuardOptions, scripts *scriptcache.Cache) []*ho
 		}
 	}
 	for _, kind := range event.Kinds() {
-		if d.any(kind, func(_ *rules.Rule, state rules.State) bool { return state != rules.Monitor }) {
+		if d.anyRule(kind, func(_ *rules.Rule, state rules.State) bool { return state != rules.Monitor }) {
 			add(RulesHook, kind, func(ctx context.Context, call *hook.Call) (event.Decision, error) {
 				return d.decide(ctx, call.Event), nil
 			})
 		}
-		if d.any(kind, func(_ *rules.Rule, state rules.State) bool { return state == rules.Monitor }) {
+		if d.anyRule(kind, func(_ *rules.Rule, state rules.State) bool { return state == rules.Monitor }) {
 			add(MonitoredRulesHook, kind, func(_ context.Context, call *hook.Call) (event.Decision, error) {
 				return d.monitor(call.Event), nil
 			})
@@ -256,9 +259,9 @@ func (s *Sources) ruleEntries(o *GuardOptions, scripts *scriptcache.Cache) []*ho
 	return entries
 }
 
-// any reports whether a rule that hears of a kind of event, and is not switched
+// anyRule reports whether a rule that hears of a kind of event, and is not switched
 // off, is like that.
-func (d *ruleDecider) any(kind event.Kind, isLike func(r *rules.Rule, state rules.State) bool) bool {
+func (d *ruleDecider) anyRule(kind event.Kind, isLike func(r *rules.Rule, state rules.State) bool) bool {
 	return slices.ContainsFunc(d.list, func(r *rules.Rule) bool {
 		state := r.StateBy(d.states)
 		return state != rules.Off && r.Hears(kind) && isLike(r, state)
@@ -288,7 +291,7 @@ var verdicts = map[rules.Verdict]event.Verdict{rules.Deny: event.Deny, rules.Ask
 func (d *ruleDecider) decide(ctx context.Context, ev *event.Event) event.Decision {
 	var out event.Decision
 	for _, h := range d.hits(ev) {
-		if h.Monitored || d.passes(ctx, &h, ev) {
+		if h.Monitored || d.isAllowedByPerson(ctx, &h, ev) {
 			continue
 		}
 		if h.Verdict == rules.Warn {
@@ -307,8 +310,8 @@ func (d *ruleDecider) decide(ctx context.Context, ev *event.Event) event.Decisio
 	return out
 }
 
-// passes reports whether a person let a rule pass that would stop or ask.
-func (d *ruleDecider) passes(ctx context.Context, h *rules.Hit, ev *event.Event) bool {
+// isAllowedByPerson reports whether a person let a rule pass that would stop or ask.
+func (d *ruleDecider) isAllowedByPerson(ctx context.Context, h *rules.Hit, ev *event.Event) bool {
 	if h.Verdict != rules.Deny && h.Verdict != rules.Ask || h.Rule.Layer == rules.System {
 		return false
 	}

@@ -163,7 +163,7 @@ func (s *Session) applySignal(n *input, c *Change) {
 		s.promptSubmitted(n, c)
 	case agent.SignalWorks:
 		s.workReported(n, c)
-	case agent.SignalBreathes:
+	case agent.SignalActive:
 		s.activityReported(n)
 	case agent.SignalRecovers:
 		if t := s.Turn; t != nil && !t.Open() && t.Result == APIError && (n.turnID() == "" || n.turnID() == t.ID) {
@@ -180,7 +180,7 @@ func (s *Session) applySignal(n *input, c *Change) {
 			return
 		}
 		s.addAsk(n)
-	case agent.SignalNudges:
+	case agent.SignalAttention:
 		if s.Machine.Base == Running && len(s.Asks)+len(s.Held) == 0 {
 			s.addAsk(n)
 		}
@@ -208,7 +208,7 @@ func (s *Session) applySignal(n *input, c *Change) {
 		}
 		s.Machine.NestedTurns = 0
 		s.finishTurn(n, c, Interrupted)
-	case agent.SignalSettles:
+	case agent.SignalIdle:
 		s.agentSettled(n, c)
 	}
 }

@@ -89,10 +89,10 @@ func defaultSignal(ev *event.Event) agent.Signal {
 		return agent.SignalAnswered
 	case event.UserAttention:
 		if ev.Detail == "" {
-			return agent.SignalNudges
+			return agent.SignalAttention
 		}
 	case event.CompactBefore, event.CompactAfter, event.ModelBefore, event.ModelAfter:
-		return agent.SignalBreathes
+		return agent.SignalActive
 	}
 	return agent.SignalNothing
 }

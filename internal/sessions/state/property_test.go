@@ -231,7 +231,7 @@ func holds(t *rapid.T, s *Session) {
 	case s.Tool != "" && !s.Turn.Open():
 		t.Fatalf("%q after the turn", s.Tool)
 	case !s.Live() && (s.Turn.Open() || s.Waits() || s.Status == Running):
-		t.Fatalf("ended and %s; want s.Live() or (!s.Turn.Open(), !s.Waits() and s.Status != Running)", s.Status)
+		t.Fatalf("ended and %s; want s.Live() or (!s.Turn.Open(), !s.AnyDecides() and s.Status != Running)", s.Status)
 	case s.Turn != nil && !s.Turn.Open() && s.Turn.Result == "":
 		t.Fatal("a turn ended without a result")
 	case s.Turn != nil && s.Turn.Duration(s.LastEvent) < 0:

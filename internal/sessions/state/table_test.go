@@ -131,16 +131,16 @@ func TestEverySignal(t *testing.T) {
 		{agent.SignalLeaves, [7]Status{Idle, same, Idle, Idle, same, same, Idle}},
 		{agent.SignalPrompts, [7]Status{Running, Running, Running, Running, Running, Running, Running}},
 		{agent.SignalWorks, [7]Status{Running, Running, Running, Running, Running, Running, Running}},
-		{agent.SignalBreathes, [7]Status{same, same, same, same, same, same, Running}},
+		{agent.SignalActive, [7]Status{same, same, same, same, same, same, Running}},
 		{agent.SignalSays, [7]Status{same, same, same, same, same, same, same}},
 		{agent.SignalAsks, [7]Status{NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput}},
-		{agent.SignalNudges, [7]Status{same, same, NeedsInput, same, same, same, same}},
+		{agent.SignalAttention, [7]Status{same, same, NeedsInput, same, same, same, same}},
 		{agent.SignalAnswered, [7]Status{same, same, same, Running, same, same, same}},
 		{agent.SignalRefuses, [7]Status{same, same, same, Running, same, same, same}},
 		{agent.SignalEnds, [7]Status{Success, Success, Success, Success, same, same, Success}},
 		{agent.SignalFails, [7]Status{Failed, Failed, Failed, Failed, Failed, same, Failed}},
 		{agent.SignalInterrupts, [7]Status{Idle, same, Idle, Idle, same, same, Idle}},
-		{agent.SignalSettles, [7]Status{Idle, same, Success, Idle, same, same, Success}},
+		{agent.SignalIdle, [7]Status{Idle, same, Success, Idle, same, same, Success}},
 		{agent.SignalFaults, [7]Status{same, same, same, same, same, same, same}},
 		{agent.SignalRecovers, [7]Status{same, same, same, same, same, same, Running}},
 		{agent.SignalNests, [7]Status{same, same, same, same, same, same, same}},
@@ -169,7 +169,7 @@ func TestStatusOffKeepsTitles(t *testing.T) {
 	w.send(event.TurnStart, prompt("Fix the build"))
 	w.send(event.PermissionRequest, shell("", "x"))
 	if s := w.get(); s.Status != NeverRan || s.Title.Name() != "Fix the build" || s.Turn != nil || s.Waits() {
-		t.Errorf(`s = %+v, want s.Status = NeverRan, s.Title.Name() = "Fix the build", s.Turn = nil and not s.Waits()`,
+		t.Errorf(`s = %+v, want s.Status = NeverRan, s.Title.Name() = "Fix the build", s.Turn = nil and not s.AnyDecides()`,
 			s)
 	}
 }

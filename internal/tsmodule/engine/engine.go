@@ -16,8 +16,8 @@ type Operations interface {
 	Call(op string, args json.RawMessage) string
 	// Start answers later, with a reply to the engine.
 	Start(id int, op string, args json.RawMessage, key string)
-	// Trouble reports an exception that nobody caught.
-	Trouble(event string, e *JSError)
+	// ReportError reports an exception that nobody caught.
+	ReportError(event string, e *JSError)
 	// Cancel ends the operation that the engine waits for.
 	Cancel()
 	// Close ends everything that was started.
@@ -27,10 +27,10 @@ type Operations interface {
 // Runtime is an engine as operations see it.
 type Runtime interface {
 	Reply(id int, body []byte)
-	Crowded() bool // too many jobs wait for it
+	IsQueueFull() bool // too many jobs wait for it
 	Answered(id int, o Outcome)
-	DropAfter(why error) // drop the engine after this turn
-	Outside(f func())    // off the engine's time
+	DropAfter(why error)   // drop the engine after this turn
+	RunUnwatched(f func()) // off the engine's time
 	LoadPart(name string) error
 	Slice() time.Duration
 }

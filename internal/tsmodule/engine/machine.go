@@ -447,7 +447,7 @@ func (m *Machine) runJob(j job) {
 		m.dropReason = SliceError{m.watchdog.slice}
 	default:
 		// Our JavaScript catches what handlers throw, so this is its own error.
-		m.ops.Trouble("", &JSError{Name: internalError, Message: err.Error()})
+		m.ops.ReportError("", &JSError{Name: internalError, Message: err.Error()})
 	}
 	// Without memory no exception can be made, and a handler's promise may never
 	// settle. After a long turn the engine is checked for free memory.
@@ -542,8 +542,8 @@ func (m *Machine) Why() error {
 // DropAfter has the engine dropped after this turn.
 func (m *Machine) DropAfter(why error) { m.dropReason = why }
 
-// Outside runs f off the engine's time.
-func (m *Machine) Outside(f func()) { m.watchdog.runOutside(f) }
+// RunUnwatched runs f off the engine's time.
+func (m *Machine) RunUnwatched(f func()) { m.watchdog.runOutside(f) }
 
 // Slice is how long a turn may compute without giving way.
 func (m *Machine) Slice() time.Duration { return m.watchdog.slice }

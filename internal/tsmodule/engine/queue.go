@@ -23,7 +23,7 @@ func (m *Machine) Reply(id int, body []byte) { m.postJob(job{"reply", id, string
 // has to wait, too.
 const maxWaiting = 256 << 10
 
-func (m *Machine) Crowded() bool {
+func (m *Machine) IsQueueFull() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.ended == nil && m.waiting > maxWaiting

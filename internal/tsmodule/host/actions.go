@@ -12,8 +12,8 @@ import (
 // not wait for a disk, and one that does the same a thousand times a second is
 // written down as one that did it a thousand times.
 type actionLog struct {
-	write   func(one tsmodule.Deed, times int)
-	in      chan tsmodule.Deed
+	write   func(one tsmodule.HookAction, times int)
+	in      chan tsmodule.HookAction
 	end     chan struct{}
 	stopped chan struct{}
 	start   sync.Once
@@ -28,13 +28,14 @@ const (
 	gatherActions = 500 * time.Millisecond
 )
 
-func newActionLog(write func(tsmodule.Deed, int)) *actionLog {
+func newActionLog(write func(tsmodule.HookAction, int)) *actionLog {
 	return &actionLog{
-		write: write, in: make(chan tsmodule.Deed, maxActions), end: make(chan struct{}), stopped: make(chan struct{}),
+		write: write, in: make(chan tsmodule.HookAction, maxActions), end: make(chan struct{}),
+		stopped: make(chan struct{}),
 	}
 }
 
-func (l *actionLog) addAction(one tsmodule.Deed) {
+func (l *actionLog) addAction(one tsmodule.HookAction) {
 	l.start.Do(func() { go l.writeActions() })
 	select {
 	case l.in <- one:
@@ -57,11 +58,11 @@ func (l *actionLog) stopWriting() {
 
 // actionCounts are actions with how often they happened, in order.
 type actionCounts struct {
-	count map[tsmodule.Deed]int
-	order []tsmodule.Deed
+	count map[tsmodule.HookAction]int
+	order []tsmodule.HookAction
 }
 
-func (c *actionCounts) addAction(one tsmodule.Deed) {
+func (c *actionCounts) addAction(one tsmodule.HookAction) {
 	if c.count[one] == 0 {
 		c.order = append(c.order, one)
 	}
@@ -81,13 +82,13 @@ func (l *actionLog) writeCounts(c *actionCounts) {
 	l.mu.Unlock()
 	if lost > 0 {
 		detail := fmt.Sprintf("%d actions came too fast to be written down one by one", lost)
-		l.write(tsmodule.Deed{Action: "more", Detail: detail}, lost)
+		l.write(tsmodule.HookAction{Action: "more", Detail: detail}, lost)
 	}
 }
 
 func (l *actionLog) writeActions() {
 	defer close(l.stopped)
-	counts := &actionCounts{count: map[tsmodule.Deed]int{}}
+	counts := &actionCounts{count: map[tsmodule.HookAction]int{}}
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {

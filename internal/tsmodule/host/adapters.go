@@ -124,7 +124,7 @@ func (s *Service) queuedEntry(ev *event.Event, carries event.Carries) *hook.Entr
 // recorder is told what files do.
 type recorder struct{ s *Service }
 
-func (r recorder) Did(d tsmodule.Deed) { r.s.actions.addAction(d) }
+func (r recorder) RecordAction(d tsmodule.HookAction) { r.s.actions.addAction(d) }
 
 // Problem shows a file's failure, until the file changes.
 func (r recorder) Problem(p tsmodule.Problem) {
@@ -139,7 +139,7 @@ func (r recorder) Problem(p tsmodule.Problem) {
 		"correct the file; it is loaded anew when it changes (`hookmux module list`)")
 }
 
-func (r recorder) Said(path, level, text string) {
+func (r recorder) RecordConsole(path, level, text string) {
 	if level != "log" && level != "info" && level != "" {
 		text = level + ": " + text
 	}
@@ -148,7 +148,7 @@ func (r recorder) Said(path, level, text string) {
 
 // writeAction puts what a file did into the journal, as an event of hookmux's
 // own.
-func (s *Service) writeAction(one tsmodule.Deed, times int) {
+func (s *Service) writeAction(one tsmodule.HookAction, times int) {
 	payload := map[string]any{
 		"hook": s.files.idOf(one.Module), "module": s.files.showPaths(one.Module, one.Module),
 		"action": one.Action, "detail": s.files.showPaths(one.Module, one.Detail),

@@ -117,7 +117,7 @@ func (c *child) stopChild() {
 func (o *Operations) startChild(id int, a *execArgs, key string, cmd *exec.Cmd) (*child, error) {
 	c := &child{cmd: cmd}
 	err := cmd.Start()
-	o.owner.Did(key, "exec", a.commandLine(), err)
+	o.owner.RecordAction(key, "exec", a.commandLine(), err)
 	if err != nil {
 		return nil, notStarted(a.Command, err)
 	}
@@ -207,7 +207,7 @@ func (o *Operations) execSync(args json.RawMessage) (any, error) {
 	}
 	c := &child{cmd: cmd}
 	err = cmd.Start()
-	o.owner.Did("", "exec", a.commandLine(), err)
+	o.owner.RecordAction("", "exec", a.commandLine(), err)
 	if err != nil {
 		return nil, notStarted(a.Command, err)
 	}
@@ -286,7 +286,7 @@ type stream struct {
 }
 
 func (s stream) Write(p []byte) (int, error) {
-	for s.o.engine.Crowded() {
+	for s.o.engine.IsQueueFull() {
 		select {
 		case <-s.o.ctx.Done():
 			return 0, engine.ErrClosed

@@ -14,7 +14,7 @@ type fullEngine struct {
 	free atomic.Bool
 }
 
-func (e *fullEngine) Crowded() bool { return !e.free.Load() }
+func (e *fullEngine) IsQueueFull() bool { return !e.free.Load() }
 
 // TestStreamsWaitForAFullEngine: whoever has more to say while much waits for
 // the engine waits, too.

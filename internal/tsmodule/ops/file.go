@@ -83,7 +83,7 @@ func (o *Operations) onFile(_ string, f struct {
 		if a.To != "" {
 			detail += " → " + a.To
 		}
-		o.owner.Did(key, f.action, detail, err)
+		o.owner.RecordAction(key, f.action, detail, err)
 	}
 	return value, err
 }
@@ -282,7 +282,7 @@ func (o *Operations) watchPath(id int, args json.RawMessage, key string, data fu
 			return nil // a folder that cannot be read has no changes for us
 		})
 	}
-	o.owner.Did(key, "watch", a.Path, err)
+	o.owner.RecordAction(key, "watch", a.Path, err)
 	if err != nil {
 		_ = w.Close()
 		finish(nil, err)

@@ -36,7 +36,7 @@ func (o *Operations) fetchURL(ctx context.Context, args json.RawMessage, key str
 		err = fmt.Errorf("%s: only http and https can be fetched", v.URL)
 	}
 	if err != nil {
-		o.owner.Did(key, "fetch", v.Method+" "+v.URL, err)
+		o.owner.RecordAction(key, "fetch", v.Method+" "+v.URL, err)
 		return nil, err
 	}
 	for _, h := range v.Headers {
@@ -53,7 +53,7 @@ func (o *Operations) fetchURL(ctx context.Context, args json.RawMessage, key str
 	}
 	res, err := client.Do(req)
 	// Addresses carry secrets in their query; the record has the rest.
-	o.owner.Did(key, "fetch", v.Method+" "+req.URL.Scheme+"://"+req.URL.Host+req.URL.Path, err)
+	o.owner.RecordAction(key, "fetch", v.Method+" "+req.URL.Scheme+"://"+req.URL.Host+req.URL.Path, err)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (o *Operations) listenHTTP(id int, args json.RawMessage, key string, data f
 		host = "::1"
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(v.Port)))
-	o.owner.Did(key, "listen", net.JoinHostPort(host, strconv.Itoa(v.Port)), err)
+	o.owner.RecordAction(key, "listen", net.JoinHostPort(host, strconv.Itoa(v.Port)), err)
 	if err != nil {
 		finish(nil, err)
 		return
@@ -148,7 +148,7 @@ func (o *Operations) serveHTTP(w http.ResponseWriter, r *http.Request, data func
 		return
 	}
 	// Callers that leave again must not fill the queue of a hook that is behind.
-	for o.engine.Crowded() {
+	for o.engine.IsQueueFull() {
 		select {
 		case <-r.Context().Done():
 			return

@@ -50,16 +50,16 @@ type Owner interface {
 	File() string
 	Version() string
 	ChildEnv() []string // marks what runs below a hook
-	Did(key, action, detail string, err error)
-	Said(level, text string)
-	Trouble(event string, e *engine.JSError, dispatch int)
-	Lacking(agent, what string)
+	RecordAction(key, action, detail string, err error)
+	RecordConsole(level, text string)
+	ReportError(event string, e *engine.JSError, dispatch int)
+	ReportLimit(agent, what string)
 	Ask(ctx context.Context, dispatch int, q Question) Answer
 	Notify(dispatch int, text, level string)
 	Send(key string, m Message) error
 	Entries(key string) any
 	Model(ctx context.Context, dispatch int, args json.RawMessage) (json.RawMessage, error)
-	Act(key string, args json.RawMessage)
+	RunAgentAction(key string, args json.RawMessage)
 }
 
 // New makes the operations of one engine.
@@ -141,7 +141,7 @@ func (o *Operations) Call(op string, args json.RawMessage) string {
 	case "clock":
 		value = float64(time.Since(o.born).Microseconds()) / 1000
 	default:
-		o.engine.Outside(func() { value, err = o.answerNow(op, args) })
+		o.engine.RunUnwatched(func() { value, err = o.answerNow(op, args) })
 	}
 	if value == nil && err == nil {
 		return `{"value":null}`
@@ -179,7 +179,7 @@ func (o *Operations) explainLimit(e *engine.JSError) {
 	}
 }
 
-func (o *Operations) Trouble(event string, e *engine.JSError) { o.owner.Trouble(event, e, 0) }
+func (o *Operations) ReportError(event string, e *engine.JSError) { o.owner.ReportError(event, e, 0) }
 
 func (o *Operations) answerNow(op string, args json.RawMessage) (any, error) {
 	switch op {
@@ -193,7 +193,7 @@ func (o *Operations) answerNow(op string, args json.RawMessage) (any, error) {
 		return o.processInfo(), nil
 	case "said":
 		v, err := readArgs[struct{ Level, Text string }](args)
-		o.owner.Said(v.Level, v.Text)
+		o.owner.RecordConsole(v.Level, v.Text)
 		return nil, err
 	case "problem":
 		v, err := readArgs[struct {
@@ -202,11 +202,11 @@ func (o *Operations) answerNow(op string, args json.RawMessage) (any, error) {
 			Error    engine.JSError
 		}](args)
 		o.explainLimit(&v.Error)
-		o.owner.Trouble(v.Event, &v.Error, v.Dispatch)
+		o.owner.ReportError(v.Event, &v.Error, v.Dispatch)
 		return nil, err
 	case "lacking":
 		v, err := readArgs[struct{ Agent, What string }](args)
-		o.owner.Lacking(v.Agent, v.What)
+		o.owner.ReportLimit(v.Agent, v.What)
 		return nil, err
 	case "notify":
 		v, err := readArgs[struct {
@@ -282,7 +282,7 @@ func (o *Operations) Start(id int, op string, args json.RawMessage, key string) 
 		})
 		o.keepStopper(id, func() { timer.Stop() })
 	case "act":
-		o.owner.Act(key, args)
+		o.owner.RunAgentAction(key, args)
 		finish(nil, nil)
 	case "ask", "model", "fetch":
 		ctx, cancel := context.WithCancel(o.ctx)

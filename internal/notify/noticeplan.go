@@ -10,17 +10,17 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// board is what waits for a person and what they were told of. It has no clock and
-// tells nobody: its methods give back what is to be done.
-type board struct {
+// noticePlan has what waits for a person and what they were told of. It has no clock
+// and sends nothing: its methods return what is to be done.
+type noticePlan struct {
 	waiting map[string]*waitingRequest
 	turns   map[string]*endedTurn
 	told    boundedmap.Map[string, toldOn] // requests and turns that were told, and how
-	crowd   crowd
+	group   groupNotice
 }
 
 // toldOn is how something was told: on its own, or together with others.
-type toldOn struct{ apart, crowd []string }
+type toldOn struct{ apart, group []string }
 
 // waitingRequest is one request: held here, standing in the agent's own window, or
 // for a moment both.
@@ -29,7 +29,7 @@ type waitingRequest struct {
 	came         time.Time
 	due          time.Time // when to judge it; zero: not any more
 	shown        []string  // the channels it was told on, on its own
-	crowd        []string  // the channels it was told on together with others
+	group        []string  // the channels it was told on together with others
 }
 
 // item is the request as it can be answered now.
@@ -53,19 +53,19 @@ type task struct {
 	id       string
 	item     *wire.FeedItem
 	turn     *wire.Session
-	crowd    []*wire.FeedItem // requests that are told together
+	group    []*wire.FeedItem // requests that are told together
 	channels []string
 }
 
 // keepTold bounds what is remembered.
 const keepTold = 4096
 
-func newBoard() *board {
-	return &board{waiting: map[string]*waitingRequest{}, turns: map[string]*endedTurn{}}
+func newNoticePlan() *noticePlan {
+	return &noticePlan{waiting: map[string]*waitingRequest{}, turns: map[string]*endedTurn{}}
 }
 
-// takeNote takes in what happened to a request.
-func (b *board) takeNote(note string, item wire.FeedItem, now time.Time, settle time.Duration) []task {
+// applyNote records what happened to a request.
+func (b *noticePlan) applyNote(note string, item wire.FeedItem, now time.Time, settle time.Duration) []task {
 	w := b.waiting[item.ID]
 	opens := note == wire.NoteFeedReceived || note == wire.NoteFeedWindow
 	if w == nil && !opens {
@@ -75,7 +75,7 @@ func (b *board) takeNote(note string, item wire.FeedItem, now time.Time, settle 
 		w = &waitingRequest{came: now, due: now.Add(settle)}
 		b.waiting[item.ID] = w
 		if on, told := b.told.Get(item.ID); told {
-			w.due, w.shown, w.crowd = time.Time{}, on.apart, on.crowd
+			w.due, w.shown, w.group = time.Time{}, on.apart, on.group
 		}
 	}
 	before := w.item()
@@ -94,10 +94,10 @@ func (b *board) takeNote(note string, item wire.FeedItem, now time.Time, settle 
 		if w.shown != nil {
 			return []task{{withdraw: true, id: item.ID, item: &item, channels: w.shown}}
 		}
-		return b.updateCrowd(now)
+		return b.updateGroup(now)
 	}
-	if w.crowd != nil {
-		return b.updateCrowd(now)
+	if w.group != nil {
+		return b.updateGroup(now)
 	}
 	if w.shown != nil && (before == nil || before.Status != w.item().Status) {
 		return []task{{again: true, id: item.ID, item: w.item(), channels: w.shown}}
@@ -105,8 +105,8 @@ func (b *board) takeNote(note string, item wire.FeedItem, now time.Time, settle 
 	return nil
 }
 
-// takeTurn takes in that a turn ended.
-func (b *board) takeTurn(one wire.Session, now time.Time, settle time.Duration) {
+// applyTurn records that a turn ended.
+func (b *noticePlan) applyTurn(one wire.Session, now time.Time, settle time.Duration) {
 	if turnKind(one.Turn) == "" || b.told.Has(turnID(&one)) {
 		return
 	}
@@ -118,7 +118,7 @@ func turnID(one *wire.Session) string {
 }
 
 // nextDue is when something is to be judged next.
-func (b *board) nextDue() (at time.Time, found bool) {
+func (b *noticePlan) nextDue() (at time.Time, found bool) {
 	take := func(due time.Time) {
 		if !due.IsZero() && (!found || due.Before(at)) {
 			at, found = due, true
@@ -130,7 +130,7 @@ func (b *board) nextDue() (at time.Time, found bool) {
 	for _, t := range b.turns {
 		take(t.due)
 	}
-	take(b.crowdDue())
+	take(b.groupDue())
 	return at, found
 }
 
@@ -138,7 +138,7 @@ func (b *board) nextDue() (at time.Time, found bool) {
 type sessionKey struct{ agent, session string }
 
 // dueSessions are the sessions of everything that is to be judged now.
-func (b *board) dueSessions(now time.Time) []sessionKey {
+func (b *noticePlan) dueSessions(now time.Time) []sessionKey {
 	var list []sessionKey
 	for _, w := range b.waiting {
 		if !w.due.IsZero() && !w.due.After(now) {
@@ -162,7 +162,7 @@ type surroundings interface {
 }
 
 // judgeDue judges everything that is due, the oldest first.
-func (b *board) judgeDue(r *rules, now time.Time, around surroundings) []task {
+func (b *noticePlan) judgeDue(r *rules, now time.Time, around surroundings) []task {
 	var ids []string
 	for id, w := range b.waiting {
 		if !w.due.IsZero() && !w.due.After(now) {
@@ -184,22 +184,22 @@ func (b *board) judgeDue(r *rules, now time.Time, around surroundings) []task {
 		}
 		switch {
 		case v.channels == nil:
-		case apart < toldApart:
+		case apart < maxSingleNotices:
 			apart++
 			w.shown = v.channels
 			b.told.Put(id, toldOn{apart: v.channels}, keepTold)
 			tasks = append(tasks, task{id: id, item: item, channels: v.channels})
 		default:
-			w.crowd = v.channels
-			b.told.Put(id, toldOn{crowd: v.channels}, keepTold)
+			w.group = v.channels
+			b.told.Put(id, toldOn{group: v.channels}, keepTold)
 		}
 	}
-	tasks = append(tasks, b.updateCrowd(now)...)
-	tasks = append(tasks, b.judgeCrowd(r, now)...)
+	tasks = append(tasks, b.updateGroup(now)...)
+	tasks = append(tasks, b.judgeGroup(r, now)...)
 	return append(tasks, b.judgeTurns(r, now, around)...)
 }
 
-func (b *board) judgeTurns(r *rules, now time.Time, around surroundings) []task {
+func (b *noticePlan) judgeTurns(r *rules, now time.Time, around surroundings) []task {
 	var tasks []task
 	for id, t := range b.turns {
 		if t.due.After(now) {
@@ -221,6 +221,6 @@ func (b *board) judgeTurns(r *rules, now time.Time, around surroundings) []task 
 }
 
 // isWaiting reports whether what a notice tells of waits still.
-func (b *board) isWaiting(id string) bool {
-	return b.waiting[id] != nil || id == crowdID && b.crowd.channels != nil
+func (b *noticePlan) isWaiting(id string) bool {
+	return b.waiting[id] != nil || id == groupID && b.group.channels != nil
 }

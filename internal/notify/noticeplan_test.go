@@ -114,8 +114,8 @@ func TestWhenATurnIsTold(t *testing.T) {
 			one.Waits = []string{"r1"}
 		}},
 	} {
-		r, b := testRules(c.rules), newBoard()
-		b.takeTurn(c.session, noon, r.settle)
+		r, b := testRules(c.rules), newNoticePlan()
+		b.applyTurn(c.session, noon, r.settle)
 		if c.change != nil {
 			c.change(&c.session)
 		}
@@ -131,7 +131,7 @@ func TestWhenATurnIsTold(t *testing.T) {
 		if got != c.kind || len(tasks) > 1 {
 			t.Errorf("%s: told %q in %d tasks, want %q", name, got, len(tasks), c.kind)
 		}
-		b.takeTurn(c.session, noon, r.settle)
+		b.applyTurn(c.session, noon, r.settle)
 		if more := b.judgeDue(r, noon.Add(time.Hour), around); c.kind != "" && more != nil {
 			t.Errorf(`%s: told twice; want c.kind == "" or more == nil`, name)
 		}
@@ -140,25 +140,25 @@ func TestWhenATurnIsTold(t *testing.T) {
 
 // A request that goes from the feed to the agent's window is one notice all the way.
 func TestARequestMovesToTheWindow(t *testing.T) {
-	r, b, around := testRules(nil), newBoard(), &played{}
+	r, b, around := testRules(nil), newNoticePlan(), &played{}
 	item := request(nil)
 	window := request(func(i *wire.FeedItem) { i.Status, i.Choices = wire.FeedWindow, nil })
-	b.takeNote(wire.NoteFeedReceived, item, noon, r.settle)
+	b.applyNote(wire.NoteFeedReceived, item, noon, r.settle)
 	if tasks := b.judgeDue(r, noon.Add(time.Second), around); len(tasks) != 1 || tasks[0].again {
 		t.Fatalf("told %+v, want once", tasks)
 	}
-	if tasks := b.takeNote(wire.NoteFeedWindow, window, noon, r.settle); tasks != nil {
+	if tasks := b.applyNote(wire.NoteFeedWindow, window, noon, r.settle); tasks != nil {
 		t.Errorf("%+v while it is still held, want nothing", tasks)
 	}
-	tasks := b.takeNote(wire.NoteFeedExpired, item, noon, r.settle)
+	tasks := b.applyNote(wire.NoteFeedExpired, item, noon, r.settle)
 	if len(tasks) != 1 || !tasks[0].again || tasks[0].item.Status != wire.FeedWindow {
 		t.Errorf("%+v, want the notice changed to the window's", tasks)
 	}
-	tasks = b.takeNote(wire.NoteFeedWindowOver, window, noon, r.settle)
+	tasks = b.applyNote(wire.NoteFeedWindowOver, window, noon, r.settle)
 	if len(tasks) != 1 || !tasks[0].withdraw {
 		t.Errorf("%+v, want it withdrawn", tasks)
 	}
-	tasks = b.takeNote(wire.NoteFeedWindow, window, noon, r.settle)
+	tasks = b.applyNote(wire.NoteFeedWindow, window, noon, r.settle)
 	if len(tasks) != 1 || !tasks[0].again {
 		t.Errorf("%+v, want it shown again, quietly", tasks)
 	}
@@ -167,7 +167,7 @@ func TestARequestMovesToTheWindow(t *testing.T) {
 	}
 }
 
-// listener holds what a board wants told against what it promises.
+// listener holds what a plan wants told against what it promises.
 type listener struct {
 	t          *rapid.T
 	r          *rules
@@ -178,14 +178,14 @@ type listener struct {
 	told       map[string]bool // on its own, or together with others
 	visible    map[string]bool // on its own
 	together   []string        // named by the notice of many
-	crowdTimes []time.Time     // when that was told everywhere
+	groupTimes []time.Time     // when that was told everywhere
 }
 
 func (l *listener) hear(tasks []task) {
 	for _, d := range tasks {
 		switch {
-		case d.id == crowdID:
-			l.hearCrowd(&d)
+		case d.id == groupID:
+			l.hearGroup(&d)
 		case d.withdraw && !l.visible[d.id]:
 			l.t.Fatalf("%s is withdrawn and was not shown", d.id)
 		case d.withdraw:
@@ -204,7 +204,7 @@ func (l *listener) hear(tasks []task) {
 					apart++
 				}
 			}
-			if apart >= toldApart {
+			if apart >= maxSingleNotices {
 				l.t.Fatalf("%s is told on its own beside %d others", d.id, apart)
 			}
 			l.told[d.id], l.visible[d.id] = true, true
@@ -224,7 +224,7 @@ func (l *listener) mayBeTold(id string) {
 	}
 }
 
-func (l *listener) hearCrowd(d *task) {
+func (l *listener) hearGroup(d *task) {
 	if d.withdraw {
 		if l.together == nil {
 			l.t.Fatal("the notice of many is withdrawn and was not shown")
@@ -233,7 +233,7 @@ func (l *listener) hearCrowd(d *task) {
 		return
 	}
 	l.together = nil
-	for _, item := range d.crowd {
+	for _, item := range d.group {
 		if !l.told[item.ID] {
 			l.mayBeTold(item.ID)
 		}
@@ -243,10 +243,10 @@ func (l *listener) hearCrowd(d *task) {
 	if d.again {
 		return
 	}
-	if n := len(l.crowdTimes); n > 0 && l.now.Sub(l.crowdTimes[n-1]) < crowdRest || l.r.isQuiet(l.now) {
-		l.t.Fatalf("the notice of many is told at %v, after %v", l.now, l.crowdTimes)
+	if n := len(l.groupTimes); n > 0 && l.now.Sub(l.groupTimes[n-1]) < groupRest || l.r.isQuiet(l.now) {
+		l.t.Fatalf("the notice of many is told at %v, after %v", l.now, l.groupTimes)
 	}
-	l.crowdTimes = append(l.crowdTimes, l.now)
+	l.groupTimes = append(l.groupTimes, l.now)
 }
 
 // isRight fails where something is shown that waits no more.
@@ -270,7 +270,7 @@ func (l *listener) isRight() {
 func TestTellingHoldsItsPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := testRules(func(r *rules) { r.quiet, _ = config.ParseQuiet("13:00-13:10") })
-		b, around := newBoard(), &played{}
+		b, around := newNoticePlan(), &played{}
 		l := &listener{t: t, r: r, now: noon, waiting: map[string]bool{}, came: map[string]time.Time{},
 			told: map[string]bool{}, visible: map[string]bool{}}
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
@@ -281,12 +281,12 @@ func TestTellingHoldsItsPromises(t *testing.T) {
 				if !l.waiting[id] {
 					l.waiting[id], l.came[id] = true, l.now
 				}
-				l.hear(b.takeNote(wire.NoteFeedReceived, item, l.now, r.settle))
+				l.hear(b.applyNote(wire.NoteFeedReceived, item, l.now, r.settle))
 			case 2:
 				l.waiting[id] = false
 				note := rapid.SampledFrom([]string{wire.NoteFeedResolved, wire.NoteFeedExpired,
 					wire.NoteFeedWithdrawn}).Draw(t, "note")
-				l.hear(b.takeNote(note, item, l.now, r.settle))
+				l.hear(b.applyNote(note, item, l.now, r.settle))
 			case 3:
 				l.now = l.now.Add(time.Duration(rapid.IntRange(0, 1200).Draw(t, "seconds")) * time.Second / 4)
 			case 4:
@@ -305,7 +305,7 @@ func TestTellingHoldsItsPromises(t *testing.T) {
 		}
 		l.hear(b.judgeDue(r, l.now, around))
 		l.isRight()
-		l.now = l.now.Add(crowdRest)
+		l.now = l.now.Add(groupRest)
 		l.hear(b.judgeDue(r, l.now, around))
 		for id := range l.waiting {
 			if l.waiting[id] && !l.told[id] {
@@ -315,7 +315,7 @@ func TestTellingHoldsItsPromises(t *testing.T) {
 				t.Fatalf("%s waits and no notice tells of it", id)
 			}
 		}
-		if due := b.crowdDue(); !due.IsZero() {
+		if due := b.groupDue(); !due.IsZero() {
 			t.Fatalf("more wait than was told, and that is put off until %v at %v", due, l.now)
 		}
 	})
@@ -324,12 +324,12 @@ func TestTellingHoldsItsPromises(t *testing.T) {
 // Many at once are a few notices, and one that counts the others; where it cannot be
 // replaced it comes once a minute, and only while it grows.
 func TestManyRequestsAreOneNotice(t *testing.T) {
-	r, b, around := testRules(nil), newBoard(), &played{}
+	r, b, around := testRules(nil), newNoticePlan(), &played{}
 	now, everywhere, changed := noon, 0, 0
 	hear := func(tasks []task) {
 		for _, d := range tasks {
 			switch {
-			case d.id != crowdID:
+			case d.id != groupID:
 			case d.again:
 				changed++
 			default:
@@ -340,24 +340,24 @@ func TestManyRequestsAreOneNotice(t *testing.T) {
 	for i := range 500 {
 		item := request(nil)
 		item.ID, item.Agent = fmt.Sprint("r", i), []string{"claude", "codex"}[i%2]
-		hear(b.takeNote(wire.NoteFeedReceived, item, now, r.settle))
+		hear(b.applyNote(wire.NoteFeedReceived, item, now, r.settle))
 		now = now.Add(200 * time.Millisecond)
 		hear(b.judgeDue(r, now, around))
 	}
-	if apart := b.countApart(); apart != toldApart || everywhere != 2 {
+	if apart := b.countApart(); apart != maxSingleNotices || everywhere != 2 {
 		t.Errorf("%d have their own notice, and the one of many was told %d times in 100 s; want %d, 2", apart, everywhere,
-			toldApart)
+			maxSingleNotices)
 	}
-	if at, _ := b.nextDue(); at.After(now.Add(crowdRest)) {
-		t.Errorf("the next look is at %v, want it within %v", at, crowdRest)
+	if at, _ := b.nextDue(); at.After(now.Add(groupRest)) {
+		t.Errorf("the next look is at %v, want it within %v", at, groupRest)
 	}
-	hear(b.judgeDue(r, now.Add(crowdRest), around))
-	hear(b.judgeDue(r, now.Add(2*crowdRest), around))
+	hear(b.judgeDue(r, now.Add(groupRest), around))
+	hear(b.judgeDue(r, now.Add(2*groupRest), around))
 	if everywhere != 3 {
 		t.Errorf("told %d times, want once more, and not again where nothing came", everywhere)
 	}
-	items, _ := b.crowdItems()
-	n := crowdNotice(items, func(agent string) string { return "the " + agent })
+	items, _ := b.groupItems()
+	n := newGroupNotice(items, func(agent string) string { return "the " + agent })
 	if n.Title != "497 more requests wait for you" || n.Body != "the codex: 249, the claude: 248" || n.CanDeny || n.CanShow ||
 		n.isTurn() {
 		t.Errorf("the notice says %q, %q, deny %v, show %v", n.Title, n.Body, n.CanDeny, n.CanShow)

@@ -1,0 +1,116 @@
+package notify
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+const (
+	// maxSingleNotices is how many requests get a notice each; the others that wait share
+	// one notice.
+	maxSingleNotices = 3
+	// groupRest is how long nobody hears again, where a notice cannot be replaced,
+	// that still more wait.
+	groupRest = time.Minute
+	// groupSettle is how long more may come before those hear of it: many come at once.
+	groupSettle = 2 * time.Second
+	// groupID names that notice.
+	groupID = "more"
+)
+
+// groupNotice is the notice that several requests share.
+type groupNotice struct {
+	channels []string  // it was told on; nil: it is not there
+	count    int       // it says
+	grew     time.Time // first since it was told everywhere; zero: it did not
+	told     time.Time // everywhere, not only where it is replaced
+}
+
+// countApart is how many waiting requests have a notice of their own.
+func (b *noticePlan) countApart() (n int) {
+	for _, w := range b.waiting {
+		if w.shown != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// groupItems are the requests that are told together, the oldest first, and the
+// channels they are told on.
+func (b *noticePlan) groupItems() (items []*wire.FeedItem, channels []string) {
+	var members []*waitingRequest
+	for _, w := range b.waiting {
+		if w.group != nil {
+			members = append(members, w)
+		}
+	}
+	slices.SortFunc(members, func(x, y *waitingRequest) int {
+		return cmp.Or(x.came.Compare(y.came), cmp.Compare(x.item().ID, y.item().ID))
+	})
+	for _, w := range members {
+		items = append(items, w.item())
+		for _, name := range w.group {
+			if !slices.Contains(channels, name) {
+				channels = append(channels, name)
+			}
+		}
+	}
+	return items, channels
+}
+
+// updateGroup has the notice of many say how many wait now.
+func (b *noticePlan) updateGroup(now time.Time) []task {
+	c := &b.group
+	items, channels := b.groupItems()
+	switch {
+	case len(items) == 0 && c.channels == nil, len(items) == c.count && c.channels != nil:
+		return nil
+	case len(items) == 0:
+		gone := task{withdraw: true, id: groupID, group: items, channels: c.channels}
+		*c = groupNotice{told: c.told}
+		return []task{gone}
+	}
+	if c.grew.IsZero() && len(items) > c.count {
+		c.grew = now
+	}
+	c.count = len(items)
+	for _, name := range channels {
+		if !slices.Contains(c.channels, name) {
+			c.channels = append(c.channels, name)
+		}
+	}
+	return []task{{again: true, id: groupID, group: items, channels: c.channels}}
+}
+
+// groupDue is when the notice of many may be told everywhere again; zero: it need not.
+func (b *noticePlan) groupDue() time.Time {
+	c := &b.group
+	if c.grew.IsZero() || c.channels == nil {
+		return time.Time{}
+	}
+	due := c.grew.Add(groupSettle)
+	if rested := c.told.Add(groupRest); rested.After(due) {
+		return rested
+	}
+	return due
+}
+
+// judgeGroup tells that still more wait, where that was put off.
+func (b *noticePlan) judgeGroup(r *rules, now time.Time) []task {
+	c := &b.group
+	due := b.groupDue()
+	if due.IsZero() || due.After(now) {
+		return nil
+	}
+	c.told = now
+	if !r.on || r.isQuiet(now) {
+		return nil
+	}
+	c.grew = time.Time{}
+	items, _ := b.groupItems()
+	return []task{{id: groupID, group: items, channels: c.channels}}
+}
