@@ -1,13 +1,6 @@
 package hub
 
-import (
-	"context"
-	"encoding/json"
-
-	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/approvals"
-	"github.com/hookmux/hookmux/internal/approvals/queue"
-)
+import "encoding/json"
 
 // CallMethod calls one of the hub's methods for the program that runs this hub. Nobody
 // has to vouch for it: it is no peer on the socket, and could do as it likes
@@ -36,9 +29,6 @@ func (h *Hub) Send(agent, session, text string) (delivered bool, err error) {
 	return h.outbox.Send(h.ctx, agent, session, text)
 }
 
-// CanAnyoneAnswer reports whether a person could answer a question now.
-func (h *Hub) CanAnyoneAnswer() bool { return h.approvals.CanAnyoneAnswer() }
-
 // CountSink counts one more or one less way by which a person hears of requests who
 // runs the hub inside their own program. The setting feed.push is the other.
 func (h *Hub) CountSink(more bool) {
@@ -48,14 +38,3 @@ func (h *Hub) CountSink(more bool) {
 		h.approvals.AddSink(-1)
 	}
 }
-
-// AskPerson puts a question of a hook to a person and gives their answer.
-func (h *Hub) AskPerson(ctx context.Context, ev *event.Event, q queue.Question) (string, error) {
-	return h.approvals.AskPerson(ctx, ev, q)
-}
-
-// ErrNobody says that nobody is there to answer.
-var ErrNobody = approvals.ErrNobody
-
-// ErrCancelled says that the person did not answer.
-var ErrCancelled = approvals.ErrCancelled

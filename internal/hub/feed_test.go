@@ -15,6 +15,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -488,14 +489,15 @@ func TestHookAsksThePerson(t *testing.T) {
 	w := open(t)
 	ev := event.Event{Agent: "claude", Session: "s", Kind: event.ToolBefore}
 	q := feedQuestion("confirm", "Deploy?", "to production")
-	if _, err := w.h.AskPerson(context.Background(), &ev, q); !errors.Is(err, ErrNobody) || w.h.CanAnyoneAnswer() {
-		t.Errorf("error %v, want error ErrNobody and not w.h.Someone()", err)
+	if _, err := w.h.approvals.AskPerson(context.Background(), &ev, q); !errors.Is(err, approvals.ErrNobody) ||
+		w.h.approvals.CanAnyoneAnswer() {
+		t.Errorf("error %v, want error approvals.ErrNobody and that nobody can answer", err)
 	}
 	w.h.CountSink(true)
 	defer w.h.CountSink(false)
 	answer := make(chan string, 1)
 	go func() {
-		got, err := w.h.AskPerson(context.Background(), &ev, q)
+		got, err := w.h.approvals.AskPerson(context.Background(), &ev, q)
 		answer <- fmt.Sprint(got, err)
 	}()
 	item := w.waiting()
@@ -508,12 +510,12 @@ func TestHookAsksThePerson(t *testing.T) {
 		t.Errorf(`got %q, want "yes<nil>"`, got)
 	}
 	go func() {
-		_, err := w.h.AskPerson(context.Background(), &ev, feedQuestion("input", "Which host?", ""))
+		_, err := w.h.approvals.AskPerson(context.Background(), &ev, feedQuestion("input", "Which host?", ""))
 		answer <- fmt.Sprint(err)
 	}()
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny"})
-	if got := <-answer; got != ErrCancelled.Error() {
-		t.Errorf("got %q, want ErrCancelled.Error()", got)
+	if got := <-answer; got != approvals.ErrCancelled.Error() {
+		t.Errorf("got %q, want approvals.ErrCancelled.Error()", got)
 	}
 }
 

@@ -165,7 +165,7 @@ func (h *Hub) buildServices(o Options) {
 	h.selection = h.newSelection(o.Extra, o.Environment)
 	h.selection.ConfirmInitial(o.Person)
 	h.sessions = sessions.New(h.ctx, h.deps, sessions.Options{
-		Settings: h.selection.Config, Sender: h, SessionGone: h.modules.ForgetSession,
+		Settings: h.selection.Config, Sender: pluginCalls{h.ctx, h.outbox}, SessionGone: h.modules.ForgetSession,
 		WindowsChanged: func(agent, session string, items []wire.FeedItem) {
 			h.approvals.WindowsChanged(agent, session, items) // made below; nothing is told before Run
 		},

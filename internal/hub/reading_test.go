@@ -255,3 +255,12 @@ func TestAgentsFollowTheirOwnSession(t *testing.T) {
 		t.Errorf("the agent hears of the other session: %s", heard)
 	}
 }
+
+func TestMethodsOfTwoServicesFail(t *testing.T) {
+	defer func() {
+		if got, want := recover(), "two services answer the method b"; got != want {
+			t.Errorf("adding a method twice panics with %v, want %q", got, want)
+		}
+	}()
+	addMethods(map[string]int{"a": 1, "b": 2}, map[string]int{"b": 3})
+}

@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -22,6 +21,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/server"
+	"github.com/hookmux/hookmux/internal/server/outbox"
 	"github.com/hookmux/hookmux/internal/server/peers"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
@@ -58,12 +58,12 @@ func (h *Hub) newServer() *server.Server {
 		h.selection.Methods(), h.sessions.Methods(),
 		h.modules.Methods(), h.seats.Methods(), h.approvals.Methods(), h.notify.Methods(), foreign.Methods(),
 	} {
-		maps.Copy(methods, own)
+		addMethods(methods, own)
 	}
 	long := h.pipeline.LongMethods()
 	for _, own := range []map[string]services.LongMethod{h.outbox.Methods(), h.modules.LongMethods(),
 		foreign.LongMethods()} {
-		maps.Copy(long, own)
+		addMethods(long, own)
 	}
 	return server.New(h.ctx, server.Options{
 		Deps: h.deps, Judge: h.seats, ViewOf: views.Of, Refused: h.noteRefusal, Hooks: hookCalls{h.pipeline},
@@ -75,6 +75,17 @@ func (h *Hub) newServer() *server.Server {
 			wire.MethodFeedStream: h.openFeedStream,
 		},
 	})
+}
+
+// addMethods adds a service's methods. A name that another one has is a mistake in this
+// program, and no hub starts with it.
+func addMethods[M any](table, more map[string]M) {
+	for name, method := range more {
+		if _, taken := table[name]; taken {
+			panic("two services answer the method " + name)
+		}
+		table[name] = method
+	}
 }
 
 func answerCmux(line []byte, call server.CallFunc) ([]byte, error) {
@@ -183,7 +194,9 @@ func (o ownEvents) PastRequests(ctx context.Context, since time.Time, limit int,
 
 func (h *Hub) newModules() *host.Service {
 	return host.New(h.ctx, h.deps, host.Options{
-		Version: h.version, Selection: moduleSelection{h}, People: h, Plugins: pluginCalls{h}, Journal: h.recordOwn,
+		Version: h.version, Selection: moduleSelection{h}, Journal: h.recordOwn,
+		People:  people{func() *approvals.Service { return h.approvals }}, // made later
+		Plugins: pluginCalls{h.ctx, h.outbox},
 		Environment: func(id string) []string {
 			return []string{pipeline.HandlerVariable + "=" + h.marks.Mark(id)}
 		},
@@ -211,14 +224,26 @@ func (s moduleSelection) InnerHooks(ev *event.Event, peer proc.Cred) []*hook.Ent
 	return s.h.pipeline.InnerHooks(ev, peer)
 }
 
+// people answer what TypeScript hooks ask.
+type people struct{ approvals func() *approvals.Service }
+
+func (p people) AskPerson(ctx context.Context, ev *event.Event, q queue.Question) (string, error) {
+	return p.approvals().AskPerson(ctx, ev, q)
+}
+
+func (p people) CanAnyoneAnswer() bool { return p.approvals().CanAnyoneAnswer() }
+
 // pluginCalls reaches hookmux's plugins inside agents.
-type pluginCalls struct{ h *Hub }
+type pluginCalls struct {
+	ctx    context.Context
+	outbox *outbox.Outbox
+}
 
 func (c pluginCalls) Send(agent, session, text string) (bool, error) {
-	return c.h.Send(agent, session, text)
+	return c.outbox.Send(c.ctx, agent, session, text)
 }
 
 func (c pluginCalls) Call(ctx context.Context, agent, session string, call json.RawMessage,
 ) (wire.OutboxDone, bool, error) {
-	return c.h.outbox.Put(ctx, agent, wire.OutboxText{ID: frame.NewID(), Session: session, Call: call})
+	return c.outbox.Put(ctx, agent, wire.OutboxText{ID: frame.NewID(), Session: session, Call: call})
 }
