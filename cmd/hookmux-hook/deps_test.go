@@ -20,6 +20,8 @@ var allowed = []string{
 	"github.com/hookmux/hookmux/cmd/hookmux-hook",
 	"github.com/hookmux/hookmux/internal/jsonstring",
 	"github.com/hookmux/hookmux/internal/platform/atomicfile",
+	"github.com/hookmux/hookmux/internal/platform/filelock",
+	"github.com/hookmux/hookmux/internal/platform/fileowner",
 	"github.com/hookmux/hookmux/internal/platform/guardnote",
 	"github.com/hookmux/hookmux/internal/platform/hubprogram",
 	"github.com/hookmux/hookmux/internal/platform/hubstart",

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/fileowner"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -39,4 +40,9 @@ func onlyRootWrites(file string) bool {
 		}
 		file = path.Dir(file)
 	}
+}
+
+func ownedByRoot(info os.FileInfo) bool {
+	uid, _, ok := fileowner.Of(info)
+	return ok && uid == 0
 }

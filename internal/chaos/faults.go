@@ -11,8 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/hookmux/hookmux/internal/platform/filelock"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 )
@@ -190,7 +189,7 @@ func keepLock(file string) int {
 		return 1
 	}
 	_, locked := waitUntil(2*time.Second, func() bool {
-		return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+		return filelock.Try(f) == nil
 	})
 	fmt.Print("!")
 	if !locked {

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hookmux/hookmux/internal/platform/fileowner"
 )
 
 // CheckWritable finds out before the first step whether a later one would fail: a
@@ -24,8 +25,8 @@ func CheckWritable(steps []Step) error {
 			path = resolved
 		}
 		if info, err := os.Stat(path); err == nil && !own {
-			if owner, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() != 0 && int(owner.Uid) != os.Geteuid() {
-				return BrokenFile(s.Path, fmt.Errorf("belongs to another user (%d)", owner.Uid))
+			if owner, _, ok := fileowner.Of(info); ok && os.Geteuid() != 0 && owner != os.Geteuid() {
+				return BrokenFile(s.Path, fmt.Errorf("belongs to another user (%d)", owner))
 			}
 			// A rename would go through all the same: somebody meant it to stay.
 			if info.Mode().IsRegular() && info.Mode().Perm()&0o200 == 0 {

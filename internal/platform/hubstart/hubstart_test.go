@@ -21,6 +21,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/hubtest/await"
 	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/platform/filelock"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) {
 func actAsStranger(file string) {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err == nil {
-		err = flock(f)
+		err = filelock.Try(f)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

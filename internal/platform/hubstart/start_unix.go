@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/filelock"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
@@ -25,8 +26,8 @@ func Start(d paths.Dirs, hubProgram string, opt Options) (Outcome, error) {
 	}
 	// Closing our end keeps the lock where a hub has got the other one.
 	defer func() { _ = lock.Close() }()
-	if err := flock(lock); err != nil {
-		if errors.Is(err, syscall.EWOULDBLOCK) {
+	if err := filelock.Try(lock); err != nil {
+		if errors.Is(err, filelock.ErrHeld) {
 			return Busy, nil
 		}
 		return 0, &os.PathError{Op: "lock", Path: d.StartLock(), Err: err}
@@ -79,15 +80,6 @@ func openLock(path string) (*os.File, error) {
 	}
 }
 
-func flock(f *os.File) error {
-	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err != syscall.EINTR {
-			return err
-		}
-	}
-}
-
 // hubHoldsLock tells whether a hub holds the life lock.
 func hubHoldsLock(d paths.Dirs) (bool, error) {
 	f, err := openLock(d.LifeLock())
@@ -95,10 +87,10 @@ func hubHoldsLock(d paths.Dirs) (bool, error) {
 		return false, err
 	}
 	defer func() { _ = f.Close() }() // lets go of the lock as well
-	switch err := flock(f); {
+	switch err := filelock.Try(f); {
 	case err == nil:
 		return false, nil
-	case errors.Is(err, syscall.EWOULDBLOCK):
+	case errors.Is(err, filelock.ErrHeld):
 		return true, nil
 	default:
 		return false, &os.PathError{Op: "lock", Path: d.LifeLock(), Err: err}
@@ -182,13 +174,13 @@ func AcquireLock(d paths.Dirs) (*HubLock, error) {
 		return nil, err
 	}
 	for try := 0; ; try++ {
-		err := flock(f)
+		err := filelock.Try(f)
 		if err == nil {
 			break
 		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) || try == 40 {
+		if !errors.Is(err, filelock.ErrHeld) || try == 40 {
 			_ = f.Close() // the lock was never ours
-			if errors.Is(err, syscall.EWOULDBLOCK) {
+			if errors.Is(err, filelock.ErrHeld) {
 				return nil, ErrRunning
 			}
 			return nil, &os.PathError{Op: "lock", Path: d.LifeLock(), Err: err}

@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+
+	"github.com/hookmux/hookmux/internal/platform/fileowner"
 )
 
 // Dirs are the places of one user.
@@ -295,4 +297,10 @@ func checkPrivate(dir string) error {
 		}
 	}
 	return nil
+}
+
+// ours tells whether a file belongs to the user we run as.
+func ours(info os.FileInfo) bool {
+	uid, _, ok := fileowner.Of(info)
+	return ok && uid == UserID()
 }

@@ -7,12 +7,14 @@
 package statefiles
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/fileowner"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -134,4 +136,18 @@ func lookInto(place Place, dir string, d paths.Dirs, limit int) []Found {
 		return nil
 	})
 	return out
+}
+
+// foreignWords says what is wrong with whose a file is.
+func foreignWords(info fs.FileInfo) string {
+	uid, _, ok := fileowner.Of(info)
+	switch {
+	case !ok:
+		return ""
+	case uid != os.Getuid():
+		return fmt.Sprintf("belongs to user %d", uid)
+	case info.Mode().Perm()&0o022 != 0:
+		return fmt.Sprintf("others may write it (mode %04o)", info.Mode().Perm())
+	}
+	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/filelock"
 	"github.com/hookmux/hookmux/internal/platform/smallfile"
 	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
 )
@@ -92,7 +93,7 @@ func (l *Log) openSegment() error {
 		l.n = next
 		// Another hub that found the file before it was locked may be about to
 		// remove it.
-		if locked := lockFile(f); !locked || !isNamed(f, l.path(l.n)) {
+		if !lockFile(f) || !isNamed(f, l.path(l.n)) {
 			_ = f.Close() // nothing was written to it
 			continue
 		}
@@ -269,3 +270,7 @@ func (l *Log) Close() error {
 	}
 	return nil
 }
+
+// lockFile takes the lock of an open file, until that is closed or this process is gone.
+// It is false when another open file has it; where files cannot be locked it is true.
+func lockFile(f *os.File) bool { return !errors.Is(filelock.Try(f), filelock.ErrHeld) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/platform/atomicfile"
+	"github.com/hookmux/hookmux/internal/platform/fileowner"
 )
 
 // CodeReader reads what a hook is made of: the file root and what it imports, as
@@ -207,5 +208,6 @@ func (s *Store) IsUsersFile(path, home string) bool {
 		return false
 	}
 	below := home != "" && strings.HasPrefix(filepath.Clean(path), filepath.Clean(home)+string(filepath.Separator))
-	return below || os.Getuid() != 0 && belongsToUser(info)
+	uid, _, ok := fileowner.Of(info)
+	return below || ok && uid != 0 && uid == os.Getuid()
 }

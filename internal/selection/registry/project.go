@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/hookmux/hookmux/internal/platform/fileowner"
 )
 
 // DirName is the folder of a project that holds its hooks.
@@ -102,7 +104,7 @@ func (r *Registry) isProject(dir, home string) bool {
 }
 
 func (r *Registry) mine(info fs.FileInfo) bool {
-	uid, ok := ownerOf(info)
+	uid, _, ok := fileowner.Of(info)
 	return !ok || uid == r.uid || uid == 0
 }
 

@@ -42,7 +42,7 @@ func main() {
 			return
 		}
 	}
-	life, err := hubstart.Hold(dirs)
+	life, err := hubstart.AcquireLock(dirs)
 	check(err)
 	_ = os.Remove(dirs.Socket())
 	l, err := net.Listen("unix", dirs.Socket())

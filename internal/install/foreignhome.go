@@ -1,11 +1,10 @@
-//go:build unix
-
 package install
 
 import (
 	"fmt"
 	"os"
-	"syscall"
+
+	"github.com/hookmux/hookmux/internal/platform/fileowner"
 )
 
 // ForeignHomeWarning says that root works in the home of somebody else: what is made
@@ -15,9 +14,9 @@ func ForeignHomeWarning(home string) string {
 	if err != nil || os.Geteuid() != 0 {
 		return ""
 	}
-	if owner, ok := info.Sys().(*syscall.Stat_t); ok && owner.Uid != 0 {
+	if owner, _, ok := fileowner.Of(info); ok && owner != 0 {
 		return fmt.Sprintf("%s: is the home of another user (%d), and you are root: files that are made there "+
-			"belong to root; run the command as that user", home, owner.Uid)
+			"belong to root; run the command as that user", home, owner)
 	}
 	return ""
 }

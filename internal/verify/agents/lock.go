@@ -1,13 +1,12 @@
-//go:build unix
-
 package agents
 
 import (
 	"context"
 	"errors"
 	"os"
-	"syscall"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/filelock"
 )
 
 // lockPath takes a lock that ends with the process, so a killed install never
@@ -18,11 +17,11 @@ func lockPath(ctx context.Context, path string, waiting func()) (unlock func(), 
 		return nil, err
 	}
 	for told := false; ; told = true {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err = filelock.Try(f)
 		if err == nil {
 			return func() { f.Close() }, nil
 		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+		if !errors.Is(err, filelock.ErrHeld) {
 			f.Close()
 			return nil, err
 		}

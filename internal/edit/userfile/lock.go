@@ -1,5 +1,3 @@
-//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
-
 package userfile
 
 import (
@@ -11,6 +9,9 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/filelock"
+	"github.com/hookmux/hookmux/internal/platform/fileowner"
 )
 
 // lockWait is how long a writer waits for the others.
@@ -26,7 +27,7 @@ func lock(target string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = flock(f, target)
+	err = waitForLock(f, target)
 	if errors.Is(err, syscall.EBADF) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.EINVAL) ||
 		errors.Is(err, syscall.ENOLCK) {
 		f.Close()
@@ -34,7 +35,7 @@ func lock(target string) (unlock func(), err error) {
 		if f, err = os.OpenFile(beside, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 			return nil, err
 		}
-		err = flock(f, target)
+		err = waitForLock(f, target)
 	}
 	if err != nil {
 		f.Close()
@@ -53,24 +54,19 @@ func Lock(path string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := flock(f, path); err != nil {
+	if err := waitForLock(f, path); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return func() { f.Close() }, nil
 }
 
-func flock(f *os.File, target string) error {
+func waitForLock(f *os.File, target string) error {
 	give := time.Now().Add(lockWait)
 	pause := time.Millisecond
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		switch {
-		case err == nil:
-			return nil
-		case errors.Is(err, syscall.EINTR):
-			continue
-		case !errors.Is(err, syscall.EWOULDBLOCK):
+		switch err := filelock.Try(f); {
+		case err == nil || !errors.Is(err, filelock.ErrHeld):
 			return err
 		case time.Now().After(give):
 			return fmt.Errorf("%s: another program has held its lock for %s; end it and try again", target, lockWait)
@@ -83,7 +79,7 @@ func flock(f *os.File, target string) error {
 // keepOwner gives the new file the owner of the old one. The group is kept
 // where that is allowed.
 func keepOwner(f *os.File, old fs.FileInfo) error {
-	was, ok := old.Sys().(*syscall.Stat_t)
+	uid, gid, ok := fileowner.Of(old)
 	if !ok {
 		return nil
 	}
@@ -91,12 +87,12 @@ func keepOwner(f *os.File, old fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
-	is := info.Sys().(*syscall.Stat_t)
-	if is.Uid != was.Uid {
-		return f.Chown(int(was.Uid), int(was.Gid))
+	isUID, isGID, _ := fileowner.Of(info)
+	if isUID != uid {
+		return f.Chown(uid, gid)
 	}
-	if is.Gid != was.Gid {
-		_ = f.Chown(-1, int(was.Gid))
+	if isGID != gid {
+		_ = f.Chown(-1, gid)
 	}
 	return nil
 }

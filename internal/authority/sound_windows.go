@@ -1,5 +1,0 @@
-package authority
-
-import "os"
-
-func ownedByRoot(os.FileInfo) bool { return false }

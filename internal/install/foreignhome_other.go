@@ -1,6 +1,0 @@
-//go:build !unix
-
-package install
-
-// ForeignHomeWarning says nothing here.
-func ForeignHomeWarning(string) string { return "" }
