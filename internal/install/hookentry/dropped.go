@@ -4,17 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 var (
-	lineComment  = regexp.MustCompile(`//.*`)
-	blockComment = regexp.MustCompile(`(?s)/\*.*?\*/`)
+	lineComment  = lazyregexp.New(`//.*`)
+	blockComment = lazyregexp.New(`(?s)/\*.*?\*/`)
 )
 
 // WhyDropped says why an agent that drops a whole file over one thing in it would
@@ -36,7 +36,7 @@ func (t *Target) WhyDropped(a *agent.Agent, src []byte) error {
 					"the whole file; have the command call a script", s.Line, a.Title)
 			}
 		}
-		seen = blockComment.ReplaceAll(lineComment.ReplaceAll(src, nil), nil)
+		seen = blockComment.Compiled().ReplaceAll(lineComment.Compiled().ReplaceAll(src, nil), nil)
 	}
 	var top map[string]json.RawMessage
 	if err := json.Unmarshal(bytes.TrimPrefix(seen, []byte("\xef\xbb\xbf")), &top); err != nil {

@@ -1,8 +1,9 @@
 package clauderules
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 // What Claude Code does without any rule: commands it takes for harmless, files it
@@ -33,7 +34,7 @@ var runsArguments = map[string]bool{"eval": true, "exec": true, "source": true, 
 	"hash": true, "enable": true, "mapfile": true, "readarray": true, "let": true, "bind": true, "shopt": true,
 	"zmodload": true, "emulate": true, "fc": true, "watch": true, "setsid": true}
 
-var changingFind = regexp.MustCompile(`^-(exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls)$`)
+var changingFind = lazyregexp.New(`^-(exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls)$`)
 
 // isHarmless reports whether Claude Code runs a part without a rule. Where its files
 // lie is another question.

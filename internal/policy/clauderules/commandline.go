@@ -1,10 +1,11 @@
 package clauderules
 
 import (
-	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 // maxCommand is the length up to which a command is parsed.
@@ -97,14 +98,14 @@ func parseTolerant(text string) (*syntax.File, string) {
 }
 
 var (
-	commentBehindOperator = regexp.MustCompile(`(&&|\|\|)[ \t]*#`)
-	operatorText          = regexp.MustCompile(`[;&|\n]+`)
+	commentBehindOperator = lazyregexp.New(`(&&|\|\|)[ \t]*#`)
+	operatorText          = lazyregexp.New(`[;&|\n]+`)
 )
 
 // roughParts splits text that is not shell at everything that looks like an operator.
 func roughParts(text string) []shellPart {
 	var out []shellPart
-	for _, piece := range operatorText.Split(text, -1) {
+	for _, piece := range operatorText.Compiled().Split(text, -1) {
 		part := shellPart{spaced: strings.TrimSpace(piece), whole: strings.TrimSpace(piece)}
 		for _, word := range strings.Fields(piece) {
 			if len(part.words) > 0 || !variableWord.MatchString(word) {
@@ -376,7 +377,7 @@ func (r *commandReader) addEvery(stmt *syntax.Stmt, inSubshell bool) {
 	}
 }
 
-var heredocStart = regexp.MustCompile(`<<-?\s*['"\\]?\w`)
+var heredocStart = lazyregexp.New(`<<-?\s*['"\\]?\w`)
 
 // isBehindHeredoc reports whether a statement stands behind "<<X;" on the same line,
 // which Claude Code's parser takes for part of the heredoc.
@@ -387,7 +388,7 @@ func (r *commandReader) isBehindHeredoc(stmt *syntax.Stmt) bool {
 	}
 	start := strings.LastIndexByte(r.source[:from], '\n') + 1
 	before := r.source[start:from]
-	at := heredocStart.FindStringIndex(before)
+	at := heredocStart.Compiled().FindStringIndex(before)
 	return at != nil && !strings.Contains(before[at[0]:], "|") && !strings.Contains(before, "<<<")
 }
 
@@ -442,7 +443,7 @@ func (r *commandReader) simplePart(stmt *syntax.Stmt, inSubshell bool) (shellPar
 	return part, true
 }
 
-var plainValue = regexp.MustCompile(`^[A-Za-z0-9_./:-]+$`)
+var plainValue = lazyregexp.New(`^[A-Za-z0-9_./:-]+$`)
 
 func (r *commandReader) readAssign(assign *syntax.Assign) shellAssign {
 	out := shellAssign{}

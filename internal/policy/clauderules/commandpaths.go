@@ -1,8 +1,9 @@
 package clauderules
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 // pathAccess is what a command does with a file.
@@ -203,7 +204,7 @@ func sedOperands(words []shellWord) []shellWord {
 	return patternOperands(words, " -f --file ", "")
 }
 
-var printingScript = regexp.MustCompile(`^(\d+|\$|\d+,(\d+|\$))p(;(\d+|\$|\d+,(\d+|\$))p)*$`)
+var printingScript = lazyregexp.New(`^(\d+|\$|\d+,(\d+|\$))p(;(\d+|\$|\d+,(\d+|\$))p)*$`)
 
 // isReadingSed recognises sed -n 1,5p, the only form that Claude Code takes for reading.
 func isReadingSed(words []shellWord) bool {

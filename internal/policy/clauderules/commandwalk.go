@@ -1,10 +1,11 @@
 package clauderules
 
 import (
-	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 // walkStatements goes through what Claude Code checks part by part before it allows.
@@ -168,8 +169,8 @@ func (r *commandReader) checkRedirects(stmt *syntax.Stmt) {
 }
 
 var (
-	constantName = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
-	lookupName   = regexp.MustCompile(`^(PATH|IFS|PS[0-9]|LD_.*|DYLD_.*|ENV|BASH_ENV|PROMPT_COMMAND|CDPATH|FPATH)$`)
+	constantName = lazyregexp.New(`^[A-Z][A-Z0-9_]*$`)
+	lookupName   = lazyregexp.New(`^(PATH|IFS|PS[0-9]|LD_.*|DYLD_.*|ENV|BASH_ENV|PROMPT_COMMAND|CDPATH|FPATH)$`)
 )
 
 // checkAssign looks at NAME=value; alone says that it stands by itself.
@@ -227,10 +228,10 @@ var safeInText = map[string]bool{"HOME": true, "PWD": true, "OLDPWD": true, "USE
 	"?": true, "$": true, "!": true, "#": true, "0": true, "-": true}
 
 var (
-	braceExpansion = regexp.MustCompile(`\{[^{}\s]*(,|\.\.)[^{}\s]*\}`)
-	escapedBlank   = regexp.MustCompile(`\\[ \t]`)
-	hiddenComment  = regexp.MustCompile(`\n\s*#`)
-	onlyNumbers    = regexp.MustCompile(`^\$\(\([0-9\s+*/%()<>=!&|^~?:-]*\)\)$`)
+	braceExpansion = lazyregexp.New(`\{[^{}\s]*(,|\.\.)[^{}\s]*\}`)
+	escapedBlank   = lazyregexp.New(`\\[ \t]`)
+	hiddenComment  = lazyregexp.New(`\n\s*#`)
+	onlyNumbers    = lazyregexp.New(`^\$\(\([0-9\s+*/%()<>=!&|^~?:-]*\)\)$`)
 )
 
 // checkWord looks for what Claude Code cannot check before it runs.

@@ -2,9 +2,10 @@ package clauderules
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 // Verdict is what rules say about a call.
@@ -299,7 +300,7 @@ func (e *evaluation) exactRule(line *commandLine) *Rule {
 	return nil
 }
 
-var blanksAtOperator = regexp.MustCompile(`[ \t]*(&&|\|\|)[ \t]*`)
+var blanksAtOperator = lazyregexp.New(`[ \t]*(&&|\|\|)[ \t]*`)
 
 func tidyOperators(text string) string {
 	return blanksAtOperator.ReplaceAllString(strings.TrimSpace(text), " $1 ")
@@ -408,7 +409,7 @@ type checkedParts struct {
 	runsArguments bool
 }
 
-var upBehindName = regexp.MustCompile(`(^|/)[^/]*[^/.][^/]*/\.\.(/|$)`)
+var upBehindName = lazyregexp.New(`(^|/)[^/]*[^/.][^/]*/\.\.(/|$)`)
 
 func (e *evaluation) checkParts(line *commandLine, folders []string) checkedParts {
 	nothing := line.text == "" || strings.HasPrefix(line.text, "#")

@@ -1,8 +1,9 @@
 package clauderules
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 // List names one of the three lists of permissions.
@@ -73,7 +74,7 @@ var (
 		"TaskUpdate": true, "TaskList": true, "TaskGet": true, "TaskOutput": true, "TaskStop": true, "LSP": true,
 		"EnterWorktree": true, "ExitWorktree": true, "CronCreate": true, "CronDelete": true, "CronList": true,
 		"SendMessage": true, "ToolSearch": true, "Monitor": true}
-	blankBeforeParenthesis = regexp.MustCompile(`^([A-Za-z]\w*)\s+(\(.*\))$`)
+	blankBeforeParenthesis = lazyregexp.New(`^([A-Za-z]\w*)\s+(\(.*\))$`)
 )
 
 // ParseRule reads one rule. The answer says whether Claude Code uses it.

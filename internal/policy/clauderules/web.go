@@ -4,9 +4,11 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
-var plainHost = regexp.MustCompile(`^[A-Za-z0-9_*-]+(\.[A-Za-z0-9_*-]+)*$`)
+var plainHost = lazyregexp.New(`^[A-Za-z0-9_*-]+(\.[A-Za-z0-9_*-]+)*$`)
 
 // workingDomain is the host that a WebFetch rule means, "" if none can be told. It
 // equals what stands behind "domain:" exactly if the rule works as it is.

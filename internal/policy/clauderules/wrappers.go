@@ -2,17 +2,18 @@ package clauderules
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 var (
-	timeoutLength = regexp.MustCompile(`^\d+(\.\d+)?[smhd]?$`)
-	timeoutFlag   = regexp.MustCompile(`^(--(foreground|preserve-status|verbose)|-v|(--(kill-after|signal)=|-[ks])[\w.+-]+)$`)
-	timeoutPair   = regexp.MustCompile(`^(--kill-after|--signal|-k|-s)$`)
-	niceNumber    = regexp.MustCompile(`^-\d+$`)
-	stdbufFlag    = regexp.MustCompile(`^-[ioe][LN0-9]+$`)
-	variableWord  = regexp.MustCompile(`^[A-Za-z_]\w*(\[[^\]]*\])?\+?=`)
+	timeoutLength = lazyregexp.New(`^\d+(\.\d+)?[smhd]?$`)
+	timeoutFlag   = lazyregexp.New(`^(--(foreground|preserve-status|verbose)|-v|(--(kill-after|signal)=|-[ks])[\w.+-]+)$`)
+	timeoutPair   = lazyregexp.New(`^(--kill-after|--signal|-k|-s)$`)
+	niceNumber    = lazyregexp.New(`^-\d+$`)
+	stdbufFlag    = lazyregexp.New(`^-[ioe][LN0-9]+$`)
+	variableWord  = lazyregexp.New(`^[A-Za-z_]\w*(\[[^\]]*\])?\+?=`)
 )
 
 // harmlessWrapper counts the words of a wrapper that allow rules look past, 0 for none.

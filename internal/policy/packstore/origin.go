@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 // Origin is where a pack comes from.
@@ -62,8 +63,8 @@ const (
 )
 
 var (
-	refName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,99}$`)
-	commitName = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+	refName    = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,99}$`)
+	commitName = lazyregexp.New(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 	protocols  = []string{"https", "ssh", "file"}
 )
 

@@ -16,13 +16,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 
 	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
 
@@ -62,9 +62,9 @@ type Pack struct {
 
 var (
 	// PackName is what a pack may be called: it stands before the ids of its rules.
-	packName  = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
-	ruleFile  = regexp.MustCompile(`^rules/[A-Za-z0-9_][A-Za-z0-9._-]{0,99}\.yaml$`)
-	plainText = regexp.MustCompile(`^[^\x00-\x1f\x7f]*$`)
+	packName  = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
+	ruleFile  = lazyregexp.New(`^rules/[A-Za-z0-9_][A-Za-z0-9._-]{0,99}\.yaml$`)
+	plainText = lazyregexp.New(`^[^\x00-\x1f\x7f]*$`)
 )
 
 // NewPack makes a pack of its files, wherever they came from. It refuses what is no

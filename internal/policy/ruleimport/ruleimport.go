@@ -10,9 +10,9 @@ package ruleimport
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/policy/clauderules"
 )
 
@@ -73,7 +73,7 @@ func (r *Result) skip(from string, line int, reason Reason) {
 	r.Skipped = append(r.Skipped, Skipped{From: strings.TrimSpace(from), Line: line, Reason: reason})
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@=+,%-]+$`)
+var plainWord = lazyregexp.New(`^[A-Za-z0-9_./:@=+,%-]+$`)
 
 // prefixRule is the rule for commands that begin with words; ok is false if a word
 // would have to be quoted.

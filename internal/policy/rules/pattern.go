@@ -2,15 +2,16 @@ package rules
 
 import (
 	"path"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
-var idPattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$`)
+var idPattern = lazyregexp.New(`^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$`)
 
 // certainty says whether something holds: no, perhaps, or yes.
 type certainty int8
