@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -23,6 +24,10 @@ func (b *bench) memory(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	idle, err := residentOf(p)
+	if err != nil {
+		return err
+	}
 	few, err := residentAfter(ctx, p, l, fewEvents)
 	if err != nil {
 		return err
@@ -34,8 +39,14 @@ func (b *bench) memory(ctx context.Context) error {
 	if err := p.heard(ctx, manyEvents); err != nil {
 		return err
 	}
+	b.table.note("memory: hub before the first event", idle/1e6, "MB")
 	b.table.note("memory: hub after 20,000 events", few/1e6, "MB")
 	b.table.note("memory: hub after 200,000 events", many/1e6, "MB")
+	// Part of it is the program itself: pages of its file, which every hookmux shares
+	// and the system takes back when it needs them.
+	if own, err := kilobytesIn(fmt.Sprintf("/proc/%d/smaps_rollup", p.pid()), "Anonymous:"); err == nil {
+		b.table.note("memory: of that the hub's own, without its program", float64(own)/1e6, "MB")
+	}
 	b.table.atMost("memory: 200,000 ÷ 20,000 events", many/few, 1.15, "×")
 	return nil
 }
