@@ -120,7 +120,7 @@ func (c *busySessions) event() error {
 		ev.Tool = &event.Tool{Name: "Bash", Kind: event.Shell, CallID: fmt.Sprint("c", (step+1)/2),
 			Commands: []string{"go test ./..."}, Input: []byte(`{"command":"go test ./..."}`)}
 	}
-	if change := c.sessions.Apply(&ev, c.rules); !change.Any() {
+	if change := c.sessions.ApplyNumbered(&ev, 0, c.rules); !change.Any() {
 		return fmt.Errorf("an event was not taken: %s", change.Stale)
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // lockPath is the lock of everybody who changes what is installed.
-func lockPath(h *Host) string { return filepath.Join(h.Dirs.State, "install.lock") }
+func lockPath(stateFolder string) string { return filepath.Join(stateFolder, "install.lock") }
 
 // errMoved says that something else would be done now than the person agreed to.
 var errMoved = errors.New("the files changed while you were asked, and nothing was written; run the command again")
@@ -24,7 +24,7 @@ func (h *Host) ApplyPlan(plan func() (*Plan, error), shown *Plan, e steps.Editor
 	if err := h.refuseRealHome(); err != nil {
 		return nil, err
 	}
-	unlock, err := userfile.Lock(lockPath(h))
+	unlock, err := userfile.Lock(lockPath(h.Dirs.State))
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func TestSeveralInstallationsAtOnce(t *testing.T) {
 		t.Errorf("left behind: %v; want len(left) <= 0", left)
 	}
 	mustUninstall(t, h, installable()...)
-	if err := os.Remove(lockPath(h)); err != nil {
+	if err := os.Remove(lockPath(h.Dirs.State)); err != nil {
 		t.Fatal(err)
 	}
 	after := picture(t, h.Dirs.Home)

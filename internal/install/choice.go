@@ -37,7 +37,7 @@ func (d *draft) effectiveOptions(a *agent.Agent, o Options) (Options, bool) {
 // The record says it, and without one what stands in the files does.
 func (h *Host) chosenEvents(a *agent.Agent, scope string, m *Manifest) *Choice {
 	if a.Install.Way == agent.WayScripts {
-		return chosenScripts(h, a, scope, m).withoutRefused(a)
+		return chosenScripts(scriptsOf(h, a), scope, m).withoutRefused(a)
 	}
 	var found *Choice
 	for _, p := range a.Install.Places {

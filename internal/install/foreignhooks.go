@@ -22,7 +22,7 @@ func (h *Host) ForeignHooks(a *agent.Agent, but string) []ForeignHook {
 		return nil
 	}
 	if a.Install.Way == agent.WayScripts {
-		return strangeScripts(h, a)
+		return strangeScripts(h.ReadSites(a))
 	}
 	var out []ForeignHook
 	seen := map[string]bool{h.onDisk().realPath(but): true}

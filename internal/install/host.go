@@ -113,7 +113,7 @@ func (h *Host) catalogueLook(spec *agent.InstallSpec) agent.Look {
 				return false
 			}
 			r, err := t.Format.Parse(src)
-			return err == nil && t.HasHandlers(r)
+			return err == nil && len(t.Handlers(r)) > 0
 		},
 	}
 }

@@ -91,11 +91,12 @@ func (d *draft) takeOutScripts(a *agent.Agent, p agent.InstallPlace, scope strin
 }
 
 // chosenScripts is what was chosen for an agent, as records or the programs say.
-func chosenScripts(h *Host, a *agent.Agent, scope string, m *Manifest) *Choice {
+func chosenScripts(scripts scriptfile.Finder, scope string, m *Manifest) *Choice {
+	a := scripts.Agent
 	var c *Choice
 	var events []string
 	for _, e := range a.Events {
-		found, err := scriptsOf(h, a).InScope(scope, e)
+		found, err := scripts.InScope(scope, e)
 		if err != nil {
 			continue // said when it is written
 		}
@@ -192,7 +193,7 @@ func (l siteReader) readScriptSite(s *Site, one scriptfile.Script, r *Record) {
 
 // addFreshScripts names the events that this version would write and that are not there.
 func (l siteReader) addFreshScripts(s *Site, m *Manifest) {
-	chosen := chosenScripts(l.host, l.agent, s.Scope, m).withoutRefused(l.agent)
+	chosen := chosenScripts(scriptsOf(l.host, l.agent), s.Scope, m).withoutRefused(l.agent)
 	if s.Ours == 0 || s.Err != nil || chosen == nil {
 		return
 	}
@@ -209,10 +210,10 @@ func (l siteReader) addFreshScripts(s *Site, m *Manifest) {
 }
 
 // strangeScripts are other people's programs that answer what we answer, in
-// folders that hold none of ours.
-func strangeScripts(h *Host, a *agent.Agent) []ForeignHook {
+// those folders of an agent that hold none of ours.
+func strangeScripts(folders []Site) []ForeignHook {
 	var out []ForeignHook
-	for _, s := range h.ReadSites(a) {
+	for _, s := range folders {
 		for _, name := range s.Foreign {
 			if s.Err == nil && s.Ours == 0 {
 				out = append(out, ForeignHook{s.Path, name})

@@ -20,7 +20,7 @@ func BenchmarkSessions(b *testing.B) {
 	all := state.NewSessions()
 	ev := event.Event{Agent: "claude", Session: "s1", Kind: event.TurnStart, Native: "UserPromptSubmit",
 		Time: time.Now(), Prompt: "go", Cwd: "/p"}
-	all.Apply(&ev, state.Rules{})
+	all.ApplyNumbered(&ev, 0, state.Rules{})
 	tool := func(i int) *event.Event {
 		kind := event.ToolBefore
 		if i%2 == 1 {
@@ -35,7 +35,7 @@ func BenchmarkSessions(b *testing.B) {
 	b.Run("apply", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := range b.N {
-			all.Apply(tool(i), state.Rules{})
+			all.ApplyNumbered(tool(i), 0, state.Rules{})
 		}
 	})
 	b.Run("where", func(b *testing.B) {

@@ -183,7 +183,7 @@ func (p *replay) playEvent(step timeline.Step, at time.Time) {
 	ev.Where = event.Place{PID: p.pid, Start: 1}
 	ev.Reviewer = p.service.ReviewerOf(&ev, nil)
 	p.last[step.Name] = &ev
-	p.service.tracker.noteChange(p.service.tracker.sessions.Apply(&ev, state.Rules{Spec: &p.agent.Status}))
+	p.service.tracker.noteChange(p.service.tracker.sessions.ApplyNumbered(&ev, 0, state.Rules{Spec: &p.agent.Status}))
 	if p.session.ID == "" && ev.Session != "" && ev.Subagent == nil {
 		p.session = state.Key{Agent: p.agent.Name, ID: ev.Session}
 	}

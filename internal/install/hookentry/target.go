@@ -200,9 +200,6 @@ func (t *Target) CommandsIn(src []byte) (out []Command) {
 	return out
 }
 
-// HasHandlers reports whether any hooks stand here.
-func (t *Target) HasHandlers(r edit.Reader) bool { return len(t.Handlers(r)) > 0 }
-
 // IsFor reports whether a slot is ours and meant for this agent.
 func IsFor(s *Handler, a *agent.Agent) bool {
 	return s.ours && (s.Command.Agent == a.Name || slices.Contains(a.Aliases, s.Command.Agent))

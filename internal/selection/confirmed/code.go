@@ -56,7 +56,7 @@ func (s *Store) readCode(root, path string) ([]byte, error) {
 		if user.Loaded {
 			return nil, errMissing(path)
 		}
-		fresh := kept{InForce: s.keepContent(live), Runs: canRun(path)}
+		fresh := kept{InForce: s.contents.keep(live), Runs: canRun(path)}
 		if user.Confirmed != "" { // it belongs to what was just confirmed
 			fresh.Confirmed, fresh.InForce = fresh.InForce, ""
 		}
@@ -67,7 +67,7 @@ func (s *Store) readCode(root, path string) ([]byte, error) {
 	if err == nil && hashOf(live) == k.inForce() {
 		return live, nil
 	}
-	content, err := s.content(k.inForce())
+	content, err := s.contents.read(k.inForce())
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (s *Store) AgentsInForce() []Content {
 		if filepath.Dir(path) != s.AgentsFolder() || k.Confirmed == "" || s.now.State != Confirmed {
 			continue
 		}
-		content, err := s.content(k.Confirmed)
+		content, err := s.contents.read(k.Confirmed)
 		if err != nil {
 			s.problem = err
 			continue

@@ -60,13 +60,13 @@ func (f *File) Read() (View, bool) {
 		s.confirmFollowedFile(f.path, live)
 	}
 	k := s.now.Files[f.path]
-	have, lost := s.content(k.inForce())
+	have, lost := s.contents.read(k.inForce())
 	basis := s.now.State
 	if lost != nil {
 		s.problem, basis = lost, Lost
 	}
 	view := View{Live: live, LiveErr: err}
-	view.Confirmed, _ = s.content(k.Confirmed) // what is gone was not confirmed
+	view.Confirmed, _ = s.contents.read(k.Confirmed) // what is gone was not confirmed
 	view.Waits = err != nil || live == nil != (k.Confirmed == "") || live != nil && hashOf(live) != k.Confirmed
 	view.InForce = have
 	if have == nil || view.Waits {
@@ -83,7 +83,7 @@ func (s *Store) keepAdded(path string, k kept, have, force []byte) {
 	if force == nil || have != nil && bytes.Equal(have, force) {
 		return
 	}
-	k.InForce = s.keepContent(force)
+	k.InForce = s.contents.keep(force)
 	s.now.Files[path] = k
 	_ = s.writeRecord() // what is wrong is told by State; it is in force all the same
 }
@@ -97,31 +97,24 @@ func (f *File) FollowWrite(before, after []byte, change func(old []byte) ([]byte
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.now.Files[f.path]
-	confirmed, err := s.content(k.Confirmed)
+	confirmed, err := s.contents.read(k.Confirmed)
 	if err != nil {
 		return true, err
 	}
 	if (before == nil) == (confirmed == nil) && bytes.Equal(before, confirmed) && s.now.State == Confirmed {
-		k.Confirmed, k.InForce = hashOrNone(s, after), ""
+		k.Confirmed, k.InForce = s.contents.keepIfAny(after), ""
 		s.now.Files[f.path] = k
 		return false, s.writeRecord()
 	}
 	// A change that one of the texts has no place for leaves it as it is.
 	if fresh, err := change(bytes.Clone(confirmed)); err == nil {
-		k.Confirmed = hashOrNone(s, fresh)
+		k.Confirmed = s.contents.keepIfAny(fresh)
 	}
-	if have, err := s.content(k.InForce); err == nil && have != nil {
+	if have, err := s.contents.read(k.InForce); err == nil && have != nil {
 		if force, err := change(bytes.Clone(have)); err == nil {
-			k.InForce = s.keepContent(force)
+			k.InForce = s.contents.keep(force)
 		}
 	}
 	s.now.Files[f.path] = k
 	return true, s.writeRecord()
-}
-
-func hashOrNone(s *Store, content []byte) string {
-	if content == nil {
-		return ""
-	}
-	return s.keepContent(content)
 }

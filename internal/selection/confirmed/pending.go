@@ -71,7 +71,7 @@ func (s *Store) compareFile(path string) (Change, bool) {
 	k := s.now.Files[path]
 	live, _, err := s.sourceOf(path).Read()
 	c := Change{Path: path, After: live, InForce: k.InForce != "" && k.InForce != k.Confirmed}
-	c.Before, _ = s.content(k.Confirmed) // what is gone cannot be shown; the hashes differ all the same
+	c.Before, _ = s.contents.read(k.Confirmed) // what is gone cannot be shown; the hashes differ all the same
 	switch {
 	case err != nil:
 		c.Kind, c.Err = Unreadable, err
@@ -96,7 +96,7 @@ func (s *Store) compareFile(path string) (Change, bool) {
 // forgetsAdded describes a file whose additions were taken out again. They stay
 // in force until a person confirms that they are gone.
 func forgetsAdded(s *Store, c *Change) bool {
-	force, err := s.content(s.now.Files[c.Path].InForce)
+	force, err := s.contents.read(s.now.Files[c.Path].InForce)
 	if err != nil {
 		return false
 	}
@@ -254,7 +254,7 @@ func (s *Store) confirmContent(path string, content []byte) {
 		delete(s.now.Files, path)
 		return
 	}
-	s.now.Files[path] = kept{Confirmed: s.keepContent(content), Runs: canRun(path)}
+	s.now.Files[path] = kept{Confirmed: s.contents.keep(content), Runs: canRun(path)}
 }
 
 // ConfirmInitial confirms what is there now, where nothing was ever confirmed. Only

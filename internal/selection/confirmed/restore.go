@@ -24,7 +24,7 @@ func (s *Store) Restore(shown string) (done []Change, left []error, err error) {
 	}
 	for _, c := range list {
 		k := s.now.Files[c.Path]
-		content, err := s.content(k.Confirmed)
+		content, err := s.contents.read(k.Confirmed)
 		switch {
 		case err != nil:
 			left = append(left, fmt.Errorf("%s: %w", c.Path, err))

@@ -14,8 +14,6 @@
 package confirmed
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,8 +25,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
-	"github.com/hookmux/hookmux/internal/platform/atomicfile"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 const (
@@ -90,11 +86,11 @@ type Store struct {
 
 	mu       sync.Mutex
 	now      record
-	contents map[string][]byte // by hash, as far as they were needed
-	version  int               // of now
-	problem  error             // why the record cannot be read or written
-	follow   map[string]int    // files whose changes are confirmed as they come, with how many want it
-	followed []Change          // of these, since somebody asked
+	contents contents
+	version  int            // of now
+	problem  error          // why the record cannot be read or written
+	follow   map[string]int // files whose changes are confirmed as they come, with how many want it
+	followed []Change       // of these, since somebody asked
 	sources  map[string]*userfile.Source
 	checks   map[string]func([]byte) error // of files that must be sound to be confirmed
 }
@@ -102,8 +98,9 @@ type Store struct {
 // Open reads the confirmed state. What is wrong with it is a state, too.
 func Open(opt Options) *Store {
 	s := &Store{
-		opt: opt, contents: map[string][]byte{}, follow: map[string]int{}, sources: map[string]*userfile.Source{},
-		checks: map[string]func([]byte) error{},
+		opt: opt, contents: contents{opt.State, map[string][]byte{}}, follow: map[string]int{},
+		sources: map[string]*userfile.Source{},
+		checks:  map[string]func([]byte) error{},
 	}
 	s.now = s.readRecord()
 	return s
@@ -165,44 +162,6 @@ func (s *Store) Version() int {
 	return s.version
 }
 
-func hashOf(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
-}
-
-// content gives what a hash stands for; nil for "". The caller holds the lock.
-func (s *Store) content(hash string) ([]byte, error) {
-	if hash == "" {
-		return nil, nil
-	}
-	if b, ok := s.contents[hash]; ok {
-		return b, nil
-	}
-	path := contentFile(s.opt.State, hash)
-	b, err := smallfile.Read(path, maxFileSize)
-	if err == nil && hashOf(b) != hash {
-		err = fmt.Errorf("%s was changed", path)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the confirmed content is gone: %w", err)
-	}
-	if b == nil {
-		b = []byte{}
-	}
-	s.contents[hash] = b
-	return b, nil
-}
-
-func contentFile(state, hash string) string { return filepath.Join(state, contentsDir, hash) }
-
-// keepContent remembers a content until the record is written. The caller holds
-// the lock.
-func (s *Store) keepContent(content []byte) string {
-	hash := hashOf(content)
-	s.contents[hash] = append([]byte{}, content...)
-	return hash
-}
-
 // writeRecord writes the record with all contents it names and forgets the
 // others. The caller holds the lock.
 func (s *Store) writeRecord() error {
@@ -223,7 +182,7 @@ func (s *Store) storeRecord() error {
 	total := 0
 	for _, k := range s.now.Files {
 		for _, hash := range []string{k.Confirmed, k.InForce} {
-			b, ok := s.contents[hash]
+			b, ok := s.contents.known[hash]
 			if hash == "" || wanted[hash] {
 				continue
 			}
@@ -234,7 +193,7 @@ func (s *Store) storeRecord() error {
 			if total += len(b); total > maxTotalSize {
 				return fmt.Errorf("settings and hooks are larger than %d MiB together", maxTotalSize>>20)
 			}
-			if err := s.storeContent(hash, b); err != nil {
+			if err := s.contents.store(hash, b); err != nil {
 				return err
 			}
 		}
@@ -249,38 +208,6 @@ func (s *Store) storeRecord() error {
 	if err := ledger.StoreSealed(s.opt.State, recordFile, s.now); err != nil {
 		return err
 	}
-	s.dropContents(folder, wanted)
+	s.contents.dropOthers(folder, wanted)
 	return nil
-}
-
-func (s *Store) storeContent(hash string, content []byte) error {
-	path := contentFile(s.opt.State, hash)
-	old, err := smallfile.Read(path, maxFileSize)
-	if err == nil && hashOf(old) == hash {
-		return nil
-	}
-	if smallfile.IsNotPlainFile(err) {
-		if _, err := smallfile.SetAside(path); err != nil {
-			return err
-		}
-	}
-	return atomicfile.WriteSynced(path, content)
-}
-
-// dropContents removes the contents that no record names.
-func (s *Store) dropContents(folder string, wanted map[string]bool) {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if !wanted[e.Name()] {
-			_ = os.Remove(filepath.Join(folder, e.Name())) // what stays only takes room
-		}
-	}
-	for hash := range s.contents {
-		if !wanted[hash] {
-			delete(s.contents, hash)
-		}
-	}
 }

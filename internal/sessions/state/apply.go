@@ -11,12 +11,9 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions/stale"
 )
 
-// Apply takes one event of an agent in. It is cheap and its cost does not
-// depend on how many sessions there are.
-func (b *Sessions) Apply(ev *event.Event, rules Rules) Change { return b.ApplyNumbered(ev, 0, rules) }
-
-// ApplyNumbered is Apply for a sender that numbers its calls: a number below
-// that of a turn's start cannot touch that turn.
+// ApplyNumbered applies one event of an agent. Its cost does not depend on how many
+// sessions there are. seq is the sender's number of the event, 0 where it does not
+// number: a number below that of a turn's start cannot touch that turn.
 func (b *Sessions) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Change {
 	n := input{ev: ev, at: ev.Time, seq: seq, rules: rules}
 	b.mu.Lock()

@@ -119,3 +119,6 @@ func (w *world) is(status Status) {
 		w.t.Errorf("%s, should be %s", s.Status, status)
 	}
 }
+
+// Apply applies an event of a sender that does not number.
+func (b *Sessions) Apply(ev *event.Event, rules Rules) Change { return b.ApplyNumbered(ev, 0, rules) }
