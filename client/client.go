@@ -308,49 +308,56 @@ func (c *Client) follow(ctx context.Context, method string, params any, each fun
 	}
 }
 
-func parseNote(line []byte) (Note, error) {
+// parseStream reads a line of a stream: its method, and its parameters into what the
+// method has; nil leaves them unread.
+func parseStream(line []byte, target func(method string) any) (method string, err error) {
 	var message struct {
 		Method string          `json:"method"`
 		Params json.RawMessage `json:"params"`
 		Error  *wire.Error     `json:"error"`
 	}
 	if err := json.Unmarshal(line, &message); err != nil {
-		return Note{}, fmt.Errorf("the hub's stream cannot be read: %w", err)
+		return "", fmt.Errorf("the hub's stream cannot be read: %w", err)
 	}
 	if e := message.Error; e != nil {
 		if e.Code == wire.CodeRefused {
-			return Note{}, &RefusedError{e.Message}
+			return "", &RefusedError{e.Message}
 		}
-		return Note{}, e
+		return "", e
 	}
-	note := Note{Method: message.Method}
-	var into any
-	switch message.Method {
-	case wire.NoteEvent:
-		note.Entry = new(wire.Entry)
-		into = note.Entry
-	case wire.NoteOutcome:
-		note.Outcome = new(wire.Outcome)
-		into = note.Outcome
-	case wire.NoteReady:
-		note.Ready = new(wire.Ready)
-		into = note.Ready
-	case wire.NoteProblem:
-		note.Problem = new(wire.Problem)
-		into = note.Problem
-	case wire.NoteTrace:
-		note.Trace = new(wire.Trace)
-		into = note.Trace
-	case wire.NoteSession:
-		note.Session = new(wire.SessionChange)
-		into = note.Session
-	default:
-		return note, nil
+	if into := target(message.Method); into != nil {
+		if err := json.Unmarshal(message.Params, into); err != nil {
+			return "", fmt.Errorf("the hub's stream cannot be read: %s: %w", message.Method, err)
+		}
 	}
-	if err := json.Unmarshal(message.Params, into); err != nil {
-		return Note{}, fmt.Errorf("the hub's stream cannot be read: %s: %w", message.Method, err)
-	}
-	return note, nil
+	return message.Method, nil
+}
+
+func parseNote(line []byte) (note Note, err error) {
+	note.Method, err = parseStream(line, func(method string) any {
+		switch method {
+		case wire.NoteEvent:
+			note.Entry = new(wire.Entry)
+			return note.Entry
+		case wire.NoteOutcome:
+			note.Outcome = new(wire.Outcome)
+			return note.Outcome
+		case wire.NoteReady:
+			note.Ready = new(wire.Ready)
+			return note.Ready
+		case wire.NoteProblem:
+			note.Problem = new(wire.Problem)
+			return note.Problem
+		case wire.NoteTrace:
+			note.Trace = new(wire.Trace)
+			return note.Trace
+		case wire.NoteSession:
+			note.Session = new(wire.SessionChange)
+			return note.Session
+		}
+		return nil
+	})
+	return note, err
 }
 
 // Push reports an event on behalf of an agent and gives back the agent's

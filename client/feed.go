@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -140,34 +139,18 @@ func (c *Client) followFeed(ctx context.Context, params any, each func(FeedNote)
 	})
 }
 
-func parseFeedNote(line []byte) (FeedNote, error) {
-	var message struct {
-		Method string          `json:"method"`
-		Params json.RawMessage `json:"params"`
-		Error  *wire.Error     `json:"error"`
-	}
-	if err := json.Unmarshal(line, &message); err != nil {
-		return FeedNote{}, fmt.Errorf("the hub's stream cannot be read: %w", err)
-	}
-	if e := message.Error; e != nil {
-		if e.Code == wire.CodeRefused {
-			return FeedNote{}, &RefusedError{e.Message}
+func parseFeedNote(line []byte) (note FeedNote, err error) {
+	note.Method, err = parseStream(line, func(method string) any {
+		switch method {
+		case wire.NoteFeedReady:
+			note.Ready = new(FeedReady)
+			return note.Ready
+		case wire.NoteFeedReceived, wire.NoteFeedResolved, wire.NoteFeedExpired, wire.NoteFeedWithdrawn,
+			wire.NoteFeedWindow, wire.NoteFeedWindowOver:
+			note.Item = new(Request)
+			return note.Item
 		}
-		return FeedNote{}, e
-	}
-	note := FeedNote{Method: message.Method}
-	switch message.Method {
-	case wire.NoteFeedReady:
-		note.Ready = new(FeedReady)
-		if err := json.Unmarshal(message.Params, note.Ready); err != nil {
-			return FeedNote{}, fmt.Errorf("the hub's stream cannot be read: %s: %w", message.Method, err)
-		}
-	case wire.NoteFeedReceived, wire.NoteFeedResolved, wire.NoteFeedExpired, wire.NoteFeedWithdrawn,
-		wire.NoteFeedWindow, wire.NoteFeedWindowOver:
-		note.Item = new(Request)
-		if err := json.Unmarshal(message.Params, note.Item); err != nil {
-			return FeedNote{}, fmt.Errorf("the hub's stream cannot be read: %s: %w", message.Method, err)
-		}
-	}
-	return note, nil
+		return nil
+	})
+	return note, err
 }

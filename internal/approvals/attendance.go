@@ -298,7 +298,7 @@ func (f *awayFlag) set(hits uint64) (*awayState, error) {
 	}
 	f.now.Store(s)
 	b, _ := json.Marshal(s)
-	return s, os.WriteFile(f.file, b, 0o600)
+	return s, atomicfile.Write(f.file, b)
 }
 
 // clearFile takes the state off the disk.

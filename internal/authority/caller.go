@@ -99,10 +99,3 @@ func (m *rememberedMatches) putMatch(key matchKey, agent string) {
 	defer m.mu.Unlock()
 	m.known.Put(key, agent, keepMatches)
 }
-
-// FromEnviron names the agent whose variables an environment carries, "" for
-// none. Weaker than Caller: a nested agent inherits the outer one's variables.
-func (j *Judge) FromEnviron(env []string) string {
-	agent, _ := j.Agents.inEnviron(env)
-	return agent
-}

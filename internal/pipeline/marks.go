@@ -4,10 +4,10 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 	"github.com/hookmux/hookmux/internal/platform/environ"
 	"github.com/hookmux/hookmux/internal/platform/keyfile"
 )
@@ -27,7 +27,7 @@ func NewHandlerMarks(state string) *HandlerMarks {
 	file := filepath.Join(state, "handler.key")
 	key, err := keyfile.Read(file)
 	if err != nil { // where a new one cannot be written it holds for this hub
-		key, _ = keyfile.Make(file, func(path string, key []byte) error { return os.WriteFile(path, key, 0o600) })
+		key, _ = keyfile.Make(file, atomicfile.Write)
 	}
 	return &HandlerMarks{key}
 }

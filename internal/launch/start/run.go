@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
@@ -77,7 +78,7 @@ func (s *Starter) tellOnce(a *agent.Agent) {
 	}
 	s.Tell([]string{notice})
 	if err := os.MkdirAll(s.Dirs.State, 0o700); err == nil {
-		_ = os.WriteFile(file, []byte(notice+"\n"), 0o600) // else it is said again
+		_ = atomicfile.Write(file, []byte(notice+"\n")) // else it is said again
 	}
 }
 

@@ -407,17 +407,3 @@ func (l closerLook) folderRule(run *shell.Run) *Rule {
 	}
 	return nil
 }
-
-// WithWorkingForms replaces deny and ask rules that Claude Code ignores by the form
-// that works, where there is one.
-func (s *Set) WithWorkingForms() *Set {
-	out := &Set{}
-	for _, rule := range s.rules {
-		if !rule.IsUsed() && rule.Instead != "" && rule.List != AllowList {
-			mended := ParseRule(rule.List, rule.Source, rule.Instead)
-			rule = &mended
-		}
-		out.rules = append(out.rules, rule)
-	}
-	return out
-}

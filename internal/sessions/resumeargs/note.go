@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
@@ -41,7 +43,7 @@ func WriteNote(runtime string, a *agent.Agent, n Note, args []string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(file, b, 0o600)
+	return atomicfile.Write(file, b)
 }
 
 // ReadNote reads the note about a process, if there is one.
@@ -57,6 +59,9 @@ func ReadNote(runtime string, pid int, start uint64) (Note, bool) {
 	return n, true
 }
 
+// writeTime is more than the writing of a note takes.
+const writeTime = time.Minute
+
 // Sweep deletes the notes about processes that ended.
 func Sweep(runtime string, alive func(pid int, start uint64) bool) error {
 	dir := filepath.Join(runtime, "launches")
@@ -69,6 +74,9 @@ func Sweep(runtime string, alive func(pid int, start uint64) bool) error {
 	}
 	for _, f := range files {
 		file := filepath.Join(dir, f.Name())
+		if info, err := f.Info(); err == nil && f.Name()[0] == '.' && time.Since(info.ModTime()) < writeTime {
+			continue // it is being written
+		}
 		var n Note
 		b, err := smallfile.Read(file, 1<<20)
 		if err == nil && json.Unmarshal(b, &n) == nil && alive(n.PID, n.Start) {

@@ -244,12 +244,3 @@ func (b *Sessions) Forget(key Key) Change {
 func (b *Sessions) SetPlace(key Key, at event.Place) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) { s.Place = at })
 }
-
-// MarkRead notes that a person saw the result of the last turn.
-func (b *Sessions) MarkRead(key Key, at time.Time) Change {
-	return b.updateSession(key, func(s *Session, _ *Change) {
-		if s.Status.Finished() && s.ReadAt.IsZero() {
-			s.ReadAt = at
-		}
-	})
-}

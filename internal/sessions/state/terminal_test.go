@@ -120,7 +120,7 @@ func TestMux0Lines(t *testing.T) {
 		t.Errorf(`s.Turn = %+v, want s.Status = Success, s.Turn.Summary = "flat shape works", `+
 			`s.Turn.Duration(sec(99)) = 8 * time.Second and m.c.TurnEnded`, s.Turn)
 	}
-	m.sessions.MarkRead(s.Key, sec(9))
+	m.sessions.updateSession(s.Key, func(s *Session, _ *Change) { s.ReadAt = sec(9) })
 	if s, _ = m.sessions.Get(s.Key); !s.ReadAt.Equal(sec(9)) {
 		t.Error("not read; want s.ReadAt.Equal(sec(9))")
 	}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/andybalholm/brotli"
+
+	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 )
 
 // Installed is an agent that can be started.
@@ -106,15 +108,7 @@ func writeHost(dir, name string) (string, error) {
 	if _, err := os.Stat(file); err == nil {
 		return file, nil
 	}
-	tmp, err := os.CreateTemp(dir, ".host-*")
-	if err != nil {
-		return "", err
-	}
-	_, err = tmp.Write(source)
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), file)
-	}
-	return file, err
+	return file, atomicfile.WriteVia(".host-*", file, source)
 }
 
 // nodeRuntime is the Node that an agent runs on.

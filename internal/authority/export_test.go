@@ -1,0 +1,8 @@
+package authority
+
+// FromEnviron names the agent whose variables an environment carries, "" for
+// none. Weaker than Caller: a nested agent inherits the outer one's variables.
+func (j *Judge) FromEnviron(env []string) string {
+	agent, _ := j.Agents.inEnviron(env)
+	return agent
+}
