@@ -17,8 +17,8 @@ import (
 	"testing"
 )
 
-// scriptStage is a home and a server with archives, for the install script.
-type scriptStage struct {
+// scriptTestBed is a home and a server with archives, for the install script.
+type scriptTestBed struct {
 	t     *testing.T
 	shell string
 	home  string
@@ -26,8 +26,8 @@ type scriptStage struct {
 	url   string
 }
 
-func newScriptStage(t *testing.T, shell string) *scriptStage {
-	s := &scriptStage{t: t, shell: shell, home: t.TempDir(), files: map[string][]byte{}}
+func newScriptTestBed(t *testing.T, shell string) *scriptTestBed {
+	s := &scriptTestBed{t: t, shell: shell, home: t.TempDir(), files: map[string][]byte{}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		data, ok := s.files[strings.TrimPrefix(r.URL.Path, "/")]
 		if !ok {
@@ -42,7 +42,7 @@ func newScriptStage(t *testing.T, shell string) *scriptStage {
 }
 
 // offer makes an archive whose programs say their version.
-func (s *scriptStage) offer(version string, more ...string) {
+func (s *scriptTestBed) offer(version string, more ...string) {
 	s.t.Helper()
 	name := fmt.Sprintf("hookmux-%s-%s-%s", version, runtime.GOOS, runtime.GOARCH)
 	var out bytes.Buffer
@@ -70,7 +70,7 @@ func (s *scriptStage) offer(version string, more ...string) {
 }
 
 // run runs the script as a person does, and gives what it said.
-func (s *scriptStage) run(version string, env []string, args ...string) (string, error) {
+func (s *scriptTestBed) run(version string, env []string, args ...string) (string, error) {
 	s.t.Helper()
 	cmd := exec.Command(s.shell, append([]string{"install.sh"}, args...)...)
 	cmd.Env = append([]string{"HOME=" + s.home, "PATH=/usr/local/bin:/usr/bin:/bin", "HOOKMUX_VERSION=" + version,
@@ -80,7 +80,7 @@ func (s *scriptStage) run(version string, env []string, args ...string) (string,
 }
 
 // runBesideFiles runs the script in a folder with the files of a release, in which somebody had a folder share.
-func (s *scriptStage) runBesideFiles() {
+func (s *scriptTestBed) runBesideFiles() {
 	s.t.Helper()
 	folder, home := s.t.TempDir(), s.t.TempDir()
 	text, err := os.ReadFile("install.sh")
@@ -113,7 +113,7 @@ func (s *scriptStage) runBesideFiles() {
 	}
 }
 
-func (s *scriptStage) tree(dir string) string {
+func (s *scriptTestBed) tree(dir string) string {
 	s.t.Helper()
 	var names []string
 	_ = filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error { // a folder that is not there is empty
@@ -140,7 +140,7 @@ func TestInstallScript(t *testing.T) {
 		}
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
-			s := newScriptStage(t, shell)
+			s := newScriptTestBed(t, shell)
 			s.offer("1.0.0", "share/old-page")
 			out, err := s.run("1.0.0", nil)
 			if err != nil || !strings.Contains(out, "hookmux 1.0.0 is installed") ||

@@ -22,13 +22,13 @@ import (
 // server is a running `opencode serve`: what a person does at the terminal,
 // a test does over HTTP.
 type server struct {
-	*realStage
+	*realTestBed
 	url string
 }
 
 var listening = regexp.MustCompile(`listening on (http://\S+)`)
 
-func startServer(t *testing.T, s *realStage) *server {
+func startServer(t *testing.T, s *realTestBed) *server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := agents.Command(ctx, s.In, s.Env, s.Project, "serve", "--port", "0")
@@ -121,11 +121,11 @@ func (s *server) ends(session string) int {
 // TestRealOpenCodeServer plays what `opencode run` has no place for, on one
 // server because each takes long to start.
 func TestRealOpenCodeServer(t *testing.T) {
-	st := newRealStage(t, "opencode", plugins.Options{})
+	st := newRealTestBed(t, "opencode", plugins.Options{})
 	call := func(c string) []model.Step {
 		return []model.Step{{Calls: []model.ToolCall{st.Agent.Shell.Call(c)}}, {Say: "Over."}}
 	}
-	st.Model.Play(st.Run, model.Scenario{Named: map[string][]model.Step{
+	st.Model.SetScenario(st.Run, model.Scenario{Named: map[string][]model.Step{
 		"held":      {{Calls: []model.ToolCall{model.Call("write", map[string]any{"filePath": st.Project + "/ran-held", "content": "x"})}}, {Say: "Over."}},
 		"permitted": call("touch ran-permitted"),
 		"forbidden": call("touch ran-forbidden"),

@@ -22,7 +22,7 @@ type terminal struct {
 }
 
 // startTerminal runs the agent interactively. Everything ends with the test.
-func startTerminal(t *testing.T, s *realStage, args ...string) *terminal {
+func startTerminal(t *testing.T, s *realTestBed, args ...string) *terminal {
 	t.Helper()
 	tmux, err := exec.LookPath("tmux")
 	if err != nil {
@@ -57,8 +57,8 @@ func (term *terminal) do(args ...string) (string, error) {
 
 func TestRealPiTerminal(t *testing.T) {
 	agentstest.Repeats(t, "the row ask-dialog")
-	s := newRealStage(t, "pi", plugins.Options{})
-	s.Model.Play(s.Run, script(s.Stage, "touch ran-asked", "touch ran-denied"))
+	s := newRealTestBed(t, "pi", plugins.Options{})
+	s.Model.SetScenario(s.Run, script(s.TestBed, "touch ran-asked", "touch ran-denied"))
 	s.startHub(t)
 	keys := startTerminal(t, s, "--provider", "scripted", "--model", "scripted", "go "+model.Mark(""))
 	eventually(t, "the dialog is open", func() bool { return len(s.events(event.UserAttention)) == 1 })
@@ -82,9 +82,9 @@ func TestRealPiTerminal(t *testing.T) {
 
 func TestRealOpenCodeTerminal(t *testing.T) {
 	agentstest.Repeats(t, "the rows about leave")
-	s := newRealStage(t, "opencode", plugins.Options{})
+	s := newRealTestBed(t, "opencode", plugins.Options{})
 	s.Env = append(s.Env, `OPENCODE_PERMISSION={"bash":"ask"}`)
-	s.Model.Play(s.Run, script(s.Stage, "touch ran-permitted", "touch ran-denied", "touch ran-forbidden"))
+	s.Model.SetScenario(s.Run, script(s.TestBed, "touch ran-permitted", "touch ran-denied", "touch ran-forbidden"))
 	s.startHub(t)
 	began := time.Now()
 	startTerminal(t, s, "--prompt", "go "+model.Mark(""))

@@ -23,9 +23,9 @@ import (
 	"github.com/hookmux/hookmux/plugins"
 )
 
-// realStage is a real agent with its plugin, and a real hub where wanted.
-type realStage struct {
-	*agentstest.Stage
+// realTestBed is a real agent with its plugin, and a real hub where wanted.
+type realTestBed struct {
+	*agentstest.TestBed
 	dirs paths.Dirs
 
 	mu   sync.Mutex
@@ -34,9 +34,9 @@ type realStage struct {
 	hold chan struct{}
 }
 
-func newRealStage(t *testing.T, name string, o plugins.Options) *realStage {
+func newRealTestBed(t *testing.T, name string, o plugins.Options) *realTestBed {
 	t.Helper()
-	s := &realStage{Stage: agentstest.NewStage(t, name, model.Scenario{})}
+	s := &realTestBed{TestBed: agentstest.NewTestBed(t, name, model.Scenario{})}
 	runtime := sandbox.TempDir(t)
 	s.Env = append(s.Env, paths.RuntimeVariable+"="+filepath.Join(runtime, "run"))
 	var err error
@@ -67,7 +67,7 @@ func (o outsider) Lookup(pid int) (proc.Process, error) {
 }
 
 // startHub runs a hub whose one hook decides by the words of the command.
-func (s *realStage) startHub(t *testing.T) {
+func (s *realTestBed) startHub(t *testing.T) {
 	t.Helper()
 	entry, err := hook.NewEntry(hook.Registration{
 		ID: "real", Agent: hook.Any, HookType: hook.Any, Handler: "builtin", Target: "real", Mode: hook.Guard,
@@ -92,7 +92,7 @@ func (s *realStage) startHub(t *testing.T) {
 	eventually(t, "the hub listens", func() bool { _, err := os.Stat(s.dirs.Socket()); return err == nil })
 }
 
-func (s *realStage) decide(ctx context.Context, call *hook.Call) (event.Decision, error) {
+func (s *realTestBed) decide(ctx context.Context, call *hook.Call) (event.Decision, error) {
 	ev := *call.Event
 	ev.Raw = append([]byte(nil), ev.Raw...)
 	s.mu.Lock()
@@ -137,7 +137,7 @@ func (s *realStage) decide(ctx context.Context, call *hook.Call) (event.Decision
 
 // kinds are the kinds of the events that arrived, in order, with the time
 // since the first.
-func (s *realStage) kinds() string {
+func (s *realTestBed) kinds() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []string
@@ -147,7 +147,7 @@ func (s *realStage) kinds() string {
 	return strings.Join(all, " ")
 }
 
-func (s *realStage) events(kind event.Kind) []event.Event {
+func (s *realTestBed) events(kind event.Kind) []event.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []event.Event
@@ -159,7 +159,7 @@ func (s *realStage) events(kind event.Kind) []event.Event {
 	return out
 }
 
-func (s *realStage) ran(tag string) bool {
+func (s *realTestBed) ran(tag string) bool {
 	_, err := os.Stat(filepath.Join(s.Project, "ran-"+tag))
 	return err == nil
 }
@@ -173,7 +173,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-func script(s *agentstest.Stage, commands ...string) model.Scenario {
+func script(s *agentstest.TestBed, commands ...string) model.Scenario {
 	var sc model.Scenario
 	for _, c := range commands {
 		sc.Steps = append(sc.Steps, model.Step{Calls: []model.ToolCall{s.Agent.Shell.Call(c)}})
@@ -186,8 +186,8 @@ func script(s *agentstest.Stage, commands ...string) model.Scenario {
 func TestRealPlugins(t *testing.T) {
 	for _, name := range plugins.Sources() {
 		t.Run(name, func(t *testing.T) {
-			s := newRealStage(t, name, plugins.Options{})
-			s.Model.Play(s.Run, script(s.Stage, "touch ran-denied", "touch ran-original",
+			s := newRealTestBed(t, name, plugins.Options{})
+			s.Model.SetScenario(s.Run, script(s.TestBed, "touch ran-denied", "touch ran-original",
 				"touch ran-result; echo the-real-result", "exit 3"))
 			s.startHub(t)
 			r := s.Headless(t, "with-context "+model.Mark(""))
@@ -259,8 +259,8 @@ func TestRealPluginsWithoutHub(t *testing.T) {
 	agentstest.Repeats(t, "TestRealAgentsWorkWithoutHookmux")
 	for _, name := range plugins.Sources() {
 		t.Run(name, func(t *testing.T) {
-			s := newRealStage(t, name, plugins.Options{Hook: "/nowhere/hookmux-hook"})
-			s.Model.Play(s.Run, script(s.Stage, "touch ran-denied; echo out-denied"))
+			s := newRealTestBed(t, name, plugins.Options{Hook: "/nowhere/hookmux-hook"})
+			s.Model.SetScenario(s.Run, script(s.TestBed, "touch ran-denied; echo out-denied"))
 			if r := s.Headless(t, "go "+model.Mark("")); r.Exit != 0 || !s.ran("denied") ||
 				!s.Model.Saw(s.Run, "out-denied") {
 				t.Errorf(`exit %d, ran %v; want r.Exit == 0, s.ran("denied") and s.Model.Saw(s.Run, `+
@@ -278,11 +278,11 @@ func TestRealPluginsLeaveEvents(t *testing.T) {
 	for _, name := range plugins.Sources() {
 		t.Run(name, func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "hookmux-hook")
-			s := newRealStage(t, name, plugins.Options{Hook: program})
+			s := newRealTestBed(t, name, plugins.Options{Hook: program})
 			if err := programs.Build(filepath.Dir(program), programs.Options{Names: []string{"hookmux-hook"}}); err != nil {
 				t.Fatal(err)
 			}
-			s.Model.Play(s.Run, script(s.Stage, "touch ran-denied; echo out-denied"))
+			s.Model.SetScenario(s.Run, script(s.TestBed, "touch ran-denied; echo out-denied"))
 			if r := s.Headless(t, "go "+model.Mark("")); r.Exit != 0 || !s.ran("denied") {
 				t.Errorf(`exit %d, ran %v; want r.Exit == 0 and s.ran("denied")`, r.Exit, s.ran("denied"))
 			} else {
@@ -299,8 +299,8 @@ func TestRealPluginsLeaveEvents(t *testing.T) {
 
 func TestRealPiKeepsGoing(t *testing.T) {
 	agentstest.Repeats(t, "the row keep")
-	s := newRealStage(t, "pi", plugins.Options{})
-	s.Model.Play(s.Run, script(s.Stage, "touch ran-once"))
+	s := newRealTestBed(t, "pi", plugins.Options{})
+	s.Model.SetScenario(s.Run, script(s.TestBed, "touch ran-once"))
 	s.keep = 1
 	s.startHub(t)
 	if r := s.Headless(t, "go "+model.Mark("")); r.Exit != 0 || !s.Model.Saw(s.Run, "keep-going-by-hookmux") {
@@ -313,8 +313,8 @@ func TestRealPiKeepsGoing(t *testing.T) {
 
 // TestRealPiAbort: an abort ends the wait at once, and the call does not run.
 func TestRealPiAbort(t *testing.T) {
-	s := newRealStage(t, "pi", plugins.Options{})
-	s.Model.Play(s.Run, script(s.Stage, "touch ran-held"))
+	s := newRealTestBed(t, "pi", plugins.Options{})
+	s.Model.SetScenario(s.Run, script(s.TestBed, "touch ran-held"))
 	s.hold = make(chan struct{}) // never opened: only the abort ends it
 	s.startHub(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)

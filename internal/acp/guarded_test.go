@@ -81,7 +81,7 @@ const (
 // An editor runs commands and writes files without asking anybody: hookmux decides
 // before it hears of them, and a no is an error for the agent.
 func TestWhatTheEditorWouldDoAtOnce(t *testing.T) {
-	s := playScene(t)
+	s := runTranscript(t)
 	for method, want := range map[string]string{
 		"terminal/create":    `{"args":["-r","~"],"command":"rm"}`,
 		"fs/write_text_file": `{"path":"/a","content":"x"}`,
@@ -111,7 +111,7 @@ func TestWhatTheEditorWouldDoAtOnce(t *testing.T) {
 
 // What a person said yes to is not asked about again when the agent does it.
 func TestYesCountsForWhatIsDone(t *testing.T) {
-	s := playScene(t)
+	s := runTranscript(t)
 	s.say(s.agentSays, request)
 	ask := <-s.hub.asked
 	go ask.answer(Answer{})
@@ -129,7 +129,7 @@ func TestYesCountsForWhatIsDone(t *testing.T) {
 
 // Several messages in one line are taken apart where guards have a say.
 func TestBatchIsTakenApart(t *testing.T) {
-	s := playScene(t)
+	s := runTranscript(t)
 	go s.say(s.agentSays, batched)
 	ask := <-s.hub.asked
 	s.editorGets(strings.NewReplacer(" ", "").Replace(other))
@@ -139,7 +139,7 @@ func TestBatchIsTakenApart(t *testing.T) {
 
 // Two open requests with one number: nobody could tell whom an answer is for.
 func TestNumberOfAnOpenRequestIsTaken(t *testing.T) {
-	s := playScene(t)
+	s := runTranscript(t)
 	s.say(s.agentSays, request)
 	<-s.hub.asked
 	for _, number := range []string{"7", "7.0", "7e0"} {

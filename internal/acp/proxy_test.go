@@ -51,8 +51,8 @@ func (h *playedHub) told() string {
 	return strings.Join(names, " ")
 }
 
-// scene is a proxy between a played editor and a played agent.
-type scene struct {
+// transcript is a proxy between a played editor and a played agent.
+type transcript struct {
 	t                  *testing.T
 	hub                *playedHub
 	editorSays         io.WriteCloser
@@ -61,13 +61,13 @@ type scene struct {
 	ended              chan error
 }
 
-func playScene(t *testing.T) *scene {
+func runTranscript(t *testing.T) *transcript {
 	t.Helper()
 	editorIn, editorSays := io.Pipe()
 	editorHears, editorOut := io.Pipe()
 	agentOut, agentSays := io.Pipe()
 	agentHears, agentIn := io.Pipe()
-	s := &scene{t: t, hub: &playedHub{asked: make(chan playedAsk, 4)}, editorSays: editorSays, agentSays: agentSays,
+	s := &transcript{t: t, hub: &playedHub{asked: make(chan playedAsk, 4)}, editorSays: editorSays, agentSays: agentSays,
 		editorHears: bufio.NewReader(editorHears), hears: bufio.NewReader(agentHears), ended: make(chan error, 1)}
 	p := &Proxy{Conversation: &Conversation{Naming: NameAgent(agent.Builtin(), "", []string{"claude-agent-acp"})},
 		Hub: s.hub, FromEditor: editorIn, ToEditor: editorOut, FromAgent: agentOut, ToAgent: agentIn}
@@ -75,10 +75,10 @@ func playScene(t *testing.T) *scene {
 	return s
 }
 
-func (s *scene) editorGets(want string) { s.t.Helper(); s.gets(s.editorHears, "the editor", want) }
-func (s *scene) agentGets(want string)  { s.t.Helper(); s.gets(s.hears, "the agent", want) }
+func (s *transcript) editorGets(want string) { s.t.Helper(); s.gets(s.editorHears, "the editor", want) }
+func (s *transcript) agentGets(want string)  { s.t.Helper(); s.gets(s.hears, "the agent", want) }
 
-func (s *scene) gets(from *bufio.Reader, who, want string) {
+func (s *transcript) gets(from *bufio.Reader, who, want string) {
 	s.t.Helper()
 	line, err := from.ReadString('\n')
 	if err != nil || line != want+"\n" {
@@ -86,7 +86,7 @@ func (s *scene) gets(from *bufio.Reader, who, want string) {
 	}
 }
 
-func (s *scene) say(to io.Writer, line string) {
+func (s *transcript) say(to io.Writer, line string) {
 	s.t.Helper()
 	if _, err := io.WriteString(to, line+"\n"); err != nil {
 		s.t.Error(err) // often called beside the test's own goroutine
@@ -104,7 +104,7 @@ const (
 )
 
 func TestRefusalAnswersTheAgent(t *testing.T) {
-	s := playScene(t)
+	s := runTranscript(t)
 	s.say(s.agentSays, request)
 	ask := <-s.hub.asked
 	go ask.answer(Answer{Result: json.RawMessage(chosenNo), Reason: "not here"})
@@ -116,7 +116,7 @@ func TestRefusalAnswersTheAgent(t *testing.T) {
 }
 
 func TestNoOpinionAsksTheEditor(t *testing.T) {
-	s := playScene(t)
+	s := runTranscript(t)
 	s.say(s.agentSays, request)
 	ask := <-s.hub.asked
 	go ask.answer(Answer{})
@@ -133,7 +133,7 @@ func TestNoOpinionAsksTheEditor(t *testing.T) {
 
 func TestFirstAnswerCounts(t *testing.T) {
 	t.Run("the editor's", func(t *testing.T) {
-		s := playScene(t)
+		s := runTranscript(t)
 		s.say(s.agentSays, request)
 		ask := <-s.hub.asked
 		go ask.held()
@@ -145,7 +145,7 @@ func TestFirstAnswerCounts(t *testing.T) {
 		s.agentGets(other)
 	})
 	t.Run("hookmux's", func(t *testing.T) {
-		s := playScene(t)
+		s := runTranscript(t)
 		s.say(s.agentSays, request)
 		ask := <-s.hub.asked
 		go ask.held()
@@ -160,7 +160,7 @@ func TestFirstAnswerCounts(t *testing.T) {
 }
 
 func TestCancelledBeforeTheEditorSawIt(t *testing.T) {
-	s := playScene(t)
+	s := runTranscript(t)
 	s.say(s.agentSays, request)
 	ask := <-s.hub.asked
 	cancel := `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`
@@ -171,7 +171,7 @@ func TestCancelledBeforeTheEditorSawIt(t *testing.T) {
 }
 
 func TestAgentTakesItsRequestBack(t *testing.T) {
-	s := playScene(t)
+	s := runTranscript(t)
 	s.say(s.agentSays, request)
 	ask := <-s.hub.asked
 	go s.say(s.agentSays, `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":7}}`)
@@ -180,7 +180,7 @@ func TestAgentTakesItsRequestBack(t *testing.T) {
 }
 
 func TestAgentEndsTheProxy(t *testing.T) {
-	s := playScene(t)
+	s := runTranscript(t)
 	s.say(s.editorSays, "")
 	s.agentGets("")
 	_ = s.agentSays.Close()

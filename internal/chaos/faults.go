@@ -63,7 +63,7 @@ func faults() []fault {
 		{name: "journal overwritten with rubbish", destroys: true, run: spoilJournal},
 		{name: "journal cut, hub killed", destroys: true, run: cutJournal},
 		{name: "intake record cut, hub killed", run: cutIntake},
-		{name: "rubbish in intake and spool", run: litterRecords},
+		{name: "rubbish in intake and spool", run: scatterRecords},
 		{name: "spool record cut", run: cutSpool},
 		{name: "settings damaged", run: damageSettings},
 		{name: "settings damaged, hub killed", run: damageSettingsAndKill},

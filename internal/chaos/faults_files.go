@@ -82,9 +82,9 @@ func swapRuntimeFileAndKill(w *world) error {
 	return swapRuntimeFile(w)
 }
 
-// litterRecords puts what is no record beside the records, where the next hub
+// scatterRecords puts what is no record beside the records, where the next hub
 // looks for them.
-func litterRecords(w *world) error {
+func scatterRecords(w *world) error {
 	for _, path := range []string{
 		filepath.Join(w.Dirs.Intake(), "intake-1.log"), filepath.Join(w.Dirs.Intake(), "intake-999999.log"),
 		filepath.Join(w.Dirs.Spool(), "litter.10.rec"), filepath.Join(w.Dirs.Spool(), "litter-2.10.rec"),

@@ -41,25 +41,25 @@ func realDuplicates(t *testing.T, a *agent.Agent, other string) {
 	if !ok || read.Install == nil {
 		t.Fatalf("%s cannot be installed into", other)
 	}
-	stage := agentstest.NewStage(t, a.Name, model.Scenario{})
-	marker, heard := filepath.Join(stage.Project, "ran"), filepath.Join(shortDir(t), "..", "heard")
-	stage.Model.Play(stage.Run, model.Scenario{Steps: []model.Step{
+	testBed := agentstest.NewTestBed(t, a.Name, model.Scenario{})
+	marker, heard := filepath.Join(testBed.Project, "ran"), filepath.Join(shortDir(t), "..", "heard")
+	testBed.Model.SetScenario(testBed.Run, model.Scenario{Steps: []model.Step{
 		{Calls: []model.ToolCall{entry.Shell.Call("touch " + marker)}},
 		{Say: "done"},
 	}})
-	stage.Env = append(stage.Env, "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true", paths.RuntimeVariable+"="+shortDir(t),
-		"PATH="+filepath.Dir(stage.In.Argv[0])+":"+os.Getenv("PATH"))
-	h := stageHost(t, stage, filepath.Join(builtPrograms.Folder(t), hookentry.HookName))
+	testBed.Env = append(testBed.Env, "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true", paths.RuntimeVariable+"="+shortDir(t),
+		"PATH="+filepath.Dir(testBed.In.Argv[0])+":"+os.Getenv("PATH"))
+	h := testBedHost(t, testBed, filepath.Join(builtPrograms.Folder(t), hookentry.HookName))
 	hook := map[string]any{"id": "count", "agent": "*", "hookType": "tool.before", "handler": "command",
 		"target": "echo asked >> " + heard}
 	text, _ := json.Marshal(map[string]any{"version": 1, "hooks": []any{hook}})
 	write(t, filepath.Join(h.Dirs.Config, "hooks.json"), string(text))
-	apply(t, h, Options{Agents: []*agent.Agent{a, read}, Scope: User, Trust: true, Events: withTools(a)}, stage)
+	apply(t, h, Options{Agents: []*agent.Agent{a, read}, Scope: User, Trust: true, Events: withTools(a)}, testBed)
 	// Some read the other's file of the user, some that of the project alone,
 	// and only where they are told to trust it.
-	apply(t, h, Options{Agents: []*agent.Agent{read}, Scope: Project, Trust: true}, stage)
+	apply(t, h, Options{Agents: []*agent.Agent{read}, Scope: Project, Trust: true}, testBed)
 	t.Cleanup(func() { endHub(t, h.Dirs) })
-	stage.Headless(t, "Run it "+model.Mark(""))
+	testBed.Headless(t, "Run it "+model.Mark(""))
 	if _, err := os.Stat(marker); err != nil {
 		t.Error("the tool did not run")
 	}

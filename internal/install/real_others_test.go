@@ -41,28 +41,28 @@ func crossRead(t *testing.T, reader, other *agent.Agent, scope string) {
 	if !ok {
 		t.Skip("not in the table of real agents")
 	}
-	stage := agentstest.NewStage(t, reader.Name, model.Scenario{})
-	marker := filepath.Join(stage.Project, "ran")
-	stage.Model.Play(stage.Run, model.Scenario{Steps: []model.Step{
+	testBed := agentstest.NewTestBed(t, reader.Name, model.Scenario{})
+	marker := filepath.Join(testBed.Project, "ran")
+	testBed.Model.SetScenario(testBed.Run, model.Scenario{Steps: []model.Step{
 		{Calls: []model.ToolCall{entry.Shell.Call("touch " + marker)}},
 		{Say: "done"},
 	}})
 	// Under its own name on PATH, so that installing finds it.
 	bin := t.TempDir()
-	if err := os.Symlink(stage.In.Argv[0], filepath.Join(bin, reader.Launch.Program)); err != nil {
+	if err := os.Symlink(testBed.In.Argv[0], filepath.Join(bin, reader.Launch.Program)); err != nil {
 		t.Fatal(err)
 	}
-	stage.Env = append(stage.Env, paths.RuntimeVariable+"="+shortDir(t), "PATH="+bin+":"+filepath.Dir(stage.In.Argv[0])+
+	testBed.Env = append(testBed.Env, paths.RuntimeVariable+"="+shortDir(t), "PATH="+bin+":"+filepath.Dir(testBed.In.Argv[0])+
 		":"+os.Getenv("PATH"),
 		"GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true",
 		"GROK_FOLDER_TRUST=0") // the project's files count, as in a trusted folder
-	h := stageHost(t, stage, filepath.Join(builtPrograms.Folder(t), hookentry.HookName))
+	h := testBedHost(t, testBed, filepath.Join(builtPrograms.Folder(t), hookentry.HookName))
 	write(t, filepath.Join(h.Dirs.Config, "hooks.json"),
 		`{"version":1,"hooks":[{"id":"no","agent":"*","hookType":"tool.before","handler":"command","target":"echo refused by the test >&2; exit 2"}]}`)
 	p := mustInstall(t, h, Options{Agents: []*agent.Agent{other}, Scope: scope, Known: installable()})
 	t.Cleanup(func() { endHub(t, h.Dirs) })
 	said := strings.Contains(strings.Join(p.Agents[0].Notes, "\n"), reader.Title+" runs the hooks it finds here")
-	stage.Headless(t, "Run it "+model.Mark(""))
+	testBed.Headless(t, "Run it "+model.Mark(""))
 	_, err := os.Stat(marker)
 	ran := err == nil
 

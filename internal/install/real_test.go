@@ -62,11 +62,11 @@ func TestRealTrustByRecipe(t *testing.T) {
 			continue
 		}
 		t.Run(a.Name, func(t *testing.T) {
-			stage := agentstest.NewStage(t, a.Name, model.Scenario{})
-			h := stageHost(t, stage, filepath.Join(builtPrograms.Folder(t), hookentry.HookName))
+			testBed := agentstest.NewTestBed(t, a.Name, model.Scenario{})
+			h := testBedHost(t, testBed, filepath.Join(builtPrograms.Folder(t), hookentry.HookName))
 			p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Deny: true})
-			hooks, err := appserver.AppServer{Program: stage.In.Argv[0], Args: []string{"app-server"}, Env: stage.Env,
-				Dir: stage.Project, Timeout: time.Minute}.Hooks(stage.Project)
+			hooks, err := appserver.AppServer{Program: testBed.In.Argv[0], Args: []string{"app-server"}, Env: testBed.Env,
+				Dir: testBed.Project, Timeout: time.Minute}.Hooks(testBed.Project)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,17 +91,17 @@ func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
 		t.Skip("not in the table of real agents")
 	}
 	entry, _ := agents.Find(a.Name)
-	stage := agentstest.NewStage(t, a.Name, model.Scenario{})
-	marker := filepath.Join(stage.Project, "ran")
-	stage.Model.Play(stage.Run, model.Scenario{Steps: []model.Step{
+	testBed := agentstest.NewTestBed(t, a.Name, model.Scenario{})
+	marker := filepath.Join(testBed.Project, "ran")
+	testBed.Model.SetScenario(testBed.Run, model.Scenario{Steps: []model.Step{
 		{Calls: []model.ToolCall{entry.Shell.Call("touch " + marker)}},
 		{Say: "done"},
 	}})
 	bin := builtPrograms.Folder(t)
 	run := shortDir(t)
-	stage.Env = append(stage.Env, paths.RuntimeVariable+"="+run, "PATH="+filepath.Dir(stage.In.Argv[0])+":"+
+	testBed.Env = append(testBed.Env, paths.RuntimeVariable+"="+run, "PATH="+filepath.Dir(testBed.In.Argv[0])+":"+
 		os.Getenv("PATH"))
-	h := stageHost(t, stage, filepath.Join(bin, hookentry.HookName))
+	h := testBedHost(t, testBed, filepath.Join(bin, hookentry.HookName))
 	if h.programOf(a) == "" {
 		t.Logf("%s is not on PATH under its own name, so it cannot be asked", a.Name)
 	}
@@ -111,7 +111,7 @@ func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
 
 	before := configs(t, h, a)
 	whole := picture(t, h.Dirs.Home)
-	apply(t, h, o, stage)
+	apply(t, h, o, testBed)
 	mustUninstall(t, h, a)
 	// The whole home, but for what an agent that was asked made for itself.
 	for path, is := range picture(t, h.Dirs.Home) {
@@ -126,14 +126,14 @@ func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
 	if d := cmp.Diff(before, configs(t, h, a)); d != "" {
 		t.Errorf("installed and taken out: %s", d)
 	}
-	apply(t, h, o, stage)
+	apply(t, h, o, testBed)
 	t.Cleanup(func() { endHub(t, h.Dirs) })
 	if gone {
 		if err := os.Remove(Shim(h.Dirs)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r := stage.Headless(t, "Run it "+model.Mark(""))
+	r := testBed.Headless(t, "Run it "+model.Mark(""))
 	_, ranErr := os.Stat(marker)
 	switch {
 	case gone && deny:
@@ -141,7 +141,7 @@ func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
 			t.Error("the tool ran although calls are to be refused without hookmux")
 		}
 		// A plugin refuses the prompt already.
-		switch results := stage.Model.Results(stage.Run); {
+		switch results := testBed.Model.Results(testBed.Run); {
 		case len(results) == 0 && a.Install.Way == agent.WayPlugin:
 			t.Log("the model was never asked")
 		case len(results) == 0:
@@ -157,7 +157,7 @@ func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
 		if ranErr == nil {
 			t.Error("the tool ran although it was refused")
 		}
-		if !stage.Model.Saw(stage.Run, "refused by the test") {
+		if !testBed.Model.Saw(testBed.Run, "refused by the test") {
 			t.Error("the model was not told the reason")
 		}
 		arrivedWell(t, h, a)
@@ -211,11 +211,11 @@ func touched(h *Host, a *agent.Agent, path string) bool {
 		})
 }
 
-func stageHost(t *testing.T, stage *agentstest.Stage, hook string) *Host {
+func testBedHost(t *testing.T, testBed *agentstest.TestBed, hook string) *Host {
 	t.Helper()
 	getenv := func(name string) string {
-		for i := len(stage.Env) - 1; i >= 0; i-- {
-			if v, ok := strings.CutPrefix(stage.Env[i], name+"="); ok {
+		for i := len(testBed.Env) - 1; i >= 0; i-- {
+			if v, ok := strings.CutPrefix(testBed.Env[i], name+"="); ok {
 				return v
 			}
 		}
@@ -225,10 +225,10 @@ func stageHost(t *testing.T, stage *agentstest.Stage, hook string) *Host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Host{Dirs: dirs, Project: stage.Project, Getenv: getenv, Hook: hook, Version: "1.2.3"}
+	return &Host{Dirs: dirs, Project: testBed.Project, Getenv: getenv, Hook: hook, Version: "1.2.3"}
 }
 
-func apply(t *testing.T, h *Host, o Options, stage *agentstest.Stage) {
+func apply(t *testing.T, h *Host, o Options, testBed *agentstest.TestBed) {
 	t.Helper()
 	p, err := h.Install(o)
 	if err != nil {
@@ -237,7 +237,7 @@ func apply(t *testing.T, h *Host, o Options, stage *agentstest.Stage) {
 	asked := false
 	disk := &steps.Disk{Trust: func(g *appserver.Grant) error {
 		asked = true
-		err := appserver.AppServer{Program: stage.In.Argv[0], Args: []string{"app-server"}, Env: stage.Env, Dir: g.Cwd,
+		err := appserver.AppServer{Program: testBed.In.Argv[0], Args: []string{"app-server"}, Env: testBed.Env, Dir: g.Cwd,
 			Timeout: time.Minute}.Trust(g)
 		if err != nil {
 			t.Errorf("%s was asked to trust: %v", g.Agent.Name, err)

@@ -38,7 +38,7 @@ func TestRealAgentsRunTheHooksTheyAreGiven(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			marker := filepath.Join(t.TempDir(), "ran")
 			entry, _ := agents.Find(c.name)
-			stage := agentstest.NewStage(t, c.name, model.Scenario{Steps: []model.Step{
+			stage := agentstest.NewTestBed(t, c.name, model.Scenario{Steps: []model.Step{
 				{Calls: []model.ToolCall{entry.Shell.Call("touch " + marker)}},
 				{Say: "done"},
 			}})
@@ -109,7 +109,7 @@ func script(t *testing.T, file, log string) string {
 // Without trust no hook runs, and the end of the turn is seen all the same, by
 // us and by the person's own program.
 func TestRealCodexTellsWithoutTrust(t *testing.T) {
-	stage := agentstest.NewStage(t, "codex", model.Scenario{Steps: []model.Step{{Say: "done"}}})
+	stage := agentstest.NewTestBed(t, "codex", model.Scenario{Steps: []model.Step{{Say: "done"}}})
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log")
 	hook := script(t, filepath.Join(dir, "it's \"here\"", "hookmux-hook"), log)

@@ -23,7 +23,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // toolCalls are the calls of one turn; a person is asked about each.
@@ -36,7 +36,7 @@ var witnessed = []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "Perm
 type realHandover struct {
 	*handover
 	model  *model.Server
-	stages []*stage.Stage
+	stages []*testbed.TestBed
 	random *rand.Rand
 }
 
@@ -78,12 +78,12 @@ func layOutReal(t *testing.T, random *rand.Rand) *realHandover {
 		driver, _ := drivers.Find(name)
 		driver.Run = false // hooks are installed
 		driver.Welcome = nil
-		setting := &stage.Setting{Driver: driver, In: agentstest.Require(t, name), Model: srv,
+		setting := &testbed.Setting{Driver: driver, In: agentstest.Require(t, name), Model: srv,
 			Patience: agentstest.Timeout, Serial: func() string { return "t" }}
 		if len(h.stages) > 0 {
 			setting.Beside = h.stages[0]
 		}
-		st, err := stage.New(setting, "handover")
+		st, err := testbed.New(setting, "handover")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func layOutReal(t *testing.T, random *rand.Rand) *realHandover {
 		if err := hubtest.EndHub(h.Dirs); err != nil {
 			t.Error(err)
 		}
-		stage.RemoveAll(first.Base)
+		testbed.RemoveAll(first.Base)
 	})
 	return h
 }
@@ -149,17 +149,17 @@ func (h *realHandover) told(agent string) map[string]int {
 }
 
 // play is one agent at its terminal, from the prompt to the turn's end.
-func (h *realHandover) play(st *stage.Stage) {
+func (h *realHandover) play(st *testbed.TestBed) {
 	name := st.Driver.Name
 	welcome, _ := drivers.Find(name)
-	args := append(slices.Clone(st.Driver.Trusting), st.Driver.TUI(stage.MarkedPrompt("Run it"), true)...)
-	err := st.AtTerminal(context.Background(), args, func(ctx context.Context, term *stage.Terminal) error {
-		stage.WaitUntil(ctx, 100*time.Millisecond, func() bool {
+	args := append(slices.Clone(st.Driver.Trusting), st.Driver.TUI(testbed.MarkedPrompt("Run it"), true)...)
+	err := st.AtTerminal(context.Background(), args, func(ctx context.Context, term *testbed.Terminal) error {
+		testbed.WaitUntil(ctx, 100*time.Millisecond, func() bool {
 			screen := strings.Join(strings.Fields(term.CaptureScreen(ctx)), " ")
 			for _, w := range welcome.Welcome {
 				if strings.Contains(screen, w.Text) {
 					for _, key := range w.Keys {
-						stage.PauseFor(ctx, 300*time.Millisecond)
+						testbed.PauseFor(ctx, 300*time.Millisecond)
 						_ = term.PressKeys(ctx, key) // the next look shows whether it was taken
 					}
 				}
@@ -172,7 +172,7 @@ func (h *realHandover) play(st *stage.Stage) {
 		// The agent's hooks run side by side: hookmux may still be waiting for the next hub.
 		soon, cancel := context.WithTimeout(ctx, 30*time.Second)
 		defer cancel()
-		stage.WaitUntil(soon, 100*time.Millisecond, func() bool {
+		testbed.WaitUntil(soon, 100*time.Millisecond, func() bool {
 			out, err := h.person("log", "--json", "--agent", name, "--kind", "Stop")
 			return err == nil && out != ""
 		})
@@ -204,7 +204,7 @@ func (h *realHandover) workThrough(before, now string, restart bool) {
 		for call := range toolCalls {
 			calls = append(calls, st.EscalatedCall(tagOf(st.Driver.Name, call)))
 		}
-		st.SetScript(append(stage.CallSteps(calls...), model.Step{Say: stage.LastWords}))
+		st.SetScript(append(testbed.CallSteps(calls...), model.Step{Say: testbed.LastWords}))
 	}
 
 	var agents, others sync.WaitGroup
@@ -240,7 +240,7 @@ func (h *realHandover) awaitMoment() {
 		asked := 0
 		for _, st := range h.stages {
 			for _, q := range h.model.Requests(st.Run) {
-				if q.Kind == model.ReqPlayed {
+				if q.Kind == model.ReqScripted {
 					asked++
 				}
 			}
@@ -261,7 +261,7 @@ func (h *realHandover) compareTurns() {
 					h.model.Saw(st.Run, "out-"+tag))
 			}
 		}
-		if !h.model.Played(st.Run, "", toolCalls) {
+		if !h.model.Reached(st.Run, "", toolCalls) {
 			h.t.Errorf("%s: the model was not asked for its last words", st.Driver.Name)
 		}
 	}

@@ -295,19 +295,19 @@ func TestWaitingIsOneListInRecordedSessions(t *testing.T) {
 				rig, end := newWaitingRig(t)
 				defer func() { end() }()
 				now, waited := time.Now().Add(-30*time.Minute), 0
-				act := ""
+				run := ""
 				for i, line := range lines {
-					if line.Act != act { // ids were scrubbed: every act is a world of its own
+					if line.Run != run { // ids were scrubbed: every act is a world of its own
 						end()
 						rig, end = newWaitingRig(t)
-						act = line.Act
+						run = line.Run
 					}
 					now = now.Add(time.Second)
 					ev := agent.Builtin().Decode(agent.Input{
 						Time: now, Agent: name, Event: line.Event, Payload: line.Payload,
 					})
 					rig.tell(ev, held[0] == 'e' && (held[6] == 't' || i%2 == 0))
-					rig.mustAgree(fmt.Sprintf("%s, line %d: %s", act, i, line.Event))
+					rig.mustAgree(fmt.Sprintf("%s, line %d: %s", run, i, line.Event))
 					waited += len(rig.approvals.WaitingFor(proc.Cred{}))
 				}
 				if asks := strings.Contains(fmt.Sprint(lines), "PermissionRequest"); asks && waited == 0 {

@@ -37,7 +37,7 @@ export default function (pi: API) {
 		{`import type { HookAPI as API } from "@mariozechner/pi-coding-agent";`, false, []Answer{{Cancelled: true}, {Cancelled: true}, {Cancelled: true}}, `[true,"undefined",false,"undefined"]`},
 		{`import type { ExtensionAPI as API } from "@earendil-works/pi-coding-agent";`, true, nil, `[false,"undefined",false,"undefined"]`},
 	} {
-		s := newStage(t, nil)
+		s := newHarness(t, nil)
 		s.answers, s.nobody = c.answers, c.nobody
 		m := s.load("ask.ts", c.imports+body)
 		if d := s.must(m, s.bash("x")); d.Reason != c.want {
@@ -53,7 +53,7 @@ export default function (pi: API) {
 // TestDeadline: shortly before the agent's time is over dialogs close as
 // cancelled and the signal fires; a handler that uses the time left is heard.
 func TestDeadline(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("ask.ts", `
 import type { HookAPI } from "@mariozechner/pi-coding-agent/hooks";
 export default function (pi: HookAPI) {
@@ -75,7 +75,7 @@ export default function (pi: HookAPI) {
 // TestSessions: awaiting holds up nobody else; one session's events stay in
 // order; each session has its own factory call; what is outside is shared.
 func TestSessions(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("order.ts", `
 let all = 0;
 export default function (h: any) {
@@ -151,7 +151,7 @@ func (g gated) Ask(context.Context, Question) (Answer, error) {
 // TestSend: words go through the agent's channel, else they wait for its next
 // event, else the hook is told.
 func TestSend(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("send.ts", `
 export default function (pi: any) {
   pi.on("tool_call", (event: any) => {
@@ -202,7 +202,7 @@ func TestRules(t *testing.T) {
   pi.on("tool_call", async (e: any) => { e.input.command += " b"; });
 `
 	old := `import type { HookAPI } from "@mariozechner/pi-coding-agent/hooks"; export default function (pi: HookAPI) {` + results + `}`
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("old.ts", old)
 	if d := s.must(m, result(s)); d.Output != nil {
 		t.Errorf("the last answer of the first generation counts whole: %s", d.Output)
@@ -245,7 +245,7 @@ func TestRules(t *testing.T) {
 // TestFirstGenerationTime: a handler of the first generation that does not
 // come back is left behind at every event but tool_call.
 func TestFirstGenerationTime(t *testing.T) {
-	s := newStage(t, func(h *Host) { h.HookTimeout = 50 * time.Millisecond })
+	s := newHarness(t, func(h *Host) { h.HookTimeout = 50 * time.Millisecond })
 	m := s.load("slow.ts", `
 import type { HookAPI } from "@mariozechner/pi-coding-agent/hooks";
 export default function (pi: HookAPI) {
@@ -268,7 +268,7 @@ export default function (pi: HookAPI) {
 func TestWords(t *testing.T) {
 	const patch = "*** Begin Patch\n*** Add File: new.txt\n+one\n*** Update File: b.env\n@@\n-old\n+new\n*** Delete " +
 		"File: c\n*** End Patch\n"
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("words.ts", `
 export default function (h: any) {
   h.on("tool_call", (e: any) => {
@@ -320,7 +320,7 @@ export default function (h: any) {
 // TestFollowing: of what one prompt or one end means in pi, the later sees what
 // the earlier made of it.
 func TestFollowing(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("follow.ts", `export default (pi) => {
   let kept = false;
   pi.on("input", (e) => ({ action: "transform", text: e.text + "!" }));
@@ -341,7 +341,7 @@ func TestFollowing(t *testing.T) {
 
 // TestUnspeakable: a change that cannot be told, as JSON cannot, refuses.
 func TestUnspeakable(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("round.ts", `export default (h) => h.on("tool_call", async (e) => { e.input.self = e; });`)
 	if _, err := s.handle(m, s.bash("x")); err == nil || !strings.Contains(err.Error(), "circular") {
 		t.Errorf(`got %v; want an error and "circular" in err.Error()`, err)
@@ -350,7 +350,7 @@ func TestUnspeakable(t *testing.T) {
 
 // TestPassedOn: what only pi has is named.
 func TestPassedOn(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("pi.ts", `export default (pi) => { for (const name of ["context", "user_bash", "input_end", "session_before_fork"]) pi.on(name, () => {}); };`)
 	var said []string
 	for _, l := range m.Info().Limits {
@@ -367,7 +367,7 @@ func TestPassedOn(t *testing.T) {
 // TestResultsOfTwoFiles: what one file took out of a result, another that
 // changes it too does not bring back.
 func TestResultsOfTwoFiles(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	ev := s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "x"},
 		"tool_response": pi.Object{"stdout": "a secret", "stderr": "", "interrupted": false}})
 	var entries []*hook.Entry

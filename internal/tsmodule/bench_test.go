@@ -23,7 +23,7 @@ export default function (hooks) {
 }
 `
 
-func benchStage(b *testing.B) (*Engine, string) {
+func newBenchHarness(b *testing.B) (*Engine, string) {
 	dir := b.TempDir()
 	e := New(Host{CacheDir: filepath.Join(dir, "cache")})
 	b.Cleanup(e.Close)
@@ -31,7 +31,7 @@ func benchStage(b *testing.B) (*Engine, string) {
 }
 
 func BenchmarkDispatch(b *testing.B) {
-	e, dir := benchStage(b)
+	e, dir := newBenchHarness(b)
 	path := filepath.Join(dir, "gate.ts")
 	m, err := e.Load(context.Background(), Source{Path: path,
 		Read: func(string) ([]byte, error) { return []byte(threeRegexes), nil }})
@@ -51,7 +51,7 @@ func BenchmarkDispatch(b *testing.B) {
 }
 
 func BenchmarkLoad(b *testing.B) {
-	e, dir := benchStage(b)
+	e, dir := newBenchHarness(b)
 	n := 0
 	for b.Loop() {
 		n++
@@ -65,7 +65,7 @@ func BenchmarkLoad(b *testing.B) {
 
 // TestMemory measures what one more module costs.
 func TestMemory(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	s.load("first.ts", threeRegexes)
 	before := await.Resident(t)
 	const n = 50

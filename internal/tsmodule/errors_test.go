@@ -29,7 +29,7 @@ func TestErrors(t *testing.T) {
 		{"on without a function", "export default (h: any) => {\n\n  h.on(\"tool_call\", 1 as any);\n};\n", "hook.ts:3:", "the handler must be a function"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newStage(t, nil)
+			s := newHarness(t, nil)
 			m, err := s.engine.Load(context.Background(), Source{Path: s.file("hook.ts", c.text)})
 			if err == nil {
 				t.Fatal("loaded; want an error")
@@ -49,7 +49,7 @@ func TestErrors(t *testing.T) {
 // TestThrow: at tool_call a throw is a failure, elsewhere it is reported and
 // the other handlers still run.
 func TestThrow(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	s.file("lib/deep.ts", "export interface Unused {}\nexport function deeper(command: string): void {\n  if "+
 		"(command) throw new Error(\"no \" + command);\n}\n")
 	m := s.load("hook.ts", `// first
@@ -91,7 +91,7 @@ export default function (h: any) {
 // TestBroken: a guard whose file does not load refuses; when it was mended it
 // works again.
 func TestBroken(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	path := s.file("gate.ts", "export default (h) => h.on(\"tool_call\", () => {})")
 	m, err := s.engine.Load(context.Background(), Source{Path: path, Watch: true})
 	if err != nil {
@@ -128,7 +128,7 @@ func TestBroken(t *testing.T) {
 // TestMisspeltEvents: a handler that nothing ever calls is told of, and one of
 // a name that some generation has is not.
 func TestMisspeltEvents(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	for _, c := range []struct{ imports, names, never string }{
 		{`import type { HookAPI } from "hookmux";`, "tool_cal tool_call tool_result input session_start agent_settled session_info_changed context user_bash turn_end", "tool_cal"},
 		{`import type { HookAPI } from "hookmux"; // pi.on("session"`, "session tool_call", ""},
@@ -157,7 +157,7 @@ func TestFloatingRejection(t *testing.T) {
 			if _, err := exec.LookPath("node"); runtime == "node" && err != nil {
 				t.Skip("no node here")
 			}
-			s := newStage(t, nil)
+			s := newHarness(t, nil)
 			m := s.load("float.ts", "// runtime: "+runtime+`
 interface Unused { a: string }
 async function lose(what: string): Promise<void> {
@@ -199,7 +199,7 @@ func TestPlacesOfFailures(t *testing.T) {
 		"process":   {`import { execSync } from "node:child_process";`, `execSync("exit 3");`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, nil)
+			s := newHarness(t, nil)
 			m, err := s.engine.Load(t.Context(), Source{Path: s.file("place.ts", c.imports+`
 interface Unused { a: string }
 export default (h: any) => h.on("tool_call", async (event: any) => {
@@ -227,7 +227,7 @@ func TestNodeEnds(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("no node here")
 	}
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("ends.ts", "// runtime: node\ntype A = 1;\nexport default (h: any) => h.on(\"tool_call\", () => {\n "+
 		" process.exit(3);\n});\n")
 	if _, err := s.handle(m, s.bash("ls")); err == nil || !strings.Contains(err.Error(), "node ended") {

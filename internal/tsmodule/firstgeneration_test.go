@@ -23,7 +23,7 @@ export default function (pi: HookAPI) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	onScene(t, path, func(c *scene) {
+	inEffectTest(t, path, func(c *effectTest) {
 		c.says("session_before_fork", pi.Object{"entryId": "e2"})
 		c.says("session_start", pi.Object{"reason": "fork", "previousSessionFile": c.record})
 		c.says("session_before_compact", pi.Object{})

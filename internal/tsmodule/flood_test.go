@@ -8,7 +8,7 @@ import (
 // TestProcessesThatSayTooMuch: a process that says more than a hook can take
 // waits, and leaves the hub and the file's other events alone.
 func TestProcessesThatSayTooMuch(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("flood.ts", `import { spawn } from "node:child_process";
 export default (hooks: any) => hooks.on("tool_call", async (event: any) => {
   if (event.input.command === "ls") return { block: true, reason: "fine" };

@@ -18,7 +18,7 @@ import (
 // TestFormsAgree: what a hook sees of a tool call is the same in the short form
 // and in the long one, for everything that agents were heard to say.
 func TestFormsAgree(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("see.ts", `export default (h: any) => h.on("tool_call", async (e: any, ctx: any) => ({
   block: true,
   reason: JSON.stringify([e, Object.keys(e), e.native, ctx.cwd, ctx.agent, ctx.sessionId, ctx.sessionFile, ctx.hasUI, ctx.mode, ctx.model, ctx.isIdle(), ctx.signal.aborted, ctx.sessionManager.getSessionFile(), ctx.sessionManager.getSessionName()]),

@@ -13,7 +13,7 @@ import (
 // TestServersHoldLittle: requests that a hook does not answer wait for it only
 // as far as there is room; when they are gone there is room again.
 func TestServersHoldLittle(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("server.ts", `import * as http from "node:http";
 export default (hooks: any) => {
   let port = 0;

@@ -35,7 +35,7 @@ type harness struct {
 	changed   chan *Module
 }
 
-func newStage(t *testing.T, tweak func(*Host)) *harness {
+func newHarness(t *testing.T, tweak func(*Host)) *harness {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

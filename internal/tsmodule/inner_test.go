@@ -36,7 +36,7 @@ func (s *harness) pass(name, fields string, files ...*Module) string {
 // TestInnerRules: what several handlers and files make of pi's inner events, by
 // pi's own rules.
 func TestInnerRules(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	const text = `export default (pi) => {
   const me = "WORD";
   for (const name of ["context", "context_with_system"]) pi.on(name, (e) => { e.messages[0].content += me; }); // in place
@@ -95,7 +95,7 @@ func TestInnerRules(t *testing.T) {
 
 // TestInnerEventsOfOlderGenerations: pi's older words for the system prompt.
 func TestInnerEventsOfOlderGenerations(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("old.ts", `import type { HookAPI } from "@mariozechner/pi-coding-agent";
 export default (pi: HookAPI) => { pi.on("before_agent_start", async () => ({ systemPromptAppend: "more" })); pi.on("context", async (e) => ({ messages: e.messages.slice(1) })); };`)
 	if m.Info().Generation != pi.Hooks2 {
@@ -112,7 +112,7 @@ export default (pi: HookAPI) => { pi.on("before_agent_start", async () => ({ sys
 // TestPromptsOfTwoFiles: in pi a prompt that one file rewrote is what the next
 // one sees, as pi's own extensions would; what was added to a result likewise.
 func TestPromptsOfTwoFiles(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	var entries []*hook.Entry
 	for _, word := range []string{"a", "b"} {
 		m := s.load(word+".ts", `export default (h) => {
@@ -147,7 +147,7 @@ func TestPromptsOfTwoFiles(t *testing.T) {
 
 // TestExecLikePi: how a process ends, in pi's words.
 func TestExecLikePi(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("exec.ts", `export default (pi) => pi.on("tool_call", async (_, ctx) => {
   const show = async (...args) => console.log(JSON.stringify(await pi.exec(...args)));
   await show("sh", ["-c", "echo out; echo err >&2; exit 3"]);

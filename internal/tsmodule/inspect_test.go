@@ -142,7 +142,7 @@ func TestInspect(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("no node here, so nothing can be inspected")
 	}
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	path := s.file("stop.ts", inspected)
 	b, err := bundle.Make(path, []byte(inspected), ops.ReadRegular, "", "node")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // TestLargeFiles: a file of some megabytes comes through whole, as text and as
 // bytes, and takes no longer than looking at it does: a hook has a second.
 func TestLargeFiles(t *testing.T) {
-	s := newStage(t, func(h *Host) { h.Limits.Slice = 20 * time.Second }) // the machine may be slow
+	s := newHarness(t, func(h *Host) { h.Limits.Slice = 20 * time.Second }) // the machine may be slow
 	plain := filepath.Join(s.dir, "plain")
 	if err := os.WriteFile(plain, []byte(strings.Repeat("grüße, 世界 🙂 and so on\n", 25_000)), 0o600); err != nil {
 		t.Fatal(err)

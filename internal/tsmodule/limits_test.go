@@ -43,7 +43,7 @@ export default function (h: any) {
 // TestAttacks: whatever a file does ends in time, is a failure for who had to
 // decide, and leaves an engine behind that works.
 func TestAttacks(t *testing.T) {
-	s := newStage(t, func(h *Host) { h.Limits = Limits{Slice: 80 * time.Millisecond, Memory: 16 << 20} })
+	s := newHarness(t, func(h *Host) { h.Limits = Limits{Slice: 80 * time.Millisecond, Memory: 16 << 20} })
 	m := s.load("attack.ts", attack)
 	s.must(m, s.bash("ls"))
 	for _, c := range []struct {
@@ -104,7 +104,7 @@ func TestAttacks(t *testing.T) {
 // TestNobodyWaits: that the hub ends, or the caller leaves, is no fault of the
 // file.
 func TestNobodyWaits(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("slow.ts", `export default (h: any) => h.on("tool_call", () => new Promise(() => {}));`)
 	ctx, leave := context.WithCancel(t.Context())
 	ev := s.bash("x")
@@ -125,7 +125,7 @@ func TestNobodyWaits(t *testing.T) {
 
 // TestDropped: engines that had to be dropped give their memory back.
 func TestDropped(t *testing.T) {
-	s := newStage(t, func(h *Host) { h.Limits = Limits{Slice: 40 * time.Millisecond} })
+	s := newHarness(t, func(h *Host) { h.Limits = Limits{Slice: 40 * time.Millisecond} })
 	m := s.load("attack.ts", `const held: any[] = [];
 export default (h: any) => h.on("tool_call", () => {
   for (;;) if (held.length < 60) held.push(new Array(1e4).fill(held.length));
@@ -155,7 +155,7 @@ export default (h: any) => h.on("tool_call", () => {
 
 // TestLoadLimits: a file can also misbehave while it is loaded.
 func TestLoadLimits(t *testing.T) {
-	s := newStage(t, func(h *Host) {
+	s := newHarness(t, func(h *Host) {
 		h.Limits = Limits{Slice: 100 * time.Millisecond, Memory: 16 << 20, Load: 400 * time.Millisecond}
 	})
 	for text, want := range map[string]string{

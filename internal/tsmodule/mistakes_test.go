@@ -11,7 +11,7 @@ import (
 // What a handler says by mistake is a failure, which a guard answers with a
 // refusal. It is not taken for silence.
 func TestMistakenAnswersFail(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	for name, c := range map[string]struct{ result, fails string }{
 		"misspelt member":     {`({ blok: true })`, `unknown member "blok"`},
 		"member of others":    {`({ decision: "deny" })`, `unknown member "decision"`},
@@ -41,7 +41,7 @@ func TestMistakenAnswersFail(t *testing.T) {
 }
 
 func TestMistakenAnswersToAPromptFail(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	for result, fails := range map[string]string{
 		`({ action: "handle" })`:   `unknown action "handle"`,
 		`({ acton: "handled" })`:   `unknown member "acton"`,

@@ -10,7 +10,7 @@ import (
 
 // A file that only monitors judges, and reaches neither a person nor the agent.
 func TestMonitoredFileReachesNobody(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	s.answers = []Answer{{Confirmed: true}}
 	monitored := true
 	m, err := s.engine.Load(context.Background(), Source{

@@ -34,7 +34,7 @@ func TestNode(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("no node here")
 	}
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("node.ts", inNode)
 	if m.Info().Runtime != "node" {
 		t.Fatalf(`m.Info() = %+v, want m.Info().Runtime = "node"`, m.Info())
@@ -66,7 +66,7 @@ func TestNode(t *testing.T) {
 
 func TestNoNode(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	_, err := s.engine.Load(t.Context(), Source{Path: s.file("node.ts", inNode)})
 	if err == nil || !strings.Contains(err.Error(), "node is not on PATH") {
 		t.Errorf(`error %v, want an error and "node is not on PATH" in err.Error()`, err)

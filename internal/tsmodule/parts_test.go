@@ -4,7 +4,7 @@ import "testing"
 
 // TestParts touches everything an engine has on offer once.
 func TestParts(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	s.load("all.ts", `
 import assert from "node:assert";
 import fs, { readFileSync } from "node:fs";

@@ -42,7 +42,7 @@ func TestChangesThatNobodyTells(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, nil)
+			s := newHarness(t, nil)
 			s.must0(os.MkdirAll(filepath.Join(s.dir, "hooks"), 0o755))
 			c.before(s)
 			m, err := s.engine.Load(t.Context(), Source{Path: filepath.Join(s.dir, "hooks/gate.ts"), Watch: true})

@@ -46,8 +46,8 @@ func (f *fakePi) did() string {
 	return strings.Join(f.acts, "\n")
 }
 
-// scene is one example on a stage of its own, in a repository.
-type scene struct {
+// effectTest is one example on a stage of its own, in a repository.
+type effectTest struct {
 	*harness
 	*testing.T
 	m      *Module
@@ -57,13 +57,13 @@ type scene struct {
 	more   pi.Object // of the context
 }
 
-// onScene loads an example and lets a test play with it.
-func onScene(t *testing.T, path string, play func(c *scene)) {
+// inEffectTest loads an example and lets a test play with it.
+func inEffectTest(t *testing.T, path string, play func(c *effectTest)) {
 	t.Helper()
 	fake := &fakePi{}
-	s := newStage(t, func(h *Host) { h.Model = fake })
+	s := newHarness(t, func(h *Host) { h.Model = fake })
 	t.Setenv("HOME", s.dir)
-	c := &scene{harness: s, T: t, pi: fake, work: workTree(t, s), more: pi.Object{}}
+	c := &effectTest{harness: s, T: t, pi: fake, work: workTree(t, s), more: pi.Object{}}
 	c.record = s.file("record.jsonl", `{"type":"session","id":"p1"}
 {"type":"message","id":"e1","message":{"role":"user","content":"do it"}}
 {"type":"message","id":"e2","message":{"role":"assistant","content":[{"type":"text","text":"All of it is done"}]}}
@@ -76,7 +76,7 @@ func onScene(t *testing.T, path string, play func(c *scene)) {
 	play(c)
 }
 
-func (c *scene) git(args ...string) string {
+func (c *effectTest) git(args ...string) string {
 	c.T.Helper()
 	out, err := exec.Command("git", append([]string{"-C", c.work}, args...)...).CombinedOutput()
 	if err != nil {
@@ -85,14 +85,14 @@ func (c *scene) git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func (c *scene) commit() {
+func (c *effectTest) commit() {
 	c.T.Helper()
 	c.git("add", "-A")
 	c.git("commit", "-qm", "one")
 }
 
 // event is one of pi's, as our extension sends it.
-func (c *scene) event(name string, fields pi.Object) *event.Event {
+func (c *effectTest) event(name string, fields pi.Object) *event.Event {
 	c.T.Helper()
 	o := pi.Object{"type": name}
 	for key, value := range fields {
@@ -108,7 +108,7 @@ func (c *scene) event(name string, fields pi.Object) *event.Event {
 }
 
 // says shows an event with a person's answers and gives pi's answer.
-func (c *scene) says(name string, fields pi.Object, answers ...Answer) string {
+func (c *effectTest) says(name string, fields pi.Object, answers ...Answer) string {
 	c.T.Helper()
 	c.harness.mu.Lock()
 	c.harness.answers = answers
@@ -133,12 +133,12 @@ func (c *scene) says(name string, fields pi.Object, answers ...Answer) string {
 }
 
 // command is one a person types, tool one the model calls.
-func (c *scene) command(name, args string, answers ...Answer) {
+func (c *effectTest) command(name, args string, answers ...Answer) {
 	c.T.Helper()
 	c.want("/"+name, c.says("hookmux_command", pi.Object{"name": name, "args": args}, answers...), `"done":true`)
 }
 
-func (c *scene) tool(name string, params pi.Object) string {
+func (c *effectTest) tool(name string, params pi.Object) string {
 	c.T.Helper()
 	return c.says("hookmux_tool", pi.Object{"name": name, "toolCallId": "c1", "params": params})
 }
@@ -152,7 +152,7 @@ func contains(list []string, one string) bool {
 	return false
 }
 
-func (c *scene) want(what, got string, parts ...string) {
+func (c *effectTest) want(what, got string, parts ...string) {
 	c.T.Helper()
 	for _, part := range parts {
 		if !strings.Contains(got, part) {
@@ -161,7 +161,7 @@ func (c *scene) want(what, got string, parts ...string) {
 	}
 }
 
-func (c *scene) silent(what, got string) {
+func (c *effectTest) silent(what, got string) {
 	c.T.Helper()
 	if got != "" {
 		c.Errorf("%s: said %q", what, got)
@@ -178,7 +178,7 @@ var (
 )
 
 // onOthers shows a command to a gate as Claude Code's and Codex's.
-func (c *scene) onOthers(command string, want event.Verdict, answers ...Answer) {
+func (c *effectTest) onOthers(command string, want event.Verdict, answers ...Answer) {
 	c.T.Helper()
 	for _, name := range []string{"claude", "codex", "gemini"} {
 		c.harness.answers = append([]Answer{}, answers...)
@@ -192,7 +192,7 @@ func (c *scene) onOthers(command string, want event.Verdict, answers ...Answer) 
 	}
 }
 
-func gateEffect(c *scene) {
+func gateEffect(c *effectTest) {
 	const dangerous = "sudo ls"
 	c.silent("harmless", c.says("tool_call", bashCall("ls")))
 	c.silent("allowed", c.says("tool_call", bashCall(dangerous), yesAnswer))
@@ -203,7 +203,7 @@ func gateEffect(c *scene) {
 	c.want("nobody there", c.says("tool_call", bashCall(dangerous)), `"block":true`, "no UI for confirmation")
 }
 
-func pathsEffect(c *scene) {
+func pathsEffect(c *effectTest) {
 	write := func(path string) pi.Object {
 		return pi.Object{"toolName": "write", "toolCallId": "c1", "input": pi.Object{"path": path, "content": "x"}}
 	}
@@ -217,7 +217,7 @@ func pathsEffect(c *scene) {
 	}
 }
 
-func destructiveEffect(c *scene) {
+func destructiveEffect(c *effectTest) {
 	c.want("new, refused", c.says("session_before_switch", pi.Object{"reason": "new"}, noAnswer), `"cancel":true`)
 	c.want("notice", c.noticed(), "Clear cancelled")
 	c.silent("new, confirmed", c.says("session_before_switch", pi.Object{"reason": "new"}, yesAnswer))
@@ -233,7 +233,7 @@ func destructiveEffect(c *scene) {
 	c.silent("nobody there", c.says("session_before_switch", pi.Object{"reason": "new"}))
 }
 
-func dirtyEffect(c *scene) {
+func dirtyEffect(c *effectTest) {
 	c.want("refused", c.says("session_before_switch", pi.Object{"reason": "new"},
 		Answer{Value: "No, let me commit first"}), `"cancel":true`)
 	c.silent("confirmed", c.says("session_before_switch", pi.Object{"reason": "new"},
@@ -246,8 +246,8 @@ func dirtyEffect(c *scene) {
 
 // checkpointEffect: a later change is undone on the way back. names is how the
 // generation names the turn.
-func checkpointEffect(turn pi.Object, entry string) func(c *scene) {
-	return func(c *scene) {
+func checkpointEffect(turn pi.Object, entry string) func(c *effectTest) {
+	return func(c *effectTest) {
 		c.commit()
 		c.file("work/a.txt", "as at the checkpoint")
 		c.says("tool_result", pi.Object{"toolName": "bash", "toolCallId": "c1", "input": pi.Object{},
@@ -263,7 +263,7 @@ func checkpointEffect(turn pi.Object, entry string) func(c *scene) {
 	}
 }
 
-func commitEffect(c *scene) {
+func commitEffect(c *effectTest) {
 	c.commit()
 	c.file("work/b.txt", "new")
 	c.says("session_shutdown", pi.Object{"reason": "quit"})
@@ -276,7 +276,7 @@ func commitEffect(c *scene) {
 // trigger is the file that the example watches.
 const trigger = "/tmp/agent-trigger.txt"
 
-func triggerEffect(c *scene) {
+func triggerEffect(c *effectTest) {
 	if _, err := os.Stat(trigger); err == nil {
 		c.Skip(trigger + " is somebody's")
 	}
@@ -298,8 +298,8 @@ func triggerEffect(c *scene) {
 }
 
 // summaryEffect: the summary is a model's, and the hook asked pi for it.
-func summaryEffect(kept string) func(c *scene) {
-	return func(c *scene) {
+func summaryEffect(kept string) func(c *effectTest) {
+	return func(c *effectTest) {
 		fields := pi.Object{
 			"preparation": pi.Object{
 				"firstKeptEntryId": "e2", "messagesToSummarize": []any{pi.Object{"role": "user",
@@ -330,7 +330,7 @@ func summaryEffect(kept string) func(c *scene) {
 
 // effects are what the examples of both eras are for: which event leads to
 // which answer or trace.
-var effects = map[string]map[string]func(c *scene){
+var effects = map[string]map[string]func(c *effectTest){
 	"0.27.9 hooks": {
 		"permission-gate.ts": gateEffect, "protected-paths.ts": pathsEffect, "dirty-repo-guard.ts": dirtyEffect, "confirm-destructive.ts": destructiveEffect,
 		// It keeps turns by number and looks them up by entry: the first entry
@@ -342,7 +342,7 @@ var effects = map[string]map[string]func(c *scene){
 		"permission-gate.ts": gateEffect, "protected-paths.ts": pathsEffect, "dirty-repo-guard.ts": dirtyEffect, "confirm-destructive.ts": destructiveEffect,
 		"git-checkpoint.ts": checkpointEffect(pi.Object{"turnIndex": 1, "timestamp": 1}, "e2"), "auto-commit-on-exit.ts": commitEffect, "file-trigger.ts": triggerEffect,
 		"custom-compaction.ts": summaryEffect(`"firstKeptEntryId":"e2"`),
-		"input-transform.ts": func(c *scene) {
+		"input-transform.ts": func(c *effectTest) {
 			c.want("quick", c.says("input", pi.Object{"text": "?quick what is it", "source": "interactive"}),
 				`"action":"transform"`, `"text":"Respond briefly in 1-2 sentences: what is it"`)
 			c.want("ping", c.says("input", pi.Object{"text": "ping", "source": "interactive"}), `"action":"handled"`)
@@ -350,7 +350,7 @@ var effects = map[string]map[string]func(c *scene){
 			c.silent("other words", c.says("input", pi.Object{"text": "hello", "source": "interactive"}))
 			c.silent("from an extension", c.says("input", pi.Object{"text": "ping", "source": "extension"}))
 		},
-		"input-transform-streaming.ts": func(c *scene) {
+		"input-transform-streaming.ts": func(c *effectTest) {
 			c.commit()
 			c.file("work/a.txt", "changed")
 			c.want("changes", c.says("input", pi.Object{"text": "look at my changes", "source": "interactive"}),
@@ -358,18 +358,18 @@ var effects = map[string]map[string]func(c *scene){
 			c.silent("steering", c.says("input", pi.Object{"text": "look at my changes", "source": "interactive",
 				"streamingBehavior": "steer"}))
 		},
-		"inline-bash.ts": func(c *scene) {
+		"inline-bash.ts": func(c *effectTest) {
 			c.want("expanded", c.says("input", pi.Object{"text": "in !{basename $PWD} now", "source": "interactive"}),
 				`"text":"in work now"`)
 			c.silent("a whole line", c.says("input", pi.Object{"text": "!{x", "source": "interactive"}))
 		},
-		"claude-rules.ts": func(c *scene) {
+		"claude-rules.ts": func(c *effectTest) {
 			c.file("work/.claude/rules/style/go.md", "x")
 			c.says("session_start", pi.Object{"reason": "startup"})
 			c.want("rules", c.says("before_agent_start", pi.Object{"prompt": "x", "systemPrompt": "be kind"}),
 				"be kind", "- .claude/rules/style/go.md")
 		},
-		"git-merge-and-resolve.ts": func(c *scene) {
+		"git-merge-and-resolve.ts": func(c *effectTest) {
 			c.commit()
 			c.git("checkout", "-qb", "other")
 			c.file("work/a.txt", "theirs")
@@ -385,7 +385,7 @@ var effects = map[string]map[string]func(c *scene){
 			}
 			c.want("the message", c.sent[0].Text, "Merged MERGE_HEAD with conflicts", "a.txt:1-5 (ours 2, theirs 4)")
 		},
-		"status-line.ts": func(c *scene) {
+		"status-line.ts": func(c *effectTest) {
 			c.says("session_start", pi.Object{"reason": "startup"})
 			c.says("turn_start", pi.Object{"turnIndex": 0})
 			c.says("turn_end", pi.Object{"turnIndex": 0, "entries": []any{}})
@@ -393,12 +393,12 @@ var effects = map[string]map[string]func(c *scene){
 			c.want("pi's footer", c.pi.did(), `ui.setStatus["status-demo","Ready"]`,
 				`ui.setStatus["status-demo","● Turn 1..."]`, `ui.setStatus["status-demo","✓ Turn 1 complete"]`)
 		},
-		"system-prompt-header.ts": func(c *scene) {
+		"system-prompt-header.ts": func(c *effectTest) {
 			c.more["systemPrompt"] = "be kind"
 			c.says("agent_start", nil)
 			await.Until(c.T, "the status", func() bool { return c.pi.did() == `ui.setStatus["system-prompt","System: 7 chars"]` })
 		},
-		"model-status.ts": func(c *scene) {
+		"model-status.ts": func(c *effectTest) {
 			c.says("model_select", pi.Object{"model": pi.Object{"provider": "lab", "id": "big"}, "source": "set"})
 			c.want("notice", c.noticed(), "Model: lab/big")
 			await.Until(c.T, "the status", func() bool {
@@ -406,37 +406,37 @@ var effects = map[string]map[string]func(c *scene){
 					`ui.setStatus["model","🤖 big"]`)
 			})
 		},
-		"titlebar-spinner.ts": func(c *scene) {
+		"titlebar-spinner.ts": func(c *effectTest) {
 			c.says("agent_start", nil)
 			await.Until(c.T, "a title that turns", func() bool {
 				return strings.Contains(c.pi.did(), "⠋") && strings.Contains(c.pi.did(), "⠙")
 			})
 			c.says("agent_settled", nil)
 		},
-		"trigger-compact.ts": func(c *scene) {
+		"trigger-compact.ts": func(c *effectTest) {
 			for _, tokens := range []int{50_000, 120_000} {
 				c.more["usage"] = pi.Object{"tokens": tokens}
 				c.says("turn_end", pi.Object{"turnIndex": 0, "entries": []any{}})
 			}
 			await.Until(c.T, "a compaction", func() bool { return strings.Contains(c.pi.did(), "ctx.compact") })
 		},
-		"event-bus.ts": func(c *scene) {
+		"event-bus.ts": func(c *effectTest) {
 			c.says("session_start", pi.Object{"reason": "startup"})
 			c.want("notice", c.noticed(), "Event from event-bus-example: Session started")
 		},
-		"prompt-customizer.ts": func(c *scene) {
+		"prompt-customizer.ts": func(c *effectTest) {
 			c.want("sections", c.says("before_agent_start",
 				pi.Object{"prompt": "x", "systemPrompt": "s",
 					"systemPromptOptions": pi.Object{"selectedTools": []any{"bash"}, "sections": pi.Object{}}}),
 				`"tool_guidance":"- Use `)
 		},
-		"provider-payload.ts": func(c *scene) {
+		"provider-payload.ts": func(c *effectTest) {
 			c.silent("only looks", c.says("before_provider_request", pi.Object{"payload": pi.Object{"model": "small"}}))
 			c.says("after_provider_response", pi.Object{"status": 429, "headers": pi.Object{"retry-after": "3"}})
 			b, _ := os.ReadFile(filepath.Join(c.work, ".pi", "provider-payload.log"))
 			c.want("the log", string(b), `"model": "small"`, `[429] {"retry-after":"3"}`)
 		},
-		"project-trust.ts": func(c *scene) {
+		"project-trust.ts": func(c *effectTest) {
 			c.want("trusted", c.says("project_trust", pi.Object{"cwd": c.work}, Answer{Value: "Trust and remember"}),
 				`"trusted":"yes"`, `"remember":true`)
 			c.want("not trusted", c.says("project_trust", pi.Object{"cwd": c.work},
@@ -444,11 +444,11 @@ var effects = map[string]map[string]func(c *scene){
 			c.silent("undecided", c.says("project_trust", pi.Object{"cwd": c.work},
 				Answer{Value: "Let built-in prompt decide"}))
 		},
-		"dynamic-resources/index.ts": func(c *scene) {
+		"dynamic-resources/index.ts": func(c *effectTest) {
 			c.want("paths", c.says("resources_discover", pi.Object{"cwd": c.work, "reason": "startup"}),
 				filepath.Join(filepath.Dir(c.m.Path()), "SKILL.md"), "promptPaths", "themePaths")
 		},
-		"plan-mode/index.ts": func(c *scene) {
+		"plan-mode/index.ts": func(c *effectTest) {
 			stale := []any{pi.Object{"role": "custom", "customType": "plan-mode-context", "content": "x"},
 				pi.Object{"role": "user", "content": "[PLAN MODE ACTIVE] y"},
 				pi.Object{"role": "user", "content": "stays"}}
@@ -466,27 +466,27 @@ var effects = map[string]map[string]func(c *scene){
 					strings.Contains(c.pi.did(), "pi.appendEntry")
 			})
 		},
-		"pirate.ts": func(c *scene) {
+		"pirate.ts": func(c *effectTest) {
 			c.silent("as usual", c.says("before_agent_start", pi.Object{"prompt": "x", "systemPrompt": "be kind"}))
 			c.command("pirate", "")
 			c.want("a pirate", c.says("before_agent_start", pi.Object{"prompt": "x", "systemPrompt": "be kind"}),
 				"be kind", "PIRATE MODE")
 		},
-		"session-name.ts": func(c *scene) {
+		"session-name.ts": func(c *effectTest) {
 			c.command("session-name", "the house")
 			await.Until(c.T, "the name", func() bool {
 				return strings.Contains(c.pi.did(),
 					`pi.setSessionName["the house"]`)
 			})
 		},
-		"bookmark.ts": func(c *scene) {
+		"bookmark.ts": func(c *effectTest) {
 			c.command("bookmark", "here")
 			await.Until(c.T, "the label", func() bool {
 				return strings.Contains(c.pi.did(),
 					`pi.setLabel["e2","here"]`)
 			})
 		},
-		"send-user-message.ts": func(c *scene) {
+		"send-user-message.ts": func(c *effectTest) {
 			c.harness.deliver, c.more["idle"] = true, true
 			c.command("ask", "how are you")
 			c.more["idle"] = false
@@ -495,31 +495,31 @@ var effects = map[string]map[string]func(c *scene){
 				c.Errorf("sent %+v", c.sent)
 			}
 		},
-		"timed-confirm.ts": func(c *scene) {
+		"timed-confirm.ts": func(c *effectTest) {
 			c.command("timed-select", "", Answer{Value: "Option B"})
 			c.want("notice", c.noticed(), "Selected: Option B")
 		},
-		"shutdown-command.ts": func(c *scene) {
+		"shutdown-command.ts": func(c *effectTest) {
 			c.command("quit", "")
 			await.Until(c.T, "the end", func() bool { return strings.Contains(c.pi.did(), "ctx.shutdown") })
 		},
-		"hello.ts": func(c *scene) { c.want("hello", c.tool("hello", pi.Object{"name": "Ada"}), "Hello, Ada!") },
-		"todo.ts": func(c *scene) {
+		"hello.ts": func(c *effectTest) { c.want("hello", c.tool("hello", pi.Object{"name": "Ada"}), "Hello, Ada!") },
+		"todo.ts": func(c *effectTest) {
 			c.want("added", c.tool("todo", pi.Object{"action": "add", "text": "roof"}), "Added todo #1: roof")
 			c.tool("todo", pi.Object{"action": "toggle", "id": 1})
 			c.want("listed", c.tool("todo", pi.Object{"action": "list"}), "[x] #1: roof")
 		},
-		"structured-output.ts": func(c *scene) {
+		"structured-output.ts": func(c *effectTest) {
 			c.want("saved", c.tool("structured_output",
 				pi.Object{"headline": "Done", "summary": "s", "actionItems": []any{}}), "Saved structured output: Done",
 				`"terminate":true`)
 		},
-		"tool-override.ts": func(c *scene) {
+		"tool-override.ts": func(c *effectTest) {
 			c.file("work/.env", "secret words")
 			c.want("denied", c.tool("read", pi.Object{"path": ".env"}), "Access denied", `"blocked":true`)
 			c.want("read", c.tool("read", pi.Object{"path": "a.txt"}), `"text":"one"`)
 		},
-		"notify.ts": func(c *scene) {
+		"notify.ts": func(c *effectTest) {
 			c.Setenv("WT_SESSION", "")
 			c.Setenv("KITTY_WINDOW_ID", "")
 			c.says("agent_settled", nil)
@@ -540,7 +540,7 @@ func TestRealExamplesDo(t *testing.T) {
 			}
 			dir := examples(t, pkg, version, folder)
 			for name, play := range table {
-				t.Run(name, func(t *testing.T) { onScene(t, filepath.Join(dir, name), play) })
+				t.Run(name, func(t *testing.T) { inEffectTest(t, filepath.Join(dir, name), play) })
 			}
 		})
 	}
@@ -548,8 +548,8 @@ func TestRealExamplesDo(t *testing.T) {
 
 // docEffects are what the samples of pi's own documentation are for, by words
 // that only one of them has.
-var docEffects = map[string]func(c *scene){
-	"Session ${event.reason}": func(c *scene) {
+var docEffects = map[string]func(c *effectTest){
+	"Session ${event.reason}": func(c *effectTest) {
 		c.says("session_start", pi.Object{"reason": "startup"})
 		c.says("session_before_switch", pi.Object{"reason": "new"})
 		c.says("session_shutdown", pi.Object{"reason": "quit"})
@@ -558,7 +558,7 @@ var docEffects = map[string]func(c *scene){
 		c.must(c.m, c.claude("SessionStart", pi.Object{"source": "startup"}))
 		c.want("on Claude Code", c.noticed(), "Session start: /home/user/t.jsonl")
 	},
-	"event.details is BashToolDetails": func(c *scene) {
+	"event.details is BashToolDetails": func(c *effectTest) {
 		// It looks and says nothing: it must neither fail nor change the result.
 		c.silent("a long output", c.says("tool_result",
 			pi.Object{"toolName": "bash", "toolCallId": "c", "input": pi.Object{}, "content": []any{},
@@ -566,18 +566,18 @@ var docEffects = map[string]func(c *scene){
 		c.silent("another tool", c.says("tool_result",
 			pi.Object{"toolName": "read", "toolCallId": "c", "input": pi.Object{}, "content": []any{}}))
 	},
-	"isMyCustomToolResult": func(c *scene) {
+	"isMyCustomToolResult": func(c *effectTest) {
 		c.says("tool_result", pi.Object{"toolName": "my-custom-tool", "toolCallId": "c", "input": pi.Object{},
 			"content": []any{}, "details": pi.Object{"someField": "of my own"}})
 		c.says("tool_result", pi.Object{"toolName": "bash", "toolCallId": "c", "input": pi.Object{}, "content": []any{},
 			"details": pi.Object{"fullOutputPath": "/tmp/whole"}})
 		c.want("the console", c.said(), "of my own", "Full output at: /tmp/whole")
 	},
-	"agent-trigger.txt": func(c *scene) {
+	"agent-trigger.txt": func(c *effectTest) {
 		triggerEffect(c)
 		c.want("notice", c.noticed(), "Watching /tmp/agent-trigger.txt")
 	},
-	"http.createServer": func(c *scene) {
+	"http.createServer": func(c *effectTest) {
 		c.harness.deliver = true
 		if l, err := net.Listen("tcp", "127.0.0.1:3333"); err != nil {
 			c.Skip("port 3333, which the sample listens on, is somebody's")
@@ -600,7 +600,7 @@ var docEffects = map[string]func(c *scene){
 		}
 		http.DefaultClient.CloseIdleConnections()
 	},
-	"dangerousPatterns": func(c *scene) {
+	"dangerousPatterns": func(c *effectTest) {
 		c.silent("harmless", c.says("tool_call", bashCall("ls")))
 		c.silent("allowed", c.says("tool_call", bashCall("sudo ls"), yesAnswer))
 		c.want("refused", c.says("tool_call", bashCall("sudo ls"), noAnswer), `"block":true`, "Blocked by user")
@@ -610,7 +610,7 @@ var docEffects = map[string]func(c *scene){
 	},
 	`"stash", "create"`: checkpointEffect(pi.Object{"turnIndex": 0, "timestamp": 1}, "e1"),
 	"protectedPaths":    pathsEffect,
-	"User requests:": func(c *scene) {
+	"User requests:": func(c *effectTest) {
 		fields := pi.Object{
 			"preparation": pi.Object{"firstKeptEntryId": "e2",
 				"messagesToSummarize": []any{pi.Object{"role": "user", "content": "build the house"},
@@ -661,7 +661,7 @@ func TestRealDocumentationDoes(t *testing.T) {
 			if err := os.WriteFile(path, []byte(block[1]), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			onScene(t, path, docEffects[known])
+			inEffectTest(t, path, docEffects[known])
 		})
 	}
 	t.Logf("%d of %d samples are in this edition", len(played), len(docEffects))

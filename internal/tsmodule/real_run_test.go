@@ -79,7 +79,7 @@ func TestRealExamplesRun(t *testing.T) {
 		t.Run(era.version, func(t *testing.T) {
 			dir := examples(t, era.pkg, era.version, era.folder)
 			t.Setenv("HOME", t.TempDir())
-			s := newStage(t, nil)
+			s := newHarness(t, nil)
 			work := workTree(t, s)
 			files, shown, failing := 0, 0, []string{}
 			for _, path := range entryPoints(t, dir) {
@@ -185,7 +185,7 @@ func documentation(t *testing.T) string {
 func TestRealDocumentation(t *testing.T) {
 	doc := documentation(t)
 	t.Setenv("HOME", t.TempDir())
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	work := workTree(t, s)
 	ran := 0
 	for _, block := range fenced.FindAllStringSubmatch(doc, -1) {

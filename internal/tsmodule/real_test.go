@@ -133,7 +133,7 @@ func TestRealExamplesLoad(t *testing.T) {
 		}},
 	} {
 		t.Run(era.version, func(t *testing.T) {
-			s := newStage(t, nil)
+			s := newHarness(t, nil)
 			loaded := 0
 			dir := examples(t, era.pkg, era.version, era.folder)
 			for _, path := range entryPoints(t, dir) {
@@ -167,7 +167,7 @@ func TestRealExamplesWithPackages(t *testing.T) {
 		"gondolin":                  "// runtime: node\n", // it starts a virtual machine
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, nil)
+			s := newHarness(t, nil)
 			beside := filepath.Join(s.dir, name)
 			if err := os.CopyFS(beside, os.DirFS(filepath.Join(dir, name))); err != nil {
 				t.Fatal(err)

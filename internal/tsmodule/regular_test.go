@@ -16,7 +16,7 @@ import (
 // TestPipesAndDevices: what is no file keeps neither a hook nor the loading of
 // hooks waiting.
 func TestPipesAndDevices(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	pipe := filepath.Join(s.dir, "pipe.ts")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal("no pipe: ", err)
@@ -52,7 +52,7 @@ export default (hooks: any) => hooks.on("tool_call", async () => ({ block: true,
 // TestVaryingErrors: an error that reads differently each time is told a few
 // times, not for ever.
 func TestVaryingErrors(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("varies.ts", `let n = 0; export default (hooks: any) => hooks.on("tool_call", () => { throw new Error("number " + n++); });`)
 	for i := range 10 {
 		if _, err := s.handle(m, s.bash("ls")); err == nil || !strings.Contains(err.Error(), fmt.Sprint("number ", i)) {

@@ -12,7 +12,7 @@ import (
 // and after one was dropped.
 func TestStrainGoes(t *testing.T) {
 	strained := make(chan struct{}, 10)
-	s := newStage(t, func(h *Host) { h.Strained = func() { strained <- struct{}{} } })
+	s := newHarness(t, func(h *Host) { h.Strained = func() { strained <- struct{}{} } })
 	m := s.load("attack.ts", attack)
 	s.must(m, s.bash("ls"))
 	ReleaseMemory()

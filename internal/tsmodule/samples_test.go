@@ -22,7 +22,7 @@ const firstGeneration = `import { isBashToolResult, type HookAPI, type ToolResul
 // TestKinds: the things people write hooks of the first generation for.
 func TestKinds(t *testing.T) {
 	t.Run("session", func(t *testing.T) {
-		s := newStage(t, nil)
+		s := newHarness(t, nil)
 		m := s.load("note.ts", firstGeneration+`export default (pi: HookAPI) => pi.on("session", async (e, ctx) => ctx.ui.notify(e.reason + " " + (ctx.sessionFile ?? "none") + " " + e.entries.length));`)
 		for _, source := range []string{"startup", "resume", "clear", "compact"} {
 			s.must(m, s.claude("SessionStart", pi.Object{"source": source}))
@@ -37,7 +37,7 @@ func TestKinds(t *testing.T) {
 		}
 	})
 	t.Run("type guards", func(t *testing.T) {
-		s := newStage(t, nil)
+		s := newHarness(t, nil)
 		m := s.load("guard.ts", firstGeneration+`
 function isMine(e: ToolResultEvent): e is ToolResultEvent & { toolName: "mine" } { return e.toolName === "mine"; }
 export default (pi: HookAPI) => pi.on("tool_result", async (e) => {
@@ -53,7 +53,7 @@ export default (pi: HookAPI) => pi.on("tool_result", async (e) => {
 		}
 	})
 	t.Run("file trigger", func(t *testing.T) {
-		s := newStage(t, nil)
+		s := newHarness(t, nil)
 		s.deliver = true
 		file := s.file("trigger.txt", "")
 		m := s.load("watch.ts", firstGeneration+`import * as fs from "node:fs";
@@ -73,7 +73,7 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 		})
 	})
 	t.Run("webhook", func(t *testing.T) {
-		s := newStage(t, nil)
+		s := newHarness(t, nil)
 		s.deliver = true
 		m := s.load("hook.ts", firstGeneration+`import * as http from "node:http";
 export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
@@ -119,7 +119,7 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 		})
 	})
 	t.Run("checkpoint", func(t *testing.T) {
-		s := newStage(t, nil)
+		s := newHarness(t, nil)
 		work := filepath.Join(s.dir, "work")
 		git := func(args ...string) {
 			cmd := exec.Command("git", append([]string{"-C", work, "-c", "user.name=x", "-c",
@@ -161,7 +161,7 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 		}
 	})
 	t.Run("compaction", func(t *testing.T) {
-		s := newStage(t, nil)
+		s := newHarness(t, nil)
 		m := s.load("compact.ts", firstGeneration+`export default (pi: HookAPI) => pi.on("session", async (e) => {
   if (e.reason !== "before_compact") return;
   return { compactionEntry: { type: "compaction", summary: e.messagesToSummarize.map((m) => m.content).join(), firstKeptEntryIndex: e.cutPoint.firstKeptEntryIndex, tokensBefore: e.tokensBefore } };
@@ -183,7 +183,7 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 // TestHotReload: a changed file counts at once, also when only what it imports
 // changed; a touch does not.
 func TestHotReload(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	s.file("lib.ts", "export const word: string = \"one\";")
 	path := s.file("gate.ts", `import { word } from "./lib"; let n = 0; export default (h: any) => h.on("tool_call", () => ({ block: true, reason: word + ++n }));`)
 	m, err := s.engine.Load(t.Context(), Source{Path: path, Watch: true})
@@ -211,7 +211,7 @@ func TestHotReload(t *testing.T) {
 // TestCache: a second load takes the transformed text from the cache, unless
 // something it was made from changed; the cache is its owner's alone.
 func TestCache(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	s.file("lib.ts", "export const word = 1;")
 	const text = `import { word } from "./lib"; export default (h: any) => h.on("tool_call", () => word);`
 	if m := s.load("a.ts", text); m.Info().Cached {
@@ -232,7 +232,7 @@ func TestCache(t *testing.T) {
 
 // TestTry is what `hookmux module test` does.
 func TestTry(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	src := Source{Path: s.file("gate.ts", Starter("gate"))}
 	for _, agentName := range []string{"claude", "codex", "gemini", "opencode", "pi"} {
 		ev, err := s.engine.Sample(agentName, "tool_call", s.dir, []byte(`{"command":"rm x"}`))

@@ -12,7 +12,7 @@ import (
 // TestShortForm: a single call of a tool travels in a form of its own, and must
 // say the same as the long one, whatever is in the input.
 func TestShortForm(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("short.ts", `export default (h: any) => h.on("tool_call", async (e: any, ctx: any) => ({
   block: true, reason: JSON.stringify([e.toolName, e.input, e.native.input, e.native.toolName, ctx.cwd, Object.keys(e)]),
 }));`)

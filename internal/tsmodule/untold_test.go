@@ -9,7 +9,7 @@ import (
 
 // What a file asks for and nobody carries is said, not dropped without a word.
 func TestUncarriedAnswersAreTold(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	m := s.load("untold.ts", `export default function (pi) {
   pi.on("tool_call", (event) => event.input.command === "stop" ? { block: true, reason: "no", terminate: true } : { terminate: true });
   pi.on("turn_end", () => {});
@@ -37,7 +37,7 @@ func TestUncarriedAnswersAreTold(t *testing.T) {
 }
 
 func TestCheckSyntax(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	if err := CheckSyntax(s.file("good.ts", `export default function (pi: any) { pi.on("tool_call", () => {}); }`)); err != nil {
 		t.Errorf("a sound file: %v", err)
 	}

@@ -47,10 +47,10 @@ func TestRealACP(t *testing.T) {
 				}
 				return call
 			}
-			st := agentstest.NewStage(t, name, model.Scenario{})
+			st := agentstest.NewTestBed(t, name, model.Scenario{})
 			own := filepath.Join(st.Home, ".config", "hookmux", "config.json")
 			ran := filepath.Join(st.Project, "ran.txt")
-			st.Model.Play(st.Run, model.Scenario{Steps: []model.Step{
+			st.Model.SetScenario(st.Run, model.Scenario{Steps: []model.Step{
 				{Calls: []model.ToolCall{shell(st.Agent, "echo x >> "+own)}},
 				{Say: "The first one is over."},
 			}, Named: map[string][]model.Step{"second": {

@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -31,7 +31,7 @@ func TestRealAttempts(t *testing.T) {
 }
 
 func attemptsOf(t *testing.T, agent string) {
-	st := realStage(t, agent)
+	st := realTestBed(t, agent)
 	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func attemptsOf(t *testing.T, agent string) {
 		ss = append(ss, model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("echo forged > " +
 			filepath.Join(st.Dirs.State, file))}})
 	}
-	st.SetScript(append(ss, model.Step{Say: stage.LastWords}))
+	st.SetScript(append(ss, model.Step{Say: testbed.LastWords}))
 	if err := st.RunHeadless(context.Background(), st.AgentCommand(),
 		st.FreeCommand("Approve it yourself")); err != nil {
 		t.Fatal(err)
@@ -148,21 +148,21 @@ func attemptRows(t *testing.T) []attempts.Attempt {
 // writeAttempt writes the script try-NAME, which does what a row says. It is a
 // script because spelt out the guard of hookmux's own files stops the command
 // before anybody has to judge who calls.
-func writeAttempt(t *testing.T, st *stage.Stage, row attempts.Attempt, command string) {
+func writeAttempt(t *testing.T, st *testbed.TestBed, row attempts.Attempt, command string) {
 	t.Helper()
 	said := filepath.Join(st.Project, "said-"+row.Name)
 	// What the hub is found by stands in the script: attempts take variables away.
 	do := "export HOME=" + quote.Word(st.Home) + " HOOKMUX_RUNTIME_DIR=" + quote.Word(st.Dirs.Runtime) +
 		"\n" + command + " >" + quote.Word(said) + " 2>&1 </dev/null\n"
-	writeStageFile(t, st.Project, "do-"+row.Name, do)
+	writePersonFile(t, st.Project, "do-"+row.Name, do)
 	tried := strings.ReplaceAll(row.Command, "DO", "sh "+filepath.Join(st.Project, "do-"+row.Name))
 	// A tmux server of this launch, and no other's.
 	tried = strings.ReplaceAll(tried, " -L ", " -S "+filepath.Join(st.Base, "tmux-"))
-	writeStageFile(t, st.Project, "try-"+row.Name, "cd "+st.Project+"\n"+tried+"\n"+awaitRefusal("said-"+row.Name))
+	writePersonFile(t, st.Project, "try-"+row.Name, "cd "+st.Project+"\n"+tried+"\n"+awaitRefusal("said-"+row.Name))
 }
 
 // stopServers ends the tmux servers that attempts started.
-func stopServers(st *stage.Stage) {
+func stopServers(st *testbed.TestBed) {
 	sockets, _ := filepath.Glob(filepath.Join(st.Base, "tmux-*"))
 	for _, socket := range sockets {
 		_ = exec.Command("tmux", "-S", socket, "kill-server").Run()
@@ -177,7 +177,7 @@ func awaitRefusal(file string) string {
 
 // readJournal reads what the stage's hub has stored, from within: on the socket
 // this process counts as the agent it reported for, and reads no other's events.
-func readJournal(st *stage.Stage, each func(client.Entry)) error {
+func readJournal(st *testbed.TestBed, each func(client.Entry)) error {
 	for after := ""; ; {
 		var page wire.QueryResult
 		if err := st.Hub.CallMethod(wire.MethodQuery, wire.QueryParams{After: after}, &page); err != nil {
@@ -193,7 +193,7 @@ func readJournal(st *stage.Stage, each func(client.Entry)) error {
 }
 
 // pendingRequest puts a request of somebody else into the stage's feed.
-func pendingRequest(t *testing.T, st *stage.Stage) string {
+func pendingRequest(t *testing.T, st *testbed.TestBed) string {
 	t.Helper()
 	st.Hub.CountSink(true)
 	ctx, cancel := context.WithCancel(context.Background())

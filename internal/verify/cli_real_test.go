@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/checks"
 	"github.com/hookmux/hookmux/internal/verify/ownconfig/ownconfigtest"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // onPath is a folder with the agent under the name people call it by.
@@ -54,10 +54,10 @@ func runCLI(t *testing.T, home, cwd, path string, args ...string) ranCLI {
 	_ = cmd.Run() // the code is looked at
 	r := ranCLI{code: cmd.ProcessState.ExitCode(), stdout: out.String(), stderr: errs.String()}
 	if err := json.Unmarshal(out.Bytes(), &r.report); err != nil {
-		t.Fatalf("code %d, no report: %v\n%s\n%s", r.code, err, stage.ClipText(r.stdout), stage.ClipText(r.stderr))
+		t.Fatalf("code %d, no report: %v\n%s\n%s", r.code, err, testbed.ClipText(r.stdout), testbed.ClipText(r.stderr))
 	}
 	if r.report.Kept != "" {
-		t.Cleanup(func() { stage.RemoveAll(r.report.Kept) })
+		t.Cleanup(func() { testbed.RemoveAll(r.report.Kept) })
 	}
 	return r
 }
@@ -71,7 +71,7 @@ func TestRealCommand(t *testing.T) {
 	r := runCLI(t, home, cwd, path, "codex", "--check", "PreToolUse.deny", "--check", "neutral")
 	if r.code != 0 || len(r.report.Agents) != 1 || r.report.Agents[0].Version == "" {
 		t.Fatalf("code %d: %s\n%s; want r.code == 0, len(r.report.Agents) == 1 and "+
-			"r.report.Agents[0].Version != \"\"", r.code, stage.ClipText(r.stdout), stage.ClipText(r.stderr))
+			"r.report.Agents[0].Version != \"\"", r.code, testbed.ClipText(r.stdout), testbed.ClipText(r.stderr))
 	}
 	for _, row := range r.report.Agents[0].Checks {
 		if row.Mark != checks.Holds {
@@ -110,7 +110,7 @@ func TestRealMine(t *testing.T) {
 	was := ownconfigtest.ReadTree(t, home)
 	r := runCLI(t, home, cwd, path, "codex", "--mine", "--keep", "--check", "PreToolUse.deny")
 	if r.code != 0 {
-		t.Fatalf("code %d: %s\n%s, want 0", r.code, stage.ClipText(r.stdout), stage.ClipText(r.stderr))
+		t.Fatalf("code %d: %s\n%s, want 0", r.code, testbed.ClipText(r.stdout), testbed.ClipText(r.stderr))
 	}
 	ownconfigtest.CheckTree(t, home, was) // the hook is not trusted, so Codex does not run it
 	if notes := strings.Join(r.report.Agents[0].Notes, "\n"); !strings.Contains(notes, "hooks.json") ||

@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -23,18 +23,18 @@ import (
 // feed, so that agents wait for it, and in others commands are typed.
 type shellOf struct {
 	t    *testing.T
-	st   *stage.Stage
-	term *stage.Terminal
+	st   *testbed.TestBed
+	term *testbed.Terminal
 	n    int
 }
 
-func besideAgent(t *testing.T, st *stage.Stage) *shellOf {
+func besideAgent(t *testing.T, st *testbed.TestBed) *shellOf {
 	t.Helper()
 	tmux, err := exec.LookPath("tmux")
 	if err != nil {
 		t.Skip("tmux is not installed")
 	}
-	p := &shellOf{t: t, st: st, term: stage.NewTerminal(st, tmux, "person")}
+	p := &shellOf{t: t, st: st, term: testbed.NewTerminal(st, tmux, "person")}
 	ctx := context.Background()
 	if _, err := p.term.RunTmux(ctx, "-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "50",
 		p.command("watched", "feed", "--watch")); err != nil {
@@ -114,9 +114,9 @@ func (p *shellOf) next(kind string, done map[string]bool) wire.FeedItem {
 // TestRealLeaving: a headless agent that waits for whoever follows the feed is
 // let go when they leave, and goes by its own rules: it does not run the call.
 func TestRealLeaving(t *testing.T) {
-	st := realStage(t, "claude")
+	st := realTestBed(t, "claude")
 	seatPerson(st, personSocket)
-	st.SetScript([]model.Step{{Calls: []model.ToolCall{st.TaggedCall("left")}}, {Say: stage.LastWords}})
+	st.SetScript([]model.Step{{Calls: []model.ToolCall{st.TaggedCall("left")}}, {Say: testbed.LastWords}})
 	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestRealLeaving(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- st.RunHeadless(context.Background(), st.AgentCommand(),
-			[]string{"-p", "--permission-mode", "default", "--", stage.MarkedPrompt("Run it")})
+			[]string{"-p", "--permission-mode", "default", "--", testbed.MarkedPrompt("Run it")})
 	}()
 	item := p.next("permission", map[string]bool{})
 	if _, err := p.term.RunTmux(context.Background(), "send-keys", "-t", ":0", "C-c"); err != nil {
@@ -147,19 +147,19 @@ func TestRealLeaving(t *testing.T) {
 // real agent: approve, deny, answer and plan, with nothing but the commands.
 func TestRealCommands(t *testing.T) {
 	t.Run("permissions", func(t *testing.T) {
-		st := realStage(t, "claude")
+		st := realTestBed(t, "claude")
 		seatPerson(st, personSocket)
 		st.SetScript([]model.Step{
 			{Calls: []model.ToolCall{st.EscalatedCall("typed-yes")}},
 			{Calls: []model.ToolCall{st.EscalatedCall("typed-no")}},
-			{Say: stage.LastWords},
+			{Say: testbed.LastWords},
 		})
 		if err := st.StartHubWithHooks(nil); err != nil {
 			t.Fatal(err)
 		}
 		p, done := besideAgent(t, st), map[string]bool{}
-		err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), true),
-			func(ctx context.Context, _ *stage.Terminal) error {
+		err := st.AtTerminal(context.Background(), st.Driver.TUI(testbed.MarkedPrompt("Run it"), true),
+			func(ctx context.Context, _ *testbed.Terminal) error {
 				item := p.next("permission", done)
 				if said := p.types("approve", item.ID, "--note", "then look at the log"); !strings.Contains(said,
 					"typed-yes") || !strings.Contains(said, "exit 0") {
@@ -184,13 +184,13 @@ func TestRealCommands(t *testing.T) {
 		if !st.LeftItsFile("typed-yes") || st.LeftItsFile("typed-no") {
 			t.Errorf("approved ran: %v, denied ran: %v", st.LeftItsFile("typed-yes"), st.LeftItsFile("typed-no"))
 		}
-		if told := (stage.Evidence{Told: st.Model.Told(st.Run)}); !told.Saw("not before the freeze ends") ||
+		if told := (testbed.Evidence{Told: st.Model.Told(st.Run)}); !told.Saw("not before the freeze ends") ||
 			!told.Saw("then look at the log") {
 			t.Error("the model did not read the reason, or the note")
 		}
 	})
 	t.Run("questions and plans", func(t *testing.T) {
-		st := realStage(t, "claude")
+		st := realTestBed(t, "claude")
 		seatPerson(st, personSocket)
 		q := st.Driver.Questions
 		option := func(label string) map[string]any { return map[string]any{"label": label, "description": label} }
@@ -199,13 +199,13 @@ func TestRealCommands(t *testing.T) {
 			map[string]any{"question": "Which shapes?", "header": "Shapes", "multiSelect": true, "options": []any{option("round"), option("flat")}},
 		}})
 		plan := model.Call(q.Plan, map[string]any{"plan": "# Plan\n\n1. Do it well\n"})
-		st.SetScript(append(stage.CallSteps(ask, plan, plan), model.Step{Say: stage.LastWords}))
+		st.SetScript(append(testbed.CallSteps(ask, plan, plan), model.Step{Say: testbed.LastWords}))
 		if err := st.StartHubWithHooks(nil); err != nil {
 			t.Fatal(err)
 		}
 		p, done := besideAgent(t, st), map[string]bool{}
-		err := st.AtTerminal(context.Background(), q.Args(stage.MarkedPrompt("Ask me")),
-			func(ctx context.Context, _ *stage.Terminal) error {
+		err := st.AtTerminal(context.Background(), q.Args(testbed.MarkedPrompt("Ask me")),
+			func(ctx context.Context, _ *testbed.Terminal) error {
 				if said := p.types("answer", p.next("question", done).ID, "1=blue", "2=round",
 					"2=flat"); !strings.Contains(said, "exit 0") {
 					t.Errorf(`answer: %s; want "exit 0" in said`, said)
@@ -233,7 +233,7 @@ func TestRealCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := stage.Evidence{Told: st.Model.Told(st.Run)}
+		told := testbed.Evidence{Told: st.Model.Told(st.Run)}
 		for _, words := range []string{`"Which colour?"="blue"`, "round, flat", "smaller steps please",
 			"User has approved"} {
 			if !told.Saw(words) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -16,7 +16,7 @@ import (
 // by one. What is said about one of them is not taken for an answer in the
 // agent's window to the others.
 func TestRealHelpersAsk(t *testing.T) {
-	st := realStage(t, "claude")
+	st := realTestBed(t, "claude")
 	tags := []string{"helper-a", "helper-b", "helper-c"}
 	named, calls := map[string][]model.Step{}, []model.ToolCall{}
 	for _, tag := range tags {
@@ -26,8 +26,8 @@ func TestRealHelpersAsk(t *testing.T) {
 			"; sleep 2; echo out-" + tag)}}, {Say: "Done."}, {Say: "Done again."}}
 		calls = append(calls, st.Driver.Subagent("Help with it " + model.Mark(tag))[0].Calls...)
 	}
-	st.Model.Play(st.Run, model.Scenario{Steps: []model.Step{{Calls: calls}, {Say: stage.LastWords},
-		{Say: stage.LastWords}, {Say: stage.LastWords}}, Named: named})
+	st.Model.SetScenario(st.Run, model.Scenario{Steps: []model.Step{{Calls: calls}, {Say: testbed.LastWords},
+		{Say: testbed.LastWords}, {Say: testbed.LastWords}}, Named: named})
 	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -39,18 +39,18 @@ func TestRealHelpersAsk(t *testing.T) {
 		}
 		return items
 	}
-	err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), true),
-		func(ctx context.Context, _ *stage.Terminal) error {
+	err := st.AtTerminal(context.Background(), st.Driver.TUI(testbed.MarkedPrompt("Run it"), true),
+		func(ctx context.Context, _ *testbed.Terminal) error {
 			most := 0
 			for range tags {
 				var items []wire.FeedItem
 				for c, cancel := context.WithTimeout(ctx, 15*time.Second); ; {
-					if items = waiting(); len(items) > 0 || !stage.PauseFor(c, 50*time.Millisecond) {
+					if items = waiting(); len(items) > 0 || !testbed.PauseFor(c, 50*time.Millisecond) {
 						cancel()
 						break
 					}
 				}
-				stage.PauseFor(ctx, 1500*time.Millisecond) // the others come up meanwhile
+				testbed.PauseFor(ctx, 1500*time.Millisecond) // the others come up meanwhile
 				if items = waiting(); len(items) == 0 {
 					break
 				}
@@ -60,7 +60,7 @@ func TestRealHelpersAsk(t *testing.T) {
 					wire.FeedReplyParams{ID: items[0].ID, Choice: string(event.ChooseOnce)}, &result); err != nil {
 					t.Error(err)
 				}
-				stage.PauseFor(ctx, 1500*time.Millisecond) // longer than a sign must stay to be taken for an answer
+				testbed.PauseFor(ctx, 1500*time.Millisecond) // longer than a sign must stay to be taken for an answer
 				if now := len(waiting()); now < len(items)-1 {
 					t.Errorf("one of %d was answered, and %d wait", len(items), now)
 				}

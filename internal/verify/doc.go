@@ -55,7 +55,7 @@
 //		}
 //	}
 //
-//	func playAnswers(ctx context.Context, st *stage.Stage) error {
+//	func playAnswers(ctx context.Context, st *stage.TestBed) error {
 //		st.SetScript(append(stage.CallSteps(st.TaggedCall("answered")), model.Step{Say: stage.LastWords}))
 //		if err := st.StartHubWithHooks(decide); err != nil {
 //			return err
@@ -79,6 +79,6 @@
 //
 // TestNothingSeenIsNothingProven holds every check to what it was given: with
 // no evidence, and with commands that ran although no hook was ever called, it
-// must not say ✓. TestRealSaboteurs runs each check against its saboteur on a
+// must not say ✓. TestRealBreakages runs each check against its saboteur on a
 // real agent and expects ✗.
 package verify

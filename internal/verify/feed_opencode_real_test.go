@@ -9,17 +9,17 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/checks"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // TestRealOpenCodeStanding: taking up what OpenCode offers lets like calls
 // pass without asking.
 func TestRealOpenCodeStanding(t *testing.T) {
-	st := realStage(t, "opencode")
+	st := realTestBed(t, "opencode")
 	shell := func(command string) model.ToolCall { return st.Table.Shell.Call(command) }
-	st.SetScript(append(stage.CallSteps(shell("touch ran-st-one"), shell("touch ran-st-two"),
-		shell("mkdir ran-st-three")), model.Step{Say: stage.LastWords}))
+	st.SetScript(append(testbed.CallSteps(shell("touch ran-st-one"), shell("touch ran-st-two"),
+		shell("mkdir ran-st-three")), model.Step{Say: testbed.LastWords}))
 	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -29,8 +29,8 @@ func TestRealOpenCodeStanding(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Detach()
-	err = st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), true),
-		func(ctx context.Context, term *stage.Terminal) error {
+	err = st.AtTerminal(context.Background(), st.Driver.TUI(testbed.MarkedPrompt("Run it"), true),
+		func(ctx context.Context, term *testbed.Terminal) error {
 			if !p.WasAsked("st-one", st.Patience) {
 				t.Fatalf("no request\n%s; want p.WasAsked(\"st-one\", st.Patience)", term.KeepScreen())
 			}
@@ -39,7 +39,7 @@ func TestRealOpenCodeStanding(t *testing.T) {
 				t.Fatalf("no request for another program\n%s", term.KeepScreen())
 			}
 			p.SendReply("st-three", wire.FeedReplyParams{Choice: string(event.ChooseDeny),
-				Reason: stage.WordFor(stage.WordReason, "st-three")})
+				Reason: testbed.WordFor(testbed.WordReason, "st-three")})
 			if !st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd }) {
 				t.Errorf("the turn did not end\n%s", term.CaptureScreen(context.Background()))
 			}
@@ -64,9 +64,9 @@ func TestRealOpenCodeStanding(t *testing.T) {
 // TestRealOpenCodeRun: headless OpenCode rejects permissions by itself, so that
 // a person is asked at its before-hook.
 func TestRealOpenCodeRun(t *testing.T) {
-	st := realStage(t, "opencode")
-	st.SetScript(append(stage.CallSteps(st.TaggedCall("run-yes"), st.TaggedCall("run-no")),
-		model.Step{Say: stage.LastWords}))
+	st := realTestBed(t, "opencode")
+	st.SetScript(append(testbed.CallSteps(st.TaggedCall("run-yes"), st.TaggedCall("run-no")),
+		model.Step{Say: testbed.LastWords}))
 	if err := drivers.MergeJSON(st.Home+"/.config/hookmux/config.json",
 		map[string]any{"gate.opencode": "side-effects"}); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestRealOpenCodeRun(t *testing.T) {
 	ran := make(chan error, 1)
 	go func() { ran <- st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Run it")) }()
 	for tag, reply := range map[string]wire.FeedReplyParams{
-		"run-yes": {Choice: string(event.ChooseOnce)}, "run-no": {Choice: string(event.ChooseDeny), Reason: stage.WordFor(stage.WordReason, "run-no")},
+		"run-yes": {Choice: string(event.ChooseOnce)}, "run-no": {Choice: string(event.ChooseDeny), Reason: testbed.WordFor(testbed.WordReason, "run-no")},
 	} {
 		go func() {
 			if p.WasAsked(tag, st.Patience) {
@@ -99,8 +99,8 @@ func TestRealOpenCodeRun(t *testing.T) {
 	p.Detach()
 	e := st.CollectEvidence(err, began)
 	logEvidence(t, e)
-	if e.Err != nil || !e.Ran("run-yes") || e.Ran("run-no") || !e.Saw(stage.WordFor(stage.WordReason, "run-no")) {
+	if e.Err != nil || !e.Ran("run-yes") || e.Ran("run-no") || !e.Saw(testbed.WordFor(testbed.WordReason, "run-no")) {
 		t.Errorf("%v: ran %v %v, reason read %v, replies %v", e.Err, e.Ran("run-yes"), e.Ran("run-no"),
-			e.Saw(stage.WordFor(stage.WordReason, "run-no")), e.Feed.Replies)
+			e.Saw(testbed.WordFor(testbed.WordReason, "run-no")), e.Feed.Replies)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -22,8 +22,8 @@ func TestRealFree(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			agentstest.Require(t, name)
-			st := realStage(t, name)
-			st.SetScript([]model.Step{{Calls: []model.ToolCall{st.TaggedCall("free")}}, {Say: stage.LastWords}})
+			st := realTestBed(t, name)
+			st.SetScript([]model.Step{{Calls: []model.ToolCall{st.TaggedCall("free")}}, {Say: testbed.LastWords}})
 			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
@@ -31,7 +31,7 @@ func TestRealFree(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			go func() { // what is asked all the same is let go, so that the run ends
-				for stage.PauseFor(ctx, 100*time.Millisecond) {
+				for testbed.PauseFor(ctx, 100*time.Millisecond) {
 					var items []wire.FeedItem
 					_ = st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{}, &items)
 					for _, item := range items {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/verify/checks"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // What a person reads below ✗: what was seen, which file or switch it is likely
@@ -14,8 +14,8 @@ import (
 
 // explainFailure gives ✗ what a person needs to go on from there.
 func (t *task) explainFailure(p *checks.Proof, r checks.Result) checks.Result {
-	var e *stage.Evidence
-	for _, name := range t.actNames() {
+	var e *testbed.Evidence
+	for _, name := range t.runNames() {
 		if a := p.Of(name); a.Missing == "" && (e == nil || a.Err != nil) {
 			e = a
 		}
@@ -32,21 +32,21 @@ func (t *task) explainFailure(p *checks.Proof, r checks.Result) checks.Result {
 	return r
 }
 
-// actNames are those that a row looked at.
-func (t *task) actNames() []string {
+// runNames are those that a row looked at.
+func (t *task) runNames() []string {
 	if t.check == nil {
 		return nil
 	}
 	if t.check.Any {
-		if act := checks.BringsAbout(t.subject); act != "" {
-			return []string{act}
+		if run := checks.BringsAbout(t.subject); run != "" {
+			return []string{run}
 		}
 	}
-	return t.check.Acts
+	return t.check.Runs
 }
 
 // likelyCauses names the file, the switch, the version, and what to run.
-func (t *task) likelyCauses(p *checks.Proof, e *stage.Evidence) []string {
+func (t *task) likelyCauses(p *checks.Proof, e *testbed.Evidence) []string {
 	a, name := t.subject.Agent, t.subject.Agent.Name
 	again := fmt.Sprintf(
 		"`hookmux verify %s --check %s --keep` keeps all that was seen, for a report",
@@ -57,10 +57,10 @@ func (t *task) likelyCauses(p *checks.Proof, e *stage.Evidence) []string {
 	switch {
 	case e.Err != nil && len(e.Seen) > 0:
 		out = append(out, "The agent did not come to what was asked; its output above says why")
-	case len(e.Seen) == 0 && e.Act != "broken" && e.Act != "absent":
+	case len(e.Seen) == 0 && e.Run != "broken" && e.Run != "absent":
 		out = append(out, "No hook ran at all: "+orList(offSwitches(a, p.Mine)))
 		if p.Mine {
-			out = append(out, mendInstall(name))
+			out = append(out, fixInstall(name))
 		}
 	case t.subject.Event != nil && len(e.Events(t.subject.Event.Name)) == 0:
 		if !p.Mine {
@@ -71,7 +71,7 @@ func (t *task) likelyCauses(p *checks.Proof, e *stage.Evidence) []string {
 			out,
 			fmt.Sprintf("Other hooks ran and this one did not: it may be missing in %s, or this version no "+
 				"longer sends it", placeOf(a)),
-			mendInstall(name),
+			fixInstall(name),
 		)
 	}
 	if v := p.Version; v != "" && a.Tried != "" && v != a.Tried {
@@ -84,7 +84,7 @@ func (t *task) likelyCauses(p *checks.Proof, e *stage.Evidence) []string {
 	return append(out, again)
 }
 
-func mendInstall(name string) string {
+func fixInstall(name string) string {
 	return fmt.Sprintf(
 		"`hookmux doctor %s` looks for the cause, `hookmux install %s` writes the hooks anew",
 		name,

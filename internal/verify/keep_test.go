@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/verify/agents"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // What is kept arrives on another file system, too.
@@ -43,8 +43,8 @@ func TestKeepCopiesAcrossFileSystems(t *testing.T) {
 func TestRecordIsWholeOrNotThere(t *testing.T) {
 	dir := t.TempDir()
 	r := &AgentReport{Agent: "codex", Title: "Codex", Version: "1"}
-	if err := r.record(dir, "", []*stage.Evidence{{Act: "observe"},
-		{Act: "term", Err: errors.New("did not start")}}); err == nil || !strings.Contains(err.Error(), "term") {
+	if err := r.record(dir, "", []*testbed.Evidence{{Run: "observe"},
+		{Run: "term", Err: errors.New("did not start")}}); err == nil || !strings.Contains(err.Error(), "term") {
 		t.Errorf(`error %v, want an error and "term" in err.Error()`, err)
 	}
 	// One of the two cannot be put into place.

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/verify/checks"
 	"github.com/hookmux/hookmux/internal/verify/ownconfig/ownconfigtest"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // TestRealMineInstalled: hooks that a person installed are proven as they are,
@@ -41,7 +41,7 @@ func TestRealMineInstalled(t *testing.T) {
 			}
 		}
 		if trust == (r.code != 0) {
-			t.Errorf("trusted %v: code %d %s; want trust != (r.code != 0)", trust, r.code, stage.ClipText(r.stderr))
+			t.Errorf("trusted %v: code %d %s; want trust != (r.code != 0)", trust, r.code, testbed.ClipText(r.stderr))
 		}
 	}
 }

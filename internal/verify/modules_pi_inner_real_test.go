@@ -15,7 +15,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -80,13 +80,13 @@ type heardEvent struct {
 }
 
 // hearInnerEvents installs the file that writes down what it is shown.
-func hearInnerEvents(t *testing.T, st *stage.Stage) func() []heardEvent {
+func hearInnerEvents(t *testing.T, st *testbed.TestBed) func() []heardEvent {
 	t.Helper()
 	file := filepath.Join(st.Base, "heard.jsonl")
-	skill := writeStageFile(t, st.Base, "skill/SKILL.md",
+	skill := writePersonFile(t, st.Base, "skill/SKILL.md",
 		"---\nname: skill-by-module\ndescription: A skill that a hook brought.\n---\nNothing.\n")
 	names, _ := json.Marshal(st.Agent.Inner)
-	writeStageFile(t, st.Dirs.Config, "hooks/c-heard.ts",
+	writePersonFile(t, st.Dirs.Config, "hooks/c-heard.ts",
 		strings.NewReplacer("NAMES", string(names), "HEARD", file, "SKILL", skill).Replace(heardModule))
 	return func() []heardEvent {
 		b, _ := os.ReadFile(file)
@@ -110,7 +110,7 @@ func namesOf(list []heardEvent) []string {
 	return names
 }
 
-func checkModuleErrors(t *testing.T, st *stage.Stage) {
+func checkModuleErrors(t *testing.T, st *testbed.TestBed) {
 	t.Helper()
 	var list []wire.ModuleInfo
 	if err := st.Hub.CallMethod(wire.MethodModules, wire.ModulesParams{}, &list); err != nil {
@@ -131,15 +131,15 @@ func checkModuleErrors(t *testing.T, st *stage.Stage) {
 // its headers, a message and what is added after a turn; a third sees
 // everything else.
 func TestRealInnerEvents(t *testing.T) {
-	st := realStage(t, "pi")
+	st := realTestBed(t, "pi")
 	for _, word := range []string{"a", "b"} {
-		writeStageFile(t, st.Dirs.Config, "hooks/"+word+".ts", strings.ReplaceAll(innerModule, "WORD", word))
+		writePersonFile(t, st.Dirs.Config, "hooks/"+word+".ts", strings.ReplaceAll(innerModule, "WORD", word))
 	}
 	heard := hearInnerEvents(t, st)
 	// A project pi asks about; its extension counts once it is trusted.
-	writeStageFile(t, st.Project, ".pi/extensions/own.js", `import fs from "node:fs";
+	writePersonFile(t, st.Project, ".pi/extensions/own.js", `import fs from "node:fs";
 export default () => fs.writeFileSync("`+filepath.Join(st.Base, "trusted")+`", "");`)
-	st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("echo tool-said")}}, {Say: stage.LastWords}})
+	st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("echo tool-said")}}, {Say: testbed.LastWords}})
 	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ export default () => fs.writeFileSync("`+filepath.Join(st.Base, "trusted")+`", "
 			t.Errorf("the header is %q", got)
 		}
 		if !strings.Contains(string(q.Body), "payload-by-a-and-b") {
-			t.Errorf("the payload is %s", stage.ClipText(string(q.Body)))
+			t.Errorf("the payload is %s", testbed.ClipText(string(q.Body)))
 		}
 		if q.Header.Get("Authorization") == "" {
 			t.Error("the header with the key is gone")
@@ -219,7 +219,7 @@ type rpc struct {
 	seen  []map[string]any
 }
 
-func startRPC(t *testing.T, st *stage.Stage, more ...string) *rpc {
+func startRPC(t *testing.T, st *testbed.TestBed, more ...string) *rpc {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), st.Patience)
 	t.Cleanup(cancel)
@@ -302,20 +302,20 @@ func (r *rpc) shows(words string) bool {
 // TestRealInnerEventsOfAPerson: what a person does inside pi is shown, and a
 // hook answers a command, a way through the tree, and is told of the rest.
 func TestRealInnerEventsOfAPerson(t *testing.T) {
-	st := realStage(t, "pi")
+	st := realTestBed(t, "pi")
 	heard := hearInnerEvents(t, st)
-	nav := writeStageFile(t, st.Base, "nav.js", `export default (pi) => pi.registerCommand("nav", { handler: async (args, ctx) => {
+	nav := writePersonFile(t, st.Base, "nav.js", `export default (pi) => pi.registerCommand("nav", { handler: async (args, ctx) => {
   const first = ctx.sessionManager.getEntries().find((e) => e.type === "message" && e.message.role === "user");
   await ctx.navigateTree(first.id, { summarize: args === "summarize" });
 } });`)
 	st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call(
-		"echo one; sleep 1; echo two; sleep 1; echo three")}}, {Say: stage.LastWords}})
+		"echo one; sleep 1; echo two; sleep 1; echo three")}}, {Say: testbed.LastWords}})
 	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	addSecondModel(t, st)
 	r := startRPC(t, st, "-e", nav)
-	r.do(map[string]any{"type": "prompt", "message": stage.MarkedPrompt("Say it")}, "agent_settled")
+	r.do(map[string]any{"type": "prompt", "message": testbed.MarkedPrompt("Say it")}, "agent_settled")
 	said := r.do(map[string]any{"type": "bash", "command": "echo bash-for-real"}, "")
 	if b, _ := json.Marshal(said); !strings.Contains(string(b), "bash-by-module") ||
 		strings.Contains(string(b), "bash-for-real") {
@@ -338,7 +338,7 @@ func TestRealInnerEventsOfAPerson(t *testing.T) {
 	}
 	entries, _ := json.Marshal(r.do(map[string]any{"type": "get_entries"}, ""))
 	if !strings.Contains(string(entries), "tree-summary-by-module") {
-		t.Errorf("no summary by the hook: %s", stage.ClipText(string(entries)))
+		t.Errorf("no summary by the hook: %s", testbed.ClipText(string(entries)))
 	}
 	names := namesOf(heard())
 	if n := count(names, "session_tree"); n != 1 {
@@ -354,7 +354,7 @@ func TestRealInnerEventsOfAPerson(t *testing.T) {
 }
 
 // addSecondModel gives pi another model, one that thinks.
-func addSecondModel(t *testing.T, st *stage.Stage) {
+func addSecondModel(t *testing.T, st *testbed.TestBed) {
 	t.Helper()
 	addModels(t, st, func(providers map[string]map[string]any) {
 		models := providers["scripted"]["models"].([]any)
@@ -368,7 +368,7 @@ func addSecondModel(t *testing.T, st *stage.Stage) {
 }
 
 // addModels changes which models pi has.
-func addModels(t *testing.T, st *stage.Stage, change func(providers map[string]map[string]any)) {
+func addModels(t *testing.T, st *testbed.TestBed, change func(providers map[string]map[string]any)) {
 	t.Helper()
 	file := filepath.Join(st.Home, ".pi/agent/models.json")
 	var all map[string]map[string]map[string]any
@@ -409,7 +409,7 @@ func TestRealSampleCompaction(t *testing.T) {
 		"extensions": "node_modules/@earendil-works/pi-coding-agent/examples/extensions/custom-compaction.ts",
 	} {
 		t.Run(era, func(t *testing.T) {
-			st := realStage(t, "pi")
+			st := realTestBed(t, "pi")
 			if !filepath.IsAbs(sample) {
 				sample = filepath.Join(st.In.Dir, sample)
 			}
@@ -417,8 +417,8 @@ func TestRealSampleCompaction(t *testing.T) {
 			if err != nil {
 				t.Skipf("the sample is not here (TestRealExamplesLoad fetches it): %v", err)
 			}
-			writeStageFile(t, st.Dirs.Config, "hooks/sample.ts", string(text))
-			st.SetScript([]model.Step{{Say: stage.LastWords}, {Say: "summary-by-the-model"}})
+			writePersonFile(t, st.Dirs.Config, "hooks/sample.ts", string(text))
+			st.SetScript([]model.Step{{Say: testbed.LastWords}, {Say: "summary-by-the-model"}})
 			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
@@ -436,7 +436,7 @@ func TestRealSampleCompaction(t *testing.T) {
 				providers["google"] = google
 			})
 			r := startRPC(t, st)
-			r.do(map[string]any{"type": "prompt", "message": stage.MarkedPrompt("Say it")}, "agent_settled")
+			r.do(map[string]any{"type": "prompt", "message": testbed.MarkedPrompt("Say it")}, "agent_settled")
 			said := r.do(map[string]any{"type": "compact"}, "")
 			entries, _ := json.Marshal(r.do(map[string]any{"type": "get_entries"}, ""))
 			asked := ""
@@ -450,7 +450,7 @@ func TestRealSampleCompaction(t *testing.T) {
 			}
 			if !strings.Contains(string(entries), `"fromHook":true`) ||
 				!strings.Contains(string(entries), `"type":"compaction"`) {
-				t.Errorf("no summary of the hook's: %s\n%v", stage.ClipText(string(entries)), said)
+				t.Errorf("no summary of the hook's: %s\n%v", testbed.ClipText(string(entries)), said)
 			}
 			checkModuleErrors(t, st)
 		})
@@ -460,8 +460,8 @@ func TestRealSampleCompaction(t *testing.T) {
 // TestRealOffersInPi: a tool that a hook offers is called by the model, and a
 // command it offers is typed by the person.
 func TestRealOffersInPi(t *testing.T) {
-	st := realStage(t, "pi")
-	writeStageFile(t, st.Dirs.Config, "hooks/offers.ts", `import { Type } from "typebox";
+	st := realTestBed(t, "pi")
+	writePersonFile(t, st.Dirs.Config, "hooks/offers.ts", `import { Type } from "typebox";
 export default function (pi: any) {
   let word = "plain";
   pi.registerCommand("word", { description: "Sets the word", handler: async (args, ctx) => { word = args; ctx.ui.notify("word-is-" + args); } });
@@ -474,14 +474,14 @@ export default function (pi: any) {
   });
 }`)
 	st.SetScript([]model.Step{
-		{Calls: []model.ToolCall{model.Call("tell_word", map[string]any{"times": 2})}}, {Calls: []model.ToolCall{model.Call("tell_word", map[string]any{"times": 1, "mark": "fail"})}}, {Say: stage.LastWords},
+		{Calls: []model.ToolCall{model.Call("tell_word", map[string]any{"times": 2})}}, {Calls: []model.ToolCall{model.Call("tell_word", map[string]any{"times": 1, "mark": "fail"})}}, {Say: testbed.LastWords},
 	})
 	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	r := startRPC(t, st)
 	r.do(map[string]any{"type": "prompt", "message": "/word changed"}, "")
-	r.do(map[string]any{"type": "prompt", "message": stage.MarkedPrompt("Tell it")}, "agent_settled")
+	r.do(map[string]any{"type": "prompt", "message": testbed.MarkedPrompt("Tell it")}, "agent_settled")
 	for _, words := range []string{"word:changed word:changed", "tool-failed-as-told"} {
 		if !st.Model.Saw(st.Run, words) {
 			t.Errorf("the model did not see %q", words)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // piModule says what only pi can take: it keeps the session, writes the
@@ -29,10 +29,10 @@ export default function (hooks: HookAPI) {
 // TestRealModulesInPi: through our extension hooks do in pi what its own
 // extensions can.
 func TestRealModulesInPi(t *testing.T) {
-	st := realStage(t, "pi")
-	writeStageFile(t, st.Dirs.Config, "hooks/inpi.ts", piModule)
-	writeStageFile(t, st.Home, ".pi/agent/settings.json", `{"compaction":{"keepRecentTokens":1}}`)
-	st.SetScript([]model.Step{{Say: stage.LastWords}})
+	st := realTestBed(t, "pi")
+	writePersonFile(t, st.Dirs.Config, "hooks/inpi.ts", piModule)
+	writePersonFile(t, st.Home, ".pi/agent/settings.json", `{"compaction":{"keepRecentTokens":1}}`)
+	st.SetScript([]model.Step{{Say: testbed.LastWords}})
 	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +41,8 @@ func TestRealModulesInPi(t *testing.T) {
 		return func(ev *event.Event) bool { return ev.Native == name }
 	}
 	session := ""
-	err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Say it, rewrite-me"), false),
-		func(ctx context.Context, term *stage.Terminal) error {
+	err := st.AtTerminal(context.Background(), st.Driver.TUI(testbed.MarkedPrompt("Say it, rewrite-me"), false),
+		func(ctx context.Context, term *testbed.Terminal) error {
 			if !st.Watcher.WaitForOne(ctx, ended) {
 				t.Fatalf("the first turn did not end\n%s", term.CaptureScreen(ctx))
 			}
@@ -56,7 +56,7 @@ func TestRealModulesInPi(t *testing.T) {
 				}
 				term.AwaitStillness(ctx)
 			}
-			if err := term.TypeLine(ctx, stage.MarkedPrompt("Say it again")); err != nil {
+			if err := term.TypeLine(ctx, testbed.MarkedPrompt("Say it again")); err != nil {
 				return err
 			}
 			if !st.Watcher.WaitFor(ctx, 2, ended) {

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/checks"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -37,13 +37,13 @@ export default function (hooks: HookAPI) {
 func TestRealModules(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode", "gemini", "pi"} {
 		t.Run(name, func(t *testing.T) {
-			st := realStage(t, name)
-			writeStageFile(t, st.Dirs.Config, "hooks/gate.ts", realModule)
+			st := realTestBed(t, name)
+			writePersonFile(t, st.Dirs.Config, "hooks/gate.ts", realModule)
 			at := func(command string) model.Step {
 				return model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project + " && " + command)}}
 			}
 			st.SetScript([]model.Step{
-				at("touch ran-denied"), at("touch ran-original; echo out-original"), at("touch ran-result; echo the-real-result"), {Say: stage.LastWords},
+				at("touch ran-denied"), at("touch ran-original; echo out-original"), at("touch ran-result; echo the-real-result"), {Say: testbed.LastWords},
 			})
 			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
@@ -92,10 +92,10 @@ func TestRealModules(t *testing.T) {
 func TestRealModuleOfOneLaunch(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode", "gemini", "pi"} {
 		t.Run(name, func(t *testing.T) {
-			st := realStage(t, name)
-			gate := writeStageFile(t, st.Base, "gate.ts", realModule)
+			st := realTestBed(t, name)
+			gate := writePersonFile(t, st.Base, "gate.ts", realModule)
 			st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project +
-				" && touch ran-denied")}}, {Say: stage.LastWords}})
+				" && touch ran-denied")}}, {Say: testbed.LastWords}})
 			person := seatPerson(st, agentSocket) // without one, nothing is loaded for a launch
 			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
@@ -111,10 +111,10 @@ func TestRealModuleOfOneLaunch(t *testing.T) {
 				st.In.Argv = []string{filepath.Join(st.Bin, "hookmux"), "run", "--hook", gate, program}
 			}
 			ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
-			err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), false),
-				func(ctx context.Context, term *stage.Terminal) error {
+			err := st.AtTerminal(context.Background(), st.Driver.TUI(testbed.MarkedPrompt("Run it"), false),
+				func(ctx context.Context, term *testbed.Terminal) error {
 					for !st.Watcher.HasPassed(ended) {
-						if term.HasEnded(ctx) || !stage.PauseFor(ctx, 100*time.Millisecond) {
+						if term.HasEnded(ctx) || !testbed.PauseFor(ctx, 100*time.Millisecond) {
 							t.Errorf("the turn did not end; the screen:\n%s", term.KeepScreen())
 							break
 						}

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // moveKept gives a kept stage a name that says what it is. Across file systems
@@ -24,10 +24,10 @@ func moveKept(base, into, name string, rename func(from, to string) error) strin
 		return to
 	}
 	if copyTree(base, to) != nil {
-		stage.RemoveAll(to)
+		testbed.RemoveAll(to)
 		return base
 	}
-	stage.RemoveAll(base)
+	testbed.RemoveAll(base)
 	return to
 }
 
@@ -53,7 +53,7 @@ func copyTree(from, to string) error {
 			}
 			return os.Symlink(target, at)
 		case d.Type().IsRegular():
-			return stage.CopyFile(path, at)
+			return testbed.CopyFile(path, at)
 		}
 		return nil
 	})

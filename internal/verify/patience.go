@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/verify/checks"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // How long agents are waited for. A machine that has too much to do must not
@@ -32,21 +32,21 @@ func secondChances(jobs []job, tasks map[*AgentReport][]task, proofs map[*AgentR
 	var out []job
 	for _, j := range jobs {
 		p := proofs[j.report]
-		e := p.Of(j.act.Name)
+		e := p.Of(j.run.Name)
 		if !e.Late ||
 			!slices.ContainsFunc(slices.Collect(maps.Values(p.Evidence)),
-				func(e *stage.Evidence) bool { return e.Missing == "" && !e.Late }) {
+				func(e *testbed.Evidence) bool { return e.Missing == "" && !e.Late }) {
 			continue
 		}
 		fails := slices.ContainsFunc(tasks[j.report], func(t task) bool {
-			return slices.Contains(t.actNames(), j.act.Name) && t.result(p).Mark == checks.Fails
+			return slices.Contains(t.runNames(), j.run.Name) && t.result(p).Mark == checks.Fails
 		})
 		if !fails {
 			continue
 		}
 		set := *j.set
 		set.Patience *= 2
-		out = append(out, job{report: j.report, set: &set, act: j.act, again: true})
+		out = append(out, job{report: j.report, set: &set, run: j.run, again: true})
 	}
 	return out
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/verify/checks"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 func TestPatienceFollowsTheMachine(t *testing.T) {
@@ -25,26 +25,26 @@ func TestPatienceFollowsTheMachine(t *testing.T) {
 func TestSecondChances(t *testing.T) {
 	a, _ := agent.Builtin().Agent("codex")
 	d, _ := drivers.Find("codex")
-	act := func(name string) checks.Act { a, _ := checks.ActNamed(name); return a }
+	run := func(name string) checks.AgentRun { a, _ := checks.RunNamed(name); return a }
 	for name, c := range map[string]struct {
-		evidence map[string]*stage.Evidence
+		evidence map[string]*testbed.Evidence
 		want     int
 	}{
-		"late and failed":         {map[string]*stage.Evidence{"decide": {Late: true}, "observe": {}}, 1},
-		"failed in time":          {map[string]*stage.Evidence{"decide": {}, "observe": {}}, 0},
-		"always late":             {map[string]*stage.Evidence{"decide": {Late: true}, "observe": {Late: true}}, 0},
-		"not to be played at all": {map[string]*stage.Evidence{"decide": {Missing: "x"}, "observe": {}}, 0},
+		"late and failed":         {map[string]*testbed.Evidence{"decide": {Late: true}, "observe": {}}, 1},
+		"failed in time":          {map[string]*testbed.Evidence{"decide": {}, "observe": {}}, 0},
+		"always late":             {map[string]*testbed.Evidence{"decide": {Late: true}, "observe": {Late: true}}, 0},
+		"not to be played at all": {map[string]*testbed.Evidence{"decide": {Missing: "x"}, "observe": {}}, 0},
 	} {
 		r := &AgentReport{Agent: "codex"}
-		set := &stage.Setting{Patience: time.Minute}
-		jobs := []job{{report: r, set: set, act: act("decide")}, {report: r, set: set, act: act("observe")}}
+		set := &testbed.Setting{Patience: time.Minute}
+		jobs := []job{{report: r, set: set, run: run("decide")}, {report: r, set: set, run: run("observe")}}
 		got := secondChances(jobs, map[*AgentReport][]task{r: plan(a, d, nil)},
 			map[*AgentReport]*checks.Proof{r: {Agent: a, Evidence: c.evidence}})
 		if len(got) != c.want {
 			t.Errorf("%s: %d played again, want %d", name, len(got), c.want)
 		}
 		for _, j := range got {
-			if j.act.Name != "decide" || !j.again || j.set.Patience != 2*time.Minute || set.Patience != time.Minute {
+			if j.run.Name != "decide" || !j.again || j.set.Patience != 2*time.Minute || set.Patience != time.Minute {
 				t.Errorf(`%s: j = %+v, want j.act.Name = "decide", j.again, j.set.Patience = 2 * time.Minute and `+
 					`set.Patience = time.Minute`, name, j)
 			}

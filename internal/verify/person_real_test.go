@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/authoritytest"
 	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // Ends of the sockets' paths of the tmux servers in which a stage's person types:
@@ -30,7 +30,7 @@ type seatedPerson struct {
 
 // seatPerson lets the hub of the stage believe that a person sits at the tmux with
 // that socket, and types every code. It comes before the hub is started.
-func seatPerson(st *stage.Stage, socket string) *authoritytest.Agrees {
+func seatPerson(st *testbed.TestBed, socket string) *authoritytest.Agrees {
 	agrees := &authoritytest.Agrees{}
 	st.Facts, st.Asker = seatedPerson{seat.NewSource(st.ProcessTable(), os.Getuid()), socket}, agrees
 	return agrees

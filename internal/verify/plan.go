@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/verify/checks"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // Row is one line of a report.
@@ -104,7 +104,7 @@ func (t *task) result(p *checks.Proof) checks.Result {
 		if why := t.subject.Driver.Unproven[t.subject.Event.Name+"."+t.subject.Claim]; why != "" {
 			return checks.UnsureBecause("%s", why)
 		}
-		if !stage.RegistersFor(t.subject.Event) {
+		if !testbed.RegistersFor(t.subject.Event) {
 			return checks.NotInstalledBecause(t.subject.Event.Why)
 		}
 		if why := t.subject.Driver.Unseen[t.subject.Event.Name]; why != "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/recordings"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // Recording: what a run saw, without what is this machine's or this run's own,
@@ -31,10 +31,10 @@ const (
 // record writes an agent's events and summary into a folder: both or none, so
 // that what is there always belongs together. A run in which something could
 // not be played is no record.
-func (r *AgentReport) record(dir, isolation string, acts []*stage.Evidence) error {
-	for _, e := range acts {
+func (r *AgentReport) record(dir, isolation string, runs []*testbed.Evidence) error {
+	for _, e := range runs {
 		if e.Err != nil {
-			return fmt.Errorf("%s: not recorded, because %s could not be played: %w", r.Agent, e.Act, e.Err)
+			return fmt.Errorf("%s: not recorded, because %s could not be played: %w", r.Agent, e.Run, e.Err)
 		}
 	}
 	s := recordings.Summary{
@@ -45,12 +45,12 @@ func (r *AgentReport) record(dir, isolation string, acts []*stage.Evidence) erro
 		s.Rows = append(s.Rows, recordings.Row{Check: row.Check, Event: row.Event, Claim: row.Claim,
 			Mark: string(row.Mark), Why: row.Why})
 	}
-	summary, err := stage.PlainJSON(s)
+	summary, err := testbed.PlainJSON(s)
 	if err != nil {
 		return err
 	}
 	return writeTogether(dir, map[string][]byte{r.Agent + ".json": summary,
-		r.Agent + ".jsonl": recordEvents(r.Agent, r.Version, acts)})
+		r.Agent + ".jsonl": recordEvents(r.Agent, r.Version, runs)})
 }
 
 // writeTogether puts files into place once all of them are written. An empty
@@ -84,11 +84,11 @@ func writeTogether(dir string, files map[string][]byte) error {
 	return nil
 }
 
-func recordEvents(name, version string, acts []*stage.Evidence) []byte {
+func recordEvents(name, version string, runs []*testbed.Evidence) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	for _, e := range acts {
+	for _, e := range runs {
 		scrub := newScrubber(e.Folder)
 		alike := map[string]int{}
 		for _, x := range e.Seen {
@@ -98,7 +98,7 @@ func recordEvents(name, version string, acts []*stage.Evidence) []byte {
 			line := recordings.Line{
 				Agent:   name,
 				Version: version,
-				Act:     e.Act,
+				Run:     e.Run,
 				Event:   x.Event.Native,
 				Kind:    string(x.Event.Kind),
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // TestRealRunAndResumeHeadless is for agents whose sessions at the terminal
@@ -20,8 +20,8 @@ func TestRealRunAndResumeHeadless(t *testing.T) {
 	const later = "Now go on"
 	for _, name := range []string{"codebuddy"} {
 		t.Run(name, func(t *testing.T) {
-			st := realStage(t, name)
-			st.Model.Play(st.Run, model.Scenario{Steps: []model.Step{{Say: stage.LastWords}},
+			st := realTestBed(t, name)
+			st.Model.SetScenario(st.Run, model.Scenario{Steps: []model.Step{{Say: testbed.LastWords}},
 				Named: map[string][]model.Step{"again": {{Say: "I went on."}}}})
 			if err := st.StartHub(nil); err != nil {
 				t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -61,11 +61,11 @@ func TestRealReviewer(t *testing.T) {
 }
 
 func (a reviewedAgent) testReviews(t *testing.T) {
-	st := reviewedStage(t, a.name)
+	st := reviewedTestBed(t, a.name)
 	looking, looked := make(chan string), make(chan struct{})
-	st.Model.Play(st.Run, model.Scenario{
-		Steps: append(stage.CallSteps(reviewedCall(st, "liked"), reviewedCall(st, "disliked")),
-			model.Step{Say: stage.LastWords}),
+	st.Model.SetScenario(st.Run, model.Scenario{
+		Steps: append(testbed.CallSteps(reviewedCall(st, "liked"), reviewedCall(st, "disliked")),
+			model.Step{Say: testbed.LastWords}),
 		Review: func(action string) string {
 			if a.asksLater {
 				handOver(t.Context(), looking, action)
@@ -78,8 +78,8 @@ func (a reviewedAgent) testReviews(t *testing.T) {
 		},
 	})
 	p := besideAgent(t, st)
-	args := a.reviewed(st.Driver.TUI(stage.MarkedPrompt("Run it"), true))
-	err := st.AtTerminal(t.Context(), args, func(ctx context.Context, term *stage.Terminal) error {
+	args := a.reviewed(st.Driver.TUI(testbed.MarkedPrompt("Run it"), true))
+	err := st.AtTerminal(t.Context(), args, func(ctx context.Context, term *testbed.Terminal) error {
 		for _, tag := range []string{"liked", "disliked"} {
 			if !a.asksLater {
 				break
@@ -140,7 +140,7 @@ func (a reviewedAgent) whileReviewed(p *shellOf, action, tag string) {
 func (a reviewedAgent) afterReviews(ctx context.Context, p *shellOf) {
 	p.t.Helper()
 	// Refusals are read from the agent's record, which is a little behind.
-	stage.WaitUntil(ctx, 100*time.Millisecond, func() bool {
+	testbed.WaitUntil(ctx, 100*time.Millisecond, func() bool {
 		var list []wire.Session
 		return p.st.Hub.CallMethod(wire.MethodSessions, wire.SessionsParams{}, &list) == nil &&
 			len(list) == 1 && list[0].Turn != nil && list[0].Turn.CallsDenied > 0
@@ -167,11 +167,11 @@ func (a reviewedAgent) afterReviews(ctx context.Context, p *shellOf) {
 }
 
 func (a reviewedAgent) testAsks(t *testing.T) {
-	st := reviewedStage(t, a.name)
-	st.SetScript(append(stage.CallSteps(reviewedCall(st, "liked")), model.Step{Say: stage.LastWords}))
+	st := reviewedTestBed(t, a.name)
+	st.SetScript(append(testbed.CallSteps(reviewedCall(st, "liked")), model.Step{Say: testbed.LastWords}))
 	p := besideAgent(t, st)
-	args := st.Driver.TUI(stage.MarkedPrompt("Run it"), true)
-	err := st.AtTerminal(t.Context(), args, func(ctx context.Context, term *stage.Terminal) error {
+	args := st.Driver.TUI(testbed.MarkedPrompt("Run it"), true)
+	err := st.AtTerminal(t.Context(), args, func(ctx context.Context, term *testbed.Terminal) error {
 		item := p.next("permission", map[string]bool{})
 		one := p.onlySession()
 		if one.Status != string(state.NeedsInput) || !slices.Contains(one.Waits, item.ID) ||
@@ -201,14 +201,14 @@ func (a reviewedAgent) testAsks(t *testing.T) {
 	}
 }
 
-// reviewedStage has a hub, and hooks that the installer wrote into the home.
-func reviewedStage(t *testing.T, name string) *stage.Stage {
+// reviewedTestBed has a hub, and hooks that the installer wrote into the home.
+func reviewedTestBed(t *testing.T, name string) *testbed.TestBed {
 	t.Helper()
-	st := realStage(t, name)
+	st := realTestBed(t, name)
 	st.Driver.Run = false
 	seatPerson(st, personSocket)
 	// Nobody is in a hurry on a machine that has more to do.
-	writeStageFile(t, st.Dirs.Config, "config.json", `{"feed.wait.codex": "60s"}`)
+	writePersonFile(t, st.Dirs.Config, "config.json", `{"feed.wait.codex": "60s"}`)
 	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -216,8 +216,8 @@ func reviewedStage(t *testing.T, name string) *stage.Stage {
 }
 
 // reviewedCall is a call that no agent takes for harmless.
-func reviewedCall(st *stage.Stage, tag string) model.ToolCall {
-	return st.EscalateCall(st.Table.Shell.Call("curl -sm 1 http://127.0.0.1:9/; " + stage.TaggedCommand(tag)))
+func reviewedCall(st *testbed.TestBed, tag string) model.ToolCall {
+	return st.EscalateCall(st.Table.Shell.Call("curl -sm 1 http://127.0.0.1:9/; " + testbed.TaggedCommand(tag)))
 }
 
 // handOver sends, unless ctx is over first.

@@ -10,12 +10,12 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
-// stageRules is a file of a person's, which nobody confirmed: what it refuses counts
+// testBedRules is a file of a person's, which nobody confirmed: what it refuses counts
 // all the same.
-const stageRules = `version: 1
+const testBedRules = `version: 1
 rules:
   - id: not-this-file
     why: a person keeps this file
@@ -31,10 +31,10 @@ func TestRealRules(t *testing.T) {
 	for _, name := range drivers.Names() {
 		t.Run(name, func(t *testing.T) {
 			agentstest.Require(t, name)
-			st := realStage(t, name)
-			writeStageFile(t, st.Dirs.Config, "rules/mine.yaml", stageRules)
+			st := realTestBed(t, name)
+			writePersonFile(t, st.Dirs.Config, "rules/mine.yaml", testBedRules)
 			calls := []model.ToolCall{st.TaggedCall("passed"), st.TaggedCall("refused")}
-			st.SetScript(append(stage.CallSteps(calls...), model.Step{Say: stage.LastWords}))
+			st.SetScript(append(testbed.CallSteps(calls...), model.Step{Say: testbed.LastWords}))
 			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
 	"github.com/hookmux/hookmux/internal/verify/ownconfig"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // Target is an agent's program to be asked.
@@ -41,7 +41,7 @@ type Options struct {
 	Parallel  int    // acts at a time; 0 means 2
 	Patience  time.Duration
 	Progress  func(line string) // may be nil
-	Saboteur  *stage.Saboteur
+	Breakage  *testbed.Breakage
 }
 
 // Report is what a run found out.
@@ -70,7 +70,7 @@ type AgentReport struct {
 	Notes        []string `json:"notes,omitempty"`
 	Rows         []Row    `json:"checks"`
 
-	acts []*stage.Evidence
+	runs []*testbed.Evidence
 }
 
 // Seconds is a duration as people compare it.
@@ -110,8 +110,8 @@ func (r *AgentReport) Count(m checks.Mark) int {
 // job is one act of one agent.
 type job struct {
 	report *AgentReport
-	set    *stage.Setting
-	act    checks.Act
+	set    *testbed.Setting
+	run    checks.AgentRun
 	again  bool // it was played before, and there was not enough time
 }
 
@@ -124,7 +124,7 @@ func newProofs(report *Report, mine bool) map[*AgentReport]*checks.Proof {
 			Agent:    known,
 			Version:  r.Version,
 			Mine:     mine,
-			Evidence: map[string]*stage.Evidence{},
+			Evidence: map[string]*testbed.Evidence{},
 		}
 	}
 	return proofs
@@ -172,8 +172,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			return nil, err
 		}
 		models = append(models, srv)
-		set := &stage.Setting{
-			Driver: driver, In: target.In, Bin: o.Bin, Model: srv, Mine: o.Mine, Sabotage: o.Saboteur,
+		set := &testbed.Setting{
+			Driver: driver, In: target.In, Bin: o.Bin, Model: srv, Mine: o.Mine, Breakage: o.Breakage,
 			Patience: o.Patience,
 			Serial:   func() string { return fmt.Sprint(serial.Add(1)) },
 		}
@@ -194,17 +194,17 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if o.Mine != nil {
 			r.Notes = append(r.Notes, o.Mine.TakenNotes(a)...)
 		}
-		for _, name := range actsOf(tasks[r]) {
-			if act, ok := checks.ActNamed(name); ok {
-				jobs = append(jobs, job{report: r, set: set, act: act})
+		for _, name := range runsOf(tasks[r]) {
+			if run, ok := checks.RunNamed(name); ok {
+				jobs = append(jobs, job{report: r, set: set, run: run})
 			}
 		}
 	}
 	proofs := newProofs(report, o.Mine != nil)
-	playAll(ctx, jobs, &o, report, proofs)
-	if late := secondChances(jobs, tasks, proofs); o.Saboteur == nil && ctx.Err() == nil {
+	executeAll(ctx, jobs, &o, report, proofs)
+	if late := secondChances(jobs, tasks, proofs); o.Breakage == nil && ctx.Err() == nil {
 		o.Parallel = 1
-		playAll(ctx, late, &o, report, proofs)
+		executeAll(ctx, late, &o, report, proofs)
 	}
 	for _, r := range report.Agents {
 		if r.Problem != "" {
@@ -212,7 +212,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		}
 		r.judgeTasks(tasks[r], proofs[r], o.Checks)
 		if o.Record != "" && ctx.Err() == nil {
-			if err := r.record(o.Record, o.Isolation, r.acts); err != nil {
+			if err := r.record(o.Record, o.Isolation, r.runs); err != nil {
 				return report, err
 			}
 		}
@@ -230,26 +230,26 @@ func (r *AgentReport) judgeTasks(tasks []task, p *checks.Proof, chosen []string)
 	r.Rows = append(r.Rows, addUnanswered(r.Rows, chosen)...)
 }
 
-// actsOf are the acts that rows need, in the order of the built-in list.
-func actsOf(tasks []task) []string {
+// runsOf are the acts that rows need, in the order of the built-in list.
+func runsOf(tasks []task) []string {
 	needed := map[string]bool{}
 	for _, t := range tasks {
 		if t.check == nil {
 			continue
 		}
-		for _, name := range t.check.Acts {
+		for _, name := range t.check.Runs {
 			needed[name] = true
 		}
 		// What looks at every act wants the one that must bring its event
 		// about; the others are looked at when they are played anyway.
 		if t.check.Any && t.subject.Event != nil {
-			if act := checks.BringsAbout(t.subject); act != "" {
-				needed[act] = true
+			if run := checks.BringsAbout(t.subject); run != "" {
+				needed[run] = true
 			}
 		}
 	}
 	var out []string
-	for _, a := range checks.AllActs() {
+	for _, a := range checks.AllRuns() {
 		if needed[a.Name] {
 			out = append(out, a.Name)
 		}
@@ -275,7 +275,7 @@ func countTurns(n int) string {
 	return fmt.Sprintf("%d turns", n)
 }
 
-func playAll(ctx context.Context, jobs []job, o *Options, report *Report, proofs map[*AgentReport]*checks.Proof) {
+func executeAll(ctx context.Context, jobs []job, o *Options, report *Report, proofs map[*AgentReport]*checks.Proof) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, o.Parallel)
@@ -292,21 +292,21 @@ func playAll(ctx context.Context, jobs []job, o *Options, report *Report, proofs
 		go func() {
 			defer wg.Done()
 			defer func() { <-slots }()
-			e := playAct(ctx, j.set, j.act, o.Keep)
+			e := executeRun(ctx, j.set, j.run, o.Keep)
 			mu.Lock()
 			defer mu.Unlock()
 			if o.Keep && e.Folder != "" {
-				if at := moveKept(e.Folder, report.Kept, j.report.Agent+"-"+j.act.Name, os.Rename); at == e.Folder {
-					j.report.Notes = append(j.report.Notes, "what was kept of the act "+j.act.Name+" stays in "+at)
+				if at := moveKept(e.Folder, report.Kept, j.report.Agent+"-"+j.run.Name, os.Rename); at == e.Folder {
+					j.report.Notes = append(j.report.Notes, "what was kept of the act "+j.run.Name+" stays in "+at)
 				}
 			}
-			proofs[j.report].Evidence[j.act.Name] = e
+			proofs[j.report].Evidence[j.run.Name] = e
 			if e.Missing == "" {
 				if j.again {
 					j.report.Again++
-					j.report.acts = slices.DeleteFunc(j.report.acts,
-						func(was *stage.Evidence) bool { return was.Act == e.Act })
-					j.report.Notes = append(j.report.Notes, "not enough time for "+j.act.What+
+					j.report.runs = slices.DeleteFunc(j.report.runs,
+						func(was *testbed.Evidence) bool { return was.Run == e.Run })
+					j.report.Notes = append(j.report.Notes, "not enough time for "+j.run.What+
 						", as on a busy machine; it was played again, alone")
 				} else {
 					j.report.Launches++
@@ -316,20 +316,20 @@ func playAll(ctx context.Context, jobs []job, o *Options, report *Report, proofs
 					j.report.TookHeadless += Seconds(e.Took)
 				}
 				j.report.Took += Seconds(e.Took)
-				j.report.acts = append(j.report.acts, e)
-				o.Progress(fmt.Sprintf("%s: %s, %.1f s%s", j.report.Agent, j.act.What, e.Took.Seconds(), problemOf(e)))
+				j.report.runs = append(j.report.runs, e)
+				o.Progress(fmt.Sprintf("%s: %s, %.1f s%s", j.report.Agent, j.run.What, e.Took.Seconds(), problemOf(e)))
 			}
 		}()
 	}
 	wg.Wait()
 	for _, r := range report.Agents {
-		checks.SortActs(r.acts)
+		checks.SortRuns(r.runs)
 	}
 }
 
-func problemOf(e *stage.Evidence) string {
+func problemOf(e *testbed.Evidence) string {
 	if e.Err != nil {
-		return ": " + stage.ClipText(e.Err.Error())
+		return ": " + testbed.ClipText(e.Err.Error())
 	}
 	return ""
 }
@@ -337,12 +337,12 @@ func problemOf(e *stage.Evidence) string {
 var versionPattern = lazyregexp.New(`\d+\.\d+(\.\d+)?[0-9A-Za-z.+-]*`)
 
 // askVersion starts the agent once, in a home of its own.
-func askVersion(ctx context.Context, s *stage.Setting) (string, error) {
-	st, err := stage.New(s, "version")
+func askVersion(ctx context.Context, s *testbed.Setting) (string, error) {
+	st, err := testbed.New(s, "version")
 	if err != nil {
 		return "", err
 	}
-	defer stage.RemoveAll(st.Base)
+	defer testbed.RemoveAll(st.Base)
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	in := st.In
@@ -354,13 +354,13 @@ func askVersion(ctx context.Context, s *stage.Setting) (string, error) {
 	}
 	if r.Exit != 0 {
 		return "", fmt.Errorf("%s: --version ended with code %d and said %q; start %s by hand and fix what it "+
-			"complains about", s.Driver.Name, r.Exit, stage.ClipText(r.Stderr+" "+r.Stdout),
+			"complains about", s.Driver.Name, r.Exit, testbed.ClipText(r.Stderr+" "+r.Stdout),
 			filepath.Base(s.In.Argv[0]))
 	}
 	v := strings.TrimRight(versionPattern.FindString(r.Stdout+r.Stderr), ".-+")
 	if v == "" {
 		return "", fmt.Errorf("%s: --version says %q; is %s the agent's own program?", s.Driver.Name,
-			stage.ClipText(r.Stdout+r.Stderr), filepath.Base(s.In.Argv[0]))
+			testbed.ClipText(r.Stdout+r.Stderr), filepath.Base(s.In.Argv[0]))
 	}
 	return v, nil
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/checks"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 var testSerial atomic.Int64
 
-// realStage is a stage for tests that play something of their own.
-func realStage(t *testing.T, name string) *stage.Stage {
+// realTestBed is a stage for tests that play something of their own.
+func realTestBed(t *testing.T, name string) *testbed.TestBed {
 	t.Helper()
 	in := agentstest.Require(t, name)
 	driver, _ := drivers.Find(name)
@@ -32,7 +32,7 @@ func realStage(t *testing.T, name string) *stage.Stage {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { srv.Close() })
-	st, err := stage.New(&stage.Setting{
+	st, err := testbed.New(&testbed.Setting{
 		Driver: driver, In: in, Bin: builtBin(t), Model: srv, Patience: agentstest.Timeout,
 		Serial: func() string { testSerial.Add(1); return "t" },
 	}, "test")
@@ -42,13 +42,13 @@ func realStage(t *testing.T, name string) *stage.Stage {
 	t.Cleanup(func() {
 		st.ClearUp() // first: what still runs would start a hub of its own
 		st.StopHub()
-		stage.RemoveAll(st.Base)
+		testbed.RemoveAll(st.Base)
 	})
 	return st
 }
 
-// writeStageFile puts a file of a person's into the stage's home or project.
-func writeStageFile(t *testing.T, dir, rel, text string) string {
+// writePersonFile puts a file of a person's into the stage's home or project.
+func writePersonFile(t *testing.T, dir, rel, text string) string {
 	t.Helper()
 	file := filepath.Join(dir, rel)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -78,10 +78,10 @@ var personsFiles = map[string]map[string]string{
 func TestRealRun(t *testing.T) {
 	for _, name := range []string{"claude", "codex"} {
 		t.Run(name, func(t *testing.T) {
-			st := realStage(t, name)
+			st := realTestBed(t, name)
 			files := map[string]string{}
 			for rel, text := range personsFiles[name] {
-				files[writeStageFile(t, st.Home, rel, text)] = text
+				files[writePersonFile(t, st.Home, rel, text)] = text
 			}
 			if name == "codex" { // written by the stage, and the person's all the same
 				file := filepath.Join(st.Home, ".codex/config.toml")
@@ -91,8 +91,8 @@ func TestRealRun(t *testing.T) {
 				}
 				files[file] = string(b)
 			}
-			st.SetScript(append(stage.CallSteps(st.TaggedCall("before"), st.TaggedCall("deny"), st.TaggedCall("after")),
-				model.Step{Say: stage.LastWords}))
+			st.SetScript(append(testbed.CallSteps(st.TaggedCall("before"), st.TaggedCall("deny"), st.TaggedCall("after")),
+				model.Step{Say: testbed.LastWords}))
 			if err := st.StartHubWithHooks(checks.DecideAll); err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +106,7 @@ func TestRealRun(t *testing.T) {
 			if !e.Ran("before") || e.Ran("deny") || !e.Ran("after") {
 				t.Errorf("ran: %v %v %v, want the middle one refused", e.Ran("before"), e.Ran("deny"), e.Ran("after"))
 			}
-			if !e.Saw(stage.WordFor(stage.WordReason, "deny")) {
+			if !e.Saw(testbed.WordFor(testbed.WordReason, "deny")) {
 				t.Error("the model never read the reason")
 			}
 			if name == "claude" && !e.Ran("own-hook") {
@@ -127,7 +127,7 @@ func TestRealRun(t *testing.T) {
 }
 
 // inOrder finds the kinds as a subsequence of what arrived.
-func inOrder(t *testing.T, e *stage.Evidence, want []event.Kind) {
+func inOrder(t *testing.T, e *testbed.Evidence, want []event.Kind) {
 	t.Helper()
 	var got []string
 	for _, x := range e.Seen {
@@ -141,14 +141,14 @@ func inOrder(t *testing.T, e *stage.Evidence, want []event.Kind) {
 	}
 }
 
-func logEvidence(t *testing.T, e *stage.Evidence) {
+func logEvidence(t *testing.T, e *testbed.Evidence) {
 	t.Helper()
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("exit %d %s\nstdout: %s\nstderr: %s\nfiles: %v", e.Exit, e.Signal, stage.ClipText(e.Stdout),
-				stage.ClipText(e.Stderr), e.Files)
+			t.Logf("exit %d %s\nstdout: %s\nstderr: %s\nfiles: %v", e.Exit, e.Signal, testbed.ClipText(e.Stdout),
+				testbed.ClipText(e.Stderr), e.Files)
 			for _, x := range e.Seen {
-				t.Logf("%s %s %s -> %s %v", x.Event.Native, x.Event.Kind, stage.TagOf(&x.Event), x.Answer.Stdout,
+				t.Logf("%s %s %s -> %s %v", x.Event.Native, x.Event.Kind, testbed.TagOf(&x.Event), x.Answer.Stdout,
 					x.Decision.Degraded)
 			}
 		}
@@ -160,7 +160,7 @@ func logEvidence(t *testing.T, e *stage.Evidence) {
 func TestRealRunPassesCodeAndSignal(t *testing.T) {
 	for _, name := range []string{"claude", "codex"} {
 		t.Run(name, func(t *testing.T) {
-			st := realStage(t, name)
+			st := realTestBed(t, name)
 			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
@@ -175,13 +175,13 @@ func TestRealRunPassesCodeAndSignal(t *testing.T) {
 				got, err := agents.Run(ctx, st.AgentCommand(), st.Env, st.Project, args...)
 				if err != nil || got.Exit != want.Exit || got.Stdout != want.Stdout {
 					t.Errorf("%v: code %d and %q, without hookmux %d and %q (%v)", args, got.Exit,
-						stage.ClipText(got.Stdout), want.Exit, stage.ClipText(want.Stdout), err)
+						testbed.ClipText(got.Stdout), want.Exit, testbed.ClipText(want.Stdout), err)
 				}
 			}
 			st.StopHub()
 			// The signal goes to the process that was started: it is the agent.
-			term, _ := checks.ActNamed("term")
-			if err := term.Play(ctx, st); err != nil {
+			term, _ := checks.RunNamed("term")
+			if err := term.Execute(ctx, st); err != nil {
 				t.Fatal(err)
 			}
 			if e := st.Evidence; e.Signal != "terminated" && e.Exit != 128+15 {
@@ -211,24 +211,24 @@ esac
 func TestRealClaudeFormat(t *testing.T) {
 	for _, name := range []string{"codex", "grok", "claude"} {
 		t.Run(name, func(t *testing.T) {
-			st := realStage(t, name)
-			script := writeStageFile(t, st.Base, "cf/hook", claudeHook)
+			st := realTestBed(t, name)
+			script := writePersonFile(t, st.Base, "cf/hook", claudeHook)
 			if err := os.Chmod(script, 0o700); err != nil {
 				t.Fatal(err)
 			}
 			hooks, _ := json.Marshal(map[string]any{"version": 1, "hooks": []any{map[string]any{
 				"id": "cf", "agent": "*", "hookType": "tool.before", "handler": "command", "target": script, "format": "claude",
 			}}})
-			writeStageFile(t, st.Home, ".config/hookmux/hooks.json", string(hooks))
-			st.SetScript(append(stage.CallSteps(st.TaggedCall("cf-deny"), st.TaggedCall("cf-exit"),
+			writePersonFile(t, st.Home, ".config/hookmux/hooks.json", string(hooks))
+			st.SetScript(append(testbed.CallSteps(st.TaggedCall("cf-deny"), st.TaggedCall("cf-exit"),
 				st.TaggedCall("cf-input"), st.TaggedCall("cf-context"), st.TaggedCall("cf-ask")),
-				model.Step{Say: stage.LastWords}))
+				model.Step{Say: testbed.LastWords}))
 			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			args := st.FreeCommand("Run it")
 			if st.Driver.Strict != nil && !st.Driver.Run {
-				args = st.Driver.Strict(stage.MarkedPrompt(
+				args = st.Driver.Strict(testbed.MarkedPrompt(
 					"Run it")) // asking counts only where not everything is permitted
 			}
 			began := time.Now()
@@ -269,7 +269,7 @@ func TestRealClaudeFormat(t *testing.T) {
 			heard, _ := os.ReadFile(filepath.Join(st.Base, "cf", "heard"))
 			if !strings.Contains(string(heard), `"tool_name":"Bash"`) ||
 				!strings.Contains(string(heard), `"hook_event_name":"PreToolUse"`) {
-				t.Errorf("the hook was not asked in Claude Code's words: %s", stage.ClipText(string(heard)))
+				t.Errorf("the hook was not asked in Claude Code's words: %s", testbed.ClipText(string(heard)))
 			}
 		})
 	}
@@ -277,12 +277,12 @@ func TestRealClaudeFormat(t *testing.T) {
 
 // outcomesOf reads what was decided, by tag, from the journal of the stage's
 // hub: that is where people see it.
-func outcomesOf(t *testing.T, st *stage.Stage) map[string]string {
+func outcomesOf(t *testing.T, st *testbed.TestBed) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for range 40 { // the journal is filled behind the answer
 		err := readJournal(st, func(e client.Entry) {
-			if m := stage.TagPattern.Compiled().FindSubmatch(e.Event); m != nil && e.Outcome != nil {
+			if m := testbed.TagPattern.Compiled().FindSubmatch(e.Event); m != nil && e.Outcome != nil {
 				out[string(m[1])] += string(e.Outcome.Decision)
 			}
 		})

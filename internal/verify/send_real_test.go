@@ -7,7 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // TestRealSend: text that is sent to a session of an agent with a plugin is a
@@ -15,14 +15,14 @@ import (
 func TestRealSend(t *testing.T) {
 	for _, name := range []string{"pi", "opencode"} {
 		t.Run(name, func(t *testing.T) {
-			st := realStage(t, name)
-			st.SetScript([]model.Step{{Say: stage.LastWords}})
+			st := realTestBed(t, name)
+			st.SetScript([]model.Step{{Say: testbed.LastWords}})
 			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
-			err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Say it"), false),
-				func(ctx context.Context, term *stage.Terminal) error {
+			err := st.AtTerminal(context.Background(), st.Driver.TUI(testbed.MarkedPrompt("Say it"), false),
+				func(ctx context.Context, term *testbed.Terminal) error {
 					if !st.Watcher.WaitForOne(ctx, ended) {
 						t.Fatalf("the first turn did not end\n%s", term.CaptureScreen(ctx))
 					}
@@ -34,7 +34,7 @@ func TestRealSend(t *testing.T) {
 					var err error
 					for range 50 {
 						if ok, err = st.Hub.Send(name, session, "Help with it "+model.Mark("sub")); ok || err != nil ||
-							!stage.PauseFor(ctx, 100*time.Millisecond) {
+							!testbed.PauseFor(ctx, 100*time.Millisecond) {
 							break
 						}
 					}

@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/checks"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // TestRealStatus: what ps shows of a real agent at a terminal, and that resume
@@ -17,13 +17,13 @@ func TestRealStatus(t *testing.T) {
 	agentstest.Repeats(t, "the status rows of TestRealChecks")
 	for _, name := range []string{"claude", "codex", "opencode", "pi", "grok"} {
 		t.Run(name, func(t *testing.T) {
-			st := realStage(t, name)
-			status, _ := checks.ActNamed("status")
-			err := status.Play(context.Background(), st)
+			st := realTestBed(t, name)
+			status, _ := checks.RunNamed("status")
+			err := status.Execute(context.Background(), st)
 			e := st.Evidence
 			e.Err = err
 			a, _ := agent.Builtin().Agent(name)
-			p := &checks.Proof{Agent: a, Evidence: map[string]*stage.Evidence{"status": e}}
+			p := &checks.Proof{Agent: a, Evidence: map[string]*testbed.Evidence{"status": e}}
 			bad := err != nil
 			for _, c := range checks.All() {
 				if !strings.HasPrefix(c.ID, "status-") {

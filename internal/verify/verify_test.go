@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/isolate"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 func TestDriversAreInTheTable(t *testing.T) {
@@ -43,13 +43,13 @@ func TestLaunchesStayFew(t *testing.T) {
 		a, _ := agent.Builtin().Agent(name)
 		d, _ := drivers.Find(name)
 		headless, all := 0, []string{}
-		for _, n := range actsOf(plan(a, d, nil)) {
-			act, ok := checks.ActNamed(n)
-			if !ok || act.WhyNotPlayed(a, d) != "" {
+		for _, n := range runsOf(plan(a, d, nil)) {
+			run, ok := checks.RunNamed(n)
+			if !ok || run.WhyNotRun(a, d) != "" {
 				continue
 			}
 			all = append(all, n)
-			if !act.PlayedAtTerminal(a, d) {
+			if !run.RunsAtTerminal(a, d) {
 				headless++
 			}
 		}
@@ -93,8 +93,8 @@ func TestPlanNarrows(t *testing.T) {
 	if len(only) != 1 || only[0].row.Event != "PreToolUse" {
 		t.Errorf(`%d rows; want len(only) == 1 and only[0].row.Event == "PreToolUse"`, len(only))
 	}
-	if acts := actsOf(only); len(acts) != 1 || acts[0] != "decide" {
-		t.Errorf(`acts %v; want len(acts) == 1 and acts[0] == "decide"`, acts)
+	if runs := runsOf(only); len(runs) != 1 || runs[0] != "decide" {
+		t.Errorf(`acts %v; want len(acts) == 1 and acts[0] == "decide"`, runs)
 	}
 	if err := KnowsChecks([]string{"neutral", "PreToolUse", "Stop.keep"}); err != nil {
 		t.Error(err)
@@ -168,20 +168,20 @@ func TestReportVerdict(t *testing.T) {
 }
 
 // Below every ✗ a person finds what was seen and a command to go on with.
-func TestFailuresSayWhatWasSeenAndWhatMends(t *testing.T) {
+func TestFailuresSayWhatWasSeenAndWhatFixesThem(t *testing.T) {
 	n := 0
 	for _, name := range drivers.Names() {
 		a, _ := agent.Builtin().Agent(name)
 		d, _ := drivers.Find(name)
 		for _, c := range []struct{ hooked, mine bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
-			evidence := map[string]*stage.Evidence{}
-			for _, act := range checks.ActNames() {
-				e := &stage.Evidence{Act: act, Exit: 7, Stderr: "first\nthe hooks file does not parse\n",
+			evidence := map[string]*testbed.Evidence{}
+			for _, run := range checks.RunNames() {
+				e := &testbed.Evidence{Run: run, Exit: 7, Stderr: "first\nthe hooks file does not parse\n",
 					Told: []model.Message{{Role: "tool", Kind: "tool_result", Text: "it ran"}}}
 				if c.hooked {
-					e.Seen = []stage.Seen{{Event: event.Event{Native: "SomethingElse"}}}
+					e.Seen = []testbed.Seen{{Event: event.Event{Native: "SomethingElse"}}}
 				}
-				evidence[act] = e
+				evidence[run] = e
 			}
 			for _, task := range plan(a, d, nil) {
 				task.judge(&checks.Proof{Agent: a, Version: "9.9.9", Mine: c.mine, Evidence: evidence})

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // holder keeps permission requests waiting, as a feed does.
@@ -43,7 +43,7 @@ func TestRealClaudeWindow(t *testing.T) {
 	agentstest.Repeats(t, "the row feed-window")
 	for _, c := range []struct{ name, key string }{{"yes", "Enter"}, {"no", "Escape"}} {
 		t.Run(c.name, func(t *testing.T) {
-			st := realStage(t, "claude")
+			st := realTestBed(t, "claude")
 			st.Patience = 45 * time.Second
 			h := &holder{make(chan event.Event, 8), make(chan time.Time, 8), make(chan struct{})}
 			entry, err := hook.NewEntry(hook.Registration{ID: "holder", Agent: hook.Any, HookType: hook.Any,
@@ -54,12 +54,12 @@ func TestRealClaudeWindow(t *testing.T) {
 			st.Extra = append(st.Extra, entry)
 			// It runs for a while, so that its start and its end are told apart.
 			st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call(
-				"touch ran-window; sleep 3; echo out-window")}}, {Say: stage.LastWords}})
+				"touch ran-window; sleep 3; echo out-window")}}, {Say: testbed.LastWords}})
 			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
-			err = st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), true),
-				func(ctx context.Context, term *stage.Terminal) error {
+			err = st.AtTerminal(context.Background(), st.Driver.TUI(testbed.MarkedPrompt("Run it"), true),
+				func(ctx context.Context, term *testbed.Terminal) error {
 					defer close(h.let)
 					var ev event.Event
 					select {
@@ -77,7 +77,7 @@ func TestRealClaudeWindow(t *testing.T) {
 					}
 					await := func(what string, is func() bool) time.Time {
 						for !is() {
-							if !stage.PauseFor(ctx, 5*time.Millisecond) {
+							if !testbed.PauseFor(ctx, 5*time.Millisecond) {
 								t.Fatalf("%s: never (%s, pane %d); want stage.PauseFor(ctx, 5*time.Millisecond)",
 									what, state, term.PID)
 							}

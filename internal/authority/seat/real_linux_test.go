@@ -104,16 +104,16 @@ func TestHelperProbe(t *testing.T) {
 	}
 }
 
-// stage is a machine with a helper hub.
-type stage struct {
+// testBed is a machine with a helper hub.
+type testBed struct {
 	t   *testing.T
 	dir string
 	n   int
 }
 
-func newStage(t *testing.T) *stage {
+func newTestBed(t *testing.T) *testBed {
 	t.Helper()
-	s := &stage{t: t, dir: seattest.Base() + "/s"}
+	s := &testBed{t: t, dir: seattest.Base() + "/s"}
 	if err := os.MkdirAll(s.dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func newStage(t *testing.T) *stage {
 }
 
 // probe is a command line that asks the hub, and the file its answer goes to.
-func (s *stage) probe(word string) (command, file string) {
+func (s *testBed) probe(word string) (command, file string) {
 	s.n++
 	file = fmt.Sprintf("%s/answer%d", s.dir, s.n)
 	return fmt.Sprintf("env SEAT_TEST_WORD=%s %s=%s GORACE=atexit_sleep_ms=0 %s/test -test.run='^TestHelperProbe$' "+
@@ -142,7 +142,7 @@ func (s *stage) probe(word string) (command, file string) {
 		word, probeVariable, file, seattest.Base()), file
 }
 
-func (s *stage) answer(file string) answer {
+func (s *testBed) answer(file string) answer {
 	s.t.Helper()
 	var a answer
 	seattest.Eventually(s.t, "the hub answers into "+file, func() bool {
@@ -155,7 +155,7 @@ func (s *stage) answer(file string) answer {
 // want runs a command line at a terminal and compares what the hub says. On a
 // busy machine a command may begin so long after its line was typed that the
 // hub would rather ask for a code: then it is typed again.
-func (s *stage) want(at *seattest.Terminal, name, line, file string, outcome authority.Outcome,
+func (s *testBed) want(at *seattest.Terminal, name, line, file string, outcome authority.Outcome,
 	cause authority.Cause) answer {
 	s.t.Helper()
 	at.Run(line)
@@ -182,7 +182,7 @@ func TestRealSeat(t *testing.T) {
 		return
 	}
 	seattest.StartSSH(t)
-	s := newStage(t)
+	s := newTestBed(t)
 	person := seattest.Login(t)
 	line, file := s.probe("look")
 	if a := s.want(person, "ssh, typed", line, file, authority.Allowed,
@@ -239,7 +239,7 @@ func TestRealCode(t *testing.T) {
 		return
 	}
 	seattest.StartSSH(t)
-	s := newStage(t)
+	s := newTestBed(t)
 	person := seattest.Login(t)
 	readCode := func(from int) string {
 		t.Helper()
@@ -296,7 +296,7 @@ func TestRealTmux(t *testing.T) {
 		return
 	}
 	seattest.StartSSH(t)
-	s := newStage(t)
+	s := newTestBed(t)
 	person := seattest.Login(t)
 	tmux := func(args ...string) {
 		t.Helper()

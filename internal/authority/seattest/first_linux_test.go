@@ -20,7 +20,7 @@ func TestRealFirstSteps(t *testing.T) {
 	if !seattest.Inside(t) {
 		return
 	}
-	s := newStage(t)
+	s := newTestBed(t)
 	if err := os.MkdirAll(seattest.Base()+"/agents", 0o755); err != nil {
 		t.Fatal(err)
 	}

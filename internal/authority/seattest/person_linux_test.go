@@ -30,16 +30,16 @@ func buildPrograms(t *testing.T) string {
 	return bin
 }
 
-// stage is a user with hookmux, and a folder for what attempts say.
-type stage struct {
+// testBed is a user with hookmux, and a folder for what attempts say.
+type testBed struct {
 	t    *testing.T
 	bin  string
 	said string
 }
 
-func newStage(t *testing.T) *stage {
+func newTestBed(t *testing.T) *testBed {
 	t.Helper()
-	s := &stage{t: t, bin: buildPrograms(t), said: seattest.Base() + "/said"}
+	s := &testBed{t: t, bin: buildPrograms(t), said: seattest.Base() + "/said"}
 	if err := os.MkdirAll(s.said, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func newStage(t *testing.T) *stage {
 }
 
 // login gives a terminal with hookmux on its path.
-func (s *stage) login(open func(*testing.T) *seattest.Terminal) *seattest.Terminal {
+func (s *testBed) login(open func(*testing.T) *seattest.Terminal) *seattest.Terminal {
 	s.t.Helper()
 	term := open(s.t)
 	term.Run("export PATH=" + s.bin + ":$PATH")
@@ -61,7 +61,7 @@ func (s *stage) login(open func(*testing.T) *seattest.Terminal) *seattest.Termin
 func quick(t *testing.T) *seattest.Terminal { return seattest.LoginAs(t, seattest.VisitorID) }
 
 // write puts a script for the user.
-func (s *stage) write(name, text string) string {
+func (s *testBed) write(name, text string) string {
 	s.t.Helper()
 	file := filepath.Join(seattest.Base(), name)
 	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
@@ -71,7 +71,7 @@ func (s *stage) write(name, text string) string {
 }
 
 // read waits for what an attempt said, with its exit code at the end.
-func (s *stage) read(name string) string {
+func (s *testBed) read(name string) string {
 	s.t.Helper()
 	text := ""
 	seattest.Eventually(s.t, "attempt "+name+" ends", func() bool {
@@ -91,7 +91,7 @@ func TestRealPromise(t *testing.T) {
 	if !seattest.Inside(t) {
 		return
 	}
-	s := newStage(t)
+	s := newTestBed(t)
 	person, beside := s.login(seattest.Login), s.login(quick)
 	if out := person.Run("hookmux hub start"); !strings.Contains(out, "running") {
 		t.Fatalf("the hub does not start: %q", out)
@@ -192,7 +192,7 @@ var decisions = map[string]decision{
 
 // tryLine is what the agent's script runs for one row of the table. What comes of
 // it is said in a file of its own, with the exit code of the attempt at the end.
-func (s *stage) tryLine(row attempts.Attempt, what string, d decision) string {
+func (s *testBed) tryLine(row attempts.Attempt, what string, d decision) string {
 	s.t.Helper()
 	name := row.Name + "-" + what
 	file := s.said + "/" + name
@@ -214,7 +214,7 @@ func (s *stage) tryLine(row attempts.Attempt, what string, d decision) string {
 var shownCode = regexp.MustCompile(`Type ([a-z2-9]{4}) to confirm`)
 
 // confirm types a command, and the code if one is asked for.
-func (s *stage) confirm(at *seattest.Terminal, command, want string) {
+func (s *testBed) confirm(at *seattest.Terminal, command, want string) {
 	s.t.Helper()
 	begin, end := at.Start(command)
 	typed := false

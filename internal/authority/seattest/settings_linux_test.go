@@ -15,7 +15,7 @@ func TestRealSettings(t *testing.T) {
 	if !seattest.Inside(t) {
 		return
 	}
-	s := newStage(t)
+	s := newTestBed(t)
 	person := s.login(seattest.Login)
 	person.Run("mkdir -p ~/.claude")
 	person.Run("hookmux hub start")
@@ -59,7 +59,7 @@ func TestRealStandingYes(t *testing.T) {
 	if !seattest.Inside(t) {
 		return
 	}
-	s := newStage(t)
+	s := newTestBed(t)
 	person, beside := s.login(seattest.Login), s.login(quick)
 	person.Run("hookmux hub start")
 	s.confirm(person, "hookmux away", "away")
@@ -84,7 +84,7 @@ func TestRealStandingYes(t *testing.T) {
 }
 
 // awaitEnd waits until a command ends, and types the code if one is asked for.
-func (s *stage) awaitEnd(at *seattest.Terminal, from int, end, after string) {
+func (s *testBed) awaitEnd(at *seattest.Terminal, from int, end, after string) {
 	s.t.Helper()
 	typed := false
 	seattest.Eventually(s.t, "the command ends", func() bool {

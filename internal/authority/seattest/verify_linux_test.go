@@ -16,7 +16,7 @@ func TestRealVerifyBesideInstallation(t *testing.T) {
 	if !seattest.Inside(t) {
 		return
 	}
-	s := newStage(t)
+	s := newTestBed(t)
 	if err := os.MkdirAll(seattest.Base()+"/agents", 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestRealDemoBesideInstallation(t *testing.T) {
 	if !seattest.Inside(t) {
 		return
 	}
-	s := newStage(t)
+	s := newTestBed(t)
 	person := s.login(seattest.Login)
 	if out := person.Run("hookmux install claude --yes"); !strings.Contains(out, "1 agent hooked") {
 		t.Fatalf("install says %q, want 1 agent hooked", out)

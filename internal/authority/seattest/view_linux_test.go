@@ -16,7 +16,7 @@ func TestRealView(t *testing.T) {
 	if !seattest.Inside(t) {
 		return
 	}
-	s := newStage(t)
+	s := newTestBed(t)
 	person, beside := s.login(seattest.Login), s.login(quick)
 	if out := person.Run("hookmux hub start"); !strings.Contains(out, "running") {
 		t.Fatalf("the hub does not start: %q", out)

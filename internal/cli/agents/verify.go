@@ -21,7 +21,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/isolate"
 	"github.com/hookmux/hookmux/internal/verify/ownconfig"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 type verifyFlags struct {
@@ -95,7 +95,7 @@ func listChecks(app *cmdutil.App, asJSON bool) error {
 		}
 		var rows []row
 		for _, c := range checks.All() {
-			rows = append(rows, row{c.ID, c.Proves, c.Saboteur.What})
+			rows = append(rows, row{c.ID, c.Proves, c.Breakage.What})
 		}
 		return app.PrintJSON(rows)
 	}
@@ -265,7 +265,7 @@ func programsOfNoInstallation(app *cmdutil.App, bin string) (dir string, drop fu
 	}
 	drop = func() { _ = os.RemoveAll(dir) }
 	for _, name := range []string{"hookmux", "hookmux-hook"} {
-		if err := stage.CopyFile(filepath.Join(bin, name), filepath.Join(dir, name)); err != nil {
+		if err := testbed.CopyFile(filepath.Join(bin, name), filepath.Join(dir, name)); err != nil {
 			drop()
 			return "", nil, err
 		}

@@ -124,7 +124,7 @@ func (r *release) writeLinuxPackages() error {
 			cmd := exec.Command("go", "run", "-trimpath", nfpm, "package", "--config", at, "--packager", packager,
 				"--target", filepath.Join(r.out, name))
 			cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-			if err := told(cmd); err != nil {
+			if err := runLogged(cmd); err != nil {
 				return err
 			}
 			if err := r.noteFile(name); err != nil {

@@ -242,7 +242,7 @@ func (r *release) buildPrograms(dir, system, arch string) error {
 	cmd.Dir = r.source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOFLAGS=", "GOAMD64=v1",
 		"GOARM64=v8.0")
-	return told(cmd)
+	return runLogged(cmd)
 }
 
 // commonFiles are those that are the same everywhere. The program itself, built
@@ -255,7 +255,7 @@ func (r *release) commonFiles() ([]file, error) {
 	}
 	program := filepath.Join(here, "hookmux")
 	pages := filepath.Join(work, "man1")
-	if err := told(alone(work, program, "man-pages", pages)); err != nil {
+	if err := runLogged(isolatedCommand(work, program, "man-pages", pages)); err != nil {
 		return nil, err
 	}
 	var files []file
@@ -276,9 +276,9 @@ func (r *release) commonFiles() ([]file, error) {
 		"fish": "share/fish/vendor_completions.d/hookmux.fish",
 	} {
 		var text bytes.Buffer
-		cmd := alone(work, program, "completion", shell)
+		cmd := isolatedCommand(work, program, "completion", shell)
 		cmd.Stdout = &text
-		if err := told(cmd); err != nil {
+		if err := runLogged(cmd); err != nil {
 			return nil, err
 		}
 		files = append(files, file{path, 0o644, text.Bytes()})
@@ -314,8 +314,8 @@ func isRead(name, system string) bool {
 	return true
 }
 
-// alone runs the new program away from the home of whoever builds.
-func alone(work, program string, args ...string) *exec.Cmd {
+// isolatedCommand runs the new program away from the home of whoever builds.
+func isolatedCommand(work, program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Env = []string{"HOME=" + work, "HOOKMUX_RUNTIME_DIR=" + filepath.Join(work, "run"), "PATH=" + os.Getenv("PATH"),
 		"LC_ALL=C"}
@@ -327,7 +327,7 @@ func goEnv(name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func told(cmd *exec.Cmd) error {
+func runLogged(cmd *exec.Cmd) error {
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err)

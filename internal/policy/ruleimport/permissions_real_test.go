@@ -43,12 +43,12 @@ func askReal(t *testing.T, set labSet) {
 	for _, call := range set.Calls {
 		steps = append(steps, model.Step{Calls: []model.ToolCall{model.Call(call.Tool, call.Input)}})
 	}
-	s := agentstest.NewStage(t, "claude", model.Scenario{})
+	s := agentstest.NewTestBed(t, "claude", model.Scenario{})
 	here := strings.NewReplacer(labProject, s.Project, labHome, s.Home)
 	for i := range steps {
 		steps[i].Calls[0].Input = json.RawMessage(here.Replace(string(steps[i].Calls[0].Input)))
 	}
-	s.Model.Play(s.Run, model.Scenario{Steps: append(steps, model.Step{Say: "That was all."})})
+	s.Model.SetScenario(s.Run, model.Scenario{Steps: append(steps, model.Step{Say: "That was all."})})
 	writeRealProject(t, s.Project, here.Replace(`{"permissions":`+string(set.Rules["project"])+`}`))
 	heard := filepath.Join(t.TempDir(), "heard")
 	settings := filepath.Join(t.TempDir(), "hooks.json")

@@ -27,12 +27,12 @@ func TestRecordedSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b strings.Builder
-		now, act, all := t0, "", NewSessions()
+		now, run, all := t0, "", NewSessions()
 		for i, l := range lines {
-			if l.Act != act {
+			if l.Run != run {
 				// Ids were scrubbed, so each act is a world of its own.
-				act, all = l.Act, NewSessions()
-				fmt.Fprintf(&b, "== %s\n", act)
+				run, all = l.Run, NewSessions()
+				fmt.Fprintf(&b, "== %s\n", run)
 			}
 			now = now.Add(3 * time.Second)
 			ev := catalogue.Decode(agent.Input{

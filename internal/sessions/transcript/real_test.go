@@ -48,7 +48,7 @@ func TestRealInterruptsAreWrittenDown(t *testing.T) {
 			}
 			entry, _ := agents.Find(c.name)
 			marker := filepath.Join(t.TempDir(), "began")
-			stage := agentstest.NewStage(t, c.name, model.Scenario{Steps: []model.Step{
+			testBed := agentstest.NewTestBed(t, c.name, model.Scenario{Steps: []model.Step{
 				{Calls: []model.ToolCall{entry.Shell.Call("touch " + marker + "; sleep 60")}}, {Say: "done"},
 			}})
 			ctx, cancel := context.WithTimeout(context.Background(), agentstest.Timeout)
@@ -56,7 +56,7 @@ func TestRealInterruptsAreWrittenDown(t *testing.T) {
 			socket := filepath.Join(t.TempDir(), "tmux")
 			do := func(args ...string) string {
 				cmd := exec.CommandContext(ctx, tmux, append([]string{"-S", socket, "-f", "/dev/null"}, args...)...)
-				cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + stage.Home, "TERM=xterm-256color",
+				cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + testBed.Home, "TERM=xterm-256color",
 					"LANG=C.UTF-8", "SHELL=/bin/sh"}
 				out, err := cmd.CombinedOutput()
 				if err != nil && ctx.Err() == nil {
@@ -64,19 +64,19 @@ func TestRealInterruptsAreWrittenDown(t *testing.T) {
 				}
 				return string(out)
 			}
-			argv := append(append([]string{"env", "-i"}, append(stage.Env, stage.In.Env...)...), stage.In.Argv...)
+			argv := append(append([]string{"env", "-i"}, append(testBed.Env, testBed.In.Env...)...), testBed.In.Argv...)
 			for _, arg := range c.args {
 				argv = append(argv, strings.ReplaceAll(arg, "{prompt}", "Run it "+model.Mark("")))
 			}
 			start := filepath.Join(t.TempDir(), "start.sh")
-			if err := os.WriteFile(start, []byte("cd "+quote.Word(stage.Project)+" && exec "+quote.Line(argv)+"\n"),
+			if err := os.WriteFile(start, []byte("cd "+quote.Word(testBed.Project)+" && exec "+quote.Line(argv)+"\n"),
 				0o600); err != nil {
 				t.Fatal(err)
 			}
 			do("new-session", "-d", "-x", "160", "-y", "50", "/bin/sh "+quote.Word(start))
 			defer func() {
 				do("kill-server")
-				agents.EndLeftovers(stage.In, stage.Home)
+				agents.EndLeftovers(testBed.In, testBed.Home)
 			}()
 			screen := func() string { return strings.Join(strings.Fields(do("capture-pane", "-p", "-J")), " ") }
 			until := func(what string, f func() bool) bool {
@@ -104,12 +104,12 @@ func TestRealInterruptsAreWrittenDown(t *testing.T) {
 			}
 			time.Sleep(500 * time.Millisecond)
 			a, _ := agent.Builtin().Agent(c.name)
-			root := filepath.Join(stage.Home, strings.TrimPrefix(a.Status.Transcript.Root, "~/"))
+			root := filepath.Join(testBed.Home, strings.TrimPrefix(a.Status.Transcript.Root, "~/"))
 			path := newest(root, a.Status.Transcript.Find)
 			if path == "" {
 				t.Fatalf("no record below %s", root)
 			}
-			r, err := Open(&a.Status.Transcript, "x", path, Env{Home: stage.Home})
+			r, err := Open(&a.Status.Transcript, "x", path, Env{Home: testBed.Home})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -53,7 +53,7 @@ func Run(ctx context.Context, show func(ctx context.Context, h *Hub) error) (err
 	ended := make(chan error, 1)
 	running.Go(func() { ended <- inside.Run(ctx) })
 	h := &Hub{Client: &client.Client{Socket: dirs.Socket()}, followed: make(chan struct{})}
-	for _, s := range scenes("/home/you") {
+	for _, s := range moments("/home/you") {
 		running.Go(func() { h.play(ctx, s) })
 	}
 	defer func() {
@@ -125,7 +125,7 @@ func (h *Hub) SendToSession(context.Context, string, string, bool) (*client.Sess
 }
 
 // play plays one session until its end, or until the demo ends.
-func (h *Hub) play(ctx context.Context, s scene) {
+func (h *Hub) play(ctx context.Context, s moment) {
 	select {
 	case <-ctx.Done():
 		return

@@ -65,8 +65,8 @@ type Agent struct {
 	// Shell is its tool for running a command.
 	Shell ShellTool
 
-	// Litter is what it leaves outside of its home; nil: nothing.
-	Litter *Litter
+	// Leftover is what it leaves outside of its home; nil: nothing.
+	Leftover *Leftover
 
 	headless func(prompt string) []string
 	home     func(h *homeWriter)

@@ -79,7 +79,7 @@ func TestRealHeadlessTurn(t *testing.T) {
 	for _, name := range agents.Names() {
 		t.Run(name, func(t *testing.T) {
 			a, _ := agents.Find(name)
-			s := agentstest.NewStage(t, name, model.Scenario{Steps: []model.Step{
+			s := agentstest.NewTestBed(t, name, model.Scenario{Steps: []model.Step{
 				{Calls: []model.ToolCall{a.Shell.Call("echo hi > proof.txt; printf 'told-%s' 42")}},
 				{Say: "The scripted turn is over."},
 			}})
@@ -99,11 +99,11 @@ func TestRealHeadlessTurn(t *testing.T) {
 			if !told {
 				t.Error("the model was not told the result")
 			}
-			if !s.Model.Played(s.Run, "", 1) {
+			if !s.Model.Reached(s.Run, "", 1) {
 				t.Error("the turn did not go on after the tool")
 			}
 			for _, q := range s.Model.Requests(s.Run) {
-				if q.Kind == model.ReqPlayed && q.API != a.API {
+				if q.Kind == model.ReqScripted && q.API != a.API {
 					t.Errorf("speaks %s, the table says %s", q.API, a.API)
 				}
 				if q.Kind == model.ReqUnknown {

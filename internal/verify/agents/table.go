@@ -78,7 +78,7 @@ var table = []Agent{
 		Shell: ShellTool{Name: "run_terminal_command", Arg: "command",
 			Extra: map[string]any{"description": "Scripted command"}},
 		headless: func(p string) []string { return []string{"-p", p, "--always-approve", "--output-format", "json"} },
-		Litter:   &Litter{Sessions: ".grok/sessions/*/*", At: "/tmp/sessions"},
+		Leftover: &Leftover{Sessions: ".grok/sessions/*/*", At: "/tmp/sessions"},
 		home:     grokHome, Platforms: unixes, Proven: seen,
 	},
 	{

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // Broken hooks: the act and what is made of it. That an agent goes on proves
@@ -54,31 +54,31 @@ func neverBroken(a *agent.Agent, _ drivers.Driver) string {
 // toolBefore is the name of the event before a tool.
 func toolBefore(a *agent.Agent) string {
 	for _, e := range a.Events {
-		if e.Kind == event.ToolBefore && stage.RegistersFor(e) {
+		if e.Kind == event.ToolBefore && testbed.RegistersFor(e) {
 			return e.Name
 		}
 	}
 	return ""
 }
 
-// playBroken: no hub, and beside hookmux's own hooks one whose program is
+// runBroken: no hub, and beside hookmux's own hooks one whose program is
 // missing, one that crashes or hangs, and a sound one at another event that
 // shows that hooks are called at all.
-func playBroken(ctx context.Context, st *stage.Stage) error {
+func runBroken(ctx context.Context, st *testbed.TestBed) error {
 	calls := []model.ToolCall{st.TaggedCall("absent"), st.TaggedCall("missing"), st.TaggedCall("crash")}
 	if takesLimit(st.Agent) {
 		calls = append(calls, st.TaggedCall("hang"))
 	}
-	st.SetScript(append(stage.CallSteps(calls...), model.Step{Say: stage.LastWords}))
+	st.SetScript(append(testbed.CallSteps(calls...), model.Step{Say: testbed.LastWords}))
 	if isPlugin(st.Agent) {
-		return playBrokenPlugin(ctx, st)
+		return runBrokenPlugin(ctx, st)
 	}
 	stub, other := filepath.Join(st.Base, "broken-hook"), filepath.Join(st.Base, "sound-hook")
 	text := breaking
 	name := toolBefore(st.Agent)
 	hooks := []brokenHook{{name, filepath.Join(st.Base, "nowhere", "hookmux-hook")}, {name, stub}}
-	if st.Sabotage != nil && st.Sabotage.Broken != "" {
-		text, hooks = st.Sabotage.Broken, []brokenHook{{name, stub}}
+	if st.Breakage != nil && st.Breakage.Broken != "" {
+		text, hooks = st.Breakage.Broken, []brokenHook{{name, stub}}
 	} else if another := anotherEvent(st); another != "" {
 		hooks = append(hooks, brokenHook{another, other})
 	}
@@ -105,7 +105,7 @@ func takesLimit(a *agent.Agent) bool {
 }
 
 // anotherEvent is one that comes in every turn and is not about a call.
-func anotherEvent(st *stage.Stage) string {
+func anotherEvent(st *testbed.TestBed) string {
 	for _, kind := range []event.Kind{event.SessionStart, event.TurnStart, event.ToolAfter} {
 		for _, e := range st.Agent.Events {
 			if e.Kind == kind && !e.Failed && e.Install == agent.InstallDefault && st.Driver.Unseen[e.Name] == "" &&
@@ -117,8 +117,8 @@ func anotherEvent(st *stage.Stage) string {
 	return ""
 }
 
-func readBroken(stub, other, project string) stage.Broken {
-	b := stage.Broken{Called: map[string]bool{}}
+func readBroken(stub, other, project string) testbed.Broken {
+	b := testbed.Broken{Called: map[string]bool{}}
 	for tag, program := range map[string]string{"missing": stub, "crash": stub, "hang": stub, "other": other} {
 		_, err := os.Stat(program + "." + tag)
 		b.Called[tag] = err == nil
@@ -135,7 +135,7 @@ func readBroken(stub, other, project string) stage.Broken {
 
 // wentOn says that the agent did not stop at a broken hook; nil when so. Some
 // agents are known to take what is broken for a refusal.
-func wentOn(e *stage.Evidence, s Subject, tag string) *Result {
+func wentOn(e *testbed.Evidence, s Subject, tag string) *Result {
 	if e.Ran(tag) && e.Saw("out-"+tag) {
 		return nil
 	}
@@ -200,7 +200,7 @@ func judgeHang(p *Proof, s Subject) Result {
 }
 
 // addBrokenHooks adds hooks that break, as hookmux would write them.
-func addBrokenHooks(st *stage.Stage, hooks []brokenHook) error {
+func addBrokenHooks(st *testbed.TestBed, hooks []brokenHook) error {
 	var commands []hookentry.Command
 	for _, h := range hooks {
 		commands = append(commands, hookentry.Command{Program: h.program, Agent: st.Agent.Name, Event: h.event,

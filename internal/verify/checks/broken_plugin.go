@@ -15,14 +15,14 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 	"github.com/hookmux/hookmux/plugins"
 )
 
 // What can break around a plugin is the other end of its line: a hub that hangs
 // up in the middle of a call, one that never answers, and a hook client that is
-// gone. playBrokenPlugin puts such a hub in the real one's place.
-func playBrokenPlugin(ctx context.Context, st *stage.Stage) error {
+// gone. runBrokenPlugin puts such a hub in the real one's place.
+func runBrokenPlugin(ctx context.Context, st *testbed.TestBed) error {
 	if err := st.InstallHooks(); err != nil {
 		return err
 	}
@@ -133,10 +133,10 @@ func (h *brokenHub) close() {
 	h.wg.Wait()
 }
 
-func (h *brokenHub) brokenFacts(project string) stage.Broken {
+func (h *brokenHub) brokenFacts(project string) testbed.Broken {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	b := stage.Broken{Called: map[string]bool{}}
+	b := testbed.Broken{Called: map[string]bool{}}
 	for tag := range h.calls {
 		b.Called[tag] = true
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // Mark is the outcome of a check.
@@ -69,9 +69,9 @@ type Subject struct {
 type Check struct {
 	ID     string
 	Proves string
-	// Acts are what it looks at, all of them. They are played once for all
+	// Runs are what it looks at, all of them. They are played once for all
 	// checks.
-	Acts []string
+	Runs []string
 	// Any says that it looks at whatever is played, and wants the act that
 	// brings its event about; Acts is then empty.
 	Any bool
@@ -79,9 +79,9 @@ type Check struct {
 	Applies func(Subject) bool
 	// Judge looks at the evidence. It is not asked when no act could be played.
 	Judge func(p *Proof, s Subject) Result
-	// Saboteur must make the check fail, on subjects that Sure picks (all when
+	// Breakage must make the check fail, on subjects that Sure picks (all when
 	// nil): some checks only report what cannot be expected of every agent.
-	Saboteur stage.Saboteur
+	Breakage testbed.Breakage
 	Sure     func(Subject) bool
 }
 
@@ -105,26 +105,26 @@ type Proof struct {
 	Agent    *agent.Agent
 	Version  string // the agent's own
 	Mine     bool   // a person's own config was part of it
-	Evidence map[string]*stage.Evidence
+	Evidence map[string]*testbed.Evidence
 }
 
 // Of is the evidence of an act; never nil.
-func (p *Proof) Of(act string) *stage.Evidence {
-	if e := p.Evidence[act]; e != nil {
+func (p *Proof) Of(run string) *testbed.Evidence {
+	if e := p.Evidence[run]; e != nil {
 		return e
 	}
-	return &stage.Evidence{Act: act, Missing: "not played"}
+	return &testbed.Evidence{Run: run, Missing: "not played"}
 }
 
 // All are the acts that were played, whatever came of them.
-func (p *Proof) All() []*stage.Evidence {
-	var out []*stage.Evidence
+func (p *Proof) All() []*testbed.Evidence {
+	var out []*testbed.Evidence
 	for _, e := range p.Evidence {
 		if e.Missing == "" {
 			out = append(out, e)
 		}
 	}
-	SortActs(out)
+	SortRuns(out)
 	return out
 }
 
@@ -145,7 +145,7 @@ func SubjectsOf(a *agent.Agent, d drivers.Driver) []Subject {
 // ResultOf judges a subject, unless an act that the check looks at could not be
 // played.
 func (c *Check) ResultOf(p *Proof, s Subject) Result {
-	for _, name := range c.Acts {
+	for _, name := range c.Runs {
 		e := p.Of(name)
 		if e.Missing != "" {
 			return UnsureBecause("%s", e.Missing)

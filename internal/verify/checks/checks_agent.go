@@ -6,7 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // Checks about an agent as a whole.
@@ -16,60 +16,60 @@ func wholeAgent(s Subject) bool { return s.Event == nil }
 func builtinChecks() []Check {
 	return append([]Check{
 		{
-			ID: "order", Proves: "events arrive, and in an order that makes sense", Acts: []string{"observe"},
-			Applies: wholeAgent, Judge: judgeOrder, Saboteur: lateHook,
+			ID: "order", Proves: "events arrive, and in an order that makes sense", Runs: []string{"observe"},
+			Applies: wholeAgent, Judge: judgeOrder, Breakage: lateHook,
 		}, {
 			ID: "neutral", Proves: "a turn with hooks that say nothing goes as one without hooks",
-			Acts: []string{"observe", "control"}, Applies: wholeAgent, Judge: judgeNeutral, Saboteur: strayLine,
+			Runs: []string{"observe", "control"}, Applies: wholeAgent, Judge: judgeNeutral, Breakage: strayLine,
 		}, {
 			ID:     "big-payload",
 			Proves: "a call of a megabyte, or as large as it takes, reaches the hook whole, and its answer counts",
-			Acts:   []string{"decide"}, Applies: canDeny, Judge: judgeBig, Saboteur: cutPayload,
+			Runs:   []string{"decide"}, Applies: canDeny, Judge: judgeBig, Breakage: cutPayload,
 		}, {
-			ID: "parallel", Proves: "of parallel calls each gets its own answer", Acts: []string{"decide"},
-			Applies: canDeny, Judge: judgeParallel, Saboteur: denyAll,
+			ID: "parallel", Proves: "of parallel calls each gets its own answer", Runs: []string{"decide"},
+			Applies: canDeny, Judge: judgeParallel, Breakage: denyAll,
 		}, {
-			ID: "keep-cap", Proves: "an agent that is always told to go on ends all the same", Acts: []string{"decide"},
+			ID: "keep-cap", Proves: "an agent that is always told to go on ends all the same", Runs: []string{"decide"},
 			Applies: func(s Subject) bool { return canKeep(s) && !s.Driver.KeepAtTerminal }, Judge: judgeCap,
-			Saboteur: noCap,
+			Breakage: noCap,
 		}, {
 			ID: "hub-absent", Proves: "without a hub the agent goes on and the events are kept",
-			Acts:    []string{"broken"},
+			Runs:    []string{"broken"},
 			Applies: func(s Subject) bool { return wholeAgent(s) && !isPlugin(s.Agent) }, Judge: judgeAbsent("broken"),
-			Saboteur: denyUnavailable,
+			Breakage: denyUnavailable,
 		}, {
 			ID: "hub-absent", Proves: "without a hub the agent goes on and its plugin keeps the events",
-			Acts:    []string{"absent"},
+			Runs:    []string{"absent"},
 			Applies: func(s Subject) bool { return wholeAgent(s) && isPlugin(s.Agent) }, Judge: judgeAbsent("absent"),
-			Saboteur: denyUnavailable,
+			Breakage: denyUnavailable,
 		}, {
 			ID: "binary-missing", Proves: "a hook whose program is gone does not stop the agent",
-			Acts: []string{"broken"}, Applies: wholeAgent, Judge: judgeMissing, Saboteur: exitTwo,
+			Runs: []string{"broken"}, Applies: wholeAgent, Judge: judgeMissing, Breakage: exitTwo,
 		}, {
-			ID: "hook-crash", Proves: "a hook that crashes does not stop the agent", Acts: []string{"broken"},
-			Applies: wholeAgent, Judge: judgeCrash, Saboteur: exitTwo,
+			ID: "hook-crash", Proves: "a hook that crashes does not stop the agent", Runs: []string{"broken"},
+			Applies: wholeAgent, Judge: judgeCrash, Breakage: exitTwo,
 		}, {
-			ID: "hook-timeout", Proves: "a hook that hangs is given up", Acts: []string{"broken"},
-			Applies: wholeAgent, Judge: judgeHang, Saboteur: exitTwo,
+			ID: "hook-timeout", Proves: "a hook that hangs is given up", Runs: []string{"broken"},
+			Applies: wholeAgent, Judge: judgeHang, Breakage: exitTwo,
 		}, {
 			ID: "end-on-exit", Proves: "the end of a session is reported when the agent exits",
-			Acts: []string{"observe"}, Applies: wholeAgent, Judge: judgeEnd, Saboteur: noEnd,
+			Runs: []string{"observe"}, Applies: wholeAgent, Judge: judgeEnd, Breakage: noEnd,
 		}, {
-			ID: "end-on-term", Proves: "the end of a session is reported after SIGTERM", Acts: []string{"term"},
-			Applies: wholeAgent, Judge: judgeTerm, Saboteur: noEnd,
+			ID: "end-on-term", Proves: "the end of a session is reported after SIGTERM", Runs: []string{"term"},
+			Applies: wholeAgent, Judge: judgeTerm, Breakage: noEnd,
 			Sure: func(s Subject) bool { return wholeAgent(s) && s.Driver.EndsOnTerm },
 		}, {
-			ID: "nothing-left", Proves: "nothing keeps running when the agent has ended", Acts: []string{"observe"},
-			Applies: wholeAgent, Judge: judgeLeft, Saboteur: straggler,
+			ID: "nothing-left", Proves: "nothing keeps running when the agent has ended", Runs: []string{"observe"},
+			Applies: wholeAgent, Judge: judgeLeft, Breakage: straggler,
 		}, {
 			ID: "fires", Proves: "the event fires where it should", Any: true,
 			Applies: func(s Subject) bool { return s.Event != nil && s.Claim == "" }, Judge: judgeFires,
-			Saboteur: noEnd,
+			Breakage: noEnd,
 		}, {
 			ID: "decodes", Proves: "every field of the payload is read or knowingly left out", Any: true,
 			Applies: func(s Subject) bool {
-				return s.Event != nil && s.Claim == "" && stage.RegistersFor(s.Event)
-			}, Judge: judgeDecodes, Saboteur: newField,
+				return s.Event != nil && s.Claim == "" && testbed.RegistersFor(s.Event)
+			}, Judge: judgeDecodes, Breakage: newField,
 		},
 	}, claimChecks()...)
 }
@@ -77,7 +77,7 @@ func builtinChecks() []Check {
 // eventOf is the first event of a kind that hookmux installs.
 func (s Subject) eventOf(kind event.Kind) *agent.EventSpec {
 	for _, e := range s.Agent.Events {
-		if e.Kind == kind && stage.RegistersFor(e) {
+		if e.Kind == kind && testbed.RegistersFor(e) {
 			return e
 		}
 	}
@@ -110,7 +110,7 @@ func judgeOrder(p *Proof, s Subject) Result {
 	e := p.Of("observe")
 	at := func(kind event.Kind, tag string) int {
 		for i, x := range e.Seen {
-			if x.Event.Kind == kind && x.Event.Subagent == nil && (tag == "" || stage.TagOf(&x.Event) == tag) {
+			if x.Event.Kind == kind && x.Event.Subagent == nil && (tag == "" || testbed.TagOf(&x.Event) == tag) {
 				return i
 			}
 		}
@@ -158,7 +158,7 @@ func judgeBig(p *Proof, s Subject) Result {
 				return FailsBecause("", "the agent cut the payload to %d bytes, and the refusal did not count",
 					len(y.Event.Raw))
 			}
-			if !e.Saw(stage.WordFor(stage.WordReason, "big")) {
+			if !e.Saw(testbed.WordFor(testbed.WordReason, "big")) {
 				return FailsBecause("", "the agent cut the payload to %d bytes; the command did not run, but the "+
 					"model never read why", len(y.Event.Raw))
 			}
@@ -174,7 +174,7 @@ func judgeBig(p *Proof, s Subject) Result {
 		return FailsBecause("the payload was cut on its way", "only %d bytes arrived", len(x.Event.Raw))
 	case e.Ran("big"):
 		return FailsBecause("", "%d bytes arrived, but the refusal did not count", len(x.Event.Raw))
-	case !e.Saw(stage.WordFor(stage.WordReason, "big")):
+	case !e.Saw(testbed.WordFor(testbed.WordReason, "big")):
 		return FailsBecause("", "%d bytes arrived and the command did not run, but the model never read why",
 			len(x.Event.Raw))
 	}
@@ -193,7 +193,7 @@ func judgeParallel(p *Proof, s Subject) Result {
 		return FailsBecause("", "the second of three was refused, but ran: %v %v %v", e.Ran("par-a"), e.Ran("par-b"),
 			e.Ran("par-c"))
 	}
-	for _, heard := range []string{"out-par-a", stage.WordFor(stage.WordReason, "par-b"), "out-par-c"} {
+	for _, heard := range []string{"out-par-a", testbed.WordFor(testbed.WordReason, "par-b"), "out-par-c"} {
 		if !e.Saw(heard) {
 			return FailsBecause("", "the model did not hear %q, one of three results", heard)
 		}
@@ -219,7 +219,7 @@ func judgeCap(p *Proof, s Subject) Result {
 		case x.Event.Kind == event.SessionEnd:
 			ends = -100 // what comes after is no end of a turn
 		case x.Event.Kind == event.TurnStart:
-			if !strings.Contains(x.Event.Prompt, stage.WordKeep) {
+			if !strings.Contains(x.Event.Prompt, testbed.WordKeep) {
 				ends = 0
 			}
 		case x.Event.Native == spec.Name:
@@ -229,7 +229,7 @@ func judgeCap(p *Proof, s Subject) Result {
 	}
 	rounds := 0
 	for i := range 20 {
-		if p.Of("decide").Saw(stage.GoOn(spec.Name, i+1)) {
+		if p.Of("decide").Saw(testbed.GoOn(spec.Name, i+1)) {
 			rounds++
 		}
 	}
@@ -247,9 +247,9 @@ func judgeCap(p *Proof, s Subject) Result {
 	return HoldsBecause("a turn went on %d times, then ended", most)
 }
 
-func judgeAbsent(act string) func(*Proof, Subject) Result {
+func judgeAbsent(run string) func(*Proof, Subject) Result {
 	return func(p *Proof, s Subject) Result {
-		e := p.Of(act)
+		e := p.Of(run)
 		if e.Refusing && !e.Ran("absent") {
 			return HoldsBecause("refused without a hub, as these hooks were installed to (--on-unavailable deny)")
 		}

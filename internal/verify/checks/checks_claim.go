@@ -6,7 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // Checks about the claims of the capability table: one per claim and kind of
@@ -21,7 +21,7 @@ func claimOn(claim string, kind event.Kind, failed bool) func(Subject) bool {
 }
 
 func takenUp(s Subject, claim string) bool {
-	return s.Claim == claim && stage.RegistersFor(s.Event) && s.Driver.Unseen[s.Event.Name] == "" &&
+	return s.Claim == claim && testbed.RegistersFor(s.Event) && s.Driver.Unseen[s.Event.Name] == "" &&
 		s.Driver.Unproven[s.Event.Name+"."+claim] == ""
 }
 
@@ -35,81 +35,81 @@ func addsContext(s Subject) bool {
 func claimChecks() []Check {
 	return []Check{
 		{
-			ID: "deny", Proves: "the call does not run and the model reads the reason", Acts: []string{"decide"},
-			Applies: deniesCall(false), Judge: judgeDeny, Saboteur: dropReason,
+			ID: "deny", Proves: "the call does not run and the model reads the reason", Runs: []string{"decide"},
+			Applies: deniesCall(false), Judge: judgeDeny, Breakage: dropReason,
 		}, {
-			ID: "deny-ends", Proves: "the call does not run, and the run ends with it", Acts: []string{"decide"},
-			Applies: deniesCall(true), Judge: judgeDenyEnds, Saboteur: silent,
+			ID: "deny-ends", Proves: "the call does not run, and the run ends with it", Runs: []string{"decide"},
+			Applies: deniesCall(true), Judge: judgeDenyEnds, Breakage: silent,
 		}, {
 			ID: "deny-permission", Proves: "a permission request is refused and the model reads the reason",
-			Acts:    []string{"permission"},
-			Applies: claimOn("deny", event.PermissionRequest, false), Judge: judgeRefuse, Saboteur: allowForDeny,
+			Runs:    []string{"permission"},
+			Applies: claimOn("deny", event.PermissionRequest, false), Judge: judgeRefuse, Breakage: allowForDeny,
 		}, {
-			ID: "deny-after", Proves: "the model reads the objection to a result", Acts: []string{"decide"},
-			Applies: claimOn("deny", event.ToolAfter, false), Judge: judgeReason("after-deny"), Saboteur: silent,
+			ID: "deny-after", Proves: "the model reads the objection to a result", Runs: []string{"decide"},
+			Applies: claimOn("deny", event.ToolAfter, false), Judge: judgeReason("after-deny"), Breakage: silent,
 		}, {
-			ID: "deny-failed", Proves: "the model reads the objection to a failure", Acts: []string{"decide"},
-			Applies: claimOn("deny", event.ToolAfter, true), Judge: judgeReason("fail-deny"), Saboteur: silent,
+			ID: "deny-failed", Proves: "the model reads the objection to a failure", Runs: []string{"decide"},
+			Applies: claimOn("deny", event.ToolAfter, true), Judge: judgeReason("fail-deny"), Breakage: silent,
 		}, {
-			ID: "deny-prompt", Proves: "a refused prompt never reaches the model", Acts: []string{"prompt"},
-			Applies: claimOn("deny", event.TurnStart, false), Judge: judgePromptDeny, Saboteur: silent,
+			ID: "deny-prompt", Proves: "a refused prompt never reaches the model", Runs: []string{"prompt"},
+			Applies: claimOn("deny", event.TurnStart, false), Judge: judgePromptDeny, Breakage: silent,
 		}, {
-			ID: "deny-compact", Proves: "a compaction is stopped", Acts: []string{"dialog"},
-			Applies: claimOn("deny", event.CompactBefore, false), Judge: judgeCompact, Saboteur: silent,
+			ID: "deny-compact", Proves: "a compaction is stopped", Runs: []string{"dialog"},
+			Applies: claimOn("deny", event.CompactBefore, false), Judge: judgeCompact, Breakage: silent,
 		}, {
-			ID: "allow", Proves: "an approval counts as the person's own", Acts: []string{"permission"},
-			Applies: claimOn("allow", event.ToolBefore, false), Judge: judgeAllow("allow"), Saboteur: silent,
+			ID: "allow", Proves: "an approval counts as the person's own", Runs: []string{"permission"},
+			Applies: claimOn("allow", event.ToolBefore, false), Judge: judgeAllow("allow"), Breakage: silent,
 		}, {
-			ID: "allow-permission", Proves: "a call that a hook permits runs", Acts: []string{"permission"},
-			Applies: claimOn("allow", event.PermissionRequest, false), Judge: judgeAllow("leave"), Saboteur: silent,
+			ID: "allow-permission", Proves: "a call that a hook permits runs", Runs: []string{"permission"},
+			Applies: claimOn("allow", event.PermissionRequest, false), Judge: judgeAllow("leave"), Breakage: silent,
 		}, {
-			ID: "ask", Proves: "the agent asks although it need not", Acts: []string{"permission"},
+			ID: "ask", Proves: "the agent asks although it need not", Runs: []string{"permission"},
 			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && !s.Driver.AskRefuses },
-			Judge:   judgeAsk("permission"), Saboteur: silent,
+			Judge:   judgeAsk("permission"), Breakage: silent,
 		}, {
 			ID: "ask-refused", Proves: "a call that nobody can be asked about does not run, although it is permitted",
-			Acts:    []string{"decide"},
+			Runs:    []string{"decide"},
 			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.AskRefuses },
-			Judge:   judgeAsk("decide"), Saboteur: forgetful,
+			Judge:   judgeAsk("decide"), Breakage: forgetful,
 		}, {
 			ID: "ask-dialog", Proves: "the person is shown the question with the hook's reason, and the answer counts",
-			Acts: []string{"dialog"},
+			Runs: []string{"dialog"},
 			Applies: func(s Subject) bool {
 				return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.TUI != nil
-			}, Judge: judgeDialog, Saboteur: silent,
+			}, Judge: judgeDialog, Breakage: silent,
 		}, {
-			ID: "input", Proves: "the changed command ran, and only that", Acts: []string{"decide"},
+			ID: "input", Proves: "the changed command ran, and only that", Runs: []string{"decide"},
 			Applies: claimOn("input", event.ToolBefore, false), Judge: judgeInput("decide", "input", "input-changed"),
-			Saboteur: wrongKey,
+			Breakage: wrongKey,
 		}, {
-			ID: "input-permission", Proves: "the command ran as the approval changed it", Acts: []string{"permission"},
+			ID: "input-permission", Proves: "the command ran as the approval changed it", Runs: []string{"permission"},
 			Applies: claimOn("input", event.PermissionRequest, false),
-			Judge:   judgeInput("permission", "leave-input", "leave-changed"), Saboteur: wrongKey,
+			Judge:   judgeInput("permission", "leave-input", "leave-changed"), Breakage: wrongKey,
 		}, {
-			ID: "output", Proves: "the model reads the changed result and not the real one", Acts: []string{"decide"},
-			Applies: claimOn("output", event.ToolAfter, false), Judge: judgeOutput, Saboteur: silent,
+			ID: "output", Proves: "the model reads the changed result and not the real one", Runs: []string{"decide"},
+			Applies: claimOn("output", event.ToolAfter, false), Judge: judgeOutput, Breakage: silent,
 		}, {
-			ID: "context", Proves: "the model reads what the hook adds", Acts: []string{"decide"},
-			Applies: addsContext, Judge: judgeContext("decide"), Saboteur: silent,
+			ID: "context", Proves: "the model reads what the hook adds", Runs: []string{"decide"},
+			Applies: addsContext, Judge: judgeContext("decide"), Breakage: silent,
 		}, {
-			ID: "keep", Proves: "the agent goes on with what it is told", Acts: []string{"decide"},
+			ID: "keep", Proves: "the agent goes on with what it is told", Runs: []string{"decide"},
 			Applies: func(s Subject) bool { return keeps(s) && !s.Driver.KeepAtTerminal }, Judge: judgeKeep("decide"),
-			Saboteur: silent,
+			Breakage: silent,
 		}, {
 			ID: "keep-terminal", Proves: "at a terminal the agent goes on with what it is told",
-			Acts:    []string{"dialog"},
+			Runs:    []string{"dialog"},
 			Applies: func(s Subject) bool { return keeps(s) && s.Driver.KeepAtTerminal }, Judge: judgeKeep("dialog"),
-			Saboteur: forgetful,
+			Breakage: forgetful,
 		}, {
 			ID: "context-compact", Proves: "the model reads what the hook adds when it sums the conversation up",
-			Acts: []string{"dialog"},
+			Runs: []string{"dialog"},
 			Applies: func(s Subject) bool {
 				return claimOn("context", event.CompactBefore, false)(s) && s.Driver.Compact != ""
-			}, Judge: judgeContext("dialog"), Saboteur: forgetful,
+			}, Judge: judgeContext("dialog"), Breakage: forgetful,
 		}, {
-			ID: "notice", Proves: "a line for the person is shown", Acts: []string{"dialog"},
-			Applies: func(s Subject) bool { return s.Claim == "notice" && stage.RegistersFor(s.Event) },
-			Judge:   judgeNotice, Saboteur: silent,
+			ID: "notice", Proves: "a line for the person is shown", Runs: []string{"dialog"},
+			Applies: func(s Subject) bool { return s.Claim == "notice" && testbed.RegistersFor(s.Event) },
+			Judge:   judgeNotice, Breakage: silent,
 		},
 	}
 }
@@ -117,7 +117,7 @@ func claimChecks() []Check {
 // checkSent finds the event at which an act said something, and makes sure that
 // hookmux really said it: what was degraded on the way proves nothing about the
 // agent. Nil means that it was sent.
-func checkSent(e *stage.Evidence, s Subject, tag string) *Result {
+func checkSent(e *testbed.Evidence, s Subject, tag string) *Result {
 	x, ok := e.ToolEvent(s.Event.Name, tag)
 	if !ok {
 		r := FailsBecause("", "no %s for the command %s arrived", s.Event.Name, tag)
@@ -151,7 +151,7 @@ func judgeDeny(p *Proof, s Subject) Result {
 	if e.Ran("deny") {
 		return FailsBecause("GUARDS DO NOT GUARD with this version of the agent", "the refused command ran")
 	}
-	if !e.Saw(stage.WordFor(stage.WordReason, "deny")) {
+	if !e.Saw(testbed.WordFor(testbed.WordReason, "deny")) {
 		return FailsBecause("", "the command did not run, but the model never read why")
 	}
 	return HoldsBecause("did not run; the model read the reason")
@@ -180,7 +180,7 @@ func judgeDenyEnds(p *Proof, s Subject) Result {
 		return FailsBecause("GUARDS DO NOT GUARD with this version of the agent", "the refused command ran")
 	case !e.Ran("after-context"):
 		return FailsBecause("", "the commands before it did not run either")
-	case e.Saw(stage.WordFor(stage.WordReason, "deny")):
+	case e.Saw(testbed.WordFor(testbed.WordReason, "deny")):
 		return FailsBecause("The catalogue's ends_run is no longer true", "did not run, and the model read the reason")
 	}
 	return HoldsBecause("did not run; the run ended, and the model was not asked again")
@@ -194,7 +194,7 @@ func judgeRefuse(p *Proof, s Subject) Result {
 	if e.Ran("refuse") {
 		return FailsBecause("GUARDS DO NOT GUARD with this version of the agent", "the refused command ran")
 	}
-	if !e.Saw(stage.WordFor(stage.WordReason, "refuse")) {
+	if !e.Saw(testbed.WordFor(testbed.WordReason, "refuse")) {
 		return FailsBecause("", "the command did not run, but the model never read why")
 	}
 	return HoldsBecause("did not run; the model read the reason")
@@ -206,7 +206,7 @@ func judgeReason(tag string) func(*Proof, Subject) Result {
 		if r := checkSent(e, s, tag); r != nil {
 			return *r
 		}
-		if !e.Saw(stage.WordFor(stage.WordReason, tag)) {
+		if !e.Saw(testbed.WordFor(testbed.WordReason, tag)) {
 			return FailsBecause("", "the model never read the reason")
 		}
 		return HoldsBecause("the model read the reason")
@@ -276,11 +276,11 @@ func judgeAllow(tag string) func(*Proof, Subject) Result {
 	}
 }
 
-func judgeAsk(act string) func(*Proof, Subject) Result {
-	return func(p *Proof, s Subject) Result { return asked(p.Of(act), s) }
+func judgeAsk(run string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result { return asked(p.Of(run), s) }
 }
 
-func asked(e *stage.Evidence, s Subject) Result {
+func asked(e *testbed.Evidence, s Subject) Result {
 	if r := checkSent(e, s, "ask"); r != nil {
 		return *r
 	}
@@ -291,7 +291,7 @@ func asked(e *stage.Evidence, s Subject) Result {
 		return FailsBecause("hooks that ask are passed over by this version of the agent",
 			"the command ran and nobody was asked")
 	}
-	if e.Saw(stage.WordFor(stage.WordReason, "ask")) || e.Showed(stage.WordFor(stage.WordReason, "ask")) {
+	if e.Saw(testbed.WordFor(testbed.WordReason, "ask")) || e.Showed(testbed.WordFor(testbed.WordReason, "ask")) {
 		return HoldsBecause("not run although it was permitted: nobody was there to ask; the reason was told")
 	}
 	return HoldsBecause("not run although it was permitted: nobody was there to ask")
@@ -302,7 +302,7 @@ func judgeDialog(p *Proof, s Subject) Result {
 	if r := checkSent(e, s, "ask"); r != nil {
 		return *r
 	}
-	if !e.Showed(stage.WordFor(stage.WordReason, "ask")) {
+	if !e.Showed(testbed.WordFor(testbed.WordReason, "ask")) {
 		return FailsBecause("", "no question with the hook's reason on the screen")
 	}
 	if e.Files["asked"] != "" {
@@ -314,9 +314,9 @@ func judgeDialog(p *Proof, s Subject) Result {
 	return HoldsBecause("the question was on the screen with the hook's reason; yes let it run")
 }
 
-func judgeInput(act, tag, changed string) func(*Proof, Subject) Result {
+func judgeInput(run, tag, changed string) func(*Proof, Subject) Result {
 	return func(p *Proof, s Subject) Result {
-		e := p.Of(act)
+		e := p.Of(run)
 		if r := checkSent(e, s, tag); r != nil {
 			return *r
 		}
@@ -332,7 +332,7 @@ func judgeOutput(p *Proof, s Subject) Result {
 	if r := checkSent(e, s, "output"); r != nil {
 		return *r
 	}
-	if !e.Saw(stage.WordFor(stage.WordOutput, s.Event.Name)) {
+	if !e.Saw(testbed.WordFor(testbed.WordOutput, s.Event.Name)) {
 		return FailsBecause("", "the model never read the changed result")
 	}
 	for _, m := range e.Told {
@@ -343,11 +343,11 @@ func judgeOutput(p *Proof, s Subject) Result {
 	return HoldsBecause("the model read the changed result in place of the real one")
 }
 
-func judgeContext(act string) func(*Proof, Subject) Result {
-	return func(p *Proof, s Subject) Result { return addedWords(p.Of(act), s) }
+func judgeContext(run string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result { return addedWords(p.Of(run), s) }
 }
 
-func addedWords(e *stage.Evidence, s Subject) Result {
+func addedWords(e *testbed.Evidence, s Subject) Result {
 	if len(e.Events(s.Event.Name)) == 0 {
 		return FailsBecause("", "no %s arrived", s.Event.Name)
 	}
@@ -361,7 +361,7 @@ func addedWords(e *stage.Evidence, s Subject) Result {
 	if s.Event.Kind == event.CompactBefore {
 		saw = e.SawAside // a summary is the agent's own business
 	}
-	if !saw(stage.WordFor(stage.WordContext, s.Event.Name)) {
+	if !saw(testbed.WordFor(testbed.WordContext, s.Event.Name)) {
 		return FailsBecause("", "the model never read the added words")
 	}
 	return HoldsBecause("the model read the added words")
@@ -372,15 +372,15 @@ func keeps(s Subject) bool {
 		claimOn("keep", event.SubagentEnd, false)(s) && s.Driver.Subagent != nil) && s.Event.Detail == ""
 }
 
-func judgeKeep(act string) func(*Proof, Subject) Result {
-	return func(p *Proof, s Subject) Result { return keptGoing(p.Of(act), s) }
+func judgeKeep(run string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result { return keptGoing(p.Of(run), s) }
 }
 
-func keptGoing(e *stage.Evidence, s Subject) Result {
+func keptGoing(e *testbed.Evidence, s Subject) Result {
 	if len(e.Events(s.Event.Name)) == 0 {
 		return FailsBecause("", "no %s arrived", s.Event.Name)
 	}
-	if !e.Saw(stage.WordKeep + s.Event.Name + "-") {
+	if !e.Saw(testbed.WordKeep + s.Event.Name + "-") {
 		return FailsBecause("", "the agent ended and did not go on")
 	}
 	return HoldsBecause("went on with what it was told")
@@ -396,7 +396,7 @@ func judgeNotice(p *Proof, s Subject) Result {
 	switch {
 	case !said:
 		return UnsureBecause("the interactive turn gave no occasion for one")
-	case !e.Showed(stage.WordFor(stage.WordNotice, s.Event.Name)):
+	case !e.Showed(testbed.WordFor(testbed.WordNotice, s.Event.Name)):
 		return FailsBecause("", "was not on the screen")
 	}
 	return HoldsBecause("was on the screen")

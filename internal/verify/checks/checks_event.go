@@ -9,21 +9,21 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // Checks about one event as such: does it come, and is all of it understood?
 
 // BringsAbout says in which act an event has to come. Empty: in none for sure.
 func BringsAbout(s Subject) string {
-	if !stage.RegistersFor(s.Event) || s.Driver.Unseen[s.Event.Name] != "" {
+	if !testbed.RegistersFor(s.Event) || s.Driver.Unseen[s.Event.Name] != "" {
 		return ""
 	}
-	if act := s.Driver.Brings[s.Event.Name]; act != "" {
-		return act
+	if run := s.Driver.Brings[s.Event.Name]; run != "" {
+		return run
 	}
-	for _, a := range AllActs() {
-		if a.Brings != nil && a.Brings(s) && a.WhyNotPlayed(s.Agent, s.Driver) == "" {
+	for _, a := range AllRuns() {
+		if a.Brings != nil && a.Brings(s) && a.WhyNotRun(s.Agent, s.Driver) == "" {
 			return a.Name
 		}
 	}
@@ -54,31 +54,31 @@ func failedTurn(s Subject) bool { return s.Event.Kind == event.TurnEnd && s.Even
 func judgeFires(p *Proof, s Subject) Result {
 	for _, e := range p.All() {
 		if n := len(e.Events(s.Event.Name)); n > 0 {
-			return HoldsBecause("%d times in the act %s", n, e.Act)
+			return HoldsBecause("%d times in the act %s", n, e.Run)
 		}
 	}
-	act := BringsAbout(s)
+	run := BringsAbout(s)
 	switch {
-	case !stage.RegistersFor(s.Event):
+	case !testbed.RegistersFor(s.Event):
 		return NotInstalledBecause(s.Event.Why)
-	case act == "" && s.Driver.Unseen[s.Event.Name] != "":
+	case run == "" && s.Driver.Unseen[s.Event.Name] != "":
 		return UnsureBecause("%s", s.Driver.Unseen[s.Event.Name])
-	case act == "" && s.Event.Kind == event.SessionEnd && s.Driver.NoEnd != "":
+	case run == "" && s.Event.Kind == event.SessionEnd && s.Driver.NoEnd != "":
 		return UnsureBecause("%s", s.Driver.NoEnd)
-	case act == "":
+	case run == "":
 		return UnsureBecause("no scripted turn causes it reliably")
 	}
-	e := p.Of(act)
+	e := p.Of(run)
 	if e.Missing != "" {
 		return UnsureBecause("%s", e.Missing)
 	}
 	if e.Err != nil {
-		return FailsBecause("", "%s: %v", act, e.Err)
+		return FailsBecause("", "%s: %v", run, e.Err)
 	}
 	if why := s.Driver.Racy[s.Event.Name]; why != "" {
 		return UnsureBecause("did not come this time: %s", why)
 	}
-	return FailsBecause("", "did not come in the act %s, where %d other events did", act, len(e.Seen))
+	return FailsBecause("", "did not come in the act %s, where %d other events did", run, len(e.Seen))
 }
 
 func judgeDecodes(p *Proof, s Subject) Result {
@@ -88,13 +88,13 @@ func judgeDecodes(p *Proof, s Subject) Result {
 	for _, e := range p.All() {
 		for _, x := range e.Events(s.Event.Name) {
 			if len(x.Event.Raw) == 0 && !x.Event.Truncated {
-				unwritten = e.Act
+				unwritten = e.Run
 				continue
 			}
 			n++
 			if x.Event.Malformed != "" && !cutByAgent(&x.Event) {
 				return FailsBecause("`hookmux explain` takes the payload apart",
-					"a payload of the act %s could not be read: %s", e.Act, x.Event.Malformed)
+					"a payload of the act %s could not be read: %s", e.Run, x.Event.Malformed)
 			}
 			if x.Event.Session == "" && !(x.Event.Kind == event.Other && isSessionless(s)) {
 				return FailsBecause("", "a payload without a session id")

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/approvals/queue"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // Checks about requests that a person answers from elsewhere.
@@ -28,58 +28,58 @@ func feedChecks() []Check {
 	byCommand := func(s Subject) bool { return can(s) && s.Agent.Install != nil && s.Agent.Install.Plugin == nil }
 	return []Check{
 		{
-			ID: "feed-approve", Proves: "what is approved from elsewhere runs", Acts: []string{"feed"},
-			Applies: can, Judge: judgeFeedYes, Saboteur: silent, Sure: byCommand,
+			ID: "feed-approve", Proves: "what is approved from elsewhere runs", Runs: []string{"feed"},
+			Applies: can, Judge: judgeFeedYes, Breakage: silent, Sure: byCommand,
 		}, {
 			ID: "feed-deny", Proves: "what is refused from elsewhere does not run, and the model reads why",
-			Acts: []string{"feed"}, Applies: can, Judge: judgeFeedNo, Saboteur: allowForDeny, Sure: byCommand,
+			Runs: []string{"feed"}, Applies: can, Judge: judgeFeedNo, Breakage: allowForDeny, Sure: byCommand,
 		}, {
-			ID: "feed-nobody", Proves: "the agent's own prompt takes over when nobody answers", Acts: []string{"feed"},
-			Applies: can, Judge: judgeFeedNobody, Saboteur: allowAll, Sure: byCommand,
+			ID: "feed-nobody", Proves: "the agent's own prompt takes over when nobody answers", Runs: []string{"feed"},
+			Applies: can, Judge: judgeFeedNobody, Breakage: allowAll, Sure: byCommand,
 		}, {
 			ID:      "feed-later",
 			Proves:  "what was let go and approved in the agent's own window runs, and is not asked about again",
-			Acts:    []string{"feed"},
+			Runs:    []string{"feed"},
 			Applies: func(s Subject) bool { return can(s) && s.Agent.Feed.Repeats }, Judge: judgeFeedLater,
-			Saboteur: askTwice, Sure: byCommand,
+			Breakage: askTwice, Sure: byCommand,
 		}, {
 			ID: "feed-window", Proves: "a request that was answered in the agent's own window is gone from the feed",
-			Acts:    []string{"feed"},
+			Runs:    []string{"feed"},
 			Applies: func(s Subject) bool { return can(s) && showsWindow(s.Agent) }, Judge: judgeFeedWindow,
-			Saboteur: blindWindow, Sure: byCommand,
+			Breakage: blindWindow, Sure: byCommand,
 		}, {
-			ID: "feed-question", Proves: "the model reads the answers to its questions", Acts: []string{"questions"},
-			Applies: asks, Judge: judgeFeedQuestion, Saboteur: silent, Sure: byCommand,
+			ID: "feed-question", Proves: "the model reads the answers to its questions", Runs: []string{"questions"},
+			Applies: asks, Judge: judgeFeedQuestion, Breakage: silent, Sure: byCommand,
 		}, {
 			ID:      "feed-window-question",
 			Proves:  "a question that was answered in the agent's own window is gone from the feed",
-			Acts:    []string{"questions"},
+			Runs:    []string{"questions"},
 			Applies: func(s Subject) bool { return asks(s) && showsWindow(s.Agent) }, Judge: judgeFeedWindowQuestion,
-			Saboteur: blindQuestion, Sure: byCommand,
+			Breakage: blindQuestion, Sure: byCommand,
 		}, {
 			ID: "feed-plan-mode", Proves: "an accepted plan is carried out in the way that was chosen",
-			Acts:    []string{"plans"},
+			Runs:    []string{"plans"},
 			Applies: func(s Subject) bool { return asks(s) && len(s.Driver.Questions.Modes) > 0 },
-			Judge:   judgeFeedPlanModes, Saboteur: forgetMode,
+			Judge:   judgeFeedPlanModes, Breakage: forgetMode,
 		}, {
 			ID:     "feed-form",
 			Proves: "a form of an MCP server is filled in or refused from elsewhere, else the agent's own comes up",
-			Acts:   []string{"forms"},
+			Runs:   []string{"forms"},
 			Applies: func(s Subject) bool {
 				return s.Event == nil && s.Agent != nil && noForms(s.Agent,
 					s.Driver) == ""
-			}, Judge: judgeFeedForm, Saboteur: silent,
+			}, Judge: judgeFeedForm, Breakage: silent,
 		}, {
 			ID: "feed-plan", Proves: "a plan is sent back with words and accepted with words",
-			Acts:    []string{"questions"},
+			Runs:    []string{"questions"},
 			Applies: func(s Subject) bool { return asks(s) && s.Driver.Questions.Plan != "" }, Judge: judgeFeedPlan,
-			Saboteur: silent, Sure: byCommand,
+			Breakage: silent, Sure: byCommand,
 		},
 	}
 }
 
 // checkAnswered makes sure that a request came and the answer was delivered.
-func checkAnswered(e *stage.Evidence, tag string) *Result {
+func checkAnswered(e *testbed.Evidence, tag string) *Result {
 	var r Result
 	switch item, ok := e.Feed.Asked[tag]; {
 	case !ok:
@@ -122,7 +122,7 @@ func judgeFeedNo(p *Proof, _ Subject) Result {
 	if e.Ran(tagNo) {
 		return FailsBecause("GUARDS DO NOT GUARD with this version of the agent", "refused, and it ran")
 	}
-	if !e.Saw(stage.WordFor(stage.WordReason, tagNo)) {
+	if !e.Saw(testbed.WordFor(testbed.WordReason, tagNo)) {
 		return FailsBecause("", "it did not run, but the model never read why")
 	}
 	return HoldsBecause("did not run; the model read the reason")
@@ -140,7 +140,7 @@ func judgeFeedNobody(p *Proof, _ Subject) Result {
 }
 
 // prompted says whether the agent's own prompt took over in time.
-func prompted(e *stage.Evidence) Result {
+func prompted(e *testbed.Evidence) Result {
 	switch took := e.Feed.Prompted; {
 	case took < 0:
 		return FailsBecause("", "the agent's own prompt did not come up")
@@ -179,7 +179,7 @@ func judgeFeedWindowQuestion(p *Proof, s Subject) Result {
 
 // goneFromFeed says whether a request that was answered in the agent's own
 // window left the feed in time, and whether the agent took the answer.
-func goneFromFeed(e *stage.Evidence, s Subject, tag string, taken bool) Result {
+func goneFromFeed(e *testbed.Evidence, s Subject, tag string, taken bool) Result {
 	if _, ok := e.Feed.Asked[tag]; !ok {
 		return FailsBecause("", "no request for %s reached the feed", tag)
 	}
@@ -227,11 +227,11 @@ func judgeFeedPlan(p *Proof, _ Subject) Result {
 		}
 	}
 	switch {
-	case !e.Saw(stage.WordFor(stage.WordReason, "plan")):
+	case !e.Saw(testbed.WordFor(testbed.WordReason, "plan")):
 		return FailsBecause("", "the model never read why its plan was sent back")
 	case !e.Saw("approved your plan"):
 		return FailsBecause("", "the model never read that its plan was accepted")
-	case !e.Saw(stage.WordFor(stage.WordContext, "plan")):
+	case !e.Saw(testbed.WordFor(testbed.WordContext, "plan")):
 		return FailsBecause("", "the model never read the words beside the acceptance")
 	}
 	return HoldsBecause("sent back with words, then accepted with words; the model read both")
@@ -239,24 +239,24 @@ func judgeFeedPlan(p *Proof, _ Subject) Result {
 
 var (
 	// allowAll answers every permission request.
-	allowAll = stage.Saboteur{Name: "allow-all", What: "an encoder that permits everything",
+	allowAll = testbed.Breakage{Name: "allow-all", What: "an encoder that permits everything",
 		Out: `{ cat >/dev/null; case "$2" in PermissionRequest) echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}' ;; esac; }`}
 
 	// askTwice does not know that the agent reports a call again.
-	askTwice = stage.Saboteur{Name: "ask-twice", What: "a feed that puts a call to the person again",
+	askTwice = testbed.Breakage{Name: "ask-twice", What: "a feed that puts a call to the person again",
 		Catalogue: "name: {agent}\nfeed:\n  hold: wait\n  window: hidden\n  points:\n    PermissionRequest: " +
 			"{permission: [once, deny]}\n"}
 
 	// blindQuestion waits for the end of the turn: a question is over when it is
 	// answered, so that its end would tell as well.
-	blindQuestion = stage.Saboteur{Name: "blind-question",
+	blindQuestion = testbed.Breakage{Name: "blind-question",
 		What:  "a feed that sees neither the agent's window nor the ends of calls",
 		First: `case "$2" in PostToolUse) cat >/dev/null; exit 0 ;; esac`,
 		Catalogue: "name: {agent}\nfeed:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: " +
 			"{question: [answer, deny], plan: [accept, auto, reject]}\n"}
 
 	// blindWindow waits for the end of the tool.
-	blindWindow = stage.Saboteur{Name: "blind-window", What: "a feed that does not look into the agent's window",
+	blindWindow = testbed.Breakage{Name: "blind-window", What: "a feed that does not look into the agent's window",
 		Catalogue: "name: {agent}\nfeed:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: " +
 			"{permission: [once, deny]}\n"}
 )

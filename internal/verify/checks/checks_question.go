@@ -7,23 +7,24 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // Questions to the person, for agents that report them as events of their own:
 // those of the model, or, where they report no others, the forms of an MCP
 // server.
 
-func questionPart() Part {
-	return Part{
-		Acts: []Act{{
-			Name: "question", What: "a question to the person", Brings: kindIs(event.UserQuestion), Play: playQuestion,
-			Cannot: noQuestion, AtTerminal: func(*agent.Agent, drivers.Driver) bool { return true },
+func questionGroup() CheckGroup {
+	return CheckGroup{
+		Runs: []AgentRun{{
+			Name: "question", What: "a question to the person", Brings: kindIs(event.UserQuestion),
+			Execute: runQuestion,
+			Cannot:  noQuestion, AtTerminal: func(*agent.Agent, drivers.Driver) bool { return true },
 		}},
 		Checks: []Check{{
 			ID: "deny-question", Proves: "a question is dismissed for the person, and the turn does not wait for one",
-			Acts:    []string{"question"},
-			Applies: claimOn("deny", event.UserQuestion, false), Judge: judgeQuestion, Saboteur: forgetful,
+			Runs:    []string{"question"},
+			Applies: claimOn("deny", event.UserQuestion, false), Judge: judgeQuestion, Breakage: forgetful,
 		}},
 	}
 }
@@ -35,37 +36,37 @@ func noQuestion(_ *agent.Agent, d drivers.Driver) string {
 	return ""
 }
 
-func playQuestion(ctx context.Context, st *stage.Stage) error {
+func runQuestion(ctx context.Context, st *testbed.TestBed) error {
 	err := st.StartHubWithHooks(func(ev *event.Event, _ int) event.Decision {
 		if ev.Kind == event.UserQuestion {
-			return event.Decision{Verdict: event.Deny, Reason: stage.WordFor(stage.WordReason, "question")}
+			return event.Decision{Verdict: event.Deny, Reason: testbed.WordFor(testbed.WordReason, "question")}
 		}
 		return event.Decision{}
 	})
 	if err != nil {
 		return err
 	}
-	ends := func(ctx context.Context, t *stage.Terminal) error {
+	ends := func(ctx context.Context, t *testbed.Terminal) error {
 		c, cancel := context.WithTimeout(ctx, st.Patience*2/3)
 		defer cancel()
 		ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
-		stage.WaitUntil(c, pollEvery, func() bool {
+		testbed.WaitUntil(c, pollEvery, func() bool {
 			return st.Watcher.HasPassed(ended) || st.Watcher.StuckAt(event.UserQuestion, questionPatience)
 		})
 		t.AwaitStillness(ctx)
 		return nil
 	}
 	if st.Driver.Forms != nil {
-		return playForm(ctx, st, ends)
+		return runForm(ctx, st, ends)
 	}
-	err = st.PlayScene(stage.Scene{Beats: []model.Beat{
+	err = st.SetTurnScript(testbed.TurnScript{Steps: []model.ScriptStep{
 		{Question: &model.Question{Header: "Colour", Text: "Which colour?", Options: []string{"red", "blue"}}},
-		{Say: stage.LastWords},
+		{Say: testbed.LastWords},
 	}})
 	if err != nil {
 		return err
 	}
-	return st.AtTerminal(ctx, st.Driver.TUI(stage.MarkedPrompt("Run it"), false), ends)
+	return st.AtTerminal(ctx, st.Driver.TUI(testbed.MarkedPrompt("Run it"), false), ends)
 }
 
 func judgeQuestion(p *Proof, s Subject) Result {

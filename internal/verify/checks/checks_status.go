@@ -17,25 +17,25 @@ import (
 	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // What a person sees of an agent at a terminal: is it shown as running,
 // waiting, stopped and gone when it is, and does `hookmux resume` bring the
 // same conversation back?
 
-func statusPart() Part {
-	check := func(id, proves string, within time.Duration, broken stage.Saboteur, applies func(Subject) bool) Check {
+func statusGroup() CheckGroup {
+	check := func(id, proves string, within time.Duration, broken testbed.Breakage, applies func(Subject) bool) Check {
 		return Check{
-			ID: "status-" + id, Proves: proves, Acts: []string{"status"}, Saboteur: broken,
+			ID: "status-" + id, Proves: proves, Runs: []string{"status"}, Breakage: broken,
 			Applies: func(s Subject) bool { return wholeAgent(s) && applies(s) },
 			Judge:   func(p *Proof, _ Subject) Result { return judgeMoment(p.Of("status"), id, within) },
 		}
 	}
 	always := func(Subject) bool { return true }
-	return Part{
-		Acts: []Act{{
-			Name: "status", What: "a session that is prompted, stopped, killed and taken up again", Play: playStatus,
+	return CheckGroup{
+		Runs: []AgentRun{{
+			Name: "status", What: "a session that is prompted, stopped, killed and taken up again", Execute: runStatus,
 			AtTerminal: func(*agent.Agent, drivers.Driver) bool { return true },
 			Cannot: func(_ *agent.Agent, d drivers.Driver) string {
 				if d.TUI == nil {
@@ -63,17 +63,17 @@ func statusPart() Part {
 }
 
 var (
-	noStatus = stage.Saboteur{Name: "no-status", What: "a hub that follows no status", Settings: `{"status": "off"}`}
-	noResume = stage.Saboteur{
+	noStatus = testbed.Breakage{Name: "no-status", What: "a hub that follows no status", Settings: `{"status": "off"}`}
+	noResume = testbed.Breakage{
 		Name:     "no-resume",
 		What:     "a hub that records nothing to take up",
 		Settings: `{"resume": "off"}`,
 	}
-	immortal  = stage.Saboteur{Name: "immortal", What: "a hub that does not see processes end", Immortal: true}
-	otherPane = stage.Saboteur{Name: "other-pane", What: "an agent that was told another pane", Pane: "%99"}
+	immortal  = testbed.Breakage{Name: "immortal", What: "a hub that does not see processes end", Immortal: true}
+	otherPane = testbed.Breakage{Name: "other-pane", What: "an agent that was told another pane", Pane: "%99"}
 )
 
-func judgeMoment(e *stage.Evidence, id string, within time.Duration) Result {
+func judgeMoment(e *testbed.Evidence, id string, within time.Duration) Result {
 	m, tried := e.Status[id]
 	switch {
 	case !tried && e.Err != nil:
@@ -91,10 +91,10 @@ func judgeMoment(e *stage.Evidence, id string, within time.Duration) Result {
 	return HoldsBecause("after %s", m.Took.Round(10*time.Millisecond))
 }
 
-// stagePlay is one act about status under way.
-type stagePlay struct {
-	st *stage.Stage
-	t  *stage.Terminal
+// statusRun is one act about status under way.
+type statusRun struct {
+	st *testbed.TestBed
+	t  *testbed.Terminal
 	c  *client.Client
 	id string
 }
@@ -104,10 +104,10 @@ const (
 	laterWords = "Now go on"
 )
 
-func playStatus(ctx context.Context, st *stage.Stage) error {
-	st.Evidence.Status = map[string]stage.Moment{}
+func runStatus(ctx context.Context, st *testbed.TestBed) error {
+	st.Evidence.Status = map[string]testbed.Moment{}
 	settings := map[string]string{"resume": "on"}
-	if s := st.Sabotage; s != nil && s.Settings != "" {
+	if s := st.Breakage; s != nil && s.Settings != "" {
 		if err := json.Unmarshal([]byte(s.Settings), &settings); err != nil {
 			return err
 		}
@@ -119,8 +119,8 @@ func playStatus(ctx context.Context, st *stage.Stage) error {
 	if st.Driver.Escalate != nil && st.Driver.AsksInStatus {
 		long = st.Driver.Escalate(long)
 	}
-	st.Model.Play(st.Run, model.Scenario{
-		Steps: append(stage.CallSteps(long), model.Step{Say: stage.LastWords}),
+	st.Model.SetScenario(st.Run, model.Scenario{
+		Steps: append(testbed.CallSteps(long), model.Step{Say: testbed.LastWords}),
 		Named: map[string][]model.Step{
 			"slow":  {{Say: "Too late.", Delay: 40 * time.Second}},
 			"again": {{Say: "I went on."}},
@@ -136,16 +136,16 @@ func playStatus(ctx context.Context, st *stage.Stage) error {
 	st.Patience *= 4 // three turns and a second start
 	return st.AtTerminal(
 		ctx,
-		st.Driver.TUI(stage.MarkedPrompt(firstWords), st.Driver.AsksInStatus),
-		func(ctx context.Context, t *stage.Terminal) error {
-			p := &stagePlay{st: st, t: t, c: &client.Client{Socket: st.Dirs.Socket(), Timeout: 5 * time.Second}}
-			return p.playSteps(ctx)
+		st.Driver.TUI(testbed.MarkedPrompt(firstWords), st.Driver.AsksInStatus),
+		func(ctx context.Context, t *testbed.Terminal) error {
+			p := &statusRun{st: st, t: t, c: &client.Client{Socket: st.Dirs.Socket(), Timeout: 5 * time.Second}}
+			return p.runSteps(ctx)
 		},
 	)
 }
 
-// playSteps goes on as long as what was waited for came.
-func (p *stagePlay) playSteps(ctx context.Context) error {
+// runSteps goes on as long as what was waited for came.
+func (p *statusRun) runSteps(ctx context.Context) error {
 	if !p.timeUntil(ctx, "running", p.st.Patience/4,
 		func(s *client.SessionInfo) bool { return s.Status == "running" || s.Status == "needsInput" }) {
 		if m := p.st.Evidence.Status["running"]; p.isListed() { // it is there, and shows nothing of what it does
@@ -172,12 +172,12 @@ func (p *stagePlay) playSteps(ctx context.Context) error {
 		if _, err := os.Stat(ran); err == nil {
 			break
 		}
-		if i > 200 || !stage.PauseFor(ctx, 100*time.Millisecond) {
+		if i > 200 || !testbed.PauseFor(ctx, 100*time.Millisecond) {
 			return errors.New("the scripted command never began")
 		}
 	}
 	// By now tmux was asked whether the pane is really its own.
-	if !stage.PauseFor(ctx, time.Second) {
+	if !testbed.PauseFor(ctx, time.Second) {
 		return ctx.Err()
 	}
 	p.timeUntil(ctx, "pane", 5*time.Second, func(s *client.SessionInfo) bool {
@@ -189,7 +189,7 @@ func (p *stagePlay) playSteps(ctx context.Context) error {
 		keys = []string{"Escape"}
 	}
 	for i, key := range keys {
-		if i > 0 && !stage.PauseFor(ctx, 500*time.Millisecond) { // two at once are another key
+		if i > 0 && !testbed.PauseFor(ctx, 500*time.Millisecond) { // two at once are another key
 			return ctx.Err()
 		}
 		if err := p.t.PressKeys(ctx, key); err != nil {
@@ -206,7 +206,7 @@ func (p *stagePlay) playSteps(ctx context.Context) error {
 	return p.killAndResume(ctx)
 }
 
-func (p *stagePlay) killAndResume(ctx context.Context) error {
+func (p *statusRun) killAndResume(ctx context.Context) error {
 	if err := p.t.TypeLine(ctx, "Now slowly "+model.Mark("slow")); err != nil {
 		return err
 	}
@@ -233,10 +233,10 @@ func (p *stagePlay) killAndResume(ctx context.Context) error {
 
 // resumeSession takes the session up in the same terminal, says something, and wants
 // the model to hear the old conversation with it.
-func (p *stagePlay) resumeSession(ctx context.Context) error {
+func (p *statusRun) resumeSession(ctx context.Context) error {
 	began := time.Now()
 	fail := func(format string, args ...any) error {
-		p.st.Evidence.Status["resume"] = stage.Moment{Took: time.Since(began), Got: fmt.Sprintf(format, args...)}
+		p.st.Evidence.Status["resume"] = testbed.Moment{Took: time.Since(began), Got: fmt.Sprintf(format, args...)}
 		return nil
 	}
 	records, err := p.c.ResumeRecords(ctx, p.id, false)
@@ -269,7 +269,7 @@ func (p *stagePlay) resumeSession(ctx context.Context) error {
 	shown, cancel := context.WithTimeout(ctx, 40*time.Second)
 	p.t.AwaitText(shown, "heliotrope")
 	cancel()
-	if !stage.PauseFor(ctx, time.Second) {
+	if !testbed.PauseFor(ctx, time.Second) {
 		return ctx.Err()
 	}
 	p.t.AwaitStillness(ctx)
@@ -302,7 +302,7 @@ func (p *stagePlay) resumeSession(ctx context.Context) error {
 			p.listSessions(),
 		)
 	}
-	p.st.Evidence.Status["resume"] = stage.Moment{
+	p.st.Evidence.Status["resume"] = testbed.Moment{
 		Seen: true,
 		Took: time.Since(began),
 		Got:  strings.Join(records[0].Argv, " "),
@@ -311,11 +311,11 @@ func (p *stagePlay) resumeSession(ctx context.Context) error {
 }
 
 // timeUntil waits for a state and notes how long it took.
-func (p *stagePlay) timeUntil(ctx context.Context, id string, most time.Duration,
+func (p *statusRun) timeUntil(ctx context.Context, id string, most time.Duration,
 	is func(*client.SessionInfo) bool) bool {
 	began := time.Now()
 	seen := p.waitUntil(ctx, most, is)
-	m := stage.Moment{Seen: seen, Took: time.Since(began)}
+	m := testbed.Moment{Seen: seen, Took: time.Since(began)}
 	if !seen {
 		m.Got = p.listSessions()
 	}
@@ -325,7 +325,7 @@ func (p *stagePlay) timeUntil(ctx context.Context, id string, most time.Duration
 }
 
 // waitUntil looks at the session until it is so.
-func (p *stagePlay) waitUntil(ctx context.Context, most time.Duration, is func(*client.SessionInfo) bool) bool {
+func (p *statusRun) waitUntil(ctx context.Context, most time.Duration, is func(*client.SessionInfo) bool) bool {
 	for end := time.Now().Add(most); time.Now().Before(end); {
 		if list, err := p.c.Sessions(ctx, client.SessionsParams{Agents: []string{p.st.Driver.Name}}); err == nil {
 			for i := range list {
@@ -336,7 +336,7 @@ func (p *stagePlay) waitUntil(ctx context.Context, most time.Duration, is func(*
 				return true
 			}
 		}
-		if !stage.PauseFor(ctx, 20*time.Millisecond) {
+		if !testbed.PauseFor(ctx, 20*time.Millisecond) {
 			return false
 		}
 	}
@@ -344,14 +344,14 @@ func (p *stagePlay) waitUntil(ctx context.Context, most time.Duration, is func(*
 }
 
 // isListed reports whether the session is listed at all.
-func (p *stagePlay) isListed() bool {
+func (p *statusRun) isListed() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	list, err := p.c.Sessions(ctx, client.SessionsParams{Agents: []string{p.st.Driver.Name}})
 	return err == nil && len(list) > 0
 }
 
-func (p *stagePlay) listSessions() string {
+func (p *statusRun) listSessions() string {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // also when the act's time is over
 	defer cancel()
 	list, err := p.c.Sessions(ctx, client.SessionsParams{})

@@ -18,7 +18,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -35,36 +35,36 @@ const (
 	tagNobody = "feed-nobody"
 )
 
-func feedPart() Part {
-	return Part{
-		Acts: []Act{
+func feedGroup() CheckGroup {
+	return CheckGroup{
+		Runs: []AgentRun{
 			{
 				Name:       "feed",
 				What:       "requests answered from elsewhere",
 				Cannot:     noFeed,
 				AtTerminal: alwaysApplies,
-				Play:       playFeed,
+				Execute:    runFeed,
 			},
 			{
 				Name:       "forms",
 				What:       "forms of an MCP server answered from elsewhere",
 				Cannot:     noForms,
 				AtTerminal: alwaysApplies,
-				Play:       playForms,
+				Execute:    runForms,
 			},
 			{
 				Name:       "plans",
 				What:       "plans accepted from elsewhere",
 				Cannot:     noPlans,
 				AtTerminal: alwaysApplies,
-				Play:       playPlans,
+				Execute:    runPlans,
 			},
 			{
 				Name:       "questions",
 				What:       "questions and plans answered from elsewhere",
 				Cannot:     noQuestions,
 				AtTerminal: alwaysApplies,
-				Play:       playQuestions,
+				Execute:    runQuestions,
 			},
 		},
 		Checks: feedChecks(),
@@ -100,7 +100,7 @@ func noQuestions(a *agent.Agent, d drivers.Driver) string {
 func showsWindow(a *agent.Agent) bool { return a.Feed != nil && a.Feed.Window != agent.WindowHidden }
 
 // openFeedGate lets the feed ask where the agent asks nobody by itself.
-func openFeedGate(st *stage.Stage) error {
+func openFeedGate(st *testbed.TestBed) error {
 	if !st.Agent.Feed.Promptless {
 		return nil
 	}
@@ -108,7 +108,7 @@ func openFeedGate(st *stage.Stage) error {
 	return drivers.MergeJSON(file, map[string]any{"gate." + st.Agent.Name: "side-effects"})
 }
 
-func playFeed(ctx context.Context, st *stage.Stage) error {
+func runFeed(ctx context.Context, st *testbed.TestBed) error {
 	tags := []string{tagYes, tagNo}
 	if showsWindow(st.Agent) {
 		tags = append(tags, tagWindow)
@@ -127,7 +127,7 @@ func playFeed(ctx context.Context, st *stage.Stage) error {
 		}
 		calls = append(calls, c)
 	}
-	st.SetScript(append(stage.CallSteps(calls...), model.Step{Say: stage.LastWords}))
+	st.SetScript(append(testbed.CallSteps(calls...), model.Step{Say: testbed.LastWords}))
 	if err := openFeedGate(st); err != nil {
 		return err
 	}
@@ -142,8 +142,8 @@ func playFeed(ctx context.Context, st *stage.Stage) error {
 	defer p.Detach()
 	return st.AtTerminal(
 		ctx,
-		st.Driver.TUI(stage.MarkedPrompt("Run it"), true),
-		func(_ context.Context, t *stage.Terminal) error {
+		st.Driver.TUI(testbed.MarkedPrompt("Run it"), true),
+		func(_ context.Context, t *testbed.Terminal) error {
 			for _, tag := range tags {
 				if !p.WasAsked(tag, st.Patience) {
 					t.KeepScreen()
@@ -160,15 +160,15 @@ func playFeed(ctx context.Context, st *stage.Stage) error {
 						tag,
 						wire.FeedReplyParams{
 							Choice: string(event.ChooseDeny),
-							Reason: stage.WordFor(stage.WordReason, tagNo),
+							Reason: testbed.WordFor(testbed.WordReason, tagNo),
 						},
 					)
 				case tagWindow:
 					p.inWindow(t, tag, st.Driver.Prompts)
 				case tagLater:
-					p.later(t, tag)
+					p.releaseThenAccept(t, tag)
 				case tagNobody:
-					p.nobody(t, tag, st.Driver.Prompts)
+					p.measureOwnPrompt(t, tag, st.Driver.Prompts)
 				}
 			}
 			return nil
@@ -178,10 +178,10 @@ func playFeed(ctx context.Context, st *stage.Stage) error {
 
 // RemotePerson is the person who answers from elsewhere.
 type RemotePerson struct {
-	st   *stage.Stage
+	st   *testbed.TestBed
 	ctx  context.Context
 	conn net.Conn
-	Feed *stage.Feed
+	Feed *testbed.Feed
 
 	mu      sync.Mutex
 	gone    map[string]time.Time // when a request was out of the feed, by tag
@@ -189,9 +189,9 @@ type RemotePerson struct {
 }
 
 // AttachPerson lets the feed hold requests for this person, who sees what comes.
-func AttachPerson(ctx context.Context, st *stage.Stage) (*RemotePerson, error) {
+func AttachPerson(ctx context.Context, st *testbed.TestBed) (*RemotePerson, error) {
 	st.Hub.CountSink(true)
-	st.Evidence.Feed = stage.Feed{
+	st.Evidence.Feed = testbed.Feed{
 		Asked:    map[string]wire.FeedItem{},
 		Ended:    map[string]wire.FeedItem{},
 		Replies:  map[string]string{},
@@ -260,7 +260,7 @@ func (p *RemotePerson) keepStream() {
 // itemTag is what a request is about: the tag of a command or a form, else its
 // kind.
 func itemTag(item *wire.FeedItem) string {
-	if m := stage.TagPattern.Compiled().FindSubmatch(item.Input); m != nil {
+	if m := testbed.TagPattern.Compiled().FindSubmatch(item.Input); m != nil {
 		return string(m[1])
 	}
 	if m := formPattern.FindStringSubmatch(item.Shown); m != nil {
@@ -326,20 +326,20 @@ func (p *RemotePerson) release(tag string) bool {
 	return err == nil
 }
 
-// later lets a request go and says yes in the agent's own window: it must run,
+// releaseThenAccept lets a request go and says yes in the agent's own window: it must run,
 // and not be put to anybody a second time.
-func (p *RemotePerson) later(t *stage.Terminal, tag string) {
+func (p *RemotePerson) releaseThenAccept(t *testbed.Terminal, tag string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
 	defer cancel()
 	if !p.release(tag) || !t.AwaitText(ctx, p.st.Driver.Prompts) || t.PressKeys(ctx, p.st.Driver.Accept) != nil {
 		return
 	}
-	stage.WaitUntil(ctx, 20*time.Millisecond, func() bool { return p.st.LeftItsFile(tag) })
+	testbed.WaitUntil(ctx, 20*time.Millisecond, func() bool { return p.st.LeftItsFile(tag) })
 }
 
-// nobody lets a request go, and looks how soon the agent asks by itself: its
+// measureOwnPrompt lets a request go, and looks how soon the agent asks by itself: its
 // own prompt is known by what it shows.
-func (p *RemotePerson) nobody(t *stage.Terminal, tag, shows string) {
+func (p *RemotePerson) measureOwnPrompt(t *testbed.Terminal, tag, shows string) {
 	began := time.Now()
 	if !p.release(tag) {
 		return
@@ -351,19 +351,19 @@ func (p *RemotePerson) nobody(t *stage.Terminal, tag, shows string) {
 			p.Feed.Prompted = time.Since(began)
 			break
 		}
-		if !stage.PauseFor(ctx, 20*time.Millisecond) {
+		if !testbed.PauseFor(ctx, 20*time.Millisecond) {
 			break
 		}
 	}
 	t.KeepScreen()
-	stage.PauseFor(p.ctx, time.Second) // does it run all the same?
+	testbed.PauseFor(p.ctx, time.Second) // does it run all the same?
 }
 
 func squeezed(screen string) string { return strings.Join(strings.Fields(screen), " ") }
 
 // inWindow answers in the agent's own window, known by what it shows, and looks
 // how soon after the first sign of it the request is out of the feed.
-func (p *RemotePerson) inWindow(t *stage.Terminal, tag, shows string) {
+func (p *RemotePerson) inWindow(t *testbed.Terminal, tag, shows string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
 	defer cancel()
 	sign, err := signOf(p.st)
@@ -371,11 +371,11 @@ func (p *RemotePerson) inWindow(t *stage.Terminal, tag, shows string) {
 		return
 	}
 	for range 100 { // the dialog may be drawn before the agent says that it waits
-		if !sign() || !stage.PauseFor(ctx, 50*time.Millisecond) {
+		if !sign() || !testbed.PauseFor(ctx, 50*time.Millisecond) {
 			break
 		}
 	}
-	stage.PauseFor(ctx, 300*time.Millisecond) // a dialog that was just drawn takes no keys yet
+	testbed.PauseFor(ctx, 300*time.Millisecond) // a dialog that was just drawn takes no keys yet
 	pressed := time.Now()
 	if t.PressKeys(ctx, p.st.Driver.Accept) != nil {
 		return
@@ -386,7 +386,7 @@ func (p *RemotePerson) inWindow(t *stage.Terminal, tag, shows string) {
 				return
 			}
 		}
-		if !stage.PauseFor(ctx, 5*time.Millisecond) {
+		if !testbed.PauseFor(ctx, 5*time.Millisecond) {
 			return
 		}
 	}
@@ -402,7 +402,7 @@ func (p *RemotePerson) inWindow(t *stage.Terminal, tag, shows string) {
 
 // signOf watches for the first sign of an answer in the agent's own window,
 // which the catalogue names. It looks for itself, not through the feed.
-func signOf(st *stage.Stage) (func() bool, error) {
+func signOf(st *testbed.TestBed) (func() bool, error) {
 	known, ok := agent.Builtin().Agent(st.Driver.Name) // not the stage's, which a saboteur may have changed
 	if !ok || known.Feed == nil {
 		return nil, errors.New("it has no feed")
@@ -434,8 +434,8 @@ func signOf(st *stage.Stage) (func() bool, error) {
 }
 
 // resolutions are the agent's reports of requests that were answered.
-func resolutions(st *stage.Stage) []stage.Seen {
-	var out []stage.Seen
+func resolutions(st *testbed.TestBed) []testbed.Seen {
+	var out []testbed.Seen
 	for _, x := range st.Watcher.AllSeen() {
 		if x.Event.Kind == event.PermissionResolved || st.Agent.Feed.AnsweredBy(&x.Event) != "" {
 			out = append(out, x)

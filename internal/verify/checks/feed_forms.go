@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/mcp"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -42,7 +42,7 @@ func noForms(a *agent.Agent, d drivers.Driver) string {
 }
 
 // formCalls are the calls that put forms to the person.
-func formCalls(st *stage.Stage, tags ...string) []model.ToolCall {
+func formCalls(st *testbed.TestBed, tags ...string) []model.ToolCall {
 	var calls []model.ToolCall
 	for _, tag := range tags {
 		calls = append(calls, st.Driver.Words.MCP(model.MCP{Server: drivers.FormServer, Tool: mcp.Tool,
@@ -51,14 +51,14 @@ func formCalls(st *stage.Stage, tags ...string) []model.ToolCall {
 	return calls
 }
 
-func playForms(ctx context.Context, st *stage.Stage) error {
+func runForms(ctx context.Context, st *testbed.TestBed) error {
 	server, err := mcp.Start()
 	if err != nil {
 		return err
 	}
 	defer server.Close()
 	tags := []string{formFilled, formRefused, bareTaken, linkRefused, formNobody}
-	st.SetScript(append(stage.CallSteps(formCalls(st, tags...)...), model.Step{Say: stage.LastWords}))
+	st.SetScript(append(testbed.CallSteps(formCalls(st, tags...)...), model.Step{Say: testbed.LastWords}))
 	if err := st.StartHubWithHooks(nil); err != nil {
 		return err
 	}
@@ -67,8 +67,8 @@ func playForms(ctx context.Context, st *stage.Stage) error {
 		return err
 	}
 	defer p.Detach()
-	return st.AtTerminal(ctx, st.Driver.Forms.Args(stage.MarkedPrompt("Ask me"), server.URL),
-		func(_ context.Context, t *stage.Terminal) error {
+	return st.AtTerminal(ctx, st.Driver.Forms.Args(testbed.MarkedPrompt("Ask me"), server.URL),
+		func(_ context.Context, t *testbed.Terminal) error {
 			for i, tag := range tags {
 				limit := st.Patience / 4
 				if i == 0 {
@@ -90,9 +90,9 @@ func playForms(ctx context.Context, st *stage.Stage) error {
 						Answers: []event.QuestionAnswer{{Options: []string{"accept"}}}})
 				case formRefused, linkRefused:
 					p.SendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseDeny),
-						Reason: stage.WordFor(stage.WordReason, tag)})
+						Reason: testbed.WordFor(testbed.WordReason, tag)})
 				case formNobody:
-					p.nobody(t, tag, st.Driver.Forms.Prompts)
+					p.measureOwnPrompt(t, tag, st.Driver.Forms.Prompts)
 				}
 			}
 			return nil
@@ -127,23 +127,23 @@ func judgeFeedForm(p *Proof, _ Subject) Result {
 }
 
 // toldOfForm is what the model was told of a form.
-func toldOfForm(e *stage.Evidence, tag string) string {
+func toldOfForm(e *testbed.Evidence, tag string) string {
 	for _, m := range e.Told {
 		if at := strings.Index(m.Text, mcp.Heard(tag)); at >= 0 && m.Role != model.RoleAssistant {
-			return stage.ClipText(m.Text[at:])
+			return testbed.ClipText(m.Text[at:])
 		}
 	}
 	return "nothing"
 }
 
-// playForm has a hook refuse a form; it is the question of agents that report
+// runForm has a hook refuse a form; it is the question of agents that report
 // no other.
-func playForm(ctx context.Context, st *stage.Stage, settle func(context.Context, *stage.Terminal) error) error {
+func runForm(ctx context.Context, st *testbed.TestBed, settle func(context.Context, *testbed.Terminal) error) error {
 	server, err := mcp.Start()
 	if err != nil {
 		return err
 	}
 	defer server.Close()
-	st.SetScript(append(stage.CallSteps(formCalls(st, formRefused)...), model.Step{Say: stage.LastWords}))
-	return st.AtTerminal(ctx, st.Driver.Forms.Args(stage.MarkedPrompt("Ask me"), server.URL), settle)
+	st.SetScript(append(testbed.CallSteps(formCalls(st, formRefused)...), model.Step{Say: testbed.LastWords}))
+	return st.AtTerminal(ctx, st.Driver.Forms.Args(testbed.MarkedPrompt("Ask me"), server.URL), settle)
 }

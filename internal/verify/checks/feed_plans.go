@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -29,10 +29,10 @@ func noPlans(a *agent.Agent, d drivers.Driver) string {
 
 func planTag(mode event.PlanMode) string { return "plan-" + string(mode) }
 
-// playPlans is one session for each way: a plan can be accepted once.
-func playPlans(ctx context.Context, st *stage.Stage) error {
-	st.SetScript(append(stage.CallSteps(model.Call(st.Driver.Questions.Plan, map[string]any{"plan": planned})),
-		model.Step{Say: stage.LastWords}))
+// runPlans is one session for each way: a plan can be accepted once.
+func runPlans(ctx context.Context, st *testbed.TestBed) error {
+	st.SetScript(append(testbed.CallSteps(model.Call(st.Driver.Questions.Plan, map[string]any{"plan": planned})),
+		model.Step{Say: testbed.LastWords}))
 	if err := st.StartHubWithHooks(nil); err != nil {
 		return err
 	}
@@ -42,8 +42,8 @@ func playPlans(ctx context.Context, st *stage.Stage) error {
 	}
 	defer p.Detach()
 	for _, mode := range slices.Sorted(maps.Keys(st.Driver.Questions.Modes)) {
-		err := st.AtTerminal(ctx, st.Driver.Questions.Args(stage.MarkedPrompt("Plan it")),
-			func(ctx context.Context, t *stage.Terminal) error {
+		err := st.AtTerminal(ctx, st.Driver.Questions.Args(testbed.MarkedPrompt("Plan it")),
+			func(ctx context.Context, t *testbed.Terminal) error {
 				if !p.WasAsked("plan", st.Patience/2) {
 					t.KeepScreen()
 					return nil // the check says what is missing
@@ -107,5 +107,5 @@ func modesInWords(modes map[event.PlanMode]string) string {
 }
 
 // forgetMode accepts every plan in the same way.
-var forgetMode = stage.Saboteur{Name: "forget-mode", What: "an encoder that drops how a plan is to be carried out",
+var forgetMode = testbed.Breakage{Name: "forget-mode", What: "an encoder that drops how a plan is to be carried out",
 	Out: `sed -E 's/,"updatedPermissions":\[[^]]*\]//'`}

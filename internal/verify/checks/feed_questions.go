@@ -6,7 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -20,7 +20,7 @@ const (
 	planned    = "# Plan\n\n1. Do it well\n"
 )
 
-func playQuestions(ctx context.Context, st *stage.Stage) error {
+func runQuestions(ctx context.Context, st *testbed.TestBed) error {
 	q := st.Driver.Questions
 	option := func(label string) map[string]any { return map[string]any{"label": label, "description": label} }
 	one := map[string]any{"question": askedOne, "header": "Colour", "multiSelect": false,
@@ -44,20 +44,20 @@ func playQuestions(ctx context.Context, st *stage.Stage) error {
 		plan := model.Call(q.Plan, map[string]any{"plan": planned})
 		calls = append(calls, plan, plan)
 	}
-	st.SetScript(append(stage.CallSteps(calls...), model.Step{Say: stage.LastWords}))
+	st.SetScript(append(testbed.CallSteps(calls...), model.Step{Say: testbed.LastWords}))
 	if err := st.StartHubWithHooks(nil); err != nil {
 		return err
 	}
-	args := st.Driver.TUI(stage.MarkedPrompt("Ask me"), true)
+	args := st.Driver.TUI(testbed.MarkedPrompt("Ask me"), true)
 	if q.Args != nil {
-		args = q.Args(stage.MarkedPrompt("Ask me"))
+		args = q.Args(testbed.MarkedPrompt("Ask me"))
 	}
 	p, err := AttachPerson(ctx, st) // before the agent: it may ask at once
 	if err != nil {
 		return err
 	}
 	defer p.Detach()
-	return st.AtTerminal(ctx, args, func(ctx context.Context, t *stage.Terminal) error {
+	return st.AtTerminal(ctx, args, func(ctx context.Context, t *testbed.Terminal) error {
 		if !p.WasAsked("question", st.Patience) {
 			t.KeepScreen()
 			return nil
@@ -76,14 +76,14 @@ func playQuestions(ctx context.Context, st *stage.Stage) error {
 				return nil
 			}
 			p.SendReply("plan", wire.FeedReplyParams{Plan: string(event.PlanReject),
-				Feedback: stage.WordFor(stage.WordReason, "plan")})
+				Feedback: testbed.WordFor(testbed.WordReason, "plan")})
 			p.setAsideRequest("plan", "plan-rejected")
 			if !p.WasAsked("plan", st.Patience/4) {
 				t.KeepScreen()
 				return nil
 			}
 			p.SendReply("plan", wire.FeedReplyParams{Plan: string(event.PlanAuto),
-				Feedback: stage.WordFor(stage.WordContext, "plan")})
+				Feedback: testbed.WordFor(testbed.WordContext, "plan")})
 		}
 		c, cancel := context.WithTimeout(ctx, 30*time.Second)
 		defer cancel()

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // A hook that says nothing changes nothing: the same turn is played with and
@@ -42,10 +42,10 @@ func judgeNeutral(p *Proof, s Subject) Result {
 	}
 	if extra := toldOnlyIn(e, c, s.Driver.Varies); extra != "" {
 		return FailsBecause("A hook printed something: `hookmux explain` shows what the answer to an event is",
-			"with hooks the model was told %q", stage.ClipText(extra))
+			"with hooks the model was told %q", testbed.ClipText(extra))
 	}
 	if lost := toldOnlyIn(c, e, s.Driver.Varies); lost != "" {
-		return FailsBecause("", "without hooks the model was told %q, with hooks it was not", stage.ClipText(lost))
+		return FailsBecause("", "without hooks the model was told %q, with hooks it was not", testbed.ClipText(lost))
 	}
 	for _, x := range e.Seen {
 		if x.Answer.Stdout != "" || x.Answer.Stderr != "" || x.Answer.Exit != 0 {
@@ -57,7 +57,7 @@ func judgeNeutral(p *Proof, s Subject) Result {
 		"without hooks", len(e.Seen))
 }
 
-func fileNames(e *stage.Evidence) []string {
+func fileNames(e *testbed.Evidence) []string {
 	var out []string
 	for name := range e.Files {
 		out = append(out, name)
@@ -68,12 +68,12 @@ func fileNames(e *stage.Evidence) []string {
 
 // toldOnlyIn is something that the model was told in one act and in no way in
 // the other. What differs from run to run does not count: paths, numbers, ids.
-func toldOnlyIn(e, other *stage.Evidence, varies []string) string {
+func toldOnlyIn(e, other *testbed.Evidence, varies []string) string {
 	known := map[string]bool{}
-	for _, text := range told(other) {
+	for _, text := range modelInputs(other) {
 		known[alike(text, other, varies)] = true
 	}
-	for _, text := range told(e) {
+	for _, text := range modelInputs(e) {
 		if !known[alike(text, e, varies)] {
 			return text
 		}
@@ -81,11 +81,11 @@ func toldOnlyIn(e, other *stage.Evidence, varies []string) string {
 	return ""
 }
 
-// told are what counts as said to the model: no words of its own, and no
+// modelInputs are what counts as said to the model: no words of its own, and no
 // standing instructions. What an agent says as the system amid the
 // conversation is taken line by line: some put all they have to say there into
 // one message, what hooks printed among it, and cut it differently each time.
-func told(e *stage.Evidence) []string {
+func modelInputs(e *testbed.Evidence) []string {
 	var out []string
 	for _, m := range e.Told {
 		switch {
@@ -106,7 +106,7 @@ var (
 	wordPattern   = lazyregexp.New(`\b[A-Za-z0-9_-]*#[A-Za-z0-9_#-]*\b`)
 )
 
-func alike(text string, e *stage.Evidence, varies []string) string {
+func alike(text string, e *testbed.Evidence, varies []string) string {
 	if e.Folder != "" {
 		text = strings.ReplaceAll(text, e.Folder, "")
 		text = strings.ReplaceAll(text, filepath.Base(e.Folder), "")

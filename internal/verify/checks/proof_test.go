@@ -11,42 +11,42 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // without is the evidence of an agent that ran every command, whose model was
 // told every word, and whose hooks were never called.
-func without(a *agent.Agent, act string) *stage.Evidence {
-	e := &stage.Evidence{Act: act, Files: map[string]string{}}
+func without(a *agent.Agent, run string) *testbed.Evidence {
+	e := &testbed.Evidence{Run: run, Files: map[string]string{}}
 	var told []string
 	for _, tag := range []string{"plain", "fail", "missing", "crash", "hang", "absent", "allow", "leave", "granted",
 		"par-a", "par-c", "input-changed", "leave-changed", "ask"} {
 		e.Files["ran-"+tag] = ""
-		told = append(told, "out-"+tag, stage.WordFor(stage.WordReason, tag))
+		told = append(told, "out-"+tag, testbed.WordFor(testbed.WordReason, tag))
 	}
 	for _, tag := range []string{"deny", "big", "par-b", "refuse", "after-deny", "fail-deny", "prompt"} {
-		told = append(told, stage.WordFor(stage.WordReason, tag))
+		told = append(told, testbed.WordFor(testbed.WordReason, tag))
 	}
 	for _, spec := range a.Events {
-		told = append(told, stage.WordFor(stage.WordContext, spec.Name), stage.WordFor(stage.WordNotice, spec.Name),
-			stage.WordFor(stage.WordOutput, spec.Name), stage.GoOn(spec.Name, 1))
+		told = append(told, testbed.WordFor(testbed.WordContext, spec.Name), testbed.WordFor(testbed.WordNotice, spec.Name),
+			testbed.WordFor(testbed.WordOutput, spec.Name), testbed.GoOn(spec.Name, 1))
 	}
 	e.Told = []model.Message{{Role: "user", Text: strings.Join(told, " ")}}
 	e.Screens = []string{strings.Join(told, " ")}
 	return e
 }
 
-func toolSeen(native, tag string, kind event.Kind) stage.Seen {
-	return stage.Seen{Event: event.Event{Native: native, Kind: kind,
-		Tool: &event.Tool{Commands: []string{stage.TaggedCommand(tag)}}}}
+func toolSeen(native, tag string, kind event.Kind) testbed.Seen {
+	return testbed.Seen{Event: event.Event{Native: native, Kind: kind,
+		Tool: &event.Tool{Commands: []string{testbed.TaggedCommand(tag)}}}}
 }
 
 func TestBrokenHooksMustHaveBeenCalled(t *testing.T) {
 	a, _ := agent.Builtin().Agent("codex")
-	judged := func(judge func(*Proof, Subject) Result, b stage.Broken) Mark {
+	judged := func(judge func(*Proof, Subject) Result, b testbed.Broken) Mark {
 		e := without(a, "broken")
 		e.Broken = b
-		return judge(&Proof{Evidence: map[string]*stage.Evidence{"broken": e}}, Subject{}).Mark
+		return judge(&Proof{Evidence: map[string]*testbed.Evidence{"broken": e}}, Subject{}).Mark
 	}
 	called := func(tags ...string) map[string]bool {
 		set := map[string]bool{}
@@ -58,18 +58,18 @@ func TestBrokenHooksMustHaveBeenCalled(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		judge func(*Proof, Subject) Result
-		b     stage.Broken
+		b     testbed.Broken
 		want  Mark
 	}{
-		{"missing, only the same call", judgeMissing, stage.Broken{Called: called("missing")}, Unsure},
-		{"missing, only another event", judgeMissing, stage.Broken{Called: called("other")}, Unsure},
-		{"missing", judgeMissing, stage.Broken{Called: called("missing", "other")}, Holds},
-		{"crash, never called", judgeCrash, stage.Broken{Called: called("missing", "other", "hang")}, Unsure},
-		{"crash", judgeCrash, stage.Broken{Called: called("crash")}, Holds},
-		{"hang, never called", judgeHang, stage.Broken{Called: called("crash")}, Unsure},
-		{"hang, not waited for", judgeHang, stage.Broken{Called: called("hang"), Waited: 100 * time.Millisecond}, Unsure},
-		{"hang, not given up", judgeHang, stage.Broken{Called: called("hang"), Waited: time.Minute}, Fails},
-		{"hang", judgeHang, stage.Broken{Called: called("hang"), Waited: 2 * time.Second}, Holds},
+		{"missing, only the same call", judgeMissing, testbed.Broken{Called: called("missing")}, Unsure},
+		{"missing, only another event", judgeMissing, testbed.Broken{Called: called("other")}, Unsure},
+		{"missing", judgeMissing, testbed.Broken{Called: called("missing", "other")}, Holds},
+		{"crash, never called", judgeCrash, testbed.Broken{Called: called("missing", "other", "hang")}, Unsure},
+		{"crash", judgeCrash, testbed.Broken{Called: called("crash")}, Holds},
+		{"hang, never called", judgeHang, testbed.Broken{Called: called("crash")}, Unsure},
+		{"hang, not waited for", judgeHang, testbed.Broken{Called: called("hang"), Waited: 100 * time.Millisecond}, Unsure},
+		{"hang, not given up", judgeHang, testbed.Broken{Called: called("hang"), Waited: time.Minute}, Fails},
+		{"hang", judgeHang, testbed.Broken{Called: called("hang"), Waited: 2 * time.Second}, Holds},
 	} {
 		if got := judged(c.judge, c.b); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -109,14 +109,14 @@ func TestBigNeedsItsReason(t *testing.T) {
 	whole := toolSeen(name, "big", event.ToolBefore)
 	whole.Event.Tool.Commands[0] += " big-end"
 	whole.Event.Raw = make([]byte, 1<<20+1)
-	cut := stage.Seen{Event: event.Event{Native: name, Kind: event.ToolBefore, Truncated: true}}
-	for _, x := range []stage.Seen{whole, cut} {
-		e := &stage.Evidence{Seen: []stage.Seen{x}}
-		p := &Proof{Evidence: map[string]*stage.Evidence{"decide": e}}
+	cut := testbed.Seen{Event: event.Event{Native: name, Kind: event.ToolBefore, Truncated: true}}
+	for _, x := range []testbed.Seen{whole, cut} {
+		e := &testbed.Evidence{Seen: []testbed.Seen{x}}
+		p := &Proof{Evidence: map[string]*testbed.Evidence{"decide": e}}
 		if r := judgeBig(p, s); r.Mark != Fails || !strings.Contains(r.Why, "never read why") {
 			t.Errorf(`r.Mark = %s, r.Why = %s; want r.Mark = Fails and "never read why" in r.Why`, r.Mark, r.Why)
 		}
-		e.Told = []model.Message{{Role: "user", Text: stage.WordFor(stage.WordReason, "big")}}
+		e.Told = []model.Message{{Role: "user", Text: testbed.WordFor(testbed.WordReason, "big")}}
 		if r := judgeBig(p, s); r.Mark != Holds {
 			t.Errorf("r.Mark = %s, r.Why = %s; want r.Mark = Holds", r.Mark, r.Why)
 		}
@@ -128,21 +128,21 @@ func TestWordsAreNoPrefixes(t *testing.T) {
 	for _, a := range agent.Builtin().Agents() {
 		for _, x := range a.Events {
 			for _, y := range a.Events {
-				if x.Name != y.Name && strings.Contains(stage.WordFor(stage.WordContext, y.Name),
-					stage.WordFor(stage.WordContext, x.Name)) {
+				if x.Name != y.Name && strings.Contains(testbed.WordFor(testbed.WordContext, y.Name),
+					testbed.WordFor(testbed.WordContext, x.Name)) {
 					t.Errorf("%s: %s is found in %s", a.Name, x.Name, y.Name)
 				}
 			}
 		}
 	}
-	if strings.Contains(stage.GoOn("Stop", 10), stage.GoOn("Stop", 1)) {
+	if strings.Contains(testbed.GoOn("Stop", 10), testbed.GoOn("Stop", 1)) {
 		t.Error("the tenth round is taken for the first")
 	}
-	e := &stage.Evidence{Told: []model.Message{{Role: "user", Text: DecideAll(&event.Event{
+	e := &testbed.Evidence{Told: []model.Message{{Role: "user", Text: DecideAll(&event.Event{
 		Kind: event.ToolAfter, Native: "PostToolUseFailure",
-		Tool: &event.Tool{Commands: []string{stage.TaggedCommand("fail-context")}}}, 0).Context}}}
-	if e.Saw(stage.WordFor(stage.WordContext, "PostToolUse")) ||
-		!e.Saw(stage.WordFor(stage.WordContext, "PostToolUseFailure")) {
+		Tool: &event.Tool{Commands: []string{testbed.TaggedCommand("fail-context")}}}, 0).Context}}}
+	if e.Saw(testbed.WordFor(testbed.WordContext, "PostToolUse")) ||
+		!e.Saw(testbed.WordFor(testbed.WordContext, "PostToolUseFailure")) {
 		t.Error("one event's words prove another's")
 	}
 }
@@ -150,9 +150,9 @@ func TestWordsAreNoPrefixes(t *testing.T) {
 func TestAllowNeedsTheControl(t *testing.T) {
 	a, _ := agent.Builtin().Agent("codex")
 	spec, _ := a.Event("PermissionRequest")
-	e := &stage.Evidence{Files: map[string]string{"ran-leave": ""},
-		Seen: []stage.Seen{toolSeen(spec.Name, "leave", event.PermissionRequest)}}
-	p := &Proof{Evidence: map[string]*stage.Evidence{"permission": e}}
+	e := &testbed.Evidence{Files: map[string]string{"ran-leave": ""},
+		Seen: []testbed.Seen{toolSeen(spec.Name, "leave", event.PermissionRequest)}}
+	p := &Proof{Evidence: map[string]*testbed.Evidence{"permission": e}}
 	s := Subject{Agent: a, Event: spec, Claim: "allow"}
 	if r := judgeAllow("leave")(p, s); r.Mark != Unsure {
 		t.Errorf("without a control: %s %s", r.Mark, r.Why)
@@ -168,23 +168,23 @@ func TestUnwrittenPayloads(t *testing.T) {
 	a, _ := agent.Builtin().Agent("grok")
 	spec, _ := a.Event("Stop")
 	s := Subject{Agent: a, Event: spec}
-	unwritten := stage.Seen{Event: event.Event{Native: "Stop", Kind: event.TurnEnd, Malformed: "the payload is empty"}}
+	unwritten := testbed.Seen{Event: event.Event{Native: "Stop", Kind: event.TurnEnd, Malformed: "the payload is empty"}}
 	broken := unwritten
 	broken.Event.Raw = []byte(`"{"`)
 	cut := unwritten
 	cut.Event.Truncated = true
-	cutCall := stage.Seen{Event: event.Event{Native: "Stop", Kind: event.TurnEnd, Session: "s", Raw: []byte(`{}`),
+	cutCall := testbed.Seen{Event: event.Event{Native: "Stop", Kind: event.TurnEnd, Session: "s", Raw: []byte(`{}`),
 		Malformed: "no object",
 		Truncated: true, Tool: &event.Tool{Name: "run_terminal_command"}}}
-	read := stage.Seen{Event: event.Event{Native: "Stop", Kind: event.TurnEnd, Session: "s", Raw: []byte(`{}`)}}
+	read := testbed.Seen{Event: event.Event{Native: "Stop", Kind: event.TurnEnd, Session: "s", Raw: []byte(`{}`)}}
 	for _, c := range []struct {
-		seen []stage.Seen
+		seen []testbed.Seen
 		mark Mark
 	}{
-		{[]stage.Seen{read}, Holds}, {[]stage.Seen{read, unwritten}, Unsure}, {[]stage.Seen{unwritten}, Fails},
-		{[]stage.Seen{read, cutCall}, Holds}, {[]stage.Seen{read, broken}, Fails}, {[]stage.Seen{read, cut}, Fails}, {nil, Unsure},
+		{[]testbed.Seen{read}, Holds}, {[]testbed.Seen{read, unwritten}, Unsure}, {[]testbed.Seen{unwritten}, Fails},
+		{[]testbed.Seen{read, cutCall}, Holds}, {[]testbed.Seen{read, broken}, Fails}, {[]testbed.Seen{read, cut}, Fails}, {nil, Unsure},
 	} {
-		p := &Proof{Evidence: map[string]*stage.Evidence{"observe": {Act: "observe", Seen: c.seen}}}
+		p := &Proof{Evidence: map[string]*testbed.Evidence{"observe": {Run: "observe", Seen: c.seen}}}
 		if r := judgeDecodes(p, s); r.Mark != c.mark {
 			t.Errorf("%+v: r.Mark = %s, r.Why = %s; want r.Mark = %q", c.seen, r.Mark, r.Why, c.mark)
 		}
@@ -200,10 +200,10 @@ func TestNeutralReadsTheSystem(t *testing.T) {
 	standing := system("Be good.")
 	standing.Standing = true
 	result := model.Message{Role: model.RoleTool, Kind: model.KindToolResult, Text: "out-plain"}
-	acts := func(with, without []model.Message) *Proof {
+	runs := func(with, without []model.Message) *Proof {
 		files := map[string]string{"ran-plain": "", "ran-fail": ""}
-		return &Proof{Evidence: map[string]*stage.Evidence{
-			"observe": {Files: files, Seen: []stage.Seen{{}}, Told: append(with, result)},
+		return &Proof{Evidence: map[string]*testbed.Evidence{
+			"observe": {Files: files, Seen: []testbed.Seen{{}}, Told: append(with, result)},
 			"control": {Files: files, Told: append(without, result)},
 		}}
 	}
@@ -217,7 +217,7 @@ func TestNeutralReadsTheSystem(t *testing.T) {
 		{"something left out", []model.Message{system("# Environment")}, []model.Message{system("# Environment\nmind the gap")}, Fails},
 		{"standing instructions", []model.Message{standing}, nil, Holds},
 	} {
-		if got := judgeNeutral(acts(c.with, c.without), Subject{}); got.Mark != c.want {
+		if got := judgeNeutral(runs(c.with, c.without), Subject{}); got.Mark != c.want {
 			t.Errorf("%s: got.Mark = %s, got.Why = %s; want got.Mark = %q", c.name, got.Mark, got.Why, c.want)
 		}
 	}
@@ -228,13 +228,13 @@ func TestNothingSeenIsNothingProven(t *testing.T) {
 	for _, name := range drivers.Names() {
 		a, _ := agent.Builtin().Agent(name)
 		d, _ := drivers.Find(name)
-		empty := map[string]*stage.Evidence{}
-		missing := map[string]*stage.Evidence{}
-		unhooked := map[string]*stage.Evidence{} // ran and was told, but no event
-		for _, act := range ActNames() {
-			empty[act] = &stage.Evidence{Act: act, Exit: -1}
-			missing[act] = &stage.Evidence{Act: act, Missing: "cannot be played"}
-			unhooked[act] = without(a, act)
+		empty := map[string]*testbed.Evidence{}
+		missing := map[string]*testbed.Evidence{}
+		unhooked := map[string]*testbed.Evidence{} // ran and was told, but no event
+		for _, run := range RunNames() {
+			empty[run] = &testbed.Evidence{Run: run, Exit: -1}
+			missing[run] = &testbed.Evidence{Run: run, Missing: "cannot be played"}
+			unhooked[run] = without(a, run)
 		}
 		for _, subject := range SubjectsOf(a, d) {
 			for _, c := range All() {
@@ -261,7 +261,7 @@ func TestNothingSeenIsNothingProven(t *testing.T) {
 
 func TestRegistryIsOpen(t *testing.T) {
 	before := len(All())
-	Add(Check{ID: "later", Proves: "that more can come", Acts: []string{"observe"}, Saboteur: silent,
+	Add(Check{ID: "later", Proves: "that more can come", Runs: []string{"observe"}, Breakage: silent,
 		Applies: func(Subject) bool { return false }, Judge: func(*Proof, Subject) Result { return Result{} }})
 	t.Cleanup(func() {
 		registry.Lock()

@@ -10,8 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
 
-// Look is one agent as a person sees it.
-type Look struct {
+// Dialogs is one agent as a person sees it.
+type Dialogs struct {
 	// Args start it so that it asks for permission; Free so that it does not. Both start
 	// without a prompt.
 	Args, Free []string
@@ -33,20 +33,20 @@ type Look struct {
 	atPrompt, open *regexp.Regexp
 }
 
-func (l *Look) compile() {
+func (l *Dialogs) compile() {
 	l.once.Do(func() {
 		l.atPrompt, l.open = regexp.MustCompile(l.ready), regexp.MustCompile(l.dialog)
 	})
 }
 
 // IsReady reports whether the screen shows its prompt.
-func (l *Look) IsReady(screen string) bool {
+func (l *Dialogs) IsReady(screen string) bool {
 	l.compile()
 	return l.atPrompt.MatchString(Squeeze(screen))
 }
 
 // ShowsDialog reports whether the screen shows a dialog that waits for the person.
-func (l *Look) ShowsDialog(screen string) bool {
+func (l *Dialogs) ShowsDialog(screen string) bool {
 	l.compile()
 	return l.open.MatchString(Squeeze(screen))
 }
@@ -55,7 +55,7 @@ func (l *Look) ShowsDialog(screen string) bool {
 const AskedColour = "Which colour?"
 
 // Question is the call with which the model asks the person.
-func (l *Look) Question() model.ToolCall {
+func (l *Dialogs) Question() model.ToolCall {
 	option := func(label string) map[string]any { return map[string]any{"label": label, "description": label} }
 	q := map[string]any{
 		"question": AskedColour, "header": "Colour", "options": []any{option("red"), option("blue")},
@@ -67,15 +67,15 @@ func (l *Look) Question() model.ToolCall {
 }
 
 // AsksQuestions reports whether a tool for questions is known.
-func (l *Look) AsksQuestions() bool { return l.tool != "" }
+func (l *Dialogs) AsksQuestions() bool { return l.tool != "" }
 
 // Squeeze puts a screen on one line.
 func Squeeze(screen string) string { return strings.Join(strings.Fields(screen), " ") }
 
 // Of is how an agent looks; nil where nobody knows.
-func Of(name string) *Look { return table[name] }
+func Of(name string) *Dialogs { return table[name] }
 
-var table = map[string]*Look{
+var table = map[string]*Dialogs{
 	"claude": {
 		Args: []string{"--permission-mode", "default"}, Free: []string{"--permission-mode", "bypassPermissions"},
 		ready:  `❯`,

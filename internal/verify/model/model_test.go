@@ -50,12 +50,12 @@ func made(c Message) Message {
 
 var shell = []string{"shell"}
 
-func TestPlaysAScenarioStepByStep(t *testing.T) {
+func TestFollowsAScenarioStepByStep(t *testing.T) {
 	const long = "A sentence that is longer than one streamed piece, with ümläuts & <angle brackets>."
 	s := start(t, Options{})
 	everyWire(t, func(t *testing.T, w wire, stream bool) {
 		run := fmt.Sprintf("%s %v", w.name, stream)
-		s.Play(run, Scenario{Steps: []Step{
+		s.SetScenario(run, Scenario{Steps: []Step{
 			{Say: long, Calls: []ToolCall{Call("shell", obj{"command": "echo hi > f && cat f"})}},
 			{Calls: []ToolCall{Call("shell", obj{"command": "a"}), Call("shell", obj{"command": "b"})}},
 			{Say: "Done."},
@@ -106,11 +106,11 @@ func TestPlaysAScenarioStepByStep(t *testing.T) {
 			t.Errorf(`results: %+v; want len(res) == 3, res[0].Text == "hi-from-tool", res[0].ToolCallID != `+
 				`"" and res[0].Role == RoleTool`, res)
 		}
-		if !s.Played(run, "", 2) || !s.Played(run, "", 3) || s.Played(run, "", 4) {
+		if !s.Reached(run, "", 2) || !s.Reached(run, "", 3) || s.Reached(run, "", 4) {
 			t.Error("Played is wrong")
 		}
 		q := s.Requests(run)
-		if len(q) != 4 || q[0].Kind != ReqPlayed || q[3].Kind != ReqOver || q[1].Step != 1 || q[0].API != w.name ||
+		if len(q) != 4 || q[0].Kind != ReqScripted || q[3].Kind != ReqOver || q[1].Step != 1 || q[0].API != w.name ||
 			q[0].Stream != stream || q[0].Tools[0] != "shell" {
 			t.Errorf(`requests: %+v; want len(q) == 4, q[0].Kind == ReqPlayed, q[3].Kind == ReqOver, `+
 				`q[1].Step == 1, q[0].API == w.name, q[0].Stream == stream and q[0].Tools[0] == "shell"`, q)
@@ -122,7 +122,7 @@ func TestNewestMarkerChoosesTheScript(t *testing.T) {
 	s := start(t, Options{})
 	everyWire(t, func(t *testing.T, w wire, stream bool) {
 		run := fmt.Sprint(w.name, stream)
-		s.Play(run, Scenario{
+		s.SetScenario(run, Scenario{
 			Steps: []Step{{Say: "one"}, {Say: "two"}},
 			Named: map[string][]Step{"second": {{Say: "second one"}}},
 		})
@@ -145,7 +145,7 @@ func TestSideRequestsAreHarmless(t *testing.T) {
 	s := start(t, Options{})
 	everyWire(t, func(t *testing.T, w wire, stream bool) {
 		run := fmt.Sprint(w.name, stream)
-		s.Play(run, Scenario{Steps: []Step{{Calls: []ToolCall{Call("shell", obj{})}}}})
+		s.SetScenario(run, Scenario{Steps: []Step{{Calls: []ToolCall{Call("shell", obj{})}}}})
 		for name, c := range map[string]struct {
 			h     []Message
 			tools []string
@@ -178,7 +178,7 @@ func TestFailures(t *testing.T) {
 	s := start(t, Options{})
 	everyWire(t, func(t *testing.T, w wire, stream bool) {
 		run := fmt.Sprint(w.name, stream)
-		s.Play(run, Scenario{
+		s.SetScenario(run, Scenario{
 			Steps: []Step{{Fail: &Fail{Status: 529, Times: 2}, Say: "recovered"}},
 			Named: map[string][]Step{"ever": {{Fail: &Fail{Status: 401}}}},
 		})
@@ -202,7 +202,7 @@ func TestFailures(t *testing.T) {
 
 func TestErrorBodiesNameTheTroubleTheWayEachAPIDoes(t *testing.T) {
 	s := start(t, Options{})
-	s.Play("e", Scenario{Steps: []Step{{Fail: &Fail{Status: 429, Message: "slow down",
+	s.SetScenario("e", Scenario{Steps: []Step{{Fail: &Fail{Status: 429, Message: "slow down",
 		Header: map[string]string{"Retry-After": "7"}}}}})
 	want := map[string]string{"messages": "rate_limit_error", "responses": "rate_limit_exceeded",
 		"chat": "rate_limit_exceeded", "gemini": "RESOURCE_EXHAUSTED"}
@@ -255,7 +255,7 @@ func TestRunsDoNotMix(t *testing.T) {
 	s := start(t, Options{})
 	w := wires[0]
 	for _, r := range []string{"a", "b/with slash", "ü"} {
-		s.Play(r, Scenario{Steps: []Step{{Say: "I am " + r}}})
+		s.SetScenario(r, Scenario{Steps: []Step{{Say: "I am " + r}}})
 		if a := w.ask(t, s.URL(r), []Message{user("secret of " + r + Mark(""))}, shell, true); a.text != "I am "+r {
 			t.Errorf(`%s got %q; want a.text == "I am "+r`, r, a.text)
 		}
@@ -334,7 +334,7 @@ func TestStructuredSideQueries(t *testing.T) {
 
 func TestVariablesNamespacesAndFreeForm(t *testing.T) {
 	s := start(t, Options{})
-	s.Play("r", Scenario{
+	s.SetScenario("r", Scenario{
 		Vars: map[string]*regexp.Regexp{"PLAN": regexp.MustCompile(`plan file (/[a-z/]+\.md)`)},
 		Steps: []Step{{Say: "see ${PLAN} ${UNKNOWN}", Calls: []ToolCall{
 			Call("shell", obj{"path": "${PLAN}"}),
@@ -360,7 +360,7 @@ func TestVariablesNamespacesAndFreeForm(t *testing.T) {
 
 func TestWaitAndCloseWhileStreaming(t *testing.T) {
 	s := start(t, Options{Delay: time.Millisecond})
-	s.Play("r", Scenario{Steps: []Step{{Say: strings.Repeat("slow ", 100), ChunkDelay: time.Hour}}})
+	s.SetScenario("r", Scenario{Steps: []Step{{Say: strings.Repeat("slow ", 100), ChunkDelay: time.Hour}}})
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)

@@ -97,8 +97,8 @@ var sideTask = lazyregexp.New(`(?i)do not call any tools|respond with (plain )?t
 // request one.
 var sideSystem = lazyregexp.New(`(?i)^.{0,60}generat(e|ing) (a|the) (short |concise |brief )*(session |conversation |thread )?title`)
 
-// side reports whether a request is the agent's own business.
-func (c *conversation) side() bool {
+// isSideRequest reports whether a request is the agent's own business.
+func (c *conversation) isSideRequest() bool {
 	if len(c.tools) == 0 || sideTask.MatchString(newestUserText(c.messages)) {
 		return true
 	}
@@ -127,7 +127,7 @@ func plan(c *conversation, sc Scenario, failed map[string]int, body []byte) plan
 		p.reply.calls = []call{{ToolCall: Call(c.forced, fillSchema(schemaOf(c.tools, c.forced)))}}
 		return p
 	}
-	if c.side() {
+	if c.isSideRequest() {
 		p.kind, p.reply.text = ReqSide, sideText
 		if strings.Contains(strings.ToLower(newestUserText(c.messages)), "summar") {
 			p.reply.text = sideSummary
@@ -151,7 +151,7 @@ func plan(c *conversation, sc Scenario, failed map[string]int, body []byte) plan
 		}
 		return p
 	}
-	p.kind = ReqPlayed
+	p.kind = ReqScripted
 	st := steps[p.step]
 	p.delay = st.Delay
 	if p.delay == 0 {

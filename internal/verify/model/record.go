@@ -38,12 +38,12 @@ type Message struct {
 
 // Request kinds.
 const (
-	ReqPlayed  = "played"  // answered by a step of the scenario
-	ReqOver    = "over"    // marked, but the script has no such step any more
-	ReqPlain   = "plain"   // a conversation with tools but without a marker
-	ReqSide    = "side"    // title, summary, probe: no part of the play
-	ReqStartup = "startup" // model lists, token counts
-	ReqUnknown = "unknown" // nothing we serve; answered 404
+	ReqScripted = "played"  // answered by a step of the scenario
+	ReqOver     = "over"    // marked, but the script has no such step any more
+	ReqPlain    = "plain"   // a conversation with tools but without a marker
+	ReqSide     = "side"    // title, summary, probe: no part of the play
+	ReqStartup  = "startup" // model lists, token counts
+	ReqUnknown  = "unknown" // nothing we serve; answered 404
 )
 
 // Request is one HTTP request of an agent and how it was answered.
@@ -53,7 +53,7 @@ type Request struct {
 	Method, Path string
 	Kind         string
 	Script       string // name of the script and
-	Step         int    // index of the step, for ReqPlayed and ReqOver
+	Step         int    // index of the step, for ReqScripted and ReqOver
 	Status       int
 	Stream       bool
 	Model        string
@@ -148,10 +148,10 @@ func (s *Server) Results(run string) []Message {
 	return out
 }
 
-// Played reports whether a step of a script was asked for.
-func (s *Server) Played(run, script string, step int) bool {
+// Reached reports whether a step of a script was asked for.
+func (s *Server) Reached(run, script string, step int) bool {
 	for _, q := range s.Requests(run) {
-		if (q.Kind == ReqPlayed || q.Kind == ReqOver) && q.Script == script && q.Step >= step {
+		if (q.Kind == ReqScripted || q.Kind == ReqOver) && q.Script == script && q.Step >= step {
 			return true
 		}
 	}

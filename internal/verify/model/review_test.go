@@ -17,7 +17,7 @@ func TestReviewerAnswers(t *testing.T) {
 		}
 		return ""
 	}
-	s.Play("r", Scenario{Review: review, Steps: []Step{{Calls: []ToolCall{
+	s.SetScenario("r", Scenario{Review: review, Steps: []Step{{Calls: []ToolCall{
 		Call("shell", obj{"command": "good"}), Call("shell", obj{"command": "bad"})}}}})
 	said := func(path string, body obj) string {
 		resp := post(t, s.URL("r")+path, body)

@@ -70,9 +70,9 @@ func (s *Server) Close() error {
 // URL is the base address to give to the agent of a run, without /v1.
 func (s *Server) URL(run string) string { return s.base + "/r/" + url.PathEscape(run) }
 
-// Play sets the scenario of a run. Steps already played are not repeated: the
+// SetScenario sets the scenario of a run. Steps already played are not repeated: the
 // position is in the agent's conversation.
-func (s *Server) Play(run string, sc Scenario) {
+func (s *Server) SetScenario(run string, sc Scenario) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.findRun(run)

@@ -48,7 +48,7 @@ type Row struct {
 type Line struct {
 	Agent   string          `json:"agent"`
 	Version string          `json:"version"`
-	Act     string          `json:"act"`
+	Run     string          `json:"act"`
 	Event   string          `json:"event"`
 	Kind    string          `json:"kind,omitempty"`
 	Tool    string          `json:"tool,omitempty"`

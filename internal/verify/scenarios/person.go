@@ -11,23 +11,23 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/sessions/timeline"
 	"github.com/hookmux/hookmux/internal/verify/looks"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 func splitWords(s string) []string { return strings.Split(s, "|") }
 
-func looksOf(name string) *looks.Look {
+func dialogsOf(name string) *looks.Dialogs {
 	if l := looks.Of(name); l != nil {
 		return l
 	}
-	return &looks.Look{}
+	return &looks.Dialogs{}
 }
 
 // person sits in front of one agent.
 type person struct {
-	st       *stage.Stage
-	term     *stage.Terminal
-	look     *looks.Look
+	st       *testbed.TestBed
+	term     *testbed.Terminal
+	dialogs  *looks.Dialogs
 	client   *client.Client
 	log      *recorder
 	wrong    []string
@@ -48,7 +48,7 @@ func (p *person) await(ctx context.Context, what string, is func() bool) {
 		if is() {
 			return
 		}
-		if !stage.PauseFor(ctx, 50*time.Millisecond) {
+		if !testbed.PauseFor(ctx, 50*time.Millisecond) {
 			break
 		}
 	}
@@ -74,19 +74,19 @@ func (p *person) awaitFile(ctx context.Context, name string) {
 }
 
 func (p *person) awaitDialog(ctx context.Context) {
-	p.await(ctx, "a dialog", func() bool { return p.look.ShowsDialog(p.term.CaptureScreen(ctx)) })
-	stage.PauseFor(ctx, 700*time.Millisecond) // a dialog that was just drawn takes no keys yet
+	p.await(ctx, "a dialog", func() bool { return p.dialogs.ShowsDialog(p.term.CaptureScreen(ctx)) })
+	testbed.PauseFor(ctx, 700*time.Millisecond) // a dialog that was just drawn takes no keys yet
 }
 
 // press presses keys, one after the other.
 func (p *person) press(ctx context.Context, keys []string) {
 	for _, key := range keys {
 		_ = p.term.PressKeys(ctx, key)
-		stage.PauseFor(ctx, 500*time.Millisecond)
+		testbed.PauseFor(ctx, 500*time.Millisecond)
 	}
 }
 
-func (p *person) stop(ctx context.Context) { p.press(ctx, p.look.Stop) }
+func (p *person) stop(ctx context.Context) { p.press(ctx, p.dialogs.Stop) }
 
 func (p *person) prompt(ctx context.Context, words string) {
 	p.term.AwaitStillness(ctx)
@@ -106,7 +106,7 @@ func (p *person) noteAnswerSeen(ctx context.Context) {
 func (p *person) want(ctx context.Context, status string) {
 	w := timeline.NewWant(status)
 	for end := time.Now().Add(slack); time.Now().Before(end) && w.Check(p.said()) != ""; {
-		if !stage.PauseFor(ctx, 50*time.Millisecond) {
+		if !testbed.PauseFor(ctx, 50*time.Millisecond) {
 			break
 		}
 	}
@@ -131,7 +131,7 @@ func (p *person) awaitEnd(ctx context.Context) {
 		if now != last || s.Turns == 0 || s.Status == "running" || s.Status == "needsInput" {
 			quiet, last = 0, now
 		}
-		if !stage.PauseFor(ctx, 250*time.Millisecond) {
+		if !testbed.PauseFor(ctx, 250*time.Millisecond) {
 			return
 		}
 	}

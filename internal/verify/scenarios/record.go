@@ -14,13 +14,13 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/sessions/timeline"
 	"github.com/hookmux/hookmux/internal/sessions/transcript"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // recorder writes down, in order, what an agent reports and what it writes about its
 // session.
 type recorder struct {
-	st    *stage.Stage
+	st    *testbed.TestBed
 	start time.Time
 
 	mu     sync.Mutex
@@ -30,7 +30,7 @@ type recorder struct {
 	read   map[string][]byte // what of each record is written down
 }
 
-func newRecorder(st *stage.Stage) *recorder {
+func newRecorder(st *testbed.TestBed) *recorder {
 	return &recorder{st: st, start: time.Now(), read: map[string][]byte{}}
 }
 
@@ -44,7 +44,7 @@ func (r *recorder) addStep(s timeline.Step) {
 
 // followSession collects until ctx ends.
 func (r *recorder) followSession(ctx context.Context) {
-	for stage.PauseFor(ctx, 20*time.Millisecond) {
+	for testbed.PauseFor(ctx, 20*time.Millisecond) {
 		r.mu.Lock()
 		r.collect()
 		r.mu.Unlock()

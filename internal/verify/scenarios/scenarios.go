@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/sessions/timeline"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // Scenario is one session.
@@ -23,13 +23,13 @@ type Scenario struct {
 	// Strict starts the agent so that it asks for permission.
 	Strict bool
 	// Cannot says why an agent cannot play it; empty: it can.
-	Cannot func(st *stage.Stage) string
+	Cannot func(st *testbed.TestBed) string
 	// Script is what the model does for the first prompt; Later for a second one.
-	Script func(st *stage.Stage) []model.Step
-	Later  func(st *stage.Stage) []model.Step
-	Decide stage.Decide
-	// Act is what the person does after the first prompt.
-	Act func(ctx context.Context, p *person)
+	Script func(st *testbed.TestBed) []model.Step
+	Later  func(st *testbed.TestBed) []model.Step
+	Decide testbed.Decide
+	// PersonDoes is what the person does after the first prompt.
+	PersonDoes func(ctx context.Context, p *person)
 	// End is what a person says when it is over.
 	End timeline.Want
 }
@@ -38,8 +38,8 @@ const firstPrompt = "Mend the login page"
 
 // titles are what a session of the first prompt may be called: by the prompt, or by
 // the title that the agent had its model make.
-func titles(st *stage.Stage) []string {
-	return append(slices.Clone(looksOf(st.Driver.Name).Titles), stage.MarkedPrompt(firstPrompt))
+func titles(st *testbed.TestBed) []string {
+	return append(slices.Clone(dialogsOf(st.Driver.Name).Titles), testbed.MarkedPrompt(firstPrompt))
 }
 
 func wantEnd(status, result string, failed, denied int) timeline.Want {
@@ -51,15 +51,15 @@ func wantEnd(status, result string, failed, denied int) timeline.Want {
 	return w
 }
 
-func runStep(st *stage.Stage, command string) model.Step {
+func runStep(st *testbed.TestBed, command string) model.Step {
 	return model.Step{Calls: []model.ToolCall{st.Table.Shell.Call(command)}}
 }
 
-func ask(st *stage.Stage, command string) model.Step {
+func ask(st *testbed.TestBed, command string) model.Step {
 	return model.Step{Calls: []model.ToolCall{st.EscalateCall(st.Table.Shell.Call(command))}}
 }
 
-var lastWords = model.Step{Say: stage.LastWords}
+var lastWords = model.Step{Say: testbed.LastWords}
 
 // All are the scenarios.
 func All() []Scenario {
@@ -71,40 +71,40 @@ func freeScenarios() []Scenario {
 	return []Scenario{
 		{
 			Name: "words", About: "the agent only speaks", End: wantEnd("success", "ok", 0, 0),
-			Script: func(*stage.Stage) []model.Step {
-				return []model.Step{{Say: stage.LastWords, Delay: 4 * time.Second}}
+			Script: func(*testbed.TestBed) []model.Step {
+				return []model.Step{{Say: testbed.LastWords, Delay: 4 * time.Second}}
 			},
-			Act: func(ctx context.Context, p *person) { p.awaitModel(ctx); p.want(ctx, "running") },
+			PersonDoes: func(ctx context.Context, p *person) { p.awaitModel(ctx); p.want(ctx, "running") },
 		},
 		{
 			Name: "command", About: "one command that succeeds", End: wantEnd("success", "ok", 0, 0),
-			Script: func(st *stage.Stage) []model.Step {
+			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-one; sleep 4"), lastWords}
 			},
-			Act: func(ctx context.Context, p *person) { p.awaitFile(ctx, "ran-one"); p.want(ctx, "running") },
+			PersonDoes: func(ctx context.Context, p *person) { p.awaitFile(ctx, "ran-one"); p.want(ctx, "running") },
 		},
 		{
 			Name: "mended", About: "a command fails, the next one succeeds", End: wantEnd("success", "ok", 1, 0),
-			Script: func(st *stage.Stage) []model.Step {
+			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-bad; exit 3"), runStep(st, "touch ran-good"), lastWords}
 			},
 		},
 		{
 			Name: "broken", About: "the last command fails", End: wantEnd("failed", "toolErrors", 1, 0),
-			Script: func(st *stage.Stage) []model.Step {
+			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-good"), runStep(st, "touch ran-bad; exit 3"), lastWords}
 			},
 		},
 		{
 			Name: "search", About: "a search that finds nothing did not fail", End: wantEnd("success", "ok", 0, 0),
-			Script: func(st *stage.Stage) []model.Step {
+			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "grep -r no-such-word-anywhere ."), lastWords}
 			},
 		},
 		{
 			Name: "refused", About: "the model's service refuses the request",
 			End: withResult(wantEnd("failed", "apiError", -1, 0), "apiError"),
-			Script: func(*stage.Stage) []model.Step {
+			Script: func(*testbed.TestBed) []model.Step {
 				return []model.Step{
 					{Fail: &model.Fail{Status: 400, Type: "invalid_request_error", Message: "scripted failure"}},
 				}
@@ -112,17 +112,17 @@ func freeScenarios() []Scenario {
 		},
 		{
 			Name: "thinking-stopped", About: "Esc while the model thinks", End: wantEnd("idle", "interrupted", 0, 0),
-			Script: func(*stage.Stage) []model.Step {
+			Script: func(*testbed.TestBed) []model.Step {
 				return []model.Step{{Say: "Too late.", Delay: 25 * time.Second}}
 			},
-			Act: func(ctx context.Context, p *person) { p.awaitModel(ctx); p.want(ctx, "running"); p.stop(ctx) },
+			PersonDoes: func(ctx context.Context, p *person) { p.awaitModel(ctx); p.want(ctx, "running"); p.stop(ctx) },
 		},
 		{
 			Name: "command-stopped", About: "Esc while a command runs", End: wantEnd("idle", "interrupted", 0, -1),
-			Script: func(st *stage.Stage) []model.Step {
+			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-long; sleep 30"), lastWords}
 			},
-			Act: func(ctx context.Context, p *person) {
+			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitFile(ctx, "ran-long")
 				p.want(ctx, "running")
 				p.stop(ctx)
@@ -130,7 +130,7 @@ func freeScenarios() []Scenario {
 		},
 		{
 			Name: "guarded", About: "hookmux refuses a call, the agent goes on", End: wantEnd("success", "ok", 0, 1),
-			Script: func(st *stage.Stage) []model.Step {
+			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-never"), lastWords}
 			},
 			Decide: refuseTools,
@@ -145,14 +145,14 @@ func longerScenarios() []Scenario {
 			Name: "two-turns", About: "a turn that fails, then one that succeeds", End: timeline.Want{
 				Status: []string{"success"}, Result: []string{"ok"}, Failed: 0, Denied: 0, Turns: 2,
 			},
-			Script: func(st *stage.Stage) []model.Step {
+			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-bad; exit 3"), lastWords}
 			},
-			Later: func(st *stage.Stage) []model.Step {
+			Later: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-later"),
 					lastWords}
 			},
-			Act: func(ctx context.Context, p *person) {
+			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitEnd(ctx)
 				p.wantNow(withResult(timeline.NewWant("failed"), "toolErrors"))
 				p.prompt(ctx, "Try again "+model.Mark("later"))
@@ -163,14 +163,14 @@ func longerScenarios() []Scenario {
 			Name: "quit", About: "the person leaves", End: timeline.Want{
 				Status: []string{"success"}, Failed: 0, Denied: 0, Turns: 1, Ended: true,
 			},
-			Cannot: func(st *stage.Stage) string {
+			Cannot: func(st *testbed.TestBed) string {
 				if st.Driver.Quit == "" || st.Driver.NoEnd != "" {
 					return "its end is not reported"
 				}
 				return ""
 			},
-			Script: func(*stage.Stage) []model.Step { return []model.Step{lastWords} },
-			Act: func(ctx context.Context, p *person) {
+			Script: func(*testbed.TestBed) []model.Step { return []model.Step{lastWords} },
+			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitEnd(ctx)
 				p.wantNow(timeline.NewWant("success"))
 				p.prompt(ctx, p.st.Driver.Quit)
@@ -178,13 +178,13 @@ func longerScenarios() []Scenario {
 		},
 		{
 			Name: "helper", About: "a helper works for the session", End: wantEnd("success", "ok", 0, 0),
-			Cannot: func(st *stage.Stage) string {
+			Cannot: func(st *testbed.TestBed) string {
 				if st.Driver.Subagent == nil {
 					return "it has no helpers, or none that is known"
 				}
 				return ""
 			},
-			Script: func(st *stage.Stage) []model.Step { return append(st.SubagentSteps(), lastWords) },
+			Script: func(st *testbed.TestBed) []model.Step { return append(st.SubagentSteps(), lastWords) },
 		},
 	}
 }
@@ -204,14 +204,14 @@ func refuseTools(ev *event.Event, _ int) event.Decision {
 
 // askingScenarios have the agent ask the person.
 func askingScenarios() []Scenario {
-	asks := func(st *stage.Stage) string {
-		if st.Driver.Prompts == "" && !looksOf(st.Driver.Name).Asks {
+	asks := func(st *testbed.TestBed) string {
+		if st.Driver.Prompts == "" && !dialogsOf(st.Driver.Name).Asks {
 			return "it asks nobody by itself"
 		}
 		return ""
 	}
-	questions := func(st *stage.Stage) string {
-		if !looksOf(st.Driver.Name).AsksQuestions() {
+	questions := func(st *testbed.TestBed) string {
+		if !dialogsOf(st.Driver.Name).AsksQuestions() {
 			return "it is not known to ask questions here"
 		}
 		return ""
@@ -220,13 +220,13 @@ func askingScenarios() []Scenario {
 		{
 			Name: "allowed", About: "yes in the agent's own window", Strict: true, Cannot: asks,
 			End: wantEnd("success", "ok", 0, 0),
-			Script: func(st *stage.Stage) []model.Step {
+			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{ask(st, "touch ran-allowed; sleep 5"), lastWords}
 			},
-			Act: func(ctx context.Context, p *person) {
+			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
 				p.want(ctx, "needsInput")
-				p.press(ctx, p.look.Yes)
+				p.press(ctx, p.dialogs.Yes)
 				p.awaitFile(ctx, "ran-allowed")
 				p.noteAnswerSeen(ctx)
 				p.want(ctx, "running")
@@ -235,25 +235,25 @@ func askingScenarios() []Scenario {
 		{
 			Name: "declined", About: "no in the agent's own window", Strict: true, Cannot: asks,
 			End: wantEnd("idle|success", "interrupted|ok", 0, -1),
-			Script: func(st *stage.Stage) []model.Step {
+			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{ask(st, "touch ran-declined"), lastWords}
 			},
-			Act: func(ctx context.Context, p *person) {
+			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
 				p.want(ctx, "needsInput")
-				p.press(ctx, p.look.No)
+				p.press(ctx, p.dialogs.No)
 			},
 		},
 		{
 			Name: "allowed-broken", About: "yes to a command that fails", Strict: true, Cannot: asks,
 			End: wantEnd("failed", "toolErrors", 1, 0),
-			Script: func(st *stage.Stage) []model.Step {
+			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{ask(st, "touch ran-allowed; sleep 2; exit 3"), lastWords}
 			},
-			Act: func(ctx context.Context, p *person) {
+			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
 				p.want(ctx, "needsInput")
-				p.press(ctx, p.look.Yes)
+				p.press(ctx, p.dialogs.Yes)
 				p.awaitFile(ctx, "ran-allowed")
 				p.noteAnswerSeen(ctx)
 			},
@@ -261,13 +261,13 @@ func askingScenarios() []Scenario {
 		{
 			Name: "allowed-stopped", About: "yes, then Esc while the command runs", Strict: true, Cannot: asks,
 			End: wantEnd("idle", "interrupted", 0, -1),
-			Script: func(st *stage.Stage) []model.Step {
+			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{ask(st, "touch ran-allowed; sleep 30"), lastWords}
 			},
-			Act: func(ctx context.Context, p *person) {
+			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
 				p.want(ctx, "needsInput")
-				p.press(ctx, p.look.Yes)
+				p.press(ctx, p.dialogs.Yes)
 				p.awaitFile(ctx, "ran-allowed")
 				p.noteAnswerSeen(ctx)
 				p.want(ctx, "running")
@@ -278,25 +278,25 @@ func askingScenarios() []Scenario {
 			Name: "answered", About: "a question answered in the agent's own window", Strict: true, Cannot: questions,
 			End:    wantEnd("success", "ok", 0, 0),
 			Script: askQuestion,
-			Act: func(ctx context.Context, p *person) {
+			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
 				p.want(ctx, "needsInput")
-				p.press(ctx, p.look.Choose)
+				p.press(ctx, p.dialogs.Choose)
 			},
 		},
 		{
 			Name: "unanswered", About: "a question that the person waves away", Strict: true, Cannot: questions,
 			End:    wantEnd("idle|success", "interrupted|ok", 0, -1),
 			Script: askQuestion,
-			Act: func(ctx context.Context, p *person) {
+			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
 				p.want(ctx, "needsInput")
-				p.press(ctx, p.look.No)
+				p.press(ctx, p.dialogs.No)
 			},
 		},
 	}
 }
 
-func askQuestion(st *stage.Stage) []model.Step {
-	return []model.Step{{Calls: []model.ToolCall{looksOf(st.Driver.Name).Question()}}, lastWords}
+func askQuestion(st *testbed.TestBed) []model.Step {
+	return []model.Step{{Calls: []model.ToolCall{dialogsOf(st.Driver.Name).Question()}}, lastWords}
 }

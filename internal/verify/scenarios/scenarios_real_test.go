@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // built are both programs.
@@ -39,7 +39,7 @@ func TestRealScenarios(t *testing.T) {
 						t.Fatal(err)
 					}
 					defer srv.Close()
-					st, err := stage.New(&stage.Setting{
+					st, err := testbed.New(&testbed.Setting{
 						Driver: driver, In: in, Bin: built.Folder(t), Model: srv, Patience: 8 * agentstest.Timeout,
 						Serial: func() string { return "s" },
 					}, "scenario")
@@ -49,14 +49,14 @@ func TestRealScenarios(t *testing.T) {
 					defer func() {
 						st.ClearUp()
 						st.StopHub()
-						stage.RemoveAll(st.Base)
+						testbed.RemoveAll(st.Base)
 					}()
 					if s.Cannot != nil {
 						if why := s.Cannot(st); why != "" {
 							t.Skip(why)
 						}
 					}
-					out, err := s.Play(context.Background(), st)
+					out, err := s.Execute(context.Background(), st)
 					if err != nil {
 						t.Fatal(err)
 					}

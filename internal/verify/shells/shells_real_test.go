@@ -17,7 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/hubtest/programs"
 	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
 	"github.com/hookmux/hookmux/internal/shell/quote"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // shellKind is one shell with the start files of an ordinary person.
@@ -138,7 +138,7 @@ const patience = time.Minute
 
 func newRoom(t *testing.T, tmux, bin string, kind shellKind) *room {
 	t.Helper()
-	base, err := stage.ShortTemp()
+	base, err := testbed.ShortTemp()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func newRoom(t *testing.T, tmux, bin string, kind shellKind) *room {
 		}
 		r.stopHub()
 		_, _ = r.run("kill-server")
-		stage.RemoveAll(base)
+		testbed.RemoveAll(base)
 	})
 	return r
 }

@@ -11,45 +11,45 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/looks"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// noteAct remembers what the person did.
-func (p *player) noteAct(format string, args ...any) {
+// noteAction remembers what the person did.
+func (p *agentPane) noteAction(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.acts = append(p.acts, time.Now().Format("15:04:05.0 ")+fmt.Sprintf(format, args...))
-	p.acts = p.acts[max(0, len(p.acts)-12):]
+	p.personActions = append(p.personActions, time.Now().Format("15:04:05.0 ")+fmt.Sprintf(format, args...))
+	p.personActions = p.personActions[max(0, len(p.personActions)-12):]
 }
 
-func (p *player) lastActs() []string {
+func (p *agentPane) lastActions() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.acts)
+	return slices.Clone(p.personActions)
 }
 
-func (p *player) countTurn(kind string) {
+func (p *agentPane) countTurn(kind string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.turns[kind]++
 }
 
-// actPerson gives one agent one turn after the other.
-func (r *run) actPerson(ctx context.Context, p *player) {
+// drivePerson gives one agent one turn after the other.
+func (r *run) drivePerson(ctx context.Context, p *agentPane) {
 	for ctx.Err() == nil {
 		asked := r.modelAsked(p)
 		kind := turnKinds[p.random.Intn(len(turnKinds))]
 		p.countTurn(kind)
-		p.noteAct("prompt: %s", kind)
+		p.noteAction("prompt: %s", kind)
 		if _, err := r.term.RunTmux(ctx, "send-keys", "-t", p.pane, "-l", "Do it "+model.Mark(kind)); err != nil {
 			return
 		}
-		if !stage.PauseFor(ctx, 700*time.Millisecond) || r.press(ctx, p, "Enter") != nil {
+		if !testbed.PauseFor(ctx, 700*time.Millisecond) || r.press(ctx, p, "Enter") != nil {
 			return
 		}
 		r.followTurn(ctx, p, kind, asked)
-		if !stage.PauseFor(ctx, time.Duration(300+p.random.Intn(1500))*time.Millisecond) {
+		if !testbed.PauseFor(ctx, time.Duration(300+p.random.Intn(1500))*time.Millisecond) {
 			return
 		}
 	}
@@ -59,21 +59,21 @@ func (r *run) actPerson(ctx context.Context, p *player) {
 const longestTurn = 90 * time.Second
 
 // modelAsked is how often the agent asked its model so far.
-func (r *run) modelAsked(p *player) int { return len(p.st.Model.Requests(p.st.Run)) }
+func (r *run) modelAsked(p *agentPane) int { return len(p.st.Model.Requests(p.st.Run)) }
 
 // followTurn acts until the turn is over. asked is how often the model was asked
 // before.
-func (r *run) followTurn(ctx context.Context, p *player, kind string, asked int) {
+func (r *run) followTurn(ctx context.Context, p *agentPane, kind string, asked int) {
 	began, busy := time.Now(), false
 	stopAt := time.Time{}
 	if kind == turnSlow || p.random.Intn(6) == 0 {
 		stopAt = began.Add(time.Duration(2500+p.random.Intn(2500)) * time.Millisecond)
 	}
 	for time.Since(began) < longestTurn {
-		if !stage.PauseFor(ctx, 150*time.Millisecond) {
+		if !testbed.PauseFor(ctx, 150*time.Millisecond) {
 			return
 		}
-		if p.look.ShowsDialog(r.capture(ctx, p.pane)) {
+		if p.dialogs.ShowsDialog(r.capture(ctx, p.pane)) {
 			busy = true
 			r.answerDialog(ctx, p)
 			continue
@@ -88,32 +88,32 @@ func (r *run) followTurn(ctx context.Context, p *player, kind string, asked int)
 		case one.Status == "needsInput":
 			r.answerHeld(ctx, p)
 		case working && !stopAt.IsZero() && time.Now().After(stopAt):
-			p.noteAct("stops the turn")
-			r.pressSlowly(ctx, p, p.look.Stop)
+			p.noteAction("stops the turn")
+			r.pressSlowly(ctx, p, p.dialogs.Stop)
 			stopAt = time.Time{}
 		case !working && (busy || r.modelAsked(p) > asked && time.Since(began) > 5*time.Second):
 			return
 		case !busy && time.Since(began) > 30*time.Second && r.modelAsked(p) == asked:
-			p.noteAct("the prompt was not taken")
+			p.noteAction("the prompt was not taken")
 			return
 		}
 	}
-	p.noteAct("the turn does not end; Esc")
-	r.pressSlowly(ctx, p, p.look.Stop)
+	p.noteAction("the turn does not end; Esc")
+	r.pressSlowly(ctx, p, p.dialogs.Stop)
 }
 
 // pressSlowly presses keys one after the other: two at once are another key.
-func (r *run) pressSlowly(ctx context.Context, p *player, keys []string) {
+func (r *run) pressSlowly(ctx context.Context, p *agentPane, keys []string) {
 	for _, key := range keys {
-		if r.press(ctx, p, key) != nil || !stage.PauseFor(ctx, 500*time.Millisecond) {
+		if r.press(ctx, p, key) != nil || !testbed.PauseFor(ctx, 500*time.Millisecond) {
 			return
 		}
 	}
 }
 
 // answerDialog answers what stands on the screen, after a while.
-func (r *run) answerDialog(ctx context.Context, p *player) {
-	if !stage.PauseFor(ctx, time.Duration(600+p.random.Intn(5000))*time.Millisecond) {
+func (r *run) answerDialog(ctx context.Context, p *agentPane) {
+	if !testbed.PauseFor(ctx, time.Duration(600+p.random.Intn(5000))*time.Millisecond) {
 		return
 	}
 	if p.random.Intn(2) == 0 && r.answerHeld(ctx, p) {
@@ -121,33 +121,33 @@ func (r *run) answerDialog(ctx context.Context, p *player) {
 		return
 	}
 	screen := r.capture(ctx, p.pane)
-	if !p.look.ShowsDialog(screen) {
+	if !p.dialogs.ShowsDialog(screen) {
 		return
 	}
-	keys, what := p.look.Yes, "yes"
+	keys, what := p.dialogs.Yes, "yes"
 	if strings.Contains(screen, looks.AskedColour) {
-		keys, what = p.look.Choose, "the first option"
+		keys, what = p.dialogs.Choose, "the first option"
 	}
 	if p.random.Intn(3) == 0 {
-		keys, what = p.look.No, "no"
+		keys, what = p.dialogs.No, "no"
 	}
-	p.noteAct("in the window: %s (%v)", what, keys)
+	p.noteAction("in the window: %s (%v)", what, keys)
 	r.pressSlowly(ctx, p, keys)
 	r.awaitNoDialog(ctx, p)
 }
 
 // awaitNoDialog gives an answer a moment to take effect; another dialog may follow.
-func (r *run) awaitNoDialog(ctx context.Context, p *player) {
+func (r *run) awaitNoDialog(ctx context.Context, p *agentPane) {
 	for range 10 {
-		if !p.look.ShowsDialog(r.capture(ctx, p.pane)) ||
-			!stage.PauseFor(ctx, 150*time.Millisecond) {
+		if !p.dialogs.ShowsDialog(r.capture(ctx, p.pane)) ||
+			!testbed.PauseFor(ctx, 150*time.Millisecond) {
 			return
 		}
 	}
 }
 
 // answerHeld answers through hookmux, where it holds a request of the agent.
-func (r *run) answerHeld(ctx context.Context, p *player) bool {
+func (r *run) answerHeld(ctx context.Context, p *agentPane) bool {
 	list, err := r.client.Waiting(ctx, false)
 	if err != nil {
 		return false
@@ -168,15 +168,15 @@ func (r *run) answerHeld(ctx context.Context, p *player) bool {
 			}
 		}
 		var result wire.FeedReplyResult
-		err := r.stage.Hub.CallMethod(wire.MethodFeedReply, reply, &result)
-		p.noteAct("through hookmux: %s: %v %v", reply.Choice, result.Outcome, err)
+		err := r.testBed.Hub.CallMethod(wire.MethodFeedReply, reply, &result)
+		p.noteAction("through hookmux: %s: %v %v", reply.Choice, result.Outcome, err)
 		return err == nil
 	}
 	return false
 }
 
 // sessionOf is the agent's session in its pane, as `ps` shows it.
-func (r *run) sessionOf(ctx context.Context, p *player) (client.SessionInfo, bool) {
+func (r *run) sessionOf(ctx context.Context, p *agentPane) (client.SessionInfo, bool) {
 	list, err := r.client.Sessions(ctx, client.SessionsParams{Agents: []string{p.name}})
 	if err != nil {
 		return client.SessionInfo{}, false

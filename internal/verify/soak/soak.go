@@ -28,7 +28,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/looks"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // Options of a run.
@@ -49,35 +49,35 @@ type Target struct {
 	In   agents.Installed
 }
 
-// player is one agent in its pane, with the person in front of it.
-type player struct {
-	name   string
-	st     *stage.Stage
-	look   *looks.Look
-	pane   string // tmux's id of it
-	random *rand.Rand
+// agentPane is one agent in its pane, with the person in front of it.
+type agentPane struct {
+	name    string
+	st      *testbed.TestBed
+	dialogs *looks.Dialogs
+	pane    string // tmux's id of it
+	random  *rand.Rand
 
-	mu    sync.Mutex
-	acts  []string // what the person did last, newest last
-	turns map[string]int
+	mu            sync.Mutex
+	personActions []string // what the person did last, newest last
+	turns         map[string]int
 }
 
 // run is a soak under way.
 type run struct {
 	options Options
-	stage   *stage.Stage // the first agent's, which has the hub
-	term    *stage.Terminal
+	testBed *testbed.TestBed // the first agent's, which has the hub
+	term    *testbed.Terminal
 	client  *client.Client
-	players []*player
+	panes   []*agentPane
 	// seat plays a person's terminal, before the hub starts; nil: this machine.
-	seat func(*stage.Stage)
+	seat func(*testbed.TestBed)
 
 	mu       sync.Mutex
 	followed bool // somebody follows the feed, so that requests are held
 }
 
-// Play runs the agents for the time given and says what was seen.
-func Play(ctx context.Context, o Options) (*Report, error) {
+// Run runs the agents for the time given and says what was seen.
+func Run(ctx context.Context, o Options) (*Report, error) {
 	tmux, err := exec.LookPath("tmux")
 	if err != nil {
 		return nil, errors.New("tmux is not installed")
@@ -92,8 +92,8 @@ func Play(ctx context.Context, o Options) (*Report, error) {
 	if err := r.layOut(srv); err != nil {
 		return nil, err
 	}
-	r.client = &client.Client{Socket: r.stage.Dirs.Socket(), Timeout: 10 * time.Second}
-	r.term = stage.NewTerminal(r.stage, tmux, "tmux")
+	r.client = &client.Client{Socket: r.testBed.Dirs.Socket(), Timeout: 10 * time.Second}
+	r.term = testbed.NewTerminal(r.testBed, tmux, "tmux")
 	defer r.stopAgents()
 	if err := r.startAgents(ctx); err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func Play(ctx context.Context, o Options) (*Report, error) {
 	if err := r.awaitReady(ctx); err != nil {
 		return nil, err
 	}
-	return r.playPersons(ctx), nil
+	return r.drivePersons(ctx), nil
 }
 
 // layOut makes one home for all agents, with a hub.
@@ -112,15 +112,15 @@ func (r *run) layOut(srv *model.Server) error {
 		if !ok || how == nil || !how.AsksQuestions() {
 			return fmt.Errorf("%s: nobody knows what its dialogs look like", target.Name)
 		}
-		st, err := stage.New(&stage.Setting{
+		st, err := testbed.New(&testbed.Setting{
 			Driver: driver, In: target.In, Bin: r.options.Bin, Model: srv, Patience: r.options.For + time.Hour,
-			Serial: func() string { return "soak" }, Beside: r.stage,
+			Serial: func() string { return "soak" }, Beside: r.testBed,
 		}, "soak")
 		if err != nil {
 			return err
 		}
 		if i == 0 {
-			r.stage = st
+			r.testBed = st
 			if err := drivers.WriteJSON(filepath.Join(st.Dirs.Config, "config.json"),
 				map[string]string{config.TmuxFollow: "on"}); err != nil {
 				return err
@@ -136,9 +136,9 @@ func (r *run) layOut(srv *model.Server) error {
 			return err
 		}
 		st.Env = append(st.Env, driver.StrictEnv...)
-		srv.Play(st.Run, scenarioOf(st, how))
-		r.players = append(r.players, &player{
-			name: target.Name, st: st, look: how, turns: map[string]int{},
+		srv.SetScenario(st.Run, scenarioOf(st, how))
+		r.panes = append(r.panes, &agentPane{
+			name: target.Name, st: st, dialogs: how, turns: map[string]int{},
 			random: rand.New(rand.NewSource(r.options.Seed + int64(i))),
 		})
 	}
@@ -147,15 +147,15 @@ func (r *run) layOut(srv *model.Server) error {
 
 // startAgents opens a window for each.
 func (r *run) startAgents(ctx context.Context) error {
-	conf := filepath.Join(r.stage.Base, "tmux.conf")
+	conf := filepath.Join(r.testBed.Base, "tmux.conf")
 	if err := os.WriteFile(conf, []byte("set -g remain-on-exit on\nset -s escape-time 0\n"), 0o600); err != nil {
 		return err
 	}
-	for i, p := range r.players {
-		argv := slices.Concat(p.st.AgentCommand().Argv, p.look.Args)
+	for i, p := range r.panes {
+		argv := slices.Concat(p.st.AgentCommand().Argv, p.dialogs.Args)
 		line := "cd " + quote.Word(p.st.Project) + ` && exec env -i TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" ` +
 			quote.Line(append(append([]string(nil), p.st.Env...), argv...)) + "\n"
-		script := filepath.Join(r.stage.Base, "start-"+p.name+".sh")
+		script := filepath.Join(r.testBed.Base, "start-"+p.name+".sh")
 		if err := os.WriteFile(script, []byte(line), 0o600); err != nil {
 			return err
 		}
@@ -177,16 +177,16 @@ func (r *run) startAgents(ctx context.Context) error {
 
 // awaitReady waits until every agent shows its prompt.
 func (r *run) awaitReady(ctx context.Context) error {
-	for _, p := range r.players {
+	for _, p := range r.panes {
 		// Other screens may come up after the first look at the prompt.
 		steady := 0
 		for end := time.Now().Add(2 * time.Minute); steady < 10 && time.Now().Before(end); {
 			screen := r.capture(ctx, p.pane)
 			steady++
-			if r.passWelcome(ctx, p, looks.Squeeze(screen)) || !p.look.IsReady(screen) {
+			if r.passWelcome(ctx, p, looks.Squeeze(screen)) || !p.dialogs.IsReady(screen) {
 				steady = 0
 			}
-			if !stage.PauseFor(ctx, 200*time.Millisecond) {
+			if !testbed.PauseFor(ctx, 200*time.Millisecond) {
 				return ctx.Err()
 			}
 		}
@@ -199,12 +199,12 @@ func (r *run) awaitReady(ctx context.Context) error {
 
 // passWelcome gets a screen out of the way that stands before the prompt, and reports
 // whether there was one.
-func (r *run) passWelcome(ctx context.Context, p *player, screen string) bool {
+func (r *run) passWelcome(ctx context.Context, p *agentPane, screen string) bool {
 	for _, w := range p.st.Driver.Welcome {
 		if !strings.Contains(screen, w.Text) {
 			continue
 		}
-		stage.PauseFor(ctx, time.Second) // a screen that was just drawn takes no keys yet
+		testbed.PauseFor(ctx, time.Second) // a screen that was just drawn takes no keys yet
 		r.pressSlowly(ctx, p, w.Keys)
 		return true
 	}
@@ -219,18 +219,18 @@ func (r *run) capture(ctx context.Context, pane string) string {
 	return out
 }
 
-func (r *run) press(ctx context.Context, p *player, keys ...string) error {
+func (r *run) press(ctx context.Context, p *agentPane, keys ...string) error {
 	_, err := r.term.RunTmux(ctx, append([]string{"send-keys", "-t", p.pane}, keys...)...)
 	return err
 }
 
-// playPersons lets everybody act and watches until the time is over.
-func (r *run) playPersons(ctx context.Context) *Report {
+// drivePersons lets everybody act and watches until the time is over.
+func (r *run) drivePersons(ctx context.Context) *Report {
 	acting, stop := context.WithTimeout(ctx, r.options.For)
 	defer stop()
 	var group sync.WaitGroup
-	for _, p := range r.players {
-		group.Go(func() { r.actPerson(acting, p) })
+	for _, p := range r.panes {
+		group.Go(func() { r.drivePerson(acting, p) })
 	}
 	group.Go(func() { r.toggleFeed(acting) })
 	watched := r.watchScreens(acting)
@@ -242,13 +242,13 @@ func (r *run) playPersons(ctx context.Context) *Report {
 func (r *run) toggleFeed(ctx context.Context) {
 	random := rand.New(rand.NewSource(r.options.Seed - 1))
 	for on := true; ; on = !on {
-		r.stage.Hub.CountSink(on)
+		r.testBed.Hub.CountSink(on)
 		r.mu.Lock()
 		r.followed = on
 		r.mu.Unlock()
-		if !stage.PauseFor(ctx, time.Duration(20+random.Intn(40))*time.Second) {
+		if !testbed.PauseFor(ctx, time.Duration(20+random.Intn(40))*time.Second) {
 			if on {
-				r.stage.Hub.CountSink(false)
+				r.testBed.Hub.CountSink(false)
 			}
 			return
 		}
@@ -263,12 +263,12 @@ func (r *run) stopAgents() {
 }
 
 func (r *run) clearUp() {
-	for _, p := range r.players {
+	for _, p := range r.panes {
 		p.st.ClearUp()
 		agents.Sweep(p.name, p.st.Home)
 	}
-	if r.stage != nil {
-		r.stage.StopHub()
-		stage.RemoveAll(r.stage.Base)
+	if r.testBed != nil {
+		r.testBed.StopHub()
+		testbed.RemoveAll(r.testBed.Base)
 	}
 }

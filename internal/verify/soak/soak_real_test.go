@@ -36,7 +36,7 @@ func TestRealSoak(t *testing.T) {
 	if err := programs.Build(bin, programs.Options{Released: true}); err != nil {
 		t.Fatal(err)
 	}
-	report, err := Play(context.Background(), Options{
+	report, err := Run(context.Background(), Options{
 		Agents: targets, Bin: bin, For: time.Duration(minutes * float64(time.Minute)), Seed: seed,
 		Period: 500 * time.Millisecond, Film: os.Getenv("HOOKMUX_SOAK_FILM"),
 	})

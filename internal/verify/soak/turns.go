@@ -5,7 +5,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/verify/looks"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // The kinds of turns.
@@ -27,10 +27,10 @@ var turnKinds = []string{
 }
 
 // scenarioOf is what the model does for each kind of turn.
-func scenarioOf(st *stage.Stage, how *looks.Look) model.Scenario {
+func scenarioOf(st *testbed.TestBed, how *looks.Dialogs) model.Scenario {
 	shell := func(command string) model.ToolCall { return st.EscalateCall(st.Table.Shell.Call(command)) }
 	one := func(calls ...model.ToolCall) model.Step { return model.Step{Calls: calls} }
-	say := model.Step{Say: stage.LastWords}
+	say := model.Step{Say: testbed.LastWords}
 	return model.Scenario{Named: map[string][]model.Step{
 		turnPlain:    {say},
 		turnAsk:      {one(shell("touch ran-ask")), say},

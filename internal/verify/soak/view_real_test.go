@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/model"
-	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
 // viewAtSeat shows the live view as the program of a person at a terminal of their
@@ -74,14 +74,14 @@ func TestRealViewInPopup(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer srv.Close()
-	r := &run{options: Options{Agents: targets, Bin: bin}, seat: func(st *stage.Stage) {
+	r := &run{options: Options{Agents: targets, Bin: bin}, seat: func(st *testbed.TestBed) {
 		st.Facts = authoritytest.Machine{Table: viewAtSeat{st.ProcessTable()}}
 	}}
 	defer r.clearUp()
 	if err := r.layOut(srv); err != nil {
 		t.Fatal(err)
 	}
-	r.term = stage.NewTerminal(r.stage, tmux, "tmux")
+	r.term = testbed.NewTerminal(r.testBed, tmux, "tmux")
 	defer r.stopAgents()
 	if err := r.startAgents(ctx); err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestRealViewInPopup(t *testing.T) {
 	if err := r.awaitReady(ctx); err != nil {
 		t.Fatal(err)
 	}
-	person := stage.NewTerminal(r.stage, tmux, "person")
+	person := testbed.NewTerminal(r.testBed, tmux, "person")
 	defer func() { _, _ = person.RunTmux(context.Background(), "kill-server") }() // it may be gone already
 	r.openPopup(ctx, t, tmux, person)
 	screen := func() string {
@@ -102,21 +102,21 @@ func TestRealViewInPopup(t *testing.T) {
 	eventually := func(what string, holds func() bool) {
 		t.Helper()
 		for end := time.Now().Add(90 * time.Second); !holds(); {
-			if time.Now().After(end) || !stage.PauseFor(ctx, 100*time.Millisecond) {
+			if time.Now().After(end) || !testbed.PauseFor(ctx, 100*time.Millisecond) {
 				t.Fatalf("never: %s; the person sees\n%s", what, screen())
 			}
 		}
 	}
-	prompt := func(p *player, kind string) {
+	prompt := func(p *agentPane, kind string) {
 		t.Helper()
 		if _, err := r.term.RunTmux(ctx, "send-keys", "-t", p.pane, "-l", "Do it "+model.Mark(kind)); err != nil {
 			t.Fatal(err)
 		}
-		if !stage.PauseFor(ctx, 700*time.Millisecond) || r.press(ctx, p, "Enter") != nil {
+		if !testbed.PauseFor(ctx, 700*time.Millisecond) || r.press(ctx, p, "Enter") != nil {
 			t.Fatal("the prompt cannot be typed")
 		}
 	}
-	one, other := r.players[0], r.players[1]
+	one, other := r.panes[0], r.panes[1]
 	prompt(one, turnSlow)
 	prompt(other, turnSlow)
 	eventually("both run", func() bool { return strings.Contains(screen(), "● 2 running") })
@@ -147,7 +147,7 @@ func TestRealViewInPopup(t *testing.T) {
 
 // openPopup attaches a person's terminal to the agents' tmux, installs hookmux's keys
 // there, and presses the one of the live view.
-func (r *run) openPopup(ctx context.Context, t *testing.T, tmux string, person *stage.Terminal) {
+func (r *run) openPopup(ctx context.Context, t *testing.T, tmux string, person *testbed.Terminal) {
 	t.Helper()
 	must := func(out string, err error) string {
 		t.Helper()
@@ -156,27 +156,27 @@ func (r *run) openPopup(ctx context.Context, t *testing.T, tmux string, person *
 		}
 		return strings.TrimSpace(out)
 	}
-	socket := filepath.Join(r.stage.Base, "tmux")
-	for _, variable := range r.stage.Env {
+	socket := filepath.Join(r.testBed.Base, "tmux")
+	for _, variable := range r.testBed.Env {
 		name, value, _ := strings.Cut(variable, "=")
 		must(r.term.RunTmux(ctx, "set-environment", "-g", name, value))
 	}
 	install := exec.CommandContext(ctx, filepath.Join(r.options.Bin, "hookmux"), "tmux", "install", "--yes")
-	install.Env = append(append([]string(nil), r.stage.Env...), "TMUX="+socket+",1,0")
+	install.Env = append(append([]string(nil), r.testBed.Env...), "TMUX="+socket+",1,0")
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Fatalf("hookmux tmux install: %v: %s", err, out)
 	}
 	must(person.RunTmux(ctx, "-f", "/dev/null", "-u", "new-session", "-d", "-x", "140", "-y", "45", "-s", "main",
 		"exec "+tmux+" -u -S "+socket+" attach-session"))
 	for end := time.Now().Add(20 * time.Second); must(r.term.RunTmux(ctx, "list-clients")) == ""; {
-		if time.Now().After(end) || !stage.PauseFor(ctx, 100*time.Millisecond) {
+		if time.Now().After(end) || !testbed.PauseFor(ctx, 100*time.Millisecond) {
 			t.Fatal("no client is attached to the agents' tmux")
 		}
 	}
 	for end := time.Now().Add(30 * time.Second); ; {
 		must(person.RunTmux(ctx, "send-keys", "-t", "main", "C-b", "A"))
 		for range 30 {
-			stage.PauseFor(ctx, 100*time.Millisecond)
+			testbed.PauseFor(ctx, 100*time.Millisecond)
 			if strings.Contains(must(person.RunTmux(ctx, "capture-pane", "-p", "-t", "main")), "? keys") {
 				return
 			}

@@ -35,13 +35,13 @@ var places = []string{inPS, inFeed, inPane, inWindow}
 
 // disagreement is a time in which a place said something else than the screen.
 type disagreement struct {
-	agent   string
-	place   string
-	dialog  bool // what the screen showed
-	from    time.Time
-	lasted  time.Duration
-	samples []sample
-	acts    []string
+	agent         string
+	place         string
+	dialog        bool // what the screen showed
+	from          time.Time
+	lasted        time.Duration
+	samples       []sample
+	personActions []string
 }
 
 func (d *disagreement) String() string {
@@ -52,7 +52,7 @@ func (d *disagreement) String() string {
 	}
 	fmt.Fprintf(&b, "%s: for %.1f s from %s the screen showed %s and %s said %s\n", d.agent, d.lasted.Seconds(),
 		d.from.Format("15:04:05.0"), shows, d.place, says)
-	for _, a := range d.acts {
+	for _, a := range d.personActions {
 		fmt.Fprintf(&b, "  did %s\n", a)
 	}
 	last := ""
@@ -74,10 +74,10 @@ func (d *disagreement) String() string {
 
 // comparison finds the times in which a place and the screen of one agent disagree.
 type comparison struct {
-	agent string
-	open  map[string]*disagreement
-	done  []*disagreement
-	acts  func() []string
+	agent         string
+	open          map[string]*disagreement
+	done          []*disagreement
+	personActions func() []string
 }
 
 // compareSample compares one sample.
@@ -104,8 +104,8 @@ func (c *comparison) compareSample(s sample) {
 			c.open[place] = d
 		}
 		d.samples = append(d.samples, s)
-		if c.acts != nil {
-			d.acts = c.acts()
+		if c.personActions != nil {
+			d.personActions = c.personActions()
 		}
 	}
 }
@@ -135,15 +135,15 @@ type watched struct {
 func (r *run) watchScreens(ctx context.Context) *watched {
 	w := &watched{dialogs: map[string]int{}}
 	compared := map[string]*comparison{}
-	for _, p := range r.players {
-		compared[p.name] = &comparison{agent: p.name, open: map[string]*disagreement{}, acts: p.lastActs}
+	for _, p := range r.panes {
+		compared[p.name] = &comparison{agent: p.name, open: map[string]*disagreement{}, personActions: p.lastActions}
 	}
 	tick := time.NewTicker(r.options.Period)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			for _, p := range r.players {
+			for _, p := range r.panes {
 				w.differing = append(w.differing, compared[p.name].closeOpen(time.Now())...)
 			}
 			return w
@@ -193,7 +193,7 @@ const screenEnd = "\x1fend of screen\x1f"
 // takeSamples asks tmux once for all screens and marks, and the hub for its lists.
 func (r *run) takeSamples(ctx context.Context) (map[string]sample, error) {
 	var args []string
-	for i, p := range r.players {
+	for i, p := range r.panes {
 		if i > 0 {
 			args = append(args, ";")
 		}
@@ -214,14 +214,14 @@ func (r *run) takeSamples(ctx context.Context) (map[string]sample, error) {
 		return nil, err
 	}
 	parts := strings.Split(out, screenEnd)
-	if len(parts) < 2*len(r.players) {
+	if len(parts) < 2*len(r.panes) {
 		return nil, fmt.Errorf("tmux told of %d panes", len(parts)/2)
 	}
 	samples := map[string]sample{}
-	for i, p := range r.players {
+	for i, p := range r.panes {
 		marks := strings.SplitN(parts[2*i+1], "|", 4)
 		s := sample{
-			at: at, screen: parts[2*i], dialog: p.look.ShowsDialog(parts[2*i]),
+			at: at, screen: parts[2*i], dialog: p.dialogs.ShowsDialog(parts[2*i]),
 			says: map[string]bool{inPane: marks[0] == "needsInput", inWindow: marks[1] == "needsInput"},
 		}
 		words := []string{"marks " + strings.Join(marks, " ")}
@@ -289,7 +289,7 @@ func (r *run) makeReport(w *watched) *Report {
 		Worst: map[string]time.Duration{}, Errors: w.errors,
 		Limit: time.Duration(float64(allowed) * min(max(1, w.load), mostSlack)),
 	}
-	for _, p := range r.players {
+	for _, p := range r.panes {
 		report.Turns[p.name] = p.turns
 	}
 	for _, d := range w.differing {

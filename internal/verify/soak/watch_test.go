@@ -50,7 +50,7 @@ func TestScreensAreComparedWithWhatIsSaid(t *testing.T) {
 
 func TestADisagreementIsToldInFull(t *testing.T) {
 	d := takeAll("d", "-")[0]
-	d.acts, d.samples[0].screen, d.samples[0].words = []string{
+	d.personActions, d.samples[0].screen, d.samples[0].words = []string{
 		"prompt: ask",
 	}, "Do you want to proceed?   \n\n", "ps running"
 	for _, want := range []string{"claude", "a dialog", "said not waiting", "did prompt: ask", "ps running",

@@ -65,9 +65,9 @@ func Project(t testing.TB) string {
 	return dir
 }
 
-// Stage is everything one run of a real agent needs: a scripted model, a
+// TestBed is everything one run of a real agent needs: a scripted model, a
 // throw-away home, a project.
-type Stage struct {
+type TestBed struct {
 	Agent   agents.Agent
 	In      agents.Installed
 	Model   *model.Server
@@ -80,9 +80,9 @@ type Stage struct {
 // Timeout is how long a headless turn may take on a busy machine.
 const Timeout = 4 * time.Minute
 
-// NewStage prepares a stage; the scenario can be changed later with
+// NewTestBed prepares a stage; the scenario can be changed later with
 // Model.Play(stage.Run, …). Everything ends with the test.
-func NewStage(t testing.TB, name string, sc model.Scenario) *Stage {
+func NewTestBed(t testing.TB, name string, sc model.Scenario) *TestBed {
 	t.Helper()
 	in := Require(t, name)
 	a, _ := agents.Find(name)
@@ -91,8 +91,9 @@ func NewStage(t testing.TB, name string, sc model.Scenario) *Stage {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { srv.Close() })
-	s := &Stage{Agent: a, In: in, Model: srv, Run: name, Home: filepath.Join(t.TempDir(), "home"), Project: Project(t)}
-	srv.Play(s.Run, sc)
+	s := &TestBed{Agent: a, In: in, Model: srv, Run: name, Home: filepath.Join(t.TempDir(), "home"),
+		Project: Project(t)}
+	srv.SetScenario(s.Run, sc)
 	if s.Env, err = agents.WriteHome(name, s.Home, srv.URL(s.Run), s.Project); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func NewStage(t testing.TB, name string, sc model.Scenario) *Stage {
 
 // Headless runs the agent on a prompt, with further arguments after the usual
 // ones, and logs its output when the test fails.
-func (s *Stage) Headless(t testing.TB, prompt string, more ...string) agents.Result {
+func (s *TestBed) Headless(t testing.TB, prompt string, more ...string) agents.Result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
 	defer cancel()
