@@ -136,8 +136,6 @@ func (l journalListener) CaughtUp(ctx context.Context) {
 	l.h.sessions.CatchUp(ctx, l.h.recorder.EventsSince)
 }
 
-func (l journalListener) FreeMemory() { l.h.sessions.ReleaseMemory(sessions.KeepActive) }
-
 // recordOwn records an event of hookmux itself.
 func (h *Hub) recordOwn(name, id string, at time.Time, payload any) {
 	if b, err := json.Marshal(payload); err == nil {

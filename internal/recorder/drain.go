@@ -32,8 +32,6 @@ type drain struct {
 type Listener interface {
 	// CaughtUp is called once, when everything on disk is in the journal.
 	CaughtUp(ctx context.Context)
-	// FreeMemory is called when it is quiet after many events.
-	FreeMemory()
 }
 
 const (
@@ -162,7 +160,6 @@ func (d *drain) runDrain(ctx context.Context) {
 // freeMemory gives memory back when it is quiet after many events.
 func (d *drain) freeMemory() {
 	d.store.freeBuffers()
-	d.listener.FreeMemory()
 	debug.FreeOSMemory()
 }
 

@@ -35,7 +35,6 @@ func (nobodyWatches) Watched() bool       { return false }
 type noListener struct{}
 
 func (noListener) CaughtUp(context.Context) {}
-func (noListener) FreeMemory()              {}
 
 func testDeps(t *testing.T) services.Deps {
 	t.Helper()

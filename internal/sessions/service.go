@@ -69,10 +69,9 @@ type Service struct {
 	answers     *answerWatcher
 	display     *tmuxDisplay
 
-	pruneAt   int // how many sessions make pruning worthwhile
-	compactAt int // how many active ones make compacting worthwhile
-	stop      chan struct{}
-	stopped   chan struct{}
+	pruneAt int // how many sessions make pruning worthwhile
+	stop    chan struct{}
+	stopped chan struct{}
 }
 
 const (
@@ -166,15 +165,6 @@ func (s *Service) CatchUp(ctx context.Context, history History) {
 	}
 }
 
-// ReleaseMemory stores all but the latest sessions in their compact form, keep
-// of them as they are, and gives back what nobody needs. It is for quiet
-// moments, and says how many are not in the compact form.
-func (s *Service) ReleaseMemory(keep int) (active int) {
-	s.tracker.sessions.CompactIdle(time.Now(), keep)
-	s.tracker.sessions.ReleaseMemory()
-	return s.tracker.sessions.ActiveCount()
-}
-
 // Run works on what changed until Stop.
 func (s *Service) Run() {
 	defer close(s.stopped)
@@ -204,7 +194,6 @@ func (s *Service) Run() {
 				s.resumer.retryRead()
 				s.store.retryOpen()
 				s.ReadSettings()
-				s.compactIdle()
 				s.display.setFollowing(s.tracker.switches.Load().followTmux)
 			case now := <-tick.C:
 				s.passTime(now)
@@ -270,23 +259,7 @@ func (s *Service) workOn(changes []*state.Change) bool {
 	if len(changes) > 0 && s.tracker.sessions.Len() > s.pruneAt {
 		s.pruneQuiet()
 	}
-	if len(changes) > 0 && s.tracker.sessions.ActiveCount() > s.compactAt {
-		s.compactIdle()
-	}
 	return len(changes) > 0
-}
-
-const (
-	// KeepActive is how many sessions are never stored in their compact form.
-	KeepActive = 64
-	// activeFor is how long any session is not: its events come close together.
-	activeFor = time.Second
-)
-
-// compactIdle lets sessions without events take little memory.
-func (s *Service) compactIdle() {
-	s.tracker.sessions.CompactIdle(time.Now().Add(-activeFor), KeepActive)
-	s.compactAt = s.tracker.sessions.ActiveCount() + 2*KeepActive
 }
 
 // keepQuiet is how many sessions are kept in which nothing goes on and whose

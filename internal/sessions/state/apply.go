@@ -22,7 +22,7 @@ func (b *Sessions) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Chang
 	if why != stale.No {
 		return Change{Key: key, Stale: why}
 	}
-	old := b.store.getSession(key)
+	old := b.sessions[key]
 	if old == nil && ev.Session == "" && n.statusSignal() == agent.SignalNothing {
 		// CodeBuddy says that it may be used before it has a session.
 		return Change{Key: key, Stale: stale.BeginsNoSession}
@@ -54,7 +54,7 @@ func (b *Sessions) findSession(n *input) (Key, stale.Reason) {
 		// Not an id an agent would give, so that it is never resumed.
 		key.ID = "pid:" + strconv.Itoa(ev.Where.PID) + "." + strconv.FormatUint(ev.Where.Start, 10)
 	}
-	if parent, ok := b.index.children[key]; ok && b.store.hasSession(parent) {
+	if parent, ok := b.index.children[key]; ok && b.sessions[parent] != nil {
 		n.actor, n.child = key.ID, true
 		return parent, stale.No
 	}
@@ -69,7 +69,7 @@ func (b *Sessions) findSession(n *input) (Key, stale.Reason) {
 			parent = above
 		}
 		n.child = true
-		if !b.store.hasSession(parent) {
+		if b.sessions[parent] == nil {
 			return parent, stale.UnknownParent
 		}
 		return parent, stale.No

@@ -17,7 +17,7 @@ func (b *Sessions) RequestOpened(id string, ev *event.Event, at time.Time, rules
 	if why != stale.No {
 		key, n.actor = Key{ev.Agent, requestPrefix + id}, ""
 	}
-	old := b.store.getSession(key)
+	old := b.sessions[key]
 	next := newSession(key, at)
 	if old != nil {
 		next = old.copySession()
@@ -46,7 +46,7 @@ func (b *Sessions) RequestEnded(id string, settled bool, at time.Time) Change {
 	defer b.mu.Unlock()
 	key, ok := b.held[id]
 	delete(b.held, id)
-	old := b.store.getSession(key)
+	old := b.sessions[key]
 	if !ok || old == nil {
 		return Change{Key: key}
 	}

@@ -21,7 +21,6 @@ type world struct {
 	now      time.Time
 	rules    Rules
 	last     Change
-	n        int
 }
 
 func newWorld(t *testing.T) *world {
@@ -88,9 +87,6 @@ var natives = map[event.Kind]string{
 
 func (w *world) event(kind event.Kind, opts ...option) *event.Event {
 	w.now = w.now.Add(10 * time.Second)
-	if w.n++; w.n%3 != 0 && w.n < 60 { // nobody may notice whether sessions sleep
-		w.sessions.CompactIdle(w.now.Add(time.Hour), 0)
-	}
 	e := &event.Event{Agent: key.Agent, Session: key.ID, Kind: kind, Native: natives[kind], Time: w.now,
 		Cwd: "/src/app"}
 	for _, o := range opts {

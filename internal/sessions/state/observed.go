@@ -24,7 +24,7 @@ func (b *Sessions) ProcessGone(pid int, start uint64, at time.Time) []Change {
 	defer b.mu.Unlock()
 	var out []Change
 	for key := range b.index.processes[processID{pid, start}] {
-		old := b.store.getSession(key)
+		old := b.sessions[key]
 		next := old.copySession()
 		c := Change{Key: key}
 		open := next.Turn.Open()
@@ -199,14 +199,10 @@ func (b *Sessions) Unfollow(name string, at time.Time) []Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []Change
-	var keys []Key
-	b.store.eachOverview(func(g Overview) {
-		if g.Key.Agent == name && g.Live && (g.Status == Running || g.Waits) {
-			keys = append(keys, g.Key)
-		}
+	concerned := b.selectSessions(func(s *Session) bool {
+		return s.Key.Agent == name && s.Live() && (s.Status == Running || s.Waits())
 	})
-	for _, key := range keys {
-		old := b.store.getSession(key)
+	for _, old := range concerned {
 		next, c := old.copySession(), Change{Key: old.Key}
 		next.markUnsure(at)
 		b.commitChange(old, next, &c)
@@ -221,7 +217,7 @@ func (b *Sessions) Unfollow(name string, at time.Time) []Change {
 func (b *Sessions) Resumed(key Key, at time.Time, where event.Place, cwd, title string) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	old := b.store.getSession(key)
+	old := b.sessions[key]
 	c := Change{Key: key}
 	next := &Session{
 		Key: key, StartedAt: at, Cwd: cwd, Machine: MachineState{Base: Idle, BaseSince: at},
@@ -293,11 +289,11 @@ func (b *Sessions) Tick(now time.Time, alive func(*Session) Liveness) []Change {
 		life Liveness
 	}
 	b.mu.RLock()
-	looks := b.store.selectSessions(func(g *Overview) bool { return now.Sub(g.LastEvent) >= DoubtAfter })
+	silent := b.selectSessions(func(s *Session) bool { return now.Sub(s.LastEvent) >= DoubtAfter })
 	b.mu.RUnlock()
-	old := make([]due, 0, len(looks))
-	for i := range looks { // looked up without the lock: it may ask the system
-		d := due{s: looks[i].readSession()}
+	old := make([]due, 0, len(silent))
+	for _, s := range silent { // without the lock: alive may ask the system
+		d := due{s: s}
 		if alive != nil && d.s.Live() {
 			d.life = alive(d.s)
 		}
@@ -311,7 +307,7 @@ func (b *Sessions) Tick(now time.Time, alive func(*Session) Liveness) []Change {
 	defer b.mu.Unlock()
 	var out []Change
 	for _, d := range old {
-		is := b.store.getSession(d.s.Key)
+		is := b.sessions[d.s.Key]
 		if is == nil || !is.LastEvent.Equal(d.s.LastEvent) || processOf(is) != processOf(d.s) {
 			continue // something happened meanwhile
 		}

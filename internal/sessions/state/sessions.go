@@ -19,7 +19,7 @@ type Sessions struct {
 
 // NewSessions has no sessions yet.
 func NewSessions() *Sessions {
-	table := sessionTable{store: newCompactStore(), index: newSessionIndex()}
+	table := sessionTable{sessions: map[Key]*Session{}, index: newSessionIndex()}
 	return &Sessions{sessionTable: table, held: map[string]Key{}}
 }
 
@@ -53,7 +53,7 @@ func (b *Sessions) Load(stored []*Session, now time.Time, alive func(*Session) L
 			next.markUnsure(now)
 		}
 		next.deriveStatus()
-		b.putSession(b.store.getSession(next.Key), next)
+		b.putSession(b.sessions[next.Key], next)
 	}
 }
 
@@ -70,94 +70,44 @@ const (
 // Get is a session by its key.
 func (b *Sessions) Get(key Key) (*Session, bool) {
 	b.mu.RLock()
-	s := b.store.active[key]
-	n, compacted := b.store.compacted[key]
-	b.mu.RUnlock()
-	if s == nil && compacted {
-		s = n.readSession()
-	}
-	return s, s != nil
-}
-
-// Overview is what is known of a session without reading its text: much cheaper than
-// [Sessions.Get] for one that was not heard of for a while.
-func (b *Sessions) Overview(key Key) (Overview, bool) {
-	b.mu.RLock()
 	defer b.mu.RUnlock()
-	return b.store.overviewOf(key)
+	s, ok := b.sessions[key]
+	return s, ok
 }
 
-// Overviews is a glance at every session, in no order.
+// Overview is the overview of a session.
+func (b *Sessions) Overview(key Key) (Overview, bool) {
+	s, ok := b.Get(key)
+	if !ok {
+		return Overview{}, false
+	}
+	return overviewFor(s), true
+}
+
+// Overviews is the overview of every session, in no order.
 func (b *Sessions) Overviews() []Overview {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	out := make([]Overview, 0, b.store.sessionCount())
-	b.store.eachOverview(func(g Overview) { out = append(out, g) })
+	out := make([]Overview, 0, len(b.sessions))
+	for _, s := range b.sessions {
+		out = append(out, overviewFor(s))
+	}
 	return out
-}
-
-// CompactIdle puts sessions that were not heard of since before into a form that
-// takes little memory; the latest keep of them stay as they are. Nothing of
-// it can be seen but in what [Sessions.Get] costs.
-func (b *Sessions) CompactIdle(before time.Time, keep int) int {
-	b.mu.RLock()
-	silent := b.store.inactiveSince(before, keep)
-	b.mu.RUnlock()
-	compacted := 0
-	for group := range slices.Chunk(silent, compactAtOnce) {
-		list := make([]compactCandidate, 0, len(group))
-		for _, s := range group {
-			if text, ok := sessionText(s); ok {
-				list = append(list, compactCandidate{s, text})
-			}
-		}
-		b.mu.Lock()
-		compacted += b.store.compactSessions(list)
-		b.mu.Unlock()
-	}
-	if compacted > 0 {
-		b.mu.Lock()
-		b.store.shrinkMap()
-		b.mu.Unlock()
-	}
-	return compacted
-}
-
-// ReleaseMemory gives back what compacted sessions held, and do not need any more.
-// It is for quiet moments: everybody waits meanwhile.
-func (b *Sessions) ReleaseMemory() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.store.usedBytes < b.store.keptBytes {
-		b.store.repackText()
-	}
-}
-
-// compactAtOnce is how many sessions are laid down while everybody waits; they
-// share a piece of memory.
-const compactAtOnce = 256
-
-// ActiveCount is how many sessions [Sessions.Rest] may find something to do about.
-func (b *Sessions) ActiveCount() int {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	return len(b.store.active)
 }
 
 // Len is how many sessions there are.
 func (b *Sessions) Len() int {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	return b.store.sessionCount()
+	return len(b.sessions)
 }
 
 // Snapshot is every session as it stands, the one that started first first.
 // The values may be kept and read without locks.
 func (b *Sessions) Snapshot() []*Session {
 	b.mu.RLock()
-	looks := b.store.selectSessions(func(*Overview) bool { return true })
+	out := b.selectSessions(func(*Session) bool { return true })
 	b.mu.RUnlock()
-	out := sessionsOf(looks)
 	slices.SortFunc(out, func(x, y *Session) int {
 		return cmp.Or(x.StartedAt.Compare(y.StartedAt), cmp.Compare(x.Agent, y.Agent), cmp.Compare(x.ID, y.ID))
 	})
@@ -168,9 +118,8 @@ func (b *Sessions) Snapshot() []*Session {
 // waited longest first; of those that have ended, what hookmux still holds.
 func (b *Sessions) Waiting() []*Session {
 	b.mu.RLock()
-	looks := b.store.selectSessions(func(g *Overview) bool { return g.asked })
+	out := b.selectSessions(func(s *Session) bool { return len(s.Held) > 0 || s.Live() && len(s.Asks) > 0 })
 	b.mu.RUnlock()
-	out := sessionsOf(looks)
 	slices.SortFunc(out, func(x, y *Session) int {
 		return cmp.Or(x.WaitingSince.Compare(y.WaitingSince), cmp.Compare(x.Agent, y.Agent), cmp.Compare(x.ID, y.ID))
 	})
@@ -183,7 +132,7 @@ func (b *Sessions) ByProcess(pid int, start uint64) []*Session {
 	defer b.mu.RUnlock()
 	var out []*Session
 	for key := range b.index.processes[processID{pid, start}] {
-		out = append(out, b.store.getSession(key))
+		out = append(out, b.sessions[key])
 	}
 	slices.SortFunc(out, func(x, y *Session) int { return x.StartedAt.Compare(y.StartedAt) })
 	return out
@@ -194,7 +143,7 @@ func (b *Sessions) ByProcess(pid int, start uint64) []*Session {
 func (b *Sessions) updateSession(key Key, f func(s *Session, c *Change)) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	old := b.store.getSession(key)
+	old := b.sessions[key]
 	if old == nil {
 		return Change{Key: key}
 	}
@@ -231,12 +180,12 @@ func (b *Sessions) commitChange(old, next *Session, c *Change) {
 func (b *Sessions) Forget(key Key) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	g, ok := b.store.overviewOf(key)
+	s, ok := b.sessions[key]
 	if !ok {
 		return Change{Key: key}
 	}
 	b.dropSession(key)
-	return Change{Key: key, From: g.Status, To: NeverRan, Gone: true}
+	return Change{Key: key, From: s.Status, To: NeverRan, Gone: true}
 }
 
 // SetPlace tells where a session runs, when that is learnt from elsewhere than

@@ -2,27 +2,31 @@ package state
 
 // sessionTable is the sessions with their index by process; a [Sessions] guards it.
 type sessionTable struct {
-	store compactStore
-	index sessionIndex
+	sessions map[Key]*Session // replaced as a whole, never changed
+	index    sessionIndex
 }
 
 // putSession makes s the session of its key, in place of old.
 func (t *sessionTable) putSession(old, s *Session) {
-	t.store.putActive(s)
+	t.sessions[s.Key] = s
 	t.index.replaceEntry(old, s)
 }
 
 // dropSession forgets a session.
 func (t *sessionTable) dropSession(key Key) {
-	if g, ok := t.store.overviewOf(key); !ok {
-		return
-	} else if !g.indexed {
-		if g.Live {
-			t.index.unlinkProcess(processID{g.PID, g.Start}, key)
-		}
-		t.store.removeSession(key)
-		return
+	if s := t.sessions[key]; s != nil {
+		t.index.removeEntry(s)
+		delete(t.sessions, key)
 	}
-	t.index.removeEntry(t.store.getSession(key))
-	t.store.removeSession(key)
+}
+
+// selectSessions is every session that fits, in no order.
+func (t *sessionTable) selectSessions(fits func(*Session) bool) []*Session {
+	var out []*Session
+	for _, s := range t.sessions {
+		if fits(s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }

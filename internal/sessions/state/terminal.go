@@ -36,16 +36,16 @@ func (b *Sessions) ApplyTerminal(r *TerminalReport, where event.Place, rules Rul
 	defer b.mu.Unlock()
 	if hasOwnSession(b, r, where) {
 		c := Change{Key: key, Stale: stale.ToldByAgent}
-		if s := b.store.getSession(b.index.terminals[r.Terminal]); s != nil {
+		if s := b.sessions[b.index.terminals[r.Terminal]]; s != nil {
 			c = Change{Key: s.Key, From: s.Status, To: NeverRan, Gone: true}
 			b.dropSession(s.Key)
 		}
 		return c
 	}
-	old := b.store.getSession(key)
+	old := b.sessions[key]
 	if before, ok := b.index.terminals[r.Terminal]; ok && before != key {
 		// Another agent in the same terminal goes on with the terminal's state.
-		if s := b.store.getSession(before); s != nil {
+		if s := b.sessions[before]; s != nil {
 			moved := s.copySession()
 			moved.Key = key
 			b.dropSession(before)
@@ -87,7 +87,7 @@ func hasOwnSession(b *Sessions, r *TerminalReport, where event.Place) bool {
 		keys = slices.AppendSeq(keys, maps.Keys(b.index.processes[processID{where.PID, where.Start}]))
 	}
 	return slices.ContainsFunc(keys, func(key Key) bool {
-		s := b.store.getSession(key)
+		s := b.sessions[key]
 		return s != nil && s.Terminal == "" && s.Agent == r.Agent && s.Live()
 	})
 }
