@@ -197,7 +197,7 @@ func want(t *testing.T, who string, d event.Decision, verdict event.Verdict, rea
 	}
 }
 
-// repository makes the stage's folder one with a commit in it.
+// repository makes the harness's folder one with a commit in it.
 func (s *harness) repository() {
 	s.t.Helper()
 	s.git("init", "-q")

@@ -141,7 +141,7 @@ func (d *draft) foldersFor(path, name string) []string {
 	return out
 }
 
-// setContent is the next state of a file; the same again is no stage, and nil is
+// setContent is the next state of a file; the same again is no change, and nil is
 // returned.
 func (f *draftFile) setContent(op steps.Op, now []byte) *plannedChange {
 	f.record.After = hash(now)

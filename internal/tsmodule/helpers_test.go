@@ -126,7 +126,7 @@ func (s *harness) noticed() string {
 	return strings.Join(s.notices, "\n")
 }
 
-// file writes a file of the stage.
+// file writes a file of the harness.
 func (s *harness) file(name, text string) string {
 	s.t.Helper()
 	path := filepath.Join(s.dir, name)
@@ -181,7 +181,7 @@ func (s *harness) native(agentName, native, payload string) *event.Event {
 	return &ev
 }
 
-// claude is one of Claude Code's events in the stage's folder.
+// claude is one of Claude Code's events in the harness's folder.
 func (s *harness) claude(native string, fields pi.Object) *event.Event {
 	s.t.Helper()
 	payload := pi.Object{"session_id": "s1", "cwd": s.dir, "hook_event_name": native,

@@ -46,7 +46,7 @@ func (f *fakePi) did() string {
 	return strings.Join(f.acts, "\n")
 }
 
-// effectTest is one example on a stage of its own, in a repository.
+// effectTest is one example in a harness of its own, in a repository.
 type effectTest struct {
 	*harness
 	*testing.T

@@ -175,7 +175,7 @@ func awaitRefusal(file string) string {
 	return "n=0; while ! grep -q refused: " + file + " 2>/dev/null && [ $n -lt 600 ]; do sleep 0.1; n=$((n+1)); done\n"
 }
 
-// readJournal reads what the stage's hub has stored, from within: on the socket
+// readJournal reads what the test bed's hub has stored, from within: on the socket
 // this process counts as the agent it reported for, and reads no other's events.
 func readJournal(st *testbed.TestBed, each func(client.Entry)) error {
 	for after := ""; ; {
@@ -192,7 +192,7 @@ func readJournal(st *testbed.TestBed, each func(client.Entry)) error {
 	}
 }
 
-// pendingRequest puts a request of somebody else into the stage's feed.
+// pendingRequest puts a request of somebody else into the test bed's feed.
 func pendingRequest(t *testing.T, st *testbed.TestBed) string {
 	t.Helper()
 	st.Hub.CountSink(true)

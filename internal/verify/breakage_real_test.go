@@ -27,7 +27,7 @@ func isWanted(name string) bool {
 	return slices.Contains(wanted, name) || slices.Contains(wanted, "all")
 }
 
-// atTerminal says that a check looks at an act that is played at a terminal.
+// atTerminal says that a check looks at a run that is run at a terminal.
 func atTerminal(c checks.Check, name string, d drivers.Driver) bool {
 	a, _ := agent.Builtin().Agent(name)
 	return slices.ContainsFunc(c.Runs, func(run string) bool {
@@ -36,7 +36,7 @@ func atTerminal(c checks.Check, name string, d drivers.Driver) bool {
 	})
 }
 
-// reachesAgent says that a saboteur breaks something that the agent uses: plugins
+// reachesAgent says that a breakage breaks something that the agent uses: plugins
 // run no hook client, and what is laid over the catalogue names an event.
 func reachesAgent(s testbed.Breakage, a *agent.Agent) bool {
 	if a.Install != nil && a.Install.Way == agent.WayPlugin && s.In+s.Out+s.First+s.Broken != "" {
@@ -50,7 +50,7 @@ func reachesAgent(s testbed.Breakage, a *agent.Agent) bool {
 }
 
 // TestRealBreakages breaks hookmux on purpose: every check must notice its
-// saboteur, else it proves nothing.
+// breakage, else it proves nothing.
 func TestRealBreakages(t *testing.T) {
 	type group struct{ agent, breakage string }
 	groups := map[group][]checks.Check{}
@@ -131,7 +131,7 @@ func TestRealBreakages(t *testing.T) {
 	}
 }
 
-// Every check has a saboteur, and every saboteur a name of its own.
+// Every check has a breakage, and every breakage a name of its own.
 func TestEveryCheckHasABreakage(t *testing.T) {
 	names := map[string]string{}
 	for _, c := range checks.All() {
@@ -141,7 +141,7 @@ func TestEveryCheckHasABreakage(t *testing.T) {
 		}
 		// breaks nothing
 		if s.Name == "" || s.What == "" || reflect.DeepEqual(s, testbed.Breakage{Name: s.Name, What: s.What}) {
-			t.Errorf("%s has no saboteur", c.ID)
+			t.Errorf("%s has no breakage", c.ID)
 		}
 		if was, ok := names[s.Name]; ok && was != s.What {
 			t.Errorf("two saboteurs called %s", s.Name)

@@ -7,37 +7,36 @@
 //   - agents installs agents and writes their throw-away homes; model is the
 //     scripted model, mcp a scripted MCP server.
 //   - drivers: a Driver says how one agent is started and given its hooks.
-//   - stage: a Stage is where one launch takes place, and its Evidence what was
+//   - testbed: a TestBed is where one launch takes place, and its Evidence what was
 //     seen there. ownconfig copies a person's own config to it, isolate keeps
 //     everything from the network.
-//   - checks: an Act is one launch of an agent: what the scripted model says,
-//     what hooks answer, how it is started. Several checks live on one act,
-//     because launches are what costs time. A Check judges what an act brought to
-//     light. Every check names a saboteur, a way of breaking hookmux that must
-//     make it fail.
+//   - checks: an AgentRun is one launch of an agent: what the scripted model says,
+//     what hooks answer, how it is started. Several checks share one run, because
+//     launches are what costs time. A Check judges the evidence of runs. Every
+//     check names a Breakage, a way of breaking hookmux that must make it fail.
 //   - verify: Run plans the rows of an agent from the capability table (every
 //     claim is a subject, and a claim that no check takes up is shown as
-//     unproven), plays the acts they need and gives a Report. recordings keeps
+//     unproven), executes the runs they need and gives a Report. recordings keeps
 //     what earlier runs saw.
 //   - scenarios: sessions with what a person at the screen would say about them,
-//     written down before anything runs; real agents play them, and the recordings
+//     written down before anything runs; real agents run them, and the recordings
 //     are replayed by the tests of package sessions. soak lets several agents run side
 //     by side and compares their screens with what hookmux says; looks knows the
 //     agents' dialogs. shells runs hookmux in people's shells.
 //
-// The contract: no account, no tokens, nothing outside the stage's own folder
+// The contract: no account, no tokens, nothing outside the test bed's own folder
 // is written, every process that is started is ended by its own id, and what
 // could not be proven is never shown as proven.
 //
 // # Adding a check
 //
-// More checks come as a Part: acts and checks in files of their own, and one
-// line in the list of parts (checks/act.go). A check with an act at a terminal looks
-// like this:
+// More checks come as a CheckGroup: runs and checks in files of their own, and one
+// line in the list of groups (checks/agentrun.go). A check with a run at a terminal
+// looks like this:
 //
-//	func answersPart() Part {
-//		return Part{
-//			Acts: []Act{{
+//	func answersGroup() CheckGroup {
+//		return CheckGroup{
+//			Runs: []AgentRun{{
 //				Name: "answers", What: "a permission answered from elsewhere",
 //				Cannot: func(_ *agent.Agent, d drivers.Driver) string {
 //					if d.TUI == nil {
@@ -46,22 +45,22 @@
 //					return ""
 //				},
 //				AtTerminal: func(*agent.Agent, drivers.Driver) bool { return true },
-//				Play:       playAnswers,
+//				Execute:    runAnswers,
 //			}},
 //			Checks: []Check{{
-//				ID: "answered", Proves: "…", Acts: []string{"answers"},
-//				Applies: wholeAgent, Judge: judgeAnswered, Saboteur: silent,
+//				ID: "answered", Proves: "…", Runs: []string{"answers"},
+//				Applies: wholeAgent, Judge: judgeAnswered, Breakage: silent,
 //			}},
 //		}
 //	}
 //
-//	func playAnswers(ctx context.Context, st *stage.TestBed) error {
-//		st.SetScript(append(stage.CallSteps(st.TaggedCall("answered")), model.Step{Say: stage.LastWords}))
+//	func runAnswers(ctx context.Context, st *testbed.TestBed) error {
+//		st.SetScript(append(testbed.CallSteps(st.TaggedCall("answered")), model.Step{Say: testbed.LastWords}))
 //		if err := st.StartHubWithHooks(decide); err != nil {
 //			return err
 //		}
-//		args := st.Driver.TUI(stage.MarkedPrompt("Run it"), true)
-//		return st.AtTerminal(ctx, args, func(ctx context.Context, t *stage.Terminal) error {
+//		args := st.Driver.TUI(testbed.MarkedPrompt("Run it"), true)
+//		return st.AtTerminal(ctx, args, func(ctx context.Context, t *testbed.Terminal) error {
 //			if !t.AwaitText(ctx, "a text on the screen") {
 //				return nil // the check says what is missing
 //			}
@@ -69,16 +68,16 @@
 //		})
 //	}
 //
-// The stage's hub listens at st.Dirs.Socket() for a client.Client; events that
+// The test bed's hub listens at st.Dirs.Socket() for a client.Client; events that
 // passed are waited for with st.Watcher.WaitFor; commands carry a tag
 // (st.TaggedCall("answered") runs `touch ran-answered; echo out-answered`) by which
 // Evidence.Ran, Evidence.Saw and Evidence.ToolEvent find them again. Headless
-// acts use st.RunHeadless in place of st.AtTerminal and count against MaxHeadless;
-// those at a terminal do not. An act that surely brings an event about says so
+// runs use st.RunHeadless in place of st.AtTerminal and count against MaxHeadless;
+// those at a terminal do not. A run that surely brings an event about says so
 // with Brings.
 //
 // TestNothingSeenIsNothingProven holds every check to what it was given: with
 // no evidence, and with commands that ran although no hook was ever called, it
-// must not say ✓. TestRealBreakages runs each check against its saboteur on a
+// must not say ✓. TestRealBreakages runs each check against its breakage on a
 // real agent and expects ✗.
 package verify

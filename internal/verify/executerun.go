@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
-// executeRun runs one act of one agent.
+// executeRun runs one run of one agent.
 func executeRun(ctx context.Context, s *testbed.Setting, a checks.AgentRun, keep bool) *testbed.Evidence {
 	began := time.Now()
 	known, _ := agent.Builtin().Agent(s.Driver.Name)

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
-// moveKept gives a kept stage a name that says what it is. Across file systems
+// moveKept gives a kept test bed a name that says what it is. Across file systems
 // it is copied; where even that fails it stays where it is, and its place is
 // returned.
 func moveKept(base, into, name string, rename func(from, to string) error) string {

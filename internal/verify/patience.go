@@ -15,18 +15,18 @@ import (
 const (
 	leastPatience = 100 * time.Second
 	mostPatience  = 5 * time.Minute
-	// perStart: an act takes far less than this many starts for the version.
+	// perStart: a run takes far less than this many starts for the version.
 	perStart = 60
 )
 
-// patienceFor is how long an act may take where a start for the version took so
+// patienceFor is how long a run may take where a start for the version took so
 // long.
 func patienceFor(start time.Duration) time.Duration {
 	return min(max(leastPatience, perStart*start), mostPatience)
 }
 
-// secondChances are the acts for which there was not enough time and about
-// which something does not hold: each is played once more, alone and with twice
+// secondChances are the runs for which there was not enough time and about
+// which something does not hold: each is run once more, alone and with twice
 // the time. An agent that never came to an end hangs, and has none.
 func secondChances(jobs []job, tasks map[*AgentReport][]task, proofs map[*AgentReport]*checks.Proof) []job {
 	var out []job

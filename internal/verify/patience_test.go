@@ -20,7 +20,7 @@ func TestPatienceFollowsTheMachine(t *testing.T) {
 	}
 }
 
-// Only what ran out of time and led to ✗ is played again, and only for an agent
+// Only what ran out of time and led to ✗ is run again, and only for an agent
 // that comes to an end otherwise.
 func TestSecondChances(t *testing.T) {
 	a, _ := agent.Builtin().Agent("codex")

@@ -13,8 +13,8 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
-// Ends of the sockets' paths of the tmux servers in which a stage's person types:
-// one of their own, and the one in which the stage starts its agent first.
+// Ends of the sockets' paths of the tmux servers in which a test bed's person types:
+// one of their own, and the one in which the test bed starts its agent first.
 const (
 	personSocket = "/person"
 	agentSocket  = "/tmux1"
@@ -28,7 +28,7 @@ type seatedPerson struct {
 	socket string
 }
 
-// seatPerson lets the hub of the stage believe that a person sits at the tmux with
+// seatPerson lets the hub of the test bed believe that a person sits at the tmux with
 // that socket, and types every code. It comes before the hub is started.
 func seatPerson(st *testbed.TestBed, socket string) *authoritytest.Agrees {
 	agrees := &authoritytest.Agrees{}

@@ -24,13 +24,13 @@ import (
 const (
 	// maxRecorded leaves out payloads that are only large.
 	maxRecorded = 16 << 10
-	// maxAlike bounds how often one event of an act is recorded.
+	// maxAlike bounds how often one event of a run is recorded.
 	maxAlike = 12
 )
 
 // record writes an agent's events and summary into a folder: both or none, so
 // that what is there always belongs together. A run in which something could
-// not be played is no record.
+// not be run is no record.
 func (r *AgentReport) record(dir, isolation string, runs []*testbed.Evidence) error {
 	for _, e := range runs {
 		if e.Err != nil {

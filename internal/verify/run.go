@@ -38,7 +38,7 @@ type Options struct {
 	Keep      bool
 	Record    string // folder to record into; empty: don't
 	Isolation string // for the report
-	Parallel  int    // acts at a time; 0 means 2
+	Parallel  int    // runs at a time; 0 means 2
 	Patience  time.Duration
 	Progress  func(line string) // may be nil
 	Breakage  *testbed.Breakage
@@ -60,10 +60,10 @@ type AgentReport struct {
 	Tried   string `json:"catalogueVersion,omitempty"`
 	Program string `json:"program"`
 	Problem string `json:"problem,omitempty"` // why nothing could be asked
-	// Launches counts the acts that were really played.
+	// Launches counts the runs that were really run.
 	Launches int     `json:"launches"`
 	Headless int     `json:"headless"`        // of these, without a terminal
-	Again    int     `json:"again,omitempty"` // acts played a second time for lack of time; not among the launches
+	Again    int     `json:"again,omitempty"` // runs run a second time for lack of time; not among the launches
 	Took     Seconds `json:"seconds"`         // of all launches together
 	// TookHeadless is the part of those without a terminal.
 	TookHeadless Seconds  `json:"headlessSeconds"`
@@ -107,12 +107,12 @@ func (r *AgentReport) Count(m checks.Mark) int {
 	return n
 }
 
-// job is one act of one agent.
+// job is one run of one agent.
 type job struct {
 	report *AgentReport
 	set    *testbed.Setting
 	run    checks.AgentRun
-	again  bool // it was played before, and there was not enough time
+	again  bool // it was run before, and there was not enough time
 }
 
 // newProofs are empty proofs for each agent of a report.
@@ -130,8 +130,8 @@ func newProofs(report *Report, mine bool) map[*AgentReport]*checks.Proof {
 	return proofs
 }
 
-// Run asks every target. Acts of all agents share the machine's few cores;
-// which acts are needed follows from the checks that were asked for.
+// Run asks every target. Runs of all agents share the machine's few cores;
+// which runs are needed follows from the checks that were asked for.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	began := time.Now()
 	if o.Parallel <= 0 {
@@ -230,7 +230,7 @@ func (r *AgentReport) judgeTasks(tasks []task, p *checks.Proof, chosen []string)
 	r.Rows = append(r.Rows, addUnanswered(r.Rows, chosen)...)
 }
 
-// runsOf are the acts that rows need, in the order of the built-in list.
+// runsOf are the runs that rows need, in the order of the built-in list.
 func runsOf(tasks []task) []string {
 	needed := map[string]bool{}
 	for _, t := range tasks {
@@ -240,8 +240,8 @@ func runsOf(tasks []task) []string {
 		for _, name := range t.check.Runs {
 			needed[name] = true
 		}
-		// What looks at every act wants the one that must bring its event
-		// about; the others are looked at when they are played anyway.
+		// What looks at every run wants the one that must bring its event
+		// about; the others are looked at when they are run anyway.
 		if t.check.Any && t.subject.Event != nil {
 			if run := checks.BringsAbout(t.subject); run != "" {
 				needed[run] = true

@@ -22,7 +22,7 @@ import (
 
 var testSerial atomic.Int64
 
-// realTestBed is a stage for tests that play something of their own.
+// realTestBed is a test bed for tests that run something of their own.
 func realTestBed(t *testing.T, name string) *testbed.TestBed {
 	t.Helper()
 	in := agentstest.Require(t, name)
@@ -47,7 +47,7 @@ func realTestBed(t *testing.T, name string) *testbed.TestBed {
 	return st
 }
 
-// writePersonFile puts a file of a person's into the stage's home or project.
+// writePersonFile puts a file of a person's into the test bed's home or project.
 func writePersonFile(t *testing.T, dir, rel, text string) string {
 	t.Helper()
 	file := filepath.Join(dir, rel)
@@ -83,7 +83,7 @@ func TestRealRun(t *testing.T) {
 			for rel, text := range personsFiles[name] {
 				files[writePersonFile(t, st.Home, rel, text)] = text
 			}
-			if name == "codex" { // written by the stage, and the person's all the same
+			if name == "codex" { // written by the test bed, and the person's all the same
 				file := filepath.Join(st.Home, ".codex/config.toml")
 				b, err := os.ReadFile(file)
 				if err != nil {
@@ -275,7 +275,7 @@ func TestRealClaudeFormat(t *testing.T) {
 	}
 }
 
-// outcomesOf reads what was decided, by tag, from the journal of the stage's
+// outcomesOf reads what was decided, by tag, from the journal of the test bed's
 // hub: that is where people see it.
 func outcomesOf(t *testing.T, st *testbed.TestBed) map[string]string {
 	t.Helper()

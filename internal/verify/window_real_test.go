@@ -78,7 +78,7 @@ func TestRealClaudeWindow(t *testing.T) {
 					await := func(what string, is func() bool) time.Time {
 						for !is() {
 							if !testbed.PauseFor(ctx, 5*time.Millisecond) {
-								t.Fatalf("%s: never (%s, pane %d); want stage.PauseFor(ctx, 5*time.Millisecond)",
+								t.Fatalf("%s: never (%s, pane %d); want testbed.PauseFor(ctx, 5*time.Millisecond)",
 									what, state, term.PID)
 							}
 						}

@@ -72,7 +72,7 @@ func folderSize(t *testing.T, dir string) (bytes int64) {
 	return bytes
 }
 
-// TestRealHeadlessTurn plays one scripted command through each agent: the
+// TestRealHeadlessTurn runs one scripted command through each agent: the
 // command really ran, and the model was told its result.
 func TestRealHeadlessTurn(t *testing.T) {
 	agentstest.Repeats(t, "the acts of TestRealChecks")

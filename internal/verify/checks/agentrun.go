@@ -1,5 +1,5 @@
-// Package checks holds what is asked of an agent: acts, each one launch of the
-// agent on a stage, and checks, which judge what the acts brought to light.
+// Package checks holds what is asked of an agent: runs, each one launch of the
+// agent on a test bed, and checks, which judge what the runs brought to light.
 package checks
 
 import (
@@ -16,26 +16,26 @@ import (
 type AgentRun struct {
 	Name string
 	What string // in a person's words, for the progress
-	// Cannot says why an agent has no use for this act; empty: it is played.
-	// Nil means that every agent can. It is asked before anything is started,
+	// Cannot says why this run is not for an agent; "": it is.
+	// Nil means that it is for every agent. It is asked before anything is started,
 	// so that the number of launches follows from the plan.
 	Cannot func(a *agent.Agent, d drivers.Driver) string
-	// AtTerminal says that it is played at a terminal. Nil means headless; of
-	// headless acts an agent may have no more than [MaxHeadless].
+	// AtTerminal says that it happens at a terminal. Nil means headless; of
+	// headless runs an agent may have no more than [MaxHeadless].
 	AtTerminal func(a *agent.Agent, d drivers.Driver) bool
-	// Brings says that this act brings an event about for sure: then its
-	// absence is ✗. Built-in acts are asked first, then others in their order.
+	// Brings says that this run brings an event about for sure: then its
+	// absence is ✗. Built-in runs are asked first, then others in their order.
 	Brings func(s Subject) bool
-	// Execute brings the stage to life and returns when the agent has ended. What
-	// only shows itself to be impossible while playing it says by unplayable.
+	// Execute starts everything on the test bed and returns when the agent has ended.
+	// Its error is a CannotRun where the run turns out to be impossible.
 	Execute func(ctx context.Context, st *testbed.TestBed) error
 }
 
 // MaxHeadless is how many headless launches one agent may cost.
 const MaxHeadless = 8
 
-// CheckGroup is a set of acts and checks that belong together. Each part lives in
-// files of its own and is named once, in the list of parts.
+// CheckGroup is a set of runs and checks that belong together. Each group lives
+// in files of its own and is named once, in builtinGroups.
 type CheckGroup struct {
 	Runs   []AgentRun
 	Checks []Check
@@ -59,7 +59,7 @@ var registry = struct {
 	checks []Check
 }{}
 
-// AddRun adds an act, or replaces one of the same name.
+// AddRun adds a run, or replaces one of the same name.
 func AddRun(a AgentRun) {
 	registry.Lock()
 	defer registry.Unlock()
@@ -72,7 +72,7 @@ func AddRun(a AgentRun) {
 	registry.runs = append(registry.runs, a)
 }
 
-// AllRuns lists the acts in the order they were registered.
+// AllRuns lists the runs in the order they were registered.
 func AllRuns() []AgentRun {
 	registerBuiltins()
 	registry.Lock()
@@ -89,7 +89,7 @@ func RunNamed(name string) (AgentRun, bool) {
 	return AgentRun{}, false
 }
 
-// RunNames lists the names of all acts.
+// RunNames lists the names of all runs.
 func RunNames() []string {
 	var names []string
 	for _, a := range AllRuns() {
@@ -98,7 +98,7 @@ func RunNames() []string {
 	return names
 }
 
-// WhyNotRun says why an act is not played with an agent.
+// WhyNotRun says why a run is left out for an agent; "" when it is not.
 func (a AgentRun) WhyNotRun(of *agent.Agent, d drivers.Driver) string {
 	if a.Cannot == nil || of == nil {
 		return ""
@@ -126,7 +126,7 @@ func registerBuiltins() {
 	})
 }
 
-// SortRuns puts acts into the order they were registered in.
+// SortRuns puts runs into the order they were registered in.
 func SortRuns(runs []*testbed.Evidence) {
 	rank := map[string]int{}
 	for i, a := range AllRuns() {

@@ -16,15 +16,15 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
-// Broken hooks: the act and what is made of it. That an agent goes on proves
+// Broken hooks: the run and what is made of it. That an agent goes on proves
 // nothing unless the hook was called and broke, so the hook leaves a mark
 // first.
 
-// brokenLimit is the time limit of the hooks of this act; a hook that hangs
+// brokenLimit is the time limit of the hooks of this run; a hook that hangs
 // does so for far longer.
 const brokenLimit = 2 * time.Second
 
-// brokenHook is one hook of the act.
+// brokenHook is one hook of the run.
 type brokenHook struct{ event, program string }
 
 // breaking is a hook client that fails in the way the command asks for.

@@ -23,7 +23,7 @@ type Result struct {
 	Mark Mark   `json:"mark"`
 	Why  string `json:"why,omitempty"`  // what was seen, or why nothing could be
 	Hint string `json:"hint,omitempty"` // what it is likely about, and what fixes it
-	// Seen is what an act that led to ✗ left to look at.
+	// Seen is what a run that led to ✗ left to look at.
 	Seen []string `json:"seen,omitempty"`
 	// Cause tells rows apart that a report shows together, or not at all.
 	Cause Cause `json:"-"`
@@ -69,15 +69,15 @@ type Subject struct {
 type Check struct {
 	ID     string
 	Proves string
-	// Runs are what it looks at, all of them. They are played once for all
+	// Runs are what it looks at, all of them. They are run once for all
 	// checks.
 	Runs []string
-	// Any says that it looks at whatever is played, and wants the act that
-	// brings its event about; Acts is then empty.
+	// Any says that it looks at whatever is run, and wants the run that
+	// brings its event about; Runs is then empty.
 	Any bool
 	// Applies picks the subjects.
 	Applies func(Subject) bool
-	// Judge looks at the evidence. It is not asked when no act could be played.
+	// Judge looks at the evidence. It is not asked when no run could be run.
 	Judge func(p *Proof, s Subject) Result
 	// Breakage must make the check fail, on subjects that Sure picks (all when
 	// nil): some checks only report what cannot be expected of every agent.
@@ -100,7 +100,7 @@ func All() []Check {
 	return append([]Check(nil), registry.checks...)
 }
 
-// Proof is the evidence of one agent's acts.
+// Proof is the evidence of one agent's runs.
 type Proof struct {
 	Agent    *agent.Agent
 	Version  string // the agent's own
@@ -108,7 +108,7 @@ type Proof struct {
 	Evidence map[string]*testbed.Evidence
 }
 
-// Of is the evidence of an act; never nil.
+// Of is the evidence of a run; never nil.
 func (p *Proof) Of(run string) *testbed.Evidence {
 	if e := p.Evidence[run]; e != nil {
 		return e
@@ -116,7 +116,7 @@ func (p *Proof) Of(run string) *testbed.Evidence {
 	return &testbed.Evidence{Run: run, Missing: "not played"}
 }
 
-// All are the acts that were played, whatever came of them.
+// All are the runs that were run, whatever came of them.
 func (p *Proof) All() []*testbed.Evidence {
 	var out []*testbed.Evidence
 	for _, e := range p.Evidence {
@@ -142,8 +142,8 @@ func SubjectsOf(a *agent.Agent, d drivers.Driver) []Subject {
 	return all
 }
 
-// ResultOf judges a subject, unless an act that the check looks at could not be
-// played.
+// ResultOf judges a subject, unless a run that the check looks at could not be
+// run.
 func (c *Check) ResultOf(p *Proof, s Subject) Result {
 	for _, name := range c.Runs {
 		e := p.Of(name)

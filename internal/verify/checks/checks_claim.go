@@ -10,7 +10,7 @@ import (
 )
 
 // Checks about the claims of the capability table: one per claim and kind of
-// event, each with the act that brings it about.
+// event, each with the run that brings it about.
 
 // claimOn picks a claim at events of a kind; failed tells reports of failed
 // calls from others.
@@ -114,7 +114,7 @@ func claimChecks() []Check {
 	}
 }
 
-// checkSent finds the event at which an act said something, and makes sure that
+// checkSent finds the event at which a run said something, and makes sure that
 // hookmux really said it: what was degraded on the way proves nothing about the
 // agent. Nil means that it was sent.
 func checkSent(e *testbed.Evidence, s Subject, tag string) *Result {

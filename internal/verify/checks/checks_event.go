@@ -14,7 +14,7 @@ import (
 
 // Checks about one event as such: does it come, and is all of it understood?
 
-// BringsAbout says in which act an event has to come. Empty: in none for sure.
+// BringsAbout says in which run an event has to come. Empty: in none for sure.
 func BringsAbout(s Subject) string {
 	if !testbed.RegistersFor(s.Event) || s.Driver.Unseen[s.Event.Name] != "" {
 		return ""
@@ -83,7 +83,7 @@ func judgeFires(p *Proof, s Subject) Result {
 
 func judgeDecodes(p *Proof, s Subject) Result {
 	n := 0
-	unwritten := "" // the act in which the agent ran the hook and wrote nothing
+	unwritten := "" // the run in which the agent ran the hook and wrote nothing
 	unknown := map[string]bool{}
 	for _, e := range p.All() {
 		for _, x := range e.Events(s.Event.Name) {

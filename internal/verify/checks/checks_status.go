@@ -91,7 +91,7 @@ func judgeMoment(e *testbed.Evidence, id string, within time.Duration) Result {
 	return HoldsBecause("after %s", m.Took.Round(10*time.Millisecond))
 }
 
-// statusRun is one act about status under way.
+// statusRun is one run about status under way.
 type statusRun struct {
 	st *testbed.TestBed
 	t  *testbed.Terminal
@@ -352,7 +352,7 @@ func (p *statusRun) isListed() bool {
 }
 
 func (p *statusRun) listSessions() string {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // also when the act's time is over
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // also when the run's time is over
 	defer cancel()
 	list, err := p.c.Sessions(ctx, client.SessionsParams{})
 	if err != nil {

@@ -22,11 +22,11 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// The acts in which a person answers from elsewhere: the agent is at a
+// The runs in which a person answers from elsewhere: the agent is at a
 // terminal and asks, the feed holds the request, and the answer comes through
-// the hub. The person is this process, inside the stage's hub.
+// the hub. The person is this process, inside the test bed's hub.
 
-// feedTags are the commands of the act, in order.
+// feedTags are the commands of the run, in order.
 const (
 	tagYes    = "feed-yes"
 	tagNo     = "feed-no"
@@ -114,7 +114,7 @@ func runFeed(ctx context.Context, st *testbed.TestBed) error {
 		tags = append(tags, tagWindow)
 	}
 	if known, ok := agent.Builtin().Agent(st.Driver.Name); ok && known.Feed != nil &&
-		known.Feed.Repeats { // not the stage's, which a saboteur may have changed
+		known.Feed.Repeats { // not the test bed's, which a breakage may have changed
 		tags = append(tags, tagLater)
 	}
 	tags = append(tags, tagNobody) // last: nobody answers it
@@ -403,7 +403,7 @@ func (p *RemotePerson) inWindow(t *testbed.Terminal, tag, shows string) {
 // signOf watches for the first sign of an answer in the agent's own window,
 // which the catalogue names. It looks for itself, not through the feed.
 func signOf(st *testbed.TestBed) (func() bool, error) {
-	known, ok := agent.Builtin().Agent(st.Driver.Name) // not the stage's, which a saboteur may have changed
+	known, ok := agent.Builtin().Agent(st.Driver.Name) // not the test bed's, which a breakage may have changed
 	if !ok || known.Feed == nil {
 		return nil, errors.New("it has no feed")
 	}

@@ -20,7 +20,7 @@ import (
 // Forms of MCP servers (elicitation): a tool asks the person while it runs. The
 // server is scripted and tells the model what it heard.
 
-// The forms of the act, in order.
+// The forms of the run, in order.
 const (
 	formFilled  = "form-filled"
 	formRefused = "form-refused"

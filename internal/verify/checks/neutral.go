@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
-// A hook that says nothing changes nothing: the same turn is played with and
+// A hook that says nothing changes nothing: the same turn is run with and
 // without hooks, and what came of both is compared.
 
 func judgeNeutral(p *Proof, s Subject) Result {
@@ -66,7 +66,7 @@ func fileNames(e *testbed.Evidence) []string {
 	return out
 }
 
-// toldOnlyIn is something that the model was told in one act and in no way in
+// toldOnlyIn is something that the model was told in one run and in no way in
 // the other. What differs from run to run does not count: paths, numbers, ids.
 func toldOnlyIn(e, other *testbed.Evidence, varies []string) string {
 	known := map[string]bool{}

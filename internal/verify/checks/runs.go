@@ -128,7 +128,7 @@ func runDecide(ctx context.Context, st *testbed.TestBed) error {
 	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Run it"))
 }
 
-// refusalEndsRun: nothing can be played behind a call that is refused.
+// refusalEndsRun: nothing can be run behind a call that is refused.
 func refusalEndsRun(a *agent.Agent) bool {
 	return slices.ContainsFunc(a.Events, func(e *agent.EventSpec) bool {
 		return e.Kind == event.ToolBefore && testbed.RegistersFor(e) && endsRun(e)
@@ -223,7 +223,7 @@ func runPrompt(ctx context.Context, st *testbed.TestBed) error {
 	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Do not do it"))
 }
 
-// permissionTags are the commands of the act, by what the catalogue claims about
+// permissionTags are the commands of the run, by what the catalogue claims about
 // permission. Hooks say nothing about the command "control": a command that a hook
 // approved must fare better. The command "ask" is permitted without hooks, as is
 // "granted", about which they say nothing: asking must make the difference.

@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
 
-// Driver is how one agent is started on a stage. What is the same for every
+// Driver is how one agent is started on a test bed. What is the same for every
 // start (home, headless arguments, tool names) is in package agents.
 type Driver struct {
 	Name    string
@@ -93,8 +93,8 @@ type Driver struct {
 	NoResume   string // why a session at the terminal is not taken up again
 	// Racy are events that come often but not always, with the reason.
 	Racy map[string]string
-	// Brings are events that an act brings about besides those that follow from
-	// their kind: name → act.
+	// Brings are events that a run brings about besides those that follow from
+	// their kind: name → run.
 	Brings map[string]string
 	// Unseen are events that cannot be brought about here, with the reason.
 	Unseen map[string]string

@@ -41,7 +41,7 @@ const (
 	ReqScripted = "played"  // answered by a step of the scenario
 	ReqOver     = "over"    // marked, but the script has no such step any more
 	ReqPlain    = "plain"   // a conversation with tools but without a marker
-	ReqSide     = "side"    // title, summary, probe: no part of the play
+	ReqSide     = "side"    // title, summary, probe: not part of the script
 	ReqStartup  = "startup" // model lists, token counts
 	ReqUnknown  = "unknown" // nothing we serve; answered 404
 )

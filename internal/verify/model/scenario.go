@@ -1,13 +1,13 @@
 // Package model is a scripted language model on loopback: it speaks the four
 // wire formats coding agents use (Anthropic Messages, OpenAI Responses, OpenAI
-// Chat Completions, Gemini generateContent), streaming or not, and plays a
+// Chat Completions, Gemini generateContent), streaming or not, and runs a
 // scenario instead of thinking.
 //
 // Contract: one Server serves many runs; the run is the first part of the URL
 // path (/r/<run>/…), so agents that run at the same time never mix. The server
 // keeps no session state: which step comes next is read off the conversation
 // the agent sends, namely how often the assistant spoke since the newest user
-// text with a marker (Mark). Requests that are not part of the play (titles,
+// text with a marker (Mark). Requests that are not part of the script (titles,
 // summaries, quota probes, model lists) get short harmless answers. Everything
 // the model was told is kept per run, see Told and Requests.
 package model
@@ -22,7 +22,7 @@ import (
 
 // Scenario says what the model does in one run.
 type Scenario struct {
-	// Steps is played for a prompt that carries Mark("").
+	// Steps is run for a prompt that carries Mark("").
 	Steps []Step
 	// Named holds further scripts for prompts that carry Mark(name): the second
 	// prompt of a session, or the prompt the model hands to a subagent.
@@ -33,7 +33,7 @@ type Scenario struct {
 	Vars map[string]*regexp.Regexp
 	// Delay before each answer; zero means the server's default.
 	Delay time.Duration
-	// Review plays the agent's own reviewer: it is given an action and says why it
+	// Review runs the agent's own reviewer: it is given an action and says why it
 	// refuses that, or "" to allow it. It may wait. Without it, Codex's reviewer
 	// allows everything and the check of Claude Code's auto mode has no result.
 	Review func(action string) (refusal string)
@@ -73,14 +73,14 @@ type Fail struct {
 	Type    string // the API's error type; a plausible one when empty
 	Message string
 	// Times is how many requests fail before the step's Say and Calls are
-	// played; zero fails for ever.
+	// run; zero fails for ever.
 	Times int
 	// Header is added to the error answer (retry-after …).
 	Header map[string]string
 }
 
 // Mark returns the text to put into a prompt so that the named script is
-// played; the empty name means Scenario.Steps.
+// run; the empty name means Scenario.Steps.
 func Mark(name string) string {
 	if name == "" {
 		return "[[play]]"

@@ -13,7 +13,7 @@ type ScriptStep struct {
 	Run      []string  // commands, called together
 	Question *Question // put to the person
 	Plan     string    // shown to the person
-	Subagent string    // the name of the script that a helper plays
+	Subagent string    // the name of the script that a helper runs
 	MCP      *MCP
 	Call     *ToolCall // anything else, in the agent's own words
 	Fail     *Fail
@@ -31,7 +31,7 @@ type MCP struct {
 	Input        any
 }
 
-// Vocabulary puts beats into an agent's own tool calls. What an agent has no
+// Vocabulary puts steps into an agent's own tool calls. What an agent has no
 // word for is nil.
 type Vocabulary struct {
 	Run      func(command string) ToolCall
@@ -41,10 +41,10 @@ type Vocabulary struct {
 	MCP      func(MCP) ToolCall
 }
 
-// ErrNoWord is what Steps says about a beat an agent has no word for.
+// ErrNoWord is what Steps says about a step an agent has no word for.
 var ErrNoWord = errors.New("this agent has no such tool")
 
-// Steps are beats in the agent's words.
+// Steps are steps in the agent's words.
 func (v Vocabulary) Steps(script []ScriptStep) ([]Step, error) {
 	var out []Step
 	for i, b := range script {

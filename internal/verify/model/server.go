@@ -70,7 +70,7 @@ func (s *Server) Close() error {
 // URL is the base address to give to the agent of a run, without /v1.
 func (s *Server) URL(run string) string { return s.base + "/r/" + url.PathEscape(run) }
 
-// SetScenario sets the scenario of a run. Steps already played are not repeated: the
+// SetScenario sets the scenario of a run. Steps already run are not repeated: the
 // position is in the agent's conversation.
 func (s *Server) SetScenario(run string, sc Scenario) {
 	s.mu.Lock()
@@ -179,7 +179,7 @@ func apiFor(method, path string) *api {
 	return nil
 }
 
-// answer plays one model turn.
+// answer runs one model turn.
 func (s *Server) answer(w http.ResponseWriter, req *http.Request, name string, q Request, a *api) {
 	q.API = a.name
 	conv, err := a.parse(q.Body, q.Path)

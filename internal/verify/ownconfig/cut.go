@@ -210,7 +210,7 @@ func holdsNoText(raw json.RawMessage) bool {
 // isHash: a hash of a trusted hook is no secret.
 func isHash(raw json.RawMessage) bool { return bytes.HasPrefix(raw, []byte(`"sha256:`)) }
 
-// laidOver is a text with every value of the stage's own in its place, table by
+// laidOver is a text with every value of the test bed's own in its place, table by
 // table.
 func laidOver(f edit.Format, text, ours []byte) ([]byte, error) {
 	r, err := f.Parse(ours)

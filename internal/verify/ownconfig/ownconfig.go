@@ -164,7 +164,7 @@ func (m *Config) readFile(a *agent.Agent, c copied, moved func(string) string) (
 	return cutCredentials(a, f, text, moved)
 }
 
-// movedPaths turns paths of the person's into those of the stage: trust is given to
+// movedPaths turns paths of the person's into those of the test bed: trust is given to
 // paths. A hook is trusted by its file, too.
 func (m *Config) movedPaths(all []copied, home, project string) func(string) string {
 	var pairs [][2]string

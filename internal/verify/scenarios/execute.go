@@ -19,7 +19,7 @@ type Outcome struct {
 	Screens   []string
 }
 
-// Execute plays a scenario on a stage.
+// Execute runs a scenario on a test bed.
 func (s *Scenario) Execute(ctx context.Context, st *testbed.TestBed) (*Outcome, error) {
 	sc := model.Scenario{Steps: s.Script(st), Named: map[string][]model.Step{}}
 	st.SetScript(sc.Steps)

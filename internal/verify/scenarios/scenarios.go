@@ -22,7 +22,7 @@ type Scenario struct {
 	About string
 	// Strict starts the agent so that it asks for permission.
 	Strict bool
-	// Cannot says why an agent cannot play it; empty: it can.
+	// Cannot says why an agent cannot run it; empty: it can.
 	Cannot func(st *testbed.TestBed) string
 	// Script is what the model does for the first prompt; Later for a second one.
 	Script func(st *testbed.TestBed) []model.Step

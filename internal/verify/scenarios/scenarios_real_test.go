@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestRealScenarios plays scenarios with real agents: what hookmux says about status,
+// TestRealScenarios runs scenarios with real agents: what hookmux says about status,
 // result and title is what a person would say. HOOKMUX_RECORD_SESSIONS names a folder
 // that the recordings are written to.
 func TestRealScenarios(t *testing.T) {

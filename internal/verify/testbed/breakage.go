@@ -11,7 +11,7 @@ import (
 )
 
 // Breakage is a deliberately broken hookmux: an encoder, a decoder, a client
-// or an installer with a fault. A check that does not fail under its saboteur
+// or an installer with a fault. A check that does not fail under its breakage
 // proves nothing.
 type Breakage struct {
 	Name string
@@ -31,17 +31,17 @@ type Breakage struct {
 	// Plugin is put in place of words of the installed plugin: old, new, and so
 	// on. Plugins run no hook client that In and Out could stand around.
 	Plugin []string
-	// Settings replace those of the act about status.
+	// Settings replace those of the run about status.
 	Settings string
 	// Immortal makes the hub believe that processes never end; Pane is what
 	// agents are told their pane is.
 	Immortal bool
 	Pane     string
-	// Broken stands in for the hooks of the act that breaks them.
+	// Broken stands in for the hooks of the run that breaks them.
 	Broken string
 }
 
-// prepare breaks a stage. Without a saboteur it does nothing.
+// prepare breaks a test bed. Without a breakage it does nothing.
 func (s *Breakage) prepare(st *TestBed) error {
 	if s == nil {
 		return nil

@@ -21,11 +21,11 @@ type Seen struct {
 	Answer   neutral.Answer
 }
 
-// Evidence is what one act brought to light.
+// Evidence is what one run brought to light.
 type Evidence struct {
 	Run      string
-	Err      error  // the agent could not be brought to play it
-	Missing  string // why it cannot be played here at all
+	Err      error  // the agent could not be brought to run it
+	Missing  string // why it cannot be run here at all
 	Seen     []Seen
 	Requests []model.Request
 	Told     []model.Message
@@ -36,15 +36,15 @@ type Evidence struct {
 	Stderr   string
 	Screens  []string
 	Spooled  []spool.Record
-	Broken   Broken            // of the act with broken hooks
-	Feed     Feed              // of the acts in which a person answers from elsewhere
+	Broken   Broken            // of the run with broken hooks
+	Feed     Feed              // of the runs in which a person answers from elsewhere
 	Refusing bool              // a person's hooks refuse while no hub answers
-	Status   map[string]Moment // of the act about status
+	Status   map[string]Moment // of the run about status
 	Left     int               // processes that outlived the agent and had to be ended
 	Took     time.Duration
 	Late     bool   // most of the time it may take was over
 	Version  string // as the agent said it
-	Folder   string // of the stage, while it is kept
+	Folder   string // of the test bed, while it is kept
 }
 
 // Events are those of a native name.
@@ -102,7 +102,7 @@ func (e *Evidence) SawTimes(text string) int {
 	return n
 }
 
-// Asked counts the requests that belong to the play.
+// Asked counts the requests that belong to the script.
 func (e *Evidence) Asked() int {
 	n := 0
 	for _, q := range e.Requests {
@@ -165,14 +165,14 @@ type Broken struct {
 	Waited time.Duration
 }
 
-// Moment is one thing that was waited for in the act about status.
+// Moment is one thing that was waited for in the run about status.
 type Moment struct {
 	Seen bool
 	Took time.Duration
 	Got  string // what was there instead, or what came with it
 }
 
-// Feed is what became of the requests of an act, by the command's tag.
+// Feed is what became of the requests of a run, by the command's tag.
 type Feed struct {
 	Asked   map[string]wire.FeedItem // as they came
 	Ended   map[string]wire.FeedItem // as they ended

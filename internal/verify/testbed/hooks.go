@@ -13,10 +13,10 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/agents"
 )
 
-// How a stage gets its hooks: through `hookmux run`, by the installer, or with
+// How a test bed gets its hooks: through `hookmux run`, by the installer, or with
 // what a person had installed already.
 
-// InstallHost is the stage as the installer sees it.
+// InstallHost is the test bed as the installer sees it.
 func (st *TestBed) InstallHost() *install.Host {
 	return &install.Host{
 		Dirs: st.Dirs, Project: st.Project, Getenv: st.LookupEnv, Hook: filepath.Join(st.Bin, "hookmux-hook"),
@@ -32,7 +32,7 @@ func (st *TestBed) owned() bool { return st.mine && st.Agent != nil && st.Instal
 // ByRun says that hooks are given at launch.
 func (st *TestBed) ByRun() bool { return st.Driver.Run && !st.owned() }
 
-// AgentCommand is the agent as it is started on this stage: through `hookmux run`
+// AgentCommand is the agent as it is started on this test bed: through `hookmux run`
 // where it takes hooks at launch.
 func (st *TestBed) AgentCommand() agents.Installed {
 	in := st.PlainCommand()
@@ -87,7 +87,7 @@ func installedEvents(a *agent.Agent) []string {
 	return names
 }
 
-// WithoutHooks takes hookmux out of a person's config on this stage.
+// WithoutHooks takes hookmux out of a person's config on this test bed.
 func (st *TestBed) WithoutHooks() error {
 	if !st.owned() {
 		return nil
@@ -99,7 +99,7 @@ func (st *TestBed) WithoutHooks() error {
 	return plan.Apply(&steps.Disk{})
 }
 
-// CatalogueLook is how the catalogue sees the stage.
+// CatalogueLook is how the catalogue sees the test bed.
 func (st *TestBed) CatalogueLook() agent.Look {
 	return agent.Look{
 		Resolve: func(f agent.HookFile) string { return f.Resolve(st.Home, st.Project, st.LookupEnv) },

@@ -60,7 +60,7 @@ func (e *Evidence) WriteFiles(st *TestBed) error {
 	return nil
 }
 
-// RemoveAll removes a stage; agents leave folders that nobody may write to.
+// RemoveAll removes a test bed; agents leave folders that nobody may write to.
 func RemoveAll(dir string) {
 	if os.RemoveAll(dir) == nil {
 		return

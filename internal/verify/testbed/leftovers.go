@@ -10,8 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/agents"
 )
 
-// leftovers finds what still runs out of a stage: processes whose environment
-// has the stage's home, which no other process can have. Only where /proc is
+// leftovers finds what still runs out of a test bed: processes whose environment
+// has the test bed's home, which no other process can have. Only where /proc is
 // there and shows the processes this one may signal; elsewhere none is found.
 func (st *TestBed) leftovers() []int {
 	self, err := os.Readlink("/proc/self")

@@ -99,7 +99,7 @@ func TestMineUsesWhatIsInstalled(t *testing.T) {
 	}
 	// Without --mine nothing is theirs.
 	if st := newTestBed(t, "claude", nil, nil); st.owned() || !st.ByRun() {
-		t.Error("a stage without a person has hooks of its own")
+		t.Error("a test bed without a person has hooks of its own")
 	}
 	p.InstallHookmux("claude", nowhere, install.Options{Deny: true})
 	if st := newTestBed(t, "claude", p.Config, nil); !st.Evidence.Refusing {
@@ -107,7 +107,7 @@ func TestMineUsesWhatIsInstalled(t *testing.T) {
 	}
 }
 
-// Trust that was given is trust on the stage, and trust that was not is not.
+// Trust that was given is trust on the test bed, and trust that was not is not.
 func TestMineKeepsTrust(t *testing.T) {
 	for _, trust := range []bool{true, false} {
 		p := ownconfigtest.NewPerson(t)
@@ -120,7 +120,7 @@ func TestMineKeepsTrust(t *testing.T) {
 			ours, untrusted = ours+s.Ours, untrusted+len(s.Untrusted)
 		}
 		if ours == 0 || !st.owned() || st.ByRun() || trust != (untrusted == 0) {
-			t.Errorf("trusted %v: %d hooks, %d not trusted on the stage:\n%s", trust, ours, untrusted,
+			t.Errorf("trusted %v: %d hooks, %d not trusted on the test bed:\n%s", trust, ours, untrusted,
 				read(t, filepath.Join(st.Home, ".codex/config.toml")))
 		}
 	}

@@ -28,7 +28,7 @@ func (t *remembering) Lookup(pid int) (proc.Process, error) {
 }
 
 // outside shows the processes of the machine, but for this one: the hub of a
-// stage lives in the process that also starts the agents, and would take them
+// test bed lives in the process that also starts the agents, and would take them
 // for children of one of its hooks.
 type outside struct {
 	proc.Table

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
 
-// MarkedPrompt is what a person asks; the mark has the model play its script.
+// MarkedPrompt is what a person asks; the mark has the model run its script.
 func MarkedPrompt(words string) string { return words + " " + model.Mark("") }
 
 // The words that hooks put in. A reason, a context and so on are recognised by

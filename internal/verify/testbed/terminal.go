@@ -14,7 +14,7 @@ import (
 )
 
 // Terminal is an agent in a tmux server of its own: nobody else's sessions are
-// seen or touched, and the server ends with the act.
+// seen or touched, and the server ends with the run.
 type Terminal struct {
 	Stage  *TestBed
 	tmux   string
@@ -22,7 +22,7 @@ type Terminal struct {
 	PID    int // of the agent
 }
 
-// NewTerminal is a terminal whose tmux server listens below the stage's folder.
+// NewTerminal is a terminal whose tmux server listens below the test bed's folder.
 func NewTerminal(st *TestBed, tmux, name string) *Terminal {
 	return &Terminal{Stage: st, tmux: tmux, socket: filepath.Join(st.Base, name)}
 }
@@ -205,7 +205,7 @@ func (t *Terminal) StopAll() {
 	_, _ = t.RunTmux(ctx, "kill-server") // it may be gone with its only session
 }
 
-// tmuxVariables lets an agent know its pane, where an act is about that.
+// tmuxVariables lets an agent know its pane, where a run is about that.
 func (st *TestBed) tmuxVariables() string {
 	switch {
 	case !st.InPane:

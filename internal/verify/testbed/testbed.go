@@ -1,6 +1,6 @@
-// Package stage is where one act is played: a throw-away home and project, a
-// scripted model, a hub whose hook keeps every event, the agent itself (headless
-// or in a tmux server of its own), and the evidence of what happened.
+// Package testbed is where one run of an agent takes place: a throw-away home and
+// project, a scripted model, a hub whose hook keeps every event, the agent itself
+// (headless or in a tmux server of its own), and the evidence of what happened.
 package testbed
 
 import (
@@ -30,8 +30,8 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/ownconfig"
 )
 
-// TestBed is where one act is played: a throw-away home and project, a scripted
-// model, a hub, and the agent. Everything lies below one folder.
+// TestBed is where one run of an agent takes place: a throw-away home and project, a
+// scripted model, a hub, and the agent. Everything lies below one folder.
 type TestBed struct {
 	Driver  drivers.Driver
 	Agent   *agent.Agent // nil for agents that are not in the catalogue
@@ -52,7 +52,7 @@ type TestBed struct {
 	mine      bool     // a person's own config is part of it
 	Hub       *hub.Hub // while it runs
 	StopHub   func()
-	Extra     []*hook.Entry // hooks besides the act's own
+	Extra     []*hook.Entry // hooks besides the run's own
 	// facts and asker play a person's terminal where an act needs one that the
 	// hub believes; nil: this machine.
 	Facts     authority.Source
@@ -63,7 +63,7 @@ type TestBed struct {
 	terminals int  // how many there were
 }
 
-// Setting is what all stages of one agent share.
+// Setting is what all test beds of one agent share.
 type Setting struct {
 	Driver   drivers.Driver
 	In       agents.Installed
@@ -73,11 +73,11 @@ type Setting struct {
 	Breakage *Breakage
 	Patience time.Duration
 	Serial   func() string
-	// Beside is a stage whose home and hub this agent shares; nil: it gets its own.
+	// Beside is a test bed whose home and hub this agent shares; nil: it gets its own.
 	Beside *TestBed
 }
 
-// New lays a stage out. decide may be nil; withHub false leaves the hub
+// New lays a test bed out. decide may be nil; withHub false leaves the hub
 // away.
 func New(s *Setting, run string) (*TestBed, error) {
 	if s.Beside != nil {
@@ -101,7 +101,7 @@ func New(s *Setting, run string) (*TestBed, error) {
 	return st, nil
 }
 
-// newBeside lays out a stage in the home of another: several agents of one person.
+// newBeside lays out a test bed in the home of another: several agents of one person.
 // The project is its own; the hub is the other's.
 func newBeside(s *Setting, run string) (*TestBed, error) {
 	base := s.Beside.Base
@@ -167,7 +167,7 @@ func (st *TestBed) LookupEnv(name string) string {
 	return paths.GetenvLast(st.Env)(name)
 }
 
-// StartHub puts a hub with the act's hook into the home.
+// StartHub puts a hub with the run's hook into the home.
 func (st *TestBed) StartHub(decide Decide) error {
 	st.Watcher = newWatcher(st.catalogue, decide)
 	st.Watcher.forget = st.Breakage != nil && st.Breakage.Forget
@@ -215,7 +215,7 @@ func (st *TestBed) StartHub(decide Decide) error {
 	}
 }
 
-// ProcessTable is the processes the stage's hub sees.
+// ProcessTable is the processes the test bed's hub sees.
 func (st *TestBed) ProcessTable() proc.Table {
 	if st.Breakage != nil && st.Breakage.Immortal {
 		return &remembering{Table: outside{proc.System(), os.Getpid()}, known: map[int]proc.Process{}}
@@ -233,7 +233,7 @@ func (st *TestBed) RunHeadless(ctx context.Context, in agents.Installed, args []
 	return err
 }
 
-// PlannedCommand is the command line `hookmux run` would use, for acts in which
+// PlannedCommand is the command line `hookmux run` would use, for runs in which
 // hookmux itself is taken away before the agent starts.
 func (st *TestBed) PlannedCommand(ctx context.Context, args []string) (agents.Installed, []string, error) {
 	in := st.AgentCommand()
@@ -259,7 +259,7 @@ func (st *TestBed) PlannedCommand(ctx context.Context, args []string) (agents.In
 	return in, plan.Argv[1:], nil
 }
 
-// OwnBin gives the stage its own copies of both programs, so that they can be
+// OwnBin gives the test bed its own copies of both programs, so that they can be
 // broken or taken away.
 func (st *TestBed) OwnBin() error {
 	dir := filepath.Join(st.Base, "bin")
@@ -316,7 +316,7 @@ func (st *TestBed) CollectEvidence(err error, began time.Time) *Evidence {
 	return e
 }
 
-// CannotRun is the error of an act that an agent has no use for.
+// CannotRun is the error of a run that is impossible with an agent.
 type CannotRun string
 
 func (u CannotRun) Error() string { return string(u) }

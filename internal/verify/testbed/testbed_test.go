@@ -112,7 +112,7 @@ func TestMine(t *testing.T) {
 	}
 }
 
-// A saboteur breaks the stage's own copy and nothing else.
+// A breakage breaks the test bed's own copy and nothing else.
 func TestBreakageWrapsItsOwnCopy(t *testing.T) {
 	st := newTestBed(t, "grok", nil, &Breakage{Out: `sed 's/"updatedInput"/"updated_input"/'`})
 	b, err := os.ReadFile(filepath.Join(st.Bin, "hookmux-hook"))

@@ -19,7 +19,7 @@ func ClipText(s string) string {
 // printed is how many of an agent's last lines are shown.
 const printed = 3
 
-// Summary sums up how an act ended.
+// Summary sums up how a run ended.
 func (e *Evidence) Summary() string {
 	switch {
 	case e.Signal != "":
@@ -30,7 +30,7 @@ func (e *Evidence) Summary() string {
 	return fmt.Sprintf("the agent ended with code %d", e.Exit)
 }
 
-// DescribeTraces are what an act left to look at, in a person's words.
+// DescribeTraces are what a run left to look at, in a person's words.
 func (e *Evidence) DescribeTraces(spec *agent.EventSpec) []string {
 	out := []string{e.Summary()}
 	if e.Err != nil {

@@ -39,7 +39,7 @@ func TestWantNamesWhatIsUnmet(t *testing.T) {
 	}
 }
 
-// The model server speaks a scene: question, plan, helper and MCP tool come out
+// The model server speaks a turn script: question, plan, helper and MCP tool come out
 // of it as the calls of the agent.
 func TestTurnScriptReachesTheModel(t *testing.T) {
 	st := newTestBed(t, "claude", nil, nil)

@@ -10,15 +10,15 @@ import (
 	"github.com/hookmux/hookmux/hook"
 )
 
-// Decide is what an act's hook thinks of an event. n counts the events of the
+// Decide is what a run's hook thinks of an event. n counts the events of the
 // same native name before it.
 type Decide func(ev *event.Event, n int) event.Decision
 
-// Watcher is a hook that keeps every event and has the act decide.
+// Watcher is a hook that keeps every event and has the run decide.
 type Watcher struct {
 	catalogue *agent.Catalogue
 	decide    Decide
-	forget    bool // what was decided: the work of a saboteur
+	forget    bool // what was decided: the work of a breakage
 
 	mu      sync.Mutex
 	seen    []Seen
@@ -38,7 +38,7 @@ func (w *Watcher) hookEntry() (*hook.Entry, error) {
 	}, w, "global")
 }
 
-// Handle keeps the event and gives the act's opinion.
+// Handle keeps the event and gives the run's opinion.
 func (w *Watcher) Handle(_ context.Context, call *hook.Call) (event.Decision, error) {
 	ev := *call.Event
 	ev.Raw = append([]byte(nil), ev.Raw...)

@@ -80,8 +80,8 @@ type TestBed struct {
 // Timeout is how long a headless turn may take on a busy machine.
 const Timeout = 4 * time.Minute
 
-// NewTestBed prepares a stage; the scenario can be changed later with
-// Model.Play(stage.Run, …). Everything ends with the test.
+// NewTestBed prepares a test bed; the scenario can be changed later with
+// Model.SetScenario(bed.Run, …). Everything ends with the test.
 func NewTestBed(t testing.TB, name string, sc model.Scenario) *TestBed {
 	t.Helper()
 	in := Require(t, name)
