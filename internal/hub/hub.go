@@ -163,7 +163,7 @@ func (h *Hub) buildServices(o Options) {
 	})
 	h.modules = h.newModules()
 	h.selection = h.newSelection(o.Extra, o.Environment)
-	h.selection.ConfirmInitial(o.Person)
+	h.selection.Confirmations.ConfirmInitial(o.Person)
 	h.sessions = sessions.New(h.ctx, h.deps, sessions.Options{
 		Settings: h.selection.Config, Sender: pluginCalls{h.ctx, h.outbox}, SessionGone: h.modules.ForgetSession,
 		WindowsChanged: func(agent, session string, items []wire.FeedItem) {

@@ -59,7 +59,7 @@ func (h *Hub) infoMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 		Counts: h.pipeline.Counts(), Feed: h.approvals.Info(),
 	}
 	info.Counts.Undrained = h.recorder.Undrained()
-	info.Unconfirmed = h.selection.Unconfirmed()
+	info.Unconfirmed = h.selection.Confirmations.Unconfirmed()
 	info.Root = h.seats.RunsAsRoot()
 	info.Monitored = selection.Monitored(h.selection, h.stats.Would)
 	info.Naps = h.selection.Naps.Info()

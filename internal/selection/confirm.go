@@ -3,7 +3,6 @@ package selection
 import (
 	"context"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/hookmux/hookmux/event"
@@ -13,47 +12,6 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
-
-// ConfirmInitial confirms what is there now where nothing was ever confirmed: by a
-// person, or because there are no settings at all.
-func (r *Service) ConfirmInitial(byPerson bool) {
-	if r.Confirmed == nil {
-		return
-	}
-	if err := r.Confirmed.ConfirmInitial(byPerson); err != nil {
-		r.Problems.Raise(confirmed.ProblemKey, "what is in force cannot be written down: "+err.Error(),
-			"make room or repair "+r.Dirs.State)
-	}
-	r.confirmNamed(namedModules(r))
-	r.Forget()
-}
-
-// namedModules are the TypeScript hooks that confirmed settings and hooks name.
-func namedModules(r *Service) []string {
-	names := r.Config.ConfirmedModules()
-	for _, reg := range r.Registry.Load("", "").Hooks {
-		if reg.Handler == "module" && !reg.Unconfirmed {
-			names = append(names, reg.Target)
-		}
-	}
-	return names
-}
-
-// confirmNamed confirms TypeScript hooks that a person has just named and that were
-// never seen before. What others name stays as it is.
-func (r *Service) confirmNamed(names []string) {
-	if basis, _, _ := r.Confirmed.State(); basis != confirmed.Confirmed {
-		return
-	}
-	for _, name := range names {
-		if rest, ok := strings.CutPrefix(name, "~/"); ok {
-			name = filepath.Join(r.Dirs.Home, rest)
-		}
-		if filepath.IsAbs(name) {
-			r.Confirmed.ConfirmNamed(filepath.Clean(name))
-		}
-	}
-}
 
 // asConfirmed leaves of a hook that nobody confirmed only what it refuses.
 func (r *Service) asConfirmed(reg registry.Entry, entries []*hook.Entry) []*hook.Entry {
@@ -126,17 +84,4 @@ func confirmedVersion(store *confirmed.Store) int {
 		return 0
 	}
 	return store.Version()
-}
-
-// reportUnconfirmed says in the list of problems what waits for a person.
-func (r *Service) reportUnconfirmed() {
-	if r.Confirmed == nil {
-		return
-	}
-	what, fix := r.Confirmed.Describe()
-	if what == "" {
-		r.Problems.Clear(confirmed.ProblemKey)
-		return
-	}
-	r.Problems.Set(confirmed.ProblemKey, what, fix)
 }

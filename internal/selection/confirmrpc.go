@@ -5,48 +5,70 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
-
-	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/rogpeppe/go-internal/diff"
 )
 
 // maxDiff is the largest text whose difference is shown line by line.
 const maxDiff = 256 << 10
 
-// confirmMethods are about changes that hookmux's own commands did not make.
-func (r methods) confirmMethods() map[string]services.Method {
+// views is what counts, as those need it who change files.
+type views interface {
+	// Forget makes the next event look at the files.
+	Forget()
+	// Refresh reads what counts in a project, "" for what counts everywhere.
+	Refresh(root string)
+	// ProjectOf is the project with hooks of its own that a folder is in.
+	ProjectOf(folder string) string
+	// DropProblemsOf forgets what was wrong with a hook.
+	DropProblemsOf(id string)
+}
+
+// Confirmations are the changes of the user's files that something else than hookmux's own
+// commands made: shown, confirmed by a person, restored, followed.
+type Confirmations struct {
+	Options
+	Config   *config.Loader
+	Registry *registry.Registry
+	views    views
+	editing  *sync.Mutex // one edit at a time
+}
+
+// methods are about changes that hookmux's own commands did not make.
+func (r *Confirmations) methods() map[string]services.Method {
 	return map[string]services.Method{
 		wire.MethodConfirmLook:    {Run: r.lookAtChanges},
 		wire.MethodConfirm:        {Run: r.confirmChanges},
 		wire.MethodConfirmRestore: {Run: r.restoreConfirmed},
 		wire.MethodConfirmFollow:  {Run: r.followFiles},
 		wire.MethodConfirmFirst:   {Run: r.confirmFirst},
-		wire.MethodConfirmFile:    {Run: r.confirmFile},
 	}
 }
 
 var errAllCounts = wire.Errorf(wire.CodeConflict, "this hub takes files as they are; there is nothing to confirm")
 
-func (r methods) lookAtChanges(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (r *Confirmations) lookAtChanges(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	if bad := services.ReadParams(params, &struct{}{}); bad != nil {
 		return nil, bad
 	}
 	if r.Confirmed == nil {
 		return wire.ConfirmView{Basis: string(confirmed.Confirmed), Changes: []wire.ConfirmChange{}}, nil
 	}
-	r.viewOf(places{}) // modules and programs that hooks name are found by loading them
+	r.views.Refresh("") // modules and programs that hooks name are found by loading them
 	changes, hash := r.Confirmed.Pending()
 	return r.describeView(changes, hash), nil
 }
 
-func (r methods) describeView(changes []confirmed.Change, hash string) wire.ConfirmView {
+func (r *Confirmations) describeView(changes []confirmed.Change, hash string) wire.ConfirmView {
 	basis, since, problem := r.Confirmed.State()
 	view := wire.ConfirmView{Basis: string(basis), Hash: hash, Changes: []wire.ConfirmChange{}}
 	if !since.IsZero() {
@@ -85,7 +107,7 @@ func differenceOf(c confirmed.Change) string {
 	return text
 }
 
-func (r methods) confirmChanges(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (r *Confirmations) confirmChanges(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.ConfirmParams
 	if bad := services.ReadParams(params, &p); bad != nil {
 		return nil, bad
@@ -102,7 +124,7 @@ func (r methods) confirmChanges(params json.RawMessage, _ proc.Cred) (any, *wire
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
 	}
-	r.confirmNamed(namedModules(r.Service))
+	r.confirmNamed(r.namedModules())
 	r.applyConfirmed()
 	view := r.describeView(changes, p.Hash)
 	for _, c := range changes {
@@ -117,7 +139,7 @@ func (r methods) confirmChanges(params json.RawMessage, _ proc.Cred) (any, *wire
 
 // restoreConfirmed writes what was confirmed back into the files. What is in force
 // stays as it is.
-func (r methods) restoreConfirmed(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (r *Confirmations) restoreConfirmed(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.ConfirmParams
 	if bad := services.ReadParams(params, &p); bad != nil {
 		return nil, bad
@@ -140,52 +162,19 @@ func (r methods) restoreConfirmed(params json.RawMessage, _ proc.Cred) (any, *wi
 }
 
 // applyConfirmed lets what was confirmed count at once.
-func (r *Service) applyConfirmed() {
-	r.Forget()
+func (r *Confirmations) applyConfirmed() {
+	r.views.Forget()
 	r.Modules.LoadChanged()
-	r.viewOf(places{})
+	r.views.Refresh("")
 	r.SettingsChanged()
 	r.reportUnconfirmed()
 }
 
-func (r methods) confirmFirst(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (r *Confirmations) confirmFirst(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	if bad := services.ReadParams(params, &struct{}{}); bad != nil {
 		return nil, bad
 	}
 	r.ConfirmInitial(true)
-	return map[string]bool{"ok": true}, nil
-}
-
-// confirmFile takes a file that a command of a person wrote into the folder of
-// hooks, or of rules.
-func (r methods) confirmFile(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
-	var p wire.ConfirmFileParams
-	if bad := services.ReadParams(params, &p); bad != nil {
-		return nil, bad
-	}
-	if p.Monitor {
-		if bad := r.monitorNew(p.File); bad != nil {
-			return nil, bad
-		}
-		return map[string]bool{"ok": true}, nil
-	}
-	if r.Confirmed == nil {
-		return map[string]bool{"ok": true}, nil
-	}
-	if !r.Confirmed.IsNew(p.File) {
-		return map[string]bool{"ok": true}, nil // the hub that this command started took it
-	}
-	if filepath.Dir(p.File) == r.Confirmed.RulesFolder() {
-		if err := onlyTightens(p.File, []byte(p.Content)); err != nil {
-			return nil, wire.Errorf(wire.CodeConflict, "%v", err)
-		}
-	} else if filepath.Dir(p.File) != r.Confirmed.HooksFolder() {
-		return nil, wire.Errorf(wire.CodeParams, "%s is not a new file in %s", p.File, r.Confirmed.HooksFolder())
-	}
-	if err := r.Confirmed.ConfirmFile(p.File, []byte(p.Content)); err != nil {
-		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
-	}
-	r.applyConfirmed()
 	return map[string]bool{"ok": true}, nil
 }
 
@@ -194,7 +183,7 @@ const followEvery = 250 * time.Millisecond
 
 // followFiles takes changes of some files as they come, as long as the calling
 // process runs.
-func (r methods) followFiles(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+func (r *Confirmations) followFiles(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p wire.ConfirmFilesParams
 	if bad := services.ReadParams(params, &p); bad != nil {
 		return nil, bad
@@ -205,7 +194,7 @@ func (r methods) followFiles(params json.RawMessage, peer proc.Cred) (any, *wire
 	if len(p.Files) == 0 {
 		return nil, wire.Errorf(wire.CodeParams, "no file is named")
 	}
-	r.viewOf(places{})
+	r.views.Refresh("")
 	for _, file := range p.Files {
 		if err := r.canFollow(file); err != nil {
 			return nil, wire.Errorf(wire.CodeParams, "%s %v", file, err)
@@ -241,7 +230,7 @@ func (r methods) followFiles(params json.RawMessage, peer proc.Cred) (any, *wire
 }
 
 // canFollow says why the changes of a file cannot be followed; nil if they can.
-func (r methods) canFollow(file string) error {
+func (r *Confirmations) canFollow(file string) error {
 	if !filepath.IsAbs(file) {
 		return errors.New("is not an absolute path")
 	}
@@ -254,7 +243,7 @@ func (r methods) canFollow(file string) error {
 }
 
 // confirmFollowed takes what changed in followed files and tells who follows.
-func (r *Service) confirmFollowed() {
+func (r *Confirmations) confirmFollowed() {
 	changes := r.Confirmed.ConfirmFollowed()
 	if len(changes) == 0 {
 		return
@@ -262,7 +251,7 @@ func (r *Service) confirmFollowed() {
 	settings, _ := r.Config.File(config.User, "") // none: nobody can follow it
 	for _, c := range changes {
 		if c.Path == settings || c.Path == r.Registry.GlobalFile() {
-			r.confirmNamed(namedModules(r)) // followed too: what it names comes with it
+			r.confirmNamed(r.namedModules()) // followed too: what it names comes with it
 		}
 	}
 	r.applyConfirmed()
@@ -274,7 +263,7 @@ func (r *Service) confirmFollowed() {
 }
 
 // Unconfirmed lists what waits, for the hub's status.
-func (r *Service) Unconfirmed() []wire.Unconfirmed {
+func (r *Confirmations) Unconfirmed() []wire.Unconfirmed {
 	if r.Confirmed == nil {
 		return nil
 	}
@@ -284,4 +273,58 @@ func (r *Service) Unconfirmed() []wire.Unconfirmed {
 		list = append(list, wire.Unconfirmed{File: c.Path, Change: string(c.Kind)})
 	}
 	return list
+}
+
+// ConfirmInitial confirms what is there now where nothing was ever confirmed: by a
+// person, or because there are no settings at all.
+func (r *Confirmations) ConfirmInitial(byPerson bool) {
+	if r.Confirmed == nil {
+		return
+	}
+	if err := r.Confirmed.ConfirmInitial(byPerson); err != nil {
+		r.Problems.Raise(confirmed.ProblemKey, "what is in force cannot be written down: "+err.Error(),
+			"make room or repair "+r.Dirs.State)
+	}
+	r.confirmNamed(r.namedModules())
+	r.views.Forget()
+}
+
+// namedModules are the TypeScript hooks that confirmed settings and hooks name.
+func (r *Confirmations) namedModules() []string {
+	names := r.Config.ConfirmedModules()
+	for _, reg := range r.Registry.Load("", "").Hooks {
+		if reg.Handler == "module" && !reg.Unconfirmed {
+			names = append(names, reg.Target)
+		}
+	}
+	return names
+}
+
+// confirmNamed confirms TypeScript hooks that a person has just named and that were
+// never seen before. What others name stays as it is.
+func (r *Confirmations) confirmNamed(names []string) {
+	if basis, _, _ := r.Confirmed.State(); basis != confirmed.Confirmed {
+		return
+	}
+	for _, name := range names {
+		if rest, ok := strings.CutPrefix(name, "~/"); ok {
+			name = filepath.Join(r.Dirs.Home, rest)
+		}
+		if filepath.IsAbs(name) {
+			r.Confirmed.ConfirmNamed(filepath.Clean(name))
+		}
+	}
+}
+
+// reportUnconfirmed says in the list of problems what waits for a person.
+func (r *Confirmations) reportUnconfirmed() {
+	if r.Confirmed == nil {
+		return
+	}
+	what, fix := r.Confirmed.Describe()
+	if what == "" {
+		r.Problems.Clear(confirmed.ProblemKey)
+		return
+	}
+	r.Problems.Set(confirmed.ProblemKey, what, fix)
 }

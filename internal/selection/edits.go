@@ -2,12 +2,18 @@ package selection
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/sources"
+	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -25,14 +31,29 @@ func SettingOf(e config.Entry) wire.Setting {
 		File: e.Origin.File, Doc: e.Key.Doc}
 }
 
-func (r methods) listSettings(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+// edits are what programs can ask to show and change: settings, hooks, trust, packs, naps.
+type edits struct {
+	Options
+	Config        *config.Loader
+	Registry      *registry.Registry
+	Trust         *trust.Store
+	Naps          *Naps
+	sources       *sources.Sources
+	handlers      handler.Deps
+	allowances    allowances
+	confirmations *Confirmations
+	views         views
+	editing       *sync.Mutex // one edit at a time
+}
+
+func (r *edits) listSettings(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.ConfigListParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
 	root := r.Registry.FindProject(p.Cwd)
 	list := []wire.Setting{}
-	for _, e := range r.Config.For(root, r.trusted(root)).List() {
+	for _, e := range r.Config.For(root, isTrusted(r.Trust, root)).List() {
 		s := SettingOf(e)
 		if config.Sealed(s.Key) {
 			s = r.Proofs().ShowProof(s)
@@ -42,7 +63,7 @@ func (r methods) listSettings(params json.RawMessage, _ proc.Cred) (any, *wire.E
 	return list, nil
 }
 
-func (r methods) changeSetting(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+func (r *edits) changeSetting(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p wire.ConfigSetParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
@@ -67,7 +88,7 @@ func (r methods) changeSetting(params json.RawMessage, peer proc.Cred) (any, *wi
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)
 	}
 	r.SettingsChanged() // what is switched off is forgotten at once
-	e, ok := r.Config.For(root, r.trusted(root)).Get(p.Key)
+	e, ok := r.Config.For(root, isTrusted(r.Trust, root)).Get(p.Key)
 	if !ok {
 		return nil, wire.Errorf(wire.CodeParams, "%v", config.Unknown(p.Key))
 	}
@@ -75,7 +96,7 @@ func (r methods) changeSetting(params json.RawMessage, peer proc.Cred) (any, *wi
 }
 
 // changeSealed changes a setting that the hub keeps under a seal.
-func (r methods) changeSealed(p *wire.ConfigSetParams, peer proc.Cred) (any, *wire.Error) {
+func (r *edits) changeSealed(p *wire.ConfigSetParams, peer proc.Cred) (any, *wire.Error) {
 	key, _ := config.Find(p.Key)
 	if p.Project != "" {
 		return nil, wire.Errorf(wire.CodeParams, "%s cannot be set by a project; set it with `hookmux config set %s`",
@@ -100,10 +121,10 @@ func (r methods) changeSealed(p *wire.ConfigSetParams, peer proc.Cred) (any, *wi
 
 // setConfig changes a setting and lets it count at once. In a trusted project
 // trust follows exactly that change.
-func (r *Service) setConfig(layer config.Layer, root, key string, value json.RawMessage) error {
+func (r *edits) setConfig(layer config.Layer, root, key string, value json.RawMessage) error {
 	r.editing.Lock()
 	defer r.editing.Unlock()
-	defer r.Forget()
+	defer r.views.Forget()
 	var done config.Change
 	var err error
 	if value == nil {
@@ -112,7 +133,7 @@ func (r *Service) setConfig(layer config.Layer, root, key string, value json.Raw
 		done, err = r.Config.Set(layer, root, key, textOf(value))
 	}
 	if err == nil && root == "" && r.Confirmed != nil && key == config.Modules {
-		r.confirmNamed(r.Config.ConfirmedModules())
+		r.confirmations.confirmNamed(r.Config.ConfirmedModules())
 	}
 	if err == nil && root != "" && r.Trust.Known(root) {
 		_ = r.Trust.Retrust(root, done.File, done.Before, done.After) // else status says what is not trusted
@@ -130,12 +151,12 @@ func textOf(value json.RawMessage) string {
 }
 
 // allowRule lets one rule of a guard pass.
-func (r methods) allowRule(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (r *edits) allowRule(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.AllowParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
-	locked, isRule := findRule(r.Service, p.Rule)
+	locked, isRule := r.findRule(p.Rule)
 	if locked {
 		return nil, wire.Errorf(wire.CodeParams, "%s is a rule of this machine's administrator: nobody lets it pass",
 			p.Rule)
@@ -185,4 +206,37 @@ func knownRule(rule string) bool {
 		}
 	}
 	return false
+}
+
+// confirmFile takes a file that a command of a person wrote into the folder of
+// hooks, or of rules.
+func (r *edits) confirmFile(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.ConfirmFileParams
+	if bad := services.ReadParams(params, &p); bad != nil {
+		return nil, bad
+	}
+	if p.Monitor {
+		if bad := r.monitorNew(p.File); bad != nil {
+			return nil, bad
+		}
+		return map[string]bool{"ok": true}, nil
+	}
+	if r.Confirmed == nil {
+		return map[string]bool{"ok": true}, nil
+	}
+	if !r.Confirmed.IsNew(p.File) {
+		return map[string]bool{"ok": true}, nil // the hub that this command started took it
+	}
+	if filepath.Dir(p.File) == r.Confirmed.RulesFolder() {
+		if err := onlyTightens(p.File, []byte(p.Content)); err != nil {
+			return nil, wire.Errorf(wire.CodeConflict, "%v", err)
+		}
+	} else if filepath.Dir(p.File) != r.Confirmed.HooksFolder() {
+		return nil, wire.Errorf(wire.CodeParams, "%s is not a new file in %s", p.File, r.Confirmed.HooksFolder())
+	}
+	if err := r.Confirmed.ConfirmFile(p.File, []byte(p.Content)); err != nil {
+		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
+	}
+	r.confirmations.applyConfirmed()
+	return map[string]bool{"ok": true}, nil
 }

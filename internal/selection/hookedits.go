@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-func (r methods) listHooks(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (r *edits) listHooks(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.HooksListParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func editError(err error) *wire.Error {
 	return wire.Errorf(wire.CodeConflict, "%v", err)
 }
 
-func (r methods) addHook(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (r *edits) addHook(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.HooksEditParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (r methods) addHook(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 }
 
 // canRun refuses what would only fail later, at every call.
-func (r methods) canRun(reg hook.Registration, scope string) error {
+func (r *edits) canRun(reg hook.Registration, scope string) error {
 	if err := reg.Check(r.sources.KnowsAgent, r.sources.KnowsType); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (r methods) canRun(reg hook.Registration, scope string) error {
 	return err
 }
 
-func (r methods) changeHook(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (r *edits) changeHook(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.HooksEditParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (r methods) changeHook(params json.RawMessage, _ proc.Cred) (any, *wire.Err
 	})
 }
 
-func (r methods) removeHook(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (r *edits) removeHook(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.HooksEditParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
@@ -117,13 +117,13 @@ func (r methods) removeHook(params json.RawMessage, _ proc.Cred) (any, *wire.Err
 // editHooks changes a file of hooks, and lets trust follow exactly that change. A
 // scope that is not named is the project's, if it has the hook, else the
 // user's.
-func (r methods) editHooks(p wire.HooksEditParams,
+func (r *edits) editHooks(p wire.HooksEditParams,
 	change func(*registry.Registry, string) (registry.Change, error)) (any, *wire.Error) {
 	// One edit at a time, with the trust that follows it: two that overtake
 	// each other would look like somebody else's change.
 	r.editing.Lock()
 	defer r.editing.Unlock()
-	defer r.Forget()
+	defer r.views.Forget()
 	scope, root := p.Scope, ""
 	if scope != registry.Global {
 		root = r.Registry.RootFor(p.Cwd)
@@ -148,15 +148,15 @@ func (r methods) editHooks(p wire.HooksEditParams,
 	if err != nil {
 		return nil, editError(err)
 	}
-	r.DropProblemsOf(done.Hook.ID)
+	r.views.DropProblemsOf(done.Hook.ID)
 	named := len(p.Registration) > 0 || namesTarget(p.Patch)
 	if scope == registry.Global && r.Confirmed != nil && named && done.Hook.Handler == "module" {
-		r.confirmNamed([]string{done.Hook.Target})
+		r.confirmations.confirmNamed([]string{done.Hook.Target})
 	}
 	result := wire.HooksEditResult{File: done.File, Scope: scope}
 	result.Registration, _ = json.Marshal(done.Hook)
 	if scope == registry.Project {
-		if note := r.trustEdit(root, done); note != "" {
+		if note := trustEdit(r.Trust, root, done); note != "" {
 			result.Notes = append(result.Notes, note)
 		}
 	}

@@ -31,7 +31,7 @@ func Monitored(r *Service, would func(id string) uint64) []wire.MonitoredHook {
 
 // monitorNew lets a TypeScript hook only monitor that is about to be written. One
 // that is in force already must be switched by its setting, which asks.
-func (r methods) monitorNew(file string) *wire.Error {
+func (r *edits) monitorNew(file string) *wire.Error {
 	folder := filepath.Join(r.Dirs.Config, "hooks")
 	root, inProject := strings.CutSuffix(filepath.Dir(file),
 		string(filepath.Separator)+filepath.FromSlash(trust.ModuleDir))
@@ -62,7 +62,7 @@ func (r methods) monitorNew(file string) *wire.Error {
 
 // isInForce reports whether a hook counts although its file is not there: a
 // person confirmed it, or trusts the project with it.
-func (r methods) isInForce(root, file string) bool {
+func (r *edits) isInForce(root, file string) bool {
 	if r.Confirmed != nil && !r.Confirmed.IsNew(file) {
 		return true
 	}

@@ -80,7 +80,7 @@ func (n *Naps) start(name string, until time.Time) (had bool, err error) {
 }
 
 // startNap lets a guard, a rule or a pack only monitor for a while.
-func (r methods) startNap(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (r *edits) startNap(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.NapParams
 	if bad := services.ReadParams(params, &p); bad != nil {
 		return nil, bad
@@ -102,8 +102,8 @@ func (r methods) startNap(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
-	r.Forget()
-	r.viewOf(places{})
+	r.views.Forget()
+	r.views.Refresh("")
 	if span == 0 && !had {
 		return nil, wire.Errorf(wire.CodeConflict, "%s does not rest", name)
 	}
@@ -111,7 +111,7 @@ func (r methods) startNap(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 }
 
 // napName is the full name of what is to rest.
-func (r methods) napName(p wire.NapParams) (string, *wire.Error) {
+func (r *edits) napName(p wire.NapParams) (string, *wire.Error) {
 	settings := r.Config.For(r.Registry.FindProject(p.Cwd), false)
 	short := strings.TrimPrefix(p.Name, "guard.")
 	if guard.IsGuard(short) {
@@ -120,7 +120,7 @@ func (r methods) napName(p wire.NapParams) (string, *wire.Error) {
 		}
 		return "guard." + short, nil
 	}
-	for _, one := range rulesAt(r.Service, p.Cwd) {
+	for _, one := range r.rulesAt(p.Cwd) {
 		pack, _, _ := strings.Cut(one.ID, "/")
 		switch {
 		case one.ID == p.Name && one.Layer == rules.System:

@@ -2,6 +2,7 @@ package selection
 
 import (
 	"context"
+	"sync"
 
 	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/policy/counts"
@@ -35,6 +36,12 @@ func New(o Options) *Service {
 	r.Off.readFile()
 	r.Naps = &Naps{state: o.Dirs.State, problems: o.Problems}
 	r.Naps.readFile()
+	editing := new(sync.Mutex)
+	r.Confirmations = &Confirmations{Options: o, Config: r.Config, Registry: r.Registry, views: r, editing: editing}
+	r.edits = &edits{
+		Options: o, Config: r.Config, Registry: r.Registry, Trust: r.Trust, Naps: r.Naps, sources: r.sources,
+		handlers: deps, allowances: r.allowances, confirmations: r.Confirmations, views: r, editing: editing,
+	}
 	return r
 }
 

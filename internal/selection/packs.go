@@ -11,14 +11,14 @@ import (
 )
 
 // packMethods are what people can do to packs of rules. Reading needs no hub.
-func (r methods) packMethods() map[string]services.Method {
+func (r *edits) packMethods() map[string]services.Method {
 	return map[string]services.Method{
 		wire.MethodPackAdd:  {Run: r.addPack},
 		wire.MethodPackDrop: {Run: r.removePack},
 	}
 }
 
-func (r methods) addPack(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (r *edits) addPack(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.PackAddParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
@@ -35,11 +35,11 @@ func (r methods) addPack(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
 	}
-	r.Forget()
+	r.views.Forget()
 	return wire.PackResult{Name: kept.Name, Version: kept.Version, Hash: kept.Hash, Rules: len(list)}, nil
 }
 
-func (r methods) removePack(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (r *edits) removePack(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.PackDropParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
@@ -47,6 +47,6 @@ func (r methods) removePack(params json.RawMessage, _ proc.Cred) (any, *wire.Err
 	if err := packstore.New(r.Dirs.State).Remove(p.Name); err != nil {
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)
 	}
-	r.Forget()
+	r.views.Forget()
 	return wire.PackResult{Name: p.Name}, nil
 }

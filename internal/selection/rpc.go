@@ -9,21 +9,22 @@ import (
 
 // Methods are what programs can ask of hooks, settings and trust.
 func (r *Service) Methods() map[string]services.Method {
-	m := methods{r}
+	m := r.edits
 	table := map[string]services.Method{
-		wire.MethodConfigGet: {Run: m.listSettings},
-		wire.MethodConfigSet: {Run: m.changeSetting},
-		wire.MethodHooksList: {Run: m.listHooks},
-		wire.MethodHooksAdd:  {Run: m.addHook},
-		wire.MethodHooksSet:  {Run: m.changeHook},
-		wire.MethodHooksDrop: {Run: m.removeHook},
-		wire.MethodTrustLook: {Run: m.lookAtTrust},
-		wire.MethodTrust:     {Run: m.trustProject},
-		wire.MethodUntrust:   {Run: m.untrustProject},
-		wire.MethodAllow:     {Run: m.allowRule},
-		wire.MethodNap:       {Run: m.startNap},
+		wire.MethodConfigGet:   {Run: m.listSettings},
+		wire.MethodConfigSet:   {Run: m.changeSetting},
+		wire.MethodHooksList:   {Run: m.listHooks},
+		wire.MethodHooksAdd:    {Run: m.addHook},
+		wire.MethodHooksSet:    {Run: m.changeHook},
+		wire.MethodHooksDrop:   {Run: m.removeHook},
+		wire.MethodTrustLook:   {Run: m.lookAtTrust},
+		wire.MethodTrust:       {Run: m.trustProject},
+		wire.MethodUntrust:     {Run: m.untrustProject},
+		wire.MethodAllow:       {Run: m.allowRule},
+		wire.MethodNap:         {Run: m.startNap},
+		wire.MethodConfirmFile: {Run: m.confirmFile},
 	}
-	maps.Copy(table, m.confirmMethods())
+	maps.Copy(table, r.Confirmations.methods())
 	maps.Copy(table, m.packMethods())
 	return table
 }

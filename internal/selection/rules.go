@@ -16,9 +16,9 @@ import (
 )
 
 // rulesAt are the rules that count in a folder, whatever they are switched to.
-func rulesAt(r *Service, cwd string) []*rules.Rule {
+func (r *edits) rulesAt(cwd string) []*rules.Rule {
 	o := sources.GuardOptions{}
-	if root := r.ProjectOf(cwd); root != "" {
+	if root := r.views.ProjectOf(cwd); root != "" {
 		o.Forces[0] = r.Trust.InForce(root)
 	}
 	base, here, _ := r.sources.RulesIn(&o)
@@ -69,7 +69,7 @@ func (r *Service) Examine(ev *event.Event) *examine.Examination {
 
 // findRule reports whether a rule is the administrator's, and whether there is
 // one of this id at all.
-func findRule(r *Service, id string) (locked, known bool) {
+func (r *edits) findRule(id string) (locked, known bool) {
 	for _, one := range r.sources.Rules.Base().Rules {
 		if one.ID == id {
 			return one.Layer == rules.System, true

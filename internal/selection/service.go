@@ -92,18 +92,20 @@ type Options struct {
 // at once after the hub itself changed them.
 type Service struct {
 	Options
-	Config     *config.Loader
-	Registry   *registry.Registry
-	Trust      *trust.Store
-	Off        *OffSwitch
-	Naps       *Naps
-	sources    *sources.Sources
-	handlers   handler.Deps
-	allowances allowances
-	counts     *counts.Tracker // of what happens in sessions
-	loads      timedLoads
-	editing    sync.Mutex
-	levelKeys  sync.Map // agent → the setting of its gate
+	Config   *config.Loader
+	Registry *registry.Registry
+	Trust    *trust.Store
+	Off      *OffSwitch
+	Naps     *Naps
+	// Confirmations are the changes that wait for a person.
+	Confirmations *Confirmations
+	edits         *edits
+	sources       *sources.Sources
+	handlers      handler.Deps
+	allowances    allowances
+	counts        *counts.Tracker // of what happens in sessions
+	loads         timedLoads
+	levelKeys     sync.Map // agent → the setting of its gate
 
 	noting            sync.Mutex
 	covered           []guardnote.Cover // by what counts everywhere
@@ -152,9 +154,6 @@ const (
 	keepViews   = 128
 	keepFolders = 1024
 )
-
-// methods are what programs can ask of hooks, settings and trust.
-type methods struct{ *Service }
 
 // folder is where a folder belongs, as it was seen last.
 type folder struct {

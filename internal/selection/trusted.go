@@ -13,14 +13,14 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-func (r *Service) trusted(root string) bool {
-	return root != "" && r.Trust.InForce(root).Status == trust.Trusted
+func isTrusted(store *trust.Store, root string) bool {
+	return root != "" && store.InForce(root).Status == trust.Trusted
 }
 
 // trustEdit lets trust follow the person's own edit through hookmux, and says
 // what stands in the way when it cannot.
-func (r *Service) trustEdit(root string, done registry.Change) string {
-	if err := r.Trust.Retrust(root, done.File, done.Before, done.After); err != nil {
+func trustEdit(store *trust.Store, root string, done registry.Change) string {
+	if err := store.Retrust(root, done.File, done.Before, done.After); err != nil {
 		return fmt.Sprintf("it does not run yet: %v", err)
 	}
 	return ""
@@ -28,7 +28,7 @@ func (r *Service) trustEdit(root string, done registry.Change) string {
 
 // listHooksIn shows every registration that could count in a folder, and whether it
 // does.
-func (r *Service) listHooksIn(cwd, agent string) []wire.ListedHook {
+func (r *edits) listHooksIn(cwd, agent string) []wire.ListedHook {
 	root := ""
 	if cwd != "" {
 		root = r.Registry.FindProject(cwd)
@@ -99,7 +99,7 @@ func trustView(v trust.View) wire.TrustView {
 	return out
 }
 
-func (r methods) trustParams(params json.RawMessage) (string, wire.TrustParams, *wire.Error) {
+func (r *edits) trustParams(params json.RawMessage) (string, wire.TrustParams, *wire.Error) {
 	var p wire.TrustParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return "", p, err
@@ -111,7 +111,7 @@ func (r methods) trustParams(params json.RawMessage) (string, wire.TrustParams, 
 	return root, p, nil
 }
 
-func (r methods) showTrust(root string) (any, *wire.Error) {
+func (r *edits) showTrust(root string) (any, *wire.Error) {
 	view, err := r.Trust.Inspect(root, r.Registry.Load("", "").Registrations())
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
@@ -119,7 +119,7 @@ func (r methods) showTrust(root string) (any, *wire.Error) {
 	return trustView(view), nil
 }
 
-func (r methods) lookAtTrust(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (r *edits) lookAtTrust(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	root, _, bad := r.trustParams(params)
 	if bad != nil {
 		return nil, bad
@@ -127,7 +127,7 @@ func (r methods) lookAtTrust(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	return r.showTrust(root)
 }
 
-func (r methods) trustProject(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (r *edits) trustProject(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	root, p, bad := r.trustParams(params)
 	if bad != nil {
 		return nil, bad
@@ -138,12 +138,12 @@ func (r methods) trustProject(params json.RawMessage, _ proc.Cred) (any, *wire.E
 	if _, err := r.Trust.Trust(root, p.Hash); err != nil {
 		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
 	}
-	r.Forget()
-	r.viewOf(places{here: root}) // what was taken back ends now
+	r.views.Forget()
+	r.views.Refresh(root) // what was taken back ends now
 	return r.showTrust(root)
 }
 
-func (r methods) untrustProject(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (r *edits) untrustProject(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	root, _, bad := r.trustParams(params)
 	if bad != nil {
 		return nil, bad
@@ -151,7 +151,7 @@ func (r methods) untrustProject(params json.RawMessage, _ proc.Cred) (any, *wire
 	if err := r.Trust.Untrust(root); err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
-	r.Forget()
-	r.viewOf(places{here: root}) // what was taken back ends now
+	r.views.Forget()
+	r.views.Refresh(root) // what was taken back ends now
 	return r.showTrust(root)
 }

@@ -97,7 +97,7 @@ func (r *Service) readView(at places, old *view) {
 	r.views.Put(at, v, keepViews)
 	r.mu.Unlock()
 	r.reportProblems(settings, sets, forces, at)
-	r.reportUnconfirmed()
+	r.Confirmations.reportUnconfirmed()
 	r.noteCovers(at, v)
 }
 
@@ -153,7 +153,7 @@ func (r *Service) Refresh(root string) { r.viewOf(places{here: root}) }
 // now.
 func (r *Service) AllProblems() []wire.Problem {
 	r.viewOf(places{})
-	r.reportUnconfirmed()
+	r.Confirmations.reportUnconfirmed()
 	if r.Problems.Any() && r.starts.Save() == nil {
 		r.Problems.Clear("starts")
 	}
