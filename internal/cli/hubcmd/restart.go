@@ -73,10 +73,8 @@ func endHub(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client.Cl
 	if pid == 0 {
 		return errors.New("the hub does not answer, and which process it is cannot be told; end `hookmux hub` yourself")
 	}
-	// A hub that was stopped must run to take notice of a signal.
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		if err := errors.Join(syscall.Kill(pid, signal), syscall.Kill(pid, syscall.SIGCONT)); err != nil &&
-			!errors.Is(err, syscall.ESRCH) {
+		if err := sendSignal(pid, signal); err != nil {
 			return fmt.Errorf("the hub, process %d, cannot be ended: %w", pid, err)
 		}
 		if waitForEnd(ctx, dirs) {

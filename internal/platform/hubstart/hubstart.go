@@ -29,7 +29,7 @@ import (
 )
 
 // MaxLog is the size at which the hub's log is set aside: before a start, and
-// by a hub that runs (package hublog).
+// by a hub that runs (package logrotate).
 const MaxLog = 8 << 20
 
 // Outcome is what a call of Start came to.

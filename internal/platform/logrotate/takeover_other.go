@@ -1,6 +1,6 @@
 //go:build !unix
 
-package hublog
+package logrotate
 
 import (
 	"errors"

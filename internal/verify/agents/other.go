@@ -12,4 +12,4 @@ func endGroup(cmd *exec.Cmd) {
 	}
 }
 
-func kill(int) {}
+func killProcess(int) {}

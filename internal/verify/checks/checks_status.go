@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
@@ -218,7 +217,9 @@ func (p *statusRun) killAndResume(ctx context.Context) error {
 	}) {
 		return errors.New("the second prompt was not seen")
 	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+	if process, err := os.FindProcess(pid); err != nil {
+		return err
+	} else if err := process.Kill(); err != nil {
 		return err
 	}
 	if !p.timeUntil(ctx, "killed", 10*time.Second,
