@@ -62,7 +62,7 @@ func (m *Incoming) RefuseTo(code int, text string) *Refusal {
 	return &Refusal{ID: quoted(m.ID), Code: code, Text: text}
 }
 
-// ResultLine answers a question with effects. What is no list of effects is none.
+// ResultLine answers a question with effects. No effects are an empty list.
 func (m *Incoming) ResultLine(effects []byte) ([]byte, error) {
 	if len(effects) == 0 {
 		effects = []byte("[]")

@@ -233,14 +233,14 @@ func (w *watchers) writeFile() {
 const pollSpan = 5 * time.Second
 
 // polls knows programs that follow the requests by asking for the list again and
-// again. One question alone is none of that.
+// again. A single request for the list does not count.
 type polls struct {
 	mu    sync.Mutex
 	last  map[watcher]time.Time
 	until time.Time // somebody looks until then
 }
 
-// notePoll takes in that a process asked, and reports whether it does so again and again.
+// notePoll records that a process asked, and reports whether it asks repeatedly.
 func (p *polls) notePoll(one watcher, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

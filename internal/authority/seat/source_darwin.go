@@ -20,7 +20,7 @@ func deviceTimes(info os.FileInfo) (authority.Terminal, error) {
 }
 
 // HoldsMaster believes the session leader's parent: macOS does not let one ask
-// which terminal a master belongs to, and hardened programs cannot be bent.
+// which terminal a master belongs to, and nothing can be injected into hardened programs.
 func (s *Source) HoldsMaster(int, string) (bool, error) { return true, nil }
 
 // Connected believes the server: its sockets' peers cannot be asked for.

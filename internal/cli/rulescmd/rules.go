@@ -172,7 +172,7 @@ func switchRule(app *cmdutil.App, cmd *cobra.Command, id string, to rules.State)
 	return nil
 }
 
-// RulesFolder is where a file of rules belongs.
+// rulesFolder is where a file of rules belongs.
 func rulesFolder(app *cmdutil.App, project bool) (string, error) {
 	if project {
 		return ".hookmux/" + ruleset.FolderName, nil

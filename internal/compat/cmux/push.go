@@ -131,8 +131,8 @@ func (s *Server) pushOne(ctx context.Context, raw json.RawMessage, wait time.Dur
 	return result, nil
 }
 
-// whileAsking ends when the process does that a pushed event says it is asked for:
-// whoever pushes it may live on. A process that is not there is not believed in; the
+// whileAsking gives a context that ends with the process for which a pushed event
+// asks; whoever pushes it may live on. A process that does not exist is ignored: the
 // one that asks may have other numbers, as in a container.
 func (s *Server) whileAsking(ctx context.Context, pid int) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)

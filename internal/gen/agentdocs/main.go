@@ -67,7 +67,7 @@ func writePages(docs string) error {
 	return countInPage(filepath.Join(docs, "verify.md"))
 }
 
-// countInPage counts the agents anew in a page; one that is not there is none.
+// countInPage writes the number of agents into a page. A missing page is left alone.
 func countInPage(file string) error {
 	page, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {

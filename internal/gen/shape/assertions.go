@@ -121,7 +121,7 @@ func isCheckedError(e ast.Expr, parents []ast.Node) bool {
 	return false
 }
 
-// spell writes a name with its selectors; anything else is like nothing else.
+// spell writes an identifier or selector; other expressions get a unique string.
 func spell(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:

@@ -13,7 +13,7 @@ import (
 // harmlessSettings are variables of hookmux that change nothing about what runs.
 var harmlessSettings = []string{"HOOKMUX_DEBUG", "HOOKMUX_VERIFY", "HOOKMUX_UPDATE", "HOOKMUX_MODEL_KEY"}
 
-// isSetting reports whether a variable of this name changes what hookmux does.
+// isHookmuxSetting reports whether a variable of this name changes what hookmux does.
 func isHookmuxSetting(name string) bool {
 	if !strings.HasPrefix(name, "HOOKMUX_") {
 		return false

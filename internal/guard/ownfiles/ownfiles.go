@@ -148,7 +148,7 @@ func linkNeedles() *inspect.Needles {
 		"curl ", "wget ", "tar ", "unzip ", "yq ", "sponge ")
 }
 
-// checkRedirects reports whether s writes to a file by redirection. The two that
+// hasFileRedirect reports whether s writes to a file by redirection. The two that
 // stand in every other command, 2>&1 and >/dev/null, do not count.
 func hasFileRedirect(s string) bool {
 	for {

@@ -58,8 +58,8 @@ func readBounded(f descriptor, size int64, path string, limit int64) ([]byte, er
 		data = data[:len(data)+n]
 		switch {
 		case err == nil && size > 0 && int64(len(data)) == size:
-			// There was room for one byte more. Files of the kernel, which give
-			// what they have in pieces, have no size.
+			// data has capacity size+1, so a full read means EOF; kernel files
+			// report size 0.
 			return data, nil
 		case errors.Is(err, io.EOF):
 			if int64(len(data)) > limit {

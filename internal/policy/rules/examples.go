@@ -15,7 +15,7 @@ const (
 	exampleProject = "/home/you/project"
 )
 
-// exampleEvent is the tool call that an example stands for.
+// event is the tool call that an example stands for.
 func (e Example) event() *event.Event {
 	t := &event.Tool{Name: e.Name, Kind: event.ToolKind(e.Tool), URL: e.URL}
 	switch {

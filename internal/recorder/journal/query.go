@@ -36,8 +36,7 @@ type Filter struct {
 
 const (
 	// A page is read into memory and its read transaction ended before the
-	// first of it is handed out: a reader that dawdles must not keep the log
-	// from being carried over.
+	// first of it is handed out: a slow reader must not block checkpointing.
 	pageRows  = 256
 	pageBytes = 1 << 20
 	// spanRows bounds what one read transaction looks through when little of

@@ -56,8 +56,8 @@ type origin struct {
 }
 
 // fingerprint stands for an origin in memory: a long-lived hub meets thousands,
-// each of seven strings. Two that are alike by chance are not to be feared at
-// 128 bits, and nobody can make them so without the seeds.
+// each of seven strings. Collisions at 128 bits are negligible, and nobody can
+// make one without the seeds.
 type fingerprint [2]uint64
 
 func (w *writer) fingerprint(o origin) fingerprint {

@@ -94,8 +94,8 @@ func refuseAsks(s *Session, n *input) {
 	}
 }
 
-// noteRefusal: a person said no. A question that got no answer is no call that was
-// refused.
+// noteRefusal records that a person said no. A question without an answer is not a
+// refused call.
 func noteRefusal(s *Session, a *Ask, n *input) {
 	if a.Kind == event.Question {
 		s.Machine.WavedAway = true

@@ -96,7 +96,7 @@ func (b *Sessions) ClientGone(key Key, at time.Time) Change {
 
 // ToolFailed tells of a failed call that only the transcript shows. One that
 // was known before, by its call id, is not counted again, and neither is one that
-// was refused. A turn that ended well turns out not to have.
+// was refused. A turn that ended well then ended with errors.
 func (b *Sessions) ToolFailed(key Key, call Call, f Failure) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		t := s.Turn

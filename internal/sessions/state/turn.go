@@ -344,9 +344,9 @@ func (s *Session) agentIdle(n *input, c *Change) {
 	s.finishTurn(&quiet, c, Interrupted)
 }
 
-// agentSettled: nothing goes on any more. That ends a turn whose end nobody
-// reported; a question that was open was refused then. What the event says is
-// no last word of the agent's.
+// agentSettled is called when nothing goes on any more. It ends a turn whose end
+// nobody reported; an open question was refused then. The event's text is not the
+// agent's last message.
 func (s *Session) agentSettled(n *input, c *Change) {
 	if !s.Turn.Open() {
 		s.Asks = nil

@@ -49,8 +49,7 @@ func (s *Session) askID(a *Ask) string {
 	return s.ID + "." + strconv.Itoa(a.N)
 }
 
-// deriveStatus is the status that is shown: what is asked of a person covers what
-// goes on beneath.
+// deriveStatus sets the shown status: an open question overrides the base status.
 func (s *Session) deriveStatus() {
 	status, since := s.Machine.Base, s.Machine.BaseSince
 	s.WaitingSince = time.Time{}

@@ -182,7 +182,7 @@ func withNamespace(c model.ToolCall, name string) model.ToolCall {
 // Forms says how an agent is started with an MCP server.
 type Forms struct {
 	// Args are those of an interactive start in which the server called
-	// [formServer] listens at an address and its tool is permitted.
+	// [FormServer] listens at an address and its tool is permitted.
 	Args func(prompt, url string) []string
 	// Prompts is what the agent's own dialog for a form shows.
 	Prompts string
