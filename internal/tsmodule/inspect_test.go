@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -22,12 +23,13 @@ import (
 	"github.com/hookmux/hookmux/internal/tsmodule/ops"
 )
 
-// inspector is a client of Node's inspector protocol, which runs over a WebSocket.
+// inspector is a client of Node's inspector protocol, which runs over a WebSocket. What
+// went wrong first is in err; nothing is sent or read after it.
 type inspector struct {
-	t    *testing.T
 	conn net.Conn
 	r    *bufio.Reader
 	next int
+	err  error
 }
 
 // inspectorMessage is an answer or an event of the inspector.
@@ -44,65 +46,70 @@ type inspectorMessage struct {
 	Error json.RawMessage
 }
 
-func connectInspector(t *testing.T, host, path string) *inspector {
-	t.Helper()
-	conn, err := net.Dial("tcp", host)
-	if err != nil {
-		t.Fatal(err)
+func connectInspector(host, path string) *inspector {
+	i := &inspector{}
+	if i.conn, i.err = net.Dial("tcp", host); i.err != nil {
+		return i
 	}
-	t.Cleanup(func() { conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(2 * time.Minute))
-	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+
+	_ = i.conn.SetDeadline(time.Now().Add(time.Minute))
+	fmt.Fprintf(i.conn, "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+
 		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n", path, host)
-	r := bufio.NewReader(conn)
-	answer, err := http.ReadResponse(r, nil)
+	i.r = bufio.NewReader(i.conn)
+	answer, err := http.ReadResponse(i.r, nil)
 	if err != nil || answer.StatusCode != http.StatusSwitchingProtocols {
-		t.Fatalf("the inspector answered %v, %v", answer, err)
+		i.err = fmt.Errorf("the inspector answered %v, %w", answer, err)
 	}
-	return &inspector{t: t, conn: conn, r: r}
+	return i
+}
+
+// close ends the connection.
+func (i *inspector) close() {
+	if i.conn != nil {
+		i.conn.Close()
+	}
 }
 
 // send sends one method call, as a masked text frame.
 func (i *inspector) send(method string, params any) {
-	i.t.Helper()
+	if i.err != nil {
+		return
+	}
 	i.next++
 	body, err := json.Marshal(map[string]any{"id": i.next, "method": method, "params": params})
-	if err != nil {
-		i.t.Fatal(err)
+	if err == nil {
+		frame := []byte{0x81, 0x80 | 126, byte(len(body) >> 8), byte(len(body)), 0, 0, 0, 0} // a mask of zeros
+		_, err = i.conn.Write(append(frame, body...))
 	}
-	frame := []byte{0x81, 0x80 | 126, byte(len(body) >> 8), byte(len(body)), 0, 0, 0, 0} // a mask of zeros
-	if _, err := i.conn.Write(append(frame, body...)); err != nil {
-		i.t.Fatal(err)
+	i.err = err
+}
+
+// readFull reads so many bytes.
+func (i *inspector) readFull(size uint64) []byte {
+	b := make([]byte, size)
+	if i.err == nil {
+		_, i.err = io.ReadFull(i.r, b)
 	}
+	return b
 }
 
 // read reads the next message.
 func (i *inspector) read() (m inspectorMessage) {
-	i.t.Helper()
-	head := make([]byte, 2)
-	if _, err := io.ReadFull(i.r, head); err != nil {
-		i.t.Fatal(err)
-	}
+	head := i.readFull(2)
 	size := uint64(head[1] & 0x7f)
 	if more := map[uint64]int{126: 2, 127: 8}[size]; more > 0 {
 		length := make([]byte, 8)
-		if _, err := io.ReadFull(i.r, length[8-more:]); err != nil {
-			i.t.Fatal(err)
-		}
+		copy(length[8-more:], i.readFull(uint64(more)))
 		size = binary.BigEndian.Uint64(length)
 	}
-	body := make([]byte, size)
-	if _, err := io.ReadFull(i.r, body); err != nil {
-		i.t.Fatal(err)
+	if i.err != nil {
+		return m
 	}
-	if head[0]&0x0f != 1 {
+	body := i.readFull(size)
+	if i.err != nil || head[0]&0x0f != 1 {
 		return m // a ping
 	}
-	if err := json.Unmarshal(body, &m); err != nil {
-		i.t.Fatal(err)
-	}
-	if m.Error != nil {
-		i.t.Fatalf("the inspector refused call %d: %s", m.ID, m.Error)
+	if i.err = json.Unmarshal(body, &m); i.err == nil && m.Error != nil {
+		i.err = fmt.Errorf("the inspector refused call %d: %s", m.ID, m.Error)
 	}
 	return m
 }
@@ -137,7 +144,8 @@ export default (h: any) => h.on("tool_call", async (event: any) => {
 `
 
 // TestInspect: a debugger that attaches stops at a line of the TypeScript, and the
-// trial goes on afterwards.
+// trial goes on afterwards. Node's inspector falls silent or dies now and then (of 60
+// runs two ended in a segmentation fault of Node), so it has three attempts.
 func TestInspect(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("no node here, so nothing can be inspected")
@@ -148,50 +156,67 @@ func TestInspect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	above, _, _ := strings.Cut(b.Code, "was stopped at")
-	line := strings.Count(above, "\n")
+	for attempt := 1; ; attempt++ {
+		where, tried, err := inspectOnce(t, b, path, s.bash("ls"))
+		if err != nil && attempt < 3 {
+			t.Logf("attempt %d: %v; the trial ended with %v", attempt, err, tried.Err)
+			continue
+		}
+		if err != nil {
+			t.Fatalf("attempt %d: %v; the trial ended with %v", attempt, err, tried.Err)
+		}
+		_, where = bundle.ReadMap([]byte(b.Map), s.dir).RewriteStack(where, bundle.NameInEngine)
+		if !strings.HasPrefix(where, path+":7:") {
+			t.Errorf("stopped at %s, want %s:7", where, path)
+		}
+		if tried.Err != nil || tried.Decision.Verdict != event.Deny || tried.Decision.Reason != "ls was stopped at" ||
+			tried.Info.Runtime != "node" {
+			t.Errorf(`afterwards: %v %v %s; want no error, a deny because "ls was stopped at", and node`,
+				tried.Decision, tried.Err, tried.Info.Runtime)
+		}
+		return
+	}
+}
 
+// inspectOnce runs a trial with a debugger, and says at which frame it stopped.
+func inspectOnce(t *testing.T, b *bundle.Bundle, path string, ev *event.Event) (string, Tried, error) {
+	above, _, _ := strings.Cut(b.Code, "was stopped at")
 	said := &sharedText{}
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	done := make(chan Tried, 1)
-	t.Cleanup(func() { cancel(); <-done })
 	go func() {
 		done <- Try(ctx, Host{Inspect: said, Limits: Limits{Load: time.Hour}}, Trial{
-			Source: Source{Path: path}, Event: s.bash("ls"), Name: "tool_call", Timeout: time.Hour,
+			Source: Source{Path: path}, Event: ev, Name: "tool_call", Timeout: time.Hour,
 		})
-		close(done)
 	}()
 	address := regexp.MustCompile(`ws://([^/\s]+)(/\S+)`)
-	await.Until(t, "the debugger's address", func() bool { return address.MatchString(said.String()) })
+	await.Until(t, "the debugger's address", func() bool { return address.MatchString(said.String()) || len(done) > 0 })
 	parts := address.FindStringSubmatch(said.String())
-	i := connectInspector(t, parts[1], parts[2])
+	if parts == nil {
+		return "", <-done, errors.New("the trial ended before the debugger was there")
+	}
+	i := connectInspector(parts[1], parts[2])
+	defer i.close()
 	i.send("Debugger.enable", map[string]any{})
-	i.send("Debugger.setBreakpointByUrl", map[string]any{"lineNumber": line,
+	i.send("Debugger.setBreakpointByUrl", map[string]any{"lineNumber": strings.Count(above, "\n"),
 		"urlRegex": regexp.QuoteMeta(bundle.NameInEngine) + `\.mjs$`})
 	i.send("Runtime.runIfWaitingForDebugger", map[string]any{})
-
 	where := ""
-	for where == "" {
+	for where == "" && i.err == nil {
 		m := i.read()
 		if m.Method != "Debugger.paused" {
 			continue
 		}
 		if frames := m.Params.CallFrames; len(m.Params.HitBreakpoints) > 0 && len(frames) > 0 {
 			at := frames[0].Location
-			frame := fmt.Sprintf("at x (%s:%d:%d)", bundle.NameInEngine, at.LineNumber+1, at.ColumnNumber+1)
-			_, where = bundle.ReadMap([]byte(b.Map), s.dir).RewriteStack(frame, bundle.NameInEngine)
+			where = fmt.Sprintf("at x (%s:%d:%d)", bundle.NameInEngine, at.LineNumber+1, at.ColumnNumber+1)
 		}
 		i.send("Debugger.resume", map[string]any{})
 	}
-	if !strings.HasPrefix(where, path+":7:") {
-		t.Errorf("stopped at %s, want %s:7", where, path)
+	if i.err != nil {
+		cancel()
 	}
-	i.conn.Close()
-	tried := <-done
-	if tried.Err != nil || tried.Decision.Verdict != event.Deny || tried.Decision.Reason != "ls was stopped at" ||
-		tried.Info.Runtime != "node" {
-		t.Errorf(`afterwards: %v %v %s; want no error, tried.Decision.Verdict == event.Deny, `+
-			`tried.Decision.Reason == "ls was stopped at" and tried.Info.Runtime == "node"`,
-			tried.Decision, tried.Err, tried.Info.Runtime)
-	}
+	i.close()
+	return where, <-done, i.err
 }
