@@ -195,7 +195,7 @@ func (s *Session) applySignal(n *input, c *Change) {
 		s.Machine.NestedTurns = 0
 		s.finishTurn(n, c, APIError)
 	case agent.SignalDeclines:
-		refuseAsks(s, n)
+		s.Machine.noteRefusals(s.Turn, s.Asks, n)
 		s.Machine.NestedTurns = 0
 		s.finishTurn(n, c, Interrupted)
 	case agent.SignalInterrupts:

@@ -1,19 +1,20 @@
 package state
 
-import "github.com/hookmux/hookmux/internal/sessions/oneline"
+import (
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/sessions/oneline"
+)
 
-import "github.com/hookmux/hookmux/event"
-
-// askFor is the question that an event puts.
-func askFor(s *Session, n *input) Ask {
+// askFor is the question that an event of a session in a folder puts.
+func (m *MachineState) askFor(n *input, cwd string) Ask {
 	ask := Ask{At: n.at, Actor: n.actor, What: oneline.Fold(n.ev.Message, maxSummary)}
 	if tool := n.ev.Tool; tool != nil {
 		ask.Call, ask.Tool, ask.Digest = tool.CallID, tool.Name, inputDigest(tool)
 		ask.Kind, ask.Command = tool.Kind, commandOf(tool)
-		if label := Label(tool, s.Cwd); label != "" {
+		if label := Label(tool, cwd); label != "" {
 			ask.What = label
 		}
-	} else if call := s.Machine.onlyCall(n.actor); call != nil && n.ev.Kind == event.UserAttention {
+	} else if call := m.onlyCall(n.actor); call != nil && n.ev.Kind == event.UserAttention {
 		// The agent calls for its person and does not say about what: it is
 		// about the one call that has not run.
 		ask.Command = call.Command
@@ -35,7 +36,7 @@ func (s *Session) addAsk(n *input) {
 	if !s.Live() {
 		s.reviveSession()
 	}
-	ask := askFor(s, n)
+	ask := s.Machine.askFor(n, s.Cwd)
 	s.Machine.linkToCall(&ask)
 	if s.Machine.callFinished(ask.Call) && !s.Machine.callOpen(ask.Call) {
 		return // its result overtook the question
@@ -79,29 +80,29 @@ func (s *Session) addAsk(n *input) {
 func refuseAsk(s *Session, n *input) {
 	place := s.askAnswered(n)
 	if place >= 0 && s.Turn != nil {
-		noteRefusal(s, &s.Asks[place], n)
+		s.Machine.noteRefusal(s.Turn, &s.Asks[place], n)
 	}
 	s.dropAsk(place, n)
 }
 
-// refuseAsks: the turn was stopped at what is asked, and that is a no to all of it.
-func refuseAsks(s *Session, n *input) {
-	if !s.Turn.Open() {
+// noteRefusals: the turn was stopped at what is asked, and that is a no to all of it.
+func (m *MachineState) noteRefusals(turn *Turn, asks []Ask, n *input) {
+	if !turn.Open() {
 		return
 	}
-	for i := range s.Asks {
-		noteRefusal(s, &s.Asks[i], n)
+	for i := range asks {
+		m.noteRefusal(turn, &asks[i], n)
 	}
 }
 
 // noteRefusal records that a person said no. A question without an answer is not a
 // refused call.
-func noteRefusal(s *Session, a *Ask, n *input) {
+func (m *MachineState) noteRefusal(turn *Turn, a *Ask, n *input) {
 	if a.Kind == event.Question {
-		s.Machine.WavedAway = true
+		m.WavedAway = true
 		return
 	}
-	denyCall(s, Call{ID: a.Call, Tool: a.Tool, Digest: a.Digest, Actor: a.Actor, At: n.at})
+	m.denyCall(turn, Call{ID: a.Call, Tool: a.Tool, Digest: a.Digest, Actor: a.Actor, At: n.at})
 }
 
 // dropAsk takes the question at a place out; -1 is none.

@@ -95,13 +95,13 @@ func (m *MachineState) callFinished(id string) bool {
 	return false
 }
 
-// denyCall remembers a call that was refused, and counts it once.
-func denyCall(s *Session, call Call) {
-	if s.Machine.wasDenied(&call) {
+// denyCall remembers a call of a turn that was refused, and counts it once.
+func (m *MachineState) denyCall(turn *Turn, call Call) {
+	if m.wasDenied(&call) {
 		return
 	}
-	s.Machine.Denied = appendBounded(s.Machine.Denied, call, maxFinished)
-	s.Turn.Denied++
+	m.Denied = appendBounded(m.Denied, call, maxFinished)
+	turn.Denied++
 }
 
 // wasDenied reports whether a call of this turn was refused.

@@ -27,7 +27,7 @@ func (b *Sessions) RequestOpened(id string, ev *event.Event, at time.Time, rules
 	if !next.Live() {
 		next.reviveSession() // whoever asks lives
 	}
-	held := HeldRequest{ID: id, At: at, What: askFor(next, &n).What}
+	held := HeldRequest{ID: id, At: at, What: next.Machine.askFor(&n, next.Cwd).What}
 	if ask := next.findAsk(&n); ask != nil {
 		held.Ask, held.At = ask.N, ask.At
 	}

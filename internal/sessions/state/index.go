@@ -1,5 +1,7 @@
 package state
 
+import "github.com/hookmux/hookmux/event"
+
 // sessionIndex finds sessions by something else than their key.
 type sessionIndex struct {
 	children  map[Key]Key                // a subagent's own session → the session it works for
@@ -82,14 +84,14 @@ func processOf(s *Session) processID {
 	if s == nil || !s.Live() {
 		return processID{}
 	}
-	return processAt(s)
+	return processAt(&s.Place)
 }
 
 // processAt is the agent's process, or the terminal's first one where that is not
 // known.
-func processAt(s *Session) processID {
-	if s.Place.PID <= 0 && !s.Place.Shared {
-		return processID{s.Place.Holder, s.Place.HolderStart}
+func processAt(place *event.Place) processID {
+	if place.PID <= 0 && !place.Shared {
+		return processID{place.Holder, place.HolderStart}
 	}
-	return processID{s.Place.PID, s.Place.Start}
+	return processID{place.PID, place.Start}
 }

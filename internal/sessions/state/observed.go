@@ -111,7 +111,7 @@ func (b *Sessions) ToolFailed(key Key, call Call, f Failure) Change {
 		s.Errors = appendBounded(s.Errors, f, MaxErrors)
 		t.Errors++
 		t.callEnded(f.Call, true)
-		recomputeResult(s)
+		s.Machine.recomputeResult(t)
 	})
 }
 
@@ -124,7 +124,7 @@ func (b *Sessions) CallDenied(key Key, call Call, at time.Time) Change {
 			c.Stale = stale.NothingNew
 			return
 		}
-		denyCall(s, call)
+		s.Machine.denyCall(s.Turn, call)
 		if failed := len(s.Errors); failed > 0 {
 			s.Errors = removeWhere(s.Errors, func(f *Failure) bool {
 				return f.Call == call.ID &&
@@ -133,7 +133,7 @@ func (b *Sessions) CallDenied(key Key, call Call, at time.Time) Change {
 			t.Errors = max(0, t.Errors-(failed-len(s.Errors)))
 		}
 		t.callEnded(call.ID, false)
-		recomputeResult(s)
+		s.Machine.recomputeResult(t)
 	})
 }
 
@@ -251,7 +251,7 @@ func (b *Sessions) ApplyDecision(ev *event.Event, d event.Decision, at time.Time
 	return b.updateSession(key, func(s *Session, c *Change) {
 		if d.Verdict == event.Deny && ev.Tool != nil && n.actor == "" && s.Turn.Open() &&
 			(ev.Kind == event.ToolBefore || ev.Kind == event.PermissionRequest) {
-			denyCall(s, Call{ID: ev.Tool.CallID, Tool: ev.Tool.Name, Digest: inputDigest(ev.Tool)})
+			s.Machine.denyCall(s.Turn, Call{ID: ev.Tool.CallID, Tool: ev.Tool.Name, Digest: inputDigest(ev.Tool)})
 		}
 		switch {
 		case !s.Live():

@@ -21,7 +21,7 @@ type Overview struct {
 func (g *Overview) IsIdle() bool { return !g.Live || !g.Open && !g.Waits }
 
 func overviewFor(s *Session) Overview {
-	at := processAt(s)
+	at := processAt(&s.Place)
 	return Overview{
 		Key: s.Key, LastEvent: s.LastEvent, Status: s.Status, Live: s.Live(), Open: s.Turn.Open(), Waits: s.Waits(),
 		PID: at.pid, Start: at.start, Shared: s.Place.Shared || s.Place.PID <= 0,

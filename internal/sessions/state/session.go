@@ -323,24 +323,24 @@ func (s *Session) copySession() *Session {
 	return &next
 }
 
-// currentActivity is what is shown as going on now.
-func (s *Session) currentActivity() string {
-	if !s.Turn.Open() {
+// currentActivity is what is shown as going on in a turn.
+func (m *MachineState) currentActivity(turn *Turn, isTerminal bool, background int) string {
+	if !turn.Open() {
 		return ""
 	}
-	if s.Terminal != "" {
-		return s.Machine.Activity
+	if isTerminal {
+		return m.Activity
 	}
-	calls := s.Machine.Calls
+	calls := m.Calls
 	for i := len(calls) - 1; i >= 0; i-- {
 		if calls[i].Actor == "" {
 			return calls[i].Label
 		}
 	}
-	if s.Machine.Activity == "" && s.Background > 0 {
-		return countOf(s.Background, "background task")
+	if m.Activity == "" && background > 0 {
+		return countOf(background, "background task")
 	}
-	return s.Machine.Activity
+	return m.Activity
 }
 
 // requestPrefix begins the id of a session that was made for a request which

@@ -134,7 +134,7 @@ func (s *Session) promptSubmitted(n *input, c *Change) {
 		s.continueTurn(n)
 		return
 	case t.Open():
-		s.closeTurn(n.at, s.unreportedResult())
+		s.closeTurn(n.at, s.Machine.unreportedResult(s.Turn, s.Background))
 		c.TurnEnded, c.Turn = true, s.Turn
 	}
 	s.openTurn(n, false)
@@ -143,9 +143,9 @@ func (s *Session) promptSubmitted(n *input, c *Change) {
 
 // unreportedResult is how a turn went whose end nobody reported before the next one
 // began: its last word may have been said, else it was cut off.
-func (s *Session) unreportedResult() Result {
-	if s.Background > 0 || s.Machine.MaybeFinished {
-		return s.Turn.resultFromTools()
+func (m *MachineState) unreportedResult(t *Turn, background int) Result {
+	if background > 0 || m.MaybeFinished {
+		return t.resultFromTools()
 	}
 	return Interrupted
 }
@@ -291,8 +291,7 @@ func (t *Turn) callEnded(id string, failed bool) {
 
 // recomputeResult corrects the result of a turn that is over, after a late report about
 // its last call.
-func recomputeResult(s *Session) {
-	t := s.Turn
+func (m *MachineState) recomputeResult(t *Turn) {
 	if t.Open() || t.Result != OK && t.Result != ToolErrors || t.Result == t.resultFromTools() {
 		return
 	}
@@ -300,8 +299,8 @@ func recomputeResult(s *Session) {
 	if t.ExitCode = 0; t.Result != OK {
 		t.ExitCode = 1
 	}
-	if s.Machine.Base == Success || s.Machine.Base == Failed {
-		s.Machine.setBase(statusAfter(t.Result), t.Ended)
+	if m.Base == Success || m.Base == Failed {
+		m.setBase(statusAfter(t.Result), t.Ended)
 	}
 }
 

@@ -33,20 +33,20 @@ func (s *Session) WaitingList() []Waiting {
 	}
 	for i := range s.Asks {
 		if ask := &s.Asks[i]; !s.isHeld(ask) {
-			list = append(list, Waiting{ID: s.askID(ask), At: ask.At, What: ask.inWords(), Tool: ask.Tool,
+			list = append(list, Waiting{ID: ask.idIn(s.ID), At: ask.At, What: ask.inWords(), Tool: ask.Tool,
 				Kind: ask.Kind, Actor: ask.Actor})
 		}
 	}
 	return list
 }
 
-// askID names a question in the agent's own window: by the request it was, else
+// idIn names a question in the agent's own window: by the request it was, else
 // by the session and a number.
-func (s *Session) askID(a *Ask) string {
+func (a *Ask) idIn(session string) string {
 	if a.Request != "" {
 		return a.Request
 	}
-	return s.ID + "." + strconv.Itoa(a.N)
+	return session + "." + strconv.Itoa(a.N)
 }
 
 // deriveStatus sets the shown status: an open question overrides the base status.
@@ -59,5 +59,5 @@ func (s *Session) deriveStatus() {
 		}
 	}
 	s.Status, s.Since = status, since
-	s.Tool = s.currentActivity()
+	s.Tool = s.Machine.currentActivity(s.Turn, s.Terminal != "", s.Background)
 }

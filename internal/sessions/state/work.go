@@ -2,7 +2,6 @@ package state
 
 import (
 	"slices"
-
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -197,16 +196,23 @@ func (s *Session) recordOutcome(n *input, call *Call, twice bool) {
 	}
 	if !failed {
 		for _, path := range n.ev.Tool.Writes {
-			s.addFile(path)
+			s.Files = withFile(s.Files, path, s.Cwd)
 		}
 		// Not every agent's event says that a call failed.
-		if n.actor == "" && s.Turn != nil && !twice && !s.consumeEarlyFailure(call.ID) {
-			s.Turn.callEnded(call.ID, false)
+		if n.actor == "" && s.Turn != nil && !twice {
+			var early bool
+			if s.Errors, early = consumeEarly(s.Errors, s.TurnCount, call.ID); !early {
+				s.Turn.callEnded(call.ID, false)
+			}
 		}
 		return
 	}
 	f := Failure{At: n.at, Turn: s.TurnCount, Tool: Label(n.ev.Tool, s.Cwd), Text: text, Exit: exit, Call: call.ID}
-	if (twice || call.ID == "") && failureKnown(s.Errors, f) || s.consumeEarlyFailure(call.ID) {
+	if (twice || call.ID == "") && failureKnown(s.Errors, f) {
+		return
+	}
+	var early bool
+	if s.Errors, early = consumeEarly(s.Errors, s.TurnCount, call.ID); early {
 		return
 	}
 	if n.actor != "" {
@@ -214,23 +220,22 @@ func (s *Session) recordOutcome(n *input, call *Call, twice bool) {
 	} else if t := s.Turn; t != nil {
 		t.Errors++
 		t.callEnded(call.ID, true)
-		recomputeResult(s)
+		s.Machine.recomputeResult(t)
 	}
 	s.Errors = appendBounded(s.Errors, f, MaxErrors)
 }
 
-// consumeEarlyFailure reports whether the transcript told of a call's failure before the event of
-// its end. That counts once.
-func (s *Session) consumeEarlyFailure(call string) bool {
-	for i := range s.Errors {
-		if f := &s.Errors[i]; f.Early && call != "" && f.Turn == s.TurnCount && f.Call == call {
-			list := slices.Clone(s.Errors)
+// consumeEarly reports whether the transcript told of the failure of a turn's call before the
+// event of its end. That counts once: it is taken for told in the list returned.
+func consumeEarly(list []Failure, turn int, call string) ([]Failure, bool) {
+	for i := range list {
+		if f := &list[i]; f.Early && call != "" && f.Turn == turn && f.Call == call {
+			list = slices.Clone(list)
 			list[i].Early = false
-			s.Errors = list
-			return true
+			return list, true
 		}
 	}
-	return false
+	return list, false
 }
 
 // failureKnown reports whether a failure of this turn is known: by its call, or,
@@ -249,13 +254,13 @@ func failureKnown(list []Failure, f Failure) bool {
 	return false
 }
 
-// addFile notes a written file, the latest last.
-func (s *Session) addFile(path string) {
-	path = relativePath(oneline.Fold(path, 400), s.Cwd)
+// withFile adds a written file to a list, the latest last. cwd is the session's folder.
+func withFile(list []string, path, cwd string) []string {
+	path = relativePath(oneline.Fold(path, 400), cwd)
 	if path == "" {
-		return
+		return list
 	}
-	s.Files = appendBounded(removeWhere(s.Files, func(old *string) bool { return *old == path }), path, MaxFiles)
+	return appendBounded(removeWhere(list, func(old *string) bool { return *old == path }), path, MaxFiles)
 }
 
 // recordLateFiles keeps what a late event still tells: files, and nothing about
@@ -264,7 +269,7 @@ func (s *Session) recordLateFiles(n *input) {
 	if n.ev.Kind == event.ToolAfter && n.ev.Tool != nil {
 		if failed, _, _ := Failing(n.ev); !failed {
 			for _, path := range n.ev.Tool.Writes {
-				s.addFile(path)
+				s.Files = withFile(s.Files, path, s.Cwd)
 			}
 		}
 	}
