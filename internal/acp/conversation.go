@@ -13,7 +13,7 @@ import (
 
 // The events that are told to the hub, as agent/data/acp.yaml describes them.
 const (
-	eventConnect       = "acp:connect"
+	EventConnect       = "acp:connect" // tells the hub that runs who speaks
 	eventNew           = "acp:session/new"
 	eventLoad          = "acp:session/load"
 	eventPrompt        = "acp:session/prompt"
@@ -141,7 +141,7 @@ func (c *Conversation) resolveName() {
 
 // Connect is told before the agent is started.
 func (c *Conversation) Connect(cwd string) Report {
-	return Report{eventConnect, asJSON(payload{Cwd: cwd})}
+	return Report{EventConnect, asJSON(payload{Cwd: cwd})}
 }
 
 // Close ends every session: the agent is gone.

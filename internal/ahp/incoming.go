@@ -128,6 +128,11 @@ var (
 	}
 )
 
+// IsToldOnly reports whether it tells of something that an agent may also ask about.
+func (in *Incoming) IsToldOnly() bool {
+	return slices.ContainsFunc(asked, func(kind string) bool { return told[kind] == in.Event })
+}
+
 // ReadIncoming reads a message of an agent. What does not fit is refused with a code, so
 // that the agent's own policy for failures holds: nothing is guessed about a call.
 func ReadIncoming(message []byte) (*Incoming, *Refusal) {

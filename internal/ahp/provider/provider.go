@@ -89,7 +89,7 @@ func (p *Provider) Take(ctx context.Context, message []byte) (answer func() []by
 
 // wasAsked remembers a call that is asked about, and says whether it was before.
 func (p *Provider) wasAsked(in *ahp.Incoming, now bool) bool {
-	if in.Call == "" || !now && !strings.HasSuffix(in.Event, ".told") {
+	if in.Call == "" || !now && !in.IsToldOnly() {
 		return false
 	}
 	key := in.Session + "\x00" + in.Call

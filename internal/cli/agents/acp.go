@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +18,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/acp"
+	"github.com/hookmux/hookmux/internal/ahp"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/judge"
 	"github.com/hookmux/hookmux/internal/platform/hubprogram"
@@ -168,7 +168,7 @@ func checkListener(conn net.Conn, program string) error {
 
 // leaveReport keeps an event that no hub took for the next one.
 func leaveReport(dirs paths.Dirs, cwd, id, agent string, r acp.Report) {
-	if strings.HasSuffix(r.Event, ":connect") {
+	if r.Event == acp.EventConnect || r.Event == ahp.EventConnect {
 		return // it tells the hub that runs something, and nobody else
 	}
 	// What cannot be kept is lost: the conversation goes on.
