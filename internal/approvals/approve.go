@@ -251,7 +251,7 @@ func (s *Service) deliver(id string, said queue.PersonAnswer, grant *policy.Gran
 		}
 	}
 	if record != nil {
-		s.Recorder.RecordOwn("decision", record.ID, record.At, struct {
+		s.Recorder.RecordOwn(wire.OwnDecision, record.ID, record.At, struct {
 			*ledger.Record
 			Outcome string `json:"outcome"`
 		}{record, result.Outcome})

@@ -266,7 +266,7 @@ func (p *Proofs) RequestTime(id string) time.Time {
 // noteWrongPIN lets the person learn of a wrong PIN.
 func (p *Proofs) noteWrongPIN(id string, peer proc.Cred, why error) {
 	p.deps.Log.Warn("wrong PIN", "request", id, "pid", peer.PID, "why", why)
-	p.recordOwn("refused", frame.NewID(), time.Now(),
+	p.recordOwn(wire.OwnRefused, frame.NewID(), time.Now(),
 		map[string]any{"method": wire.MethodFeedReply, "pid": peer.PID, "reason": why.Error()})
 	p.deps.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: "a wrong PIN was given for request " + id})
 }

@@ -43,7 +43,7 @@ func (s *Service) RecallDecisions() {
 	keep := s.Settings.KeepOwnEvents()
 	for _, r := range last {
 		if time.Since(r.At) < keep {
-			s.Recorder.RecordOwn("decision", r.ID, r.At, r)
+			s.Recorder.RecordOwn(wire.OwnDecision, r.ID, r.At, r)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (h *Hub) noteRefusal(name string, peer proc.Cred, v authority.Verdict) {
 	payload, _ := json.Marshal(map[string]any{"method": name, "pid": peer.PID, "reason": v.Reason(),
 		"agent": v.Agent})
 	h.pipeline.RecordOwn(&pipeline.HookCall{
-		ID: frame.NewID(), Agent: "hookmux", Event: "refused", Payload: payload, At: time.Now(), Peer: peer,
+		ID: frame.NewID(), Agent: wire.OwnAgent, Event: wire.OwnRefused, Payload: payload, At: time.Now(), Peer: peer,
 	})
 	h.notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux",
 		Text: who + " tried " + name + " and was refused: " + v.Why})

@@ -139,7 +139,7 @@ func (l journalListener) CaughtUp(ctx context.Context) {
 // recordOwn records an event of hookmux itself.
 func (h *Hub) recordOwn(name, id string, at time.Time, payload any) {
 	if b, err := json.Marshal(payload); err == nil {
-		h.pipeline.RecordOwn(&pipeline.HookCall{ID: id, Agent: "hookmux", Event: name, Payload: b, At: at})
+		h.pipeline.RecordOwn(&pipeline.HookCall{ID: id, Agent: wire.OwnAgent, Event: name, Payload: b, At: at})
 	}
 }
 

@@ -155,11 +155,8 @@ func (v *View) ownsEvent(ev json.RawMessage) bool {
 	agent, _ := jsonscan.String(jsonscan.Get(ev, "agent"))
 	session, _ := jsonscan.String(jsonscan.Get(ev, "session"))
 	folder, _ := jsonscan.String(jsonscan.Get(ev, "cwd"))
-	return agent != "" && agent != ownName && v.owns(agent, session, folder)
+	return agent != "" && agent != wire.OwnAgent && v.owns(agent, session, folder)
 }
-
-// ownName is the agent under which hookmux records events of its own.
-const ownName = "hookmux"
 
 func limitSessions(answer any, view *View) (any, *wire.Error) {
 	list, ok := answer.([]wire.Session)

@@ -159,7 +159,7 @@ func (s *Service) CatchUp(ctx context.Context, history History) {
 			s.deps.Log.Warn("the journal could not be read for sessions", "error", err)
 			return
 		}
-		if ev.Agent != "hookmux" {
+		if ev.Agent != wire.OwnAgent {
 			s.ApplyLate(ev)
 		}
 	}

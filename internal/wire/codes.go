@@ -27,3 +27,13 @@ const (
 	SkipAgentReviews      = "the agent's own reviewer decides"
 	SkipSameRequestBefore = "the same request came before, by its hooks or its editor"
 )
+
+// OwnAgent is the agent under which hookmux records events of its own.
+const OwnAgent = "hookmux"
+
+// The events of hookmux's own, by their native names.
+const (
+	OwnRefused  = "refused"  // somebody tried what they may not
+	OwnDecision = "decision" // a person decided
+	OwnModule   = "module"   // a TypeScript hook did something
+)

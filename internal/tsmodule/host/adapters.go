@@ -161,5 +161,5 @@ func (s *Service) writeAction(one tsmodule.HookAction, times int) {
 	if times > 1 {
 		payload["times"] = times
 	}
-	s.options.Journal("module", frame.NewID(), time.Now(), payload)
+	s.options.Journal(wire.OwnModule, frame.NewID(), time.Now(), payload)
 }

@@ -91,7 +91,7 @@ func (s Style) labelWidth(behind int) int {
 
 // kindWord is what an event is: its kind, or of hookmux's own what it calls them.
 func kindWord(ev *event.Event) string {
-	if ev.Agent == "hookmux" && ev.Kind == event.Other && ev.Native != "" {
+	if ev.Agent == wire.OwnAgent && ev.Kind == event.Other && ev.Native != "" {
 		return ev.Native
 	}
 	return string(ev.Kind)
@@ -229,17 +229,17 @@ func took(us int64) string {
 
 // Label says in a few words what an event is about.
 func Label(ev *event.Event) string {
-	if ev.Agent == "hookmux" && ev.Native == "refused" {
+	if ev.Agent == wire.OwnAgent && ev.Native == wire.OwnRefused {
 		if label := refusedLabel(ev); label != "" {
 			return label
 		}
 	}
-	if ev.Agent == "hookmux" && ev.Native == "decision" {
+	if ev.Agent == wire.OwnAgent && ev.Native == wire.OwnDecision {
 		if label := answerLabel(ev); label != "" {
 			return label
 		}
 	}
-	if ev.Agent == "hookmux" && ev.Native == "module" {
+	if ev.Agent == wire.OwnAgent && ev.Native == wire.OwnModule {
 		if label := deedLabel(ev); label != "" {
 			return label
 		}

@@ -83,7 +83,7 @@ func toggleHistory(m *Model) tea.Cmd {
 
 func readDecided(ctx context.Context, hub Hub) ([]*decided, error) {
 	var list []*decided
-	params := wire.QueryParams{Filter: wire.Filter{Agents: []string{"hookmux"}, Kinds: []string{"decision"}},
+	params := wire.QueryParams{Filter: wire.Filter{Agents: []string{wire.OwnAgent}, Kinds: []string{wire.OwnDecision}},
 		Newest: true, Limit: historyLength}
 	err := hub.Query(ctx, params, func(entry client.Entry) bool {
 		var ev event.Event
