@@ -1,0 +1,105 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+)
+
+// askOncePerAgent asks each agent only once: a plan is made twice, and some take seconds.
+func askOncePerAgent(ask func(*agent.Agent) string) func(*agent.Agent) string {
+	said := map[string]string{}
+	return func(a *agent.Agent) string {
+		v, ok := said[a.Name]
+		if !ok {
+			v = ask(a)
+			said[a.Name] = v
+		}
+		return v
+	}
+}
+
+var versionNumber = lazyregexp.New(`\d+\.\d+(\.\d+)*`)
+
+// agentVersion asks an agent for its version; empty when it does not say.
+func agentVersion(app *cmdutil.App, a *agent.Agent) string {
+	program := agentProgram(app, a)
+	if program == "" {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "--version")
+	cmd.Env, cmd.WaitDelay = app.Environ, time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return versionNumber.FindString(string(out))
+}
+
+// agentProgram is an agent's program on PATH, or empty.
+func agentProgram(app *cmdutil.App, a *agent.Agent) string {
+	for _, name := range append([]string{a.Launch.Program}, a.Marks.Programs...) {
+		if program := paths.OnPath(name, app.Getenv("PATH")); name != "" && program != "" {
+			return program
+		}
+	}
+	return ""
+}
+
+// projectFolder is the repository a folder is in, or the folder itself.
+func projectFolder(dir string) string {
+	for at := dir; at != ""; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	return dir
+}
+
+// findAgents are the agents that were asked for. One that is not known may be in a
+// file of the person's that does not load: that is said as well.
+func findAgents(app *cmdutil.App, c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
+	out, err := agentsByName(c, names)
+	if err != nil {
+		for _, p := range app.CatalogueProblems() {
+			app.Tell([]string{p.String()})
+		}
+	}
+	return out, err
+}
+
+func agentsByName(c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
+	var out []*agent.Agent
+	for _, name := range names {
+		a, ok := c.Agent(name)
+		if ok && a.NotInstalled != "" {
+			return nil, fmt.Errorf("%s: is not installed: %s", name, a.NotInstalled)
+		}
+		if !ok || a.Install == nil {
+			var can []string
+			for _, a := range c.Agents() {
+				if a.Install != nil {
+					can = append(can, a.Name)
+				}
+			}
+			return nil, cmdutil.UsageError("%s: hookmux cannot write itself into such an agent; it can into %s", name,
+				strings.Join(can, ", "))
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}

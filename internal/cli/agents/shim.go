@@ -1,0 +1,44 @@
+package agents
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/install/programcopy"
+	"github.com/hookmux/hookmux/internal/install/shimlink"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+)
+
+// RefreshShim keeps the path in agents' configs leading to this hookmux after
+// an upgrade moved it. What goes wrong here is the doctor's business.
+func RefreshShim(app *cmdutil.App) {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return
+	}
+	if _, err := os.Readlink(install.Shim(dirs)); err != nil {
+		return
+	}
+	noted := dirs.Installation()
+	if noted != nil && paths.Runnable(install.Shim(dirs)) && paths.Runnable(noted.Program) {
+		return // PATH, which anybody may choose, has no say then
+	}
+	self, hook, err := ownPrograms()
+	if err != nil || programcopy.MayVanish(hook) { // only `hookmux install` copies programs
+		return
+	}
+	path := app.Getenv("PATH")
+	if noted != nil {
+		_, _ = dirs.WriteInstallation(app.Getenv, install.Shim(dirs),
+			stableProgram(self, shimlink.StableHook(hook, path)))
+	}
+	_ = shimlink.Refresh(dirs, shimlink.StableHook(hook, path), shimlink.StableHook(hook, path) != hook ||
+		onPath(filepath.Dir(hook), path))
+}
+
+func onPath(dir, path string) bool {
+	return slices.Contains(filepath.SplitList(path), dir)
+}

@@ -1,0 +1,80 @@
+package agents
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/install/steps"
+	"github.com/hookmux/hookmux/internal/platform/tmux"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/spf13/cobra"
+)
+
+func tmuxUninstallCommand(app *cmdutil.App) *cobra.Command {
+	var f installFlags
+	cmd := &cobra.Command{
+		Use:   "uninstall",
+		Short: "Take hookmux out of your tmux.conf and of the running tmux",
+		Long: `Takes out exactly what install put in: your tmux.conf gets back its old bytes, a
+running tmux its formats, keys and window names.`,
+		Example: "  hookmux tmux uninstall\n  hookmux tmux uninstall --dry-run",
+		Args:    cmdutil.ExactArgs(),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return tmuxUninstall(cmd.Context(), app, &f) },
+	}
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+func tmuxUninstall(ctx context.Context, app *cmdutil.App, f *installFlags) error {
+	if err := mayChangeTmux(ctx, app, f); err != nil {
+		return err
+	}
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	var changes []steps.Step
+	for _, path := range tmux.ConfPaths(dirs.Home, app.Getenv) {
+		text, err := readConf(path)
+		if err != nil {
+			return err
+		}
+		rest, gone, found := tmux.DropLine(text)
+		switch {
+		case gone:
+			changes = append(changes, steps.Step{Op: steps.OpDelete, Path: path, Old: text})
+		case found:
+			changes = append(changes, steps.Step{Op: steps.OpWrite, Path: path, Old: text, New: rest})
+		}
+	}
+	own := tmux.OwnConf(dirs.Data)
+	if text, err := readConf(own); err != nil {
+		return err
+	} else if text != nil {
+		changes = append(changes, steps.Step{Op: steps.OpDelete, Path: own, Old: text})
+	}
+	server := tmux.FromEnv(app.Getenv)
+	running := server.Running(ctx)
+	if len(changes) == 0 && !(running && server.ShowsIcons(ctx)) {
+		app.Say("there was nothing of hookmux to take out")
+		return nil
+	}
+	done, err := tmuxCarry(app, dirs, changes, nil, f, "Take this out?")
+	if err != nil || !done {
+		return err
+	}
+	// The hub stops naming windows before their names are given back.
+	if err := setFollow(ctx, app, nil); err != nil {
+		app.Say("note: %s stays as it is: %s", config.TmuxFollow, termsafe.Line(err.Error(), 200))
+	}
+	if running {
+		if err := server.Unload(ctx); err != nil && !errors.Is(err, tmux.ErrNoServer) {
+			return err
+		}
+	}
+	app.Say("hookmux is out of tmux")
+	return nil
+}

@@ -1,0 +1,120 @@
+package guardcmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/spf13/cobra"
+)
+
+func hooksDiscover(app *cmdutil.App, f *hookFlags, name string) error {
+	catalogue, err := app.Catalogue()
+	if err != nil {
+		return err
+	}
+	type row struct {
+		Agent   string          `json:"agent"`
+		Type    string          `json:"type"`
+		Kind    event.Kind      `json:"kind"`
+		Decides bool            `json:"decides"`
+		Carries map[string]bool `json:"carries"`
+		Install string          `json:"install"`
+	}
+	list := []row{}
+	for _, a := range catalogue.Agents() {
+		if name != hook.Any && a.Name != name {
+			continue
+		}
+		for _, e := range a.Events {
+			c := e.CarriesAt("")
+			list = append(list, row{a.Name, e.Name, e.Kind, e.Decides(), map[string]bool{
+				"allow": c.Allow, "deny": c.Deny, "ask": c.Ask, "input": c.Input, "output": c.Output,
+				"context": c.Context, "keep": c.Keep,
+			}, string(e.Install)})
+		}
+	}
+	if f.asJSON {
+		return app.PrintJSON(list)
+	}
+	rows := [][]string{{"AGENT", "TYPE", "KIND", "A HOOK MAY"}}
+	for _, r := range list {
+		var may []string
+		for _, word := range []string{"deny", "allow", "ask", "input", "output", "context", "keep"} {
+			if r.Carries[word] {
+				may = append(may, map[string]string{"input": "change input", "output": "change result",
+					"context": "add context", "keep": "keep going"}[word]+
+					map[string]string{"deny": "deny", "allow": "allow", "ask": "ask"}[word])
+			}
+		}
+		if len(may) == 0 {
+			may = []string{"observe"}
+		}
+		rows = append(rows, []string{r.Agent, r.Type, string(r.Kind), strings.Join(may, ", ")})
+	}
+	text.Table(app.Stdout, rows, app.Columns())
+	return nil
+}
+
+func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) error {
+	c, err := app.ReadHub(cmd.Context())
+	if err != nil {
+		return err
+	}
+	p := wire.HooksListParams{Cwd: app.Cwd()}
+	if name != hook.Any {
+		p.Agent = name
+	}
+	var list []wire.ListedHook
+	if err := c.Call(cmd.Context(), wire.MethodHooksList, p, &list); err != nil {
+		return err
+	}
+	if f.asJSON {
+		return app.PrintJSON(list)
+	}
+	var modules []wire.ModuleInfo
+	if err := c.Call(cmd.Context(), wire.MethodModules, wire.ModulesParams{Cwd: app.Cwd()}, &modules); err != nil {
+		return err
+	}
+	defer sayModules(app, modules)
+	if len(list) == 0 {
+		app.Say("no hooks are registered; `hookmux hooks add tool.before …` adds one")
+		return nil
+	}
+	rows := [][]string{{"ID", "AGENT", "TYPE", "PRIORITY", "RUNS", "SCOPE", "STATE"}}
+	for _, l := range list {
+		var r hook.Registration
+		if err := json.Unmarshal(l.Registration, &r); err != nil {
+			return err
+		}
+		state := "in force"
+		switch {
+		case !l.InForce:
+			state = l.Why
+		case r.Monitor:
+			state = "monitors"
+		}
+		rows = append(rows, []string{termsafe.Line(r.ID, 40), r.Agent, r.HookType, fmt.Sprint(r.Order()),
+			termsafe.Line(r.Handler+" "+r.Target, 60), l.Scope, termsafe.Line(state, 120)})
+	}
+	text.Table(app.Stdout, rows, app.Columns())
+	return nil
+}
+
+// sayModules names the hooks that are files in TypeScript.
+func sayModules(app *cmdutil.App, modules []wire.ModuleInfo) {
+	var names []string
+	for _, m := range modules {
+		names = append(names, termsafe.Line(filepath.Base(m.Path), 40))
+	}
+	if len(names) > 0 {
+		app.Say("in TypeScript (`hookmux module list`): %s", strings.Join(names, ", "))
+	}
+}
