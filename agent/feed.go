@@ -266,7 +266,7 @@ func (c *checker) feed(agent string, f *Feed, events []*EventSpec) {
 	}
 }
 
-// problems: nothing may be offered that the event cannot carry.
+// problems lists what is offered that the event cannot carry.
 func (p *FeedPoint) problems(e *EventSpec, promptless bool) []string {
 	var out []string
 	note := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }

@@ -42,9 +42,10 @@ type attack struct {
 	bar   time.Duration
 }
 
-// attacks: what computes ends within its slice, or on a busy machine within the
-// few slices a watchdog waits until it got to compute; what waits within its
-// deadline and the margin a client has on top.
+// attacks lists hooks that compute or wait without end. One that computes must end
+// within its slice, or on a busy machine within the few slices that the watchdog waits
+// for its turn; one that waits must end within its deadline and the margin that a
+// client adds.
 func attacks() []attack {
 	const long, short = 30 * time.Second, 2 * time.Second
 	computing := 6 * tsmodule.DefaultLimits.Slice

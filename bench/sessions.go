@@ -17,9 +17,9 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions/transcript"
 )
 
-// sessions: what one event costs the status machine with ten live sessions
-// and with ten thousand, and what a look at a record costs that has 1 MB and
-// 500 MB, in cpu, in turn.
+// sessions measures what one event costs the status machine with ten live sessions and
+// with ten thousand, and what reading a record of 1 MB and of 500 MB costs, in CPU
+// time, by turns.
 func (b *bench) sessions(ctx context.Context) error {
 	few, many := newBusySessions(10), newBusySessions(10000)
 	if err := b.compare(ctx, "event, 10,000 live sessions : 10", few.event, many.event, 2000); err != nil {

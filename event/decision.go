@@ -188,10 +188,9 @@ func (d *Decision) Merge(next Decision) {
 	d.Degraded = append(d.Degraded[:len(d.Degraded):len(d.Degraded)], next.Degraded...)
 }
 
-// mergeReason: the reason belongs to the verdict, so a stronger verdict brings
-// its own, even an empty one: somebody's "looks fine" must not stand as the
-// reason of a refusal. What keeps an agent going is said whole, by everybody
-// who wants it.
+// mergeReason merges the reasons. A reason belongs to its verdict, so a stronger
+// verdict brings its own, even an empty one: somebody's "looks fine" must not stand as
+// the reason of a refusal. The reasons that keep an agent going are joined.
 func (d *Decision) mergeReason(next *Decision) {
 	stronger := next.Verdict.rank() - d.Verdict.rank()
 	if d.KeepGoing && next.KeepGoing && stronger == 0 {

@@ -161,7 +161,8 @@ func (r *Registration) checkAddress(o *AHP) (errs []error) {
 	return errs
 }
 
-// isLoopbackName: names other than localhost may mean any machine.
+// isLoopbackName reports whether a host name means this machine. Names other than
+// localhost may mean any machine.
 func isLoopbackName(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

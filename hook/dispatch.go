@@ -80,7 +80,8 @@ func AnyDecides(entries []*Entry, kind event.Kind, carries event.Carries) bool {
 	return false
 }
 
-// isWaitedFor: an adviser whose advice the agent cannot take anyway is only told.
+// isWaitedFor reports whether the agent's answer waits for an entry. An adviser whose
+// advice the agent cannot take is only told.
 func isWaitedFor(e *Entry, kind event.Kind, carries event.Carries) bool {
 	switch e.ModeFor(kind) {
 	case Guard:

@@ -475,7 +475,7 @@ func (w waiter) Handle(ctx context.Context, _ *Call) (event.Decision, error) {
 	return event.Decision{Verdict: event.Allow}, nil
 }
 
-// TestPrompt: a handler that is called without a goroutine has the same limits.
+// A handler that is called without a goroutine has the same limits.
 func TestPrompt(t *testing.T) {
 	for _, w := range []waiter{{false}, {true}} {
 		e, err := NewEntry(Registration{ID: "w", Agent: Any, HookType: "tool.before", Handler: "builtin", Target: "w",

@@ -125,7 +125,7 @@ func (s *scriptTestBed) tree(dir string) string {
 	return strings.Join(names, " ")
 }
 
-// TestInstallScript: installs, upgrades and removes, and leaves nothing behind; what does not have the right
+// Installs, upgrades and removes, and leaves nothing behind; what does not have the right
 // checksum or signature is not installed.
 func TestInstallScript(t *testing.T) {
 	t.Parallel()

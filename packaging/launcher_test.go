@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestLauncher: what npm links as `hookmux` finds the program beside it or below it, and becomes it.
+// What npm links as `hookmux` finds the program beside it or below it, and becomes it.
 func TestLauncher(t *testing.T) {
 	processor := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
 	if processor == "" || runtime.GOOS != "linux" && runtime.GOOS != "darwin" {

@@ -253,7 +253,7 @@ func TestRealPlugins(t *testing.T) {
 	}
 }
 
-// TestRealPluginsWithoutHub: no hub and no hookmux, and the agent works as if
+// No hub and no hookmux, and the agent works as if
 // nothing were installed.
 func TestRealPluginsWithoutHub(t *testing.T) {
 	agentstest.Repeats(t, "TestRealAgentsWorkWithoutHookmux")
@@ -272,7 +272,7 @@ func TestRealPluginsWithoutHub(t *testing.T) {
 	}
 }
 
-// TestRealPluginsLeaveEvents: no hub, but hookmux-hook: nothing is lost.
+// No hub, but hookmux-hook: nothing is lost.
 func TestRealPluginsLeaveEvents(t *testing.T) {
 	agentstest.Repeats(t, "the row hub-absent")
 	for _, name := range plugins.Sources() {
@@ -311,7 +311,7 @@ func TestRealPiKeepsGoing(t *testing.T) {
 	}
 }
 
-// TestRealPiAbort: an abort ends the wait at once, and the call does not run.
+// An abort ends the wait at once, and the call does not run.
 func TestRealPiAbort(t *testing.T) {
 	s := newRealTestBed(t, "pi", plugins.Options{})
 	s.Model.SetScenario(s.Run, script(s.TestBed, "touch ran-held"))

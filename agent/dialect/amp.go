@@ -22,7 +22,8 @@ var amp = Dialect{
 	Shapes: []string{ShapeTool, ShapePrompt, ShapeBlock},
 }
 
-// ampFinish: a command that failed is done all the same.
+// ampFinish reads a command's failure from its exit code: Amp reports such a call as
+// done.
 func ampFinish(got Decoded) *event.Subagent {
 	if t := got.Tool; t != nil && got.Kind == event.ToolAfter {
 		code := string(jsonscan.Get(t.Output, "exitCode"))

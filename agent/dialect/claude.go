@@ -20,8 +20,8 @@ var claude = likeClaude{
 	contextBesideBlock: true, changeBesideAsk: true,
 }.dialect(ShapeTool, ShapePermission, ShapeBlock, ShapeContext, ShapeQuestion)
 
-// claudeFinish: agent_type alone names the persona of the main agent; a
-// subagent always has an id, and works for the session it reports.
+// claudeFinish finds the subagent of an event. agent_type alone names the persona of
+// the main agent; a subagent always has an id, and works for the session it reports.
 func claudeFinish(got Decoded) *event.Subagent {
 	if got.Subagent == nil || got.Subagent.ID == "" {
 		return nil

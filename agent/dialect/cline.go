@@ -14,8 +14,9 @@ var cline = Dialect{
 	Shapes: []string{ShapeTool, ShapeContext},
 }
 
-// clineFinish: every event names its agent, and only a subagent's names the one
-// it works for. A command that failed says so in the list of results.
+// clineFinish finds the subagent and a command's failure. Every event names its agent,
+// and only a subagent's names the one it works for. A command that failed says so in
+// the list of results.
 func clineFinish(got Decoded) *event.Subagent {
 	if t := got.Tool; t != nil && got.Kind == event.ToolAfter {
 		_ = jsonscan.Array(t.Output, func(one []byte) bool {

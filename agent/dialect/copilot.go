@@ -16,7 +16,7 @@ var copilot = Dialect{
 	Shapes: []string{ShapeTool, ShapeNested, ShapePermission, ShapeResult, ShapeBlock, ShapeContext},
 }
 
-// copilotFinish: a tool's result says itself whether it failed.
+// copilotFinish reads from a tool's result whether it failed.
 func copilotFinish(got Decoded) *event.Subagent {
 	if t := got.Tool; t != nil && len(t.Output) > 0 {
 		for _, key := range []string{"resultType", "result_type"} {

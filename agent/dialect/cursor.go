@@ -15,7 +15,7 @@ var cursor = Dialect{
 	Shapes: []string{ShapeTool, ShapeBlock, ShapeContext},
 }
 
-// cursorFinish: the result of a tool is a string that holds JSON.
+// cursorFinish reads the result of a tool, which is a string that holds JSON.
 func cursorFinish(got Decoded) *event.Subagent {
 	if t := got.Tool; t != nil {
 		if text, ok := jsonscan.String(t.Output); ok && jsonscan.Valid([]byte(text)) {

@@ -14,8 +14,9 @@ var grok = Dialect{
 	Shapes: []string{ShapeTool, ShapeBlock},
 }
 
-// grokFinish: a child session reports under its own session id and names only
-// its type; the parent's report about it carries the child's id.
+// grokFinish finds the subagent of an event. A child session reports under its own
+// session id and names only its type; the parent's report about it carries the child's
+// id.
 func grokFinish(got Decoded) *event.Subagent {
 	if s := got.Subagent; s != nil {
 		switch {

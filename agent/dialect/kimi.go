@@ -14,8 +14,9 @@ var kimi = Dialect{
 	Shapes: []string{ShapeTool, ShapeExit},
 }
 
-// kimiFinish: permission events name the agent that asks, and the main one is
-// called main. A turn that the agent started itself says what for.
+// kimiFinish finds the subagent and the reason of a turn. Permission events name the
+// agent that asks, and the main one is called main. A turn that the agent started
+// itself says what for.
 func kimiFinish(got Decoded) *event.Subagent {
 	s := got.Subagent
 	if s == nil || s.ID == "main" {

@@ -101,8 +101,9 @@ func addedContext(call *Call, words string) object {
 	return specific(call.Native, func(o *object) { o.text("additionalContext", words) })
 }
 
-// refuseChangedAsk: where it is not known whether a change counts beside an
-// ask, a person must not be shown one call and get another.
+// refuseChangedAsk refuses a call that is changed and asked about at once, where it is
+// not known whether the change counts beside an ask: a person must not be shown one
+// call and get another.
 func refuseChangedAsk(d *event.Decision) {
 	d.NoteDegraded(event.Degradation{What: event.PartAskedChange, To: event.ToDeny, Why: event.NotTakenTogether})
 	d.Verdict, d.Input, d.Reason = event.Deny, nil, event.OneLine(askReason(d.Reason))

@@ -23,8 +23,8 @@ var openclaw = Dialect{
 	Shapes: []string{ShapeTool, ShapePrompt},
 }
 
-// openclawFinish: a command that failed is completed all the same; what was refused
-// or broke says so.
+// openclawFinish reads whether a call failed. A command that failed is reported as
+// completed; what was refused or broke says so.
 func openclawFinish(got Decoded) *event.Subagent {
 	if t := got.Tool; t != nil && got.Kind == event.ToolAfter {
 		code := string(jsonscan.Get(t.Output, "details", "exitCode"))

@@ -33,8 +33,9 @@ var opencode = Dialect{
 	Takes:  map[string]Takes{ShapePermission: TakesSuggestion, ShapeQuestion: TakesAnswers},
 }
 
-// opencodeFinish: a child session reports under its own id; the plugin says
-// whose child it is. A shell command that failed is completed all the same.
+// opencodeFinish finds the subagent and a command's failure. A child session reports
+// under its own id, and the plugin says whose child it is. A shell command that failed
+// is reported as completed.
 func opencodeFinish(got Decoded) *event.Subagent {
 	if t := got.Tool; t != nil && got.Kind == event.ToolAfter && t.Kind == event.Shell {
 		if code := jsonscan.Get(t.Output, "metadata", "exit"); len(code) > 0 && string(code) != "0" &&

@@ -54,7 +54,8 @@ func (c *call) answerUnavailable() neutral.Answer {
 	return c.row.Unchecked
 }
 
-// deniesUnavailable: the user chose that calls are refused then.
+// deniesUnavailable reports whether the user chose that calls are refused while no hub
+// answers.
 func (c *call) deniesUnavailable() bool { return c.opt.deny && c.row.Deny != (neutral.Answer{}) }
 
 // isGuarded reports whether a guard, a rule or a hook that guards has a say in

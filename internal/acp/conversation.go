@@ -228,7 +228,7 @@ func (c *Conversation) FromAgent(m *Message) Step {
 	return Step{}
 }
 
-// answered: the agent answers a request of the editor.
+// answered reads an answer of the agent to a request of the editor.
 func (c *Conversation) answered(m *Message) []Report {
 	q, ok := c.asked[m.Key()]
 	if !ok {
@@ -274,7 +274,7 @@ func (c *Conversation) answered(m *Message) []Report {
 	return nil
 }
 
-// promptEnded: a turn is over.
+// promptEnded reports that a turn is over.
 func (c *Conversation) promptEnded(id, stop string, failure *RPCError) Report {
 	s := c.session(id)
 	p := payload{Message: s.words, Detail: stop}
@@ -284,7 +284,7 @@ func (c *Conversation) promptEnded(id, stop string, failure *RPCError) Report {
 	return c.report(eventPromptEnd, id, p)
 }
 
-// updated: the agent tells what it does.
+// updated reads a notification in which the agent tells what it does.
 func (c *Conversation) updated(params json.RawMessage) []Report {
 	var p struct {
 		SessionID string          `json:"sessionId"`
@@ -374,7 +374,7 @@ func (c *Conversation) toolPayload(t *toolCall) payload {
 	return p
 }
 
-// permissionAsked: the agent asks for leave.
+// permissionAsked reads the agent's request for permission.
 func (c *Conversation) permissionAsked(m *Message) Step {
 	var p struct {
 		SessionID string            `json:"sessionId"`

@@ -30,8 +30,8 @@ const (
 	writeFile
 )
 
-// askedToAct: the agent has the editor run a command, write or read a file. What
-// a yes was given for before goes on.
+// askedToAct handles a request to run a command, write or read a file in the editor.
+// What a yes was given for before needs no other.
 func (c *Conversation) askedToAct(m *Message) Step {
 	var p struct {
 		SessionID string `json:"sessionId"`

@@ -63,9 +63,10 @@ func (f Facts) Claims(claim string) bool {
 	})
 }
 
-// Proven: a real agent did it. A refusal and a changed input count where they
-// stop or change something. What the catalogue has by its vendor's word alone was done,
-// if at all, by what plays a part of the vendor's in verify.
+// Proven reports whether a real agent did what is claimed. A refusal and a changed
+// input count where they stop or change something. A claim that rests on the vendor's
+// word alone does not count: in verify a stand-in for the vendor's service did it, if
+// anything.
 func (f Facts) Proven(claim string) bool {
 	for _, r := range f.Seen.Rows {
 		if r.Claim != claim || r.Mark != "✓" {
@@ -79,14 +80,14 @@ func (f Facts) Proven(claim string) bool {
 	return false
 }
 
-// byWordAlone: the claim stands there for what its vendor says.
+// byWordAlone reports whether the claim rests on what the vendor says.
 func byWordAlone(e *agent.EventSpec, claim string) bool {
 	return slices.ContainsFunc(e.Claims(), func(c agent.Claim) bool {
 		return c.Name == claim && proof.KindOf(c.Capability.Proof) == proof.Doc
 	})
 }
 
-// eventsArrive: events around tools came and were read.
+// eventsArrive reports whether events around tools came and were read.
 func (f Facts) eventsArrive() bool {
 	kinds := map[event.Kind]bool{}
 	for _, r := range f.Seen.Rows {
@@ -97,8 +98,8 @@ func (f Facts) eventsArrive() bool {
 	return kinds[event.ToolBefore] && kinds[event.ToolAfter]
 }
 
-// RawOnly: the agent played a turn and its payloads were kept, and nothing
-// that the catalogue claims was asked of it.
+// RawOnly reports whether the agent ran a turn and its payloads were kept, without
+// anything asked that the catalogue claims.
 func (f Facts) RawOnly() bool {
 	return !slices.ContainsFunc(f.Seen.Rows, func(r recordings.Row) bool {
 		return r.Check != "turn" && r.Check != "payloads"

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 )
 
-// TestWays: which of several ways counts, and where a way ends.
+// Which of several ways counts, and where a way ends.
 func TestWays(t *testing.T) {
 	askAll(t, clientQuestions("tmux"))
 	askAll(t, clientQuestions("zellij"))

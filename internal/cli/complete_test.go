@@ -74,7 +74,7 @@ func TestShellsTakeTheCompletions(t *testing.T) {
 	}
 }
 
-// TestManPages: there is one for each command that is no secret, and groff,
+// There is one for each command that is no secret, and groff,
 // where it is here, has nothing to say about any.
 func TestManPages(t *testing.T) {
 	root := newRoot(&cmdutil.App{})

@@ -109,7 +109,7 @@ func TestExamples(t *testing.T) {
 	})
 }
 
-// TestUnknownFlags: agents read exit code 2 as "block", so no mistake of a
+// Agents read exit code 2 as "block", so no mistake of a
 // person may end in it.
 func TestUnknownFlags(t *testing.T) {
 	everyCommand(t, func(t *testing.T, cmd *cobra.Command) {

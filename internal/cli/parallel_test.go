@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestParallelAdds: of many writers at once none loses what another added.
+// Of many writers at once none loses what another added.
 // agent-mux lost one of six.
 func TestParallelAdds(t *testing.T) {
 	t.Parallel()

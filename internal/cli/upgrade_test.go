@@ -341,7 +341,7 @@ func (u *upgraded) wants(want []string, args ...string) {
 	}
 }
 
-// TestUpgrade: a hub of this version, which the person starts, uses everything that
+// A hub of this version, which the person starts, uses everything that
 // hookmux 0.1.0 left, and leaves agents' files as they were before it.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
@@ -377,7 +377,7 @@ func TestUpgrade(t *testing.T) {
 	u.wantsAsBefore()
 }
 
-// TestUpgradeWithoutPerson: where an agent's hook starts the new hub, settings that
+// Where an agent's hook starts the new hub, settings that
 // nobody confirmed count as far as they refuse, and status says what to do.
 func TestUpgradeWithoutPerson(t *testing.T) {
 	t.Parallel()

@@ -246,8 +246,9 @@ func (a *claudeAnswer) toDecision(name string) (event.Decision, error) {
 	return d, nil
 }
 
-// sameEvent: a hook that is written for successful calls may be told of a
-// failed one as well, and answers with the name it knows.
+// sameEvent reports whether the answer is about this event. A hook that is written for
+// successful calls may be told of a failed one as well, and answers with the name it
+// knows.
 func sameEvent(said, name string) bool {
 	return said == name || said == "PostToolUse" && name == "PostToolUseFailure"
 }

@@ -277,7 +277,7 @@ func TestADuplicateIsOnItsOwnWhenTheFirstLeft(t *testing.T) {
 	}
 }
 
-// TestCopilotsTwoForms: the same call reaches Claude's form of a file under
+// The same call reaches Claude's form of a file under
 // other names.
 func TestCopilotsTwoForms(t *testing.T) {
 	var asked atomic.Int32
@@ -294,7 +294,7 @@ func TestCopilotsTwoForms(t *testing.T) {
 	}
 }
 
-// TestASessionSeesADuplicateOnce: a turn that is told twice is one turn.
+// A turn that is told twice is one turn.
 func TestASessionSeesADuplicateOnce(t *testing.T) {
 	w := open(t)
 	w.SetProcesses(hubtest.BelowAgent("grok"))

@@ -209,7 +209,7 @@ func TestPolkitForApprovals(t *testing.T) {
 	_ = call.conn.Close()
 }
 
-// TestPolkitEndsWithTheRequest: nobody types a password for what is over, nor two
+// Nobody types a password for what is over, nor two
 // at once.
 func TestPolkitEndsWithTheRequest(t *testing.T) {
 	w, p := openPolkit(t)
@@ -241,7 +241,7 @@ func TestPolkitEndsWithTheRequest(t *testing.T) {
 	}
 }
 
-// TestPolkitEndsWithItsCaller: neither does a dialog outlive who wanted it, nor
+// Neither does a dialog outlive who wanted it, nor
 // hold up a hub that stops.
 func TestPolkitEndsWithItsCaller(t *testing.T) {
 	w, p := openPolkit(t)
@@ -282,7 +282,7 @@ func TestPolkitEndsWithItsCaller(t *testing.T) {
 	}
 }
 
-// TestUnknownWayApprovesNothing: a later hookmux may know other ways.
+// A later hookmux may know other ways.
 func TestUnknownWayApprovesNothing(t *testing.T) {
 	w, p := openPolkit(t)
 	if err := w.h.approvals.Proofs().PIN().ChangeProof("", func(p *ledger.Proof) { p.Way = "iris" }); err != nil {

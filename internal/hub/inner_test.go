@@ -33,7 +33,7 @@ func listensTo(word string) string {
 };`
 }
 
-// TestACommandThatNobodyJudgesInTimeIsStopped: what fails closed does so at the
+// What fails closed does so at the
 // end of its time, too.
 func TestACommandThatNobodyJudgesInTimeIsStopped(t *testing.T) {
 	w := newFixture(t)
@@ -48,7 +48,7 @@ func TestACommandThatNobodyJudgesInTimeIsStopped(t *testing.T) {
 	}
 }
 
-// TestInnerEvents: files are asked one after the other by pi's own rules, and
+// Files are asked one after the other by pi's own rules, and
 // nothing else hears of it.
 func TestInnerEvents(t *testing.T) {
 	w := newFixture(t)
@@ -83,7 +83,7 @@ func TestInnerEvents(t *testing.T) {
 	}
 }
 
-// TestInnerEventsAreWanted: a plugin learns what files listen to, at once when
+// A plugin learns what files listen to, at once when
 // that changes, and in a project only what counts there.
 func TestInnerEventsAreWanted(t *testing.T) {
 	w := newFixture(t)
@@ -127,7 +127,7 @@ func TestInnerEventsAreWanted(t *testing.T) {
 	}
 }
 
-// TestPiEventsOnce: with an extension that passes inner events, files see each
+// With an extension that passes inner events, files see each
 // of pi's events once, under its own name.
 func TestPiEventsOnce(t *testing.T) {
 	w := newFixture(t)
@@ -164,7 +164,7 @@ export default (pi) => { for (const name of ["input", "before_agent_start", "age
 	}
 }
 
-// TestInnerActsAreTheAgentsOwn: tools and commands that files offer run in the
+// Tools and commands that files offer run in the
 // hub, so nobody but the agent itself may have them run, and a command nobody
 // but a person.
 func TestInnerActsAreTheAgentsOwn(t *testing.T) {

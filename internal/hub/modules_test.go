@@ -384,7 +384,7 @@ func TestNoModuleIsInTheWayOfOtherEvents(t *testing.T) {
 	}
 }
 
-// TestSlowFilesCountAtOnce: a file that takes its time to load is waited for by
+// A file that takes its time to load is waited for by
 // the event; going by what was seen before would leave a guard out, and ask one
 // that is gone.
 func TestSlowFilesCountAtOnce(t *testing.T) {
@@ -401,7 +401,7 @@ export default (hooks) => hooks.on("tool_call", () => ({ block: true, reason: "s
 	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "ls"), "slow")
 }
 
-// TestDialogsTellTheirTime: a person sees how long a dialog really waits.
+// A person sees how long a dialog really waits.
 func TestDialogsTellTheirTime(t *testing.T) {
 	w := newFixture(t)
 	w.module("gate.ts", `export default (hooks) => hooks.on("tool_call", async (event, ctx) => ({ block: !(await ctx.ui.confirm("Sure?", "x")), reason: "no" }));`)

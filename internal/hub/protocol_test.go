@@ -153,7 +153,7 @@ func TestMux0(t *testing.T) {
 	w.Eventually("a line that was not taken is shown", func() bool { _, shown := w.Problem("mux0"); return shown })
 }
 
-// TestMux0Conversation: mux0's app reads a connection to its end, and what it
+// Mux0's app reads a connection to its end, and what it
 // cannot read it leaves out.
 func TestMux0Conversation(t *testing.T) {
 	w := open(t)

@@ -109,7 +109,7 @@ func twoSessions(t *testing.T) (w *hubFixture, foreign string) {
 	return w, foreign
 }
 
-// TestEveryMethodIsAnswered: the table of methods names exactly those that somebody answers.
+// The table of methods names exactly those that somebody answers.
 func TestEveryMethodIsAnswered(t *testing.T) {
 	w := open(t)
 	answered := slices.Concat(slices.Collect(maps.Keys(w.h.server.Methods)),

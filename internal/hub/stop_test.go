@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/hubtest"
 )
 
-// TestAStoppedHubLeavesNothingRunning: when Run returns, what the hub began has ended,
+// When Run returns, what the hub began has ended,
 // whatever it was waiting for. TestMain looks for goroutines after all tests: others run
 // beside this one.
 func TestAStoppedHubLeavesNothingRunning(t *testing.T) {

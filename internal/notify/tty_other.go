@@ -2,7 +2,7 @@
 
 package notify
 
-// writeTerminal: terminals of other systems cannot be written to from elsewhere.
+// writeTerminal fails: terminals of other systems cannot be written to from elsewhere.
 func writeTerminal(string, string) error {
 	return absent("terminals cannot be written to on this system")
 }

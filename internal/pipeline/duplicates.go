@@ -75,8 +75,8 @@ func commandOf(p *Pipeline, call *HookCall, s *pipelineState) string {
 // launchedMark is in the environment of what `hookmux run` started.
 var launchedMark = []byte(launch.ActiveVariable + "=")
 
-// readsFilesOf: the agent reads others' files, and the command stands in one of
-// those or in its own.
+// readsFilesOf reports whether the agent reads others' files, and the command stands
+// in one of those or in its own.
 func (p *Pipeline) readsFilesOf(caller, named string) bool {
 	if caller == "" {
 		return false

@@ -58,7 +58,7 @@ func (r *keepGoingLimiter) observe(ev *event.Event) {
 	}
 }
 
-// isFreshTurn: the event is of a turn that nobody kept going yet.
+// isFreshTurn reports whether nobody kept the event's turn going yet.
 func (r *keepGoingLimiter) isFreshTurn(ev *event.Event) bool {
 	switch {
 	case ev.GoingOn:

@@ -28,7 +28,8 @@ func (p *Pipeline) recordOutcome(call *HookCall, s *pipelineState, d event.Decis
 	p.Recorder.RecordOutcome(&o)
 }
 
-// nobodySpoke: nobody but built-ins was asked, and none had anything to say.
+// nobodySpoke reports whether nobody but built-ins was asked, and none had anything to
+// say.
 func (s *pipelineState) nobodySpoke() bool {
 	for _, step := range s.outcome.Steps {
 		if step.Err != nil || step.Verdict != event.None || step.Would != nil {

@@ -146,7 +146,7 @@ func withCommands(entries []*hook.Entry) []*hook.Entry {
 	return list
 }
 
-// onlyGuards: nobody but hookmux's own guards is meant.
+// onlyGuards reports whether all entries are hookmux's own guards.
 func onlyGuards(entries []*hook.Entry) bool {
 	return !slices.ContainsFunc(entries, func(e *hook.Entry) bool { return !e.BuiltinGuard })
 }

@@ -40,7 +40,7 @@ type realHandover struct {
 	random *rand.Rand
 }
 
-// TestRealHandover: Claude Code and Codex are in the middle of a turn each, at terminals, with hooks that the version
+// Claude Code and Codex are in the middle of a turn each, at terminals, with hooks that the version
 // before installed. At a random moment the programs are replaced. Each turn ends as it should, the person is asked
 // once about each call, and every event that an agent told a hook of the person's own is in the journal.
 // HOOKMUX_HANDOVER_SEED repeats a run.

@@ -45,7 +45,7 @@ type handover struct {
 	approved map[string]int      // how often a person's yes was taken, by command
 }
 
-// TestHandover: programs are replaced at random moments while agents work and a person answers. Every event is in
+// Programs are replaced at random moments while agents work and a person answers. Every event is in
 // the journal once, every request gets its answer, and the person answers each once. At every other moment
 // the person restarts the hub as well, with requests that wait; else it goes by itself. The programs are test
 // programs, for which whoever calls is a person: HOOKMUX_HANDOVER_BEFORE has folders with those of versions

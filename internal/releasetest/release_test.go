@@ -29,7 +29,7 @@ func must(t *testing.T, cmd *exec.Cmd) string {
 	return string(out)
 }
 
-// TestDeb: in a Debian of its own (HOOKMUX_CHROOT, made by debootstrap) where there is one, else in a folder that
+// In a Debian of its own (HOOKMUX_CHROOT, made by debootstrap) where there is one, else in a folder that
 // dpkg takes for the root of a machine.
 func TestDeb(t *testing.T) {
 	before, now := releases(t)
@@ -244,7 +244,7 @@ func npmPlace(t *testing.T, all ...made) *place {
 	return p
 }
 
-// TestNPM: the upgrade that npm makes is one for agents as well after `hookmux install`, and what npm removes
+// The upgrade that npm makes is one for agents as well after `hookmux install`, and what npm removes
 // leaves them with the programs they had.
 func TestNPM(t *testing.T) {
 	before, now := releases(t)
@@ -259,7 +259,7 @@ func TestNPM(t *testing.T) {
 	p.awaitHub(now.version) // by the copy
 }
 
-// TestNPX: agents run the same programs when the cache of npx is gone.
+// Agents run the same programs when the cache of npx is gone.
 func TestNPX(t *testing.T) {
 	_, now := releases(t)
 	p := npmPlace(t, now)
@@ -310,14 +310,14 @@ func TestAUR(t *testing.T) {
 	}
 }
 
-// TestFormula: only whether Ruby can read it.
+// Only whether Ruby can read it.
 func TestFormula(t *testing.T) {
 	_, now := releases(t)
 	needs(t, "ruby")
 	must(t, exec.Command("ruby", "-c", now.file(t, "homebrew/hookmux.rb")))
 }
 
-// TestFlake: only whether Nix can read it.
+// Only whether Nix can read it.
 func TestFlake(t *testing.T) {
 	_, now := releases(t)
 	needs(t, "nix-instantiate")

@@ -171,7 +171,8 @@ func (e *eventStream) awaitStored(ctx context.Context, stored <-chan struct{}, n
 	}
 }
 
-// wantsNote: who asked for sessions alone hears of nothing else but problems.
+// wantsNote reports whether a note is sent. Who asked for sessions alone gets nothing
+// else but problems.
 func wantsNote(sessions, note string) bool {
 	switch note {
 	case wire.NoteSession:

@@ -261,7 +261,7 @@ func (p *replay) said() timeline.Said {
 	return said
 }
 
-// TestTimelineFiles: what is written is read again.
+// What is written is read again.
 func TestTimelineFiles(t *testing.T) {
 	w := timeline.NewWant("idle|success")
 	w.Result, w.Failed, w.Title = []string{"ok"}, 2, []string{`say "hi"`, "other"}

@@ -311,7 +311,7 @@ func (f *transcriptFollower) applyCallEnd(one *followed, session *state.Session,
 	f.resolveQuestion(one.key, fact, now)
 }
 
-// resolveQuestion: a call that has a result, or a decision, waits for nobody.
+// resolveQuestion ends the waiting for a call that has a result or a decision.
 func (f *transcriptFollower) resolveQuestion(key state.Key, fact transcript.Fact, now time.Time) {
 	if f.asksAbout(key, fact.Call) {
 		f.noteUnlessStale(f.tracker.sessions.Answered(key, fact.Call, factTime(fact, now)))

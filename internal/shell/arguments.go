@@ -67,9 +67,9 @@ func runXargs(w *walker, name string, run Run, c inherited, hops int) bool {
 	return true
 }
 
-// parallelText: the command ends at ":::", behind which its arguments stand, or
-// at "::::", behind which files of arguments stand. Without a command every
-// argument is one.
+// parallelText reads the command of parallel. It ends at ":::", behind which its
+// arguments stand, or at "::::", behind which files of arguments stand. Without a
+// command every argument is one.
 func parallelText(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
 	i := min(words.SkipOptions(args, "jPNnIdaLsS", programs.ParallelLong), len(args))

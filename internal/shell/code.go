@@ -95,8 +95,8 @@ func (w *walker) walkCode(name string, run Run, c inherited) {
 	}
 }
 
-// walkAwk: print | "text" starts what stands in the quotes; system($0) and
-// print | "sh" run the lines that are read.
+// walkAwk reads what an awk program runs: print | "text" starts what stands in the
+// quotes; system($0) and print | "sh" run the lines that are read.
 func walkAwk(w *walker, args []Word, code string, c inherited) {
 	in := c.startedBy("")
 	for i := range args {

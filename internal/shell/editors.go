@@ -11,7 +11,7 @@ import (
 
 // Editors and database clients have a way out to the shell.
 
-// vimText: vim -c '!text', vim -c 'call system("text")', vim +'w !text'.
+// vimText reads vim -c '!text', vim -c 'call system("text")' and vim +'w !text'.
 func vimText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)
@@ -83,7 +83,7 @@ func tryLiterals(w *walker, text string, c inherited) {
 	}
 }
 
-// emacsText: emacs --eval '(shell-command "text")'.
+// emacsText reads emacs --eval '(shell-command "text")'.
 func emacsText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)
@@ -106,7 +106,7 @@ func emacsText(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-// pagerText: less '+!text'.
+// pagerText reads less '+!text'.
 func pagerText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	for _, a := range run.Argv[1:] {
@@ -119,7 +119,8 @@ func pagerText(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-// databaseText: psql -c '\! text', sqlite3 x '.shell text', mysql -e 'system text'.
+// databaseText reads psql -c '\! text', sqlite3 x '.shell text' and mysql -e 'system
+// text'.
 func databaseText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)

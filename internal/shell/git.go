@@ -70,7 +70,7 @@ func gitNested(w *walker, name string, run Run, c inherited, hops int) bool {
 	return true
 }
 
-// walkGitConfig: git config core.pager text, git config set alias.x '!text'.
+// walkGitConfig reads git config core.pager text and git config set alias.x '!text'.
 func walkGitConfig(w *walker, run Run, args []Word, c inherited, hops int) {
 	at := words.SkipOptions(args, "f", []string{"--file", "--type", "--blob", "--comment", "--value"})
 	rest := args[min(at, len(args)):]

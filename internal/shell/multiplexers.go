@@ -184,7 +184,7 @@ func hasLetter(options []Word, letter byte) bool {
 	return false
 }
 
-// screenText: screen command, screen -X stuff text, screen -X exec command.
+// screenText reads screen command, screen -X stuff text and screen -X exec command.
 func screenText(w *walker, name string, run Run, c inherited, hops int) bool {
 	w.recordRun(run, c)
 	args := run.Argv[1:]

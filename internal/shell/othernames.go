@@ -49,8 +49,8 @@ func rememberProgram(w *walker, name string, run Run) {
 	}
 }
 
-// walkPackageScript: npm pkg set scripts.x='text' puts a command line into a file
-// that npm run x reads.
+// walkPackageScript reads npm pkg set scripts.x='text', which puts a command line into
+// a file that npm run x reads.
 func walkPackageScript(w *walker, name string, run Run, c inherited) {
 	if name != "npm" && name != "pnpm" && name != "yarn" || len(run.Argv) < 4 {
 		return

@@ -77,7 +77,7 @@ func (o *outputs) outputOf(i, depth int) (string, bool) {
 	return o.changedOutput(r, depth)
 }
 
-// changedOutput: what a filter makes of the text it reads, and what a small program
+// changedOutput is what a filter makes of the text it reads, or what a small program
 // of another language prints.
 func (o *outputs) changedOutput(r *Run, depth int) (string, bool) {
 	name := r.Name()

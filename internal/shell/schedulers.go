@@ -9,7 +9,7 @@ import (
 
 // Programs that run something later.
 
-// atText: at now <<< text, at -f file now.
+// atText reads at now <<< text and at -f file now.
 func atText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)
@@ -33,8 +33,8 @@ func atText(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-// crontabText: the commands of a table that stands in a file of this script or
-// on standard input.
+// crontabText reads the commands of a table that stands in a file of this script or on
+// standard input.
 func crontabText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)

@@ -54,7 +54,8 @@ func specialTable() map[string]special {
 	}
 }
 
-// commandBuiltin: `command -v x` only asks where x is.
+// commandBuiltin reads the command behind `command`; `command -v x` only asks where x
+// is.
 func commandBuiltin(w *walker, name string, run Run, c inherited, hops int) bool {
 	if len(run.Argv) > 1 && (run.Argv[1].Text == "-v" || run.Argv[1].Text == "-V") {
 		return false
@@ -82,7 +83,7 @@ func setPositional(w *walker, _ string, run Run, _ inherited, _ int) bool {
 	return false
 }
 
-// shiftPositional: shift, shift 2.
+// shiftPositional follows shift and shift 2.
 func shiftPositional(w *walker, _ string, run Run, _ inherited, _ int) bool {
 	n := 1
 	if len(run.Argv) > 1 {
@@ -95,7 +96,7 @@ func shiftPositional(w *walker, _ string, run Run, _ inherited, _ int) bool {
 	return false
 }
 
-// setVariable: printf -v x text, and read x <<< text.
+// setVariable follows printf -v x text and read x <<< text.
 func setVariable(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	args := run.Argv[1:]
@@ -115,7 +116,7 @@ func setVariable(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-// readVariable: read x <<< text, read -a list <<< text.
+// readVariable follows read x <<< text and read -a list <<< text.
 func readVariable(w *walker, args []Word, self *Run, c inherited) {
 	last := args[len(args)-1].Text
 	if strings.HasPrefix(last, "-") {
@@ -157,7 +158,7 @@ func readVariable(w *walker, args []Word, self *Run, c inherited) {
 	w.vars.setValue(last, Word{Text: text, Bare: expansions.WithoutUnknown(text), Dynamic: self.Input.Dynamic})
 }
 
-// sourceText: source <(text), source /dev/stdin.
+// sourceText reads source <(text) and source /dev/stdin.
 func sourceText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	if len(run.Argv) < 2 {
@@ -167,7 +168,7 @@ func sourceText(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-// envSplit: env -S 'text' splits the text into a command.
+// envSplit reads env -S 'text', which splits the text into a command.
 func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
 	dirs := w.dirs
@@ -207,7 +208,7 @@ func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 	return w.stripPrefix(name, programs.Prefixes()[name], run, args, c, hops)
 }
 
-// sudoShell: sudo -s and -i join the words and give them to a shell.
+// sudoShell reads sudo -s and -i, which join the words and give them to a shell.
 func sudoShell(w *walker, name string, run Run, c inherited, hops int) bool {
 	p := programs.Prefixes()[name]
 	args := run.Argv[1:]
@@ -244,7 +245,7 @@ func commandOption(args []Word, i int) (string, bool) {
 	return "", false
 }
 
-// dashC: su user -c 'text', script -c 'text', vagrant ssh -c 'text'.
+// dashC reads su user -c 'text', script -c 'text' and vagrant ssh -c 'text'.
 func dashC(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	args := run.Argv[1:]

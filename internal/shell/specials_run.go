@@ -102,13 +102,13 @@ func walkRemoteOptions(w *walker, args []Word, c inherited) {
 	}
 }
 
-// remoteCopy: scp and sftp take the settings of ssh.
+// remoteCopy reads the settings of ssh that scp and sftp take.
 func remoteCopy(w *walker, name string, run Run, c inherited, _ int) bool {
 	walkRemoteOptions(w, run.Argv[1:], c.withVia(name))
 	return false
 }
 
-// runUser: runuser -u user command, runuser user -c text.
+// runUser reads runuser -u user command and runuser user -c text.
 func runUser(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
 	if words.IndexOf(args, "-u") < 0 && words.IndexOf(args, "--user") < 0 {
@@ -118,7 +118,7 @@ func runUser(w *walker, name string, run Run, c inherited, hops int) bool {
 		"--shell"}}, run, args, c, hops)
 }
 
-// groupCommand: sg group text, sg group -c text.
+// groupCommand reads sg group text and sg group -c text.
 func groupCommand(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	args := run.Argv[1:]
@@ -137,9 +137,9 @@ func groupCommand(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-// busMessage: a call over D-Bus can have a terminal or the service manager run
-// something. Which words are the command is the receiver's matter: every word is
-// read as a command line, and as the first of one.
+// busMessage reads a call over D-Bus, which can have a terminal or the service manager
+// run something. Which words are the command is up to the receiver: every word is read
+// as a command line, and as the first of one.
 func busMessage(w *walker, name string, run Run, c inherited, hops int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)
@@ -176,7 +176,7 @@ func flockCommand(w *walker, name string, run Run, c inherited, hops int) bool {
 	return w.stripPrefix(name, programs.Prefixes()[name], run, run.Argv[1:], c, hops)
 }
 
-// scriptText: script -c 'text' file, and script file command on BSD and macOS.
+// scriptText reads script -c 'text' file, and script file command on BSD and macOS.
 func scriptText(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
 	for i := range args {
@@ -194,14 +194,14 @@ func scriptText(w *walker, name string, run Run, c inherited, hops int) bool {
 	return true
 }
 
-// phraseText: every operand is a command line.
+// phraseText reads every operand as a command line.
 func phraseText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	tryPhrases(w, run.Argv[1:], c.withVia(name))
 	return true
 }
 
-// socatText: socat x EXEC:'text', SYSTEM:'text'.
+// socatText reads socat x EXEC:'text' and SYSTEM:'text'.
 func socatText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	for _, a := range run.Argv[1:] {

@@ -10,7 +10,7 @@ import (
 
 // Programs that have a language of their own with a way out to the shell.
 
-// makeText: make -f - reads rules from stdin, and the recipes are shell.
+// makeText reads the rules that make -f - takes from stdin; the recipes are shell.
 func makeText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	if len(w.out.Runs) == 0 {
@@ -77,7 +77,7 @@ func walkMakeArguments(w *walker, args []Word, c inherited) {
 	}
 }
 
-// walkMakeCalls: $(shell text) runs while make reads.
+// walkMakeCalls reads $(shell text), which runs while make reads.
 func walkMakeCalls(w *walker, text string, c inherited) {
 	for _, call := range foreign.MakeCalls(text, maxLoop) {
 		w.tryText(call, c)
@@ -98,7 +98,7 @@ func walkMakefile(w *walker, text string, c inherited) {
 	}
 }
 
-// debuggerText: gdb -ex 'shell text', lldb -o 'platform shell text'.
+// debuggerText reads gdb -ex 'shell text' and lldb -o 'platform shell text'.
 func debuggerText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	args := run.Argv[1:]
@@ -130,7 +130,7 @@ func debuggerText(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-// sedText: the e command and the e flag of s run text.
+// sedText reads the e command and the e flag of s, which run text.
 func sedText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)
@@ -145,7 +145,8 @@ func sedText(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-// typedCommands: dotool reads actions from standard input; "type text" types.
+// typedCommands reads the actions that dotool takes from standard input; "type text"
+// types.
 func typedCommands(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	text, _ := w.known.stdinOf(c.reader(), 0)
@@ -160,8 +161,8 @@ func typedCommands(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-// tclText: expect and tclsh run what stands behind spawn and exec, and send types
-// a string.
+// tclText reads what expect and tclsh run behind spawn and exec, and the strings that
+// send types.
 func tclText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	text, ok := withInput(run, c).Code()

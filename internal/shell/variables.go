@@ -72,7 +72,7 @@ func (v *variables) setValue(name string, value Word) {
 	v.values[name] = value
 }
 
-// isWorthKeeping: the value is known, or it is known what program it starts with
+// isWorthKeeping reports whether the value is known, or what program it starts with,
 // or in which directory it lies.
 func isWorthKeeping(value Word) bool {
 	if len(value.Text) > maxValue {

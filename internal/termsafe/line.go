@@ -82,8 +82,8 @@ func Width(s string) int {
 	return n
 }
 
-// runeWidth: the selector that asks for the colourful look makes a narrow
-// symbol wide.
+// runeWidth is how many columns a character takes. The selector that asks for the
+// colourful look makes a narrow symbol wide.
 func runeWidth(r, prev rune) int {
 	switch {
 	case r < 0x300:

@@ -93,9 +93,9 @@ func firstUnsafe(s string) int {
 // before it. Anything else a selector follows would only carry it unseen.
 func styles(r, prev rune) bool { return (r == 0xfe0f || r == 0xfe0e) && isSymbol(prev) }
 
-// isSymbol: characters that have an emoji and a text form, and emoji proper.
-// Digits, # and * have one too, but a selector after a digit is too good a
-// hiding place.
+// isSymbol reports whether a character has an emoji and a text form, or is an emoji.
+// Digits, # and * have one too, but a selector after a digit is too good a hiding
+// place.
 func isSymbol(r rune) bool {
 	switch {
 	case r >= 0x2190 && r <= 0x21ff, r >= 0x2300 && r <= 0x23ff, r >= 0x25a0 && r <= 0x27bf,

@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
-// TestDialogs: what a person says reaches the handler, in the words of its
+// What a person says reaches the handler, in the words of its
 // generation.
 func TestDialogs(t *testing.T) {
 	const body = `
@@ -50,7 +50,7 @@ export default function (pi: API) {
 	}
 }
 
-// TestDeadline: shortly before the agent's time is over dialogs close as
+// Shortly before the agent's time is over dialogs close as
 // cancelled and the signal fires; a handler that uses the time left is heard.
 func TestDeadline(t *testing.T) {
 	s := newHarness(t, nil)
@@ -72,7 +72,7 @@ export default function (pi: HookAPI) {
 	}
 }
 
-// TestSessions: awaiting holds up nobody else; one session's events stay in
+// Awaiting holds up nobody else; one session's events stay in
 // order; each session has its own factory call; what is outside is shared.
 func TestSessions(t *testing.T) {
 	s := newHarness(t, nil)
@@ -148,7 +148,7 @@ func (g gated) Ask(context.Context, Question) (Answer, error) {
 	return Answer{Confirmed: true}, nil
 }
 
-// TestSend: words go through the agent's channel, else they wait for its next
+// Words go through the agent's channel, else they wait for its next
 // event, else the hook is told.
 func TestSend(t *testing.T) {
 	s := newHarness(t, nil)
@@ -187,7 +187,7 @@ export default function (pi: any) {
 	}
 }
 
-// TestRules: what several handlers of one file return becomes one answer, by
+// What several handlers of one file return becomes one answer, by
 // the rules of its generation.
 func TestRules(t *testing.T) {
 	result := func(s *harness) *event.Event {
@@ -242,7 +242,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestFirstGenerationTime: a handler of the first generation that does not
+// A handler of the first generation that does not
 // come back is left behind at every event but tool_call.
 func TestFirstGenerationTime(t *testing.T) {
 	s := newHarness(t, func(h *Host) { h.HookTimeout = 50 * time.Millisecond })
@@ -264,7 +264,7 @@ export default function (pi: HookAPI) {
 	}
 }
 
-// TestWords: every agent's calls in pi's words, and changes back in its own.
+// Every agent's calls in pi's words, and changes back in its own.
 func TestWords(t *testing.T) {
 	const patch = "*** Begin Patch\n*** Add File: new.txt\n+one\n*** Update File: b.env\n@@\n-old\n+new\n*** Delete " +
 		"File: c\n*** End Patch\n"
@@ -317,7 +317,7 @@ export default function (h: any) {
 	}
 }
 
-// TestFollowing: of what one prompt or one end means in pi, the later sees what
+// Of what one prompt or one end means in pi, the later sees what
 // the earlier made of it.
 func TestFollowing(t *testing.T) {
 	s := newHarness(t, nil)
@@ -339,7 +339,7 @@ func TestFollowing(t *testing.T) {
 	}
 }
 
-// TestUnspeakable: a change that cannot be told, as JSON cannot, refuses.
+// A change that cannot be told, as JSON cannot, refuses.
 func TestUnspeakable(t *testing.T) {
 	s := newHarness(t, nil)
 	m := s.load("round.ts", `export default (h) => h.on("tool_call", async (e) => { e.input.self = e; });`)
@@ -348,7 +348,7 @@ func TestUnspeakable(t *testing.T) {
 	}
 }
 
-// TestPassedOn: what only pi has is named.
+// What only pi has is named.
 func TestPassedOn(t *testing.T) {
 	s := newHarness(t, nil)
 	m := s.load("pi.ts", `export default (pi) => { for (const name of ["context", "user_bash", "input_end", "session_before_fork"]) pi.on(name, () => {}); };`)
@@ -364,7 +364,7 @@ func TestPassedOn(t *testing.T) {
 	}
 }
 
-// TestResultsOfTwoFiles: what one file took out of a result, another that
+// What one file took out of a result, another that
 // changes it too does not bring back.
 func TestResultsOfTwoFiles(t *testing.T) {
 	s := newHarness(t, nil)

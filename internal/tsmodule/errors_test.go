@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
-// TestErrors: whatever is wrong with a file is said with its place in the
+// Whatever is wrong with a file is said with its place in the
 // TypeScript a person wrote.
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, where, want string }{
@@ -46,7 +46,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestThrow: at tool_call a throw is a failure, elsewhere it is reported and
+// At tool_call a throw is a failure, elsewhere it is reported and
 // the other handlers still run.
 func TestThrow(t *testing.T) {
 	s := newHarness(t, nil)
@@ -88,7 +88,7 @@ export default function (h: any) {
 	}
 }
 
-// TestBroken: a guard whose file does not load refuses; when it was mended it
+// A guard whose file does not load refuses; when it was mended it
 // works again.
 func TestBroken(t *testing.T) {
 	s := newHarness(t, nil)
@@ -125,7 +125,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestMisspeltEvents: a handler that nothing ever calls is told of, and one of
+// A handler that nothing ever calls is told of, and one of
 // a name that some generation has is not.
 func TestMisspeltEvents(t *testing.T) {
 	s := newHarness(t, nil)
@@ -149,7 +149,7 @@ func TestMisspeltEvents(t *testing.T) {
 	}
 }
 
-// TestFloatingRejection: a promise that is rejected and that nothing handles is
+// A promise that is rejected and that nothing handles is
 // reported with its place, in both runtimes; one that gets a handler is not.
 func TestFloatingRejection(t *testing.T) {
 	for _, runtime := range []string{"quickjs", "node"} {
@@ -188,7 +188,7 @@ export default (h: any) => h.on("tool_call", async (event: any) => {
 	}
 }
 
-// TestPlacesOfFailures: what fails outside of the engine is reported with the line
+// What fails outside of the engine is reported with the line
 // that asked for it.
 func TestPlacesOfFailures(t *testing.T) {
 	for name, c := range map[string]struct{ imports, line string }{
@@ -222,7 +222,7 @@ export default (h: any) => h.on("tool_call", async (event: any) => {
 	}
 }
 
-// TestNodeEnds: a hook that ends its own Node is reported with the place.
+// A hook that ends its own Node is reported with the place.
 func TestNodeEnds(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("no node here")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestProcessesThatSayTooMuch: a process that says more than a hook can take
+// A process that says more than a hook can take
 // waits, and leaves the hub and the file's other events alone.
 func TestProcessesThatSayTooMuch(t *testing.T) {
 	s := newHarness(t, nil)

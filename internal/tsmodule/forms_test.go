@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
-// TestFormsAgree: what a hook sees of a tool call is the same in the short form
+// What a hook sees of a tool call is the same in the short form
 // and in the long one, for everything that agents were heard to say.
 func TestFormsAgree(t *testing.T) {
 	s := newHarness(t, nil)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestServersHoldLittle: requests that a hook does not answer wait for it only
+// Requests that a hook does not answer wait for it only
 // as far as there is room; when they are gone there is room again.
 func TestServersHoldLittle(t *testing.T) {
 	s := newHarness(t, nil)

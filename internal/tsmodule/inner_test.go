@@ -33,7 +33,7 @@ func (s *harness) pass(name, fields string, files ...*Module) string {
 	return string(i.Answer())
 }
 
-// TestInnerRules: what several handlers and files make of pi's inner events, by
+// What several handlers and files make of pi's inner events, by
 // pi's own rules.
 func TestInnerRules(t *testing.T) {
 	s := newHarness(t, nil)
@@ -93,7 +93,7 @@ func TestInnerRules(t *testing.T) {
 	}
 }
 
-// TestInnerEventsOfOlderGenerations: pi's older words for the system prompt.
+// Pi's older words for the system prompt.
 func TestInnerEventsOfOlderGenerations(t *testing.T) {
 	s := newHarness(t, nil)
 	m := s.load("old.ts", `import type { HookAPI } from "@mariozechner/pi-coding-agent";
@@ -109,7 +109,7 @@ export default (pi: HookAPI) => { pi.on("before_agent_start", async () => ({ sys
 	}
 }
 
-// TestPromptsOfTwoFiles: in pi a prompt that one file rewrote is what the next
+// In pi a prompt that one file rewrote is what the next
 // one sees, as pi's own extensions would; what was added to a result likewise.
 func TestPromptsOfTwoFiles(t *testing.T) {
 	s := newHarness(t, nil)
@@ -145,7 +145,7 @@ func TestPromptsOfTwoFiles(t *testing.T) {
 	}
 }
 
-// TestExecLikePi: how a process ends, in pi's words.
+// How a process ends, in pi's words.
 func TestExecLikePi(t *testing.T) {
 	s := newHarness(t, nil)
 	m := s.load("exec.ts", `export default (pi) => pi.on("tool_call", async (_, ctx) => {

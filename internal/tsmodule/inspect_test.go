@@ -143,7 +143,7 @@ export default (h: any) => h.on("tool_call", async (event: any) => {
 });
 `
 
-// TestInspect: a debugger that attaches stops at a line of the TypeScript, and the
+// A debugger that attaches stops at a line of the TypeScript, and the
 // trial goes on afterwards. Node's inspector falls silent or dies now and then (of 60
 // runs two ended in a segmentation fault of Node), so it has three attempts.
 func TestInspect(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestLargeFiles: a file of some megabytes comes through whole, as text and as
+// A file of some megabytes comes through whole, as text and as
 // bytes, and takes no longer than looking at it does: a hook has a second.
 func TestLargeFiles(t *testing.T) {
 	s := newHarness(t, func(h *Host) { h.Limits.Slice = 20 * time.Second }) // the machine may be slow

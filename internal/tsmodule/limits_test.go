@@ -40,7 +40,7 @@ export default function (h: any) {
 }
 `
 
-// TestAttacks: whatever a file does ends in time, is a failure for who had to
+// Whatever a file does ends in time, is a failure for who had to
 // decide, and leaves an engine behind that works.
 func TestAttacks(t *testing.T) {
 	s := newHarness(t, func(h *Host) { h.Limits = Limits{Slice: 80 * time.Millisecond, Memory: 16 << 20} })
@@ -101,7 +101,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// TestNobodyWaits: that the hub ends, or the caller leaves, is no fault of the
+// That the hub ends, or the caller leaves, is no fault of the
 // file.
 func TestNobodyWaits(t *testing.T) {
 	s := newHarness(t, nil)
@@ -123,7 +123,7 @@ func TestNobodyWaits(t *testing.T) {
 	}
 }
 
-// TestDropped: engines that had to be dropped give their memory back.
+// Engines that had to be dropped give their memory back.
 func TestDropped(t *testing.T) {
 	s := newHarness(t, func(h *Host) { h.Limits = Limits{Slice: 40 * time.Millisecond} })
 	m := s.load("attack.ts", `const held: any[] = [];
@@ -153,7 +153,7 @@ export default (h: any) => h.on("tool_call", () => {
 	t.Errorf("resident %d KiB before, %d KiB after %d engines of 9 MiB were dropped", before/1024, after/1024, n)
 }
 
-// TestLoadLimits: a file can also misbehave while it is loaded.
+// A file can also misbehave while it is loaded.
 func TestLoadLimits(t *testing.T) {
 	s := newHarness(t, func(h *Host) {
 		h.Limits = Limits{Slice: 100 * time.Millisecond, Memory: 16 << 20, Load: 400 * time.Millisecond}

@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain: an engine that was closed leaves nothing running.
+// An engine that was closed leaves nothing running.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestPins: the JavaScript engine and SQLite are made for one version of their
+// The JavaScript engine and SQLite are made for one version of their
 // C library each; another one may crash or, worse, work almost.
 func TestPins(t *testing.T) {
 	wants := func(module string) string {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestChangesThatNobodyTells: files behind links, folders that come back and
+// Files behind links, folders that come back and
 // imports that turn up later count as well.
 func TestChangesThatNobodyTells(t *testing.T) {
 	says := func(word string) string {

@@ -528,7 +528,7 @@ var effects = map[string]map[string]func(c *effectTest){
 	},
 }
 
-// TestRealExamplesDo: the examples that decide or do something at an event do
+// The examples that decide or do something at an event do
 // it here.
 func TestRealExamplesDo(t *testing.T) {
 	for era, table := range effects {
@@ -628,7 +628,7 @@ var docEffects = map[string]func(c *effectTest){
 	},
 }
 
-// TestRealDocumentationDoes: each sample of the documentation, as printed, does
+// Each sample of the documentation, as printed, does
 // what it is printed for.
 func TestRealDocumentationDoes(t *testing.T) {
 	text := documentation(t)

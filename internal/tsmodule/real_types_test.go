@@ -107,7 +107,7 @@ func readFolder(t *testing.T, dir, prefix string) map[string]string {
 	return files
 }
 
-// TestRealTypesAcceptOwnHooks: the examples and the starting point are what
+// The examples and the starting point are what
 // hookmux.d.ts says hooks are.
 func TestRealTypesAcceptOwnHooks(t *testing.T) {
 	files := readFolder(t, filepath.Join("..", "..", "examples", "hooks"), "")
@@ -127,7 +127,7 @@ export default function (hooks: HookAPI) {
 	}
 }
 
-// TestRealTypesAcceptPi: pi's own examples and what its documentation prints.
+// Pi's own examples and what its documentation prints.
 func TestRealTypesAcceptPi(t *testing.T) {
 	for _, era := range []struct {
 		name, pkg, version, folder string
@@ -173,7 +173,7 @@ func TestRealTypesAcceptPi(t *testing.T) {
 	})
 }
 
-// TestRealTypesRejectMistakes: each line below is a mistake that the engine
+// Each line below is a mistake that the engine
 // ignores or refuses, and the compiler names the same line.
 func TestRealTypesRejectMistakes(t *testing.T) {
 	mistakes := map[string]string{

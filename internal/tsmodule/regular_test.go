@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// TestPipesAndDevices: what is no file keeps neither a hook nor the loading of
+// What is no file keeps neither a hook nor the loading of
 // hooks waiting.
 func TestPipesAndDevices(t *testing.T) {
 	s := newHarness(t, nil)
@@ -49,7 +49,7 @@ export default (hooks: any) => hooks.on("tool_call", async () => ({ block: true,
 	}
 }
 
-// TestVaryingErrors: an error that reads differently each time is told a few
+// An error that reads differently each time is told a few
 // times, not for ever.
 func TestVaryingErrors(t *testing.T) {
 	s := newHarness(t, nil)

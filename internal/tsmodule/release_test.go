@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/hubtest/await"
 )
 
-// TestStrainGoes: what two bad turns took is given back while their engine lives,
+// What two bad turns took is given back while their engine lives,
 // and after one was dropped.
 func TestStrainGoes(t *testing.T) {
 	strained := make(chan struct{}, 10)

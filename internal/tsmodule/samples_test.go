@@ -19,7 +19,7 @@ import (
 const firstGeneration = `import { isBashToolResult, type HookAPI, type ToolResultEvent } from "@mariozechner/pi-coding-agent/hooks";
 `
 
-// TestKinds: the things people write hooks of the first generation for.
+// The things people write hooks of the first generation for.
 func TestKinds(t *testing.T) {
 	t.Run("session", func(t *testing.T) {
 		s := newHarness(t, nil)
@@ -180,7 +180,7 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 	})
 }
 
-// TestHotReload: a changed file counts at once, also when only what it imports
+// A changed file counts at once, also when only what it imports
 // changed; a touch does not.
 func TestHotReload(t *testing.T) {
 	s := newHarness(t, nil)
@@ -208,7 +208,7 @@ func TestHotReload(t *testing.T) {
 	}
 }
 
-// TestCache: a second load takes the transformed text from the cache, unless
+// A second load takes the transformed text from the cache, unless
 // something it was made from changed; the cache is its owner's alone.
 func TestCache(t *testing.T) {
 	s := newHarness(t, nil)

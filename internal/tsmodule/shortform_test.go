@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
-// TestShortForm: a single call of a tool travels in a form of its own, and must
+// A single call of a tool travels in a form of its own, and must
 // say the same as the long one, whatever is in the input.
 func TestShortForm(t *testing.T) {
 	s := newHarness(t, nil)

@@ -39,7 +39,7 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// TestNoteOfSilentVersion: the version before wrote nothing down, or what it wrote is damaged.
+// The version before wrote nothing down, or what it wrote is damaged.
 func TestNoteOfSilentVersion(t *testing.T) {
 	state := t.TempDir()
 	for _, name := range []string{"journal.db", file} {

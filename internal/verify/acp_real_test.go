@@ -33,7 +33,7 @@ var acpAgents = map[string]struct {
 	"gemini": {args: []string{"--experimental-acp"}},
 }
 
-// TestRealACP: between an editor and a real agent a guard refuses a call that the
+// Between an editor and a real agent a guard refuses a call that the
 // editor is not asked about, the editor allows another, and hookmux knows the
 // session.
 func TestRealACP(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// TestRealAttempts: from the shell tool of a real agent, no row of the table of
+// From the shell tool of a real agent, no row of the table of
 // attempts lets it approve a request. Timers (at, cron) are tried on
 // process trees alone (internal/hub, internal/authority): they would run on the
 // machine of whoever tests.

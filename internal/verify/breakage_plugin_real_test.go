@@ -37,7 +37,7 @@ var pluginFaults = map[string]map[string]testbed.Breakage{
 	},
 }
 
-// TestRealPluginBreakages: what the feed's checks say about agents with a
+// What the feed's checks say about agents with a
 // plugin would be a no if the plugin were broken.
 func TestRealPluginBreakages(t *testing.T) {
 	agentstest.Repeats(t, "TestRealSaboteurs on agents without a plugin")

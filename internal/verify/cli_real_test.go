@@ -62,7 +62,7 @@ func runCLI(t *testing.T, home, cwd, path string, args ...string) ranCLI {
 	return r
 }
 
-// TestRealCommand: the program itself, on an agent from PATH, touches nothing
+// The program itself, on an agent from PATH, touches nothing
 // of the person's.
 func TestRealCommand(t *testing.T) {
 	path := onPath(t, "codex")
@@ -87,7 +87,7 @@ func TestRealCommand(t *testing.T) {
 	ownconfigtest.CheckTree(t, cwd, wasCwd)
 }
 
-// TestRealMine: a person's own config becomes part of the proof, is not
+// A person's own config becomes part of the proof, is not
 // touched, and no secret of it gets into what is kept.
 func TestRealMine(t *testing.T) {
 	path := onPath(t, "codex")

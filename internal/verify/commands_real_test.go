@@ -111,7 +111,7 @@ func (p *shellOf) next(kind string, done map[string]bool) wire.FeedItem {
 	return wire.FeedItem{}
 }
 
-// TestRealLeaving: a headless agent that waits for whoever follows the feed is
+// A headless agent that waits for whoever follows the feed is
 // let go when they leave, and goes by its own rules: it does not run the call.
 func TestRealLeaving(t *testing.T) {
 	st := realTestBed(t, "claude")
@@ -143,7 +143,7 @@ func TestRealLeaving(t *testing.T) {
 	}
 }
 
-// TestRealCommands: what a person types in a terminal of their own reaches a
+// What a person types in a terminal of their own reaches a
 // real agent: approve, deny, answer and plan, with nothing but the commands.
 func TestRealCommands(t *testing.T) {
 	t.Run("permissions", func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// TestRealHelpersAsk: helpers of one session that ask at once are answered one
+// Helpers of one session that ask at once are answered one
 // by one. What is said about one of them is not taken for an answer in the
 // agent's window to the others.
 func TestRealHelpersAsk(t *testing.T) {

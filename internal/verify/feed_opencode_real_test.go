@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// TestRealOpenCodeStanding: taking up what OpenCode offers lets like calls
+// Taking up what OpenCode offers lets like calls
 // pass without asking.
 func TestRealOpenCodeStanding(t *testing.T) {
 	st := realTestBed(t, "opencode")
@@ -61,7 +61,7 @@ func TestRealOpenCodeStanding(t *testing.T) {
 	}
 }
 
-// TestRealOpenCodeRun: headless OpenCode rejects permissions by itself, so that
+// Headless OpenCode rejects permissions by itself, so that
 // a person is asked at its before-hook.
 func TestRealOpenCodeRun(t *testing.T) {
 	st := realTestBed(t, "opencode")

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 )
 
-// TestRealFeed: requests of real agents answered from elsewhere.
+// Requests of real agents answered from elsewhere.
 func TestRealFeed(t *testing.T) {
 	agentstest.Repeats(t, "the feed rows of TestRealChecks")
 	for _, name := range drivers.Names() {

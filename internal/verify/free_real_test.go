@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// TestRealFree: an agent that was told to ask nobody is held by nobody, also
+// An agent that was told to ask nobody is held by nobody, also
 // while somebody follows the feed: it would not have asked.
 func TestRealFree(t *testing.T) {
 	for _, name := range drivers.Names() {

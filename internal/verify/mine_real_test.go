@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
-// TestRealMineInstalled: hooks that a person installed are proven as they are,
+// Hooks that a person installed are proven as they are,
 // trust included; without trust they prove to guard nothing.
 func TestRealMineInstalled(t *testing.T) {
 	path := onPath(t, "codex")

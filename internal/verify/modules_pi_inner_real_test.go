@@ -126,7 +126,7 @@ func checkModuleErrors(t *testing.T, st *testbed.TestBed) {
 	}
 }
 
-// TestRealInnerEvents: in pi two files change, one after the other as pi's own
+// In pi two files change, one after the other as pi's own
 // extensions would, the prompt, the system prompt, the messages, the request,
 // its headers, a message and what is added after a turn; a third sees
 // everything else.
@@ -299,7 +299,7 @@ func (r *rpc) shows(words string) bool {
 	return false
 }
 
-// TestRealInnerEventsOfAPerson: what a person does inside pi is shown, and a
+// What a person does inside pi is shown, and a
 // hook answers a command, a way through the tree, and is told of the rest.
 func TestRealInnerEventsOfAPerson(t *testing.T) {
 	st := realTestBed(t, "pi")
@@ -396,7 +396,7 @@ func count(list []string, one string) int {
 	return n
 }
 
-// TestRealSampleCompaction: the compaction samples that pi publishes for its
+// The compaction samples that pi publishes for its
 // hooks and for its extensions, as they are, write the summary in the real pi
 // with the model they name, which runs inside pi.
 func TestRealSampleCompaction(t *testing.T) {
@@ -457,7 +457,7 @@ func TestRealSampleCompaction(t *testing.T) {
 	}
 }
 
-// TestRealOffersInPi: a tool that a hook offers is called by the model, and a
+// A tool that a hook offers is called by the model, and a
 // command it offers is typed by the person.
 func TestRealOffersInPi(t *testing.T) {
 	st := realTestBed(t, "pi")

@@ -26,7 +26,7 @@ export default function (hooks: HookAPI) {
 }
 `
 
-// TestRealModulesInPi: through our extension hooks do in pi what its own
+// Through our extension hooks do in pi what its own
 // extensions can.
 func TestRealModulesInPi(t *testing.T) {
 	st := realTestBed(t, "pi")

@@ -32,7 +32,7 @@ export default function (hooks: HookAPI) {
 }
 `
 
-// TestRealModules: on real agents a hook in TypeScript stops a tool, changes
+// On real agents a hook in TypeScript stops a tool, changes
 // what really runs, and what the model really sees.
 func TestRealModules(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode", "gemini", "pi"} {
@@ -87,7 +87,7 @@ func TestRealModules(t *testing.T) {
 	}
 }
 
-// TestRealModuleOfOneLaunch: what a person's `hookmux run --hook` loads counts
+// What a person's `hookmux run --hook` loads counts
 // for that session, and for no other.
 func TestRealModuleOfOneLaunch(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode", "gemini", "pi"} {

@@ -72,7 +72,7 @@ func plan(a *agent.Agent, d drivers.Driver, wanted []string) []task {
 	return chosen
 }
 
-// matches: by row, by check or by event.
+// matches reports whether a row was asked for, by row, by check or by event.
 func matches(r Row, wanted string) bool {
 	return strings.EqualFold(r.ID(), wanted) || strings.EqualFold(r.Check, wanted) || strings.EqualFold(r.Event, wanted)
 }

@@ -49,7 +49,7 @@ var reviewedAgents = []reviewedAgent{
 	},
 }
 
-// TestRealReviewer: hooks are installed and somebody follows the feed. What the
+// Hooks are installed and somebody follows the feed. What the
 // agent's own reviewer decides about is never held and never waits for a person:
 // its yes runs the call, its no counts as denied. The same call is held where no
 // reviewer is set.

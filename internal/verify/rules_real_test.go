@@ -26,7 +26,7 @@ rules:
       miss: [echo x > /home/me/ran-passed]
 `
 
-// TestRealRules: a rule stops the call of a real agent, and the call before it runs.
+// A rule stops the call of a real agent, and the call before it runs.
 func TestRealRules(t *testing.T) {
 	for _, name := range drivers.Names() {
 		t.Run(name, func(t *testing.T) {

@@ -73,7 +73,7 @@ var personsFiles = map[string]map[string]string{
 	},
 }
 
-// TestRealRun: an agent started with `hookmux run` reports in order, a hook
+// An agent started with `hookmux run` reports in order, a hook
 // stops a tool, the model reads why, and no file was edited.
 func TestRealRun(t *testing.T) {
 	for _, name := range []string{"claude", "codex"} {
@@ -155,7 +155,7 @@ func logEvidence(t *testing.T, e *testbed.Evidence) {
 	})
 }
 
-// TestRealRunPassesCodeAndSignal: nothing of hookmux stands between the agent
+// Nothing of hookmux stands between the agent
 // and whoever started it.
 func TestRealRunPassesCodeAndSignal(t *testing.T) {
 	for _, name := range []string{"claude", "codex"} {
@@ -205,7 +205,7 @@ case "$payload" in
 esac
 `
 
-// TestRealClaudeFormat: a hook written for Claude Code denies, changes input
+// A hook written for Claude Code denies, changes input
 // and adds context on other agents as far as the capability table says, and
 // what an agent cannot carry is refused or dropped visibly.
 func TestRealClaudeFormat(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
-// TestRealSend: text that is sent to a session of an agent with a plugin is a
+// Text that is sent to a session of an agent with a plugin is a
 // prompt there, and starts a turn.
 func TestRealSend(t *testing.T) {
 	for _, name := range []string{"pi", "opencode"} {

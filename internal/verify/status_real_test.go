@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
-// TestRealStatus: what ps shows of a real agent at a terminal, and that resume
+// What ps shows of a real agent at a terminal, and that resume
 // brings its conversation back.
 func TestRealStatus(t *testing.T) {
 	agentstest.Repeats(t, "the status rows of TestRealChecks")

@@ -54,7 +54,7 @@ func serveMCP() {
 	}
 }
 
-// TestRealTurnScripts: question, plan, helper and MCP tool, with what must be true
+// Question, plan, helper and MCP tool, with what must be true
 // afterwards, on the agent that has words for all of them. It offers questions
 // and plans at a terminal only; hooks answer them there.
 func TestRealTurnScripts(t *testing.T) {

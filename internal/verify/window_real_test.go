@@ -36,7 +36,7 @@ func (h *holder) Handle(ctx context.Context, call *hook.Call) (event.Decision, e
 	return event.Decision{}, nil
 }
 
-// TestRealClaudeWindow: what shows first that a person answered in Claude
+// What shows first that a person answered in Claude
 // Code's own dialog while a hook still waits. The catalogue builds on it: the
 // status file tells at once, the transcript only when the tool has ended.
 func TestRealClaudeWindow(t *testing.T) {

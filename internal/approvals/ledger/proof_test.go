@@ -68,7 +68,7 @@ func TestProofLasts(t *testing.T) {
 	}
 }
 
-// TestNoKindsIsNotAll: an empty list is one.
+// An empty list is one.
 func TestNoKindsIsNotAll(t *testing.T) {
 	dir := t.TempDir()
 	if err := openPIN(t, dir).ChangeProof("", func(p *Proof) { p.Kinds = []string{} }); err != nil {
@@ -79,7 +79,7 @@ func TestNoKindsIsNotAll(t *testing.T) {
 	}
 }
 
-// TestForgedProof: what somebody else wrote shuts approvals, for all kinds.
+// What somebody else wrote shuts approvals, for all kinds.
 func TestForgedProof(t *testing.T) {
 	dir := t.TempDir()
 	if err := openPIN(t, dir).ChangeProof("", chosen("shell")); err != nil {

@@ -58,9 +58,9 @@ type entry struct {
 	over    chan struct{} // closed when it ended
 }
 
-// joinKey: only who asks for exactly the same thing joins a request. Keys are
-// chosen by whoever asks, and an answer must reach nobody who asked for
-// something else.
+// joinKey is equal for requests that ask for exactly the same thing; only these share
+// an entry. Keys are chosen by whoever asks, and an answer must reach nobody who asked
+// for something else.
 func (r *Request) joinKey() string {
 	return r.Event.Agent + "\x00" + r.Event.Session + "\x00" + r.Key + "\x00" + r.Hash
 }

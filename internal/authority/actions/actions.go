@@ -136,8 +136,9 @@ func describeOff(params json.RawMessage) (string, bool) {
 		"" + time.Duration(p.Seconds*float64(time.Second)).Round(time.Second).String(), true
 }
 
-// describeSetting: a guard that does not refuse any more, an agent that does not
-// ask any more, or anything that is taken out.
+// describeSetting describes a change of settings, and says whether it is asked about:
+// a guard that does not refuse any more, an agent that does not ask any more, or
+// anything that is removed.
 func describeSetting(params json.RawMessage) (string, bool) {
 	p := readInto[wire.ConfigSetParams](params)
 	value := strings.Trim(string(p.Value), `"`)
@@ -223,8 +224,8 @@ func describeAllow(params json.RawMessage) (string, bool) {
 	return "always allow: " + p.Rule, true
 }
 
-// describeReply: a single yes or no is what people say all day; what reaches
-// further is asked for.
+// describeReply describes a reply, and says whether it is asked about. A single yes or
+// no is what people say all day; only what reaches further is asked about.
 func describeReply(params json.RawMessage) (string, bool) {
 	p := readInto[wire.FeedReplyParams](params)
 	switch event.Choice(p.Choice) {

@@ -158,7 +158,7 @@ func TestRequestOf(t *testing.T) {
 	}
 }
 
-// TestOnlyDecisionsAreDescribed: what a person is asked about are methods for people.
+// What a person is asked about are methods for people.
 func TestOnlyDecisionsAreDescribed(t *testing.T) {
 	for method := range describers {
 		if class, ok := wire.Methods[method]; !ok || class != wire.Decide {

@@ -9,8 +9,9 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// describePack: a pack that replaces another may refuse less, and rules that allow
-// speak in the person's place.
+// describePack describes the installation of a pack, and says whether it is asked
+// about: one that replaces another may refuse less, and rules that allow decide in the
+// person's place.
 func describePack(params json.RawMessage) (string, bool) {
 	p := readInto[wire.PackAddParams](params)
 	pack, _, err := packstore.FromParams(&p)

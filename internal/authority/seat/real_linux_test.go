@@ -175,7 +175,7 @@ func (s *testBed) want(at *seattest.Terminal, name, line, file string, outcome a
 	return a
 }
 
-// TestRealSeat: a person over ssh, and what programs of theirs may try beside
+// A person over ssh, and what programs of theirs may try beside
 // them, on real processes and terminals.
 func TestRealSeat(t *testing.T) {
 	if !seattest.Inside(t) {
@@ -233,7 +233,7 @@ func TestRealSeat(t *testing.T) {
 	s.want(own, "the user's own ssh client", line, file, authority.Refused, authority.LocalLogin)
 }
 
-// TestRealCode: what takes protection away is asked for, at the terminal.
+// What takes protection away is asked for, at the terminal.
 func TestRealCode(t *testing.T) {
 	if !seattest.Inside(t) {
 		return
@@ -286,7 +286,7 @@ func TestRealCode(t *testing.T) {
 	}
 }
 
-// TestRealTmux: panes, popups and injected keys in a real tmux that a person
+// Panes, popups and injected keys in a real tmux that a person
 // attached over ssh.
 func TestRealTmux(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {

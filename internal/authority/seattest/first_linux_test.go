@@ -13,7 +13,7 @@ import (
 // unpacked release and the first request they approved.
 const firstCommands = 6
 
-// TestRealFirstSteps: somebody unpacked a release and has an agent. They start the
+// Somebody unpacked a release and has an agent. They start the
 // agent through hookmux in one terminal and the live view in another; the agent
 // asks, and they press a key. Every line they type is counted.
 func TestRealFirstSteps(t *testing.T) {

@@ -84,7 +84,7 @@ func (s *testBed) read(name string) string {
 
 var requestID = regexp.MustCompile(`"id": ?"([a-z0-9]+)"`)
 
-// TestRealPromise: an agent that nobody knows calls a hook from a person's
+// An agent that nobody knows calls a hook from a person's
 // terminal and waits for an answer. It tries to give it itself, and to switch
 // its guards off, in all the ways there are; then the person answers.
 func TestRealPromise(t *testing.T) {

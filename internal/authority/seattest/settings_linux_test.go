@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/seattest"
 )
 
-// TestRealSettings: a person at a real terminal deletes a hook's file and gets it back
+// A person at a real terminal deletes a hook's file and gets it back
 // with one yes; and takes hookmux out: the plan is shown, then the code is asked for, and
 // the Enter that their hand adds answers nothing.
 func TestRealSettings(t *testing.T) {
@@ -53,7 +53,7 @@ func TestRealSettings(t *testing.T) {
 	}
 }
 
-// TestRealStandingYes: a yes that lasts is one question, the hub's code, and says what it
+// A yes that lasts is one question, the hub's code, and says what it
 // will allow before that.
 func TestRealStandingYes(t *testing.T) {
 	if !seattest.Inside(t) {

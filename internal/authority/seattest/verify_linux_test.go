@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/seattest"
 )
 
-// TestRealVerifyBesideInstallation: installed programs always go to the hub of
+// Installed programs always go to the hub of
 // their installation, and `hookmux verify` has a hub of its own beside that one.
 // The agent is a script that calls its hook and asks no model, so that the proof
 // itself must fail.
@@ -42,7 +42,7 @@ echo '{"session_id":"s","hook_event_name":"PreToolUse","cwd":"/","tool_name":"Ba
 	}
 }
 
-// TestRealDemoBesideInstallation: the demo of an installed hookmux has a hub and
+// The demo of an installed hookmux has a hub and
 // settings of its own and leaves those of the installation alone.
 func TestRealDemoBesideInstallation(t *testing.T) {
 	if !seattest.Inside(t) {

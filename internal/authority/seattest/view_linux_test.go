@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/seattest"
 )
 
-// TestRealView: a person at a real terminal opens the live view; an agent asks,
+// A person at a real terminal opens the live view; an agent asks,
 // the person presses a key, and the agent hears the answer. Where the hub wants a
 // code first, the view leaves the screen to it.
 func TestRealView(t *testing.T) {

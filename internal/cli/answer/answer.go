@@ -129,8 +129,8 @@ func unnumbered(questions []event.Inquiry, words []string) []string {
 	return out
 }
 
-// areOptions: a word that is none of the options is a slip, not an answer;
-// own words have a flag.
+// areOptions refuses words that are not among the options: that is a slip, and own
+// words have a flag.
 func areOptions(questions []event.Inquiry, words []string) error {
 	if len(questions) == 0 || len(questions[0].Options) == 0 {
 		return nil

@@ -174,7 +174,7 @@ func unwrapEvent(raw json.RawMessage, session string) []byte {
 	return event.MergeObjects(raw, append(append([]byte(`{"session_id":`), id...), '}'))
 }
 
-// setKind: cmux names what is asked after the tool that asks.
+// setKind sets the kind of an event from the tool that asks, as cmux names it.
 func (s *Server) setKind(ev *event.Event, e *pushedEvent) {
 	switch e.Name {
 	case "PreToolUse":

@@ -129,7 +129,8 @@ func placeSelections(questions []event.Inquiry, selections []string,
 	return out, nil
 }
 
-// splitOptions: several labels come joined by commas where several may be chosen.
+// splitOptions splits several labels, which come joined by commas where several may be
+// chosen.
 func splitOptions(q *event.Inquiry, words string) []string {
 	if _, ok := approvals.FindOption(q, words); ok || !q.Multi {
 		return []string{words}

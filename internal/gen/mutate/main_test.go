@@ -85,7 +85,7 @@ func writeModule(t *testing.T) string {
 	return module
 }
 
-// TestTryPackage: what tests notice is killed, what they only reach lived, and what does not compile is not counted.
+// What tests notice is killed, what they only reach lived, and what does not compile is not counted.
 func TestTryPackage(t *testing.T) {
 	_, rows, err := tryPackage(writeModule(t), "tried", 2*time.Second)
 	if err != nil {

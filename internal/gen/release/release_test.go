@@ -46,7 +46,7 @@ func readMade(t *testing.T, r *release, name string) string {
 	return string(text)
 }
 
-// TestRecipesNameEveryArchive: each archive's address and sum stand in the recipes for its system.
+// Each archive's address and sum stand in the recipes for its system.
 func TestRecipesNameEveryArchive(t *testing.T) {
 	r := newRelease(t)
 	r.PublicKey = "RWpublic"
@@ -82,7 +82,7 @@ func TestRecipesNameEveryArchive(t *testing.T) {
 	}
 }
 
-// TestNPMPackages: the main package names one package for each system, and these have the programs.
+// The main package names one package for each system, and these have the programs.
 func TestNPMPackages(t *testing.T) {
 	r := newRelease(t)
 	if err := r.writeNPMPackages(); err != nil {
@@ -151,7 +151,7 @@ func TestLinuxPlaces(t *testing.T) {
 	}
 }
 
-// TestIsRead: an archive has only what something on its system reads.
+// An archive has only what something on its system reads.
 func TestIsRead(t *testing.T) {
 	for name, want := range map[string]string{
 		"share/launchd/x.plist": "darwin", "share/systemd/user/x.service": "linux", "share/polkit-1/actions/x": "linux",
@@ -169,7 +169,7 @@ func TestIsRead(t *testing.T) {
 	}
 }
 
-// TestSignature: with a key, encrypted or not, the sums are signed; without one the release says so.
+// With a key, encrypted or not, the sums are signed; without one the release says so.
 func TestSignature(t *testing.T) {
 	public, private, err := minisign.GenerateKey(rand.Reader)
 	if err != nil {

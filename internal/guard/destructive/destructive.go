@@ -177,8 +177,8 @@ func checkScript(x *scope) {
 	}
 }
 
-// hiddenProgram: the program is not literal. A pattern is taken for what it can
-// match; an unknown word is taken for rm if its arguments look like rm's.
+// hiddenProgram judges a run whose program is not literal. A pattern is taken for what
+// it can match; an unknown word is taken for rm if its arguments look like rm's.
 func hiddenProgram(x *scope, r *shell.Run) {
 	if r.Argv[0].Glob {
 		for _, n := range [...]string{"rm", "dd", "shred", "chmod", "chown", "find", "git", "mv", "shutdown",

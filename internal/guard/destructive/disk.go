@@ -40,7 +40,7 @@ func shredRule(x *scope, r *shell.Run) {
 	}
 }
 
-// deviceRule: tools that are only dangerous when pointed at a device; images in
+// deviceRule judges tools that are only dangerous when pointed at a device; images in
 // files are fine.
 func deviceRule(x *scope, r *shell.Run) {
 	flags, rest := inspect.SplitFlags(r.Args())
@@ -107,7 +107,7 @@ func volumeRule(x *scope, r *shell.Run) {
 	}
 }
 
-// forkRule: a function that starts itself in a pipe or in the background.
+// forkRule finds a function that starts itself in a pipe or in the background.
 func forkRule(x *scope, r *shell.Run) {
 	self := r.Func != "" && r.Argv[0].Text == r.Func
 	again := r.Argv[0].Text == "$0" || r.Argv[0].Text == "${0}"
@@ -192,7 +192,8 @@ func codeRule(x *scope, r *shell.Run) {
 	}
 }
 
-// overwritesVital: python3 -c 'open("/etc/passwd", "w")'.
+// overwritesVital finds code that overwrites a vital file: python3 -c
+// 'open("/etc/passwd", "w")'.
 func overwritesVital(x *scope, r *shell.Run, text string) bool {
 	for _, lit := range inspect.QuotedIn(text) {
 		if !strings.HasPrefix(lit, "/") && !strings.HasPrefix(lit, "~") {
@@ -224,7 +225,8 @@ func firstOf(text string, words []string) string {
 	return ""
 }
 
-// deletesSystemFile: perl -e 'unlink "/etc/passwd"'.
+// deletesSystemFile finds code that deletes a system file: perl -e 'unlink
+// "/etc/passwd"'.
 func deletesSystemFile(x *scope, r *shell.Run, text, deleter string) {
 	for _, lit := range inspect.QuotedIn(text) {
 		if !strings.HasPrefix(lit, "/") {

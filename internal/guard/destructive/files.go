@@ -45,7 +45,8 @@ func rmRule(x *scope, r *shell.Run) {
 	}
 }
 
-// deletesListing: ls | xargs rm -rf and git ls-files | xargs rm delete all there is.
+// deletesListing finds ls | xargs rm -rf and git ls-files | xargs rm, which delete all
+// there is.
 func deletesListing(x *scope, r *shell.Run) {
 	if !inspect.ViaXargs(r) || r.Contained {
 		return
@@ -107,7 +108,7 @@ func (x *scope) losesSettings(p inspect.Place) bool {
 	}
 }
 
-// desktopFileRule: gio trash, gio remove, kioclient move x trash:/.
+// desktopFileRule judges gio trash, gio remove and kioclient move x trash:/.
 func desktopFileRule(x *scope, r *shell.Run) {
 	_, rest := inspect.SplitFlags(r.Args())
 	if len(rest) < 2 {
@@ -176,7 +177,8 @@ func (x *scope) judgeDelete(r *shell.Run, w shell.Word, verb string) {
 	}
 }
 
-// judgeListing: ls / | xargs rm -rf deletes what the listing names.
+// judgeListing judges what a listing names and a later program deletes: ls / | xargs
+// rm -rf.
 func (x *scope) judgeListing(r *shell.Run, w shell.Word) {
 	if !w.Dynamic || r.Contained {
 		return
@@ -418,7 +420,7 @@ func isDevice(p inspect.Place) bool {
 	return false
 }
 
-// redirectRule: `> file` empties the file before anything runs.
+// redirectRule judges `> file`, which empties the file before anything runs.
 func redirectRule(x *scope, r *shell.Run) {
 	for _, rd := range r.Redirects {
 		if !rd.Writes() || r.Contained {
@@ -446,8 +448,8 @@ func redirectRule(x *scope, r *shell.Run) {
 	}
 }
 
-// emptiesFound: find . -exec sh -c ': > "$1"' _ {} \; and for f in ~/.*rc; do :> "$f"
-// empty every file that is found.
+// emptiesFound judges find . -exec sh -c ': > "$1"' _ {} \; and for f in ~/.*rc; do :>
+// "$f", which empty every file that is found.
 func emptiesFound(x *scope, r *shell.Run, rd shell.Redirect) {
 	if strings.Contains(rd.Op, ">>") || !printsNothing(r) {
 		return

@@ -117,8 +117,8 @@ func gitRule(x *scope, r *shell.Run) {
 	}
 }
 
-// gitBranches: throwing away one's own finished branch is daily work; losing a
-// branch everyone builds on, or whatever a list happens to name, is not.
+// gitBranches judges the deletion of branches. One's own finished branch is daily
+// work; a branch everyone builds on, or whatever a list happens to name, is not.
 func gitBranches(x *scope, r *shell.Run, names []shell.Word) {
 	for _, n := range names {
 		switch {
@@ -134,7 +134,8 @@ func gitBranches(x *scope, r *shell.Run, names []shell.Word) {
 	}
 }
 
-// gitTags: one tag is soon made again; every tag of a list is not.
+// gitTags judges the deletion of tags. One tag is soon made again; every tag of a list
+// is not.
 func gitTags(x *scope, r *shell.Run, names []shell.Word) {
 	listed := inspect.ViaXargs(r)
 	for _, n := range names {
@@ -160,7 +161,7 @@ func wholeTree(rest []shell.Word) bool {
 	return inspect.HasWord(rest, ".", "./", ":/", "*", ":/*", "./*", ":/.")
 }
 
-// gitPush: forcing one's own branch is daily work; forcing a branch that others
+// gitPush judges forced pushes. One's own branch is daily work; a branch that others
 // build on, or one that is not named, is not.
 func gitPush(x *scope, r *shell.Run, flags, rest []shell.Word) {
 	if inspect.HasShort(flags, 'n') || inspect.HasLong(flags, "--dry-run") {

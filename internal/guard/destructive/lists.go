@@ -10,7 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
-// buildDir: directories that a build makes again, wherever they lie.
+// buildDir reports whether a build makes a directory of this name again, wherever it
+// lies.
 func buildDir(name string) bool {
 	switch name {
 	case "node_modules", "dist", "build", "target", ".venv", "venv", "__pycache__", ".next", ".cache", ".turbo",
@@ -20,8 +21,8 @@ func buildDir(name string) bool {
 	return false
 }
 
-// fromList: xargs rm -rf over names that stand in a file nobody sees here.
-// Names out of find and ls are judged where those runs are.
+// fromList judges xargs rm -rf over names that stand in a file nobody sees here. Names
+// out of find and ls are judged where those runs are.
 func (x *scope) fromList(r *shell.Run, w shell.Word) {
 	if !inspect.ViaXargs(r) || r.Contained {
 		return
@@ -47,7 +48,7 @@ func isPositional(w shell.Word) bool {
 	return false
 }
 
-// fromFile: what the span prints comes out of a file: cat list | sort.
+// fromFile reports whether what the span prints comes out of a file: cat list | sort.
 func (x *scope) fromFile(span shell.Span) bool {
 	sources := x.Sources(span)
 	for _, r := range sources {
@@ -62,8 +63,8 @@ func (x *scope) fromFile(span shell.Span) bool {
 	return len(sources) > 0
 }
 
-// unpackRule: an archive unpacked over the root or a system directory replaces
-// whatever it likes there.
+// unpackRule judges an archive that is unpacked over the root or a system directory:
+// it replaces whatever it likes there.
 func unpackRule(x *scope, r *shell.Run) {
 	if flags, rest := inspect.SplitFlags(r.Args()); inspect.HasLong(flags, "--remove-files") {
 		for _, w := range rest {
@@ -128,7 +129,7 @@ func powershellRule(x *scope, r *shell.Run) {
 	}
 }
 
-// cmdletRule: a command of PowerShell's, where that is the shell.
+// cmdletRule judges a command of PowerShell's, where that is the shell.
 func cmdletRule(x *scope, r *shell.Run) {
 	words := []string{r.Name()}
 	for _, a := range r.Args() {
@@ -137,7 +138,7 @@ func cmdletRule(x *scope, r *shell.Run) {
 	powershellStatement(x, r, words)
 }
 
-// archiveMoveRule: zip -m deletes what it packs.
+// archiveMoveRule judges zip -m, which deletes what it packs.
 func archiveMoveRule(x *scope, r *shell.Run) {
 	flags, rest := inspect.SplitFlags(r.Args())
 	if !inspect.HasShort(flags, 'm') && !inspect.HasLong(flags, "--move") {

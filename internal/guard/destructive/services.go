@@ -84,8 +84,8 @@ func clusterRule(x *scope, r *shell.Run) {
 	}
 }
 
-// namedPods: a pod that is deleted by its name comes back at once; people do it
-// all day to restart something.
+// namedPods reports whether only pods are deleted, each by its name. Such a pod comes
+// back at once; people do it all day to restart something.
 func namedPods(r *shell.Run, flags, rest []shell.Word) bool {
 	if inspect.ViaXargs(r) || inspect.HasLong(flags, "--all", "--all-namespaces", "--selector", "--field-selector",
 		"--filename", "--kustomize") || inspect.HasWord(flags, "-A", "-k", "-R") {

@@ -59,7 +59,7 @@ func storeRule(x *scope, r *shell.Run) {
 	}
 }
 
-// ansibleRule: ansible all -m file -a 'path=/srv state=absent'.
+// ansibleRule judges ansible all -m file -a 'path=/srv state=absent'.
 func ansibleRule(x *scope, r *shell.Run) {
 	line := inspect.JoinArgs(r.Args())
 	if inspect.HasWord(r.Args(), "--check", "-C") || !strings.Contains(line, "state=absent") {
@@ -80,7 +80,7 @@ func ansibleRule(x *scope, r *shell.Run) {
 	}
 }
 
-// windowsRule: rd /s C:\Users, del /s C:\*, format C:.
+// windowsRule judges rd /s C:\Users, del /s C:\* and format C:.
 func windowsRule(x *scope, r *shell.Run) {
 	all := r.Name() == "format"
 	for _, a := range r.Args() {
@@ -134,7 +134,7 @@ func isCacheName(name string) bool {
 	return strings.HasSuffix(name, ".pid") || strings.HasSuffix(name, ".log")
 }
 
-// findPermissions: find / -exec chmod 777 {} +.
+// findPermissions judges find / -exec chmod 777 {} +.
 func findPermissions(x *scope, r *shell.Run, args, starts []shell.Word) {
 	program := ""
 	for i, a := range args[:max(0, len(args)-1)] {

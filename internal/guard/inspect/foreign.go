@@ -97,7 +97,8 @@ func (x *Scope) ForeignPrograms() []ForeignProgram {
 	return append(out, x.downloadedScripts()...)
 }
 
-// editedPrograms: vim -c ':r !curl …' -c ':w !sh' goes by way of an editor.
+// editedPrograms finds programs that are fetched and run by way of an editor: vim -c
+// ':r !curl …' -c ':w !sh'.
 func (x *Scope) editedPrograms() []ForeignProgram {
 	fetched := map[string]string{}
 	var out []ForeignProgram
@@ -209,7 +210,8 @@ func runsLines(r *shell.Run) bool {
 	return false
 }
 
-// readsProgramFromStdin: no script file and no code on the command line.
+// readsProgramFromStdin reports whether an interpreter has neither a script file nor
+// code on its command line.
 func readsProgramFromStdin(r *shell.Run, isShell bool) bool {
 	for _, a := range r.Args() {
 		t := a.Text
@@ -229,7 +231,8 @@ func readsProgramFromStdin(r *shell.Run, isShell bool) bool {
 	return true
 }
 
-// downloadedScripts: curl -o f … && sh f, all in one line.
+// downloadedScripts finds scripts that one line downloads and runs: curl -o f … && sh
+// f.
 func (x *Scope) downloadedScripts() []ForeignProgram {
 	var out []ForeignProgram
 	got := map[string]bool{}

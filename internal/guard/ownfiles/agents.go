@@ -51,8 +51,8 @@ func startedAgent(r *shell.Run) (*agent.Known, []shell.Word) {
 	return nil, nil
 }
 
-// checkAgentStart: an agent that is started so that it does not find, or does not
-// run, its hooks.
+// checkAgentStart refuses to start an agent so that it does not find, or does not run,
+// its hooks.
 func (t *Checker) checkAgentStart(x *scope, r *shell.Run) {
 	started, args := startedAgent(r)
 	if started == nil || r.Contained {
@@ -94,8 +94,8 @@ func isHome(x *scope, w shell.Word) bool {
 	return p.Known && p.Path == x.Home
 }
 
-// checkAgentSwitches: claude --settings '{"disableAllHooks":true}', codex
-// --disable hooks and their like. They take hookmux out of the way for one launch.
+// checkAgentSwitches refuses options that disable hookmux for one launch: claude
+// --settings '{"disableAllHooks":true}', codex --disable hooks and their like.
 func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run, started *agent.Known, args []shell.Word) {
 	say := func(what string) {
 		x.Report.Add("hooks-off", r.String(), fmt.Sprintf("%s keeps %s from running its hooks", what,
@@ -144,8 +144,8 @@ func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run, started *agent.Know
 	}
 }
 
-// checkUnasked: another agent that is started so that nobody is asked does what this one
-// would have been asked about.
+// checkUnasked refuses to start another agent so that nobody is asked: it would do
+// what this one would have been asked about.
 func checkUnasked(x *scope, r *shell.Run, started *agent.Known, args []shell.Word) {
 	for i, a := range args {
 		if !strings.HasPrefix(a.Text, "-") {

@@ -11,7 +11,7 @@ import (
 var writesInCode = []string{"write", "'w'", `"w"`, "'a'", `"a"`, "'w+'", "dump", "unlink", "remove", "rename",
 	"rmSync", "truncate", "copyfile", "copyFile", "replace(", "rmtree", "shutil.", "File.open", "appendFile"}
 
-// checkCode: python3 -c and the like that name our files and write.
+// checkCode refuses python3 -c and the like that name our files and write.
 func (t *Checker) checkCode(x *scope, r *shell.Run) {
 	text, ok := r.Code()
 	if !ok {

@@ -37,8 +37,8 @@ func (t *Checker) checkAssignment(x *scope, r *shell.Run, name string) {
 	}
 }
 
-// checkEnvironment: the same through programs that set variables for others, and
-// through lines written to a start file.
+// checkEnvironment refuses the same through programs that set variables for others,
+// and through lines written to a start file.
 func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 	name := r.Name()
 	switch name {
@@ -79,7 +79,7 @@ func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 var offWords = []string{"disable", "stop", "kill", "pause", "suspend", "deactivate", "bypass", "mute", "shutdown",
 	"quit", "unload", "teardown", "remove", "purge", "skip"}
 
-// checkControl: verbs of hookmux that belong to a person.
+// checkControl refuses verbs of hookmux that belong to a person.
 func (t *Checker) checkControl(x *scope, r *shell.Run) {
 	if name := strings.TrimSuffix(r.Name(), ".exe"); name != "hookmux" && !r.MayBe("hookmux") &&
 		!x.isOtherName(r) {
@@ -166,7 +166,7 @@ var (
 		"-P", "-e", "-R", "-Rs", "-Rns", "--remove", "--purge", "--erase", "--uninstall", "--unmerge"}
 )
 
-// checkRemoval: npm uninstall -g hookmux.
+// checkRemoval refuses to remove the package: npm uninstall -g hookmux.
 func checkRemoval(x *scope, r *shell.Run) {
 	if !removers[r.Name()] || r.Contained || r.Remote || !inspect.HasWord(r.Args(), removingVerbs...) {
 		return

@@ -15,7 +15,8 @@ var ourNames = []string{"hooks.json", "hooks.v1.json", "hooks.toml", "settings.j
 	".crush.json", "hookmux", "hookmux-hook", "hookmux.ts", "hookmux.js", ".hookmux", ".claude", ".codex", ".gemini",
 	".cursor", ".grok"}
 
-// checkFind: find takes away or changes what it finds, and it looks for ours.
+// checkFind refuses a find that looks for our files and deletes or changes what it
+// finds.
 func (c *writer) checkFind() {
 	t, x, r := c.t, c.x, c.r
 	args := r.Args()
@@ -59,7 +60,8 @@ func seeksOurs(pattern string) bool {
 	return false
 }
 
-// findChanges: -exec, or the pipe behind find, runs a program that writes.
+// findChanges reports whether -exec, or the pipe behind find, runs a program that
+// writes.
 func findChanges(x *scope, r *shell.Run, args []shell.Word) bool {
 	changes := func(name string, args []shell.Word) bool {
 		switch name {

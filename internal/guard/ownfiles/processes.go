@@ -38,7 +38,8 @@ var hubCommands = []string{
 // hubNames are the names of those processes.
 var hubNames = []string{"hookmux", "hookmux-hook"}
 
-// checkProcessTool: pkill hookmux, kill $(pgrep hookmux), gdb -p 123, prlimit --pid.
+// checkProcessTool refuses pkill hookmux, kill $(pgrep hookmux), gdb -p 123 and
+// prlimit --pid.
 func (t *Checker) checkProcessTool(x *scope, r *shell.Run) {
 	name := r.Name()
 	say := func() { x.Report.Add("hub", r.String(), name+" stops, limits or takes over the hub") }
@@ -76,7 +77,8 @@ func (t *Checker) checkProcessTool(x *scope, r *shell.Run) {
 	}
 }
 
-// namesProgram: killall hookmux, killall -r 'hookm.*', cpulimit -e hookmux.
+// namesProgram reports whether a tool names our program: killall hookmux, killall -r
+// 'hookm.*', cpulimit -e hookmux.
 func namesProgram(tool string, args []shell.Word) bool {
 	flags, rest := inspect.SplitFlags(args)
 	regular := tool == "killall" && (inspect.HasShort(flags, 'r') || inspect.HasLong(flags, "--regexp"))
@@ -175,8 +177,8 @@ func namesProcess(option string) bool {
 	return strings.Contains(option, "pid") || strings.Contains(option, "attach") || strings.Contains(option, "target")
 }
 
-// findsHub: the words come from something that looks for the hub's process, or
-// reads one of our files, such as the one with the hub's number.
+// findsHub reports whether the words come from something that looks for the hub's
+// process, or reads one of our files, such as the one with the hub's number.
 func (t *Checker) findsHub(x *scope, span shell.Span) bool {
 	return slices.ContainsFunc(x.Sources(span), func(from *shell.Run) bool { return t.runFindsHub(x, from) })
 }
@@ -224,7 +226,7 @@ func (t *Checker) runFindsHub(x *scope, from *shell.Run) bool {
 var stoppingVerbs = []string{"stop", "disable", "mask", "kill", "unload", "bootout", "remove", "restart", "freeze",
 	"edit", "set-property", "revert", "clean", "try-restart", "reload-or-restart", "isolate"}
 
-// checkServices: systemctl stop hookmux, and units that are taken from a file.
+// checkServices refuses systemctl stop hookmux, and units that are taken from a file.
 func (t *Checker) checkServices(x *scope, r *shell.Run) {
 	switch r.Name() {
 	case "systemctl", "service", "launchctl", "sv", "rc-service":

@@ -60,8 +60,8 @@ func (c *writer) writeOutput(words []shell.Word) {
 	}
 }
 
-// checkScriptArguments: the first operand of an interpreter is what it runs; what
-// follows is given to a program nobody knows.
+// checkScriptArguments judges the operands of an interpreter: the first is what it
+// runs; what follows is given to a program nobody knows.
 func (c *writer) checkScriptArguments(name string) {
 	if _, hasCode := c.r.Code(); hasCode || len(c.rest) == 0 {
 		return

@@ -150,7 +150,7 @@ func (t *Checker) onlySets(x *scope, f startFile, text string) bool {
 	return len(report.List) == 0
 }
 
-// checkCrontab: a new table. One whose text is known is judged by its commands.
+// checkCrontab judges a new table. One whose text is known is judged by its commands.
 func (c *writer) checkCrontab() {
 	if inspect.HasShort(c.flags, 'l', 'r', 'V') || inspect.HasWord(c.flags, "--help", "-h") {
 		return
@@ -159,7 +159,7 @@ func (c *writer) checkCrontab() {
 		"changes the crontab, which cron runs in the person's name; a person should do that")
 }
 
-// checkLater: text that at runs later. Known text is judged by its commands.
+// checkLater judges text that at runs later. Known text is judged by its commands.
 func (c *writer) checkLater() {
 	if inspect.HasShort(c.flags, 'l', 'r', 'd', 'c', 'V') || inspect.HasWord(c.flags, "--help") {
 		return

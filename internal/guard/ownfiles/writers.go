@@ -166,7 +166,7 @@ func (c *writer) checkDD() {
 	}
 }
 
-// checkSocket: whoever listens at the hub's socket, or talks to it, does so
+// checkSocket refuses to listen at the hub's socket or to talk to it, which goes
 // through a path. socat writes it as KIND:path,option.
 func (c *writer) checkSocket() {
 	var paths []shell.Word
@@ -196,7 +196,7 @@ func (c *writer) checkDatabase() {
 	}
 }
 
-// checkGit: subcommands that change files in the work tree, or a file that an
+// checkGit judges subcommands that change files in the work tree, or a file that an
 // option names.
 func (c *writer) checkGit() {
 	sub, args := inspect.GitParts(c.r)
@@ -214,7 +214,7 @@ func (c *writer) checkGit() {
 	c.write(inspect.OptionValues(args, "-o", "--output", "--output-directory"))
 }
 
-// checkGitConfig: git config -f file key value, and settings for every
+// checkGitConfig judges git config -f file key value, and settings for every
 // repository that have git run something.
 func (c *writer) checkGitConfig(args, flags, paths []shell.Word) {
 	reads := inspect.HasLong(flags, "--get", "--get-all", "--get-regexp", "--list", "--get-urlmatch") ||
@@ -235,8 +235,8 @@ func (c *writer) checkGitConfig(args, flags, paths []shell.Word) {
 	}
 }
 
-// checkDestination: the last operand, -t's directory, or the file of that name
-// in a directory.
+// checkDestination judges the destination: the last operand, -t's directory, or the
+// file of that name in a directory.
 func (c *writer) checkDestination() {
 	last, sources, ok := inspect.SplitTarget(c.r.Args(), c.rest)
 	if !ok {
@@ -285,8 +285,8 @@ func (c *writer) merges(src shell.Word, dir string) bool {
 	return c.t.holdsOwned(c.x, path.Join(dir, path.Base(t)))
 }
 
-// checkSecondName: a second name for one of our files is a way round every rule
-// here.
+// checkSecondName refuses a second name for one of our files: it would get round every
+// rule here.
 func (c *writer) checkSecondName() {
 	_, sources, ok := inspect.SplitTarget(c.r.Args(), c.rest)
 	if !ok {

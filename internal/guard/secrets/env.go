@@ -48,8 +48,8 @@ func dumpsEnvironment(r *shell.Run) bool {
 	return false
 }
 
-// envDump: what a dump prints, the model reads, and with it every token that
-// the user's shell happens to hold.
+// envDump refuses to print the environment: the model reads it, and with it every
+// token that the user's shell happens to hold.
 func (x *scope) envDump(r *shell.Run) {
 	if !dumpsEnvironment(r) || loadsEnvironment(r) || x.isFiltered(r) {
 		return
@@ -68,8 +68,8 @@ func (x *scope) envDump(r *shell.Run) {
 var secretLookup = lazyregexp.New(`(?i)token|secret|passw|passphrase|api_?key|credential|(^|[^a-z])keys?($|` +
 	`[^a-z])|auth|private|aws|openai|anthropic`)
 
-// isFiltered: the pipe behind a dump lets only names through, or only variables
-// that were asked for by a harmless name.
+// isFiltered reports whether the pipe behind a dump lets only names through, or only
+// variables that were asked for by a harmless name.
 func (x *scope) isFiltered(r *shell.Run) bool {
 	for _, n := range x.Sinks(r.To) {
 		line := inspect.JoinArgs(n.Args())
@@ -132,7 +132,8 @@ func showsFew(r *shell.Run) bool {
 var printedVariable = lazyregexp.New(`(?i)(?:print|log|puts|echo|write|dump|^)[^;\n]*(?:process\.env\.|process\.env\[['"]|os\.environ\[['"]|` +
 	`os\.environ\.get\(['"]|os\.getenv\(['"]|ENV\[['"]|ENV\.fetch\(['"]|\$ENV\{['"]?|getenv\(['"])([A-Z0-9_]+)`)
 
-// variableInCode: node -p process.env.API_KEY.
+// variableInCode finds a secret variable that code prints: node -p
+// process.env.API_KEY.
 func (x *scope) variableInCode(r *shell.Run) {
 	text, ok := r.Code()
 	if !ok || !r.To.Empty() || loadsEnvironment(r) || r.Sink != "" {
@@ -149,7 +150,7 @@ func (x *scope) variableInCode(r *shell.Run) {
 var codeDumps = lazyregexp.New(`(print|dumps?|log|puts|write|pprint|echo|p)\b[^;\n]*(os\.environ(\b[^\[.]|` +
 	`\.items|\.copy|$)|process\.env\s*[,)}]|\bENV\s*$|\bENV\.to_h|\bENV\.inspect|%ENV\b|getenv\(\s*\))`)
 
-// envInCode: python3 -c 'print(os.environ)'.
+// envInCode finds the environment that code prints: python3 -c 'print(os.environ)'.
 func (x *scope) envInCode(r *shell.Run) {
 	text, ok := r.Code()
 	if ok && codeDumps.MatchString(text) {
@@ -189,7 +190,7 @@ var genericParts = map[string]bool{"token": true, "secret": true, "key": true, "
 	"personal": true, "app": true, "oauth": true, "jwt": true, "session": true, "test": true, "dev": true,
 	"staging": true, "prod": true, "id_token": true, "refresh": true}
 
-// variableSent: a secret variable goes to a host that is not its service's.
+// variableSent finds a secret variable that goes to a host that is not its service's.
 func (x *scope) variableSent(r *shell.Run) {
 	switch r.Name() {
 	case "curl", "wget", "http", "https", "xh", "curlie", "nc", "ncat", "telnet":
@@ -253,7 +254,8 @@ func hostOf(t string) string {
 	return strings.ToLower(rest)
 }
 
-// takesValue: options of curl and wget whose next word is no address.
+// takesValue reports whether the word after this option of curl or wget is its value,
+// and no address.
 func takesValue(flag string) bool {
 	if strings.HasPrefix(flag, "--") {
 		switch flag {
@@ -267,7 +269,7 @@ func takesValue(flag string) bool {
 	return strings.HasPrefix(flag, "-") && strings.ContainsAny(flag[len(flag)-1:], "HdoOuXFAebcTKmxwPtr")
 }
 
-// loginWord: the places where a request carries who it is from.
+// loginWord reports whether this is a place where a request carries who it is from.
 func loginWord(flag, text string) bool {
 	switch flag {
 	case "-u", "--user", "--oauth2-bearer", "-a", "--auth", "--password", "--http-password":
@@ -285,7 +287,8 @@ func loginWord(flag, text string) bool {
 	return false
 }
 
-// isLocal: this machine, or a private network. 127.0.0.1.example.com is neither.
+// isLocal reports whether a host is this machine or in a private network.
+// 127.0.0.1.example.com is neither.
 func isLocal(host string) bool {
 	switch host {
 	case "localhost", "::1", "0.0.0.0", "host.docker.internal":

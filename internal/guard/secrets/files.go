@@ -84,7 +84,8 @@ func (x *scope) otherNames() map[string]string {
 	return out
 }
 
-// secretUpload: sftp host <<< 'put .env', lftp -c 'put .env'.
+// secretUpload finds uploads of secret files: sftp host <<< 'put .env', lftp -c 'put
+// .env'.
 func (x *scope) secretUpload(r *shell.Run) {
 	switch r.Name() {
 	case "sftp", "ftp", "lftp", "smbclient", "ncftp", "ncftpput", "tftp", "cadaver", "rclone":
@@ -114,8 +115,8 @@ func (x *scope) secretUpload(r *shell.Run) {
 	}
 }
 
-// loadsLoop: while read l; do export "$l"; done < .env loads the file, which is
-// use rather than reading.
+// loadsLoop reports whether a loop loads the file into variables, which is use rather
+// than reading: while read l; do export "$l"; done < .env.
 func (x *scope) loadsLoop(file string) bool {
 	for i := range x.Script.Runs {
 		r := &x.Script.Runs[i]

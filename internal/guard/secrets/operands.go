@@ -195,7 +195,8 @@ func readFiles(name string, args []shell.Word, spec programs.Operands) []shell.W
 	return files
 }
 
-// quietRead: options that tell whether something is there, not what it is.
+// quietRead reports whether options tell only whether something is there, not what it
+// is.
 func quietRead(name string, r *shell.Run) bool {
 	args := r.Args()
 	flags, _ := inspect.SplitFlags(args)
@@ -243,7 +244,8 @@ func uploadedFiles(args []shell.Word) []shell.Word {
 	return out
 }
 
-// opensslPrints: openssl uses keys all day; only dumping one is reading.
+// opensslPrints returns the keys that openssl prints. It uses keys all day; only
+// dumping one is reading.
 func opensslPrints(args []shell.Word) []shell.Word {
 	if len(args) == 0 || !inspect.HasWord(args[:1], "rsa", "pkey", "ec", "pkcs12", "base64", "enc") ||
 		inspect.HasWord(args, "-pubout", "-noout", "-check", "-export") {

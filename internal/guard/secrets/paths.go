@@ -140,8 +140,8 @@ func secretPath(p, home string) (what string, ok bool) {
 	return "", false
 }
 
-// browserData: the databases of Chromium's family have names that mean nothing
-// elsewhere, so the directory must be a browser's.
+// browserData names a secret database of a browser. Those of Chromium's family have
+// names that mean nothing elsewhere, so the directory must be a browser's.
 func browserData(t, base string) string {
 	var what string
 	switch base {
@@ -163,7 +163,8 @@ func browserData(t, base string) string {
 	return ""
 }
 
-// isEnvFile: .env and .env.production, not .env.example.
+// isEnvFile reports whether a name is like .env or .env.production; .env.example is
+// not.
 func isEnvFile(base string) bool {
 	if base == ".env" || base == ".env*" || base == ".env.*" {
 		return true
@@ -205,7 +206,8 @@ func inSSH(t, base string) bool {
 	return true
 }
 
-// publicKeyName: certificates and public halves end in .pem as well.
+// publicKeyName reports whether a name is that of a certificate or of a public half,
+// which end in .pem as well.
 func publicKeyName(base string) bool {
 	for _, s := range [...]string{"cert", "chain", "pub", "ca.", "cacert", "root", "bundle", "csr", "dhparam",
 		"dh4096",

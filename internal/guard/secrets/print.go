@@ -10,7 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
-// feedsLogin: … | docker login --password-stdin is what tokens are for.
+// feedsLogin reports whether the output goes to a login, which is what tokens are for:
+// … | docker login --password-stdin.
 func (x *scope) feedsLogin(r *shell.Run) bool {
 	for _, n := range x.RunsIn(r.To) {
 		line := inspect.JoinArgs(n.Args())
@@ -141,7 +142,7 @@ var secretVariable = lazyregexp.New(`(?i)(^|_)(token|secret|passwd|password|api_
 	`private_?key|secret_?key|credentials?|auth_?key|secret_access_key)(_?id)?$|^(aws_secret_access_key|` +
 	`aws_session_token|openai_api_key|anthropic_api_key|github_token|gh_token|npm_token|database_url|pgpassword)$`)
 
-// printsVariable: echo $TOKEN to a place where it can be read.
+// printsVariable finds echo $TOKEN to a place where it can be read.
 func (x *scope) printsVariable(r *shell.Run) {
 	name := r.Name()
 	switch name {
@@ -177,13 +178,14 @@ func (x *scope) printsVariable(r *shell.Run) {
 	}
 }
 
-// showsPartOnly: ${TOKEN:0:4} and ${TOKEN:+set} tell nothing.
+// showsPartOnly reports whether a text tells nothing of the value, as ${TOKEN:0:4} and
+// ${TOKEN:+set}.
 func showsPartOnly(text, name string) bool {
 	return strings.Contains(text, "${"+name+":") || strings.Contains(text, "${#"+name) || strings.Contains(text,
 		"${"+name+"+")
 }
 
-// printsOn: the pipe ends in something that shows its input.
+// printsOn reports whether the pipe ends in something that shows its input.
 func (x *scope) printsOn(r *shell.Run) bool {
 	for _, n := range x.RunsIn(r.To) {
 		switch n.Name() {
@@ -194,7 +196,7 @@ func (x *scope) printsOn(r *shell.Run) bool {
 	return false
 }
 
-// grepsEnvironment: env | grep TOKEN prints the token.
+// grepsEnvironment finds env | grep TOKEN, which prints the token.
 func (x *scope) grepsEnvironment(r *shell.Run) {
 	switch r.Name() {
 	case "grep", "egrep", "rg":
@@ -230,7 +232,7 @@ func (x *scope) grepsEnvironment(r *shell.Run) {
 	}
 }
 
-// searchesHome: grep -r "PRIVATE KEY" ~ finds keys wherever they lie.
+// searchesHome finds grep -r "PRIVATE KEY" ~, which finds keys wherever they lie.
 func (x *scope) searchesHome(r *shell.Run, w shell.Word) bool {
 	flags, _ := inspect.SplitFlags(r.Args())
 	if r.Name() != "rg" && !inspect.HasShort(flags, 'r', 'R') && !inspect.HasLong(flags, "--recursive") {

@@ -139,8 +139,9 @@ func (c *Checker) CheckScript(s *inspect.Scope) {
 	}
 }
 
-// containedToken: kubectl exec pod -- cat /var/run/secrets/…/token gives away what
-// the cluster trusts, and the environment of a container is made of secrets.
+// containedToken finds secrets read inside a container: kubectl exec pod -- cat
+// /var/run/secrets/…/token gives away what the cluster trusts, and the environment of
+// a container is made of secrets.
 func (x *scope) containedToken(r *shell.Run) {
 	if len(r.Argv) == 0 {
 		return
@@ -174,8 +175,8 @@ func (x *scope) secretWord(t string) (string, bool) {
 	return secretPath(t, x.Home)
 }
 
-// loadsEnvironment: the run's output goes into the environment of something, not to a
-// reader. That is what `export $(grep … .env | xargs)` is for.
+// loadsEnvironment reports whether the run's output goes into the environment of
+// something, not to a reader. That is what `export $(grep … .env | xargs)` is for.
 func loadsEnvironment(r *shell.Run) bool {
 	return r.Sink == "export" || r.Sink == "env" || r.Sink == "eval"
 }
@@ -224,7 +225,7 @@ func isReader(name string) bool {
 var secretDirs = map[string]bool{".ssh": true, ".aws": true, ".gnupg": true, ".password-store": true,
 	"Keychains": true, ".kube": true}
 
-// secretFind: find names secret files and hands them to a reader.
+// secretFind finds a find that names secret files and hands them to a reader.
 func (x *scope) secretFind(i int) {
 	r := &x.Script.Runs[i]
 	if n := r.Name(); n != "find" && n != "gfind" && n != "fd" || loadsEnvironment(r) {
@@ -265,7 +266,7 @@ func (x *scope) secretFind(i int) {
 	}
 }
 
-// globSecret: patterns that are written to catch secrets.
+// globSecret recognises patterns that are written to catch secrets.
 func globSecret(t string) (string, bool) {
 	if strings.HasSuffix(t, ".pub") {
 		return "", false
@@ -296,7 +297,7 @@ func globSecret(t string) (string, bool) {
 	return "", false
 }
 
-// secretCommit: git add of a secret file, or showing one from history.
+// secretCommit finds git add of a secret file, or showing one from history.
 func (x *scope) secretCommit(r *shell.Run) {
 	sub, args := inspect.GitParts(r)
 	switch sub {
@@ -348,7 +349,7 @@ func (x *scope) reachesNetwork(r *shell.Run) bool {
 	return false
 }
 
-// envToNetwork: the whole environment piped to the network.
+// envToNetwork finds the whole environment piped to the network.
 func (x *scope) envToNetwork(r *shell.Run) {
 	if !dumpsEnvironment(r) {
 		return
@@ -382,7 +383,8 @@ var (
 	walksFolder  = lazyregexp.New(`walk|listdir|readdir|glob|iterdir|scandir|Dir\[|Dir\.`)
 )
 
-// secretInCode: python3 -c "print(open('.env').read())".
+// secretInCode finds code that prints a secret file: python3 -c
+// "print(open('.env').read())".
 func (x *scope) secretInCode(r *shell.Run) {
 	text, ok := r.Code()
 	if !ok || strings.HasSuffix(r.Name(), "awk") && !strings.Contains(text, "getline") {

@@ -80,8 +80,8 @@ func parseNote(text string) ([]Cover, error) {
 	return covers, nil
 }
 
-// isWord: names of agents and events have no white space and no control
-// characters.
+// isWord reports whether a text could be the name of an agent or an event: these have
+// no white space and no control characters.
 func isWord(s string) bool {
 	return s != "" && strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) < 0
 }

@@ -2,5 +2,5 @@
 
 package hubprogram
 
-// checkShape: the system does not show what other processes are like.
+// checkShape checks nothing: the system does not show what other processes are like.
 func checkShape(string, string) error { return nil }

@@ -161,7 +161,7 @@ func TestOnlyAnAuthorizationApproves(t *testing.T) {
 	}
 }
 
-// TestQuestion: polkit is asked about the process that answers, and may ask the
+// Polkit is asked about the process that answers, and may ask the
 // person.
 func TestQuestion(t *testing.T) {
 	p := played{uid: 996, answer: says(true, false, nil)}
@@ -197,7 +197,7 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
-// TestSlowAnswerIsTakenBack: the dialog goes when the time is over or the request
+// The dialog goes when the time is over or the request
 // ended, and a yes after that counts for nothing.
 func TestSlowAnswerIsTakenBack(t *testing.T) {
 	for _, name := range []string{"the request ends", "the time is over"} {
@@ -231,7 +231,7 @@ func TestSlowAnswerIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestBusOfAnotherUser: who listens at the bus's place must be the system.
+// Who listens at the bus's place must be the system.
 func TestBusOfAnotherUser(t *testing.T) {
 	p := played{uid: 996, answer: says(true, false, nil)}
 	authority := p.start(t)
@@ -245,7 +245,7 @@ func TestBusOfAnotherUser(t *testing.T) {
 	}
 }
 
-// TestBusIsAtAFixedPlace: an agent that starts the hub, or the program that
+// An agent that starts the hub, or the program that
 // answers, chooses the environment, and may run a bus of its own.
 func TestBusIsAtAFixedPlace(t *testing.T) {
 	p := played{uid: 0, details: true, answer: says(true, false, nil)}
@@ -291,7 +291,7 @@ func TestNobodyToAskAbout(t *testing.T) {
 	}
 }
 
-// TestSilentBus: a bus that greets nobody holds nobody up for long.
+// A bus that greets nobody holds nobody up for long.
 func TestSilentBus(t *testing.T) {
 	p := played{replies: map[string]any{}}
 	authority := p.start(t)
@@ -309,7 +309,7 @@ func TestSilentBus(t *testing.T) {
 	}
 }
 
-// TestNoFailureApproves: of all that bus and polkit can say, one thing approves.
+// Of all that bus and polkit can say, one thing approves.
 func TestNoFailureApproves(t *testing.T) {
 	p := played{}
 	authority := p.start(t)

@@ -48,7 +48,8 @@ func sweepFolder(dir string, deeper int) []Misfit {
 	return found
 }
 
-// leadsToFolder: people move folders to other disks.
+// leadsToFolder reports whether a link leads to a folder: people move folders to other
+// disks.
 func leadsToFolder(link string) bool {
 	info, err := os.Stat(link)
 	return err == nil && info.IsDir()

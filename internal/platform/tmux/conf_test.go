@@ -127,7 +127,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestRealServerReadsIt: tmux itself takes the file, twice without doubling,
+// Tmux itself takes the file, twice without doubling,
 // shows icons, runs the program behind the keys, and forgets all of it again.
 func TestRealServerReadsIt(t *testing.T) {
 	s, ctx := private(t), context.Background()

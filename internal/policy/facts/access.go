@@ -237,7 +237,7 @@ func addReader(add func(Access, ...shell.Word), r *shell.Run, reader programs.Re
 	add(access, words...)
 }
 
-// gatherGitAccess: what git does with paths.
+// gatherGitAccess adds what git does with paths.
 func (c *collector) gatherGitAccess(add func(Access, ...shell.Word), r *shell.Run) {
 	sub, args := inspect.GitParts(r)
 	_, rest := inspect.SplitFlags(args)
@@ -361,7 +361,7 @@ func foundFiles(args, roots []shell.Word) []shell.Word {
 	return out
 }
 
-// addPatched: patch changes the file it is given, or whatever the patch names.
+// addPatched adds the file that patch is given, or whatever the patch names.
 func addPatched(add func(Access, ...shell.Word), args []shell.Word) {
 	words := operandWords(args, "pdioDBVzFYr")
 	switch {

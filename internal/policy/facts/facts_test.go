@@ -55,7 +55,7 @@ func summary(f *Facts) []string {
 	return out
 }
 
-// TestOptionsOfGitTakeWords: guards and rules know the same options in front of a subcommand.
+// Guards and rules know the same options in front of a subcommand.
 func TestOptionsOfGitTakeWords(t *testing.T) {
 	for _, option := range programs.GitValueOptions {
 		f := collect("git " + option + " a.b=HOME commit -m x")

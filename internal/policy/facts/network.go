@@ -287,7 +287,8 @@ var (
 		"yarn": true, "kubectl": true}
 )
 
-// addRemote: git without an address talks to the remote that its files name.
+// addRemote adds the remote that git's files name, for a git command without an
+// address.
 func (c *collector) addRemote(cmd *Command, at int) {
 	if cmd.Subcommand == "remote" || cmd.Subcommand == "" || cmd.Subcommand == "submodule" {
 		return

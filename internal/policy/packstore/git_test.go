@@ -236,7 +236,7 @@ func FuzzParseTree(f *testing.F) {
 	})
 }
 
-// TestWhatGitPrintsIsBounded: a repository whose list is too long is refused, and
+// A repository whose list is too long is refused, and
 // only its beginning is kept.
 func TestWhatGitPrintsIsBounded(t *testing.T) {
 	r := newRepository(t, map[string]string{"pack.yaml": ""})

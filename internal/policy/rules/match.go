@@ -102,8 +102,8 @@ func stronger(a, b hit) hit {
 
 func (m *matcher) unknown(n facts.Name) bool { return slices.Contains(m.f.Unknown, n) }
 
-// mayRun: a command line that cannot be read may run anything, unless the rule is
-// about another kind of tool.
+// mayRun reports whether a call may run anything: a command line that cannot be read
+// may, unless the rule is about another kind of tool.
 func (m *matcher) mayRun() bool { return m.f.Tool.Kind == "shell" || m.f.Tool.Kind == "mcp" }
 
 // matchCall compares what is known without looking at commands.

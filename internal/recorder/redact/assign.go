@@ -229,7 +229,8 @@ func headerValue(s string, k int, kind string, before byte) (span, bool) {
 	return valueSpan(s, k, bareEnd(s, k, true), kind), true
 }
 
-// lineEnd: a header runs to the end of its line, or to the quote it stands in.
+// lineEnd is where a header ends: at the end of its line, or at the quote it stands
+// in.
 func lineEnd(s string, k int, before byte) int {
 	for ; k < len(s); k++ {
 		switch c := s[k]; {

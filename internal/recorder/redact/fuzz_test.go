@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzText: whatever comes, nothing breaks, a second look changes nothing, and
+// Whatever comes, nothing breaks, a second look changes nothing, and
 // the text does not grow beyond what the replacements need.
 func FuzzText(f *testing.F) {
 	for _, c := range allSecrets() {

@@ -67,8 +67,8 @@ func isColour(s string) bool {
 	return (end == 4 || end == 7 || end == 9) && (end == len(s) || endsValue(s[end]))
 }
 
-// endsValue: after a mark of ours, only what ends a value may follow; else
-// somebody put a secret behind it.
+// endsValue reports whether a byte ends a value. Only such a byte may follow a mark of
+// ours; else somebody put a secret behind it.
 func endsValue(c byte) bool {
 	return chars.IsSpace(c) || chars.IsQuote(c) || strings.IndexByte(";&|<>)(]},\\@", c) >= 0
 }

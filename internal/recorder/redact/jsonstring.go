@@ -110,8 +110,8 @@ func (w *walker) cacheKey(start int) (key uint64, end int) {
 	return w.clean.Key(rest[:n], askedString, w.mem.Noted()), start + n
 }
 
-// isReference: an MCP server's configuration names variables, and the name is
-// what the reader of a journal wants.
+// isReference reports whether a value only names a variable, as an MCP server's
+// configuration does; the name is what the reader of a journal wants.
 func isReference(s string) bool {
 	if len(s) < 2 || s[0] != '$' {
 		return false

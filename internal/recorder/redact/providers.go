@@ -339,14 +339,15 @@ func checkAirtable(s string, at int) (span, bool) {
 	return span{at, end, ""}, end-dot-1 >= 60
 }
 
-// checkFacebook: long, and not a line of a file in base64 with its many zeros.
+// checkFacebook accepts a long token that is not a line of a file in base64 with its
+// many zeros.
 func checkFacebook(s string, at int) (span, bool) {
 	end := chars.RunEnd(s, at, chars.Alnum)
 	return span{at, end, ""}, end-at >= 63 && chars.IsDense(s[at:end]) && !strings.Contains(s[at:end], "AAAA") &&
 		(end >= len(s) || chars.Sets[s[end]]&chars.Base64 == 0)
 }
 
-// checkYandex: t1. and a long body, a dot and a signature.
+// checkYandex accepts t1. and a long body, a dot and a signature.
 func checkYandex(s string, at int) (span, bool) {
 	end, ok := dottedParts(s, at+3, 40, 60)
 	return span{at, end, ""}, ok
@@ -367,7 +368,8 @@ func checkOkta(s string, at int) (span, bool) {
 	return span{at, end, ""}, end-at == 42 && chars.IsDense(s[at:end]) && !chars.OnlyHex(s[at:end])
 }
 
-// checkTerraform: the name stands in the middle, behind 14 letters and digits.
+// checkTerraform accepts a token whose name stands in the middle, behind 14 letters
+// and digits.
 func checkTerraform(s string, at int) (span, bool) {
 	body := at + len("atlasv1")
 	if at < 15 || s[at-1] != '.' || body >= len(s) || s[body] != '.' {
@@ -381,7 +383,7 @@ func checkTerraform(s string, at int) (span, bool) {
 	return span{start, end, ""}, at-1-start == 14 && end-body-1 >= 60
 }
 
-// checkMaxmind: six and 29 letters and digits stand before the name.
+// checkMaxmind accepts a token with six and 29 letters and digits before the name.
 func checkMaxmind(s string, at int) (span, bool) {
 	end := at + 3
 	start := at - 37
@@ -393,7 +395,7 @@ func checkMaxmind(s string, at int) (span, bool) {
 		chars.RunEnd(s, start+7, chars.Alnum) == at-1
 }
 
-// checkDiscord: base64 of a numeric id, a time and a signature.
+// checkDiscord accepts base64 of a numeric id, a time and a signature.
 func checkDiscord(s string, at int) (span, bool) {
 	dot := chars.RunEnd(s, at, chars.URL)
 	if n := dot - at; n < 23 || n > 28 || dot+8 >= len(s) || s[dot] != '.' || s[dot+7] != '.' {

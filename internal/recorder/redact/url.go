@@ -22,7 +22,7 @@ var webhooks = []struct{ head, kind string }{
 	{"outlook.office.com/webhook/", "teams-webhook"},
 }
 
-// urlCandidate: s[i] is the colon before slashes.
+// urlCandidate reports whether s[i] is the colon before slashes.
 func urlCandidate(s string, lo, i int) bool {
 	if i-lo >= 20 && strings.Contains(s[max(lo, i-64):i], " alias set ") {
 		return true
@@ -95,7 +95,8 @@ scan:
 	return span{colon + 1, at, "url-password"}, !isHarmless(pass)
 }
 
-// matchAlias: "mc alias set NAME URL ACCESS SECRET" hands a secret over by place.
+// matchAlias finds a secret that is told by its place: "mc alias set NAME URL ACCESS
+// SECRET".
 func matchAlias(s string, i, p int) (span, bool) {
 	if i < 20 || !strings.Contains(s[max(0, i-64):i], " alias set ") {
 		return span{}, false

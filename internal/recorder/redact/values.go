@@ -82,8 +82,8 @@ func endsLine(s string, at int) bool {
 	return at >= len(s) || s[at] == '\n' || s[at] == '\r' || s[at] == '#'
 }
 
-// quotedValue: the opening quote is s[q], written with q-k backslashes before
-// it when the text is itself escaped.
+// quotedValue finds a quoted value. The opening quote is s[q], written with q-k
+// backslashes before it when the text is itself escaped.
 func quotedValue(s string, k, q int, kind string, data bool) (span, bool) {
 	start := q + 1
 	if harmlessHead(s[start:]) {
@@ -155,7 +155,8 @@ func flagValue(s string, k int, kind string, weak, separate bool) (span, bool) {
 	return valueSpan(s, k, end, kind), true
 }
 
-// namesFile: many programs read the value from a file that is named so.
+// namesFile reports whether a value names a file: many programs read the value from
+// such a file.
 func namesFile(s string) bool {
 	return strings.HasPrefix(s, "file://") || strings.HasPrefix(s, "fileb://") || strings.HasPrefix(s, "@/") ||
 		strings.HasPrefix(s, "@.")

@@ -88,7 +88,8 @@ func matchWordStart(s string, p, end int, mem *seen.Memory, deep bool) (span, bo
 	return matchSpoken(s, p)
 }
 
-// matchTilde: two shapes have their mark in the middle, behind a tilde.
+// matchTilde matches the two shapes that have their mark in the middle, behind a
+// tilde.
 func matchTilde(s string, i int) (span, bool) {
 	if i >= 6 && s[i-6:i] == "sha256" && chars.StartsWord(s, i-6, true) {
 		end := chars.RunEnd(s, i+1, chars.URL)

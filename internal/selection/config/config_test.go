@@ -390,7 +390,7 @@ func TestQuietByTheClock(t *testing.T) {
 	}
 }
 
-// TestSealedSettingsAreNoMatterOfFiles: what the hub keeps under a seal is told of
+// What the hub keeps under a seal is told of
 // and counts for nothing in a file or a variable.
 func TestSealedSettingsAreNoMatterOfFiles(t *testing.T) {
 	dir := t.TempDir()

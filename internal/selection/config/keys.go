@@ -318,7 +318,8 @@ func always(string) bool { return true }
 
 func isNotOn(value string) bool { return value != GuardOn }
 
-// isLooseGate: moving a gate up to the agent's own prompts is asked for, too.
+// isLooseGate reports whether a level of the gate asks for little. Moving a gate up to
+// the agent's own prompts is asked for, too.
 func isLooseGate(level string) bool { return level == "off" || level == "permission" || level == "" }
 
 // IsGuard reports whether a setting is the state of a built-in guard.

@@ -91,7 +91,8 @@ func sourcePlain(f *TrustedContent, args []shell.Word) bool {
 	return len(args) > 0 && f.isCopy(args[0].Text)
 }
 
-// awkPlain: an awk program can start others through system, pipes and loads.
+// awkPlain reports whether an awk program starts no others, through system, pipes or
+// loads.
 func awkPlain(f *TrustedContent, args []shell.Word) bool {
 	for i := 0; i < len(args); i++ {
 		text := args[i].Text
@@ -152,7 +153,8 @@ func sedPlain(f *TrustedContent, args []shell.Word) bool {
 	return given
 }
 
-// osascriptPlain: sentences on the command line that load and run nothing.
+// osascriptPlain reports whether the sentences on the command line load and run
+// nothing.
 func osascriptPlain(_ *TrustedContent, args []shell.Word) bool {
 	for i := 0; i < len(args); i += 2 {
 		if args[i].Text != "-e" || i+1 >= len(args) || strings.Contains(strings.ToLower(args[i+1].Text), "script") {

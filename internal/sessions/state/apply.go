@@ -246,8 +246,8 @@ func (s *Session) staleReason(n *input, signal agent.Signal) stale.Reason {
 	return stale.No
 }
 
-// subagentReported: a subagent reports. It counts for the session, but its turns are
-// not the session's.
+// subagentReported applies an event of a subagent. It counts for the session, but its
+// turns are not the session's.
 func (s *Session) subagentReported(n *input, signal agent.Signal, c *Change) {
 	if !s.Live() {
 		c.Stale = stale.SessionOver

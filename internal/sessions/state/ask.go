@@ -31,7 +31,7 @@ func (m *MachineState) askFor(n *input, cwd string) Ask {
 	return ask
 }
 
-// addAsk: a person must decide something now.
+// addAsk records that a person must decide something now.
 func (s *Session) addAsk(n *input) {
 	if !s.Live() {
 		s.reviveSession()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestStoredNames: session logs outlive the program that wrote them, so the
+// Session logs outlive the program that wrote them, so the
 // names on disk stay whatever the fields are called here. The file was written
 // by the version that stored sessions first.
 func TestStoredNames(t *testing.T) {

@@ -48,7 +48,7 @@ func (l SubagentList) withChanged(n *input, change func(*Subagent)) SubagentList
 	return replaceAt(l, i, sub)
 }
 
-// trackSubagent: a subagent begins or ends.
+// trackSubagent records that a subagent begins or ends.
 func (s *Session) trackSubagent(n *input) {
 	if n.ev.Kind == event.SubagentStart {
 		s.Subagents = s.Subagents.withStarted(n)

@@ -16,8 +16,8 @@ const asyncGrace = time.Second
 // be about it: the words may have crossed the next prompt.
 const settleGrace = 2 * time.Second
 
-// sessionStarted: the session is there. Some agents say so again in the middle of a
-// turn (after a compaction), some only after the first prompt.
+// sessionStarted records that the session is there. Some agents say so again in the
+// middle of a turn (after a compaction), some only after the first prompt.
 func (s *Session) sessionStarted(n *input, _ *Change) {
 	if !s.Live() {
 		s.reviveSession()
@@ -47,7 +47,7 @@ func (s *Session) reviveSession() {
 	s.Machine.NestedTurns, s.Machine.Calls = 0, nil
 }
 
-// sessionEnded: the session is over, says the agent.
+// sessionEnded applies the agent's report that the session is over.
 func (s *Session) sessionEnded(n *input, c *Change) {
 	open := s.Turn.Open()
 	headless := s.Attended == event.AttendedNo
@@ -91,8 +91,8 @@ func (s *Session) endSession(at time.Time, reason string, unwanted bool) {
 	}
 }
 
-// markUnsure: it was running when it was last heard of, and nothing tells whether
-// it still is.
+// markUnsure is for a session that ran when it was last heard of, where nothing tells
+// whether it still does.
 func (s *Session) markUnsure(at time.Time) {
 	s.Asks = nil
 	s.Machine.setBase(Unsure, at)
@@ -100,7 +100,7 @@ func (s *Session) markUnsure(at time.Time) {
 	s.deriveStatus()
 }
 
-// promptSubmitted: a turn begins, or goes on with what the agent told itself.
+// promptSubmitted begins a turn, or goes on with what the agent told itself.
 func (s *Session) promptSubmitted(n *input, c *Change) {
 	if !s.Live() {
 		s.reviveSession()
@@ -174,13 +174,13 @@ func (s *Session) reopenTurn(at time.Time) {
 	s.Machine.setBase(Running, at)
 }
 
-// continueTurn: the turn that is open goes on; nobody is waited for.
+// continueTurn lets the open turn go on; nobody is waited for.
 func (s *Session) continueTurn(n *input) {
 	s.Asks = nil
 	s.Machine.setBase(Running, n.at)
 }
 
-// turnEnded: the turn is over, says the agent.
+// turnEnded applies the agent's report that the turn is over.
 func (s *Session) turnEnded(n *input, c *Change) {
 	if s.Machine.NestedTurns > 0 {
 		s.Machine.NestedTurns--
@@ -274,7 +274,7 @@ func (t *Turn) resultFromTools() Result {
 	return OK
 }
 
-// callBegan: this is now the turn's last call.
+// callBegan makes this the turn's last call.
 func (t *Turn) callBegan(id string) {
 	if t != nil {
 		t.LastCall, t.LastCallFailed = id, false
@@ -331,8 +331,8 @@ func (s *Session) closeTurn(at time.Time, result Result) {
 	s.Machine.Calls, s.Machine.NestedTurns, s.Machine.Activity, s.Machine.ModelError = nil, 0, "", ""
 }
 
-// agentIdle: the agent calls for its person because it has nothing to do. It says
-// so when a turn was stopped and at no other time in one.
+// agentIdle applies that the agent calls for its person because it has nothing to do.
+// Within a turn it says so only when the turn was stopped.
 func (s *Session) agentIdle(n *input, c *Change) {
 	if s.Turn.Open() && (s.Background > 0 || n.at.Sub(s.Turn.Started) < settleGrace) {
 		return

@@ -13,7 +13,7 @@ import (
 // of one message are reported together, and people are slower.
 const siblingWindow = 2 * time.Second
 
-// workReported: something goes on in the turn.
+// workReported records that something goes on in the turn.
 func (s *Session) workReported(n *input, c *Change) {
 	switch n.ev.Kind {
 	case event.ToolAfter:
@@ -67,7 +67,7 @@ func (s *Session) ensureTurnOpen(n *input, c *Change) bool {
 	return true
 }
 
-// activityReported: a sign of life within a turn.
+// activityReported records a sign of life within a turn.
 func (s *Session) activityReported(n *input) {
 	if !s.Turn.Open() {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
-// trText: tr a-z n-za-m, tr -d x, tr -s ' '.
+// trText does what tr a-z n-za-m, tr -d x and tr -s ' ' do.
 func trText(args []string, text string) (string, bool) {
 	deletes, squeezes, complement := false, false, false
 	var sets []string
@@ -82,7 +82,7 @@ func expandSet(set string) []rune {
 
 var octal = lazyregexp.New(`\\[0-3][0-7]{2}`)
 
-// cutText: cut -d' ' -f2-, cut -c5-, for one range.
+// cutText does what cut -d' ' -f2- and cut -c5- do, for one range.
 func cutText(args []string, text string) (string, bool) {
 	delimiter, list, kind := "\t", "", byte(0)
 	for i := 0; i < len(args); i++ {
@@ -147,7 +147,7 @@ func readRange(list string) (lo, hi int, ok bool) {
 	return lo, hi, list != "" && list != "-"
 }
 
-// sedText: scripts of s and y commands that count for every line.
+// sedText does what scripts of s and y commands do that count for every line.
 func sedText(args []string, text string) (string, bool) {
 	var scripts []string
 	for i := 0; i < len(args); i++ {

@@ -84,7 +84,7 @@ func decodeHex(s string) (string, bool) {
 	return string(out), err == nil
 }
 
-// basencText: basenc --base64 -d, basenc --base16 -d.
+// basencText decodes as basenc --base64 -d and basenc --base16 -d do.
 func basencText(args []string, text string) (string, bool) {
 	for _, a := range args {
 		switch a {
@@ -108,7 +108,7 @@ func hexText(args []string, text string) (string, bool) {
 	return "", false
 }
 
-// opensslText: openssl base64 -d, openssl enc -base64 -d.
+// opensslText decodes as openssl base64 -d and openssl enc -base64 -d do.
 func opensslText(args []string, text string) (string, bool) {
 	decodes, known := false, false
 	for _, a := range args {
@@ -156,7 +156,7 @@ func unzipText(_ []string, text string) (string, bool) {
 	return string(out), len(out) > 0 || err == nil
 }
 
-// headText: the first lines, or the first bytes.
+// headText returns the first lines, or the first bytes.
 func headText(args []string, text string) (string, bool) {
 	if n, ok := countOf(args, 'c'); ok {
 		if n < 0 {
@@ -175,7 +175,7 @@ func headText(args []string, text string) (string, bool) {
 	return strings.Join(lines[:min(n, len(lines))], ""), true
 }
 
-// tailText: the last lines or bytes, or all from one on.
+// tailText returns the last lines or bytes, or all from one on.
 func tailText(args []string, text string) (string, bool) {
 	for i, a := range args {
 		value := strings.TrimPrefix(strings.TrimPrefix(a, "-n"), "-c")
@@ -224,7 +224,7 @@ func countOf(args []string, letter byte) (int, bool) {
 	return 0, false
 }
 
-// awkText: programs that print every line as it is.
+// awkText knows programs that print every line as it is.
 func awkText(args []string, text string) (string, bool) {
 	if len(args) != 1 {
 		return "", false
@@ -236,7 +236,7 @@ func awkText(args []string, text string) (string, bool) {
 	return "", false
 }
 
-// pasteText: paste -s joins the lines.
+// pasteText joins the lines, as paste -s does.
 func pasteText(args []string, text string) (string, bool) {
 	line := strings.Join(args, " ")
 	if !strings.HasPrefix(line, "-s") && !strings.Contains(line, " -s") {
@@ -249,7 +249,7 @@ func pasteText(args []string, text string) (string, bool) {
 	return strings.Join(strings.Split(strings.TrimSuffix(text, "\n"), "\n"), glue) + "\n", true
 }
 
-// joinedText: xargs without a command prints what it reads on one line.
+// joinedText joins the lines into one, as xargs without a command prints them.
 func joinedText(args []string, text string) (string, bool) {
 	if len(args) > 0 {
 		return "", false

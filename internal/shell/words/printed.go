@@ -10,7 +10,7 @@ import (
 // below /tmp and never empty.
 const MktempName = "/tmp/mktemp.XXXXXX/"
 
-// PathText: what becomes of a path that is written out.
+// PathText is what a program prints of a path that is written out.
 func PathText(name string, args []Word) (string, bool) {
 	operands := 0
 	var last Word

@@ -2,7 +2,7 @@ package bundle
 
 import "testing"
 
-// TestStandsAlone: a file that needs another one, or asks where it lies, is
+// A file that needs another one, or asks where it lies, is
 // bundled.
 func TestStandsAlone(t *testing.T) {
 	for text, want := range map[string]bool{

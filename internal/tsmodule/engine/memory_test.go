@@ -8,7 +8,7 @@ import (
 	"modernc.org/quickjs"
 )
 
-// TestDiscardFreed: freed blocks leave memory, whatever their size, and those in
+// Freed blocks leave memory, whatever their size, and those in
 // use keep their content.
 func TestDiscardFreed(t *testing.T) {
 	await.Resident(t)
@@ -48,7 +48,7 @@ func TestDiscardFreed(t *testing.T) {
 	}
 }
 
-// TestRenewStack: a deep recursion's memory goes, and the engine stays as it was.
+// A deep recursion's memory goes, and the engine stays as it was.
 // This fails when the package around the engine keeps its stack elsewhere.
 func TestRenewStack(t *testing.T) {
 	vm, err := quickjs.NewVM()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestWatchdogOnABusyMachine: a turn that did not get to compute is given more
+// A turn that did not get to compute is given more
 // of the clock, up to an end; one that did is not.
 func TestWatchdogOnABusyMachine(t *testing.T) {
 	const slice = 20 * time.Millisecond

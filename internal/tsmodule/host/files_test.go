@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-// TestDeletedFiles: a file that was deleted from the user's folder, or that nobody
+// A file that was deleted from the user's folder, or that nobody
 // wants any more, is no fault; one that something else names is.
 func TestDeletedFiles(t *testing.T) {
 	dir := t.TempDir()

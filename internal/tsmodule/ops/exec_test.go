@@ -16,7 +16,7 @@ type fullEngine struct {
 
 func (e *fullEngine) IsQueueFull() bool { return !e.free.Load() }
 
-// TestStreamsWaitForAFullEngine: whoever has more to say while much waits for
+// Whoever has more to say while much waits for
 // the engine waits, too.
 func TestStreamsWaitForAFullEngine(t *testing.T) {
 	o := New(nil)

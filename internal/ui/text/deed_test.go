@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// TestDeeds: the record of what hooks did can be read without --json.
+// The record of what hooks did can be read without --json.
 func TestDeeds(t *testing.T) {
 	for raw, want := range map[string]string{
 		`{"hook":"module:a.ts","action":"write","detail":"/p/note"}`:                                  "module:a.ts write /p/note",

@@ -92,7 +92,8 @@ func hasSession(m *Model) bool {
 	return r != nil && r.session != nil
 }
 
-// takesText: a text typed into a window that waits for a yes could be that yes.
+// takesText reports whether the selected session takes typed text. A text typed into a
+// window that waits for a yes could be that yes.
 func takesText(m *Model) bool {
 	r := m.selectedRow()
 	return r != nil && r.isSession() && r.session.Ended == nil && r.section != sectionWaiting

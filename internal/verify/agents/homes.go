@@ -130,7 +130,7 @@ func gooseHome(h *homeWriter) {
 	h.setVariable("OPENAI_API_KEY", dummyKey)
 }
 
-// cursorHome: the program around it finds the model by a variable.
+// cursorHome writes the variable by which the program around Cursor finds the model.
 func cursorHome(h *homeWriter) {
 	h.setVariable("CURSOR_API_KEY", dummyKey)
 	h.setVariable("HOOKMUX_MODEL_URL", h.modelURL)
@@ -146,13 +146,15 @@ func geminiHome(h *homeWriter) {
 	h.setVariable("GOOGLE_GEMINI_BASE_URL", h.modelURL)
 }
 
-// ampHome: the program around it finds the model by a variable, and is its service.
+// ampHome writes the variable by which the program around Amp finds the model; that
+// program is Amp's service, too.
 func ampHome(h *homeWriter) {
 	h.setVariable("AMP_API_KEY", dummyKey)
 	h.setVariable("HOOKMUX_MODEL_URL", h.modelURL)
 }
 
-// openclawHome: it works in the folder of its agent, not in the one it is started in.
+// openclawHome gives it the project as its agent's folder: it works there, not where
+// it is started.
 func openclawHome(h *homeWriter) {
 	h.writeJSON(".openclaw/openclaw.json", obj{
 		"models": obj{"providers": obj{modelName: obj{
@@ -217,7 +219,7 @@ func piHome(h *homeWriter) {
 	h.setVariable("PI_OFFLINE", "1")
 }
 
-// ompHome: JSON is YAML, too.
+// ompHome writes its YAML as JSON, which is YAML, too.
 func ompHome(h *homeWriter) {
 	h.writeJSON(".omp/agent/models.yml", obj{"providers": obj{modelName: obj{
 		"baseUrl": h.modelURL + "/v1", "apiKey": dummyKey, "api": "openai-completions",

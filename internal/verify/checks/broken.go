@@ -61,9 +61,9 @@ func toolBefore(a *agent.Agent) string {
 	return ""
 }
 
-// runBroken: no hub, and beside hookmux's own hooks one whose program is
-// missing, one that crashes or hangs, and a sound one at another event that
-// shows that hooks are called at all.
+// runBroken runs without a hub and beside broken hooks: one whose program is missing,
+// one that crashes or hangs, and a sound one at another event that shows that hooks
+// run.
 func runBroken(ctx context.Context, st *testbed.TestBed) error {
 	calls := []model.ToolCall{st.TaggedCall("absent"), st.TaggedCall("missing"), st.TaggedCall("crash")}
 	if takesLimit(st.Agent) {
@@ -99,7 +99,7 @@ func runBroken(ctx context.Context, st *testbed.TestBed) error {
 	return err
 }
 
-// takesLimit: a hook's time limit can be written, so that a short one can be tried.
+// takesLimit reports whether a hook can be written with a short time limit.
 func takesLimit(a *agent.Agent) bool {
 	return a == nil || a.Install == nil || a.Install.Way != agent.WayScripts
 }
@@ -153,8 +153,8 @@ func wentOn(e *testbed.Evidence, s Subject, tag string) *Result {
 	return &r
 }
 
-// judgeMissing: a program that is not there leaves no mark, so its neighbours
-// must: one at the same call, one at another event.
+// judgeMissing judges a missing program by the marks of its neighbours, one at the
+// same call, one at another event.
 func judgeMissing(p *Proof, s Subject) Result {
 	e := p.Of("broken")
 	if r := wentOn(e, s, "missing"); r != nil {

@@ -25,7 +25,7 @@ func takenUp(s Subject, claim string) bool {
 		s.Driver.Unproven[s.Event.Name+"."+claim] == ""
 }
 
-// addsContext: words at an event that a turn without a terminal brings about.
+// addsContext picks claims about context at an event of a turn without a terminal.
 func addsContext(s Subject) bool {
 	return takenUp(s, "context") && (slices.Contains([]event.Kind{event.ToolBefore, event.ToolAfter,
 		event.SessionStart, event.TurnStart}, s.Event.Kind) ||
@@ -157,7 +157,7 @@ func judgeDeny(p *Proof, s Subject) Result {
 	return HoldsBecause("did not run; the model read the reason")
 }
 
-// endsRun: a call that is refused ends this agent's run.
+// endsRun reports whether a refused call ends this agent's run.
 func endsRun(e *agent.EventSpec) bool {
 	return e != nil && e.Carries.Deny != nil && e.Carries.Deny.EndsRun
 }
@@ -169,7 +169,7 @@ func deniesCall(ends bool) func(Subject) bool {
 	}
 }
 
-// judgeDenyEnds: the refused call is the last one, and the one in front of it ran.
+// judgeDenyEnds wants the refused call to be the last, and the one before to have run.
 func judgeDenyEnds(p *Proof, s Subject) Result {
 	e := p.Of("decide")
 	if r := checkSent(e, s, "deny"); r != nil {
@@ -233,7 +233,7 @@ func judgePromptDeny(p *Proof, s Subject) Result {
 	return HoldsBecause("the model was never asked")
 }
 
-// judgeCompact: of two compactions the first was refused.
+// judgeCompact wants the first of two compactions to have been refused.
 func judgeCompact(p *Proof, s Subject) Result {
 	e := p.Of("dialog")
 	asked := len(e.Events(s.Event.Name))

@@ -136,8 +136,7 @@ func judgeDecodes(p *Proof, s Subject) Result {
 // such a call would run, which is what guards are told; there is nothing to fix.
 func cutByAgent(ev *event.Event) bool { return ev.Truncated && ev.Tool != nil && len(ev.Raw) > 0 }
 
-// isSessionless: the catalogue says what this event is when no session stands
-// behind it.
+// isSessionless reports whether the event is known to come without a session.
 func isSessionless(s Subject) bool {
 	return slices.ContainsFunc(s.Agent.Fields.Session,
 		func(key string) bool { return s.Event.KindWithout[key] == event.Other })

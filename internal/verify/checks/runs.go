@@ -48,8 +48,7 @@ func builtinRuns() []AgentRun {
 	}
 }
 
-// refusedCall: this agent reports a refused call as a failed one, and hardly
-// anything else.
+// refusedCall reports whether this agent reports a refused call as a failed one.
 func refusedCall(s Subject) bool {
 	return s.Event.Kind == event.ToolAfter && s.Event.Failed && s.Driver.FailedIsRefused
 }
@@ -58,7 +57,7 @@ func compactsContext(s Subject) bool {
 	return s.Driver.Compact != "" && (s.Event.Kind == event.CompactBefore || s.Event.Kind == event.CompactAfter)
 }
 
-// isPlugin: hooks of this agent are no commands but a program inside of it.
+// isPlugin reports whether this agent's hooks are a program inside of it.
 func isPlugin(a *agent.Agent) bool {
 	return a != nil && a.Install != nil && a.Install.Way == agent.WayPlugin
 }
@@ -128,7 +127,7 @@ func runDecide(ctx context.Context, st *testbed.TestBed) error {
 	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Run it"))
 }
 
-// refusalEndsRun: nothing can be run behind a call that is refused.
+// refusalEndsRun reports whether nothing can run behind a call that is refused.
 func refusalEndsRun(a *agent.Agent) bool {
 	return slices.ContainsFunc(a.Events, func(e *agent.EventSpec) bool {
 		return e.Kind == event.ToolBefore && testbed.RegistersFor(e) && endsRun(e)
@@ -146,7 +145,7 @@ func runDecideOnce(ctx context.Context, st *testbed.TestBed) error {
 	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Run it"))
 }
 
-// changeApproves: this agent takes a changed input only as an approval.
+// changeApproves reports whether this agent takes a changed input only as an approval.
 func changeApproves(st *testbed.TestBed) bool {
 	for _, e := range st.Agent.Events {
 		if e.Kind == event.ToolBefore && e.Carries.Input != nil && e.Carries.Input.NeedsAllow {
@@ -345,7 +344,7 @@ func ClaimOf(a *agent.Agent, kind event.Kind) event.Carries {
 	return event.Carries{}
 }
 
-// runAbsent: the hook client is there, the hub's program is not.
+// runAbsent runs with the hook client but without the hub's program.
 func runAbsent(ctx context.Context, st *testbed.TestBed) error {
 	st.SetScript(append(testbed.CallSteps(st.TaggedCall("absent")), model.Step{Say: testbed.LastWords}))
 	in, args, err := prepareHubless(ctx, st, st.FreeCommand("Run it"))

@@ -24,8 +24,8 @@ func noDialog(a *agent.Agent, d drivers.Driver) string {
 	return ""
 }
 
-// runDialog: a hook has the person asked, the person says yes, has the
-// conversation compacted, which a hook refuses, and leaves.
+// runDialog has a hook ask the person, who says yes, has the conversation compacted,
+// which a hook refuses, and leaves.
 func runDialog(ctx context.Context, st *testbed.TestBed) error {
 	asks := ClaimFor(st, event.ToolBefore).Ask
 	var calls []model.ToolCall
@@ -123,7 +123,7 @@ func runPerson(ctx context.Context, st *testbed.TestBed, t *testbed.Terminal, as
 	return nil
 }
 
-// compactTwice: the first is refused where the agent takes a refusal.
+// compactTwice compacts twice; where the agent takes a refusal, the first is refused.
 func compactTwice(ctx context.Context, st *testbed.TestBed, t *testbed.Terminal) error {
 	times := 1
 	if ClaimFor(st, event.CompactBefore).Deny {
@@ -145,7 +145,7 @@ func compactTwice(ctx context.Context, st *testbed.TestBed, t *testbed.Terminal)
 	return nil
 }
 
-// awaitsCompaction: the agent reports a compaction that was made.
+// awaitsCompaction reports whether the agent reports a compaction that was made.
 func awaitsCompaction(st *testbed.TestBed) bool {
 	for _, e := range st.Agent.Events {
 		if e.Kind == event.CompactAfter {

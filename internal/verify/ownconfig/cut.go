@@ -207,7 +207,7 @@ func holdsNoText(raw json.RawMessage) bool {
 	return plain(v)
 }
 
-// isHash: a hash of a trusted hook is no secret.
+// isHash reports whether a value is the hash of a trusted hook, which is no secret.
 func isHash(raw json.RawMessage) bool { return bytes.HasPrefix(raw, []byte(`"sha256:`)) }
 
 // laidOver is a text with every value of the test bed's own in its place, table by

@@ -77,7 +77,7 @@ var kinds = []shellKind{
 	},
 }
 
-// TestRealShells: in each shell the functions of `shell-init` start agents through
+// In each shell the functions of `shell-init` start agents through
 // hookmux, completion completes, and mux0's variables lead to the hub.
 func TestRealShells(t *testing.T) {
 	if os.Getenv("HOOKMUX_VERIFY") == "" {

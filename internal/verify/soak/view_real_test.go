@@ -44,7 +44,7 @@ func (t viewAtSeat) Environ(pid int) ([]string, error) {
 	return t.Table.Environ(pid)
 }
 
-// TestRealViewInPopup: two real agents in one tmux. The key that `tmux install` binds
+// Two real agents in one tmux. The key that `tmux install` binds
 // opens the live view in a popup, which shows both at work; one asks, a key in the
 // popup approves it, and its tool runs.
 func TestRealViewInPopup(t *testing.T) {

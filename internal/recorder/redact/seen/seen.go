@@ -92,7 +92,8 @@ func (m *Memory) LookUp(s string) int {
 	return longest
 }
 
-// endsSeen: a known value that goes on as a longer word is another word.
+// endsSeen reports whether a known value ends here: one that goes on as a longer word
+// is another word.
 func endsSeen(s string, end int) bool {
 	return end >= len(s) || !isAlnum(s[end]) || !isAlnum(s[end-1])
 }
