@@ -6,11 +6,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 
@@ -67,6 +69,9 @@ func (b *bench) client(ctx context.Context) error {
 	for i := range names {
 		b.table.atMost("client: cpu "+names[i]+" ÷ empty", median(ratios(cpus(results[2+i]), cpus(base))), 1.5, "×")
 	}
+	if err := b.manyClients(ctx, &ref, deciding); err != nil {
+		return err
+	}
 	info, err := os.Stat(filepath.Join(b.bin, "hookmux-hook"))
 	if err != nil {
 		return err
@@ -77,6 +82,46 @@ func (b *bench) client(ctx context.Context) error {
 		return err
 	}
 	b.table.atMost("client: resident", float64(resident)/1e6, 4, "MB")
+	return nil
+}
+
+const (
+	callsAtOnce  = 200
+	burstsOfEach = 10
+)
+
+// manyClients measures how long it takes until calls that begin together have all
+// been answered.
+func (b *bench) manyClients(ctx context.Context, ref, deciding *program) error {
+	burst := func(p *program) (float64, error) {
+		began := time.Now()
+		var calls sync.WaitGroup
+		failures := make([]error, callsAtOnce)
+		for i := range failures {
+			calls.Go(func() { _, failures[i] = p.run() })
+		}
+		calls.Wait()
+		return micros(time.Since(began)), errors.Join(failures...)
+	}
+	var plain, hooks []float64
+	for range burstsOfEach {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		one, err := burst(ref)
+		if err != nil {
+			return err
+		}
+		other, err := burst(deciding)
+		if err != nil {
+			return err
+		}
+		plain, hooks = append(plain, one), append(hooks, other)
+		time.Sleep(10 * breather)
+	}
+	b.table.note(fmt.Sprintf("client: %d reference clients at once", callsAtOnce), median(plain)/1e3, "ms")
+	b.table.atMost(fmt.Sprintf("client: %d deciding at once ÷ reference", callsAtOnce), median(ratios(hooks, plain)),
+		1.4, "×")
 	return nil
 }
 
