@@ -117,8 +117,8 @@ func containsAny(text string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-// checkExit: a refusal by exit code has a reason on stderr and nothing on
-// stdout, and words on stdout never look like an answer.
+// checkExit wants a refusal by exit code to have a reason on stderr and nothing on
+// stdout, and words on stdout never to look like an answer.
 func checkExit(t *rapid.T, answer neutral.Answer, sent event.Decision) {
 	refuses := sent.Verdict == event.Deny || sent.KeepGoing
 	switch {

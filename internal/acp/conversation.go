@@ -156,7 +156,7 @@ func (c *Conversation) Close() []Report {
 	return list
 }
 
-// FromEditor takes in what the editor says.
+// FromEditor applies a message of the editor.
 func (c *Conversation) FromEditor(m *Message) Step {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -204,7 +204,7 @@ func (c *Conversation) noteQuestion(key string, q question) {
 	c.asked[key] = q
 }
 
-// FromAgent takes in what the agent says.
+// FromAgent applies a message of the agent.
 func (c *Conversation) FromAgent(m *Message) Step {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -39,7 +39,7 @@ type toolLocation struct {
 	Path string `json:"path"`
 }
 
-// merge takes in what a later message says.
+// merge adds what a later message says.
 func (t *toolCall) merge(more *toolCall) {
 	for _, pair := range []struct{ into, from *string }{
 		{&t.Title, &more.Title}, {&t.Kind, &more.Kind}, {&t.Name, &more.Name}, {&t.Status, &more.Status},

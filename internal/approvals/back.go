@@ -78,7 +78,7 @@ func (a *absence) restoreHoldTimes() {
 }
 
 const (
-	// digestWaits is how long a digest waits for a journal that still takes in
+	// digestWaits is how long a digest waits for a journal that still stores
 	// what an earlier hub left, and for the reading of it.
 	digestWaits = 3 * time.Second
 	// digestReads bounds what is read of the journal, the newest first.

@@ -83,7 +83,7 @@ func joinWaiting(waiting, held []wire.FeedItem) []wire.FeedItem {
 	return list
 }
 
-// WindowsChanged takes in what of a session stands in the agent's own window.
+// WindowsChanged records what of a session stands in the agent's own window.
 func (s *Service) WindowsChanged(agent, session string, items []wire.FeedItem) {
 	s.windows.setItems(windowKey{agent, session}, items)
 }

@@ -68,9 +68,9 @@ type PastRequest struct {
 
 // Sessions knows what the agents are doing.
 type Sessions interface {
-	// RequestOpened takes in that a request of an event is held for a person.
+	// RequestOpened records that a request of an event is held for a person.
 	RequestOpened(id string, ev *event.Event, at time.Time)
-	// RequestEnded takes in that it is held no more; settled says that nobody
+	// RequestEnded records that it is held no more; settled says that nobody
 	// asks about it any more.
 	RequestEnded(id string, settled bool)
 	// Waiting is everything that waits for a person: what is held (pending) and

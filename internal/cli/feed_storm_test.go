@@ -271,7 +271,7 @@ func (s *killStorm) compare(decisions string) {
 	}
 }
 
-// countRows: each call is in the journal once, however often it was asked about.
+// countRows wants each call in the journal once, however often it was asked about.
 func (s *killStorm) countRows() {
 	rows := map[string]int{}
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end) &&

@@ -55,7 +55,7 @@ func (w *hubFixture) statusIs(id, status string) {
 	}
 }
 
-// besideAgent: a person types while the agent runs.
+// besideAgent is a process table in which a person types while the agent runs.
 func besideAgent() *proctest.Table {
 	return hubtest.AtTerminal(proctest.Node{PID: hubtest.AgentPID, Name: "claude", Program: "/opt/claude/bin/claude"},
 		proctest.Node{PID: os.Getpid(), Name: "hookmux"})

@@ -56,7 +56,7 @@ type Result struct {
 // Check says what is wrong with a registration; nil finds nothing wrong.
 type Check func(*hook.Registration) error
 
-// addHook takes a hook in, unless it would not pass the check. An id that is there
+// addHook adds a hook, unless it would not pass the check. An id that is there
 // already is replaced: the later one counts, as in the files.
 func (r *Result) addHook(h Hook, check Check, skip func(format string, args ...any)) {
 	if r.seen == nil {

@@ -205,7 +205,7 @@ func (d *desktop) forget(id uint32) {
 	}
 }
 
-// takeSignal takes in what the one who shows notices says, and nobody else: every
+// takeSignal applies what the one who shows notices says, and nobody else: every
 // program on the bus can send signals of these names.
 func (d *desktop) takeSignal(conn *dbus.Conn, signal *dbus.Signal) {
 	d.mu.Lock()

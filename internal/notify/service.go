@@ -135,7 +135,7 @@ func (s *Service) judgeInTime(ctx context.Context) {
 	}
 }
 
-// applyNote takes in what happened to a request.
+// applyNote records what happened to a request.
 func (s *Service) applyNote(note string, item wire.FeedItem) {
 	r := readRules(s.settings())
 	s.mu.Lock()
@@ -145,7 +145,7 @@ func (s *Service) applyNote(note string, item wire.FeedItem) {
 	s.wakeUp()
 }
 
-// TurnEnded takes in that a turn of a session ended.
+// TurnEnded records that a turn of a session ended.
 func (s *Service) TurnEnded(one wire.Session) {
 	if one.Turn == nil || one.Turn.Ended == nil || one.Turn.Ended.Before(s.started) {
 		return // of an earlier hub's time
@@ -204,7 +204,7 @@ func (s *Service) isOver(n *Notice) bool {
 	return !s.plan.isWaiting(n.ID)
 }
 
-// ReadSettings takes in that settings changed: every channel has another chance.
+// ReadSettings records that settings changed: every channel has another chance.
 func (s *Service) ReadSettings() {
 	for name, l := range s.queues {
 		l.mu.Lock()

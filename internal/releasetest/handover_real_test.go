@@ -251,7 +251,8 @@ func (h *realHandover) awaitMoment() {
 	h.t.Logf("the moment: %s after %d answers of the model", pause, steps)
 }
 
-// compareTurns: each call ran, the model read what it printed, and one yes of the person let it run.
+// compareTurns wants each call to have run, its output read by the model, and one yes
+// of the person for it.
 func (h *realHandover) compareTurns() {
 	for _, st := range h.stages {
 		for call := range toolCalls {
@@ -268,7 +269,8 @@ func (h *realHandover) compareTurns() {
 	h.compareAnswers(len(h.stages) * toolCalls)
 }
 
-// compareJournal: what agents told the person's own hook is in the journal, as often.
+// compareJournal wants what agents told the person's own hook in the journal, as
+// often.
 func (h *realHandover) compareJournal() {
 	t := h.t
 	j, err := journal.Open(filepath.Join(h.Dirs.State, "journal.db"), journal.Options{})

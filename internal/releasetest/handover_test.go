@@ -244,7 +244,8 @@ func (h *handover) workThrough(before, now string, random *rand.Rand, restart bo
 	h.compareBooks()
 }
 
-// awaitOtherVersion: with the next hooks, if not by now, the new hub is there.
+// awaitOtherVersion waits until the new hub is there, with the next hooks at the
+// latest.
 func (h *handover) awaitOtherVersion(first string) {
 	number := 0
 	await.Until(h.t, "the hub is of another version than "+first, func() bool {
@@ -271,7 +272,8 @@ func (h *handover) compareBooks() {
 	h.compareAnswers(workingAgents * turnsOfAnAgent)
 }
 
-// compareAnswers: the person was asked about so many commands, and about each once.
+// compareAnswers wants the person to have been asked about so many commands, about
+// each once.
 func (h *handover) compareAnswers(want int) {
 	t := h.t
 	if len(h.asked) != want {

@@ -110,7 +110,7 @@ func (w *answerWatcher) followSigns(ctx context.Context, key state.Key, signs ag
 		}
 		one, ok := w.tracker.sessions.Get(key)
 		if !ok || !one.Waits() {
-			continue // whoever takes changes in ends this
+			continue // whoever applies changes ends this
 		}
 		asks := one.OpenAsks()
 		if len(asks) == 0 {

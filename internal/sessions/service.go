@@ -116,19 +116,19 @@ func (s *Service) ReadSettings() {
 	s.resumer.dropSwitchedOff()
 }
 
-// Apply takes an event in. seq is its sender's number of it, 0 where the sender
+// Apply applies an event. seq is its sender's number of it, 0 where the sender
 // does not number. It waits for nothing.
 func (s *Service) Apply(ev *event.Event, seq uint64) { s.tracker.applyEvent(ev, seq) }
 
-// ApplyDecision takes in what was answered to an event that was applied before.
+// ApplyDecision applies what was answered to an event that was applied before.
 func (s *Service) ApplyDecision(ev *event.Event, d event.Decision) { s.tracker.applyDecision(ev, d) }
 
-// RequestOpened takes in that hookmux holds a request of an event for a person.
+// RequestOpened records that hookmux holds a request of an event for a person.
 func (s *Service) RequestOpened(id string, ev *event.Event, at time.Time) {
 	s.tracker.requestOpened(id, ev, at)
 }
 
-// RequestEnded takes in that hookmux holds a request no more. settled says that
+// RequestEnded records that hookmux holds a request no more. settled says that
 // nobody asks about it any more: the person decided, or the agent is gone.
 func (s *Service) RequestEnded(id string, settled bool) { s.tracker.requestEnded(id, settled) }
 
@@ -296,7 +296,7 @@ func (s *Service) passTime(now time.Time) {
 	}) // what it could not do is tried again at the next tick
 }
 
-// processEnded takes in that a process ended: what ran in it is over.
+// processEnded records that a process ended: what ran in it is over.
 func (s *Service) processEnded(key processKey) {
 	for _, c := range s.tracker.sessions.ProcessGone(key.pid, key.start, time.Now()) {
 		s.tracker.noteChange(c)
@@ -352,7 +352,7 @@ func (s *Service) lookupBoth(ev *event.Event, variables []byte) func(string) str
 	}
 }
 
-// ApplyLate takes in an event that reached the hub through a file: one that came
+// ApplyLate applies an event that reached the hub through a file: one that came
 // while no hub ran, or that an earlier hub acknowledged.
 func (s *Service) ApplyLate(ev *event.Event) {
 	if reviewer := s.ReviewerOf(ev, nil); reviewer != ev.Reviewer && ev.Reviewer == event.ReviewerUnknown {

@@ -56,7 +56,7 @@ func (t *tracker) unfollowAgents(before, now *switches) {
 	}
 }
 
-// applyEvent takes an event in. seq is its sender's number of it, 0 where the
+// applyEvent applies an event. seq is its sender's number of it, 0 where the
 // sender does not number.
 func (t *tracker) applyEvent(ev *event.Event, seq uint64) {
 	if ev.Malformed != "" || ev.Native == wire.ProbeEvent {
@@ -73,7 +73,7 @@ func (t *tracker) applyEvent(ev *event.Event, seq uint64) {
 	}
 }
 
-// applyDecision takes in what was answered to an event.
+// applyDecision applies what was answered to an event.
 func (t *tracker) applyDecision(ev *event.Event, d event.Decision) {
 	if ev.Malformed != "" || d.Verdict == event.None && !d.KeepGoing {
 		return
@@ -83,17 +83,17 @@ func (t *tracker) applyDecision(ev *event.Event, d event.Decision) {
 	}
 }
 
-// requestOpened takes in that hookmux holds a request for a person.
+// requestOpened records that hookmux holds a request for a person.
 func (t *tracker) requestOpened(id string, ev *event.Event, at time.Time) {
 	t.noteChange(t.sessions.RequestOpened(id, ev, at, t.rulesOf(ev)))
 }
 
-// requestEnded takes in that hookmux holds a request no more.
+// requestEnded records that hookmux holds a request no more.
 func (t *tracker) requestEnded(id string, settled bool) {
 	t.noteChange(t.sessions.RequestEnded(id, settled, time.Now()))
 }
 
-// applyLate takes in an event that reached the hub through a file: one that came
+// applyLate applies an event that reached the hub through a file: one that came
 // while no hub ran, or that an earlier hub acknowledged. What the session
 // already knows is not applied twice.
 func (t *tracker) applyLate(ev *event.Event) {

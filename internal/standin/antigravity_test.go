@@ -125,7 +125,8 @@ func antigravityCall(w *world, command string) call {
 			"Cwd": w.Project}}})}
 }
 
-// readAntigravity: what is no decision refuses, with an empty reason.
+// readAntigravity reads an answer; anything but a decision refuses, with an empty
+// reason.
 func readAntigravity(_ entry, r result) reading {
 	var answer struct{ Decision, Reason string }
 	if r.failed != nil || r.Exit != 0 || strictJSON([]byte(r.Stdout), &answer) != nil {
@@ -140,7 +141,8 @@ func readAntigravity(_ entry, r result) reading {
 	return reading{refused, answer.Reason}
 }
 
-// antigravityNeutral: no opinion must be ask, word for word. The other events take an empty object.
+// antigravityNeutral wants ask, word for word, for no opinion. The other events take
+// an empty object.
 func antigravityNeutral(t *testing.T, w *world) {
 	c := antigravityCall(w, "echo hello")
 	if r := w.run(w.ourEntry(t, w.v.user, c), c.payload); r.Stdout != `{"decision":"ask"}` || r.Exit != 0 {

@@ -123,8 +123,8 @@ func hermesAllowed(t *testing.T, w *world) map[string]bool {
 	return out
 }
 
-// hermesConsent: each installed hook is allowed word for word, what the person allowed stays, and Hermes' own question
-// is not skipped by an approval.
+// hermesConsent wants each installed hook allowed word for word, what the person
+// allowed kept, and Hermes' own question not skipped by an approval.
 func hermesConsent(t *testing.T, w *world) {
 	text, err := os.ReadFile(w.file(w.v.user))
 	if err != nil {

@@ -47,7 +47,8 @@ var iflow = vendor{
 	more:    iflowPrompt,
 }
 
-// iflowPrompt: a prompt is judged by the exit code as well, and nothing is printed where there is no opinion.
+// iflowPrompt wants a prompt judged by the exit code as well, and nothing printed
+// where there is no opinion.
 func iflowPrompt(t *testing.T, w *world) {
 	payload, err := json.Marshal(map[string]any{"session_id": "standin-iflow", "cwd": w.Project,
 		"hook_event_name": "UserPromptSubmit", "prompt": "Make a file"})

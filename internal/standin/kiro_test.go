@@ -99,7 +99,8 @@ func loadKiro(_ *world, _ string, text []byte) ([]entry, error) {
 	return out, nil
 }
 
-// kiroMore: Kiro CLI 3 was seen to name an event as version 2 did, in small letters: the trigger counts.
+// kiroMore sends an event named as version 2 did, in small letters, as Kiro CLI 3 was
+// seen to: the trigger counts.
 func kiroMore(t *testing.T, w *world) {
 	kiroSilence(t, w)
 	c := w.v.call(w, "make deploy")
@@ -109,7 +110,8 @@ func kiroMore(t *testing.T, w *world) {
 	}
 }
 
-// kiroSilence: what is printed at a start and a prompt is words for the model, so nothing is.
+// kiroSilence wants nothing printed at a start and a prompt: it would be words for the
+// model.
 func kiroSilence(t *testing.T, w *world) {
 	for _, event := range []string{"SessionStart", "UserPromptSubmit"} {
 		c := call{event: event, payload: asJSON(map[string]any{"session_id": "standin-kiro", "cwd": w.Project,

@@ -121,7 +121,8 @@ func openhandsEntries(w *world, event string, raw json.RawMessage) (out []entry,
 	return out, nil
 }
 
-// readOpenHands: a decision in JSON counts for more than the exit code.
+// readOpenHands reads an answer; a decision in JSON counts for more than the exit
+// code.
 func readOpenHands(_ entry, r result) reading {
 	if r.failed != nil {
 		return reading{goesOn, r.failed.Error()}
@@ -135,8 +136,8 @@ func readOpenHands(_ entry, r result) reading {
 	return reading{goesOn, r.Stdout}
 }
 
-// openhandsSpelling: a file in which an event stands under two spellings is thrown away whole, so ours goes where the
-// person's is.
+// openhandsSpelling wants our hook under the person's spelling of an event: a file
+// with two spellings of one is thrown away whole.
 func openhandsSpelling(t *testing.T, w *world) {
 	file := w.file(w.v.project)
 	for _, was := range w.v.was {

@@ -58,7 +58,8 @@ func readQoder(e entry, r result) reading {
 	return readClaude(true)(e, r)
 }
 
-// qoderSilence: what is not JSON would be an error on Qoder's screen, so hookmux prints nothing at all.
+// qoderSilence wants nothing printed at all: anything but JSON would be an error on
+// Qoder's screen.
 func qoderSilence(t *testing.T, w *world) {
 	c := w.v.call(w, "echo hello")
 	e := w.ourEntry(t, w.v.user, c)

@@ -87,8 +87,9 @@ func loadRovodev(_ *world, _ string, text []byte) ([]entry, error) {
 	return out, nil
 }
 
-// rovodevOnlyWatches: what a guard refuses goes on all the same and is not claimed to be stopped; the hook answers
-// nothing, and a command of several lines, which comes in a payload that is no JSON, is told with all of them.
+// rovodevOnlyWatches wants a refused call to go on and not be claimed to be stopped:
+// the hook answers nothing. A command of several lines, which comes in a payload that
+// is no JSON, is told with all of them.
 func rovodevOnlyWatches(t *testing.T, w *world) {
 	for _, e := range w.agent.Events {
 		if len(e.Claims()) > 0 {

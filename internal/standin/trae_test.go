@@ -61,7 +61,7 @@ func loadTrae(w *world, file string, text []byte) ([]entry, error) {
 	return traeRules.load(w, file, text)
 }
 
-// readTrae: an approval does not skip Trae's own question.
+// readTrae reads an answer; an approval does not skip Trae's own question.
 func readTrae(e entry, r result) reading {
 	got := readClaude(true)(e, r)
 	if got.outcome == approved {
@@ -70,7 +70,8 @@ func readTrae(e entry, r result) reading {
 	return got
 }
 
-// traeSilence: at a start and a prompt everything that is printed is words for the model, so nothing is.
+// traeSilence wants nothing printed at a start and a prompt: it would be words for the
+// model.
 func traeSilence(t *testing.T, w *world) {
 	for event, more := range map[string]map[string]any{
 		"SessionStart":     {"source": "startup"},

@@ -81,7 +81,8 @@ func TestStandIns(t *testing.T) {
 	each("uninstall", wantBytesBack)
 }
 
-// wantRejected: a stand-in that takes everything proves nothing.
+// wantRejected wants the stand-in to reject what is wrong: one that takes everything
+// proves nothing.
 func wantRejected(t *testing.T, w *world) {
 	if len(w.v.rejects) == 0 {
 		t.Error("the stand-in names no text that the vendor rejects")
@@ -93,8 +94,9 @@ func wantRejected(t *testing.T, w *world) {
 	}
 }
 
-// wantEntries: the file loads, what was there stays, and each event that hookmux installs has one hook of ours, whose
-// limit in the vendor's unit is what hookmux-hook is told.
+// wantEntries wants the file to load with what was there, and one hook of ours for
+// each event that hookmux installs, whose limit in the vendor's unit is what
+// hookmux-hook is told.
 func wantEntries(t *testing.T, w *world, file string, theirs []entry) {
 	t.Helper()
 	for _, flaw := range entryFlaws(w, w.load(t, file), theirs) {
@@ -199,7 +201,8 @@ func toldLimit(e entry) (limit time.Duration, ok bool) {
 	return time.Duration(n) * time.Second, words[2] == e.event
 }
 
-// wantAnswers: with the hub up the vendor goes on where hookmux has no opinion, and heeds refusals as it says.
+// wantAnswers wants the vendor, with the hub up, to go on where hookmux has no
+// opinion, and to heed refusals as it says.
 func wantAnswers(t *testing.T, w *world) {
 	h := w.v.honours
 	wantOutcome(t, w, "echo hello", h.neutral, "")

@@ -39,8 +39,9 @@ var vscode = vendor{
 	more:    vscodeShared,
 }
 
-// vscodeShared: VS Code runs Copilot's file as well, translated to its own events and payloads. What its own hook and
-// Copilot's are told of one call is the same event, and both hear the refusal in VS Code's words.
+// vscodeShared runs Copilot's file as VS Code does, translated to its own events and
+// payloads. What its own hook and Copilot's are told of one call is the same event,
+// and both hear the refusal in VS Code's words.
 func vscodeShared(t *testing.T, w *world) {
 	copilot, ok := agent.Builtin().Agent("copilot")
 	if !ok {

@@ -244,7 +244,7 @@ func dirtyEffect(c *effectTest) {
 	c.silent("clean", c.says("session_before_fork", pi.Object{"entryId": "e1"}))
 }
 
-// checkpointEffect: a later change is undone on the way back. names is how the
+// checkpointEffect wants a later change undone on the way back. names is how the
 // generation names the turn.
 func checkpointEffect(turn pi.Object, entry string) func(c *effectTest) {
 	return func(c *effectTest) {
@@ -297,7 +297,7 @@ func triggerEffect(c *effectTest) {
 	})
 }
 
-// summaryEffect: the summary is a model's, and the hook asked pi for it.
+// summaryEffect wants a summary by a model for which the hook asked pi.
 func summaryEffect(kept string) func(c *effectTest) {
 	return func(c *effectTest) {
 		fields := pi.Object{

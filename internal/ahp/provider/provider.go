@@ -47,7 +47,7 @@ func New(hub Hub, named *Name) *Provider {
 	return &Provider{Hub: hub, Named: named, open: make(chan struct{}, maxOpen)}
 }
 
-// Take takes a message in, and gives what waits for its answer; nil where nobody answers.
+// Take accepts a message and returns what waits for its answer; nil where nobody answers.
 func (p *Provider) Take(ctx context.Context, message []byte) (answer func() []byte) {
 	in, refused := ahp.ReadIncoming(message)
 	if refused != nil {

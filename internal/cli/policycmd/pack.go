@@ -39,7 +39,7 @@ func openStore(app *cmdutil.App) (*packstore.Store, error) {
 	return packstore.New(dirs.State), nil
 }
 
-// packFlags are the flags of a verb that takes a pack in.
+// packFlags are the flags of a verb that adds a pack.
 type packFlags struct {
 	app               *cmdutil.App
 	yes, look, asJSON bool

@@ -35,7 +35,7 @@ rules are wrong or fail their own examples.`,
 	return cmd
 }
 
-// add shows a pack and takes it in.
+// add shows a pack and adds it.
 func (f *packFlags) add(ctx context.Context, from string) error {
 	app := f.app
 	origin, err := packstore.ParseOrigin(from, app.Cwd())

@@ -60,7 +60,7 @@ A tag that names another commit than before was moved, and is refused.`,
 	return cmd
 }
 
-// update shows what changes and takes it in.
+// update shows what changes and applies it.
 func (f *packFlags) update(ctx context.Context, store *packstore.Store, kept packstore.Kept,
 	origin packstore.Origin) error {
 	app := f.app

@@ -22,7 +22,7 @@ type Approvals interface {
 	Jump(agent, session string, peer proc.Cred) map[string]any
 }
 
-// Pipeline takes an event in and lets hooks, grants and a person decide.
+// Pipeline processes an event and lets hooks, grants and a person decide.
 type Pipeline interface {
 	Push(ctx context.Context, p approvals.Pushed) approvals.PushResult
 }

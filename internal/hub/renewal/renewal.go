@@ -38,7 +38,7 @@ func (s *Service) Methods() map[string]services.Method {
 	return map[string]services.Method{wire.MethodRenew: {Run: s.renewMethod}}
 }
 
-// MetVersion takes in the version of a client.
+// MetVersion records the version of a client.
 func (s *Service) MetVersion(theirs string) {
 	if s.Program == "" || version.Compare(theirs, s.Version) <= 0 || !s.busy.CompareAndSwap(false, true) {
 		return

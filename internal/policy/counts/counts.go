@@ -52,7 +52,7 @@ type call struct {
 // New makes a tracker that knows nothing.
 func New() *Tracker { return &Tracker{seed: maphash.MakeSeed()} }
 
-// Observe takes an event in.
+// Observe counts an event.
 func (t *Tracker) Observe(ev *event.Event) {
 	if ev.Session == "" {
 		return

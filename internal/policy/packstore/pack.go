@@ -1,4 +1,4 @@
-// Package packstore keeps packs of rules that a person took in: folders with a
+// Package packstore keeps packs of rules that a person added: folders with a
 // pack.yaml and rules/*.yaml, from a folder or a git repository.
 //
 // Contract: what counts is exactly what the person saw. A pack is read whole into

@@ -43,7 +43,7 @@ type orderedCounts struct {
 
 type turnKey struct{ agent, session string }
 
-// observe takes a stored entry in. It gives what happened before it, if that is known,
+// observe applies a stored entry. It gives what happened before it, if that is known,
 // and its kind.
 func (o *orderedCounts) observe(entry []byte) (before facts.Counts, known bool, kind event.Kind) {
 	call, err := readEntry(o.catalogue, entry)

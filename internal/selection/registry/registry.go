@@ -288,7 +288,7 @@ func (f *file) reloadConfirmed() {
 	}
 }
 
-// lastGood takes in the last good version from disk: another process may have
+// lastGood loads the last good version from disk: another process may have
 // written the file, and so kept a newer one than was read here.
 func (f *file) lastGood() {
 	if f.good == "" || f.unsaved {

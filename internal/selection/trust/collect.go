@@ -134,7 +134,7 @@ func (c *content) isUnchanged() bool {
 	return true
 }
 
-// addFolder takes in every file of a folder.
+// addFolder adds every file of a folder.
 func (c *content) addFolder(rel string, depth int, instead *override) error {
 	path := filepath.Join(c.root, rel)
 	if c.lookAt(path) == nil {
@@ -173,7 +173,7 @@ func (c *content) addFolder(rel string, depth int, instead *override) error {
 	return nil
 }
 
-// addNamed takes in a file that a registration mentions, when it is there.
+// addNamed adds a file that a registration mentions, when it is there.
 func (c *content) addNamed(rel string) error {
 	if _, done := c.bytes[rel]; done {
 		return nil

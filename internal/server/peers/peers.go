@@ -81,7 +81,7 @@ func New(limits Limits, now func() time.Time) *Registry {
 	return &Registry{limits: limits, now: now, all: list.New(), processes: map[int]*process{}}
 }
 
-// Admit takes a connection of a process in, or gives nil when there is no room
+// Admit admits a connection of a process, or gives nil when there is no room
 // and nobody who could be hung up on.
 func (b *Registry) Admit(conn io.Closer, pid int) *Peer {
 	b.mu.Lock()

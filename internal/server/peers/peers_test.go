@@ -25,7 +25,7 @@ func newRegistry() (*Registry, *clock) {
 	return New(small, c.now), c
 }
 
-// admit takes a connection in that must find room.
+// admit admits a connection that must find room.
 func admit(t *testing.T, b *Registry, pid int) (*Peer, *line) {
 	t.Helper()
 	l := &line{}

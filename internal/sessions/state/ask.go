@@ -85,7 +85,7 @@ func refuseAsk(s *Session, n *input) {
 	s.dropAsk(place, n)
 }
 
-// noteRefusals: the turn was stopped at what is asked, and that is a no to all of it.
+// noteRefusals records a no to all that is asked: the turn was stopped at it.
 func (m *MachineState) noteRefusals(turn *Turn, asks []Ask, n *input) {
 	if !turn.Open() {
 		return

@@ -26,7 +26,7 @@ type TerminalReport struct {
 	Session  string // the agent's own id of the session, where the report tells it
 }
 
-// ApplyTerminal takes in a report about a terminal as mux0's own application
+// ApplyTerminal applies a report about a terminal as mux0's own application
 // would, by its rules about which state may follow which; but the start of a turn
 // survives a question. Where the agent's own events tell of the session, the report
 // counts for nothing, and the terminal's own row goes.

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions/oneline"
 )
 
-// TitleSeen takes a title in that was found elsewhere than in an event: in
+// TitleSeen records a title that was found elsewhere than in an event: in
 // the transcript, in the agent's own list of sessions. A better source beats
 // a worse one, the same source follows, a blank never replaces anything.
 func (b *Sessions) TitleSeen(key Key, source, title string, rules Rules) Change {
@@ -32,7 +32,7 @@ func (b *Sessions) AutoTitle(key Key) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) { s.Title.Given = "" })
 }
 
-// recordTitles takes in what an event says about the title.
+// recordTitles records what an event says about the title.
 func (s *Session) recordTitles(n *input) {
 	ev, spec := n.ev, n.rules.Spec
 	if ev.Title != "" && !n.at.Before(s.Machine.TitleAt) {

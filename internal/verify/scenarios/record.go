@@ -51,7 +51,7 @@ func (r *recorder) followSession(ctx context.Context) {
 	}
 }
 
-// collect takes in what is new.
+// collect adds what is new.
 func (r *recorder) collect() {
 	seen := r.st.Watcher.AllSeen()
 	for _, s := range seen[r.events:] {
@@ -81,7 +81,7 @@ func (r *recorder) collect() {
 	}
 }
 
-// collectState takes in the small file in which some agents say what they are at.
+// collectState adds the small file in which some agents say what they are at.
 func (r *recorder) collectState(ev *event.Event) {
 	feed := r.st.Agent.Feed
 	if feed == nil || feed.State == nil || ev.Transcript == "" || ev.Where.PID <= 0 {
@@ -113,7 +113,7 @@ func (r *recorder) collectState(ev *event.Event) {
 	})
 }
 
-// collectFile takes in what was added to a record, without the rows that tell nothing
+// collectFile adds what was appended to a record, without the rows that tell nothing
 // about the session.
 func (r *recorder) collectFile(file string) {
 	now, err := os.ReadFile(file)

@@ -248,8 +248,8 @@ func (r *room) awaitFile(name string) string {
 	return ""
 }
 
-// checkFunctions: `claude` goes through hookmux, which adds its hooks, and keeps the
-// arguments.
+// checkFunctions wants `claude` to go through hookmux, which adds its hooks and keeps
+// the arguments.
 func (r *room) checkFunctions() {
 	r.t.Helper()
 	r.enter(`claude 'two words' --flag > part; echo over >> part; mv part said`)
@@ -261,7 +261,7 @@ func (r *room) checkFunctions() {
 	}
 }
 
-// checkMux0: a program of the shell finds the hub by mux0's variables.
+// checkMux0 wants a program of the shell to find the hub by mux0's variables.
 func (r *room) checkMux0() {
 	r.t.Helper()
 	r.enter(`sh -c 'echo "$MUX0_HOOK_SOCK|$MUX0_TERMINAL_ID" > variables'`)
@@ -308,7 +308,7 @@ func sessionRuns(list string) bool {
 	return strings.Contains(list, `"status": "running"`)
 }
 
-// checkCompletion: Tab completes a verb.
+// checkCompletion wants Tab to complete a verb.
 func (r *room) checkCompletion() {
 	r.t.Helper()
 	if _, err := r.run("send-keys", "C-l"); err != nil {
