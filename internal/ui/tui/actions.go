@@ -6,18 +6,12 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
-
-func isOff(m *Model) bool  { return m.info != nil && m.info.Off != nil }
-func isOn(m *Model) bool   { return m.info != nil && m.info.Off == nil }
-func isAway(m *Model) bool { return m.ready != nil && m.ready.Away }
-func isHere(m *Model) bool { return m.ready != nil && !m.ready.Away }
 
 // switchOff asks for how long, and then the hub: it has the person type a code.
 func switchOff(m *Model) tea.Cmd {

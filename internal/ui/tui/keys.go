@@ -7,7 +7,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -49,7 +48,7 @@ func bindings() []binding {
 		{keys: keys("s"), name: "s", does: "send text", when: takesText, run: sendText, decides: true},
 		{keys: keys("c"), name: "c", does: "take up again", when: canResume, run: resumeSession, decides: true},
 		{keys: keys("G"), name: "G", does: "let it pass once …", when: wasStopped, run: allowOnce, decides: true},
-		{keys: keys("p"), name: "p", does: "what is wrong", when: hasProblems, run: showProblems},
+		{keys: keys("p"), name: "p", does: "what is wrong", when: (*Model).hasProblems, run: showProblems},
 		{keys: keys("b", "pgup"), name: "b", does: "page back", when: always, run: scroll(-1), always: true},
 		{keys: keys("down", "j"), name: "↓ j", does: "next", when: always, run: move(1), always: true},
 		{keys: keys("up", "k"), name: "↑ k", does: "previous", when: always, run: move(-1), always: true},
@@ -59,10 +58,10 @@ func bindings() []binding {
 		{keys: keys("/"), name: "/", does: "filter", when: always, run: startFilter, always: true},
 		{keys: keys("esc"), name: "Esc", does: "filter off", when: always, run: clearFilter, always: true},
 		{keys: keys("h", "e"), name: "h", does: "history: answered, ended", when: always, run: toggleHistory, always: true},
-		{keys: keys("w"), name: "w", does: "go away", when: isHere, run: goAway, decides: true, always: true},
-		{keys: keys("w"), name: "w", does: "come back", when: isAway, run: comeBack, decides: true, always: true, told: always},
-		{keys: keys("O"), name: "O", does: "hookmux off …", when: isOn, run: switchOff, decides: true, always: true},
-		{keys: keys("O"), name: "O", does: "hookmux on", when: isOff, run: switchOn, decides: true, always: true, told: always},
+		{keys: keys("w"), name: "w", does: "go away", when: (*Model).isHere, run: goAway, decides: true, always: true},
+		{keys: keys("w"), name: "w", does: "come back", when: (*Model).isAway, run: comeBack, decides: true, always: true, told: always},
+		{keys: keys("O"), name: "O", does: "hookmux off …", when: (*Model).isOn, run: switchOff, decides: true, always: true},
+		{keys: keys("O"), name: "O", does: "hookmux on", when: (*Model).isOff, run: switchOn, decides: true, always: true, told: always},
 		{keys: keys("R"), name: "R", does: "rename the session", when: hasSession, run: renameSession, decides: true, always: true},
 		{keys: keys("F"), name: "F", does: "forget the session", when: hasSession, run: forgetSession, decides: true, always: true},
 		{keys: keys("?"), name: "?", does: "help", when: always, run: showHelp, always: true},

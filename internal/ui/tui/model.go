@@ -2,12 +2,10 @@ package tui
 
 import (
 	"context"
-	"reflect"
 	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -57,12 +55,7 @@ type Model struct {
 	ctx   context.Context
 	board *board
 
-	connection string            // why the hub cannot be followed; "" when it is
-	silent     bool              // it does not answer, and has not hung up
-	problem    string            // either of them in words
-	ready      *client.FeedReady // whether agents wait for this view
-	connected  map[string]bool   // requests named since the feed was followed anew; nil once it is ready
-	info       *client.Info
+	hubState
 
 	width, height int
 	list          *list
@@ -120,7 +113,8 @@ func New(ctx context.Context, opts Options) *Model {
 		opts.Now = time.Now
 	}
 	const looking = "looking for the hub"
-	m := &Model{opts: opts, ctx: ctx, board: newBoard(), tick: tea.Tick, connection: looking, problem: looking}
+	m := &Model{opts: opts, ctx: ctx, board: newBoard(), tick: tea.Tick,
+		hubState: hubState{connection: looking, problem: looking}}
 	m.list = newList(m.board, "", false)
 	return m
 }
@@ -149,7 +143,7 @@ type drawnFrame struct {
 
 // Update takes one message: a key, or something the hub said.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	if !saysNothingNew(m, msg) {
+	if !m.saysNothingNew(msg) {
 		m.drawn.valid = false
 	}
 	cmd := m.handle(msg)
@@ -205,10 +199,10 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		for _, one := range msg {
 			m.handleHub(one)
 		}
-		nameProblem(m)
+		m.followProblem()
 	case noteMsg, sessionsMsg, sessionMsg, infoMsg, connectionMsg, silenceMsg:
 		m.handleHub(msg)
-		nameProblem(m)
+		m.followProblem()
 	case detailMsg:
 		m.loading = ""
 		if msg.key == m.selected {
@@ -257,17 +251,6 @@ func (m *Model) readInfo() tea.Msg {
 	return infoMsg{info}
 }
 
-// saysNothingNew tells whether a message is only the hub's word that it is as it was.
-func saysNothingNew(m *Model, msg tea.Msg) bool {
-	said, ok := msg.(hubMsg)
-	if !ok || len(said) != 1 || m.info == nil || m.silent {
-		return false
-	}
-	now, ok := said[0].(infoMsg)
-	return ok && m.info.Version == now.info.Version && m.info.Feed.Away == now.info.Feed.Away &&
-		reflect.DeepEqual(m.info.Off, now.info.Off) && reflect.DeepEqual(m.info.Problems, now.info.Problems)
-}
-
 // handleHub takes something the hub said.
 func (m *Model) handleHub(msg tea.Msg) {
 	switch msg := msg.(type) {
@@ -282,25 +265,17 @@ func (m *Model) handleHub(msg tea.Msg) {
 			m.details.stale = true
 		}
 	case infoMsg:
-		m.info, m.silent = msg.info, false
-		if m.ready != nil {
-			m.ready.Away = msg.info.Feed.Away
-		}
+		m.setInfo(msg.info)
 	case connectionMsg:
-		m.connection, m.ready, m.connected = msg.problem, nil, map[string]bool{}
+		m.disconnect(msg.problem)
 	case silenceMsg:
 		m.silent = true
 	}
 }
 
-// nameProblem says what is wrong with the hub.
-func nameProblem(m *Model) {
-	before := m.problem
-	m.problem = m.connection
-	if m.problem == "" && m.silent {
-		m.problem = "the hub runs and does not answer; `hookmux hub restart` ends it and starts another"
-	}
-	if before != "" && m.problem == "" && m.status == silentText {
+// followProblem says what is wrong with the hub, and takes back that it is silent.
+func (m *Model) followProblem() {
+	if m.nameProblem() && m.status == silentText {
 		m.status = "" // it answers again
 	}
 }

@@ -2,7 +2,6 @@ package tui
 
 import (
 	tea "charm.land/bubbletea/v2"
-
 	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
@@ -51,5 +50,3 @@ func showProblems(m *Model) tea.Cmd {
 	m.openPage("What is wrong", lines)
 	return nil
 }
-
-func hasProblems(m *Model) bool { return m.info != nil && len(m.info.Problems) > 0 }

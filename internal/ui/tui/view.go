@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
-
 	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
@@ -73,10 +72,10 @@ func (f frame) render() string {
 func (f frame) headLine() string {
 	counts := &f.list.counts
 	parts := []string{styleBold.Render("hookmux")}
-	if isOff(f.Model) {
+	if f.isOff() {
 		parts = append(parts, styleFailed.Render(offText(f.info.Off, f.opts.Now())))
 	}
-	if isAway(f.Model) {
+	if f.isAway() {
 		parts = append(parts, styleWaiting.Render("you are away"))
 	}
 	for _, s := range []section{sectionWaiting, sectionFailed, sectionRunning, sectionDone, sectionIdle} {
@@ -170,13 +169,13 @@ func (f frame) statusLine() string {
 		return moreBelow(max(0, len(f.reading.wrapped(f.width))-f.reading.scroll-f.bodyHeight()))
 	case f.hiddenLines() > 0:
 		return moreBelow(f.hiddenLines())
-	case hasProblems(f.Model):
+	case f.hasProblems():
 		what := termsafe.Line(f.info.Problems[0].What, 0)
 		if n := len(f.info.Problems); n > 1 {
 			return styleWaiting.Render(fmt.Sprintf("! %d problems, p says what to do: %s", n, what))
 		}
 		return styleWaiting.Render("! p says what to do: " + what)
-	case f.otherVersion():
+	case f.isOtherVersion(f.opts.Version):
 		return styleWaiting.Render(fmt.Sprintf("the hub is hookmux %s and this is %s; `hookmux hub restart` starts "+
 			"this one", termsafe.Line(f.info.Version, 20), termsafe.Line(f.opts.Version, 20)))
 	}
@@ -191,11 +190,6 @@ func moreBelow(n int) string {
 		return styleWaiting.Render("1 more line below")
 	}
 	return styleWaiting.Render(fmt.Sprintf("%d more lines below", n))
-}
-
-// otherVersion tells whether the hub is of another version than the view.
-func (f frame) otherVersion() bool {
-	return f.info != nil && f.opts.Version != "" && f.info.Version != f.opts.Version
 }
 
 // keyLine are the keys that do something now.
