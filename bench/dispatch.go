@@ -104,7 +104,7 @@ func builtins(n int, mode func(i int) hook.Mode) []hook.Registration {
 func hookFiles(hooks []hook.Registration, guards string) map[string]string {
 	settings := map[string]string{}
 	for _, g := range names.All() {
-		settings["guard."+g.Name] = guards
+		settings[hook.GuardID(g.Name)] = guards
 	}
 	if guards == "on" {
 		settings["guard.loop"] = "monitor" // it looks, and lets the bench repeat its call

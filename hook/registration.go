@@ -178,7 +178,7 @@ func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent,
 		bad("id is missing")
 	case strings.ContainsFunc(r.ID, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsGraphic(c) }):
 		bad("id %q holds blanks or control characters", r.ID)
-	case strings.HasPrefix(r.ID, "guard."):
+	case strings.HasPrefix(r.ID, GuardPrefix):
 		bad("id %q is kept for hookmux's own guards; choose another", r.ID)
 	}
 	if r.Agent == "" {

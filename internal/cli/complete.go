@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/cli/policycmd"
 	"github.com/hookmux/hookmux/internal/launch"
@@ -121,7 +122,7 @@ func wordsFor(app *cmdutil.App, cmd *cobra.Command, place string, args []string)
 		}
 		if cmd.Parent() != nil && cmd.Parent().Name() == "guard" {
 			for _, k := range config.Keys() {
-				if name, ok := strings.CutPrefix(k.Name, "guard."); ok && k.Type == config.Choice {
+				if name, ok := hook.GuardName(k.Name); ok && k.Type == config.Choice {
 					words = append(words, name)
 				}
 			}

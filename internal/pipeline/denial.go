@@ -1,8 +1,6 @@
 package pipeline
 
 import (
-	"strings"
-
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
@@ -45,7 +43,7 @@ func denialText(ev *event.Event, d *event.Decision, entries []*hook.Entry) strin
 	}
 	for _, e := range entries {
 		if e.ID == d.By && e.Handler == "module" {
-			return event.Denial("module "+strings.TrimPrefix(d.By, "module:"), d.Reason,
+			return event.Denial("module "+hook.ModuleFile(d.By), d.Reason,
 				"A person can change it: `hookmux module list`")
 		}
 	}

@@ -64,12 +64,12 @@ func (s *HookStats) Add(step *hook.Step) {
 	}
 }
 
-// Would is how many calls a monitored hook, or the rule behind "rule:", would have
+// Would is how many calls a monitored hook, or the rule behind a [hook.RuleID], would have
 // had a say in.
 func (s *HookStats) Would(id string) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if rule, ok := strings.CutPrefix(id, "rule:"); ok {
+	if rule, ok := hook.RuleOf(id); ok {
 		return s.rules[rule]
 	}
 	if one := s.hooks[id]; one != nil {

@@ -3,7 +3,6 @@ package selection
 import (
 	"context"
 	"os"
-	"strings"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
@@ -17,7 +16,7 @@ import (
 
 // isBuiltinGuard tells the ids of hookmux's own guards.
 func isBuiltinGuard(id string) bool {
-	name, ok := strings.CutPrefix(id, "guard.")
+	name, ok := hook.GuardName(id)
 	return sources.IsRulesHook(id) || ok && guard.IsGuard(name)
 }
 

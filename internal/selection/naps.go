@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/policy/rules"
@@ -113,12 +114,12 @@ func (r *edits) startNap(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 // napName is the full name of what is to rest.
 func (r *edits) napName(p wire.NapParams) (string, *wire.Error) {
 	settings := r.Config.For(r.Registry.FindProject(p.Cwd), false)
-	short := strings.TrimPrefix(p.Name, "guard.")
+	short, _ := hook.GuardName(p.Name)
 	if guard.IsGuard(short) {
-		if p.Seconds > 0 && !config.GuardStops(settings.Choice("guard."+short)) {
+		if p.Seconds > 0 && !config.GuardStops(settings.Choice(hook.GuardID(short))) {
 			return "", wire.Errorf(wire.CodeConflict, "guard %s stops nothing, so it need not rest", short)
 		}
-		return "guard." + short, nil
+		return hook.GuardID(short), nil
 	}
 	for _, one := range r.rulesAt(p.Cwd) {
 		pack, _, _ := strings.Cut(one.ID, "/")

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/policy/examine"
 	"github.com/hookmux/hookmux/internal/policy/rules"
@@ -51,7 +52,7 @@ func monitoredRules(r *Service, would func(id string) uint64) []wire.MonitoredHo
 	v := r.viewOf(places{})
 	var list []wire.MonitoredHook
 	for _, id := range r.sources.MonitoredRules(guardOptions(r, v.settings, v.forces, places{})) {
-		list = append(list, wire.MonitoredHook{Hook: "rule:" + id, Would: would("rule:" + id)})
+		list = append(list, wire.MonitoredHook{Hook: hook.RuleID(id), Would: would(hook.RuleID(id))})
 	}
 	if len(list) > most {
 		list = slices.DeleteFunc(list, func(m wire.MonitoredHook) bool { return m.Would == 0 })

@@ -39,7 +39,7 @@ func tightens(method string, params json.RawMessage) bool {
 	}
 	p := readInto[wire.ConfigSetParams](params)
 	_, known := config.Find(p.Key)
-	return known && strings.HasPrefix(p.Key, "guard.") && string(p.Value) == `"`+config.GuardOn+`"`
+	return known && strings.HasPrefix(p.Key, hook.GuardPrefix) && string(p.Value) == `"`+config.GuardOn+`"`
 }
 
 // whyWeaker says in what way a call may take protection away where that is not plain;

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/guard/names"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -46,7 +47,7 @@ func offerGuards(ctx context.Context, app *cmdutil.App, hub hubCaller, yes bool)
 	}
 	for _, name := range left {
 		value, _ := json.Marshal("monitor")
-		change := wire.ConfigSetParams{Key: "guard." + name, Value: value}
+		change := wire.ConfigSetParams{Key: hook.GuardID(name), Value: value}
 		if err := hub.Call(ctx, wire.MethodConfigSet, change, nil); err != nil {
 			app.Say("guard.%s was not switched: %v; later: %s", name, err, command)
 			return
@@ -63,7 +64,8 @@ func guardsOff(ctx context.Context, hub hubCaller) []string {
 	}
 	var left []string
 	for _, name := range offeredGuards {
-		if slices.ContainsFunc(settings, func(s wire.Setting) bool { return s.Key == "guard."+name && s.Default }) {
+		key := hook.GuardID(name)
+		if slices.ContainsFunc(settings, func(s wire.Setting) bool { return s.Key == key && s.Default }) {
 			left = append(left, name)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/guard"
@@ -46,7 +47,7 @@ func guardStates(app *cmdutil.App, cmd *cobra.Command) (map[string]string, []str
 	states := map[string]string{}
 	var allowed []string
 	for _, s := range settings {
-		if name, ok := strings.CutPrefix(s.Key, "guard."); ok {
+		if name, ok := hook.GuardName(s.Key); ok {
 			if name == "allow" {
 				_ = json.Unmarshal(s.Value, &allowed)
 				continue
@@ -118,7 +119,7 @@ func guardSwitch(app *cmdutil.App, to string) *cobra.Command {
 		Args: cmdutil.SomeArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, arg := range args {
-				if !slices.Contains(guardNames(), strings.TrimPrefix(arg, "guard.")) {
+				if short, _ := hook.GuardName(arg); !slices.Contains(guardNames(), short) {
 					return cmdutil.UsageError("there is no guard %q; there are %s", arg,
 						strings.Join(guardNames(), ", "))
 				}
@@ -129,7 +130,8 @@ func guardSwitch(app *cmdutil.App, to string) *cobra.Command {
 			}
 			b, _ := json.Marshal(value)
 			for _, arg := range args {
-				if err := setSetting(app, cmd, "guard."+strings.TrimPrefix(arg, "guard."), b, project); err != nil {
+				short, _ := hook.GuardName(arg)
+				if err := setSetting(app, cmd, hook.GuardID(short), b, project); err != nil {
 					return err
 				}
 			}

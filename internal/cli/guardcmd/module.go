@@ -105,7 +105,7 @@ func showModules(app *cmdutil.App, list []wire.ModuleInfo) error {
 			mean, longest = formatMilliseconds(info.Total/tsmodule.Milliseconds(info.Runs)),
 				formatMilliseconds(info.Longest)
 		}
-		rows = append(rows, []string{termsafe.Line(strings.TrimPrefix(one.ID, "module:"), 60), one.Scope,
+		rows = append(rows, []string{termsafe.Line(hook.ModuleFile(one.ID), 60), one.Scope,
 			termsafe.Line(strings.Join(info.Events, ","), 80), fmt.Sprint(info.Runs), mean, longest,
 			termsafe.Line(state, 100)})
 		below = append(below, moduleNotes(one.Path, &info)...)

@@ -52,13 +52,8 @@ func switchHook(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, to, name str
 			return switchModule(app, cmd, c, to, &one)
 		}
 	}
-	if slices.Contains(guardNames(), strings.TrimPrefix(name, "guard.")) {
-		return cmdutil.UsageError(
-			"%s is a built-in guard: `hookmux guard %s %s`",
-			name,
-			to,
-			strings.TrimPrefix(name, "guard."),
-		)
+	if short, _ := hook.GuardName(name); slices.Contains(guardNames(), short) {
+		return cmdutil.UsageError("%s is a built-in guard: `hookmux guard %s %s`", name, to, short)
 	}
 	return cmdutil.UsageError("there is no hook %q; `hookmux hooks list` and `hookmux module list` list them", name)
 }

@@ -5,15 +5,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/policy/examine"
 	"github.com/hookmux/hookmux/internal/recorder/redact/marks"
+	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -94,7 +95,7 @@ func whoDecided(outcome *wire.Outcome) Decided {
 		return none
 	}
 	out := Decided{Verdict: d.Verdict.Word(), Who: d.By, Rule: d.Rule, Reason: d.Reason}
-	name, isGuard := strings.CutPrefix(d.By, "guard.")
+	name, isGuard := hook.GuardName(d.By)
 	grant, isGrant := event.GrantOf(d.By)
 	switch {
 	case d.Verdict == event.None && outcome.Neutral != "":
@@ -105,7 +106,7 @@ func whoDecided(outcome *wire.Outcome) Decided {
 		out.By = "person"
 	case isGrant:
 		out.By, out.Who = "grant", grant
-	case d.By == rulesHook:
+	case d.By == sources.RulesHook:
 		out.By, out.Who = "rule", d.Rule
 	case isGuard:
 		out.By, out.Who = "guard", name
@@ -160,8 +161,6 @@ func sayWhy(ctx context.Context, app *cmdutil.App, call *storedCall, asJSON bool
 	}
 	return nil
 }
-
-const rulesHook = "guard.rules"
 
 // gapsOf says what of a call the journal does not hold any more.
 func gapsOf(call *storedCall) []string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
 )
 
 // Call is one tool call, in unified words.
@@ -67,7 +68,8 @@ func NewAllowed(list []string) Allowed {
 			a.exact = append(a.exact, entry)
 			continue
 		}
-		a.rules[strings.TrimPrefix(entry, "guard.")] = true
+		name, _ := hook.GuardName(entry)
+		a.rules[name] = true
 	}
 	return a
 }

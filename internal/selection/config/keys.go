@@ -18,21 +18,19 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/guard/names"
 )
-
-// guardKey stands before the names of guards.
-const guardKey = "guard."
 
 // The keys, for those who ask.
 const (
 	JournalKeep      = "journal.keep"
 	JournalMaxSize   = "journal.maxSize"
-	GuardDestructive = guardKey + names.Destructive
-	GuardSecrets     = guardKey + names.Secrets
-	GuardOwnFiles    = guardKey + names.OwnFiles
-	GuardHosts       = "guard.network.hosts"
-	GuardAllow       = "guard.allow"
+	GuardDestructive = hook.GuardPrefix + names.Destructive
+	GuardSecrets     = hook.GuardPrefix + names.Secrets
+	GuardOwnFiles    = hook.GuardPrefix + names.OwnFiles
+	GuardHosts       = hook.GuardPrefix + "network.hosts"
+	GuardAllow       = hook.GuardPrefix + "allow"
 	RulesStates      = "rules.states"
 	HooksTimeout     = "hooks.timeout"
 	Status           = "status"
@@ -148,7 +146,7 @@ func guardSettings() []Key {
 			state = GuardOn
 		}
 		list = append(list, Key{
-			Name: guardKey + g.Name, Type: Choice, Choices: guardChoices, Default: state, Project: Rise,
+			Name: hook.GuardPrefix + g.Name, Type: Choice, Choices: guardChoices, Default: state, Project: Rise,
 			Weakens: isNotOn,
 			Doc:     "stop " + g.What + ": off, monitor (only record), ask, on",
 		})

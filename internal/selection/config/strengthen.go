@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/guard/names"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
@@ -51,7 +52,7 @@ var allGuards = guardNames()
 func guardNames() []string {
 	var list []string
 	for _, g := range names.All() {
-		list = append(list, guardKey+g.Name)
+		list = append(list, hook.GuardID(g.Name))
 	}
 	return list
 }

@@ -16,7 +16,7 @@ import (
 func Of(c *agent.Catalogue, settings *config.Settings, regs []hook.Registration) []guardnote.Cover {
 	var covers []guardnote.Cover
 	for _, info := range names.All() {
-		if config.GuardStops(settings.Choice("guard." + info.Name)) {
+		if config.GuardStops(settings.Choice(hook.GuardID(info.Name))) {
 			covers = append(covers, guardnote.Builtin()...)
 			covers = append(covers, ownAgents(c)...)
 			break

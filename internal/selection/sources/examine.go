@@ -72,7 +72,7 @@ func (s *Sources) examineGuards(out *examine.Examination, ev *event.Event, o *Gu
 	scripts *scriptcache.Cache) {
 	shared := new(guard.SharedFacts)
 	for _, info := range names.All() {
-		state, allow := tighterGuard(o.Settings, "guard."+info.Name)
+		state, allow := tighterGuard(o.Settings, hook.GuardID(info.Name))
 		g, err := guard.New(info.Name, guard.Options{
 			OwnPaths: o.Protected, HubPID: o.HubPID, Resolve: registry.RealPath, Scripts: scripts, Facts: shared,
 			Hosts: tighterHosts(o.Settings), Git: findRepository, Counts: o.Counts,
@@ -88,7 +88,7 @@ func (s *Sources) examineGuards(out *examine.Examination, ev *event.Event, o *Gu
 			}
 			out.Add(examine.Finding{
 				Guard: info.Name, Rule: f.Rule, State: state, Verdict: verdict, Reason: f.Reason, Where: f.Where,
-				Rests:   config.GuardStops(state) && o.IsNapping("guard."+info.Name),
+				Rests:   config.GuardStops(state) && o.IsNapping(hook.GuardID(info.Name)),
 				Allowed: allowed.Rule(f.Rule) || allowed.Rule(info.Name),
 			})
 		}
@@ -100,7 +100,7 @@ func (s *Sources) examineGuards(out *examine.Examination, ev *event.Event, o *Gu
 func (s *Sources) examineRules(out *examine.Examination, ev *event.Event, o *GuardOptions,
 	scripts *scriptcache.Cache) {
 	base, here, start := s.RulesIn(o)
-	_, allow := tighterGuard(o.Settings, "guard.own-files")
+	_, allow := tighterGuard(o.Settings, config.GuardOwnFiles)
 	states := RuleStates(o.Settings[0])
 	all := map[string]rules.State{}
 	for _, r := range slices.Concat(base.Rules, here.Rules, start.Rules) {

@@ -53,11 +53,11 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 	scripts := new(scriptcache.Cache)
 	shared := new(guard.SharedFacts)
 	for _, info := range names.All() {
-		state, allow := tighterGuard(o.Settings, "guard."+info.Name)
+		state, allow := tighterGuard(o.Settings, hook.GuardID(info.Name))
 		if state == config.GuardOff || state == "" {
 			continue
 		}
-		if config.GuardStops(state) && o.IsNapping("guard."+info.Name) {
+		if config.GuardStops(state) && o.IsNapping(hook.GuardID(info.Name)) {
 			state = config.GuardMonitor
 		}
 		g, err := guard.New(info.Name, guard.Options{
@@ -77,8 +77,8 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 		priority := GuardPriority
 		for _, kind := range []event.Kind{event.ToolBefore, event.PermissionRequest} {
 			e, err := hook.NewEntry(hook.Registration{
-				ID: "guard." + info.Name, Agent: hook.Any, HookType: string(kind), Handler: "builtin",
-				Target: "guard." + info.Name,
+				ID: hook.GuardID(info.Name), Agent: hook.Any, HookType: string(kind), Handler: "builtin",
+				Target: hook.GuardID(info.Name),
 				Mode:   hook.Guard, Priority: &priority, Locked: true,
 				Monitor: state == config.GuardMonitor,
 			}, run, "builtin")
@@ -138,13 +138,13 @@ func (s *Sources) checkCall(ctx context.Context, g *guard.Guard, ev *event.Event
 	monitors bool) event.Decision {
 	t := ev.Tool
 	if ev.Truncated && (t == nil || len(t.Input) == 0) {
-		return event.Decision{Verdict: event.Deny, Reason: "guard." + g.Name() +
+		return event.Decision{Verdict: event.Deny, Reason: hook.GuardID(g.Name()) +
 			" cannot see what this call does, because its payload was too large and is cut; do it in smaller pieces"}
 	}
 	if why := ev.Unreadable(); why != "" {
 		return event.Decision{
 			Verdict: event.Ask,
-			Reason:  "guard." + g.Name() + " cannot see what this call does: " + why,
+			Reason:  hook.GuardID(g.Name()) + " cannot see what this call does: " + why,
 		}
 	}
 	if t == nil {

@@ -21,8 +21,8 @@ import (
 // The built-in hooks of people's rules: RulesHook decides, MonitoredRulesHook only
 // records what rules say that monitor.
 const (
-	RulesHook          = "guard.rules"
-	MonitoredRulesHook = "guard.rules.monitor"
+	RulesHook          = hook.GuardPrefix + "rules"
+	MonitoredRulesHook = RulesHook + ".monitor"
 )
 
 // IsRulesHook tells the ids of the built-in hooks of people's rules.
@@ -107,7 +107,7 @@ func (s *Sources) newDecider(o *GuardOptions, scripts *scriptcache.Cache) *ruleD
 		return nil
 	}
 	d.states = statesOf(o, d.list)
-	_, d.allow = tighterGuard(o.Settings, "guard.own-files")
+	_, d.allow = tighterGuard(o.Settings, config.GuardOwnFiles)
 	d.twoPlaces = s.newPlaces(o, rules.Options{Home: s.Dirs.Home, States: d.states}, scripts)
 	if d.here.set.Len()+d.start.set.Len() == 0 {
 		return nil

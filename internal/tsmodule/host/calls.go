@@ -43,13 +43,13 @@ func (s *Service) WithLaunches(c Call, entries []*hook.Entry) []*hook.Entry {
 func (s *Service) launchEntries(one *launched) []*hook.Entry {
 	var list []wantedFile
 	for _, path := range one.Files {
-		list = append(list, wantedFile{id: "module:" + filepath.Base(path), path: path, scope: "run"})
+		list = append(list, wantedFile{id: hook.ModuleID(filepath.Base(path)), path: path, scope: "run"})
 	}
 	settings := s.options.Selection.Settings()
 	list = s.withMonitored(settings, list)
 	var entries []*hook.Entry
 	for _, file := range s.files.setWanted(one.ownerName(), list, settings.Millis(config.HookTimeout)) {
-		entries = append(entries, s.entriesOf(file, "module:"+filepath.Base(file.path), settings)...)
+		entries = append(entries, s.entriesOf(file, hook.ModuleID(filepath.Base(file.path)), settings)...)
 	}
 	return entries
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/trust"
@@ -64,7 +65,7 @@ func untrustedFiles(root string, known []wire.ModuleInfo) []wire.ModuleInfo {
 		listed := slices.ContainsFunc(known, func(m wire.ModuleInfo) bool { return m.Path == path })
 		if !listed && !e.IsDir() && trust.IsModuleName(e.Name()) {
 			list = append(list, wire.ModuleInfo{
-				ID: "module:" + trust.ModuleDir + "/" + e.Name(), Path: path, Scope: registry.Project,
+				ID: hook.ModuleID(trust.ModuleDir + "/" + e.Name()), Path: path, Scope: registry.Project,
 				Why: "not trusted: `hookmux trust`",
 			})
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/sources"
@@ -46,7 +47,7 @@ func (s *Service) folderFiles() []wantedFile {
 	var list []wantedFile
 	for _, name := range s.folder {
 		path := filepath.Join(s.folderPath(), name)
-		list = append(list, wantedFile{id: "module:" + name, path: path, scope: registry.Global, ofUser: true})
+		list = append(list, wantedFile{id: hook.ModuleID(name), path: path, scope: registry.Global, ofUser: true})
 	}
 	return list
 }
@@ -58,7 +59,7 @@ func projectFiles(f *trust.TrustedContent) []wantedFile {
 	}
 	var list []wantedFile
 	for _, path := range f.Modules() {
-		id := "module:" + trust.ModuleDir + "/" + filepath.Base(path)
+		id := hook.ModuleID(trust.ModuleDir + "/" + filepath.Base(path))
 		list = append(list, wantedFile{id: id, path: path, scope: registry.Project, force: f})
 	}
 	return list
@@ -75,7 +76,7 @@ func (s *Service) settingsFiles(settings *config.Settings) []wantedFile {
 				"write it with an absolute path or ~/: `hookmux config set modules …`")
 			continue
 		}
-		list = append(list, wantedFile{id: "module:" + written, path: path, scope: registry.Global, ofUser: true})
+		list = append(list, wantedFile{id: hook.ModuleID(written), path: path, scope: registry.Global, ofUser: true})
 	}
 	return list
 }

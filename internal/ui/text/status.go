@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -56,7 +57,7 @@ func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
 	}
 	for _, m := range info.Monitored {
 		line := pad(termsafe.Line(m.Hook, 40), 20) + " judges and changes nothing"
-		name, isGuard := strings.CutPrefix(m.Hook, "guard.")
+		name, isGuard := hook.GuardName(m.Hook)
 		switch {
 		case m.Would > 0 && isGuard:
 			line += fmt.Sprintf("; would have stopped %d %s since %s; on: hookmux guard on %s", m.Would,
