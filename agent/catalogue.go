@@ -2,6 +2,7 @@ package agent
 
 import (
 	"embed"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -101,7 +102,7 @@ func (c *Catalogue) OwnAgent(native string) bool {
 func (c *Catalogue) NamedInACP(name string) (*Agent, bool) {
 	base := name[strings.LastIndexByte(name, '/')+1:]
 	for _, a := range c.agents {
-		if a.ACP != nil && !a.Guest && (contains(a.ACP.Names, name) || contains(a.ACP.Names, base)) {
+		if a.ACP != nil && !a.Guest && (slices.Contains(a.ACP.Names, name) || slices.Contains(a.ACP.Names, base)) {
 			return a, true
 		}
 	}
@@ -153,7 +154,7 @@ func (e *EventSpec) carriesFor(ev *event.Event) event.Carries {
 	for claim, holds := range map[*Capability]*bool{c.Allow: &carries.Allow, c.Deny: &carries.Deny, c.Ask: &carries.Ask,
 		c.Input: &carries.Input, c.Context: &carries.Context, c.Notice: &carries.Notice} {
 		if claim != nil && claim.Offered != "" {
-			*holds = *holds && contains(dialect.Offered(ev.Raw), claim.Offered)
+			*holds = *holds && slices.Contains(dialect.Offered(ev.Raw), claim.Offered)
 		}
 	}
 	return carries

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/agent/proof"
@@ -70,13 +71,13 @@ func check(file File, own, whole *Agent, others map[string]*Agent) []Problem {
 			if other.Name == own.Name {
 				continue
 			}
-			if other.Name == alias || contains(other.Aliases, alias) {
+			if other.Name == alias || slices.Contains(other.Aliases, alias) {
 				c.at(fmt.Sprintf("$.aliases[%d]", i), "%s: alias %q belongs to %s", own.Name, alias, other.Name)
 			}
 		}
 	}
 	for _, other := range others {
-		if other.Name != own.Name && contains(other.Aliases, own.Name) {
+		if other.Name != own.Name && slices.Contains(other.Aliases, own.Name) {
 			c.at("$.name", "%q is an alias of %s; use that name to add to it", own.Name, other.Name)
 		}
 	}
@@ -198,7 +199,7 @@ func (c *checker) event(path, agent string, e *EventSpec, d dialect.Dialect) {
 	default:
 		c.at(path+".install", "%s: event %s: install %q is none of default, optional, never", agent, e.Name, e.Install)
 	}
-	if e.Answer != "" && !contains(d.Shapes, e.Answer) {
+	if e.Answer != "" && !slices.Contains(d.Shapes, e.Answer) {
 		c.at(path+".answer", "%s: event %s: this dialect has no answer %q", agent, e.Name, e.Answer)
 	}
 	claims := e.Carries.list()
@@ -243,12 +244,3 @@ func (c *Capabilities) list() []Claim {
 
 // Claims lists what the agent is said to take at the event, with proofs.
 func (e *EventSpec) Claims() []Claim { return e.Carries.list() }
-
-func contains(list []string, s string) bool {
-	for _, item := range list {
-		if item == s {
-			return true
-		}
-	}
-	return false
-}

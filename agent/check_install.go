@@ -2,13 +2,14 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // install says what is wrong with how an agent is written into.
 func (c *checker) install(agent string, s *InstallSpec) {
 	oneOf := func(path, what, got string, known ...string) {
-		if !contains(known, got) {
+		if !slices.Contains(known, got) {
 			c.at("$.install."+path, "%s: install: %s %q is none of %s", agent, what, got, strings.Join(known, ", "))
 		}
 	}

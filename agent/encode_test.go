@@ -138,7 +138,7 @@ func checkCodex(t *rapid.T, native string, top map[string]json.RawMessage) {
 	}
 	only := func(object map[string]json.RawMessage, keys []string) {
 		for key := range object {
-			if !contains(keys, key) {
+			if !slices.Contains(keys, key) {
 				t.Fatalf("Codex does not know %q at %s", key, native)
 			}
 		}

@@ -42,9 +42,6 @@ func (f HookFile) belowEnv(rest string) (string, bool) {
 	return below, ok
 }
 
-// beside is another file of the same directory.
-func beside(path, name string) string { return filepath.Join(filepath.Dir(path), name) }
-
 // ByProgram finds the agent whose process this is, by the base name of its
 // executable and the paths of executable and script.
 func (c *Catalogue) ByProgram(base string, paths ...string) (*Agent, bool) {
@@ -58,17 +55,9 @@ func (c *Catalogue) ByProgram(base string, paths ...string) (*Agent, bool) {
 
 // MatchProgram reports whether a process looks like the agent itself.
 func (m *Marks) MatchProgram(base string, paths ...string) bool {
-	if base != "" && contains(m.Programs, base) {
-		return true
-	}
-	for _, path := range paths {
-		for _, fragment := range m.Paths {
-			if strings.Contains(path, fragment) {
-				return true
-			}
-		}
-	}
-	return false
+	return base != "" && slices.Contains(m.Programs, base) || slices.ContainsFunc(paths, func(path string) bool {
+		return slices.ContainsFunc(m.Paths, func(fragment string) bool { return strings.Contains(path, fragment) })
+	})
 }
 
 // MatchEnvironment reports whether a process carries one of the variables that

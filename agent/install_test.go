@@ -2,6 +2,7 @@ package agent
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func TestPlaceLooksAtWhatIsThere(t *testing.T) {
 	look := func(used string, there ...string) Look {
 		return Look{
 			Resolve: func(f HookFile) string { return f.Resolve("/h", "/p", nil) },
-			Exists:  func(file string) bool { return contains(there, file) },
+			Exists:  func(file string) bool { return slices.Contains(there, file) },
 			Used:    func(file string, _ InstallPlace) bool { return file == used },
 		}
 	}

@@ -1,6 +1,9 @@
 package agent
 
-import "slices"
+import (
+	"path/filepath"
+	"slices"
+)
 
 // InstallSpec says how hookmux writes itself into an agent's config, in data,
 // so that the installer knows formats and no agents. What it writes for an
@@ -344,7 +347,7 @@ func (s *InstallSpec) Place(scope string, look Look) (place InstallPlace, path s
 // hidden reports whether another file makes the agent pass over this one.
 func (l Look) hidden(path string, by []string) bool {
 	for _, name := range by {
-		if l.Exists != nil && l.Exists(beside(path, name)) {
+		if l.Exists != nil && l.Exists(filepath.Join(filepath.Dir(path), name)) {
 			return true
 		}
 	}

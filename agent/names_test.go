@@ -19,7 +19,7 @@ import (
 var ownPlaces = []string{
 	"agent/data/", "agent/dialect/", "internal/verify/agents/", "internal/verify/drivers/", "internal/verify/looks/",
 	"internal/standin/",
-	"internal/hubtest/", "internal/chaos/", // written for tests, as _test.go files are
+	"internal/hubtest/", "internal/chaos/", "bench/", // written for tests, as _test.go files are
 }
 
 // otherWords are places in which a word that is also an agent's name means
@@ -29,6 +29,9 @@ var otherWords = map[string]string{
 	"hook/registration.go claude":             "a format of hooks, which hooks on every agent may have",
 	"internal/guard/destructive/services.go":  "programs that destroy things; AWS has a copilot, too",
 	"internal/policy/facts/subcommands.go":    "programs that have subcommands; AWS has a copilot, too",
+	"internal/authority/attempts/guarded.go":  "command lines that tests try",
+	"internal/policy/clauderules/paths.go":    "folders that Claude Code's own rules treat apart, decided as it does",
+	"internal/policy/clauderules/settings.go": "where the rules of Claude Code's settings count from",
 	"internal/guard/secrets/env.go":           "beginnings of variables that hold keys, with the hosts these are for",
 	"internal/shell/programs/files.go":        "programs that open files, editors among them",
 	"internal/recorder/redact/names.go":       "names of fields that hold no secret; a cursor is a place in a list",
@@ -53,6 +56,10 @@ func TestNoAgentNameDecides(t *testing.T) {
 		names[known.Name] = true
 	}
 	delete(names, "continue") // a member of too many formats to be told from the agent
+	folders := agentFolders()
+	if len(folders) < 20 || !folders[".claude"] {
+		t.Fatalf("%d folders of agents are known; want more than 20, .claude among them", len(folders))
+	}
 	used := map[string]bool{}
 	files := 0
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
@@ -71,6 +78,11 @@ func TestNoAgentNameDecides(t *testing.T) {
 		}
 		files++
 		found, err := namesThatDecide(path, nil, names)
+		if err == nil {
+			var named []decidingName
+			named, err = foldersNamed(path, nil, folders)
+			found = append(found, named...)
+		}
 		for _, f := range found {
 			for _, key := range []string{rel, rel + " " + f.name} {
 				if otherWords[key] != "" {
@@ -79,7 +91,7 @@ func TestNoAgentNameDecides(t *testing.T) {
 				}
 			}
 			if f.name != "" {
-				t.Errorf("%s:%d: %q decides in %s; say it by a field of the agent's entry in agent/data", rel, f.line,
+				t.Errorf("%s:%d: %q is named in %s; say it by a field of the agent's entry in agent/data", rel, f.line,
 					f.name, f.where)
 			}
 		}
@@ -93,6 +105,48 @@ func TestNoAgentNameDecides(t *testing.T) {
 			t.Errorf("otherWords[%q] is needed no more; take it out", key)
 		}
 	}
+}
+
+// agentFolders are the folders that only agents have, by the files of the entries.
+func agentFolders() map[string]bool {
+	folders := map[string]bool{}
+	for _, a := range Builtin().Agents() {
+		for _, f := range a.Files {
+			path := strings.TrimPrefix(strings.TrimPrefix(f.Path, "~/"), "./")
+			first, _, below := strings.Cut(path, "/")
+			if below && strings.HasPrefix(first, ".") {
+				folders[first] = true
+			}
+		}
+	}
+	for _, shared := range []string{".config", ".github", ".vscode", ".agents"} {
+		delete(folders, shared)
+	}
+	return folders
+}
+
+// foldersNamed finds folders of agents in the texts of a file, as a part of a path.
+func foldersNamed(path string, source any, folders map[string]bool) ([]decidingName, error) {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, path, source, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	var found []decidingName
+	ast.Inspect(file, func(n ast.Node) bool {
+		e, ok := n.(*ast.BasicLit)
+		if !ok {
+			return true
+		}
+		text, ok := literal(e)
+		for _, part := range strings.Split(text, "/") {
+			if ok && folders[part] {
+				found = append(found, decidingName{part, "a path", set.Position(e.Pos()).Line})
+			}
+		}
+		return true
+	})
+	return found, nil
 }
 
 // decidingName is an agent's name in code that goes by it.
@@ -205,6 +259,16 @@ func TestNamesThatDecideAreFound(t *testing.T) {
 		`if x == "claudes" { return }`:                   false,
 	} {
 		found, err := namesThatDecide("x.go", fmt.Sprintf("package x\nfunc y() {\n%s\n}\n", code), names)
+		if err != nil || len(found) > 0 != want {
+			t.Errorf("%s: found %v, error %v; want found: %t", code, found, err, want)
+		}
+	}
+	folders := map[string]bool{".claude": true}
+	for code, want := range map[string]bool{
+		`f("/home/.claude")`: true, `f(".claude/settings.json")`: true, `f("~/.claude")`: true,
+		`f(".claudes/x")`: false, `f("claude")`: false, `f("say .claude")`: false,
+	} {
+		found, err := foldersNamed("x.go", fmt.Sprintf("package x\nfunc y() {\n%s\n}\n", code), folders)
 		if err != nil || len(found) > 0 != want {
 			t.Errorf("%s: found %v, error %v; want found: %t", code, found, err, want)
 		}

@@ -16,7 +16,9 @@ type Known struct {
 	Name  string `yaml:"name"`
 	Marks `yaml:",inline"`
 	// HooksOff is how it is started without its hooks; nil: nobody looked.
-	HooksOff *HooksOff `yaml:"hooks_off"`
+	HooksOff *HooksOff  `yaml:"hooks_off"`
+	Files    []HookFile `yaml:"files"`
+	Guarded  Guarded    `yaml:"guarded"`
 }
 
 // Others lists the agents outside of the catalogue that are recognised.
@@ -59,7 +61,8 @@ func (c *Catalogue) AllMarks() []Known {
 	seen := map[string]bool{}
 	for _, a := range c.agents {
 		seen[a.Name] = true
-		all = append(all, Known{Name: a.Name, Marks: a.Marks, HooksOff: a.hooksOff()})
+		all = append(all, Known{Name: a.Name, Marks: a.Marks, HooksOff: a.hooksOff(), Files: a.Files,
+			Guarded: a.Guarded})
 	}
 	for _, known := range Others() {
 		if !seen[known.Name] {

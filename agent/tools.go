@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/agent/dialect"
@@ -158,7 +159,7 @@ func (c *Catalogue) readTool(a *Agent, t *toolTable, input []byte, tool *event.T
 		from []string
 	}{{&tool.Commands, also.Commands}, {&tool.Reads, also.Reads}, {&tool.Writes, also.Writes}} {
 		for _, text := range pair.from {
-			if !contains(*pair.into, text) {
+			if !slices.Contains(*pair.into, text) {
 				*pair.into = append(*pair.into, text)
 			}
 		}

@@ -69,6 +69,7 @@ type Agent struct {
 	// HooksOff is how it is started without its hooks; nil: nobody looked.
 	HooksOff *HooksOff    `yaml:"hooks_off"`
 	Files    []HookFile   `yaml:"files"`
+	Guarded  Guarded      `yaml:"guarded"`
 	Install  *InstallSpec `yaml:"install"` // nil: hookmux cannot write itself into this agent
 	// NotInstalled is why hookmux does not write itself into an agent that takes hooks.
 	NotInstalled string `yaml:"not_installed"`
@@ -316,6 +317,13 @@ type HooksOff struct {
 	Settings  []string `yaml:"settings"`  // options that name a file of settings, which can switch hooks off
 	Overrides []string `yaml:"overrides"` // options that set one setting, KEY=VALUE
 	Unasked   []string `yaml:"unasked"`   // options, or OPTION=VALUE, with which it asks nobody before it acts
+}
+
+// Guarded are files that guards keep agents away from, besides those in which it keeps
+// hooks. They are endings of paths, in lower case; one with "/" at its end is all below it.
+type Guarded struct {
+	Hooks       []string          `yaml:"hooks"`       // what switches or holds hooks
+	Credentials map[string]string `yaml:"credentials"` // where its keys are, each with what they are
 }
 
 // HookFile is a file in which an agent keeps hooks.

@@ -35,7 +35,7 @@ func readingAgents(agents []*agent.Agent, scope, file string) []string {
 		}
 		listed, this := false, false
 		for _, f := range a.Files {
-			if path.Base(path.Dir(f.Path)) != ".claude" {
+			if path.Base(path.Dir(f.Path)) != path.Base(path.Dir(source.Files[0].Path)) {
 				continue
 			}
 			listed = true
@@ -52,14 +52,13 @@ func readingAgents(agents []*agent.Agent, scope, file string) []string {
 
 // scopeOf tells a person's own settings from a project's by where they are.
 func scopeOf(file string) string {
-	dir := filepath.Dir(file)
-	own := os.Getenv("CLAUDE_CONFIG_DIR")
-	if own == "" {
-		if home, err := os.UserHomeDir(); err == nil {
-			own = filepath.Join(home, ".claude")
-		}
+	source, ok := agent.Builtin().OfHookFormat(string(hook.Claude))
+	home, _ := os.UserHomeDir() // "" where it is not known
+	if !ok {
+		return scopeProject
 	}
-	if own != "" && sameFolder(dir, own) {
+	own := source.Files[0].Resolve(home, "", os.Getenv)
+	if own != "" && sameFolder(filepath.Dir(file), filepath.Dir(own)) {
 		return scopeUser
 	}
 	return scopeProject

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -74,7 +75,11 @@ func (d *daemonClients) checkClient(one *state.Session) {
 
 // findClient is the process of the terminal that shows a session of a daemon.
 func (d *daemonClients) findClient(ctx context.Context, key state.Key, daemon event.Place) (pid int, ok bool) {
-	port, err := codexdaemon.ClientPort(ctx, codexdaemon.SocketPath(d.codexHome(daemon.PID)), key.ID)
+	folder := d.agentFolder(key.Agent, daemon.PID)
+	if folder == "" {
+		return 0, false
+	}
+	port, err := codexdaemon.ClientPort(ctx, codexdaemon.SocketPath(folder), key.ID)
 	if err != nil {
 		d.deps.Log.Debug("the daemon does not say which terminal shows a session", "session", key.String(), "error",
 			err)
@@ -134,17 +139,17 @@ func (d *daemonClients) clientPlace(ctx context.Context, pid int) (event.Place, 
 	return place, place.TTY != "" || place.Pane != ""
 }
 
-// codexHome is the folder a daemon of Codex keeps its files in.
-func (d *daemonClients) codexHome(pid int) string {
+// agentFolder is the folder in which the agent of a daemon keeps its files, by the daemon's
+// own variables; "" where its entry does not say.
+func (d *daemonClients) agentFolder(name string, pid int) string {
+	a, ok := d.deps.Catalogue.Agent(name)
+	if !ok || len(a.Files) == 0 {
+		return ""
+	}
 	environ, _ := d.deps.Processes.Environ(pid)
 	lookup := paths.GetenvFrom(environ)
-	if home := lookup("CODEX_HOME"); home != "" {
-		return home
-	}
-	if home := lookup("HOME"); home != "" {
-		return filepath.Join(home, ".codex")
-	}
-	return filepath.Join(d.deps.Dirs.Home, ".codex")
+	home := cmp.Or(lookup("HOME"), d.deps.Dirs.Home)
+	return filepath.Dir(a.Files[0].Resolve(home, "", lookup))
 }
 
 // namedProcesses are the processes that have one of these names.

@@ -4,8 +4,11 @@ package inspect
 
 import (
 	"path"
+	"slices"
 	"strings"
+	"sync"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -204,6 +207,28 @@ func (x *Scope) madeLinks() map[string]string {
 	return x.links
 }
 
+// namedValue is a variable and what it stands for.
+type namedValue struct{ name, value string }
+
+// agentFolders are the variables that name agents' folders, each with the one below the
+// home directory that it stands for unless it is set.
+var agentFolders = sync.OnceValue(func() []namedValue {
+	var list []namedValue
+	for _, known := range agent.Builtin().AllMarks() {
+		for _, f := range known.Files {
+			folder, _, _ := strings.Cut(strings.TrimPrefix(f.Path, "~/"), "/")
+			if f.EnvDir != "" {
+				folder = strings.TrimPrefix(f.EnvDir, "~/")
+			}
+			v := namedValue{f.Env, folder}
+			if f.Env != "" && !strings.HasPrefix(f.Env, "XDG_") && !slices.Contains(list, v) {
+				list = append(list, v)
+			}
+		}
+	}
+	return list
+})
+
 // expandKnown puts in the places everyone knows: ~, $HOME, $PWD, $TMPDIR, $USER.
 func (x *Scope) expandKnown(t string, tilde, dynamic bool) (string, bool) {
 	if tilde && strings.HasPrefix(t, "~") {
@@ -228,13 +253,16 @@ func (x *Scope) expandKnown(t string, tilde, dynamic bool) (string, bool) {
 	if strings.HasPrefix(t, "~/") || t == "~" {
 		t = x.Home + t[1:]
 	}
-	for _, v := range [...]struct{ name, value string }{
+	for _, v := range agentFolders() {
+		t = strings.ReplaceAll(t, "${"+v.name+"}", x.Home+"/"+v.value)
+		t = replaceVar(t, "$"+v.name, x.Home+"/"+v.value)
+	}
+	for _, v := range [...]namedValue{
 		{"HOME", x.Home}, {"PWD", x.Cwd}, {"TMPDIR", "/tmp"}, {"USER", path.Base(x.Home)}, {"LOGNAME",
 			path.Base(x.Home)},
 		{"XDG_CONFIG_HOME", x.Home + "/.config"}, {"XDG_DATA_HOME", x.Home + "/.local/share"}, {"XDG_STATE_HOME",
 			x.Home + "/.local/state"},
 		{"XDG_CACHE_HOME", x.Home + "/.cache"}, {"XDG_RUNTIME_DIR", "/run/user/1000"},
-		{"CLAUDE_CONFIG_DIR", x.Home + "/.claude"}, {"CODEX_HOME", x.Home + "/.codex"},
 	} {
 		t = strings.ReplaceAll(t, "${"+v.name+"}", v.value)
 		t = replaceVar(t, "$"+v.name, v.value)

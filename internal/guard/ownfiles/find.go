@@ -2,18 +2,19 @@ package ownfiles
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
-// ourNames are file names that in practice only hook configurations have.
+// ourNames are file names that in practice only hook configurations have; ownRoots are folders.
 var ourNames = []string{"hooks.json", "hooks.v1.json", "hooks.toml", "settings.json", "settings.local.json",
 	"managed-settings.json", "trusted_hooks.json", "shell-hooks-allowlist.json",
-	".crush.json", "hookmux", "hookmux-hook", "hookmux.ts", "hookmux.js", ".hookmux", ".claude", ".codex", ".gemini",
-	".cursor", ".grok"}
+	".crush.json", "hookmux-hook", "hookmux.ts", "hookmux.js"}
 
 // checkFind refuses a find that looks for our files and deletes or changes what it
 // finds.
@@ -50,7 +51,7 @@ func seeksOurs(pattern string) bool {
 		if len(strings.Trim(part, "*?.")) < 4 || strings.HasPrefix(part, "*.") {
 			continue
 		}
-		for _, n := range ourNames {
+		for _, n := range slices.AppendSeq(slices.Clone(ourNames), maps.Keys(ownRoots())) {
 			if ok, err := path.Match(part, n); ok && err == nil {
 				return !strings.Contains(l, "/commands") && !strings.Contains(l, "/worktrees") &&
 					!strings.Contains(l, "/projects")

@@ -73,7 +73,7 @@ func New(opt inspect.Options) *Checker {
 			}
 		}
 	}
-	for _, c := range hookConfigs {
+	for _, c := range hookConfigs() {
 		if strings.HasSuffix(c, "/") {
 			t.dirs = append(t.dirs, c)
 		} else {
@@ -105,8 +105,13 @@ var watchedWords = []string{
 // makeNeedles collects what MustParse looks for.
 func (t *Checker) makeNeedles() *inspect.Needles {
 	words := slices.Clone(watchedWords)
-	for root := range ownRoots {
+	for root := range ownRoots() {
 		words = append(words, root)
+	}
+	for _, ending := range hookConfigs() {
+		if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(ending, w) }) {
+			words = append(words, path.Base(ending))
+		}
 	}
 	for name := range processTools {
 		words = append(words, name)

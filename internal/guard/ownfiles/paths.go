@@ -8,49 +8,6 @@ import (
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
-// hookConfigs are the hook configurations of the agents, as endings of paths:
-// most exist in the home directory and in projects alike. An ending with "/"
-// means everything below. The catalogue adds more through inspect.Options.OwnPaths.
-var hookConfigs = []string{
-	".hookmux/", ".config/hookmux/", ".local/state/hookmux/", ".local/share/hookmux/", "/etc/hookmux/",
-	"library/application support/hookmux/", ".agents/plugins/hookmux/",
-	".claude/settings.json", ".claude/settings.local.json", "/etc/claude-code/managed-settings.json",
-	".codex/hooks.json", ".codex/config.toml", "/etc/codex/config.toml",
-	".gemini/settings.json", ".gemini/hooks.json", ".gemini/trusted_hooks.json", ".gemini/config/hooks.json",
-	".gemini/antigravity-cli/hooks.json",
-	".grok/hooks/", ".grok/config.toml", ".grok/settings.json", ".cursor/hooks.json", "/etc/cursor/hooks.json",
-	"support/cursor/hooks.json",
-	".copilot/hooks/", ".copilot/config.json", ".github/hooks/", ".kiro/hooks/", ".cline/hooks/", ".clinerules/hooks/",
-	".factory/hooks.json", ".factory/hooks/", ".factory/settings.json", ".qwen/settings.json", ".qoder/settings.json",
-	".qoder/settings.local.json",
-	".codebuddy/settings.json", ".codebuddy/settings.local.json", ".iflow/settings.json", ".augment/settings.json",
-	".trae/hooks.json",
-	".windsurf/hooks.json", ".codeium/hooks.json", ".codeium/windsurf/hooks.json", "/etc/windsurf/hooks.json",
-	"support/windsurf/hooks.json", ".devin/hooks.v1.json", ".devin/config.json", ".config/devin/config.json",
-	".openhands/hooks.json", ".junie/config.json", ".continue/settings.json", ".commandcode/settings.json",
-	".rovodev/config.yml",
-	".config/amp/settings.json", ".amp/settings.json", ".amp/plugins/", ".config/amp/plugins/",
-	".config/goose/settings.json", ".hermes/shell-hooks-allowlist.json", ".hermes/hooks/", ".hermes/config.yaml",
-	".vibe/hooks.toml", ".kimi/config.toml", ".kimi-code/config.toml", ".config/crush/crush.json", ".crush.json",
-	".config/opencode/plugin/", ".config/opencode/plugins/", ".config/opencode/opencode.json",
-	".config/opencode/opencode.jsonc", ".opencode/plugin/", ".opencode/plugins/",
-	".config/kilo/plugin/", ".config/kilo/plugins/", ".kilo/plugin/", ".kilo/plugins/", ".pi/agent/extensions/",
-	".pi/extensions/", ".omp/agent/extensions/", ".omp/extensions/",
-}
-
-// ownRoots are directories whose loss takes a hook configuration with it.
-var ownRoots = map[string]bool{
-	".hookmux": true, ".claude": true, ".codex": true, ".gemini": true, ".grok": true, ".cursor": true,
-	".copilot": true,
-	".kiro":    true, ".cline": true,
-	".factory": true, ".qwen": true, ".qoder": true, ".codebuddy": true, ".iflow": true, ".augment": true,
-	".trae":     true,
-	".windsurf": true, ".codeium": true,
-	".openhands": true, ".junie": true, ".continue": true, ".commandcode": true, ".rovodev": true, ".amp": true,
-	".hermes": true, ".vibe": true, ".kimi": true,
-	".kimi-code": true, ".opencode": true, ".kilo": true, ".pi": true, ".omp": true, ".devin": true, "hookmux": true,
-}
-
 // isOwned says what p is, if it is ours. p is absolute, or as it was written.
 func (t *Checker) isOwned(p string) bool {
 	if len(p) < 4 {
@@ -94,7 +51,7 @@ func (t *Checker) protectedPaths(x *scope) []protectedPath {
 	for _, e := range t.exact {
 		x.protected = append(x.protected, protectedPath{strings.ToLower(e), true})
 	}
-	for _, c := range hookConfigs {
+	for _, c := range hookConfigs() {
 		p, dir := strings.CutSuffix(c, "/")
 		switch {
 		case strings.HasPrefix(p, "/"):
@@ -116,7 +73,7 @@ func (t *Checker) protectedPaths(x *scope) []protectedPath {
 // the options say what lies there.
 func (t *Checker) holdsOwned(x *scope, p string) bool {
 	base := strings.ToLower(path.Base(p))
-	if t.isOwned(p) || ownRoots[base] && strings.HasPrefix(base, ".") {
+	if t.isOwned(p) || ownRoots()[base] && strings.HasPrefix(base, ".") {
 		return true
 	}
 	for _, e := range t.exact {

@@ -1,13 +1,33 @@
 package secrets
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"strings"
+	"sync"
+
+	"github.com/hookmux/hookmux/agent"
 )
 
-// secretTails are path endings that hold credentials wherever they lie. A tail
-// that ends in "/" means everything below that directory.
-var secretTails = []struct{ tail, what string }{
+// secretTail is an ending of paths. One with "/" at its end means everything below that
+// directory.
+type secretTail struct{ tail, what string }
+
+// secretTails are endings of paths that hold credentials wherever they lie, with those of
+// the agents.
+var secretTails = sync.OnceValue(func() []secretTail {
+	list := slices.Clone(otherTails)
+	for _, known := range agent.Builtin().AllMarks() {
+		for tail, what := range known.Guarded.Credentials {
+			list = append(list, secretTail{tail, what})
+		}
+	}
+	return list
+})
+
+// otherTails are those of other programs.
+var otherTails = []secretTail{
 	{".aws/credentials", "AWS credentials"}, {".aws/sso/cache/", "AWS session tokens"}, {".aws/cli/cache/",
 		"AWS session tokens"},
 	{"gcloud/credentials.db", "Google Cloud credentials"}, {"gcloud/application_default_credentials.json",
@@ -23,17 +43,10 @@ var secretTails = []struct{ tail, what string }{
 	{"library/keychains/", "keychains"}, {".local/share/keyrings/", "keyrings"},
 	{".config/gh/hosts.yml", "GitHub tokens"}, {".config/hub", "GitHub tokens"}, {".config/glab-cli/config.yml",
 		"GitLab tokens"},
-	{".config/github-copilot/hosts.json", "Copilot tokens"}, {".config/github-copilot/apps.json", "Copilot tokens"},
 	{".terraform.d/credentials.tfrc.json", "Terraform tokens"}, {".cargo/credentials", "cargo tokens"},
 	{".cargo/credentials.toml", "cargo tokens"}, {".gem/credentials", "gem tokens"},
 	{".config/rclone/rclone.conf", "storage credentials"}, {".config/doctl/config.yaml", "DigitalOcean tokens"},
 	{".config/op/config", "1Password data"},
-	{".claude/.credentials.json", "Claude credentials"}, {".codex/auth.json", "Codex credentials"},
-	{".gemini/oauth_creds.json", "Gemini credentials"},
-	{".gemini/google_accounts.json", "Gemini credentials"}, {"opencode/auth.json", "OpenCode credentials"},
-	{".qwen/oauth_creds.json", "Qwen credentials"},
-	{".grok/auth.json", "Grok credentials"}, {".kimi-code/server.token", "Kimi tokens"}, {".config/amp/secrets.json",
-		"Amp credentials"}, {".pi/agent/auth.json", "agent credentials"},
 	{"google/chrome/default/login data", "browser passwords"}, {"google/chrome/default/cookies", "browser cookies"},
 	{"google-chrome/default/login data", "browser passwords"}, {"google-chrome/default/cookies", "browser cookies"},
 	{"/etc/shadow", "password hashes"}, {"/etc/gshadow", "password hashes"}, {"/etc/sudoers", "sudo rules"},
@@ -127,7 +140,7 @@ func secretPath(p, home string) (what string, ok bool) {
 	if strings.HasPrefix(t, "/proc/") && base == "environ" {
 		return "a process's environment", true
 	}
-	for _, s := range secretTails {
+	for _, s := range secretTails() {
 		if strings.HasSuffix(s.tail, "/") {
 			if strings.Contains(t+"/", s.tail) {
 				return s.what, true
@@ -231,12 +244,22 @@ func secretInText(text string) string {
 	return ""
 }
 
-// commonSecrets are the places that patterns are held against, by what they are.
+// commonSecrets are the places that patterns are held against, by what they are, besides
+// those of the agents.
 var commonSecrets = []string{".env", ".env.local", ".env.production", ".ssh/id_rsa", ".ssh/id_ed25519",
 	".aws/credentials",
 	"/etc/shadow", "/etc/gshadow", ".netrc", ".git-credentials", ".pgpass", ".kube/config", ".docker/config.json",
-	".config/gh/hosts.yml", ".gnupg/secring.gpg", ".vault-token", ".pypirc", ".claude/.credentials.json",
-	".config/gcloud/application_default_credentials.json", "/etc/sudoers", ".npmrc", ".codex/auth.json"}
+	".config/gh/hosts.yml", ".gnupg/secring.gpg", ".vault-token", ".pypirc",
+	".config/gcloud/application_default_credentials.json", "/etc/sudoers", ".npmrc"}
+
+// knownSecrets are commonSecrets and the agents' credentials.
+var knownSecrets = sync.OnceValue(func() []string {
+	list := slices.Clone(commonSecrets)
+	for _, known := range agent.Builtin().AllMarks() {
+		list = slices.AppendSeq(list, maps.Keys(known.Guarded.Credentials))
+	}
+	return list
+})
 
 // fitsSecret reports whether a pattern of files fits one of the well-known secrets. What
 // fits nearly everything says nothing: of each part so many letters must be written
@@ -246,7 +269,7 @@ func fitsSecret(pattern string) (string, bool) {
 		return "", false
 	}
 	parts := strings.Split(strings.TrimPrefix(pattern, "./"), "/")
-	for _, secret := range commonSecrets {
+	for _, secret := range knownSecrets() {
 		names := strings.Split(strings.TrimPrefix(secret, "/"), "/")
 		at := len(parts) - len(names)
 		if at < 0 || secret[0] == '/' && (at != 1 || parts[0] != "") {

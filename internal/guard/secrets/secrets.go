@@ -63,7 +63,7 @@ func secretNeedles() *inspect.Needles {
 			"sops",
 			"_history",
 			"begin ", "akia", "arg-file", "xargs -a", "create token")
-		for _, t := range secretTails {
+		for _, t := range secretTails() {
 			if base := path.Base(t.tail); len(base) > 5 {
 				words = append(words, base)
 			}
