@@ -56,7 +56,7 @@ func (c *checker) install(agent string, s *InstallSpec) {
 	if len(s.Spellings) > 0 && (!s.TakesEntries() || s.Shape != ShapeNested && s.Shape != ShapeFlat) {
 		c.at("$.install.spellings", "%s: install: spellings belong to shapes nested and flat", agent)
 	}
-	if len(s.Beside) > 0 && s.Way != WayFile {
+	if len(s.RequiredFiles) > 0 && s.Way != WayFile {
 		c.at("$.install.beside", "%s: install: beside belongs to way file", agent)
 	}
 	if (s.Plugin != nil) != (s.Way == WayPlugin) {

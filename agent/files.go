@@ -78,7 +78,7 @@ func (c *Catalogue) BelowAgent(env func(string) string) (*Agent, string, bool) {
 	var mark string
 	for _, a := range c.agents {
 		name, ok := a.Marks.MatchEnvironment(env)
-		if ok && (below == nil || slices.Contains(a.Marks.Beside, below.Name)) {
+		if ok && (below == nil || slices.Contains(a.Marks.AlsoCarries, below.Name)) {
 			below, mark = a, name
 		}
 	}

@@ -59,8 +59,8 @@ func guarded(a *Agent, file string) bool {
 }
 
 func TestPlaceLooksAtWhatIsThere(t *testing.T) {
-	look := func(used string, there ...string) Look {
-		return Look{
+	look := func(used string, there ...string) DiskView {
+		return DiskView{
 			Resolve: func(f HookFile) string { return f.Resolve("/h", "/p", nil) },
 			Exists:  func(file string) bool { return slices.Contains(there, file) },
 			Used:    func(file string, _ InstallPlace) bool { return file == used },
@@ -68,7 +68,7 @@ func TestPlaceLooksAtWhatIsThere(t *testing.T) {
 	}
 	for _, c := range []struct {
 		agent, scope, want, at string
-		look                   Look
+		look                   DiskView
 	}{
 		{"claude", "user", "/h/.claude/settings.json", "hooks", look("")},
 		{"claude", "project", "/p/.claude/settings.json", "hooks", look("")},

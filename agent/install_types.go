@@ -31,9 +31,9 @@ type InstallSpec struct {
 	// nobody. What is installed is added there, and taken out again.
 	Consent *ConsentSpec `yaml:"consent"`
 
-	// Beside are files without which the agent passes over ours, relative to its
+	// RequiredFiles are files without which the agent passes over ours, relative to its
 	// folder; they are made only where absent.
-	Beside []Seed `yaml:"beside"`
+	RequiredFiles []Seed `yaml:"beside"`
 
 	// Drops says for what in a file the agent passes over all of it; nil: nothing
 	// is known.
@@ -315,8 +315,8 @@ type OffSwitch struct {
 	Unless string `yaml:"unless"`
 }
 
-// Look is how [InstallSpec.Place] looks at the disk; it never does itself.
-type Look struct {
+// DiskView is how [InstallSpec.Place] looks at the disk; it never does itself.
+type DiskView struct {
 	Resolve func(HookFile) string                      // the real path; empty when there is none
 	Exists  func(path string) bool                     // is a file there? nil: no
 	Used    func(path string, place InstallPlace) bool // does it hold hooks already? nil: no
@@ -324,16 +324,16 @@ type Look struct {
 
 // Place is where hooks of a scope, user or project, are written, and the
 // file's real path. False when the agent has no such place.
-func (s *InstallSpec) Place(scope string, look Look) (place InstallPlace, path string, ok bool) {
+func (s *InstallSpec) Place(scope string, disk DiskView) (place InstallPlace, path string, ok bool) {
 	if s == nil {
 		return place, "", false
 	}
 	for _, p := range s.Places {
-		at := look.Resolve(p.HookFile)
-		if p.Scope != scope || at == "" || look.hidden(at, p.Unless) {
+		at := disk.Resolve(p.HookFile)
+		if p.Scope != scope || at == "" || disk.hidden(at, p.Unless) {
 			continue
 		}
-		used := p.WhenUsed && look.Used != nil && look.Used(at, p)
+		used := p.WhenUsed && disk.Used != nil && disk.Used(at, p)
 		if used || !ok && !p.WhenUsed {
 			place, path, ok = p, at, true
 		}
@@ -345,7 +345,7 @@ func (s *InstallSpec) Place(scope string, look Look) (place InstallPlace, path s
 }
 
 // hidden reports whether another file makes the agent pass over this one.
-func (l Look) hidden(path string, by []string) bool {
+func (l DiskView) hidden(path string, by []string) bool {
 	for _, name := range by {
 		if l.Exists != nil && l.Exists(filepath.Join(filepath.Dir(path), name)) {
 			return true

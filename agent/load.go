@@ -261,7 +261,7 @@ func overlay(base, add *Agent) *Agent {
 	whole.Marks.Programs = joined(base.Marks.Programs, add.Marks.Programs)
 	whole.Marks.Paths = joined(base.Marks.Paths, add.Marks.Paths)
 	whole.Marks.Environment = joined(base.Marks.Environment, add.Marks.Environment)
-	whole.Marks.Beside = joined(base.Marks.Beside, add.Marks.Beside)
+	whole.Marks.AlsoCarries = joined(base.Marks.AlsoCarries, add.Marks.AlsoCarries)
 	whole.Marks.Caller = joined(base.Marks.Caller, add.Marks.Caller)
 	whole.Files = joined(base.Files, add.Files)
 	if add.Install != nil {

@@ -299,8 +299,8 @@ type Marks struct {
 	// Environment variables that a process below the agent carries. A peer
 	// that has one is below an agent. NAME alone or NAME=value.
 	Environment []string `yaml:"environment"`
-	// Beside are agents whose variables its processes carry, too: what has both is below it.
-	Beside []string `yaml:"beside"`
+	// AlsoCarries are agents whose variables its processes carry, too: what has both is below it.
+	AlsoCarries []string `yaml:"beside"`
 	// Caller variables are set in the agent's hook processes and by no other
 	// agent; they say who called, as far as inheritance lets them.
 	Caller []string `yaml:"caller"`

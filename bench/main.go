@@ -120,7 +120,7 @@ func main() {
 func (b *bench) run(ctx context.Context, parts []string) error {
 	all := map[string]func(context.Context) error{
 		"client": b.client, "start": b.start, "rate": b.rate, "memory": b.memory, "dispatch": b.dispatch,
-		"modules": b.modules, "sessions": b.sessions, "crowd": b.crowd, "feed": b.feed,
+		"modules": b.modules, "sessions": b.sessions, "crowd": b.manyLiveSessions, "feed": b.feed,
 		"view": b.view, "replay": b.replay, "rules": b.rules,
 	}
 	for _, one := range b.moduleParts() {

@@ -94,7 +94,7 @@ func TestUnreadableCalls(t *testing.T) {
 	}
 }
 
-func TestSettledPartsFit(t *testing.T) {
+func TestNormalizedPartsFit(t *testing.T) {
 	in := json.RawMessage(`{"a":1}`)
 	null := json.RawMessage(`null`)
 	for name, c := range map[string]struct{ d, want Decision }{

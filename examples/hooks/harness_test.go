@@ -73,7 +73,7 @@ func (s *harness) Ask(_ context.Context, q tsmodule.Question) (tsmodule.Answer, 
 	return tsmodule.Answer{Value: word, Confirmed: word == "yes"}, nil
 }
 
-func (s *harness) Someone(*event.Event) bool {
+func (s *harness) CanAnyoneAnswer(*event.Event) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.answers) > 0

@@ -192,7 +192,7 @@ func TestStuckHubIsNotWaitedFor(t *testing.T) {
 }
 
 // Whoever listens on the socket and is not the hub is not believed.
-func TestStrangerOnTheSocketIsNotBelieved(t *testing.T) {
+func TestAnotherProgramOnTheSocketIsNotBelieved(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "hub.sock")
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
@@ -224,13 +224,13 @@ func TestStrangerOnTheSocketIsNotBelieved(t *testing.T) {
 }
 
 // More events than can wait are not dropped without a word: they are counted, said once, and left for the next hub.
-func TestCrowdedReportsAreLeftForTheNextHub(t *testing.T) {
+func TestReportsBeyondTheLimitAreLeftForTheNextHub(t *testing.T) {
 	stuck := make(chan struct{})
 	var left, said atomic.Int64
 	h := &FrameHub{Socket: filepath.Join(t.TempDir(), "none"), Agent: func() string { return "x" },
-		Start:   func(context.Context) error { <-stuck; return errors.New("no hub") },
-		Leave:   func(string, string, Report) { left.Add(1) },
-		Crowded: func() { said.Add(1) }}
+		Start:      func(context.Context) error { <-stuck; return errors.New("no hub") },
+		Leave:      func(string, string, Report) { left.Add(1) },
+		OnOverload: func() { said.Add(1) }}
 	h.Begin()
 	const more = 10
 	then := 0

@@ -36,11 +36,11 @@ type FrameHub struct {
 	// Leave keeps an event that no hub took for the next one; may be nil.
 	Leave func(id, agent string, r Report)
 
-	// Crowded is told once, when more events wait than can: what comes then is left for the
+	// OnOverload is told once, when more events wait than can: what comes then is left for the
 	// next hub. May be nil.
-	Crowded func()
+	OnOverload func()
 
-	crowded   atomic.Int64 // events that found no room
+	dropped   atomic.Int64 // events that found no room
 	restUntil atomic.Int64 // in nanoseconds: until then the hub is not asked
 	queue     chan queued
 	done      chan struct{}
@@ -113,8 +113,8 @@ func (h *FrameHub) Report(r Report, then func()) {
 	select {
 	case h.queue <- queued{report: r, then: then}:
 	default:
-		if h.crowded.Add(1) == 1 && h.Crowded != nil {
-			h.Crowded()
+		if h.dropped.Add(1) == 1 && h.OnOverload != nil {
+			h.OnOverload()
 		}
 		if h.Leave != nil {
 			h.Leave(frame.NewID(), h.Agent(), r)
@@ -126,7 +126,7 @@ func (h *FrameHub) Report(r Report, then func()) {
 }
 
 // LeftOut is how many events found no room among those that wait for the hub.
-func (h *FrameHub) LeftOut() int64 { return h.crowded.Load() }
+func (h *FrameHub) LeftOut() int64 { return h.dropped.Load() }
 
 // Decide asks when everything that was reported before is told.
 func (h *FrameHub) Decide(ctx context.Context, r Report, held func(), answer func(Answer)) {

@@ -150,10 +150,10 @@ func (s *Service) waitForPerson(ctx context.Context, c *Call, r queue.Request, s
 	out := Outcome{Asked: &Asked{Request: result.ID, End: result.End, Took: time.Since(began)}}
 	if result.End == queue.Answered {
 		c.OnSent(ticket.ConfirmDelivered)
-		applyAnswer(c.Decision, result.Said)
+		applyAnswer(c.Decision, result.PersonAnswer)
 		s.answered.Store(seen, *c.Decision)
 		a, _ := s.Catalogue.EntryOf(c.Event.Agent, c.Event.Native)
-		keepNote(&s.laterContext, a, c, seen, result.Said)
+		keepNote(&s.laterContext, a, c, seen, result.PersonAnswer)
 		return out
 	}
 	out.Skipped = endWithoutAnswer(c.Decision, result.End, left.Load())

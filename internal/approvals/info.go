@@ -16,7 +16,7 @@ func (s *Service) Info() wire.FeedInfo {
 			windows++
 		}
 	}
-	return wire.FeedInfo{Waiting: s.queue.Waiting(), Windows: windows, Someone: s.attendance.anyoneThere(),
+	return wire.FeedInfo{Waiting: s.queue.Waiting(), Windows: windows, CanAnyoneAnswer: s.attendance.anyoneThere(),
 		Away: s.attendance.isAway()}
 }
 

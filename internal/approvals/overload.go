@@ -40,7 +40,7 @@ type overloadReporter struct {
 func (c *overloadReporter) reportLimit(r *queue.Request, limit services.Skip) {
 	who := requestSource{r.Event.Agent, r.Event.Session, r.Pushed}
 	what := fmt.Sprintf("more than %d requests of one session of %s wait", queue.MaxPending, who.agent)
-	if limit == services.PushesCrowded {
+	if limit == services.TooManyPushed {
 		who = requestSource{pushed: true}
 		what = fmt.Sprintf("more than %d requests wait that programs pushed", queue.MaxPushed)
 	}

@@ -94,8 +94,9 @@ func (s *Service) AskPerson(ctx context.Context, ev *event.Event, q queue.Questi
 	if result.End == queue.Answered {
 		ticket.ConfirmDelivered()
 	}
-	if result.End != queue.Answered || result.Said.Verdict == event.Deny || len(result.Said.Answer.Answers) == 0 {
+	if result.End != queue.Answered || result.PersonAnswer.Verdict == event.Deny ||
+		len(result.PersonAnswer.Answer.Answers) == 0 {
 		return "", ErrCancelled
 	}
-	return result.Said.Answer.Answers[0].Words(), nil
+	return result.PersonAnswer.Answer.Answers[0].Words(), nil
 }

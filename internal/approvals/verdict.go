@@ -116,10 +116,10 @@ func degradationSentences(agents *agent.Catalogue, r *queue.Request, said queue.
 // limitSkip says which limit kept a request from being opened.
 func limitSkip(err error) services.Skip {
 	switch {
-	case errors.Is(err, queue.ErrCrowded):
-		return services.SessionCrowded
-	case errors.Is(err, queue.ErrFlooded):
-		return services.PushesCrowded
+	case errors.Is(err, queue.ErrTooManyOfSession):
+		return services.TooManyOfSession
+	case errors.Is(err, queue.ErrTooManyPushed):
+		return services.TooManyPushed
 	}
 	return services.NotSkipped
 }

@@ -27,7 +27,7 @@ func (r *Rules) judgeIntent(f *Facts, w *way, a Action) Verdict {
 		v.Outcome, v.Cause, v.Why = NeedCode, cause, why
 		return v
 	}
-	if cause, why := r.findStranger(w, a); cause != NoCause {
+	if cause, why := r.findOtherProgram(w, a); cause != NoCause {
 		return doubt(cause, why)
 	}
 	if w.client != nil && !w.client.Shows {
@@ -47,9 +47,9 @@ func (r *Rules) judgeIntent(f *Facts, w *way, a Action) Verdict {
 	return v
 }
 
-// findStranger is rule 4: only shells and runners between the command and the
+// findOtherProgram is rule 4: only shells and runners between the command and the
 // shell that a person had before the request came up.
-func (r *Rules) findStranger(w *way, a Action) (Cause, string) {
+func (r *Rules) findOtherProgram(w *way, a Action) (Cause, string) {
 	for n, h := range w.hops {
 		for i, p := range h.stands {
 			first, last := i == 0, i == len(h.stands)-1

@@ -27,9 +27,9 @@ type knownProcess struct {
 
 const (
 	knownLasts = 2 * time.Second
-	// settledAge: a younger process may still become another program.
-	settledAge = time.Second
-	keepKnown  = 1024
+	// stableAge: a younger process may still become another program.
+	stableAge = time.Second
+	keepKnown = 1024
 )
 
 func newMemoryTable(t proc.Table) *memoryTable {
@@ -45,7 +45,7 @@ func (m *memoryTable) Lookup(pid int) (proc.Process, error) {
 		return e.process, nil
 	}
 	p, err := m.readBriefly(pid)
-	if err == nil && !p.StartTime.IsZero() && now.Sub(p.StartTime) > settledAge {
+	if err == nil && !p.StartTime.IsZero() && now.Sub(p.StartTime) > stableAge {
 		m.keep(pid, knownProcess{process: p, until: now.Add(knownLasts)})
 	}
 	return p, err

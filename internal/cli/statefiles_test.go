@@ -17,8 +17,8 @@ import (
 // seenStateFiles are the rows of the list of which a script left a file.
 var seenStateFiles sync.Map
 
-// strangersInScripts are files that scripts themselves put among hookmux's own.
-var strangersInScripts = regexp.MustCompile(`/tmux-\d+/default$`) // a tmux of the script
+// foreignFilesInScripts are files that scripts themselves put among hookmux's own.
+var foreignFilesInScripts = regexp.MustCompile(`/tmux-\d+/default$`) // a tmux of the script
 
 // checkStateFiles wants every file that a script's hub and commands left to be in
 // the list of state files.
@@ -28,7 +28,7 @@ func checkStateFiles(dirs paths.Dirs) error {
 		switch {
 		case f.File != nil:
 			seenStateFiles.Store(f.File, true)
-		case !strangersInScripts.MatchString(f.Path):
+		case !foreignFilesInScripts.MatchString(f.Path):
 			unknown = append(unknown, string(f.Place)+": "+f.Path)
 		}
 	}

@@ -34,7 +34,7 @@ func TestDigestOutlivesTheHub(t *testing.T) {
 	call.answer()
 	w.Down()
 	w.Up()
-	asking := hubtest.Said("claude", "PermissionRequest",
+	asking := hubtest.SessionEvent("claude", "PermissionRequest",
 		map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": []any{
 			map[string]any{"question": "Which?", "options": []any{map[string]any{"label": "x"},
 				map[string]any{"label": "y"}}}}}})

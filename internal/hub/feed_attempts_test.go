@@ -184,9 +184,9 @@ func TestNoAgentEditsOurFiles(t *testing.T) {
 		"journal.db"} {
 		path := w.Dirs.State + "/" + file
 		tries := []frame.Request{
-			hubtest.Said("claude", "PreToolUse", map[string]any{"tool_name": "Write", "tool_input": map[string]any{"file_path": path, "content": "{}"}}),
-			hubtest.Said("claude", "PreToolUse", map[string]any{"tool_name": "Edit", "tool_input": map[string]any{"file_path": path, "old_string": "a", "new_string": "b"}}),
-			hubtest.Said("codex", "PreToolUse", map[string]any{"tool_name": "apply_patch", "tool_input": map[string]any{"command": "*** Begin Patch\n*** Update File: " + path + "\n@@\n-a\n+b\n*** End Patch\n"}}),
+			hubtest.SessionEvent("claude", "PreToolUse", map[string]any{"tool_name": "Write", "tool_input": map[string]any{"file_path": path, "content": "{}"}}),
+			hubtest.SessionEvent("claude", "PreToolUse", map[string]any{"tool_name": "Edit", "tool_input": map[string]any{"file_path": path, "old_string": "a", "new_string": "b"}}),
+			hubtest.SessionEvent("codex", "PreToolUse", map[string]any{"tool_name": "apply_patch", "tool_input": map[string]any{"command": "*** Begin Patch\n*** Update File: " + path + "\n@@\n-a\n+b\n*** End Patch\n"}}),
 		}
 		for _, command := range []string{"tee " + path, "cp forged.json " + path, "mv x " + path,
 			"truncate -s 0 " + path, "echo x > " + path, "sed -i s/a/b/ " + path, "ln -sf x " + path} {

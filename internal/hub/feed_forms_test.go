@@ -16,7 +16,7 @@ import (
 func TestForms(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
-	form := hubtest.Said("claude", "Elicitation", map[string]any{"mcp_server_name": "m", "message": "How many?",
+	form := hubtest.SessionEvent("claude", "Elicitation", map[string]any{"mcp_server_name": "m", "message": "How many?",
 		"mode": "form", "requested_schema": map[string]any{
 			"type": "object", "required": []string{"n"},
 			"properties": map[string]any{"n": map[string]any{"type": "integer", "description": "How many?"}}}})
@@ -36,7 +36,7 @@ func TestForms(t *testing.T) {
 	if got, _ := call.answer(); !strings.Contains(got, `"action":"accept","content":{"n":3}`) {
 		t.Errorf(`call.answer() = %q, want "action":"accept","content":{"n":3} in it`, got)
 	}
-	address := hubtest.Said("claude", "Elicitation",
+	address := hubtest.SessionEvent("claude", "Elicitation",
 		map[string]any{"mcp_server_name": "m", "message": "Sign in", "mode": "url", "url": "https://x.invalid/a",
 			"elicitation_id": "1"})
 	call = w.hold(address)
@@ -56,7 +56,7 @@ func TestForms(t *testing.T) {
 func TestQuestionOfCodex(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
-	call := w.hold(hubtest.Said("codex", "PreToolUse",
+	call := w.hold(hubtest.SessionEvent("codex", "PreToolUse",
 		map[string]any{"tool_name": "request_user_input", "tool_input": map[string]any{"questions": []any{
 			map[string]any{"id": "db", "header": "DB", "question": "Which?",
 				"options": []any{map[string]any{"label": "a"}, map[string]any{"label": "b"}}}}}}))

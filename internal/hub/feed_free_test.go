@@ -35,7 +35,7 @@ func TestFreeAgent(t *testing.T) {
 			w := open(t)
 			w.watchFeed()
 			w.SetProcesses(c.table)
-			call := w.hold(hubtest.Said("copilot", "permissionRequest", map[string]any{
+			call := w.hold(hubtest.SessionEvent("copilot", "permissionRequest", map[string]any{
 				"hookName": "permissionRequest", "toolName": "bash", "toolInput": map[string]any{"command": "make"},
 			}))
 			if !c.free {

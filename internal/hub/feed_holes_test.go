@@ -46,14 +46,14 @@ func TestAFeignedTurnEndIsNoYes(t *testing.T) {
 	w.set("gate.claude", "side-effects")
 	call := w.hold(hubtest.ToolBefore("claude", "s", "", "make"))
 	w.waiting()
-	w.Send(hubtest.Said("claude", "Stop", map[string]any{"session_id": "s"}))
+	w.Send(hubtest.SessionEvent("claude", "Stop", map[string]any{"session_id": "s"}))
 	if got, _ := call.answer(); !strings.Contains(got, `"deny"`) {
 		t.Errorf("it runs: %q; want `\"deny\"` in got", got)
 	}
 	// At the agent's own request its own prompt is still there.
 	call = w.hold(permission("s", "make"))
 	w.waiting()
-	w.Send(hubtest.Said("claude", "Stop", map[string]any{"session_id": "s"}))
+	w.Send(hubtest.SessionEvent("claude", "Stop", map[string]any{"session_id": "s"}))
 	if got, _ := call.answer(); got != "" {
 		t.Errorf(`call.answer() = %q, want ""`, got)
 	}
@@ -165,7 +165,7 @@ func TestBackLetsHiddenDialogsUp(t *testing.T) {
 func TestWhatAnAgentDoesNotHear(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
-	edit := hubtest.Said("claude", "PermissionRequest",
+	edit := hubtest.SessionEvent("claude", "PermissionRequest",
 		map[string]any{"tool_name": "Write", "tool_input": map[string]any{"file_path": "/p/x", "content": "y"}})
 	for _, c := range []struct {
 		call frame.Request
@@ -190,7 +190,7 @@ func TestSlipsAndSecrets(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
-	question := hubtest.Said("claude", "PermissionRequest",
+	question := hubtest.SessionEvent("claude", "PermissionRequest",
 		map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": []any{
 			map[string]any{"question": "Which?", "header": "H " + secret, "options": []any{map[string]any{"label": "x", "description": secret}, map[string]any{"label": "y"}}},
 		}}})

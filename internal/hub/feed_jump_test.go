@@ -107,7 +107,7 @@ func TestJumpBringsThePaneForward(t *testing.T) {
 	}
 	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, nil)
 	call.answer()
-	w.Send(hubtest.Said("claude", "SessionEnd", map[string]any{"session_id": "s1"}))
+	w.Send(hubtest.SessionEvent("claude", "SessionEnd", map[string]any{"session_id": "s1"}))
 	if got := jump("claude-s1"); got.Focused || got.Why != "the session has ended" {
 		t.Errorf(`got %+v, want not got.Focused and got.Why = "the session has ended"`, got)
 	}

@@ -87,7 +87,7 @@ func TestAllOfASession(t *testing.T) {
 	b, _ := json.Marshal("on")
 	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: b}, nil)
 	w.MustDeny(permission("s", "git push --force"), "git-force-push")
-	w.Send(hubtest.Said("claude", "SessionEnd", map[string]any{"session_id": "s"}))
+	w.Send(hubtest.SessionEvent("claude", "SessionEnd", map[string]any{"session_id": "s"}))
 	w.Eventually("the grant went with the session", func() bool {
 		var list []wire.GrantInfo
 		w.MustCall(wire.MethodGrants, nil, &list)

@@ -23,7 +23,7 @@ func (w *hubFixture) follows() (leave func()) {
 }
 
 func qwenAsks() frame.Request {
-	return hubtest.Said("qwen", "PermissionRequest",
+	return hubtest.SessionEvent("qwen", "PermissionRequest",
 		map[string]any{"tool_name": "run_shell_command", "tool_input": map[string]any{"command": "make"}})
 }
 

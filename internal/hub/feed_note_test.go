@@ -39,7 +39,7 @@ func TestNoteIsToldAfterTheCall(t *testing.T) {
 	call = w.hold(permission("s", "make"))
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once", Note: "then run the linter"})
 	call.answer()
-	w.Send(hubtest.Said("claude", "Stop", map[string]any{"session_id": "s"}))
+	w.Send(hubtest.SessionEvent("claude", "Stop", map[string]any{"session_id": "s"}))
 	if got := ended("s", "make"); got != "" {
 		t.Errorf("of an earlier turn: %s", got)
 	}

@@ -21,13 +21,13 @@ import (
 func TestShapeOfARequest(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
-	elicitation := hubtest.Said("claude", "Elicitation",
+	elicitation := hubtest.SessionEvent("claude", "Elicitation",
 		map[string]any{"session_id": "s1", "mcp_server_name": "x", "message": "Your name?", "mode": "form",
 			"requested_schema": map[string]any{"type": "object",
 				"properties": map[string]any{"name": map[string]any{"type": "string"}}, "required": []string{"name"}}})
 	for kind, r := range map[string]frame.Request{
 		"permission": permission("s1", "make"),
-		"plan":       hubtest.Said("claude", "PermissionRequest", map[string]any{"tool_name": "ExitPlanMode", "tool_input": map[string]any{"plan": "1. do it"}}),
+		"plan":       hubtest.SessionEvent("claude", "PermissionRequest", map[string]any{"tool_name": "ExitPlanMode", "tool_input": map[string]any{"plan": "1. do it"}}),
 		"question":   elicitation, // by no tool
 	} {
 		call := w.hold(r)
@@ -71,7 +71,7 @@ func TestTakingUpTheAgentsSuggestion(t *testing.T) {
 	offers := []any{map[string]any{"type": "addRules",
 		"rules": []any{map[string]any{"toolName": "Bash", "ruleContent": "npm test:*"}}, "behavior": "allow",
 		"destination": "localSettings"}}
-	asking := hubtest.Said("claude", "PermissionRequest",
+	asking := hubtest.SessionEvent("claude", "PermissionRequest",
 		map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "npm test"},
 			"permission_suggestions": offers})
 	call := w.hold(asking)
@@ -175,7 +175,7 @@ func TestAnAnswerServesItsOwnWorker(t *testing.T) {
 		if sub != "" {
 			more["agent_id"], more["agent_type"] = sub, "helper"
 		}
-		return hubtest.Said("claude", name, more)
+		return hubtest.SessionEvent("claude", name, more)
 	}
 	call := w.hold(with("PreToolUse", "make", "a1"))
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"})
@@ -266,7 +266,7 @@ func TestCmuxTellsOneWay(t *testing.T) {
 func TestABriefHoldIsNamed(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
-	asking := hubtest.Said("codex", "PermissionRequest", map[string]any{"tool_name": "Bash", "turn_id": "t",
+	asking := hubtest.SessionEvent("codex", "PermissionRequest", map[string]any{"tool_name": "Bash", "turn_id": "t",
 		"tool_input": map[string]any{"command": "make"}})
 	const hint = "Codex CLI waits 5s for an answer from here, then asks in its own window; `hookmux config set feed.wait.codex 60s`"
 	call := w.hold(asking)

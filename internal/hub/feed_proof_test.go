@@ -18,7 +18,7 @@ import (
 )
 
 func asksFor(tool string, input map[string]any) frame.Request {
-	return hubtest.Said("claude", "PermissionRequest", map[string]any{"tool_name": tool, "tool_input": input})
+	return hubtest.SessionEvent("claude", "PermissionRequest", map[string]any{"tool_name": tool, "tool_input": input})
 }
 
 // setProof changes a setting about proofs, as a person does.

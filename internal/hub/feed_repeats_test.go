@@ -12,7 +12,7 @@ import (
 // repeated is a call of an agent that reports it again once the person said
 // yes in its own window.
 func repeated(event, call, command string) frame.Request {
-	return hubtest.Said("codebuddy", event, map[string]any{
+	return hubtest.SessionEvent("codebuddy", event, map[string]any{
 		"tool_name": "Bash", "tool_input": map[string]any{"command": command}, "tool_use_id": call,
 	})
 }

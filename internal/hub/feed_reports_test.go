@@ -19,7 +19,7 @@ func TestCmuxListHasReports(t *testing.T) {
 	w := open(t)
 	say := func(event string, payload map[string]any) {
 		payload["session_id"], payload["cwd"], payload["hook_event_name"] = "s1", "/repo", event
-		w.MustPass(hubtest.Said("claude", event, payload))
+		w.MustPass(hubtest.SessionEvent("claude", event, payload))
 	}
 	tool := func(name string, input map[string]any) map[string]any {
 		return map[string]any{"tool_name": name, "tool_input": input, "tool_use_id": name}

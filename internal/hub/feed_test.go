@@ -179,7 +179,7 @@ func TestConfirmedAndOvertaken(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
 	after := func(command string) {
-		w.Send(hubtest.Said("claude", "PostToolUse",
+		w.Send(hubtest.SessionEvent("claude", "PostToolUse",
 			map[string]any{"session_id": "s", "tool_name": "Bash", "tool_input": map[string]any{"command": command},
 				"tool_response": map[string]any{}}))
 	}
@@ -218,7 +218,7 @@ func TestEndsOfARequest(t *testing.T) {
 	// Answered in the agent's own window: its next event says so.
 	call := w.hold(permission("s", "ls"))
 	id := w.waiting().ID
-	w.Send(hubtest.Said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash",
+	w.Send(hubtest.SessionEvent("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash",
 		"tool_input": map[string]any{"command": "ls"}}))
 	if got, ok := call.answer(); got != "" || !ok || end(id) != "resolved: answered in the agent's own window" {
 		t.Errorf(`got %q, ok = %v, end(id) = %q; want "", ok and end(id) = "resolved: answered in the agent's own `+
@@ -230,13 +230,13 @@ func TestEndsOfARequest(t *testing.T) {
 	// Another call of the session is no sign, the turn's end is.
 	call = w.hold(permission("s", "ls"))
 	id = w.waiting().ID
-	w.Send(hubtest.Said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash",
+	w.Send(hubtest.SessionEvent("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash",
 		"tool_input": map[string]any{"command": "pwd"}}))
-	w.Send(hubtest.Said("claude", "Stop", map[string]any{"session_id": "other"}))
+	w.Send(hubtest.SessionEvent("claude", "Stop", map[string]any{"session_id": "other"}))
 	if still := w.waiting().ID; still != id {
 		t.Errorf("%s waits, expected %s to go on waiting", still, id)
 	}
-	w.Send(hubtest.Said("claude", "Stop", map[string]any{"session_id": "s"}))
+	w.Send(hubtest.SessionEvent("claude", "Stop", map[string]any{"session_id": "s"}))
 	if got, ok := call.answer(); got != "" || !ok {
 		t.Errorf(`got %q, ok = %v; want "" and ok`, got, ok)
 	}
@@ -347,7 +347,7 @@ func TestGateSettings(t *testing.T) {
 	if got, _ := call.answer(); !strings.Contains(got, `"permissionDecision":"allow"`) {
 		t.Errorf(`call.answer() = %q, want "permissionDecision":"allow" in it`, got)
 	}
-	w.MustPass(hubtest.Said("claude", "PreToolUse",
+	w.MustPass(hubtest.SessionEvent("claude", "PreToolUse",
 		map[string]any{"tool_name": "Read", "tool_input": map[string]any{"file_path": "/x"}}))
 	// Codex can only be vetoed before a call: that takes "all", and is said.
 	set("gate.codex", "side-effects")
@@ -374,7 +374,7 @@ func TestQuestionAndPlan(t *testing.T) {
 		{"question": "Which database?", "header": "DB", "options": []map[string]string{{"label": "SQLite"}, {"label": "Postgres"}}},
 		{"question": "Which parts?", "multiSelect": true, "options": []map[string]string{{"label": "a"}, {"label": "b"}, {"label": "c"}}},
 	}
-	asking := hubtest.Said("claude", "PermissionRequest",
+	asking := hubtest.SessionEvent("claude", "PermissionRequest",
 		map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": questions}})
 	call := w.hold(asking)
 	item := w.waiting()
@@ -399,7 +399,7 @@ func TestQuestionAndPlan(t *testing.T) {
 		!strings.Contains(got, `"Which parts?":"a, c"`) {
 		t.Errorf(`call.answer() = %q, want "Which database?":"Postgres" in it and "Which parts?":"a, c" in it`, got)
 	}
-	planning := hubtest.Said("claude", "PermissionRequest",
+	planning := hubtest.SessionEvent("claude", "PermissionRequest",
 		map[string]any{"tool_name": "ExitPlanMode", "tool_input": map[string]any{"plan": "1. do it"}})
 	call = w.hold(planning)
 	item = w.waiting()
@@ -419,7 +419,7 @@ func TestQuestionAndPlan(t *testing.T) {
 	}
 }
 
-func TestCrowdOfOneSession(t *testing.T) {
+func TestTooManyOfOneSession(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
 	var calls []*pendingCall

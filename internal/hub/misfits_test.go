@@ -52,7 +52,7 @@ func TestMisfitsInTheStateFolderHurtNobody(t *testing.T) {
 			}
 			w.Make()
 			w.Start()
-			w.MustPass(hubtest.Said("claude", "Notification", nil))
+			w.MustPass(hubtest.SessionEvent("claude", "Notification", nil))
 			w.Eventually("the event is stored, and what was wrong is named", func() bool {
 				named = 0
 				for _, p := range w.h.selection.AllProblems() {

@@ -85,7 +85,7 @@ func TestAModuleThatDoesNotLoadRefuses(t *testing.T) {
 	path := w.module("gate.ts", strings.Replace(gateFor("prod"), "{ block: true", "{ block: ", 1))
 	w.Up()
 	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "ls"), "gate.ts")
-	w.MustPass(hubtest.Said("claude", "Stop", nil))
+	w.MustPass(hubtest.SessionEvent("claude", "Stop", nil))
 	p, ok := w.Problem("module:" + path)
 	if !ok || !strings.Contains(p.What, "gate.ts:4:") {
 		t.Errorf(`problem: %+v; want ok and "gate.ts:4:" in p.What`, p)
@@ -353,12 +353,12 @@ export default function (hooks) {
 }
 `)
 	w.Up()
-	w.Send(hubtest.Said("claude", "Stop", nil))
+	w.Send(hubtest.SessionEvent("claude", "Stop", nil))
 	w.Eventually("a later event brings what was sent", func() bool {
-		got := w.Send(hubtest.Said("claude", "UserPromptSubmit", map[string]any{"prompt": "go on"}))
+		got := w.Send(hubtest.SessionEvent("claude", "UserPromptSubmit", map[string]any{"prompt": "go on"}))
 		return strings.Contains(string(got.Stdout), "the tests are red")
 	})
-	w.MustPass(hubtest.Said("claude", "UserPromptSubmit", map[string]any{"prompt": "go on"}))
+	w.MustPass(hubtest.SessionEvent("claude", "UserPromptSubmit", map[string]any{"prompt": "go on"}))
 	w.Eventually("the write is in the journal", func() bool {
 		for _, r := range w.Rows() {
 			if r.Agent == "hookmux" && r.Native == "module" && strings.Contains(string(r.Raw), `"action":"write"`) &&

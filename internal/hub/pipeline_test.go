@@ -219,9 +219,9 @@ func TestATurnIsKeptGoingThreeTimes(t *testing.T) {
 	w := open(t, more)
 	for _, agent := range []string{"claude", "codex", "grok"} {
 		for turn := range 2 {
-			w.Send(hubtest.Said(agent, "UserPromptSubmit", map[string]any{"prompt": "go"}))
+			w.Send(hubtest.SessionEvent(agent, "UserPromptSubmit", map[string]any{"prompt": "go"}))
 			for round := range 5 {
-				r := hubtest.Said(agent, "Stop", map[string]any{"stop_hook_active": round > 0})
+				r := hubtest.SessionEvent(agent, "Stop", map[string]any{"stop_hook_active": round > 0})
 				r.ID = fmt.Sprintf("%s-%d-%d", agent, turn, round)
 				if got := hubtest.Denies(w.Send(r)); got != (round < 3) {
 					t.Errorf("%s, turn %d, round %d: kept going is %v", agent, turn, round, got)
@@ -234,7 +234,7 @@ func TestATurnIsKeptGoingThreeTimes(t *testing.T) {
 		}
 	}
 	// Another session has its own count.
-	r := hubtest.Said("codex", "Stop", map[string]any{"session_id": "another"})
+	r := hubtest.SessionEvent("codex", "Stop", map[string]any{"session_id": "another"})
 	if !hubtest.Denies(w.Send(r)) {
 		t.Error("another session's turn was ended")
 	}

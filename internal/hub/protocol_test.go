@@ -206,7 +206,7 @@ func TestGarbageIsToldSoAndHungUpOn(t *testing.T) {
 			t.Errorf("%s got an answer: %q", name, rest)
 		}
 	}
-	w.MustPass(hubtest.Said("claude", "Notification", nil))
+	w.MustPass(hubtest.SessionEvent("claude", "Notification", nil))
 }
 
 // Deciding is for people: every such method, asked from below an agent.
@@ -278,7 +278,7 @@ func TestOneHubOnly(t *testing.T) {
 	if _, err := New(Options{Dirs: w.Dirs, Table: w.Table, LiveSettings: true}); err == nil {
 		t.Error("two hubs at once")
 	}
-	w.MustPass(hubtest.Said("claude", "Notification", nil))
+	w.MustPass(hubtest.SessionEvent("claude", "Notification", nil))
 	info, err := os.Stat(w.Dirs.Socket())
 	if err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("the socket is open to others: %v %v", info, err)

@@ -21,7 +21,7 @@ func (w *hubFixture) reviewedCall(reviewer, command string) frame.Request {
 	record := filepath.Join(w.Dirs.Home, ".codex/sessions/2026/11/15/rollout-1-s1.jsonl")
 	w.Write(record, fmt.Sprintf(`{"type":"turn_context","payload":{"turn_id":"t1","approvals_reviewer":%q}}`+"\n",
 		reviewer))
-	r := hubtest.Said("codex", "PermissionRequest", map[string]any{
+	r := hubtest.SessionEvent("codex", "PermissionRequest", map[string]any{
 		"turn_id": "t1", "transcript_path": record, "cwd": w.Base, "permission_mode": "default",
 		"tool_name": "Bash", "tool_input": map[string]any{"command": command},
 	})
@@ -41,7 +41,7 @@ func TestAgentReviews(t *testing.T) {
 	if notes := strings.Join(told.Notes, "\n"); !strings.Contains(notes, "Codex CLI's own reviewer decides") {
 		t.Errorf("explain says %q, expected who decides", notes)
 	}
-	w.Send(hubtest.Said("codex", "UserPromptSubmit",
+	w.Send(hubtest.SessionEvent("codex", "UserPromptSubmit",
 		map[string]any{"turn_id": "t1", "prompt": "install it", "cwd": w.Base}))
 	if got, ok := w.hold(r).answer(); got != "" || !ok {
 		t.Errorf("the hook heard %q (%v), expected nothing", got, ok)

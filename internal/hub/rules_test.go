@@ -238,7 +238,7 @@ func TestASessionKeepsTheProjectItStartedIn(t *testing.T) {
 	w.Up()
 	w.trust(first)
 	w.trust(second)
-	start := hubtest.Said("claude", "SessionStart", map[string]any{"session_id": "wanders", "cwd": first})
+	start := hubtest.SessionEvent("claude", "SessionStart", map[string]any{"session_id": "wanders", "cwd": first})
 	w.Send(start)
 	w.MustDeny(hubtest.ToolBefore("claude", "wanders", second, "ship prod"), "refused by first")
 	w.MustDeny(hubtest.ToolBefore("claude", "wanders", second, "ship live"), "refused by second")
@@ -418,7 +418,7 @@ func TestAFailingGuardFailsClosedAndAnObserverIsReported(t *testing.T) {
 	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "gone"), "gone")
 	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "hang"), "hangs")
 	w.MustPass(hubtest.ToolBefore("claude", "s", w.Base, "fine"))
-	w.MustPass(hubtest.Said("claude", "Stop", nil))
+	w.MustPass(hubtest.SessionEvent("claude", "Stop", nil))
 	w.Eventually("the observer's failure is shown", func() bool { _, shown := w.Problem("hook:watcher"); return shown })
 }
 

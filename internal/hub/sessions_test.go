@@ -27,7 +27,7 @@ func (w *hubFixture) tell(agent, event, session string, more map[string]any) {
 	for k, v := range more {
 		fields[k] = v
 	}
-	w.Send(hubtest.Said(agent, event, fields))
+	w.Send(hubtest.SessionEvent(agent, event, fields))
 }
 
 func (w *hubFixture) sessions() []wire.Session {
@@ -340,7 +340,7 @@ func TestMux0LinesAreSessions(t *testing.T) {
 
 func TestTheSharedDaemonHasNoPane(t *testing.T) {
 	w := open(t)
-	r := hubtest.Said("codex", "UserPromptSubmit", map[string]any{"session_id": "s1", "prompt": "go"})
+	r := hubtest.SessionEvent("codex", "UserPromptSubmit", map[string]any{"session_id": "s1", "prompt": "go"})
 	r.Env = []byte("PATH=/x/app-server-daemon/releases/1:/bin\x00TMUX=/tmp/tmux-0/default,1,0\x00TMUX_PANE=%5\x00")
 	w.SetProcesses(hubtest.BelowAgent("codex"))
 	w.Send(r)
@@ -351,7 +351,7 @@ func TestTheSharedDaemonHasNoPane(t *testing.T) {
 
 func TestOtherMultiplexersAreNamed(t *testing.T) {
 	w := open(t)
-	r := hubtest.Said("claude", "UserPromptSubmit", map[string]any{"session_id": "s1", "prompt": "go"})
+	r := hubtest.SessionEvent("claude", "UserPromptSubmit", map[string]any{"session_id": "s1", "prompt": "go"})
 	r.Env = []byte("ZELLIJ_PANE_ID=4\x00ZELLIJ_SESSION_NAME=work\x00")
 	w.Send(r)
 	if s := w.session("s1"); s.Mux != "zellij" || s.Pane != "4" || s.Server != "work" {

@@ -98,7 +98,7 @@ func TestAPaneOfAnotherServerIsNotItsOwn(t *testing.T) {
 	agent := proctest.Node{PID: hubtest.AgentPID, Name: "claude", Program: "/opt/claude/bin/claude",
 		Args: []string{"claude"}, Below: []proctest.Node{{PID: os.Getpid(), Name: "hookmux-hook"}}}
 	w.SetProcesses(hubtest.AtTerminal(server, agent).Readable())
-	r := hubtest.Said("claude", "UserPromptSubmit", map[string]any{"session_id": "s1", "prompt": "go"})
+	r := hubtest.SessionEvent("claude", "UserPromptSubmit", map[string]any{"session_id": "s1", "prompt": "go"})
 	r.Env = []byte("TMUX=" + filepath.Join(w.Base, "no-such-tmux") + ",4000,0\x00TMUX_PANE=%3\x00")
 	w.Send(r)
 	if got := w.mustRecord("s1"); got.Moved {

@@ -86,7 +86,7 @@ func (f *follower) events(n int) (ids []string, cursor string) {
 func (w *hubFixture) report(ids ...string) {
 	w.T.Helper()
 	for _, id := range ids {
-		r := hubtest.Said("claude", "Notification", map[string]any{"message": id})
+		r := hubtest.SessionEvent("claude", "Notification", map[string]any{"message": id})
 		r.ID = id
 		w.MustPass(r)
 	}
@@ -144,7 +144,7 @@ func TestASlowReaderLosesNothingAndHoldsNobodyUp(t *testing.T) {
 	ids := numbered("n", 200)
 	text := strings.Repeat("words ", 1000) // far more than a socket holds
 	for _, id := range ids {
-		r := hubtest.Said("claude", "Notification", map[string]any{"message": text})
+		r := hubtest.SessionEvent("claude", "Notification", map[string]any{"message": text})
 		r.ID = id
 		w.MustPass(r)
 	}
@@ -178,7 +178,7 @@ func TestLargePagesHaveNoGaps(t *testing.T) {
 	w.Start()
 	ids := numbered("n", 32)
 	for _, id := range ids {
-		r := hubtest.Said("claude", "Notification", map[string]any{"message": strings.Repeat("words ", 200)})
+		r := hubtest.SessionEvent("claude", "Notification", map[string]any{"message": strings.Repeat("words ", 200)})
 		r.ID = id
 		w.MustPass(r)
 	}
@@ -215,7 +215,7 @@ func TestFilters(t *testing.T) {
 		w.Send(r)
 	}
 	w.report("note")
-	last := hubtest.Said("codex", "Stop", map[string]any{"session_id": "s-grok"})
+	last := hubtest.SessionEvent("codex", "Stop", map[string]any{"session_id": "s-grok"})
 	last.ID = "last"
 	w.Send(last)
 
@@ -288,7 +288,7 @@ func TestOutcomesFollowTheirEventsOnce(t *testing.T) {
 	if ids, _ := all.events(1); ids[0] != "end" {
 		t.Errorf(`then %v; want ids[0] == "end"`, ids)
 	}
-	stop := hubtest.Said("codex", "Stop", nil)
+	stop := hubtest.SessionEvent("codex", "Stop", nil)
 	stop.ID = "codex-stop"
 	w.Send(stop)
 	if n = others.next(); n.Entry == nil || idOf(n.Entry) != "codex-stop" {

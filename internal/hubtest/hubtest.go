@@ -288,8 +288,8 @@ func ToolBefore(agent, session, cwd, command string) frame.Request {
 	return frame.Request{Agent: agent, Event: "PreToolUse", Cwd: cwd, Payload: b, Deadline: Patience}
 }
 
-// Said is an event with a name and further members, of session s1.
-func Said(agent, name string, more map[string]any) frame.Request {
+// SessionEvent is an event with a name and further members, of session s1.
+func SessionEvent(agent, name string, more map[string]any) frame.Request {
 	payload := map[string]any{"session_id": "s1", "hook_event_name": name}
 	for k, v := range more {
 		payload[k] = v

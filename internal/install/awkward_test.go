@@ -70,7 +70,7 @@ func TestEveryAgentInAwkwardHomes(t *testing.T) {
 			for _, home := range awkwardHomes {
 				t.Run(a.Name+" "+scope+" "+home.name, func(t *testing.T) {
 					h := awkwardHost(t, home)
-					place, _, ok := a.Install.Place(scope, h.catalogueLook(a.Install))
+					place, _, ok := a.Install.Place(scope, h.diskView(a.Install))
 					if !ok {
 						t.Skip("it takes no hooks there")
 					}
@@ -112,7 +112,7 @@ func awkwardHost(t *testing.T, home awkwardHome) *Host {
 func comeAndGo(t *testing.T, a *agent.Agent, scope string, home awkwardHome, document *string) bool {
 	t.Helper()
 	h := awkwardHost(t, home)
-	_, path, _ := a.Install.Place(scope, h.catalogueLook(a.Install))
+	_, path, _ := a.Install.Place(scope, h.diskView(a.Install))
 	if home.dotfiles {
 		linkFolder(t, h, filepath.Dir(path))
 	}

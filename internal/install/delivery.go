@@ -133,7 +133,7 @@ func readSetting(from files, path, format, key string) ([]byte, int) {
 // for a folder that is only used for one launch. Ours run the real program:
 // nothing need be installed for this.
 func (h *Host) WithHooks(a *agent.Agent, own []byte) ([]byte, error) {
-	place, path, ok := a.Install.Place(User, agent.Look{Resolve: h.resolvePath})
+	place, path, ok := a.Install.Place(User, agent.DiskView{Resolve: h.resolvePath})
 	if !ok {
 		return nil, fmt.Errorf("%s: has no hooks of a user", a.Name)
 	}

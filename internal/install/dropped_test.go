@@ -35,7 +35,7 @@ func TestCursorFilesThatWouldBeDropped(t *testing.T) {
 
 // Comments beside commands are fine with Cursor and stay; a version that is missing is
 // added, and gone again afterwards.
-func TestCursorFilesThatAreMended(t *testing.T) {
+func TestCursorFilesThatAreFixed(t *testing.T) {
 	for _, text := range []string{
 		"{\n  // mine\n  \"version\": 1, /* mine too */\n  \"hooks\": {}\n}\n",
 		"{}", "{}\n", `{"hooks": {}}`, "{\n  \"hooks\": {\n    \"stop\": []\n  }\n}\n",

@@ -98,9 +98,9 @@ func (h *Host) installSpec(a *agent.Agent, deny bool) *agent.InstallSpec {
 	return &spec
 }
 
-// catalogueLook is how the catalogue sees this machine.
-func (h *Host) catalogueLook(spec *agent.InstallSpec) agent.Look {
-	return agent.Look{
+// diskView is how the catalogue sees this machine.
+func (h *Host) diskView(spec *agent.InstallSpec) agent.DiskView {
+	return agent.DiskView{
 		Resolve: h.resolvePath,
 		Exists:  h.onDisk().isFile,
 		Used: func(path string, place agent.InstallPlace) bool {

@@ -21,7 +21,7 @@ func TestAnEmptyHomeIsEmptyAgain(t *testing.T) {
 	for _, a := range installable() {
 		for _, scope := range []string{User, Project} {
 			h := newHost(t)
-			if _, _, ok := a.Install.Place(scope, h.catalogueLook(a.Install)); !ok {
+			if _, _, ok := a.Install.Place(scope, h.diskView(a.Install)); !ok {
 				continue // has no such place
 			}
 			t.Run(a.Name+" "+scope, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestPeoplesFilesComeBackByteForByte(t *testing.T) {
 		for i, text := range texts {
 			a := known(t, name)
 			h := newHost(t)
-			_, path, _ := a.Install.Place(User, h.catalogueLook(a.Install))
+			_, path, _ := a.Install.Place(User, h.diskView(a.Install))
 			target := filepath.Join(h.Dirs.Home, "dotfiles", "config")
 			write(t, target, text)
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -176,7 +176,7 @@ func TestABrokenFileStopsEverything(t *testing.T) {
 	} {
 		h := newHost(t)
 		a := known(t, name)
-		_, path, _ := a.Install.Place(User, h.catalogueLook(a.Install))
+		_, path, _ := a.Install.Place(User, h.diskView(a.Install))
 		write(t, path, text)
 		before := picture(t, h.Dirs.Home)
 		_, err := h.Install(Options{Agents: installable(), Scope: User, Trust: true})
@@ -192,7 +192,7 @@ func TestABrokenFileStopsEverything(t *testing.T) {
 func TestAPluginOfSomebodyElseIsNotOverwritten(t *testing.T) {
 	h := newHost(t)
 	a := known(t, "opencode")
-	_, path, _ := a.Install.Place(User, h.catalogueLook(a.Install))
+	_, path, _ := a.Install.Place(User, h.diskView(a.Install))
 	write(t, path, "export const Mine = 1\n")
 	if _, err := h.Install(Options{Agents: []*agent.Agent{a}, Scope: User}); err == nil {
 		t.Fatal("it would be")
@@ -226,7 +226,7 @@ func TestKilledBetweenAnyTwoSteps(t *testing.T) {
 	for n := 0; ; n++ {
 		h := newHost(t)
 		claude := known(t, "claude")
-		_, path, _ := claude.Install.Place(User, h.catalogueLook(claude.Install))
+		_, path, _ := claude.Install.Place(User, h.diskView(claude.Install))
 		write(t, path, "{ \"mine\": true }")
 		before := picture(t, h.Dirs.Home)
 		o := Options{Agents: agents, Scope: User, Trust: true}
@@ -341,7 +341,7 @@ func TestHooksAndTrustInOneFile(t *testing.T) {
 }
 
 // Droid's own /hooks makes a file that hides the one we wrote into.
-func TestAFileThatHidesOursIsMendedByInstallingAgain(t *testing.T) {
+func TestAFileThatHidesOursIsFixedByInstallingAgain(t *testing.T) {
 	a := known(t, "droid")
 	h := newHost(t)
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}})

@@ -215,7 +215,7 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 	if a.Install == nil {
 		return nil, fmt.Errorf("%s: hookmux cannot write itself into it; see docs/agents.md for what it can do", a.Name)
 	}
-	place, path, ok := a.Install.Place(o.Scope, h.catalogueLook(a.Install))
+	place, path, ok := a.Install.Place(o.Scope, h.diskView(a.Install))
 	if !ok {
 		return nil, fmt.Errorf("%s: has no hooks of a %s; leave --project out", a.Name, o.Scope)
 	}
@@ -284,7 +284,7 @@ func (d *draft) planNoEvents(a *agent.Agent, place agent.InstallPlace, path stri
 	case agent.WayScripts:
 		return d.takeOutScripts(a, place, o.Scope, nil)
 	}
-	for _, seed := range a.Install.Beside {
+	for _, seed := range a.Install.RequiredFiles {
 		name := seedName(filepath.Join(filepath.Dir(path), seed.Path), seed)
 		if d.next.Files[name] == nil {
 			continue
@@ -338,7 +338,7 @@ func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, c
 	if err := d.removeFromOtherPlaces(a, path, o.Scope); err != nil {
 		return err
 	}
-	for _, seed := range a.Install.Beside {
+	for _, seed := range a.Install.RequiredFiles {
 		if err := d.seed(a, filepath.Dir(path), seed, o.Scope); err != nil {
 			return err
 		}

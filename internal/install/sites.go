@@ -86,7 +86,7 @@ func (h *Host) ReadSites(a *agent.Agent) []Site {
 
 // readRequiredFiles looks for the files without which the agent passes over ours.
 func (l siteReader) readRequiredFiles(s *Site) {
-	for _, seed := range l.agent.Install.Beside {
+	for _, seed := range l.agent.Install.RequiredFiles {
 		file := filepath.Join(filepath.Dir(s.Path), seed.Path)
 		if s.Ours == 0 || l.host.onDisk().exists(file) {
 			continue

@@ -82,7 +82,7 @@ func TestOnlyNamedMembersAndHarmlessTextAreWritten(t *testing.T) {
 			continue
 		}
 		h := newHost(t)
-		place, path, _ := a.Install.Place(User, h.catalogueLook(a.Install))
+		place, path, _ := a.Install.Place(User, h.diskView(a.Install))
 		mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 		tg, err := hookentry.NewTarget(path, place, a.Install)
 		if err != nil {
@@ -163,7 +163,7 @@ func TestEmptyFiles(t *testing.T) {
 		for _, text := range []string{"", "\n", " \n\n"} {
 			a := known(t, name)
 			h := newHost(t)
-			_, path, _ := a.Install.Place(User, h.catalogueLook(a.Install))
+			_, path, _ := a.Install.Place(User, h.diskView(a.Install))
 			write(t, path, text)
 			mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 			if !h.Installed(a) {

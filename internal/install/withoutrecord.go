@@ -29,7 +29,7 @@ func (h *Host) AddWithoutRecord(a *agent.Agent, scope string, commands []hookent
 		}
 		return err
 	}
-	place, path, ok := a.Install.Place(scope, h.catalogueLook(a.Install))
+	place, path, ok := a.Install.Place(scope, h.diskView(a.Install))
 	if !ok {
 		return fmt.Errorf("%s: has no hooks of a %s; try the other scope", a.Name, scope)
 	}

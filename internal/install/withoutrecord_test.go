@@ -9,7 +9,7 @@ import (
 )
 
 // Commands come behind what is there, in every shape, and replace nothing.
-func TestBesideAppends(t *testing.T) {
+func TestAddWithoutRecordAppends(t *testing.T) {
 	for _, a := range installable() {
 		if a.Install.Way == agent.WayPlugin {
 			if err := newHost(t).AddWithoutRecord(a, User, nil); err == nil {

@@ -190,7 +190,7 @@ func (l *channelQueue) work(ctx context.Context, j *job) {
 		if !j.withdraw && l.isOver(&j.notice) {
 			return
 		}
-		err := l.tell(ctx, j)
+		err := l.sendNotice(ctx, j)
 		var passing *passingError
 		if err == nil || !errors.As(err, &passing) || attempt == len(retryAfter) || ctx.Err() != nil {
 			if ctx.Err() == nil && (err != nil || !j.withdraw) {
@@ -204,7 +204,7 @@ func (l *channelQueue) work(ctx context.Context, j *job) {
 	}
 }
 
-func (l *channelQueue) tell(ctx context.Context, j *job) error {
+func (l *channelQueue) sendNotice(ctx context.Context, j *job) error {
 	ctx, cancel := context.WithTimeout(ctx, tellTime)
 	defer cancel()
 	l.mu.Lock()

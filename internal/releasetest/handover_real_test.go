@@ -81,7 +81,7 @@ func layOutReal(t *testing.T, random *rand.Rand) *realHandover {
 		setting := &testbed.Setting{Driver: driver, In: agentstest.Require(t, name), Model: srv,
 			Patience: agentstest.Timeout, Serial: func() string { return "t" }}
 		if len(h.stages) > 0 {
-			setting.Beside = h.stages[0]
+			setting.SharedWith = h.stages[0]
 		}
 		st, err := testbed.New(setting, "handover")
 		if err != nil {

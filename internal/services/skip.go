@@ -11,8 +11,8 @@ const (
 	SwitchedOff             // the user wants no hooks for now
 	CallerLeft              // nobody waits for the answer any more: the agent was interrupted or gave up
 	DuplicateUndecided      // the same question came through another file and is still open
-	SessionCrowded          // too many requests of the session wait for a person
-	PushesCrowded           // too many requests wait that programs pushed
+	TooManyOfSession        // too many requests of the session wait for a person
+	TooManyPushed           // too many requests wait that programs pushed
 	AgentReviews            // the agent's own reviewer decides, and no person is asked
 	HooksAsked              // the same request came by the agent's hooks, or by its editor, before
 )
@@ -21,8 +21,8 @@ var skipCodes = map[Skip]string{
 	SwitchedOff:        wire.SkipOff,
 	CallerLeft:         wire.SkipCallerLeft,
 	DuplicateUndecided: wire.SkipDuplicateOpen,
-	SessionCrowded:     wire.SkipTooManyOfSession,
-	PushesCrowded:      wire.SkipTooManyPushed,
+	TooManyOfSession:   wire.SkipTooManyOfSession,
+	TooManyPushed:      wire.SkipTooManyPushed,
 	AgentReviews:       wire.SkipAgentReviews,
 	HooksAsked:         wire.SkipSameRequestBefore,
 }

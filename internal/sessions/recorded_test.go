@@ -246,12 +246,12 @@ func (p *replay) readRecord(at time.Time) {
 	p.follower.readTranscript(p.followed, current, at)
 }
 
-func (p *replay) said() timeline.Said {
+func (p *replay) said() timeline.Reported {
 	one, ok := p.service.tracker.sessions.Get(p.session)
 	if !ok {
-		return timeline.Said{Status: "none"}
+		return timeline.Reported{Status: "none"}
 	}
-	said := timeline.Said{
+	said := timeline.Reported{
 		Status: string(one.Status), Title: one.Title.Name(), Turns: one.TurnCount, Ended: !one.Live(),
 	}
 	if one.Turn != nil {

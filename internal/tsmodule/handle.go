@@ -145,7 +145,7 @@ func (m *Module) askRunner(ctx context.Context, g *loadedCode, call *hook.Call, 
 		case <-soon:
 			soon = nil
 			cancel() // every open dialog is cancelled
-			g.runner.Tell("expire", id, "")
+			g.runner.Post("expire", id, "")
 		case <-ctx.Done():
 			g.runner.Forget(id)
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) { // otherwise the caller is gone or the hub ends
@@ -293,7 +293,7 @@ type contextInfo struct {
 
 func (m *Module) contextFields(s *subject) contextInfo {
 	ev := s.ev
-	someone := m.engine.host.Asker != nil && m.engine.host.Asker.Someone(ev)
+	someone := m.engine.host.Asker != nil && m.engine.host.Asker.CanAnyoneAnswer(ev)
 	mode := "print"
 	if someone {
 		mode = "tui"
@@ -332,7 +332,7 @@ func (m *Module) forgetSession(key string) {
 	g := m.current
 	m.mu.Unlock()
 	if g != nil {
-		g.runner.Tell("drop", 0, string(pi.Encode(key)))
+		g.runner.Post("drop", 0, string(pi.Encode(key)))
 	}
 }
 

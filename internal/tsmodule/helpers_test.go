@@ -71,7 +71,7 @@ func (s *harness) Ask(ctx context.Context, q Question) (Answer, error) {
 	return Answer{}, ctx.Err()
 }
 
-func (s *harness) Someone(*event.Event) bool { return !s.nobody }
+func (s *harness) CanAnyoneAnswer(*event.Event) bool { return !s.nobody }
 
 func (s *harness) Notify(n Notice) {
 	s.mu.Lock()

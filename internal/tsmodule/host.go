@@ -69,8 +69,8 @@ type Asker interface {
 	// Ask waits until somebody answered or ctx is done; an error counts as
 	// cancelled.
 	Ask(ctx context.Context, q Question) (Answer, error)
-	// Someone reports whether anybody could answer about ev.
-	Someone(ev *event.Event) bool
+	// CanAnyoneAnswer reports whether anybody could answer about ev.
+	CanAnyoneAnswer(ev *event.Event) bool
 	// Notify must not block.
 	Notify(n Notice)
 }

@@ -55,7 +55,7 @@ type loadedCode struct {
 // runner is an engine: QuickJS inside the hub or a Node process.
 type runner interface {
 	Ask(kind, text string, note func(id int)) (int, <-chan engine.Outcome)
-	Tell(kind string, id int, text string)
+	Post(kind string, id int, text string)
 	Forget(id int)
 	Why() error
 	Close()

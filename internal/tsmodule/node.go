@@ -208,7 +208,7 @@ func (s *sidecar) Ask(kind, text string, note func(int)) (int, <-chan engine.Out
 	return id, answer
 }
 
-func (s *sidecar) Tell(kind string, id int, text string) { s.writeLine(kind, id, text) }
+func (s *sidecar) Post(kind string, id int, text string) { s.writeLine(kind, id, text) }
 
 // Forget gives up on an answer. It kills a Node that does not answer a ping: a
 // handler's endless loop blocks all other events.

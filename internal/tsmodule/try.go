@@ -148,7 +148,7 @@ func (w *scriptedPerson) Ask(_ context.Context, q Question) (Answer, error) {
 	return Answer{Cancelled: true}, nil
 }
 
-func (w *scriptedPerson) Someone(*event.Event) bool {
+func (w *scriptedPerson) CanAnyoneAnswer(*event.Event) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.answers) > 0 || len(w.asked) > 0

@@ -117,10 +117,10 @@ type FeedOutcome struct {
 
 // FeedInfo is the feed in a few words.
 type FeedInfo struct {
-	Waiting int  `json:"waiting"`           // requests that can be answered here
-	Windows int  `json:"windows,omitempty"` // questions in agents' own windows
-	Someone bool `json:"someone"`           // somebody could answer
-	Away    bool `json:"away"`
+	Waiting         int  `json:"waiting"`           // requests that can be answered here
+	Windows         int  `json:"windows,omitempty"` // questions in agents' own windows
+	CanAnyoneAnswer bool `json:"someone"`           // somebody could answer
+	Away            bool `json:"away"`
 }
 
 // The statuses of a [FeedItem].

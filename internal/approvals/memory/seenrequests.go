@@ -18,8 +18,8 @@ type SeenRequests struct {
 }
 
 type seenRequest struct {
-	proxied bool
-	said    event.Decision
+	proxied  bool
+	decision event.Decision
 }
 
 // Remember records that a request came. Call recordAnswer with what came of it.
@@ -34,7 +34,7 @@ func (h *SeenRequests) Remember(ev *event.Event, proxied bool) (recordAnswer fun
 	return func(d event.Decision) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		one.said = d
+		one.decision = d
 	}
 }
 
@@ -53,7 +53,7 @@ func (h *SeenRequests) TakeOut(ev *event.Event, proxied bool) (event.Decision, b
 				h.known.Delete(other)
 			}
 		}
-		return one.said, true
+		return one.decision, true
 	}
 	return event.Decision{}, false
 }

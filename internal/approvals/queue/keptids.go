@@ -32,8 +32,8 @@ func newKeptIDs(list []KeptID) keptIDs {
 	return k
 }
 
-// take gives the id that an event with this text had, once; "" for none.
-func (k *keptIDs) take(event, hash string) string {
+// takeOut gives the id that an event with this text had, once; "" for none.
+func (k *keptIDs) takeOut(event, hash string) string {
 	id := k.left[keptKey{event, hash}]
 	delete(k.left, keptKey{event, hash})
 	return id

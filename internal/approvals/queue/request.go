@@ -71,9 +71,9 @@ type PersonAnswer struct {
 
 // Result is what somebody who waited hears.
 type Result struct {
-	ID   string
-	End  End
-	Said PersonAnswer // when it was answered
+	ID           string
+	End          End
+	PersonAnswer PersonAnswer // when it was answered
 }
 
 // Words are the choices as a person types them.

@@ -24,11 +24,11 @@ const MaxPushed = 256
 // keepEnded bounds what is remembered of requests that ended.
 const keepEnded = 500
 
-// ErrCrowded says that too many requests of the session wait already.
-var ErrCrowded = errors.New("too many requests of this session wait")
+// ErrTooManyOfSession says that too many requests of the session wait already.
+var ErrTooManyOfSession = errors.New("too many requests of this session wait")
 
-// ErrFlooded says that too many pushed requests wait already.
-var ErrFlooded = errors.New("too many pushed requests wait")
+// ErrTooManyPushed says that too many pushed requests wait already.
+var ErrTooManyPushed = errors.New("too many pushed requests wait")
 
 // ErrClosed says that the table takes no more requests.
 var ErrClosed = errors.New("the hub is stopping")
@@ -75,12 +75,12 @@ func (t *Table) Open(r Request) (*Ticket, error) {
 		return &Ticket{t, there}, nil
 	}
 	if t.sessions[who] >= MaxPending {
-		return nil, ErrCrowded
+		return nil, ErrTooManyOfSession
 	}
 	if r.Pushed && t.pushed >= MaxPushed {
-		return nil, ErrFlooded
+		return nil, ErrTooManyPushed
 	}
-	if e.id = t.kept.take(r.Event.ID, r.Hash); e.id == "" {
+	if e.id = t.kept.takeOut(r.Event.ID, r.Hash); e.id == "" {
 		e.id = t.freeID()
 	}
 	t.pending[e.id], t.byID[e.id] = e, e
@@ -142,13 +142,13 @@ func (t *Table) leaveEntry(e *entry) Result {
 		}
 		t.endEntry(e, HookGone, PersonAnswer{})
 	}
-	return Result{ID: e.id, End: e.end, Said: e.said}
+	return Result{ID: e.id, End: e.end, PersonAnswer: e.said}
 }
 
 func (t *Table) result(e *entry) Result {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return Result{ID: e.id, End: e.end, Said: e.said}
+	return Result{ID: e.id, End: e.end, PersonAnswer: e.said}
 }
 
 // End ends a request that waits, for a reason that is no answer. It is false

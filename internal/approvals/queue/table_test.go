@@ -71,7 +71,7 @@ func TestAnswerReachesEveryWaiter(t *testing.T) {
 			`answer.Item.Decision.Outcome = "delivered"`, answer, err)
 	}
 	for range 2 {
-		if got := <-results; got.End != Answered || got.Said.By != "me" {
+		if got := <-results; got.End != Answered || got.PersonAnswer.By != "me" {
 			t.Errorf(`got %+v, want got.End = Answered and got.PersonAnswer.HiddenBy = "me"`, got)
 		}
 	}
@@ -201,13 +201,13 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-func TestCrowd(t *testing.T) {
+func TestTooManyOfASession(t *testing.T) {
 	table := NewTable()
 	for range MaxPending {
 		mustOpen(t, table, request(call("s", "ls")))
 	}
-	if _, err := table.Open(request(call("s", "ls"))); !errors.Is(err, ErrCrowded) {
-		t.Fatalf("error %v, want error ErrCrowded", err)
+	if _, err := table.Open(request(call("s", "ls"))); !errors.Is(err, ErrTooManyOfSession) {
+		t.Fatalf("error %v, want error ErrTooManyOfSession", err)
 	}
 	other := mustOpen(t, table, request(call("another", "ls")))
 	table.End(table.Items(false)[0].ID, Released)
@@ -222,7 +222,7 @@ func TestCrowd(t *testing.T) {
 }
 
 // What programs push counts apart, for a session and over all.
-func TestPushedCrowd(t *testing.T) {
+func TestTooManyPushed(t *testing.T) {
 	table := NewTable()
 	push := func(session string) error {
 		r := request(call(session, "ls"))
@@ -235,16 +235,16 @@ func TestPushedCrowd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := push("s"); !errors.Is(err, ErrCrowded) {
-		t.Errorf("error %v, want error ErrCrowded", err)
+	if err := push("s"); !errors.Is(err, ErrTooManyOfSession) {
+		t.Errorf("error %v, want error ErrTooManyOfSession", err)
 	}
 	for i := range MaxPushed - MaxPending {
 		if err := push(fmt.Sprint("made up ", i)); err != nil {
 			t.Fatalf("i = %v, error %v; want no error", i, err)
 		}
 	}
-	if err := push("yet another"); !errors.Is(err, ErrFlooded) || table.Pushed() != MaxPushed {
-		t.Errorf("error %v, table.Pushed() = %v; want error ErrFlooded and table.Pushed() = MaxPushed",
+	if err := push("yet another"); !errors.Is(err, ErrTooManyPushed) || table.Pushed() != MaxPushed {
+		t.Errorf("error %v, table.Pushed() = %v; want error ErrTooManyPushed and table.Pushed() = MaxPushed",
 			err, table.Pushed())
 	}
 	for range MaxPending {
@@ -391,7 +391,7 @@ func TestStorm(t *testing.T) {
 				}
 				if got.End == Answered {
 					heard.Add(1)
-					if _, ok := written.Load(got.ID + got.Said.By); !ok {
+					if _, ok := written.Load(got.ID + got.PersonAnswer.By); !ok {
 						t.Error("heard what was not written down")
 					}
 				}

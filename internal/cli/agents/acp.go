@@ -127,7 +127,7 @@ func frameHub(app *cmdutil.App, dirs paths.Dirs, agent func() string) *acp.Frame
 			return acp.Answer{Result: json.RawMessage(v.Answer.Stdout), Reason: v.Answer.Stderr}
 		},
 		Leave: func(id, agent string, r acp.Report) { leaveReport(dirs, app.Cwd(), id, agent, r) },
-		Crowded: func() {
+		OnOverload: func() {
 			fmt.Fprintln(app.Stderr, "hookmux: the hub does not keep up; further events are left for the next one")
 		},
 	}

@@ -137,7 +137,7 @@ func addLastEvents(ctx context.Context, app *cmdutil.App, list []*AgentState) {
 	info, err := hub.Info(ctx)
 	if err != nil {
 		if !errors.Is(err, client.ErrNoHub) {
-			app.Tell([]string{"the hub does not say when agents were last heard: " + err.Error()})
+			app.PrintNotes([]string{"the hub does not say when agents were last heard: " + err.Error()})
 		}
 		return
 	}
@@ -205,7 +205,7 @@ func listAgents(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 		app.Say("%s", text.Wrap("newer here than what was verified: "+strings.Join(newer, ", ")+"; `hookmux verify "+
 			strings.Join(newer, " ")+"` asks what is here", style.Width, 0))
 	}
-	app.Tell(problemLines(app.CatalogueProblems()))
+	app.PrintNotes(problemLines(app.CatalogueProblems()))
 	return nil
 }
 

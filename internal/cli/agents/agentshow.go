@@ -94,7 +94,7 @@ func showAgent(ctx context.Context, app *cmdutil.App, name string, asJSON bool) 
 	}
 	a, ok := c.Agent(name)
 	if !ok {
-		app.Tell(problemLines(app.CatalogueProblems()))
+		app.PrintNotes(problemLines(app.CatalogueProblems()))
 		return cmdutil.UsageError("%s: no such agent; `hookmux agents` lists those there are", name)
 	}
 	list, err := agentStates(ctx, app, c)

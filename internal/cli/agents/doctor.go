@@ -96,7 +96,7 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 			return err
 		}
 		if fixed {
-			app.Tell(d.Said)
+			app.PrintNotes(d.Said)
 			findings = d.Examine(ctx, agents, len(args) > 0)
 		}
 	}
@@ -198,8 +198,8 @@ func mayTrust(app *cmdutil.App, agents []*agent.Agent, yes, asJSON bool) (func(s
 			}
 			may[a.Name] = said
 		default:
-			app.Tell([]string{fmt.Sprintf("%s is not told to trust its hooks: that needs a person's yes; run it in "+
-				"a terminal, or add --yes", a.Title)})
+			app.PrintNotes([]string{fmt.Sprintf("%s is not told to trust its hooks: that needs a person's yes; "+
+				"run it in a terminal, or add --yes", a.Title)})
 		}
 	}
 	return func(name string) bool { return may[name] }, nil
@@ -255,7 +255,7 @@ func sayFindings(app *cmdutil.App, findings []install.Finding, fixed, asJSON boo
 // --fix.
 func doctorVerdict(findings []install.Finding, fixed bool) string {
 	hooked, bad := map[string]bool{}, map[string]bool{}
-	mendable, wrong := false, 0
+	fixable, wrong := false, 0
 	var sick []string
 	for _, f := range findings {
 		if f.Level == install.Good && f.Agent != "hookmux" {
@@ -265,7 +265,7 @@ func doctorVerdict(findings []install.Finding, fixed bool) string {
 			continue
 		}
 		wrong++
-		mendable = mendable || f.Fixable()
+		fixable = fixable || f.Fixable()
 		if !bad[f.Agent] {
 			bad[f.Agent] = true
 			sick = append(sick, f.Agent)
@@ -275,9 +275,9 @@ func doctorVerdict(findings []install.Finding, fixed bool) string {
 		line := fmt.Sprintf("%d %s wrong with %s", wrong, pluralWord(wrong, "thing is", "things are"),
 			strings.Join(sick, ", "))
 		switch {
-		case fixed && !mendable:
+		case fixed && !fixable:
 			line += "; --fix does not change that, because hookmux did not write it: do what stands there"
-		case mendable:
+		case fixable:
 			line += "; `hookmux doctor --fix` repairs what hookmux wrote"
 		}
 		return line

@@ -76,7 +76,7 @@ func findAgents(app *cmdutil.App, c *agent.Catalogue, names []string) ([]*agent.
 	out, err := agentsByName(c, names)
 	if err != nil {
 		for _, p := range app.CatalogueProblems() {
-			app.Tell([]string{p.String()})
+			app.PrintNotes([]string{p.String()})
 		}
 	}
 	return out, err

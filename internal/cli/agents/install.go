@@ -116,7 +116,7 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args [
 	}
 	h.Known = c.Agents()
 	if note := install.ForeignHomeWarning(h.Dirs.Home); note != "" {
-		app.Tell([]string{note})
+		app.PrintNotes([]string{note})
 	}
 	if len(args) == 0 {
 		for _, found := range h.Find(c.Agents()) {

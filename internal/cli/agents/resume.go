@@ -120,7 +120,7 @@ func resumeOne(ctx context.Context, app *cmdutil.App, c *client.Client, name, in
 		return fmt.Errorf("%s: %s; it is not resumed twice", resume.Label(r), r.Live)
 	}
 	if in == "" || in == resume.Here {
-		return launchError(newResumer(app).Here(ctx, r))
+		return launchError(newResumer(app).BecomeAgent(ctx, r))
 	}
 	where, err := newResumer(app).InTmux(ctx, r, in)
 	if errors.Is(err, resume.ErrPaneGone) {

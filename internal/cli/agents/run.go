@@ -86,8 +86,8 @@ func newStarter(app *cmdutil.App, environ []string) *start.Starter {
 	s := &start.Starter{
 		Environ: environ, Getenv: there.Getenv, Cwd: there.Cwd(), Project: projectFolder(there.Cwd()),
 		Version: version.String, Table: app.Table, Programs: ownPrograms,
-		Host: func() (*install.Host, error) { return installHost(&there) },
-		Tell: app.Tell,
+		Host:       func() (*install.Host, error) { return installHost(&there) },
+		PrintNotes: app.PrintNotes,
 	}
 	s.Dirs, s.DirsError = there.Dirs()
 	var err error
@@ -124,7 +124,7 @@ func showLaunch(app *cmdutil.App, plan *start.Plan, asJSON bool) error {
 			"notes": notes})
 	}
 	app.Say("%s", quote.Line(plan.Argv))
-	app.Tell(notes)
+	app.PrintNotes(notes)
 	return nil
 }
 

@@ -45,7 +45,7 @@ anybody there, agents show their own prompts at once.`,
 			}
 			if len(list) == 0 {
 				app.Say("nothing waits for you")
-				if info, err := c.Info(cmd.Context()); err == nil && !info.Feed.Someone {
+				if info, err := c.Info(cmd.Context()); err == nil && !info.Feed.CanAnyoneAnswer {
 					fmt.Fprintln(app.Stderr, "agents show their own prompts at once; `hookmux feed --watch` or "+
 						"`hookmux away` has them wait for you")
 				}

@@ -65,8 +65,8 @@ func (app *App) WrapError(msg string) string {
 	return text.Wrap(msg, width, 0)
 }
 
-// Tell writes notes to stderr.
-func (app *App) Tell(notes []string) {
+// PrintNotes writes notes to stderr.
+func (app *App) PrintNotes(notes []string) {
 	for _, note := range notes {
 		fmt.Fprintln(app.Stderr, app.WrapError("hookmux: "+termsafe.Text(app.Shorten(note))))
 	}

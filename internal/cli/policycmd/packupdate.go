@@ -84,7 +84,7 @@ func (f *packFlags) update(ctx context.Context, store *packstore.Store, kept pac
 			Rules: len(list)}, "is up to date:")
 	}
 	if broken != nil {
-		app.Tell([]string{broken.Error()})
+		app.PrintNotes([]string{broken.Error()})
 		old = &packstore.Pack{}
 	}
 	before, _ := old.Rules()

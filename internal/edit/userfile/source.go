@@ -45,9 +45,9 @@ type Source struct {
 	at   time.Time   // when it was read
 }
 
-// unsettled is how old a file must be before its time stamp can be trusted to
+// trustedAge is how old a file must be before its time stamp can be trusted to
 // tell a second change from the first; a younger one is read again.
-const unsettled = 50 * time.Millisecond
+const trustedAge = 50 * time.Millisecond
 
 // Read gives the file's bytes and whether they, or the error, are new since the
 // last call. Costs one stat when nothing changed. No file is no error: data is
@@ -60,7 +60,7 @@ func (s *Source) Read() (data []byte, changed bool, err error) {
 		}
 		return s.keep(nil, nil, err)
 	}
-	if s.read && s.err == nil && SameStamp(info, s.info) && s.at.Sub(info.ModTime()).Abs() > unsettled {
+	if s.read && s.err == nil && SameStamp(info, s.info) && s.at.Sub(info.ModTime()).Abs() > trustedAge {
 		return s.data, false, nil
 	}
 	limit := s.Limit

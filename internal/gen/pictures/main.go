@@ -135,11 +135,11 @@ func (c *camera) shows(ctx context.Context, words string) error {
 // keyPause is how fast they press one key after the other.
 const keyPause = 150 * time.Millisecond
 
-// act is what whoever looks at the film does: they wait for some words, look at
+// viewerStep is what whoever looks at the film does: they wait for some words, look at
 // them, and press keys.
-type act struct {
+type viewerStep struct {
 	words string
-	look  time.Duration
+	pause time.Duration
 	keys  []tea.KeyPressMsg
 }
 
@@ -154,17 +154,17 @@ func letter(r rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: r, Text: stri
 var top = []tea.KeyPressMsg{keyUp, keyUp, keyUp, keyUp, keyUp}
 
 // acts answer everything that the demo asks, from the top.
-var acts = []act{
-	{words: "4 need you", look: time.Second, keys: top},
-	{words: "Run the payment tests", look: 3 * time.Second, keys: []tea.KeyPressMsg{letter('a')}},
-	{words: "3 need you", look: time.Second, keys: top},
-	{words: "In memory", look: 2 * time.Second, keys: []tea.KeyPressMsg{keyEnter}},
-	{words: "Shared by all servers", look: time.Second, keys: []tea.KeyPressMsg{letter('2'), keyEnter}},
-	{words: "2 need you", look: time.Second, keys: top},
-	{words: "Clean build", look: 2 * time.Second, keys: []tea.KeyPressMsg{letter('a')}},
-	{words: "1 need", look: time.Second, keys: top},
-	{words: "Compare row counts", look: 3 * time.Second, keys: []tea.KeyPressMsg{letter('a')}},
-	{words: "5 done", look: 3 * time.Second},
+var acts = []viewerStep{
+	{words: "4 need you", pause: time.Second, keys: top},
+	{words: "Run the payment tests", pause: 3 * time.Second, keys: []tea.KeyPressMsg{letter('a')}},
+	{words: "3 need you", pause: time.Second, keys: top},
+	{words: "In memory", pause: 2 * time.Second, keys: []tea.KeyPressMsg{keyEnter}},
+	{words: "Shared by all servers", pause: time.Second, keys: []tea.KeyPressMsg{letter('2'), keyEnter}},
+	{words: "2 need you", pause: time.Second, keys: top},
+	{words: "Clean build", pause: 2 * time.Second, keys: []tea.KeyPressMsg{letter('a')}},
+	{words: "1 need", pause: time.Second, keys: top},
+	{words: "Compare row counts", pause: 3 * time.Second, keys: []tea.KeyPressMsg{letter('a')}},
+	{words: "5 done", pause: 3 * time.Second},
 }
 
 // recordDemo plays the demo and answers what it asks.
@@ -190,7 +190,7 @@ func recordDemo() (film, error) {
 			if err := c.shows(ctx, a.words); err != nil {
 				return err
 			}
-			time.Sleep(a.look)
+			time.Sleep(a.pause)
 			for _, key := range a.keys {
 				program.Send(key)
 				time.Sleep(keyPause)

@@ -67,8 +67,8 @@ func Line(r *wire.ResumeRecord) string {
 	return line
 }
 
-// Here becomes the agent.
-func (t *Resumer) Here(ctx context.Context, r *wire.ResumeRecord) error {
+// BecomeAgent becomes the agent.
+func (t *Resumer) BecomeAgent(ctx context.Context, r *wire.ResumeRecord) error {
 	if r.Dir != "" {
 		if err := os.Chdir(r.Dir); err != nil {
 			return fmt.Errorf("%s: its folder is not there any more: %w", Label(r), err)

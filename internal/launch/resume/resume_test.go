@@ -52,14 +52,14 @@ func TestHereFails(t *testing.T) {
 	none := func(string) string { return "" }
 	r := &Resumer{Getenv: none, Environ: []string{"PATH=/nowhere"}}
 	t.Setenv("PATH", filepath.Join(t.TempDir(), "empty"))
-	err := r.Here(context.Background(), &wire.ResumeRecord{Agent: "claude", Argv: []string{"claude", "--resume", "x"}})
+	err := r.BecomeAgent(context.Background(), &wire.ResumeRecord{Agent: "claude", Argv: []string{"claude", "--resume", "x"}})
 	var reason *start.Error
 	if !errors.As(err, &reason) || reason.Kind != start.NotFound ||
 		!strings.Contains(reason.Text, "claude --resume x") {
 		t.Errorf("without its program the error is %v, want one that names the command", err)
 	}
 	gone := filepath.Join(t.TempDir(), "gone")
-	err = r.Here(context.Background(), &wire.ResumeRecord{Agent: "claude", Dir: gone, Title: "bug",
+	err = r.BecomeAgent(context.Background(), &wire.ResumeRecord{Agent: "claude", Dir: gone, Title: "bug",
 		Argv: []string{"claude"}})
 	if err == nil || !strings.HasPrefix(err.Error(), "bug: its folder is not there any more") {
 		t.Errorf("without its folder the error is %v", err)

@@ -23,14 +23,14 @@ import (
 // Run becomes the agent, and returns only when that fails or the agent ran below
 // this process.
 func (s *Starter) Run(ctx context.Context, p *Plan) error {
-	s.Tell(p.Notes)
+	s.PrintNotes(p.Notes)
 	if p.Injected {
 		if !p.untrusted {
 			s.tellOnce(p.Agent)
 		}
 		if err := s.hubBeforehand(ctx); err != nil {
 			// Hooks start it as well, and a session without hub is still one.
-			s.Tell([]string{fmt.Sprintf("the hub does not start, so nothing is decided or shown until it does: "+
+			s.PrintNotes([]string{fmt.Sprintf("the hub does not start, so nothing is decided or shown until it does: "+
 				"%v; see `hookmux status`", err)})
 		}
 	}
@@ -45,14 +45,14 @@ func (s *Starter) Run(ctx context.Context, p *Plan) error {
 // runOverlay runs an agent with an overlay and ends as it ended.
 func (s *Starter) runOverlay(p *Plan) error {
 	told, err := p.overlay.Prepare()
-	s.Tell(told)
+	s.PrintNotes(told)
 	if err != nil {
 		return usageError("%v; correct it, or start %s without hookmux", err, p.Agent.Title)
 	}
 	env := slices.DeleteFunc(launch.Environ(s.Environ, p.active),
 		func(v string) bool { return strings.HasPrefix(v, p.env+"=") })
 	code, told, err := p.overlay.RunOver(p.Program, p.Argv, append(env, p.env+"="+p.overlay.Dir))
-	s.Tell(told)
+	s.PrintNotes(told)
 	if err != nil {
 		return &Error{Kind: NotRunnable, Text: fmt.Sprintf("%s: %v", p.Program, err)}
 	}
@@ -69,14 +69,14 @@ func (s *Starter) tellOnce(a *agent.Agent) {
 		return
 	}
 	if s.DirsError != nil {
-		s.Tell([]string{notice})
+		s.PrintNotes([]string{notice})
 		return
 	}
 	file := filepath.Join(s.Dirs.State, "told-run-"+a.Name)
 	if _, err := os.Stat(file); err == nil {
 		return
 	}
-	s.Tell([]string{notice})
+	s.PrintNotes([]string{notice})
 	if err := os.MkdirAll(s.Dirs.State, 0o700); err == nil {
 		_ = atomicfile.Write(file, []byte(notice+"\n")) // else it is said again
 	}

@@ -36,8 +36,8 @@ type Starter struct {
 	Programs func() (self, hook string, err error)
 	// Host is this machine as the installer sees it.
 	Host func() (*install.Host, error)
-	// Tell tells the person something beside what the agent says.
-	Tell func(notes []string)
+	// PrintNotes tells the person something beside what the agent says.
+	PrintNotes func(notes []string)
 }
 
 // Kind is what a failure is about.

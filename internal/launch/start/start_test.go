@@ -33,8 +33,8 @@ func newStarter(t *testing.T, programs ...string) *Starter {
 		Programs: func() (string, string, error) {
 			return filepath.Join(bin, "hookmux"), filepath.Join(bin, "hookmux-hook"), nil
 		},
-		Host: func() (*install.Host, error) { return nil, errors.New("not needed") },
-		Tell: func([]string) {},
+		Host:       func() (*install.Host, error) { return nil, errors.New("not needed") },
+		PrintNotes: func([]string) {},
 	}
 	s.Dirs, s.DirsError = paths.Find(s.Getenv)
 	if s.DirsError != nil {

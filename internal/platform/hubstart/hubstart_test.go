@@ -35,13 +35,13 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if len(os.Args) == 3 && os.Args[1] == "hold" {
-		actAsStranger(os.Args[2])
+		actAsIntruder(os.Args[2])
 	}
 	os.Exit(m.Run())
 }
 
-// actAsStranger holds a lock until stdin ends.
-func actAsStranger(file string) {
+// actAsIntruder holds a lock until stdin ends.
+func actAsIntruder(file string) {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err == nil {
 		err = filelock.Try(f)
@@ -437,7 +437,7 @@ func TestPauseKeepsHubsAway(t *testing.T) {
 }
 
 // Whoever holds a lock without being a hub keeps no hub from starting.
-func TestLockOfAStrangerIsBypassed(t *testing.T) {
+func TestLockOfAnIntruderIsBypassed(t *testing.T) {
 	if _, err := os.Stat("/proc/locks"); err != nil {
 		t.Skip("the system does not tell who holds a lock")
 	}

@@ -28,12 +28,12 @@ var textFacts = facts.Set(0).With(facts.CommandsFact, facts.PathsFact, facts.Net
 // judged is what would have come of one call.
 type judged struct {
 	verdict rules.Verdict // of what counts, the strongest
-	hits    []said
+	hits    []ruleVerdict
 	open    []string // rules of which nobody can say
 }
 
-// said is what one rule or guard would have said.
-type said struct {
+// ruleVerdict is what one rule or guard would have said.
+type ruleVerdict struct {
 	id        string
 	verdict   rules.Verdict
 	monitored bool
@@ -82,7 +82,7 @@ func (w *worker) judge(ev *event.Event, at place, entry countedEntry) judged {
 func newJudged(result rules.Result, open []*rules.Rule) judged {
 	out := judged{verdict: result.Verdict}
 	for _, h := range result.Hits {
-		out.hits = append(out.hits, said{h.ID, h.Verdict, h.Monitored})
+		out.hits = append(out.hits, ruleVerdict{h.ID, h.Verdict, h.Monitored})
 	}
 	for _, r := range open {
 		out.open = append(out.open, r.ID)
@@ -93,12 +93,12 @@ func newJudged(result rules.Result, open []*rules.Rule) judged {
 // join adds what rules would have said where the session started: what stops, asks or
 // warns counts if it does in one of the two places, what allows only in both.
 func (j *judged) join(start judged) {
-	isAllow := func(s said) bool { return s.verdict == rules.Allow }
+	isAllow := func(s ruleVerdict) bool { return s.verdict == rules.Allow }
 	if j.verdict == rules.Allow && start.verdict != rules.Allow {
 		j.verdict, j.hits = rules.NoVerdict, slices.DeleteFunc(j.hits, isAllow)
 	}
 	for _, one := range start.hits {
-		if at := slices.IndexFunc(j.hits, func(s said) bool { return s.id == one.id }); at < 0 && !isAllow(one) {
+		if at := slices.IndexFunc(j.hits, func(s ruleVerdict) bool { return s.id == one.id }); at < 0 && !isAllow(one) {
 			j.hits = append(j.hits, one)
 		} else if at >= 0 && one.verdict.Strength() > j.hits[at].verdict.Strength() {
 			j.hits[at] = one
@@ -130,8 +130,8 @@ func (w *worker) askGuards(ev *event.Event, project string, gaps bool, out *judg
 			if gaps && strings.HasSuffix(finding.Rule, "/unreadable") {
 				continue
 			}
-			if !slices.Contains(out.hits, said{finding.Rule, verdict, false}) {
-				out.hits = append(out.hits, said{finding.Rule, verdict, false})
+			if !slices.Contains(out.hits, ruleVerdict{finding.Rule, verdict, false}) {
+				out.hits = append(out.hits, ruleVerdict{finding.Rule, verdict, false})
 			}
 			found = true
 		}

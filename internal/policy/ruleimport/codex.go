@@ -174,12 +174,12 @@ func (r *callReader) nextCall() (namedCall, bool) {
 }
 
 func (r *callReader) readArguments(call *namedCall) error {
-	if call.name == "" || !r.take('(') {
+	if call.name == "" || !r.skipByte('(') {
 		return fmt.Errorf("line %d: expected name(", r.line)
 	}
-	for !r.take(')') {
+	for !r.skipByte(')') {
 		name := r.readName()
-		if name == "" || !r.take('=') {
+		if name == "" || !r.skipByte('=') {
 			return fmt.Errorf("line %d: expected argument =", r.line)
 		}
 		value, err := r.readValue(0)
@@ -187,7 +187,7 @@ func (r *callReader) readArguments(call *namedCall) error {
 			return err
 		}
 		call.arguments[name] = value
-		if !r.take(',') && !r.follows(')') {
+		if !r.skipByte(',') && !r.follows(')') {
 			return fmt.Errorf("line %d: expected , or )", r.line)
 		}
 	}
@@ -200,15 +200,15 @@ func (r *callReader) readValue(depth int) (any, error) {
 	case depth > 8:
 		return nil, fmt.Errorf("line %d: lists are nested too deeply", r.line)
 	case r.follows('['):
-		r.take('[')
+		r.skipByte('[')
 		list := []any{}
-		for !r.take(']') {
+		for !r.skipByte(']') {
 			value, err := r.readValue(depth + 1)
 			if err != nil {
 				return nil, err
 			}
 			list = append(list, value)
-			if !r.take(',') && !r.follows(']') {
+			if !r.skipByte(',') && !r.follows(']') {
 				return nil, fmt.Errorf("line %d: expected , or ]", r.line)
 			}
 		}
@@ -263,7 +263,7 @@ func (r *callReader) follows(c byte) bool {
 	return r.at < len(r.text) && r.text[r.at] == c
 }
 
-func (r *callReader) take(c byte) bool {
+func (r *callReader) skipByte(c byte) bool {
 	if !r.follows(c) {
 		return false
 	}

@@ -144,7 +144,7 @@ func TestCutting(t *testing.T) {
 	note := fmt.Sprintf("…[cut: %d bytes, sha256 %s]", len(long), hex.EncodeToString(sum[:marks.CutHash]))
 	for s, limit := range map[string]int{v.Prompt: 1000, v.Resp.Stdout[0]: 200} {
 		head, ok := strings.CutSuffix(s, note)
-		if !ok || len(s) > limit || len(head) < limit-marks.CutRoom-4 || !strings.HasPrefix(long, head) {
+		if !ok || len(s) > limit || len(head) < limit-marks.CutLength-4 || !strings.HasPrefix(long, head) {
 			t.Errorf("%d: s = %q, want ok, len(s) at most %v, len(head) at least limit - marks.CutRoom - 4 and long that "+
 				"begins with %q", limit, s, limit, head)
 		}

@@ -158,7 +158,7 @@ func (w *walker) appendText(s, orig string, checked bool) {
 	}
 	out := w.rebuilt
 	if long {
-		out = marks.AppendCut(out[:cutIndex(out, w.limit-marks.CutRoom)], orig)
+		out = marks.AppendCut(out[:cutIndex(out, w.limit-marks.CutLength)], orig)
 		w.rep.Cut++
 	}
 	w.dst = jsonstring.AppendQuoted(w.dst, out)

@@ -265,9 +265,9 @@ func joinRules(lists ...[]*rules.Rule) ([]*rules.Rule, []rules.Problem) {
 	return list, problems
 }
 
-// Beside gives the rules of a project as they count beside those that count
+// WithoutDuplicatesOf gives the rules of a project as they count beside those that count
 // everywhere.
-func (one *Loaded) Beside(base *Loaded) *Loaded {
+func (one *Loaded) WithoutDuplicatesOf(base *Loaded) *Loaded {
 	if len(one.Rules) == 0 {
 		return one
 	}

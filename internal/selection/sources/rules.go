@@ -63,10 +63,10 @@ func (s *Sources) RulesIn(o *GuardOptions) (base, here, start *ruleset.Loaded) {
 	if base = o.Everywhere; base == nil {
 		base = s.Rules.Base()
 	}
-	here = s.Rules.Project(o.Forces[0]).Beside(base)
+	here = s.Rules.Project(o.Forces[0]).WithoutDuplicatesOf(base)
 	start = &ruleset.Loaded{}
 	if o.Forces[1] != nil && o.Forces[1] != o.Forces[0] {
-		start = s.Rules.Project(o.Forces[1]).Beside(base)
+		start = s.Rules.Project(o.Forces[1]).WithoutDuplicatesOf(base)
 	}
 	return base, here, start
 }

@@ -124,9 +124,9 @@ func (s *Store) verifyCopy(dir string, files []File) error {
 	return nil
 }
 
-// mendCopy writes a damaged copy anew where the project still holds the very content
+// repairCopy writes a damaged copy anew where the project still holds the very content
 // that was trusted.
-func (s *Store) mendCopy(root, dir, hash string) error {
+func (s *Store) repairCopy(root, dir, hash string) error {
 	c, err := s.collectContent(root, nil)
 	if err != nil {
 		return err

@@ -295,7 +295,7 @@ func (s *Store) decideContent(root string, p *project, rec record) *TrustedConte
 	dir := s.copyDir(p.key, use.Hash)
 	f.used, f.dir = use, dir
 	err := s.verifyCopy(dir, use.Files)
-	if err != nil && f.Status == Trusted && s.mendCopy(root, dir, use.Hash) == nil {
+	if err != nil && f.Status == Trusted && s.repairCopy(root, dir, use.Hash) == nil {
 		err = nil
 	}
 	if err != nil {

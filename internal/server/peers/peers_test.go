@@ -72,7 +72,7 @@ func TestIdleConnectionsStarveNobody(t *testing.T) {
 	}
 }
 
-func TestGreediestProcessMakesRoom(t *testing.T) {
+func TestBusiestProcessMakesRoom(t *testing.T) {
 	b, _ := newRegistry()
 	_, modest := admit(t, b, 1) // the oldest of all
 	var greedy []*line

@@ -289,7 +289,7 @@ func TestOpenCodeEnds(t *testing.T) {
 
 // pi: agent_end once per retry; one that is about to settle is done, and what
 // follows changes nothing.
-func TestPiSettles(t *testing.T) {
+func TestPiBecomesIdle(t *testing.T) {
 	all, got := captured(t, "pi", "session_start.startup", "input.interactive", "agent_start", "agent_end",
 		"agent_start", "agent_end", "agent_before_settle.error", "agent_settled")
 	check(t, got, Idle, Running, Running, Running, Running, Running, Failed, Failed)

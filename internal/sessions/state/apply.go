@@ -200,13 +200,13 @@ func (s *Session) applySignal(n *input, c *Change) {
 		s.finishTurn(n, c, Interrupted)
 	case agent.SignalInterrupts:
 		if n.ev.Kind == event.UserAttention {
-			s.agentIdle(n, c)
+			s.agentCallsPerson(n, c)
 			return
 		}
 		s.Machine.NestedTurns = 0
 		s.finishTurn(n, c, Interrupted)
 	case agent.SignalIdle:
-		s.agentSettled(n, c)
+		s.agentBecameIdle(n, c)
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 // for is taken to belong to that turn.
 const asyncGrace = time.Second
 
-// settleGrace is how old a turn must be before "nothing goes on any more" can
+// idleGrace is how old a turn must be before "nothing goes on any more" can
 // be about it: the words may have crossed the next prompt.
-const settleGrace = 2 * time.Second
+const idleGrace = 2 * time.Second
 
 // sessionStarted records that the session is there. Some agents say so again in the
 // middle of a turn (after a compaction), some only after the first prompt.
@@ -331,10 +331,10 @@ func (s *Session) closeTurn(at time.Time, result Result) {
 	s.Machine.Calls, s.Machine.NestedTurns, s.Machine.Activity, s.Machine.ModelError = nil, 0, "", ""
 }
 
-// agentIdle applies that the agent calls for its person because it has nothing to do.
+// agentCallsPerson applies that the agent calls for its person because it has nothing to do.
 // Within a turn it says so only when the turn was stopped.
-func (s *Session) agentIdle(n *input, c *Change) {
-	if s.Turn.Open() && (s.Background > 0 || n.at.Sub(s.Turn.Started) < settleGrace) {
+func (s *Session) agentCallsPerson(n *input, c *Change) {
+	if s.Turn.Open() && (s.Background > 0 || n.at.Sub(s.Turn.Started) < idleGrace) {
 		return
 	}
 	quiet := *n
@@ -343,10 +343,10 @@ func (s *Session) agentIdle(n *input, c *Change) {
 	s.finishTurn(&quiet, c, Interrupted)
 }
 
-// agentSettled is called when nothing goes on any more. It ends a turn whose end
+// agentBecameIdle is called when nothing goes on any more. It ends a turn whose end
 // nobody reported; an open question was refused then. The event's text is not the
 // agent's last message.
-func (s *Session) agentSettled(n *input, c *Change) {
+func (s *Session) agentBecameIdle(n *input, c *Change) {
 	if !s.Turn.Open() {
 		s.Asks = nil
 		if s.Machine.Base == NeverRan || s.Machine.Base == Unsure {
@@ -354,7 +354,7 @@ func (s *Session) agentSettled(n *input, c *Change) {
 		}
 		return
 	}
-	if s.Background > 0 || n.at.Sub(s.Turn.Started) < settleGrace {
+	if s.Background > 0 || n.at.Sub(s.Turn.Started) < idleGrace {
 		return
 	}
 	quiet := *n

@@ -255,7 +255,7 @@ func (r *Recording) Expect(data []byte) error {
 }
 
 // Check compares a want with what hookmux says; the result is empty when it is so.
-func (w Want) Check(got Said) string {
+func (w Want) Check(got Reported) string {
 	var wrong []string
 	differs := func(what string, is any, want any) {
 		wrong = append(wrong, fmt.Sprintf("%s is %v, a person would say %v", what, is, want))
@@ -293,8 +293,8 @@ func (w Want) Check(got Said) string {
 	return strings.Join(wrong, "; ")
 }
 
-// Said is what hookmux says about a session.
-type Said struct {
+// Reported is what hookmux says about a session.
+type Reported struct {
 	Status, Result, Title, Says string
 	Failed, Denied, Turns       int
 	Ended                       bool

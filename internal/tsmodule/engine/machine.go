@@ -308,15 +308,15 @@ func (m *Machine) Ask(kind, text string, note func(id int)) (int, <-chan Outcome
 	return id, answer
 }
 
-// Tell posts something nobody waits for.
-func (m *Machine) Tell(kind string, id int, text string) { m.postJob(job{kind, id, text}) }
+// Post posts something nobody waits for.
+func (m *Machine) Post(kind string, id int, text string) { m.postJob(job{kind, id, text}) }
 
 // Forget gives up on an answer, on both sides.
 func (m *Machine) Forget(id int) {
 	m.mu.Lock()
 	delete(m.pending, id)
 	m.mu.Unlock()
-	m.Tell("abandon", id, "")
+	m.Post("abandon", id, "")
 }
 
 // Answered records the outcome of a load or an event. It is called during a turn and

@@ -40,7 +40,7 @@ func (a asker) Ask(ctx context.Context, q tsmodule.Question) (tsmodule.Answer, e
 	return tsmodule.Answer{Confirmed: question.IsYes(words), Value: words, By: event.ByPerson}, nil
 }
 
-func (a asker) Someone(*event.Event) bool { return a.s.options.People.CanAnyoneAnswer() }
+func (a asker) CanAnyoneAnswer(*event.Event) bool { return a.s.options.People.CanAnyoneAnswer() }
 
 func (a asker) Notify(n tsmodule.Notice) { a.s.publishText(n.Module, n.Text) }
 

@@ -136,7 +136,7 @@ func (o *Operations) serveHTTP(w http.ResponseWriter, r *http.Request, data func
 	if size < 0 {
 		size = maxBody // it says nothing of its length
 	}
-	if !o.requestLimit.takeRoom(size) {
+	if !o.requestLimit.reserve(size) {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "the hook has too many requests to answer already", http.StatusServiceUnavailable)
 		return

@@ -18,8 +18,8 @@ type requestLimit struct {
 	count int
 }
 
-// takeRoom makes room for a request; false when there is none.
-func (h *requestLimit) takeRoom(bytes int64) bool {
+// reserve makes room for a request; false when there is none.
+func (h *requestLimit) reserve(bytes int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.count >= maxRequests || h.bytes+bytes > maxHeld {

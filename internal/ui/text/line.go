@@ -240,7 +240,7 @@ func Label(ev *event.Event) string {
 		}
 	}
 	if ev.Agent == wire.OwnAgent && ev.Native == wire.OwnModule {
-		if label := deedLabel(ev); label != "" {
+		if label := actionLabel(ev); label != "" {
 			return label
 		}
 	}
@@ -298,9 +298,9 @@ func refusedLabel(ev *event.Event) string {
 	return said.Method + " " + said.Reason
 }
 
-// deedLabel says what a hook in TypeScript did to files, processes and
+// actionLabel says what a hook in TypeScript did to files, processes and
 // addresses.
-func deedLabel(ev *event.Event) string {
+func actionLabel(ev *event.Event) string {
 	var said struct {
 		Hook, Action, Detail, Error string
 		Times                       int

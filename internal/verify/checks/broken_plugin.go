@@ -27,7 +27,7 @@ func runBrokenPlugin(ctx context.Context, st *testbed.TestBed) error {
 		return err
 	}
 	// The same plugin with a short limit, and without its client.
-	_, path, ok := st.Agent.Install.Place(install.User, st.CatalogueLook())
+	_, path, ok := st.Agent.Install.Place(install.User, st.DiskView())
 	if !ok {
 		return fmt.Errorf("%s: has no place for a plugin", st.Agent.Name)
 	}

@@ -109,7 +109,7 @@ func judgeFeedForm(p *Proof, _ Subject) Result {
 		if r := checkAnswered(e, form.tag); r != nil {
 			return *r
 		}
-		if form.want != "" && !e.Saw(mcp.Heard(form.tag)+form.want) {
+		if form.want != "" && !e.Saw(mcp.AnswerPrefix(form.tag)+form.want) {
 			return FailsBecause("", "of %s the server should have heard %q, and heard %q", form.tag, form.want,
 				toldOfForm(e, form.tag))
 		}
@@ -129,7 +129,7 @@ func judgeFeedForm(p *Proof, _ Subject) Result {
 // toldOfForm is what the model was told of a form.
 func toldOfForm(e *testbed.Evidence, tag string) string {
 	for _, m := range e.Told {
-		if at := strings.Index(m.Text, mcp.Heard(tag)); at >= 0 && m.Role != model.RoleAssistant {
+		if at := strings.Index(m.Text, mcp.AnswerPrefix(tag)); at >= 0 && m.Role != model.RoleAssistant {
 			return testbed.ClipText(m.Text[at:])
 		}
 	}

@@ -37,8 +37,8 @@ const (
 // Message is what a form with a tag is headed by.
 func Message(tag string) string { return "Fill in " + tag }
 
-// Heard is the beginning of what the model is told of a form with a tag.
-func Heard(tag string) string { return "heard " + tag + ": " }
+// AnswerPrefix is the beginning of what the model is told of a form with a tag.
+func AnswerPrefix(tag string) string { return "heard " + tag + ": " }
 
 // Form is the schema of the form: a field of every type that MCP knows.
 const Form = `{"type":"object","properties":{` +
@@ -171,7 +171,7 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, m *message) {
 	select {
 	case said := <-heard:
 		send(answer(m.ID, map[string]any{"content": []any{map[string]any{"type": "text",
-			"text": Heard(tag) + inWords(said)}}}))
+			"text": AnswerPrefix(tag) + inWords(said)}}}))
 	case <-r.Context().Done():
 	}
 }

@@ -138,15 +138,15 @@ func (p *person) awaitEnd(ctx context.Context) {
 }
 
 // said is what hookmux says about the session.
-func (p *person) said() timeline.Said {
+func (p *person) said() timeline.Reported {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	list, err := p.client.Sessions(ctx, client.SessionsParams{Agents: []string{p.st.Driver.Name}})
 	if err != nil || len(list) == 0 {
-		return timeline.Said{Status: "none"}
+		return timeline.Reported{Status: "none"}
 	}
 	s := list[0]
-	said := timeline.Said{Status: s.Status, Title: s.Title, Turns: s.Turns, Ended: s.Ended != nil}
+	said := timeline.Reported{Status: s.Status, Title: s.Title, Turns: s.Turns, Ended: s.Ended != nil}
 	if s.Turn != nil {
 		said.Result, said.Failed, said.Denied = s.Turn.Result, s.Turn.CallsFailed, s.Turn.CallsDenied
 	}

@@ -99,7 +99,7 @@ func TestRealShells(t *testing.T) {
 				if mode == "login" {
 					args = kind.login
 				}
-				r := newRoom(t, tmux, bin, kind)
+				r := newShellHome(t, tmux, bin, kind)
 				r.open(append([]string{program}, args...))
 				r.checkFunctions()
 				r.checkMux0()
@@ -124,8 +124,8 @@ func buildPrograms(t *testing.T) string {
 	return dir
 }
 
-// room is a home with a shell at a terminal in it.
-type room struct {
+// shellHome is a home with a shell at a terminal in it.
+type shellHome struct {
 	t    *testing.T
 	tmux string
 	base string
@@ -136,13 +136,13 @@ type room struct {
 // patience is generous: the machine may have a lot to do.
 const patience = time.Minute
 
-func newRoom(t *testing.T, tmux, bin string, kind shellKind) *room {
+func newShellHome(t *testing.T, tmux, bin string, kind shellKind) *shellHome {
 	t.Helper()
 	base, err := testbed.ShortTemp()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &room{t: t, tmux: tmux, base: base, home: filepath.Join(base, "home")}
+	r := &shellHome{t: t, tmux: tmux, base: base, home: filepath.Join(base, "home")}
 	programs := filepath.Join(r.home, ".local/bin")
 	r.write(filepath.Join(programs, "claude"), "#!/bin/sh\nfor word in \"$@\"; do echo \"word: $word\"; done\n", 0o755)
 	for _, name := range []string{"hookmux", "hookmux-hook"} {
@@ -172,7 +172,7 @@ func newRoom(t *testing.T, tmux, bin string, kind shellKind) *room {
 }
 
 // stopHub ends the hub that the shell's start files started.
-func (r *room) stopHub() {
+func (r *shellHome) stopHub() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	c := &client.Client{Socket: filepath.Join(r.base, "run", "hub.sock"), Timeout: patience}
@@ -185,7 +185,7 @@ func (r *room) stopHub() {
 	}
 }
 
-func (r *room) write(file, text string, mode os.FileMode) {
+func (r *shellHome) write(file, text string, mode os.FileMode) {
 	r.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		r.t.Fatal(err)
@@ -196,7 +196,7 @@ func (r *room) write(file, text string, mode os.FileMode) {
 }
 
 // run asks this room's own tmux server.
-func (r *room) run(args ...string) (string, error) {
+func (r *shellHome) run(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, r.tmux, append([]string{"-S", filepath.Join(r.base, "tmux")}, args...)...)
@@ -205,13 +205,13 @@ func (r *room) run(args ...string) (string, error) {
 	return string(out), err
 }
 
-func (r *room) screen() string {
+func (r *shellHome) screen() string {
 	out, _ := r.run("capture-pane", "-p", "-J")
 	return out
 }
 
 // open starts the shell at a terminal and waits for its prompt.
-func (r *room) open(argv []string) {
+func (r *shellHome) open(argv []string) {
 	r.t.Helper()
 	r.write(filepath.Join(r.base, "tmux.conf"), "set -g status off\nset -s escape-time 0\nset -g remain-on-exit "+
 		"on\n", 0o600)
@@ -226,7 +226,7 @@ func (r *room) open(argv []string) {
 }
 
 // enter types a line, as a person does.
-func (r *room) enter(line string) {
+func (r *shellHome) enter(line string) {
 	r.t.Helper()
 	if out, err := r.run("send-keys", "-l", line); err != nil {
 		r.t.Fatalf("tmux: %v %s", err, out)
@@ -237,7 +237,7 @@ func (r *room) enter(line string) {
 }
 
 // awaitFile waits for a file of the home that ends with a whole line.
-func (r *room) awaitFile(name string) string {
+func (r *shellHome) awaitFile(name string) string {
 	r.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if b, err := os.ReadFile(filepath.Join(r.home, name)); err == nil && strings.HasSuffix(string(b), "\n") {
@@ -250,7 +250,7 @@ func (r *room) awaitFile(name string) string {
 
 // checkFunctions wants `claude` to go through hookmux, which adds its hooks and keeps
 // the arguments.
-func (r *room) checkFunctions() {
+func (r *shellHome) checkFunctions() {
 	r.t.Helper()
 	r.enter(`claude 'two words' --flag > part; echo over >> part; mv part said`)
 	said := r.awaitFile("said")
@@ -262,7 +262,7 @@ func (r *room) checkFunctions() {
 }
 
 // checkMux0 wants a program of the shell to find the hub by mux0's variables.
-func (r *room) checkMux0() {
+func (r *shellHome) checkMux0() {
 	r.t.Helper()
 	r.enter(`sh -c 'echo "$MUX0_HOOK_SOCK|$MUX0_TERMINAL_ID" > variables'`)
 	socket, id, _ := strings.Cut(strings.TrimSpace(r.awaitFile("variables")), "|")
@@ -309,7 +309,7 @@ func sessionRuns(list string) bool {
 }
 
 // checkCompletion wants Tab to complete a verb.
-func (r *room) checkCompletion() {
+func (r *shellHome) checkCompletion() {
 	r.t.Helper()
 	if _, err := r.run("send-keys", "C-l"); err != nil {
 		r.t.Fatal(err)

@@ -114,7 +114,7 @@ func (r *run) layOut(srv *model.Server) error {
 		}
 		st, err := testbed.New(&testbed.Setting{
 			Driver: driver, In: target.In, Bin: r.options.Bin, Model: srv, Patience: r.options.For + time.Hour,
-			Serial: func() string { return "soak" }, Beside: r.testBed,
+			Serial: func() string { return "soak" }, SharedWith: r.testBed,
 		}, "soak")
 		if err != nil {
 			return err

@@ -86,7 +86,7 @@ func (s *Breakage) plugin(st *TestBed) error {
 	if s == nil || len(s.Plugin) == 0 {
 		return nil
 	}
-	_, path, ok := st.Agent.Install.Place(install.User, st.CatalogueLook())
+	_, path, ok := st.Agent.Install.Place(install.User, st.DiskView())
 	if !ok {
 		return fmt.Errorf("saboteur: %s has no place for a plugin", st.Agent.Name)
 	}

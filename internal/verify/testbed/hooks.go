@@ -99,9 +99,9 @@ func (st *TestBed) WithoutHooks() error {
 	return plan.Apply(&steps.Disk{})
 }
 
-// CatalogueLook is how the catalogue sees the test bed.
-func (st *TestBed) CatalogueLook() agent.Look {
-	return agent.Look{
+// DiskView is how the catalogue sees the test bed.
+func (st *TestBed) DiskView() agent.DiskView {
+	return agent.DiskView{
 		Resolve: func(f agent.HookFile) string { return f.Resolve(st.Home, st.Project, st.LookupEnv) },
 		Exists:  func(path string) bool { info, err := os.Stat(path); return err == nil && !info.IsDir() },
 	}

@@ -73,15 +73,15 @@ type Setting struct {
 	Breakage *Breakage
 	Patience time.Duration
 	Serial   func() string
-	// Beside is a test bed whose home and hub this agent shares; nil: it gets its own.
-	Beside *TestBed
+	// SharedWith is a test bed whose home and hub this agent shares; nil: it gets its own.
+	SharedWith *TestBed
 }
 
 // New lays a test bed out. decide may be nil; withHub false leaves the hub
 // away.
 func New(s *Setting, run string) (*TestBed, error) {
-	if s.Beside != nil {
-		return newBeside(s, run)
+	if s.SharedWith != nil {
+		return newShared(s, run)
 	}
 	base, err := ShortTemp()
 	if err != nil {
@@ -101,14 +101,14 @@ func New(s *Setting, run string) (*TestBed, error) {
 	return st, nil
 }
 
-// newBeside lays out a test bed in the home of another: several agents of one person.
+// newShared lays out a test bed in the home of another: several agents of one person.
 // The project is its own; the hub is the other's.
-func newBeside(s *Setting, run string) (*TestBed, error) {
-	base := s.Beside.Base
+func newShared(s *Setting, run string) (*TestBed, error) {
+	base := s.SharedWith.Base
 	st := &TestBed{
 		Driver: s.Driver, Table: drivers.TableOf(s.Driver.Name), In: s.In, Bin: s.Bin, Model: s.Model,
 		Run:  s.Driver.Name + "-" + run + "-" + s.Serial(),
-		Base: base, Home: s.Beside.Home, Project: filepath.Join(base, "project-"+s.Driver.Name),
+		Base: base, Home: s.SharedWith.Home, Project: filepath.Join(base, "project-"+s.Driver.Name),
 		Evidence: &Evidence{Run: run, Exit: -1, Folder: base}, Patience: s.Patience, StopHub: func() {},
 	}
 	return st, st.layOut(s)

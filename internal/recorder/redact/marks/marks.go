@@ -84,8 +84,8 @@ const (
 	cutMid       = " bytes, sha256 "
 	// CutHash is how many bytes of the hash are shown.
 	CutHash = 8
-	// CutRoom is the longest the note can be; 19 is the digits of an int64.
-	CutRoom = len(CutHead) + 19 + len(cutMid) + 2*CutHash + len("]")
+	// CutLength is the longest the note can be; 19 is the digits of an int64.
+	CutLength = len(CutHead) + 19 + len(cutMid) + 2*CutHash + len("]")
 )
 
 // AppendCut appends the note on a cut: how long the whole was, and its hash.
@@ -109,5 +109,5 @@ func AppendCut(dst []byte, whole string) []byte {
 
 // IsCut reports whether a text was cut.
 func IsCut(s string) bool {
-	return strings.HasSuffix(s, "]") && strings.LastIndex(s, CutHead) >= max(0, len(s)-CutRoom)
+	return strings.HasSuffix(s, "]") && strings.LastIndex(s, CutHead) >= max(0, len(s)-CutLength)
 }

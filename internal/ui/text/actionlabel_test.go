@@ -8,7 +8,7 @@ import (
 )
 
 // The record of what hooks did can be read without --json.
-func TestDeeds(t *testing.T) {
+func TestActionLabels(t *testing.T) {
 	for raw, want := range map[string]string{
 		`{"hook":"module:a.ts","action":"write","detail":"/p/note"}`:                                  "module:a.ts write /p/note",
 		`{"hook":"module:a.ts","action":"exec","detail":"git stash","times":3,"error":"exit code 1"}`: "module:a.ts exec git stash (3 times): exit code 1",

@@ -86,7 +86,7 @@ func TestPushedFlood(t *testing.T) {
 
 // An agent without a prompt of its own asks the person who sits at it about what
 // is too much for the feed: no opinion would let it run.
-func TestCrowdOfAnAgentWithoutAPrompt(t *testing.T) {
+func TestTooManyOfAnAgentWithoutAPrompt(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
 	w.set("gate.pi", "side-effects")

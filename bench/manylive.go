@@ -22,9 +22,9 @@ const (
 	largeRecord  = 500 << 20
 )
 
-// crowd measures whether one event costs the same however many sessions are
+// manyLiveSessions measures whether one event costs the same however many sessions are
 // live, and however large the session's transcript is.
-func (b *bench) crowd(ctx context.Context) error {
+func (b *bench) manyLiveSessions(ctx context.Context) error {
 	cost := func(name string, live int, record int64) (float64, error) {
 		p, err := b.startHub(ctx, name, nil)
 		if err != nil {
