@@ -42,7 +42,7 @@ func readAnswer(r *queue.Request, p *wire.FeedReplyParams) (queue.PersonAnswer, 
 		}
 		return said, nil, nil
 	}
-	if said.Answer.Choice == event.ChooseOnce && r.Question == queue.Confirm { // to approve it is to say yes
+	if said.Answer.Choice == event.ChooseOnce && r.ForYes { // to approve it is to say yes
 		said.Answer.Choice = event.ChooseAnswer
 		p.Answers = []event.QuestionAnswer{{Options: []string{queue.YesLabel}}}
 	}

@@ -80,7 +80,7 @@ func (s *Service) AskPerson(ctx context.Context, ev *event.Event, q queue.Questi
 			Why: q.Title,
 		},
 		Event: &about, Project: s.Settings.ProjectOf(ev.Cwd), Opened: time.Now(), Until: until,
-		ByHook: true, Question: q.Kind,
+		ByHook: true, ForYes: q.AsksForYes(),
 	}
 	queue.Show(&r, s.AgentTitle(ev.Agent), nil)
 	ticket, err := s.queue.Open(r)

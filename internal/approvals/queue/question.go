@@ -1,6 +1,10 @@
 package queue
 
-import "github.com/hookmux/hookmux/event"
+import (
+	"slices"
+
+	"github.com/hookmux/hookmux/event"
+)
 
 // QuestionKind is how a hook's question is answered.
 type QuestionKind string
@@ -12,8 +16,11 @@ const (
 	Input   QuestionKind = "input"
 )
 
-// YesLabel is the option of a [Confirm] that says yes.
-const YesLabel = "yes"
+// The options of a [Confirm].
+const (
+	YesLabel = "yes"
+	noLabel  = "no"
+)
 
 // Question is what a hook asks a person.
 type Question struct {
@@ -33,7 +40,7 @@ func (q *Question) Inquiry() event.Inquiry {
 	}
 	switch q.Kind {
 	case Confirm:
-		out.Options = []event.Option{{Label: YesLabel}, {Label: "no"}}
+		out.Options = []event.Option{{Label: YesLabel}, {Label: noLabel}}
 	case Select:
 		for _, o := range q.Options {
 			out.Options = append(out.Options, event.Option{Label: o})
@@ -49,3 +56,9 @@ func (q *Question) Inquiry() event.Inquiry {
 
 // IsYes reports whether an answer says yes to a [Confirm].
 func (q *Question) IsYes(answer string) bool { return q.Kind == Confirm && answer == YesLabel }
+
+// AsksForYes reports whether a hook asks for nothing but a yes, so that to approve the
+// question is to say yes: a [Confirm], or a [Select] between the same two.
+func (q *Question) AsksForYes() bool {
+	return q.Kind == Confirm || q.Kind == Select && slices.Equal(q.Options, []string{YesLabel, noLabel})
+}

@@ -36,17 +36,17 @@ const (
 // Request is what is put to a person. Nothing of it changes once it is open but
 // the end of its time, which may come sooner.
 type Request struct {
-	Need     policy.Need
-	Event    *event.Event // with the input as hooks changed it
-	Project  string
-	Pushed   bool         // by a program, not by an agent's hook
-	Relayed  bool         // the program is told the answer, in its own words, and not the agent in its
-	ByHook   bool         // a hook's own question: its answer is not the agent's
-	Question QuestionKind // of a hook's own question
-	Number   string       // the agent's own number of the request
-	Key      string       // who asks again under the same key joins the request; "" never does
-	Rule     *policy.Rule
-	NoRule   string // why there is no rule
+	Need    policy.Need
+	Event   *event.Event // with the input as hooks changed it
+	Project string
+	Pushed  bool   // by a program, not by an agent's hook
+	Relayed bool   // the program is told the answer, in its own words, and not the agent in its
+	ByHook  bool   // a hook's own question: its answer is not the agent's
+	ForYes  bool   // a hook's question which asks for nothing but a yes
+	Number  string // the agent's own number of the request
+	Key     string // who asks again under the same key joins the request; "" never does
+	Rule    *policy.Rule
+	NoRule  string // why there is no rule
 
 	Suggestions []json.RawMessage
 	// Hint is something else that a person should know, "" for nothing.
