@@ -6,6 +6,8 @@ import (
 	"errors"
 	"math"
 	"strconv"
+
+	"github.com/hookmux/hookmux/internal/plainjson"
 )
 
 // Message is what a line says, as far as the proxy looks at it.
@@ -102,11 +104,6 @@ func notificationLine(method string, params any) []byte {
 }
 
 func messageLine(message any) []byte {
-	var line bytes.Buffer
-	encoder := json.NewEncoder(&line) // ends the line
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(message) != nil {
-		return nil // only what was JSON before is put into messages
-	}
-	return line.Bytes()
+	line, _ := plainjson.AppendLine(nil, message) // only what was JSON before is put into messages
+	return line
 }

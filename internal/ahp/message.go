@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/plainjson"
 	"github.com/hookmux/hookmux/internal/textcut"
 )
 
@@ -92,11 +93,6 @@ func checkEnvelope(m map[string]json.RawMessage) error {
 
 // encodeLine writes a message as one line.
 func encodeLine(message any) []byte {
-	var line bytes.Buffer
-	encoder := json.NewEncoder(&line) // ends the line
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(message) != nil {
-		return nil // only what was JSON before is put into messages
-	}
-	return line.Bytes()
+	line, _ := plainjson.AppendLine(nil, message) // only what was JSON before is put into messages
+	return line
 }

@@ -5,6 +5,8 @@ package canonicaljson
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/hookmux/hookmux/internal/plainjson"
 )
 
 // Of is a JSON value with its keys sorted, without blanks, numbers as they are
@@ -16,11 +18,9 @@ func Of(value []byte) []byte {
 	if err := dec.Decode(&v); err != nil || dec.More() {
 		return value
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	out, err := plainjson.Marshal(v)
+	if err != nil {
 		return value
 	}
-	return bytes.TrimSuffix(out.Bytes(), []byte{'\n'})
+	return out
 }

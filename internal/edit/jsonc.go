@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/hookmux/hookmux/internal/plainjson"
 )
 
 // Set puts value at path. A missing member is added as the last of its object,
@@ -277,13 +279,11 @@ func plainOf(value any) (any, error) {
 }
 
 func encode(value any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
+	b, err := plainjson.Marshal(value)
+	if err != nil {
 		return nil, fmt.Errorf("edit: %w", err)
 	}
-	return bytes.TrimSpace(b.Bytes()), nil
+	return b, nil
 }
 
 func member(key string, value json.RawMessage) json.RawMessage {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/plainjson"
 )
 
 // member is one member of a JSON object; value keeps its bytes.
@@ -81,13 +82,8 @@ func decodeValue(value []byte) (any, bool) {
 
 // encodeValue writes a value without HTML escapes: agents compare text.
 func encodeValue(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
-		return nil
-	}
-	return bytes.TrimRight(b.Bytes(), "\n")
+	b, _ := plainjson.Marshal(v) // nil where it cannot be written
+	return b
 }
 
 // writer builds a JSON object.

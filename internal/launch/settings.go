@@ -10,6 +10,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"github.com/hookmux/hookmux/internal/plainjson"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
@@ -169,13 +170,11 @@ func addGroup(hooks *hujson.Object, reg registration, r *Request) error {
 		}
 	}
 	group := settingsGroup{[]settingsHandler{{"command", command, args, reg.seconds}}}
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(group); err != nil {
+	text, err := plainjson.Marshal(group)
+	if err != nil {
 		return err
 	}
-	ours, err := hujson.Parse(text.Bytes())
+	ours, err := hujson.Parse(text)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/hookmux/hookmux/internal/plainjson"
 )
 
 // MaxLine bounds one line of a peer: more is no message but an attack or a
@@ -59,15 +61,7 @@ func Errorf(code int, format string, args ...any) *Error {
 }
 
 // Line appends v as one line of JSON.
-func Line(dst []byte, v any) ([]byte, error) {
-	b := bytes.NewBuffer(dst)
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return dst, err
-	}
-	return b.Bytes(), nil
-}
+func Line(dst []byte, v any) ([]byte, error) { return plainjson.AppendLine(dst, v) }
 
 // Protocol is which language a peer's first line is in.
 type Protocol int

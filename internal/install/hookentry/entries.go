@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/plainjson"
 )
 
 // Kept remembers how much of a path was there before we added to it, so that
@@ -52,11 +53,8 @@ type member struct {
 }
 
 func AsJSON(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // strings, numbers and what YAML held: always can be
-	return bytes.TrimSpace(b.Bytes())
+	b, _ := plainjson.Marshal(v) // strings, numbers and what YAML held: always can be
+	return b
 }
 
 func writeObject(members []member) json.RawMessage {

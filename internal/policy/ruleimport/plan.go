@@ -2,12 +2,12 @@ package ruleimport
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/plainjson"
 	"github.com/hookmux/hookmux/internal/policy/clauderules"
 )
 
@@ -258,13 +258,11 @@ func writeLists(b *bytes.Buffer, indent string, s *Source, o WriteOptions, lists
 
 // quote writes a text so that YAML reads it back as it is.
 func quote(text string) string {
-	var b strings.Builder
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(text) != nil {
+	quoted, err := plainjson.Marshal(text)
+	if err != nil {
 		return `""` // a text always encodes
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(quoted)
 }
 
 // commentText is a text on one line of a comment.

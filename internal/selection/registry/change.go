@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/plainjson"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
@@ -260,12 +261,9 @@ func patchAt(old []byte, i int, was, is hook.Registration) ([]byte, error) {
 }
 
 func asMap(reg hook.Registration) map[string]json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // "a && b" shall stay readable
-	_ = enc.Encode(reg)
+	b, _ := plainjson.Marshal(reg) // a registration always can be written
 	m := map[string]json.RawMessage{}
-	_ = json.Unmarshal(b.Bytes(), &m)
+	_ = json.Unmarshal(b, &m)
 	return m
 }
 

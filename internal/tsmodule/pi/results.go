@@ -1,11 +1,11 @@
 package pi
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/plainjson"
 	"github.com/hookmux/hookmux/internal/toolnames"
 )
 
@@ -114,11 +114,9 @@ func (o Result) Back(content []any, own bool) json.RawMessage {
 }
 
 func Encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // agents compare raw text
-	if enc.Encode(v) != nil {
+	b, err := plainjson.Marshal(v)
+	if err != nil {
 		return json.RawMessage("null")
 	}
-	return bytes.TrimRight(b.Bytes(), "\n")
+	return b
 }

@@ -2,12 +2,13 @@ package model
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/plainjson"
 )
 
 type obj = map[string]any
@@ -100,11 +101,9 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 
 // compact marshals without HTML escaping, so that commands keep their < and &.
 func compact(v any) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	b, err := plainjson.Marshal(v)
+	if err != nil {
 		return fmt.Sprintf("{\"error\":%q}", err.Error())
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(b)
 }
