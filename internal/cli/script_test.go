@@ -179,9 +179,9 @@ func payload(agent, command, cwd string) []byte {
 	}
 	if agent == "grok" { // says most things twice, in two spellings
 		p["tool_name"] = "run_terminal_command"
-		for twin, key := range map[string]string{"sessionId": "session_id", "toolName": "tool_name",
+		for camel, key := range map[string]string{"sessionId": "session_id", "toolName": "tool_name",
 			"toolInput": "tool_input", "toolUseId": "tool_use_id"} {
-			p[twin] = p[key]
+			p[camel] = p[key]
 		}
 		p["hookEventName"], p["workspaceRoot"] = "pre_tool_use", cwd
 	}

@@ -155,7 +155,7 @@ func TestANarrowGroupIsLeft(t *testing.T) {
 }
 
 // Trust is a person's to give, also when something else is fixed.
-func TestMendingDoesNotTrustUnasked(t *testing.T) {
+func TestFixingDoesNotTrustUnasked(t *testing.T) {
 	a := known(t, "codex")
 	h := newHost(t)
 	path := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"PreToolUse", "Stop"}}).Agents[0].Path

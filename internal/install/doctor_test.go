@@ -30,7 +30,7 @@ func finding(all []Finding, check string) *Finding {
 	return nil
 }
 
-func TestTheDoctorMendsWhatIsOurs(t *testing.T) {
+func TestTheDoctorFixesWhatIsOurs(t *testing.T) {
 	a := known(t, "codex")
 	h := newHost(t)
 	config := filepath.Join(h.Dirs.Home, ".codex/config.toml")

@@ -39,8 +39,8 @@ func (l siteReader) findFlaws(t *hookentry.Target, r edit.Reader, s *hookentry.H
 		out = append(out, flaw{"reports as " + termsafe.Line(s.Command.Event, 40), true})
 	} else if len(wrong) > 0 {
 		// An older hookmux wrote another limit or line: it still runs.
-		deaf := slices.ContainsFunc(wrong, func(key string) bool { return t.Spec.Handler.With[key] != nil })
-		out = append(out, flaw{strings.Join(wrong, ", ") + " differs", deaf})
+		mayMiss := slices.ContainsFunc(wrong, func(key string) bool { return t.Spec.Handler.With[key] != nil })
+		out = append(out, flaw{strings.Join(wrong, ", ") + " differs", mayMiss})
 	}
 	if m := t.MatcherOf(r, s); m != nil {
 		out = append(out, flaw{fmt.Sprintf("its %s is %s, so it sees only some calls", t.Spec.Matcher.Key,

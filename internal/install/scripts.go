@@ -171,22 +171,22 @@ func (l siteReader) readScriptSite(s *Site, one scriptfile.Script, r *Record) {
 	s.Events = append(s.Events, name)
 	want := hookentry.Command{Program: Shim(h.Dirs), Agent: a.Name, Event: name,
 		Seconds: hookentry.Limit(a, one.Event), Deny: one.Command.Deny}
-	wrong, deaf := "", !h.onDisk().runnable(one.Command.Program)
+	wrong, mayMiss := "", !h.onDisk().runnable(one.Command.Program)
 	switch {
 	case one.Command.Event != name:
-		wrong, deaf = name+": reports as "+termsafe.Line(one.Command.Event, 40), true
+		wrong, mayMiss = name+": reports as "+termsafe.Line(one.Command.Event, 40), true
 	case !h.onDisk().runnable(one.Path):
-		wrong, deaf = name+": cannot be run; chmod u+x it", true
+		wrong, mayMiss = name+": cannot be run; chmod u+x it", true
 	case !steps.SameText(one.Text, scriptfile.Text(want)):
 		wrong = name + ": its text differs"
 	}
 	if wrong != "" {
 		s.Stale = append(s.Stale, wrong)
 	}
-	if wrong != "" && deaf {
+	if wrong != "" && mayMiss {
 		s.MayMiss = append(s.MayMiss, wrong)
 	}
-	if !deaf {
+	if !mayMiss {
 		s.Running = append(s.Running, name)
 	}
 }

@@ -95,7 +95,7 @@ func TestTheDoctorLooksAtScripts(t *testing.T) {
 		check string
 		level Level
 		says  string
-		mends bool
+		fixes bool
 	}{
 		{"cannot be run", func(t *testing.T, file string) {
 			if err := os.Chmod(file, 0o600); err != nil {
@@ -129,7 +129,7 @@ func TestTheDoctorLooksAtScripts(t *testing.T) {
 			if _, err := d.Fix(all, never, &steps.Disk{}); err != nil {
 				t.Fatal(err)
 			}
-			if _, all := examine(h, a, nil); c.mends && finding(all, c.check) != nil &&
+			if _, all := examine(h, a, nil); c.fixes && finding(all, c.check) != nil &&
 				finding(all, c.check).Level == Bad {
 				t.Errorf("still %+v after fixing", finding(all, c.check))
 			}

@@ -195,19 +195,19 @@ func (l siteReader) readEntries(s *Site, t *hookentry.Target, p agent.InstallPla
 				s.Duplicated = append(s.Duplicated, sl.Event)
 			}
 			s.Events = append(s.Events, sl.Event)
-			deaf := !h.onDisk().runnable(sl.Command.Program)
+			mayMiss := !h.onDisk().runnable(sl.Command.Program)
 			var what []string
 			for _, f := range l.findFlaws(t, r, sl) {
-				what, deaf = append(what, f.what), deaf || f.mayMiss
+				what, mayMiss = append(what, f.what), mayMiss || f.mayMiss
 			}
 			if len(what) > 0 {
 				text := fmt.Sprintf("line %d: %s: %s", sl.Line, sl.Event, strings.Join(what, "; "))
 				s.Stale = append(s.Stale, text)
-				if deaf {
+				if mayMiss {
 					s.MayMiss = append(s.MayMiss, text)
 				}
 			}
-			if !deaf {
+			if !mayMiss {
 				whole[t.TrustKey(sl, h.trustOf(a).sourceName(s.Path, p))] = sl.Event
 			}
 		case sl.MentionsUs():

@@ -38,7 +38,7 @@ func TestRealAgentsRunTheHooksTheyAreGiven(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			marker := filepath.Join(t.TempDir(), "ran")
 			entry, _ := agents.Find(c.name)
-			stage := agentstest.NewTestBed(t, c.name, model.Scenario{Steps: []model.Step{
+			testBed := agentstest.NewTestBed(t, c.name, model.Scenario{Steps: []model.Step{
 				{Calls: []model.ToolCall{entry.Shell.Call("touch " + marker)}},
 				{Say: "done"},
 			}})
@@ -52,14 +52,14 @@ func TestRealAgentsRunTheHooksTheyAreGiven(t *testing.T) {
 				t.Fatal("not in the catalogue")
 			}
 			args := slices.Concat(agents.Headless(c.name, "Run it "+model.Mark("")), c.own(own))
-			argv, injected, notes, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: stage.In.Argv[0],
+			argv, injected, notes, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: testBed.In.Argv[0],
 				Hook: hook})
 			if err != nil || !injected {
 				t.Fatalf("injected = %v, notes = %q, error %v; want no error and injected", injected, notes, err)
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), agentstest.Timeout)
 			defer cancel()
-			r, err := agents.Run(ctx, stage.In, stage.Env, stage.Project, argv[1:]...)
+			r, err := agents.Run(ctx, testBed.In, testBed.Env, testBed.Project, argv[1:]...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func TestRealAgentsRunTheHooksTheyAreGiven(t *testing.T) {
 			if _, err := os.Stat(marker); err == nil {
 				t.Error("the tool ran although the hook refused it")
 			}
-			if !stage.Model.Saw(stage.Run, "refused by the test") {
+			if !testBed.Model.Saw(testBed.Run, "refused by the test") {
 				t.Error("the model was not told the reason")
 			}
 			if t.Failed() {
@@ -109,7 +109,7 @@ func script(t *testing.T, file, log string) string {
 // Without trust no hook runs, and the end of the turn is seen all the same, by
 // us and by the person's own program.
 func TestRealCodexTellsWithoutTrust(t *testing.T) {
-	stage := agentstest.NewTestBed(t, "codex", model.Scenario{Steps: []model.Step{{Say: "done"}}})
+	testBed := agentstest.NewTestBed(t, "codex", model.Scenario{Steps: []model.Step{{Say: "done"}}})
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log")
 	hook := script(t, filepath.Join(dir, "it's \"here\"", "hookmux-hook"), log)
@@ -117,14 +117,14 @@ func TestRealCodexTellsWithoutTrust(t *testing.T) {
 	a, _ := agent.Builtin().Agent("codex")
 	args := slices.Concat([]string{"-c", `notify=["` + own + `","mine"]`},
 		agents.Headless("codex", "Say it "+model.Mark("")))
-	argv, injected, _, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: stage.In.Argv[0], Hook: hook,
+	argv, injected, _, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: testBed.In.Argv[0], Hook: hook,
 		Untrusted: true})
 	if err != nil || !injected {
 		t.Fatalf("injected = %v, error %v; want no error and injected", injected, err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), agentstest.Timeout)
 	defer cancel()
-	r, err := agents.Run(ctx, stage.In, stage.Env, stage.Project, argv[1:]...)
+	r, err := agents.Run(ctx, testBed.In, testBed.Env, testBed.Project, argv[1:]...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,10 +75,10 @@ func (t *duplicates) sweepOld(now time.Time) {
 		return
 	}
 	t.swept = now
-	crowded := t.count >= keepDuplicates // then half of what is decided goes as well
+	full := t.count >= keepDuplicates // then half of what is decided goes as well
 	for key, list := range t.open {
 		left := slices.DeleteFunc(list, func(o *dedupeEntry) bool {
-			return o.isOver(now) || crowded && t.count > keepDuplicates/2 && !o.until.IsZero()
+			return o.isOver(now) || full && t.count > keepDuplicates/2 && !o.until.IsZero()
 		})
 		t.count -= len(list) - len(left)
 		if len(left) == 0 {

@@ -35,9 +35,9 @@ var witnessed = []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "Perm
 // realHandover is a home in which real agents work while hookmux is replaced.
 type realHandover struct {
 	*handover
-	model  *model.Server
-	stages []*testbed.TestBed
-	random *rand.Rand
+	model    *model.Server
+	testBeds []*testbed.TestBed
+	random   *rand.Rand
 }
 
 // Claude Code and Codex are in the middle of a turn each, at terminals, with hooks that the version
@@ -80,22 +80,22 @@ func layOutReal(t *testing.T, random *rand.Rand) *realHandover {
 		driver.Welcome = nil
 		setting := &testbed.Setting{Driver: driver, In: agentstest.Require(t, name), Model: srv,
 			Patience: agentstest.Timeout, Serial: func() string { return "t" }}
-		if len(h.stages) > 0 {
-			setting.SharedWith = h.stages[0]
+		if len(h.testBeds) > 0 {
+			setting.SharedWith = h.testBeds[0]
 		}
 		st, err := testbed.New(setting, "handover")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(h.stages) > 0 { // a place for its terminal
+		if len(h.testBeds) > 0 { // a place for its terminal
 			if st.Base = filepath.Join(st.Base, name); os.MkdirAll(st.Base, 0o700) != nil {
 				t.Fatalf("%s cannot be made", st.Base)
 			}
 		}
 		st.Env = append(st.Env, "HOOKMUX_TEST_BELOW="+name) // the test programs know its hooks by this
-		h.stages = append(h.stages, st)
+		h.testBeds = append(h.testBeds, st)
 	}
-	first := h.stages[0]
+	first := h.testBeds[0]
 	h.handover = &handover{
 		Home: &sandbox.Home{Base: first.Base, Project: first.Project, Bin: filepath.Join(first.Base, "bin"),
 			Env: slices.DeleteFunc(slices.Clone(first.Env), func(one string) bool {
@@ -105,7 +105,7 @@ func layOutReal(t *testing.T, random *rand.Rand) *realHandover {
 		ponder: func() { time.Sleep(time.Duration(random.IntN(1500)) * time.Millisecond) },
 	}
 	t.Cleanup(func() {
-		for _, st := range h.stages {
+		for _, st := range h.testBeds {
 			st.ClearUp()
 		}
 		if err := hubtest.EndHub(h.Dirs); err != nil {
@@ -132,7 +132,7 @@ func (h *realHandover) writeWitness(agent, file string) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		h.t.Fatal(err)
 	}
-	if err := drivers.MergeJSON(filepath.Join(h.stages[0].Home, file), map[string]any{"hooks": hooks}); err != nil {
+	if err := drivers.MergeJSON(filepath.Join(h.testBeds[0].Home, file), map[string]any{"hooks": hooks}); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -199,7 +199,7 @@ func (h *realHandover) workThrough(before, now string, restart bool) {
 		}
 	}
 	first := h.hubVersion()
-	for _, st := range h.stages {
+	for _, st := range h.testBeds {
 		var calls []model.ToolCall
 		for call := range toolCalls {
 			calls = append(calls, st.EscalatedCall(tagOf(st.Driver.Name, call)))
@@ -209,7 +209,7 @@ func (h *realHandover) workThrough(before, now string, restart bool) {
 
 	var agents, others sync.WaitGroup
 	done := make(chan struct{})
-	for _, st := range h.stages {
+	for _, st := range h.testBeds {
 		agents.Go(func() { h.play(st) })
 	}
 	others.Go(func() { h.answerRequests(done) })
@@ -238,7 +238,7 @@ func (h *realHandover) awaitMoment() {
 	steps, pause := 1+h.random.IntN(2*toolCalls), time.Duration(h.random.IntN(1000))*time.Millisecond
 	await.Until(h.t, fmt.Sprintf("the model was asked %d times", steps), func() bool {
 		asked := 0
-		for _, st := range h.stages {
+		for _, st := range h.testBeds {
 			for _, q := range h.model.Requests(st.Run) {
 				if q.Kind == model.ReqScripted {
 					asked++
@@ -254,7 +254,7 @@ func (h *realHandover) awaitMoment() {
 // compareTurns wants each call to have run, its output read by the model, and one yes
 // of the person for it.
 func (h *realHandover) compareTurns() {
-	for _, st := range h.stages {
+	for _, st := range h.testBeds {
 		for call := range toolCalls {
 			tag := tagOf(st.Driver.Name, call)
 			if !st.LeftItsFile(tag) || !h.model.Saw(st.Run, "out-"+tag) {
@@ -266,7 +266,7 @@ func (h *realHandover) compareTurns() {
 			h.t.Errorf("%s: the model was not asked for its last words", st.Driver.Name)
 		}
 	}
-	h.compareAnswers(len(h.stages) * toolCalls)
+	h.compareAnswers(len(h.testBeds) * toolCalls)
 }
 
 // compareJournal wants what agents told the person's own hook in the journal, as
@@ -288,7 +288,7 @@ func (h *realHandover) compareJournal() {
 		}
 	}
 	text, _ := json.Marshal(stored)
-	for _, st := range h.stages {
+	for _, st := range h.testBeds {
 		told := h.told(st.Driver.Name)
 		for _, event := range witnessed {
 			if told[event] == 0 || stored[st.Driver.Name+" "+event] != told[event] {

@@ -241,7 +241,7 @@ func (h *handover) workThrough(before, now string, random *rand.Rand, restart bo
 	if err := hubtest.EndHub(h.Dirs); err != nil {
 		t.Fatal(err)
 	}
-	h.compareBooks()
+	h.compareRecords()
 }
 
 // awaitOtherVersion waits until the new hub is there, with the next hooks at the
@@ -257,8 +257,8 @@ func (h *handover) awaitOtherVersion(first string) {
 	})
 }
 
-// compareBooks compares what was sent and asked with what the journal has.
-func (h *handover) compareBooks() {
+// compareRecords compares what was sent and asked with what the journal has.
+func (h *handover) compareRecords() {
 	t := h.t
 	stored, _, err := hubtest.CountStored(context.Background(), h.Dirs)
 	if err != nil {

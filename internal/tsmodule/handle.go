@@ -293,9 +293,9 @@ type contextInfo struct {
 
 func (m *Module) contextFields(s *subject) contextInfo {
 	ev := s.ev
-	someone := m.engine.host.Asker != nil && m.engine.host.Asker.CanAnyoneAnswer(ev)
+	canAnswer := m.engine.host.Asker != nil && m.engine.host.Asker.CanAnyoneAnswer(ev)
 	mode := "print"
-	if someone {
+	if canAnswer {
 		mode = "tui"
 	}
 	if own := asString(s.ctx["mode"]); own != "" {
@@ -307,7 +307,7 @@ func (m *Module) contextFields(s *subject) contextInfo {
 	}
 	return contextInfo{
 		Key: sessionKey(ev.Agent, ev.Session), Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Pi: s.pi,
-		HasUI: someone, Mode: mode,
+		HasUI: canAnswer, Mode: mode,
 		SessionFile: ev.Transcript, Title: ev.Title, Model: ev.Model,
 		Idle: idle, Headless: ev.Attended == event.AttendedNo,
 		PiModel: s.ctx["model"], Models: s.ctx["models"], Usage: s.ctx["usage"],

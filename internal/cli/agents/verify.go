@@ -91,7 +91,7 @@ func listChecks(app *cmdutil.App, asJSON bool) error {
 		type row struct {
 			ID       string `json:"id"`
 			Proves   string `json:"proves"`
-			Saboteur string `json:"saboteur"`
+			Breakage string `json:"saboteur"`
 		}
 		var rows []row
 		for _, c := range checks.All() {

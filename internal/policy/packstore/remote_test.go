@@ -93,8 +93,8 @@ func TestFetchByHTTPS(t *testing.T) {
 		"GIT_PROJECT_ROOT=" + filepath.Dir(r.dir), "PATH=" + os.Getenv("PATH")}, InheritEnv: []string{"GIT_EXEC_PATH"}})
 	defer server.Close()
 	o := Origin{URL: server.URL + "/" + filepath.Base(r.dir) + "/.git", Ref: "v1.1.0", Sub: "team/rules pack"}
-	stranger := &Git{Environ: []string{"PATH=" + os.Getenv("PATH")}}
-	if _, _, err := stranger.Fetch(context.Background(), o); err == nil {
+	otherServer := &Git{Environ: []string{"PATH=" + os.Getenv("PATH")}}
+	if _, _, err := otherServer.Fetch(context.Background(), o); err == nil {
 		t.Error("a certificate that nobody knows: want a refusal")
 	}
 	file := filepath.Join(t.TempDir(), "ca.pem")
@@ -102,7 +102,7 @@ func TestFetchByHTTPS(t *testing.T) {
 	if err := os.WriteFile(file, block, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	known := &Git{Environ: append(stranger.Environ, "SSL_CERT_FILE="+file)}
+	known := &Git{Environ: append(otherServer.Environ, "SSL_CERT_FILE="+file)}
 	pack, got, err := known.Fetch(context.Background(), o)
 	if err != nil || pack.Name != "team" || got.Is != Tag || got.Commit != r.git("rev-parse", "HEAD") {
 		t.Errorf("by https: %+v, %v; want the pack at its commit", got, err)

@@ -275,8 +275,8 @@ func TestTwoLogsInOneFolder(t *testing.T) {
 func TestLogGivesUpAFileThatIsClaimed(t *testing.T) {
 	dir := t.TempDir()
 	stop := make(chan struct{})
-	var stranger sync.WaitGroup
-	stranger.Go(func() { // stores and removes whatever it may
+	var other sync.WaitGroup
+	other.Go(func() { // stores and removes whatever it may
 		for {
 			select {
 			case <-stop:
@@ -311,7 +311,7 @@ func TestLogGivesUpAFileThatIsClaimed(t *testing.T) {
 		}
 	}
 	close(stop)
-	stranger.Wait()
+	other.Wait()
 	if err := l.Close(); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("closing a log whose last file may be gone: %v", err)
 	}

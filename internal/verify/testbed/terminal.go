@@ -16,15 +16,15 @@ import (
 // Terminal is an agent in a tmux server of its own: nobody else's sessions are
 // seen or touched, and the server ends with the run.
 type Terminal struct {
-	Stage  *TestBed
-	tmux   string
-	socket string
-	PID    int // of the agent
+	TestBed *TestBed
+	tmux    string
+	socket  string
+	PID     int // of the agent
 }
 
 // NewTerminal is a terminal whose tmux server listens below the test bed's folder.
 func NewTerminal(st *TestBed, tmux, name string) *Terminal {
-	return &Terminal{Stage: st, tmux: tmux, socket: filepath.Join(st.Base, name)}
+	return &Terminal{TestBed: st, tmux: tmux, socket: filepath.Join(st.Base, name)}
 }
 
 // AtTerminal starts the agent interactively, lets a person act, and ends both.
@@ -74,12 +74,12 @@ func (st *TestBed) AtTerminal(ctx context.Context, args []string, person func(co
 // passWelcome gets screens out of the way that stand before the prompt. The first
 // event tells that there is none left.
 func (t *Terminal) passWelcome(ctx context.Context) {
-	if len(t.Stage.Driver.Welcome) == 0 {
+	if len(t.TestBed.Driver.Welcome) == 0 {
 		return
 	}
 	for range 100 {
 		screen := strings.Join(strings.Fields(t.CaptureScreen(ctx)), " ")
-		for _, w := range t.Stage.Driver.Welcome {
+		for _, w := range t.TestBed.Driver.Welcome {
 			if strings.Contains(screen, w.Text) {
 				t.KeepScreen()
 				PauseFor(ctx, 400*time.Millisecond) // a screen that was just drawn takes no keys yet
@@ -90,7 +90,7 @@ func (t *Terminal) passWelcome(ctx context.Context) {
 				}
 			}
 		}
-		if len(t.Stage.Watcher.AllSeen()) > 0 || !PauseFor(ctx, 100*time.Millisecond) {
+		if len(t.TestBed.Watcher.AllSeen()) > 0 || !PauseFor(ctx, 100*time.Millisecond) {
 			return
 		}
 	}
@@ -100,8 +100,8 @@ func (t *Terminal) RunTmux(ctx context.Context, args ...string) (string, error) 
 	cmd := exec.CommandContext(ctx, t.tmux, append([]string{"-S", t.socket}, args...)...)
 	// Not the caller's: TMUX would make it somebody else's child.
 	cmd.Env = []string{
-		"PATH=" + t.Stage.LookupEnv("PATH"),
-		"HOME=" + t.Stage.Home,
+		"PATH=" + t.TestBed.LookupEnv("PATH"),
+		"HOME=" + t.TestBed.Home,
 		"TERM=xterm-256color",
 		"LANG=C.UTF-8",
 		"SHELL=/bin/sh",
@@ -128,7 +128,7 @@ func (t *Terminal) KeepScreen() string {
 	defer cancel()
 	s := t.CaptureScreen(ctx)
 	if s != "" {
-		t.Stage.Evidence.Screens = append(t.Stage.Evidence.Screens, s)
+		t.TestBed.Evidence.Screens = append(t.TestBed.Evidence.Screens, s)
 	}
 	return s
 }
