@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
@@ -145,7 +144,7 @@ func (f *transcriptFollower) openTranscript(one *followed, current *state.Overvi
 	}
 	one.tried, one.pause = now, min(max(2*one.pause, readPeriod), maxOpenPause)
 	env := transcript.Env{Home: f.deps.Dirs.Home, Getenv: f.environOf(current)}
-	reader, err := transcript.Open(&rules.Spec.Transcript, one.key.ID, strings.Clone(current.Transcript), env)
+	reader, err := transcript.Open(&rules.Spec.Transcript, one.key.ID, current.Transcript, env)
 	if err != nil {
 		if errors.Is(err, transcript.ErrOutside) && !one.warned {
 			one.warned = true
@@ -156,9 +155,7 @@ func (f *transcriptFollower) openTranscript(one *followed, current *state.Overvi
 	one.reader = reader
 }
 
-// readTranscript reads what was added to one transcript. The session itself is
-// fetched only when there is something to do: most are silent, and stored in
-// their compact form.
+// readTranscript reads what was added to one transcript.
 func (f *transcriptFollower) readTranscript(one *followed, current state.Overview, now time.Time) {
 	rules := f.tracker.rulesFor(one.key.Agent)
 	if current.Open && !rules.Off {
