@@ -10,9 +10,11 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/textcut"
 )
 
 // Problem is something wrong in a catalogue file. The file it names is left
@@ -55,7 +57,7 @@ type File struct {
 
 // ReadFiles reads the *.yaml files right in a directory, by name.
 func ReadFiles(dir string) ([]File, []Problem) {
-	found, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*.yaml"))
+	found, err := filepath.Glob(filepath.Join(paths.EscapeGlob(dir), "*.yaml"))
 	if err != nil {
 		return nil, []Problem{{File: dir, Text: err.Error()}}
 	}
@@ -182,18 +184,13 @@ func (a *Agent) inherited() *Agent {
 		Ignored: a.Ignored, Status: a.Status, Feed: a.Feed}
 }
 
-// escapeGlob keeps a directory's own special characters from being a pattern.
-func escapeGlob(dir string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
-}
-
 // parse reads one file; a key it does not know is an error, because a typo
 // must not silently switch something off.
 func parse(file File) (*Agent, *Problem) {
 	var a Agent
 	decoder := yaml.NewDecoder(bytes.NewReader(file.Data), yaml.Strict())
 	if err := decoder.Decode(&a); err != nil {
-		problem := &Problem{File: file.Name, Text: firstLine(err.Error())}
+		problem := &Problem{File: file.Name, Text: textcut.FirstLine(err.Error())}
 		var located yaml.Error
 		if errors.As(err, &located) {
 			problem.Text = located.GetMessage()
@@ -205,11 +202,6 @@ func parse(file File) (*Agent, *Problem) {
 		return nil, problem
 	}
 	return &a, nil
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return s
 }
 
 // mergedTexts is both maps in one; the second counts where both say something.

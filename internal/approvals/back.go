@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/textcut"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -115,7 +116,7 @@ func (a *absence) addEnded(away *awayState, digest *wire.Digest) {
 		}
 	})
 	if err != nil {
-		digest.Note = "what happened before the hub began anew is not all here: " + firstLine([]byte(err.Error()))
+		digest.Note = "what happened before the hub began anew is not all here: " + textcut.FirstLine(err.Error())
 	}
 	a.addMonitored(ctx, away.Since, digest)
 	a.addRecords(away.Since, digest.Ended, known)
@@ -133,7 +134,7 @@ func (a *absence) addMonitored(ctx context.Context, since time.Time, digest *wir
 		}
 	})
 	if err != nil && digest.Note == "" {
-		digest.Note = "what monitored hooks would have done is not all here: " + firstLine([]byte(err.Error()))
+		digest.Note = "what monitored hooks would have done is not all here: " + textcut.FirstLine(err.Error())
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/textcut"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -72,7 +72,7 @@ func (p *pushCommand) tellPerson(hubEnds context.Context, item wire.FeedItem) {
 	out, err := p.processes.Shell(ctx, p.command(), "/", append(os.Environ(), "HOOKMUX_REQUEST="+item.ID),
 		append(text, '\n'))
 	if err == nil && out.Exit != 0 {
-		err = fmt.Errorf("exit code %d: %s", out.Exit, firstLine(out.Stderr))
+		err = fmt.Errorf("exit code %d: %s", out.Exit, textcut.FirstLine(string(out.Stderr)))
 	}
 	if err == nil {
 		p.failed.Store(0)
@@ -88,9 +88,4 @@ func (p *pushCommand) tellPerson(hubEnds context.Context, item wire.FeedItem) {
 	if !p.canAnyoneAnswer() {
 		p.queue.End(item.ID, queue.Released)
 	}
-}
-
-func firstLine(b []byte) string {
-	line, _, _ := strings.Cut(string(b), "\n")
-	return line
 }

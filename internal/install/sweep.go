@@ -8,6 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/install/scriptfile"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // leftovers are what an installation that was killed began and never put in place.
@@ -68,7 +69,7 @@ func (l leftovers) list() []string {
 
 func unfinishedLinks(at string) []string {
 	var out []string
-	matches, _ := filepath.Glob(escapeGlob(at) + ".*.new")
+	matches, _ := filepath.Glob(paths.EscapeGlob(at) + ".*.new")
 	for _, m := range matches {
 		if newLink.MatchString(m[len(at)+1:]) {
 			out = append(out, m)

@@ -320,7 +320,7 @@ func (m *Manifest) seedsOf(a *agent.Agent, plugin string) []string {
 func (h *Host) foreignFiles(a *agent.Agent, plugin string) []string {
 	var out []string
 	for _, pattern := range a.Install.Plugin.Alone {
-		matches := h.onDisk().glob(filepath.Join(escapeGlob(filepath.Dir(plugin)), pattern))
+		matches := h.onDisk().glob(filepath.Join(paths.EscapeGlob(filepath.Dir(plugin)), pattern))
 		for _, m := range matches {
 			if m != plugin && !strings.HasPrefix(filepath.Base(m), ".") {
 				out = append(out, m)
@@ -328,10 +328,6 @@ func (h *Host) foreignFiles(a *agent.Agent, plugin string) []string {
 		}
 	}
 	return out
-}
-
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // removeSeed removes a seed, unless somebody made it theirs.

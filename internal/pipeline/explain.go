@@ -9,6 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/environ"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/textcut"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -95,7 +96,7 @@ func matchedHooks(p *pipelineState) []wire.Matched {
 		if s, ok := said[e.ID]; ok {
 			m.Ran, m.Verdict, m.Would = true, s.Verdict.Word(), wire.WouldOf(s.Would)
 			if s.Err != nil {
-				m.Error = firstLine(s.Err.Error())
+				m.Error = textcut.FirstLine(s.Err.Error())
 			}
 		}
 		list = append(list, m)

@@ -3,12 +3,12 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/textcut"
 	"github.com/hookmux/hookmux/internal/tsmodule/host"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -102,7 +102,7 @@ func (l *laterHooks) countSteps(ev *event.Event, steps []hook.Step) {
 			}
 			continue
 		}
-		text := firstLine(step.Err.Error())
+		text := textcut.FirstLine(step.Err.Error())
 		warn := func(text string) {
 			l.deps.Log.Warn("hook failed", "hook", step.Hook, "agent", ev.Agent, "event", ev.Native,
 				"error", redact.Text(text))
@@ -118,11 +118,6 @@ func (l *laterHooks) countSteps(ev *event.Event, steps []hook.Step) {
 	}
 }
 
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
-}
-
 // wireSteps are steps as they are stored and streamed.
 func wireSteps(steps []hook.Step) []wire.Step {
 	var list []wire.Step
@@ -132,7 +127,7 @@ func wireSteps(steps []hook.Step) []wire.Step {
 			Again: one.Again, Would: wire.WouldOf(one.Would),
 		}
 		if one.Err != nil {
-			step.Error = firstLine(one.Err.Error())
+			step.Error = textcut.FirstLine(one.Err.Error())
 		}
 		list = append(list, step)
 	}

@@ -1,7 +1,10 @@
 // Package textcut shortens texts without cutting a character in two.
 package textcut
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Bytes is the beginning of s, of at most so many bytes.
 func Bytes(s string, most int) string {
@@ -20,4 +23,10 @@ func Marked(s string, most int) string {
 		return s
 	}
 	return Bytes(s, most) + "…"
+}
+
+// FirstLine is s up to its first line break.
+func FirstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
 }

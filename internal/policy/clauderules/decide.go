@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // Verdict is what rules say about a call.
@@ -379,7 +380,7 @@ func (e *evaluation) isWholeFolder(name string) bool {
 		}
 	}
 	absolute := e.place.absolute(name)
-	return isBelow(absolute, e.place.cwd()) || isBelow(absolute, e.place.Home) || absolute == "/" ||
+	return paths.IsWithin(absolute, e.place.cwd()) || paths.IsWithin(absolute, e.place.Home) || absolute == "/" ||
 		strings.Count(absolute, "/") == 1
 }
 

@@ -9,6 +9,8 @@ import (
 	"path"
 	"strings"
 	"testing"
+
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // The calls in testdata were made by a real Claude Code 2.1.325 in mode default.
@@ -34,7 +36,7 @@ func resolveLab(name string) string {
 	for range 4 {
 		changed := false
 		for link, target := range labLinks {
-			if isBelow(link, name) {
+			if paths.IsWithin(link, name) {
 				name, changed = target+name[len(link):], true
 			}
 		}

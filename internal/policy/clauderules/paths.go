@@ -3,6 +3,8 @@ package clauderules
 import (
 	"path"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // Place is where a call happens. Nothing in it is looked up by this package.
@@ -49,18 +51,13 @@ func (p Place) spellings(absolute string) []string {
 	return []string{absolute}
 }
 
-func isBelow(folder, name string) bool {
-	folder = strings.TrimSuffix(folder, "/")
-	return name == folder || strings.HasPrefix(name, folder+"/")
-}
-
 // isWorking reports whether a path lies in a working folder.
 func (p Place) isWorking(absolute string) bool {
-	if p.Project != "" && isBelow(p.Project, absolute) {
+	if p.Project != "" && paths.IsWithin(p.Project, absolute) {
 		return true
 	}
 	for _, folder := range p.Folders {
-		if isBelow(folder, absolute) {
+		if paths.IsWithin(folder, absolute) {
 			return true
 		}
 	}
@@ -137,7 +134,7 @@ func relativeTo(root, absolute string) (string, bool) {
 	if root == "/" {
 		return strings.TrimPrefix(absolute, "/"), absolute != "/"
 	}
-	if !isBelow(root, absolute) || absolute == root {
+	if !paths.IsWithin(root, absolute) || absolute == root {
 		return "", false
 	}
 	return absolute[len(strings.TrimSuffix(root, "/"))+1:], true

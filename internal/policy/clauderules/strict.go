@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -400,7 +401,7 @@ func (l closerLook) folderRule(run *shell.Run) *Rule {
 			if !ok {
 				continue
 			}
-			if target := path.Join(root, literal); isBelow(folder, target) && (folder != "/" || !anywhere) {
+			if target := path.Join(root, literal); paths.IsWithin(folder, target) && (folder != "/" || !anywhere) {
 				return rule
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/policy/clauderules"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
@@ -142,7 +143,7 @@ func (c *ClaudeRules) setFor(f *facts.Facts, home string) (*clauderules.Set, str
 	key, project := claudeKey{home: home}, f.Project
 	folder := cmp.Or(facts.SourceOf(f).Folder, f.Cwd)
 	for i, s := range c.Settings {
-		if root := expandHome(s.Project, home); isWithin(root, folder) || isWithin(root, f.Project) {
+		if root := expandHome(s.Project, home); paths.IsWithin(root, folder) || paths.IsWithin(root, f.Project) {
 			key.projects |= 1 << i
 			project = root
 		}
@@ -153,10 +154,6 @@ func (c *ClaudeRules) setFor(f *facts.Facts, home string) (*clauderules.Set, str
 	set := clauderules.NewSet(c.files(home, key.projects)...)
 	c.made.Store(key, set)
 	return set, project
-}
-
-func isWithin(folder, name string) bool {
-	return name == folder || strings.HasPrefix(name, strings.TrimSuffix(folder, "/")+"/")
 }
 
 // judgeClaude says what a rule in Claude Code's words says about a call.

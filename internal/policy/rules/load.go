@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/textcut"
 )
 
 // Problem is something wrong with a rule or a file of rules.
@@ -116,7 +117,7 @@ func tooDeep(tokens token.Tokens) *token.Token {
 // parseFile reads one file.
 func parseFile(s Source) ([]*Rule, []Problem) {
 	whole := func(err error) []Problem {
-		p := Problem{File: s.Name, Text: firstLine(err), Whole: true}
+		p := Problem{File: s.Name, Text: textcut.FirstLine(err.Error()), Whole: true}
 		placeError(&p, err)
 		return []Problem{p}
 	}
@@ -196,7 +197,7 @@ func parseRule(node ast.Node, s Source, usual Rule) (*Rule, *Problem) {
 		r.Line, r.Column = t.Position.Line, t.Position.Column
 	}
 	fail := func(err error) (*Rule, *Problem) {
-		p := r.problem(firstLine(err))
+		p := r.problem(textcut.FirstLine(err.Error()))
 		placeError(&p, err)
 		return nil, &p
 	}
@@ -243,11 +244,6 @@ func placeError(p *Problem, err error) {
 	}
 }
 
-func firstLine(err error) string {
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	return text
-}
-
 // compile makes the rule's expression ready and finds out which facts it needs.
 func (r *Rule) compile() error {
 	r.needs = r.Match.needs()
@@ -264,7 +260,7 @@ func (r *Rule) compile() error {
 	program, err := expr.Compile(r.When, expr.Env(expressionFacts{}), expr.AsBool(), expr.MaxNodes(2000),
 		expr.DisableBuiltin("now"), expr.Patch(seen))
 	if err != nil {
-		return fmt.Errorf("when: %s", strings.ReplaceAll(strings.TrimSpace(firstLine(err)), "\n", " "))
+		return fmt.Errorf("when: %s", strings.ReplaceAll(strings.TrimSpace(textcut.FirstLine(err.Error())), "\n", " "))
 	}
 	if seen.grows != "" {
 		return fmt.Errorf("when: %s is not allowed here, because it makes texts longer", seen.grows)

@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // Result is what a headless run gave.
@@ -70,7 +71,7 @@ func Leftovers(in Installed, home string) []int {
 	for _, d := range dirs {
 		exe, _ := os.Readlink(filepath.Join(d, "exe"))
 		cwd, _ := os.Readlink(filepath.Join(d, "cwd"))
-		if !isBelow(filepath.Dir(in.Dir), exe) && !isBelow(home, cwd) {
+		if !paths.IsWithin(filepath.Dir(in.Dir), exe) && !paths.IsWithin(home, cwd) {
 			continue
 		}
 		env, err := os.ReadFile(filepath.Join(d, "environ"))
@@ -91,10 +92,6 @@ func Leftovers(in Installed, home string) []int {
 func procIsOurs() bool {
 	self, err := os.Readlink("/proc/self")
 	return err == nil && self == strconv.Itoa(os.Getpid())
-}
-
-func isBelow(dir, path string) bool {
-	return path != "" && (path == dir || strings.HasPrefix(path, dir+string(filepath.Separator)))
 }
 
 // EndLeftovers kills what Leftovers finds and returns the pids. The home must be
