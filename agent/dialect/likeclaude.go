@@ -14,12 +14,13 @@ type likeClaude struct {
 	finish func(Decoded) *event.Subagent
 	// takes is what of a person's answer can be put into words, by shape.
 	takes map[string]Takes
-	// contextBesideBlock: words for the model count beside a block.
+	// contextBesideBlock says that words for the model count beside a block.
 	contextBesideBlock bool
-	// changeBesideAsk: the person is asked about the call as it was changed.
+	// changeBesideAsk says that the person is asked about the call as it was changed.
 	changeBesideAsk bool
-	// losesOutput: it stops reading what a hook printed when the hook exits, and
-	// on a busy machine misses it; so a refused call or prompt is told by exit code 2 as well.
+	// losesOutput says that it stops reading what a hook printed when the hook exits,
+	// and on a busy machine misses it; so a refused call or prompt is told by exit code
+	// 2 as well.
 	losesOutput bool
 }
 

@@ -76,7 +76,7 @@ type question struct {
 	need policy.Need
 	hold func() time.Duration // how long it may wait from now
 	key  string               // by which a program that pushed it knows it
-	// relayed: the program that pushed it is told the answer.
+	// relayed says that the program that pushed it is told the answer.
 	relayed bool
 }
 

@@ -19,13 +19,13 @@ import (
 // fault is one thing that goes wrong.
 type fault struct {
 	name string
-	// destroys: events that were acknowledged before or during the fault may be
+	// destroys says that events that were acknowledged before or during the fault may be
 	// gone with it. They are looked for before, and forgotten after.
 	destroys bool
-	// stalls: nothing can be written while it lasts, so that events are in memory
-	// until they are stored again. The next fault comes after that.
+	// stalls says that nothing can be written while it lasts, so that events are in
+	// memory until they are stored again. The next fault comes after that.
 	stalls bool
-	// needsMounts: it needs file systems of the world's own.
+	// needsMounts says that it needs file systems of the world's own.
 	needsMounts bool
 	// run lets it happen and ends it again.
 	run func(w *world) error

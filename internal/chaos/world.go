@@ -40,7 +40,7 @@ const settings = `{
 type world struct {
 	*sandbox.Home
 	options worldOptions
-	// ownMounts: state and runtime folder are small file systems of their own.
+	// ownMounts says that state and runtime folder are small file systems of their own.
 	ownMounts bool
 	recording recording
 	random    *rand.Rand // of the faults; the load has its own

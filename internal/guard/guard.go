@@ -159,7 +159,7 @@ type Guard struct {
 	checker checker
 	allow   inspect.Allowed
 	scripts *scriptcache.Cache
-	// wholeCall: it looks at a call as one thing, whatever its commands are.
+	// wholeCall says that it looks at a call as one thing, whatever its commands are.
 	wholeCall bool
 }
 

@@ -62,7 +62,7 @@ type claudeHandler struct {
 
 // ClaudeOptions says more about the files that are imported from.
 type ClaudeOptions struct {
-	// Global: the registrations will count in every project.
+	// Global says that the registrations will count in every project.
 	Global bool
 	// Agents are asked which of them read Claude Code's files themselves; nil
 	// for the built-in catalogue.

@@ -17,7 +17,7 @@ import (
 type Delivery struct {
 	Ours   bool     // something of ours is installed
 	Events []string // those whose hook runs and reaches us
-	// Whole: nothing that was installed is missing, damaged, switched off,
+	// Whole says that nothing that was installed is missing, damaged, switched off,
 	// hidden or untrusted.
 	Whole bool
 	Why   string // what is wrong, for a person; empty when Whole

@@ -63,7 +63,7 @@ type imported struct {
 	Left    int                 `json:"left"`
 	File    string              `json:"file,omitempty"`
 	Rules   string              `json:"rules,omitempty"`
-	// Counts: the rules are in force.
+	// Counts says that the rules are in force.
 	Counts bool `json:"counts"`
 }
 

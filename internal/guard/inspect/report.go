@@ -44,7 +44,7 @@ type Finding struct {
 	Rule   string `json:"rule"`
 	Reason string `json:"reason"` // one line: what and why
 	Where  string `json:"where"`  // the piece of the command, or the path
-	// Ask: a person is asked about it, also where the guard denies.
+	// Ask says that a person is asked about it, also where the guard denies.
 	Ask bool `json:"ask,omitempty"`
 }
 

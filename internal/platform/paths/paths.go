@@ -30,10 +30,10 @@ type Dirs struct {
 	Data    string
 	System  string // settings of the machine's owner
 
-	// chosen: HOOKMUX_RUNTIME_DIR named the runtime dir. Such a hub keeps to
+	// chosen says that HOOKMUX_RUNTIME_DIR named the runtime dir. Such a hub keeps to
 	// itself and leaves no note in the home directory.
 	chosen bool
-	// stripped: the environment could not say where things are.
+	// stripped says that the environment could not say where things are.
 	stripped bool
 	// installation: where the places were taken from, if not from the environment.
 	installation *Installation

@@ -41,7 +41,8 @@ type File struct {
 	Lifetime string
 	Missing  string // what happens without it
 	Damaged  string // what happens when it cannot be read or believed
-	// AgentsOwn: an agent puts files there, and says who may read and write them.
+	// AgentsOwn says that an agent puts files there, and says who may read and write
+	// them.
 	AgentsOwn bool
 }
 

@@ -16,8 +16,8 @@ type operandAccess struct {
 	access Access
 	skip   int    // leading operands that are no files (chmod's mode)
 	values string // short options that take the next word, besides programs.ShortValues
-	// target: the last operand, or -t's value, is written, the others are sources
-	// (read, or deleted by a move).
+	// target says that the last operand, or -t's value, is written, the others are
+	// sources (read, or deleted by a move).
 	target bool
 }
 

@@ -65,7 +65,7 @@ type Options struct {
 	// Started is the folder that the call's session started in, for what a rule says
 	// of that one; "" for what it says of the call's own.
 	Started string
-	// StartUnknown: nobody knows where the session started.
+	// StartUnknown says that nobody knows where the session started.
 	StartUnknown bool
 	// Git reads a repository; nil: nothing is known about any.
 	Git func(dir string) Repository

@@ -46,7 +46,8 @@ type Facts struct {
 	Unknown []Name `json:"unknown,omitempty" expr:"unknown"`
 
 	source Source
-	// setsVariables: the call sets variables for what comes behind them (PATH=/x; ls).
+	// setsVariables says that the call sets variables for what comes behind them
+	// (PATH=/x; ls).
 	setsVariables bool
 }
 
@@ -62,7 +63,7 @@ type Source struct {
 	// Folder is the one that a rule's projects are compared with: the call's own, or
 	// where its session started.
 	Folder string
-	// StartUnknown: nobody knows where the session started.
+	// StartUnknown says that nobody knows where the session started.
 	StartUnknown bool
 }
 
@@ -101,8 +102,8 @@ type Command struct {
 	Deletes []string `json:"deletes,omitempty" expr:"deletes"`
 	Hosts   []string `json:"hosts,omitempty" expr:"hosts"`
 
-	// Complete: every word is known before it runs. Dynamic are the words that are
-	// not.
+	// Complete says that every word is known before it runs. Dynamic are the words that
+	// are not.
 	Complete bool     `json:"complete" expr:"complete"`
 	Dynamic  []string `json:"dynamic,omitempty" expr:"dynamic"`
 	// Env are the variables that are set for it, NAME=value.
@@ -113,9 +114,9 @@ type Command struct {
 	// Origin is where the text comes from that it takes for its program: network,
 	// decoder, download (a script this call saved), binary (anything else it saved).
 	Origin string `json:"origin,omitempty" expr:"origin"`
-	// Listed: its words come out of another command, as with xargs or $(…).
+	// Listed says that its words come out of another command, as with xargs or $(…).
 	Listed bool `json:"listed,omitempty" expr:"listed"`
-	// Polls: it only looks how something is, as people do again and again.
+	// Polls says that it only looks how something is, as people do again and again.
 	Polls bool `json:"polls,omitempty" expr:"polls"`
 	// Remote runs on another machine, Contained in a container.
 	Remote    bool   `json:"remote,omitempty" expr:"remote"`
@@ -167,17 +168,17 @@ type Path struct {
 	Path   string `json:"path" expr:"path"` // absolute and clean; as written when it is not known
 	Access Access `json:"access" expr:"access"`
 	Known  bool   `json:"known" expr:"known"`
-	// All: everything below it, dir/*.
+	// All says that everything below it is meant, dir/*.
 	All       bool   `json:"all,omitempty" expr:"all"`
 	InProject bool   `json:"inProject,omitempty" expr:"inProject"`
 	InHome    bool   `json:"inHome,omitempty" expr:"inHome"`
 	Scratch   bool   `json:"scratch,omitempty" expr:"scratch"` // made to be thrown away: /tmp, caches
 	Tracked   bool   `json:"tracked,omitempty" expr:"tracked"` // by git
 	Real      string `json:"real,omitempty" expr:"real"`       // where links lead, when that is another place
-	// Redirected: the shell opens it, not the program (> file).
+	// Redirected says that the shell opens it, not the program (> file).
 	Redirected bool `json:"redirected,omitempty" expr:"redirected"`
-	// Settings: what is written is known, and only sets variables, aliases, options or
-	// names of this machine.
+	// Settings says that what is written is known, and only sets variables, aliases,
+	// options or names of this machine.
 	Settings bool `json:"settings,omitempty" expr:"settings"`
 	Remote   bool `json:"remote,omitempty" expr:"remote"` // of another machine, below its home as far as is known
 	Command  int  `json:"command" expr:"command"`         // index of the command; -1 for a tool's own path
@@ -229,7 +230,7 @@ type Counts struct {
 	SameFailure int `json:"sameFailure,omitempty" expr:"sameFailure"`
 	// Alternating counts how often the last two calls took turns.
 	Alternating int `json:"alternating,omitempty" expr:"alternating"`
-	// Polling: the call only looks how something is.
+	// Polling says that the call only looks how something is.
 	Polling bool `json:"polling,omitempty" expr:"polling"`
 }
 

@@ -15,7 +15,7 @@ import (
 
 // talker is a program that talks to other machines.
 type talker struct {
-	// bare: its operands are hosts even without a scheme (ssh, ping, nc).
+	// bare says that its operands are hosts even without a scheme (ssh, ping, nc).
 	bare bool
 	// operand is which operand names the host, 0 for the first; only with bare.
 	operand int

@@ -31,9 +31,10 @@ type Place struct {
 	File string `json:"file"`
 	// Project is the folder whose rules these are; "" for the user's own.
 	Project string `json:"project,omitempty"`
-	// Local: they are the user's own for this project.
+	// Local says that they are the user's own for this project.
 	Local bool `json:"local,omitempty"`
-	// Untrusted: the agent does not trust the project, and so ignores what it allows.
+	// Untrusted says that the agent does not trust the project, and so ignores what it
+	// allows.
 	Untrusted bool   `json:"untrusted,omitempty"`
 	Home      string `json:"-"`
 }
@@ -46,7 +47,7 @@ type Entry struct {
 	// Rule is what is taken over, in Claude Code's words; "" if nothing is.
 	Rule string `json:"rule,omitempty"`
 	Why  string `json:"why,omitempty"` // the author's own reason
-	// Ignored: the agent itself does not use it.
+	// Ignored says that the agent itself does not use it.
 	Ignored bool `json:"ignored,omitempty"`
 	// Reason says in one word why it is not taken over, Note in a sentence; Instead is
 	// a form that works.

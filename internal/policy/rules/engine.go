@@ -20,7 +20,7 @@ type Hit struct {
 	Where string `json:"where,omitempty"`
 	// Certain is false when a fact that the rule needs is not known.
 	Certain bool `json:"certain"`
-	// Monitored: it is only recorded.
+	// Monitored says that it is only recorded.
 	Monitored bool `json:"monitored,omitempty"`
 }
 
@@ -59,7 +59,7 @@ type Set struct {
 	byProgram map[string][]*Rule
 	named     []*Rule // all of byProgram, for commands whose program is not known
 	others    []*Rule
-	// placed: a rule counts in some folders only.
+	// placed says that a rule counts in some folders only.
 	placed bool
 }
 

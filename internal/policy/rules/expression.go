@@ -169,9 +169,9 @@ type factFinder struct {
 	git, gitFacts int
 	// detail are the facts about commands that are gathered only for some.
 	detail facts.Set
-	// whole: commands are looked at as a whole.
+	// whole says that commands are looked at as a whole.
 	whole bool
-	// command: it is about the command that was matched.
+	// command says that it is about the command that was matched.
 	command bool
 	// grows is what it uses that makes long texts out of short ones; "" for nothing.
 	grows string

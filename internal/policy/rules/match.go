@@ -21,7 +21,7 @@ type hit struct {
 type matcher struct {
 	f  *facts.Facts
 	at place
-	// odd: which program runs is not known for every command.
+	// odd says that which program runs is not known for every command.
 	odd bool
 	// machine runs expressions; nil until one has to be run.
 	machine *machine

@@ -11,11 +11,11 @@ import (
 type Losses struct {
 	// Facts were not recorded, or stand in texts that were redacted or cut.
 	Facts facts.Set
-	// Text: words of the call itself were redacted or cut.
+	// Text says that words of the call itself were redacted or cut.
 	Text bool
-	// Attended: nobody wrote down whether a person sat there.
+	// Attended says that nobody wrote down whether a person sat there.
 	Attended bool
-	// Start: nobody wrote down where the session started.
+	// Start says that nobody wrote down where the session started.
 	Start bool
 }
 

@@ -162,7 +162,8 @@ func (t *twoPlaces) decide(ev *event.Event) []rules.Hit {
 // otherPlace is a folder beside that of the call whose rules count.
 type otherPlace struct {
 	folder, root string
-	// isTree: the repository's own work tree, where the call happens in a further one.
+	// isTree says that it is the repository's own work tree, and the call happens in a
+	// further one.
 	isTree bool
 }
 

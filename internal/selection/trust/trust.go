@@ -188,7 +188,7 @@ type TrustedContent struct {
 	// Problem says why nothing or something older is in force, and what to do.
 	Problem string
 
-	// Damaged: what is trusted is known, and the copy of it is not what it was.
+	// Damaged says that what is trusted is known, and the copy of it is not what it was.
 	Damaged bool
 
 	copy  string

@@ -21,7 +21,8 @@ type Prefix struct {
 	Keep    bool   // the wrapper is worth a run of its own, too
 	Contain bool   // the command runs in a container
 	Need    string // the word behind which the command stands; several are divided by a blank
-	// Unskipped: where options stand, no positional argument does before the command.
+	// Unskipped says that where options stand, no positional argument does before the
+	// command.
 	Unskipped bool
 }
 
