@@ -90,7 +90,7 @@ func (c *Catalogue) Protocol(native string) (*Agent, bool) {
 	return a, ok
 }
 
-// OwnAgent reports whether an event is told by an agent that is none of the catalogue,
+// OwnAgent reports whether an event is told by an agent that is not in the catalogue,
 // whatever it calls itself.
 func (c *Catalogue) OwnAgent(native string) bool {
 	a, ok := c.Protocol(native)

@@ -118,7 +118,7 @@ func (c *compiled) tool(name string) *toolTable {
 
 // tool finds what is known about a tool that an entry tells of. A protocol knows
 // kinds of tools; where the agent's own name of one is told, its entry says more. kind
-// is what an agent that is none of the catalogue calls it, if it does.
+// is what an agent outside of the catalogue calls it, if it does.
 func (c *Catalogue) tool(agent string, a *Agent, kind, name string) *toolTable {
 	switch {
 	case kind != "":

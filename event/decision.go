@@ -253,7 +253,7 @@ type members struct {
 	at     map[string]int // an agent may send very many keys
 }
 
-// add lays an object over what is there; false when it is none.
+// add lays an object over what is there; false when it is not an object.
 func (m *members) add(object json.RawMessage) bool {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

@@ -192,7 +192,7 @@ func (d *Dispatcher) hearHook(ctx context.Context, call *Call, ev *event.Event, 
 	case err != nil && mode == Guard:
 		opinion = failureVerdict(e, err)
 	case err != nil:
-		opinion = event.Decision{} // half an advice is none
+		opinion = event.Decision{} // unfinished advice is discarded
 	case mode == Guard:
 		opinion = opinion.Normalized()
 	default:

@@ -42,7 +42,7 @@ func compileMatch(m *Match) (matcher, error) {
 	return c, nil
 }
 
-// checkMatch says what cannot be matched with. A glob that is none would match
+// checkMatch says what cannot be matched with. An invalid glob would match
 // nothing, and a guard would be off without anybody noticing.
 func (m *Match) checkMatch() []error {
 	if m == nil {

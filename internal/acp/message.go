@@ -37,7 +37,7 @@ func ReadMessage(line []byte) (Message, bool) {
 	_ = json.Unmarshal(members["method"], &m.Method) // what is no text is no method
 	if failure := members["error"]; !isBlank(failure) {
 		m.Error = &RPCError{}
-		_ = json.Unmarshal(failure, m.Error) // a failure of another shape is one all the same
+		_ = json.Unmarshal(failure, m.Error) // a failure of another shape still is a failure
 	}
 	if string(m.ID) == "null" {
 		m.ID = nil

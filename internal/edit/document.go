@@ -219,7 +219,7 @@ func (d *Document) Keys(path ...string) []string {
 	return keys
 }
 
-// Len is the number of elements of the array at path, -1 when it is none.
+// Len is the number of elements of the array at path, -1 when there is no array.
 func (d *Document) Len(path ...string) int {
 	v, depth := d.findValue(path)
 	a, ok := v.Value.(*hujson.Array)

@@ -43,7 +43,7 @@ type Reader interface {
 	Where(path ...string) (Position, bool)
 	// Keys are the names at path, in order.
 	Keys(path ...string) []string
-	// Len is the length of the list at path, -1 when it is none.
+	// Len is the length of the list at path, -1 when there is no list.
 	Len(path ...string) int
 	// Raw is the value at path as plain JSON, nil when there is none.
 	Raw(path ...string) json.RawMessage

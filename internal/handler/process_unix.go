@@ -78,7 +78,7 @@ func (p *Processes) run(ctx context.Context, s spec) (Output, error) {
 	<-complained
 	select {
 	case <-exited:
-		// An answer that was cut by the end of its time is none: what is
+		// An answer that was cut by the end of its time does not count: what is
 		// missing may be the deny.
 		if ctx.Err() != nil && !(answer.whole && complaints.whole) {
 			return Output{}, gaveUp(ctx, started)

@@ -87,7 +87,7 @@ func AppendUnescaped[T string | []byte](dst []byte, body T) []byte {
 	return dst
 }
 
-// Hex4 reads the four hex digits that s begins with; -1 if they are none.
+// Hex4 reads the four hex digits that s begins with; -1 if they are not hex digits.
 func Hex4[T string | []byte](s T) rune {
 	if len(s) < 4 {
 		return -1

@@ -217,7 +217,7 @@ func (s *Service) ReadSettings() {
 func problemKey(channel string) string { return "notify." + channel }
 
 // reportResult says in status which channel does not work. Of those that nobody
-// named, one that is not on this machine is none of these.
+// named, one that is not on this machine is left out.
 func (s *Service) reportResult(name string, err error) {
 	key := problemKey(name)
 	if err == nil || errors.Is(err, errAbsent) && !s.isNamed(name) {

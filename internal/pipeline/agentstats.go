@@ -22,7 +22,7 @@ type agentStat struct {
 	version string
 }
 
-// countEvent counts an event; hookmux's own probes are none.
+// countEvent counts an event; hookmux's own probes are left out.
 func (s *agentStats) countEvent(ev *event.Event) {
 	if ev.Native == wire.ProbeEvent {
 		return

@@ -143,8 +143,8 @@ func (s *pipelineState) endDedupe(decided bool) {
 }
 
 // awaitFirstDecision gives a duplicate the outcome of the first, waiting while that
-// is being decided. It is false when there is none to be had: then the call is
-// a question of its own.
+// is being decided. It is false when the first got none: then the call is
+// decided on its own.
 func (p *Pipeline) awaitFirstDecision(ctx context.Context, call *HookCall, s *pipelineState) bool {
 	if !s.isDuplicate() {
 		return false

@@ -228,7 +228,7 @@ func handOver[T any](ctx context.Context, to chan<- T, what T) {
 	}
 }
 
-// onlySession is the one session that ps shows: a reviewer's own thread is none.
+// onlySession is the one session that ps shows: a reviewer's own thread does not count.
 func (p *shellOf) onlySession() wire.Session {
 	p.t.Helper()
 	var list []wire.Session

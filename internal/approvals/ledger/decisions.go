@@ -124,7 +124,7 @@ func (b *Decisions) Commit(r *Record) error {
 }
 
 // stillThere reports whether the open file is still the one on disk: a record in a
-// file that somebody deleted is none.
+// file that somebody deleted would be lost.
 func (b *Decisions) stillThere() bool {
 	open, _ := b.file.Stat()
 	named, _ := os.Stat(filepath.Join(b.dir, decisionsFile))

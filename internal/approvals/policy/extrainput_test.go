@@ -27,7 +27,7 @@ func TestWhatStandsBesideACommand(t *testing.T) {
 	}
 }
 
-// A yes to a command is none to the same words outside of the sandbox, or in
+// A yes to a command does not count for the same words outside of the sandbox, or in
 // another folder.
 func TestAGrantKnowsHowACommandRuns(t *testing.T) {
 	plain := shellCall(`{"command":"npm test","description":"x"}`)

@@ -72,7 +72,7 @@ func guardsOff(ctx context.Context, hub hubCaller) []string {
 	return left
 }
 
-// acceptsOffer reads the answer: an empty line is a yes, the end of input is none.
+// acceptsOffer reads the answer: an empty line is a yes, the end of input is not.
 func acceptsOffer(in io.Reader) bool {
 	answer, err := bufio.NewReader(in).ReadString('\n')
 	if err != nil {

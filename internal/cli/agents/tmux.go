@@ -35,7 +35,8 @@ longest, and one that opens the list of all in a popup.`,
 	return cmd
 }
 
-// mayChangeTmux: settings of a person's tmux are none of an agent's business.
+// mayChangeTmux refuses agents: the settings of a person's tmux are not theirs to
+// change.
 func mayChangeTmux(ctx context.Context, app *cmdutil.App, f *installFlags) error {
 	if f.dryRun {
 		return nil

@@ -25,5 +25,5 @@ func Peer(*net.UnixConn) (Cred, error) { return Cred{}, errUnsupported }
 // WatchExit is not available on this system.
 func WatchExit(context.Context, int, uint64) (<-chan struct{}, error) { return nil, errUnsupported }
 
-// List is none.
+// List is empty here.
 func List() []int { return nil }

@@ -30,7 +30,7 @@ var icons = map[Status]string{
 	NeedsInput: "▲", Failed: "✗", Running: "●", Success: "✓", Unsure: "?", Idle: "○", NeverRan: "·",
 }
 
-// Icon is the sign of a status; "" for a word that is none.
+// Icon is the sign of a status; "" for any other word.
 func Icon(s Status) string { return icons[s] }
 
 // Mark is what a pane shows about the session in it.

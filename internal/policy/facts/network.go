@@ -251,7 +251,7 @@ func addressFile(program string, args []shell.Word) bool {
 }
 
 // addressesIn are the words of a command that are addresses, and those in program
-// text that it is given. A text that mentions one is none.
+// text that it is given. A text that only mentions one does not count.
 func addressesIn(r *shell.Run, cmd *Command) []string {
 	if openWithoutFiles[cmd.Program] && !talksAnyway[cmd.Program] || mentions[cmd.Program] {
 		return nil

@@ -160,7 +160,7 @@ const (
 )
 
 // matchBase64 takes a word that is base64 of text with a secret in it. Only
-// text counts: what a random word decodes to is none after a few bytes.
+// text counts: what a random word decodes to stops being text after a few bytes.
 func matchBase64(s string, p int) (span, bool) {
 	if !base64text.Begins(s[p:min(len(s), p+minBase64)]) {
 		return span{}, false

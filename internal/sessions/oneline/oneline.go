@@ -72,7 +72,7 @@ func Fold(s string, limit int) string {
 }
 
 // IsSlashCommand reports whether a prompt is a command to the agent: /name at
-// the start. A path is none.
+// the start. A path does not count.
 func IsSlashCommand(prompt string) bool {
 	if !strings.HasPrefix(prompt, "/") {
 		return false

@@ -144,7 +144,7 @@ func Clean(a *agent.Agent, args []string, dir string) (kept []string, ok bool) {
 }
 
 // Has reports whether one of the flags is among an agent's arguments; what is
-// the value of another flag is none.
+// the value of another flag does not count.
 func Has(a *agent.Agent, args, flags []string) bool {
 	for _, p := range split(a.Launch.ValueFlags, args) {
 		for _, name := range p.flags {

@@ -105,7 +105,7 @@ func (m *MachineState) noteRefusal(turn *Turn, a *Ask, n *input) {
 	m.denyCall(turn, Call{ID: a.Call, Tool: a.Tool, Digest: a.Digest, Actor: a.Actor, At: n.at})
 }
 
-// dropAsk takes the question at a place out; -1 is none.
+// dropAsk removes the question at a place; -1 removes nothing.
 func (s *Session) dropAsk(drop int, n *input) {
 	if drop < 0 {
 		return

@@ -73,7 +73,7 @@ func TestACallThatWasCutOff(t *testing.T) {
 		t.Errorf(`c = %+v, c.Turn = %+v; want c.TurnEnded, c.To = Idle, c.Turn.Result = Interrupted, c.Turn.Errors `+
 			`= 0 and c.Turn.Summary = ""`, c, c.Turn)
 	}
-	// A last word while a call has no result is none.
+	// A last message while a call has no result does not count.
 	w = newWorld(t)
 	w.rules = rulesOf(t, "pi")
 	w.send(event.TurnStart, native("input"))

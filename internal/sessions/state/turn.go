@@ -124,7 +124,7 @@ func (s *Session) promptSubmitted(n *input, c *Change) {
 		return
 	case t.Open() && n.isSteering() && s.Machine.Base != Unsure && !s.Machine.fromOtherProcess(n):
 		s.Asks = nil
-		t.Seq = max(t.Seq, n.seq) // an end that was said before is none
+		t.Seq = max(t.Seq, n.seq) // an end that was reported before does not count
 		return                    // more words for the same work
 	case t.Open() && isAgentsOwnReport(n.ev.Prompt):
 		// A finished task reports itself as a prompt: the same work goes on.

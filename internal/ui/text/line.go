@@ -19,7 +19,7 @@ import (
 // Style chooses colours and knows the terminal; the zero Style has neither.
 type Style struct {
 	Color bool
-	Width int // of the terminal; 0 when it is none
+	Width int // of the terminal; 0 without one
 }
 
 func (s Style) paint(code, text string) string {

@@ -171,7 +171,7 @@ func isElsewhere(m *Model) bool {
 }
 
 // handleConfirmKey takes the key that says yes once all of the question was on the
-// screen for a while; the first press of a key that repeats is none.
+// screen for a while; the first press of a key that repeats does not count.
 func handleConfirmKey(m *Model, key string) tea.Cmd {
 	c := m.confirm
 	switch {

@@ -159,7 +159,7 @@ func (c *cutting) hideValue(path []string, with string) {
 var shellSecret = lazyregexp.New(`(?i)(\b[a-z0-9_]*(?:pass|passwd|password|passphrase|secret|token|api_?key|credential|bearer)[a-z0-9_]*=|(?:^|\s)--?[a-z-]*(?:pass|passwd|password|passphrase|secret|token|api-?key|credential|bearer)[= ]|(?:^|\s)(?:-u ?|--(?:proxy-)?user[= ])[\w.@-]+:)("[^"]*"|'[^']*'|[^\s;&|<>()"']+)`)
 
 // withoutShellSecrets leaves out what has no shape of its own and is known by
-// what stands before it. What only refers to a variable is none.
+// what stands before it. What only refers to a variable does not count.
 func withoutShellSecrets(line string) string {
 	return shellSecret.Compiled().ReplaceAllStringFunc(line, func(found string) string {
 		m := shellSecret.FindStringSubmatch(found)

@@ -35,7 +35,7 @@ func Begins(s string) bool {
 
 func isPrintable(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\t' || c == '\r' }
 
-// Decode returns the text that s stands for, "" when it is none.
+// Decode returns the text that s stands for, "" when it stands for no text.
 func Decode(s string) string {
 	s = strings.TrimRight(s, "=")
 	if len(s)%4 == 1 {
