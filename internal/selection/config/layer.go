@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/lastgood"
 )
 
 // layer is one file of settings, or the environment.
@@ -17,14 +17,13 @@ type layer struct {
 	kind   Layer
 	path   string
 	source *userfile.Source // nil: never changes
-	good   string           // where the last good version is kept
+	good   lastgood.Version
 	// confirmed says what of the file is in force, in place of source and good.
 	confirmed     *confirmed.File
 	confirmedText []byte
 
 	values   map[string]set
 	problems []Problem
-	last     []byte // last good version, nil when none is known
 	seen     bool
 }
 
@@ -44,9 +43,7 @@ func (l *layer) reload() bool {
 	}
 	if !l.seen {
 		l.seen = true
-		if l.good != "" {
-			l.last, _ = userfile.ReadFile(l.good, maxFile)
-		}
+		l.good.Read(maxFile)
 	}
 	l.problems = nil
 	switch {
@@ -54,10 +51,8 @@ func (l *layer) reload() bool {
 		l.problems = []Problem{{File: l.path, Text: fmt.Sprintf("cannot be read (%v); %s", err, l.fallbackText())}}
 		l.values = l.lastGood()
 	case data == nil: // taken away on purpose
-		l.values, l.last = nil, nil
-		if l.good != "" {
-			os.Remove(l.good)
-		}
+		l.values = nil
+		l.good.Drop()
 	default:
 		l.takeText(data)
 	}
@@ -118,31 +113,28 @@ func (l *layer) takeText(data []byte) {
 		l.values = values
 	default:
 		l.values = values
-		if string(l.last) != string(data) {
-			l.last = data
-			if l.good != "" {
-				if err := userfile.Store(l.good, data); err != nil {
-					l.problems = append(l.problems,
-						Problem{File: l.good, Text: fmt.Sprintf("cannot keep the last good settings (%v); make room "+
-							"or permit writing", err)})
-				}
-			}
+		if len(data) == 0 && l.good.Text == nil {
+			return // an empty file says nothing that could stay in force
+		}
+		if err := l.good.Keep(data); err != nil {
+			l.problems = append(l.problems, Problem{File: l.good.Path,
+				Text: fmt.Sprintf("cannot keep the last good settings (%v); make room or permit writing", err)})
 		}
 	}
 }
 
 func (l *layer) fallbackText() string {
-	if l.last == nil {
+	if l.good.Text == nil {
 		return "nothing of it is in force; correct it"
 	}
 	return "its last good version stays in force; correct it"
 }
 
 func (l *layer) lastGood() map[string]set {
-	if l.last == nil {
+	if l.good.Text == nil {
 		return nil
 	}
-	values, _, err := l.read(l.last)
+	values, _, err := l.read(l.good.Text)
 	if err != nil {
 		return nil
 	}

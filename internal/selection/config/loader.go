@@ -2,8 +2,6 @@ package config
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/lastgood"
 )
 
 const (
@@ -158,12 +157,8 @@ func (l *Loader) newLayer(kind Layer, path string, present bool) *layer {
 	if !present {
 		return &layer{kind: kind}
 	}
-	made := &layer{kind: kind, path: path, source: &userfile.Source{Path: path, Limit: maxFile}}
-	if l.opt.State != "" {
-		sum := sha256.Sum256([]byte(path))
-		made.good = filepath.Join(l.opt.State, "lastgood", "config-"+hex.EncodeToString(sum[:8])+".json")
-	}
-	return made
+	return &layer{kind: kind, path: path, source: &userfile.Source{Path: path, Limit: maxFile},
+		good: lastgood.Version{Path: lastgood.PathFor(l.opt.State, "config", path)}}
 }
 
 // ConfirmedModules are the modules that the confirmed text of the user's file

@@ -206,8 +206,8 @@ func (r *Registry) written(path string, data []byte) (undo func()) {
 			f = r.newFile(path, path, Project)
 		}
 	}
-	f.lastGood()
-	before := f.last
+	f.good.Read(maxFile)
+	before := f.good.Text
 	f.keep(data)
 	return func() {
 		r.mu.Lock()
@@ -216,10 +216,7 @@ func (r *Registry) written(path string, data []byte) (undo func()) {
 			f.keep(before)
 			return
 		}
-		f.last = nil
-		if f.good != "" {
-			os.Remove(f.good)
-		}
+		f.good.Drop()
 	}
 }
 

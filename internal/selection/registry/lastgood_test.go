@@ -65,17 +65,17 @@ func TestAFailedEditIsNotKept(t *testing.T) {
 	if _, err := r.Add(r.GlobalFile(), sample("a")); err != nil {
 		t.Fatal(err)
 	}
-	before := r.global.last
+	before := r.global.good.Text
 	undo := r.written(r.GlobalFile(), []byte(hooks(one("a", ""), one("b", ""))))
 	undo()
-	kept, err := os.ReadFile(r.global.good)
-	if err != nil || string(kept) != string(before) || string(r.global.last) != string(before) {
-		t.Errorf("kept = %s, error %v; want no error, string(kept) = string(before) and string(r.global.last) = "+
+	kept, err := os.ReadFile(r.global.good.Path)
+	if err != nil || string(kept) != string(before) || string(r.global.good.Text) != string(before) {
+		t.Errorf("kept = %s, error %v; want no error, string(kept) = string(before) and string(r.global.good.Text) = "+
 			"string(before)", kept, err)
 	}
 	fresh, _ := newRegistry(t)
 	fresh.written(fresh.GlobalFile(), []byte(hooks(one("a", ""))))()
-	if _, err := os.Stat(fresh.global.good); !os.IsNotExist(err) || fresh.global.last != nil {
+	if _, err := os.Stat(fresh.global.good.Path); !os.IsNotExist(err) || fresh.global.good.Text != nil {
 		t.Error("a version that never was is kept")
 	}
 }

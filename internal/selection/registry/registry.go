@@ -11,8 +11,6 @@ package registry
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,6 +21,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/lastgood"
 )
 
 // Options says where hooks are and what is known.
@@ -69,7 +68,7 @@ func New(opt Options) *Registry {
 	r.global = r.newFile(opt.GlobalFile, opt.GlobalFile, Global)
 	if opt.Confirmed != nil && opt.GlobalFile != "" {
 		r.global.confirmed = opt.Confirmed.File(opt.GlobalFile, maxFile, Strengthen(opt.Known), CheckText(opt.Known))
-		r.global.good = ""
+		r.global.good.Path = ""
 	}
 	return r
 }
@@ -194,12 +193,10 @@ type file struct {
 	shown    string
 	scope    string
 	known    Known
-	good     string // where the last good version is kept
+	good     lastgood.Version
 	hooks    []Entry
 	problems []Problem
 	version  int
-	last     []byte
-	unsaved  bool // last could not be written to good
 	// confirmed says what of the file is in force, in place of source and good.
 	confirmed *confirmed.File
 }
@@ -208,8 +205,7 @@ func (r *Registry) newFile(path, shown, scope string) *file {
 	f := &file{source: userfile.Source{Path: path, Limit: maxFile}, shown: shown, scope: scope, known: r.opt.Known}
 	// A copy in the state folder is a last good version itself.
 	if r.opt.State != "" && !strings.HasPrefix(path, r.opt.State+string(filepath.Separator)) {
-		sum := sha256.Sum256([]byte(path))
-		f.good = filepath.Join(r.opt.State, "lastgood", "hooks-"+hex.EncodeToString(sum[:8])+".json")
+		f.good.Path = lastgood.PathFor(r.opt.State, "hooks", path)
 	}
 	return f
 }
@@ -227,13 +223,11 @@ func (f *file) reload() {
 		return
 	}
 	f.version++
-	f.lastGood()
+	f.good.Read(maxFile)
 	f.problems = nil
 	if err == nil && data == nil { // taken away on purpose
-		f.hooks, f.last = nil, nil
-		if f.good != "" {
-			os.Remove(f.good)
-		}
+		f.hooks = nil
+		f.good.Drop()
 		return
 	}
 	var list []Parsed
@@ -250,9 +244,9 @@ func (f *file) reload() {
 	}
 	instead := "the other hooks of the file are in force; correct it"
 	switch {
-	case f.last != nil:
+	case f.good.Text != nil:
 		instead = "the last good version of the file stays in force; correct it"
-		list, _ = Parse(f.last, f.known)
+		list, _ = Parse(f.good.Text, f.known)
 	case len(list) == 0:
 		instead = "no hook of the file is in force; correct it"
 	}
@@ -288,28 +282,9 @@ func (f *file) reloadConfirmed() {
 	}
 }
 
-// lastGood loads the last good version from disk: another process may have
-// written the file, and so kept a newer one than was read here.
-func (f *file) lastGood() {
-	if f.good == "" || f.unsaved {
-		return
-	}
-	if data, err := userfile.ReadFile(f.good, maxFile); err == nil {
-		f.last = data
-	}
-}
-
 func (f *file) keep(data []byte) {
-	if f.last != nil && string(f.last) == string(data) {
-		return
-	}
-	f.last = data
-	if f.good == "" {
-		return
-	}
-	err := userfile.Store(f.good, data)
-	if f.unsaved = err != nil; f.unsaved {
-		f.problems = append(f.problems, Problem{File: f.good,
+	if err := f.good.Keep(data); err != nil {
+		f.problems = append(f.problems, Problem{File: f.good.Path,
 			Text: fmt.Sprintf("cannot keep the last good hooks (%v); make room or permit writing", err)})
 	}
 }

@@ -2,8 +2,6 @@ package ruleset
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/lastgood"
 )
 
 // plainFile is a file that counts as it is.
@@ -98,22 +97,14 @@ func (l *Loader) readFolder(known map[string]*plainFile, folder string, layer ru
 	for _, name := range names {
 		f := known[name]
 		if f == nil {
-			f = &plainFile{source: userfile.Source{Path: name, Limit: maxFile}, good: l.goodFile(name)}
+			f = &plainFile{source: userfile.Source{Path: name, Limit: maxFile},
+				good: lastgood.PathFor(l.opt.State, "rules", name)}
 			known[name] = f
 			changed = true
 		}
 		changed = l.readPlain(f, layer) || changed
 	}
 	return changed
-}
-
-// goodFile is where the last good version of a file is kept.
-func (l *Loader) goodFile(name string) string {
-	if l.opt.State == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(name))
-	return filepath.Join(l.opt.State, "lastgood", "rules-"+hex.EncodeToString(sum[:8])+".json")
 }
 
 // goodVersion is a file as it was when everything in it was right.
