@@ -39,6 +39,7 @@ type child struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 	feed  chan []byte // nil ends the input
+	limit *time.Timer // ends it when its time is over; nil for none
 
 	mu     sync.Mutex
 	killed string // the signal we sent
@@ -80,6 +81,9 @@ func (c *child) makeResult(err error) (result, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.over = true
+	if c.limit != nil {
+		c.limit.Stop()
+	}
 	r := result{Killed: c.killed != ""}
 	var exit *exec.ExitError
 	switch {
@@ -126,8 +130,7 @@ func (o *Operations) startChild(id int, a *execArgs, key string, cmd *exec.Cmd) 
 	o.mu.Unlock()
 	o.keepStopper(id, c.stopChild)
 	if a.Timeout > 0 {
-		timer := time.AfterFunc(time.Duration(a.Timeout*float64(time.Millisecond)), c.stopChild)
-		_ = timer // ends nothing when the process is gone
+		c.limit = time.AfterFunc(time.Duration(a.Timeout*float64(time.Millisecond)), c.stopChild)
 	}
 	return c, nil
 }
