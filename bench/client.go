@@ -60,10 +60,11 @@ func (b *bench) client(ctx context.Context) error {
 		return err
 	}
 	base, plain, names := results[0], results[1], []string{"observing", "deciding"}
-	b.table.note("client: empty program", median(walls(base)), "µs")
-	b.table.note("client: reference client", median(walls(plain)), "µs")
+	b.table.note("client: empty program", median(wallTimes(base)), "µs")
+	b.table.note("client: reference client", median(wallTimes(plain)), "µs")
 	for i, bar := range []float64{1.15, 1.25} {
-		b.table.atMost("client: "+names[i]+" ÷ reference", median(ratios(walls(results[2+i]), walls(plain))), bar, "×")
+		b.table.atMost("client: "+names[i]+" ÷ reference", median(ratios(wallTimes(results[2+i]),
+			wallTimes(plain))), bar, "×")
 	}
 	b.table.note("client: cpu of reference ÷ empty", median(ratios(cpus(plain), cpus(base))), "×")
 	for i := range names {

@@ -74,13 +74,14 @@ func (b *bench) dispatch(ctx context.Context) error {
 			return fmt.Errorf("%s: %s", hubs[i].name, info.Problems[0].What)
 		}
 	}
-	none, some, all, command, spawn := walls(results[0]), walls(results[1]), walls(results[2]), walls(results[3]),
-		walls(results[5])
+	none, some, all, command, spawn := wallTimes(results[0]), wallTimes(results[1]), wallTimes(results[2]),
+		wallTimes(results[3]),
+		wallTimes(results[5])
 	added := median(differences(command, some))
 	b.table.note("dispatch: no hooks", median(none), "µs")
 	b.table.note("dispatch: 20 built-ins, all waited for ÷ no hooks", median(ratios(all, none)), "×")
 	b.table.atMost("dispatch: 20 built-ins, half waited for ÷ no hooks", median(ratios(some, none)), 1.3, "×")
-	b.table.atMost("dispatch: all guards on ÷ none", median(ratios(walls(results[4]), none)), 1.3, "×")
+	b.table.atMost("dispatch: all guards on ÷ none", median(ratios(wallTimes(results[4]), none)), 1.3, "×")
 	b.table.note("dispatch: spawning true", median(spawn), "µs")
 	b.table.note("dispatch: what a true command adds", added, "µs")
 	b.table.atMost("dispatch: what a true command adds ÷ spawning true", added/median(spawn), 1.5, "×")

@@ -87,7 +87,7 @@ func (b *bench) moduleCalls(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	one, other := walls(results[0]), walls(results[1])
+	one, other := wallTimes(results[0]), wallTimes(results[1])
 	b.table.note("modules: a call through a built-in, p95", p95(one), "µs")
 	b.table.note("modules: a call through a module with three regexes, p95", p95(other), "µs")
 	b.table.atMost("modules: p95 through a module ÷ through a no-op built-in", p95(other)/p95(one), 20, "×")
@@ -164,9 +164,10 @@ func (b *bench) moduleDispatch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.table.note("modules: dispatch alone, module, p95", p95(walls(results[0])), "µs")
-	b.table.note("modules: dispatch alone, no-op built-in, p95", p95(walls(results[1])), "µs")
-	b.table.atMost("modules: dispatch alone, module ÷ no-op, p95", p95(walls(results[0]))/p95(walls(results[1])), 20,
+	b.table.note("modules: dispatch alone, module, p95", p95(wallTimes(results[0])), "µs")
+	b.table.note("modules: dispatch alone, no-op built-in, p95", p95(wallTimes(results[1])), "µs")
+	b.table.atMost("modules: dispatch alone, module ÷ no-op, p95",
+		p95(wallTimes(results[0]))/p95(wallTimes(results[1])), 20,
 		"×")
 	// And in cpu: on a busy machine the longer of two waits for its turn more
 	// often, which says nothing about either.

@@ -74,7 +74,7 @@ func interleave(ctx context.Context, rounds int, contenders []contender) ([][]sa
 	return results, nil
 }
 
-func walls(list []sample) []float64 {
+func wallTimes(list []sample) []float64 {
 	out := make([]float64, len(list))
 	for i, s := range list {
 		out[i] = s.wall

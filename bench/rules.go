@@ -52,7 +52,7 @@ func (b *bench) rules(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	without, with := undisturbed(walls(results[0])), undisturbed(walls(results[1]))
+	without, with := undisturbed(wallTimes(results[0])), undisturbed(wallTimes(results[1]))
 	b.table.note("rules: deciding without", without, "µs")
 	b.table.atMost("rules: what 1,000 rules add to an event", with-without, 100, "µs")
 	return nil

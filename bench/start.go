@@ -35,9 +35,9 @@ func (b *bench) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	base := walls(results[0])
-	b.table.atMost("start: hookmux --version ÷ empty program", median(ratios(walls(results[1]), base)), 3, "×")
-	b.table.atMost("start: hookmux ps --json ÷ empty program", median(ratios(walls(results[2]), base)), 4, "×")
+	base := wallTimes(results[0])
+	b.table.atMost("start: hookmux --version ÷ empty program", median(ratios(wallTimes(results[1]), base)), 3, "×")
+	b.table.atMost("start: hookmux ps --json ÷ empty program", median(ratios(wallTimes(results[2]), base)), 4, "×")
 	return nil
 }
 

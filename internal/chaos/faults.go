@@ -77,8 +77,8 @@ func faults() []fault {
 	}
 }
 
-// while lets a state last as long as faults last in this run.
-func (w *world) while() { time.Sleep(w.options.Calm) }
+// waitCalm waits as long as faults last in this run.
+func (w *world) waitCalm() { time.Sleep(w.options.Calm) }
 
 func killOnce(w *world) error {
 	w.signalHub(syscall.SIGKILL)
@@ -109,7 +109,7 @@ func stopHub(w *world) error {
 
 func stopAndKill(w *world) error {
 	pid := w.signalHub(syscall.SIGSTOP)
-	w.while()
+	w.waitCalm()
 	if pid > 0 {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
@@ -128,10 +128,10 @@ func (w *world) fillPlace(dir string, kill bool) error {
 	}
 	defer undo()
 	if kill {
-		w.while()
+		w.waitCalm()
 		w.signalHub(syscall.SIGKILL)
 	}
-	w.while()
+	w.waitCalm()
 	return nil
 }
 
@@ -147,7 +147,7 @@ func (w *world) freezePlace(kill bool) error {
 	if kill {
 		w.signalHub(syscall.SIGKILL)
 	}
-	w.while()
+	w.waitCalm()
 	return nil
 }
 
@@ -175,7 +175,7 @@ func (w *world) holdLock(file string) error {
 	w.signalHub(syscall.SIGKILL)
 	var one [1]byte
 	_, _ = held.Read(one[:]) // it has the lock, or somebody else was faster
-	w.while()
+	w.waitCalm()
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait() // killed: that it did not end well is no news
 	return nil
@@ -218,7 +218,7 @@ func openRuntime(w *world) error {
 	if err := os.Chmod(w.Dirs.Runtime, 0o777); err != nil {
 		return err
 	}
-	w.while()
+	w.waitCalm()
 	return os.Chmod(w.Dirs.Runtime, 0o700)
 }
 
@@ -351,7 +351,7 @@ func forgeOff(w *world) error {
 		return err
 	}
 	w.signalHub(syscall.SIGKILL)
-	w.while()
+	w.waitCalm()
 	return nil
 }
 
@@ -361,7 +361,7 @@ func hideProgram(w *world) error {
 		return err
 	}
 	w.signalHub(syscall.SIGKILL)
-	w.while()
+	w.waitCalm()
 	return os.Rename(program+".away", program)
 }
 

@@ -132,7 +132,7 @@ func (w *world) changeSettings(kill bool) error {
 	if kill {
 		w.signalHub(syscall.SIGKILL)
 	}
-	w.while()
+	w.waitCalm()
 	if err := os.RemoveAll(file); err != nil {
 		return err
 	}

@@ -47,14 +47,14 @@ func sendHalves(w *world) error {
 		ID: frame.NewID(), Agent: "claude", Event: "PreToolUse", Payload: make([]byte, 16<<20-1),
 	})
 	done := w.openMany(60, append(header, make([]byte, 4<<20)...))
-	w.while()
+	w.waitCalm()
 	done()
 	return nil
 }
 
 func openSilent(w *world) error {
 	done := w.openMany(500, nil)
-	w.while()
+	w.waitCalm()
 	done()
 	return nil
 }
@@ -68,7 +68,7 @@ func sendRubbish(w *world) error {
 	for _, text := range texts {
 		done = append(done, w.openMany(20, []byte(text)))
 	}
-	w.while()
+	w.waitCalm()
 	for _, closeAll := range done {
 		closeAll()
 	}
@@ -138,6 +138,6 @@ func startLimited(w *world) error {
 		return err
 	}
 	go func() { _ = cmd.Wait() }() // whatever it comes to
-	w.while()
+	w.waitCalm()
 	return nil
 }

@@ -257,7 +257,7 @@ func (w *world) runFault(f fault) faultResult {
 	w.mu.Lock()
 	w.memory = append(w.memory, memoryOf(w.hubProcess()))
 	w.mu.Unlock()
-	w.while()
+	w.waitCalm()
 	return faultResult{Name: f.name, Back: back, Slowest: w.load.takeSlowest()}
 }
 

@@ -119,7 +119,7 @@ func bytesOf(d spliceable, err error) ([]byte, error) {
 // removeAt is RemoveAt by means of remove.
 func removeAt(d spliceable, path []string, i int) (spliceable, error) {
 	if n := d.Len(path...); i < 0 || i >= n {
-		return nil, fmt.Errorf("%s has no element %d", shown(path), i)
+		return nil, fmt.Errorf("%s has no element %d", displayPath(path), i)
 	}
 	return d.remove(append(slices.Clone(path), strconv.Itoa(i)))
 }

@@ -34,13 +34,13 @@ func Set(src []byte, path []string, value any) ([]byte, error) {
 	}
 	v, depth := e.doc.findValue(path)
 	if depth == len(path) {
-		if is, err := decodePlain(appendPlain(nil, v)); err == nil && same(normal(is), nil, raw) {
+		if is, err := decodePlain(appendPlain(nil, v)); err == nil && hasValue(normalizeValue(is), nil, raw) {
 			return src, nil
 		}
 		e.replace(v, path, raw)
 	} else {
 		if _, ok := v.Value.(*hujson.Object); !ok {
-			return nil, fmt.Errorf("%s is not an object; change it by hand", shown(path[:depth]))
+			return nil, fmt.Errorf("%s is not an object; change it by hand", displayPath(path[:depth]))
 		}
 		for i := len(path) - 1; i > depth; i-- {
 			raw = member(path[i], raw)
@@ -159,7 +159,7 @@ func AppendToArray(src []byte, path []string, value any) ([]byte, error) {
 		return Set(src, path, []json.RawMessage{raw})
 	}
 	if _, ok := v.Value.(*hujson.Array); !ok {
-		return nil, fmt.Errorf("%s is not a list; change it by hand", shown(path))
+		return nil, fmt.Errorf("%s is not a list; change it by hand", displayPath(path))
 	}
 	e.addMember(v, path, "", raw)
 	return e.checkedText(func(root any) (any, error) {
@@ -187,12 +187,12 @@ func element(src []byte, path []string, i int) ([]string, error) {
 		return nil, err
 	}
 	if n := d.Len(path...); i < 0 || i >= n {
-		return nil, fmt.Errorf("%s has no element %d", shown(path), i)
+		return nil, fmt.Errorf("%s has no element %d", displayPath(path), i)
 	}
 	return append(slices.Clone(path), strconv.Itoa(i)), nil
 }
 
-func shown(path []string) string {
+func displayPath(path []string) string {
 	if len(path) == 0 {
 		return "the text"
 	}

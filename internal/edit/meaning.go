@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// normal makes values of different origin comparable: numbers are spelled one
+// normalizeValue makes values of different origin comparable: numbers are spelled one
 // way, and what JSON has no word for becomes a string.
-func normal(v any) any {
+func normalizeValue(v any) any {
 	switch x := v.(type) {
 	case map[string]any:
 		for k, e := range x {
-			x[k] = normal(e)
+			x[k] = normalizeValue(e)
 		}
 		return x
 	case []any:
 		for i, e := range x {
-			x[i] = normal(e)
+			x[i] = normalizeValue(e)
 		}
 		return x
 	case []map[string]any:
 		list := make([]any, len(x))
 		for i, e := range x {
-			list[i] = normal(e)
+			list[i] = normalizeValue(e)
 		}
 		return list
 	case json.Number:
@@ -109,7 +109,7 @@ func lookIn(root any, path []string) (any, bool) {
 func decodeAt(root any, path []string, into any) error {
 	raw := rawOf(root, path)
 	if raw == nil {
-		return fmt.Errorf("%s: not there", shown(path))
+		return fmt.Errorf("%s: not there", displayPath(path))
 	}
 	return json.Unmarshal(raw, into)
 }

@@ -35,7 +35,7 @@ func (d *tomlDoc) set(path []string, raw json.RawMessage) (spliceable, error) {
 	if len(path) == 0 {
 		return nil, errNoPath
 	}
-	if same(d.plain, path, raw) {
+	if hasValue(d.plain, path, raw) {
 		return d, nil
 	}
 	v, err := tomlTree(raw)
@@ -49,7 +49,7 @@ func (d *tomlDoc) set(path []string, raw json.RawMessage) (spliceable, error) {
 	case w.node.kind == tomlTable || w.node.kind == tomlInline:
 		err = d.addMember(w, path, v, raw)
 	default:
-		err = fmt.Errorf("%s is not a table; change it by hand", shown(path[:w.depth]))
+		err = fmt.Errorf("%s is not a table; change it by hand", displayPath(path[:w.depth]))
 	}
 	if err != nil {
 		return nil, err
@@ -74,13 +74,13 @@ func (tomlFormat) Append(src []byte, path []string, value any) ([]byte, error) {
 	case tomlTables:
 		o, ok := v.Value.(*hujson.Object)
 		if !ok {
-			return nil, fmt.Errorf("%s is a list of tables; only a table can be added", shown(path))
+			return nil, fmt.Errorf("%s is a list of tables; only a table can be added", displayPath(path))
 		}
 		d.insertSection(w.node, tomlSectionText(w.names, o, true, d.equals()))
 	case tomlArray:
 		d.addInline(w.node, tomlInlineText(v))
 	default:
-		return nil, fmt.Errorf("%s is not a list; change it by hand", shown(path))
+		return nil, fmt.Errorf("%s is not a list; change it by hand", displayPath(path))
 	}
 	return bytesOf(d.finish(nil, func(root any) (any, error) { return appendIn(root, path, raw) }))
 }
@@ -104,7 +104,7 @@ func (d *tomlDoc) remove(path []string) (spliceable, error) {
 	if w.parent.kind == tomlInline || w.parent.kind == tomlArray || w.node.keyed {
 		i := w.parent.box.findKey(path[len(path)-1])
 		if i < 0 || w.node.keyed {
-			return nil, fmt.Errorf("%s is written with dots inside braces; change it by hand", shown(path))
+			return nil, fmt.Errorf("%s is written with dots inside braces; change it by hand", displayPath(path))
 		}
 		d.removeItem(w.parent.box, i)
 	} else {
@@ -160,7 +160,7 @@ func (d *tomlDoc) addMember(w tomlWay, path []string, v *hujson.Value, raw json.
 	rest := path[w.depth:]
 	n := w.node
 	if n.keyed && n.kind == tomlTable {
-		return fmt.Errorf("%s is written with dots inside braces; change it by hand", shown(path[:w.depth]))
+		return fmt.Errorf("%s is written with dots inside braces; change it by hand", displayPath(path[:w.depth]))
 	}
 	if n.kind == tomlInline || n.dotted != nil {
 		for i := len(rest) - 1; i > 0; i-- {
@@ -193,7 +193,7 @@ func (d *tomlDoc) addMember(w tomlWay, path []string, v *hujson.Value, raw json.
 	}
 	if len(n.section.lines) == 0 && n.headerBelowChildren() {
 		return fmt.Errorf("%s has an empty header below its own tables; take it out or write a key there",
-			shown(path[:w.depth]))
+			displayPath(path[:w.depth]))
 	}
 	at, indent := d.endOfLines(n.section)
 	d.insertLines(at, indent+line)
@@ -415,7 +415,7 @@ func (d *tomlDoc) finish(removed []string, meant func(root any) (any, error)) (s
 		want, _ = removeIn(want, at)
 		return want
 	}
-	if !sameBut(after.plain, normal(want), removed, hollow) {
+	if !sameBut(after.plain, normalizeValue(want), removed, hollow) {
 		return nil, errOtherWise
 	}
 	return after, nil

@@ -143,7 +143,7 @@ func (d *tomlDoc) meaning() (any, error) {
 		}
 		return nil, &SyntaxError{Position{1, 1}, err.Error()}
 	}
-	return normal(plain), nil
+	return normalizeValue(plain), nil
 }
 
 func keysOf(e *unstable.Node) (keys []string, first, last int) {

@@ -37,7 +37,7 @@ func (d *yamlDoc) set(path []string, raw json.RawMessage) (spliceable, error) {
 	if len(path) == 0 {
 		return nil, errNoPath
 	}
-	if same(d.plain, path, raw) {
+	if hasValue(d.plain, path, raw) {
 		return d, nil
 	}
 	n, depth := d.findNode(path)
@@ -46,7 +46,7 @@ func (d *yamlDoc) set(path []string, raw json.RawMessage) (spliceable, error) {
 		err = d.replace(path, raw)
 	} else {
 		if n.kind != yamlMap && n.kind != yamlNothing || n.pair {
-			return nil, fmt.Errorf("%s is not a mapping; change it by hand", shown(path[:depth]))
+			return nil, fmt.Errorf("%s is not a mapping; change it by hand", displayPath(path[:depth]))
 		}
 		whole := raw
 		for i := len(path) - 1; i > depth; i-- {
@@ -70,7 +70,7 @@ func (yamlFormat) Append(src []byte, path []string, value any) ([]byte, error) {
 		return bytesOf(d.set(path, slices.Concat([]byte("["), raw, []byte("]"))))
 	}
 	if n.kind != yamlList && n.kind != yamlNothing {
-		return nil, fmt.Errorf("%s is not a list; change it by hand", shown(path))
+		return nil, fmt.Errorf("%s is not a list; change it by hand", displayPath(path))
 	}
 	if err := d.addMember(n, path, "", raw, true); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (d *yamlDoc) remove(path []string) (spliceable, error) {
 	}
 	switch {
 	case parent.pair:
-		return nil, fmt.Errorf("%s has no braces of its own; change it by hand", shown(path[:depth]))
+		return nil, fmt.Errorf("%s has no braces of its own; change it by hand", displayPath(path[:depth]))
 	case parent.flow:
 		d.removeItem(d.container(parent), i)
 	default:
@@ -150,20 +150,20 @@ func (d *yamlDoc) reachable(path []string) error {
 		case depth < i:
 			return nil
 		case n.kind == yamlAlias:
-			return fmt.Errorf("%s is the alias *%s; change it by hand where &%s is", shown(path[:i]), n.anchor,
+			return fmt.Errorf("%s is the alias *%s; change it by hand where &%s is", displayPath(path[:i]), n.anchor,
 				n.anchor)
 		case n.anchor != "" && d.aliases[n.anchor]:
-			return fmt.Errorf("%s is repeated elsewhere as *%s; change it by hand", shown(path[:i]), n.anchor)
+			return fmt.Errorf("%s is repeated elsewhere as *%s; change it by hand", displayPath(path[:i]), n.anchor)
 		}
 	}
 	return nil
 }
 
-// same says that the value at path is already there.
-func same(root any, path []string, raw json.RawMessage) bool {
+// hasValue says that the value at path is already there.
+func hasValue(root any, path []string, raw json.RawMessage) bool {
 	v, ok := lookIn(root, path)
 	want, err := decodePlain(raw)
-	return ok && err == nil && reflect.DeepEqual(v, normal(want))
+	return ok && err == nil && reflect.DeepEqual(v, normalizeValue(want))
 }
 
 func appendIn(root any, path []string, value any) (any, error) {
@@ -221,7 +221,7 @@ func (d *yamlDoc) addMember(n *yamlNode, path []string, key string, raw json.Raw
 		d.insertLines(d.endOfDocument(), lines(""))
 	default:
 		if n.anchor != "" || n.tag != "" {
-			return fmt.Errorf("%s has a mark and no value; change it by hand", shown(path))
+			return fmt.Errorf("%s has a mark and no value; change it by hand", displayPath(path))
 		}
 		parent, _ := d.findNode(path[:len(path)-1])
 		i, _ := parent.child(path[len(path)-1])
@@ -237,7 +237,7 @@ func (d *yamlDoc) addMember(n *yamlNode, path []string, key string, raw json.Raw
 			}
 			d.addSplice(it.colon, it.colon, " "+open+inline+end)
 		case parent.flow:
-			return fmt.Errorf("%s has no value; change it by hand", shown(path))
+			return fmt.Errorf("%s has no value; change it by hand", displayPath(path))
 		default:
 			deeper := s.unit
 			if list {
@@ -307,7 +307,7 @@ func (d *yamlDoc) replace(path []string, raw json.RawMessage) error {
 	i, _ := parent.child(path[len(path)-1])
 	it := parent.items[i]
 	if parent.pair {
-		return fmt.Errorf("%s has no braces of its own; change it by hand", shown(path[:len(path)-1]))
+		return fmt.Errorf("%s has no braces of its own; change it by hand", displayPath(path[:len(path)-1]))
 	}
 	_, plain := v.Value.(hujson.Literal)
 	behind := d.text(it.end, d.lineEnd(it.end))
@@ -347,7 +347,7 @@ func (d *yamlDoc) finish(removed []string, meant func(root any) (any, error)) (s
 	if err != nil {
 		return nil, err
 	}
-	want = normal(want)
+	want = normalizeValue(want)
 	hollow := func(want any, at []string) any {
 		if len(at) == 0 {
 			return nil

@@ -149,7 +149,7 @@ func (d *yamlDoc) node(n ast.Node, inFlow bool, after int) (*yamlNode, error) {
 		return nil, errUnclearYAML
 	}
 	return &yamlNode{kind: yamlScalar, start: d.spans[i].start, end: d.spans[i].end, last: i,
-		value: normal(s.GetValue())}, nil
+		value: normalizeValue(s.GetValue())}, nil
 }
 
 func (d *yamlDoc) emptyNode(after int) *yamlNode {

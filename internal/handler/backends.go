@@ -71,7 +71,7 @@ func (b *Backends) exchange(ctx context.Context, processes *Processes, key strin
 		return fmt.Errorf("failed %d times and is not started again for %s; `hookmux log` says why", p.failures,
 			wait.Round(100*time.Millisecond))
 	}
-	answer, err := p.talk(ctx, processes, s, message, read != nil)
+	answer, err := p.askProgram(ctx, processes, s, message, read != nil)
 	if err == nil && read != nil {
 		err = read(answer)
 	}
@@ -86,9 +86,9 @@ func (b *Backends) exchange(ctx context.Context, processes *Processes, key strin
 	return err
 }
 
-// talk asks the program that runs, or starts one. One that had ended meanwhile is
+// askProgram asks the program that runs, or starts one. One that had ended meanwhile is
 // asked again, once: a question may come twice.
-func (p *backendProgram) talk(ctx context.Context, processes *Processes, s spec, message []byte,
+func (p *backendProgram) askProgram(ctx context.Context, processes *Processes, s spec, message []byte,
 	answered bool) ([]byte, error) {
 	if p.live != nil && p.live.hasEnded() {
 		p.endLive()

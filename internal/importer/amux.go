@@ -84,7 +84,7 @@ func ImportAmux(file string, check Check) (Result, error) {
 			Metadata json.RawMessage `json:"metadata"`
 		}
 		if err := doc.Decode(&entry, at...); err != nil {
-			note(true)("%s", misreading(err))
+			note(true)("%s", describeReadError(err))
 			continue
 		}
 		warn, skip := note(false), note(true)
@@ -140,8 +140,8 @@ func ImportAmux(file string, check Check) (Result, error) {
 	return r, nil
 }
 
-// misreading says what is wrong with an entry that JSON could not be read into.
-func misreading(err error) string {
+// describeReadError says what is wrong with an entry that JSON could not be read into.
+func describeReadError(err error) string {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case !errors.As(err, &kind):

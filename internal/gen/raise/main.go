@@ -119,7 +119,7 @@ func raise(name string, at places, try, force bool) error {
 			return err
 		}
 	}
-	if err := tried(at.catalogue, name, r.Version); err != nil {
+	if err := writeTriedVersion(at.catalogue, name, r.Version); err != nil {
 		return err
 	}
 	for _, ext := range []string{".json", ".jsonl"} {
@@ -136,9 +136,9 @@ func raise(name string, at places, try, force bool) error {
 
 var triedLine = regexp.MustCompile(`(?m)^tried:[^\n]*$`)
 
-// tried writes into the catalogue which version its claims were tried with. An
+// writeTriedVersion writes into the catalogue which version its claims were tried with. An
 // agent that it does not know has none.
-func tried(catalogue, name, version string) error {
+func writeTriedVersion(catalogue, name, version string) error {
 	file := filepath.Join(catalogue, name+".yaml")
 	b, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {

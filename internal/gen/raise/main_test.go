@@ -49,7 +49,7 @@ func TestTried(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := tried(dir, "codex", "1.2.3"); err != nil {
+	if err := writeTriedVersion(dir, "codex", "1.2.3"); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(file)
@@ -57,13 +57,13 @@ func TestTried(t *testing.T) {
 		t.Errorf(`b = %s, error %v; want no error and string(b) = strings.Replace(text, "tried: 1.0.0", "tried: `+
 			`1.2.3", 1)`, b, err)
 	}
-	if err := tried(dir, "unknown", "1"); err != nil {
+	if err := writeTriedVersion(dir, "unknown", "1"); err != nil {
 		t.Errorf("an agent beyond the catalogue: %v", err)
 	}
 	if err := os.WriteFile(file, []byte("name: codex\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := tried(dir, "codex", "1"); err == nil {
+	if err := writeTriedVersion(dir, "codex", "1"); err == nil {
 		t.Error("no place for the version, and nobody says so")
 	}
 	for _, a := range agent.Builtin().Agents() { // the real files have one

@@ -132,7 +132,7 @@ func hubEnv(env []string, d paths.Dirs) []string {
 	has := map[string]bool{}
 	for _, entry := range env {
 		name, value, ok := strings.Cut(entry, "=")
-		if !ok || has[name] || !passes(name) {
+		if !ok || has[name] || !isKeptVariable(name) {
 			continue
 		}
 		if value == "" && (name == "PATH" || name == "HOME") {
@@ -153,7 +153,7 @@ func hubEnv(env []string, d paths.Dirs) []string {
 // defaultPath stands in where a hook was run without a PATH.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin"
 
-func passes(name string) bool {
+func isKeptVariable(name string) bool {
 	switch name {
 	case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TMPDIR", paths.RuntimeVariable:
 		return true

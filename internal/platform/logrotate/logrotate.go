@@ -31,13 +31,13 @@ type Writer struct {
 // has become longer than limit. Any other out is returned as it is.
 func New(out io.Writer, path string, limit int64) io.Writer {
 	file, ok := out.(*os.File)
-	if !ok || !same(file, path) {
+	if !ok || !isSameFile(file, path) {
 		return out
 	}
 	return &Writer{out: file, path: path, max: limit, takeOver: takeOver}
 }
 
-func same(file *os.File, path string) bool {
+func isSameFile(file *os.File, path string) bool {
 	is, err := file.Stat()
 	if err != nil || !is.Mode().IsRegular() {
 		return false
@@ -63,7 +63,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 // startNewFile begins a new file. The old one is set aside first, unless somebody took
 // it away already.
 func (w *Writer) startNewFile() error {
-	if same(w.out, w.path) {
+	if isSameFile(w.out, w.path) {
 		if err := os.Rename(w.path, w.path+".1"); err != nil {
 			return err
 		}

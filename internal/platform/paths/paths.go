@@ -200,7 +200,7 @@ func (d Dirs) CheckSocket() error {
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() || !ours(info) || info.Mode().Perm()&0o022 != 0 {
+	if !info.IsDir() || !isOwnFile(info) || info.Mode().Perm()&0o022 != 0 {
 		return errors.New(dir + ": is not a private folder of this user, so that the socket in it is not believed; " +
 			"run: hookmux hub restart")
 	}
@@ -277,14 +277,14 @@ func checkPrivate(dir string) error {
 	if err != nil {
 		return err
 	}
-	if !ours(info) {
+	if !isOwnFile(info) {
 		return errors.New(dir + ": belongs to another user; remove it or set " + RuntimeVariable)
 	}
 	if info.Mode()&os.ModeSymlink != 0 {
 		if info, err = os.Stat(dir); err != nil {
 			return err
 		}
-		if !ours(info) {
+		if !isOwnFile(info) {
 			return errors.New(dir + ": leads to a directory of another user; remove it or set " + RuntimeVariable)
 		}
 	}
@@ -299,8 +299,8 @@ func checkPrivate(dir string) error {
 	return nil
 }
 
-// ours tells whether a file belongs to the user we run as.
-func ours(info os.FileInfo) bool {
+// isOwnFile tells whether a file belongs to the user we run as.
+func isOwnFile(info os.FileInfo) bool {
 	uid, _, ok := fileowner.Of(info)
 	return ok && uid == UserID()
 }

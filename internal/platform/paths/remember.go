@@ -93,7 +93,7 @@ func Remembered(home, runtime string) (Dirs, bool) {
 
 func readNote(file string) (d Dirs, ok bool) {
 	info, err := os.Lstat(file)
-	if err != nil || !ours(info) || info.Mode().Perm()&0o022 != 0 {
+	if err != nil || !isOwnFile(info) || info.Mode().Perm()&0o022 != 0 {
 		return Dirs{}, false
 	}
 	text, err := smallfile.Read(file, 64<<10)

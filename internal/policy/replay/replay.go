@@ -125,8 +125,8 @@ type ruleSets struct {
 	all       []*rules.Rule // every rule that was made ready
 }
 
-// of is the rules that count in a project.
-func (s *ruleSets) of(project string) *rules.Set {
+// rulesIn is the rules that count in a project.
+func (s *ruleSets) rulesIn(project string) *rules.Set {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.plain == nil {
@@ -362,7 +362,7 @@ func (w *worker) placeOf(cwd string) place {
 	if at.group == "" {
 		at.group = cwd
 	}
-	at.set = w.sets.of(at.project)
+	at.set = w.sets.rulesIn(at.project)
 	if len(w.places) >= maxGroups {
 		clear(w.places)
 	}

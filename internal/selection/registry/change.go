@@ -82,7 +82,7 @@ func (r *Registry) Set(file, id string, patch func(*hook.Registration) error) (C
 	return r.changeFile(file, func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error) {
 		i := indexOf(hooks, id)
 		if i < 0 {
-			return nil, hook.Registration{}, missing(file, id)
+			return nil, hook.Registration{}, errNoHook(file, id)
 		}
 		reg := copied(hooks[i].Registration)
 		if err := patch(&reg); err != nil {
@@ -104,7 +104,7 @@ func (r *Registry) Remove(file, id string) (Change, error) {
 	return r.changeFile(file, func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error) {
 		i := indexOf(hooks, id)
 		if i < 0 {
-			return nil, hook.Registration{}, missing(file, id)
+			return nil, hook.Registration{}, errNoHook(file, id)
 		}
 		fresh, err := edit.RemoveFromArray(old, []string{"hooks"}, i)
 		return fresh, hooks[i].Registration, err
@@ -127,7 +127,7 @@ func (r *Registry) List(file string) ([]Parsed, []Problem) {
 	return list, problems
 }
 
-func missing(file, id string) error {
+func errNoHook(file, id string) error {
 	return fmt.Errorf("%s: no hook %q; `hookmux hooks '*' list` shows them", file, id)
 }
 
@@ -164,7 +164,7 @@ func (r *Registry) changeFile(file string,
 		done.Before, done.After, done.Hook = bytes.Clone(old), bytes.Clone(fresh), reg
 		// Under the file's lock, so that of several writers the last one's
 		// text is the last good one.
-		undo = r.written(file, done.After)
+		undo = r.keepWritten(file, done.After)
 		return fresh, nil
 	})
 	if err != nil && undo != nil {
@@ -191,10 +191,10 @@ func (r *Registry) changeText(file string, old []byte,
 	return fresh, err
 }
 
-// written keeps an edit as the last good version without waiting for the next
+// keepWritten keeps an edit as the last good version without waiting for the next
 // reading: a guard that was just added must survive a file that is broken
 // before the next event. undo is for an edit that could not be written.
-func (r *Registry) written(path string, data []byte) (undo func()) {
+func (r *Registry) keepWritten(path string, data []byte) (undo func()) {
 	if _, problems := Parse(data, r.opt.Known); len(problems) > 0 {
 		return nil // reading it will say so
 	}

@@ -66,7 +66,7 @@ func TestAFailedEditIsNotKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := r.global.good.Text
-	undo := r.written(r.GlobalFile(), []byte(hooks(one("a", ""), one("b", ""))))
+	undo := r.keepWritten(r.GlobalFile(), []byte(hooks(one("a", ""), one("b", ""))))
 	undo()
 	kept, err := os.ReadFile(r.global.good.Path)
 	if err != nil || string(kept) != string(before) || string(r.global.good.Text) != string(before) {
@@ -74,7 +74,7 @@ func TestAFailedEditIsNotKept(t *testing.T) {
 			"string(before)", kept, err)
 	}
 	fresh, _ := newRegistry(t)
-	fresh.written(fresh.GlobalFile(), []byte(hooks(one("a", ""))))()
+	fresh.keepWritten(fresh.GlobalFile(), []byte(hooks(one("a", ""))))()
 	if _, err := os.Stat(fresh.global.good.Path); !os.IsNotExist(err) || fresh.global.good.Text != nil {
 		t.Error("a version that never was is kept")
 	}

@@ -86,10 +86,10 @@ func (r *Registry) isProject(dir, home string) bool {
 	}
 	own := filepath.Join(dir, DirName)
 	info, err := os.Stat(own)
-	if err != nil || !info.IsDir() || !r.mine(info) {
+	if err != nil || !info.IsDir() || !r.isTrustedOwner(info) {
 		return false
 	}
-	if link, err := os.Lstat(own); err != nil || !r.mine(link) {
+	if link, err := os.Lstat(own); err != nil || !r.isTrustedOwner(link) {
 		return false
 	}
 	resolved := realPath(own)
@@ -100,10 +100,10 @@ func (r *Registry) isProject(dir, home string) bool {
 	}
 	// A file another user may write is another user's project.
 	file, err := os.Stat(filepath.Join(own, FileName))
-	return errors.Is(err, fs.ErrNotExist) || err == nil && r.mine(file)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && r.isTrustedOwner(file)
 }
 
-func (r *Registry) mine(info fs.FileInfo) bool {
+func (r *Registry) isTrustedOwner(info fs.FileInfo) bool {
 	uid, _, ok := fileowner.Of(info)
 	return !ok || uid == r.uid || uid == 0
 }

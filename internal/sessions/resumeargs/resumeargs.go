@@ -284,7 +284,7 @@ func Env(a *agent.Agent, environ []string) []string {
 	var kept []string
 	for _, one := range environ {
 		name, value, ok := strings.Cut(one, "=")
-		if !ok || value == "" || !named(a.Resume.Env, name) || redact.Text(one) != one ||
+		if !ok || value == "" || !matchesAny(a.Resume.Env, name) || redact.Text(one) != one ||
 			strings.ContainsAny(value, "\x00\n") {
 			continue
 		}
@@ -294,7 +294,7 @@ func Env(a *agent.Agent, environ []string) []string {
 	return slices.Compact(kept)
 }
 
-func named(patterns []string, name string) bool {
+func matchesAny(patterns []string, name string) bool {
 	for _, p := range patterns {
 		if prefix, ok := strings.CutSuffix(p, "*"); ok && strings.HasPrefix(name, prefix) || p == name {
 			return true

@@ -140,7 +140,7 @@ func (s *Store) Put(r Record) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if old, ok := s.all[key{r.Agent, r.Session}]; !ok || !same(old, r) {
+	if old, ok := s.all[key{r.Agent, r.Session}]; !ok || !sameRecord(old, r) {
 		if err := s.write(r); err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (s *Store) Put(r Record) error {
 	return nil
 }
 
-func same(a, b Record) bool {
+func sameRecord(a, b Record) bool {
 	a.At, b.At = time.Time{}, time.Time{}
 	return reflect.DeepEqual(a, b)
 }

@@ -207,7 +207,7 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 	what := termsafe.Line(strings.TrimSpace(o.Native+" "+o.Tool), 60)
 	decided := o.Time.Add(time.Duration(o.TookUS) * time.Microsecond)
 	return s.dim(decided.Local().Format("15:04:05.000")) + " " + s.agentName(o.Agent) + " " +
-		pad("→ "+what, 24) + " " + text + " " + s.dim(fmt.Sprintf("(%s)", took(o.TookUS)))
+		pad("→ "+what, 24) + " " + text + " " + s.dim(fmt.Sprintf("(%s)", formatMicros(o.TookUS)))
 }
 
 // WouldHave says what a monitored hook would have done.
@@ -223,7 +223,7 @@ func WouldHave(w *wire.Would) string {
 	return "would have " + what + ": " + termsafe.Line(event.ShortDenial(w.Reason), 160)
 }
 
-func took(us int64) string {
+func formatMicros(us int64) string {
 	return time.Duration(us * int64(time.Microsecond)).Round(100 * time.Microsecond).String()
 }
 

@@ -110,8 +110,8 @@ func callCounts(t *wire.Turn) string {
 	return strings.Join(parts, ", ")
 }
 
-// where is the spot a session sits in.
-func where(one *wire.Session) string {
+// placeOf is the spot a session sits in.
+func placeOf(one *wire.Session) string {
 	switch {
 	case one.Mux == "tmux" || one.Pane == "unknown":
 		return one.Pane
@@ -143,7 +143,7 @@ func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width i
 			span = one.Turn.Started
 		}
 		table.addRow(s.status(one), termsafe.Line(one.Agent, 12), termsafe.Line(ids[i], 40),
-			termsafe.Line(title, maxTitle), ago(now.Sub(span)), termsafe.Line(where(one), 20),
+			termsafe.Line(title, maxTitle), ago(now.Sub(span)), termsafe.Line(placeOf(one), 20),
 			termsafe.Line(tail(one.Cwd), 24), termsafe.Line(Doing(one), 120))
 	}
 	table.fitWidth(width)
@@ -325,7 +325,7 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 	line("mode", modeText(one))
 	line("approvals", termsafe.Line(deciderText(one), 120))
 	line("folder", termsafe.Line(one.Cwd, 0))
-	line("place", termsafe.Line(where(one), 60))
+	line("place", termsafe.Line(placeOf(one), 60))
 	line("started", Moment(one.StartedAt, now)+" ("+ago(now.Sub(one.StartedAt))+" ago)")
 	if one.Ended != nil {
 		line("ended", Moment(*one.Ended, now)+" "+termsafe.Line(endWords(one.EndReason), 100))

@@ -347,7 +347,7 @@ func (p *RemotePerson) measureOwnPrompt(t *testbed.Terminal, tag, shows string) 
 	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
 	defer cancel()
 	for {
-		if strings.Contains(squeezed(t.CaptureScreen(ctx)), shows) {
+		if strings.Contains(joinFields(t.CaptureScreen(ctx)), shows) {
 			p.Feed.Prompted = time.Since(began)
 			break
 		}
@@ -359,7 +359,7 @@ func (p *RemotePerson) measureOwnPrompt(t *testbed.Terminal, tag, shows string) 
 	testbed.PauseFor(p.ctx, time.Second) // does it run all the same?
 }
 
-func squeezed(screen string) string { return strings.Join(strings.Fields(screen), " ") }
+func joinFields(screen string) string { return strings.Join(strings.Fields(screen), " ") }
 
 // inWindow answers in the agent's own window, known by what it shows, and looks
 // how soon after the first sign of it the request is out of the feed.

@@ -68,20 +68,20 @@ func parseAugment(body []byte, _ string) (conversation, error) {
 		for _, n := range nodes {
 			switch {
 			case n.Text != nil && n.Text.Content != text:
-				c.messages = append(c.messages, told(RoleUser, n.Text.Content))
+				c.messages = append(c.messages, textMessage(RoleUser, n.Text.Content))
 			case n.Result != nil:
 				c.messages = append(c.messages, Message{Role: RoleTool, Kind: KindToolResult, Text: n.Result.Content,
 					ToolCallID: n.Result.ID, IsError: n.Result.Failed})
 			}
 		}
 		if text != "" {
-			c.messages = append(c.messages, told(RoleUser, text))
+			c.messages = append(c.messages, textMessage(RoleUser, text))
 		}
 	}
 	for _, h := range b.History {
 		asked(h.Message, h.Request)
 		if h.Answer != "" {
-			c.messages = append(c.messages, told(RoleAssistant, h.Answer))
+			c.messages = append(c.messages, textMessage(RoleAssistant, h.Answer))
 		}
 		for _, n := range h.Response {
 			if n.Use != nil {

@@ -72,7 +72,7 @@ func parseChat(body []byte, _ string) (conversation, error) {
 		}
 		for _, p := range parts(m.Content) {
 			if p.Text != "" {
-				c.messages = append(c.messages, told(m.Role, p.Text))
+				c.messages = append(c.messages, textMessage(m.Role, p.Text))
 			}
 		}
 		for _, tc := range m.ToolCalls {

@@ -65,9 +65,9 @@ func textOf(raw json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-// told makes the message for a text; what an agent wraps in a reminder is its
+// textMessage makes the message for a text; what an agent wraps in a reminder is its
 // own addition, not the user's prompt.
-func told(role, text string) Message {
+func textMessage(role, text string) Message {
 	kind := KindText
 	if role == RoleUser && strings.HasPrefix(strings.TrimSpace(text), "<system-reminder>") {
 		kind = KindReminder

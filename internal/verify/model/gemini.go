@@ -83,7 +83,7 @@ func parseGemini(body []byte, path string) (conversation, error) {
 	}
 	if b.System != nil {
 		for _, p := range b.System.Parts {
-			c.messages = append(c.messages, told(RoleSystem, p.Text))
+			c.messages = append(c.messages, textMessage(RoleSystem, p.Text))
 		}
 	}
 	for _, content := range b.Contents {
@@ -101,7 +101,7 @@ func parseGemini(body []byte, path string) (conversation, error) {
 					Text: geminiResult(p.FunctionResponse.Response), ToolCallID: p.FunctionResponse.ID,
 					ToolName: p.FunctionResponse.Name})
 			case strings.TrimSpace(p.Text) != "":
-				c.messages = append(c.messages, told(role, p.Text))
+				c.messages = append(c.messages, textMessage(role, p.Text))
 			}
 		}
 	}

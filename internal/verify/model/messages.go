@@ -55,7 +55,7 @@ func parseMessages(body []byte, _ string) (conversation, error) {
 		c.tools = append(c.tools, offer{t.Name, t.Schema})
 	}
 	for _, p := range parts(b.System) {
-		c.messages = append(c.messages, told(RoleSystem, p.Text))
+		c.messages = append(c.messages, textMessage(RoleSystem, p.Text))
 	}
 	for _, m := range b.Messages {
 		for _, p := range parts(m.Content) {
@@ -67,7 +67,7 @@ func parseMessages(body []byte, _ string) (conversation, error) {
 				c.messages = append(c.messages, Message{Role: RoleAssistant, Kind: KindToolCall, Text: string(p.Input),
 					ToolCallID: p.ID, ToolName: p.Name})
 			case "text":
-				c.messages = append(c.messages, told(m.Role, p.Text))
+				c.messages = append(c.messages, textMessage(m.Role, p.Text))
 			}
 		}
 	}

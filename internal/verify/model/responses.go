@@ -56,7 +56,7 @@ func parseResponses(body []byte, _ string) (conversation, error) {
 		c.tools = append(c.tools, offer{name, t.Schema})
 	}
 	if b.Instructions != "" {
-		c.messages = append(c.messages, told(RoleSystem, b.Instructions))
+		c.messages = append(c.messages, textMessage(RoleSystem, b.Instructions))
 	}
 	var items []responseItem
 	if json.Unmarshal(b.Input, &items) != nil {
@@ -64,7 +64,7 @@ func parseResponses(body []byte, _ string) (conversation, error) {
 		if err := json.Unmarshal(b.Input, &text); err != nil {
 			return conversation{}, fmt.Errorf("not a Responses request: input is neither a list nor a text")
 		}
-		c.messages = append(c.messages, told(RoleUser, text))
+		c.messages = append(c.messages, textMessage(RoleUser, text))
 	}
 	for _, it := range items {
 		c.messages = append(c.messages, it.messages()...)
@@ -96,7 +96,7 @@ func (it responseItem) messages() []Message {
 	var out []Message
 	for _, p := range parts(it.Content) {
 		if p.Text != "" {
-			out = append(out, told(it.Role, p.Text))
+			out = append(out, textMessage(it.Role, p.Text))
 		}
 	}
 	return out

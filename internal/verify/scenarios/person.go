@@ -96,16 +96,16 @@ func (p *person) prompt(ctx context.Context, words string) {
 // noteAnswerSeen notes that hookmux saw an answer by signs outside of hooks and records.
 func (p *person) noteAnswerSeen(ctx context.Context) {
 	events := len(p.st.Watcher.AllSeen())
-	p.await(ctx, "hookmux sees the answer", func() bool { return p.said().Status != "needsInput" })
+	p.await(ctx, "hookmux sees the answer", func() bool { return p.reported().Status != "needsInput" })
 	if len(p.st.Watcher.AllSeen()) == events || p.st.Agent.Status.Answers.Child {
 		p.log.addStep(timeline.Step{Kind: timeline.Answered})
 	}
 }
 
-// want says what the session does now, and gives hookmux a while to say the same.
-func (p *person) want(ctx context.Context, status string) {
+// expectStatus says what the session does now, and gives hookmux a while to say the same.
+func (p *person) expectStatus(ctx context.Context, status string) {
 	w := timeline.NewWant(status)
-	for end := time.Now().Add(slack); time.Now().Before(end) && w.Check(p.said()) != ""; {
+	for end := time.Now().Add(slack); time.Now().Before(end) && w.Check(p.reported()) != ""; {
 		if !testbed.PauseFor(ctx, 50*time.Millisecond) {
 			break
 		}
@@ -115,7 +115,7 @@ func (p *person) want(ctx context.Context, status string) {
 
 // wantNow records what a person says and compares it.
 func (p *person) wantNow(w timeline.Want) {
-	if wrong := w.Check(p.said()); wrong != "" {
+	if wrong := w.Check(p.reported()); wrong != "" {
 		p.wrong = append(p.wrong, wrong)
 	}
 	p.log.addStep(timeline.Step{Kind: timeline.Wants, Want: w})
@@ -126,7 +126,7 @@ func (p *person) wantNow(w timeline.Want) {
 func (p *person) awaitEnd(ctx context.Context) {
 	quiet, last := 0, ""
 	for end := time.Now().Add(4 * time.Minute); time.Now().Before(end) && quiet < 12; quiet++ {
-		s := p.said()
+		s := p.reported()
 		now := fmt.Sprint(len(p.st.Watcher.AllSeen()), len(p.st.Model.Requests(p.st.Run)), s)
 		if now != last || s.Turns == 0 || s.Status == "running" || s.Status == "needsInput" {
 			quiet, last = 0, now
@@ -137,8 +137,8 @@ func (p *person) awaitEnd(ctx context.Context) {
 	}
 }
 
-// said is what hookmux says about the session.
-func (p *person) said() timeline.Reported {
+// reported is what hookmux says about the session.
+func (p *person) reported() timeline.Reported {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	list, err := p.client.Sessions(ctx, client.SessionsParams{Agents: []string{p.st.Driver.Name}})

@@ -74,14 +74,18 @@ func freeScenarios() []Scenario {
 			Script: func(*testbed.TestBed) []model.Step {
 				return []model.Step{{Say: testbed.LastWords, Delay: 4 * time.Second}}
 			},
-			PersonDoes: func(ctx context.Context, p *person) { p.awaitModel(ctx); p.want(ctx, "running") },
+			PersonDoes: func(ctx context.Context, p *person) { p.awaitModel(ctx); p.expectStatus(ctx, "running") },
 		},
 		{
 			Name: "command", About: "one command that succeeds", End: wantEnd("success", "ok", 0, 0),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-one; sleep 4"), lastWords}
 			},
-			PersonDoes: func(ctx context.Context, p *person) { p.awaitFile(ctx, "ran-one"); p.want(ctx, "running") },
+			PersonDoes: func(ctx context.Context, p *person) {
+				p.awaitFile(ctx, "ran-one")
+				p.expectStatus(ctx,
+					"running")
+			},
 		},
 		{
 			Name: "mended", About: "a command fails, the next one succeeds", End: wantEnd("success", "ok", 1, 0),
@@ -115,7 +119,12 @@ func freeScenarios() []Scenario {
 			Script: func(*testbed.TestBed) []model.Step {
 				return []model.Step{{Say: "Too late.", Delay: 25 * time.Second}}
 			},
-			PersonDoes: func(ctx context.Context, p *person) { p.awaitModel(ctx); p.want(ctx, "running"); p.stop(ctx) },
+			PersonDoes: func(ctx context.Context, p *person) {
+				p.awaitModel(ctx)
+				p.expectStatus(ctx,
+					"running")
+				p.stop(ctx)
+			},
 		},
 		{
 			Name: "command-stopped", About: "Esc while a command runs", End: wantEnd("idle", "interrupted", 0, -1),
@@ -124,7 +133,7 @@ func freeScenarios() []Scenario {
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitFile(ctx, "ran-long")
-				p.want(ctx, "running")
+				p.expectStatus(ctx, "running")
 				p.stop(ctx)
 			},
 		},
@@ -225,11 +234,11 @@ func askingScenarios() []Scenario {
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.want(ctx, "needsInput")
+				p.expectStatus(ctx, "needsInput")
 				p.press(ctx, p.dialogs.Yes)
 				p.awaitFile(ctx, "ran-allowed")
 				p.noteAnswerSeen(ctx)
-				p.want(ctx, "running")
+				p.expectStatus(ctx, "running")
 			},
 		},
 		{
@@ -240,7 +249,7 @@ func askingScenarios() []Scenario {
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.want(ctx, "needsInput")
+				p.expectStatus(ctx, "needsInput")
 				p.press(ctx, p.dialogs.No)
 			},
 		},
@@ -252,7 +261,7 @@ func askingScenarios() []Scenario {
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.want(ctx, "needsInput")
+				p.expectStatus(ctx, "needsInput")
 				p.press(ctx, p.dialogs.Yes)
 				p.awaitFile(ctx, "ran-allowed")
 				p.noteAnswerSeen(ctx)
@@ -266,11 +275,11 @@ func askingScenarios() []Scenario {
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.want(ctx, "needsInput")
+				p.expectStatus(ctx, "needsInput")
 				p.press(ctx, p.dialogs.Yes)
 				p.awaitFile(ctx, "ran-allowed")
 				p.noteAnswerSeen(ctx)
-				p.want(ctx, "running")
+				p.expectStatus(ctx, "running")
 				p.stop(ctx)
 			},
 		},
@@ -280,7 +289,7 @@ func askingScenarios() []Scenario {
 			Script: askQuestion,
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.want(ctx, "needsInput")
+				p.expectStatus(ctx, "needsInput")
 				p.press(ctx, p.dialogs.Choose)
 			},
 		},
@@ -290,7 +299,7 @@ func askingScenarios() []Scenario {
 			Script: askQuestion,
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.want(ctx, "needsInput")
+				p.expectStatus(ctx, "needsInput")
 				p.press(ctx, p.dialogs.No)
 			},
 		},
