@@ -119,9 +119,9 @@ func (r *rules) judgeTurn(one *wire.Session, now time.Time, looked func() bool) 
 // person ended.
 func turnKind(t *wire.Turn) string {
 	switch {
-	case t == nil || t.Ended == nil || t.Result == "interrupted":
+	case t == nil || t.Ended == nil || t.Result == wire.ResultInterrupted:
 		return ""
-	case t.Result == "ok":
+	case t.Result == wire.ResultOK:
 		return kindFinished
 	}
 	return kindFailed

@@ -69,7 +69,7 @@ func (d *tmuxDisplay) showChange(c wire.SessionChange) {
 func tmuxChange(c *wire.SessionChange) tmux.Change {
 	change := tmux.Change{
 		Session: c.Session.Agent + ":" + c.Session.ID, Agent: c.Session.Agent, Title: c.Session.Title,
-		Status: tmux.Status(c.Session.Status), Gone: c.Gone || c.Session.Ended != nil,
+		Status: c.Session.Status, Gone: c.Gone || c.Session.Ended != nil,
 	}
 	if c.Session.Mux == "tmux" {
 		change.Pane, change.Socket = c.Session.Pane, c.Session.Server

@@ -240,7 +240,7 @@ func (r *waitingRig) mustAgree(after string) {
 		}
 	}
 	for _, change := range r.tmux {
-		if change.Status == tmux.NeedsInput {
+		if change.Status == wire.StatusNeedsInput {
 			shown = append(shown, change.Session)
 		}
 	}

@@ -28,6 +28,26 @@ const (
 	SessionsOnly = "only"
 )
 
+// What a session does: the words of [Session.Status], which `hookmux ps --json`
+// and tmux's options show too.
+const (
+	StatusNeverRan   = "neverRan"
+	StatusRunning    = "running"
+	StatusIdle       = "idle"
+	StatusNeedsInput = "needsInput"
+	StatusSuccess    = "success"
+	StatusFailed     = "failed"
+	StatusUnsure     = "unsure" // it may run or not; nothing tells
+)
+
+// How a turn went: the words of [Turn.Result]. A turn that goes on has none.
+const (
+	ResultOK          = "ok"
+	ResultToolErrors  = "toolErrors"  // the last tool call failed
+	ResultAPIError    = "apiError"    // the model could not be asked
+	ResultInterrupted = "interrupted" // a person stopped it, or it was cut off
+)
+
 // Session is what one session does, as people's commands show it. Texts of the
 // agent's have their secrets taken out; whoever shows them makes them visible.
 type Session struct {
@@ -79,7 +99,7 @@ type Turn struct {
 	Started  time.Time  `json:"started"`
 	Ended    *time.Time `json:"ended,omitempty"`
 	Seconds  float64    `json:"seconds"`
-	Result   string     `json:"result,omitempty"` // ok, toolErrors, apiError, interrupted
+	Result   string     `json:"result,omitempty"`
 	ExitCode int        `json:"exitCode"`
 	Summary  string     `json:"summary,omitempty"`
 	Tools    int        `json:"tools,omitempty"`

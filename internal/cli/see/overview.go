@@ -76,7 +76,7 @@ func (o *overview) countSessions() (wait, run, rest int) {
 		case s.Ended != nil:
 		case s.WaitingSince != nil:
 			wait++
-		case s.Status == "running":
+		case s.Status == wire.StatusRunning:
 			run++
 		default:
 			rest++

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // Change is what became of a session.
@@ -16,8 +18,8 @@ type Change struct {
 	Socket  string // the server of that pane; "" is the default one
 	Agent   string
 	Title   string
-	Status  Status
-	Gone    bool // it left the list of sessions
+	Status  string // a word of wire.Session
+	Gone    bool   // it left the list of sessions
 }
 
 // Naming says which windows Follow names.
@@ -102,7 +104,7 @@ func (f *follower) noteChange(c Change) {
 	if known && old.Pane != "" {
 		f.serverAt(old.Socket).dirty = true
 	}
-	if waits := !c.Gone && c.Status == NeedsInput; waits != (known && old.Status == NeedsInput) {
+	if waits := !c.Gone && c.Status == wire.StatusNeedsInput; waits != (known && old.Status == wire.StatusNeedsInput) {
 		for _, s := range f.servers {
 			s.dirty = true // each of them says how many wait
 		}
@@ -131,7 +133,7 @@ func (f *follower) showChanges(ctx context.Context) {
 			case c.Pane != "" && c.Socket == socket:
 				here = append(here, Mark{Pane: c.Pane, Session: c.Session, Agent: c.Agent, Title: c.Title,
 					Status: c.Status})
-			case c.Status == NeedsInput: // it waits elsewhere
+			case c.Status == wire.StatusNeedsInput: // it waits elsewhere
 				here = append(here, Mark{Session: c.Session, Status: c.Status})
 			}
 		}

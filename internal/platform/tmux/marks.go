@@ -6,32 +6,23 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-)
 
-// Status is a session's status, in the words of the hub.
-type Status string
-
-const (
-	NeverRan   Status = "neverRan"
-	Running    Status = "running"
-	Idle       Status = "idle"
-	NeedsInput Status = "needsInput"
-	Success    Status = "success"
-	Failed     Status = "failed"
-	Unsure     Status = "unsure"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // urgency orders statuses for a window with several agents: the one a person
 // should look at first is shown.
-var urgency = []Status{NeedsInput, Failed, Running, Success, Unsure, Idle, NeverRan}
+var urgency = []string{wire.StatusNeedsInput, wire.StatusFailed, wire.StatusRunning, wire.StatusSuccess,
+	wire.StatusUnsure, wire.StatusIdle, wire.StatusNeverRan}
 
 // icons are one column wide each, so that the status line does not jump.
-var icons = map[Status]string{
-	NeedsInput: "▲", Failed: "✗", Running: "●", Success: "✓", Unsure: "?", Idle: "○", NeverRan: "·",
+var icons = map[string]string{
+	wire.StatusNeedsInput: "▲", wire.StatusFailed: "✗", wire.StatusRunning: "●", wire.StatusSuccess: "✓",
+	wire.StatusUnsure: "?", wire.StatusIdle: "○", wire.StatusNeverRan: "·",
 }
 
 // Icon is the sign of a status; "" for any other word.
-func Icon(s Status) string { return icons[s] }
+func Icon(status string) string { return icons[status] }
 
 // Mark is what a pane shows about the session in it.
 type Mark struct {
@@ -39,7 +30,7 @@ type Mark struct {
 	Session string
 	Agent   string
 	Title   string
-	Status  Status
+	Status  string // a word of wire.Session
 }
 
 // The options of a pane. A window's have other names: a pane inherits the
@@ -54,7 +45,7 @@ var windowOptions = []string{"@hookmux_icon", "@hookmux_status", "@hookmux_title
 var serverOptions = []string{"@hookmux_waiting", "@hookmux_summary"}
 
 func (m Mark) optionValues() []string {
-	return []string{Icon(m.Status), string(m.Status), Data(m.Title, titleWidth), Data(m.Agent, titleWidth),
+	return []string{Icon(m.Status), m.Status, Data(m.Title, titleWidth), Data(m.Agent, titleWidth),
 		Data(m.Session, titleWidth)}
 }
 
@@ -107,7 +98,7 @@ func (s *Server) SetIcons(ctx context.Context, marks []Mark) error {
 		var want []string
 		if len(w.marks) > 0 {
 			m := firstMark(w.marks)
-			want = []string{Icon(m.Status), string(m.Status), Data(m.Title, titleWidth)}
+			want = []string{Icon(m.Status), m.Status, Data(m.Title, titleWidth)}
 		}
 		commands = appendOptions(commands, "-w", id, windowOptions, w.now, want)
 	}
@@ -207,17 +198,17 @@ func firstMark(marks []Mark) Mark {
 
 // countMarks is how many wait, and a short line about all: ▲1 ●2.
 func countMarks(marks []Mark) (waiting, summary string) {
-	n := map[Status]int{}
+	n := map[string]int{}
 	for _, m := range marks {
 		n[m.Status]++
 	}
 	var parts []string
 	for _, s := range urgency {
-		if n[s] > 0 && s != NeverRan {
+		if n[s] > 0 && s != wire.StatusNeverRan {
 			parts = append(parts, fmt.Sprintf("%s%d", Icon(s), n[s]))
 		}
 	}
-	return fmt.Sprint(n[NeedsInput]), strings.Join(parts, " ")
+	return fmt.Sprint(n[wire.StatusNeedsInput]), strings.Join(parts, " ")
 }
 
 // Clear takes every mark and every name of ours out of the server.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/hubtest/await"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 func (s *Server) windowNow(t *testing.T, id string) (name, auto string) {
@@ -108,7 +109,7 @@ func TestHostileTitlesAreOnlyShown(t *testing.T) {
 		"`touch " + dir + "/3` $(x)": "`touch ",
 	} {
 		if err := s.SetIcons(ctx, []Mark{{Pane: p.ID, Session: title, Agent: title, Title: title,
-			Status: NeedsInput}}); err != nil {
+			Status: wire.StatusNeedsInput}}); err != nil {
 			t.Fatalf("%q: error %v, want no error", title, err)
 		}
 		if ok := must[bool](t)(s.NameWindow(ctx, p.Window, title)); !ok {
@@ -141,10 +142,10 @@ func TestIconsOfAWindowAndOfAll(t *testing.T) {
 	two := must[[]Pane](t)(s.Panes(ctx))[1]
 	read := func(target, format string) string { return s.ask(t, "display-message", "-p", "-t", target, format) }
 	marks := []Mark{
-		{Pane: one.ID, Session: "a", Status: Running, Title: "A"},
-		{Pane: two.ID, Session: "b", Status: NeedsInput, Title: "B"},
-		{Pane: "%77", Session: "c", Status: NeedsInput, Title: "gone"},
-		{Pane: "%0;kill-server", Session: "d", Status: NeedsInput},
+		{Pane: one.ID, Session: "a", Status: wire.StatusRunning, Title: "A"},
+		{Pane: two.ID, Session: "b", Status: wire.StatusNeedsInput, Title: "B"},
+		{Pane: "%77", Session: "c", Status: wire.StatusNeedsInput, Title: "gone"},
+		{Pane: "%0;kill-server", Session: "d", Status: wire.StatusNeedsInput},
 	}
 	if err := s.SetIcons(ctx, marks); err != nil {
 		t.Fatal(err)
@@ -186,12 +187,13 @@ func TestFollow(t *testing.T) {
 	}()
 	name := func(id string) string { n, _ := s.windowNow(t, id); return n }
 	icon := func(id string) string { return s.ask(t, "display-message", "-p", "-t", id, "#{@hookmux_icon}") }
-	changes <- Change{Session: "a", Pane: p.ID, Socket: s.Socket, Agent: "claude", Status: Running}
+	changes <- Change{Session: "a", Pane: p.ID, Socket: s.Socket, Agent: "claude", Status: wire.StatusRunning}
 	await.Until(t, "named after the agent", func() bool { return name(p.Window) == "claude" && icon(p.Window) == "●" })
 	changes <- Change{Session: "a", Pane: p.ID, Socket: s.Socket, Agent: "claude", Title: "Fix #(it)",
-		Status: NeedsInput}
-	changes <- Change{Session: "b", Pane: mine.ID, Socket: s.Socket, Agent: "codex", Title: "Other", Status: Success}
-	changes <- Change{Session: "c", Agent: "pi", Title: "nowhere", Status: Success}
+		Status: wire.StatusNeedsInput}
+	changes <- Change{Session: "b", Pane: mine.ID, Socket: s.Socket, Agent: "codex", Title: "Other",
+		Status: wire.StatusSuccess}
+	changes <- Change{Session: "c", Agent: "pi", Title: "nowhere", Status: wire.StatusSuccess}
 	await.Until(t, "title and icon", func() bool {
 		return name(p.Window) == "Fix ＃(it)" && icon(p.Window) == "▲" && icon(mine.Window) == "✓"
 	})
@@ -212,7 +214,7 @@ func TestFollow(t *testing.T) {
 
 func TestFollowOutlivesItsServers(t *testing.T) {
 	changes := make(chan Change, 4)
-	changes <- Change{Session: "a", Pane: "%0", Socket: filepath.Join(t.TempDir(), "none"), Status: Running}
+	changes <- Change{Session: "a", Pane: "%0", Socket: filepath.Join(t.TempDir(), "none"), Status: wire.StatusRunning}
 	changes <- Change{Session: "a", Gone: true}
 	close(changes)
 	Follow(context.Background(), changes, Options{Settle: time.Millisecond})

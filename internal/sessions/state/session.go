@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // Key names a session: the agent and the id the agent gave it.
@@ -33,13 +34,13 @@ type Status string
 
 // The statuses.
 const (
-	NeverRan   Status = "neverRan"
-	Running    Status = "running"
-	Idle       Status = "idle"
-	NeedsInput Status = "needsInput"
-	Success    Status = "success"
-	Failed     Status = "failed"
-	Unsure     Status = "unsure" // it may run or not; nothing tells
+	NeverRan   Status = wire.StatusNeverRan
+	Running    Status = wire.StatusRunning
+	Idle       Status = wire.StatusIdle
+	NeedsInput Status = wire.StatusNeedsInput
+	Success    Status = wire.StatusSuccess
+	Failed     Status = wire.StatusFailed
+	Unsure     Status = wire.StatusUnsure
 )
 
 // Statuses lists every status.
@@ -73,12 +74,12 @@ func (s Status) Finished() bool { return s == Success || s == Failed }
 // Result is how a turn went.
 type Result string
 
-// The results. A turn that goes on has none.
+// The results.
 const (
-	OK          Result = "ok"
-	ToolErrors  Result = "toolErrors"  // the last tool call failed
-	APIError    Result = "apiError"    // the model could not be asked
-	Interrupted Result = "interrupted" // a person stopped it, or it was cut off
+	OK          Result = wire.ResultOK
+	ToolErrors  Result = wire.ResultToolErrors
+	APIError    Result = wire.ResultAPIError
+	Interrupted Result = wire.ResultInterrupted
 )
 
 // Bounds of what a session keeps.

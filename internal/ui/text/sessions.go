@@ -19,17 +19,17 @@ func (s Style) status(one *wire.Session) string {
 		return s.dim("- ended")
 	}
 	switch one.Status {
-	case "needsInput":
+	case wire.StatusNeedsInput:
 		return s.yellow("▲ waits")
-	case "running":
+	case wire.StatusRunning:
 		return s.cyan("● runs")
-	case "success":
+	case wire.StatusSuccess:
 		return s.green("✓ done")
-	case "failed":
+	case wire.StatusFailed:
 		return s.red("✗ failed")
-	case "unsure":
+	case wire.StatusUnsure:
 		return s.dim("? unsure")
-	case "neverRan":
+	case wire.StatusNeverRan:
 		return s.dim("· new")
 	}
 	return "○ idle"
@@ -80,19 +80,19 @@ func endWords(reason string) string {
 // or it goes on.
 func Result(t *wire.Turn) string {
 	switch t.Result {
-	case "toolErrors", "ok":
+	case wire.ResultToolErrors, wire.ResultOK:
 		if counts := callCounts(t); counts != "" {
 			return counts
 		}
-		if t.Result == "toolErrors" {
+		if t.Result == wire.ResultToolErrors {
 			return "a call failed" // more was not said
 		}
-	case "apiError":
+	case wire.ResultAPIError:
 		if t.Error != "" {
 			return "model error: " + withoutMarkup(t.Error)
 		}
 		return "model error"
-	case "interrupted":
+	case wire.ResultInterrupted:
 		return "interrupted"
 	}
 	return ""
@@ -391,7 +391,7 @@ func (s Style) turn(w io.Writer, t *wire.Turn, now time.Time) {
 	switch {
 	case t.Ended == nil:
 		mark = s.cyan("●")
-	case t.Result == "interrupted":
+	case t.Result == wire.ResultInterrupted:
 		mark = s.yellow("–")
 	case t.ExitCode != 0:
 		mark = s.red("✗")

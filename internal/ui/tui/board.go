@@ -98,13 +98,13 @@ func sectionOf(s *wire.Session) section {
 		return sectionEnded
 	}
 	switch s.Status {
-	case "needsInput":
+	case wire.StatusNeedsInput:
 		return sectionWaiting
-	case "failed":
+	case wire.StatusFailed:
 		return sectionFailed
-	case "running":
+	case wire.StatusRunning:
 		return sectionRunning
-	case "success":
+	case wire.StatusSuccess:
 		return sectionDone
 	}
 	return sectionIdle

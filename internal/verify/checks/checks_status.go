@@ -17,6 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
 	"github.com/hookmux/hookmux/internal/verify/testbed"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // What a person sees of an agent at a terminal: is it shown as running,
@@ -145,8 +146,9 @@ func runStatus(ctx context.Context, st *testbed.TestBed) error {
 
 // runSteps goes on as long as what was waited for came.
 func (p *statusRun) runSteps(ctx context.Context) error {
-	if !p.timeUntil(ctx, "running", p.st.Patience/4,
-		func(s *client.SessionInfo) bool { return s.Status == "running" || s.Status == "needsInput" }) {
+	if !p.timeUntil(ctx, "running", p.st.Patience/4, func(s *client.SessionInfo) bool {
+		return s.Status == wire.StatusRunning || s.Status == wire.StatusNeedsInput
+	}) {
 		if m := p.st.Evidence.Status["running"]; p.isListed() { // it is there, and shows nothing of what it does
 			p.st.Evidence.Status["waits"], p.st.Evidence.Status["esc"] = m, m
 		}
@@ -154,7 +156,7 @@ func (p *statusRun) runSteps(ctx context.Context) error {
 	}
 	if p.st.Driver.AsksInStatus {
 		if !p.timeUntil(ctx, "waits", 40*time.Second,
-			func(s *client.SessionInfo) bool { return s.Status == "needsInput" }) {
+			func(s *client.SessionInfo) bool { return s.Status == wire.StatusNeedsInput }) {
 			return nil
 		}
 		p.t.AwaitStillness(ctx)
@@ -196,8 +198,7 @@ func (p *statusRun) runSteps(ctx context.Context) error {
 		}
 	}
 	if !p.timeUntil(ctx, "esc", 10*time.Second, func(s *client.SessionInfo) bool {
-		return s.Status != "running" &&
-			s.Status != "needsInput"
+		return s.Status != wire.StatusRunning && s.Status != wire.StatusNeedsInput
 	}) {
 		return nil
 	}
@@ -212,8 +213,7 @@ func (p *statusRun) killAndResume(ctx context.Context) error {
 	pid := 0
 	if !p.waitUntil(ctx, 20*time.Second, func(s *client.SessionInfo) bool {
 		pid = s.PID
-		return s.Status == "running" &&
-			pid > 1
+		return s.Status == wire.StatusRunning && pid > 1
 	}) {
 		return errors.New("the second prompt was not seen")
 	}
@@ -223,7 +223,7 @@ func (p *statusRun) killAndResume(ctx context.Context) error {
 		return err
 	}
 	if !p.timeUntil(ctx, "killed", 10*time.Second,
-		func(s *client.SessionInfo) bool { return s.Ended != nil && s.Status != "running" }) {
+		func(s *client.SessionInfo) bool { return s.Ended != nil && s.Status != wire.StatusRunning }) {
 		return nil
 	}
 	if p.st.Driver.NoResume != "" {
@@ -280,7 +280,8 @@ func (p *statusRun) resumeSession(ctx context.Context) error {
 	}
 	// Some say right after a turn that they are idle.
 	done := p.waitUntil(ctx, p.st.Patience/8, func(s *client.SessionInfo) bool {
-		over := s.Status == "success" || s.Status == "idle" && p.st.Model.SawTimes(p.st.Run, laterWords) > before
+		over := s.Status == wire.StatusSuccess ||
+			s.Status == wire.StatusIdle && p.st.Model.SawTimes(p.st.Run, laterWords) > before
 		return s.Ended == nil && over && s.LastEvent.After(began)
 	})
 	p.t.KeepScreen()

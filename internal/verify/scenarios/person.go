@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions/timeline"
 	"github.com/hookmux/hookmux/internal/verify/looks"
 	"github.com/hookmux/hookmux/internal/verify/testbed"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 func splitWords(s string) []string { return strings.Split(s, "|") }
@@ -96,7 +97,7 @@ func (p *person) prompt(ctx context.Context, words string) {
 // noteAnswerSeen notes that hookmux saw an answer by signs outside of hooks and records.
 func (p *person) noteAnswerSeen(ctx context.Context) {
 	events := len(p.st.Watcher.AllSeen())
-	p.await(ctx, "hookmux sees the answer", func() bool { return p.reported().Status != "needsInput" })
+	p.await(ctx, "hookmux sees the answer", func() bool { return p.reported().Status != wire.StatusNeedsInput })
 	if len(p.st.Watcher.AllSeen()) == events || p.st.Agent.Status.Answers.Child {
 		p.log.addStep(timeline.Step{Kind: timeline.Answered})
 	}
@@ -128,7 +129,7 @@ func (p *person) awaitEnd(ctx context.Context) {
 	for end := time.Now().Add(4 * time.Minute); time.Now().Before(end) && quiet < 12; quiet++ {
 		s := p.reported()
 		now := fmt.Sprint(len(p.st.Watcher.AllSeen()), len(p.st.Model.Requests(p.st.Run)), s)
-		if now != last || s.Turns == 0 || s.Status == "running" || s.Status == "needsInput" {
+		if now != last || s.Turns == 0 || s.Status == wire.StatusRunning || s.Status == wire.StatusNeedsInput {
 			quiet, last = 0, now
 		}
 		if !testbed.PauseFor(ctx, 250*time.Millisecond) {

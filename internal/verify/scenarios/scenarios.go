@@ -14,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions/timeline"
 	"github.com/hookmux/hookmux/internal/verify/model"
 	"github.com/hookmux/hookmux/internal/verify/testbed"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // Scenario is one session.
@@ -70,44 +71,49 @@ func All() []Scenario {
 func freeScenarios() []Scenario {
 	return []Scenario{
 		{
-			Name: "words", About: "the agent only speaks", End: wantEnd("success", "ok", 0, 0),
+			Name: "words", About: "the agent only speaks", End: wantEnd(wire.StatusSuccess, wire.ResultOK, 0, 0),
 			Script: func(*testbed.TestBed) []model.Step {
 				return []model.Step{{Say: testbed.LastWords, Delay: 4 * time.Second}}
 			},
-			PersonDoes: func(ctx context.Context, p *person) { p.awaitModel(ctx); p.expectStatus(ctx, "running") },
+			PersonDoes: func(ctx context.Context, p *person) {
+				p.awaitModel(ctx)
+				p.expectStatus(ctx, wire.StatusRunning)
+			},
 		},
 		{
-			Name: "command", About: "one command that succeeds", End: wantEnd("success", "ok", 0, 0),
+			Name: "command", About: "one command that succeeds", End: wantEnd(wire.StatusSuccess, wire.ResultOK, 0, 0),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-one; sleep 4"), lastWords}
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitFile(ctx, "ran-one")
-				p.expectStatus(ctx,
-					"running")
+				p.expectStatus(ctx, wire.StatusRunning)
 			},
 		},
 		{
-			Name: "mended", About: "a command fails, the next one succeeds", End: wantEnd("success", "ok", 1, 0),
+			Name: "mended", About: "a command fails, the next one succeeds",
+			End: wantEnd(wire.StatusSuccess, wire.ResultOK, 1, 0),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-bad; exit 3"), runStep(st, "touch ran-good"), lastWords}
 			},
 		},
 		{
-			Name: "broken", About: "the last command fails", End: wantEnd("failed", "toolErrors", 1, 0),
+			Name: "broken", About: "the last command fails",
+			End: wantEnd(wire.StatusFailed, wire.ResultToolErrors, 1, 0),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-good"), runStep(st, "touch ran-bad; exit 3"), lastWords}
 			},
 		},
 		{
-			Name: "search", About: "a search that finds nothing did not fail", End: wantEnd("success", "ok", 0, 0),
+			Name: "search", About: "a search that finds nothing did not fail",
+			End: wantEnd(wire.StatusSuccess, wire.ResultOK, 0, 0),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "grep -r no-such-word-anywhere ."), lastWords}
 			},
 		},
 		{
 			Name: "refused", About: "the model's service refuses the request",
-			End: withResult(wantEnd("failed", "apiError", -1, 0), "apiError"),
+			End: withResult(wantEnd(wire.StatusFailed, wire.ResultAPIError, -1, 0), wire.ResultAPIError),
 			Script: func(*testbed.TestBed) []model.Step {
 				return []model.Step{
 					{Fail: &model.Fail{Status: 400, Type: "invalid_request_error", Message: "scripted failure"}},
@@ -115,30 +121,32 @@ func freeScenarios() []Scenario {
 			},
 		},
 		{
-			Name: "thinking-stopped", About: "Esc while the model thinks", End: wantEnd("idle", "interrupted", 0, 0),
+			Name: "thinking-stopped", About: "Esc while the model thinks",
+			End: wantEnd(wire.StatusIdle, wire.ResultInterrupted, 0, 0),
 			Script: func(*testbed.TestBed) []model.Step {
 				return []model.Step{{Say: "Too late.", Delay: 25 * time.Second}}
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitModel(ctx)
-				p.expectStatus(ctx,
-					"running")
+				p.expectStatus(ctx, wire.StatusRunning)
 				p.stop(ctx)
 			},
 		},
 		{
-			Name: "command-stopped", About: "Esc while a command runs", End: wantEnd("idle", "interrupted", 0, -1),
+			Name: "command-stopped", About: "Esc while a command runs",
+			End: wantEnd(wire.StatusIdle, wire.ResultInterrupted, 0, -1),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-long; sleep 30"), lastWords}
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitFile(ctx, "ran-long")
-				p.expectStatus(ctx, "running")
+				p.expectStatus(ctx, wire.StatusRunning)
 				p.stop(ctx)
 			},
 		},
 		{
-			Name: "guarded", About: "hookmux refuses a call, the agent goes on", End: wantEnd("success", "ok", 0, 1),
+			Name: "guarded", About: "hookmux refuses a call, the agent goes on",
+			End: wantEnd(wire.StatusSuccess, wire.ResultOK, 0, 1),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-never"), lastWords}
 			},
@@ -152,7 +160,7 @@ func longerScenarios() []Scenario {
 	return []Scenario{
 		{
 			Name: "two-turns", About: "a turn that fails, then one that succeeds", End: timeline.Want{
-				Status: []string{"success"}, Result: []string{"ok"}, Failed: 0, Denied: 0, Turns: 2,
+				Status: []string{wire.StatusSuccess}, Result: []string{wire.ResultOK}, Failed: 0, Denied: 0, Turns: 2,
 			},
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-bad; exit 3"), lastWords}
@@ -163,14 +171,14 @@ func longerScenarios() []Scenario {
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitEnd(ctx)
-				p.wantNow(withResult(timeline.NewWant("failed"), "toolErrors"))
+				p.wantNow(withResult(timeline.NewWant(wire.StatusFailed), wire.ResultToolErrors))
 				p.prompt(ctx, "Try again "+model.Mark("later"))
 				p.awaitFile(ctx, "ran-later")
 			},
 		},
 		{
 			Name: "quit", About: "the person leaves", End: timeline.Want{
-				Status: []string{"success"}, Failed: 0, Denied: 0, Turns: 1, Ended: true,
+				Status: []string{wire.StatusSuccess}, Failed: 0, Denied: 0, Turns: 1, Ended: true,
 			},
 			Cannot: func(st *testbed.TestBed) string {
 				if st.Driver.Quit == "" || st.Driver.NoEnd != "" {
@@ -181,12 +189,13 @@ func longerScenarios() []Scenario {
 			Script: func(*testbed.TestBed) []model.Step { return []model.Step{lastWords} },
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitEnd(ctx)
-				p.wantNow(timeline.NewWant("success"))
+				p.wantNow(timeline.NewWant(wire.StatusSuccess))
 				p.prompt(ctx, p.st.Driver.Quit)
 			},
 		},
 		{
-			Name: "helper", About: "a helper works for the session", End: wantEnd("success", "ok", 0, 0),
+			Name: "helper", About: "a helper works for the session",
+			End: wantEnd(wire.StatusSuccess, wire.ResultOK, 0, 0),
 			Cannot: func(st *testbed.TestBed) string {
 				if st.Driver.Subagent == nil {
 					return "it has no helpers, or none that is known"
@@ -228,17 +237,17 @@ func askingScenarios() []Scenario {
 	return []Scenario{
 		{
 			Name: "allowed", About: "yes in the agent's own window", Strict: true, Cannot: asks,
-			End: wantEnd("success", "ok", 0, 0),
+			End: wantEnd(wire.StatusSuccess, wire.ResultOK, 0, 0),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{ask(st, "touch ran-allowed; sleep 5"), lastWords}
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.expectStatus(ctx, "needsInput")
+				p.expectStatus(ctx, wire.StatusNeedsInput)
 				p.press(ctx, p.dialogs.Yes)
 				p.awaitFile(ctx, "ran-allowed")
 				p.noteAnswerSeen(ctx)
-				p.expectStatus(ctx, "running")
+				p.expectStatus(ctx, wire.StatusRunning)
 			},
 		},
 		{
@@ -249,19 +258,19 @@ func askingScenarios() []Scenario {
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.expectStatus(ctx, "needsInput")
+				p.expectStatus(ctx, wire.StatusNeedsInput)
 				p.press(ctx, p.dialogs.No)
 			},
 		},
 		{
 			Name: "allowed-broken", About: "yes to a command that fails", Strict: true, Cannot: asks,
-			End: wantEnd("failed", "toolErrors", 1, 0),
+			End: wantEnd(wire.StatusFailed, wire.ResultToolErrors, 1, 0),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{ask(st, "touch ran-allowed; sleep 2; exit 3"), lastWords}
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.expectStatus(ctx, "needsInput")
+				p.expectStatus(ctx, wire.StatusNeedsInput)
 				p.press(ctx, p.dialogs.Yes)
 				p.awaitFile(ctx, "ran-allowed")
 				p.noteAnswerSeen(ctx)
@@ -269,27 +278,27 @@ func askingScenarios() []Scenario {
 		},
 		{
 			Name: "allowed-stopped", About: "yes, then Esc while the command runs", Strict: true, Cannot: asks,
-			End: wantEnd("idle", "interrupted", 0, -1),
+			End: wantEnd(wire.StatusIdle, wire.ResultInterrupted, 0, -1),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{ask(st, "touch ran-allowed; sleep 30"), lastWords}
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.expectStatus(ctx, "needsInput")
+				p.expectStatus(ctx, wire.StatusNeedsInput)
 				p.press(ctx, p.dialogs.Yes)
 				p.awaitFile(ctx, "ran-allowed")
 				p.noteAnswerSeen(ctx)
-				p.expectStatus(ctx, "running")
+				p.expectStatus(ctx, wire.StatusRunning)
 				p.stop(ctx)
 			},
 		},
 		{
 			Name: "answered", About: "a question answered in the agent's own window", Strict: true, Cannot: questions,
-			End:    wantEnd("success", "ok", 0, 0),
+			End:    wantEnd(wire.StatusSuccess, wire.ResultOK, 0, 0),
 			Script: askQuestion,
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.expectStatus(ctx, "needsInput")
+				p.expectStatus(ctx, wire.StatusNeedsInput)
 				p.press(ctx, p.dialogs.Choose)
 			},
 		},
@@ -299,7 +308,7 @@ func askingScenarios() []Scenario {
 			Script: askQuestion,
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.expectStatus(ctx, "needsInput")
+				p.expectStatus(ctx, wire.StatusNeedsInput)
 				p.press(ctx, p.dialogs.No)
 			},
 		},

@@ -82,10 +82,10 @@ func (r *run) followTurn(ctx context.Context, p *agentPane, kind string, asked i
 		if !ok {
 			continue
 		}
-		working := one.Status == "running" || one.Status == "needsInput"
+		working := one.Status == wire.StatusRunning || one.Status == wire.StatusNeedsInput
 		busy = busy || working
 		switch {
-		case one.Status == "needsInput":
+		case one.Status == wire.StatusNeedsInput:
 			r.answerHeld(ctx, p)
 		case working && !stopAt.IsZero() && time.Now().After(stopAt):
 			p.noteAction("stops the turn")
