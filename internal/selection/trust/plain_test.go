@@ -122,6 +122,8 @@ func TestReplacePrograms(t *testing.T) {
 		"/old/a x /old/b": "/new/a x /old/b", "/old/a; /old/b": "/new/a; /new/b", "python3 /old/a /old/b": "python3 /new/a /old/b",
 		"python3 -u ~/old/a": "python3 -u /new/home/a", "~/old/a x": "/new/home/a x", "a /old/b": "a /old/b",
 		"/old/a | env -i /old/b && sh /old/c": "/new/a | env -i /new/b && sh /new/c", "X=1": "X=1", "$X /old/a": "$X /old/a",
+		"python3.12 /old/a": "python3.12 /new/a", "nodejs /old/a": "nodejs /new/a", "ash /old/a": "ash /new/a",
+		"/usr/bin/Rscript /old/a": "/usr/bin/Rscript /new/a", "awk '{print}' /old/a": "awk '{print}' /old/a",
 		"/old/'a b'": "'/new/a b'", "~/\"old\"/a": "/new/home/a", "'/old/a": "'/old/a", "~$X/old/a": "~$X/old/a",
 	} {
 		replace := func(path string) (string, bool) {

@@ -8,14 +8,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/shell/programs"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
-// interpreters run the file that is their first argument.
-var interpreters = []string{
-	"sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "node", "deno", "bun", "ruby", "perl", "lua",
-	"php",
-	"osascript", "env", "exec", "uv", "npx", "tsx",
+// wrappers run a file that is one of their arguments, as shells and interpreters do.
+var wrappers = []string{"env", "exec", "uv", "npx"}
+
+// runsFile reports whether a program runs the first file that it is given.
+func runsFile(program string) bool {
+	name := strings.ToLower(filepath.Base(program))
+	return slices.Contains(wrappers, name) || programs.IsShell(name) || programs.RunsScripts(name)
 }
 
 // ReplacePrograms shows every program that a registration's target names by a
@@ -51,7 +54,7 @@ func programWords(args []*syntax.Word) []*syntax.Word {
 	}
 	words := []*syntax.Word{args[0]}
 	name, _ := literalWord(args[0])
-	if !slices.Contains(interpreters, filepath.Base(name)) {
+	if !runsFile(name) {
 		return words
 	}
 	for _, w := range args[1:] {

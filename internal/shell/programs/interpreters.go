@@ -25,6 +25,16 @@ func IsInterpreter(name string) bool {
 	return ok
 }
 
+// RunsScripts reports whether an interpreter runs the first file that it is given, whatever
+// its version. The files of awk, m4 and dc are mostly data.
+func RunsScripts(name string) bool {
+	switch TrimVersion(name) {
+	case "awk", "gawk", "mawk", "nawk", "m4", "dc":
+		return false
+	}
+	return IsInterpreter(name)
+}
+
 // TrimVersion makes python3.12 python3.
 func TrimVersion(name string) string {
 	if i := strings.IndexByte(name, '.'); i > 0 {
