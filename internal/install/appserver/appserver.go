@@ -3,7 +3,6 @@ package appserver
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/agentrpc"
 	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/platform/paths"
@@ -40,8 +40,8 @@ type ListedHook struct {
 
 // Hooks asks which hooks the agent sees in a folder.
 func (s AppServer) Hooks(cwd string) (hooks []ListedHook, err error) {
-	err = s.holdConversation(func(c *conversation) error {
-		hooks, err = c.listHooks(cwd)
+	err = s.holdConversation(func(c *agentrpc.Client) error {
+		hooks, err = listHooks(c, cwd)
 		return err
 	})
 	return hooks, err
@@ -50,9 +50,9 @@ func (s AppServer) Hooks(cwd string) (hooks []ListedHook, err error) {
 // Trust has the agent trust the hooks that a grant names. Only what it sees
 // with our command counts, and afterwards it must say that it does.
 func (s AppServer) Trust(g *Grant) error {
-	return s.holdConversation(func(c *conversation) error {
+	return s.holdConversation(func(c *agentrpc.Client) error {
 		state := map[string]any{}
-		ours, err := c.listOwnHooks(g)
+		ours, err := listOwnHooks(c, g)
 		if err != nil {
 			return err
 		}
@@ -66,11 +66,11 @@ func (s AppServer) Trust(g *Grant) error {
 		}
 		if len(state) > 0 {
 			edits := []any{map[string]any{"keyPath": codextrust.Table, "mergeStrategy": "upsert", "value": state}}
-			if err := c.callMethod("config/batchWrite", map[string]any{"edits": edits}, nil); err != nil {
+			if err := c.Call("config/batchWrite", map[string]any{"edits": edits}, nil); err != nil {
 				return err
 			}
 		}
-		if ours, err = c.listOwnHooks(g); err != nil {
+		if ours, err = listOwnHooks(c, g); err != nil {
 			return err
 		}
 		if slices.ContainsFunc(ours, func(h ListedHook) bool { return h.Trust != "trusted" }) {
@@ -80,7 +80,7 @@ func (s AppServer) Trust(g *Grant) error {
 	})
 }
 
-func (s AppServer) holdConversation(do func(*conversation) error) error {
+func (s AppServer) holdConversation(do func(*agentrpc.Client) error) error {
 	limit := s.Timeout
 	if limit == 0 {
 		limit = 10 * time.Second
@@ -100,19 +100,15 @@ func (s AppServer) holdConversation(do func(*conversation) error) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	c := &conversation{in: in, out: bufio.NewReader(out)}
-	err = c.callMethod("initialize", map[string]any{"clientInfo": map[string]any{"name": "hookmux", "title": "hookmux",
-		"version": "1"}}, nil)
-	if err == nil {
-		err = c.sendMessage(map[string]any{"method": "initialized"})
-	}
+	t := &lineTransport{in: in, out: bufio.NewReader(out)}
+	c, err := agentrpc.Connect(t)
 	if err == nil {
 		err = do(c)
 	}
 	_ = in.Close() // it ends then
 	wait := time.AfterFunc(2*time.Second, cancel)
 	defer wait.Stop()
-	_, _ = io.Copy(io.Discard, c.out)
+	_, _ = io.Copy(io.Discard, t.out)
 	_ = cmd.Wait() // how it ends says nothing about what it said
 	if err != nil && ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())
@@ -120,60 +116,26 @@ func (s AppServer) holdConversation(do func(*conversation) error) error {
 	return err
 }
 
-type conversation struct {
+// lineTransport carries one message a line.
+type lineTransport struct {
 	in  io.Writer
 	out *bufio.Reader
-	id  int
 }
 
-func (c *conversation) sendMessage(v map[string]any) error {
-	v["jsonrpc"] = "2.0"
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	_, err = c.in.Write(append(b, '\n'))
+func (t *lineTransport) Send(message []byte) error {
+	_, err := t.in.Write(append(message, '\n'))
 	return err
 }
 
-func (c *conversation) callMethod(method string, params, result any) error {
-	c.id++
-	if err := c.sendMessage(map[string]any{"id": c.id, "method": method, "params": params}); err != nil {
-		return err
-	}
-	for {
-		line, err := c.out.ReadBytes('\n')
-		if err != nil {
-			return fmt.Errorf("%s: %w", method, err)
-		}
-		var m struct {
-			ID     *int            `json:"id"`
-			Method string          `json:"method"`
-			Result json.RawMessage `json:"result"`
-			Error  *struct {
-				Message string `json:"message"`
-			} `json:"error"`
-		}
-		if json.Unmarshal(line, &m) != nil || m.ID == nil || m.Method != "" || *m.ID != c.id {
-			continue // news, or a question we cannot answer
-		}
-		if m.Error != nil {
-			return fmt.Errorf("%s: %s", method, m.Error.Message)
-		}
-		if result == nil {
-			return nil
-		}
-		return json.Unmarshal(m.Result, result)
-	}
-}
+func (t *lineTransport) Receive() ([]byte, error) { return t.out.ReadBytes('\n') }
 
-func (c *conversation) listHooks(cwd string) ([]ListedHook, error) {
+func listHooks(c *agentrpc.Client, cwd string) ([]ListedHook, error) {
 	var answer struct {
 		Data []struct {
 			Hooks []ListedHook `json:"hooks"`
 		} `json:"data"`
 	}
-	if err := c.callMethod("hooks/list", map[string]any{"cwds": []string{cwd}}, &answer); err != nil {
+	if err := c.Call("hooks/list", map[string]any{"cwds": []string{cwd}}, &answer); err != nil {
 		return nil, err
 	}
 	var all []ListedHook
@@ -184,8 +146,8 @@ func (c *conversation) listHooks(cwd string) ([]ListedHook, error) {
 }
 
 // listOwnHooks are the hooks of the grant's agent that hold a command of ours.
-func (c *conversation) listOwnHooks(g *Grant) ([]ListedHook, error) {
-	all, err := c.listHooks(g.Cwd)
+func listOwnHooks(c *agentrpc.Client, g *Grant) ([]ListedHook, error) {
+	all, err := listHooks(c, g.Cwd)
 	if err != nil {
 		return nil, err
 	}

@@ -70,8 +70,8 @@ func (s *socket) upgrade() error {
 	return nil
 }
 
-// send writes one text message. What a client sends is masked.
-func (s *socket) send(message []byte) error { return s.sendFrame(opText, message) }
+// Send writes one text message. What a client sends is masked.
+func (s *socket) Send(message []byte) error { return s.sendFrame(opText, message) }
 
 func (s *socket) sendFrame(op byte, payload []byte) error {
 	frame := []byte{0x80 | op}
@@ -95,8 +95,8 @@ func (s *socket) sendFrame(op byte, payload []byte) error {
 
 var errClosed = errors.New("the daemon closed the connection")
 
-// receive reads one whole message.
-func (s *socket) receive() ([]byte, error) {
+// Receive reads one whole message.
+func (s *socket) Receive() ([]byte, error) {
 	var message []byte
 	for {
 		op, last, payload, err := s.receiveFrame()
