@@ -15,7 +15,7 @@ import (
 // New reads nothing yet: files are read when the first event needs them.
 func New(o Options) *Service {
 	r := &Service{
-		Options: o, allowances: newAllowances(), counts: counts.New(), starts: starts.New(o.Dirs.State),
+		Options: o, allowances: newAllowances(), counts: counts.New(), starts: starts.NewForHub(o.Dirs.State),
 	}
 	r.loads.run = o.Background.Go
 	r.sources = sources.New(sources.Options{

@@ -18,6 +18,11 @@ var ownFolders = []string{
 // sharedFolders hold hooks of agents beside what other programs keep there.
 var sharedFolders = []string{".config", ".local", ".github", ".vscode", ".agents"}
 
+// editorFolder holds what an editor keeps of a project, mostly not about agents. A file
+// in it is guarded in projects that have hooks ([inspect.Options.OwnPaths]), not wherever
+// it lies.
+const editorFolder = ".vscode/"
+
 // hookConfigs are hookmux's folders and the hook configurations of all agents, as endings
 // of paths: most exist in the home directory and in projects alike. An ending with "/"
 // means everything below. inspect.Options.OwnPaths adds where they are on this machine.
@@ -45,6 +50,8 @@ func endingsOf(file string) []string {
 	}
 	name, comments := strings.CutSuffix(p, "*")
 	switch {
+	case strings.HasPrefix(name, editorFolder):
+		return nil
 	case strings.Contains(name, "*"), !strings.Contains(name, "/"), name[0] != '.' && name[0] != '/':
 		return nil
 	case comments:

@@ -31,8 +31,9 @@ var All = []File{
 		Format: "JSON lines, the first of a session counts",
 		Holds: "in which folder each session was first heard of: the rules of that project count wherever the " +
 			"agent goes",
-		Lifetime: "the 4,096 sessions heard of last", Missing: "the folder of the session's next call counts",
-		Damaged: "costs the damaged lines"},
+		Lifetime: "the sessions heard of last, 256 to 512 KiB of them",
+		Missing:  "the folder of the session's next call counts",
+		Damaged:  "costs the damaged lines"},
 	{Place: State, Pattern: "resume/*", Owner: "internal/sessions/resumestore", Format: "JSON",
 		Holds: "how a session is resumed", Lifetime: "until the session is forgotten or replaced in its place",
 		Missing: "the session cannot be resumed by `hookmux resume`", Damaged: "reported, and stays where it is"},

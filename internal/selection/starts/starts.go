@@ -8,78 +8,154 @@ package starts
 
 import (
 	"bytes"
-	"encoding/json"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 )
 
-// The file, and its bounds.
+// The file, and its bounds. A line has some 80 bytes.
 const (
 	fileName = "starts.log"
-	most     = 4096    // sessions that are remembered
-	maxFile  = 2 << 20 // bytes; in a larger file the sessions heard of last are kept
+	maxFile  = 512 << 10 // bytes; of a larger file the later half is kept
+	// maxFolder is the longest path there is. What is longer is no folder.
+	maxFolder   = 4096
+	keepRecent  = 1024 // sessions that are found without a hash
+	keepUnsaved = 1024
 )
 
-// ErrUnreadable says that there are notes which cannot be read.
-var ErrUnreadable = errors.New("the notes of where sessions started cannot be read")
+// ErrUnreadable says that what stands in the place of the file is no file.
+var ErrUnreadable = errors.New("the notes of where sessions started are not in a plain file")
 
 // Session names a session of an agent.
 type Session struct{ Agent, ID string }
 
-// note is a line of the file.
-type note struct {
-	Agent   string `json:"agent"`
-	Session string `json:"session"`
-	Folder  string `json:"folder"`
+// sessionKey stands for a session, whose id may be as long as anything.
+type sessionKey [12]byte
+
+func keyOf(s Session) (key sessionKey) {
+	sum := sha256.Sum256([]byte(s.Agent + "\x00" + s.ID))
+	copy(key[:], sum[:])
+	return key
 }
 
 // Log is the file, and what was read of it. It may be used by several goroutines.
 type Log struct {
-	path string
+	path     string
+	shortens bool
 
-	mu      sync.Mutex
-	file    *os.File // nil until a note is written or read
-	size    int64    // how much of it was read
-	torn    bool     // what was read ends within a line
-	folders boundedmap.Map[Session, string]
-	unsaved boundedmap.Map[Session, string] // notes that could not be written down
+	mu      sync.Mutex // guards the maps; nothing waits for a disk under it
+	recent  boundedmap.Map[Session, string]
+	folders map[sessionKey]string // what the file says, and what it does not say yet
+	unsaved boundedmap.Map[sessionKey, string]
+
+	disk     sync.Mutex // guards what follows, and is taken before mu
+	file     *os.File   // nil until a note is written or read
+	writable bool
+	size     int64 // how much of it was read
+	torn     bool  // what was read ends within a line
 }
 
-// New is the log in a state folder. Nothing is read before it is asked.
-func New(state string) *Log { return &Log{path: filepath.Join(state, fileName)} }
+// New is the log in a state folder, for a program that asks about few sessions. Nothing
+// is read before it is asked.
+func New(state string) *Log {
+	return &Log{path: filepath.Join(state, fileName), folders: map[sessionKey]string{}}
+}
+
+// NewForHub is New for the hub, which also keeps the file from growing.
+func NewForHub(state string) *Log {
+	l := New(state)
+	l.shortens = true
+	return l
+}
 
 // Remember is the folder that a session started in, which is this one if nobody heard
 // of the session before. With an error, which is told once, the folder counts as long
 // as this program runs, and is written down as soon as that is possible.
 func (l *Log) Remember(s Session, folder string) (string, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if known, ok := l.folders.Get(s); ok {
+	if known, ok := l.recentFolder(s); ok {
 		return known, nil
 	}
-	l.unsaved.Put(s, folder, most)
+	if len(folder) > maxFolder {
+		folder = ""
+	}
+	key := keyOf(s)
+	l.disk.Lock()
+	defer l.disk.Unlock()
+	if known, ok := l.knownFolder(s, key); ok {
+		return known, nil
+	}
+	l.mu.Lock()
+	if oldest, _, full := l.unsaved.Put(key, folder, keepUnsaved); full {
+		delete(l.folders, oldest)
+	}
+	l.mu.Unlock()
 	err := l.writeUnsaved()
-	if known, ok := l.folders.Get(s); ok {
+	if known, ok := l.knownFolder(s, key); ok {
 		return known, err
 	}
-	l.folders.Put(s, folder, most)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.folders[key] = folder
+	l.recent.Put(s, folder, keepRecent)
 	return folder, err
+}
+
+// recentFolder is the folder of a session that was asked for a moment ago.
+func (l *Log) recentFolder(s Session) (string, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.recent.Get(s)
+}
+
+// knownFolder is the folder of a session that was read or noted.
+func (l *Log) knownFolder(s Session, key sessionKey) (string, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	folder, ok := l.folders[key]
+	if ok {
+		l.recent.Put(s, folder, keepRecent)
+	}
+	return folder, ok
+}
+
+// Known is the folder of a session that this program was told of.
+func (l *Log) Known(s Session) (string, bool) {
+	if folder, ok := l.recentFolder(s); ok {
+		return folder, true
+	}
+	return l.knownFolder(s, keyOf(s))
+}
+
+// Read is the folder that a session started in; fs.ErrNotExist for a session nobody
+// heard of.
+func (l *Log) Read(s Session) (string, error) {
+	l.disk.Lock()
+	defer l.disk.Unlock()
+	if err := l.readOn(false); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if folder, ok := l.knownFolder(s, keyOf(s)); ok {
+		return folder, nil
+	}
+	return "", fs.ErrNotExist
 }
 
 // Save writes down what could not be written before.
 func (l *Log) Save() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.unsaved.Len() == 0 {
+	if l.AllSaved() {
 		return nil
 	}
+	l.disk.Lock()
+	defer l.disk.Unlock()
 	return l.writeUnsaved()
 }
 
@@ -90,31 +166,10 @@ func (l *Log) AllSaved() bool {
 	return l.unsaved.Len() == 0
 }
 
-// Known is the folder of a session that this program was told of.
-func (l *Log) Known(s Session) (string, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.folders.Get(s)
-}
-
-// Read is the folder that a session started in; fs.ErrNotExist for a session nobody
-// heard of.
-func (l *Log) Read(s Session) (string, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.readOn(os.O_RDONLY); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	if folder, ok := l.folders.Get(s); ok {
-		return folder, nil
-	}
-	return "", fs.ErrNotExist
-}
-
 // Close closes the file.
 func (l *Log) Close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.disk.Lock()
+	defer l.disk.Unlock()
 	l.closeFile()
 }
 
@@ -122,7 +177,7 @@ func (l *Log) closeFile() {
 	if l.file != nil {
 		_ = l.file.Close() // every write has already said how it went
 	}
-	l.file, l.size, l.torn = nil, 0, false
+	l.file, l.writable, l.size, l.torn = nil, false, 0, false
 }
 
 // writeUnsaved writes down what is not yet, unless another program was first. What was
@@ -130,16 +185,17 @@ func (l *Log) closeFile() {
 // another program's half line may stand before it. Only where nobody else wrote there
 // is nothing to read.
 func (l *Log) writeUnsaved() error {
+	defer l.shorten()
 	for attempt := range 6 {
-		if l.file == nil || attempt > 0 {
-			if err := l.readOn(os.O_RDWR | os.O_APPEND | os.O_CREATE); err != nil {
-				return err
+		if !l.writable || attempt > 0 {
+			if err := l.readOn(true); err != nil {
+				return l.readInstead(err)
 			}
 		}
-		if l.unsaved.Len() == 0 {
-			return l.shorten()
-		}
 		lines := l.unsavedLines()
+		if len(lines) == 0 {
+			return nil
+		}
 		if _, err := l.file.Write(lines); err != nil {
 			return err
 		}
@@ -152,24 +208,27 @@ func (l *Log) writeUnsaved() error {
 	return errors.New("what is written to " + l.path + " is not there afterwards")
 }
 
-// unsavedLines are the notes that are not written down.
-func (l *Log) unsavedLines() []byte {
-	var lines []byte
-	if l.torn { // another program was killed, or its disk was full
-		lines = append(lines, '\n')
+// readInstead reads a file that cannot be written: what it says still counts.
+func (l *Log) readInstead(why error) error {
+	if err := l.readOn(false); err != nil || !l.AllSaved() {
+		return why
 	}
-	for s, folder := range l.unsaved.All() {
-		lines = appendLine(lines, s, folder)
-	}
-	return lines
+	return nil
 }
 
-func appendLine(to []byte, s Session, folder string) []byte {
-	line, err := json.Marshal(note{s.Agent, s.ID, folder})
-	if err != nil {
-		return to // three strings always marshal
+// unsavedLines are the notes that are not written down.
+func (l *Log) unsavedLines() []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var lines []byte
+	if l.torn && l.unsaved.Len() > 0 { // another program was killed, or its disk was full
+		lines = append(lines, '\n')
 	}
-	return append(append(to, line...), '\n')
+	for key, folder := range l.unsaved.All() {
+		lines = append(hex.AppendEncode(lines, key[:]), ' ')
+		lines = append(strconv.AppendQuote(lines, folder), '\n')
+	}
+	return lines
 }
 
 // isNamed reports whether the open file, of which info tells, is still the one of that
@@ -180,20 +239,18 @@ func (l *Log) isNamed(info os.FileInfo) bool {
 }
 
 // readOn opens the file where need be, and reads what was appended since.
-func (l *Log) readOn(flags int) error {
+func (l *Log) readOn(write bool) error {
 	if l.file != nil {
-		if info, err := l.file.Stat(); err != nil || !l.isNamed(info) {
+		if info, err := l.file.Stat(); err != nil || !l.isNamed(info) || write && !l.writable {
 			l.closeFile()
 		}
 	}
 	if l.file == nil {
-		info, err := os.Lstat(l.path)
-		if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
-			return ErrUnreadable
-		}
-		if l.file, err = openFile(l.path, flags); err != nil {
+		file, err := openFile(l.path, write)
+		if err != nil {
 			return err
 		}
+		l.file, l.writable = file, write
 	}
 	info, err := l.file.Stat()
 	if err != nil {
@@ -202,6 +259,8 @@ func (l *Log) readOn(flags int) error {
 	if info.Size() < l.size { // somebody emptied it
 		l.size, l.torn = 0, false
 	}
+	// No hub lets it grow like that: of what others put there the end is read.
+	l.size = max(l.size, info.Size()-4*maxFile)
 	if info.Size() == l.size {
 		return nil
 	}
@@ -216,60 +275,77 @@ func (l *Log) readOn(flags int) error {
 	return nil
 }
 
-// openFile opens the file, in a folder that is made where it has to be written.
-func openFile(path string, flags int) (*os.File, error) {
-	file, err := os.OpenFile(path, flags, 0o600)
-	if errors.Is(err, fs.ErrNotExist) && flags&os.O_CREATE != 0 {
+// openFile opens the file; to be written, it is made with its folder where need be.
+func openFile(path string, write bool) (*os.File, error) {
+	info, err := os.Lstat(path)
+	if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+		return nil, ErrUnreadable
+	}
+	if !write {
+		return os.Open(path)
+	}
+	if err != nil {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return nil, err
 		}
-		file, err = os.OpenFile(path, flags, 0o600)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return file, nil
+	return os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 }
 
 // takeLines keeps what lines say of sessions that nothing was said of before. A line
 // that is not whole says nothing.
 func (l *Log) takeLines(lines []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for line := range bytes.Lines(lines) {
-		var n note
-		if json.Unmarshal(line, &n) != nil || n.Session == "" {
+		digits, quoted, ok := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
+		var key sessionKey
+		if !ok || len(digits) != hex.EncodedLen(len(key)) {
 			continue
 		}
-		s := Session{n.Agent, n.Session}
-		l.unsaved.Delete(s)
-		if !l.folders.Has(s) {
-			l.folders.Put(s, n.Folder, most)
+		if _, err := hex.Decode(key[:], digits); err != nil {
+			continue
+		}
+		folder, err := strconv.Unquote(string(quoted))
+		if err != nil {
+			continue
+		}
+		l.unsaved.Delete(key)
+		if _, known := l.folders[key]; !known {
+			l.folders[key] = folder
 		}
 	}
 }
 
 // shorten writes the file anew with the later half of its lines if it is too large.
-func (l *Log) shorten() error {
-	if l.size <= maxFile {
-		return nil
+// Where that fails the file stays as it is until the next note.
+func (l *Log) shorten() {
+	if !l.shortens || l.file == nil || l.size <= maxFile {
+		return
 	}
-	data, err := io.ReadAll(io.NewSectionReader(l.file, 0, l.size))
-	if err != nil {
-		return err
+	half := make([]byte, maxFile/2)
+	if _, err := l.file.ReadAt(half, l.size-int64(len(half))); err != nil {
+		return
 	}
-	half := data[len(data)/2:]
-	if err := atomicfile.Write(l.path, half[bytes.IndexByte(half, '\n')+1:]); err != nil {
-		return err
+	half = half[bytes.IndexByte(half, '\n')+1:]
+	if atomicfile.Write(l.path, half) != nil {
+		return
 	}
 	// What others appended to the old file since goes to the new one. Whoever appends
-	// to the old one from now on sees that it is not the current one.
+	// to the old one from now on sees that it is not the file of that name.
 	late, err := io.ReadAll(io.NewSectionReader(l.file, l.size, maxFile))
-	if err != nil || len(late) == 0 {
-		return err
+	if err == nil && len(late) > 0 {
+		if file, err := openFile(l.path, true); err == nil {
+			_, _ = file.Write(late) // their writers look whether it is there
+			_ = file.Close()
+		}
 	}
-	file, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
+	l.mu.Lock()
+	clear(l.folders)
+	for key, folder := range l.unsaved.All() {
+		l.folders[key] = folder
 	}
-	_, err = file.Write(late)
-	return errors.Join(err, file.Close())
+	l.mu.Unlock()
+	l.closeFile()
+	_ = l.readOn(true) // else the next note reads it
 }

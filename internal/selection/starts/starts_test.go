@@ -88,9 +88,9 @@ func TestDamagedLinesAreNoNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"garbage":     "\x00\x00\n{\"agent\":1}\n" + string(whole),
-		"torn before": `{"agent":"claude","sess` + "\n" + string(whole),
-		"torn behind": string(whole) + `{"agent":"claude","session":"two","fol`,
+		"garbage":     "\x00\x00\n{\"agent\":1}\nzz \"/x\"\n" + strings.Repeat("z", 24) + " \"/x\"\n" + string(whole),
+		"torn before": string(whole[:30]) + "\n" + string(whole),
+		"torn behind": string(whole) + strings.Repeat("a", 24) + ` "/fol`,
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -159,6 +159,85 @@ func TestTheFileIsLostMeanwhile(t *testing.T) {
 		}
 		if got := remember(t, state, two, "/three"); got != "/two" {
 			t.Errorf("%s: another program hears %q of the next session, want /two", name, got)
+		}
+	}
+}
+
+// What an agent sends as a session's id or folder, however odd or long, costs no other
+// session its note.
+func TestOddSessionsCostNobodyTheirNote(t *testing.T) {
+	state := t.TempDir()
+	l := NewForHub(state)
+	defer l.Close()
+	if _, err := l.Remember(one, "/home/app"); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		s      Session
+		folder string
+		want   string
+	}{
+		"not UTF-8":         {Session{"claude", "x\xff"}, "/tmp/\xff", "/tmp/\xff"},
+		"lines":             {Session{"claude", "x\n0 \"/y\"\n"}, "/tmp/\n", "/tmp/\n"},
+		"NUL":               {Session{"claude", "\x00"}, "/tmp/\x00", "/tmp/\x00"},
+		"an id of 3 MiB":    {Session{"claude", strings.Repeat("x", 3<<20)}, "/tmp", "/tmp"},
+		"a folder of 3 MiB": {Session{"claude", "long"}, strings.Repeat("/x", 3<<19), ""},
+		"nothing":           {Session{}, "", ""},
+	} {
+		if got, err := l.Remember(c.s, c.folder); got != c.want || err != nil || !l.AllSaved() {
+			t.Errorf("%s: started in %.20q, %v, all saved %v; want %.20q on disk", name, got, err, l.AllSaved(), c.want)
+		}
+		if got := remember(t, state, c.s, "/elsewhere"); got != c.want {
+			t.Errorf("%s: another program hears %.20q, want %.20q", name, got, c.want)
+		}
+		if got := remember(t, state, one, "/elsewhere"); got != "/home/app" {
+			t.Errorf("after %s the first session started in %q, want /home/app", name, got)
+		}
+	}
+}
+
+// A file that can only be read still says where sessions started.
+func TestNotesOfAFileThatCannotBeWritten(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may write every file")
+	}
+	state := t.TempDir()
+	remember(t, state, one, "/home/app")
+	if err := os.Chmod(filepath.Join(state, fileName), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if got := remember(t, state, one, "/tmp"); got != "/home/app" {
+		t.Errorf("started in %q, want /home/app", got)
+	}
+	l := New(state)
+	defer l.Close()
+	if got, err := l.Remember(Session{"claude", "two"}, "/two"); got != "/two" || err == nil {
+		t.Errorf("the next session: %q, %v; want its folder and an error", got, err)
+	}
+}
+
+// Of very many sessions those heard of last are remembered, in a file that stays small.
+func TestManySessions(t *testing.T) {
+	state := t.TempDir()
+	l := NewForHub(state)
+	defer l.Close()
+	const all = 30_000
+	name := func(i int) Session { return Session{"claude", fmt.Sprint(i)} }
+	for i := range all {
+		if _, err := l.Remember(name(i), "/home/somebody/projects/application"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := os.Stat(l.path)
+	if err != nil || info.Size() > maxFile+200 {
+		t.Errorf("the file has %d bytes, %v; want at most %d", info.Size(), err, maxFile)
+	}
+	if n := len(l.folders); n > maxFile/60 {
+		t.Errorf("%d sessions are in memory, want those of the file", n)
+	}
+	for i := all - 2000; i < all; i += 100 {
+		if got := remember(t, state, name(i), "/tmp"); got == "/tmp" {
+			t.Fatalf("session %d of %d was forgotten", i, all)
 		}
 	}
 }
