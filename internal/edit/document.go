@@ -66,7 +66,7 @@ func Parse(src []byte) (*Document, error) {
 	// need not have one.
 	d.body = append(append(make([]byte, 0, len(src)+1), src[d.bom:]...), '\n')
 	if at := tooDeep(d.body); at >= 0 {
-		return nil, &SyntaxError{d.position(at), fmt.Sprintf("nested deeper than %d levels", maxDepth)}
+		return nil, depthError(d.position(at))
 	}
 	root, err := hujson.Parse(d.body)
 	if err != nil {
@@ -93,6 +93,10 @@ func syntaxError(err error) *SyntaxError {
 		text = "the text ends too early"
 	}
 	return &SyntaxError{Position{max(line, 1), max(col, 1)}, text}
+}
+
+func depthError(at Position) error {
+	return &SyntaxError{at, fmt.Sprintf("nested deeper than %d levels", maxDepth)}
 }
 
 // tooDeep is the offset at which nesting passes maxDepth, or -1.

@@ -71,19 +71,6 @@ func normalFloat(f float64) any {
 	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
 }
 
-// rawOf is the value at path of a normal tree, as JSON.
-func rawOf(root any, path []string) json.RawMessage {
-	v, ok := lookIn(root, path)
-	if !ok {
-		return nil
-	}
-	raw, err := encode(v)
-	if err != nil {
-		return nil
-	}
-	return raw
-}
-
 func lookIn(root any, path []string) (any, bool) {
 	for _, step := range path {
 		switch c := root.(type) {
@@ -104,14 +91,6 @@ func lookIn(root any, path []string) (any, bool) {
 		}
 	}
 	return root, true
-}
-
-func decodeAt(root any, path []string, into any) error {
-	raw := rawOf(root, path)
-	if raw == nil {
-		return fmt.Errorf("%s: not there", displayPath(path))
-	}
-	return json.Unmarshal(raw, into)
 }
 
 // sameBut compares what a text says with what it should say after something at

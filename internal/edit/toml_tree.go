@@ -2,7 +2,6 @@ package edit
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,9 +60,9 @@ func (s *tomlSection) contentEnd() int {
 // tomlDoc is a parsed TOML text.
 type tomlDoc struct {
 	*lines
+	plainDoc
 	root     *tomlNode
 	sections []*tomlSection
-	plain    any
 }
 
 var errUnclearTOML = errors.New("unclear TOML; change it by hand")
@@ -80,7 +79,7 @@ func parseTOML(src []byte) (doc *tomlDoc, err error) {
 	}()
 	d := &tomlDoc{lines: t}
 	if at := tooDeepTOML(t.body); at >= 0 {
-		return nil, &SyntaxError{t.position(at), fmt.Sprintf("nested deeper than %d levels", maxDepth)}
+		return nil, depthError(t.position(at))
 	}
 	if d.plain, err = d.meaning(); err != nil {
 		return nil, err
@@ -95,7 +94,7 @@ func parseTOML(src []byte) (doc *tomlDoc, err error) {
 		e := p.Expression()
 		keys, first, last := keysOf(e)
 		if len(keys) > maxDepth {
-			return nil, &SyntaxError{t.position(first), fmt.Sprintf("nested deeper than %d levels", maxDepth)}
+			return nil, depthError(t.position(first))
 		}
 		switch e.Kind {
 		case unstable.Table, unstable.ArrayTable:
@@ -322,17 +321,3 @@ func (d *tomlDoc) Keys(path ...string) []string {
 	}
 	return slices.Clone(w.node.keys)
 }
-
-func (d *tomlDoc) Len(path ...string) int {
-	v, _ := lookIn(d.plain, path)
-	if list, ok := v.([]any); ok {
-		return len(list)
-	}
-	return -1
-}
-
-func (d *tomlDoc) look(path []string) (any, bool) { return lookIn(d.plain, path) }
-
-func (d *tomlDoc) Raw(path ...string) json.RawMessage { return rawOf(d.plain, path) }
-
-func (d *tomlDoc) Decode(into any, path ...string) error { return decodeAt(d.plain, path, into) }

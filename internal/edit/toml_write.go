@@ -36,38 +36,15 @@ func tomlString(s string) string {
 }
 
 // tomlInlineText is a value within a line.
-func tomlInlineText(v *hujson.Value) string {
-	var b strings.Builder
-	switch c := v.Value.(type) {
-	case *hujson.Object:
-		if len(c.Members) == 0 {
-			return "{}"
-		}
-		b.WriteString("{ ")
-		for i := range c.Members {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(tomlKey(nameOf(&c.Members[i].Name)) + " = " + tomlInlineText(&c.Members[i].Value))
-		}
-		b.WriteString(" }")
-	case *hujson.Array:
-		b.WriteByte('[')
-		for i := range c.Elements {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(tomlInlineText(&c.Elements[i]))
-		}
-		b.WriteByte(']')
-	case hujson.Literal:
+func tomlInlineText(v *hujson.Value) string { return tomlInlineStyle.formatValue(v) }
+
+var tomlInlineStyle = inlineStyle{open: "{ ", end: " }", equals: " = ", key: tomlKey,
+	literal: func(c hujson.Literal) string {
 		if c.Kind() == '"' {
 			return tomlString(c.String())
 		}
 		return string(c)
-	}
-	return b.String()
-}
+	}}
 
 var errNoNull = errors.New("edit: TOML has no null; leave the key out")
 

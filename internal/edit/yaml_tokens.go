@@ -34,8 +34,7 @@ func lexYAML(t *lines) (file *ast.File, spans []span, at map[*token.Token]int, e
 	text := string(t.body)
 	tokens := lexer.Tokenize(text)
 	if bad := tooDeepYAML(tokens); bad != nil {
-		return nil, nil, nil, &SyntaxError{Position{max(bad.Position.Line, 1), max(bad.Position.Column, 1)},
-			fmt.Sprintf("nested deeper than %d levels", maxDepth)}
+		return nil, nil, nil, depthError(Position{max(bad.Position.Line, 1), max(bad.Position.Column, 1)})
 	}
 	if file, err = parser.Parse(tokens, 0); err != nil {
 		return nil, nil, nil, yamlError(err)

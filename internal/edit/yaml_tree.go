@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -46,13 +45,13 @@ type yamlItem struct {
 // yamlDoc is a parsed YAML text.
 type yamlDoc struct {
 	*lines
-	spans   []span
-	at      map[*token.Token]int
-	root    *yamlNode
-	anchors map[string]*yamlNode
-	aliases map[string]bool
-	marks   []string // anchors, aliases and tags, in order
-	plain   any      // what the text says, aliases and merges resolved
+	plainDoc // aliases and merges resolved
+	spans    []span
+	at       map[*token.Token]int
+	root     *yamlNode
+	anchors  map[string]*yamlNode
+	aliases  map[string]bool
+	marks    []string // anchors, aliases and tags, in order
 }
 
 // maxNodes bounds what aliases can blow a text up to.
@@ -434,17 +433,3 @@ func (d *yamlDoc) Keys(path ...string) []string {
 	}
 	return keys
 }
-
-func (d *yamlDoc) Len(path ...string) int {
-	v, _ := lookIn(d.plain, path)
-	if list, ok := v.([]any); ok {
-		return len(list)
-	}
-	return -1
-}
-
-func (d *yamlDoc) look(path []string) (any, bool) { return lookIn(d.plain, path) }
-
-func (d *yamlDoc) Raw(path ...string) json.RawMessage { return rawOf(d.plain, path) }
-
-func (d *yamlDoc) Decode(into any, path ...string) error { return decodeAt(d.plain, path, into) }

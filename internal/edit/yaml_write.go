@@ -100,28 +100,10 @@ func (s yamlStyle) formatValue(v *hujson.Value, indent string) string {
 }
 
 // yamlInline is a value within a line.
-func yamlInline(v *hujson.Value) string {
-	var b strings.Builder
-	switch c := v.Value.(type) {
-	case *hujson.Object:
-		b.WriteByte('{')
-		for i := range c.Members {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(yamlString(nameOf(&c.Members[i].Name)) + ": " + yamlInline(&c.Members[i].Value))
-		}
-		b.WriteByte('}')
-	case *hujson.Array:
-		b.WriteByte('[')
-		for i := range c.Elements {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(yamlInline(&c.Elements[i]))
-		}
-		b.WriteByte(']')
-	case hujson.Literal:
+func yamlInline(v *hujson.Value) string { return yamlInlineStyle.formatValue(v) }
+
+var yamlInlineStyle = inlineStyle{open: "{", end: "}", equals: ": ", key: yamlString,
+	literal: func(c hujson.Literal) string {
 		switch c.Kind() {
 		case '"':
 			return yamlString(c.String())
@@ -129,9 +111,7 @@ func yamlInline(v *hujson.Value) string {
 			return yamlNumber(string(c))
 		}
 		return string(c)
-	}
-	return b.String()
-}
+	}}
 
 // yamlNumber spells a number without exponent: without a point in it, some
 // readers of YAML take one for a string.
