@@ -102,9 +102,5 @@ func tmuxCarry(app *cmdutil.App, dirs paths.Dirs, changes []steps.Step, notes []
 // setFollow has the hub keep icons and names current, or not; nil is what holds
 // without a setting.
 func setFollow(ctx context.Context, app *cmdutil.App, value json.RawMessage) error {
-	c, err := app.ConnectHub(ctx)
-	if err != nil {
-		return err
-	}
-	return c.Call(ctx, wire.MethodConfigSet, wire.ConfigSetParams{Key: config.TmuxFollow, Value: value}, nil)
+	return app.CallHub(ctx, wire.MethodConfigSet, wire.ConfigSetParams{Key: config.TmuxFollow, Value: value}, nil)
 }

@@ -50,12 +50,8 @@ func switchNotify(app *cmdutil.App, word, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: word, Short: short, Example: "  hookmux notify " + word, Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := app.ConnectHub(cmd.Context())
-			if err != nil {
-				return err
-			}
 			value, _ := json.Marshal(word)
-			if err := c.Call(cmd.Context(), wire.MethodConfigSet,
+			if err := app.CallHub(cmd.Context(), wire.MethodConfigSet,
 				wire.ConfigSetParams{Key: config.Notify, Value: value}, nil); err != nil {
 				return err
 			}
@@ -124,12 +120,8 @@ func busHint(app *cmdutil.App, one *wire.NotifyChannel) string {
 }
 
 func testNotify(app *cmdutil.App, cmd *cobra.Command, asJSON bool) error {
-	c, err := app.ConnectHub(cmd.Context())
-	if err != nil {
-		return err
-	}
 	var info wire.NotifyInfo
-	if err := c.Call(cmd.Context(), wire.MethodNotifyTest, nil, &info); err != nil {
+	if err := app.CallHub(cmd.Context(), wire.MethodNotifyTest, nil, &info); err != nil {
 		return err
 	}
 	if asJSON {

@@ -33,6 +33,15 @@ func (app *App) ConnectHub(ctx context.Context) (*client.Client, error) {
 	return c, nil
 }
 
+// CallHub calls one method of the hub, starting one when there is none.
+func (app *App) CallHub(ctx context.Context, method string, params, result any) error {
+	c, err := app.ConnectHub(ctx)
+	if err != nil {
+		return err
+	}
+	return c.Call(ctx, method, params, result)
+}
+
 // HubWait is how long a hub may take for what it answers at once.
 const HubWait = 10 * time.Second
 

@@ -162,13 +162,9 @@ command pass, always.`,
 			if once && drop {
 				return cmdutil.UsageError("--once and --drop exclude each other")
 			}
-			c, err := app.ConnectHub(cmd.Context())
-			if err != nil {
-				return err
-			}
 			var said struct{ Text string }
-			if err := c.Call(cmd.Context(), wire.MethodAllow, wire.AllowParams{Rule: args[0], Once: once, Drop: drop},
-				&said); err != nil {
+			p := wire.AllowParams{Rule: args[0], Once: once, Drop: drop}
+			if err := app.CallHub(cmd.Context(), wire.MethodAllow, p, &said); err != nil {
 				return err
 			}
 			app.Say("%s", termsafe.Line(said.Text, 300))

@@ -132,12 +132,8 @@ func hooksEdit(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, method string
 	case f.project || method == wire.MethodHooksAdd:
 		p.Scope = "project"
 	}
-	c, err := app.ConnectHub(cmd.Context())
-	if err != nil {
-		return err
-	}
 	var result wire.HooksEditResult
-	if err := c.Call(cmd.Context(), method, p, &result); err != nil {
+	if err := app.CallHub(cmd.Context(), method, p, &result); err != nil {
 		var bad *wire.Error
 		if errors.As(err, &bad) && bad.Code == wire.CodeParams {
 			return cmdutil.UsageError("%s", bad.Message)

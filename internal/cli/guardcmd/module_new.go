@@ -109,10 +109,7 @@ func beginMonitoring(ctx context.Context, app *cmdutil.App, file string) start {
 	if err != nil || filepath.Dir(file) != filepath.Join(dirs.Config, "hooks") && !inProject {
 		return startElsewhere
 	}
-	c, err := app.ConnectHub(ctx)
-	if err == nil {
-		err = c.Call(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Monitor: true}, nil)
-	}
+	err = app.CallHub(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Monitor: true}, nil)
 	if err != nil {
 		app.Say("it could not be made to only monitor: %s", termsafe.Line(err.Error(), 300))
 		return startInForce
@@ -146,11 +143,7 @@ func confirmWritten(ctx context.Context, app *cmdutil.App, file, content string)
 	if err != nil || app.LiveSettings || filepath.Dir(file) != filepath.Join(dirs.Config, "hooks") {
 		return err
 	}
-	c, err := app.ConnectHub(ctx)
-	if err != nil {
-		return err
-	}
-	return c.Call(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Content: content}, nil)
+	return app.CallHub(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Content: content}, nil)
 }
 
 func writeNew(path, content string) error {

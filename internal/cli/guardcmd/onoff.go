@@ -34,12 +34,8 @@ opinion. Events are still recorded. Ends with ` + "`hookmux on`" + ` or after th
 				}
 				p.Seconds = span.Seconds()
 			}
-			c, err := app.ConnectHub(cmd.Context())
-			if err != nil {
-				return err
-			}
 			var off wire.Off
-			if err := c.Call(cmd.Context(), wire.MethodOff, p, &off); err != nil {
+			if err := app.CallHub(cmd.Context(), wire.MethodOff, p, &off); err != nil {
 				return err
 			}
 			if off.Until != nil {
@@ -60,12 +56,8 @@ func OnCommand(app *cmdutil.App) *cobra.Command {
 		Example: "  hookmux on",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := app.ConnectHub(cmd.Context())
-			if err != nil {
-				return err
-			}
 			var result struct{ WasOff bool }
-			if err := c.Call(cmd.Context(), wire.MethodOn, nil, &result); err != nil {
+			if err := app.CallHub(cmd.Context(), wire.MethodOn, nil, &result); err != nil {
 				return err
 			}
 			if result.WasOff {

@@ -112,11 +112,7 @@ func callSeat(ctx context.Context, app *cmdutil.App, method, pid string, result 
 	if err != nil {
 		return p, err
 	}
-	c, err := app.ConnectHub(ctx)
-	if err != nil {
-		return p, err
-	}
-	return p, c.Call(ctx, method, p, result)
+	return p, app.CallHub(ctx, method, p, result)
 }
 
 func listSeats(ctx context.Context, app *cmdutil.App, asJSON bool) error {

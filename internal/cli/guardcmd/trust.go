@@ -165,12 +165,9 @@ func UntrustCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "untrust", Short: "Stop this project's own hooks", Example: "  hookmux untrust", Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := app.ConnectHub(cmd.Context())
-			if err != nil {
-				return err
-			}
 			var view wire.TrustView
-			if err := c.Call(cmd.Context(), wire.MethodUntrust, wire.TrustParams{Cwd: app.Cwd()}, &view); err != nil {
+			p := wire.TrustParams{Cwd: app.Cwd()}
+			if err := app.CallHub(cmd.Context(), wire.MethodUntrust, p, &view); err != nil {
 				return err
 			}
 			return printTrustChange(app, &view, "no longer trusted:", asJSON)

@@ -100,12 +100,8 @@ func (f *packFlags) takeIn(ctx context.Context, pack *packstore.Pack, origin pac
 	if err := app.Confirm("Let exactly these rules count?", f.yes); err != nil {
 		return err
 	}
-	c, err := app.ConnectHub(ctx)
-	if err != nil {
-		return err
-	}
 	var done wire.PackResult
-	if err := c.Call(ctx, wire.MethodPackAdd, pack.Params(origin, replaces), &done); err != nil {
+	if err := app.CallHub(ctx, wire.MethodPackAdd, pack.Params(origin, replaces), &done); err != nil {
 		return err
 	}
 	return sayPack(app, f.asJSON, &done, "counts now:")

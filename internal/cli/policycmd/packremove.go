@@ -17,12 +17,8 @@ func packRemove(app *cmdutil.App) *cobra.Command {
 			if err := app.Confirm(fmt.Sprintf("Remove the pack %s and its rules?", args[0]), yes); err != nil {
 				return err
 			}
-			c, err := app.ConnectHub(cmd.Context())
-			if err != nil {
-				return err
-			}
 			var done wire.PackResult
-			err = c.Call(cmd.Context(), wire.MethodPackDrop, wire.PackDropParams{Name: args[0]}, &done)
+			err := app.CallHub(cmd.Context(), wire.MethodPackDrop, wire.PackDropParams{Name: args[0]}, &done)
 			if err != nil {
 				return err
 			}

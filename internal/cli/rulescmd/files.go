@@ -83,11 +83,7 @@ func writeStarter(ctx context.Context, app *cmdutil.App, name string, project bo
 
 // confirmWritten lets a file count that this command wrote.
 func confirmWritten(ctx context.Context, app *cmdutil.App, file string) error {
-	c, err := app.ConnectHub(ctx)
-	if err != nil {
-		return err
-	}
-	return c.Call(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Content: starter}, nil)
+	return app.CallHub(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Content: starter}, nil)
 }
 
 func checkCommand(app *cmdutil.App) *cobra.Command {

@@ -38,12 +38,8 @@ left, --end ends it now.`,
 			if end {
 				p.Seconds = 0
 			}
-			c, err := app.ConnectHub(cmd.Context())
-			if err != nil {
-				return err
-			}
 			var nap wire.Nap
-			if err := c.Call(cmd.Context(), wire.MethodNap, p, &nap); err != nil {
+			if err := app.CallHub(cmd.Context(), wire.MethodNap, p, &nap); err != nil {
 				return err
 			}
 			if end {
