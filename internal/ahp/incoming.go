@@ -129,8 +129,8 @@ var (
 )
 
 // IsToldOnly reports whether it tells of something that an agent may also ask about.
-func (in *Incoming) IsToldOnly() bool {
-	return slices.ContainsFunc(asked, func(kind string) bool { return told[kind] == in.Event })
+func (m *Incoming) IsToldOnly() bool {
+	return slices.ContainsFunc(asked, func(kind string) bool { return told[kind] == m.Event })
 }
 
 // ReadIncoming reads a message of an agent. What does not fit is refused with a code, so

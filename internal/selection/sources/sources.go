@@ -136,15 +136,36 @@ func (s *Sources) ProtectedPaths(roots []string, more ...string) []string {
 	}
 	for _, a := range s.Catalogue.Agents() {
 		for _, f := range a.Files {
-			switch {
-			case strings.HasPrefix(f.Path, "~/"):
-				list = append(list, filepath.Join(d.Home, f.Path[2:]))
-			case strings.HasPrefix(f.Path, "./"):
-				for _, root := range roots {
-					list = append(list, filepath.Join(root, f.Path[2:]))
-				}
-			case filepath.IsAbs(f.Path):
-				list = append(list, f.Path)
+			list = append(list, filesNamed(f.Path, d.Home, roots)...)
+		}
+	}
+	return list
+}
+
+// filesNamed are the absolute paths that the path of an entry stands for. "x/*" is the
+// folder, unless that is all of a project or a home; "x.json*" is JSON with or without
+// comments.
+func filesNamed(path, home string, roots []string) []string {
+	for strings.HasPrefix(filepath.Base(path), "*") {
+		path = filepath.Dir(path)
+	}
+	if path == "." || path == "~" || path == "/" {
+		return nil
+	}
+	names := []string{path}
+	if name, comments := strings.CutSuffix(path, "*"); comments {
+		names = []string{name, name + "c"}
+	}
+	var list []string
+	for _, name := range names {
+		switch {
+		case strings.HasPrefix(path, "~/"):
+			list = append(list, filepath.Join(home, name[2:]))
+		case filepath.IsAbs(path):
+			list = append(list, name)
+		default: // of a project
+			for _, root := range roots {
+				list = append(list, filepath.Join(root, name))
 			}
 		}
 	}

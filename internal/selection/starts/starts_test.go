@@ -52,7 +52,7 @@ func TestSeveralAtOnceHearTheSame(t *testing.T) {
 	programs := make([]*Log, 4)
 	for p := range programs {
 		programs[p] = New(state)
-		defer programs[p].Close()
+		t.Cleanup(programs[p].Close)
 	}
 	deep := strings.Repeat("/sub", 4000)
 	for i := range 150 {
@@ -143,7 +143,7 @@ func TestTheFileIsLostMeanwhile(t *testing.T) {
 	} {
 		state := t.TempDir()
 		l := New(state)
-		defer l.Close()
+		t.Cleanup(l.Close)
 		if _, err := l.Remember(one, "/home/app"); err != nil {
 			t.Fatal(err)
 		}
