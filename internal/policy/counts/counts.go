@@ -161,25 +161,25 @@ func (t *Tracker) Of(ev *event.Event) (facts.Counts, bool) {
 // hashCall stands for a call: the tool and what it is given. Of a command only the
 // command counts, not what an agent says about it.
 func (t *Tracker) hashCall(tool *event.Tool) uint64 {
-	var h maphash.Hash
-	h.SetSeed(t.seed)
-	write := func(kind byte, texts ...string) {
+	hash := maphash.String(t.seed, tool.Name)
+	add := func(kind uint64, texts ...string) {
 		for _, text := range texts {
-			_ = h.WriteByte(kind)
-			_, _ = h.WriteString(text)
-			_ = h.WriteByte(0)
+			hash = hash*hashFactor + kind
+			hash = hash*hashFactor + maphash.String(t.seed, text)
 		}
 	}
-	write('n', tool.Name)
-	if len(tool.Commands) > 0 {
-		write('c', tool.Commands...)
-		return h.Sum64()
+	switch {
+	case len(tool.Commands) > 0:
+		add('c', tool.Commands...)
+	case len(tool.Input) > 0:
+		hash = hash*hashFactor + maphash.Bytes(t.seed, tool.Input)
+	default:
+		add('r', tool.Reads...)
+		add('w', tool.Writes...)
+		add('u', tool.URL)
 	}
-	_, _ = h.Write(tool.Input)
-	if len(tool.Input) == 0 {
-		write('r', tool.Reads...)
-		write('w', tool.Writes...)
-		write('u', tool.URL)
-	}
-	return h.Sum64()
+	return hash
 }
+
+// hashFactor is odd, so that the order of texts counts and none is lost.
+const hashFactor = 0x9E3779B97F4A7C15
