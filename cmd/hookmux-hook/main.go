@@ -3,9 +3,9 @@
 //
 //	hookmux-hook [--on-unavailable=deny] AGENT EVENT [DEADLINE]
 //
-// It decides nothing and knows no agent. Whatever goes wrong on our side, the
-// agent gets the answer that changes nothing for that agent and event, a
-// harmless exit code, and not one byte more on stdout.
+// It decides nothing and knows no agent. Without a hub the agent gets the answer
+// that changes nothing for that agent and event, unless a guard may have a say or
+// the user chose deny (fallback.go). Nothing else is ever on stdout.
 //
 // It starts anew for every tool call, so start-up is nearly all of its cost:
 // few packages, no netpoller, plain system calls on the one path that matters.

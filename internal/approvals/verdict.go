@@ -124,7 +124,8 @@ func limitSkip(err error) services.Skip {
 	return services.NotSkipped
 }
 
-// endWithoutAnswer is what becomes of a decision when nobody answered.
+// endWithoutAnswer is what becomes of a decision when nobody answered. Mostly it stays as
+// hooks left it, and the agent's own prompt follows.
 func endWithoutAnswer(d *event.Decision, end queue.End, callerLeft bool) services.Skip {
 	switch end {
 	case queue.HookGone, queue.AgentGone:

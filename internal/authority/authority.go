@@ -77,6 +77,12 @@ func (j *Judge) Judge(peer proc.Cred, a Action, peerEnv func() []string) Verdict
 
 // Explain gives the facts that the judgement rests on, too.
 func (j *Judge) Explain(peer proc.Cred, a Action, peerEnv func() []string) (Verdict, *Facts) {
+	f := j.newFacts()
+	return j.Rules.Judge(f, peer, a, peerEnv), f
+}
+
+// newFacts are the facts of this moment, of which none is looked up yet.
+func (j *Judge) newFacts() *Facts {
 	now := time.Now
 	if j.Now != nil {
 		now = j.Now
@@ -85,8 +91,7 @@ func (j *Judge) Explain(peer proc.Cred, a Action, peerEnv func() []string) (Verd
 	if source == nil {
 		source = tableOnly{j.Table}
 	}
-	f := NewFacts(source, now())
-	return j.Rules.Judge(f, peer, a, peerEnv), f
+	return NewFacts(source, now())
 }
 
 // Accused tells whether an agent stands behind a caller: by a process above it,
@@ -97,15 +102,7 @@ func (j *Judge) Accused(peer proc.Cred) (agent Caller, accused bool) {
 	if peer.PID == j.HubPID { // the program that runs this hub reads its own hub
 		return Caller{}, false
 	}
-	source := j.Source
-	if source == nil {
-		source = tableOnly{j.Table}
-	}
-	now := time.Now
-	if j.Now != nil {
-		now = j.Now
-	}
-	f := NewFacts(source, now())
+	f := j.newFacts()
 	chain := f.chain(peer.PID)
 	if len(chain) == 0 || len(chain) == maxChain || peer.At != 0 && chain[0].Start > peer.At {
 		return Caller{}, true

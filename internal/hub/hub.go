@@ -103,7 +103,7 @@ type Hub struct {
 	stop   chan string // why to stop
 }
 
-// New makes a hub ready: places, lock, journal, socket. Run starts it.
+// New makes a hub ready: folders, lock, journal, services. Run opens the socket.
 func New(o Options) (*Hub, error) {
 	if o.Log == nil {
 		o.Log = io.Discard

@@ -38,7 +38,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	following.Go(h.approvals.RecallDecisions)
 	following.Go(func() { h.approvals.Run(h.ctx) })
 	following.Go(func() { h.notify.Run(h.ctx) })
-	following.Go(func() { h.selection.Refresh("") }) // TypeScript hooks are loaded before the first event
+	following.Go(func() { h.selection.Refresh("") }) // begins to load TypeScript hooks
 	following.Go(func() { h.watchSocket(h.ctx) })
 	serving.Go(h.server.Serve)
 	h.deps.Log.Info("hub is up", "pid", os.Getpid(), "version", h.version, "socket", h.deps.Dirs.Socket())
@@ -65,7 +65,7 @@ const endWithin = 2 * time.Second
 //  3. everything else that runs is cancelled and waited for, with one limit for
 //     all: whoever waits for the next hub waits for this, too;
 //  4. the files of TypeScript hooks end, and what they did is recorded;
-//  5. the recorder stores what it has, and the files on disk are closed.
+//  5. the recorder stores what it has, sessions end, and the files on disk are closed.
 func (h *Hub) shutDown(recording, following, serving *services.Background) {
 	h.server.StopAccepting(h.lock.Lost()) // then the socket there is another hub's
 	h.approvals.EndRequests()
@@ -78,9 +78,9 @@ func (h *Hub) shutDown(recording, following, serving *services.Background) {
 	for _, one := range []struct {
 		what    string
 		running *services.Background
-	}{{"connections", serving}, {"services", following}, {"observers", h.deps.Background}} {
+	}{{"connections", serving}, {"services", following}, {"background work", h.deps.Background}} {
 		if !one.running.Wait(ending) {
-			h.deps.Log.Warn(one.what + " that do not end were left behind")
+			h.deps.Log.Warn("what does not end is left behind", "what", one.what)
 		}
 	}
 	if err := h.selection.WaitForHandlers(ending); err != nil {

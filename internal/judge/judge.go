@@ -113,7 +113,7 @@ type place struct {
 	root     string // the project, "" when there is none
 	settings *config.Settings
 	hooks    *registry.Set
-	force    *trust.TrustedContent
+	trusted  *trust.TrustedContent
 	started  start
 	start    *place // what counts where the session started; nil where that is the same project
 }
@@ -135,8 +135,8 @@ func (j *Judge) projectOf(folder string) place {
 	if filepath.IsAbs(folder) {
 		at.root = j.Registry.FindProject(folder)
 	}
-	at.hooks, at.force = j.HooksIn(at.root)
-	at.settings = j.SettingsIn(at.root, at.force)
+	at.hooks, at.trusted = j.HooksIn(at.root)
+	at.settings = j.SettingsIn(at.root, at.trusted)
 	return at
 }
 
@@ -157,11 +157,11 @@ func (j *Judge) guardOptions(at place, now time.Time) sources.GuardOptions {
 	resting, _ := sources.ReadNaps(j.Dirs.State, now) // a note that is not believed lets nothing rest
 	o := sources.GuardOptions{
 		Settings: [2]*config.Settings{at.settings}, Protected: j.ProtectedPaths(at.roots()), Project: at.root,
-		Forces: [2]*trust.TrustedContent{at.force}, Resting: resting,
+		Trusted: [2]*trust.TrustedContent{at.trusted}, Resting: resting,
 		Started: func(*event.Event) (string, error) { return at.started.folder, at.started.err },
 	}
 	if at.start != nil {
-		o.Settings[1], o.Forces[1] = at.start.settings, at.start.force
+		o.Settings[1], o.Trusted[1] = at.start.settings, at.start.trusted
 	}
 	return o
 }
@@ -258,15 +258,15 @@ func failAbsent(context.Context, *hook.Call) (event.Decision, error) {
 func (j *Judge) modules(at place) []string {
 	list := at.settings.Strings(config.Modules)
 	list = append(list, j.FolderModules()...)
-	monitors := func(force *trust.TrustedContent) func(string) bool {
-		return func(file string) bool { return sources.MonitorsModule(j.Dirs, at.settings, force.Shown(file)) }
+	monitors := func(trusted *trust.TrustedContent) func(string) bool {
+		return func(file string) bool { return sources.MonitorsModule(j.Dirs, at.settings, trusted.Shown(file)) }
 	}
-	if at.force != nil {
-		list = append(list, at.force.Modules()...)
+	if at.trusted != nil {
+		list = append(list, at.trusted.Modules()...)
 	}
-	list = slices.DeleteFunc(list, monitors(at.force))
-	if at.start != nil && at.start.force != nil {
-		list = append(list, slices.DeleteFunc(at.start.force.Modules(), monitors(at.start.force))...)
+	list = slices.DeleteFunc(list, monitors(at.trusted))
+	if at.start != nil && at.start.trusted != nil {
+		list = append(list, slices.DeleteFunc(at.start.trusted.Modules(), monitors(at.start.trusted))...)
 	}
 	return list
 }

@@ -9,19 +9,19 @@ import (
 // Counts is how many events came, were decided and denied.
 func (p *Pipeline) Counts() wire.Counts {
 	return wire.Counts{
-		Events: p.seen.total.Load(), Decided: p.seen.decided.Load(), Denied: p.seen.denied.Load(),
+		Events: p.stats.total.Load(), Decided: p.stats.decided.Load(), Denied: p.stats.denied.Load(),
 		Waiting: p.open.waiting(),
 	}
 }
 
 // AgentInfos is the catalogue with what was seen of each agent.
 func (p *Pipeline) AgentInfos() []wire.AgentInfo {
-	p.seen.mu.Lock()
-	defer p.seen.mu.Unlock()
+	p.stats.mu.Lock()
+	defer p.stats.mu.Unlock()
 	var list []wire.AgentInfo
 	named := map[string]bool{}
 	fill := func(info *wire.AgentInfo) {
-		if one := p.seen.agents[info.Name]; one != nil {
+		if one := p.stats.agents[info.Name]; one != nil {
 			last := one.last
 			info.Events, info.Last, info.Version = one.events, &last, one.version
 		}
@@ -35,7 +35,7 @@ func (p *Pipeline) AgentInfos() []wire.AgentInfo {
 		named[a.Name] = true
 		list = append(list, info)
 	}
-	for name := range p.seen.agents {
+	for name := range p.stats.agents {
 		if !named[name] {
 			info := wire.AgentInfo{Name: name, Title: name}
 			fill(&info)

@@ -23,7 +23,7 @@ func (p *Pipeline) decode(call *HookCall) *pipelineState {
 	s := &pipelineState{caller: who, ev: p.decodePayload(input)}
 	s.speaker = who.Agent
 	if s.speaker == "" {
-		s.speaker = markedCaller(p.callerMarks[named], input.Env)
+		s.speaker = markedCaller(p.callerVariables[named], input.Env)
 	}
 	speaker := s.speaker
 	if speaks, ok := p.Deps.Catalogue.Agent(speaker); ok && speaker != named && !speaks.Guest {

@@ -17,7 +17,7 @@ func (p *Pipeline) recordOutcome(call *HookCall, s *pipelineState, d event.Decis
 		if d.KeepGoing || d.Verdict == event.Deny && s.ev.Kind.TakesKeepGoing() {
 			p.keepGoing.countRound(&s.ev, d.Reason)
 		}
-		p.seen.countDecision(d.Verdict)
+		p.stats.countDecision(d.Verdict)
 		if d.Empty() && len(d.Degraded) == 0 && s.skipped == services.NotSkipped && s.asked == nil &&
 			s.nobodySpoke() {
 			return

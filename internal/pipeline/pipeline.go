@@ -34,7 +34,7 @@ func New(ctx context.Context, o Options) *Pipeline {
 	return &Pipeline{
 		Options: o, ctx: ctx, dispatch: dispatch,
 		duplicates: newDuplicates(), open: newOpenCalls(), keepGoing: newKeepGoingLimiter(),
-		callerMarks: callerMarks(o.Deps.Catalogue),
+		callerVariables: callerVariablesOf(o.Deps.Catalogue),
 		later: &laterHooks{
 			ctx: ctx, dispatch: dispatch, deps: o.Deps, recorder: o.Recorder, hookStats: o.HookStats,
 			slots: make(chan struct{}, maxObservers),
@@ -128,7 +128,7 @@ func (p *Pipeline) decide(ctx context.Context, call *HookCall, s *pipelineState)
 		return // an unfinished decision is discarded
 	}
 	p.capKeepGoing(s)
-	s.setOutcome(p.Approvals.Decide(ctx, approvalCall(call, s))) // must a person decide? then wait
+	s.setAsked(p.Approvals.Decide(ctx, approvalCall(call, s))) // must a person decide? then wait
 }
 
 // recordEvent writes the event down. From here on it survives the death of the
@@ -147,7 +147,7 @@ func (p *Pipeline) recordEvent(call *HookCall, s *pipelineState) bool {
 		p.Deps.Problems.Clear("intake")
 	}
 	if !s.isDuplicate() {
-		p.seen.countEvent(&s.ev)
+		p.stats.countEvent(&s.ev)
 	}
 	return true
 }
@@ -172,7 +172,7 @@ func approvalCall(call *HookCall, s *pipelineState) *approvals.Call {
 	return c
 }
 
-func (s *pipelineState) setOutcome(o approvals.Outcome) { s.asked, s.skipped = o.Asked, o.Skipped }
+func (s *pipelineState) setAsked(o approvals.Outcome) { s.asked, s.skipped = o.Asked, o.Skipped }
 
 // isWithdrawn reports whether the hub stopped before the decision was finished:
 // it is then discarded. An answer of a person that is being delivered is finished.

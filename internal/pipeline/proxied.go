@@ -41,7 +41,8 @@ func callerOf(known Callers, catalogue *agent.Catalogue, pid int, name, native s
 }
 
 // isToldByHooks reports whether the agent's own hooks tell what a proxy tells here. A
-// request for permission counts all the same.
+// request for permission counts all the same. It also remembers sessions whose hooks
+// report, and gives a proxy's event the agent's name.
 func (h *hookedSessions) isToldByHooks(catalogue *agent.Catalogue, ev *event.Event) bool {
 	if ev.Session == "" || catalogue.OwnAgent(ev.Native) {
 		return false

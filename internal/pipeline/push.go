@@ -105,7 +105,7 @@ func (p *Pipeline) Push(ctx context.Context, pushed approvals.Pushed) approvals.
 	s.carries = event.Carries{Allow: true, Deny: true}
 	p.runHooks(ctx, &call, s) // guards first
 	if pushed.AfterHooks(&s.outcome.Decision) {
-		s.setOutcome(p.Approvals.DecidePushed(ctx, approvalCall(&call, s), need, pushed.Wait, pushed.Key))
+		s.setAsked(p.Approvals.DecidePushed(ctx, approvalCall(&call, s), need, pushed.Wait, pushed.Key))
 	}
 	if s.isWithdrawn(p.ctx) {
 		result.Withdrawn = true

@@ -32,7 +32,7 @@ func TestReadersAreKnownByTheirVariables(t *testing.T) {
 		{"nobody's variables", "claude", nil, ""},
 		{"an agent nobody knows", "nobodys", map[string]string{"CURSOR_VERSION": "3.1"}, ""},
 	} {
-		got := markedCaller(callerMarks(catalogue)[c.named], func(name string) string { return c.env[name] })
+		got := markedCaller(callerVariablesOf(catalogue)[c.named], func(name string) string { return c.env[name] })
 		if got != c.want {
 			t.Errorf("%s: %q speaks, want %q", c.say, got, c.want)
 		}

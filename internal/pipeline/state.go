@@ -39,12 +39,12 @@ type Pipeline struct {
 	duplicates *duplicates
 	open       *openCalls
 	keepGoing  *keepGoingLimiter
-	// callerMarks are the variables that tell who calls, by agent.
-	callerMarks map[string][]callerMark
-	seen        agentStats
-	hooked      hookedSessions
-	nesting     atomic.Int32 // nested events being decided
-	later       *laterHooks
+	// callerVariables are the variables that tell who calls, by agent.
+	callerVariables map[string][]callerVariable
+	stats           agentStats
+	hooked          hookedSessions
+	nesting         atomic.Int32 // nested events being decided
+	later           *laterHooks
 }
 
 // HookCall is one hook call as it came in, through whichever protocol.
@@ -71,7 +71,8 @@ type HookCall struct {
 	dryRun *dryRun // nothing of this happens; nil for what does
 }
 
-// addAfter adds to what is done once the caller has its answer.
+// addAfter adds to what is done once the caller has its answer: what was added last is
+// done first.
 func (c *HookCall) addAfter(do func()) {
 	before := c.after
 	c.after = func() {

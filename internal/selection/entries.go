@@ -18,7 +18,7 @@ import (
 
 // makeEntries makes guards and registrations ready. Where two projects have a
 // hook of the same id, the one the event happens in counts.
-func (r *Service) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set, forces [2]*trust.TrustedContent,
+func (r *Service) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set, trusted [2]*trust.TrustedContent,
 	at places) []*hook.Entry {
 	var entries []*hook.Entry
 	seen := map[string]bool{}
@@ -32,22 +32,22 @@ func (r *Service) makeEntries(settings [2]*config.Settings, sets [2]*registry.Se
 			}
 			seen[reg.ID] = true
 			if reg.Handler == "module" {
-				own, err := r.Modules.Registered(reg, forces[i], settings[0])
+				own, err := r.Modules.Registered(reg, trusted[i], settings[0])
 				if err != nil {
 					own = brokenEntry(r.Problems, reg, err)
 				}
 				entries = append(entries, r.asConfirmed(reg, own)...)
 				continue
 			}
-			if e := r.makeEntry(reg, forces[i], settings[0]); e != nil {
+			if e := r.makeEntry(reg, trusted[i], settings[0]); e != nil {
 				entries = append(entries, r.asConfirmed(reg, []*hook.Entry{e})...)
 			}
 		}
 	}
-	entries = append(entries, r.Modules.Entries(settings[0], forces)...)
+	entries = append(entries, r.Modules.Entries(settings[0], trusted)...)
 	// Guards last, because they keep agents from the files of the others;
 	// first in order.
-	entries = slices.Concat(r.sources.Guards(*guardOptions(r, settings, forces, at)), r.Extra, entries)
+	entries = slices.Concat(r.sources.Guards(*guardOptions(r, settings, trusted, at)), r.Extra, entries)
 	hook.Sort(entries)
 	return entries
 }
@@ -59,7 +59,7 @@ func (r *Service) DropProblemsOf(id string) {
 	r.Problems.Clear("hook-load:" + id)
 }
 
-func (r *Service) makeEntry(reg registry.Entry, force *trust.TrustedContent, settings *config.Settings) *hook.Entry {
+func (r *Service) makeEntry(reg registry.Entry, trusted *trust.TrustedContent, settings *config.Settings) *hook.Entry {
 	if reg.Timeout == 0 {
 		if span := settings.Span(config.HooksTimeout); span > 0 {
 			reg.Timeout = hook.Duration(span)
@@ -72,8 +72,8 @@ func (r *Service) makeEntry(reg registry.Entry, force *trust.TrustedContent, set
 		ready.SkipAgents[i] = r.AgentName(name)
 	}
 	var err error
-	if reg.Scope == registry.Project && force != nil {
-		ready, err = force.Rewrite(ready) // runs the trusted copy, never the project's file
+	if reg.Scope == registry.Project && trusted != nil {
+		ready, err = trusted.Rewrite(ready) // runs the trusted copy, never the project's file
 	}
 	var run hook.Handler
 	if err == nil && reg.Scope == registry.Global {

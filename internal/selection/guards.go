@@ -21,11 +21,11 @@ func isBuiltinGuard(id string) bool {
 }
 
 // guardOptions is what guards and rules are made of in some places.
-func guardOptions(r *Service, settings [2]*config.Settings, forces [2]*trust.TrustedContent,
+func guardOptions(r *Service, settings [2]*config.Settings, trusted [2]*trust.TrustedContent,
 	at places) *sources.GuardOptions {
 	return &sources.GuardOptions{
 		Settings: settings, Protected: r.sources.ProtectedPaths(at.roots(), r.Modules.Files()...), HubPID: os.Getpid(),
-		Project: at.here, Pass: r.passesOnce, Forces: forces, Resting: r.Naps.active(), Counts: r.counts.Of,
+		Project: at.here, Pass: r.passesOnce, Trusted: trusted, Resting: r.Naps.active(), Counts: r.counts.Of,
 		Started: func(ev *event.Event) (string, error) { return startOf(r, ev), nil },
 		Failed: func(name string, err error) {
 			r.Problems.Raise("guard:"+name, "guard "+name+" cannot be made ready: "+err.Error(),

@@ -69,6 +69,6 @@ func (r *edits) isInForce(root, file string) bool {
 	if root == filepath.Dir(file) { // not in a project
 		return false
 	}
-	force := r.Trust.InForce(root)
-	return slices.ContainsFunc(force.Modules(), func(copied string) bool { return force.Shown(copied) == file })
+	trusted := r.Trust.InForce(root)
+	return slices.ContainsFunc(trusted.Modules(), func(copied string) bool { return trusted.Shown(copied) == file })
 }

@@ -12,7 +12,7 @@ import (
 // back what is fixed. Problems of a project stand under its folder, so that
 // an event elsewhere does not make them look fixed.
 func (r *Service) reportProblems(settings [2]*config.Settings, sets [2]*registry.Set,
-	forces [2]*trust.TrustedContent, at places) {
+	trusted [2]*trust.TrustedContent, at places) {
 	stay := map[string]bool{}
 	prefix := "place:" + at.here + ":" + at.start + ":"
 	say := func(list []userfile.Problem) {
@@ -27,7 +27,7 @@ func (r *Service) reportProblems(settings [2]*config.Settings, sets [2]*registry
 			say(s.Problems())
 		}
 	}
-	say(ruleProblems(r, forces, at == places{}))
+	say(ruleProblems(r, trusted, at == places{}))
 	for i, root := range []string{at.here, at.start} {
 		if sets[i] != nil {
 			say(sets[i].Problems)

@@ -20,7 +20,7 @@ import (
 func (r *edits) rulesAt(cwd string) []*rules.Rule {
 	o := sources.GuardOptions{}
 	if root := r.views.ProjectOf(cwd); root != "" {
-		o.Forces[0] = r.Trust.InForce(root)
+		o.Trusted[0] = r.Trust.InForce(root)
 	}
 	base, here, _ := r.sources.RulesIn(&o)
 	return slices.Concat(base.Rules, here.Rules)
@@ -28,8 +28,8 @@ func (r *edits) rulesAt(cwd string) []*rules.Rule {
 
 // ruleProblems is what is wrong with rules that would count in projects; everywhere
 // says it of those that count everywhere.
-func ruleProblems(r *Service, forces [2]*trust.TrustedContent, everywhere bool) []userfile.Problem {
-	base, here, start := r.sources.RulesIn(&sources.GuardOptions{Forces: forces})
+func ruleProblems(r *Service, trusted [2]*trust.TrustedContent, everywhere bool) []userfile.Problem {
+	base, here, start := r.sources.RulesIn(&sources.GuardOptions{Trusted: trusted})
 	problems := slices.Concat(here.Problems, start.Problems)
 	if everywhere {
 		problems = slices.Concat(base.Problems, problems)
@@ -51,7 +51,7 @@ func monitoredRules(r *Service, would func(id string) uint64) []wire.MonitoredHo
 	const most = 10
 	v := r.viewOf(places{})
 	var list []wire.MonitoredHook
-	for _, id := range r.sources.MonitoredRules(guardOptions(r, v.settings, v.forces, places{})) {
+	for _, id := range r.sources.MonitoredRules(guardOptions(r, v.settings, v.trusted, places{})) {
 		list = append(list, wire.MonitoredHook{Hook: hook.RuleID(id), Would: would(hook.RuleID(id))})
 	}
 	if len(list) > most {
@@ -65,7 +65,7 @@ func monitoredRules(r *Service, would func(id string) uint64) []wire.MonitoredHo
 func (r *Service) Examine(ev *event.Event) *examine.Examination {
 	at := r.placesOf(ev)
 	v := r.viewOf(at)
-	return r.sources.Examine(services.WithDryRun(r.Context), ev, *guardOptions(r, v.settings, v.forces, at))
+	return r.sources.Examine(services.WithDryRun(r.Context), ev, *guardOptions(r, v.settings, v.trusted, at))
 }
 
 // findRule reports whether a rule is the administrator's, and whether there is

@@ -128,7 +128,7 @@ type places struct{ here, start string }
 type view struct {
 	settings [2]*config.Settings
 	sets     [2]*registry.Set
-	forces   [2]*trust.TrustedContent
+	trusted  [2]*trust.TrustedContent
 	modules  uint64 // version of the TypeScript hooks it was made of
 	// confirmed is the version of the confirmed state it was made of.
 	confirmed int

@@ -33,7 +33,7 @@ func (r *edits) listHooksIn(cwd, agent string) []wire.ListedHook {
 	if cwd != "" {
 		root = r.Registry.FindProject(cwd)
 	}
-	set, force := r.sources.HooksIn(root)
+	set, trusted := r.sources.HooksIn(root)
 	listed := []wire.ListedHook{}
 	add := func(reg hook.Registration, scope, file string, inForce bool, why string) {
 		if agent != "" && reg.Agent != hook.Any && reg.Agent != agent {
@@ -55,7 +55,7 @@ func (r *edits) listHooksIn(cwd, agent string) []wire.ListedHook {
 			add(g.Registration, registry.Global, g.File, false, "replaced by the project's hook of the same id")
 		}
 	}
-	if root != "" && force != nil && force.Status != trust.Trusted {
+	if root != "" && trusted != nil && trusted.Status != trust.Trusted {
 		live, _ := r.Registry.List(registry.ProjectFile(root))
 		for _, p := range live {
 			if !inForce[registry.Project+":"+p.ID] {

@@ -62,22 +62,22 @@ func (r *Service) refreshView(at places, v *view) *view {
 // readView reads what counts in some places.
 func (r *Service) readView(at places, old *view) {
 	var sets [2]*registry.Set
-	var forces [2]*trust.TrustedContent
-	sets[0], forces[0] = r.sources.HooksIn(at.here)
+	var trusted [2]*trust.TrustedContent
+	sets[0], trusted[0] = r.sources.HooksIn(at.here)
 	if at.start != "" {
-		sets[1], forces[1] = r.sources.HooksIn(at.start)
+		sets[1], trusted[1] = r.sources.HooksIn(at.start)
 	}
 	// Guards that the project of the start tightened stay so when the agent
 	// changes its folder.
-	settings := [2]*config.Settings{r.sources.SettingsIn(at.here, forces[0])}
+	settings := [2]*config.Settings{r.sources.SettingsIn(at.here, trusted[0])}
 	if at.start != "" {
-		settings[1] = r.sources.SettingsIn(at.start, forces[1])
+		settings[1] = r.sources.SettingsIn(at.start, trusted[1])
 	}
 	r.Modules.ReadFolder()
 	modules := r.Modules.Version()
 	base, resting := r.sources.Rules.Base(), r.Naps.active()
 	version := confirmedVersion(r.Confirmed)
-	if old != nil && old.settings == settings && old.sets == sets && old.forces == forces && old.modules == modules &&
+	if old != nil && old.settings == settings && old.sets == sets && old.trusted == trusted && old.modules == modules &&
 		old.confirmed == version && old.rules == base && slices.Equal(old.naps, resting) {
 		old.looked.Store(time.Now().UnixNano())
 		r.mu.Lock()
@@ -88,15 +88,15 @@ func (r *Service) readView(at places, old *view) {
 		}
 		return
 	}
-	v := &view{settings: settings, sets: sets, forces: forces, modules: modules, confirmed: version,
+	v := &view{settings: settings, sets: sets, trusted: trusted, modules: modules, confirmed: version,
 		rules: base, naps: resting, byType: map[typeKey][]*hook.Entry{}}
 	v.looked.Store(time.Now().UnixNano())
 	r.Modules.BeginRefresh(old != nil)
-	v.entries = r.makeEntries(settings, sets, forces, at)
+	v.entries = r.makeEntries(settings, sets, trusted, at)
 	r.mu.Lock()
 	r.views.Put(at, v, keepViews)
 	r.mu.Unlock()
-	r.reportProblems(settings, sets, forces, at)
+	r.reportProblems(settings, sets, trusted, at)
 	r.Confirmations.reportUnconfirmed()
 	r.noteCovers(at, v)
 }

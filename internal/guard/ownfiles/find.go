@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
-// ourNames are file names that in practice only hook configurations have; ownRoots are folders.
+// ourNames are names of files that hold hooks; ownRoots are folders.
 var ourNames = []string{"hooks.json", "hooks.v1.json", "hooks.toml", "settings.json", "settings.local.json",
 	"managed-settings.json", "trusted_hooks.json", "shell-hooks-allowlist.json",
 	".crush.json", "hookmux-hook", "hookmux.ts", "hookmux.js"}

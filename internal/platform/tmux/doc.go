@@ -6,7 +6,7 @@
 //   - Text that comes from an agent reaches tmux as data. tmux expands `#(…)`
 //     by running a shell, in window names, popup titles and messages alike, and
 //     reads a `;` at the end of an argument as the end of a command. Text goes
-//     through Data, Name or message, and every argument through escape.
+//     through Data, Name or Message, and every argument through escapeArgument.
 //   - A pane is believed only when its own processes vouch for it: a TMUX_PANE
 //     from an environment may be stale, inherited or made up.
 //   - What belongs to the user comes back: a window's name and its

@@ -143,7 +143,7 @@ func (e *evaluation) decideReading(name string) Decision {
 	if rule := anyPathRule(e.ask, "Read", spellings, e.place); rule != nil {
 		return decided(Ask, rule)
 	}
-	if e.place.areWorking(spellings) {
+	if e.place.allInWorkingFolder(spellings) {
 		return decided(Allow, nil)
 	}
 	for _, tool := range []string{"Edit", "Read"} {
@@ -193,7 +193,7 @@ func (e *evaluation) decideWriting() Decision {
 // starRule finds allow Write(*) and the like, which stays inside the working folder.
 func (e *evaluation) starRule(spellings []string) *Rule {
 	for _, rule := range e.allow {
-		if rule.Tool == e.call.Tool && rule.Content == "*" && rule.HasContent && e.place.areWorking(spellings) {
+		if rule.Tool == e.call.Tool && rule.Content == "*" && rule.HasContent && e.place.allInWorkingFolder(spellings) {
 			return rule
 		}
 	}
@@ -546,7 +546,7 @@ func (e *evaluation) accessAsks(access pathAccess, byRule bool, out *checkedPart
 	}
 	spellings := e.place.spellings(e.place.absolute(name))
 	if !access.writes {
-		if e.place.areWorking(spellings) {
+		if e.place.allInWorkingFolder(spellings) {
 			return false
 		}
 		rule := allPathRule(e.allow, "Read", spellings, e.place)
@@ -561,5 +561,5 @@ func (e *evaluation) accessAsks(access pathAccess, byRule bool, out *checkedPart
 		}
 		return false
 	}
-	return !byRule || !e.place.areWorking(spellings)
+	return !byRule || !e.place.allInWorkingFolder(spellings)
 }

@@ -64,8 +64,8 @@ func (p Place) isWorking(absolute string) bool {
 	return false
 }
 
-// areWorking reports whether every spelling lies in a working folder.
-func (p Place) areWorking(spellings []string) bool {
+// allInWorkingFolder reports whether every spelling lies in a working folder.
+func (p Place) allInWorkingFolder(spellings []string) bool {
 	for _, name := range spellings {
 		if !p.isWorking(name) {
 			return false

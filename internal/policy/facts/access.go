@@ -46,8 +46,8 @@ var operandAccesses = map[string]operandAccess{
 // editors also show what they may change.
 var editors = map[string]bool{"ed": true, "vim": true, "vi": true, "nvim": true, "nano": true, "emacs": true}
 
-// openWithoutFiles are programs whose words are no files.
-var openWithoutFiles = map[string]bool{"echo": true, "printf": true, "true": true, "false": true, ":": true, "cd": true,
+// takesNoFiles are programs whose words are no files.
+var takesNoFiles = map[string]bool{"echo": true, "printf": true, "true": true, "false": true, ":": true, "cd": true,
 	"pushd": true, "popd": true, "sleep": true, "export": true, "kill": true, "pkill": true, "pgrep": true,
 	"date": true,
 	"set":  true, "unset": true, "exit": true, "return": true, "read": true, "wait": true, "trap": true, "alias": true,
@@ -101,7 +101,7 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 		addReader(add, r, reader)
 		return
 	}
-	if openWithoutFiles[name] || talkers[name].bare {
+	if takesNoFiles[name] || talkers[name].bare {
 		return
 	}
 	add(Write, inspect.OptionValues(args, "-o", "--output", "--out", "-out", "--outfile")...)
@@ -207,7 +207,7 @@ func addReader(add func(Access, ...shell.Word), r *shell.Run, reader programs.Re
 	if inspect.ChangesInPlace(flags, rest, reader.InPlace) {
 		access = Write
 	}
-	if openWithoutFiles[name] {
+	if takesNoFiles[name] {
 		return
 	}
 	spec, shows := programs.OperandsOf(name)

@@ -253,7 +253,7 @@ func addressFile(program string, args []shell.Word) bool {
 // addressesIn are the words of a command that are addresses, and those in program
 // text that it is given. A text that only mentions one does not count.
 func addressesIn(r *shell.Run, cmd *Command) []string {
-	if openWithoutFiles[cmd.Program] && !talksAnyway[cmd.Program] || mentions[cmd.Program] {
+	if takesNoFiles[cmd.Program] && !talksAnyway[cmd.Program] || mentions[cmd.Program] {
 		return nil
 	}
 	var out []string
@@ -274,7 +274,7 @@ func addressesIn(r *shell.Run, cmd *Command) []string {
 }
 
 // mentions are programs for which an address is only text, talksAnyway those of
-// openWithoutFiles for which it is more.
+// takesNoFiles for which it is more.
 var (
 	mentions = map[string]bool{"grep": true, "rg": true, "egrep": true, "fgrep": true, "ag": true, "sed": true,
 		"awk": true, "gawk": true, "jq": true, "yq": true, "perl": true, "tee": true, "cat": true, "find": true,

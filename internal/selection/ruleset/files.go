@@ -298,15 +298,15 @@ const (
 )
 
 // addedTexts are the parts of a text in force that nobody confirmed.
-func addedTexts(force []byte) (head string, parts []string) {
-	all := strings.Split(string(force), "\n"+addedMark)
+func addedTexts(trusted []byte) (head string, parts []string) {
+	all := strings.Split(string(trusted), "\n"+addedMark)
 	return all[0], all[1:]
 }
 
 // addedRules are the rules of a text in force that nobody confirmed.
-func addedRules(name string, force []byte) []*rules.Rule {
+func addedRules(name string, trusted []byte) []*rules.Rule {
 	var lists [][]*rules.Rule
-	_, parts := addedTexts(force)
+	_, parts := addedTexts(trusted)
 	for _, part := range parts {
 		ids, text, _ := strings.Cut(part, "\n")
 		found, _ := rules.Parse(rules.Source{Name: name, Data: []byte(text), Layer: rules.User})

@@ -199,27 +199,27 @@ const maxProjects = 256
 
 // Project gives the rules of a project, from the copy that a person trusts. They
 // only make things tighter: one that would allow is refused.
-func (l *Loader) Project(force *trust.TrustedContent) *Loaded {
-	if force == nil {
+func (l *Loader) Project(trusted *trust.TrustedContent) *Loaded {
+	if trusted == nil {
 		return &Loaded{}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if known := l.projects[force]; known != nil {
+	if known := l.projects[trusted]; known != nil {
 		return known
 	}
 	if len(l.projects) >= maxProjects {
 		clear(l.projects)
 	}
 	out := &Loaded{}
-	if last := l.lastOf[force.Root]; force.Damaged && last != nil && len(last.Rules) > 0 {
+	if last := l.lastOf[trusted.Root]; trusted.Damaged && last != nil && len(last.Rules) > 0 {
 		out.Rules = last.Rules
-		out.Problems = append(out.Problems, rules.Problem{File: filepath.Join(force.Root, FolderName),
+		out.Problems = append(out.Problems, rules.Problem{File: filepath.Join(trusted.Root, FolderName),
 			Text: "the trusted copy was damaged; the rules that were read from it count until the hub ends"})
 	}
-	for _, rel := range force.RuleFiles() {
-		name := filepath.Join(force.Root, rel)
-		data, err := userfile.ReadFile(force.CopyOf(rel), maxFile)
+	for _, rel := range trusted.RuleFiles() {
+		name := filepath.Join(trusted.Root, rel)
+		data, err := userfile.ReadFile(trusted.CopyOf(rel), maxFile)
 		if err != nil {
 			out.Problems = append(out.Problems, rules.Problem{File: name, Text: fmt.Sprintf("cannot be read: %v", err)})
 			continue
@@ -228,14 +228,14 @@ func (l *Loader) Project(force *trust.TrustedContent) *Loaded {
 		out.Rules = append(out.Rules, list...)
 		out.Problems = append(out.Problems, wrong...)
 	}
-	for _, rel := range force.IgnoredRules() {
-		out.Problems = append(out.Problems, ignoredFile(filepath.Join(force.Root, rel)))
+	for _, rel := range trusted.IgnoredRules() {
+		out.Problems = append(out.Problems, ignoredFile(filepath.Join(trusted.Root, rel)))
 	}
-	l.projects[force] = out
+	l.projects[trusted] = out
 	if len(l.lastOf) >= maxProjects {
 		clear(l.lastOf)
 	}
-	l.lastOf[force.Root] = out
+	l.lastOf[trusted.Root] = out
 	return out
 }
 

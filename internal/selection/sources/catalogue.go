@@ -79,14 +79,14 @@ func projectsAgents(dirs paths.Dirs) ([]agent.File, []agent.Problem) {
 	var files []agent.File
 	var problems []agent.Problem
 	for _, root := range store.Roots() {
-		force := store.InForce(root)
-		for _, rel := range force.IgnoredAgents() {
-			problems = append(problems, ignoredAgent(filepath.Join(force.Root, rel)))
+		trusted := store.InForce(root)
+		for _, rel := range trusted.IgnoredAgents() {
+			problems = append(problems, ignoredAgent(filepath.Join(trusted.Root, rel)))
 		}
-		for _, rel := range force.AgentFiles() {
-			data, err := userfile.ReadFile(force.CopyOf(rel), maxAgentFile)
+		for _, rel := range trusted.AgentFiles() {
+			data, err := userfile.ReadFile(trusted.CopyOf(rel), maxAgentFile)
 			if err == nil {
-				files = append(files, agent.File{Name: filepath.Join(force.Root, rel), Data: data, Guest: true})
+				files = append(files, agent.File{Name: filepath.Join(trusted.Root, rel), Data: data, Guest: true})
 			}
 		}
 	}

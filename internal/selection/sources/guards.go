@@ -28,8 +28,8 @@ type GuardOptions struct {
 	Protected []string // paths that agents must not write
 	HubPID    int
 	Project   string // "" for none
-	// Forces are what is trusted of the two projects; nil where there is none.
-	Forces [2]*trust.TrustedContent
+	// Trusted are what is trusted of the two projects; nil where there is none.
+	Trusted [2]*trust.TrustedContent
 	// Everywhere are the rules that count in every place; nil reads them.
 	Everywhere *ruleset.Loaded
 	// Resting are the guards, rules and packs that only monitor for a while.

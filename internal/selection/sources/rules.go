@@ -63,10 +63,10 @@ func (s *Sources) RulesIn(o *GuardOptions) (base, here, start *ruleset.Loaded) {
 	if base = o.Everywhere; base == nil {
 		base = s.Rules.Base()
 	}
-	here = s.Rules.Project(o.Forces[0]).WithoutDuplicatesOf(base)
+	here = s.Rules.Project(o.Trusted[0]).WithoutDuplicatesOf(base)
 	start = &ruleset.Loaded{}
-	if o.Forces[1] != nil && o.Forces[1] != o.Forces[0] {
-		start = s.Rules.Project(o.Forces[1]).WithoutDuplicatesOf(base)
+	if o.Trusted[1] != nil && o.Trusted[1] != o.Trusted[0] {
+		start = s.Rules.Project(o.Trusted[1]).WithoutDuplicatesOf(base)
 	}
 	return base, here, start
 }
@@ -122,8 +122,8 @@ func (s *Sources) newPlaces(o *GuardOptions, options rules.Options, scripts *scr
 	t.here = placedRules{rules.NewSet(slices.Concat(base.Rules, here.Rules), options), o.Project}
 	// Paths in its rules mean its own folder, wherever the agent went.
 	t.start = placedRules{rules.NewSet(slices.Concat(base.Rules, start.Rules), options), ""}
-	if o.Forces[1] != nil && o.Forces[1] != o.Forces[0] {
-		t.start.project = o.Forces[1].Root
+	if o.Trusted[1] != nil && o.Trusted[1] != o.Trusted[0] {
+		t.start.project = o.Trusted[1].Root
 	}
 	return t
 }

@@ -149,7 +149,7 @@ func trustedProject(t *testing.T, s *Sources, text string) *trust.TrustedContent
 // elsewhere, and their paths mean the project's.
 func TestProjectRules(t *testing.T) {
 	s := live(t)
-	force := trustedProject(t, s, rulesFile(
+	trusted := trustedProject(t, s, rulesFile(
 		rule("no-deploy", "program: make, subcommand: deploy", "deny", "", "make deploy"),
 		rule("infra", "path: ./infra/, access: change", "ask", "", "rm infra/x"),
 		rule("loose", "program: ls", "allow", "", "ls"),
@@ -161,28 +161,28 @@ func TestProjectRules(t *testing.T) {
 		ev      *event.Event
 		want    event.Verdict
 	}{
-		{"in it", GuardOptions{Forces: [2]*trust.TrustedContent{force}, Project: force.Root}, shellEvent(force.Root, "make deploy"), event.Deny},
-		{"its path", GuardOptions{Forces: [2]*trust.TrustedContent{force}, Project: force.Root}, shellEvent(force.Root, "rm infra/x"), event.Ask},
+		{"in it", GuardOptions{Trusted: [2]*trust.TrustedContent{trusted}, Project: trusted.Root}, shellEvent(trusted.Root, "make deploy"), event.Deny},
+		{"its path", GuardOptions{Trusted: [2]*trust.TrustedContent{trusted}, Project: trusted.Root}, shellEvent(trusted.Root, "rm infra/x"), event.Ask},
 		{"elsewhere", GuardOptions{Project: elsewhere}, shellEvent(elsewhere, "make deploy"), event.None},
-		{"gone elsewhere", GuardOptions{Forces: [2]*trust.TrustedContent{nil, force}, Project: elsewhere}, shellEvent(elsewhere, "make deploy"), event.Deny},
-		{"its path from elsewhere", GuardOptions{Forces: [2]*trust.TrustedContent{nil, force}, Project: elsewhere},
-			shellEvent(elsewhere, "rm "+force.Root+"/infra/x"), event.Ask},
-		{"another's path", GuardOptions{Forces: [2]*trust.TrustedContent{nil, force}, Project: elsewhere},
+		{"gone elsewhere", GuardOptions{Trusted: [2]*trust.TrustedContent{nil, trusted}, Project: elsewhere}, shellEvent(elsewhere, "make deploy"), event.Deny},
+		{"its path from elsewhere", GuardOptions{Trusted: [2]*trust.TrustedContent{nil, trusted}, Project: elsewhere},
+			shellEvent(elsewhere, "rm "+trusted.Root+"/infra/x"), event.Ask},
+		{"another's path", GuardOptions{Trusted: [2]*trust.TrustedContent{nil, trusted}, Project: elsewhere},
 			shellEvent(elsewhere, "rm infra/x"), event.None},
-		{"allowing", GuardOptions{Forces: [2]*trust.TrustedContent{force}, Project: force.Root}, shellEvent(force.Root, "ls"), event.None},
+		{"allowing", GuardOptions{Trusted: [2]*trust.TrustedContent{trusted}, Project: trusted.Root}, shellEvent(trusted.Root, "ls"), event.None},
 	} {
 		if got := decideBy(s, c.options, c.ev); got.Verdict != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got.Verdict.Word(), c.want.Word())
 		}
 	}
-	_, here, _ := s.RulesIn(&GuardOptions{Forces: [2]*trust.TrustedContent{force}})
+	_, here, _ := s.RulesIn(&GuardOptions{Trusted: [2]*trust.TrustedContent{trusted}})
 	if len(here.Problems) != 1 || !strings.Contains(here.Problems[0].Text, "only make things tighter") {
 		t.Errorf("problems %v, want one about the rule that allows", here.Problems)
 	}
 	// What changed waits: the trusted rules stay.
-	writeFile(t, filepath.Join(force.Root, ".hookmux/rules/team.yaml"), rulesFile())
-	now := s.Trust.InForce(force.Root)
-	got := decideBy(s, GuardOptions{Forces: [2]*trust.TrustedContent{now}, Project: now.Root}, shellEvent(now.Root, "make deploy"))
+	writeFile(t, filepath.Join(trusted.Root, ".hookmux/rules/team.yaml"), rulesFile())
+	now := s.Trust.InForce(trusted.Root)
+	got := decideBy(s, GuardOptions{Trusted: [2]*trust.TrustedContent{now}, Project: now.Root}, shellEvent(now.Root, "make deploy"))
 	if got.Verdict != event.Deny {
 		t.Errorf("after the project's file was emptied: %s, want deny by the trusted copy", got.Verdict.Word())
 	}
@@ -215,12 +215,12 @@ func TestProjectNeverLoosens(t *testing.T) {
 		s := live(t)
 		writeFile(t, s.Dirs.Config+"/rules/u.yaml", random("u", "deny", "ask", "warn", "allow"))
 		writeFile(t, s.Dirs.System+"/rules/s.yaml", random("s", "deny", "ask", "warn", "allow"))
-		force := trustedProject(t, s, random("p", "deny", "ask", "warn", "allow"))
+		trusted := trustedProject(t, s, random("p", "deny", "ask", "warn", "allow"))
 		for _, call := range calls {
-			ev := shellEvent(force.Root, call)
-			without := decideBy(s, GuardOptions{Project: force.Root}, ev)
-			for i, forces := range [][2]*trust.TrustedContent{{force}, {nil, force}} {
-				with := decideBy(s, GuardOptions{Project: force.Root, Forces: forces}, shellEvent(force.Root, call))
+			ev := shellEvent(trusted.Root, call)
+			without := decideBy(s, GuardOptions{Project: trusted.Root}, ev)
+			for i, trustedOnes := range [][2]*trust.TrustedContent{{trusted}, {nil, trusted}} {
+				with := decideBy(s, GuardOptions{Project: trusted.Root, Trusted: trustedOnes}, shellEvent(trusted.Root, call))
 				if strictness[with.Verdict] < strictness[without.Verdict] {
 					t.Errorf("seed %d, place %d, %s: %s with the project's rules (%s), %s without (%s)", seed, i, call,
 						with.Verdict.Word(), with.Rule, without.Verdict.Word(), without.Rule)

@@ -110,8 +110,8 @@ func (s *Sources) HooksIn(root string) (*registry.Set, *trust.TrustedContent) {
 }
 
 // SettingsIn gives the settings that count in a project.
-func (s *Sources) SettingsIn(root string, force *trust.TrustedContent) *config.Settings {
-	return s.Config.For(root, force != nil && force.Status == trust.Trusted)
+func (s *Sources) SettingsIn(root string, trusted *trust.TrustedContent) *config.Settings {
+	return s.Config.For(root, trusted != nil && trusted.Status == trust.Trusted)
 }
 
 func parseHooks(b []byte, known registry.Known) ([]hook.Registration, error) {

@@ -48,8 +48,8 @@ var samples = []string{
 // gate asks; larger is stricter.
 func protection(s *Sources) map[string]int {
 	all := map[string]int{}
-	set, force := s.HooksIn("")
-	settings := s.SettingsIn("", force)
+	set, trusted := s.HooksIn("")
+	settings := s.SettingsIn("", trusted)
 	guards := s.Guards(GuardOptions{
 		Settings: [2]*config.Settings{settings}, Protected: s.ProtectedPaths(nil), Project: s.Dirs.Home,
 	})

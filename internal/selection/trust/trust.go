@@ -84,7 +84,7 @@ type project struct {
 	record      userfile.Source
 	kept        record // what the file says
 	keptErr     error
-	force       *TrustedContent
+	trusted     *TrustedContent
 }
 
 // New makes a store; nothing is read before it is asked.
@@ -128,7 +128,7 @@ func (s *Store) readProject(root string) (*project, record, error) {
 		}
 		p.content, p.err = s.collectContent(root, nil)
 		if before != p.content.contentHash()+textOf(p.err) {
-			p.force = nil
+			p.trusted = nil
 		}
 		p.content.bytes = nil // only trusting needs them, and reads them itself
 	}
@@ -146,7 +146,7 @@ func (s *Store) readProject(root string) (*project, record, error) {
 		sum := sha256.Sum256([]byte(common + "\x00" + rel))
 		p.key = hex.EncodeToString(sum[:12])
 		p.record = userfile.Source{Path: s.recordFile(p.key), Limit: 8 << 20}
-		p.force = nil
+		p.trusted = nil
 	}
 	return s.readState(p)
 }
@@ -157,7 +157,7 @@ func (s *Store) readState(p *project) (*project, record, error) {
 		return p, record{}, err
 	}
 	if branch := branchOf(&p.head); changed || branch != p.branch {
-		p.branch, p.force = branch, nil
+		p.branch, p.trusted = branch, nil
 	}
 	if changed || p.kept.Version == 0 {
 		p.kept, p.keptErr = s.readRecord(p.key, data)
@@ -260,13 +260,13 @@ func (s *Store) InForce(root string) *TrustedContent {
 	if err != nil {
 		return &TrustedContent{Status: Untrusted, Root: root, Problem: fmt.Sprintf("%s: %v", root, err)}
 	}
-	if f := p.force; f != nil && f.used != nil && (s.verifyCopy(f.dir, f.used.Files) == nil) == f.Damaged {
-		p.force = nil // its copy was damaged since, or is whole again
+	if f := p.trusted; f != nil && f.used != nil && (s.verifyCopy(f.dir, f.used.Files) == nil) == f.Damaged {
+		p.trusted = nil // its copy was damaged since, or is whole again
 	}
-	if p.force == nil {
-		p.force = s.decideContent(root, p, rec)
+	if p.trusted == nil {
+		p.trusted = s.decideContent(root, p, rec)
 	}
-	return p.force
+	return p.trusted
 }
 
 func (s *Store) decideContent(root string, p *project, rec record) *TrustedContent {

@@ -21,14 +21,14 @@ func (s *Service) BeginRefresh(known bool) { s.files.beginRefresh(known) }
 
 // Entries are the hooks of all files that count and stand in no registration:
 // the user's folder, then the projects', then settings, as pi orders them.
-func (s *Service) Entries(settings *config.Settings, forces [2]*trust.TrustedContent) []*hook.Entry {
+func (s *Service) Entries(settings *config.Settings, trusted [2]*trust.TrustedContent) []*hook.Entry {
 	timeout := settings.Millis(config.HookTimeout)
 	want := func(owner string, list []wantedFile) []*loadedFile {
 		return s.files.setWanted(owner, s.withMonitored(settings, list), timeout)
 	}
 	files := want(folderOwner, s.folderFiles())
 	seen := map[string]bool{}
-	for _, f := range forces {
+	for _, f := range trusted {
 		if f != nil && !seen[f.Root] {
 			seen[f.Root] = true
 			files = append(files, want("project:"+f.Root, projectFiles(f))...)
@@ -49,20 +49,20 @@ func (s *Service) Entries(settings *config.Settings, forces [2]*trust.TrustedCon
 // withMonitored marks the files that only monitor.
 func (s *Service) withMonitored(settings *config.Settings, list []wantedFile) []wantedFile {
 	for i := range list {
-		list[i].monitor = s.monitors(settings, list[i].force, list[i].path)
+		list[i].monitor = s.monitors(settings, list[i].trusted, list[i].path)
 	}
 	return list
 }
 
 // monitors reports whether the settings let a file only monitor.
-func (s *Service) monitors(settings *config.Settings, force *trust.TrustedContent, path string) bool {
-	return sources.MonitorsModule(s.deps.Dirs, settings, force.Shown(path))
+func (s *Service) monitors(settings *config.Settings, trusted *trust.TrustedContent, path string) bool {
+	return sources.MonitorsModule(s.deps.Dirs, settings, trusted.Shown(path))
 }
 
 // entriesOf are where a file wants to be called.
 func (s *Service) entriesOf(one *loadedFile, id string, settings *config.Settings) []*hook.Entry {
 	var entries []*hook.Entry
-	monitor := s.monitors(settings, one.force, one.path)
+	monitor := s.monitors(settings, one.trusted, one.path)
 	for _, reg := range s.registrationsOf(one, id) {
 		reg.ID, reg.Monitor = id, monitor
 		if e, err := hook.NewEntry(reg, &fileHandler{s.files, one, reg.HookType}, one.scope); err == nil {
@@ -96,15 +96,15 @@ func (s *Service) registrationsOf(one *loadedFile, id string) []hook.Registratio
 // Registered makes the hooks of a registration that names a file. With the type
 // "*" it is called where the file wants to be; what the registration says
 // otherwise counts.
-func (s *Service) Registered(reg registry.Entry, force *trust.TrustedContent,
+func (s *Service) Registered(reg registry.Entry, trusted *trust.TrustedContent,
 	settings *config.Settings) ([]*hook.Entry, error) {
 	ready := reg.Registration
 	ready.Agent = s.deps.AgentName(ready.Agent)
 	w := wantedFile{id: reg.ID, scope: reg.Scope, ofUser: reg.Scope == registry.Global, monitor: reg.Monitor}
 	var err error
-	if reg.Scope == registry.Project && force != nil {
-		if ready, err = force.Rewrite(ready); err == nil && force.Covers(ready.Target) {
-			w.force = force
+	if reg.Scope == registry.Project && trusted != nil {
+		if ready, err = trusted.Rewrite(ready); err == nil && trusted.Covers(ready.Target) {
+			w.trusted = trusted
 		}
 	}
 	w.path = s.expandPath(ready.Target)
@@ -208,7 +208,7 @@ func (h *fileHandler) Handle(ctx context.Context, call *hook.Call) (event.Decisi
 		return event.Decision{}, nil
 	}
 	if err != nil {
-		return event.Decision{}, &FileError{errors.New(h.one.force.Shown(err.Error()))}
+		return event.Decision{}, &FileError{errors.New(h.one.trusted.Shown(err.Error()))}
 	}
 	if d.Verdict == event.Deny || d.Verdict == event.Ask {
 		if note := h.files.goneNote(h.one.path); note != "" {

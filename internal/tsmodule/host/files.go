@@ -45,14 +45,14 @@ type fileTable struct {
 
 // loadedFile is a file that is loaded or being loaded.
 type loadedFile struct {
-	id     string // its name as a hook
-	path   string
-	scope  string
-	force  *trust.TrustedContent // of a trusted copy
-	ofUser bool                  // one of the user's settings
-	owners map[string]bool       // owner → whether it lets the file only monitor
-	ready  chan struct{}         // closed after the first loading, successful or not
-	module *tsmodule.Module
+	id      string // its name as a hook
+	path    string
+	scope   string
+	trusted *trust.TrustedContent // of a trusted copy
+	ofUser  bool                  // one of the user's settings
+	owners  map[string]bool       // owner → whether it lets the file only monitor
+	ready   chan struct{}         // closed after the first loading, successful or not
+	module  *tsmodule.Module
 	// monitored says that every owner lets it only monitor.
 	monitored atomic.Bool
 }
@@ -60,7 +60,7 @@ type loadedFile struct {
 // wantedFile is a file an owner wants.
 type wantedFile struct {
 	id, path, scope string
-	force           *trust.TrustedContent
+	trusted         *trust.TrustedContent
 	ofUser          bool
 	monitor         bool
 }
@@ -154,7 +154,7 @@ func (t *fileTable) addWanted(owner string, list []wantedFile) (all, fresh []*lo
 		one := t.loaded[w.path]
 		if one == nil {
 			one = &loadedFile{
-				id: w.id, path: w.path, scope: w.scope, force: w.force, ofUser: w.ofUser, owners: map[string]bool{},
+				id: w.id, path: w.path, scope: w.scope, trusted: w.trusted, ofUser: w.ofUser, owners: map[string]bool{},
 				ready: make(chan struct{}),
 			}
 			t.loaded[w.path] = one
@@ -269,9 +269,9 @@ func (t *fileTable) loadFiles(engine *tsmodule.Engine, fresh []*loadedFile) {
 }
 
 func (t *fileTable) loadFile(engine *tsmodule.Engine, one *loadedFile) {
-	src := tsmodule.Source{Path: one.path, Watch: one.force == nil, Monitored: one.monitored.Load}
-	if one.force != nil {
-		src.Read = one.force.ReadCopy
+	src := tsmodule.Source{Path: one.path, Watch: one.trusted == nil, Monitored: one.monitored.Load}
+	if one.trusted != nil {
+		src.Read = one.trusted.ReadCopy
 	}
 	if one.ofUser && t.confirmed != nil {
 		src.Read = t.confirmed.CodeReader(one.path)
@@ -361,7 +361,7 @@ func (t *fileTable) showPaths(path, text string) string {
 	if one == nil {
 		return text
 	}
-	return one.force.Shown(text)
+	return one.trusted.Shown(text)
 }
 
 // allFiles are the files that are loaded, by path.
@@ -377,7 +377,7 @@ func (t *fileTable) allFiles() []*loadedFile {
 func (t *fileTable) sourceFiles() []string {
 	var list []string
 	for _, one := range t.allFiles() {
-		if one.force != nil {
+		if one.trusted != nil {
 			continue
 		}
 		list = append(list, one.path)

@@ -46,7 +46,7 @@ func (s *Service) listMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	list := []wire.ModuleInfo{}
 	for _, one := range s.files.allFiles() {
 		info := s.fileInfo(one)
-		if one.force == nil || one.force.Root == root {
+		if one.trusted == nil || one.trusted.Root == root {
 			list = append(list, info)
 		}
 	}
@@ -75,7 +75,7 @@ func untrustedFiles(root string, known []wire.ModuleInfo) []wire.ModuleInfo {
 
 // fileInfo is a file as clients see it.
 func (s *Service) fileInfo(one *loadedFile) wire.ModuleInfo {
-	out := wire.ModuleInfo{ID: one.id, Path: one.force.Shown(one.path), Scope: one.scope}
+	out := wire.ModuleInfo{ID: one.id, Path: one.trusted.Shown(one.path), Scope: one.scope}
 	m := s.files.moduleOf(one)
 	if m == nil {
 		out.Why = "still being loaded"
@@ -96,7 +96,7 @@ func (s *Service) fileInfo(one *loadedFile) wire.ModuleInfo {
 		info.Limits = []tsmodule.Limit{}
 	}
 	b, _ := json.Marshal(info)
-	out.Info = json.RawMessage(one.force.Shown(string(b)))
+	out.Info = json.RawMessage(one.trusted.Shown(string(b)))
 	return out
 }
 

@@ -60,7 +60,7 @@ func projectFiles(f *trust.TrustedContent) []wantedFile {
 	var list []wantedFile
 	for _, path := range f.Modules() {
 		id := hook.ModuleID(trust.ModuleDir + "/" + filepath.Base(path))
-		list = append(list, wantedFile{id: id, path: path, scope: registry.Project, force: f})
+		list = append(list, wantedFile{id: id, path: path, scope: registry.Project, trusted: f})
 	}
 	return list
 }
