@@ -94,7 +94,9 @@ func (h *Hub) shutDown(recording, following, serving *services.Background) {
 	if !recording.Wait(storing) {
 		h.deps.Log.Warn("events are left in the intake for the next hub")
 	}
-	h.sessions.Stop()
+	if !h.sessions.Stop(storing) {
+		h.deps.Log.Warn("what does not end is left behind", "what", "sessions")
+	}
 	h.recorder.Close()
 	h.approvals.Close()
 }

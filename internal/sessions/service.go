@@ -213,15 +213,26 @@ func (s *Service) Run() {
 	}
 }
 
-// Stop ends Run, which writes what it knows, and waits for all watchers. The
-// service's context must have ended.
-func (s *Service) Stop() {
+// Stop ends Run, which writes what it knows, and waits for all watchers, until ctx ends:
+// a disk or a program may not answer. The service's own context must have ended. It is
+// false when something was left behind.
+func (s *Service) Stop(ctx context.Context) bool {
 	close(s.stop)
-	<-s.stopped
-	s.processes.waitStopped()
-	s.panes.waitStopped()
-	s.daemons.waitStopped()
-	s.answers.waitStopped()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		<-s.stopped
+		s.processes.waitStopped()
+		s.panes.waitStopped()
+		s.daemons.waitStopped()
+		s.answers.waitStopped()
+	}()
+	select {
+	case <-done:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // workOn does with changes what takes time, and says whether there were any.

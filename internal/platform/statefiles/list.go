@@ -28,10 +28,10 @@ var All = []File{
 		Holds: "what is known of each session", Lifetime: "per session until it is forgotten",
 		Missing: "sessions are known again with their next event", Damaged: "costs the damaged lines"},
 	{Place: State, Pattern: "starts.log", Owner: "internal/selection/starts",
-		Format: "lines: a hash and a quoted folder; the first of a session counts",
+		Format: "lines: a hash and an encoded folder; the first of a session counts",
 		Holds: "in which folder each session was first heard of: the rules of that project count wherever the " +
 			"agent goes",
-		Lifetime: "the sessions heard of last, 256 to 512 KiB of them",
+		Lifetime: "the 4,096 to 8,192 sessions asked about last",
 		Missing:  "the folder of the session's next call counts",
 		Damaged:  "costs the damaged lines"},
 	{Place: State, Pattern: "resume/*", Owner: "internal/sessions/resumestore", Format: "JSON",

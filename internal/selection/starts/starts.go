@@ -8,27 +8,34 @@ package starts
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 )
 
-// The file, and its bounds. A line has some 80 bytes.
+// The file, and its bounds.
 const (
 	fileName = "starts.log"
-	maxFile  = 512 << 10 // bytes; of a larger file the later half is kept
-	// maxFolder is the longest path there is. What is longer is no folder.
-	maxFolder   = 4096
-	keepRecent  = 1024 // sessions that are found without a hash
+	// keepSessions is how many sessions are kept of twice as many: those that were
+	// asked about last.
+	keepSessions = 4096
+	// maxFolder is how long a folder is written down. A session that says it starts in
+	// a longer one starts in no project.
+	maxFolder   = 1 << 10
+	maxRead     = 16 << 20 // bytes; more than twice keepSessions have
+	keepRecent  = 1024     // sessions that are found without a hash
+	longID      = 256      // ids that are longer are not among them
 	keepUnsaved = 1024
 )
 
@@ -47,15 +54,23 @@ func keyOf(s Session) (key sessionKey) {
 	return key
 }
 
+// started is where a session started.
+type started struct {
+	folder string
+	used   uint64 // when it was asked about last, in the order of questions
+}
+
 // Log is the file, and what was read of it. It may be used by several goroutines.
 type Log struct {
 	path     string
 	shortens bool
+	keep     int // sessions
 
-	mu      sync.Mutex // guards the maps; nothing waits for a disk under it
-	recent  boundedmap.Map[Session, string]
-	folders map[sessionKey]string // what the file says, and what it does not say yet
-	unsaved boundedmap.Map[sessionKey, string]
+	mu       sync.Mutex // guards what follows; nothing waits for a disk under it
+	recent   boundedmap.Map[Session, *started]
+	sessions map[sessionKey]*started // what the file says, and what it does not say yet
+	unsaved  boundedmap.Map[sessionKey, string]
+	asked    uint64 // questions so far
 
 	disk     sync.Mutex // guards what follows, and is taken before mu
 	file     *os.File   // nil until a note is written or read
@@ -67,7 +82,7 @@ type Log struct {
 // New is the log in a state folder, for a program that asks about few sessions. Nothing
 // is read before it is asked.
 func New(state string) *Log {
-	return &Log{path: filepath.Join(state, fileName), folders: map[sessionKey]string{}}
+	return &Log{path: filepath.Join(state, fileName), keep: keepSessions, sessions: map[sessionKey]*started{}}
 }
 
 // NewForHub is New for the hub, which also keeps the file from growing.
@@ -81,7 +96,7 @@ func NewForHub(state string) *Log {
 // of the session before. With an error, which is told once, the folder counts as long
 // as this program runs, and is written down as soon as that is possible.
 func (l *Log) Remember(s Session, folder string) (string, error) {
-	if known, ok := l.recentFolder(s); ok {
+	if known, ok := l.Known(s); ok {
 		return known, nil
 	}
 	if len(folder) > maxFolder {
@@ -95,7 +110,7 @@ func (l *Log) Remember(s Session, folder string) (string, error) {
 	}
 	l.mu.Lock()
 	if oldest, _, full := l.unsaved.Put(key, folder, keepUnsaved); full {
-		delete(l.folders, oldest)
+		delete(l.sessions, oldest)
 	}
 	l.mu.Unlock()
 	err := l.writeUnsaved()
@@ -103,35 +118,38 @@ func (l *Log) Remember(s Session, folder string) (string, error) {
 		return known, err
 	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.folders[key] = folder
-	l.recent.Put(s, folder, keepRecent)
-	return folder, err
-}
-
-// recentFolder is the folder of a session that was asked for a moment ago.
-func (l *Log) recentFolder(s Session) (string, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.recent.Get(s)
+	l.sessions[key] = &started{folder: folder}
+	l.mu.Unlock()
+	known, _ := l.knownFolder(s, key)
+	return known, err
 }
 
 // knownFolder is the folder of a session that was read or noted.
 func (l *Log) knownFolder(s Session, key sessionKey) (string, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	folder, ok := l.folders[key]
-	if ok {
-		l.recent.Put(s, folder, keepRecent)
+	one, ok := l.sessions[key]
+	if !ok {
+		return "", false
 	}
-	return folder, ok
+	l.asked++
+	one.used = l.asked
+	if len(s.ID) <= longID {
+		l.recent.Put(s, one, keepRecent)
+	}
+	return one.folder, true
 }
 
 // Known is the folder of a session that this program was told of.
 func (l *Log) Known(s Session) (string, bool) {
-	if folder, ok := l.recentFolder(s); ok {
-		return folder, true
+	l.mu.Lock()
+	if one, ok := l.recent.Get(s); ok {
+		l.asked++
+		one.used = l.asked
+		l.mu.Unlock()
+		return one.folder, true
 	}
+	l.mu.Unlock()
 	return l.knownFolder(s, keyOf(s))
 }
 
@@ -225,11 +243,18 @@ func (l *Log) unsavedLines() []byte {
 		lines = append(lines, '\n')
 	}
 	for key, folder := range l.unsaved.All() {
-		lines = append(hex.AppendEncode(lines, key[:]), ' ')
-		lines = append(strconv.AppendQuote(lines, folder), '\n')
+		lines = appendLine(lines, key, folder)
 	}
 	return lines
 }
+
+// appendLine writes a note. A folder may hold any bytes, so it is encoded.
+func appendLine(lines []byte, key sessionKey, folder string) []byte {
+	lines = append(hex.AppendEncode(lines, key[:]), ' ')
+	return append(folderEncoding.AppendEncode(lines, []byte(folder)), '\n')
+}
+
+var folderEncoding = base64.RawURLEncoding
 
 // isNamed reports whether the open file, of which info tells, is still the one of that
 // name.
@@ -260,7 +285,7 @@ func (l *Log) readOn(write bool) error {
 		l.size, l.torn = 0, false
 	}
 	// No hub lets it grow like that: of what others put there the end is read.
-	l.size = max(l.size, info.Size()-4*maxFile)
+	l.size = max(l.size, info.Size()-maxRead)
 	if info.Size() == l.size {
 		return nil
 	}
@@ -298,7 +323,7 @@ func (l *Log) takeLines(lines []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for line := range bytes.Lines(lines) {
-		digits, quoted, ok := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
+		digits, encoded, ok := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
 		var key sessionKey
 		if !ok || len(digits) != hex.EncodedLen(len(key)) {
 			continue
@@ -306,46 +331,72 @@ func (l *Log) takeLines(lines []byte) {
 		if _, err := hex.Decode(key[:], digits); err != nil {
 			continue
 		}
-		folder, err := strconv.Unquote(string(quoted))
-		if err != nil {
+		folder, err := folderEncoding.AppendDecode(nil, encoded)
+		if err != nil || len(folder) > maxFolder {
 			continue
 		}
 		l.unsaved.Delete(key)
-		if _, known := l.folders[key]; !known {
-			l.folders[key] = folder
+		if l.sessions[key] == nil {
+			l.asked++
+			l.sessions[key] = &started{string(folder), l.asked}
 		}
 	}
 }
 
-// shorten writes the file anew with the later half of its lines if it is too large.
-// Where that fails the file stays as it is until the next note.
+// shorten writes the file anew, with the sessions that were asked about last, when it has
+// twice as many as are kept. Where that fails the file stays as it is until the next note.
 func (l *Log) shorten() {
-	if !l.shortens || l.file == nil || l.size <= maxFile {
+	if !l.shortens || l.file == nil {
 		return
 	}
-	half := make([]byte, maxFile/2)
-	if _, err := l.file.ReadAt(half, l.size-int64(len(half))); err != nil {
+	l.mu.Lock()
+	kept := l.sessionsToKeep()
+	l.mu.Unlock()
+	if kept == nil {
 		return
 	}
-	half = half[bytes.IndexByte(half, '\n')+1:]
-	if atomicfile.Write(l.path, half) != nil {
+	var lines []byte
+	for _, one := range kept {
+		lines = appendLine(lines, one.key, one.folder)
+	}
+	if atomicfile.WriteSynced(l.path, lines) != nil {
 		return
 	}
 	// What others appended to the old file since goes to the new one. Whoever appends
 	// to the old one from now on sees that it is not the file of that name.
-	late, err := io.ReadAll(io.NewSectionReader(l.file, l.size, maxFile))
+	late, err := io.ReadAll(io.NewSectionReader(l.file, l.size, maxRead))
 	if err == nil && len(late) > 0 {
 		if file, err := openFile(l.path, true); err == nil {
 			_, _ = file.Write(late) // their writers look whether it is there
 			_ = file.Close()
 		}
 	}
+	l.closeFile()
 	l.mu.Lock()
-	clear(l.folders)
-	for key, folder := range l.unsaved.All() {
-		l.folders[key] = folder
+	l.sessions = make(map[sessionKey]*started, 2*len(kept))
+	for _, one := range kept {
+		l.sessions[one.key] = one.started
 	}
 	l.mu.Unlock()
-	l.closeFile()
 	_ = l.readOn(true) // else the next note reads it
+}
+
+// keyed is a session with its key.
+type keyed struct {
+	key sessionKey
+	*started
+}
+
+// sessionsToKeep are those that stay, the one asked about last last; nil while there are
+// not too many.
+func (l *Log) sessionsToKeep() []keyed {
+	if len(l.sessions) <= 2*l.keep {
+		return nil
+	}
+	all := make([]keyed, 0, len(l.sessions))
+	for key, one := range l.sessions {
+		all = append(all, keyed{key, one})
+	}
+	slices.SortFunc(all, func(a, b keyed) int { return cmp.Compare(a.used, b.used) })
+	return all[len(all)-l.keep:]
 }

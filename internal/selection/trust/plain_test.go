@@ -123,6 +123,7 @@ func TestReplacePrograms(t *testing.T) {
 		"python3 -u ~/old/a": "python3 -u /new/home/a", "~/old/a x": "/new/home/a x", "a /old/b": "a /old/b",
 		"/old/a | env -i /old/b && sh /old/c": "/new/a | env -i /new/b && sh /new/c", "X=1": "X=1", "$X /old/a": "$X /old/a",
 		"python3.12 /old/a": "python3.12 /new/a", "nodejs /old/a": "nodejs /new/a", "ash /old/a": "ash /new/a",
+		"php8.2 /old/a": "php8.2 /new/a", "node20 /old/a": "node20 /new/a", "ghc -o /old/a /old/b": "ghc -o /old/a /old/b",
 		"/usr/bin/Rscript /old/a": "/usr/bin/Rscript /new/a", "awk '{print}' /old/a": "awk '{print}' /old/a",
 		"/old/'a b'": "'/new/a b'", "~/\"old\"/a": "/new/home/a", "'/old/a": "'/old/a", "~$X/old/a": "~$X/old/a",
 	} {

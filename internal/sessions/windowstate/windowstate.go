@@ -14,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 const (
@@ -100,15 +101,8 @@ func readWaiting(file string, spec *agent.StateFile, session string) (waits, ok 
 }
 
 func readStatus(file string, spec *agent.StateFile, session string) (status string, ok bool) {
-	f, err := os.Open(file)
-	if err != nil {
-		return "", false
-	}
-	defer f.Close()
-	b := make([]byte, maxFileSize)
-	n, _ := f.Read(b)
-	b = b[:n]
-	if !jsonscan.Valid(b) {
+	b, err := smallfile.Read(file, maxFileSize) // never a pipe, which would be waited for
+	if err != nil || !jsonscan.Valid(b) {
 		return "", false
 	}
 	if of, _ := jsonscan.String(jsonscan.Get(b, spec.Session)); of != session {

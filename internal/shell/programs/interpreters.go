@@ -26,19 +26,27 @@ func IsInterpreter(name string) bool {
 }
 
 // RunsScripts reports whether an interpreter runs the first file that it is given, whatever
-// its version. The files of awk, m4 and dc are mostly data.
+// its version. The files of awk, m4 and dc are mostly data, and compilers are given
+// folders and what they make.
 func RunsScripts(name string) bool {
 	switch TrimVersion(name) {
-	case "awk", "gawk", "mawk", "nawk", "m4", "dc":
+	case "awk", "gawk", "mawk", "nawk", "m4", "dc", "ghc", "swift", "nim", "crystal":
 		return false
 	}
 	return IsInterpreter(name)
 }
 
-// TrimVersion makes python3.12 python3.
+// TrimVersion makes python3.12 python3, and php8.2 php.
 func TrimVersion(name string) string {
 	if i := strings.IndexByte(name, '.'); i > 0 {
-		return name[:i]
+		name = name[:i]
+	}
+	if _, known := Interpreters[name]; known {
+		return name
+	}
+	bare := strings.TrimRight(name, "-0123456789")
+	if _, known := Interpreters[bare]; known {
+		return bare
 	}
 	return name
 }
