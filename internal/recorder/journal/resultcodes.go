@@ -20,7 +20,11 @@ func resultCode(err error) int {
 // more, as opposed to not now.
 func isBroken(err error) bool {
 	return resultCode(err) == sqlite3.SQLITE_CORRUPT || resultCode(err) == sqlite3.SQLITE_NOTADB ||
-		errors.Is(err, errForeign)
+		errors.Is(err, errForeign) || errors.Is(err, errContradicts)
 }
+
+// errContradicts says that an event was not taken in as one that is there already, and
+// is not there: part of the file is lost, and SQLite has not noticed.
+var errContradicts = errors.New("it has no event that it refuses to take in again")
 
 func isFull(err error) bool { return resultCode(err) == sqlite3.SQLITE_FULL }

@@ -58,6 +58,22 @@ func TestMigrationsGoForwardAndKeepEvents(t *testing.T) {
 	write(t, j, samples(3, 6))
 }
 
+// A file that lost pages may refuse an event as one that is there already, and not have
+// it. The events go to a new file.
+func TestContradictingFileIsMovedAside(t *testing.T) {
+	dir := t.TempDir()
+	j := open(t, filepath.Join(dir, "journal.db"))
+	write(t, j, samples(0, 20))
+	j.writer.next -= 3 // the next events get numbers that are taken, as after such a loss
+	write(t, j, samples(20, 40))
+	if got := query(t, j, Filter{After: 20}); len(got) != 20 {
+		t.Errorf("the journal has %q, want the 20 new events", ids(got))
+	}
+	if aside, _ := filepath.Glob(filepath.Join(dir, "journal.broken-*.db")); len(aside) != 1 {
+		t.Errorf("set aside are %q, want the old journal", aside)
+	}
+}
+
 func TestBrokenFileIsMovedAside(t *testing.T) {
 	for name, content := range map[string][]byte{
 		"text":      []byte(strings.Repeat("this is no database\n", 500)),

@@ -3,7 +3,9 @@ package journal
 import (
 	"database/sql/driver"
 	"encoding/json"
+	"errors"
 	"hash/maphash"
+	"io"
 	"strconv"
 	"strings"
 )
@@ -330,6 +332,9 @@ func (w *writer) sortOutDuplicates(batch []Item, group []int, cursors []int64) e
 		var v [1]driver.Value
 		err = rows.Next(v[:])
 		rows.Close()
+		if errors.Is(err, io.EOF) {
+			return errContradicts
+		}
 		if err != nil {
 			return err
 		}
