@@ -1,12 +1,12 @@
 package ownfiles
 
 import (
-	"path"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/agent/filenames"
 )
 
 // ownFolders are hookmux's own, as endings of paths.
@@ -39,25 +39,20 @@ var hookConfigs = sync.OnceValue(func() []string {
 })
 
 // endingsOf are the endings by which a file of an entry is recognised wherever it lies.
-// "x/*" is the folder, "x.json*" is JSON with or without comments. What only its place
-// tells from other files has none: a bare name, a part that may be anything, or one below
-// a folder of the person's own.
+// What only its place tells from other files has none: a bare name, a part that may be
+// anything, or one below a folder of the person's own.
 func endingsOf(file string) []string {
-	p := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(file, "~/"), "./"))
-	folder := ""
-	for strings.HasPrefix(path.Base(p), "*") {
-		p, folder = path.Dir(p), "/"
+	var list []string
+	for _, name := range filenames.Expand(strings.ToLower(file)) {
+		name = strings.TrimPrefix(strings.TrimPrefix(name, "~/"), "./")
+		switch {
+		case strings.HasPrefix(name, editorFolder), strings.Contains(name, "*"):
+		case !strings.Contains(strings.TrimSuffix(name, "/"), "/"), name[0] != '.' && name[0] != '/':
+		default:
+			list = append(list, name)
+		}
 	}
-	name, comments := strings.CutSuffix(p, "*")
-	switch {
-	case strings.HasPrefix(name, editorFolder):
-		return nil
-	case strings.Contains(name, "*"), !strings.Contains(name, "/"), name[0] != '.' && name[0] != '/':
-		return nil
-	case comments:
-		return []string{name, name + "c"}
-	}
-	return []string{name + folder}
+	return list
 }
 
 // ownRoots are folders whose loss takes a hook configuration with it.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/agent/filenames"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/policy/packstore"
@@ -142,27 +143,20 @@ func (s *Sources) ProtectedPaths(roots []string, more ...string) []string {
 	return list
 }
 
-// filesNamed are the absolute paths that the path of an entry stands for. "x/*" is the
-// folder, unless that is all of a project or a home; "x.json*" is JSON with or without
-// comments.
+// filesNamed are the absolute paths that the path of an entry stands for, unless that is
+// all of a project or a home.
 func filesNamed(path, home string, roots []string) []string {
-	for strings.HasPrefix(filepath.Base(path), "*") {
-		path = filepath.Dir(path)
-	}
-	if path == "." || path == "~" || path == "/" {
-		return nil
-	}
-	names := []string{path}
-	if name, comments := strings.CutSuffix(path, "*"); comments {
-		names = []string{name, name + "c"}
-	}
 	var list []string
-	for _, name := range names {
+	for _, name := range filenames.Expand(path) {
+		if name == "./" || name == "~/" || name == "/" {
+			continue
+		}
+		below, inHome := strings.CutPrefix(name, "~/")
 		switch {
-		case strings.HasPrefix(path, "~/"):
-			list = append(list, filepath.Join(home, name[2:]))
-		case filepath.IsAbs(path):
-			list = append(list, name)
+		case inHome:
+			list = append(list, filepath.Join(home, below))
+		case filepath.IsAbs(name):
+			list = append(list, filepath.Clean(name))
 		default: // of a project
 			for _, root := range roots {
 				list = append(list, filepath.Join(root, name))
