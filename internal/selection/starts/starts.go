@@ -65,6 +65,7 @@ type Log struct {
 	path     string
 	shortens bool
 	keep     int // sessions
+	open     func(path string, write bool) (*os.File, error)
 
 	mu       sync.Mutex // guards what follows; nothing waits for a disk under it
 	recent   boundedmap.Map[Session, *started]
@@ -82,7 +83,10 @@ type Log struct {
 // New is the log in a state folder, for a program that asks about few sessions. Nothing
 // is read before it is asked.
 func New(state string) *Log {
-	return &Log{path: filepath.Join(state, fileName), keep: keepSessions, sessions: map[sessionKey]*started{}}
+	return &Log{
+		path: filepath.Join(state, fileName), keep: keepSessions, open: openFile,
+		sessions: map[sessionKey]*started{},
+	}
 }
 
 // NewForHub is New for the hub, which also keeps the file from growing.
@@ -271,7 +275,7 @@ func (l *Log) readOn(write bool) error {
 		}
 	}
 	if l.file == nil {
-		file, err := openFile(l.path, write)
+		file, err := l.open(l.path, write)
 		if err != nil {
 			return err
 		}
@@ -366,7 +370,7 @@ func (l *Log) shorten() {
 	// to the old one from now on sees that it is not the file of that name.
 	late, err := io.ReadAll(io.NewSectionReader(l.file, l.size, maxRead))
 	if err == nil && len(late) > 0 {
-		if file, err := openFile(l.path, true); err == nil {
+		if file, err := l.open(l.path, true); err == nil {
 			_, _ = file.Write(late) // their writers look whether it is there
 			_ = file.Close()
 		}
