@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // The scopes of a settings file, as the catalogue calls them.
@@ -65,15 +66,7 @@ func scopeOf(file string) string {
 }
 
 func sameFolder(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
+	return filepath.Clean(a) == filepath.Clean(b) || paths.SameFile(a, b)
 }
 
 // joinAgents joins two lists of agents, the first one's order first.

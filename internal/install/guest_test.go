@@ -312,13 +312,13 @@ func TestOthersAreNamedWhereverTheyStand(t *testing.T) {
 func TestRootIsToldWhoseHomeItIs(t *testing.T) {
 	home := t.TempDir()
 	if said := ForeignHomeWarning(home); said != "" {
-		t.Errorf(`Visiting(home) = %q, want ""`, said)
+		t.Errorf(`the warning is %q, want none`, said)
 	}
 	if os.Geteuid() != 0 || os.Chown(home, 65534, 65534) != nil {
 		t.Skip("only root can be a guest")
 	}
 	if said := ForeignHomeWarning(home); !strings.Contains(said, "(65534), and you are root") {
-		t.Errorf(`Visiting(home) = %q, want "(65534), and you are root" in it`, said)
+		t.Errorf(`the warning is %q, want "(65534), and you are root" in it`, said)
 	}
 }
 

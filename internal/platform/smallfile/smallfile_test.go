@@ -48,7 +48,7 @@ func TestReadTakesRegularFilesOnly(t *testing.T) {
 			t.Errorf("Read(%s) = %q, %v; want error %v", name, got, err, want)
 		}
 		if unfit := want != nil && !errors.Is(want, os.ErrNotExist); IsNotPlainFile(err) != unfit {
-			t.Errorf("Unfit(%v) = %v, want %v", err, IsNotPlainFile(err), unfit)
+			t.Errorf("IsNotPlainFile(%v) = %v, want %v", err, IsNotPlainFile(err), unfit)
 		}
 		f, err := Open(at(name))
 		if name == "large" {

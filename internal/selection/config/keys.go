@@ -359,7 +359,7 @@ func Find(name string) (Key, bool) {
 	if i, ok := keyIndex()[name]; ok {
 		return table[i], true
 	}
-	parent, rest, _ := cutLast(name)
+	parent, rest := splitKey(name)
 	if i, ok := keyIndex()[parent]; ok && table[i].PerName && perNameOK(rest) {
 		k := table[i]
 		k.Name, k.PerName = name, false
@@ -377,12 +377,10 @@ var keyIndex = sync.OnceValue(func() map[string]int {
 	return index
 })
 
-// cutLast splits journal.keep.claude into journal.keep and claude.
-func cutLast(name string) (parent, last string, ok bool) {
-	if i := strings.LastIndexByte(name, '.'); i >= 0 {
-		return name[:i], name[i+1:], true
-	}
-	return "", "", false
+// splitKey splits journal.keep.claude into journal.keep and claude.
+func splitKey(name string) (parent, last string) {
+	i := strings.LastIndexByte(name, '.')
+	return name[:max(i, 0)], name[i+1:]
 }
 
 func perNameOK(s string) bool {

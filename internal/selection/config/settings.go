@@ -60,11 +60,10 @@ func (s *Settings) lookupKey(name string) (set, Key, bool) {
 		return v, key, true
 	}
 	// journal.keep.claude falls back to journal.keep, whose default it shares.
-	if parent, _, ok := cutLast(name); ok {
-		if i, known := keyIndex()[parent]; known && table[i].PerName {
-			if v, ok := s.values[parent]; ok {
-				return v, key, true
-			}
+	parent, _ := splitKey(name)
+	if i, known := keyIndex()[parent]; known && table[i].PerName {
+		if v, ok := s.values[parent]; ok {
+			return v, key, true
 		}
 	}
 	return set{key.Default, Origin{Layer: Default}}, key, true
