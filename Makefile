@@ -1,5 +1,5 @@
 # hookmux: two programs, hookmux and hookmux-hook.
-#   make run     build, start a hub in a throw-away home, replay a recorded session through the real hook client
+#   make run     build, start a daemon in a throw-away home, replay a recorded session through the real hook client
 #   make test    everything that needs no agent
 #   make verify  the real agents (npm), offline, against a scripted model
 #   make soak    several real agents at once for minutes, their screens compared with what hookmux says
@@ -42,12 +42,12 @@ check:
 	$(GO) vet $(FLAGS) ./...
 
 # The race detector needs cgo; the packages where goroutines meet.
-RACED = ./internal/hub/... ./internal/server/... ./internal/pipeline/... ./internal/sessions/... ./internal/approvals/... \
+RACED = ./internal/daemon/... ./internal/server/... ./internal/pipeline/... ./internal/sessions/... ./internal/approvals/... \
 	./internal/recorder/... ./internal/notify/... ./internal/handler ./internal/selection/registry ./internal/selection/sources ./hook ./client
 
 race:
 	CGO_ENABLED=1 $(call run_tests,$(RACED),-race -timeout 15m)
-	CGO_ENABLED=1 $(GO) test -race $(FLAGS) -run TestFeedStorm ./internal/cli
+	CGO_ENABLED=1 $(GO) test -race $(FLAGS) -run TestInboxStorm ./internal/cli
 
 # Sizes of packages, types and functions, and lines that are too wide, against their ceilings.
 shape:
@@ -84,7 +84,7 @@ verify-all: build
 
 # Real agents of one person side by side in one tmux, for MINUTES minutes: every time a screen and
 # what hookmux says disagree is printed. SEED chooses what the persons do.
-# On a machine that has more to do, PRIORITY='chrt -r 1' (as root) lets agents and hub run as if it had not;
+# On a machine that has more to do, PRIORITY='chrt -r 1' (as root) lets agents and daemon run as if it had not;
 # nice does not, where the kernel groups processes by session.
 MINUTES ?= 10
 SEED    ?= 1
@@ -131,7 +131,7 @@ man: build
 release:
 	./.ci/release dist
 
-# Every package installed, run, upgraded from the version before (BEFORE, a commit) and removed; the hub replaced at
+# Every package installed, run, upgraded from the version before (BEFORE, a commit) and removed; the daemon replaced at
 # 20 random moments in the middle of turns of real agents, for each version before. About half an hour.
 release-test:
 	BEFORE='$(BEFORE)' ./.ci/release-test

@@ -132,8 +132,8 @@ func check(file File, own, whole *Agent, others map[string]*Agent) []Problem {
 	}
 	c.checkGuarded(own, whole)
 	c.status(own.Name, own, whole)
-	if own.Feed != nil {
-		c.feed(own.Name, own.Feed, whole.Events)
+	if own.Inbox != nil {
+		c.inbox(own.Name, own.Inbox, whole.Events)
 	}
 	return c.problems
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent/proof"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/hubtest/golden"
+	"github.com/hookmux/hookmux/internal/daemontest/golden"
 )
 
 // fixture is one payload a real agent sent.

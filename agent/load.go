@@ -181,7 +181,7 @@ func (a *Agent) inherited() *Agent {
 	return &Agent{Dialect: a.Dialect, Pane: a.Pane, DeafAfterExit: a.DeafAfterExit,
 		RawBreaks:      a.RawBreaks,
 		OffersTogether: a.OffersTogether, Events: a.Events, Inner: a.Inner, Tools: a.Tools, Fields: a.Fields,
-		Ignored: a.Ignored, Status: a.Status, Feed: a.Feed}
+		Ignored: a.Ignored, Status: a.Status, Inbox: a.Inbox}
 }
 
 // parse reads one file; a key it does not know is an error, because a typo
@@ -259,8 +259,8 @@ func overlay(base, add *Agent) *Agent {
 	if add.Install != nil {
 		whole.Install = add.Install
 	}
-	if add.Feed != nil {
-		whole.Feed = add.Feed
+	if add.Inbox != nil {
+		whole.Inbox = add.Inbox
 	}
 	if add.Launch.Program != "" {
 		whole.Launch = add.Launch

@@ -190,7 +190,7 @@ func TestTimeouts(t *testing.T) {
 	for _, a := range Builtin().Agents() {
 		for _, e := range a.Events {
 			if limit := time.Duration(e.MaxTimeout); limit > 0 && a.InstallTimeout(e.Name) > limit {
-				t.Errorf("%s %s asks for more than the agent grants", a.Name, e.Name)
+				t.Errorf("%s %s asks for more than the agent permissions", a.Name, e.Name)
 			}
 			if e.Timeout == 0 {
 				t.Errorf("%s %s has no time limit", a.Name, e.Name)

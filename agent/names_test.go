@@ -19,7 +19,7 @@ import (
 var ownPlaces = []string{
 	"agent/data/", "agent/dialect/", "internal/verify/agents/", "internal/verify/drivers/", "internal/verify/looks/",
 	"internal/standin/",
-	"internal/hubtest/", "internal/chaos/", "bench/", // written for tests, as _test.go files are
+	"internal/daemontest/", "internal/chaos/", "bench/", // written for tests, as _test.go files are
 }
 
 // otherWords are places in which a word that is also an agent's name means
@@ -37,7 +37,7 @@ var otherWords = map[string]string{
 	"internal/recorder/redact/names.go":       "names of fields that hold no secret; a cursor is a place in a list",
 	"internal/sessions/transcript/formats.go": "formats of transcripts, which the entries name",
 	"internal/sessions/transcript/gemini.go":  "a word in a transcript of that format",
-	"internal/tsmodule/handle.go pi":          "the dialect whose events modules are written in",
+	"internal/tshook/handle.go pi":            "the dialect whose events modules are written in",
 	"plugins/embed.go":                        "folders of plugins' sources, which the entries name",
 }
 

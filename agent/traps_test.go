@@ -56,7 +56,7 @@ func TestTrapAntigravityNeutralIsAsk(t *testing.T) {
 	ev := trapCall(t, "antigravity", "PreToolUse.doc.json", "")
 	answer, _ := Builtin().Encode(&ev, event.Decision{})
 	row, _ := neutral.Lookup("antigravity", "PreToolUse")
-	for what, got := range map[string]neutral.Answer{"the hub's": answer, "the client's": row.Neutral} {
+	for what, got := range map[string]neutral.Answer{"the daemon's": answer, "the client's": row.Neutral} {
 		if got.Stdout != `{"decision":"ask"}` || got.Exit != 0 {
 			t.Errorf(`%s: %q, exit code %d; want {"decision":"ask"} and 0`, what, got.Stdout, got.Exit)
 		}
@@ -105,8 +105,8 @@ func TestTrapAuggieMillisecondsAndTenant(t *testing.T) {
 // Rovo Dev does not wait for hooks: nothing is claimed, nothing is printed, and nobody is kept waiting.
 func TestTrapRovoDevOnlyObserves(t *testing.T) {
 	a := trapAgent(t, "rovodev")
-	if a.Feed != nil {
-		t.Errorf("a request of it can be answered: %+v, want none", a.Feed)
+	if a.Inbox != nil {
+		t.Errorf("a request of it can be answered: %+v, want none", a.Inbox)
 	}
 	for _, e := range a.Events {
 		if claims := e.Claims(); len(claims) > 0 {
@@ -198,12 +198,12 @@ func TestTrapAnswersKeepToWhatIsRead(t *testing.T) {
 // the limit is written down.
 func TestTrapLimitsAreWritten(t *testing.T) {
 	for _, a := range Builtin().Agents() {
-		if a.Install == nil || !a.Install.TakesEntries() || a.Feed == nil || a.Install.Handler.Timeout == "" {
+		if a.Install == nil || !a.Install.TakesEntries() || a.Inbox == nil || a.Install.Handler.Timeout == "" {
 			continue
 		}
-		for point := range a.Feed.Points {
+		for point := range a.Inbox.Points {
 			if e, ok := a.Event(point); ok && e.InstallTimeout <= 0 && slices.Contains([]Install{InstallDefault,
-				InstallOptional}, e.Install) && a.Feed.Hold == "wait" {
+				InstallOptional}, e.Install) && a.Inbox.Hold == "wait" {
 				t.Errorf("%s %s: a person is waited for, and the limit is the agent's own: %v", a.Name, point, e.Timeout)
 			}
 		}

@@ -14,7 +14,7 @@ type Agent struct {
 	Aliases []string `yaml:"aliases"`
 	// Like names an agent that this one was made from. What it says and hears is
 	// as that one's unless the file says otherwise: dialect, events, tools,
-	// fields, status and feed. Where its files are, how it is written into,
+	// fields, status and inbox. Where its files are, how it is written into,
 	// started, taken up again and recognised it says itself.
 	Like    string `yaml:"like"`
 	Dialect string `yaml:"dialect"` // which of the dialects it speaks, by the name of the file that holds it
@@ -77,7 +77,7 @@ type Agent struct {
 	Launch Launch      `yaml:"launch"`
 	Resume *ResumeSpec `yaml:"resume"` // nil: no session of it can be resumed
 	Status StatusSpec  `yaml:"status"`
-	Feed   *Feed       `yaml:"feed"` // nil: no request of this agent can be answered from elsewhere
+	Inbox  *Inbox      `yaml:"inbox"` // nil: no request of this agent can be answered from elsewhere
 
 	compiled *compiled
 }

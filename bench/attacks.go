@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/tsmodule"
+	"github.com/hookmux/hookmux/internal/tshook"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -48,7 +48,7 @@ type attack struct {
 // client adds.
 func attacks() []attack {
 	const long, short = 30 * time.Second, 2 * time.Second
-	computing := 6 * tsmodule.DefaultLimits.Slice
+	computing := 6 * tshook.DefaultLimits.Slice
 	return []attack{
 		{"busy loop", long, computing}, {"catastrophic regex", long, computing}, {"array bomb", long, computing},
 		{"deep recursion", long, computing},
@@ -68,13 +68,13 @@ func again() []attack {
 	return list
 }
 
-// moduleAttacks lets a file in a hub misbehave, over and over. Every call must
-// be refused, and in time, and the hub's memory must be where it was when the
+// moduleAttacks lets a file in a daemon misbehave, over and over. Every call must
+// be refused, and in time, and the daemon's memory must be where it was when the
 // same file had only behaved.
 func (b *bench) moduleAttacks(ctx context.Context) error {
 	files := hookFiles(nil, "off")
 	files["config/hookmux/hooks/attack.ts"] = attackModule
-	p, err := b.startHub(ctx, "module-attacks", files)
+	p, err := b.startDaemon(ctx, "module-attacks", files)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (b *bench) moduleAttacks(ctx context.Context) error {
 		if err := p.drained(ctx); err != nil {
 			return 0, err
 		}
-		time.Sleep(2 * time.Second) // a hub tidies up after a while
+		time.Sleep(2 * time.Second) // a daemon tidies up after a while
 		return residentOf(p)
 	}
 
@@ -138,8 +138,8 @@ func (b *bench) moduleAttacks(ctx context.Context) error {
 	for _, a := range attacks() {
 		b.table.atMost("modules: "+a.name+", refused after at most", slowest[a.name].Seconds(), a.bar.Seconds(), "s")
 	}
-	b.table.note("modules: a hub whose file behaved", before/1e6, "MB")
-	b.table.note(fmt.Sprintf("modules: a hub after %d rounds of attacks", times+2), after/1e6, "MB")
+	b.table.note("modules: a daemon whose file behaved", before/1e6, "MB")
+	b.table.note(fmt.Sprintf("modules: a daemon after %d rounds of attacks", times+2), after/1e6, "MB")
 	b.table.atMost("modules: memory attacked ÷ not attacked", after/before, 1.15, "×")
 	return nil
 }

@@ -34,7 +34,7 @@ func (b *bench) client(ctx context.Context) error {
 		return err
 	}
 	defer echo.stop()
-	p, err := b.startHub(ctx, "client", nil)
+	p, err := b.startDaemon(ctx, "client", nil)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (b *bench) manyClients(ctx context.Context, ref, deciding *program) error {
 
 // clientResident is the most memory that the client had resident. What wait(2)
 // tells is no good on Linux: it counts the parent's pages, which the child has
-// between fork and exec. So a hub of our own lets the client wait for its
+// between fork and exec. So a daemon of our own lets the client wait for its
 // answer, when it has sent all it has, and looks at it there.
 func (b *bench) clientResident(payload []byte) (int64, error) {
 	p, err := b.newPlace("resident", nil)
@@ -144,15 +144,15 @@ func (b *bench) clientResident(payload []byte) (int64, error) {
 	}
 	defer listener.Close()
 	hook := p.hook(b, "PreToolUse", payload)
-	in, feed, err := os.Pipe()
+	in, inbox, err := os.Pipe()
 	if err != nil {
 		return 0, err
 	}
 	defer in.Close()
-	if _, err := feed.Write(payload); err != nil {
+	if _, err := inbox.Write(payload); err != nil {
 		return 0, err
 	}
-	feed.Close()
+	inbox.Close()
 	process, err := os.StartProcess(hook.args[0], hook.args,
 		&os.ProcAttr{Dir: hook.dir, Env: hook.env, Files: []*os.File{in, os.Stderr, os.Stderr}})
 	if err != nil {

@@ -31,7 +31,7 @@ func (b *bench) dispatch(ctx context.Context) error {
 	guards := builtins(20, func(int) hook.Mode { return hook.Guard })
 	always := hook.Registration{ID: "true", Agent: hook.Any, HookType: "tool.before", Handler: "command",
 		Target: "true", Mode: hook.Guard}
-	hubs := []struct {
+	daemons := []struct {
 		name   string
 		hooks  []hook.Registration
 		guards string // the state of hookmux's own
@@ -46,8 +46,8 @@ func (b *bench) dispatch(ctx context.Context) error {
 			p.stop()
 		}
 	}()
-	for _, h := range hubs {
-		p, err := b.startHub(ctx, "hooks-"+h.name, hookFiles(h.hooks, h.guards))
+	for _, h := range daemons {
+		p, err := b.startDaemon(ctx, "hooks-"+h.name, hookFiles(h.hooks, h.guards))
 		if err != nil {
 			return fmt.Errorf("%s: %w", h.name, err)
 		}
@@ -71,7 +71,7 @@ func (b *bench) dispatch(ctx context.Context) error {
 			return err
 		}
 		if len(info.Problems) > 0 {
-			return fmt.Errorf("%s: %s", hubs[i].name, info.Problems[0].What)
+			return fmt.Errorf("%s: %s", daemons[i].name, info.Problems[0].What)
 		}
 	}
 	none, some, all, command, spawn := wallTimes(results[0]), wallTimes(results[1]), wallTimes(results[2]),
@@ -108,7 +108,7 @@ func hookFiles(hooks []hook.Registration, guards string) map[string]string {
 		settings[hook.GuardID(g.Name)] = guards
 	}
 	if guards == "on" {
-		settings["guard.loop"] = "monitor" // it looks, and lets the bench repeat its call
+		settings["guard.loop"] = "log" // it looks, and lets the bench repeat its call
 	}
 	config, _ := json.Marshal(settings) // plain values: can't fail
 	files := map[string]string{"config/hookmux/config.json": string(config)}
@@ -119,7 +119,7 @@ func hookFiles(hooks []hook.Registration, guards string) map[string]string {
 	return files
 }
 
-// inForce makes sure that the hub runs the hooks that were written for it.
+// inForce makes sure that the daemon runs the hooks that were written for it.
 func (p *place) inForce(ctx context.Context, want int) error {
 	var listed []struct {
 		InForce bool `json:"inForce"`

@@ -51,7 +51,7 @@ func toEcho(e *echoServer) *target {
 	}
 }
 
-func toHub(p *place) *target {
+func toDaemon(p *place) *target {
 	return &target{
 		socket: p.dirs.Socket(),
 		wrap:   func(dst, frame []byte) []byte { return append(dst, frame...) },

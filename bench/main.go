@@ -4,7 +4,7 @@
 // that runs in the same minute on the same machine: only ratios count, so a
 // slow or busy machine gives the same verdict as a fast one.
 //
-//	go run ./bench -bin DIR [-only client,start,rate,memory,dispatch,rules,modules,sessions,crowd,feed,view,replay]
+//	go run ./bench -bin DIR [-only client,start,rate,memory,dispatch,rules,modules,sessions,crowd,inbox,view,replay]
 //		[-rounds N] [-seconds S] [-json]
 //
 // client: one process per call, as agents make them, with 2 KB on stdin. In
@@ -14,19 +14,19 @@
 // of per-round ratios of time to the reference and of cpu to the empty program;
 // on the client's size on disk and its resident memory.
 //
-// start: `hookmux --version`, and `hookmux ps --json` with a hub that has nothing
+// start: `hookmux --version`, and `hookmux ps --json` with a daemon that has nothing
 // to show, against an empty Go program.
 //
 // rate: this process makes hook calls over 8 connections at a time, one dial
-// per call, against the hub and the echo server in turn, one second each. The
-// frames are a recorded Claude session with new ids. The time the hub needs
-// afterwards until everything is in the journal counts as the hub's. At the end
+// per call, against the daemon and the echo server in turn, one second each. The
+// frames are a recorded Claude session with new ids. The time the daemon needs
+// afterwards until everything is in the journal counts as the daemon's. At the end
 // every acknowledged id must be in the journal exactly once.
 //
-// memory: the hub's resident memory after 20,000 and after 200,000 of those
+// memory: the daemon's resident memory after 20,000 and after 200,000 of those
 // calls.
 //
-// dispatch: hookmux-hook deciding against five hubs side by side: no hooks at
+// dispatch: hookmux-hook deciding against five daemons side by side: no hooks at
 // all, 20 built-in hooks (half of them as they come, told behind the answer,
 // half as guards, waited for), 20 that are all guards (no bar), the 20 of the
 // second with one `true` command more, and all of hookmux's own guards. Beside them the cost of spawning
@@ -39,15 +39,15 @@
 // and with ten thousand live sessions, a look at a record of 1 MB and at one
 // of 500 MB.
 //
-// crowd: the cpu of a whole hub for an event of one session, with 10 and with
+// crowd: the cpu of a whole daemon for an event of one session, with 10 and with
 // 10,000 live ones, and with a transcript of 1 MB and one of 500 MB.
 //
-// feed: with 950 requests waiting and 50 streams attached, from a person's
+// inbox: with 950 requests waiting and 50 streams attached, from a person's
 // answer to the waiting hook, against a bare round trip to the echo server,
-// interleaved. The answer is flushed to disk on the way. Its hub takes everybody
+// interleaved. The answer is flushed to disk on the way. Its daemon takes everybody
 // for a person at a terminal; nothing else about it differs.
 //
-// view: `hookmux up` in a terminal, in a hub of that kind: cpu, frames and memory
+// view: `hookmux up` in a terminal, in a daemon of that kind: cpu, frames and memory
 // while 100 sessions make 500 events each second, cpu while nothing happens, how long
 // a frame takes, and from a key to the hook that waits for it, against a bare round
 // trip. Linux only.
@@ -57,9 +57,9 @@
 //
 // modules: dispatch to a TypeScript hook of three regexes against dispatch to a
 // built-in that has nothing to say, in this process and over the sockets of two
-// hubs; the cpu of a hub until one such file and until fifty are loaded, and of
-// loading one and fifty where others are; what one more costs the hub in memory;
-// and what becomes of a hub whose file loops, backtracks, fills memory, recurses
+// daemons; the cpu of a daemon until one such file and until fifty are loaded, and of
+// loading one and fifty where others are; what one more costs the daemon in memory;
+// and what becomes of a daemon whose file loops, backtracks, fills memory, recurses
 // and waits for ever, twenty times each. They can be measured alone, as
 // modules/calls, /dispatch, /loads, /starts, /memory and /attacks.
 //
@@ -91,7 +91,7 @@ type bench struct {
 func main() {
 	b := &bench{}
 	flag.StringVar(&b.bin, "bin", "bin", "where hookmux and hookmux-hook are")
-	only := flag.String("only", "client,start,rate,memory,dispatch,rules,modules,sessions,crowd,feed,view,replay",
+	only := flag.String("only", "client,start,rate,memory,dispatch,rules,modules,sessions,crowd,inbox,view,replay",
 		"what to measure")
 	flag.IntVar(&b.rounds, "rounds", 300, "rounds of client, start and dispatch; the bars are meant for 300 and more")
 	flag.IntVar(&b.seconds, "seconds", 8, "seconds of load on each side of rate")
@@ -120,7 +120,7 @@ func main() {
 func (b *bench) run(ctx context.Context, parts []string) error {
 	all := map[string]func(context.Context) error{
 		"client": b.client, "start": b.start, "rate": b.rate, "memory": b.memory, "dispatch": b.dispatch,
-		"modules": b.modules, "sessions": b.sessions, "crowd": b.manyLiveSessions, "feed": b.feed,
+		"modules": b.modules, "sessions": b.sessions, "crowd": b.manyLiveSessions, "inbox": b.inbox,
 		"view": b.view, "replay": b.replay, "rules": b.rules,
 	}
 	for _, one := range b.moduleParts() {
@@ -129,7 +129,7 @@ func (b *bench) run(ctx context.Context, parts []string) error {
 	for _, part := range parts {
 		if all[part] == nil {
 			return fmt.Errorf("%s: nothing to measure has that name; choose of client, start, rate, memory, dispatch, "+
-				"rules, modules, sessions, crowd, feed, view, replay", part)
+				"rules, modules, sessions, crowd, inbox, view, replay", part)
 		}
 	}
 	if err := b.prepare(ctx); err != nil {

@@ -26,7 +26,7 @@ const (
 // live, and however large the session's transcript is.
 func (b *bench) manyLiveSessions(ctx context.Context) error {
 	cost := func(name string, live int, record int64) (float64, error) {
-		p, err := b.startHub(ctx, name, nil)
+		p, err := b.startDaemon(ctx, name, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -67,8 +67,8 @@ func (b *bench) manyLiveSessions(ctx context.Context) error {
 			*c.into = append(*c.into, v)
 		}
 	}
-	b.table.note("crowd: cpu of the hub per event, 10 live", median(few), "µs")
-	b.table.note("crowd: cpu of the hub per event, 1 MB transcript", median(small), "µs")
+	b.table.note("crowd: cpu of the daemon per event, 10 live", median(few), "µs")
+	b.table.note("crowd: cpu of the daemon per event, 1 MB transcript", median(small), "µs")
 	b.table.atMost("crowd: 10,000 ÷ 10 live sessions, cpu", median(many)/median(few), 1.5, "×")
 	b.table.atMost("crowd: 500 MB ÷ 1 MB of transcript, cpu", median(large)/median(small), 1.5, "×")
 	return nil
@@ -102,7 +102,7 @@ func (o *oneSession) call(w *worker, event, session string, more map[string]any)
 
 // fill makes sessions in which a turn goes on.
 func (o *oneSession) fill(live int) error {
-	w := worker{target: toHub(o.p), answer: make([]byte, 64<<10)}
+	w := worker{target: toDaemon(o.p), answer: make([]byte, 64<<10)}
 	for i := range live {
 		if err := o.call(&w, "UserPromptSubmit", sessionName(uint64(i)),
 			map[string]any{"prompt": "go on"}); err != nil {
@@ -117,11 +117,11 @@ const (
 	cpuTick       = 10 * time.Millisecond
 )
 
-// perEvent is the hub's cpu for one event, in microseconds, over many of one
+// perEvent is the daemon's cpu for one event, in microseconds, over many of one
 // session, one after the other.
 func (o *oneSession) perEvent(ctx context.Context) (float64, error) {
 	time.Sleep(time.Second) // what the sessions before left to do is not this one's
-	w := worker{target: toHub(o.p), answer: make([]byte, 64<<10)}
+	w := worker{target: toDaemon(o.p), answer: make([]byte, 64<<10)}
 	name := sessionName(0)
 	before, _, err := usage(o.p.pid())
 	if err != nil {

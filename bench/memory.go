@@ -13,9 +13,9 @@ const (
 	manyEvents = 200_000
 )
 
-// memory measures whether the hub grows with what passes through it.
+// memory measures whether the daemon grows with what passes through it.
 func (b *bench) memory(ctx context.Context) error {
-	p, err := b.startHub(ctx, "memory", nil)
+	p, err := b.startDaemon(ctx, "memory", nil)
 	if err != nil {
 		return err
 	}
@@ -39,22 +39,22 @@ func (b *bench) memory(ctx context.Context) error {
 	if err := p.heard(ctx, manyEvents); err != nil {
 		return err
 	}
-	b.table.note("memory: hub before the first event", idle/1e6, "MB")
-	b.table.note("memory: hub after 20,000 events", few/1e6, "MB")
-	b.table.note("memory: hub after 200,000 events", many/1e6, "MB")
+	b.table.note("memory: daemon before the first event", idle/1e6, "MB")
+	b.table.note("memory: daemon after 20,000 events", few/1e6, "MB")
+	b.table.note("memory: daemon after 200,000 events", many/1e6, "MB")
 	// Part of it is the program itself: pages of its file, which every hookmux shares
 	// and the system takes back when it needs them.
 	if own, err := kilobytesIn(fmt.Sprintf("/proc/%d/smaps_rollup", p.pid()), "Anonymous:"); err == nil {
-		b.table.note("memory: of that the hub's own, without its program", float64(own)/1e6, "MB")
+		b.table.note("memory: of that the daemon's own, without its program", float64(own)/1e6, "MB")
 	}
 	b.table.atMost("memory: 200,000 ÷ 20,000 events", many/few, 1.15, "×")
 	return nil
 }
 
-// residentAfter makes calls, lets the hub come to rest and looks at it a few
+// residentAfter makes calls, lets the daemon come to rest and looks at it a few
 // times: a garbage collector's heap is never the same size twice.
 func residentAfter(ctx context.Context, p *place, l *load, calls int64) (float64, error) {
-	if _, err := l.run(toHub(p), until{calls: calls}); err != nil {
+	if _, err := l.run(toDaemon(p), until{calls: calls}); err != nil {
 		return 0, err
 	}
 	if err := p.drained(ctx); err != nil {
@@ -63,7 +63,7 @@ func residentAfter(ctx context.Context, p *place, l *load, calls int64) (float64
 	return residentOf(p)
 }
 
-// residentOf is the hub's memory, looked at a few times.
+// residentOf is the daemon's memory, looked at a few times.
 func residentOf(p *place) (float64, error) {
 	var seen []float64
 	for range 9 {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/tsmodule"
+	"github.com/hookmux/hookmux/internal/tshook"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -59,7 +59,7 @@ func (b *bench) moduleParts() []part {
 	}
 }
 
-// moduleCalls makes calls over the sockets of two hubs in turn: one with a
+// moduleCalls makes calls over the sockets of two daemons in turn: one with a
 // built-in that has nothing to say, one with the module.
 func (b *bench) moduleCalls(ctx context.Context) error {
 	payload, err := b.stretched("PreToolUse.Bash", "tool_input", "description")
@@ -67,12 +67,12 @@ func (b *bench) moduleCalls(ctx context.Context) error {
 		return err
 	}
 	single := builtins(1, func(int) hook.Mode { return hook.Guard })
-	quiet, err := b.startHub(ctx, "module-none", hookFiles(single, "off"))
+	quiet, err := b.startDaemon(ctx, "module-none", hookFiles(single, "off"))
 	if err != nil {
 		return err
 	}
 	defer quiet.stop()
-	gated, err := b.moduleHub(ctx, "module-one", 1)
+	gated, err := b.moduleDaemon(ctx, "module-one", 1)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func frameCall(p *place, payload []byte) (float64, error) {
 	return took, err
 }
 
-// moduleDispatch is the same without hub and sockets.
+// moduleDispatch is the same without daemon and sockets.
 func (b *bench) moduleDispatch(ctx context.Context) error {
 	engine, dir, done, err := b.newEngine("dispatch")
 	if err != nil {
@@ -127,7 +127,7 @@ func (b *bench) moduleDispatch(ctx context.Context) error {
 	if err := os.WriteFile(file, []byte(gateModule), 0o600); err != nil {
 		return err
 	}
-	m, err := engine.Load(ctx, tsmodule.Source{Path: file})
+	m, err := engine.Load(ctx, tshook.Source{Path: file})
 	if err != nil {
 		return err
 	}
@@ -176,19 +176,19 @@ func (b *bench) moduleDispatch(ctx context.Context) error {
 	return nil
 }
 
-func (b *bench) newEngine(name string) (*tsmodule.Engine, string, func(), error) {
+func (b *bench) newEngine(name string) (*tshook.Engine, string, func(), error) {
 	dir, err := os.MkdirTemp(b.temp, "engine-"+name)
 	if err != nil {
 		return nil, "", nil, err
 	}
-	e := tsmodule.New(tsmodule.Host{CacheDir: filepath.Join(dir, "cache")})
+	e := tshook.New(tshook.Host{CacheDir: filepath.Join(dir, "cache")})
 	return e, dir, func() { e.Close(); os.RemoveAll(dir) }, nil
 }
 
-// moduleLoads loads one file and fifty, as a hub does that runs already, two at
+// moduleLoads loads one file and fifty, as a daemon does that runs already, two at
 // a time. Each has another content, so that nothing comes from a cache.
 func (b *bench) moduleLoads(ctx context.Context) error {
-	defer debug.SetGCPercent(debug.SetGCPercent(300)) // as in the hub
+	defer debug.SetGCPercent(debug.SetGCPercent(300)) // as in the daemon
 	serial := 0
 	load := func(n int) func() (sample, error) {
 		return func() (sample, error) {
@@ -214,7 +214,7 @@ func (b *bench) moduleLoads(ctx context.Context) error {
 			for range 2 {
 				busy.Go(func() {
 					for file := range files {
-						if _, err := engine.Load(ctx, tsmodule.Source{Path: file}); err != nil {
+						if _, err := engine.Load(ctx, tshook.Source{Path: file}); err != nil {
 							failed <- err
 						}
 					}
@@ -242,14 +242,14 @@ func (b *bench) moduleLoads(ctx context.Context) error {
 	return nil
 }
 
-// moduleStarts is the cpu of a hub until its files are loaded, without those it
+// moduleStarts is the cpu of a daemon until its files are loaded, without those it
 // needs for itself: what one file costs that comes first, and what fifty do.
 func (b *bench) moduleStarts(ctx context.Context) error {
 	counts := []int{0, 1, manyModules}
 	cost := make([][]float64, len(counts))
 	for round := range 5 {
 		for i, n := range counts {
-			p, err := b.moduleHub(ctx, fmt.Sprintf("module-start-%d-%d", round, n), n)
+			p, err := b.moduleDaemon(ctx, fmt.Sprintf("module-start-%d-%d", round, n), n)
 			if err != nil {
 				return err
 			}
@@ -263,16 +263,16 @@ func (b *bench) moduleStarts(ctx context.Context) error {
 	}
 	none := median(cost[0])
 	one, many := max(median(cost[1])-none, 10_000), median(cost[2])-none // a tick of the kernel's clock is 10 ms
-	b.table.note("modules: a hub's first, cpu", one/1000, "ms")
-	b.table.atMost(fmt.Sprintf("modules: %d in a hub ÷ one, cpu", manyModules), many/one, manyModules, "×")
+	b.table.note("modules: a daemon's first, cpu", one/1000, "ms")
+	b.table.atMost(fmt.Sprintf("modules: %d in a daemon ÷ one, cpu", manyModules), many/one, manyModules, "×")
 	return nil
 }
 
-// moduleMemory is what one more file costs the hub.
+// moduleMemory is what one more file costs the daemon.
 func (b *bench) moduleMemory(ctx context.Context) error {
 	var resident []float64
 	for _, n := range []int{1, 1 + manyModules} {
-		p, err := b.moduleHub(ctx, fmt.Sprintf("module-memory-%d", n), n)
+		p, err := b.moduleDaemon(ctx, fmt.Sprintf("module-memory-%d", n), n)
 		if err != nil {
 			return err
 		}
@@ -290,14 +290,14 @@ func (b *bench) moduleMemory(ctx context.Context) error {
 	return nil
 }
 
-// moduleHub starts a hub with n files in its folder and waits until they are
+// moduleDaemon starts a daemon with n files in its folder and waits until they are
 // loaded.
-func (b *bench) moduleHub(ctx context.Context, name string, n int) (*place, error) {
+func (b *bench) moduleDaemon(ctx context.Context, name string, n int) (*place, error) {
 	files := hookFiles(nil, "off")
 	for i := range n {
 		files[fmt.Sprintf("config/hookmux/hooks/gate%02d.ts", i)] = fmt.Sprintf("// %d\n%s", i, gateModule)
 	}
-	p, err := b.startHub(ctx, name, files)
+	p, err := b.startDaemon(ctx, name, files)
 	if err != nil {
 		return nil, err
 	}

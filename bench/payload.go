@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -56,7 +56,7 @@ func (b *bench) stretched(name string, path ...string) ([]byte, error) {
 	return json.Marshal(payload)
 }
 
-// session is the recorded Claude session that the hub is loaded with.
+// session is the recorded Claude session that the daemon is loaded with.
 var session = []string{
 	"SessionStart.startup", "UserPromptSubmit",
 	"PreToolUse.Read", "PreToolUse.Bash", "PostToolUse.Bash", "PreToolUse.Edit", "PostToolUse.Edit",

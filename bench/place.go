@@ -13,21 +13,21 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/hubtest"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// place is a throw-away home with a hub in it.
+// place is a throw-away home with a daemon in it.
 type place struct {
 	*sandbox.Home
 	dir    string // the home's base
 	dirs   paths.Dirs
-	hub    *hubtest.Process
+	daemon *daemontest.Process
 	client client.Client
 }
 
-// terminalEnv is about as much as an agent in a terminal hands on to the hub and its
+// terminalEnv is about as much as an agent in a terminal hands on to the daemon and its
 // hooks besides the places.
 func terminalEnv(dir string) []string {
 	return []string{
@@ -49,31 +49,31 @@ func (b *bench) newPlace(name string, files map[string]string) (*place, error) {
 	return p, p.WriteFiles(files)
 }
 
-// startHub makes a place and starts its hub. Files of a person count as if that
-// person had confirmed them, which takes a hub of the bench's own.
-func (b *bench) startHub(ctx context.Context, name string, files map[string]string) (*place, error) {
+// startDaemon makes a place and starts its daemon. Files of a person count as if that
+// person had confirmed them, which takes a daemon of the bench's own.
+func (b *bench) startDaemon(ctx context.Context, name string, files map[string]string) (*place, error) {
 	if len(files) > 0 {
-		if err := b.build(ctx, "feedhub", "./bench/feedhub"); err != nil {
+		if err := b.build(ctx, "inboxdaemon", "./bench/inboxdaemon"); err != nil {
 			return nil, err
 		}
-		return b.startHubProgram(ctx, name, b.tools+"/feedhub", files, "-live")
+		return b.startDaemonProgram(ctx, name, b.tools+"/inboxdaemon", files, "-live")
 	}
-	return b.startHubProgram(ctx, name, filepath.Join(b.bin, "hookmux"), files, "hub")
+	return b.startDaemonProgram(ctx, name, filepath.Join(b.bin, "hookmux"), files, "daemon")
 }
 
-// startHubProgram does it with a program of its own.
-func (b *bench) startHubProgram(ctx context.Context, name, program string, files map[string]string,
+// startDaemonProgram does it with a program of its own.
+func (b *bench) startDaemonProgram(ctx context.Context, name, program string, files map[string]string,
 	args ...string) (*place, error) {
 	p, err := b.newPlace(name, files)
 	if err != nil {
 		return nil, err
 	}
-	if p.hub, err = hubtest.StartHub(ctx, p.Home, program, args...); err != nil {
+	if p.daemon, err = daemontest.StartDaemon(ctx, p.Home, program, args...); err != nil {
 		return nil, err
 	}
 	info, err := p.client.Info(ctx)
 	if err == nil && len(info.Problems) > 0 {
-		err = fmt.Errorf("the hub has a problem: %s", info.Problems[0].What)
+		err = fmt.Errorf("the daemon has a problem: %s", info.Problems[0].What)
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.stop())
@@ -81,15 +81,15 @@ func (b *bench) startHubProgram(ctx context.Context, name, program string, files
 	return p, nil
 }
 
-// stop ends the hub the clean way; twice does no harm.
+// stop ends the daemon the clean way; twice does no harm.
 func (p *place) stop() error {
-	if p.hub == nil {
+	if p.daemon == nil {
 		return nil
 	}
-	return p.hub.Stop()
+	return p.daemon.Stop()
 }
 
-func (p *place) pid() int { return p.hub.PID() }
+func (p *place) pid() int { return p.daemon.PID() }
 
 // drained waits until everything acknowledged is in the journal.
 func (p *place) drained(ctx context.Context) error {
@@ -105,22 +105,22 @@ func (p *place) drained(ctx context.Context) error {
 	return errors.New("events are still not in the journal after two minutes")
 }
 
-// heard compares how many calls the hub has seen with how many were made:
-// a client that got no hub answers too, only quicker.
+// heard compares how many calls the daemon has seen with how many were made:
+// a client that got no daemon answers too, only quicker.
 func (p *place) heard(ctx context.Context, calls int) error {
 	info, err := p.client.Info(ctx)
 	if err != nil {
 		return err
 	}
 	if info.Counts.Events != uint64(calls) {
-		return fmt.Errorf("%d calls were made and the hub heard %d", calls, info.Counts.Events)
+		return fmt.Errorf("%d calls were made and the daemon heard %d", calls, info.Counts.Events)
 	}
 	return nil
 }
 
-// stored compares the journal of a stopped hub with the ids it acknowledged.
+// stored compares the journal of a stopped daemon with the ids it acknowledged.
 func (p *place) stored(ctx context.Context, acknowledged []string) error {
-	ids, _, err := hubtest.CountStored(ctx, p.dirs)
+	ids, _, err := daemontest.CountStored(ctx, p.dirs)
 	if err != nil {
 		return err
 	}

@@ -40,9 +40,9 @@ type contender struct {
 
 const (
 	warmUp = 10
-	// breather lets a hub finish what it does behind an answer, so that the
+	// breather lets a daemon finish what it does behind an answer, so that the
 	// next contender does not pay for it. It must be well above the time for
-	// which the hub's drain lets events gather: work put off for longer than
+	// which the daemon's drain lets events gather: work put off for longer than
 	// the breather would be charged to whoever runs next, the reference too.
 	breather = 15 * time.Millisecond
 )

@@ -20,7 +20,7 @@ type side struct {
 	rates  []float64     // events per second, by turn
 }
 
-// rate measures how many calls the hub takes, with everything in the journal,
+// rate measures how many calls the daemon takes, with everything in the journal,
 // against the echo server.
 func (b *bench) rate(ctx context.Context) error {
 	echo, err := b.startEcho("rate-echo")
@@ -28,7 +28,7 @@ func (b *bench) rate(ctx context.Context) error {
 		return err
 	}
 	defer echo.stop()
-	p, err := b.startHub(ctx, "rate", nil)
+	p, err := b.startDaemon(ctx, "rate", nil)
 	if err != nil {
 		return err
 	}
@@ -38,9 +38,9 @@ func (b *bench) rate(ctx context.Context) error {
 		return err
 	}
 	var (
-		hub, plain   side
-		acknowledged []string
-		catchUp      time.Duration
+		daemon, plain side
+		acknowledged  []string
+		catchUp       time.Duration
 	)
 	for turn := range b.seconds + 1 {
 		if err := ctx.Err(); err != nil {
@@ -53,7 +53,7 @@ func (b *bench) rate(ctx context.Context) error {
 		if _, err := plain.turn(l, toEcho(echo), echo.cmd.Process.Pid, span, nil); err != nil {
 			return err
 		}
-		ids, err := hub.turn(l, toHub(p), p.pid(), span, func() error {
+		ids, err := daemon.turn(l, toDaemon(p), p.pid(), span, func() error {
 			began := time.Now()
 			defer func() { catchUp += time.Since(began) }()
 			return p.drained(ctx)
@@ -63,7 +63,7 @@ func (b *bench) rate(ctx context.Context) error {
 		}
 		acknowledged = append(acknowledged, ids...)
 		if turn == 0 {
-			hub, plain, catchUp = side{}, side{}, 0
+			daemon, plain, catchUp = side{}, side{}, 0
 		}
 	}
 	if err := p.heard(ctx, len(acknowledged)); err != nil {
@@ -76,13 +76,13 @@ func (b *bench) rate(ctx context.Context) error {
 		return err
 	}
 	b.table.note("rate: echo server", median(plain.rates), "events/s")
-	b.table.note("rate: hub, all in the journal", median(hub.rates), "events/s")
-	b.table.note("rate: part of the hub's time spent catching up", 100*catchUp.Seconds()/hub.took.Seconds(), "%")
+	b.table.note("rate: daemon, all in the journal", median(daemon.rates), "events/s")
+	b.table.note("rate: part of the daemon's time spent catching up", 100*catchUp.Seconds()/daemon.took.Seconds(), "%")
 	b.table.note("rate: cpu of the echo server per event", micros(plain.cpu)/float64(plain.events), "µs")
-	b.table.note("rate: cpu of the hub per event", micros(hub.cpu)/float64(hub.events), "µs")
+	b.table.note("rate: cpu of the daemon per event", micros(daemon.cpu)/float64(daemon.events), "µs")
 	b.table.note("rate: cpu of the load per event, on echo", micros(plain.load)/float64(plain.events), "µs")
-	b.table.note("rate: cpu of the load per event, on hub", micros(hub.load)/float64(hub.events), "µs")
-	b.table.atLeast("rate: hub ÷ echo server", median(ratios(hub.rates, plain.rates)), 0.40, "×")
+	b.table.note("rate: cpu of the load per event, on daemon", micros(daemon.load)/float64(daemon.events), "µs")
+	b.table.atLeast("rate: daemon ÷ echo server", median(ratios(daemon.rates, plain.rates)), 0.40, "×")
 	return nil
 }
 

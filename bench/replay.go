@@ -23,7 +23,7 @@ func (b *bench) replay(ctx context.Context) error {
 	if err := os.WriteFile(rules, []byte(replayedRules()), 0o600); err != nil {
 		return err
 	}
-	p, err := b.startHub(ctx, "replay", nil)
+	p, err := b.startDaemon(ctx, "replay", nil)
 	if err != nil {
 		return err
 	}
@@ -32,15 +32,15 @@ func (b *bench) replay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.run(toHub(p), until{calls: replayedEvents}); err != nil {
+	if _, err := l.run(toDaemon(p), until{calls: replayedEvents}); err != nil {
 		return err
 	}
 	if err := p.drained(ctx); err != nil {
 		return err
 	}
-	// Time is that of processors: the machine may be busy. The program and the hub
+	// Time is that of processors: the machine may be busy. The program and the daemon
 	// that reads for it work side by side.
-	run := func(args ...string) (out []byte, program, hub time.Duration, err error) {
+	run := func(args ...string) (out []byte, program, daemon time.Duration, err error) {
 		cmd := exec.CommandContext(ctx, filepath.Join(b.bin, "hookmux"), args...)
 		cmd.Env, cmd.Dir = p.Env, p.dir
 		before, _, err := usage(p.pid())
@@ -55,7 +55,7 @@ func (b *bench) replay(ctx context.Context) error {
 	}
 	var rates, against []float64
 	for range 3 {
-		out, program, hub, err := run("rules", "replay", "--rules", rules, "--json")
+		out, program, daemon, err := run("rules", "replay", "--rules", rules, "--json")
 		if err != nil {
 			return fmt.Errorf("rules replay: %w", err)
 		}
@@ -63,7 +63,7 @@ func (b *bench) replay(ctx context.Context) error {
 		if err := json.Unmarshal(out, &report); err != nil || report.Scanned == 0 {
 			return fmt.Errorf("rules replay printed %.200q: %w", out, err)
 		}
-		printed, plain, plainHub, err := run("log", "--since", "1d", "--json", "--kind", "tool.before", "--kind",
+		printed, plain, plainDaemon, err := run("log", "--since", "1d", "--json", "--kind", "tool.before", "--kind",
 			"tool.permission.request")
 		if err != nil {
 			return fmt.Errorf("log: %w", err)
@@ -71,8 +71,8 @@ func (b *bench) replay(ctx context.Context) error {
 		if n := bytes.Count(printed, []byte("\n")); n != report.Scanned {
 			return fmt.Errorf("log printed %d calls, and replay looked at %d", n, report.Scanned)
 		}
-		rates = append(rates, float64(report.Scanned)/max(program, hub).Seconds())
-		against = append(against, (program+hub).Seconds()/(plain+plainHub).Seconds())
+		rates = append(rates, float64(report.Scanned)/max(program, daemon).Seconds())
+		against = append(against, (program+daemon).Seconds()/(plain+plainDaemon).Seconds())
 	}
 	b.table.atLeast("replay: calls each second under 100 rules", median(rates), 10_000, "")
 	b.table.atMost("replay: rules replay ÷ log of the same calls", median(against), 1.5, "×")

@@ -12,7 +12,7 @@ import (
 
 // start measures what a person waits for when hookmux has little to do.
 func (b *bench) start(ctx context.Context) error {
-	p, err := b.startHub(ctx, "start", nil)
+	p, err := b.startDaemon(ctx, "start", nil)
 	if err != nil {
 		return err
 	}

@@ -39,12 +39,12 @@ const (
 // hundred sessions work and while nothing happens, how long a frame takes, and how
 // long it takes from a key to the hook that waits for it.
 func (b *bench) view(ctx context.Context) error {
-	for name, pkg := range map[string]string{"feedhub": "./bench/feedhub", "viewer": "./bench/viewer"} {
+	for name, pkg := range map[string]string{"inboxdaemon": "./bench/inboxdaemon", "viewer": "./bench/viewer"} {
 		if err := b.build(ctx, name, pkg); err != nil {
 			return err
 		}
 	}
-	p, err := b.startHubProgram(ctx, "view", b.tools+"/feedhub", nil)
+	p, err := b.startDaemonProgram(ctx, "view", b.tools+"/inboxdaemon", nil)
 	if err != nil {
 		return err
 	}
@@ -165,11 +165,11 @@ func (b *bench) viewKey(ctx context.Context, p *place, up *terminal) error {
 	defer cancel()
 	ids, ready := make(chan received, 1), make(chan error, 2)
 	go func() {
-		ready <- p.client.Feed(ctx, func(n client.FeedNote) error {
+		ready <- p.client.Inbox(ctx, func(n client.InboxNote) error {
 			switch n.Method {
-			case wire.NoteFeedReady:
+			case wire.NoteInboxReady:
 				ready <- nil
-			case wire.NoteFeedReceived:
+			case wire.NoteInboxReceived:
 				ids <- received{n.Item.EventID, n.Item.ID}
 			}
 			return nil
@@ -178,7 +178,7 @@ func (b *bench) viewKey(ctx context.Context, p *place, up *terminal) error {
 	if err := <-ready; err != nil {
 		return err
 	}
-	f := &feedLoad{p: p, ids: ids, open: map[string]*waitingHook{}}
+	f := &inboxLoad{p: p, ids: ids, open: map[string]*waitingHook{}}
 	var keys, trips []float64
 	for i := range viewKeys {
 		if err := f.ask(); err != nil {
@@ -214,7 +214,7 @@ func (b *bench) viewKey(ctx context.Context, p *place, up *terminal) error {
 }
 
 // answerByKey presses the key of a yes and measures until the oldest hook hears it.
-func (f *feedLoad) answerByKey(up *terminal) (time.Duration, error) {
+func (f *inboxLoad) answerByKey(up *terminal) (time.Duration, error) {
 	h := f.ready[0]
 	f.ready = f.ready[1:]
 	defer h.conn.Close()
@@ -234,7 +234,7 @@ func (f *feedLoad) answerByKey(up *terminal) (time.Duration, error) {
 // keepBusy lets every session make calls for a while, as many each second as
 // viewRate, and tells how many it were.
 func (o *oneSession) keepBusy(ctx context.Context, span time.Duration) (rate float64, err error) {
-	w := worker{target: toHub(o.p), answer: make([]byte, 64<<10)}
+	w := worker{target: toDaemon(o.p), answer: make([]byte, 64<<10)}
 	began := time.Now()
 	n := 0
 	for ; time.Since(began) < span && ctx.Err() == nil; n++ {

@@ -1,10 +1,10 @@
-// Package client is the Go way into a running hub: call a method, follow the
+// Package client is the Go way into a running daemon: call a method, follow the
 // stream of events, report an event.
 //
 //	c := client.Client{}
 //	info, err := c.Info(ctx)
 //
-// The zero Client talks to the hub of this user. One connection serves one
+// The zero Client talks to the daemon of this user. One connection serves one
 // call or one stream, so that a slow one never holds up another.
 package client
 
@@ -24,17 +24,17 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// ErrNoHub means that no hub answers on the socket.
-var ErrNoHub = errors.New("the hub is not running; start it with `hookmux hub start`")
+// ErrNoDaemon means that no daemon answers on the socket.
+var ErrNoDaemon = errors.New("the daemon is not running; start it with `hookmux daemon start`")
 
-// RefusedError means that the hub refused because of who asked.
+// RefusedError means that the daemon refused because of who asked.
 type RefusedError struct{ Message string }
 
 func (e *RefusedError) Error() string { return e.Message }
 
-// Client reaches a hub. The zero value finds the socket as the hub does.
+// Client reaches a daemon. The zero value finds the socket as the daemon does.
 type Client struct {
-	// Socket is the hub's socket; "" means this user's.
+	// Socket is the daemon's socket; "" means this user's.
 	Socket string
 	// Timeout bounds a call; zero means 10 s, and 3 minutes for what a person
 	// may have to confirm at their terminal first. Streams are bounded by their
@@ -45,7 +45,7 @@ type Client struct {
 // Entry is an event with what came of it, as stored and streamed.
 type Entry = wire.Entry
 
-// Info is what a hub says about itself.
+// Info is what a daemon says about itself.
 type Info = wire.Info
 
 // Filter narrows a stream or a query.
@@ -71,7 +71,7 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	conn, err := d.DialContext(ctx, "unix", socket)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-			return nil, ErrNoHub
+			return nil, ErrNoDaemon
 		}
 		return nil, fmt.Errorf("%s: %w", socket, err)
 	}
@@ -95,19 +95,19 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 		return fmt.Errorf("%s: %w", method, err)
 	}
 	_, sendErr := conn.Write(request)
-	// Even when the hub did not take all of it, it may have said why.
+	// Even when the daemon did not take all of it, it may have said why.
 	line, err := bufio.NewReaderSize(conn, 64<<10).ReadBytes('\n')
 	if err != nil {
 		switch cause := ctx.Err(); {
 		case errors.Is(cause, context.DeadlineExceeded):
-			return fmt.Errorf("%s: no answer from the hub within %s: %w", method,
+			return fmt.Errorf("%s: no answer from the daemon within %s: %w", method,
 				time.Since(started).Round(time.Millisecond), cause)
 		case cause != nil:
 			return fmt.Errorf("%s: %w", method, cause)
 		case sendErr != nil:
 			err = sendErr
 		}
-		return fmt.Errorf("%s: the hub hung up: %w", method, err)
+		return fmt.Errorf("%s: the daemon hung up: %w", method, err)
 	}
 	return read(line, result)
 }
@@ -137,7 +137,7 @@ func encode(method string, params any) ([]byte, error) {
 func read(line []byte, result any) error {
 	var response wire.Response
 	if err := json.Unmarshal(line, &response); err != nil {
-		return fmt.Errorf("the hub's answer cannot be read: %w", err)
+		return fmt.Errorf("the daemon's answer cannot be read: %w", err)
 	}
 	if e := response.Error; e != nil {
 		if e.Code == wire.CodeRefused {
@@ -149,13 +149,13 @@ func read(line []byte, result any) error {
 		return nil
 	}
 	if err := json.Unmarshal(response.Result, result); err != nil {
-		return fmt.Errorf("the hub's answer cannot be read: %w; if it is of another version, `hookmux hub stop` "+
+		return fmt.Errorf("the daemon's answer cannot be read: %w; if it is of another version, `hookmux daemon stop` "+
 			"makes room for this one", err)
 	}
 	return nil
 }
 
-// Info asks the hub about itself.
+// Info asks the daemon about itself.
 func (c *Client) Info(ctx context.Context) (*Info, error) {
 	var info Info
 	if err := c.Call(ctx, wire.MethodInfo, nil, &info); err != nil {
@@ -227,7 +227,7 @@ func (c *Client) findNewest(ctx context.Context, params wire.QueryParams) (page 
 		if len(result.Entries) > 0 {
 			first, err := strconv.ParseInt(result.Entries[0].Cursor, 10, 64)
 			if err != nil {
-				return nil, "", fmt.Errorf("the hub gave an event the cursor %q, which is not a number",
+				return nil, "", fmt.Errorf("the daemon gave an event the cursor %q, which is not a number",
 					result.Entries[0].Cursor)
 			}
 			start = strconv.FormatInt(first-1, 10)
@@ -248,7 +248,7 @@ func (c *Client) findNewest(ctx context.Context, params wire.QueryParams) (page 
 	}
 }
 
-// pageSize is how many events one answer of the hub brings.
+// pageSize is how many events one answer of the daemon brings.
 const pageSize = 500
 
 // Note is one message of a stream.
@@ -263,7 +263,7 @@ type Note struct {
 }
 
 // Stream follows events as they happen and calls each for every message, until
-// ctx ends, the hub goes (ErrNoHub or a network error) or each returns an
+// ctx ends, the daemon goes (ErrNoDaemon or a network error) or each returns an
 // error. With params.After it first replays what came after that cursor.
 func (c *Client) Stream(ctx context.Context, params wire.StreamParams, each func(Note) error) error {
 	return c.follow(ctx, wire.MethodStream, params, func(line []byte) error {
@@ -275,7 +275,7 @@ func (c *Client) Stream(ctx context.Context, params wire.StreamParams, each func
 	})
 }
 
-// follow asks for a stream and hands on its lines until ctx ends, the hub goes
+// follow asks for a stream and hands on its lines until ctx ends, the daemon goes
 // or each returns an error.
 func (c *Client) follow(ctx context.Context, method string, params any, each func(line []byte) error) error {
 	conn, err := c.dial(ctx)
@@ -292,7 +292,7 @@ func (c *Client) follow(ctx context.Context, method string, params any, each fun
 	if _, err := conn.Write(request); err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	// A write that failed shows as a hang-up below, after what the hub said.
+	// A write that failed shows as a hang-up below, after what the daemon said.
 	reader := bufio.NewReaderSize(conn, 64<<10)
 	for {
 		line, err := reader.ReadBytes('\n')
@@ -300,7 +300,7 @@ func (c *Client) follow(ctx context.Context, method string, params any, each fun
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return fmt.Errorf("the hub hung up: %w", err)
+			return fmt.Errorf("the daemon hung up: %w", err)
 		}
 		if err := each(line); err != nil {
 			return err
@@ -317,7 +317,7 @@ func parseStream(line []byte, target func(method string) any) (method string, er
 		Error  *wire.Error     `json:"error"`
 	}
 	if err := json.Unmarshal(line, &message); err != nil {
-		return "", fmt.Errorf("the hub's stream cannot be read: %w", err)
+		return "", fmt.Errorf("the daemon's stream cannot be read: %w", err)
 	}
 	if e := message.Error; e != nil {
 		if e.Code == wire.CodeRefused {
@@ -327,7 +327,7 @@ func parseStream(line []byte, target func(method string) any) (method string, er
 	}
 	if into := target(message.Method); into != nil {
 		if err := json.Unmarshal(message.Params, into); err != nil {
-			return "", fmt.Errorf("the hub's stream cannot be read: %s: %w", message.Method, err)
+			return "", fmt.Errorf("the daemon's stream cannot be read: %s: %w", message.Method, err)
 		}
 	}
 	return message.Method, nil
@@ -361,14 +361,14 @@ func parseNote(line []byte) (note Note, err error) {
 }
 
 // Push reports an event on behalf of an agent and gives back the agent's
-// native answer. params.Timeout is how long the hub may take; without one it
+// native answer. params.Timeout is how long the daemon may take; without one it
 // is what the client waits.
 func (c *Client) Push(ctx context.Context, params wire.PushParams) (*wire.PushResult, error) {
 	patient := *c
 	if params.Timeout <= 0 {
 		params.Timeout = c.timeout(wire.MethodPush).Seconds()
 	}
-	// The hub answers when its time is over; that answer must still arrive.
+	// The daemon answers when its time is over; that answer must still arrive.
 	patient.Timeout = max(c.timeout(wire.MethodPush), time.Duration(params.Timeout*float64(time.Second))) + wayBack
 	var result wire.PushResult
 	if err := patient.Call(ctx, wire.MethodPush, params, &result); err != nil {
@@ -377,7 +377,7 @@ func (c *Client) Push(ctx context.Context, params wire.PushParams) (*wire.PushRe
 	return &result, nil
 }
 
-// wayBack is the time between the hub's last moment and the client's.
+// wayBack is the time between the daemon's last moment and the client's.
 const wayBack = 2 * time.Second
 
 // Names for the values of the protocol, so that programs can spell them.

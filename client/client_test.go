@@ -15,21 +15,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// fakeHub answers each connection's first line with what say returns, and
+// fakeDaemon answers each connection's first line with what say returns, and
 // hangs up when say is done.
-type fakeHub struct {
+type fakeDaemon struct {
 	socket string
 	mu     sync.Mutex
 	asked  []wire.Request
 }
 
-func startHub(t testing.TB, say func(request wire.Request, conn net.Conn)) *fakeHub {
+func startDaemon(t testing.TB, say func(request wire.Request, conn net.Conn)) *fakeDaemon {
 	t.Helper()
-	h := &fakeHub{socket: filepath.Join(sandbox.TempDir(t), "s")}
+	h := &fakeDaemon{socket: filepath.Join(sandbox.TempDir(t), "s")}
 	stop, err := sandbox.ServeSocket(h.socket, func(conn net.Conn) {
 		line, err := bufio.NewReader(conn).ReadBytes('\n')
 		if err != nil {
@@ -52,7 +52,7 @@ func startHub(t testing.TB, say func(request wire.Request, conn net.Conn)) *fake
 	return h
 }
 
-func (h *fakeHub) client() *Client { return &Client{Socket: h.socket, Timeout: 20 * time.Second} }
+func (h *fakeDaemon) client() *Client { return &Client{Socket: h.socket, Timeout: 20 * time.Second} }
 
 func result(v string) func(wire.Request, net.Conn) {
 	return func(r wire.Request, conn net.Conn) {
@@ -61,7 +61,7 @@ func result(v string) func(wire.Request, net.Conn) {
 }
 
 func TestCall(t *testing.T) {
-	h := startHub(t, result(`{"pid":7,"version":"1.2"}`))
+	h := startDaemon(t, result(`{"pid":7,"version":"1.2"}`))
 	info, err := h.client().Info(context.Background())
 	if err != nil || info.PID != 7 || info.Version != "1.2" {
 		t.Fatalf(`info = %+v, error %v; want no error, info.PID = 7 and info.Version = "1.2"`, info, err)
@@ -70,7 +70,7 @@ func TestCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []wire.Request{
-		{Version: "2.0", ID: json.RawMessage("1"), Method: "hub.info"},
+		{Version: "2.0", ID: json.RawMessage("1"), Method: "daemon.info"},
 		{Version: "2.0", ID: json.RawMessage("1"), Method: "config.set", Params: json.RawMessage(`{"key":"a\u003cb"}`)},
 	}
 	if !reflect.DeepEqual(h.asked, want) {
@@ -78,8 +78,8 @@ func TestCall(t *testing.T) {
 	}
 }
 
-func TestAHubThatRefuses(t *testing.T) {
-	h := startHub(t, func(r wire.Request, conn net.Conn) {
+func TestADaemonThatRefuses(t *testing.T) {
+	h := startDaemon(t, func(r wire.Request, conn net.Conn) {
 		code, text := wire.CodeRefused, "an agent may not do that"
 		if r.Method == "other" {
 			code, text = wire.CodeNoMethod, "no such method"
@@ -87,7 +87,7 @@ func TestAHubThatRefuses(t *testing.T) {
 		fmt.Fprintf(conn, `{"jsonrpc":"2.0","id":1,"error":{"code":%d,"message":%q}}`+"\n", code, text)
 	})
 	var refused *RefusedError
-	if err := h.client().Call(context.Background(), "hub.stop", nil, nil); !errors.As(err, &refused) ||
+	if err := h.client().Call(context.Background(), "daemon.stop", nil, nil); !errors.As(err, &refused) ||
 		err.Error() != "an agent may not do that" {
 		t.Errorf(`error of type %T, error %v; want errors.As(err, &refused) and err.Error() = "an agent may not do `+
 			`that"`, err, err)
@@ -103,8 +103,8 @@ func TestAHubThatRefuses(t *testing.T) {
 	}
 }
 
-// A hub that does not even read what is sent may still say why.
-func TestAHubThatRefusesWithoutReading(t *testing.T) {
+// A daemon that does not even read what is sent may still say why.
+func TestADaemonThatRefusesWithoutReading(t *testing.T) {
 	socket := filepath.Join(sandbox.TempDir(t), "s")
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
@@ -131,7 +131,7 @@ func TestAHubThatRefusesWithoutReading(t *testing.T) {
 	}
 }
 
-func TestNoHub(t *testing.T) {
+func TestNoDaemon(t *testing.T) {
 	dir := sandbox.TempDir(t)
 	nothing := Client{Socket: filepath.Join(dir, "none")}
 	dead := Client{Socket: filepath.Join(dir, "dead")}
@@ -142,18 +142,18 @@ func TestNoHub(t *testing.T) {
 	listener.(*net.UnixListener).SetUnlinkOnClose(false) // as after kill -9
 	listener.Close()
 	for _, c := range []*Client{&nothing, &dead} {
-		if _, err := c.Info(context.Background()); !errors.Is(err, ErrNoHub) ||
-			!strings.Contains(err.Error(), "hookmux hub start") {
-			t.Errorf(`%s: error %v, want error ErrNoHub and "hookmux hub start" in err.Error()`, c.Socket, err)
+		if _, err := c.Info(context.Background()); !errors.Is(err, ErrNoDaemon) ||
+			!strings.Contains(err.Error(), "hookmux daemon start") {
+			t.Errorf(`%s: error %v, want error ErrNoDaemon and "hookmux daemon start" in err.Error()`, c.Socket, err)
 		}
-		if err := c.Stream(context.Background(), StreamParams{}, nil); !errors.Is(err, ErrNoHub) {
-			t.Errorf("%s: error %v, want error ErrNoHub", c.Socket, err)
+		if err := c.Stream(context.Background(), StreamParams{}, nil); !errors.Is(err, ErrNoDaemon) {
+			t.Errorf("%s: error %v, want error ErrNoDaemon", c.Socket, err)
 		}
 	}
 	long := Client{Socket: filepath.Join(dir, strings.Repeat("long", 50))}
-	if _, err := long.Info(context.Background()); err == nil || errors.Is(err, ErrNoHub) ||
+	if _, err := long.Info(context.Background()); err == nil || errors.Is(err, ErrNoDaemon) ||
 		!strings.Contains(err.Error(), "longlong") {
-		t.Errorf(`error %v, want an error, not errors.Is(err, ErrNoHub) and "longlong" in err.Error()`, err)
+		t.Errorf(`error %v, want an error, not errors.Is(err, ErrNoDaemon) and "longlong" in err.Error()`, err)
 	}
 }
 
@@ -164,12 +164,12 @@ func TestTheSocketOfThisUser(t *testing.T) {
 	}
 	t.Setenv("HOOKMUX_RUNTIME_DIR", dir)
 	var c Client
-	if got, err := c.socket(); err != nil || got != filepath.Join(dir, "hub.sock") {
-		t.Errorf("c.socket() = %q, error %v; want no error and %q", got, err, filepath.Join(dir, "hub.sock"))
+	if got, err := c.socket(); err != nil || got != filepath.Join(dir, "daemon.sock") {
+		t.Errorf("c.socket() = %q, error %v; want no error and %q", got, err, filepath.Join(dir, "daemon.sock"))
 	}
 }
 
-func TestAHubThatGoes(t *testing.T) {
+func TestADaemonThatGoes(t *testing.T) {
 	for answer, named := range map[string]string{
 		"":                              "hung up",
 		`{"jsonrpc":"2.0","id":1,"resu`: "hung up",
@@ -177,20 +177,20 @@ func TestAHubThatGoes(t *testing.T) {
 		"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[]}\n": "cannot be read",
 		"{\"jsonrpc\":\"2.0\",\"id\":1}\n":               "cannot be read",
 	} {
-		h := startHub(t, func(_ wire.Request, conn net.Conn) { fmt.Fprint(conn, answer) })
+		h := startDaemon(t, func(_ wire.Request, conn net.Conn) { fmt.Fprint(conn, answer) })
 		if _, err := h.client().Info(context.Background()); err == nil || !strings.Contains(err.Error(), named) {
 			t.Errorf("%q: error %v, want an error and %q in err.Error()", answer, err, named)
 		}
 	}
 }
 
-func TestAHubThatSaysNothing(t *testing.T) {
+func TestADaemonThatSaysNothing(t *testing.T) {
 	silent := func(_ wire.Request, conn net.Conn) { _, _ = conn.Read(make([]byte, 1)) } // until the client goes
-	h := startHub(t, silent)
+	h := startDaemon(t, silent)
 	c := Client{Socket: h.socket, Timeout: 20 * time.Millisecond}
 	if _, err := c.Info(context.Background()); !errors.Is(err, context.DeadlineExceeded) ||
-		!strings.Contains(err.Error(), "no answer from the hub within") {
-		t.Errorf(`error %v, want error context.DeadlineExceeded and "no answer from the hub within" in err.Error()`,
+		!strings.Contains(err.Error(), "no answer from the daemon within") {
+		t.Errorf(`error %v, want error context.DeadlineExceeded and "no answer from the daemon within" in err.Error()`,
 			err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -203,7 +203,7 @@ func TestAHubThatSaysNothing(t *testing.T) {
 	}
 }
 
-// A person has 30 seconds for each question that the hub asks them.
+// A person has 30 seconds for each question that the daemon asks them.
 func TestDecisionsHaveTimeForAPerson(t *testing.T) {
 	for method, class := range wire.Methods {
 		if long := (&Client{}).timeout(method) > time.Minute; long != (class == wire.Decide) {
@@ -213,7 +213,7 @@ func TestDecisionsHaveTimeForAPerson(t *testing.T) {
 }
 
 func TestParamsThatCannotBeSent(t *testing.T) {
-	h := startHub(t, result("1"))
+	h := startDaemon(t, result("1"))
 	if err := h.client().Call(context.Background(), "x", func() {}, nil); err == nil || len(h.asked) != 0 {
 		t.Errorf("error %v, want an error and len(h.asked) = 0", err)
 	}
@@ -255,7 +255,7 @@ func pages(n int) func(wire.Request, net.Conn) {
 }
 
 func TestQuery(t *testing.T) {
-	h := startHub(t, pages(8))
+	h := startDaemon(t, pages(8))
 	read := func(q QueryParams, stop string) string {
 		var got []string
 		err := h.client().Query(context.Background(), q, func(e Entry) bool {
@@ -303,8 +303,8 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-func TestQueryOfAHubThatTurnsInCircles(t *testing.T) {
-	h := startHub(t, result(`{"entries":[{"cursor":"1","event":{}}],"next":"1"}`))
+func TestQueryOfADaemonThatTurnsInCircles(t *testing.T) {
+	h := startDaemon(t, result(`{"entries":[{"cursor":"1","event":{}}],"next":"1"}`))
 	n := 0
 	if err := h.client().Query(context.Background(), QueryParams{},
 		func(Entry) bool { n++; return true }); err != nil || n != 2 {
@@ -313,7 +313,7 @@ func TestQueryOfAHubThatTurnsInCircles(t *testing.T) {
 }
 
 func TestQueryFails(t *testing.T) {
-	h := startHub(t, func(wire.Request, net.Conn) {})
+	h := startDaemon(t, func(wire.Request, net.Conn) {})
 	if err := h.client().Query(context.Background(), QueryParams{}, nil); err == nil {
 		t.Error("a query without an answer")
 	}
@@ -329,7 +329,7 @@ func TestStream(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"events.trace","params":{"hook":"h","text":"hello"}}`,
 		`{"jsonrpc":"2.0","method":"events.brandnew","params":{"x":1}}`,
 	}
-	h := startHub(t, func(_ wire.Request, conn net.Conn) {
+	h := startDaemon(t, func(_ wire.Request, conn net.Conn) {
 		fmt.Fprint(conn, strings.Join(lines, "\n")+"\n")
 		_, _ = conn.Read(make([]byte, 1))
 	})
@@ -367,13 +367,13 @@ func TestStream(t *testing.T) {
 		t.Errorf(`n = %+v, want n.Trace other than nil and n.Trace.Text = "hello"`, n)
 	}
 	if n := notes[5]; !reflect.DeepEqual(n, Note{Method: "events.brandnew"}) {
-		t.Errorf("what a newer hub says is passed on by name: %+v", n)
+		t.Errorf("what a newer daemon says is passed on by name: %+v", n)
 	}
 }
 
 func TestStreamEnds(t *testing.T) {
 	// With its context.
-	h := startHub(t, func(_ wire.Request, conn net.Conn) {
+	h := startDaemon(t, func(_ wire.Request, conn net.Conn) {
 		fmt.Fprintln(conn, `{"method":"events.ready","params":{"cursor":"9"}}`)
 		_, _ = conn.Read(make([]byte, 1))
 	})
@@ -383,7 +383,7 @@ func TestStreamEnds(t *testing.T) {
 		context.Canceled) {
 		t.Errorf("error %v, want error context.Canceled", err)
 	}
-	// With the hub; with what cannot be read.
+	// With the daemon; with what cannot be read.
 	for answer, named := range map[string]string{
 		"": "hung up",
 		`{"method":"events.ready","params":{"cursor":"9"}}` + "\n": "hung up",
@@ -392,7 +392,7 @@ func TestStreamEnds(t *testing.T) {
 		`{"method":"events.event"}` + "\n":                                     "events.event",
 		`{"id":1,"error":{"code":-32602,"message":"cursor x is none"}}` + "\n": "cursor x is none",
 	} {
-		h := startHub(t, func(_ wire.Request, conn net.Conn) { fmt.Fprint(conn, answer) })
+		h := startDaemon(t, func(_ wire.Request, conn net.Conn) { fmt.Fprint(conn, answer) })
 		if err := h.client().Stream(context.Background(), StreamParams{},
 			func(Note) error { return nil }); err == nil || !strings.Contains(err.Error(), named) {
 			t.Errorf("%q: error %v, want an error and %q in err.Error()", answer, err, named)
@@ -402,7 +402,7 @@ func TestStreamEnds(t *testing.T) {
 
 func TestLongLines(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
-	h := startHub(t, func(r wire.Request, conn net.Conn) {
+	h := startDaemon(t, func(r wire.Request, conn net.Conn) {
 		if r.Method == wire.MethodStream {
 			fmt.Fprintf(conn, `{"method":"events.trace","params":{"text":%q}}`+"\n", long)
 			return
@@ -422,7 +422,7 @@ func TestLongLines(t *testing.T) {
 }
 
 func TestPush(t *testing.T) {
-	h := startHub(t, result(`{"id":"e1","stdout":"{}","stderr":"","exitCode":2,"decision":{"verdict":"deny"}}`))
+	h := startDaemon(t, result(`{"id":"e1","stdout":"{}","stderr":"","exitCode":2,"decision":{"verdict":"deny"}}`))
 	got, err := h.client().Push(context.Background(),
 		PushParams{Agent: "claude", Event: "Stop", Payload: json.RawMessage(`{"a": 1}`)})
 	if err != nil || got.ID != "e1" || got.ExitCode != 2 || string(got.Decision) != `{"verdict":"deny"}` {
@@ -430,17 +430,17 @@ func TestPush(t *testing.T) {
 			`{"verdict":"deny"}`, got, err)
 	}
 	if p := string(h.asked[0].Params); p != `{"agent":"claude","event":"Stop","payload":{"a":1},"timeout":20}` {
-		t.Error("the hub is told how long the client waits:", p)
+		t.Error("the daemon is told how long the client waits:", p)
 	}
-	if _, err := (&Client{Socket: h.socket + "x"}).Push(context.Background(), PushParams{}); !errors.Is(err, ErrNoHub) {
-		t.Errorf("error %v, want error ErrNoHub", err)
+	if _, err := (&Client{Socket: h.socket + "x"}).Push(context.Background(), PushParams{}); !errors.Is(err, ErrNoDaemon) {
+		t.Errorf("error %v, want error ErrNoDaemon", err)
 	}
 }
 
 // A pushed event may wait for a person: the client waits as long as it told
-// the hub, whatever its own limit for calls is.
+// the daemon, whatever its own limit for calls is.
 func TestPushWaits(t *testing.T) {
-	h := startHub(t, func(r wire.Request, conn net.Conn) {
+	h := startDaemon(t, func(r wire.Request, conn net.Conn) {
 		time.Sleep(60 * time.Millisecond)
 		result(`{"id":"e1"}`)(r, conn)
 	})

@@ -12,15 +12,15 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 )
 
 // docs/sdk.md shows these very functions.
 
 // follow prints what every agent does from now on.
 func follow(ctx context.Context) error {
-	var hub client.Client
-	return hub.Stream(ctx, client.StreamParams{}, func(note client.Note) error {
+	var daemon client.Client
+	return daemon.Stream(ctx, client.StreamParams{}, func(note client.Note) error {
 		if note.Entry == nil {
 			return nil // ready, an outcome, a problem, a trace
 		}
@@ -41,8 +41,8 @@ func ask(ctx context.Context, command string) (allowed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	var hub client.Client
-	result, err := hub.Push(ctx, client.PushParams{
+	var daemon client.Client
+	result, err := daemon.Push(ctx, client.PushParams{
 		Agent: "claude", Event: "PreToolUse", Payload: payload, Timeout: 60,
 	})
 	if err != nil {
@@ -57,9 +57,9 @@ func ask(ctx context.Context, command string) (allowed bool, err error) {
 
 // denials prints what was refused, oldest first.
 func denials(ctx context.Context) error {
-	var hub client.Client
+	var daemon client.Client
 	query := client.QueryParams{Filter: client.Filter{Verdict: "deny"}, Limit: 100}
-	return hub.Query(ctx, query, func(entry client.Entry) bool {
+	return daemon.Query(ctx, query, func(entry client.Entry) bool {
 		fmt.Printf("%s %s\n", entry.Cursor, entry.Event)
 		return true
 	})
@@ -68,12 +68,12 @@ func denials(ctx context.Context) error {
 // refuseDeploys answers what agents ask, where a person would: agents wait for
 // it as long as it runs.
 func refuseDeploys(ctx context.Context) error {
-	var hub client.Client
-	return hub.Feed(ctx, func(note client.FeedNote) error {
+	var daemon client.Client
+	return daemon.Inbox(ctx, func(note client.InboxNote) error {
 		if note.Item == nil || note.Item.Status != "pending" || !strings.Contains(note.Item.Shown, "deploy") {
 			return nil
 		}
-		result, err := hub.Reply(ctx, client.FeedReply{
+		result, err := daemon.Reply(ctx, client.InboxReply{
 			ID: note.Item.ID, Choice: "deny", Reason: "deploys are for people", SHA256: note.Item.SHA256,
 		})
 		if err == nil {
@@ -83,15 +83,15 @@ func refuseDeploys(ctx context.Context) error {
 	})
 }
 
-// scriptHub stands for the hub of this user: it answers each method with its
+// scriptDaemon stands for the daemon of this user: it answers each method with its
 // line and hangs up. What it returns ends it.
-func scriptHub(answers map[string]string) (end func()) {
+func scriptDaemon(answers map[string]string) (end func()) {
 	dir, err := sandbox.ShortDir()
 	if err != nil {
 		log.Fatal(err)
 	}
 	os.Setenv("HOOKMUX_RUNTIME_DIR", dir)
-	stop, err := sandbox.ServeSocket(dir+"/hub.sock", func(conn net.Conn) {
+	stop, err := sandbox.ServeSocket(dir+"/daemon.sock", func(conn net.Conn) {
 		var request struct{ Method string }
 		if err := json.NewDecoder(conn).Decode(&request); err == nil {
 			fmt.Fprintln(conn, answers[request.Method])
@@ -107,10 +107,10 @@ func scriptHub(answers map[string]string) (end func()) {
 	}
 }
 
-func ExampleClient_Feed() {
-	end := scriptHub(map[string]string{
-		"feed.stream": `{"method":"feed.received","params":{"id":"kefu","status":"pending","shown":"$ make deploy"}}`,
-		"feed.reply":  `{"id":1,"result":{"id":"kefu","outcome":"delivered"}}`,
+func ExampleClient_Inbox() {
+	end := scriptDaemon(map[string]string{
+		"inbox.stream": `{"method":"inbox.received","params":{"id":"kefu","status":"pending","shown":"$ make deploy"}}`,
+		"inbox.reply":  `{"id":1,"result":{"id":"kefu","outcome":"delivered"}}`,
 	})
 	defer end()
 	if err := refuseDeploys(context.Background()); err != nil {
@@ -118,11 +118,11 @@ func ExampleClient_Feed() {
 	}
 	// Output:
 	// kefu delivered
-	// the hub hung up: EOF
+	// the daemon hung up: EOF
 }
 
 func ExampleClient_Stream() {
-	end := scriptHub(map[string]string{
+	end := scriptDaemon(map[string]string{
 		"events.stream": `{"method":"events.event","params":{"cursor":"1","event":` +
 			`{"time":"2026-01-02T15:04:05Z","agent":"claude","kind":"turn.end","session":"s1"}}}`,
 	})
@@ -132,18 +132,18 @@ func ExampleClient_Stream() {
 	}
 	// Output:
 	// 15:04:05 claude turn.end s1
-	// the hub hung up: EOF
+	// the daemon hung up: EOF
 }
 
 func ExampleClient_Push() {
-	end := scriptHub(map[string]string{"event.push": `{"id":1,"result":{"id":"e1","decision":{"verdict":"deny"}}}`})
+	end := scriptDaemon(map[string]string{"event.push": `{"id":1,"result":{"id":"e1","decision":{"verdict":"deny"}}}`})
 	defer end()
 	fmt.Println(ask(context.Background(), "make deploy"))
 	// Output: false <nil>
 }
 
 func ExampleClient_Query() {
-	end := scriptHub(map[string]string{
+	end := scriptDaemon(map[string]string{
 		"journal.query": `{"id":1,"result":{"entries":[{"cursor":"7","event":{"kind":"tool.before"}}]}}`,
 	})
 	defer end()
@@ -153,16 +153,16 @@ func ExampleClient_Query() {
 	// Output: 7 {"kind":"tool.before"}
 }
 
-// Without a hub there is one error to look for.
+// Without a daemon there is one error to look for.
 func ExampleClient_Info() {
 	dir, err := sandbox.ShortDir()
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	hub := client.Client{Socket: dir + "/hub.sock"} // the zero Client finds this user's
-	if _, err := hub.Info(context.Background()); errors.Is(err, client.ErrNoHub) {
+	daemon := client.Client{Socket: dir + "/daemon.sock"} // the zero Client finds this user's
+	if _, err := daemon.Info(context.Background()); errors.Is(err, client.ErrNoDaemon) {
 		fmt.Println(err)
 	}
-	// Output: the hub is not running; start it with `hookmux hub start`
+	// Output: the daemon is not running; start it with `hookmux daemon start`
 }

@@ -13,7 +13,7 @@ type Choice string
 // catalogue.
 const (
 	ChooseOnce   Choice = "once"   // this call
-	ChooseAlways Choice = "always" // this call, and calls like it: a grant of hookmux, or the agent's own suggestion
+	ChooseAlways Choice = "always" // this call, and calls like it: a permission of hookmux, or the agent's own suggestion
 	ChooseAll    Choice = "all"    // this call, and every further one of the session
 	ChooseBypass Choice = "bypass" // this call, and the agent stops asking: its own mode is switched
 	ChooseDeny   Choice = "deny"
@@ -66,7 +66,7 @@ type Answer struct {
 
 	// Suggestion is the agent's own suggestion that the person took up, as the
 	// agent sent it. Empty beside [ChooseAlways] means that hookmux keeps the
-	// grant, and the agent hears of this call only.
+	// permission, and the agent hears of this call only.
 	Suggestion json.RawMessage `json:"suggestion,omitempty"`
 }
 

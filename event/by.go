@@ -8,13 +8,13 @@ const (
 	ByPerson        = "person"     // a person, asked about this call
 	ByHookmux       = "hookmux"    // hookmux itself, for its own safety
 	ByApprovalLevel = "gate"       // the setting that says which calls a person is asked about
-	BySupposed      = "--decision" // nobody: `hookmux explain` supposes the decision
+	BySupposed      = "--decision" // nobody: `hookmux why` supposes the decision
 )
 
-const grantStart = "grant "
+const permissionStart = "permission "
 
-// ByGrant is who settles a verdict where a standing yes of a person does.
-func ByGrant(id string) string { return grantStart + id }
+// ByPermission is who settles a verdict where a standing yes of a person does.
+func ByPermission(id string) string { return permissionStart + id }
 
-// GrantOf is the id of the grant that settled a verdict; false when none did.
-func GrantOf(by string) (id string, ok bool) { return strings.CutPrefix(by, grantStart) }
+// PermissionOf is the id of the permission that settled a verdict; false when none did.
+func PermissionOf(by string) (id string, ok bool) { return strings.CutPrefix(by, permissionStart) }

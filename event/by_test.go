@@ -6,16 +6,16 @@ import "testing"
 func TestWhoSettlesIsFrozen(t *testing.T) {
 	for got, want := range map[string]string{
 		ByPerson: "person", ByHookmux: "hookmux", ByApprovalLevel: "gate", BySupposed: "--decision",
-		ByGrant("g-1"): "grant g-1",
+		ByPermission("g-1"): "permission g-1",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	for by, want := range map[string]string{"grant g-1": "g-1", "grant": "", "person": "", "grants": ""} {
-		id, ok := GrantOf(by)
+	for by, want := range map[string]string{"permission g-1": "g-1", "permission": "", "person": "", "permissions": ""} {
+		id, ok := PermissionOf(by)
 		if id != want && ok || ok != (want != "") {
-			t.Errorf("GrantOf(%q) = %q, %v; want %q", by, id, ok, want)
+			t.Errorf("PermissionOf(%q) = %q, %v; want %q", by, id, ok, want)
 		}
 	}
 }

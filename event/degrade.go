@@ -14,7 +14,7 @@ type Carries struct {
 }
 
 // Degrade takes from d what c cannot carry and puts the safe neighbour in its
-// place. Each step is noted in Degraded. ask falls to deny here: a feed that
+// place. Each step is noted in Degraded. ask falls to deny here: a inbox that
 // could ask a person comes before this.
 func Degrade(d Decision, c Carries) Decision {
 	note := func(what Part, to Replacement) { d.NoteDegraded(Degradation{What: what, To: to, Why: NotCarried}) }

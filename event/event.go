@@ -16,7 +16,7 @@ import (
 // else was read out of them. A field the agent did not send is empty.
 type Event struct {
 	ID   string    // made by the hook client; unique everywhere
-	Time time.Time // when the hub took it in
+	Time time.Time // when the daemon took it in
 
 	Agent        string // the agent's name in the catalogue
 	AgentVersion string
@@ -60,7 +60,7 @@ type Event struct {
 	Where Place
 
 	// Projects are the folders whose hooks count for this event, nearest
-	// first. They are known to the hub, not stored.
+	// first. They are known to the daemon, not stored.
 	Projects []string
 
 	Truncated bool   // the payload was cut by the agent or was too large to carry

@@ -53,7 +53,7 @@ type wireTool struct {
 	DurationMS int64           `json:"durationMs"`
 }
 
-// UnmarshalJSON reads an event that a hub stored, streamed or explained. Raw
+// UnmarshalJSON reads an event that a daemon stored, streamed or explained. Raw
 // is then the payload as one JSON value.
 func (e *Event) UnmarshalJSON(b []byte) error {
 	var w wireEvent

@@ -13,7 +13,7 @@ import (
 )
 
 // Builtins are handlers that run inside a program, by name: what registrations
-// with handler "builtin" mean. The hub has its own set (log, trace,
+// with handler "builtin" mean. The daemon has its own set (log, trace,
 // session-capture); a Go program makes one, registers its functions, and turns
 // people's registrations into entries with [Builtins.Entries].
 type Builtins struct {
@@ -102,7 +102,7 @@ func (b *Builtins) Find(name string) (Handler, error) {
 
 // Entries makes registrations ready to be dispatched, in the order they run.
 // Those with another handler than builtin are passed over: their processes are
-// the hub's business.
+// the daemon's business.
 func (b *Builtins) Entries(regs []Registration) ([]*Entry, error) {
 	var entries []*Entry
 	for _, r := range regs {

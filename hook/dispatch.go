@@ -23,7 +23,7 @@ type Step struct {
 	Verdict event.Verdict
 	Err     error
 	Again   bool // a guard's second look, at the changed input
-	// Would is what a monitored hook would have said. Nil for others, and where
+	// Would is what a only logged hook would have said. Nil for others, and where
 	// it had nothing to say.
 	Would *event.Decision
 }
@@ -32,9 +32,9 @@ type Step struct {
 type Outcome struct {
 	Decision event.Decision
 	Steps    []Step
-	// Monitored are the hooks that only monitor, to be heard with
-	// [Dispatcher.Monitor].
-	Monitored []Monitored
+	// LogOnly are the hooks that only logs, to be heard with
+	// [Dispatcher.LogOnly].
+	LogOnly []LogOnly
 }
 
 // Dispatcher runs hooks. The zero value works; the fields are its ties to the
@@ -95,7 +95,7 @@ func isWaitedFor(e *Entry, kind event.Kind, carries event.Carries) bool {
 // Decide runs the entries that may have a say, in order, and merges what they
 // think. Deny is final and stops the rest. ctx carries the deadline of the
 // whole event: a guard that is not done by then has failed. Entries that only
-// monitor are not run; the outcome lists them.
+// only log are not run; the outcome lists them.
 func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Outcome {
 	var out Outcome
 	own := *call.Event // a handler that was left behind may still look at it
@@ -105,8 +105,8 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 		if !isWaitedFor(e, ev.Kind, call.Carries) || !e.match.holdsFor(ev) {
 			continue
 		}
-		if e.Monitor {
-			out.Monitored = append(out.Monitored, Monitored{Entry: e, Event: ev, Extra: out.Decision.Extra})
+		if e.LogOnly {
+			out.LogOnly = append(out.LogOnly, LogOnly{Entry: e, Event: ev, Extra: out.Decision.Extra})
 			continue
 		}
 		opinion := d.askHook(ctx, &call, ev, e, &out, false)
@@ -132,8 +132,8 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 		if !e.BuiltinGuard || e.ModeFor(ev.Kind) != Guard || !e.match.holdsFor(ev) {
 			continue
 		}
-		if e.Monitor {
-			out.Monitored = append(out.Monitored, Monitored{Entry: e, Event: ev, Extra: out.Decision.Extra,
+		if e.LogOnly {
+			out.LogOnly = append(out.LogOnly, LogOnly{Entry: e, Event: ev, Extra: out.Decision.Extra,
 				Again: true})
 			continue
 		}

@@ -68,9 +68,9 @@ type Registration struct {
 	Format    Format    `json:"format,omitempty"`
 	OnFailure OnFailure `json:"onFailure,omitempty"`
 	Locked    bool      `json:"locked,omitempty"`
-	// Monitor lets the hook judge without a say: what it would have done is
+	// LogOnly lets the hook judge without a say: what it would have done is
 	// recorded, and nothing changes for the agent.
-	Monitor bool `json:"monitor,omitempty"`
+	LogOnly bool `json:"log,omitempty"`
 	// SkipAgents names agents this hook is not for although Agent is "*": an
 	// imported Claude hook already runs on Claude itself.
 	SkipAgents []string `json:"skipAgents,omitempty"`

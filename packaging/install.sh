@@ -66,7 +66,7 @@ uninstall() {
 		fail "hooks are still in your agents' files. Run 'hookmux uninstall' first, then this again
 (--uninstall --keep-hooks leaves them; without the program they do nothing)"
 	fi
-	"$dir/bin/hookmux" hub stop >/dev/null 2>&1 || :
+	"$dir/bin/hookmux" daemon stop >/dev/null 2>&1 || :
 	names=$(mktemp)
 	cp "$dir/$list" "$names"
 	while IFS= read -r name; do

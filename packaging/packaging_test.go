@@ -1,4 +1,4 @@
-// Package packaging holds the files that run the hub as a service. This test
+// Package packaging holds the files that run the daemon as a service. This test
 // keeps them readable for those who run it.
 package packaging
 
@@ -18,7 +18,7 @@ import (
 
 const (
 	unit   = "systemd/hookmux.service"
-	plist  = "launchd/io.github.hookmux.hub.plist"
+	plist  = "launchd/io.github.hookmux.daemon.plist"
 	action = "polkit/" + polkit.Action + ".policy"
 )
 
@@ -76,7 +76,7 @@ func TestUnit(t *testing.T) {
 		}
 	}
 	for key, want := range map[string]string{
-		"Service.ExecStart": "hookmux hub --service", "Service.UMask": "0077", "Service.Restart": "always",
+		"Service.ExecStart": "hookmux daemon --service", "Service.UMask": "0077", "Service.Restart": "always",
 		"Install.WantedBy": "default.target", "Service.Type": "exec",
 	} {
 		if set[key] != want {
@@ -159,14 +159,14 @@ func TestPlistIsWellFormed(t *testing.T) {
 		}
 	}
 	for key, want := range map[string]string{
-		"Label": "string io.github.hookmux.hub", "Umask": "integer 63", "KeepAlive": "true", "RunAtLoad": "true",
+		"Label": "string io.github.hookmux.daemon", "Umask": "integer 63", "KeepAlive": "true", "RunAtLoad": "true",
 	} {
 		if kind[key] != want {
 			t.Errorf("%s is %q, want %q", key, kind[key], want)
 		}
 	}
-	if !strings.Contains(kind["ProgramArguments"], "exec hookmux hub --service") {
-		t.Errorf(`it runs %q; want "exec hookmux hub --service" in kind["ProgramArguments"]`,
+	if !strings.Contains(kind["ProgramArguments"], "exec hookmux daemon --service") {
+		t.Errorf(`it runs %q; want "exec hookmux daemon --service" in kind["ProgramArguments"]`,
 			kind["ProgramArguments"])
 	}
 	if want := strings.TrimSuffix(filepath.Base(plist), ".plist"); !strings.HasSuffix(kind["Label"], want) {

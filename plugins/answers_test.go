@@ -12,7 +12,7 @@ import (
 
 func TestOpenCodeAnswersGoThroughItsClient(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, func(r *frame.Request) string {
+	h := newFakeDaemon(t, func(r *frame.Request) string {
 		for mark, answer := range map[string]string{
 			"per_once": `{"reply":"once"}`, "per_always": `{"reply":"always"}`, "per_no": `{"reply":"reject","message":"not here"}`,
 			"que_yes": `{"answers":[["a","b"],[],["own words"]]}`, "que_no": `{"reject":true}`,
@@ -54,10 +54,10 @@ func TestOpenCodeAnswersGoThroughItsClient(t *testing.T) {
 }
 
 // Who answers in OpenCode's own window is reported before the request is given
-// up: the hub then knows what happened, and does not take it for a death.
+// up: the daemon then knows what happened, and does not take it for a death.
 func TestOpenCodeAnsweredInItsWindow(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, func(r *frame.Request) string {
+	h := newFakeDaemon(t, func(r *frame.Request) string {
 		if r.Event == "permission.asked" {
 			return silent
 		}
@@ -78,14 +78,14 @@ func TestOpenCodeAnsweredInItsWindow(t *testing.T) {
 	}
 }
 
-// While the hub asks a person a dialog is up in pi, too; whoever is first
+// While the daemon asks a person a dialog is up in pi, too; whoever is first
 // counts and the other is told.
 func TestPiDialogAndRemoteRace(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, answer, confirm string
 		refused               string
-		told                  string // Detail of what the hub is told
+		told                  string // Detail of what the daemon is told
 		closed                bool
 	}{
 		{"remote yes", held + `{"allow":true}`, "wait", "", "", true},
@@ -97,7 +97,7 @@ func TestPiDialogAndRemoteRace(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h := newFakeHub(t, func(r *frame.Request) string {
+			h := newFakeDaemon(t, func(r *frame.Request) string {
 				if r.Event != "tool_call" {
 					return ""
 				}
@@ -128,12 +128,12 @@ func TestPiDialogAndRemoteRace(t *testing.T) {
 				}
 			}
 			if told != c.told {
-				t.Errorf("%s: the hub was told %q", c.name, told)
+				t.Errorf("%s: the daemon was told %q", c.name, told)
 			}
 		})
 	}
-	// Without a screen nothing is shown, and the hub's word counts.
-	h := newFakeHub(t, answers(map[string]string{"tool_call": held + `{}`}))
+	// Without a screen nothing is shown, and the daemon's word counts.
+	h := newFakeDaemon(t, answers(map[string]string{"tool_call": held + `{}`}))
 	p := play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_CONFIRM=no", "HARNESS_MODE=print"},
 		piCall("call", "ls"), await("call"))
 	if refused, _ := judged(t, "pi", p, "call"); refused != "" || len(p.Notices) != 0 {
@@ -152,7 +152,7 @@ func TestTextsArePutIntoSessions(t *testing.T) {
 		{"opencode", ocEvent("session.created", step{"info": step{"id": "ses_1"}, "sessionID": "ses_1"}), "ses_1", `promptAsync {"path":{"id":"ses_1"},"body":{"parts":[{"type":"text","text":"do ünicode"}]}}`},
 		{"pi", piEmit("session_start", step{"reason": "startup"}), "pi-1", `sendUserMessage {"words":"do ünicode","deliverAs":"followUp"}`},
 	} {
-		h := newFakeHub(t, nil)
+		h := newFakeDaemon(t, nil)
 		h.texts = []wire.OutboxText{{ID: "t1", Session: c.id, Text: "do ünicode"},
 			{ID: "t1", Session: c.id, Text: "do ünicode"}, {ID: "t2", Session: "gone", Text: "x"}}
 		p := play(t, c.agent, h.dir, plugins.Options{}, nil, c.begin, called(1), step{"do": "until", "poll": 2})
@@ -175,7 +175,7 @@ func TestTextsArePutIntoSessions(t *testing.T) {
 		}
 	}
 	// A pi that only prints takes nothing.
-	h := newFakeHub(t, nil)
+	h := newFakeDaemon(t, nil)
 	play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_MODE=print"},
 		piEmit("session_start", step{"reason": "startup"}), got(1))
 	if len(h.polls) != 0 {

@@ -1,12 +1,12 @@
 // Package plugins holds the plugins for agents that take no hook commands but
-// run JavaScript in their own process. Each is one file that speaks to the hub
+// run JavaScript in their own process. Each is one file that speaks to the daemon
 // as hookmux-hook does and imports nothing but node's own modules.
 //
 // Contract: Render gives the file to be put into the agent's plugin folder,
 // the same bytes for the same options. Recognise tells such a file from
 // everybody else's, so that an installer overwrites and removes only its own.
 // An agent with a plugin of ours in it starts, runs and ends as without it
-// when there is no hub, no hookmux and no home.
+// when there is no daemon, no hookmux and no home.
 package plugins
 
 import (
@@ -45,9 +45,9 @@ type Options struct {
 	Agent   string
 	Version string // hookmux's own
 	// Hook is the absolute path of hookmux-hook. The plugin runs it while no
-	// hub answers; without it, events are lost meanwhile.
+	// daemon answers; without it, events are lost meanwhile.
 	Hook string
-	// Deny refuses, where the agent can be refused, while no hub answers.
+	// Deny refuses, where the agent can be refused, while no daemon answers.
 	Deny bool
 	// Events are the native names of the events to report; none means those
 	// the catalogue installs by default.

@@ -18,14 +18,14 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 	"github.com/hookmux/hookmux/plugins"
 )
 
-// fakeHub answers frames as a test tells it to.
-type fakeHub struct {
+// fakeDaemon answers frames as a test tells it to.
+type fakeDaemon struct {
 	dir    string
 	answer func(*frame.Request) string
 
@@ -38,7 +38,7 @@ type fakeHub struct {
 	wanted   []string            // inner events that hooks listen to
 }
 
-// What a fake hub may do in place of answering.
+// What a fake daemon may do in place of answering.
 const (
 	silent = "\x00silent" // takes the request and says nothing until the caller goes
 	dies   = "\x00dies"   // hangs up
@@ -55,17 +55,17 @@ func node(t testing.TB) string {
 	return program
 }
 
-func newFakeHub(t testing.TB, answer func(*frame.Request) string) *fakeHub {
+func newFakeDaemon(t testing.TB, answer func(*frame.Request) string) *fakeDaemon {
 	t.Helper()
-	h := &fakeHub{dir: sandbox.TempDir(t), answer: answer}
+	h := &fakeDaemon{dir: sandbox.TempDir(t), answer: answer}
 	h.listen(t)
 	t.Cleanup(h.close)
 	return h
 }
 
-func (h *fakeHub) listen(t testing.TB) {
+func (h *fakeDaemon) listen(t testing.TB) {
 	t.Helper()
-	stop, err := sandbox.ServeSocket(filepath.Join(h.dir, "hub.sock"), h.serve)
+	stop, err := sandbox.ServeSocket(filepath.Join(h.dir, "daemon.sock"), h.serve)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,14 +74,14 @@ func (h *fakeHub) listen(t testing.TB) {
 	h.mu.Unlock()
 }
 
-func (h *fakeHub) close() {
+func (h *fakeDaemon) close() {
 	h.mu.Lock()
 	stop := h.stop
 	h.mu.Unlock()
 	stop()
 }
 
-func (h *fakeHub) serve(conn net.Conn) {
+func (h *fakeDaemon) serve(conn net.Conn) {
 	br := bufio.NewReader(conn)
 	if start, _ := br.Peek(10); string(start) == `{"jsonrpc"` {
 		h.servePoll(conn, br)
@@ -120,8 +120,8 @@ func (h *fakeHub) serve(conn net.Conn) {
 	_, _ = conn.Write(frame.AppendReply(nil, &frame.Reply{ID: r.ID, Stdout: []byte(text)}))
 }
 
-// servePoll hands out texts as the hub does.
-func (h *fakeHub) servePoll(conn net.Conn, br *bufio.Reader) {
+// servePoll hands out texts as the daemon does.
+func (h *fakeDaemon) servePoll(conn net.Conn, br *bufio.Reader) {
 	var request struct {
 		Method string
 		Params wire.OutboxParams
@@ -157,7 +157,7 @@ func (h *fakeHub) servePoll(conn net.Conn, br *bufio.Reader) {
 
 // serveWanted says which inner events hooks listen to, and waits for a change
 // that never comes.
-func (h *fakeHub) serveWanted(conn net.Conn, p wire.WantedParams) {
+func (h *fakeDaemon) serveWanted(conn net.Conn, p wire.WantedParams) {
 	if p.Wait > 0 && slices.Equal(p.Known, h.wanted) {
 		_, _ = conn.Read(make([]byte, 1))
 		return
@@ -168,14 +168,14 @@ func (h *fakeHub) serveWanted(conn net.Conn, p wire.WantedParams) {
 }
 
 // all are the requests that came in, in order.
-func (h *fakeHub) all() []frame.Request {
+func (h *fakeDaemon) all() []frame.Request {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]frame.Request(nil), h.requests...)
 }
 
 // heard are the names of the events that came in, in order.
-func (h *fakeHub) heard() string {
+func (h *fakeDaemon) heard() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var names []string
@@ -186,7 +186,7 @@ func (h *fakeHub) heard() string {
 }
 
 // payload is what the n-th event of a name said.
-func (h *fakeHub) payload(t testing.TB, name string, n int) map[string]any {
+func (h *fakeDaemon) payload(t testing.TB, name string, n int) map[string]any {
 	t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -210,7 +210,7 @@ func (h *fakeHub) payload(t testing.TB, name string, n int) map[string]any {
 
 // events are those of a kind, as the catalogue reads them: what the plugin
 // sends and what the catalogue expects is one contract.
-func (h *fakeHub) events(t testing.TB, kind event.Kind) []event.Event {
+func (h *fakeDaemon) events(t testing.TB, kind event.Kind) []event.Event {
 	t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -271,7 +271,7 @@ func (p *played) clientCalls() string {
 // step is one line of a scenario.
 type step map[string]any
 
-// play drives the plugin of the agent of that name through steps with a hub in dir.
+// play drives the plugin of the agent of that name through steps with a daemon in dir.
 func play(t testing.TB, name, dir string, o plugins.Options, env []string, steps ...step) *played {
 	t.Helper()
 	program := node(t)

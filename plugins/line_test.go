@@ -120,7 +120,7 @@ func eachAgent(t *testing.T, run func(t *testing.T, agent string)) {
 	}
 }
 
-func TestNoHubNoHookmux(t *testing.T) {
+func TestNoDaemonNoHookmux(t *testing.T) {
 	t.Parallel()
 	eachAgent(t, func(t *testing.T, agent string) {
 		for _, hook := range []string{"", "/nowhere/hookmux-hook"} {
@@ -151,7 +151,7 @@ func fakeClient(t testing.TB, says string) (program, notes string) {
 	return program, notes
 }
 
-func TestNoHubGoesThroughTheClient(t *testing.T) {
+func TestNoDaemonGoesThroughTheClient(t *testing.T) {
 	t.Parallel()
 	eachAgent(t, func(t *testing.T, agent string) {
 		program, notes := fakeClient(t, refusal(agent, "the client says no"))
@@ -173,7 +173,7 @@ func TestNoHubGoesThroughTheClient(t *testing.T) {
 	})
 }
 
-func TestNoHubLeavesWhatWasTold(t *testing.T) {
+func TestNoDaemonLeavesWhatWasTold(t *testing.T) {
 	t.Parallel()
 	program, notes := fakeClient(t, "")
 	play(t, "opencode", t.TempDir(), plugins.Options{Hook: program}, nil,
@@ -192,10 +192,10 @@ func TestNoHubLeavesWhatWasTold(t *testing.T) {
 	}
 }
 
-func TestSilentHub(t *testing.T) {
+func TestSilentDaemon(t *testing.T) {
 	t.Parallel()
 	eachAgent(t, func(t *testing.T, agent string) {
-		h := newFakeHub(t, func(*frame.Request) string { return silent })
+		h := newFakeDaemon(t, func(*frame.Request) string { return silent })
 		p := play(t, agent, h.dir, plugins.Options{Limit: 400 * time.Millisecond}, []string{"HARNESS_DISPOSE=0"},
 			toolCall(agent, "call", "ls"))
 		if refused, _ := judged(t, agent, p, "call"); refused != "" {
@@ -214,11 +214,11 @@ func TestSilentHub(t *testing.T) {
 	})
 }
 
-func TestHubDiesInMidRequest(t *testing.T) {
+func TestDaemonDiesInMidRequest(t *testing.T) {
 	t.Parallel()
 	eachAgent(t, func(t *testing.T, agent string) {
 		var asked atomic.Int32
-		h := newFakeHub(t, func(r *frame.Request) string {
+		h := newFakeDaemon(t, func(r *frame.Request) string {
 			if r.Event != "tool_call" && r.Event != "tool.execute.before" && r.Event != "before_tool_call" &&
 				r.Event != "tool.call" {
 				return ""
@@ -238,10 +238,10 @@ func TestHubDiesInMidRequest(t *testing.T) {
 	})
 }
 
-func TestHubThatAlwaysDies(t *testing.T) {
+func TestDaemonThatAlwaysDies(t *testing.T) {
 	t.Parallel()
 	eachAgent(t, func(t *testing.T, agent string) {
-		h := newFakeHub(t, func(*frame.Request) string { return dies })
+		h := newFakeDaemon(t, func(*frame.Request) string { return dies })
 		p := play(t, agent, h.dir, plugins.Options{Limit: 5 * time.Second}, nil, toolCall(agent, "call", "ls"))
 		if refused, _ := judged(t, agent, p, "call"); refused != "" {
 			t.Errorf(`refused %q, want ""`, refused)
@@ -254,7 +254,7 @@ func TestNonsenseIsNoOpinion(t *testing.T) {
 	eachAgent(t, func(t *testing.T, agent string) {
 		nonsense := []string{"{", "null", "[1]", `"x"`, "7", `{"block":"yes","throw":true}`, `{"unknown":true}`,
 			`{"ask":true}`, "\xff\xfe"}
-		h := newFakeHub(t, func(r *frame.Request) string {
+		h := newFakeDaemon(t, func(r *frame.Request) string {
 			for i, answer := range nonsense {
 				if strings.Contains(string(r.Payload), fmt.Sprintf("number %d!", i)) {
 					return answer
@@ -274,7 +274,7 @@ func TestNonsenseIsNoOpinion(t *testing.T) {
 			}
 		}
 		// A change that can't be made must not let the unchanged call run.
-		h = newFakeHub(t, func(*frame.Request) string {
+		h = newFakeDaemon(t, func(*frame.Request) string {
 			return `{"action":"modify","input":"text","params":"text","output":{"args":"text"}}`
 		})
 		p = play(t, agent, h.dir, plugins.Options{}, nil, toolCall(agent, "call", "ls"))
@@ -287,7 +287,7 @@ func TestNonsenseIsNoOpinion(t *testing.T) {
 func TestSwitchedOff(t *testing.T) {
 	t.Parallel()
 	eachAgent(t, func(t *testing.T, agent string) {
-		h := newFakeHub(t, func(*frame.Request) string { return refusal(agent, "no") })
+		h := newFakeDaemon(t, func(*frame.Request) string { return refusal(agent, "no") })
 		for _, off := range []string{"HOOKMUX_DISABLED=1", "HOOKMUX_" + strings.ToUpper(agent) + "_DISABLED=true"} {
 			p := play(t, agent, h.dir, plugins.Options{}, []string{off}, toolCall(agent, "call", "ls"))
 			if refused, _ := judged(t, agent, p, "call"); refused != "" || h.heard() != "" {
@@ -298,7 +298,7 @@ func TestSwitchedOff(t *testing.T) {
 }
 
 // Both sides must arrive at the same socket, or a plugin talks to nobody.
-func TestSocketPathAgreesWithTheHubs(t *testing.T) {
+func TestSocketPathAgreesWithTheDaemons(t *testing.T) {
 	t.Parallel()
 	program := node(t)
 	file := filepath.Join(t.TempDir(), "where.mjs")
@@ -333,7 +333,7 @@ func TestSocketPathAgreesWithTheHubs(t *testing.T) {
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()
 		if err != nil || string(out) != dirs.Socket() {
-			t.Errorf("%v: plugin says %q, the hub %q (%v %s)", env, out, dirs.Socket(), err, stderr.Bytes())
+			t.Errorf("%v: plugin says %q, the daemon %q (%v %s)", env, out, dirs.Socket(), err, stderr.Bytes())
 		}
 	}
 }
@@ -375,16 +375,16 @@ func TestInstalledPluginTakesNothingFromTheEnvironment(t *testing.T) {
 		}
 		return string(out)
 	}
-	if got, want := run("/opt/hookmux-hook", "socketPath()"), home+"/run/hub.sock"; got != want {
+	if got, want := run("/opt/hookmux-hook", "socketPath()"), home+"/run/daemon.sock"; got != want {
 		t.Errorf("the installation's plugin goes to %q, want %q", got, want)
 	}
-	if got := run("/elsewhere/hookmux-hook", "socketPath()"); got != "/r/hub.sock" {
-		t.Errorf("another plugin goes to %q, want /r/hub.sock", got)
+	if got := run("/elsewhere/hookmux-hook", "socketPath()"); got != "/r/daemon.sock" {
+		t.Errorf("another plugin goes to %q, want /r/daemon.sock", got)
 	}
 	if err := os.Mkdir(home+"/run", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got := run("/opt/hookmux-hook", "trustedSocket()"); got != home+"/run/hub.sock" {
+	if got := run("/opt/hookmux-hook", "trustedSocket()"); got != home+"/run/daemon.sock" {
 		t.Errorf("a folder of one's own: %q", got)
 	}
 	if err := os.Chmod(home+"/run", 0o777); err != nil {
@@ -397,14 +397,14 @@ func TestInstalledPluginTakesNothingFromTheEnvironment(t *testing.T) {
 
 func TestChosenEvents(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, nil)
+	h := newFakeDaemon(t, nil)
 	steps := []step{ocPrompt("prompt", "go"), await("prompt"), ocEvent("session.compacted", step{}),
 		ocEvent("todo.updated", step{})}
 	play(t, "opencode", h.dir, plugins.Options{}, nil, steps...)
 	if got := h.heard(); got != "chat.message session.compacted dispose" {
 		t.Errorf(`by default: %s, want "chat.message session.compacted dispose"`, got)
 	}
-	h = newFakeHub(t, nil)
+	h = newFakeDaemon(t, nil)
 	play(t, "opencode", h.dir, plugins.Options{Events: []string{"todo.updated", "chat.message"}}, nil, steps...)
 	if got := h.heard(); got != "chat.message todo.updated" {
 		t.Errorf(`chosen: %s, want "chat.message todo.updated"`, got)
@@ -413,7 +413,7 @@ func TestChosenEvents(t *testing.T) {
 
 func TestLargePayloads(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, answers(map[string]string{"tool.execute.after": `{"output":{"output":"short"}}`}))
+	h := newFakeDaemon(t, answers(map[string]string{"tool.execute.after": `{"output":{"output":"short"}}`}))
 	p := play(t, "opencode", h.dir, plugins.Options{}, nil, ocAfter("some", strings.Repeat("x", 60_000)))
 	if _, _, out, _ := p.call(t, "some"); !strings.Contains(out, `"output":"short"`) {
 		t.Error("a larger payload was not answered")

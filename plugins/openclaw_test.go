@@ -14,7 +14,7 @@ func clawEmit(as, name string, event step) step {
 
 func TestOpenClawDecisions(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, func(r *frame.Request) string {
+	h := newFakeDaemon(t, func(r *frame.Request) string {
 		switch payload := string(r.Payload); {
 		case strings.Contains(payload, "deny me"):
 			return `{"block":true,"blockReason":"not here"}`
@@ -65,7 +65,7 @@ func TestOpenClawDecisions(t *testing.T) {
 // OpenClaw asks about a prompt in one place and can refuse it in another.
 func TestOpenClawRefusesThePromptWhereItCan(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, func(*frame.Request) string {
+	h := newFakeDaemon(t, func(*frame.Request) string {
 		return `{"outcome":"block","reason":"not this","message":"not this"}`
 	})
 	prompt := step{"prompt": "do it"}
@@ -87,7 +87,7 @@ func TestOpenClawRefusesThePromptWhereItCan(t *testing.T) {
 // A run whose model call failed comes to OpenClaw's agent_end as a success.
 func TestOpenClawFailedModelIsAFailure(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, func(*frame.Request) string { return "" })
+	h := newFakeDaemon(t, func(*frame.Request) string { return "" })
 	failed := []step{{"role": "user"}, {"role": "assistant", "stopReason": "error", "errorMessage": "401 no"}}
 	play(t, "openclaw", h.dir, plugins.Options{}, nil,
 		clawEmit("built", "before_prompt_build", step{"prompt": "do it"}), await("built"),

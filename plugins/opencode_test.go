@@ -46,14 +46,14 @@ func ocEvent(kind string, properties step) step {
 
 func await(as string) step { return step{"do": "await", "as": as} }
 
-// got waits until the hub has got n requests, called until the client was
+// got waits until the daemon has got n requests, called until the client was
 // called n times.
 func got(n int) step    { return step{"do": "until", "got": n} }
 func called(n int) step { return step{"do": "until", "client": n} }
 
 func TestOpenCodeDecisions(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, func(r *frame.Request) string {
+	h := newFakeDaemon(t, func(r *frame.Request) string {
 		switch {
 		case strings.Contains(string(r.Payload), "deny me"):
 			return `{"throw":"not \"here\""}`
@@ -126,7 +126,7 @@ func TestOpenCodeDecisions(t *testing.T) {
 
 func TestOpenCodeOneFinishPerTurn(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, nil)
+	h := newFakeDaemon(t, nil)
 	idle := func() step { return ocEvent("session.status", step{"status": step{"type": "idle"}}) }
 	play(t, "opencode", h.dir, plugins.Options{}, nil,
 		ocEvent("session.created", step{"info": step{"id": ses, "title": "New session - 2026-01-01T00:00:00.000Z",
@@ -188,7 +188,7 @@ func TestOpenCodeOneFinishPerTurn(t *testing.T) {
 
 func TestOpenCodeSubagents(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, nil)
+	h := newFakeDaemon(t, nil)
 	child := func(s step) step { s["sessionID"] = "ses_child"; return s }
 	prompt := ocPrompt("child", "go")
 	prompt["input"] = step{"sessionID": "ses_child"}
@@ -217,7 +217,7 @@ func TestOpenCodeSubagents(t *testing.T) {
 
 func TestOpenCodeAbort(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, func(r *frame.Request) string {
+	h := newFakeDaemon(t, func(r *frame.Request) string {
 		if r.Event == "tool.execute.before" || r.Event == "permission.asked" {
 			return silent
 		}
@@ -257,7 +257,7 @@ func TestOpenCodePermissions(t *testing.T) {
 		return ocEvent("permission.asked", step{"id": id, "permission": "bash", "patterns": []string{"ls"},
 			"metadata": step{"command": "ls " + id}, "tool": step{"callID": "c-" + id}})
 	}
-	h := newFakeHub(t, func(r *frame.Request) string {
+	h := newFakeDaemon(t, func(r *frame.Request) string {
 		switch {
 		case strings.Contains(string(r.Payload), "ls per_yes\""):
 			return `{"reply":"once"}`
@@ -306,7 +306,7 @@ func TestOpenCodePermissions(t *testing.T) {
 
 func TestOpenCodeKeepsGoing(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, func(r *frame.Request) string {
+	h := newFakeDaemon(t, func(r *frame.Request) string {
 		if r.Event == "session.idle" && !strings.Contains(string(r.Payload), `"goingOn":true`) {
 			return `{"prompt":"run the tests"}`
 		}
@@ -326,7 +326,7 @@ func TestOpenCodeKeepsGoing(t *testing.T) {
 
 func TestOpenCodeOrder(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, func(r *frame.Request) string {
+	h := newFakeDaemon(t, func(r *frame.Request) string {
 		if strings.Contains(string(r.Payload), "long question") {
 			return silent
 		}
@@ -356,7 +356,7 @@ func TestLoadedTwiceReportsOnce(t *testing.T) {
 	t.Parallel()
 	// One object, two hooks of the same name: as when the file lies in two
 	// plugin folders. The harness has one copy, so it is called twice.
-	h := newFakeHub(t, nil)
+	h := newFakeDaemon(t, nil)
 	node(t)
 	dir := t.TempDir()
 	script := filepath.Join(dir, "twice.mjs")
@@ -387,7 +387,7 @@ for (const h of both) await h.dispose();
 
 func TestOpenCodeQuestions(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, answers(map[string]string{"question.asked": `{"reject":true}`}))
+	h := newFakeDaemon(t, answers(map[string]string{"question.asked": `{"reject":true}`}))
 	p := play(t, "opencode", h.dir, plugins.Options{}, nil,
 		ocEvent("question.asked", step{"id": "que_1", "questions": []step{{"question": "Which?"}}}), called(1))
 	if c := p.clientCalls(); !strings.Contains(c, `"url":"/question/que_1/reject"`) {
@@ -397,7 +397,7 @@ func TestOpenCodeQuestions(t *testing.T) {
 
 func TestOpenCodeToolsOfServers(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, answers(map[string]string{"tool.execute.after": `{"output":{"output":"other words"}}`}))
+	h := newFakeDaemon(t, answers(map[string]string{"tool.execute.after": `{"output":{"output":"other words"}}`}))
 	s := ocAfter("mcp", "")
 	s["output"] = step{"content": []step{{"type": "text", "text": "the words"}}}
 	p := play(t, "opencode", h.dir, plugins.Options{}, nil, s)

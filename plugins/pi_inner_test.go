@@ -20,7 +20,7 @@ func piInner(as, name string, event step) []step {
 // What no hook listens to is neither subscribed to nor sent.
 func TestPiInnerEventsUnheard(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, nil)
+	h := newFakeDaemon(t, nil)
 	steps := []step{piStarts}
 	for _, name := range []string{"context", "message_update", "before_provider_request", "turn_start"} {
 		steps = append(steps, piInner(name, name, step{"messages": []step{}, "payload": step{}})...)
@@ -38,7 +38,7 @@ func TestPiInnerEventsUnheard(t *testing.T) {
 	}
 }
 
-// Each inner event goes to the hub as such, whole, and its answer is what pi
+// Each inner event goes to the daemon as such, whole, and its answer is what pi
 // takes at that event.
 func TestPiInnerEvents(t *testing.T) {
 	t.Parallel()
@@ -60,7 +60,7 @@ func TestPiInnerEvents(t *testing.T) {
 		"turn_start":              {step{"turnIndex": 0}, `{"messages":[]}`, ``},
 		"model_select":            {step{"model": step{"id": "m"}}, ``, ``},
 	}
-	h := newFakeHub(t, func(r *frame.Request) string { return events[r.Event].answer })
+	h := newFakeDaemon(t, func(r *frame.Request) string { return events[r.Event].answer })
 	steps := []step{piStarts}
 	for name, e := range events {
 		h.wanted = append(h.wanted, name)
@@ -90,7 +90,7 @@ func TestPiInnerEvents(t *testing.T) {
 // not shown, and stay; several messages all reach pi.
 func TestPiInnerEventsWithCare(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, answers(map[string]string{
+	h := newFakeDaemon(t, answers(map[string]string{
 		"user_bash": `{"threw":"gate.ts: no"}`, "before_provider_headers": `{"headers":{"x-new":"1"}}`,
 		"before_agent_start": `{"messages":[{"content":"one"},{"content":"two"}]}`,
 	}))
@@ -127,7 +127,7 @@ func TestPiInnerEventsWithCare(t *testing.T) {
 // What a hook has pi do is one of pi's own methods, and only some of them.
 func TestPiActs(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, nil)
+	h := newFakeDaemon(t, nil)
 	h.texts = []wire.OutboxText{
 		{ID: "t1", Session: "pi-1", Call: []byte(`{"what":"act","on":"ui","method":"notify","args":["hello","info"]}`)},
 		{ID: "t2", Session: "pi-1", Call: []byte(`{"what":"act","on":"pi","method":"on","args":["tool_call",null]}`)},

@@ -21,7 +21,7 @@ func piSays(words, stop string) step {
 
 func TestPiDecisions(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, func(r *frame.Request) string {
+	h := newFakeDaemon(t, func(r *frame.Request) string {
 		switch {
 		case r.Event == "input" && strings.Contains(string(r.Payload), "deny me"):
 			return `{"action":"handled","notice":"not here"}`
@@ -83,7 +83,7 @@ func TestPiDecisions(t *testing.T) {
 // What a hook written for pi says in pi's own words is returned as it is.
 func TestPiTakesItsOwnWords(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, answers(map[string]string{
+	h := newFakeDaemon(t, answers(map[string]string{
 		"input":                  `{"action":"transform","text":"rewritten","systemPrompt":"and be brief"}`,
 		"tool_result":            `{"content":[{"type":"text","text":"x"}],"details":{"n":1},"isError":true}`,
 		"session_before_compact": `{"compaction":{"summary":"short","firstKeptEntryId":"e2","tokensBefore":9}}`,
@@ -121,7 +121,7 @@ func TestPiTakesItsOwnWords(t *testing.T) {
 
 func TestPiAsksHere(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, answers(map[string]string{"tool_call": `{"ask":"writes outside"}`}))
+	h := newFakeDaemon(t, answers(map[string]string{"tool_call": `{"ask":"writes outside"}`}))
 	for _, c := range []struct{ mode, confirm, want string }{{"tui", "yes", ""}, {"tui", "no", "writes outside"},
 		{"print", "yes", "writes outside"}} {
 		p := play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_MODE=" + c.mode, "HARNESS_CONFIRM=" + c.confirm},
@@ -138,7 +138,7 @@ func TestPiAsksHere(t *testing.T) {
 
 func TestPiAbort(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, func(*frame.Request) string { return silent })
+	h := newFakeDaemon(t, func(*frame.Request) string { return silent })
 	p := play(t, "pi", h.dir, plugins.Options{}, nil, piCall("pending", "ls"), got(1), step{"do": "abort"},
 		await("pending"))
 	if refused, _ := judged(t, "pi", p, "pending"); !strings.Contains(refused, "aborted") {
@@ -148,7 +148,7 @@ func TestPiAbort(t *testing.T) {
 
 func TestPiOneFinishPerTurn(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, func(r *frame.Request) string {
+	h := newFakeDaemon(t, func(r *frame.Request) string {
 		if r.Event == "agent_before_settle" && strings.Contains(string(r.Payload), "first try") {
 			return `{"continue":true,"entries":[{"type":"custom_message","customType":"hookmux","content":"run the tests","display":true}]}`
 		}
@@ -207,7 +207,7 @@ func TestPiOneFinishPerTurn(t *testing.T) {
 // Versions before 0.80 never say that they have settled.
 func TestPiThatDoesNotSettle(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, nil)
+	h := newFakeDaemon(t, nil)
 	play(t, "pi", h.dir, plugins.Options{}, nil,
 		piEmit("input", step{"text": "go"}), piSays("done", "stop"), piEmit("agent_end", step{}),
 		piEmit("session_shutdown", step{"reason": "quit"}))
@@ -218,7 +218,7 @@ func TestPiThatDoesNotSettle(t *testing.T) {
 
 func TestPiToleratesALeanContext(t *testing.T) {
 	t.Parallel()
-	h := newFakeHub(t, nil)
+	h := newFakeDaemon(t, nil)
 	node(t)
 	dir := t.TempDir()
 	writeFile(t, dir, "plugin.mjs", render(t, "pi", plugins.Options{Version: "1"}))

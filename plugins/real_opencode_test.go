@@ -136,7 +136,7 @@ func TestRealOpenCodeServer(t *testing.T) {
 		"child": call("touch ran-denied"),
 	}})
 	st.hold = make(chan struct{})
-	st.startHub(t)
+	st.startDaemon(t)
 	s := startServer(t, st)
 
 	t.Run("permissions", func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 
@@ -59,7 +59,7 @@ func TestRealPiTerminal(t *testing.T) {
 	agentstest.Repeats(t, "the row ask-dialog")
 	s := newRealTestBed(t, "pi", plugins.Options{})
 	s.Model.SetScenario(s.Run, script(s.TestBed, "touch ran-asked", "touch ran-denied"))
-	s.startHub(t)
+	s.startDaemon(t)
 	keys := startTerminal(t, s, "--provider", "scripted", "--model", "scripted", "go "+model.Mark(""))
 	eventually(t, "the dialog is open", func() bool { return len(s.events(event.UserAttention)) == 1 })
 	if s.ran("asked") {
@@ -85,7 +85,7 @@ func TestRealOpenCodeTerminal(t *testing.T) {
 	s := newRealTestBed(t, "opencode", plugins.Options{})
 	s.Env = append(s.Env, `OPENCODE_PERMISSION={"bash":"ask"}`)
 	s.Model.SetScenario(s.Run, script(s.TestBed, "touch ran-permitted", "touch ran-denied", "touch ran-forbidden"))
-	s.startHub(t)
+	s.startDaemon(t)
 	began := time.Now()
 	startTerminal(t, s, "--prompt", "go "+model.Mark(""))
 	eventually(t, "the first event", func() bool { return s.kinds() != "" })

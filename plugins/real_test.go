@@ -12,9 +12,9 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/hub"
-	"github.com/hookmux/hookmux/internal/hubtest/programs"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemon"
+	"github.com/hookmux/hookmux/internal/daemontest/programs"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/verify/agents"
@@ -23,7 +23,7 @@ import (
 	"github.com/hookmux/hookmux/plugins"
 )
 
-// realTestBed is a real agent with its plugin, and a real hub where wanted.
+// realTestBed is a real agent with its plugin, and a real daemon where wanted.
 type realTestBed struct {
 	*agentstest.TestBed
 	dirs paths.Dirs
@@ -56,7 +56,7 @@ func newRealTestBed(t *testing.T, name string, o plugins.Options) *realTestBed {
 	return s
 }
 
-// outsider hides this process from the hub: it is the agent's parent, too.
+// outsider hides this process from the daemon: it is the agent's parent, too.
 type outsider struct{ proc.Table }
 
 func (o outsider) Lookup(pid int) (proc.Process, error) {
@@ -66,8 +66,8 @@ func (o outsider) Lookup(pid int) (proc.Process, error) {
 	return o.Table.Lookup(pid)
 }
 
-// startHub runs a hub whose one hook decides by the words of the command.
-func (s *realTestBed) startHub(t *testing.T) {
+// startDaemon runs a daemon whose one hook decides by the words of the command.
+func (s *realTestBed) startDaemon(t *testing.T) {
 	t.Helper()
 	entry, err := hook.NewEntry(hook.Registration{
 		ID: "real", Agent: hook.Any, HookType: hook.Any, Handler: "builtin", Target: "real", Mode: hook.Guard,
@@ -75,7 +75,7 @@ func (s *realTestBed) startHub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := hub.New(hub.Options{Dirs: s.dirs, Version: "0.0.0-test", Table: outsider{proc.System()},
+	h, err := daemon.New(daemon.Options{Dirs: s.dirs, Version: "0.0.0-test", Table: outsider{proc.System()},
 		Extra: []*hook.Entry{entry}})
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func (s *realTestBed) startHub(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	eventually(t, "the hub listens", func() bool { _, err := os.Stat(s.dirs.Socket()); return err == nil })
+	eventually(t, "the daemon listens", func() bool { _, err := os.Stat(s.dirs.Socket()); return err == nil })
 }
 
 func (s *realTestBed) decide(ctx context.Context, call *hook.Call) (event.Decision, error) {
@@ -189,7 +189,7 @@ func TestRealPlugins(t *testing.T) {
 			s := newRealTestBed(t, name, plugins.Options{})
 			s.Model.SetScenario(s.Run, script(s.TestBed, "touch ran-denied", "touch ran-original",
 				"touch ran-result; echo the-real-result", "exit 3"))
-			s.startHub(t)
+			s.startDaemon(t)
 			r := s.Headless(t, "with-context "+model.Mark(""))
 			if r.Exit != 0 {
 				t.Errorf("exit %d, want 0", r.Exit)
@@ -253,9 +253,9 @@ func TestRealPlugins(t *testing.T) {
 	}
 }
 
-// No hub and no hookmux, and the agent works as if
+// No daemon and no hookmux, and the agent works as if
 // nothing were installed.
-func TestRealPluginsWithoutHub(t *testing.T) {
+func TestRealPluginsWithoutDaemon(t *testing.T) {
 	agentstest.Repeats(t, "TestRealAgentsWorkWithoutHookmux")
 	for _, name := range plugins.Sources() {
 		t.Run(name, func(t *testing.T) {
@@ -272,9 +272,9 @@ func TestRealPluginsWithoutHub(t *testing.T) {
 	}
 }
 
-// No hub, but hookmux-hook: nothing is lost.
+// No daemon, but hookmux-hook: nothing is lost.
 func TestRealPluginsLeaveEvents(t *testing.T) {
-	agentstest.Repeats(t, "the row hub-absent")
+	agentstest.Repeats(t, "the row daemon-absent")
 	for _, name := range plugins.Sources() {
 		t.Run(name, func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "hookmux-hook")
@@ -302,7 +302,7 @@ func TestRealPiKeepsGoing(t *testing.T) {
 	s := newRealTestBed(t, "pi", plugins.Options{})
 	s.Model.SetScenario(s.Run, script(s.TestBed, "touch ran-once"))
 	s.keep = 1
-	s.startHub(t)
+	s.startDaemon(t)
 	if r := s.Headless(t, "go "+model.Mark("")); r.Exit != 0 || !s.Model.Saw(s.Run, "keep-going-by-hookmux") {
 		t.Errorf("exit %d, told %v", r.Exit, s.Model.Saw(s.Run, "keep-going-by-hookmux"))
 	}
@@ -316,7 +316,7 @@ func TestRealPiAbort(t *testing.T) {
 	s := newRealTestBed(t, "pi", plugins.Options{})
 	s.Model.SetScenario(s.Run, script(s.TestBed, "touch ran-held"))
 	s.hold = make(chan struct{}) // never opened: only the abort ends it
-	s.startHub(t)
+	s.startDaemon(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	cmd := agents.Command(ctx, s.In, s.Env, s.Project, "--provider", "scripted", "--model", "scripted", "--mode", "rpc")

@@ -19,7 +19,7 @@ type Answer struct {
 type Row struct {
 	Neutral Answer
 	Deny    Answer // spoken when the user chose --on-unavailable deny
-	// Unchecked is spoken where guards cover the event and neither the hub nor
+	// Unchecked is spoken where guards cover the event and neither the daemon nor
 	// the check without it answered: the agent's own prompt where it can be
 	// forced, else a refusal. Where nothing can be stopped it is Neutral.
 	Unchecked Answer

@@ -3,7 +3,7 @@ package proof
 
 import "strings"
 
-// Kind says who vouches for a claim.
+// Kind says who trustes a claim.
 type Kind string
 
 // The kinds of proofs, as they begin one.
@@ -14,13 +14,13 @@ const (
 	None Kind = ""    // the claim does not say
 )
 
-// KindOf is who vouches for a claim with this proof.
+// KindOf is who trustes a claim with this proof.
 func KindOf(text string) Kind {
 	kind, _ := Split(text)
 	return kind
 }
 
-// Split is who vouches for a claim, and in which run or on which page.
+// Split is who trustes a claim, and in which run or on which page.
 func Split(text string) (kind Kind, where string) {
 	word, where, ok := strings.Cut(text, ": ")
 	switch kind = Kind(word); kind {

@@ -63,10 +63,10 @@ func main() {
 func run(socket, out string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	hub := &client.Client{Socket: socket}
-	t := &timed{Model: tui.New(ctx, tui.Options{Hub: hub})}
+	daemon := &client.Client{Socket: socket}
+	t := &timed{Model: tui.New(ctx, tui.Options{Daemon: daemon})}
 	program := tea.NewProgram(t, tea.WithoutSignalHandler())
-	tui.Follow(ctx, hub, program.Send)
+	tui.Follow(ctx, daemon, program.Send)
 	go func() {
 		<-ctx.Done()
 		program.Quit()

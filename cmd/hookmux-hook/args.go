@@ -10,11 +10,11 @@ import (
 const usage = `usage: hookmux-hook [--on-unavailable=neutral|deny] AGENT EVENT [DEADLINE]
 
 Agents run this at their hooks, with the event on stdin. To see what it would
-say, use: hookmux explain AGENT EVENT < payload.json
+say, use: hookmux why AGENT EVENT < payload.json
 
   DEADLINE   how long the agent waits: seconds or a duration such as 90s
   --on-unavailable=deny
-             refuse, where the agent can be refused, while no hub answers
+             refuse, where the agent can be refused, while no daemon answers
 
   HOOKMUX_DISABLED=1, HOOKMUX_<AGENT>_DISABLED=1   change nothing
   HOOKMUX_DEBUG=1                                  say on stderr what went wrong
@@ -25,7 +25,7 @@ type options struct {
 	agent, event  string
 	id            string        // of an event that a plugin tried to send already; "" makes one
 	limit         time.Duration // how long the agent waits; 0 is unknown
-	deny          bool          // answer deny while no hub can be reached
+	deny          bool          // answer deny while no daemon can be reached
 	disabled      bool
 	debug         bool
 	help, version bool

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent/neutral"
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// call is one hook call on its way to the hub and back.
+// call is one hook call on its way to the daemon and back.
 type call struct {
 	opt      options
 	env      []string
@@ -32,7 +32,7 @@ type call struct {
 	cut  bool   // that is all there will be of it: the rest is only read away
 	sent conn   // where the request is waiting for its reply already
 
-	unsent atomic.Bool // the request is whole, and no hub has it
+	unsent atomic.Bool // the request is whole, and no daemon has it
 }
 
 func newCall(opt options, env []string, start time.Time) *call {
@@ -52,7 +52,7 @@ func newCall(opt options, env []string, start time.Time) *call {
 	return c
 }
 
-const unreachable = "hookmux: the hub can't be reached, and this hook was installed to refuse then; run hookmux " +
+const unreachable = "hookmux: the daemon can't be reached, and this hook was installed to refuse then; run hookmux " +
 	"status\n"
 
 // makeCall makes the call. It runs beside superviseCall, which reads nothing of
@@ -80,7 +80,7 @@ func (c *call) makeCall(stdin io.Reader, stderr io.Writer) neutral.Answer {
 	if c.opt.debug {
 		writeText(stderr, frame.DebugStart+err.Error()+"\n")
 	}
-	return c.withoutHub(stderr)
+	return c.withoutDaemon(stderr)
 }
 
 func (c *call) prepareRequest(payload []byte, truncated bool) {
@@ -115,28 +115,28 @@ func answerOf(r frame.Reply) neutral.Answer {
 	return neutral.Answer{Stdout: string(r.Stdout), Stderr: string(r.Stderr), Exit: r.Exit}
 }
 
-// maxSends bounds how often one deciding call is repeated. A hub that dies of
+// maxSends bounds how often one deciding call is repeated. A daemon that dies of
 // it twice sets it aside; one that answers nonsense won't learn.
 const maxSends = 4
 
-// heldLong is after how long a hub that hangs up did not do so because of the
-// call: it was held for a person, who is asked again by the next hub, however
+// heldLong is after how long a daemon that hangs up did not do so because of the
+// call: it was held for a person, who is asked again by the next daemon, however
 // many come and go.
 const heldLong = 250 * time.Millisecond
 
 var (
-	errSilent = errors.New("the hub didn't answer in time")
-	errStuck  = errors.New("the hub shows no sign of life; it may have been stopped")
+	errSilent = errors.New("the daemon didn't answer in time")
+	errStuck  = errors.New("the daemon shows no sign of life; it may have been stopped")
 )
 
-// exchangeFrames gets the hub's reply, or makes sure that the event isn't lost.
+// exchangeFrames gets the daemon's reply, or makes sure that the event isn't lost.
 func (c *call) exchangeFrames() (frame.Reply, error) {
 	for sends := 1; ; sends++ {
 		conn := c.sent
 		if conn == noConn {
 			c.unsent.Store(true)
 			var err error
-			if conn, err = c.reachHub(); err != nil {
+			if conn, err = c.reachDaemon(); err != nil {
 				return frame.Reply{}, err
 			}
 			if conn, err = c.transmitRequest(conn); err != nil {
@@ -161,7 +161,7 @@ func (c *call) exchangeFrames() (frame.Reply, error) {
 			sends = max(sends, maxSends-1) // once more on a new connection
 		}
 		if c.isLost(sends, err) {
-			// Whether the hub has it we can't know. Left twice it still counts
+			// Whether the daemon has it we can't know. Left twice it still counts
 			// once, because the id is the key.
 			return frame.Reply{}, errors.Join(err, c.leaveEvent())
 		}
@@ -173,22 +173,22 @@ func (c *call) isLost(sends int, err error) bool {
 	return c.observes || sends == maxSends || errors.Is(err, errSilent) || time.Now().After(c.time.giveUp)
 }
 
-// reachHub connects to the hub that is there, or else to one it brings up. If
+// reachDaemon connects to the daemon that is there, or else to one it brings up. If
 // that fails, the event is in the spool.
-func (c *call) reachHub() (conn, error) {
+func (c *call) reachDaemon() (conn, error) {
 	dirs, err := paths.RuntimeOnly(c.getenv)
 	if err != nil {
 		return noConn, err
 	}
-	conn, err := c.connectHub(dirs, c.time.reachFrom(time.Now(), c.observes))
+	conn, err := c.connectDaemon(dirs, c.time.reachFrom(time.Now(), c.observes))
 	if err != nil {
 		return c.bringUp(err)
 	}
 	return conn, nil
 }
 
-// connectHub connects to the hub and makes sure that it is the hub.
-func (c *call) connectHub(d paths.Dirs, until time.Time) (conn, error) {
+// connectDaemon connects to the daemon and makes sure that it is the daemon.
+func (c *call) connectDaemon(d paths.Dirs, until time.Time) (conn, error) {
 	conn, err := c.connectUser(d, until)
 	if err != nil {
 		return noConn, err
@@ -200,13 +200,13 @@ func (c *call) connectHub(d paths.Dirs, until time.Time) (conn, error) {
 	return conn, nil
 }
 
-// connectUser connects to a process of this user that listens on the hub's
+// connectUser connects to a process of this user that listens on the daemon's
 // socket. Whoever believes its reply calls checkProgram first.
 func (c *call) connectUser(d paths.Dirs, until time.Time) (conn, error) {
 	if err := d.CheckSocket(); err != nil {
 		return noConn, err
 	}
-	conn, err := dialHub(d.Socket(), until)
+	conn, err := dialDaemon(d.Socket(), until)
 	if err != nil {
 		return noConn, err
 	}
@@ -217,9 +217,9 @@ func (c *call) connectUser(d paths.Dirs, until time.Time) (conn, error) {
 	return conn, nil
 }
 
-// bringUp deals with a hub that can't be reached. An observing event is left
-// in the spool for the hub that is being started; a deciding one waits for
-// that hub for a while.
+// bringUp deals with a daemon that can't be reached. An observing event is left
+// in the spool for the daemon that is being started; a deciding one waits for
+// that daemon for a while.
 func (c *call) bringUp(why error) (conn, error) {
 	dirs, err := paths.Find(c.getenv)
 	if err != nil {
@@ -228,14 +228,14 @@ func (c *call) bringUp(why error) (conn, error) {
 	if c.observes {
 		return noConn, errors.Join(why, c.leaveIn(dirs), c.startOnly(dirs))
 	}
-	program, err := hubstart.FindProgram(c.getenv)
+	program, err := daemonstart.FindProgram(c.getenv)
 	if err != nil {
 		return noConn, errors.Join(err, c.leaveIn(dirs))
 	}
 	var got conn
 	until := c.time.reachFrom(time.Now(), c.observes)
-	err = hubstart.Ensure(dirs, program, hubstart.Options{Env: c.env}, until, func() (err error) {
-		got, err = c.connectHub(dirs, until)
+	err = daemonstart.Ensure(dirs, program, daemonstart.Options{Env: c.env}, until, func() (err error) {
+		got, err = c.connectDaemon(dirs, until)
 		return err
 	})
 	if err != nil {
@@ -245,11 +245,11 @@ func (c *call) bringUp(why error) (conn, error) {
 }
 
 func (c *call) startOnly(d paths.Dirs) error {
-	program, err := hubstart.FindProgram(c.getenv)
+	program, err := daemonstart.FindProgram(c.getenv)
 	if err != nil {
 		return err
 	}
-	_, err = hubstart.Start(d, program, hubstart.Options{Env: c.env})
+	_, err = daemonstart.Start(d, program, daemonstart.Options{Env: c.env})
 	return err
 }
 
@@ -302,7 +302,7 @@ func (c *call) readReply(from replyReader) (frame.Reply, error) {
 	case err != nil:
 		return frame.Reply{}, err
 	case reply.ID != c.request.ID:
-		return frame.Reply{}, errors.New("the hub answered another call")
+		return frame.Reply{}, errors.New("the daemon answered another call")
 	}
 	return reply, nil
 }

@@ -10,21 +10,21 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
 // unchecked is what an agent that only its user's files describe gets to read
 // when nobody could check its call.
-const unchecked = "hookmux could not check this call: its hub does not answer and the check without it failed; run: " +
-	"hookmux hub restart\n"
+const unchecked = "hookmux could not check this call: its daemon does not answer and the check without it failed; run: " +
+	"hookmux daemon restart\n"
 
-// withoutHub answers a call that no hub answered: where guards may have a say,
+// withoutDaemon answers a call that no daemon answered: where guards may have a say,
 // as `hookmux judge` decides. It knows which guards are on; the note is no more
 // than a file that any program of the user can write, so it can only add events.
-func (c *call) withoutHub(stderr io.Writer) neutral.Answer {
+func (c *call) withoutDaemon(stderr io.Writer) neutral.Answer {
 	if c.observes || c.deniesUnavailable() || !c.isGuarded() && !c.coveredByBuiltin() {
 		return c.answerUnavailable()
 	}
@@ -54,7 +54,7 @@ func (c *call) answerUnavailable() neutral.Answer {
 	return c.row.Unchecked
 }
 
-// deniesUnavailable reports whether the user chose that calls are refused while no hub
+// deniesUnavailable reports whether the user chose that calls are refused while no daemon
 // answers.
 func (c *call) deniesUnavailable() bool { return c.opt.deny && c.row.Deny != (neutral.Answer{}) }
 
@@ -91,7 +91,7 @@ func (c *call) coveredByBuiltin() bool {
 	return err == nil && wasUsed(dirs)
 }
 
-// wasUsed reports whether hookmux was installed, or its hub ran, in these
+// wasUsed reports whether hookmux was installed, or its daemon ran, in these
 // places.
 func wasUsed(d paths.Dirs) bool {
 	if d.Installation() != nil {
@@ -112,9 +112,9 @@ const judgeWait = 15 * time.Second
 // maxAnswer bounds what is read of its answer.
 const maxAnswer = 32 << 20
 
-// runJudge runs `hookmux judge`, which decides without a hub.
+// runJudge runs `hookmux judge`, which decides without a daemon.
 func (c *call) runJudge() (neutral.Answer, error) {
-	program, err := hubstart.FindProgram(c.getenv)
+	program, err := daemonstart.FindProgram(c.getenv)
 	if err != nil {
 		return neutral.Answer{}, err
 	}

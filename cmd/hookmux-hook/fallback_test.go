@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// guardedWorld is a world in which guards are on and no hub comes up.
+// guardedWorld is a world in which guards are on and no daemon comes up.
 func guardedWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -29,10 +29,10 @@ func guardedWorld(t *testing.T) *world {
 	return w
 }
 
-// noHub keeps hubs from coming up for a minute.
-func (w *world) noHub() {
+// noDaemon keeps daemons from coming up for a minute.
+func (w *world) noDaemon() {
 	w.t.Helper()
-	if err := hubstart.Pause(w.dirs); err != nil {
+	if err := daemonstart.Pause(w.dirs); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -70,14 +70,14 @@ func judged(payload string) result {
 	return result{agent + " " + deciding + ": " + payload, "judged", 5}
 }
 
-func TestJudgeDecidesWithoutAHub(t *testing.T) {
+func TestJudgeDecidesWithoutADaemon(t *testing.T) {
 	w := guardedWorld(t)
-	w.noHub()
+	w.noDaemon()
 	if got := w.hook("payload", agent, deciding, "60"); got != judged("payload") {
 		t.Errorf("got %+v, want what hookmux judge said", got)
 	}
 	if n := len(w.spooled()); n != 1 {
-		t.Errorf("%d events were left for the next hub, want 1", n)
+		t.Errorf("%d events were left for the next daemon, want 1", n)
 	}
 	large := strings.Repeat("0123456789", maxPayload/10+1)
 	if got := w.hook(large, agent, deciding, "60"); got.stdout != "--truncated "+judged(large[:cutPayload]).stdout {
@@ -109,7 +109,7 @@ func TestJudgeDecidesWithoutAHub(t *testing.T) {
 
 func TestNobodyCanCheck(t *testing.T) {
 	w := guardedWorld(t)
-	w.noHub()
+	w.noDaemon()
 	for _, judge := range []string{"die", "garbage"} {
 		write(t, filepath.Join(w.dirs.Runtime, "judge"), judge)
 		for _, name := range []string{agent, "codex"} {
@@ -141,8 +141,8 @@ func TestNobodyCanCheck(t *testing.T) {
 func TestMissingOrDamagedNoteCountsAsGuardsOn(t *testing.T) {
 	for _, damage := range []string{"", "hookmux guards 1\n* tool.before\n"} {
 		w := newWorld(t)
-		w.noHub()
-		write(t, filepath.Join(w.dirs.State, "journal.db"), "") // a hub ran here once
+		w.noDaemon()
+		write(t, filepath.Join(w.dirs.State, "journal.db"), "") // a daemon ran here once
 		if damage != "" {
 			write(t, guardnote.File(w.dirs.State), damage)
 		}
@@ -157,28 +157,28 @@ func TestMissingOrDamagedNoteCountsAsGuardsOn(t *testing.T) {
 		}
 	}
 	w := newWorld(t)
-	w.noHub()
+	w.noDaemon()
 	if got := w.hook("payload", agent, deciding); got != (result{}) {
 		t.Errorf("hookmux was never in use here: %+v", got)
 	}
 }
 
-// A hub that hangs up on everybody, as one without room does, and one that
+// A daemon that hangs up on everybody, as one without room does, and one that
 // talks nonsense.
-func TestHubThatHangsUpIsNoWayAround(t *testing.T) {
+func TestDaemonThatHangsUpIsNoWayAround(t *testing.T) {
 	for _, said := range []string{"", "nonsense\n"} {
 		w := guardedWorld(t)
 		h := w.listen(func(conn net.Conn, _ frame.Request, _ int) { _, _ = io.WriteString(conn, said) })
 		if got := w.hook("payload", agent, deciding, "60"); got != judged("payload") {
-			t.Errorf("a hub that says %q: %+v", said, got)
+			t.Errorf("a daemon that says %q: %+v", said, got)
 		}
 		if n := len(h.requests()); n < 2 {
-			t.Errorf("a hub that says %q was asked %d times, want at least once more", said, n)
+			t.Errorf("a daemon that says %q was asked %d times, want at least once more", said, n)
 		}
 	}
 }
 
-func TestSilentHubIsNoWayAround(t *testing.T) {
+func TestSilentDaemonIsNoWayAround(t *testing.T) {
 	w := guardedWorld(t)
 	w.listen(func(conn net.Conn, _ frame.Request, _ int) { untilClosed(conn) })
 	// Whether judge makes it in what is left of so little time depends on the
@@ -240,7 +240,7 @@ func TestWholeTexts(t *testing.T) {
 func TestPeerIsThisUser(t *testing.T) {
 	w := newWorld(t)
 	w.listen(func(net.Conn, frame.Request, int) {})
-	c, err := dialHub(w.dirs.Socket(), time.Now().Add(20*time.Second))
+	c, err := dialDaemon(w.dirs.Socket(), time.Now().Add(20*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,8 +38,8 @@ var (
 	errSystem = errors.New("hookmux runs on Linux and macOS only; on Windows use WSL")
 )
 
-func dialHub(string, time.Time) (conn, error) { return noConn, errSystem }
-func (conn) Read([]byte) (int, error)         { return 0, errSystem }
-func (conn) Write([]byte) (int, error)        { return 0, errSystem }
-func (conn) startReading()                    {}
-func (conn) close()                           {}
+func dialDaemon(string, time.Time) (conn, error) { return noConn, errSystem }
+func (conn) Read([]byte) (int, error)            { return 0, errSystem }
+func (conn) Write([]byte) (int, error)           { return 0, errSystem }
+func (conn) startReading()                       {}
+func (conn) close()                              {}

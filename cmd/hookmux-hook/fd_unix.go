@@ -12,7 +12,7 @@ import (
 
 // fd is a file descriptor used with plain blocking system calls. os.File and
 // net.Conn would bring up the netpoller, which costs more than the exchange
-// with the hub; and os.File dies of SIGPIPE when stdout is gone.
+// with the daemon; and os.File dies of SIGPIPE when stdout is gone.
 type fd int
 
 func (f fd) Read(p []byte) (int, error) {
@@ -65,9 +65,9 @@ func workingDir() string {
 	return dir
 }
 
-// conn is a connection to the hub. Its times are the kernel's (SO_SNDTIMEO,
+// conn is a connection to the daemon. Its times are the kernel's (SO_SNDTIMEO,
 // SO_RCVTIMEO), so that no second thread has to watch. It is not marked
-// close-on-exec: hubstart marks everything before it spawns.
+// close-on-exec: daemonstart marks everything before it spawns.
 type conn struct {
 	fd    int
 	until time.Time // when reading and writing give up
@@ -75,9 +75,9 @@ type conn struct {
 
 var noConn = conn{fd: -1}
 
-// dialHub connects, and gives up at until: a hub that doesn't accept any more
+// dialDaemon connects, and gives up at until: a daemon that doesn't accept any more
 // keeps its callers waiting once its queue is full.
-func dialHub(path string, until time.Time) (conn, error) {
+func dialDaemon(path string, until time.Time) (conn, error) {
 	s, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		return noConn, os.NewSyscallError("socket", err)

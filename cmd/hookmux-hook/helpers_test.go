@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -82,23 +82,23 @@ func (w *world) spooled() []spool.Record {
 	return all
 }
 
-// hub is a hub that does what a test wants it to.
-type hub struct {
+// daemon is a daemon that does what a test wants it to.
+type daemon struct {
 	mu   sync.Mutex
 	seen []frame.Request
 }
 
-func (h *hub) requests() []frame.Request {
+func (h *daemon) requests() []frame.Request {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]frame.Request(nil), h.seen...)
 }
 
-// listen starts a hub that reads a request and gives it to answer, together
+// listen starts a daemon that reads a request and gives it to answer, together
 // with its number; the connection ends when answer returns.
-func (w *world) listen(answer func(conn net.Conn, r frame.Request, n int)) *hub {
+func (w *world) listen(answer func(conn net.Conn, r frame.Request, n int)) *daemon {
 	w.t.Helper()
-	h := &hub{}
+	h := &daemon{}
 	stop, err := sandbox.ServeSocket(w.dirs.Socket(), func(conn net.Conn) {
 		r, err := frame.ReadRequest(bufio.NewReader(conn), nil, frame.Standard)
 		if err != nil {

@@ -57,7 +57,7 @@ func untilIdle(stdin io.Reader) io.Reader {
 
 // tryQuickly makes the whole call on this one thread, with nothing standing by: the
 // ordinary case, in which the agent has written its payload already and the
-// hub answers at once. False means that it takes longer; what was done so far
+// daemon answers at once. False means that it takes longer; what was done so far
 // stands, and superviseCall goes on from there.
 func (c *call) tryQuickly(stdin io.Reader) (neutral.Answer, bool) {
 	in, ok := stdin.(fd)
@@ -80,16 +80,16 @@ func (c *call) tryQuickly(stdin io.Reader) (neutral.Answer, bool) {
 	}
 	conn, err := c.connectUser(dirs, c.started.Add(quick))
 	if err != nil {
-		return neutral.Answer{}, false // reachHub knows what to do about it
+		return neutral.Answer{}, false // reachDaemon knows what to do about it
 	}
 	if conn, err = c.transmitRequest(conn); err != nil {
 		conn.close()
 		return neutral.Answer{}, false
 	}
-	// While the hub works: it is not believed before.
+	// While the daemon works: it is not believed before.
 	if err := checkProgram(conn, dirs); err != nil {
 		conn.close()
-		return neutral.Answer{}, false // reachHub finds the same, before it sends
+		return neutral.Answer{}, false // reachDaemon finds the same, before it sends
 	}
 	if !waitReadable(conn.fd, quick) {
 		c.sent = conn

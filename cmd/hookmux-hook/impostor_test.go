@@ -33,7 +33,7 @@ func TestInstalledClientBelievesNoImpostor(t *testing.T) {
 	h := w.listen(func(conn net.Conn, r frame.Request, _ int) {
 		_, _ = conn.Write(frame.AppendReply(nil, &frame.Reply{ID: r.ID, Stdout: []byte("believed")}))
 	})
-	// A hub that cannot be started: what matters is that nobody else is believed.
+	// A daemon that cannot be started: what matters is that nobody else is believed.
 	other := filepath.Join(base, "hookmux")
 	if err := os.WriteFile(other, []byte("#!/bin/false\n"), 0o700); err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestInstalledClientBelievesNoImpostor(t *testing.T) {
 		cmd := exec.Command(client, agent, deciding, "5")
 		cmd.Env = w.env
 		cmd.Stdin = strings.NewReader(`{"hook_event_name":"PreToolUse"}`)
-		out, _ := cmd.Output() // what it answers without a hub is another test's business
+		out, _ := cmd.Output() // what it answers without a daemon is another test's business
 		if believed := string(out) == "believed"; believed != c.believed {
 			t.Errorf("%s: the client said %q; believed is %v, want %v", name, out, believed, c.believed)
 		}

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	maxPayload = 16 << 20 // what the hub takes; more is cut
+	maxPayload = 16 << 20 // what the daemon takes; more is cut
 	cutPayload = 64 << 10 // what is sent of a payload that is too large
 	maxEnv     = 1 << 20
 )

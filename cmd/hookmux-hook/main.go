@@ -1,9 +1,9 @@
 // Command hookmux-hook is what agents run at every hook: it hands stdin to
-// the hub, prints the hub's answer and exits with its code.
+// the daemon, prints the daemon's answer and exits with its code.
 //
 //	hookmux-hook [--on-unavailable=deny] AGENT EVENT [DEADLINE]
 //
-// It decides nothing and knows no agent. Without a hub the agent gets the answer
+// It decides nothing and knows no agent. Without a daemon the agent gets the answer
 // that changes nothing for that agent and event, unless a guard may have a say or
 // the user chose deny (fallback.go). Nothing else is ever on stdout.
 //
@@ -91,7 +91,7 @@ func superviseCall(c *call, stdin io.Reader, stderr io.Writer) neutral.Answer {
 	case <-ended:
 		// Whoever sent the signal may be the agent, which reads no answer any
 		// more, or a program that wants the call to pass unchecked.
-		if c.unsent.Load() { // a hub is being waited for; the event is not lost with us
+		if c.unsent.Load() { // a daemon is being waited for; the event is not lost with us
 			_ = c.leaveEvent() // nobody is left to tell
 		}
 		return c.answerUnavailable()

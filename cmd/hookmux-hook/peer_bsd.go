@@ -25,5 +25,5 @@ func (c conn) peerOf() (pid, uid int, err error) {
 	return 0, int(cred.uid), nil
 }
 
-// peerStopped cannot be told here; pingHub finds out.
+// peerStopped cannot be told here; pingDaemon finds out.
 func (c conn) peerStopped() bool { return false }

@@ -8,13 +8,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/hubprogram"
+	"github.com/hookmux/hookmux/internal/platform/daemonprogram"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-var errOtherUser = errors.New("whoever listens on the hub's socket is another user")
+var errOtherUser = errors.New("whoever listens on the daemon's socket is another user")
 
-// checkUser refuses another user on the hub's socket.
+// checkUser refuses another user on the daemon's socket.
 func checkUser(c conn) error {
 	if _, uid, err := c.peerOf(); err == nil && uid != paths.UserID() {
 		return errOtherUser
@@ -22,7 +22,7 @@ func checkUser(c conn) error {
 	return nil // also where the system does not say
 }
 
-// checkProgram refuses a process on the hub's socket that does not run the
+// checkProgram refuses a process on the daemon's socket that does not run the
 // installed hookmux.
 func checkProgram(c conn, d paths.Dirs) error {
 	i := d.Installation()
@@ -33,11 +33,11 @@ func checkProgram(c conn, d paths.Dirs) error {
 	if err != nil || pid <= 0 {
 		return nil // the system does not say
 	}
-	return hubprogram.Check("/proc/"+strconv.Itoa(pid), i.Program)
+	return daemonprogram.Check("/proc/"+strconv.Itoa(pid), i.Program)
 }
 
 const (
-	// lookEvery is how often a hub that does not answer yet is looked at: it may
+	// lookEvery is how often a daemon that does not answer yet is looked at: it may
 	// be waiting for a person, and it may have been stopped.
 	lookEvery = 250 * time.Millisecond
 	// pingEvery is how often it is asked for a sign of life, and pingWait how
@@ -46,7 +46,7 @@ const (
 	pingWait  = 10 * time.Second
 )
 
-// awaitReply waits until the reply begins, the time is over or the hub shows no sign
+// awaitReply waits until the reply begins, the time is over or the daemon shows no sign
 // of life.
 func (c *call) awaitReply(conn conn, d paths.Dirs) error {
 	if conn.fd >= maxSelect {
@@ -65,7 +65,7 @@ func (c *call) awaitReply(conn conn, d paths.Dirs) error {
 			}
 		case time.Now().After(nextPing):
 			stopped = 0
-			if !pingHub(d.Socket(), earlierOf(time.Now().Add(pingWait), conn.until)) {
+			if !pingDaemon(d.Socket(), earlierOf(time.Now().Add(pingWait), conn.until)) {
 				return errStuck
 			}
 			nextPing = time.Now().Add(pingEvery)
@@ -76,13 +76,13 @@ func (c *call) awaitReply(conn conn, d paths.Dirs) error {
 	return nil
 }
 
-// pingLine is a question that every hub answers at once.
+// pingLine is a question that every daemon answers at once.
 const pingLine = `{"id":1,"method":"system.ping"}` + "\n"
 
-// pingHub reports whether a hub says anything on a new connection; hanging up is a
+// pingDaemon reports whether a daemon says anything on a new connection; hanging up is a
 // sign of life, too.
-func pingHub(socket string, until time.Time) bool {
-	c, err := dialHub(socket, until)
+func pingDaemon(socket string, until time.Time) bool {
+	c, err := dialDaemon(socket, until)
 	if err != nil {
 		return !isTimeout(err)
 	}

@@ -17,12 +17,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/hubtest/await"
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// built holds the real program and a stand-in for the hub, side by side as
+// built holds the real program and a stand-in for the daemon, side by side as
 // they are installed.
 var built struct {
 	once sync.Once
@@ -46,7 +46,7 @@ func program(t *testing.T) string {
 		if built.dir, built.err = os.MkdirTemp("", "hkbin"); built.err != nil {
 			return
 		}
-		for name, source := range map[string]string{"hookmux-hook": ".", "hookmux": "./testdata/fakehub"} {
+		for name, source := range map[string]string{"hookmux-hook": ".", "hookmux": "./testdata/fakedaemon"} {
 			build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(built.dir, name), source)
 			build.Env = append(os.Environ(), "CGO_ENABLED=0")
 			out, err := build.CombinedOutput()
@@ -69,12 +69,12 @@ func (w *world) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// endHub makes the stand-in go before its directory does.
-func (w *world) endHub() {
+// endDaemon makes the stand-in go before its directory does.
+func (w *world) endDaemon() {
 	w.t.Helper()
-	await.Until(w.t, "the hub goes", func() bool {
+	await.Until(w.t, "the daemon goes", func() bool {
 		_ = os.Remove(w.dirs.Socket()) // each time: it may not have been there yet
-		return !hubstart.HubHoldsLock(w.dirs)
+		return !daemonstart.DaemonHoldsLock(w.dirs)
 	})
 }
 
@@ -93,11 +93,11 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// A hook that starts the hub must come back, with its pipes closed, while the
-// hub lives on.
-func TestDecidingStartsTheHub(t *testing.T) {
+// A hook that starts the daemon must come back, with its pipes closed, while the
+// daemon lives on.
+func TestDecidingStartsTheDaemon(t *testing.T) {
 	w := newWorld(t)
-	defer w.endHub()
+	defer w.endDaemon()
 	for range 2 {
 		cmd := w.command(agent, deciding, "60")
 		cmd.Stdin = strings.NewReader("payload")
@@ -106,22 +106,22 @@ func TestDecidingStartsTheHub(t *testing.T) {
 			t.Fatalf(`out = %q, error %v; want no error and string(out) = "payload"`, out, err)
 		}
 	}
-	if got := w.note("starts"); len(got) != 1 || !strings.HasSuffix(got[0], "[hub]") {
-		t.Errorf(`starts: %q; want len(got) == 1 and got[0] to end with "[hub]"`, got)
+	if got := w.note("starts"); len(got) != 1 || !strings.HasSuffix(got[0], "[daemon]") {
+		t.Errorf(`starts: %q; want len(got) == 1 and got[0] to end with "[daemon]"`, got)
 	}
-	if !hubstart.HubHoldsLock(w.dirs) {
-		t.Error("the hub ended with its starter")
+	if !daemonstart.DaemonHoldsLock(w.dirs) {
+		t.Error("the daemon ended with its starter")
 	}
 	if got := w.note("world"); got[0] != "/" || slices.ContainsFunc(got,
 		func(s string) bool { return strings.HasPrefix(s, "HOOKMUX_D") }) {
-		t.Errorf("the hub's world: %q", got)
+		t.Errorf("the daemon's world: %q", got)
 	}
 }
 
-func TestObservingStartsTheHubAndLeaves(t *testing.T) {
+func TestObservingStartsTheDaemonAndLeaves(t *testing.T) {
 	w := newWorld(t)
 	write(t, filepath.Join(w.dirs.Runtime, "behaviour"), "sleep")
-	defer w.endHub()
+	defer w.endDaemon()
 	cmd := w.command(agent, observed)
 	cmd.Stdin = strings.NewReader("payload")
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) != 0 {
@@ -130,13 +130,13 @@ func TestObservingStartsTheHubAndLeaves(t *testing.T) {
 	if len(w.spooled()) != 1 {
 		t.Errorf("w.spooled() = %+v, want 1 of them", w.spooled())
 	}
-	await.Until(t, "a hub comes up", func() bool { return hubstart.HubHoldsLock(w.dirs) })
+	await.Until(t, "a daemon comes up", func() bool { return daemonstart.DaemonHoldsLock(w.dirs) })
 }
 
-func TestManyHooksStartOneHub(t *testing.T) {
+func TestManyHooksStartOneDaemon(t *testing.T) {
 	w := newWorld(t)
 	write(t, filepath.Join(w.dirs.Runtime, "behaviour"), "sleep")
-	defer w.endHub()
+	defer w.endDaemon()
 	program(t)
 	var answered atomic.Int32
 	var wg sync.WaitGroup
@@ -149,7 +149,7 @@ func TestManyHooksStartOneHub(t *testing.T) {
 			cmd := w.command(agent, event, "600")
 			text := fmt.Sprint("payload ", i)
 			cmd.Stdin = strings.NewReader(text)
-			// On a machine too busy to bring a hub up in three seconds the
+			// On a machine too busy to bring a daemon up in three seconds the
 			// neutral answer is right as well.
 			out, err := cmd.CombinedOutput()
 			if err != nil || len(out) > 0 && string(out) != text && string(out) != neutralOf(t, event).stdout {
@@ -166,11 +166,11 @@ func TestManyHooksStartOneHub(t *testing.T) {
 		t.Error("not one was answered")
 	}
 	if got := w.note("starts"); len(got) != 1 {
-		t.Errorf("%d hubs were started", len(got))
+		t.Errorf("%d daemons were started", len(got))
 	}
 }
 
-func TestHubThatDiesIsGivenUp(t *testing.T) {
+func TestDaemonThatDiesIsGivenUp(t *testing.T) {
 	w := newWorld(t)
 	write(t, filepath.Join(w.dirs.Runtime, "behaviour"), "die")
 	for range 3 {
@@ -189,7 +189,7 @@ func TestHubThatDiesIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestStrippedEnvironmentReachesTheHub(t *testing.T) {
+func TestStrippedEnvironmentReachesTheDaemon(t *testing.T) {
 	w := newWorld(t)
 	w.listen(func(conn net.Conn, r frame.Request, _ int) { reply(conn, frame.Reply{ID: r.ID, Stdout: r.Env}) })
 	w.env = []string{"HOOKMUX_RUNTIME_DIR=" + w.dirs.Runtime} // all that a test may leave out is left out
@@ -205,9 +205,9 @@ func TestTermination(t *testing.T) {
 	}
 }
 
-// An agent may end its hook while a hub is being started, which takes a moment when
-// hookmux was replaced. The event is left for that hub.
-func TestTerminationWhileAHubStarts(t *testing.T) {
+// An agent may end its hook while a daemon is being started, which takes a moment when
+// hookmux was replaced. The event is left for that daemon.
+func TestTerminationWhileADaemonStarts(t *testing.T) {
 	w := newWorld(t)
 	write(t, filepath.Join(w.dirs.Runtime, "behaviour"), "never")
 	// Signals are watched for only in calls that last.
@@ -220,7 +220,7 @@ func TestTerminationWhileAHubStarts(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		await.Until(t, "it starts a hub", func() bool { return w.note("starts")[0] != "" })
+		await.Until(t, "it starts a daemon", func() bool { return w.note("starts")[0] != "" })
 		time.Sleep(wait)
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)

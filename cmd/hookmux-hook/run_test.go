@@ -104,7 +104,7 @@ func TestStationsLetGoInOrder(t *testing.T) {
 				"c.last.Before(now.Add(limit))", limit, c)
 		}
 		if wait := c.reachFrom(now, false).Sub(now); wait > 3*time.Second || wait > limit/2 {
-			t.Errorf("%v: waits %v for a hub", limit, wait)
+			t.Errorf("%v: waits %v for a daemon", limit, wait)
 		}
 		if wait := c.waitFrom(now, true).Sub(now); wait > 2*time.Second || wait > limit/2 {
 			t.Errorf("%v: an observer waits %v", limit, wait)
@@ -150,7 +150,7 @@ func TestDisabled(t *testing.T) {
 	}
 }
 
-func TestNoHubObserving(t *testing.T) {
+func TestNoDaemonObserving(t *testing.T) {
 	w := newWorld(t, "TMUX_PANE=%5")
 	if got := w.run("payload", "--on-unavailable=deny", agent, observed); got != neutralOf(t, observed) {
 		t.Errorf("got %+v, want %+v", got, neutralOf(t, observed))
@@ -164,9 +164,9 @@ func TestNoHubObserving(t *testing.T) {
 }
 
 // With no program to start there is nothing to wait for.
-func TestNoHubDeciding(t *testing.T) {
+func TestNoDaemonDeciding(t *testing.T) {
 	w := newWorld(t)
-	within(t, 10*time.Second, "no hub and no program", func() {
+	within(t, 10*time.Second, "no daemon and no program", func() {
 		if got := w.run("payload", agent, deciding, "600"); got != neutralOf(t, deciding) {
 			t.Errorf(`w.run("payload", agent, deciding, "600") = %+v, want %+v`, got, neutralOf(t, deciding))
 		}
@@ -196,7 +196,7 @@ func TestNoHubDeciding(t *testing.T) {
 	}
 }
 
-func TestHubDiesMeanwhile(t *testing.T) {
+func TestDaemonDiesMeanwhile(t *testing.T) {
 	w := newWorld(t)
 	h := w.listen(func(conn net.Conn, r frame.Request, n int) {
 		switch n {
@@ -220,13 +220,13 @@ func TestHubDiesMeanwhile(t *testing.T) {
 	}
 }
 
-// A call that is held for a person asks every hub that comes: a hub that went
+// A call that is held for a person asks every daemon that comes: a daemon that went
 // after a while did not go because of it.
-func TestHubsComeAndGoWhileAPersonIsAsked(t *testing.T) {
+func TestDaemonsComeAndGoWhileAPersonIsAsked(t *testing.T) {
 	w := newWorld(t)
-	const hubs = maxSends + 2
+	const daemons = maxSends + 2
 	h := w.listen(func(conn net.Conn, r frame.Request, n int) {
-		if n < hubs {
+		if n < daemons {
 			time.Sleep(heldLong + 50*time.Millisecond)
 			return
 		}
@@ -236,12 +236,12 @@ func TestHubsComeAndGoWhileAPersonIsAsked(t *testing.T) {
 		t.Errorf(`got %+v, want got.stdout = "at last"`, got)
 	}
 	seen := h.requests()
-	if len(seen) != hubs || seen[0].ID != seen[hubs-1].ID {
-		t.Errorf("asked %d times; want len(seen) == hubs and seen[0].ID == seen[hubs-1].ID", len(seen))
+	if len(seen) != daemons || seen[0].ID != seen[daemons-1].ID {
+		t.Errorf("asked %d times; want len(seen) == daemons and seen[0].ID == seen[daemons-1].ID", len(seen))
 	}
 }
 
-func TestHubDiesObserving(t *testing.T) {
+func TestDaemonDiesObserving(t *testing.T) {
 	w := newWorld(t)
 	h := w.listen(func(net.Conn, frame.Request, int) {})
 	if got := w.run("payload", agent, observed); got != neutralOf(t, observed) {
@@ -273,15 +273,15 @@ func TestGarbageReplies(t *testing.T) {
 	}
 }
 
-func TestSilentHub(t *testing.T) {
+func TestSilentDaemon(t *testing.T) {
 	w := newWorld(t)
 	w.listen(func(conn net.Conn, _ frame.Request, _ int) { untilClosed(conn) })
-	within(t, 20*time.Second, "a silent hub", func() {
+	within(t, 20*time.Second, "a silent daemon", func() {
 		if got := w.run("payload", agent, deciding, "0.4"); got != neutralOf(t, deciding) {
 			t.Errorf(`w.run("payload", agent, deciding, "0.4") = %+v, want %+v`, got, neutralOf(t, deciding))
 		}
 	})
-	within(t, 20*time.Second, "a silent hub", func() {
+	within(t, 20*time.Second, "a silent daemon", func() {
 		if got := w.run("payload", agent, observed, "1"); got != neutralOf(t, observed) {
 			t.Errorf(`w.run("payload", agent, observed, "1") = %+v, want %+v`, got, neutralOf(t, observed))
 		}
@@ -292,8 +292,8 @@ func TestSilentHub(t *testing.T) {
 	}
 }
 
-// A hub that doesn't accept any more lets its queue fill up.
-func TestHubThatDoesNotAccept(t *testing.T) {
+// A daemon that doesn't accept any more lets its queue fill up.
+func TestDaemonThatDoesNotAccept(t *testing.T) {
 	w := newWorld(t)
 	s, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err != nil {
@@ -307,7 +307,7 @@ func TestHubThatDoesNotAccept(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 { // fill the queue
-		if c, err := dialHub(w.dirs.Socket(), time.Now().Add(10*time.Millisecond)); err == nil {
+		if c, err := dialDaemon(w.dirs.Socket(), time.Now().Add(10*time.Millisecond)); err == nil {
 			t.Cleanup(c.close)
 		}
 	}
@@ -379,7 +379,7 @@ func TestTooLargeIsReadToItsEnd(t *testing.T) {
 	_ = in.Close()
 }
 
-// The hub must be able to tell an end from a break: only the first means that
+// The daemon must be able to tell an end from a break: only the first means that
 // this is all the agent wrote.
 func TestBrokenOffPayloadIsCut(t *testing.T) {
 	w := newWorld(t)

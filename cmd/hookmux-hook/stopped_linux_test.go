@@ -7,18 +7,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 )
 
-// A hub that is stopped takes connections and never answers. The client must
+// A daemon that is stopped takes connections and never answers. The client must
 // not wait for it until its agent gives up.
-func TestStoppedHubIsNoWayAround(t *testing.T) {
+func TestStoppedDaemonIsNoWayAround(t *testing.T) {
 	w := guardedWorld(t)
-	defer w.endHub()
+	defer w.endDaemon()
 	if got := w.hook("payload", agent, deciding, "600"); got.stdout != "payload" {
-		t.Fatalf("the hub did not come up: %+v", got)
+		t.Fatalf("the daemon did not come up: %+v", got)
 	}
-	pid := hubstart.HubPID(w.dirs)
+	pid := daemonstart.DaemonPID(w.dirs)
 	if pid == 0 {
 		t.Skip("the system does not tell who holds a lock")
 	}
@@ -36,7 +36,7 @@ func TestStoppedHubIsNoWayAround(t *testing.T) {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatalf("the hub does not stop: %s", stat)
+			t.Fatalf("the daemon does not stop: %s", stat)
 		}
 	}
 	got := w.hook("payload", agent, deciding, "600")

@@ -8,9 +8,9 @@ import (
 )
 
 // timing is the one absolute deadline of a call, seen from its stations. Each
-// must have let go before the next one out: hub, call, process, agent.
+// must have let go before the next one out: daemon, call, process, agent.
 type timing struct {
-	answerBy time.Time // when the hub must have answered; zero: unknown
+	answerBy time.Time // when the daemon must have answered; zero: unknown
 	giveUp   time.Time // when the call stops waiting for it
 	last     time.Time // when the process answers by itself
 }
@@ -20,10 +20,10 @@ type timing struct {
 const unknownWait = 10 * time.Minute
 
 // observeWait bounds the wait for the acknowledgement of an observing event:
-// the hub gives it before doing anything, so a hub that doesn't is stuck.
+// the daemon gives it before doing anything, so a daemon that doesn't is stuck.
 const observeWait = 2 * time.Second
 
-// reachWait bounds how long a deciding event waits for a hub to come up.
+// reachWait bounds how long a deciding event waits for a daemon to come up.
 const reachWait = 3 * time.Second
 
 // waitFactor multiplies observeWait and reachWait. Only the linker sets it:
@@ -44,7 +44,7 @@ func newTiming(start time.Time, limit time.Duration) timing {
 	margin := frame.Margin(limit)
 	return timing{
 		answerBy: start.Add(limit - margin),
-		giveUp:   start.Add(limit - 3*margin/4), // the rest is for deciding without the hub
+		giveUp:   start.Add(limit - 3*margin/4), // the rest is for deciding without the daemon
 		last:     start.Add(limit - margin/4),
 	}
 }
@@ -57,7 +57,7 @@ func (t timing) waitFrom(now time.Time, observes bool) time.Time {
 	return earlierOf(t.giveUp, now.Add(min(multiplyWait(observeWait), t.giveUp.Sub(now)/2)))
 }
 
-// reachFrom is until when an unreachable hub is worth waiting for.
+// reachFrom is until when an unreachable daemon is worth waiting for.
 func (t timing) reachFrom(now time.Time, observes bool) time.Time {
 	if observes {
 		return t.waitFrom(now, observes)

@@ -16,8 +16,8 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/hubtest/await"
-	"github.com/hookmux/hookmux/internal/tsmodule"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
+	"github.com/hookmux/hookmux/internal/tshook"
 )
 
 const patience = 20 * time.Second
@@ -25,15 +25,15 @@ const patience = 20 * time.Second
 // harness is an engine with one example and a person who answers from a list.
 type harness struct {
 	t         *testing.T
-	module    *tsmodule.Module
+	module    *tshook.Module
 	catalogue *agent.Catalogue
 	cwd       string
 
 	mu       sync.Mutex
 	answers  []string
-	asked    []tsmodule.Question
-	sent     []tsmodule.Message
-	problems []tsmodule.Problem
+	asked    []tshook.Question
+	sent     []tshook.Message
+	problems []tshook.Problem
 	notices  []string
 }
 
@@ -53,24 +53,24 @@ func playFile(t *testing.T, path string) *harness {
 		t.Fatal(err)
 	}
 	s := &harness{t: t, catalogue: agent.Builtin(), cwd: cwd}
-	engine := tsmodule.New(tsmodule.Host{Asker: s, Sender: s, Recorder: s, Catalogue: s.catalogue})
+	engine := tshook.New(tshook.Host{Asker: s, Sender: s, Recorder: s, Catalogue: s.catalogue})
 	t.Cleanup(engine.Close)
-	if s.module, err = engine.Load(context.Background(), tsmodule.Source{Path: path}); err != nil {
+	if s.module, err = engine.Load(context.Background(), tshook.Source{Path: path}); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func (s *harness) Ask(_ context.Context, q tsmodule.Question) (tsmodule.Answer, error) {
+func (s *harness) Ask(_ context.Context, q tshook.Question) (tshook.Answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, q)
 	if len(s.answers) == 0 {
-		return tsmodule.Answer{Cancelled: true}, nil
+		return tshook.Answer{Cancelled: true}, nil
 	}
 	word := s.answers[0]
 	s.answers = s.answers[1:]
-	return tsmodule.Answer{Value: word, Confirmed: word == "yes"}, nil
+	return tshook.Answer{Value: word, Confirmed: word == "yes"}, nil
 }
 
 func (s *harness) CanAnyoneAnswer(*event.Event) bool {
@@ -79,13 +79,13 @@ func (s *harness) CanAnyoneAnswer(*event.Event) bool {
 	return len(s.answers) > 0
 }
 
-func (s *harness) Notify(n tsmodule.Notice) {
+func (s *harness) Notify(n tshook.Notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.notices = append(s.notices, n.Text)
 }
 
-func (s *harness) Send(_ context.Context, m tsmodule.Message) (bool, error) {
+func (s *harness) Send(_ context.Context, m tshook.Message) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sent = append(s.sent, m)
@@ -102,9 +102,9 @@ func (s *harness) words() string {
 	return strings.Join(all, "\n")
 }
 
-func (s *harness) RecordAction(tsmodule.HookAction)     {}
+func (s *harness) RecordAction(tshook.HookAction)       {}
 func (s *harness) RecordConsole(string, string, string) {}
-func (s *harness) Problem(p tsmodule.Problem) {
+func (s *harness) Problem(p tshook.Problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.problems = append(s.problems, p)

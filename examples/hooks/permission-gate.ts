@@ -1,6 +1,6 @@
 // Asks you before an agent runs a command that is hard to take back.
 //
-// The question comes up wherever you are: in `hookmux feed --watch`, in tmux, in
+// The question comes up wherever you are: in `hookmux inbox -f`, in tmux, in
 // pi's own window. With nobody to ask the command is refused.
 import type { HookAPI } from "hookmux";
 

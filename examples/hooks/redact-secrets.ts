@@ -1,6 +1,6 @@
 // Takes secrets out of what tools print before the model reads it.
 //
-// It holds where an agent lets a hook change a result (`hookmux module list`
+// It holds where an agent lets a hook change a result (`hookmux hooks list`
 // says where not). It knows common shapes, no more: it is a net, not a wall.
 import type { HookAPI } from "hookmux";
 

@@ -11,9 +11,9 @@ import (
 	"github.com/hookmux/hookmux/internal/textcut"
 )
 
-// The events that are told to the hub, as agent/data/acp.yaml describes them.
+// The events that are told to the daemon, as agent/data/acp.yaml describes them.
 const (
-	EventConnect       = "acp:connect" // tells the hub that runs who speaks
+	EventConnect       = "acp:connect" // tells the daemon that runs who speaks
 	eventNew           = "acp:session/new"
 	eventLoad          = "acp:session/load"
 	eventPrompt        = "acp:session/prompt"
@@ -31,7 +31,7 @@ const (
 	eventReadFile  = "acp:fs/read_text_file"
 )
 
-// Report is one event for the hub.
+// Report is one event for the daemon.
 type Report struct {
 	Event   string
 	Payload []byte
@@ -67,13 +67,13 @@ type payload struct {
 // Permission is a request of the agent for leave to make a call, or one to the
 // editor to do something at once.
 type Permission struct {
-	ID             json.RawMessage
-	Key            string
-	Session        string
-	Call           string   // number of the tool call
-	Unattended     bool     // no question: the editor would do it
-	grantedActions []action // commands and paths that a yes is for
-	Report         Report
+	ID               json.RawMessage
+	Key              string
+	Session          string
+	Call             string   // number of the tool call
+	Unattended       bool     // no question: the editor would do it
+	permittedActions []action // commands and paths that a yes is for
+	Report           Report
 }
 
 // Step is what a message means.
@@ -403,7 +403,7 @@ func (c *Conversation) permissionAsked(m *Message) Step {
 		}
 	}
 	step.Permission = &Permission{ID: m.ID, Key: m.Key(), Session: p.SessionID, Call: call.ID,
-		grantedActions: call.grantedActions(said.ToolInput), Report: c.report(eventPermission, p.SessionID, said)}
+		permittedActions: call.permittedActions(said.ToolInput), Report: c.report(eventPermission, p.SessionID, said)}
 	return step
 }
 
@@ -415,7 +415,7 @@ func (c *Conversation) PermissionGiven(p *Permission) {
 	if s.allowed == nil || len(s.allowed) >= maxCalls {
 		s.allowed = map[action]bool{}
 	}
-	for _, what := range p.grantedActions {
+	for _, what := range p.permittedActions {
 		s.allowed[what] = true
 	}
 }

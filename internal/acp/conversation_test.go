@@ -11,7 +11,7 @@ import (
 )
 
 // played gives lines to a conversation ("> " the editor's, "< " the agent's) and
-// decodes what is told, as the hub does.
+// decodes what is told, as the daemon does.
 func played(t *testing.T, argv []string, lines string) (name string, events []event.Event) {
 	t.Helper()
 	c := &Conversation{Naming: NameAgent(agent.Builtin(), "", argv)}

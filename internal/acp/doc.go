@@ -3,13 +3,13 @@
 //
 // Every line goes on as it came, byte for byte, but for the agent's requests for
 // permission: these go through hooks, guards and approvals first. What passes is
-// told to the hub, so that it knows what the agent is doing.
+// told to the daemon, so that it knows what the agent is doing.
 //
 //   - message.go      a line read as a message
 //   - conversation.go what messages mean (pure): sessions, turns, tool calls
 //   - toolcall.go     a tool call as messages tell of it, bit by bit
 //   - permission.go   requests for permission, and who answered them first
 //   - proxy.go        lines both ways
-//   - hub.go          events to the hub, in order
+//   - daemon.go          events to the daemon, in order
 //   - process.go      the agent's process
 package acp

@@ -88,7 +88,7 @@ func TestWhatTheEditorWouldDoAtOnce(t *testing.T) {
 		"fs/read_text_file":  `{"path":"/a"}`,
 	} {
 		s.say(s.agentSays, `{"jsonrpc":"2.0","id":9,"method":"`+method+`","params":`+want+`}`)
-		ask := <-s.hub.asked
+		ask := <-s.daemon.asked
 		if ask.report.Event != "acp:"+method {
 			t.Errorf("%s is told as %s, want acp:%s", method, ask.report.Event, method)
 		}
@@ -97,7 +97,7 @@ func TestWhatTheEditorWouldDoAtOnce(t *testing.T) {
 		s.agentGets(`{"error":{"code":-32001,"message":"hookmux: not here"},"id":9,"jsonrpc":"2.0"}`)
 	}
 	s.say(s.agentSays, terminal)
-	ask := <-s.hub.asked
+	ask := <-s.daemon.asked
 	var said struct{ ToolInput struct{ Command string } }
 	if err := json.Unmarshal(ask.report.Payload, &said); err != nil || said.ToolInput.Command != "ls '-a b'" {
 		t.Errorf("the command is told as %q (%v), want ls '-a b'", said.ToolInput.Command, err)
@@ -113,7 +113,7 @@ func TestWhatTheEditorWouldDoAtOnce(t *testing.T) {
 func TestYesCountsForWhatIsDone(t *testing.T) {
 	s := runTranscript(t)
 	s.say(s.agentSays, request)
-	ask := <-s.hub.asked
+	ask := <-s.daemon.asked
 	go ask.answer(Answer{})
 	s.editorGets(request)
 	go s.say(s.editorSays, editorYes)
@@ -122,7 +122,7 @@ func TestYesCountsForWhatIsDone(t *testing.T) {
 	go s.say(s.agentSays, run)
 	s.editorGets(run)
 	s.say(s.agentSays, terminal)
-	if ask := <-s.hub.asked; ask.report.Event != eventTerminal {
+	if ask := <-s.daemon.asked; ask.report.Event != eventTerminal {
 		t.Errorf("another command is told as %s, want %s", ask.report.Event, eventTerminal)
 	}
 }
@@ -131,7 +131,7 @@ func TestYesCountsForWhatIsDone(t *testing.T) {
 func TestBatchIsTakenApart(t *testing.T) {
 	s := runTranscript(t)
 	go s.say(s.agentSays, batched)
-	ask := <-s.hub.asked
+	ask := <-s.daemon.asked
 	s.editorGets(strings.NewReplacer(" ", "").Replace(other))
 	go ask.answer(Answer{Result: json.RawMessage(chosenNo)})
 	s.agentGets(`{"id":7,"jsonrpc":"2.0","result":` + chosenNo + `}`)
@@ -141,7 +141,7 @@ func TestBatchIsTakenApart(t *testing.T) {
 func TestNumberOfAnOpenRequestIsTaken(t *testing.T) {
 	s := runTranscript(t)
 	s.say(s.agentSays, request)
-	<-s.hub.asked
+	<-s.daemon.asked
 	for _, number := range []string{"7", "7.0", "7e0"} {
 		go s.say(s.agentSays, strings.Replace(request, `"id":7`, `"id":`+number, 1))
 		s.agentGets(`{"error":{"code":-32600,"message":"hookmux: a request with this number is open already"},"id":` + number +
@@ -161,22 +161,22 @@ func TestMemberNamesAreExact(t *testing.T) {
 func TestTooLongALineEndsTheConversation(t *testing.T) {
 	var got strings.Builder
 	p := &Proxy{Conversation: &Conversation{Naming: NameAgent(agent.Builtin(), "", []string{"x"})},
-		Hub: &playedHub{}, FromEditor: strings.NewReader(""), ToEditor: &got, MaxLine: 100 << 10,
+		Daemon: &playedDaemon{}, FromEditor: strings.NewReader(""), ToEditor: &got, MaxLine: 100 << 10,
 		FromAgent: strings.NewReader(request + strings.Repeat(" ", 200<<10) + "\n"), ToAgent: discardCloser{}}
 	if err := p.Run(context.Background()); err == nil || got.Len() > 0 {
 		t.Errorf("Run gave %v and the editor %d bytes, want an error and nothing", err, got.Len())
 	}
 }
 
-// A hub that takes a request and is never heard of again is not waited for.
-func TestStuckHubIsNotWaitedFor(t *testing.T) {
-	socket := filepath.Join(t.TempDir(), "hub.sock")
+// A daemon that takes a request and is never heard of again is not waited for.
+func TestStuckDaemonIsNotWaitedFor(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "daemon.sock")
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	h := &FrameHub{Socket: socket, Agent: func() string { return "x" }, PingEvery: time.Millisecond,
+	h := &FrameDaemon{Socket: socket, Agent: func() string { return "x" }, PingEvery: time.Millisecond,
 		Start: func(context.Context) error { return errors.New("no") },
 		Alive: func(context.Context) error { return errors.New("silent") },
 		Judge: func(context.Context, string, string, Report) Answer { return Answer{Reason: "judged"} }}
@@ -186,14 +186,14 @@ func TestStuckHubIsNotWaitedFor(t *testing.T) {
 		answers := make(chan Answer)
 		h.Decide(context.Background(), Report{eventPermission, payload}, func() {}, func(a Answer) { answers <- a })
 		if a := <-answers; a.Reason != "judged" {
-			t.Errorf("answer %q, want that of the check without a hub", a.Reason)
+			t.Errorf("answer %q, want that of the check without a daemon", a.Reason)
 		}
 	}
 }
 
-// Whoever listens on the socket and is not the hub is not believed.
+// Whoever listens on the socket and is not the daemon is not believed.
 func TestAnotherProgramOnTheSocketIsNotBelieved(t *testing.T) {
-	socket := filepath.Join(t.TempDir(), "hub.sock")
+	socket := filepath.Join(t.TempDir(), "daemon.sock")
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +210,7 @@ func TestAnotherProgramOnTheSocketIsNotBelieved(t *testing.T) {
 			}
 		}
 	}()
-	h := &FrameHub{Socket: socket, Agent: func() string { return "x" },
+	h := &FrameDaemon{Socket: socket, Agent: func() string { return "x" },
 		Check: func(net.Conn) error { return errors.New("a stranger") },
 		Alive: func(context.Context) error { return nil },
 		Judge: func(context.Context, string, string, Report) Answer { return Answer{Reason: "judged"} }}
@@ -219,16 +219,16 @@ func TestAnotherProgramOnTheSocketIsNotBelieved(t *testing.T) {
 	answers := make(chan Answer)
 	h.Decide(context.Background(), Report{eventPermission, []byte("{}")}, func() {}, func(a Answer) { answers <- a })
 	if a := <-answers; a.Reason != "judged" {
-		t.Errorf("answer %q, want that of the check without a hub", a.Reason)
+		t.Errorf("answer %q, want that of the check without a daemon", a.Reason)
 	}
 }
 
-// More events than can wait are not dropped without a word: they are counted, said once, and left for the next hub.
-func TestReportsBeyondTheLimitAreLeftForTheNextHub(t *testing.T) {
+// More events than can wait are not dropped without a word: they are counted, said once, and left for the next daemon.
+func TestReportsBeyondTheLimitAreLeftForTheNextDaemon(t *testing.T) {
 	stuck := make(chan struct{})
 	var left, said atomic.Int64
-	h := &FrameHub{Socket: filepath.Join(t.TempDir(), "none"), Agent: func() string { return "x" },
-		Start:      func(context.Context) error { <-stuck; return errors.New("no hub") },
+	h := &FrameDaemon{Socket: filepath.Join(t.TempDir(), "none"), Agent: func() string { return "x" },
+		Start:      func(context.Context) error { <-stuck; return errors.New("no daemon") },
 		Leave:      func(string, string, Report) { left.Add(1) },
 		OnOverload: func() { said.Add(1) }}
 	h.Begin()

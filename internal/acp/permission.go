@@ -8,17 +8,17 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// Answer is what the hub says to a request for permission. Without a Result the
+// Answer is what the daemon says to a request for permission. Without a Result the
 // editor is asked.
 type Answer struct {
 	Result json.RawMessage
 	Reason string // of a refusal, for the person at the editor
 }
 
-// Hub takes events in the order in which they are given.
-type Hub interface {
+// Daemon takes events in the order in which they are given.
+type Daemon interface {
 	// Report tells an event and returns at once; then, if any, is called when the
-	// hub has it, or cannot be reached.
+	// daemon has it, or cannot be reached.
 	Report(r Report, then func())
 	// Decide asks about an event and returns at once. held is called when a person
 	// is being asked, and answer with what came of it, unless ctx ended.
@@ -28,7 +28,7 @@ type Hub interface {
 // openRequests are the requests for permission that are open. Whoever answers first,
 // hookmux or the editor, is heard; what the other says later is dropped.
 type openRequests struct {
-	hub      Hub
+	daemon   Daemon
 	toAgent  func(line []byte)
 	toEditor func(line []byte)
 	given    func(p *Permission) // hears of a yes of hookmux
@@ -45,8 +45,8 @@ type openRequest struct {
 	cancel  context.CancelFunc
 }
 
-// askHub has the hub decide about a request.
-func (d *openRequests) askHub(ctx context.Context, p *Permission, line []byte) {
+// askDaemon has the daemon decide about a request.
+func (d *openRequests) askDaemon(ctx context.Context, p *Permission, line []byte) {
 	ctx, cancel := context.WithCancel(ctx)
 	r := &openRequest{Permission: p, line: line, cancel: cancel}
 	d.mu.Lock()
@@ -66,7 +66,7 @@ func (d *openRequests) askHub(ctx context.Context, p *Permission, line []byte) {
 	if p.Unattended {
 		held = func() {} // the editor would not ask, but do it
 	}
-	d.hub.Decide(ctx, p.Report, held, func(a Answer) { d.deliverHubAnswer(r, a) })
+	d.daemon.Decide(ctx, p.Report, held, func(a Answer) { d.deliverDaemonAnswer(r, a) })
 }
 
 // askEditor has the editor ask.
@@ -83,8 +83,8 @@ func (d *openRequests) askEditor(r *openRequest) {
 	}
 }
 
-// deliverHubAnswer sends the hub's answer to the agent, and to an editor that asks.
-func (d *openRequests) deliverHubAnswer(r *openRequest, a Answer) {
+// deliverDaemonAnswer sends the daemon's answer to the agent, and to an editor that asks.
+func (d *openRequests) deliverDaemonAnswer(r *openRequest, a Answer) {
 	if len(a.Result) == 0 {
 		d.askEditor(r)
 		return

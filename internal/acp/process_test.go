@@ -49,7 +49,7 @@ func TestEndedAgentIsNotWaitedFor(t *testing.T) {
 			defer hold.Close()
 			talk := &Conversation{Naming: NameAgent(agent.Builtin(), "claude", []string{"claude"})}
 			code, err := Serve(context.Background(), &Proxy{Conversation: talk,
-				Hub: &playedHub{asked: make(chan playedAsk, 1)}, FromEditor: fromEditor, ToEditor: &editor}, a)
+				Daemon: &playedDaemon{asked: make(chan playedAsk, 1)}, FromEditor: fromEditor, ToEditor: &editor}, a)
 			if err != nil || code != 3 {
 				t.Errorf("exit code %d, %v; want 3 and no error", code, err)
 			}

@@ -14,7 +14,7 @@ import (
 // Proxy passes lines between an editor and an agent.
 type Proxy struct {
 	Conversation *Conversation
-	Hub          Hub
+	Daemon       Daemon
 
 	FromEditor io.Reader
 	ToEditor   io.Writer
@@ -36,7 +36,7 @@ func (p *Proxy) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	toEditor, toAgent := &lineWriter{to: p.ToEditor}, &lineWriter{to: p.ToAgent}
-	p.requests = openRequests{hub: p.Hub, toAgent: toAgent.writeLine, toEditor: toEditor.writeLine,
+	p.requests = openRequests{daemon: p.Daemon, toAgent: toAgent.writeLine, toEditor: toEditor.writeLine,
 		given: p.Conversation.PermissionGiven}
 	defer p.requests.closeAll()
 	go func() {
@@ -47,7 +47,7 @@ func (p *Proxy) Run(ctx context.Context) error {
 	}()
 	err := p.passLines(p.FromAgent, toEditor, func(line []byte) bool { return p.eachFromAgent(ctx, line, toEditor) })
 	for _, r := range p.Conversation.Close() {
-		p.Hub.Report(r, nil)
+		p.Daemon.Report(r, nil)
 	}
 	return err
 }
@@ -68,8 +68,8 @@ func (p *Proxy) fromEditor(line []byte) bool {
 	}
 	request, withdraw, pass := p.requests.answeredByEditor(step.Answers)
 	if request != nil {
-		// The hub hears of the answer before it is hung up on.
-		p.Hub.Report(p.Conversation.PermissionEnded(request, &m), withdraw)
+		// The daemon hears of the answer before it is hung up on.
+		p.Daemon.Report(p.Conversation.PermissionEnded(request, &m), withdraw)
 	}
 	return pass
 }
@@ -83,7 +83,7 @@ func (p *Proxy) fromAgent(ctx context.Context, line []byte) bool {
 	step := p.Conversation.FromAgent(&m)
 	p.reportAll(step)
 	if step.Permission != nil {
-		p.requests.askHub(ctx, step.Permission, line)
+		p.requests.askDaemon(ctx, step.Permission, line)
 		return false
 	}
 	if step.Withdrawn != "" {
@@ -94,7 +94,7 @@ func (p *Proxy) fromAgent(ctx context.Context, line []byte) bool {
 
 func (p *Proxy) reportAll(step Step) {
 	for _, r := range step.Reports {
-		p.Hub.Report(r, nil)
+		p.Daemon.Report(r, nil)
 	}
 }
 
@@ -136,7 +136,7 @@ func (p *Proxy) eachFromAgent(ctx context.Context, line []byte, to *lineWriter) 
 
 // passLines passes lines on until there are no more. look sees each whole line
 // and reports whether it goes on; it may keep the line. An end without a line
-// feed passes as it is.
+// inbox passes as it is.
 func (p *Proxy) passLines(from io.Reader, to *lineWriter, look func(line []byte) bool) error {
 	reader := bufio.NewReaderSize(from, 64<<10)
 	limit := cmp.Or(p.MaxLine, maxLine)

@@ -13,8 +13,8 @@ import (
 	"github.com/hookmux/hookmux/agent"
 )
 
-// playedHub says to requests for permission what a test wants.
-type playedHub struct {
+// playedDaemon says to requests for permission what a test wants.
+type playedDaemon struct {
 	mu      sync.Mutex
 	reports []Report
 	asked   chan playedAsk
@@ -27,7 +27,7 @@ type playedAsk struct {
 	answer func(Answer)
 }
 
-func (h *playedHub) Report(r Report, then func()) {
+func (h *playedDaemon) Report(r Report, then func()) {
 	h.mu.Lock()
 	h.reports = append(h.reports, r)
 	h.mu.Unlock()
@@ -36,12 +36,12 @@ func (h *playedHub) Report(r Report, then func()) {
 	}
 }
 
-func (h *playedHub) Decide(ctx context.Context, r Report, held func(), answer func(Answer)) {
+func (h *playedDaemon) Decide(ctx context.Context, r Report, held func(), answer func(Answer)) {
 	h.asked <- playedAsk{ctx, r, held, answer}
 }
 
 // told lists the names of the events that were told.
-func (h *playedHub) told() string {
+func (h *playedDaemon) told() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var names []string
@@ -54,7 +54,7 @@ func (h *playedHub) told() string {
 // transcript is a proxy between a played editor and a played agent.
 type transcript struct {
 	t                  *testing.T
-	hub                *playedHub
+	daemon             *playedDaemon
 	editorSays         io.WriteCloser
 	agentSays          io.WriteCloser
 	editorHears, hears *bufio.Reader // hears is the agent's
@@ -67,10 +67,10 @@ func runTranscript(t *testing.T) *transcript {
 	editorHears, editorOut := io.Pipe()
 	agentOut, agentSays := io.Pipe()
 	agentHears, agentIn := io.Pipe()
-	s := &transcript{t: t, hub: &playedHub{asked: make(chan playedAsk, 4)}, editorSays: editorSays, agentSays: agentSays,
+	s := &transcript{t: t, daemon: &playedDaemon{asked: make(chan playedAsk, 4)}, editorSays: editorSays, agentSays: agentSays,
 		editorHears: bufio.NewReader(editorHears), hears: bufio.NewReader(agentHears), ended: make(chan error, 1)}
 	p := &Proxy{Conversation: &Conversation{Naming: NameAgent(agent.Builtin(), "", []string{"claude-agent-acp"})},
-		Hub: s.hub, FromEditor: editorIn, ToEditor: editorOut, FromAgent: agentOut, ToAgent: agentIn}
+		Daemon: s.daemon, FromEditor: editorIn, ToEditor: editorOut, FromAgent: agentOut, ToAgent: agentIn}
 	go func() { s.ended <- p.Run(context.Background()) }()
 	return s
 }
@@ -106,7 +106,7 @@ const (
 func TestRefusalAnswersTheAgent(t *testing.T) {
 	s := runTranscript(t)
 	s.say(s.agentSays, request)
-	ask := <-s.hub.asked
+	ask := <-s.daemon.asked
 	go ask.answer(Answer{Result: json.RawMessage(chosenNo), Reason: "not here"})
 	s.editorGets(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"content":[{"content":` +
 		`{"text":"hookmux: not here","type":"text"},"type":"content"}],"sessionUpdate":"tool_call_update","toolCallId":"c1"}}}`)
@@ -118,15 +118,15 @@ func TestRefusalAnswersTheAgent(t *testing.T) {
 func TestNoOpinionAsksTheEditor(t *testing.T) {
 	s := runTranscript(t)
 	s.say(s.agentSays, request)
-	ask := <-s.hub.asked
+	ask := <-s.daemon.asked
 	go ask.answer(Answer{})
 	s.editorGets(request)
 	go s.say(s.editorSays, editorYes)
 	s.agentGets(editorYes)
 	if ask.ctx.Err() == nil {
-		t.Error("the hub is not told that nobody waits any more")
+		t.Error("the daemon is not told that nobody waits any more")
 	}
-	if got, want := s.hub.told(), "tool_call session/request_permission.end"; got != want {
+	if got, want := s.daemon.told(), "tool_call session/request_permission.end"; got != want {
 		t.Errorf("told %q, want %q", got, want)
 	}
 }
@@ -135,7 +135,7 @@ func TestFirstAnswerCounts(t *testing.T) {
 	t.Run("the editor's", func(t *testing.T) {
 		s := runTranscript(t)
 		s.say(s.agentSays, request)
-		ask := <-s.hub.asked
+		ask := <-s.daemon.asked
 		go ask.held()
 		s.editorGets(request)
 		go s.say(s.editorSays, editorYes)
@@ -147,7 +147,7 @@ func TestFirstAnswerCounts(t *testing.T) {
 	t.Run("hookmux's", func(t *testing.T) {
 		s := runTranscript(t)
 		s.say(s.agentSays, request)
-		ask := <-s.hub.asked
+		ask := <-s.daemon.asked
 		go ask.held()
 		s.editorGets(request)
 		go ask.answer(Answer{Result: json.RawMessage(chosenNo)})
@@ -162,7 +162,7 @@ func TestFirstAnswerCounts(t *testing.T) {
 func TestCancelledBeforeTheEditorSawIt(t *testing.T) {
 	s := runTranscript(t)
 	s.say(s.agentSays, request)
-	ask := <-s.hub.asked
+	ask := <-s.daemon.asked
 	cancel := `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`
 	go s.say(s.editorSays, cancel)
 	s.agentGets(`{"id":7,"jsonrpc":"2.0","result":{"outcome":{"outcome":"cancelled"}}}`)
@@ -173,7 +173,7 @@ func TestCancelledBeforeTheEditorSawIt(t *testing.T) {
 func TestAgentTakesItsRequestBack(t *testing.T) {
 	s := runTranscript(t)
 	s.say(s.agentSays, request)
-	ask := <-s.hub.asked
+	ask := <-s.daemon.asked
 	go s.say(s.agentSays, `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":7}}`)
 	s.agentGets(`{"error":{"code":-32800,"message":"Request cancelled"},"id":7,"jsonrpc":"2.0"}`)
 	<-ask.ctx.Done()
@@ -205,7 +205,7 @@ func checkPasses(t *testing.T, name string, text []byte) {
 	t.Helper()
 	var got bytes.Buffer
 	p := &Proxy{Conversation: &Conversation{Naming: NameAgent(agent.Builtin(), "", []string{"x"})},
-		Hub: &playedHub{asked: make(chan playedAsk, 1000)}, FromEditor: strings.NewReader(""), ToEditor: &got,
+		Daemon: &playedDaemon{asked: make(chan playedAsk, 1000)}, FromEditor: strings.NewReader(""), ToEditor: &got,
 		FromAgent: bytes.NewReader(text), ToAgent: discardCloser{}}
 	if err := p.Run(context.Background()); err != nil {
 		t.Errorf("%s: Run gave %v, want no error", name, err)

@@ -84,8 +84,8 @@ func joinedCommand(fields map[string]json.RawMessage) (line string, whole bool) 
 	return dialect.CommandLine(append([]string{command}, arguments...)), true
 }
 
-// grantedActions are the commands and paths that a yes to this call is for.
-func (t *toolCall) grantedActions(input json.RawMessage) (list []action) {
+// permittedActions are the commands and paths that a yes to this call is for.
+func (t *toolCall) permittedActions(input json.RawMessage) (list []action) {
 	var fields struct {
 		Command json.RawMessage `json:"command"`
 		Path    string          `json:"path"`

@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/textcut"
 )
 
-// Incoming is a message of an agent to hookmux, as the hub is told of it.
+// Incoming is a message of an agent to hookmux, as the daemon is told of it.
 type Incoming struct {
 	ID      string // of a question; "" of what is only told
 	Version string
@@ -68,7 +68,7 @@ func (m *Incoming) ResultLine(effects []byte) ([]byte, error) {
 		effects = []byte("[]")
 	}
 	if !jsonscan.IsArray(effects) || !jsonscan.Valid(effects) {
-		return nil, errors.New("the hub's answer is no list of effects")
+		return nil, errors.New("the daemon's answer is no list of effects")
 	}
 	return encodeLine(struct {
 		JSONRPC string `json:"jsonrpc"`
@@ -85,7 +85,7 @@ func quoted(text string) json.RawMessage {
 	return b
 }
 
-// payload is what the hub is told; agent/data/ahp.yaml names the fields.
+// payload is what the daemon is told; agent/data/ahp.yaml names the fields.
 type payload struct {
 	Session      string          `json:"session,omitempty"`
 	Turn         string          `json:"turn,omitempty"`
@@ -110,7 +110,7 @@ type payload struct {
 	EventID      string          `json:"eventId,omitempty"`
 }
 
-// ConnectPayload is what the hub is told when an agent begins to ask.
+// ConnectPayload is what the daemon is told when an agent begins to ask.
 func ConnectPayload(cwd string) []byte { return encodeLine(payload{Cwd: cwd, Version: ""}) }
 
 // EventConnect is the event by which that is told.

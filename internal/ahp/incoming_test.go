@@ -11,10 +11,10 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/hubtest/golden"
+	"github.com/hookmux/hookmux/internal/daemontest/golden"
 )
 
-// Messages of an agent, one file each, as the hub is told of them and as the catalogue
+// Messages of an agent, one file each, as the daemon is told of them and as the catalogue
 // reads that.
 func TestIncomingFixtures(t *testing.T) {
 	files, err := filepath.Glob("testdata/incoming/*.json")

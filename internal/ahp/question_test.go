@@ -9,7 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/hubtest/golden"
+	"github.com/hookmux/hookmux/internal/daemontest/golden"
 )
 
 const testSource = "urn:uuid:00000000-0000-8000-8000-000000000001"

@@ -17,12 +17,12 @@ import (
 )
 
 // readAnswer makes what a person typed into an answer, if the request offers it.
-func readAnswer(r *queue.Request, p *wire.FeedReplyParams) (queue.PersonAnswer, *policy.Grant, *wire.Error) {
+func readAnswer(r *queue.Request, p *wire.InboxReplyParams) (queue.PersonAnswer, *policy.SavedPermission, *wire.Error) {
 	said := queue.PersonAnswer{
 		Verdict: event.Allow, Reason: p.Reason,
 		Answer: event.Answer{Choice: event.Choice(p.Choice), Note: p.Note, Feedback: p.Feedback},
 	}
-	wrong := func(format string, args ...any) (queue.PersonAnswer, *policy.Grant, *wire.Error) {
+	wrong := func(format string, args ...any) (queue.PersonAnswer, *policy.SavedPermission, *wire.Error) {
 		return queue.PersonAnswer{}, nil, wire.Errorf(wire.CodeParams, format, args...)
 	}
 	if r.Need.Kind == policy.Plan {
@@ -49,7 +49,7 @@ func readAnswer(r *queue.Request, p *wire.FeedReplyParams) (queue.PersonAnswer, 
 	choice := said.Answer.Choice
 	if !r.Need.Offers(choice) {
 		if r.Need.Kind == policy.Question && choice != event.ChooseDeny {
-			return wrong("this is a question; answer it with `hookmux answer`")
+			return wrong("this is a question; answer it with `hookmux approve`")
 		}
 		return wrong("%q cannot be chosen here; there is %s, or release", p.Choice, strings.Join(r.Words(), ", "))
 	}
@@ -73,12 +73,12 @@ func readAnswer(r *queue.Request, p *wire.FeedReplyParams) (queue.PersonAnswer, 
 // says otherwise.
 const allLasts = 12 * time.Hour
 
-// standingAnswer makes a standing yes: the agent's own suggestion, or a grant of ours
+// standingAnswer makes a standing yes: the agent's own suggestion, or a permission of ours
 // whose rule the person saw.
-func standingAnswer(r *queue.Request, p *wire.FeedReplyParams, said queue.PersonAnswer) (queue.PersonAnswer,
-	*policy.Grant,
+func standingAnswer(r *queue.Request, p *wire.InboxReplyParams, said queue.PersonAnswer) (queue.PersonAnswer,
+	*policy.SavedPermission,
 	*wire.Error) {
-	wrong := func(format string, args ...any) (queue.PersonAnswer, *policy.Grant, *wire.Error) {
+	wrong := func(format string, args ...any) (queue.PersonAnswer, *policy.SavedPermission, *wire.Error) {
 		return queue.PersonAnswer{}, nil, wire.Errorf(wire.CodeParams, format, args...)
 	}
 	all := said.Answer.Choice == event.ChooseAll
@@ -89,22 +89,22 @@ func standingAnswer(r *queue.Request, p *wire.FeedReplyParams, said queue.Person
 		said.Answer.Suggestion = r.Suggestions[p.Suggestion-1]
 		return said, nil, nil
 	}
-	grant := &policy.Grant{Agent: r.Event.Agent, Scope: policy.Scope(p.Scope), Session: r.Event.Session,
+	permission := &policy.SavedPermission{Agent: r.Event.Agent, Scope: policy.Scope(p.Scope), Session: r.Event.Session,
 		Project: r.Project, Asked: r.Need.Asked}
 	now := time.Now()
 	if p.Seconds < 0 || p.Seconds > (10*366*24*time.Hour).Seconds() {
-		return wrong("%.0f days are too long for a grant", p.Seconds/86400)
+		return wrong("%.0f days are too long for a permission", p.Seconds/86400)
 	}
 	if p.Seconds > 0 {
-		grant.Expires = now.Add(time.Duration(p.Seconds * float64(time.Second)))
+		permission.Expires = now.Add(time.Duration(p.Seconds * float64(time.Second)))
 	}
 	if all {
-		if grant.Scope != "" && grant.Scope != policy.InSession {
+		if permission.Scope != "" && permission.Scope != policy.InSession {
 			return wrong("everything can be allowed for a session only")
 		}
-		grant.Scope, grant.Rule = policy.InSession, policy.Rule{All: true}
+		permission.Scope, permission.Rule = policy.InSession, policy.Rule{All: true}
 		if p.Seconds == 0 {
-			grant.Expires = now.Add(allLasts)
+			permission.Expires = now.Add(allLasts)
 		}
 	} else {
 		if r.Rule == nil {
@@ -115,29 +115,29 @@ func standingAnswer(r *queue.Request, p *wire.FeedReplyParams, said queue.Person
 				"always would allow: %s; confirm exactly that",
 				r.Rule.Text())
 		}
-		grant.Rule = *r.Rule
+		permission.Rule = *r.Rule
 	}
-	if grant.Scope == "" {
-		grant.Scope = policy.InSession
+	if permission.Scope == "" {
+		permission.Scope = policy.InSession
 		if r.Project != "" {
-			grant.Scope = policy.InProject
+			permission.Scope = policy.InProject
 		}
 	}
 	switch {
-	case !grant.Scope.Known():
+	case !permission.Scope.Known():
 		return wrong("scope %q is none of session, project, everywhere", p.Scope)
-	case grant.Scope == policy.InProject && r.Project == "":
-		return wrong("the call belongs to no project; grant it for the session or everywhere")
-	case grant.Scope == policy.InSession && grant.Session == "":
+	case permission.Scope == policy.InProject && r.Project == "":
+		return wrong("the call belongs to no project; permission it for the session or everywhere")
+	case permission.Scope == policy.InSession && permission.Session == "":
 		return wrong("the agent named no session; allow it once")
 	}
-	if grant.Scope != policy.InSession {
-		grant.Session = ""
+	if permission.Scope != policy.InSession {
+		permission.Session = ""
 	}
-	if grant.Scope != policy.InProject {
-		grant.Project = ""
+	if permission.Scope != policy.InProject {
+		permission.Project = ""
 	}
-	return said, grant, nil
+	return said, permission, nil
 }
 
 // matchAnswers puts what a person chose beside the questions: labels, or their
@@ -223,17 +223,17 @@ func optionList(q *event.Inquiry) string {
 
 // addWindow says of a request that came to no answer here where the agent asks
 // now, if it still does.
-func addWindow(result wire.FeedReplyResult, waiting []wire.FeedItem) wire.FeedReplyResult {
+func addWindow(result wire.InboxReplyResult, waiting []wire.InboxRequest) wire.InboxReplyResult {
 	for _, item := range waiting {
-		if item.ID == result.ID && item.Status == wire.FeedWindow {
+		if item.ID == result.ID && item.Status == wire.InboxWindow {
 			result.Why += "; " + item.Shown
 		}
 	}
 	return result
 }
 
-// seatName names the person's seat, as far as the process at the other end tells.
-func seatName(processes proc.Table, peer proc.Cred) string {
+// terminalName names the person's trusted terminal, as far as the process at the other end tells.
+func terminalName(processes proc.Table, peer proc.Cred) string {
 	p, err := processes.Lookup(peer.PID)
 	if err != nil {
 		return fmt.Sprintf("pid %d", peer.PID)
@@ -246,8 +246,8 @@ func seatName(processes proc.Table, peer proc.Cred) string {
 }
 
 // tooLate is what a reply hears when the request had ended.
-func tooLate(item wire.FeedItem) wire.FeedReplyResult {
-	result := wire.FeedReplyResult{ID: item.ID, Outcome: string(queue.Gone), Why: item.End, Item: &item,
+func tooLate(item wire.InboxRequest) wire.InboxReplyResult {
+	result := wire.InboxReplyResult{ID: item.ID, Outcome: string(queue.Gone), Why: item.End, Item: &item,
 		Decided: item.Decision}
 	if item.Status == string(queue.Resolved) {
 		result.Outcome = string(queue.Already)

@@ -18,7 +18,7 @@ import (
 )
 
 // The way of one request, in order: Observe hears of every event, Decide is asked about
-// a call, grantOrAsk puts it to grants and then to a person, waitForPerson waits. The
+// a call, permissionOrAsk puts it to permissions and then to a person, waitForPerson waits. The
 // person's answer comes in by Reply, and deliver hands it to who waits, through the queue.
 
 // Observe lets requests that wait or were answered see an event. It is called
@@ -29,17 +29,17 @@ func (s *Service) Observe(ev *event.Event) {
 	a, _ := s.Catalogue.EntryOf(ev.Agent, ev.Native)
 	answered := ""
 	if a != nil {
-		answered = a.Feed.AnsweredBy(ev)
+		answered = a.Inbox.AnsweredBy(ev)
 	}
 	s.queue.ObserveEvent(ev, answered)
 	if ev.Kind == event.SessionEnd {
-		if err := s.grants.EndSession(ev.Agent, ev.Session); err != nil {
-			s.Log.Warn("grants of an ended session could not be taken off the disk", "error", err)
+		if err := s.permissions.EndSession(ev.Agent, ev.Session); err != nil {
+			s.Log.Warn("permissions of an ended session could not be taken off the disk", "error", err)
 		}
 	}
 }
 
-// Decide lets a grant or a person decide about a call where one must. It comes
+// Decide lets a permission or a person decide about a call where one must. It comes
 // after guards and hooks, and holds the agent only while somebody could answer.
 func (s *Service) Decide(ctx context.Context, c *Call) Outcome {
 	if c.Event.Kind == event.ToolAfter {
@@ -63,14 +63,14 @@ func (s *Service) Decide(ctx context.Context, c *Call) Outcome {
 		return spec.HoldFor(c.Event.Native, time.Until(c.Deadline), wait)
 	}
 	var handled bool
-	out, handled = s.grantOrAsk(ctx, c, question{seen: seen, need: need, hold: hold})
+	out, handled = s.permissionOrAsk(ctx, c, question{seen: seen, need: need, hold: hold})
 	if !handled {
 		askInWindow(c, spec)
 	}
 	return out
 }
 
-// question is what is put to grants and people, however it came in.
+// question is what is put to permissions and people, however it came in.
 type question struct {
 	seen *event.Event // as hooks changed it
 	need policy.Need
@@ -80,21 +80,21 @@ type question struct {
 	relayed bool
 }
 
-// grantOrAsk lets a grant answer, else a person. It is false when no grant matched and
+// permissionOrAsk lets a permission answer, else a person. It is false when no permission matched and
 // nobody can answer, or the queue is full.
-func (s *Service) grantOrAsk(ctx context.Context, c *Call, q question) (Outcome, bool) {
+func (s *Service) permissionOrAsk(ctx context.Context, c *Call, q question) (Outcome, bool) {
 	project := c.Project
 	if project == "" {
 		project = s.Settings.RepositoryOf(c.Event.Cwd)
 	}
-	granted := s.grants.Match
+	permitted := s.permissions.Match
 	if c.dryRun() {
-		granted = s.grants.Find
+		permitted = s.permissions.Find
 	}
-	if grant, ok := granted(q.seen, project, q.need, time.Now()); ok {
+	if permission, ok := permitted(q.seen, project, q.need, time.Now()); ok {
 		approveCall(c.Decision, queue.PersonAnswer{Answer: event.Answer{Choice: event.ChooseAlways}},
-			event.ByGrant(grant.ID))
-		c.explain("grant " + grant.ID + " lets it pass; `hookmux allow list` shows it")
+			event.ByPermission(permission.ID))
+		c.explain("permission " + permission.ID + " lets it pass; `hookmux permissions list` shows it")
 		return Outcome{}, true
 	}
 	if q.need.Decider == policy.AgentDecides {
@@ -103,7 +103,7 @@ func (s *Service) grantOrAsk(ctx context.Context, c *Call, q question) (Outcome,
 	}
 	if c.dryRun() {
 		if q.hold() > 0 {
-			c.explain("a person would be asked in the feed, while one is there: " + choiceWords(q.need))
+			c.explain("a person would be asked in the inbox, while one is there: " + choiceWords(q.need))
 		}
 		return Outcome{}, mayWaitForPerson(ctx, s, c, q.need.Kind, 0)
 	}
@@ -133,7 +133,7 @@ func (s *Service) waitForPerson(ctx context.Context, c *Call, r queue.Request, s
 		return Outcome{Skipped: skip}
 	}
 	if err != nil {
-		return Outcome{Asked: &Asked{End: queue.HubStops}}
+		return Outcome{Asked: &Asked{End: queue.DaemonStops}}
 	}
 	var left atomic.Bool
 	if c.OnGone != nil {
@@ -164,15 +164,15 @@ func (s *Service) waitForPerson(ctx context.Context, c *Call, r queue.Request, s
 // ledger before the agent hears it.
 //
 // ask is how they are asked for more than their answer.
-func (s *Service) Reply(ask services.Asking, p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyResult,
+func (s *Service) Reply(ask services.Asking, p wire.InboxReplyParams, peer proc.Cred) (wire.InboxReplyResult,
 	*wire.Error) {
 	item, err := s.queue.Find(p.ID)
 	if err != nil {
 		var none *queue.NotFoundError
 		if errors.As(err, &none) && len(none.Like) > 0 {
-			return wire.FeedReplyResult{}, wire.Errorf(wire.CodeParams, "%v", err)
+			return wire.InboxReplyResult{}, wire.Errorf(wire.CodeParams, "%v", err)
 		}
-		return wire.FeedReplyResult{ID: p.ID, Outcome: string(queue.Unknown), Why: err.Error()}, nil
+		return wire.InboxReplyResult{ID: p.ID, Outcome: string(queue.Unknown), Why: err.Error()}, nil
 	}
 	p.ID = item.ID
 	r, waits := s.queue.Request(item.ID)
@@ -181,21 +181,21 @@ func (s *Service) Reply(ask services.Asking, p wire.FeedReplyParams, peer proc.C
 		return addWindow(tooLate(item), s.Sessions.Waiting()), nil
 	}
 	if p.SHA256 != "" && p.SHA256 != r.Hash {
-		return wire.FeedReplyResult{}, wire.Errorf(wire.CodeConflict,
+		return wire.InboxReplyResult{}, wire.Errorf(wire.CodeConflict,
 			"what you saw is not what request %s asks for; look at it again", item.ID)
 	}
-	said, grant, bad := readAnswer(&r, &p)
+	said, permission, bad := readAnswer(&r, &p)
 	if bad != nil {
-		return wire.FeedReplyResult{}, bad
+		return wire.InboxReplyResult{}, bad
 	}
 	if bad := rejectUncarriable(s.Catalogue, &r, said); bad != nil {
-		return wire.FeedReplyResult{}, bad
+		return wire.InboxReplyResult{}, bad
 	}
-	said.By, said.At = seatName(s.Processes, peer), time.Now()
+	said.By, said.At = terminalName(s.Processes, peer), time.Now()
 	if bad := s.proofs.prove(ask, &item, &r, &said, p.PIN, peer); bad != nil {
-		return wire.FeedReplyResult{}, bad
+		return wire.InboxReplyResult{}, bad
 	}
-	result, bad := s.deliver(item.ID, said, grant)
+	result, bad := s.deliver(item.ID, said, permission)
 	if bad == nil && result.Outcome == string(queue.Delivered) {
 		result.Degraded = degradationSentences(s.Catalogue, &r, said)
 	}
@@ -203,17 +203,17 @@ func (s *Service) Reply(ask services.Asking, p wire.FeedReplyParams, peer proc.C
 }
 
 // deliver writes an answer down and hands it to those who wait.
-func (s *Service) deliver(id string, said queue.PersonAnswer, grant *policy.Grant) (wire.FeedReplyResult, *wire.Error) {
+func (s *Service) deliver(id string, said queue.PersonAnswer, permission *policy.SavedPermission) (wire.InboxReplyResult, *wire.Error) {
 	var record *ledger.Record
 	answer, err := s.queue.Reply(id, said, func(r *queue.Request, said *queue.PersonAnswer) error {
-		if grant != nil {
-			grant.By, grant.Created = said.By, said.At
-			saved, err := s.grants.Add(*grant)
+		if permission != nil {
+			permission.By, permission.Created = said.By, said.At
+			saved, err := s.permissions.Add(*permission)
 			if err != nil {
 				return err
 			}
-			*grant, said.Grant = saved, saved.ID
-			s.Problems.Clear("grants")
+			*permission, said.Permission = saved, saved.ID
+			s.Problems.Clear("permissions")
 		}
 		record = newRecord(id, r, said)
 		err := s.decisions.Commit(record)
@@ -222,32 +222,32 @@ func (s *Service) deliver(id string, said queue.PersonAnswer, grant *policy.Gran
 			return nil
 		}
 		s.Problems.Raise("decisions", "decisions cannot be written down: "+err.Error(),
-			"repair "+s.Dirs.State+"; until then nothing can be approved in the feed")
+			"repair "+s.Dirs.State+"; until then nothing can be approved in the inbox")
 		if said.Verdict == event.Deny {
 			return nil // a refusal is safe even if it is not recorded
 		}
-		if grant != nil {
-			_, _, _ = s.grants.Revoke(grant.ID)
+		if permission != nil {
+			_, _, _ = s.permissions.Revoke(permission.ID)
 		}
 		return fmt.Errorf("nothing was approved, because it could not be written down: %w", err)
 	})
 	if err != nil {
-		return wire.FeedReplyResult{}, wire.Errorf(wire.CodeInternal, "%v", err)
+		return wire.InboxReplyResult{}, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
-	result := wire.FeedReplyResult{ID: id, Outcome: string(answer.Outcome), Item: &answer.Item,
+	result := wire.InboxReplyResult{ID: id, Outcome: string(answer.Outcome), Item: &answer.Item,
 		Decided: answer.Item.Decision}
 	if answer.Outcome != queue.Delivered {
-		if grant != nil && grant.ID != "" {
-			_, _, _ = s.grants.Revoke(grant.ID) // nobody heard the yes it came with
+		if permission != nil && permission.ID != "" {
+			_, _, _ = s.permissions.Revoke(permission.ID) // nobody heard the yes it came with
 		}
 		late := tooLate(answer.Item)
 		late.Outcome = string(answer.Outcome)
 		result = late
 	} else {
 		result.By = said.By
-		if grant != nil {
-			info := grantInfo(*grant, 0)
-			result.Grant = &info
+		if permission != nil {
+			info := permissionInfo(*permission, 0)
+			result.Permission = &info
 		}
 	}
 	if record != nil {

@@ -27,7 +27,7 @@ type attendance struct {
 	pushWorks func() bool // the user's own command tells them of requests
 	queue     *queue.Table
 	catalogue *agent.Catalogue
-	after     func(wait time.Duration, do func()) // does it later, unless the hub ends
+	after     func(wait time.Duration, do func()) // does it later, unless the daemon ends
 }
 
 // anyoneThere reports whether anybody could answer: somebody looks at the requests,
@@ -39,7 +39,7 @@ func (a *attendance) anyoneThere() bool {
 
 func (a *attendance) isAway() bool { return a.away.now.Load() != nil }
 
-// expectAnyone is anyoneThere, and waits for those who followed the hub before this one
+// expectAnyone is anyoneThere, and waits for those who followed the daemon before this one
 // and are not back yet, no longer than limit.
 func (a *attendance) expectAnyone(ctx context.Context, limit time.Duration) bool {
 	if !a.anyoneThere() {
@@ -73,17 +73,17 @@ func (a *attendance) abandonIfAlone() {
 //   - A program pushed the request: it waits as long as the program said.
 func isBlockingAgent(catalogue *agent.Catalogue, r *queue.Request) bool {
 	a, ok := catalogue.Agent(r.Event.Agent)
-	if !ok || a.Feed == nil || a.Feed.Promptless || r.Pushed {
+	if !ok || a.Inbox == nil || a.Inbox.Promptless || r.Pushed {
 		return false
 	}
 	if r.Event.Attended == event.AttendedNo {
 		return r.Event.Kind != event.ToolBefore
 	}
-	return a.Feed.HoldAt(r.Event.Native) != agent.HoldDeadline
+	return a.Inbox.HoldAt(r.Event.Native) != agent.HoldDeadline
 }
 
-// watchers remembers who follows the requests, beyond the end of this hub. Programs
-// that do come back to the next hub a moment later; whatever an agent asks in
+// watchers remembers who follows the requests, beyond the end of this daemon. Programs
+// that do come back to the next daemon a moment later; whatever an agent asks in
 // that moment must not be left to it as if nobody were there.
 type watchers struct {
 	processes proc.Table
@@ -94,7 +94,7 @@ type watchers struct {
 	mu    sync.Mutex
 	grace time.Duration   // how long they may be gone
 	here  map[watcher]int // who follows, with how many streams
-	due   []watcher       // followed an earlier hub and is not back yet
+	due   []watcher       // followed an earlier daemon and is not back yet
 	until time.Time       // how long those are waited for
 	came  chan struct{}   // closed and replaced when somebody begins to follow
 }
@@ -105,14 +105,14 @@ type watcher struct {
 	Start uint64 `json:"start"`
 }
 
-// returnsWithin is how long a hub waits for those who followed the one before.
+// returnsWithin is how long a daemon waits for those who followed the one before.
 // Ours try five times a second.
 const returnsWithin = 3 * time.Second
 
 // maxWatchers bounds how many of those are believed to have been there.
 const maxWatchers = 512
 
-// newWatchers reads from a file who followed the hub before.
+// newWatchers reads from a file who followed the daemon before.
 func newWatchers(file string, processes proc.Table, mayAnswer func(peer proc.Cred) (ok bool, why string),
 	stopping func() bool) *watchers {
 	w := &watchers{
@@ -155,7 +155,7 @@ func (w *watchers) graceTime() time.Duration {
 }
 
 // arrived notes that somebody follows the requests. end says that they left, or, with
-// hungUp, that the hub let them go and they come back.
+// hungUp, that the daemon let them go and they come back.
 func (w *watchers) arrived(peer proc.Cred) (end func(hungUp bool)) {
 	p, err := w.processes.Lookup(peer.PID)
 	if err != nil {
@@ -171,7 +171,7 @@ func (w *watchers) arrived(peer proc.Cred) (end func(hungUp bool)) {
 	w.writeFile()
 	return func(hungUp bool) {
 		if w.stopping() {
-			return // the next hub finds them in the file
+			return // the next daemon finds them in the file
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -211,11 +211,11 @@ func (w *watchers) awaitReturn(ctx context.Context, limit time.Duration) {
 }
 
 // writeFile keeps the list on disk. One that cannot be written is not worth a word:
-// the next hub may take its people for absent, for a moment.
+// the next daemon may take its people for absent, for a moment.
 func (w *watchers) writeFile() {
 	list := []watcher{}
 	if time.Now().Before(w.until) {
-		list = append(list, w.due...) // this hub may end before they are back
+		list = append(list, w.due...) // this daemon may end before they are back
 	}
 	for one := range w.here {
 		list = append(list, one)
@@ -266,16 +266,16 @@ func (p *polls) isActive(now time.Time) bool {
 // held as long as agents let them.
 type awayState struct {
 	Since time.Time `json:"since"`
-	Hits  uint64    `json:"-"` // calls that grants had let pass before
+	Hits  uint64    `json:"-"` // calls that permissions had let pass before
 }
 
-// awayFlag is kept on disk, so that a hub which comes back does not forget it.
+// awayFlag is kept on disk, so that a daemon which comes back does not forget it.
 type awayFlag struct {
 	file string
 	now  atomic.Pointer[awayState] // nil: the person is there
 }
 
-// openAway reads the state that an earlier hub left.
+// openAway reads the state that an earlier daemon left.
 func openAway(file string) *awayFlag {
 	f := &awayFlag{file: file}
 	b, err := smallfile.Read(file, 1<<20)

@@ -21,10 +21,10 @@ import (
 // come back.
 type absence struct {
 	Options
-	flag      *awayFlag
-	queue     *queue.Table
-	grants    *ledger.Grants
-	decisions *ledger.Decisions
+	flag        *awayFlag
+	queue       *queue.Table
+	permissions *ledger.Permissions
+	decisions   *ledger.Decisions
 }
 
 // goAway notes that the person is away: requests are held as long as agents let
@@ -33,10 +33,10 @@ func (a *absence) goAway(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 	if err := services.ReadParams(params, &struct{}{}); err != nil {
 		return nil, err
 	}
-	state, err := a.flag.set(a.grants.Hits())
+	state, err := a.flag.set(a.permissions.Hits())
 	if err != nil {
 		a.Problems.Raise("away", "you are away, but that could not be written down: "+err.Error(),
-			"say it again after the hub restarts")
+			"say it again after the daemon restarts")
 	}
 	return wire.AwayInfo{Away: true, Since: &state.Since}, nil
 }
@@ -54,7 +54,7 @@ func (a *absence) comeBack(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 	if err := a.flag.clearFile(); err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
-	digest := wire.Digest{Waiting: a.queue.Items(false), Ended: []wire.FeedItem{}}
+	digest := wire.Digest{Waiting: a.queue.Items(false), Ended: []wire.InboxRequest{}}
 	if state == nil {
 		return digest, nil
 	}
@@ -70,17 +70,17 @@ func (a *absence) restoreHoldTimes() {
 	now := time.Now()
 	a.queue.Shorten(func(r *queue.Request) time.Time {
 		entry, ok := a.Catalogue.EntryOf(r.Event.Agent, r.Event.Native)
-		if !ok || entry.Feed == nil || entry.Feed.HoldAt(r.Event.Native) == agent.HoldDeadline {
+		if !ok || entry.Inbox == nil || entry.Inbox.HoldAt(r.Event.Native) == agent.HoldDeadline {
 			return time.Time{}
 		}
 		hold, chosen := a.Settings.HoldTime(r.Event)
-		return now.Add(entry.Feed.HoldFor(r.Event.Native, hold, agent.Wait{Setting: hold, Chosen: chosen}))
+		return now.Add(entry.Inbox.HoldFor(r.Event.Native, hold, agent.Wait{Setting: hold, Chosen: chosen}))
 	})
 }
 
 const (
 	// digestWaits is how long a digest waits for a journal that still stores
-	// what an earlier hub left, and for the reading of it.
+	// what an earlier daemon left, and for the reading of it.
 	digestWaits = 3 * time.Second
 	// digestReads bounds what is read of the journal, the newest first.
 	digestReads = 2000
@@ -89,11 +89,11 @@ const (
 	longestAsked = 24 * time.Hour
 )
 
-// addEnded fills in what ended while the person was away: of this hub from
+// addEnded fills in what ended while the person was away: of this daemon from
 // memory, which also knows what came of each answer, of earlier ones from the
 // journal.
 func (a *absence) addEnded(away *awayState, digest *wire.Digest) {
-	digest.Granted = a.grants.Hits() - away.Hits
+	digest.Permitted = a.permissions.Hits() - away.Hits
 	known := map[string]bool{}
 	for _, item := range a.queue.Items(true) {
 		known[item.EventID] = true
@@ -105,42 +105,42 @@ func (a *absence) addEnded(away *awayState, digest *wire.Digest) {
 	defer cancel()
 	err := a.Recorder.PastRequests(ctx, away.Since.Add(-longestAsked), digestReads, func(past PastRequest) {
 		o := &past.Outcome
-		_, isGranted := event.GrantOf(past.By)
+		_, isPermitted := event.PermissionOf(past.By)
 		ended := o.Time.Add(time.Duration(o.TookUS) * time.Microsecond)
 		switch {
 		case ended.Before(away.Since) || o.Duplicate != "":
-		case o.Feed != nil && o.Feed.Request != "" && !known[past.ID]:
+		case o.Inbox != nil && o.Inbox.Request != "" && !known[past.ID]:
 			digest.Ended = append(digest.Ended, a.pastItem(&past, ended))
-		case o.Feed == nil && isGranted && ended.Before(a.Started):
-			digest.Granted++ // what this hub's own grants did is counted above
+		case o.Inbox == nil && isPermitted && ended.Before(a.Started):
+			digest.Permitted++ // what this daemon's own permissions did is counted above
 		}
 	})
 	if err != nil {
-		digest.Note = "what happened before the hub began anew is not all here: " + textcut.FirstLine(err.Error())
+		digest.Note = "what happened before the daemon began anew is not all here: " + textcut.FirstLine(err.Error())
 	}
-	a.addMonitored(ctx, away.Since, digest)
+	a.addLogOnly(ctx, away.Since, digest)
 	a.addRecords(away.Since, digest.Ended, known)
-	slices.SortStableFunc(digest.Ended, func(a, b wire.FeedItem) int { return a.EndedAt.Compare(*b.EndedAt) })
+	slices.SortStableFunc(digest.Ended, func(a, b wire.InboxRequest) int { return a.EndedAt.Compare(*b.EndedAt) })
 }
 
-// digestMonitored is how many calls of monitored hooks are listed one by one.
-const digestMonitored = 20
+// digestLogOnly is how many calls of only logged hooks are listed one by one.
+const digestLogOnly = 20
 
-// addMonitored fills in what monitored hooks would have done.
-func (a *absence) addMonitored(ctx context.Context, since time.Time, digest *wire.Digest) {
-	err := a.Recorder.MonitoredCalls(ctx, since, digestReads, func(one wire.MonitoredCall) {
-		if digest.MonitoredCount++; len(digest.Monitored) < digestMonitored {
-			digest.Monitored = append(digest.Monitored, one)
+// addLogOnly fills in what only logged hooks would have done.
+func (a *absence) addLogOnly(ctx context.Context, since time.Time, digest *wire.Digest) {
+	err := a.Recorder.LogOnlyCalls(ctx, since, digestReads, func(one wire.LogOnlyCall) {
+		if digest.LogOnlyCount++; len(digest.LogOnly) < digestLogOnly {
+			digest.LogOnly = append(digest.LogOnly, one)
 		}
 	})
 	if err != nil && digest.Note == "" {
-		digest.Note = "what monitored hooks would have done is not all here: " + textcut.FirstLine(err.Error())
+		digest.Note = "what logOnly hooks would have done is not all here: " + textcut.FirstLine(err.Error())
 	}
 }
 
-// pastItem is a request of an earlier hub as the journal knows it, without
+// pastItem is a request of an earlier daemon as the journal knows it, without
 // secrets. What exactly was shown is in the record of decisions alone.
-func (a *absence) pastItem(past *PastRequest, ended time.Time) wire.FeedItem {
+func (a *absence) pastItem(past *PastRequest, ended time.Time) wire.InboxRequest {
 	ev, o := past.Event(), &past.Outcome
 	r := queue.Request{Event: &ev}
 	r.Need.Kind = policy.Permission
@@ -148,9 +148,9 @@ func (a *absence) pastItem(past *PastRequest, ended time.Time) wire.FeedItem {
 		r.Need.Kind = kind
 	}
 	queue.Show(&r, a.AgentTitle(ev.Agent), nil)
-	end := queue.ParseEnd(o.Feed.End)
-	item := wire.FeedItem{
-		ID: o.Feed.Request, EventID: ev.ID, Status: string(end.Status()), End: o.Feed.End, Kind: string(r.Need.Kind),
+	end := queue.ParseEnd(o.Inbox.End)
+	item := wire.InboxRequest{
+		ID: o.Inbox.Request, EventID: ev.ID, Status: string(end.Status()), End: o.Inbox.End, Kind: string(r.Need.Kind),
 		Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Event: ev.Native, Pane: ev.Where.Pane, Choices: []string{},
 		Questions: ev.Questions, Plan: ev.Plan, Shown: r.Shown, CreatedAt: past.Time, Deadline: ended, EndedAt: &ended,
 	}
@@ -160,7 +160,7 @@ func (a *absence) pastItem(past *PastRequest, ended time.Time) wire.FeedItem {
 	if end == queue.Answered {
 		var decided event.Decision
 		_ = json.Unmarshal(o.Decision, &decided)
-		item.Decision = &wire.FeedDecision{By: decided.By, Reason: decided.Reason, At: ended,
+		item.Decision = &wire.InboxDecision{By: decided.By, Reason: decided.Reason, At: ended,
 			Outcome: string(queue.Delivered)}
 		if said := decided.Answer; said != nil {
 			item.Decision.Choice, item.Decision.Plan = string(said.Choice), string(said.Plan)
@@ -172,8 +172,8 @@ func (a *absence) pastItem(past *PastRequest, ended time.Time) wire.FeedItem {
 }
 
 // addRecords adds to past requests who answered them, and what was shown.
-func (a *absence) addRecords(since time.Time, items []wire.FeedItem, known map[string]bool) {
-	past := slices.ContainsFunc(items, func(i wire.FeedItem) bool { return !known[i.EventID] })
+func (a *absence) addRecords(since time.Time, items []wire.InboxRequest, known map[string]bool) {
+	past := slices.ContainsFunc(items, func(i wire.InboxRequest) bool { return !known[i.EventID] })
 	if !past {
 		return
 	}
@@ -194,7 +194,7 @@ func (a *absence) addRecords(since time.Time, items []wire.FeedItem, known map[s
 			continue
 		}
 		item.Shown, item.SHA256 = r.Shown, r.SHA256
-		item.Decision.By, item.Decision.At, item.Decision.Grant = r.By, r.At, r.Grant
+		item.Decision.By, item.Decision.At, item.Decision.Permission = r.By, r.At, r.Permission
 		if item.Decision.Choice == "" {
 			item.Decision.Choice = string(r.Answer.Choice)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-// Call is one event that a grant or a person may decide about.
+// Call is one event that a permission or a person may decide about.
 type Call struct {
 	Event    *event.Event
 	Decision *event.Decision // what hooks said; a person's answer is put into it

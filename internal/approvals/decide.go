@@ -24,7 +24,7 @@ func canAsk(k event.Kind) bool {
 
 // answeredBefore lets what a person said about the same call at an earlier
 // event count again.
-func (s *Service) answeredBefore(c *Call, seen *event.Event, spec *agent.Feed) bool {
+func (s *Service) answeredBefore(c *Call, seen *event.Event, spec *agent.Inbox) bool {
 	served, repeated := s.answered.TakeOut, s.repeats.Remember
 	if c.dryRun() {
 		served, repeated = s.answered.Peek, s.repeats.Knows
@@ -50,7 +50,7 @@ func choiceWords(need policy.Need) string {
 // askInWindow puts a call that nobody elsewhere could answer to the person at
 // the agent, where the agent has no prompt of its own and the user wants to be
 // asked: no opinion would let it run.
-func askInWindow(c *Call, spec *agent.Feed) {
+func askInWindow(c *Call, spec *agent.Inbox) {
 	d := c.Decision
 	if spec.Promptless && c.Carries.Ask && c.Event.Attended == event.AttendedYes && d.Verdict != event.Ask {
 		d.Verdict, d.By = event.Ask, event.ByApprovalLevel
@@ -73,14 +73,14 @@ func mayWaitForPerson(ctx context.Context, s *Service, c *Call, kind policy.Kind
 func dialogStays(catalogue *agent.Catalogue, ev *event.Event) bool {
 	a, ok := catalogue.Agent(ev.Agent)
 	return ok && ev.Attended != event.AttendedNo && ev.Kind != event.ToolBefore &&
-		a.Feed.HoldAt(ev.Native) == agent.HoldDeadline && a.Feed.WindowAt(ev.Native) != agent.WindowHidden
+		a.Inbox.HoldAt(ev.Native) == agent.HoldDeadline && a.Inbox.WindowAt(ev.Native) != agent.WindowHidden
 }
 
 // mustAsk is what a person must be asked about an event, with the event as
 // hooks changed it. The last result is nil when nobody must be asked.
-func (s *Service) mustAsk(c *Call) (*event.Event, policy.Need, *agent.Feed) {
+func (s *Service) mustAsk(c *Call) (*event.Event, policy.Need, *agent.Inbox) {
 	a, ok := s.Catalogue.EntryOf(c.Event.Agent, c.Event.Native)
-	if !ok || a.Feed == nil {
+	if !ok || a.Inbox == nil {
 		return nil, policy.Need{}, nil
 	}
 	spec, ok := a.Event(c.Event.Native)
@@ -95,20 +95,20 @@ func (s *Service) mustAsk(c *Call) (*event.Event, policy.Need, *agent.Feed) {
 	}
 	level, chosen := s.Settings.ApprovalLevel(c.Event)
 	need, ok := policy.NeedFor(policy.Case{
-		Event: seen, Spec: spec, Feed: a.Feed, Carries: c.Carries, Level: level, Chosen: chosen,
+		Event: seen, Spec: spec, Inbox: a.Inbox, Carries: c.Carries, Level: level, Chosen: chosen,
 		Free: asksNobody(s.Processes, a, c.Event), Decision: *c.Decision,
 	})
 	if !ok {
 		return nil, policy.Need{}, nil
 	}
-	return seen, need, a.Feed
+	return seen, need, a.Inbox
 }
 
 // asksNobody reports whether an agent that puts a permission event was started
 // so that it asks nobody: holding it would ask what the person has answered for
 // good. What its process does not show stays a request.
 func asksNobody(processes proc.Table, a *agent.Agent, ev *event.Event) bool {
-	free := a.Feed.Free
+	free := a.Inbox.Free
 	if free == nil || ev.Kind != event.PermissionRequest || ev.Where.PID <= 0 {
 		return false
 	}
@@ -137,8 +137,8 @@ func (s *Service) newRequest(c *Call, seen *event.Event, need policy.Need, proje
 	}
 	title := s.AgentTitle(ev.Agent)
 	if a, ok := s.Catalogue.EntryOf(ev.Agent, ev.Native); ok {
-		r.Number = a.Feed.NumberOf(&ev)
-		if a.Feed.HoldAt(ev.Native) == agent.HoldBrief && hold <= time.Duration(a.Feed.Brief) {
+		r.Number = a.Inbox.NumberOf(&ev)
+		if a.Inbox.HoldAt(ev.Native) == agent.HoldBrief && hold <= time.Duration(a.Inbox.Brief) {
 			r.Hint = a.BriefHold()
 		}
 	}

@@ -12,12 +12,12 @@ import (
 
 // followRequests tells of every request that waits, held here or standing in an agent's
 // own window, and of what becomes of it, without secrets, until ctx ends.
-func followRequests(ctx context.Context, requests *queue.Table, each func(note string, item wire.FeedItem)) {
+func followRequests(ctx context.Context, requests *queue.Table, each func(note string, item wire.InboxRequest)) {
 	items, next := requests.Watch()
 	known := map[string]bool{}
 	for i := range items {
 		known[items[i].ID] = true
-		each(wire.NoteFeedReceived, withoutSecrets(items[i]))
+		each(wire.NoteInboxReceived, withoutSecrets(items[i]))
 	}
 	for {
 		changes, after, wake, ok := requests.Next(next)
@@ -26,9 +26,9 @@ func followRequests(ctx context.Context, requests *queue.Table, each func(note s
 		}
 		next = after
 		for _, c := range changes {
-			if c.Note == wire.NoteFeedReceived {
+			if c.Note == wire.NoteInboxReceived {
 				known[c.Item.ID] = true
-			} else if c.Note != wire.NoteFeedWindow {
+			} else if c.Note != wire.NoteInboxWindow {
 				delete(known, c.Item.ID)
 			}
 			each(c.Note, withoutSecrets(c.Item))
@@ -46,27 +46,27 @@ func followRequests(ctx context.Context, requests *queue.Table, each func(note s
 
 // catchUp tells what was missed by who fell behind: what waits no more, and what
 // waits now.
-func catchUp(requests *queue.Table, known map[string]bool, each func(note string, item wire.FeedItem)) int64 {
+func catchUp(requests *queue.Table, known map[string]bool, each func(note string, item wire.InboxRequest)) int64 {
 	items, next := requests.Watch()
 	waiting := map[string]bool{}
 	for i := range items {
 		waiting[items[i].ID] = true
 		if !known[items[i].ID] {
 			known[items[i].ID] = true
-			each(wire.NoteFeedReceived, withoutSecrets(items[i]))
+			each(wire.NoteInboxReceived, withoutSecrets(items[i]))
 		}
 	}
 	for id := range known {
 		if !waiting[id] {
 			delete(known, id)
-			each(wire.NoteFeedWithdrawn, wire.FeedItem{ID: id})
+			each(wire.NoteInboxWithdrawn, wire.InboxRequest{ID: id})
 		}
 	}
 	return next
 }
 
 // withoutSecrets is a request as those see it who cannot answer it.
-func withoutSecrets(item wire.FeedItem) wire.FeedItem {
+func withoutSecrets(item wire.InboxRequest) wire.InboxRequest {
 	item.Shown, item.Plan, item.Why, item.Rule = redact.Text(item.Shown), redact.Text(item.Plan),
 		redact.Text(item.Why), redact.Text(item.Rule)
 	if len(item.Input) > 0 {

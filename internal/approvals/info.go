@@ -9,14 +9,14 @@ import (
 )
 
 // Info is what status says about requests.
-func (s *Service) Info() wire.FeedInfo {
+func (s *Service) Info() wire.InboxInfo {
 	windows := 0
 	for _, item := range s.Sessions.Waiting() {
-		if item.Status == wire.FeedWindow {
+		if item.Status == wire.InboxWindow {
 			windows++
 		}
 	}
-	return wire.FeedInfo{Waiting: s.queue.Waiting(), Windows: windows, CanAnyoneAnswer: s.attendance.anyoneThere(),
+	return wire.InboxInfo{Waiting: s.queue.Waiting(), Windows: windows, CanAnyoneAnswer: s.attendance.anyoneThere(),
 		Away: s.attendance.isAway()}
 }
 
@@ -28,7 +28,7 @@ func (s *Service) CanAnyoneAnswer() bool { return s.attendance.anyoneThere() }
 func (s *Service) SetGrace(span time.Duration) { s.attendance.watchers.setGrace(span) }
 
 // AddSink counts one more or one less way by which a person hears of requests
-// who runs the hub inside their own program. The setting feed.push is another.
+// who runs the daemon inside their own program. The setting notify.command is another.
 func (s *Service) AddSink(change int32) { s.attendance.sinks.Add(change) }
 
 // Following is how many streams of requests somebody looks at who may answer.
@@ -47,5 +47,7 @@ func (s *Service) RequestByKey(key string) (string, bool) { return s.queue.ByKey
 // RequestKey is the key that a program knows a request by; "" for none.
 func (s *Service) RequestKey(id string) string { return s.queue.KeyOf(id) }
 
-// AddGrant adds a standing yes.
-func (s *Service) AddGrant(g policy.Grant) (policy.Grant, error) { return s.grants.Add(g) }
+// AddPermission adds a standing yes.
+func (s *Service) AddPermission(g policy.SavedPermission) (policy.SavedPermission, error) {
+	return s.permissions.Add(g)
+}

@@ -19,7 +19,7 @@ func (s *Service) mayAnswer(peer proc.Cred) bool {
 
 // itemsFor gives the requests that wait, as the peer may see them; with all,
 // also those that ended lately.
-func itemsFor(s *Service, peer proc.Cred, all bool) []wire.FeedItem {
+func itemsFor(s *Service, peer proc.Cred, all bool) []wire.InboxRequest {
 	items := s.queue.Items(all)
 	if !s.mayAnswer(peer) {
 		for i := range items {
@@ -31,7 +31,7 @@ func itemsFor(s *Service, peer proc.Cred, all bool) []wire.FeedItem {
 
 // PolledItems is itemsFor for a program that asks for the list. A person's
 // own that does so again and again counts as somebody who could answer.
-func (s *Service) PolledItems(peer proc.Cred, all bool) []wire.FeedItem {
+func (s *Service) PolledItems(peer proc.Cred, all bool) []wire.InboxRequest {
 	if p, err := s.Processes.Lookup(peer.PID); err == nil && s.mayAnswer(peer) &&
 		s.attendance.polls.notePoll(watcher{p.PID, p.Start}, time.Now()) {
 		s.Background.After(s.Context, pollSpan, s.attendance.abandonIfAlone)
@@ -41,7 +41,7 @@ func (s *Service) PolledItems(peer proc.Cred, all bool) []wire.FeedItem {
 
 // WaitingFor gives everything that waits for a person, whether hookmux holds it or
 // it stands in an agent's own window, as the peer may see it.
-func (s *Service) WaitingFor(peer proc.Cred) []wire.FeedItem {
+func (s *Service) WaitingFor(peer proc.Cred) []wire.InboxRequest {
 	// The sessions' list is the one list; it is read first, so that what was
 	// answered meanwhile is not shown.
 	waiting := s.Sessions.Waiting()
@@ -62,16 +62,16 @@ func (n sessionReporter) RequestEnded(id string, r *queue.Request, why queue.End
 
 // joinWaiting is everything that waits for a person, from the sessions' list:
 // what is held is given in full, as the queue knows it.
-func joinWaiting(waiting, held []wire.FeedItem) []wire.FeedItem {
-	list, known := []wire.FeedItem{}, map[string]bool{}
+func joinWaiting(waiting, held []wire.InboxRequest) []wire.InboxRequest {
+	list, known := []wire.InboxRequest{}, map[string]bool{}
 	for _, item := range waiting {
-		if item.Status == wire.FeedWindow {
+		if item.Status == wire.InboxWindow {
 			list = append(list, item)
 			continue
 		}
 		known[item.ID] = true
-		i := slices.IndexFunc(held, func(h wire.FeedItem) bool { return h.ID == item.ID })
-		if i >= 0 && item.Status == wire.FeedPending {
+		i := slices.IndexFunc(held, func(h wire.InboxRequest) bool { return h.ID == item.ID })
+		if i >= 0 && item.Status == wire.InboxPending {
 			list = append(list, held[i])
 		}
 	}
@@ -84,7 +84,7 @@ func joinWaiting(waiting, held []wire.FeedItem) []wire.FeedItem {
 }
 
 // WindowsChanged records what of a session stands in the agent's own window.
-func (s *Service) WindowsChanged(agent, session string, items []wire.FeedItem) {
+func (s *Service) WindowsChanged(agent, session string, items []wire.InboxRequest) {
 	s.windows.setItems(windowKey{agent, session}, items)
 }
 

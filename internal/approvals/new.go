@@ -17,7 +17,7 @@ func New(o Options) *Service {
 	s := &Service{Options: o, queue: queue.NewTable(), decisions: ledger.NewDecisions(o.Dirs.State)}
 	s.queue.SetListener(sessionReporter{o.Sessions})
 	s.queue.KeepIDs(takeKeptIDs(o.Dirs.State))
-	s.windows = &windowList{queue: s.queue, open: map[windowKey][]wire.FeedItem{}}
+	s.windows = &windowList{queue: s.queue, open: map[windowKey][]wire.InboxRequest{}}
 	s.overload = &overloadReporter{problems: o.Problems, queue: s.queue}
 	s.push = &pushCommand{problems: o.Problems, queue: s.queue, command: o.Settings.PushCommand}
 	s.attendance = &attendance{
@@ -29,9 +29,9 @@ func New(o Options) *Service {
 	}
 	s.push.canAnyoneAnswer = s.attendance.anyoneThere
 	var err error
-	if s.grants, err = ledger.OpenGrants(o.Dirs.State); err != nil {
-		o.Problems.Raise("grants", "standing grants do not count: "+err.Error(),
-			"`hookmux allow list` shows what counts; grant it again where you want it")
+	if s.permissions, err = ledger.OpenPermissions(o.Dirs.State); err != nil {
+		o.Problems.Raise("permissions", "saved permissions do not count: "+err.Error(),
+			"`hookmux permissions list` shows what counts; permission it again where you want it")
 	}
 	s.proofs = &Proofs{Polkit: polkit.System(), deps: o.Deps, queue: s.queue, recordOwn: o.Recorder.RecordOwn}
 	if s.proofs.pin, err = ledger.OpenPIN(o.Dirs.State); err != nil {
@@ -40,16 +40,16 @@ func New(o Options) *Service {
 	return s
 }
 
-// Proofs is what a person must prove besides their seat.
+// Proofs is what a person must prove besides their trusted terminal.
 func (s *Service) Proofs() *Proofs { return s.proofs }
 
 // Run tells a person elsewhere of requests until ctx ends.
 func (s *Service) Run(ctx context.Context) { s.push.followQueue(ctx) }
 
-// keptIDsFile holds the ids of requests that waited when a hub stopped, for the next one.
+// keptIDsFile holds the ids of requests that waited when a daemon stopped, for the next one.
 const keptIDsFile = "waiting.json"
 
-// takeKeptIDs reads the ids that the hub before left, and removes them. A file that
+// takeKeptIDs reads the ids that the daemon before left, and removes them. A file that
 // hookmux did not write gives none: requests get new ids then.
 func takeKeptIDs(dir string) []queue.KeptID {
 	var list []queue.KeptID
@@ -65,7 +65,7 @@ func takeKeptIDs(dir string) []queue.KeptID {
 func (s *Service) EndRequests() {
 	if waited := s.queue.Close(); len(waited) > 0 {
 		if err := ledger.StoreSealed(s.Dirs.State, keptIDsFile, waited); err != nil {
-			s.Log.Warn("requests that wait get new ids in the next hub", "error", err)
+			s.Log.Warn("requests that wait get new ids in the next daemon", "error", err)
 		}
 	}
 	for end := time.Now().Add(time.Second); s.queue.DeliveryPending() && time.Now().Before(end); {

@@ -18,7 +18,7 @@ func NewNotices(s *Service) Notices { return Notices{s} }
 
 // Follow tells of every request that waits and of what becomes of it, without secrets,
 // until ctx ends.
-func (n Notices) Follow(ctx context.Context, each func(note string, item wire.FeedItem)) {
+func (n Notices) Follow(ctx context.Context, each func(note string, item wire.InboxRequest)) {
 	followRequests(ctx, n.service.queue, each)
 }
 
@@ -36,7 +36,7 @@ func (n Notices) DenyByButton(id, sha256 string) error {
 	if r.Hash != sha256 {
 		return errors.New("the request is another one by now")
 	}
-	p := wire.FeedReplyParams{ID: id, Choice: string(event.ChooseDeny)}
+	p := wire.InboxReplyParams{ID: id, Choice: string(event.ChooseDeny)}
 	said, _, bad := readAnswer(&r, &p)
 	if bad != nil {
 		return bad

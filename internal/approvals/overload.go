@@ -50,7 +50,7 @@ func (c *overloadReporter) reportLimit(r *queue.Request, limit services.Skip) {
 	c.mu.Unlock()
 	if !said {
 		c.problems.Raise(who.problemKey(), what+"; further ones are left to the agent's own prompt",
-			"answer or release some: `hookmux feed`")
+			"answer or release some: `hookmux inbox`")
 	}
 }
 

@@ -35,7 +35,7 @@ type Polkit interface {
 	Check(ctx context.Context, who polkit.Process, text string) error
 }
 
-// Proofs is what a person must prove besides their seat: the PIN, or a password.
+// Proofs is what a person must prove besides their trusted terminal: the PIN, or a password.
 type Proofs struct {
 	// Polkit has polkit ask a person for their password.
 	Polkit    Polkit
@@ -47,8 +47,8 @@ type Proofs struct {
 }
 
 // prove has a person prove who they are before an answer counts, where the user
-// wants that. It comes in addition to the rules about seats. A no needs no proof.
-func (p *Proofs) prove(ask services.Asking, item *wire.FeedItem, r *queue.Request, said *queue.PersonAnswer, pin string,
+// wants that. It comes in addition to the rules about trusted terminals. A no needs no proof.
+func (p *Proofs) prove(ask services.Asking, item *wire.InboxRequest, r *queue.Request, said *queue.PersonAnswer, pin string,
 	peer proc.Cred) *wire.Error {
 	if said.Verdict == event.Deny {
 		return nil
@@ -107,7 +107,7 @@ func lastsLonger(said *queue.PersonAnswer) bool {
 }
 
 // provePolkit has polkit ask the person, until the request ends.
-func (p *Proofs) provePolkit(ask services.Asking, item *wire.FeedItem, peer proc.Cred) *wire.Error {
+func (p *Proofs) provePolkit(ask services.Asking, item *wire.InboxRequest, peer proc.Cred) *wire.Error {
 	refused := func(why error) *wire.Error {
 		p.deps.Log.Warn("not proven", "request", item.ID, "pid", peer.PID, "why", why)
 		return wire.Errorf(wire.CodeRefused, "%v", why)
@@ -267,7 +267,7 @@ func (p *Proofs) RequestTime(id string) time.Time {
 func (p *Proofs) noteWrongPIN(id string, peer proc.Cred, why error) {
 	p.deps.Log.Warn("wrong PIN", "request", id, "pid", peer.PID, "why", why)
 	p.recordOwn(wire.OwnRefused, frame.NewID(), time.Now(),
-		map[string]any{"method": wire.MethodFeedReply, "pid": peer.PID, "reason": why.Error()})
+		map[string]any{"method": wire.MethodInboxReply, "pid": peer.PID, "reason": why.Error()})
 	p.deps.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: "a wrong PIN was given for request " + id})
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // pushCommand tells a person elsewhere of each request, with the command of the
-// setting feed.push. While there is one that works, agents are held: somebody
+// setting notify.command. While there is one that works, agents are held: somebody
 // could answer, through ssh or a program of theirs.
 type pushCommand struct {
 	problems        *problems.List
@@ -43,13 +43,13 @@ func (p *pushCommand) isWorking() bool {
 	return p.command() != "" && time.Since(time.Unix(0, p.failed.Load())) > pushRests
 }
 
-// followQueue tells of requests the feed until ctx ends.
+// followQueue tells of requests the inbox until ctx ends.
 func (p *pushCommand) followQueue(ctx context.Context) {
 	places := make(chan struct{}, maxPushes)
 	var telling sync.WaitGroup // a command that is under way ends with ctx
 	defer telling.Wait()
-	followRequests(ctx, p.queue, func(note string, item wire.FeedItem) {
-		if note != wire.NoteFeedReceived || p.command() == "" {
+	followRequests(ctx, p.queue, func(note string, item wire.InboxRequest) {
+		if note != wire.NoteInboxReceived || p.command() == "" {
 			return
 		}
 		select {
@@ -62,12 +62,12 @@ func (p *pushCommand) followQueue(ctx context.Context) {
 
 // tellPerson tells of one request. One that nobody heard of, and nobody else
 // could have, is left to the agent's own prompt.
-func (p *pushCommand) tellPerson(hubEnds context.Context, item wire.FeedItem) {
+func (p *pushCommand) tellPerson(daemonEnds context.Context, item wire.InboxRequest) {
 	text, err := json.Marshal(item)
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(hubEnds, pushTime)
+	ctx, cancel := context.WithTimeout(daemonEnds, pushTime)
 	defer cancel()
 	out, err := p.processes.Shell(ctx, p.command(), "/", append(os.Environ(), "HOOKMUX_REQUEST="+item.ID),
 		append(text, '\n'))
@@ -76,15 +76,15 @@ func (p *pushCommand) tellPerson(hubEnds context.Context, item wire.FeedItem) {
 	}
 	if err == nil {
 		p.failed.Store(0)
-		p.problems.Clear("feed.push")
+		p.problems.Clear("notify.command")
 		return
 	}
-	if hubEnds.Err() != nil {
+	if daemonEnds.Err() != nil {
 		return
 	}
 	p.failed.Store(time.Now().UnixNano())
-	p.problems.Raise("feed.push", "you are not told of requests: "+redact.Text(err.Error()),
-		"try the command of `hookmux config get feed.push` by hand")
+	p.problems.Raise("notify.command", "you are not told of requests: "+redact.Text(err.Error()),
+		"try the command of `hookmux config get notify.command` by hand")
 	if !p.canAnyoneAnswer() {
 		p.queue.End(item.ID, queue.Released)
 	}

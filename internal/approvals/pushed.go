@@ -35,12 +35,12 @@ type Pushed struct {
 type PushResult struct {
 	ID        string // of the event
 	Decided   bool   // else it was only taken in
-	Withdrawn bool   // the hub stops: nothing was decided
+	Withdrawn bool   // the daemon stops: nothing was decided
 	Decision  event.Decision
 	Outcome   Outcome
 }
 
-// DecidePushed lets a grant or a person decide about what a program pushed. It
+// DecidePushed lets a permission or a person decide about what a program pushed. It
 // waits as long as the program said; key is by which the program knows it.
 func (s *Service) DecidePushed(ctx context.Context, c *Call, need policy.Need, wait time.Duration, key string) Outcome {
 	if d := c.Decision; d.Verdict == event.Ask {
@@ -50,12 +50,12 @@ func (s *Service) DecidePushed(ctx context.Context, c *Call, need policy.Need, w
 		return Outcome{Skipped: c.Skipped}
 	}
 	hold := func() time.Duration { return wait }
-	out, _ := s.grantOrAsk(ctx, c, question{seen: c.Event, need: need, hold: hold, key: key, relayed: true})
+	out, _ := s.permissionOrAsk(ctx, c, question{seen: c.Event, need: need, hold: hold, key: key, relayed: true})
 	return out
 }
 
 // ErrNobody says that nobody is there to answer.
-var ErrNobody = errors.New("nobody is there to answer; `hookmux feed --watch` in a terminal, or `hookmux away`")
+var ErrNobody = errors.New("nobody is there to answer; `hookmux inbox -f` in a terminal, or `hookmux away`")
 
 // ErrCancelled says that the person did not answer: they refused, released it,
 // or time was over.

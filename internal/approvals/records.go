@@ -24,7 +24,7 @@ func newRecord(id string, r *queue.Request, said *queue.PersonAnswer) *ledger.Re
 	record := &ledger.Record{
 		ID: frame.NewID(), At: said.At, Request: id, EventID: ev.ID, Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd,
 		Kind: string(r.Need.Kind), Verdict: said.Verdict.Word(), Answer: answer, Reason: redact.Text(said.Reason),
-		By: said.By, Grant: said.Grant, SHA256: r.Hash, Shown: redact.Text(r.Shown),
+		By: said.By, Permission: said.Permission, SHA256: r.Hash, Shown: redact.Text(r.Shown),
 	}
 	if ev.Tool != nil {
 		record.Tool = ev.Tool.Name
@@ -50,9 +50,9 @@ func (s *Service) RecallDecisions() {
 
 const recallLast = 100
 
-// grantInfo is a grant as programs see it.
-func grantInfo(g policy.Grant, used uint64) wire.GrantInfo {
-	info := wire.GrantInfo{
+// permissionInfo is a permission as programs see it.
+func permissionInfo(g policy.SavedPermission, used uint64) wire.PermissionInfo {
+	info := wire.PermissionInfo{
 		ID: g.ID, Agent: g.Agent, Scope: string(g.Scope), Session: g.Session, Project: g.Project, Rule: g.Rule.Text(),
 		Reach: g.Reach(), Asked: g.Asked, Created: g.Created, By: g.By, Used: used,
 	}

@@ -14,34 +14,34 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Methods are the methods of approvals. feed.stream is not among them: it takes
+// Methods are the methods of approvals. inbox.stream is not among them: it takes
 // the connection over (see [Service.Stream]).
 func (s *Service) Methods() map[string]services.Method {
 	m := methods{s}
-	grants := grantMethods{s.grants, s.mayAnswer}
-	away := &absence{Options: s.Options, flag: s.attendance.away, queue: s.queue, grants: s.grants,
+	permissions := permissionMethods{s.permissions, s.mayAnswer}
+	away := &absence{Options: s.Options, flag: s.attendance.away, queue: s.queue, permissions: s.permissions,
 		decisions: s.decisions}
 	return map[string]services.Method{
-		wire.MethodFeedItems:   {Run: m.listItems},
-		wire.MethodFeedReply:   {RunAsking: m.replyMethod},
-		wire.MethodFeedRelease: {Run: m.releaseRequest},
-		wire.MethodGrants:      {Run: grants.list},
-		wire.MethodGrantRevoke: {Run: grants.revoke},
-		wire.MethodAway:        {Run: away.goAway},
-		wire.MethodBack:        {Run: away.comeBack},
-		wire.MethodPIN:         {Run: s.proofs.changePIN},
+		wire.MethodInboxItems:       {Run: m.listItems},
+		wire.MethodInboxReply:       {RunAsking: m.replyMethod},
+		wire.MethodInboxRelease:     {Run: m.releaseRequest},
+		wire.MethodPermissions:      {Run: permissions.list},
+		wire.MethodPermissionRemove: {Run: permissions.revoke},
+		wire.MethodAway:             {Run: away.goAway},
+		wire.MethodBack:             {Run: away.comeBack},
+		wire.MethodPIN:              {Run: s.proofs.changePIN},
 	}
 }
 
 func (s methods) listItems(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
-	var p wire.FeedListParams
+	var p wire.InboxListParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
 	if p.ID == "" && p.Windows {
 		list := s.WaitingFor(peer)
 		if p.All {
-			isPending := func(item wire.FeedItem) bool { return item.Status == wire.FeedPending }
+			isPending := func(item wire.InboxRequest) bool { return item.Status == wire.InboxPending }
 			list = append(slices.DeleteFunc(itemsFor(s.Service, peer, true), isPending), list...)
 		}
 		return list, nil
@@ -56,11 +56,11 @@ func (s methods) listItems(params json.RawMessage, peer proc.Cred) (any, *wire.E
 	if !s.mayAnswer(peer) {
 		item = withoutSecrets(item)
 	}
-	return []wire.FeedItem{item}, nil
+	return []wire.InboxRequest{item}, nil
 }
 
 func (s methods) replyMethod(ask services.Asking, params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
-	var p wire.FeedReplyParams
+	var p wire.InboxReplyParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (s methods) replyMethod(ask services.Asking, params json.RawMessage, peer p
 
 // releaseRequest leaves a request to the agent's own prompt.
 func (s methods) releaseRequest(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
-	var p wire.FeedIDParams
+	var p wire.InboxIDParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (s methods) releaseRequest(params json.RawMessage, peer proc.Cred) (any, *w
 	case errors.As(err, &none) && len(none.Like) > 0:
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)
 	case err != nil:
-		return wire.FeedReplyResult{ID: p.ID, Outcome: string(queue.Unknown), Why: err.Error()}, nil
+		return wire.InboxReplyResult{ID: p.ID, Outcome: string(queue.Unknown), Why: err.Error()}, nil
 	}
 	end := queue.Released
 	if r, ok := s.Request(item.ID); ok && r.ByHook { // the agent asks nothing there
@@ -90,24 +90,24 @@ func (s methods) releaseRequest(params json.RawMessage, peer proc.Cred) (any, *w
 	if !ended {
 		return tooLate(item), nil
 	}
-	return wire.FeedReplyResult{ID: item.ID, Outcome: string(queue.Delivered), By: seatName(s.Processes, peer),
+	return wire.InboxReplyResult{ID: item.ID, Outcome: string(queue.Delivered), By: terminalName(s.Processes, peer),
 		Why: item.End, Item: &item}, nil
 }
 
-// grantMethods show and revoke grants.
-type grantMethods struct {
-	grants    *ledger.Grants
-	mayAnswer func(peer proc.Cred) bool
+// permissionMethods show and revoke permissions.
+type permissionMethods struct {
+	permissions *ledger.Permissions
+	mayAnswer   func(peer proc.Cred) bool
 }
 
-func (m grantMethods) list(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+func (m permissionMethods) list(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	if err := services.ReadParams(params, &struct{}{}); err != nil {
 		return nil, err
 	}
-	list, used := m.grants.List(time.Now())
-	out := []wire.GrantInfo{}
+	list, used := m.permissions.List(time.Now())
+	out := []wire.PermissionInfo{}
 	for _, g := range list {
-		out = append(out, grantInfo(g, used[g.ID]))
+		out = append(out, permissionInfo(g, used[g.ID]))
 	}
 	if !m.mayAnswer(peer) { // a rule may repeat a token
 		for i := range out {
@@ -117,18 +117,18 @@ func (m grantMethods) list(params json.RawMessage, peer proc.Cred) (any, *wire.E
 	return out, nil
 }
 
-func (m grantMethods) revoke(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
-	var p wire.FeedIDParams
+func (m permissionMethods) revoke(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.InboxIDParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
-	gone, ok, err := m.grants.Revoke(p.ID)
+	gone, ok, err := m.permissions.Revoke(p.ID)
 	if !ok {
-		return nil, wire.Errorf(wire.CodeGone, "there is no grant %q; `hookmux allow list` shows them", p.ID)
+		return nil, wire.Errorf(wire.CodeGone, "there is no permission %q; `hookmux permissions list` shows them", p.ID)
 	}
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal,
-			"the grant no longer counts, but it may come back when the hub restarts: %v", err)
+			"the permission no longer counts, but it may come back when the daemon restarts: %v", err)
 	}
-	return grantInfo(gone, 0), nil
+	return permissionInfo(gone, 0), nil
 }

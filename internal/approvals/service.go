@@ -1,14 +1,14 @@
-// Package approvals lets a grant or a person decide where one must.
+// Package approvals lets a permission or a person decide where one must.
 //
 // The pipeline calls [Service.Decide] after guards and hooks: the policy says
-// whether a person must be asked, a standing grant may answer in their place,
+// whether a person must be asked, a saved permission may answer in their place,
 // else a request is put into the queue and the agent is held while somebody
 // could answer. A person's reply comes in through [Service.Reply]; it is on
 // record in the ledger before the agent hears it.
 //
 // approve.go shows the way of one request, the agent's side and the person's. Parts:
 // policy (pure: must a person decide?), queue (requests that wait), ledger
-// (grants, PIN, decisions on disk), memory (which calls were asked about).
+// (permissions, PIN, decisions on disk), memory (which calls were asked about).
 package approvals
 
 import (
@@ -43,20 +43,20 @@ type Settings interface {
 	KeepOwnEvents() time.Duration
 }
 
-// Recorder writes events down and knows those of earlier hubs.
+// Recorder writes events down and knows those of earlier daemons.
 type Recorder interface {
 	// WakeJournal has what was recorded stored soon: somebody wants to see it.
 	WakeJournal()
 	// RecordOwn records an event of hookmux itself.
 	RecordOwn(name, id string, at time.Time, payload any)
-	// PastRequests reads requests and grants since a moment, the newest first.
+	// PastRequests reads requests and permissions since a moment, the newest first.
 	PastRequests(ctx context.Context, since time.Time, limit int, each func(PastRequest)) error
-	// MonitoredCalls reads what monitored hooks would have done since a moment,
+	// LogOnlyCalls reads what only logged hooks would have done since a moment,
 	// the newest first.
-	MonitoredCalls(ctx context.Context, since time.Time, limit int, each func(wire.MonitoredCall)) error
+	LogOnlyCalls(ctx context.Context, since time.Time, limit int, each func(wire.LogOnlyCall)) error
 }
 
-// PastRequest is an event that a grant or a person decided about, as the
+// PastRequest is an event that a permission or a person decided about, as the
 // journal knows it.
 type PastRequest struct {
 	ID      string // of the event
@@ -75,7 +75,7 @@ type Sessions interface {
 	RequestEnded(id string, settled bool)
 	// Waiting is everything that waits for a person: what is held (pending) and
 	// what stands in an agent's own window (window).
-	Waiting() []wire.FeedItem
+	Waiting() []wire.InboxRequest
 	// List gives the sessions; with all, also those that ended.
 	List(all bool) []wire.Session
 }
@@ -94,11 +94,11 @@ type Options struct {
 	// ReachesPerson reports whether a person is told of requests of a kind of an agent by a
 	// channel that works; nil: no.
 	ReachesPerson func(agent, kind string) bool
-	// Stopping reports whether the hub stops: those who hang up then come back.
+	// Stopping reports whether the daemon stops: those who hang up then come back.
 	Stopping func() bool
-	// Context ends when the hub does.
+	// Context ends when the daemon does.
 	Context context.Context
-	// Started is when the hub began.
+	// Started is when the daemon began.
 	Started time.Time
 }
 
@@ -111,7 +111,7 @@ type Service struct {
 	repeats      memory.Repeats
 	laterContext memory.PersonNotes
 	seenRequests memory.SeenRequests
-	grants       *ledger.Grants
+	permissions  *ledger.Permissions
 	decisions    *ledger.Decisions
 	proofs       *Proofs
 

@@ -17,7 +17,7 @@ func (s *Service) Stream(ctx context.Context, id json.RawMessage, windows bool, 
 	send func([]byte) bool) {
 	attached, why := s.MayAnswer(peer)
 	lags := false
-	ready := wire.FeedReady{Away: s.attendance.isAway(), Attached: attached}
+	ready := wire.InboxReady{Away: s.attendance.isAway(), Attached: attached}
 	if !attached {
 		ready.Why = why
 	} else {
@@ -33,16 +33,16 @@ func (s *Service) Stream(ctx context.Context, id json.RawMessage, windows bool, 
 		if !attached {
 			items[i] = withoutSecrets(items[i])
 		}
-		out = append(out, queue.NoteLine(wire.NoteFeedReceived, items[i])...)
+		out = append(out, queue.NoteLine(wire.NoteInboxReceived, items[i])...)
 	}
 	if windows {
 		for _, item := range s.Sessions.Waiting() {
-			if item.Status == wire.FeedWindow {
-				out = append(out, queue.NoteLine(wire.NoteFeedWindow, item)...)
+			if item.Status == wire.InboxWindow {
+				out = append(out, queue.NoteLine(wire.NoteInboxWindow, item)...)
 			}
 		}
 	}
-	out = append(out, queue.NoteLine(wire.NoteFeedReady, ready)...)
+	out = append(out, queue.NoteLine(wire.NoteInboxReady, ready)...)
 	for send(out) {
 		changes, after, wake, ok := s.queue.Next(next)
 		if lags = !ok; lags {
@@ -52,7 +52,7 @@ func (s *Service) Stream(ctx context.Context, id json.RawMessage, windows bool, 
 		if len(changes) > 0 {
 			out = out[:0]
 			for _, c := range changes {
-				if !windows && (c.Note == wire.NoteFeedWindow || c.Note == wire.NoteFeedWindowOver) {
+				if !windows && (c.Note == wire.NoteInboxWindow || c.Note == wire.NoteInboxWindowOver) {
 					continue
 				}
 				if attached {

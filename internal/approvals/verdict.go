@@ -63,7 +63,7 @@ func rejectUncarriable(agents *agent.Catalogue, r *queue.Request, said queue.Per
 	if !ok {
 		return nil
 	}
-	if point := a.Feed.At(r.Event.Native); point == nil || !slices.Contains(point.Question, event.ChooseAnswer) {
+	if point := a.Inbox.At(r.Event.Native); point == nil || !slices.Contains(point.Question, event.ChooseAnswer) {
 		return nil
 	}
 	for _, less := range degradationsOf(agents, r, said) {

@@ -18,7 +18,7 @@ const followerPID = 5_000_001
 // patience is how long a test waits for what must come.
 const patience = 20 * time.Second
 
-// testWatchers is a hub's list of followers, with what the one before left.
+// testWatchers is a daemon's list of followers, with what the one before left.
 func testWatchers(t *testing.T, mayAnswer bool, left string) *watchers {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "watchers.json")
@@ -79,9 +79,9 @@ func TestWhoIsNotWaitedFor(t *testing.T) {
 func TestWhoIsWaitedFor(t *testing.T) {
 	peer := proc.Cred{UID: os.Getuid(), PID: followerPID}
 	left := testWatchers(t, true, "")
-	left.arrived(peer)(true) // the hub let them go
+	left.arrived(peer)(true) // the daemon let them go
 	for name, w := range map[string]*watchers{
-		"followed the hub before":    testWatchers(t, true, asJSON(follower(t, left))),
+		"followed the daemon before": testWatchers(t, true, asJSON(follower(t, left))),
 		"was hung up on for lagging": left,
 	} {
 		w.setGrace(patience)

@@ -17,9 +17,9 @@ func (s *Service) watchAgent(ctx context.Context, ticket *queue.Ticket, ev *even
 		gone = s.WatchExit(ctx, ev.Where.PID, ev.Where.Start)
 	}
 	a, ok := s.Catalogue.EntryOf(ev.Agent, ev.Native)
-	if ok && a.Feed.WindowAt(ev.Native) == agent.WindowState && ev.Kind != event.ToolBefore {
+	if ok && a.Inbox.WindowAt(ev.Native) == agent.WindowState && ev.Kind != event.ToolBefore {
 		// Before a call no dialog of its own is up: the file tells of another.
-		decided = windowstate.Answered(ctx, s.Background.Go, a.Feed.State, ev)
+		decided = windowstate.Answered(ctx, s.Background.Go, a.Inbox.State, ev)
 	}
 	if gone == nil && decided == nil {
 		return
@@ -32,7 +32,7 @@ func (s *Service) watchAgent(ctx context.Context, ticket *queue.Ticket, ev *even
 		case <-decided:
 			// Of several requests of one session nobody knows which it was; the
 			// next event about each tells.
-			if onlyDialog(s.queue, ev, a.Feed) {
+			if onlyDialog(s.queue, ev, a.Inbox) {
 				s.queue.End(ticket.ID(), queue.InWindow)
 			}
 		}
@@ -41,7 +41,7 @@ func (s *Service) watchAgent(ctx context.Context, ticket *queue.Ticket, ev *even
 
 // onlyDialog reports whether no more than one request of the session waits that
 // has a dialog in the agent's window.
-func onlyDialog(requests *queue.Table, ev *event.Event, spec *agent.Feed) bool {
+func onlyDialog(requests *queue.Table, ev *event.Event, spec *agent.Inbox) bool {
 	n := 0
 	for _, item := range requests.Items(false) {
 		if item.Agent == ev.Agent && item.Session == ev.Session && spec.WindowAt(item.Event) != agent.WindowHidden {

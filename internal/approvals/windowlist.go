@@ -16,10 +16,10 @@ type windowList struct {
 	queue *queue.Table
 
 	mu   sync.Mutex
-	open map[windowKey][]wire.FeedItem
+	open map[windowKey][]wire.InboxRequest
 }
 
-func (w *windowList) setItems(key windowKey, items []wire.FeedItem) {
+func (w *windowList) setItems(key windowKey, items []wire.InboxRequest) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before := w.open[key]
@@ -28,12 +28,12 @@ func (w *windowList) setItems(key windowKey, items []wire.FeedItem) {
 	}
 	for _, old := range before {
 		if !containsItem(items, old.ID) {
-			w.queue.NoteWindow(wire.NoteFeedWindowOver, old)
+			w.queue.NoteWindow(wire.NoteInboxWindowOver, old)
 		}
 	}
 	for _, item := range items {
 		if !containsItem(before, item.ID) {
-			w.queue.NoteWindow(wire.NoteFeedWindow, item)
+			w.queue.NoteWindow(wire.NoteInboxWindow, item)
 		}
 	}
 	if w.open[key] = items; len(items) == 0 {
@@ -41,6 +41,6 @@ func (w *windowList) setItems(key windowKey, items []wire.FeedItem) {
 	}
 }
 
-func containsItem(list []wire.FeedItem, id string) bool {
-	return slices.ContainsFunc(list, func(item wire.FeedItem) bool { return item.ID == id })
+func containsItem(list []wire.InboxRequest, id string) bool {
+	return slices.ContainsFunc(list, func(item wire.InboxRequest) bool { return item.ID == id })
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // An agent stands behind a caller by a process above it, by variables or by the mark. A caller that cannot be seen
-// counts as accused; what the hub or a timer started does not.
+// counts as accused; what the daemon or a timer started does not.
 func TestAccused(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -29,10 +29,10 @@ func TestAccused(t *testing.T) {
 			Below: []node{ask()}})), accused: true},
 		{name: "the mark alone", tree: system(manager(ask())), with: limited(me), accused: true},
 		{name: "everything is limited alike", tree: system(manager(ask())), with: limited(me, 20, 1)},
-		{name: "below the hub", tree: system(node{PID: hub, Name: "hookmux", Below: []node{ask()}})},
-		{name: "below a hub that an agent started", tree: system(agent(60, node{PID: hub, Name: "hookmux",
+		{name: "below the daemon", tree: system(node{PID: daemon, Name: "hookmux", Below: []node{ask()}})},
+		{name: "below a daemon that an agent started", tree: system(agent(60, node{PID: daemon, Name: "hookmux",
 			Below: []node{ask()}}))},
-		{name: "an agent that the hub started", tree: system(node{PID: hub, Name: "hookmux", Below: []node{
+		{name: "an agent that the daemon started", tree: system(node{PID: daemon, Name: "hookmux", Below: []node{
 			agent(60, ask())}}), accused: true, agent: "acme", pid: 60},
 		{name: "gone", tree: system(), accused: true},
 		{name: "deeper than anybody looks", tree: system(nested(200)), accused: true},
@@ -50,9 +50,9 @@ func TestAccused(t *testing.T) {
 				caller.PID, c.accused, c.agent, c.pid)
 		}
 	}
-	table := proctest.New(system(manager(agent(hub, ask()))))
-	if _, accused := judgeOf(table).Accused(proc.Cred{UID: user, PID: hub}); accused {
-		t.Error("the hub's own program is accused, want it free")
+	table := proctest.New(system(manager(agent(daemon, ask()))))
+	if _, accused := judgeOf(table).Accused(proc.Cred{UID: user, PID: daemon}); accused {
+		t.Error("the daemon's own program is accused, want it free")
 	}
 	blind := judgeOf(table)
 	blind.Source, blind.Now = nil, func() time.Time { return time.Unix(5000, 0) }

@@ -120,10 +120,10 @@ func attemptQuestions() []question {
 			Name: "sshd", User: user, Program: hidden, Below: []node{
 				{PID: 13, Name: "script", Session: true, Below: []node{ask(session, tty("/dev/pts/9"))}}}}}}),
 			authority.NoTerminal, ""),
-		no("a hook run by the hub", system(manager(node{PID: hub, Name: "hookmux", Session: true,
-			Below: []node{{PID: 51, Name: "sh", Below: []node{ask()}}}})), authority.BelowHub, ""),
-		no("a hook run by a hub in a window", desktop(node{PID: hub, Name: "hookmux", Below: []node{{PID: 51,
-			Name: "sh", Below: []node{ask()}}}}), authority.BelowHub, ""),
+		no("a hook run by the daemon", system(manager(node{PID: daemon, Name: "hookmux", Session: true,
+			Below: []node{{PID: 51, Name: "sh", Below: []node{ask()}}}})), authority.BelowDaemon, ""),
+		no("a hook run by a daemon in a window", desktop(node{PID: daemon, Name: "hookmux", Below: []node{{PID: 51,
+			Name: "sh", Below: []node{ask()}}}}), authority.BelowDaemon, ""),
 
 		// Containers.
 		no("docker exec without a tty", node{PID: 13, Name: "sh", User: user, Session: true, Below: []node{ask()}},

@@ -1,28 +1,28 @@
-// Package authority tells a person at a seat from an agent that would like to
+// Package authority tells a person at a trusted terminal from an agent that would like to
 // be one.
 //
-// The hub asks it before every method: reporting and reading are open to the
-// hub's own user; deciding (replies, grants, trust, config, stop, install)
+// The daemon asks it before every method: reporting and reading are open to the
+// daemon's own user; deciding (replies, permissions, trust, config, stop, install)
 // only to a person who sits somewhere. The rules, in order:
 //
 //  1. Nothing on the way is an agent, carries an agent's variables or mark,
-//     was started by a timer or by the hub itself.
+//     was started by a timer or by the daemon itself.
 //  2. The caller has a terminal and is in its foreground.
-//  3. The terminal leads to a seat: a console, a login by a daemon of root's,
+//  3. The terminal leads to a trusted terminal: a console, a login by a daemon of root's,
 //     the edge of a container, a display with a keyboard; through script, sudo
 //     and attached tmux clients. A terminal of which nothing is known needs a
-//     PIN, or a person who vouched for it.
+//     PIN, or a person who trusted it.
 //  4. Only shells and runners stand between the caller and a shell that is
 //     older than the request.
 //  5. Somebody typed there when the caller began.
 //  6. What takes protection away is asked for in any case.
 //
-// Where 4, 5 or 6 does not hold, the hub shows a code at that seat and the
+// Where 4, 5 or 6 does not hold, the daemon shows a code at that trusted terminal and the
 // person types it.
 //
 // Contract: pure rules over [Facts] and over marks that the caller takes from
 // the catalogue; no agent is named here. Doubt is never a yes. A process may
-// choose its own name, so a name alone can accuse a process but never vouch for
+// choose its own name, so a name alone can accuse a process but never trust
 // it. docs/security.md says what a program of the same user can still do.
 package authority
 
@@ -35,7 +35,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Class is what a method of the hub demands of its caller.
+// Class is what a method of the daemon demands of its caller.
 type Class = wire.Class
 
 // The classes of [wire.Methods].
@@ -95,11 +95,11 @@ func (j *Judge) newFacts() *Facts {
 }
 
 // Accused tells whether an agent stands behind a caller: by a process above it,
-// by variables or by the mark. What the hub itself started, for a hook, is a
+// by variables or by the mark. What the daemon itself started, for a hook, is a
 // person's own program, and so is what a timer starts without any of these.
 // A caller that cannot be seen counts as accused.
 func (j *Judge) Accused(peer proc.Cred) (agent Caller, accused bool) {
-	if peer.PID == j.HubPID { // the program that runs this hub reads its own hub
+	if peer.PID == j.DaemonPID { // the program that runs this daemon reads its own daemon
 		return Caller{}, false
 	}
 	f := j.newFacts()
@@ -109,7 +109,7 @@ func (j *Judge) Accused(peer proc.Cred) (agent Caller, accused bool) {
 	}
 	base := f.lockLimit()
 	for _, p := range chain {
-		if p.PID == j.HubPID {
+		if p.PID == j.DaemonPID {
 			return Caller{}, false
 		}
 		if name := j.Agents.matchProcess(p, ""); name != "" {

@@ -8,46 +8,46 @@ import (
 
 // followHolder is rule 3 for a pseudo terminal: above is the process that
 // holds its master, the leader's parent, and what is above that.
-func (r *Rules) followHolder(f *Facts, above []Process, here hop, seat Seat, depth int) ([]way, Verdict) {
+func (r *Rules) followHolder(f *Facts, above []Process, here hop, place TrustedTerminal, depth int) ([]way, Verdict) {
 	holder := above[0]
-	seat.Holder = holder.Process
+	place.Holder = holder.Process
 	if r.isLogin(above) {
-		return r.followLogin(f, above, here, seat, depth)
+		return r.followLogin(f, above, here, place, depth)
 	}
 	if isPrivilegedRelay(holder) {
 		return r.followRelay(f, above, here, depth)
 	}
-	if holds, known := f.holdsMaster(holder.PID, seat.TTY); known && holds && r.isSound(holder) {
+	if holds, known := f.holdsMaster(holder.PID, place.TTY); known && holds && r.isSound(holder) {
 		switch base := holder.base(); {
 		case base == "script":
 			return r.followRelay(f, above, here, depth)
 		case base == "tmux":
-			return r.followTmux(f, above, here, seat, depth)
+			return r.followTmux(f, above, here, place, depth)
 		case base == "zellij":
 			return r.followClients(f, above, here, depth)
 		case byName(base, 0) == terminal || slices.Contains(r.Terminals, holder.Program):
-			return r.followDisplay(f, above, here, seat)
+			return r.followDisplay(f, above, here, place)
 		}
 	} else if known && holds && slices.Contains(r.Terminals, holder.Program) {
-		return r.followDisplay(f, above, here, seat)
+		return r.followDisplay(f, above, here, place)
 	}
-	return r.unproven(f, holder, here, seat)
+	return r.unproven(f, holder, here, place)
 }
 
 // unproven is a terminal whose holder says nothing about who is behind it. A
-// person may have vouched for it.
-func (r *Rules) unproven(_ *Facts, holder Process, here hop, seat Seat) ([]way, Verdict) {
-	if r.Enrolled != nil && r.Enrolled(holder.PID, holder.Start) {
-		seat.Kind = Enrolled
-		return []way{{seat: seat, hops: []hop{here}}}, Verdict{}
+// person may have trusted it.
+func (r *Rules) unproven(_ *Facts, holder Process, here hop, place TrustedTerminal) ([]way, Verdict) {
+	if r.Trusts != nil && r.Trusts(holder.PID, holder.Start) {
+		place.Kind = Trusts
+		return []way{{place: place, hops: []hop{here}}}, Verdict{}
 	}
 	instead := "use ssh, a console, tmux or a desktop terminal"
 	if byName(holder.Name, kernelNameLimit) == loginDaemon { // it is ssh that is not believed
 		instead = "use a console, a desktop terminal or a login through this machine's own ssh service"
 	}
 	v := refuseCall(Unproven, "%s (pid %d) holds %s, and hookmux cannot tell who reads and types there; "+
-		"%s, or enrol this terminal from one of them with `hookmux seat add %d`",
-		printableName(holder.Name), holder.PID, seat.TTY, instead, holder.PID)
+		"%s, or trust this terminal from one of them with `hookmux whoami add %d`",
+		printableName(holder.Name), holder.PID, place.TTY, instead, holder.PID)
 	v.Outcome, v.Holder = NeedPIN, holder.Process
 	return nil, v
 }
@@ -70,19 +70,19 @@ func (r *Rules) isLogin(above []Process) bool {
 
 // followLogin accepts a login over the network, unless it may come from an
 // agent on this very machine: then every such connection of this user must
-// itself begin at a seat, because nothing says which of them this one is.
-func (r *Rules) followLogin(f *Facts, above []Process, here hop, seat Seat, depth int) ([]way, Verdict) {
-	seat.Kind, here.trusted = Remote, true
-	found := []way{{seat: seat, hops: []hop{here}}}
+// itself begin at a trusted terminal, because nothing says which of them this one is.
+func (r *Rules) followLogin(f *Facts, above []Process, here hop, place TrustedTerminal, depth int) ([]way, Verdict) {
+	place.Kind, here.trusted = Remote, true
+	found := []way{{place: place, hops: []hop{here}}}
 	for _, login := range f.logins() {
 		named := slices.ContainsFunc(above, func(p Process) bool { return p.PID == login.PID })
-		if login.TTY == seat.TTY && named && login.Remote != "" && !login.Local {
+		if login.TTY == place.TTY && named && login.Remote != "" && !login.Local {
 			return found, Verdict{}
 		}
 	}
 	callers, known := f.localCallers()
 	if !known {
-		return r.unproven(f, above[0], here, seat)
+		return r.unproven(f, above[0], here, place)
 	}
 	for _, pid := range callers {
 		chain := f.chain(pid)
@@ -118,15 +118,15 @@ func (r *Rules) followRelay(f *Facts, above []Process, here hop, depth int) ([]w
 
 // followTmux goes on at each client of a tmux server. What the server says
 // about a client counts only if that client really is connected to it.
-func (r *Rules) followTmux(f *Facts, above []Process, here hop, seat Seat, depth int) ([]way, Verdict) {
+func (r *Rules) followTmux(f *Facts, above []Process, here hop, place TrustedTerminal, depth int) ([]way, Verdict) {
 	server := above[0]
 	state, ok := f.tmux(server)
 	if !ok {
-		return r.unproven(f, server, here, seat)
+		return r.unproven(f, server, here, place)
 	}
 	pane := ""
 	for _, p := range state.Panes {
-		if p.TTY == seat.TTY {
+		if p.TTY == place.TTY {
 			pane = p.ID
 		}
 	}
@@ -147,10 +147,10 @@ func (r *Rules) followTmux(f *Facts, above []Process, here hop, seat Seat, depth
 			none = v
 		}
 		for _, w := range ways {
-			client := &SeatClient{TmuxClient: c, Server: server.Process, Shows: here.popup || c.Pane == pane,
+			client := &TerminalClient{TmuxClient: c, Server: server.Process, Shows: here.popup || c.Pane == pane,
 				Popup: here.popup}
-			found = append(found, way{seat: w.seat, hops: []hop{here}, client: client})
-			found[len(found)-1].seat.Client = client
+			found = append(found, way{place: w.place, hops: []hop{here}, client: client})
+			found[len(found)-1].place.Client = client
 		}
 	}
 	return found, none
@@ -160,7 +160,7 @@ func (r *Rules) followTmux(f *Facts, above []Process, here hop, seat Seat, depth
 // which of them shows what: a person is there, but not surely looking at this.
 func (r *Rules) followClients(f *Facts, above []Process, here hop, depth int) ([]way, Verdict) {
 	server := above[0]
-	enrolled := r.Enrolled != nil && r.Enrolled(server.PID, server.Start)
+	trusted := r.Trusts != nil && r.Trusts(server.PID, server.Start)
 	none := refuseCall(NoClient, "nobody is attached to %s (pid %d); attach to it, or %s",
 		printableName(server.Name), server.PID, inYourTerminal)
 	var found []way
@@ -174,9 +174,9 @@ func (r *Rules) followClients(f *Facts, above []Process, here hop, depth int) ([
 			none = v
 		}
 		for _, w := range ways {
-			client := &SeatClient{TmuxClient: TmuxClient{PID: pid, Active: f.Now}, Server: server.Process,
-				Shows: enrolled}
-			found = append(found, way{seat: w.seat, hops: []hop{here}, client: client})
+			client := &TerminalClient{TmuxClient: TmuxClient{PID: pid, Active: f.Now}, Server: server.Process,
+				Shows: trusted}
+			found = append(found, way{place: w.place, hops: []hop{here}, client: client})
 		}
 	}
 	return found, none
@@ -185,7 +185,7 @@ func (r *Rules) followClients(f *Facts, above []Process, here hop, depth int) ([
 // followDisplay accepts an installed terminal program whose windows are on a
 // display that has a keyboard. Editors hold terminals in a process of their
 // own and the display in its parent.
-func (r *Rules) followDisplay(f *Facts, above []Process, here hop, seat Seat) ([]way, Verdict) {
+func (r *Rules) followDisplay(f *Facts, above []Process, here hop, place TrustedTerminal) ([]way, Verdict) {
 	holder := above[0]
 	for i, p := range above {
 		if i > 3 || p.base() != holder.base() {
@@ -201,10 +201,10 @@ func (r *Rules) followDisplay(f *Facts, above []Process, here hop, seat Seat) ([
 		if v, bad := r.accuseChain(f, f.chain(d.PID)); bad {
 			return nil, v
 		}
-		seat.Kind = Desktop
-		return []way{{seat: seat, hops: []hop{here}}}, Verdict{}
+		place.Kind = Desktop
+		return []way{{place: place, hops: []hop{here}}}, Verdict{}
 	}
-	return r.unproven(f, holder, here, seat)
+	return r.unproven(f, holder, here, place)
 }
 
 // Programs that may stand between a person's shell and a command: they run

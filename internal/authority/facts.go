@@ -56,7 +56,7 @@ type Terminal struct {
 	// Access moves when input is read (in steps of 8 s), Change when somebody
 	// sets times or modes by hand.
 	Access, Change time.Time
-	// Noted is the Change that the hub itself caused when it set Access back;
+	// Noted is the Change that the daemon itself caused when it set Access back;
 	// zero when it never did.
 	Noted time.Time
 }

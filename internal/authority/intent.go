@@ -20,9 +20,9 @@ const (
 	oneShot = 10 * time.Second
 )
 
-// judgeIntent is rules 4 to 6: did the person at this seat mean it?
+// judgeIntent is rules 4 to 6: did the person at this trusted terminal mean it?
 func (r *Rules) judgeIntent(f *Facts, w *way, a Action) Verdict {
-	v := Verdict{Seat: w.seat}
+	v := Verdict{Terminal: w.place}
 	doubt := func(cause Cause, why string) Verdict {
 		v.Outcome, v.Cause, v.Why = NeedCode, cause, why
 		return v
@@ -34,7 +34,7 @@ func (r *Rules) judgeIntent(f *Facts, w *way, a Action) Verdict {
 		return doubt(OtherPane, "your tmux shows another pane than the one this was run in")
 	}
 	if !a.Tightens && !r.wasTyped(f, w) {
-		return doubt(NotTyped, "nobody typed at "+w.seat.TTY+" when this was run")
+		return doubt(NotTyped, "nobody typed at "+w.place.TTY+" when this was run")
 	}
 	if a.Weakens {
 		why := a.Why
@@ -43,7 +43,7 @@ func (r *Rules) judgeIntent(f *Facts, w *way, a Action) Verdict {
 		}
 		return doubt(Weakens, why)
 	}
-	v.Outcome, v.Why = Allowed, "comes from "+w.seat.TTY+", a "+w.seat.Kind.String()
+	v.Outcome, v.Why = Allowed, "comes from "+w.place.TTY+", a "+w.place.Kind.String()
 	return v
 }
 
@@ -72,7 +72,7 @@ func (r *Rules) findOtherProgram(w *way, a Action) (Cause, string) {
 	return NoCause, ""
 }
 
-// wasTyped is rule 5: input was read at the seat when the command began, and
+// wasTyped is rule 5: input was read at the trusted terminal when the command began, and
 // through tmux the client that shows it was active then.
 func (r *Rules) wasTyped(f *Facts, w *way) bool {
 	first := w.hops[0]
@@ -96,15 +96,15 @@ func (r *Rules) wasTyped(f *Facts, w *way) bool {
 			return false
 		}
 	}
-	t, ok := f.terminal(w.seat.TTY)
+	t, ok := f.terminal(w.place.TTY)
 	if !ok {
 		return false
 	}
 	if ours := !t.Noted.IsZero() && t.Change.Equal(t.Noted); ours {
-		if t.Access.Unix() < t.Change.Unix() { // still where the hub set it back to
+		if t.Access.Unix() < t.Change.Unix() { // still where the daemon set it back to
 			return false
 		}
-	} else if t.Change.After(w.seat.Leader.StartTime.Add(sessionSlack)) || t.Access.Unix() <= t.Change.Unix() {
+	} else if t.Change.After(w.place.Leader.StartTime.Add(sessionSlack)) || t.Access.Unix() <= t.Change.Unix() {
 		return false // somebody touched it, or nothing was read since it was made
 	}
 	return !t.Access.Before(began.Add(-accessStep - activitySlack))

@@ -58,16 +58,16 @@ func TestWithoutFactsNobodyIsAPerson(t *testing.T) {
 	}
 }
 
-func TestVerdictCarriesTheChainAndTheSeat(t *testing.T) {
+func TestVerdictCarriesTheChainAndTheTerminal(t *testing.T) {
 	table := proctest.New(system(sshLogin(ask(group))))
 	v := judgeOf(table).May(authority.Decide, table.Cred(me), nil)
 	if !v.OK || len(v.Chain) != 6 || v.Chain[0].PID != me || v.Chain[5].PID != 1 {
 		t.Errorf("got %+v; want v.OK, len(v.Chain) == 6, v.Chain[0].PID == me and v.Chain[5].PID == 1", v)
 	}
-	if v.Seat.Kind != authority.Remote || v.Seat.TTY != "/dev/pts/1" || v.Seat.Leader.PID != 13 ||
-		v.Seat.Holder.PID != 12 {
-		t.Errorf(`seat %+v; want v.Seat.Kind == authority.Remote, v.Seat.TTY == "/dev/pts/1", `+
-			`v.Seat.Leader.PID == 13 and v.Seat.Holder.PID == 12`, v.Seat)
+	if v.Terminal.Kind != authority.Remote || v.Terminal.TTY != "/dev/pts/1" || v.Terminal.Leader.PID != 13 ||
+		v.Terminal.Holder.PID != 12 {
+		t.Errorf(`place %+v; want v.Terminal.Kind == authority.Remote, v.Terminal.TTY == "/dev/pts/1", `+
+			`v.Terminal.Leader.PID == 13 and v.Terminal.Holder.PID == 12`, v.Terminal)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestPeerThatHandedOnItsSocket(t *testing.T) {
 	}
 }
 
-func TestHubOfRoot(t *testing.T) {
+func TestDaemonOfRoot(t *testing.T) {
 	ofRoot := func(tree node) authority.Verdict {
 		table := proctest.New(tree).Readable()
 		j := judgeOf(table)

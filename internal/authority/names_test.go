@@ -86,7 +86,7 @@ func TestReadsAreBounded(t *testing.T) {
 	}
 }
 
-// Only what root alone can write may vouch from outside of the usual places.
+// Only what root alone can write may trust from outside of the usual places.
 func TestOnlyRootWrites(t *testing.T) {
 	info, err := os.Lstat("/etc/passwd")
 	if err != nil || !ownedByRoot(info) {
@@ -138,7 +138,7 @@ func TestSoundOfRunningPrograms(t *testing.T) {
 				continue
 			}
 			if got := Sound(uid, p, path); got != want {
-				t.Errorf("%s as %s for the hub of %d: got %v, want %v", file, path, uid, got, want)
+				t.Errorf("%s as %s for the daemon of %d: got %v, want %v", file, path, uid, got, want)
 			}
 		}
 	}

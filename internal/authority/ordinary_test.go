@@ -11,23 +11,23 @@ import (
 )
 
 // The ways in which people use hookmux. What is not a proven terminal needs one
-// enrolment; everything else passes without a question.
+// trustedTerminal; everything else passes without a question.
 func TestOrdinaryWays(t *testing.T) {
-	unasked, enrolled := ordinaryWays()
+	unasked, trusted := ordinaryWays()
 	if len(unasked) < 45 {
 		t.Errorf("%d ways are listed that pass without a question, want at least 45", len(unasked))
 	}
 	askAll(t, unasked)
-	for _, q := range enrolled {
+	for _, q := range trusted {
 		t.Run(q.name, func(t *testing.T) {
 			if v := q.judge(t); v.Outcome != pin && v.Outcome != code {
-				t.Errorf("before it is enrolled: %v (%s), want PIN or code", v.Outcome, v.Reason())
+				t.Errorf("before it is trusted: %v (%s), want PIN or code", v.Outcome, v.Reason())
 			}
 			q.rules = func(r *authority.Rules) {
-				r.Enrolled = func(pid int, _ uint64) bool { return pid == holder }
+				r.Trusts = func(pid int, _ uint64) bool { return pid == holder }
 			}
 			if v := q.judge(t); v.Outcome != passes {
-				t.Errorf("after it is enrolled: %v (%s), want it to pass", v.Outcome, v.Reason())
+				t.Errorf("after it is trusted: %v (%s), want it to pass", v.Outcome, v.Reason())
 			}
 		})
 	}
@@ -72,7 +72,7 @@ func heldBy(program string) node {
 		{PID: 31, Name: "bash", Session: true, TTY: "/dev/pts/9", Below: []node{ask(group)}}}}))
 }
 
-func ordinaryWays() (unasked, enrolled []question) {
+func ordinaryWays() (unasked, trusted []question) {
 	pass := func(name string, tree node, with ...func(*machine, time.Time)) {
 		unasked = append(unasked, question{name: name, tree: tree, with: both(with...), outcome: passes})
 	}
@@ -125,15 +125,15 @@ func ordinaryWays() (unasked, enrolled []question) {
 
 	for _, program := range []string{"python3", "node", "java", "mosh-server", "screen", "nvim", "emacs", "zed-editor",
 		"terminator"} {
-		enrolled = append(enrolled, question{name: program + " holds the terminal", tree: heldBy(program),
+		trusted = append(trusted, question{name: program + " holds the terminal", tree: heldBy(program),
 			with: func(m *machine, _ time.Time) { m.Displays = nil }})
 	}
-	enrolled = append(enrolled, question{name: "zellij with a client", tree: system(
+	trusted = append(trusted, question{name: "zellij with a client", tree: system(
 		sshLogin(node{PID: 14, Name: "zellij", Group: true}),
 		manager(node{PID: holder, Name: "zellij", Session: true, Below: []node{
 			{PID: 41, Name: "bash", Session: true, TTY: "/dev/pts/2", Below: []node{ask(group)}}}})),
 		with: func(m *machine, _ time.Time) { m.Attached = map[int][]int{holder: {14}} }})
-	return unasked, enrolled
+	return unasked, trusted
 }
 
 // A working day at terminals whose times the kernel keeps: it moves the access

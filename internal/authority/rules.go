@@ -9,22 +9,22 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// Rules say who is a person at a seat. They have no state: everything comes
+// Rules say who is a person at a trusted terminal. They have no state: everything comes
 // from [Facts].
 type Rules struct {
 	Agents AgentMarks
-	// UID is the user the hub serves, its own.
+	// UID is the user the daemon serves, its own.
 	UID int
-	// HubPID is the hub's process: what runs below it (hooks, scripts) was
-	// set off by an agent's event, even when the hub stands in a terminal.
-	HubPID int
+	// DaemonPID is the daemon's process: what runs below it (hooks, scripts) was
+	// set off by an agent's event, even when the daemon stands in a terminal.
+	DaemonPID int
 	// Terminals are paths of further programs the user has declared to be
 	// terminals, for those that live in a home directory.
 	Terminals []string
-	// Sound tells whether a program may vouch, given its path. Nil: Sound.
-	Sound func(hubUID int, p proc.Process, program string) bool
-	// Enrolled tells whether a person vouched for the holder of a terminal.
-	Enrolled func(pid int, start uint64) bool
+	// Sound tells whether a program may trust, given its path. Nil: Sound.
+	Sound func(daemonUID int, p proc.Process, program string) bool
+	// Trusts tells whether a person trusted the holder of a terminal.
+	Trusts func(pid int, start uint64) bool
 }
 
 // Action is what somebody wants to do.
@@ -47,15 +47,15 @@ type Action struct {
 // environment the peer itself sent; it can only speak against the peer.
 func (r *Rules) Judge(f *Facts, peer proc.Cred, a Action, peerEnv func() []string) Verdict {
 	if peer.UID != r.UID {
-		return refuseCall(OtherUser, "the caller is user %d and this hub serves only user %d; run it as that user",
+		return refuseCall(OtherUser, "the caller is user %d and this daemon serves only user %d; run it as that user",
 			peer.UID, r.UID)
 	}
 	if a.Class == Read || a.Class == Report {
 		return Verdict{OK: true, Outcome: Allowed}
 	}
 	if peer.PID <= 0 {
-		return refuseCall(Invisible, "the calling process lives outside of what the hub can see; run it in a "+
-			"terminal beside the hub")
+		return refuseCall(Invisible, "the calling process lives outside of what the daemon can see; run it in a "+
+			"terminal beside the daemon")
 	}
 	chain := f.chain(peer.PID)
 	if len(chain) == 0 || peer.At != 0 && chain[0].Start > peer.At {
@@ -92,22 +92,22 @@ func (r *Rules) judgeChain(f *Facts, chain []Process, a Action, peerEnv func() [
 	}
 	best := Verdict{}
 	for i := range ways {
-		if v := r.judgeIntent(f, &ways[i], a); v.Outcome > best.Outcome { // at least a code is asked for at a seat
+		if v := r.judgeIntent(f, &ways[i], a); v.Outcome > best.Outcome { // at least a code is asked for at a trusted terminal
 			best = v
 		}
 	}
 	return best
 }
 
-// way is one way from the caller to a seat.
+// way is one way from the caller to a trusted terminal.
 type way struct {
-	seat Seat
+	place TrustedTerminal
 	// hops are the terminals in between, the caller's first: from who stands
 	// at it up to the session's leader.
 	hops []hop
 	// pane says that the caller's terminal is a tmux pane, and client that the
 	// way leads through a tmux client.
-	client *SeatClient
+	client *TerminalClient
 }
 
 type hop struct {
@@ -125,8 +125,8 @@ func (h *hop) leader() Process { return h.stands[len(h.stands)-1] }
 func (r *Rules) accuseChain(f *Facts, chain []Process) (Verdict, bool) {
 	base := f.lockLimit()
 	for i, p := range chain {
-		if p.PID == r.HubPID {
-			return refuseCall(BelowHub, "the command was started by the hub itself (pid %d), for a hook; %s", p.PID,
+		if p.PID == r.DaemonPID {
+			return refuseCall(BelowDaemon, "the command was started by the daemon itself (pid %d), for a hook; %s", p.PID,
 				inYourTerminal), true
 		}
 		if agent := r.Agents.matchProcess(p, ""); agent != "" {
@@ -201,7 +201,7 @@ func (f *Facts) lockLimit() uint64 {
 const maxHops = 6
 
 // followTerminal is rules 1 to 3 for whoever stands at a terminal: the first
-// of chain. It gives every way to a seat, or why there is none.
+// of chain. It gives every way to a trusted terminal, or why there is none.
 func (r *Rules) followTerminal(f *Facts, chain []Process, depth int) ([]way, Verdict) {
 	if v, bad := r.accuseChain(f, chain); bad {
 		return nil, v
@@ -216,7 +216,7 @@ func (r *Rules) followTerminal(f *Facts, chain []Process, depth int) ([]way, Ver
 	}
 	top := chain[len(chain)-1]
 	if p.SID == 0 && top.PPID == 0 && top.PID != 1 { // session and parent are outside of this pid namespace
-		return []way{{seat: Seat{Kind: Edge, TTY: p.TTY, Leader: top.Process}, hops: []hop{{stands: chain,
+		return []way{{place: TrustedTerminal{Kind: Edge, TTY: p.TTY, Leader: top.Process}, hops: []hop{{stands: chain,
 			trusted: true}}}}, Verdict{}
 	}
 	at := slices.IndexFunc(chain, func(q Process) bool { return q.PID == p.SID })
@@ -234,7 +234,7 @@ func (r *Rules) followTerminal(f *Facts, chain []Process, depth int) ([]way, Ver
 		return nil, refuseCall(LostSession, "%s (pid %d) sits at %s, which its session has left; %s",
 			printableName(p.Name), p.PID, p.TTY, inYourTerminal)
 	}
-	seat := Seat{TTY: p.TTY, Leader: leader.Process}
+	place := TrustedTerminal{TTY: p.TTY, Leader: leader.Process}
 	switch {
 	case leader.PID == 1:
 		// docker run -it: orphans are adopted by the leader and look like its
@@ -243,20 +243,20 @@ func (r *Rules) followTerminal(f *Facts, chain []Process, depth int) ([]way, Ver
 			return nil, refuseCall(LostSession, "%s (pid %d) has lost the job it was started in; %s",
 				printableName(p.Name), p.PID, inYourTerminal)
 		}
-		seat.Kind = Edge
+		place.Kind = Edge
 	case leader.PPID == 0:
-		seat.Kind = Edge
+		place.Kind = Edge
 	case at+1 == len(chain):
 		return nil, refuseCall(LostSession, "what opened %s is gone (%s); %s", p.TTY, describeChain(chain),
 			inYourTerminal)
 	case isConsole(p.TTY) && chain[at+1].isRoot():
-		seat.Kind, seat.Holder = Console, chain[at+1].Process
+		place.Kind, place.Holder = Console, chain[at+1].Process
 	}
-	if seat.Kind != NoSeat {
+	if place.Kind != NoTrustedTerminal {
 		here.trusted = true
-		return []way{{seat: seat, hops: []hop{here}}}, Verdict{}
+		return []way{{place: place, hops: []hop{here}}}, Verdict{}
 	}
-	return r.followHolder(f, chain[at+1:], here, seat, depth)
+	return r.followHolder(f, chain[at+1:], here, place, depth)
 }
 
 // leadsJob tells whether one of these processes leads the job in the

@@ -12,8 +12,8 @@ import (
 
 // Sound tells whether a running program is what its path says and lies where
 // programs are installed: in one of the usual places, or below directories
-// that only root can write (which says nothing to a hub that is root).
-func Sound(hubUID int, p proc.Process, program string) bool {
+// that only root can write (which says nothing to a daemon that is root).
+func Sound(daemonUID int, p proc.Process, program string) bool {
 	if !path.IsAbs(program) || path.Clean(program) != program {
 		return false
 	}
@@ -21,7 +21,7 @@ func Sound(hubUID int, p proc.Process, program string) bool {
 		return strings.HasPrefix(program,
 			place)
 	})
-	if !installed && (hubUID == 0 || !onlyRootWrites(program)) {
+	if !installed && (daemonUID == 0 || !onlyRootWrites(program)) {
 		return false
 	}
 	return runsFile(p.PID, program)

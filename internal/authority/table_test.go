@@ -15,7 +15,7 @@ func TestTableOfAttempts(t *testing.T) {
 		authority.Refused: attempts.Refused, authority.NeedPIN: attempts.PIN, authority.NeedCode: attempts.Code,
 	}
 	asked := map[string]authority.Outcome{}
-	for _, q := range slices.Concat(attemptQuestions(), seatQuestions(), attackQuestions(), peopleQuestions()) {
+	for _, q := range slices.Concat(attemptQuestions(), terminalQuestions(), attackQuestions(), peopleQuestions()) {
 		if q.outcome == authority.Allowed {
 			continue
 		}

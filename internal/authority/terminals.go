@@ -12,7 +12,7 @@ type kind int
 const (
 	// ordinary processes are walked past: shells, sudo, script, make.
 	ordinary kind = iota
-	// terminal emulators and multiplexers vouch for what they start on a tty.
+	// terminal emulators and multiplexers trust what they start on a tty.
 	terminal
 	// loginDaemon lets people in, after asking who they are.
 	loginDaemon
@@ -40,7 +40,7 @@ var terminals = []string{
 var logins = loginPrograms(runtime.GOOS)
 
 // loginPrograms leaves login out on macOS, where login -f lets a user in as
-// themselves without a question; there the terminal above login must vouch.
+// themselves without a question; there the terminal above login must trust.
 func loginPrograms(system string) []string {
 	list := []string{"sshd", "sshd-session", "dropbear", "tailscaled", "in.telnetd"}
 	if system != "darwin" {

@@ -19,22 +19,22 @@ const (
 	// something that the person alone knows helps.
 	NeedPIN
 	// NeedCode: a person sits at this terminal, but it is not clear that they
-	// meant this; the hub shows a code there, and they type it.
+	// meant this; the daemon shows a code there, and they type it.
 	NeedCode
-	// Allowed: a person at a seat, or a method that is open to everybody.
+	// Allowed: a person at a trusted terminal, or a method that is open to everybody.
 	Allowed
 )
 
 func (o Outcome) String() string {
 	switch o {
 	case NeedPIN:
-		return wire.SeatPIN
+		return wire.TerminalPIN
 	case NeedCode:
-		return wire.SeatCode
+		return wire.TerminalCode
 	case Allowed:
-		return wire.SeatAllowed
+		return wire.TerminalAllowed
 	}
-	return wire.SeatRefused
+	return wire.TerminalRefused
 }
 
 // Cause is why an outcome is not Allowed.
@@ -55,8 +55,8 @@ const (
 	Variable
 	// Marked: a process on the way carries the mark of an agent's children.
 	Marked
-	// BelowHub: the hub started it, for a hook.
-	BelowHub
+	// BelowDaemon: the daemon started it, for a hook.
+	BelowDaemon
 	// Timer: cron or at started it.
 	Timer
 	// NoTerminal: it has no terminal.
@@ -67,7 +67,7 @@ const (
 	Background
 	// NoClient: nobody is attached to its tmux.
 	NoClient
-	// LocalLogin: somebody logged in from this very machine without a seat.
+	// LocalLogin: somebody logged in from this very machine without a trusted terminal.
 	LocalLogin
 	// Unproven: nothing is known about the program that holds the terminal.
 	Unproven
@@ -87,7 +87,7 @@ const (
 
 var causeNames = map[Cause]string{
 	NoCause: "none", OtherUser: "other-user", Invisible: "invisible", TooDeep: "too-deep", BelowAgent: "below-agent",
-	Variable: "variable", Marked: "marked", BelowHub: "below-hub", Timer: "timer", NoTerminal: "no-terminal",
+	Variable: "variable", Marked: "marked", BelowDaemon: "below-daemon", Timer: "timer", NoTerminal: "no-terminal",
 	LostSession: "lost-session", Background: "background", NoClient: "no-client", LocalLogin: "local-login",
 	Unproven: "unproven", Between: "between", NotShell: "not-shell", YoungShell: "young-shell", OtherPane: "other-pane",
 	NotTyped: "not-typed", Weakens: "weakens",
@@ -95,12 +95,12 @@ var causeNames = map[Cause]string{
 
 func (c Cause) String() string { return causeNames[c] }
 
-// SeatKind is what stands at the end of a terminal.
-type SeatKind int
+// TerminalKind is what stands at the end of a terminal.
+type TerminalKind int
 
 const (
-	// NoSeat is the zero value.
-	NoSeat SeatKind = iota
+	// NoTrustedTerminal is the zero value.
+	NoTrustedTerminal TerminalKind = iota
 	// Console is a screen and keyboard of the machine, or a serial line.
 	Console
 	// Remote is a login over the network, by a daemon of root's.
@@ -110,31 +110,31 @@ const (
 	// Desktop is an installed terminal program on the machine's display. Other
 	// programs of the user may be able to type into it.
 	Desktop
-	// Enrolled is a terminal that a person at another seat vouched for.
-	Enrolled
+	// Trusts is a terminal that a person at another trusted terminal trusted.
+	Trusts
 )
 
-var seatNames = map[SeatKind]string{
-	NoSeat: "none", Console: "console", Remote: "remote login", Edge: "container", Desktop: "desktop terminal",
-	Enrolled: "enrolled terminal",
+var terminalNames = map[TerminalKind]string{
+	NoTrustedTerminal: "none", Console: "console", Remote: "remote login", Edge: "container", Desktop: "desktop terminal",
+	Trusts: "trusted terminal",
 }
 
-func (k SeatKind) String() string { return seatNames[k] }
+func (k TerminalKind) String() string { return terminalNames[k] }
 
-// Seat is where a person sits.
-type Seat struct {
-	Kind SeatKind
+// TrustedTerminal is where a person sits.
+type TrustedTerminal struct {
+	Kind TerminalKind
 	// TTY is the terminal whose keys a person presses; Leader opened it.
 	TTY    string
 	Leader proc.Process
 	// Holder is the process behind the terminal, zero where it is out of sight.
 	Holder proc.Process
 	// Client is the innermost tmux client on the way, nil without tmux.
-	Client *SeatClient
+	Client *TerminalClient
 }
 
-// SeatClient is a tmux client between the command and the seat.
-type SeatClient struct {
+// TerminalClient is a tmux client between the command and the trusted terminal.
+type TerminalClient struct {
 	TmuxClient
 	Server proc.Process
 	// Shows says that its keys go to the command's pane.
@@ -149,7 +149,7 @@ type Verdict struct {
 	OK      bool
 	Outcome Outcome
 	Cause   Cause
-	// Why is one plain line: why not and what to do, or what vouched.
+	// Why is one plain line: why not and what to do, or what trusted.
 	Why string
 	// Chain is the caller and what is above it; empty where nobody looked.
 	Chain []proc.Process
@@ -158,8 +158,8 @@ type Verdict struct {
 	Agent    string
 	AgentPID int
 	Since    time.Time
-	// Seat is where the person sits, if rules 1 to 3 hold.
-	Seat Seat
+	// TrustedTerminal is where the person sits, if rules 1 to 3 hold.
+	Terminal TrustedTerminal
 	// TTY is the caller's own terminal, Holder the process behind it.
 	TTY    string
 	Holder proc.Process
@@ -173,8 +173,10 @@ func (v *Verdict) Reason() string {
 	return v.Why
 }
 
-// Seated says that a person sits there, whether or not they meant this.
-func (v *Verdict) Seated() bool { return v.Outcome >= NeedCode && v.Seat.Kind != NoSeat }
+// Trusted says that a person sits there, whether or not they meant this.
+func (v *Verdict) Trusted() bool {
+	return v.Outcome >= NeedCode && v.Terminal.Kind != NoTrustedTerminal
+}
 
 const inYourTerminal = "run it in your own terminal"
 

@@ -19,7 +19,7 @@ func TestWays(t *testing.T) {
 	askAll(t, typingQuestions())
 }
 
-// clientQuestions are clients of a multiplexer of which none sits at a seat: the
+// clientQuestions are clients of a multiplexer of which none sits at a trusted terminal: the
 // refusal tells of an agent if one is among them, else of the first.
 func clientQuestions(program string) []question {
 	server := node{PID: 40, Name: program, Program: "/usr/bin/" + program, Session: true, Below: []node{
@@ -124,8 +124,8 @@ func typingQuestions() []question {
 		{name: "read in the second in which the terminal was made", tree: tree, with: times(-9*time.Second, -9*time.Second, 0),
 			outcome: code, cause: authority.NotTyped},
 		{name: "read a second after", tree: tree, with: times(-8*time.Second, -9*time.Second, 0), outcome: passes},
-		{name: "read in the second in which the hub set the time back", tree: tree, with: times(0, 0, 1), outcome: passes},
-		{name: "not read since the hub set the time back", tree: tree, with: times(-time.Second, 0, 1), outcome: code,
+		{name: "read in the second in which the daemon set the time back", tree: tree, with: times(0, 0, 1), outcome: passes},
+		{name: "not read since the daemon set the time back", tree: tree, with: times(-time.Second, 0, 1), outcome: code,
 			cause: authority.NotTyped},
 		{name: "a command that takes ten seconds", tree: attached(ask(group)), with: shows("%1", 0),
 			later: 10*time.Second - 20*time.Millisecond, outcome: passes},
@@ -158,23 +158,23 @@ func TestTheBestClientCounts(t *testing.T) {
 					{PID: 17, Pane: c.second, Active: began}},
 			}}
 		}}
-		if v := q.judge(t); v.Outcome != c.want || v.Seat.TTY != c.tty {
-			t.Errorf("clients show %s and %s: got %v at %s, want %v at %s", c.first, c.second, v.Outcome, v.Seat.TTY,
+		if v := q.judge(t); v.Outcome != c.want || v.Terminal.TTY != c.tty {
+			t.Errorf("clients show %s and %s: got %v at %s, want %v at %s", c.first, c.second, v.Outcome, v.Terminal.TTY,
 				c.want, c.tty)
 		}
 	}
 }
 
-func TestSeatsOfConsolesAndContainers(t *testing.T) {
+func TestTerminalsOfConsolesAndContainers(t *testing.T) {
 	q := question{tree: console("/dev/tty1", ask(group))}
-	if v := q.judge(t); v.Seat.Kind != authority.Console || v.Seat.Holder.PID != 10 {
-		t.Errorf("a login at a console: got %v held by %d, want a console held by 10", v.Seat.Kind, v.Seat.Holder.PID)
+	if v := q.judge(t); v.Terminal.Kind != authority.Console || v.Terminal.Holder.PID != 10 {
+		t.Errorf("a login at a console: got %v held by %d, want a console held by 10", v.Terminal.Kind, v.Terminal.Holder.PID)
 	}
 	// docker run -it IMAGE hookmux: the command is the container's first process.
 	table := proctest.New(node{PID: 1, Name: "hookmux", User: user, Session: true, TTY: "/dev/pts/0"})
 	if v := judgeOf(table).May(authority.Decide, table.Cred(1), nil); v.Cause == authority.LostSession ||
-		v.Seat.Kind != authority.Edge {
-		t.Errorf("the first process of a container: got %v at %+v, want a seat at the container's edge", v.Cause, v.Seat)
+		v.Terminal.Kind != authority.Edge {
+		t.Errorf("the first process of a container: got %v at %+v, want a place at the container's edge", v.Cause, v.Terminal)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestRefusalsSayWhoAsks(t *testing.T) {
 	}
 	table := proctest.New(system(sshLogin(ask(group))))
 	v := judgeOf(table).May(authority.Decide, proc.Cred{UID: user}, nil)
-	if !strings.Contains(v.Reason(), "outside of what the hub can see") {
+	if !strings.Contains(v.Reason(), "outside of what the daemon can see") {
 		t.Errorf("a peer without a number: got %q, want that it cannot be seen", v.Reason())
 	}
 }

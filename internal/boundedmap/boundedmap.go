@@ -1,5 +1,5 @@
 // Package boundedmap is a map that keeps a limited number of entries: what was put
-// in first goes first. It is for what a hub remembers while it runs.
+// in first goes first. It is for what a daemon remembers while it runs.
 package boundedmap
 
 import "iter"

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/authority/seat"
+	"github.com/hookmux/hookmux/internal/authority/terminal"
 	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
@@ -25,7 +25,7 @@ type Caller struct {
 	Starter      int
 	StarterStart uint64
 
-	Nested bool // it runs below a handler that this hub started
+	Nested bool // it runs below a handler that this daemon started
 }
 
 // Callers remembers for a moment who stands behind a process: a plugin that
@@ -33,7 +33,7 @@ type Caller struct {
 // process that soon.
 type Callers struct {
 	judge  *authority.Judge
-	marker *seat.Marker // nil: nobody is marked
+	marker *terminal.Marker // nil: nobody is marked
 	mu     sync.Mutex
 	known  map[int]knownCaller
 	swept  time.Time
@@ -90,12 +90,12 @@ func (c *Callers) Of(pid int) Caller {
 }
 
 // OfProbe is Of for a hook that hookmux's own commands try out. Nobody is marked: a
-// command that runs from another place than the hub would be taken for an agent. What
+// command that runs from another place than the daemon would be taken for an agent. What
 // it finds is not remembered, so that it spares nobody the mark at another event.
 func (c *Callers) OfProbe(pid int) Caller { return c.lookUp(pid, nil) }
 
 // lookUp finds who stands behind a process, and has it marked.
-func (c *Callers) lookUp(pid int, marker *seat.Marker) Caller {
+func (c *Callers) lookUp(pid int, marker *terminal.Marker) Caller {
 	if pid <= 0 {
 		return Caller{}
 	}
@@ -107,7 +107,7 @@ func (c *Callers) lookUp(pid int, marker *seat.Marker) Caller {
 		// long chains.
 		chain = append(chain, proc.Ancestry(c.judge.Table, chain[n-1].PPID, Deepest)...)
 	}
-	who.Nested = len(chain) >= Deepest || c.passesHub(chain)
+	who.Nested = len(chain) >= Deepest || c.passesDaemon(chain)
 	if found.Agent != "" && !who.Nested {
 		// The agent may itself be a child of one of our handlers.
 		key := processKey{found.PID, found.Start}
@@ -115,7 +115,7 @@ func (c *Callers) lookUp(pid int, marker *seat.Marker) Caller {
 		nested, ok := c.below.Get(key)
 		c.mu.Unlock()
 		if !ok {
-			nested = c.passesHub(proc.Ancestry(c.judge.Table, found.PID, 64))
+			nested = c.passesDaemon(proc.Ancestry(c.judge.Table, found.PID, 64))
 			c.mu.Lock()
 			c.below.Put(key, nested, keepBelow)
 			c.mu.Unlock()
@@ -152,7 +152,7 @@ const hookName = "hookmux-hook"
 
 // findAgent looks from the client's parent on, where the client is ours: that is
 // one process less to read about, on every call.
-func (c *Callers) findAgent(pid int, marker *seat.Marker) authority.Caller {
+func (c *Callers) findAgent(pid int, marker *terminal.Marker) authority.Caller {
 	if p, err := c.judge.Table.Lookup(pid); err == nil && p.Name == hookName && p.PPID > 0 {
 		found := c.judge.Caller(p.PPID, "")
 		if n := len(found.Chain); n == 0 || found.Chain[0].Start <= p.Start {
@@ -165,9 +165,9 @@ func (c *Callers) findAgent(pid int, marker *seat.Marker) authority.Caller {
 	return found
 }
 
-func (c *Callers) passesHub(chain []proc.Process) bool {
+func (c *Callers) passesDaemon(chain []proc.Process) bool {
 	for _, p := range chain {
-		if p.PID == c.judge.HubPID {
+		if p.PID == c.judge.DaemonPID {
 			return true
 		}
 	}
@@ -187,12 +187,12 @@ func (c *Callers) Forget() {
 
 // SetMarker marks agents at their first hook. It is called before the first
 // event.
-func (c *Callers) SetMarker(m *seat.Marker) { c.marker = m }
+func (c *Callers) SetMarker(m *terminal.Marker) { c.marker = m }
 
 // markCaller marks the agent behind a hook call, before the call is answered.
 // viaHook says that our own client called: then even a program that nobody
 // knows is marked.
-func (c *Callers) markCaller(marker *seat.Marker, found *authority.Caller, viaHook bool) {
+func (c *Callers) markCaller(marker *terminal.Marker, found *authority.Caller, viaHook bool) {
 	if marker == nil {
 		return
 	}

@@ -13,12 +13,12 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 )
 
-// acknowledged is the ids of events that a hub acknowledged: each must be in the
+// acknowledged is the ids of events that a daemon acknowledged: each must be in the
 // journal, once.
 type acknowledged struct {
 	mu    sync.Mutex
@@ -56,10 +56,10 @@ func (b *acknowledged) writeOffAll() {
 	clear(b.acked)
 }
 
-// storeTime is how long a hub may take to store everything when nobody calls.
+// storeTime is how long a daemon may take to store everything when nobody calls.
 const storeTime = 2 * time.Minute
 
-// checkJournal pauses the load, has everything stored, ends the hub and
+// checkJournal pauses the load, has everything stored, ends the daemon and
 // compares the journal with what was acknowledged.
 func (w *world) checkJournal() {
 	resume := w.load.pause()
@@ -67,10 +67,10 @@ func (w *world) checkJournal() {
 	if _, ok := waitUntil(storeTime, w.everythingStored); !ok {
 		w.fail("events are left in intake and spool", "none", strings.Join(w.leftRecords(), ", "))
 	}
-	w.signalHub(syscall.SIGTERM)
-	if _, ok := waitUntil(time.Minute, func() bool { return !hubstart.HubHoldsLock(w.Dirs) }); !ok {
-		w.fail("a hub that was told to end", "ends", "it runs on")
-		w.endHubs()
+	w.signalDaemon(syscall.SIGTERM)
+	if _, ok := waitUntil(time.Minute, func() bool { return !daemonstart.DaemonHoldsLock(w.Dirs) }); !ok {
+		w.fail("a daemon that was told to end", "ends", "it runs on")
+		w.endDaemons()
 	}
 	if err := w.compareJournal(); err != nil {
 		w.fail("the journal", "can be read", err.Error())
@@ -78,9 +78,9 @@ func (w *world) checkJournal() {
 }
 
 // everythingStored reports whether no record waits outside the journal. It
-// keeps a hub running that stores them.
+// keeps a daemon running that stores them.
 func (w *world) everythingStored() bool {
-	if !w.hubAnswers() {
+	if !w.daemonAnswers() {
 		w.load.makeOne(false)
 		return false
 	}
@@ -108,7 +108,7 @@ func (w *world) leftRecords() []string {
 	return left
 }
 
-// isStored reports whether an event is in the journal, while a hub writes it.
+// isStored reports whether an event is in the journal, while a daemon writes it.
 func (w *world) isStored(id string) bool {
 	db, err := sql.Open("sqlite", "file:"+w.stateFile("journal.db")+"?mode=ro")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 )
 
 // recorded are calls as the agents make them, one per line. HOME, SESSION, CALL

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/hubtest/programs"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/programs"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 )
 
 // The test program is its own worlds and holders of locks.
@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A short run with the same faults every time. How fast a hub is back is for
+// A short run with the same faults every time. How fast a daemon is back is for
 // `make chaos`: here only that it comes back counts.
 func TestPromisesHoldUnderFaults(t *testing.T) {
 	bin := sandbox.TempDir(t)

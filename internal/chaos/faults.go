@@ -34,17 +34,17 @@ type fault struct {
 // faults is the table.
 func faults() []fault {
 	return []fault{
-		{name: "kill the hub", run: killOnce},
-		{name: "kill the hub three times", run: killThrice},
-		{name: "terminate the hub", run: terminateHub},
-		{name: "stop the hub for two seconds", run: stopHub},
-		{name: "stop the hub, then kill it", run: stopAndKill},
+		{name: "kill the daemon", run: killOnce},
+		{name: "kill the daemon three times", run: killThrice},
+		{name: "terminate the daemon", run: terminateDaemon},
+		{name: "stop the daemon for two seconds", run: stopDaemon},
+		{name: "stop the daemon, then kill it", run: stopAndKill},
 		{name: "full disk under the state folder", needsMounts: true, stalls: true, run: fillState},
 		{name: "full disk under the runtime folder", needsMounts: true, run: fillRuntime},
-		{name: "full disk, hub killed", needsMounts: true, destroys: true, run: fillStateAndKill},
+		{name: "full disk, daemon killed", needsMounts: true, destroys: true, run: fillStateAndKill},
 		{name: "read-only state folder", needsMounts: true, stalls: true, run: freezeState},
-		{name: "read-only state folder, hub killed", needsMounts: true, destroys: true, run: freezeStateAndKill},
-		{name: "hub lock held by a stranger", run: holdHubLock},
+		{name: "read-only state folder, daemon killed", needsMounts: true, destroys: true, run: freezeStateAndKill},
+		{name: "daemon lock held by a stranger", run: holdDaemonLock},
 		{name: "start lock held by a stranger", run: holdStartLock},
 		{name: "60 half-sent requests of 16 MiB", run: sendHalves},
 		{name: "500 silent connections", run: openSilent},
@@ -54,26 +54,26 @@ func faults() []fault {
 		{name: "socket replaced by a file", run: replaceSocket},
 		{name: "runtime folder open to others", run: openRuntime},
 		{name: "a runtime file is something else", run: swapRuntimeFile},
-		{name: "a runtime file is something else, hub killed", run: swapRuntimeFileAndKill},
+		{name: "a runtime file is something else, daemon killed", run: swapRuntimeFileAndKill},
 		{name: "state folder removed", destroys: true, run: removeState},
 		{name: "state folder renamed", destroys: true, run: renameState},
 		{name: "a state file is something else", run: swapStateFile},
-		{name: "a state file is something else, hub killed", run: swapStateFileAndKill},
+		{name: "a state file is something else, daemon killed", run: swapStateFileAndKill},
 		{name: "journal removed", destroys: true, run: removeJournal},
 		{name: "journal overwritten with rubbish", destroys: true, run: spoilJournal},
-		{name: "journal cut, hub killed", destroys: true, run: cutJournal},
-		{name: "intake record cut, hub killed", run: cutIntake},
+		{name: "journal cut, daemon killed", destroys: true, run: cutJournal},
+		{name: "intake record cut, daemon killed", run: cutIntake},
 		{name: "rubbish in intake and spool", run: scatterRecords},
 		{name: "spool record cut", run: cutSpool},
 		{name: "settings damaged", run: damageSettings},
-		{name: "settings damaged, hub killed", run: damageSettingsAndKill},
-		{name: "forged list of guarded events, hub killed", run: forgeNote},
-		{name: "forged off.json, hub killed", run: forgeOff},
-		{name: "hookmux gone, hub killed", run: hideProgram},
+		{name: "settings damaged, daemon killed", run: damageSettingsAndKill},
+		{name: "forged list of guarded events, daemon killed", run: forgeNote},
+		{name: "forged off.json, daemon killed", run: forgeOff},
+		{name: "hookmux gone, daemon killed", run: hideProgram},
 		{name: "times from the future", run: jumpAhead},
 		{name: "clients of other versions", run: callFromOtherVersions},
-		{name: "limits lowered on the running hub", run: limitHub},
-		{name: "hub started under small limits", run: startLimited},
+		{name: "limits lowered on the running daemon", run: limitDaemon},
+		{name: "daemon started under small limits", run: startLimited},
 	}
 }
 
@@ -81,25 +81,25 @@ func faults() []fault {
 func (w *world) waitCalm() { time.Sleep(w.options.Calm) }
 
 func killOnce(w *world) error {
-	w.signalHub(syscall.SIGKILL)
+	w.signalDaemon(syscall.SIGKILL)
 	return nil
 }
 
 func killThrice(w *world) error {
 	for range 3 {
-		w.signalHub(syscall.SIGKILL)
+		w.signalDaemon(syscall.SIGKILL)
 		time.Sleep(w.options.Calm / 3)
 	}
 	return nil
 }
 
-func terminateHub(w *world) error {
-	w.signalHub(syscall.SIGTERM)
+func terminateDaemon(w *world) error {
+	w.signalDaemon(syscall.SIGTERM)
 	return nil
 }
 
-func stopHub(w *world) error {
-	pid := w.signalHub(syscall.SIGSTOP)
+func stopDaemon(w *world) error {
+	pid := w.signalDaemon(syscall.SIGSTOP)
 	time.Sleep(2 * time.Second)
 	if pid > 0 {
 		_ = syscall.Kill(pid, syscall.SIGCONT)
@@ -108,7 +108,7 @@ func stopHub(w *world) error {
 }
 
 func stopAndKill(w *world) error {
-	pid := w.signalHub(syscall.SIGSTOP)
+	pid := w.signalDaemon(syscall.SIGSTOP)
 	w.waitCalm()
 	if pid > 0 {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -129,7 +129,7 @@ func (w *world) fillPlace(dir string, kill bool) error {
 	defer undo()
 	if kill {
 		w.waitCalm()
-		w.signalHub(syscall.SIGKILL)
+		w.signalDaemon(syscall.SIGKILL)
 	}
 	w.waitCalm()
 	return nil
@@ -145,19 +145,19 @@ func (w *world) freezePlace(kill bool) error {
 	}
 	defer undo()
 	if kill {
-		w.signalHub(syscall.SIGKILL)
+		w.signalDaemon(syscall.SIGKILL)
 	}
 	w.waitCalm()
 	return nil
 }
 
-func holdHubLock(w *world) error   { return w.holdLock(w.Dirs.LifeLock()) }
-func holdStartLock(w *world) error { return w.holdLock(w.Dirs.StartLock()) }
+func holdDaemonLock(w *world) error { return w.holdLock(w.Dirs.LifeLock()) }
+func holdStartLock(w *world) error  { return w.holdLock(w.Dirs.StartLock()) }
 
 // holdVariable makes this program hold a lock and do nothing else.
 const holdVariable = "HOOKMUX_CHAOS_HOLD"
 
-// holdLock kills the hub and has another process hold a lock of hubs.
+// holdLock kills the daemon and has another process hold a lock of daemons.
 func (w *world) holdLock(file string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -172,7 +172,7 @@ func (w *world) holdLock(file string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	w.signalHub(syscall.SIGKILL)
+	w.signalDaemon(syscall.SIGKILL)
 	var one [1]byte
 	_, _ = held.Read(one[:]) // it has the lock, or somebody else was faster
 	w.waitCalm()
@@ -262,12 +262,12 @@ func spoilJournal(w *world) error {
 	}
 	rubbish := []byte(strings.Repeat("rubbish ", 1024))
 	_, err = f.WriteAt(rubbish, w.random.Int64N(max(1, info.Size())))
-	w.signalHub(syscall.SIGKILL)
+	w.signalDaemon(syscall.SIGKILL)
 	return err
 }
 
 func cutJournal(w *world) error {
-	w.signalHub(syscall.SIGKILL)
+	w.signalDaemon(syscall.SIGKILL)
 	for _, name := range []string{"journal.db", "journal.db-wal"} {
 		info, err := os.Stat(w.stateFile(name))
 		if err != nil || info.Size() == 0 {
@@ -280,13 +280,13 @@ func cutJournal(w *world) error {
 	return nil
 }
 
-// cutIntake kills the hub and cuts the last file of the intake: what the cut
+// cutIntake kills the daemon and cuts the last file of the intake: what the cut
 // took is lost, all else is not.
 func cutIntake(w *world) error {
 	resume := w.load.pause()
 	defer resume()
-	pid := w.signalHub(syscall.SIGKILL)
-	waitUntil(10*time.Second, func() bool { return pid == 0 || syscall.Kill(pid, 0) != nil || !w.hubAnswers() })
+	pid := w.signalDaemon(syscall.SIGKILL)
+	waitUntil(10*time.Second, func() bool { return pid == 0 || syscall.Kill(pid, 0) != nil || !w.daemonAnswers() })
 	files, err := filepath.Glob(filepath.Join(w.Dirs.Intake(), "intake-*.log"))
 	if err != nil || len(files) == 0 {
 		return err
@@ -337,7 +337,7 @@ func forgeNote(w *world) error {
 	if err := guardnote.Write(w.Dirs.State, nil); err != nil {
 		return err
 	}
-	w.signalHub(syscall.SIGKILL)
+	w.signalDaemon(syscall.SIGKILL)
 	return nil
 }
 
@@ -350,7 +350,7 @@ func forgeOff(w *world) error {
 	if err := os.WriteFile(w.stateFile("off.json"), []byte(text), 0o600); err != nil {
 		return err
 	}
-	w.signalHub(syscall.SIGKILL)
+	w.signalDaemon(syscall.SIGKILL)
 	w.waitCalm()
 	return nil
 }
@@ -360,7 +360,7 @@ func hideProgram(w *world) error {
 	if err := os.Rename(program, program+".away"); err != nil {
 		return err
 	}
-	w.signalHub(syscall.SIGKILL)
+	w.signalDaemon(syscall.SIGKILL)
 	w.waitCalm()
 	return os.Rename(program+".away", program)
 }
@@ -378,6 +378,6 @@ func jumpAhead(w *world) error {
 	for _, name := range []string{"journal.db", "guarded", "confirmed.json", "sessions.log"} {
 		_ = os.Chtimes(w.stateFile(name), later, later) // not all are there
 	}
-	w.signalHub(syscall.SIGKILL)
+	w.signalDaemon(syscall.SIGKILL)
 	return nil
 }

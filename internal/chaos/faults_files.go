@@ -29,10 +29,10 @@ var misfits = []struct {
 	{"a folder that cannot be written", func(path string) error { return os.Mkdir(path, 0o500) }},
 }
 
-// stateFiles are the files a hub keeps, other than records and journal.
+// stateFiles are the files a daemon keeps, other than records and journal.
 var stateFiles = []string{
-	"guarded", "consent.key", "confirmed.json", "confirmed", "grants.json", "pin.json", "pin-tries.json", "seats.json",
-	"off.json", "sessions.log", "sessions.json", "decisions.log", "marks", "trust.json", "aside", "feed.log",
+	"guarded", "consent.key", "confirmed.json", "confirmed", "permissions.json", "pin.json", "pin-tries.json", "terminals.json",
+	"off.json", "sessions.log", "sessions.json", "decisions.log", "marks", "trust.json", "aside", "inbox.log",
 }
 
 // replaceWith puts something else in a file's place.
@@ -66,23 +66,23 @@ func swapStateFile(w *world) error {
 
 func swapStateFileAndKill(w *world) error {
 	err := swapStateFile(w)
-	w.signalHub(syscall.SIGKILL)
+	w.signalDaemon(syscall.SIGKILL)
 	return err
 }
 
-// runtimeFiles are what a hub and its starters keep in the runtime folder.
-var runtimeFiles = []string{"hub.lock", "start.lock", "hub.alive", "deaths", "hub.log", "hub.sock", "attempt"}
+// runtimeFiles are what a daemon and its starters keep in the runtime folder.
+var runtimeFiles = []string{"daemon.lock", "start.lock", "daemon.alive", "deaths", "daemon.log", "daemon.sock", "attempt"}
 
 func swapRuntimeFile(w *world) error {
 	return w.replaceWith(filepath.Join(w.Dirs.Runtime, runtimeFiles[w.random.IntN(len(runtimeFiles))]))
 }
 
 func swapRuntimeFileAndKill(w *world) error {
-	w.signalHub(syscall.SIGKILL)
+	w.signalDaemon(syscall.SIGKILL)
 	return swapRuntimeFile(w)
 }
 
-// scatterRecords puts what is no record beside the records, where the next hub
+// scatterRecords puts what is no record beside the records, where the next daemon
 // looks for them.
 func scatterRecords(w *world) error {
 	for _, path := range []string{
@@ -93,13 +93,13 @@ func scatterRecords(w *world) error {
 			return err
 		}
 		if _, err := os.Lstat(path); err == nil {
-			continue // a file of the hub's own
+			continue // a file of the daemon's own
 		}
 		if err := misfits[w.random.IntN(len(misfits))].put(path); err != nil {
 			return err
 		}
 	}
-	w.signalHub(syscall.SIGKILL)
+	w.signalDaemon(syscall.SIGKILL)
 	return nil
 }
 
@@ -130,7 +130,7 @@ func (w *world) changeSettings(kill bool) error {
 		return err
 	}
 	if kill {
-		w.signalHub(syscall.SIGKILL)
+		w.signalDaemon(syscall.SIGKILL)
 	}
 	w.waitCalm()
 	if err := os.RemoveAll(file); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// openMany opens connections to the hub and writes to each; they stay open
+// openMany opens connections to the daemon and writes to each; they stay open
 // until done.
 func (w *world) openMany(count int, text []byte) (done func()) {
 	var mu sync.Mutex
@@ -27,12 +27,12 @@ func (w *world) openMany(count int, text []byte) (done func()) {
 	for range count {
 		conn, err := net.DialTimeout("unix", w.Dirs.Socket(), time.Second)
 		if err != nil {
-			break // a hub need not let everybody in
+			break // a daemon need not let everybody in
 		}
 		mu.Lock()
 		open = append(open, conn)
 		mu.Unlock()
-		writing.Go(func() { _, _ = conn.Write(text) }) // the hub may hang up meanwhile
+		writing.Go(func() { _, _ = conn.Write(text) }) // the daemon may hang up meanwhile
 	}
 	return func() {
 		for _, conn := range open {
@@ -76,7 +76,7 @@ func sendRubbish(w *world) error {
 }
 
 // callFromOtherVersions calls as clients of earlier and later versions do. A
-// newer client makes the hub look whether it should make room for a newer one.
+// newer client makes the daemon look whether it should make room for a newer one.
 func callFromOtherVersions(w *world) error {
 	for _, version := range []string{"0.0.1", "999.0.0", "", "no version"} {
 		call := w.load.choose(w.recording.reports, callPrefix)
@@ -90,7 +90,7 @@ func callFromOtherVersions(w *world) error {
 		len(call.payload))
 	conn, err := net.DialTimeout("unix", w.Dirs.Socket(), time.Second)
 	if err != nil {
-		return nil // no hub right now
+		return nil // no daemon right now
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(time.Second))
@@ -98,9 +98,9 @@ func callFromOtherVersions(w *world) error {
 	return nil
 }
 
-// limitHub lowers a limit of the hub's process, as any program of the user may.
-func limitHub(w *world) error {
-	pid := w.hubProcess()
+// limitDaemon lowers a limit of the daemon's process, as any program of the user may.
+func limitDaemon(w *world) error {
+	pid := w.daemonProcess()
 	if pid == 0 {
 		return nil
 	}
@@ -125,13 +125,13 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// startLimited kills the hub and starts another under limits in which it could
+// startLimited kills the daemon and starts another under limits in which it could
 // not do its work.
 func startLimited(w *world) error {
 	limit := []string{"-n 32", "-v 200000", "-f 4", "-n 12"}[w.random.IntN(4)]
 	w.describeFault("ulimit " + limit)
-	w.signalHub(syscall.SIGKILL)
-	cmd := exec.Command("/bin/sh", "-c", "ulimit "+limit+" && exec "+w.Program("hookmux")+" hub")
+	w.signalDaemon(syscall.SIGKILL)
+	cmd := exec.Command("/bin/sh", "-c", "ulimit "+limit+" && exec "+w.Program("hookmux")+" daemon")
 	cmd.Env = w.Env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {

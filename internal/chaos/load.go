@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -46,7 +46,7 @@ type loadCounts struct {
 	Harmless, Dangerous, Reports int
 	Denied, Asked                int // of the dangerous ones
 	Passed, Held                 int // of the harmless ones
-	ByHub                        int // calls through the client that a hub answered
+	ByDaemon                     int // calls through the client that a daemon answered
 	Slowest                      time.Duration
 }
 
@@ -107,13 +107,13 @@ func (l *load) makeOne(dangerous bool) string {
 	}
 	call := l.choose(list, clientPrefix)
 	began := time.Now()
-	got, byHub, err := w.callHook(call)
+	got, byDaemon, err := w.callHook(call)
 	took := time.Since(began)
 	if err != nil {
 		w.fail(call.describe(), "an answer", err.Error())
 		return ""
 	}
-	if byHub = byHub && took < ownAnswer; byHub {
+	if byDaemon = byDaemon && took < ownAnswer; byDaemon {
 		w.acknowledged.noteAcknowledged(call.id)
 	}
 	decision := decisionOf(got)
@@ -123,11 +123,11 @@ func (l *load) makeOne(dangerous bool) string {
 	if !dangerous && decision == "allow" {
 		w.fail(call.describe(), "neutral, deny or ask", decision+": "+got.String())
 	}
-	l.countCall(dangerous, decision, byHub, took)
+	l.countCall(dangerous, decision, byDaemon, took)
 	return decision
 }
 
-func (l *load) countCall(dangerous bool, decision string, byHub bool, took time.Duration) {
+func (l *load) countCall(dangerous bool, decision string, byDaemon bool, took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := &l.counts
@@ -146,8 +146,8 @@ func (l *load) countCall(dangerous bool, decision string, byHub bool, took time.
 	} else {
 		c.Harmless++
 	}
-	if byHub {
-		c.ByHub++
+	if byDaemon {
+		c.ByDaemon++
 	}
 	c.Slowest = max(c.Slowest, took)
 	l.slow = max(l.slow, took)

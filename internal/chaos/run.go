@@ -40,14 +40,14 @@ type result struct {
 	Counts     loadCounts
 	Acked      int
 	WrittenOff int
-	Memory     []int // of the hub after each fault, in KiB
+	Memory     []int // of the daemon after each fault, in KiB
 	Error      string
 }
 
 // faultResult is what came of one fault.
 type faultResult struct {
 	Name    string
-	Back    time.Duration // until a hub answered and passed a harmless call
+	Back    time.Duration // until a daemon answered and passed a harmless call
 	Slowest time.Duration // call through the client since the fault before
 }
 
@@ -174,7 +174,7 @@ func runWorld(o worldOptions) result {
 		r.Error = err.Error()
 		return r
 	}
-	defer w.endHubs()
+	defer w.endDaemons()
 	r.OwnMounts = w.ownMounts
 	list := w.possibleFaults()
 	if len(list) == 0 {
@@ -182,8 +182,8 @@ func runWorld(o worldOptions) result {
 		return r
 	}
 	w.load.start()
-	if _, ok := waitUntil(time.Minute, w.hubWorks); !ok {
-		w.fail("before the first fault", "a hub", w.describeHub())
+	if _, ok := waitUntil(time.Minute, w.daemonWorks); !ok {
+		w.fail("before the first fault", "a daemon", w.describeDaemon())
 	}
 	for range o.Faults {
 		r.Faults = append(r.Faults, w.runFault(list[w.random.IntN(len(list))]))
@@ -228,7 +228,7 @@ func (w *world) runFault(f fault) faultResult {
 	w.setFault("before " + f.name)
 	if f.destroys {
 		w.checkJournal()
-		w.waitForHub()
+		w.waitForDaemon()
 	}
 	w.setFault(f.name)
 	w.trace("fault", f.name)
@@ -236,13 +236,13 @@ func (w *world) runFault(f fault) faultResult {
 		w.fail("the fault itself", "can be made", err.Error())
 	}
 	w.trace("over", w.fault)
-	back, ok := w.waitForHub()
+	back, ok := w.waitForDaemon()
 	if !ok {
-		w.fail("after the fault", "a hub that passes a harmless call within "+w.options.Back.String(), w.describeHub())
+		w.fail("after the fault", "a daemon that passes a harmless call within "+w.options.Back.String(), w.describeDaemon())
 	}
 	if f.destroys || f.stalls {
 		if took, ok := waitUntil(w.options.Back, w.storageWorks); !ok {
-			w.fail("after the fault", "events are stored again within "+w.options.Back.String(), w.describeHub())
+			w.fail("after the fault", "events are stored again within "+w.options.Back.String(), w.describeDaemon())
 		} else {
 			back = max(back, took)
 		}
@@ -251,23 +251,23 @@ func (w *world) runFault(f fault) faultResult {
 		w.acknowledged.writeOffAll()
 		w.trace("counts anew", "")
 	}
-	if _, ok := waitUntil(time.Minute, func() bool { return len(w.listHubs()) == 1 }); !ok {
-		w.fail("after the fault", "one hub", fmt.Sprintf("processes %v", w.listHubs()))
+	if _, ok := waitUntil(time.Minute, func() bool { return len(w.listDaemons()) == 1 }); !ok {
+		w.fail("after the fault", "one daemon", fmt.Sprintf("processes %v", w.listDaemons()))
 	}
 	w.mu.Lock()
-	w.memory = append(w.memory, memoryOf(w.hubProcess()))
+	w.memory = append(w.memory, memoryOf(w.daemonProcess()))
 	w.mu.Unlock()
 	w.waitCalm()
 	return faultResult{Name: f.name, Back: back, Slowest: w.load.takeSlowest()}
 }
 
-// waitForHub waits until a hub answers and lets a harmless call pass.
-func (w *world) waitForHub() (time.Duration, bool) {
-	took, ok := waitUntil(w.options.Back, w.hubWorks)
+// waitForDaemon waits until a daemon answers and lets a harmless call pass.
+func (w *world) waitForDaemon() (time.Duration, bool) {
+	took, ok := waitUntil(w.options.Back, w.daemonWorks)
 	return took, ok && took <= w.options.Back
 }
 
-func (w *world) hubWorks() bool { return w.hubAnswers() && w.load.makeOne(false) == "neutral" }
+func (w *world) daemonWorks() bool { return w.daemonAnswers() && w.load.makeOne(false) == "neutral" }
 
 // trace says what happens when, for whoever looks for the cause of a failure.
 func (w *world) trace(words ...any) {
@@ -287,10 +287,10 @@ func (w *world) storageWorks() bool {
 	return stored
 }
 
-// describeHub says what is there instead of a hub that works.
-func (w *world) describeHub() string {
-	said, err := w.askHub(pingLine, time.Second)
+// describeDaemon says what is there instead of a daemon that works.
+func (w *world) describeDaemon() string {
+	said, err := w.askDaemon(pingLine, time.Second)
 	log, _ := os.ReadFile(w.Dirs.Log())
-	return fmt.Sprintf("processes %v, said %q, %v; last in the log: %s", w.listHubs(), said, err,
+	return fmt.Sprintf("processes %v, said %q, %v; last in the log: %s", w.listDaemons(), said, err,
 		log[max(0, len(log)-700):])
 }

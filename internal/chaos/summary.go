@@ -45,7 +45,7 @@ func printSummary(out io.Writer, o runOptions, results []result) bool {
 			mounts++
 		}
 	}
-	fmt.Fprintf(out, "%-50s %5s  %9s %9s  %9s\n", "fault", "times", "hub back", "at most", "slowest call")
+	fmt.Fprintf(out, "%-50s %5s  %9s %9s  %9s\n", "fault", "times", "daemon back", "at most", "slowest call")
 	for _, f := range faults() {
 		if l := lines[f.name]; l != nil {
 			fmt.Fprintf(out, "%-50s %5d  %8.2fs %8.2fs  %8.2fs\n", f.name, l.count, middleOf(l.back).Seconds(),
@@ -54,17 +54,17 @@ func printSummary(out io.Writer, o runOptions, results []result) bool {
 	}
 	fmt.Fprintf(out, "\nseed %d, %d faults in %d homes (%d with mounts of their own)\n", o.Seed, faultCount,
 		len(results), mounts)
-	fmt.Fprintf(out, "hub back after a fault: %.2fs in the middle, %.2fs in 99 of 100, within %v in %d\n",
+	fmt.Fprintf(out, "daemon back after a fault: %.2fs in the middle, %.2fs in 99 of 100, within %v in %d\n",
 		middleOf(backs).Seconds(), shareOf(backs, 0.99).Seconds(), barBack, countWithin(backs, barBack))
 	fmt.Fprintf(out, "dangerous calls: %d, denied %d, asked %d\n", counts.Dangerous, counts.Denied, counts.Asked)
-	fmt.Fprintf(out, "harmless calls: %d, passed %d, held %d; answered by a hub: %d of %d\n", counts.Harmless,
-		counts.Passed, counts.Held, counts.ByHub, counts.Dangerous+counts.Harmless)
+	fmt.Fprintf(out, "harmless calls: %d, passed %d, held %d; answered by a daemon: %d of %d\n", counts.Harmless,
+		counts.Passed, counts.Held, counts.ByDaemon, counts.Dangerous+counts.Harmless)
 	fmt.Fprintf(out, "events acknowledged: %d (reports sent: %d); looked for before a fault that destroys records, or "+
 		"destroyed by it: %d\n", acked, counts.Reports, writtenOff)
 	fmt.Fprintf(out, "slowest call: %.2fs\n", counts.Slowest.Seconds())
 	if len(memory) > 0 {
 		slices.Sort(memory)
-		fmt.Fprintf(out, "memory of the hub after a fault: %d MB in the middle, %d MB at most\n",
+		fmt.Fprintf(out, "memory of the daemon after a fault: %d MB in the middle, %d MB at most\n",
 			memory[len(memory)/2]>>10, memory[len(memory)-1]>>10)
 	}
 	for _, f := range failures {
@@ -82,11 +82,11 @@ func (c *loadCounts) addCounts(more loadCounts) {
 	c.Asked += more.Asked
 	c.Passed += more.Passed
 	c.Held += more.Held
-	c.ByHub += more.ByHub
+	c.ByDaemon += more.ByDaemon
 	c.Slowest = max(c.Slowest, more.Slowest)
 }
 
-// barBack is how soon a hub should be back on a machine that is not busy.
+// barBack is how soon a daemon should be back on a machine that is not busy.
 const barBack = 5 * time.Second
 
 func middleOf(list []time.Duration) time.Duration { return shareOf(list, 0.5) }
@@ -111,7 +111,7 @@ func countWithin(list []time.Duration, limit time.Duration) int {
 }
 
 const (
-	// mostMemory is what a hub may have after a fault, in KiB: a hub at rest and
+	// mostMemory is what a daemon may have after a fault, in KiB: a daemon at rest and
 	// what it may hold of requests on their way.
 	mostMemory = 256 << 10
 	// mostGrowth is how much more the last faults may leave than the first.
@@ -120,21 +120,21 @@ const (
 	fewFaults = 80
 )
 
-// checkMemory compares what hubs needed at the beginning with the end.
+// checkMemory compares what daemons needed at the beginning with the end.
 func checkMemory(r result) []failure {
 	var found []failure
 	if len(r.Memory) == 0 {
 		return nil
 	}
 	if most := slices.Max(r.Memory); most > mostMemory {
-		found = append(found, failure{World: r.World, Fault: "all", What: "memory of the hub after a fault",
+		found = append(found, failure{World: r.World, Fault: "all", What: "memory of the daemon after a fault",
 			Expected: fmt.Sprintf("at most %d MB", mostMemory>>10), Came: fmt.Sprintf("%d MB", most>>10)})
 	}
 	if len(r.Memory) >= fewFaults {
 		quarter := len(r.Memory) / 4
 		first, last := middleMemory(r.Memory[:quarter]), middleMemory(r.Memory[len(r.Memory)-quarter:])
 		if float64(last) > mostGrowth*float64(first) {
-			found = append(found, failure{World: r.World, Fault: "all", What: "memory of the hub over the run",
+			found = append(found, failure{World: r.World, Fault: "all", What: "memory of the daemon over the run",
 				Expected: fmt.Sprintf("about %d MB, as after the first faults", first>>10),
 				Came:     fmt.Sprintf("%d MB after the last", last>>10)})
 		}

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -51,7 +51,7 @@ type world struct {
 	mu       sync.Mutex
 	fault    string // what is wrong right now, for messages
 	failures []failure
-	memory   []int // of the hub after each fault, in KiB
+	memory   []int // of the daemon after each fault, in KiB
 }
 
 // worldOptions come from whoever starts a world.
@@ -62,7 +62,7 @@ type worldOptions struct {
 	Faults int
 	Seed   uint64
 	Only   string        // run faults whose name has this in it
-	Back   time.Duration // how soon a hub must be back
+	Back   time.Duration // how soon a daemon must be back
 	Trace  bool          // say what happens when
 	Pace   time.Duration // between two calls of the load
 	Calm   time.Duration // how long a fault lasts at least, and the pause after it
@@ -144,13 +144,13 @@ func (w *world) fail(what, expected, came string) {
 // hangTime is after how long a hook call counts as one that never ends.
 const hangTime = 3 * time.Minute
 
-// callHook makes a call through the real client, and says whether a hub
+// callHook makes a call through the real client, and says whether a daemon
 // answered it.
 func (w *world) callHook(call hookCall) (sandbox.Answer, bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), hangTime)
 	defer cancel()
 	cmd := w.HookCommand(ctx, call.agent, call.event, string(call.payload), "id="+call.id)
-	cmd.Env = slices.Concat(w.Env, []string{"HOOKMUX_DEBUG=1"}) // tells on stderr when no hub answered
+	cmd.Env = slices.Concat(w.Env, []string{"HOOKMUX_DEBUG=1"}) // tells on stderr when no daemon answered
 	cmd.WaitDelay = time.Second
 	a, err := sandbox.RunToEnd(cmd)
 	if err != nil || ctx.Err() != nil {
@@ -159,8 +159,8 @@ func (w *world) callHook(call hookCall) (sandbox.Answer, bool, error) {
 	return a, !strings.Contains(a.Stderr, frame.DebugStart), nil
 }
 
-// askHub sends one line to the hub and gives the first line of the answer.
-func (w *world) askHub(line string, wait time.Duration) (string, error) {
+// askDaemon sends one line to the daemon and gives the first line of the answer.
+func (w *world) askDaemon(line string, wait time.Duration) (string, error) {
 	conn, err := net.DialTimeout("unix", w.Dirs.Socket(), wait)
 	if err != nil {
 		return "", err
@@ -173,34 +173,34 @@ func (w *world) askHub(line string, wait time.Duration) (string, error) {
 	return bufio.NewReader(conn).ReadString('\n')
 }
 
-// pingLine is a question that every hub answers at once.
+// pingLine is a question that every daemon answers at once.
 const pingLine = `{"id":1,"method":"system.ping"}`
 
-// hubAnswers reports whether a hub says that it is there.
-func (w *world) hubAnswers() bool {
-	text, err := w.askHub(pingLine, 2*time.Second)
+// daemonAnswers reports whether a daemon says that it is there.
+func (w *world) daemonAnswers() bool {
+	text, err := w.askDaemon(pingLine, 2*time.Second)
 	return err == nil && strings.Contains(text, `"result"`)
 }
 
-// hubProcess is the process id of the hub; 0 for none.
-func (w *world) hubProcess() int { return hubstart.HubPID(w.Dirs) }
+// daemonProcess is the process id of the daemon; 0 for none.
+func (w *world) daemonProcess() int { return daemonstart.DaemonPID(w.Dirs) }
 
-// signalHub sends a signal to the hub.
-func (w *world) signalHub(signal syscall.Signal) int {
-	pid := w.hubProcess()
+// signalDaemon sends a signal to the daemon.
+func (w *world) signalDaemon(signal syscall.Signal) int {
+	pid := w.daemonProcess()
 	if pid > 0 {
 		_ = syscall.Kill(pid, signal) // it may just have ended
 	}
 	return pid
 }
 
-// listHubs lists the processes that run this world's hub.
-func (w *world) listHubs() []int {
+// listDaemons lists the processes that run this world's daemon.
+func (w *world) listDaemons() []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
 	}
-	want := w.Program("hookmux") + "\x00hub\x00"
+	want := w.Program("hookmux") + "\x00daemon\x00"
 	var list []int
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
@@ -241,9 +241,9 @@ func waitUntil(limit time.Duration, ok func() bool) (time.Duration, bool) {
 	}
 }
 
-// endHubs ends every hub of the world.
-func (w *world) endHubs() {
-	for _, pid := range w.listHubs() {
+// endDaemons ends every daemon of the world.
+func (w *world) endDaemons() {
+	for _, pid := range w.listDaemons() {
 		_ = syscall.Kill(pid, syscall.SIGCONT)
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}

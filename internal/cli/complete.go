@@ -162,9 +162,9 @@ func eventNames(app *cmdutil.App, of string) (names []string) {
 	return names
 }
 
-// sessionWords are the sessions of a running hub, their titles beside them.
+// sessionWords are the sessions of a running daemon, their titles beside them.
 func sessionWords(app *cmdutil.App) (words []string) {
-	c, err := app.RunningHub()
+	c, err := app.RunningDaemon()
 	if err != nil {
 		return nil
 	}
@@ -199,7 +199,7 @@ func hooksWords(app *cmdutil.App, _ *cobra.Command, args []string, _ string) ([]
 			"set",
 			"on",
 			"off",
-			"monitor",
+			"log",
 			"handle",
 		}, cobra.ShellCompDirectiveNoFileComp
 	case len(args) == 2 && (args[1] == "add" || args[1] == "handle"):

@@ -84,7 +84,7 @@ func TestManPages(t *testing.T) {
 		names = append(names, p.Name)
 	}
 	for _, want := range []string{"hookmux.1", "hookmux-hook.1", "hookmux-install.1", "hookmux-guard-allow.1",
-		"hookmux-hub-stop.1"} {
+		"hookmux-daemon-stop.1"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no %s among %v; want want in names", want, names)
 		}

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 )
 
 // TestGuide runs every command of the guide, page by page, each page in a home and
-// with a hub of its own. What a command prints must be what the page shows below it;
+// with a daemon of its own. What a command prints must be what the page shows below it;
 // "…" stands for any text in a line, and alone for any lines. HOOKMUX_UPDATE=1 writes
 // what commands print into the pages.
 //
@@ -75,8 +75,8 @@ done
 `,
 	// request NAME: the page calls the request that waits by this name, in place of its id.
 	"request": `#!/bin/sh
-shows '"status": "pending"' hookmux feed --json
-hookmux feed --json | sed -n 's/^ *"id": "\(....\)",*$/'"$1"' \1/p' | head -n 1 >>"$HOME/.requests"
+shows '"status": "pending"' hookmux inbox --json
+hookmux inbox --json | sed -n 's/^ *"id": "\(....\)",*$/'"$1"' \1/p' | head -n 1 >>"$HOME/.requests"
 `,
 	"claude": "#!/bin/sh\necho '2.1.325 (Claude Code)'\n",
 	"codex":  "#!/bin/sh\necho 'codex-cli 0.166.0'\n",

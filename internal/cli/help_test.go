@@ -129,7 +129,7 @@ func TestUnknownFlags(t *testing.T) {
 }
 
 func TestExitCodesAreNeverBlock(t *testing.T) {
-	if slices.Contains([]int{cmdutil.ExitOK, cmdutil.ExitFailed, cmdutil.ExitUsage, cmdutil.ExitNoHub,
+	if slices.Contains([]int{cmdutil.ExitOK, cmdutil.ExitFailed, cmdutil.ExitUsage, cmdutil.ExitNoDaemon,
 		cmdutil.ExitDenied}, 2) {
 		t.Error("2 is what agents read as \"block\"")
 	}

@@ -22,11 +22,11 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 )
 
-// belowVariable makes a command look like an agent's child to the hub of the
+// belowVariable makes a command look like an agent's child to the daemon of the
 // tests: HOOKMUX_TEST_BELOW=claude.
 const belowVariable = "HOOKMUX_TEST_BELOW"
 
-// confirmFile in a test's home lets its hub want changes of files confirmed, as
+// confirmFile in a test's home lets its daemon want changes of files confirmed, as
 // the real one does. Scripts about other things write settings as they need
 // them.
 const confirmFile = "wants-confirm"
@@ -37,12 +37,12 @@ func wantsConfirm() bool {
 }
 
 // TestMain makes the test binary the program itself when it is called by its
-// name, also for the hub that commands and hooks start. It differs from the
-// real one only in who the hub believes its callers to be.
+// name, also for the daemon that commands and hooks start. It differs from the
+// real one only in who the daemon believes its callers to be.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"hookmux": func() {
-			if _, err := os.Stat(os.Getenv("HOME")); err != nil && slices.Equal(os.Args[1:], []string{"hub"}) {
+			if _, err := os.Stat(os.Getenv("HOME")); err != nil && slices.Equal(os.Args[1:], []string{"daemon"}) {
 				os.Exit(1) // the test it was started for is over: it would live on for nobody
 			}
 			os.Exit(runCommandLine(&cmdutil.App{
@@ -51,15 +51,15 @@ func TestMain(m *testing.M) {
 				LiveSettings: !wantsConfirm(),
 			}))
 		},
-		"hubline": sendLine,
+		"daemonline": sendLine,
 	})
 }
 
-// sendLine is a small client of the hub's socket, as other programs bring one: it
+// sendLine is a small client of the daemon's socket, as other programs bring one: it
 // sends what it is given on stdin as one line, and prints the line that comes back.
 // With --tell it waits for none.
 func sendLine() {
-	conn, err := net.Dial("unix", filepath.Join(os.Getenv("HOOKMUX_RUNTIME_DIR"), "hub.sock"))
+	conn, err := net.Dial("unix", filepath.Join(os.Getenv("HOOKMUX_RUNTIME_DIR"), "daemon.sock"))
 	if err == nil {
 		var line []byte
 		if line, err = io.ReadAll(os.Stdin); err == nil {
@@ -80,10 +80,10 @@ func sendLine() {
 // people is a table in which everybody sits at a terminal of their own: tests
 // run below agents, in CI and without a tty, where deciding is rightly
 // refused. Two things stay true, because tests are about them: what runs below
-// the hub is a handler, and what says so is an agent's child.
+// the daemon is a handler, and what says so is an agent's child.
 type people struct {
 	real   proc.Table
-	hub    int
+	daemon int
 	agents proc.Table
 }
 
@@ -91,15 +91,15 @@ type people struct {
 // what a kernel gives out.
 var agentPIDs = map[string]int{"claude": 1<<29 + 1, "codex": 1<<29 + 2, "grok": 1<<29 + 3}
 
-const seat = "/dev/pts/7"
+const terminal = "/dev/pts/7"
 
 func newPeople() people {
 	var agents []proctest.Node
 	for name, pid := range agentPIDs {
-		agents = append(agents, proctest.Node{PID: pid, Name: name, User: os.Getuid(), TTY: seat, Session: true,
+		agents = append(agents, proctest.Node{PID: pid, Name: name, User: os.Getuid(), TTY: terminal, Session: true,
 			Start: 1, Args: []string{name, "--model", "M", "old prompt"}})
 	}
-	return people{real: proc.System(), hub: os.Getpid(), agents: proctest.New(agents...)}
+	return people{real: proc.System(), daemon: os.Getpid(), agents: proctest.New(agents...)}
 }
 
 func (t people) Lookup(pid int) (proc.Process, error) {
@@ -107,10 +107,10 @@ func (t people) Lookup(pid int) (proc.Process, error) {
 		return p, nil
 	}
 	p, err := t.real.Lookup(pid)
-	if err != nil || t.belowHub(pid) {
+	if err != nil || t.belowDaemon(pid) {
 		return p, err
 	}
-	p.PPID, p.SID, p.PGID, p.Foreground, p.TTY = 0, pid, pid, pid, seat
+	p.PPID, p.SID, p.PGID, p.Foreground, p.TTY = 0, pid, pid, pid, terminal
 	env, _ := t.real.Environ(pid)
 	for _, one := range env {
 		if name, ok := strings.CutPrefix(one, belowVariable+"="); ok {
@@ -120,9 +120,9 @@ func (t people) Lookup(pid int) (proc.Process, error) {
 	return p, nil
 }
 
-func (t people) belowHub(pid int) bool {
+func (t people) belowDaemon(pid int) bool {
 	for i, p := range proc.Ancestry(t.real, pid, 64) {
-		if i > 0 && p.PID == t.hub {
+		if i > 0 && p.PID == t.daemon {
 			return true
 		}
 	}
@@ -133,7 +133,7 @@ func (t people) Program(pid int) (string, error) {
 	if _, err := t.agents.Lookup(pid); err == nil {
 		return t.agents.Program(pid)
 	}
-	if t.belowHub(pid) {
+	if t.belowDaemon(pid) {
 		return t.real.Program(pid)
 	}
 	return "/usr/bin/hookmux", nil
@@ -147,7 +147,7 @@ func (t people) Args(pid int) ([]string, error) {
 }
 
 func (t people) Environ(pid int) ([]string, error) {
-	if t.belowHub(pid) {
+	if t.belowDaemon(pid) {
 		return t.real.Environ(pid)
 	}
 	return nil, nil

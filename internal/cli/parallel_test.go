@@ -40,7 +40,7 @@ func TestParallelAdds(t *testing.T) {
 	for i := range workers {
 		group.Go(func() {
 			for j := range each {
-				// Two files, the first hub start among them: also that is a race.
+				// Two files, the first daemon start among them: also that is a race.
 				scope := []string{"--global", "--project"}[(i+j)%2]
 				if _, err := hookmux("hooks", "*", "add", "tool.before", scope, "--id",
 					fmt.Sprintf("h%d-%d", i, j)); err != nil {

@@ -94,7 +94,7 @@ func TestPopupKey(t *testing.T) {
 	}
 	defer func() { _ = hook.Process.Kill() }()
 	eventually("the request waits", func() bool {
-		return strings.Contains(must("hookmux", "feed", "--json"),
+		return strings.Contains(must("hookmux", "inbox", "--json"),
 			`"id": "`)
 	})
 	see = func() string { return outer("capture-pane", "-p", "-t", "main") }

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/hubtest/golden"
+	"github.com/hookmux/hookmux/internal/daemontest/golden"
 )
 
 const referenceFile = "../../docs/commands.md"
@@ -21,7 +21,7 @@ func TestReference(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("# Commands\n\nWritten from the program's own help (`HOOKMUX_UPDATE=1 go test ./internal/cli -run " +
 		"TestReference`).\n\n" +
-		"Exit codes: 0 fine, 1 it failed or (`status`) something is wrong, 64 wrong arguments, 69 no hub, 77 " +
+		"Exit codes: 0 fine, 1 it failed or (`status`) something is wrong, 64 wrong arguments, 69 no daemon, 77 " +
 		"refused because of who asked. " +
 		"Never 2: agents read it as \"block\". `hookmux run` and `hooks … handle` exit as the agent or the answer " +
 		"does.\n")

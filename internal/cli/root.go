@@ -15,8 +15,8 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/answer"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/daemoncmd"
 	"github.com/hookmux/hookmux/internal/cli/guardcmd"
-	"github.com/hookmux/hookmux/internal/cli/hubcmd"
 	"github.com/hookmux/hookmux/internal/cli/policycmd"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/cli/see"
@@ -53,11 +53,11 @@ func runCommandLine(app *cmdutil.App) int {
 		code = cmdutil.ExitDenied
 	case errors.As(err, &answer) && answer.Code == wire.CodeParams:
 		code = cmdutil.ExitUsage
-	case errors.Is(err, client.ErrNoHub):
-		code = cmdutil.ExitNoHub
+	case errors.Is(err, client.ErrNoDaemon):
+		code = cmdutil.ExitNoDaemon
 	}
 	if errors.As(err, &answer) && (answer.Code == wire.CodeParams || answer.Code == wire.CodeNoMethod) {
-		err = explainOlderHub(ctx, app, err)
+		err = explainOlderDaemon(ctx, app, err)
 	}
 	if msg := err.Error(); msg != "" {
 		fmt.Fprintln(app.Stderr, app.WrapError("hookmux: "+termsafe.Text(app.Shorten(msg))))
@@ -76,7 +76,7 @@ func newRoot(app *cmdutil.App) *cobra.Command {
 hooks report into one event, lets your hooks and guards decide, and answers in
 the agent's own words.`,
 		Example: `  hookmux run claude            # Claude Code with hooks for this launch, no file edited
-  hookmux watch                 # events of all agents as they happen
+  hookmux log -f                 # events of all agents as they happen
   hookmux guard on destructive  # stop rm -rf ~ and the like on every agent`,
 		Version:       version.String,
 		SilenceUsage:  true,
@@ -155,36 +155,36 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 			see.SendCommand(app), see.RenameCommand(app), see.ForgetCommand(app), see.StatsCommand(app),
 		}},
 		{groupAnswer, "Answer agents:", []*cobra.Command{
-			answer.FeedCommand(app), answer.ApproveCommand(app), answer.DenyCommand(app), answer.AnswerCommand(app),
+			answer.InboxCommand(app), answer.ApproveCommand(app), answer.DenyCommand(app), answer.AnswerCommand(app),
 			answer.PlanCommand(app), answer.ReleaseCommand(app), answer.AllowCommand(app), answer.AwayCommand(app),
 			answer.BackCommand(app), answer.NotifyCommand(app),
 		}},
 		{groupGuard, "Guard and decide:", []*cobra.Command{
 			guardcmd.GuardCommand(app), rulescmd.RulesCommand(app), policycmd.PackCommand(app),
-			rulescmd.WhyCommand(app), rulescmd.NapCommand(app),
+			rulescmd.WhyCommand(app), rulescmd.PauseCommand(app),
 			guardcmd.HooksCommand(app), guardcmd.ModuleCommand(app), guardcmd.ExplainCommand(app),
 			guardcmd.TrustCommand(app), guardcmd.UntrustCommand(app), guardcmd.ConfirmCommand(app),
 			guardcmd.OffCommand(app), guardcmd.OnCommand(app),
 		}},
 		{groupFix, "Find out and fix:", []*cobra.Command{
-			see.StatusCommand(app), agents.AgentsCommand(app), guardcmd.SeatCommand(app), agents.DoctorCommand(app),
+			see.StatusCommand(app), agents.AgentsCommand(app), guardcmd.TerminalCommand(app), agents.DoctorCommand(app),
 			agents.VerifyCommand(app), guardcmd.ConfigCommand(app),
-			hubcmd.HubCommand(app), see.VersionCommand(app), hubcmd.JudgeCommand(app),
+			daemoncmd.DaemonCommand(app), see.VersionCommand(app), daemoncmd.JudgeCommand(app),
 		}},
 	}
 }
 
-// explainOlderHub says what to do where the hub is still one of before an upgrade, and
+// explainOlderDaemon says what to do where the daemon is still one of before an upgrade, and
 // so does not know what it was asked: it goes on while requests wait for a person.
-func explainOlderHub(ctx context.Context, app *cmdutil.App, err error) error {
-	hub, errHub := app.RunningHub()
-	if errHub != nil {
+func explainOlderDaemon(ctx context.Context, app *cmdutil.App, err error) error {
+	daemon, errDaemon := app.RunningDaemon()
+	if errDaemon != nil {
 		return err
 	}
-	info, errHub := hub.Info(ctx)
-	if errHub != nil || version.Compare(info.Version, version.String) >= 0 {
+	info, errDaemon := daemon.Info(ctx)
+	if errDaemon != nil || version.Compare(info.Version, version.String) >= 0 {
 		return err
 	}
-	return fmt.Errorf("%w; the hub is still of version %s and this is %s: `hookmux hub restart` starts the new one, "+
+	return fmt.Errorf("%w; the daemon is still of version %s and this is %s: `hookmux daemon restart` starts the new one, "+
 		"and requests that wait stay", err, info.Version, version.String)
 }

@@ -21,15 +21,15 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/hookmux/hookmux/internal/hubtest"
-	"github.com/hookmux/hookmux/internal/hubtest/programs"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest"
+	"github.com/hookmux/hookmux/internal/daemontest/programs"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 )
 
 var update = flag.Bool("update", false, "write what commands print into the scripts' golden files")
 
 // TestScripts runs every command as a person would, each script with a home
-// and a hub of its own. The script's folder is a git repository, and so a
+// and a daemon of its own. The script's folder is a git repository, and so a
 // project.
 func TestScripts(t *testing.T) {
 	buildHookClient(t)
@@ -118,12 +118,12 @@ func (h home) env() []string {
 		"GORACE=atexit_sleep_ms=0")
 }
 
-// end stops the hub as a system would and leaves nothing behind.
+// end stops the daemon as a system would and leaves nothing behind.
 func (h home) end() error {
 	defer os.RemoveAll(h.Base)
 	dirs := h.Dirs
-	unknown := checkStateFiles(dirs) // while the hub runs, and below after it
-	if err := hubtest.EndHub(dirs); err != nil {
+	unknown := checkStateFiles(dirs) // while the daemon runs, and below after it
+	if err := daemontest.EndDaemon(dirs); err != nil {
 		return err
 	}
 	if err := errors.Join(unknown, checkStateFiles(dirs)); err != nil {
@@ -133,7 +133,7 @@ func (h home) end() error {
 	log, _ := os.ReadFile(dirs.Log())
 	for _, bad := range []string{"WARNING: DATA RACE", "panic while ", "goroutine 1 ["} {
 		if at := bytes.Index(log, []byte(bad)); at >= 0 {
-			return fmt.Errorf("the hub's log says:\n%s", log[at:min(len(log), at+4000)])
+			return fmt.Errorf("the daemon's log says:\n%s", log[at:min(len(log), at+4000)])
 		}
 	}
 	return nil

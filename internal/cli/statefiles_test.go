@@ -20,7 +20,7 @@ var seenStateFiles sync.Map
 // foreignFilesInScripts are files that scripts themselves put among hookmux's own.
 var foreignFilesInScripts = regexp.MustCompile(`/tmux-\d+/default$`) // a tmux of the script
 
-// checkStateFiles wants every file that a script's hub and commands left to be in
+// checkStateFiles wants every file that a script's daemon and commands left to be in
 // the list of state files.
 func checkStateFiles(dirs paths.Dirs) error {
 	var unknown []string
@@ -43,15 +43,15 @@ func checkStateFiles(dirs paths.Dirs) error {
 // reason.
 var unseenByScripts = map[string]string{
 	"state:intake/intake-*.log": "gone once its events are in the journal",
-	"state:spool/*.rec":         "gone once a hub took it in",
-	"state:aside/*.rec":         "a hub has to die over an event twice; internal/e2e does",
+	"state:spool/*.rec":         "gone once a daemon took it in",
+	"state:aside/*.rec":         "a daemon has to die over an event twice; internal/e2e does",
 	"state:journal.db-*":        "gone after a clean stop",
 	"state:resume/*":            "the script forgets its session at the end; TestUpgrade has one",
 	"state:runs.json":           "gone with the agent that was started",
 	"state:told-run-*":          "the script's agents need no trust",
 	"state:pin.json":            "the script drops its PIN at the end",
 	"state:decisions.old.jsonl": "after 8 MB of decisions",
-	"state:seats.json":          "the script's seats need no enrolment",
+	"state:terminals.json":      "the script's terminals need no trustedTerminal",
 	"state:off.json":            "gone with hookmux on",
 	"state:set-aside/*":         "internal/install tests it",
 	"state:installation":        "only in the home that the password database names",
@@ -59,12 +59,12 @@ var unseenByScripts = map[string]string{
 	"state:spool/.tmp-*":        "there for a moment",
 	"state:.sessions.log-*":     "there for a moment",
 	"data:tmux.conf":            "the script takes it out at the end, and needs a terminal",
-	"runtime:hub.sock":          "gone with the hub",
-	"runtime:hub.alive":         "gone after a clean stop",
-	"runtime:*.held-by-*":       "another process has to hold the hub's lock",
-	"runtime:deaths":            "only after a hub died",
+	"runtime:daemon.sock":       "gone with the daemon",
+	"runtime:daemon.alive":      "gone after a clean stop",
+	"runtime:*.held-by-*":       "another process has to hold the daemon's lock",
+	"runtime:deaths":            "only after a daemon died",
 	"runtime:places":            "only where folders are not the default ones",
-	"runtime:watchers.json":     "gone once the next hub read it",
+	"runtime:watchers.json":     "gone once the next daemon read it",
 	"runtime:attempt":           "gone once events were taken in",
 	"any:**/*.bad-*":            "something has to stand in the place of a file",
 	"any:**/.new-*":             "there for a moment",

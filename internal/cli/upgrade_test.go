@@ -24,7 +24,7 @@ import (
 )
 
 // oldHomeFile is the home that hookmux 0.1.0 left: settings and hooks of all
-// agents, sessions, journal, grants, hooks. testdata/upgrade/make.sh makes it, and made
+// agents, sessions, journal, permissions, hooks. testdata/upgrade/make.sh makes it, and made
 // it with the programs of commit 1cb22c92; no version was tagged since.
 const oldHomeFile = "testdata/upgrade/0.1.0.json"
 
@@ -157,7 +157,7 @@ func newUpgraded(t *testing.T) *upgraded {
 	u.layOut()
 	u.fitRecord()
 	u.fitTrust()
-	// The hub wants changed settings confirmed, as the real one does.
+	// The daemon wants changed settings confirmed, as the real one does.
 	if err := os.WriteFile(filepath.Join(u.home, confirmFile), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -313,10 +313,10 @@ func (u *upgraded) fitTrust() {
 // run runs a command as the person.
 func (u *upgraded) run(args ...string) (output string, code int) {
 	u.t.Helper()
-	return u.feed("", "hookmux", args...)
+	return u.inbox("", "hookmux", args...)
 }
 
-func (u *upgraded) feed(stdin, name string, args ...string) (output string, code int) {
+func (u *upgraded) inbox(stdin, name string, args ...string) (output string, code int) {
 	u.t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Env, cmd.Dir, cmd.Stdin = u.env, u.work, strings.NewReader(stdin)
@@ -341,12 +341,12 @@ func (u *upgraded) wants(want []string, args ...string) {
 	}
 }
 
-// A hub of this version, which the person starts, uses everything that
+// A daemon of this version, which the person starts, uses everything that
 // hookmux 0.1.0 left, and leaves agents' files as they were before it.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	u := newUpgraded(t)
-	u.wants(nil, "hub", "start")
+	u.wants(nil, "daemon", "start")
 	// The person was there: nothing has to be confirmed.
 	u.wants([]string{"nothing is wrong"}, "status")
 	u.wants([]string{"payment bug", "0199aa-1", "0199bb-2", "add an endpoint", "g-3"}, "ps", "--all")
@@ -377,16 +377,16 @@ func TestUpgrade(t *testing.T) {
 	u.wantsAsBefore()
 }
 
-// Where an agent's hook starts the new hub, settings that
+// Where an agent's hook starts the new daemon, settings that
 // nobody confirmed count as far as they refuse, and status says what to do.
 func TestUpgradeWithoutPerson(t *testing.T) {
 	t.Parallel()
 	u := newUpgraded(t)
 	u.answers("PreToolUse", bashPayload("PreToolUse", "deploy prod"), `"permissionDecision":"deny"`, "no prod deploys")
 	output, code := u.run("status")
-	if code != 1 || !strings.Contains(output, "hookmux confirm") ||
+	if code != 1 || !strings.Contains(output, "hookmux config accept") ||
 		!strings.Contains(output, ".config/hookmux/config.json") {
-		t.Errorf("status ended with %d, want it to name the settings that wait and `hookmux confirm`:\n%s", code,
+		t.Errorf("status ended with %d, want it to name the settings that wait and `hookmux config accept`:\n%s", code,
 			output)
 	}
 	u.wants(nil, "confirm", "--yes")
@@ -421,7 +421,7 @@ func (u *upgraded) answers(event, payload string, want ...string) {
 		u.t.Fatalf("no hook at %s stands in Claude's settings:\n%s", event, settings)
 	}
 	below := &upgraded{t: u.t, env: append(slices.Clone(u.env), belowVariable+"=claude"), work: u.work}
-	output, code := below.feed(payload, "sh", "-c", string(line[1]))
+	output, code := below.inbox(payload, "sh", "-c", string(line[1]))
 	for _, one := range want {
 		if code != 0 || !strings.Contains(output, one) {
 			u.t.Errorf("the hook at %s ended with %d and said %q, want %q in it", event, code, output, one)

@@ -1,4 +1,4 @@
-// Demo shows hookmux doing its job: it starts a hub in a throw-away home,
+// Demo shows hookmux doing its job: it starts a daemon in a throw-away home,
 // replays a recorded session of two agents through the real hook client, and
 // shows the events live. Nothing of the user's is touched, no agent is needed.
 package main
@@ -22,8 +22,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/hubtest"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 )
 
@@ -151,14 +151,14 @@ func (d *demo) command(ctx context.Context, args ...string) *exec.Cmd {
 func (d *demo) play() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	fmt.Fprintf(d.out, "A hub in a throw-away home, one guard on, one hook of your own:\n")
+	fmt.Fprintf(d.out, "A daemon in a throw-away home, one guard on, one hook of your own:\n")
 	fmt.Fprintf(d.out, "  guard.destructive on · no-prod: stops `deploy prod` on every agent\n\n")
 
-	hub, err := hubtest.StartHub(ctx, d.Home, filepath.Join(d.bin, "hookmux"), "hub")
+	daemon, err := daemontest.StartDaemon(ctx, d.Home, filepath.Join(d.bin, "hookmux"), "daemon")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = hub.Stop() }()
+	defer func() { _ = daemon.Stop() }()
 
 	steps, err := readSteps(d.Dirs.Home)
 	if err != nil {
@@ -184,7 +184,7 @@ func (d *demo) play() error {
 		_, err := io.Copy(d.out, lines)
 		shown <- err
 	}()
-	fmt.Fprintf(d.out, "$ hookmux watch\n")
+	fmt.Fprintf(d.out, "$ hookmux log -f\n")
 	answers, err := d.replay(ctx, steps)
 	if err != nil {
 		return err

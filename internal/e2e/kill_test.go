@@ -16,7 +16,7 @@ import (
 )
 
 // Whatever was acknowledged is in the journal exactly once, however often the
-// hub is killed, and whenever: at any millisecond, and right after it has
+// daemon is killed, and whenever: at any millisecond, and right after it has
 // acknowledged something that the drain cannot have stored yet.
 func TestAcknowledgedEventsSurviveKills(t *testing.T) {
 	kills := 100
@@ -30,7 +30,7 @@ func TestAcknowledgedEventsSurviveKills(t *testing.T) {
 	var (
 		over      atomic.Bool
 		killNext  atomic.Bool // by the next who is acknowledged
-		hub       atomic.Int64
+		daemon    atomic.Int64
 		acks      atomic.Int64
 		mu        sync.Mutex
 		acked     []string // ids
@@ -40,7 +40,7 @@ func TestAcknowledgedEventsSurviveKills(t *testing.T) {
 	struck := make(chan struct{}, 1)
 	acknowledged := func(id string) {
 		if killNext.CompareAndSwap(true, false) {
-			_ = syscall.Kill(int(hub.Load()), syscall.SIGKILL)
+			_ = syscall.Kill(int(daemon.Load()), syscall.SIGKILL)
 			struck <- struct{}{}
 		}
 		acks.Add(1)
@@ -83,7 +83,7 @@ func TestAcknowledgedEventsSurviveKills(t *testing.T) {
 				if i%2 == 0 {
 					event, payload = "Notification", note(session)
 				}
-				// Its event is with the hub or in the spool when it ends.
+				// Its event is with the daemon or in the spool when it ends.
 				if a, err := w.call(w.Env, event, payload); err != nil || a.Exit != 0 {
 					t.Errorf("%s: exit %d, %v; want no error and a.Exit == 0", session, a.Exit, err)
 					continue
@@ -98,7 +98,7 @@ func TestAcknowledgedEventsSurviveKills(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	for k := range kills {
 		pid := w.up()
-		hub.Store(int64(pid))
+		daemon.Store(int64(pid))
 		time.Sleep(time.Duration(random.IntN(40)) * time.Millisecond)
 		if k%2 == 0 {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -137,6 +137,6 @@ func TestAcknowledgedEventsSurviveKills(t *testing.T) {
 	if len(acked) < kills || len(processes) == 0 {
 		t.Errorf("only %d acknowledged, %d hooks", len(acked), len(processes))
 	}
-	t.Logf("%d kills, %d hubs, %d acknowledged, %d hook processes, %d stored", kills, w.started(), len(acked),
+	t.Logf("%d kills, %d daemons, %d acknowledged, %d hook processes, %d stored", kills, w.started(), len(acked),
 		len(processes), len(ids))
 }

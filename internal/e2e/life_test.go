@@ -16,14 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-func TestAHookStartsTheHubAndIsAnswered(t *testing.T) {
+func TestAHookStartsTheDaemonAndIsAnswered(t *testing.T) {
 	w := newWorld(t)
 	w.guard("")
 	got := w.mustCall(w.Env, "PreToolUse", before("s", "make deploy"))
@@ -34,16 +34,16 @@ func TestAHookStartsTheHubAndIsAnswered(t *testing.T) {
 		t.Errorf("got %+v, want (sandbox.Answer{})", got)
 	}
 	if n := w.started(); n != 1 {
-		t.Errorf("%d hubs came up", n)
+		t.Errorf("%d daemons came up", n)
 	}
 }
 
-// An agent that empties its hooks' environment still meets the hub of the
-// login shell, and a hub that such a hook starts finds the same places.
+// An agent that empties its hooks' environment still meets the daemon of the
+// login shell, and a daemon that such a hook starts finds the same places.
 func TestAHookWithoutAnEnvironment(t *testing.T) {
 	check := func(t *testing.T, w *world, bare []string) {
 		w.guard("")
-		// A hub that a person started notes its places; no person runs tests.
+		// A daemon that a person started notes its places; no person runs tests.
 		if err := errors.Join(w.Dirs.MakeRuntime(), os.MkdirAll(w.Dirs.State, 0o700), w.Dirs.Remember()); err != nil {
 			t.Fatal(err)
 		}
@@ -53,11 +53,11 @@ func TestAHookWithoutAnEnvironment(t *testing.T) {
 			t.Errorf("without an environment: %+v", got)
 		}
 		if n := w.started(); n != 1 {
-			t.Errorf("%d hubs came up", n)
+			t.Errorf("%d daemons came up", n)
 		}
 		w.stop()
 		if got := w.mustCall(bare, "PreToolUse", before("bare-starts", "make deploy")); !got.Denies() {
-			t.Errorf("the hub it started decides otherwise: %+v", got)
+			t.Errorf("the daemon it started decides otherwise: %+v", got)
 		}
 		w.settle()
 		_, sessions := w.stored()
@@ -80,7 +80,7 @@ func TestAHookWithoutAnEnvironment(t *testing.T) {
 	})
 }
 
-func TestTwoHundredHooksStartOneHub(t *testing.T) {
+func TestTwoHundredHooksStartOneDaemon(t *testing.T) {
 	w := newWorld(t)
 	w.guard("")
 	const hooks = 200
@@ -103,7 +103,7 @@ func TestTwoHundredHooksStartOneHub(t *testing.T) {
 	close(begin)
 	wg.Wait()
 	if n := w.started(); n != 1 {
-		t.Errorf("%d hubs came up", n)
+		t.Errorf("%d daemons came up", n)
 	}
 	w.settle()
 	_, sessions := w.stored()
@@ -114,7 +114,7 @@ func TestTwoHundredHooksStartOneHub(t *testing.T) {
 	}
 }
 
-func TestAHubThatKeepsDyingIsLeftAlone(t *testing.T) {
+func TestADaemonThatKeepsDyingIsLeftAlone(t *testing.T) {
 	w := newWorld(t)
 	tally := w.Base + "/tally"
 	broken := filepath.Join(w.Bin, "hookmux")
@@ -139,9 +139,9 @@ func TestAHubThatKeepsDyingIsLeftAlone(t *testing.T) {
 	for i := range 4 {
 		call(i)
 	}
-	// How long the next start waits after each death is hubstart's own test;
+	// How long the next start waits after each death is daemonstart's own test;
 	// a pause of a minute shows here that it does.
-	if err := hubstart.Pause(w.Dirs); err != nil {
+	if err := daemonstart.Pause(w.Dirs); err != nil {
 		t.Fatal(err)
 	}
 	earlier := starts()
@@ -166,9 +166,9 @@ func TestAHubThatKeepsDyingIsLeftAlone(t *testing.T) {
 	}
 }
 
-// While the hub stops and another one starts, a guarded call is never waved
+// While the daemon stops and another one starts, a guarded call is never waved
 // through.
-func TestGuardsStayShutWhileTheHubStops(t *testing.T) {
+func TestGuardsStayShutWhileTheDaemonStops(t *testing.T) {
 	w := newWorld(t)
 	w.guard("sleep 0.05; ")
 	w.up()
@@ -182,7 +182,7 @@ func TestGuardsStayShutWhileTheHubStops(t *testing.T) {
 			for i := 0; !over.Load(); i++ {
 				got, err := w.call(w.Env, "PreToolUse", before(fmt.Sprintf("s-%d-%d", n, i), "make deploy"))
 				asked.Add(1)
-				// A client that finds no hub in time has a person asked: only the hub
+				// A client that finds no daemon in time has a person asked: only the daemon
 				// can run this hook.
 				if asks := strings.Contains(got.Stdout, `"permissionDecision":"ask"`); err != nil || !got.Denies() && !asks {
 					open.Add(1)
@@ -228,7 +228,7 @@ func TestSIGTERMStoresWhatWasAcknowledged(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("it has ended", func() bool { return !hubstart.HubHoldsLock(w.Dirs) })
+	w.eventually("it has ended", func() bool { return !daemonstart.DaemonHoldsLock(w.Dirs) })
 	ids, _ := w.stored()
 	for i := range events {
 		if n := ids[fmt.Sprint("e", i)]; n != 1 {
@@ -246,14 +246,14 @@ func TestSIGTERMStoresWhatWasAcknowledged(t *testing.T) {
 	}
 }
 
-func TestANewerClientMakesTheOlderHubLeave(t *testing.T) {
+func TestANewerClientMakesTheOlderDaemonLeave(t *testing.T) {
 	w := newWorld(t)
 	w.mustCall(w.Env, "Notification", note("first"))
 	w.up()
 	if v := w.info().Version; v != older {
-		t.Fatalf("the hub is %s", v)
+		t.Fatalf("the daemon is %s", v)
 	}
-	// A newer client alone moves nothing: the hub would come back as it was.
+	// A newer client alone moves nothing: the daemon would come back as it was.
 	pid := w.info().PID
 	r := frame.Request{ID: "impostor", Agent: "claude", Event: "Notification", Version: newer,
 		Payload: []byte(note("s"))}
@@ -261,7 +261,7 @@ func TestANewerClientMakesTheOlderHubLeave(t *testing.T) {
 		t.Fatal(err)
 	}
 	if now := w.info().PID; now != pid {
-		t.Errorf("a frame of a newer client made hub %d give way to hub %d", pid, now)
+		t.Errorf("a frame of a newer client made daemon %d give way to daemon %d", pid, now)
 	}
 	w.stop()
 	w.install(newer)
@@ -269,7 +269,7 @@ func TestANewerClientMakesTheOlderHubLeave(t *testing.T) {
 	w.up()
 	pid = w.info().PID
 	w.install(newer)
-	w.eventually("the newer hub runs", func() bool {
+	w.eventually("the newer daemon runs", func() bool {
 		w.mustCall(w.Env, "PreToolUse", before("s", "make test"))
 		info, err := w.c.Info(t.Context())
 		return err == nil && info.Version == newer
@@ -290,7 +290,7 @@ func TestANewerClientMakesTheOlderHubLeave(t *testing.T) {
 }
 
 // Codex waits for everybody who holds its pipes, not only for the hook.
-func TestTheHubHoldsNoPipeOfItsStarter(t *testing.T) {
+func TestTheDaemonHoldsNoPipeOfItsStarter(t *testing.T) {
 	w := newWorld(t)
 	extra, held, err := os.Pipe()
 	if err != nil {
@@ -321,11 +321,11 @@ func TestTheHubHoldsNoPipeOfItsStarter(t *testing.T) {
 		t.Errorf("somebody holds another pipe of the agent: %v", err)
 	}
 	if pid := w.info().PID; pid == cmd.Process.Pid {
-		t.Error("the hook is the hub")
+		t.Error("the hook is the daemon")
 	}
-	// An agent that ends its process group does not end the hub.
+	// An agent that ends its process group does not end the daemon.
 	if sid, err := getsid(w.info().PID); err == nil && sid != w.info().PID {
-		t.Errorf("the hub is in session %d", sid)
+		t.Errorf("the daemon is in session %d", sid)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // TestSources looks at every source file the programs are built from. go test
 // takes a result from its cache only while the files a test looked at are the
-// same: without this a change of the hub would leave these tests unrun.
+// same: without this a change of the daemon would leave these tests unrun.
 func TestSources(t *testing.T) {
 	seen := 0
 	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {

@@ -1,7 +1,7 @@
 //go:build unix
 
 // Package e2e runs the two real programs against each other, in throw-away
-// homes: how the hub comes up, dies, is followed by another, and what is left
+// homes: how the daemon comes up, dies, is followed by another, and what is left
 // of an event then. It has tests only.
 package e2e
 
@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/hubtest"
-	"github.com/hookmux/hookmux/internal/hubtest/await"
-	"github.com/hookmux/hookmux/internal/hubtest/programs"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/daemontest"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
+	"github.com/hookmux/hookmux/internal/daemontest/programs"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -73,7 +73,7 @@ func newWorldOf(t *testing.T, home *sandbox.Home) *world {
 		w.stop()
 		if t.Failed() {
 			log, _ := os.ReadFile(w.Dirs.Log())
-			t.Logf("the hub's log:\n%s", log)
+			t.Logf("the daemon's log:\n%s", log)
 		}
 	})
 	return w
@@ -134,20 +134,20 @@ func (w *world) eventually(what string, holds func() bool) {
 	await.Until(w.t, what, holds)
 }
 
-// up brings a hub up as a person would, whatever died before, and gives its
+// up brings a daemon up as a person would, whatever died before, and gives its
 // pid.
 func (w *world) up() int {
 	w.t.Helper()
 	pid := 0
-	w.eventually("a hub answers", func() bool {
+	w.eventually("a daemon answers", func() bool {
 		info, err := w.c.Info(context.Background())
 		if err == nil {
 			pid = info.PID
 			return true
 		}
-		_ = hubstart.Forget(w.Dirs)
-		if _, err := hubstart.Start(w.Dirs, filepath.Join(w.Bin, "hookmux"),
-			hubstart.Options{Env: w.Env, Force: true}); err != nil {
+		_ = daemonstart.Forget(w.Dirs)
+		if _, err := daemonstart.Start(w.Dirs, filepath.Join(w.Bin, "hookmux"),
+			daemonstart.Options{Env: w.Env, Force: true}); err != nil {
 			w.t.Fatal(err)
 		}
 		return false
@@ -164,15 +164,15 @@ func (w *world) info() *client.Info {
 	return info
 }
 
-// stop ends whatever hub there is, politely.
+// stop ends whatever daemon there is, politely.
 func (w *world) stop() {
-	if err := hubtest.EndHub(w.Dirs); err != nil {
+	if err := daemontest.EndDaemon(w.Dirs); err != nil {
 		w.t.Error(err)
 	}
 }
 
 // settle waits until everything that was written down is in the journal, and
-// stops the hub.
+// stops the daemon.
 func (w *world) settle() {
 	w.t.Helper()
 	w.up()
@@ -193,20 +193,20 @@ func (w *world) intakeBytes() (sum int64) {
 	return sum
 }
 
-// stored counts ids and sessions in the journal of a stopped hub.
+// stored counts ids and sessions in the journal of a stopped daemon.
 func (w *world) stored() (ids, sessions map[string]int) {
 	w.t.Helper()
-	ids, sessions, err := hubtest.CountStored(context.Background(), w.Dirs)
+	ids, sessions, err := daemontest.CountStored(context.Background(), w.Dirs)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return ids, sessions
 }
 
-// started counts the hubs that came up.
+// started counts the daemons that came up.
 func (w *world) started() int {
 	log, _ := os.ReadFile(w.Dirs.Log())
-	return strings.Count(string(log), `msg="hub is up"`)
+	return strings.Count(string(log), `msg="daemon is up"`)
 }
 
 // ask speaks for a hook client and returns what it is answered: no error means

@@ -53,10 +53,10 @@ type Options struct {
 	// Allow lists what is always allowed: a guard's name, a rule id, or
 	// "rule:exact command" for one command only.
 	Allow []string
-	// OwnPaths, HubPID and Resolve are those of [inspect.Options].
-	OwnPaths []string
-	HubPID   int
-	Resolve  func(path string) string
+	// OwnPaths, DaemonPID and Resolve are those of [inspect.Options].
+	OwnPaths  []string
+	DaemonPID int
+	Resolve   func(path string) string
 	// Scripts is what several guards parse commands with, Facts what several packs
 	// collect facts with; nil is one of its own.
 	Scripts *scriptcache.Cache
@@ -72,7 +72,7 @@ type Options struct {
 
 // machine is what guards written in Go know of the machine.
 func (o *Options) machine() inspect.Options {
-	return inspect.Options{OwnPaths: o.OwnPaths, HubPID: o.HubPID, Resolve: o.Resolve}
+	return inspect.Options{OwnPaths: o.OwnPaths, DaemonPID: o.DaemonPID, Resolve: o.Resolve}
 }
 
 // Info describes one guard.

@@ -268,7 +268,7 @@ func BenchmarkCheck(b *testing.B) {
 			own.Check(call)
 		}
 	})
-	following := NewOwnFiles(Options{HubPID: 4242, Resolve: func(p string) string { return p }})
+	following := NewOwnFiles(Options{DaemonPID: 4242, Resolve: func(p string) string { return p }})
 	call = shellCall("go test ./... -run TestFoo 2>&1")
 	b.Run("own-files following links", func(b *testing.B) {
 		b.ReportAllocs()

@@ -86,23 +86,23 @@ func TestQuestionsToTheDiskAreBounded(t *testing.T) {
 	}
 }
 
-func TestHubProcess(t *testing.T) {
-	g := NewOwnFiles(Options{HubPID: 4242, OwnPaths: []string{"/srv/rt"}})
+func TestDaemonProcess(t *testing.T) {
+	g := NewOwnFiles(Options{DaemonPID: 4242, OwnPaths: []string{"/srv/rt"}})
 	for cmd, bad := range map[string]bool{
 		"kill 4242": true, "kill -9 4242": true, "kill -- -4242": true, "kill -s TERM 1 4242": true,
 		"sudo kill -STOP 4242": true, "P=4242; kill $P": true,
 		"echo 4242 | xargs kill": true, "gdb -p 4242 -batch": true, `python3 -c "import os; os.kill(4242, 9)"`: true,
-		"kill $(cat /srv/rt/hub.alive)": true, "sh -c 'kill 4242'": true,
+		"kill $(cat /srv/rt/daemon.alive)": true, "sh -c 'kill 4242'": true,
 		"prlimit --pid 4242 --nofile=1": true, "prlimit -p4242 -n1": true, "prlimit --pid=4242": true, "strace -p 4242": true,
 		"strace -f -p4242": true, "gdb program 4242": true, "renice 19 4242": true, "taskset -p 1 4242": true,
 		"dlv attach 4242": true, "ltrace -p 4242": true, "lldb --attach-pid=4242": true, "kill -STOP $(echo 4242)": true,
 		"prlimit --nofile=4242 make": false, "strace -o 4243 make": false, "nice -n 10 make": false,
 		"kill 42420": false, "kill 424": false, "kill 1234": false, "ps -p 4242": false, "echo 4242": false, "kill -l": false,
-		`python3 -c "print(4242)"`: false, "cat /srv/rt/hub.alive": false, "sleep 4242 & kill $!": false,
+		`python3 -c "print(4242)"`: false, "cat /srv/rt/daemon.alive": false, "sleep 4242 & kill $!": false,
 	} {
 		got := g.Check(shellCall(cmd))
-		if bad != hasRule(got, "own-files.hub") {
-			t.Errorf("%q: got %+v, want bad = %v", cmd, got, hasRule(got, "own-files.hub"))
+		if bad != hasRule(got, "own-files.daemon") {
+			t.Errorf("%q: got %+v, want bad = %v", cmd, got, hasRule(got, "own-files.daemon"))
 		}
 	}
 	// Without the number every kill is like any other.

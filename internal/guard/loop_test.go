@@ -82,7 +82,7 @@ func TestPollingIsNoLoop(t *testing.T) {
 	}
 }
 
-// Without a hub nobody knows what happened before.
+// Without a daemon nobody knows what happened before.
 func TestLoopWithoutCounts(t *testing.T) {
 	g, err := New(names.Loop, Options{})
 	if err != nil {

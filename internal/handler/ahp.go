@@ -167,7 +167,7 @@ type programCarrier struct {
 // processSpec is the program as it is started: in the project or the home, whatever
 // event comes, and with few variables.
 func (c *programCarrier) processSpec(call *hook.Call) (spec, error) {
-	get := lookUp(os.Getenv, paths.GetenvLast(call.Env)) // the hub's own: the same whichever agent calls
+	get := lookUp(os.Getenv, paths.GetenvLast(call.Env)) // the daemon's own: the same whichever agent calls
 	home := get("HOME")
 	dir := "/"
 	for _, folder := range []string{call.Project, home} {
@@ -209,7 +209,7 @@ func (c *programCarrier) programEnviron(call *hook.Call, get func(string) string
 	return append(env, "HOOKMUX_HOOK_ID="+c.id, "HOOKMUX_HANDLER="+chain)
 }
 
-// variable looks variables up: those of the agent's hook process, then the hub's own.
+// variable looks variables up: those of the agent's hook process, then the daemon's own.
 func variable(call *hook.Call) func(string) string {
 	return lookUp(paths.GetenvLast(call.Env), os.Getenv)
 }

@@ -102,7 +102,7 @@ func (c *httpCarrier) addSecrets(header http.Header, get func(string) string) er
 	if name := c.options.TokenEnv; name != "" {
 		value := get(name)
 		if value == "" {
-			return fmt.Errorf("the variable %s, which shall hold the token, is empty here and in the hub; set it "+
+			return fmt.Errorf("the variable %s, which shall hold the token, is empty here and in the daemon; set it "+
 				"where the agent is started", name)
 		}
 		header.Set("Authorization", "Bearer "+value)
@@ -110,7 +110,7 @@ func (c *httpCarrier) addSecrets(header http.Header, get func(string) string) er
 	for field, name := range c.options.HeadersEnv {
 		value := get(name)
 		if value == "" {
-			return fmt.Errorf("the variable %s, which shall hold the header %s, is empty here and in the hub; set it "+
+			return fmt.Errorf("the variable %s, which shall hold the header %s, is empty here and in the daemon; set it "+
 				"where the agent is started", name, field)
 		}
 		header.Set(field, value)

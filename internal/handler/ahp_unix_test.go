@@ -20,7 +20,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/hubtest/await"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
 )
 
 // ahpBench is a hook with a backend, its programs ended with the test.
@@ -249,7 +249,7 @@ func TestBackendObserves(t *testing.T) {
 // A program gets few variables, and those that the hook names.
 func TestBackendEnvironment(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
-	t.Setenv("HOOKMUX_RUNTIME_DIR", "/r1") // what it starts must reach this hub, no other
+	t.Setenv("HOOKMUX_RUNTIME_DIR", "/r1") // what it starts must reach this daemon, no other
 	b := newProgramBench(t, `env >vars; while read -r line; do echo "$ANSWER"; done`, hook.AHP{Env: []string{"POLICY_KEY"}})
 	b.call.Project = b.dir
 	b.call.Env = append(b.call.Env, "POLICY_KEY=k1", "OTHER_SECRET=x")

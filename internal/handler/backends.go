@@ -61,7 +61,7 @@ func (b *Backends) exchange(ctx context.Context, processes *Processes, key strin
 	}
 	defer func() { <-p.turn }()
 	if b.isClosed() {
-		return errHubEnds
+		return errDaemonEnds
 	}
 	if identity := identityOf(s); p.identity != identity {
 		p.endLive() // another program, or the same one changed
@@ -141,7 +141,7 @@ func (b *Backends) programOf(key string, s spec) (*backendProgram, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
-		return nil, errHubEnds
+		return nil, errDaemonEnds
 	}
 	key += "\x00" + s.dir
 	p := b.list[key]
@@ -161,7 +161,7 @@ func (b *Backends) isClosed() bool {
 	return b.closed
 }
 
-var errHubEnds = fmt.Errorf("the hub is ending")
+var errDaemonEnds = fmt.Errorf("the daemon is ending")
 
 // Close ends every program; nothing is asked any more.
 func (b *Backends) Close() {
@@ -171,7 +171,7 @@ func (b *Backends) Close() {
 	b.list = nil
 	b.mu.Unlock()
 	for _, p := range list {
-		p.turn <- struct{}{} // questions have ended with the hub's context
+		p.turn <- struct{}{} // questions have ended with the daemon's context
 		if p.idle != nil {
 			p.idle.Stop()
 		}

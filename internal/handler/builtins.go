@@ -27,7 +27,7 @@ func NewBuiltins(deps Deps) *Builtins {
 		run        Func
 	}{
 		{"log", "appends the whole event, secrets taken out, to " + hookLogName + " in the state directory", logEvent(deps)},
-		{"trace", "shows one line per event in `hookmux watch` and the hub's log", traceEvent(deps)},
+		{"trace", "shows one line per event in `hookmux log -f` and the daemon's log", traceEvent(deps)},
 		{"session-capture", "appends session id, cwd, transcript and title to " + sessionsName + " in the state directory", sessionCapture(deps)},
 	} {
 		if err := b.Register(one.name, one.what, hook.HandlerFunc(one.run)); err != nil {

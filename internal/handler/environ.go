@@ -13,8 +13,8 @@ import (
 const projectDirVar = "CLAUDE_PROJECT_DIR"
 
 // processEnviron is what a process gets: the environment of the agent's hook, with
-// what hookmux adds. Without one (an event that was kept while no hub ran)
-// the hub's own PATH and HOME must do.
+// what hookmux adds. Without one (an event that was kept while no daemon ran)
+// the daemon's own PATH and HOME must do.
 func processEnviron(call *hook.Call, cwd string, format hook.Format, mark func(id string) string) []string {
 	ev := call.Event
 	base := call.Env

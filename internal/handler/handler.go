@@ -1,4 +1,4 @@
-// Package handler makes registrations run: built-ins inside the hub, commands
+// Package handler makes registrations run: built-ins inside the daemon, commands
 // and scripts as processes of their own, backends of the Agent Hooks Protocol as
 // processes that go on running ([Backends]) or by HTTP.
 //
@@ -30,7 +30,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 )
 
-// Deps are a handler's ties to the hub. All may be left empty.
+// Deps are a handler's ties to the daemon. All may be left empty.
 type Deps struct {
 	// Builtins are the built-ins on offer; nil means the shipped ones, made
 	// from the fields below.
@@ -45,10 +45,10 @@ type Deps struct {
 	// Redact appends JSON src to dst without its secrets; nil means the rules
 	// of internal/recorder/redact, without cutting anything.
 	Redact func(dst, src []byte) []byte
-	// Mark is how what runs below a hook is marked, so that the hub knows it
+	// Mark is how what runs below a hook is marked, so that the daemon knows it
 	// again; nil means by the hook's id.
 	Mark func(hookID string) string
-	// Processes keeps count of what runs, so that the hub can wait for it
+	// Processes keeps count of what runs, so that the daemon can wait for it
 	// before it ends.
 	Processes *Processes
 	// Backends are programs that go on running between events.
@@ -98,7 +98,7 @@ func New(r hook.Registration, deps Deps) (hook.Handler, error) {
 	case hook.HandlerAHP:
 		return newAHP(r, deps)
 	case "module":
-		return nil, errors.New("module: TypeScript hooks run inside the hub only")
+		return nil, errors.New("module: TypeScript hooks run inside the daemon only")
 	}
 	return nil, fmt.Errorf("handler %q is none of builtin, command, script, ahp", r.Handler)
 }

@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-// liveProgram is for systems on which hookmux has no hub.
+// liveProgram is for systems on which hookmux has no daemon.
 type liveProgram struct{}
 
 func startLive(*Processes, spec) (*liveProgram, error) {

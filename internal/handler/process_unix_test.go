@@ -18,7 +18,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/hubtest/await"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -190,10 +190,10 @@ func TestProcessGetsEventEnvironmentAndPlace(t *testing.T) {
 
 func TestWithoutAnEnvironment(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
-	t.Setenv("SECRET_OF_THE_HUB", "x")
+	t.Setenv("SECRET_OF_THE_DAEMON", "x")
 	b := newBench(t)
 	b.call.Env = nil
-	d, err := b.run(t, ceiling, `echo "$HOME|$SECRET_OF_THE_HUB|$HOOKMUX_HANDLER|${PATH:+path}"`)
+	d, err := b.run(t, ceiling, `echo "$HOME|$SECRET_OF_THE_DAEMON|$HOOKMUX_HANDLER|${PATH:+path}"`)
 	if want := os.Getenv("HOME") + "||h1|path"; err != nil || d.Context != want {
 		t.Errorf("%q, %v; want %q", d.Context, err, want)
 	}

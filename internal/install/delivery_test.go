@@ -88,8 +88,8 @@ func TestOnlyWhatRunsIsBelieved(t *testing.T) {
 			doctor, all := examine(h, a, nil)
 			if c.check == "" {
 				for _, f := range all {
-					if f.Level == Bad && f.Check != "hub" {
-						t.Errorf(`f = %+v, want not f.Level == Bad && f.Check != "hub"`, f)
+					if f.Level == Bad && f.Check != "daemon" {
+						t.Errorf(`f = %+v, want not f.Level == Bad && f.Check != "daemon"`, f)
 					}
 				}
 				return

@@ -50,10 +50,10 @@ func (f *Finding) Fixable() bool { return f.repair != nil }
 
 // Doctor looks at agents and proves what it can.
 type Doctor struct {
-	Host     *Host
-	All      []*agent.Agent
-	Hub      *client.Client // nil: none could be reached, HubError says why
-	HubError error
+	Host        *Host
+	All         []*agent.Agent
+	Daemon      *client.Client // nil: none could be reached, DaemonError says why
+	DaemonError error
 	// Hooks asks an agent which hooks it sees, for agents that can be asked.
 	Hooks func(a *agent.Agent, cwd string) ([]appserver.ListedHook, error)
 
@@ -79,14 +79,14 @@ func (d *Doctor) setRepair(plan func(trust bool) (*Plan, error)) {
 func (d *Doctor) Examine(ctx context.Context, agents []*agent.Agent, named bool) []Finding {
 	d.found = nil
 	d.checkShim(agents)
-	if d.Hub == nil {
-		d.addFinding("hookmux", "hub", Bad, "hookmux hub start", "the hub cannot be reached: %v", d.HubError)
-	} else if info, err := d.Hub.Info(ctx); err != nil {
-		d.addFinding("hookmux", "hub", Bad, "hookmux hub start", "the hub does not answer: %v", err)
+	if d.Daemon == nil {
+		d.addFinding("hookmux", "daemon", Bad, "hookmux daemon start", "the daemon cannot be reached: %v", d.DaemonError)
+	} else if info, err := d.Daemon.Info(ctx); err != nil {
+		d.addFinding("hookmux", "daemon", Bad, "hookmux daemon start", "the daemon does not answer: %v", err)
 	} else {
-		d.addFinding("hookmux", "hub", Good, "", "the hub answers (version %s, pid %d)", info.Version, info.PID)
+		d.addFinding("hookmux", "daemon", Good, "", "the daemon answers (version %s, pid %d)", info.Version, info.PID)
 		if info.Version != d.Host.Version {
-			d.addFinding("hookmux", "hub", Note, "hookmux hub stop", "the hub is of version %s, this is %s",
+			d.addFinding("hookmux", "daemon", Note, "hookmux daemon stop", "the daemon is of version %s, this is %s",
 				info.Version, d.Host.Version)
 		}
 		if info.Off != nil {
@@ -185,7 +185,7 @@ func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 	d.checkPluginFolders(a)
 	d.checkSharedHooks(a, sites)
 	healthy := !slices.ContainsFunc(d.found[before:], func(f Finding) bool { return f.Level == Bad })
-	if counted && d.Hub != nil {
+	if counted && d.Daemon != nil {
 		d.runProbe(ctx, a)
 		d.checkArrivals(ctx, a, healthy)
 	}

@@ -306,14 +306,14 @@ func (d *Doctor) runProbe(ctx context.Context, a *agent.Agent) {
 	if !d.Host.onDisk().runnable(Shim(d.Host.Dirs)) {
 		return // said already
 	}
-	p := d.Host.TryHooks(ctx, d.Hub, []*agent.Agent{a}, probe.BareEnv(d.Host.Dirs.Home, d.Host.Getenv))[0]
+	p := d.Host.TryHooks(ctx, d.Daemon, []*agent.Agent{a}, probe.BareEnv(d.Host.Dirs.Home, d.Host.Getenv))[0]
 	if p.Error != "" {
-		d.addFinding(a.Name, "reaches the hub", Bad, "hookmux doctor --fix", "started with an empty environment, %s",
+		d.addFinding(a.Name, "reaches the daemon", Bad, "hookmux doctor --fix", "started with an empty environment, %s",
 			p.Error)
 		return
 	}
-	d.addFinding(a.Name, "reaches the hub", Good, "",
-		"its hook reached the hub in %s, started with an empty environment", p.Took.Round(time.Millisecond))
+	d.addFinding(a.Name, "reaches the daemon", Good, "",
+		"its hook reached the daemon in %s, started with an empty environment", p.Took.Round(time.Millisecond))
 }
 
 // checkArrivals says which events ever came.
@@ -337,12 +337,12 @@ func (d *Doctor) checkArrivals(ctx context.Context, a *agent.Agent, healthy bool
 		return true
 	}
 	const newest = 1000
-	err := d.Hub.Query(ctx, wire.QueryParams{Filter: wire.Filter{Agents: []string{a.Name}}, Limit: newest,
+	err := d.Daemon.Query(ctx, wire.QueryParams{Filter: wire.Filter{Agents: []string{a.Name}}, Limit: newest,
 		Newest: true}, take)
 	if n >= newest { // what is rare may have come before these
 		for _, e := range a.Events {
 			if _, ok := last[e.Name]; !ok && err == nil {
-				err = d.Hub.Query(ctx, wire.QueryParams{Filter: wire.Filter{Agents: []string{a.Name},
+				err = d.Daemon.Query(ctx, wire.QueryParams{Filter: wire.Filter{Agents: []string{a.Name},
 					Kinds: []string{e.Name}}, Limit: 1, Newest: true}, take)
 			}
 		}

@@ -11,9 +11,9 @@ import (
 // them in a process that all terminals share.
 func (d *Doctor) checkPlaces(ctx context.Context, agents []*agent.Agent) {
 	for _, a := range agents {
-		list, err := d.Hub.Sessions(ctx, client.SessionsParams{Agents: []string{a.Name}})
+		list, err := d.Daemon.Sessions(ctx, client.SessionsParams{Agents: []string{a.Name}})
 		if err != nil {
-			return // an older hub; it is named above
+			return // an older daemon; it is named above
 		}
 		n := 0
 		for _, s := range list {

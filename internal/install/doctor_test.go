@@ -17,7 +17,7 @@ import (
 
 func examine(h *Host, a *agent.Agent, hooks func(*agent.Agent, string) ([]appserver.ListedHook, error)) (*Doctor,
 	[]Finding) {
-	d := &Doctor{Host: h, All: installable(), HubError: errors.New("none in this test"), Hooks: hooks}
+	d := &Doctor{Host: h, All: installable(), DaemonError: errors.New("none in this test"), Hooks: hooks}
 	return d, d.Examine(context.Background(), []*agent.Agent{a}, true)
 }
 

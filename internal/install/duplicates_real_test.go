@@ -58,7 +58,7 @@ func realDuplicates(t *testing.T, a *agent.Agent, other string) {
 	// Some read the other's file of the user, some that of the project alone,
 	// and only where they are told to trust it.
 	apply(t, h, Options{Agents: []*agent.Agent{read}, Scope: Project, Trust: true}, testBed)
-	t.Cleanup(func() { endHub(t, h.Dirs) })
+	t.Cleanup(func() { endDaemon(t, h.Dirs) })
 	testBed.Headless(t, "Run it "+model.Mark(""))
 	if _, err := os.Stat(marker); err != nil {
 		t.Error("the tool did not run")

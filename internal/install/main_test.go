@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"github.com/hookmux/hookmux/internal/hubtest/programs"
+	"github.com/hookmux/hookmux/internal/daemontest/programs"
 )
 
 var documents = flag.Int("documents", 0, "how many documents per shape the property tests try; 0 is few")

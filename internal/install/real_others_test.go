@@ -60,7 +60,7 @@ func crossRead(t *testing.T, reader, other *agent.Agent, scope string) {
 	write(t, filepath.Join(h.Dirs.Config, "hooks.json"),
 		`{"version":1,"hooks":[{"id":"no","agent":"*","hookType":"tool.before","handler":"command","target":"echo refused by the test >&2; exit 2"}]}`)
 	p := mustInstall(t, h, Options{Agents: []*agent.Agent{other}, Scope: scope, Known: installable()})
-	t.Cleanup(func() { endHub(t, h.Dirs) })
+	t.Cleanup(func() { endDaemon(t, h.Dirs) })
 	said := strings.Contains(strings.Join(p.Agents[0].Notes, "\n"), reader.Title+" runs the hooks it finds here")
 	testBed.Headless(t, "Run it "+model.Mark(""))
 	_, err := os.Stat(marker)
@@ -71,7 +71,7 @@ func crossRead(t *testing.T, reader, other *agent.Agent, scope string) {
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end) &&
 		(natives == nil) == said; time.Sleep(50 * time.Millisecond) {
 		natives = nil
-		_ = c.Query(context.Background(), wire.QueryParams{}, func(e client.Entry) bool { // no hub: nothing came
+		_ = c.Query(context.Background(), wire.QueryParams{}, func(e client.Entry) bool { // no daemon: nothing came
 			var ev struct{ Agent, Native string }
 			if err := json.Unmarshal(e.Event, &ev); err != nil {
 				t.Error(err)

@@ -17,8 +17,8 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/hubtest"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/install/appserver"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/install/steps"
@@ -30,7 +30,7 @@ import (
 )
 
 // TestRealAgentsLoadWhatWasInstalled installs into a fresh home, lets the real
-// agent run there, and takes hookmux out again: events arrive at a real hub, a
+// agent run there, and takes hookmux out again: events arrive at a real daemon, a
 // refusal refuses, and the agent's config is what it was.
 func TestRealAgentsLoadWhatWasInstalled(t *testing.T) {
 	for _, a := range installable() {
@@ -127,7 +127,7 @@ func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
 		t.Errorf("installed and taken out: %s", d)
 	}
 	apply(t, h, o, testBed)
-	t.Cleanup(func() { endHub(t, h.Dirs) })
+	t.Cleanup(func() { endDaemon(t, h.Dirs) })
 	if gone {
 		if err := os.Remove(Shim(h.Dirs)); err != nil {
 			t.Fatal(err)
@@ -181,7 +181,7 @@ func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
 	}
 	if t.Failed() {
 		log, _ := os.ReadFile(h.Dirs.Log())
-		t.Logf("hub: %s", log)
+		t.Logf("daemon: %s", log)
 	}
 }
 
@@ -318,9 +318,9 @@ func shortDir(t *testing.T) string {
 	return filepath.Join(sandbox.TempDir(t), "run")
 }
 
-func endHub(t *testing.T, dirs paths.Dirs) {
+func endDaemon(t *testing.T, dirs paths.Dirs) {
 	t.Helper()
-	if err := hubtest.EndHub(dirs); err != nil {
+	if err := daemontest.EndDaemon(dirs); err != nil {
 		t.Error(err)
 	}
 }

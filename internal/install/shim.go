@@ -14,7 +14,7 @@ import (
 func Shim(d paths.Dirs) string { return shimlink.Path(d) }
 
 // TryHooks runs each agent's installed hook command and sees whether it arrives
-// at the hub.
-func (h *Host) TryHooks(ctx context.Context, hub *client.Client, agents []*agent.Agent, env []string) []probe.Result {
-	return probe.Run(ctx, hub, agents, probe.Hook{Program: Shim(h.Dirs), Home: h.Dirs.Home, Env: env})
+// at the daemon.
+func (h *Host) TryHooks(ctx context.Context, daemon *client.Client, agents []*agent.Agent, env []string) []probe.Result {
+	return probe.Run(ctx, daemon, agents, probe.Hook{Program: Shim(h.Dirs), Home: h.Dirs.Home, Env: env})
 }

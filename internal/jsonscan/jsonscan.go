@@ -1,7 +1,7 @@
 // Package jsonscan reads JSON in place: one pass over the bytes, no
 // reflection, no copies. It hands out members and elements as slices of the
 // input and checks every byte it passes, so that what it accepts
-// encoding/json accepts as well. The hub reads every hook payload with it.
+// encoding/json accepts as well. The daemon reads every hook payload with it.
 package jsonscan
 
 import (
@@ -330,7 +330,7 @@ const (
 )
 
 // str passes over the string that starts at the quote b[i]. Eight bytes are
-// looked at together: payloads are mostly text, and this is the hub's hottest
+// looked at together: payloads are mostly text, and this is the daemon's hottest
 // loop.
 func str(b []byte, i int) (next int, escaped bool, err error) {
 	start := i

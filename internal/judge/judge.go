@@ -1,4 +1,4 @@
-// Package judge decides about one call without a hub: for the moment in which a
+// Package judge decides about one call without a daemon: for the moment in which a
 // hook client cannot reach one. It asks hookmux's own guards with the settings
 // in force. Whoever else would have had a say (hooks that guard, a person whom
 // the settings want to be asked) cannot be asked here, and that counts as a
@@ -56,7 +56,7 @@ type Verdict struct {
 // Judge holds what one decision needs.
 type Judge struct{ *sources.Sources }
 
-// New makes a judge that reads settings where the hub does. live lets files
+// New makes a judge that reads settings where the daemon does. live lets files
 // count as they are, whether a person confirmed them or not: for tests of
 // everything else.
 func New(dirs paths.Dirs, live bool) *Judge {
@@ -64,7 +64,7 @@ func New(dirs paths.Dirs, live bool) *Judge {
 	if !live {
 		o.Confirmed = sources.OpenConfirmed(dirs, true)
 	}
-	// What is wrong with a file is the hub's to report.
+	// What is wrong with a file is the daemon's to report.
 	o.Catalogue, _ = sources.LoadCatalogue(dirs, o.Confirmed, false)
 	return &Judge{sources.New(o)}
 }
@@ -79,7 +79,7 @@ func (j *Judge) Decide(ctx context.Context, c Call) Verdict {
 		return v
 	}
 	started := start{folder: ev.Cwd}
-	if ev.Session != "" { // as a hub does: where it is heard of first
+	if ev.Session != "" { // as a daemon does: where it is heard of first
 		log := starts.New(j.Dirs.State)
 		started.folder, started.err = log.Remember(starts.Session{Agent: ev.Agent, ID: ev.Session}, ev.Cwd)
 		log.Close()
@@ -94,7 +94,7 @@ func (j *Judge) Decide(ctx context.Context, c Call) Verdict {
 	outcome := dispatcher.Decide(ctx, call, hook.Select(entries, ev, nil))
 	if outcome.Decision.Verdict == event.None && j.needsPerson(at, ev, call.Carries) {
 		outcome.Decision = event.Decision{Verdict: event.Ask, By: "hookmux",
-			Reason: "hookmux should ask a person about this call, and its hub does not answer; run: hookmux hub " +
+			Reason: "hookmux should ask a person about this call, and its daemon does not answer; run: hookmux daemon " +
 				"restart"}
 	}
 	v.Steps = outcome.Steps
@@ -154,7 +154,7 @@ func (at *place) roots() []string {
 
 // guardOptions is what guards and rules are made of in a place.
 func (j *Judge) guardOptions(at place, now time.Time) sources.GuardOptions {
-	resting, _ := sources.ReadNaps(j.Dirs.State, now) // a note that is not believed lets nothing rest
+	resting, _ := sources.ReadPauses(j.Dirs.State, now) // a note that is not believed lets nothing rest
 	o := sources.GuardOptions{
 		Settings: [2]*config.Settings{at.settings}, Protected: j.ProtectedPaths(at.roots()), Project: at.root,
 		Trusted: [2]*trust.TrustedContent{at.trusted}, Resting: resting,
@@ -213,7 +213,7 @@ func (j *Judge) decode(c Call) (ev event.Event) {
 	})
 }
 
-// absentHooks stand for hooks that only a hub can run. As guards they fail, and
+// absentHooks stand for hooks that only a daemon can run. As guards they fail, and
 // a person has to look where the failure of the hook would mean a refusal.
 func (j *Judge) absentHooks(at place) []*hook.Entry {
 	var entries []*hook.Entry
@@ -247,26 +247,26 @@ func (j *Judge) absentHooks(at place) []*hook.Entry {
 	return entries
 }
 
-var errNoHub = errors.New("only the hub can run it, and the hub does not answer; run: hookmux hub restart")
+var errNoDaemon = errors.New("only the daemon can run it, and the daemon does not answer; run: hookmux daemon restart")
 
 func failAbsent(context.Context, *hook.Call) (event.Decision, error) {
-	return event.Decision{}, errNoHub
+	return event.Decision{}, errNoDaemon
 }
 
-// modules are the TypeScript hooks in force, without those that only monitor:
+// modules are the TypeScript hooks in force, without those that only logs:
 // what they listen to is known only when they run.
 func (j *Judge) modules(at place) []string {
 	list := at.settings.Strings(config.Modules)
 	list = append(list, j.FolderModules()...)
-	monitors := func(trusted *trust.TrustedContent) func(string) bool {
-		return func(file string) bool { return sources.MonitorsModule(j.Dirs, at.settings, trusted.Shown(file)) }
+	onlyLogs := func(trusted *trust.TrustedContent) func(string) bool {
+		return func(file string) bool { return sources.OnlyLogsModule(j.Dirs, at.settings, trusted.Shown(file)) }
 	}
 	if at.trusted != nil {
 		list = append(list, at.trusted.Modules()...)
 	}
-	list = slices.DeleteFunc(list, monitors(at.trusted))
+	list = slices.DeleteFunc(list, onlyLogs(at.trusted))
 	if at.start != nil && at.start.trusted != nil {
-		list = append(list, slices.DeleteFunc(at.start.trusted.Modules(), monitors(at.start.trusted))...)
+		list = append(list, slices.DeleteFunc(at.start.trusted.Modules(), onlyLogs(at.start.trusted))...)
 	}
 	return list
 }
@@ -289,7 +289,7 @@ func (j *Judge) needsPerson(at place, ev *event.Event, carries event.Carries) bo
 		policy.Case{
 			Event:   ev,
 			Spec:    spec,
-			Feed:    a.Feed,
+			Inbox:   a.Inbox,
 			Carries: carries,
 			Level:   policy.Level(level),
 			Chosen:  !e.Default,

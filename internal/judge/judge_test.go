@@ -12,7 +12,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/selection/sources"
@@ -238,7 +238,7 @@ func TestStateFolderThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// Without a hub, too, the rules of the project count in which a session started.
+// Without a daemon, too, the rules of the project count in which a session started.
 func TestRulesOfTheProjectWhereASessionStarted(t *testing.T) {
 	dirs := home(t, map[string]string{"rules/mine.yaml": `version: 1
 rules:
@@ -263,7 +263,7 @@ rules:
 			t.Errorf("session %s in %s: %s, want %s", c.session, c.cwd, got.Word(), c.want.Word())
 		}
 	}
-	// What an earlier hub or judge knew and cannot be read any more is not known.
+	// What an earlier daemon or judge knew and cannot be read any more is not known.
 	notes := filepath.Join(dirs.State, "starts.log")
 	if err := errors.Join(os.Remove(notes), os.Mkdir(notes, 0o700)); err != nil {
 		t.Fatal(err)

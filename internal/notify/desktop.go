@@ -98,7 +98,7 @@ func (d *desktop) connect(ctx context.Context) error {
 	return nil
 }
 
-// closeTime bounds how long the end of a hub waits for the bus.
+// closeTime bounds how long the end of a daemon waits for the bus.
 const closeTime = time.Second
 
 // close takes back what is shown, as nobody would do that later, and ends the
@@ -144,7 +144,7 @@ func (d *desktop) show(ctx context.Context, n *Notice) error {
 	}
 	hints := map[string]dbus.Variant{
 		"urgency": dbus.MakeVariant(byte(1)), "desktop-entry": dbus.MakeVariant("hookmux"),
-		// What a hub left that was killed is replaced, too, by servers that know this.
+		// What a daemon left that was killed is replaced, too, by servers that know this.
 		"x-dunst-stack-tag": dbus.MakeVariant("hookmux " + n.ID),
 	}
 	stays := int32(0) // until it is answered

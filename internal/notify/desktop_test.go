@@ -13,7 +13,7 @@ import (
 
 	"mvdan.cc/sh/v3/shell"
 
-	"github.com/hookmux/hookmux/internal/hubtest/await"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
 	"github.com/hookmux/hookmux/internal/notify/bustest"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -172,7 +172,7 @@ func (d *desktop) ownerNow() string {
 	return d.owner
 }
 
-// What is shown goes with the hub.
+// What is shown goes with the daemon.
 func TestDesktopEnds(t *testing.T) {
 	bus := bustest.Start(t)
 	d, _ := newDesktop(t, bus)
@@ -208,7 +208,7 @@ func TestNoBus(t *testing.T) {
 }
 
 // A bus that lets nobody in, or answers nothing, holds up neither notices nor the end
-// of the hub.
+// of the daemon.
 func TestSilentBus(t *testing.T) {
 	folder, err := os.MkdirTemp("", "bus") // short enough for a socket
 	if err != nil {
@@ -250,7 +250,7 @@ func TestBusAddresses(t *testing.T) {
 			t.Errorf("%s: socket %q (%v), want %q", address, got, err, want)
 		}
 	}
-	// The environment of a hub may be that of an agent that started it.
+	// The environment of a daemon may be that of an agent that started it.
 	folder := t.TempDir()
 	got, err := busAddress("", func(name string) string { return map[string]string{"XDG_RUNTIME_DIR": folder}[name] })
 	if strings.Contains(got, folder) {
@@ -284,8 +284,8 @@ func TestScriptGetsArguments(t *testing.T) {
 // What agents write does nothing on any channel.
 func TestHostileTexts(t *testing.T) {
 	hostile := "a\x1b]52;c;aGk=\a\r\nb\u202e\u200b#(touch x)#{pane_id}%H" + strings.Repeat("W", 10<<10) + "\u009d0;x\x9c;"
-	item := wire.FeedItem{ID: "r1;\x1b\\", Kind: "permission", Agent: "claude", Session: "s\x1b[2J", Cwd: "/x/" + hostile,
-		Tool: hostile, Shown: hostile + "\n  " + hostile, Status: wire.FeedPending, Pane: "%1\a"}
+	item := wire.InboxRequest{ID: "r1;\x1b\\", Kind: "permission", Agent: "claude", Session: "s\x1b[2J", Cwd: "/x/" + hostile,
+		Tool: hostile, Shown: hostile + "\n  " + hostile, Status: wire.InboxPending, Pane: "%1\a"}
 	one := wire.Session{Agent: "claude", ID: "s", Cwd: "/x", Turn: &wire.Turn{N: 1, Ended: &noon, Seconds: 99,
 		Summary: hostile}}
 	for _, full := range []bool{false, true} {
@@ -314,7 +314,7 @@ func TestHostileTexts(t *testing.T) {
 func TestCommandsAreSafeToCopy(t *testing.T) {
 	for _, session := range []string{";reboot;", "$(id)", "a_`id`|sh", "x\ny", "'; id '", "&&id", ">x", "-a b", "*"} {
 		one := wire.Session{ID: session, Turn: &wire.Turn{Ended: &noon}}
-		item := request(func(i *wire.FeedItem) { i.Session, i.Status = session, wire.FeedWindow })
+		item := request(func(i *wire.InboxRequest) { i.Session, i.Status = session, wire.InboxWindow })
 		for _, n := range []Notice{requestNotice(&item, "Claude Code", true), turnNotice("t", &one, "Claude Code", true)} {
 			words, err := shell.Fields(n.Next, func(string) string { return "EXPANDED" })
 			if err != nil || len(words) != 3 || words[2] != clean(wire.ShortID(session), 24) {

@@ -1,6 +1,6 @@
 // Package notify tells a person that an agent needs them, or that a turn is over.
 //
-// It runs in the hub and follows the requests. rules.go says which notice is told
+// It runs in the daemon and follows the requests. rules.go says which notice is told
 // and when, noticeplan.go keeps what waits and was told: both are pure. notice.go makes
 // the words. Each way of telling is a channel with a queue of its own (channelQueue.go), so
 // that a slow one holds up nothing.

@@ -41,7 +41,7 @@ func (b *noticePlan) countApart() (n int) {
 
 // groupItems are the requests that are told together, the oldest first, and the
 // channels they are told on.
-func (b *noticePlan) groupItems() (items []*wire.FeedItem, channels []string) {
+func (b *noticePlan) groupItems() (items []*wire.InboxRequest, channels []string) {
 	var members []*waitingRequest
 	for _, w := range b.waiting {
 		if w.group != nil {

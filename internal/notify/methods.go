@@ -44,7 +44,7 @@ func (s *Service) statusMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 		info.Channels = append(info.Channels, one)
 	}
 	if atOnce {
-		info.Channels = append(info.Channels, wire.NotifyChannel{Name: config.FeedPush,
+		info.Channels = append(info.Channels, wire.NotifyChannel{Name: config.NotifyCommand,
 			Kinds: requestKinds})
 	}
 	return info, nil
@@ -56,7 +56,7 @@ func (s *Service) testMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 	r := readRules(s.settings())
 	names := r.allChannels(config.NoticeKinds)
 	if s.pushesAtOnce() && !slices.Contains(names, config.PushChannel) {
-		names = append(names, config.FeedPush)
+		names = append(names, config.NotifyCommand)
 	}
 	results := make([]wire.NotifyChannel, len(names))
 	var trying sync.WaitGroup
@@ -70,11 +70,11 @@ func (s *Service) testMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 // pushesAtOnce reports whether the user's own command is told of every request at once,
 // and not by the rules of notices.
 func (s *Service) pushesAtOnce() bool {
-	return s.settings().Choice(config.FeedPush) != "" && !s.settings().PushesByNotices()
+	return s.settings().Choice(config.NotifyCommand) != "" && !s.settings().PushesByNotices()
 }
 
 func (s *Service) tryChannel(name string, on bool) wire.NotifyChannel {
-	if name == config.FeedPush { // which is reported by those who hold agents for it
+	if name == config.NotifyCommand { // which is reported by those who hold agents for it
 		out := s.tryChannel(config.PushChannel, false)
 		out.Name = name
 		return out
@@ -87,7 +87,7 @@ func (s *Service) tryChannel(name string, on bool) wire.NotifyChannel {
 	err := l.channel.show(ctx, &Notice{
 		ID: "test", Kind: "permission", Agent: "hookmux", Title: title, Body: words, Time: now, Request: "test",
 		Passing: true,
-		Item: &wire.FeedItem{ID: "test", Status: wire.FeedPending, Kind: "permission", Agent: "hookmux", CreatedAt: now,
+		Item: &wire.InboxRequest{ID: "test", Status: wire.InboxPending, Kind: "permission", Agent: "hookmux", CreatedAt: now,
 			Choices: []string{}, Shown: title + "\n" + words},
 	})
 	out := wire.NotifyChannel{Name: name}

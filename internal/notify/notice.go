@@ -20,9 +20,9 @@ type Notice struct {
 	Kind    string
 	Agent   string
 	Session string
-	Request string         // the request's id; "" for a turn
-	Item    *wire.FeedItem // the request, without secrets; nil for a turn
-	SHA256  string         // of the request's card
+	Request string             // the request's id; "" for a turn
+	Item    *wire.InboxRequest // the request, without secrets; nil for a turn
+	SHA256  string             // of the request's card
 	Project string
 	Title   string
 	Body    string
@@ -50,12 +50,12 @@ var askWords = map[string]string{
 
 // requestNotice puts a request into words. With full it says what is asked, as the
 // request's card does.
-func requestNotice(item *wire.FeedItem, agentTitle string, full bool) Notice {
+func requestNotice(item *wire.InboxRequest, agentTitle string, full bool) Notice {
 	n := Notice{
 		ID: item.ID, Kind: item.Kind, Agent: item.Agent, Session: item.Session, Request: item.ID, Item: item,
 		SHA256:  item.SHA256,
 		Project: projectName(item.Project, item.Cwd), Time: item.CreatedAt,
-		CanDeny: item.Status == wire.FeedPending && slices.Contains(item.Choices, "deny"),
+		CanDeny: item.Status == wire.InboxPending && slices.Contains(item.Choices, "deny"),
 	}
 	n.Title = clean(agentTitle+" "+askWords[item.Kind], titleWidth)
 	body := n.Project
@@ -68,7 +68,7 @@ func requestNotice(item *wire.FeedItem, agentTitle string, full bool) Notice {
 	// With its id no two notices are alike: dunst makes one of those that are.
 	n.Body = strings.TrimPrefix(clean(body, lineWidth)+" · "+clean(item.ID, 24), " · ")
 	n.Next = jumpCommand(item.Session)
-	if item.Status == wire.FeedPending {
+	if item.Status == wire.InboxPending {
 		n.Next = "hookmux up, or in the agent's window"
 	}
 	if item.Pane != "" && item.Pane != "unknown" {
@@ -78,7 +78,7 @@ func requestNotice(item *wire.FeedItem, agentTitle string, full bool) Notice {
 }
 
 // newGroupNotice puts requests into words that are told together.
-func newGroupNotice(items []*wire.FeedItem, title func(agent string) string) Notice {
+func newGroupNotice(items []*wire.InboxRequest, title func(agent string) string) Notice {
 	n := Notice{ID: groupID, Kind: kindSeveral, Next: "hookmux up"}
 	var agents []string
 	count := map[string]int{}

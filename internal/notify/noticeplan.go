@@ -25,7 +25,7 @@ type toldOn struct{ apart, group []string }
 // waitingRequest is one request: held here, standing in the agent's own window, or
 // for a moment both.
 type waitingRequest struct {
-	held, window *wire.FeedItem
+	held, window *wire.InboxRequest
 	came         time.Time
 	due          time.Time // when to judge it; zero: not any more
 	shown        []string  // the channels it was told on, on its own
@@ -33,7 +33,7 @@ type waitingRequest struct {
 }
 
 // item is the request as it can be answered now.
-func (w *waitingRequest) item() *wire.FeedItem {
+func (w *waitingRequest) item() *wire.InboxRequest {
 	if w.held != nil {
 		return w.held
 	}
@@ -51,9 +51,9 @@ type task struct {
 	withdraw bool
 	again    bool // it was told before, and is shown again only where that replaces what is there
 	id       string
-	item     *wire.FeedItem
+	item     *wire.InboxRequest
 	turn     *wire.Session
-	group    []*wire.FeedItem // requests that are told together
+	group    []*wire.InboxRequest // requests that are told together
 	channels []string
 }
 
@@ -65,9 +65,9 @@ func newNoticePlan() *noticePlan {
 }
 
 // applyNote records what happened to a request.
-func (b *noticePlan) applyNote(note string, item wire.FeedItem, now time.Time, settle time.Duration) []task {
+func (b *noticePlan) applyNote(note string, item wire.InboxRequest, now time.Time, settle time.Duration) []task {
 	w := b.waiting[item.ID]
-	opens := note == wire.NoteFeedReceived || note == wire.NoteFeedWindow
+	opens := note == wire.NoteInboxReceived || note == wire.NoteInboxWindow
 	if w == nil && !opens {
 		return nil
 	}
@@ -80,11 +80,11 @@ func (b *noticePlan) applyNote(note string, item wire.FeedItem, now time.Time, s
 	}
 	before := w.item()
 	switch note {
-	case wire.NoteFeedReceived:
+	case wire.NoteInboxReceived:
 		w.held = &item
-	case wire.NoteFeedWindow:
+	case wire.NoteInboxWindow:
 		w.window = &item
-	case wire.NoteFeedWindowOver:
+	case wire.NoteInboxWindowOver:
 		w.window = nil
 	default:
 		w.held = nil

@@ -42,8 +42,8 @@ func (p *played) current(agent, session string) (wire.Session, bool) {
 	return one, ok
 }
 
-func request(change func(*wire.FeedItem)) wire.FeedItem {
-	item := wire.FeedItem{ID: "r1", Kind: "permission", Agent: "claude", Session: "s", Status: wire.FeedPending,
+func request(change func(*wire.InboxRequest)) wire.InboxRequest {
+	item := wire.InboxRequest{ID: "r1", Kind: "permission", Agent: "claude", Session: "s", Status: wire.InboxPending,
 		Choices: []string{"once", "deny"}}
 	if change != nil {
 		change(&item)
@@ -54,7 +54,7 @@ func request(change func(*wire.FeedItem)) wire.FeedItem {
 func TestWhenARequestIsTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		rules  func(*rules)
-		item   func(*wire.FeedItem)
+		item   func(*wire.InboxRequest)
 		looks  bool
 		at     time.Time
 		told   bool
@@ -64,8 +64,8 @@ func TestWhenARequestIsTold(t *testing.T) {
 		"switched off":         {rules: func(r *rules) { r.on = false }},
 		"no channel":           {rules: func(r *rules) { r.channels = func(string) []string { return nil } }},
 		"another kind":         {rules: func(r *rules) { r.kinds = func(string) []string { return []string{"plan"} } }},
-		"of a subagent":        {item: func(i *wire.FeedItem) { i.AgentID = "a1" }},
-		"of a subagent, asked": {item: func(i *wire.FeedItem) { i.AgentID = "a1" }, rules: func(r *rules) { r.subagents = true }, told: true},
+		"of a subagent":        {item: func(i *wire.InboxRequest) { i.AgentID = "a1" }},
+		"of a subagent, asked": {item: func(i *wire.InboxRequest) { i.AgentID = "a1" }, rules: func(r *rules) { r.subagents = true }, told: true},
 		"not for this agent": {rules: func(r *rules) {
 			r.kinds = func(agent string) []string { return map[string][]string{"codex": {"permission"}}[agent] }
 		}},
@@ -74,7 +74,7 @@ func TestWhenARequestIsTold(t *testing.T) {
 		"over midnight":        {rules: func(r *rules) { r.quiet, _ = config.ParseQuiet("22:00-07:00") }, at: noon.Add(11 * time.Hour), within: quietAgain},
 		"before quiet hours":   {rules: func(r *rules) { r.quiet, _ = config.ParseQuiet("22:00-07:00") }, told: true},
 		"at their end":         {rules: func(r *rules) { r.quiet, _ = config.ParseQuiet("10:00-12:00") }, told: true},
-		"in an agent's window": {item: func(i *wire.FeedItem) { i.Status, i.Choices = wire.FeedWindow, nil }, told: true},
+		"in an agent's window": {item: func(i *wire.InboxRequest) { i.Status, i.Choices = wire.InboxWindow, nil }, told: true},
 	} {
 		r := testRules(c.rules)
 		if c.at.IsZero() {
@@ -138,27 +138,27 @@ func TestWhenATurnIsTold(t *testing.T) {
 	}
 }
 
-// A request that goes from the feed to the agent's window is one notice all the way.
+// A request that goes from the inbox to the agent's window is one notice all the way.
 func TestARequestMovesToTheWindow(t *testing.T) {
 	r, b, around := testRules(nil), newNoticePlan(), &played{}
 	item := request(nil)
-	window := request(func(i *wire.FeedItem) { i.Status, i.Choices = wire.FeedWindow, nil })
-	b.applyNote(wire.NoteFeedReceived, item, noon, r.settle)
+	window := request(func(i *wire.InboxRequest) { i.Status, i.Choices = wire.InboxWindow, nil })
+	b.applyNote(wire.NoteInboxReceived, item, noon, r.settle)
 	if tasks := b.judgeDue(r, noon.Add(time.Second), around); len(tasks) != 1 || tasks[0].again {
 		t.Fatalf("told %+v, want once", tasks)
 	}
-	if tasks := b.applyNote(wire.NoteFeedWindow, window, noon, r.settle); tasks != nil {
+	if tasks := b.applyNote(wire.NoteInboxWindow, window, noon, r.settle); tasks != nil {
 		t.Errorf("%+v while it is still held, want nothing", tasks)
 	}
-	tasks := b.applyNote(wire.NoteFeedExpired, item, noon, r.settle)
-	if len(tasks) != 1 || !tasks[0].again || tasks[0].item.Status != wire.FeedWindow {
+	tasks := b.applyNote(wire.NoteInboxExpired, item, noon, r.settle)
+	if len(tasks) != 1 || !tasks[0].again || tasks[0].item.Status != wire.InboxWindow {
 		t.Errorf("%+v, want the notice changed to the window's", tasks)
 	}
-	tasks = b.applyNote(wire.NoteFeedWindowOver, window, noon, r.settle)
+	tasks = b.applyNote(wire.NoteInboxWindowOver, window, noon, r.settle)
 	if len(tasks) != 1 || !tasks[0].withdraw {
 		t.Errorf("%+v, want it withdrawn", tasks)
 	}
-	tasks = b.applyNote(wire.NoteFeedWindow, window, noon, r.settle)
+	tasks = b.applyNote(wire.NoteInboxWindow, window, noon, r.settle)
 	if len(tasks) != 1 || !tasks[0].again {
 		t.Errorf("%+v, want it shown again, quietly", tasks)
 	}
@@ -275,17 +275,17 @@ func TestTellingHoldsItsPromises(t *testing.T) {
 			told: map[string]bool{}, visible: map[string]bool{}}
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
 			id := fmt.Sprint("r", rapid.IntRange(0, 7).Draw(t, "id"))
-			item := request(func(i *wire.FeedItem) { i.ID = id })
+			item := request(func(i *wire.InboxRequest) { i.ID = id })
 			switch rapid.IntRange(0, 5).Draw(t, "step") {
 			case 0, 1:
 				if !l.waiting[id] {
 					l.waiting[id], l.came[id] = true, l.now
 				}
-				l.hear(b.applyNote(wire.NoteFeedReceived, item, l.now, r.settle))
+				l.hear(b.applyNote(wire.NoteInboxReceived, item, l.now, r.settle))
 			case 2:
 				l.waiting[id] = false
-				note := rapid.SampledFrom([]string{wire.NoteFeedResolved, wire.NoteFeedExpired,
-					wire.NoteFeedWithdrawn}).Draw(t, "note")
+				note := rapid.SampledFrom([]string{wire.NoteInboxResolved, wire.NoteInboxExpired,
+					wire.NoteInboxWithdrawn}).Draw(t, "note")
 				l.hear(b.applyNote(note, item, l.now, r.settle))
 			case 3:
 				l.now = l.now.Add(time.Duration(rapid.IntRange(0, 1200).Draw(t, "seconds")) * time.Second / 4)
@@ -340,7 +340,7 @@ func TestManyRequestsAreOneNotice(t *testing.T) {
 	for i := range 500 {
 		item := request(nil)
 		item.ID, item.Agent = fmt.Sprint("r", i), []string{"claude", "codex"}[i%2]
-		hear(b.applyNote(wire.NoteFeedReceived, item, now, r.settle))
+		hear(b.applyNote(wire.NoteInboxReceived, item, now, r.settle))
 		now = now.Add(200 * time.Millisecond)
 		hear(b.judgeDue(r, now, around))
 	}
@@ -380,7 +380,7 @@ func TestChannelsOfKinds(t *testing.T) {
 // No two requests look alike: some desktops make one notification of those that do.
 func TestNoticesDiffer(t *testing.T) {
 	for _, full := range []bool{false, true} {
-		first, second := request(nil), request(func(i *wire.FeedItem) { i.ID = "r2" })
+		first, second := request(nil), request(func(i *wire.InboxRequest) { i.ID = "r2" })
 		one, other := requestNotice(&first, "Claude Code", full), requestNotice(&second, "Claude Code", full)
 		if one.lines() == other.lines() {
 			t.Errorf("two requests are both told as %q", one.lines())

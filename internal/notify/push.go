@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
-// pushChannel runs the user's command of the setting feed.push. It reads a request as
+// pushChannel runs the user's command of the setting notify.command. It reads a request as
 // it always did, and what is no request as the webhook gets it.
 type pushChannel struct {
 	command   func() string
@@ -23,7 +23,7 @@ type pushChannel struct {
 func (p *pushChannel) show(ctx context.Context, n *Notice) error {
 	command := p.command()
 	if command == "" {
-		return absent("`hookmux config set %s COMMAND` sets the command", config.FeedPush)
+		return absent("`hookmux config set %s COMMAND` sets the command", config.NotifyCommand)
 	}
 	var told any = newPosted(n, "notice")
 	if n.Item != nil {

@@ -89,7 +89,7 @@ const (
 
 // judgeRequest says what to do about a request that has waited for the settle
 // time. looked reports whether the person looks at the agent's pane now.
-func (r *rules) judgeRequest(item *wire.FeedItem, now time.Time, looked func() bool) verdict {
+func (r *rules) judgeRequest(item *wire.InboxRequest, now time.Time, looked func() bool) verdict {
 	channels := r.channels(item.Kind)
 	switch {
 	case !r.on, len(channels) == 0, !slices.Contains(r.kinds(item.Agent), item.Kind),

@@ -20,7 +20,7 @@ import (
 type Requests interface {
 	// Follow tells of every request that waits and of what becomes of it, without
 	// secrets, until ctx ends.
-	Follow(ctx context.Context, each func(note string, item wire.FeedItem))
+	Follow(ctx context.Context, each func(note string, item wire.InboxRequest))
 	// DenyByButton says no to a request whose card was shown with a button.
 	DenyByButton(id, sha256 string) error
 }
@@ -64,7 +64,7 @@ func New(deps services.Deps, settings func() *config.Settings, requests Requests
 		"bell":     bell{seen},
 		"sound":    soundPlayer{sound, exec.LookPath},
 
-		config.PushChannel: &pushChannel{command: func() string { return text(config.FeedPush) }},
+		config.PushChannel: &pushChannel{command: func() string { return text(config.NotifyCommand) }},
 		"webhook": newWebhook(func() webhookSettings {
 			return webhookSettings{
 				address: text(config.NotifyWebhook), secret: text(config.NotifySecret),
@@ -136,7 +136,7 @@ func (s *Service) judgeInTime(ctx context.Context) {
 }
 
 // applyNote records what happened to a request.
-func (s *Service) applyNote(note string, item wire.FeedItem) {
+func (s *Service) applyNote(note string, item wire.InboxRequest) {
 	r := readRules(s.settings())
 	s.mu.Lock()
 	tasks := s.plan.applyNote(note, item, s.now(), r.settle)
@@ -148,7 +148,7 @@ func (s *Service) applyNote(note string, item wire.FeedItem) {
 // TurnEnded records that a turn of a session ended.
 func (s *Service) TurnEnded(one wire.Session) {
 	if one.Turn == nil || one.Turn.Ended == nil || one.Turn.Ended.Before(s.started) {
-		return // of an earlier hub's time
+		return // of an earlier daemon's time
 	}
 	if s.settings().Choice(config.Notify) != "on" {
 		return // at every turn's end: without reading the other settings

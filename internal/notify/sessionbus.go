@@ -13,7 +13,7 @@ import (
 )
 
 // busAddress is where the user's session bus is: as set, as the environment says, or
-// at its usual place. XDG_RUNTIME_DIR comes last: a hub has it from whoever started it.
+// at its usual place. XDG_RUNTIME_DIR comes last: a daemon has it from whoever started it.
 func busAddress(setting string, getenv func(string) string) (string, error) {
 	if setting != "" {
 		return setting, nil

@@ -44,7 +44,7 @@ func denialText(ev *event.Event, d *event.Decision, entries []*hook.Entry) strin
 	for _, e := range entries {
 		if e.ID == d.By && e.Handler == "module" {
 			return event.Denial("module "+hook.ModuleFile(d.By), d.Reason,
-				"A person can change it: `hookmux module list`")
+				"A person can change it: `hookmux hooks list`")
 		}
 	}
 	return event.Denial("hook "+d.By, d.Reason, "A person can change it: `hookmux hooks list`")

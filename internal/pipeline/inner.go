@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/callers"
 	"github.com/hookmux/hookmux/internal/platform/environ"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/tsmodule/host"
+	"github.com/hookmux/hookmux/internal/tshook/host"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -40,7 +40,7 @@ func (p *Pipeline) innerHooks(ev *event.Event, who callers.Caller, busy map[stri
 }
 
 // AnswerInner shows an inner event to whoever listens, one after the other. It
-// is false when the hub ends.
+// is false when the daemon ends.
 func (p *Pipeline) AnswerInner(ctx context.Context, call *HookCall) (answer json.RawMessage, ok bool) {
 	s := p.decode(call)
 	passing, cancel := context.WithDeadline(ctx, s.deadline)
@@ -63,7 +63,7 @@ func (p *Pipeline) AnswerInner(ctx context.Context, call *HookCall) (answer json
 }
 
 // forgedReason says why an event that makes a file act cannot be what it says.
-// Tools and commands that files offer run in the hub: what an agent started
+// Tools and commands that files offer run in the daemon: what an agent started
 // must not call a tool past the agent's own gates, and a command is a person's,
 // typed at an agent that no other one started.
 func (p *Pipeline) forgedReason(call *HookCall, s *pipelineState) string {

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/textcut"
-	"github.com/hookmux/hookmux/internal/tsmodule/host"
+	"github.com/hookmux/hookmux/internal/tshook/host"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -20,7 +20,7 @@ const maxObservers = 64
 // laterHooks runs hooks that nobody waits for, behind the answer, and counts what every
 // hook cost.
 type laterHooks struct {
-	ctx       context.Context // ends when the hub does
+	ctx       context.Context // ends when the daemon does
 	dispatch  *hook.Dispatcher
 	deps      services.Deps
 	recorder  Recorder
@@ -28,9 +28,9 @@ type laterHooks struct {
 	slots     chan struct{} // bounds those under way
 }
 
-// runMonitored runs hooks that only monitor, in the background, and adds what they
+// runLogOnly runs hooks that only logs, in the background, and adds what they
 // said to the outcome that was recorded.
-func (l *laterHooks) runMonitored(call hook.Call, outcome *wire.Outcome, list []hook.Monitored) {
+func (l *laterHooks) runLogOnly(call hook.Call, outcome *wire.Outcome, list []hook.LogOnly) {
 	if !l.reserveSlot() {
 		return
 	}
@@ -38,7 +38,7 @@ func (l *laterHooks) runMonitored(call hook.Call, outcome *wire.Outcome, list []
 	call.Event = &ev
 	l.deps.Background.Go(func() {
 		defer func() { <-l.slots }()
-		steps := l.dispatch.Monitor(l.ctx, call, list)
+		steps := l.dispatch.LogOnly(l.ctx, call, list)
 		l.countSteps(&ev, steps)
 		if l.ctx.Err() != nil || outcome == nil {
 			return // what was cut off said nothing
@@ -85,8 +85,8 @@ func (l *laterHooks) reserveSlot() bool {
 		return true
 	default:
 		l.deps.Problems.Raise("observers",
-			"hooks that observe or monitor are slower than events come in; some calls were left out",
-			"`hookmux stats` shows the slow ones")
+			"hooks that observe or log are slower than events come in; some calls were left out",
+			"`hookmux status --hooks` shows the slow ones")
 		return false
 	}
 }

@@ -22,11 +22,11 @@ const HandlerVariable = "HOOKMUX_HANDLER"
 // the background would call itself for ever.
 type HandlerMarks struct{ key []byte }
 
-// NewHandlerMarks uses a key that outlives the hub: so may what a handler started.
+// NewHandlerMarks uses a key that outlives the daemon: so may what a handler started.
 func NewHandlerMarks(state string) *HandlerMarks {
 	file := filepath.Join(state, "handler.key")
 	key, err := keyfile.Read(file)
-	if err != nil { // where a new one cannot be written it holds for this hub
+	if err != nil { // where a new one cannot be written it holds for this daemon
 		key, _ = keyfile.Make(file, atomicfile.Write)
 	}
 	return &HandlerMarks{key}

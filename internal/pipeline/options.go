@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/examine"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
-	"github.com/hookmux/hookmux/internal/tsmodule/host"
+	"github.com/hookmux/hookmux/internal/tshook/host"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -24,7 +24,7 @@ type Options struct {
 	Marks    *HandlerMarks
 	Off      OffSwitch
 	Recorder Recorder
-	// Stop ends the hub: another one may be able to do what this one cannot.
+	// Stop ends the daemon: another one may be able to do what this one cannot.
 	Stop      func(why string)
 	HookStats HookStats
 	Sessions  Sessions
@@ -99,7 +99,7 @@ type Modules interface {
 	PassInner(ctx context.Context, call hook.Call, listeners []*hook.Entry) (json.RawMessage, []hook.Step)
 }
 
-// Approvals lets a grant or a person decide.
+// Approvals lets a permission or a person decide.
 type Approvals interface {
 	Decide(ctx context.Context, c *approvals.Call) approvals.Outcome
 	DecidePushed(ctx context.Context, c *approvals.Call, need policy.Need, wait time.Duration,

@@ -54,7 +54,7 @@ func outcomeOf(call *HookCall, s *pipelineState, d event.Decision) wire.Outcome 
 		o.Tool = s.ev.Tool.Name
 	}
 	if s.asked != nil {
-		o.Feed = &wire.FeedOutcome{Request: s.asked.Request, End: s.asked.End.Code(),
+		o.Inbox = &wire.InboxOutcome{Request: s.asked.Request, End: s.asked.End.Code(),
 			TookUS: s.asked.Took.Microseconds()}
 	}
 	o.Decision, _ = json.Marshal(d)

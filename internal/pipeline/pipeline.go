@@ -7,7 +7,7 @@
 //   - proxied.go    what a program tells in an agent's place
 //   - duplicates.go the same call told through two agents' files
 //   - runhooks.go   guards and hooks in order
-//   - later.go      observers and hooks that monitor, behind the answer
+//   - later.go      observers and hooks that only log, behind the answer
 //   - keepgoing.go  how often a turn may be kept going
 //   - outcome.go    what came of it, for the journal
 //   - push.go       events that programs push
@@ -27,7 +27,7 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-// New makes a pipeline. ctx ends when the hub does; an unfinished
+// New makes a pipeline. ctx ends when the daemon does; an unfinished
 // decision is then discarded.
 func New(ctx context.Context, o Options) *Pipeline {
 	dispatch := &hook.Dispatcher{Change: o.Deps.Catalogue.WithInput}
@@ -43,8 +43,8 @@ func New(ctx context.Context, o Options) *Pipeline {
 }
 
 // Answer processes a call once per id, however often the id comes. It is false
-// when the hub ended on the way: an unfinished decision is discarded, and whoever
-// waits is hung up on and asks the next hub. It is also false when the caller
+// when the daemon ended on the way: an unfinished decision is discarded, and whoever
+// waits is hung up on and asks the next daemon. It is also false when the caller
 // left. Finish must be called once the caller has the answer.
 func (p *Pipeline) Answer(ctx context.Context, call *HookCall) (neutral.Answer, event.Decision, bool) {
 	if row, known := neutral.Lookup(call.Agent, call.Event); known && !row.Decides {
@@ -132,8 +132,8 @@ func (p *Pipeline) decide(ctx context.Context, call *HookCall, s *pipelineState)
 }
 
 // recordEvent writes the event down. From here on it survives the death of the
-// hub. It is false when this hub can keep nothing any more and another one could:
-// the hub ends, and the caller asks the next.
+// daemon. It is false when this daemon can keep nothing any more and another one could:
+// the daemon ends, and the caller asks the next.
 func (p *Pipeline) recordEvent(call *HookCall, s *pipelineState) bool {
 	err := p.Recorder.RecordEvent(call.ID, call.At, &s.ev, call.Payload)
 	if errors.Is(err, services.ErrCrippled) {
@@ -174,13 +174,13 @@ func approvalCall(call *HookCall, s *pipelineState) *approvals.Call {
 
 func (s *pipelineState) setAsked(o approvals.Outcome) { s.asked, s.skipped = o.Asked, o.Skipped }
 
-// isWithdrawn reports whether the hub stopped before the decision was finished:
+// isWithdrawn reports whether the daemon stopped before the decision was finished:
 // it is then discarded. An answer of a person that is being delivered is finished.
 func (s *pipelineState) isWithdrawn(ctx context.Context) bool {
 	if s.asked == nil {
 		return ctx.Err() != nil
 	}
-	return s.asked.End == queue.HubStops || ctx.Err() != nil && s.asked.End != queue.Answered
+	return s.asked.End == queue.DaemonStops || ctx.Err() != nil && s.asked.End != queue.Answered
 }
 
 // RecordOwn records what hookmux itself has to tell: its way ends there.

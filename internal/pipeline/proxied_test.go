@@ -20,7 +20,7 @@ func (c *askedCallers) OfHarness(_ int, first bool) callers.Caller {
 }
 
 // Whoever tries a hook out is not looked at as an agent: a hookmux that runs from
-// another place than the hub (npm's) would be refused its next command.
+// another place than the daemon (npm's) would be refused its next command.
 func TestHowCallersAreAsked(t *testing.T) {
 	for native, want := range map[string]string{
 		"PreToolUse": "of", wire.ProbeEvent: "probe", "acp:session/request_permission": "proxy",

@@ -59,7 +59,7 @@ func (p *Pipeline) pushMethod(ctx context.Context, params json.RawMessage, peer 
 	p.Finish(&call)
 	if !ok {
 		return nil, wire.Errorf(wire.CodeWithdrawn,
-			"the hub is stopping; push the event again with the same id")
+			"the daemon is stopping; push the event again with the same id")
 	}
 	d, _ := json.Marshal(decision)
 	return wire.PushResult{ID: pushed.ID, Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit,
@@ -79,7 +79,7 @@ func unknownReason(deps services.Deps, agent, name string) string {
 		deps.AgentTitle(agent), name)
 }
 
-// Push takes an event from a program and lets hooks, grants and a person decide
+// Push takes an event from a program and lets hooks, permissions and a person decide
 // about it.
 func (p *Pipeline) Push(ctx context.Context, pushed approvals.Pushed) approvals.PushResult {
 	call := HookCall{

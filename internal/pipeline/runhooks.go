@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/platform/environ"
 	"github.com/hookmux/hookmux/internal/services"
-	"github.com/hookmux/hookmux/internal/tsmodule/host"
+	"github.com/hookmux/hookmux/internal/tshook/host"
 )
 
 // maxNested bounds the events from below handlers that are being decided at
@@ -44,7 +44,7 @@ func (p *Pipeline) runHooks(ctx context.Context, call *HookCall, s *pipelineStat
 			}
 		}
 		s.outcome = p.runDeciding(ctx, call, s, hookCall)
-		p.runMonitored(ctx, call, s, hookCall)
+		p.runLogOnly(ctx, call, s, hookCall)
 	}
 	if call.dryRun == nil && hook.Watched(s.entries, &s.ev, s.carries) {
 		call.addAfter(func() { p.later.tellObservers(hookCall, s.entries) })
@@ -92,11 +92,11 @@ func (p *Pipeline) runDeciding(ctx context.Context, call *HookCall, s *pipelineS
 	return outcome
 }
 
-// runMonitored runs the hooks that only monitor. hookmux's own guards run
+// runLogOnly runs the hooks that only logs. hookmux's own guards run
 // at once; the others, which may take long, once the agent has its answer.
-func (p *Pipeline) runMonitored(ctx context.Context, call *HookCall, s *pipelineState, hookCall hook.Call) {
-	var own, others []hook.Monitored
-	for _, m := range s.outcome.Monitored {
+func (p *Pipeline) runLogOnly(ctx context.Context, call *HookCall, s *pipelineState, hookCall hook.Call) {
+	var own, others []hook.LogOnly
+	for _, m := range s.outcome.LogOnly {
 		if m.Entry.BuiltinGuard {
 			own = append(own, m)
 		} else {
@@ -108,16 +108,16 @@ func (p *Pipeline) runMonitored(ctx context.Context, call *HookCall, s *pipeline
 			others = nil
 		}
 		dry := services.WithDryRun(ctx)
-		s.outcome.Steps = append(s.outcome.Steps, p.dispatch.Monitor(dry, hookCall, append(own, others...))...)
+		s.outcome.Steps = append(s.outcome.Steps, p.dispatch.LogOnly(dry, hookCall, append(own, others...))...)
 		return
 	}
-	s.outcome.Steps = append(s.outcome.Steps, p.dispatch.Monitor(services.WithDryRun(ctx), hookCall, own)...)
-	// A nested event comes from below a hook: one that only monitors must not
+	s.outcome.Steps = append(s.outcome.Steps, p.dispatch.LogOnly(services.WithDryRun(ctx), hookCall, own)...)
+	// A nested event comes from below a hook: one that only logs must not
 	// call itself without end.
 	if len(others) > 0 && !s.ev.Nested {
 		call.addAfter(func() {
 			if s.skipped != services.CallerLeft {
-				p.later.runMonitored(hookCall, s.recorded, others)
+				p.later.runLogOnly(hookCall, s.recorded, others)
 			}
 		})
 	}
@@ -153,7 +153,7 @@ func onlyGuards(entries []*hook.Entry) bool {
 
 func onlyBuiltin(entries []*hook.Entry, kind event.Kind) bool {
 	for _, e := range entries {
-		if !e.BuiltinGuard && !e.Monitor && e.ModeFor(kind) != hook.Observe {
+		if !e.BuiltinGuard && !e.LogOnly && e.ModeFor(kind) != hook.Observe {
 			return false
 		}
 	}

@@ -34,7 +34,7 @@ func (r *dryRun) addNote(what string) {
 // Pipeline is the service.
 type Pipeline struct {
 	Options
-	ctx        context.Context // ends when the hub does
+	ctx        context.Context // ends when the daemon does
 	dispatch   *hook.Dispatcher
 	duplicates *duplicates
 	open       *openCalls

@@ -9,7 +9,7 @@ import (
 )
 
 // Only limits of the process itself are a reason to leave the place to another
-// hub: a full disk is full for that one, too.
+// daemon: a full disk is full for that one, too.
 func TestCripplingErrors(t *testing.T) {
 	for err, want := range map[error]bool{
 		nil: false, errors.New("something"): false, syscall.ENOSPC: false, syscall.EROFS: false,

@@ -24,7 +24,7 @@ type drain struct {
 	wake chan struct{}
 	hot  atomic.Bool // events are coming, and it looks by the clock
 	over chan struct{}
-	// caughtUp is closed once what earlier hubs and hooks left is stored.
+	// caughtUp is closed once what earlier daemons and hooks left is stored.
 	caughtUp chan struct{}
 }
 
@@ -142,7 +142,7 @@ func (d *drain) runDrain(ctx context.Context) {
 			passed += len(batch)
 			came += len(batch)
 			if !d.storeBatch(batch, nil) {
-				return // the hub ends while the journal is broken: the files keep it all
+				return // the daemon ends while the journal is broken: the files keep it all
 			}
 		}
 		if idle++; idle > idleRounds {
@@ -163,7 +163,7 @@ func (d *drain) freeMemory() {
 	debug.FreeOSMemory()
 }
 
-// storeRest stores what is left when the hub ends.
+// storeRest stores what is left when the daemon ends.
 func (d *drain) storeRest() {
 	for {
 		batch := d.queue.takeBatch(nil)
@@ -177,7 +177,7 @@ func (d *drain) storeRest() {
 	d.tidyFiles()
 }
 
-// storeBatch writes a batch, again and again until it is in or the hub ends. What
+// storeBatch writes a batch, again and again until it is in or the daemon ends. What
 // comes from a file has a note of it.
 func (d *drain) storeBatch(batch []item, note *attempt) bool {
 	wait := 50 * time.Millisecond

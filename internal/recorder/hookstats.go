@@ -14,16 +14,16 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// HookStats is what each hook cost since the hub began.
+// HookStats is what each hook cost since the daemon began.
 type HookStats struct {
 	mu    sync.Mutex
 	hooks map[string]*hookStat
-	rules map[string]uint64 // calls a monitored rule would have had a say in
+	rules map[string]uint64 // calls a only logged rule would have had a say in
 }
 
 type hookStat struct {
 	calls, failures, denied uint64
-	would                   uint64 // calls a monitored hook would have had a say in
+	would                   uint64 // calls a only logged hook would have had a say in
 	total, max              time.Duration
 	lastErr                 string
 	recent                  [256]time.Duration // for the 95th percentile
@@ -64,7 +64,7 @@ func (s *HookStats) Add(step *hook.Step) {
 	}
 }
 
-// Would is how many calls a monitored hook, or the rule behind a [hook.RuleID], would have
+// Would is how many calls a only logged hook, or the rule behind a [hook.RuleID], would have
 // had a say in.
 func (s *HookStats) Would(id string) uint64 {
 	s.mu.Lock()

@@ -8,7 +8,7 @@ import (
 )
 
 // intake is the log on disk: every event is written to it with one write(2)
-// before it is answered. Nothing is read back from it unless a hub died or the
+// before it is answered. Nothing is read back from it unless a daemon died or the
 // drain fell behind.
 type intake struct {
 	dir string
@@ -19,7 +19,7 @@ type intake struct {
 	writing sync.RWMutex
 	mu      sync.Mutex
 	segs    map[uint64]*segment
-	old     map[uint64]int // records in files of earlier hubs, which do not change
+	old     map[uint64]int // records in files of earlier daemons, which do not change
 }
 
 // segment counts one file of the log: it may go once everything in it is in
@@ -120,7 +120,7 @@ func (i *intake) listClosed() (gone, reread []spool.Segment) {
 		seg := i.segs[s.N]
 		switch {
 		case seg == nil || seg.reread:
-			reread = append(reread, s) // of an earlier hub, or not handed over
+			reread = append(reread, s) // of an earlier daemon, or not handed over
 		case seg.stored == seg.written:
 			gone = append(gone, s)
 		}
@@ -145,7 +145,7 @@ func (i *intake) rotate() {
 }
 
 // undrained counts records that are not in the journal yet, also those that an
-// earlier hub left.
+// earlier daemon left.
 func (i *intake) undrained() int {
 	left := i.leftSegments()
 	i.mu.Lock()

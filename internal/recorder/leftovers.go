@@ -14,17 +14,17 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-// leftovers stores files of records: what an earlier hub acknowledged and did
-// not get into the journal, and what hooks left while no hub answered.
+// leftovers stores files of records: what an earlier daemon acknowledged and did
+// not get into the journal, and what hooks left while no daemon answered.
 type leftovers struct {
 	deps   services.Deps
 	intake *intake
 	// store writes a batch, again and again until it is in; false means that
-	// the hub ends. The note stands on disk only while the batch is worked on.
+	// the daemon ends. The note stands on disk only while the batch is worked on.
 	store func(batch []item, note *attempt) bool
 }
 
-// storeOldSegments stores what an earlier hub left in the intake.
+// storeOldSegments stores what an earlier daemon left in the intake.
 func (l *leftovers) storeOldSegments() {
 	_, left := l.intake.listClosed()
 	for _, s := range left {
@@ -34,9 +34,9 @@ func (l *leftovers) storeOldSegments() {
 	}
 }
 
-// storeSegment stores a file of the intake and removes it, unless another hub
+// storeSegment stores a file of the intake and removes it, unless another daemon
 // writes to it: that one stores it, and if it dies another look takes it. False
-// means that the hub ends.
+// means that the daemon ends.
 func (l *leftovers) storeSegment(s spool.Segment) bool {
 	release, ok := spool.Claim(s.Path)
 	if !ok {
@@ -52,7 +52,7 @@ func (l *leftovers) storeSegment(s spool.Segment) bool {
 	return true
 }
 
-// sweepSpool stores what hooks left while no hub answered.
+// sweepSpool stores what hooks left while no daemon answered.
 func (l *leftovers) sweepSpool() {
 	for _, dir := range l.deps.Dirs.Spools() {
 		files, err := spool.Sweep(dir)
@@ -81,12 +81,12 @@ type fileResult int
 const (
 	fileStored fileResult = iota
 	fileKept              // it could not be read, so it must not go: another look may do better
-	fileEnding            // the hub ends before it could be stored
+	fileEnding            // the daemon ends before it could be stored
 )
 
 // storeFile stores all records of a file. The first try goes in batches; if a
-// hub died over that, the next goes record by record and notes which one it
-// is at, so that a record over which the hub dies twice can be set aside.
+// daemon died over that, the next goes record by record and notes which one it
+// is at, so that a record over which the daemon dies twice can be set aside.
 func (l *leftovers) storeFile(path string) fileResult {
 	records, skipped, err := spool.ReadFile(path)
 	unread := "intake-read:" + path
@@ -136,7 +136,7 @@ func (l *leftovers) storeFile(path string) fileResult {
 
 // storeRecords stores records from a file. The note stands on disk only while
 // they are worked on: waiting for a broken journal is no reason to suspect
-// them if the hub ends meanwhile.
+// them if the daemon ends meanwhile.
 func (l *leftovers) storeRecords(records []spool.Record, note attempt) bool {
 	batch := make([]item, len(records))
 	for i := range records {
@@ -160,14 +160,14 @@ func (l *leftovers) setFileAside(path string, why error) {
 func (l *leftovers) setAside(rec *spool.Record) {
 	dir := filepath.Join(l.deps.Dirs.State, "aside")
 	err := spoolrecord.Leave(dir, rec)
-	what := fmt.Sprintf("event %s of %s was set aside: the hub died over it twice", rec.ID, rec.Agent)
+	what := fmt.Sprintf("event %s of %s was set aside: the daemon died over it twice", rec.ID, rec.Agent)
 	if err != nil {
 		what += ", and it could not be kept: " + err.Error()
 	}
 	l.deps.Problems.Raise("aside:"+rec.ID, what, "please report it with the file in "+dir)
 }
 
-// maxTries is how often a hub may die over one record.
+// maxTries is how often a daemon may die over one record.
 const maxTries = 2
 
 // attempt notes on disk what is being recovered.

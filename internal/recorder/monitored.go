@@ -10,14 +10,14 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// MonitoredCalls reads what monitored hooks would have done since a moment, the
+// LogOnlyCalls reads what only logged hooks would have done since a moment, the
 // newest first.
-func (r *Reader) MonitoredCalls(ctx context.Context, since time.Time, limit int, each func(wire.MonitoredCall)) error {
-	filter := journal.Filter{Since: since, Monitored: true, Newest: true, Limit: limit}
+func (r *Reader) LogOnlyCalls(ctx context.Context, since time.Time, limit int, each func(wire.LogOnlyCall)) error {
+	filter := journal.Filter{Since: since, LogOnly: true, Newest: true, Limit: limit}
 	return r.EachOutcome(ctx, filter, func(s *journal.Stored, outcome *wire.Outcome) {
 		for _, step := range outcome.Steps {
 			if step.Would != nil {
-				each(wire.MonitoredCall{
+				each(wire.LogOnlyCall{
 					ID: s.ID, Time: s.Time, Agent: s.Agent, Tool: s.Tool, Hook: step.Hook, Would: *step.Would,
 				})
 			}
@@ -26,7 +26,7 @@ func (r *Reader) MonitoredCalls(ctx context.Context, since time.Time, limit int,
 }
 
 // EachOutcome reads stored events with what came of them, once the journal holds
-// what earlier hubs left. Events without an outcome are passed over.
+// what earlier daemons left. Events without an outcome are passed over.
 func (r *Reader) EachOutcome(ctx context.Context, filter journal.Filter,
 	each func(s *journal.Stored, outcome *wire.Outcome)) error {
 	select {

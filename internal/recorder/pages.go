@@ -27,7 +27,7 @@ type Reader struct {
 	maxPage   int // bytes of events in one page
 }
 
-// CaughtUp is closed once what earlier hubs and hooks left is in the journal.
+// CaughtUp is closed once what earlier daemons and hooks left is in the journal.
 func (r *Reader) CaughtUp() <-chan struct{} { return r.caughtUp }
 
 // IsOpen reports whether there is a journal.
@@ -180,7 +180,7 @@ func (r *Reader) Query(ctx context.Context, q wire.QueryParams) (wire.QueryResul
 // journalFilter translates; a kind may be a unified or a native name.
 func (r *Reader) journalFilter(f wire.Filter) journal.Filter {
 	out := journal.Filter{Since: f.Since, Until: f.Until, Session: f.Session, Verdict: f.Verdict, ID: f.ID,
-		Monitored: f.Monitored}
+		LogOnly: f.LogOnly}
 	for _, name := range f.Agents {
 		if a, ok := r.catalogue.Agent(name); ok {
 			name = a.Name
@@ -267,7 +267,7 @@ func (r *Reader) Rebuild(s *journal.Stored) (ev event.Event) {
 	return ev
 }
 
-// Methods are the methods about the journal. ctx ends when the hub does.
+// Methods are the methods about the journal. ctx ends when the daemon does.
 func (r *Reader) Methods(ctx context.Context) map[string]services.Method {
 	return map[string]services.Method{
 		wire.MethodQuery: {Run: func(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {

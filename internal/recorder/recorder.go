@@ -1,7 +1,7 @@
 // Package recorder writes every event down and fills the journal. An event is
 // appended to a log on disk before it is answered (intake.go), handed on in
 // memory (queue.go) and stored, redacted, by one goroutine behind the answer
-// (drain.go, store.go). What a dead hub or a hook without a hub left is stored
+// (drain.go, store.go). What a dead daemon or a hook without a daemon left is stored
 // at the start and now and then (leftovers.go). Reader reads the journal
 // (pages.go).
 package recorder
@@ -75,7 +75,7 @@ func (r *Recorder) Stop() { close(r.drain.over) }
 func (r *Recorder) Close() { r.intake.close() }
 
 // RecordEvent writes an event down: from here on it survives the death of the
-// hub. The drain is not woken; see Wake. With [services.ErrCrippled] the
+// daemon. The drain is not woken; see Wake. With [services.ErrCrippled] the
 // event is not taken at all.
 func (r *Recorder) RecordEvent(id string, at time.Time, ev *event.Event, payload []byte) error {
 	return r.putItem(eventItem(id, at, ev, payload))
@@ -115,8 +115,8 @@ func (r *Recorder) Wake() { r.drain.wakeUp() }
 // Writable reports whether events are written down before they are answered.
 func (r *Recorder) Writable() bool { return r.intake.hasLog() }
 
-// Undrained is how many records are not in the journal yet: of this hub, of
-// earlier ones, and what hooks left while no hub answered.
+// Undrained is how many records are not in the journal yet: of this daemon, of
+// earlier ones, and what hooks left while no daemon answered.
 func (r *Recorder) Undrained() int {
 	n := r.intake.undrained()
 	for _, dir := range r.deps.Dirs.Spools() {

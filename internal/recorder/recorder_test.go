@@ -18,8 +18,8 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/hubtest/await"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -115,10 +115,10 @@ func wantOnce(t *testing.T, r *Recorder, ids []string) {
 	}
 }
 
-// A second hub on the same folder, as after somebody removed the runtime folder,
+// A second daemon on the same folder, as after somebody removed the runtime folder,
 // leaves alone what the first one still writes to, and stores it once that is
 // dead.
-func TestASecondHubLeavesTheFirstOnesFileAlone(t *testing.T) {
+func TestASecondDaemonLeavesTheFirstOnesFileAlone(t *testing.T) {
 	deps := testDeps(t)
 	first, _ := openRecorder(t, deps) // it never stores anything: it is killed before
 	t.Cleanup(first.drain.store.close)
@@ -126,11 +126,11 @@ func TestASecondHubLeavesTheFirstOnesFileAlone(t *testing.T) {
 	second, start := openRecorder(t, deps)
 	start()
 	record(t, second, numbered("second", 2)...)
-	await.Until(t, "the second hub stored its own", func() bool { return len(countStored(t, second)) == 2 })
+	await.Until(t, "the second daemon stored its own", func() bool { return len(countStored(t, second)) == 2 })
 	second.drain.tidyFiles()
 	record(t, first, numbered("late", 3)...)
 	if left := second.Undrained(); left < 3 {
-		t.Errorf("%d events are left to store, expected the 3 that the first hub had written when it was counted", left)
+		t.Errorf("%d events are left to store, expected the 3 that the first daemon had written when it was counted", left)
 	}
 	first.Close() // what the death of a process does to its locks
 	wantOnce(t, second, slices.Concat(numbered("early", 3), numbered("late", 3), numbered("second", 2)))

@@ -216,7 +216,7 @@ func (s *store) checkJournal() bool {
 		return true
 	}
 	s.deps.Problems.Raise("journal-gone",
-		j.Path()+" was deleted or replaced while the hub was running; a new journal was begun",
+		j.Path()+" was deleted or replaced while the daemon was running; a new journal was begun",
 		"what was in the old one is gone with it")
 	s.journal.Store(nil)
 	j.Close()

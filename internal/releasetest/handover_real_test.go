@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/hubtest"
-	"github.com/hookmux/hookmux/internal/hubtest/await"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
@@ -108,7 +108,7 @@ func layOutReal(t *testing.T, random *rand.Rand) *realHandover {
 		for _, st := range h.testBeds {
 			st.ClearUp()
 		}
-		if err := hubtest.EndHub(h.Dirs); err != nil {
+		if err := daemontest.EndDaemon(h.Dirs); err != nil {
 			t.Error(err)
 		}
 		testbed.RemoveAll(first.Base)
@@ -169,7 +169,7 @@ func (h *realHandover) play(st *testbed.TestBed) {
 		if h.told(name)["Stop"] == 0 {
 			h.t.Errorf("%s: the turn did not end; its screen:\n%s", name, term.CaptureScreen(ctx))
 		}
-		// The agent's hooks run side by side: hookmux may still be waiting for the next hub.
+		// The agent's hooks run side by side: hookmux may still be waiting for the next daemon.
 		soon, cancel := context.WithTimeout(ctx, 30*time.Second)
 		defer cancel()
 		testbed.WaitUntil(soon, 100*time.Millisecond, func() bool {
@@ -193,12 +193,12 @@ func (h *realHandover) workThrough(before, now string, restart bool) {
 	h.putPrograms(before)
 	h.writeWitness("claude", ".claude/settings.json")
 	h.writeWitness("codex", ".codex/hooks.json")
-	for _, args := range [][]string{{"hub", "start"}, {"install", "--yes", "claude", "codex"}, {"away"}} {
+	for _, args := range [][]string{{"daemon", "start"}, {"install", "--yes", "claude", "codex"}, {"away"}} {
 		if out, err := h.person(args...); err != nil {
 			t.Fatalf("hookmux %q: %v\n%s", args, err, out)
 		}
 	}
-	first := h.hubVersion()
+	first := h.daemonVersion()
 	for _, st := range h.testBeds {
 		var calls []model.ToolCall
 		for call := range toolCalls {
@@ -215,11 +215,11 @@ func (h *realHandover) workThrough(before, now string, restart bool) {
 	others.Go(func() { h.answerRequests(done) })
 	h.awaitMoment()
 	h.putPrograms(now)
-	waiting, _ := h.person("feed", "--json")
+	waiting, _ := h.person("inbox", "--json")
 	t.Logf("replaced; %d requests were waiting, restarted by the person: %v", strings.Count(waiting, `"pending"`), restart)
 	if restart {
-		if out, err := h.person("hub", "restart"); err != nil {
-			t.Errorf("hub restart ended with %v: %s", err, out)
+		if out, err := h.person("daemon", "restart"); err != nil {
+			t.Errorf("daemon restart ended with %v: %s", err, out)
 		}
 	}
 	agents.Wait()
@@ -227,7 +227,7 @@ func (h *realHandover) workThrough(before, now string, restart bool) {
 	others.Wait()
 	h.awaitOtherVersion(first)
 	h.compareTurns()
-	if err := hubtest.EndHub(h.Dirs); err != nil {
+	if err := daemontest.EndDaemon(h.Dirs); err != nil {
 		t.Fatal(err)
 	}
 	h.compareJournal()

@@ -18,9 +18,9 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/hubtest"
-	"github.com/hookmux/hookmux/internal/hubtest/await"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -47,7 +47,7 @@ type handover struct {
 
 // Programs are replaced at random moments while agents work and a person answers. Every event is in
 // the journal once, every request gets its answer, and the person answers each once. At every other moment
-// the person restarts the hub as well, with requests that wait; else it goes by itself. The programs are test
+// the person restarts the daemon as well, with requests that wait; else it goes by itself. The programs are test
 // programs, for which whoever calls is a person: HOOKMUX_HANDOVER_BEFORE has folders with those of versions
 // before (name=folder, by commas), HOOKMUX_HANDOVER_NOW the folder with those of now.
 func TestHandover(t *testing.T) {
@@ -62,7 +62,7 @@ func TestHandover(t *testing.T) {
 				h := &handover{Home: sandbox.NewForTest(t, sandbox.Options{InHome: true}), t: t, sameIDs: name == "now",
 					asked: map[string][]string{}, approved: map[string]int{}}
 				t.Cleanup(func() {
-					if err := hubtest.EndHub(h.Dirs); err != nil {
+					if err := daemontest.EndDaemon(h.Dirs); err != nil {
 						t.Error(err)
 					}
 				})
@@ -163,9 +163,9 @@ func (h *handover) answerRequests(done <-chan struct{}) {
 			return
 		default:
 		}
-		text, err := h.person("feed", "--json")
+		text, err := h.person("inbox", "--json")
 		if err != nil {
-			continue // no hub at this moment
+			continue // no daemon at this moment
 		}
 		var requests []struct {
 			ID     string
@@ -175,12 +175,12 @@ func (h *handover) answerRequests(done <-chan struct{}) {
 		if err := json.Unmarshal([]byte(text), &requests); err != nil {
 			var wrapped struct{ Requests json.RawMessage }
 			if json.Unmarshal([]byte(text), &wrapped) != nil || json.Unmarshal(wrapped.Requests, &requests) != nil {
-				h.t.Errorf("feed --json printed %q: %v", text, err)
+				h.t.Errorf("inbox --json printed %q: %v", text, err)
 				return
 			}
 		}
 		for _, one := range requests {
-			if one.Status != wire.FeedPending { // in the agent's own window
+			if one.Status != wire.InboxPending { // in the agent's own window
 				continue
 			}
 			command := string(one.Input)
@@ -201,7 +201,7 @@ func (h *handover) answerRequests(done <-chan struct{}) {
 	}
 }
 
-func (h *handover) hubVersion() string {
+func (h *handover) daemonVersion() string {
 	info, err := (&client.Client{Socket: h.Dirs.Socket()}).Info(context.Background())
 	if err != nil {
 		return ""
@@ -212,10 +212,10 @@ func (h *handover) hubVersion() string {
 func (h *handover) workThrough(before, now string, random *rand.Rand, restart bool) {
 	t := h.t
 	h.putPrograms(before)
-	if _, err := h.person("hub", "start"); err != nil {
+	if _, err := h.person("daemon", "start"); err != nil {
 		t.Fatal(err)
 	}
-	first := h.hubVersion()
+	first := h.daemonVersion()
 	if _, err := h.person("away"); err != nil { // requests wait for them
 		t.Fatal(err)
 	}
@@ -229,8 +229,8 @@ func (h *handover) workThrough(before, now string, random *rand.Rand, restart bo
 	await.Until(t, fmt.Sprintf("%d calls are answered", moment), func() bool { return h.calls.Load() >= moment })
 	h.putPrograms(now)
 	if restart {
-		if out, err := h.person("hub", "restart"); err != nil {
-			t.Errorf("hub restart ended with %v: %s", err, out)
+		if out, err := h.person("daemon", "restart"); err != nil {
+			t.Errorf("daemon restart ended with %v: %s", err, out)
 		}
 	}
 	agents.Wait()
@@ -238,21 +238,21 @@ func (h *handover) workThrough(before, now string, random *rand.Rand, restart bo
 	others.Wait()
 
 	h.awaitOtherVersion(first)
-	if err := hubtest.EndHub(h.Dirs); err != nil {
+	if err := daemontest.EndDaemon(h.Dirs); err != nil {
 		t.Fatal(err)
 	}
 	h.compareRecords()
 }
 
-// awaitOtherVersion waits until the new hub is there, with the next hooks at the
+// awaitOtherVersion waits until the new daemon is there, with the next hooks at the
 // latest.
 func (h *handover) awaitOtherVersion(first string) {
 	number := 0
-	await.Until(h.t, "the hub is of another version than "+first, func() bool {
+	await.Until(h.t, "the daemon is of another version than "+first, func() bool {
 		number++
 		h.call(fmt.Sprintf("late-%d", number), "PostToolUse", map[string]any{"session_id": "session-0",
 			"tool_name": "Bash", "tool_use_id": fmt.Sprintf("late-%d", number), "tool_input": map[string]string{"command": "ls"}})
-		version := h.hubVersion()
+		version := h.daemonVersion()
 		return version != "" && version != first
 	})
 }
@@ -260,7 +260,7 @@ func (h *handover) awaitOtherVersion(first string) {
 // compareRecords compares what was sent and asked with what the journal has.
 func (h *handover) compareRecords() {
 	t := h.t
-	stored, _, err := hubtest.CountStored(context.Background(), h.Dirs)
+	stored, _, err := daemontest.CountStored(context.Background(), h.Dirs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func (h *handover) compareAnswers(want int) {
 		t.Errorf("the person was asked about %d commands, want %d: %v", len(h.asked), want, h.asked)
 	}
 	for command, ids := range h.asked {
-		// A hub of 1cb22c92 leaves no ids to the next one. Then it is a second question only
+		// A daemon of 1cb22c92 leaves no ids to the next one. Then it is a second question only
 		// where the first was answered.
 		if h.sameIDs && len(ids) != 1 {
 			t.Errorf("the person was asked about %q by the requests %v, want one id", command, ids)

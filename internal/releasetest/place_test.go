@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/hubtest/await"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 )
 
 // made is a release on disk.
@@ -82,7 +82,7 @@ func newPlace(t *testing.T, root, bin string) *place {
 	}
 	p.env = []string{"HOME=" + p.home, "HOOKMUX_RUNTIME_DIR=" + filepath.Join(base, "run"), "LANG=C.UTF-8",
 		"PATH=" + bin + ":/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "SHELL=/bin/sh", "USER=person"}
-	t.Cleanup(p.endHub)
+	t.Cleanup(p.endDaemon)
 	return p
 }
 
@@ -157,9 +157,9 @@ func (p *place) callHook() string {
 	return string(out)
 }
 
-// hub is what the hub of the place says about itself.
-func (p *place) hub() (version string, pid int) {
-	c := client.Client{Socket: p.onMachine(filepath.Join(filepath.Dir(p.home), "run/hub.sock"))}
+// daemon is what the daemon of the place says about itself.
+func (p *place) daemon() (version string, pid int) {
+	c := client.Client{Socket: p.onMachine(filepath.Join(filepath.Dir(p.home), "run/daemon.sock"))}
 	info, err := c.Info(context.Background())
 	if err != nil {
 		return "", 0
@@ -167,12 +167,12 @@ func (p *place) hub() (version string, pid int) {
 	return info.Version, info.PID
 }
 
-// awaitHub calls the agent's hook until a hub of this version has answered it.
-func (p *place) awaitHub(version string) {
+// awaitDaemon calls the agent's hook until a daemon of this version has answered it.
+func (p *place) awaitDaemon(version string) {
 	p.t.Helper()
-	await.Until(p.t, "a hub of version "+version+" answers the agent's hook", func() bool {
+	await.Until(p.t, "a daemon of version "+version+" answers the agent's hook", func() bool {
 		p.callHook()
-		got, _ := p.hub()
+		got, _ := p.daemon()
 		return got == version
 	})
 }
@@ -189,7 +189,7 @@ func (p *place) runHooked(args ...string) string {
 	out, err := cmd.CombinedOutput()
 	switch {
 	case err == nil:
-	case strings.Contains(string(out), "nothing arrived at the hub"):
+	case strings.Contains(string(out), "nothing arrived at the daemon"):
 		p.t.Logf("hookmux %q could not watch its hook arrive: this test counts as an agent here", args)
 	default:
 		p.t.Fatalf("hookmux %q ended with %v, want success:\n%s", args, err, out)
@@ -197,9 +197,9 @@ func (p *place) runHooked(args ...string) string {
 	return string(out)
 }
 
-func (p *place) endHub() {
-	await.Until(p.t, "the hub ends", func() bool {
-		_, pid := p.hub()
+func (p *place) endDaemon() {
+	await.Until(p.t, "the daemon ends", func() bool {
+		_, pid := p.daemon()
 		if pid != 0 {
 			_ = syscall.Kill(pid, syscall.SIGTERM)
 		}
@@ -215,23 +215,23 @@ func (p *place) tryUpgrade(before, now made, installBefore, installNow, remove f
 	p.wantVersion(before.version)
 	p.runHooked("install", "--yes", "claude")
 	written := p.settings()
-	p.awaitHub(before.version)
+	p.awaitDaemon(before.version)
 
 	installNow()
 	p.wantVersion(now.version)
-	p.awaitHub(now.version)
+	p.awaitDaemon(now.version)
 	if got := p.settings(); got != written {
 		p.t.Errorf("the upgrade made Claude's settings\n%s\nwant them as they were:\n%s", got, written)
 	}
 	if out := p.runHooked("doctor", "claude"); !strings.Contains(out, "events hooked") ||
 		!strings.Contains(out, "version "+now.version) {
-		p.t.Errorf("the doctor says, want a hub of %s and all hooks in their places:\n%s", now.version, out)
+		p.t.Errorf("the doctor says, want a daemon of %s and all hooks in their places:\n%s", now.version, out)
 	}
 	p.runHooked("install", "--yes", "claude")
 	if out := p.run("hookmux", "uninstall", "--dry-run"); !strings.Contains(out, ".claude/settings.json") {
 		p.t.Errorf("uninstall --dry-run says, want Claude's settings named:\n%s", out)
 	}
-	p.endHub()
+	p.endDaemon()
 
 	remove()
 	if out, err := p.command("hookmux", "--version").CombinedOutput(); err == nil {

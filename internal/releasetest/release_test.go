@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 )
 
 // must runs a program of the machine.
@@ -256,7 +256,7 @@ func TestNPM(t *testing.T) {
 			p.runHooked("install", "--yes", "claude")
 		},
 		func() { p.run("npm", "uninstall", "--global", "hookmux") })
-	p.awaitHub(now.version) // by the copy
+	p.awaitDaemon(now.version) // by the copy
 }
 
 // Agents run the same programs when the cache of npx is gone.
@@ -273,11 +273,11 @@ func TestNPX(t *testing.T) {
 	if strings.Contains(p.settings(), "_npx") {
 		t.Errorf("Claude's settings lead into the cache of npx:\n%s", p.settings())
 	}
-	p.endHub()
+	p.endDaemon()
 	if err := os.RemoveAll(filepath.Join(p.home, ".npm")); err != nil {
 		t.Fatal(err)
 	}
-	p.awaitHub(now.version) // by the copy
+	p.awaitDaemon(now.version) // by the copy
 	if out := p.runHooked("doctor", "claude"); !strings.Contains(out, "share/hookmux/programs") {
 		t.Errorf("doctor says, want the copy named:\n%s", out)
 	}

@@ -49,10 +49,10 @@ func (r *Service) HoldTime(ev *event.Event) (hold time.Duration, chosen bool) {
 	if s == nil {
 		return 2 * time.Minute, false
 	}
-	if key := config.FeedWait + "." + ev.Agent; s.IsSet(key) {
+	if key := config.InboxWait + "." + ev.Agent; s.IsSet(key) {
 		return s.Span(key), true
 	}
-	return s.Span(config.FeedWait), false
+	return s.Span(config.InboxWait), false
 }
 
 // PushCommand tells a person elsewhere of each request; "" where notices do that.
@@ -61,7 +61,7 @@ func (r *Service) PushCommand() string {
 	if settings.PushesByNotices() {
 		return ""
 	}
-	return settings.Choice(config.FeedPush)
+	return settings.Choice(config.NotifyCommand)
 }
 
 // KeepOwnEvents is how long the journal keeps events of hookmux itself.

@@ -54,7 +54,7 @@ func (r *Confirmations) methods() map[string]services.Method {
 	}
 }
 
-var errAllCounts = wire.Errorf(wire.CodeConflict, "this hub takes files as they are; there is nothing to confirm")
+var errAllCounts = wire.Errorf(wire.CodeConflict, "this daemon takes files as they are; there is nothing to confirm")
 
 func (r *Confirmations) lookAtChanges(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	if bad := services.ReadParams(params, &struct{}{}); bad != nil {
@@ -129,7 +129,7 @@ func (r *Confirmations) confirmChanges(params json.RawMessage, _ proc.Cred) (any
 	view := r.describeView(changes, p.Hash)
 	for _, c := range changes {
 		if filepath.Dir(c.Path) == r.Confirmed.AgentsFolder() {
-			view.Notes = append(view.Notes, "descriptions of agents count when the hub starts again: `hookmux hub "+
+			view.Notes = append(view.Notes, "descriptions of agents count when the daemon starts again: `hookmux daemon "+
 				"restart`")
 			break
 		}
@@ -262,7 +262,7 @@ func (r *Confirmations) confirmFollowed() {
 	}
 }
 
-// Unconfirmed lists what waits, for the hub's status.
+// Unconfirmed lists what waits, for the daemon's status.
 func (r *Confirmations) Unconfirmed() []wire.Unconfirmed {
 	if r.Confirmed == nil {
 		return nil

@@ -31,13 +31,13 @@ func SettingOf(e config.Entry) wire.Setting {
 		File: e.Origin.File, Doc: e.Key.Doc}
 }
 
-// edits are what programs can ask to show and change: settings, hooks, trust, packs, naps.
+// edits are what programs can ask to show and change: settings, hooks, trust, packs, pauses.
 type edits struct {
 	Options
 	Config        *config.Loader
 	Registry      *registry.Registry
 	Trust         *trust.Store
-	Naps          *Naps
+	Pauses        *Pauses
 	sources       *sources.Sources
 	handlers      handler.Deps
 	allowances    allowances
@@ -95,7 +95,7 @@ func (r *edits) changeSetting(params json.RawMessage, peer proc.Cred) (any, *wir
 	return SettingOf(e), nil
 }
 
-// changeSealed changes a setting that the hub keeps under a seal.
+// changeSealed changes a setting that the daemon keeps under a seal.
 func (r *edits) changeSealed(p *wire.ConfigSetParams, peer proc.Cred) (any, *wire.Error) {
 	key, _ := config.Find(p.Key)
 	if p.Project != "" {
@@ -215,8 +215,8 @@ func (r *edits) confirmFile(params json.RawMessage, _ proc.Cred) (any, *wire.Err
 	if bad := services.ReadParams(params, &p); bad != nil {
 		return nil, bad
 	}
-	if p.Monitor {
-		if bad := r.monitorNew(p.File); bad != nil {
+	if p.LogOnly {
+		if bad := r.logNew(p.File); bad != nil {
 			return nil, bad
 		}
 		return map[string]bool{"ok": true}, nil
@@ -225,7 +225,7 @@ func (r *edits) confirmFile(params json.RawMessage, _ proc.Cred) (any, *wire.Err
 		return map[string]bool{"ok": true}, nil
 	}
 	if !r.Confirmed.IsNew(p.File) {
-		return map[string]bool{"ok": true}, nil // the hub that this command started took it
+		return map[string]bool{"ok": true}, nil // the daemon that this command started took it
 	}
 	if filepath.Dir(p.File) == r.Confirmed.RulesFolder() {
 		if err := onlyTightens(p.File, []byte(p.Content)); err != nil {

@@ -24,8 +24,8 @@ func isBuiltinGuard(id string) bool {
 func guardOptions(r *Service, settings [2]*config.Settings, trusted [2]*trust.TrustedContent,
 	at places) *sources.GuardOptions {
 	return &sources.GuardOptions{
-		Settings: settings, Protected: r.sources.ProtectedPaths(at.roots(), r.Modules.Files()...), HubPID: os.Getpid(),
-		Project: at.here, Pass: r.passesOnce, Trusted: trusted, Resting: r.Naps.active(), Counts: r.counts.Of,
+		Settings: settings, Protected: r.sources.ProtectedPaths(at.roots(), r.Modules.Files()...), DaemonPID: os.Getpid(),
+		Project: at.here, Pass: r.passesOnce, Trusted: trusted, Resting: r.Pauses.active(), Counts: r.counts.Of,
 		Started: func(ev *event.Event) (string, error) { return startOf(r, ev), nil },
 		Failed: func(name string, err error) {
 			r.Problems.Raise("guard:"+name, "guard "+name+" cannot be made ready: "+err.Error(),
@@ -52,5 +52,5 @@ func failingGuard(why error) func(context.Context, *hook.Call) (event.Decision, 
 // repeatsCalls reports whether an agent reports a call again once a person said yes.
 func repeatsCalls(catalogue *agent.Catalogue, name string) bool {
 	a, ok := catalogue.Agent(name)
-	return ok && a.Feed != nil && a.Feed.Repeats
+	return ok && a.Inbox != nil && a.Inbox.Repeats
 }

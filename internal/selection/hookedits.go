@@ -24,7 +24,7 @@ func (r *edits) listHooks(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 	return r.listHooksIn(p.Cwd, p.Agent), nil
 }
 
-// editError tells a mistake of the caller from trouble of the hub.
+// editError tells a mistake of the caller from trouble of the daemon.
 func editError(err error) *wire.Error {
 	var own *wire.Error
 	if errors.As(err, &own) {

@@ -15,7 +15,7 @@ import (
 // New reads nothing yet: files are read when the first event needs them.
 func New(o Options) *Service {
 	r := &Service{
-		Options: o, allowances: newAllowances(), counts: counts.New(), starts: starts.NewForHub(o.Dirs.State),
+		Options: o, allowances: newAllowances(), counts: counts.New(), starts: starts.NewForDaemon(o.Dirs.State),
 	}
 	r.loads.run = o.Background.Go
 	r.sources = sources.New(sources.Options{
@@ -34,12 +34,12 @@ func New(o Options) *Service {
 	r.handlers = deps
 	r.Off = &OffSwitch{state: o.Dirs.State, problems: o.Problems, changed: o.Modules.NoteChange}
 	r.Off.readFile()
-	r.Naps = &Naps{state: o.Dirs.State, problems: o.Problems}
-	r.Naps.readFile()
+	r.Pauses = &Pauses{state: o.Dirs.State, problems: o.Problems}
+	r.Pauses.readFile()
 	editing := new(sync.Mutex)
 	r.Confirmations = &Confirmations{Options: o, Config: r.Config, Registry: r.Registry, views: r, editing: editing}
 	r.edits = &edits{
-		Options: o, Config: r.Config, Registry: r.Registry, Trust: r.Trust, Naps: r.Naps, sources: r.sources,
+		Options: o, Config: r.Config, Registry: r.Registry, Trust: r.Trust, Pauses: r.Pauses, sources: r.sources,
 		handlers: deps, allowances: r.allowances, confirmations: r.Confirmations, views: r, editing: editing,
 	}
 	return r

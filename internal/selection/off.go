@@ -59,7 +59,7 @@ func (o *OffSwitch) SwitchOff(span time.Duration) *wire.Off {
 	o.changed()
 	if err := sources.WriteOff(o.state, s); err != nil {
 		o.problems.Raise("off", "hookmux is off, but that could not be written down: "+err.Error(),
-			"it will be on again when the hub restarts")
+			"it will be on again when the daemon restarts")
 	}
 	return o.Info()
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // NoteSession remembers the folder that a session is first heard of in. What an
-// earlier hub heard counts.
+// earlier daemon heard counts.
 func (r *Service) NoteSession(ev *event.Event) {
 	if ev.Session == "" {
 		return
@@ -16,7 +16,7 @@ func (r *Service) NoteSession(ev *event.Event) {
 	switch {
 	case err != nil:
 		r.Problems.Raise("starts", "where a session started cannot be written down: "+err.Error(),
-			"the next hub does not know it; make room or repair "+r.Dirs.State)
+			"the next daemon does not know it; make room or repair "+r.Dirs.State)
 	case r.Problems.Any() && r.starts.AllSaved():
 		r.Problems.Clear("starts")
 	}

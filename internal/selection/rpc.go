@@ -21,7 +21,7 @@ func (r *Service) Methods() map[string]services.Method {
 		wire.MethodTrust:       {Run: m.trustProject},
 		wire.MethodUntrust:     {Run: m.untrustProject},
 		wire.MethodAllow:       {Run: m.allowRule},
-		wire.MethodNap:         {Run: m.startNap},
+		wire.MethodPause:       {Run: m.startPause},
 		wire.MethodConfirmFile: {Run: m.confirmFile},
 	}
 	maps.Copy(table, r.Confirmations.methods())

@@ -45,17 +45,17 @@ func ruleProblems(r *Service, trusted [2]*trust.TrustedContent, everywhere bool)
 	return list
 }
 
-// monitoredRules lists the rules that only monitor, with how often each would have
+// logOnlyRules lists the rules that only logs, with how often each would have
 // had a say. Of many only those are listed that would have.
-func monitoredRules(r *Service, would func(id string) uint64) []wire.MonitoredHook {
+func logOnlyRules(r *Service, would func(id string) uint64) []wire.LogOnlyHook {
 	const most = 10
 	v := r.viewOf(places{})
-	var list []wire.MonitoredHook
-	for _, id := range r.sources.MonitoredRules(guardOptions(r, v.settings, v.trusted, places{})) {
-		list = append(list, wire.MonitoredHook{Hook: hook.RuleID(id), Would: would(hook.RuleID(id))})
+	var list []wire.LogOnlyHook
+	for _, id := range r.sources.LogOnlyRules(guardOptions(r, v.settings, v.trusted, places{})) {
+		list = append(list, wire.LogOnlyHook{Hook: hook.RuleID(id), Would: would(hook.RuleID(id))})
 	}
 	if len(list) > most {
-		list = slices.DeleteFunc(list, func(m wire.MonitoredHook) bool { return m.Would == 0 })
+		list = slices.DeleteFunc(list, func(m wire.LogOnlyHook) bool { return m.Would == 0 })
 	}
 	return list
 }
@@ -95,7 +95,7 @@ func onlyTightens(file string, content []byte) error {
 	}
 	for _, one := range list {
 		if one.MayAllow() {
-			return fmt.Errorf("rule %s allows something; `hookmux confirm` shows the file and lets it count", one.ID)
+			return fmt.Errorf("rule %s allows something; `hookmux config accept` shows the file and lets it count", one.ID)
 		}
 	}
 	return nil

@@ -3,7 +3,7 @@
 // started in, as far as the person trusts these.
 //
 // Contract: files are read a few times a second at most, and at once after the
-// hub itself changed them. A folder that does not answer costs its own events a
+// daemon itself changed them. A folder that does not answer costs its own events a
 // moment and nobody else's anything. What is weaker than before comes into force
 // only by a person's word: the parts below are config (layers of settings),
 // registry (files of hooks) and trust (which content of a project counts).
@@ -69,11 +69,11 @@ type Proofs interface {
 type Options struct {
 	services.Deps
 	Modules Modules
-	// Extra are hooks of the program that runs the hub.
+	// Extra are hooks of the program that runs the daemon.
 	Extra []*hook.Entry
 	// Environment lets HOOKMUX_* settings count.
 	Environment []string
-	// Context ends when the hub does.
+	// Context ends when the daemon does.
 	Context context.Context
 	// Confirmed says what of the user's files is in force. Nil: whatever they
 	// hold.
@@ -89,14 +89,14 @@ type Options struct {
 
 // Service says who has a say: settings, guards and registrations, for the place an
 // event comes from. Files are looked at again a few times a second at most, and
-// at once after the hub itself changed them.
+// at once after the daemon itself changed them.
 type Service struct {
 	Options
 	Config   *config.Loader
 	Registry *registry.Registry
 	Trust    *trust.Store
 	Off      *OffSwitch
-	Naps     *Naps
+	Pauses   *Pauses
 	// Confirmations are the changes that wait for a person.
 	Confirmations *Confirmations
 	edits         *edits
@@ -133,7 +133,7 @@ type view struct {
 	// confirmed is the version of the confirmed state it was made of.
 	confirmed int
 	rules     *ruleset.Loaded // that count everywhere
-	naps      []sources.Nap
+	pauses    []sources.Pause
 	entries   []*hook.Entry
 	looked    atomic.Int64 // when, in Unix nanoseconds
 

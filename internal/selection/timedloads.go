@@ -9,7 +9,7 @@ import (
 // never longer than a moment in the way of an event. A folder on a dead
 // network disk would otherwise hold up every agent.
 type timedLoads struct {
-	// run starts one. A hub that stops waits for it, but not for long: nobody can end
+	// run starts one. A daemon that stops waits for it, but not for long: nobody can end
 	// what reads a disk that does not answer.
 	run func(func())
 

@@ -75,10 +75,10 @@ func (r *Service) readView(at places, old *view) {
 	}
 	r.Modules.ReadFolder()
 	modules := r.Modules.Version()
-	base, resting := r.sources.Rules.Base(), r.Naps.active()
+	base, resting := r.sources.Rules.Base(), r.Pauses.active()
 	version := confirmedVersion(r.Confirmed)
 	if old != nil && old.settings == settings && old.sets == sets && old.trusted == trusted && old.modules == modules &&
-		old.confirmed == version && old.rules == base && slices.Equal(old.naps, resting) {
+		old.confirmed == version && old.rules == base && slices.Equal(old.pauses, resting) {
 		old.looked.Store(time.Now().UnixNano())
 		r.mu.Lock()
 		r.views.Put(at, old, keepViews) // somebody may have made us forget it meanwhile
@@ -89,7 +89,7 @@ func (r *Service) readView(at places, old *view) {
 		return
 	}
 	v := &view{settings: settings, sets: sets, trusted: trusted, modules: modules, confirmed: version,
-		rules: base, naps: resting, byType: map[typeKey][]*hook.Entry{}}
+		rules: base, pauses: resting, byType: map[typeKey][]*hook.Entry{}}
 	v.looked.Store(time.Now().UnixNano())
 	r.Modules.BeginRefresh(old != nil)
 	v.entries = r.makeEntries(settings, sets, trusted, at)
@@ -103,7 +103,7 @@ func (r *Service) readView(at places, old *view) {
 
 // noteCovers writes down in which events somebody here has a say, for clients
 // that nobody answers. What counts in projects is added to what counts
-// everywhere and stays until the hub ends: too much only costs a look.
+// everywhere and stays until the daemon ends: too much only costs a look.
 func (r *Service) noteCovers(at places, v *view) {
 	var regs []hook.Registration
 	for _, e := range v.entries {
@@ -132,7 +132,7 @@ func (r *Service) noteCovers(at places, v *view) {
 	r.noteDue.Store(err != nil) // then the next look tries again
 	if err != nil {
 		r.Problems.Raise("guarded", "which events guards cover cannot be written down: "+err.Error(),
-			"hooks take all tool calls for guarded while the hub does not answer; make room or repair "+r.Dirs.State)
+			"hooks take all tool calls for guarded while the daemon does not answer; make room or repair "+r.Dirs.State)
 	} else if r.Problems.Any() {
 		r.Problems.Clear("guarded")
 	}

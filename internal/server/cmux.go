@@ -83,6 +83,6 @@ func cmuxWaits(line []byte) bool {
 			Wait float64 `json:"wait_timeout_seconds"`
 		} `json:"params"`
 	}
-	return json.Unmarshal(line, &request) == nil && request.ID != nil && request.Method == wire.MethodFeedPush &&
+	return json.Unmarshal(line, &request) == nil && request.ID != nil && request.Method == wire.MethodCmuxPush &&
 		request.Params.Wait > 0
 }

@@ -31,7 +31,7 @@ const pageEvents = 200
 // until the peer hangs up.
 func EventStream(notes *Notes, journal Journal) StreamMethod {
 	return func(params json.RawMessage, _ proc.Cred) (Stream, *wire.Error) {
-		e := &eventStream{hub: notes, journal: journal}
+		e := &eventStream{daemon: notes, journal: journal}
 		if bad := services.ReadParams(params, &e.params); bad != nil {
 			return nil, bad
 		}
@@ -40,7 +40,7 @@ func EventStream(notes *Notes, journal Journal) StreamMethod {
 }
 
 type eventStream struct {
-	hub     *Notes
+	daemon  *Notes
 	journal Journal
 	params  wire.StreamParams
 	send    func([]byte) bool
@@ -55,7 +55,7 @@ type eventStream struct {
 
 func (e *eventStream) runStream(ctx context.Context, id json.RawMessage, send func([]byte) bool) {
 	e.send = send
-	notes, leave := e.hub.addFollower()
+	notes, leave := e.daemon.addFollower()
 	defer leave()
 	response := wire.Response{Version: "2.0", ID: id, Result: json.RawMessage(`{"ok":true}`)}
 	var err error
@@ -70,7 +70,7 @@ func (e *eventStream) runStream(ctx context.Context, id json.RawMessage, send fu
 	}
 	ready := false
 	for {
-		stored := e.hub.nextStored()
+		stored := e.daemon.nextStored()
 		if e.params.Sessions != wire.SessionsOnly && !e.sendStored(ctx) {
 			return
 		}

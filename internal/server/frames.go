@@ -16,7 +16,7 @@ import (
 // HookCalls answers hook calls.
 type HookCalls interface {
 	// AnswerHook answers one call. Without ok the caller is hung up on: it asks
-	// the next hub. after is done once the caller has its answer; it may be nil.
+	// the next daemon. after is done once the caller has its answer; it may be nil.
 	AnswerHook(ctx context.Context, call *HookCall) (reply frame.Reply, after func(), ok bool)
 }
 
@@ -70,7 +70,7 @@ func (s *Server) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byt
 		call.ID = frame.NewID()
 	}
 	call.OnGone = func(cancel func()) func() {
-		entry.SetBusy(false) // this will take longer: a stopping hub does not wait for it
+		entry.SetBusy(false) // this will take longer: a stopping daemon does not wait for it
 		return watchHangUp(conn, cancel)
 	}
 	if request.Holds {

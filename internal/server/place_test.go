@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Whoever stands where the socket was keeps callers away: the hub must notice.
+// Whoever stands where the socket was keeps callers away: the daemon must notice.
 func TestSocketThatIsNotOursIsNoticed(t *testing.T) {
 	for name, replace := range map[string]func(socket string) error{
 		"nothing":  func(string) error { return nil },
@@ -30,7 +30,7 @@ func TestSocketThatIsNotOursIsNoticed(t *testing.T) {
 	}
 }
 
-// A hub whose descriptors were taken away makes room for another.
+// A daemon whose descriptors were taken away makes room for another.
 func TestServerThatCanLetNobodyInGivesUp(t *testing.T) {
 	why := make(chan string, 10)
 	s := startServer(t, func(s *Server) { s.GiveUp = func(text string) { why <- text } })

@@ -35,15 +35,15 @@ type reading struct {
 // readings is the one table of what agents may read, for every method of the
 // class read. A method that is not here is refused to them.
 var readings = map[string]reading{
-	wire.MethodInfo:      {limit: hideProblems},
-	wire.MethodQuery:     {limit: limitEntries},
-	wire.MethodStats:     {limit: hideErrors},
-	wire.MethodSessions:  {limit: limitSessions},
-	wire.MethodSession:   {limit: limitDetail},
-	wire.MethodFeedItems: {limit: limitItems},
-	wire.MethodGrants:    {limit: limitGrants},
-	wire.MethodFeedList:  {limit: limitCmuxItems},
-	wire.MethodFeedJump:  {limit: limitPlace},
+	wire.MethodInfo:        {limit: hideProblems},
+	wire.MethodQuery:       {limit: limitEntries},
+	wire.MethodStats:       {limit: hideErrors},
+	wire.MethodSessions:    {limit: limitSessions},
+	wire.MethodSession:     {limit: limitDetail},
+	wire.MethodInboxItems:  {limit: limitItems},
+	wire.MethodPermissions: {limit: limitPermissions},
+	wire.MethodCmuxList:    {limit: limitCmuxItems},
+	wire.MethodCmuxJump:    {limit: limitPlace},
 
 	// What a call of the reader's would meet, which settings, hooks and modules
 	// there are, and where the reader sits.
@@ -53,8 +53,8 @@ var readings = map[string]reading{
 	wire.MethodTrustLook:   {open: true},
 	wire.MethodConfirmLook: {open: true},
 	wire.MethodModules:     {open: true},
-	wire.MethodSeat:        {open: true},
-	wire.MethodSeats:       {open: true},
+	wire.MethodWhoami:      {open: true},
+	wire.MethodTerminals:   {open: true},
 
 	// By which ways the person is told.
 	wire.MethodNotifyStatus: {open: true},
@@ -184,11 +184,11 @@ func limitDetail(answer any, view *View) (any, *wire.Error) {
 }
 
 func limitItems(answer any, view *View) (any, *wire.Error) {
-	list, ok := answer.([]wire.FeedItem)
+	list, ok := answer.([]wire.InboxRequest)
 	if !ok {
 		return nil, errUnknownAnswer(answer)
 	}
-	own := []wire.FeedItem{}
+	own := []wire.InboxRequest{}
 	for i := range list {
 		if view.owns(list[i].Agent, list[i].Session, list[i].Cwd) {
 			own = append(own, list[i])
@@ -200,20 +200,20 @@ func limitItems(answer any, view *View) (any, *wire.Error) {
 // hidesRequest tells whether somebody asked for one request that is not theirs.
 func (v *View) hidesRequest(method string, params json.RawMessage, answer any) bool {
 	id, _ := jsonscan.String(jsonscan.Get(params, "id"))
-	if !v.Limited || method != wire.MethodFeedItems || id == "" {
+	if !v.Limited || method != wire.MethodInboxItems || id == "" {
 		return false
 	}
 	own, _ := limitItems(answer, v)
-	list, ok := own.([]wire.FeedItem)
+	list, ok := own.([]wire.InboxRequest)
 	return ok && len(list) == 0
 }
 
-func limitGrants(answer any, view *View) (any, *wire.Error) {
-	list, ok := answer.([]wire.GrantInfo)
+func limitPermissions(answer any, view *View) (any, *wire.Error) {
+	list, ok := answer.([]wire.PermissionInfo)
 	if !ok {
 		return nil, errUnknownAnswer(answer)
 	}
-	own := []wire.GrantInfo{}
+	own := []wire.PermissionInfo{}
 	for _, one := range list {
 		if (one.Session != "" || one.Project != "") && view.owns(one.Agent, one.Session, one.Project) {
 			own = append(own, one)
@@ -266,10 +266,10 @@ var streamReadings = map[string]map[string]streamReading{
 		wire.NoteReady: mayReadAll, wire.NoteEvent: mayReadEvent, wire.NoteOutcome: mayReadOutcome,
 		wire.NoteSession: mayReadSession,
 	},
-	wire.MethodFeedStream: {
-		wire.NoteFeedReady: mayReadAll, wire.NoteFeedReceived: mayReadItem, wire.NoteFeedResolved: mayReadItem,
-		wire.NoteFeedExpired: mayReadItem, wire.NoteFeedWithdrawn: mayReadItem,
-		wire.NoteFeedWindow: mayReadItem, wire.NoteFeedWindowOver: mayReadItem,
+	wire.MethodInboxStream: {
+		wire.NoteInboxReady: mayReadAll, wire.NoteInboxReceived: mayReadItem, wire.NoteInboxResolved: mayReadItem,
+		wire.NoteInboxExpired: mayReadItem, wire.NoteInboxWithdrawn: mayReadItem,
+		wire.NoteInboxWindow: mayReadItem, wire.NoteInboxWindowOver: mayReadItem,
 	},
 }
 
@@ -335,6 +335,6 @@ func mayReadSession(f *streamFilter, params json.RawMessage) bool {
 }
 
 func mayReadItem(f *streamFilter, params json.RawMessage) bool {
-	var one wire.FeedItem
+	var one wire.InboxRequest
 	return json.Unmarshal(params, &one) == nil && f.view.owns(one.Agent, one.Session, one.Cwd)
 }

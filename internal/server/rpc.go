@@ -42,7 +42,7 @@ func (s *Server) hasMethod(name string) bool {
 	return short || long
 }
 
-// Call runs a method for the program that runs this hub. Nobody has to vouch
+// Call runs a method for the program that runs this daemon. Nobody has to trust
 // for it: it is no peer on the socket, and could do as it likes anyway.
 func (s *Server) Call(ctx context.Context, name string, params json.RawMessage) (any, *wire.Error) {
 	peer := proc.Cred{UID: ownUID, PID: os.Getpid()}
@@ -86,7 +86,7 @@ type conversation struct {
 func (c *conversation) callMethod(name string, params json.RawMessage) (json.RawMessage, *wire.Error) {
 	s := c.server
 	long, isLong := s.LongMethods[name]
-	// A stopping hub waits for this answer, as it may be the one to its own
+	// A stopping daemon waits for this answer, as it may be the one to its own
 	// stop; what may take long asks again.
 	c.entry.SetBusy(!isLong)
 	class, known := wire.Methods[name], s.hasMethod(name)
@@ -166,7 +166,7 @@ func (c *conversation) askPerson(name string, class authority.Class, params json
 
 // waitForPerson begins to wait for a person, until the caller hangs up.
 func (c *conversation) waitForPerson() (ctx context.Context, done func()) {
-	c.entry.SetBusy(false) // a stopping hub does not wait for a person
+	c.entry.SetBusy(false) // a stopping daemon does not wait for a person
 	ctx, cancel := context.WithCancel(c.server.ctx)
 	stop := peekHangUp(c.conn, c.reader, cancel)
 	return ctx, func() {

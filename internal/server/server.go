@@ -1,4 +1,4 @@
-// Package server is the hub's socket: connections, hook frames, JSON-RPC and
+// Package server is the daemon's socket: connections, hook frames, JSON-RPC and
 // streams. It knows what a peer may ask and nothing of what the answers mean;
 // those who answer are given to it.
 //
@@ -83,7 +83,7 @@ type Judge interface {
 // Server is the service.
 type Server struct {
 	Options
-	ctx      context.Context // ends when the hub does
+	ctx      context.Context // ends when the daemon does
 	peers    *peers.Registry
 	listener *net.UnixListener
 	socket   os.FileInfo // of the file that the listener made
@@ -93,7 +93,7 @@ type Server struct {
 	failing atomic.Int64
 }
 
-// New makes a server. ctx ends what still runs when the hub ends.
+// New makes a server. ctx ends what still runs when the daemon ends.
 func New(ctx context.Context, o Options) *Server {
 	return &Server{Options: o, ctx: ctx, peers: peers.New(peers.Standard, nil)}
 }
@@ -215,7 +215,7 @@ func (s *Server) Serve() {
 const failTime = 2 * time.Second
 
 // noteFailing gives up when nobody could be let in for a while, though no peer
-// takes the room: the process itself has too few descriptors, and another hub
+// takes the room: the process itself has too few descriptors, and another daemon
 // has its own.
 func (s *Server) noteFailing() {
 	now := time.Now().UnixNano()
@@ -239,7 +239,7 @@ func (s *Server) serveConnection(conn *net.UnixConn, reader *bufio.Reader) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			s.Deps.Problems.Raise("panic", "a connection made the hub stumble; it went on",
+			s.Deps.Problems.Raise("panic", "a connection made the daemon stumble; it went on",
 				"please report it with "+s.Deps.Dirs.Log())
 			s.Deps.Log.Error("panic while serving", "panic", p, "stack", string(debug.Stack()))
 		}

@@ -20,8 +20,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/hubtest/await"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/server/peers"
@@ -178,7 +178,7 @@ func TestSilentPeersAreSweptAndHoldNobodyUp(t *testing.T) {
 	s := startServer(t, use)
 	// Whoever has said what it wants may stay.
 	talks, in := dialServer(t, s)
-	askLine(t, talks, in, `{"jsonrpc":"2.0","id":1,"method":"hub.info"}`)
+	askLine(t, talks, in, `{"jsonrpc":"2.0","id":1,"method":"daemon.info"}`)
 	var silent []*bufio.Reader
 	for _, begins := range []string{
 		"", `{"v":1,"id":"half`, `{"v":1,"id":"x","agent":"claude","event":"Stop","payload":10,"env":0}` + "\nhalf",
@@ -196,7 +196,7 @@ func TestSilentPeersAreSweptAndHoldNobodyUp(t *testing.T) {
 	for i, in := range silent {
 		mustBeHungUp(t, "silent peer "+strconv.Itoa(i), in)
 	}
-	askLine(t, talks, in, `{"jsonrpc":"2.0","id":2,"method":"hub.info"}`)
+	askLine(t, talks, in, `{"jsonrpc":"2.0","id":2,"method":"daemon.info"}`)
 }
 
 // However many connections stand idle, a call gets its answer.
@@ -261,10 +261,10 @@ func TestConversationsLeaveRoomForHooks(t *testing.T) {
 	s := startServer(t, use)
 	for range 2 {
 		conn, in := dialServer(t, s)
-		askLine(t, conn, in, `{"jsonrpc":"2.0","id":1,"method":"hub.info"}`)
+		askLine(t, conn, in, `{"jsonrpc":"2.0","id":1,"method":"daemon.info"}`)
 	}
 	conn, in := dialServer(t, s)
-	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":1,"method":"hub.info"}`+"\n"); err != nil {
+	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":1,"method":"daemon.info"}`+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	if line, err := in.ReadString('\n'); err == nil {
@@ -280,16 +280,16 @@ func TestMethodsAreRefusedByTheirAuthority(t *testing.T) {
 	})
 	conn, in := dialServer(t, s)
 	for line, want := range map[string]string{
-		`{"jsonrpc":"2.0","id":1,"method":"hub.info"}`: `"result":{"ok":true}`,
-		`{"jsonrpc":"2.0","id":2,"method":"hub.off"}`:  `only readers here`,
-		`{"jsonrpc":"2.0","id":3,"method":"none"}`:     `there is no method`,
+		`{"jsonrpc":"2.0","id":1,"method":"daemon.info"}`: `"result":{"ok":true}`,
+		`{"jsonrpc":"2.0","id":2,"method":"daemon.off"}`:  `only readers here`,
+		`{"jsonrpc":"2.0","id":3,"method":"none"}`:        `there is no method`,
 	} {
 		if got := askLine(t, conn, in, line); !strings.Contains(got, want) {
 			t.Errorf("%s was answered %s, expected %s in it", line, got, want)
 		}
 	}
 	if len(refused) != 1 || refused[0] != wire.MethodOff {
-		t.Errorf("heard of refusals %v, expected of hub.off", refused)
+		t.Errorf("heard of refusals %v, expected of daemon.off", refused)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestBackgroundWaits(t *testing.T) {
 func TestAfterEndsWithItsContext(t *testing.T) {
 	var b Background
 	ctx, end := context.WithCancel(t.Context())
-	b.After(ctx, time.Hour, func() { t.Error("the hub ended: want nothing done afterwards") })
+	b.After(ctx, time.Hour, func() { t.Error("the daemon ended: want nothing done afterwards") })
 	done := false
 	b.After(ctx, 0, func() { done = true; end() })
 	if !b.Wait(t.Context()) || !done {

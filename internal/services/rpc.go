@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Method is one thing the hub can be asked. Every service lists its own; the server
+// Method is one thing the daemon can be asked. Every service lists its own; the server
 // calls Run once the peer may, by [wire.Methods].
 type Method struct {
 	Run func(params json.RawMessage, peer proc.Cred) (any, *wire.Error)
@@ -18,7 +18,7 @@ type Method struct {
 }
 
 // Asking begins to wait for a person while the caller waits: ctx ends when the
-// caller hangs up or the hub stops. done ends it.
+// caller hangs up or the daemon stops. done ends it.
 type Asking func() (ctx context.Context, done func())
 
 // Call runs the method.

@@ -1,6 +1,6 @@
-// Package services holds what every service of the hub is given: the leaves
+// Package services holds what every service of the daemon is given: the leaves
 // that know nothing of any service. A service takes Deps by value and defines
-// itself the interfaces of whatever else it needs; none holds the hub.
+// itself the interfaces of whatever else it needs; none holds the daemon.
 package services
 
 import (
@@ -17,9 +17,9 @@ import (
 )
 
 // ErrCrippled says that this process may not write any more, whatever room the
-// disk has: its own limits were lowered. The next hub has those of whoever starts
+// disk has: its own limits were lowered. The next daemon has those of whoever starts
 // it.
-var ErrCrippled = errors.New("the limits of the hub's own process keep it from writing")
+var ErrCrippled = errors.New("the limits of the daemon's own process keep it from writing")
 
 // Deps is what every service may use.
 type Deps struct {
@@ -34,7 +34,7 @@ type Deps struct {
 	// Notes tells whoever follows a stream what is not stored: traces,
 	// outcomes, changes of sessions.
 	Notes Publisher
-	// Background runs goroutines that the hub waits for when it stops.
+	// Background runs goroutines that the daemon waits for when it stops.
 	Background *Background
 }
 

@@ -59,8 +59,8 @@ func (w *answerWatcher) watchSession(one *state.Session) {
 	}
 	asked := &event.Event{Session: one.ID, Transcript: one.Transcript, Where: one.Place}
 	var answered <-chan struct{}
-	if a.Feed != nil && a.Feed.Window == agent.WindowState && !one.Place.Shared {
-		answered = windowstate.Answered(ctx, w.running.Go, a.Feed.State, asked)
+	if a.Inbox != nil && a.Inbox.Window == agent.WindowState && !one.Place.Shared {
+		answered = windowstate.Answered(ctx, w.running.Go, a.Inbox.State, asked)
 	}
 	if answered == nil {
 		cancel()

@@ -18,7 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Methods is what the hub can be asked about sessions. Whatever changes what a
+// Methods is what the daemon can be asked about sessions. Whatever changes what a
 // person sees, or speaks in a person's place, is for people alone.
 func (s *Service) Methods() map[string]services.Method {
 	return map[string]services.Method{
@@ -100,7 +100,7 @@ func (s *Service) forgetMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 		return nil, bad
 	}
 	if one, ok := s.tracker.sessions.Get(key); ok && len(one.Held) > 0 {
-		return nil, wire.Errorf(wire.CodeConflict, "%s waits for your answer (`hookmux feed`); answer or release it "+
+		return nil, wire.Errorf(wire.CodeConflict, "%s waits for your answer (`hookmux inbox`); answer or release it "+
 			"first",
 			key.ID)
 	}

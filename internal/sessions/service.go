@@ -33,7 +33,7 @@ type Options struct {
 	SessionGone func(agent, session string)
 	// WindowsChanged is told what of a session stands in the agent's own window,
 	// whenever that may have changed.
-	WindowsChanged func(agent, session string, items []wire.FeedItem)
+	WindowsChanged func(agent, session string, items []wire.InboxRequest)
 	// TurnEnded is told of a session whose turn ended; nil: nobody.
 	TurnEnded func(wire.Session)
 	// TerminalReport reads a report about a terminal out of an event that came as
@@ -50,12 +50,12 @@ type Sender interface {
 
 // Service knows the sessions. New makes it ready, Run works until Stop.
 type Service struct {
-	ctx         context.Context // ends when the hub does
+	ctx         context.Context // ends when the daemon does
 	deps        services.Deps
 	settings    SettingsSource
 	sender      Sender
 	sessionGone func(agent, session string)
-	tellWindows func(agent, session string, items []wire.FeedItem)
+	tellWindows func(agent, session string, items []wire.InboxRequest)
 	turnEnded   func(wire.Session)
 
 	tracker     *tracker
@@ -84,7 +84,7 @@ const (
 	tickPeriod = time.Minute
 )
 
-// New makes the service and reads what an earlier hub knew.
+// New makes the service and reads what an earlier daemon knew.
 func New(ctx context.Context, deps services.Deps, o Options) *Service {
 	t := newTracker(o.TerminalReport)
 	t.setSwitches(readSwitches(deps, o.Settings.Settings()))
@@ -136,7 +136,7 @@ func (s *Service) RequestEnded(id string, settled bool) { s.tracker.requestEnded
 // holds (status pending, the id of the request) and what stands in an agent's own
 // window (status window). Of a session that ended while hookmux still held a
 // request the status is withdrawn.
-func (s *Service) Waiting() []wire.FeedItem { return s.view.waitingItems() }
+func (s *Service) Waiting() []wire.InboxRequest { return s.view.waitingItems() }
 
 // Locate is where a process runs, as far as it and its environment tell. claimed
 // is what the caller says itself.
@@ -152,7 +152,7 @@ func (s *Service) List(all bool) []wire.Session { return s.view.listSessions(all
 type History func(ctx context.Context, since time.Time) iter.Seq2[*event.Event, error]
 
 // CatchUp applies what the journal knows and the session log does not: events of
-// the last moments before a hub died.
+// the last moments before a daemon died.
 func (s *Service) CatchUp(ctx context.Context, history History) {
 	for ev, err := range history(ctx, s.store.missingSince()) {
 		if err != nil {
@@ -363,8 +363,8 @@ func (s *Service) lookupBoth(ev *event.Event, variables []byte) func(string) str
 	}
 }
 
-// ApplyLate applies an event that reached the hub through a file: one that came
-// while no hub ran, or that an earlier hub acknowledged.
+// ApplyLate applies an event that reached the daemon through a file: one that came
+// while no daemon ran, or that an earlier daemon acknowledged.
 func (s *Service) ApplyLate(ev *event.Event) {
 	if reviewer := s.ReviewerOf(ev, nil); reviewer != ev.Reviewer && ev.Reviewer == event.ReviewerUnknown {
 		known := *ev

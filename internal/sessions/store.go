@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions/state"
 )
 
-// sessionStore keeps the sessions on disk, so that the next hub knows them. One
+// sessionStore keeps the sessions on disk, so that the next daemon knows them. One
 // goroutine uses it, the service's.
 type sessionStore struct {
 	deps    services.Deps
@@ -28,7 +28,7 @@ func newSessionStore(deps services.Deps, t *tracker) *sessionStore {
 
 func (s *sessionStore) logFile() string { return filepath.Join(s.deps.Dirs.State, "sessions.log") }
 
-// loadSessions reads what an earlier hub wrote.
+// loadSessions reads what an earlier daemon wrote.
 func (s *sessionStore) loadSessions() {
 	var stored []*state.Session
 	log, skipped, err := kvlog.Open(s.logFile(), func(e kvlog.Entry) {
@@ -52,10 +52,10 @@ func (s *sessionStore) loadSessions() {
 	})
 	if err != nil {
 		s.deps.Problems.Raise("sessions",
-			"what sessions do cannot be kept across restarts of the hub: "+err.Error(), "repair "+s.logFile())
+			"what sessions do cannot be kept across restarts of the daemon: "+err.Error(), "repair "+s.logFile())
 		return
 	}
-	if skipped > 1 { // one is cut off when a hub dies
+	if skipped > 1 { // one is cut off when a daemon dies
 		s.deps.Log.Warn("lines of the session log could not be read", "file", s.logFile(), "lines", skipped)
 	}
 	if log.Aside != "" {

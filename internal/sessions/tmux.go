@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// tmuxDisplay shows changes in tmux, inside the hub's own process: nobody has to
+// tmuxDisplay shows changes in tmux, inside the daemon's own process: nobody has to
 // keep another program running for it. One goroutine uses it, the service's.
 type tmuxDisplay struct {
 	ctx     context.Context

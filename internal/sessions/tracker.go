@@ -93,8 +93,8 @@ func (t *tracker) requestEnded(id string, settled bool) {
 	t.noteChange(t.sessions.RequestEnded(id, settled, time.Now()))
 }
 
-// applyLate applies an event that reached the hub through a file: one that came
-// while no hub ran, or that an earlier hub acknowledged. What the session
+// applyLate applies an event that reached the daemon through a file: one that came
+// while no daemon ran, or that an earlier daemon acknowledged. What the session
 // already knows is not applied twice.
 func (t *tracker) applyLate(ev *event.Event) {
 	key := state.Key{Agent: ev.Agent, ID: ev.Session}

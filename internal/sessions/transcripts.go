@@ -201,10 +201,10 @@ func (f *transcriptFollower) readTranscript(one *followed, current state.Overvie
 // else.
 func (f *transcriptFollower) readStateFile(key state.Key, current *state.Overview, now time.Time) {
 	a, ok := f.deps.Catalogue.Agent(key.Agent)
-	if !ok || a.Feed == nil || a.Feed.State == nil || current.Shared || current.Waits {
+	if !ok || a.Inbox == nil || a.Inbox.State == nil || current.Shared || current.Waits {
 		return
 	}
-	idle, ok := windowstate.IdleSince(a.Feed.State, current.Transcript, key.ID, current.PID)
+	idle, ok := windowstate.IdleSince(a.Inbox.State, current.Transcript, key.ID, current.PID)
 	if !ok || now.Sub(idle) < idleSettles {
 		return
 	}

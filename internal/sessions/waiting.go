@@ -11,39 +11,39 @@ import (
 )
 
 // waitingItems is everything that waits for a person, the oldest first.
-func (v *view) waitingItems() []wire.FeedItem {
-	list := []wire.FeedItem{}
+func (v *view) waitingItems() []wire.InboxRequest {
+	list := []wire.InboxRequest{}
 	for _, one := range v.tracker.sessions.Waiting() {
 		for _, held := range one.Held {
-			item := wire.FeedItem{
-				ID: held.ID, Status: wire.FeedPending, Agent: one.Agent, Session: one.ID, CreatedAt: held.At,
+			item := wire.InboxRequest{
+				ID: held.ID, Status: wire.InboxPending, Agent: one.Agent, Session: one.ID, CreatedAt: held.At,
 			}
 			if !one.Live() {
-				item.Status = wire.FeedWithdrawn
+				item.Status = wire.InboxWithdrawn
 			}
 			list = append(list, item)
 		}
 		list = append(list, v.windowItems(one)...)
 	}
-	slices.SortStableFunc(list, func(a, b wire.FeedItem) int {
+	slices.SortStableFunc(list, func(a, b wire.InboxRequest) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
 	})
 	return list
 }
 
 // windowItems is what of a session stands in the agent's own window.
-func (v *view) windowItems(one *state.Session) []wire.FeedItem {
+func (v *view) windowItems(one *state.Session) []wire.InboxRequest {
 	if one == nil {
 		return nil
 	}
-	var list []wire.FeedItem
+	var list []wire.InboxRequest
 	for _, waits := range one.WaitingList() {
 		if waits.Held {
 			continue
 		}
 		info := v.sessionInfo(one)
-		item := wire.FeedItem{
-			ID: waits.ID, Status: wire.FeedWindow, Kind: windowKind(waits.Kind), Agent: one.Agent, Session: one.ID,
+		item := wire.InboxRequest{
+			ID: waits.ID, Status: wire.InboxWindow, Kind: windowKind(waits.Kind), Agent: one.Agent, Session: one.ID,
 			Cwd: one.Cwd, Pane: info.Pane, Tool: waits.Tool, ToolKind: string(waits.Kind), Choices: []string{},
 			CreatedAt: waits.At, AgentID: waits.Actor,
 		}

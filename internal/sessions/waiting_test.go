@@ -31,7 +31,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// What waits for a person is one list: whatever happens, feed, ps, tmux and
+// What waits for a person is one list: whatever happens, inbox, ps, tmux and
 // `jump --next` name the same. The services are the real ones; nothing runs in
 // the background, so that every step can be looked at.
 
@@ -41,13 +41,13 @@ const agentPID = 5_000_009
 // patience is how long a test waits for what must come.
 const patience = 20 * time.Second
 
-// waitingRig is sessions and approvals as a hub has them.
+// waitingRig is sessions and approvals as a daemon has them.
 type waitingRig struct {
 	t         failer
 	sessions  *Service
 	approvals *approvals.Service
 	tmux      map[string]tmux.Change // as the display was told
-	windows   map[string]bool        // as those who follow the feed were told
+	windows   map[string]bool        // as those who follow the inbox were told
 	held      map[string]*heldCall   // by the id of the event
 	count     int
 }
@@ -79,7 +79,7 @@ type noRecorder struct{}
 
 func (noRecorder) WakeJournal()                             {}
 func (noRecorder) RecordOwn(string, string, time.Time, any) {}
-func (noRecorder) MonitoredCalls(context.Context, time.Time, int, func(wire.MonitoredCall)) error {
+func (noRecorder) LogOnlyCalls(context.Context, time.Time, int, func(wire.LogOnlyCall)) error {
 	return nil
 }
 
@@ -136,8 +136,8 @@ func newWaitingRig(t failer) (*waitingRig, func()) {
 	}
 }
 
-// windowsChanged keeps what followers of the feed know of windows.
-func (r *waitingRig) windowsChanged(agentName, session string, items []wire.FeedItem) {
+// windowsChanged keeps what followers of the inbox know of windows.
+func (r *waitingRig) windowsChanged(agentName, session string, items []wire.InboxRequest) {
 	maps.DeleteFunc(r.windows, func(id string, _ bool) bool { return strings.HasPrefix(id, agentName+":"+session+" ") })
 	for _, item := range items {
 		r.windows[agentName+":"+session+" "+item.ID] = true
@@ -217,11 +217,11 @@ func (r *waitingRig) settle() {
 // mustAgree compares the four views.
 func (r *waitingRig) mustAgree(after string) {
 	r.t.Helper()
-	var feed, feedSessions, ps, psSessions, shown, next, windows, told []string
+	var inbox, inboxSessions, ps, psSessions, shown, next, windows, told []string
 	listed := map[string]bool{}
 	for _, item := range r.approvals.WaitingFor(proc.Cred{}) {
-		feed = append(feed, item.ID)
-		if item.Status == wire.FeedWindow {
+		inbox = append(inbox, item.ID)
+		if item.Status == wire.InboxWindow {
 			windows = append(windows, item.Agent+":"+item.Session+" "+item.ID)
 		}
 		listed[item.ID] = true
@@ -233,7 +233,7 @@ func (r *waitingRig) mustAgree(after string) {
 		}
 		ps = append(ps, one.Waits...)
 		if slices.ContainsFunc(one.Waits, func(id string) bool { return listed[id] }) {
-			feedSessions = append(feedSessions, one.Agent+":"+one.ID)
+			inboxSessions = append(inboxSessions, one.Agent+":"+one.ID)
 		}
 		if len(one.Waits) != len(one.Asks) {
 			r.t.Fatalf("after %s: %d ids and %d texts", after, len(one.Waits), len(one.Asks))
@@ -248,16 +248,16 @@ func (r *waitingRig) mustAgree(after string) {
 		next = append(next, one.Agent+":"+one.ID)
 	}
 	told = slices.Collect(maps.Keys(r.windows))
-	for _, list := range []*[]string{&feed, &feedSessions, &ps, &psSessions, &shown, &next, &windows, &told} {
+	for _, list := range []*[]string{&inbox, &inboxSessions, &ps, &psSessions, &shown, &next, &windows, &told} {
 		slices.Sort(*list)
 	}
 	for _, pair := range []struct {
 		what      string
 		one, many []string
 	}{
-		{"requests in feed and ps", feed, ps}, {"sessions in feed and ps", feedSessions, psSessions},
+		{"requests in inbox and ps", inbox, ps}, {"sessions in inbox and ps", inboxSessions, psSessions},
 		{"sessions in ps and tmux", psSessions, shown}, {"sessions in ps and jump --next", psSessions, next},
-		{"windows in feed and feed --watch", windows, told},
+		{"windows in inbox and inbox --watch", windows, told},
 	} {
 		if !slices.Equal(pair.one, pair.many) {
 			r.t.Fatalf("after %s: %s differ:\n  %v\n  %v; want pair.one equal to pair.many",
@@ -270,11 +270,11 @@ func (r *waitingRig) mustAgree(after string) {
 func (r *waitingRig) answerOne(id string, choice string) {
 	r.t.Helper()
 	if choice == "release" {
-		m := r.approvals.Methods()[wire.MethodFeedRelease]
+		m := r.approvals.Methods()[wire.MethodInboxRelease]
 		if _, err := m.Run(json.RawMessage(`{"id":"`+id+`"}`), proc.Cred{}); err != nil {
 			r.t.Fatalf("release: %v", err)
 		}
-	} else if _, err := r.approvals.Reply(nil, wire.FeedReplyParams{ID: id, Choice: choice}, proc.Cred{}); err != nil &&
+	} else if _, err := r.approvals.Reply(nil, wire.InboxReplyParams{ID: id, Choice: choice}, proc.Cred{}); err != nil &&
 		err.Code != wire.CodeParams { // not everything offers every choice
 		r.t.Fatalf("%s: err = %v, want not err != nil && err.Code != wire.CodeParams", choice, err)
 	}

@@ -241,9 +241,9 @@ func (w *walker) walkBinary(cmd *syntax.BinaryCmd, c inherited) Span {
 		return w.walkList(cmd, c)
 	}
 	dirs := w.dirs
-	feed := w.walkStmt(cmd.X, c)
+	inbox := w.walkStmt(cmd.X, c)
 	w.dirs = dirs
-	c.from, c.input, c.hasInput = feed, Word{}, false
+	c.from, c.input, c.hasInput = inbox, Word{}, false
 	out := w.walkStmt(cmd.Y, c)
 	w.dirs = dirs
 	return out

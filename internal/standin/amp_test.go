@@ -37,7 +37,7 @@ if (name === "tool.call" && !["allow", "reject-and-continue", "modify", "synthes
 process.stdout.write(JSON.stringify(result ?? null));
 `
 
-// TestAmpAsDocumented goes from the installer to the answer, in both scopes, with the hub
+// TestAmpAsDocumented goes from the installer to the answer, in both scopes, with the daemon
 // and without it.
 func TestAmpAsDocumented(t *testing.T) {
 	node, err := exec.LookPath("node")

@@ -100,7 +100,7 @@ func rovodevOnlyWatches(t *testing.T, w *world) {
 	if r := w.run(w.ourEntry(t, w.v.user, c), c.payload); r.Stdout != "" || r.Exit != 0 {
 		t.Errorf("a refused call: %q with exit code %d, want nothing and 0: nobody reads it", r.Stdout, r.Exit)
 	}
-	// The hub says no to it, and Rovo Dev does not hear it.
+	// The daemon says no to it, and Rovo Dev does not hear it.
 	broken := strings.Replace(rovodevPayload(w, "on_tool_start", "echo one@make deploy"), "@", "\n", 1)
 	c.payload = strings.Replace(broken, "standin-rovodev", "standin-rovodev-broken", 1)
 	if got := w.v.read(entry{}, w.run(w.ourEntry(t, w.v.user, c), c.payload)); got.outcome != goesOn {

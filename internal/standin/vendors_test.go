@@ -36,8 +36,8 @@ var vendors = []*vendor{
 	&windsurf,
 }
 
-// TestStandIns takes every vendor through the same way, beside one hub: installed into a file that holds the person's
-// own things, asked with the hub, without it and without the program, and taken out again.
+// TestStandIns takes every vendor through the same way, beside one daemon: installed into a file that holds the person's
+// own things, asked with the daemon, without it and without the program, and taken out again.
 func TestStandIns(t *testing.T) {
 	b := newBench(t)
 	worlds := make([]*world, 0, len(vendors))
@@ -68,8 +68,8 @@ func TestStandIns(t *testing.T) {
 			w.v.more(t, w)
 		}
 	})
-	hubDown(t, b)
-	each("hub down", func(t *testing.T, w *world) {
+	daemonDown(t, b)
+	each("daemon down", func(t *testing.T, w *world) {
 		wantOutcome(t, w, "echo unchecked", w.v.honours.unchecked, "")
 	})
 	if err := os.Remove(b.Program("hookmux-hook")); err != nil {
@@ -201,7 +201,7 @@ func toldLimit(e entry) (limit time.Duration, ok bool) {
 	return time.Duration(n) * time.Second, words[2] == e.event
 }
 
-// wantAnswers wants the vendor, with the hub up, to go on where hookmux has no
+// wantAnswers wants the vendor, with the daemon up, to go on where hookmux has no
 // opinion, and to heed refusals as it says.
 func wantAnswers(t *testing.T, w *world) {
 	h := w.v.honours

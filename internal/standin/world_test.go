@@ -21,13 +21,13 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/hub"
-	"github.com/hookmux/hookmux/internal/hubtest"
-	"github.com/hookmux/hookmux/internal/hubtest/programs"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemon"
+	"github.com/hookmux/hookmux/internal/daemontest"
+	"github.com/hookmux/hookmux/internal/daemontest/programs"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/install/steps"
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -50,7 +50,7 @@ type vendor struct {
 	read func(e entry, r result) reading
 	// honours is what becomes of a call of the shell tool.
 	honours honours
-	// more are checks of this vendor alone, while the hub is up.
+	// more are checks of this vendor alone, while the daemon is up.
 	more func(t *testing.T, w *world)
 }
 
@@ -58,7 +58,7 @@ type vendor struct {
 type honours struct {
 	neutral   outcome // hookmux has no opinion
 	deny      outcome // a guard or a hook refuses; refused unless it can only watch
-	unchecked outcome // guards are on and nobody can be asked: the hub is down and cannot be started
+	unchecked outcome // guards are on and nobody can be asked: the daemon is down and cannot be started
 	missing   outcome // the program of the hook is gone
 }
 
@@ -101,9 +101,9 @@ type result struct {
 	failed error // it could not be started
 }
 
-// world is a home with hookmux-hook, a hub, and a person's own settings.
+// world is a home with hookmux-hook, a daemon, and a person's own settings.
 type world struct {
-	*hubtest.Bench
+	*daemontest.Bench
 	agent *agent.Agent
 	v     *vendor
 }
@@ -112,18 +112,18 @@ type world struct {
 const userHook = `{"version":1,"hooks":[{"id":"no-deploys","agent":"*","hookType":"tool.before","handler":"command",` +
 	`"target":"echo no deploys today >&2; exit 2","match":{"command":"deploy"}}]}`
 
-// newBench makes a home with a running hub. The hub knows no process above the hooks: whoever runs this test, the
+// newBench makes a home with a running daemon. The daemon knows no process above the hooks: whoever runs this test, the
 // name in the installed command counts.
-func newBench(t *testing.T) *hubtest.Bench {
+func newBench(t *testing.T) *daemontest.Bench {
 	t.Helper()
-	b := hubtest.New(t, func(s hubtest.Setup) (hubtest.Hub, error) {
-		return hub.New(hub.Options{Dirs: s.Dirs, Table: s.Processes, Facts: s.Facts, Asker: s.Asker, Version: s.Version,
+	b := daemontest.New(t, func(s daemontest.Setup) (daemontest.Daemon, error) {
+		return daemon.New(daemon.Options{Dirs: s.Dirs, Table: s.Processes, Facts: s.Facts, Asker: s.Asker, Version: s.Version,
 			PID: s.PID, Extra: s.Extra, Log: s.Log, LiveSettings: s.LiveSettings, Person: s.ByPerson})
 	})
 	if err := programs.Build(b.Bin, programs.Options{Names: []string{"hookmux-hook"}}); err != nil {
 		t.Fatal(err)
 	}
-	// A hub that hooks would start, and a judge that they would ask, fail at once.
+	// A daemon that hooks would start, and a judge that they would ask, fail at once.
 	b.Write(b.Program("hookmux"), "#!/bin/sh\nexit 1\n")
 	if err := os.Chmod(b.Program("hookmux"), 0o700); err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func (w *world) ourEntry(t *testing.T, name string, c call) entry {
 
 // run runs a hook to its end as the vendor does. The environment is the person's, as a login shell has it.
 func (w *world) run(e entry, payload string) result {
-	ctx, cancel := context.WithTimeout(context.Background(), hubtest.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), daemontest.Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, e.argv[0], e.argv[1:]...)
 	cmd.Dir = e.dir
@@ -241,11 +241,11 @@ func (w *world) ask(t *testing.T, c call) reading {
 	return w.v.read(e, w.run(e, c.payload))
 }
 
-// hubDown stops the hub and keeps hooks from starting another.
-func hubDown(t *testing.T, b *hubtest.Bench) {
+// daemonDown stops the daemon and keeps hooks from starting another.
+func daemonDown(t *testing.T, b *daemontest.Bench) {
 	t.Helper()
 	b.Down()
-	if err := hubstart.Pause(b.Dirs); err != nil {
+	if err := daemonstart.Pause(b.Dirs); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -41,14 +41,14 @@ func Read(state string) (Record, bool) {
 	return r, true
 }
 
-// WasUsed reports whether a hub served here before: versions before this package wrote
-// nothing down, but left a journal. A hub asks before it makes its own.
+// WasUsed reports whether a daemon served here before: versions before this package wrote
+// nothing down, but left a journal. A daemon asks before it makes its own.
 func WasUsed(state string) bool {
 	_, err := os.Stat(filepath.Join(state, "journal.db"))
 	return !errors.Is(err, os.ErrNotExist)
 }
 
-// Note writes down that a hub of this version serves now, in a home where one was used
+// Note writes down that a daemon of this version serves now, in a home where one was used
 // before or not.
 func Note(state, serving string, used bool, now time.Time) error {
 	was, known := Read(state)

@@ -24,7 +24,7 @@ func TestNote(t *testing.T) {
 		return r
 	}
 	if got := note("0.1.0", now); got != (Record{Version: "0.1.0", Since: now}) || got.IsNews(now) {
-		t.Errorf("the first hub: %+v, want no upgrade", got)
+		t.Errorf("the first daemon: %+v, want no upgrade", got)
 	}
 	later := now.Add(time.Hour)
 	if got := note("0.1.0", later); !got.Since.Equal(now) {

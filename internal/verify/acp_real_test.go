@@ -75,7 +75,7 @@ func TestRealACP(t *testing.T) {
 				out, _ := cmd.Output()
 				return string(out)
 			}
-			t.Cleanup(func() { endACPHub(run) })
+			t.Cleanup(func() { endACPDaemon(run) })
 			e := startEditor(t, hookmux, env, st.Project, append(append([]string{"acp", "--"}, in.Argv...), how.args...))
 			e.call("initialize", `{"protocolVersion":1,"clientCapabilities":{},"clientInfo":{"name":"script","version":"1"}}`)
 			session := e.call("session/new", `{"cwd":`+quoted(st.Project)+`,"mcpServers":[]}`).SessionID
@@ -107,18 +107,18 @@ func TestRealACP(t *testing.T) {
 	}
 }
 
-// endACPHub stops the hub of a test, by its process: nobody sits at a terminal.
-func endACPHub(run func(args ...string) string) {
+// endACPDaemon stops the daemon of a test, by its process: nobody sits at a terminal.
+func endACPDaemon(run func(args ...string) string) {
 	var status struct {
-		Hub struct {
+		Daemon struct {
 			PID int `json:"pid"`
-		} `json:"hub"`
+		} `json:"daemon"`
 		PID int `json:"pid"`
 	}
 	if json.Unmarshal([]byte(run("status", "--json")), &status) != nil {
 		return
 	}
-	for _, pid := range []int{status.PID, status.Hub.PID} {
+	for _, pid := range []int{status.PID, status.Daemon.PID} {
 		if pid > 1 {
 			if p, err := os.FindProcess(pid); err == nil {
 				_ = p.Signal(os.Interrupt)

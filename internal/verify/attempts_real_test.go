@@ -22,7 +22,7 @@ import (
 
 // From the shell tool of a real agent, no row of the table of
 // attempts lets it approve a request. Timers (at, cron) are tried on
-// process trees alone (internal/hub, internal/authority): they would run on the
+// process trees alone (internal/daemon, internal/authority): they would run on the
 // machine of whoever tests.
 func TestRealAttempts(t *testing.T) {
 	for _, agent := range []string{"claude", "codex"} {
@@ -32,7 +32,7 @@ func TestRealAttempts(t *testing.T) {
 
 func attemptsOf(t *testing.T, agent string) {
 	st := realTestBed(t, agent)
-	if err := st.StartHubWithHooks(nil); err != nil {
+	if err := st.StartDaemonWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	id := pendingRequest(t, st)
@@ -76,7 +76,7 @@ func attemptsOf(t *testing.T, agent string) {
 		ss = append(ss, model.Step{Calls: []model.ToolCall{st.Table.Shell.Call(command)}})
 	}
 	// By editing our files: the guard refuses each, and says so in the journal.
-	ours := []string{"grants.json", "consent.key", "decisions.jsonl", "away.json"}
+	ours := []string{"permissions.json", "consent.key", "decisions.jsonl", "away.json"}
 	for _, file := range ours {
 		ss = append(ss, model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("echo forged > " +
 			filepath.Join(st.Dirs.State, file))}})
@@ -103,8 +103,8 @@ func attemptsOf(t *testing.T, agent string) {
 		}
 		t.Logf("%s: %s", name, strings.TrimSpace(string(said)))
 	}
-	var items []wire.FeedItem
-	if err := st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &items); err != nil || len(items) != 1 ||
+	var items []wire.InboxRequest
+	if err := st.Daemon.CallMethod(wire.MethodInboxItems, wire.InboxListParams{ID: id}, &items); err != nil || len(items) != 1 ||
 		items[0].Status != "pending" {
 		t.Errorf(`the request: %+v %v; want no error, len(items) == 1 and items[0].Status == "pending"`, items, err)
 	}
@@ -151,7 +151,7 @@ func attemptRows(t *testing.T) []attempts.Attempt {
 func writeAttempt(t *testing.T, st *testbed.TestBed, row attempts.Attempt, command string) {
 	t.Helper()
 	said := filepath.Join(st.Project, "said-"+row.Name)
-	// What the hub is found by stands in the script: attempts take variables away.
+	// What the daemon is found by stands in the script: attempts take variables away.
 	do := "export HOME=" + quote.Word(st.Home) + " HOOKMUX_RUNTIME_DIR=" + quote.Word(st.Dirs.Runtime) +
 		"\n" + command + " >" + quote.Word(said) + " 2>&1 </dev/null\n"
 	writePersonFile(t, st.Project, "do-"+row.Name, do)
@@ -175,12 +175,12 @@ func awaitRefusal(file string) string {
 	return "n=0; while ! grep -q refused: " + file + " 2>/dev/null && [ $n -lt 600 ]; do sleep 0.1; n=$((n+1)); done\n"
 }
 
-// readJournal reads what the test bed's hub has stored, from within: on the socket
+// readJournal reads what the test bed's daemon has stored, from within: on the socket
 // this process counts as the agent it reported for, and reads no other's events.
 func readJournal(st *testbed.TestBed, each func(client.Entry)) error {
 	for after := ""; ; {
 		var page wire.QueryResult
-		if err := st.Hub.CallMethod(wire.MethodQuery, wire.QueryParams{After: after}, &page); err != nil {
+		if err := st.Daemon.CallMethod(wire.MethodQuery, wire.QueryParams{After: after}, &page); err != nil {
 			return err
 		}
 		for _, e := range page.Entries {
@@ -192,10 +192,10 @@ func readJournal(st *testbed.TestBed, each func(client.Entry)) error {
 	}
 }
 
-// pendingRequest puts a request of somebody else into the test bed's feed.
+// pendingRequest puts a request of somebody else into the test bed's inbox.
 func pendingRequest(t *testing.T, st *testbed.TestBed) string {
 	t.Helper()
-	st.Hub.CountSink(true)
+	st.Daemon.CountSink(true)
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan struct{})
 	go func() {
@@ -206,8 +206,8 @@ func pendingRequest(t *testing.T, st *testbed.TestBed) string {
 	}()
 	t.Cleanup(func() { cancel(); <-over })
 	for range 1500 {
-		var items []wire.FeedItem
-		if err := st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
+		var items []wire.InboxRequest
+		if err := st.Daemon.CallMethod(wire.MethodInboxItems, wire.InboxListParams{}, &items); err != nil {
 			t.Fatal(err)
 		}
 		if len(items) == 1 {
@@ -215,6 +215,6 @@ func pendingRequest(t *testing.T, st *testbed.TestBed) string {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	t.Fatal("no request came to the feed")
+	t.Fatal("no request came to the inbox")
 	return ""
 }

@@ -14,30 +14,30 @@ import (
 // notice it.
 var pluginFaults = map[string]map[string]testbed.Breakage{
 	"opencode": {
-		"feed-approve": {Name: "no-reply", What: "a plugin that hands no answer to OpenCode", Plugin: []string{
+		"inbox-approve": {Name: "no-reply", What: "a plugin that hands no answer to OpenCode", Plugin: []string{
 			`if (answer.reply !== "once" && answer.reply !== "always" && answer.reply !== "reject") return;`, "return;"}},
-		"feed-deny": {Name: "yes-for-no", What: "a plugin that says yes for no", Plugin: []string{
+		"inbox-deny": {Name: "yes-for-no", What: "a plugin that says yes for no", Plugin: []string{
 			`{ reply: answer.reply, message`, `{ reply: "once", message`}},
-		"feed-nobody": {Name: "yes-for-nothing", What: "a plugin that takes no answer for a yes", Plugin: []string{
+		"inbox-nobody": {Name: "yes-for-nothing", What: "a plugin that takes no answer for a yes", Plugin: []string{
 			`if (answer.reply !== "once" && answer.reply !== "always" && answer.reply !== "reject") return;`, `if (!answer.reply) answer = { reply: "once" };`}},
-		"feed-window": {Name: "deaf", What: "a plugin that does not hear of answers in OpenCode's window", Plugin: []string{
+		"inbox-window": {Name: "deaf", What: "a plugin that does not hear of answers in OpenCode's window", Plugin: []string{
 			`"permission.replied": (event) => settledHere(event.properties.requestID ?? event.properties.permissionID, event)`, `"permission.replied": () => {}`}},
-		"feed-question": {Name: "no-answers", What: "a plugin that loses the answers to questions", Plugin: []string{
+		"inbox-question": {Name: "no-answers", What: "a plugin that loses the answers to questions", Plugin: []string{
 			`await post(question + "/reply"`, `await post(question + "/nowhere"`}},
 	},
 	"pi": {
-		"feed-approve": {Name: "no-for-yes", What: "an extension that says no for yes", Plugin: []string{
+		"inbox-approve": {Name: "no-for-yes", What: "an extension that says no for yes", Plugin: []string{
 			`if (answer.block === true) return refuse(answer.reason);`, `if (answer.block === true || answer.allow === true) return refuse(answer.reason);`}},
-		"feed-deny": {Name: "run-anyhow", What: "an extension that forgets a no", Plugin: []string{
+		"inbox-deny": {Name: "run-anyhow", What: "an extension that forgets a no", Plugin: []string{
 			`if (answer.block === true) return refuse(answer.reason);`, ""}},
-		"feed-nobody": {Name: "yes-for-nothing", What: "an extension that takes no answer for a yes", Plugin: []string{
+		"inbox-nobody": {Name: "yes-for-nothing", What: "an extension that takes no answer for a yes", Plugin: []string{
 			`const last = await shown;`, `const last = true;`}},
-		"feed-window": {Name: "mute", What: "an extension that does not tell of answers at pi", Plugin: []string{
+		"inbox-window": {Name: "mute", What: "an extension that does not tell of answers at pi", Plugin: []string{
 			`      tell(answered, ctx);`, ""}},
 	},
 }
 
-// What the feed's checks say about agents with a
+// What the inbox's checks say about agents with a
 // plugin would be a no if the plugin were broken.
 func TestRealPluginBreakages(t *testing.T) {
 	agentstest.Repeats(t, "TestRealSaboteurs on agents without a plugin")

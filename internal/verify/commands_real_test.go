@@ -20,7 +20,7 @@ import (
 )
 
 // shellOf is a person's own tmux beside the agent's: one window follows the
-// feed, so that agents wait for it, and in others commands are typed.
+// inbox, so that agents wait for it, and in others commands are typed.
 type shellOf struct {
 	t    *testing.T
 	st   *testbed.TestBed
@@ -37,7 +37,7 @@ func besideAgent(t *testing.T, st *testbed.TestBed) *shellOf {
 	p := &shellOf{t: t, st: st, term: testbed.NewTerminal(st, tmux, "person")}
 	ctx := context.Background()
 	if _, err := p.term.RunTmux(ctx, "-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "50",
-		p.command("watched", "feed", "--watch")); err != nil {
+		p.command("watched", "inbox", "--watch")); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.term.StopAll)
@@ -47,7 +47,7 @@ func besideAgent(t *testing.T, st *testbed.TestBed) *shellOf {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	t.Fatalf("nobody follows the feed: %s", p.said("watched"))
+	t.Fatalf("nobody follows the inbox: %s", p.said("watched"))
 	return nil
 }
 
@@ -92,11 +92,11 @@ func (p *shellOf) types(args ...string) string {
 var exited = regexp.MustCompile(`(?m)^exit \d+$`)
 
 // next is the request that waits, of a kind and after others.
-func (p *shellOf) next(kind string, done map[string]bool) wire.FeedItem {
+func (p *shellOf) next(kind string, done map[string]bool) wire.InboxRequest {
 	p.t.Helper()
 	for range 900 {
-		var items []wire.FeedItem
-		if err := p.st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
+		var items []wire.InboxRequest
+		if err := p.st.Daemon.CallMethod(wire.MethodInboxItems, wire.InboxListParams{}, &items); err != nil {
 			p.t.Fatal(err)
 		}
 		for _, item := range items {
@@ -107,17 +107,17 @@ func (p *shellOf) next(kind string, done map[string]bool) wire.FeedItem {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	p.t.Fatalf("no %s came to the feed", kind)
-	return wire.FeedItem{}
+	p.t.Fatalf("no %s came to the inbox", kind)
+	return wire.InboxRequest{}
 }
 
-// A headless agent that waits for whoever follows the feed is
+// A headless agent that waits for whoever follows the inbox is
 // let go when they leave, and goes by its own rules: it does not run the call.
 func TestRealLeaving(t *testing.T) {
 	st := realTestBed(t, "claude")
-	seatPerson(st, personSocket)
+	terminalPerson(st, personSocket)
 	st.SetScript([]model.Step{{Calls: []model.ToolCall{st.TaggedCall("left")}}, {Say: testbed.LastWords}})
-	if err := st.StartHubWithHooks(nil); err != nil {
+	if err := st.StartDaemonWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	p := besideAgent(t, st)
@@ -133,8 +133,8 @@ func TestRealLeaving(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	var items []wire.FeedItem
-	if err := st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{ID: item.ID}, &items); err != nil ||
+	var items []wire.InboxRequest
+	if err := st.Daemon.CallMethod(wire.MethodInboxItems, wire.InboxListParams{ID: item.ID}, &items); err != nil ||
 		len(items) != 1 || items[0].End != queue.Abandoned.Code() {
 		t.Errorf("the request ended as %+v %v", items, err)
 	}
@@ -148,13 +148,13 @@ func TestRealLeaving(t *testing.T) {
 func TestRealCommands(t *testing.T) {
 	t.Run("permissions", func(t *testing.T) {
 		st := realTestBed(t, "claude")
-		seatPerson(st, personSocket)
+		terminalPerson(st, personSocket)
 		st.SetScript([]model.Step{
 			{Calls: []model.ToolCall{st.EscalatedCall("typed-yes")}},
 			{Calls: []model.ToolCall{st.EscalatedCall("typed-no")}},
 			{Say: testbed.LastWords},
 		})
-		if err := st.StartHubWithHooks(nil); err != nil {
+		if err := st.StartDaemonWithHooks(nil); err != nil {
 			t.Fatal(err)
 		}
 		p, done := besideAgent(t, st), map[string]bool{}
@@ -191,7 +191,7 @@ func TestRealCommands(t *testing.T) {
 	})
 	t.Run("questions and plans", func(t *testing.T) {
 		st := realTestBed(t, "claude")
-		seatPerson(st, personSocket)
+		terminalPerson(st, personSocket)
 		q := st.Driver.Questions
 		option := func(label string) map[string]any { return map[string]any{"label": label, "description": label} }
 		ask := model.Call(q.Tool, map[string]any{"questions": []any{
@@ -200,7 +200,7 @@ func TestRealCommands(t *testing.T) {
 		}})
 		plan := model.Call(q.Plan, map[string]any{"plan": "# Plan\n\n1. Do it well\n"})
 		st.SetScript(append(testbed.CallSteps(ask, plan, plan), model.Step{Say: testbed.LastWords}))
-		if err := st.StartHubWithHooks(nil); err != nil {
+		if err := st.StartDaemonWithHooks(nil); err != nil {
 			t.Fatal(err)
 		}
 		p, done := besideAgent(t, st), map[string]bool{}

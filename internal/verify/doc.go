@@ -56,7 +56,7 @@
 //
 //	func runAnswers(ctx context.Context, st *testbed.TestBed) error {
 //		st.SetScript(append(testbed.CallSteps(st.TaggedCall("answered")), model.Step{Say: testbed.LastWords}))
-//		if err := st.StartHubWithHooks(decide); err != nil {
+//		if err := st.StartDaemonWithHooks(decide); err != nil {
 //			return err
 //		}
 //		args := st.Driver.TUI(testbed.MarkedPrompt("Run it"), true)
@@ -68,7 +68,7 @@
 //		})
 //	}
 //
-// The test bed's hub listens at st.Dirs.Socket() for a client.Client; events that
+// The test bed's daemon listens at st.Dirs.Socket() for a client.Client; events that
 // passed are waited for with st.Watcher.WaitFor; commands carry a tag
 // (st.TaggedCall("answered") runs `touch ran-answered; echo out-answered`) by which
 // Evidence.Ran, Evidence.Saw and Evidence.ToolEvent find them again. Headless

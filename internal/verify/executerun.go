@@ -23,7 +23,7 @@ func executeRun(ctx context.Context, s *testbed.Setting, a checks.AgentRun, keep
 		return &testbed.Evidence{Run: a.Name, Err: err, Took: time.Since(began)}
 	}
 	defer func() {
-		st.StopHub()
+		st.StopDaemon()
 		if !keep {
 			testbed.RemoveAll(st.Base)
 		}

@@ -14,28 +14,28 @@ import (
 )
 
 // An agent that was told to ask nobody is held by nobody, also
-// while somebody follows the feed: it would not have asked.
+// while somebody follows the inbox: it would not have asked.
 func TestRealFree(t *testing.T) {
 	for _, name := range drivers.Names() {
-		if a, ok := agent.Builtin().Agent(name); !ok || a.Feed == nil {
+		if a, ok := agent.Builtin().Agent(name); !ok || a.Inbox == nil {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			agentstest.Require(t, name)
 			st := realTestBed(t, name)
 			st.SetScript([]model.Step{{Calls: []model.ToolCall{st.TaggedCall("free")}}, {Say: testbed.LastWords}})
-			if err := st.StartHubWithHooks(nil); err != nil {
+			if err := st.StartDaemonWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
-			st.Hub.CountSink(true)
+			st.Daemon.CountSink(true)
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			go func() { // what is asked all the same is let go, so that the run ends
 				for testbed.PauseFor(ctx, 100*time.Millisecond) {
-					var items []wire.FeedItem
-					_ = st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{}, &items)
+					var items []wire.InboxRequest
+					_ = st.Daemon.CallMethod(wire.MethodInboxItems, wire.InboxListParams{}, &items)
 					for _, item := range items {
-						_ = st.Hub.CallMethod(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, nil)
+						_ = st.Daemon.CallMethod(wire.MethodInboxRelease, wire.InboxIDParams{ID: item.ID}, nil)
 					}
 				}
 			}()
@@ -45,8 +45,8 @@ func TestRealFree(t *testing.T) {
 			if !st.LeftItsFile("free") {
 				t.Error("the command did not run")
 			}
-			var items []wire.FeedItem
-			if err := st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{All: true}, &items); err != nil {
+			var items []wire.InboxRequest
+			if err := st.Daemon.CallMethod(wire.MethodInboxItems, wire.InboxListParams{All: true}, &items); err != nil {
 				t.Fatal(err)
 			}
 			for _, item := range items {

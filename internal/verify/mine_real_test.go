@@ -23,7 +23,7 @@ func TestRealMineInstalled(t *testing.T) {
 		p.InstallHookmux("codex", filepath.Join(builtBin(t), "hookmux-hook"), install.Options{Trust: trust})
 		was := ownconfigtest.ReadTree(t, p.Home)
 		r := runCLI(t, p.Home, p.Project, path, "codex", "--mine", "--check", "PreToolUse.deny", "--check",
-			"hub-absent", "--check", "neutral")
+			"daemon-absent", "--check", "neutral")
 		ownconfigtest.CheckTree(t, p.Home, was)
 		if notes := strings.Join(r.report.Agents[0].Notes, "\n"); !strings.Contains(notes, "are proven as they are") {
 			t.Errorf(`strings.Join(r.report.Agents[0].PersonNotes, "\n") = %q, want "are proven as they are" in it`, notes)

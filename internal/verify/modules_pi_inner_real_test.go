@@ -113,7 +113,7 @@ func namesOf(list []heardEvent) []string {
 func checkModuleErrors(t *testing.T, st *testbed.TestBed) {
 	t.Helper()
 	var list []wire.ModuleInfo
-	if err := st.Hub.CallMethod(wire.MethodModules, wire.ModulesParams{}, &list); err != nil {
+	if err := st.Daemon.CallMethod(wire.MethodModules, wire.ModulesParams{}, &list); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range list {
@@ -140,7 +140,7 @@ func TestRealInnerEvents(t *testing.T) {
 	writePersonFile(t, st.Project, ".pi/extensions/own.js", `import fs from "node:fs";
 export default () => fs.writeFileSync("`+filepath.Join(st.Base, "trusted")+`", "");`)
 	st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("echo tool-said")}}, {Say: testbed.LastWords}})
-	if err := st.StartHubWithHooks(nil); err != nil {
+	if err := st.StartDaemonWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := st.RunHeadless(context.Background(), st.AgentCommand(), st.FreeCommand("Say it, input")); err != nil {
@@ -206,7 +206,7 @@ export default () => fs.writeFileSync("`+filepath.Join(st.Base, "trusted")+`", "
 	checkModuleErrors(t, st)
 	for _, x := range st.Watcher.AllSeen() {
 		if x.Event.Native == "context" || x.Event.Native == "turn_start" {
-			t.Errorf("%s went through the hub", x.Event.Native)
+			t.Errorf("%s went through the daemon", x.Event.Native)
 		}
 	}
 }
@@ -310,7 +310,7 @@ func TestRealInnerEventsOfAPerson(t *testing.T) {
 } });`)
 	st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call(
 		"echo one; sleep 1; echo two; sleep 1; echo three")}}, {Say: testbed.LastWords}})
-	if err := st.StartHubWithHooks(nil); err != nil {
+	if err := st.StartDaemonWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	addSecondModel(t, st)
@@ -419,7 +419,7 @@ func TestRealSampleCompaction(t *testing.T) {
 			}
 			writePersonFile(t, st.Dirs.Config, "hooks/sample.ts", string(text))
 			st.SetScript([]model.Step{{Say: testbed.LastWords}, {Say: "summary-by-the-model"}})
-			if err := st.StartHubWithHooks(nil); err != nil {
+			if err := st.StartDaemonWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			addModels(t, st, func(providers map[string]map[string]any) {
@@ -476,7 +476,7 @@ export default function (pi: any) {
 	st.SetScript([]model.Step{
 		{Calls: []model.ToolCall{model.Call("tell_word", map[string]any{"times": 2})}}, {Calls: []model.ToolCall{model.Call("tell_word", map[string]any{"times": 1, "mark": "fail"})}}, {Say: testbed.LastWords},
 	})
-	if err := st.StartHubWithHooks(nil); err != nil {
+	if err := st.StartDaemonWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	r := startRPC(t, st)

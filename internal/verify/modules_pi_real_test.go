@@ -33,7 +33,7 @@ func TestRealModulesInPi(t *testing.T) {
 	writePersonFile(t, st.Dirs.Config, "hooks/inpi.ts", piModule)
 	writePersonFile(t, st.Home, ".pi/agent/settings.json", `{"compaction":{"keepRecentTokens":1}}`)
 	st.SetScript([]model.Step{{Say: testbed.LastWords}})
-	if err := st.StartHubWithHooks(nil); err != nil {
+	if err := st.StartDaemonWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd }

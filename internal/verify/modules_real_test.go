@@ -45,7 +45,7 @@ func TestRealModules(t *testing.T) {
 			st.SetScript([]model.Step{
 				at("touch ran-denied"), at("touch ran-original; echo out-original"), at("touch ran-result; echo the-real-result"), {Say: testbed.LastWords},
 			})
-			if err := st.StartHubWithHooks(nil); err != nil {
+			if err := st.StartDaemonWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			if err := st.RunHeadless(context.Background(), st.AgentCommand(), st.FreeCommand("Run it")); err != nil {
@@ -65,7 +65,7 @@ func TestRealModules(t *testing.T) {
 					st.LeftItsFile("result"), name, can, saw("replaced-by-module"), saw("the-real-result"))
 			}
 			var list []wire.ModuleInfo
-			if err := st.Hub.CallMethod(wire.MethodModules, wire.ModulesParams{}, &list); err != nil || len(list) != 1 ||
+			if err := st.Daemon.CallMethod(wire.MethodModules, wire.ModulesParams{}, &list); err != nil || len(list) != 1 ||
 				!list[0].InForce {
 				t.Fatalf("modules: %+v %v; want no error, len(list) == 1 and list[0].InForce", list, err)
 			}
@@ -96,8 +96,8 @@ func TestRealModuleOfOneLaunch(t *testing.T) {
 			gate := writePersonFile(t, st.Base, "gate.ts", realModule)
 			st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project +
 				" && touch ran-denied")}}, {Say: testbed.LastWords}})
-			person := seatPerson(st, agentSocket) // without one, nothing is loaded for a launch
-			if err := st.StartHubWithHooks(nil); err != nil {
+			person := terminalPerson(st, agentSocket) // without one, nothing is loaded for a launch
+			if err := st.StartDaemonWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			plain := st.In.Argv

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/authority/authoritytest"
-	"github.com/hookmux/hookmux/internal/authority/seat"
+	"github.com/hookmux/hookmux/internal/authority/terminal"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
@@ -20,19 +20,19 @@ const (
 	agentSocket  = "/tmux1"
 )
 
-// seatedPerson lets somebody look at the person's tmux, who sits at a terminal
+// trustedPerson lets somebody look at the person's tmux, who sits at a terminal
 // and types: nobody is attached to it in a test. Everything else is as it is on
 // this machine, so that what agents try is judged by what they are.
-type seatedPerson struct {
-	*seat.Source
+type trustedPerson struct {
+	*terminal.Source
 	socket string
 }
 
-// seatPerson lets the hub of the test bed believe that a person sits at the tmux with
-// that socket, and types every code. It comes before the hub is started.
-func seatPerson(st *testbed.TestBed, socket string) *authoritytest.Agrees {
+// terminalPerson lets the daemon of the test bed believe that a person sits at the tmux with
+// that socket, and types every code. It comes before the daemon is started.
+func terminalPerson(st *testbed.TestBed, socket string) *authoritytest.Agrees {
 	agrees := &authoritytest.Agrees{}
-	st.Facts, st.Asker = seatedPerson{seat.NewSource(st.ProcessTable(), os.Getuid()), socket}, agrees
+	st.Facts, st.Asker = trustedPerson{terminal.NewSource(st.ProcessTable(), os.Getuid()), socket}, agrees
 	return agrees
 }
 
@@ -41,7 +41,7 @@ const (
 	personTTY    = "/dev/seat"
 )
 
-func (p seatedPerson) Lookup(pid int) (proc.Process, error) {
+func (p trustedPerson) Lookup(pid int) (proc.Process, error) {
 	if pid == personClient {
 		return proc.Process{PID: pid, SID: pid, PGID: pid, Foreground: pid, TTY: personTTY, Name: "tmux", Start: 1,
 			UID: os.Getuid(), EUID: os.Getuid()}, nil
@@ -49,21 +49,21 @@ func (p seatedPerson) Lookup(pid int) (proc.Process, error) {
 	return p.Source.Lookup(pid)
 }
 
-func (p seatedPerson) Terminal(tty string) (authority.Terminal, error) {
+func (p trustedPerson) Terminal(tty string) (authority.Terminal, error) {
 	if tty == personTTY {
 		return authority.Terminal{Access: time.Now(), Change: time.Unix(1, 0)}, nil
 	}
 	return p.Source.Terminal(tty)
 }
 
-func (p seatedPerson) Connected(client, server int) (bool, error) {
+func (p trustedPerson) Connected(client, server int) (bool, error) {
 	if client == personClient {
 		return true, nil
 	}
 	return p.Source.Connected(client, server)
 }
 
-func (p seatedPerson) Tmux(server proc.Process) (authority.Tmux, error) {
+func (p trustedPerson) Tmux(server proc.Process) (authority.Tmux, error) {
 	t, err := p.Source.Tmux(server)
 	if err != nil {
 		return t, err

@@ -23,7 +23,7 @@ func TestRealRunAndResumeHeadless(t *testing.T) {
 			st := realTestBed(t, name)
 			st.Model.SetScenario(st.Run, model.Scenario{Steps: []model.Step{{Say: testbed.LastWords}},
 				Named: map[string][]model.Step{"again": {{Say: "I went on."}}}})
-			if err := st.StartHub(nil); err != nil {
+			if err := st.StartDaemon(nil); err != nil {
 				t.Fatal(err)
 			}
 			in := st.PlainCommand()

@@ -49,7 +49,7 @@ var reviewedAgents = []reviewedAgent{
 	},
 }
 
-// Hooks are installed and somebody follows the feed. What the
+// Hooks are installed and somebody follows the inbox. What the
 // agent's own reviewer decides about is never held and never waits for a person:
 // its yes runs the call, its no counts as denied. The same call is held where no
 // reviewer is set.
@@ -142,7 +142,7 @@ func (a reviewedAgent) afterReviews(ctx context.Context, p *shellOf) {
 	// Refusals are read from the agent's record, which is a little behind.
 	testbed.WaitUntil(ctx, 100*time.Millisecond, func() bool {
 		var list []wire.Session
-		return p.st.Hub.CallMethod(wire.MethodSessions, wire.SessionsParams{}, &list) == nil &&
+		return p.st.Daemon.CallMethod(wire.MethodSessions, wire.SessionsParams{}, &list) == nil &&
 			len(list) == 1 && list[0].Turn != nil && list[0].Turn.CallsDenied > 0
 	})
 	one := p.onlySession()
@@ -156,13 +156,13 @@ func (a reviewedAgent) afterReviews(ctx context.Context, p *shellOf) {
 	if said := p.types("show", one.ID); !strings.Contains(said, a.says) {
 		p.t.Errorf("show says\n%s\nexpected %q", said, a.says)
 	}
-	var items []wire.FeedItem
-	ever := wire.FeedListParams{Windows: true, All: true}
-	if err := p.st.Hub.CallMethod(wire.MethodFeedItems, ever, &items); err != nil || len(items) > 0 {
-		p.t.Errorf("the feed had %d requests (%v), expected that there never was one: %+v", len(items), err, items)
+	var items []wire.InboxRequest
+	ever := wire.InboxListParams{Windows: true, All: true}
+	if err := p.st.Daemon.CallMethod(wire.MethodInboxItems, ever, &items); err != nil || len(items) > 0 {
+		p.t.Errorf("the inbox had %d requests (%v), expected that there never was one: %+v", len(items), err, items)
 	}
 	if said := p.said("watched"); strings.Contains(said, "liked") {
-		p.t.Errorf("expected that whoever follows the feed is shown no reviewed call, they saw\n%s", said)
+		p.t.Errorf("expected that whoever follows the inbox is shown no reviewed call, they saw\n%s", said)
 	}
 }
 
@@ -197,19 +197,19 @@ func (a reviewedAgent) testAsks(t *testing.T) {
 		t.Error("the call did not run, expected that it does once it was approved")
 	}
 	if said := p.said("watched"); !strings.Contains(said, "liked") {
-		t.Errorf("expected that whoever follows the feed is shown the call, they saw\n%s", said)
+		t.Errorf("expected that whoever follows the inbox is shown the call, they saw\n%s", said)
 	}
 }
 
-// reviewedTestBed has a hub, and hooks that the installer wrote into the home.
+// reviewedTestBed has a daemon, and hooks that the installer wrote into the home.
 func reviewedTestBed(t *testing.T, name string) *testbed.TestBed {
 	t.Helper()
 	st := realTestBed(t, name)
 	st.Driver.Run = false
-	seatPerson(st, personSocket)
+	terminalPerson(st, personSocket)
 	// Nobody is in a hurry on a machine that has more to do.
-	writePersonFile(t, st.Dirs.Config, "config.json", `{"feed.wait.codex": "60s"}`)
-	if err := st.StartHubWithHooks(nil); err != nil {
+	writePersonFile(t, st.Dirs.Config, "config.json", `{"inbox.wait.codex": "60s"}`)
+	if err := st.StartDaemonWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	return st
@@ -239,16 +239,16 @@ func (p *shellOf) onlySession() wire.Session {
 	return list[0]
 }
 
-// expectNobodyAsked holds that neither ps nor the feed has anything that waits.
+// expectNobodyAsked holds that neither ps nor the inbox has anything that waits.
 func (p *shellOf) expectNobodyAsked(one *wire.Session) {
 	p.t.Helper()
 	if one.Status == string(state.NeedsInput) || one.WaitingSince != nil || len(one.Asks)+len(one.Waits) > 0 {
 		p.t.Errorf("ps says %s, waiting since %v for %v %v; expected that nobody is asked", one.Status,
 			one.WaitingSince, one.Asks, one.Waits)
 	}
-	var items []wire.FeedItem
-	said := p.types("feed", "--json")
+	var items []wire.InboxRequest
+	said := p.types("inbox", "--json")
 	if err := json.NewDecoder(strings.NewReader(said)).Decode(&items); err != nil || len(items) != 0 {
-		p.t.Errorf("the feed has %d requests (%v), expected none:\n%s", len(items), err, said)
+		p.t.Errorf("the inbox has %d requests (%v), expected none:\n%s", len(items), err, said)
 	}
 }

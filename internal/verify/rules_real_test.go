@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/hubtest/await"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
@@ -35,7 +35,7 @@ func TestRealRules(t *testing.T) {
 			writePersonFile(t, st.Dirs.Config, "rules/mine.yaml", testBedRules)
 			calls := []model.ToolCall{st.TaggedCall("passed"), st.TaggedCall("refused")}
 			st.SetScript(append(testbed.CallSteps(calls...), model.Step{Say: testbed.LastWords}))
-			if err := st.StartHubWithHooks(nil); err != nil {
+			if err := st.StartDaemonWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			err := st.RunHeadless(context.Background(), st.AgentCommand(), st.FreeCommand("Run both"))

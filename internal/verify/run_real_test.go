@@ -40,8 +40,8 @@ func realTestBed(t *testing.T, name string) *testbed.TestBed {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		st.ClearUp() // first: what still runs would start a hub of its own
-		st.StopHub()
+		st.ClearUp() // first: what still runs would start a daemon of its own
+		st.StopDaemon()
 		testbed.RemoveAll(st.Base)
 	})
 	return st
@@ -93,7 +93,7 @@ func TestRealRun(t *testing.T) {
 			}
 			st.SetScript(append(testbed.CallSteps(st.TaggedCall("before"), st.TaggedCall("deny"), st.TaggedCall("after")),
 				model.Step{Say: testbed.LastWords}))
-			if err := st.StartHubWithHooks(checks.DecideAll); err != nil {
+			if err := st.StartDaemonWithHooks(checks.DecideAll); err != nil {
 				t.Fatal(err)
 			}
 			began := time.Now()
@@ -161,7 +161,7 @@ func TestRealRunPassesCodeAndSignal(t *testing.T) {
 	for _, name := range []string{"claude", "codex"} {
 		t.Run(name, func(t *testing.T) {
 			st := realTestBed(t, name)
-			if err := st.StartHubWithHooks(nil); err != nil {
+			if err := st.StartDaemonWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			ctx := context.Background()
@@ -178,7 +178,7 @@ func TestRealRunPassesCodeAndSignal(t *testing.T) {
 						testbed.ClipText(got.Stdout), want.Exit, testbed.ClipText(want.Stdout), err)
 				}
 			}
-			st.StopHub()
+			st.StopDaemon()
 			// The signal goes to the process that was started: it is the agent.
 			term, _ := checks.RunNamed("term")
 			if err := term.Execute(ctx, st); err != nil {
@@ -223,7 +223,7 @@ func TestRealClaudeFormat(t *testing.T) {
 			st.SetScript(append(testbed.CallSteps(st.TaggedCall("cf-deny"), st.TaggedCall("cf-exit"),
 				st.TaggedCall("cf-input"), st.TaggedCall("cf-context"), st.TaggedCall("cf-ask")),
 				model.Step{Say: testbed.LastWords}))
-			if err := st.StartHubWithHooks(nil); err != nil {
+			if err := st.StartDaemonWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			args := st.FreeCommand("Run it")
@@ -276,7 +276,7 @@ func TestRealClaudeFormat(t *testing.T) {
 }
 
 // outcomesOf reads what was decided, by tag, from the journal of the test bed's
-// hub: that is where people see it.
+// daemon: that is where people see it.
 func outcomesOf(t *testing.T, st *testbed.TestBed) map[string]string {
 	t.Helper()
 	out := map[string]string{}

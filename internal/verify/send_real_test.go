@@ -17,7 +17,7 @@ func TestRealSend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			st := realTestBed(t, name)
 			st.SetScript([]model.Step{{Say: testbed.LastWords}})
-			if err := st.StartHubWithHooks(nil); err != nil {
+			if err := st.StartDaemonWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
@@ -27,13 +27,13 @@ func TestRealSend(t *testing.T) {
 						t.Fatalf("the first turn did not end\n%s", term.CaptureScreen(ctx))
 					}
 					session := st.Watcher.AllSeen()[0].Event.Session
-					if ok, err := st.Hub.Send(name, "no-such-session", "nobody hears this"); ok || err != nil {
+					if ok, err := st.Daemon.Send(name, "no-such-session", "nobody hears this"); ok || err != nil {
 						t.Errorf("to nobody: %v %v; want !ok and no error", ok, err)
 					}
 					var ok bool
 					var err error
 					for range 50 {
-						if ok, err = st.Hub.Send(name, session, "Help with it "+model.Mark("sub")); ok || err != nil ||
+						if ok, err = st.Daemon.Send(name, session, "Help with it "+model.Mark("sub")); ok || err != nil ||
 							!testbed.PauseFor(ctx, 100*time.Millisecond) {
 							break
 						}

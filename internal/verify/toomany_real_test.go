@@ -28,13 +28,13 @@ func TestRealHelpersAsk(t *testing.T) {
 	}
 	st.Model.SetScenario(st.Run, model.Scenario{Steps: []model.Step{{Calls: calls}, {Say: testbed.LastWords},
 		{Say: testbed.LastWords}, {Say: testbed.LastWords}}, Named: named})
-	if err := st.StartHubWithHooks(nil); err != nil {
+	if err := st.StartDaemonWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
-	st.Hub.CountSink(true)
-	waiting := func() []wire.FeedItem {
-		var items []wire.FeedItem
-		if err := st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
+	st.Daemon.CountSink(true)
+	waiting := func() []wire.InboxRequest {
+		var items []wire.InboxRequest
+		if err := st.Daemon.CallMethod(wire.MethodInboxItems, wire.InboxListParams{}, &items); err != nil {
 			t.Fatal(err)
 		}
 		return items
@@ -43,7 +43,7 @@ func TestRealHelpersAsk(t *testing.T) {
 		func(ctx context.Context, _ *testbed.Terminal) error {
 			most := 0
 			for range tags {
-				var items []wire.FeedItem
+				var items []wire.InboxRequest
 				for c, cancel := context.WithTimeout(ctx, 15*time.Second); ; {
 					if items = waiting(); len(items) > 0 || !testbed.PauseFor(c, 50*time.Millisecond) {
 						cancel()
@@ -55,9 +55,9 @@ func TestRealHelpersAsk(t *testing.T) {
 					break
 				}
 				most = max(most, len(items))
-				var result wire.FeedReplyResult
-				if err := st.Hub.CallMethod(wire.MethodFeedReply,
-					wire.FeedReplyParams{ID: items[0].ID, Choice: string(event.ChooseOnce)}, &result); err != nil {
+				var result wire.InboxReplyResult
+				if err := st.Daemon.CallMethod(wire.MethodInboxReply,
+					wire.InboxReplyParams{ID: items[0].ID, Choice: string(event.ChooseOnce)}, &result); err != nil {
 					t.Error(err)
 				}
 				testbed.PauseFor(ctx, 1500*time.Millisecond) // longer than a sign must stay to be taken for an answer
@@ -73,8 +73,8 @@ func TestRealHelpersAsk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []wire.FeedItem
-	if err := st.Hub.CallMethod(wire.MethodFeedItems, wire.FeedListParams{All: true}, &all); err != nil {
+	var all []wire.InboxRequest
+	if err := st.Daemon.CallMethod(wire.MethodInboxItems, wire.InboxListParams{All: true}, &all); err != nil {
 		t.Fatal(err)
 	}
 	for _, item := range all {

@@ -99,7 +99,7 @@ func TestRealTurnScripts(t *testing.T) {
 			if err := st.SetTurnScript(c.script); err != nil {
 				t.Fatal(err)
 			}
-			err = st.StartHubWithHooks(func(ev *event.Event, _ int) event.Decision {
+			err = st.StartDaemonWithHooks(func(ev *event.Event, _ int) event.Decision {
 				if ev.Kind == event.ToolBefore && ev.Tool != nil {
 					switch ev.Tool.Kind {
 					case event.Question:

@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
-// holder keeps permission requests waiting, as a feed does.
+// holder keeps permission requests waiting, as a inbox does.
 type holder struct {
 	asked chan event.Event
 	ended chan time.Time
@@ -40,7 +40,7 @@ func (h *holder) Handle(ctx context.Context, call *hook.Call) (event.Decision, e
 // Code's own dialog while a hook still waits. The catalogue builds on it: the
 // status file tells at once, the transcript only when the tool has ended.
 func TestRealClaudeWindow(t *testing.T) {
-	agentstest.Repeats(t, "the row feed-window")
+	agentstest.Repeats(t, "the row inbox-window")
 	for _, c := range []struct{ name, key string }{{"yes", "Enter"}, {"no", "Escape"}} {
 		t.Run(c.name, func(t *testing.T) {
 			st := realTestBed(t, "claude")
@@ -55,7 +55,7 @@ func TestRealClaudeWindow(t *testing.T) {
 			// It runs for a while, so that its start and its end are told apart.
 			st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call(
 				"touch ran-window; sleep 3; echo out-window")}}, {Say: testbed.LastWords}})
-			if err := st.StartHubWithHooks(nil); err != nil {
+			if err := st.StartDaemonWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			err = st.AtTerminal(context.Background(), st.Driver.TUI(testbed.MarkedPrompt("Run it"), true),

@@ -1,5 +1,5 @@
 // Package version holds the version that both programs carry, and the order
-// of versions. The hub compares its own with that of a calling client to tell
+// of versions. The daemon compares its own with that of a calling client to tell
 // when it is out of date. Standard library only: the hook client links it.
 //
 // Not golang.org/x/mod/semver: agents have versions of two and of four numbers, and
@@ -16,7 +16,7 @@ var String = "0.1.0-dev"
 // older, 0 when they rank the same, 1 when a is newer. A leading v and build
 // metadata (+…) don't count, missing numbers are zero, and a pre-release ranks
 // before its release. What isn't a version at all ranks below everything, so
-// that a stray string never makes a hub restart.
+// that a stray string never makes a daemon restart.
 func Compare(a, b string) int {
 	coreA, preA := split(a)
 	coreB, preB := split(b)

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// The hub's methods. Each has an authority: who may call it is in the hub's
+// The daemon's methods. Each has an authority: who may call it is in the daemon's
 // method table and in docs/protocol.md.
 const (
-	MethodInfo      = "hub.info"
-	MethodStop      = "hub.stop"
-	MethodRenew     = "hub.renew" // a newer client asks an older hub to make room
-	MethodOff       = "hub.off"
+	MethodInfo      = "daemon.info"
+	MethodStop      = "daemon.stop"
+	MethodRenew     = "daemon.renew" // a newer client asks an older daemon to make room
+	MethodOff       = "daemon.off"
 	MethodInstall   = "install.may" // these four: may the caller do what commands do by themselves?
 	MethodUninstall = "uninstall.may"
 	MethodDoctor    = "doctor.may"
 	MethodTmux      = "tmux.may"
-	MethodOn        = "hub.on"
+	MethodOn        = "daemon.on"
 	MethodPush      = "event.push"
 	MethodStream    = "events.stream"
 	MethodQuery     = "journal.query"
@@ -30,10 +30,10 @@ const (
 	MethodHooksSet   = "hooks.set"
 	MethodHooksDrop  = "hooks.remove"
 	MethodTrustLook  = "trust.look"
-	MethodTrust      = "trust.grant"
-	MethodUntrust    = "trust.withdraw"
+	MethodTrust      = "trust.add"
+	MethodUntrust    = "trust.remove"
 	MethodAllow      = "guard.allow"
-	MethodNap        = "guard.nap"
+	MethodPause      = "guard.pause"
 	MethodStats      = "hooks.stats"
 	MethodOutbox     = "session.outbox" // a plugin asks for texts to put into its sessions
 	MethodWanted     = "modules.wanted" // a plugin asks which inner events anybody listens to
@@ -48,7 +48,7 @@ const (
 	NoteTrace   = "events.trace"
 )
 
-// Info is what the hub says about itself.
+// Info is what the daemon says about itself.
 type Info struct {
 	PID      int         `json:"pid"`
 	Socket   string      `json:"socket"`
@@ -60,30 +60,30 @@ type Info struct {
 	Config   string      `json:"configDir"`
 	Off      *Off        `json:"off,omitempty"`
 	Counts   Counts      `json:"counts"`
-	Feed     FeedInfo    `json:"feed"`
+	Inbox    InboxInfo   `json:"inbox"`
 	Agents   []AgentInfo `json:"agents"`
 	Problems []Problem   `json:"problems"`
 	// Unconfirmed are files of settings whose changes wait for a person; what
 	// was confirmed last is in force.
 	Unconfirmed []Unconfirmed `json:"unconfirmed,omitempty"`
-	// Root says that the hub runs as root, where nothing keeps an agent of
+	// Root says that the daemon runs as root, where nothing keeps an agent of
 	// root's from passing for a person.
 	Root bool `json:"root,omitempty"`
-	// Monitored are the guards and hooks that judge and change nothing.
-	Monitored []MonitoredHook `json:"monitored,omitempty"`
-	// Naps are the guards, rules and packs that only monitor for a while.
-	Naps []Nap `json:"naps,omitempty"`
+	// LogOnly are the guards and hooks that judge and change nothing.
+	LogOnly []LogOnlyHook `json:"logOnly,omitempty"`
+	// Pauses are the guards, rules and packs that only logs for a while.
+	Pauses []Pause `json:"pauses,omitempty"`
 }
 
-// Nap is a guard, a rule or a pack that only monitors for a while.
-type Nap struct {
+// Pause is a guard, a rule or a pack that only logs for a while.
+type Pause struct {
 	Name  string    `json:"name"` // guard.destructive, a rule's id, a pack's name
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"`
 }
 
-// NapParams lets something only monitor for a while.
-type NapParams struct {
+// PauseParams lets something only logs for a while.
+type PauseParams struct {
 	Name    string  `json:"name"`
 	Seconds float64 `json:"seconds"` // 0 ends it
 	Cwd     string  `json:"cwd,omitempty"`
@@ -105,7 +105,7 @@ type Counts struct {
 	Journal   int64  `json:"journal"`   // bytes on disk
 }
 
-// AgentInfo is one agent of the catalogue as this hub has met it.
+// AgentInfo is one agent of the catalogue as this daemon has met it.
 type AgentInfo struct {
 	Name    string     `json:"name"`
 	Title   string     `json:"title"`
@@ -132,11 +132,11 @@ type Filter struct {
 	ID      string   `json:"id,omitempty"` // of an event, or the beginning of it
 	Tool    string   `json:"tool,omitempty"`
 	Verdict string   `json:"verdict,omitempty"`
-	// Monitored keeps only events about which a monitored hook would have had a
+	// LogOnly keeps only events about which a only logged hook would have had a
 	// say.
-	Monitored bool      `json:"monitored,omitempty"`
-	Since     time.Time `json:"since,omitzero"`
-	Until     time.Time `json:"until,omitzero"`
+	LogOnly bool      `json:"logOnly,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	Until   time.Time `json:"until,omitzero"`
 }
 
 // MaxQueryPage is how many events one answer to journal.query holds at most.
@@ -174,7 +174,7 @@ type Entry struct {
 	Outcome *Outcome        `json:"outcome,omitempty"`
 }
 
-// Outcome is what the hub answered and why.
+// Outcome is what the daemon answered and why.
 type Outcome struct {
 	ID       string          `json:"id"`
 	Agent    string          `json:"agent,omitempty"`
@@ -186,11 +186,11 @@ type Outcome struct {
 	Decision json.RawMessage `json:"decision"`
 	Steps    []Step          `json:"steps,omitempty"`
 	Neutral  string          `json:"neutral,omitempty"` // why nobody was asked: off, nested, late
-	Feed     *FeedOutcome    `json:"feed,omitempty"`    // a person was asked
+	Inbox    *InboxOutcome   `json:"inbox,omitempty"`   // a person was asked
 	// the event that told the same before, through another agent's file
 	Duplicate string `json:"twin,omitempty"`
 	// Amends says that it replaces what was told of the event before: hooks that
-	// only monitor were heard after the agent had its answer.
+	// only logs were heard after the agent had its answer.
 	Amends bool `json:"amends,omitempty"`
 }
 
@@ -202,7 +202,7 @@ type Step struct {
 	Verdict string `json:"verdict,omitempty"`
 	Error   string `json:"error,omitempty"`
 	Again   bool   `json:"again,omitempty"`
-	Would   *Would `json:"would,omitempty"` // what a hook that only monitors would have done
+	Would   *Would `json:"would,omitempty"` // what a hook that only logs would have done
 }
 
 // Ready says up to where a stream has replayed.
@@ -276,8 +276,8 @@ type Matched struct {
 	Ran     bool   `json:"ran,omitempty"`
 	Verdict string `json:"verdict,omitempty"`
 	Error   string `json:"error,omitempty"`
-	Monitor bool   `json:"monitor,omitempty"` // it judges and changes nothing
-	Would   *Would `json:"would,omitempty"`   // what it would have done
+	LogOnly bool   `json:"log,omitempty"`   // it judges and changes nothing
+	Would   *Would `json:"would,omitempty"` // what it would have done
 }
 
 // Answer is what the agent's hook process would print and exit with.
@@ -287,7 +287,7 @@ type Answer struct {
 	ExitCode int    `json:"exitCode"`
 }
 
-// StopParams ends the hub.
+// StopParams ends the daemon.
 type StopParams struct {
 	Reason string `json:"reason,omitempty"`
 }
@@ -297,7 +297,7 @@ type RenewParams struct {
 	Version string `json:"version"`
 }
 
-// RenewResult says whether the hub makes room.
+// RenewResult says whether the daemon makes room.
 type RenewResult struct {
 	Leaving bool   `json:"leaving"`
 	Why     string `json:"why"`
@@ -395,7 +395,7 @@ type HookStat struct {
 	Calls    uint64  `json:"calls"`
 	Failures uint64  `json:"failures"`
 	Denied   uint64  `json:"denied"`
-	Would    uint64  `json:"would,omitempty"` // calls that a monitored hook would have stopped, asked about or changed
+	Would    uint64  `json:"would,omitempty"` // calls that a only logged hook would have stopped, asked about or changed
 	MeanUS   float64 `json:"meanUs"`
 	P95US    float64 `json:"p95Us"`
 	MaxUS    float64 `json:"maxUs"`

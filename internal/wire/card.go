@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The marks of a card ([FeedItem.Shown]). hookmux's own lines begin at the margin;
+// The marks of a card ([InboxRequest.Shown]). hookmux's own lines begin at the margin;
 // every line of other people's text is indented, and a mark says what it is.
 const (
 	CardIndent  = "  "
@@ -67,7 +67,7 @@ func cardLineKind(line string) CardLineKind {
 }
 
 // About says what a request is about, from its card; it is no place to decide.
-func (item *FeedItem) About() string {
+func (item *InboxRequest) About() string {
 	head, rest, _ := strings.Cut(item.Shown, "\n")
 	for line := range CardLines(rest) {
 		if line.Kind != OwnLine {

@@ -22,7 +22,7 @@ func TestCardLines(t *testing.T) {
 	for shown, want := range map[string]string{
 		card: "Agent wants to run: $ a", "only one line": "only one line", "one\nin /p\n": "one", "": "",
 	} {
-		if got := (&FeedItem{Shown: shown}).About(); got != want {
+		if got := (&InboxRequest{Shown: shown}).About(); got != want {
 			t.Errorf("%q is about %q, want %q", shown, got, want)
 		}
 	}

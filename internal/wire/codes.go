@@ -1,19 +1,19 @@
 package wire
 
-// How a request ended, as [FeedItem] and [FeedOutcome] have it. Journals hold these
+// How a request ended, as [InboxRequest] and [InboxOutcome] have it. Journals hold these
 // codes: none ever changes, however much it reads like a sentence. What people read is
 // worded in internal/ui/text.
 const (
-	EndAnswered   = "answered"
-	EndInWindow   = "answered in the agent's own window"
-	EndAgentGone  = "the agent is gone"
-	EndHookGone   = "the agent no longer waits"
-	EndTimeOver   = "time is over"
-	EndReleased   = "left to the agent's own prompt"
-	EndHubStopped = "the hub stopped"
-	EndAbandoned  = "nobody is there to answer any more"
-	EndOverrun    = "the turn went on without an answer"
-	EndLeftToHook = "the hook that asked goes on without an answer"
+	EndAnswered      = "answered"
+	EndInWindow      = "answered in the agent's own window"
+	EndAgentGone     = "the agent is gone"
+	EndHookGone      = "the agent no longer waits"
+	EndTimeOver      = "time is over"
+	EndReleased      = "left to the agent's own prompt"
+	EndDaemonStopped = "the daemon stopped"
+	EndAbandoned     = "nobody is there to answer any more"
+	EndOverrun       = "the turn went on without an answer"
+	EndLeftToHook    = "the hook that asked goes on without an answer"
 )
 
 // Why nobody was asked about an event, as [Outcome] has it. Journals hold these codes

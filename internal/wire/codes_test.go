@@ -11,7 +11,7 @@ func TestCodesAreFrozen(t *testing.T) {
 		EndHookGone:           "the agent no longer waits",
 		EndTimeOver:           "time is over",
 		EndReleased:           "left to the agent's own prompt",
-		EndHubStopped:         "the hub stopped",
+		EndDaemonStopped:      "the daemon stopped",
 		EndAbandoned:          "nobody is there to answer any more",
 		EndOverrun:            "the turn went on without an answer",
 		EndLeftToHook:         "the hook that asked goes on without an answer",

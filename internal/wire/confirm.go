@@ -50,11 +50,11 @@ type ConfirmFilesParams struct {
 type ConfirmFileParams struct {
 	File    string `json:"file"`
 	Content string `json:"content"`
-	// Monitor says that the file is about to be written, and shall only monitor.
-	Monitor bool `json:"monitor,omitempty"`
+	// LogOnly says that the file is about to be written, and shall only logs.
+	LogOnly bool `json:"log,omitempty"`
 }
 
-// Unconfirmed is a file in the hub's status whose change waits.
+// Unconfirmed is a file in the daemon's status whose change waits.
 type Unconfirmed struct {
 	File   string `json:"file"`
 	Change string `json:"change"`

@@ -33,9 +33,9 @@ type ModuleInfo struct {
 	Path    string          `json:"path"`
 	Scope   string          `json:"scope"` // global, project, run
 	InForce bool            `json:"inForce"`
-	Why     string          `json:"why,omitempty"`     // why it is not in force, or still is
-	Monitor bool            `json:"monitor,omitempty"` // it judges and changes nothing
-	Info    json.RawMessage `json:"info,omitempty"`    // what the engine knows, see docs/modules.md
+	Why     string          `json:"why,omitempty"`  // why it is not in force, or still is
+	LogOnly bool            `json:"log,omitempty"`  // it judges and changes nothing
+	Info    json.RawMessage `json:"info,omitempty"` // what the engine knows, see docs/modules.md
 }
 
 // ModuleRunParams names the files of a launch.

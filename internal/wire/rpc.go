@@ -1,4 +1,4 @@
-// Package wire is what travels over the hub's socket besides hook frames:
+// Package wire is what travels over the daemon's socket besides hook frames:
 // JSON-RPC 2.0, one message per line, with the values its methods take and
 // give, and the two older envelopes it also speaks, mux0's and cmux's.
 // docs/protocol.md describes it for other programs. Standard library and
@@ -41,7 +41,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Error codes: those of JSON-RPC 2.0, and the hub's own from -32000 up.
+// Error codes: those of JSON-RPC 2.0, and the daemon's own from -32000 up.
 const (
 	CodeParse     = -32700
 	CodeInvalid   = -32600
@@ -51,7 +51,7 @@ const (
 	CodeRefused   = -32001 // the peer has not the authority
 	CodeGone      = -32002 // what was asked about is no longer there
 	CodeConflict  = -32003 // it clashes with what is there
-	CodeWithdrawn = -32004 // the hub is stopping
+	CodeWithdrawn = -32004 // the daemon is stopping
 	CodePIN       = -32005 // an approval needs the PIN, or another one
 )
 

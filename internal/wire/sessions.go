@@ -71,7 +71,7 @@ type Session struct {
 	LastEvent    time.Time  `json:"lastEvent"`
 	WaitingSince *time.Time `json:"waitingSince,omitempty"`
 	Asks         []string   `json:"asks,omitempty"`  // what a person must decide
-	Waits        []string   `json:"waits,omitempty"` // its ids in the feed, in the same order
+	Waits        []string   `json:"waits,omitempty"` // its ids in the inbox, in the same order
 	Ended        *time.Time `json:"ended,omitempty"`
 	EndReason    string     `json:"endReason,omitempty"`
 
@@ -229,7 +229,7 @@ func (s *Session) WindowName() string {
 }
 
 // NextWaiting are the sessions that wait for a person, the longest waiting first.
-// The list is in the hub's order.
+// The list is in the daemon's order.
 func NextWaiting(list []Session) []*Session {
 	var waiting []*Session
 	for i := range list {

@@ -14,8 +14,8 @@ func TestTell(t *testing.T) {
 		line string
 		want Protocol
 	}{
-		{`{"jsonrpc":"2.0","id":1,"method":"hub.info"}`, RPC},
-		{`{"id":1,"method":"hub.info","params":{},"jsonrpc":"2.0"}`, RPC},
+		{`{"jsonrpc":"2.0","id":1,"method":"daemon.info"}`, RPC},
+		{`{"id":1,"method":"daemon.info","params":{},"jsonrpc":"2.0"}`, RPC},
 		{`{"jsonrpc":"2.0","method":"event.push","params":{"payload":1,"terminalId":"x"}}`, RPC},
 		{` {"jsonrpc" : "2.0"} `, RPC},
 		{`{"v":1,"id":"a","agent":"claude","event":"Stop","payload":12,"env":0}`, Frame},

@@ -1,4 +1,4 @@
-// ---- The line to the hub: the same in every hookmux plugin ----
+// ---- The line to the daemon: the same in every hookmux plugin ----
 //
 // One connection per request; a header line, the payload, the environment, and
 // the reply. Nothing here throws into the agent: what goes wrong on our side
@@ -12,13 +12,13 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 
 const AGENT = "__HOOKMUX_AGENT__"; // whose plugin this is
-const CLIENT = "__HOOKMUX_HOOK__"; // hookmux-hook: leaves events behind and starts the hub while none answers
+const CLIENT = "__HOOKMUX_HOOK__"; // hookmux-hook: leaves events behind and starts the daemon while none answers
 const UNAVAILABLE = "__HOOKMUX_ON_UNAVAILABLE__"; // neutral or deny
 const GATE_LIMIT = Number("__HOOKMUX_LIMIT_MS__"); // how long a tool call waits for a decision
 const EVENTS = "__HOOKMUX_EVENTS__"; // the events to report, separated by commas; "" the usual ones
 
-const OBSERVE_WAIT = 2000; // an acknowledgement comes at once or the hub is stuck
-const REACH_WAIT = 3000; // how long a hub that died under a request may take to come back
+const OBSERVE_WAIT = 2000; // an acknowledgement comes at once or the daemon is stuck
+const REACH_WAIT = 3000; // how long a daemon that died under a request may take to come back
 const MAX_SENDS = 4;
 const MAX_PAYLOAD = 16 << 20;
 const CUT_PAYLOAD = 64 << 10;
@@ -26,7 +26,7 @@ const MAX_INNER = 8 << 20; // what a hook in TypeScript is shown at once; it has
 const MAX_ENV = 1 << 20;
 const MAX_QUEUE = 500;
 const POLL_SECONDS = 200; // how long a question for texts stays open
-const POLL_RETRY = 2000; // how soon it is asked again when no hub answers; doubles up to a minute
+const POLL_RETRY = 2000; // how soon it is asked again when no daemon answers; doubles up to a minute
 const HEAD_START = 50; // what a question gets so that what is told after it also arrives after it
 
 const NONE = Object.freeze({});
@@ -46,24 +46,24 @@ function disabled(agent) {
 const deniesUnavailable = () => (process.env.HOOKMUX_ON_UNAVAILABLE || UNAVAILABLE) === "deny";
 
 const chosen = new Set(EVENTS.split(",").filter(Boolean));
-const unreachable = "hookmux: the hub can't be reached, and this plugin was installed to refuse then; run hookmux status";
+const unreachable = "hookmux: the daemon can't be reached, and this plugin was installed to refuse then; run hookmux status";
 
-// Where the hub listens: the rules of hookmux's own programs, in the same
-// order, so that a plugin with a stripped environment meets the same hub.
+// Where the daemon listens: the rules of hookmux's own programs, in the same
+// order, so that a plugin with a stripped environment meets the same daemon.
 function socketPath() {
   const uid = process.getuid();
   const dir = runtimeDir(uid);
-  if (Buffer.byteLength(dir) + "/hub.sock".length <= 100) return dir + "/hub.sock";
+  if (Buffer.byteLength(dir) + "/daemon.sock".length <= 100) return dir + "/daemon.sock";
   let hash = 0xcbf29ce484222325n; // FNV-1a
   for (const byte of Buffer.from(dir)) hash = ((hash ^ BigInt(byte)) * 0x100000001b3n) & 0xffffffffffffffffn;
   const short = "/tmp/hookmux-" + uid + "-" + hash.toString(36);
   // Anybody may make a folder there: only our own is believed.
   if (fs.lstatSync(short).uid !== uid || fs.statSync(short).uid !== uid) throw new Error(short + " belongs to another user");
-  return short + "/hub.sock";
+  return short + "/daemon.sock";
 }
 
 // The socket, if its folder is ours and closed to others: whoever else could
-// listen there would answer in the hub's place.
+// listen there would answer in the daemon's place.
 function trustedSocket() {
   const socket = socketPath();
   const folder = fs.statSync(path.dirname(socket));
@@ -72,7 +72,7 @@ function trustedSocket() {
 }
 
 // What `hookmux install` wrote down, below the home that the password database
-// names: the folder of the hub that this plugin belongs to. The environment has
+// names: the folder of the daemon that this plugin belongs to. The environment has
 // no say then; whoever starts an agent may choose it.
 function installedRuntime(uid) {
   try {
@@ -167,7 +167,7 @@ function exchange(head, payload, wait, signal, sent, held) {
         if (header.id !== head.id) throw new Error("another call's answer");
         end(resolve, got.subarray(0, header.stdout || 0).toString());
       } catch {
-        end(reject, new NoReply("gone")); // not a hub we understand
+        end(reject, new NoReply("gone")); // not a daemon we understand
       }
     });
     socket.on("error", () => end(reject, new NoReply(connected ? "gone" : "absent")));
@@ -175,7 +175,7 @@ function exchange(head, payload, wait, signal, sent, held) {
   });
 }
 
-// viaClient hands the event to hookmux-hook, which starts the hub, waits for
+// viaClient hands the event to hookmux-hook, which starts the daemon, waits for
 // it when the event decides something, and else leaves the event on disk.
 function viaClient(agent, event, payload, limit, decides, id, signal) {
   return new Promise((resolve) => {
@@ -211,8 +211,8 @@ function viaClient(agent, event, payload, limit, decides, id, signal) {
   });
 }
 
-// question asks the hub one thing. Nothing of this keeps the agent alive; made
-// gets the socket. It gives undefined when no hub answers.
+// question asks the daemon one thing. Nothing of this keeps the agent alive; made
+// gets the socket. It gives undefined when no daemon answers.
 function question(method, params, made) {
   return new Promise((resolve) => {
     let got = "";
@@ -277,11 +277,11 @@ class Line {
     this.follow(session, said);
   }
 
-  // ask gets the hub's answer: an object, empty when it has no opinion. What
+  // ask gets the daemon's answer: an object, empty when it has no opinion. What
   // was told before goes first; what is told later doesn't wait for it. refusal
-  // is the answer of a plugin installed to refuse while no hub answers.
-  // held is called when the hub asks a person. inner is for hooks in TypeScript
-  // alone, and lost while no hub answers.
+  // is the answer of a plugin installed to refuse while no daemon answers.
+  // held is called when the daemon asks a person. inner is for hooks in TypeScript
+  // alone, and lost while no daemon answers.
   async ask(session, event, payload, limit, { signal, refusal = NONE, held, inner = false } = {}) {
     if (!inner && !this.wants(event)) return NONE;
     try {
@@ -310,19 +310,19 @@ class Line {
   }
 
   // flush waits until everything has been said and answered: before the agent
-  // exits, because hanging up cancels what the hub is at.
+  // exits, because hanging up cancels what the daemon is at.
   async flush(ms) {
     const answered = this.asking.size ? new Promise((resolve) => (this.answered = resolve)) : undefined;
     await within(Promise.all([answered, ...this.tails.values()]), ms);
   }
 
-  // listen keeps one question open at the hub: is there text for one of our
+  // listen keeps one question open at the daemon: is there text for one of our
   // sessions? put puts it in, and throws when it can't. Nothing of this keeps
-  // the agent alive or starts a hub. It returns what to call when the sessions
+  // the agent alive or starts a daemon. It returns what to call when the sessions
   // changed, and at the end.
   listen(sessions, put) {
     const poller = randomBytes(8).toString("hex");
-    // What is in: a hub that did not hear so hands it out again, and the same
+    // What is in: a daemon that did not hear so hands it out again, and the same
     // file loaded from two places gets it twice.
     const taken = (globalThis[Symbol.for("hookmux.taken")] ??= new Set());
     let done = [];
@@ -343,7 +343,7 @@ class Line {
     };
     const take = async (answer, told) => {
       done = done.filter((one) => !told.includes(one));
-      if (!Array.isArray(answer.result?.texts)) return later(600_000); // an older hub
+      if (!Array.isArray(answer.result?.texts)) return later(600_000); // an older daemon
       retry = POLL_RETRY;
       busy = true;
       for (const one of answer.result.texts) {
@@ -426,7 +426,7 @@ class Line {
     return { event, head, payload: bytes, limit, decides, until: Date.now() + limit - marginOf(limit) / 2 };
   }
 
-  // deliver brings one call to the hub, over its death if need be.
+  // deliver brings one call to the daemon, over its death if need be.
   async deliver(call) {
     const reachUntil = Date.now() + Math.min(REACH_WAIT, call.limit / 2);
     for (let sends = 1; ; ) {
@@ -440,14 +440,14 @@ class Line {
         if (kind === "stopped") return NONE;
         if (kind === "silent" || sends >= MAX_SENDS) return this.unavailable(call);
         if (kind === "absent" && (sends === 1 || Date.now() > reachUntil)) return this.leave(call);
-        // The hub went while it had the call. The next one knows it by its id.
+        // The daemon went while it had the call. The next one knows it by its id.
         if (kind === "gone") sends++;
         await pause(50);
       }
     }
   }
 
-  // leave is what happens while no hub listens.
+  // leave is what happens while no daemon listens.
   async leave(call) {
     call.sent?.();
     if (call.head.inner) return NONE;

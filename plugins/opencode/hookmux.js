@@ -12,7 +12,7 @@ const SHORT_LIMIT = 60_000;
 const FLUSH_WAIT = 2000;
 const MAX_SESSIONS = 300;
 const MAX_TEXT = 20_000;
-const SETTLE_GRACE = 2000; // how long the hub may take to let a request go that was answered here
+const SETTLE_GRACE = 2000; // how long the daemon may take to let a request go that was answered here
 const MAX_KEPT = 8; // how often in a row hookmux prompts a session by itself
 
 const OPTIONAL = new Set(["command.execute.before", "command.executed", "file.edited", "todo.updated", "session.deleted"]);
@@ -125,7 +125,7 @@ function hooks({ client, directory }) {
     waiting.delete(id);
   }
 
-  // settledHere: somebody answered in OpenCode itself. The hub learns that from
+  // settledHere: somebody answered in OpenCode itself. The daemon learns that from
   // the report that goes out now, and lets the request go; only if it does not,
   // we hang up.
   function settledHere(id, event) {
@@ -260,7 +260,7 @@ function hooks({ client, directory }) {
     },
   };
 
-  // hook makes a handler that throws only what the hub wants thrown.
+  // hook makes a handler that throws only what the daemon wants thrown.
   const hook = (name, handle) => async (input, output) => {
     let refused = "";
     await attempt(async () => {

@@ -14,7 +14,7 @@ const SHORT_LIMIT = Math.min(60_000, GATE_LIMIT);
 const FLUSH_WAIT = 1800;
 const SETTLE_WAIT = 1500; // how long an older pi may take to be idle after its last word
 const MAX_TEXT = 20_000;
-const SETTLE_GRACE = 2000; // how long the hub may take to let a request go that was answered here
+const SETTLE_GRACE = 2000; // how long the daemon may take to let a request go that was answered here
 
 const OPTIONAL = new Set(["agent_start", "session_compact_failed", "user_bash", "user_python", "session_tree"]);
 
@@ -227,11 +227,11 @@ function handlers(pi) {
     return { input: original.input }; // omp takes it from here, pi from the event
   });
 
-  // decided asks the hub. While a person is asked elsewhere, a dialog is up
+  // decided asks the daemon. While a person is asked elsewhere, a dialog is up
   // here as well: pi has no prompt of its own. The first answer counts, and
   // closes the other place.
   async function decided(event, ctx, signal) {
-    const remote = new AbortController(); // gives the hub up
+    const remote = new AbortController(); // gives the daemon up
     const dialog = new AbortController(); // closes the dialog
     const stop = () => (remote.abort(), dialog.abort());
     signal?.addEventListener?.("abort", stop, { once: true });
@@ -259,7 +259,7 @@ function handlers(pi) {
       if (answer === undefined) return answeredHere(yes);
       const settled = answer.allow === true || answer.block === true || answer.input !== undefined;
       if (!shown || settled) return answer;
-      // The hub lets go: the dialog is pi's own prompt now.
+      // The daemon lets go: the dialog is pi's own prompt now.
       const last = await shown;
       return last === undefined ? answer : answeredHere(last);
     } finally {

@@ -1,6 +1,6 @@
 // ---- Inner events: what happens inside pi, for hooks in TypeScript ----
 //
-// They are many and large, so the hub is asked which of them anybody listens
+// They are many and large, so the daemon is asked which of them anybody listens
 // to, and only those are subscribed to. Nothing else hears of them.
 
 const WANTED_WAIT = 1000; // how long pi's start is held up to learn what hooks listen to
@@ -90,7 +90,7 @@ class Inner {
     this.question?.destroy();
   }
 
-  // follow keeps asking. A hub that is about to start is asked again soon.
+  // follow keeps asking. A daemon that is about to start is asked again soon.
   async follow(round, heard) {
     for (let retry = 50; !this.stopped && round === this.round; ) {
       const wanted = await this.ask(heard ? 0 : WANTED_SECONDS, this.known);
@@ -113,7 +113,7 @@ class Inner {
     heard?.();
   }
 
-  // ask gives the names, undefined when no hub answers, null when it is too old
+  // ask gives the names, undefined when no daemon answers, null when it is too old
   // to know. Nothing of this keeps pi alive.
   async ask(wait, known) {
     const params = { agent: AGENT, session: this.session, cwd: this.cwd, known, wait };
@@ -145,7 +145,7 @@ class Inner {
       const payload = this.about({ type, name: one.name, ...fields }, ctx, true);
       const answer = await this.line.ask(text(payload.ctx.sessionId), type, payload, GATE_LIMIT, { inner: true, signal });
       if (text(answer.threw)) throw new Error(answer.threw);
-      if (answer === NONE) throw new Error("no hook answers for " + one.name + " any more; hookmux module list");
+      if (answer === NONE) throw new Error("no hook answers for " + one.name + " any more; hookmux hooks list");
       return answer;
     };
     try {

@@ -3,8 +3,8 @@
 //
 // Steps, in order: {do:"call", name, ...} calls a hook and waits; with as:"x"
 // it doesn't wait until {do:"await", as:"x"}; {do:"event", event};
-// {do:"subscribed"} notes what the plugin listens to by now; {do:"abort"} ends pi's signal; {do:"until", got, client, poll} waits until the hub
-// has got that many requests, the client that many calls, and the hub was
+// {do:"subscribed"} notes what the plugin listens to by now; {do:"abort"} ends pi's signal; {do:"until", got, client, poll} waits until the daemon
+// has got that many requests, the client that many calls, and the daemon was
 // asked for texts that often.
 import fs from "node:fs";
 import path from "node:path";

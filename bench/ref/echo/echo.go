@@ -1,6 +1,6 @@
 // Package echo is the plainest server a hook client could talk to: one
 // goroutine per connection, which reads a length line and that many bytes and
-// sends the bytes back. The hub's rate is measured against it.
+// sends the bytes back. The daemon's rate is measured against it.
 package echo
 
 import (
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// limit bounds a message, as the hub does.
+// limit bounds a message, as the daemon does.
 const limit = 16 << 20
 
 // Serve answers on l until it is closed.

@@ -1,11 +1,11 @@
 // Package provider is hookmux as a backend of the Agent Hooks Protocol: an agent that
 // speaks it asks hookmux about its tool calls, by stdin and stdout or by HTTP on this
-// machine. Its messages go to the hub by frames, as a hook's do, and the hub's decision
+// machine. Its messages go to the daemon by frames, as a hook's do, and the daemon's decision
 // goes back as effects.
 //
 // Contract: an agent is one of its own. What it calls itself is a word behind "ahp-",
 // which no agent of the catalogue has; it decides nothing, answers nothing in a person's
-// place, and no other agent's grants count for it. A message that cannot be read is an
+// place, and no other agent's permissions count for it. A message that cannot be read is an
 // error, never an empty answer: the agent's own policy for failures holds then.
 package provider
 
@@ -19,16 +19,16 @@ import (
 	"github.com/hookmux/hookmux/internal/boundedmap"
 )
 
-// Hub takes events in the order in which they are given; [acp.FrameHub] is one.
-type Hub interface {
+// Daemon takes events in the order in which they are given; [acp.FrameDaemon] is one.
+type Daemon interface {
 	Report(r acp.Report, then func())
 	Decide(ctx context.Context, r acp.Report, held func(), answer func(acp.Answer))
 }
 
 // Provider answers messages.
 type Provider struct {
-	Hub   Hub
-	Named *Name
+	Daemon Daemon
+	Named  *Name
 
 	open chan struct{} // what is being decided
 	mu   sync.Mutex
@@ -43,8 +43,8 @@ const (
 )
 
 // New makes a provider.
-func New(hub Hub, named *Name) *Provider {
-	return &Provider{Hub: hub, Named: named, open: make(chan struct{}, maxOpen)}
+func New(daemon Daemon, named *Name) *Provider {
+	return &Provider{Daemon: daemon, Named: named, open: make(chan struct{}, maxOpen)}
 }
 
 // Take accepts a message and returns what waits for its answer; nil where nobody answers.
@@ -61,7 +61,7 @@ func (p *Provider) Take(ctx context.Context, message []byte) (answer func() []by
 	report := acp.Report{Event: in.Event, Payload: in.Payload}
 	if !in.Asks() {
 		if !p.wasAsked(in, false) {
-			p.Hub.Report(report, nil)
+			p.Daemon.Report(report, nil)
 		}
 		return nil
 	}
@@ -73,7 +73,7 @@ func (p *Provider) Take(ctx context.Context, message []byte) (answer func() []by
 	}
 	p.wasAsked(in, true)
 	decided := make(chan acp.Answer, 1)
-	p.Hub.Decide(ctx, report, nil, func(a acp.Answer) { decided <- a })
+	p.Daemon.Decide(ctx, report, nil, func(a acp.Answer) { decided <- a })
 	return func() []byte {
 		defer func() { <-p.open }()
 		select {

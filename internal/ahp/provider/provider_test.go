@@ -13,25 +13,25 @@ import (
 
 	"github.com/hookmux/hookmux/internal/acp"
 	"github.com/hookmux/hookmux/internal/ahp"
-	"github.com/hookmux/hookmux/internal/hubtest"
-	"github.com/hookmux/hookmux/internal/hubtest/await"
+	"github.com/hookmux/hookmux/internal/daemontest"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
 )
 
-// playedHub answers as it is told to, or not at all.
-type playedHub struct {
+// playedDaemon answers as it is told to, or not at all.
+type playedDaemon struct {
 	mu     sync.Mutex
 	told   []acp.Report
 	asked  []acp.Report
 	answer func(n int) (effects string, ok bool)
 }
 
-func (h *playedHub) Report(r acp.Report, _ func()) {
+func (h *playedDaemon) Report(r acp.Report, _ func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.told = append(h.told, r)
 }
 
-func (h *playedHub) Decide(_ context.Context, r acp.Report, _ func(), answer func(acp.Answer)) {
+func (h *playedDaemon) Decide(_ context.Context, r acp.Report, _ func(), answer func(acp.Answer)) {
 	h.mu.Lock()
 	h.asked = append(h.asked, r)
 	n := len(h.asked)
@@ -58,10 +58,10 @@ func told(id string) string {
 }
 
 // serve gives lines to a provider and what it wrote, sorted by nothing.
-func serve(t *testing.T, hub *playedHub, lines ...string) []string {
+func serve(t *testing.T, daemon *playedDaemon, lines ...string) []string {
 	t.Helper()
 	var out bytes.Buffer
-	p := New(hub, NewName(""))
+	p := New(daemon, NewName(""))
 	if err := p.ServeStdio(context.Background(), strings.NewReader(strings.Join(lines, "\n")), &out); err != nil {
 		t.Fatal(err)
 	}
@@ -69,20 +69,20 @@ func serve(t *testing.T, hub *playedHub, lines ...string) []string {
 }
 
 func TestServesLines(t *testing.T) {
-	hub := &playedHub{answer: always(`[{"type":"deny","reason":"no"}]`)}
-	got := serve(t, hub, told("e0"), "", question("q1"), told("q1"), "  ")
+	daemon := &playedDaemon{answer: always(`[{"type":"deny","reason":"no"}]`)}
+	got := serve(t, daemon, told("e0"), "", question("q1"), told("q1"), "  ")
 	want := `{"jsonrpc":"2.0","id":"q1","result":{"protocolVersion":"0.1","effects":[{"type":"deny","reason":"no"}]}}`
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("wrote %q, want %q alone", got, want)
 	}
-	if len(hub.asked) != 1 || len(hub.told) != 1 {
-		t.Errorf("the hub was asked %d times and told %d, want once each: a call that was asked about is not told again",
-			len(hub.asked), len(hub.told))
+	if len(daemon.asked) != 1 || len(daemon.told) != 1 {
+		t.Errorf("the daemon was asked %d times and told %d, want once each: a call that was asked about is not told again",
+			len(daemon.asked), len(daemon.told))
 	}
 }
 
-// Silence of the hub is an empty list; what is no list is an error, and no answer.
-func TestAnswersOfTheHub(t *testing.T) {
+// Silence of the daemon is an empty list; what is no list is an error, and no answer.
+func TestAnswersOfTheDaemon(t *testing.T) {
 	for answer, want := range map[string]string{
 		"":           `"result":{"protocolVersion":"0.1","effects":[]}`,
 		`{"a":1}`:    `"error":{"code":-32004`,
@@ -90,20 +90,20 @@ func TestAnswersOfTheHub(t *testing.T) {
 		`refused`:    `"error":{"code":-32004`,
 		`["x"] ["y"`: `"error":{"code":-32004`,
 	} {
-		got := serve(t, &playedHub{answer: always(answer)}, question("q1"))
+		got := serve(t, &playedDaemon{answer: always(answer)}, question("q1"))
 		if len(got) != 1 || !strings.Contains(got[0], want) || !strings.Contains(got[0], `"id":"q1"`) {
-			t.Errorf("the hub said %q and the agent got %q, want %s", answer, got, want)
+			t.Errorf("the daemon said %q and the agent got %q, want %s", answer, got, want)
 		}
 	}
 }
 
 // A message without an end is passed over in little memory, and the next one counts.
 func TestVeryLongMessages(t *testing.T) {
-	hub := &playedHub{answer: always(``)}
+	daemon := &playedDaemon{answer: always(``)}
 	long := strings.Replace(question("q1"), `"ls"`, `"`+strings.Repeat("x", ahp.MaxMessage)+`"`, 1)
-	got := serve(t, hub, long, question("q2"), long)
-	if len(hub.asked) != 1 || len(got) != 3 {
-		t.Fatalf("the hub was asked %d times, and %d lines came; want one question and three lines", len(hub.asked), len(got))
+	got := serve(t, daemon, long, question("q2"), long)
+	if len(daemon.asked) != 1 || len(got) != 3 {
+		t.Fatalf("the daemon was asked %d times, and %d lines came; want one question and three lines", len(daemon.asked), len(got))
 	}
 	refused := 0
 	for _, line := range got {
@@ -118,8 +118,8 @@ func TestVeryLongMessages(t *testing.T) {
 
 // More questions than can be open are refused, not kept.
 func TestTooManyQuestions(t *testing.T) {
-	hub := &playedHub{answer: func(int) (string, bool) { return "", false }}
-	p := New(hub, NewName(""))
+	daemon := &playedDaemon{answer: func(int) (string, bool) { return "", false }}
+	p := New(daemon, NewName(""))
 	ctx, cancel := context.WithCancel(context.Background())
 	for range maxOpen {
 		if p.Take(ctx, []byte(question("q"))) == nil {
@@ -158,7 +158,7 @@ func TestListensHereOnly(t *testing.T) {
 }
 
 // startHTTP serves a provider on this machine, and gives its address.
-func startHTTP(t *testing.T, hub *playedHub) string {
+func startHTTP(t *testing.T, daemon *playedDaemon) string {
 	t.Helper()
 	listener, err := Listen("127.0.0.1:0")
 	if err != nil {
@@ -166,7 +166,7 @@ func startHTTP(t *testing.T, hub *playedHub) string {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- New(hub, NewName("")).ServeHTTP(ctx, listener, testToken, time.Hour) }()
+	go func() { ended <- New(daemon, NewName("")).ServeHTTP(ctx, listener, testToken, time.Hour) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -198,8 +198,8 @@ func post(ctx context.Context, t *testing.T, url, token, kind, body string) (int
 }
 
 func TestServesHTTP(t *testing.T) {
-	hub := &playedHub{answer: always(`[{"type":"deny","reason":"no"}]`)}
-	url := startHTTP(t, hub)
+	daemon := &playedDaemon{answer: always(`[{"type":"deny","reason":"no"}]`)}
+	url := startHTTP(t, daemon)
 	ctx := context.Background()
 	const kind = "application/json"
 	for name, c := range map[string]struct {
@@ -222,8 +222,8 @@ func TestServesHTTP(t *testing.T) {
 	if r, err := http.Get(url); err != nil || r.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a GET without the token: %v, %v; want HTTP 401", r, err)
 	}
-	if len(hub.asked) != 1 || len(hub.told) != 1 {
-		t.Errorf("the hub was asked %d times and told %d, want once each", len(hub.asked), len(hub.told))
+	if len(daemon.asked) != 1 || len(daemon.told) != 1 {
+		t.Errorf("the daemon was asked %d times and told %d, want once each", len(daemon.asked), len(daemon.told))
 	}
 	http.DefaultClient.CloseIdleConnections()
 }
@@ -231,14 +231,14 @@ func TestServesHTTP(t *testing.T) {
 // An agent that hangs up is not waited for: the question ends with it.
 func TestHangingUpEndsTheQuestion(t *testing.T) {
 	given := make(chan context.Context, 1)
-	hub := &contextHub{given: given}
+	daemon := &contextDaemon{given: given}
 	listener, err := Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	serving, stop := context.WithCancel(context.Background())
 	defer stop()
-	go New(hub, NewName("")).ServeHTTP(serving, listener, testToken, time.Hour)
+	go New(daemon, NewName("")).ServeHTTP(serving, listener, testToken, time.Hour)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		post(ctx, t, "http://"+listener.Addr().String()+"/", testToken, "application/json", question("q1"))
@@ -246,16 +246,16 @@ func TestHangingUpEndsTheQuestion(t *testing.T) {
 	var asked context.Context
 	select {
 	case asked = <-given:
-	case <-time.After(hubtest.Patience):
-		t.Fatal("the hub was not asked, want one question")
+	case <-time.After(daemontest.Patience):
+		t.Fatal("the daemon was not asked, want one question")
 	}
 	cancel()
 	await.Until(t, "the question to end", func() bool { return asked.Err() != nil })
 }
 
-type contextHub struct{ given chan context.Context }
+type contextDaemon struct{ given chan context.Context }
 
-func (h *contextHub) Report(acp.Report, func()) {}
-func (h *contextHub) Decide(ctx context.Context, _ acp.Report, _ func(), _ func(acp.Answer)) {
+func (h *contextDaemon) Report(acp.Report, func()) {}
+func (h *contextDaemon) Decide(ctx context.Context, _ acp.Report, _ func(), _ func(acp.Answer)) {
 	h.given <- ctx
 }

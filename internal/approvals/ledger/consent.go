@@ -1,8 +1,8 @@
 // Package ledger keeps what a person decided and what must last: the record
-// of each decision, standing grants, and the PIN that approvals may ask for.
+// of each decision, saved permissions, and the PIN that approvals may ask for.
 //
 // Contract: what a function here returns without an error is on disk, also
-// after a power cut. Grants and the PIN carry a seal made with a key that only
+// after a power cut. Permissions and the PIN carry a seal made with a key that only
 // the user can read, so that a file which something else wrote is not believed;
 // it is reported instead. A program of the same user that goes and reads the
 // key can still forge them: docs/security.md says so.

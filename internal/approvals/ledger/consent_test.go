@@ -14,8 +14,8 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 )
 
-func grant(command string) policy.Grant {
-	return policy.Grant{Agent: "claude", Scope: policy.Everywhere, Rule: policy.Rule{Command: []string{command}},
+func permission(command string) policy.SavedPermission {
+	return policy.SavedPermission{Agent: "claude", Scope: policy.Everywhere, Rule: policy.Rule{Command: []string{command}},
 		Created: time.Now()}
 }
 
@@ -24,29 +24,29 @@ func call(command string) *event.Event {
 		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{command}}}
 }
 
-func TestGrantsLast(t *testing.T) {
+func TestPermissionsLast(t *testing.T) {
 	dir := t.TempDir()
-	g, err := OpenGrants(dir)
+	g, err := OpenPermissions(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := g.Add(grant("one"))
+	one, err := g.Add(permission("one"))
 	if err != nil || one.ID == "" {
 		t.Fatalf("one = %+v, error %v; want no error and one.ID not empty", one, err)
 	}
-	if same, _ := g.Add(grant("one")); same.ID != one.ID {
+	if same, _ := g.Add(permission("one")); same.ID != one.ID {
 		t.Errorf("saved twice: same.ID is %v, want %v", same.ID, one.ID)
 	}
-	short := grant("short")
+	short := permission("short")
 	short.Expires = time.Now().Add(time.Hour)
-	inSession := grant("here")
+	inSession := permission("here")
 	inSession.Scope, inSession.Session = policy.InSession, "s"
-	for _, more := range []policy.Grant{short, inSession} {
+	for _, more := range []policy.SavedPermission{short, inSession} {
 		if _, err := g.Add(more); err != nil {
 			t.Fatal(err)
 		}
 	}
-	again, err := OpenGrants(dir)
+	again, err := OpenPermissions(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,30 +75,30 @@ func TestGrantsLast(t *testing.T) {
 	if _, ok, _ := again.Revoke(one.ID); ok {
 		t.Error("revoked twice; want !ok")
 	}
-	third, _ := OpenGrants(dir)
+	third, _ := OpenPermissions(dir)
 	if list, _ := third.List(time.Now()); len(list) != 1 {
 		t.Errorf("third.List(time.Now()) = %+v, want 1 of them", list)
 	}
 }
 
-// A file that hookmux did not write grants nothing: changed, made up, or moved
+// A file that hookmux did not write permissions nothing: changed, made up, or moved
 // here from another machine.
 func TestForgery(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
-	g, _ := OpenGrants(dir)
-	if _, err := g.Add(grant("one")); err != nil {
+	g, _ := OpenPermissions(dir)
+	if _, err := g.Add(permission("one")); err != nil {
 		t.Fatal(err)
 	}
-	theirs, _ := OpenGrants(other)
-	if _, err := theirs.Add(grant("evil")); err != nil {
+	theirs, _ := OpenPermissions(other)
+	if _, err := theirs.Add(permission("evil")); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, grantsFile)
+	path := filepath.Join(dir, permissionsFile)
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign, _ := os.ReadFile(filepath.Join(other, grantsFile))
+	foreign, _ := os.ReadFile(filepath.Join(other, permissionsFile))
 	for name, content := range map[string]string{
 		"changed":      strings.Replace(string(good), "one", "two", 1),
 		"no seal":      `[{"id":"g","agent":"claude","scope":"everywhere","rule":{"all":true}}]`,
@@ -109,7 +109,7 @@ func TestForgery(t *testing.T) {
 	} {
 		if name == "the PIN file" {
 			// The seal covers the name: one sealed file cannot stand for another.
-			if err := storeSealed(dir, pinFile, []policy.Grant{grant("evil")}); err != nil {
+			if err := storeSealed(dir, pinFile, []policy.SavedPermission{permission("evil")}); err != nil {
 				t.Fatal(err)
 			}
 			b, _ := os.ReadFile(filepath.Join(dir, pinFile))
@@ -118,7 +118,7 @@ func TestForgery(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := OpenGrants(dir)
+		got, err := OpenPermissions(dir)
 		list, _ := got.List(time.Now())
 		if !errors.Is(err, ErrForged) || len(list) != 0 {
 			t.Errorf("%s: error %v, list = %+v; want error ErrForged and len(list) = 0", name, err, list)
@@ -130,7 +130,7 @@ func TestForgery(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, keyFile)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenGrants(dir); !errors.Is(err, ErrForged) {
+	if _, err := OpenPermissions(dir); !errors.Is(err, ErrForged) {
 		t.Error("believed without a key:", err)
 	}
 	info, _ := os.Stat(path)

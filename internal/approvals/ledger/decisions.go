@@ -27,22 +27,22 @@ const maxDecisionsFile = 8 << 20
 
 // Record is one decision of a person, as it is kept. Its texts are redacted.
 type Record struct {
-	ID      string       `json:"id"` // of the event that the journal gets
-	At      time.Time    `json:"at"`
-	Request string       `json:"request"`
-	EventID string       `json:"event"` // of the event it was about
-	Agent   string       `json:"agent"`
-	Session string       `json:"session,omitempty"`
-	Cwd     string       `json:"cwd,omitempty"`
-	Tool    string       `json:"tool,omitempty"`
-	Kind    string       `json:"kind"`
-	Verdict string       `json:"verdict"`
-	Answer  event.Answer `json:"answer"`
-	Reason  string       `json:"reason,omitempty"`
-	By      string       `json:"by"`
-	Grant   string       `json:"grant,omitempty"`
-	SHA256  string       `json:"sha256"` // of the exact bytes that were shown
-	Shown   string       `json:"shown"`  // these bytes, redacted
+	ID         string       `json:"id"` // of the event that the journal gets
+	At         time.Time    `json:"at"`
+	Request    string       `json:"request"`
+	EventID    string       `json:"event"` // of the event it was about
+	Agent      string       `json:"agent"`
+	Session    string       `json:"session,omitempty"`
+	Cwd        string       `json:"cwd,omitempty"`
+	Tool       string       `json:"tool,omitempty"`
+	Kind       string       `json:"kind"`
+	Verdict    string       `json:"verdict"`
+	Answer     event.Answer `json:"answer"`
+	Reason     string       `json:"reason,omitempty"`
+	By         string       `json:"by"`
+	Permission string       `json:"permission,omitempty"`
+	SHA256     string       `json:"sha256"` // of the exact bytes that were shown
+	Shown      string       `json:"shown"`  // these bytes, redacted
 }
 
 // Decisions is the record of decisions: appended and flushed before an agent hears

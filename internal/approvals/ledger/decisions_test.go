@@ -101,57 +101,57 @@ func TestDecisionsReadTheEnd(t *testing.T) {
 	}
 }
 
-// Nothing is granted where it cannot be written down.
-func TestGrantsOnADiskThatRefuses(t *testing.T) {
+// Nothing is permitted where it cannot be written down.
+func TestPermissionsOnADiskThatRefuses(t *testing.T) {
 	dir := t.TempDir()
-	g, err := OpenGrants(dir)
+	g, err := OpenPermissions(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, grantsFile, "in the way"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, permissionsFile, "in the way"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Add(grant("one")); err == nil {
-		t.Error("a grant that could not be written: got no error, want one")
+	if _, err := g.Add(permission("one")); err == nil {
+		t.Error("a permission that could not be written: got no error, want one")
 	}
 	if list, _ := g.List(time.Now()); len(list) != 0 {
-		t.Errorf("grants in force: got %+v, want none", list)
+		t.Errorf("permissions in force: got %+v, want none", list)
 	}
 }
 
-// There are at most maxGrants; whoever wants more is told what to do.
-func TestGrantsAreBounded(t *testing.T) {
+// There are at most maxPermissions; whoever wants more is told what to do.
+func TestPermissionsAreBounded(t *testing.T) {
 	dir := t.TempDir()
-	var list []policy.Grant
-	for i := range maxGrants - 1 {
-		one := grant(fmt.Sprint("command", i))
+	var list []policy.SavedPermission
+	for i := range maxPermissions - 1 {
+		one := permission(fmt.Sprint("command", i))
 		one.ID = fmt.Sprint("g", i)
 		list = append(list, one)
 	}
-	if err := storeSealed(dir, grantsFile, list); err != nil {
+	if err := storeSealed(dir, permissionsFile, list); err != nil {
 		t.Fatal(err)
 	}
-	g, err := OpenGrants(dir)
+	g, err := OpenPermissions(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Add(grant("last")); err != nil {
-		t.Errorf("grant %d: got %v, want it added", maxGrants, err)
+	if _, err := g.Add(permission("last")); err != nil {
+		t.Errorf("permission %d: got %v, want it added", maxPermissions, err)
 	}
-	if _, err := g.Add(grant("too many")); err == nil || !strings.Contains(err.Error(), "hookmux allow revoke") {
-		t.Errorf("grant %d: got error %v, want one that names hookmux allow revoke", maxGrants+1, err)
+	if _, err := g.Add(permission("too many")); err == nil || !strings.Contains(err.Error(), "hookmux permissions remove") {
+		t.Errorf("permission %d: got error %v, want one that names hookmux permissions remove", maxPermissions+1, err)
 	}
 }
 
-// Revoke drops the grant it is given, and none beside it; List says how often each was used.
-func TestGrantsAreToldApart(t *testing.T) {
-	g, err := OpenGrants(t.TempDir())
+// Revoke drops the permission it is given, and none beside it; List says how often each was used.
+func TestPermissionsAreToldApart(t *testing.T) {
+	g, err := OpenPermissions(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ids []string
 	for _, command := range []string{"one", "two", "three"} {
-		added, err := g.Add(grant(command))
+		added, err := g.Add(permission(command))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestGrantsAreToldApart(t *testing.T) {
 	need := policy.Need{Kind: policy.Permission}
 	for range 2 {
 		if _, ok := g.Match(call("two"), "", need, time.Now()); !ok {
-			t.Error("the call of two is not granted")
+			t.Error("the call of two is not permitted")
 		}
 	}
 	if _, used := g.List(time.Now()); used[ids[1]] != 2 || used[ids[0]] != 0 {
@@ -168,14 +168,14 @@ func TestGrantsAreToldApart(t *testing.T) {
 	}
 	gone, ok, err := g.Revoke(ids[1])
 	if !ok || err != nil || !slices.Equal(gone.Rule.Command, []string{"two"}) {
-		t.Errorf("revoked %+v, %v, %v; want the grant of two", gone, ok, err)
+		t.Errorf("revoked %+v, %v, %v; want the permission of two", gone, ok, err)
 	}
 	for i, command := range []string{"one", "two", "three"} {
 		if _, ok := g.Match(call(command), "", need, time.Now()); ok != (i != 1) {
-			t.Errorf("%s is granted: %v, want %v", command, ok, i != 1)
+			t.Errorf("%s is permitted: %v, want %v", command, ok, i != 1)
 		}
 	}
 	if _, ok, err := g.Revoke("gnone"); ok || err != nil {
-		t.Errorf("revoking a grant that is not there: got %v, %v; want false and no error", ok, err)
+		t.Errorf("revoking a permission that is not there: got %v, %v; want false and no error", ok, err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 const (
 	pinFile = "pin.json"
-	// triesFile counts wrong PINs, so that killing the hub does not reset the count.
+	// triesFile counts wrong PINs, so that killing the daemon does not reset the count.
 	triesFile = "pin-tries.json"
 )
 
@@ -118,7 +118,7 @@ func (p *PIN) checkPIN(pin string) error {
 	if pin == "" {
 		return &PINError{"approvals ask for your PIN"}
 	}
-	// It counts as wrong before it is compared: a hub that is killed meanwhile
+	// It counts as wrong before it is compared: a daemon that is killed meanwhile
 	// has counted it.
 	before := p.tries
 	p.countTry(now)

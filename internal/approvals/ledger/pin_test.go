@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Wrong PINs outlive the hub that counted them.
+// Wrong PINs outlive the daemon that counted them.
 func TestWrongPINsSurviveARestart(t *testing.T) {
 	dir := t.TempDir()
 	p, err := OpenPIN(dir)
@@ -55,7 +55,7 @@ func TestWrongPINsSurviveARestart(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, triesFile)); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // and a hub that starts once more has not forgotten
+	for range 2 { // and a daemon that starts once more has not forgotten
 		if again, err = OpenPIN(dir); err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestWrongPINsAreForgotten(t *testing.T) {
 }
 
 // The seal says who wrote the tries, not when: an older file that is put back is believed, as docs/security.md says. It
-// takes a new hub: one that runs goes by its own memory.
+// takes a new daemon: one that runs goes by its own memory.
 func TestOlderTriesPutBack(t *testing.T) {
 	dir := t.TempDir()
 	p, err := OpenPIN(dir)
@@ -178,13 +178,13 @@ func TestOlderTriesPutBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := p.Check("2468"); err == nil || !strings.Contains(err.Error(), "too many") {
-		t.Errorf("the hub that counted: got %v, want too many wrong PINs", err)
+		t.Errorf("the daemon that counted: got %v, want too many wrong PINs", err)
 	}
 	again, err := OpenPIN(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := again.Check("2468"); err != nil {
-		t.Errorf("a new hub: got %v, want the right PIN taken; if it is refused now, say so in docs/security.md", err)
+		t.Errorf("a new daemon: got %v, want the right PIN taken; if it is refused now, say so in docs/security.md", err)
 	}
 }

@@ -29,7 +29,7 @@ func TestWhatStandsBesideACommand(t *testing.T) {
 
 // A yes to a command does not count for the same words outside of the sandbox, or in
 // another folder.
-func TestAGrantKnowsHowACommandRuns(t *testing.T) {
+func TestAPermissionKnowsHowACommandRuns(t *testing.T) {
 	plain := shellCall(`{"command":"npm test","description":"x"}`)
 	loose := shellCall(`{"command":"npm test","dangerouslyDisableSandbox":true}`)
 	there := shellCall(`{"command":"npm test","workdir":"/elsewhere"}`)
@@ -39,7 +39,7 @@ func TestAGrantKnowsHowACommandRuns(t *testing.T) {
 	}
 	if !rule.Matches(shellCall(`{"command":"npm test","description":"y"}`)) || rule.Matches(loose) ||
 		rule.Matches(there) {
-		t.Error("a grant for the plain command")
+		t.Error("a permission for the plain command")
 	}
 	wide, err := RuleFor(loose)
 	if err != nil || !strings.Contains(wide.Text(), `with {"dangerouslyDisableSandbox":true}`) {
@@ -47,7 +47,7 @@ func TestAGrantKnowsHowACommandRuns(t *testing.T) {
 			wide.Text(), err)
 	}
 	if !wide.Matches(loose) || wide.Matches(plain) || wide.Matches(there) {
-		t.Error("a grant for the loose one")
+		t.Error("a permission for the loose one")
 	}
 	long := shellCall(`{"command":"npm test","env":"` + strings.Repeat("x", maxInput) + `"}`)
 	if _, err := RuleFor(long); err == nil {

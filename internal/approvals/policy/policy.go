@@ -1,10 +1,10 @@
 // Package policy says whether a person must decide about an event, what they may
-// choose, and whether a standing grant answers in their place.
+// choose, and whether a saved permission answers in their place.
 //
 // Contract: everything here is pure. What an agent can be answered with is the
 // catalogue's data; what the user chose is in the settings; nothing here knows
 // an agent, a clock or a disk. Order is the caller's: guards and hooks first,
-// then grants, then a person.
+// then permissions, then a person.
 package policy
 
 import (
@@ -44,7 +44,7 @@ func Levels() []Level { return []Level{Off, Permissions, SideEffects, All} }
 type Case struct {
 	Event    *event.Event // with the input as hooks changed it
 	Spec     *agent.EventSpec
-	Feed     *agent.Feed
+	Inbox    *agent.Inbox
 	Carries  event.Carries
 	Level    Level
 	Chosen   bool           // the user set the level; else only proven points count
@@ -65,7 +65,7 @@ type Need struct {
 	// Unseen says that the input is not whole, so that nobody can know what a
 	// yes would mean.
 	Unseen bool
-	// Decider is who decides in place of a person. A standing grant still
+	// Decider is who decides in place of a person. A saved permission still
 	// counts; beyond that nobody is asked.
 	Decider Decider
 }
@@ -82,7 +82,7 @@ const (
 // NeedFor says what a person must be asked, if anything.
 func NeedFor(c Case) (Need, bool) {
 	ev := c.Event
-	if c.Level == Off || c.Feed == nil || c.Spec == nil || ev.Nested || c.Decision.Verdict == event.Deny {
+	if c.Level == Off || c.Inbox == nil || c.Spec == nil || ev.Nested || c.Decision.Verdict == event.Deny {
 		return Need{}, false
 	}
 	if ev.Malformed != "" {
@@ -107,7 +107,7 @@ func NeedFor(c Case) (Need, bool) {
 // agentAsks is what the agent itself asks for, or what the user chose to be asked
 // about before it runs.
 func agentAsks(c Case) (Need, bool) {
-	point := c.Feed.At(c.Event.Native).For(c.Event)
+	point := c.Inbox.At(c.Event.Native).For(c.Event)
 	if point == nil {
 		return Need{}, false
 	}
@@ -161,7 +161,7 @@ func hookAsks(c Case) (Need, bool) {
 		return Need{}, false
 	}
 	need := Need{Kind: Permission, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}}
-	if point := c.Feed.At(c.Event.Native).For(c.Event); point != nil &&
+	if point := c.Inbox.At(c.Event.Native).For(c.Event); point != nil &&
 		slices.Contains(point.Permission, event.ChooseOnce) {
 		need.Choices = point.Permission
 	}

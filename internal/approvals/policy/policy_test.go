@@ -23,7 +23,7 @@ func caseOf(t *testing.T, name, native string, tool *event.Tool, level Level) Ca
 		t.Fatalf("name = %q, native = %q: got ok = false, want true", name, native)
 	}
 	ev := &event.Event{Agent: name, Session: "s", Native: native, Kind: spec.Kind, Tool: tool}
-	return Case{Event: ev, Spec: spec, Feed: a.Feed, Carries: spec.CarriesAt(""), Level: level, Chosen: true}
+	return Case{Event: ev, Spec: spec, Inbox: a.Inbox, Carries: spec.CarriesAt(""), Level: level, Chosen: true}
 }
 
 var (

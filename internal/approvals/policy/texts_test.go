@@ -39,19 +39,19 @@ func TestRulesAsText(t *testing.T) {
 	}
 }
 
-func TestReachOfGrants(t *testing.T) {
+func TestReachOfPermissions(t *testing.T) {
 	until := time.Date(2026, 5, 6, 7, 8, 0, 0, time.Local)
 	for _, c := range []struct {
-		grant Grant
-		want  string
+		permission SavedPermission
+		want       string
 	}{
-		{Grant{Agent: "claude", Scope: InSession}, "claude, this session"},
-		{Grant{Agent: "claude", Scope: InProject, Project: "/p"}, "claude, in /p"},
-		{Grant{Agent: "claude"}, "claude, everywhere"},
-		{Grant{Agent: "claude", Scope: InSession, Expires: until}, "claude, this session, until 2026-05-06 07:08"},
+		{SavedPermission{Agent: "claude", Scope: InSession}, "claude, this session"},
+		{SavedPermission{Agent: "claude", Scope: InProject, Project: "/p"}, "claude, in /p"},
+		{SavedPermission{Agent: "claude"}, "claude, everywhere"},
+		{SavedPermission{Agent: "claude", Scope: InSession, Expires: until}, "claude, this session, until 2026-05-06 07:08"},
 	} {
-		if got := c.grant.Reach(); got != c.want {
-			t.Errorf("%+v reaches %q, want %q", c.grant, got, c.want)
+		if got := c.permission.Reach(); got != c.want {
+			t.Errorf("%+v reaches %q, want %q", c.permission, got, c.want)
 		}
 	}
 }

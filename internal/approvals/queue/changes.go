@@ -22,13 +22,13 @@ func (t *Table) noteChange(note string, e *entry) { t.noteItem(note, e.asItem())
 
 // NoteWindow tells those who watch of something that stands, or stands no more,
 // in an agent's own window.
-func (t *Table) NoteWindow(note string, item wire.FeedItem) {
+func (t *Table) NoteWindow(note string, item wire.InboxRequest) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.noteItem(note, item)
 }
 
-func (t *Table) noteItem(note string, item wire.FeedItem) {
+func (t *Table) noteItem(note string, item wire.InboxRequest) {
 	l := &t.log
 	l.kept = append(l.kept, &Change{Note: note, Item: item})
 	if len(l.kept) > 2*keepChanges {
@@ -50,7 +50,7 @@ func (t *Table) noteItem(note string, item wire.FeedItem) {
 }
 
 // Watch gives what waits now and where to go on from.
-func (t *Table) Watch() (items []wire.FeedItem, next int64) {
+func (t *Table) Watch() (items []wire.InboxRequest, next int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.waitingItems(), t.log.first + int64(len(t.log.kept))

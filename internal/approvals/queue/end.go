@@ -7,10 +7,10 @@ type Status string
 
 // The statuses.
 const (
-	Pending   Status = wire.FeedPending
-	Resolved  Status = wire.FeedResolved
-	Expired   Status = wire.FeedExpired
-	Withdrawn Status = wire.FeedWithdrawn
+	Pending   Status = wire.InboxPending
+	Resolved  Status = wire.InboxResolved
+	Expired   Status = wire.InboxExpired
+	Withdrawn Status = wire.InboxWithdrawn
 )
 
 // End is why a request ended. Each request has exactly one.
@@ -18,15 +18,15 @@ type End int
 
 // The ends.
 const (
-	Waiting   End = iota // it has not ended
-	Answered             // by a person, here
-	InWindow             // by a person, in the agent's own window
-	AgentGone            // the agent's process is gone
-	HookGone             // the hook that waited hung up
-	TimeOver             // nobody answered in time
-	Released             // a person left it to the agent's own prompt
-	HubStops             // the hub stopped
-	Abandoned            // nobody is there any more who could answer
+	Waiting     End = iota // it has not ended
+	Answered               // by a person, here
+	InWindow               // by a person, in the agent's own window
+	AgentGone              // the agent's process is gone
+	HookGone               // the hook that waited hung up
+	TimeOver               // nobody answered in time
+	Released               // a person left it to the agent's own prompt
+	DaemonStops            // the daemon stopped
+	Abandoned              // nobody is there any more who could answer
 	// Overrun: events say that the agent went on, but it was asked about before
 	// the call, where there is no window to answer in. Anything of the user may
 	// report events, so this is never taken for a yes.
@@ -37,17 +37,17 @@ const (
 )
 
 var endCodes = map[End]string{
-	Waiting:    "",
-	Answered:   wire.EndAnswered,
-	InWindow:   wire.EndInWindow,
-	AgentGone:  wire.EndAgentGone,
-	HookGone:   wire.EndHookGone,
-	TimeOver:   wire.EndTimeOver,
-	Released:   wire.EndReleased,
-	HubStops:   wire.EndHubStopped,
-	Abandoned:  wire.EndAbandoned,
-	Overrun:    wire.EndOverrun,
-	LeftToHook: wire.EndLeftToHook,
+	Waiting:     "",
+	Answered:    wire.EndAnswered,
+	InWindow:    wire.EndInWindow,
+	AgentGone:   wire.EndAgentGone,
+	HookGone:    wire.EndHookGone,
+	TimeOver:    wire.EndTimeOver,
+	Released:    wire.EndReleased,
+	DaemonStops: wire.EndDaemonStopped,
+	Abandoned:   wire.EndAbandoned,
+	Overrun:     wire.EndOverrun,
+	LeftToHook:  wire.EndLeftToHook,
 }
 
 // Code is the end as it stands in journals and on the wire.

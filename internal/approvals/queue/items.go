@@ -10,9 +10,9 @@ import (
 // asItem is the request as programs see it, and the one place where an entry becomes
 // that: streams, lists and notes need a copy that no longer changes, and a type of the
 // queue's own for it would repeat every member. The caller holds the table.
-func (e *entry) asItem() wire.FeedItem {
+func (e *entry) asItem() wire.InboxRequest {
 	r, ev := &e.request, e.request.Event
-	out := wire.FeedItem{
+	out := wire.InboxRequest{
 		ID: e.id, EventID: ev.ID, Status: string(e.end.Status()), End: e.end.Code(), Kind: string(r.Need.Kind),
 		Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Project: r.Project, Event: ev.Native, Pane: ev.Where.Pane,
 		Choices: r.Words(), Questions: ev.Questions, Plan: ev.Plan, Suggestions: r.Suggestions, NoRule: r.NoRule,
@@ -38,15 +38,15 @@ func (e *entry) asItem() wire.FeedItem {
 	return out
 }
 
-func (s *PersonAnswer) asDecision(outcome Outcome) *wire.FeedDecision {
-	return &wire.FeedDecision{
+func (s *PersonAnswer) asDecision(outcome Outcome) *wire.InboxDecision {
+	return &wire.InboxDecision{
 		Choice: string(s.Answer.Choice), Plan: string(s.Answer.Plan), Answers: s.Answer.Answers, Reason: s.Reason,
-		Note: s.Answer.Note, Feedback: s.Answer.Feedback, Grant: s.Grant, By: s.By, At: s.At, Outcome: string(outcome),
+		Note: s.Answer.Note, Feedback: s.Answer.Feedback, Permission: s.Permission, By: s.By, At: s.At, Outcome: string(outcome),
 	}
 }
 
-func (t *Table) waitingItems() []wire.FeedItem {
-	list := make([]wire.FeedItem, 0, len(t.pending))
+func (t *Table) waitingItems() []wire.InboxRequest {
+	list := make([]wire.InboxRequest, 0, len(t.pending))
 	for _, e := range t.pending {
 		list = append(list, e.asItem())
 	}
@@ -54,8 +54,8 @@ func (t *Table) waitingItems() []wire.FeedItem {
 	return list
 }
 
-func sortItems(list []wire.FeedItem) {
-	slices.SortFunc(list, func(a, b wire.FeedItem) int {
+func sortItems(list []wire.InboxRequest) {
+	slices.SortFunc(list, func(a, b wire.InboxRequest) int {
 		if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {
 			return c
 		}

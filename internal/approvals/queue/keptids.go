@@ -1,7 +1,7 @@
 package queue
 
-// KeptID is the id of a request that waited when a hub stopped. Its hook asks the
-// next hub, which shows the request under the same id: a person may have read it
+// KeptID is the id of a request that waited when a daemon stopped. Its hook asks the
+// next daemon, which shows the request under the same id: a person may have read it
 // already, or typed half of it.
 type KeptID struct {
 	ID    string `json:"id"`
@@ -12,7 +12,7 @@ type KeptID struct {
 // maxKeptIDs bounds how many are taken over.
 const maxKeptIDs = 1024
 
-// keptIDs are the ids of the hub before. Each is given to the same event with the same
+// keptIDs are the ids of the daemon before. Each is given to the same event with the same
 // text again, and to nothing else: who types it means what they saw.
 type keptIDs struct {
 	all  map[string]bool

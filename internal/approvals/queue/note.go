@@ -10,7 +10,7 @@ import (
 // however many watch.
 type Change struct {
 	Note string
-	Item wire.FeedItem
+	Item wire.InboxRequest
 
 	once sync.Once
 	line []byte

@@ -84,7 +84,7 @@ func (t *Table) followAnswers(ev *event.Event, keys []policy.Key, worker policy.
 		t.signs.expected.Delete(e)
 		t.busy.Add(-1)
 		e.outcome = outcome
-		t.noteChange(wire.NoteFeedResolved, e)
+		t.noteChange(wire.NoteInboxResolved, e)
 		if ev.Tool != nil {
 			break // one event is about one call
 		}

@@ -5,7 +5,7 @@ import "github.com/hookmux/hookmux/internal/wire"
 // Answer is what a reply came to.
 type Answer struct {
 	Outcome Outcome
-	Item    wire.FeedItem
+	Item    wire.InboxRequest
 }
 
 // Reply answers a request. commit writes the answer down and may complete it;

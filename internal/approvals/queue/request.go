@@ -6,7 +6,7 @@
 // waits hears that. A reply is first claimed, then written down by the caller's
 // commit, and only then handed to those who wait: an answer the agent hears is
 // always on record, and of two replies one wins and the other is told so.
-// No request survives the process: a hub that comes back shows nothing stale. Only
+// No request survives the process: a daemon that comes back shows nothing stale. Only
 // the ids of those that waited are handed on.
 package queue
 
@@ -61,12 +61,12 @@ type Request struct {
 
 // PersonAnswer is a person's answer with everything that belongs to it.
 type PersonAnswer struct {
-	Verdict event.Verdict
-	Answer  event.Answer
-	Reason  string
-	By      string
-	At      time.Time
-	Grant   string
+	Verdict    event.Verdict
+	Answer     event.Answer
+	Reason     string
+	By         string
+	At         time.Time
+	Permission string
 }
 
 // Result is what somebody who waited hears.

@@ -31,7 +31,7 @@ var ErrTooManyOfSession = errors.New("too many requests of this session wait")
 var ErrTooManyPushed = errors.New("too many pushed requests wait")
 
 // ErrClosed says that the table takes no more requests.
-var ErrClosed = errors.New("the hub is stopping")
+var ErrClosed = errors.New("the daemon is stopping")
 
 // NewTable makes an empty table.
 func NewTable() *Table {
@@ -45,7 +45,7 @@ func NewTable() *Table {
 // SetListener has a listener told. It is set before the first request.
 func (t *Table) SetListener(l Listener) { t.listener = l }
 
-// KeepIDs takes over ids of the hub before. It is called before the first request.
+// KeepIDs takes over ids of the daemon before. It is called before the first request.
 func (t *Table) KeepIDs(list []KeptID) { t.kept = newKeptIDs(list) }
 
 // Ticket is one caller's place at a request.
@@ -97,7 +97,7 @@ func (t *Table) Open(r Request) (*Ticket, error) {
 	if t.listener != nil {
 		t.listener.RequestOpened(e.id, &e.request)
 	}
-	t.noteChange(wire.NoteFeedReceived, e)
+	t.noteChange(wire.NoteInboxReceived, e)
 	return &Ticket{t, e}, nil
 }
 
@@ -123,7 +123,7 @@ func (t *Ticket) Wait(ctx context.Context) Result {
 	return t.table.leaveEntry(t.entry)
 }
 
-// ConfirmDelivered records that an answer which Wait gave reached the caller. A hub that
+// ConfirmDelivered records that an answer which Wait gave reached the caller. A daemon that
 // stops waits for that: what was called delivered must be delivered.
 func (t *Ticket) ConfirmDelivered() { t.table.delivering.Add(-1) }
 
@@ -229,11 +229,11 @@ func (t *Table) endEntry(e *entry, why End, said PersonAnswer) {
 func noteOf(why End) string {
 	switch why.Status() {
 	case Resolved:
-		return wire.NoteFeedResolved
+		return wire.NoteInboxResolved
 	case Expired:
-		return wire.NoteFeedExpired
+		return wire.NoteInboxExpired
 	}
-	return wire.NoteFeedWithdrawn
+	return wire.NoteInboxWithdrawn
 }
 
 // Close ends every request and takes no more. It gives the ids of those that waited,
@@ -245,7 +245,7 @@ func (t *Table) Close() []KeptID {
 	var waited []KeptID
 	for _, e := range t.pending {
 		waited = append(waited, KeptID{e.id, e.request.Event.ID, e.request.Hash})
-		t.endEntry(e, HubStops, PersonAnswer{})
+		t.endEntry(e, DaemonStops, PersonAnswer{})
 	}
 	return waited
 }
@@ -273,10 +273,10 @@ func (t *Table) Pushed() int {
 
 // Items are the requests that wait, oldest first; with all, behind those that
 // ended lately.
-func (t *Table) Items(all bool) []wire.FeedItem {
+func (t *Table) Items(all bool) []wire.InboxRequest {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	list := []wire.FeedItem{}
+	list := []wire.InboxRequest{}
 	if all {
 		for e := range t.ended.All() {
 			list = append(list, e.asItem())
@@ -287,12 +287,12 @@ func (t *Table) Items(all bool) []wire.FeedItem {
 
 // Find is the request a person means by the beginning of its id: of those that
 // wait, else of those that ended.
-func (t *Table) Find(beginning string) (wire.FeedItem, error) {
+func (t *Table) Find(beginning string) (wire.InboxRequest, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e, err := t.findEntry(beginning)
 	if err != nil {
-		return wire.FeedItem{}, err
+		return wire.InboxRequest{}, err
 	}
 	return e.asItem(), nil
 }
@@ -357,7 +357,7 @@ func (e *NotFoundError) Error() string {
 	if len(e.Like) > 0 {
 		return fmt.Sprintf("%q is the beginning of %s; type more of it", e.ID, strings.Join(e.Like, ", "))
 	}
-	return fmt.Sprintf("there is no request %q; `hookmux feed` lists those that wait", e.ID)
+	return fmt.Sprintf("there is no request %q; `hookmux inbox` lists those that wait", e.ID)
 }
 
 // seenLately is how long a person may still mean a request that ended.

@@ -181,7 +181,7 @@ func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
 func TestEnds(t *testing.T) {
 	table := NewTable()
 	for why, status := range map[End]Status{
-		InWindow: Resolved, AgentGone: Withdrawn, HookGone: Withdrawn, TimeOver: Expired, Released: Withdrawn, HubStops: Withdrawn,
+		InWindow: Resolved, AgentGone: Withdrawn, HookGone: Withdrawn, TimeOver: Expired, Released: Withdrawn, DaemonStops: Withdrawn,
 	} {
 		ticket := mustOpen(t, table, request(call("s", "ls")))
 		if !table.End(ticket.ID(), why) || table.End(ticket.ID(), TimeOver) {
@@ -216,7 +216,7 @@ func TestTooManyOfASession(t *testing.T) {
 		t.Errorf(`len(all) = %v, want MaxPending + 2 and all[len(all)-1].Status = "pending"`, len(all))
 	}
 	table.Close()
-	if other.Wait(context.Background()).End != HubStops {
+	if other.Wait(context.Background()).End != DaemonStops {
 		t.Error("not let go")
 	}
 }
@@ -347,14 +347,14 @@ func TestWatch(t *testing.T) {
 	for _, c := range list {
 		notes = append(notes, c.Note)
 	}
-	if !ok || strings.Join(notes, " ") != "feed.received feed.resolved feed.expired" {
-		t.Errorf(`notes = %q, ok = %v; want ok and strings.Join(notes, " ") = "feed.received feed.resolved `+
-			`feed.expired"`, notes, ok)
+	if !ok || strings.Join(notes, " ") != "inbox.received inbox.resolved inbox.expired" {
+		t.Errorf(`notes = %q, ok = %v; want ok and strings.Join(notes, " ") = "inbox.received inbox.resolved `+
+			`inbox.expired"`, notes, ok)
 	}
 	if line := list[0].Line(); !strings.HasPrefix(string(line),
-		`{"jsonrpc":"2.0","method":"feed.received","params":{"id":"`+b.ID()) {
+		`{"jsonrpc":"2.0","method":"inbox.received","params":{"id":"`+b.ID()) {
 		t.Errorf("line = %s, want one that begins with "+
-			"`{\"jsonrpc\":\"2.0\",\"method\":\"feed.received\",\"params\":{\"id\":\"` + b.ID()", line)
+			"`{\"jsonrpc\":\"2.0\",\"method\":\"inbox.received\",\"params\":{\"id\":\"` + b.ID()", line)
 	}
 	if more, _, _, ok := table.Next(end); len(more) != 0 || !ok {
 		t.Errorf("more = %+v, ok = %v; want len(more) = 0 and ok", more, ok)
@@ -445,9 +445,9 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// A request that waited when a hub stopped has its id again in the next one. The same id
+// A request that waited when a daemon stopped has its id again in the next one. The same id
 // never stands for anything else there.
-func TestIDsOfTheHubBefore(t *testing.T) {
+func TestIDsOfTheDaemonBefore(t *testing.T) {
 	asked := call("s", "ls")
 	asked.ID = "event-1"
 	before := NewTable()
@@ -491,7 +491,7 @@ func TestAKeptIDIsNeverDrawn(t *testing.T) {
 	table.KeepIDs(kept)
 	for range 20000 {
 		if id := table.freeID(); table.kept.all[id] {
-			t.Fatalf("%s was drawn, want none of the hub before", id)
+			t.Fatalf("%s was drawn, want none of the daemon before", id)
 		}
 	}
 	table.Close()

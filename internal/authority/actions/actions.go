@@ -1,4 +1,4 @@
-// Package actions says in words what a method of the hub would do, and whether
+// Package actions says in words what a method of the daemon would do, and whether
 // that takes protection away: then the person at the terminal is always asked.
 package actions
 
@@ -63,7 +63,7 @@ func mayAllow(method string, params json.RawMessage) bool {
 		return !readInto[wire.HooksEditParams](params).Replace
 	case wire.MethodConfigSet:
 		p := readInto[wire.ConfigSetParams](params)
-		return p.Key == config.Modules || p.Key == config.ModulesMonitor && string(p.Value) == "[]"
+		return p.Key == config.Modules || p.Key == config.ModulesLog && string(p.Value) == "[]"
 	}
 	return false
 }
@@ -75,10 +75,10 @@ func RequestOf(method string, params json.RawMessage) string {
 		Request string `json:"request_id"`
 	}
 	switch method {
-	case wire.MethodFeedReply, wire.MethodFeedRelease:
+	case wire.MethodInboxReply, wire.MethodInboxRelease:
 		_ = json.Unmarshal(params, &p) // the method says what is wrong with it
 		return p.ID
-	case wire.MethodFeedPermit, wire.MethodFeedQuestion, wire.MethodFeedPlan:
+	case wire.MethodCmuxPermit, wire.MethodCmuxQuestion, wire.MethodCmuxPlan:
 		_ = json.Unmarshal(params, &p) // the method says what is wrong with it
 		return p.Request
 	}
@@ -97,15 +97,15 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 		return "trust the hooks of " + trustedFolder(p) + " no more", false
 	},
 	wire.MethodAllow:          describeAllow,
-	wire.MethodNap:            describeNap,
-	wire.MethodFeedReply:      describeReply,
-	wire.MethodFeedPermit:     describePermit,
+	wire.MethodPause:          describePause,
+	wire.MethodInboxReply:     describeReply,
+	wire.MethodCmuxPermit:     describePermit,
 	wire.MethodPIN:            describePIN,
-	wire.MethodStop:           fixedText("stop the hub", false),
+	wire.MethodStop:           fixedText("stop the daemon", false),
 	wire.MethodOn:             fixedText("switch hookmux on again", false),
 	wire.MethodInstall:        fixedText("write hooks into agents' settings", false),
 	wire.MethodUninstall:      fixedText("take hookmux's hooks out of agents' settings", true),
-	wire.MethodSeatAdd:        describeSeat,
+	wire.MethodTerminalAdd:    describeTerminal,
 	wire.MethodConfirm:        fixedText("let all changes of settings count that hookmux's commands did not make", true),
 	wire.MethodConfirmRestore: fixedText("write the settings that were confirmed back into their files", false),
 	wire.MethodConfirmFollow:  describeFollow,
@@ -147,7 +147,7 @@ func describeSetting(params json.RawMessage) (string, bool) {
 	if setting.Secret {
 		text = "set " + p.Key
 	}
-	if words := describeMonitored(&p); words != "" {
+	if words := describeLogOnly(&p); words != "" {
 		text = words
 	}
 	if p.Value == nil {
@@ -160,29 +160,29 @@ func describeSetting(params json.RawMessage) (string, bool) {
 	return text, known && setting.Weakens != nil && setting.Weakens(value)
 }
 
-// describeMonitored says which modules decide and which only monitor; "" for another
+// describeLogOnly says which modules decide and which only logs; "" for another
 // setting.
-func describeMonitored(p *wire.ConfigSetParams) string {
+func describeLogOnly(p *wire.ConfigSetParams) string {
 	var names []string
-	if p.Key != config.ModulesMonitor || json.Unmarshal(p.Value, &names) != nil {
+	if p.Key != config.ModulesLog || json.Unmarshal(p.Value, &names) != nil {
 		return ""
 	}
 	if len(names) == 0 {
-		return "let all TypeScript hooks decide, and none only monitor"
+		return "let all TypeScript hooks decide, and none only log"
 	}
-	return "let only monitor, and refuse nothing: " + strings.Join(names, ", ") + "; every other module decides"
+	return "let only log, and refuse nothing: " + strings.Join(names, ", ") + "; every other module decides"
 }
 
-// OnlyMonitors reports whether a call lets a guard monitor that stopped nothing
+// OnlyLogs reports whether a call lets a guard only log that stopped nothing
 // before, by how it is switched.
-func OnlyMonitors(params json.RawMessage, stateOf func(key string) string) bool {
+func OnlyLogs(params json.RawMessage, stateOf func(key string) string) bool {
 	p := readInto[wire.ConfigSetParams](params)
 	setting, _ := config.Find(p.Key)
-	if !setting.IsGuard() || string(p.Value) != `"monitor"` || p.Project != "" {
+	if !setting.IsGuard() || string(p.Value) != `"log"` || p.Project != "" {
 		return false
 	}
 	state := stateOf(p.Key)
-	return state == "off" || state == "monitor"
+	return state == "off" || state == "log"
 }
 
 func describeAdd(params json.RawMessage) (string, bool) {
@@ -191,14 +191,14 @@ func describeAdd(params json.RawMessage) (string, bool) {
 		ID      string    `json:"id"`
 		Mode    hook.Mode `json:"mode"`
 		Target  string    `json:"target"`
-		Monitor bool      `json:"monitor"`
+		LogOnly bool      `json:"log"`
 	}
 	_ = json.Unmarshal(p.Registration, &r) // the method says what is wrong with it
 	if p.Replace {
 		return "replace hook " + r.ID, true
 	}
 	text := "add hook " + r.ID
-	if r.Mode == hook.Observe || r.Mode == hook.Advise || r.Monitor {
+	if r.Mode == hook.Observe || r.Mode == hook.Advise || r.LogOnly {
 		return text, false
 	}
 	// A hook that guards may say yes in the person's place.
@@ -227,7 +227,7 @@ func describeAllow(params json.RawMessage) (string, bool) {
 // describeReply describes a reply, and says whether it is asked about. A single yes or
 // no is what people say all day; only what reaches further is asked about.
 func describeReply(params json.RawMessage) (string, bool) {
-	p := readInto[wire.FeedReplyParams](params)
+	p := readInto[wire.InboxReplyParams](params)
 	switch event.Choice(p.Choice) {
 	case event.ChooseAlways:
 		if p.Rule != "" {
@@ -250,12 +250,12 @@ func describePermit(params json.RawMessage) (string, bool) {
 		mode == event.ChooseBypass
 }
 
-func describeNap(params json.RawMessage) (string, bool) {
-	p := readInto[wire.NapParams](params)
+func describePause(params json.RawMessage) (string, bool) {
+	p := readInto[wire.PauseParams](params)
 	if p.Seconds <= 0 {
 		return "let " + p.Name + " decide again", false
 	}
-	return "let " + p.Name + " only monitor, and stop nothing, for " +
+	return "let " + p.Name + " only log, and stop nothing, for " +
 		time.Duration(p.Seconds*float64(time.Second)).Round(time.Second).String(), true
 }
 
@@ -275,7 +275,7 @@ func describeFile(params json.RawMessage) (string, bool) {
 	return "add the hooks of " + readInto[wire.ConfirmFileParams](params).File, false
 }
 
-func describeSeat(params json.RawMessage) (string, bool) {
-	p := readInto[wire.SeatParams](params)
+func describeTerminal(params json.RawMessage) (string, bool) {
+	p := readInto[wire.TerminalParams](params)
 	return fmt.Sprintf("let whoever types at the terminals of process %d decide", p.PID), true
 }

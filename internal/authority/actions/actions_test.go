@@ -19,10 +19,10 @@ func TestDescribe(t *testing.T) {
 		{wire.MethodOff, `broken`, "switch hookmux off, with all guards, until `hookmux on`", true},
 		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"off"}`, "set guard.destructive to off", true},
 		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"ask"}`, "set guard.destructive to ask", true},
-		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"monitor"}`, "set guard.destructive to monitor", true},
-		{wire.MethodConfigSet, `{"key":"modules.monitor","value":["a.ts"]}`, "let only monitor, and refuse nothing: a.ts; every other module decides", true},
-		{wire.MethodConfigSet, `{"key":"modules.monitor","value":[]}`, "let all TypeScript hooks decide, and none only monitor", true},
-		{wire.MethodHooksAdd, `{"registration":{"id":"x","mode":"guard","monitor":true}}`, "add hook x", false},
+		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"log"}`, "set guard.destructive to log", true},
+		{wire.MethodConfigSet, `{"key":"modules.log","value":["a.ts"]}`, "let only log, and refuse nothing: a.ts; every other module decides", true},
+		{wire.MethodConfigSet, `{"key":"modules.log","value":[]}`, "let all TypeScript hooks decide, and none only log", true},
+		{wire.MethodHooksAdd, `{"registration":{"id":"x","mode":"guard","log":true}}`, "add hook x", false},
 		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"on"}`, "set guard.destructive to on", false},
 		{wire.MethodConfigSet, `{"key":"guard.own-files"}`, "put guard.own-files back to its default", true},
 		{wire.MethodConfigSet, `{"key":"gate.claude","value":"off"}`, "set gate.claude to off", true},
@@ -55,20 +55,20 @@ func TestDescribe(t *testing.T) {
 		{wire.MethodAllow, `{"rule":"r"}`, "always allow: r", true},
 		{wire.MethodAllow, `{"rule":"r","once":true}`, "allow once: r", true},
 		{wire.MethodAllow, `{"rule":"r","drop":true}`, "refuse again: r", false},
-		{wire.MethodFeedReply, `{"id":"3","choice":"once"}`, "answer 3 with once", false},
-		{wire.MethodFeedReply, `{"id":"3","choice":"deny"}`, "answer 3 with deny", false},
-		{wire.MethodFeedReply, `{"id":"3","choice":"always","rule":"run exactly: make"}`,
+		{wire.MethodInboxReply, `{"id":"3","choice":"once"}`, "answer 3 with once", false},
+		{wire.MethodInboxReply, `{"id":"3","choice":"deny"}`, "answer 3 with deny", false},
+		{wire.MethodInboxReply, `{"id":"3","choice":"always","rule":"run exactly: make"}`,
 			"answer 3, and always allow: run exactly: make", true},
-		{wire.MethodFeedReply, `{"id":"3","choice":"always","suggestion":1}`,
+		{wire.MethodInboxReply, `{"id":"3","choice":"always","suggestion":1}`,
 			"answer 3, and always allow what is like it", true},
-		{wire.MethodFeedReply, `{"id":"3","choice":"bypass"}`,
+		{wire.MethodInboxReply, `{"id":"3","choice":"bypass"}`,
 			"answer 3, and let the agent do everything from then on", true},
-		{wire.MethodFeedPermit, `{"request_id":"3","mode":"all"}`, "answer 3 with all", true},
-		{wire.MethodFeedPermit, `{"request_id":"3","mode":"once"}`, "answer 3 with once", false},
+		{wire.MethodCmuxPermit, `{"request_id":"3","mode":"all"}`, "answer 3 with all", true},
+		{wire.MethodCmuxPermit, `{"request_id":"3","mode":"once"}`, "answer 3 with once", false},
 		{wire.MethodPIN, `{"new":"1234"}`, "set the PIN", false},
 		{wire.MethodPIN, `{"pin":"1234"}`, "drop the PIN", true},
 		{wire.MethodUninstall, ``, "take hookmux's hooks out of agents' settings", true},
-		{wire.MethodSeatAdd, `{"pid":7}`, "let whoever types at the terminals of process 7 decide", true},
+		{wire.MethodTerminalAdd, `{"pid":7}`, "let whoever types at the terminals of process 7 decide", true},
 		{wire.MethodSessionRename, `{}`, wire.MethodSessionRename, false},
 	} {
 		a := Describe(c.method, authority.Decide, json.RawMessage(c.params))
@@ -88,8 +88,8 @@ func TestWhyItIsAsked(t *testing.T) {
 	for _, c := range []struct{ method, params, want string }{
 		{wire.MethodHooksAdd, `{"registration":{"id":"x","target":"y"}}`, may},
 		{wire.MethodHooksAdd, `{"registration":{"id":"x","target":"y"},"replace":true}`, ""},
-		{wire.MethodConfigSet, `{"key":"modules.monitor","value":[]}`, may},
-		{wire.MethodConfigSet, `{"key":"modules.monitor","value":["a.ts"]}`, ""},
+		{wire.MethodConfigSet, `{"key":"modules.log","value":[]}`, may},
+		{wire.MethodConfigSet, `{"key":"modules.log","value":["a.ts"]}`, ""},
 		{wire.MethodConfigSet, `{"key":"guard.secrets","value":"off"}`, ""},
 		{wire.MethodHooksDrop, `{"id":"x"}`, ""},
 		{wire.MethodConfigSet, `{"key":"rules.states","value":["x=on"]}`, "it changes which rules count"},
@@ -115,7 +115,7 @@ func TestTightens(t *testing.T) {
 		{wire.MethodConfigSet, `{"key":"guard.nobody","value":"on"}`, false},
 		{wire.MethodConfigSet, `{"key":"approvals.pin","value":"on"}`, false},
 		{wire.MethodPIN, `{"new":"1234"}`, false},
-		{wire.MethodFeedReply, `{"id":"3","choice":"deny"}`, false},
+		{wire.MethodInboxReply, `{"id":"3","choice":"deny"}`, false},
 	} {
 		if a := Describe(c.method, authority.Decide, json.RawMessage(c.params)); a.Tightens != c.want {
 			t.Errorf("%s %s: tightens %v, want %v", c.method, c.params, a.Tightens, c.want)
@@ -128,18 +128,18 @@ func TestOnlyMonitors(t *testing.T) {
 		params, state string
 		want          bool
 	}{
-		{`{"key":"guard.secrets","value":"monitor"}`, "off", true},
-		{`{"key":"guard.secrets","value":"monitor"}`, "monitor", true},
-		{`{"key":"guard.secrets","value":"monitor"}`, "ask", false},
-		{`{"key":"guard.secrets","value":"monitor"}`, "on", false},
-		{`{"key":"guard.secrets","value":"monitor"}`, "", false},
-		{`{"key":"guard.secrets","value":"monitor","project":"/p"}`, "off", false},
+		{`{"key":"guard.secrets","value":"log"}`, "off", true},
+		{`{"key":"guard.secrets","value":"log"}`, "log", true},
+		{`{"key":"guard.secrets","value":"log"}`, "ask", false},
+		{`{"key":"guard.secrets","value":"log"}`, "on", false},
+		{`{"key":"guard.secrets","value":"log"}`, "", false},
+		{`{"key":"guard.secrets","value":"log","project":"/p"}`, "off", false},
 		{`{"key":"guard.secrets","value":"off"}`, "off", false},
 		{`{"key":"guard.secrets"}`, "off", false},
-		{`{"key":"modules.monitor","value":"monitor"}`, "off", false},
+		{`{"key":"modules.log","value":"log"}`, "off", false},
 		{`broken`, "off", false},
 	} {
-		if got := OnlyMonitors(json.RawMessage(c.params), func(string) string { return c.state }); got != c.want {
+		if got := OnlyLogs(json.RawMessage(c.params), func(string) string { return c.state }); got != c.want {
 			t.Errorf("%s from %q: %v, want %v", c.params, c.state, got, c.want)
 		}
 	}
@@ -147,10 +147,10 @@ func TestOnlyMonitors(t *testing.T) {
 
 func TestRequestOf(t *testing.T) {
 	for _, c := range []struct{ method, params, want string }{
-		{wire.MethodFeedReply, `{"id":"a"}`, "a"}, {wire.MethodFeedRelease, `{"id":"b"}`, "b"},
-		{wire.MethodFeedPlan, `{"request_id":"c"}`, "c"},
-		{wire.MethodFeedPermit, `{"request_id":"d"}`, "d"}, {wire.MethodOff, `{"id":"e"}`, ""},
-		{wire.MethodFeedReply, `broken`, ""},
+		{wire.MethodInboxReply, `{"id":"a"}`, "a"}, {wire.MethodInboxRelease, `{"id":"b"}`, "b"},
+		{wire.MethodCmuxPlan, `{"request_id":"c"}`, "c"},
+		{wire.MethodCmuxPermit, `{"request_id":"d"}`, "d"}, {wire.MethodOff, `{"id":"e"}`, ""},
+		{wire.MethodInboxReply, `broken`, ""},
 	} {
 		if got := RequestOf(c.method, json.RawMessage(c.params)); got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.method, c.params, got, c.want)

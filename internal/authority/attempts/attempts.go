@@ -55,11 +55,11 @@ const (
 type End int
 
 const (
-	// Refused: the hub refuses the call, or the guard the command.
+	// Refused: the daemon refuses the call, or the guard the command.
 	Refused End = iota
 	// PIN: the person's PIN is asked for, and it is refused where there is none.
 	PIN
-	// Code: a person at the seat has to type a code.
+	// Code: a person at the trusted terminal has to type a code.
 	Code
 	// Asked: the call is put to the agent's own prompt, or refused where it has
 	// none.
@@ -97,7 +97,7 @@ type Attempt struct {
 	// Needs names the program that Command needs beside a shell.
 	Needs string
 	// Raw says that Command itself sends what stands in the variable REQUEST to
-	// the hub, one line, and prints the answer.
+	// the daemon, one line, and prints the answer.
 	Raw bool
 	// Guard is the rule that refuses Command, for attempts on guards.
 	Guard string

@@ -45,7 +45,7 @@ func TestRowsAreRun(t *testing.T) {
 		case a.Class == Person && a.On == Facts:
 			// internal/authority
 		case a.Class == Person && a.On&Process != 0 && (a.Raw || strings.Contains(a.Command, "DO")):
-			// internal/authority/seattest
+			// internal/authority/terminaltest
 		default:
 			t.Errorf("%s: nothing runs this row", a.Name)
 		}

@@ -1,7 +1,7 @@
 package attempts
 
-// socketOfTheHub is where the hub of a user without /run/user listens.
-const socketOfTheHub = "$HOME/.local/state/hookmux/run/hub.sock"
+// socketOfTheDaemon is where the daemon of a user without /run/user listens.
+const socketOfTheDaemon = "$HOME/.local/state/hookmux/run/daemon.sock"
 
 // processes are attempts to pass for a person that a real program makes: an
 // agent that nobody knows, after its first hook call, at a person's terminal.
@@ -24,10 +24,10 @@ var processes = []Attempt{
 		Needs: "script", Command: "(setsid script -qc 'sleep 1; DO' /dev/null </dev/null >/dev/null 2>&1 &) &"},
 	{Name: "real-ssh", Class: Person, On: Process, End: Refused, Try: "`ssh -tt` to its own machine", Needs: "ssh",
 		Command: "ssh -tt -q -F none -p 2222 -i $OWN_KEY -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null " +
-			"-o IdentitiesOnly=yes seated@127.0.0.1 'DO' </dev/null"},
+			"-o IdentitiesOnly=yes trusted@127.0.0.1 'DO' </dev/null"},
 	{Name: "real-ssh-plain", Class: Person, On: Process, End: Refused, Try: "`ssh` to its own machine, no terminal",
 		Needs: "ssh", Command: "ssh -q -F none -p 2222 -i $OWN_KEY -o StrictHostKeyChecking=no " +
-			"-o UserKnownHostsFile=/dev/null -o IdentitiesOnly=yes seated@127.0.0.1 'DO' </dev/null"},
+			"-o UserKnownHostsFile=/dev/null -o IdentitiesOnly=yes trusted@127.0.0.1 'DO' </dev/null"},
 	{Name: "real-tmux", Class: Person, On: Process | Agent, End: Refused, Try: "a tmux that it started with `env -i`",
 		Needs: "tmux", Command: "env -i PATH=$PATH HOME=$HOME TERM=xterm tmux -f /dev/null -L q new-session -d DO"},
 	{Name: "real-run-shell", Class: Person, On: Process | Agent, End: Refused, Try: "`tmux run-shell`", Needs: "tmux",
@@ -54,12 +54,12 @@ var processes = []Attempt{
 		Try: "a process that connects and then becomes another program", Raw: true,
 		Command: `perl -MIO::Socket::UNIX -e '$s = IO::Socket::UNIX->new(Peer => $ARGV[0]); ` +
 			`use Fcntl; fcntl($s, F_SETFD, 0); $f = fileno $s; ` +
-			`exec "sh", "-c", "echo \"\$REQUEST\" >&$f; head -n 1 <&$f"' "` + socketOfTheHub + `"`},
+			`exec "sh", "-c", "echo \"\$REQUEST\" >&$f; head -n 1 <&$f"' "` + socketOfTheDaemon + `"`},
 	{Name: "real-handed-on", Class: Person, On: Process, End: Refused, Needs: "perl",
 		Try: "a connection that is handed on to another process while the one that connected ends", Raw: true,
 		Command: `perl -MIO::Socket::UNIX -e '$s = IO::Socket::UNIX->new(Peer => $ARGV[0]); pipe R, W; ` +
 			`if (fork) { close R; exit } close W; <R>; print $s "$ENV{REQUEST}\n"; print scalar <$s>' ` +
-			`"` + socketOfTheHub + `" | cat`},
+			`"` + socketOfTheDaemon + `" | cat`},
 	{Name: "real-descriptor", Class: Person, On: Process, End: Refused, Needs: "python3", Raw: true,
 		Try: "a connection whose descriptor is given to another process (`SCM_RIGHTS`), while the one that " +
 			"connected ends",
@@ -69,10 +69,10 @@ if os.fork():
     s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); socket.send_fds(a, [b"x"], [s.fileno()]); os._exit(0)
 a.close(); _, fds, _, _ = socket.recv_fds(b, 1, 1); b.recv(1)
 s = socket.socket(fileno=fds[0]); s.sendall((os.environ["REQUEST"] + "\n").encode())
-print(s.makefile().readline())' "` + socketOfTheHub + `" | cat`},
+print(s.makefile().readline())' "` + socketOfTheDaemon + `" | cat`},
 	{Name: "real-debugger", Class: Person, On: Process, End: Refused, Needs: "perl",
-		Try: "a debugger attached to the hub (`ptrace`), then its shell tool",
-		Command: `perl -e '$p = qx(pgrep -o -f "hookmux hub"); exit 1 unless $p > 0; ` +
+		Try: "a debugger attached to the daemon (`ptrace`), then its shell tool",
+		Command: `perl -e '$p = qx(pgrep -o -f "hookmux daemon"); exit 1 unless $p > 0; ` +
 			`exit(syscall(101, 16, $p + 0, 0, 0) != -1)' && DO`},
 	{Name: "real-session-variables", Class: Person, On: Process | Agent, End: Refused,
 		Try: "the variables of a login (`SSH_CONNECTION`, `SSH_TTY`, `XDG_SESSION_ID`)",
@@ -109,7 +109,7 @@ print(s.makefile().readline())' "` + socketOfTheHub + `" | cat`},
 var buttons = []Attempt{
 	{Name: "the buttons of a notification (`dunstctl action`, `makoctl invoke`)", Class: Person, On: Process,
 		End:  Refused,
-		Test: "internal/hub.TestButtonsOfNotificationsApproveNothing"},
+		Test: "internal/daemon.TestButtonsOfNotificationsApproveNothing"},
 	{Name: "a notification server's signal in its place (`ActionInvoked`)", Class: Person, On: Process, End: Refused,
 		Test: "internal/notify.TestOnlyTheOwnersButtonsCount"},
 }
@@ -126,51 +126,51 @@ var unavailable = []Attempt{
 		Test: "internal/server.TestConversationsLeaveRoomForHooks"},
 	{Name: "lines without an end", Class: Unavailable, On: Process, End: Refused,
 		Test: "internal/server.TestAHugeLineIsCutOff"},
-	{Name: "a hub that was stopped (`SIGSTOP`)", Class: Unavailable, On: Process, End: Asked,
-		Test: "cmd/hookmux-hook.TestStoppedHubIsNoWayAround"},
-	{Name: "a hub that hangs up, or talks nonsense", Class: Unavailable, On: Process, End: Asked,
-		Test: "cmd/hookmux-hook.TestHubThatHangsUpIsNoWayAround"},
-	{Name: "a hub that says nothing", Class: Unavailable, On: Process, End: Asked,
-		Test: "cmd/hookmux-hook.TestSilentHubIsNoWayAround"},
-	{Name: "killing the hub again and again", Class: Unavailable, On: Process, End: Asked,
-		Test: "internal/platform/hubstart.TestHubComesBackAfterDeaths"},
-	{Name: "holding the hub's lock", Class: Unavailable, On: Process, End: Refused,
-		Test: "internal/platform/hubstart.TestLockOfAnIntruderIsBypassed"},
+	{Name: "a daemon that was stopped (`SIGSTOP`)", Class: Unavailable, On: Process, End: Asked,
+		Test: "cmd/hookmux-hook.TestStoppedDaemonIsNoWayAround"},
+	{Name: "a daemon that hangs up, or talks nonsense", Class: Unavailable, On: Process, End: Asked,
+		Test: "cmd/hookmux-hook.TestDaemonThatHangsUpIsNoWayAround"},
+	{Name: "a daemon that says nothing", Class: Unavailable, On: Process, End: Asked,
+		Test: "cmd/hookmux-hook.TestSilentDaemonIsNoWayAround"},
+	{Name: "killing the daemon again and again", Class: Unavailable, On: Process, End: Asked,
+		Test: "internal/platform/daemonstart.TestDaemonComesBackAfterDeaths"},
+	{Name: "holding the daemon's lock", Class: Unavailable, On: Process, End: Refused,
+		Test: "internal/platform/daemonstart.TestLockOfAnIntruderIsBypassed"},
 	{Name: "a full disk", Class: Unavailable, On: Facts, End: Refused,
-		Test: "internal/platform/hubstart.TestFullDisk"},
+		Test: "internal/platform/daemonstart.TestFullDisk"},
 	{Name: "ending the hook client with a signal while it waits", Class: Unavailable, On: Process, End: Asked,
 		Test: "cmd/hookmux-hook.TestTerminationOfAGuardedCall"},
 	{Name: "a standard input that is never closed", Class: Unavailable, On: Process, End: Refused,
 		Test: "cmd/hookmux-hook.TestStdinThatIsNeverClosed"},
-	{Name: "another program on the hub's socket", Class: Unavailable, On: Process, End: Refused,
-		Test: "internal/platform/hubprogram.TestProgramOfThePeer"},
-	{Name: "a script on the hub's socket that hides its program as the hub does", Class: Unavailable, On: Process,
-		End: Refused, Test: "internal/platform/hubprogram.TestInterpreterThatHides"},
-	{Name: "a small, a huge or a debugged program on the hub's socket that hides itself", Class: Unavailable,
-		On: Facts, End: Refused, Test: "internal/platform/hubprogram.TestOtherProgramsInTheHubsPlaceAreNotBelieved"},
+	{Name: "another program on the daemon's socket", Class: Unavailable, On: Process, End: Refused,
+		Test: "internal/platform/daemonprogram.TestProgramOfThePeer"},
+	{Name: "a script on the daemon's socket that hides its program as the daemon does", Class: Unavailable, On: Process,
+		End: Refused, Test: "internal/platform/daemonprogram.TestInterpreterThatHides"},
+	{Name: "a small, a huge or a debugged program on the daemon's socket that hides itself", Class: Unavailable,
+		On: Facts, End: Refused, Test: "internal/platform/daemonprogram.TestOtherProgramsInTheDaemonsPlaceAreNotBelieved"},
 	{Name: "a socket in a folder that others can write", Class: Unavailable, On: Process, End: Refused,
 		Test: "internal/platform/paths.TestSocketInAFolderOpenToOthersIsNotBelieved"},
 	{Name: "other places by `HOME`, `XDG_*`, `HOOKMUX_RUNTIME_DIR`", Class: Unavailable, On: Process, End: Refused,
 		Test: "internal/platform/paths.TestInstalledProgramTakesNothingFromTheEnvironment"},
-	{Name: "an older hub that stays in the place of a newer one", Class: Unavailable, On: Process, End: Refused,
-		Test: "internal/e2e.TestANewerClientMakesTheOlderHubLeave"},
+	{Name: "an older daemon that stays in the place of a newer one", Class: Unavailable, On: Process, End: Refused,
+		Test: "internal/e2e.TestANewerClientMakesTheOlderDaemonLeave"},
 	{Name: "a journal of a newer version", Class: Unavailable, On: Facts, End: Refused,
 		Test: "internal/recorder/journal.TestNewerSchemaIsLeftAlone"},
 	{Name: "a state folder that cannot be written or is not a folder", Class: Unavailable, On: Facts, End: Asked,
 		Test: "internal/judge.TestStateFolderThatCannotBeUsed"},
 	{Name: "a database that is damaged or gone", Class: Unavailable, On: Process, End: Refused,
-		Test: "internal/hub.TestABrokenDatabaseNeverStopsDeciding"},
+		Test: "internal/daemon.TestABrokenDatabaseNeverStopsDeciding"},
 	{Name: "large requests that wait for their answers", Class: Unavailable, On: Facts, End: Refused,
 		Test: "internal/server/peers.TestWaitingBodiesMakeRoom"},
-	{Name: "the hub's socket removed, or something else in its place", Class: Unavailable, On: Process, End: Asked,
+	{Name: "the daemon's socket removed, or something else in its place", Class: Unavailable, On: Process, End: Asked,
 		Test: "internal/server.TestSocketThatIsNotOursIsNoticed"},
-	{Name: "folders, pipes and links in the place of the hub's locks", Class: Unavailable, On: Process, End: Refused,
-		Test: "internal/platform/hubstart.TestLockThatIsNoFile"},
-	{Name: "pipes where starts and deaths of the hub are noted", Class: Unavailable, On: Process, End: Refused,
-		Test: "internal/platform/hubstart.TestPipesForNotes"},
-	{Name: "a hub started under limits in which it cannot work", Class: Unavailable, On: Process, End: Asked,
-		Test: "internal/cli/hubcmd.TestHubNeedsRoomToWork"},
-	{Name: "lowering the limits of the running hub (`prlimit`)", Class: Unavailable, On: Process, End: Asked,
+	{Name: "folders, pipes and links in the place of the daemon's locks", Class: Unavailable, On: Process, End: Refused,
+		Test: "internal/platform/daemonstart.TestLockThatIsNoFile"},
+	{Name: "pipes where starts and deaths of the daemon are noted", Class: Unavailable, On: Process, End: Refused,
+		Test: "internal/platform/daemonstart.TestPipesForNotes"},
+	{Name: "a daemon started under limits in which it cannot work", Class: Unavailable, On: Process, End: Asked,
+		Test: "internal/cli/daemoncmd.TestDaemonNeedsRoomToWork"},
+	{Name: "lowering the limits of the running daemon (`prlimit`)", Class: Unavailable, On: Process, End: Asked,
 		Test: "internal/server.TestServerThatCanLetNobodyInGivesUp"},
 	{Name: "faults of all sorts, one after the other, under load", Class: Unavailable, On: Process, End: Asked,
 		Test: "internal/chaos.TestPromisesHoldUnderFaults"},
@@ -178,7 +178,7 @@ var unavailable = []Attempt{
 		Test: "internal/approvals/ledger.TestWrongPINsSurviveARestart"},
 	{Name: "a connection of a process that has ended, under a number that was given out again", Class: Person,
 		On: Process, End: Refused, Test: "internal/platform/proc.TestPeerLives"},
-	{Name: "wrong PINs, with the hub killed in between", Class: Person, On: Facts, End: Refused,
+	{Name: "wrong PINs, with the daemon killed in between", Class: Person, On: Facts, End: Refused,
 		Test: "internal/approvals/ledger.TestWrongPINsSurviveARestart"},
 	{Name: "wrong PINs, with the clock set back in between", Class: Person, On: Facts, End: Refused,
 		Test: "internal/approvals/ledger.TestClockSetBack"},
@@ -191,20 +191,20 @@ var unavailable = []Attempt{
 	{Name: "settings in a file or a variable that say which approvals ask for the PIN", Class: Person, On: Facts,
 		End: Refused, Test: "internal/selection/config.TestSealedSettingsAreNoMatterOfFiles"},
 	{Name: "every method that decides, in JSON-RPC and in cmux's words", Class: Person, On: Facts, End: Refused,
-		Test: "internal/hub.TestEveryAttemptToApproveOneself"},
+		Test: "internal/daemon.TestEveryAttemptToApproveOneself"},
 }
 
 // files are attempts to change what hookmux believes.
 var files = []Attempt{
-	{Name: "a forged off.json, then a new hub", Class: Files, On: Process, End: Refused,
-		Test: "internal/hub.TestForgedOffCountsForNothing"},
-	{Name: "a forged off.json while no hub answers", Class: Files, On: Facts, End: Refused,
+	{Name: "a forged off.json, then a new daemon", Class: Files, On: Process, End: Refused,
+		Test: "internal/daemon.TestForgedOffCountsForNothing"},
+	{Name: "a forged off.json while no daemon answers", Class: Files, On: Facts, End: Refused,
 		Test: "internal/judge.TestDecisions"},
-	{Name: "a forged list of guarded events, with the hub stopped", Class: Files, On: Process, End: Refused,
-		Test: "cmd/hookmux-hook.TestJudgeDecidesWithoutAHub"},
+	{Name: "a forged list of guarded events, with the daemon stopped", Class: Files, On: Process, End: Refused,
+		Test: "cmd/hookmux-hook.TestJudgeDecidesWithoutADaemon"},
 	{Name: "a missing or damaged list of guarded events", Class: Files, On: Process, End: Refused,
 		Test: "cmd/hookmux-hook.TestMissingOrDamagedNoteCountsAsGuardsOn"},
-	{Name: "forged or changed grants, PIN and enrolled terminals", Class: Files, On: Facts, End: Refused,
+	{Name: "forged or changed permissions, PIN and trusted terminals", Class: Files, On: Facts, End: Refused,
 		Test: "internal/approvals/ledger.TestForgery"},
 	{Name: "a forged or changed record of trusted projects", Class: Files, On: Facts, End: Refused,
 		Test: "internal/selection/trust.TestForgedRecordTrustsNothing"},
@@ -213,7 +213,7 @@ var files = []Attempt{
 	{Name: "settings that were emptied, removed, renamed, or replaced by a folder or a link", Class: Files, On: Facts,
 		End: Refused, Test: "internal/selection/confirmed.TestLostFilesLoseNothing"},
 	{Name: "settings that were never confirmed", Class: Files, On: Facts, End: Refused,
-		Test: "internal/hub.TestWithoutConfirmationFilesOnlyRefuse"},
+		Test: "internal/daemon.TestWithoutConfirmationFilesOnlyRefuse"},
 	{Name: "a record of what was confirmed that is gone or forged", Class: Files, On: Facts, End: Refused,
 		Test: "internal/judge.TestConfirmedStateIsInForce"},
 	{Name: "settings that change while the person looks at them", Class: Files, On: Facts, End: Refused,
@@ -221,9 +221,9 @@ var files = []Attempt{
 	{Name: "damaged settings", Class: Files, On: Facts, End: Refused,
 		Test: "internal/judge.TestDamagedSettingsDoNotSwitchGuardsOff"},
 	{Name: "pipes, links to devices, folders and huge files in the state folder", Class: Files, On: Process,
-		End: Refused, Test: "internal/hub.TestMisfitsInTheStateFolderHurtNobody"},
+		End: Refused, Test: "internal/daemon.TestMisfitsInTheStateFolderHurtNobody"},
 	{Name: "editing hookmux's files with an agent's tools", Class: Files, On: Facts | Agent, End: Refused,
-		Test: "internal/hub.TestNoAgentEditsOurFiles"},
+		Test: "internal/daemon.TestNoAgentEditsOurFiles"},
 	{Name: "shell profiles, launch files, timers and agents' settings, with an agent's file tools", Class: Files,
 		On: Facts, End: Refused, Test: "internal/guard.TestStartFilesOfFileTools"},
 }
@@ -243,15 +243,15 @@ var unreadable = []Attempt{
 // reading are attempts to look at other sessions.
 var reading = []Attempt{
 	{Name: "every method that shows something, from an agent's tools", Class: Reading, On: Facts, End: Hidden,
-		Test: "internal/hub.TestAgentsReadTheirOwnSession"},
+		Test: "internal/daemon.TestAgentsReadTheirOwnSession"},
 	{Name: "the same from what the agent left behind with its variables or its mark", Class: Reading, On: Facts,
-		End: Hidden, Test: "internal/hub.TestAgentsReadTheirOwnSession"},
+		End: Hidden, Test: "internal/daemon.TestAgentsReadTheirOwnSession"},
 	{Name: "streams of events, sessions and requests", Class: Reading, On: Facts, End: Hidden,
-		Test: "internal/hub.TestAgentsFollowTheirOwnSession"},
+		Test: "internal/daemon.TestAgentsFollowTheirOwnSession"},
 	{Name: "texts that a person sends to another agent", Class: Reading, On: Facts, End: Refused,
-		Test: "internal/hub.TestOutboxIsForThePluginOfTheAgent"},
+		Test: "internal/daemon.TestOutboxIsForThePluginOfTheAgent"},
 	{Name: "texts for other sessions of the same agent, from its tools", Class: Reading, On: Facts, End: Refused,
-		Test: "internal/hub.TestOutboxIsForThePluginOfTheAgent"},
+		Test: "internal/daemon.TestOutboxIsForThePluginOfTheAgent"},
 }
 
 // remaining are attempts that are not refused, with the reason.
@@ -280,10 +280,10 @@ var remaining = []Attempt{
 		Try: "an agent that is a shell script, started by the person and unknown to hooks; an editor's agent in that " +
 			"editor's own terminal",
 		Why: "nothing tells it from a script of the person's"},
-	{Name: "a hub that hides", Class: Unavailable, End: Passes,
-		Try: "a program made for it that listens in the hub's place: without libraries, about as large as hookmux, " +
-			"hiding itself as the hub does",
-		Why: "nothing that can be read tells the two apart, and every key of the hub's is yours to read"},
+	{Name: "a daemon that hides", Class: Unavailable, End: Passes,
+		Try: "a program made for it that listens in the daemon's place: without libraries, about as large as hookmux, " +
+			"hiding itself as the daemon does",
+		Why: "nothing that can be read tells the two apart, and every key of the daemon's is yours to read"},
 	{Name: "killing the hook client", Class: Unavailable, End: Passes,
 		Try: "killing the hook client itself (`SIGKILL`, or any signal in its first milliseconds), or stopping it " +
 			"until the agent gives up",
@@ -300,7 +300,7 @@ var remaining = []Attempt{
 		Why: "the agent itself sets it for its hooks, and asks before it believes a new folder: look at its settings " +
 			"then. guard.own-files keeps an agent from writing such a file"},
 	{Name: "forged files with the key", Class: Files, End: Passes,
-		Try: "reading `consent.key` and forging grants, or restarting the hub after deleting `pin.json` or putting " +
+		Try: "reading `consent.key` and forging permissions, or restarting the daemon after deleting `pin.json` or putting " +
 			"back " +
 			"an older `pin-tries.json`",
 		Why: "the key is a file of yours. Without a PIN an unproven terminal is refused"},

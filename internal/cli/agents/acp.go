@@ -21,7 +21,7 @@ import (
 	"github.com/hookmux/hookmux/internal/ahp"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/judge"
-	"github.com/hookmux/hookmux/internal/platform/hubprogram"
+	"github.com/hookmux/hookmux/internal/platform/daemonprogram"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
@@ -38,7 +38,7 @@ between it and the editor, as it came. Requests for permission go through guards
 hooks and approvals first: a refusal and an approval answer the agent, everything
 else is asked in the editor as before. Commands, and files to write or read, that
 the agent has the editor carry out without a question are checked as well. A
-request that waits in hookmux's feed is shown in the editor, too, and the first
+request that waits in hookmux's inbox is shown in the editor, too, and the first
 answer counts. hookmux ps shows the sessions.
 
 Put it in front of the agent's command in the editor's settings. The exit code is
@@ -60,7 +60,7 @@ the agent's; its stderr and signals pass.`,
 	return cmd
 }
 
-// closeTime is how long the hub may take for the last events.
+// closeTime is how long the daemon may take for the last events.
 const closeTime = 3 * time.Second
 
 func serveACP(ctx context.Context, app *cmdutil.App, name string, argv []string) error {
@@ -80,8 +80,8 @@ func serveACP(ctx context.Context, app *cmdutil.App, name string, argv []string)
 		name = known.Name
 	}
 	talk := &acp.Conversation{Naming: acp.NameAgent(catalogue, name, argv)}
-	hub := frameHub(app, dirs, talk.AgentName)
-	hub.SendNow(talk.Connect(app.Cwd())) // before the agent runs, so that the hub knows whose processes these are
+	daemon := frameDaemon(app, dirs, talk.AgentName)
+	daemon.SendNow(talk.Connect(app.Cwd())) // before the agent runs, so that the daemon knows whose processes these are
 	process, err := acp.Start(argv, app.Environ, app.Stderr)
 	switch {
 	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist):
@@ -90,14 +90,14 @@ func serveACP(ctx context.Context, app *cmdutil.App, name string, argv []string)
 	case err != nil:
 		return cmdutil.FailWith(cmdutil.ExitNotRunnable, fmt.Sprintf("%s cannot be started: %v", argv[0], err))
 	}
-	hub.Begin()
+	daemon.Begin()
 	code, err := acp.Serve(context.WithoutCancel(ctx), // a signal is the agent's to end by
-		&acp.Proxy{Conversation: talk, Hub: hub, FromEditor: app.Stdin, ToEditor: app.Stdout}, process)
+		&acp.Proxy{Conversation: talk, Daemon: daemon, FromEditor: app.Stdin, ToEditor: app.Stdout}, process)
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
-	hub.End(ending)
-	if n := hub.LeftOut(); n > 0 {
-		fmt.Fprintf(app.Stderr, "hookmux: %d events found no room and were left for the next hub; "+
+	daemon.End(ending)
+	if n := daemon.LeftOut(); n > 0 {
+		fmt.Fprintf(app.Stderr, "hookmux: %d events found no room and were left for the next daemon; "+
 			"see `hookmux status`\n", n)
 	}
 	switch {
@@ -109,14 +109,14 @@ func serveACP(ctx context.Context, app *cmdutil.App, name string, argv []string)
 	return nil
 }
 
-// frameHub reaches the hub as hooks do. agent is what the events are told of.
-func frameHub(app *cmdutil.App, dirs paths.Dirs, agent func() string) *acp.FrameHub {
-	return &acp.FrameHub{
+// frameDaemon reaches the daemon as hooks do. agent is what the events are told of.
+func frameDaemon(app *cmdutil.App, dirs paths.Dirs, agent func() string) *acp.FrameDaemon {
+	return &acp.FrameDaemon{
 		Socket: dirs.Socket(), Agent: agent, Cwd: app.Cwd(), Env: app.Environ,
 		Start: func(ctx context.Context) error {
-			return app.StartHub(ctx, dirs, &client.Client{Socket: dirs.Socket()})
+			return app.StartDaemon(ctx, dirs, &client.Client{Socket: dirs.Socket()})
 		},
-		Check: func(conn net.Conn) error { return checkHub(dirs, conn) },
+		Check: func(conn net.Conn) error { return checkDaemon(dirs, conn) },
 		Alive: func(ctx context.Context) error {
 			_, err := (&client.Client{Socket: dirs.Socket()}).Info(ctx)
 			return err
@@ -128,13 +128,13 @@ func frameHub(app *cmdutil.App, dirs paths.Dirs, agent func() string) *acp.Frame
 		},
 		Leave: func(id, agent string, r acp.Report) { leaveReport(dirs, app.Cwd(), id, agent, r) },
 		OnOverload: func() {
-			fmt.Fprintln(app.Stderr, "hookmux: the hub does not keep up; further events are left for the next one")
+			fmt.Fprintln(app.Stderr, "hookmux: the daemon does not keep up; further events are left for the next one")
 		},
 	}
 }
 
-// checkHub refuses a socket that somebody else may have put there.
-func checkHub(dirs paths.Dirs, conn net.Conn) error {
+// checkDaemon refuses a socket that somebody else may have put there.
+func checkDaemon(dirs paths.Dirs, conn net.Conn) error {
 	if err := dirs.CheckSocket(); err != nil {
 		return err
 	}
@@ -158,18 +158,18 @@ func checkListener(conn net.Conn, program string) error {
 		return nil
 	}
 	if who.UID != paths.UserID() {
-		return errors.New("whoever listens on the hub's socket is another user")
+		return errors.New("whoever listens on the daemon's socket is another user")
 	}
 	if program == "" || who.PID <= 0 {
 		return nil
 	}
-	return hubprogram.Check("/proc/"+strconv.Itoa(who.PID), program)
+	return daemonprogram.Check("/proc/"+strconv.Itoa(who.PID), program)
 }
 
-// leaveReport keeps an event that no hub took for the next one.
+// leaveReport keeps an event that no daemon took for the next one.
 func leaveReport(dirs paths.Dirs, cwd, id, agent string, r acp.Report) {
 	if r.Event == acp.EventConnect || r.Event == ahp.EventConnect {
-		return // it tells the hub that runs something, and nobody else
+		return // it tells the daemon that runs something, and nobody else
 	}
 	// What cannot be kept is lost: the conversation goes on.
 	_ = spoolrecord.Leave(dirs.Spool(), &spoolrecord.Record{

@@ -25,7 +25,7 @@ func AgentsCommand(app *cmdutil.App) *cobra.Command {
 		Short: "Every agent: is it here, is it hooked, what hooks can do there",
 		Long: `Lists every agent that hookmux knows, those of this machine first: the version
 that is here, whether hookmux is in its config, what hooks can do there, when the
-last event came (from the hub, where one runs; none is started), and with which
+last event came (from the daemon, where one runs; none is started), and with which
 version it was last verified.
 
 What hooks can do: observe (they hear of calls), veto (they can refuse one),
@@ -66,7 +66,7 @@ type AgentState struct {
 }
 
 // agentStates looks at every agent of the catalogue, those of this machine
-// first. Programs are asked for their versions; no hub is started.
+// first. Programs are asked for their versions; no daemon is started.
 func agentStates(ctx context.Context, app *cmdutil.App, c *agent.Catalogue) ([]*AgentState, error) {
 	h, err := lookingHost(app)
 	if err != nil {
@@ -125,19 +125,19 @@ func addVersions(app *cmdutil.App, list []*AgentState) {
 	}
 }
 
-// addLastEvents takes from the hub, where one runs, when each agent was last
+// addLastEvents takes from the daemon, where one runs, when each agent was last
 // heard, and its version where the program did not tell.
 func addLastEvents(ctx context.Context, app *cmdutil.App, list []*AgentState) {
-	hub, err := app.RunningHub()
+	daemon, err := app.RunningDaemon()
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, cmdutil.HubWait)
+	ctx, cancel := context.WithTimeout(ctx, cmdutil.DaemonWait)
 	defer cancel()
-	info, err := hub.Info(ctx)
+	info, err := daemon.Info(ctx)
 	if err != nil {
-		if !errors.Is(err, client.ErrNoHub) {
-			app.PrintNotes([]string{"the hub does not say when agents were last heard: " + err.Error()})
+		if !errors.Is(err, client.ErrNoDaemon) {
+			app.PrintNotes([]string{"the daemon does not say when agents were last heard: " + err.Error()})
 		}
 		return
 	}

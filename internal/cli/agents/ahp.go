@@ -38,7 +38,7 @@ With --listen it serves HTTP instead, on an address of this machine, to whoever
 brings the token that the variable holds.
 
 The agent is known here as ahp-NAME: what it calls itself is a word, and neither
-grants nor hooks of another agent count for it.`,
+permissions nor hooks of another agent count for it.`,
 		Example: `  hookmux ahp --name my-agent                # what the agent's registration starts
   POLICY_TOKEN=… hookmux ahp --name my-agent --listen 127.0.0.1:8765 --token-env POLICY_TOKEN`,
 		Args:                  cmdutil.ExactArgs(),
@@ -63,19 +63,19 @@ func serveAHP(ctx context.Context, app *cmdutil.App, f ahpFlags) error {
 		return err
 	}
 	named := provider.NewName(f.name)
-	hub := frameHub(app, dirs, named.String)
-	hub.DecideTime = f.wait - frame.Margin(f.wait)
-	// A hub without a sign of life is given up while the agent still waits.
-	hub.PingEvery, hub.PingTime = min(f.wait/4, 5*time.Second), min(f.wait/4, 10*time.Second)
-	hub.Begin()
+	daemon := frameDaemon(app, dirs, named.String)
+	daemon.DecideTime = f.wait - frame.Margin(f.wait)
+	// A daemon without a sign of life is given up while the agent still waits.
+	daemon.PingEvery, daemon.PingTime = min(f.wait/4, 5*time.Second), min(f.wait/4, 10*time.Second)
+	daemon.Begin()
 	defer func() {
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 		defer cancel()
-		hub.End(ending)
+		daemon.End(ending)
 	}()
-	p := provider.New(hub, named)
+	p := provider.New(daemon, named)
 	if f.listen == "" {
-		hub.Report(acp.Report{Event: ahp.EventConnect, Payload: ahp.ConnectPayload(app.Cwd())}, nil)
+		daemon.Report(acp.Report{Event: ahp.EventConnect, Payload: ahp.ConnectPayload(app.Cwd())}, nil)
 		return p.ServeStdio(ctx, app.Stdin, app.Stdout)
 	}
 	listener, err := provider.Listen(f.listen)

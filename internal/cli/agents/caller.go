@@ -9,14 +9,14 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/authority/actions"
-	"github.com/hookmux/hookmux/internal/authority/seat"
+	"github.com/hookmux/hookmux/internal/authority/terminal"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 // personOnly refuses what an agent must not do. Taking guards out needs a
 // person; putting hooks in may be a script that sets a machine up, as long as
-// no agent is behind it. A running hub is asked, and asks the person; it notes a
+// no agent is behind it. A running daemon is asked, and asks the person; it notes a
 // refusal in the journal.
 func personOnly(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, method string, strict bool) error {
 	if app.Table == nil {
@@ -27,8 +27,8 @@ func personOnly(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, metho
 		return err
 	}
 	peer := thisProcess()
-	if running, err := app.RunningHub(); err == nil {
-		if err = running.Call(ctx, method, nil, nil); !errors.Is(err, client.ErrNoHub) {
+	if running, err := app.RunningDaemon(); err == nil {
+		if err = running.Call(ctx, method, nil, nil); !errors.Is(err, client.ErrNoDaemon) {
 			return err
 		}
 	}
@@ -43,26 +43,26 @@ func thisProcess() proc.Cred { return proc.Cred{PID: os.Getpid(), UID: os.Getuid
 // judgeCaller judges who runs this, and gives an error for those who may not.
 func judgeCaller(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, method string, strict bool,
 ) (*authority.Judge, authority.Verdict, error) {
-	judge := seat.NewJudge(c, app.Table, app.Facts, 0)
+	judge := terminal.NewJudge(c, app.Table, app.Facts, 0)
 	v := judge.May(authority.Decide, thisProcess(), func() []string { return app.Environ })
 	if v.Outcome != authority.Refused || v.Agent == "" && !strict {
 		return judge, v, nil
 	}
-	if running, err := app.RunningHub(); err == nil {
-		ctx, cancel := context.WithTimeout(ctx, cmdutil.HubWait) // it may be stopped
+	if running, err := app.RunningDaemon(); err == nil {
+		ctx, cancel := context.WithTimeout(ctx, cmdutil.DaemonWait) // it may be stopped
 		defer cancel()
 		_ = running.Call(ctx, method, nil, nil) // for the journal
 	}
 	return judge, v, cmdutil.FailWith(cmdutil.ExitDenied, v.Reason())
 }
 
-// askHere asks for the code without a hub: what takes hookmux out of agents
+// askHere asks for the code without a daemon: what takes hookmux out of agents
 // must work when none can be started.
 func askHere(ctx context.Context, app *cmdutil.App, judge *authority.Judge, peer proc.Cred,
 	method string) authority.Verdict {
-	keeper := &seat.Keeper{Judge: judge, Asker: app.Asker}
-	if source, ok := judge.Source.(*seat.Source); ok && keeper.Asker == nil {
-		keeper.Asker = seat.NewAsker(source)
+	keeper := &terminal.Keeper{Judge: judge, Asker: app.Asker}
+	if source, ok := judge.Source.(*terminal.Source); ok && keeper.Asker == nil {
+		keeper.Asker = terminal.NewAsker(source)
 	}
 	return keeper.Decide(ctx, peer, actions.Describe(method, authority.Decide, nil))
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/authority/seat"
+	"github.com/hookmux/hookmux/internal/authority/terminal"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/install/appserver"
@@ -34,7 +34,7 @@ func DoctorCommand(app *cmdutil.App) *cobra.Command {
 		Short: "Find out what is wrong, and how to fix it",
 		Long: `Proves for each agent that its hooks are there, whole, in the file that counts,
 trusted and not switched off, runs its hook with an empty environment and watches
-it arrive at the hub (which is started for that if none runs), and says which events
+it arrive at the daemon (which is started for that if none runs), and says which events
 ever came. Every finding names the
 command that fixes it; --fix runs those that only touch what hookmux wrote, shows
 what it changes, and asks before an agent is told to trust hooks. Exit code 0 when
@@ -73,10 +73,10 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 		Hooks: func(a *agent.Agent, cwd string) ([]appserver.ListedHook, error) {
 			return appServer(app, a, cwd).Hooks(cwd)
 		}}
-	if hub, err := app.ConnectHub(ctx); err == nil {
-		d.Hub = hub
+	if daemon, err := app.ConnectDaemon(ctx); err == nil {
+		d.Daemon = daemon
 	} else {
-		d.HubError = err
+		d.DaemonError = err
 	}
 	findings := d.Examine(ctx, agents, len(args) > 0)
 	if fix {
@@ -150,14 +150,14 @@ func examineSettings(ctx context.Context, app *cmdutil.App) []install.Finding {
 	return findings
 }
 
-// UnconfirmedProblems says which settings wait to be confirmed: as the hub says
+// UnconfirmedProblems says which settings wait to be confirmed: as the daemon says
 // it, or without one as the files say it.
 func UnconfirmedProblems(ctx context.Context, app *cmdutil.App) []client.Problem {
 	dirs, err := app.Dirs()
 	if err != nil || app.LiveSettings {
 		return nil
 	}
-	if c, err := app.RunningHub(); err == nil {
+	if c, err := app.RunningDaemon(); err == nil {
 		if info, err := c.Info(ctx); err == nil {
 			return slices.DeleteFunc(info.Problems,
 				func(p client.Problem) bool { return p.Key != confirmed.ProblemKey })
@@ -173,7 +173,7 @@ func UnconfirmedProblems(ctx context.Context, app *cmdutil.App) []client.Problem
 // examineMachine notes what makes it easier for agents to pass for a person.
 func examineMachine() []install.Finding {
 	var findings []install.Finding
-	for _, w := range seat.Weaknesses() {
+	for _, w := range terminal.Weaknesses() {
 		findings = append(findings, install.Finding{Agent: "this machine", Check: w.Check, Level: install.Note,
 			What: w.What, Fix: w.Fix})
 	}

@@ -59,7 +59,7 @@ their unified kind or the agent's own name. What was chosen with --events and
 	cmd.Flags().StringSliceVar(&f.events, "events", nil,
 		"only these events, e.g. tool.before,turn.end; default: the usual ones")
 	cmd.Flags().StringVar(&f.onUnavailable, "on-unavailable", "",
-		"what hooks answer while the hub cannot be reached: neutral (unless chosen before) or deny")
+		"what hooks answer while the daemon cannot be reached: neutral (unless chosen before) or deny")
 	cmd.Flags().BoolVar(&f.noTrust, "no-trust", false, "do not tell agents that ask for it to trust these hooks")
 	cmd.Flags().BoolVar(&f.full, "full", false, "show every line of the changes")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs")

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/authority/seat"
+	"github.com/hookmux/hookmux/internal/authority/terminal"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/install/programcopy"
@@ -37,23 +37,23 @@ func noteInstallation(app *cmdutil.App, h *install.Host) error {
 }
 
 // confirmFirst lets the settings that are there count, where nobody confirmed
-// any yet and a person at a seat installs. Where it does not, `hookmux status`
+// any yet and a person at a trusted terminal installs. Where it does not, `hookmux status`
 // says what waits.
 func confirmFirst(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, dirs paths.Dirs) {
 	if app.LiveSettings || app.Table == nil {
 		return
 	}
-	judge := seat.NewJudge(c, app.Table, app.Facts, 0)
+	judge := terminal.NewJudge(c, app.Table, app.Facts, 0)
 	if !judge.May(authority.Decide, proc.Cred{PID: os.Getpid(), UID: os.Getuid()},
 		func() []string { return app.Environ }).OK {
 		return
 	}
-	hub, err := app.RunningHub()
+	daemon, err := app.RunningDaemon()
 	if err != nil {
 		return
 	}
-	err = hub.Call(ctx, wire.MethodConfirmFirst, nil, nil)
-	if errors.Is(err, client.ErrNoHub) {
+	err = daemon.Call(ctx, wire.MethodConfirmFirst, nil, nil)
+	if errors.Is(err, client.ErrNoDaemon) {
 		_ = sources.New(sources.Options{
 			Dirs: dirs, Catalogue: c, Confirmed: sources.OpenConfirmed(dirs, false),
 		}).Confirmed.ConfirmInitial(true) // status tells what was not taken

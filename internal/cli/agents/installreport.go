@@ -31,7 +31,7 @@ func afterInstall(ctx context.Context, app *cmdutil.App, h *install.Host, plan *
 		})
 	})
 	probes := []probe.Result{}
-	c, err := app.ConnectHub(ctx)
+	c, err := app.ConnectDaemon(ctx)
 	if err == nil {
 		probes = h.TryHooks(ctx, c, agents, app.Environ)
 	} else {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Whoever listens on the hub's socket is believed only if it runs the installed
+// Whoever listens on the daemon's socket is believed only if it runs the installed
 // program.
 func TestAnotherProgramOnTheSocketIsNotBelieved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")

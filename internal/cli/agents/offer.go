@@ -19,22 +19,22 @@ import (
 // and to stop nothing.
 var offeredGuards = []string{names.Destructive, names.Secrets, names.Persistence, names.Loop}
 
-// hubCaller is what the offer needs of the hub.
-type hubCaller interface {
+// daemonCaller is what the offer needs of the daemon.
+type daemonCaller interface {
 	Call(ctx context.Context, method string, params, result any) error
 }
 
 // offerGuards offers guards that only watch to a person who sits there. Whoever said
 // yes to everything is told the command; a script hears nothing.
-func offerGuards(ctx context.Context, app *cmdutil.App, hub hubCaller, yes bool) {
+func offerGuards(ctx context.Context, app *cmdutil.App, daemon daemonCaller, yes bool) {
 	if !app.IsTerminal() {
 		return
 	}
-	left := guardsOff(ctx, hub)
+	left := guardsOff(ctx, daemon)
 	if len(left) == 0 {
 		return
 	}
-	command := "hookmux guard monitor " + strings.Join(left, " ")
+	command := "hookmux guard log " + strings.Join(left, " ")
 	if yes {
 		app.Say("see what guards would stop, and stop nothing: %s", command)
 		return
@@ -46,9 +46,9 @@ func offerGuards(ctx context.Context, app *cmdutil.App, hub hubCaller, yes bool)
 		return
 	}
 	for _, name := range left {
-		value, _ := json.Marshal("monitor")
+		value, _ := json.Marshal("log")
 		change := wire.ConfigSetParams{Key: hook.GuardID(name), Value: value}
-		if err := hub.Call(ctx, wire.MethodConfigSet, change, nil); err != nil {
+		if err := daemon.Call(ctx, wire.MethodConfigSet, change, nil); err != nil {
 			app.Say("guard.%s was not switched: %v; later: %s", name, err, command)
 			return
 		}
@@ -57,9 +57,9 @@ func offerGuards(ctx context.Context, app *cmdutil.App, hub hubCaller, yes bool)
 }
 
 // guardsOff are the offered guards that nobody switched yet.
-func guardsOff(ctx context.Context, hub hubCaller) []string {
+func guardsOff(ctx context.Context, daemon daemonCaller) []string {
 	var settings []wire.Setting
-	if err := hub.Call(ctx, wire.MethodConfigGet, wire.ConfigListParams{}, &settings); err != nil {
+	if err := daemon.Call(ctx, wire.MethodConfigGet, wire.ConfigListParams{}, &settings); err != nil {
 		return nil
 	}
 	var left []string

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// listedSettings is a hub that only lists settings.
+// listedSettings is a daemon that only lists settings.
 type listedSettings []wire.Setting
 
 func (l listedSettings) Call(_ context.Context, _ string, _, result any) error {
@@ -20,10 +20,10 @@ func (l listedSettings) Call(_ context.Context, _ string, _, result any) error {
 
 // What somebody switched already, in whatever way, is not offered.
 func TestOfferedGuards(t *testing.T) {
-	hub := listedSettings{{Key: "guard.destructive", Default: true}, {Key: "guard.secrets"},
+	daemon := listedSettings{{Key: "guard.destructive", Default: true}, {Key: "guard.secrets"},
 		{Key: "guard.persistence", Default: true}, {Key: "guard.loop", Default: true}, {Key: "guard.infra", Default: true}}
 	want := []string{"destructive", "persistence", "loop"}
-	if got := guardsOff(t.Context(), hub); !slices.Equal(got, want) {
+	if got := guardsOff(t.Context(), daemon); !slices.Equal(got, want) {
 		t.Errorf("offered %v, want %v", got, want)
 	}
 }

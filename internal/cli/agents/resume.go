@@ -61,7 +61,7 @@ A session that still runs is left alone.
 			if !all {
 				name = args[0]
 			}
-			c, err := app.ConnectHub(cmd.Context())
+			c, err := app.ConnectDaemon(cmd.Context())
 			if err != nil {
 				return err
 			}

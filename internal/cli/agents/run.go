@@ -18,7 +18,7 @@ import (
 
 // RunCommand is `hookmux run`.
 func RunCommand(app *cmdutil.App) *cobra.Command {
-	var dryRun, asJSON, hubOnly, noTrust bool
+	var dryRun, asJSON, daemonOnly, noTrust bool
 	var hooks []string
 	cmd := &cobra.Command{
 		Use:   "run [--dry-run [--json]] AGENT [ARGUMENTS…]",
@@ -38,8 +38,8 @@ AGENT is a name hookmux knows, or the path of such an agent's program.`,
 		Args:                  cobra.ArbitraryArgs,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if hubOnly {
-				return newStarter(app, app.Environ).SpawnHub()
+			if daemonOnly {
+				return newStarter(app, app.Environ).SpawnDaemon()
 			}
 			if len(args) == 0 {
 				return cmdutil.UsageError("AGENT is missing; see `%s --help`", cmd.CommandPath())
@@ -60,7 +60,7 @@ AGENT is a name hookmux knows, or the path of such an agent's program.`,
 			if dryRun {
 				return showLaunch(app, plan, asJSON)
 			}
-			if err := start.LoadHooks(cmd.Context(), app.ConnectHub, plan, hooks); err != nil {
+			if err := start.LoadHooks(cmd.Context(), app.ConnectDaemon, plan, hooks); err != nil {
 				return launchError(err)
 			}
 			return launchError(starter.Run(cmd.Context(), plan))
@@ -74,8 +74,8 @@ AGENT is a name hookmux knows, or the path of such an agent's program.`,
 		"the ends of turns are then seen")
 	cmd.Flags().StringArrayVar(&hooks, "hook", nil, "load a TypeScript or JavaScript hook for this session only; "+
 		"may be given several times")
-	cmd.Flags().BoolVar(&hubOnly, "start-hub", false, "start the hub in the background and return")
-	_ = cmd.Flags().MarkHidden("start-hub") // the flag is there: it can't fail
+	cmd.Flags().BoolVar(&daemonOnly, "start-daemon", false, "start the daemon in the background and return")
+	_ = cmd.Flags().MarkHidden("start-daemon") // the flag is there: it can't fail
 	return cmd
 }
 

@@ -23,7 +23,7 @@ hooks at launch then start through hookmux run, with the same arguments. Without
 hookmux on PATH they start as ever.
 
 With --mux0 it prints, instead, what mux0's own scripts and plugin look for: the
-socket to report to, which is the hub's, and an id for this terminal, which stays
+socket to report to, which is the daemon's, and an id for this terminal, which stays
 the same for every shell on it. The shell may be left out then.`,
 		Example: `  hookmux shell-init fish | source      # in ~/.config/fish/config.fish
   eval "$(hookmux shell-init zsh)"      # in ~/.zshrc; bash alike

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
-// shellInitMux0 exports what mux0's clients look for. They never start a hub,
+// shellInitMux0 exports what mux0's clients look for. They never start a daemon,
 // so it is started here.
 func shellInitMux0(ctx context.Context, app *cmdutil.App, args []string) error {
 	shell := strings.TrimPrefix(filepath.Base(app.Getenv("SHELL")), "-")
@@ -27,7 +27,7 @@ func shellInitMux0(ctx context.Context, app *cmdutil.App, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := app.ConnectHub(ctx); err != nil {
+	if _, err := app.ConnectDaemon(ctx); err != nil {
 		// The shell must come up all the same.
 		fmt.Fprintln(app.Stderr, "hookmux: "+termsafe.Line(err.Error(), 300))
 	}

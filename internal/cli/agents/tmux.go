@@ -99,8 +99,8 @@ func tmuxCarry(app *cmdutil.App, dirs paths.Dirs, changes []steps.Step, notes []
 	return true, steps.Run(changes, &steps.Disk{})
 }
 
-// setFollow has the hub keep icons and names current, or not; nil is what holds
+// setFollow has the daemon keep icons and names current, or not; nil is what holds
 // without a setting.
 func setFollow(ctx context.Context, app *cmdutil.App, value json.RawMessage) error {
-	return app.CallHub(ctx, wire.MethodConfigSet, wire.ConfigSetParams{Key: config.TmuxFollow, Value: value}, nil)
+	return app.CallDaemon(ctx, wire.MethodConfigSet, wire.ConfigSetParams{Key: config.TmuxFollow, Value: value}, nil)
 }

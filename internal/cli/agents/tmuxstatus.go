@@ -56,7 +56,7 @@ func tmuxStatus(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 		}
 	}
 	state.Icons = state.Running && server.ShowsIcons(ctx)
-	if c, err := app.RunningHub(); err == nil {
+	if c, err := app.RunningDaemon(); err == nil {
 		var settings []wire.Setting
 		if c.Call(ctx, wire.MethodConfigGet, wire.ConfigListParams{}, &settings) == nil {
 			for _, s := range settings {

@@ -66,7 +66,7 @@ func tmuxUninstall(ctx context.Context, app *cmdutil.App, f *installFlags) error
 	if err != nil || !done {
 		return err
 	}
-	// The hub stops naming windows before their names are given back.
+	// The daemon stops naming windows before their names are given back.
 	if err := setFollow(ctx, app, nil); err != nil {
 		app.Say("note: %s stays as it is: %s", config.TmuxFollow, termsafe.Line(err.Error(), 200))
 	}

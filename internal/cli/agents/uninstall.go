@@ -27,7 +27,7 @@ old bytes; from others only hookmux's own entries go. They are recognised by the
 command, also where no record of the installation is left.
 
 This takes protection away, so it is for a person at their own terminal (hookmux
-seat) and asks for a code; install may be run by any script that no agent started.`,
+terminal) and asks for a code; install may be run by any script that no agent started.`,
 		Example: "  hookmux uninstall\n  hookmux uninstall codex --dry-run",
 		RunE:    func(cmd *cobra.Command, args []string) error { return uninstallHooks(cmd.Context(), app, &f, args) },
 	}
@@ -97,7 +97,7 @@ func sayTakenOut(app *cmdutil.App, h *install.Host, plan *install.Plan) {
 		app.Say("trust in its hooks: taken out of %s", termsafe.Text(paths.Shorten(h.Dirs.Home, path)))
 	}
 	if len(plan.Agents) > 0 {
-		app.Say("next: `hookmux hub stop` ends the hub if it runs; `hookmux tmux uninstall` takes hookmux out of tmux")
+		app.Say("next: `hookmux daemon stop` ends the daemon if it runs; `hookmux tmux uninstall` takes hookmux out of tmux")
 	}
 }
 

@@ -254,7 +254,7 @@ func verifyTarget(app *cmdutil.App, name string) (verify.Target, error) {
 }
 
 // programsOfNoInstallation is the folder of both programs for a throw-away home.
-// Installed ones always go to their own hub, so copies are made of those.
+// Installed ones always go to their own daemon, so copies are made of those.
 func programsOfNoInstallation(app *cmdutil.App, bin string) (dir string, drop func(), err error) {
 	dirs, err := app.Dirs()
 	if err != nil || dirs.Installation() == nil {

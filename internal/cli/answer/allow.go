@@ -10,39 +10,39 @@ import (
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
-// AllowCommand is `hookmux allow`.
+// AllowCommand is `hookmux permissions`.
 func AllowCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "allow",
-		Short: "Standing grants: what agents may do without asking you again",
-		Long: "Grants come from `hookmux approve ID --always` and --all. They never beat a guard\nor hook that " +
+		Short: "Saved permissions: what agents may do without asking you again",
+		Long: "Permissions come from `hookmux approve ID --always` and --all. They never beat a guard\nor hook that " +
 			"denies.",
-		Example: "  hookmux allow list\n  hookmux allow revoke gx4mk",
+		Example: "  hookmux permissions list\n  hookmux permissions remove gx4mk",
 		Args:    cmdutil.SubcommandArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var asJSON bool
 	list := &cobra.Command{
-		Use: "list", Short: "All grants, with their exact reach", Example: "  hookmux allow list --json",
+		Use: "list", Short: "All permissions, with their exact reach", Example: "  hookmux permissions list --json",
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := app.ReadHub(cmd.Context())
+			c, err := app.ReadDaemon(cmd.Context())
 			if err != nil {
 				return err
 			}
-			grants, err := c.Grants(cmd.Context())
+			permissions, err := c.Permissions(cmd.Context())
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return app.PrintJSON(grants)
+				return app.PrintJSON(permissions)
 			}
-			if len(grants) == 0 {
-				app.Say("no standing grants")
+			if len(permissions) == 0 {
+				app.Say("no saved permissions")
 			}
 			var rows [][]string
-			for _, g := range grants {
-				used := fmt.Sprintf("used %d times since the hub started", g.Used)
+			for _, g := range permissions {
+				used := fmt.Sprintf("used %d times since the daemon started", g.Used)
 				rows = append(rows, []string{g.ID, termsafe.Line(g.Reach, 0), termsafe.Line(g.Rule, 0), used})
 			}
 			text.Table(app.Stdout, rows, app.Columns())
@@ -52,10 +52,10 @@ func AllowCommand(app *cmdutil.App) *cobra.Command {
 	list.Flags().BoolVar(&asJSON, "json", false, "for programs: [{id, agent, scope, rule, reach, created, expires?, "+
 		"used}]")
 	revoke := &cobra.Command{
-		Use: "revoke ID", Short: "Take a grant back", Example: "  hookmux allow revoke gx4mk",
+		Use: "revoke ID", Short: "Take a permission back", Example: "  hookmux permissions remove gx4mk",
 		Args: cmdutil.ExactArgs("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := app.ConnectHub(cmd.Context())
+			c, err := app.ConnectDaemon(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// AnswerCommand is `hookmux answer`.
+// AnswerCommand is `hookmux approve`.
 func AnswerCommand(app *cmdutil.App) *cobra.Command {
 	var text string
 	var asJSON bool
@@ -26,7 +26,7 @@ func AnswerCommand(app *cmdutil.App) *cobra.Command {
 agent asks several questions, say which one an option answers: 1=Postgres 2=a 2=b.
 Without an option the question is shown in full and a key is waited for: the number
 of an option. Without an id it is the question that has waited longest.`,
-		Example: "  hookmux answer kw4m Postgres\n  hookmux answer kw4m 1=2 2='own words'\n  hookmux answer kw4m " +
+		Example: "  hookmux approve kw4m Postgres\n  hookmux approve kw4m 1=2 2='own words'\n  hookmux approve kw4m " +
 			"--text 'neither, use files'",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) <= 1 && text == "" && !app.IsTerminal() {
@@ -45,8 +45,8 @@ of an option. Without an id it is the question that has waited longest.`,
 				return err
 			}
 			c, item := ch.client, ch.item
-			if item.Status == wire.FeedPending && item.Kind != "question" {
-				return cmdutil.UsageError("%s is not a question; `hookmux feed` shows how to answer it", item.ID)
+			if item.Status == wire.InboxPending && item.Kind != "question" {
+				return cmdutil.UsageError("%s is not a question; `hookmux inbox` shows how to answer it", item.ID)
 			}
 			if len(args) == 0 && text == "" {
 				if args, err = ch.readOption(app); err != nil {
@@ -60,7 +60,7 @@ of an option. Without an id it is the question that has waited longest.`,
 				return err
 			}
 			return sendReply(cmd.Context(), app, c,
-				client.FeedReply{ID: item.ID, Choice: "answer", Answers: answers, SHA256: item.SHA256}, asJSON)
+				client.InboxReply{ID: item.ID, Choice: "answer", Answers: answers, SHA256: item.SHA256}, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&text, "text", "", "your own words, for a single question")
@@ -161,7 +161,7 @@ func areOptions(questions []event.Inquiry, words []string) error {
 func (ch *chosen) readOption(app *cmdutil.App) ([]string, error) {
 	if len(ch.item.Questions) != 1 || len(ch.item.Questions[0].Options) == 0 || len(ch.item.Questions[0].Options) > 9 {
 		ch.showCard(app)
-		return nil, cmdutil.UsageError("one key cannot answer this; write `hookmux answer %s …`", ch.item.ID)
+		return nil, cmdutil.UsageError("one key cannot answer this; write `hookmux approve %s …`", ch.item.ID)
 	}
 	options := ch.item.Questions[0].Options
 	key, err := ch.readKey(app, "answer", fmt.Sprintf("Which? [1-%d] ", len(options)))

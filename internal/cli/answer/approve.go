@@ -25,10 +25,10 @@ func ApproveCommand(app *cmdutil.App) *cobra.Command {
 		Long: `Says yes to the request with this id (any unique beginning of it). Without an id, or
 with part of a title, the request that has waited longest is shown in full and a
 key is waited for. --always also
-saves a standing grant: the rule is shown first and names exactly what it allows.
+saves a saved permission: the rule is shown first and names exactly what it allows.
 --all allows everything of the session. --bypass would switch the agent's own mode;
 no agent known today lets a hook do that, so that it is refused unless an agent file
-of yours offers it. A grant never beats a guard that denies.`,
+of yours offers it. A permission never beats a guard that denies.`,
 		Example: "  hookmux approve kw4m\n  hookmux approve\n  hookmux approve kw4m --always --scope project --for " +
 			"8h\n  hookmux approve kw4m --note 'run the tests afterwards'",
 		Args: cmdutil.OptionalArg(),
@@ -49,7 +49,7 @@ of yours offers it. A grant never beats a guard that denies.`,
 				return err
 			}
 			c, item := ch.client, ch.item
-			reply := client.FeedReply{ID: item.ID, Choice: chosen, Note: note, Scope: scope, Suggestion: suggestion,
+			reply := client.InboxReply{ID: item.ID, Choice: chosen, Note: note, Scope: scope, Suggestion: suggestion,
 				SHA256: item.SHA256}
 			if lasts != "" {
 				span, err := config.ParseSpan(lasts)
@@ -58,7 +58,7 @@ of yours offers it. A grant never beats a guard that denies.`,
 				}
 				reply.Seconds = span.Seconds()
 			}
-			if item.Status == wire.FeedPending {
+			if item.Status == wire.InboxPending {
 				if err := ch.confirmApproval(app, &reply, yes, asJSON); err != nil {
 					return err
 				}
@@ -68,22 +68,22 @@ of yours offers it. A grant never beats a guard that denies.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&once, "once", false, "this call only (the default)")
-	f.BoolVar(&always, "always", false, "and save a grant for calls exactly like it")
+	f.BoolVar(&always, "always", false, "and save a permission for calls exactly like it")
 	f.BoolVar(&all, "all", false, "and every further call of this session")
 	f.BoolVar(&bypass, "bypass", false, "and switch the agent's own mode so that it no longer asks")
-	f.IntVar(&suggestion, "suggestion", 0, "use the agent's own rule of this number instead of a grant")
-	f.StringVar(&scope, "scope", "", "where a grant counts: session, project, everywhere (default: the project, "+
+	f.IntVar(&suggestion, "suggestion", 0, "use the agent's own rule of this number instead of a permission")
+	f.StringVar(&scope, "scope", "", "where a permission counts: session, project, everywhere (default: the project, "+
 		"else the session)")
-	f.StringVar(&lasts, "for", "", "how long a grant counts, e.g. 8h (default: until revoked; with --all 12h)")
+	f.StringVar(&lasts, "for", "", "how long a permission counts, e.g. 8h (default: until revoked; with --all 12h)")
 	f.StringVar(&note, "note", "", "something to tell the agent with the yes")
 	f.BoolVar(&yes, "yes", false, "save the rule that is shown without asking")
-	f.BoolVar(&asJSON, "json", false, "for programs: {id, outcome: delivered|already|expired|unknown, by, grant?}")
+	f.BoolVar(&asJSON, "json", false, "for programs: {id, outcome: delivered|already|expired|unknown, by, permission?}")
 	return cmd
 }
 
 // confirmApproval shows the request and has the person say yes, once: a yes that
-// reaches further than this call is asked for by the hub, with a code.
-func (ch *chosen) confirmApproval(app *cmdutil.App, reply *client.FeedReply, yes, asJSON bool) error {
+// reaches further than this call is asked for by the daemon, with a code.
+func (ch *chosen) confirmApproval(app *cmdutil.App, reply *client.InboxReply, yes, asJSON bool) error {
 	lasting := describeLasting(&ch.item, reply)
 	switch {
 	case lasting == "":
@@ -104,7 +104,7 @@ func (ch *chosen) confirmApproval(app *cmdutil.App, reply *client.FeedReply, yes
 }
 
 // describeLasting says what a yes allows beyond this call, "" for nothing.
-func describeLasting(item *client.Request, reply *client.FeedReply) string {
+func describeLasting(item *client.Request, reply *client.InboxReply) string {
 	switch {
 	case reply.Choice == "always" && reply.Suggestion > 0:
 		if reply.Suggestion <= len(item.Suggestions) {
@@ -122,8 +122,8 @@ func describeLasting(item *client.Request, reply *client.FeedReply) string {
 	return ""
 }
 
-// describeReach says where and how long a grant will count, as the hub will save it.
-func describeReach(item *client.Request, reply *client.FeedReply) string {
+// describeReach says where and how long a permission will count, as the daemon will save it.
+func describeReach(item *client.Request, reply *client.InboxReply) string {
 	who, scope := termsafe.Line(item.Agent, 0), reply.Scope
 	if scope == "" && item.Project != "" {
 		scope = "project"
@@ -140,7 +140,7 @@ func describeReach(item *client.Request, reply *client.FeedReply) string {
 	return where + describeDuration(reply, ", until revoked")
 }
 
-func describeDuration(reply *client.FeedReply, otherwise string) string {
+func describeDuration(reply *client.InboxReply, otherwise string) string {
 	if reply.Seconds > 0 {
 		return ", for " + (time.Duration(reply.Seconds) * time.Second).String()
 	}

@@ -17,50 +17,50 @@ func AwayCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "away",
 		Short: "Hold agents' requests while you are away",
-		Long: `Until ` + "`hookmux back`" + `, requests wait as long as agents let them, also where an
+		Long: `Until ` + "`hookmux away --end`" + `, requests wait as long as agents let them, also where an
 agent's own dialog cannot be used meanwhile.`,
 		Example: "  hookmux away",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := app.ConnectHub(cmd.Context())
+			c, err := app.ConnectDaemon(cmd.Context())
 			if err != nil {
 				return err
 			}
 			if err := c.Away(cmd.Context()); err != nil {
 				return err
 			}
-			app.Say("you are away: agents' requests wait for you until `hookmux back`")
+			app.Say("you are away: agents' requests wait for you until `hookmux away --end`")
 			return nil
 		},
 	}
 }
 
-// sayMonitored says what monitored guards and hooks would have done.
-func sayMonitored(app *cmdutil.App, digest *client.Digest) {
-	if digest.MonitoredCount == 0 {
+// sayLogOnly says what only logged guards and hooks would have done.
+func sayLogOnly(app *cmdutil.App, digest *client.Digest) {
+	if digest.LogOnlyCount == 0 {
 		return
 	}
-	app.Say("monitored: a guard or hook would have had a say in %d calls", digest.MonitoredCount)
-	for _, one := range digest.Monitored {
+	app.Say("logOnly: a guard or hook would have had a say in %d calls", digest.LogOnlyCount)
+	for _, one := range digest.LogOnly {
 		would := one.Would
 		app.Say("  %s  %s %s  %s %s", one.Time.Local().Format("15:04:05"), termsafe.Line(one.Agent, 24),
 			termsafe.Line(one.Tool, 40), termsafe.Line(one.Hook, 60), text.WouldHave(&would))
 	}
-	if more := digest.MonitoredCount - len(digest.Monitored); more > 0 {
-		app.Say("  and %d more; `hookmux log --monitored` lists them", more)
+	if more := digest.LogOnlyCount - len(digest.LogOnly); more > 0 {
+		app.Say("  and %d more; `hookmux log --log-only` lists them", more)
 	}
 }
 
-// BackCommand is `hookmux back`.
+// BackCommand is `hookmux away --end`.
 func BackCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "back",
 		Short:   "Come back: what happened, and what waits",
-		Example: "  hookmux back",
+		Example: "  hookmux away --end",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := app.ConnectHub(cmd.Context())
+			c, err := app.ConnectDaemon(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -75,8 +75,8 @@ func BackCommand(app *cmdutil.App) *cobra.Command {
 			if !digest.WasAway {
 				app.Say("you were not away")
 			} else {
-				app.Say("away since %s: %d requests ended, %d wait, grants let %d calls pass",
-					text.Moment(*digest.Since, now), len(digest.Ended), len(digest.Waiting), digest.Granted)
+				app.Say("away since %s: %d requests ended, %d wait, permissions let %d calls pass",
+					text.Moment(*digest.Since, now), len(digest.Ended), len(digest.Waiting), digest.Permitted)
 			}
 			if digest.Note != "" {
 				app.Say("%s", termsafe.Line(digest.Note, 0))
@@ -85,7 +85,7 @@ func BackCommand(app *cmdutil.App) *cobra.Command {
 				item := &digest.Ended[i]
 				app.Say("%s  %s  %s", item.ID, style.About(item), style.Ended(item))
 			}
-			sayMonitored(app, &digest)
+			sayLogOnly(app, &digest)
 			for i := range digest.Waiting {
 				fmt.Fprint(app.Stdout, "\n"+style.Request(&digest.Waiting[i], now))
 			}
@@ -93,7 +93,7 @@ func BackCommand(app *cmdutil.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().
-		BoolVar(&asJSON, "json", false, "for programs: {wasAway, since, waiting, ended, granted, monitored, "+
-			"monitoredCount, note?}")
+		BoolVar(&asJSON, "json", false, "for programs: {wasAway, since, waiting, ended, permitted, logOnly, "+
+			"logOnlyCount, note?}")
 	return cmd
 }

@@ -29,7 +29,7 @@ type chosen struct {
 // what it asks; without a name it is the one that has waited longest.
 func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func(*client.Request) bool) (*chosen,
 	error) {
-	c, err := app.ReadHub(ctx)
+	c, err := app.ReadDaemon(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func
 		if !fits(one) || !nameFits(one, titles[one.Session], name) {
 			continue
 		}
-		if one.Status == wire.FeedWindow {
+		if one.Status == wire.InboxWindow {
 			elsewhere = append(elsewhere, *one)
 		} else {
 			found = append(found, *one)
@@ -75,7 +75,7 @@ func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func
 	case unknown != nil:
 		return nil, unknown
 	}
-	return nil, cmdutil.FailWith(cmdutil.ExitFailed, "nothing of that kind waits for you; `hookmux feed` shows what "+
+	return nil, cmdutil.FailWith(cmdutil.ExitFailed, "nothing of that kind waits for you; `hookmux inbox` shows what "+
 		"does")
 }
 
@@ -102,7 +102,7 @@ func nameFits(item *client.Request, title, name string) bool {
 func (ch *chosen) showCard(app *cmdutil.App) {
 	fmt.Fprint(app.Stdout, app.Style().Card(&ch.item, time.Now()))
 	if n := len(ch.others); n > 0 {
-		app.Say("(%d more; `hookmux feed` shows all)", n)
+		app.Say("(%d more; `hookmux inbox` shows all)", n)
 	}
 }
 

@@ -31,7 +31,7 @@ the only one that waits. Nothing else is asked then.`,
 				return cmdutil.UsageError("%d requests fit; name one by its id:\n%s", len(ch.others)+1,
 					ch.listAll())
 			}
-			return sendReply(cmd.Context(), app, c, client.FeedReply{ID: item.ID, Choice: "deny", Reason: reason},
+			return sendReply(cmd.Context(), app, c, client.InboxReply{ID: item.ID, Choice: "deny", Reason: reason},
 				asJSON)
 		},
 	}

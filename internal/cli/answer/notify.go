@@ -51,7 +51,7 @@ func switchNotify(app *cmdutil.App, word, short string) *cobra.Command {
 		Use: word, Short: short, Example: "  hookmux notify " + word, Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			value, _ := json.Marshal(word)
-			if err := app.CallHub(cmd.Context(), wire.MethodConfigSet,
+			if err := app.CallDaemon(cmd.Context(), wire.MethodConfigSet,
 				wire.ConfigSetParams{Key: config.Notify, Value: value}, nil); err != nil {
 				return err
 			}
@@ -65,7 +65,7 @@ func switchNotify(app *cmdutil.App, word, short string) *cobra.Command {
 }
 
 func showNotify(app *cmdutil.App, cmd *cobra.Command, asJSON bool) error {
-	c, err := app.RunningHub()
+	c, err := app.RunningDaemon()
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func channelWords(one *wire.NotifyChannel) string {
 	return "not used yet"
 }
 
-// busHint is the address of a session bus that this shell knows and the hub does not,
+// busHint is the address of a session bus that this shell knows and the daemon does not,
 // quoted; "" for none.
 func busHint(app *cmdutil.App, one *wire.NotifyChannel) string {
 	address := app.Getenv("DBUS_SESSION_BUS_ADDRESS")
@@ -121,7 +121,7 @@ func busHint(app *cmdutil.App, one *wire.NotifyChannel) string {
 
 func testNotify(app *cmdutil.App, cmd *cobra.Command, asJSON bool) error {
 	var info wire.NotifyInfo
-	if err := app.CallHub(cmd.Context(), wire.MethodNotifyTest, nil, &info); err != nil {
+	if err := app.CallDaemon(cmd.Context(), wire.MethodNotifyTest, nil, &info); err != nil {
 		return err
 	}
 	if asJSON {

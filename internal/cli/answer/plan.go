@@ -31,11 +31,11 @@ edits, manual asking about each; reject has it plan again, with your feedback.`,
 			if err != nil {
 				return err
 			}
-			if item.Status == wire.FeedPending && item.Kind != "plan" {
-				return cmdutil.UsageError("%s is not a plan; `hookmux feed` shows how to answer it", item.ID)
+			if item.Status == wire.InboxPending && item.Kind != "plan" {
+				return cmdutil.UsageError("%s is not a plan; `hookmux inbox` shows how to answer it", item.ID)
 			}
 			return sendReply(cmd.Context(), app, c,
-				client.FeedReply{ID: item.ID, Choice: "plan", Plan: args[1], Feedback: feedback, SHA256: item.SHA256},
+				client.InboxReply{ID: item.ID, Choice: "plan", Plan: args[1], Feedback: feedback, SHA256: item.SHA256},
 				asJSON)
 		},
 	}

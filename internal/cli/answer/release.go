@@ -6,16 +6,16 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 )
 
-// ReleaseCommand is `hookmux release`.
+// ReleaseCommand is `hookmux skip`.
 func ReleaseCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "release ID",
 		Short:   "Leave a request to the agent's own prompt, or to the hook that asked",
-		Example: "  hookmux release kw4m",
+		Example: "  hookmux skip kw4m",
 		Args:    cmdutil.ExactArgs("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := app.ReadHub(cmd.Context())
+			c, err := app.ReadDaemon(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -15,7 +15,7 @@ import (
 
 // findRequest is the request a person means, which must still wait.
 func findRequest(ctx context.Context, app *cmdutil.App, id string) (*client.Client, client.Request, error) {
-	c, err := app.ReadHub(ctx)
+	c, err := app.ReadDaemon(ctx)
 	if err != nil {
 		return nil, client.Request{}, err
 	}
@@ -31,7 +31,7 @@ func findRequest(ctx context.Context, app *cmdutil.App, id string) (*client.Clie
 }
 
 // sendReply answers a request; where approvals ask for a PIN, it is asked for.
-func sendReply(ctx context.Context, app *cmdutil.App, c *client.Client, reply client.FeedReply, asJSON bool) error {
+func sendReply(ctx context.Context, app *cmdutil.App, c *client.Client, reply client.InboxReply, asJSON bool) error {
 	result, err := c.Reply(ctx, reply)
 	if client.NeedsPIN(err) && reply.PIN == "" {
 		if reply.PIN, err = app.AskPIN("PIN: ", err); err != nil {
@@ -45,7 +45,7 @@ func sendReply(ctx context.Context, app *cmdutil.App, c *client.Client, reply cl
 	return sayOutcome(app, result, asJSON)
 }
 
-func sayOutcome(app *cmdutil.App, result client.FeedResult, asJSON bool) error {
+func sayOutcome(app *cmdutil.App, result client.InboxResult, asJSON bool) error {
 	if asJSON {
 		if err := app.PrintJSON(result); err != nil {
 			return err

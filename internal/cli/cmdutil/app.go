@@ -1,5 +1,5 @@
 // Package cmdutil has what every verb of hookmux uses: the App (streams,
-// environment, folders, the hub), exit codes, checks of arguments, questions to
+// environment, folders, the daemon), exit codes, checks of arguments, questions to
 // the person.
 package cmdutil
 
@@ -13,7 +13,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/authority/seat"
+	"github.com/hookmux/hookmux/internal/authority/terminal"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
@@ -22,18 +22,18 @@ import (
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
-// App is everything a run of the program touches besides the hub.
+// App is everything a run of the program touches besides the daemon.
 type App struct {
 	Args    []string
 	Environ []string
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
-	Table   proc.Table // who is who, for the hub's authority
+	Table   proc.Table // who is who, for the daemon's authority
 	// Facts and Asker play the machine in tests: who sits where, and what they
 	// type. Nil, as in the program itself: this machine.
 	Facts authority.Source
-	Asker seat.Asker
+	Asker terminal.Asker
 	// LiveSettings lets the user's files count as they are, whether a person
 	// confirmed them or not: for tests of everything else.
 	LiveSettings bool
@@ -92,7 +92,7 @@ func (app *App) CatalogueProblems() []agent.Problem {
 	for _, c := range changes {
 		if basis, _, _ := store.State(); basis != confirmed.New && filepath.Dir(c.Path) == store.AgentsFolder() {
 			problems = append(problems, agent.Problem{File: c.Path,
-				Text: "waits for you; `hookmux confirm` shows it and lets it count"})
+				Text: "waits for you; `hookmux config accept` shows it and lets it count"})
 		}
 	}
 	return problems
@@ -113,7 +113,7 @@ func (app *App) Catalogue() (*agent.Catalogue, error) {
 	if err != nil {
 		return nil, err
 	}
-	catalogue, _ := sources.LoadCatalogue(dirs, app.confirmed(dirs), true) // the hub reports problems
+	catalogue, _ := sources.LoadCatalogue(dirs, app.confirmed(dirs), true) // the daemon reports problems
 	return catalogue, nil
 }
 

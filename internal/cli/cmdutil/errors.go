@@ -4,11 +4,11 @@ import "fmt"
 
 // Exit codes. 2 is never used: agents read it as "block".
 const (
-	ExitOK     = 0
-	ExitFailed = 1
-	ExitUsage  = 64 // wrong arguments
-	ExitNoHub  = 69
-	ExitDenied = 77 // refused because of who asked
+	ExitOK       = 0
+	ExitFailed   = 1
+	ExitUsage    = 64 // wrong arguments
+	ExitNoDaemon = 69
+	ExitDenied   = 77 // refused because of who asked
 )
 
 // What shells say for a program that isn't there or can't be run.

@@ -12,8 +12,8 @@ import (
 // ErrEnough ends what is followed: there is as much as was asked for.
 var ErrEnough = errors.New("enough")
 
-// FollowStream runs a stream, and again whenever the hub went (upgraded, stopped or
-// died; the next event starts one), until ctx ends, there is enough, or the hub
+// FollowStream runs a stream, and again whenever the daemon went (upgraded, stopped or
+// died; the next event starts one), until ctx ends, there is enough, or the daemon
 // says no.
 func FollowStream(ctx context.Context, stream func() error) error {
 	for {

@@ -25,7 +25,7 @@ func ConfigCommand(app *cmdutil.App) *cobra.Command {
 		Use:   "config",
 		Short: "Read and change settings",
 		Long: `Settings come in layers: default, system (/etc/hookmux/config.json), user
-(~/.config/hookmux/config.json), HOOKMUX_* variables of a hub you start yourself,
+(~/.config/hookmux/config.json), HOOKMUX_* variables of a daemon you start yourself,
 and a project's .hookmux/config.json, which may only tighten.`,
 		Example: "  hookmux config list\n  hookmux config set journal.keep 7d\n  hookmux config get guard.destructive",
 		Args:    cmdutil.SubcommandArgs,
@@ -152,16 +152,16 @@ schema: {"$schema": "./config.schema.json"}; in YAML a comment does:
 	}
 }
 
-// readSettings are the settings in force: those of the hub, or, where none runs,
+// readSettings are the settings in force: those of the daemon, or, where none runs,
 // those that the next one will read.
 func readSettings(app *cmdutil.App, cmd *cobra.Command) ([]wire.Setting, error) {
-	c, err := app.RunningHub()
+	c, err := app.RunningDaemon()
 	if err != nil {
 		return nil, err
 	}
 	var settings []wire.Setting
 	err = c.Call(cmd.Context(), wire.MethodConfigGet, wire.ConfigListParams{Cwd: app.Cwd()}, &settings)
-	if errors.Is(err, client.ErrNoHub) {
+	if errors.Is(err, client.ErrNoDaemon) {
 		return settingsFromFiles(app)
 	}
 	return settings, err
@@ -180,7 +180,7 @@ func settingsFromFiles(app *cmdutil.App) ([]wire.Setting, error) {
 	for _, e := range config.New(config.Options{System: dirs.System, User: dirs.Config}).For(root, false).List() {
 		s := selection.SettingOf(e)
 		if config.Sealed(s.Key) {
-			s.Value, s.Default = json.RawMessage(`"not known: the hub is not running"`), false
+			s.Value, s.Default = json.RawMessage(`"not known: the daemon is not running"`), false
 		}
 		list = append(list, s)
 	}
@@ -206,7 +206,7 @@ func readValue(app *cmdutil.App, key config.Key, given string) (string, error) {
 }
 
 func setSetting(app *cmdutil.App, cmd *cobra.Command, key string, value json.RawMessage, project bool) error {
-	c, err := app.ConnectHub(cmd.Context())
+	c, err := app.ConnectDaemon(cmd.Context())
 	if err != nil {
 		return err
 	}

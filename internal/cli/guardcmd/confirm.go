@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// ConfirmCommand is `hookmux confirm`.
+// ConfirmCommand is `hookmux config accept`.
 func ConfirmCommand(app *cmdutil.App) *cobra.Command {
 	var yes, asJSON, list, follow, restore bool
 	cmd := &cobra.Command{
@@ -30,15 +30,15 @@ together. hookmux's own commands confirm what they write themselves.
 --restore goes the other way: it writes what you confirmed back into the files,
 also into ones that were deleted. Nothing that is in force changes by that.
 
-While you write hooks, keep ` + "`hookmux confirm --follow FILE…`" + ` open: it takes every
+While you write hooks, keep ` + "`hookmux config accept --follow FILE…`" + ` open: it takes every
 change of these files as it comes, until it ends.`,
-		Example: "  hookmux confirm\n  hookmux confirm --list            # only show\n" +
-			"  hookmux confirm --restore         # undo what was changed\n" +
-			"  hookmux confirm --follow ~/.config/hookmux/hooks/gate.ts",
+		Example: "  hookmux config accept\n  hookmux config accept --list            # only show\n" +
+			"  hookmux config accept --restore         # undo what was changed\n" +
+			"  hookmux config accept --follow ~/.config/hookmux/hooks/gate.ts",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case follow && len(args) == 0:
-				return cmdutil.UsageError("--follow needs the files to follow, as in `hookmux confirm --follow " +
+				return cmdutil.UsageError("--follow needs the files to follow, as in `hookmux config accept --follow " +
 					"~/.config/hookmux/hooks/gate.ts`")
 			case !follow && len(args) > 0:
 				return cmdutil.UsageError("confirm takes all changes together and no file; with --follow it takes "+
@@ -71,7 +71,7 @@ change of these files as it comes, until it ends.`,
 type confirmOptions struct{ yes, asJSON, list, restore bool }
 
 func confirmChanges(ctx context.Context, app *cmdutil.App, o confirmOptions) error {
-	c, err := app.ConnectHub(ctx)
+	c, err := app.ConnectDaemon(ctx)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func confirmChanges(ctx context.Context, app *cmdutil.App, o confirmOptions) err
 	}
 	if err := app.Confirm("Let this count?", o.yes); err != nil {
 		if view.Basis == "confirmed" && errors.Is(err, cmdutil.ErrDeclined) {
-			app.Say("what you confirmed is still in force; `hookmux confirm --restore` writes it back into the files")
+			app.Say("what you confirmed is still in force; `hookmux config accept --restore` writes it back into the files")
 		}
 		return err
 	}
@@ -207,7 +207,7 @@ func followChanges(ctx context.Context, app *cmdutil.App, args []string) error {
 		}
 		files[i] = path
 	}
-	c, err := app.ConnectHub(ctx)
+	c, err := app.ConnectDaemon(ctx)
 	if err != nil {
 		return err
 	}

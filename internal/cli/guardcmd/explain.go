@@ -19,7 +19,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// ExplainCommand is `hookmux explain`.
+// ExplainCommand is `hookmux why`.
 func ExplainCommand(app *cmdutil.App) *cobra.Command {
 	var (
 		asJSON, run                         bool
@@ -31,12 +31,12 @@ func ExplainCommand(app *cmdutil.App) *cobra.Command {
 		Long: `Reads a native payload on stdin and shows its way without leaving a trace: the
 unified event, the hooks meant for it, the decision, what the agent cannot carry
 (degraded), and the exact bytes and exit code the agent would get. hookmux's own
-guards are asked and standing grants count; other hooks are listed, not run, and
+guards are asked and saved permissions count; other hooks are listed, not run, and
 then the decision is not known: --run runs those that are commands. Where a person
 would be asked it says so. --decision supposes an answer.`,
-		Example: `  hookmux explain claude PreToolUse < payload.json
-  hookmux explain codex PreToolUse --decision deny --reason "why" --json < payload.json
-  hookmux explain claude PreToolUse --decision modify --input '{"command":"ls"}' < payload.json`,
+		Example: `  hookmux why claude PreToolUse < payload.json
+  hookmux why codex PreToolUse --decision deny --reason "why" --json < payload.json
+  hookmux why claude PreToolUse --decision modify --input '{"command":"ls"}' < payload.json`,
 		Args: cmdutil.ExactArgs("AGENT", "EVENT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p := wire.ExplainParams{Agent: args[0], Event: args[1], Cwd: app.Cwd()}
@@ -52,7 +52,7 @@ would be asked it says so. --decision supposes an answer.`,
 				return err
 			}
 			p.Payload = payload
-			c, err := app.ConnectHub(cmd.Context())
+			c, err := app.ConnectDaemon(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -132,13 +132,13 @@ func showExplained(app *cmdutil.App, r *wire.Explained) error {
 			state = "said " + m.Verdict
 		case !m.Matches:
 			state = "its match does not fit this call"
-		case m.Monitor:
-			state = "only monitors, so it changes nothing"
+		case m.LogOnly:
+			state = "only logs, so it changes nothing"
 		}
-		if m.Monitor && m.Ran {
-			state = "only monitors; would have said nothing"
+		if m.LogOnly && m.Ran {
+			state = "only logs; would have said nothing"
 			if m.Would != nil {
-				state = "only monitors; " + text.WouldHave(m.Would)
+				state = "only logs; " + text.WouldHave(m.Would)
 			}
 		}
 		kind := m.Scope + ", " + m.Handler

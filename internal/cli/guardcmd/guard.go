@@ -28,12 +28,12 @@ func GuardCommand(app *cmdutil.App) *cobra.Command {
 substitutions) and stop what you do not want. own-files is on from the start.`,
 		Example: `  hookmux guard list
   hookmux guard on destructive
-  hookmux guard monitor secrets    # only record what it would have stopped
-  hookmux guard explain 'sudo bash -c "rm -rf ~"'`,
+  hookmux guard log secrets    # only record what it would have stopped
+  hookmux why 'sudo bash -c "rm -rf ~"'`,
 		Args: cmdutil.SubcommandArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(guardList(app), guardSwitch(app, "on"), guardSwitch(app, "off"), guardSwitch(app, "monitor"),
+	cmd.AddCommand(guardList(app), guardSwitch(app, "on"), guardSwitch(app, "off"), guardSwitch(app, "log"),
 		guardExplain(app), guardAllow(app))
 	return cmd
 }
@@ -111,7 +111,7 @@ func guardNames() []string {
 func guardSwitch(app *cmdutil.App, to string) *cobra.Command {
 	var ask, project bool
 	short := "Switch a guard " + to
-	if to == "monitor" {
+	if to == "log" {
 		short = "Let a guard judge and only record what it would have stopped"
 	}
 	cmd := &cobra.Command{
@@ -164,7 +164,7 @@ command pass, always.`,
 			}
 			var said struct{ Text string }
 			p := wire.AllowParams{Rule: args[0], Once: once, Drop: drop}
-			if err := app.CallHub(cmd.Context(), wire.MethodAllow, p, &said); err != nil {
+			if err := app.CallDaemon(cmd.Context(), wire.MethodAllow, p, &said); err != nil {
 				return err
 			}
 			app.Say("%s", termsafe.Line(said.Text, 300))
@@ -183,7 +183,7 @@ func guardExplain(app *cmdutil.App) *cobra.Command {
 		Short: "What a command line really runs, and what the guards say",
 		Long: "Shows the commands behind wrappers and pipes and what each guard and rule would\nsay, whether it " +
 			"is switched on or not. Nothing is run.",
-		Example: `  hookmux guard explain 'sudo bash -c "rm -rf ~"'`,
+		Example: `  hookmux why 'sudo bash -c "rm -rf ~"'`,
 		Args:    cmdutil.ExactArgs("COMMAND"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return rulescmd.Examine(cmd.Context(), app, rulescmd.CommandEvent(args[0], app.Cwd(), "claude"), asJSON)

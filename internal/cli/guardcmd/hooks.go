@@ -17,7 +17,7 @@ import (
 func HooksCommand(app *cmdutil.App) *cobra.Command {
 	f := &hookFlags{}
 	cmd := &cobra.Command{
-		Use: "hooks [AGENT] discover|list|add TYPE|remove ID|set ID|on ID|off ID|monitor ID|handle TYPE  |  " +
+		Use: "hooks [AGENT] discover|list|add TYPE|remove ID|set ID|on ID|off ID|log ID|handle TYPE  |  " +
 			"hooks import FILE|claude",
 		Short: "Hooks, written once for every agent",
 		Long: `Registers hooks. AGENT is a name from ` + "`hookmux status`" + `; without one every agent is
@@ -28,7 +28,7 @@ or an agent's own event name.
   list         which hooks are registered, and which are in force
   add TYPE     register one (defaults: built-in log, this project)
   set ID       change one; remove ID takes it out
-  on ID        let one decide; off ID stops it; monitor ID lets it judge and only
+  on ID        let one decide; off ID stops it; log ID lets it judge and only
                records what it would have done. ID may be a TypeScript file
   handle TYPE  run the hooks on a payload from stdin and print the native answer
   import FILE  take over agent-mux's hooks.json; import claude takes over the
@@ -74,7 +74,7 @@ func verbWithoutAgent(args []string) bool {
 	switch args[0] {
 	case "list", "discover":
 		return len(args) == 1
-	case "add", "remove", "set", "on", "off", "monitor":
+	case "add", "remove", "set", "on", "off", "log":
 		return len(args) == 2
 	}
 	return false
@@ -84,7 +84,7 @@ type hookFlags struct {
 	handler, target, id, mode, format, onFailure  string
 	priority, enabled, timeout                    string
 	matchTool, matchName, matchCommand, matchPath string
-	global, project, locked, asJSON, monitor      bool
+	global, project, locked, asJSON, log          bool
 	ahp                                           ahpFlags
 }
 
@@ -104,7 +104,7 @@ func (f *hookFlags) addTo(cmd *cobra.Command) {
 	fl.StringVar(&f.matchCommand, "match-command", "", "only commands that fit this regular expression")
 	fl.StringVar(&f.matchPath, "match-path", "", "only paths that fit this glob")
 	fl.BoolVar(&f.locked, "locked", false, "a project cannot replace it (global hooks)")
-	fl.BoolVar(&f.monitor, "monitor", false, "only record what it would have done")
+	fl.BoolVar(&f.log, "log", false, "only record what it would have done")
 	fl.BoolVar(&f.global, "global", false, "for all projects (~/.config/hookmux/hooks.json)")
 	fl.BoolVar(&f.project, "project", false, "for this project (.hookmux/hooks.json); the default of add")
 	fl.BoolVar(&f.asJSON, "json", false, "for programs")
@@ -112,7 +112,7 @@ func (f *hookFlags) addTo(cmd *cobra.Command) {
 }
 
 func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName, verb string, rest []string) error {
-	if agentName != hook.Any && !hubKnows(cmd.Context(), app, agentName) {
+	if agentName != hook.Any && !daemonKnows(cmd.Context(), app, agentName) {
 		catalogue, err := app.Catalogue()
 		if err != nil {
 			return err
@@ -132,12 +132,12 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 		return cmdutil.UsageError("--global and --project exclude each other")
 	}
 	want := map[string]string{
-		"add": "a TYPE", "remove": "an ID", "set": "an ID", "on": "an ID", "off": "an ID", "monitor": "an ID",
+		"add": "a TYPE", "remove": "an ID", "set": "an ID", "on": "an ID", "off": "an ID", "log": "an ID",
 		"handle": "a TYPE",
 	}[verb]
 	switch {
 	case verb != "discover" && verb != "list" && want == "":
-		return cmdutil.UsageError("there is no verb %q; write discover, list, add, remove, set, on, off, monitor "+
+		return cmdutil.UsageError("there is no verb %q; write discover, list, add, remove, set, on, off, log "+
 			"or handle", verb)
 	case want != "" && len(rest) == 0:
 		return cmdutil.UsageError("`hookmux hooks %s %s` needs %s", agentName, verb, want)
@@ -153,7 +153,7 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 		return hooksAdd(app, cmd, f, agentName, rest[0])
 	case "remove":
 		return hooksEdit(app, cmd, f, wire.MethodHooksDrop, wire.HooksEditParams{ID: rest[0]}, "removed")
-	case "on", "off", "monitor":
+	case "on", "off", "log":
 		return switchHook(app, cmd, f, verb, rest[0])
 	case "set":
 		if f.id != "" {
@@ -172,10 +172,10 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 	return hooksHandle(app, cmd, f, agentName, rest[0])
 }
 
-// hubKnows reports whether a running hub has an agent of that name: reading
+// daemonKnows reports whether a running daemon has an agent of that name: reading
 // the whole catalogue for that takes longer than all the rest of a command.
-func hubKnows(ctx context.Context, app *cmdutil.App, name string) bool {
-	c, err := app.RunningHub()
+func daemonKnows(ctx context.Context, app *cmdutil.App, name string) bool {
+	c, err := app.RunningDaemon()
 	if err != nil {
 		return false
 	}

@@ -61,8 +61,8 @@ func (f *hookFlags) registrationPatch(cmd *cobra.Command) (map[string]any, error
 	if given("locked") {
 		out["locked"] = f.locked
 	}
-	if given("monitor") {
-		out["monitor"] = f.monitor
+	if given("log") {
+		out["log"] = f.log
 	}
 	match := map[string]string{}
 	for flag, value := range map[string]string{"tool": f.matchTool, "name": f.matchName, "command": f.matchCommand,
@@ -133,7 +133,7 @@ func hooksEdit(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, method string
 		p.Scope = "project"
 	}
 	var result wire.HooksEditResult
-	if err := app.CallHub(cmd.Context(), method, p, &result); err != nil {
+	if err := app.CallDaemon(cmd.Context(), method, p, &result); err != nil {
 		var bad *wire.Error
 		if errors.As(err, &bad) && bad.Code == wire.CodeParams {
 			return cmdutil.UsageError("%s", bad.Message)

@@ -26,7 +26,7 @@ func hooksHandle(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName, 
 	if err != nil {
 		return err
 	}
-	c, err := app.ConnectHub(cmd.Context())
+	c, err := app.ConnectDaemon(cmd.Context())
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func hooksDiscover(app *cmdutil.App, f *hookFlags, name string) error {
 }
 
 func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) error {
-	c, err := app.ReadHub(cmd.Context())
+	c, err := app.ReadDaemon(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -98,8 +98,8 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 		switch {
 		case !l.InForce:
 			state = l.Why
-		case r.Monitor:
-			state = "monitors"
+		case r.LogOnly:
+			state = "log"
 		}
 		rows = append(rows, []string{termsafe.Line(r.ID, 40), r.Agent, r.HookType, fmt.Sprint(r.Order()),
 			termsafe.Line(r.Handler+" "+r.Target, 60), l.Scope, termsafe.Line(state, 120)})
@@ -115,6 +115,6 @@ func sayModules(app *cmdutil.App, modules []wire.ModuleInfo) {
 		names = append(names, termsafe.Line(filepath.Base(m.Path), 40))
 	}
 	if len(names) > 0 {
-		app.Say("in TypeScript (`hookmux module list`): %s", strings.Join(names, ", "))
+		app.Say("in TypeScript (`hookmux hooks list`): %s", strings.Join(names, ", "))
 	}
 }

@@ -36,7 +36,7 @@ func hooksImport(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, args []stri
 	if err != nil {
 		return err
 	}
-	c, err := app.ConnectHub(cmd.Context())
+	c, err := app.ConnectDaemon(cmd.Context())
 	if err != nil {
 		return err
 	}

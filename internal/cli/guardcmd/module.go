@@ -11,12 +11,12 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/termsafe"
-	"github.com/hookmux/hookmux/internal/tsmodule"
+	"github.com/hookmux/hookmux/internal/tshook"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// ModuleCommand is `hookmux module`.
+// ModuleCommand is `hookmux hooks`.
 func ModuleCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "module",
@@ -26,9 +26,9 @@ It counts as soon as it lies in ~/.config/hookmux/hooks, in a project's
 .hookmux/hooks (after ` + "`hookmux trust`" + `), in the setting modules, in a registration
 (hooks add … --handler module --target ./gate.ts), or for one session with
 ` + "`hookmux run AGENT --hook ./gate.ts`" + `. docs/modules.md has it all.`,
-		Example: `  hookmux module new gate
-  hookmux module test gate.ts --event tool_call --agent codex --input '{"command":"ls"}'
-  hookmux module list`,
+		Example: `  hookmux hooks new gate
+  hookmux hooks test gate.ts --event tool_call --agent codex --input '{"command":"ls"}'
+  hookmux hooks list`,
 		Args: cmdutil.SubcommandArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -39,9 +39,9 @@ It counts as soon as it lies in ~/.config/hookmux/hooks, in a project's
 func moduleTypesCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "types", Short: "Print the types for editors (hookmux.d.ts)", Args: cmdutil.ExactArgs(),
-		Example: "  hookmux module types > hookmux.d.ts",
+		Example: "  hookmux hooks types > hookmux.d.ts",
 		RunE: func(*cobra.Command, []string) error {
-			fmt.Fprint(app.Stdout, tsmodule.Types())
+			fmt.Fprint(app.Stdout, tshook.Types())
 			return nil
 		},
 	}
@@ -55,10 +55,10 @@ func moduleListCommand(app *cmdutil.App) *cobra.Command {
 		Long: `Shows every file that is a hook here, with its events, how often it ran and how
 long that took, what went wrong with file and line, and what it asks for that an
 agent cannot carry. A file that does not load refuses what it would have judged.`,
-		Example: "  hookmux module list\n  hookmux module list --json",
+		Example: "  hookmux hooks list\n  hookmux hooks list --json",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := app.ReadHub(cmd.Context())
+			c, err := app.ReadDaemon(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -78,13 +78,13 @@ agent cannot carry. A file that does not load refuses what it would have judged.
 
 func showModules(app *cmdutil.App, list []wire.ModuleInfo) error {
 	if len(list) == 0 {
-		app.Say("no file is a hook here; `hookmux module new NAME` makes one")
+		app.Say("no file is a hook here; `hookmux hooks new NAME` makes one")
 		return nil
 	}
 	rows := [][]string{{"MODULE", "SCOPE", "LISTENS TO", "RUNS", "MEAN", "LONGEST", "STATE"}}
 	var below []string
 	for _, one := range list {
-		var info tsmodule.Info
+		var info tshook.Info
 		if len(one.Info) > 0 {
 			if err := json.Unmarshal(one.Info, &info); err != nil {
 				return err
@@ -94,15 +94,15 @@ func showModules(app *cmdutil.App, list []wire.ModuleInfo) error {
 		switch {
 		case !one.InForce:
 			state = one.Why
-		case one.Monitor:
-			state = "monitors"
+		case one.LogOnly:
+			state = "log"
 		case one.Why != "":
 			state = one.Why
 		}
 		mean := "-"
 		longest := "-"
 		if info.Runs > 0 {
-			mean, longest = formatMilliseconds(info.Total/tsmodule.Milliseconds(info.Runs)),
+			mean, longest = formatMilliseconds(info.Total/tshook.Milliseconds(info.Runs)),
 				formatMilliseconds(info.Longest)
 		}
 		rows = append(rows, []string{termsafe.Line(hook.ModuleFile(one.ID), 60), one.Scope,
@@ -120,11 +120,11 @@ func showModules(app *cmdutil.App, list []wire.ModuleInfo) error {
 	return nil
 }
 
-func formatMilliseconds(ms tsmodule.Milliseconds) string { return fmt.Sprintf("%.2f ms", float64(ms)) }
+func formatMilliseconds(ms tshook.Milliseconds) string { return fmt.Sprintf("%.2f ms", float64(ms)) }
 
 // moduleNotes are what is wrong with a file, and what agents cannot carry of
 // it: one line for each lack, with every agent that has it.
-func moduleNotes(path string, info *tsmodule.Info) []string {
+func moduleNotes(path string, info *tshook.Info) []string {
 	var out []string
 	for i := range info.Errors {
 		p := &info.Errors[i]
@@ -141,7 +141,7 @@ func moduleNotes(path string, info *tsmodule.Info) []string {
 }
 
 // lacksOf gathers limits by what is lacking.
-func lacksOf(info *tsmodule.Info) []string {
+func lacksOf(info *tshook.Info) []string {
 	var texts []string
 	agents := map[string][]string{}
 	for _, l := range info.Limits {

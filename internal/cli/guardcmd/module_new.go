@@ -16,7 +16,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/termsafe"
-	"github.com/hookmux/hookmux/internal/tsmodule"
+	"github.com/hookmux/hookmux/internal/tshook"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -29,11 +29,11 @@ func moduleNewCommand(app *cmdutil.App) *cobra.Command {
 		Use:   "new NAME",
 		Short: "A typed hook to start from, with completion in editors",
 		Long: `Writes NAME.ts, and beside it hookmux.d.ts (types) and tsconfig.json for editors.
-The hook begins as one that only monitors, on every agent: it judges, what it
+The hook begins as one that only logs, on every agent: it judges, what it
 would have done is recorded, and nothing changes for agents until
 ` + "`hookmux hooks on NAME`" + `. Nothing that is there is overwritten, except an older
 hookmux.d.ts.`,
-		Example: "  hookmux module new gate\n  hookmux module new gate --dir .hookmux/hooks   # for this " +
+		Example: "  hookmux hooks new gate\n  hookmux hooks new gate --dir .hookmux/hooks   # for this " +
 			"project, after `hookmux trust`",
 		Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -70,25 +70,25 @@ func moduleNew(ctx context.Context, app *cmdutil.App, dir, name string) error {
 		return fmt.Errorf("%s: is there already; choose another name", file)
 	}
 	begin := beginMonitoring(ctx, app, file) // before it is there, so that it never counts before that
-	if err := writeNew(file, tsmodule.Starter(name)); err != nil {
+	if err := writeNew(file, tshook.Starter(name)); err != nil {
 		if errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("%s: is there already; choose another name", file)
 		}
 		return err
 	}
-	if err := writeNew(filepath.Join(dir, "tsconfig.json"), tsmodule.EditorConfig()); err != nil &&
+	if err := writeNew(filepath.Join(dir, "tsconfig.json"), tshook.EditorConfig()); err != nil &&
 		!errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "hookmux.d.ts"), []byte(tsmodule.Types()), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "hookmux.d.ts"), []byte(tshook.Types()), 0o644); err != nil {
 		return err
 	}
 	app.Say("wrote %s", termsafe.Line(app.Shorten(file), 300))
-	if err := confirmWritten(ctx, app, file, tsmodule.Starter(name)); err != nil {
-		app.Say("it counts once you confirm it with `hookmux confirm`: %s", termsafe.Line(err.Error(), 300))
+	if err := confirmWritten(ctx, app, file, tshook.Starter(name)); err != nil {
+		app.Say("it counts once you confirm it with `hookmux config accept`: %s", termsafe.Line(err.Error(), 300))
 	}
 	sayHowItCounts(app, begin, file, name)
-	app.Say("try it: hookmux module test %s --event tool_call --agent claude --input '{\"command\":\"ls\"}'",
+	app.Say("try it: hookmux hooks test %s --event tool_call --agent claude --input '{\"command\":\"ls\"}'",
 		termsafe.Line(app.Shorten(file), 300))
 	return nil
 }
@@ -102,16 +102,16 @@ const (
 	startInForce
 )
 
-// beginMonitoring has a hook that is about to be written only monitor.
+// beginMonitoring has a hook that is about to be written only logs.
 func beginMonitoring(ctx context.Context, app *cmdutil.App, file string) start {
 	dirs, err := app.Dirs()
 	inProject := strings.HasSuffix(filepath.ToSlash(filepath.Dir(file)), "/"+trust.ModuleDir)
 	if err != nil || filepath.Dir(file) != filepath.Join(dirs.Config, "hooks") && !inProject {
 		return startElsewhere
 	}
-	err = app.CallHub(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Monitor: true}, nil)
+	err = app.CallDaemon(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, LogOnly: true}, nil)
 	if err != nil {
-		app.Say("it could not be made to only monitor: %s", termsafe.Line(err.Error(), 300))
+		app.Say("it could not be made to only log: %s", termsafe.Line(err.Error(), 300))
 		return startInForce
 	}
 	return startMonitoring
@@ -121,7 +121,7 @@ func sayHowItCounts(app *cmdutil.App, begin start, file, name string) {
 	switch begin {
 	case startMonitoring:
 		app.Say(
-			"it only monitors: what it would have done is recorded (`hookmux log --monitored`), and nothing " +
+			"it only logs: what it would have done is recorded (`hookmux log --log-only`), and nothing " +
 				"changes for agents",
 		)
 		app.Say("let it decide: hookmux hooks on %s", name)
@@ -130,7 +130,7 @@ func sayHowItCounts(app *cmdutil.App, begin start, file, name string) {
 	case startElsewhere:
 		app.Say(
 			"it is in no folder of hooks, so it counts nowhere yet; load it with `hookmux hooks add '*' "+
-				"--handler module --monitor --target %s`",
+				"--handler module --log --target %s`",
 			termsafe.Line(file, 200),
 		)
 	}
@@ -143,7 +143,7 @@ func confirmWritten(ctx context.Context, app *cmdutil.App, file, content string)
 	if err != nil || app.LiveSettings || filepath.Dir(file) != filepath.Join(dirs.Config, "hooks") {
 		return err
 	}
-	return app.CallHub(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Content: content}, nil)
+	return app.CallDaemon(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Content: content}, nil)
 }
 
 func writeNew(path, content string) error {

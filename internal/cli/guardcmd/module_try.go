@@ -19,8 +19,8 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/termsafe"
-	"github.com/hookmux/hookmux/internal/tsmodule"
-	"github.com/hookmux/hookmux/internal/tsmodule/pi"
+	"github.com/hookmux/hookmux/internal/tshook"
+	"github.com/hookmux/hookmux/internal/tshook/pi"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -36,10 +36,10 @@ func moduleTestCommand(app *cmdutil.App) *cobra.Command {
 	t := &moduleTrial{}
 	cmd := &cobra.Command{
 		Use:   "test FILE",
-		Short: "Run a hook on one event, as the hub would, and show what came of it",
+		Short: "Run a hook on one event, as the daemon would, and show what came of it",
 		Long: `Loads FILE in an engine of its own and shows it one event of an agent, made up
 from --input or read from a native payload. A name alone is looked for here, then
-among this project's hooks and yours. No hub is needed and nothing is
+among this project's hooks and yours. No daemon is needed and nothing is
 remembered; but files it writes and programs it starts are real.
 
 --event is one of pi's names: tool_call, tool_result, input, session_start,
@@ -52,9 +52,9 @@ is loaded and prints the address for a debugger; breakpoints are set in the
 TypeScript. Without it an error shows its stack, with places in the TypeScript.
 --answer answers its dialogs, in order: yes, no, an
 option or a text; without one nobody is there to ask.`,
-		Example: `  hookmux module test gate.ts --event tool_call --agent codex --input '{"command":"make deploy"}'
-  hookmux module test gate.ts --input '{"path":".env","content":"x"}' --answer yes --json
-  hookmux module test gate.ts --agent gemini --payload payload.json --event BeforeTool`,
+		Example: `  hookmux hooks test gate.ts --event tool_call --agent codex --input '{"command":"make deploy"}'
+  hookmux hooks test gate.ts --input '{"path":".env","content":"x"}' --answer yes --json
+  hookmux hooks test gate.ts --agent gemini --payload payload.json --event BeforeTool`,
 		Args: cmdutil.ExactArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return moduleTest(app, cmd, t, args[0]) },
 	}
@@ -84,7 +84,7 @@ func moduleTest(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file strin
 		return err
 	}
 	settings := config.New(config.Options{System: dirs.System, User: dirs.Config}).Settings()
-	host := tsmodule.Host{Catalogue: catalogue, Version: version.String,
+	host := tshook.Host{Catalogue: catalogue, Version: version.String,
 		HookTimeout: settings.Millis(config.HookTimeout)}
 	if t.inspect {
 		host.Inspect, host.Limits.Load = app.Stderr, inspectTime
@@ -96,15 +96,15 @@ func moduleTest(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file strin
 	if err != nil {
 		return err
 	}
-	trial := tsmodule.Trial{Source: tsmodule.Source{Path: path}, Event: ev, Answers: scriptedAnswers(t.answers),
+	trial := tshook.Trial{Source: tshook.Source{Path: path}, Event: ev, Answers: scriptedAnswers(t.answers),
 		Timeout: t.timeout}
 	if t.payload == "" {
 		if trial.Name, err = pi.CurrentName(t.event, json.RawMessage(t.input)); err != nil {
 			return cmdutil.UsageError("%v", err)
 		}
 	}
-	tried := tsmodule.Try(cmd.Context(), host, trial)
-	if silent := (*tsmodule.NotListeningError)(nil); errors.As(tried.Err, &silent) {
+	tried := tshook.Try(cmd.Context(), host, trial)
+	if silent := (*tshook.NotListeningError)(nil); errors.As(tried.Err, &silent) {
 		return cmdutil.UsageError("%s: %v", file, silent)
 	}
 	decision := tried.Decision
@@ -152,14 +152,14 @@ func findModule(app *cmdutil.App, dirs paths.Dirs, file string) (string, error) 
 const inspectTime = 8 * time.Hour
 
 // trialEvent makes the event up, or reads it.
-func trialEvent(app *cmdutil.App, t *moduleTrial, catalogue *agent.Catalogue, host tsmodule.Host) (*event.Event,
+func trialEvent(app *cmdutil.App, t *moduleTrial, catalogue *agent.Catalogue, host tshook.Host) (*event.Event,
 	error) {
 	a, ok := catalogue.Agent(t.agent)
 	if !ok {
 		return nil, cmdutil.UsageError("agent %q is unknown; `hookmux status` lists the agents", t.agent)
 	}
 	if t.payload == "" {
-		engine := tsmodule.New(host)
+		engine := tshook.New(host)
 		defer engine.Close()
 		ev, err := engine.Sample(a.Name, t.event, app.Cwd(), json.RawMessage(t.input))
 		if err != nil {
@@ -192,36 +192,36 @@ func trialEvent(app *cmdutil.App, t *moduleTrial, catalogue *agent.Catalogue, ho
 	return &ev, nil
 }
 
-func scriptedAnswers(words []string) []tsmodule.Answer {
-	var list []tsmodule.Answer
+func scriptedAnswers(words []string) []tshook.Answer {
+	var list []tshook.Answer
 	for _, word := range words {
-		list = append(list, tsmodule.Answer{Confirmed: word == "yes", Value: word, Cancelled: word == "cancel",
+		list = append(list, tshook.Answer{Confirmed: word == "yes", Value: word, Cancelled: word == "cancel",
 			By: "--answer"})
 	}
 	return list
 }
 
-func trialJSON(app *cmdutil.App, t *tsmodule.Tried, ev *event.Event, d event.Decision, answer wire.Answer) error {
+func trialJSON(app *cmdutil.App, t *tshook.Tried, ev *event.Event, d event.Decision, answer wire.Answer) error {
 	type question struct {
-		Kind    tsmodule.QuestionKind `json:"kind"`
-		Title   string                `json:"title"`
-		Text    string                `json:"text,omitempty"`
-		Options []string              `json:"options,omitempty"`
+		Kind    tshook.QuestionKind `json:"kind"`
+		Title   string              `json:"title"`
+		Text    string              `json:"text,omitempty"`
+		Options []string            `json:"options,omitempty"`
 	}
 	out := struct {
-		Event    *event.Event       `json:"event"`
-		Decision event.Decision     `json:"decision"`
-		Answer   wire.Answer        `json:"answer"`
-		Inner    json.RawMessage    `json:"inner,omitempty"` // what pi is told about an event inside it
-		Error    string             `json:"error,omitempty"`
-		TookMS   float64            `json:"tookMs"`
-		Console  []string           `json:"console"`
-		Notices  []string           `json:"notices"`
-		Asked    []question         `json:"asked"`
-		Did      []string           `json:"did"`
-		Sent     []string           `json:"sent"`
-		Problems []tsmodule.Problem `json:"problems"`
-		Module   tsmodule.Info      `json:"module"`
+		Event    *event.Event     `json:"event"`
+		Decision event.Decision   `json:"decision"`
+		Answer   wire.Answer      `json:"answer"`
+		Inner    json.RawMessage  `json:"inner,omitempty"` // what pi is told about an event inside it
+		Error    string           `json:"error,omitempty"`
+		TookMS   float64          `json:"tookMs"`
+		Console  []string         `json:"console"`
+		Notices  []string         `json:"notices"`
+		Asked    []question       `json:"asked"`
+		Did      []string         `json:"did"`
+		Sent     []string         `json:"sent"`
+		Problems []tshook.Problem `json:"problems"`
+		Module   tshook.Info      `json:"module"`
 	}{Event: ev, Decision: d, Answer: answer, Inner: t.Inner, TookMS: float64(t.Took.Microseconds()) / 1000,
 		Console: nonNil(t.Console), Notices: nonNil(t.Notices),
 		Asked: []question{}, Did: []string{}, Sent: []string{}, Problems: nonNil(t.Problems), Module: t.Info}
@@ -253,7 +253,7 @@ func nonNil[T any](list []T) []T {
 	return list
 }
 
-func showTrial(app *cmdutil.App, t *tsmodule.Tried, ev *event.Event, d event.Decision, stdout string, exit int) {
+func showTrial(app *cmdutil.App, t *tshook.Tried, ev *event.Event, d event.Decision, stdout string, exit int) {
 	show := func(what, value string) { app.Say("%-9s %s", what, termsafe.Line(value, 2000)) }
 	show("event", ev.Agent+" "+ev.Native+" ("+string(ev.Kind)+")")
 	show("listens", strings.Join(t.Info.Events, ", "))

@@ -35,7 +35,7 @@ opinion. Events are still recorded. Ends with ` + "`hookmux on`" + ` or after th
 				p.Seconds = span.Seconds()
 			}
 			var off wire.Off
-			if err := app.CallHub(cmd.Context(), wire.MethodOff, p, &off); err != nil {
+			if err := app.CallDaemon(cmd.Context(), wire.MethodOff, p, &off); err != nil {
 				return err
 			}
 			if off.Until != nil {
@@ -57,7 +57,7 @@ func OnCommand(app *cmdutil.App) *cobra.Command {
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var result struct{ WasOff bool }
-			if err := app.CallHub(cmd.Context(), wire.MethodOn, nil, &result); err != nil {
+			if err := app.CallDaemon(cmd.Context(), wire.MethodOn, nil, &result); err != nil {
 				return err
 			}
 			if result.WasOff {

@@ -15,7 +15,7 @@ import (
 // setPIN sets or drops the PIN that approvals ask for. PINs are typed, never
 // given as arguments: those stay in a shell's history.
 func setPIN(app *cmdutil.App, cmd *cobra.Command, on bool) error {
-	c, err := app.ConnectHub(cmd.Context())
+	c, err := app.ConnectDaemon(cmd.Context())
 	if err != nil {
 		return err
 	}

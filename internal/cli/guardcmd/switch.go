@@ -18,10 +18,10 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// switchHook is `hookmux hooks on|off|monitor ID`: a registered hook by its id,
+// switchHook is `hookmux hooks on|off|only log ID`: a registered hook by its id,
 // or a TypeScript file by its name.
 func switchHook(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, to, name string) error {
-	c, err := app.ConnectHub(cmd.Context())
+	c, err := app.ConnectDaemon(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -34,11 +34,11 @@ func switchHook(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, to, name str
 		var reg hook.Registration
 		if json.Unmarshal(one.Registration, &reg) == nil && reg.ID == name {
 			patch := map[string]string{
-				"on":      `{"enabled": null, "monitor": false}`,
-				"off":     `{"enabled": false}`,
-				"monitor": `{"enabled": null, "monitor": true}`,
+				"on":  `{"enabled": null, "log": false}`,
+				"off": `{"enabled": false}`,
+				"log": `{"enabled": null, "log": true}`,
 			}[to]
-			done := map[string]string{"on": "switched on", "off": "switched off", "monitor": "only monitors now:"}[to]
+			done := map[string]string{"on": "switched on", "off": "switched off", "log": "only logs now:"}[to]
 			return hooksEdit(app, cmd, f, wire.MethodHooksSet, wire.HooksEditParams{ID: name, Patch: []byte(patch)},
 				done)
 		}
@@ -55,7 +55,7 @@ func switchHook(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, to, name str
 	if short, _ := hook.GuardName(name); slices.Contains(guardNames(), short) {
 		return cmdutil.UsageError("%s is a built-in guard: `hookmux guard %s %s`", name, to, short)
 	}
-	return cmdutil.UsageError("there is no hook %q; `hookmux hooks list` and `hookmux module list` list them", name)
+	return cmdutil.UsageError("there is no hook %q; `hookmux hooks list` and `hookmux hooks list` list them", name)
 }
 
 // isNamed reports whether a person means a TypeScript file by a name: its id, its
@@ -65,13 +65,13 @@ func isNamed(one *wire.ModuleInfo, name string) bool {
 	return name == one.ID || name == one.Path || name == base || name == strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// switchModule lets a TypeScript file decide, or only monitor.
+// switchModule lets a TypeScript file decide, or only logs.
 func switchModule(app *cmdutil.App, cmd *cobra.Command, c *client.Client, to string, one *wire.ModuleInfo) error {
 	shown := termsafe.Line(app.Shorten(one.Path), 200)
 	if to == "off" {
 		return cmdutil.UsageError(
-			"%s counts because it lies there: move it elsewhere to switch it off, or let it only monitor with "+
-				"`hookmux hooks monitor %s`",
+			"%s counts because it lies there: move it elsewhere to switch it off, or let it only log with "+
+				"`hookmux hooks log %s`",
 			shown,
 			filepath.Base(shown),
 		)
@@ -80,19 +80,19 @@ func switchModule(app *cmdutil.App, cmd *cobra.Command, c *client.Client, to str
 	if err != nil {
 		return err
 	}
-	list, err := monitoredModules(app, cmd)
+	list, err := logOnlyModules(app, cmd)
 	if err != nil {
 		return err
 	}
 	list = slices.DeleteFunc(list, func(s string) bool { return sources.ModulePath(dirs, s) == one.Path })
 	said := "decides now"
-	if to == "monitor" {
+	if to == "log" {
 		list = append(list, shortModuleName(dirs, one.Path))
-		said = "only monitors now: what it would have done is recorded, and nothing changes for agents"
+		said = "only logs now: what it would have done is recorded, and nothing changes for agents"
 	}
 	b, _ := json.Marshal(append([]string{}, list...))
 	var s wire.Setting
-	p := wire.ConfigSetParams{Key: config.ModulesMonitor, Value: b}
+	p := wire.ConfigSetParams{Key: config.ModulesLog, Value: b}
 	if err := c.Call(cmd.Context(), wire.MethodConfigSet, p, &s); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func switchModule(app *cmdutil.App, cmd *cobra.Command, c *client.Client, to str
 	return nil
 }
 
-// shortModuleName is how a file is written in the setting modules.monitor.
+// shortModuleName is how a file is written in the setting modules.log.
 func shortModuleName(dirs paths.Dirs, path string) string {
 	if filepath.Dir(path) == filepath.Join(dirs.Config, "hooks") {
 		return filepath.Base(path)
@@ -108,15 +108,15 @@ func shortModuleName(dirs paths.Dirs, path string) string {
 	return path
 }
 
-// monitoredModules reads the setting modules.monitor.
-func monitoredModules(app *cmdutil.App, cmd *cobra.Command) ([]string, error) {
+// logOnlyModules reads the setting modules.log.
+func logOnlyModules(app *cmdutil.App, cmd *cobra.Command) ([]string, error) {
 	settings, err := readSettings(app, cmd)
 	if err != nil {
 		return nil, err
 	}
 	var list []string
 	for _, s := range settings {
-		if s.Key == config.ModulesMonitor {
+		if s.Key == config.ModulesLog {
 			err = json.Unmarshal(s.Value, &list)
 		}
 	}

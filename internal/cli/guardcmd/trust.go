@@ -41,7 +41,7 @@ you decide again. Worktrees of the same repository do not ask again.`,
 }
 
 func trustProject(ctx context.Context, app *cmdutil.App, yes, look, asJSON bool) error {
-	c, err := app.ConnectHub(ctx)
+	c, err := app.ConnectDaemon(ctx)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func sayProjectAgent(app *cmdutil.App, root, rel string) {
 	case len(wrong) > 0:
 		app.Say("  not used  %s: %s", shown, termsafe.Line(wrong[0].Text, 300))
 	default:
-		app.Say("  describes %s: the agent %s, known to a hub that starts once this is trusted", shown, name)
+		app.Say("  describes %s: the agent %s, known to a daemon that starts once this is trusted", shown, name)
 	}
 }
 
@@ -159,15 +159,15 @@ func printTrustChange(app *cmdutil.App, view *wire.TrustView, done string, asJSO
 	return nil
 }
 
-// UntrustCommand is `hookmux untrust`.
+// UntrustCommand is `hookmux trust remove`.
 func UntrustCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "untrust", Short: "Stop this project's own hooks", Example: "  hookmux untrust", Args: cmdutil.ExactArgs(),
+		Use: "untrust", Short: "Stop this project's own hooks", Example: "  hookmux trust remove", Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var view wire.TrustView
 			p := wire.TrustParams{Cwd: app.Cwd()}
-			if err := app.CallHub(cmd.Context(), wire.MethodUntrust, p, &view); err != nil {
+			if err := app.CallDaemon(cmd.Context(), wire.MethodUntrust, p, &view); err != nil {
 				return err
 			}
 			return printTrustChange(app, &view, "no longer trusted:", asJSON)

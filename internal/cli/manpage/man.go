@@ -128,10 +128,10 @@ func hookClient(version string) []byte {
 	section(&b, "DESCRIPTION")
 	paragraphs(&b, `Agents run this program; people have no reason to. hookmux install and hookmux run
 write it into agents' settings. It reads the agent's payload from standard input,
-hands it to the hub, starting that where none runs, prints the answer and exits as
+hands it to the daemon, starting that where none runs, prints the answer and exits as
 the agent expects. DEADLINE is the agent's own time limit in seconds.
 
-While the hub cannot be reached an event that only observes is kept on disk, and one
+While the daemon cannot be reached an event that only observes is kept on disk, and one
 that decides gets the answer that changes nothing for that agent and event.`)
 	section(&b, "SEE ALSO")
 	references(&b, []string{"hookmux", "hookmux-install", "hookmux-run"})

@@ -261,9 +261,9 @@ func (f *importFlags) writeRules(ctx context.Context, a *agent.Agent, configDir 
 }
 
 // writeOwn writes a file of the user's rules, which counts by the person's word.
-// One that is replaced waits for `hookmux confirm`, which shows the difference.
+// One that is replaced waits for `hookmux config accept`, which shows the difference.
 func (f *importFlags) writeOwn(ctx context.Context, out *imported, replaces bool) error {
-	c, err := f.app.ConnectHub(ctx)
+	c, err := f.app.ConnectDaemon(ctx)
 	if err != nil {
 		return err
 	}
@@ -271,12 +271,12 @@ func (f *importFlags) writeOwn(ctx context.Context, out *imported, replaces bool
 		return err
 	}
 	if replaces {
-		return f.sayWritten(out, "what changed counts once you confirm it with `hookmux confirm`")
+		return f.sayWritten(out, "what changed counts once you confirm it with `hookmux config accept`")
 	}
 	err = c.Call(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: out.File, Content: out.Rules}, nil)
 	if err != nil {
 		return f.sayWritten(out, "what it refuses counts at once, the rest once you confirm it with "+
-			"`hookmux confirm`: "+err.Error())
+			"`hookmux config accept`: "+err.Error())
 	}
 	out.Counts = true
 	return f.sayWritten(out, "it counts now, on every agent; `hookmux rules replay` says what it would have done")

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// PackCommand is `hookmux pack`.
+// PackCommand is `hookmux rules`.
 func PackCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pack",
@@ -19,11 +19,11 @@ func PackCommand(app *cmdutil.App) *cobra.Command {
 		Long: `A pack is a folder with a pack.yaml (name, version, what) and rules/*.yaml. It is
 shown whole before you take it in; from then on exactly that content counts, from
 a copy of hookmux's own, and nothing is fetched again. Its rules have ids like
-PACK/ID, and ` + "`hookmux rules on|ask|monitor|off`" + ` switches one of them, or all by
+PACK/ID, and ` + "`hookmux rules on|ask|log|off`" + ` switches one of them, or all by
 the pack's name.`,
-		Example: `  hookmux pack add ./team-pack
-  hookmux pack add git+https://git.example.com/team/rules@v1.2.3
-  hookmux pack update team`,
+		Example: `  hookmux rules add ./team-pack
+  hookmux rules add git+https://git.example.com/team/rules@v1.2.3
+  hookmux rules update team`,
 		Args: cmdutil.SubcommandArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -77,7 +77,7 @@ func countRules(n int) string {
 func findKept(store *packstore.Store, name string) (packstore.Kept, error) {
 	kept, ok, err := store.Find(name)
 	if err == nil && !ok {
-		err = fmt.Errorf("there is no pack %q; `hookmux pack list` shows those there are", name)
+		err = fmt.Errorf("there is no pack %q; `hookmux rules list` shows those there are", name)
 	}
 	return kept, err
 }

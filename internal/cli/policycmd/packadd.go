@@ -23,9 +23,9 @@ commit; a tag that names another commit later is refused. Git runs without any
 configuration, hooks, submodules or passwords: use ssh for a private repository.
 A pack is refused if it holds links or special files, if it is too large, or if its
 rules are wrong or fail their own examples.`,
-		Example: `  hookmux pack add ./team-pack
-  hookmux pack add git+https://git.example.com/team/rules@v1.2.3
-  hookmux pack add git+ssh://git@git.example.com/team/rules@v1.2.3 --look`,
+		Example: `  hookmux rules add ./team-pack
+  hookmux rules add git+https://git.example.com/team/rules@v1.2.3
+  hookmux rules add git+ssh://git@git.example.com/team/rules@v1.2.3 --look`,
 		Args: cmdutil.ExactArgs("FOLDER|git+URL@VERSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.add(cmd.Context(), args[0])
@@ -65,7 +65,7 @@ func (f *packFlags) add(ctx context.Context, from string) error {
 			return sayPack(app, f.asJSON, &wire.PackResult{Name: old.Name, Version: old.Version, Hash: old.Hash,
 				Rules: len(list)}, "is there already, as it is:")
 		}
-		return fmt.Errorf("there is a pack %s already, of %s; `hookmux pack update %s` renews it, `hookmux pack "+
+		return fmt.Errorf("there is a pack %s already, of %s; `hookmux rules update %s` renews it, `hookmux rules "+
 			"remove %s` takes it away", old.Name, old.Origin, old.Name, old.Name)
 	}
 	if !f.asJSON {
@@ -94,14 +94,14 @@ func lookedAt(app *cmdutil.App, asJSON bool, pack *packstore.Pack, list []*rules
 	return nil
 }
 
-// takeIn asks the person and has the hub keep the pack.
+// takeIn asks the person and has the daemon keep the pack.
 func (f *packFlags) takeIn(ctx context.Context, pack *packstore.Pack, origin packstore.Origin, replaces string) error {
 	app := f.app
 	if err := app.Confirm("Let exactly these rules count?", f.yes); err != nil {
 		return err
 	}
 	var done wire.PackResult
-	if err := app.CallHub(ctx, wire.MethodPackAdd, pack.Params(origin, replaces), &done); err != nil {
+	if err := app.CallDaemon(ctx, wire.MethodPackAdd, pack.Params(origin, replaces), &done); err != nil {
 		return err
 	}
 	return sayPack(app, f.asJSON, &done, "counts now:")

@@ -12,7 +12,7 @@ import (
 func packList(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "The packs that were taken in", Example: "  hookmux pack list\n  hookmux pack list --json",
+		Use: "list", Short: "The packs that were taken in", Example: "  hookmux rules list\n  hookmux rules list --json",
 		Args: cmdutil.ExactArgs(),
 		RunE: func(*cobra.Command, []string) error {
 			store, err := openStore(app)
@@ -29,7 +29,7 @@ func packList(app *cmdutil.App) *cobra.Command {
 					"problems": append([]rules.Problem{}, problems...)})
 			}
 			if len(list) == 0 {
-				app.Say("there are no packs; `hookmux pack add FOLDER` takes one in")
+				app.Say("there are no packs; `hookmux rules add FOLDER` takes one in")
 			}
 			var rows [][]string
 			for _, k := range list {
@@ -50,7 +50,7 @@ func packList(app *cmdutil.App) *cobra.Command {
 func packShow(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "show NAME", Short: "Show all of a pack that was taken in", Example: "  hookmux pack show team",
+		Use: "show NAME", Short: "Show all of a pack that was taken in", Example: "  hookmux rules show team",
 		Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			store, err := openStore(app)

@@ -11,14 +11,14 @@ import (
 func packRemove(app *cmdutil.App) *cobra.Command {
 	var yes, asJSON bool
 	cmd := &cobra.Command{
-		Use: "remove NAME", Short: "Forget a pack: its rules count no more", Example: "  hookmux pack remove team",
+		Use: "remove NAME", Short: "Forget a pack: its rules count no more", Example: "  hookmux rules remove team",
 		Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := app.Confirm(fmt.Sprintf("Remove the pack %s and its rules?", args[0]), yes); err != nil {
 				return err
 			}
 			var done wire.PackResult
-			err := app.CallHub(cmd.Context(), wire.MethodPackDrop, wire.PackDropParams{Name: args[0]}, &done)
+			err := app.CallDaemon(cmd.Context(), wire.MethodPackDrop, wire.PackDropParams{Name: args[0]}, &done)
 			if err != nil {
 				return err
 			}

@@ -20,7 +20,7 @@ func packTest(app *cmdutil.App) *cobra.Command {
 		Long: `Reads a pack and tries every example of its rules: of the folder that is named, of
 the folder the command runs in, or of a pack that was taken in. The exit code is 1
 when a rule is wrong or an example fails.`,
-		Example: "  hookmux pack test\n  hookmux pack test ./team-pack --json\n  hookmux pack test team",
+		Example: "  hookmux why\n  hookmux why ./team-pack --json\n  hookmux why team",
 		Args:    cmdutil.OptionalArg(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pack, err := packToTest(cmd.Context(), app, args)

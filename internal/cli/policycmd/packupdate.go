@@ -24,7 +24,7 @@ func packUpdate(app *cmdutil.App) *cobra.Command {
 		Long: `Reads the pack again from where it came from, shows the difference and asks. Of a
 repository that was taken in by a tag the newest version tag is read, or VERSION.
 A tag that names another commit than before was moved, and is refused.`,
-		Example: "  hookmux pack update team\n  hookmux pack update team v1.3.0 --look",
+		Example: "  hookmux rules update team\n  hookmux rules update team v1.3.0 --look",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 2 {
 				return nil

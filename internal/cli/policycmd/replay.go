@@ -55,12 +55,12 @@ func ReplayCommand(app *cmdutil.App) *cobra.Command {
 		Long: `Reads the journal and says what the rules that are in force, or those of FILE, would
 have done: how many calls they would have denied, asked or warned about, how many
 of these came to something else, by rule, agent and project, with the ids of the
-newest calls (` + "`hookmux rules test ID`" + ` says why). Nothing is changed.
+newest calls (` + "`hookmux why ID`" + ` says why). Nothing is changed.
 
 Calls of which something was cut, redacted or never recorded that a rule needs
 (branch, whether a person was there, counts of calls) are not replayable for that
 rule; they are counted as such and never as calls that it leaves alone. Links in
-paths are not followed. Rules that only monitor count as if they were on, unless
+paths are not followed. Rules that only log count as if they were on, unless
 --as-switched is given. An agent reads what happened in its own project.`,
 		Example: `  hookmux rules replay --last 30d
   hookmux rules replay --rules ./new.yaml --agent codex --json
@@ -73,7 +73,7 @@ paths are not followed. Rules that only monitor count as if they were on, unless
 	cmd.Flags().StringArrayVar(&f.agents, "agent", nil, "only calls of this agent; may be repeated")
 	cmd.Flags().StringVar(&f.project, "project", "", "only calls in this folder and below it")
 	cmd.Flags().BoolVar(&f.guards, "guards", false, "ask the built-in guards as well")
-	cmd.Flags().BoolVar(&f.switched, "as-switched", false, "rules that only monitor change nothing")
+	cmd.Flags().BoolVar(&f.switched, "as-switched", false, "rules that only log change nothing")
 	cmd.Flags().StringVar(&f.fails, "fail-on", "", "exit code 1 when there are any: "+strings.Join(failWords, ", "))
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs: {scanned, wouldDeny, wouldAsk, differs, rules, …}")
 	return cmd
@@ -91,7 +91,7 @@ func (f *replayFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c, err := f.app.ReadHub(ctx)
+	c, err := f.app.ReadDaemon(ctx)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func heardKinds(o *replay.Options) []string {
 	return list
 }
 
-// storedCalls reads the journal through the hub, which knows what the caller may
+// storedCalls reads the journal through the daemon, which knows what the caller may
 // read. Entries are handed on as they came: there may be very many.
 func storedCalls(ctx context.Context, c *client.Client, filter wire.Filter) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
@@ -310,7 +310,7 @@ func sayRules(app *cmdutil.App, r *replay.Report) {
 			silent++
 			continue
 		}
-		app.Say("  %s: %s", termsafe.Line(c.ID, 100), describeCounts(&c.Counts, c.Monitored))
+		app.Say("  %s: %s", termsafe.Line(c.ID, 100), describeCounts(&c.Counts, c.LogOnly))
 		for _, s := range c.Samples {
 			app.Say("    %s  %s %s (%s, was %s)", s.ID, s.Time.Local().Format("01-02 15:04"),
 				termsafe.Line(s.Call, 100), termsafe.Line(s.Agent, 40), s.Happened)
@@ -322,12 +322,12 @@ func sayRules(app *cmdutil.App, r *replay.Report) {
 }
 
 // describeCounts says what calls would have come to, without what is nothing.
-func describeCounts(c *replay.Counts, monitored int) string {
+func describeCounts(c *replay.Counts, logOnly int) string {
 	var parts []string
 	for _, one := range []struct {
 		n    int
 		what string
-	}{{c.Deny, "denied"}, {c.Ask, "asked"}, {c.Warn, "warned"}, {c.Allow, "allowed"}, {monitored, "only recorded"},
+	}{{c.Deny, "denied"}, {c.Ask, "asked"}, {c.Warn, "warned"}, {c.Allow, "allowed"}, {logOnly, "only recorded"},
 		{c.Differs, "otherwise than it was"}, {c.NotReplayable, "not replayable"}} {
 		if one.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", one.n, one.what))

@@ -29,7 +29,7 @@ func newCommand(app *cmdutil.App) *cobra.Command {
 		Use:   "new [NAME]",
 		Short: "Write a commented file of rules to start from",
 		Long: `Writes NAME.yaml (rules.yaml without one) into ~/.config/hookmux/rules, with
---project into this project's .hookmux/rules. Its rules only monitor until you
+--project into this project's .hookmux/rules. Its rules only log until you
 switch them on. Nothing that is there is overwritten.`,
 		Example: "  hookmux rules new\n  hookmux rules new team --project",
 		Args:    cmdutil.OptionalArg(),
@@ -75,15 +75,15 @@ func writeStarter(ctx context.Context, app *cmdutil.App, name string, project bo
 	if project {
 		app.Say("it counts after `hookmux trust`")
 	} else if err := confirmWritten(ctx, app, file); err != nil {
-		app.Say("it counts once you confirm it with `hookmux confirm`: %s", termsafe.Line(err.Error(), 300))
+		app.Say("it counts once you confirm it with `hookmux config accept`: %s", termsafe.Line(err.Error(), 300))
 	}
-	app.Say("its rules only monitor; try one: hookmux rules test 'git push origin main'")
+	app.Say("its rules only log; try one: hookmux why 'git push origin main'")
 	return nil
 }
 
 // confirmWritten lets a file count that this command wrote.
 func confirmWritten(ctx context.Context, app *cmdutil.App, file string) error {
-	return app.CallHub(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Content: starter}, nil)
+	return app.CallDaemon(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Content: starter}, nil)
 }
 
 func checkCommand(app *cmdutil.App) *cobra.Command {
@@ -239,7 +239,7 @@ func sayWaiting(app *cmdutil.App, inForce []ListedRule) {
 		if unreadable > 0 || f.layer == rules.System || sameRules(list, inForce, f.path) {
 			continue
 		}
-		remedy := "`hookmux confirm` at your terminal takes it"
+		remedy := "`hookmux config accept` at your terminal takes it"
 		if f.layer == rules.Project {
 			remedy = "`hookmux trust` shows and takes it"
 		}

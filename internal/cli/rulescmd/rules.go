@@ -31,20 +31,20 @@ does. They stand in ~/.config/hookmux/rules/*.yaml, in a project's .hookmux/rule
 (after ` + "`hookmux trust`" + `, and only to make things tighter) and in
 /etc/hookmux/rules (the administrator's; nobody switches these off).`,
 		Example: `  hookmux rules new                          # a commented file to start from
-  hookmux rules test 'git push -f origin x'  # what would happen, which rule, why
+  hookmux why 'git push -f origin x'  # what would happen, which rule, why
   hookmux rules on no-push-to-main`,
 		Args: cmdutil.SubcommandArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newCommand(app), listCommand(app), checkCommand(app), testCommand(app), policycmd.ReplayCommand(app),
 		policycmd.ImportCommand(app))
-	for _, to := range []rules.State{rules.On, rules.Asks, rules.Monitor, rules.Off} {
+	for _, to := range []rules.State{rules.On, rules.Asks, rules.LogOnly, rules.Off} {
 		cmd.AddCommand(switchCommand(app, to))
 	}
 	return cmd
 }
 
-// openJudge reads the rules and settings that are in force, whether a hub runs or
+// openJudge reads the rules and settings that are in force, whether a daemon runs or
 // not.
 func openJudge(app *cmdutil.App) (*judge.Judge, error) {
 	dirs, err := app.Dirs()
@@ -118,7 +118,7 @@ func switchCommand(app *cmdutil.App, to rules.State) *cobra.Command {
 	short := map[rules.State]string{
 		rules.On: "Switch a rule or a pack on", rules.Off: "Switch a rule or a pack off",
 		rules.Asks:    "Let a rule or a pack ask where it would refuse",
-		rules.Monitor: "Let a rule or a pack only record what it would have done",
+		rules.LogOnly: "Let a rule or a pack only record what it would have done",
 	}[to]
 	return &cobra.Command{
 		Use: string(to) + " ID", Short: short, Example: "  hookmux rules " + string(to) + " no-push-to-main",
@@ -144,7 +144,7 @@ func switchRule(app *cmdutil.App, cmd *cobra.Command, id string, to rules.State)
 		return cmdutil.UsageError("%s is a rule of this machine's administrator (%s); nobody else switches it", id,
 			list[i].File)
 	}
-	c, err := app.ConnectHub(cmd.Context())
+	c, err := app.ConnectDaemon(cmd.Context())
 	if err != nil {
 		return err
 	}

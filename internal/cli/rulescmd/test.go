@@ -32,8 +32,8 @@ func testCommand(app *cmdutil.App) *cobra.Command {
 those that count come to. The call is a command line, an event of the journal
 (` + "`hookmux log --ids`" + ` shows the ids), or a file: an event as ` + "`hookmux log --json`" + ` prints
 it, or the payload of an agent's hook with --agent and --hook. Nothing is run.`,
-		Example: "  hookmux rules test 'git push -f origin x'\n" +
-			"  hookmux rules test --event call.json --agent codex --hook PreToolUse",
+		Example: "  hookmux why 'git push -f origin x'\n" +
+			"  hookmux why --event call.json --agent codex --hook PreToolUse",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ev *event.Event
@@ -44,7 +44,7 @@ it, or the payload of an agent's hook with --agent and --hook. Nothing is run.`,
 			case file != "":
 				ev, err = readEvent(app, file, agentName, native)
 			case len(args) == 0:
-				return cmdutil.UsageError("a command is missing, as in `hookmux rules test 'git push -f origin x'`")
+				return cmdutil.UsageError("a command is missing, as in `hookmux why 'git push -f origin x'`")
 			case isEventID(args[0]):
 				var found *storedCall
 				if found, err = findCall(cmd.Context(), app, args[0]); err == nil {
@@ -174,7 +174,7 @@ func findCall(ctx context.Context, app *cmdutil.App, id string) (*storedCall, er
 
 // queryCall finds the last event of a query.
 func queryCall(ctx context.Context, app *cmdutil.App, q wire.QueryParams, none error) (*storedCall, error) {
-	c, err := app.ReadHub(ctx)
+	c, err := app.ReadDaemon(ctx)
 	if err != nil {
 		return nil, err
 	}

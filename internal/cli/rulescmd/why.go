@@ -27,7 +27,7 @@ func WhyCommand(app *cmdutil.App) *cobra.Command {
 		Use:   "why [EVENT-ID]",
 		Short: "Who decided about a call, and on which facts",
 		Long: `Says of an event of the journal who decided it: a guard, a rule, a hook, a
-standing grant, a person, or nobody; then what guards and rules think of the same
+saved permission, a person, or nobody; then what guards and rules think of the same
 call today. Without an id it is about the last call that was denied or asked
 about. ` + "`hookmux log --ids`" + ` shows ids; the beginning of one is enough.`,
 		Example: "  hookmux why\n  hookmux why 01k9zq3b1x",
@@ -76,7 +76,7 @@ var errNothing = errors.New("no call was denied or asked about yet; `hookmux why
 // Decided is who decided about a call.
 type Decided struct {
 	Verdict string `json:"verdict"`
-	By      string `json:"by"`            // guard, rule, hook, grant, person, hookmux, nobody
+	By      string `json:"by"`            // guard, rule, hook, permission, person, hookmux, nobody
 	Who     string `json:"who,omitempty"` // its name
 	Rule    string `json:"rule,omitempty"`
 	Reason  string `json:"reason,omitempty"`
@@ -96,16 +96,16 @@ func whoDecided(outcome *wire.Outcome) Decided {
 	}
 	out := Decided{Verdict: d.Verdict.Word(), Who: d.By, Rule: d.Rule, Reason: d.Reason}
 	name, isGuard := hook.GuardName(d.By)
-	grant, isGrant := event.GrantOf(d.By)
+	permission, isPermission := event.PermissionOf(d.By)
 	switch {
 	case d.Verdict == event.None && outcome.Neutral != "":
 		out.By, out.Reason = "nobody", "nobody was asked: "+text.CodeText(outcome.Neutral)
 	case d.Verdict == event.None && d.By == "":
 		out.By = "nobody"
-	case d.Answer != nil || outcome.Feed != nil && d.By == event.ByPerson:
+	case d.Answer != nil || outcome.Inbox != nil && d.By == event.ByPerson:
 		out.By = "person"
-	case isGrant:
-		out.By, out.Who = "grant", grant
+	case isPermission:
+		out.By, out.Who = "permission", permission
 	case d.By == sources.RulesHook:
 		out.By, out.Who = "rule", d.Rule
 	case isGuard:

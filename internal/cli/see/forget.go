@@ -19,7 +19,7 @@ is listed again.
 		Example: "  hookmux forget 0199a1",
 		Args:    cmdutil.ExactArgs("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := app.ConnectHub(cmd.Context())
+			c, err := app.ConnectDaemon(cmd.Context())
 			if err != nil {
 				return err
 			}

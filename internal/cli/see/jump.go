@@ -46,7 +46,7 @@ exit code 1.`,
 }
 
 func jumpToNext(ctx context.Context, app *cmdutil.App) error {
-	c, err := app.ReadHub(ctx)
+	c, err := app.ReadDaemon(ctx)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func jumpToNext(ctx context.Context, app *cmdutil.App) error {
 }
 
 func jumpToSession(ctx context.Context, app *cmdutil.App, name string) error {
-	c, err := app.ReadHub(ctx)
+	c, err := app.ReadDaemon(ctx)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func LogCommand(app *cmdutil.App) *cobra.Command {
 		since, until string
 		limit        int
 		after        string
-		monitored    bool
+		logOnly      bool
 		ids          bool
 	)
 	cmd := &cobra.Command{
@@ -38,7 +38,7 @@ whom and how long it took. Secrets are redacted, long texts are cut. Without
 			if err != nil {
 				return err
 			}
-			filter.Monitored = monitored
+			filter.LogOnly = logOnly
 			q := wire.QueryParams{Filter: filter, After: after, Limit: limit}
 			if q.Since, err = parseMoment("--since", since); err != nil {
 				return err
@@ -58,7 +58,7 @@ whom and how long it took. Secrets are redacted, long texts are cut. Without
 					q.Limit = 50
 				}
 			}
-			c, err := app.ReadHub(cmd.Context())
+			c, err := app.ReadDaemon(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -83,8 +83,8 @@ whom and how long it took. Secrets are redacted, long texts are cut. Without
 	cmd.Flags().StringVar(&until, "until", "", "not newer than this")
 	cmd.Flags().IntVar(&limit, "limit", 0, "at most this many")
 	cmd.Flags().StringVar(&after, "after", "", "behind this cursor")
-	cmd.Flags().BoolVar(&ids, "ids", false, "with the id of each event, for hookmux why and hookmux rules test")
-	cmd.Flags().BoolVar(&monitored, "monitored", false, "only what a monitored guard or hook would have had a say in")
+	cmd.Flags().BoolVar(&ids, "ids", false, "with the id of each event, for hookmux why and hookmux why")
+	cmd.Flags().BoolVar(&logOnly, "log-only", false, "only what a logOnly guard or hook would have had a say in")
 	return cmd
 }
 

@@ -18,7 +18,7 @@ type overview struct {
 	hooks    []agents.HookState
 	sessions []wire.Session
 	problems int
-	hub      bool
+	daemon   bool
 }
 
 // print says what is here and what to do next. Nothing is started.
@@ -52,15 +52,15 @@ func takeOverview(ctx context.Context, app *cmdutil.App) (*overview, error) {
 			o.problems++
 		}
 	}
-	c, err := app.RunningHub()
+	c, err := app.RunningDaemon()
 	if err != nil {
 		return nil, err
 	}
 	info, err := c.Info(ctx)
 	if err != nil {
-		return o, nil // no hub: nothing is watched
+		return o, nil // no daemon: nothing is watched
 	}
-	o.hub = true
+	o.daemon = true
 	o.problems += len(info.Problems)
 	if o.sessions, err = c.Sessions(ctx, client.SessionsParams{}); err != nil {
 		return nil, err
@@ -86,8 +86,8 @@ func (o *overview) countSessions() (wait, run, rest int) {
 }
 
 func describeSessions(o *overview) string {
-	if !o.hub {
-		return "none is watched now: the hub starts with the next hook"
+	if !o.daemon {
+		return "none is watched now: the daemon starts with the next hook"
 	}
 	wait, run, rest := o.countSessions()
 	var parts []string
@@ -119,7 +119,7 @@ func (o *overview) nextSteps() [][2]string {
 		}
 	}
 	if wait > 0 {
-		add("hookmux feed", "what waits for you, and how to answer it")
+		add("hookmux inbox", "what waits for you, and how to answer it")
 		add("hookmux jump --next", "go to the agent that has waited longest")
 	}
 	if o.problems > 0 {
@@ -136,7 +136,7 @@ func (o *overview) nextSteps() [][2]string {
 	}
 	if len(hooked) > 0 {
 		add("hookmux ps", "what every agent is doing")
-		add("hookmux watch", "events of all agents as they happen")
+		add("hookmux log -f", "events of all agents as they happen")
 		if len(bare) > 0 {
 			add("hookmux install "+strings.Join(bare, " "), "hook these as well")
 		}

@@ -30,7 +30,7 @@ func PsCommand(app *cmdutil.App) *cobra.Command {
 		Long: `Lists sessions: status, agent, title, how long, where, and what it does now or how
 its last turn went. Those that wait for you stand on top, the longest waiting
 first. Those that have ended are counted in the last line; after an hour they
-leave the list. --all shows them, and those that can be resumed. No hub is
+leave the list. --all shows them, and those that can be resumed. No daemon is
 started for this: where none runs, nothing is watched, and exit code 69 says so.
 
 Status is one of neverRan, running, idle, needsInput, success, failed, and unsure
@@ -147,7 +147,7 @@ func fitToScreen(page []byte, rows int) []byte {
 // watchSessions follows sessions: on a terminal the list is drawn anew, elsewhere a
 // line is written for each change.
 func watchSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsParams, asJSON bool) error {
-	c, err := app.WaitForHub(ctx)
+	c, err := app.WaitForDaemon(ctx)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func watchSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsPa
 	restore := leaveOnKey(app, leave)
 	defer restore()
 	go func() {
-		_ = cmdutil.FollowStream(ctx, func() error { // a hub that says no says so to the list as well
+		_ = cmdutil.FollowStream(ctx, func() error { // a daemon that says no says so to the list as well
 			return c.Stream(ctx, wire.StreamParams{Sessions: wire.SessionsOnly},
 				func(client.Note) error { poke(); return nil })
 		})
@@ -181,10 +181,10 @@ func watchSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsPa
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case err != nil && !errors.Is(err, client.ErrNoHub):
+		case err != nil && !errors.Is(err, client.ErrNoDaemon):
 			return err
 		case err != nil:
-			fmt.Fprintln(&page, "no hub; waiting for the next")
+			fmt.Fprintln(&page, "no daemon; waiting for the next")
 		case len(list) == 0:
 			fmt.Fprintln(&page, emptyListMessage(params))
 		default:

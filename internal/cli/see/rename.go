@@ -41,7 +41,7 @@ func RenameCommand(app *cmdutil.App) *cobra.Command {
 }
 
 func renameSession(ctx context.Context, app *cmdutil.App, name, title string) error {
-	c, err := app.ConnectHub(ctx)
+	c, err := app.ConnectDaemon(ctx)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ the text would be taken for.
 			if strings.TrimSpace(args[1]) == "" {
 				return cmdutil.UsageError("the text is empty")
 			}
-			c, err := app.ConnectHub(cmd.Context())
+			c, err := app.ConnectDaemon(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -29,7 +29,7 @@ func ShowCommand(app *cmdutil.App) *cobra.Command {
 }
 
 func showSession(ctx context.Context, app *cmdutil.App, name string, asJSON bool) error {
-	c, err := app.ReadHub(ctx)
+	c, err := app.ReadDaemon(ctx)
 	if err != nil {
 		return err
 	}

@@ -12,17 +12,17 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// StatsCommand is `hookmux stats`.
+// StatsCommand is `hookmux status --hooks`.
 func StatsCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "stats",
 		Short:   "What each hook costs per call",
-		Long:    "Calls, failures and times of each hook since the hub started, the most expensive first.",
-		Example: "  hookmux stats\n  hookmux stats --json",
+		Long:    "Calls, failures and times of each hook since the daemon started, the most expensive first.",
+		Example: "  hookmux status --hooks\n  hookmux status --hooks --json",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := app.ReadHub(cmd.Context())
+			c, err := app.ReadDaemon(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -34,7 +34,7 @@ func StatsCommand(app *cmdutil.App) *cobra.Command {
 				return app.PrintJSON(list)
 			}
 			if len(list) == 0 {
-				app.Say("no hook has run since the hub started")
+				app.Say("no hook has run since the daemon started")
 				return nil
 			}
 			rows := [][]string{{"HOOK", "CALLS", "MEAN", "P95", "MAX", "DENIED", "FAILED", "LAST FAILURE"}}

@@ -22,10 +22,10 @@ func StatusCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Which agents are hooked, the hub, and what is wrong",
-		Long: `Shows which agents of this machine are hooked, the hub, and everything that is
-wrong with what to do about it. No hub is started. Exit code 0: nothing is wrong,
-1: something is, 69: no hub is running.`,
+		Short: "Which agents are hooked, the daemon, and what is wrong",
+		Long: `Shows which agents of this machine are hooked, the daemon, and everything that is
+wrong with what to do about it. No daemon is started. Exit code 0: nothing is wrong,
+1: something is, 69: no daemon is running.`,
 		Example: "  hookmux status\n  hookmux status --json | jq .problems",
 		Args:    cmdutil.ExactArgs(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return showStatus(cmd.Context(), app, asJSON) },
@@ -35,13 +35,13 @@ wrong with what to do about it. No hub is started. Exit code 0: nothing is wrong
 }
 
 func showStatus(ctx context.Context, app *cmdutil.App, asJSON bool) error {
-	c, err := app.RunningHub()
+	c, err := app.RunningDaemon()
 	if err != nil {
 		return err
 	}
 	info, err := c.Info(ctx)
-	if errors.Is(err, client.ErrNoHub) {
-		return showStatusWithoutHub(ctx, app, asJSON)
+	if errors.Is(err, client.ErrNoDaemon) {
+		return showStatusWithoutDaemon(ctx, app, asJSON)
 	}
 	if err != nil {
 		return err
@@ -49,9 +49,9 @@ func showStatus(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	if dirs, err := app.Dirs(); err == nil && dirs.Config != info.Config {
 		info.Problems = append(info.Problems, client.Problem{
 			Key: "places", Since: info.Started,
-			What: "the hub reads its settings from " + info.Config + ", not from " + dirs.Config +
+			What: "the daemon reads its settings from " + info.Config + ", not from " + dirs.Config +
 				" as this shell says",
-			Fix: "a hook started it; `hookmux hub stop` and `hookmux hub start` from here make it use this shell's " +
+			Fix: "a hook started it; `hookmux daemon stop` and `hookmux daemon start` from here make it use this shell's " +
 				"places, for good",
 		})
 	}
@@ -88,7 +88,7 @@ func shortPaths(app *cmdutil.App, info client.Info) *client.Info {
 	return &info
 }
 
-// statusWithHooks is what the hub says and what agents' files say.
+// statusWithHooks is what the daemon says and what agents' files say.
 type statusWithHooks struct {
 	*client.Info
 	Hooks []agents.HookState `json:"hooks"`
@@ -116,24 +116,24 @@ func sayVersions(app *cmdutil.App, hooks []agents.HookState) {
 	}
 }
 
-func showStatusWithoutHub(ctx context.Context, app *cmdutil.App, asJSON bool) error {
+func showStatusWithoutDaemon(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	dirs, err := app.Dirs()
 	if err != nil {
 		return err
 	}
-	why := app.ExplainNoHub(dirs)
+	why := app.ExplainNoDaemon(dirs)
 	hooks, err := agents.HookStates(app)
 	if err != nil {
 		return err
 	}
 	problems := append(hookProblems(hooks), agents.UnconfirmedProblems(ctx, app)...)
 	if asJSON {
-		problems = append([]client.Problem{{Key: "hub", What: why}}, problems...)
+		problems = append([]client.Problem{{Key: "daemon", What: why}}, problems...)
 		if err := app.PrintJSON(map[string]any{"running": false, "socket": dirs.Socket(), "hooks": hooks,
 			"problems": problems}); err != nil {
 			return err
 		}
-		return cmdutil.Exit(cmdutil.ExitNoHub)
+		return cmdutil.Exit(cmdutil.ExitNoDaemon)
 	}
 	app.Say("hooks %s", agents.DescribeHookStates(hooks))
 	sayVersions(app, hooks)
@@ -141,12 +141,12 @@ func showStatusWithoutHub(ctx context.Context, app *cmdutil.App, asJSON bool) er
 		app.Say("     %s", app.Style().Problem(&problems[i]))
 	}
 	app.Say("%s", why)
-	app.Say("%s", verdictWithoutHub(hooks, len(problems)))
-	return cmdutil.Exit(cmdutil.ExitNoHub)
+	app.Say("%s", verdictWithoutDaemon(hooks, len(problems)))
+	return cmdutil.Exit(cmdutil.ExitNoDaemon)
 }
 
-// verdictWithoutHub says how things are, and what to do next.
-func verdictWithoutHub(hooks []agents.HookState, problems int) string {
+// verdictWithoutDaemon says how things are, and what to do next.
+func verdictWithoutDaemon(hooks []agents.HookState, problems int) string {
 	hooked := 0
 	for _, h := range hooks {
 		if h.Hooked {

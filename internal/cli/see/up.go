@@ -27,9 +27,9 @@ func UpCommand(app *cmdutil.App) *cobra.Command {
 approve, deny and answer; the line at the bottom shows those that apply, ? shows
 all. Nothing can be approved before all of it was on the screen. While the view is
 open, agents wait for your answer; what stands in an agent's own window is in the
-same list, with the way there. Starts the hub if none runs.
+same list, with the way there. Starts the daemon if none runs.
 
---demo shows it with recorded agents and a hub of its own: nothing of yours is
+--demo shows it with recorded agents and a daemon of its own: nothing of yours is
 touched, and no agent is needed.`,
 		Example: "  hookmux up\n  hookmux up --demo\n  hookmux up --popup",
 		Args:    cmdutil.ExactArgs(),
@@ -57,7 +57,7 @@ func ShowViewOrOverview(ctx context.Context, app *cmdutil.App) error {
 	if err != nil {
 		return err
 	}
-	if canDraw(app) && (o.hub || o.anyHooked()) {
+	if canDraw(app) && (o.daemon || o.anyHooked()) {
 		return showView(ctx, app, o)
 	}
 	o.print(app)
@@ -73,7 +73,7 @@ func needScreen(app *cmdutil.App) error {
 	if canDraw(app) {
 		return nil
 	}
-	return cmdutil.UsageError("up needs a terminal; `hookmux ps` and `hookmux feed` print the same, also with --json")
+	return cmdutil.UsageError("up needs a terminal; `hookmux ps` and `hookmux inbox` print the same, also with --json")
 }
 
 // showPopup opens the view over the pane this runs in.
@@ -94,8 +94,8 @@ func showDemo(ctx context.Context, app *cmdutil.App) error {
 	if err := needScreen(app); err != nil {
 		return err
 	}
-	return demo.Run(ctx, func(ctx context.Context, h *demo.Hub) error {
-		return tui.Run(ctx, tui.Options{Hub: h, Empty: []string{"", "The recorded agents begin in a moment."},
+	return demo.Run(ctx, func(ctx context.Context, h *demo.Daemon) error {
+		return tui.Run(ctx, tui.Options{Daemon: h, Empty: []string{"", "The recorded agents begin in a moment."},
 			Jump: func(context.Context, *wire.Session) (string, error) {
 				return "this is a recording; with a real agent you would be in its window now", nil
 			}})
@@ -114,7 +114,7 @@ func showLiveView(ctx context.Context, app *cmdutil.App) error {
 }
 
 func showView(ctx context.Context, app *cmdutil.App, o *overview) error {
-	c, err := app.ConnectHub(ctx)
+	c, err := app.ConnectDaemon(ctx)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func showView(ctx context.Context, app *cmdutil.App, o *overview) error {
 	for _, step := range o.nextSteps() {
 		empty = append(empty, fmt.Sprintf("%-28s %s", step[0], step[1]))
 	}
-	return tui.Run(ctx, tui.Options{Hub: c, Empty: empty, Version: version.String,
+	return tui.Run(ctx, tui.Options{Daemon: c, Empty: empty, Version: version.String,
 		Jump: func(ctx context.Context, s *wire.Session) (string, error) {
 			return focusPane(ctx, app, s)
 		},

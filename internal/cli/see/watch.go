@@ -55,7 +55,7 @@ func wholeID(ctx context.Context, c *client.Client, name string) string {
 	return name
 }
 
-// WatchCommand is `hookmux watch`.
+// WatchCommand is `hookmux log -f`.
 func WatchCommand(app *cmdutil.App) *cobra.Command {
 	var (
 		flags  filterFlags
@@ -68,8 +68,8 @@ func WatchCommand(app *cmdutil.App) *cobra.Command {
 		Short: "Events as they happen, one line each",
 		Long: `Follows events of all agents. Each line of --json carries a cursor; --after with
 that cursor goes on behind it, so that nothing is missed between two runs. When
-the hub restarts, watch waits for the next one and goes on where it was.`,
-		Example: "  hookmux watch\n  hookmux watch --agent codex --kind tool.before\n  hookmux watch --json --after " +
+the daemon restarts, watch waits for the next one and goes on where it was.`,
+		Example: "  hookmux log -f\n  hookmux log -f --agent codex --kind tool.before\n  hookmux log -f --json --after " +
 			"1234",
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -93,7 +93,7 @@ the hub restarts, watch waits for the next one and goes on where it was.`,
 	return cmd
 }
 
-// checkCursor finds a typing error before the hub is asked.
+// checkCursor finds a typing error before the daemon is asked.
 func checkCursor(after string) error {
 	if _, err := strconv.ParseUint(after, 10, 63); err != nil && after != "" {
 		return cmdutil.UsageError("--after %q is not a cursor; take one from --json, or 0 for the beginning", after)
@@ -105,7 +105,7 @@ func checkCursor(after string) error {
 const keepShown = 4096
 
 func watchEvents(ctx context.Context, app *cmdutil.App, params wire.StreamParams, asJSON bool, count int) error {
-	c, err := app.WaitForHub(ctx)
+	c, err := app.WaitForDaemon(ctx)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func watchEvents(ctx context.Context, app *cmdutil.App, params wire.StreamParams
 				return cmdutil.ErrEnough
 			}
 		case n.Outcome != nil:
-			if shown.Has(n.Outcome.ID) { // the hub has held it against the filter
+			if shown.Has(n.Outcome.ID) { // the daemon has held it against the filter
 				return nil
 			}
 			shown.Put(n.Outcome.ID, struct{}{}, keepShown)

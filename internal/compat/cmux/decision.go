@@ -55,7 +55,7 @@ func decisionWords(kind policy.Kind, d *event.Decision) map[string]any {
 // permissionMode is what a program that pushed a request hears of a yes. It takes
 // "always" and "all" as a yes to its own rules, which reach further than the rule
 // of hookmux that the person saw. So they are only said where the person took up
-// the agent's own suggestion; a grant of hookmux answers each later call by itself.
+// the agent's own suggestion; a permission of hookmux answers each later call by itself.
 func permissionMode(a *event.Answer) event.Choice {
 	switch {
 	case a == nil:

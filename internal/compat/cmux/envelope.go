@@ -7,10 +7,10 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Caller calls one of the hub's methods for whoever sent a line.
+// Caller calls one of the daemon's methods for whoever sent a line.
 type Caller func(method string, params json.RawMessage) (json.RawMessage, *wire.Error)
 
-// Answer answers one of cmux's envelopes: the hub's own methods under their
+// Answer answers one of cmux's envelopes: the daemon's own methods under their
 // names. The answer is nil for a request without an id, to which cmux answers
 // nothing.
 func Answer(line []byte, call Caller) ([]byte, error) {
@@ -37,7 +37,7 @@ func Answer(line []byte, call Caller) ([]byte, error) {
 // oneWayParams are the parameters of a request. One without an id is told and
 // not asked: it must not wait for a person, whose answer nobody would hear.
 func oneWayParams(request *wire.CmuxRequest) json.RawMessage {
-	if request.ID != nil || request.Method != wire.MethodFeedPush {
+	if request.ID != nil || request.Method != wire.MethodCmuxPush {
 		return request.Params
 	}
 	return event.MergeObjects(request.Params, []byte(`{"wait_timeout_seconds":0}`))

@@ -42,7 +42,7 @@ func (s *Server) listItems(params json.RawMessage, peer proc.Cred) (any, *wire.E
 	return map[string]any{"items": items}, nil
 }
 
-func (s *Server) itemWords(item wire.FeedItem) map[string]any {
+func (s *Server) itemWords(item wire.InboxRequest) map[string]any {
 	out := map[string]any{
 		"id": item.ID, "request_id": item.ID, "workstream_id": item.Agent + "-" + item.Session, "source": item.Agent,
 		"status": item.Status, "created_at": item.CreatedAt, "updated_at": item.CreatedAt,

@@ -11,17 +11,17 @@ import (
 // Methods are cmux's methods but feed.push, which may take long.
 func (s *Server) Methods() map[string]services.Method {
 	return map[string]services.Method{
-		wire.MethodFeedList:     {Run: s.listItems},
-		wire.MethodFeedPermit:   {RunAsking: s.replyPermission},
-		wire.MethodFeedQuestion: {RunAsking: s.replyQuestion},
-		wire.MethodFeedPlan:     {RunAsking: s.replyPlan},
-		wire.MethodFeedJump:     {Run: s.jumpTo},
+		wire.MethodCmuxList:     {Run: s.listItems},
+		wire.MethodCmuxPermit:   {RunAsking: s.replyPermission},
+		wire.MethodCmuxQuestion: {RunAsking: s.replyQuestion},
+		wire.MethodCmuxPlan:     {RunAsking: s.replyPlan},
+		wire.MethodCmuxJump:     {Run: s.jumpTo},
 	}
 }
 
 // LongMethods are the methods that may wait for hooks or a person.
 func (s *Server) LongMethods() map[string]services.LongMethod {
-	return map[string]services.LongMethod{wire.MethodFeedPush: s.pushEvent}
+	return map[string]services.LongMethod{wire.MethodCmuxPush: s.pushEvent}
 }
 
 // jumpTo says where a session runs and brings its pane before the person.

@@ -48,7 +48,7 @@ type pushResult struct {
 	Why      string         `json:"why,omitempty"` // how a request ended that nobody answered
 }
 
-// pushEvent takes an event from a program that speaks to cmux's feed.
+// pushEvent takes an event from a program that speaks to cmux's inbox.
 func (s *Server) pushEvent(ctx context.Context, params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p pushParams
 	if err := json.Unmarshal(params, &p); err != nil {
@@ -116,7 +116,7 @@ func (s *Server) pushOne(ctx context.Context, raw json.RawMessage, wait time.Dur
 	})
 	switch {
 	case done.Withdrawn:
-		return nil, wire.Errorf(wire.CodeWithdrawn, "the hub is stopping; push the event again")
+		return nil, wire.Errorf(wire.CodeWithdrawn, "the daemon is stopping; push the event again")
 	case !done.Decided, guarded && done.Decision.Verdict == event.None && done.Outcome.Asked == nil:
 		return &pushResult{Status: "acknowledged", ItemID: done.ID}, nil
 	}
@@ -296,8 +296,8 @@ func (s *Server) needOf(ev *event.Event) (policy.Need, bool) {
 		return policy.Need{Kind: policy.Plan, Plans: event.PlanModes()}, true
 	}
 	need := policy.Need{Kind: policy.Permission, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}}
-	if a, ok := s.Catalogue.Agent(ev.Agent); ok && a.Feed != nil {
-		for name, point := range a.Feed.Points {
+	if a, ok := s.Catalogue.Agent(ev.Agent); ok && a.Inbox != nil {
+		for name, point := range a.Inbox.Points {
 			if spec, ok := a.Event(name); ok && spec.Kind == event.PermissionRequest &&
 				slices.Contains(point.Permission, event.ChooseOnce) {
 				need.Choices = slices.Clone(point.Permission)

@@ -24,7 +24,7 @@ type replyParams struct {
 }
 
 // replyWords is what a reply came to: cmux's word, and the honest one.
-func replyWords(r wire.FeedReplyResult, err *wire.Error) (any, *wire.Error) {
+func replyWords(r wire.InboxReplyResult, err *wire.Error) (any, *wire.Error) {
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (s *Server) replyPermission(ask services.Asking, params json.RawMessage, pe
 	if bad != nil {
 		return nil, bad
 	}
-	reply := wire.FeedReplyParams{ID: p.RequestID, Choice: p.Mode, Reason: p.Reason, PIN: p.PIN}
+	reply := wire.InboxReplyParams{ID: p.RequestID, Choice: p.Mode, Reason: p.Reason, PIN: p.PIN}
 	if p.Mode == string(event.ChooseAlways) {
 		// cmux's always is the agent's own rule; where it offers none, ours,
 		// for the session, as the item shows it.
@@ -80,7 +80,7 @@ func (s *Server) replyQuestion(ask services.Asking, params json.RawMessage, peer
 	if bad != nil {
 		return nil, bad
 	}
-	reply := wire.FeedReplyParams{ID: p.RequestID, Choice: string(event.ChooseAnswer), PIN: p.PIN}
+	reply := wire.InboxReplyParams{ID: p.RequestID, Choice: string(event.ChooseAnswer), PIN: p.PIN}
 	r, ok := s.Approvals.Request(p.RequestID)
 	if ok {
 		answers, err := placeSelections(r.Event.Questions, p.Selections, p.Answers)
@@ -160,6 +160,6 @@ func (s *Server) replyPlan(ask services.Asking, params json.RawMessage, peer pro
 	if p.Mode == "ultraplan" && p.Feedback == "" {
 		p.Feedback = "make the plan more thorough first"
 	}
-	return replyWords(s.Approvals.Reply(ask, wire.FeedReplyParams{ID: p.RequestID, Choice: string(event.ChoosePlan),
+	return replyWords(s.Approvals.Reply(ask, wire.InboxReplyParams{ID: p.RequestID, Choice: string(event.ChoosePlan),
 		Plan: string(mode), Feedback: p.Feedback, PIN: p.PIN}, peer))
 }

@@ -14,15 +14,15 @@ import (
 
 // Approvals is what cmux's methods need of approvals.
 type Approvals interface {
-	Reply(ask services.Asking, p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyResult, *wire.Error)
+	Reply(ask services.Asking, p wire.InboxReplyParams, peer proc.Cred) (wire.InboxReplyResult, *wire.Error)
 	Request(id string) (queue.Request, bool)
 	RequestByKey(key string) (id string, ok bool)
 	RequestKey(id string) string
-	PolledItems(peer proc.Cred, all bool) []wire.FeedItem
+	PolledItems(peer proc.Cred, all bool) []wire.InboxRequest
 	Jump(agent, session string, peer proc.Cred) map[string]any
 }
 
-// Pipeline processes an event and lets hooks, grants and a person decide.
+// Pipeline processes an event and lets hooks, permissions and a person decide.
 type Pipeline interface {
 	Push(ctx context.Context, p approvals.Pushed) approvals.PushResult
 }

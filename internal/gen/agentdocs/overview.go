@@ -17,7 +17,7 @@ Each agent has a page: what hooks can do there, how hookmux gets in, what to loo
 
 "lab" means that the real agent of the version named was run by hand and did it; "doc" means that its vendor says so in writing.
 A mark behind a claim is what the last recorded ` + "`hookmux verify`" + ` saw a real agent do: ✓ it holds, – it was not proven; see [verify.md](verify.md).
-What an agent cannot express is replaced by the nearest answer that is safe (ask and changed input become deny, allow becomes no opinion) and shown by ` + "`hookmux explain`" + `.
+What an agent cannot express is replaced by the nearest answer that is safe (ask and changed input become deny, allow becomes no opinion) and shown by ` + "`hookmux why`" + `.
 
 **Tiers** say what was proven on a real agent in the last recorded verification, not what is claimed:
 

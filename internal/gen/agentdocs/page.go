@@ -21,7 +21,7 @@ func agentPage(a *agent.Agent, seen recordings.Summary) string {
 	p.events()
 	p.answers()
 	p.timeLimits()
-	p.feed()
+	p.inbox()
 	p.sessions()
 	p.files()
 	p.proof()
@@ -242,17 +242,17 @@ func short(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'g', -1, 64) + " s"
 }
 
-// feed says what a person can answer from elsewhere.
-func (p *page) feed() {
-	f := p.a.Feed
+// inbox says what a person can answer from elsewhere.
+func (p *page) inbox() {
+	f := p.a.Inbox
 	if f == nil {
 		return
 	}
 	hold := map[agent.Hold]string{
-		agent.HoldDeadline: "as long as its hook may take", agent.HoldWait: "as long as `feed.wait` says",
+		agent.HoldDeadline: "as long as its hook may take", agent.HoldWait: "as long as `inbox.wait` says",
 		agent.HoldBrief: short(time.Duration(f.Brief)) + ", longer while you are away",
 	}[f.Hold]
-	p.printf("\n## Approvals\n\nIn the [feed](../feed.md): held %s. %s.\n\n", hold, signOf(p.a))
+	p.printf("\n## Approvals\n\nIn the [inbox](../inbox.md): held %s. %s.\n\n", hold, signOf(p.a))
 	for _, name := range slices.Sorted(maps.Keys(f.Points)) {
 		at := f.Points[name]
 		var parts []string
@@ -266,7 +266,7 @@ func (p *page) feed() {
 		}
 		if at.Hidden {
 			parts = append(parts, "its own dialog appears only after the hook returned, so that this is held as "+
-				"long as `feed.wait` says")
+				"long as `inbox.wait` says")
 		}
 		p.printf("- `%s`: %s\n", name, strings.Join(parts, "; "))
 	}
@@ -274,7 +274,7 @@ func (p *page) feed() {
 
 // signOf names the first sign of an answer in the agent's own window.
 func signOf(a *agent.Agent) string {
-	f := a.Feed
+	f := a.Inbox
 	switch f.Window {
 	case agent.WindowState:
 		return fmt.Sprintf("The first sign that it was answered in its own window: `%s` in `%s`, seen from its "+

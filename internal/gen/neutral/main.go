@@ -19,13 +19,13 @@ import (
 )
 
 // unreachable is what a model reads when the user wants calls refused while
-// the hub cannot be reached.
+// the daemon cannot be reached.
 const unreachable = "hookmux could not be reached, and this call is only allowed with it; run: hookmux status"
 
 // unchecked is what a person or a model reads when guards are on and neither
-// the hub nor the check without it answered.
-const unchecked = "hookmux could not check this call: its hub does not answer and the check without it failed; run: " +
-	"hookmux hub restart"
+// the daemon nor the check without it answered.
+const unchecked = "hookmux could not check this call: its daemon does not answer and the check without it failed; run: " +
+	"hookmux daemon restart"
 
 func main() {
 	out := flag.String("out", "", "file to write; standard output when empty")
@@ -81,7 +81,7 @@ func function(a *agent.Agent) string {
 	return "rows" + strings.ReplaceAll(strings.ToUpper(a.Name[:1])+a.Name[1:], "-", "")
 }
 
-// rowOf asks the encoder itself, so that client and hub can never disagree.
+// rowOf asks the encoder itself, so that client and daemon can never disagree.
 func rowOf(c *agent.Catalogue, a *agent.Agent, e *agent.EventSpec) neutral.Row {
 	ev := event.Event{Agent: a.Name, Native: e.Name, Kind: e.Kind}
 	row := neutral.Row{Kind: string(e.Kind), Decides: e.Decides(), Timeout: time.Duration(e.Timeout),

@@ -172,8 +172,8 @@ func recordDemo() (film, error) {
 	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer stop()
 	var all film
-	err := demo.Run(ctx, func(ctx context.Context, h *demo.Hub) error {
-		c := &camera{Model: tui.New(ctx, tui.Options{Hub: h})}
+	err := demo.Run(ctx, func(ctx context.Context, h *demo.Daemon) error {
+		c := &camera{Model: tui.New(ctx, tui.Options{Daemon: h})}
 		program := tea.NewProgram(c, tea.WithContext(ctx), tea.WithInput(nil), tea.WithOutput(io.Discard),
 			tea.WithWindowSize(columns, lines), tea.WithoutSignals(), tea.WithFPS(30))
 		tui.Follow(ctx, h, program.Send)

@@ -285,10 +285,10 @@ func (r *release) commonFiles() ([]file, error) {
 	}
 	for from, to := range map[string]string{
 		"README.md": docFolder + "README.md", "LICENSE": docFolder + "LICENSE",
-		"CHANGELOG.md":                                  docFolder + "CHANGELOG.md",
-		"packaging/systemd/hookmux.service":             "share/systemd/user/hookmux.service",
-		"packaging/launchd/io.github.hookmux.hub.plist": "share/launchd/io.github.hookmux.hub.plist",
-		"packaging/polkit/org.hookmux.approve.policy":   "share/polkit-1/actions/org.hookmux.approve.policy",
+		"CHANGELOG.md":                                     docFolder + "CHANGELOG.md",
+		"packaging/systemd/hookmux.service":                "share/systemd/user/hookmux.service",
+		"packaging/launchd/io.github.hookmux.daemon.plist": "share/launchd/io.github.hookmux.daemon.plist",
+		"packaging/polkit/org.hookmux.approve.policy":      "share/polkit-1/actions/org.hookmux.approve.policy",
 	} {
 		data, err := os.ReadFile(from)
 		if err != nil {

@@ -11,7 +11,7 @@
     unsupported: "not listed", headless: "nobody", pipeline: "ci", egress: "host", domain: "host", url: "host",
     allowlist: "allow", whitelist: "allow", remove: "uninstall", "delete": "uninstall", refused: "stopped", denied: "stopped",
     hangs: "crash", killed: "crash", brew: "homebrew", mac: "macos", mobile: "phone", continue: "resume", restore: "resume",
-    silent: "nothing", daemon: "hub", server: "hub", duplicate: "twice", doubled: "twice"
+    silent: "nothing", daemon: "daemon", server: "daemon", duplicate: "twice", doubled: "twice"
   };
 
   // The beginning of a word that its other forms share.

@@ -55,7 +55,7 @@ type group struct {
 // groups are the navigation, in the order in which a newcomer needs them.
 var groups = []group{
 	{"Guide", []string{"README.md", "docs/guide/*.md", "docs/troubleshooting.md"}},
-	{"Use", []string{"docs/install.md", "docs/sessions.md", "docs/status.md", "docs/feed.md", "docs/notifications.md",
+	{"Use", []string{"docs/install.md", "docs/sessions.md", "docs/status.md", "docs/inbox.md", "docs/notifications.md",
 		"docs/tmux.md", "docs/acp.md"}},
 	{"Guards and hooks",
 		[]string{"docs/hooks.md", "docs/rules.md", "docs/rules-packs.md", "docs/modules.md", "docs/ahp.md",

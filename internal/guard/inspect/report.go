@@ -29,9 +29,9 @@ type Call struct {
 type Options struct {
 	// OwnPaths are further absolute files and directories for own-files.
 	OwnPaths []string
-	// HubPID is the hub's process number, 0 when it is not known; own-files
+	// DaemonPID is the daemon's process number, 0 when it is not known; own-files
 	// then cannot tell `kill 123` from any other kill.
-	HubPID int
+	DaemonPID int
 	// Resolve follows the symbolic links in an absolute path as far as it exists
 	// and returns the rest unchanged. It must be quick and must not fail; nil
 	// leaves every path as it is named. own-files and secrets judge both names.

@@ -23,10 +23,10 @@ func (t *Checker) checkCode(x *scope, r *shell.Run) {
 	kills := strings.Contains(text, ".kill(") || strings.Contains(text, "Process.kill") ||
 		strings.Contains(text, "taskkill")
 	if kills && strings.Contains(text, "hookmux") {
-		x.Report.Add("hub", r.Name(), r.Name()+" code stops the hub")
+		x.Report.Add("daemon", r.Name(), r.Name()+" code stops the daemon")
 	}
-	if t.hub != "" && strings.Contains(text, "kill") && hasNumber(text, t.hub) {
-		x.Report.Add("hub", r.Name(), r.Name()+" code stops the hub")
+	if t.daemon != "" && strings.Contains(text, "kill") && hasNumber(text, t.daemon) {
+		x.Report.Add("daemon", r.Name(), r.Name()+" code stops the daemon")
 	}
 	writes, deletes := false, false
 	for _, w := range writesInCode {

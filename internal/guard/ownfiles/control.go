@@ -102,8 +102,8 @@ func (t *Checker) checkControl(x *scope, r *shell.Run) {
 		return
 	}
 	rule := "control"
-	if verb.Path == "hub" || strings.HasPrefix(verb.Path, "hub ") {
-		rule = "hub"
+	if verb.Path == "daemon" || strings.HasPrefix(verb.Path, "daemon ") {
+		rule = "daemon"
 	}
 	x.Report.Add(rule, r.String(),
 		fmt.Sprintf("hookmux %s %s: that belongs to a person, not to an agent", verb.Path, verb.Summary))
@@ -121,7 +121,7 @@ func (x *scope) isOtherName(r *shell.Run) bool {
 func (x *scope) noteNames(r *shell.Run) {
 	switch plainName(r.Name()) {
 	case "find":
-		x.foundByName = x.foundByName || inspect.HasWord(r.Args(), hubNames...)
+		x.foundByName = x.foundByName || inspect.HasWord(r.Args(), daemonNames...)
 	case "cp", "ln", "install", "mv":
 		_, rest := inspect.SplitFlags(r.Args())
 		to, sources, ok := inspect.SplitTarget(r.Args(), rest)

@@ -17,7 +17,7 @@ import (
 var Rules = []inspect.RuleInfo{
 	{ID: "own-files.write", What: "a file tool or a command changes hookmux's files or an agent's hook configuration"},
 	{ID: "own-files.delete", What: "the same files are deleted or moved away"},
-	{ID: "own-files.hub", What: "the hub is stopped or killed"},
+	{ID: "own-files.daemon", What: "the daemon is stopped or killed"},
 	{ID: "own-files.control", What: "hookmux is told to switch off, trust, install or change its settings"},
 	{ID: "own-files.environment", What: "hookmux is switched off, or over to other settings, through its environment"},
 	{ID: "own-files.launch",
@@ -42,10 +42,10 @@ type Checker struct {
 	pre   *inspect.Needles
 	links *inspect.Needles // set when links are followed: what must be parsed because of them
 
-	exact []string // absolute files and directories from the options
-	files []string
-	dirs  []string
-	hub   string // the hub's process number, "" when not known
+	exact  []string // absolute files and directories from the options
+	files  []string
+	dirs   []string
+	daemon string // the daemon's process number, "" when not known
 }
 
 // MustParse reports whether a command names something of ours, or writes where
@@ -57,8 +57,8 @@ func (t *Checker) MustParse(command string) bool {
 // New makes the checker for the files that opt names.
 func New(opt inspect.Options) *Checker {
 	t := &Checker{}
-	if opt.HubPID > 1 {
-		t.hub = strconv.Itoa(opt.HubPID)
+	if opt.DaemonPID > 1 {
+		t.daemon = strconv.Itoa(opt.DaemonPID)
 	}
 	for _, p := range opt.OwnPaths {
 		if p == "" {
@@ -138,8 +138,8 @@ func (t *Checker) makeNeedles() *inspect.Needles {
 			}
 		}
 	}
-	if t.hub != "" {
-		words = append(words, t.hub)
+	if t.daemon != "" {
+		words = append(words, t.daemon)
 	}
 	words = append(append(words, "/etc:"), inspect.FedShells...)
 	return inspect.NewNeedles(true, words...)

@@ -203,7 +203,7 @@ func (t *Checker) wordIsOwned(x *scope, w shell.Word, r *shell.Run, del bool) bo
 }
 
 // ownBinary reports whether w names hookmux's programs: without them no agent's
-// hook reaches the hub. A name with a slash behind it is a directory.
+// hook reaches the daemon. A name with a slash behind it is a directory.
 func ownBinary(w shell.Word) bool {
 	t := strings.ToLower(w.Text)
 	if strings.HasSuffix(t, "/") {

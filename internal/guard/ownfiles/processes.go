@@ -29,24 +29,24 @@ var nameTools = map[string]bool{"killall": true, "skill": true, "slay": true, "c
 // attachByName are options of debuggers behind which a process's name stands.
 var attachByName = []string{"-n", "--attach-name", "--name", "-e", "--exe"}
 
-// hubCommands are command lines as the hub and the hook client have them.
-var hubCommands = []string{
-	"hookmux hub", "/home/user/.local/share/hookmux/bin/hookmux hub", "/usr/local/bin/hookmux hub",
+// daemonCommands are command lines as the daemon and the hook client have them.
+var daemonCommands = []string{
+	"hookmux daemon", "/home/user/.local/share/hookmux/bin/hookmux daemon", "/usr/local/bin/hookmux daemon",
 	"/home/user/.local/share/hookmux/bin/hookmux-hook --agent claude PreToolUse",
 }
 
-// hubNames are the names of those processes.
-var hubNames = []string{"hookmux", "hookmux-hook"}
+// daemonNames are the names of those processes.
+var daemonNames = []string{"hookmux", "hookmux-hook"}
 
 // checkProcessTool refuses pkill hookmux, kill $(pgrep hookmux), gdb -p 123 and
 // prlimit --pid.
 func (t *Checker) checkProcessTool(x *scope, r *shell.Run) {
 	name := r.Name()
-	say := func() { x.Report.Add("hub", r.String(), name+" stops, limits or takes over the hub") }
+	say := func() { x.Report.Add("daemon", r.String(), name+" stops, limits or takes over the daemon") }
 	line := strings.ToLower(inspect.JoinArgs(r.Args()))
 	switch {
 	case name == "pkill":
-		if strings.Contains(line, "hookmux") || patternFindsHub(r.Args()) {
+		if strings.Contains(line, "hookmux") || patternFindsDaemon(r.Args()) {
 			say()
 		}
 		return
@@ -58,19 +58,19 @@ func (t *Checker) checkProcessTool(x *scope, r *shell.Run) {
 	case nameTools[name] && namesProgram(name, r.Args()):
 		say()
 		return
-	case name == "lldb" && inspect.HasWord(inspect.OptionValues(r.Args(), attachByName...), hubNames...):
+	case name == "lldb" && inspect.HasWord(inspect.OptionValues(r.Args(), attachByName...), daemonNames...):
 		say()
 		return
 	}
 	if !processTools[name] {
 		return
 	}
-	if t.namesHub(r.Args()) || strings.HasSuffix(name, "kill") && strings.Contains(line, "hookmux") {
+	if t.namesDaemon(r.Args()) || strings.HasSuffix(name, "kill") && strings.Contains(line, "hookmux") {
 		say()
 		return
 	}
 	for _, a := range r.Args() {
-		if t.findsHub(x, a.From) {
+		if t.findsDaemon(x, a.From) {
 			say()
 			return
 		}
@@ -83,7 +83,7 @@ func namesProgram(tool string, args []shell.Word) bool {
 	flags, rest := inspect.SplitFlags(args)
 	regular := tool == "killall" && (inspect.HasShort(flags, 'r') || inspect.HasLong(flags, "--regexp"))
 	for _, w := range rest {
-		if regular && matchesAny(w.Text, hubNames, false) {
+		if regular && matchesAny(w.Text, daemonNames, false) {
 			return true
 		}
 		name := strings.ToLower(path.Base(w.Text))
@@ -94,13 +94,13 @@ func namesProgram(tool string, args []shell.Word) bool {
 	return false
 }
 
-// patternFindsHub reports whether the pattern of pkill or pgrep matches the hub or
+// patternFindsDaemon reports whether the pattern of pkill or pgrep matches the daemon or
 // its client.
-func patternFindsHub(args []shell.Word) bool {
+func patternFindsDaemon(args []shell.Word) bool {
 	flags, rest := patternOperands(args)
-	candidates := hubNames
+	candidates := daemonNames
 	if inspect.HasShort(flags, 'f') || inspect.HasLong(flags, "--full") {
-		candidates = append(append([]string(nil), hubNames...), hubCommands...)
+		candidates = append(append([]string(nil), daemonNames...), daemonCommands...)
 	}
 	for _, w := range rest {
 		found := matchesAny(w.Text, candidates, inspect.HasShort(flags, 'x') || inspect.HasLong(flags, "--exact"))
@@ -154,9 +154,9 @@ func matchesAny(pattern string, candidates []string, exact bool) bool {
 	return false
 }
 
-// namesHub looks for the hub's process, or its group, among the operands.
-func (t *Checker) namesHub(args []shell.Word) bool {
-	if t.hub == "" {
+// namesDaemon looks for the daemon's process, or its group, among the operands.
+func (t *Checker) namesDaemon(args []shell.Word) bool {
+	if t.daemon == "" {
 		return false
 	}
 	for i, a := range args {
@@ -165,7 +165,7 @@ func (t *Checker) namesHub(args []shell.Word) bool {
 			n = strings.TrimPrefix(n, "-") // a process group
 		}
 		option, value, _ := strings.Cut(n, "=")
-		if n == t.hub || n == "-p"+t.hub || n == "p"+t.hub || value == t.hub && namesProcess(option) {
+		if n == t.daemon || n == "-p"+t.daemon || n == "p"+t.daemon || value == t.daemon && namesProcess(option) {
 			return true
 		}
 	}
@@ -177,32 +177,32 @@ func namesProcess(option string) bool {
 	return strings.Contains(option, "pid") || strings.Contains(option, "attach") || strings.Contains(option, "target")
 }
 
-// findsHub reports whether the words come from something that looks for the hub's
-// process, or reads one of our files, such as the one with the hub's number.
-func (t *Checker) findsHub(x *scope, span shell.Span) bool {
-	return slices.ContainsFunc(x.Sources(span), func(from *shell.Run) bool { return t.runFindsHub(x, from) })
+// findsDaemon reports whether the words come from something that looks for the daemon's
+// process, or reads one of our files, such as the one with the daemon's number.
+func (t *Checker) findsDaemon(x *scope, span shell.Span) bool {
+	return slices.ContainsFunc(x.Sources(span), func(from *shell.Run) bool { return t.runFindsDaemon(x, from) })
 }
 
 var awkPattern = lazyregexp.New(`/((?:[^/\\]|\\.)+)/`)
 
-func (t *Checker) runFindsHub(x *scope, from *shell.Run) bool {
+func (t *Checker) runFindsDaemon(x *scope, from *shell.Run) bool {
 	if strings.Contains(strings.ToLower(inspect.JoinArgs(from.Args())), "hookmux") {
 		return true
 	}
 	_, rest := inspect.SplitFlags(from.Args())
 	switch from.Name() {
 	case "pgrep", "pidof", "pidwait":
-		if patternFindsHub(from.Args()) {
+		if patternFindsDaemon(from.Args()) {
 			return true
 		}
 	case "grep", "egrep", "rg", "ag", "ack":
-		if len(rest) > 0 && !inspect.HasShort(from.Args(), 'v') && matchesAny(rest[0].Text, hubCommands, false) {
+		if len(rest) > 0 && !inspect.HasShort(from.Args(), 'v') && matchesAny(rest[0].Text, daemonCommands, false) {
 			return true
 		}
 	case "awk", "gawk", "mawk", "nawk":
 		for _, w := range rest[:min(len(rest), 1)] {
 			for _, m := range awkPattern.FindAllStringSubmatch(w.Text, 8) {
-				if matchesAny(m[1], hubCommands, false) {
+				if matchesAny(m[1], daemonCommands, false) {
 					return true
 				}
 			}
@@ -243,7 +243,7 @@ func (t *Checker) checkServices(x *scope, r *shell.Run) {
 	if strings.Contains(line, "hookmux") {
 		for _, v := range stoppingVerbs {
 			if inspect.HasPhrase(line, v) {
-				x.Report.Add("hub", r.String(), "stops or changes the hub's service")
+				x.Report.Add("daemon", r.String(), "stops or changes the daemon's service")
 				return
 			}
 		}

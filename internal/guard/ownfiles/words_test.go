@@ -41,7 +41,7 @@ func TestShortCommands(*testing.T) {
 	names := slices.Concat(slices.Sorted(maps.Keys(writers)), slices.Sorted(maps.Keys(processTools)),
 		slices.Sorted(maps.Keys(agentByProgram())), []string{"pkill", "fuser", "killall", "systemctl", "npx", "git config", "git clean",
 			"echo", "hookmux", "kill $(grep)", "kill $(pgrep)", "kill $(awk)"})
-	c := New(inspect.Options{HubPID: 4711})
+	c := New(inspect.Options{DaemonPID: 4711})
 	first := []string{"", "-", "--", "-f", "-e", "x", "config", "-exec", "-o", "-u", "features disable", "config set", "-x", "''"}
 	for _, name := range names {
 		for _, word := range first {
@@ -120,33 +120,33 @@ func TestPatternsOfProcesses(t *testing.T) {
 		"": false, "hook": true, "other": false, "(hook": true, "(x": false, strings.Repeat("x", 1024): false,
 		strings.Repeat("x", 1025): true, "h..kmux": true,
 	} {
-		if got := matchesAny(pattern, hubNames, false); got != want {
-			t.Errorf("%.20q finds the hub: got %v, want %v", pattern, got, want)
+		if got := matchesAny(pattern, daemonNames, false); got != want {
+			t.Errorf("%.20q finds the daemon: got %v, want %v", pattern, got, want)
 		}
 	}
 }
 
-// The hub's own number, in every way a tool takes it.
-func TestNumberOfTheHub(t *testing.T) {
-	c := New(inspect.Options{HubPID: 4711})
+// The daemon's own number, in every way a tool takes it.
+func TestNumberOfTheDaemon(t *testing.T) {
+	c := New(inspect.Options{DaemonPID: 4711})
 	for command, want := range map[string]string{
-		"kill 4711": "own-files.hub", "kill -9 4711": "own-files.hub", "kill -- -4711": "own-files.hub", "kill -4711": "",
-		"gdb -p4711": "own-files.hub", "gdb -p 4711": "own-files.hub", "strace -fp 4711": "own-files.hub",
-		"prlimit --pid=4711 --cpu=1": "own-files.hub", "reptyr --attach=4711": "own-files.hub", "kill 14711": "", "kill 47110": "",
-		"kill x=4711": "", "perf stat -p4711": "own-files.hub", "perf stat -x p4711": "own-files.hub", "echo 4711": "", "kill 1": "",
-		"python3 -c 'os.kill(4711, 9)'": "own-files.hub", "python3 -c 'os.kill(47112, 9)'": "",
-		"kill $(cat ~/.local/state/hookmux/hub.pid | cat | cat | cat | cat | cat | cat | cat | cat | cat | cat | cat | cat | cat | cat | cat | cat | cat)": "own-files.hub",
+		"kill 4711": "own-files.daemon", "kill -9 4711": "own-files.daemon", "kill -- -4711": "own-files.daemon", "kill -4711": "",
+		"gdb -p4711": "own-files.daemon", "gdb -p 4711": "own-files.daemon", "strace -fp 4711": "own-files.daemon",
+		"prlimit --pid=4711 --cpu=1": "own-files.daemon", "reptyr --attach=4711": "own-files.daemon", "kill 14711": "", "kill 47110": "",
+		"kill x=4711": "", "perf stat -p4711": "own-files.daemon", "perf stat -x p4711": "own-files.daemon", "echo 4711": "", "kill 1": "",
+		"python3 -c 'os.kill(4711, 9)'": "own-files.daemon", "python3 -c 'os.kill(47112, 9)'": "",
+		"kill $(cat ~/.local/state/hookmux/daemon.pid | cat | cat | cat | cat | cat | cat | cat | cat | cat | cat | cat | cat | cat | cat | cat | cat | cat)": "own-files.daemon",
 	} {
 		if got := checkLine(c, command); got != want {
 			t.Errorf("%.60s: got %q, want %q", command, got, want)
 		}
 	}
-	for pid, want := range map[int]string{-1: "", 0: "", 1: "", 2: "own-files.hub"} {
-		if got := checkLine(New(inspect.Options{HubPID: pid}), "kill 2"); got != want {
-			t.Errorf("kill 2 while the hub is %d: got %q, want %q", pid, got, want)
+	for pid, want := range map[int]string{-1: "", 0: "", 1: "", 2: "own-files.daemon"} {
+		if got := checkLine(New(inspect.Options{DaemonPID: pid}), "kill 2"); got != want {
+			t.Errorf("kill 2 while the daemon is %d: got %q, want %q", pid, got, want)
 		}
-		if got := checkLine(New(inspect.Options{HubPID: pid}), "kill 1"); got != "" {
-			t.Errorf("kill 1 while the hub is %d: got %q, want nothing", pid, got)
+		if got := checkLine(New(inspect.Options{DaemonPID: pid}), "kill 1"); got != "" {
+			t.Errorf("kill 1 while the daemon is %d: got %q, want nothing", pid, got)
 		}
 	}
 }

@@ -166,7 +166,7 @@ func (c *writer) checkDD() {
 	}
 }
 
-// checkSocket refuses to listen at the hub's socket or to talk to it, which goes
+// checkSocket refuses to listen at the daemon's socket or to talk to it, which goes
 // through a path. socat writes it as KIND:path,option.
 func (c *writer) checkSocket() {
 	var paths []shell.Word

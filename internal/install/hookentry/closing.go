@@ -41,7 +41,7 @@ func ClosingNote(a *agent.Agent, spec *agent.InstallSpec, commands []Command) st
 		return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone (%s)",
 			a.Title, spec.Closed.Key)
 	case spec.Missing == agent.MissingOpen && (spec.Handler.Form == "exec" || !guarded):
-		return fmt.Sprintf("%s: calls are refused while the hub cannot be reached; when hookmux-hook itself is gone "+
+		return fmt.Sprintf("%s: calls are refused while the daemon cannot be reached; when hookmux-hook itself is gone "+
 			"they still go on", a.Title)
 	}
 	return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone; a "+

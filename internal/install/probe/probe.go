@@ -19,7 +19,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// longest is how long a probe may take, a hub that has to start included.
+// longest is how long a probe may take, a daemon that has to start included.
 const longest = 15 * time.Second
 
 // Result is what came of trying an agent's hook command.
@@ -39,16 +39,16 @@ type Hook struct {
 }
 
 // Run tries each agent's hook command as the agent would, with the probe event,
-// and watches the hub for its arrival: an answer alone proves nothing, because
+// and watches the daemon for its arrival: an answer alone proves nothing, because
 // a hook that reaches nobody gives one too.
-func Run(ctx context.Context, hub *client.Client, agents []*agent.Agent, h Hook) []Result {
+func Run(ctx context.Context, daemon *client.Client, agents []*agent.Agent, h Hook) []Result {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ready, seen := make(chan struct{}), make(chan string, 64)
 	ended := make(chan error, 1)
 	go func() {
 		open := false
-		ended <- hub.Stream(ctx, wire.StreamParams{Filter: wire.Filter{Kinds: []string{wire.ProbeEvent}}},
+		ended <- daemon.Stream(ctx, wire.StreamParams{Filter: wire.Filter{Kinds: []string{wire.ProbeEvent}}},
 			func(n client.Note) error {
 				if n.Ready != nil && !open {
 					open = true
@@ -67,9 +67,9 @@ func Run(ctx context.Context, hub *client.Client, agents []*agent.Agent, h Hook)
 	select {
 	case <-ready:
 	case err := <-ended:
-		broken = fmt.Sprintf("the hub cannot be watched: %v", err)
+		broken = fmt.Sprintf("the daemon cannot be watched: %v", err)
 	case <-time.After(longest):
-		broken = "the hub cannot be watched: it says nothing"
+		broken = "the daemon cannot be watched: it says nothing"
 	}
 	var out []Result
 	for _, a := range agents {
@@ -110,7 +110,7 @@ func (h Hook) tryAgent(ctx context.Context, a *agent.Agent, seen <-chan string) 
 		}
 		return took, fmt.Errorf("its hook cannot be run: %w", err)
 	}
-	// The hub answered first and told its watchers then.
+	// The daemon answered first and told its watchers then.
 	for wait := time.After(3 * time.Second); ; {
 		select {
 		case text := <-seen:
@@ -118,13 +118,13 @@ func (h Hook) tryAgent(ctx context.Context, a *agent.Agent, seen <-chan string) 
 				return took, nil
 			}
 		case <-wait:
-			return took, errors.New("its hook ran and nothing arrived at the hub; see `hookmux doctor " + a.Name + "`")
+			return took, errors.New("its hook ran and nothing arrived at the daemon; see `hookmux doctor " + a.Name + "`")
 		}
 	}
 }
 
 // BareEnv is as little of an environment as agents give their hooks: home and
-// a path, and where the hub is if that was chosen.
+// a path, and where the daemon is if that was chosen.
 func BareEnv(home string, getenv func(string) string) []string {
 	env := []string{"HOME=" + home, "PATH=/usr/bin:/bin"}
 	if dir := getenv(paths.RuntimeVariable); dir != "" {

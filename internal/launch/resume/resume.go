@@ -206,7 +206,7 @@ func (t *Resumer) inWindow(ctx context.Context, r *wire.ResumeRecord) (where str
 	if err != nil {
 		return "", err
 	}
-	// Named as the hub names windows, so that the window gets tmux's own name back
+	// Named as the daemon names windows, so that the window gets tmux's own name back
 	// when the session leaves it. A window without the title is no failure.
 	_, _ = server.NameWindow(ctx, pane.Window, Label(r))
 	return "in pane " + pane.ID, nil

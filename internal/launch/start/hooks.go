@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// LoadHooks has the hub load files for this process, which becomes the agent. A
+// LoadHooks has the daemon load files for this process, which becomes the agent. A
 // session must not begin without a guard that was asked for.
 func LoadHooks(ctx context.Context, connect func(context.Context) (*client.Client, error), p *Plan,
 	files []string) error {

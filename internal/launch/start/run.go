@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/platform/atomicfile"
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
 )
@@ -28,9 +28,9 @@ func (s *Starter) Run(ctx context.Context, p *Plan) error {
 		if !p.untrusted {
 			s.tellOnce(p.Agent)
 		}
-		if err := s.hubBeforehand(ctx); err != nil {
-			// Hooks start it as well, and a session without hub is still one.
-			s.PrintNotes([]string{fmt.Sprintf("the hub does not start, so nothing is decided or shown until it does: "+
+		if err := s.daemonBeforehand(ctx); err != nil {
+			// Hooks start it as well, and a session without daemon is still one.
+			s.PrintNotes([]string{fmt.Sprintf("the daemon does not start, so nothing is decided or shown until it does: "+
 				"%v; see `hookmux status`", err)})
 		}
 	}
@@ -82,14 +82,14 @@ func (s *Starter) tellOnce(a *agent.Agent) {
 	}
 }
 
-// hubBeforehand starts the hub without waiting for it to answer. A process of
-// its own does it, because ours becomes the agent: the hub must not be the
+// daemonBeforehand starts the daemon without waiting for it to answer. A process of
+// its own does it, because ours becomes the agent: the daemon must not be the
 // agent's child, and starting it closes files the agent may have been given.
-func (s *Starter) hubBeforehand(ctx context.Context) error {
+func (s *Starter) daemonBeforehand(ctx context.Context) error {
 	if s.DirsError != nil {
 		return s.DirsError
 	}
-	if hubstart.HubHoldsLock(s.Dirs) {
+	if daemonstart.DaemonHoldsLock(s.Dirs) {
 		return nil
 	}
 	self, err := os.Executable()
@@ -99,7 +99,7 @@ func (s *Starter) hubBeforehand(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	var said bytes.Buffer
-	start := exec.CommandContext(ctx, self, "run", "--start-hub")
+	start := exec.CommandContext(ctx, self, "run", "--start-daemon")
 	start.Env = s.Environ
 	start.Stderr = &said
 	start.WaitDelay = time.Second
@@ -112,9 +112,9 @@ func (s *Starter) hubBeforehand(ctx context.Context) error {
 	return nil
 }
 
-// SpawnHub starts the hub in the background; it is what hubBeforehand has another
+// SpawnDaemon starts the daemon in the background; it is what daemonBeforehand has another
 // process do.
-func (s *Starter) SpawnHub() error {
+func (s *Starter) SpawnDaemon() error {
 	if s.DirsError != nil {
 		return s.DirsError
 	}
@@ -122,18 +122,18 @@ func (s *Starter) SpawnHub() error {
 	if err != nil {
 		return err
 	}
-	outcome, err := hubstart.Start(s.Dirs, self, hubstart.Options{Env: s.Environ})
+	outcome, err := daemonstart.Start(s.Dirs, self, daemonstart.Options{Env: s.Environ})
 	if err != nil {
 		return err
 	}
-	if outcome == hubstart.Backoff {
+	if outcome == daemonstart.Backoff {
 		return fmt.Errorf("it died several times within a minute and waits before the next start; its log is %s",
 			s.Dirs.Log())
 	}
 	return nil
 }
 
-// leaveNote tells the hub with which flags this process becomes an agent: most
+// leaveNote tells the daemon with which flags this process becomes an agent: most
 // hide them behind a title of their own. Without it a session is taken up
 // again without its flags.
 func (s *Starter) leaveNote(p *Plan) {

@@ -1,5 +1,5 @@
 // Package start starts an agent with hooks for one launch, on this machine: it
-// knows which hooks are installed, brings the hub up, and becomes the agent.
+// knows which hooks are installed, brings the daemon up, and becomes the agent.
 // How a command line is made is package launch's business.
 //
 // Contract: a plan changes nothing. Whoever carries it out is told what a person

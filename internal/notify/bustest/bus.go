@@ -9,7 +9,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
-	"github.com/hookmux/hookmux/internal/hubtest/playedbus"
+	"github.com/hookmux/hookmux/internal/daemontest/playedbus"
 )
 
 // Owner is the one who shows notifications.

@@ -1,6 +1,6 @@
 // Package guardnote is the small file that tells the hook client which events
-// guards cover, for the moment in which neither the hub nor the check without
-// it answers. The hub writes it whenever its settings change, and `hookmux
+// guards cover, for the moment in which neither the daemon nor the check without
+// it answers. The daemon writes it whenever its settings change, and `hookmux
 // install` writes it, too. Standard library only: the hook client links it.
 //
 // The file holds one pair of words per line between a first and a last line
@@ -47,7 +47,7 @@ const (
 func Builtin() []Cover { return []Cover{{Any, "tool.before"}, {Any, "tool.permission.request"}} }
 
 // ErrDamaged says that there is a note that cannot be believed.
-var ErrDamaged = errors.New("the note of guarded events is damaged; `hookmux hub restart` writes it again")
+var ErrDamaged = errors.New("the note of guarded events is damaged; `hookmux daemon restart` writes it again")
 
 // File is where the note is.
 func File(state string) string { return filepath.Join(state, "guarded") }

@@ -1,8 +1,8 @@
-// Package logrotate keeps the log of a running hub from growing for ever.
+// Package logrotate keeps the log of a running daemon from growing for ever.
 //
-// Contract: whoever starts the hub opens hub.log and makes it the hub's output
-// (package hubstart). When it has become too long it is set aside as hub.log.1,
-// in place of an older one, and a new hub.log takes its place, also for what
+// Contract: whoever starts the daemon opens daemon.log and makes it the daemon's output
+// (package daemonstart). When it has become too long it is set aside as daemon.log.1,
+// in place of an older one, and a new daemon.log takes its place, also for what
 // the runtime itself has to say when the program crashes. Output that is not
 // that file (a terminal, a service manager, somebody's own file) is left alone.
 // A log that cannot be set aside is written on: too long is better than none.
@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// Writer is where a hub logs to. It is safe for concurrent use.
+// Writer is where a daemon logs to. It is safe for concurrent use.
 type Writer struct {
 	mu   sync.Mutex
 	out  *os.File

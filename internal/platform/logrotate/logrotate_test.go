@@ -15,10 +15,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if path := os.Getenv("HUBLOG_TEST_CRASH"); path != "" {
+	if path := os.Getenv("DAEMONLOG_TEST_CRASH"); path != "" {
 		w := New(os.Stderr, path, 1000)
 		for n := range 100 {
-			fmt.Fprintf(w, "line %d of a hub that will crash\n", n)
+			fmt.Fprintf(w, "line %d of a daemon that will crash\n", n)
 		}
 		fmt.Println("said on standard output")
 		panic("the crash")
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 
 func open(t *testing.T) (*os.File, string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "hub.log")
+	path := filepath.Join(t.TempDir(), "daemon.log")
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestCrashIsLogged(t *testing.T) {
 		t.Fatal("the test cannot find itself:", err)
 	}
 	cmd := exec.Command(self, "-test.run=^$")
-	cmd.Env = append(os.Environ(), "HUBLOG_TEST_CRASH="+path)
+	cmd.Env = append(os.Environ(), "DAEMONLOG_TEST_CRASH="+path)
 	cmd.Stdout, cmd.Stderr = f, f
 	if err := cmd.Run(); err == nil {
 		t.Fatal("it did not crash")

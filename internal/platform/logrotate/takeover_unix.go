@@ -9,7 +9,7 @@ import (
 )
 
 // takeOver lets out's descriptor mean next. Standard output and standard error
-// of a hub are the same file, so the one follows the other.
+// of a daemon are the same file, so the one follows the other.
 func takeOver(next, out *os.File) error {
 	to := int(out.Fd())
 	for _, std := range []int{1, 2} {

@@ -171,8 +171,8 @@ func (i *Installation) includesSelf() bool {
 // chose them.
 func (d Dirs) Installation() *Installation { return d.installation }
 
-// CheckServing refuses the socket of an installation to a hub that is not one
-// of it or that has other places: such a hub would answer with settings that no
+// CheckServing refuses the socket of an installation to a daemon that is not one
+// of it or that has other places: such a daemon would answer with settings that no
 // person chose.
 func (d Dirs) CheckServing(getenv func(string) string) error {
 	i, ok := ReadInstallation(getenv)
@@ -183,7 +183,7 @@ func (d Dirs) CheckServing(getenv func(string) string) error {
 		"; start that one, or choose another folder with " + RuntimeVariable)
 }
 
-// IsDefaultRuntime reports whether a folder is the one in which this user's hub
+// IsDefaultRuntime reports whether a folder is the one in which this user's daemon
 // serves when nobody chose another.
 func IsDefaultRuntime(dir string, getenv func(string) string) bool {
 	if own, ok := userRuntime(); ok && sameFolder(dir, own) {

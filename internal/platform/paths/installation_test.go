@@ -132,7 +132,7 @@ func linkTo(t *testing.T, dir string) string {
 	return link
 }
 
-func TestInstalledHubMayServe(t *testing.T) {
+func TestInstalledDaemonMayServe(t *testing.T) {
 	noRunUser(t)
 	home := person(t)
 	install(t, env("HOME", home), ownFile(t), ownFile(t))
@@ -202,6 +202,6 @@ func TestSocketInAFolderOpenToOthersIsNotBelieved(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := d.CheckSocket(); err != nil {
-		t.Errorf("after a hub closed the folder: %v", err)
+		t.Errorf("after a daemon closed the folder: %v", err)
 	}
 }

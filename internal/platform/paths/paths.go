@@ -1,6 +1,6 @@
 // Package paths knows where hookmux keeps its things, and finds the same
 // places from a login shell, from a hook that an agent runs with an emptied
-// environment, and from the hub. Standard library only: the hook client links
+// environment, and from the daemon. Standard library only: the hook client links
 // it.
 //
 // Contract: the places of an installation are those that `hookmux install` wrote
@@ -30,7 +30,7 @@ type Dirs struct {
 	Data    string
 	System  string // settings of the machine's owner
 
-	// chosen says that HOOKMUX_RUNTIME_DIR named the runtime dir. Such a hub keeps to
+	// chosen says that HOOKMUX_RUNTIME_DIR named the runtime dir. Such a daemon keeps to
 	// itself and leaves no note in the home directory.
 	chosen bool
 	// stripped says that the environment could not say where things are.
@@ -69,7 +69,7 @@ func FindByEnvironment(getenv func(string) string) (Dirs, error) {
 	if d.stripped {
 		from := d.Home
 		if d.chosen {
-			from = "" // the home's note is about the hub of the login session
+			from = "" // the home's note is about the daemon of the login session
 		}
 		if was, ok := Remembered(from, d.Runtime); ok {
 			d.State, d.Config, d.Data = was.State, was.Config, was.Data
@@ -79,7 +79,7 @@ func FindByEnvironment(getenv func(string) string) (Dirs, error) {
 }
 
 // RuntimeOnly finds just the runtime dir, with as few system calls as can be:
-// it is all that a hook needs while the hub answers. The other fields may stay
+// it is all that a hook needs while the daemon answers. The other fields may stay
 // empty.
 func RuntimeOnly(getenv func(string) string) (Dirs, error) {
 	if d, ok := installed(getenv); ok {
@@ -116,7 +116,7 @@ var UserID = sync.OnceValue(os.Getuid)
 var runUser = "/run/user"
 
 // userRuntime goes by the user id and not by XDG_RUNTIME_DIR: hooks run with
-// stripped environments and must still meet the hub of the login session.
+// stripped environments and must still meet the daemon of the login session.
 func userRuntime() (string, bool) {
 	uid := UserID()
 	if uid < 0 {
@@ -170,17 +170,17 @@ const longestSocket = 100
 // at the same socket.
 var shortBase = "/tmp"
 
-// Socket is where the hub listens. A path too long for a socket address gives
+// Socket is where the daemon listens. A path too long for a socket address gives
 // way to a short one in a directory of the user's own under /tmp.
 func (d Dirs) Socket() string {
 	if dir, ok := d.shortDir(); ok {
-		return dir + "/hub.sock"
+		return dir + "/daemon.sock"
 	}
-	return d.Runtime + "/hub.sock"
+	return d.Runtime + "/daemon.sock"
 }
 
 func (d Dirs) shortDir() (string, bool) {
-	if len(d.Runtime)+len("/hub.sock") <= longestSocket {
+	if len(d.Runtime)+len("/daemon.sock") <= longestSocket {
 		return "", false
 	}
 	h := fnv.New64a()
@@ -202,19 +202,19 @@ func (d Dirs) CheckSocket() error {
 	}
 	if !info.IsDir() || !isOwnFile(info) || info.Mode().Perm()&0o022 != 0 {
 		return errors.New(dir + ": is not a private folder of this user, so that the socket in it is not believed; " +
-			"run: hookmux hub restart")
+			"run: hookmux daemon restart")
 	}
 	return nil
 }
 
-// Intake holds what the hub has acknowledged and not yet journalled.
+// Intake holds what the daemon has acknowledged and not yet journalled.
 func (d Dirs) Intake() string { return filepath.Join(d.State, "intake") }
 
-// Spool holds what hooks left while no hub answered.
+// Spool holds what hooks left while no daemon answered.
 func (d Dirs) Spool() string { return filepath.Join(d.State, "spool") }
 
 // Spools are all the places in which a hook may have left something: a hook
-// with an emptied environment that never met a hub knows only the default.
+// with an emptied environment that never met a daemon knows only the default.
 func (d Dirs) Spools() []string {
 	all := []string{d.Spool()}
 	if d.chosen {
@@ -226,20 +226,20 @@ func (d Dirs) Spools() []string {
 	return all
 }
 
-// Log is the hub's own log file.
-func (d Dirs) Log() string { return filepath.Join(d.Runtime, "hub.log") }
+// Log is the daemon's own log file.
+func (d Dirs) Log() string { return filepath.Join(d.Runtime, "daemon.log") }
 
-// StartLock is held by the one that starts a hub, until the hub listens.
+// StartLock is held by the one that starts a daemon, until the daemon listens.
 func (d Dirs) StartLock() string { return filepath.Join(d.Runtime, "start.lock") }
 
-// LifeLock is held by the hub as long as it lives.
-func (d Dirs) LifeLock() string { return filepath.Join(d.Runtime, "hub.lock") }
+// LifeLock is held by the daemon as long as it lives.
+func (d Dirs) LifeLock() string { return filepath.Join(d.Runtime, "daemon.lock") }
 
-// AliveFile is there from the start of a hub to its clean stop; found with a
+// AliveFile is there from the start of a daemon to its clean stop; found with a
 // free LifeLock it tells of a death.
-func (d Dirs) AliveFile() string { return filepath.Join(d.Runtime, "hub.alive") }
+func (d Dirs) AliveFile() string { return filepath.Join(d.Runtime, "daemon.alive") }
 
-// DeathsFile lists when hubs died.
+// DeathsFile lists when daemons died.
 func (d Dirs) DeathsFile() string { return filepath.Join(d.Runtime, "deaths") }
 
 // MakeRuntime creates the runtime dir, and the short socket directory where

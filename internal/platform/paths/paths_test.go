@@ -49,8 +49,8 @@ func TestDefaults(t *testing.T) {
 	if d != want {
 		t.Errorf("got  %+v\nwant %+v", d, want)
 	}
-	if d.Socket() != "/h/.local/state/hookmux/run/hub.sock" {
-		t.Errorf(`d.Socket() = %q, want "/h/.local/state/hookmux/run/hub.sock"`, d.Socket())
+	if d.Socket() != "/h/.local/state/hookmux/run/daemon.sock" {
+		t.Errorf(`d.Socket() = %q, want "/h/.local/state/hookmux/run/daemon.sock"`, d.Socket())
 	}
 }
 
@@ -226,7 +226,7 @@ func TestRemember(t *testing.T) {
 	if got := find(t, env("HOME", home, "XDG_CACHE_HOME", "/x")); got.Config != filepath.Join(home, ".config/hookmux") {
 		t.Errorf(`overruled: %+v; want got.Config == filepath.Join(home, ".config/hookmux")`, got)
 	}
-	// Nor is a hub with a runtime dir of its own drawn in.
+	// Nor is a daemon with a runtime dir of its own drawn in.
 	if got := find(t, env("HOME", home, RuntimeVariable, t.TempDir())); got.Config == d.Config {
 		t.Errorf("drawn in: %+v; want got.Config != d.Config", got)
 	}
@@ -256,7 +256,7 @@ func TestChosenRuntimeKeepsToItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(homeNote(home)); !os.IsNotExist(err) {
-		t.Error("a throw-away hub left a note in the home directory")
+		t.Error("a throw-away daemon left a note in the home directory")
 	}
 	if got := find(t, env("HOME", home, RuntimeVariable, run)); got.State != d.State {
 		t.Errorf("its own hooks don't find it: %+v", got)

@@ -12,15 +12,15 @@ import (
 
 // A login shell may set XDG_STATE_HOME and its kin; a hook that an agent runs
 // with an emptied environment doesn't see them. When such a hook starts the
-// hub, the hub must not come up with other settings and another journal. So a
-// hub notes where it found things, in the runtime dir and in the home
+// daemon, the daemon must not come up with other settings and another journal. So a
+// daemon notes where it found things, in the runtime dir and in the home
 // directory, and Find reads that note when the environment is silent.
 
 // note is the name of the file in both places.
 const note = "places"
 
 // Remember writes the note, or takes an old one back when everything is where
-// it is by default. A hub calls it at its start. Dirs found in an emptied
+// it is by default. A daemon calls it at its start. Dirs found in an emptied
 // environment change nothing: they know no better than the note.
 func (d Dirs) Remember() error {
 	if d.stripped {
@@ -71,7 +71,7 @@ func replaceFile(file, text string) error {
 	return atomicfile.Write(file, []byte(text))
 }
 
-// Remembered gives the State, Config and Data of the last hub that knew
+// Remembered gives the State, Config and Data of the last daemon that knew
 // better; either argument may be empty. The note of the runtime dir counts
 // first. A note that others could have written, or whose state directory is
 // gone, doesn't count.

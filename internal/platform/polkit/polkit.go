@@ -208,7 +208,7 @@ func (a *Authority) ask(ctx context.Context, authority dbus.BusObject, who Proce
 	details := map[string]string{messageDetail: "hookmux: approve $(request)", "request": text}
 	said, err := check(ctx, authority, process, details)
 	if isError(err, notPermitted) {
-		// polkit takes no details of an ordinary user's hub: it then says no more
+		// polkit takes no details of an ordinary user's daemon: it then says no more
 		// than that something is approved.
 		said, err = check(ctx, authority, process, map[string]string{})
 	}

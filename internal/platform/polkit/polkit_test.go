@@ -12,8 +12,8 @@ import (
 	"github.com/godbus/dbus/v5"
 	"pgregory.net/rapid"
 
-	"github.com/hookmux/hookmux/internal/hubtest/await"
-	"github.com/hookmux/hookmux/internal/hubtest/playedbus"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
+	"github.com/hookmux/hookmux/internal/daemontest/playedbus"
 )
 
 const owner = ":1.7"
@@ -245,7 +245,7 @@ func TestBusOfAnotherUser(t *testing.T) {
 	}
 }
 
-// An agent that starts the hub, or the program that
+// An agent that starts the daemon, or the program that
 // answers, chooses the environment, and may run a bus of its own.
 func TestBusIsAtAFixedPlace(t *testing.T) {
 	p := played{uid: 0, details: true, answer: says(true, false, nil)}

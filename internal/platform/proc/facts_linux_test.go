@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 )
 
 func TestParseFileLocks(t *testing.T) {

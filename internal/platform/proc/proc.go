@@ -1,4 +1,4 @@
-// Package proc shows processes as the hub sees them: who is on the other end
+// Package proc shows processes as the daemon sees them: who is on the other end
 // of a socket, what runs above it, on which terminal, and when it ends.
 //
 // Contract: a process is identified by its pid together with Start; a pid
@@ -34,7 +34,7 @@ type Process struct {
 	// differ by a few milliseconds; compare Start instead.
 	StartTime time.Time
 	// Name is what the process calls itself. A process can choose it freely,
-	// so it may accuse but never vouch.
+	// so it may accuse but never trust.
 	Name string
 	// TTY is the device path of the controlling terminal, "" when there is none.
 	TTY string

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/hubtest/await"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 )

@@ -22,7 +22,7 @@ type UnixSocket struct {
 	UID int
 }
 
-// What the kernel's socket monitor calls things (linux/unix_diag.h).
+// What the kernel's socket only log calls things (linux/unix_diag.h).
 const (
 	sockDiagByFamily = 20
 	diagShowName     = 1
@@ -80,7 +80,7 @@ func UnixSockets() ([]UnixSocket, error) {
 	return list, nil
 }
 
-// parseSockets reads one answer of the socket monitor.
+// parseSockets reads one answer of the socket only log.
 func parseSockets(b []byte) (list []UnixSocket, done bool, err error) {
 	for len(b) >= unix.SizeofNlMsghdr {
 		size := int(binary.NativeEndian.Uint32(b))

@@ -2,7 +2,7 @@
 // finds what in its folders is not in the list.
 //
 // Contract: docs/state-files.md is made from the list. Whoever keeps a new file
-// adds it here; the tests of the commands and of the hub fail for one that is
+// adds it here; the tests of the commands and of the daemon fail for one that is
 // missing. Settings of the user (the config folder) are not state.
 package statefiles
 

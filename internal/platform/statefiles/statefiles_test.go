@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookmux/hookmux/internal/hubtest/golden"
+	"github.com/hookmux/hookmux/internal/daemontest/golden"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -77,10 +77,10 @@ func TestFind(t *testing.T) {
 		{State, "trust/ab/cd/file.sh", "trust/**"},
 		{State, "trust/x", "trust/**"},
 		{State, "trust", ""},
-		{State, "hub.sock", ""},
-		{Runtime, "hub.sock", "hub.sock"},
-		{State, "grants.json.orig", ""},
-		{State, ".grants.json.123.tmp", "**/.*.tmp"},
+		{State, "daemon.sock", ""},
+		{Runtime, "daemon.sock", "daemon.sock"},
+		{State, "permissions.json.orig", ""},
+		{State, ".permissions.json.123.tmp", "**/.*.tmp"},
 		{Data, "bin/hookmux-hook", "bin/hookmux-hook"},
 		{Data, "bin/other", ""},
 	} {
@@ -99,7 +99,7 @@ func TestLook(t *testing.T) {
 	d := paths.Dirs{State: filepath.Join(base, "state"), Runtime: filepath.Join(base, "state", "run"),
 		Data: filepath.Join(base, "data")}
 	for file, mode := range map[string]os.FileMode{
-		"state/grants.json": 0o600, "state/off.json": 0o666, "state/notes.txt": 0o600, "state/run/hub.log": 0o644,
+		"state/permissions.json": 0o600, "state/off.json": 0o666, "state/notes.txt": 0o600, "state/run/daemon.log": 0o644,
 		"state/resume/x": 0o600,
 	} {
 		path := filepath.Join(base, file)
@@ -126,7 +126,7 @@ func TestLook(t *testing.T) {
 		got = append(got, line)
 	}
 	slices.Sort(got)
-	want := []string{"runtime state/run/hub.log", "state state/grants.json", "state state/notes.txt unknown",
+	want := []string{"runtime state/run/daemon.log", "state state/permissions.json", "state state/notes.txt unknown",
 		"state state/off.json others may write it (mode 0666)", "state state/resume/x"}
 	if !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/hubtest/await"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
 )
 
 // Who looks at which pane is asked of tmux, and of the terminal where it tells.

@@ -7,7 +7,7 @@
 //     by running a shell, in window names, popup titles and messages alike, and
 //     reads a `;` at the end of an argument as the end of a command. Text goes
 //     through Data, Name or Message, and every argument through escapeArgument.
-//   - A pane is believed only when its own processes vouch for it: a TMUX_PANE
+//   - A pane is believed only when its own processes trust it: a TMUX_PANE
 //     from an environment may be stale, inherited or made up.
 //   - What belongs to the user comes back: a window's name and its
 //     automatic-rename option are remembered in user options of that window,

@@ -20,7 +20,7 @@ var ErrNoServer = errors.New("no tmux server is running")
 // ErrNoTmux says that the program is not installed.
 var ErrNoTmux = errors.New("tmux is not on PATH; install it")
 
-// patience bounds one call; a server that hangs must not hold the hub up.
+// patience bounds one call; a server that hangs must not hold the daemon up.
 const patience = 5 * time.Second
 
 // Server is one tmux server. The zero value is the user's default one.

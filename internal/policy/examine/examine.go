@@ -47,8 +47,8 @@ type Run struct {
 type Finding struct {
 	Guard   string `json:"guard,omitempty"` // "" for a rule of people
 	Rule    string `json:"rule"`
-	State   string `json:"state"`           // on, ask, monitor, off
-	Rests   bool   `json:"rests,omitempty"` // it only monitors for a while
+	State   string `json:"state"`           // on, ask, only log, off
+	Rests   bool   `json:"rests,omitempty"` // it only logs for a while
 	Allowed bool   `json:"allowed,omitempty"`
 	Verdict string `json:"verdict"` // what it says where it is on
 	Reason  string `json:"reason"`

@@ -109,7 +109,7 @@ type Command struct {
 	// Env are the variables that are set for it, NAME=value.
 	Env []string `json:"env,omitempty" expr:"env"`
 	// Statements say what a database client is told to do: read, write, drop,
-	// truncate, delete-all, update-all, alter, grant, restore; file where a file says it.
+	// truncate, delete-all, update-all, alter, permission, restore; file where a file says it.
 	Statements []string `json:"statements,omitempty" expr:"statements"`
 	// Origin is where the text comes from that it takes for its program: network,
 	// decoder, download (a script this call saved), binary (anything else it saved).

@@ -126,7 +126,7 @@ func splitStatements(text string) []string {
 
 // sqlVerbs are the first words of statements.
 var sqlVerbs = lazyregexp.New(`(?:^|[\s"'(=]|\bbegin\s|-[ceq])(drop|truncate|delete|update|insert|replace|merge|copy|load|alter|create|` +
-	`grant|revoke|vacuum|reindex|select|with|show|describe|explain|exec|execute|restore|call|import)\b`)
+	`permission|revoke|vacuum|reindex|select|with|show|describe|explain|exec|execute|restore|call|import)\b`)
 
 // kindOfSQL is what one statement does, "" for anything else.
 func kindOfSQL(s string) string {

@@ -2,7 +2,7 @@ package packstore
 
 import "github.com/hookmux/hookmux/internal/wire"
 
-// FromParams makes a pack of what a program sends to the hub.
+// FromParams makes a pack of what a program sends to the daemon.
 func FromParams(p *wire.PackAddParams) (*Pack, Origin, error) {
 	files := make([]File, len(p.Files))
 	for i, f := range p.Files {
@@ -14,7 +14,7 @@ func FromParams(p *wire.PackAddParams) (*Pack, Origin, error) {
 	return pack, origin, err
 }
 
-// Params is what a program sends to the hub to have a pack taken in.
+// Params is what a program sends to the daemon to have a pack taken in.
 func (p *Pack) Params(origin Origin, replaces string) wire.PackAddParams {
 	out := wire.PackAddParams{Replaces: replaces, Origin: wire.PackOrigin{Folder: origin.Folder, URL: origin.URL,
 		Ref: origin.Ref, Is: string(origin.Is), Commit: origin.Commit, Sub: origin.Sub}}

@@ -123,11 +123,11 @@ func (s *Store) copyDir(k Kept) string { return filepath.Join(s.state, folder, k
 func (s *Store) Read(k Kept) (*Pack, error) {
 	pack, err := ReadFolder(s.copyDir(k))
 	if err != nil {
-		return nil, fmt.Errorf("pack %s: its copy cannot be read (%w); `hookmux pack update %s` takes it in again",
+		return nil, fmt.Errorf("pack %s: its copy cannot be read (%w); `hookmux rules update %s` takes it in again",
 			k.Name, err, k.Name)
 	}
 	if pack.Hash() != k.Hash || pack.Name != k.Name {
-		return nil, fmt.Errorf("pack %s: its copy is not what you took in; `hookmux pack update %s` takes it in again",
+		return nil, fmt.Errorf("pack %s: its copy is not what you took in; `hookmux rules update %s` takes it in again",
 			k.Name, k.Name)
 	}
 	return pack, nil
@@ -149,8 +149,8 @@ func (s *Store) Add(pack *Pack, origin Origin, replaces string, now time.Time) (
 	at := slices.IndexFunc(r.Packs, func(old Kept) bool { return old.Name == k.Name })
 	switch {
 	case at >= 0 && r.Packs[at].Hash != replaces:
-		return Kept{}, fmt.Errorf("there is a pack %s already, of %s; `hookmux pack update %s` renews it, "+
-			"`hookmux pack remove %s` takes it away", k.Name, r.Packs[at].Origin, k.Name, k.Name)
+		return Kept{}, fmt.Errorf("there is a pack %s already, of %s; `hookmux rules update %s` renews it, "+
+			"`hookmux rules remove %s` takes it away", k.Name, r.Packs[at].Origin, k.Name, k.Name)
 	case at >= 0:
 		if err := CheckMoved(r.Packs[at].Origin, origin); err != nil {
 			return Kept{}, err
@@ -197,7 +197,7 @@ func (s *Store) Remove(name string) error {
 	}
 	at := slices.IndexFunc(r.Packs, func(k Kept) bool { return k.Name == name })
 	if at < 0 {
-		return fmt.Errorf("there is no pack %s; `hookmux pack list` shows those there are", name)
+		return fmt.Errorf("there is no pack %s; `hookmux rules list` shows those there are", name)
 	}
 	r.Packs = slices.Delete(r.Packs, at, at+1)
 	if err := s.keep(r); err != nil {

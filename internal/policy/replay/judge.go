@@ -34,9 +34,9 @@ type judged struct {
 
 // ruleVerdict is what one rule or guard would have said.
 type ruleVerdict struct {
-	id        string
-	verdict   rules.Verdict
-	monitored bool
+	id      string
+	verdict rules.Verdict
+	logOnly bool
 }
 
 // judge asks rules and guards about a recorded call.
@@ -82,7 +82,7 @@ func (w *worker) judge(ev *event.Event, at place, entry countedEntry) judged {
 func newJudged(result rules.Result, open []*rules.Rule) judged {
 	out := judged{verdict: result.Verdict}
 	for _, h := range result.Hits {
-		out.hits = append(out.hits, ruleVerdict{h.ID, h.Verdict, h.Monitored})
+		out.hits = append(out.hits, ruleVerdict{h.ID, h.Verdict, h.LogOnly})
 	}
 	for _, r := range open {
 		out.open = append(out.open, r.ID)

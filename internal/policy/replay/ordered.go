@@ -32,7 +32,7 @@ func Judges(list []*rules.Rule, kind event.Kind) bool {
 // maxTurns is how many turns are followed at once; fewer than a tracker holds.
 const maxTurns = 128
 
-// orderedCounts counts as the hub did. It knows the counts of a turn only if it saw its
+// orderedCounts counts as the daemon did. It knows the counts of a turn only if it saw its
 // beginning, and no call of it in which words were redacted or cut: two different
 // calls may look alike then.
 type orderedCounts struct {
@@ -53,7 +53,7 @@ func (o *orderedCounts) observe(entry []byte) (before facts.Counts, known bool, 
 	ev := &call.event
 	key := turnKey{ev.Agent, ev.Session}
 	switch {
-	case call.duplicate: // which the hub did not count
+	case call.duplicate: // which the daemon did not count
 		return before, false, ev.Kind
 	case ev.Kind == event.TurnStart || ev.Kind == event.SessionStart:
 		o.turns.Delete(key)

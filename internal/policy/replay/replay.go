@@ -31,7 +31,7 @@ import (
 type Options struct {
 	Rules  []*rules.Rule
 	States map[string]rules.State // what a person switched rules to, by id
-	// Honour counts rules that only monitor as such; else they count as if they were on.
+	// Honour counts rules that only logs as such; else they count as if they were on.
 	Honour bool
 	Guards guard.Set
 	Home   string
@@ -67,7 +67,7 @@ const (
 )
 
 // Run replays stored calls and says what would have come of them. Each is an entry
-// of the journal as the hub gives it out ([wire.Entry]), in JSON; it must stay as it
+// of the journal as the daemon gives it out ([wire.Entry]), in JSON; it must stay as it
 // is until Run ends.
 func Run(entries iter.Seq2[[]byte, error], o Options) (*Report, error) {
 	if o.Workers == 0 {
@@ -75,7 +75,7 @@ func Run(entries iter.Seq2[[]byte, error], o Options) (*Report, error) {
 	}
 	sets := &ruleSets{options: &o, byProject: map[string]*rules.Set{}, states: o.States}
 	if !o.Honour {
-		sets.states = withoutMonitor(o.States)
+		sets.states = withoutLog(o.States)
 	}
 	batches := make(chan batch, waitingBatches)
 	workers := make([]*worker, o.Workers)
@@ -85,12 +85,12 @@ func Run(entries iter.Seq2[[]byte, error], o Options) (*Report, error) {
 		workers[i] = w
 		done.Go(func() { w.work(batches) })
 	}
-	feed := feeder{to: batches, progress: o.Progress}
+	inbox := feeder{to: batches, progress: o.Progress}
 	if NeedsCounts(o.Rules) {
-		feed.counts = &orderedCounts{catalogue: o.Catalogue, tracker: counts.New()}
-		feed.judges = func(kind event.Kind) bool { return Judges(o.Rules, kind) }
+		inbox.counts = &orderedCounts{catalogue: o.Catalogue, tracker: counts.New()}
+		inbox.judges = func(kind event.Kind) bool { return Judges(o.Rules, kind) }
 	}
-	err := feed.all(entries)
+	err := inbox.all(entries)
 	close(batches)
 	done.Wait()
 	report := newReport()
@@ -102,11 +102,11 @@ func Run(entries iter.Seq2[[]byte, error], o Options) (*Report, error) {
 	return report, err
 }
 
-// withoutMonitor makes what only monitors count.
-func withoutMonitor(states map[string]rules.State) map[string]rules.State {
+// withoutLog makes what only logs count.
+func withoutLog(states map[string]rules.State) map[string]rules.State {
 	switched := map[string]rules.State{}
 	for id, state := range states {
-		if state == rules.Monitor {
+		if state == rules.LogOnly {
 			state = rules.On
 		}
 		switched[id] = state
@@ -152,7 +152,7 @@ func (s *ruleSets) rulesIn(project string) *rules.Set {
 func (s *ruleSets) makeSet(list []*rules.Rule) *rules.Set {
 	ready := make([]*rules.Rule, len(list))
 	for i, r := range list {
-		if r.State == rules.Monitor && !s.options.Honour {
+		if r.State == rules.LogOnly && !s.options.Honour {
 			on := *r
 			on.State = rules.On
 			r = &on

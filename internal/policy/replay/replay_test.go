@@ -25,7 +25,7 @@ var catalogue = agent.Builtin()
 
 var began = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// stored is a call of Claude Code's as the hub gives it out: redacted and cut.
+// stored is a call of Claude Code's as the daemon gives it out: redacted and cut.
 func stored(t testing.TB, n int, tool string, input map[string]any, decided string) wire.Entry {
 	t.Helper()
 	payload, err := json.Marshal(map[string]any{"session_id": "s1", "hook_event_name": "PreToolUse", "cwd": project,
@@ -92,7 +92,7 @@ rules:
     why: only watched
     match: {program: npm}
     decide: deny
-    state: monitor
+    state: log
     examples: {hit: [npm publish]}
   - id: drops
     why: tables stay
@@ -171,8 +171,8 @@ func TestReplay(t *testing.T) {
 		t.Errorf("want from %s on 5 s, got %v to %v", began, got.From, got.To)
 	}
 	honoured := run(t, list, func(o *Options) { o.Honour = true })
-	if quiet := honoured.rule("quiet"); honoured.Deny != 2 || quiet.Monitored != 1 || quiet.Deny != 0 {
-		t.Errorf("monitored rules honoured: want 2 denied and one only recorded, got %d and %+v", honoured.Deny, quiet)
+	if quiet := honoured.rule("quiet"); honoured.Deny != 2 || quiet.LogOnly != 1 || quiet.Deny != 0 {
+		t.Errorf("logOnly rules honoured: want 2 denied and one only recorded, got %d and %+v", honoured.Deny, quiet)
 	}
 	off := run(t, list, func(o *Options) { o.States = map[string]rules.State{"no-push": rules.Off} })
 	if off.rule("no-push").Deny != 0 {

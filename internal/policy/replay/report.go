@@ -38,8 +38,8 @@ type Counts struct {
 // RuleCount is what one rule, or a rule of a guard, would have done.
 type RuleCount struct {
 	ID string `json:"id"`
-	// Monitored counts what it would only have recorded.
-	Monitored int `json:"monitored,omitempty"`
+	// LogOnly counts what it would only have recorded.
+	LogOnly int `json:"logOnly,omitempty"`
 	Counts
 	Samples []Sample `json:"samples,omitempty"` // the newest of the calls that it hits
 }
@@ -69,8 +69,8 @@ type recordedCall = Sample
 
 type tallied struct {
 	Counts
-	scanned, monitored int
-	samples            []Sample
+	scanned, logOnly int
+	samples          []Sample
 }
 
 func newReport() *Report {
@@ -163,8 +163,8 @@ func (r *Report) add(j judged, call recordedCall) {
 	}
 	for _, h := range j.hits {
 		t := groupOf(r.byRule, h.id)
-		if h.monitored {
-			t.monitored++
+		if h.logOnly {
+			t.logOnly++
 		} else {
 			t.add(h.verdict, isOther(h.verdict, call.Happened))
 		}
@@ -186,7 +186,7 @@ func (t *tallied) keepSample(s Sample) {
 func (t *tallied) sum(other *tallied) {
 	t.Counts.sum(other.Counts)
 	t.scanned += other.scanned
-	t.monitored += other.monitored
+	t.logOnly += other.logOnly
 	for _, s := range other.samples {
 		t.keepSample(s)
 	}
@@ -219,7 +219,7 @@ func (r *Report) finish(list []*rules.Rule) {
 	r.Rules = []*RuleCount{}
 	for id, t := range r.byRule {
 		slices.SortFunc(t.samples, func(a, b Sample) int { return cmp.Compare(b.number, a.number) })
-		r.Rules = append(r.Rules, &RuleCount{ID: id, Monitored: t.monitored, Counts: t.Counts, Samples: t.samples})
+		r.Rules = append(r.Rules, &RuleCount{ID: id, LogOnly: t.logOnly, Counts: t.Counts, Samples: t.samples})
 	}
 	slices.SortFunc(r.Rules, func(a, b *RuleCount) int {
 		return cmp.Or(cmp.Compare(b.hits(), a.hits()), cmp.Compare(b.NotReplayable, a.NotReplayable),
@@ -229,7 +229,7 @@ func (r *Report) finish(list []*rules.Rule) {
 	r.byRule, r.byAgent, r.byProject = nil, nil, nil
 }
 
-func (c *RuleCount) hits() int { return c.Deny + c.Ask + c.Warn + c.Allow + c.Monitored }
+func (c *RuleCount) hits() int { return c.Deny + c.Ask + c.Warn + c.Allow + c.LogOnly }
 
 func listGroups(groups map[string]*tallied) []*GroupCount {
 	list := []*GroupCount{}

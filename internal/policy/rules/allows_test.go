@@ -61,7 +61,7 @@ func TestAllowsNoMoreThanItSays(t *testing.T) {
 	}
 }
 
-// Whoever may write into the folder of rules must not stop the hub by it.
+// Whoever may write into the folder of rules must not stop the daemon by it.
 func TestDeepFilesAreRefusedAtOnce(t *testing.T) {
 	for _, deep := range []string{strings.Repeat("[", 60000), strings.Repeat("{a: ", 30000),
 		"\n" + strings.Repeat("- ", 60000) + "a"} {

@@ -20,8 +20,8 @@ type Hit struct {
 	Where string `json:"where,omitempty"`
 	// Certain is false when a fact that the rule needs is not known.
 	Certain bool `json:"certain"`
-	// Monitored says that it is only recorded.
-	Monitored bool `json:"monitored,omitempty"`
+	// LogOnly says that it is only recorded.
+	LogOnly bool `json:"logOnly,omitempty"`
 }
 
 // Result is what the rules say about a call.
@@ -34,7 +34,7 @@ type Result struct {
 // Decisive is the hit that settled the verdict; nil when none did.
 func (r *Result) Decisive() *Hit {
 	for i := range r.Hits {
-		if h := &r.Hits[i]; !h.Monitored && h.Verdict == r.Verdict && r.Verdict != NoVerdict {
+		if h := &r.Hits[i]; !h.LogOnly && h.Verdict == r.Verdict && r.Verdict != NoVerdict {
 			return h
 		}
 	}
@@ -210,7 +210,7 @@ func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 		if verdict == NoVerdict {
 			continue
 		}
-		if verdict == Allow && state != Monitor {
+		if verdict == Allow && state != LogOnly {
 			allows = append(allows, allowed{r, h})
 			continue
 		}
@@ -225,7 +225,7 @@ func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 	}
 	slices.SortStableFunc(out.Hits, func(a, b Hit) int { return b.Verdict.Strength() - a.Verdict.Strength() })
 	for _, h := range out.Hits {
-		if !h.Monitored {
+		if !h.LogOnly {
 			out.Verdict = h.Verdict
 			break
 		}
@@ -247,7 +247,7 @@ func (s *Set) decideClaude(r *Rule, f *facts.Facts, narrowed certainty) (Hit, bo
 
 func newHit(r *Rule, h hit, verdict Verdict, state State) Hit {
 	return Hit{Rule: r, ID: r.ID, Why: r.Why, Verdict: verdict, Where: h.where, Certain: h.holds == yes,
-		Monitored: state == Monitor}
+		LogOnly: state == LogOnly}
 }
 
 // verdict is what a rule says to a call that it fits as far as holds.

@@ -42,16 +42,16 @@ func (v Verdict) Strength() int { return slices.Index([]Verdict{NoVerdict, Allow
 // State says whether a rule counts.
 type State string
 
-// The states. Asks turns a refusal into a question; monitor only records.
+// The states. Asks turns a refusal into a question; only log only records.
 const (
 	On      State = "on"
 	Asks    State = "ask"
-	Monitor State = "monitor"
+	LogOnly State = "log"
 	Off     State = "off"
 )
 
 // States lists the states.
-func States() []State { return []State{On, Asks, Monitor, Off} }
+func States() []State { return []State{On, Asks, LogOnly, Off} }
 
 // Layer is where a rule comes from. A layer cannot loosen what one before it says.
 type Layer string
@@ -227,8 +227,8 @@ func (r *Rule) check() error {
 		return errors.New("the rule does not say why; the model and the person read it")
 	case r.Claude == nil && !slices.Contains([]Verdict{Deny, Ask, Warn, Allow}, r.Decide):
 		return fmt.Errorf("decide is %q; it must be deny, ask, warn or allow", r.Decide)
-	case !slices.Contains([]State{"", On, Asks, Monitor, Off}, r.State):
-		return fmt.Errorf("state is %q; it must be on, ask, monitor or off", r.State)
+	case !slices.Contains([]State{"", On, Asks, LogOnly, Off}, r.State):
+		return fmt.Errorf("state is %q; it must be on, ask, log or off", r.State)
 	case !slices.Contains([]string{"", "deny", "ask", "ignore"}, r.OnUnknown):
 		return fmt.Errorf("onUnknown is %q; it must be deny, ask or ignore", r.OnUnknown)
 	case len(r.When) > maxWhen:
@@ -271,7 +271,7 @@ func Words() map[string][]string { return maps.Clone(words) }
 // words are the values that fields with a fixed set of words take.
 var words = map[string][]string{
 	"access": {"read", "write", "delete", "change"}, "scope": {"loopback", "private", "public"},
-	"statement": {"read", "write", "drop", "truncate", "delete-all", "update-all", "alter", "grant", "restore", "file"},
+	"statement": {"read", "write", "drop", "truncate", "delete-all", "update-all", "alter", "permission", "restore", "file"},
 	"origin":    {"network", "decoder", "download", "binary"},
 	"attended":  {"yes", "no"},
 	"tool": {"shell", "file_read", "file_write", "file_edit", "search", "fetch", "task", "mcp",

@@ -123,7 +123,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// Deny beats ask beats warn beats allow, in whatever order they stand; monitor
+// Deny beats ask beats warn beats allow, in whatever order they stand; only log
 // and off have no say; a project allows nothing.
 func TestOrderAndStates(t *testing.T) {
 	rule := func(id string, v Verdict) string {
@@ -141,9 +141,9 @@ func TestOrderAndStates(t *testing.T) {
 		{nil, Deny},
 		{map[string]State{"d": Asks}, Ask},
 		{map[string]State{"d": Off}, Ask},
-		{map[string]State{"d": Monitor, "q": Monitor}, Warn},
+		{map[string]State{"d": LogOnly, "q": LogOnly}, Warn},
 		{map[string]State{"d": Off, "q": Off, "w": Off}, Allow},
-		{map[string]State{"d": Off, "q": Off, "w": Off, "a": Monitor}, NoVerdict},
+		{map[string]State{"d": Off, "q": Off, "w": Off, "a": LogOnly}, NoVerdict},
 	} {
 		if got := decide(c.states); got.Verdict != c.want {
 			t.Errorf("with %v: %q, want %q", c.states, got.Verdict, c.want)

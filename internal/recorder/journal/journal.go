@@ -39,7 +39,7 @@ type Health struct {
 	DiskFull bool
 }
 
-// Options change how a journal is opened; the zero value is right for a hub.
+// Options change how a journal is opened; the zero value is right for a daemon.
 type Options struct {
 	// Readers bounds the connections queries share; 0 means 4.
 	Readers int

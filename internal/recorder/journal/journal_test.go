@@ -325,7 +325,7 @@ func TestReopenKeepsEverything(t *testing.T) {
 	}
 }
 
-// A copy of the files at any moment is what a killed hub leaves behind.
+// A copy of the files at any moment is what a killed daemon leaves behind.
 func TestCopyMadeWhileOpenHoldsEveryCommit(t *testing.T) {
 	j := fresh(t)
 	stored := 0

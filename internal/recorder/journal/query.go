@@ -23,12 +23,12 @@ type Filter struct {
 	// Verdict is what was decided, as a word. "none" also fits events in
 	// which nobody had a say.
 	Verdict string
-	// Feed keeps only events about which a person was asked in the feed, or in
-	// whose place a grant answered.
-	Feed bool
-	// Monitored keeps only events about which a monitored hook would have had a
+	// Inbox keeps only events about which a person was asked in the inbox, or in
+	// whose place a permission answered.
+	Inbox bool
+	// LogOnly keeps only events about which a only logged hook would have had a
 	// say.
-	Monitored bool
+	LogOnly bool
 
 	Limit  int  // 0 is no limit
 	Newest bool // newest first, instead of oldest first
@@ -230,11 +230,11 @@ func (f *Filter) whereClause() (string, []any) {
 		where.WriteString(" AND coalesce(r.verdict, 'none') = ?")
 		args = append(args, f.Verdict)
 	}
-	if f.Feed {
-		where.WriteString(` AND (instr(coalesce(r.decision, ''), '"feed":{') > 0 OR coalesce(r.by, '') GLOB ?)`)
-		args = append(args, event.ByGrant("*"))
+	if f.Inbox {
+		where.WriteString(` AND (instr(coalesce(r.decision, ''), '"inbox":{') > 0 OR coalesce(r.by, '') GLOB ?)`)
+		args = append(args, event.ByPermission("*"))
 	}
-	if f.Monitored {
+	if f.LogOnly {
 		where.WriteString(` AND instr(coalesce(r.decision, ''), '"would":{') > 0`)
 	}
 	return where.String(), args

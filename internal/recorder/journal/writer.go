@@ -57,7 +57,7 @@ type origin struct {
 	start                                          uint64
 }
 
-// fingerprint stands for an origin in memory: a long-lived hub meets thousands,
+// fingerprint stands for an origin in memory: a long-lived daemon meets thousands,
 // each of seven strings. Collisions at 128 bits are negligible, and nobody can
 // make one without the seeds.
 type fingerprint [2]uint64

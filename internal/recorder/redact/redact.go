@@ -6,7 +6,7 @@
 //   - It knows shapes (provider keys, JWTs, PEM blocks, URL passwords, …) and
 //     names (password=…, "api_key": …, --token …). It does not guess by entropy,
 //     so git hashes, UUIDs, paths and base64 images stay as they are.
-//   - Clean text comes back as it is, without allocation. Every event of the hub
+//   - Clean text comes back as it is, without allocation. Every event of the daemon
 //     passes here, so looking costs one pass: a table finds the few bytes a
 //     secret can hang on, and only there a closer look is taken.
 //   - What comes out goes in again unchanged.

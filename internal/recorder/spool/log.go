@@ -21,7 +21,7 @@ const maxSegment = 4 << 20
 // Log is the intake: an append-only sequence of files, each removed as a
 // whole once its records are in the journal. Its methods may be called from
 // several goroutines. The segment that is written to is locked, so that another
-// hub on the same folder (whose runtime folder was removed, say) takes it for
+// daemon on the same folder (whose runtime folder was removed, say) takes it for
 // what it is: see Claim.
 type Log struct {
 	dir string
@@ -68,8 +68,8 @@ func OpenLog(dir string) (*Log, error) {
 }
 
 // openSegment opens the next segment. Its number is the time in nanoseconds, or the
-// number after the last one if the clock was set back: no hub gives the number of a
-// segment that another hub has removed to a new one. The caller holds the lock or is
+// number after the last one if the clock was set back: no daemon gives the number of a
+// segment that another daemon has removed to a new one. The caller holds the lock or is
 // alone.
 func (l *Log) openSegment() error {
 	made := false
@@ -91,7 +91,7 @@ func (l *Log) openSegment() error {
 			return err
 		}
 		l.n = next
-		// Another hub that found the file before it was locked may be about to
+		// Another daemon that found the file before it was locked may be about to
 		// remove it.
 		if !lockFile(f) || !isNamed(f, l.path(l.n)) {
 			_ = f.Close() // nothing was written to it

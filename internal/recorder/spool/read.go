@@ -146,7 +146,7 @@ func (r *Reader) fillBuffer(n int) bool {
 	return true
 }
 
-// maxFile is more than a hub or a hook ever writes into one file.
+// maxFile is more than a daemon or a hook ever writes into one file.
 const maxFile = 256 << 20
 
 // ReadFile gives all records of a file, and how many bytes of it were garbage.

@@ -1,6 +1,6 @@
-// Package spool keeps records on disk: the hub's intake, where an event is
+// Package spool keeps records on disk: the daemon's intake, where an event is
 // written before it is acknowledged, and the spool, where a hook leaves an
-// event while no hub answers. Both share the format of package
+// event while no daemon answers. Both share the format of package
 // spoolrecord.
 //
 // A record is written with one write(2) and without fsync. It survives the

@@ -11,7 +11,7 @@ import (
 )
 
 // A spool that nobody sweeps must not fill the disk: hooks go on being called
-// while a hub is broken. At its cap it refuses what is new. Dropping the
+// while a daemon is broken. At its cap it refuses what is new. Dropping the
 // oldest instead would make every further hook delete as well as write, and
 // would throw away the records that tell how the trouble began.
 const (
@@ -20,7 +20,7 @@ const (
 )
 
 // ErrFull says that the spool is at its cap.
-var ErrFull = errors.New("spool is full: no hub has swept it; run hookmux status")
+var ErrFull = errors.New("spool is full: no daemon has swept it; run hookmux status")
 
 const suffix = ".rec"
 

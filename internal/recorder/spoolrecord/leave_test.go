@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The hub reads what clients leave with the standard library's checksum.
+// The daemon reads what clients leave with the standard library's checksum.
 func TestChecksumIsTheStandardOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := rapid.SliceOf(rapid.Byte()).Draw(t, "data")

@@ -1,4 +1,4 @@
-// Package spoolrecord is the format of the records that the hub and the hook
+// Package spoolrecord is the format of the records that the daemon and the hook
 // client keep on disk, and how a client leaves one. The client links it: standard
 // library only, and nothing that costs time at every start. Package hash/crc32
 // makes its tables then, which were 1.5% of a hook call.
@@ -46,7 +46,7 @@ var Mark = [4]byte{0xf5, 'h', 0xc1, 1}
 // HeadSize is how many bytes stand before the body.
 const HeadSize = 12
 
-// MaxBody is more than any record of the hub needs (payload 16 MiB and some
+// MaxBody is more than any record of the daemon needs (payload 16 MiB and some
 // strings); a length above it is garbage.
 const MaxBody = 20 << 20
 

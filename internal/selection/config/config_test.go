@@ -110,7 +110,7 @@ func TestWrongKeysAndValues(t *testing.T) {
 		{`{"guard": {"secrets": "on"}}`, `did you mean "guard.destructive"?`},
 		{`{"timeout": "3s"}`, `did you mean "hooks.timeout"?`},
 		{`{"zzzzzz": 1}`, "config list"},
-		{`{"guard.secrets": true}`, "one of off, monitor, ask, on"},
+		{`{"guard.secrets": true}`, "one of off, log, ask, on"},
 		{`{"journal.keep": 30}`, "time span"},
 		{`{"journal.keep": "30 days"}`, "not a time span"},
 		{`{"journal.keep": "1s"}`, "at least 1m"},
@@ -390,7 +390,7 @@ func TestQuietByTheClock(t *testing.T) {
 	}
 }
 
-// What the hub keeps under a seal is told of
+// What the daemon keeps under a seal is told of
 // and counts for nothing in a file or a variable.
 func TestSealedSettingsAreNoMatterOfFiles(t *testing.T) {
 	dir := t.TempDir()

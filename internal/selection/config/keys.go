@@ -37,8 +37,8 @@ const (
 	Resume           = "resume"
 	TmuxFollow       = "tmux.follow"
 	Gate             = "gate"
-	FeedWait         = "feed.wait"
-	FeedPush         = "feed.push"
+	InboxWait        = "inbox.wait"
+	NotifyCommand    = "notify.command"
 	Notify           = "notify"
 	NotifyChannels   = "notify.channels"
 	NotifyKinds      = "notify.kinds"
@@ -58,7 +58,7 @@ const (
 	ApprovalsKinds   = "approvals.kinds"
 	ApprovalsProof   = "approvals.proof"
 	Modules          = "modules"
-	ModulesMonitor   = "modules.monitor"
+	ModulesLog       = "modules.log"
 	HookTimeout      = "hookTimeout"
 )
 
@@ -84,7 +84,7 @@ type Tighten string
 // The rules.
 const (
 	Never     Tighten = "never"     // a project has no say
-	Rise      Tighten = "rise"      // a choice may move up: off, monitor, ask, on
+	Rise      Tighten = "rise"      // a choice may move up: off, only log, ask, on
 	Shrink    Tighten = "shrink"    // a span or size may get smaller, in a trusted project
 	Intersect Tighten = "intersect" // entries of a list may be left out
 )
@@ -118,13 +118,13 @@ func Keys() []Key { return slices.Clone(table) }
 
 // The states of a built-in guard, from loose to tight.
 const (
-	GuardOff     = "off"
-	GuardMonitor = "monitor" // judges and records, and changes nothing
-	GuardAsk     = "ask"
-	GuardOn      = "on"
+	GuardOff = "off"
+	GuardLog = "log" // judges and records, and changes nothing
+	GuardAsk = "ask"
+	GuardOn  = "on"
 )
 
-var guardChoices = []string{GuardOff, GuardMonitor, GuardAsk, GuardOn}
+var guardChoices = []string{GuardOff, GuardLog, GuardAsk, GuardOn}
 
 // GuardStops reports whether a guard in a state stops or asks about anything.
 func GuardStops(state string) bool { return state == GuardAsk || state == GuardOn }
@@ -148,7 +148,7 @@ func guardSettings() []Key {
 		list = append(list, Key{
 			Name: hook.GuardPrefix + g.Name, Type: Choice, Choices: guardChoices, Default: state, Project: Rise,
 			Weakens: isNotOn,
-			Doc:     "stop " + g.What + ": off, monitor (only record), ask, on",
+			Doc:     "stop " + g.What + ": off, log (only record), ask, on",
 		})
 	}
 	return list
@@ -178,7 +178,7 @@ var otherKeys = []Key{
 	{Name: GuardAllow, Type: List, Default: []string{}, Project: Intersect, Weakens: always,
 		Doc: "ids of guard rules that never stop anything"},
 	{Name: RulesStates, Type: List, Default: []string{}, Project: Never, Weakens: always,
-		Doc: "what rules and packs are switched to, whatever their files say: ID=on, ID=ask, ID=monitor, ID=off"},
+		Doc: "what rules and packs are switched to, whatever their files say: ID=on, ID=ask, ID=log, ID=off"},
 	{Name: HooksTimeout, Type: Span, Default: time.Minute, Min: 100 * time.Millisecond, Project: Shrink,
 		Doc: "how long a hook may take that sets no timeout of its own"},
 	{Name: Status, Type: Choice, Choices: switchChoices, Default: "on", Project: Never, PerName: true, NameDoc: "agent",
@@ -204,11 +204,11 @@ var otherKeys = []Key{
 		Weakens: isLooseGate,
 		PerName: true,
 		NameDoc: "agent",
-		Doc: "what waits for a person in the feed: off, permission (what the agent itself asks), side-effects, " +
+		Doc: "what waits for a person in the inbox: off, permission (what the agent itself asks), side-effects, " +
 			"all; gate.<agent> for one agent",
 	},
 	{
-		Name:    FeedWait,
+		Name:    InboxWait,
 		Type:    Span,
 		Default: 2 * time.Minute,
 		Min:     time.Second,
@@ -216,9 +216,9 @@ var otherKeys = []Key{
 		PerName: true,
 		NameDoc: "agent",
 		Doc: "how long an agent is held for a person when its own prompt cannot be used meanwhile; " +
-			"feed.wait.<agent> for one agent, also where it is held only for a moment (feed.wait.codex, 5s)",
+			"inbox.wait.<agent> for one agent, also where it is held only for a moment (inbox.wait.codex, 5s)",
 	},
-	{Name: FeedPush, Type: Text, Default: "", Project: Never,
+	{Name: NotifyCommand, Type: Text, Default: "", Project: Never,
 		Doc: "a command that tells you elsewhere of each request, which it reads as JSON on stdin; agents wait for " +
 			"you while it is set"},
 	{Name: Notify, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
@@ -232,7 +232,7 @@ var otherKeys = []Key{
 		PerName: true,
 		NameDoc: "kind",
 		Doc: "by which ways you are told: desktop, terminal, tmux, bell, sound, webhook, push (the command of " +
-			"feed.push); notify.channels.<kind> for one kind",
+			"notify.command); notify.channels.<kind> for one kind",
 	},
 	{
 		Name:    NotifyKinds,
@@ -301,12 +301,12 @@ var otherKeys = []Key{
 		Check:   checkProof,
 		Doc:     "what approvals ask for: pin (where there is one), polkit (your password, by polkit; Linux)",
 	},
-	// A module may answer for the person, and one that monitors refuses nothing.
+	// A module may answer for the person, and one that only logs refuses nothing.
 	{Name: Modules, Type: List, Default: []string{}, Project: Never, Weakens: always,
 		Doc: "TypeScript or JavaScript files to load as hooks, besides those in ~/.config/hookmux/hooks; absolute " +
 			"or from ~/"},
-	{Name: ModulesMonitor, Type: List, Default: []string{}, Project: Never, Weakens: always,
-		Doc: "TypeScript or JavaScript hooks that only monitor: they judge, what they would have done is recorded; " +
+	{Name: ModulesLog, Type: List, Default: []string{}, Project: Never, Weakens: always,
+		Doc: "TypeScript or JavaScript hooks that only log: they judge, what they would have done is recorded; " +
 			"file names in ~/.config/hookmux/hooks, else absolute or from ~/"},
 	{Name: HookTimeout, Type: Millis, Default: Milliseconds(30_000), Min: Milliseconds(1), Project: Never,
 		Doc: "milliseconds a handler of a TypeScript hook may take, where pi limits it; never at tool_call"},
@@ -321,16 +321,16 @@ func isNotOn(value string) bool { return value != GuardOn }
 func isLooseGate(level string) bool { return level == "off" || level == "permission" || level == "" }
 
 // IsGuard reports whether a setting is the state of a built-in guard.
-func (k *Key) IsGuard() bool { return slices.Contains(k.Choices, GuardMonitor) }
+func (k *Key) IsGuard() bool { return slices.Contains(k.Choices, GuardLog) }
 
-// Sealed reports whether the hub itself keeps a setting, under a seal: what files
+// Sealed reports whether the daemon itself keeps a setting, under a seal: what files
 // and variables say about it counts for nothing.
 func Sealed(name string) bool {
 	return name == ApprovalsPIN || name == ApprovalsKinds || name == ApprovalsProof
 }
 
 func errSealed(name string) error {
-	return fmt.Errorf("%s counts for nothing here, as the hub keeps it itself: `hookmux config set %s` changes it",
+	return fmt.Errorf("%s counts for nothing here, as the daemon keeps it itself: `hookmux config set %s` changes it",
 		name, name)
 }
 

@@ -35,7 +35,7 @@ type Options struct {
 	// holds.
 	Confirmed *confirmed.Store
 
-	// Environ is the environment to read HOOKMUX_… from. Nil for a hub that
+	// Environ is the environment to read HOOKMUX_… from. Nil for a daemon that
 	// started by itself: an agent's environment must not set anything.
 	Environ []string
 }

@@ -12,14 +12,14 @@ import (
 // Channels are the ways by which a person can be told.
 var Channels = []string{"desktop", "terminal", "tmux", "bell", "sound", "webhook", PushChannel}
 
-// PushChannel is the channel that runs the command of [FeedPush].
+// PushChannel is the channel that runs the command of [NotifyCommand].
 const PushChannel = "push"
 
 // NoticeKinds are what a person can be told of: three kinds of requests, and the
 // two ends of a turn.
 var NoticeKinds = []string{"permission", "question", "plan", "finished", "failed"}
 
-// PushesByNotices reports whether the command of [FeedPush] is a channel of notices, and
+// PushesByNotices reports whether the command of [NotifyCommand] is a channel of notices, and
 // told by their rules. Else it is told of every request at once, as ever.
 func (s *Settings) PushesByNotices() bool {
 	if s.Choice(Notify) != "on" {

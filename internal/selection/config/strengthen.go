@@ -24,9 +24,9 @@ const (
 )
 
 var effects = map[string]Effect{
-	GuardAllow: Guards, GuardHosts: Guards, ModulesMonitor: Guards, Gate: Guards,
+	GuardAllow: Guards, GuardHosts: Guards, ModulesLog: Guards, Gate: Guards,
 	Modules:     Extends,
-	JournalKeep: Keeps, JournalMaxSize: Keeps, FeedWait: Keeps,
+	JournalKeep: Keeps, JournalMaxSize: Keeps, InboxWait: Keeps,
 	Status: Displays, Resume: Displays, TmuxFollow: Displays, HooksTimeout: Displays, HookTimeout: Displays,
 }
 

@@ -137,7 +137,7 @@ func (s *Store) Program(path string, hookConfirmed bool) (string, error) {
 	}
 	content, err := s.readCode(path, path)
 	if err != nil {
-		return "", fmt.Errorf("%s was changed and its confirmed content cannot be used: %w; run `hookmux confirm`",
+		return "", fmt.Errorf("%s was changed and its confirmed content cannot be used: %w; run `hookmux config accept`",
 			path, err)
 	}
 	live, err = userfile.ReadFile(path, maxFileSize)

@@ -20,9 +20,9 @@ func (s *Store) Describe() (what, fix string) {
 // describeUnconfirmed says what waits and what is in force meanwhile; "" for
 // nothing.
 func describeUnconfirmed(changes []Change, basis State, problem error) (what, fix string) {
-	look := "`hookmux confirm` at your terminal shows and takes them"
+	look := "`hookmux config accept` at your terminal shows and takes them"
 	if slices.ContainsFunc(changes, func(c Change) bool { return c.Before != nil }) {
-		look += ", `hookmux confirm --restore` undoes them"
+		look += ", `hookmux config accept --restore` undoes them"
 	}
 	files := describeChanges(changes)
 	switch {
@@ -33,7 +33,7 @@ func describeUnconfirmed(changes []Change, basis State, problem error) (what, fi
 				problem)
 		}
 		return what + " and your files count only as far as they refuse",
-			"`hookmux confirm` at your terminal shows and takes them as they are"
+			"`hookmux config accept` at your terminal shows and takes them as they are"
 	case len(changes) == 0 && problem != nil:
 		return "what is in force cannot be written down: " + problem.Error(), "make room or repair the state folder"
 	case len(changes) == 0:

@@ -206,7 +206,7 @@ func listFolder(folder string, belongs func(name string) bool) []string {
 }
 
 // ErrChanged says that files changed after a person saw them.
-var ErrChanged = errors.New("the files changed since you looked; look again with `hookmux confirm`")
+var ErrChanged = errors.New("the files changed since you looked; look again with `hookmux config accept`")
 
 // Confirm confirms everything that waits. shown is the hash of what the person
 // saw; "" confirms whatever is there.

@@ -30,7 +30,7 @@ func (s *Store) Restore(shown string) (done []Change, left []error, err error) {
 			left = append(left, fmt.Errorf("%s: %w", c.Path, err))
 			continue
 		case content == nil && c.After == nil:
-			left = append(left, fmt.Errorf("%s is gone again, and what it added still counts; `hookmux confirm` ends "+
+			left = append(left, fmt.Errorf("%s is gone again, and what it added still counts; `hookmux config accept` ends "+
 				"that", c.Path))
 			continue
 		case content == nil:
@@ -38,7 +38,7 @@ func (s *Store) Restore(shown string) (done []Change, left []error, err error) {
 			continue
 		case c.After != nil && hashOf(c.After) == k.Confirmed:
 			left = append(left, fmt.Errorf("%s holds what you confirmed, and what was added meanwhile still counts; "+
-				"`hookmux confirm` ends that", c.Path))
+				"`hookmux config accept` ends that", c.Path))
 			continue
 		}
 		if err := restoreFile(c.Path, content, k.Runs, filepath.Join(s.opt.State, replacedDir)); err != nil {

@@ -121,7 +121,7 @@ func TestRestoreEnds(t *testing.T) {
 	}
 	h.wantForce(f, "a\nno rm\n")
 	done, left := restoreAll(t, s)
-	if len(done) != 0 || len(left) != 1 || !strings.Contains(left[0].Error(), "`hookmux confirm` ends that") {
+	if len(done) != 0 || len(left) != 1 || !strings.Contains(left[0].Error(), "`hookmux config accept` ends that") {
 		t.Errorf("again: restored %d, left %v; want none, and how it ends", len(done), left)
 	}
 }

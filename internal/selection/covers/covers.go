@@ -63,7 +63,7 @@ func underAllNames(a *agent.Agent, what string) []guardnote.Cover {
 
 // coversOfHook lists the events at which a hook guards.
 func coversOfHook(c *agent.Catalogue, reg *hook.Registration) []guardnote.Cover {
-	if !reg.IsEnabled() || reg.Monitor || reg.FailureMeans() == hook.FailIgnore {
+	if !reg.IsEnabled() || reg.LogOnly || reg.FailureMeans() == hook.FailIgnore {
 		return nil
 	}
 	var covers []guardnote.Cover

@@ -24,7 +24,7 @@ func TestAnEditIsTheLastGoodVersion(t *testing.T) {
 		}
 	}
 
-	// A hub that had read an older version, and another process that writes.
+	// A daemon that had read an older version, and another process that writes.
 	r, _ = newRegistry(t)
 	write(t, r.GlobalFile(), hooks(one("a", "")))
 	r.Load("", "")

@@ -50,10 +50,10 @@ func TestPacksThatSomethingTookAwayCountOn(t *testing.T) {
 			if got := loader.Base(); len(got.Rules) != 1 || len(got.Problems) == 0 {
 				t.Errorf("after: %d rules, problems %v; want the rule and a problem", len(got.Rules), got.Problems)
 			}
-			// The next hub has nothing in memory, and says so where it can know.
+			// The next daemon has nothing in memory, and says so where it can know.
 			next := New(Options{System: t.TempDir(), User: t.TempDir(), Packs: store}).Base()
 			if len(next.Problems) == 0 {
-				t.Error("the next hub says nothing, want a problem")
+				t.Error("the next daemon says nothing, want a problem")
 			}
 			if known, err := packstore.New(state).List(); len(known) != 1 || err != nil {
 				t.Errorf("%d packs are known, %v; want one, which a person may take in again", len(known), err)

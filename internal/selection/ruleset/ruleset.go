@@ -191,7 +191,7 @@ func (l *Loader) keepPacks(before *Loaded, all bool, wrong []rules.Problem) {
 	}
 	l.packs.Rules = append(l.packs.Rules, kept...)
 	l.packs.Problems = append(l.packs.Problems, rules.Problem{File: "packs",
-		Text: "something took packs away that you took in; their rules count until the hub ends: add the packs again"})
+		Text: "something took packs away that you took in; their rules count until the daemon ends: add the packs again"})
 }
 
 // maxProjects is how many projects are remembered at once.
@@ -215,7 +215,7 @@ func (l *Loader) Project(trusted *trust.TrustedContent) *Loaded {
 	if last := l.lastOf[trusted.Root]; trusted.Damaged && last != nil && len(last.Rules) > 0 {
 		out.Rules = last.Rules
 		out.Problems = append(out.Problems, rules.Problem{File: filepath.Join(trusted.Root, FolderName),
-			Text: "the trusted copy was damaged; the rules that were read from it count until the hub ends"})
+			Text: "the trusted copy was damaged; the rules that were read from it count until the daemon ends"})
 	}
 	for _, rel := range trusted.RuleFiles() {
 		name := filepath.Join(trusted.Root, rel)

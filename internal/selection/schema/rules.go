@@ -21,7 +21,7 @@ func rulesFile() object {
 	describe("why", "what the model and the person read")
 	describe("when", "an expression over all facts, beside match or in its place")
 	describe("decide", "deny beats ask beats warn beats allow, in whatever order rules stand")
-	describe("state", "ask turns a refusal into a question, monitor only records")
+	describe("state", "ask turns a refusal into a question, log only records")
 	describe("agents", "only these agents")
 	describe("projects", "only in these folders")
 	describe("claude", "permission rules in Claude Code's words, in place of match, when and decide")
@@ -88,7 +88,7 @@ func factsForm() object {
 	root := jsonSchema(reflect.TypeFor[facts.Facts]())
 	root["$schema"] = draft
 	root["title"] = "hookmux facts"
-	root["description"] = "What hookmux knows about a tool call: what `when` of a rule sees, and `hookmux rules test " +
+	root["description"] = "What hookmux knows about a tool call: what `when` of a rule sees, and `hookmux why " +
 		"--json` prints as facts."
 	return root
 }

@@ -179,7 +179,7 @@ func registration() object {
 			"onFailure": choice("what a guard's failure means", "", string(hook.FailDeny), string(hook.FailAsk),
 				string(hook.FailIgnore)),
 			"locked": object{"type": "boolean", "description": "a project cannot replace it"},
-			"monitor": object{
+			"log": object{
 				"type":        "boolean",
 				"description": "it judges, what it would have done is recorded, and nothing changes for agents",
 			},

@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/hubtest/golden"
+	"github.com/hookmux/hookmux/internal/daemontest/golden"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 )
@@ -63,7 +63,7 @@ func TestConfigAgrees(t *testing.T) {
 		`{"journal.maxSize": 1073741824}`, `{"journal.maxSize": 17}`, `{"journal.maxSize": -1}`, `{"journal.maxSize": 1073741824.5}`,
 		`{"journal.maxSize": "x"}`, `{"journal.maxSize": true}`,
 		`{"guard.allow": []}`, `{"guard.allow": ["a", "b"]}`, `{"guard.allow": [""]}`, `{"guard.allow": [1]}`, `{"guard.allow": "a"}`,
-		`{"feed.push": "notify-send"}`, `{"feed.push": 1}`, `{"hookTimeout": 30000}`, `{"hookTimeout": 0}`, `{"hookTimeout": 1.5}`,
+		`{"notify.command": "notify-send"}`, `{"notify.command": 1}`, `{"hookTimeout": 30000}`, `{"hookTimeout": 0}`, `{"hookTimeout": 1.5}`,
 		`{"hookTimeout": 86400001}`, `{"hookTimeout": "1s"}`, `{"gate.codex": "all"}`, `{"gate.codex": "some"}`,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(text), 0o600); err != nil {

@@ -74,7 +74,7 @@ func (s *Sources) examineGuards(out *examine.Examination, ev *event.Event, o *Gu
 	for _, info := range names.All() {
 		state, allow := tighterGuard(o.Settings, hook.GuardID(info.Name))
 		g, err := guard.New(info.Name, guard.Options{
-			OwnPaths: o.Protected, HubPID: o.HubPID, Resolve: registry.RealPath, Scripts: scripts, Facts: shared,
+			OwnPaths: o.Protected, DaemonPID: o.DaemonPID, Resolve: registry.RealPath, Scripts: scripts, Facts: shared,
 			Hosts: tighterHosts(o.Settings), Git: findRepository, Counts: o.Counts,
 		})
 		if err != nil {
@@ -88,7 +88,7 @@ func (s *Sources) examineGuards(out *examine.Examination, ev *event.Event, o *Gu
 			}
 			out.Add(examine.Finding{
 				Guard: info.Name, Rule: f.Rule, State: state, Verdict: verdict, Reason: f.Reason, Where: f.Where,
-				Rests:   config.GuardStops(state) && o.IsNapping(hook.GuardID(info.Name)),
+				Rests:   config.GuardStops(state) && o.IsPaused(hook.GuardID(info.Name)),
 				Allowed: allowed.Rule(f.Rule) || allowed.Rule(info.Name),
 			})
 		}
@@ -118,14 +118,14 @@ func (s *Sources) examineRules(out *examine.Examination, ev *event.Event, o *Gua
 	}
 }
 
-// MonitoredRules are the ids of the rules that only monitor.
-func (s *Sources) MonitoredRules(o *GuardOptions) []string {
+// LogOnlyRules are the ids of the rules that only logs.
+func (s *Sources) LogOnlyRules(o *GuardOptions) []string {
 	base, here, start := s.RulesIn(o)
 	list := slices.Concat(base.Rules, here.Rules, start.Rules)
 	states := statesOf(o, list)
 	var ids []string
 	for _, r := range list {
-		if r.StateBy(states) == rules.Monitor {
+		if r.StateBy(states) == rules.LogOnly {
 			ids = append(ids, r.ID)
 		}
 	}

@@ -55,11 +55,11 @@ func ModulePath(dirs paths.Dirs, name string) string {
 	return filepath.Join(dirs.Config, "hooks", name)
 }
 
-// MonitorsModule reports whether the settings let a TypeScript hook only
-// monitor. file is absolute or begins with ~/.
-func MonitorsModule(dirs paths.Dirs, settings *config.Settings, file string) bool {
+// OnlyLogsModule reports whether the settings let a TypeScript hook only
+// only log. file is absolute or begins with ~/.
+func OnlyLogsModule(dirs paths.Dirs, settings *config.Settings, file string) bool {
 	file = ModulePath(dirs, file)
-	return slices.ContainsFunc(settings.Strings(config.ModulesMonitor), func(name string) bool {
+	return slices.ContainsFunc(settings.Strings(config.ModulesLog), func(name string) bool {
 		return ModulePath(dirs, name) == file
 	})
 }

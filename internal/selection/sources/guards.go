@@ -26,14 +26,14 @@ type GuardOptions struct {
 	// started in; the second may be nil.
 	Settings  [2]*config.Settings
 	Protected []string // paths that agents must not write
-	HubPID    int
+	DaemonPID int
 	Project   string // "" for none
 	// Trusted are what is trusted of the two projects; nil where there is none.
 	Trusted [2]*trust.TrustedContent
 	// Everywhere are the rules that count in every place; nil reads them.
 	Everywhere *ruleset.Loaded
-	// Resting are the guards, rules and packs that only monitor for a while.
-	Resting []Nap
+	// Resting are the guards, rules and packs that only logs for a while.
+	Resting []Pause
 	// Counts tells what happened before in an event's session. Nil: it is not
 	// known.
 	Counts func(ev *event.Event) (facts.Counts, bool)
@@ -46,7 +46,7 @@ type GuardOptions struct {
 	Failed func(name string, err error)
 }
 
-// Guards makes the built-in guards that are switched on, or monitor, and the rules
+// Guards makes the built-in guards that are switched on, or only log, and the rules
 // of people into hooks.
 func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 	var entries []*hook.Entry
@@ -57,11 +57,11 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 		if state == config.GuardOff || state == "" {
 			continue
 		}
-		if config.GuardStops(state) && o.IsNapping(hook.GuardID(info.Name)) {
-			state = config.GuardMonitor
+		if config.GuardStops(state) && o.IsPaused(hook.GuardID(info.Name)) {
+			state = config.GuardLog
 		}
 		g, err := guard.New(info.Name, guard.Options{
-			Ask: state == config.GuardAsk, Allow: allow, OwnPaths: o.Protected, HubPID: o.HubPID,
+			Ask: state == config.GuardAsk, Allow: allow, OwnPaths: o.Protected, DaemonPID: o.DaemonPID,
 			Resolve: registry.RealPath, Scripts: scripts, Facts: shared, Hosts: tighterHosts(o.Settings),
 			Git: findRepository, Counts: o.Counts,
 		})
@@ -72,7 +72,7 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 			if err != nil {
 				return event.Decision{}, err
 			}
-			return s.checkCall(ctx, g, call.Event, o, state == config.GuardMonitor), nil
+			return s.checkCall(ctx, g, call.Event, o, state == config.GuardLog), nil
 		})
 		priority := GuardPriority
 		for _, kind := range []event.Kind{event.ToolBefore, event.PermissionRequest} {
@@ -80,7 +80,7 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 				ID: hook.GuardID(info.Name), Agent: hook.Any, HookType: string(kind), Handler: "builtin",
 				Target: hook.GuardID(info.Name),
 				Mode:   hook.Guard, Priority: &priority, Locked: true,
-				Monitor: state == config.GuardMonitor,
+				LogOnly: state == config.GuardLog,
 			}, run, "builtin")
 			if err == nil {
 				e.BuiltinGuard = true
@@ -132,10 +132,10 @@ func findRepository(dir string) facts.Repository {
 	return r
 }
 
-// checkCall asks one guard about one call. The reason of one that only monitors
+// checkCall asks one guard about one call. The reason of one that only logs
 // does not say that it stopped the call.
 func (s *Sources) checkCall(ctx context.Context, g *guard.Guard, ev *event.Event, o GuardOptions,
-	monitors bool) event.Decision {
+	onlyLogs bool) event.Decision {
 	t := ev.Tool
 	if ev.Truncated && (t == nil || len(t.Input) == 0) {
 		return event.Decision{Verdict: event.Deny, Reason: hook.GuardID(g.Name()) +
@@ -156,7 +156,7 @@ func (s *Sources) checkCall(ctx context.Context, g *guard.Guard, ev *event.Event
 			continue
 		}
 		d := event.Decision{Verdict: event.Deny, Reason: guard.Message(f), Rule: f.Rule}
-		if monitors {
+		if onlyLogs {
 			d.Reason = event.OneLine(f.Rule + ": " + f.Reason + " [" + f.Where + "]")
 		}
 		if g.Ask() || f.Ask {

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
 )
 
-// Off says that everything is answered neutrally. It is kept on disk: a hub that
+// Off says that everything is answered neutrally. It is kept on disk: a daemon that
 // comes back must not switch guards on behind the person's back, nor stay off
 // longer than asked. The file is sealed: one that something else wrote switches
 // nothing off.

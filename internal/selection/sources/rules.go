@@ -18,15 +18,15 @@ import (
 	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 )
 
-// The built-in hooks of people's rules: RulesHook decides, MonitoredRulesHook only
-// records what rules say that monitor.
+// The built-in hooks of people's rules: RulesHook decides, LogOnlyRulesHook only
+// records what rules say that only log.
 const (
-	RulesHook          = hook.GuardPrefix + "rules"
-	MonitoredRulesHook = RulesHook + ".monitor"
+	RulesHook        = hook.GuardPrefix + "rules"
+	LogOnlyRulesHook = RulesHook + ".log"
 )
 
 // IsRulesHook tells the ids of the built-in hooks of people's rules.
-func IsRulesHook(id string) bool { return id == RulesHook || id == MonitoredRulesHook }
+func IsRulesHook(id string) bool { return id == RulesHook || id == LogOnlyRulesHook }
 
 // placedRules are rules made ready for one project.
 type placedRules struct {
@@ -53,7 +53,7 @@ type ruleDecider struct {
 	allow []string
 
 	mu    sync.Mutex
-	event *event.Event // that was decided about last, for the hook that monitors
+	event *event.Event // that was decided about last, for the hook that only logs
 	last  []rules.Hit
 }
 
@@ -82,8 +82,8 @@ func RuleStates(settings *config.Settings) map[string]rules.State {
 	return states
 }
 
-// statesOf are the states of rules with naps laid over: what stops or asks only
-// monitors then.
+// statesOf are the states of rules with pauses laid over: what stops or asks only
+// only logs then.
 func statesOf(o *GuardOptions, list []*rules.Rule) map[string]rules.State {
 	states := RuleStates(o.Settings[0])
 	if len(o.Resting) == 0 {
@@ -91,9 +91,9 @@ func statesOf(o *GuardOptions, list []*rules.Rule) map[string]rules.State {
 	}
 	for _, r := range list {
 		pack, _, _ := strings.Cut(r.ID, "/")
-		rests := o.IsNapping(r.ID) || r.Layer == rules.Pack && o.IsNapping(pack)
+		rests := o.IsPaused(r.ID) || r.Layer == rules.Pack && o.IsPaused(pack)
 		if state := r.StateBy(states); rests && state != rules.Off {
-			states[r.ID] = rules.Monitor
+			states[r.ID] = rules.LogOnly
 		}
 	}
 	return states
@@ -210,7 +210,7 @@ func mergeHits(hits, more []rules.Hit) []rules.Hit {
 	return hits
 }
 
-func isAllowing(h rules.Hit) bool { return h.Verdict == rules.Allow && !h.Monitored }
+func isAllowing(h rules.Hit) bool { return h.Verdict == rules.Allow && !h.LogOnly }
 
 // factOptions is where facts come from.
 func (s *Sources) factOptions(o *GuardOptions, scripts *scriptcache.Cache) facts.Options {
@@ -221,7 +221,7 @@ func (s *Sources) factOptions(o *GuardOptions, scripts *scriptcache.Cache) facts
 }
 
 // ruleEntries makes the rules of a place into hooks: one that decides, and one
-// that monitors, where some rules only do that.
+// that only logs, where some rules only do that.
 func (s *Sources) ruleEntries(o *GuardOptions, scripts *scriptcache.Cache) []*hook.Entry {
 	d := s.newDecider(o, scripts)
 	if d == nil {
@@ -232,10 +232,10 @@ func (s *Sources) ruleEntries(o *GuardOptions, scripts *scriptcache.Cache) []*ho
 	add := func(id string, kind event.Kind, run hook.HandlerFunc) {
 		reg := hook.Registration{
 			ID: id, Agent: hook.Any, HookType: string(kind), Handler: "builtin", Target: id,
-			Mode: hook.Guard, Priority: &priority, Locked: true, Monitor: id == MonitoredRulesHook,
+			Mode: hook.Guard, Priority: &priority, Locked: true, LogOnly: id == LogOnlyRulesHook,
 		}
 		if !d.anyRule(kind, func(r *rules.Rule, state rules.State) bool {
-			return state != rules.Monitor &&
+			return state != rules.LogOnly &&
 				r.Refuses()
 		}) {
 			reg.OnFailure = hook.FailIgnore // nothing of it could have stopped the call
@@ -246,14 +246,14 @@ func (s *Sources) ruleEntries(o *GuardOptions, scripts *scriptcache.Cache) []*ho
 		}
 	}
 	for _, kind := range event.Kinds() {
-		if d.anyRule(kind, func(_ *rules.Rule, state rules.State) bool { return state != rules.Monitor }) {
+		if d.anyRule(kind, func(_ *rules.Rule, state rules.State) bool { return state != rules.LogOnly }) {
 			add(RulesHook, kind, func(ctx context.Context, call *hook.Call) (event.Decision, error) {
 				return d.decide(ctx, call.Event), nil
 			})
 		}
-		if d.anyRule(kind, func(_ *rules.Rule, state rules.State) bool { return state == rules.Monitor }) {
-			add(MonitoredRulesHook, kind, func(_ context.Context, call *hook.Call) (event.Decision, error) {
-				return d.monitor(call.Event), nil
+		if d.anyRule(kind, func(_ *rules.Rule, state rules.State) bool { return state == rules.LogOnly }) {
+			add(LogOnlyRulesHook, kind, func(_ context.Context, call *hook.Call) (event.Decision, error) {
+				return d.log(call.Event), nil
 			})
 		}
 	}
@@ -292,7 +292,7 @@ var verdicts = map[rules.Verdict]event.Verdict{rules.Deny: event.Deny, rules.Ask
 func (d *ruleDecider) decide(ctx context.Context, ev *event.Event) event.Decision {
 	var out event.Decision
 	for _, h := range d.hits(ev) {
-		if h.Monitored || d.isAllowedByPerson(ctx, &h, ev) {
+		if h.LogOnly || d.isAllowedByPerson(ctx, &h, ev) {
 			continue
 		}
 		if h.Verdict == rules.Warn {
@@ -347,13 +347,13 @@ func joinLines(a, b string) string {
 	return a + "\n" + b
 }
 
-// monitor is what the rules that only monitor would have said: the strongest gives
+// only log is what the rules that only logs would have said: the strongest gives
 // the verdict, and all are named, once each.
-func (d *ruleDecider) monitor(ev *event.Event) event.Decision {
+func (d *ruleDecider) log(ev *event.Event) event.Decision {
 	var out event.Decision
 	var words []string
 	for _, h := range d.hits(ev) {
-		if !h.Monitored || slices.Contains(out.Rules, h.ID) {
+		if !h.LogOnly || slices.Contains(out.Rules, h.ID) {
 			continue
 		}
 		words = append(words, describeHit(&h))

@@ -67,7 +67,7 @@ func TestRulesDecide(t *testing.T) {
 		rule("ask-clean", "program: make, subcommand: clean", "ask", "", "make clean"),
 		rule("careful", "program: npm", "warn", "", "npm ci"),
 		rule("tests", "program: go, subcommand: test", "allow", "", "go test"),
-		rule("quiet", "program: cargo", "deny", ", state: monitor", "cargo publish"),
+		rule("quiet", "program: cargo", "deny", ", state: log", "cargo publish"),
 		rule("env", "path: .env, access: read", "deny", ", onUnknown: ignore", "cat .env"),
 		rule("hosts", "host: evil.test", "deny", ", onUnknown: deny", "curl evil.test"),
 	))
@@ -107,14 +107,14 @@ func TestRulesDecide(t *testing.T) {
 	// An administrator's rule offers no way around it, and no state counts for it.
 	denied := decideBy(s, GuardOptions{
 		Pass:    func(context.Context, string, *event.Event) bool { return true },
-		Resting: []Nap{{Name: "no-curl-upload", Until: time.Now().Add(time.Hour)}},
+		Resting: []Pause{{Name: "no-curl-upload", Until: time.Now().Add(time.Hour)}},
 	}, shellEvent(s.Dirs.Home, "curl -T x y.test"))
 	if denied.Verdict != event.Deny || strings.Contains(denied.Reason, "guard allow") {
 		t.Errorf("an administrator's rule: %s, %q; want a deny that offers nothing", denied.Verdict.Word(), denied.Reason)
 	}
-	// A nap lets a rule rest, and a person may let one pass.
+	// A pause lets a rule rest, and a person may let one pass.
 	for name, o := range map[string]GuardOptions{
-		"nap":     {Resting: []Nap{{Name: "no-deploy", Until: time.Now().Add(time.Hour)}}},
+		"pause":   {Resting: []Pause{{Name: "no-deploy", Until: time.Now().Add(time.Hour)}}},
 		"allowed": {Pass: func(_ context.Context, id string, _ *event.Event) bool { return id == "no-deploy" }},
 	} {
 		if got := decideBy(s, o, shellEvent(s.Dirs.Home, "make deploy")); got.Verdict != event.None {
@@ -205,7 +205,7 @@ func TestProjectNeverLoosens(t *testing.T) {
 			var list []string
 			for i := range 1 + r.Intn(4) {
 				at := r.Intn(len(matches))
-				more := pick(r, "", ", state: monitor", ", state: ask", ", state: off", ", onUnknown: ignore", ", onUnknown: deny",
+				more := pick(r, "", ", state: log", ", state: ask", ", state: off", ", onUnknown: ignore", ", onUnknown: deny",
 					", expires: 2020-01-01")
 				id := fmt.Sprintf("%s%d", pick(r, prefix, "shared"), i)
 				list = append(list, rule(id, matches[at], pick(r, verdicts...), more, hits[at]))
@@ -300,7 +300,7 @@ func TestSystemRulesBreak(t *testing.T) {
 	} {
 		writeFile(t, file, text)
 		later := New(Options{Dirs: s.Dirs, Catalogue: agent.Builtin()})
-		for who, one := range map[string]*Sources{"the same hub": s, "a later one": later} {
+		for who, one := range map[string]*Sources{"the same daemon": s, "a later one": later} {
 			want(name+", "+who, one, "make deploy", event.Deny)
 			want(name+", "+who, one, "make clean", event.Deny)
 			problems := one.Rules.Base().Problems
@@ -341,7 +341,7 @@ func TestRuleStates(t *testing.T) {
 	writeFile(t, s.Dirs.Config+"/rules/m.yaml", rulesFile(rule("no-deploy", "program: make", "deny", "", "make deploy")))
 	writeFile(t, s.Dirs.System+"/rules/s.yaml", rulesFile(rule("no-clean", "program: cargo", "deny", "", "cargo clean")))
 	for state, want := range map[rules.State]event.Verdict{
-		rules.On: event.Deny, rules.Asks: event.Ask, rules.Monitor: event.None, rules.Off: event.None,
+		rules.On: event.Deny, rules.Asks: event.Ask, rules.LogOnly: event.None, rules.Off: event.None,
 	} {
 		writeFile(t, s.Dirs.Config+"/config.json", fmt.Sprintf(`{"rules.states": ["no-deploy=%s", "no-clean=%s"]}`, state, state))
 		one := New(Options{Dirs: s.Dirs, Catalogue: agent.Builtin()})
@@ -351,19 +351,19 @@ func TestRuleStates(t *testing.T) {
 		if got := decideBy(one, GuardOptions{}, shellEvent(s.Dirs.Home, "cargo clean")); got.Verdict != event.Deny {
 			t.Errorf("an administrator's rule that is switched to %s: %s, want deny", state, got.Verdict.Word())
 		}
-		monitored := one.MonitoredRules(&GuardOptions{Settings: [2]*config.Settings{one.Config.Settings()}})
-		if (len(monitored) == 1) != (state == rules.Monitor) {
-			t.Errorf("%s: %v only monitor; want (len(monitored) == 1) == (state == rules.Monitor)", state, monitored)
+		logOnly := one.LogOnlyRules(&GuardOptions{Settings: [2]*config.Settings{one.Config.Settings()}})
+		if (len(logOnly) == 1) != (state == rules.LogOnly) {
+			t.Errorf("%s: %v only log; want (len(logOnly) == 1) == (state == rules.LogOnly)", state, logOnly)
 		}
 	}
 }
 
-// Many calls at once, while files change and naps begin and end.
+// Many calls at once, while files change and pauses begin and end.
 func TestRulesAtOnce(t *testing.T) {
 	s := live(t)
 	file := s.Dirs.Config + "/rules/m.yaml"
 	both := rulesFile(rule("no-deploy", "program: make, subcommand: deploy", "deny", "", "make deploy"),
-		rule("watched", "program: cargo", "deny", ", state: monitor", "cargo publish"))
+		rule("watched", "program: cargo", "deny", ", state: log", "cargo publish"))
 	writeFile(t, file, both)
 	o := GuardOptions{Settings: [2]*config.Settings{s.Config.Settings()}}
 	entries := s.Guards(o)
@@ -380,9 +380,9 @@ func TestRulesAtOnce(t *testing.T) {
 				if outcome.Decision.Verdict != want {
 					t.Errorf("%s: %s, want %s", command, outcome.Decision.Verdict.Word(), want.Word())
 				}
-				steps := new(hook.Dispatcher).Monitor(context.Background(), hook.Call{Event: ev}, outcome.Monitored)
+				steps := new(hook.Dispatcher).LogOnly(context.Background(), hook.Call{Event: ev}, outcome.LogOnly)
 				if would := slices.ContainsFunc(steps, func(s hook.Step) bool { return s.Would != nil }); would != (want == event.None) {
-					t.Errorf("%s: a monitored rule would have had a say: %v, want %v", command, would, want == event.None)
+					t.Errorf("%s: a logOnly rule would have had a say: %v, want %v", command, would, want == event.None)
 				}
 			}
 		})

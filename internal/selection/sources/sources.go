@@ -1,7 +1,7 @@
-// Package sources is what the hub and `hookmux judge` decide by: settings, hooks
+// Package sources is what the daemon and `hookmux judge` decide by: settings, hooks
 // and trust, read from where the user keeps them, and the built-in guards that
 // follow from them. Both use this one package, so that a call is judged by the
-// same rules whether a hub answers or not.
+// same rules whether a daemon answers or not.
 package sources
 
 import (

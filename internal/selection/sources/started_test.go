@@ -84,10 +84,10 @@ func TestRulesOfTheProjectWhereASessionStarted(t *testing.T) {
 }
 
 // What rests comes back, whatever happens to the clock.
-func TestNapsEndWhateverTheClockDoes(t *testing.T) {
+func TestPausesEndWhateverTheClockDoes(t *testing.T) {
 	since := time.Date(2026, 11, 17, 12, 0, 0, 0, time.UTC)
-	nap := Nap{Name: "a", Since: since, Until: since.Add(10 * time.Minute)}
-	off := Off{Since: nap.Since, Until: nap.Until}
+	pause := Pause{Name: "a", Since: since, Until: since.Add(10 * time.Minute)}
+	off := Off{Since: pause.Since, Until: pause.Until}
 	for _, c := range []struct {
 		what string
 		now  time.Time
@@ -98,18 +98,18 @@ func TestNapsEndWhateverTheClockDoes(t *testing.T) {
 		{"a clock that goes a little slow", since.Add(-30 * time.Second), false},
 		{"a clock set back an hour", since.Add(-time.Hour), true}, {"by a year", since.AddDate(-1, 0, 0), true},
 	} {
-		if nap.IsOver(c.now) != c.over || off.At(c.now) == c.over {
-			t.Errorf("%s: nap over %v, off %v; want over %v", c.what, nap.IsOver(c.now), off.At(c.now), c.over)
+		if pause.IsOver(c.now) != c.over || off.At(c.now) == c.over {
+			t.Errorf("%s: pause over %v, off %v; want over %v", c.what, pause.IsOver(c.now), off.At(c.now), c.over)
 		}
 	}
 	// The machine slept: time went by on the wall, and not for the process.
 	now := time.Now()
-	asleep := Nap{Since: now.Add(-8 * time.Hour).Round(0), Until: now.Add(-7 * time.Hour).Round(0)}
+	asleep := Pause{Since: now.Add(-8 * time.Hour).Round(0), Until: now.Add(-7 * time.Hour).Round(0)}
 	if !asleep.IsOver(now) {
-		t.Error("a nap goes on after the machine slept through its end, want it over")
+		t.Error("a pause goes on after the machine slept through its end, want it over")
 	}
-	if long := (Nap{Since: since, Until: since.AddDate(1, 0, 0)}); !long.IsOver(since.Add(time.Hour)) {
-		t.Error("a nap of a year counts, want none beyond a day")
+	if long := (Pause{Since: since, Until: since.AddDate(1, 0, 0)}); !long.IsOver(since.Add(time.Hour)) {
+		t.Error("a pause of a year counts, want none beyond a day")
 	}
 	if forGood := (Off{Since: since}); !forGood.At(since.Add(-time.Hour)) {
 		t.Error("hookmux that is off until somebody switches it on is on, want off")

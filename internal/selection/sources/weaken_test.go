@@ -58,7 +58,7 @@ func protection(s *Sources) map[string]int {
 		ev := &event.Event{ID: "1", Agent: "claude", Native: "PreToolUse", Kind: event.ToolBefore, Cwd: s.Dirs.Home,
 			Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{command}, Input: input}}
 		for _, e := range hook.Select(guards, ev, nil) {
-			if e.Monitor {
+			if e.LogOnly {
 				continue
 			}
 			d, err := e.Run.Handle(context.Background(), &hook.Call{Event: ev, Hook: &e.Registration})
@@ -70,7 +70,7 @@ func protection(s *Sources) map[string]int {
 		}
 	}
 	for _, h := range set.Hooks {
-		if h.IsEnabled() && !h.Monitor && h.ModeFor(event.ToolBefore) == hook.Guard {
+		if h.IsEnabled() && !h.LogOnly && h.ModeFor(event.ToolBefore) == hook.Guard {
 			rank := 1
 			if h.FailureMeans() == hook.FailDeny {
 				rank = 2
@@ -84,7 +84,7 @@ func protection(s *Sources) map[string]int {
 	}
 	all["modules"] = len(settings.Strings(config.Modules))
 	for _, file := range []string{"~/a.ts", "~/b.ts"} {
-		if !MonitorsModule(s.Dirs, settings, file) {
+		if !OnlyLogsModule(s.Dirs, settings, file) {
 			all["module "+file] = 1
 		}
 	}
@@ -108,7 +108,7 @@ func randomConfig(r *rand.Rand) string {
 	var keys []string
 	for _, name := range []string{"guard.destructive", "guard.secrets", "guard.own-files"} {
 		if r.Intn(2) == 0 {
-			keys = append(keys, fmt.Sprintf("%q: %q", name, pick(r, "off", "monitor", "ask", "on", "maybe")))
+			keys = append(keys, fmt.Sprintf("%q: %q", name, pick(r, "off", "log", "ask", "on", "maybe")))
 		}
 	}
 	for _, name := range []string{"gate", "gate.claude", "gate.codex"} {
@@ -124,13 +124,13 @@ func randomConfig(r *rand.Rand) string {
 		keys = append(keys, `"modules": [`+pick(r, "", `"~/a.ts"`, `"~/b.ts", "~/a.ts"`)+`]`)
 	}
 	if r.Intn(3) == 0 {
-		keys = append(keys, `"modules.monitor": [`+pick(r, "", `"~/a.ts"`, `"~/b.ts", "~/a.ts"`)+`]`)
+		keys = append(keys, `"modules.log": [`+pick(r, "", `"~/a.ts"`, `"~/b.ts", "~/a.ts"`)+`]`)
 	}
 	if r.Intn(4) == 0 {
 		keys = append(keys, `"journal.keep": "1h"`)
 	}
 	if r.Intn(4) == 0 {
-		keys = append(keys, `"rules.states": ["a=`+pick(r, "off", "monitor", "on")+`", "b=ask"]`)
+		keys = append(keys, `"rules.states": ["a=`+pick(r, "off", "log", "on")+`", "b=ask"]`)
 	}
 	text := "{" + strings.Join(keys, ", ") + "}"
 	if r.Intn(6) == 0 {
@@ -153,7 +153,7 @@ func randomHooks(r *rand.Rand) string {
 			`, "enabled": false`,
 			`, "onFailure": "ignore"`,
 			`, "locked": true`,
-			`, "monitor": true`,
+			`, "log": true`,
 		)
 		hooks = append(
 			hooks,
@@ -179,7 +179,7 @@ func randomRules(r *rand.Rand) string {
 		words := strings.Fields(call)
 		text += fmt.Sprintf("  - {id: %s, why: x, match: {program: %s, subcommand: %s}, decide: %s, state: %s, "+
 			"examples: {hit: [%s]}}\n", id, words[0], words[1], pick(r, "deny", "ask", "warn", "allow", "maybe"),
-			pick(r, "on", "on", "ask", "monitor", "off"), pick(r, call, call, call, "ls"))
+			pick(r, "on", "on", "ask", "log", "off"), pick(r, call, call, call, "ls"))
 	}
 	if r.Intn(6) == 0 {
 		text = text[:r.Intn(len(text))]
@@ -230,7 +230,7 @@ func editFile(t *testing.T, r *rand.Rand, path, text string) string {
 }
 
 // No series of edits of the user's files weakens what is in force, across
-// restarts of the hub and for `hookmux judge` as well.
+// restarts of the daemon and for `hookmux judge` as well.
 func TestEditsNeverWeaken(t *testing.T) {
 	for seed := range int64(20) {
 		r := rand.New(rand.NewSource(seed))
@@ -262,13 +262,13 @@ func TestEditsNeverWeaken(t *testing.T) {
 			path := filepath.Join(dirs.Config, pick(r, "config.json", "hooks.json", "rules/m.yaml", "rules/n.yaml"))
 			when := fmt.Sprintf("seed %d, step %d: %s %s", seed, step, editFile(t, r, path, files[path](r)),
 				filepath.Base(path))
-			wantNoWeaker(t, when+", judged without a hub", before, protection(open(dirs, true)))
+			wantNoWeaker(t, when+", judged without a daemon", before, protection(open(dirs, true)))
 			if r.Intn(4) == 0 {
 				s = open(dirs, false)
 			}
 			after := protection(s)
 			wantNoWeaker(t, when, before, after)
-			wantNoWeaker(t, when+", judged after the hub", after, protection(open(dirs, true)))
+			wantNoWeaker(t, when+", judged after the daemon", after, protection(open(dirs, true)))
 			before = after
 		}
 	}
@@ -304,7 +304,7 @@ func TestLostStateMeansGuards(t *testing.T) {
 		if err := damage(dirs.State); err != nil {
 			t.Fatal(err)
 		}
-		wantNoWeaker(t, name+", judged without a hub", before, protection(open(dirs, true)))
+		wantNoWeaker(t, name+", judged without a daemon", before, protection(open(dirs, true)))
 		wantNoWeaker(t, name, before, protection(open(dirs, false)))
 	}
 }

@@ -1,5 +1,5 @@
 // Package starts remembers in which folder each session of an agent was first heard
-// of, on disk: for the next hub, and for a call that is judged while none answers.
+// of, on disk: for the next daemon, and for a call that is judged while none answers.
 //
 // Contract: the first folder of a session counts for good. Several programs may note
 // and read at once, without a lock that one could hold against the others: a note is a
@@ -89,8 +89,8 @@ func New(state string) *Log {
 	}
 }
 
-// NewForHub is New for the hub, which also keeps the file from growing.
-func NewForHub(state string) *Log {
+// NewForDaemon is New for the daemon, which also keeps the file from growing.
+func NewForDaemon(state string) *Log {
 	l := New(state)
 	l.shortens = true
 	return l
@@ -288,7 +288,7 @@ func (l *Log) readOn(write bool) error {
 	if info.Size() < l.size { // somebody emptied it
 		l.size, l.torn = 0, false
 	}
-	// No hub lets it grow like that: of what others put there the end is read.
+	// No daemon lets it grow like that: of what others put there the end is read.
 	l.size = max(l.size, info.Size()-maxRead)
 	if info.Size() == l.size {
 		return nil

@@ -50,7 +50,7 @@ func TestTheFirstFolderCounts(t *testing.T) {
 // them shorten the file every now and then.
 func TestSeveralAtOnceHearTheSame(t *testing.T) {
 	state := t.TempDir()
-	programs := []*Log{NewForHub(state), NewForHub(state), New(state), New(state)}
+	programs := []*Log{NewForDaemon(state), NewForDaemon(state), New(state), New(state)}
 	for _, l := range programs {
 		l.keep = 40
 		t.Cleanup(l.Close)
@@ -135,7 +135,7 @@ func TestNotesAreWrittenWhenTheyCanBe(t *testing.T) {
 	}
 }
 
-// The file is removed, emptied or replaced while a hub has it open.
+// The file is removed, emptied or replaced while a daemon has it open.
 func TestTheFileIsLostMeanwhile(t *testing.T) {
 	for name, lose := range map[string]func(file string) error{
 		"removed":  os.Remove,
@@ -168,7 +168,7 @@ func TestTheFileIsLostMeanwhile(t *testing.T) {
 // session its note.
 func TestOddSessionsCostNobodyTheirNote(t *testing.T) {
 	state := t.TempDir()
-	l := NewForHub(state)
+	l := NewForDaemon(state)
 	defer l.Close()
 	if _, err := l.Remember(one, "/home/app"); err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestNotesOfAFileThatCannotBeWritten(t *testing.T) {
 // Of very many sessions those that were asked about last are remembered.
 func TestManySessions(t *testing.T) {
 	state := t.TempDir()
-	l := NewForHub(state)
+	l := NewForDaemon(state)
 	defer l.Close()
 	const all = 20_000
 	name := func(i int) Session { return Session{"claude", fmt.Sprint(i)} }
@@ -250,7 +250,7 @@ func TestManySessions(t *testing.T) {
 	next := New(state)
 	defer next.Close()
 	if got, err := next.Read(one); got != "/home/app" || err != nil {
-		t.Errorf("the next hub reads %q, %v; want /home/app", got, err)
+		t.Errorf("the next daemon reads %q, %v; want /home/app", got, err)
 	}
 	for i := all - keepSessions + 1; i < all; i++ {
 		if _, err := next.Read(name(i)); err != nil {

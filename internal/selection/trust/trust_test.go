@@ -554,10 +554,10 @@ func TestOldContentsAreForgotten(t *testing.T) {
 	}
 }
 
-// A copy that somebody changes while a hub runs is not believed any more, even if its
+// A copy that somebody changes while a daemon runs is not believed any more, even if its
 // size and its time are what they were. Where the project still holds what was
 // trusted the copy is made anew.
-func TestCopiesThatChangeWhileAHubRuns(t *testing.T) {
+func TestCopiesThatChangeWhileADaemonRuns(t *testing.T) {
 	p := newPlace(t)
 	const one, forged = "version: 1\nrules: [] # aaa\n", "version: 1\nrules: [] # bbb\n"
 	p.write(".hookmux/rules/a.yaml", one)

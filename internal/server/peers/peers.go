@@ -1,4 +1,4 @@
-// Package peers keeps those who are connected to the hub within limits, so that
+// Package peers keeps those who are connected to the daemon within limits, so that
 // silent, slow and greedy ones hold nobody up. Whoever has not said yet what it
 // wants can be hung up on at any time to make room, the oldest of the greediest
 // process first; whoever waits for an answer is never hung up on for that.
@@ -28,13 +28,13 @@ type Limits struct {
 	Silence time.Duration
 }
 
-// How many conversations the hub allows at once, and one process of those.
+// How many conversations the daemon allows at once, and one process of those.
 const (
 	MaxTalks     = 512
 	MaxTalksEach = 320
 )
 
-// Standard is what the hub allows. A hook sends everything at once; whoever is
+// Standard is what the daemon allows. A hook sends everything at once; whoever is
 // silent for longer is broken or hostile.
 var Standard = Limits{
 	Connections: 4096, PerProcess: 1024, Talks: MaxTalks, TalksEach: MaxTalksEach,

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 )
 
 // fakeDaemon answers as the daemon of Codex 0.166.0 does: each answer behind

@@ -85,7 +85,7 @@ func BenchmarkIdleSessions(b *testing.B) {
 	}
 }
 
-// fillSessions makes sessions one event after another, amid garbage, as a hub does.
+// fillSessions makes sessions one event after another, amid garbage, as a daemon does.
 func fillSessions(count, events int) *Sessions {
 	claude, _ := agent.Builtin().Agent("claude")
 	rules := Rules{Spec: &claude.Status}

@@ -74,7 +74,7 @@ func TestARequestWithoutASessionIsOne(t *testing.T) {
 	}
 }
 
-func TestStoredRequestsGoWithTheirHub(t *testing.T) {
+func TestStoredRequestsGoWithTheirDaemon(t *testing.T) {
 	b, at := NewSessions(), time.Now()
 	ev := &event.Event{Agent: "claude", Session: "s", Kind: event.PermissionRequest, Time: at,
 		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, CallID: "1"}}

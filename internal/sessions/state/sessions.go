@@ -36,7 +36,7 @@ func (b *Sessions) Load(stored []*Session, now time.Time, alive func(*Session) L
 			continue
 		}
 		if strings.HasPrefix(s.ID, requestPrefix) {
-			continue // the request went with the hub that held it
+			continue // the request went with the daemon that held it
 		}
 		next := s.copySession()
 		next.Held = nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookmux/hookmux/internal/hubtest/golden"
+	"github.com/hookmux/hookmux/internal/daemontest/golden"
 )
 
 // readers say which format a captured file is in, and whose facts are wanted.

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 )
 
-// A pipe in the place of the file is not waited for: the hub could not end.
+// A pipe in the place of the file is not waited for: the daemon could not end.
 func TestAPipeIsNotWaitedFor(t *testing.T) {
 	claude, _ := agent.Builtin().Agent("claude")
 	dir := t.TempDir()
@@ -23,7 +23,7 @@ func TestAPipeIsNotWaitedFor(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "sessions/77.json"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if at, ok := IdleSince(claude.Feed.State, filepath.Join(dir, "projects/p/s.jsonl"), "s", 77); ok {
+	if at, ok := IdleSince(claude.Inbox.State, filepath.Join(dir, "projects/p/s.jsonl"), "s", 77); ok {
 		t.Errorf("a pipe says that the session is idle since %v, want nothing", at)
 	}
 }

@@ -15,7 +15,7 @@ import (
 func TestStateFileTellsOfTheWindow(t *testing.T) {
 	t.Parallel()
 	claude, _ := agent.Builtin().Agent("claude")
-	spec := claude.Feed.State
+	spec := claude.Inbox.State
 	dir := t.TempDir()
 	for _, d := range []string{"projects/p", "sessions"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {

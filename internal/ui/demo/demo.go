@@ -1,5 +1,5 @@
-// Package demo is a hub of its own in a throw-away home with recorded agents, for
-// looking at the live view without any agent. Its hub runs in this process and
+// Package demo is a daemon of its own in a throw-away home with recorded agents, for
+// looking at the live view without any agent. Its daemon runs in this process and
 // decides about nothing else; so whoever started it may answer, wherever they sit.
 package demo
 
@@ -15,19 +15,19 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/hub"
+	"github.com/hookmux/hookmux/internal/daemon"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// noProcess is a pid that no process has: the hub must not take the agents of
+// noProcess is a pid that no process has: the daemon must not take the agents of
 // this process for its own children.
 const noProcess = 1 << 30
 
-// Run starts the hub and the agents, and ends with show. Agents begin when the
-// view follows the feed.
-func Run(ctx context.Context, show func(ctx context.Context, h *Hub) error) (err error) {
+// Run starts the daemon and the agents, and ends with show. Agents begin when the
+// view follows the inbox.
+func Run(ctx context.Context, show func(ctx context.Context, h *Daemon) error) (err error) {
 	base, err := os.MkdirTemp("", "hookmux-demo-")
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func Run(ctx context.Context, show func(ctx context.Context, h *Hub) error) (err
 	if err := writeSettings(dirs.Config); err != nil {
 		return err
 	}
-	inside, err := hub.New(hub.Options{Dirs: dirs, Version: version.String, PID: noProcess, Table: onePerson{},
+	inside, err := daemon.New(daemon.Options{Dirs: dirs, Version: version.String, PID: noProcess, Table: onePerson{},
 		Facts: onePerson{}, Asker: agrees{}, LiveSettings: true})
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func Run(ctx context.Context, show func(ctx context.Context, h *Hub) error) (err
 	var running sync.WaitGroup
 	ended := make(chan error, 1)
 	running.Go(func() { ended <- inside.Run(ctx) })
-	h := &Hub{Client: &client.Client{Socket: dirs.Socket()}, followed: make(chan struct{})}
+	h := &Daemon{Client: &client.Client{Socket: dirs.Socket()}, followed: make(chan struct{})}
 	for _, s := range moments("/home/you") {
 		running.Go(func() { h.play(ctx, s) })
 	}
@@ -74,7 +74,7 @@ func Run(ctx context.Context, show func(ctx context.Context, h *Hub) error) (err
 	return show(ctx, h)
 }
 
-// ownFolders are the places of a hub that has nothing outside of a folder, not even the
+// ownFolders are the places of a daemon that has nothing outside of a folder, not even the
 // settings of the machine's owner: those may tell somebody of requests.
 func ownFolders(base string) (paths.Dirs, error) {
 	// By the environment alone: an installed hookmux has its own places in mind otherwise.
@@ -100,32 +100,32 @@ func writeSettings(config string) error {
 	if err := os.MkdirAll(config, 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(config, "config.json"), []byte(`{"feed.wait.codex": "1h"}`), 0o600)
+	return os.WriteFile(filepath.Join(config, "config.json"), []byte(`{"inbox.wait.codex": "1h"}`), 0o600)
 }
 
-// Hub is the demo's hub as its view sees it.
-type Hub struct {
+// Daemon is the demo's daemon as its view sees it.
+type Daemon struct {
 	*client.Client
 	once     sync.Once
 	followed chan struct{}
 }
 
 // FollowWaiting lets the agents begin.
-func (h *Hub) FollowWaiting(ctx context.Context, each func(client.FeedNote) error) error {
-	return h.Client.FollowWaiting(ctx, func(n client.FeedNote) error {
+func (h *Daemon) FollowWaiting(ctx context.Context, each func(client.InboxNote) error) error {
+	return h.Client.FollowWaiting(ctx, func(n client.InboxNote) error {
 		h.once.Do(func() { close(h.followed) })
 		return each(n)
 	})
 }
 
 // SendToSession has nobody to send to.
-func (h *Hub) SendToSession(context.Context, string, string, bool) (*client.SessionSent, error) {
+func (h *Daemon) SendToSession(context.Context, string, string, bool) (*client.SessionSent, error) {
 	return nil, errors.New("the agents of the demo are recordings and read nothing; with a real one this gives it " +
 		"your next prompt")
 }
 
 // play plays one session until its end, or until the demo ends.
-func (h *Hub) play(ctx context.Context, s moment) {
+func (h *Daemon) play(ctx context.Context, s moment) {
 	select {
 	case <-ctx.Done():
 		return
@@ -152,7 +152,7 @@ func (h *Hub) play(ctx context.Context, s moment) {
 }
 
 // send calls a hook, as an agent does.
-func (h *Hub) send(ctx context.Context, r frame.Request) (frame.Reply, error) {
+func (h *Daemon) send(ctx context.Context, r frame.Request) (frame.Reply, error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "unix", h.Socket)
 	if err != nil {

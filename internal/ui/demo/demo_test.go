@@ -26,12 +26,12 @@ func TestDemo(t *testing.T) {
 		"Plan the move to the new database":     "The schema is copied; the check found no difference.",
 		"Translate the guide into German":       "The guide is translated; two screenshots still show English.",
 	}
-	err := demo.Run(t.Context(), func(ctx context.Context, h *demo.Hub) error {
+	err := demo.Run(t.Context(), func(ctx context.Context, h *demo.Daemon) error {
 		ctx, stop := context.WithTimeout(ctx, 2*time.Minute)
 		defer stop()
 		go func() {
-			_ = h.FollowWaiting(ctx, func(n client.FeedNote) error { // the end of the demo ends it
-				if n.Item != nil && n.Item.Status == wire.FeedPending {
+			_ = h.FollowWaiting(ctx, func(n client.InboxNote) error { // the end of the demo ends it
+				if n.Item != nil && n.Item.Status == wire.InboxPending {
 					answerRequest(ctx, t, h, n.Item)
 				}
 				return nil
@@ -72,8 +72,8 @@ func lastWords(s client.SessionInfo) string {
 	return s.Turn.Summary
 }
 
-func answerRequest(ctx context.Context, t *testing.T, h *demo.Hub, item *client.Request) {
-	reply := client.FeedReply{ID: item.ID, Choice: "once", SHA256: item.SHA256}
+func answerRequest(ctx context.Context, t *testing.T, h *demo.Daemon, item *client.Request) {
+	reply := client.InboxReply{ID: item.ID, Choice: "once", SHA256: item.SHA256}
 	switch {
 	case item.Kind == "plan":
 		reply.Choice, reply.Plan = "plan", "accept"

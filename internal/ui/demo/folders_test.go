@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every place that the demo's hub knows is its own, also the settings of the machine's
+// Every place that the demo's daemon knows is its own, also the settings of the machine's
 // owner, which might tell somebody of requests.
 func TestEveryPlaceIsItsOwn(t *testing.T) {
 	base := t.TempDir()

@@ -10,8 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// onePerson is the machine as the demo's hub sees it: a person who logged in and
-// runs this process in their shell. The hub lives in this process and has no
+// onePerson is the machine as the demo's daemon sees it: a person who logged in and
+// runs this process in their shell. The daemon lives in this process and has no
 // agents but the recorded ones, so nothing can be decided here that matters.
 type onePerson struct{}
 
@@ -72,7 +72,7 @@ func (onePerson) Logins() ([]authority.Login, error) {
 	return []authority.Login{{TTY: personTTY, PID: loginPID, Remote: "192.0.2.1"}}, nil
 }
 
-// agrees types every code that the demo's hub asks for: it guards nothing of theirs.
+// agrees types every code that the demo's daemon asks for: it guards nothing of theirs.
 type agrees struct{}
 
 func (agrees) AskCode(context.Context, *authority.Verdict, authority.Action) error { return nil }

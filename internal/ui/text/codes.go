@@ -2,18 +2,18 @@ package text
 
 import "github.com/hookmux/hookmux/internal/wire"
 
-// codeTexts are codes of the hub as people read them.
+// codeTexts are codes of the daemon as people read them.
 var codeTexts = map[string]string{
-	wire.EndAnswered:   "answered",
-	wire.EndInWindow:   "answered in the agent's own window",
-	wire.EndAgentGone:  "the agent is gone",
-	wire.EndHookGone:   "the agent no longer waits",
-	wire.EndTimeOver:   "time is over",
-	wire.EndReleased:   "left to the agent's own prompt",
-	wire.EndHubStopped: "the hub stopped",
-	wire.EndAbandoned:  "nobody is there to answer any more",
-	wire.EndOverrun:    "the turn went on without an answer",
-	wire.EndLeftToHook: "the hook that asked goes on without an answer",
+	wire.EndAnswered:      "answered",
+	wire.EndInWindow:      "answered in the agent's own window",
+	wire.EndAgentGone:     "the agent is gone",
+	wire.EndHookGone:      "the agent no longer waits",
+	wire.EndTimeOver:      "time is over",
+	wire.EndReleased:      "left to the agent's own prompt",
+	wire.EndDaemonStopped: "the daemon stopped",
+	wire.EndAbandoned:     "nobody is there to answer any more",
+	wire.EndOverrun:       "the turn went on without an answer",
+	wire.EndLeftToHook:    "the hook that asked goes on without an answer",
 
 	wire.SkipOff:               "off",
 	wire.SkipCallerLeft:        "caller left",

@@ -1,4 +1,4 @@
-// Package text shows events, decisions and the hub's state as lines a person
+// Package text shows events, decisions and the daemon's state as lines a person
 // reads in a terminal. Everything that came from an agent is made visible
 // first: control, bidi and zero-width characters never reach the screen as
 // such.
@@ -210,7 +210,7 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 		pad("→ "+what, 24) + " " + text + " " + s.dim(fmt.Sprintf("(%s)", formatMicros(o.TookUS)))
 }
 
-// WouldHave says what a monitored hook would have done.
+// WouldHave says what a only logged hook would have done.
 func WouldHave(w *wire.Would) string {
 	what := map[wire.WouldCode]string{
 		wire.WouldDeny: "denied", wire.WouldAsk: "asked", wire.WouldChange: "changed the call",

@@ -9,7 +9,7 @@ import (
 
 // ReplyLines says what became of an answer; delivered is false for one that came
 // too late.
-func (s Style) ReplyLines(result *wire.FeedReplyResult) (lines []string, delivered bool) {
+func (s Style) ReplyLines(result *wire.InboxReplyResult) (lines []string, delivered bool) {
 	line := func(format string, args ...any) {
 		lines = append(lines, termsafe.Line(fmt.Sprintf(format, args...), 0))
 	}
@@ -38,8 +38,8 @@ func (s Style) ReplyLines(result *wire.FeedReplyResult) (lines []string, deliver
 	for _, less := range result.Degraded {
 		line("the agent does not hear all of it: %s", less)
 	}
-	if g := result.Grant; g != nil {
-		line("from now on allowed: %s (%s); `hookmux allow revoke %s` takes it back", g.Rule, g.Reach, g.ID)
+	if g := result.Permission; g != nil {
+		line("from now on allowed: %s (%s); `hookmux permissions remove %s` takes it back", g.Rule, g.Reach, g.ID)
 	}
 	return lines, true
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Status shows the hub's state.
+// Status shows the daemon's state.
 func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
-	fmt.Fprintf(w, "%s  pid %d, version %s, up %s\n", s.bold("hub"), info.PID, termsafe.Line(info.Version, 40),
+	fmt.Fprintf(w, "%s  pid %d, version %s, up %s\n", s.bold("daemon"), info.PID, termsafe.Line(info.Version, 40),
 		ago(time.Duration(info.Uptime*float64(time.Second))))
 	fmt.Fprintf(w, "     socket %s\n", termsafe.Line(info.Socket, 200))
 	fmt.Fprintf(w, "     settings %s, state %s\n", termsafe.Line(info.Config, 200), termsafe.Line(info.State, 200))
@@ -38,8 +38,8 @@ func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
 		}
 		fmt.Fprintf(w, "%s\n", s.yellow("off  everything is answered neutrally, "+until))
 	}
-	if f := info.Feed; f.Waiting > 0 || f.Windows > 0 || f.Away {
-		line := fmt.Sprintf("feed %d %s for you", f.Waiting, plural(f.Waiting, "request waits", "requests wait"))
+	if f := info.Inbox; f.Waiting > 0 || f.Windows > 0 || f.Away {
+		line := fmt.Sprintf("inbox %d %s for you", f.Waiting, plural(f.Waiting, "request waits", "requests wait"))
 		if f.Windows > 0 {
 			line += fmt.Sprintf(", %d in agents' own windows", f.Windows)
 		}
@@ -48,14 +48,14 @@ func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
 		}
 		fmt.Fprintln(w, s.yellow(line))
 	}
-	for _, n := range info.Naps {
-		fmt.Fprintf(w, "%s\n", s.yellow("nap  "+termsafe.Line(n.Name, 60)+" only monitors for "+
+	for _, n := range info.Pauses {
+		fmt.Fprintf(w, "%s\n", s.yellow("pause  "+termsafe.Line(n.Name, 60)+" only logs for "+
 			ago(n.Until.Sub(now))+" more, until "+Moment(n.Until, now)))
 	}
-	if len(info.Monitored) > 0 {
-		fmt.Fprintf(w, "%s\n", s.bold("monitor"))
+	if len(info.LogOnly) > 0 {
+		fmt.Fprintf(w, "%s\n", s.bold("log"))
 	}
-	for _, m := range info.Monitored {
+	for _, m := range info.LogOnly {
 		line := pad(termsafe.Line(m.Hook, 40), 20) + " judges and changes nothing"
 		name, isGuard := hook.GuardName(m.Hook)
 		switch {

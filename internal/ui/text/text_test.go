@@ -239,7 +239,7 @@ func TestNothingDangerousReachesTheScreen(t *testing.T) {
 func TestStatus(t *testing.T) {
 	last, until := noon.Add(-90*time.Second), noon.Add(time.Hour)
 	info := wire.Info{
-		PID: 42, Version: "0.1", Uptime: 3700, Socket: "/run/hub.sock", Config: "/c", State: "/s",
+		PID: 42, Version: "0.1", Uptime: 3700, Socket: "/run/daemon.sock", Config: "/c", State: "/s",
 		Off:    &wire.Off{Since: noon, Until: &until},
 		Counts: wire.Counts{Events: 10, Decided: 2, Denied: 1, Waiting: 3, Undrained: 4, Journal: 5 << 20},
 		Agents: []wire.AgentInfo{
@@ -250,8 +250,8 @@ func TestStatus(t *testing.T) {
 	}
 	var b bytes.Buffer
 	(Style{}).Status(&b, &info, noon)
-	want := `hub  pid 42, version 0.1, up 1h1m
-     socket /run/hub.sock
+	want := `daemon  pid 42, version 0.1, up 1h1m
+     socket /run/daemon.sock
      settings /c, state /s
      10 events, 2 decided, 1 denied, 3 waiting, 4 not yet in the journal, journal 5.0 MiB
 off  everything is answered neutrally, until 13:00:01
@@ -310,14 +310,14 @@ func TestSpansAndSizes(t *testing.T) {
 // In a terminal no line is wider than it, and words stay whole.
 func TestTableFits(t *testing.T) {
 	rows := [][]string{
-		{"feed.wait", "2m", "how long an agent is held for a person when its own prompt cannot be used meanwhile"},
+		{"inbox.wait", "2m", "how long an agent is held for a person when its own prompt cannot be used meanwhile"},
 		{"gate", "off", "what waits"},
 	}
 	for width, want := range map[int]string{
-		60: "feed.wait  2m   how long an agent is held for a person when\n" +
+		60: "inbox.wait  2m   how long an agent is held for a person when\n" +
 			"                its own prompt cannot be used meanwhile\n" +
 			"gate       off  what waits\n",
-		34: "feed.wait  2m\n    how long an agent is held for\n    a person when its own prompt\n" +
+		34: "inbox.wait  2m\n    how long an agent is held for\n    a person when its own prompt\n" +
 			"    cannot be used meanwhile\ngate       off  what waits\n",
 	} {
 		var b bytes.Buffer

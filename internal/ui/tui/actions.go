@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// switchOff asks for how long, and then the hub: it has the person type a code.
+// switchOff asks for how long, and then the daemon: it has the person type a code.
 func switchOff(m *Model) tea.Cmd {
 	m.startTyping("Off with all hooks and guards, for (30m, 1h, 2d; empty: until it is switched on)", "1h",
 		func(m *Model, span string) tea.Cmd {
@@ -28,7 +28,7 @@ func switchOff(m *Model) tea.Cmd {
 			}
 			return m.decideAtTerminal(func(ctx context.Context, _ string) (string, error) {
 				var off wire.Off
-				if err := m.opts.Hub.Call(ctx, wire.MethodOff, p, &off); err != nil {
+				if err := m.opts.Daemon.Call(ctx, wire.MethodOff, p, &off); err != nil {
 					return "", err
 				}
 				return "hookmux is " + offText(&off, m.opts.Now()) + "; events are still recorded", nil
@@ -47,13 +47,13 @@ func offText(off *wire.Off, now time.Time) string {
 func switchOn(m *Model) tea.Cmd {
 	return m.decide(func(ctx context.Context, _ string) (string, error) {
 		var result struct{ WasOff bool }
-		return "hookmux is on again", m.opts.Hub.Call(ctx, wire.MethodOn, nil, &result)
+		return "hookmux is on again", m.opts.Daemon.Call(ctx, wire.MethodOn, nil, &result)
 	})
 }
 
 func goAway(m *Model) tea.Cmd {
 	return m.decide(func(ctx context.Context, _ string) (string, error) {
-		return "you are away: agents' requests wait for you; w brings you back", m.opts.Hub.Away(ctx)
+		return "you are away: agents' requests wait for you; w brings you back", m.opts.Daemon.Away(ctx)
 	})
 }
 
@@ -61,7 +61,7 @@ func goAway(m *Model) tea.Cmd {
 func comeBack(m *Model) tea.Cmd {
 	var digest *client.Digest
 	cmd := m.decide(func(ctx context.Context, _ string) (string, error) {
-		said, err := m.opts.Hub.Back(ctx)
+		said, err := m.opts.Daemon.Back(ctx)
 		if err == nil {
 			digest = &said
 		}
@@ -82,8 +82,8 @@ func comeBack(m *Model) tea.Cmd {
 func digestLines(d *client.Digest, now time.Time) []string {
 	var lines []string
 	if d.WasAway && d.Since != nil {
-		lines = append(lines, fmt.Sprintf("since %s: %d answered or over, %d wait, grants let %d calls pass",
-			text.Moment(*d.Since, now), len(d.Ended), len(d.Waiting), d.Granted))
+		lines = append(lines, fmt.Sprintf("since %s: %d answered or over, %d wait, permissions let %d calls pass",
+			text.Moment(*d.Since, now), len(d.Ended), len(d.Waiting), d.Permitted))
 	} else {
 		lines = append(lines, "you were not away")
 	}
@@ -96,8 +96,8 @@ func digestLines(d *client.Digest, now time.Time) []string {
 		lines = append(lines, "  "+termsafe.Line(item.Agent, 20)+"  "+commandOf(item.Shown)+"  "+
 			text.Style{Color: true}.Ended(item))
 	}
-	for i := range d.Monitored {
-		one := &d.Monitored[i]
+	for i := range d.LogOnly {
+		one := &d.LogOnly[i]
 		lines = append(lines, "  "+termsafe.Line(one.Agent+" "+one.Tool+"  "+one.Hook, 120)+" "+
 			text.WouldHave(&one.Would))
 	}
@@ -110,7 +110,7 @@ func wasStopped(m *Model) bool {
 	return r != nil && r.isSession() && m.details.key == m.selected && m.details.timeline.rule != ""
 }
 
-// allowOnce lets the rule that stopped a session pass the next time. The hub has the
+// allowOnce lets the rule that stopped a session pass the next time. The daemon has the
 // person type a code.
 func allowOnce(m *Model) tea.Cmd {
 	rule := m.details.timeline.rule
@@ -123,7 +123,7 @@ func allowOnce(m *Model) tea.Cmd {
 		func(m *Model) tea.Cmd {
 			return m.decideAtTerminal(func(ctx context.Context, _ string) (string, error) {
 				var said struct{ Text string }
-				err := m.opts.Hub.Call(ctx, wire.MethodAllow, wire.AllowParams{Rule: rule, Once: true}, &said)
+				err := m.opts.Daemon.Call(ctx, wire.MethodAllow, wire.AllowParams{Rule: rule, Once: true}, &said)
 				return termsafe.Line(said.Text, 0), err
 			})
 		})

@@ -12,12 +12,12 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// What takes protection away goes to the hub while the view has left the screen to
-// it: the hub asks the person there, as it does for the commands.
+// What takes protection away goes to the daemon while the view has left the screen to
+// it: the daemon asks the person there, as it does for the commands.
 func TestWeakeningIsAskedAtTheTerminal(t *testing.T) {
 	stopped := func(s *screen) {
-		s.hub.detail = &wire.SessionDetail{Session: wire.Session{ID: "s4"}}
-		s.hub.entries = journalOf("s4")
+		s.daemon.detail = &wire.SessionDetail{Session: wire.Session{ID: "s4"}}
+		s.daemon.entries = journalOf("s4")
 		s.fillDay()
 		s.press("down", "down", "down")
 	}
@@ -27,13 +27,13 @@ func TestWeakeningIsAskedAtTheTerminal(t *testing.T) {
 		press   func(*screen)
 		want    string
 	}{
-		{"off for an hour", nil, func(s *screen) { s.press("O", "enter") }, `hub.off {"seconds":3600}`},
+		{"off for an hour", nil, func(s *screen) { s.press("O", "enter") }, `daemon.off {"seconds":3600}`},
 		{"off until on", nil, func(s *screen) {
 			s.press("O")
 			s.send(keyPress("backspace"))
 			s.send(keyPress("backspace"))
 			s.press("enter")
-		}, `hub.off {}`},
+		}, `daemon.off {}`},
 		{"a rule once", stopped, func(s *screen) { s.press("G"); s.wait(time.Second); s.press("G") },
 			`guard.allow {"rule":"destructive.rm-broad","once":true}`},
 	} {
@@ -44,11 +44,11 @@ func TestWeakeningIsAskedAtTheTerminal(t *testing.T) {
 				c.prepare(s)
 			}
 			c.press(s)
-			if !slices.Equal(s.hub.calls, []string{c.want}) {
-				t.Fatalf("calls: got %q, want %q; the screen:\n%s", s.hub.calls, c.want, s.text())
+			if !slices.Equal(s.daemon.calls, []string{c.want}) {
+				t.Fatalf("calls: got %q, want %q; the screen:\n%s", s.daemon.calls, c.want, s.text())
 			}
 			if s.atTerminal != 1 {
-				t.Errorf("the screen was left to the hub %d times, want once: it asks there", s.atTerminal)
+				t.Errorf("the screen was left to the daemon %d times, want once: it asks there", s.atTerminal)
 			}
 		})
 	}
@@ -58,8 +58,8 @@ func TestWeakeningIsAskedAtTheTerminal(t *testing.T) {
 	s.press("A")
 	s.wait(time.Second)
 	s.press("A")
-	if len(s.hub.replies) != 1 || s.atTerminal != 1 {
-		t.Errorf("always: %d replies, the screen left %d times; want one of each", len(s.hub.replies), s.atTerminal)
+	if len(s.daemon.replies) != 1 || s.atTerminal != 1 {
+		t.Errorf("always: %d replies, the screen left %d times; want one of each", len(s.daemon.replies), s.atTerminal)
 	}
 }
 
@@ -74,10 +74,10 @@ func TestNothingIsWeakened(t *testing.T) {
 	s.press("O", "w", "enter")
 	s.send(infoMsg{&client.Info{}})
 	s.press("O")
-	s.send(connectionMsg{"the hub closed the connection"})
+	s.send(connectionMsg{"the daemon closed the connection"})
 	s.press("enter")
-	if len(s.hub.calls) != 0 {
-		t.Errorf("calls: got %q, want none", s.hub.calls)
+	if len(s.daemon.calls) != 0 {
+		t.Errorf("calls: got %q, want none", s.daemon.calls)
 	}
 }
 
@@ -88,16 +88,16 @@ func TestOnAndAway(t *testing.T) {
 	s.press("O")
 	s.send(infoMsg{&client.Info{}})
 	s.press("w")
-	s.send(infoMsg{&client.Info{Feed: wire.FeedInfo{Away: true}}})
+	s.send(infoMsg{&client.Info{Inbox: wire.InboxInfo{Away: true}}})
 	s.mustShow("you are away", "w come back")
 	since := s.now.Add(-time.Hour)
 	ended := *s.request("k9", nil)
-	ended.Decision = &wire.FeedDecision{Choice: "deny", By: "you", Outcome: "delivered"}
-	s.hub.digest = client.Digest{WasAway: true, Since: &since, Ended: []wire.FeedItem{ended}, Granted: 3}
+	ended.Decision = &wire.InboxDecision{Choice: "deny", By: "you", Outcome: "delivered"}
+	s.daemon.digest = client.Digest{WasAway: true, Since: &since, Ended: []wire.InboxRequest{ended}, Permitted: 3}
 	s.press("w")
-	s.mustShow("While you were away", "1 answered or over", "grants let 3 calls pass", "$ go test ./...", "denied by you")
+	s.mustShow("While you were away", "1 answered or over", "permissions let 3 calls pass", "$ go test ./...", "denied by you")
 	s.press("esc")
-	if got, want := strings.Join(s.hub.calls, ", "), "hub.on null, away, back"; got != want {
+	if got, want := strings.Join(s.daemon.calls, ", "), "daemon.on null, away, back"; got != want {
 		t.Errorf("calls: got %s, want %s", got, want)
 	}
 	if s.atTerminal != 0 {
@@ -110,20 +110,20 @@ func TestOnAndAway(t *testing.T) {
 func TestBatch(t *testing.T) {
 	s := newScreen(t, 80, 24)
 	one, two, three := s.request("k1", nil), s.request("k2", nil), s.request("k3", nil)
-	for _, item := range []*wire.FeedItem{one, two, three} {
+	for _, item := range []*wire.InboxRequest{one, two, three} {
 		s.arrive(item)
 	}
-	s.arrive(s.request("q4", func(r *wire.FeedItem) { r.Questions, r.Choices = question(), []string{"answer", "deny"} }))
+	s.arrive(s.request("q4", func(r *wire.InboxRequest) { r.Questions, r.Choices = question(), []string{"answer", "deny"} }))
 	s.wait(time.Second)
 	s.press("B", "B")
 	s.mustShow("1 of 3", "2 of 3", "3 of 3", "only just appeared")
 	s.arrive(s.request("k5", nil)) // too late to be part of it
 	s.end(two)
-	s.arrive(s.request("k3", func(r *wire.FeedItem) { r.Shown = "  $ rm -rf build\n" }))
+	s.arrive(s.request("k3", func(r *wire.InboxRequest) { r.Shown = "  $ rm -rf build\n" }))
 	s.wait(time.Second)
 	s.press("B")
-	if len(s.hub.replies) != 1 || s.hub.replies[0].ID != "k1" || s.hub.replies[0].SHA256 != one.SHA256 {
-		t.Errorf("replies: got %s, want k1 alone", toJSON(s.hub.replies))
+	if len(s.daemon.replies) != 1 || s.daemon.replies[0].ID != "k1" || s.daemon.replies[0].SHA256 != one.SHA256 {
+		t.Errorf("replies: got %s, want k1 alone", toJSON(s.daemon.replies))
 	}
 	s.mustShow("1 approved, 2 had been answered or had changed meanwhile")
 }
@@ -131,7 +131,7 @@ func TestBatch(t *testing.T) {
 func TestLongBatchIsReadToItsEnd(t *testing.T) {
 	s := newScreen(t, 80, 12)
 	for _, id := range []string{"k1", "k2"} {
-		s.arrive(s.request(id, func(r *wire.FeedItem) { r.Shown = strings.Repeat("  $ echo "+id+"\n", 20) }))
+		s.arrive(s.request(id, func(r *wire.InboxRequest) { r.Shown = strings.Repeat("  $ echo "+id+"\n", 20) }))
 	}
 	s.wait(time.Second)
 	s.press("B")
@@ -144,14 +144,14 @@ func TestLongBatchIsReadToItsEnd(t *testing.T) {
 	}
 	s.wait(time.Second)
 	s.press("B")
-	if len(s.hub.replies) != 2 {
-		t.Errorf("replies: got %s, want both; the screen:\n%s", toJSON(s.hub.replies), s.text())
+	if len(s.daemon.replies) != 2 {
+		t.Errorf("replies: got %s, want both; the screen:\n%s", toJSON(s.daemon.replies), s.text())
 	}
 }
 
 func TestBatchAsksForThePIN(t *testing.T) {
 	s := newScreen(t, 80, 24)
-	s.hub.pin = "4711"
+	s.daemon.pin = "4711"
 	s.arrive(s.request("k1", nil))
 	s.arrive(s.request("k2", nil))
 	s.wait(time.Second)
@@ -161,8 +161,8 @@ func TestBatchAsksForThePIN(t *testing.T) {
 	s.mustShow("PIN: ")
 	s.typeText("4711")
 	s.press("enter")
-	if len(s.hub.replies) != 2 {
-		t.Errorf("replies: got %s, want two with the PIN", toJSON(s.hub.replies))
+	if len(s.daemon.replies) != 2 {
+		t.Errorf("replies: got %s, want two with the PIN", toJSON(s.daemon.replies))
 	}
 }
 

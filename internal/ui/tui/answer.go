@@ -16,11 +16,11 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// decision is something only a person may do, sent to the hub. pin is empty at
-// first; it is asked for where the hub wants one.
+// decision is something only a person may do, sent to the daemon. pin is empty at
+// first; it is asked for where the daemon wants one.
 type decision func(ctx context.Context, pin string) (said string, err error)
 
-// terminalCall runs a decision while the terminal is the hub's: it may ask for a
+// terminalCall runs a decision while the terminal is the daemon's: it may ask for a
 // code there.
 type terminalCall struct {
 	ctx    context.Context
@@ -34,7 +34,7 @@ func (c *terminalCall) Run() (err error) {
 	return err
 }
 
-// SetStdin, SetStdout and SetStderr are of no use: the hub opens the terminal itself.
+// SetStdin, SetStdout and SetStderr are of no use: the daemon opens the terminal itself.
 func (c *terminalCall) SetStdin(io.Reader)  {}
 func (c *terminalCall) SetStdout(io.Writer) {}
 func (c *terminalCall) SetStderr(io.Writer) {}
@@ -54,15 +54,15 @@ type (
 	}
 )
 
-// silenceTime is how long the hub may take to say who is asking: after a longer
+// silenceTime is how long the daemon may take to say who is asking: after a longer
 // silence nothing is decided.
 const silenceTime = 3 * time.Second
 
-// decide sends a decision. Where the hub wants to ask the person something at
+// decide sends a decision. Where the daemon wants to ask the person something at
 // their terminal first, the view leaves the screen to it for that time.
 func (m *Model) decide(run decision) tea.Cmd { return m.send(run, false) }
 
-// decideAtTerminal sends a decision that takes protection away: the hub asks every
+// decideAtTerminal sends a decision that takes protection away: the daemon asks every
 // person at their terminal then.
 func (m *Model) decideAtTerminal(run decision) tea.Cmd { return m.send(run, true) }
 
@@ -71,17 +71,17 @@ func (m *Model) send(run decision, weakens bool) tea.Cmd {
 		return nil
 	}
 	return func() tea.Msg {
-		var seat wire.SeatView
+		var terminal wire.TerminalView
 		ctx, cancel := context.WithTimeout(m.ctx, silenceTime)
 		defer cancel()
-		switch err := m.opts.Hub.Call(ctx, wire.MethodSeat, nil, &seat); {
+		switch err := m.opts.Daemon.Call(ctx, wire.MethodWhoami, nil, &terminal); {
 		case err != nil && ctx.Err() != nil:
 			return outcomeMsg{text: silentText}
 		case err != nil:
 			return outcomeMsg{text: errorText(err)}
 		}
-		if seat.Outcome == wire.SeatCode || seat.Outcome == wire.SeatPIN ||
-			weakens && seat.Outcome == wire.SeatAllowed {
+		if terminal.Outcome == wire.TerminalCode || terminal.Outcome == wire.TerminalPIN ||
+			weakens && terminal.Outcome == wire.TerminalAllowed {
 			return askAtTerminalMsg{&terminalCall{ctx: m.ctx, run: run}}
 		}
 		said, err := run(m.ctx, "")
@@ -111,7 +111,7 @@ func (m *Model) startDeciding() bool {
 }
 
 // reply answers a request.
-func (m *Model) reply(reply client.FeedReply) tea.Cmd {
+func (m *Model) reply(reply client.InboxReply) tea.Cmd {
 	switch now := m.board.findRequest(reply.ID); {
 	case now == nil || isWindow(now):
 		m.status = "too late: it no longer waits"
@@ -123,7 +123,7 @@ func (m *Model) reply(reply client.FeedReply) tea.Cmd {
 	m.replied = reply.ID
 	send := func(ctx context.Context, pin string) (string, error) {
 		reply.PIN = pin
-		result, err := m.opts.Hub.Reply(ctx, reply)
+		result, err := m.opts.Daemon.Reply(ctx, reply)
 		if err != nil {
 			return "", err
 		}
@@ -163,8 +163,8 @@ func (m *Model) approve(choice string) tea.Cmd {
 }
 
 // replyFor is the answer that a choice stands for.
-func replyFor(item *wire.FeedItem, choice string) client.FeedReply {
-	reply := client.FeedReply{ID: item.ID, Choice: choice, SHA256: item.SHA256}
+func replyFor(item *wire.InboxRequest, choice string) client.InboxReply {
+	reply := client.InboxReply{ID: item.ID, Choice: choice, SHA256: item.SHA256}
 	switch choice {
 	case "accept", "auto", "manual", "reject":
 		reply.Choice, reply.Plan = "plan", choice
@@ -191,7 +191,7 @@ func approveAlways(m *Model) tea.Cmd {
 	m.openConfirm("A", confirmText{
 		question: "From now on this is allowed without asking:",
 		about:    []string{termsafe.Line(item.Rule, 0)},
-		hints: []string{"`hookmux allow list` shows such rules, `allow revoke` takes one back.",
+		hints: []string{"`hookmux permissions list` shows such rules, `allow revoke` takes one back.",
 			"A saves it and approves · Esc leaves it"},
 	},
 		func(m *Model) tea.Cmd { return m.reply(replyFor(item, "always")) })
@@ -240,7 +240,7 @@ func releaseRequest(m *Model) tea.Cmd {
 		return nil
 	}
 	return m.decide(func(ctx context.Context, _ string) (string, error) {
-		result, err := m.opts.Hub.Release(ctx, item.ID)
+		result, err := m.opts.Daemon.Release(ctx, item.ID)
 		if err != nil {
 			return "", err
 		}
@@ -267,7 +267,7 @@ func answerQuestions(m *Model) tea.Cmd {
 }
 
 // pendingRequest is the selected request, where it can be answered here.
-func (m *Model) pendingRequest() *wire.FeedItem {
+func (m *Model) pendingRequest() *wire.InboxRequest {
 	if r := m.selectedRow(); r != nil && r.request != nil && !isWindow(r.request) {
 		return r.request
 	}
@@ -275,12 +275,12 @@ func (m *Model) pendingRequest() *wire.FeedItem {
 }
 
 // outcomeText says in a line what became of an answer.
-func outcomeText(result client.FeedResult) string {
+func outcomeText(result client.InboxResult) string {
 	lines, _ := text.Style{}.ReplyLines(&result)
 	return strings.Join(lines, " · ")
 }
 
-func endedText(item *wire.FeedItem) string {
+func endedText(item *wire.InboxRequest) string {
 	if isWindow(item) {
 		return termsafe.Line(item.Agent+": what it asked was answered in its own window", 0)
 	}

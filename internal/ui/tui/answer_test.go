@@ -11,16 +11,16 @@ import (
 )
 
 func TestKeysAnswer(t *testing.T) {
-	plan := func(r *wire.FeedItem) {
+	plan := func(r *wire.InboxRequest) {
 		r.Kind, r.Choices, r.Shown = "plan", []string{"accept", "auto", "manual", "reject"},
 			"Claude has a plan\n  1. test\n"
 	}
-	ask := func(r *wire.FeedItem) {
+	ask := func(r *wire.InboxRequest) {
 		r.Kind, r.Choices, r.Questions = "question", []string{"answer", "deny"}, question()
 	}
 	for _, c := range []struct {
 		name   string
-		change func(*wire.FeedItem)
+		change func(*wire.InboxRequest)
 		press  func(s *screen)
 		want   string // the reply without id and hash
 	}{
@@ -46,11 +46,11 @@ func TestKeysAnswer(t *testing.T) {
 			s.arrive(item)
 			s.wait(time.Second)
 			c.press(s)
-			if len(s.hub.replies) != 1 {
-				t.Fatalf("replies: got %d, want 1; the screen:\n%s", len(s.hub.replies), s.text())
+			if len(s.daemon.replies) != 1 {
+				t.Fatalf("replies: got %d, want 1; the screen:\n%s", len(s.daemon.replies), s.text())
 			}
 			want := `{"id":"k1",` + c.want + `,"sha256":"` + item.SHA256 + `"}`
-			if got := toJSON(s.hub.replies[0]); got != want {
+			if got := toJSON(s.daemon.replies[0]); got != want {
 				t.Errorf("reply: got %s, want %s", got, want)
 			}
 			s.mustShow("k1: ")
@@ -59,21 +59,21 @@ func TestKeysAnswer(t *testing.T) {
 }
 
 func TestNothingIsAnswered(t *testing.T) {
-	long := func(r *wire.FeedItem) {
+	long := func(r *wire.InboxRequest) {
 		r.Shown = "Claude Code wants to run a command with Bash\n" + strings.Repeat("  $ echo line\n", 60) +
 			"  $ rm -rf build\n"
 	}
 	for _, c := range []struct {
 		name   string
-		change func(*wire.FeedItem)
-		press  func(s *screen, item *wire.FeedItem)
+		change func(*wire.InboxRequest)
+		press  func(s *screen, item *wire.InboxRequest)
 		says   string
 	}{
 		{"a key right after it appeared", nil,
-			func(s *screen, _ *wire.FeedItem) { s.press("a", "d", "r", "A") }, "just appeared"},
+			func(s *screen, _ *wire.InboxRequest) { s.press("a", "d", "r", "A") }, "just appeared"},
 		{"not all of it was shown", long,
-			func(s *screen, _ *wire.FeedItem) { s.wait(time.Second); s.press("a") }, "there is more of it"},
-		{"a key that repeats too fast to show each page", long, func(s *screen, _ *wire.FeedItem) {
+			func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("a") }, "there is more of it"},
+		{"a key that repeats too fast to show each page", long, func(s *screen, _ *wire.InboxRequest) {
 			s.wait(time.Second)
 			for range 30 {
 				s.press("space")
@@ -81,7 +81,7 @@ func TestNothingIsAnswered(t *testing.T) {
 			s.wait(time.Second)
 			s.press("a")
 		}, "there is more of it"},
-		{"its end was shown just now", long, func(s *screen, _ *wire.FeedItem) {
+		{"its end was shown just now", long, func(s *screen, _ *wire.InboxRequest) {
 			s.wait(time.Second)
 			for range 4 {
 				s.wait(200 * time.Millisecond)
@@ -90,53 +90,53 @@ func TestNothingIsAnswered(t *testing.T) {
 			s.press("a")
 		}, "its end has only just appeared"},
 		{"another key than the one shown", nil,
-			func(s *screen, _ *wire.FeedItem) { s.wait(time.Second); s.press("A", "a") }, "nothing was done"},
-		{"the hub is silent", nil, func(s *screen, _ *wire.FeedItem) {
+			func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("A", "a") }, "nothing was done"},
+		{"the daemon is silent", nil, func(s *screen, _ *wire.InboxRequest) {
 			s.wait(time.Second)
-			s.send(connectionMsg{"the hub closed the connection"})
+			s.send(connectionMsg{"the daemon closed the connection"})
 			s.press("a")
-		}, "the hub closed the connection"},
-		{"the hub is silent, and says so to a key", nil, func(s *screen, _ *wire.FeedItem) {
+		}, "the daemon closed the connection"},
+		{"the daemon is silent, and says so to a key", nil, func(s *screen, _ *wire.InboxRequest) {
 			s.wait(time.Second)
 			s.send(silenceMsg{})
 			s.press("a", "d", "r")
 		}, "does not answer"},
-		{"another request slid under the cursor", nil, func(s *screen, item *wire.FeedItem) {
+		{"another request slid under the cursor", nil, func(s *screen, item *wire.InboxRequest) {
 			s.wait(time.Second)
 			s.arrive(s.request("k2", nil))
 			s.end(item)
 			s.press("a")
 		}, "just appeared"},
-		{"it changed while it was shown", nil, func(s *screen, _ *wire.FeedItem) {
+		{"it changed while it was shown", nil, func(s *screen, _ *wire.InboxRequest) {
 			s.wait(time.Second)
-			s.arrive(s.request("k1", func(r *wire.FeedItem) { r.Shown = "Claude Code wants\n  $ rm -rf build\n" }))
+			s.arrive(s.request("k1", func(r *wire.InboxRequest) { r.Shown = "Claude Code wants\n  $ rm -rf build\n" }))
 			s.press("a")
 		}, "just appeared"},
-		{"pasted text is no key", nil, func(s *screen, _ *wire.FeedItem) {
+		{"pasted text is no key", nil, func(s *screen, _ *wire.InboxRequest) {
 			s.wait(time.Second)
 			s.send(pasted("aaa"))
 		}, ""},
-		{"a question without an answer", func(r *wire.FeedItem) {
+		{"a question without an answer", func(r *wire.InboxRequest) {
 			r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, question()
-		}, func(s *screen, _ *wire.FeedItem) { s.wait(time.Second); s.press("enter", "enter") }, "no answer yet"},
-		{"a question that ended meanwhile", func(r *wire.FeedItem) {
+		}, func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("enter", "enter") }, "no answer yet"},
+		{"a question that ended meanwhile", func(r *wire.InboxRequest) {
 			r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, question()
-		}, func(s *screen, item *wire.FeedItem) {
+		}, func(s *screen, item *wire.InboxRequest) {
 			s.wait(time.Second)
 			s.press("enter", "1")
 			s.end(item)
 			s.press("enter")
 		}, "too late"},
-		{"it stands in the agent's window", func(r *wire.FeedItem) { r.Status = wire.FeedWindow },
-			func(s *screen, _ *wire.FeedItem) { s.wait(time.Second); s.press("a", "d", "r") }, "only there can it be answered"},
+		{"it stands in the agent's window", func(r *wire.InboxRequest) { r.Status = wire.InboxWindow },
+			func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("a", "d", "r") }, "only there can it be answered"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScreen(t, 120, 24)
 			item := s.request("k1", c.change)
 			s.arrive(item)
 			c.press(s, item)
-			if len(s.hub.replies)+len(s.hub.released) != 0 {
-				t.Fatalf("answered: %s %v; the screen:\n%s", toJSON(s.hub.replies), s.hub.released, s.text())
+			if len(s.daemon.replies)+len(s.daemon.released) != 0 {
+				t.Fatalf("answered: %s %v; the screen:\n%s", toJSON(s.daemon.replies), s.daemon.released, s.text())
 			}
 			if c.says != "" {
 				s.mustShow(c.says)
@@ -147,21 +147,21 @@ func TestNothingIsAnswered(t *testing.T) {
 
 func TestLongRequestIsApprovedAfterItsEnd(t *testing.T) {
 	s := newScreen(t, 80, 20)
-	s.arrive(s.request("k1", func(r *wire.FeedItem) { r.Shown = strings.Repeat("  $ echo line\n", 60) }))
+	s.arrive(s.request("k1", func(r *wire.InboxRequest) { r.Shown = strings.Repeat("  $ echo line\n", 60) }))
 	for range 20 {
 		s.wait(time.Second)
 		s.press("space")
 	}
 	s.wait(time.Second)
 	s.press("a")
-	if len(s.hub.replies) != 1 {
-		t.Fatalf("replies: got %d, want 1; the screen:\n%s", len(s.hub.replies), s.text())
+	if len(s.daemon.replies) != 1 {
+		t.Fatalf("replies: got %d, want 1; the screen:\n%s", len(s.daemon.replies), s.text())
 	}
 }
 
 func TestPINIsAskedFor(t *testing.T) {
 	s := newScreen(t, 120, 24)
-	s.hub.pin = "4711"
+	s.daemon.pin = "4711"
 	s.arrive(s.request("k1", nil))
 	s.wait(time.Second)
 	s.press("a")
@@ -171,14 +171,14 @@ func TestPINIsAskedFor(t *testing.T) {
 		t.Fatalf("the PIN is on the screen:\n%s", s.text())
 	}
 	s.press("enter")
-	if len(s.hub.replies) != 1 || s.hub.replies[0].PIN != "4711" {
-		t.Fatalf("replies: got %s, want one with the PIN", toJSON(s.hub.replies))
+	if len(s.daemon.replies) != 1 || s.daemon.replies[0].PIN != "4711" {
+		t.Fatalf("replies: got %s, want one with the PIN", toJSON(s.daemon.replies))
 	}
 }
 
 func TestCodeIsAskedAtTheTerminal(t *testing.T) {
 	s := newScreen(t, 120, 24)
-	s.hub.seat = "code"
+	s.daemon.terminal = "code"
 	s.arrive(s.request("k1", nil))
 	s.wait(time.Second)
 	_, cmd := s.model.Update(keyPress("a"))
@@ -187,16 +187,16 @@ func TestCodeIsAskedAtTheTerminal(t *testing.T) {
 		t.Fatalf("messages: got %v, want one that frees the terminal", messages)
 	}
 	if _, ok := messages[0].(askAtTerminalMsg); !ok {
-		t.Fatalf("message: got %T, want askAtTerminalMsg: the hub asks for a code on a free screen", messages[0])
+		t.Fatalf("message: got %T, want askAtTerminalMsg: the daemon asks for a code on a free screen", messages[0])
 	}
-	if len(s.hub.replies) != 0 {
+	if len(s.daemon.replies) != 0 {
 		t.Fatal("the reply was sent while the view held the terminal")
 	}
 }
 
 func TestRefusalIsShown(t *testing.T) {
 	s := newScreen(t, 120, 24)
-	s.hub.fail = &client.RefusedError{Message: "refused: claude (pid 7) started this terminal"}
+	s.daemon.fail = &client.RefusedError{Message: "refused: claude (pid 7) started this terminal"}
 	s.arrive(s.request("k1", nil))
 	s.wait(time.Second)
 	s.press("a")
@@ -218,15 +218,15 @@ func TestSessionKeys(t *testing.T) {
 	s.press("enter", "F")
 	s.wait(time.Second)
 	s.press("F")
-	if got := strings.Join(append(append(s.hub.sent, s.hub.renamed...), s.hub.forgot...),
+	if got := strings.Join(append(append(s.daemon.sent, s.daemon.renamed...), s.daemon.forgot...),
 		" "); got != "s1=go on s1=two s1" {
 		t.Errorf("calls: got %q, want %q", got, "s1=go on s1=two s1")
 	}
-	s.hub.fail = errors.New("the hub says no")
+	s.daemon.fail = errors.New("the daemon says no")
 	s.press("F")
 	s.wait(time.Second)
 	s.press("F")
-	s.mustShow("the hub says no")
+	s.mustShow("the daemon says no")
 }
 
 // A text typed into a window that asks for a yes could be that yes.
@@ -236,21 +236,21 @@ func TestNoTextIsSentWhereSomethingWaits(t *testing.T) {
 	s.press("s")
 	s.typeText("y")
 	s.press("enter")
-	if len(s.hub.sent) != 0 {
-		t.Errorf("sent: %v, want nothing", s.hub.sent)
+	if len(s.daemon.sent) != 0 {
+		t.Errorf("sent: %v, want nothing", s.daemon.sent)
 	}
 }
 
-func TestFeedIsFollowedAnew(t *testing.T) {
+func TestInboxIsFollowedAnew(t *testing.T) {
 	s := newScreen(t, 120, 24)
 	stays, goes := s.request("k1", nil), s.request("k2", nil)
 	s.arrive(stays)
 	s.arrive(goes)
-	s.send(connectionMsg{"the hub closed the connection"})
+	s.send(connectionMsg{"the daemon closed the connection"})
 	s.arrive(stays)
-	s.send(noteMsg{Ready: &client.FeedReady{Attached: true}})
+	s.send(noteMsg{Ready: &client.InboxReady{Attached: true}})
 	if n := len(s.model.board.requests); n != 1 || s.model.board.requests[0].ID != "k1" {
-		t.Errorf("requests after the hub came back: got %s, want k1 alone", toJSON(s.model.board.requests))
+		t.Errorf("requests after the daemon came back: got %s, want k1 alone", toJSON(s.model.board.requests))
 	}
 	if strings.Contains(s.text(), "closed the connection") {
 		t.Errorf("the problem is still shown:\n%s", s.text())

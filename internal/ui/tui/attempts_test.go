@@ -29,7 +29,7 @@ func TestKeysThatMeantSomethingElse(t *testing.T) {
 	}{
 		{"a page comes while a filter is typed", 0, func(s *screen) {
 			s.arrive(s.request("k1", nil))
-			s.send(noteMsg{Ready: &client.FeedReady{Attached: true, Away: true}})
+			s.send(noteMsg{Ready: &client.InboxReady{Attached: true, Away: true}})
 			s.wait(time.Second)
 			_, late := s.model.Update(tea.KeyPressMsg{Code: 'w', Text: "w"})
 			s.press("/", "m")
@@ -39,7 +39,7 @@ func TestKeysThatMeantSomethingElse(t *testing.T) {
 			s.typeText("aain")
 		}},
 		{"a is held", 1, func(s *screen) {
-			var items []*wire.FeedItem
+			var items []*wire.InboxRequest
 			for i := range 4 {
 				items = append(items, s.request(fmt.Sprintf("k%d", i), nil))
 				s.arrive(items[i])
@@ -47,9 +47,9 @@ func TestKeysThatMeantSomethingElse(t *testing.T) {
 			s.wait(time.Second)
 			ended := 0
 			hold(s, "a", func() {
-				for ; ended < len(s.hub.replies); ended++ {
+				for ; ended < len(s.daemon.replies); ended++ {
 					for _, item := range items {
-						if item.ID == s.hub.replies[ended].ID {
+						if item.ID == s.daemon.replies[ended].ID {
 							s.end(item)
 						}
 					}
@@ -79,9 +79,9 @@ func TestKeysThatMeantSomethingElse(t *testing.T) {
 			s.wait(time.Second)
 			s.press("O")
 			s.wait(time.Second)
-			s.press("enter") // the hub asks, and gives up
+			s.press("enter") // the daemon asks, and gives up
 			if s.atTerminal != 1 {
-				t.Fatalf("the screen was left to the hub %d times, want once", s.atTerminal)
+				t.Fatalf("the screen was left to the daemon %d times, want once", s.atTerminal)
 			}
 			s.press("a")
 		}},
@@ -101,8 +101,8 @@ func TestKeysThatMeantSomethingElse(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScreen(t, 120, 24)
 			c.do(s)
-			if n := len(s.hub.replies); n > c.most {
-				t.Errorf("%d answers, want at most %d: %s", n, c.most, toJSON(s.hub.replies))
+			if n := len(s.daemon.replies); n > c.most {
+				t.Errorf("%d answers, want at most %d: %s", n, c.most, toJSON(s.daemon.replies))
 			}
 		})
 	}
@@ -117,8 +117,8 @@ func TestHeldKeyForgetsNothing(t *testing.T) {
 		s.press("F")
 		s.wait(33 * time.Millisecond)
 	}
-	if len(s.hub.forgot) > 0 {
-		t.Errorf("a held F forgot %v, want nothing", s.hub.forgot)
+	if len(s.daemon.forgot) > 0 {
+		t.Errorf("a held F forgot %v, want nothing", s.daemon.forgot)
 	}
 }
 
@@ -130,12 +130,12 @@ func TestWideCharactersHideNothing(t *testing.T) {
 			s := newScreen(t, size[0], size[1])
 			end := "'; rm -rf ~/work #"
 			fill := s.model.layout().detail.width - len("  $ echo '") - len(end)
-			s.arrive(s.request("k1", func(r *wire.FeedItem) {
+			s.arrive(s.request("k1", func(r *wire.InboxRequest) {
 				r.Shown = "Claude Code wants to run a command with Bash\n  $ echo '" + strings.Repeat(sign, fill) + end + "\n"
 			}))
 			s.wait(time.Second)
 			s.press("a")
-			if !strings.Contains(s.text(), "rm -rf") && len(s.hub.replies) > 0 {
+			if !strings.Contains(s.text(), "rm -rf") && len(s.daemon.replies) > 0 {
 				t.Errorf("%s at %v: approved, and its end was not on the screen:\n%s", sign, size, s.text())
 			}
 		}
@@ -145,7 +145,7 @@ func TestWideCharactersHideNothing(t *testing.T) {
 // The marks of wrapped lines are the view's own.
 func TestMarksAreNotForged(t *testing.T) {
 	s := newScreen(t, 60, 30)
-	s.arrive(s.request("k1", func(r *wire.FeedItem) {
+	s.arrive(s.request("k1", func(r *wire.InboxRequest) {
 		r.Shown = "Claude\n  $ rm -rf " + strings.Repeat("a", 43) + "/build¬ /etc\n"
 		r.Note = "↪ and the rest"
 	}))

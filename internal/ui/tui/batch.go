@@ -16,7 +16,7 @@ import (
 // batch is several requests that are approved together: each in full, one below the
 // other, as they were when the batch was opened. What comes later is no part of it.
 type batch struct {
-	items  []*wire.FeedItem
+	items  []*wire.InboxRequest
 	heads  []string // who asks
 	body   *body
 	scroll int
@@ -34,7 +34,7 @@ func canBatch(m *Model) bool {
 	return n > 1
 }
 
-func offersOnce(item *wire.FeedItem) bool {
+func offersOnce(item *wire.InboxRequest) bool {
 	return !isWindow(item) && slices.Contains(item.Choices, "once")
 }
 
@@ -140,7 +140,7 @@ func approveBatch(m *Model) tea.Cmd {
 		m.status = why
 		return nil
 	}
-	var replies []client.FeedReply
+	var replies []client.InboxReply
 	for _, item := range b.items {
 		if now := m.board.findRequest(item.ID); now != nil && !isWindow(now) && now.SHA256 == item.SHA256 &&
 			now.Note == item.Note {
@@ -158,7 +158,7 @@ func approveBatch(m *Model) tea.Cmd {
 		for len(replies) > 0 {
 			reply := replies[0]
 			reply.PIN = pin
-			result, err := m.opts.Hub.Reply(ctx, reply)
+			result, err := m.opts.Daemon.Reply(ctx, reply)
 			if err != nil {
 				return "", fmt.Errorf("%d approved; then %s: %w", approved, reply.ID, err)
 			}

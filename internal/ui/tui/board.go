@@ -9,18 +9,18 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// board is what the hub said last.
+// board is what the daemon said last.
 type board struct {
 	sessions map[string]*wire.Session
-	requests []*wire.FeedItem // in the order in which they came
-	decided  []*decided       // what was answered before, latest first
-	changes  int              // how often any of it changed
+	requests []*wire.InboxRequest // in the order in which they came
+	decided  []*decided           // what was answered before, latest first
+	changes  int                  // how often any of it changed
 }
 
 func newBoard() *board { return &board{sessions: map[string]*wire.Session{}} }
 
 // setRequest adds a request, or replaces it where it stands.
-func (b *board) setRequest(item *wire.FeedItem) {
+func (b *board) setRequest(item *wire.InboxRequest) {
 	b.changes++
 	for i, known := range b.requests {
 		if known.ID == item.ID {
@@ -32,13 +32,13 @@ func (b *board) setRequest(item *wire.FeedItem) {
 }
 
 func (b *board) removeRequest(id string) {
-	b.keepRequests(func(r *wire.FeedItem) bool { return r.ID != id })
+	b.keepRequests(func(r *wire.InboxRequest) bool { return r.ID != id })
 }
 
 // keepRequests takes out all other requests.
-func (b *board) keepRequests(keep func(*wire.FeedItem) bool) {
+func (b *board) keepRequests(keep func(*wire.InboxRequest) bool) {
 	b.changes++
-	b.requests = slices.DeleteFunc(b.requests, func(r *wire.FeedItem) bool { return !keep(r) })
+	b.requests = slices.DeleteFunc(b.requests, func(r *wire.InboxRequest) bool { return !keep(r) })
 }
 
 // setSessions replaces all sessions.
@@ -55,7 +55,7 @@ func (b *board) setDecided(list []*decided) {
 	b.decided = list
 }
 
-func (b *board) findRequest(id string) *wire.FeedItem {
+func (b *board) findRequest(id string) *wire.InboxRequest {
 	for _, r := range b.requests {
 		if r.ID == id {
 			return r
@@ -114,7 +114,7 @@ func sectionOf(s *wire.Session) section {
 // was answered before.
 type row struct {
 	section section
-	request *wire.FeedItem
+	request *wire.InboxRequest
 	session *wire.Session
 	decided *decided
 }
@@ -253,4 +253,4 @@ func (r *row) matches(filter string) bool {
 }
 
 // isWindow tells whether a request stands in an agent's own window.
-func isWindow(item *wire.FeedItem) bool { return item.Status == wire.FeedWindow }
+func isWindow(item *wire.InboxRequest) bool { return item.Status == wire.InboxWindow }

@@ -47,7 +47,7 @@ func (l *bodyLine) render() string {
 }
 
 // bodyOf is the text of a request for so many columns.
-func (m *Model) bodyOf(item *wire.FeedItem, width int) *body {
+func (m *Model) bodyOf(item *wire.InboxRequest, width int) *body {
 	b := m.body
 	if b == nil || b.hash != item.SHA256 || b.note != item.Note || b.status != item.Status || b.width != width {
 		m.body = newBody(item, width)
@@ -55,7 +55,7 @@ func (m *Model) bodyOf(item *wire.FeedItem, width int) *body {
 	return m.body
 }
 
-func newBody(item *wire.FeedItem, width int) *body {
+func newBody(item *wire.InboxRequest, width int) *body {
 	b := &body{hash: item.SHA256, note: item.Note, status: item.Status, width: width}
 	b.addCard(item.Shown)
 	if item.Note != "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/hubtest"
+	"github.com/hookmux/hookmux/internal/daemontest"
 	"github.com/hookmux/hookmux/internal/ui/demo"
 	"github.com/hookmux/hookmux/internal/ui/tui"
 )
@@ -53,7 +53,7 @@ func (d *driver) sees(key string, words ...string) {
 	d.t.Helper()
 	missing := func(word string) bool { return !strings.Contains(d.screen(), word) }
 	next := time.Now().Add(500 * time.Millisecond)
-	for until := time.Now().Add(hubtest.Patience); slices.ContainsFunc(words, missing); time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(daemontest.Patience); slices.ContainsFunc(words, missing); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(until) {
 			d.t.Fatalf("never on the screen: %q, after %q; there is\n%s", words, key, d.screen())
 		}
@@ -93,8 +93,8 @@ func TestDayWithRecordedAgents(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer stop()
-	err := demo.Run(ctx, func(ctx context.Context, h *demo.Hub) error {
-		d := &driver{Model: tui.New(ctx, tui.Options{Hub: h}), t: t}
+	err := demo.Run(ctx, func(ctx context.Context, h *demo.Daemon) error {
+		d := &driver{Model: tui.New(ctx, tui.Options{Daemon: h}), t: t}
 		d.program = tea.NewProgram(d, tea.WithContext(ctx), tea.WithInput(nil), tea.WithOutput(io.Discard),
 			tea.WithWindowSize(120, 40), tea.WithoutSignals())
 		tui.Follow(ctx, h, d.program.Send)

@@ -6,8 +6,8 @@
 //     [settleTime]: a key that was on its way before it appeared never answers it.
 //   - The selection belongs to a request or a session, not to a line: what comes
 //     and goes never moves another one under the cursor.
-//   - Every answer carries the hash of the text that was shown; the hub refuses it
+//   - Every answer carries the hash of the text that was shown; the daemon refuses it
 //     when the request is another by now.
-//   - While the hub does not answer, no key decides anything, and the screen says so.
+//   - While the daemon does not answer, no key decides anything, and the screen says so.
 //   - Text of agents reaches the screen only through package termsafe.
 package tui

@@ -17,14 +17,14 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/hubtest/golden"
+	"github.com/hookmux/hookmux/internal/daemontest/golden"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// fakeHub takes answers down.
-type fakeHub struct {
-	seat     string // what the hub makes of the caller
-	replies  []client.FeedReply
+// fakeDaemon takes answers down.
+type fakeDaemon struct {
+	terminal string // what the daemon makes of the caller
+	replies  []client.InboxReply
 	released []string
 	sent     []string
 	renamed  []string
@@ -37,25 +37,25 @@ type fakeHub struct {
 	fail     error
 }
 
-func (f *fakeHub) Info(context.Context) (*client.Info, error) { return &client.Info{}, f.fail }
-func (f *fakeHub) FollowWaiting(ctx context.Context, _ func(client.FeedNote) error) error {
+func (f *fakeDaemon) Info(context.Context) (*client.Info, error) { return &client.Info{}, f.fail }
+func (f *fakeDaemon) FollowWaiting(ctx context.Context, _ func(client.InboxNote) error) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
-func (f *fakeHub) Stream(ctx context.Context, _ wire.StreamParams, _ func(client.Note) error) error {
+func (f *fakeDaemon) Stream(ctx context.Context, _ wire.StreamParams, _ func(client.Note) error) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
-func (f *fakeHub) Sessions(context.Context, client.SessionsParams) ([]client.SessionInfo, error) {
+func (f *fakeDaemon) Sessions(context.Context, client.SessionsParams) ([]client.SessionInfo, error) {
 	return nil, f.fail
 }
-func (f *fakeHub) Session(_ context.Context, name string) (*client.SessionDetail, error) {
+func (f *fakeDaemon) Session(_ context.Context, name string) (*client.SessionDetail, error) {
 	if f.detail == nil || f.detail.ID != name {
 		return nil, errors.New("no such session")
 	}
 	return f.detail, nil
 }
-func (f *fakeHub) Query(_ context.Context, p wire.QueryParams, each func(client.Entry) bool) error {
+func (f *fakeDaemon) Query(_ context.Context, p wire.QueryParams, each func(client.Entry) bool) error {
 	for _, entry := range f.entries {
 		own := strings.Contains(string(entry.Event), `"hookmux"`)
 		if own == slices.Contains(p.Agents, "hookmux") && !each(entry) {
@@ -64,52 +64,52 @@ func (f *fakeHub) Query(_ context.Context, p wire.QueryParams, each func(client.
 	}
 	return f.fail
 }
-func (f *fakeHub) Away(context.Context) error {
+func (f *fakeDaemon) Away(context.Context) error {
 	f.calls = append(f.calls, "away")
 	return f.fail
 }
-func (f *fakeHub) Back(context.Context) (client.Digest, error) {
+func (f *fakeDaemon) Back(context.Context) (client.Digest, error) {
 	f.calls = append(f.calls, "back")
 	return f.digest, f.fail
 }
-func (f *fakeHub) Reply(_ context.Context, r client.FeedReply) (client.FeedResult, error) {
+func (f *fakeDaemon) Reply(_ context.Context, r client.InboxReply) (client.InboxResult, error) {
 	if f.fail != nil {
-		return client.FeedResult{}, f.fail
+		return client.InboxResult{}, f.fail
 	}
 	if f.pin != "" && r.PIN != f.pin {
-		return client.FeedResult{}, &wire.Error{Code: wire.CodePIN, Message: "approvals need the PIN"}
+		return client.InboxResult{}, &wire.Error{Code: wire.CodePIN, Message: "approvals need the PIN"}
 	}
 	f.replies = append(f.replies, r)
-	item := wire.FeedItem{ID: r.ID, Decision: &wire.FeedDecision{Choice: r.Choice, Plan: r.Plan, By: "you",
+	item := wire.InboxRequest{ID: r.ID, Decision: &wire.InboxDecision{Choice: r.Choice, Plan: r.Plan, By: "you",
 		Outcome: "delivered", Reason: r.Reason}}
-	return client.FeedResult{ID: r.ID, Outcome: "delivered", Item: &item, Decided: item.Decision}, nil
+	return client.InboxResult{ID: r.ID, Outcome: "delivered", Item: &item, Decided: item.Decision}, nil
 }
-func (f *fakeHub) Release(_ context.Context, id string) (client.FeedResult, error) {
+func (f *fakeDaemon) Release(_ context.Context, id string) (client.InboxResult, error) {
 	f.released = append(f.released, id)
-	return client.FeedResult{ID: id, Outcome: "delivered", Why: "left to the agent"}, f.fail
+	return client.InboxResult{ID: id, Outcome: "delivered", Why: "left to the agent"}, f.fail
 }
-func (f *fakeHub) RenameSession(_ context.Context, name, title string) (*client.SessionInfo, error) {
+func (f *fakeDaemon) RenameSession(_ context.Context, name, title string) (*client.SessionInfo, error) {
 	f.renamed = append(f.renamed, name+"="+title)
 	return &wire.Session{ID: name, Title: title}, f.fail
 }
-func (f *fakeHub) ForgetSession(_ context.Context, name string) (*client.SessionInfo, error) {
+func (f *fakeDaemon) ForgetSession(_ context.Context, name string) (*client.SessionInfo, error) {
 	f.forgot = append(f.forgot, name)
 	return &wire.Session{ID: name}, f.fail
 }
-func (f *fakeHub) SendToSession(_ context.Context, name, text string, _ bool) (*client.SessionSent, error) {
+func (f *fakeDaemon) SendToSession(_ context.Context, name, text string, _ bool) (*client.SessionSent, error) {
 	f.sent = append(f.sent, name+"="+text)
 	return &wire.SessionSent{Via: "pane"}, f.fail
 }
-func (f *fakeHub) Call(_ context.Context, method string, params, result any) error {
-	if method != wire.MethodSeat {
+func (f *fakeDaemon) Call(_ context.Context, method string, params, result any) error {
+	if method != wire.MethodWhoami {
 		f.calls = append(f.calls, method+" "+toJSON(params))
 		return f.fail
 	}
-	outcome := f.seat
+	outcome := f.terminal
 	if outcome == "" {
 		outcome = "allowed"
 	}
-	*result.(*wire.SeatView) = wire.SeatView{Outcome: outcome}
+	*result.(*wire.TerminalView) = wire.TerminalView{Outcome: outcome}
 	return nil
 }
 
@@ -117,21 +117,21 @@ var noon = time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
 
 // screen drives a view without a terminal, on a clock of its own.
 type screen struct {
-	t     *testing.T
-	hub   *fakeHub
-	model *Model
-	now   time.Time
+	t      *testing.T
+	daemon *fakeDaemon
+	model  *Model
+	now    time.Time
 
-	atTerminal int // how often the screen was left to the hub
+	atTerminal int // how often the screen was left to the daemon
 }
 
 func newScreen(t *testing.T, width, height int) *screen {
-	s := &screen{t: t, hub: &fakeHub{}, now: noon}
-	s.model = New(t.Context(), Options{Hub: s.hub, Now: func() time.Time { return s.now },
+	s := &screen{t: t, daemon: &fakeDaemon{}, now: noon}
+	s.model = New(t.Context(), Options{Daemon: s.daemon, Now: func() time.Time { return s.now },
 		Jump: func(_ context.Context, one *wire.Session) (string, error) { return "went to " + one.Pane, nil }})
 	s.model.tick = func(time.Duration, func(time.Time) tea.Msg) tea.Cmd { return nil }
 	s.send(tea.WindowSizeMsg{Width: width, Height: height})
-	s.send(noteMsg{Ready: &client.FeedReady{Attached: true}})
+	s.send(noteMsg{Ready: &client.InboxReady{Attached: true}})
 	return s
 }
 
@@ -219,8 +219,8 @@ func (s *screen) mustShow(want ...string) {
 }
 
 // request makes a request that arrives now.
-func (s *screen) request(id string, change func(*wire.FeedItem)) *wire.FeedItem {
-	item := &wire.FeedItem{ID: id, Status: wire.FeedPending, Kind: "permission", Agent: "claude",
+func (s *screen) request(id string, change func(*wire.InboxRequest)) *wire.InboxRequest {
+	item := &wire.InboxRequest{ID: id, Status: wire.InboxPending, Kind: "permission", Agent: "claude",
 		Session: "session-" + id,
 		Cwd:     "/home/me/shop", Tool: "Bash", Choices: []string{"once", "always", "deny"}, Rule: "Bash(go test:*)",
 		Shown:     "Claude Code wants to run a command with Bash\nin /home/me/shop\n  $ go test ./...\n",
@@ -233,18 +233,18 @@ func (s *screen) request(id string, change func(*wire.FeedItem)) *wire.FeedItem 
 	return item
 }
 
-func (s *screen) arrive(item *wire.FeedItem) {
+func (s *screen) arrive(item *wire.InboxRequest) {
 	s.t.Helper()
-	method := wire.NoteFeedReceived
+	method := wire.NoteInboxReceived
 	if isWindow(item) {
-		method = wire.NoteFeedWindow
+		method = wire.NoteInboxWindow
 	}
 	s.send(noteMsg{Method: method, Item: item})
 }
 
-func (s *screen) end(item *wire.FeedItem) {
+func (s *screen) end(item *wire.InboxRequest) {
 	s.t.Helper()
-	s.send(noteMsg{Method: wire.NoteFeedWithdrawn, Item: item})
+	s.send(noteMsg{Method: wire.NoteInboxWithdrawn, Item: item})
 }
 
 func question() []event.Inquiry {
@@ -277,14 +277,14 @@ func (s *screen) fillDay() {
 	}
 	s.send(sessionsMsg(list))
 	s.arrive(s.request("k1", nil))
-	s.arrive(s.request("k2", func(r *wire.FeedItem) {
+	s.arrive(s.request("k2", func(r *wire.InboxRequest) {
 		r.Agent, r.Kind, r.Questions, r.Choices = "codex", "question", question(), []string{"answer", "deny"}
 		r.Shown = "Codex asks\nin /home/me/api\nStore: Which database? (own words are taken)\n  1) Postgres: " +
 			"known here\n" +
 			"  2) SQLite: one file\n"
 	}))
-	s.arrive(s.request("w3", func(r *wire.FeedItem) {
-		r.Status, r.Session, r.Agent, r.Shown = wire.FeedWindow, "s9", "gemini", "Gemini CLI asks in %5: run a command"
+	s.arrive(s.request("w3", func(r *wire.InboxRequest) {
+		r.Status, r.Session, r.Agent, r.Shown = wire.InboxWindow, "s9", "gemini", "Gemini CLI asks in %5: run a command"
 		r.Asked = "run a command"
 	}))
 }

@@ -15,7 +15,7 @@ import (
 
 // form is a request's questions while they are answered.
 type form struct {
-	item      *wire.FeedItem
+	item      *wire.InboxRequest
 	title     string // of the session
 	questions []event.Inquiry
 	at        int      // the question that is asked now
@@ -23,7 +23,7 @@ type form struct {
 	words     []string // own words, by question
 }
 
-func newForm(item *wire.FeedItem, title string, questions []event.Inquiry) *form {
+func newForm(item *wire.InboxRequest, title string, questions []event.Inquiry) *form {
 	f := &form{item: item, title: title, questions: questions, words: make([]string, len(questions))}
 	for _, q := range questions {
 		f.chosen = append(f.chosen, make([]bool, len(q.Options)))
@@ -61,8 +61,8 @@ func (f *form) choose(option int) {
 }
 
 // reply is what the form says.
-func (f *form) reply() client.FeedReply {
-	reply := client.FeedReply{ID: f.item.ID, Choice: "answer", SHA256: f.item.SHA256}
+func (f *form) reply() client.InboxReply {
+	reply := client.InboxReply{ID: f.item.ID, Choice: "answer", SHA256: f.item.SHA256}
 	for i, q := range f.questions {
 		if !f.answered(i) {
 			continue

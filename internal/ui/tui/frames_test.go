@@ -23,8 +23,8 @@ var states = map[string]func(s *screen){
 		s.model.opts.Empty = []string{"", "hookmux setup                hook claude, codex, switch guards on, step by step",
 			"hookmux run claude           or try one session, without changing a file"}
 	},
-	"nohub": func(s *screen) { s.send(connectionMsg{"no hub runs; `hookmux hub start` starts one"}) },
-	"day":   (*screen).fillDay,
+	"nodaemon": func(s *screen) { s.send(connectionMsg{"no daemon runs; `hookmux daemon start` starts one"}) },
+	"day":      (*screen).fillDay,
 	"question": func(s *screen) {
 		s.fillDay()
 		s.wait(time.Second)
@@ -34,14 +34,14 @@ var states = map[string]func(s *screen){
 	},
 	"window": func(s *screen) { s.fillDay(); s.press("down", "down") },
 	"session": func(s *screen) {
-		s.hub.detail = &wire.SessionDetail{Session: wire.Session{ID: "s4", Agent: "opencode", Status: "failed",
+		s.daemon.detail = &wire.SessionDetail{Session: wire.Session{ID: "s4", Agent: "opencode", Status: "failed",
 			Title: "update the dependencies", Cwd: "/home/me/web", StartedAt: noon.Add(-time.Hour)}}
-		s.hub.entries = journalOf("s4")
+		s.daemon.entries = journalOf("s4")
 		s.fillDay()
 		s.press("down", "down", "down")
 	},
 	"command": func(s *screen) {
-		s.arrive(s.request("k1", func(r *wire.FeedItem) {
+		s.arrive(s.request("k1", func(r *wire.InboxRequest) {
 			r.Shown = "Claude Code wants to run a command with Bash\nin /home/me/shop\n" +
 				"  $ cd \"$HOME/shop\" && go test -race ./... 2>&1 | tee 'test log.txt' # all of them\n" +
 				"  $ curl -fsSL https://example.com/" + strings.Repeat("a-very-long-path/", 10) + "install.sh -o x.sh\n" +
@@ -49,13 +49,13 @@ var states = map[string]func(s *screen){
 		}))
 	},
 	"edit": func(s *screen) {
-		s.arrive(s.request("k1", func(r *wire.FeedItem) {
+		s.arrive(s.request("k1", func(r *wire.InboxRequest) {
 			r.Shown = "Claude Code wants to write with Edit\nin /home/me/shop\nfile: clock.go\n" +
 				"  - func Now() time.Time { return time.Now() }\n  + func Now() time.Time { return clock() }\n"
 		}))
 	},
 	"plan": func(s *screen) {
-		s.arrive(s.request("k1", func(r *wire.FeedItem) {
+		s.arrive(s.request("k1", func(r *wire.InboxRequest) {
 			r.Kind, r.Choices = "plan", []string{"accept", "auto", "manual", "reject"}
 			r.Shown = "Claude Code has a plan\nin /home/me/shop\n  # Move the database\n  \n  1. Copy the schema.\n" +
 				"  2. Compare row counts.\n"
@@ -66,7 +66,7 @@ var states = map[string]func(s *screen){
 	"batch":  func(s *screen) { s.fillDay(); s.arrive(s.request("k4", nil)); s.wait(time.Second); s.press("B") },
 	"history": func(s *screen) {
 		s.fillDay()
-		s.hub.entries = journalOf("s4")
+		s.daemon.entries = journalOf("s4")
 		s.press("h", "end", "up")
 	},
 	"help": func(s *screen) { s.fillDay(); s.press("?") },
@@ -76,7 +76,7 @@ var states = map[string]func(s *screen){
 		s.send(silenceMsg{})
 		s.press("a")
 	},
-	"hungup": func(s *screen) { s.fillDay(); s.send(connectionMsg{"the hub closed the connection"}) },
+	"hungup": func(s *screen) { s.fillDay(); s.send(connectionMsg{"the daemon closed the connection"}) },
 	"otherversion": func(s *screen) {
 		s.fillDay()
 		s.model.opts.Version = "0.3.0"
@@ -87,7 +87,7 @@ var states = map[string]func(s *screen){
 	"off": func(s *screen) {
 		s.fillDay()
 		until := s.now.Add(30 * time.Minute)
-		s.send(infoMsg{&client.Info{Off: &wire.Off{Since: s.now, Until: &until}, Feed: wire.FeedInfo{Away: true}}})
+		s.send(infoMsg{&client.Info{Off: &wire.Off{Since: s.now, Until: &until}, Inbox: wire.InboxInfo{Away: true}}})
 	},
 	"crowd": func(s *screen) {
 		var list []wire.Session
@@ -226,14 +226,14 @@ func TestHostileText(t *testing.T) {
 			s := newScreen(t, width, 20)
 			s.send(sessionsMsg{{ID: "session-k1", Agent: text, Status: "needsInput", Title: text, Cwd: "/" + text,
 				Tool: text}})
-			s.arrive(s.request("k1", func(r *wire.FeedItem) {
+			s.arrive(s.request("k1", func(r *wire.InboxRequest) {
 				r.Agent, r.Shown, r.Note, r.Rule = text, "Claude wants\n  $ "+text+"\n", text, text
 			}))
-			s.arrive(s.request("k2", func(r *wire.FeedItem) { r.Questions, r.Choices = question(), []string{"answer", "once"} }))
-			s.hub.entries = journalOf("session-k1")
-			for i := range s.hub.entries {
+			s.arrive(s.request("k2", func(r *wire.InboxRequest) { r.Questions, r.Choices = question(), []string{"answer", "once"} }))
+			s.daemon.entries = journalOf("session-k1")
+			for i := range s.daemon.entries {
 				safe, _ := json.Marshal(text)
-				s.hub.entries[i].Event = []byte(strings.ReplaceAll(string(s.hub.entries[i].Event), `npm update`,
+				s.daemon.entries[i].Event = []byte(strings.ReplaceAll(string(s.daemon.entries[i].Event), `npm update`,
 					string(safe[1:len(safe)-1])))
 			}
 			s.send(infoMsg{&client.Info{Version: text, Problems: []wire.Problem{{What: text, Fix: text}}}})

@@ -76,16 +76,16 @@ func toggleHistory(m *Model) tea.Cmd {
 		return nil
 	}
 	return func() tea.Msg {
-		list, err := readDecided(m.ctx, m.opts.Hub)
+		list, err := readDecided(m.ctx, m.opts.Daemon)
 		return historyMsg{list, err}
 	}
 }
 
-func readDecided(ctx context.Context, hub Hub) ([]*decided, error) {
+func readDecided(ctx context.Context, daemon Daemon) ([]*decided, error) {
 	var list []*decided
 	params := wire.QueryParams{Filter: wire.Filter{Agents: []string{wire.OwnAgent}, Kinds: []string{wire.OwnDecision}},
 		Newest: true, Limit: historyLength}
-	err := hub.Query(ctx, params, func(entry client.Entry) bool {
+	err := daemon.Query(ctx, params, func(entry client.Entry) bool {
 		var ev event.Event
 		one := &decided{}
 		if json.Unmarshal(entry.Event, &ev) != nil || json.Unmarshal(ev.Raw, one) != nil || one.Request == "" {
@@ -114,9 +114,9 @@ type timeline struct {
 }
 
 // readTimeline reads the last events of a session.
-func readTimeline(ctx context.Context, hub Hub, session string) (timeline, error) {
+func readTimeline(ctx context.Context, daemon Daemon, session string) (timeline, error) {
 	var t timeline
-	err := hub.Query(ctx, wire.QueryParams{Filter: wire.Filter{Session: session}, Newest: true, Limit: timelineLength},
+	err := daemon.Query(ctx, wire.QueryParams{Filter: wire.Filter{Session: session}, Newest: true, Limit: timelineLength},
 		func(entry client.Entry) bool {
 			t.add(&entry)
 			return true

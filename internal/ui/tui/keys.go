@@ -18,7 +18,7 @@ type binding struct {
 	does    string // a word or two
 	when    func(m *Model) bool
 	run     func(m *Model) tea.Cmd
-	decides bool // it asks the hub for something, so the hub must be there
+	decides bool // it asks the daemon for something, so the daemon must be there
 	always  bool // it works everywhere, so only the help shows it
 	// told is where a key that works everywhere is shown all the same.
 	told func(m *Model) bool
@@ -339,7 +339,7 @@ func sendText(m *Model) tea.Cmd {
 				return nil
 			}
 			return m.decide(func(ctx context.Context, _ string) (string, error) {
-				sent, err := m.opts.Hub.SendToSession(ctx, session.ID, text, true)
+				sent, err := m.opts.Daemon.SendToSession(ctx, session.ID, text, true)
 				if err != nil {
 					return "", err
 				}
@@ -353,7 +353,7 @@ func renameSession(m *Model) tea.Cmd {
 	session := m.selectedRow().session
 	m.startTyping("Title (empty: the agent's own)", session.Title, func(m *Model, title string) tea.Cmd {
 		return m.decide(func(ctx context.Context, _ string) (string, error) {
-			renamed, err := m.opts.Hub.RenameSession(ctx, session.ID, title)
+			renamed, err := m.opts.Daemon.RenameSession(ctx, session.ID, title)
 			if err != nil {
 				return "", err
 			}
@@ -372,7 +372,7 @@ func forgetSession(m *Model) tea.Cmd {
 	},
 		func(m *Model) tea.Cmd {
 			return m.decide(func(ctx context.Context, _ string) (string, error) {
-				_, err := m.opts.Hub.ForgetSession(ctx, session.ID)
+				_, err := m.opts.Daemon.ForgetSession(ctx, session.ID)
 				return "forgotten", err
 			})
 		})

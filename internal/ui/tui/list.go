@@ -102,7 +102,7 @@ func doingText(r *row) string {
 
 // windowAbout is what stands in an agent's own window: what is asked comes first,
 // since the line may be cut.
-func windowAbout(item *wire.FeedItem) string {
+func windowAbout(item *wire.InboxRequest) string {
 	if item.Asked != "" {
 		return "in its window: " + termsafe.Line(item.Asked, 200)
 	}
@@ -111,7 +111,7 @@ func windowAbout(item *wire.FeedItem) string {
 
 // requestAbout is what a request is about in a few words: the question, the
 // command, or what the first line says. It may be cut: it is no place to decide.
-func requestAbout(item *wire.FeedItem) string {
+func requestAbout(item *wire.InboxRequest) string {
 	if len(item.Questions) > 0 {
 		return termsafe.Line(item.Questions[0].Text, 200)
 	}
@@ -126,7 +126,7 @@ func commandOf(card string) string {
 			return termsafe.Line("$ "+line.Command(), 200)
 		}
 	}
-	return text.Style{}.About(&wire.FeedItem{Shown: card})
+	return text.Style{}.About(&wire.InboxRequest{Shown: card})
 }
 
 // visibleList are the lines of the list that fit, with the selected row among them.

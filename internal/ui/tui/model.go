@@ -18,13 +18,13 @@ const settleTime = 300*time.Millisecond + frameTime
 // something to spare.
 const frameTime = time.Second/framesPerSecond + 20*time.Millisecond
 
-// framesPerSecond is how often the screen is drawn at most; what the hub says
+// framesPerSecond is how often the screen is drawn at most; what the daemon says
 // changes it more rarely (gatherTime).
 const framesPerSecond = 10
 
 // Options are what a view works with.
 type Options struct {
-	Hub Hub
+	Daemon Daemon
 	// Jump brings the window of a session before the person.
 	Jump func(ctx context.Context, s *wire.Session) (string, error)
 	// Resume takes an ended session up again; nil where that cannot be done here.
@@ -33,7 +33,7 @@ type Options struct {
 	Now func() time.Time
 	// Empty are the lines to show while there is no session at all.
 	Empty []string
-	// Version is this program's; "" does not compare it with the hub's.
+	// Version is this program's; "" does not compare it with the daemon's.
 	Version string
 }
 
@@ -55,7 +55,7 @@ type Model struct {
 	ctx   context.Context
 	board *board
 
-	hubState
+	daemonState
 
 	width, height int
 	list          *list
@@ -107,14 +107,14 @@ type confirmText struct {
 	hints    []string
 }
 
-// New returns a view of a hub.
+// New returns a view of a daemon.
 func New(ctx context.Context, opts Options) *Model {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	const looking = "looking for the hub"
+	const looking = "looking for the daemon"
 	m := &Model{opts: opts, ctx: ctx, board: newBoard(), tick: tea.Tick,
-		hubState: hubState{connection: looking, problem: looking}}
+		daemonState: daemonState{connection: looking, problem: looking}}
 	m.list = newList(m.board, "", false)
 	return m
 }
@@ -126,7 +126,7 @@ func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) error {
 	model := New(ctx, opts)
 	own := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(framesPerSecond)}
 	program := tea.NewProgram(model, append(own, more...)...)
-	Follow(ctx, opts.Hub, program.Send)
+	Follow(ctx, opts.Daemon, program.Send)
 	_, err := program.Run()
 	return err
 }
@@ -135,13 +135,13 @@ func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) error {
 func (m *Model) Init() tea.Cmd { return nil }
 
 // drawnFrame is the frame that was made last. It is made anew only when something
-// happened: a hub that says it is well changes nothing.
+// happened: a daemon that says it is well changes nothing.
 type drawnFrame struct {
 	text  string
 	valid bool
 }
 
-// Update takes one message: a key, or something the hub said.
+// Update takes one message: a key, or something the daemon said.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if !m.saysNothingNew(msg) {
 		m.drawn.valid = false
@@ -195,13 +195,13 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		handleWheel(m, msg)
 	case tea.MouseClickMsg:
 		handleClick(m, msg)
-	case hubMsg:
+	case daemonMsg:
 		for _, one := range msg {
-			m.handleHub(one)
+			m.handleDaemon(one)
 		}
 		m.followProblem()
 	case noteMsg, sessionsMsg, sessionMsg, infoMsg, connectionMsg, silenceMsg:
-		m.handleHub(msg)
+		m.handleDaemon(msg)
 		m.followProblem()
 	case detailMsg:
 		m.loading = ""
@@ -216,7 +216,7 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		}
 	case outcomeMsg:
 		m.busy, m.status = m.busy && msg.aside, msg.text
-		if msg.returned { // the screen was the hub's: what is typed now may be meant for its question
+		if msg.returned { // the screen was the daemon's: what is typed now may be meant for its question
 			m.shown = shown{}
 		}
 		return m.readInfo
@@ -240,22 +240,22 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// readInfo asks the hub how it is now: an answer may have changed that.
+// readInfo asks the daemon how it is now: an answer may have changed that.
 func (m *Model) readInfo() tea.Msg {
 	ctx, cancel := context.WithTimeout(m.ctx, silenceTime)
 	defer cancel()
-	info, err := m.opts.Hub.Info(ctx)
+	info, err := m.opts.Daemon.Info(ctx)
 	if err != nil {
-		return nil // who watches the hub says so
+		return nil // who watches the daemon says so
 	}
 	return infoMsg{info}
 }
 
-// handleHub takes something the hub said.
-func (m *Model) handleHub(msg tea.Msg) {
+// handleDaemon takes something the daemon said.
+func (m *Model) handleDaemon(msg tea.Msg) {
 	switch msg := msg.(type) {
 	case noteMsg:
-		m.takeNote(client.FeedNote(msg))
+		m.takeNote(client.InboxNote(msg))
 	case sessionsMsg:
 		m.board.setSessions(msg)
 	case sessionMsg:
@@ -273,25 +273,25 @@ func (m *Model) handleHub(msg tea.Msg) {
 	}
 }
 
-// followProblem says what is wrong with the hub, and takes back that it is silent.
+// followProblem says what is wrong with the daemon, and takes back that it is silent.
 func (m *Model) followProblem() {
 	if m.nameProblem() && m.status == silentText {
 		m.status = "" // it answers again
 	}
 }
 
-// takeNote takes what the feed says. When it is followed anew, the hub names
+// takeNote takes what the inbox says. When it is followed anew, the daemon names
 // everything that waits before it says ready; what it did not name has ended.
-func (m *Model) takeNote(n client.FeedNote) {
+func (m *Model) takeNote(n client.InboxNote) {
 	switch {
 	case n.Ready != nil:
 		m.connection, m.silent, m.ready = "", false, n.Ready
 		if m.connected != nil {
-			m.board.keepRequests(func(r *wire.FeedItem) bool { return m.connected[r.ID] })
+			m.board.keepRequests(func(r *wire.InboxRequest) bool { return m.connected[r.ID] })
 			m.connected = nil
 		}
 	case n.Item == nil:
-	case n.Method == wire.NoteFeedReceived, n.Method == wire.NoteFeedWindow:
+	case n.Method == wire.NoteInboxReceived, n.Method == wire.NoteInboxWindow:
 		m.board.setRequest(n.Item)
 		if m.connected != nil {
 			m.connected[n.Item.ID] = true
@@ -356,11 +356,11 @@ func (m *Model) loadDetail() tea.Cmd {
 	key, id := m.selected, r.session.ID
 	m.loading = key
 	return func() tea.Msg {
-		session, err := m.opts.Hub.Session(m.ctx, id)
+		session, err := m.opts.Daemon.Session(m.ctx, id)
 		if err != nil {
 			return detailMsg{key: key, err: err}
 		}
-		timeline, err := readTimeline(m.ctx, m.opts.Hub, id)
+		timeline, err := readTimeline(m.ctx, m.opts.Daemon, id)
 		return detailMsg{key, session, timeline, err}
 	}
 }

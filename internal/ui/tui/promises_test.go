@@ -13,15 +13,15 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// A dialog stays open for as long as the person likes; what became of the hub and
+// A dialog stays open for as long as the person likes; what became of the daemon and
 // of the request meanwhile counts when it is closed.
 func TestDialogsDecideOnlyWhatStillWaits(t *testing.T) {
-	silent := func(s *screen, _ *wire.FeedItem) { s.send(connectionMsg{"the hub closed the connection"}) }
-	ended := func(s *screen, item *wire.FeedItem) { s.end(item) }
-	changed := func(s *screen, _ *wire.FeedItem) {
-		s.arrive(s.request("k1", func(r *wire.FeedItem) { r.Shown = "  $ rm -rf build\n" }))
+	silent := func(s *screen, _ *wire.InboxRequest) { s.send(connectionMsg{"the daemon closed the connection"}) }
+	ended := func(s *screen, item *wire.InboxRequest) { s.end(item) }
+	changed := func(s *screen, _ *wire.InboxRequest) {
+		s.arrive(s.request("k1", func(r *wire.InboxRequest) { r.Shown = "  $ rm -rf build\n" }))
 	}
-	for what, meanwhile := range map[string]func(*screen, *wire.FeedItem){
+	for what, meanwhile := range map[string]func(*screen, *wire.InboxRequest){
 		"silent": silent, "ended": ended, "changed": changed} {
 		for _, keys := range [][2]string{{"d", "enter"}, {"A", "A"}} {
 			t.Run(what+" "+keys[0], func(t *testing.T) {
@@ -34,8 +34,8 @@ func TestDialogsDecideOnlyWhatStillWaits(t *testing.T) {
 				meanwhile(s, item)
 				s.wait(time.Second)
 				s.press(keys[1])
-				if len(s.hub.replies) != 0 {
-					t.Errorf("sent: %s, want nothing", toJSON(s.hub.replies))
+				if len(s.daemon.replies) != 0 {
+					t.Errorf("sent: %s, want nothing", toJSON(s.daemon.replies))
 				}
 			})
 		}
@@ -47,16 +47,16 @@ func TestRuleIsSavedOnlyOnceItWasShown(t *testing.T) {
 	s.arrive(s.request("k1", nil))
 	s.wait(time.Second)
 	s.press("A", "A", "A") // a key that repeats
-	if len(s.hub.replies) != 0 {
-		t.Fatalf("a repeated key saved the rule: %s", toJSON(s.hub.replies))
+	if len(s.daemon.replies) != 0 {
+		t.Fatalf("a repeated key saved the rule: %s", toJSON(s.daemon.replies))
 	}
 	s = newScreen(t, 120, 24)
-	s.arrive(s.request("k1", func(r *wire.FeedItem) { r.Rule = strings.Repeat("rule ", 2000) }))
+	s.arrive(s.request("k1", func(r *wire.InboxRequest) { r.Rule = strings.Repeat("rule ", 2000) }))
 	s.wait(time.Second)
 	s.press("A")
 	s.wait(time.Second)
 	s.press("A")
-	if len(s.hub.replies) != 0 {
+	if len(s.daemon.replies) != 0 {
 		t.Fatal("a rule that did not fit on the screen was saved")
 	}
 	s.mustShow("too small")
@@ -66,7 +66,7 @@ func TestRuleIsSavedOnlyOnceItWasShown(t *testing.T) {
 // selected behind it was not seen.
 func TestNothingBehindAFormCountsAsShown(t *testing.T) {
 	s := newScreen(t, 120, 24)
-	first := s.request("k1", func(r *wire.FeedItem) {
+	first := s.request("k1", func(r *wire.InboxRequest) {
 		r.Kind, r.Choices, r.Questions = "question", []string{"answer", "deny"}, question()
 	})
 	s.arrive(first)
@@ -78,8 +78,8 @@ func TestNothingBehindAFormCountsAsShown(t *testing.T) {
 	s.press("x")
 	s.wait(time.Second)
 	s.press("esc", "esc", "a")
-	if len(s.hub.replies) != 0 {
-		t.Errorf("approved what stood behind the form: %s", toJSON(s.hub.replies))
+	if len(s.daemon.replies) != 0 {
+		t.Errorf("approved what stood behind the form: %s", toJSON(s.daemon.replies))
 	}
 }
 
@@ -91,7 +91,7 @@ func TestSmallScreensHideNothing(t *testing.T) {
 		for _, width := range []int{1, 2, 3, 5, 9, 20, 40, 99, 100, 130} {
 			for height := 1; height <= 12; height++ {
 				s := newScreen(t, width, height)
-				s.arrive(s.request("k1", func(r *wire.FeedItem) { r.Shown = "Claude\n  $ " + command + "\n" }))
+				s.arrive(s.request("k1", func(r *wire.InboxRequest) { r.Shown = "Claude\n  $ " + command + "\n" }))
 				seen := map[string]bool{}
 				for range 200 {
 					s.wait(time.Second)
@@ -111,7 +111,7 @@ func TestSmallScreensHideNothing(t *testing.T) {
 				}
 				s.wait(time.Second)
 				s.press("a")
-				if len(s.hub.replies) == 0 {
+				if len(s.daemon.replies) == 0 {
 					continue
 				}
 				for _, part := range wrapMarked("  $ "+command, s.model.layout().detail.width) {
@@ -174,17 +174,17 @@ func TestFormsOfAnySize(t *testing.T) {
 	}
 	questions := []event.Inquiry{{Text: "first", Options: options}, {Text: "second", Multi: true, Options: options}}
 	s := newScreen(t, 120, 24)
-	s.arrive(s.request("k1", func(r *wire.FeedItem) {
+	s.arrive(s.request("k1", func(r *wire.InboxRequest) {
 		r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, questions
 	}))
 	s.wait(time.Second)
 	s.press("enter", "c") // the twelfth
 	s.mustShow("second", "e [ ] option-14")
 	s.press("1", "e", "enter")
-	if len(s.hub.replies) != 1 {
-		t.Fatalf("replies: got %d, want 1:\n%s", len(s.hub.replies), s.text())
+	if len(s.daemon.replies) != 1 {
+		t.Fatalf("replies: got %d, want 1:\n%s", len(s.daemon.replies), s.text())
 	}
-	got := toJSON(s.hub.replies[0].Answers)
+	got := toJSON(s.daemon.replies[0].Answers)
 	want := `[{"question":"first","options":["option-12"]},` +
 		`{"question":"second","options":["option-1","option-14"]}]`
 	if got != want {
@@ -213,7 +213,7 @@ func TestLargeThingsAreDrawnFast(t *testing.T) {
 	}
 	s.send(sessionsMsg(list))
 	large := strings.Repeat("  + line of a large file\n", 200_000)
-	s.arrive(s.request("k1", func(r *wire.FeedItem) { r.Shown = large }))
+	s.arrive(s.request("k1", func(r *wire.InboxRequest) { r.Shown = large }))
 	s.press("home")
 	_ = s.text()
 	const frames = 20
@@ -239,8 +239,8 @@ func TestNothingBehindAPageCountsAsShown(t *testing.T) {
 		s.press("?")
 		s.wait(time.Second)
 		s.press("esc", key, "enter")
-		if len(s.hub.replies) != 0 {
-			t.Errorf("%s sent: %s, want nothing", key, toJSON(s.hub.replies))
+		if len(s.daemon.replies) != 0 {
+			t.Errorf("%s sent: %s, want nothing", key, toJSON(s.daemon.replies))
 		}
 	}
 }

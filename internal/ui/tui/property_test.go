@@ -30,16 +30,16 @@ const onScreen = 300 * time.Millisecond
 // lines of which request stood there, by marks in their text.
 type watcher struct {
 	s     *screen
-	items map[string]*wire.FeedItem // by id, as they are now
-	lines map[string]int            // by hash
-	seen  map[string]map[int]bool   // by hash: the lines that stood in a frame
-	whole map[string]time.Time      // by hash: since when all of them had stood there
-	once  map[string]time.Time      // by hash: since when any of it did
+	items map[string]*wire.InboxRequest // by id, as they are now
+	lines map[string]int                // by hash
+	seen  map[string]map[int]bool       // by hash: the lines that stood in a frame
+	whole map[string]time.Time          // by hash: since when all of them had stood there
+	once  map[string]time.Time          // by hash: since when any of it did
 }
 
 // newRequest makes a request of some lines, each with a mark.
-func (w *watcher) newRequest(id string, version, lines int, change func(*wire.FeedItem)) *wire.FeedItem {
-	item := w.s.request(id, func(r *wire.FeedItem) {
+func (w *watcher) newRequest(id string, version, lines int, change func(*wire.InboxRequest)) *wire.InboxRequest {
+	item := w.s.request(id, func(r *wire.InboxRequest) {
 		r.Shown = ""
 		for i := range lines {
 			r.Shown += fmt.Sprintf("  $ <%s.%d:%d>\n", id, version, i)
@@ -92,7 +92,7 @@ func (w *watcher) look(now time.Time) {
 }
 
 // check holds answers against what stood on the screen before them.
-func (w *watcher) check(rt *rapid.T, replies []client.FeedReply) {
+func (w *watcher) check(rt *rapid.T, replies []client.InboxReply) {
 	for _, reply := range replies {
 		since, what := w.whole[reply.SHA256], "all of it was"
 		if reply.Choice == "deny" {
@@ -120,12 +120,12 @@ func TestNoAnswerReachesWhatWasNotShown(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newScreen(t, rapid.SampledFrom([]int{40, 80, 130}).Draw(rt, "width"),
 			rapid.IntRange(8, 30).Draw(rt, "height"))
-		w := &watcher{s: s, items: map[string]*wire.FeedItem{}, lines: map[string]int{},
+		w := &watcher{s: s, items: map[string]*wire.InboxRequest{}, lines: map[string]int{},
 			seen: map[string]map[int]bool{}, whole: map[string]time.Time{}, once: map[string]time.Time{}}
 		do := func(step func()) {
-			before := len(s.hub.replies)
+			before := len(s.daemon.replies)
 			step()
-			replies := s.hub.replies[before:]
+			replies := s.daemon.replies[before:]
 			w.check(rt, replies)
 			for _, reply := range replies {
 				if reply.Choice != "deny" {

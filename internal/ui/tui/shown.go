@@ -184,4 +184,4 @@ func (m *Model) whyNotYet(approval bool) string {
 	return ""
 }
 
-const silentText = "the hub does not answer, so nothing was decided"
+const silentText = "the daemon does not answer, so nothing was decided"

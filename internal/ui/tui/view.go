@@ -176,7 +176,7 @@ func (f frame) statusLine() string {
 		}
 		return styleWaiting.Render("! p says what to do: " + what)
 	case f.isOtherVersion(f.opts.Version):
-		return styleWaiting.Render(fmt.Sprintf("the hub is hookmux %s and this is %s; `hookmux hub restart` starts "+
+		return styleWaiting.Render(fmt.Sprintf("the daemon is hookmux %s and this is %s; `hookmux daemon restart` starts "+
 			"this one", termsafe.Line(f.info.Version, 20), termsafe.Line(f.opts.Version, 20)))
 	}
 	return ""

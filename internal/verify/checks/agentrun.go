@@ -45,7 +45,7 @@ type CheckGroup struct {
 func builtinGroups() []CheckGroup {
 	return []CheckGroup{
 		coreGroup(),
-		feedGroup(),
+		inboxGroup(),
 		questionGroup(),
 		statusGroup(),
 	}

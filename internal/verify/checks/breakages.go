@@ -9,7 +9,7 @@ const strayWord = "hookmux-verify-stray"
 var (
 	silent = testbed.Breakage{Name: "silent", What: "an encoder that says nothing", Out: "cat >/dev/null"}
 
-	forgetful = testbed.Breakage{Name: "forgetful", What: "a hub that forgets what hooks said", Forget: true}
+	forgetful = testbed.Breakage{Name: "forgetful", What: "a daemon that forgets what hooks said", Forget: true}
 
 	dropReason = testbed.Breakage{Name: "drop-reason", What: "an encoder that drops the reason",
 		Out: `sed 's/` + testbed.WordReason + `[a-z-]*/x/g'`}
@@ -34,7 +34,7 @@ var (
 	denyAll = testbed.Breakage{Name: "deny-all", What: "an encoder that gives every call the same answer",
 		Out: `{ cat >/dev/null; case "$2" in PreToolUse) echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"all"}}' ;; esac; }`}
 
-	noCap = testbed.Breakage{Name: "no-cap", What: "a hub that keeps an agent going too often",
+	noCap = testbed.Breakage{Name: "no-cap", What: "a daemon that keeps an agent going too often",
 		First: `case "$2" in Stop) cat >/dev/null; n=$(($(cat "$HOME/rounds" 2>/dev/null || echo 0) + 1)); echo $n > "$HOME/rounds"
 if [ $n -le 6 ]; then echo '{"decision":"block","reason":"` + testbed.WordKeep + `Stop-'$n'` + testbed.WordEnd + `"}'; fi; exit 0 ;; esac`}
 
@@ -42,7 +42,7 @@ if [ $n -le 6 ]; then echo '{"decision":"block","reason":"` + testbed.WordKeep +
 		Catalogue: "name: {agent}\nevents:\n  - {name: SessionEnd, kind: session.end, install: never, why: " +
 			"sabotage, timeout: 5s}\n"}
 
-	denyUnavailable = testbed.Breakage{Name: "deny-unavailable", What: "a client that refuses while no hub answers",
+	denyUnavailable = testbed.Breakage{Name: "deny-unavailable", What: "a client that refuses while no daemon answers",
 		Env: []string{"HOOKMUX_ON_UNAVAILABLE=deny"}}
 
 	straggler = testbed.Breakage{Name: "straggler", What: "a client that leaves a process behind",

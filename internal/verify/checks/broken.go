@@ -61,7 +61,7 @@ func toolBefore(a *agent.Agent) string {
 	return ""
 }
 
-// runBroken runs without a hub and beside broken hooks: one whose program is missing,
+// runBroken runs without a daemon and beside broken hooks: one whose program is missing,
 // one that crashes or hangs, and a sound one at another event that shows that hooks
 // run.
 func runBroken(ctx context.Context, st *testbed.TestBed) error {
@@ -87,7 +87,7 @@ func runBroken(ctx context.Context, st *testbed.TestBed) error {
 			return err
 		}
 	}
-	in, args, err := prepareHubless(ctx, st, append(st.FreeCommand("Run it"), st.Driver.Trusting...))
+	in, args, err := prepareDaemonless(ctx, st, append(st.FreeCommand("Run it"), st.Driver.Trusting...))
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func wentOn(e *testbed.Evidence, s Subject, tag string) *Result {
 		return nil
 	}
 	if e.Refusing && !e.Ran(tag) {
-		r := UnsureBecause("your hooks refuse every call while no hub answers (--on-unavailable deny), so that " +
+		r := UnsureBecause("your hooks refuse every call while no daemon answers (--on-unavailable deny), so that " +
 			"nothing can be told")
 		return &r
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/hookmux/hookmux/plugins"
 )
 
-// What can break around a plugin is the other end of its line: a hub that hangs
+// What can break around a plugin is the other end of its line: a daemon that hangs
 // up in the middle of a call, one that never answers, and a hook client that is
-// gone. runBrokenPlugin puts such a hub in the real one's place.
+// gone. runBrokenPlugin puts such a daemon in the real one's place.
 func runBrokenPlugin(ctx context.Context, st *testbed.TestBed) error {
 	if err := st.InstallHooks(); err != nil {
 		return err
@@ -40,7 +40,7 @@ func runBrokenPlugin(ctx context.Context, st *testbed.TestBed) error {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return err
 	}
-	h := &brokenHub{event: toolBefore(st.Agent), calls: map[string]time.Time{}}
+	h := &brokenDaemon{event: toolBefore(st.Agent), calls: map[string]time.Time{}}
 	if err := h.listenOn(st.Dirs.Socket()); err != nil {
 		return err
 	}
@@ -50,8 +50,8 @@ func runBrokenPlugin(ctx context.Context, st *testbed.TestBed) error {
 	return err
 }
 
-// brokenHub reads calls and breaks as the command in them asks for.
-type brokenHub struct {
+// brokenDaemon reads calls and breaks as the command in them asks for.
+type brokenDaemon struct {
 	event string // at which it breaks
 	ln    net.Listener
 	mu    sync.Mutex
@@ -60,7 +60,7 @@ type brokenHub struct {
 	wg    sync.WaitGroup
 }
 
-func (h *brokenHub) listenOn(socket string) (err error) {
+func (h *brokenDaemon) listenOn(socket string) (err error) {
 	if err = os.MkdirAll(filepath.Dir(socket), 0o700); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (h *brokenHub) listenOn(socket string) (err error) {
 	return nil
 }
 
-func (h *brokenHub) serveConn(c net.Conn) {
+func (h *brokenDaemon) serveConn(c net.Conn) {
 	r := bufio.NewReader(c)
 	line, err := r.ReadBytes('\n')
 	var head struct {
@@ -121,7 +121,7 @@ func (h *brokenHub) serveConn(c net.Conn) {
 	c.Close()
 }
 
-func (h *brokenHub) close() {
+func (h *brokenDaemon) close() {
 	_ = h.ln.Close() // it was only listened on
 	h.mu.Lock()
 	for _, c := range h.open {
@@ -133,7 +133,7 @@ func (h *brokenHub) close() {
 	h.wg.Wait()
 }
 
-func (h *brokenHub) brokenFacts(project string) testbed.Broken {
+func (h *brokenDaemon) brokenFacts(project string) testbed.Broken {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b := testbed.Broken{Called: map[string]bool{}}

@@ -33,12 +33,12 @@ func builtinChecks() []Check {
 			Applies: func(s Subject) bool { return canKeep(s) && !s.Driver.KeepAtTerminal }, Judge: judgeCap,
 			Breakage: noCap,
 		}, {
-			ID: "hub-absent", Proves: "without a hub the agent goes on and the events are kept",
+			ID: "daemon-absent", Proves: "without a daemon the agent goes on and the events are kept",
 			Runs:    []string{"broken"},
 			Applies: func(s Subject) bool { return wholeAgent(s) && !isPlugin(s.Agent) }, Judge: judgeAbsent("broken"),
 			Breakage: denyUnavailable,
 		}, {
-			ID: "hub-absent", Proves: "without a hub the agent goes on and its plugin keeps the events",
+			ID: "daemon-absent", Proves: "without a daemon the agent goes on and its plugin keeps the events",
 			Runs:    []string{"absent"},
 			Applies: func(s Subject) bool { return wholeAgent(s) && isPlugin(s.Agent) }, Judge: judgeAbsent("absent"),
 			Breakage: denyUnavailable,
@@ -251,10 +251,10 @@ func judgeAbsent(run string) func(*Proof, Subject) Result {
 	return func(p *Proof, s Subject) Result {
 		e := p.Of(run)
 		if e.Refusing && !e.Ran("absent") {
-			return HoldsBecause("refused without a hub, as these hooks were installed to (--on-unavailable deny)")
+			return HoldsBecause("refused without a daemon, as these hooks were installed to (--on-unavailable deny)")
 		}
 		if !e.Ran("absent") || !e.Saw("out-absent") {
-			return FailsBecause("Hooks must answer neutrally while no hub can be reached; HOOKMUX_ON_UNAVAILABLE "+
+			return FailsBecause("Hooks must answer neutrally while no daemon can be reached; HOOKMUX_ON_UNAVAILABLE "+
 				"may be deny, or the hooks were installed with --on-unavailable deny",
 				"the command ran: %v; the model was told its result: %v", e.Ran("absent"), e.Saw("out-absent"))
 		}
@@ -267,7 +267,7 @@ func judgeAbsent(run string) func(*Proof, Subject) Result {
 		}
 		for _, r := range e.Spooled {
 			if r.Event == spec.Name {
-				return HoldsBecause("the turn went on, %d events were kept for the next hub", len(e.Spooled))
+				return HoldsBecause("the turn went on, %d events were kept for the next daemon", len(e.Spooled))
 			}
 		}
 		return FailsBecause("The spool folder may not be writable (`hookmux status` names it)",

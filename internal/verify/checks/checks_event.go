@@ -93,7 +93,7 @@ func judgeDecodes(p *Proof, s Subject) Result {
 			}
 			n++
 			if x.Event.Malformed != "" && !cutByAgent(&x.Event) {
-				return FailsBecause("`hookmux explain` takes the payload apart",
+				return FailsBecause("`hookmux why` takes the payload apart",
 					"a payload of the act %s could not be read: %s", e.Run, x.Event.Malformed)
 			}
 			if x.Event.Session == "" && !(x.Event.Kind == event.Other && isSessionless(s)) {

@@ -12,7 +12,7 @@ import (
 // Checks about requests that a person answers from elsewhere.
 
 // promptWithin is how soon an agent's own prompt must be there once a request
-// was let go, and goneWithin how soon a request must be out of the feed after
+// was let go, and goneWithin how soon a request must be out of the inbox after
 // the first sign that it was answered in the agent's own window. A machine
 // that has too much to do may take longer without anybody's fault: then nothing
 // is proven. What takes slack times as long is wrong on any machine.
@@ -22,57 +22,57 @@ const (
 	slack        = 4
 )
 
-func feedChecks() []Check {
-	can := func(s Subject) bool { return s.Event == nil && s.Agent != nil && noFeed(s.Agent, s.Driver) == "" }
+func inboxChecks() []Check {
+	can := func(s Subject) bool { return s.Event == nil && s.Agent != nil && noInbox(s.Agent, s.Driver) == "" }
 	asks := func(s Subject) bool { return can(s) && s.Driver.Questions != nil }
 	byCommand := func(s Subject) bool { return can(s) && s.Agent.Install != nil && s.Agent.Install.Plugin == nil }
 	return []Check{
 		{
-			ID: "feed-approve", Proves: "what is approved from elsewhere runs", Runs: []string{"feed"},
-			Applies: can, Judge: judgeFeedYes, Breakage: silent, Sure: byCommand,
+			ID: "inbox-approve", Proves: "what is approved from elsewhere runs", Runs: []string{"inbox"},
+			Applies: can, Judge: judgeInboxYes, Breakage: silent, Sure: byCommand,
 		}, {
-			ID: "feed-deny", Proves: "what is refused from elsewhere does not run, and the model reads why",
-			Runs: []string{"feed"}, Applies: can, Judge: judgeFeedNo, Breakage: allowForDeny, Sure: byCommand,
+			ID: "inbox-deny", Proves: "what is refused from elsewhere does not run, and the model reads why",
+			Runs: []string{"inbox"}, Applies: can, Judge: judgeInboxNo, Breakage: allowForDeny, Sure: byCommand,
 		}, {
-			ID: "feed-nobody", Proves: "the agent's own prompt takes over when nobody answers", Runs: []string{"feed"},
-			Applies: can, Judge: judgeFeedNobody, Breakage: allowAll, Sure: byCommand,
+			ID: "inbox-nobody", Proves: "the agent's own prompt takes over when nobody answers", Runs: []string{"inbox"},
+			Applies: can, Judge: judgeInboxNobody, Breakage: allowAll, Sure: byCommand,
 		}, {
-			ID:      "feed-later",
+			ID:      "inbox-later",
 			Proves:  "what was let go and approved in the agent's own window runs, and is not asked about again",
-			Runs:    []string{"feed"},
-			Applies: func(s Subject) bool { return can(s) && s.Agent.Feed.Repeats }, Judge: judgeFeedLater,
+			Runs:    []string{"inbox"},
+			Applies: func(s Subject) bool { return can(s) && s.Agent.Inbox.Repeats }, Judge: judgeInboxLater,
 			Breakage: askTwice, Sure: byCommand,
 		}, {
-			ID: "feed-window", Proves: "a request that was answered in the agent's own window is gone from the feed",
-			Runs:    []string{"feed"},
-			Applies: func(s Subject) bool { return can(s) && showsWindow(s.Agent) }, Judge: judgeFeedWindow,
+			ID: "inbox-window", Proves: "a request that was answered in the agent's own window is gone from the inbox",
+			Runs:    []string{"inbox"},
+			Applies: func(s Subject) bool { return can(s) && showsWindow(s.Agent) }, Judge: judgeInboxWindow,
 			Breakage: blindWindow, Sure: byCommand,
 		}, {
-			ID: "feed-question", Proves: "the model reads the answers to its questions", Runs: []string{"questions"},
-			Applies: asks, Judge: judgeFeedQuestion, Breakage: silent, Sure: byCommand,
+			ID: "inbox-question", Proves: "the model reads the answers to its questions", Runs: []string{"questions"},
+			Applies: asks, Judge: judgeInboxQuestion, Breakage: silent, Sure: byCommand,
 		}, {
-			ID:      "feed-window-question",
-			Proves:  "a question that was answered in the agent's own window is gone from the feed",
+			ID:      "inbox-window-question",
+			Proves:  "a question that was answered in the agent's own window is gone from the inbox",
 			Runs:    []string{"questions"},
-			Applies: func(s Subject) bool { return asks(s) && showsWindow(s.Agent) }, Judge: judgeFeedWindowQuestion,
+			Applies: func(s Subject) bool { return asks(s) && showsWindow(s.Agent) }, Judge: judgeInboxWindowQuestion,
 			Breakage: blindQuestion, Sure: byCommand,
 		}, {
-			ID: "feed-plan-mode", Proves: "an accepted plan is carried out in the way that was chosen",
+			ID: "inbox-plan-mode", Proves: "an accepted plan is carried out in the way that was chosen",
 			Runs:    []string{"plans"},
 			Applies: func(s Subject) bool { return asks(s) && len(s.Driver.Questions.Modes) > 0 },
-			Judge:   judgeFeedPlanModes, Breakage: forgetMode,
+			Judge:   judgeInboxPlanModes, Breakage: forgetMode,
 		}, {
-			ID:     "feed-form",
+			ID:     "inbox-form",
 			Proves: "a form of an MCP server is filled in or refused from elsewhere, else the agent's own comes up",
 			Runs:   []string{"forms"},
 			Applies: func(s Subject) bool {
 				return s.Event == nil && s.Agent != nil && noForms(s.Agent,
 					s.Driver) == ""
-			}, Judge: judgeFeedForm, Breakage: silent,
+			}, Judge: judgeInboxForm, Breakage: silent,
 		}, {
-			ID: "feed-plan", Proves: "a plan is sent back with words and accepted with words",
+			ID: "inbox-plan", Proves: "a plan is sent back with words and accepted with words",
 			Runs:    []string{"questions"},
-			Applies: func(s Subject) bool { return asks(s) && s.Driver.Questions.Plan != "" }, Judge: judgeFeedPlan,
+			Applies: func(s Subject) bool { return asks(s) && s.Driver.Questions.Plan != "" }, Judge: judgeInboxPlan,
 			Breakage: silent, Sure: byCommand,
 		},
 	}
@@ -81,14 +81,14 @@ func feedChecks() []Check {
 // checkAnswered makes sure that a request came and the answer was delivered.
 func checkAnswered(e *testbed.Evidence, tag string) *Result {
 	var r Result
-	switch item, ok := e.Feed.Asked[tag]; {
+	switch item, ok := e.Inbox.Asked[tag]; {
 	case !ok:
-		r = FailsBecause("", "no request for %s reached the feed", tag)
-	case strings.Contains(joined(e.Feed.Early), tag):
+		r = FailsBecause("", "no request for %s reached the inbox", tag)
+	case strings.Contains(joined(e.Inbox.Early), tag):
 		r = FailsBecause("GUARDS DO NOT GUARD with this version of the agent", "%s ran before anybody answered", tag)
-	case e.Feed.Replies[tag] != string(queue.Delivered):
+	case e.Inbox.Replies[tag] != string(queue.Delivered):
 		r = FailsBecause("A fault of hookmux", "the answer to request %s was not delivered: %s", item.ID,
-			e.Feed.Replies[tag])
+			e.Inbox.Replies[tag])
 	default:
 		return nil
 	}
@@ -103,8 +103,8 @@ func joined(list []string) string {
 	return all
 }
 
-func judgeFeedYes(p *Proof, _ Subject) Result {
-	e := p.Of("feed")
+func judgeInboxYes(p *Proof, _ Subject) Result {
+	e := p.Of("inbox")
 	if r := checkAnswered(e, tagYes); r != nil {
 		return *r
 	}
@@ -114,8 +114,8 @@ func judgeFeedYes(p *Proof, _ Subject) Result {
 	return HoldsBecause("waited, was approved from elsewhere and ran")
 }
 
-func judgeFeedNo(p *Proof, _ Subject) Result {
-	e := p.Of("feed")
+func judgeInboxNo(p *Proof, _ Subject) Result {
+	e := p.Of("inbox")
 	if r := checkAnswered(e, tagNo); r != nil {
 		return *r
 	}
@@ -128,8 +128,8 @@ func judgeFeedNo(p *Proof, _ Subject) Result {
 	return HoldsBecause("did not run; the model read the reason")
 }
 
-func judgeFeedNobody(p *Proof, _ Subject) Result {
-	e := p.Of("feed")
+func judgeInboxNobody(p *Proof, _ Subject) Result {
+	e := p.Of("inbox")
 	if r := checkAnswered(e, tagNobody); r != nil {
 		return *r
 	}
@@ -141,7 +141,7 @@ func judgeFeedNobody(p *Proof, _ Subject) Result {
 
 // prompted says whether the agent's own prompt took over in time.
 func prompted(e *testbed.Evidence) Result {
-	switch took := e.Feed.Prompted; {
+	switch took := e.Inbox.Prompted; {
 	case took < 0:
 		return FailsBecause("", "the agent's own prompt did not come up")
 	case took > slack*promptWithin:
@@ -153,56 +153,56 @@ func prompted(e *testbed.Evidence) Result {
 	return HoldsBecause("the agent's own prompt was there")
 }
 
-func judgeFeedLater(p *Proof, _ Subject) Result {
-	e := p.Of("feed")
+func judgeInboxLater(p *Proof, _ Subject) Result {
+	e := p.Of("inbox")
 	if r := checkAnswered(e, tagLater); r != nil {
 		return *r
 	}
 	switch {
-	case e.Feed.Times[tagLater] > 1:
-		return FailsBecause("A fault of hookmux", "it was put to the person %d times", e.Feed.Times[tagLater])
+	case e.Inbox.Times[tagLater] > 1:
+		return FailsBecause("A fault of hookmux", "it was put to the person %d times", e.Inbox.Times[tagLater])
 	case !e.Ran(tagLater):
 		return FailsBecause("", "the person said yes in the window, and it did not run")
 	}
-	return HoldsBecause("approved in the window, ran, and came to the feed once")
+	return HoldsBecause("approved in the window, ran, and came to the inbox once")
 }
 
-func judgeFeedWindow(p *Proof, s Subject) Result {
-	e := p.Of("feed")
-	return goneFromFeed(e, s, tagWindow, e.Ran(tagWindow))
+func judgeInboxWindow(p *Proof, s Subject) Result {
+	e := p.Of("inbox")
+	return goneFromInbox(e, s, tagWindow, e.Ran(tagWindow))
 }
 
-func judgeFeedWindowQuestion(p *Proof, s Subject) Result {
+func judgeInboxWindowQuestion(p *Proof, s Subject) Result {
 	e := p.Of("questions")
-	return goneFromFeed(e, s, "question", e.Saw(fmt.Sprintf(s.Driver.Questions.Told, askedThree, "small")))
+	return goneFromInbox(e, s, "question", e.Saw(fmt.Sprintf(s.Driver.Questions.Told, askedThree, "small")))
 }
 
-// goneFromFeed says whether a request that was answered in the agent's own
-// window left the feed in time, and whether the agent took the answer.
-func goneFromFeed(e *testbed.Evidence, s Subject, tag string, taken bool) Result {
-	if _, ok := e.Feed.Asked[tag]; !ok {
-		return FailsBecause("", "no request for %s reached the feed", tag)
+// goneFromInbox says whether a request that was answered in the agent's own
+// window left the inbox in time, and whether the agent took the answer.
+func goneFromInbox(e *testbed.Evidence, s Subject, tag string, taken bool) Result {
+	if _, ok := e.Inbox.Asked[tag]; !ok {
+		return FailsBecause("", "no request for %s reached the inbox", tag)
 	}
 	switch {
-	case e.Feed.Sign < 0:
-		return FailsBecause("", "the sign that the catalogue names (%s) did not come", s.Agent.Feed.Window)
-	case e.Feed.Gone < 0:
-		return FailsBecause("", "it was still in the feed long after the sign (%s)", s.Agent.Feed.Window)
-	case e.Feed.Gone > slack*goneWithin:
-		return FailsBecause("", "it was gone only %.1f s after the sign (%s)", e.Feed.Gone.Seconds(),
-			s.Agent.Feed.Window)
-	case e.Feed.Ended[tag].End != queue.InWindow.Code():
-		return FailsBecause("A fault of hookmux", "it ended as: %s", e.Feed.Ended[tag].End)
+	case e.Inbox.Sign < 0:
+		return FailsBecause("", "the sign that the catalogue names (%s) did not come", s.Agent.Inbox.Window)
+	case e.Inbox.Gone < 0:
+		return FailsBecause("", "it was still in the inbox long after the sign (%s)", s.Agent.Inbox.Window)
+	case e.Inbox.Gone > slack*goneWithin:
+		return FailsBecause("", "it was gone only %.1f s after the sign (%s)", e.Inbox.Gone.Seconds(),
+			s.Agent.Inbox.Window)
+	case e.Inbox.Ended[tag].End != queue.InWindow.Code():
+		return FailsBecause("A fault of hookmux", "it ended as: %s", e.Inbox.Ended[tag].End)
 	case !taken:
 		return FailsBecause("", "the person answered in the window, and the agent did not go by it")
-	case e.Feed.Gone > goneWithin:
+	case e.Inbox.Gone > goneWithin:
 		return UnsureBecause("gone %.1f s after the sign (%s); try it again when the machine has less to do",
-			e.Feed.Gone.Seconds(), s.Agent.Feed.Window)
+			e.Inbox.Gone.Seconds(), s.Agent.Inbox.Window)
 	}
-	return HoldsBecause("gone at once after the sign (%s)", s.Agent.Feed.Window)
+	return HoldsBecause("gone at once after the sign (%s)", s.Agent.Inbox.Window)
 }
 
-func judgeFeedQuestion(p *Proof, s Subject) Result {
+func judgeInboxQuestion(p *Proof, s Subject) Result {
 	e := p.Of("questions")
 	if r := checkAnswered(e, tagQuestions); r != nil {
 		return *r
@@ -219,7 +219,7 @@ func judgeFeedQuestion(p *Proof, s Subject) Result {
 	return HoldsBecause("the model read both answers, the one with two options whole")
 }
 
-func judgeFeedPlan(p *Proof, _ Subject) Result {
+func judgeInboxPlan(p *Proof, _ Subject) Result {
 	e := p.Of("questions")
 	for _, tag := range []string{"plan-rejected", "plan"} {
 		if r := checkAnswered(e, tag); r != nil {
@@ -243,20 +243,20 @@ var (
 		Out: `{ cat >/dev/null; case "$2" in PermissionRequest) echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}' ;; esac; }`}
 
 	// askTwice does not know that the agent reports a call again.
-	askTwice = testbed.Breakage{Name: "ask-twice", What: "a feed that puts a call to the person again",
+	askTwice = testbed.Breakage{Name: "ask-twice", What: "a inbox that puts a call to the person again",
 		Catalogue: "name: {agent}\nfeed:\n  hold: wait\n  window: hidden\n  points:\n    PermissionRequest: " +
 			"{permission: [once, deny]}\n"}
 
 	// blindQuestion waits for the end of the turn: a question is over when it is
 	// answered, so that its end would tell as well.
 	blindQuestion = testbed.Breakage{Name: "blind-question",
-		What:  "a feed that sees neither the agent's window nor the ends of calls",
+		What:  "a inbox that sees neither the agent's window nor the ends of calls",
 		First: `case "$2" in PostToolUse) cat >/dev/null; exit 0 ;; esac`,
 		Catalogue: "name: {agent}\nfeed:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: " +
 			"{question: [answer, deny], plan: [accept, auto, reject]}\n"}
 
 	// blindWindow waits for the end of the tool.
-	blindWindow = testbed.Breakage{Name: "blind-window", What: "a feed that does not look into the agent's window",
+	blindWindow = testbed.Breakage{Name: "blind-window", What: "a inbox that does not look into the agent's window",
 		Catalogue: "name: {agent}\nfeed:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: " +
 			"{permission: [once, deny]}\n"}
 )

@@ -37,7 +37,7 @@ func noQuestion(_ *agent.Agent, d drivers.Driver) string {
 }
 
 func runQuestion(ctx context.Context, st *testbed.TestBed) error {
-	err := st.StartHubWithHooks(func(ev *event.Event, _ int) event.Decision {
+	err := st.StartDaemonWithHooks(func(ev *event.Event, _ int) event.Decision {
 		if ev.Kind == event.UserQuestion {
 			return event.Decision{Verdict: event.Deny, Reason: testbed.WordFor(testbed.WordReason, "question")}
 		}

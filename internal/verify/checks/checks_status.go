@@ -63,13 +63,13 @@ func statusGroup() CheckGroup {
 }
 
 var (
-	noStatus = testbed.Breakage{Name: "no-status", What: "a hub that follows no status", Settings: `{"status": "off"}`}
+	noStatus = testbed.Breakage{Name: "no-status", What: "a daemon that follows no status", Settings: `{"status": "off"}`}
 	noResume = testbed.Breakage{
 		Name:     "no-resume",
-		What:     "a hub that records nothing to take up",
+		What:     "a daemon that records nothing to take up",
 		Settings: `{"resume": "off"}`,
 	}
-	immortal  = testbed.Breakage{Name: "immortal", What: "a hub that does not see processes end", Immortal: true}
+	immortal  = testbed.Breakage{Name: "immortal", What: "a daemon that does not see processes end", Immortal: true}
 	otherPane = testbed.Breakage{Name: "other-pane", What: "an agent that was told another pane", Pane: "%99"}
 )
 
@@ -81,7 +81,7 @@ func judgeMoment(e *testbed.Evidence, id string, within time.Duration) Result {
 	case !tried:
 		return UnsureBecause("it did not come so far")
 	case !m.Seen:
-		return FailsBecause("look at the events of the act with --keep, and at hub.log",
+		return FailsBecause("look at the events of the act with --keep, and at daemon.log",
 			"not seen within %s; instead: %s", m.Took.Round(10*time.Millisecond), m.Got)
 	case within > 0 && m.Took > slack*within:
 		return FailsBecause("how it is noticed takes too long", "took %s", m.Took.Round(10*time.Millisecond))
@@ -126,7 +126,7 @@ func runStatus(ctx context.Context, st *testbed.TestBed) error {
 			"again": {{Say: "I went on."}},
 		},
 	})
-	if err := st.StartHubWithHooks(nil); err != nil {
+	if err := st.StartDaemonWithHooks(nil); err != nil {
 		return err
 	}
 	if st.Driver.AsksInStatus {

@@ -41,7 +41,7 @@ func judgeNeutral(p *Proof, s Subject) Result {
 			strings.Join(b, " "))
 	}
 	if extra := toldOnlyIn(e, c, s.Driver.Varies); extra != "" {
-		return FailsBecause("A hook printed something: `hookmux explain` shows what the answer to an event is",
+		return FailsBecause("A hook printed something: `hookmux why` shows what the answer to an event is",
 			"with hooks the model was told %q", testbed.ClipText(extra))
 	}
 	if lost := toldOnlyIn(c, e, s.Driver.Varies); lost != "" {

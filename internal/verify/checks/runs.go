@@ -11,7 +11,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
@@ -39,7 +39,7 @@ func builtinRuns() []AgentRun {
 			Cannot:     noPermission,
 			AtTerminal: func(_ *agent.Agent, d drivers.Driver) bool { return d.Strict == nil },
 		},
-		{Name: "absent", What: "a turn without a hub", Cannot: notAPlugin, Execute: runAbsent},
+		{Name: "absent", What: "a turn without a daemon", Cannot: notAPlugin, Execute: runAbsent},
 		{Name: "broken", What: "a turn with broken hooks", Execute: runBroken, Cannot: neverBroken},
 		{Name: "term", What: "an end by SIGTERM", Execute: runTerm},
 		{Name: "error", What: "a model that fails", Brings: failedTurn, Execute: runError},
@@ -70,7 +70,7 @@ func notAPlugin(a *agent.Agent, _ drivers.Driver) string {
 }
 
 func runObserve(ctx context.Context, st *testbed.TestBed) error {
-	if err := st.StartHubWithHooks(nil); err != nil {
+	if err := st.StartDaemonWithHooks(nil); err != nil {
 		return err
 	}
 	if err := st.SetTurnScript(plainTurn(st)); err != nil {
@@ -101,7 +101,7 @@ func runDecide(ctx context.Context, st *testbed.TestBed) error {
 		st.TaggedCall("output"), st.TaggedCall("after-deny"), st.TaggedCall("after-context"),
 		st.FailingCall("fail-deny"), st.FailingCall("fail-context"), big)
 	if st.Driver.AskRefuses {
-		ss = append(ss, testbed.CallSteps(st.TaggedCall("granted"), st.TaggedCall("ask"))...)
+		ss = append(ss, testbed.CallSteps(st.TaggedCall("permitted"), st.TaggedCall("ask"))...)
 	}
 	ss = append(ss, model.Step{Calls: []model.ToolCall{st.TaggedCall("par-a"), st.TaggedCall("par-b"),
 		st.TaggedCall("par-c")}})
@@ -121,7 +121,7 @@ func runDecide(ctx context.Context, st *testbed.TestBed) error {
 			return d
 		}
 	}
-	if err := st.StartHubWithHooks(decide); err != nil {
+	if err := st.StartDaemonWithHooks(decide); err != nil {
 		return err
 	}
 	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Run it"))
@@ -139,7 +139,7 @@ func runDecideOnce(ctx context.Context, st *testbed.TestBed) error {
 	st.SetScript(append(testbed.CallSteps(st.TaggedCall("input"), st.TaggedCall("context"), st.TaggedCall("output"),
 		st.FailingCall("fail-context"), st.TaggedCall("after-context"), st.TaggedCall("deny")),
 		model.Step{Say: testbed.LastWords}))
-	if err := st.StartHubWithHooks(DecideAll); err != nil {
+	if err := st.StartDaemonWithHooks(DecideAll); err != nil {
 		return err
 	}
 	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Run it"))
@@ -198,7 +198,7 @@ func DecideAll(ev *event.Event, n int) event.Decision {
 			}
 		}
 	case event.TurnEnd:
-		// For ever: the hub must end it.
+		// For ever: the daemon must end it.
 		return event.Decision{KeepGoing: true, Reason: testbed.GoOn(name, n+1)}
 	case event.SubagentEnd:
 		if n == 0 {
@@ -210,7 +210,7 @@ func DecideAll(ev *event.Event, n int) event.Decision {
 
 func runPrompt(ctx context.Context, st *testbed.TestBed) error {
 	st.SetScript([]model.Step{{Say: testbed.LastWords}})
-	err := st.StartHubWithHooks(func(ev *event.Event, _ int) event.Decision {
+	err := st.StartDaemonWithHooks(func(ev *event.Event, _ int) event.Decision {
 		if ev.Kind == event.TurnStart {
 			return event.Decision{Verdict: event.Deny, Reason: testbed.WordFor(testbed.WordReason, "prompt")}
 		}
@@ -225,7 +225,7 @@ func runPrompt(ctx context.Context, st *testbed.TestBed) error {
 // permissionTags are the commands of the run, by what the catalogue claims about
 // permission. Hooks say nothing about the command "control": a command that a hook
 // approved must fare better. The command "ask" is permitted without hooks, as is
-// "granted", about which they say nothing: asking must make the difference.
+// "permitted", about which they say nothing: asking must make the difference.
 func permissionTags(a *agent.Agent, d drivers.Driver) []string {
 	before, ask := ClaimOf(a, event.ToolBefore), ClaimOf(a, event.PermissionRequest)
 	var tags []string
@@ -245,7 +245,7 @@ func permissionTags(a *agent.Agent, d drivers.Driver) []string {
 		tags = append(tags, "control") // last: some agents end the run at a call that is not permitted
 	}
 	if before.Ask && !d.AskRefuses && d.Strict != nil {
-		tags = append(tags, "granted", "ask") // last: it ends the turn of some
+		tags = append(tags, "permitted", "ask") // last: it ends the turn of some
 	}
 	return tags
 }
@@ -280,7 +280,7 @@ func runPermission(ctx context.Context, st *testbed.TestBed) error {
 		calls = append(calls, st.EscalatedCall("control"))
 	}
 	st.SetScript(append(testbed.CallSteps(calls...), model.Step{Say: testbed.LastWords}))
-	if err := st.StartHubWithHooks(decidePermission); err != nil {
+	if err := st.StartDaemonWithHooks(decidePermission); err != nil {
 		return err
 	}
 	if !interactive {
@@ -344,18 +344,18 @@ func ClaimOf(a *agent.Agent, kind event.Kind) event.Carries {
 	return event.Carries{}
 }
 
-// runAbsent runs with the hook client but without the hub's program.
+// runAbsent runs with the hook client but without the daemon's program.
 func runAbsent(ctx context.Context, st *testbed.TestBed) error {
 	st.SetScript(append(testbed.CallSteps(st.TaggedCall("absent")), model.Step{Say: testbed.LastWords}))
-	in, args, err := prepareHubless(ctx, st, st.FreeCommand("Run it"))
+	in, args, err := prepareDaemonless(ctx, st, st.FreeCommand("Run it"))
 	if err != nil {
 		return err
 	}
 	return st.RunHeadless(ctx, in, args)
 }
 
-// prepareHubless installs hooks and sees to it that no hub is there and none comes up.
-func prepareHubless(ctx context.Context, st *testbed.TestBed, args []string) (agents.Installed, []string, error) {
+// prepareDaemonless installs hooks and sees to it that no daemon is there and none comes up.
+func prepareDaemonless(ctx context.Context, st *testbed.TestBed, args []string) (agents.Installed, []string, error) {
 	if err := st.OwnBin(); err != nil {
 		return st.In, nil, err
 	}
@@ -370,11 +370,11 @@ func prepareHubless(ctx context.Context, st *testbed.TestBed, args []string) (ag
 		return in, nil, err
 	}
 	st.Env = append(st.Env, "PATH="+withoutHookmux(st.LookupEnv("PATH")))
-	// Hooks that a person installed have a hub's program beside them.
-	return in, args, hubstart.Pause(st.Dirs)
+	// Hooks that a person installed have a daemon's program beside them.
+	return in, args, daemonstart.Pause(st.Dirs)
 }
 
-// withoutHookmux leaves out the folders in which a hub's program would be
+// withoutHookmux leaves out the folders in which a daemon's program would be
 // found.
 func withoutHookmux(path string) string {
 	var out []string
@@ -389,7 +389,7 @@ func withoutHookmux(path string) string {
 func runError(ctx context.Context, st *testbed.TestBed) error {
 	st.SetScript([]model.Step{{Fail: &model.Fail{Status: 400, Type: "invalid_request_error",
 		Message: "scripted failure"}}})
-	if err := st.StartHubWithHooks(nil); err != nil {
+	if err := st.StartDaemonWithHooks(nil); err != nil {
 		return err
 	}
 	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Run it"))

@@ -34,7 +34,7 @@ func runDialog(ctx context.Context, st *testbed.TestBed) error {
 	}
 	calls = append(calls, st.TaggedCall("shown"))
 	st.SetScript(append(testbed.CallSteps(calls...), model.Step{Say: testbed.LastWords}, model.Step{Say: "Went on."}))
-	err := st.StartHubWithHooks(func(ev *event.Event, n int) event.Decision {
+	err := st.StartDaemonWithHooks(func(ev *event.Event, n int) event.Decision {
 		switch {
 		case ev.Kind == event.ToolBefore && testbed.TagOf(ev) == "ask":
 			return event.Decision{Verdict: event.Ask, Reason: testbed.WordFor(testbed.WordReason, "ask")}

@@ -18,7 +18,7 @@ import (
 func runTerm(ctx context.Context, st *testbed.TestBed) error {
 	st.SetScript(append(testbed.CallSteps(st.Table.Shell.Call("touch ran-term; sleep 5")),
 		model.Step{Say: testbed.LastWords}))
-	if err := st.StartHubWithHooks(nil); err != nil {
+	if err := st.StartDaemonWithHooks(nil); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, st.Patience)

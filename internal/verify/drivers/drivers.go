@@ -52,7 +52,7 @@ var drivers = []Driver{
 		}},
 		EndsOnTerm: true,
 		Unproven: map[string]string{"Elicitation.allow": "a form is filled in by a person, and by no hook; see " +
-			"feed-form"},
+			"inbox-form"},
 		Racy: map[string]string{"StopFailure": "headless, the agent does not wait for this hook when it ends"},
 		Unseen: map[string]string{
 			"PermissionDenied": "only its auto mode sends it; TestRealReviewer switches that on",

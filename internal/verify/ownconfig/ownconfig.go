@@ -108,7 +108,7 @@ func (m *Config) TakenNotes(a *agent.Agent) []string {
 
 // CopyInto copies the files of an agent to another home and project. What is
 // already there (the scripted model) counts more. refusing says that hooks in
-// them refuse every call while no hub answers.
+// them refuse every call while no daemon answers.
 func (m *Config) CopyInto(name, home, project string) (refusing bool, err error) {
 	a, ok := agent.Builtin().Agent(name)
 	if m == nil || !ok {

@@ -27,7 +27,7 @@ func (s *Scenario) Execute(ctx context.Context, st *testbed.TestBed) (*Outcome, 
 		sc.Named["later"] = s.Later(st)
 		st.Model.SetScenario(st.Run, sc)
 	}
-	if err := st.StartHubWithHooks(s.Decide); err != nil {
+	if err := st.StartDaemonWithHooks(s.Decide); err != nil {
 		return nil, err
 	}
 	st.InPane = true

@@ -83,12 +83,12 @@ func (r *recorder) collect() {
 
 // collectState adds the small file in which some agents say what they are at.
 func (r *recorder) collectState(ev *event.Event) {
-	feed := r.st.Agent.Feed
-	if feed == nil || feed.State == nil || ev.Transcript == "" || ev.Where.PID <= 0 {
+	inbox := r.st.Agent.Inbox
+	if inbox == nil || inbox.State == nil || ev.Transcript == "" || ev.Where.PID <= 0 {
 		return
 	}
 	pid := strconv.Itoa(ev.Where.PID)
-	file := filepath.Join(filepath.Dir(ev.Transcript), strings.ReplaceAll(feed.State.Path, "{pid}", pid))
+	file := filepath.Join(filepath.Dir(ev.Transcript), strings.ReplaceAll(inbox.State.Path, "{pid}", pid))
 	now, err := os.ReadFile(file)
 	if err != nil || !json.Valid(now) {
 		return
@@ -99,7 +99,7 @@ func (r *recorder) collectState(ev *event.Event) {
 	}
 	said := compactJSON(now)
 	if kept, err := json.Marshal(map[string]json.RawMessage{
-		feed.State.Session: fields[feed.State.Session], feed.State.Status: fields[feed.State.Status],
+		inbox.State.Session: fields[inbox.State.Session], inbox.State.Status: fields[inbox.State.Status],
 	}); err == nil {
 		said = string(kept)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookmux/hookmux/internal/hubtest/programs"
+	"github.com/hookmux/hookmux/internal/daemontest/programs"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
@@ -48,7 +48,7 @@ func TestRealScenarios(t *testing.T) {
 					}
 					defer func() {
 						st.ClearUp()
-						st.StopHub()
+						st.StopDaemon()
 						testbed.RemoveAll(st.Base)
 					}()
 					if s.Cannot != nil {

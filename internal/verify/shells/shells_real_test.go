@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/hubtest/programs"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/programs"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
@@ -78,7 +78,7 @@ var kinds = []shellKind{
 }
 
 // In each shell the functions of `shell-init` start agents through
-// hookmux, completion completes, and mux0's variables lead to the hub.
+// hookmux, completion completes, and mux0's variables lead to the daemon.
 func TestRealShells(t *testing.T) {
 	if os.Getenv("HOOKMUX_VERIFY") == "" {
 		t.Skip("make verify asks for it")
@@ -164,18 +164,18 @@ func newShellHome(t *testing.T, tmux, bin string, kind shellKind) *shellHome {
 		if t.Failed() {
 			t.Logf("the screen:\n%s", strings.TrimSpace(r.screen()))
 		}
-		r.stopHub()
+		r.stopDaemon()
 		_, _ = r.run("kill-server")
 		testbed.RemoveAll(base)
 	})
 	return r
 }
 
-// stopHub ends the hub that the shell's start files started.
-func (r *shellHome) stopHub() {
+// stopDaemon ends the daemon that the shell's start files started.
+func (r *shellHome) stopDaemon() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	c := &client.Client{Socket: filepath.Join(r.base, "run", "hub.sock"), Timeout: patience}
+	c := &client.Client{Socket: filepath.Join(r.base, "run", "daemon.sock"), Timeout: patience}
 	info, err := c.Info(ctx)
 	if err != nil || info.PID <= 1 {
 		return // none was started
@@ -261,7 +261,7 @@ func (r *shellHome) checkFunctions() {
 	}
 }
 
-// checkMux0 wants a program of the shell to find the hub by mux0's variables.
+// checkMux0 wants a program of the shell to find the daemon by mux0's variables.
 func (r *shellHome) checkMux0() {
 	r.t.Helper()
 	r.enter(`sh -c 'echo "$MUX0_HOOK_SOCK|$MUX0_TERMINAL_ID" > variables'`)
@@ -271,7 +271,7 @@ func (r *shellHome) checkMux0() {
 	}
 	conn, err := net.DialTimeout("unix", socket, patience)
 	if err != nil {
-		r.t.Fatalf("no hub listens at MUX0_HOOK_SOCK: %v", err)
+		r.t.Fatalf("no daemon listens at MUX0_HOOK_SOCK: %v", err)
 	}
 	fmt.Fprintf(conn, `{"terminalId":%q,"event":"running","agent":"claude","at":%d}`+"\n", id, time.Now().Unix())
 	conn.Close()

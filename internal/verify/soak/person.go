@@ -153,10 +153,10 @@ func (r *run) answerHeld(ctx context.Context, p *agentPane) bool {
 		return false
 	}
 	for _, item := range list {
-		if item.Agent != p.name || item.Status != wire.FeedPending {
+		if item.Agent != p.name || item.Status != wire.InboxPending {
 			continue
 		}
-		reply := wire.FeedReplyParams{ID: item.ID, SHA256: item.SHA256, Choice: string(event.ChooseOnce)}
+		reply := wire.InboxReplyParams{ID: item.ID, SHA256: item.SHA256, Choice: string(event.ChooseOnce)}
 		switch refuse := p.random.Intn(3) == 0; {
 		case refuse || !slices.Contains(item.Choices, reply.Choice) && !slices.Contains(item.Choices, "answer"):
 			reply.Choice, reply.Reason = string(event.ChooseDeny), "not now"
@@ -167,8 +167,8 @@ func (r *run) answerHeld(ctx context.Context, p *agentPane) bool {
 					event.QuestionAnswer{ID: q.ID, Question: q.Text, Options: []string{"blue"}})
 			}
 		}
-		var result wire.FeedReplyResult
-		err := r.testBed.Hub.CallMethod(wire.MethodFeedReply, reply, &result)
+		var result wire.InboxReplyResult
+		err := r.testBed.Daemon.CallMethod(wire.MethodInboxReply, reply, &result)
 		p.noteAction("through hookmux: %s: %v %v", reply.Choice, result.Outcome, err)
 		return err == nil
 	}

@@ -1,6 +1,6 @@
 // Package soak lets several real agents of one person run for minutes in one tmux
 // server and compares, again and again, what their screens show with what hookmux
-// says: a dialog is visible exactly when `ps`, `feed` and the marks in tmux say that
+// says: a dialog is visible exactly when `ps`, `inbox` and the marks in tmux say that
 // the session waits for a person.
 //
 // Each agent has a person who types prompts, answers dialogs in the agent's window or
@@ -65,15 +65,15 @@ type agentPane struct {
 // run is a soak under way.
 type run struct {
 	options Options
-	testBed *testbed.TestBed // the first agent's, which has the hub
+	testBed *testbed.TestBed // the first agent's, which has the daemon
 	term    *testbed.Terminal
 	client  *client.Client
 	panes   []*agentPane
-	// seat plays a person's terminal, before the hub starts; nil: this machine.
-	seat func(*testbed.TestBed)
+	// trusted terminal plays a person's terminal, before the daemon starts; nil: this machine.
+	terminal func(*testbed.TestBed)
 
 	mu       sync.Mutex
-	followed bool // somebody follows the feed, so that requests are held
+	followed bool // somebody follows the inbox, so that requests are held
 }
 
 // Run runs the agents for the time given and says what was seen.
@@ -104,7 +104,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return r.drivePersons(ctx), nil
 }
 
-// layOut makes one home for all agents, with a hub.
+// layOut makes one home for all agents, with a daemon.
 func (r *run) layOut(srv *model.Server) error {
 	for i, target := range r.options.Agents {
 		driver, ok := drivers.Find(target.Name)
@@ -125,10 +125,10 @@ func (r *run) layOut(srv *model.Server) error {
 				map[string]string{config.TmuxFollow: "on"}); err != nil {
 				return err
 			}
-			if r.seat != nil {
-				r.seat(st)
+			if r.terminal != nil {
+				r.terminal(st)
 			}
-			if err := st.StartHub(nil); err != nil {
+			if err := st.StartDaemon(nil); err != nil {
 				return err
 			}
 		}
@@ -232,23 +232,23 @@ func (r *run) drivePersons(ctx context.Context) *Report {
 	for _, p := range r.panes {
 		group.Go(func() { r.drivePerson(acting, p) })
 	}
-	group.Go(func() { r.toggleFeed(acting) })
+	group.Go(func() { r.toggleInbox(acting) })
 	watched := r.watchScreens(acting)
 	group.Wait()
 	return r.makeReport(watched)
 }
 
-// toggleFeed lets somebody follow the feed for a while, and nobody for a while.
-func (r *run) toggleFeed(ctx context.Context) {
+// toggleInbox lets somebody follow the inbox for a while, and nobody for a while.
+func (r *run) toggleInbox(ctx context.Context) {
 	random := rand.New(rand.NewSource(r.options.Seed - 1))
 	for on := true; ; on = !on {
-		r.testBed.Hub.CountSink(on)
+		r.testBed.Daemon.CountSink(on)
 		r.mu.Lock()
 		r.followed = on
 		r.mu.Unlock()
 		if !testbed.PauseFor(ctx, time.Duration(20+random.Intn(40))*time.Second) {
 			if on {
-				r.testBed.Hub.CountSink(false)
+				r.testBed.Daemon.CountSink(false)
 			}
 			return
 		}
@@ -268,7 +268,7 @@ func (r *run) clearUp() {
 		agents.Sweep(p.name, p.st.Home)
 	}
 	if r.testBed != nil {
-		r.testBed.StopHub()
+		r.testBed.StopDaemon()
 		testbed.RemoveAll(r.testBed.Base)
 	}
 }

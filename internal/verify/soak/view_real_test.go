@@ -9,20 +9,20 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority/authoritytest"
-	"github.com/hookmux/hookmux/internal/hubtest/programs"
-	"github.com/hookmux/hookmux/internal/hubtest/sandbox"
+	"github.com/hookmux/hookmux/internal/daemontest/programs"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/model"
 	"github.com/hookmux/hookmux/internal/verify/testbed"
 )
 
-// viewAtSeat shows the live view as the program of a person at a terminal of their
+// viewAtTerminal shows the live view as the program of a person at a terminal of their
 // own: nobody sits at the tmux of a test. Everybody else is who they are. What a
-// real seat is, TestRealView in seattest asks.
-type viewAtSeat struct{ proc.Table }
+// real trusted terminal is, TestRealView in terminaltest asks.
+type viewAtTerminal struct{ proc.Table }
 
-func (t viewAtSeat) Lookup(pid int) (proc.Process, error) {
+func (t viewAtTerminal) Lookup(pid int) (proc.Process, error) {
 	p, err := t.Table.Lookup(pid)
 	if err == nil && p.Name == "hookmux" {
 		p.PPID, p.SID, p.PGID, p.Foreground, p.TTY, p.Name = 0, pid, pid, pid, "/dev/pts/7", "bash"
@@ -30,14 +30,14 @@ func (t viewAtSeat) Lookup(pid int) (proc.Process, error) {
 	return p, err
 }
 
-func (t viewAtSeat) Program(pid int) (string, error) {
+func (t viewAtTerminal) Program(pid int) (string, error) {
 	if p, err := t.Table.Lookup(pid); err == nil && p.Name == "hookmux" {
 		return "/usr/bin/bash", nil
 	}
 	return t.Table.Program(pid)
 }
 
-func (t viewAtSeat) Environ(pid int) ([]string, error) {
+func (t viewAtTerminal) Environ(pid int) ([]string, error) {
 	if p, err := t.Table.Lookup(pid); err == nil && p.Name == "hookmux" {
 		return nil, nil
 	}
@@ -74,8 +74,8 @@ func TestRealViewInPopup(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer srv.Close()
-	r := &run{options: Options{Agents: targets, Bin: bin}, seat: func(st *testbed.TestBed) {
-		st.Facts = authoritytest.Machine{Table: viewAtSeat{st.ProcessTable()}}
+	r := &run{options: Options{Agents: targets, Bin: bin}, terminal: func(st *testbed.TestBed) {
+		st.Facts = authoritytest.Machine{Table: viewAtTerminal{st.ProcessTable()}}
 	}}
 	defer r.clearUp()
 	if err := r.layOut(srv); err != nil {

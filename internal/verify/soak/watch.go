@@ -26,12 +26,12 @@ type sample struct {
 // The places where hookmux says that a session waits.
 const (
 	inPS     = "ps"
-	inFeed   = "feed"
+	inInbox  = "inbox"
 	inPane   = "tmux pane"
 	inWindow = "tmux window"
 )
 
-var places = []string{inPS, inFeed, inPane, inWindow}
+var places = []string{inPS, inInbox, inPane, inWindow}
 
 // disagreement is a time in which a place said something else than the screen.
 type disagreement struct {
@@ -190,7 +190,7 @@ func (r *run) film(agent string, s sample) error {
 
 const screenEnd = "\x1fend of screen\x1f"
 
-// takeSamples asks tmux once for all screens and marks, and the hub for its lists.
+// takeSamples asks tmux once for all screens and marks, and the daemon for its lists.
 func (r *run) takeSamples(ctx context.Context) (map[string]sample, error) {
 	var args []string
 	for i, p := range r.panes {
@@ -236,9 +236,9 @@ func (r *run) takeSamples(ctx context.Context) (map[string]sample, error) {
 		}
 		for _, item := range waiting {
 			if item.Agent == p.name {
-				s.says[inFeed] = true
-				s.held = s.held || item.Status == wire.FeedPending
-				words = append(words, fmt.Sprintf("feed %s %s %s %q", item.ID, item.Status, item.Event, item.Shown))
+				s.says[inInbox] = true
+				s.held = s.held || item.Status == wire.InboxPending
+				words = append(words, fmt.Sprintf("inbox %s %s %s %q", item.ID, item.Status, item.Event, item.Shown))
 			}
 		}
 		s.words = strings.Join(words, "; ")

@@ -25,7 +25,7 @@ type Breakage struct {
 	// Catalogue is laid over the agent's entry, {agent} standing for its name.
 	Catalogue string
 	Env       []string
-	// Forget makes the hub forget what hooks said: the one that works with
+	// Forget makes the daemon forget what hooks said: the one that works with
 	// plugins, too, which run no hook client.
 	Forget bool
 	// Plugin is put in place of words of the installed plugin: old, new, and so
@@ -33,7 +33,7 @@ type Breakage struct {
 	Plugin []string
 	// Settings replace those of the run about status.
 	Settings string
-	// Immortal makes the hub believe that processes never end; Pane is what
+	// Immortal makes the daemon believe that processes never end; Pane is what
 	// agents are told their pane is.
 	Immortal bool
 	Pane     string

@@ -37,8 +37,8 @@ type Evidence struct {
 	Screens  []string
 	Spooled  []spool.Record
 	Broken   Broken            // of the run with broken hooks
-	Feed     Feed              // of the runs in which a person answers from elsewhere
-	Refusing bool              // a person's hooks refuse while no hub answers
+	Inbox    Inbox             // of the runs in which a person answers from elsewhere
+	Refusing bool              // a person's hooks refuse while no daemon answers
 	Status   map[string]Moment // of the run about status
 	Left     int               // processes that outlived the agent and had to be ended
 	Took     time.Duration
@@ -172,12 +172,12 @@ type Moment struct {
 	Got  string // what was there instead, or what came with it
 }
 
-// Feed is what became of the requests of a run, by the command's tag.
-type Feed struct {
-	Asked   map[string]wire.FeedItem // as they came
-	Ended   map[string]wire.FeedItem // as they ended
-	Replies map[string]string        // what the reply heard
-	Times   map[string]int           // how often one came
+// Inbox is what became of the requests of a run, by the command's tag.
+type Inbox struct {
+	Asked   map[string]wire.InboxRequest // as they came
+	Ended   map[string]wire.InboxRequest // as they ended
+	Replies map[string]string            // what the reply heard
+	Times   map[string]int               // how often one came
 	// Prompted is how long after the request was let go the agent's own prompt
 	// was on the screen; negative when it never was.
 	Prompted time.Duration
@@ -185,6 +185,6 @@ type Feed struct {
 	Early []string
 	// Sign is when the first sign of an answer in the agent's own window could
 	// be seen after the key, Gone how long after that sign the request was out
-	// of the feed; negative when it did not come.
+	// of the inbox; negative when it did not come.
 	Sign, Gone time.Duration
 }

@@ -103,7 +103,7 @@ func TestMineUsesWhatIsInstalled(t *testing.T) {
 	}
 	p.InstallHookmux("claude", nowhere, install.Options{Deny: true})
 	if st := newTestBed(t, "claude", p.Config, nil); !st.Evidence.Refusing {
-		t.Error("nobody noticed that these hooks refuse without a hub")
+		t.Error("nobody noticed that these hooks refuse without a daemon")
 	}
 }
 

@@ -27,7 +27,7 @@ func (t *remembering) Lookup(pid int) (proc.Process, error) {
 	return p, err
 }
 
-// outside shows the processes of the machine, but for this one: the hub of a
+// outside shows the processes of the machine, but for this one: the daemon of a
 // test bed lives in the process that also starts the agents, and would take them
 // for children of one of its hooks.
 type outside struct {

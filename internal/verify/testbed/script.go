@@ -77,9 +77,9 @@ func (st *TestBed) SubagentSteps() []model.Step {
 	return st.Driver.Subagent("Help with it " + model.Mark("sub"))
 }
 
-// StartHubWithHooks brings up hub and hooks.
-func (st *TestBed) StartHubWithHooks(decide Decide) error {
-	if err := st.StartHub(decide); err != nil {
+// StartDaemonWithHooks brings up daemon and hooks.
+func (st *TestBed) StartDaemonWithHooks(decide Decide) error {
+	if err := st.StartDaemon(decide); err != nil {
 		return err
 	}
 	return st.InstallHooks()

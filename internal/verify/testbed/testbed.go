@@ -1,5 +1,5 @@
 // Package testbed is where one run of an agent takes place: a throw-away home and
-// project, a scripted model, a hub whose hook keeps every event, the agent itself
+// project, a scripted model, a daemon whose hook keeps every event, the agent itself
 // (headless or in a tmux server of its own), and the evidence of what happened.
 package testbed
 
@@ -19,8 +19,8 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/authority/seat"
-	"github.com/hookmux/hookmux/internal/hub"
+	"github.com/hookmux/hookmux/internal/authority/terminal"
+	"github.com/hookmux/hookmux/internal/daemon"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
@@ -31,7 +31,7 @@ import (
 )
 
 // TestBed is where one run of an agent takes place: a throw-away home and project, a
-// scripted model, a hub, and the agent. Everything lies below one folder.
+// scripted model, a daemon, and the agent. Everything lies below one folder.
 type TestBed struct {
 	Driver  drivers.Driver
 	Agent   *agent.Agent // nil for agents that are not in the catalogue
@@ -46,17 +46,17 @@ type TestBed struct {
 	Env     []string
 	Dirs    paths.Dirs
 
-	catalogue *agent.Catalogue
-	Watcher   *Watcher
-	Breakage  *Breakage
-	mine      bool     // a person's own config is part of it
-	Hub       *hub.Hub // while it runs
-	StopHub   func()
-	Extra     []*hook.Entry // hooks besides the run's own
+	catalogue  *agent.Catalogue
+	Watcher    *Watcher
+	Breakage   *Breakage
+	mine       bool           // a person's own config is part of it
+	Daemon     *daemon.Daemon // while it runs
+	StopDaemon func()
+	Extra      []*hook.Entry // hooks besides the run's own
 	// facts and asker play a person's terminal where an act needs one that the
-	// hub believes; nil: this machine.
+	// daemon believes; nil: this machine.
 	Facts     authority.Source
-	Asker     seat.Asker
+	Asker     terminal.Asker
 	Evidence  *Evidence
 	Patience  time.Duration
 	InPane    bool // the agent at the terminal knows its tmux
@@ -73,11 +73,11 @@ type Setting struct {
 	Breakage *Breakage
 	Patience time.Duration
 	Serial   func() string
-	// SharedWith is a test bed whose home and hub this agent shares; nil: it gets its own.
+	// SharedWith is a test bed whose home and daemon this agent shares; nil: it gets its own.
 	SharedWith *TestBed
 }
 
-// New lays a test bed out. decide may be nil; withHub false leaves the hub
+// New lays a test bed out. decide may be nil; withDaemon false leaves the daemon
 // away.
 func New(s *Setting, run string) (*TestBed, error) {
 	if s.SharedWith != nil {
@@ -92,7 +92,7 @@ func New(s *Setting, run string) (*TestBed, error) {
 		Run:  s.Driver.Name + "-" + run + "-" + s.Serial(),
 		Base: base, Home: filepath.Join(base, "home"), Project: filepath.Join(base, "project"),
 		Breakage: s.Breakage, mine: s.Mine != nil, Evidence: &Evidence{Run: run, Exit: -1, Folder: base},
-		Patience: s.Patience, StopHub: func() {},
+		Patience: s.Patience, StopDaemon: func() {},
 	}
 	if err := st.layOut(s); err != nil {
 		os.RemoveAll(base)
@@ -102,14 +102,14 @@ func New(s *Setting, run string) (*TestBed, error) {
 }
 
 // newShared lays out a test bed in the home of another: several agents of one person.
-// The project is its own; the hub is the other's.
+// The project is its own; the daemon is the other's.
 func newShared(s *Setting, run string) (*TestBed, error) {
 	base := s.SharedWith.Base
 	st := &TestBed{
 		Driver: s.Driver, Table: drivers.TableOf(s.Driver.Name), In: s.In, Bin: s.Bin, Model: s.Model,
 		Run:  s.Driver.Name + "-" + run + "-" + s.Serial(),
 		Base: base, Home: s.SharedWith.Home, Project: filepath.Join(base, "project-"+s.Driver.Name),
-		Evidence: &Evidence{Run: run, Exit: -1, Folder: base}, Patience: s.Patience, StopHub: func() {},
+		Evidence: &Evidence{Run: run, Exit: -1, Folder: base}, Patience: s.Patience, StopDaemon: func() {},
 	}
 	return st, st.layOut(s)
 }
@@ -167,19 +167,19 @@ func (st *TestBed) LookupEnv(name string) string {
 	return paths.GetenvLast(st.Env)(name)
 }
 
-// StartHub puts a hub with the run's hook into the home.
-func (st *TestBed) StartHub(decide Decide) error {
+// StartDaemon puts a daemon with the run's hook into the home.
+func (st *TestBed) StartDaemon(decide Decide) error {
 	st.Watcher = newWatcher(st.catalogue, decide)
 	st.Watcher.forget = st.Breakage != nil && st.Breakage.Forget
 	entry, err := st.Watcher.hookEntry()
 	if err != nil {
 		return err
 	}
-	log, err := os.Create(filepath.Join(st.Base, "hub.log"))
+	log, err := os.Create(filepath.Join(st.Base, "daemon.log"))
 	if err != nil {
 		return err
 	}
-	h, err := hub.New(hub.Options{
+	h, err := daemon.New(daemon.Options{
 		Dirs: st.Dirs, Catalogue: st.catalogue, Version: "verify", Log: log,
 		Table: st.ProcessTable(), Facts: st.Facts, Asker: st.Asker, Extra: append([]*hook.Entry{entry}, st.Extra...),
 		LiveSettings: true, // what a check writes is what it wants
@@ -188,7 +188,7 @@ func (st *TestBed) StartHub(decide Decide) error {
 		log.Close()
 		return err
 	}
-	st.Hub = h
+	st.Daemon = h
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -197,11 +197,11 @@ func (st *TestBed) StartHub(decide Decide) error {
 			fmt.Fprintln(log, err)
 		}
 	}()
-	st.StopHub = func() {
+	st.StopDaemon = func() {
 		cancel()
 		<-done
 		log.Close()
-		st.StopHub = func() {}
+		st.StopDaemon = func() {}
 	}
 	until := time.Now().Add(10 * time.Second)
 	for {
@@ -209,13 +209,13 @@ func (st *TestBed) StartHub(decide Decide) error {
 			return nil
 		}
 		if time.Now().After(until) {
-			return errors.New("the hub of the stage does not come up; see hub.log with --keep")
+			return errors.New("the daemon of the stage does not come up; see daemon.log with --keep")
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 }
 
-// ProcessTable is the processes the test bed's hub sees.
+// ProcessTable is the processes the test bed's daemon sees.
 func (st *TestBed) ProcessTable() proc.Table {
 	if st.Breakage != nil && st.Breakage.Immortal {
 		return &remembering{Table: outside{proc.System(), os.Getpid()}, known: map[int]proc.Process{}}
@@ -294,7 +294,7 @@ func (st *TestBed) CollectEvidence(err error, began time.Time) *Evidence {
 		time.Sleep(150 * time.Millisecond)
 	}
 	e.Left = st.ClearUp()
-	st.StopHub()
+	st.StopDaemon()
 	if st.Watcher != nil {
 		e.Seen = st.Watcher.AllSeen()
 	}

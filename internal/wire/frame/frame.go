@@ -1,4 +1,4 @@
-// Package frame is the language between a hook client and the hub: one JSON
+// Package frame is the language between a hook client and the daemon: one JSON
 // header line, then raw bytes whose lengths the header names.
 //
 //	request  {"v":1,"id":…,"agent":…,"event":…,"deadline":…,"cwd":…,"ver":…,"payload":N,"env":M}\n  N bytes  M bytes
@@ -7,14 +7,14 @@
 // A caller that says "holds":true may get a line before the reply, as soon as
 // a person is asked about its call:
 //
-//	held     {"id":…,"held":"the request in the feed","why":…,"input":…}\n
+//	held     {"id":…,"held":"the request in the inbox","why":…,"input":…}\n
 //
 // A plugin that says "inner":true sends something that happens inside its
 // agent and that only hooks in TypeScript are shown; the reply's stdout is what
 // they made of it.
 //
 // The payload stays raw because agents send pretty-printed JSON, byte order
-// marks and broken UTF-8, and the hub must keep what they said untouched. One
+// marks and broken UTF-8, and the daemon must keep what they said untouched. One
 // request travels per connection.
 //
 // The header is read and written by hand: the client starts anew for every
@@ -37,7 +37,7 @@ import (
 const Version = 1
 
 // DebugStart begins what a hook client with HOOKMUX_DEBUG=1 writes on stderr when no
-// hub answered.
+// daemon answered.
 const DebugStart = "hookmux-hook: "
 
 // MaxHeader is the longest header line, newline included.
@@ -49,7 +49,7 @@ type Limits struct {
 	Env     int // also stderr of a reply
 }
 
-// Standard is what the hub and its client accept.
+// Standard is what the daemon and its client accept.
 var Standard = Limits{Payload: 16 << 20, Env: 1 << 20}
 
 // Request is one call of a hook.

@@ -123,7 +123,7 @@ func (t *Table) add(n Node, parent proc.Process, clock *uint64) {
 }
 
 // Readable makes every hidden program readable as /usr/bin/NAME, as it is for
-// a hub that runs as root.
+// a daemon that runs as root.
 func (t *Table) Readable() *Table {
 	for pid, r := range t.rows {
 		if r.program == Hidden {

@@ -12,7 +12,7 @@ import (
 
 func main() {
 	var c client.Client
-	result, err := c.Reply(context.Background(), client.FeedReply{ID: os.Args[1], Choice: "once"})
+	result, err := c.Reply(context.Background(), client.InboxReply{ID: os.Args[1], Choice: "once"})
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)

@@ -1,0 +1,323 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/agent/proof"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// Inbox says how a person can answer an agent's requests from somewhere else:
+// at which events, with which choices, and how long the agent may be kept
+// waiting for it. An agent without one is never held.
+type Inbox struct {
+	Hold  Hold     `yaml:"hold"`
+	Brief Duration `yaml:"brief"` // how long [HoldBrief] is
+
+	// Window names the first sign that the person answered in the agent's own
+	// window while a request waits here.
+	Window Window `yaml:"window"`
+	// State is the file of [WindowState].
+	State *StateFile `yaml:"state"`
+
+	// Promptless says that the agent has no prompt of its own, so that no
+	// opinion lets the call run. Approving is then saying nothing.
+	Promptless bool `yaml:"promptless"`
+
+	// Free says how an agent is told to ask nobody that puts its permission
+	// events all the same: there is nothing to ask a person about then.
+	Free *Free `yaml:"free"`
+
+	// Repeats says that a call about which the person was asked in the agent's
+	// own window comes a second time, with its number, once they said yes.
+	Repeats bool `yaml:"repeats"`
+
+	// Number is where in the payload an agent puts its own number of a request,
+	// and Answered where an event puts the number of the request that was
+	// answered in its window, by native name. Dots descend.
+	Number   string            `yaml:"number"`
+	Answered map[string]string `yaml:"answered"`
+
+	// Points are the events at which a person can be asked, by native name.
+	Points map[string]*InboxPoint `yaml:"points"`
+}
+
+// Free is how an agent is told to ask nobody when it starts: by one of its
+// flags, or by a variable that says yes.
+type Free struct {
+	Flags []string `yaml:"flags"`
+	Env   string   `yaml:"env"`
+}
+
+// IsYes reports whether a variable's value is a yes.
+func (f *Free) IsYes(value string) bool {
+	return slices.Contains([]string{"true", "1", "yes", "on", "y"}, strings.ToLower(strings.TrimSpace(value)))
+}
+
+// InboxPoint lists what a person may choose at one event, for each kind of
+// request that can come there. A kind without choices is not asked about.
+type InboxPoint struct {
+	Permission []event.Choice   `yaml:"permission"`
+	Question   []event.Choice   `yaml:"question"`
+	Plan       []event.PlanMode `yaml:"plan"`
+	// Unattended says what is different where nobody sits at the agent:
+	// "never", it settles requests by itself before an answer could come, so
+	// that nobody is asked; "only", a yes counts only there, because the agent
+	// asks nobody afterwards and saying nothing lets the call run.
+	Unattended string `yaml:"unattended"`
+	// Sole says that no other event tells of a question or a plan: what the
+	// agent asks its person by itself is put to one here, and not only where
+	// the user chose to be asked before calls.
+	Sole bool `yaml:"sole"`
+	// Hidden says that here, unlike elsewhere, the agent shows its own dialog
+	// only after the hook returned: nobody can answer there meanwhile, and
+	// holding keeps the person at the agent from it.
+	Hidden bool `yaml:"hidden"`
+}
+
+// The ways a point can differ where nobody sits at the agent.
+const (
+	UnattendedNever = "never"
+	UnattendedOnly  = "only"
+)
+
+// For is the point as it counts for an event; nil when nobody is asked.
+func (p *InboxPoint) For(ev *event.Event) *InboxPoint {
+	alone := ev.Attended == event.AttendedNo
+	switch {
+	case p == nil || p.Unattended == "" || p.Unattended == UnattendedOnly && alone ||
+		p.Unattended == UnattendedNever && !alone:
+		return p
+	case p.Unattended == UnattendedNever:
+		return nil
+	}
+	less := *p
+	less.Permission = slices.DeleteFunc(slices.Clone(p.Permission),
+		func(c event.Choice) bool { return c != event.ChooseDeny })
+	return &less
+}
+
+// Hold is how long an agent may be kept waiting for a person.
+type Hold string
+
+// The ways to hold.
+const (
+	HoldWait     Hold = "wait"     // as long as the setting inbox.wait says
+	HoldDeadline Hold = "deadline" // up to the hook's time limit: the agent's own dialog stays usable
+	// a moment, unless inbox.wait.<agent> says more: the agent shows its own dialog only after the hook returned
+	HoldBrief Hold = "brief"
+)
+
+// Window is how an answer in the agent's own window shows while a request
+// waits.
+type Window string
+
+// The signs.
+const (
+	WindowState  Window = "state"  // a file in which the agent keeps what it is at tells first; see [StateFile]
+	WindowEvent  Window = "event"  // its next event tells
+	WindowHidden Window = "hidden" // there is no window to answer in before the hook returned
+)
+
+// StateFile is a small JSON file that an agent rewrites whenever it begins or
+// ceases to wait for its person.
+type StateFile struct {
+	// Path is relative to the folder of the transcript; {pid} stands for the
+	// agent's process id.
+	Path    string `yaml:"path"`
+	Session string `yaml:"session"` // the key of the session id
+	Status  string `yaml:"status"`  // the key of what the agent is at
+	Waiting string `yaml:"waiting"` // its value while the agent waits for the person
+	Idle    string `yaml:"idle"`    // its value while no turn goes on; empty: not known
+}
+
+// At is what a person may choose at an event; nil when nothing.
+func (f *Inbox) At(native string) *InboxPoint {
+	if f == nil {
+		return nil
+	}
+	return f.Points[native]
+}
+
+// NumberOf is the agent's own number of the request an event puts, "" for none.
+func (f *Inbox) NumberOf(ev *event.Event) string {
+	if f == nil || f.Number == "" || f.Points[ev.Native] == nil {
+		return ""
+	}
+	return numberAt(ev.Raw, f.Number)
+}
+
+// AnsweredBy is the number of the request that an event says was answered in
+// the agent's own window, "" for none.
+func (f *Inbox) AnsweredBy(ev *event.Event) string {
+	if f == nil || f.Answered[ev.Native] == "" {
+		return ""
+	}
+	return numberAt(ev.Raw, f.Answered[ev.Native])
+}
+
+func numberAt(payload []byte, path string) string {
+	value := jsonscan.Get(payload, strings.Split(path, ".")...)
+	if s, ok := jsonscan.String(value); ok {
+		return s
+	}
+	return string(value)
+}
+
+// HoldAt is how the agent may be held at an event.
+func (f *Inbox) HoldAt(native string) Hold {
+	switch p := f.At(native); {
+	case f == nil || f.Hold == "", p != nil && p.Hidden && f.Hold == HoldDeadline:
+		return HoldWait
+	}
+	return f.Hold
+}
+
+// WindowAt is how an answer in the agent's own window shows while a request of
+// an event waits.
+func (f *Inbox) WindowAt(native string) Window {
+	if p := f.At(native); f == nil || p != nil && p.Hidden {
+		return WindowHidden
+	}
+	return f.Window
+}
+
+// Wait is what the user says about how long agents are held.
+type Wait struct {
+	Setting time.Duration // inbox.wait
+	Chosen  bool          // for this very agent: it counts instead of a moment
+	// Away says that the person is not at the agent's own window, so that hiding
+	// its dialog costs nothing.
+	Away bool
+}
+
+// HoldFor is how long a request of an event may wait: left is what the hook's
+// time limit leaves.
+func (f *Inbox) HoldFor(native string, left time.Duration, wait Wait) time.Duration {
+	hold := f.HoldAt(native)
+	switch {
+	case hold == HoldDeadline || wait.Away:
+		return left
+	case hold == HoldBrief && !wait.Chosen:
+		return min(left, time.Duration(f.Brief))
+	}
+	return min(left, wait.Setting)
+}
+
+// BriefHold says how long an agent waits that is held only for a moment, and how that is
+// changed; "" for other agents.
+func (a *Agent) BriefHold() string {
+	if a.Inbox == nil || a.Inbox.Hold != HoldBrief {
+		return ""
+	}
+	return fmt.Sprintf("%s waits %s for an answer from here, then asks in its own window; "+
+		"`hookmux config set inbox.wait.%s 60s` gives you longer", a.Title, time.Duration(a.Inbox.Brief), a.Name)
+}
+
+// inbox says what is wrong with what a person may answer.
+func (c *checker) inbox(agent string, f *Inbox, events []*EventSpec) {
+	bad := func(path, format string, args ...any) {
+		c.at("$.inbox"+path, "%s: inbox: %s", agent, fmt.Sprintf(format, args...))
+	}
+	switch f.Hold {
+	case HoldWait, HoldDeadline:
+	case HoldBrief:
+		if f.Brief <= 0 {
+			bad(".brief", "say how long brief is")
+		}
+	default:
+		bad(".hold", "hold %q is none of %s, %s, %s", f.Hold, HoldWait, HoldDeadline, HoldBrief)
+	}
+	if !slices.Contains([]Window{WindowState, WindowEvent, WindowHidden}, f.Window) {
+		bad(".window", "window %q is none of %s, %s, %s", f.Window, WindowState, WindowEvent, WindowHidden)
+	}
+	if s := f.State; (f.Window == WindowState) != (s != nil) ||
+		s != nil && (s.Path == "" || s.Session == "" || s.Status == "" || s.Waiting == "") {
+		bad(".state", "window state needs a state with path, session, status and waiting, and nothing else has one")
+	}
+	if f.Free != nil && len(f.Free.Flags) == 0 && f.Free.Env == "" {
+		bad(".free", "say by which flags or variable the agent is told to ask nobody")
+	}
+	for name := range f.Answered {
+		if f.Number == "" {
+			bad(".answered", "%s answers a number, and number does not say where requests have theirs", name)
+		}
+		if !slices.ContainsFunc(events, func(e *EventSpec) bool { return e != nil && e.Name == name }) {
+			bad(".answered", "there is no event %s", name)
+		}
+	}
+	for name, p := range f.Points {
+		at := slices.IndexFunc(events, func(e *EventSpec) bool { return e != nil && e.Name == name })
+		if at < 0 {
+			bad(".points", "there is no event %s", name)
+			continue
+		}
+		if p == nil {
+			bad(".points."+name, "%s offers nothing", name)
+			continue
+		}
+		for _, problem := range p.problems(events[at], f.Promptless) {
+			bad(".points."+name, "%s: %s", name, problem)
+		}
+	}
+}
+
+// problems lists what is offered that the event cannot carry.
+func (p *InboxPoint) problems(e *EventSpec, promptless bool) []string {
+	var out []string
+	note := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	for kind, list := range map[string][]event.Choice{"permission": p.Permission, "question": p.Question} {
+		for _, choice := range list {
+			switch {
+			case !choice.Known() || choice == event.ChoosePlan, kind == "permission" && choice == event.ChooseAnswer,
+				kind == "question" && choice != event.ChooseAnswer && choice != event.ChooseDeny:
+				note("%q is not a choice for a %s", choice, kind)
+			case choice == event.ChooseDeny:
+				if e.Carries.Deny == nil {
+					note("deny is offered and not carried")
+				}
+			case e.Carries.Allow == nil && !promptless && p.Unattended != UnattendedOnly && kind == "permission":
+				note("%s is offered, and an approval is not carried", choice)
+			}
+		}
+		if len(list) > 0 && kind == "permission" && slices.Contains(list, event.ChooseAlways) &&
+			!slices.Contains(list, event.ChooseOnce) {
+			note("always without once")
+		}
+	}
+	for _, mode := range p.Plan {
+		if !mode.Known() {
+			note("%q is no way to judge a plan; use one of %s", mode, strings.Join(planWords(), ", "))
+		}
+	}
+	if !slices.Contains([]string{"", UnattendedNever, UnattendedOnly}, p.Unattended) {
+		note("unattended %q is none of %s, %s", p.Unattended, UnattendedNever, UnattendedOnly)
+	}
+	if len(p.Permission)+len(p.Question)+len(p.Plan) == 0 {
+		note("it offers nothing")
+	}
+	return out
+}
+
+func planWords() []string {
+	var words []string
+	for _, m := range event.PlanModes() {
+		words = append(words, string(m))
+	}
+	return words
+}
+
+// Proven reports whether an approval and a refusal at an event were tried on
+// the real agent. By default a person is asked only where they were.
+func (e *EventSpec) Proven() bool {
+	for _, c := range []*Capability{e.Carries.Allow, e.Carries.Deny, e.Carries.Input} {
+		if c != nil && proof.KindOf(c.Proof) == proof.Lab {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,234 @@
+package policy
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/canonicaljson"
+	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/termsafe"
+)
+
+// Scope is where a permission counts.
+type Scope string
+
+// The scopes.
+const (
+	InSession  Scope = "session"
+	InProject  Scope = "project"
+	Everywhere Scope = "everywhere"
+)
+
+// Scopes lists them, from narrow to wide.
+func Scopes() []Scope { return []Scope{InSession, InProject, Everywhere} }
+
+// Known reports whether s is one of [Scopes].
+func (s Scope) Known() bool { return slices.Contains(Scopes(), s) }
+
+// Rule is exactly what a permission lets pass. One of its parts is set.
+type Rule struct {
+	Command []string `json:"command,omitempty"` // a plain command, word for word
+	Dir     string   `json:"dir,omitempty"`     // where it runs, when a word of it depends on that
+	Writes  []string `json:"writes,omitempty"`  // files a tool of files may write or edit
+	Host    string   `json:"host,omitempty"`    // scheme and host that may be fetched from
+	Server  string   `json:"server,omitempty"`  // MCP server …
+	Method  string   `json:"method,omitempty"`  // … and its tool, with any input
+	Tool    string   `json:"tool,omitempty"`    // another tool, with exactly this input:
+	Input   string   `json:"input,omitempty"`   // of a command: what the input says beside it
+	All     bool     `json:"all,omitempty"`     // every call
+}
+
+// RuleFor is the rule that "always" would save for a call. It is an error, in
+// words for the person, where there is none that means the same every time.
+func RuleFor(ev *event.Event) (Rule, error) {
+	t := ev.Tool
+	if t == nil {
+		return Rule{}, fmt.Errorf("there is no call to allow")
+	}
+	if ev.Truncated || ev.Malformed != "" {
+		return Rule{}, fmt.Errorf("the agent sent only a part of the input, so no rule can be made of it")
+	}
+	if len(t.Commands) > 0 {
+		return commandRule(ev)
+	}
+	if (t.Kind == event.FileWrite || t.Kind == event.FileEdit) && len(t.Writes) > 0 {
+		return Rule{Writes: absolutePaths(t.Writes, ev.Cwd)}, nil
+	}
+	if t.Kind == event.Fetch && t.URL != "" {
+		if host := hostOf(t.URL); host != "" {
+			return Rule{Host: host}, nil
+		}
+		return Rule{}, fmt.Errorf("the address has no host that a rule could name")
+	}
+	if t.MCP != nil && t.MCP.Tool != "" {
+		return Rule{Server: t.MCP.Server, Method: t.MCP.Tool}, nil
+	}
+	if t.Name == "" {
+		return Rule{}, fmt.Errorf("the tool has no name")
+	}
+	input := canonicaljson.Of(t.CurrentInput())
+	if len(input) > maxInput {
+		return Rule{}, fmt.Errorf("the input is too long for a rule that a person can read")
+	}
+	return Rule{Tool: t.Name, Input: string(input)}, nil
+}
+
+// maxInput bounds the input a rule repeats.
+const maxInput = 2000
+
+func commandRule(ev *event.Event) (Rule, error) {
+	t := ev.Tool
+	if t.Kind != event.Shell || len(t.Commands) != 1 {
+		return Rule{}, fmt.Errorf("several commands at once cannot be allowed for good; allow them once")
+	}
+	words, ok := shell.Simple(t.Commands[0])
+	if !ok {
+		return Rule{}, fmt.Errorf("only one plain command can be allowed for good: no pipes, lists, redirections, " +
+			"variables, patterns or wrappers like sudo")
+	}
+	rule := Rule{Command: words, Input: ExtraInput(t)}
+	if len(rule.Input) > maxInput {
+		return Rule{}, fmt.Errorf("the input is too long for a rule that a person can read")
+	}
+	if strings.Contains(words[0], "/") && !filepath.IsAbs(words[0]) {
+		if ev.Cwd == "" {
+			return Rule{}, fmt.Errorf("%s depends on the folder, and the agent did not say which", words[0])
+		}
+		rule.Dir = filepath.Clean(ev.Cwd)
+	}
+	return rule, nil
+}
+
+// Matches reports whether the rule lets exactly this call pass.
+func (r *Rule) Matches(ev *event.Event) bool {
+	if ev.Tool == nil || ev.Truncated || ev.Malformed != "" {
+		return false
+	}
+	if r.All {
+		return true
+	}
+	other, err := RuleFor(ev)
+	if err != nil {
+		return false
+	}
+	if len(r.Writes) > 0 {
+		return len(other.Writes) > 0 && !slices.ContainsFunc(other.Writes,
+			func(p string) bool { return !slices.Contains(r.Writes, p) })
+	}
+	return slices.Equal(r.Command, other.Command) && len(other.Writes) == 0 &&
+		r.Dir == other.Dir && r.Host == other.Host && r.Server == other.Server && r.Method == other.Method &&
+		r.Tool == other.Tool && r.Input == other.Input
+}
+
+// Text is the rule as a person reads it before it is saved.
+func (r *Rule) Text() string {
+	var s string
+	switch {
+	case r.All:
+		s = "every tool call"
+	case len(r.Command) > 0:
+		s = "run exactly: " + quote.Arguments(r.Command)
+		if r.Dir != "" {
+			s += " (in " + r.Dir + ")"
+		}
+		if r.Input != "" {
+			s += ", with " + r.Input
+		}
+	case len(r.Writes) > 0:
+		s = "write and edit: " + strings.Join(r.Writes, ", ")
+	case r.Host != "":
+		s = "fetch anything from " + r.Host
+	case r.Method != "":
+		s = "call " + r.Method
+		if r.Server != "" {
+			s += " of the MCP server " + r.Server
+		}
+		s += ", with any input"
+	default:
+		s = "use " + r.Tool + " with exactly this input: " + r.Input
+	}
+	return termsafe.Line(s, 0)
+}
+
+func absolutePaths(paths []string, cwd string) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(cwd, p)
+		}
+		out[i] = filepath.Clean(p)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host)
+}
+
+// SavedPermission is a person's standing yes.
+type SavedPermission struct {
+	ID      string    `json:"id"`
+	Agent   string    `json:"agent"`
+	Scope   Scope     `json:"scope"`
+	Session string    `json:"session,omitempty"`
+	Project string    `json:"project,omitempty"`
+	Rule    Rule      `json:"rule"`
+	Asked   string    `json:"asked,omitempty"` // the hook whose question it answers as well
+	Created time.Time `json:"created"`
+	Expires time.Time `json:"expires,omitzero"`
+	By      string    `json:"by,omitempty"`
+}
+
+// Covers reports whether a permission answers a request for a call: its rule fits,
+// in its scope, in its time. A permission that was given when nobody but the agent
+// asked does not answer a hook that wants a person to look.
+func (g *SavedPermission) Covers(ev *event.Event, project string, need Need, now time.Time) bool {
+	if need.Kind != Permission || need.Unseen || need.Asked != "" && need.Asked != g.Asked {
+		return false
+	}
+	if g.Agent != ev.Agent || !g.Expires.IsZero() && !now.Before(g.Expires) {
+		return false
+	}
+	switch g.Scope {
+	case InSession:
+		if g.Session == "" || g.Session != ev.Session {
+			return false
+		}
+	case InProject:
+		if g.Project == "" || g.Project != project {
+			return false
+		}
+	case Everywhere:
+	default:
+		return false
+	}
+	return g.Rule.Matches(ev)
+}
+
+// Reach says where and how long a permission counts.
+func (g *SavedPermission) Reach() string {
+	var s string
+	switch g.Scope {
+	case InSession:
+		s = g.Agent + ", this session"
+	case InProject:
+		s = g.Agent + ", in " + g.Project
+	default:
+		s = g.Agent + ", everywhere"
+	}
+	if !g.Expires.IsZero() {
+		s += ", until " + g.Expires.Local().Format("2006-01-02 15:04")
+	}
+	return termsafe.Line(s, 0)
+}

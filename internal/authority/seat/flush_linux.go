@@ -1,5 +1,0 @@
-package seat
-
-import "golang.org/x/sys/unix"
-
-func flushInput(fd int) error { return unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) }

@@ -1,7 +1,0 @@
-//go:build !unix
-
-package seat
-
-import "github.com/hookmux/hookmux/internal/authority"
-
-func openScreen(string) (screen, error) { return nil, authority.ErrUnknown }

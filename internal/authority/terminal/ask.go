@@ -1,0 +1,201 @@
+package terminal
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/termsafe"
+)
+
+const (
+	codeLength = 4
+	codeTries  = 3
+	// codeWait is how long a person has for each question.
+	codeWait = 30 * time.Second
+	// maxQuestion bounds what is shown of a question.
+	maxQuestion = 400
+)
+
+// codeLetters leaves out what is easily mistaken for another.
+const codeLetters = "abcdefghjkmnpqrstuvwxyz23456789"
+
+// newCode makes four random characters.
+func newCode() (string, error) {
+	code := make([]byte, codeLength)
+	for i := range code {
+		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(codeLetters))))
+		if err != nil {
+			return "", err
+		}
+		code[i] = codeLetters[n.Int64()]
+	}
+	return string(code), nil
+}
+
+// Errors of questions at a terminal.
+var (
+	errNoAnswer  = errors.New("nobody answered in time")
+	errCancelled = errors.New("it was cancelled at the terminal")
+	errWrong     = errors.New("the characters were wrong three times")
+	errNotThere  = errors.New("the characters did not come from the keyboard of that terminal")
+)
+
+// screen is a terminal on which the daemon asks.
+type screen interface {
+	// Print writes text.
+	Print(text string) error
+	// ReadKey waits for the next character.
+	ReadKey(ctx context.Context) (byte, error)
+	Close()
+}
+
+// askCode shows a code and reads it, three times at most.
+func askCode(ctx context.Context, on screen, a authority.Action, why string) error {
+	if err := on.Print("\r\n" + describeAction(a, why)); err != nil {
+		return err
+	}
+	for try := range codeTries {
+		code, err := newCode()
+		if err != nil {
+			return err
+		}
+		if err := on.Print(fmt.Sprintf("Type %s to confirm (no Enter), or Escape to leave it: ", code)); err != nil {
+			return err
+		}
+		typed, err := readCode(ctx, on)
+		if err != nil {
+			_ = on.Print("\r\n") // the terminal may be gone
+			return err
+		}
+		if typed == code {
+			return on.Print("\r\n")
+		}
+		if try < codeTries-1 {
+			if err := on.Print("\r\nThat was not it. "); err != nil {
+				return err
+			}
+		}
+	}
+	_ = on.Print("\r\n") // the refusal is told by the command
+	return errWrong
+}
+
+// describeAction is what a person reads before they confirm.
+func describeAction(a authority.Action, why string) string {
+	text := a.Text
+	if text == "" {
+		text = "a command that decides"
+	}
+	lines := "hookmux: " + clipText(text) + "\r\n"
+	if why != "" {
+		lines += "(" + clipText(why) + ")\r\n"
+	}
+	return lines
+}
+
+// clipText makes text of others safe to show, and short.
+func clipText(text string) string { return termsafe.Line(text, maxQuestion) }
+
+// readCode reads as many characters as a code has.
+func readCode(ctx context.Context, from screen) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, codeWait)
+	defer cancel()
+	var typed []byte
+	for len(typed) < codeLength {
+		key, err := from.ReadKey(ctx)
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case isCancel(key):
+			return "", errCancelled
+		case isErase(key):
+			if len(typed) > 0 {
+				typed = typed[:len(typed)-1]
+				if err := from.Print("\b \b"); err != nil {
+					return "", err
+				}
+			}
+		case key > ' ' && key < 0x7f:
+			typed = append(typed, key)
+			if err := from.Print(string(key)); err != nil {
+				return "", err
+			}
+		}
+	}
+	return strings.ToLower(string(typed)), nil
+}
+
+// enterWait is how long an Enter may come after a code, which needs none: the next
+// question must not take it for an answer.
+const enterWait = 300 * time.Millisecond
+
+// takeEnter reads the Enter that a hand adds out of habit.
+func takeEnter(ctx context.Context, from screen) {
+	ctx, cancel := context.WithTimeout(ctx, enterWait)
+	defer cancel()
+	_, _ = from.ReadKey(ctx) // none, mostly
+}
+
+// maxPIN bounds what is read of a PIN.
+const maxPIN = 128
+
+// askPIN reads a PIN and has it checked, three times at most.
+func askPIN(ctx context.Context, on screen, a authority.Action, why string, check func(string) error) error {
+	if err := on.Print("\r\n" + describeAction(a, why)); err != nil {
+		return err
+	}
+	var last error
+	for range codeTries {
+		if err := on.Print("PIN: "); err != nil {
+			return err
+		}
+		pin, err := readHidden(ctx, on)
+		_ = on.Print("\r\n") // the terminal may be gone
+		if err != nil {
+			return err
+		}
+		if last = check(pin); last == nil {
+			return nil
+		}
+		if err := on.Print(clipText(last.Error()) + "\r\n"); err != nil {
+			return err
+		}
+	}
+	return last
+}
+
+func readHidden(ctx context.Context, from screen) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, codeWait)
+	defer cancel()
+	var typed []byte
+	for len(typed) < maxPIN {
+		key, err := from.ReadKey(ctx)
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case key == '\r' || key == '\n':
+			return string(typed), nil
+		case isCancel(key):
+			return "", errCancelled
+		case isErase(key):
+			typed = typed[:max(len(typed)-1, 0)]
+		default:
+			typed = append(typed, key)
+		}
+	}
+	return string(typed), nil
+}
+
+// isCancel is Ctrl-C, Ctrl-D or Escape.
+func isCancel(key byte) bool { return key == 3 || key == 4 || key == 27 }
+
+// isErase is Backspace, which sends either.
+func isErase(key byte) bool { return key == 8 || key == 127 }

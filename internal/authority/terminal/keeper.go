@@ -1,0 +1,176 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+)
+
+// PIN is what an unproven terminal needs.
+type PIN interface {
+	Set() bool
+	Check(pin string) error
+}
+
+// Keeper judges callers and, where a person can settle it at their terminal,
+// asks them. One value serves all connections.
+type Keeper struct {
+	Judge *authority.Judge
+	// Asker talks to terminals.
+	Asker Asker
+	// PIN may be nil: then there is none.
+	PIN PIN
+
+	mu   sync.Mutex
+	busy map[string]chan struct{}
+}
+
+// Asker asks a person something at their terminal.
+type Asker interface {
+	// AskCode has them type a code that is shown at their trusted terminal.
+	AskCode(ctx context.Context, v *authority.Verdict, a authority.Action) error
+	// AskPIN has them type their PIN at the caller's terminal.
+	AskPIN(ctx context.Context, v *authority.Verdict, a authority.Action, check func(string) error) error
+}
+
+// NewAsker asks at the terminals of this machine.
+func NewAsker(source *Source) Asker { return &terminalAsker{source} }
+
+// JudgeSilently judges without asking anybody.
+func (k *Keeper) JudgeSilently(peer proc.Cred, a authority.Action) authority.Verdict {
+	return k.Judge.Judge(peer, a, nil)
+}
+
+// Decide judges an action and asks the person where that is needed. It may
+// wait for them; ctx ends when the caller hangs up.
+func (k *Keeper) Decide(ctx context.Context, peer proc.Cred, a authority.Action) authority.Verdict {
+	return k.Ask(ctx, peer, a, k.JudgeSilently(peer, a))
+}
+
+// Ask goes on from what Look said.
+func (k *Keeper) Ask(ctx context.Context, peer proc.Cred, a authority.Action, v authority.Verdict) authority.Verdict {
+	if v.Outcome == authority.Allowed || v.Outcome == authority.Refused {
+		return v
+	}
+	if v.Outcome == authority.NeedPIN && (k.PIN == nil || !k.PIN.Set()) {
+		return refuseBecause(v, v.Why+"; or set a PIN at a terminal that counts, with `hookmux "+
+			"config set approvals.pin on`: then it is asked for here")
+	}
+	release, err := k.takeTurn(ctx, v.TTY)
+	if err != nil {
+		return refuseBecause(v, fmt.Sprintf("%s, and another question is open at %s", v.Why, v.TTY))
+	}
+	defer release()
+	if v.Outcome == authority.NeedPIN {
+		err = k.Asker.AskPIN(ctx, &v, a, k.PIN.Check)
+	} else {
+		err = k.Asker.AskCode(ctx, &v, a)
+	}
+	if err != nil {
+		return refuseBecause(v, fmt.Sprintf("%s, and %v", v.Why, err))
+	}
+	// Processes and terminals may have changed while the person typed.
+	again := k.Judge.Judge(peer, a, nil)
+	if again.Outcome < v.Outcome || !sameTerminal(&v, &again) {
+		return refuseBecause(again, "the terminal changed while it was asked; run it again")
+	}
+	again.Outcome, again.OK, again.Cause = authority.Allowed, true, authority.NoCause
+	again.Why = "was confirmed at " + v.TTY
+	return again
+}
+
+// sameTerminal compares who asks and where they sit.
+func sameTerminal(a, b *authority.Verdict) bool {
+	if len(a.Chain) == 0 || len(b.Chain) == 0 {
+		return false
+	}
+	same := func(p, q proc.Process) bool { return p.PID == q.PID && p.Start == q.Start }
+	return same(a.Chain[0], b.Chain[0]) && a.TTY == b.TTY && a.Terminal.TTY == b.Terminal.TTY && same(a.Terminal.Leader,
+		b.Terminal.Leader) && same(a.Holder, b.Holder)
+}
+
+func refuseBecause(v authority.Verdict, why string) authority.Verdict {
+	v.Outcome, v.OK = authority.Refused, false
+	v.Why = why
+	return v
+}
+
+// takeTurn lets one question at a time be asked at a terminal.
+func (k *Keeper) takeTurn(ctx context.Context, tty string) (release func(), err error) {
+	for {
+		k.mu.Lock()
+		if k.busy == nil {
+			k.busy = map[string]chan struct{}{}
+		}
+		other, taken := k.busy[tty]
+		if !taken {
+			mine := make(chan struct{})
+			k.busy[tty] = mine
+			k.mu.Unlock()
+			return func() {
+				k.mu.Lock()
+				delete(k.busy, tty)
+				k.mu.Unlock()
+				close(mine)
+			}, nil
+		}
+		k.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// terminalAsker asks at real terminals.
+type terminalAsker struct{ source *Source }
+
+// AskCode shows the code at the trusted terminal: in a popup over the tmux client that is
+// there, where no other program can read it, else at the caller's own terminal.
+// The characters must have come from the keyboard of the trusted terminal.
+func (t *terminalAsker) AskCode(ctx context.Context, v *authority.Verdict, a authority.Action) error {
+	on, err := t.openTerminal(ctx, v)
+	if err != nil {
+		return err
+	}
+	defer on.Close()
+	proves := t.source.setBack(v.Terminal.TTY) == nil
+	if !proves && v.Terminal.Client != nil {
+		return fmt.Errorf("%s belongs to somebody else", v.Terminal.TTY)
+	}
+	if err := askCode(ctx, on, a, v.Reason()); err != nil {
+		return err
+	}
+	if proves && !t.source.readSince(v.Terminal.TTY) {
+		return errNotThere
+	}
+	takeEnter(ctx, on) // after the proof: another key must not be taken for one of the code
+	return nil
+}
+
+// openTerminal opens the screen for a code.
+func (t *terminalAsker) openTerminal(ctx context.Context, v *authority.Verdict) (screen, error) {
+	if c := v.Terminal.Client; c != nil && !c.Popup {
+		if on, err := t.source.openPopup(ctx, c); err == nil {
+			return on, nil
+		}
+		// A tmux without popups, or one that shows another: the pane will do,
+		// because the proof of input is at the trusted terminal.
+	}
+	return openScreen(v.TTY)
+}
+
+// AskPIN asks at the caller's terminal, whoever reads there.
+func (t *terminalAsker) AskPIN(ctx context.Context, v *authority.Verdict, a authority.Action,
+	check func(string) error) error {
+	on, err := openScreen(v.TTY)
+	if err != nil {
+		return err
+	}
+	defer on.Close()
+	return askPIN(ctx, on, a, "hookmux cannot tell who is at this terminal", check)
+}

@@ -1,0 +1,186 @@
+package terminal
+
+import (
+	"errors"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+)
+
+func deviceTimes(info os.FileInfo) (authority.Terminal, error) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return authority.Terminal{}, errNoTimes
+	}
+	return authority.Terminal{Access: time.Unix(st.Atim.Unix()), Change: time.Unix(st.Ctim.Unix())}, nil
+}
+
+// HoldsMaster tells who gives a terminal its keys.
+func (s *Source) HoldsMaster(pid int, tty string) (bool, error) { return proc.HoldsMaster(pid, tty) }
+
+// Connected tells whether a socket of client ends at server.
+func (s *Source) Connected(client, server int) (bool, error) {
+	sockets, err := proc.UnixSockets()
+	if err != nil {
+		return false, err
+	}
+	mine, err := proc.SocketNumbers(client)
+	if err != nil {
+		return false, err
+	}
+	theirs, err := proc.SocketNumbers(server)
+	if err != nil {
+		return false, err
+	}
+	return joinsSockets(sockets, mine, theirs), nil
+}
+
+func joinsSockets(sockets []proc.UnixSocket, mine, theirs map[uint32]bool) bool {
+	for _, socket := range sockets {
+		if socket.Peer != 0 && mine[socket.Number] && theirs[socket.Peer] {
+			return true
+		}
+	}
+	return false
+}
+
+// Clients lists the processes of this user that run the server's program and
+// are connected to it.
+func (s *Source) Clients(server proc.Process) ([]int, error) {
+	program, err := s.Program(server.PID)
+	if err != nil {
+		return nil, err
+	}
+	sockets, err := proc.UnixSockets()
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := proc.SocketNumbers(server.PID)
+	if err != nil {
+		return nil, err
+	}
+	var found []int
+	for _, pid := range proc.List() {
+		if other, err := s.Program(pid); err != nil || other != program || pid == server.PID {
+			continue
+		}
+		if mine, err := proc.SocketNumbers(pid); err == nil && joinsSockets(sockets, mine, theirs) {
+			found = append(found, pid)
+		}
+	}
+	return found, nil
+}
+
+// rootsDisplay stands for a display server whose process may not be looked at.
+const rootsDisplay = 1
+
+// Display finds the display server that a process is connected to.
+func (s *Source) Display(pid int) (authority.Display, error) {
+	mine, err := proc.SocketNumbers(pid)
+	if err != nil {
+		return authority.Display{}, err
+	}
+	sockets, err := proc.UnixSockets()
+	if err != nil {
+		return authority.Display{}, err
+	}
+	ends := map[uint32]bool{}
+	for _, socket := range sockets {
+		// The server's end has the address that it listens at.
+		if mine[socket.Peer] && isDisplayAddress(socket.Path) {
+			if socket.UID == 0 && s.uid != 0 {
+				return authority.Display{PID: rootsDisplay, Input: true}, nil
+			}
+			ends[socket.Number] = true
+		}
+	}
+	if len(ends) == 0 {
+		return authority.Display{}, nil
+	}
+	server := findOwner(ends)
+	if server == 0 {
+		// It does not let itself be looked at, as programs with capabilities do.
+		return authority.Display{PID: rootsDisplay, Input: hasGraphicalSession(s.uid)}, nil
+	}
+	files, err := proc.OpenFiles(server)
+	if err != nil {
+		return authority.Display{}, err
+	}
+	display := authority.Display{PID: server}
+	for _, file := range files {
+		display.Input = display.Input || strings.HasPrefix(file, "/dev/input/event")
+	}
+	return display, nil
+}
+
+func isDisplayAddress(address string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(address, "@"), "/tmp/.X11-unix/X") ||
+		strings.HasPrefix(path.Base(address), "wayland-")
+}
+
+// findOwner is the process that has one of these sockets, 0 when none shows it.
+func findOwner(numbers map[uint32]bool) int {
+	for _, pid := range proc.List() {
+		have, err := proc.SocketNumbers(pid)
+		if err != nil {
+			continue
+		}
+		for number := range numbers {
+			if have[number] {
+				return pid
+			}
+		}
+	}
+	return 0
+}
+
+var errHiddenCaller = errors.New("a connection to this machine's own login daemon has an owner that cannot be seen")
+
+// LocalCallers finds who of this user is connected to a server of root's over
+// the machine's own network.
+func (s *Source) LocalCallers() ([]int, error) {
+	ends, err := proc.TCPEnds()
+	if err != nil {
+		return nil, err
+	}
+	type pair struct{ local, remote string }
+	ofRoot := map[pair]bool{}
+	for _, end := range ends {
+		if end.UID == 0 {
+			ofRoot[pair{end.Local.String(), end.Remote.String()}] = true
+		}
+	}
+	callers := []int{}
+	for _, end := range ends {
+		if end.UID != s.uid || !ofRoot[pair{end.Remote.String(), end.Local.String()}] {
+			continue
+		}
+		if s.uid == 0 && end.Remote.Port() > end.Local.Port() {
+			continue // for root both ends look alike; the server has the lower port
+		}
+		owner := findOwner(map[uint32]bool{end.Number: true})
+		if owner == 0 {
+			return nil, errHiddenCaller
+		}
+		callers = append(callers, owner)
+	}
+	return callers, nil
+}
+
+// hasGraphicalSession tells whether logind knows an active session of this user
+// on a trusted terminal with a display.
+func hasGraphicalSession(uid int) bool {
+	for _, session := range loginSessions() {
+		graphical := session["TYPE"] == "wayland" || session["TYPE"] == "x11"
+		if session["UID"] == strconv.Itoa(uid) && session["SEAT"] != "" && session["ACTIVE"] == "1" && graphical {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,124 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Weakness is something about this machine that makes it easier for a program
+// of the user to pass for them.
+type Weakness struct {
+	Check string
+	What  string
+	Fix   string
+}
+
+// Weaknesses looks for them on this machine.
+func Weaknesses() []Weakness {
+	return findWeaknesses(readSysctl, kernelRelease(), tmuxVersion(), os.Getuid(), CanMark())
+}
+
+func findWeaknesses(sysctl func(string) string, kernel, tmux string, uid int, marks bool) []Weakness {
+	var list []Weakness
+	if uid == 0 {
+		list = append(list, Weakness{
+			"root", "hookmux and your agents run as root, so no rule keeps an agent from approving its own requests",
+			"run agents as an ordinary user",
+		})
+	}
+	if !marks {
+		list = append(list, Weakness{
+			"mark", "every process here has a limit on file locks, so what agents start cannot be marked; " +
+				"a terminal that an agent opens in the background is recognised by other signs only",
+			"start the container or the session without that limit (ulimits: locks)",
+		})
+	}
+	switch sysctl("dev/tty/legacy_tiocsti") {
+	case "1":
+		list = append(list, Weakness{
+			"tiocsti", "programs may type into the terminal they were started from (dev.tty.legacy_tiocsti is 1)",
+			"sudo sysctl -w dev.tty.legacy_tiocsti=0",
+		})
+	case "":
+		if isOlder(kernel, 6, 2) {
+			list = append(list, Weakness{
+				"tiocsti", "programs may type into the terminal they were started from: Linux " + kernel + " cannot " +
+					"forbid it",
+				"use Linux 6.2 or later, with dev.tty.legacy_tiocsti=0",
+			})
+		}
+	}
+	if scope := sysctl("kernel/yama/ptrace_scope"); scope == "" || scope == "0" {
+		list = append(list, Weakness{
+			"ptrace", "your programs may look into each other and take over terminals (kernel.yama.ptrace_scope is " +
+				"not set)",
+			"sudo sysctl -w kernel.yama.ptrace_scope=1, on a kernel with Yama",
+		})
+	}
+	switch {
+	case tmux == "":
+	case isOlder(tmux, 3, 2):
+		list = append(list, Weakness{
+			"tmux", "tmux " + tmux + " has no popups, so codes are shown in the pane, where other programs can read " +
+				"them",
+			"use tmux 3.2 or later",
+		})
+	case !isOlder(tmux, 3, 4):
+		list = append(list, Weakness{
+			"tmux", "tmux " + tmux + " lets programs press keys for a client (send-keys -K); they count only " +
+				"shortly after you typed yourself",
+			"",
+		})
+	}
+	return list
+}
+
+func readSysctl(name string) string {
+	b, err := os.ReadFile("/proc/sys/" + name)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+func kernelRelease() string { return readSysctl("kernel/osrelease") }
+
+// tmuxVersion is "3.4", "" without tmux.
+func tmuxVersion() string {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "tmux", "-V").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(out)), "tmux ")
+}
+
+// isOlder compares the first two numbers of a version such as 6.18.4-x, next-3.8
+// or 3.3a. What cannot be read is not older.
+func isOlder(version string, major, minor int) bool {
+	version = strings.TrimLeft(version, "abcdefghijklmnopqrstuvwxyz-")
+	var a, b int
+	if n, err := fmt.Sscanf(leadingNumbers(version), "%d.%d", &a, &b); n < 2 || err != nil {
+		return false
+	}
+	return a < major || a == major && b < minor
+}
+
+// leadingNumbers is "3.3" of "3.3a".
+func leadingNumbers(version string) string {
+	first, rest, _ := strings.Cut(version, ".")
+	end := 0
+	for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
+		end++
+	}
+	if _, err := strconv.Atoi(first); err != nil {
+		return ""
+	}
+	return first + "." + rest[:end]
+}

@@ -1,0 +1,140 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// windowSettle is how long a question must stand in an agent's own window before it is
+// shown to somebody for whom agents wait: mostly the same question comes as a request
+// right after it.
+const windowSettle = 400 * time.Millisecond
+
+// inboxWatch is what somebody who follows the inbox has been shown.
+type inboxWatch struct {
+	settle time.Duration
+	mu     sync.Mutex
+	late   map[string]*time.Timer // windows that are not shown yet
+	app    *cmdutil.App
+	asJSON bool
+	style  text.Style
+	open   map[string]*client.Request // shown, and not known to have ended
+	fresh  map[string]bool            // told of on this connection
+	ready  *client.InboxReady         // as said last
+}
+
+// watchInbox shows requests as they come and go, over restarts of the daemon.
+func watchInbox(ctx context.Context, app *cmdutil.App, asJSON bool) error {
+	c, err := app.ConnectDaemon(ctx)
+	if err != nil {
+		return err
+	}
+	f := &inboxWatch{app: app, asJSON: asJSON, style: app.Style(), settle: windowSettle,
+		open: map[string]*client.Request{}, late: map[string]*time.Timer{}}
+	return cmdutil.FollowStream(ctx, func() error {
+		f.fresh = map[string]bool{}
+		return c.FollowWaiting(ctx, f.handleNote)
+	})
+}
+
+func (f *inboxWatch) handleNote(n client.InboxNote) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case n.Ready != nil:
+		f.showReady(n.Ready)
+	case n.Item == nil:
+	case n.Method == wire.NoteInboxReceived, n.Method == wire.NoteInboxWindow:
+		before, shown := f.open[n.Item.ID]
+		shown = shown && before.Status == n.Item.Status
+		f.open[n.Item.ID], f.fresh[n.Item.ID] = n.Item, true
+		if f.asJSON {
+			f.printChange(n.Method, n.Item)
+		} else if !shown {
+			f.showOpen(n.Item)
+		}
+	default:
+		f.showEnded(n.Method, n.Item)
+	}
+	return nil
+}
+
+// showOpen shows what waits; a question in an agent's own window only once it stays
+// there. The caller holds the lock.
+func (f *inboxWatch) showOpen(item *client.Request) {
+	show := func() { fmt.Fprint(f.app.Stdout, f.style.Request(item, time.Now())+"\n") }
+	if item.Status != wire.InboxWindow || f.ready == nil || !f.ready.Attached {
+		show()
+		return
+	}
+	f.late[item.ID] = time.AfterFunc(f.settle, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.late[item.ID] != nil {
+			delete(f.late, item.ID)
+			show()
+		}
+	})
+}
+
+// showReady is told once the daemon has sent what waits. What was shown before and is
+// not among it went with an earlier daemon.
+func (f *inboxWatch) showReady(now *client.InboxReady) {
+	ids := []string{}
+	for id := range f.open {
+		if !f.fresh[id] {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		gone := *f.open[id]
+		if gone.Status == wire.InboxWindow {
+			f.showEnded(wire.NoteInboxWindowOver, &gone)
+			continue
+		}
+		gone.Status, gone.End = wire.InboxWithdrawn, wire.EndDaemonStopped
+		f.showEnded(wire.NoteInboxWithdrawn, &gone)
+	}
+	before := f.ready
+	f.ready = now
+	switch {
+	case f.asJSON:
+		f.app.PrintJSONLine(map[string]any{"change": "ready", "attached": now.Attached, "away": now.Away})
+	case before != nil && before.Attached == now.Attached:
+	case now.Attached:
+		fmt.Fprintln(f.app.Stderr, "watching the inbox; agents wait for you now (Ctrl-C ends)")
+	default:
+		fmt.Fprintln(f.app.Stderr, "watching the inbox, but agents do not wait for it: "+termsafe.Line(now.Why, 0))
+	}
+}
+
+func (f *inboxWatch) showEnded(method string, item *client.Request) {
+	delete(f.open, item.ID)
+	timer := f.late[item.ID]
+	delete(f.late, item.ID)
+	switch {
+	case timer != nil:
+		timer.Stop() // it was never shown
+	case f.asJSON:
+		f.printChange(method, item)
+	case item.Status == wire.InboxWindow:
+		f.app.Say("%s", f.style.WindowOver(item))
+	default:
+		f.app.Say("%s  %s", item.ID, f.style.Ended(item))
+	}
+}
+
+func (f *inboxWatch) printChange(method string, item *client.Request) {
+	f.app.PrintJSONLine(map[string]any{"change": strings.TrimPrefix(method, "inbox."), "item": item})
+}

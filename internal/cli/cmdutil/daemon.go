@@ -1,0 +1,166 @@
+package cmdutil
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/install/programcopy"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+)
+
+// ConnectDaemon gives a client of a running daemon, starting one when there is none.
+func (app *App) ConnectDaemon(ctx context.Context) (*client.Client, error) {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return nil, err
+	}
+	c := &client.Client{Socket: dirs.Socket()}
+	if err := AskDaemon(ctx, c); err == nil {
+		return c, nil
+	} else if !errors.Is(err, client.ErrNoDaemon) && !hungUp(err) {
+		return nil, err
+	}
+	if err := app.StartDaemon(ctx, dirs, c); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// CallDaemon calls one method of the daemon, starting one when there is none.
+func (app *App) CallDaemon(ctx context.Context, method string, params, result any) error {
+	c, err := app.ConnectDaemon(ctx)
+	if err != nil {
+		return err
+	}
+	return c.Call(ctx, method, params, result)
+}
+
+// DaemonWait is how long a daemon may take for what it answers at once.
+const DaemonWait = 10 * time.Second
+
+// AskDaemon finds out whether a daemon answers.
+func AskDaemon(ctx context.Context, c *client.Client) error {
+	return inTime(ctx, func(asked context.Context) error {
+		_, err := c.Info(asked)
+		return err
+	})
+}
+
+// inTime asks a daemon something that it answers at once, and says so where it does
+// not.
+func inTime(ctx context.Context, ask func(asked context.Context) error) error {
+	asked, cancel := context.WithTimeout(ctx, DaemonWait)
+	defer cancel()
+	err := ask(asked)
+	if err != nil && asked.Err() != nil && ctx.Err() == nil {
+		return errors.New("the daemon is running and does not answer; `hookmux daemon restart` ends it and starts another")
+	}
+	return err
+}
+
+// hungUp reports that the daemon died or stopped while it had the call.
+func hungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// StartDaemon starts a daemon and waits until it answers.
+func (app *App) StartDaemon(ctx context.Context, dirs paths.Dirs, c *client.Client) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	program = programcopy.Stable(dirs, program)
+	until := time.Now().Add(10 * time.Second)
+	err = daemonstart.Ensure(dirs, program, daemonstart.Options{Env: app.Environ, Patient: true}, until, func() error {
+		_, err := c.Info(ctx)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("the daemon does not start: %w; its log is %s", err, dirs.Log())
+	}
+	return nil
+}
+
+// RunningDaemon gives a client that never starts a daemon.
+func (app *App) RunningDaemon() (*client.Client, error) {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return nil, err
+	}
+	return &client.Client{Socket: dirs.Socket()}, nil
+}
+
+// ReadDaemon gives a client of the daemon that runs. Reading never starts one.
+func (app *App) ReadDaemon(ctx context.Context) (c *client.Client, err error) {
+	err = app.ReadOnce(ctx, func(asked context.Context, answering *client.Client) error {
+		c = answering
+		_, err := c.Info(asked)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// ReadOnce asks the daemon that runs one thing that it answers at once, and asks
+// again if it was just going. Reading never starts one.
+func (app *App) ReadOnce(ctx context.Context, ask func(asked context.Context, c *client.Client) error) error {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	c := &client.Client{Socket: dirs.Socket()}
+	for first := true; ; first = false {
+		err := inTime(ctx, func(asked context.Context) error { return ask(asked, c) })
+		switch {
+		case errors.Is(err, client.ErrNoDaemon):
+			why := app.ExplainNoDaemon(dirs)
+			if dirs.Installation() == nil {
+				why += "; `hookmux setup` hooks your agents"
+			}
+			return FailWith(ExitNoDaemon, why)
+		case !hungUp(err) || !first:
+			return err
+		}
+	}
+}
+
+// WaitForDaemon gives a client for following: where no daemon runs, the person is told
+// that the next one is waited for.
+func (app *App) WaitForDaemon(ctx context.Context) (*client.Client, error) {
+	c, err := app.RunningDaemon()
+	if err != nil {
+		return nil, err
+	}
+	if err := AskDaemon(ctx, c); errors.Is(err, client.ErrNoDaemon) {
+		fmt.Fprintln(app.Stderr, "no daemon is running; waiting for the next, which the next hook starts (Ctrl-C ends)")
+	}
+	return c, nil
+}
+
+// ExplainNoDaemon says why no daemon runs, and what to do about it.
+func (app *App) ExplainNoDaemon(dirs paths.Dirs) string {
+	if err := dirs.MakeRuntime(); err != nil {
+		return "the daemon is not running and cannot be started: " + err.Error()
+	}
+	if err := dirs.CheckSocket(); err != nil {
+		return "the daemon is not running and cannot be started: " + err.Error()
+	}
+	if _, err := daemonstart.FindProgram(app.Getenv); err != nil {
+		return "the daemon is not running and hooks cannot start it: " + err.Error()
+	}
+	if until, paused := daemonstart.Paused(dirs); paused {
+		return "the daemon died several times within a minute; it is not started again before " +
+			until.Local().Format("15:04:05") +
+			". Its log is " + dirs.Log() + "; `hookmux daemon start` tries at once"
+	}
+	return "the daemon is not running; the next hook starts it, or `hookmux daemon start`"
+}

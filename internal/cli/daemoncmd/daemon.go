@@ -1,0 +1,222 @@
+// Package daemoncmd has `hookmux daemon`: running, starting and stopping the daemon.
+package daemoncmd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/authority/terminal"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/daemon"
+	"github.com/hookmux/hookmux/internal/judge"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
+	"github.com/hookmux/hookmux/internal/platform/guardnote"
+	"github.com/hookmux/hookmux/internal/platform/logrotate"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/upgrades"
+	"github.com/hookmux/hookmux/internal/version"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// DaemonCommand is `hookmux daemon`.
+func DaemonCommand(app *cmdutil.App) *cobra.Command {
+	var service bool
+	cmd := &cobra.Command{
+		Use:   "daemon",
+		Short: "Run the daemon here, in the foreground; or start, stop it",
+		Long: `The daemon is the one process behind all hooks. Whoever needs it first starts it,
+so there is rarely a reason to run this by hand. It ends cleanly on SIGTERM.
+
+Under systemd or launchd use --service: while a daemon that somebody else started is
+running it waits, and takes over when that one ends.`,
+		Example: "  hookmux daemon          # in the foreground\n  hookmux daemon start    # in the background\n  hookmux " +
+			"daemon stop",
+		Args: cmdutil.SubcommandArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDaemon(cmd.Context(), app, service) },
+	}
+	cmd.Flags().BoolVar(&service, "service", false, "for service managers: wait while another daemon runs")
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "start", Short: "Start the daemon in the background", Args: cmdutil.ExactArgs(),
+			Example: "  hookmux daemon start",
+			RunE:    func(cmd *cobra.Command, _ []string) error { return daemonStart(cmd.Context(), app) },
+		},
+		&cobra.Command{
+			Use: "stop", Short: "Stop the daemon; the next hook starts it again", Args: cmdutil.ExactArgs(),
+			Example: "  hookmux daemon stop",
+			Long: `Stops the daemon once everything acknowledged is stored. Hooks keep working: the
+next one starts a new daemon. To switch everything to neutral, use ` + "`hookmux off`.",
+			RunE: func(cmd *cobra.Command, _ []string) error { return daemonStop(cmd.Context(), app) },
+		},
+		&cobra.Command{
+			Use: "restart", Short: "End the daemon, also one that does not answer, and start another",
+			Args: cmdutil.ExactArgs(), Example: "  hookmux daemon restart",
+			Long: `Stops the daemon once everything acknowledged is stored, and starts another. A daemon
+that does not answer (it hangs, or was stopped) is ended all the same; what it
+acknowledged is on disk.`,
+			RunE: func(cmd *cobra.Command, _ []string) error { return daemonRestart(cmd.Context(), app) },
+		},
+	)
+	return cmd
+}
+
+func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
+	auto := app.Getenv(daemonstart.LockVariable) != ""
+	person := byPerson(app, auto)
+	dirs, err := daemonDirs(app, person)
+	if err != nil {
+		return err
+	}
+	if err := dirs.CheckServing(app.Getenv); err != nil {
+		return err
+	}
+	if err := checkLimits(); err != nil {
+		return err
+	}
+	hideMemory()
+	// On a full disk a missing note counts as guards on.
+	_ = guardnote.Write(dirs.State, judge.New(dirs, app.LiveSettings).Covers())
+	program, _ := os.Executable()
+	o := daemon.Options{Dirs: dirs, Table: app.Table, Facts: app.Facts, Asker: app.Asker, Version: version.String,
+		Program: program, Log: logrotate.New(app.Stderr, dirs.Log(), daemonstart.MaxLog), Person: person,
+		LiveSettings: app.LiveSettings}
+	if person {
+		o.Environment = app.Environ
+	}
+	used := upgrades.WasUsed(dirs.State)
+	h, err := daemon.New(o)
+	for service && errors.Is(err, daemonstart.ErrRunning) {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+		if !daemonstart.DaemonHoldsLock(dirs) {
+			h, err = daemon.New(o)
+		}
+	}
+	if errors.Is(err, daemonstart.ErrRunning) {
+		if auto {
+			return nil // somebody was faster; that is all the starter wanted
+		}
+		return errors.New("a daemon is already running; `hookmux status` shows it")
+	}
+	if err != nil {
+		return err
+	}
+	_ = upgrades.Note(dirs.State, version.String, used, time.Now()) // the doctor then says nothing about it
+	steady, stop := context.WithCancel(ctx)
+	defer stop()
+	go steadyHeap(steady)
+	return h.Run(ctx)
+}
+
+// byPerson reports whether a person starts this daemon, in the foreground or by a
+// command of theirs. The daemon serves everybody, so what anybody else has put
+// into the environment must not count.
+func byPerson(app *cmdutil.App, auto bool) bool {
+	judge := terminal.NewJudge(agent.Builtin(), app.Table, app.Facts, 0)
+	pids := []int{os.Getpid()}
+	if auto {
+		pids = []int{os.Getppid()} // the starter waits for us
+	}
+	for _, pid := range pids {
+		if judge.May(authority.Decide, proc.Cred{UID: os.Getuid(), PID: pid}, nil).OK {
+			return true
+		}
+	}
+	return false
+}
+
+// daemonDirs are the places of the daemon. For one that no person started, variables
+// that name places do not count, unless it was given a runtime dir of its own
+// and so keeps to itself.
+func daemonDirs(app *cmdutil.App, person bool) (paths.Dirs, error) {
+	chosen := app.Getenv(paths.RuntimeVariable)
+	if person || chosen != "" && !paths.IsDefaultRuntime(chosen, app.Getenv) {
+		return app.Dirs()
+	}
+	plain, err := paths.RuntimeOnly(func(string) string { return "" })
+	byUser := err == nil && plain.Home == "" // found by the user id alone
+	return paths.Find(func(name string) string {
+		if strings.HasPrefix(name, "XDG_") || name == paths.RuntimeVariable || byUser && name == "HOME" {
+			return ""
+		}
+		return app.Getenv(name)
+	})
+}
+
+func daemonStart(ctx context.Context, app *cmdutil.App) error {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	c := &client.Client{Socket: dirs.Socket()}
+	if err := cmdutil.AskDaemon(ctx, c); err == nil {
+		info, err := c.Info(ctx)
+		if err == nil {
+			app.Say("the daemon is already running, pid %d", info.PID)
+		}
+		return err
+	}
+	return startNow(ctx, app, dirs, c)
+}
+
+// startNow starts a daemon that a person asks for, which ends every pause.
+func startNow(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client.Client) error {
+	_ = daemonstart.Forget(dirs)
+	if err := app.StartDaemon(ctx, dirs, c); err != nil {
+		return err
+	}
+	info, err := c.Info(ctx)
+	if err != nil {
+		return err
+	}
+	app.Say("the daemon is running, pid %d", info.PID)
+	return nil
+}
+
+func daemonStop(ctx context.Context, app *cmdutil.App) error {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	c, err := app.RunningDaemon()
+	if err != nil {
+		return err
+	}
+	before := 0
+	if err := cmdutil.AskDaemon(ctx, c); err != nil && !errors.Is(err, client.ErrNoDaemon) {
+		return err
+	}
+	if info, err := c.Info(ctx); err == nil {
+		before = info.PID
+	}
+	if err := c.Call(ctx, wire.MethodStop, wire.StopParams{Reason: "hookmux daemon stop"}, nil); err != nil {
+		if errors.Is(err, client.ErrNoDaemon) {
+			app.Say("the daemon is not running")
+			return nil
+		}
+		return err
+	}
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if !daemonstart.DaemonHoldsLock(dirs) {
+			app.Say("the daemon has stopped")
+			return nil
+		}
+		if info, err := c.Info(ctx); err == nil && before != 0 && info.PID != before {
+			app.Say("the daemon has stopped; another one took its place, pid %d", info.PID)
+			return nil
+		}
+	}
+	return errors.New("the daemon was told to stop and is still storing events; `hookmux status` shows it")
+}

@@ -1,0 +1,112 @@
+package daemoncmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/judge"
+	"github.com/hookmux/hookmux/internal/recorder/spool"
+	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// JudgeCommand decides about one call without the daemon.
+func JudgeCommand(app *cmdutil.App) *cobra.Command {
+	var f judgeFlags
+	cmd := &cobra.Command{
+		Use:   "judge AGENT EVENT [DEADLINE] < payload.json",
+		Short: "Decide about one call without the daemon, as hooks do while it does not answer",
+		Long: `Reads a native payload on stdin, asks hookmux's own guards with the settings in
+force, and prints the agent's own answer with its exit code. Nothing is run and
+nobody is asked: a call in which one of your hooks guards, or a person should be
+asked, is put to the agent's own prompt where the agent has one, and else refused.
+hookmux-hook runs this when no daemon answers it.`,
+		Example: "  hookmux judge claude PreToolUse < payload.json",
+		Args:    cobra.MinimumNArgs(2),
+		RunE:    func(cmd *cobra.Command, args []string) error { return judgeCall(cmd.Context(), app, &f, args) },
+	}
+	cmd.Flags().StringVar(&f.frame, "frame", "", "print the answer as a frame with this id, for hookmux-hook")
+	cmd.Flags().BoolVar(&f.truncated, "truncated", false, "the payload is only the beginning of what the agent sent")
+	return cmd
+}
+
+type judgeFlags struct {
+	frame     string
+	truncated bool
+}
+
+// maxJudged is the longest payload that a hook client sends.
+const maxJudged = 16 << 20
+
+func judgeCall(ctx context.Context, app *cmdutil.App, f *judgeFlags, args []string) error {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	payload, err := io.ReadAll(io.LimitReader(app.Stdin, maxJudged+1))
+	if err != nil {
+		return err
+	}
+	if len(payload) > maxJudged {
+		payload, f.truncated = payload[:maxJudged], true
+	}
+	call := judge.Call{
+		ID: f.frame, Time: time.Now(), Agent: args[0], Event: args[1], Cwd: app.Cwd(), Payload: payload,
+		Truncated: f.truncated, Env: app.Getenv,
+	}
+	if call.ID == "" {
+		call.ID = frame.NewID()
+	}
+	verdict := judge.New(dirs, app.LiveSettings).Decide(ctx, call)
+	if f.frame != "" {
+		// The journal gets to know what was decided; the client left the event.
+		// What cannot be written down is still answered.
+		_ = spoolrecord.Leave(dirs.Spool(), judgedRecord(call, verdict))
+		_, err := app.Stdout.Write(frame.AppendReply(nil, &frame.Reply{
+			ID: f.frame, Exit: verdict.Answer.Exit, Stdout: []byte(verdict.Answer.Stdout),
+			Stderr: []byte(verdict.Answer.Stderr),
+		}))
+		return err
+	}
+	_, err = io.WriteString(app.Stdout, verdict.Answer.Stdout)
+	_, errNotice := io.WriteString(app.Stderr, verdict.Answer.Stderr)
+	if err := errors.Join(err, errNotice); err != nil {
+		return err
+	}
+	if verdict.Answer.Exit != 0 {
+		return &cmdutil.CodeError{Code: verdict.Answer.Exit}
+	}
+	return nil
+}
+
+// judgedRecord is what came of a call, as the daemon writes it down.
+func judgedRecord(call judge.Call, v judge.Verdict) *spool.Record {
+	o := wire.Outcome{
+		ID: call.ID, Agent: v.Event.Agent, Native: v.Event.Native, Time: call.Time,
+		TookUS: time.Since(call.Time).Microseconds(),
+	}
+	if v.Event.Tool != nil {
+		o.Tool = v.Event.Tool.Name
+	}
+	if v.Off {
+		o.Neutral = wire.SkipOff
+	}
+	o.Decision, _ = json.Marshal(v.Decision)
+	for _, s := range v.Steps {
+		step := wire.Step{Hook: s.Hook, Mode: string(s.Mode), TookUS: s.Took.Microseconds(), Verdict: string(s.Verdict)}
+		if s.Err != nil {
+			step.Error = s.Err.Error()
+		}
+		o.Steps = append(o.Steps, step)
+	}
+	body, _ := json.Marshal(o)
+	return &spool.Record{Type: spool.TypeDecision, ID: call.ID, Time: call.Time, Agent: o.Agent, Event: o.Native,
+		Payload: body}
+}

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package daemoncmd
+
+func checkLimits() error { return nil }

@@ -1,5 +1,0 @@
-//go:build !unix
-
-package hubcmd
-
-func checkLimits() error { return nil }

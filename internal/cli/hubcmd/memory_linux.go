@@ -1,8 +1,0 @@
-package hubcmd
-
-import "golang.org/x/sys/unix"
-
-// hideMemory keeps other processes of this user from looking into the hub and
-// from changing what it does with a debugger. Where the kernel refuses, the hub
-// runs all the same.
-func hideMemory() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }

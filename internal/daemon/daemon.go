@@ -1,0 +1,242 @@
+// Package daemon composes the services into the one process that hears every hook
+// of every agent: New builds them, Run starts and stops them. It holds no
+// behaviour of its own but what concerns the process: its lock and its status.
+// The way of one event is in package pipeline.
+//
+// What the daemon promises: an acknowledged event is in the journal exactly once,
+// also after kill -9; a slow, silent or hostile peer holds nobody up; a broken
+// disk or database never stops deciding; no answer of a dying daemon is a yes.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/approvals"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/authority/terminal"
+	"github.com/hookmux/hookmux/internal/callers"
+	"github.com/hookmux/hookmux/internal/compat/mux0"
+	"github.com/hookmux/hookmux/internal/notify"
+	"github.com/hookmux/hookmux/internal/pipeline"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/problems"
+	"github.com/hookmux/hookmux/internal/recorder"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/selection"
+	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/sources"
+	"github.com/hookmux/hookmux/internal/server"
+	"github.com/hookmux/hookmux/internal/server/outbox"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/sessions"
+	"github.com/hookmux/hookmux/internal/terminals"
+	"github.com/hookmux/hookmux/internal/tshook/host"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Options is what a daemon is made of.
+type Options struct {
+	Dirs      paths.Dirs
+	Catalogue *agent.Catalogue // nil: the built-in one and the user's own agents
+	Table     proc.Table       // nil: the system's
+	Version   string
+	PID       int       // of the daemon; 0 is this process
+	Program   string    // this program on disk; "" switches renewal off
+	Log       io.Writer // nil: nowhere
+	// Extra are hooks that a Go program adds to the registered ones.
+	Extra []*hook.Entry
+	// Person says that a person started this daemon: its places are then noted,
+	// so that a daemon which a stripped hook starts later uses the same.
+	Person bool
+	// LiveSettings lets the user's files count as they are, whether a person
+	// confirmed them or not: for tests of everything else.
+	LiveSettings bool
+	// Environment lets HOOKMUX_* settings count: for a daemon that a person
+	// started, never for one that a hook started.
+	Environment []string
+	// Facts and Asker play the machine in tests: who sits where, and what they
+	// type. Nil: this machine.
+	Facts authority.Source
+	Asker terminal.Asker
+}
+
+// Daemon is a running daemon.
+type Daemon struct {
+	deps    services.Deps
+	version string
+	program string
+	started time.Time
+	person  bool
+	// confirmed says what of the user's files is in force; nil: all of it.
+	confirmed *confirmed.Store
+
+	judge     *authority.Judge
+	terminals *terminals.Service
+	callers   *callers.Callers
+	marks     *pipeline.HandlerMarks
+	notes     *server.Notes
+	outbox    *outbox.Outbox
+	stats     *recorder.HookStats
+	modules   *host.Service
+	selection *selection.Service
+	sessions  *sessions.Service
+	recorder  *recorder.Recorder
+	approvals *approvals.Service
+	notify    *notify.Service
+	pipeline  *pipeline.Pipeline
+	server    *server.Server
+
+	lock   *daemonstart.DaemonLock
+	ctx    context.Context // ends when the daemon does: cancels what still runs
+	cancel context.CancelFunc
+	stop   chan string // why to stop
+}
+
+// New makes a daemon ready: folders, lock, journal, services. Run opens the socket.
+func New(o Options) (*Daemon, error) {
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	if o.Table == nil {
+		o.Table = proc.System()
+	}
+	if o.PID == 0 {
+		o.PID = os.Getpid()
+	}
+	h := &Daemon{
+		person: o.Person, version: o.Version, program: o.Program, started: time.Now(),
+		stop: make(chan string, 1), notes: server.NewNotes(),
+	}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	log := slog.New(slog.NewTextHandler(o.Log, nil))
+	h.deps = services.Deps{
+		Dirs: o.Dirs, Catalogue: o.Catalogue, Processes: o.Table, Log: log, Notes: h.notes,
+		Background: new(services.Background),
+		Redactor:   redact.New(),
+		Problems: problems.New(func(p wire.Problem) {
+			log.Warn("problem", "what", p.What, "fix", p.Fix)
+			h.notes.Publish(wire.NoteProblem, p)
+		}),
+	}
+	if err := h.acquireLock(); err != nil {
+		h.Close()
+		return nil, err
+	}
+	if !o.LiveSettings {
+		h.confirmed = sources.OpenConfirmed(o.Dirs, false)
+	}
+	if h.deps.Catalogue == nil {
+		var found []agent.Problem
+		h.deps.Catalogue, found = sources.LoadCatalogue(o.Dirs, h.confirmed, o.Person)
+		for _, p := range found {
+			h.deps.Problems.Raise("agent:"+p.File, p.String(),
+				"correct the file; until then that agent's entry is not used")
+		}
+	}
+	h.buildServices(o)
+	return h, nil
+}
+
+// buildServices makes the services in an order in which each finds what it
+// reads while it is made. Where two need each other, the earlier one is given
+// a function or an adapter of this package (wiring.go) that finds the later one
+// when it is called.
+func (h *Daemon) buildServices(o Options) {
+	h.judge = terminal.NewJudge(h.deps.Catalogue, h.deps.Processes, o.Facts, o.PID)
+	h.callers = callers.New(h.judge)
+	h.marks = pipeline.NewHandlerMarks(h.deps.Dirs.State)
+	h.stats = recorder.NewHookStats()
+	h.outbox = outbox.New(h.deps, func(pid int) (string, int) {
+		caller := h.callers.Of(pid)
+		return caller.Agent, caller.PID
+	})
+	h.modules = h.newModules()
+	h.selection = h.newSelection(o.Extra, o.Environment)
+	h.selection.Confirmations.ConfirmInitial(o.Person)
+	h.sessions = sessions.New(h.ctx, h.deps, sessions.Options{
+		Settings: h.selection.Config, Sender: pluginCalls{h.ctx, h.outbox}, SessionGone: h.modules.ForgetSession,
+		WindowsChanged: func(agent, session string, items []wire.InboxRequest) {
+			h.approvals.WindowsChanged(agent, session, items) // made below; nothing is told before Run
+		},
+		TurnEnded:      func(one wire.Session) { h.notify.TurnEnded(one) },
+		TerminalReport: mux0.ReportReader(h.deps.Catalogue),
+	})
+	h.recorder = recorder.New(recorder.Options{
+		Deps: h.deps, Listener: journalListener{h}, Stored: h.notes.EventsStored, Late: h.sessions.ApplyLate,
+		Retention: h.retention,
+	})
+	h.approvals = h.newApprovals()
+	h.notify = notify.New(h.deps, h.selection.Config.Settings, approvals.NewNotices(h.approvals), h.sessions)
+	h.terminals = terminals.New(h.deps, h.judge, o.Asker, h.approvals.Proofs())
+	h.terminals.GuardState = func(key string) string { return h.selection.Config.Settings().Choice(key) }
+	if h.terminals.IsRealMachine() {
+		h.callers.SetMarker(terminal.NewMarker(h.deps.Processes))
+	}
+	h.pipeline = pipeline.New(h.ctx, pipeline.Options{
+		Deps: h.deps, Callers: h.callers, Marks: h.marks, Off: h.selection.Off, Recorder: h.recorder,
+		Stop: h.Stop, HookStats: h.stats,
+		Sessions: h.sessions, Selection: h.selection, Modules: h.modules, Approvals: h.approvals,
+		StartedByAgent: func(pid int) bool { return h.judge.Caller(pid, "").Agent != "" },
+	})
+	h.server = h.newServer()
+	h.modules.OpenLaunches()
+}
+
+// acquireLock makes the folders and takes the lock that makes this the only daemon.
+func (h *Daemon) acquireLock() error {
+	if err := h.deps.Dirs.MakeRuntime(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(h.deps.Dirs.State, 0o700); err != nil {
+		// Deciding needs no state: a daemon that refused to start would leave
+		// every guard open.
+		h.deps.Problems.Raise("state", "nothing can be kept: "+err.Error(),
+			"repair "+h.deps.Dirs.State+"; decisions go on meanwhile")
+	}
+	lock, err := daemonstart.AcquireLock(h.deps.Dirs)
+	if err != nil {
+		return err
+	}
+	h.lock = lock
+	services.SweepState(h.deps)
+	if err := h.deps.Dirs.CheckSocket(); err != nil {
+		return err
+	}
+	socket := h.deps.Dirs.Socket()
+	// We hold the lock, so whoever made this socket is gone.
+	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if _, errAside := smallfile.SetAside(socket); errAside != nil { // a folder with something in it
+			return fmt.Errorf("%s: %w", socket, err)
+		}
+	}
+	return nil
+}
+
+// Close gives back what New took. Run does it itself.
+func (h *Daemon) Close() {
+	h.cancel()
+	if h.modules != nil {
+		h.modules.Close()
+	}
+	if h.server != nil {
+		h.server.Close()
+	}
+	if h.lock != nil {
+		_ = h.lock.Stop()
+	}
+}
+
+// ForgetProcesses drops what was remembered of the process table: for a
+// program that exchanges it.
+func (h *Daemon) ForgetProcesses() { h.callers.Forget() }

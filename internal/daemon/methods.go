@@ -1,0 +1,81 @@
+package daemon
+
+import (
+	"encoding/json"
+	"os"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/pipeline"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/selection"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// ownMethods are the methods about the process itself.
+func (h *Daemon) ownMethods() map[string]services.Method {
+	table := map[string]services.Method{
+		wire.MethodInfo: {Run: h.infoMethod},
+		wire.MethodStop: {Run: h.stopMethod},
+	}
+	// What commands do to files without the daemon: an agent that tries is refused
+	// by the command itself; here it is journalled.
+	for _, name := range []string{wire.MethodInstall, wire.MethodUninstall, wire.MethodDoctor, wire.MethodTmux} {
+		table[name] = services.Method{Run: h.acknowledge}
+	}
+	return table
+}
+
+// acknowledge answers ok; its authority lets only a person reach it.
+func (h *Daemon) acknowledge(json.RawMessage, proc.Cred) (any, *wire.Error) {
+	return map[string]bool{"ok": true}, nil
+}
+
+// noteRefusal notes an attempt to decide without authority: a person should
+// learn that an agent tried.
+func (h *Daemon) noteRefusal(name string, peer proc.Cred, v authority.Verdict) {
+	h.deps.Log.Warn("refused", "method", name, "pid", peer.PID, "why", v.Reason(), "agent", v.Agent)
+	who := "a process"
+	if v.Agent != "" {
+		who = v.Agent
+	}
+	payload, _ := json.Marshal(map[string]any{"method": name, "pid": peer.PID, "reason": v.Reason(),
+		"agent": v.Agent})
+	h.pipeline.RecordOwn(&pipeline.HookCall{
+		ID: frame.NewID(), Agent: wire.OwnAgent, Event: wire.OwnRefused, Payload: payload, At: time.Now(), Peer: peer,
+	})
+	h.notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux",
+		Text: who + " tried " + name + " and was refused: " + v.Why})
+}
+
+func (h *Daemon) infoMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
+	dirs := h.deps.Dirs
+	info := wire.Info{
+		PID: os.Getpid(), Socket: dirs.Socket(), Version: h.version, Started: h.started,
+		Uptime: time.Since(h.started).Seconds(), Runtime: dirs.Runtime, State: dirs.State, Config: dirs.Config,
+		Off: h.selection.Off.Info(), Agents: h.pipeline.AgentInfos(), Problems: h.selection.AllProblems(),
+		Counts: h.pipeline.Counts(), Inbox: h.approvals.Info(),
+	}
+	info.Counts.Undrained = h.recorder.Undrained()
+	info.Unconfirmed = h.selection.Confirmations.Unconfirmed()
+	info.Root = h.terminals.RunsAsRoot()
+	info.LogOnly = selection.LogOnly(h.selection, h.stats.Would)
+	info.Pauses = h.selection.Pauses.Info()
+	info.Counts.Journal = h.recorder.Size()
+	return info, nil
+}
+
+func (h *Daemon) stopMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.StopParams
+	if err := services.ReadParams(params, &p); err != nil {
+		return nil, err
+	}
+	if p.Reason == "" {
+		p.Reason = "somebody asked for it"
+	}
+	// The answer goes out first.
+	h.deps.Background.After(h.ctx, 10*time.Millisecond, func() { h.Stop(p.Reason) })
+	return map[string]bool{"stopping": true}, nil
+}

@@ -1,0 +1,247 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/approvals"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/compat/cmux"
+	"github.com/hookmux/hookmux/internal/compat/mux0"
+	"github.com/hookmux/hookmux/internal/daemon/readview"
+	"github.com/hookmux/hookmux/internal/daemon/renewal"
+	"github.com/hookmux/hookmux/internal/pipeline"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/recorder"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/trust"
+	"github.com/hookmux/hookmux/internal/server"
+	"github.com/hookmux/hookmux/internal/server/outbox"
+	"github.com/hookmux/hookmux/internal/server/peers"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/sessions"
+	"github.com/hookmux/hookmux/internal/tshook/host"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// The adapters here give one service what it needs of another, in the words of
+// the one that asks.
+
+// Pushed requests hold conversations with the daemon; half of those stay free for
+// people.
+const (
+	_ = uint(peers.MaxTalks - 2*queue.MaxPushed)
+	_ = uint(peers.MaxTalksEach - queue.MaxPushed)
+)
+
+// newServer gives the server every method and stream.
+func (h *Daemon) newServer() *server.Server {
+	foreign := &cmux.Server{Deps: h.deps, Approvals: h.approvals, Pipeline: h.pipeline, Journal: h.recorder.Reader}
+	renewing := &renewal.Service{
+		Context: h.ctx, Background: h.deps.Background, Version: h.version, Program: h.program,
+		Waiting: h.pipeline.UndecidedCalls, Stop: h.Stop,
+	}
+	views := &readview.Service{
+		Judge: h.judge, Sessions: h.sessions.List, FindProject: h.selection.Registry.FindProject,
+		Home: h.deps.Dirs.Home,
+	}
+	methods := h.ownMethods()
+	for _, own := range []map[string]services.Method{
+		renewing.Methods(), h.selection.Off.Methods(), h.pipeline.Methods(), h.recorder.Methods(h.ctx),
+		h.stats.Methods(),
+		h.selection.Methods(), h.sessions.Methods(),
+		h.modules.Methods(), h.terminals.Methods(), h.approvals.Methods(), h.notify.Methods(), foreign.Methods(),
+	} {
+		addMethods(methods, own)
+	}
+	long := h.pipeline.LongMethods()
+	for _, own := range []map[string]services.LongMethod{h.outbox.Methods(), h.modules.LongMethods(),
+		foreign.LongMethods()} {
+		addMethods(long, own)
+	}
+	return server.New(h.ctx, server.Options{
+		Deps: h.deps, Judge: h.terminals, ViewOf: views.Of, Refused: h.noteRefusal, Hooks: hookCalls{h.pipeline},
+		MetVersion: renewing.MetVersion, GiveUp: h.Stop,
+		HandleMux0: h.processMux0Line, AnswerCmux: answerCmux, Version: h.version,
+		Methods: methods, LongMethods: long,
+		Streams: map[string]server.StreamMethod{
+			wire.MethodStream:      server.EventStream(h.notes, h.recorder),
+			wire.MethodInboxStream: h.openInboxStream,
+		},
+	})
+}
+
+// addMethods adds a service's methods. A name that another one has is a mistake in this
+// program, and no daemon starts with it.
+func addMethods[M any](table, more map[string]M) {
+	for name, method := range more {
+		if _, taken := table[name]; taken {
+			panic("two services answer the method " + name)
+		}
+		table[name] = method
+	}
+}
+
+func answerCmux(line []byte, call server.CallFunc) ([]byte, error) {
+	return cmux.Answer(line, cmux.Caller(call))
+}
+
+func (h *Daemon) openInboxStream(params json.RawMessage, peer proc.Cred) (server.Stream, *wire.Error) {
+	var p wire.InboxStreamParams
+	if bad := services.ReadParams(params, &p); bad != nil {
+		return nil, bad
+	}
+	return func(ctx context.Context, id json.RawMessage, send func([]byte) bool) {
+		h.approvals.Stream(ctx, id, p.Windows, peer, send)
+	}, nil
+}
+
+// processMux0Line processes a line of mux0 as an event.
+func (h *Daemon) processMux0Line(line []byte, peer proc.Cred) {
+	if m, ok := mux0.ReadLine(line, h.deps.Catalogue, h.deps.Problems); ok {
+		call := pipeline.HookCall{
+			ID: frame.NewID(), Agent: m.Agent, Event: m.Name, Payload: m.Payload, At: time.Now(), Peer: peer,
+		}
+		h.pipeline.ProcessUnanswered(h.ctx, &call)
+	}
+}
+
+// hookCalls answers hook frames through the pipeline.
+type hookCalls struct{ pipeline *pipeline.Pipeline }
+
+func (c hookCalls) AnswerHook(ctx context.Context, in *server.HookCall) (frame.Reply, func(), bool) {
+	call := &pipeline.HookCall{
+		ID: in.ID, Agent: in.Agent, Event: in.Event, Seq: in.Seq, Cwd: in.Cwd, Payload: in.Payload, Env: in.Env,
+		Truncated: in.Truncated, Limit: in.Deadline, At: in.At, Peer: in.Peer, OnGone: in.OnGone, OnHeld: in.OnHeld,
+	}
+	if in.Inner {
+		answer, ok := c.pipeline.AnswerInner(ctx, call)
+		return frame.Reply{ID: in.ID, Stdout: answer}, nil, ok
+	}
+	answer, _, ok := c.pipeline.Answer(ctx, call)
+	reply := frame.Reply{ID: in.ID, Exit: answer.Exit, Stdout: []byte(answer.Stdout), Stderr: []byte(answer.Stderr)}
+	return reply, func() { c.pipeline.Finish(call) }, ok
+}
+
+// journalListener tells the sessions what the recorder does.
+type journalListener struct{ h *Daemon }
+
+func (l journalListener) CaughtUp(ctx context.Context) {
+	l.h.sessions.CatchUp(ctx, l.h.recorder.EventsSince)
+}
+
+// recordOwn records an event of hookmux itself.
+func (h *Daemon) recordOwn(name, id string, at time.Time, payload any) {
+	if b, err := json.Marshal(payload); err == nil {
+		h.pipeline.RecordOwn(&pipeline.HookCall{ID: id, Agent: wire.OwnAgent, Event: name, Payload: b, At: at})
+	}
+}
+
+// newApprovals makes the service of approvals and gives it what it needs.
+func (h *Daemon) newApprovals() *approvals.Service {
+	return approvals.New(approvals.Options{
+		Deps: h.deps, Settings: h.selection, Recorder: ownEvents{h.recorder.Reader, h}, Sessions: h.sessions,
+		FocusPane: sessions.FocusPane, MayAnswer: h.mayAnswer, ReachesPerson: h.reachesPerson,
+		Stopping: func() bool { return h.server.Stopping() }, Context: h.ctx, Started: h.started,
+	})
+}
+
+// reachesPerson reports whether notices about such a request reach a person. It is a
+// method because the notices are made after approvals, whose requests they tell of.
+func (h *Daemon) reachesPerson(agent, kind string) bool { return h.notify.Reaches(agent, kind) }
+
+// mayAnswer reports whether the peer is somebody who could answer: a person
+// sees everything they decide about; anybody else gets what the journal gets.
+func (h *Daemon) mayAnswer(peer proc.Cred) (bool, string) {
+	verdict := h.judge.May(authority.Decide, peer, nil)
+	return verdict.Trusted(), verdict.Reason()
+}
+
+// ownEvents is the recorder as approvals sees it.
+type ownEvents struct {
+	*recorder.Reader
+	h *Daemon
+}
+
+// WakeJournal has what was recorded stored soon.
+func (o ownEvents) WakeJournal() { o.h.recorder.Wake() }
+
+// RecordOwn records an event of hookmux itself.
+func (o ownEvents) RecordOwn(name, id string, at time.Time, payload any) {
+	o.h.recordOwn(name, id, at, payload)
+}
+
+// PastRequests reads what the journal knows of requests and permissions since a
+// moment, the newest first.
+func (o ownEvents) PastRequests(ctx context.Context, since time.Time, limit int,
+	each func(approvals.PastRequest)) error {
+	filter := journal.Filter{Since: since, Inbox: true, Newest: true, Limit: limit}
+	return o.EachOutcome(ctx, filter, func(s *journal.Stored, outcome *wire.Outcome) {
+		each(approvals.PastRequest{
+			ID: s.ID, Time: s.Time, By: s.Outcome.By, Outcome: *outcome,
+			Event: func() event.Event { return o.Rebuild(s) },
+		})
+	})
+}
+
+func (h *Daemon) newModules() *host.Service {
+	return host.New(h.ctx, h.deps, host.Options{
+		Version: h.version, Selection: moduleSelection{h}, Journal: h.recordOwn,
+		People:  people{func() *approvals.Service { return h.approvals }}, // made later
+		Plugins: pluginCalls{h.ctx, h.outbox},
+		Environment: func(id string) []string {
+			return []string{pipeline.HandlerVariable + "=" + h.marks.Mark(id)}
+		},
+		HookReloaded: func(id string) { h.selection.DropProblemsOf(id) },
+		Confirmed:    h.confirmed,
+	})
+}
+
+// moduleSelection tells TypeScript hooks what applies where.
+type moduleSelection struct{ h *Daemon }
+
+func (s moduleSelection) Settings() *config.Settings { return s.h.selection.Config.Settings() }
+
+func (s moduleSelection) Refresh(root string) { s.h.selection.Refresh(root) }
+
+func (s moduleSelection) FindProject(cwd string) string {
+	return s.h.selection.Registry.FindProject(cwd)
+}
+
+func (s moduleSelection) Trusted(root string) bool {
+	return s.h.selection.Trust.InForce(root).Status == trust.Trusted
+}
+
+func (s moduleSelection) InnerHooks(ev *event.Event, peer proc.Cred) []*hook.Entry {
+	return s.h.pipeline.InnerHooks(ev, peer)
+}
+
+// people answer what TypeScript hooks ask.
+type people struct{ approvals func() *approvals.Service }
+
+func (p people) AskPerson(ctx context.Context, ev *event.Event, q queue.Question) (string, error) {
+	return p.approvals().AskPerson(ctx, ev, q)
+}
+
+func (p people) CanAnyoneAnswer() bool { return p.approvals().CanAnyoneAnswer() }
+
+// pluginCalls reaches hookmux's plugins inside agents.
+type pluginCalls struct {
+	ctx    context.Context
+	outbox *outbox.Outbox
+}
+
+func (c pluginCalls) Send(agent, session, text string) (bool, error) {
+	return c.outbox.Send(c.ctx, agent, session, text)
+}
+
+func (c pluginCalls) Call(ctx context.Context, agent, session string, call json.RawMessage,
+) (wire.OutboxDone, bool, error) {
+	return c.outbox.Put(ctx, agent, wire.OutboxText{ID: frame.NewID(), Session: session, Call: call})
+}

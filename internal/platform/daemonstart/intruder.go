@@ -1,0 +1,119 @@
+package daemonstart
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
+)
+
+// intruderWait is how long a process must be seen to hold a lock before the
+// lock is put aside: a daemon that just came up has not said yet who it is.
+const intruderWait = 300 * time.Millisecond
+
+// lockIntruder remembers which process was first seen to hold a lock without being
+// a daemon, and when.
+type lockIntruder struct {
+	pid   int
+	since time.Time
+}
+
+// putAside renames a lock that a process holds which is no daemon and starts none,
+// so that the next look finds it free. It does nothing where the system does
+// not tell who holds a lock.
+func (s *lockIntruder) putAside(lock string, d paths.Dirs) {
+	pid, inode := lockHolder(lock)
+	if pid == 0 || pid == os.Getpid() || belongsToDaemon(pid, d) {
+		s.pid = 0
+		return
+	}
+	if s.pid != pid {
+		s.pid, s.since = pid, time.Now()
+		return
+	}
+	if time.Since(s.since) < intruderWait {
+		return
+	}
+	s.pid = 0
+	aside := lock + asideMark + strconv.Itoa(pid) + "-" + programName(pid)
+	if err := os.Rename(lock, aside); err != nil {
+		return // somebody else was faster
+	}
+	// Whoever replaced the lock between the look and the renaming gets it back.
+	if fileNumber(aside) != inode {
+		_ = os.Link(aside, lock) // fails where a new one was made meanwhile
+		_ = os.Remove(aside)
+	}
+}
+
+// asideMark stands between the name of a lock that was put aside and who held
+// it.
+const asideMark = ".held-by-"
+
+// Bypassed tells which processes held a lock without being a daemon, and forgets
+// them. The daemon calls it to report them.
+func Bypassed(d paths.Dirs) []string {
+	files, err := filepath.Glob(filepath.Join(d.Runtime, "*.lock"+asideMark+"*"))
+	if err != nil {
+		return nil
+	}
+	var list []string
+	for _, file := range files {
+		lock, who, _ := strings.Cut(filepath.Base(file), asideMark)
+		pid, name, _ := strings.Cut(who, "-")
+		list = append(list, "process "+pid+" ("+name+") held "+lock+" without being a daemon; it was bypassed")
+		_ = os.Remove(file) // said again at the next start otherwise
+	}
+	return list
+}
+
+// DaemonPID is the process that holds the daemon's lock and is a daemon; 0 when there is
+// none or it is not known.
+func DaemonPID(d paths.Dirs) int {
+	holder, _ := lockHolder(d.LifeLock())
+	if holder != 0 {
+		if belongsToDaemon(holder, d) {
+			return holder
+		}
+		return 0
+	}
+	// The system does not tell who holds a lock: the daemon wrote down who it is.
+	if !DaemonHoldsLock(d) {
+		return 0
+	}
+	return markedDaemon(d)
+}
+
+// startingMark begins the mark of a daemon that is not up yet; its number follows.
+const startingMark = "starting "
+
+// markedDaemon is the process in the mark of a daemon that is there or starting; 0 for
+// none. It may be gone.
+func markedDaemon(d paths.Dirs) int {
+	text, err := smallfile.Read(d.AliveFile(), 64)
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSpace(string(text)), startingMark))
+	if err != nil || pid <= 1 {
+		return 0
+	}
+	return pid
+}
+
+// belongsToDaemon reports whether a process is a daemon, or a program of ours that is
+// starting one: the daemon wrote its number down, or the name tells. Where the
+// process is gone, the daemon that it started may have the lock.
+func belongsToDaemon(pid int, d paths.Dirs) bool {
+	marked, name := markedDaemon(d), programName(pid)
+	if name == "" {
+		name = programName(marked)
+	} else if pid == marked {
+		return true
+	}
+	return strings.HasPrefix(name, "hookmux")
+}

@@ -1,0 +1,21 @@
+//go:build unix
+
+package daemonstart
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// writeSmall replaces the content of a small file of ours. Something else in its
+// place, such as a pipe that nobody reads, is an error and holds nobody up.
+func writeSmall(path string, content []byte) error {
+	const flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+	f, err := os.OpenFile(path, flags, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,247 @@
+//go:build unix
+
+package daemonstart
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/filelock"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
+)
+
+// Start spawns `hookmux daemon` unless one lives, is being started, or starting
+// is paused. It doesn't wait for the socket.
+func Start(d paths.Dirs, daemonProgram string, opt Options) (Outcome, error) {
+	if err := d.MakeRuntime(); err != nil {
+		return 0, err
+	}
+	lock, err := openLock(d.StartLock())
+	if err != nil {
+		return 0, err
+	}
+	// Closing our end keeps the lock where a daemon has got the other one.
+	defer func() { _ = lock.Close() }()
+	if err := filelock.Try(lock); err != nil {
+		if errors.Is(err, filelock.ErrHeld) {
+			return Busy, nil
+		}
+		return 0, &os.PathError{Op: "lock", Path: d.StartLock(), Err: err}
+	}
+
+	alive, err := daemonHoldsLock(d)
+	if err != nil {
+		return 0, err
+	}
+	if alive {
+		return Running, nil
+	}
+	now := time.Now()
+	lookForDeath(d, now)
+	if _, paused := pausedAt(d, now); paused && !opt.Force {
+		return Backoff, nil
+	}
+	if opt.Env == nil {
+		opt.Env = os.Environ()
+	}
+	// From here on only a clean stop makes it no death. On a full disk a death
+	// goes unnoticed, which is better than no daemon.
+	_ = writeSmall(d.AliveFile(), []byte(startingMark+"\n"))
+	if err := spawn(d, daemonProgram, opt.Env, lock); err != nil {
+		_ = os.Remove(d.AliveFile()) // nothing was started, so nothing can die
+		return 0, err
+	}
+	return Started, nil
+}
+
+// openLock opens the file of a lock. What else stands in its place is set aside:
+// it must not keep every daemon from starting.
+func openLock(path string) (*os.File, error) {
+	const flags = os.O_RDWR | os.O_CREATE | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+	for try := 0; ; try++ {
+		f, err := os.OpenFile(path, flags, 0o600)
+		if err == nil {
+			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+				return f, nil
+			}
+			_ = f.Close() // nothing was written
+			err = &os.PathError{Op: "lock", Path: path, Err: smallfile.ErrNotRegular}
+		}
+		if info, errStat := os.Lstat(path); try > 0 || errStat != nil || info.Mode().IsRegular() {
+			return nil, err
+		}
+		if _, errAside := smallfile.SetAside(path); errAside != nil {
+			return nil, errors.Join(err, errAside)
+		}
+	}
+}
+
+// daemonHoldsLock tells whether a daemon holds the life lock.
+func daemonHoldsLock(d paths.Dirs) (bool, error) {
+	f, err := openLock(d.LifeLock())
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = f.Close() }() // lets go of the lock as well
+	switch err := filelock.Try(f); {
+	case err == nil:
+		return false, nil
+	case errors.Is(err, filelock.ErrHeld):
+		return true, nil
+	default:
+		return false, &os.PathError{Op: "lock", Path: d.LifeLock(), Err: err}
+	}
+}
+
+// lookForDeath notes the death of a daemon that left its mark behind. What cannot
+// be written down makes the next start wait less.
+func lookForDeath(d paths.Dirs, now time.Time) {
+	if os.Remove(d.AliveFile()) == nil {
+		_ = noteDeath(d, now)
+	}
+}
+
+// spawn runs the daemon cut off from everything of ours: an agent waits for
+// every process that holds its pipes, and kills its own session and group.
+func spawn(d paths.Dirs, program string, env []string, lock *os.File) error {
+	if info, err := os.Lstat(d.Log()); err == nil && info.Size() > MaxLog {
+		_ = os.Rename(d.Log(), d.Log()+".1") // a log too long is better than no daemon
+	}
+	log, err := openLog(d.Log())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }() // the daemon has its own
+	null, err := os.OpenFile(os.DevNull, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = null.Close() }()
+
+	closeOnExec()
+	// The daemon's own files must be private from the first one on. For the
+	// moment this holds for us as well, which does no harm.
+	old := syscall.Umask(0o077)
+	defer syscall.Umask(old)
+	proc, err := os.StartProcess(program, []string{program, "daemon"}, &os.ProcAttr{
+		Dir:   "/",
+		Env:   daemonEnv(env, d),
+		Files: []*os.File{null, log, log, lock},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return err
+	}
+	// Who starts may be gone before the daemon is up, and is all that the system
+	// tells of the lock. On a full disk the lock may be taken for a stranger's.
+	_ = writeSmall(d.AliveFile(), []byte(startingMark+strconv.Itoa(proc.Pid)+"\n"))
+	go func() { _, _ = proc.Wait() }() // no zombie where the starter lives on
+	return nil
+}
+
+// openLog opens the daemon's log. Something else in its place, or a full disk, must
+// not keep a daemon from starting.
+func openLog(file string) (*os.File, error) {
+	flags := os.O_WRONLY | os.O_APPEND | os.O_CREATE | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+	if log, err := os.OpenFile(file, flags, 0o600); err == nil {
+		if info, err := log.Stat(); err == nil && info.Mode().IsRegular() {
+			return log, nil
+		}
+		_ = log.Close() // nothing of ours
+	}
+	return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+}
+
+// DaemonLock is a daemon's hold on being the only one.
+type DaemonLock struct {
+	dirs paths.Dirs
+	lock *os.File
+}
+
+// AcquireLock makes the calling process the daemon, or says ErrRunning. It keeps
+// retrying for a moment, because a starter that looks whether a daemon lives
+// holds the lock for an instant.
+func AcquireLock(d paths.Dirs) (*DaemonLock, error) {
+	if err := d.MakeRuntime(); err != nil {
+		return nil, err
+	}
+	f, err := openLock(d.LifeLock())
+	if err != nil {
+		return nil, err
+	}
+	for try := 0; ; try++ {
+		err := filelock.Try(f)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, filelock.ErrHeld) || try == 40 {
+			_ = f.Close() // the lock was never ours
+			if errors.Is(err, filelock.ErrHeld) {
+				return nil, ErrRunning
+			}
+			return nil, &os.PathError{Op: "lock", Path: d.LifeLock(), Err: err}
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	syscall.Umask(0o077)
+	// Tells who holds the lock; on a full disk the name of the program does.
+	_ = writeSmall(d.AliveFile(), []byte(strconv.Itoa(os.Getpid())+"\n"))
+	return &DaemonLock{dirs: d, lock: f}, nil
+}
+
+// Ready lets the start lock go. The daemon calls it once its socket answers.
+func (l *DaemonLock) Ready() {
+	text, ok := os.LookupEnv(LockVariable)
+	if !ok {
+		return
+	}
+	_ = os.Unsetenv(LockVariable) // not for the daemon's children
+	// Only the number that Start hands out: anything else isn't ours to close.
+	if fd, err := strconv.Atoi(text); err == nil && fd == 3 && sameFile(fd, l.dirs.StartLock()) {
+		_ = syscall.Close(fd) // closing is all there is to do
+	}
+}
+
+// sameFile guards against a variable that was inherited without its file.
+func sameFile(fd int, path string) bool {
+	var a, b syscall.Stat_t
+	return syscall.Fstat(fd, &a) == nil && syscall.Stat(path, &b) == nil && a.Dev == b.Dev && a.Ino == b.Ino
+}
+
+// Stop is the clean end: it takes the mark away, then the lock, in this
+// order, so that no starter sees a mark without a daemon.
+func (l *DaemonLock) Stop() error {
+	if l.Lost() {
+		return l.lock.Close() // the mark there is another daemon's
+	}
+	err := os.Remove(l.dirs.AliveFile())
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, l.lock.Close())
+}
+
+// DaemonHoldsLock tells whether a daemon is there, answering or not.
+func DaemonHoldsLock(d paths.Dirs) bool {
+	if _, err := os.Stat(d.LifeLock()); err != nil {
+		return false
+	}
+	alive, err := daemonHoldsLock(d)
+	return err == nil && alive
+}
+
+// Lost reports that this daemon's lock is no longer the one that daemons go by: its
+// folder was removed, or the lock was put aside. Another daemon may be running
+// then, and this one must end.
+func (l *DaemonLock) Lost() bool {
+	mine, err := l.lock.Stat()
+	if err != nil {
+		return true
+	}
+	there, err := os.Stat(l.dirs.LifeLock())
+	return err != nil || !os.SameFile(mine, there)
+}

@@ -1,7 +1,0 @@
-//go:build unix && !linux
-
-package hubstart
-
-// closeOnExec marks every descriptor from 3 up: an agent may have left its
-// own pipes open in us, and a hub that inherited them would keep it waiting.
-func closeOnExec() { markRange(1024) }

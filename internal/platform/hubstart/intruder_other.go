@@ -1,9 +1,0 @@
-//go:build !linux
-
-package hubstart
-
-// The system does not tell who holds a lock, so none is ever put aside.
-
-func lockHolder(string) (pid int, inode uint64) { return 0, 0 }
-func programName(int) string                    { return "" }
-func fileNumber(string) uint64                  { return 0 }

@@ -1,7 +1,0 @@
-//go:build !unix
-
-package hubstart
-
-import "os"
-
-func writeSmall(path string, content []byte) error { return os.WriteFile(path, content, 0o600) }

@@ -1,0 +1,180 @@
+// Package trusted terminals decides about calls of methods by where the caller sits: it
+// joins the rules of authority with the PIN and the requests of approvals.
+package terminals
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/authority/actions"
+	"github.com/hookmux/hookmux/internal/authority/terminal"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// terminalsFile keeps the terminals that a person trusted.
+const terminalsFile = "terminals.json"
+
+// Approvals is what trusted terminals need of approvals.
+type Approvals interface {
+	PIN() *ledger.PIN
+	CheckPIN(id, pin string, peer proc.Cred) error
+	// RequestTime is when a request came up.
+	RequestTime(id string) time.Time
+}
+
+// Service judges who may call which method, and asks the person at the terminal
+// where that is needed. By its Judge it also judges by class alone.
+type Service struct {
+	*authority.Judge
+	approvals Approvals
+	keeper    *terminal.Keeper
+	trusted   *terminal.TrustedTerminals
+	// GuardState is how a guard is switched, by its setting; nil: not known.
+	GuardState func(key string) string
+}
+
+// New reads the trusted terminals. asker is nil on a real machine.
+func New(deps services.Deps, judge *authority.Judge, asker terminal.Asker, approvals Approvals) *Service {
+	var kept []terminal.TrustedTerminal
+	if err := ledger.LoadSealed(deps.Dirs.State, terminalsFile, &kept); err != nil {
+		deps.Problems.Raise("terminals", "trusted terminals are not believed: "+err.Error(),
+			"trust them again with `hookmux whoami add`")
+		kept = nil
+	}
+	s := &Service{Judge: judge, approvals: approvals}
+	s.trusted = terminal.NewTrustedTerminals(deps.Processes, kept, func(list []terminal.TrustedTerminal) error {
+		return ledger.StoreSealed(deps.Dirs.State, terminalsFile, list)
+	})
+	judge.Trusts = s.trusted.Trusts
+	if source, ok := judge.Source.(*terminal.Source); ok && asker == nil {
+		asker = terminal.NewAsker(source)
+	}
+	s.keeper = &terminal.Keeper{Judge: judge, Asker: asker, PIN: approvals.PIN()}
+	return s
+}
+
+// IsRealMachine reports whether the facts are this machine's, not a test's.
+func (s *Service) IsRealMachine() bool {
+	_, ok := s.Source.(*terminal.Source)
+	return ok
+}
+
+// RunsAsRoot reports whether agents of this user can do anything to the daemon.
+func (s *Service) RunsAsRoot() bool { return s.IsRealMachine() && s.UID == 0 }
+
+// Decide judges an action of a person, and asks where that is needed.
+func (s *Service) Decide(ctx context.Context, peer proc.Cred, a authority.Action) authority.Verdict {
+	return s.keeper.Decide(ctx, peer, a)
+}
+
+// JudgeCall judges a call of a method that does not wait.
+func (s *Service) JudgeCall(name string, class authority.Class, params json.RawMessage,
+	peer proc.Cred) (authority.Verdict, *wire.Error) {
+	verdict := s.keeper.JudgeSilently(peer, s.describeCall(name, class, params))
+	if verdict.Outcome != authority.NeedPIN || !s.approvals.PIN().Set() {
+		return verdict, nil
+	}
+	given, bad := s.checkGivenPIN(name, params, peer)
+	if given {
+		verdict.OK, verdict.Outcome = true, authority.Allowed
+	}
+	return verdict, bad
+}
+
+// AskPerson asks the person at the terminal for a code or the PIN.
+func (s *Service) AskPerson(ctx context.Context, name string, class authority.Class, params json.RawMessage,
+	peer proc.Cred, v authority.Verdict) authority.Verdict {
+	return s.keeper.Ask(ctx, peer, s.describeCall(name, class, params), v)
+}
+
+// checkGivenPIN takes a PIN that came with the call, as answers in the inbox do:
+// their programs ask for it themselves.
+func (s *Service) checkGivenPIN(name string, params json.RawMessage, peer proc.Cred) (given bool, bad *wire.Error) {
+	if name != wire.MethodInboxReply {
+		return false, nil
+	}
+	var p wire.InboxReplyParams
+	_ = json.Unmarshal(params, &p) // the method says what is wrong with it
+	if err := s.approvals.CheckPIN(p.ID, p.PIN, peer); err != nil {
+		return false, wire.Errorf(wire.CodePIN, "%v", err)
+	}
+	return true, nil
+}
+
+// describeCall describes a call, with when the request came up that it answers.
+func (s *Service) describeCall(name string, class authority.Class, params json.RawMessage) authority.Action {
+	action := actions.Describe(name, class, params)
+	if name == wire.MethodConfigSet && s.GuardState != nil && actions.OnlyLogs(params, s.GuardState) {
+		action.Weakens = false
+	}
+	if id := actions.RequestOf(name, params); id != "" {
+		action.Since = s.approvals.RequestTime(id)
+	}
+	return action
+}
+
+// Methods are about who sits where.
+func (s *Service) Methods() map[string]services.Method {
+	return map[string]services.Method{
+		wire.MethodWhoami:         {Run: s.showTerminal},
+		wire.MethodTerminals:      {Run: s.listTerminals},
+		wire.MethodTerminalAdd:    {Run: s.addTerminal},
+		wire.MethodTerminalRemove: {Run: s.removeTerminal},
+	}
+}
+
+// showTerminal tells a caller what the daemon makes of it.
+func (s *Service) showTerminal(_ json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+	v := s.keeper.JudgeSilently(peer, authority.Action{})
+	return wire.TerminalView{
+		Outcome: v.Outcome.String(), Cause: v.Cause.String(), Reason: v.Reason(), Terminal: v.Terminal.Kind.String(),
+		TTY: v.TTY, Agent: v.Agent, Holder: v.Holder.PID,
+	}, nil
+}
+
+func (s *Service) listTerminals(json.RawMessage, proc.Cred) (any, *wire.Error) {
+	list := []wire.TerminalInfo{}
+	for _, one := range s.trusted.List() {
+		list = append(list, terminalInfo(one))
+	}
+	return list, nil
+}
+
+func terminalInfo(one terminal.TrustedTerminal) wire.TerminalInfo {
+	return wire.TerminalInfo{PID: one.PID, Name: one.Name, Added: one.Added, From: one.From}
+}
+
+func (s *Service) addTerminal(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+	var p wire.TerminalParams
+	if err := services.ReadParams(params, &p); err != nil {
+		return nil, err
+	}
+	from := s.keeper.JudgeSilently(peer, authority.Action{})
+	one, err := s.trusted.Add(p.PID, from.TTY)
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeParams, "%v", err)
+	}
+	return terminalInfo(one), nil
+}
+
+func (s *Service) removeTerminal(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.TerminalParams
+	if err := services.ReadParams(params, &p); err != nil {
+		return nil, err
+	}
+	found, err := s.trusted.Remove(p.PID)
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeInternal,
+			"it no longer counts, but may come back when the daemon restarts: %v", err)
+	}
+	if !found {
+		return nil, wire.Errorf(wire.CodeParams,
+			"process %d is not trusted; `hookmux whoami list` shows which are", p.PID)
+	}
+	return map[string]bool{"removed": true}, nil
+}

@@ -1,0 +1,55 @@
+package host
+
+import (
+	"path/filepath"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/selection/config"
+)
+
+// Call is an event as the service needs to know it.
+type Call struct {
+	Event   *event.Event
+	Carries event.Carries
+	Agent   Process // the agent that called
+	PeerPID int     // the process that sent the event
+}
+
+// OpenLaunches takes over the launches that an earlier daemon knew.
+func (s *Service) OpenLaunches() { s.launches.loadLaunches() }
+
+// WithLaunches adds to entries what counts for this event alone: the files of its
+// launch, and messages that wait for its session.
+func (s *Service) WithLaunches(c Call, entries []*hook.Entry) []*hook.Entry {
+	var more []*hook.Entry
+	if s.launches.count.Load() > 0 && !c.Event.Nested {
+		for _, one := range s.launches.launchesAbove(c.Agent, c.PeerPID) {
+			more = append(more, hook.Select(s.launchEntries(one), c.Event, nil)...)
+		}
+	}
+	if e := s.queuedEntry(c.Event, c.Carries); e != nil {
+		more = append(more, e)
+	}
+	if len(more) == 0 {
+		return entries
+	}
+	all := append(append([]*hook.Entry{}, entries...), more...)
+	hook.Sort(all)
+	return all
+}
+
+// launchEntries are the hooks of a launch.
+func (s *Service) launchEntries(one *launched) []*hook.Entry {
+	var list []wantedFile
+	for _, path := range one.Files {
+		list = append(list, wantedFile{id: hook.ModuleID(filepath.Base(path)), path: path, scope: "run"})
+	}
+	settings := s.options.Selection.Settings()
+	list = s.withLogOnly(settings, list)
+	var entries []*hook.Entry
+	for _, file := range s.files.setWanted(one.ownerName(), list, settings.Millis(config.HookTimeout)) {
+		entries = append(entries, s.entriesOf(file, hook.ModuleID(filepath.Base(file.path)), settings)...)
+	}
+	return entries
+}

@@ -1,0 +1,174 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Request is a whole request as a person reads it before answering, with the
+// commands that answer it: nothing of it is cut.
+func (s Style) Request(item *wire.InboxRequest, now time.Time) string {
+	if item.Status == wire.InboxPending {
+		return s.Card(item, now) + s.dim("→ "+Ways(item)) + "\n"
+	}
+	return s.Card(item, now)
+}
+
+// Card is a whole request without the commands that answer it.
+func (s Style) Card(item *wire.InboxRequest, now time.Time) string {
+	if item.Status == wire.InboxWindow {
+		return s.windowItem(item, now)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s", s.bold(item.ID), s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)))
+	if item.Session != "" {
+		b.WriteString(" " + s.dim("["+termsafe.Line(wire.ShortID(item.Session), 24)+"]"))
+	}
+	if item.Status == wire.InboxPending {
+		b.WriteString(s.dim(fmt.Sprintf("  since %s, %s left", span(now.Sub(item.CreatedAt)),
+			span(item.Deadline.Sub(now)))))
+	} else {
+		b.WriteString("  " + s.Ended(item))
+	}
+	b.WriteByte('\n')
+	b.WriteString(s.wrapText(termsafe.Text(item.Shown)))
+	return b.String()
+}
+
+// wrapText breaks lines between words where the terminal would break them anywhere.
+func (s Style) wrapText(text string) string {
+	if s.Width <= 0 {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		end := line[len(strings.TrimSuffix(line, "\n")):]
+		b.WriteString(strings.Join(WrapMarked(strings.TrimSuffix(line, "\n"), s.Width), "\n") + end)
+	}
+	return b.String()
+}
+
+// windowItem is a question that stands in an agent's own window: where it can be
+// answered, and how to get there.
+func (s Style) windowItem(item *wire.InboxRequest, now time.Time) string {
+	short := termsafe.Line(wire.ShortID(item.Session), 24)
+	return fmt.Sprintf("%s %s %s%s\n%s\n%s\n", s.bold("▲"),
+		s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)), s.dim("["+short+"]"),
+		s.dim("  since "+span(now.Sub(item.CreatedAt))), s.wrapText(termsafe.Line(item.Shown, 0)),
+		s.dim("→ answer there: hookmux jump "+quote.Argument(short)))
+}
+
+// WindowOver says on one line that nobody is asked in an agent's own window any
+// more.
+func (s Style) WindowOver(item *wire.InboxRequest) string {
+	return fmt.Sprintf("%s %s  %s", s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)),
+		s.dim("["+termsafe.Line(wire.ShortID(item.Session), 24)+"]"),
+		s.yellow("asks no more: "+termsafe.Line(strings.TrimSuffix(item.Shown, "\n"), 120)))
+}
+
+// Ended says on one line how a request ended.
+func (s Style) Ended(item *wire.InboxRequest) string {
+	if d := item.Decision; d != nil {
+		line := fmt.Sprintf("%s by %s, %s", decidedWord(d), d.By, d.Outcome)
+		if said := inWords(d); said != "" {
+			line += ": " + said
+		}
+		if d.Choice == "deny" || d.Plan == "reject" {
+			return s.red(termsafe.Line(line, 0))
+		}
+		return s.green(termsafe.Line(line, 0))
+	}
+	return s.yellow(termsafe.Line(item.Status+": "+CodeText(item.End), 0))
+}
+
+// decidedWord says what was decided, as people say it.
+func decidedWord(d *wire.InboxDecision) string {
+	if d.Plan != "" {
+		return "plan " + d.Plan
+	}
+	switch d.Choice {
+	case "once", "always", "all":
+		return "approved " + d.Choice
+	case "deny":
+		return "denied"
+	case "answer":
+		return "answered"
+	}
+	return d.Choice
+}
+
+// inWords is what a person said beside yes or no.
+func inWords(d *wire.InboxDecision) string {
+	var words []string
+	for _, a := range d.Answers {
+		words = append(words, a.Words())
+	}
+	for _, s := range []string{d.Reason, d.Feedback, d.Note} {
+		if s != "" && !slices.Contains(words, s) {
+			words = append(words, s)
+		}
+	}
+	return termsafe.Line(strings.Join(words, "; "), 200)
+}
+
+// Ways are the commands that answer a request.
+func Ways(item *wire.InboxRequest) string {
+	var ways []string
+	for _, choice := range item.Choices {
+		switch choice {
+		case "once":
+			ways = append(ways, "hookmux approve "+item.ID)
+		case "always":
+			if item.Rule != "" {
+				ways = append(ways, "approve "+item.ID+" --always")
+			}
+			if len(item.Suggestions) > 0 {
+				ways = append(ways, "approve "+item.ID+" --suggestion N")
+			}
+		case "all", "bypass":
+			ways = append(ways, "approve "+item.ID+" --"+choice)
+		case "deny":
+			ways = append(ways, "hookmux deny "+item.ID)
+		case "answer":
+			ways = append(ways, "hookmux approve "+item.ID+" "+optionWords(len(item.Questions)))
+		default:
+			ways = append(ways, "hookmux plan "+item.ID+" "+choice)
+		}
+	}
+	return strings.Join(append(ways, "hookmux skip "+item.ID), " · ")
+}
+
+// optionWords say how options are named: with several questions, for which one.
+func optionWords(questions int) string {
+	if questions < 2 {
+		return "OPTION…"
+	}
+	words := make([]string, questions)
+	for i := range words {
+		words[i] = fmt.Sprintf("%d=OPTION", i+1)
+	}
+	return strings.Join(words, " ")
+}
+
+// span is a duration as people say it.
+func span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "0 s"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%d h", int(d.Hours()))
+}
+
+// About is one line that says what a request is about; it may be cut, because
+// it is no place to decide.
+func (s Style) About(item *wire.InboxRequest) string { return termsafe.Line(item.About(), 100) }

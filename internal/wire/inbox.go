@@ -1,0 +1,243 @@
+package wire
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// Methods of the inbox. The names with "inbox.…reply", feed.push, inbox.list and
+// inbox.jump take and give what cmux's do; the others are hookmux's own.
+const (
+	MethodInboxItems       = "inbox.items"
+	MethodInboxStream      = "inbox.stream"
+	MethodInboxReply       = "inbox.reply"
+	MethodInboxRelease     = "inbox.release"
+	MethodPermissions      = "permissions.list"
+	MethodPermissionRemove = "permissions.remove"
+	MethodAway             = "inbox.away"
+	MethodBack             = "inbox.back"
+	MethodPIN              = "approvals.pin"
+	MethodCmuxPush         = "feed.push"
+	MethodCmuxList         = "feed.list"
+	MethodCmuxPermit       = "feed.permission.reply"
+	MethodCmuxQuestion     = "feed.question.reply"
+	MethodCmuxPlan         = "feed.exit_plan.reply"
+	MethodCmuxJump         = "feed.jump"
+)
+
+// Notifications of inbox.stream.
+const (
+	NoteInboxReceived  = "inbox.received"
+	NoteInboxResolved  = "inbox.resolved" // also when it is known later what came of the answer
+	NoteInboxExpired   = "inbox.expired"
+	NoteInboxWithdrawn = "inbox.withdrawn"
+	NoteInboxReady     = "inbox.ready" // everything that waits has been sent
+
+	// For those who want windows as well:
+	NoteInboxWindow     = "inbox.window"     // something stands in an agent's own window
+	NoteInboxWindowOver = "inbox.windowOver" // it stands there no more
+)
+
+// InboxRequest is one request as programs see it.
+type InboxRequest struct {
+	ID      string `json:"id"`
+	EventID string `json:"eventId,omitempty"` // of the event in the journal
+	Status  string `json:"status"`            // see [InboxPending] and the others
+	End     string `json:"end,omitempty"`
+	Kind    string `json:"kind"` // permission, question, plan
+
+	Agent   string `json:"agent"`
+	Session string `json:"session"`
+	AgentID string `json:"agentId,omitempty"` // of a subagent
+	Cwd     string `json:"cwd,omitempty"`
+	Project string `json:"project,omitempty"`
+	Event   string `json:"event"` // the agent's own name of it
+	Pane    string `json:"pane,omitempty"`
+	Asked   string `json:"asked,omitempty"` // what an agent asks in its own window
+
+	Tool     string          `json:"tool"` // "" and null where no tool asks
+	ToolKind string          `json:"toolKind,omitempty"`
+	Input    json.RawMessage `json:"input"`
+
+	// Choices are what the person may say: once, always, all, bypass, deny,
+	// answer for permissions and questions; accept, auto, manual, reject for a
+	// plan. Releasing is always possible.
+	Choices     []string          `json:"choices"`
+	Questions   []event.Inquiry   `json:"questions,omitempty"`
+	Plan        string            `json:"plan,omitempty"`
+	Suggestions []json.RawMessage `json:"suggestions,omitempty"` // the agent's own, for suggestion: 1 …
+	Rule        string            `json:"rule,omitempty"`        // exactly what always would allow
+	NoRule      string            `json:"noRule,omitempty"`      // why there is none
+
+	AskedBy string `json:"askedBy,omitempty"` // the hook that wants a person to look
+	Why     string `json:"why,omitempty"`     // its reason
+	Note    string `json:"note,omitempty"`    // what the person should know about answering
+
+	Shown  string `json:"shown"`  // exactly what a person is to see
+	SHA256 string `json:"sha256"` // of Shown
+
+	CreatedAt time.Time      `json:"createdAt"`
+	Deadline  time.Time      `json:"deadline,omitzero"`
+	EndedAt   *time.Time     `json:"endedAt,omitempty"`
+	Decision  *InboxDecision `json:"decision,omitempty"`
+}
+
+// InboxDecision is what was decided, by whom, and what came of it.
+type InboxDecision struct {
+	Choice     string                 `json:"choice"`
+	Plan       string                 `json:"plan,omitempty"`
+	Answers    []event.QuestionAnswer `json:"answers,omitempty"`
+	Reason     string                 `json:"reason,omitempty"`
+	Note       string                 `json:"note,omitempty"`
+	Feedback   string                 `json:"feedback,omitempty"`
+	Permission string                 `json:"permission,omitempty"` // id of the permission that was saved
+	By         string                 `json:"by"`
+	At         time.Time              `json:"at"`
+	Outcome    string                 `json:"outcome"` // delivered, then confirmed or overtaken
+}
+
+// What came of a reply, and of a delivered one later.
+const (
+	ReplyDelivered = "delivered"
+	ReplyAlready   = "already" // somebody was first
+	ReplyExpired   = "expired" // nobody waits any more
+	ReplyUnknown   = "unknown"
+	ReplyConfirmed = "confirmed" // the agent did what was said
+	ReplyOvertaken = "overtaken" // it did something else
+)
+
+// InboxOutcome is what came of asking a person about an event.
+type InboxOutcome struct {
+	Request string `json:"request"`
+	End     string `json:"end"`
+	TookUS  int64  `json:"tookUs"`
+}
+
+// InboxInfo is the inbox in a few words.
+type InboxInfo struct {
+	Waiting         int  `json:"waiting"`           // requests that can be answered here
+	Windows         int  `json:"windows,omitempty"` // questions in agents' own windows
+	CanAnyoneAnswer bool `json:"someone"`           // somebody could answer
+	Away            bool `json:"away"`
+}
+
+// The statuses of a [InboxRequest].
+const (
+	InboxPending   = "pending"
+	InboxResolved  = "resolved"
+	InboxExpired   = "expired"
+	InboxWithdrawn = "withdrawn"
+	// InboxWindow: the agent asks in its own window, and only there can it be
+	// answered.
+	InboxWindow = "window"
+)
+
+// InboxStreamParams says what a stream of the inbox tells.
+type InboxStreamParams struct {
+	Windows bool `json:"windows,omitempty"` // also what stands in agents' own windows
+}
+
+// InboxListParams asks for requests.
+type InboxListParams struct {
+	// Windows adds what stands in agents' own windows: with it the list is
+	// everything that waits for a person.
+	Windows bool `json:"windows,omitempty"`
+
+	All bool   `json:"all,omitempty"` // also those that ended lately
+	ID  string `json:"id,omitempty"`  // one of them, by a unique beginning of its id
+}
+
+// InboxReplyParams is a person's answer.
+type InboxReplyParams struct {
+	ID       string                 `json:"id"`
+	Choice   string                 `json:"choice"`
+	Plan     string                 `json:"plan,omitempty"`
+	Answers  []event.QuestionAnswer `json:"answers,omitempty"`
+	Reason   string                 `json:"reason,omitempty"` // of a refusal, for the model
+	Note     string                 `json:"note,omitempty"`   // for the model, beside an approval
+	Feedback string                 `json:"feedback,omitempty"`
+
+	// Rule is the item's rule, as the person saw it: always saves that or
+	// nothing. Suggestion takes up one of the agent's own instead, from 1.
+	Rule       string  `json:"rule,omitempty"`
+	Scope      string  `json:"scope,omitempty"`
+	Seconds    float64 `json:"seconds,omitempty"` // how long a permission counts
+	Suggestion int     `json:"suggestion,omitempty"`
+
+	SHA256 string `json:"sha256,omitempty"` // of what was seen; another is refused
+	PIN    string `json:"pin,omitempty"`
+}
+
+// InboxReplyResult says what became of an answer.
+type InboxReplyResult struct {
+	ID string `json:"id"`
+	// Outcome is delivered; or already (somebody was first), expired (nobody
+	// waits any more) or unknown.
+	Outcome    string          `json:"outcome"`
+	By         string          `json:"by,omitempty"`  // who decided
+	Why        string          `json:"why,omitempty"` // how it ended, where nobody decided
+	Permission *PermissionInfo `json:"permission,omitempty"`
+	Item       *InboxRequest   `json:"item,omitempty"`
+	Decided    *InboxDecision  `json:"decision,omitempty"`
+	// Degraded says what of the answer the agent cannot carry, and what it gets
+	// instead.
+	Degraded []string `json:"degraded,omitempty"`
+}
+
+// InboxIDParams names one request.
+type InboxIDParams struct {
+	ID string `json:"id"`
+}
+
+// PermissionInfo is a saved permission.
+type PermissionInfo struct {
+	ID      string     `json:"id"`
+	Agent   string     `json:"agent"`
+	Scope   string     `json:"scope"`
+	Session string     `json:"session,omitempty"`
+	Project string     `json:"project,omitempty"`
+	Rule    string     `json:"rule"`  // exactly what it allows
+	Reach   string     `json:"reach"` // where, and until when
+	Asked   string     `json:"asked,omitempty"`
+	Created time.Time  `json:"created"`
+	Expires *time.Time `json:"expires,omitempty"`
+	By      string     `json:"by,omitempty"`
+	Used    uint64     `json:"used"`
+}
+
+// AwayInfo says whether the person is away.
+type AwayInfo struct {
+	Away  bool       `json:"away"`
+	Since *time.Time `json:"since,omitempty"`
+}
+
+// InboxReady follows what waits at the beginning of inbox.stream.
+type InboxReady struct {
+	Away bool `json:"away"`
+	// Attached says that agents are held for who listens; else Why says why it
+	// is not taken for a person.
+	Attached bool   `json:"attached"`
+	Why      string `json:"why,omitempty"`
+}
+
+// Digest is what happened while the person was away.
+type Digest struct {
+	WasAway   bool           `json:"wasAway"`
+	Since     *time.Time     `json:"since,omitempty"`
+	Waiting   []InboxRequest `json:"waiting"`
+	Ended     []InboxRequest `json:"ended"`
+	Permitted uint64         `json:"permitted"`      // calls that permissions let pass
+	Note      string         `json:"note,omitempty"` // what is not known
+	// LogOnly are calls that only logged hooks would have stopped, asked about
+	// or changed, the newest first; LogOnlyCount is how many there were.
+	LogOnly      []LogOnlyCall `json:"logOnly,omitempty"`
+	LogOnlyCount int           `json:"logOnlyCount,omitempty"`
+}
+
+// PINParams sets, changes or drops the PIN for approvals.
+type PINParams struct {
+	PIN string `json:"pin,omitempty"` // the one in force
+	New string `json:"new,omitempty"` // "" drops it
+}

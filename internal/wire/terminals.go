@@ -1,0 +1,45 @@
+package wire
+
+import "time"
+
+// Methods about who sits where.
+const (
+	MethodWhoami         = "whoami"          // what the daemon makes of the caller
+	MethodTerminals      = "terminal.list"   // terminals that a person trusted
+	MethodTerminalAdd    = "terminal.add"    // trust the holder of terminals
+	MethodTerminalRemove = "terminal.remove" // take that back
+)
+
+// TerminalParams names the process that holds terminals.
+type TerminalParams struct {
+	PID int `json:"pid"`
+}
+
+// TerminalInfo is a process whose terminals a person trusted.
+type TerminalInfo struct {
+	PID   int       `json:"pid"`
+	Name  string    `json:"name"`
+	Added time.Time `json:"added"`
+	From  string    `json:"from"` // the terminal it was added from
+	Alive bool      `json:"alive"`
+}
+
+// The outcomes of a [TerminalView].
+const (
+	TerminalAllowed = "allowed"
+	TerminalCode    = "code" // a person types a code at their terminal
+	TerminalPIN     = "PIN"
+	TerminalRefused = "refused"
+)
+
+// TerminalView is what the daemon makes of a caller.
+type TerminalView struct {
+	Outcome  string `json:"outcome"` // see [TerminalAllowed] and the others
+	Cause    string `json:"cause"`
+	Reason   string `json:"reason"`
+	Terminal string `json:"terminal"` // what kind
+	TTY      string `json:"tty,omitempty"`
+	Agent    string `json:"agent,omitempty"`
+	// Holder is the process to trust, where nothing is known about it.
+	Holder int `json:"holder,omitempty"`
+}
