@@ -97,7 +97,7 @@ func TestLayers(t *testing.T) {
 			e.Origin)
 	}
 	if _, ok := s.Get("no.such"); ok {
-		t.Error("unknown key found")
+		t.Error("there's no setting found")
 	}
 	if got := problems(s); !strings.Contains(got, "HOOKMUX_GUARD_SECRETS") || strings.Contains(got, "RUNTIME") {
 		t.Errorf(`problems(s) = %q, want "HOOKMUX_GUARD_SECRETS" in it and no "RUNTIME" in it`, got)
@@ -106,7 +106,7 @@ func TestLayers(t *testing.T) {
 
 func TestWrongKeysAndValues(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"{\n  \"guard.destructve\": \"on\"\n}", `config.json:2:3: unknown key "guard.destructve"; did you mean "guard.destructive"?`},
+		{"{\n  \"guard.destructve\": \"on\"\n}", `config.json:2:3: there's no setting "guard.destructve"; did you mean "guard.destructive"?`},
 		{`{"guard": {"secrets": "on"}}`, `did you mean "guard.destructive"?`},
 		{`{"timeout": "3s"}`, `did you mean "hooks.timeout"?`},
 		{`{"zzzzzz": 1}`, "config list"},
@@ -118,7 +118,7 @@ func TestWrongKeysAndValues(t *testing.T) {
 		{`{"journal.maxSize": 10}`, "at least 1MiB"},
 		{`{"guard.allow": "x"}`, "list of texts"},
 		{`{"guard.allow": ["x", 1]}`, "list of texts"},
-		{`{"journal.keep.Ä": "1d"}`, "unknown key"},
+		{`{"journal.keep.Ä": "1d"}`, "there's no setting"},
 		{`[]`, "must be an object"},
 		{`{"a": `, "config.json:1:"},
 	} {
