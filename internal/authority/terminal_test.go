@@ -297,7 +297,7 @@ func terminalQuestions() []question {
 				r.Trusts = func(pid int, start uint64) bool { return pid == 62 && start == 1600 }
 			},
 			outcome: pin, cause: authority.Unproven},
-		{name: "8 script at a place", tree: system(sshLogin(node{PID: 32, Name: "script", Group: true, Below: []node{
+		{name: "8 script at a terminal", tree: system(sshLogin(node{PID: 32, Name: "script", Group: true, Below: []node{
 			{PID: 33, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask(group)}}}})), outcome: passes},
 		{name: "8 script, detached", tree: system(manager(node{PID: 32, Name: "script", Session: true, Below: []node{
 			{PID: 33, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask(group)}}}})),
@@ -320,7 +320,7 @@ func terminalQuestions() []question {
 			outcome: code, cause: authority.NotTyped},
 		{name: "13 send-keys into an idle pane", tree: attached(ask(group)), with: both(shows("%1", time.Hour),
 			typedAgo(time.Hour)), outcome: code, cause: authority.NotTyped},
-		{name: "13 send-keys -K moves the client, not the place", tree: attached(ask(group)), with: both(shows("%1",
+		{name: "13 send-keys -K moves the client, not the terminal", tree: attached(ask(group)), with: both(shows("%1",
 			0), typedAgo(time.Hour)), outcome: code, cause: authority.NotTyped},
 		{name: "13 send-keys into a program that waits for an answer", tree: attached(ask(group)),
 			with: both(shows("%1", 0)), later: time.Hour, outcome: code, cause: authority.NotTyped},
@@ -370,7 +370,7 @@ func terminalQuestions() []question {
 		}, outcome: refused, cause: authority.LocalLogin, agent: "acme"},
 		{name: "17 another user's client on this machine", tree: system(sshLogin(ask(group))),
 			with: func(m *machine, _ time.Time) { m.LoggedIn, m.Callers = nil, []int{} }, outcome: passes},
-		{name: "17 the person's own ssh from a place", tree: system(sshLogin(ask(group)), manager(displayServer,
+		{name: "17 the person's own ssh from a terminal", tree: system(sshLogin(ask(group)), manager(displayServer,
 			node{PID: 30, Name: "xterm", Session: true, Below: []node{
 				{PID: 31, Name: "zsh", Session: true, TTY: "/dev/pts/7", Below: []node{{PID: 62, Name: "ssh",
 					Group: true}}}}})), with: func(m *machine, _ time.Time) {
@@ -489,12 +489,12 @@ func peopleQuestions() []question {
 					Session: true, TTY: "/dev/pts/1", Below: []node{ask(group)}}}}}})), outcome: passes},
 		{name: "a shell opened after the request, over ssh", tree: system(sshLogin(ask(group))),
 			action: authority.Action{Since: time.Unix(1, 0)}, outcome: passes},
-		{name: "the place's access time was set back by the daemon, then typed", tree: system(sshLogin(ask(group))),
+		{name: "the terminal's access time was set back by the daemon, then typed", tree: system(sshLogin(ask(group))),
 			with: func(m *machine, began time.Time) {
 				m.TTYs = map[string]authority.Terminal{"/dev/pts/1": {Access: began, Change: began.Add(-time.Minute),
 					Noted: began.Add(-time.Minute)}}
 			}, outcome: passes},
-		{name: "the place's access time was set back by the daemon, nothing typed", tree: system(sshLogin(ask(group))),
+		{name: "the terminal's access time was set back by the daemon, nothing typed", tree: system(sshLogin(ask(group))),
 			with: func(m *machine, began time.Time) {
 				m.TTYs = map[string]authority.Terminal{"/dev/pts/1": {Access: began.Add(-time.Hour),
 					Change: began.Add(-time.Minute), Noted: began.Add(-time.Minute)}}
@@ -504,7 +504,7 @@ func peopleQuestions() []question {
 				m.TTYs = map[string]authority.Terminal{"/dev/pts/1": {Access: began.Add(-30 * time.Second),
 					Change: began.Add(-30 * time.Second)}}
 			}, outcome: code, cause: authority.NotTyped},
-		{name: "zellij with a client at a place", tree: system(sshLogin(node{PID: 14, Name: "zellij", Group: true}),
+		{name: "zellij with a client at a terminal", tree: system(sshLogin(node{PID: 14, Name: "zellij", Group: true}),
 			manager(node{PID: 40, Name: "zellij", Session: true, Below: []node{
 				{PID: 41, Name: "bash", Session: true, TTY: "/dev/pts/2", Below: []node{ask(group)}}}})),
 			with: func(m *machine, _ time.Time) { m.Attached = map[int][]int{40: {14}} }, outcome: code,

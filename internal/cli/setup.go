@@ -24,22 +24,24 @@ func setupCommand(app *cmdutil.App) *cobra.Command {
 	var skip []string
 	cmd := &cobra.Command{
 		Use:   "setup",
-		Short: "First steps: hook agents, switch guards on, show them in tmux, prove it",
-		Long: `Goes through the first steps one by one: which agents are here, hooks into their
-config (install), the guards against destructive commands and for secrets (guards),
-signs in tmux (tmux), and one proof with a real agent and a scripted model (verify).
-Each step says what it runs and asks first; no is always possible, and each can be
-undone by the command it names.`,
+		Short: "Hook your agents, turn on guards, add tmux status, run a self-test",
+		Long: `Walks you through the first steps: installs hooks for the agents it finds
+(install), turns on the guards against destructive commands and leaked secrets
+(guards), shows agents in tmux (tmux), and runs a self-test with one of your
+agents against a scripted model (verify).
+
+Every step shows the command it runs and asks first. Enter means yes. Each step
+names the command that undoes it.`,
 		Example: "  hookmux setup\n  hookmux setup --yes --skip verify   # for scripts",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range skip {
 				if !slices.Contains(setupSteps, name) {
-					return cmdutil.UsageError("--skip %s: there are %s", name, strings.Join(setupSteps, ", "))
+					return cmdutil.UnknownName("step", name, setupSteps, "")
 				}
 			}
 			if !yes && !app.IsTerminal() {
-				return cmdutil.UsageError("setup asks before each step: run it in a terminal, or add --yes")
+				return cmdutil.UsageError("setup asks before each step; run it in a terminal, or add --yes")
 			}
 			return runSetup(cmd.Context(), app, yes, skip)
 		},
@@ -60,9 +62,9 @@ func runSetup(ctx context.Context, app *cmdutil.App, yes bool, skip []string) er
 	if err != nil {
 		return err
 	}
-	app.Say("agents    %s", agents.DescribeHookStates(states))
+	app.Say("Found: %s", agents.DescribeHookStates(states))
 	if len(states) == 0 {
-		return errors.New("no agent was found on PATH or by its config; install one, then run `hookmux setup` again")
+		return errors.New("no coding agent found on this machine; install one, then run `hookmux setup` again")
 	}
 	var done, left, failed []string
 	for _, step := range planSetup(app, states) {
@@ -97,22 +99,21 @@ func runSetup(ctx context.Context, app *cmdutil.App, yes bool, skip []string) er
 	return sayBriefHolds(app, states)
 }
 
-// askStep asks whether to do a step. Of one that changes files it shows what changes
-// to whoever wants to see it.
+// askStep asks whether to do a step; Enter means yes. d shows what a step that changes files would write.
 func askStep(app *cmdutil.App, step *setupStep) (wanted bool, err error) {
 	fmt.Fprintf(app.Stdout, "\n%s\n  hookmux %s\n", text.Wrap(step.question, app.Columns(), 0),
 		strings.Join(step.command, " "))
-	choices := "[y/N]"
+	choices := "[Y/n]"
 	if step.writesFiles() {
-		choices = "[y/N, d shows what changes]"
+		choices = "[Y/n, d: show the changes]"
 	}
 	for {
-		fmt.Fprintf(app.Stdout, "do it? %s ", choices)
+		fmt.Fprintf(app.Stdout, "Do it? %s ", choices)
 		word, err := app.ReadWord()
 		switch {
 		case err != nil:
 			return false, err
-		case word == "y" || word == "yes":
+		case word == "" || word == "y" || word == "yes":
 			return true, nil
 		case word == "d" && step.writesFiles():
 			inner := *app
@@ -160,22 +161,22 @@ func planSetup(app *cmdutil.App, states []agents.HookState) []setupStep {
 			proof = s.Agent
 		}
 	}
-	steps := []setupStep{{"install", "Hooks go into the config of " + strings.Join(names, ", ") +
-		"; `hookmux uninstall` gives back the same bytes.",
+	steps := []setupStep{{"install", "Install hooks for " + strings.Join(names, ", ") +
+		". `hookmux uninstall` restores your files byte for byte.",
 		append([]string{"install"}, names...)}}
 	for _, g := range [][2]string{
-		{"destructive", "Stop commands that destroy what cannot be brought back, on every agent; `hookmux guard off destructive` undoes it."},
-		{"secrets", "Keep agents from reading and printing secrets; `hookmux guard off secrets` undoes it."},
+		{"destructive", "Block commands that destroy what you can't get back, in every agent. `hookmux guard off destructive` turns it off."},
+		{"secrets", "Keep agents from reading or sending keys and tokens. `hookmux guard off secrets` turns it off."},
 	} {
 		steps = append(steps, setupStep{"guards", g[1], []string{"guard", "on", g[0]}})
 	}
 	if paths.OnPath("tmux", app.Getenv("PATH")) != "" {
-		steps = append(steps, setupStep{"tmux", "Show in tmux what the agent in each window does; `hookmux tmux " +
-			"uninstall` undoes it.", []string{"tmux", "install"}})
+		steps = append(steps, setupStep{"tmux", "Show in tmux what each agent is doing. `hookmux tmux uninstall` " +
+			"undoes it.", []string{"tmux", "install"}})
 	}
 	if proof != "" {
-		steps = append(steps, setupStep{"verify", "Prove that a refusal stops " + proof +
-			": it runs in a throw-away home against a scripted model; no account, no tokens.",
+		steps = append(steps, setupStep{"verify", "Test that a block really stops " + proof +
+			". It runs in a temporary home against a scripted model: no account, no tokens.",
 			[]string{"verify", proof, "--check", "deny"}})
 	}
 	return steps
@@ -187,19 +188,19 @@ func sayScore(app *cmdutil.App, done, left, failed []string) error {
 	for _, part := range []struct {
 		mark  string
 		lines []string
-	}{{"✓ done   ", done}, {"– left   ", left}, {"✗ failed ", failed}} {
+	}{{"✓ done   ", done}, {"– skipped", left}, {"✗ failed ", failed}} {
 		for _, line := range part.lines {
 			app.Say("%s  %s", part.mark, line)
 		}
 	}
 	if len(failed) > 0 {
-		app.Say("not everything worked; `hookmux doctor` says what is wrong")
+		app.Say("Some steps failed; `hookmux doctor` says why.")
 		return cmdutil.Exit(cmdutil.ExitFailed)
 	}
 	if len(done) == 0 {
-		app.Say("nothing was changed; run `hookmux setup` again, or the commands above one by one")
+		app.Say("Nothing was changed. Run `hookmux setup` again, or the commands above one by one.")
 		return nil
 	}
-	app.Say("ready: start an agent as usual; `hookmux up` shows what it does and asks, and answers it by key")
+	app.Say("All set. Start an agent as usual, then run `hookmux` to see what it's doing and answer it.")
 	return nil
 }

@@ -95,12 +95,16 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 		if err != nil {
 			return err
 		}
+		if err := cleanEarlier(app, h.Dirs, false); err != nil {
+			return err
+		}
 		if fixed {
 			app.PrintNotes(d.Said)
 			findings = d.Examine(ctx, agents, len(args) > 0)
 		}
 	}
 	findings = addVersionFindings(app, agents, findings)
+	findings = append(findings, earlierFindings(h.Dirs)...)
 	findings = append(upgradeFindings(h, findings, time.Now()), findings...)
 	if app.Facts == nil { // of this machine, not of a test's
 		findings = append(findings, examineMachine()...)

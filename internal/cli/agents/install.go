@@ -143,6 +143,9 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args [
 		return err
 	}
 	confirmFirst(ctx, app, c, h.Dirs)
+	if err := cleanEarlier(app, h.Dirs, false); err != nil {
+		return err
+	}
 	if err := noteInstallation(app, h); err != nil {
 		return err
 	}

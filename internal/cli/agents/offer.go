@@ -36,10 +36,10 @@ func offerGuards(ctx context.Context, app *cmdutil.App, daemon daemonCaller, yes
 	}
 	command := "hookmux guard log " + strings.Join(left, " ")
 	if yes {
-		app.Say("see what guards would stop, and stop nothing: %s", command)
+		app.Say("to see what guards would block, without blocking anything: %s", command)
 		return
 	}
-	fmt.Fprintf(app.Stdout, "Let the guards %s watch, and only note what they would stop? [Y/n] ",
+	fmt.Fprintf(app.Stdout, "Let the guards %s log what they would block, without blocking it? [Y/n] ",
 		strings.Join(left, ", "))
 	if !acceptsOffer(app.Stdin) {
 		app.Say("later: %s", command)
@@ -49,11 +49,11 @@ func offerGuards(ctx context.Context, app *cmdutil.App, daemon daemonCaller, yes
 		value, _ := json.Marshal("log")
 		change := wire.ConfigSetParams{Key: hook.GuardID(name), Value: value}
 		if err := daemon.Call(ctx, wire.MethodConfigSet, change, nil); err != nil {
-			app.Say("guard.%s was not switched: %v; later: %s", name, err, command)
+			app.Say("guard %s couldn't be switched: %v; try later: %s", name, err, command)
 			return
 		}
 	}
-	app.Say("they watch; `hookmux status` says how often they would have stopped a call, and how to switch one on")
+	app.Say("they're logging; `hookmux status` shows what they would have blocked, and how to turn one on")
 }
 
 // guardsOff are the offered guards that nobody switched yet.

@@ -71,7 +71,7 @@ func uninstallHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args
 	} else {
 		sayTakenOut(app, h, plan)
 	}
-	err = errors.Join(err, forgetInstallation(app, h))
+	err = errors.Join(err, forgetInstallation(app, h), cleanEarlier(app, h.Dirs, true))
 	if err == nil && len(plan.Left) > 0 {
 		return cmdutil.Exit(cmdutil.ExitFailed)
 	}

@@ -79,15 +79,21 @@ func (app *App) ReadYes() (bool, error) {
 	return word == "y" || word == "yes", err
 }
 
-// ReadWord reads the line that a person types, in small letters. It is "" at the end
-// of input. Ctrl-C ends the question at once.
+// endOfInput is what ReadWord returns when there's nothing more to read. It's no answer to any question; Enter, which
+// is "", can be one.
+const endOfInput = "\x04"
+
+// ReadWord reads the line you type, in lower case. Ctrl-C ends the question at once.
 func (app *App) ReadWord() (string, error) {
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	lines := make(chan string, 1)
 	go func() { // left behind by an interrupt: the program ends then
-		line, _ := bufio.NewReader(app.Stdin).ReadString('\n')
+		line, err := bufio.NewReader(app.Stdin).ReadString('\n')
+		if err != nil && line == "" {
+			line = endOfInput
+		}
 		lines <- line
 	}()
 	select {

@@ -110,7 +110,7 @@ func TestAddedAgentHasAPage(t *testing.T) {
 		"`~/.shaped/settings.json`") || !strings.Contains(got, "| refusal | `Before` | own: made up |") {
 		t.Errorf("its page is\n%s\nwant how it is installed and what it takes", got)
 	}
-	if !strings.Contains(pages["agents.md"], "| [Shaped](agents/shaped.md) | unproven |") {
+	if !strings.Contains(pages["agents.md"], "| [Shaped](agents/shaped.md) | documented |") {
 		t.Errorf("the table is\n%s\nwant a row of Shaped", pages["agents.md"])
 	}
 }

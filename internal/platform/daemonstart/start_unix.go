@@ -187,6 +187,7 @@ func AcquireLock(d paths.Dirs) (*DaemonLock, error) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+	endEarlier(d)
 	syscall.Umask(0o077)
 	// Tells who holds the lock; on a full disk the name of the program does.
 	_ = writeSmall(d.AliveFile(), []byte(strconv.Itoa(os.Getpid())+"\n"))

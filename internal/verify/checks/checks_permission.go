@@ -244,7 +244,7 @@ var (
 
 	// askTwice does not know that the agent reports a call again.
 	askTwice = testbed.Breakage{Name: "ask-twice", What: "a inbox that puts a call to the person again",
-		Catalogue: "name: {agent}\nfeed:\n  hold: wait\n  window: hidden\n  points:\n    PermissionRequest: " +
+		Catalogue: "name: {agent}\ninbox:\n  hold: wait\n  window: hidden\n  points:\n    PermissionRequest: " +
 			"{permission: [once, deny]}\n"}
 
 	// blindQuestion waits for the end of the turn: a question is over when it is
@@ -252,11 +252,11 @@ var (
 	blindQuestion = testbed.Breakage{Name: "blind-question",
 		What:  "a inbox that sees neither the agent's window nor the ends of calls",
 		First: `case "$2" in PostToolUse) cat >/dev/null; exit 0 ;; esac`,
-		Catalogue: "name: {agent}\nfeed:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: " +
+		Catalogue: "name: {agent}\ninbox:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: " +
 			"{question: [answer, deny], plan: [accept, auto, reject]}\n"}
 
 	// blindWindow waits for the end of the tool.
 	blindWindow = testbed.Breakage{Name: "blind-window", What: "a inbox that does not look into the agent's window",
-		Catalogue: "name: {agent}\nfeed:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: " +
+		Catalogue: "name: {agent}\ninbox:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: " +
 			"{permission: [once, deny]}\n"}
 )

@@ -1,0 +1,56 @@
+package agents
+
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/install/earlier"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+)
+
+// cleanEarlier replaces or removes what a build before the first release left; all: nothing of it stays.
+func cleanEarlier(app *cmdutil.App, dirs paths.Dirs, all bool) error {
+	found := earlier.Find(dirs)
+	if len(found) == 0 {
+		return nil
+	}
+	if err := earlier.Clean(found, all); err != nil {
+		return err
+	}
+	app.PrintNotes([]string{"cleaned up after an earlier build: " + strings.Join(leftoverPaths(dirs, found), ", ") + lostText(found)})
+	return nil
+}
+
+// earlierFindings lists what an earlier build left, for the doctor.
+func earlierFindings(dirs paths.Dirs) []install.Finding {
+	found := earlier.Find(dirs)
+	if len(found) == 0 {
+		return nil
+	}
+	return []install.Finding{{Agent: "hookmux", Check: "earlier", Level: install.Note,
+		What: "files from a build before the first release: " + strings.Join(leftoverPaths(dirs, found), ", ") + lostText(found),
+		Fix:  "hookmux doctor --fix"}}
+}
+
+func leftoverPaths(dirs paths.Dirs, found []earlier.Leftover) []string {
+	var list []string
+	for _, one := range found {
+		list = append(list, paths.Shorten(dirs.Home, one.Path))
+	}
+	return list
+}
+
+// lostText names what can't be taken over.
+func lostText(found []earlier.Leftover) string {
+	var lost []string
+	for _, one := range found {
+		if one.Lost != "" {
+			lost = append(lost, one.Lost)
+		}
+	}
+	if len(lost) == 0 {
+		return ""
+	}
+	return " (not taken over: " + strings.Join(lost, ", ") + ")"
+}

@@ -1,0 +1,77 @@
+// Package earlier finds what builds before the first release left on a machine, when the daemon was called the hub
+// and permissions were called grants. Nothing of it is read; it's replaced or removed.
+package earlier
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/hookmux/hookmux/internal/platform/paths"
+)
+
+// Leftover is one file of an earlier build.
+type Leftover struct {
+	Path string
+	// Replacement is what belongs into the file now; nil means that it's removed.
+	Replacement []byte
+	// Lost says what goes with the file that you may want to set up again, "" for nothing.
+	Lost string
+}
+
+// stateFiles are the state files that have another name now, with what they held.
+var stateFiles = map[string]string{
+	"grants.json": "saved permissions", "seats.json": "terminals you had trusted by hand", "naps.json": "",
+}
+
+// Find returns what an earlier build left.
+func Find(d paths.Dirs) []Leftover {
+	var found []Leftover
+	for name, lost := range stateFiles {
+		if path := filepath.Join(d.State, name); isFile(path) {
+			found = append(found, Leftover{Path: path, Lost: lost})
+		}
+	}
+	logs, _ := filepath.Glob(filepath.Join(d.Runtime, "hub.*")) // the pattern is well-formed
+	for _, path := range logs {
+		found = append(found, Leftover{Path: path})
+	}
+	unit := filepath.Join(d.Home, ".config/systemd/user/hookmux.service")
+	if text, err := os.ReadFile(unit); err == nil && bytes.Contains(text, []byte("hookmux hub")) {
+		found = append(found, Leftover{Path: unit, Replacement: bytes.ReplaceAll(text, []byte("hookmux hub"), []byte("hookmux daemon"))})
+	}
+	agents := filepath.Join(d.Home, "Library/LaunchAgents")
+	if text, err := os.ReadFile(filepath.Join(agents, "io.github.hookmux.hub.plist")); err == nil {
+		found = append(found, Leftover{Path: filepath.Join(agents, "io.github.hookmux.hub.plist")},
+			Leftover{Path: filepath.Join(agents, "io.github.hookmux.daemon.plist"),
+				Replacement: bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("hookmux.hub"), []byte("hookmux.daemon")),
+					[]byte("<string>hub</string>"), []byte("<string>daemon</string>"))})
+	}
+	return found
+}
+
+// Clean replaces or removes leftovers. With all, what would be replaced is removed as well.
+func Clean(list []Leftover, all bool) error {
+	var errs []error
+	for _, one := range list {
+		if one.Replacement == nil || all {
+			if err := os.Remove(one.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
+				errs = append(errs, err)
+			}
+			continue
+		}
+		temporary := one.Path + ".hookmux-new"
+		if err := os.WriteFile(temporary, one.Replacement, 0o644); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		errs = append(errs, os.Rename(temporary, one.Path))
+	}
+	return errors.Join(errs...)
+}
+
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
