@@ -48,7 +48,7 @@ func TestRealSettings(t *testing.T) {
 	if plan < 0 || code < plan {
 		t.Errorf("uninstall showed %q, want its plan before the code", shown)
 	}
-	if !strings.Contains(shown, "taken out of ~/.claude/settings.json") || strings.Contains(shown, "[y/N]") {
+	if !strings.Contains(shown, "removed from ~/.claude/settings.json") || strings.Contains(shown, "[y/N]") {
 		t.Errorf("uninstall showed %q, want no further question and that the hooks are taken out", shown)
 	}
 }

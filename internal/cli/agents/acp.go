@@ -32,17 +32,15 @@ func ACPCommand(app *cmdutil.App) *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:   "acp [--agent NAME] -- PROGRAM [ARGUMENTS…]",
-		Short: "Sit between an editor and an agent that talk by the Agent Client Protocol",
-		Long: `Starts an agent that speaks the Agent Client Protocol (ACP) and passes everything
-between it and the editor, as it came. Requests for permission go through guards,
-hooks and approvals first: a refusal and an approval answer the agent, everything
-else is asked in the editor as before. Commands, and files to write or read, that
-the agent has the editor carry out without a question are checked as well. A
-request that waits in hookmux's inbox is shown in the editor, too, and the first
-answer counts. hookmux ps shows the sessions.
+		Short: "Guard an agent that your editor runs (Agent Client Protocol)",
+		Long: `Starts an agent that speaks the Agent Client Protocol (ACP) and sits between it
+and your editor. Permission requests go through guards, hooks and the inbox
+first; what they don't decide is asked in the editor as before. Commands and file
+operations that the agent hands to the editor are checked too. A request that's
+waiting in hookmux's inbox also shows in the editor: the first answer wins.
 
-Put it in front of the agent's command in the editor's settings. The exit code is
-the agent's; its stderr and signals pass.`,
+Put it in front of the agent's command in your editor's settings. The exit code is
+the agent's; its stderr and signals pass through.`,
 		Example: `  hookmux acp -- claude-agent-acp           # Claude Code in Zed or a JetBrains IDE
   hookmux acp -- gemini --experimental-acp
   hookmux acp --agent codex -- npx @agentclientprotocol/codex-acp`,
@@ -56,7 +54,7 @@ the agent's; its stderr and signals pass.`,
 		},
 	}
 	cmd.Flags().SetInterspersed(false)
-	cmd.Flags().StringVar(&name, "agent", "", "hookmux's name of the agent, where what it calls itself does not tell")
+	cmd.Flags().StringVar(&name, "agent", "", "hookmux's name for the agent, when it can't be told from what it calls itself")
 	return cmd
 }
 

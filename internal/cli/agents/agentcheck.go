@@ -21,11 +21,10 @@ func checkAgentCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check FILE",
-		Short: "Look at a description of an agent of your own: what is wrong, what it would install",
-		Long: `Reads a description of an agent, a file as in ~/.config/hookmux/agents, as if it lay
-there, and says what is wrong with it, with file and line, under what guards would
-be blind, and what hookmux install would write. Nothing is written, and the file
-need not lie in that folder. Exit code 1 when the file would not be used.`,
+		Short: "Check an agent description you wrote",
+		Long: `Reads a description of an agent as if it were in ~/.config/hookmux/agents and says
+what's wrong with it, by file and line, what guards couldn't see, and what hookmux
+install would write. Nothing is written. Exits 1 if the file couldn't be used.`,
 		Example: `  hookmux agents check ~/.config/hookmux/agents/mine.yaml
   hookmux agents schema > ~/.config/hookmux/agent.schema.json   # so that an editor completes it`,
 		Args: cmdutil.ExactArgs("FILE"),
@@ -157,7 +156,7 @@ func sayChecked(app *cmdutil.App, out *checkedAgent, plan *install.Plan) error {
 func agentSchemaCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
-		Short: "Print the JSON Schema of a description of an agent, for editors",
+		Short: "Print the JSON Schema of agent descriptions",
 		Long: `Prints the JSON Schema of the files in ~/.config/hookmux/agents. Editors with a YAML
 language server complete and check a file whose first line names it:
 # yaml-language-server: $schema=../agent.schema.json`,

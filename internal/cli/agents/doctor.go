@@ -31,21 +31,19 @@ func DoctorCommand(app *cmdutil.App) *cobra.Command {
 	var fix, yes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor [AGENT…]",
-		Short: "Find out what is wrong, and how to fix it",
-		Long: `Proves for each agent that its hooks are there, whole, in the file that counts,
-trusted and not switched off, runs its hook with an empty environment and watches
-it arrive at the daemon (which is started for that if none runs), and says which events
-ever came. Every finding names the
-command that fixes it; --fix runs those that only touch what hookmux wrote, shows
-what it changes, and asks before an agent is told to trust hooks. Exit code 0 when
-nothing is wrong, 1 otherwise.`,
+		Short: "Check that hooks work, and say how to fix what doesn't",
+		Long: `Checks for each agent that its hooks are installed, complete, in the file the
+agent reads, trusted and enabled, then runs a hook with an empty environment and
+makes sure it reaches the daemon. Every finding names the command that fixes it;
+--fix runs the ones that only touch what hookmux wrote, shows what it changes, and
+asks before it tells an agent to trust hooks. Exits 0 if nothing is wrong, else 1.`,
 		Example: "  hookmux doctor\n  hookmux doctor codex --fix",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return examineAgents(cmd.Context(), app, args, fix, yes, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "repair what hookmux wrote itself")
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "with --fix: do not ask")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "with --fix: don't ask")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	return cmd
 }
@@ -250,7 +248,7 @@ func sayFindings(app *cmdutil.App, findings []install.Finding, fixed, asJSON boo
 	case bad > 0:
 		return cmdutil.Exit(cmdutil.ExitFailed)
 	case len(findings) == 0 && !asJSON:
-		return errors.New("no agent was found on PATH or by its config; name one")
+		return errors.New("no coding agent found on this machine; name one")
 	}
 	return nil
 }

@@ -34,33 +34,31 @@ func InstallCommand(app *cmdutil.App) *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "install [AGENT…]",
-		Short: "Write hookmux's hooks into agents' own config",
-		Long: `Finds the agents on this machine, says in a line each what would change in their
-files (--full shows every line), asks once, writes, and tries each hook out.
-Comments, order and everything else in the files stay as they are; hookmux uninstall
-gives back the same bytes. With a file that cannot be read nothing is written
-anywhere.
+		Short: "Install hooks for your agents",
+		Long: `Finds the agents on this machine, shows what would change in their config files
+(--full shows every line), asks once, writes, and tests each hook. Comments,
+order and everything else in your files stay as they are; ` + "`hookmux uninstall`" + `
+restores them byte for byte. If a file can't be read, nothing is written at all.
 
-Events are those that are worth having for each agent; --events names others, by
-their unified kind or the agent's own name. What was chosen with --events and
---on-unavailable stays when hookmux is installed again, until it is named anew:
---events default, --on-unavailable neutral.`,
-		Example: `  hookmux install                          # every agent that is found
+Each agent gets the events worth having; --events picks others, by kind or by the
+agent's own name. What you choose with --events and --on-unavailable is kept by
+later installs until you change it (--events default, --on-unavailable neutral).`,
+		Example: `  hookmux install                          # every agent on this machine
   hookmux install claude codex --dry-run   # only show the changes
-  hookmux install --project claude         # for this project alone
-  hookmux install --on-unavailable deny    # refuse calls while hookmux cannot be reached`,
+  hookmux install --project claude         # for this project only
+  hookmux install --on-unavailable deny    # block calls when hookmux can't be reached`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return installHooks(cmd.Context(), app, &f, args)
 		},
 	}
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
-	cmd.Flags().BoolVar(&f.project, "project", false, "in this project's files in place of yours")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change without changing it")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "don't ask")
+	cmd.Flags().BoolVar(&f.project, "project", false, "install for this project only")
 	cmd.Flags().StringSliceVar(&f.events, "events", nil,
 		"only these events, e.g. tool.before,turn.end; default: the usual ones")
 	cmd.Flags().StringVar(&f.onUnavailable, "on-unavailable", "",
 		"what hooks answer while the daemon cannot be reached: neutral (unless chosen before) or deny")
-	cmd.Flags().BoolVar(&f.noTrust, "no-trust", false, "do not tell agents that ask for it to trust these hooks")
+	cmd.Flags().BoolVar(&f.noTrust, "no-trust", false, "don't mark these hooks as trusted in agents that ask")
 	cmd.Flags().BoolVar(&f.full, "full", false, "show every line of the changes")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs")
 	return cmd
@@ -123,7 +121,7 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args [
 			agents = append(agents, found.Agent)
 		}
 		if len(agents) == 0 {
-			return errors.New("no agent was found on PATH or by its config; name one, e.g. `hookmux install claude`")
+			return errors.New("no coding agent found on this machine; name one, for example `hookmux install claude`")
 		}
 	}
 	o := install.Options{Agents: agents, Found: len(args) == 0, Scope: install.User, Events: f.events,
@@ -174,7 +172,7 @@ func carryOut(app *cmdutil.App, h *install.Host, plans func() (*install.Plan, er
 		if f.asJSON {
 			return plan, false, app.PrintJSON(plan)
 		}
-		app.Say("nothing was written (--dry-run); %s", countFiles(plan.Files()))
+		app.Say("dry run, nothing written; %s", countFiles(plan.Files()))
 		return plan, false, nil
 	}
 	shown := plan
@@ -208,7 +206,7 @@ func appServer(app *cmdutil.App, a *agent.Agent, cwd string) appserver.AppServer
 func confirmPlan(app *cmdutil.App, plan *install.Plan, f *installFlags, question string, askedLater bool) error {
 	for _, a := range plan.Agents {
 		if a.Trusted && a.Changed && !f.asJSON {
-			app.Say("%s is told to trust exactly these hooks.", a.Title)
+			app.Say("%s will be told to trust exactly these hooks.", a.Title)
 		}
 	}
 	if f.yes {
@@ -216,7 +214,7 @@ func confirmPlan(app *cmdutil.App, plan *install.Plan, f *installFlags, question
 	}
 	in, ok := app.Stdin.(*os.File)
 	if f.asJSON || !ok || !term.IsTerminal(int(in.Fd())) {
-		return cmdutil.UsageError("this needs a person's yes: run it in a terminal, or add --yes")
+		return cmdutil.UsageError("this asks before it writes; run it in a terminal, or add --yes")
 	}
 	if askedLater {
 		return nil

@@ -22,15 +22,15 @@ func ResumeCommand(app *cmdutil.App) *cobra.Command {
 	var in string
 	cmd := &cobra.Command{
 		Use:   "resume SESSION | --all",
-		Short: "Resume a session, with the flags it was started with",
-		Long: `Resumes a session where it was, with its own flags, config home and
-permission mode; its old prompt and credentials are left out. One session is taken
-up here: the agent takes this process's place. With --all each goes into its old
-tmux pane if that waits at a shell, else into a new window.
+		Short: "Resume a session with the flags it was started with",
+		Long: `Resumes a session where it left off, with the same flags, config home and
+permission mode, but without the old prompt or credentials. A single session
+continues in this terminal. With --all, each session goes back to its old tmux
+pane if that's at a shell prompt, otherwise to a new window.
 
-What is needed is recorded only for agents with resume on:
+This only works for agents with resume turned on:
   hookmux config set resume.claude on
-A session that still runs is left alone.
+Sessions that are still running are left alone.
 ` + cmdutil.SessionNames,
 		Example: `  hookmux resume "payment bug"
   hookmux resume --all            # after a reboot
@@ -48,7 +48,7 @@ A session that still runs is left alone.
 			switch in {
 			case "", resume.Here, resume.Pane, resume.Window:
 			default:
-				return cmdutil.UsageError("--in %s: it is one of here, pane, window", in)
+				return cmdutil.UsageError("--in %s: choose here, pane or window", in)
 			}
 			if asJSON && !show {
 				return cmdutil.UsageError("--json goes with --print")
@@ -74,8 +74,8 @@ A session that still runs is left alone.
 			return resumeOne(cmd.Context(), app, c, name, in)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "every session that can be resumed and does not run")
-	cmd.Flags().BoolVar(&show, "print", false, "print the commands, quoted for a shell, and do nothing")
+	cmd.Flags().BoolVar(&all, "all", false, "every session that can be resumed and isn't running")
+	cmd.Flags().BoolVar(&show, "print", false, "print the commands, quoted for a shell, without running them")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --print: [{session, agent, argv, dir, env, live, …}]")
 	cmd.Flags().StringVar(&in, "in", "", "where: here, pane (its old one, if that waits at a shell), window (a new "+
 		"one of tmux)")

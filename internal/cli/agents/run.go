@@ -22,19 +22,19 @@ func RunCommand(app *cmdutil.App) *cobra.Command {
 	var hooks []string
 	cmd := &cobra.Command{
 		Use:   "run [--dry-run [--json]] AGENT [ARGUMENTS…]",
-		Short: "Start an agent with hooks for this launch; no file is edited",
-		Long: `Starts an agent with hookmux's hooks given on its command line, for this launch
-only. Everything behind the agent's name is the agent's own, but --hook FILE up to
-a --; its own settings and hooks stay in force. Commands that run no session (such
-as claude mcp list) are passed on untouched. The agent takes this process's place,
-so exit code, signals and terminal are its own.
+		Short: "Start an agent with hooks for this launch only",
+		Long: `Starts an agent with hookmux's hooks on its command line, for this launch only; no
+file is edited. Everything after the agent's name is passed to the agent, except
+--hook FILE. Its own settings and hooks still apply. Commands that don't run a
+session (such as claude mcp list) are passed through. hookmux replaces itself with
+the agent, so exit code, signals and terminal are the agent's.
 
-AGENT is a name hookmux knows, or the path of such an agent's program.`,
-		Example: `  hookmux run claude                          # as claude, seen by hookmux
+AGENT is a name that hookmux knows, or the path of such an agent's program.`,
+		Example: `  hookmux run claude                          # claude, with hooks
   hookmux run claude -p "fix the tests" --model opus
   hookmux run codex exec "fix the tests"
   hookmux run claude --hook ./gate.ts         # with a TypeScript hook, for this session only
-  hookmux run --dry-run codex                 # show what would be run`,
+  hookmux run --dry-run codex                 # show the command line`,
 		Args:                  cobra.ArbitraryArgs,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -24,9 +24,9 @@ func TmuxCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tmux",
 		Short: "Show agents in tmux: icons, window names, keys",
-		Long: `Has tmux show what the agent in each window does: a sign behind the window's name,
-the session's title as its name, a key that goes to the agent that has waited
-longest, and one that opens the list of all in a popup.`,
+		Long: `Shows in tmux what the agent in each window is doing: an icon after the window's
+name, the session's title as the name, a key that jumps to the agent that has been
+waiting longest, and one that opens the live view in a popup.`,
 		Example: "  hookmux tmux install\n  hookmux tmux status\n  hookmux tmux uninstall",
 		Args:    cmdutil.SubcommandArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -88,7 +88,7 @@ func tmuxCarry(app *cmdutil.App, dirs paths.Dirs, changes []steps.Step, notes []
 		app.Say("note: %s", termsafe.Text(n))
 	}
 	if f.dryRun {
-		app.Say("nothing was written (--dry-run); %s", countFiles(len(changes)))
+		app.Say("dry run, nothing written; %s", countFiles(len(changes)))
 		return false, nil
 	}
 	if len(changes) > 0 {

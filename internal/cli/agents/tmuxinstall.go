@@ -20,20 +20,20 @@ func tmuxInstallCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Add hookmux to your tmux.conf and to the running tmux",
-		Long: `Adds one line to the end of your tmux.conf, which reads a file of hookmux's own, and
-has a running tmux read it at once. What changes is shown first. Windows whose name
-you chose keep it; the others get theirs back when the agent is gone. A key that is
-bound to something else already is left alone.`,
+		Long: `Adds one line to the end of your tmux.conf that loads hookmux's own file, and loads
+it into a running tmux. You see the changes first. Windows you named yourself keep
+their name; the others get theirs back when the agent is gone. A key that's already
+bound is left alone.`,
 		Example: "  hookmux tmux install\n  hookmux tmux install --dry-run\n  hookmux tmux install --jump-key C-n " +
 			"--popup-key none",
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return tmuxInstall(cmd.Context(), app, &f, keys) },
 	}
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change without changing it")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "don't ask")
 	cmd.Flags().StringVar(&keys.Jump, "jump-key", keys.Jump,
-		"key behind the prefix for hookmux jump --next; none for none")
-	cmd.Flags().StringVar(&keys.Popup, "popup-key", keys.Popup, "key behind the prefix for the popup; none for none")
+		"key after the prefix for hookmux jump --next, or none")
+	cmd.Flags().StringVar(&keys.Popup, "popup-key", keys.Popup, "key after the prefix for the popup, or none")
 	return cmd
 }
 

@@ -18,8 +18,8 @@ func tmuxStatusCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "status",
-		Short:   "Is hookmux in your tmux.conf and in the running tmux?",
-		Long:    "Shows where hookmux is in tmux's settings. Exit code 1 where it is not installed.",
+		Short:   "Show whether hookmux is in your tmux.conf and the running tmux",
+		Long:    "Shows where hookmux is set up in tmux. Exits 1 if it isn't installed.",
 		Example: "  hookmux tmux status --json",
 		Args:    cmdutil.ExactArgs(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return tmuxStatus(cmd.Context(), app, asJSON) },
@@ -81,7 +81,7 @@ func sayTmux(app *cmdutil.App, server *tmux.Server, dirs paths.Dirs, s *tmuxStat
 	short := func(path string) string { return termsafe.Text(paths.Shorten(dirs.Home, path)) }
 	switch {
 	case s.Conf == "":
-		app.Say("not installed; `hookmux tmux install` does it")
+		app.Say("not installed; run `hookmux tmux install`")
 	case !s.Current:
 		app.Say("%s: reads a file that is not here; `hookmux tmux install` fixes it", short(s.Conf))
 	default:

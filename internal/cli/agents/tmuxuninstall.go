@@ -16,15 +16,15 @@ func tmuxUninstallCommand(app *cmdutil.App) *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "uninstall",
-		Short: "Take hookmux out of your tmux.conf and of the running tmux",
-		Long: `Takes out exactly what install put in: your tmux.conf gets back its old bytes, a
-running tmux its formats, keys and window names.`,
+		Short: "Remove hookmux from your tmux.conf and the running tmux",
+		Long: `Removes exactly what install added: your tmux.conf gets its original bytes back, and
+a running tmux its formats, keys and window names.`,
 		Example: "  hookmux tmux uninstall\n  hookmux tmux uninstall --dry-run",
 		Args:    cmdutil.ExactArgs(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return tmuxUninstall(cmd.Context(), app, &f) },
 	}
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change without changing it")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "don't ask")
 	return cmd
 }
 
@@ -59,7 +59,7 @@ func tmuxUninstall(ctx context.Context, app *cmdutil.App, f *installFlags) error
 	server := tmux.FromEnv(app.Getenv)
 	running := server.Running(ctx)
 	if len(changes) == 0 && !(running && server.ShowsIcons(ctx)) {
-		app.Say("there was nothing of hookmux to take out")
+		app.Say("hookmux isn't installed in tmux; nothing to remove")
 		return nil
 	}
 	done, err := tmuxCarry(app, dirs, changes, nil, f, "Take this out?")
@@ -75,6 +75,6 @@ func tmuxUninstall(ctx context.Context, app *cmdutil.App, f *installFlags) error
 			return err
 		}
 	}
-	app.Say("hookmux is out of tmux")
+	app.Say("removed hookmux from tmux")
 	return nil
 }

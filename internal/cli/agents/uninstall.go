@@ -20,19 +20,19 @@ func UninstallCommand(app *cmdutil.App) *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "uninstall [AGENT…]",
-		Short: "Take hookmux's hooks out of agents' config",
-		Long: `Takes out exactly what install put in, of all agents or of those that are named,
-in your files and in every project. A file that nobody else changed gets back its
-old bytes; from others only hookmux's own entries go. They are recognised by their
-command, also where no record of the installation is left.
+		Short: "Remove hookmux's hooks from your agents",
+		Long: `Removes exactly what install added, from all agents or the ones you name, in your
+files and in every project. A file that nothing else changed gets its original
+bytes back; from others only hookmux's entries are removed. They're recognized by
+their command, even when the installation record is gone.
 
-This takes protection away, so it is for a person at their own terminal (hookmux
-terminal) and asks for a code; install may be run by any script that no agent started.`,
+This removes protection, so it needs a trusted terminal (` + "`hookmux whoami`" + `) and
+asks you to type a code.`,
 		Example: "  hookmux uninstall\n  hookmux uninstall codex --dry-run",
 		RunE:    func(cmd *cobra.Command, args []string) error { return uninstallHooks(cmd.Context(), app, &f, args) },
 	}
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change without changing it")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "don't ask")
 	cmd.Flags().BoolVar(&f.full, "full", false, "show every line of the changes")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs")
 	return cmd
@@ -61,7 +61,7 @@ func uninstallHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args
 	}
 	h.Known = c.Agents()
 	plan, done, err := carryOut(app, h, func() (*install.Plan, error) { return h.Uninstall(agents) }, f,
-		"Take this out?", func() error { return personOnly(ctx, app, c, wire.MethodUninstall, true) })
+		"Remove this?", func() error { return personOnly(ctx, app, c, wire.MethodUninstall, true) })
 	if err != nil || !done {
 		return err
 	}
@@ -80,24 +80,24 @@ func uninstallHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args
 
 func sayTakenOut(app *cmdutil.App, h *install.Host, plan *install.Plan) {
 	if len(plan.Agents) == 0 && len(plan.Left) == 0 {
-		app.Say("there was nothing of hookmux to take out")
+		app.Say("hookmux isn't installed; nothing to remove")
 	}
 	for _, a := range plan.Agents {
 		path := termsafe.Text(paths.Shorten(h.Dirs.Home, a.Path))
 		if a.Changed {
-			app.Say("%s: taken out of %s", a.Name, path)
+			app.Say("%s: removed from %s", a.Name, path)
 		} else {
-			app.Say("%s: %s held nothing of hookmux any more; its record is gone too", a.Name, path)
+			app.Say("%s: nothing of hookmux was left in %s; its record is removed", a.Name, path)
 		}
 	}
 	for _, path := range plan.Left {
-		app.Say("%s: hookmux is still in it", termsafe.Text(paths.Shorten(h.Dirs.Home, path)))
+		app.Say("%s still contains hookmux's hooks", termsafe.Text(paths.Shorten(h.Dirs.Home, path)))
 	}
 	for _, path := range otherFiles(plan) {
-		app.Say("trust in its hooks: taken out of %s", termsafe.Text(paths.Shorten(h.Dirs.Home, path)))
+		app.Say("trust in its hooks: removed from %s", termsafe.Text(paths.Shorten(h.Dirs.Home, path)))
 	}
 	if len(plan.Agents) > 0 {
-		app.Say("next: `hookmux daemon stop` ends the daemon if it runs; `hookmux tmux uninstall` takes hookmux out of tmux")
+		app.Say("next: `hookmux daemon stop` stops the daemon, `hookmux tmux uninstall` removes hookmux from tmux")
 	}
 }
 

@@ -35,18 +35,18 @@ func VerifyCommand(app *cmdutil.App) *cobra.Command {
 	var f verifyFlags
 	cmd := &cobra.Command{
 		Use:   "verify [AGENT…]",
-		Short: "Ask your own agents whether hooks really work with them",
-		Long: `Runs your own agent programs against a scripted model in a throw-away home and
-watches what really happens: does a refusal stop the tool, does the model read
-the reason, does a changed command run, do events arrive? No account, no tokens,
-none of your files touched.
+		Short: "Test with your own agents that hooks really work",
+		Long: `Runs your agents against a scripted model in a temporary home and watches what
+really happens: does a block stop the tool, does the model see the reason, does a
+changed command run, do events arrive? No account, no tokens, and none of your
+files are touched.
 
-✓ holds, ✗ does not hold, – could not be proven (the report says why). Below each
-✗ stands what was seen, what it is likely about, and the command to go on with.
-Exit code 1 when something that hookmux claims about an agent does not hold.
+✓ works, ✗ doesn't work, – couldn't be tested (the report says why). Each ✗ comes
+with what was seen, the likely cause, and the command to run next. Exits 1 if
+something hookmux says about an agent isn't true.
 
-AGENT is a name, or the path of the agent's program; without one every agent on
-PATH is asked.
+AGENT is a name or the path of the agent's program; by default every agent on PATH
+is tested.
 
 --newest asks the newest release of each agent in place of yours: it is installed
 from npm into a throw-away folder, asked, compared with what was recorded (events
@@ -75,14 +75,14 @@ installed or asked.`,
 		"headless, seconds, checks: [{check, event, claim, mark, why, seen, hint}]}]}")
 	flags.BoolVar(&f.mine, "mine", false, "with a copy of your own config of the agent, byte for byte but for "+
 		"credentials; hooks in it run")
-	flags.BoolVar(&f.keep, "keep", false, "keep everything that was seen, and say where")
+	flags.BoolVar(&f.keep, "keep", false, "keep everything that was captured, and say where")
 	flags.StringVar(&f.record, "record", "", "write events and summary, scrubbed, into this folder")
 	flags.StringArrayVar(&f.checks, "check", nil, "only this: a check (deny), an event (PreToolUse) or both "+
 		"(PreToolUse.deny); may be repeated")
 	flags.BoolVar(&f.newest, "newest", false, "the newest releases from npm against what was recorded; with --json "+
 		"{agents: [{agent, recorded, newest, state, why, newEvents, lostEvents, namedEvents, newFields, lostFields, "+
 		"broken, unproven, gained, notes}]}")
-	flags.BoolVar(&f.list, "list", false, "list the checks and what each proves")
+	flags.BoolVar(&f.list, "list", false, "list the checks and what each one tests")
 	return cmd
 }
 

@@ -32,12 +32,13 @@ func DaemonCommand(app *cmdutil.App) *cobra.Command {
 	var service bool
 	cmd := &cobra.Command{
 		Use:   "daemon",
-		Short: "Run the daemon here, in the foreground; or start, stop it",
-		Long: `The daemon is the one process behind all hooks. Whoever needs it first starts it,
-so there is rarely a reason to run this by hand. It ends cleanly on SIGTERM.
+		Short: "Run, start, stop or restart the daemon",
+		Long: `The daemon is the process behind all hooks. It starts by itself when a hook or a
+command needs it, so you rarely run this by hand. Alone, it runs in the foreground
+and stops on SIGTERM.
 
-Under systemd or launchd use --service: while a daemon that somebody else started is
-running it waits, and takes over when that one ends.`,
+Under systemd or launchd use --service: it waits while another daemon is running
+and takes over when that one stops.`,
 		Example: "  hookmux daemon          # in the foreground\n  hookmux daemon start    # in the background\n  hookmux " +
 			"daemon stop",
 		Args: cmdutil.SubcommandArgs,
@@ -53,16 +54,15 @@ running it waits, and takes over when that one ends.`,
 		&cobra.Command{
 			Use: "stop", Short: "Stop the daemon; the next hook starts it again", Args: cmdutil.ExactArgs(),
 			Example: "  hookmux daemon stop",
-			Long: `Stops the daemon once everything acknowledged is stored. Hooks keep working: the
-next one starts a new daemon. To switch everything to neutral, use ` + "`hookmux off`.",
+			Long: `Stops the daemon once every acknowledged event is stored. Hooks keep working: the
+next one starts it again. To turn off all hooks and guards, use ` + "`hookmux off`.",
 			RunE: func(cmd *cobra.Command, _ []string) error { return daemonStop(cmd.Context(), app) },
 		},
 		&cobra.Command{
-			Use: "restart", Short: "End the daemon, also one that does not answer, and start another",
+			Use: "restart", Short: "Restart the daemon, even if it hangs",
 			Args: cmdutil.ExactArgs(), Example: "  hookmux daemon restart",
-			Long: `Stops the daemon once everything acknowledged is stored, and starts another. A daemon
-that does not answer (it hangs, or was stopped) is ended all the same; what it
-acknowledged is on disk.`,
+			Long: `Stops the daemon once every acknowledged event is stored, and starts a new one. A
+daemon that hangs is killed; what it acknowledged is on disk.`,
 			RunE: func(cmd *cobra.Command, _ []string) error { return daemonRestart(cmd.Context(), app) },
 		},
 	)
@@ -214,9 +214,9 @@ func daemonStop(ctx context.Context, app *cmdutil.App) error {
 			return nil
 		}
 		if info, err := c.Info(ctx); err == nil && before != 0 && info.PID != before {
-			app.Say("the daemon has stopped; another one took its place, pid %d", info.PID)
+			app.Say("the daemon has stopped; a new one is running, pid %d", info.PID)
 			return nil
 		}
 	}
-	return errors.New("the daemon was told to stop and is still storing events; `hookmux status` shows it")
+	return errors.New("the daemon is stopping but still storing events; `hookmux status` shows it")
 }

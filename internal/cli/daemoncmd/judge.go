@@ -22,15 +22,21 @@ func JudgeCommand(app *cmdutil.App) *cobra.Command {
 	var f judgeFlags
 	cmd := &cobra.Command{
 		Use:   "judge AGENT EVENT [DEADLINE] < payload.json",
-		Short: "Decide about one call without the daemon, as hooks do while it does not answer",
+		Short: "Evaluate one call without the daemon, as hooks do when it doesn't answer",
 		Long: `Reads a native payload on stdin, asks hookmux's own guards with the settings in
 force, and prints the agent's own answer with its exit code. Nothing is run and
 nobody is asked: a call in which one of your hooks guards, or a person should be
 asked, is put to the agent's own prompt where the agent has one, and else refused.
 hookmux-hook runs this when no daemon answers it.`,
 		Example: "  hookmux judge claude PreToolUse < payload.json",
-		Args:    cobra.MinimumNArgs(2),
-		RunE:    func(cmd *cobra.Command, args []string) error { return judgeCall(cmd.Context(), app, &f, args) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return cmdutil.ExactArgs("AGENT", "EVENT")(cmd, args)
+			}
+			return nil
+		},
+		Hidden: true,
+		RunE:   func(cmd *cobra.Command, args []string) error { return judgeCall(cmd.Context(), app, &f, args) },
 	}
 	cmd.Flags().StringVar(&f.frame, "frame", "", "print the answer as a frame with this id, for hookmux-hook")
 	cmd.Flags().BoolVar(&f.truncated, "truncated", false, "the payload is only the beginning of what the agent sent")
