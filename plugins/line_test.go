@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/plainmac"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 	"github.com/hookmux/hookmux/plugins"
 )
@@ -351,8 +352,12 @@ func TestInstalledPluginTakesNothingFromTheEnvironment(t *testing.T) {
 	home := t.TempDir()
 	passwd := filepath.Join(home, "passwd")
 	user := fmt.Sprintf("root:x:1:1::/nowhere:/bin/sh\nme:x:%d:%d::%s:/bin/sh\n", os.Getuid(), os.Getgid(), home)
-	record := "hookmux installation 1\nhome=" + home + "\nruntime=" + home + "/run\nhook=/opt/hookmux-hook\nend\n"
-	for file, text := range map[string]string{passwd: user, home + "/.local/state/hookmux/installation": record} {
+	key := strings.Repeat("k", 32)
+	record := "hookmux installation 1\nhome=" + home + "\nruntime=" + home + "/run\nhook=/opt/hookmux-hook"
+	record += "\nseal=" + plainmac.Sum([]byte(key), "installation\x00"+record) + "\nend\n"
+	written := home + "/.local/state/hookmux/installation"
+	for file, text := range map[string]string{passwd: user, written: record,
+		home + "/.local/state/hookmux/consent.key": key} {
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -377,6 +382,27 @@ func TestInstalledPluginTakesNothingFromTheEnvironment(t *testing.T) {
 	}
 	if got, want := run("/opt/hookmux-hook", "socketPath()"), home+"/run/daemon.sock"; got != want {
 		t.Errorf("the installation's plugin goes to %q, want %q", got, want)
+	}
+	// A record that something else wrote, or none, names no other place.
+	usual := filepath.Join(home, ".local/state/hookmux/run")
+	if _, err := os.Stat(fmt.Sprint("/run/user/", os.Getuid())); err == nil {
+		usual = fmt.Sprint("/run/user/", os.Getuid(), "/hookmux")
+	}
+	shim := filepath.Join(home, ".local/share/hookmux/bin/hookmux-hook")
+	unsealed, _, _ := strings.Cut(record, "\nseal=")
+	for _, c := range []struct{ hook, text string }{
+		{"/opt/hookmux-hook", strings.Replace(record, "/run\n", "/evil\n", 1)}, {"/opt/hookmux-hook", unsealed + "\nend\n"},
+		{shim, strings.Replace(record, "/opt/", "/other/", 1)}, {shim, ""},
+	} {
+		if err := os.WriteFile(written, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := run(c.hook, "runtimeDir(process.getuid())"); got != usual {
+			t.Errorf("with the record %q the plugin goes to %q, want %q", c.text, got, usual)
+		}
+	}
+	if err := os.WriteFile(written, []byte(record), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	if got := run("/elsewhere/hookmux-hook", "socketPath()"); got != "/r/daemon.sock" {
 		t.Errorf("another plugin goes to %q, want /r/daemon.sock", got)

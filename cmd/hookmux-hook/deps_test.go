@@ -26,6 +26,7 @@ var allowed = []string{
 	"github.com/hookmux/hookmux/internal/platform/daemonprogram",
 	"github.com/hookmux/hookmux/internal/platform/daemonstart",
 	"github.com/hookmux/hookmux/internal/platform/paths",
+	"github.com/hookmux/hookmux/internal/platform/plainmac",
 	"github.com/hookmux/hookmux/internal/platform/smallfile",
 	"github.com/hookmux/hookmux/internal/recorder/spoolrecord",
 	"github.com/hookmux/hookmux/internal/version",

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookmux/hookmux/internal/platform/plainmac"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -33,28 +34,44 @@ func TestInstalledClientBelievesNoImpostor(t *testing.T) {
 	h := w.listen(func(conn net.Conn, r frame.Request, _ int) {
 		_, _ = conn.Write(frame.AppendReply(nil, &frame.Reply{ID: r.ID, Stdout: []byte("believed")}))
 	})
-	// A daemon that cannot be started: what matters is that nobody else is believed.
-	other := filepath.Join(base, "hookmux")
-	if err := os.WriteFile(other, []byte("#!/bin/false\n"), 0o700); err != nil {
+	// The program beside the client is the one that is believed, whatever the record
+	// says. A daemon that cannot be started: what matters is that nobody else is believed.
+	beside := filepath.Join(base, "hookmux")
+	nobody := filepath.Join(base, "nobody")
+	if err := os.WriteFile(nobody, []byte("#!/bin/false\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		program  string
+		beside   string // what the program beside the client is
+		record   string // what the record says that it is
+		runtime  string // where the record says that the daemon is
 		believed bool
 	}{
-		"the installed hookmux listens": {self, true},
-		"another program listens":       {other, false},
+		"the installed hookmux listens":                  {self, beside, w.dirs.Runtime, true},
+		"the record names another program":               {self, "/bin/sh", w.dirs.Runtime, true},
+		"another program listens":                        {nobody, beside, w.dirs.Runtime, false},
+		"another program listens, and the record has it": {nobody, self, w.dirs.Runtime, false},
 	} {
+		_ = os.Remove(beside)
+		if err := os.Symlink(c.beside, beside); err != nil {
+			t.Fatal(err)
+		}
 		user := fmt.Sprintf("me:x:%d:%d::%s:/bin/sh\n", os.Getuid(), os.Getgid(), base)
 		if err := os.WriteFile(passwd, []byte(user), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		file := filepath.Join(base, ".local/state/hookmux/installation")
-		text := "hookmux installation 1\nhome=" + base + "\nruntime=" + w.dirs.Runtime + "\nstate=" + base +
-			"/state\nconfig=" + base + "/config\ndata=" + base + "/data\nhook=" + client + "\nprogram=" + c.program + "\nend\n"
+		text := "hookmux installation 1\nhome=" + base + "\nruntime=" + c.runtime + "\nstate=" + base +
+			"/state\nconfig=" + base + "/config\ndata=" + base + "/data\nhook=" + client + "\nprogram=" + c.record
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
 		}
+		// The places of this test are not the default ones, so that the record is sealed.
+		key := strings.Repeat("k", 32)
+		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "consent.key"), []byte(key), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		text += "\nseal=" + plainmac.Sum([]byte(key), "installation\x00"+text) + "\nend\n"
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

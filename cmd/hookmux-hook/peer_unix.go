@@ -4,7 +4,6 @@ package main
 
 import (
 	"errors"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -30,10 +29,10 @@ func checkProgram(c conn, d paths.Dirs) error {
 		return nil
 	}
 	pid, _, err := c.peerOf()
-	if err != nil || pid <= 0 {
+	if err != nil {
 		return nil // the system does not say
 	}
-	return daemonprogram.Check("/proc/"+strconv.Itoa(pid), i.Program)
+	return daemonprogram.CheckPeer(pid, i.Program)
 }
 
 const (

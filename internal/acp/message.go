@@ -25,10 +25,10 @@ type RPCError struct {
 	Message string `json:"message"`
 }
 
-// ReadMessage reads a line. It is false for one that is no message: such a line
-// is for whoever reads it next to complain about.
+// ReadMessage reads a line that passed [checkLine]. It is false for a list of
+// messages, a line of blanks and an answer to nothing.
 func ReadMessage(line []byte) (Message, bool) {
-	var members map[string]json.RawMessage // names count as they are spelled, and the last of two, as in editors
+	var members map[string]json.RawMessage // names count as they are spelled, as in editors
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &members) != nil {
 		return Message{}, false

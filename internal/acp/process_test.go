@@ -27,7 +27,7 @@ func TestEndedAgentIsNotWaitedFor(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "pid")
-			line := `{"says":"` + strings.Repeat("x", 200<<10) + `"}` + "\n" // more than a pipe holds
+			line := `{"method":"x","params":"` + strings.Repeat("x", 200<<10) + `"}` + "\n" // more than a pipe holds
 			said := file + ".says"
 			if err := os.WriteFile(said, []byte(line), 0o600); err != nil {
 				t.Fatal(err)

@@ -23,6 +23,9 @@ type Proxy struct {
 
 	// MaxLine is how long a line may be, 0 for what is usual.
 	MaxLine int
+	// OnDropped is told of a line that is not passed on because it cannot be read as
+	// one message; may be nil.
+	OnDropped func(from string, why error)
 
 	requests openRequests
 }
@@ -42,14 +45,35 @@ func (p *Proxy) Run(ctx context.Context) error {
 	go func() {
 		// The editor may go on holding its end open when the agent is gone, so
 		// that nobody waits for this.
-		_ = p.passLines(p.FromEditor, toAgent, func(line []byte) bool { return p.eachFromEditor(line, toAgent) })
+		_ = p.passLines(p.FromEditor, toAgent, p.readable("the editor", toEditor,
+			func(line []byte) bool { return p.eachFromEditor(line, toAgent) }))
 		_ = p.ToAgent.Close() // it has all there was
 	}()
-	err := p.passLines(p.FromAgent, toEditor, func(line []byte) bool { return p.eachFromAgent(ctx, line, toEditor) })
+	err := p.passLines(p.FromAgent, toEditor, p.readable("the agent", toAgent,
+		func(line []byte) bool { return p.eachFromAgent(ctx, line, toEditor) }))
 	for _, r := range p.Conversation.Close() {
 		p.Daemon.Report(r, nil)
 	}
 	return err
+}
+
+// readable has look see only lines that are exactly one message. What is not is not
+// passed on, and its sender is told where an answer can be addressed.
+func (p *Proxy) readable(from string, back *lineWriter, look func(line []byte) bool) func(line []byte) bool {
+	return func(line []byte) bool {
+		why := checkLine(line)
+		if why == nil {
+			return look(line)
+		}
+		if p.OnDropped != nil {
+			p.OnDropped(from, why)
+		}
+		for _, id := range addressed(line) {
+			back.writeLine(errorLine(id, codeInvalid,
+				"hookmux: the line was not passed on, it is not one message: "+why.Error()))
+		}
+		return false
+	}
 }
 
 // fromEditor looks at a line of the editor and reports whether it goes on.
@@ -136,7 +160,7 @@ func (p *Proxy) eachFromAgent(ctx context.Context, line []byte, to *lineWriter) 
 
 // passLines passes lines on until there are no more. look sees each whole line
 // and reports whether it goes on; it may keep the line. An end without a line
-// inbox passes as it is.
+// inbox is a line, too.
 func (p *Proxy) passLines(from io.Reader, to *lineWriter, look func(line []byte) bool) error {
 	reader := bufio.NewReaderSize(from, 64<<10)
 	limit := cmp.Or(p.MaxLine, maxLine)
@@ -145,7 +169,7 @@ func (p *Proxy) passLines(from io.Reader, to *lineWriter, look func(line []byte)
 		if len(line) > limit {
 			return fmt.Errorf("a message is longer than %d MiB", limit>>20)
 		}
-		if len(line) > 0 && look(line) {
+		if line = onOneLine(line); len(line) > 0 && look(line) {
 			to.writeLine(line)
 		}
 		if err == nil {

@@ -64,7 +64,10 @@ func (s *Service) Decide(ctx context.Context, c *Call) Outcome {
 	}
 	var handled bool
 	out, handled = s.permissionOrAsk(ctx, c, question{seen: seen, need: need, hold: hold})
-	if !handled {
+	switch {
+	case out.Skipped == services.TooManyOfSession || out.Skipped == services.TooManyPushed:
+		askForFull(c, spec)
+	case !handled:
 		askInWindow(c, spec)
 	}
 	return out

@@ -58,6 +58,18 @@ func askInWindow(c *Call, spec *agent.Inbox) {
 	}
 }
 
+// askForFull answers a call that is too much for the inbox: the agent asks, or refuses
+// where it cannot. No opinion would let it run where no prompt of the agent's own
+// follows: before a call, in a mode without prompts, or in an agent that has none.
+func askForFull(c *Call, spec *agent.Inbox) {
+	d := c.Decision
+	if d.Verdict == event.Deny || c.Event.Kind != event.ToolBefore && !spec.Promptless {
+		return
+	}
+	d.Verdict, d.By = event.Ask, event.ByApprovalLevel
+	d.Reason = "you are to be asked about this call, and more requests wait than you can read: `hookmux inbox`"
+}
+
 // mayWaitForPerson reports whether a question may wait for a person: somebody could answer,
 // or somebody is told and the waiting costs nothing. Being told alone delays no agent
 // whose own dialog is hidden meanwhile.

@@ -71,7 +71,7 @@ func joinWaiting(waiting, held []wire.InboxRequest) []wire.InboxRequest {
 		}
 		known[item.ID] = true
 		i := slices.IndexFunc(held, func(h wire.InboxRequest) bool { return h.ID == item.ID })
-		if i >= 0 && item.Status == wire.InboxPending {
+		if i >= 0 {
 			list = append(list, held[i])
 		}
 	}

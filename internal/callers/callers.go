@@ -205,6 +205,9 @@ func (c *Callers) markCaller(marker *terminal.Marker, found *authority.Caller, v
 	}
 }
 
+// Above are a process and those above it, from below.
+func (c *Callers) Above(pid int) []proc.Process { return proc.Ancestry(c.judge.Table, pid, Deepest) }
+
 // OfHarness is who stands behind a process of hookmux that an agent started to be asked by
 // it. At the first event the program that started it is marked, as at a hook's: it is in no
 // catalogue, and what it starts must not pass for a person.

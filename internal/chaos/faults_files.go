@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -60,6 +61,11 @@ func swapStateFile(w *world) error {
 		if !strings.HasPrefix(name, "journal") && name != "intake" && name != "spool" && name != "installation" {
 			names = append(names, name)
 		}
+	}
+	if w.ownMounts {
+		// It seals the installation, without which the default places count: those are
+		// not this world's.
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "consent.key" })
 	}
 	return w.replaceWith(w.stateFile(names[w.random.IntN(len(names))]))
 }

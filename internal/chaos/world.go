@@ -22,6 +22,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/daemonstart"
+	"github.com/hookmux/hookmux/internal/platform/keyfile"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -111,7 +112,15 @@ func newWorld(o worldOptions) (*world, error) {
 	}
 	if w.ownMounts { // the password file names this home then
 		getenv := paths.GetenvFrom(w.Env)
-		if _, err := w.Dirs.WriteInstallation(getenv, w.Program("hookmux-hook"), w.Program("hookmux")); err != nil {
+		file, _ := paths.InstallationKey(getenv)
+		key, err := keyfile.Make(file, func(path string, key []byte) error {
+			return w.WriteFiles(map[string]string{path: string(key)})
+		})
+		if err != nil {
+			return nil, err
+		}
+		if _, err := w.Dirs.WriteInstallation(getenv, w.Program("hookmux-hook"), w.Program("hookmux"), key,
+			w.Env); err != nil {
 			return nil, err
 		}
 	}

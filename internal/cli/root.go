@@ -35,6 +35,7 @@ func runCommandLine(app *cmdutil.App) int {
 	defer stop()
 	if len(app.Args) == 0 || app.Args[0] != "judge" { // an agent waits for that
 		agents.RefreshShim(app)
+		agents.SealInstallation(app)
 	}
 	root := newRoot(app)
 	root.SetArgs(app.Args)

@@ -179,6 +179,7 @@ func (h *Daemon) buildServices(o Options) {
 	h.approvals = h.newApprovals()
 	h.notify = notify.New(h.deps, h.selection.Config.Settings, approvals.NewNotices(h.approvals), h.sessions)
 	h.terminals = terminals.New(h.deps, h.judge, o.Asker, h.approvals.Proofs())
+	h.terminals.Weaker = h.selection.Confirmations.Weaker
 	h.terminals.GuardState = func(key string) string { return h.selection.Config.Settings().Choice(key) }
 	if h.terminals.IsRealMachine() {
 		h.callers.SetMarker(terminal.NewMarker(h.deps.Processes))
@@ -209,7 +210,6 @@ func (h *Daemon) acquireLock() error {
 		return err
 	}
 	h.lock = lock
-	services.SweepState(h.deps)
 	if err := h.deps.Dirs.CheckSocket(); err != nil {
 		return err
 	}
@@ -220,6 +220,7 @@ func (h *Daemon) acquireLock() error {
 			return fmt.Errorf("%s: %w", socket, err)
 		}
 	}
+	services.SweepState(h.deps) // after the socket, which a killed daemon leaves behind
 	return nil
 }
 

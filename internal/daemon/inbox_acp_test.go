@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/acp"
 	"github.com/hookmux/hookmux/internal/daemontest"
+	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -53,6 +54,33 @@ func TestEditorsAgentIsHeldForAPerson(t *testing.T) {
 				answer.Result.Outcome.Outcome != "selected" || answer.Result.Outcome.OptionID != option {
 				t.Errorf("the agent got %q, %v; want option %s selected", line, err, option)
 			}
+		})
+	}
+}
+
+// Whoever reports under the session of an editor's agent, as its hooks would, takes
+// neither guards nor the session away: not from elsewhere, and not from below the proxy.
+func TestForgedHooksOfAnEditorsAgent(t *testing.T) {
+	for where, table := range map[string]*proctest.Table{
+		"from elsewhere": daemontest.BelowAgent("claude"), "from below the proxy": daemontest.AtTerminal(),
+	} {
+		t.Run(where, func(t *testing.T) {
+			w := open(t, daemontest.NoDeploys(t))
+			s := playEditor(t, w)
+			danger := func(id, command string) {
+				t.Helper()
+				s.say(`{"jsonrpc":"2.0","id":` + id + `,"method":"terminal/create","params":{"sessionId":"s","command":"` +
+					command + `"}}`)
+				if line := s.agentHears(); !strings.Contains(line, `"error"`) {
+					t.Errorf("the agent got %q, want an error", line)
+				}
+			}
+			danger("1", "deploy now")
+			w.SetProcesses(table)
+			w.Send(daemontest.SessionEvent("claude", "SessionStart", map[string]any{"session_id": "s"}))
+			w.Send(daemontest.ToolBefore("claude", "s", w.Project, "ls"))
+			w.SetProcesses(daemontest.AtTerminal())
+			danger("2", "deploy again")
 		})
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/daemontest"
 	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
 // Programs that push requests under made-up sessions fill neither the inbox nor
@@ -97,6 +99,32 @@ func TestTooManyOfAnAgentWithoutAPrompt(t *testing.T) {
 	w.Eventually("as many wait as may", func() bool { return len(w.items()) == queue.MaxPending })
 	if got := string(w.Send(piCall(true)).Stdout); !strings.Contains(got, `"ask"`) {
 		t.Errorf("it runs unasked: %q", got)
+	}
+	for _, c := range calls {
+		c.conn.Close()
+	}
+	w.Eventually("all are gone", func() bool { return len(w.items()) == 0 })
+}
+
+// Where a person chose to be asked before calls run and the agent itself asks nobody, a
+// call that finds no room among those that wait is asked about by the agent, or refused:
+// an empty answer would let it run.
+func TestTooManyBeforeCalls(t *testing.T) {
+	w := open(t)
+	w.watchInbox()
+	w.set("gate.claude", "side-effects")
+	call := func(command string) frame.Request {
+		r := daemontest.ToolBefore("claude", "s", w.Project, command)
+		r.Payload = []byte(strings.Replace(string(r.Payload), `{`, `{"permission_mode":"bypassPermissions",`, 1))
+		return r
+	}
+	var calls []*pendingCall
+	for i := range queue.MaxPending {
+		calls = append(calls, w.hold(call(fmt.Sprint("touch ", i))))
+	}
+	w.Eventually("as many wait as may", func() bool { return len(w.items()) == queue.MaxPending })
+	if got := string(w.Send(call("touch more")).Stdout); !strings.Contains(got, `"ask"`) {
+		t.Errorf("the call that finds no room is answered %q, want ask", got)
 	}
 	for _, c := range calls {
 		c.conn.Close()

@@ -2,6 +2,7 @@ package handler
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -167,7 +168,7 @@ type programCarrier struct {
 // processSpec is the program as it is started: in the project or the home, whatever
 // event comes, and with few variables.
 func (c *programCarrier) processSpec(call *hook.Call) (spec, error) {
-	get := lookUp(os.Getenv, paths.GetenvLast(call.Env)) // the daemon's own: the same whichever agent calls
+	get := paths.GetenvLast(ownEnviron()) // the same whichever agent calls
 	home := get("HOME")
 	dir := "/"
 	for _, folder := range []string{call.Project, home} {
@@ -209,21 +210,11 @@ func (c *programCarrier) programEnviron(call *hook.Call, get func(string) string
 	return append(env, "HOOKMUX_HOOK_ID="+c.id, "HOOKMUX_HANDLER="+chain)
 }
 
-// variable looks variables up: those of the agent's hook process, then the daemon's own.
+// variable looks up variables that a registration names: the daemon's own first, then those
+// of the agent's hook process.
 func variable(call *hook.Call) func(string) string {
-	return lookUp(paths.GetenvLast(call.Env), os.Getenv)
-}
-
-// lookUp takes the first value there is.
-func lookUp(sources ...func(string) string) func(string) string {
-	return func(name string) string {
-		for _, get := range append(sources, paths.GetenvLast(minimalEnviron())) {
-			if value := get(name); value != "" {
-				return value
-			}
-		}
-		return ""
-	}
+	own, theirs := os.Getenv, paths.GetenvLast(call.Env)
+	return func(name string) string { return cmp.Or(own(name), theirs(name)) }
 }
 
 func (c *programCarrier) deliver(ctx context.Context, call *hook.Call, message []byte, read readAnswer) error {

@@ -3,6 +3,7 @@ package handler
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/hook"
@@ -12,17 +13,35 @@ import (
 // projectDirVar is how Claude Code tells its hooks the project's folder.
 const projectDirVar = "CLAUDE_PROJECT_DIR"
 
-// processEnviron is what a process gets: the environment of the agent's hook, with
-// what hookmux adds. Without one (an event that was kept while no daemon ran)
-// the daemon's own PATH and HOME must do.
+// passed are the variables of the calling hook that a process gets: what agents promise
+// their hooks, and the place in tmux. Everything else is the daemon's own: a repository
+// may choose an agent's environment, and PATH, PYTHONPATH, BASH_ENV and their like
+// would replace what a guard is made of.
+var passed = []string{
+	"CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE", "CLAUDE_CODE_REMOTE", "CODEBUDDY_PROJECT_DIR", "CODEBUDDY_SESSION_ID",
+	"CONTINUE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "CURSOR_TRANSCRIPT_PATH", "CURSOR_VERSION", "DEVIN_PROJECT_DIR",
+	"DROID_PROJECT_DIR", "FACTORY_PROJECT_DIR", "GEMINI_CWD", "GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID",
+	"QODER_PROJECT_DIR", "QODER_SESSION_ID", "QWEN_PROJECT_DIR", "TRAE_PROJECT_DIR", "TMUX", "TMUX_PANE",
+}
+
+// handlerBase is what every process of a handler gets.
+func handlerBase(call *hook.Call) []string {
+	base := ownEnviron()
+	for _, entry := range call.Env {
+		if name, _, ok := strings.Cut(entry, "="); ok && slices.Contains(passed, name) {
+			base = append(base, entry)
+		}
+	}
+	return base
+}
+
+// processEnviron is what a process gets: a person's environment, a few variables of
+// the call, and what hookmux adds.
 func processEnviron(call *hook.Call, cwd string, format hook.Format, mark func(id string) string) []string {
 	ev := call.Event
-	base := call.Env
-	if len(base) == 0 {
-		base = minimalEnviron()
-	}
+	base := handlerBase(call)
 	chain := mark(call.Hook.ID)
-	if before := paths.GetenvLast(base)("HOOKMUX_HANDLER"); before != "" {
+	if before := paths.GetenvLast(call.Env)("HOOKMUX_HANDLER"); before != "" {
 		chain = before + " " + chain // an id holds no blank
 	}
 	added := [...]struct{ name, value string }{
@@ -68,13 +87,19 @@ next:
 	return env
 }
 
-func minimalEnviron() []string {
-	path := os.Getenv("PATH")
-	if path == "" {
-		path = "/usr/local/bin:/usr/bin:/bin"
+// ownEnviron is what of the daemon's environment is a person's.
+func ownEnviron() (env []string) {
+	has := map[string]bool{}
+	for _, entry := range os.Environ() {
+		if name, value, ok := strings.Cut(entry, "="); ok && value != "" && paths.IsPersonal(name) {
+			has[name] = true
+			env = append(env, entry)
+		}
 	}
-	env := []string{"PATH=" + path}
-	if home, err := os.UserHomeDir(); err == nil && home != "" {
+	if !has["PATH"] {
+		env = append(env, "PATH="+paths.DefaultPath)
+	}
+	if home, err := os.UserHomeDir(); !has["HOME"] && err == nil && home != "" {
 		env = append(env, "HOME="+home)
 	}
 	return env

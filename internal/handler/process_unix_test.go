@@ -167,7 +167,7 @@ func TestProcessGetsEventEnvironmentAndPlace(t *testing.T) {
 	data, _ := os.ReadFile(filepath.Join(b.dir, "env.txt"))
 	env := strings.Split(string(data), "\n")
 	for name, want := range map[string]string{
-		"FROM_AGENT": "yes", "HOOKMUX_AGENT": "grok", "HOOKMUX_EVENT": "tool.before", "HOOKMUX_NATIVE_EVENT": "PreToolUse",
+		"FROM_AGENT": "", "HOOKMUX_AGENT": "grok", "HOOKMUX_EVENT": "tool.before", "HOOKMUX_NATIVE_EVENT": "PreToolUse",
 		"HOOKMUX_SESSION": "s1", "HOOKMUX_EVENT_ID": "e1", "HOOKMUX_HOOK_ID": "h1", "HOOKMUX_PROJECT": b.call.Project,
 		"HOOKMUX_HANDLER": "outer h1", "CLAUDE_PROJECT_DIR": "",
 	} {
@@ -185,6 +185,55 @@ func TestProcessGetsEventEnvironmentAndPlace(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What the agent's environment says is not what a handler is made of: its programs are
+// found, and its interpreters started, as in the daemon's own.
+func TestAgentsEnvironmentReachesNoHandler(t *testing.T) {
+	b := newBench(t)
+	evil := filepath.Join(b.dir, "evil")
+	if err := os.MkdirAll(evil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"guard": "#!/bin/sh\nexit 0\n", "sh": "#!/bin/true\n", "json.py": "raise SystemExit(0)\n", "env": "touch " + b.dir + "/ran\n",
+		"grep": "#!/bin/sh\nexit 1\n",
+	} {
+		if err := os.WriteFile(filepath.Join(evil, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good := filepath.Join(b.dir, "bin")
+	if err := os.MkdirAll(good, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/usr/bin/env sh\ngrep -q ls && { echo no >&2; exit 2; }\n"
+	if err := os.WriteFile(filepath.Join(good, "guard"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", good+":"+os.Getenv("PATH"))
+	b.call.Env = []string{"PATH=" + evil, "HOME=" + evil, "BASH_ENV=" + evil + "/env", "ENV=" + evil + "/env",
+		"PYTHONPATH=" + evil, "PYTHONSTARTUP=" + evil + "/env", "NODE_OPTIONS=--require=" + evil, "LD_PRELOAD=" + evil + "/x.so",
+		"LD_LIBRARY_PATH=" + evil, "PERL5LIB=" + evil, "RUBYOPT=-r" + evil, "GIT_CONFIG_GLOBAL=" + evil, "XDG_CONFIG_HOME=" + evil,
+		"SHELL=" + evil + "/sh", "TMPDIR=" + evil, "IFS=l", "PS4=$(touch " + b.dir + "/ran)", "CLAUDE_PROJECT_DIR=/its/own", "TMUX_PANE=%1"}
+	for _, r := range []hook.Registration{
+		{Handler: "script", Target: "guard", Format: hook.Claude},
+		{Handler: "command", Target: "guard", Format: hook.Claude},
+	} {
+		if d, err := b.handle(t, ceiling, r); err != nil || d.Verdict != event.Deny {
+			t.Errorf("%s: %+v, %v; want the deny of the person's own guard", r.Handler, d, err)
+		}
+	}
+	if _, err := b.run(t, ceiling, "env > env.txt"); err != nil {
+		t.Fatal(err)
+	}
+	text, _ := os.ReadFile(filepath.Join(b.dir, "env.txt"))
+	if strings.Contains(string(text), evil) || !strings.Contains(string(text), "TMUX_PANE=%1\n") {
+		t.Errorf("the handler has\n%swant nothing of the agent's but what it is promised", text)
+	}
+	if _, err := os.Lstat(filepath.Join(b.dir, "ran")); err == nil {
+		t.Error("what the agent's environment names was run")
 	}
 }
 
@@ -314,8 +363,8 @@ func TestClosesStdoutEarly(t *testing.T) {
 }
 
 func TestScript(t *testing.T) {
-	t.Parallel()
 	b := newBench(t)
+	t.Setenv("HOME", b.dir)
 	say := "#!/bin/sh\nfor a; do printf '<%s>' \"$a\"; done; echo \" $PWD\"\n"
 	b.script(t, "bin/say", say, 0o755)
 	b.script(t, "plain", "#!/bin/sh\ntrue\n", 0o644)

@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/callers"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/policy/examine"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
@@ -49,6 +50,8 @@ type Callers interface {
 	OfProbe(pid int) callers.Caller
 	// OfHarness is for a process that an agent started to be asked by it.
 	OfHarness(pid int, first bool) callers.Caller
+	// Above are a process and those above it, from below.
+	Above(pid int) []proc.Process
 }
 
 // Recorder writes events down.

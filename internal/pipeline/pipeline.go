@@ -92,8 +92,9 @@ func (p *Pipeline) Finish(call *HookCall) {
 
 // process takes one call through every step.
 func (p *Pipeline) process(ctx context.Context, call *HookCall) (neutral.Answer, event.Decision, bool) {
-	s := p.decode(call)                                  // native bytes → event
-	if p.hooked.isToldByHooks(p.Deps.Catalogue, &s.ev) { // a proxy tells what the agent's own hooks told
+	s := p.decode(call) // native bytes → event
+	// a proxy tells what the agent's own hooks told
+	if p.hooked.isToldByHooks(p.Callers, p.Deps.Catalogue, s, call.Peer.PID) {
 		return neutral.Answer{}, event.Decision{}, true
 	}
 	p.findDuplicate(call, s)     // told twice, through another agent's file?

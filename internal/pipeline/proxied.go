@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/hookmux/hookmux/agent"
@@ -13,17 +14,36 @@ import (
 
 // `hookmux acp` sits between an editor and an agent and tells what passes, in the
 // agent's place. An agent that has hooks as well tells of the same session by
-// itself, and better: then only requests for permission count of what the proxy
-// tells, and for the session that the hooks told of.
+// itself, and better: then what the proxy only tells is dropped. What it asks about is
+// decided all the same: whoever reports under a session's name takes no guard away.
+//
+// Only hooks that ran below the proxy speak for its session: reporting is open to
+// every process, and any of them may name any session.
 
 // hookedSessions are the sessions that agents' own hooks told of.
 type hookedSessions struct {
-	mu     sync.Mutex
-	agents boundedmap.Map[string, string] // session → agent
+	mu       sync.Mutex
+	sessions boundedmap.Map[string, []hookSpeaker]
 }
 
-// keepHooked bounds how many sessions are remembered.
-const keepHooked = 1024
+// hookSpeaker is an agent whose hooks told of a session, with the processes above the
+// hook: the proxy is one of them where the agent runs below one.
+type hookSpeaker struct {
+	agent  string
+	caller processKey
+	above  []processKey
+}
+
+type processKey struct {
+	pid   int
+	start uint64
+}
+
+// Limits of what is remembered.
+const (
+	keepHooked   = 1024
+	keepSpeakers = 8 // of one session
+)
 
 // callerOf is who stands behind a call. Behind one that a proxy tells stands the
 // proxy itself: the agent runs below it and ends with it.
@@ -40,26 +60,38 @@ func callerOf(known Callers, catalogue *agent.Catalogue, pid int, name, native s
 	return known.Of(pid)
 }
 
-// isToldByHooks reports whether the agent's own hooks tell what a proxy tells here. A
-// request for permission counts all the same. It also remembers sessions whose hooks
-// report, and gives a proxy's event the agent's name.
-func (h *hookedSessions) isToldByHooks(catalogue *agent.Catalogue, ev *event.Event) bool {
+// isToldByHooks reports whether the agent's own hooks tell what a proxy tells here. It
+// also remembers sessions whose hooks report, and gives a proxy's event the agent's
+// name.
+func (h *hookedSessions) isToldByHooks(known Callers, catalogue *agent.Catalogue, s *pipelineState, pid int) bool {
+	ev := &s.ev
 	if ev.Session == "" || catalogue.OwnAgent(ev.Native) {
 		return false
 	}
-	_, proxied := catalogue.Protocol(ev.Native)
+	caller := processKey{s.caller.PID, s.caller.Start}
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	name, hooked := h.agents.Get(ev.Session)
-	if !proxied {
-		if !hooked || name != ev.Agent {
-			h.agents.Put(ev.Session, ev.Agent, keepHooked)
+	speakers, _ := h.sessions.Get(ev.Session)
+	h.mu.Unlock()
+	if _, proxied := catalogue.Protocol(ev.Native); !proxied {
+		speaks := func(one hookSpeaker) bool { return one.agent == ev.Agent && one.caller == caller }
+		if pid <= 0 || len(speakers) == keepSpeakers || slices.ContainsFunc(speakers, speaks) {
+			return false
 		}
+		one := hookSpeaker{agent: ev.Agent, caller: caller}
+		for _, p := range known.Above(pid) {
+			one.above = append(one.above, processKey{p.PID, p.Start})
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		speakers, _ = h.sessions.Get(ev.Session)
+		h.sessions.Put(ev.Session, append(slices.Clip(speakers), one), keepHooked)
 		return false
 	}
-	if !hooked {
-		return false
+	for _, one := range speakers {
+		if slices.Contains(one.above, caller) {
+			ev.Agent, ev.Where = one.agent, event.Place{}
+			return ev.Kind != event.PermissionResolved && !s.carries.Deny
+		}
 	}
-	ev.Agent, ev.Where = name, event.Place{}
-	return ev.Kind != event.PermissionRequest && ev.Kind != event.PermissionResolved
+	return false
 }

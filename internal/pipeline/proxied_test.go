@@ -5,6 +5,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/callers"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -14,6 +15,7 @@ type askedCallers struct{ last string }
 func (c *askedCallers) Of(int) callers.Caller              { c.last = "of"; return callers.Caller{} }
 func (c *askedCallers) OfProxy(int, string) callers.Caller { c.last = "proxy"; return callers.Caller{} }
 func (c *askedCallers) OfProbe(int) callers.Caller         { c.last = "probe"; return callers.Caller{} }
+func (c *askedCallers) Above(int) []proc.Process           { return nil }
 func (c *askedCallers) OfHarness(_ int, first bool) callers.Caller {
 	c.last = map[bool]string{true: "harness that begins", false: "harness"}[first]
 	return callers.Caller{}

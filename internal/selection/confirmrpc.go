@@ -77,6 +77,7 @@ func (r *Confirmations) describeView(changes []confirmed.Change, hash string) wi
 	if problem != nil {
 		view.Problem = problem.Error()
 	}
+	view.Weaker = r.weakerBy(changes)
 	for _, c := range changes {
 		view.Changes = append(view.Changes, describeChange(c))
 	}

@@ -35,6 +35,9 @@ func (v *view) sessionInfo(one *state.Session) wire.Session {
 		Mode: one.Mode, Model: one.Model, Version: one.Version, Transcript: one.Transcript,
 		Reviewer: one.Reviewer,
 	}
+	if len(one.Held) > 0 {
+		w.Ended, w.EndReason = nil, "" // its process may be gone, but whoever asks still waits for an answer
+	}
 	if one.Place.Shared {
 		w.PID = 0
 		if one.Place.Pane == "" && one.Place.TTY == "" {
@@ -143,7 +146,7 @@ func (v *view) listSessions(all bool) []wire.Session {
 	list := []wire.Session{}
 	seen := map[state.Key]bool{}
 	for _, one := range v.tracker.sessions.Snapshot() {
-		if now.Sub(one.LastEvent) >= state.LeaveAfter &&
+		if now.Sub(one.LastEvent) >= state.LeaveAfter && len(one.Held) == 0 &&
 			(!one.Live() || sessionLife(v.deps.Processes, one) != state.Alive) {
 			continue // the next tick takes it out
 		}

@@ -15,13 +15,10 @@ func (v *view) waitingItems() []wire.InboxRequest {
 	list := []wire.InboxRequest{}
 	for _, one := range v.tracker.sessions.Waiting() {
 		for _, held := range one.Held {
-			item := wire.InboxRequest{
+			// Also of a session whose process is gone: whoever asked still waits.
+			list = append(list, wire.InboxRequest{
 				ID: held.ID, Status: wire.InboxPending, Agent: one.Agent, Session: one.ID, CreatedAt: held.At,
-			}
-			if !one.Live() {
-				item.Status = wire.InboxWithdrawn
-			}
-			list = append(list, item)
+			})
 		}
 		list = append(list, v.windowItems(one)...)
 	}

@@ -34,6 +34,9 @@ type Service struct {
 	approvals Approvals
 	keeper    *terminal.Keeper
 	trusted   *terminal.TrustedTerminals
+	// Weaker says what becomes weaker when changes of settings are confirmed; nil: not
+	// known.
+	Weaker func() []string
 	// GuardState is how a guard is switched, by its setting; nil: not known.
 	GuardState func(key string) string
 }
@@ -111,6 +114,9 @@ func (s *Service) describeCall(name string, class authority.Class, params json.R
 	action := actions.Describe(name, class, params)
 	if name == wire.MethodConfigSet && s.GuardState != nil && actions.OnlyLogs(params, s.GuardState) {
 		action.Weakens = false
+	}
+	if name == wire.MethodConfirm && s.Weaker != nil {
+		action.Why = actions.WhyConfirmed(s.Weaker())
 	}
 	if id := actions.RequestOf(name, params); id != "" {
 		action.Since = s.approvals.RequestTime(id)

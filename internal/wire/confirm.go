@@ -19,9 +19,12 @@ const ConfirmHook = "confirm"
 
 // ConfirmView is what waits for a person.
 type ConfirmView struct {
-	Basis   string          `json:"basis"` // confirmed, new (nobody ever did), lost (what was confirmed is gone)
-	Since   *time.Time      `json:"since,omitempty"`
-	Problem string          `json:"problem,omitempty"` // with what is kept on disk
+	Basis   string     `json:"basis"` // confirmed, new (nobody ever did), lost (what was confirmed is gone)
+	Since   *time.Time `json:"since,omitempty"`
+	Problem string     `json:"problem,omitempty"` // with what is kept on disk
+	// Weaker says, a line each, what takes protection away or may say yes in the
+	// person's place once it counts.
+	Weaker  []string        `json:"weaker,omitempty"`
 	Changes []ConfirmChange `json:"changes"`
 	Hash    string          `json:"hash"` // of exactly these changes
 	Notes   []string        `json:"notes,omitempty"`

@@ -9,7 +9,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 
 const AGENT = "__HOOKMUX_AGENT__"; // whose plugin this is
 const CLIENT = "__HOOKMUX_HOOK__"; // hookmux-hook: leaves events behind and starts the daemon while none answers
@@ -74,17 +74,43 @@ function trustedSocket() {
 // What `hookmux install` wrote down, below the home that the password database
 // names: the folder of the daemon that this plugin belongs to. The environment has
 // no say then; whoever starts an agent may choose it.
+//
+// Any program of the user can write the record: without its seal only the usual
+// places are believed, also where it is gone.
 function installedRuntime(uid) {
+  let home, lines;
   try {
     const user = fs.readFileSync("/etc/passwd", "utf8").split("\n").map((line) => line.split(":"));
-    const home = user.find((fields) => fields[2] === String(uid))?.[5];
-    if (!home || !path.isAbsolute(home)) return "";
-    const lines = fs.readFileSync(path.join(home, ".local/state/hookmux/installation"), "utf8").split("\n");
-    if (lines[0] !== "hookmux installation 1" || !lines.includes("end")) return "";
-    const field = (name) => lines.find((line) => line.startsWith(name + "="))?.slice(name.length + 1) || "";
-    return field("hook") === CLIENT && path.isAbsolute(field("runtime")) ? path.resolve(field("runtime")) : "";
+    home = user.find((fields) => fields[2] === String(uid))?.[5];
+  } catch {} // nobody is listed there
+  if (!home || !path.isAbsolute(home)) return "";
+  const login = "/run/user/" + uid;
+  const usual = [login + "/hookmux", path.join(home, ".local/state/hookmux/run")];
+  const byDefault = fs.existsSync(login) ? usual[0] : usual[1];
+  const isUsualClient = CLIENT === path.join(home, ".local/share/hookmux/bin/hookmux-hook");
+  try {
+    lines = fs.readFileSync(path.join(home, ".local/state/hookmux/installation"), "utf8").split("\n");
   } catch {
-    return ""; // there is no installation
+    lines = []; // there is no record
+  }
+  if (lines[0] !== "hookmux installation 1" || !lines.includes("end")) return isUsualClient ? byDefault : "";
+  const field = (name) => lines.find((line) => line.startsWith(name + "="))?.slice(name.length + 1) || "";
+  const isSealed = sealed(home, lines.join("\n"));
+  if (field("hook") !== CLIENT && (isSealed || !isUsualClient)) return "";
+  const said = field("runtime");
+  return path.isAbsolute(said) && (isSealed || usual.includes(said)) ? path.resolve(said) : byDefault;
+}
+
+// sealed reports whether a person's command wrote the record of the installation.
+function sealed(home, text) {
+  const at = text.indexOf("\nseal=");
+  if (at < 0) return false;
+  try {
+    const key = fs.readFileSync(path.join(home, ".local/state/hookmux/consent.key"));
+    const seal = createHmac("sha256", key).update("installation\0" + text.slice(0, at)).digest("hex");
+    return text.slice(at) === "\nseal=" + seal + "\nend\n";
+  } catch {
+    return false; // there is no key
   }
 }
 

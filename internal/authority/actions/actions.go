@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -54,6 +55,25 @@ func whyWeaker(method string, params json.RawMessage) string {
 		return "some of the changes may take protection away"
 	}
 	return ""
+}
+
+// mostNamed is how many changes a prompt for a code has room for.
+const mostNamed = 4
+
+// WhyConfirmed says what becomes weaker when changes of settings are confirmed.
+func WhyConfirmed(weaker []string) string {
+	if len(weaker) == 0 {
+		return "nothing becomes weaker by what can be told"
+	}
+	named := make([]string, 0, mostNamed)
+	for _, one := range weaker[:min(len(weaker), mostNamed)] {
+		named = append(named, termsafe.Line(one, 80))
+	}
+	text := "this becomes weaker: " + strings.Join(named, "; ")
+	if more := len(weaker) - len(named); more > 0 {
+		text += fmt.Sprintf("; and %d more, which `hookmux config accept --list` shows on top", more)
+	}
+	return text
 }
 
 // mayAllow reports whether a call weakens only because what it adds may also allow calls.

@@ -148,6 +148,25 @@ var unavailable = []Attempt{
 		End: Refused, Test: "internal/platform/daemonprogram.TestInterpreterThatHides"},
 	{Name: "a small, a huge or a debugged program on the daemon's socket that hides itself", Class: Unavailable,
 		On: Facts, End: Refused, Test: "internal/platform/daemonprogram.TestOtherProgramsInTheDaemonsPlaceAreNotBelieved"},
+	{Name: "a changed record of the installation that names another program for the daemon (`program=/usr/bin/python3`)",
+		Class: Unavailable, On: Process, End: Refused, Test: "cmd/hookmux-hook.TestInstalledClientBelievesNoImpostor"},
+	{Name: "a record of the installation that was changed, stripped of its seal, emptied or removed", Class: Unavailable,
+		On: Facts, End: Refused, Test: "internal/platform/paths.TestChangedInstallationIsNotBelieved"},
+	{Name: "the same for the plugins inside an agent", Class: Unavailable, On: Process, End: Refused,
+		Test: "plugins.TestInstalledPluginTakesNothingFromTheEnvironment"},
+	{Name: "the installed daemon itself in a user or mount namespace, where its settings are other files (`unshare -Urm`)",
+		Class: Unavailable, On: Process, End: Refused,
+		Test: "internal/platform/daemonprogram.TestDaemonInAnotherNamespaceIsNotBelieved"},
+	{Name: "the daemon's lock, held by a daemon in another namespace", Class: Unavailable, On: Process, End: Refused,
+		Test: "internal/platform/daemonstart.TestLockOfADaemonInAnotherNamespace"},
+	{Name: "the environment of an agent for a person's guard hook (`PATH`, `PYTHONPATH`, `BASH_ENV`, `LD_PRELOAD` …)",
+		Class: Unavailable, On: Process, End: Refused, Test: "internal/handler.TestAgentsEnvironmentReachesNoHandler"},
+	{Name: "the environment of whoever starts the daemon for what it runs (`PATH` for `notify.command`)", Class: Unavailable,
+		On: Facts, End: Refused, Test: "internal/platform/paths.TestSealedInstallationIsBelieved"},
+	{Name: "a call that finds no room among the requests that wait, where no prompt of the agent's own follows",
+		Class: Unavailable, On: Process, End: Asked, Test: "internal/daemon.TestTooManyBeforeCalls"},
+	{Name: "forged hook reports under the session of an editor's agent (ACP), from elsewhere and from below the proxy",
+		Class: Unavailable, On: Process, End: Refused, Test: "internal/daemon.TestForgedHooksOfAnEditorsAgent"},
 	{Name: "a socket in a folder that others can write", Class: Unavailable, On: Process, End: Refused,
 		Test: "internal/platform/paths.TestSocketInAFolderOpenToOthersIsNotBelieved"},
 	{Name: "other places by `HOME`, `XDG_*`, `HOOKMUX_RUNTIME_DIR`", Class: Unavailable, On: Process, End: Refused,
@@ -196,6 +215,8 @@ var unavailable = []Attempt{
 
 // files are attempts to change what hookmux believes.
 var files = []Attempt{
+	{Name: "a weaker setting among hundreds of lines that change nothing, for a person to confirm", Class: Files, On: Facts,
+		End: Code, Test: "internal/selection/config.TestWeaker"},
 	{Name: "a forged off.json, then a new daemon", Class: Files, On: Process, End: Refused,
 		Test: "internal/daemon.TestForgedOffCountsForNothing"},
 	{Name: "a forged off.json while no daemon answers", Class: Files, On: Facts, End: Refused,
@@ -230,6 +251,11 @@ var files = []Attempt{
 
 // unreadable are attempts to say a call so that guards cannot read it.
 var unreadable = []Attempt{
+	{Name: "a line of ACP that is not exactly one message: a lone carriage return, a byte order mark, two objects, " +
+		"members that stand twice", Class: Unreadable, On: Facts, End: Refused,
+		Test: "internal/acp.TestLinesThatAreNotOneMessageDoNotPass"},
+	{Name: "characters in ACP that some readers take for the end of a line (U+2028, U+2029, U+0085)", Class: Unreadable,
+		On: Facts, End: Refused, Test: "internal/acp.TestSeparatorsAreSpelled"},
 	{Name: "commands with NUL, in UTF-16, too deep, too long", Class: Unreadable, On: Facts, End: Refused,
 		Test: "internal/guard.TestUnreadableIsNotHarmless"},
 	{Name: "an input that is cut, has two ends, or too many commands", Class: Unreadable, On: Facts, End: Refused,

@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -90,7 +91,8 @@ func serveACP(ctx context.Context, app *cmdutil.App, name string, argv []string)
 	}
 	daemon.Begin()
 	code, err := acp.Serve(context.WithoutCancel(ctx), // a signal is the agent's to end by
-		&acp.Proxy{Conversation: talk, Daemon: daemon, FromEditor: app.Stdin, ToEditor: app.Stdout}, process)
+		&acp.Proxy{Conversation: talk, Daemon: daemon, FromEditor: app.Stdin, ToEditor: app.Stdout,
+			OnDropped: reportDropped(app.Stderr)}, process)
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
 	daemon.End(ending)
@@ -105,6 +107,20 @@ func serveACP(ctx context.Context, app *cmdutil.App, name string, argv []string)
 		return cmdutil.Exit(code)
 	}
 	return nil
+}
+
+// reportDropped says once for each side that a line of it was not passed on.
+func reportDropped(to io.Writer) func(from string, why error) {
+	var mu sync.Mutex // both sides are read at once
+	said := map[string]bool{}
+	return func(from string, why error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !said[from] {
+			said[from] = true
+			fmt.Fprintf(to, "hookmux: a line of %s was not passed on, it is not one message: %v\n", from, why)
+		}
+	}
 }
 
 // frameDaemon reaches the daemon as hooks do. agent is what the events are told of.
@@ -158,10 +174,10 @@ func checkListener(conn net.Conn, program string) error {
 	if who.UID != paths.UserID() {
 		return errors.New("whoever listens on the daemon's socket is another user")
 	}
-	if program == "" || who.PID <= 0 {
+	if program == "" {
 		return nil
 	}
-	return daemonprogram.Check("/proc/"+strconv.Itoa(who.PID), program)
+	return daemonprogram.CheckPeer(who.PID, program)
 }
 
 // leaveReport keeps an event that no daemon took for the next one.

@@ -15,7 +15,9 @@ import (
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/install/programcopy"
 	"github.com/hookmux/hookmux/internal/judge"
+	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
+	"github.com/hookmux/hookmux/internal/platform/keyfile"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/selection/sources"
@@ -32,8 +34,64 @@ func noteInstallation(app *cmdutil.App, h *install.Host) error {
 	if err != nil {
 		return err
 	}
-	_, err = h.Dirs.WriteInstallation(app.Getenv, install.Shim(h.Dirs), stableProgram(self, h.Hook))
+	return writeInstallation(app, h.Dirs, stableProgram(self, h.Hook))
+}
+
+// writeInstallation writes the record of the installation, sealed where a person writes
+// it or nothing was sealed here before.
+func writeInstallation(app *cmdutil.App, dirs paths.Dirs, program string) error {
+	file, ok := paths.InstallationKey(app.Getenv)
+	if !ok {
+		return nil
+	}
+	key, err := keyfile.Read(file)
+	switch {
+	case errors.Is(err, keyfile.ErrNone):
+		key, err = keyfile.Make(file, writeKey)
+	case err == nil && !isPerson(app):
+		key = nil
+	}
+	if err != nil {
+		return fmt.Errorf("the record of the installation cannot be sealed: %w", err)
+	}
+	_, err = dirs.WriteInstallation(app.Getenv, install.Shim(dirs), program, key, app.Environ)
 	return err
+}
+
+func writeKey(path string, key []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return atomicfile.WriteSynced(path, key)
+}
+
+// isPerson reports whether this command runs at a trusted terminal. Root is not asked: whoever runs
+// as root can do everything that hookmux can.
+func isPerson(app *cmdutil.App) bool {
+	if os.Getuid() == 0 {
+		return true
+	}
+	return app.Table != nil && terminal.NewJudge(agent.Builtin(), app.Table, app.Facts, 0).
+		May(authority.Decide, proc.Cred{PID: os.Getpid(), UID: os.Getuid()},
+			func() []string { return app.Environ }).OK
+}
+
+// SealInstallation seals a record that is not, when a person runs a command: one of an
+// earlier version, or one that something else wrote. What it says is sealed only as far
+// as it is believed already, or as the person's own environment says the same.
+func SealInstallation(app *cmdutil.App) {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return
+	}
+	noted := dirs.Installation()
+	if noted == nil || noted.IsSealed() || !isPerson(app) {
+		return
+	}
+	if chosen, err := paths.FindByEnvironment(app.Getenv); err == nil && noted.WasWrittenFor(chosen) {
+		dirs = chosen
+	}
+	_ = writeInstallation(app, dirs, noted.Program) // the next command tries again
 }
 
 // confirmFirst lets the settings that are there count, where nobody confirmed

@@ -32,8 +32,7 @@ func RefreshShim(app *cmdutil.App) {
 	}
 	path := app.Getenv("PATH")
 	if noted != nil {
-		_, _ = dirs.WriteInstallation(app.Getenv, install.Shim(dirs),
-			stableProgram(self, shimlink.StableHook(hook, path)))
+		_ = writeInstallation(app, dirs, stableProgram(self, shimlink.StableHook(hook, path)))
 	}
 	_ = shimlink.Refresh(dirs, shimlink.StableHook(hook, path), shimlink.StableHook(hook, path) != hook ||
 		onPath(filepath.Dir(hook), path))

@@ -68,6 +68,15 @@ func (app *App) Confirm(question string, yes bool) error {
 	return nil
 }
 
+// ConfirmByCode is Confirm for what the daemon asks for a code about: at a terminal the
+// code is the one question.
+func (app *App) ConfirmByCode(question string, yes bool) error {
+	if app.IsTerminal() {
+		return nil
+	}
+	return app.Confirm(question, yes)
+}
+
 // ErrInterrupted says that the person left a question with Ctrl-C.
 var ErrInterrupted = FailWith(exitInterrupted, "interrupted")
 

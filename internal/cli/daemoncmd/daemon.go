@@ -83,6 +83,7 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 		return err
 	}
 	hideMemory()
+	useEnviron(dirs.DaemonEnviron(os.Environ(), daemonstart.LockVariable))
 	// On a full disk a missing note counts as guards on.
 	_ = guardnote.Write(dirs.State, judge.New(dirs, app.LiveSettings).Covers())
 	program, _ := os.Executable()
@@ -118,6 +119,16 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 	defer stop()
 	go steadyHeap(steady)
 	return h.Run(ctx)
+}
+
+// useEnviron makes a list the environment of this process, and so of all that it
+// starts.
+func useEnviron(environ []string) {
+	os.Clearenv()
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		_ = os.Setenv(name, value) // a name that cannot be set is none
+	}
 }
 
 // byPerson reports whether a person starts this daemon, in the foreground or by a

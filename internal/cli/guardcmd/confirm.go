@@ -24,8 +24,9 @@ func ConfirmCommand(app *cmdutil.App) *cobra.Command {
 		Short: "Accept changes of your settings that hookmux's commands did not make",
 		Long: `Settings, hooks and the programs they run count as you confirmed them last: what
 an editor, a dotfile manager or an agent changes in them waits for you here,
-except for what only refuses more. Shows the difference and takes all changes
-together. hookmux's own commands confirm what they write themselves.
+except for what only refuses more. Shows first what becomes weaker, then the
+difference, and takes all changes together. hookmux's own commands confirm what
+they write themselves.
 
 --restore goes the other way: it writes what you confirmed back into the files,
 also into ones that were deleted. Nothing that is in force changes by that.
@@ -63,7 +64,7 @@ change of these files as it comes, until it ends.`,
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask (your terminal is asked for a code all the same)")
 	cmd.Flags().BoolVar(&list, "list", false, "only show what waits; exit code 1 if something does")
 	cmd.Flags().BoolVar(&restore, "restore", false, "write what you confirmed back into the files that were changed")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {basis, changes: [{file, change, diff, …}], hash}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {basis, weaker, changes: [{file, change, diff, …}], hash}")
 	cmd.Flags().BoolVar(&follow, "follow", false, "take changes of these files as they come, until Ctrl-C")
 	return cmd
 }
@@ -103,14 +104,14 @@ func confirmChanges(ctx context.Context, app *cmdutil.App, o confirmOptions) err
 			return fmt.Errorf("%s cannot be confirmed: %s; correct it first", one.File, one.Error)
 		}
 	}
-	if err := app.Confirm("Let this count?", o.yes); err != nil {
-		if view.Basis == "confirmed" && errors.Is(err, cmdutil.ErrDeclined) {
-			app.Say("what you confirmed is still in force; `hookmux config accept --restore` writes it back into the files")
-		}
+	if err := app.ConfirmByCode("Let this count?", o.yes); err != nil {
 		return err
 	}
 	var done wire.ConfirmView
 	if err := c.Call(ctx, wire.MethodConfirm, wire.ConfirmParams{Hash: view.Hash}, &done); err != nil {
+		if view.Basis == "confirmed" && !o.asJSON {
+			app.Say("what you confirmed is still in force; `hookmux config accept --restore` writes it back into the files")
+		}
 		return err
 	}
 	if o.asJSON {
@@ -177,6 +178,13 @@ func showChanges(app *cmdutil.App, view *wire.ConfirmView) {
 	}
 	if view.Problem != "" {
 		app.Say("problem: %s", termsafe.Line(app.Shorten(view.Problem), 300))
+	}
+	if len(view.Weaker) > 0 {
+		app.Say("What becomes weaker, or may say yes in your place:")
+		for _, one := range view.Weaker {
+			app.Say("  %s", termsafe.Line(app.Shorten(one), 300))
+		}
+		app.Say("")
 	}
 	style := app.Style()
 	for _, one := range view.Changes {

@@ -97,7 +97,11 @@ func lookedAt(app *cmdutil.App, asJSON bool, pack *packstore.Pack, list []*rules
 // takeIn asks the person and has the daemon keep the pack.
 func (f *packFlags) takeIn(ctx context.Context, pack *packstore.Pack, origin packstore.Origin, replaces string) error {
 	app := f.app
-	if err := app.Confirm("Let exactly these rules count?", f.yes); err != nil {
+	confirm := app.Confirm
+	if list, err := pack.Rules(); replaces != "" || err == nil && len(allowing(list)) > 0 {
+		confirm = app.ConfirmByCode
+	}
+	if err := confirm("Let exactly these rules count?", f.yes); err != nil {
 		return err
 	}
 	var done wire.PackResult

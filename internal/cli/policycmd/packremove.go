@@ -14,7 +14,7 @@ func packRemove(app *cmdutil.App) *cobra.Command {
 		Use: "remove NAME", Short: "Forget a pack: its rules count no more", Example: "  hookmux rules remove team",
 		Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := app.Confirm(fmt.Sprintf("Remove the pack %s and its rules?", args[0]), yes); err != nil {
+			if err := app.ConfirmByCode(fmt.Sprintf("Remove the pack %s and its rules?", args[0]), yes); err != nil {
 				return err
 			}
 			var done wire.PackResult

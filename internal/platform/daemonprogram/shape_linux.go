@@ -3,6 +3,8 @@ package daemonprogram
 import (
 	"encoding/binary"
 	"errors"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -36,6 +38,11 @@ func checkShape(process, program string) error {
 	}
 	running, known := readShape(string(text))
 	code, libraries, readable := programCode(program)
+	if !readable {
+		if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
+			return errNoProgram
+		}
+	}
 	switch {
 	case !known || !readable:
 		return nil

@@ -61,9 +61,9 @@ const LockVariable = "HOOKMUX_START_LOCK_FD"
 // ErrRunning is what Hold says when another daemon lives.
 var ErrRunning = errors.New("another daemon is running; hookmux status shows it")
 
-// FindProgram finds the hookmux program: beside the running one, beside the
-// file which that is a link to, else the one of the installation. Only where
-// none is written down, PATH counts: whoever starts an agent chooses its PATH.
+// FindProgram finds the hookmux program: beside the running one, or beside the
+// file which that is a link to. Only where nothing is installed, PATH counts: whoever
+// starts an agent chooses its PATH.
 func FindProgram(getenv func(string) string) (string, error) {
 	var dirs []string
 	if self, err := os.Executable(); err == nil {
@@ -77,9 +77,6 @@ func FindProgram(getenv func(string) string) (string, error) {
 		return file, nil
 	}
 	if d, err := paths.Find(getenv); err == nil && d.Installation() != nil {
-		if file := d.Installation().Program; paths.Runnable(file) {
-			return file, nil
-		}
 		return "", errors.New("hookmux: the installed program " + d.Installation().Program +
 			" is gone; run hookmux install again")
 	}
@@ -126,13 +123,14 @@ func Ensure(d paths.Dirs, program string, opt Options, until time.Time, reach fu
 
 // daemonEnv cuts an environment to what a daemon needs. Of HOOKMUX_* only the
 // runtime dir passes: the daemon that an agent happens to start serves everybody,
-// and must not take its settings from that agent.
+// and must not take its settings from that agent. The daemon of an installation takes even
+// less of it ([paths.Dirs.DaemonEnviron]).
 func daemonEnv(env []string, d paths.Dirs) []string {
 	var out []string
 	has := map[string]bool{}
 	for _, entry := range env {
 		name, value, ok := strings.Cut(entry, "=")
-		if !ok || has[name] || !isKeptVariable(name) {
+		if !ok || has[name] || !paths.IsPersonal(name) {
 			continue
 		}
 		if value == "" && (name == "PATH" || name == "HOME") {
@@ -142,21 +140,10 @@ func daemonEnv(env []string, d paths.Dirs) []string {
 		out = append(out, entry)
 	}
 	if !has["PATH"] {
-		out = append(out, "PATH="+defaultPath)
+		out = append(out, "PATH="+paths.DefaultPath)
 	}
 	if !has["HOME"] && d.Home != "" {
 		out = append(out, "HOME="+d.Home)
 	}
 	return append(out, LockVariable+"=3")
-}
-
-// defaultPath stands in where a hook was run without a PATH.
-const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin"
-
-func isKeptVariable(name string) bool {
-	switch name {
-	case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TMPDIR", paths.RuntimeVariable:
-		return true
-	}
-	return strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")
 }

@@ -216,7 +216,7 @@ func TestDaemonIsCutOff(t *testing.T) {
 	world := lines(d, "world")
 	for _, want := range []string{
 		"cwd /", "umask 77", "leader true", "HOME=" + d.Home, "USER=u", "LC_ALL=C", "XDG_DATA_HOME=" + d.Home + "/data",
-		"PATH=" + defaultPath, LockVariable + "=3", paths.RuntimeVariable + "=" + d.Runtime,
+		"PATH=" + paths.DefaultPath, LockVariable + "=3", paths.RuntimeVariable + "=" + d.Runtime,
 	} {
 		if !slices.Contains(world, want) {
 			t.Errorf("no %q in\n%s; want want in world", want, strings.Join(world, "\n"))

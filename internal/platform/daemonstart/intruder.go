@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/daemonprogram"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
@@ -109,6 +110,9 @@ func markedDaemon(d paths.Dirs) int {
 // starting one: the daemon wrote its number down, or the name tells. Where the
 // process is gone, the daemon that it started may have the lock.
 func belongsToDaemon(pid int, d paths.Dirs) bool {
+	if daemonprogram.IsElsewhere(pid) {
+		return false // nobody believes it, so that another must be able to start
+	}
 	marked, name := markedDaemon(d), programName(pid)
 	if name == "" {
 		name = programName(marked)

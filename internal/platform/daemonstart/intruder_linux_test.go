@@ -115,3 +115,50 @@ func copyFile(from, to string) error {
 	}
 	return os.WriteFile(to, content, 0o700)
 }
+
+// A daemon in another namespace, which no client believes, does not keep the real one from
+// starting.
+func TestLockOfADaemonInAnotherNamespace(t *testing.T) {
+	for _, program := range []string{"flock", "unshare"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip("needs " + program)
+		}
+	}
+	flock, _ := exec.LookPath("flock")
+	text, err := os.ReadFile(flock)
+	if err != nil {
+		t.Skip(err)
+	}
+	d := place(t)
+	daemon := filepath.Join(t.TempDir(), "hookmux")
+	if err := os.WriteFile(daemon, text, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		command []string
+		daemon  bool
+	}{
+		{[]string{daemon, d.LifeLock(), "cat"}, true}, {[]string{"unshare", "-Ur", daemon, d.LifeLock(), "cat"}, false},
+	} {
+		cmd := exec.Command(c.command[0], c.command[1:]...)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = in.Write([]byte("x\n")) // one that did not come up says nothing
+		n, _ := out.Read(make([]byte, 2))
+		holder, _ := lockHolder(d.LifeLock())
+		if n > 0 && holder != 0 && belongsToDaemon(holder, d) != c.daemon {
+			t.Errorf("%q is taken for a daemon: %v, want %v", c.command, !c.daemon, c.daemon)
+		}
+		_ = in.Close()
+		_ = cmd.Wait() // where this user may make no namespaces it fails
+	}
+}

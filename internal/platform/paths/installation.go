@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/plainmac"
 	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
@@ -13,6 +14,10 @@ import (
 // places, chosen by a person, and its programs. A program that is one of these
 // takes its places from here and never from the environment, which whoever
 // starts an agent may choose.
+//
+// The record is sealed by a person's command. Any program of the user can write it:
+// without a whole seal only the default places and the programs beside the running one
+// are believed, whatever it says.
 type Installation struct {
 	Home    string
 	Runtime string
@@ -20,15 +25,30 @@ type Installation struct {
 	Config  string
 	Data    string
 	// Hook is the path in agents' settings, and Program the one of hookmux.
-	// Both may be links that a package manager keeps.
+	// Both may be links that a package manager keeps. Program is always the one beside
+	// the running program, whatever is written down.
 	Hook    string
 	Program string
+
+	file, text string // the record
+	seal       sealState
+	environ    string // of the person, as it is written down; "" without a whole seal
 }
+
+type sealState int
+
+const (
+	sealUnread sealState = iota
+	sealWhole
+	sealBroken // or none
+)
 
 const (
 	installationFirst = "hookmux installation 1"
 	installationLast  = "end"
+	installationName  = "installation"
 	maxInstallation   = 64 << 10
+	maxKey            = 64
 )
 
 // InstallationFile is where an installation is written down: below the home
@@ -38,8 +58,19 @@ func InstallationFile(getenv func(string) string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	return filepath.Join(home, ".local/state/hookmux/installation"), true
+	return filepath.Join(defaultState(home), installationName), true
 }
+
+// InstallationKey is the file of the key with which an installation is sealed. It is
+// beside the record, wherever that says that the state is.
+func InstallationKey(getenv func(string) string) (string, bool) {
+	file, ok := InstallationFile(getenv)
+	return keyBeside(file), ok
+}
+
+func keyBeside(file string) string { return filepath.Join(filepath.Dir(file), "consent.key") }
+
+func defaultState(home string) string { return filepath.Join(home, ".local/state/hookmux") }
 
 // realHome is the home directory in the password database. Users that are not
 // listed in /etc/passwd (macOS, directory services) have only HOME.
@@ -51,19 +82,133 @@ func realHome(getenv func(string) string) (string, bool) {
 	return filepath.Clean(h), filepath.IsAbs(h)
 }
 
-// ReadInstallation gives the installation of this user. It is false when there
-// is none, and also when its file is damaged or not the user's own.
+// ReadInstallation gives the installation of this user as far as it is believed. It is
+// false when there is none, and also when its file is damaged or not the user's own.
 func ReadInstallation(getenv func(string) string) (*Installation, bool) {
-	file, ok := InstallationFile(getenv)
+	home, ok := realHome(getenv)
 	if !ok {
 		return nil, false
 	}
+	file := filepath.Join(defaultState(home), installationName)
 	text, err := smallfile.Read(file, maxInstallation)
 	if err != nil {
+		return installedHere(home)
+	}
+	i, ok := parseInstallation(string(text))
+	if !ok {
+		return installedHere(home)
+	}
+	i.file, i.text = file, string(text)
+	// Most records say nothing but the default, and a hook client need not read the key.
+	if !i.isDefault(home) && !i.IsSealed() {
+		byDefault := defaultInstallation(home)
+		byDefault.Hook, byDefault.Program, byDefault.seal = i.Hook, i.Program, i.seal
+		byDefault.file = file
+		i = byDefault
+	}
+	return i, true
+}
+
+// WasWrittenFor reports whether the record, believed or not, says the places of d.
+func (i *Installation) WasWrittenFor(d Dirs) bool {
+	text, err := smallfile.Read(i.file, maxInstallation)
+	if err != nil {
+		return false
+	}
+	written, ok := parseInstallation(string(text))
+	return ok && written.samePlaces(&Installation{
+		Home: d.Home, Runtime: d.Runtime, State: d.State, Config: d.Config, Data: d.Data,
+	})
+}
+
+// isDefault reports whether a record says nothing but what holds without it.
+func (i *Installation) isDefault(home string) bool {
+	d := defaultInstallation(home)
+	return i.Home == d.Home && i.State == d.State && i.Config == d.Config && i.Data == d.Data &&
+		(i.Runtime == loginRuntime() || i.Runtime == homeRuntime(home))
+}
+
+// defaultInstallation has the places that nobody had to choose.
+func defaultInstallation(home string) *Installation {
+	runtime, ok := userRuntime()
+	if !ok {
+		runtime = homeRuntime(home)
+	}
+	return &Installation{
+		Home: home, Runtime: runtime, State: defaultState(home),
+		Config: filepath.Join(home, ".config/hookmux"), Data: filepath.Join(home, ".local/share/hookmux"),
+	}
+}
+
+// installedHere is for a record that is gone or damaged: agents still run the path
+// that was installed in the default place, and the programs that it leads to are part
+// of the installation.
+func installedHere(home string) (*Installation, bool) {
+	i := defaultInstallation(home)
+	i.Hook, i.Program = i.shim(), beside("hookmux")
+	if !leadsHere(i.Hook) {
 		return nil, false
 	}
-	return parseInstallation(string(text))
+	return i, true
 }
+
+// shim is the path that agents run in the default place.
+func (i *Installation) shim() string { return filepath.Join(i.Data, "bin/hookmux-hook") }
+
+// leadsHere reports whether a path leads to the hook client beside the running
+// program.
+func leadsHere(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	own, err := os.Stat(beside("hookmux-hook"))
+	return err == nil && os.SameFile(info, own)
+}
+
+// beside is the path of a program in the folder of the running one.
+func beside(name string) string {
+	self, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(self), name)
+}
+
+// IsSealed reports whether a person's command wrote the record.
+func (i *Installation) IsSealed() bool {
+	if i.seal == sealUnread {
+		i.readSeal()
+	}
+	return i.seal == sealWhole
+}
+
+// readSeal looks whether the seal is whole, and reads what counts only then.
+func (i *Installation) readSeal() {
+	i.seal = sealBroken
+	body, seal, ok := strings.Cut(i.text, "\n"+sealKey+"=")
+	if !ok {
+		return
+	}
+	key, err := smallfile.Read(keyBeside(i.file), maxKey)
+	if err != nil || len(key) == 0 {
+		return
+	}
+	if plainmac.Equal(strings.TrimSuffix(seal, "\n"+installationLast+"\n"), sealOf(key, body)) {
+		i.seal = sealWhole
+		_, i.environ, _ = strings.Cut(body, "\n"+environKey+"=")
+	}
+}
+
+// sealOf is the seal of a record's lines, in the way of all sealed files.
+func sealOf(key []byte, body string) string { return plainmac.Sum(key, installationName+"\x00"+body) }
+
+// The keys of a record that are not places or programs. The environment comes last
+// before the seal: its variables stand in a line each.
+const (
+	environKey = "environ"
+	sealKey    = "seal"
+)
 
 func parseInstallation(text string) (*Installation, bool) {
 	body, ok := strings.CutPrefix(text, installationFirst+"\n")
@@ -77,6 +222,9 @@ func parseInstallation(text string) (*Installation, bool) {
 	fields := i.fields()
 	for line := range strings.Lines(body) {
 		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+		if key == environKey || key == sealKey {
+			break
+		}
 		if field := fields[key]; field != nil && filepath.IsAbs(value) {
 			*field = value
 		}
@@ -97,10 +245,12 @@ func (i *Installation) fields() map[string]*string {
 }
 
 // WriteInstallation writes down where things are and which programs belong to
-// it. It does nothing, and says so, when the home directory is not the one in
-// the password database: such an installation is a visitor's or a test's, and
-// goes on taking its places from the environment.
-func (d Dirs) WriteInstallation(getenv func(string) string, hook, program string) (written bool, err error) {
+// it, and with a key seals it, together with a person's environment. It does nothing,
+// and says so, when the home directory is not the one in the password database: such an
+// installation is a visitor's or a test's, and goes on taking its places from the
+// environment.
+func (d Dirs) WriteInstallation(getenv func(string) string, hook, program string, key []byte,
+	environ []string) (written bool, err error) {
 	home, ok := realHome(getenv)
 	if !ok || !sameFolder(home, d.Home) {
 		return false, nil
@@ -109,16 +259,20 @@ func (d Dirs) WriteInstallation(getenv func(string) string, hook, program string
 	i := &Installation{
 		Home: d.Home, Runtime: d.Runtime, State: d.State, Config: d.Config, Data: d.Data, Hook: hook, Program: program,
 	}
-	text := installationFirst + "\n"
-	for _, key := range []string{"home", "runtime", "state", "config", "data", "hook", "program"} {
-		value := *i.fields()[key]
+	text := installationFirst
+	for _, name := range []string{"home", "runtime", "state", "config", "data", "hook", "program"} {
+		value := *i.fields()[name]
 		if !filepath.IsAbs(value) || strings.ContainsAny(value, "\n\x00") {
-			return false, errors.New(file + ": " + key + " " + value + " cannot be written down; it must be " +
+			return false, errors.New(file + ": " + name + " " + value + " cannot be written down; it must be " +
 				"absolute and have no line break")
 		}
-		text += key + "=" + value + "\n"
+		text += "\n" + name + "=" + value
 	}
-	return true, replaceFile(file, text+installationLast+"\n")
+	if len(key) > 0 {
+		text += "\n" + environKey + "=" + recordedEnviron(environ)
+		text += "\n" + sealKey + "=" + sealOf(key, text)
+	}
+	return true, replaceFile(file, text+"\n"+installationLast+"\n")
 }
 
 // RemoveInstallation forgets the installation, after everything was taken out.
@@ -140,10 +294,27 @@ func installed(getenv func(string) string) (Dirs, bool) {
 	if !ok || !i.includesSelf() {
 		return Dirs{}, false
 	}
+	i.useProgramBeside()
 	return Dirs{
 		Home: i.Home, Runtime: i.Runtime, State: i.State, Config: i.Config, Data: i.Data, System: systemDir,
 		installation: i,
 	}, true
+}
+
+// useProgramBeside replaces the program that is written down where it is not the one
+// beside the running program: who may be believed on the socket is not left to a file
+// that any program of the user can write.
+func (i *Installation) useProgramBeside() {
+	own := beside("hookmux")
+	if i.Program == own || own == "" {
+		return
+	}
+	if written, err := os.Stat(i.Program); err == nil {
+		if there, err := os.Stat(own); err == nil && os.SameFile(written, there) {
+			return // a link that a package manager keeps
+		}
+	}
+	i.Program = own
 }
 
 // includesSelf reports whether the running program is one of the installation.
@@ -164,7 +335,8 @@ func (i *Installation) includesSelf() bool {
 			return true
 		}
 	}
-	return gone
+	// Whoever changed the record may have named other programs.
+	return gone || !i.IsSealed() && leadsHere(i.shim())
 }
 
 // Installation is what the places were taken from; nil when the environment
@@ -176,11 +348,16 @@ func (d Dirs) Installation() *Installation { return d.installation }
 // person chose.
 func (d Dirs) CheckServing(getenv func(string) string) error {
 	i, ok := ReadInstallation(getenv)
-	if !ok || d.installation != nil && *d.installation == *i || !sameFolder(d.Runtime, i.Runtime) {
+	if !ok || d.installation != nil && d.installation.samePlaces(i) || !sameFolder(d.Runtime, i.Runtime) {
 		return nil
 	}
 	return errors.New(d.Runtime + " belongs to the installed hookmux, " + i.Program +
 		"; start that one, or choose another folder with " + RuntimeVariable)
+}
+
+func (i *Installation) samePlaces(as *Installation) bool {
+	return i.Home == as.Home && i.Runtime == as.Runtime && i.State == as.State && i.Config == as.Config &&
+		i.Data == as.Data
 }
 
 // IsDefaultRuntime reports whether a folder is the one in which this user's daemon

@@ -5,6 +5,7 @@ package paths
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,7 +56,13 @@ func install(t *testing.T, getenv func(string) string, hook, program string) Dir
 	if err != nil {
 		t.Fatal(err)
 	}
-	if written, err := d.WriteInstallation(getenv, hook, program); err != nil || !written {
+	file, _ := InstallationKey(getenv)
+	key := []byte(strings.Repeat("k", 32))
+	if err := replaceFile(file, string(key)); err != nil {
+		t.Fatal(err)
+	}
+	if written, err := d.WriteInstallation(getenv, hook, program, key, []string{"PATH=/own/bin"}); err != nil ||
+		!written {
 		t.Fatalf("the installation was not written: %v, %v", written, err)
 	}
 	return d
@@ -150,7 +157,7 @@ func TestVisitorLeavesNoInstallation(t *testing.T) {
 	home := person(t)
 	elsewhere := env("HOME", t.TempDir())
 	d := find(t, elsewhere)
-	if written, err := d.WriteInstallation(elsewhere, "/h", "/p"); written || err != nil {
+	if written, err := d.WriteInstallation(elsewhere, "/h", "/p", nil, nil); written || err != nil {
 		t.Errorf("written %v, %v; want nothing below a home that is not the user's own", written, err)
 	}
 	if entries, err := os.ReadDir(home); err != nil || len(entries) > 0 {
@@ -158,7 +165,7 @@ func TestVisitorLeavesNoInstallation(t *testing.T) {
 	}
 	own := env("HOME", home)
 	for _, hook := range []string{"relative", "", "/with\nbreak"} {
-		if written, err := find(t, own).WriteInstallation(own, hook, "/p"); written || err == nil {
+		if written, err := find(t, own).WriteInstallation(own, hook, "/p", nil, nil); written || err == nil {
 			t.Errorf("hook %q was written down", hook)
 		}
 	}
@@ -168,7 +175,8 @@ func TestDamagedInstallationDoesNotCount(t *testing.T) {
 	whole := installationFirst + "\nhome=/h\nruntime=/r\nstate=/s\nconfig=/c\ndata=/d\nhook=/k\nprogram=/p\n" +
 		installationLast + "\n"
 	got, ok := parseInstallation(whole)
-	if want := (Installation{"/h", "/r", "/s", "/c", "/d", "/k", "/p"}); !ok || *got != want {
+	if want := (Installation{Home: "/h", Runtime: "/r", State: "/s", Config: "/c", Data: "/d", Hook: "/k",
+		Program: "/p"}); !ok || *got != want {
 		t.Fatalf("got %+v, %v; want %+v", got, ok, want)
 	}
 	for _, text := range []string{
@@ -203,5 +211,116 @@ func TestSocketInAFolderOpenToOthersIsNotBelieved(t *testing.T) {
 	}
 	if err := d.CheckSocket(); err != nil {
 		t.Errorf("after a daemon closed the folder: %v", err)
+	}
+}
+
+// changeRecord rewrites the record of the installation.
+func changeRecord(t *testing.T, home string, change func(text string) string) {
+	t.Helper()
+	file := home + "/.local/state/hookmux/installation"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(change(string(text))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A record that something else than a person's command wrote changes nothing: neither
+// the places, nor who is believed on the socket, nor what the daemon's programs are found
+// by.
+func TestChangedInstallationIsNotBelieved(t *testing.T) {
+	noRunUser(t)
+	line := func(name, value string) func(string) string {
+		return func(text string) string {
+			return regexp.MustCompile("(?m)^"+name+"=.*$").ReplaceAllString(text, name+"="+value)
+		}
+	}
+	for what, change := range map[string]func(string) string{
+		"another runtime": line("runtime", "/tmp/evil"), "another state": line("state", "/tmp/evil"),
+		"other settings": line("config", "/tmp/evil"), "other data": line("data", "/tmp/evil"),
+		"another home": line("home", "/tmp/evil"), "another program": line("program", "/usr/bin/python3"),
+		"no seal": func(text string) string {
+			return regexp.MustCompile("(?m)^seal=.*\n").ReplaceAllString(line("runtime", "/tmp/evil")(text), "")
+		},
+		"a seal of nothing": func(text string) string { return line("seal", "")(line("runtime", "/tmp/evil")(text)) },
+		"another PATH":      line("environ", "PATH=/tmp/evil"),
+		"two environments": func(text string) string {
+			return strings.Replace(text, "\nenviron=", "\nenviron=PATH=/tmp/evil\nenviron=", 1)
+		},
+		"a line behind the seal": func(text string) string {
+			return strings.Replace(text, "\nend\n", "\nruntime=/tmp/evil\nend\n", 1)
+		},
+		"an unsealed record of before": func(text string) string {
+			body, _, _ := strings.Cut(text, "\nenviron=")
+			return line("runtime", "/tmp/evil")(body + "\nend\n")
+		},
+		"other programs": func(text string) string {
+			return line("hook", "/bin/cat")(line("program", "/bin/cat")(line("runtime", "/tmp/evil")(text)))
+		},
+		"nothing at all": func(string) string { return "" },
+	} {
+		t.Run(what, func(t *testing.T) {
+			home := person(t)
+			installShim(t, home)
+			want := install(t, env("HOME", home), ownFile(t), beside("hookmux"))
+			changeRecord(t, home, change)
+			// The agent's environment has no say either.
+			got := find(t, env("HOME", "/tmp/evil", RuntimeVariable, "/tmp/evil/run", "XDG_CONFIG_HOME", "/tmp/evil"))
+			if got.Home != home || got.Runtime != want.Runtime || got.State != want.State ||
+				got.Config != want.Config || got.Data != want.Data {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+			if i := got.Installation(); i == nil || i.Program != beside("hookmux") {
+				t.Errorf("the program is %+v, want the one beside the client", i)
+			}
+			if i := got.Installation(); i.IsSealed() {
+				t.Error("it passes for sealed")
+			}
+			for _, entry := range got.DaemonEnviron([]string{"PATH=/tmp/evil", "PYTHONPATH=/tmp/evil"}) {
+				if strings.Contains(entry, "evil") {
+					t.Errorf("the daemon has %s", entry)
+				}
+			}
+		})
+	}
+}
+
+// installShim puts the path that agents run in its place; it leads to the hook client
+// beside the running program.
+func installShim(t *testing.T, home string) {
+	t.Helper()
+	hook := beside("hookmux-hook")
+	if err := os.WriteFile(hook, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	shim := home + "/.local/share/hookmux/bin/hookmux-hook"
+	if err := os.MkdirAll(filepath.Dir(shim), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(hook, shim); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A sealed record counts as it is written, and so does the environment of the person
+// who sealed it, whoever starts the daemon.
+func TestSealedInstallationIsBelieved(t *testing.T) {
+	noRunUser(t)
+	home := person(t)
+	install(t, env("HOME", home, "XDG_CONFIG_HOME", home+"/settings"), ownFile(t), beside("hookmux"))
+	d := find(t, env())
+	if d.Config != home+"/settings/hookmux" || !d.Installation().IsSealed() {
+		t.Errorf("got %+v, want the sealed places", d)
+	}
+	got := d.DaemonEnviron([]string{"PATH=/tmp/evil", "HOME=/tmp/evil", "BASH_ENV=/tmp/evil", "XDG_CONFIG_HOME=/tmp/evil",
+		"LC_ALL=C", "LOCK=3", "SHELL=/tmp/evil", "TMPDIR=/tmp/evil", "LD_PRELOAD=/tmp/evil"}, "LOCK")
+	if want := "HOME=" + home + " PATH=/own/bin LC_ALL=C LOCK=3"; strings.Join(got, " ") != want {
+		t.Errorf("the daemon has %q, want %q", got, want)
+	}
+	// Without a record the environment is left alone.
+	if got := (Dirs{}).DaemonEnviron([]string{"PATH=/x"}); len(got) != 1 || got[0] != "PATH=/x" {
+		t.Errorf("a daemon of no installation has %q", got)
 	}
 }

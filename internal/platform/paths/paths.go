@@ -118,15 +118,23 @@ var runUser = "/run/user"
 // userRuntime goes by the user id and not by XDG_RUNTIME_DIR: hooks run with
 // stripped environments and must still meet the daemon of the login session.
 func userRuntime() (string, bool) {
+	dir := loginRuntime()
+	if dir == "" {
+		return "", false
+	}
+	if info, err := os.Stat(filepath.Dir(dir)); err != nil || !info.IsDir() {
+		return "", false
+	}
+	return dir, true
+}
+
+// loginRuntime is the runtime dir of a login session, whether or not there is one.
+func loginRuntime() string {
 	uid := UserID()
 	if uid < 0 {
-		return "", false
+		return ""
 	}
-	dir := runUser + "/" + strconv.Itoa(uid)
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", false
-	}
-	return dir + "/hookmux", true
+	return runUser + "/" + strconv.Itoa(uid) + "/hookmux"
 }
 
 func homeRuntime(home string) string { return filepath.Join(home, ".local/state/hookmux/run") }

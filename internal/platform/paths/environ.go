@@ -1,0 +1,75 @@
+package paths
+
+import (
+	"slices"
+	"strings"
+)
+
+// What hooks, notices and modules run is made of programs that PATH finds and of what
+// their interpreters read from the environment. So they never get the environment of
+// whoever happens to call or to start the daemon, which a repository may have chosen, but
+// the one in which a person installed hookmux.
+
+// DefaultPath stands in where no person's PATH is known.
+const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin"
+
+// personal are the variables that describe a person's login. None of them has a program
+// run another one but PATH and SHELL, which are a person's own.
+var personal = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+	"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS", "XDG_CURRENT_DESKTOP",
+	"XDG_SESSION_ID", "XDG_SESSION_TYPE", RuntimeVariable,
+}
+
+// IsPersonal reports whether a variable describes a person's login.
+func IsPersonal(name string) bool {
+	return slices.Contains(personal, name) || strings.HasPrefix(name, "LC_")
+}
+
+// isHarmless reports whether a variable may come from whoever starts the daemon: it says
+// who the user is and which language they read.
+func isHarmless(name string) bool {
+	return name == "USER" || name == "LOGNAME" || name == "LANG" || name == "TZ" || strings.HasPrefix(name, "LC_")
+}
+
+// recordedEnviron is what an installation keeps of a person's environment, a line for
+// each variable.
+func recordedEnviron(environ []string) string {
+	var kept []string
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if IsPersonal(name) && name != RuntimeVariable && name != "XDG_SESSION_ID" && value != "" && !strings.ContainsAny(value, "\n\x00") {
+			kept = append(kept, entry)
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+// DaemonEnviron is the environment that a daemon runs in, and all that it starts. For a daemon
+// of an installation it is that of the person who installed it, whoever starts the daemon;
+// keep names further variables that pass.
+func (d Dirs) DaemonEnviron(environ []string, keep ...string) []string {
+	i := d.installation
+	if i == nil {
+		return environ
+	}
+	out := []string{"HOME=" + i.Home}
+	has := map[string]bool{"HOME": true}
+	add := func(entries []string, passes func(name string) bool) {
+		for _, entry := range entries {
+			if name, _, ok := strings.Cut(entry, "="); ok && !has[name] && passes(name) {
+				has[name] = true
+				out = append(out, entry)
+			}
+		}
+	}
+	if i.IsSealed() {
+		add(strings.Split(i.environ, "\n"), IsPersonal)
+	}
+	add(environ, func(name string) bool { return isHarmless(name) || slices.Contains(keep, name) })
+	add([]string{"PATH=" + DefaultPath}, IsPersonal)
+	if runtime, ok := userRuntime(); ok {
+		add([]string{"XDG_RUNTIME_DIR=" + strings.TrimSuffix(runtime, "/hookmux")}, IsPersonal)
+	}
+	return out
+}

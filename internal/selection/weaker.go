@@ -1,0 +1,45 @@
+package selection
+
+import (
+	"path/filepath"
+
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/ruleset"
+)
+
+// weakerBy says, a line each, what takes protection away or may say yes in the person's
+// place when changes count. Comments, order and what only people see are not in it.
+func (r *Confirmations) weakerBy(changes []confirmed.Change) []string {
+	basis, _, _ := r.Confirmed.State()
+	settings, _ := r.Config.File(config.User, "") // none: nothing changed there
+	var list []string
+	sawSettings := false
+	for _, c := range changes {
+		switch {
+		case c.Kind == confirmed.Unreadable:
+		case c.Path == settings:
+			sawSettings = true
+			list = append(list, config.Weaker(c.Before, c.After, basis)...)
+		case c.Path == r.Registry.GlobalFile():
+			list = append(list, r.Registry.Weaker(c.Before, c.After)...)
+		case filepath.Dir(c.Path) == r.Confirmed.RulesFolder():
+			list = append(list, ruleset.Weaker(c.Path, c.Before, c.After)...)
+		default: // a module, a program that a hook runs, a description of an agent
+			list = append(list, c.Path+" is "+string(c.Kind))
+		}
+	}
+	if basis == confirmed.Lost && !sawSettings {
+		list = append(list, config.Weaker(nil, nil, basis)...)
+	}
+	return list
+}
+
+// Weaker is what [wire.MethodConfirm] would take away right now.
+func (r *Confirmations) Weaker() []string {
+	if r.Confirmed == nil {
+		return nil
+	}
+	changes, _ := r.Confirmed.Pending()
+	return r.weakerBy(changes)
+}
