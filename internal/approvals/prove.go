@@ -254,13 +254,9 @@ func (p *Proofs) CheckPIN(id, pin string, peer proc.Cred) error {
 	return err
 }
 
-// RequestTime is when a request came up; zero when there is none by this id.
-func (p *Proofs) RequestTime(id string) time.Time {
-	item, err := p.queue.Find(id)
-	if err != nil {
-		return time.Time{}
-	}
-	return item.CreatedAt
+// FindWaiting is a request that waits, with what is closed when it does no more.
+func (p *Proofs) FindWaiting(id string) (item wire.InboxRequest, over <-chan struct{}, ok bool) {
+	return p.queue.FindWaiting(id)
 }
 
 // noteWrongPIN lets the person learn of a wrong PIN.

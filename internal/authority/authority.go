@@ -12,9 +12,12 @@
 //     the edge of a container, a display with a keyboard; through script, sudo
 //     and attached tmux clients. A terminal of which nothing is known needs a
 //     PIN, or a person who trusted it.
-//  4. Only shells and runners stand between the caller and a shell that is
-//     older than the request.
-//  5. Somebody typed there when the caller began.
+//  4. The caller is hookmux itself, run by the interactive shell of that
+//     terminal, which is older than the request: no script, Makefile or other
+//     program stands between. What only refuses more may come from those.
+//  5. Somebody typed there when the caller began; in tmux, where any program
+//     can press keys in a pane, after it began. No agent at that terminal could
+//     have typed it.
 //  6. What takes protection away is asked for in any case.
 //
 // Where 4, 5 or 6 does not hold, the daemon shows a code at that trusted terminal and the
@@ -134,6 +137,8 @@ func (tableOnly) Clients(proc.Process) ([]int, error)   { return nil, ErrUnknown
 func (tableOnly) Display(int) (Display, error)          { return Display{}, ErrUnknown }
 func (tableOnly) Logins() ([]Login, error)              { return nil, ErrUnknown }
 func (tableOnly) LocalCallers() ([]int, error)          { return nil, ErrUnknown }
+func (tableOnly) Stdin(int) (string, error)             { return "", ErrUnknown }
+func (tableOnly) Typists(string) ([]int, error)         { return nil, ErrUnknown }
 
 // printableName makes a name that a process chose for itself safe to print.
 func printableName(name string) string {

@@ -1,9 +1,12 @@
 package authority
 
 import (
-	"github.com/hookmux/hookmux/internal/platform/proc"
+	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 // followHolder is rule 3 for a pseudo terminal: above is the process that
@@ -20,7 +23,12 @@ func (r *Rules) followHolder(f *Facts, above []Process, here hop, place TrustedT
 	if holds, known := f.holdsMaster(holder.PID, place.TTY); known && holds && r.isSound(holder) {
 		switch base := holder.base(); {
 		case base == "script":
-			return r.followRelay(f, above, here, depth)
+			ways, v := r.followRelay(f, above, here, depth)
+			for i := range ways {
+				ways[i].place.NoCode = "script writes down what is shown here, where other programs can read it; run " +
+					"this outside of script"
+			}
+			return ways, v
 		case base == "tmux":
 			return r.followTmux(f, above, here, place, depth)
 		case base == "zellij":
@@ -70,15 +78,27 @@ func (r *Rules) isLogin(above []Process) bool {
 
 // followLogin accepts a login over the network, unless it may come from an
 // agent on this very machine: then every such connection of this user must
-// itself begin at a trusted terminal, because nothing says which of them this one is.
+// itself begin at a trusted terminal, because nothing says which of them this one is. A
+// login with no address in root's records, and not let in by a daemon that
+// listens itself, came by something else: a socket file or a line to a virtual
+// machine, which any program can open.
 func (r *Rules) followLogin(f *Facts, above []Process, here hop, place TrustedTerminal, depth int) ([]way, Verdict) {
 	place.Kind, here.trusted = Remote, true
 	found := []way{{place: place, hops: []hop{here}}}
+	overNetwork, recorded := false, false
 	for _, login := range f.logins() {
 		named := slices.ContainsFunc(above, func(p Process) bool { return p.PID == login.PID })
-		if login.TTY == place.TTY && named && login.Remote != "" && !login.Local {
+		if !named || login.TTY != "" && login.TTY != place.TTY {
+			continue
+		}
+		recorded = true
+		if _, err := netip.ParseAddr(login.Remote); err != nil {
+			continue
+		}
+		if !login.Local {
 			return found, Verdict{}
 		}
+		overNetwork = true
 	}
 	callers, known := f.localCallers()
 	if !known {
@@ -98,7 +118,37 @@ func (r *Rules) followLogin(f *Facts, above []Process, here hop, place TrustedTe
 			return nil, v
 		}
 	}
+	if !overNetwork && (recorded || !r.isBelowListener(above)) {
+		return r.unrecordedLogin(f, above[0], here, place)
+	}
 	return found, Verdict{}
+}
+
+// isBelowListener tells whether a login was let in by a daemon that listens, which
+// it does on the network alone: that is root's, and so is the one for this login.
+// One that was handed its connection has no other above it.
+func (r *Rules) isBelowListener(above []Process) bool {
+	daemons := 0
+	for _, p := range above {
+		if byName(p.Name, kernelNameLimit) != loginDaemon {
+			break
+		}
+		if p.isRoot() {
+			daemons++
+		}
+	}
+	return daemons >= 2
+}
+
+// unrecordedLogin is a login that no record says a network address of.
+func (r *Rules) unrecordedLogin(f *Facts, holder Process, here hop, place TrustedTerminal) ([]way, Verdict) {
+	ways, v := r.unproven(f, holder, here, place)
+	if len(ways) == 0 {
+		v.Why = fmt.Sprintf("neither utmp nor systemd-logind says which network address the login at %s came from; it "+
+			"may have come through a socket on this machine, as agents can. Log in over the network or at a console, or "+
+			"trust this login from there with `hookmux whoami add %d`", place.TTY, holder.PID)
+	}
+	return ways, v
 }
 
 // isPrivilegedRelay recognises sudo and its kin, which run what they were
@@ -112,6 +162,11 @@ func (r *Rules) followRelay(f *Facts, above []Process, here hop, depth int) ([]w
 	ways, v := r.followTerminal(f, above, depth+1)
 	for i := range ways {
 		ways[i].hops = append([]hop{here}, ways[i].hops...)
+		if c := ways[i].place.Client; c != nil && c.Popup { // the popup is the relay's terminal, not the command's
+			inside := *c
+			inside.Popup = false
+			ways[i].place.Client = &inside
+		}
 	}
 	return ways, v
 }
@@ -149,8 +204,13 @@ func (r *Rules) followTmux(f *Facts, above []Process, here hop, place TrustedTer
 		for _, w := range ways {
 			client := &TerminalClient{TmuxClient: c, Server: server.Process, Shows: here.popup || c.Pane == pane,
 				Popup: here.popup}
-			found = append(found, way{place: w.place, hops: []hop{here}, client: client})
-			found[len(found)-1].place.Client = client
+			if w.place.Client == nil {
+				w.place.Client = client
+			} else { // a popup over this client is only a part of what the outer tmux shows
+				w.place.Client = &TerminalClient{TmuxClient: w.place.Client.TmuxClient, Server: w.place.Client.Server}
+			}
+			found = append(found, way{place: w.place, hops: []hop{here},
+				clients: append([]*TerminalClient{client}, w.clients...)})
 		}
 	}
 	return found, none
@@ -174,9 +234,12 @@ func (r *Rules) followClients(f *Facts, above []Process, here hop, depth int) ([
 			none = v
 		}
 		for _, w := range ways {
-			client := &TerminalClient{TmuxClient: TmuxClient{PID: pid, Active: f.Now}, Server: server.Process,
+			client := &TerminalClient{TmuxClient: TmuxClient{PID: pid}, Server: server.Process,
 				Shows: trusted}
-			found = append(found, way{place: w.place, hops: []hop{here}, client: client})
+			w.place.NoCode = printableName(server.Name) + " lets other programs read its panes and type into them; run " +
+				"this outside of it"
+			found = append(found, way{place: w.place, hops: []hop{here},
+				clients: append([]*TerminalClient{client}, w.clients...)})
 		}
 	}
 	return found, none
@@ -207,8 +270,8 @@ func (r *Rules) followDisplay(f *Facts, above []Process, here hop, place Trusted
 	return r.unproven(f, holder, here, place)
 }
 
-// Programs that may stand between a person's shell and a command: they run
-// what they were told to and nothing else.
+// Programs that may stand between a person's shell and a command that only
+// refuses more: they run what they were told to and nothing else.
 var (
 	shells = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ksh93", "mksh", "oksh", "tcsh", "csh", "ash",
 		"yash", "busybox", "toybox", "nu", "elvish", "xonsh", "pwsh", "osh"}
@@ -222,6 +285,18 @@ var (
 // isShell tells whether a process is an installed shell.
 func (r *Rules) isShell(p Process) bool {
 	return slices.Contains(shells, p.base()) && r.isSound(p)
+}
+
+// isHookmux tells whether a process runs hookmux's own program.
+func (r *Rules) isHookmux(p Process) bool {
+	if p.Program == "" {
+		return false
+	}
+	runs := r.Hookmux
+	if runs == nil {
+		runs = RunsHookmux
+	}
+	return runs(p.Process, strings.TrimSuffix(p.Program, deletedSuffix))
 }
 
 // isRunner tells whether a process only passes on what a person typed. Programs

@@ -38,6 +38,12 @@ type Source interface {
 	// LocalCallers are processes of this user that are connected, over the
 	// network of this machine itself, to a server that runs as root.
 	LocalCallers() ([]int, error)
+	// Stdin is the terminal that a process reads its standard input from, ""
+	// for anything else.
+	Stdin(pid int) (string, error)
+	// Typists are the processes that could type into a terminal because it is
+	// their own (TIOCSTI); none where the kernel forbids that.
+	Typists(tty string) ([]int, error)
 }
 
 // Process is what is known about one process.
@@ -57,8 +63,16 @@ type Terminal struct {
 	// sets times or modes by hand.
 	Access, Change time.Time
 	// Noted is the Change that the daemon itself caused when it set Access back;
-	// zero when it never did.
+	// zero when it never did. For is the process that it did it for, zero for
+	// none: a view, which has the daemon do it before each key it waits for.
 	Noted time.Time
+	For   Identity
+}
+
+// Identity is one process: a pid alone may be given to another.
+type Identity struct {
+	PID   int
+	Start uint64
 }
 
 // Tmux is what a tmux server says about itself.
@@ -76,7 +90,7 @@ type TmuxClient struct {
 	Name string
 	// Pane is the one that gets the client's keys.
 	Pane string
-	// Active is the second of its last key.
+	// Active is the second of its last key; zero where that is not told.
 	Active time.Time
 }
 
@@ -90,6 +104,7 @@ type Display struct {
 
 // Login is one entry of utmp or logind.
 type Login struct {
+	// TTY is "" where only the process is known.
 	TTY string
 	PID int
 	// Remote is the address or name somebody came from, "" for none.
@@ -115,6 +130,11 @@ type Facts struct {
 	LoggedIn []Login
 	// Callers are the processes of [Source.LocalCallers].
 	Callers []int
+	// HiddenCallers says that these cannot be known.
+	HiddenCallers bool
+	// Stdins and Shared are what [Source.Stdin] and [Source.Typists] said.
+	Stdins map[int]string
+	Shared map[string][]int
 
 	source      Source
 	readLogins  bool
@@ -140,6 +160,7 @@ func NewFacts(source Source, now time.Time) *Facts {
 		Now: now, source: source, Processes: map[int]Process{}, Masters: map[Holding]bool{},
 		TTYs:    map[string]Terminal{},
 		Servers: map[int]Tmux{}, Peers: map[Connection]bool{}, Attached: map[int][]int{}, Displays: map[int]Display{},
+		Stdins: map[int]string{}, Shared: map[string][]int{},
 	}
 }
 
@@ -295,6 +316,9 @@ func (f *Facts) logins() []Login {
 
 // localCallers also says whether they could be read at all.
 func (f *Facts) localCallers() (pids []int, known bool) {
+	if f.HiddenCallers {
+		return nil, false
+	}
 	if f.Callers != nil || f.source == nil || f.readCallers {
 		return f.Callers, true
 	}
@@ -303,9 +327,42 @@ func (f *Facts) localCallers() (pids []int, known bool) {
 	}
 	pids, err := f.source.LocalCallers()
 	if err != nil {
+		f.HiddenCallers = true
 		return nil, false
 	}
 	f.readCallers, f.Callers = true, pids
+	return pids, true
+}
+
+// stdin is "" where it cannot be read, too.
+func (f *Facts) stdin(pid int) string {
+	if tty, ok := f.Stdins[pid]; ok {
+		return tty
+	}
+	if !f.askSource() {
+		return ""
+	}
+	tty, err := f.source.Stdin(pid)
+	if err != nil {
+		tty = ""
+	}
+	f.Stdins[pid] = tty
+	return tty
+}
+
+// typists also says whether they could be read at all.
+func (f *Facts) typists(tty string) (pids []int, known bool) {
+	if pids, ok := f.Shared[tty]; ok {
+		return pids, true
+	}
+	if !f.askSource() {
+		return nil, false
+	}
+	pids, err := f.source.Typists(tty)
+	if err != nil {
+		return nil, false
+	}
+	f.Shared[tty] = pids
 	return pids, true
 }
 

@@ -1,6 +1,8 @@
 package authority
 
 import (
+	"fmt"
+	"slices"
 	"time"
 )
 
@@ -30,11 +32,22 @@ func (r *Rules) judgeIntent(f *Facts, w *way, a Action) Verdict {
 	if cause, why := r.findOtherProgram(w, a); cause != NoCause {
 		return doubt(cause, why)
 	}
-	if w.client != nil && !w.client.Shows {
+	if !w.shows() {
 		return doubt(OtherPane, "your tmux shows another pane than the one this was run in")
 	}
-	if !a.Tightens && !r.wasTyped(f, w) {
-		return doubt(NotTyped, "nobody typed at "+w.place.TTY+" when this was run")
+	if !a.Tightens {
+		if cause, why := r.findScript(f, w); cause != NoCause {
+			return doubt(cause, why)
+		}
+		if !r.wasTyped(f, w) {
+			if len(w.clients) > 0 {
+				return doubt(NotTyped, "in tmux other programs can press keys, too, and hookmux saw none of yours")
+			}
+			return doubt(NotTyped, "no key was pressed in this terminal ("+w.place.TTY+") when this was run")
+		}
+		if why := r.findTypist(f, w); why != "" {
+			return doubt(Shared, why)
+		}
 	}
 	if a.Weakens {
 		why := a.Why
@@ -47,8 +60,8 @@ func (r *Rules) judgeIntent(f *Facts, w *way, a Action) Verdict {
 	return v
 }
 
-// findOtherProgram is rule 4: only shells and runners between the command and the
-// shell that a person had before the request came up.
+// findOtherProgram is what rule 4 asks of every command: only shells and runners
+// between it and the shell that a person had before the request came up.
 func (r *Rules) findOtherProgram(w *way, a Action) (Cause, string) {
 	for n, h := range w.hops {
 		for i, p := range h.stands {
@@ -72,35 +85,121 @@ func (r *Rules) findOtherProgram(w *way, a Action) (Cause, string) {
 	return NoCause, ""
 }
 
-// wasTyped is rule 5: input was read at the trusted terminal when the command began, and
-// through tmux the client that shows it was active then.
+// findScript is the rest of rule 4: hookmux was run by the interactive shell at
+// the terminal, as its own job, and not by anything that this shell runs. An
+// agent can write scripts, Makefiles and programs that a person starts.
+func (r *Rules) findScript(f *Facts, w *way) (Cause, string) {
+	h := w.hops[0]
+	caller := h.stands[0]
+	if !r.isHookmux(caller) {
+		return OtherProgram, printableName(caller.Name) + " asks for this, and not a hookmux command that you typed"
+	}
+	ranBy := func(p Process) (Cause, string) {
+		return Between, printableName(p.Name) + " ran this command, not you at your shell's prompt"
+	}
+	if len(w.hops) > 1 {
+		return ranBy(w.hops[1].stands[0])
+	}
+	stands := h.stands
+	if n := len(stands); n > 2 && stands[n-1].PID == 1 { // the first process of a container, not a shell
+		stands = stands[:n-1]
+	}
+	switch {
+	case len(stands) == 1: // a popup for it alone, or a login that runs nothing else
+		return NoCause, ""
+	case len(stands) > 2:
+		return ranBy(stands[1])
+	case h.popup:
+		return NoCause, "" // tmux runs it by a shell
+	}
+	shell := stands[1]
+	if caller.PGID == shell.PGID || !r.isInteractive(f, shell) {
+		return ranBy(shell)
+	}
+	return NoCause, ""
+}
+
+// isInteractive tells whether a shell takes its commands from its terminal: it
+// was given none, and reads there.
+func (r *Rules) isInteractive(f *Facts, shell Process) bool {
+	if !r.isShell(shell) || f.stdin(shell.PID) != shell.TTY {
+		return false
+	}
+	args := shell.Args
+	if len(args) > 0 {
+		args = args[1:] // its own name
+	}
+	if base := shell.base(); len(args) > 0 && (base == "busybox" || base == "toybox") && slices.Contains(shells, args[0]) {
+		args = args[1:]
+	}
+	for i := 0; i < len(args); i++ {
+		switch {
+		case slices.Contains(interactiveOptions, args[i]):
+		case (args[i] == "--rcfile" || args[i] == "--init-file") && i+1 < len(args) && onlyRootWrites(args[i+1]):
+			i++ // an editor's own file for its terminals
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// interactiveOptions are options of shells that name no command and no file.
+var interactiveOptions = []string{"-", "-i", "-l", "-il", "-li", "--login", "--interactive", "--posix", "--norc",
+	"--noprofile", "--private", "-P", "-f", "-nologo", "-NoLogo"}
+
+// findTypist looks for an agent that could have typed this: where the kernel
+// lets programs type into their own terminal, whatever runs at this one can.
+func (r *Rules) findTypist(f *Facts, w *way) string {
+	ttys := []string{w.place.TTY}
+	for _, h := range w.hops {
+		if tty := h.stands[0].TTY; !slices.Contains(ttys, tty) {
+			ttys = append(ttys, tty)
+		}
+	}
+	for _, tty := range ttys {
+		pids, known := f.typists(tty)
+		if !known {
+			return "hookmux cannot tell which programs could type into " + tty
+		}
+		for _, pid := range pids {
+			chain := f.chain(pid)
+			if len(chain) == 0 {
+				continue
+			}
+			if _, bad := r.accuseChain(f, chain); bad {
+				return fmt.Sprintf("%s (pid %d), which an agent started, runs at this terminal, too, and this kernel lets "+
+					"programs type into their terminal", printableName(chain[0].Name), pid)
+			}
+		}
+	}
+	return ""
+}
+
+// wasTyped is rule 5: input was read at the trusted terminal when the command began. In tmux
+// any program can type the command itself, so only keys count that a view waited
+// for, each of which must have been read at the trusted terminal as well.
 func (r *Rules) wasTyped(f *Facts, w *way) bool {
 	first := w.hops[0]
 	caller := first.stands[0]
 	began := caller.StartTime
 	if f.Now.Sub(began) > oneShot {
 		began = f.Now
-	} else {
-		for _, p := range first.stands {
-			if p.PGID == caller.PGID && p.StartTime.Before(began) {
-				began = p.StartTime
-			}
-		}
-	}
-	if c := w.client; c != nil {
-		if c.Active.Before(began.Add(-activitySlack)) {
-			return false
-		}
-		// A popup takes all keys of its client: one after it opened was for it.
-		if c.Popup && c.Active.Unix() <= first.leader().StartTime.Unix() {
-			return false
-		}
 	}
 	t, ok := f.terminal(w.place.TTY)
 	if !ok {
 		return false
 	}
-	if ours := !t.Noted.IsZero() && t.Change.Equal(t.Noted); ours {
+	ours := !t.Noted.IsZero() && t.Change.Equal(t.Noted)
+	for _, c := range w.clients {
+		if c.Active.IsZero() {
+			continue // a multiplexer that does not tell
+		}
+		if c.Active.Before(f.Now.Add(-activitySlack)) || !ours || t.For != (Identity{caller.PID, caller.Start}) {
+			return false
+		}
+	}
+	if ours {
 		if t.Access.Unix() < t.Change.Unix() { // still where the daemon set it back to
 			return false
 		}

@@ -129,8 +129,8 @@ func TestDaemonOfRoot(t *testing.T) {
 		return j.May(authority.Decide, proc.Cred{PID: me}, nil)
 	}
 	ssh := func(program string) node {
-		return system(node{PID: 10, Name: "sshd", Program: program, Session: true, Below: []node{
-			{PID: 13, Name: "bash", Session: true, TTY: "/dev/pts/4", Below: []node{ask(group)}}}})
+		return system(node{PID: 12, Name: "sshd", Program: program, Session: true, Below: []node{
+			{PID: 13, Name: "bash", Session: true, TTY: "/dev/pts/1", Below: []node{ask(group)}}}})
 	}
 	if v := ofRoot(ssh("/usr/sbin/sshd")); !v.OK {
 		t.Errorf("root over ssh: %s", v.Reason())

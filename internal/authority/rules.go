@@ -25,6 +25,9 @@ type Rules struct {
 	Sound func(daemonUID int, p proc.Process, program string) bool
 	// Trusts tells whether a person trusted the holder of a terminal.
 	Trusts func(pid int, start uint64) bool
+	// Hookmux tells whether a process runs hookmux's own program, given its
+	// path. Nil: RunsHookmux.
+	Hookmux func(p proc.Process, program string) bool
 }
 
 // Action is what somebody wants to do.
@@ -90,6 +93,17 @@ func (r *Rules) judgeChain(f *Facts, chain []Process, a Action, peerEnv func() [
 	if len(ways) == 0 {
 		return v
 	}
+	// Of several clients the one that shows this and was used last comes first:
+	// a code is shown there.
+	slices.SortStableFunc(ways, func(a, b way) int {
+		if a.shows() != b.shows() {
+			if a.shows() {
+				return -1
+			}
+			return 1
+		}
+		return b.active().Compare(a.active())
+	})
 	best := Verdict{}
 	for i := range ways {
 		if v := r.judgeIntent(f, &ways[i], a); v.Outcome > best.Outcome { // at least a code is asked for at a trusted terminal
@@ -105,9 +119,21 @@ type way struct {
 	// hops are the terminals in between, the caller's first: from who stands
 	// at it up to the session's leader.
 	hops []hop
-	// pane says that the caller's terminal is a tmux pane, and client that the
-	// way leads through a tmux client.
-	client *TerminalClient
+	// clients are those of multiplexers on the way, the innermost first.
+	clients []*TerminalClient
+}
+
+// shows says that every client on the way shows the caller's terminal.
+func (w *way) shows() bool {
+	return !slices.ContainsFunc(w.clients, func(c *TerminalClient) bool { return !c.Shows })
+}
+
+// active is when the client at the trusted terminal last got a key.
+func (w *way) active() time.Time {
+	if len(w.clients) == 0 {
+		return time.Time{}
+	}
+	return w.clients[len(w.clients)-1].Active
 }
 
 type hop struct {

@@ -5,6 +5,9 @@ import (
 	"strconv"
 )
 
+// programFile is what opens the file that a process runs, wherever it lies.
+func programFile(pid int, _ string) string { return "/proc/" + strconv.Itoa(pid) + "/exe" }
+
 // runsFile compares the running file with the one at its path: in a mount
 // namespace of its own, which needs no privileges, a process can lay any file
 // over any path. A file replaced by an upgrade is gone from its path; then it

@@ -57,6 +57,13 @@ func sshLogin(below ...node) node {
 				{PID: 13, Name: "bash", Session: true, TTY: "/dev/pts/1", Below: below}}}}}}}
 }
 
+// sshShell is the same with a shell that was started in some way.
+func sshShell(args []string) node {
+	n := sshLogin(ask(group))
+	n.Below[0].Below[0].Below[0].Args = args
+	return n
+}
+
 var fromAfar = []authority.Login{{TTY: "/dev/pts/1", PID: 12, Remote: "192.0.2.7"}}
 
 // tmuxServer has one pane with a shell at pts/2.
@@ -107,7 +114,7 @@ func rules() authority.Rules {
 	return authority.Rules{Agents: marks, UID: user, DaemonPID: daemon, Sound: func(_ int, _ proc.Process,
 		program string) bool {
 		return strings.HasPrefix(program, "/usr/")
-	}}
+	}, Hookmux: machine{}.Hookmux}
 }
 
 // question is one row: who asks, and what becomes of it.
@@ -202,6 +209,20 @@ func shows(pane string, ago time.Duration) func(*machine, time.Time) {
 	}
 }
 
+// watched is a view that waits for a key, and one that was read at the ssh login
+// after a time.
+func watched(pressed time.Duration) func(*machine, time.Time) {
+	return func(m *machine, began time.Time) {
+		p, _ := m.Lookup(me) // it is in every tree
+		armed := began.Add(time.Second)
+		m.TTYs = map[string]authority.Terminal{"/dev/pts/1": {Access: began.Add(pressed), Change: armed, Noted: armed,
+			For: authority.Identity{PID: me, Start: p.Start}}}
+	}
+}
+
+// fromHere is a login that came over the machine's own network.
+var fromHere = []authority.Login{{TTY: "/dev/pts/1", PID: 12, Remote: "127.0.0.1", Local: true}}
+
 func both(changes ...func(*machine, time.Time)) func(*machine, time.Time) {
 	return func(m *machine, began time.Time) {
 		for _, change := range changes {
@@ -237,13 +258,25 @@ func terminalQuestions() []question {
 		{name: "1 ssh, typed", tree: system(sshLogin(ask(group))), outcome: passes},
 		{name: "1 ssh, nothing typed for long", tree: system(sshLogin(ask(group))),
 			with: typedAgo(11 * time.Second), outcome: code, cause: authority.NotTyped},
-		{name: "2 ssh and tmux, typed", tree: attached(ask(group)), with: shows("%1", 0), outcome: passes},
+		{name: "2 ssh and tmux, typed", row: "C4 keys sent right after you typed", tree: attached(ask(group)),
+			with: shows("%1", 0), outcome: code, cause: authority.NotTyped},
+		{name: "2 ssh and tmux, a key in a view", tree: attached(ask(group)), with: both(shows("%1", -time.Minute),
+			watched(time.Minute)), later: time.Minute, outcome: passes},
+		{name: "C4 keys sent into a view right after you typed", tree: attached(ask(group)),
+			with: both(shows("%1", -time.Minute), watched(-time.Hour)), later: time.Minute, outcome: code,
+			cause: authority.NotTyped},
+		{name: "C4 a key in a view, noticed for another process", tree: attached(ask(group)),
+			with: both(shows("%1", -time.Minute), watched(time.Minute), func(m *machine, _ time.Time) {
+				t := m.TTYs["/dev/pts/1"]
+				t.For.PID++
+				m.TTYs["/dev/pts/1"] = t
+			}), later: time.Minute, outcome: code, cause: authority.NotTyped},
 		{name: "2 ssh and tmux, a script with make", tree: attached(node{PID: 42, Name: "make", Group: true,
 			Below: []node{{PID: 43, Name: "sh", Below: []node{ask()}}}}), with: shows("%1", 40*time.Second),
-			outcome: code, cause: authority.NotTyped},
-		{name: "2 ssh and tmux, a script with make, typed", tree: attached(node{PID: 42, Name: "make", Group: true,
-			Below: []node{{PID: 43, Name: "sh", Below: []node{ask()}}}}), with: both(shows("%1", 20*time.Second),
-			typedAgo(20*time.Second)), outcome: passes},
+			outcome: code, cause: authority.Between},
+		{name: "2 ssh and tmux, a script with make, typed", row: "B8 a Makefile", tree: attached(node{PID: 42,
+			Name: "make", Group: true, Below: []node{{PID: 43, Name: "sh", Below: []node{ask()}}}}),
+			with: both(shows("%1", 0)), outcome: code, cause: authority.Between},
 		{name: "3 detached tmux, env -i, double fork", tree: system(manager(tmuxServer(ask(group)))),
 			with: shows("%1", 0), outcome: refused, cause: authority.NoClient},
 		{name: "3 the same, marked", tree: system(manager(tmuxServer(ask(group)))), with: both(shows("%1", 0),
@@ -298,7 +331,8 @@ func terminalQuestions() []question {
 			},
 			outcome: pin, cause: authority.Unproven},
 		{name: "8 script at a terminal", tree: system(sshLogin(node{PID: 32, Name: "script", Group: true, Below: []node{
-			{PID: 33, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask(group)}}}})), outcome: passes},
+			{PID: 33, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask(group)}}}})), outcome: code,
+			cause: authority.Between},
 		{name: "8 script, detached", tree: system(manager(node{PID: 32, Name: "script", Session: true, Below: []node{
 			{PID: 33, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask(group)}}}})),
 			outcome: refused, cause: authority.NoTerminal},
@@ -306,12 +340,17 @@ func terminalQuestions() []question {
 			Foreground: 13, Below: []node{
 				{PID: 33, Name: "sh", Session: true, TTY: "/dev/pts/9", Foreground: me, Below: []node{ask(group)}}}})),
 			outcome: refused, cause: authority.Background},
-		{name: "9 Makefile, shell script", tree: system(sshLogin(node{PID: 32, Name: "make", Group: true,
-			Below: []node{{PID: 33, Name: "sh", Below: []node{ask()}}}})), outcome: passes},
+		{name: "9 Makefile, shell script", row: "B8 a Makefile", tree: system(sshLogin(node{PID: 32, Name: "make",
+			Group: true, Below: []node{{PID: 33, Name: "sh", Below: []node{ask()}}}})), outcome: code,
+			cause: authority.Between},
+		{name: "9 the same, for what only refuses more", tree: system(sshLogin(node{PID: 32, Name: "make",
+			Group: true, Below: []node{{PID: 33, Name: "sh", Below: []node{ask()}}}})),
+			action: authority.Action{Tightens: true}, outcome: passes},
 		{name: "10 sudo -u self", tree: system(sshLogin(node{PID: 32, Name: "sudo", User: root, Group: true,
 			Below: []node{
 				{PID: 33, Name: "sudo", Session: true, TTY: "/dev/pts/5",
-					Below: []node{ask(func(n *node) { n.User = user }, group)}}}})), outcome: passes},
+					Below: []node{ask(func(n *node) { n.User = user }, group)}}}})), outcome: code,
+			cause: authority.Between},
 		{name: "10 su -c has no terminal", tree: system(sshLogin(node{PID: 32, Name: "su", User: root, Group: true,
 			Below: []node{
 				{PID: 33, Name: "sh", User: user, Session: true, TTY: proctest.None, Below: []node{ask()}}}})),
@@ -369,13 +408,60 @@ func terminalQuestions() []question {
 			m.LoggedIn, m.Callers = nil, []int{62}
 		}, outcome: refused, cause: authority.LocalLogin, agent: "acme"},
 		{name: "17 another user's client on this machine", tree: system(sshLogin(ask(group))),
-			with: func(m *machine, _ time.Time) { m.LoggedIn, m.Callers = nil, []int{} }, outcome: passes},
+			with: func(m *machine, _ time.Time) { m.LoggedIn, m.Callers = fromHere, []int{} }, outcome: passes},
 		{name: "17 the person's own ssh from a terminal", tree: system(sshLogin(ask(group)), manager(displayServer,
 			node{PID: 30, Name: "xterm", Session: true, Below: []node{
 				{PID: 31, Name: "zsh", Session: true, TTY: "/dev/pts/7", Below: []node{{PID: 62, Name: "ssh",
 					Group: true}}}}})), with: func(m *machine, _ time.Time) {
-			m.LoggedIn, m.Callers = nil, []int{62}
+			m.LoggedIn, m.Callers = fromHere, []int{62}
 		}, outcome: passes},
+		{name: "B2 ssh to its own machine by an id of its namespaces", tree: system(sshLogin(ask(group))),
+			with: func(m *machine, _ time.Time) { m.LoggedIn, m.HiddenCallers = fromHere, true }, outcome: pin,
+			cause: authority.Unproven},
+		{name: "B3 ssh to its own machine over a socket file", tree: system(sshLogin(ask(group))),
+			with: func(m *machine, _ time.Time) {
+				m.LoggedIn = []authority.Login{{TTY: "/dev/pts/1", PID: 12, Remote: "UNKNOWN", Local: true}}
+			}, outcome: pin, cause: authority.Unproven},
+		{name: "B3 the same where nothing is recorded", row: "B3 ssh to its own machine over a socket file",
+			tree: system(sshLogin(ask(group)).Below...), with: func(m *machine, _ time.Time) { m.LoggedIn = nil },
+			outcome: pin, cause: authority.Unproven},
+		{name: "a login that logind knows without its terminal", tree: system(sshLogin(ask(group))),
+			with: func(m *machine, _ time.Time) {
+				m.LoggedIn = []authority.Login{{PID: 11, Remote: "192.0.2.7"}}
+			}, outcome: passes},
+		{name: "B11 a display whose owner cannot be found", tree: system(manager(window(ask(group)))),
+			with: func(m *machine, _ time.Time) { m.Displays = map[int]authority.Display{} }, outcome: pin,
+			cause: authority.Unproven},
+		{name: "C2 an agent at the same terminal that may type into it", tree: system(sshLogin(ask(group), node{
+			PID: 60, Name: "acme", Group: true, Foreground: me})), with: func(m *machine, _ time.Time) {
+			m.Sharing = map[string][]int{"/dev/pts/1": {13, 60, me}}
+		}, outcome: code, cause: authority.Shared},
+		{name: "C2 the same, marked and under another name", row: "C2 an agent at the same terminal that may type into it",
+			tree: system(sshLogin(ask(group), node{PID: 60, Name: "sleep", Group: true, Foreground: me})),
+			with: both(limited(60), func(m *machine, _ time.Time) {
+				m.Sharing = map[string][]int{"/dev/pts/1": {13, 60, me}}
+			}), outcome: code, cause: authority.Shared},
+		{name: "other programs at the same terminal", tree: system(sshLogin(ask(group), node{PID: 60, Name: "vim",
+			Group: true, Foreground: me})), with: func(m *machine, _ time.Time) {
+			m.Sharing = map[string][]int{"/dev/pts/1": {13, 60, me}}
+		}, outcome: passes},
+		{name: "B8 a shell script", tree: system(sshLogin(node{PID: 32, Name: "bash", Args: []string{"bash", "x.sh"},
+			Group: true, Below: []node{ask()}})), outcome: code, cause: authority.Between},
+		{name: "B8 a shell script with job control", tree: system(sshLogin(node{PID: 32, Name: "bash",
+			Args: []string{"bash", "x.sh"}, Group: true, Below: []node{ask(group)}})), outcome: code,
+			cause: authority.Between},
+		{name: "B8 a prompt that runs it", tree: system(sshLogin(ask(func(n *node) { n.Foreground = 13 }))), outcome: code,
+			cause: authority.Between},
+		{name: "B8 a program of its own that the person starts", tree: system(sshLogin(node{PID: me, Name: "hookmux",
+			Program: "/home/u/proj/test", Group: true})), outcome: code, cause: authority.OtherProgram},
+		{name: "B8 a shell that was given its commands", tree: system(sshShell([]string{"bash", "-c", "hookmux"})),
+			outcome: code, cause: authority.Between},
+		{name: "B8 a shell with a start file of its own", tree: system(sshShell([]string{"bash", "--rcfile", "/tmp/x"})),
+			outcome: code, cause: authority.Between},
+		{name: "B8 a shell that reads commands from elsewhere", tree: system(sshShell([]string{"bash", "-i"})),
+			with: func(m *machine, _ time.Time) { m.Stdins = map[int]string{13: ""} }, outcome: code,
+			cause: authority.Between},
+		{name: "a login shell with options", tree: system(sshShell([]string{"-bash", "-i", "--login"})), outcome: passes},
 		{name: "18 sleep 11; hookmux", tree: system(sshLogin(ask(group))), with: typedAgo(11 * time.Second),
 			outcome: code, cause: authority.NotTyped},
 		{name: "sleep 11; hookmux guard on", tree: system(sshLogin(ask(group))), with: typedAgo(11 * time.Second),
@@ -442,6 +528,11 @@ func peopleQuestions() []question {
 				PID: 40, Name: "tmux: server", Program: "/usr/bin/tmux", Session: true, Below: below}))
 	}
 	inPopup := ask(session, tty("/dev/pts/8"))
+	inner := func(m *machine, began time.Time) {
+		m.Servers = maps.Clone(m.Servers)
+		m.Servers[44] = authority.Tmux{Panes: []authority.TmuxPane{{ID: "%1", TTY: "/dev/pts/6"}},
+			Clients: []authority.TmuxClient{{PID: 15, Pane: "%1", Active: began.Add(time.Minute)}}}
+	}
 	return []question{
 		{name: "a desktop terminal", tree: system(manager(displayServer, window(ask(group)))), outcome: passes},
 		{name: "a pipeline", tree: system(sshLogin(node{PID: 32, Name: "cat", Group: true}, node{PID: me,
@@ -455,11 +546,12 @@ func peopleQuestions() []question {
 		{name: "docker exec -it", tree: node{PID: 13, Name: "bash", User: user, Session: true, TTY: "/dev/pts/0",
 			Below: []node{ask(group)}}, outcome: passes},
 		{name: "docker exec -it, session outside the namespace", tree: node{PID: 13, Name: "bash", User: user,
-			TTY: "/dev/pts/0", Below: []node{ask()}}, outcome: passes},
+			TTY: "/dev/pts/0", Below: []node{ask(group)}}, outcome: passes},
 		{name: "docker exec -it and sudo with a pty", tree: node{PID: 13, Name: "bash", User: user, Session: true,
 			TTY: "/dev/pts/0", Below: []node{
 				{PID: 14, Name: "sudo", User: root, Group: true, Below: []node{{PID: 15, Name: "sudo", Session: true,
-					TTY: "/dev/pts/1", Below: []node{ask(func(n *node) { n.User = user }, group)}}}}}}, outcome: passes},
+					TTY: "/dev/pts/1", Below: []node{ask(func(n *node) { n.User = user }, group)}}}}}}, outcome: code,
+			cause: authority.Between},
 		{name: "docker run -it", tree: node{PID: 1, Name: "bash", User: user, Session: true, TTY: "/dev/pts/0",
 			Foreground: me, Below: []node{ask(group)}}, outcome: passes},
 		{name: "docker run -it --init", tree: node{PID: 1, Name: "tini", User: user, Session: true,
@@ -470,13 +562,18 @@ func peopleQuestions() []question {
 			tmuxServer(node{PID: 15, Name: "tmux: client", Program: "/usr/bin/tmux", Group: true}),
 			node{PID: 44, Name: "tmux: server", Program: "/usr/bin/tmux", Session: true, Below: []node{{PID: 45,
 				Name: "zsh", Session: true, TTY: "/dev/pts/6", Below: []node{ask(group)}}}})),
-			with: both(shows("%1", 0), func(m *machine, began time.Time) {
-				m.Servers = maps.Clone(m.Servers)
-				m.Servers[44] = authority.Tmux{Panes: []authority.TmuxPane{{ID: "%1", TTY: "/dev/pts/6"}},
-					Clients: []authority.TmuxClient{{PID: 15, Pane: "%1", Active: began}}}
-			}), outcome: passes},
-		{name: "a popup, a key after it opened", tree: popup(inPopup), with: shows("", -2*time.Second),
-			later: 3 * time.Second, outcome: passes},
+			with: both(shows("%1", -time.Minute), inner, watched(time.Minute)), later: time.Minute, outcome: passes},
+		{name: "a tmux inside a tmux, in a window that is not shown", tree: system(sshLogin(node{PID: 14,
+			Name: "tmux: client", Program: "/usr/bin/tmux", Group: true}), manager(
+			tmuxServer(node{PID: 15, Name: "tmux: client", Program: "/usr/bin/tmux", Group: true}),
+			node{PID: 44, Name: "tmux: server", Program: "/usr/bin/tmux", Session: true, Below: []node{{PID: 45,
+				Name: "zsh", Session: true, TTY: "/dev/pts/6", Below: []node{ask(group)}}}})),
+			with: both(shows("%2", -time.Minute), inner, watched(time.Minute)), later: time.Minute, outcome: code,
+			cause: authority.OtherPane},
+		{name: "a popup, a key after it opened", tree: popup(inPopup), with: both(shows("", -2*time.Second),
+			watched(2*time.Second)), later: 3 * time.Second, outcome: passes},
+		{name: "a popup in which a shell ran hookmux later", tree: popup(inPopup), with: both(shows("",
+			-2*time.Second)), later: 3 * time.Second, outcome: code, cause: authority.NotTyped},
 		{name: "a popup, no key since it opened", tree: popup(inPopup), with: shows("", 0), outcome: code,
 			cause: authority.NotTyped},
 		{name: "a popup, keys by send-keys -K", tree: popup(inPopup), with: both(shows("", -2*time.Second),

@@ -71,8 +71,12 @@ const (
 	LocalLogin
 	// Unproven: nothing is known about the program that holds the terminal.
 	Unproven
-	// Between: an unknown program stands between the shell and the caller.
+	// Between: a program or script stands between the shell and the caller.
 	Between
+	// OtherProgram: the caller is not hookmux.
+	OtherProgram
+	// Shared: an agent at the same terminal could have typed it.
+	Shared
 	// NotShell: the terminal was opened for this command alone.
 	NotShell
 	// YoungShell: the terminal was opened after the request came up.
@@ -89,7 +93,7 @@ var causeNames = map[Cause]string{
 	NoCause: "none", OtherUser: "other-user", Invisible: "invisible", TooDeep: "too-deep", BelowAgent: "below-agent",
 	Variable: "variable", Marked: "marked", BelowDaemon: "below-daemon", Timer: "timer", NoTerminal: "no-terminal",
 	LostSession: "lost-session", Background: "background", NoClient: "no-client", LocalLogin: "local-login",
-	Unproven: "unproven", Between: "between", NotShell: "not-shell", YoungShell: "young-shell", OtherPane: "other-pane",
+	Unproven: "unproven", Between: "between", OtherProgram: "other-program", Shared: "shared", NotShell: "not-shell", YoungShell: "young-shell", OtherPane: "other-pane",
 	NotTyped: "not-typed", Weakens: "weakens",
 }
 
@@ -129,8 +133,11 @@ type TrustedTerminal struct {
 	Leader proc.Process
 	// Holder is the process behind the terminal, zero where it is out of sight.
 	Holder proc.Process
-	// Client is the innermost tmux client on the way, nil without tmux.
+	// Client is the tmux client at TTY itself, nil without tmux.
 	Client *TerminalClient
+	// NoCode says why a code shown there could be read or typed by other
+	// programs, "" where it could not.
+	NoCode string
 }
 
 // TerminalClient is a tmux client between the command and the trusted terminal.
@@ -139,7 +146,7 @@ type TerminalClient struct {
 	Server proc.Process
 	// Shows says that its keys go to the command's pane.
 	Shows bool
-	// Popup says that the command runs in a popup over the client.
+	// Popup says that the command's own terminal is a popup over the client.
 	Popup bool
 }
 

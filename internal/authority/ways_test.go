@@ -74,6 +74,10 @@ func loginQuestions() []question {
 			with: with(authority.Login{TTY: here, PID: 12, Remote: "192.0.2.7"}, 70)},
 		{name: "a login of which nothing is known, and nobody local", tree: tree, outcome: passes,
 			with: with(authority.Login{})},
+		{name: "a login from this machine, and nobody local", tree: tree, outcome: passes,
+			with: with(authority.Login{TTY: here, PID: 12, Remote: "127.0.0.1", Local: true})},
+		{name: "a login by a name that is no address, and nobody local", tree: tree, outcome: pin,
+			cause: authority.Unproven, with: with(authority.Login{TTY: here, PID: 12, Remote: "UNKNOWN", Local: true})},
 		local("from this machine", authority.Login{TTY: here, PID: 12, Remote: "127.0.0.1", Local: true}),
 		local("noted for another process", authority.Login{TTY: here, PID: 99, Remote: "192.0.2.7"}),
 		local("noted for another terminal", authority.Login{TTY: "/dev/pts/3", PID: 12, Remote: "192.0.2.7"}),
@@ -127,11 +131,13 @@ func typingQuestions() []question {
 		{name: "read in the second in which the daemon set the time back", tree: tree, with: times(0, 0, 1), outcome: passes},
 		{name: "not read since the daemon set the time back", tree: tree, with: times(-time.Second, 0, 1), outcome: code,
 			cause: authority.NotTyped},
-		{name: "a command that takes ten seconds", tree: attached(ask(group)), with: shows("%1", 0),
+		{name: "a command that takes ten seconds", tree: tree, with: times(-10*time.Second, -time.Hour, 0),
 			later: 10*time.Second - 20*time.Millisecond, outcome: passes},
-		{name: "one that takes longer talks with the person", tree: attached(ask(group)), with: shows("%1", 0),
-			later: 11 * time.Second, outcome: code, cause: authority.NotTyped},
-		{name: "five terminals in between", tree: scripts(5), outcome: passes},
+		{name: "a key in a view two seconds ago", tree: attached(ask(group)), with: both(shows("%1", -9*time.Second),
+			watched(9*time.Second)), later: 11*time.Second - 20*time.Millisecond, outcome: passes},
+		{name: "a key in a view three seconds ago", tree: attached(ask(group)), with: both(shows("%1", -9*time.Second),
+			watched(9*time.Second)), later: 12 * time.Second, outcome: code, cause: authority.NotTyped},
+		{name: "five terminals in between", tree: scripts(5), outcome: code, cause: authority.Between},
 		{name: "six terminals in between", tree: scripts(6), outcome: refused, cause: authority.TooDeep},
 	}
 }
@@ -148,7 +154,7 @@ func TestTheBestClientCounts(t *testing.T) {
 		want          authority.Outcome
 		tty           string
 	}{
-		{"%1", "%2", passes, "/dev/pts/1"}, {"%2", "%1", passes, "/dev/tty1"}, {"%1", "%1", passes, "/dev/pts/1"},
+		{"%1", "%2", code, "/dev/pts/1"}, {"%2", "%1", code, "/dev/tty1"}, {"%1", "%1", code, "/dev/pts/1"},
 		{"%2", "%2", code, "/dev/pts/1"},
 	} {
 		q := question{tree: tree, with: func(m *machine, began time.Time) {

@@ -5,7 +5,6 @@ package terminals
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/authority"
@@ -23,8 +22,8 @@ const terminalsFile = "terminals.json"
 type Approvals interface {
 	PIN() *ledger.PIN
 	CheckPIN(id, pin string, peer proc.Cred) error
-	// RequestTime is when a request came up.
-	RequestTime(id string) time.Time
+	// FindWaiting is a request that waits, with what is closed when it does no more.
+	FindWaiting(id string) (item wire.InboxRequest, over <-chan struct{}, ok bool)
 }
 
 // Service judges who may call which method, and asks the person at the terminal
@@ -92,6 +91,18 @@ func (s *Service) JudgeCall(name string, class authority.Class, params json.RawM
 // AskPerson asks the person at the terminal for a code or the PIN.
 func (s *Service) AskPerson(ctx context.Context, name string, class authority.Class, params json.RawMessage,
 	peer proc.Cred, v authority.Verdict) authority.Verdict {
+	if _, over, waits := s.approvals.FindWaiting(actions.RequestOf(name, params)); waits {
+		asking, end := context.WithCancelCause(ctx)
+		defer end(nil)
+		go func() { // a question about what was answered elsewhere goes away
+			select {
+			case <-over:
+				end(terminal.ErrAnswered)
+			case <-asking.Done():
+			}
+		}()
+		ctx = asking
+	}
 	return s.keeper.Ask(ctx, peer, s.describeCall(name, class, params), v)
 }
 
@@ -118,8 +129,9 @@ func (s *Service) describeCall(name string, class authority.Class, params json.R
 	if name == wire.MethodConfirm && s.Weaker != nil {
 		action.Why = actions.WhyConfirmed(s.Weaker())
 	}
-	if id := actions.RequestOf(name, params); id != "" {
-		action.Since = s.approvals.RequestTime(id)
+	if item, _, waits := s.approvals.FindWaiting(actions.RequestOf(name, params)); waits {
+		action.Since = item.CreatedAt
+		action.Text = actions.DescribeAnswer(name, params, &item)
 	}
 	return action
 }
@@ -135,7 +147,15 @@ func (s *Service) Methods() map[string]services.Method {
 }
 
 // showTerminal tells a caller what the daemon makes of it.
-func (s *Service) showTerminal(_ json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+func (s *Service) showTerminal(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+	var p wire.TerminalLookParams
+	if err := services.ReadParams(params, &p); err != nil {
+		return nil, err
+	}
+	if p.Watch {
+		s.keeper.WatchKeys(peer)
+		return wire.TerminalView{}, nil
+	}
 	v := s.keeper.JudgeSilently(peer, authority.Action{})
 	return wire.TerminalView{
 		Outcome: v.Outcome.String(), Cause: v.Cause.String(), Reason: v.Reason(), Terminal: v.Terminal.Kind.String(),

@@ -15,6 +15,14 @@ type TerminalParams struct {
 	PID int `json:"pid"`
 }
 
+// TerminalLookParams ask what the daemon makes of the caller.
+type TerminalLookParams struct {
+	// Watch has the daemon notice the next key at the caller's terminal, instead of
+	// an answer: in tmux, where programs can press keys, too, a view asks for that
+	// before each key it waits for.
+	Watch bool `json:"watch,omitempty"`
+}
+
 // TerminalInfo is a process whose terminals a person trusted.
 type TerminalInfo struct {
 	PID   int       `json:"pid"`

@@ -297,6 +297,18 @@ func (t *Table) Find(beginning string) (wire.InboxRequest, error) {
 	return e.asItem(), nil
 }
 
+// FindWaiting is Find for a request that waits, with what is closed when it does
+// no more.
+func (t *Table) FindWaiting(beginning string) (item wire.InboxRequest, over <-chan struct{}, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e, err := t.findEntry(beginning)
+	if err != nil || e.end != Waiting {
+		return wire.InboxRequest{}, nil, false
+	}
+	return e.asItem(), e.over, true
+}
+
 // Request gives what a pending request was opened with.
 func (t *Table) Request(id string) (Request, bool) {
 	t.mu.Lock()

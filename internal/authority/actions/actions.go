@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/termsafe"
@@ -116,22 +117,37 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 		bool) {
 		return "trust the hooks of " + trustedFolder(p) + " no more", false
 	},
-	wire.MethodAllow:          describeAllow,
-	wire.MethodPause:          describePause,
-	wire.MethodInboxReply:     describeReply,
-	wire.MethodCmuxPermit:     describePermit,
-	wire.MethodPIN:            describePIN,
-	wire.MethodStop:           fixedText("stop the daemon", false),
-	wire.MethodOn:             fixedText("switch hookmux on again", false),
-	wire.MethodInstall:        fixedText("write hooks into agents' settings", false),
-	wire.MethodUninstall:      fixedText("take hookmux's hooks out of agents' settings", true),
-	wire.MethodTerminalAdd:    describeTerminal,
-	wire.MethodConfirm:        fixedText("let all changes of settings count that hookmux's commands did not make", true),
-	wire.MethodConfirmRestore: fixedText("write the settings that were confirmed back into their files", false),
-	wire.MethodConfirmFollow:  describeFollow,
-	wire.MethodConfirmFirst:   fixedText("take the settings that are there for confirmed", false),
-	wire.MethodConfirmFile:    describeFile,
-	wire.MethodPackAdd:        describePack,
+	wire.MethodAllow:            describeAllow,
+	wire.MethodPause:            describePause,
+	wire.MethodInboxReply:       describeReply,
+	wire.MethodCmuxPermit:       describePermit,
+	wire.MethodCmuxQuestion:     fixedText("answer a question", false),
+	wire.MethodCmuxPlan:         fixedText("answer a plan", false),
+	wire.MethodInboxRelease:     fixedText("leave a request to the agent itself", false),
+	wire.MethodPermissionRemove: fixedText("take a lasting yes back", false),
+	wire.MethodAway:             fixedText("let requests wait while you are away", false),
+	wire.MethodBack:             fixedText("be back: requests wait for you no longer than usual", false),
+	wire.MethodDoctor:           fixedText("repair what doctor found", false),
+	wire.MethodTmux:             fixedText("change your tmux settings", false),
+	wire.MethodExplainRun:       fixedText("run your hooks on a made-up call", false),
+	wire.MethodModuleRun:        fixedText("run a TypeScript hook's own command", false),
+	wire.MethodNotifyTest:       fixedText("send a test notification", false),
+	wire.MethodSessionRename:    fixedText("give a session another name", false),
+	wire.MethodSessionForget:    fixedText("take a session out of the list", false),
+	wire.MethodSessionSend:      fixedText("type a text into an agent's session", false),
+	wire.MethodTerminalRemove:   fixedText("no longer let a terminal decide that you trusted", false),
+	wire.MethodPIN:              describePIN,
+	wire.MethodStop:             fixedText("stop the daemon", false),
+	wire.MethodOn:               fixedText("switch hookmux on again", false),
+	wire.MethodInstall:          fixedText("write hooks into agents' settings", false),
+	wire.MethodUninstall:        fixedText("take hookmux's hooks out of agents' settings", true),
+	wire.MethodTerminalAdd:      describeTerminal,
+	wire.MethodConfirm:          fixedText("let all changes of settings count that hookmux's commands did not make", true),
+	wire.MethodConfirmRestore:   fixedText("write the settings that were confirmed back into their files", false),
+	wire.MethodConfirmFollow:    describeFollow,
+	wire.MethodConfirmFirst:     fixedText("take the settings that are there for confirmed", false),
+	wire.MethodConfirmFile:      describeFile,
+	wire.MethodPackAdd:          describePack,
 	wire.MethodPackDrop: func(p json.RawMessage) (string, bool) {
 		return "remove the pack of rules " + readInto[wire.PackDropParams](p).Name, true
 	},
@@ -258,6 +274,63 @@ func describeReply(params json.RawMessage) (string, bool) {
 		return "answer " + p.ID + ", and let the agent do everything from then on", true
 	}
 	return "answer " + p.ID + " with " + p.Choice, false
+}
+
+// DescribeAnswer says what an answer to a request would do: which answer, for
+// which agent, and to what.
+func DescribeAnswer(method string, params json.RawMessage, item *wire.InboxRequest) string {
+	p := readInto[struct {
+		Choice string `json:"choice"`
+		Mode   string `json:"mode"`
+		Rule   string `json:"rule"`
+	}](params)
+	choice := p.Choice
+	if choice == "" {
+		choice = p.Mode
+	}
+	to := " for " + item.Agent + ": " + aboutRequest(item)
+	switch {
+	case method == wire.MethodInboxRelease:
+		return "leave to the agent itself," + to
+	case item.Kind == string(policy.Plan):
+		return "answer the plan with " + choice + "," + to
+	case method == wire.MethodCmuxQuestion || choice == string(event.ChooseAnswer):
+		return "answer the question" + to
+	case choice == string(event.ChooseDeny):
+		return "deny" + to
+	case choice == string(event.ChooseAlways) && p.Rule != "":
+		return "approve" + to + " (and always allow: " + p.Rule + ")"
+	case choice == string(event.ChooseAlways):
+		return "approve" + to + " (and always allow what is like it)"
+	case choice == string(event.ChooseAll) || choice == string(event.ChooseBypass):
+		return "approve" + to + " (and let the agent do everything from then on)"
+	}
+	return "approve" + to
+}
+
+// aboutRequest is what a request is about: its commands, its question, or what its
+// card says first.
+func aboutRequest(item *wire.InboxRequest) string {
+	if len(item.Questions) > 0 {
+		return item.Questions[0].Text
+	}
+	var commands, others []string
+	for line := range wire.CardLines(item.Shown) {
+		switch line.Kind {
+		case wire.CommandLine:
+			commands = append(commands, line.Command())
+		case wire.OwnLine:
+		default:
+			others = append(others, strings.TrimSpace(line.Text))
+		}
+	}
+	switch {
+	case len(commands) > 0:
+		return wire.CardCommand + strings.Join(commands, " ⏎ ")
+	case item.Tool == "":
+		return strings.Join(others, " ⏎ ")
+	}
+	return item.Tool + " " + strings.Join(others, " ⏎ ")
 }
 
 func describePermit(params json.RawMessage) (string, bool) {

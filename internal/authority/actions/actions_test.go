@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -69,7 +70,7 @@ func TestDescribe(t *testing.T) {
 		{wire.MethodPIN, `{"pin":"1234"}`, "drop the PIN", true},
 		{wire.MethodUninstall, ``, "take hookmux's hooks out of agents' settings", true},
 		{wire.MethodTerminalAdd, `{"pid":7}`, "let whoever types at the terminals of process 7 decide", true},
-		{wire.MethodSessionRename, `{}`, wire.MethodSessionRename, false},
+		{wire.MethodSessionRename, `{}`, "give a session another name", false},
 	} {
 		a := Describe(c.method, authority.Decide, json.RawMessage(c.params))
 		if a.Text != c.text || a.Weakens != c.weakens || a.Class != authority.Decide {
@@ -166,6 +167,48 @@ func TestRequestOf(t *testing.T) {
 		{wire.MethodInboxReply, `broken`, ""},
 	} {
 		if got := RequestOf(c.method, json.RawMessage(c.params)); got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.method, c.params, got, c.want)
+		}
+	}
+}
+
+// Nobody is asked to confirm the name of a method.
+func TestEveryDecisionHasWords(t *testing.T) {
+	for method, class := range wire.Methods {
+		if a := Describe(method, class, nil); class == wire.Decide && (a.Text == method || a.Text == "") {
+			t.Errorf("%s: a person is asked to confirm %q, want words", method, a.Text)
+		}
+	}
+}
+
+// An answer names the agent and what it asks for.
+func TestDescribeAnswer(t *testing.T) {
+	shell := &wire.InboxRequest{Agent: "claude", Kind: "permission", Tool: "Bash",
+		Shown: "Claude Code wants to run a command with Bash\nin /p\n  $ touch three.txt\nalways would allow: x\n"}
+	two := &wire.InboxRequest{Agent: "claude", Tool: "Bash", Shown: "x\n  $ touch a\n  $ rm b\n"}
+	write := &wire.InboxRequest{Agent: "codex", Tool: "Write", Shown: "Codex wants to write with Write\n  /p/a.txt\n  + hello\n"}
+	question := &wire.InboxRequest{Agent: "claude", Kind: "question", Questions: []event.Inquiry{{Text: "Redis?"}}}
+	plan := &wire.InboxRequest{Agent: "claude", Kind: "plan", Shown: "Claude Code has a plan\n  do it\n"}
+	for _, c := range []struct {
+		method, params string
+		item           *wire.InboxRequest
+		want           string
+	}{
+		{wire.MethodInboxReply, `{"choice":"once"}`, shell, "approve for claude: $ touch three.txt"},
+		{wire.MethodInboxReply, `{"choice":"deny"}`, shell, "deny for claude: $ touch three.txt"},
+		{wire.MethodInboxReply, `{"choice":"always","rule":"run exactly: make"}`, shell,
+			"approve for claude: $ touch three.txt (and always allow: run exactly: make)"},
+		{wire.MethodInboxReply, `{"choice":"always"}`, shell,
+			"approve for claude: $ touch three.txt (and always allow what is like it)"},
+		{wire.MethodCmuxPermit, `{"mode":"all"}`, shell,
+			"approve for claude: $ touch three.txt (and let the agent do everything from then on)"},
+		{wire.MethodInboxReply, `{"choice":"once"}`, two, "approve for claude: $ touch a ⏎ rm b"},
+		{wire.MethodInboxReply, `{"choice":"once"}`, write, "approve for codex: Write /p/a.txt ⏎ + hello"},
+		{wire.MethodInboxReply, `{"choice":"answer"}`, question, "answer the question for claude: Redis?"},
+		{wire.MethodInboxReply, `{"choice":"accept"}`, plan, "answer the plan with accept, for claude: do it"},
+		{wire.MethodInboxRelease, `{}`, shell, "leave to the agent itself, for claude: $ touch three.txt"},
+	} {
+		if got := DescribeAnswer(c.method, json.RawMessage(c.params), c.item); got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.method, c.params, got, c.want)
 		}
 	}

@@ -5,6 +5,7 @@ package authoritytest
 
 import (
 	"context"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +36,12 @@ type Machine struct {
 	Displays map[int]authority.Display
 	LoggedIn []authority.Login
 	Callers  []int
+	// HiddenCallers says that some of them do not let themselves be seen.
+	HiddenCallers bool
+	// Stdins replaces what shells read from; Sharing are processes that could
+	// type into a terminal.
+	Stdins  map[int]string
+	Sharing map[string][]int
 	// Typed is when somebody typed last, at every terminal; zero means now.
 	Typed time.Time
 }
@@ -82,6 +89,9 @@ func (m Machine) Sound(_ int, _ proc.Process, program string) bool {
 	return strings.HasPrefix(program, "/usr/")
 }
 
+// Hookmux believes the name alone, for the same reason.
+func (m Machine) Hookmux(_ proc.Process, program string) bool { return path.Base(program) == "hookmux" }
+
 func (m Machine) FileLocks(pid int) (uint64, error) {
 	if limit, ok := m.Limits[pid]; ok {
 		return limit, nil
@@ -122,4 +132,19 @@ func (m Machine) Display(pid int) (authority.Display, error) { return m.Displays
 
 func (m Machine) Logins() ([]authority.Login, error) { return m.LoggedIn, nil }
 
-func (m Machine) LocalCallers() ([]int, error) { return m.Callers, nil }
+func (m Machine) LocalCallers() ([]int, error) {
+	if m.HiddenCallers {
+		return nil, authority.ErrUnknown
+	}
+	return m.Callers, nil
+}
+
+func (m Machine) Stdin(pid int) (string, error) {
+	if tty, ok := m.Stdins[pid]; ok {
+		return tty, nil
+	}
+	p, err := m.Lookup(pid)
+	return p.TTY, err
+}
+
+func (m Machine) Typists(tty string) ([]int, error) { return m.Sharing[tty], nil }

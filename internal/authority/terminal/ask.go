@@ -43,15 +43,18 @@ var (
 	errNoAnswer  = errors.New("nobody answered in time")
 	errCancelled = errors.New("it was cancelled at the terminal")
 	errWrong     = errors.New("the characters were wrong three times")
-	errNotThere  = errors.New("the characters did not come from the keyboard of that terminal")
+	errNotThere  = errors.New("the characters did not come from the keyboard of that terminal, one by one")
 )
 
 // screen is a terminal on which the daemon asks.
 type screen interface {
 	// Print writes text.
 	Print(text string) error
-	// ReadKey waits for the next character.
+	// ReadKey waits for the next character. It fails with errNotThere for one
+	// that nobody at the trusted terminal typed.
 	ReadKey(ctx context.Context) (byte, error)
+	// Flush forgets what was typed and not read.
+	Flush() error
 	Close()
 }
 
@@ -60,30 +63,34 @@ func askCode(ctx context.Context, on screen, a authority.Action, why string) err
 	if err := on.Print("\r\n" + describeAction(a, why)); err != nil {
 		return err
 	}
-	for try := range codeTries {
+	wrong, said := errWrong, ""
+	for range codeTries {
 		code, err := newCode()
 		if err != nil {
 			return err
 		}
-		if err := on.Print(fmt.Sprintf("Type %s to confirm (no Enter), or Escape to leave it: ", code)); err != nil {
+		if err := on.Flush(); err != nil { // whatever was typed before this code was not meant for it
+			return err
+		}
+		if err := on.Print(fmt.Sprintf("%sType %s to confirm (no Enter), or Escape to leave it: ", said,
+			code)); err != nil {
 			return err
 		}
 		typed, err := readCode(ctx, on)
-		if err != nil {
+		switch {
+		case errors.Is(err, errNotThere):
+			wrong, said = errNotThere, "\r\nThat key was not yours, or came too fast. "
+		case err != nil:
 			_ = on.Print("\r\n") // the terminal may be gone
 			return err
-		}
-		if typed == code {
+		case typed == code:
 			return on.Print("\r\n")
-		}
-		if try < codeTries-1 {
-			if err := on.Print("\r\nThat was not it. "); err != nil {
-				return err
-			}
+		default:
+			wrong, said = errWrong, "\r\nThat was not it. "
 		}
 	}
 	_ = on.Print("\r\n") // the refusal is told by the command
-	return errWrong
+	return wrong
 }
 
 // describeAction is what a person reads before they confirm.
@@ -94,7 +101,7 @@ func describeAction(a authority.Action, why string) string {
 	}
 	lines := "hookmux: " + clipText(text) + "\r\n"
 	if why != "" {
-		lines += "(" + clipText(why) + ")\r\n"
+		lines += "(asked because " + clipText(why) + ")\r\n"
 	}
 	return lines
 }

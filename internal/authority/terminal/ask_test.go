@@ -26,6 +26,7 @@ type paper struct {
 
 func (p *paper) Print(text string) error { p.shown += text; return nil }
 func (p *paper) Close()                  {}
+func (p *paper) Flush() error            { p.keys = nil; return nil }
 func (p *paper) ReadKey(context.Context) (byte, error) {
 	if len(p.keys) == 0 {
 		p.keys = []byte(p.answer(p.shown))
@@ -79,12 +80,12 @@ func TestAskCode(t *testing.T) {
 		{"nothing", func(string) string { return "" }, errNoAnswer},
 	} {
 		on := &paper{answer: c.answer}
-		err := askCode(context.Background(), on, authority.Action{Text: "do \x1b[2Jit"}, "because")
+		err := askCode(context.Background(), on, authority.Action{Text: "do \x1b[2Jit"}, "of a test")
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
-		if strings.Contains(on.shown, "\x1b") || !strings.Contains(on.shown, "(because)") {
-			t.Errorf("%s shows %q; want no \"\\x1b\" in on.shown and \"(because)\" in on.shown", c.name, on.shown)
+		if strings.Contains(on.shown, "\x1b") || !strings.Contains(on.shown, "(asked because of a test)") {
+			t.Errorf("%s shows %q; want no \"\\x1b\" in on.shown and \"(asked because of a test)\" in on.shown", c.name, on.shown)
 		}
 	}
 	seen := map[string]bool{}
@@ -181,7 +182,7 @@ func TestKeeper(t *testing.T) {
 		source := &switching{Machine: authoritytest.Machine{Table: c.table}}
 		judge := &authority.Judge{Rules: authority.Rules{
 			UID: user, Agents: authority.AgentMarks{{Agent: "acme",
-				Programs: []string{"acme"}}}, Sound: source.Sound,
+				Programs: []string{"acme"}}}, Sound: source.Sound, Hookmux: source.Hookmux,
 		}, Table: c.table, Source: source}
 		k := &Keeper{Judge: judge, Asker: &c.person, PIN: c.pin}
 		v := k.Decide(context.Background(), proc.Cred{UID: user, PID: me}, c.action)
@@ -192,7 +193,7 @@ func TestKeeper(t *testing.T) {
 	}
 	// Who asks is looked at again after the code.
 	source := &switching{Machine: authoritytest.Machine{Table: trusted}}
-	judge := &authority.Judge{Rules: authority.Rules{UID: user, Sound: source.Sound}, Table: trusted, Source: source}
+	judge := &authority.Judge{Rules: authority.Rules{UID: user, Sound: source.Sound, Hookmux: source.Hookmux}, Table: trusted, Source: source}
 	k := &Keeper{Judge: judge, Asker: &personAsked{meanwhile: func() { source.Table = web }}}
 	if v := k.Decide(context.Background(), proc.Cred{UID: user, PID: me}, weakens); v.OK {
 		t.Errorf("another terminal was confirmed: %+v", v)

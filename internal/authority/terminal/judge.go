@@ -16,7 +16,7 @@ func NewJudge(catalogue *agent.Catalogue, table proc.Table, facts authority.Sour
 	}
 	j := &authority.Judge{Table: table, Source: facts, Rules: authority.Rules{UID: os.Getuid(), DaemonPID: daemonPID}}
 	if judged, ok := facts.(programJudge); ok {
-		j.Sound = judged.Sound
+		j.Sound, j.Hookmux = judged.Sound, judged.Hookmux
 	}
 	for _, known := range catalogue.AllMarks() {
 		j.Agents = append(j.Agents, authority.Marks{
@@ -30,4 +30,5 @@ func NewJudge(catalogue *agent.Catalogue, table proc.Table, facts authority.Sour
 // those of a made-up machine have no files.
 type programJudge interface {
 	Sound(daemonUID int, p proc.Process, program string) bool
+	Hookmux(p proc.Process, program string) bool
 }

@@ -2,10 +2,12 @@ package terminal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -26,7 +28,12 @@ type Keeper struct {
 
 	mu   sync.Mutex
 	busy map[string]chan struct{}
+	// watched are the terminals at which views wait for keys.
+	watched boundedmap.Map[authority.Identity, string]
 }
+
+// ErrAnswered ends a question whose request was answered elsewhere.
+var ErrAnswered = errors.New("it waits no more: it was answered elsewhere, or its agent went on")
 
 // Asker asks a person something at their terminal.
 type Asker interface {
@@ -68,6 +75,9 @@ func (k *Keeper) Ask(ctx context.Context, peer proc.Cred, a authority.Action, v 
 		err = k.Asker.AskPIN(ctx, &v, a, k.PIN.Check)
 	} else {
 		err = k.Asker.AskCode(ctx, &v, a)
+	}
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, ErrAnswered) {
+		return refuseBecause(v, cause.Error())
 	}
 	if err != nil {
 		return refuseBecause(v, fmt.Sprintf("%s, and %v", v.Why, err))
@@ -131,38 +141,95 @@ type terminalAsker struct{ source *Source }
 
 // AskCode shows the code at the trusted terminal: in a popup over the tmux client that is
 // there, where no other program can read it, else at the caller's own terminal.
-// The characters must have come from the keyboard of the trusted terminal.
+// Each character must have come from the keyboard of the trusted terminal.
 func (t *terminalAsker) AskCode(ctx context.Context, v *authority.Verdict, a authority.Action) error {
-	on, err := t.openTerminal(ctx, v)
+	proves := t.source.setBack(v.Terminal.TTY, authority.Identity{}) == nil
+	if !proves && v.Terminal.Client != nil {
+		return fmt.Errorf("no code can be asked for: %s belongs to somebody else", v.Terminal.TTY)
+	}
+	on, err := t.openTerminal(ctx, v, a)
 	if err != nil {
-		return err
+		return fmt.Errorf("no code can be asked for: %w", err)
 	}
 	defer on.Close()
-	proves := t.source.setBack(v.Terminal.TTY) == nil
-	if !proves && v.Terminal.Client != nil {
-		return fmt.Errorf("%s belongs to somebody else", v.Terminal.TTY)
+	if proves {
+		on = &provenScreen{on, t.source, v.Terminal.TTY}
 	}
 	if err := askCode(ctx, on, a, v.Reason()); err != nil {
 		return err
 	}
-	if proves && !t.source.readSince(v.Terminal.TTY) {
-		return errNotThere
-	}
-	takeEnter(ctx, on) // after the proof: another key must not be taken for one of the code
+	takeEnter(ctx, on) // another key must not be taken for one of the code
 	return nil
 }
 
-// openTerminal opens the screen for a code.
-func (t *terminalAsker) openTerminal(ctx context.Context, v *authority.Verdict) (screen, error) {
+// provenScreen believes a key only if one was read at the trusted terminal since the last.
+type provenScreen struct {
+	screen
+	source *Source
+	tty    string
+}
+
+func (p *provenScreen) ReadKey(ctx context.Context) (byte, error) {
+	key, err := p.screen.ReadKey(ctx)
+	if err != nil {
+		return 0, err
+	}
+	there := p.source.readSince(p.tty)
+	if err := p.source.setBack(p.tty, authority.Identity{}); err != nil || !there {
+		return 0, errNotThere
+	}
+	return key, nil
+}
+
+func (p *provenScreen) Flush() error {
+	if err := p.screen.Flush(); err != nil {
+		return err
+	}
+	return p.source.setBack(p.tty, authority.Identity{})
+}
+
+// openTerminal opens the screen for a code: never a pane of tmux or another
+// multiplexer, which every program can read and type into.
+func (t *terminalAsker) openTerminal(ctx context.Context, v *authority.Verdict, a authority.Action) (screen, error) {
+	if v.Terminal.NoCode != "" {
+		return nil, errors.New(v.Terminal.NoCode)
+	}
 	if c := v.Terminal.Client; c != nil && !c.Popup {
-		if on, err := t.source.openPopup(ctx, c); err == nil {
-			return on, nil
-		}
-		// A tmux without popups, or one that shows another: the pane will do,
-		// because the proof of input is at the trusted terminal.
+		return t.source.openPopup(ctx, c, describeAction(a, v.Reason()))
 	}
 	return openScreen(v.TTY)
 }
+
+// WatchKeys has the daemon notice the next key at the caller's trusted terminal, for a view that
+// waits for one. It tells nothing and allows nothing.
+func (k *Keeper) WatchKeys(peer proc.Cred) {
+	source, ok := k.Judge.Source.(*Source)
+	if !ok {
+		return
+	}
+	p, err := source.Lookup(peer.PID)
+	if err != nil {
+		return
+	}
+	caller := authority.Identity{PID: p.PID, Start: p.Start}
+	k.mu.Lock()
+	tty, known := k.watched.Get(caller)
+	k.mu.Unlock()
+	if !known { // keys come fast, and this takes a while
+		v := k.JudgeSilently(peer, authority.Action{})
+		if !v.Trusted() || v.Terminal.Client == nil {
+			return
+		}
+		tty = v.Terminal.TTY
+		k.mu.Lock()
+		k.watched.Put(caller, tty, maxWatched)
+		k.mu.Unlock()
+	}
+	_ = source.setBack(tty, caller) // if not, a code is asked for
+}
+
+// maxWatched bounds how many views are remembered.
+const maxWatched = 64
 
 // AskPIN asks at the caller's terminal, whoever reads there.
 func (t *terminalAsker) AskPIN(ctx context.Context, v *authority.Verdict, a authority.Action,

@@ -37,11 +37,14 @@ func (s *Source) Logins() ([]authority.Login, error) {
 		}
 	}
 	for _, session := range loginSessions() {
-		if session["TTY"] == "" {
+		pid, err := strconv.Atoi(session["LEADER"])
+		if err != nil {
 			continue
 		}
-		pid, _ := strconv.Atoi(session["LEADER"])
-		login := authority.Login{TTY: "/dev/" + session["TTY"], PID: pid, Remote: session["REMOTE_HOST"]}
+		login := authority.Login{PID: pid, Remote: session["REMOTE_HOST"]}
+		if session["TTY"] != "" {
+			login.TTY = "/dev/" + session["TTY"]
+		}
 		login.Local = isOwn(login.Remote, own)
 		logins = append(logins, login)
 	}

@@ -6,8 +6,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -16,60 +18,85 @@ import (
 // popupLife is longer than any question.
 const popupLife = 120 * time.Second
 
-var errNoPopup = errors.New("tmux opened no popup")
+const popupWidth = 76
+
+var (
+	errNoPopup = errors.New("tmux opened no popup over your terminal: it has none before version 3.2, and does not " +
+		"open one over another popup or a menu. Close what is open there and run this again, or run it outside of tmux")
+	errTwoPopups = errors.New("another program passes itself off as the popup for the code; run this outside of tmux")
+)
 
 // openPopup opens a popup over a tmux client and gives its terminal. Other
 // programs cannot read what a popup shows.
-func (s *Source) openPopup(ctx context.Context, c *authority.TerminalClient) (screen, error) {
+func (s *Source) openPopup(ctx context.Context, c *authority.TerminalClient, text string) (screen, error) {
 	random := make([]byte, 8)
 	if _, err := rand.Read(random); err != nil {
 		return nil, err
+	}
+	if strings.ContainsAny(c.Name, "'\"\\\n") {
+		return nil, errNoPopup
 	}
 	token := "hookmux-" + hex.EncodeToString(random)
 	life, cancel := context.WithTimeout(ctx, popupLife)
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		// The popup ends with its command; what it shows is written by the daemon.
-		command := fmt.Sprintf("sleep %d; : %s", int(popupLife.Seconds()), token)
-		_, _ = s.runTmux(life, c.Server.PID, "display-popup", "-c", c.Name, "-E", "-w", "76", "-h", "9", command)
+		// The popup ends with its command; what it shows is written by the daemon. The
+		// token is given by standard input: nobody knows it before the popup is there.
+		command := fmt.Sprintf("display-popup -c '%s' -E -w %d -h %d 'sleep %d; : %s'\n", c.Name, popupWidth,
+			popupHeight(text), int(popupLife.Seconds()), token)
+		_, _ = s.runTmuxWith(life, c.Server.PID, command, "source-file", "-")
 	}()
-	holder, err := s.awaitPopup(life, c.Server.PID, token, closed)
-	if err != nil {
+	end := func() {
 		cancel()
 		<-closed
+	}
+	holder, err := s.awaitPopup(life, c.Server, token, closed)
+	if err != nil {
+		end()
 		return nil, err
 	}
 	on, err := openScreen(holder.TTY)
 	if err != nil {
 		endSession(holder.PID)
-		cancel()
-		<-closed
+		end()
 		return nil, err
 	}
-	return &popupScreen{screen: on, end: func() {
+	return &popupScreen{screen: on, closed: closed, end: func() {
 		endSession(holder.PID)
-		cancel()
-		<-closed
+		end()
 	}}, nil
 }
 
-// awaitPopup finds the process that tmux started for the popup.
-func (s *Source) awaitPopup(ctx context.Context, server int, token string, closed <-chan struct{}) (proc.Process,
-	error) {
+// popupHeight has room for a text, three codes and the border.
+func popupHeight(text string) int {
+	rows := 2 + 1 + 2*codeTries
+	for line := range strings.SplitSeq(text, "\r\n") {
+		rows += 1 + utf8.RuneCountInString(line)/(popupWidth-2)
+	}
+	return rows
+}
+
+// awaitPopup finds the process that tmux started for the popup: the only one that
+// knows the token, at a terminal that is no pane.
+func (s *Source) awaitPopup(ctx context.Context, server proc.Process, token string,
+	closed <-chan struct{}) (proc.Process, error) {
 	ctx, cancel := context.WithTimeout(ctx, tmuxWait)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		for _, pid := range proc.Descendants(server) {
-			args, err := s.Args(pid)
-			if err != nil || !strings.Contains(strings.Join(args, " "), token) {
-				continue
+		found, err := s.findPopup(server.PID, token)
+		if err != nil {
+			return proc.Process{}, err
+		}
+		if found.PID != 0 {
+			state, err := s.Tmux(server)
+			isPane := func(p authority.TmuxPane) bool { return p.TTY == found.TTY }
+			if err != nil || slices.ContainsFunc(state.Panes, isPane) {
+				return proc.Process{}, errTwoPopups
 			}
-			if p, err := s.Lookup(pid); err == nil && p.TTY != "" && p.PPID == server {
-				return p, nil
-			}
+			return found, nil
 		}
 		select {
 		case <-closed:
@@ -81,10 +108,41 @@ func (s *Source) awaitPopup(ctx context.Context, server int, token string, close
 	}
 }
 
+// findPopup gives no process where there is none yet.
+func (s *Source) findPopup(server int, token string) (found proc.Process, err error) {
+	for _, pid := range proc.Descendants(server) {
+		args, err := s.Args(pid)
+		if err != nil || !strings.Contains(strings.Join(args, " "), token) {
+			continue
+		}
+		p, err := s.Lookup(pid)
+		if err != nil || p.TTY == "" || p.PPID != server {
+			continue
+		}
+		if found.PID != 0 {
+			return proc.Process{}, errTwoPopups
+		}
+		found = p
+	}
+	return found, nil
+}
+
 // popupScreen ends its popup when it is closed.
 type popupScreen struct {
 	screen
-	end func()
+	closed <-chan struct{}
+	end    func()
+}
+
+// ReadKey takes no key once tmux says that the popup is closed.
+func (p *popupScreen) ReadKey(ctx context.Context) (byte, error) {
+	key, err := p.screen.ReadKey(ctx)
+	select {
+	case <-p.closed:
+		return 0, errCancelled
+	default:
+		return key, err
+	}
 }
 
 func (p *popupScreen) Close() {

@@ -83,6 +83,8 @@ func (s *ttyScreen) ReadKey(ctx context.Context) (byte, error) {
 	}
 }
 
+func (s *ttyScreen) Flush() error { return flushInput(s.fd) }
+
 func (s *ttyScreen) Close() {
 	_ = flushInput(s.fd)            // keys meant for the question
 	_ = term.Restore(s.fd, s.state) // the terminal may be gone

@@ -25,15 +25,20 @@ type Source struct {
 
 	mu sync.Mutex
 	// noted is when the daemon set a terminal's access time back, as that shows
-	// in the terminal's change time.
-	noted map[string]time.Time
+	// in the terminal's change time, and for whom.
+	noted map[string]note
+}
+
+type note struct {
+	change time.Time
+	by     authority.Identity
 }
 
 var _ authority.Source = (*Source)(nil)
 
 // NewSource reads for a daemon of this user. table is usually proc.System().
 func NewSource(table proc.Table, uid int) *Source {
-	return &Source{Table: table, uid: uid, noted: map[string]time.Time{}}
+	return &Source{Table: table, uid: uid, noted: map[string]note{}}
 }
 
 // FileLocks is the limit that carries the mark.
@@ -53,15 +58,15 @@ func (s *Source) Terminal(tty string) (authority.Terminal, error) {
 		return t, err
 	}
 	s.mu.Lock()
-	t.Noted = s.noted[tty]
+	t.Noted, t.For = s.noted[tty].change, s.noted[tty].by
 	s.mu.Unlock()
 	return t, nil
 }
 
 // setBack makes the next input at a terminal visible: its access time is moved
 // an hour back, so that reading a key moves it to now, at once. That changes
-// the change time, which is noted.
-func (s *Source) setBack(tty string) error {
+// the change time, which is noted, with the process that waits for a key there.
+func (s *Source) setBack(tty string, by authority.Identity) error {
 	info, err := os.Stat(tty)
 	if err != nil {
 		return err
@@ -78,7 +83,7 @@ func (s *Source) setBack(tty string) error {
 	if len(s.noted) >= maxNoted {
 		clear(s.noted) // their persons are asked again
 	}
-	s.noted[tty] = t.Change
+	s.noted[tty] = note{t.Change, by}
 	return nil
 }
 

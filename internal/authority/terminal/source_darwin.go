@@ -42,6 +42,15 @@ func (s *Source) Display(pid int) (authority.Display, error) {
 // LocalCallers is not known.
 func (s *Source) LocalCallers() ([]int, error) { return nil, authority.ErrUnknown }
 
+// Stdin believes that a program reads where it runs: descriptors of others cannot be asked for.
+func (s *Source) Stdin(pid int) (string, error) {
+	p, err := s.Lookup(pid)
+	return p.TTY, err
+}
+
+// Typists are all processes at a terminal: macOS lets them type into it.
+func (s *Source) Typists(tty string) ([]int, error) { return proc.AtTerminal(tty), nil }
+
 // listeningAt finds a tmux server's socket by its arguments or its usual place.
 func listeningAt(pid int) (string, error) {
 	args, err := proc.System().Args(pid)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -105,8 +104,9 @@ func (s *Source) Display(pid int) (authority.Display, error) {
 	}
 	server := findOwner(ends)
 	if server == 0 {
-		// It does not let itself be looked at, as programs with capabilities do.
-		return authority.Display{PID: rootsDisplay, Input: hasGraphicalSession(s.uid)}, nil
+		// It does not let itself be looked at, as programs with capabilities do
+		// and everybody's copy of an X server can. Nothing says whose it is.
+		return authority.Display{}, nil
 	}
 	files, err := proc.OpenFiles(server)
 	if err != nil {
@@ -143,9 +143,14 @@ func findOwner(numbers map[uint32]bool) int {
 var errHiddenCaller = errors.New("a connection to this machine's own login daemon has an owner that cannot be seen")
 
 // LocalCallers finds who of this user is connected to a server of root's over
-// the machine's own network.
+// the machine's own network. The user's processes may also run under other ids:
+// those that belong to the user in namespaces, and any that nobody has.
 func (s *Source) LocalCallers() ([]int, error) {
 	ends, err := proc.TCPEnds()
+	if err != nil {
+		return nil, err
+	}
+	others, err := readAccounts(s.uid)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +163,7 @@ func (s *Source) LocalCallers() ([]int, error) {
 	}
 	callers := []int{}
 	for _, end := range ends {
-		if end.UID != s.uid || !ofRoot[pair{end.Remote.String(), end.Local.String()}] {
+		if end.UID != s.uid && !others.mayBeOurs(end.UID) || !ofRoot[pair{end.Remote.String(), end.Local.String()}] {
 			continue
 		}
 		if s.uid == 0 && end.Remote.Port() > end.Local.Port() {
@@ -173,14 +178,14 @@ func (s *Source) LocalCallers() ([]int, error) {
 	return callers, nil
 }
 
-// hasGraphicalSession tells whether logind knows an active session of this user
-// on a trusted terminal with a display.
-func hasGraphicalSession(uid int) bool {
-	for _, session := range loginSessions() {
-		graphical := session["TYPE"] == "wayland" || session["TYPE"] == "x11"
-		if session["UID"] == strconv.Itoa(uid) && session["SEAT"] != "" && session["ACTIVE"] == "1" && graphical {
-			return true
-		}
+// Stdin is the terminal that a process reads from.
+func (s *Source) Stdin(pid int) (string, error) { return proc.StdinTerminal(pid) }
+
+// Typists are the processes at a terminal, where the kernel lets them type into
+// it (TIOCSTI).
+func (s *Source) Typists(tty string) ([]int, error) {
+	if !letsProgramsType(readSysctl, kernelRelease()) {
+		return nil, nil
 	}
-	return false
+	return proc.AtTerminal(tty), nil
 }

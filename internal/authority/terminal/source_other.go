@@ -28,4 +28,10 @@ func (s *Source) Display(int) (authority.Display, error) {
 // LocalCallers is not known.
 func (s *Source) LocalCallers() ([]int, error) { return nil, authority.ErrUnknown }
 
+// Stdin is not known.
+func (s *Source) Stdin(int) (string, error) { return "", authority.ErrUnknown }
+
+// Typists is not known.
+func (s *Source) Typists(string) ([]int, error) { return nil, authority.ErrUnknown }
+
 func listeningAt(int) (string, error) { return "", authority.ErrUnknown }

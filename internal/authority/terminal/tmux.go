@@ -55,6 +55,11 @@ func parseTmux(out []byte) authority.Tmux {
 
 // runTmux runs a command of the server's own program against its socket.
 func (s *Source) runTmux(ctx context.Context, server int, args ...string) ([]byte, error) {
+	return s.runTmuxWith(ctx, server, "", args...)
+}
+
+// runTmuxWith also gives it something to read.
+func (s *Source) runTmuxWith(ctx context.Context, server int, input string, args ...string) ([]byte, error) {
 	program, err := s.Program(server)
 	if err != nil {
 		return nil, err
@@ -67,7 +72,7 @@ func (s *Source) runTmux(ctx context.Context, server int, args ...string) ([]byt
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "TERM=xterm", "LC_ALL=C.UTF-8"}
 	cmd.WaitDelay = time.Second
 	stdout := boundedbuffer.New(maxTmux)
-	cmd.Stdout = stdout
+	cmd.Stdin, cmd.Stdout = strings.NewReader(input), stdout
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", program, args[0], err)
 	}

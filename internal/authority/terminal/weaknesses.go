@@ -38,20 +38,19 @@ func findWeaknesses(sysctl func(string) string, kernel, tmux string, uid int, ma
 			"start the container or the session without that limit (ulimits: locks)",
 		})
 	}
-	switch sysctl("dev/tty/legacy_tiocsti") {
-	case "1":
+	switch {
+	case !letsProgramsType(sysctl, kernel):
+	case sysctl(tiocstiSwitch) != "":
 		list = append(list, Weakness{
 			"tiocsti", "programs may type into the terminal they were started from (dev.tty.legacy_tiocsti is 1)",
 			"sudo sysctl -w dev.tty.legacy_tiocsti=0",
 		})
-	case "":
-		if isOlder(kernel, 6, 2) {
-			list = append(list, Weakness{
-				"tiocsti", "programs may type into the terminal they were started from: Linux " + kernel + " cannot " +
-					"forbid it",
-				"use Linux 6.2 or later, with dev.tty.legacy_tiocsti=0",
-			})
-		}
+	default:
+		list = append(list, Weakness{
+			"tiocsti", "programs may type into the terminal they were started from: Linux " + kernel + " cannot " +
+				"forbid it",
+			"use Linux 6.2 or later, with dev.tty.legacy_tiocsti=0",
+		})
 	}
 	if scope := sysctl("kernel/yama/ptrace_scope"); scope == "" || scope == "0" {
 		list = append(list, Weakness{
@@ -64,18 +63,32 @@ func findWeaknesses(sysctl func(string) string, kernel, tmux string, uid int, ma
 	case tmux == "":
 	case isOlder(tmux, 3, 2):
 		list = append(list, Weakness{
-			"tmux", "tmux " + tmux + " has no popups, so codes are shown in the pane, where other programs can read " +
-				"them",
-			"use tmux 3.2 or later",
+			"tmux", "tmux " + tmux + " has no popups, so no code can be shown there: what needs one is refused",
+			"use tmux 3.2 or later, or answer outside of tmux",
 		})
 	case !isOlder(tmux, 3, 4):
 		list = append(list, Weakness{
-			"tmux", "tmux " + tmux + " lets programs press keys for a client (send-keys -K); they count only " +
-				"shortly after you typed yourself",
+			"tmux", "tmux " + tmux + " lets programs press keys for a client (send-keys -K); none of them " +
+				"counts as yours, but they can spoil a code that you type",
 			"",
 		})
 	}
 	return list
+}
+
+// tiocstiSwitch says whether programs may type into the terminal that they run at.
+const tiocstiSwitch = "dev/tty/legacy_tiocsti"
+
+// letsProgramsType tells whether they may: where the switch allows it, and on
+// kernels that are too old to have one.
+func letsProgramsType(sysctl func(string) string, kernel string) bool {
+	switch sysctl(tiocstiSwitch) {
+	case "":
+		return isOlder(kernel, 6, 2)
+	case "0":
+		return false
+	}
+	return true
 }
 
 func readSysctl(name string) string {

@@ -144,6 +144,14 @@ func prepareMachine(t *testing.T) {
 // Home is the home of the user whose trusted terminal it is.
 func Home() string { return Base() + "/home" }
 
+// Extend lays a longer copy over a file of the system, inside.
+func Extend(t *testing.T, file, more string) {
+	t.Helper()
+	if err := replaceFile(file, more); err != nil {
+		t.Skipf("%s cannot be prepared here: %v", file, err)
+	}
+}
+
 // replaceFile lays a longer copy over a file of the system.
 func replaceFile(file, more string) error {
 	content, err := os.ReadFile(file)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -108,22 +109,32 @@ func Login(t *testing.T) *Terminal {
 	return term
 }
 
+// Config is the file that sshd was started with.
+func Config() string { return Base() + "/keys/config" }
+
+// OwnKey is a copy, for a user, of the key that lets people in.
+func OwnKey(t *testing.T, uid int) string {
+	t.Helper()
+	content, err := os.ReadFile(Base() + "/keys/visitor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := filepath.Join(Base(), fmt.Sprintf("key-%d", uid))
+	if err := os.WriteFile(key, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(key, uid, uid); err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
 // LoginAs logs in by a client that runs as the given user.
 func LoginAs(t *testing.T, clientID int) *Terminal {
 	t.Helper()
 	key := Base() + "/keys/visitor"
 	if clientID != VisitorID {
-		content, err := os.ReadFile(key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		key = filepath.Join(Base(), fmt.Sprintf("key-%d", clientID))
-		if err := os.WriteFile(key, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chown(key, clientID, clientID); err != nil {
-			t.Fatal(err)
-		}
+		key = OwnKey(t, clientID)
 	}
 	term := Open(t, clientID, "ssh", "-tt", "-q", "-F", "none", "-p", port, "-i", key, "-o", "StrictHostKeyChecking=no",
 		"-o", "UserKnownHostsFile=/dev/null", "-o", "IdentitiesOnly=yes", UserName+"@127.0.0.1")
@@ -218,6 +229,21 @@ func (term *Terminal) Type(keys string) {
 		term.t.Fatalf("type %q: %v", keys, err)
 	}
 }
+
+// TypeOneByOne presses keys as a person does: each after the one before is shown.
+func (term *Terminal) TypeOneByOne(keys string) {
+	term.t.Helper()
+	for _, key := range keys {
+		from := term.Mark()
+		term.Type(string(key))
+		Eventually(term.t, fmt.Sprintf("the terminal shows the key %q", key), func() bool {
+			return strings.ContainsRune(controls.ReplaceAllString(term.Screen()[from:], ""), key)
+		})
+	}
+}
+
+// controls are what terminals do not show.
+var controls = regexp.MustCompile(`\x1b(\[[0-9;?]*[a-zA-Z]|\([A-Z0-9])`)
 
 // Await waits until a text is shown behind a place on the screen, and gives
 // what stands there.

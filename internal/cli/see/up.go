@@ -122,7 +122,13 @@ func showView(ctx context.Context, app *cmdutil.App, o *overview) error {
 	for _, step := range o.nextSteps() {
 		empty = append(empty, fmt.Sprintf("%-28s %s", step[0], step[1]))
 	}
-	return tui.Run(ctx, tui.Options{Daemon: c, Empty: empty, Version: version.String,
+	var watchKeys func(context.Context)
+	if app.Getenv("TMUX") != "" {
+		watchKeys = func(ctx context.Context) {
+			_ = c.Call(ctx, wire.MethodWhoami, wire.TerminalLookParams{Watch: true}, nil) // if not, a code is asked for
+		}
+	}
+	return tui.Run(ctx, tui.Options{Daemon: c, Empty: empty, Version: version.String, WatchKeys: watchKeys,
 		Jump: func(ctx context.Context, s *wire.Session) (string, error) {
 			return focusPane(ctx, app, s)
 		},

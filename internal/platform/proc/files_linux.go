@@ -6,6 +6,9 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxFiles bounds how many descriptors of a process are looked at.
@@ -86,4 +89,20 @@ func SocketNumbers(pid int) (map[uint32]bool, error) {
 		return true
 	})
 	return numbers, err
+}
+
+// StdinTerminal is the terminal that a process has as its standard input, ""
+// where that is something else.
+func StdinTerminal(pid int) (string, error) {
+	path := "/proc/" + strconv.Itoa(pid) + "/fd/0"
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", goneOr(path, errors.Unwrap(err))
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || info.Mode()&os.ModeCharDevice == 0 {
+		return "", nil
+	}
+	major, minor := unix.Major(st.Rdev), unix.Minor(st.Rdev)
+	return ttyPath(major<<8 | minor&0xff | (minor&^0xff)<<12), nil
 }

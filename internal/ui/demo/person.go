@@ -49,8 +49,12 @@ func (onePerson) Args(pid int) ([]string, error) {
 	return []string{p.Name}, err
 }
 
-// Sound believes the programs of this machine: there is no file behind them.
+// Sound and Hookmux believe the programs of this machine: there is no file behind them.
 func (onePerson) Sound(int, proc.Process, string) bool { return true }
+func (onePerson) Hookmux(proc.Process, string) bool    { return true }
+
+func (onePerson) Stdin(int) (string, error)     { return personTTY, nil }
+func (onePerson) Typists(string) ([]int, error) { return nil, nil }
 
 func (onePerson) Environ(int) ([]string, error)          { return nil, nil }
 func (onePerson) FileLocks(int) (uint64, error)          { return authority.Unlimited, nil }

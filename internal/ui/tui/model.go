@@ -33,6 +33,9 @@ type Options struct {
 	Now func() time.Time
 	// Empty are the lines to show while there is no session at all.
 	Empty []string
+	// WatchKeys has the daemon notice the next key at this terminal. It is called before
+	// each key that is waited for; nil where programs cannot press keys.
+	WatchKeys func(ctx context.Context)
 	// Version is this program's; "" does not compare it with the daemon's.
 	Version string
 }
@@ -147,6 +150,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.drawn.valid = false
 	}
 	cmd := m.handle(msg)
+	if watch := m.watchKeys(msg); watch != nil {
+		cmd = tea.Batch(cmd, watch)
+	}
 	m.rebuildRows()
 	if more := m.loadDetail(); more != nil {
 		cmd = tea.Batch(cmd, more)
@@ -156,6 +162,24 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = tea.Batch(cmd, tick)
 	}
 	return m, cmd
+}
+
+// watchKeys has the next key noticed, after everything that came from the person
+// and whenever an answer is through.
+func (m *Model) watchKeys(msg tea.Msg) tea.Cmd {
+	if m.opts.WatchKeys == nil || m.busy {
+		return nil
+	}
+	switch msg.(type) {
+	case tea.WindowSizeMsg, tea.KeyPressMsg, tea.PasteMsg, tea.MouseMsg, outcomeMsg, pageMsg, askPINMsg:
+		return func() tea.Msg {
+			ctx, cancel := context.WithTimeout(m.ctx, silenceTime)
+			defer cancel()
+			m.opts.WatchKeys(ctx)
+			return nil
+		}
+	}
+	return nil
 }
 
 // planTick has ages drawn anew when they change: each second while something is

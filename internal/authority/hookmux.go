@@ -1,0 +1,60 @@
+package authority
+
+import (
+	"crypto/sha256"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/hookmux/hookmux/internal/platform/proc"
+)
+
+// RunsHookmux tells whether a process runs the program that this process runs:
+// the same file, or a copy of it. Names and places do not matter; whoever runs
+// these bytes runs hookmux.
+func RunsHookmux(p proc.Process, program string) bool {
+	own, err := os.Stat(programFile(os.Getpid(), ""))
+	if err != nil {
+		return false
+	}
+	f, err := os.Open(programFile(p.PID, program))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // only read
+	theirs, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	if os.SameFile(own, theirs) {
+		return true
+	}
+	if own.Size() != theirs.Size() {
+		return false
+	}
+	mine, err := ownSum()
+	if err != nil {
+		return false
+	}
+	other, err := sumOf(f)
+	return err == nil && mine == other
+}
+
+// ownSum is the sum of the program that runs here, which cannot change.
+var ownSum = sync.OnceValues(func() ([sha256.Size]byte, error) {
+	f, err := os.Open(programFile(os.Getpid(), ""))
+	if err != nil {
+		return [sha256.Size]byte{}, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	return sumOf(f)
+})
+
+func sumOf(r io.Reader) (sum [sha256.Size]byte, err error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, r); err != nil {
+		return sum, err
+	}
+	h.Sum(sum[:0])
+	return sum, nil
+}

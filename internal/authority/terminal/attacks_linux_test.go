@@ -1,0 +1,355 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/authority/terminaltest"
+)
+
+// asUser runs a program of the user's that nobody sees, and gives what it prints.
+func (s *testBed) asUser(program string, args ...string) string {
+	s.t.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: &syscall.Credential{Uid: terminaltest.UserID,
+		Gid: terminaltest.UserID}}
+	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/bin", "TERM=xterm", "HOME=" + terminaltest.Home(), "SHELL=/bin/sh",
+		"LC_ALL=C.UTF-8"}
+	cmd.Dir = "/"
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("%s %v: %v: %s", program, args, err, out)
+	}
+	return string(out)
+}
+
+// shownCode is the code that a person sees behind a place on their screen.
+func shownCode(t *testing.T, person *terminaltest.Terminal, from int) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(person.Await(from, "to confirm"), "Type ")
+	return rest[:codeLength]
+}
+
+// inTmux is a person who attached to their tmux over ssh.
+func inTmux(t *testing.T) (s *testBed, person *terminaltest.Terminal, tmux func(...string) string) {
+	t.Helper()
+	terminaltest.StartSSH(t)
+	s = newTestBed(t)
+	person = terminaltest.Login(t)
+	tmux = func(args ...string) string {
+		t.Helper()
+		return s.asUser("tmux", append([]string{"-S", s.dir + "/tmux"}, args...)...)
+	}
+	tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "30", "exec /bin/sh")
+	person.Type("exec tmux -S " + s.dir + "/tmux attach\n")
+	terminaltest.Eventually(t, "tmux is shown", func() bool { return strings.Contains(person.Screen(), "\x1b[?1049h") })
+	return s, person, tmux
+}
+
+// A popup of an agent's keeps the daemon's from opening: the code is shown nowhere, and
+// least of all in a pane.
+func TestRealPopupBlocked(t *testing.T) {
+	if !terminaltest.Inside(t) {
+		return
+	}
+	s, person, tmux := inTmux(t)
+	client := strings.TrimSpace(tmux("list-clients", "-F", "#{client_name}"))
+	pane := strings.TrimSpace(tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "exec /bin/sh"))
+	s.asUser("/bin/sh", "-c", "setsid -f tmux -S "+s.dir+"/tmux display-popup -c "+client+
+		" -B -w 1 -h 1 -E 'touch "+s.dir+"/blocks; sleep 60' </dev/null >/dev/null 2>&1")
+	terminaltest.Eventually(t, "the agent's popup is open", func() bool {
+		_, err := os.Stat(s.dir + "/blocks")
+		return err == nil
+	})
+	line, file := s.probe("ask")
+	tmux("send-keys", "-t", pane, "-l", line)
+	tmux("send-keys", "-t", pane, "Enter")
+	person.Type("id\r") // the person works on
+	if a := s.answer(file); a.Outcome != "refused" || !strings.Contains(a.Reason, "tmux opened no popup") {
+		t.Errorf("with a popup in the way: got %+v, want it refused because no popup opens", a)
+	}
+	if shown := tmux("capture-pane", "-p", "-t", pane); strings.Contains(shown, "Type ") {
+		t.Errorf("the pane shows %q, want no code in it", shown)
+	}
+}
+
+// Each character of the code has to be typed at the person's keyboard: what comes
+// at once, as programs type, is not believed.
+func TestRealKeysOneByOne(t *testing.T) {
+	if !terminaltest.Inside(t) {
+		return
+	}
+	s, person, _ := inTmux(t)
+	line, file := s.probe("ask")
+	from := person.Mark()
+	person.Type(line + "\r")
+	person.Await(from, "to confirm")
+	code := shownCode(t, person, from)
+	from = person.Mark()
+	person.Type(code)
+	person.Await(from, "came too fast")
+	person.TypeOneByOne(shownCode(t, person, from))
+	if a := s.answer(file); a.Outcome != "allowed" {
+		t.Errorf("after typing the code key by key: got %+v, want it allowed", a)
+	}
+}
+
+// A tmux inside the person's tmux: its popups are part of what the outer one's panes
+// show, so the code is shown over the outer one.
+func TestRealNestedTmux(t *testing.T) {
+	if !terminaltest.Inside(t) {
+		return
+	}
+	s, person, tmux := inTmux(t)
+	pane := strings.TrimSpace(tmux("new-window", "-P", "-F", "#{pane_id}", "env -u TMUX tmux -f /dev/null -S "+s.dir+
+		"/inner new-session 'exec /bin/sh'"))
+	inner := func(args ...string) { s.asUser("tmux", append([]string{"-S", s.dir + "/inner"}, args...)...) }
+	terminaltest.Eventually(t, "the inner tmux has a client", func() bool {
+		out, err := exec.Command("tmux", "-S", s.dir+"/inner", "list-clients").Output()
+		return err == nil && len(out) > 0
+	})
+	line, file := s.probe("ask")
+	from := person.Mark()
+	inner("send-keys", "-l", line)
+	inner("send-keys", "Enter")
+	code := shownCode(t, person, from)
+	if shown := tmux("capture-pane", "-p", "-t", pane); strings.Contains(shown, code) {
+		t.Errorf("the outer pane shows the code %s: %q", code, shown)
+	}
+	tmux("send-keys", "-t", pane, code) // reaches the inner tmux, not the popup
+	person.TypeOneByOne(code)
+	if a := s.answer(file); a.Outcome != "allowed" {
+		t.Errorf("typed over the outer tmux: got %+v, want it allowed", a)
+	}
+}
+
+// A command that another program types into the person's pane right after they
+// typed something there.
+func TestRealKeysAfterYours(t *testing.T) {
+	if !terminaltest.Inside(t) {
+		return
+	}
+	s, person, tmux := inTmux(t)
+	for range 3 {
+		line, file := s.probe("look")
+		person.Type(":\r")
+		tmux("send-keys", "-l", line)
+		tmux("send-keys", "Enter")
+		if a := s.answer(file); a.Outcome != "code" || a.Cause != "not-typed" {
+			t.Errorf("sent right after a key of the person's: got %+v, want a code", a)
+		}
+	}
+}
+
+// Programs that a person starts are not the person.
+func TestRealProgramsYouStart(t *testing.T) {
+	if !terminaltest.Inside(t) {
+		return
+	}
+	terminaltest.StartSSH(t)
+	s := newTestBed(t)
+	person := terminaltest.Login(t)
+	write := func(name, text string) string {
+		t.Helper()
+		if err := os.WriteFile(s.dir+"/"+name, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return s.dir + "/" + name
+	}
+	asked := func(name string, run func(line string) string) {
+		t.Helper()
+		line, file := s.probe("look")
+		s.want(person, name, run(line), file, authority.NeedCode, authority.Between)
+	}
+	asked("a Makefile", func(line string) string {
+		return "make -s -f " + write("Makefile", "all:\n\t@"+strings.ReplaceAll(line, "$", "$$")+"; :\n")
+	})
+	asked("a script", func(line string) string { return write("script.sh", "#!/bin/sh\n"+line+"\n:\n") })
+	asked("a script with job control", func(line string) string {
+		return write("log.sh", "#!/bin/bash\nset -m\n"+line+"\n:\n")
+	})
+	asked("an alias", func(line string) string {
+		return "alias lst=" + write("lst.sh", "#!/bin/sh\n"+line+"\n:\n") + "\nlst"
+	})
+	asked("a shell with another start file", func(line string) string {
+		return "bash --rcfile " + write("rc", line+"\nexit\n") + " -i"
+	})
+	line, file := s.probe("look")
+	other := terminaltest.Base() + "/other"
+	program, err := os.ReadFile(terminaltest.Base() + "/test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(other, append(program, 0), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.want(person, "another program that asks by itself", strings.ReplaceAll(line, terminaltest.Base()+"/test", other), file,
+		authority.NeedCode, authority.OtherProgram)
+	copied := terminaltest.Base() + "/copy"
+	if err := os.WriteFile(copied, program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	line, file = s.probe("look")
+	s.want(person, "a copy of hookmux", strings.ReplaceAll(line, terminaltest.Base()+"/test", copied), file,
+		authority.Allowed, authority.NoCause)
+
+	// An agent in the background of the same terminal, where it may type into it.
+	if !letsProgramsType(readSysctl, kernelRelease()) {
+		return
+	}
+	sleep, err := os.ReadFile("/bin/sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := write("acme", string(sleep))
+	person.Run(agent + " 300 & true")
+	line, file = s.probe("look")
+	s.want(person, "beside an agent", line, file, authority.NeedCode, authority.Shared)
+	person.Run("kill %1; wait")
+	line, file = s.probe("look")
+	s.want(person, "after the agent", line, file, authority.Allowed, authority.NoCause)
+}
+
+const proxyVariable = "TERMINAL_TEST_PROXY"
+
+// TestHelperProxy plays what connects ssh to a socket file.
+func TestHelperProxy(t *testing.T) {
+	socket := os.Getenv(proxyVariable)
+	if socket == "" {
+		t.Skip("runs only as the child of another test")
+	}
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(conn, os.Stdin) }()
+	_, _ = io.Copy(os.Stdout, conn)
+}
+
+// ssh to the own machine without a TCP connection, as systemd sets it up.
+func TestRealLoginOverASocketFile(t *testing.T) {
+	if !terminaltest.Inside(t) {
+		return
+	}
+	terminaltest.StartSSH(t)
+	s := newTestBed(t)
+	socket := terminaltest.Base() + "/sshd.sock"
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	if err := os.Chmod(socket, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			f, err := conn.(*net.UnixConn).File()
+			_ = conn.Close() // sshd has it
+			if err != nil {
+				return
+			}
+			sshd := exec.Command("/usr/sbin/sshd", "-i", "-f", terminaltest.Config())
+			sshd.Stdin, sshd.Stdout = f, f
+			sshd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+			_ = sshd.Start() // else nobody logs in
+			_ = f.Close()
+		}
+	}()
+	person := terminaltest.Open(t, terminaltest.UserID, "ssh", "-tt", "-q", "-F", "none", "-i",
+		terminaltest.OwnKey(t, terminaltest.UserID), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o",
+		"ProxyCommand=env "+proxyVariable+"="+socket+" "+terminaltest.Base()+"/test -test.run=^TestHelperProxy$",
+		terminaltest.UserName+"@local")
+	person.Run("PS1='> '; stty -echo")
+	for _, word := range []string{"look", "ask"} {
+		line, file := s.probe(word)
+		person.Run(line)
+		if a := s.answer(file); a.Outcome == "allowed" || a.Outcome == "code" || a.Cause != "unproven" {
+			t.Errorf("%s over a socket file: got %+v, want that nothing is known of this login", word, a)
+		}
+	}
+}
+
+// ssh to the own machine by a client under an id of the user's namespaces.
+func TestRealLoginBySubordinate(t *testing.T) {
+	for _, program := range []string{"newuidmap", "unshare", "setpriv"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%s is not installed", program)
+		}
+	}
+	if !terminaltest.Inside(t) {
+		return
+	}
+	for _, file := range []string{"/etc/subuid", "/etc/subgid"} {
+		terminaltest.Extend(t, file, terminaltest.UserName+":200000:65536\n")
+	}
+	terminaltest.StartSSH(t)
+	s := newTestBed(t)
+	key := terminaltest.OwnKey(t, terminaltest.UserID)
+	script := fmt.Sprintf("cp %s %s/k && chown 5:5 %[2]s/k && chmod 600 %[2]s/k && exec setpriv --reuid 5 --regid 5 "+
+		"--clear-groups env -i HOME=/tmp PATH=/usr/bin:/bin TERM=xterm ssh -tt -q -F none -p 2222 -i %[2]s/k -o "+
+		"StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null %s@127.0.0.1", key, s.dir, terminaltest.UserName)
+	person := terminaltest.Open(t, terminaltest.UserID, "unshare", "--user", "--map-root-user", "--map-auto", "sh", "-c", script)
+	person.Run("PS1='> '; stty -echo")
+	for _, word := range []string{"look", "ask"} {
+		line, file := s.probe(word)
+		person.Run(line)
+		if a := s.answer(file); a.Outcome == "allowed" || a.Outcome == "code" {
+			t.Errorf("%s by a subordinate id: got %+v, want it not believed", word, a)
+		}
+	}
+}
+
+// A window on an X server that does not let itself be looked at.
+func TestRealHiddenDisplay(t *testing.T) {
+	for _, program := range []string{"Xvfb", "xterm"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%s is not installed", program)
+		}
+	}
+	if !terminaltest.Inside(t) {
+		return
+	}
+	s := newTestBed(t)
+	if err := os.MkdirAll(sessionsOfLogin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	session := fmt.Sprintf("UID=%d\nACTIVE=1\nTYPE=x11\nSEAT=seat0\n", terminaltest.UserID)
+	if err := os.WriteFile(sessionsOfLogin+"/9", []byte(session), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	server, err := exec.LookPath("Xvfb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	forget := func() {
+		for _, left := range []string{"/tmp/.X11-unix/X77", "/tmp/.X77-lock"} {
+			_ = os.Remove(left) // of a run before
+		}
+	}
+	forget()
+	defer forget()
+	line, file := s.probe("look")
+	s.asUser("/bin/sh", "-c", "cp "+server+" "+s.dir+"/xv && chmod 111 "+s.dir+"/xv && setsid -f "+s.dir+
+		"/xv :77 -screen 0 800x600x24 </dev/null >/dev/null 2>&1")
+	terminaltest.Eventually(t, "the X server listens", func() bool { _, err := os.Stat("/tmp/.X11-unix/X77"); return err == nil })
+	command := s.dir + "/in-xterm"
+	if err := os.WriteFile(command, []byte("#!/bin/sh\n"+line+"\n:\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.asUser("/bin/sh", "-c", "DISPLAY=:77 setsid -f xterm -e "+command+" </dev/null >/dev/null 2>&1")
+	if a := s.answer(file); a.Outcome != "PIN" || a.Cause != "unproven" {
+		t.Errorf("on a hidden display: got %+v, want that nothing is known of it", a)
+	}
+}
