@@ -31,6 +31,7 @@ const (
 	intoWrites
 	intoPatches
 	intoURL
+	intoFolder
 )
 
 // toolTable is a tool made ready for the hot path.
@@ -78,7 +79,7 @@ func compileTool(spec *ToolSpec) *toolTable {
 		paths []string
 		into  target
 	}{{spec.Commands, intoCommands}, {spec.Reads, intoReads}, {spec.Writes, intoWrites}, {spec.Patches, intoPatches},
-		{spec.URL, intoURL}} {
+		{spec.URL, intoURL}, {folderKeys(spec), intoFolder}} {
 		for _, path := range group.paths {
 			t.places = append(t.places, place{parsePath(path), group.into, spec.Program})
 		}
@@ -92,6 +93,23 @@ func compileTool(spec *ToolSpec) *toolTable {
 		t.mcp = &mcpName{before, between}
 	}
 	return t
+}
+
+// commonFolders are members in which tools are told where to run.
+var commonFolders = []string{"cwd", "Cwd", "CWD", "workdir", "work_dir", "workDir", "working_dir", "workingDir",
+	"working_directory", "workingDirectory", "dir_path", "dirPath", "directory", "folder"}
+
+// folderKeys are the members of a tool's input that say where it runs.
+func folderKeys(spec *ToolSpec) []string {
+	switch {
+	case len(spec.Folder) > 0:
+		return spec.Folder
+	case len(spec.Commands) == 0 || spec.Ignored["cwd"] != "":
+		return nil // what it names is a file or a folder that it works on, or the event's own
+	}
+	return slices.DeleteFunc(slices.Clone(commonFolders), func(key string) bool {
+		return slices.Contains(slices.Concat(spec.Commands, spec.Reads, spec.Writes), key)
+	})
 }
 
 func parsePath(path string) []step {
@@ -167,12 +185,21 @@ func (c *Catalogue) readTool(a *Agent, t *toolTable, input []byte, tool *event.T
 	if tool.URL == "" {
 		tool.URL = also.URL
 	}
+	if tool.Folder == "" {
+		tool.Folder = also.Folder
+	}
 	return unreadable
 }
 
 // Tool says what is known about one of the agent's tools. For a tool nobody
 // described it is the agent's catch-all.
 func (a *Agent) Tool(name string) *ToolSpec { return a.compiled.tool(name).spec }
+
+// noFolder and twoFolders are why nobody can know where a call runs.
+const (
+	noFolder   = "the folder that the call names is no text"
+	twoFolders = "the call names two folders to run in"
+)
 
 // noText is why a call whose command is neither a text nor a list of texts
 // cannot be read: nobody can know what the agent would make of it.
@@ -194,12 +221,25 @@ func (t *toolTable) read(input []byte, tool *event.Tool) (unreadable string) {
 	}
 	_ = jsonscan.Object(input, func(key, value []byte) bool {
 		for i := range t.places {
-			if p := &t.places[i]; p.steps[0].key == string(key) && !p.collect(value, 0, tool) {
+			p := &t.places[i]
+			if p.steps[0].key != string(key) {
+				continue
+			}
+			folder := tool.Folder
+			switch whole := p.collect(value, 0, tool); {
+			case whole && p.into == intoFolder && folder != "" && folder != tool.Folder:
+				unreadable = twoFolders
+			case !whole && p.into == intoFolder:
+				unreadable = noFolder
+			case !whole:
 				unreadable = noText
 			}
 		}
 		return true
 	})
+	if unreadable != noText && len(tool.Commands) == 0 {
+		return "" // nothing runs in that folder
+	}
 	return unreadable
 }
 
@@ -235,7 +275,10 @@ func (p *place) put(value []byte, tool *event.Tool) bool {
 		return true
 	}
 	if !jsonscan.IsArray(value) {
-		return p.into != intoCommands || blank(value)
+		return p.into != intoCommands && p.into != intoFolder || blank(value)
+	}
+	if p.into == intoFolder {
+		return false
 	}
 	list, whole := onlyWords(value)
 	if p.into == intoCommands {
@@ -273,6 +316,8 @@ func (p *place) add(text string, tool *event.Tool) {
 		tool.Writes = append(tool.Writes, text)
 	case intoPatches:
 		tool.Writes = append(tool.Writes, dialect.PatchPaths(text)...)
+	case intoFolder:
+		tool.Folder = text
 	case intoURL:
 		if tool.URL == "" {
 			tool.URL = text
@@ -309,7 +354,7 @@ func (c *Catalogue) WithInput(ev *event.Event, input json.RawMessage) {
 	}
 	tool := *ev.Tool
 	tool.Changed = input
-	tool.Commands, tool.Reads, tool.Writes, tool.URL = nil, nil, nil, ""
+	tool.Commands, tool.Reads, tool.Writes, tool.URL, tool.Folder = nil, nil, nil, "", ""
 	a := c.entry(ev.Agent, ev.Native)
 	var told reading
 	if table := a.compiled.events[ev.Native]; a.OwnAgents && table != nil {

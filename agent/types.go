@@ -217,7 +217,10 @@ type ToolSpec struct {
 	Writes   []string       `yaml:"writes"`
 	Patches  []string       `yaml:"patches"` // text in apply_patch format, which names the paths it writes
 	URL      []string       `yaml:"url"`
-	MCP      string         `yaml:"mcp"` // how the name is built, e.g. mcp__{server}__{tool}
+	// Folder is where the call says in which folder it runs. Of a tool for which no
+	// entry says it, members that are named after a folder are read.
+	Folder []string `yaml:"folder"`
+	MCP    string   `yaml:"mcp"` // how the name is built, e.g. mcp__{server}__{tool}
 	// Change says which keys of the input a hook may change: empty means
 	// all, "-" none; with names, exactly these are sent.
 	Change []string `yaml:"change"`

@@ -7,6 +7,8 @@ package event
 
 import (
 	"encoding/json"
+	"path"
+	"strings"
 	"time"
 )
 
@@ -135,6 +137,7 @@ type Tool struct {
 	Reads    []string // paths read
 	Writes   []string // paths written, edited, deleted
 	URL      string
+	Folder   string // where it runs, when the call itself says so, as it names it
 	MCP      *MCPCall
 
 	Input    json.RawMessage // as the agent sent it
@@ -167,6 +170,19 @@ func (t *Tool) Paths() []string {
 		return t.Reads
 	}
 	return append(append(make([]string, 0, len(t.Writes)+len(t.Reads)), t.Writes...), t.Reads...)
+}
+
+// Folder is where the call happens: the folder that it names, or the one the agent
+// works in.
+func (e *Event) Folder() string {
+	if e.Tool == nil || e.Tool.Folder == "" {
+		return e.Cwd
+	}
+	named := e.Tool.Folder
+	if path.IsAbs(named) || strings.HasPrefix(named, "~") || strings.HasPrefix(named, "$") || e.Cwd == "" {
+		return named
+	}
+	return path.Join(e.Cwd, named)
 }
 
 // Unreadable says why nobody can know what a call would do that guards look at;

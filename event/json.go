@@ -192,6 +192,7 @@ func (t *Tool) appendTo(o *object, noBodies bool) {
 	o.list("reads", t.Reads)
 	o.list("writes", t.Writes)
 	o.str("url", t.URL)
+	o.str("folder", t.Folder)
 	if m := t.MCP; m != nil {
 		o.key("mcp")
 		o.open()

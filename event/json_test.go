@@ -59,7 +59,7 @@ func drawEvent(t *rapid.T) Event {
 	if flag("tool") {
 		e.Tool = &Tool{
 			Name: text("tool"), Kind: rapid.SampledFrom(ToolKinds()).Draw(t, "tool kind"), CallID: text("call"),
-			Commands: texts("commands"), Reads: texts("reads"), Writes: texts("writes"), URL: text("url"),
+			Commands: texts("commands"), Reads: texts("reads"), Writes: texts("writes"), URL: text("url"), Folder: text("folder"),
 			Input: anyJSON().Draw(t, "input"), Changed: anyJSON().Draw(t, "changed"),
 			Output: anyJSON().Draw(t, "output"),
 			Failed: flag("failed"), Duration: time.Duration(rapid.Int64Range(0, 1e6).Draw(t, "ms")) * time.Millisecond,

@@ -45,6 +45,7 @@ type wireTool struct {
 	Reads      []string        `json:"reads"`
 	Writes     []string        `json:"writes"`
 	URL        string          `json:"url"`
+	Folder     string          `json:"folder"`
 	MCP        *MCPCall        `json:"mcp"`
 	Input      json.RawMessage `json:"input"`
 	Changed    json.RawMessage `json:"changed"`
@@ -71,7 +72,7 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	if t := w.Tool; t != nil {
 		e.Tool = &Tool{
 			Name: t.Name, Kind: t.Kind, CallID: t.CallID, Commands: t.Commands, Reads: t.Reads, Writes: t.Writes,
-			URL: t.URL, MCP: t.MCP, Input: t.Input, Changed: t.Changed, Output: t.Output, Failed: t.Failed,
+			URL: t.URL, Folder: t.Folder, MCP: t.MCP, Input: t.Input, Changed: t.Changed, Output: t.Output, Failed: t.Failed,
 			Duration: time.Duration(t.DurationMS) * time.Millisecond,
 		}
 	}

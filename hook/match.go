@@ -109,8 +109,8 @@ func (m *matcher) holdsFor(ev *event.Event) bool {
 		return false
 	}
 	if m.path != "" && !anyString(t.Paths(), func(p string) bool {
-		return m.pathFits(p, ev.Cwd) || anyString(ev.Projects,
-			func(root string) bool { return m.relativeFits(p, ev.Cwd, root) })
+		return m.pathFits(p, ev.Folder()) || anyString(ev.Projects,
+			func(root string) bool { return m.relativeFits(p, ev.Folder(), root) })
 	}) {
 		return false
 	}

@@ -45,6 +45,13 @@ type (
 	RuleInfo = inspect.RuleInfo
 )
 
+// CallOf is the tool call of an event as guards see it.
+func CallOf(ev *event.Event, project, home string) Call {
+	call := inspect.CallOf(ev, project, home)
+	call.Event = ev
+	return call
+}
+
 // Options set up a guard.
 type Options struct {
 	// Ask makes the dispatcher ask a person instead of denying. The guard only
@@ -53,10 +60,11 @@ type Options struct {
 	// Allow lists what is always allowed: a guard's name, a rule id, or
 	// "rule:exact command" for one command only.
 	Allow []string
-	// OwnPaths, DaemonPID and Resolve are those of [inspect.Options].
+	// OwnPaths, DaemonPID, Resolve and Twin are those of [inspect.Options].
 	OwnPaths  []string
 	DaemonPID int
 	Resolve   func(path string) string
+	Twin      func(path string, among []string) string
 	// Scripts is what several guards parse commands with, Facts what several packs
 	// collect facts with; nil is one of its own.
 	Scripts *scriptcache.Cache
@@ -72,7 +80,7 @@ type Options struct {
 
 // machine is what guards written in Go know of the machine.
 func (o *Options) machine() inspect.Options {
-	return inspect.Options{OwnPaths: o.OwnPaths, DaemonPID: o.DaemonPID, Resolve: o.Resolve}
+	return inspect.Options{OwnPaths: o.OwnPaths, DaemonPID: o.DaemonPID, Resolve: o.Resolve, Twin: o.Twin}
 }
 
 // Info describes one guard.
@@ -143,6 +151,9 @@ type checker interface {
 	// MustParse reports whether a command is worth parsing: a cheap look at its
 	// text.
 	MustParse(command string) bool
+	// WatchesFolder reports whether a command in this folder is worth parsing though
+	// it names nothing: cat config, in ~/.aws.
+	WatchesFolder(folder string) bool
 	// CheckScript reports what is wrong with a parsed command.
 	CheckScript(s *inspect.Scope)
 	// CheckPaths reports what is wrong with the paths that file tools name.
@@ -222,12 +233,13 @@ func (g *Guard) checkCall(call *Call, extra inspect.InputPaths, scripts *scriptc
 		return nil
 	}
 	report := inspect.NewReport(g.name, g.allow)
+	inWatched := len(call.Commands) > 0 && g.checker.WatchesFolder(call.Cwd)
 	for _, cmd := range call.Commands {
 		if g.wholeCall {
 			break
 		}
 		report.Command = cmd
-		if shell.IsTooLong(cmd) || strings.ContainsRune(cmd, 0) || g.checker.MustParse(cmd) {
+		if shell.IsTooLong(cmd) || strings.ContainsRune(cmd, 0) || inWatched || g.checker.MustParse(cmd) {
 			g.checkCommand(report, call, cmd, scripts)
 		}
 	}

@@ -1,11 +1,14 @@
 package guard
 
 import (
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // fakeLinks stands for a disk with a few links on it.
@@ -129,4 +132,61 @@ func TestFileToolsAndPrograms(t *testing.T) {
 	if !hasRule(got, "own-files.write") {
 		t.Errorf("delete of .claude by a tool: %v", got)
 	}
+}
+
+// Hard links lead to our files and to secrets like any other name, in every way to make
+// one and to write to one; links to the home directory do not hide what is deleted.
+func TestSecondNamesOnDisk(t *testing.T) {
+	home := t.TempDir()
+	app := filepath.Join(home, "app")
+	for file, text := range map[string]string{".claude/settings.json": "{}", ".bashrc": "x", ".ssh/id_rsa": "k", "app/a.txt": "a",
+		"app/plain2": "b", ".config/hookmux/config.json": "{}", "Documents/x": "x"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(home, file)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(home, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{"s.json": ".claude/settings.json", "rc": ".bashrc", "k": ".ssh/id_rsa",
+		"plain": "app/plain2", "c": ".config/hookmux/config.json"} {
+		if err := os.Link(filepath.Join(home, to), filepath.Join(app, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{"h": home, "r": "/", "rcs": filepath.Join(home, ".bashrc")} {
+		if err := os.Symlink(to, filepath.Join(app, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	opt := Options{Resolve: paths.Real, Twin: paths.Twin, OwnPaths: []string{filepath.Join(home, ".config/hookmux")}}
+	guards := map[string]*Guard{"own-files": NewOwnFiles(opt), "secrets": NewSecrets(opt), "destructive": NewDestructive(opt)}
+	call := func(c Call) Call { c.Home, c.Cwd, c.Project = home, app, app; return c }
+	for cmd, want := range map[string]string{
+		"echo {} > s.json": "own-files.write", "tee s.json < x": "own-files.write", "sed -i s/a/b/ s.json": "own-files.write",
+		"cp x s.json": "own-files.write", "truncate -s0 c": "own-files.write", "echo x >> rc": "own-files.launch",
+		"echo x >> rcs": "own-files.launch", "echo x > plain": "", "echo x > a.txt": "", "rm s.json": "",
+		"cp -l ~/.claude/settings.json z": "own-files.write", "cp --link ~/.claude/settings.json z": "own-files.write",
+		"cp -al ~/.claude z": "own-files.write", "cp -s ~/.claude/settings.json z": "own-files.write",
+		"rsync -a --link-dest=$HOME/.claude ~/.claude/ c2/":                                  "own-files.write",
+		`python3 -c "import os; os.link(os.path.expanduser('~/.claude/settings.json'),'s')"`: "own-files.write",
+		`python3 -c "import os; os.symlink('` + home + `/.claude','c')"`:                     "own-files.write",
+		`node -e 'require("fs").linkSync(process.env.HOME+"/.claude/settings.json","s")'`:    "own-files.write",
+		`perl -e 'link("$ENV{HOME}/.claude/settings.json","s")'`:                             "own-files.write",
+		"cat k": "secrets.read", "base64 < k": "secrets.read", "cat plain a.txt": "", "ln ~/.ssh/id_rsa z": "secrets.read",
+		"mv ~/.ssh/id_rsa z.txt": "secrets.read", "find h/ -delete": "destructive.find-delete",
+		"rm -rf h/.": "destructive.rm-broad", "find r/home -delete": "destructive.find-delete", "rm -rf h/Documents": "destructive.rm-outside",
+		"find -L h -delete": "destructive.find-delete", "rm h": "", "rm -rf dist": "", "find . -name '*.o' -delete": "",
+	} {
+		guard, _, _ := strings.Cut(want, ".")
+		for name, g := range guards {
+			if want == "" || name == guard {
+				checkRule(t, g, call(Call{ToolKind: "shell", Commands: []string{cmd}}), want)
+			}
+		}
+	}
+	for file, want := range map[string]string{"s.json": "own-files.write", "rc": "own-files.launch", "plain": "", "a.txt": ""} {
+		checkRule(t, guards["own-files"], call(Call{ToolKind: "file_write", Writes: []string{file}}), want)
+	}
+	checkRule(t, guards["secrets"], call(Call{ToolKind: "file_read", Reads: []string{"k"}}), "secrets.file")
 }

@@ -100,6 +100,9 @@ func (c *packChecker) repeats(ev *event.Event) bool {
 	return ok && max(n.SameCall, n.SameFailure, n.Alternating) > 2
 }
 
+// WatchesFolder has nothing to add: rules name programs.
+func (c *packChecker) WatchesFolder(string) bool { return false }
+
 // NamedIn has nothing to say: what no shell can read runs nothing.
 func (c *packChecker) NamedIn(string) string { return "" }
 
@@ -175,6 +178,7 @@ func callEvent(call *Call) *event.Event {
 	}
 	tool.Name, tool.Kind, tool.Commands = call.ToolName, event.ToolKind(call.ToolKind), call.Commands
 	tool.Reads, tool.Writes, tool.URL, tool.Input, tool.Changed = call.Reads, call.Writes, call.URL, call.Input, nil
+	tool.Folder = "" // call.Cwd is where it runs
 	ev.Cwd, ev.Tool = call.Cwd, &tool
 	return &ev
 }

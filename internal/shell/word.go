@@ -130,6 +130,13 @@ func (w *walker) buildFields(word *syntax.Word, c inherited, split bool) []Word 
 		w.addPart(b, p, c, false)
 	}
 	b.endField()
+	if split && len(b.done) > 1 {
+		// zsh, and a second reading by eval or ssh, expand a tilde that splitting brings
+		// to the front: nobody names a file so.
+		for i := range b.done {
+			b.done[i].Tilde = b.done[i].Tilde || strings.HasPrefix(b.done[i].Text, "~")
+		}
+	}
 	if hi := len(w.out.Runs); hi > lo {
 		for i := range b.done {
 			b.done[i].From = Span{Lo: lo, Hi: hi}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/canonicaljson"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/shell"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/termsafe"
@@ -58,7 +59,7 @@ func RuleFor(ev *event.Event) (Rule, error) {
 		return commandRule(ev)
 	}
 	if (t.Kind == event.FileWrite || t.Kind == event.FileEdit) && len(t.Writes) > 0 {
-		return Rule{Writes: absolutePaths(t.Writes, ev.Cwd)}, nil
+		return writesRule(t.Writes, ev.Folder())
 	}
 	if t.Kind == event.Fetch && t.URL != "" {
 		if host := hostOf(t.URL); host != "" {
@@ -97,10 +98,10 @@ func commandRule(ev *event.Event) (Rule, error) {
 		return Rule{}, fmt.Errorf("the input is too long for a rule that a person can read")
 	}
 	if strings.Contains(words[0], "/") && !filepath.IsAbs(words[0]) {
-		if ev.Cwd == "" {
+		if ev.Folder() == "" {
 			return Rule{}, fmt.Errorf("%s depends on the folder, and the agent did not say which", words[0])
 		}
-		rule.Dir = filepath.Clean(ev.Cwd)
+		rule.Dir = filepath.Clean(ev.Folder())
 	}
 	return rule, nil
 }
@@ -156,16 +157,22 @@ func (r *Rule) Text() string {
 	return termsafe.Line(s, 0)
 }
 
-func absolutePaths(paths []string, cwd string) []string {
-	out := make([]string, len(paths))
-	for i, p := range paths {
+// writesRule is the rule for files that a tool writes: those that the names lead to now.
+// A name that leads to another file later is another rule.
+func writesRule(named []string, folder string) (Rule, error) {
+	out := make([]string, len(named))
+	for i, p := range named {
 		if !filepath.IsAbs(p) {
-			p = filepath.Join(cwd, p)
+			p = filepath.Join(folder, p)
 		}
-		out[i] = filepath.Clean(p)
+		out[i] = paths.Real(p)
+		if paths.HasSeveralNames(out[i]) {
+			return Rule{}, fmt.Errorf("%s has several names (hard links), so a rule for this one would be about the "+
+				"others as well", out[i])
+		}
 	}
 	slices.Sort(out)
-	return slices.Compact(out)
+	return Rule{Writes: slices.Compact(out)}, nil
 }
 
 func hostOf(address string) string {

@@ -92,8 +92,8 @@ func (c *card) addHead(r *Request, title string) {
 		who += " (" + ev.Subagent.Type + ")"
 	}
 	c.addLine("%s %s", who, wantsText(r))
-	if ev.Cwd != "" {
-		c.addLine("in %s", ev.Cwd)
+	if folder := ev.Folder(); folder != "" {
+		c.addLine("in %s", folder)
 	}
 	if r.Need.Asked != "" {
 		c.addLine("%s wants you to look: %s", r.Need.Asked, r.Need.Why)

@@ -46,6 +46,34 @@ type rule func(x *scope, r *shell.Run)
 // scope is what the rules of one command work with.
 type scope struct{ *inspect.Scope }
 
+// ResolveWord is where a word points, links followed: those on the disk, and those that
+// this very command makes. What is done to a link itself is not done to where it leads.
+func (x *scope) ResolveWord(w shell.Word, r *shell.Run) inspect.Place {
+	p := x.Scope.ResolveWord(w, r)
+	if !p.Known || r == nil || r.Contained || r.Remote || w.Glob && !p.All {
+		return p
+	}
+	enters := p.All || strings.HasSuffix(w.Text, "/") || strings.HasSuffix(w.Text, "/.") ||
+		inspect.HasWord(r.Args()[:min(1, len(r.Args()))], "-L", "-H")
+	to, linked := x.LinkTarget(p.Path)
+	if !linked || !enters {
+		to, linked = x.RealPath(p.Path, enters)
+	}
+	if !linked {
+		return p
+	}
+	// The project itself may be reached by a link.
+	if project, ok := x.RealPath(x.Project, true); ok && inspect.IsUnder(to, project) {
+		return p
+	}
+	real := p
+	real.Path = to
+	if x.WhyBroad(real) == inspect.NotBroad && !(x.IsOutside(real) && inspect.IsUnder(to, x.Home)) {
+		return p
+	}
+	return real
+}
+
 var (
 	setupOnce sync.Once
 	ruleTable map[string]rule
@@ -63,6 +91,9 @@ func New() Checker {
 
 // MustParse reports whether a command names something that has a rule.
 func (Checker) MustParse(command string) bool { return needles.MustParse(command) }
+
+// WatchesFolder has nothing to add: what deletes is named in the command.
+func (Checker) WatchesFolder(string) bool { return false }
 
 // CheckPaths has nothing to say: file tools lose no more than one file.
 func (Checker) CheckPaths(*inspect.Scope, inspect.InputPaths) {}

@@ -42,6 +42,9 @@ func ReadInput(call *Call) InputPaths {
 	case "mcp", "other", "":
 		if named {
 			readCommands(call)
+			if !toolWrites(call.ToolName) { // nobody said what it does with the paths it names
+				out.Reads = call.Writes
+			}
 			return out
 		}
 	case "shell":
@@ -61,7 +64,8 @@ func ReadInput(call *Call) InputPaths {
 		out.Unreadable = fmt.Sprintf("its input is longer than %d MiB", maxInput>>20)
 		return out
 	}
-	r := inputReader{call: call, out: &out, writes: toolWrites(call.ToolName), globs: matchesNames(call.ToolName)}
+	r := inputReader{call: call, out: &out, writes: toolWrites(call.ToolName), globs: matchesNames(call.ToolName),
+		types: typesText(call.ToolName)}
 	if err := walkJSON(call.Input, throughTexts(r.takeText)); err != nil {
 		out.Unreadable = "its input is not valid JSON: " + err.Error()
 	}
@@ -78,9 +82,9 @@ func readCommands(call *Call) {
 		return
 	}
 	known := len(call.Commands)
-	r := inputReader{call: call, out: &InputPaths{}}
+	r := inputReader{call: call, out: &InputPaths{}, types: typesText(call.ToolName)}
 	take := func(key, value string) bool {
-		if !isCommandKey(key) && key != "code" {
+		if !isCommandKey(key) && key != "code" && !(r.types && isTypedKey(key)) {
 			return true
 		}
 		return slices.Contains(call.Commands[:known], value) || r.takeText(key, value)
@@ -110,10 +114,14 @@ func addListed(call *Call) {
 			arguments := listedArguments(v)
 			for key, member := range v {
 				open = append(open, member)
+				words := wordList(member)
+				if typed := isTypedKey(strings.ToLower(key)) && typesText(call.ToolName); typed && len(words) > 0 {
+					call.Commands = append(slices.Clip(call.Commands), typedLines(joinKeys(words, "")),
+						typedLines(joinKeys(words, " ")))
+				}
 				if !isCommandKey(strings.ToLower(key)) {
 					continue
 				}
-				words := wordList(member)
 				if program, isText := member.(string); isText && len(arguments) > 0 {
 					words = append([]string{program}, arguments...)
 				}
@@ -125,11 +133,27 @@ func addListed(call *Call) {
 	}
 }
 
+// joinKeys joins keys that are typed one after another.
+func joinKeys(keys []string, between string) string {
+	var b strings.Builder
+	for _, key := range keys {
+		switch strings.ToLower(key) {
+		case "enter", "return", "c-m", "c-j", "kpenter":
+			b.WriteByte('\n')
+		case "space":
+			b.WriteByte(' ')
+		default:
+			b.WriteString(key + between)
+		}
+	}
+	return b.String()
+}
+
 // listedArguments are the arguments that stand beside a program's name.
 func listedArguments(members map[string]any) []string {
 	for key, member := range members {
 		switch strings.ToLower(key) {
-		case "args", "arguments", "argv", "parameters":
+		case "args", "arguments", "argv", "parameters", "params", "arg", "options":
 			if words := wordList(member); len(words) > 0 {
 				return words
 			}
@@ -168,10 +192,34 @@ func throughTexts(visit func(key, value string) bool) func(key, value string) bo
 func isCommandKey(key string) bool {
 	switch strings.ReplaceAll(strings.ReplaceAll(key, "_", ""), "-", "") {
 	case "command", "cmd", "script", "commands", "cmds", "commandline", "cmdline", "shellcommand", "bash",
-		"bashcommand", "terminalcommand":
+		"bashcommand", "terminalcommand", "program", "executable", "binary", "run", "exec", "execute", "argv":
 		return true
 	}
 	return false
+}
+
+// typesText guesses from its name whether a tool types into a terminal: what it types is
+// run there.
+func typesText(tool string) bool {
+	return nameHas(tool, "send_text", "sendtext", "send-text", "send_keys", "sendkeys", "send-keys", "send_key", "send_input",
+		"sendinput", "send-input", "stdin", "type_text", "typetext", "terminal", "tmux", "pty", "keystroke", "write_process",
+		"write-process", "run_in_", "paste")
+}
+
+// isTypedKey reports whether a member of this name holds text that is typed.
+func isTypedKey(key string) bool {
+	switch strings.ReplaceAll(strings.ReplaceAll(key, "_", ""), "-", "") {
+	case "text", "keys", "chars", "characters", "input", "inputtext", "data", "content", "string", "value", "line", "lines",
+		"keystrokes", "message":
+		return true
+	}
+	return false
+}
+
+// typedLines is typed text as a shell reads it: Enter ends a line, however it is spelled.
+func typedLines(text string) string {
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "<Enter>", "\n", "{Enter}", "\n", "{enter}", "\n", `\n`, "\n", `\r`, "\n",
+		"<CR>", "\n", "C-m", "\n", "<Space>", " ").Replace(text)
 }
 
 // toolWrites guesses from its name whether a tool writes.
@@ -283,6 +331,7 @@ type inputReader struct {
 	out    *InputPaths
 	writes bool
 	globs  bool // "pattern" is one of file names
+	types  bool // it types into a terminal
 }
 
 func (r *inputReader) takeText(key, v string) bool {
@@ -290,13 +339,16 @@ func (r *inputReader) takeText(key, v string) bool {
 	case key == "code" && r.call.ToolKind != "search" && runsCode(r.call.ToolName):
 		r.call.Commands = append(slices.Clip(r.call.Commands), quote.Line([]string{"python3", "-c", v}),
 			quote.Line([]string{"node", "-e", v}))
-	case isCommandKey(key):
+	case isCommandKey(key), r.types && isTypedKey(key):
 		if r.call.ToolKind == "search" {
 			return true
 		}
 		if len(r.call.Commands) >= maxCommands {
 			r.out.Unreadable = fmt.Sprintf("its input holds more than %d commands", maxCommands)
 			return false
+		}
+		if r.types {
+			v = typedLines(v)
 		}
 		// A new slice: the caller's must not grow under its feet.
 		r.call.Commands = append(r.call.Commands[:len(r.call.Commands):len(r.call.Commands)], v)

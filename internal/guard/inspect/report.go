@@ -36,6 +36,10 @@ type Options struct {
 	// and returns the rest unchanged. It must be quick and must not fail; nil
 	// leaves every path as it is named. own-files and secrets judge both names.
 	Resolve func(path string) string
+	// Twin is the name that a file has among these files, and the files in these
+	// folders, if it is one of them by a hard link; "" if it is none. Nil: nobody
+	// knows.
+	Twin func(path string, among []string) string
 }
 
 // Finding is one thing a guard objects to.

@@ -9,6 +9,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
 // agents are the programs that run hooks, as the catalogue describes them.
@@ -30,10 +31,22 @@ var agentByProgram = sync.OnceValue(func() map[string]*agent.Known {
 // startedAgent is the agent that a run starts, and the words behind it: the
 // program itself, or npx with its package.
 func startedAgent(r *shell.Run) (*agent.Known, []shell.Word) {
-	if known := agentByProgram()[r.Name()]; known != nil {
+	name := strings.TrimSuffix(r.Name(), ".exe")
+	if known := agentByProgram()[name]; known != nil {
 		return known, r.Args()
 	}
-	switch r.Name() {
+	if args := r.Args(); programs.IsInterpreter(name) && len(args) > 0 { // node …/claude-code/cli.js
+		for i, a := range args {
+			if known := packageIn(a.Text); known != nil {
+				return known, args[i+1:]
+			}
+		}
+		return nil, nil
+	}
+	if known := packageIn(r.Argv[0].Text); known != nil { // a program in the folder of its package
+		return known, r.Args()
+	}
+	switch name {
 	case "npx", "bunx", "pnpx", "npm", "pnpm", "yarn", "bun":
 	default:
 		return nil, nil
@@ -51,6 +64,35 @@ func startedAgent(r *shell.Run) (*agent.Known, []shell.Word) {
 	return nil, nil
 }
 
+// packageIn is the agent in whose installed package a path lies.
+func packageIn(p string) *agent.Known {
+	list := agents()
+	for k := range list {
+		for _, name := range list[k].HooksOff.Packages {
+			if strings.Contains(p, "node_modules/"+name+"/") {
+				return &list[k]
+			}
+		}
+	}
+	return nil
+}
+
+// movedByWrapper is the variable that a program which starts others sets for the agent
+// (systemd-run -E NAME=value); "" for none.
+func movedByWrapper(x *scope, started *agent.Known) string {
+	for _, word := range strings.FieldsFunc(x.Report.Command, func(c rune) bool { return c == ' ' || c == '\n' || c == '\t' }) {
+		word = strings.Trim(word, `'"`)
+		for _, option := range [...]string{"--setenv=", "-E", "--env="} {
+			word = strings.TrimPrefix(word, option)
+		}
+		name, value, ok := strings.Cut(word, "=")
+		if ok && value != "" && (slices.Contains(started.HooksOff.Moves, name) || slices.Contains(started.HooksOff.Variables, name)) {
+			return name
+		}
+	}
+	return ""
+}
+
 // checkAgentStart refuses to start an agent so that it does not find, or does not run,
 // its hooks.
 func (t *Checker) checkAgentStart(x *scope, r *shell.Run) {
@@ -60,6 +102,12 @@ func (t *Checker) checkAgentStart(x *scope, r *shell.Run) {
 	}
 	t.checkAgentSwitches(x, r, started, args)
 	checkUnasked(x, r, started, args)
+	if len(r.Via) > 0 {
+		if name := movedByWrapper(x, started); name != "" {
+			x.Report.Add("hooks-off", r.String(), fmt.Sprintf("%s has %s read its settings and hooks from elsewhere, or run none",
+				name, started.Programs[0]))
+		}
+	}
 	for i := range x.Script.Runs {
 		other := &x.Script.Runs[i]
 		if other == r || len(other.Argv) == 0 || other.Name() == "export" || other.Name() == "declare" ||

@@ -11,6 +11,10 @@ import (
 var writesInCode = []string{"write", "'w'", `"w"`, "'a'", `"a"`, "'w+'", "dump", "unlink", "remove", "rename",
 	"rmSync", "truncate", "copyfile", "copyFile", "replace(", "rmtree", "shutil.", "File.open", "appendFile"}
 
+// linksInCode give a file a second name.
+var linksInCode = []string{"os.link", "os.symlink", "symlink", "link_to(", "hardlink", "linkSync", "fs.link", "link(",
+	"File.link"}
+
 // checkCode refuses python3 -c and the like that name our files and write.
 func (t *Checker) checkCode(x *scope, r *shell.Run) {
 	text, ok := r.Code()
@@ -38,6 +42,9 @@ func (t *Checker) checkCode(x *scope, r *shell.Run) {
 	}
 	for _, d := range inspect.DeletersInCode {
 		deletes = deletes || strings.Contains(text, d)
+	}
+	for _, l := range linksInCode { // a second name for what holds ours is one for ours
+		deletes = deletes || strings.Contains(text, l)
 	}
 	if !writes && !deletes {
 		return

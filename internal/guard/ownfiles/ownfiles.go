@@ -31,6 +31,7 @@ var Rules = []inspect.RuleInfo{
 type scope struct {
 	*inspect.Scope
 	protected []protectedPath // made on first use
+	watched   []string        // the same, and start files
 	// names are what earlier parts of the command call hookmux; foundByName says
 	// that one of them lets find look for it.
 	names       map[string]bool
@@ -45,7 +46,8 @@ type Checker struct {
 	exact  []string // absolute files and directories from the options
 	files  []string
 	dirs   []string
-	daemon string // the daemon's process number, "" when not known
+	twin   func(path string, among []string) string // inspect.Options.Twin
+	daemon string                                   // the daemon's process number, "" when not known
 }
 
 // MustParse reports whether a command names something of ours, or writes where
@@ -54,9 +56,12 @@ func (t *Checker) MustParse(command string) bool {
 	return t.pre.MustParse(command) || t.links != nil && (t.links.Match(command) || hasFileRedirect(command))
 }
 
+// WatchesFolder reports whether files of ours may lie in a folder.
+func (t *Checker) WatchesFolder(folder string) bool { return t.pre.Match(folder + "/") }
+
 // New makes the checker for the files that opt names.
 func New(opt inspect.Options) *Checker {
-	t := &Checker{}
+	t := &Checker{twin: opt.Twin}
 	if opt.DaemonPID > 1 {
 		t.daemon = strconv.Itoa(opt.DaemonPID)
 	}
@@ -99,7 +104,8 @@ var watchedWords = []string{
 	"bashrc", "bash_", "profile", "zshrc", "zshenv", "zprofile", "zlogin", "zlogout", "kshrc", "cshrc", "config.fish",
 	"conf.d", "crontab", "cron", "systemd", "launchagents", "launchdaemons", "autostart", "authorized_keys", "xinitrc",
 	"xsession", "environment", "tmux.conf", "screenrc", "gitconfig", "hookspath", "templatedir", "ssh/rc", "rc.local",
-	"init.d", "ld.so.preload", ".pam_", "systemctl", "launchctl", "gsettings", "dconf", "at ", "batch", "pkill", "slay",
+	"init.d", "inputrc", "/bin", "bash-completion", "bash_completion", ".fish", "oh-my-zsh", "/shims", "pnpm/", "chsh",
+	"usermod", "dscl", "git config", "ld.so.preload", ".pam_", "systemctl", "launchctl", "gsettings", "dconf", "at ", "batch", "pkill", "slay",
 }
 
 // makeNeedles collects what MustParse looks for.
@@ -217,20 +223,21 @@ func (t *Checker) CheckPaths(s *inspect.Scope, extra inspect.InputPaths) {
 	mine := func(p string) bool {
 		return t.isOwned(p) || removes && t.holdsOwned(x, p) || ownBinary(shell.Word{Text: p})
 	}
-	text, known := inspect.WrittenText(s.Call)
 	for _, list := range [...][]string{s.Call.Writes, extra.Writes} {
 		for _, p := range list {
 			at := s.ResolveText(p, strings.HasPrefix(p, "~"), strings.HasPrefix(p, "$"), nil)
-			hit := mine(p) || at.Known && mine(at.Path)
-			if !hit && at.Known {
-				resolved, ok := s.RealPath(at.Path, true)
-				hit = ok && mine(resolved)
-				if !hit && !t.checkStartPath(x, at.Path, text, known) && ok {
-					t.checkStartPath(x, resolved, text, known)
-				}
+			names := []string{p}
+			if at.Known {
+				names = append(t.otherNames(x, at.Path, true), p)
 			}
-			if hit {
+			if slices.ContainsFunc(names, mine) {
 				s.Report.Add("write", p, fmt.Sprintf("changes %s", p))
+				continue
+			}
+			for _, name := range names {
+				if t.checkStartPath(x, name) {
+					break
+				}
 			}
 		}
 	}

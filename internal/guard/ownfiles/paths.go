@@ -2,6 +2,7 @@ package ownfiles
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
@@ -39,8 +40,11 @@ func (t *Checker) isOwned(p string) bool {
 // protectedPath is a file, or a directory with everything in it.
 type protectedPath struct {
 	path string // absolute, in lower case
+	real string // absolute, as it is spelled
 	dir  bool
 }
+
+func newProtected(p string, dir bool) protectedPath { return protectedPath{strings.ToLower(p), p, dir} }
 
 // protectedPaths are our files where they are expected: in the home directory, in
 // the project and where the options say.
@@ -49,19 +53,19 @@ func (t *Checker) protectedPaths(x *scope) []protectedPath {
 		return x.protected
 	}
 	for _, e := range t.exact {
-		x.protected = append(x.protected, protectedPath{strings.ToLower(e), true})
+		x.protected = append(x.protected, newProtected(e, true))
 	}
 	for _, c := range hookConfigs() {
 		p, dir := strings.CutSuffix(c, "/")
 		switch {
 		case strings.HasPrefix(p, "/"):
-			x.protected = append(x.protected, protectedPath{p, dir})
+			x.protected = append(x.protected, newProtected(p, dir))
 		case strings.HasPrefix(p, "support/"):
 		case !strings.HasPrefix(p, "."):
-			x.protected = append(x.protected, protectedPath{strings.ToLower(path.Join(x.Home, p)), dir})
+			x.protected = append(x.protected, newProtected(path.Join(x.Home, p), dir))
 		default:
 			for _, root := range [...]string{x.Home, x.Project, x.Cwd} {
-				x.protected = append(x.protected, protectedPath{strings.ToLower(path.Join(root, p)), dir})
+				x.protected = append(x.protected, newProtected(path.Join(root, p), dir))
 			}
 		}
 	}
@@ -198,8 +202,41 @@ func (t *Checker) wordIsOwned(x *scope, w shell.Word, r *shell.Run, del bool) bo
 		return false
 	}
 	// Deleting a link leaves alone what it points to.
-	resolved, ok := x.RealPath(p.Path, !del || p.All || strings.HasSuffix(w.Text, "/"))
-	return ok && test(resolved)
+	follow := !del || p.All || strings.HasSuffix(w.Text, "/")
+	return slices.ContainsFunc(t.otherNames(x, p.Path, follow)[1:], test)
+}
+
+// otherNames are the names of what a path leads to: itself, where links lead, and the
+// name that one of our files, or a start file, has besides (a hard link). follow says
+// whether the last part of the path is followed.
+func (t *Checker) otherNames(x *scope, p string, follow bool) []string {
+	names := []string{p}
+	if resolved, ok := x.RealPath(p, follow); ok {
+		names = append(names, resolved)
+	}
+	if t.twin == nil || !follow {
+		return names
+	}
+	if twin := t.twin(names[len(names)-1], t.watchedFiles(x)); twin != "" {
+		names = append(names, twin)
+	}
+	return names
+}
+
+// watchedFiles are the files and folders that no second name may lead to.
+func (t *Checker) watchedFiles(x *scope) []string {
+	if x.watched == nil {
+		for _, e := range t.protectedPaths(x) {
+			x.watched = append(x.watched, e.real)
+		}
+		for _, f := range startFiles {
+			if path.IsAbs(f.path) {
+				continue // of the system: nobody but its owner links to it
+			}
+			x.watched = append(x.watched, path.Join(x.Home, f.path))
+		}
+	}
+	return x.watched
 }
 
 // ownBinary reports whether w names hookmux's programs: without them no agent's

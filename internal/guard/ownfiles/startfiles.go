@@ -3,10 +3,10 @@ package ownfiles
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
-	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -19,20 +19,16 @@ import (
 type startFile struct {
 	path string
 	who  string // who runs it
-	// shell says that it is shell text: a plain setting may be added to it.
-	shell bool
-	// git says that it is git's configuration: only settings that git runs count.
-	git bool
 }
 
 var startFiles = []startFile{
-	{path: ".bashrc", who: "every shell", shell: true}, {path: ".bash_profile", who: "every login", shell: true},
-	{path: ".bash_login", who: "every login", shell: true}, {path: ".bash_logout", who: "every logout", shell: true},
-	{path: ".bash_aliases", who: "every shell", shell: true}, {path: ".profile", who: "every login", shell: true},
-	{path: ".zshrc", who: "every shell", shell: true}, {path: ".zshenv", who: "every shell", shell: true},
-	{path: ".zprofile", who: "every login", shell: true}, {path: ".zlogin", who: "every login", shell: true},
-	{path: ".zlogout", who: "every logout", shell: true}, {path: ".config/zsh/.zshrc", who: "every shell", shell: true},
-	{path: ".kshrc", who: "every shell", shell: true}, {path: ".cshrc", who: "every shell"}, {path: ".tcshrc",
+	{path: ".bashrc", who: "every shell"}, {path: ".bash_profile", who: "every login"},
+	{path: ".bash_login", who: "every login"}, {path: ".bash_logout", who: "every logout"},
+	{path: ".bash_aliases", who: "every shell"}, {path: ".profile", who: "every login"},
+	{path: ".zshrc", who: "every shell"}, {path: ".zshenv", who: "every shell"},
+	{path: ".zprofile", who: "every login"}, {path: ".zlogin", who: "every login"},
+	{path: ".zlogout", who: "every logout"},
+	{path: ".kshrc", who: "every shell"}, {path: ".cshrc", who: "every shell"}, {path: ".tcshrc",
 		who: "every shell"},
 	{path: ".config/fish/config.fish", who: "every shell"}, {path: ".config/fish/conf.d/", who: "every shell"},
 	{
@@ -60,15 +56,29 @@ var startFiles = []startFile{
 	{path: "/etc/cron.daily/", who: "cron"}, {path: "/etc/cron.weekly/", who: "cron"}, {path: "/etc/cron.monthly/",
 		who: "cron"},
 	{path: "/var/spool/cron/", who: "cron"}, {path: "/var/at/", who: "cron"}, {path: "/etc/anacrontab", who: "cron"},
-	{path: "/etc/profile", who: "every login", shell: true}, {path: "/etc/profile.d/", who: "every login", shell: true},
-	{path: "/etc/bash.bashrc", who: "every shell", shell: true}, {path: "/etc/bashrc", who: "every shell", shell: true},
-	{path: "/etc/zsh/", who: "every shell", shell: true}, {path: "/etc/zshrc", who: "every shell", shell: true},
+	{path: "/etc/profile", who: "every login"}, {path: "/etc/profile.d/", who: "every login"},
+	{path: "/etc/bash.bashrc", who: "every shell"}, {path: "/etc/bashrc", who: "every shell"},
+	{path: "/etc/zsh/", who: "every shell"}, {path: "/etc/zshrc", who: "every shell"},
 	{path: "/etc/environment", who: "every login"}, {path: "/etc/rc.local", who: "the machine"}, {path: "/etc/init.d/",
 		who: "the machine"},
 	{path: "/etc/ld.so.preload", who: "every program"}, {path: ".ssh/rc", who: "every ssh login"},
 	{path: ".ssh/environment", who: "every ssh login"}, {path: ".ssh/authorized_keys", who: "whoever holds the key"},
-	{path: ".ssh/authorized_keys2", who: "whoever holds the key"}, {path: ".gitconfig", who: "git", git: true},
-	{path: ".config/git/config", who: "git", git: true}, {path: "/etc/gitconfig", who: "git", git: true},
+	{path: ".ssh/authorized_keys2", who: "whoever holds the key"}, {path: ".gitconfig", who: "git"},
+	{path: ".config/git/config", who: "git"}, {path: "/etc/gitconfig", who: "git"},
+	{path: ".inputrc", who: "every shell"}, {path: "/etc/inputrc", who: "every shell"},
+	{path: ".bash_completion", who: "every shell"}, {path: ".config/fish/functions/", who: "every shell"},
+	{path: ".config/fish/completions/", who: "every shell"}, {path: ".config/nushell/env.nu", who: "every shell"},
+	{path: ".local/share/bash-completion/", who: "every shell"}, {path: ".oh-my-zsh/custom/", who: "every shell"},
+	{path: ".config/zsh/", who: "every shell"},
+	// Folders on PATH: a program there runs in place of another.
+	{path: ".local/bin/", who: "whoever types its name"}, {path: "bin/", who: "whoever types its name"},
+	{path: ".bin/", who: "whoever types its name"}, {path: ".cargo/bin/", who: "whoever types its name"},
+	{path: "go/bin/", who: "whoever types its name"}, {path: ".npm-global/bin/", who: "whoever types its name"},
+	{path: ".npm-packages/bin/", who: "whoever types its name"}, {path: ".yarn/bin/", who: "whoever types its name"},
+	{path: ".bun/bin/", who: "whoever types its name"}, {path: ".deno/bin/", who: "whoever types its name"},
+	{path: ".local/share/pnpm/", who: "whoever types its name"},
+	{path: ".local/share/mise/shims/", who: "whoever types its name"},
+	{path: ".asdf/shims/", who: "whoever types its name"}, {path: ".pyenv/shims/", who: "whoever types its name"},
 }
 
 // startFileAt finds the start file that an absolute path is.
@@ -90,8 +100,8 @@ func startFileAt(x *scope, p string) (startFile, bool) {
 	return startFile{}, false
 }
 
-// checkStartFile reports a command that writes a start file, unless what it adds
-// is known and only sets something.
+// checkStartFile reports a command that writes a start file, whatever it writes: every
+// line of one runs, or changes what runs, in the person's name.
 func (t *Checker) checkStartFile(x *scope, r *shell.Run, w shell.Word) {
 	if r.Contained || r.Remote {
 		return
@@ -100,54 +110,54 @@ func (t *Checker) checkStartFile(x *scope, r *shell.Run, w shell.Word) {
 	if !p.Known {
 		return
 	}
-	f, ok := startFileAt(x, p.Path)
-	if !ok {
-		return
+	for _, name := range t.otherNames(x, p.Path, true) {
+		if f, ok := startFileAt(x, name); ok {
+			x.Report.Add("launch", r.String(), startReason(w.Text, f))
+			return
+		}
 	}
-	if r.HasOutput && t.onlySets(x, f, r.Output) {
-		return
-	}
-	x.Report.Add("launch", r.String(), startReason(w.Text, f))
 }
 
-// checkStartPath is the same for a file tool that writes text to p.
-func (t *Checker) checkStartPath(x *scope, p string, text string, known bool) bool {
+// checkStartPath is the same for a file tool that writes to p.
+func (t *Checker) checkStartPath(x *scope, p string) bool {
 	f, ok := startFileAt(x, p)
-	if !ok || known && t.onlySets(x, f, text) {
-		return false
+	if ok {
+		x.Report.Add("launch", p, startReason(p, f))
 	}
-	x.Report.Add("launch", p, startReason(p, f))
-	return true
+	return ok
 }
 
 func startReason(p string, f startFile) string {
-	if f.git {
-		return fmt.Sprintf("changes %s so that git runs something else; a person should do that", p)
-	}
 	return fmt.Sprintf("changes %s, which %s runs or reads in the person's name; a person should do that", p, f.who)
 }
 
-// gitRuns finds settings that have git run something.
-var gitRuns = lazyregexp.New(`(?im)hookspath|templatedir|sshcommand|fsmonitor|^\s*\[\s*(filter|include|alias|` +
-	`credential)|` +
-	`^\s*(pager|editor|askpass|external|textconv|cmd|helper|program|path|[\w-]+\s*=\s*!)`)
+// checkLoginShell refuses another shell for the person's logins.
+func (c *writer) checkLoginShell() {
+	if plainName(c.r.Name()) == "chsh" && inspect.HasWord(c.r.Args(), "-l", "--list-shells", "-h", "--help", "-v") {
+		return
+	}
+	if c.r.Name() != "chsh" && len(inspect.OptionValues(c.r.Args(), "-s", "--shell")) == 0 &&
+		!inspect.HasWord(c.r.Args(), "UserShell") {
+		return
+	}
+	c.x.Report.Add("launch", c.r.String(), "changes the shell that logins start; a person should do that")
+}
 
-// onlySets reports whether text that is added to a start file only sets
-// variables, aliases and options, and nothing of that concerns hookmux.
-func (t *Checker) onlySets(x *scope, f startFile, text string) bool {
-	if f.git {
-		return !gitRuns.MatchString(text)
-	}
-	if !f.shell {
-		return false
-	}
-	script := shell.Parse(text)
-	if !inspect.OnlySets(&script) {
-		return false
-	}
-	report := inspect.NewReport("own-files", inspect.Allowed{})
-	t.CheckScript(x.Inner(&script, report))
-	return len(report.List) == 0
+// quietGitSettings are settings for every repository by which git runs nothing and
+// looks for nothing elsewhere.
+var quietGitSettings = []string{"user.name", "user.email", "init.defaultbranch", "pull.*", "push.default",
+	"push.autosetupremote", "push.followtags", "color.*", "advice.*", "fetch.prune", "fetch.parallel", "rebase.autostash",
+	"rebase.autosquash", "merge.conflictstyle", "merge.ff", "diff.algorithm", "diff.renames", "diff.colormoved",
+	"safe.directory", "http.postbuffer", "http.version", "log.date", "status.*", "column.ui", "rerere.enabled", "branch.sort",
+	"tag.sort", "commit.gpgsign", "commit.verbose", "core.autocrlf", "core.eol", "core.safecrlf", "core.quotepath",
+	"core.longpaths", "core.filemode", "core.ignorecase", "core.symlinks", "core.precomposeunicode",
+	"core.compression", "feature.manyfiles", "gc.auto", "help.autocorrect", "pack.windowmemory", "protocol.version"}
+
+func isQuietGitSetting(key string) bool {
+	return slices.ContainsFunc(quietGitSettings, func(pattern string) bool {
+		ok, err := path.Match(pattern, strings.ToLower(key))
+		return ok && err == nil
+	})
 }
 
 // checkCrontab judges a new table. One whose text is known is judged by its commands.

@@ -73,6 +73,7 @@ func setUpWriters() {
 	add((*writer).checkDatabase, "sqlite3", "duckdb")
 	add((*writer).checkGit, "git")
 	add((*writer).checkFind, "find", "fd", "fdfind")
+	add((*writer).checkLoginShell, "chsh", "usermod", "dscl")
 	add((*writer).checkCrontab, "crontab")
 	add((*writer).checkLater, "at", "batch")
 	add(func(c *writer) { c.write(c.rest[:min(len(c.rest), 1)]) }, "flock")
@@ -124,10 +125,24 @@ func (c *writer) checkCopy() {
 	if c.r.Name() == "rsync" && (inspect.HasShort(c.flags, 'n') || inspect.HasLong(c.flags, "--dry-run")) {
 		return
 	}
+	if c.makesLinks() {
+		c.checkSecondName()
+	}
 	c.checkDestination()
 	if c.r.Name() == "rsync" && len(c.rest) > 1 && inspect.HasLong(c.flags, "--delete") {
 		c.remove(c.rest[len(c.rest)-1:])
 	}
+}
+
+// makesLinks reports whether a copy makes links in place of files.
+func (c *writer) makesLinks() bool {
+	switch plainName(c.r.Name()) {
+	case "cp":
+		return inspect.HasShort(c.flags, 'l', 's') || inspect.HasLong(c.flags, "--link", "--symbolic-link")
+	case "rsync":
+		return len(inspect.OptionValues(c.r.Args(), "--link-dest")) > 0
+	}
+	return false
 }
 
 func (c *writer) checkLink() {
@@ -226,12 +241,21 @@ func (c *writer) checkGitConfig(args, flags, paths []shell.Word) {
 	if !inspect.HasLong(flags, "--global", "--system") {
 		return
 	}
-	for _, p := range paths {
-		if strings.EqualFold(p.Text, "core.hooksPath") || strings.EqualFold(p.Text, "init.templateDir") {
-			c.x.Report.Add("launch", c.r.String(),
-				fmt.Sprintf("sets %s, so that git runs other programs in every repository", p.Text))
-			return
-		}
+	edits := inspect.HasShort(flags, 'e') || inspect.HasLong(flags, "--edit", "--unset", "--unset-all", "--add",
+		"--replace-all", "--remove-section", "--rename-section")
+	if len(paths) > 0 && inspect.HasWord(paths[:1], "set", "unset", "edit", "rename-section", "remove-section") {
+		edits, paths = true, paths[1:]
+	}
+	if !edits && len(paths) < 2 { // shows what is set
+		return
+	}
+	if len(paths) > 1 && strings.HasPrefix(strings.ToLower(paths[0].Text), "alias.") && !paths[1].Dynamic &&
+		!strings.HasPrefix(paths[1].Text, "!") {
+		return // another name for one of git's own commands
+	}
+	if len(paths) == 0 || !isQuietGitSetting(paths[0].Text) || paths[0].Dynamic {
+		c.x.Report.Add("launch", c.r.String(),
+			"changes git's settings for every repository, by which git runs programs; a person should do that")
 	}
 }
 
@@ -292,6 +316,7 @@ func (c *writer) checkSecondName() {
 	if !ok {
 		sources = c.rest
 	}
+	sources = append(sources[:len(sources):len(sources)], inspect.OptionValues(c.r.Args(), "--link-dest")...)
 	for _, w := range sources {
 		if c.t.wordIsOwned(c.x, w, c.r, true) {
 			c.x.Report.Add("write", c.r.String(), fmt.Sprintf("%s gives %s a second name", c.r.Name(), w.Text))

@@ -25,9 +25,6 @@ func (x *scope) secretFile(w shell.Word, r *shell.Run) (string, bool) {
 	if what, ok := x.secretWord(w.Text); ok {
 		return what, true
 	}
-	if r.Dirs == nil && x.aliases == nil && !x.follows {
-		return "", false
-	}
 	p := x.ResolveWord(w, r)
 	if !p.Known {
 		return "", false
@@ -46,10 +43,67 @@ func (x *scope) secretFile(w shell.Word, r *shell.Run) (string, bool) {
 	if r.Remote || w.Glob {
 		return "", false
 	}
-	if resolved, ok := x.RealPath(p.Path, true); ok {
-		return x.secretWord(resolved)
+	return leadsToSecret(x.Scope, x.twin, p.Path)
+}
+
+// leadsToSecret says what secret a path leads to by links: symbolic ones, and hard ones
+// to a secret in its usual place.
+func leadsToSecret(s *inspect.Scope, twin func(string, []string) string, p string) (string, bool) {
+	if resolved, ok := s.RealPath(p, true); ok {
+		if what, secret := secretPath(resolved, s.Home); secret {
+			return what, true
+		}
+		p = resolved
+	}
+	if twin == nil {
+		return "", false
+	}
+	var among []string
+	for _, place := range knownSecrets() {
+		if !path.IsAbs(place) {
+			place = path.Join(s.Home, place)
+		}
+		among = append(among, place)
+	}
+	for dir := range secretDirs {
+		among = append(among, path.Join(s.Home, dir))
+	}
+	if other := twin(p, among); other != "" {
+		return secretPath(other, s.Home)
 	}
 	return "", false
+}
+
+// secretRenamed finds a secret file that gets another name, under which nobody knows it:
+// mv ~/.ssh/id_rsa notes.txt, cp -l, ln.
+func (x *scope) secretRenamed(r *shell.Run) {
+	switch r.Name() {
+	case "ln", "gln", "mv", "gmv", "link":
+	default:
+		return
+	}
+	_, rest := inspect.SplitFlags(r.Args())
+	to, sources, ok := inspect.SplitTarget(r.Args(), rest)
+	if !ok || len(sources) != 1 || strings.HasSuffix(to.Text, "/") || to.Dynamic || r.Remote {
+		return
+	}
+	what, secret := x.secretFile(sources[0], r)
+	from, at := x.ResolveWord(sources[0], r), x.ResolveWord(to, r)
+	if !secret || !from.Known || !at.Known {
+		return
+	}
+	if _, known := x.secretWord(at.Path); known || x.secretNamed(at.Path, from.Path) ||
+		inspect.IsUnder(from.Path, x.Project) && path.Ext(at.Path) == "" {
+		return
+	}
+	x.Report.Add("read", r.String(), fmt.Sprintf("%s gives %s (%s) another name", r.Name(), sources[0].Text, what))
+}
+
+// secretNamed reports whether a name still says what it is: a folder, or a copy beside
+// the file.
+func (x *scope) secretNamed(at, from string) bool {
+	return strings.HasPrefix(path.Base(at), path.Base(from)) || path.Dir(at) == path.Dir(from) ||
+		secretDirs[path.Base(at)] || secretDirs[path.Base(path.Dir(at))]
 }
 
 // otherNames are the names that ln and mv of this very command give to files.
@@ -143,10 +197,10 @@ func (c *Checker) CheckPaths(s *inspect.Scope, extra inspect.InputPaths) {
 			if !ok && call.ToolKind == "search" {
 				what, ok = searchedSecret(p, call.ToolName)
 			}
-			if !ok && c.links != nil {
+			if !ok {
 				if at := s.ResolveText(p, strings.HasPrefix(p, "~"), strings.HasPrefix(p, "$"), nil); at.Known {
-					if resolved, linked := s.RealPath(at.Path, true); linked {
-						what, ok = secretPath(resolved, call.Home)
+					if what, ok = secretPath(at.Path, call.Home); !ok {
+						what, ok = leadsToSecret(s, c.twin, at.Path)
 					}
 				}
 			}

@@ -78,18 +78,19 @@ func secretNeedles() *inspect.Needles {
 type scope struct {
 	*inspect.Scope
 	aliases map[string]string // names that this very command gave to other files
-	follows bool              // links are followed
+	twin    func(path string, among []string) string
 }
 
 // Checker checks calls against the rules of this package.
 type Checker struct {
 	pre   *inspect.Needles
-	links *inspect.Needles // set when links are followed: what must be parsed because of them
+	links *inspect.Needles                         // set when links are followed: what must be parsed because of them
+	twin  func(path string, among []string) string // inspect.Options.Twin
 }
 
 // New makes a checker.
 func New(opt inspect.Options) *Checker {
-	c := &Checker{pre: secretNeedles()}
+	c := &Checker{pre: secretNeedles(), twin: opt.Twin}
 	if opt.Resolve != nil {
 		c.links = readerNeedles()
 	}
@@ -102,12 +103,15 @@ func (c *Checker) MustParse(command string) bool {
 	return c.pre.MustParse(command) || c.links != nil && c.links.Match(command)
 }
 
+// WatchesFolder reports whether secrets lie in a folder.
+func (c *Checker) WatchesFolder(folder string) bool { return c.pre.Match(folder + "/") }
+
 // NamedIn finds the first word of free text that names a secret file.
 func (c *Checker) NamedIn(text string) string { return secretInText(text) }
 
 // CheckScript reports which secrets a command reads, prints or sends.
 func (c *Checker) CheckScript(s *inspect.Scope) {
-	x := &scope{Scope: s, follows: c.links != nil}
+	x := &scope{Scope: s, twin: c.twin}
 	x.aliases = x.otherNames()
 	for _, h := range x.HostRuns() {
 		x.secretRedirects(h)
@@ -125,6 +129,7 @@ func (c *Checker) CheckScript(s *inspect.Scope) {
 			continue
 		}
 		x.secretOperands(r)
+		x.secretRenamed(r)
 		x.secretUpload(r)
 		x.secretFind(i)
 		x.grepsEnvironment(r)

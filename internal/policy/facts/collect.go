@@ -59,6 +59,8 @@ type Options struct {
 	// Resolve follows links in an absolute path, as far as it exists; nil follows
 	// none.
 	Resolve func(path string) string
+	// Several reports whether a file has several names, by hard links; nil: none has.
+	Several func(path string) bool
 	// Root is the folder that a call belongs to where it is in no project: that of its
 	// repository, "" for none. Nil: there is none.
 	Root func(cwd string) string
@@ -107,7 +109,8 @@ func Collect(ev *event.Event, project string, need Set, o Options) *Facts {
 	}
 	f := &Facts{
 		Version: Version, Event: string(ev.Kind), Agent: ev.Agent, AgentVersion: ev.AgentVersion, Mode: ev.Mode,
-		Attended: string(ev.Attended), Subagent: ev.Subagent != nil, Session: ev.Session, Project: project, Cwd: ev.Cwd,
+		Attended: string(ev.Attended), Subagent: ev.Subagent != nil, Session: ev.Session, Project: project,
+		Cwd:    inspect.FolderOf(ev, o.Home),
 		source: Source{Event: ev, Resolve: o.Resolve, Folder: folder, StartUnknown: o.StartUnknown},
 	}
 	c := &collector{Options: o, facts: f, need: need}
@@ -119,10 +122,7 @@ func Collect(ev *event.Event, project string, need Set, o Options) *Facts {
 		if t.MCP != nil {
 			f.MCP = MCP{Server: t.MCP.Server, Tool: t.MCP.Tool}
 		}
-		c.call = inspect.Call{
-			Agent: ev.Agent, ToolKind: string(t.Kind), ToolName: t.Name, Commands: t.Commands, Reads: t.Reads,
-			Writes: t.Writes, URL: t.URL, Input: t.CurrentInput(), Cwd: ev.Cwd, Project: project, Home: o.Home,
-		}
+		c.call = inspect.CallOf(ev, project, o.Home)
 	}
 	c.gatherCall(ev)
 	c.gatherGit()
@@ -376,12 +376,14 @@ func (c *collector) addPath(scope *inspect.Scope, w shell.Word, r *shell.Run, ac
 		p.Scratch = scope.IsScratch(p.Path)
 		if linked, ok := scope.LinkTarget(p.Path); ok && access != Delete {
 			p.Real = linked
-			p.InProject = inspect.IsUnder(linked, scope.Project)
+			p.InProject, p.Elsewhere = inspect.IsUnder(linked, scope.Project), true
 		} else if linked, ok := scope.RealPath(p.Path, true); ok {
 			p.Real = linked
 			// The folder may be reached by a link itself; a link in it leads out.
-			p.InProject = inspect.IsUnder(linked, c.realProject(scope.Project))
+			p.InProject = inspect.IsUnder(linked, c.realFolder(scope.Project))
+			p.Elsewhere = c.leadsElsewhere(scope, p.Path, linked)
 		}
+		p.Several = c.Several != nil && access != Read && access != Delete && c.Several(cmp.Or(p.Real, p.Path))
 	}
 	if access == Write && p.Known && mayHoldSettings(p.Path) {
 		if text, ok := c.textFor(scope, r); ok {
@@ -410,12 +412,23 @@ func (c *collector) addPath(scope *inspect.Scope, w shell.Word, r *shell.Run, ac
 	}
 }
 
-// realProject is where the project's own folder really is.
-func (c *collector) realProject(project string) string {
-	if c.Resolve == nil || project == "" {
-		return project
+// realFolder is a folder with links followed.
+func (c *collector) realFolder(folder string) string {
+	if c.Resolve == nil || folder == "" {
+		return folder
 	}
-	return c.Resolve(project)
+	return c.Resolve(folder)
+}
+
+// leadsElsewhere reports whether a path leads to another place than its name says; that
+// the project, or the home directory, is reached by a link does not matter.
+func (c *collector) leadsElsewhere(scope *inspect.Scope, named, linked string) bool {
+	for _, folder := range [...]string{scope.Project, scope.Home} {
+		if inspect.IsUnder(named, folder) && folder != "/" {
+			return linked != path.Join(c.realFolder(folder), named[len(folder):])
+		}
+	}
+	return true
 }
 
 // textFor is what a run, or a file tool, writes.

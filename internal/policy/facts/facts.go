@@ -182,6 +182,11 @@ type Path struct {
 	Settings bool `json:"settings,omitempty" expr:"settings"`
 	Remote   bool `json:"remote,omitempty" expr:"remote"` // of another machine, below its home as far as is known
 	Command  int  `json:"command" expr:"command"`         // index of the command; -1 for a tool's own path
+	// Elsewhere says that Real is another place than the name says, even where the
+	// project or the home directory is reached by a link itself. Several says that the
+	// file has further names, by hard links.
+	Elsewhere bool `json:"elsewhere,omitempty" expr:"elsewhere"`
+	Several   bool `json:"several,omitempty" expr:"several"`
 }
 
 // Destination is one machine that the call talks to.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/recorder/redact/marks"
@@ -117,9 +117,7 @@ func (j *judged) join(start judged) {
 // askGuards asks the built-in guards. What they find in a text with gaps counts,
 // unless it is the gap that they object to.
 func (w *worker) askGuards(ev *event.Event, project string, gaps bool, out *judged) {
-	call := guard.Call{Agent: ev.Agent, ToolKind: string(ev.Tool.Kind), ToolName: ev.Tool.Name,
-		Commands: ev.Tool.Commands, Reads: ev.Tool.Reads, Writes: ev.Tool.Writes, URL: ev.Tool.URL,
-		Input: ev.Tool.CurrentInput(), Cwd: ev.Cwd, Project: project, Home: w.Home}
+	call := inspect.CallOf(ev, project, w.Home)
 	for _, g := range w.Guards {
 		verdict := rules.Deny
 		if g.Ask() {
@@ -127,7 +125,7 @@ func (w *worker) askGuards(ev *event.Event, project string, gaps bool, out *judg
 		}
 		found := false
 		for _, finding := range g.Check(call) {
-			if gaps && strings.HasSuffix(finding.Rule, "/unreadable") {
+			if gaps && strings.HasSuffix(finding.Rule, ".unreadable") {
 				continue
 			}
 			if !slices.Contains(out.hits, ruleVerdict{finding.Rule, verdict, false}) {

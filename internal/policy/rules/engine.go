@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -306,7 +305,7 @@ func covered(f *facts.Facts, m *matcher, allows []allowed) bool {
 	// A file or fetch tool: each of its paths and hosts must be allowed.
 	for i := range f.Paths {
 		if !slices.ContainsFunc(allows, func(a allowed) bool {
-			return !a.rule.Match.aboutPath() || m.matchPath(&a.rule.Match, &f.Paths[i]) == yes
+			return !a.rule.Match.aboutPath() || m.allowsPath(&a.rule.Match, &f.Paths[i])
 		}) {
 			return false
 		}
@@ -330,9 +329,7 @@ func coversCommand(r *Rule, m *matcher, at int) bool {
 		len(c.Env) > 0 && len(q.Env) == 0 || r.each && m.evaluateFor(r, c) != yes {
 		return false
 	}
-	if !r.each && len(q.Flags) == 0 && slices.ContainsFunc(c.Flags, func(f string) bool {
-		return slices.Contains(runningOptions[c.Program], f)
-	}) {
+	if !r.each && len(q.Flags) == 0 && doesMore(c) {
 		return false
 	}
 	if takesTargets[c.Program] && len(q.Subcommand) > 0 && !onlyTargets(q.Subcommand, c) {
@@ -346,39 +343,37 @@ func coversCommand(r *Rule, m *matcher, at int) bool {
 		if p.Command != at || p.Access == facts.Read && !q.aboutPath() || p.Access == facts.Use && !q.aboutPath() {
 			continue
 		}
-		if !q.aboutPath() && p.Access == facts.Write && p.Redirected || q.aboutPath() && m.matchPath(q, p) != yes {
+		if !q.aboutPath() && p.Access == facts.Write && p.Redirected || q.aboutPath() && !m.allowsPath(q, p) {
 			return false
 		}
 	}
+	if !q.aboutHost() {
+		return true
+	}
+	if q.aboutHost() && (talksElsewhere(c) ||
+		slices.ContainsFunc(m.f.Paths, func(p facts.Path) bool {
+			return p.Command == at && p.Access == facts.Read && !q.aboutPath()
+		})) {
+		return false // it talks to another machine than it names, or sends a file
+	}
 	for i := range m.f.Net {
-		if d := &m.f.Net[i]; d.Command == at && q.aboutHost() {
-			if fits, _ := m.matchHosts(q, at); fits != yes {
-				return false
-			}
+		if d := &m.f.Net[i]; d.Command == at && m.matchHost(q, d) != yes {
+			return false
 		}
 	}
 	return true
 }
 
-// systemFolders hold programs that an agent cannot exchange as a rule.
-var systemFolders = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"}
-
-// isOwnProgram reports whether a command names its program by a path that leads
-// elsewhere than to the system's programs: its base name says nothing then.
-func isOwnProgram(c *facts.Command) bool {
-	return len(c.Argv) > 0 && strings.Contains(c.Argv[0], "/") && !slices.Contains(systemFolders, path.Dir(c.Argv[0]))
-}
-
-// runningOptions are options by which a harmless program runs another one, or writes
-// where it is told. A rule that allows the program has to name them.
-var runningOptions = map[string][]string{
-	"git": {"--exec-path", "--upload-pack", "--receive-pack", "--ext-diff", "--textconv", "--open-files-in-pager",
-		"--output", "--exec"},
-	"go":   {"-exec", "-toolexec", "-vettool", "-overlay"},
-	"tar":  {"--to-command", "--checkpoint-action", "--use-compress-program", "-I", "--rsh-command", "--info-script", "-F"},
-	"sort": {"--compress-program", "-o", "--output"}, "rg": {"--pre", "--hostname-bin"},
-	"man": {"-P", "--pager", "-H", "--html"}, "rsync": {"-e", "--rsh", "--rsync-path"}, "find": {"-delete", "-fprint",
-		"-fprintf", "-fls", "-fprint0"}, "zip": {"-T", "-TT", "--unzip-command"}, "make": {"--eval"},
-	"sed": {"-i", "--in-place"}, "less": {"-o", "-O", "-k"}, "fd": {"-x", "-X", "--exec", "--exec-batch"},
-	"curl": {"-o", "-O", "--output", "-K", "--config"}, "wget": {"--use-askpass", "-O", "-i"},
+// allowsPath reports whether a rule that allows covers a path: the name, and where it
+// leads. A file that has other names besides may be any other.
+func (m *matcher) allowsPath(q *Match, p *facts.Path) bool {
+	if p.Several || m.matchPath(q, p) != yes {
+		return false
+	}
+	if !p.Elsewhere {
+		return true
+	}
+	real := *p
+	real.Path, real.Real = p.Real, ""
+	return m.matchPath(q, &real) == yes
 }

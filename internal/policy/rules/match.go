@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
 
@@ -160,6 +161,17 @@ func (m *matcher) matchProjects(r *Rule) certainty {
 			// it may be a link into one that the pattern names
 			folder != "" && source.Resolve != nil && m.at.fitsPath(p.text, source.Resolve(folder)))
 	})
+	if source.Event != nil && source.Event.Tool != nil && source.Event.Tool.Folder != "" && r.Projects != nil &&
+		!paths.IsWithin(m.f.Project, m.f.Cwd) {
+		// The call names a folder of its own: what stops counts there as well, what
+		// allows only there.
+		there := r.Projects.match(func(p Pattern) certainty { return certain(m.at.fitsPath(p.text, m.f.Cwd)) })
+		if r.MayAllow() {
+			holds = both(holds, there)
+		} else if holds == no {
+			holds = there
+		}
+	}
 	if source.StartUnknown && holds == no {
 		return maybe // its session may have started there
 	}
@@ -443,6 +455,16 @@ func (m *matcher) fitsPlace(pattern string, p *facts.Path) certainty {
 	return no
 }
 
+// matchHost compares one destination.
+func (m *matcher) matchHost(q *Match, d *facts.Destination) certainty {
+	holds := q.Host.matchWord(d.Host, !d.Known)
+	holds = both(holds, q.Scheme.matchWord(d.Scheme, d.Scheme == ""))
+	if len(q.Scope) > 0 {
+		holds = both(holds, q.Scope.matchWord(d.Scope, d.Scope == facts.UnknownScope))
+	}
+	return holds
+}
+
 // matchHosts compares the destinations of a command, of all for -2.
 func (m *matcher) matchHosts(q *Match, command int) (certainty, string) {
 	best, where := no, ""
@@ -451,12 +473,7 @@ func (m *matcher) matchHosts(q *Match, command int) (certainty, string) {
 		if command >= -1 && d.Command != command {
 			continue
 		}
-		holds := q.Host.matchWord(d.Host, !d.Known)
-		holds = both(holds, q.Scheme.matchWord(d.Scheme, d.Scheme == ""))
-		if len(q.Scope) > 0 {
-			holds = both(holds, q.Scope.matchWord(d.Scope, d.Scope == facts.UnknownScope))
-		}
-		if holds > best {
+		if holds := m.matchHost(q, d); holds > best {
 			if best, where = holds, d.Host; where == "" {
 				where = "a host that is not known"
 			}

@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/hookmux/hookmux/internal/platform/fileowner"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // DirName is the folder of a project that holds its hooks.
@@ -26,11 +26,11 @@ func ProjectFile(root string) string { return filepath.Join(root, DirName, FileN
 // user than this one or root, and never takes hookmux's own folders for a
 // project.
 func (r *Registry) FindProject(dir string) string {
-	if len(dir) > longestPath {
+	if len(dir) > paths.Longest {
 		return ""
 	}
-	dir = realPath(dir)
-	home := realPath(r.opt.Home)
+	dir = paths.Real(dir)
+	home := paths.Real(r.opt.Home)
 	for {
 		if r.isProject(dir, home) {
 			return dir
@@ -49,8 +49,8 @@ func (r *Registry) RootFor(dir string) string {
 	if root := r.FindProject(dir); root != "" {
 		return root
 	}
-	dir = realPath(dir)
-	home := realPath(r.opt.Home)
+	dir = paths.Real(dir)
+	home := paths.Real(r.opt.Home)
 	for at := dir; ; at = filepath.Dir(at) {
 		if isRepoRoot(at) {
 			return at
@@ -65,11 +65,11 @@ func (r *Registry) RootFor(dir string) string {
 // none below the home folder: a home that is a repository itself (dotfiles)
 // would make everything one project.
 func (r *Registry) Repository(dir string) string {
-	if len(dir) > longestPath {
+	if len(dir) > paths.Longest {
 		return ""
 	}
-	home := realPath(r.opt.Home)
-	for at := realPath(dir); at != home && at != filepath.Dir(at); at = filepath.Dir(at) {
+	home := paths.Real(r.opt.Home)
+	for at := paths.Real(dir); at != home && at != filepath.Dir(at); at = filepath.Dir(at) {
 		if isRepoRoot(at) {
 			return at
 		}
@@ -92,9 +92,9 @@ func (r *Registry) isProject(dir, home string) bool {
 	if link, err := os.Lstat(own); err != nil || !r.isTrustedOwner(link) {
 		return false
 	}
-	resolved := realPath(own)
+	resolved := paths.Real(own)
 	for _, ours := range r.opt.OwnDirs {
-		if ours != "" && resolved == realPath(ours) {
+		if ours != "" && resolved == paths.Real(ours) {
 			return false
 		}
 	}
@@ -121,63 +121,3 @@ func isRepoRoot(dir string) bool {
 	_, err = os.Stat(filepath.Join(git, "HEAD"))
 	return err == nil
 }
-
-// RealPath follows symlinks as far as the path exists.
-func RealPath(path string) string { return realPath(path) }
-
-// realPath follows symlinks as far as the path exists.
-func realPath(path string) string {
-	if path == "" {
-		return ""
-	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return ""
-	}
-	if len(path) > longestPath {
-		return path // no such folder can be there
-	}
-	if unlinked(path) {
-		return path
-	}
-	// What does not exist yet is left as it is behind the part that does.
-	rest := ""
-	for at := path; ; {
-		if resolved, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(resolved, rest)
-		}
-		parent := filepath.Dir(at)
-		if parent == at {
-			return path
-		}
-		rest = filepath.Join(filepath.Base(at), rest)
-		at = parent
-	}
-}
-
-// unlinked reports whether no part of an absolute, clean path is a link, as far
-// as it exists: then it is its own real path. Guards ask this at every call
-// that writes, so it costs one question per folder and stops at the first that
-// is missing. Whatever it is not sure of is false.
-func unlinked(path string) bool {
-	if filepath.Separator != '/' {
-		return false
-	}
-	var to [1]byte
-	for end := 1; end <= len(path); end++ {
-		if end < len(path) && path[end] != '/' || end == 1 {
-			continue
-		}
-		switch _, err := syscall.Readlink(path[:end], to[:]); err {
-		case syscall.EINVAL: // there, and no link
-		case syscall.ENOENT, syscall.ENOTDIR:
-			return true
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// longestPath is what Linux takes for a path.
-const longestPath = 4096

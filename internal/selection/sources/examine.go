@@ -2,6 +2,7 @@ package sources
 
 import (
 	"context"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"slices"
 
 	"github.com/hookmux/hookmux/event"
@@ -13,7 +14,6 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 )
 
@@ -74,14 +74,14 @@ func (s *Sources) examineGuards(out *examine.Examination, ev *event.Event, o *Gu
 	for _, info := range names.All() {
 		state, allow := tighterGuard(o.Settings, hook.GuardID(info.Name))
 		g, err := guard.New(info.Name, guard.Options{
-			OwnPaths: o.Protected, DaemonPID: o.DaemonPID, Resolve: registry.RealPath, Scripts: scripts, Facts: shared,
+			OwnPaths: o.Protected, DaemonPID: o.DaemonPID, Resolve: paths.Real, Twin: paths.Twin, Scripts: scripts, Facts: shared,
 			Hosts: tighterHosts(o.Settings), Git: findRepository, Counts: o.Counts,
 		})
 		if err != nil {
 			continue // Guards reports it
 		}
 		allowed := inspect.NewAllowed(allow)
-		for _, f := range g.Check(s.guardCall(ev, o.Project)) {
+		for _, f := range g.Check(guard.CallOf(ev, o.Project, s.Dirs.Home)) {
 			verdict := "deny"
 			if state == config.GuardAsk || f.Ask {
 				verdict = "ask"

@@ -2,6 +2,7 @@ package sources
 
 import (
 	"context"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"slices"
 
 	"github.com/hookmux/hookmux/event"
@@ -11,7 +12,6 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/gitfiles"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/shell/scriptcache"
@@ -62,7 +62,7 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 		}
 		g, err := guard.New(info.Name, guard.Options{
 			Ask: state == config.GuardAsk, Allow: allow, OwnPaths: o.Protected, DaemonPID: o.DaemonPID,
-			Resolve: registry.RealPath, Scripts: scripts, Facts: shared, Hosts: tighterHosts(o.Settings),
+			Resolve: paths.Real, Twin: paths.Twin, Scripts: scripts, Facts: shared, Hosts: tighterHosts(o.Settings),
 			Git: findRepository, Counts: o.Counts,
 		})
 		if err != nil && o.Failed != nil {
@@ -150,7 +150,7 @@ func (s *Sources) checkCall(ctx context.Context, g *guard.Guard, ev *event.Event
 	if t == nil {
 		return event.Decision{}
 	}
-	findings := g.Check(s.guardCall(ev, o.Project))
+	findings := g.Check(guard.CallOf(ev, o.Project, s.Dirs.Home))
 	for _, f := range findings {
 		if o.Pass != nil && o.Pass(ctx, f.Rule, ev) {
 			continue
@@ -165,17 +165,4 @@ func (s *Sources) checkCall(ctx context.Context, g *guard.Guard, ev *event.Event
 		return d
 	}
 	return event.Decision{}
-}
-
-// guardCall is a tool call as guards see it.
-func (s *Sources) guardCall(ev *event.Event, project string) guard.Call {
-	t := ev.Tool
-	if project == "" {
-		project = ev.Cwd
-	}
-	return guard.Call{
-		Agent: ev.Agent, ToolKind: string(t.Kind), ToolName: t.Name, Commands: t.Commands, Reads: t.Reads,
-		Writes: t.Writes, URL: t.URL, Input: t.CurrentInput(), Cwd: ev.Cwd, Project: project, Home: s.Dirs.Home,
-		Event: ev,
-	}
 }

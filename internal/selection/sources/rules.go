@@ -3,6 +3,7 @@ package sources
 import (
 	"cmp"
 	"context"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"slices"
 	"strings"
 	"sync"
@@ -13,7 +14,6 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/gitfiles"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 )
@@ -215,7 +215,7 @@ func isAllowing(h rules.Hit) bool { return h.Verdict == rules.Allow && !h.LogOnl
 // factOptions is where facts come from.
 func (s *Sources) factOptions(o *GuardOptions, scripts *scriptcache.Cache) facts.Options {
 	return facts.Options{
-		Home: s.Dirs.Home, Parse: scripts.Parse, Resolve: registry.RealPath, Counts: o.Counts,
+		Home: s.Dirs.Home, Parse: scripts.Parse, Resolve: paths.Real, Several: paths.HasSeveralNames, Counts: o.Counts,
 		Git: findRepository, Root: s.Registry.Repository,
 	}
 }

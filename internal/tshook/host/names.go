@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -94,7 +95,7 @@ func (s *Service) ResolveTarget(reg *hook.Registration, scope, cwd string, rootF
 		reg.Target = path
 		return nil
 	}
-	if rel, err := filepath.Rel(rootFor(cwd), registry.RealPath(path)); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(rootFor(cwd), paths.Real(path)); err == nil && filepath.IsLocal(rel) {
 		reg.Target = "./" + rel
 	} else {
 		reg.Target = path

@@ -1,0 +1,114 @@
+package paths
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Longest is what Linux takes for a path.
+const Longest = 4096
+
+// Real follows symbolic links as far as the path exists.
+func Real(path string) string {
+	if path == "" {
+		return ""
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return ""
+	}
+	if len(path) > Longest {
+		return path // no such folder can be there
+	}
+	if unlinked(path) {
+		return path
+	}
+	// What does not exist yet is left as it is behind the part that does.
+	rest := ""
+	for at := path; ; {
+		if resolved, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(resolved, rest)
+		}
+		parent := filepath.Dir(at)
+		if parent == at {
+			return path
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+		at = parent
+	}
+}
+
+// unlinked reports whether no part of an absolute, clean path is a link, as far
+// as it exists: then it is its own real path. Guards ask this at every call
+// that writes, so it costs one question per folder and stops at the first that
+// is missing. Whatever it is not sure of is false.
+func unlinked(path string) bool {
+	if filepath.Separator != '/' {
+		return false
+	}
+	var to [1]byte
+	for end := 1; end <= len(path); end++ {
+		if end < len(path) && path[end] != '/' || end == 1 {
+			continue
+		}
+		switch _, err := syscall.Readlink(path[:end], to[:]); err {
+		case syscall.EINVAL: // there, and no link
+		case syscall.ENOENT, syscall.ENOTDIR:
+			return true
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// maxTwins bounds how many files are compared with one that has several names.
+const maxTwins = 4096
+
+// Twin is the name that a file has among others: one of these files, or a file in one
+// of these folders, that is the same file under a second name (a hard link). It is ""
+// where the file has one name only, as nearly all have.
+func Twin(path string, among []string) string {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || linkCount(info) < 2 {
+		return ""
+	}
+	left, found := maxTwins, ""
+	var look func(at string, depth int)
+	look = func(at string, depth int) {
+		other, err := os.Lstat(at)
+		left--
+		switch {
+		case err != nil || found != "" || left < 0 || at == path:
+		case other.Mode().IsRegular() && os.SameFile(info, other):
+			found = at
+		case other.IsDir() && depth < 4:
+			folder, err := os.Open(at)
+			if err != nil {
+				return
+			}
+			defer folder.Close()
+			for left > 0 && found == "" {
+				names, err := folder.Readdirnames(256)
+				for _, name := range names {
+					look(filepath.Join(at, name), depth+1)
+				}
+				if err != nil {
+					return
+				}
+			}
+		}
+	}
+	for _, at := range among {
+		look(at, 0)
+	}
+	return found
+}
+
+// HasSeveralNames reports whether a file has hard links, so that its name does not say
+// what else it is.
+func HasSeveralNames(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular() && linkCount(info) > 1
+}
