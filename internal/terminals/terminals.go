@@ -36,6 +36,8 @@ type Service struct {
 	trusted   *terminal.TrustedTerminals
 	// GuardState is how a guard is switched, by its setting; nil: not known.
 	GuardState func(key string) string
+	// LogOnlyModules are the modules that only logs; nil: not known.
+	LogOnlyModules func() []string
 }
 
 // New reads the trusted terminals. asker is nil on a real machine.
@@ -111,6 +113,9 @@ func (s *Service) describeCall(name string, class authority.Class, params json.R
 	action := actions.Describe(name, class, params)
 	if name == wire.MethodConfigSet && s.GuardState != nil && actions.OnlyLogs(params, s.GuardState) {
 		action.Weakens = false
+	}
+	if name == wire.MethodConfigSet && s.LogOnlyModules != nil {
+		action, _ = actions.DescribeSwitchedModules(action, params, s.LogOnlyModules())
 	}
 	if id := actions.RequestOf(name, params); id != "" {
 		action.Since = s.approvals.RequestTime(id)

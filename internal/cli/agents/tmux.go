@@ -88,7 +88,7 @@ func tmuxCarry(app *cmdutil.App, dirs paths.Dirs, changes []steps.Step, notes []
 		app.Say("note: %s", termsafe.Text(n))
 	}
 	if f.dryRun {
-		app.Say("nothing was written (--dry-run); %s", countFiles(len(changes)))
+		app.Say("nothing was written (--dry-run); %s", countFiles((&install.Plan{Steps: changes}).Files()))
 		return false, nil
 	}
 	if len(changes) > 0 {
