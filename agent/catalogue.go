@@ -70,6 +70,19 @@ func (c *Catalogue) entry(name, native string) *Agent {
 	return c.generic
 }
 
+// answering is the entry by which an event is answered: that of entry, or the generic
+// one where the agent has no such event and most agents refuse a call there. Programs
+// push events under the names that they know; guards must look at them all the same.
+func (c *Catalogue) answering(name, native string) *Agent {
+	a := c.entry(name, native)
+	if _, own := a.Event(native); !own {
+		if shared, ok := c.generic.Event(native); ok && shared.Carries.Deny != nil {
+			return c.generic
+		}
+	}
+	return a
+}
+
 // EntryOf finds the entry that describes an event: the agent's, or that of the
 // protocol by which a program tells it in the agent's place.
 func (c *Catalogue) EntryOf(agent, native string) (*Agent, bool) {
@@ -128,7 +141,7 @@ func (c *Catalogue) Carries(agent, native, version string) event.Carries {
 // and without what may only be sent where a person is known to attend when
 // none is.
 func (c *Catalogue) CarriesFor(ev *event.Event) event.Carries {
-	e, ok := c.entry(ev.Agent, ev.Native).Event(ev.Native)
+	e, ok := c.answering(ev.Agent, ev.Native).Event(ev.Native)
 	if !ok {
 		return event.Carries{}
 	}
@@ -136,9 +149,9 @@ func (c *Catalogue) CarriesFor(ev *event.Event) event.Carries {
 }
 
 // KnowsEvent reports whether events of that name can be read: as the agent's own,
-// or as most agents call it where nobody described the agent.
+// or as most agents call it where nobody described the agent or a call can be refused.
 func (c *Catalogue) KnowsEvent(agent, native string) bool {
-	_, known := c.entry(agent, native).Event(native)
+	_, known := c.answering(agent, native).Event(native)
 	return known
 }
 

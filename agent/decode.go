@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -53,7 +54,9 @@ func (c *Catalogue) Decode(in Input) event.Event {
 	}
 	table := a.compiled.events[in.Event]
 	if table == nil {
-		table = a.compiled.unknown
+		if table = c.answering(in.Agent, in.Event).compiled.events[in.Event]; table == nil {
+			table = a.compiled.unknown
+		}
 	}
 	var r reading
 	err := r.read(in.Payload, table)
@@ -283,13 +286,18 @@ func (r *reading) fill(ev *event.Event, c *Catalogue, a *Agent, spec *EventSpec)
 	if list := r.value[fSuggestions]; list != nil {
 		ev.Suggestions = readOffers(list, a.compiled.joined)
 	}
-	name := r.text(fToolName)
-	if input := r.value[fToolInput]; name == "" && (input == nil ||
-		blank(input) && !strings.HasPrefix(string(ev.Kind), "tool.")) {
+	name, input := r.text(fToolName), r.value[fToolInput]
+	if spec != nil && spec.Tool != "" {
+		name = cmp.Or(name, spec.Tool)
+		if input == nil {
+			input = ev.Raw
+		}
+	}
+	if name == "" && (input == nil || blank(input) && !strings.HasPrefix(string(ev.Kind), "tool.")) {
 		return // some agents have the members of a call in every payload, as null
 	}
 	t := c.tool(ev.Agent, a, r.text(fToolKind), name)
-	tool := &event.Tool{Name: name, Kind: t.spec.Kind, CallID: r.text(fToolCall), Input: unwrapped(r.value[fToolInput]),
+	tool := &event.Tool{Name: name, Kind: t.spec.Kind, CallID: r.text(fToolCall), Input: unwrapped(input),
 		Output: r.value[fToolOutput]}
 	tool.Failed = r.failed || spec != nil && spec.Failed
 	if ms := r.value[fDurationMS]; ms != nil {

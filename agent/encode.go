@@ -18,7 +18,7 @@ import (
 // carry was replaced by its safe neighbour and is named in Degraded. A
 // decision that says nothing gives the event's neutral answer.
 func (c *Catalogue) Encode(ev *event.Event, d event.Decision) (neutral.Answer, event.Decision) {
-	a := c.entry(ev.Agent, ev.Native)
+	a := c.answering(ev.Agent, ev.Native)
 	spec, _ := a.Event(ev.Native)
 	if spec == nil {
 		spec = &EventSpec{Name: ev.Native, Kind: ev.Kind}

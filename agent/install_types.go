@@ -222,9 +222,24 @@ func (a *Agent) OlderThanHooks(version string) bool {
 	return version != "" && a.Since != "" && compareVersions(version, a.Since) < 0
 }
 
+// NotLoaded says that an agent of a version does not load the plugin by which hookmux
+// hears it; "" where it does, or nothing is known.
+func (a *Agent) NotLoaded(version string) string {
+	if version == "" || a.Install == nil || a.Install.Plugin == nil || a.Install.Plugin.NotFrom == "" ||
+		compareVersions(version, a.Install.Plugin.NotFrom) < 0 {
+		return ""
+	}
+	return a.Title + " " + version + " does not load hookmux's plugin (from " + a.Install.Plugin.NotFrom +
+		" on): nothing guards it"
+}
+
 // PluginSpec is a plugin file and what must lie beside it.
 type PluginSpec struct {
 	Source string `yaml:"source"` // its directory under plugins/
+	// NotFrom is the first version that does not load this plugin; empty: none known.
+	// NotFromProof says where that is known from, as of a capability.
+	NotFrom      string `yaml:"not_from"`
+	NotFromProof string `yaml:"not_from_proof"`
 	// Seeds are files that are made, only where absent, so that the agent
 	// loads plugins at all; a path that ends in a slash is a directory.
 	Seeds []Seed `yaml:"seeds"`

@@ -68,6 +68,7 @@ type Agent struct {
 	Marks Marks `yaml:"marks"`
 	// HooksOff is how it is started without its hooks; nil: nobody looked.
 	HooksOff *HooksOff    `yaml:"hooks_off"`
+	Mods     *Mods        `yaml:"mods"` // nil: it has none, as far as known
 	Files    []HookFile   `yaml:"files"`
 	Guarded  Guarded      `yaml:"guarded"`
 	Install  *InstallSpec `yaml:"install"` // nil: hookmux cannot write itself into this agent
@@ -154,6 +155,9 @@ type EventSpec struct {
 	// What the event says without saying it in the payload.
 	Failed bool   `yaml:"failed"` // the tool call it reports failed
 	Detail string `yaml:"detail"` // Detail when the payload has none
+	// Tool is the tool that is called where the payload names none; where it has no
+	// input either, the payload itself is that.
+	Tool string `yaml:"tool"`
 	// Fields overrides the agent's fields at this event.
 	Fields map[string]string `yaml:"fields"`
 }
@@ -320,6 +324,18 @@ type HooksOff struct {
 	Settings  []string `yaml:"settings"`  // options that name a file of settings, which can switch hooks off
 	Overrides []string `yaml:"overrides"` // options that set one setting, KEY=VALUE
 	Unasked   []string `yaml:"unasked"`   // options, or OPTION=VALUE, with which it asks nobody before it acts
+}
+
+// Mods is how an agent loads code into itself that hears of calls beside hooks, and
+// whether that can lift what a hook refused.
+type Mods struct {
+	Settings  []string `yaml:"settings"`  // keys in its files that load mods; dots descend
+	Variables []string `yaml:"variables"` // variables that do
+	// Folders hold mods that the agent wrote itself, or one that is installed; "~/" is
+	// the home, and names may be globs.
+	Folders []string `yaml:"folders"`
+	Lifts   string   `yaml:"lifts"` // the key that, when true, lets mods lift refusals
+	Proof   string   `yaml:"proof"` // where this is known from, as of a capability
 }
 
 // Guarded are files that guards keep agents away from, besides those in which it keeps

@@ -356,7 +356,10 @@ func rowsCursor(event string) (Row, bool) {
 		return Row{Kind: "session.start", Timeout: 60000 * time.Millisecond}, true
 	case "beforeSubmitPrompt":
 		return Row{Kind: "turn.start", Timeout: 60000 * time.Millisecond}, true
-	case "preToolUse":
+	case "preToolUse",
+		"beforeShellExecution",
+		"beforeMCPExecution",
+		"beforeReadFile":
 		return Row{Deny: Answer{Stdout: `{"permission":"deny","user_message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status","agent_message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"permission":"deny","user_message":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart","agent_message":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "postToolUse",
 		"postToolUseFailure":
@@ -373,11 +376,8 @@ func rowsCursor(event string) (Row, bool) {
 		return Row{Kind: "context.compact.before", Timeout: 60000 * time.Millisecond}, true
 	case "sessionEnd":
 		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
-	case "beforeShellExecution",
-		"afterShellExecution",
-		"beforeMCPExecution",
+	case "afterShellExecution",
 		"afterMCPExecution",
-		"beforeReadFile",
 		"afterAgentThought",
 		"beforeTabFileRead",
 		"afterTabFileEdit",
@@ -477,8 +477,9 @@ func rowsGoose(event string) (Row, bool) {
 	case "Stop":
 		return Row{Kind: "turn.end", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "BeforeReadFile",
-		"AfterFileEdit",
-		"BeforeShellExecution",
+		"BeforeShellExecution":
+		return Row{Kind: "tool.before", Timeout: 30000 * time.Millisecond}, true
+	case "AfterFileEdit",
 		"AfterShellExecution":
 		return Row{Kind: "other", Timeout: 30000 * time.Millisecond}, true
 	case "SessionEnd":

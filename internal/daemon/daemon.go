@@ -34,6 +34,7 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/selection"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/server"
@@ -170,6 +171,7 @@ func (h *Daemon) buildServices(o Options) {
 			h.approvals.WindowsChanged(agent, session, items) // made below; nothing is told before Run
 		},
 		TurnEnded:      func(one wire.Session) { h.notify.TurnEnded(one) },
+		HooksMissing:   h.reportGap,
 		TerminalReport: mux0.ReportReader(h.deps.Catalogue),
 	})
 	h.recorder = recorder.New(recorder.Options{
@@ -181,6 +183,7 @@ func (h *Daemon) buildServices(o Options) {
 	h.terminals = terminals.New(h.deps, h.judge, o.Asker, h.approvals.Proofs())
 	h.terminals.Weaker = h.selection.Confirmations.Weaker
 	h.terminals.GuardState = func(key string) string { return h.selection.Config.Settings().Choice(key) }
+	h.terminals.LogOnlyModules = func() []string { return h.selection.Config.Settings().Strings(config.ModulesLog) }
 	if h.terminals.IsRealMachine() {
 		h.callers.SetMarker(terminal.NewMarker(h.deps.Processes))
 	}

@@ -143,6 +143,28 @@ func (h *Daemon) recordOwn(name, id string, at time.Time, payload any) {
 	}
 }
 
+// reportGap says that a session goes on without its hooks, in the list of problems, the
+// log and notices, and when that is over.
+func (h *Daemon) reportGap(gap sessions.Gap) {
+	one := gap.Session
+	key := "gap:" + one.Agent + ":" + one.ID
+	title := h.deps.AgentTitle(one.Agent)
+	since := gap.From.Local().Format("15:04:05")
+	payload := map[string]string{"session_id": one.ID, "cwd": one.Cwd, "agent": one.Agent}
+	if gap.Until.IsZero() {
+		what := title + " (session " + wire.ShortID(one.ID) + ") works, and none of its hooks arrived since " + since +
+			": nothing guards it"
+		h.deps.Problems.Set(key, what, "hookmux doctor "+one.Agent)
+		payload["message"] = what
+		h.notify.HooksMissing(one, since)
+	} else {
+		h.deps.Problems.Clear(key)
+		payload["message"] = title + " (session " + wire.ShortID(one.ID) + ") worked without its hooks from " + since +
+			" to " + gap.Until.Local().Format("15:04:05") + ": nothing guarded it, and the log lacks what it did"
+	}
+	h.recordOwn(wire.OwnGap, frame.NewID(), time.Now(), payload)
+}
+
 // newApprovals makes the service of approvals and gives it what it needs.
 func (h *Daemon) newApprovals() *approvals.Service {
 	return approvals.New(approvals.Options{

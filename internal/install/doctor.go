@@ -111,23 +111,36 @@ func (d *Doctor) anyInstalled(agents []*agent.Agent) bool {
 func (d *Doctor) checkShim(agents []*agent.Agent) {
 	h := d.Host
 	shim := Shim(h.Dirs)
-	to, ok := h.onDisk().readlink(shim)
+	to, linked := h.onDisk().readlink(shim)
+	there := linked || h.onDisk().exists(shim)
 	target := shimlink.Target{Hook: h.Hook, Copied: h.Copied}
+	outdated := target.Outdated(h.Dirs)
 	switch {
-	case !ok && !d.anyInstalled(agents):
+	case !there && !d.anyInstalled(agents):
 		return // nothing is installed, nothing is needed
-	case !ok:
+	case !there:
 		d.addFinding("hookmux", "shim", Bad, "hookmux doctor --fix", "%s: the program agents run is not there", shim)
-	case !h.onDisk().runnable(shim):
+	case linked && !h.onDisk().runnable(shim):
 		d.addFinding("hookmux", "shim", Bad, "hookmux doctor --fix", "%s: leads to %s, which cannot be run", shim, to)
-	case !paths.SameFile(shim, h.Hook):
+	case !h.onDisk().runnable(shim):
+		d.addFinding("hookmux", "shim", Bad, "hookmux doctor --fix", "%s: cannot be run", shim)
+	case linked && h.Hook == shim:
+		d.addFinding("hookmux", "shim", Note, "hookmux doctor --fix",
+			"%s: leads to %s, and should be a copy of %s, which can be moved, cleaned or written to", shim, to, h.Copied)
+	case !paths.SameFile(shim, h.Hook) && linked:
 		d.addFinding("hookmux", "shim", Note, "hookmux doctor --fix", "%s: leads to %s, not to this hookmux's own (%s)",
 			shim, to, h.Hook)
-	case target.Outdated():
-		d.addFinding("hookmux", "shim", Note, "hookmux install", "%s: is a copy of another version than this hookmux",
-			h.Hook)
-	default:
+	case !paths.SameFile(shim, h.Hook):
+		d.addFinding("hookmux", "shim", Note, "hookmux doctor --fix", "%s: is a copy, not this hookmux's own (%s)",
+			shim, h.Hook)
+	case outdated != "":
+		d.addFinding("hookmux", "shim", Note, "hookmux install", "%s", outdated)
+	case linked:
 		d.addFinding("hookmux", "shim", Good, "", "%s leads to %s", paths.Shorten(h.Dirs.Home, shim), to)
+		return
+	default:
+		d.addFinding("hookmux", "shim", Good, "", "%s is a copy of hookmux that nobody moves or cleans",
+			paths.Shorten(h.Dirs.Home, shim))
 		return
 	}
 	d.setRepair(func(bool) (*Plan, error) {
@@ -175,6 +188,8 @@ func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 			s.What)
 	}
 	d.checkSwitches(a)
+	d.checkMods(a)
+	d.checkLoaded(a)
 	if permit := a.Install.Permit; permit != "" {
 		d.addFinding(a.Name, "permit", Note, "", "%s", permit)
 	}

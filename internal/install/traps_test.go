@@ -2,18 +2,22 @@ package install
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/programcopy"
 	"github.com/hookmux/hookmux/internal/install/shimlink"
 	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/tmux"
 )
 
 // Ours stays where it is, is brought up to date, and is there once.
@@ -193,35 +197,156 @@ func TestAFileThatChangedMeanwhileIsNotOverwritten(t *testing.T) {
 	}
 }
 
-func TestTheShimFollowsAnUpgrade(t *testing.T) {
+// A link that an earlier version made to a folder that was moved or cleaned becomes a
+// copy; one that works, and a copy, are left to `hookmux install`.
+func TestADeadLinkBecomesACopy(t *testing.T) {
 	h := newHost(t)
 	mustInstall(t, h, Options{Agents: []*agent.Agent{known(t, "claude")}})
 	shim := Shim(h.Dirs)
-	next := filepath.Join(t.TempDir(), hookentry.HookName)
-	write(t, next, "")
-	if err := os.Chmod(next, 0o755); err != nil {
+	clone := t.TempDir()
+	next := filepath.Join(clone, hookentry.HookName)
+	for _, name := range programcopy.Names {
+		writeProgram(t, filepath.Join(clone, name), "of the clone: "+name)
+	}
+	if err := shimlink.Refresh(h.Dirs, next, true); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		onPath, gone bool
-		want         string
-	}{{false, false, h.Hook}, {true, false, next}, {false, true, h.Hook}} {
-		hook := next
-		if c.gone {
-			if err := os.Remove(next); err != nil {
-				t.Fatal(err)
-			}
-			hook = h.Hook
+	if to, _ := os.Readlink(shim); to != h.Hook {
+		t.Errorf("a link that works leads to %s now, want %s as before", to, h.Hook)
+	}
+	if err := os.Remove(h.Hook); err != nil {
+		t.Fatal(err)
+	}
+	if err := shimlink.Refresh(h.Dirs, next, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range programcopy.Names {
+		if got := read(t, filepath.Join(filepath.Dir(shim), name)); got != "of the clone: "+name {
+			t.Errorf("%s is %q, want the clone's", name, got)
 		}
-		if err := shimlink.Refresh(h.Dirs, hook, c.onPath); err != nil {
-			t.Fatal(err)
-		}
-		if to, _ := os.Readlink(shim); to != c.want {
-			t.Errorf("%+v: it leads to %s", c, to)
-		}
+	}
+	writeProgram(t, next, "newer")
+	if err := shimlink.Refresh(h.Dirs, next, true); err != nil || read(t, shim) == "newer" {
+		t.Errorf("a copy was replaced without `hookmux install` (%v)", err)
 	}
 	if err := shimlink.Refresh(newHost(t).Dirs, next, true); err != nil {
 		t.Error(err)
+	}
+}
+
+// hostFromClone is one whose programs are in a folder that you can write to.
+func hostFromClone(t *testing.T) (h *Host, clone string) {
+	t.Helper()
+	h = newHost(t)
+	clone = filepath.Dir(h.Hook)
+	for _, name := range programcopy.Names {
+		writeProgram(t, filepath.Join(clone, name), "#!/bin/sh\necho first "+name+"\n")
+	}
+	target := shimlink.NewTarget(h.Dirs, h.Hook)
+	h.Hook, h.Copied = target.Hook, target.Copied
+	return h, clone
+}
+
+func writeProgram(t *testing.T, file, text string) {
+	t.Helper()
+	write(t, file, text)
+	if err := os.Chmod(file, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Moving or cleaning the clone that hookmux was installed from takes no guard away, an
+// upgrade replaces the copies, and uninstalling takes them away.
+func TestInstalledFromAClone(t *testing.T) {
+	h, clone := hostFromClone(t)
+	claude := known(t, "claude")
+	p := mustInstall(t, h, Options{Agents: []*agent.Agent{claude}})
+	if len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "copy") {
+		t.Errorf("notes = %q, want that agents run a copy", p.Notes)
+	}
+	target := shimlink.Target{Hook: h.Hook, Copied: h.Copied}
+	if outdated := target.Outdated(h.Dirs); outdated != "" {
+		t.Errorf("just copied: %q", outdated)
+	}
+	// An older installation has a link there.
+	if err := os.Remove(Shim(h.Dirs)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(clone, hookentry.HookName), Shim(h.Dirs)); err != nil {
+		t.Fatal(err)
+	}
+	mustInstall(t, h, Options{Agents: []*agent.Agent{claude}})
+
+	for _, name := range programcopy.Names {
+		writeProgram(t, filepath.Join(clone, name), "#!/bin/sh\necho second "+name+"\n")
+		later := time.Now().Add(time.Minute)
+		if err := os.Chtimes(filepath.Join(clone, name), later, later); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if outdated := target.Outdated(h.Dirs); !strings.Contains(outdated, "older than this hookmux") {
+		t.Errorf("after an upgrade: %q, want that the copy is older", outdated)
+	}
+	mustInstall(t, h, Options{Agents: []*agent.Agent{claude}})
+	if outdated := target.Outdated(h.Dirs); outdated != "" {
+		t.Errorf("installed again: %q", outdated)
+	}
+	if err := os.Rename(clone, clone+"x"); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(Shim(h.Dirs)).Output(); string(out) != "second hookmux-hook\n" {
+		t.Errorf("the clone was moved, and the hook says %q (%v)", out, err)
+	}
+	// The copy itself is what is run now.
+	copied := shimlink.NewTarget(h.Dirs, Shim(h.Dirs))
+	if s := copied.Steps(h.Dirs, ""); len(s) > 0 {
+		t.Errorf("the copy would be copied: %v", s)
+	}
+	mustUninstall(t, h, claude)
+	if _, err := os.Lstat(filepath.Dir(Shim(h.Dirs))); !os.IsNotExist(err) {
+		t.Errorf("the copies are still there (%v)", err)
+	}
+}
+
+// From copies to a package that only root can replace: the link takes the copy's place.
+func TestALinkReplacesCopies(t *testing.T) {
+	h, _ := hostFromClone(t)
+	mustInstall(t, h, Options{Agents: []*agent.Agent{known(t, "claude")}})
+	target := shimlink.NewTarget(h.Dirs, "/usr/bin/true")
+	if target.Copied != "" {
+		t.Fatalf("a program of the system is copied: %+v", target)
+	}
+	if err := steps.Run(target.Steps(h.Dirs, ""), &steps.Disk{}); err != nil {
+		t.Fatal(err)
+	}
+	entries, _ := os.ReadDir(filepath.Dir(Shim(h.Dirs)))
+	if to, _ := os.Readlink(Shim(h.Dirs)); to != "/usr/bin/true" || len(entries) != 1 {
+		t.Errorf("it leads to %q, and there are %v; want one link", to, entries)
+	}
+}
+
+// What tmux runs stays when agents need it no longer, and the other way round.
+func TestProgramForTmux(t *testing.T) {
+	h, clone := hostFromClone(t)
+	self := filepath.Join(clone, "hookmux")
+	program, copies := shimlink.ForTmux(h.Dirs, self)
+	if filepath.Dir(program) != filepath.Dir(Shim(h.Dirs)) || len(copies) != 1 {
+		t.Fatalf("tmux runs %s, with %v", program, copies)
+	}
+	if err := steps.Run(copies, &steps.Disk{}); err != nil {
+		t.Fatal(err)
+	}
+	write(t, tmux.OwnConf(h.Dirs.Data), "bind A")
+	mustInstall(t, h, Options{Agents: []*agent.Agent{known(t, "claude")}})
+	if s := shimlink.DropForTmux(h.Dirs); len(s) > 0 {
+		t.Errorf("agents run it, and tmux would take it away: %v", s)
+	}
+	mustUninstall(t, h, known(t, "claude"))
+	if !paths.Runnable(program) {
+		t.Error("tmux runs it, and it is gone")
+	}
+	if err := steps.Run(shimlink.DropForTmux(h.Dirs), &steps.Disk{}); err != nil || paths.Runnable(program) {
+		t.Errorf("nothing needs it, and it is still there (%v)", err)
 	}
 }
 

@@ -54,7 +54,7 @@ func (h *Host) Uninstall(agents []*agent.Agent) (*Plan, error) {
 	}
 	if len(d.next.Files) == 0 && len(plan.Agents) > 0 && !d.shim && len(d.left) == 0 &&
 		!h.runsElsewhere(agents) {
-		if _, there := h.onDisk().readlink(Shim(h.Dirs)); there {
+		if h.onDisk().exists(Shim(h.Dirs)) {
 			plan.Steps = append(plan.Steps, shimlink.DropSteps(h.Dirs)...)
 		}
 	}

@@ -117,6 +117,16 @@ func turnNotice(id string, one *wire.Session, agentTitle string, full bool) Noti
 	return n
 }
 
+// gapNotice says that a session goes on without its hooks.
+func gapNotice(one *wire.Session, agentTitle, since string, now time.Time) Notice {
+	return Notice{
+		ID: "gap-" + one.Agent + "-" + one.ID, Kind: kindFailed, Agent: one.Agent, Session: one.ID,
+		Project: projectName("", one.Cwd), Time: now, Next: "hookmux doctor " + one.Agent,
+		Title: clean(agentTitle+" works without hookmux", titleWidth),
+		Body:  clean("none of its hooks arrived since "+since+": nothing guards it", lineWidth),
+	}
+}
+
 // jumpCommand goes to a session. People copy it into a shell, and an agent may call
 // its session anything.
 func jumpCommand(session string) string {

@@ -160,6 +160,22 @@ func (s *Service) TurnEnded(one wire.Session) {
 	s.wakeUp()
 }
 
+// HooksMissing tells that a session goes on without its hooks since a time of day.
+func (s *Service) HooksMissing(one wire.Session, since string) {
+	r := readRules(s.settings())
+	if !r.on || r.isQuiet(s.now()) {
+		return
+	}
+	n := gapNotice(&one, s.AgentTitle(one.Agent), since, s.now())
+	known, found := findSession(s.sessions.List(false), n.Agent, n.Session)
+	n.CanShow = found && canShow(&known)
+	for _, name := range r.channels(n.Kind) {
+		if l := s.queues[name]; l != nil {
+			l.put(job{notice: n})
+		}
+	}
+}
+
 func (s *Service) wakeUp() {
 	select {
 	case s.wake <- struct{}{}:

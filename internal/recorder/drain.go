@@ -185,7 +185,10 @@ func (d *drain) storeBatch(batch []item, note *attempt) bool {
 		if note != nil {
 			note.write()
 		}
-		err := d.store.writeBatch(batch)
+		err := d.openJournal()
+		if err == nil {
+			err = d.store.writeBatch(batch)
+		}
 		if note != nil {
 			note.clear()
 		}
@@ -207,6 +210,20 @@ func (d *drain) storeBatch(batch []item, note *attempt) bool {
 		d.queue.releaseBatch(batch)
 	}
 	return true
+}
+
+// openJournal opens the journal where it is not open. Whatever took it away may have
+// taken the intake's folder as well, so the next event goes to a file that is in its
+// place: a journal that stores again promises that nothing is lost from here on.
+func (d *drain) openJournal() error {
+	if d.store.journal.Load() != nil {
+		return nil
+	}
+	err := d.store.openJournal()
+	if err == nil {
+		d.intake.rotate()
+	}
+	return err
 }
 
 // tidyFiles deletes files whose records are all stored, and reads back those that

@@ -257,3 +257,68 @@ func filesWithText(t *testing.T, dir string) int {
 	}
 	return n
 }
+
+// storeAll stores what was recorded, as the drain does.
+func storeAll(t *testing.T, r *Recorder) {
+	t.Helper()
+	if !r.drain.storeBatch(r.drain.queue.takeBatch(nil), nil) {
+		t.Fatal("not stored")
+	}
+	r.drain.tidyFiles()
+}
+
+func removeFolder(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Somebody removed the state folder while the intake's file was empty. Once a new
+// journal is there, an event that is acknowledged survives the death of the daemon before
+// the drain comes to it.
+func TestEventsSurviveAfterTheStateFolderWasRemoved(t *testing.T) {
+	for name, remove := range map[string]func(t *testing.T, r *Recorder, state string){
+		"once": func(t *testing.T, r *Recorder, state string) {
+			removeFolder(t, state)
+			r.drain.tidyFiles() // begins a new journal
+		},
+		"renamed": func(t *testing.T, r *Recorder, state string) {
+			if err := os.Rename(state, state+"-was"); err != nil {
+				t.Fatal(err)
+			}
+			r.drain.tidyFiles()
+		},
+		"again, before the journal could be opened": func(t *testing.T, r *Recorder, state string) {
+			removeFolder(t, state)
+			if err := os.MkdirAll(filepath.Join(state, "journal.db"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			r.drain.tidyFiles() // a new file of the intake, and no journal
+			removeFolder(t, state)
+			record(t, r, "during")
+			if !r.drain.storeBatch(r.drain.queue.takeBatch(nil), nil) { // begins a new journal
+				t.Fatal("not stored")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			deps := testDeps(t)
+			r, _ := openRecorder(t, deps)
+			record(t, r, "before")
+			storeAll(t, r)
+			remove(t, r, deps.Dirs.State)
+			if _, err := os.Stat(filepath.Join(deps.Dirs.State, "journal.db")); err != nil {
+				t.Fatalf("no new journal: %v", err)
+			}
+			record(t, r, "after")
+			r.drain.store.close()
+			r.Close() // it dies: nothing more is stored
+
+			next, start := openRecorder(t, deps)
+			stop := start()
+			await.Until(t, "the event that was acknowledged is stored", func() bool { return countStored(t, next)["after"] == 1 })
+			stop()
+		})
+	}
+}

@@ -54,11 +54,9 @@ func (s *store) reportTrouble(err error) {
 			s.deps.Dirs.Intake())
 }
 
-// writeBatch redacts a batch and puts it into the journal in one transaction.
+// writeBatch redacts a batch and puts it into the journal, which is open, in one
+// transaction.
 func (s *store) writeBatch(batch []item) error {
-	if err := s.openJournal(); err != nil {
-		return err
-	}
 	s.items, s.text = s.items[:0], s.text[:0]
 	if cap(s.rows) < len(batch) {
 		s.rows = make([]journal.Row, len(batch), max(len(batch), batchItems))
@@ -190,11 +188,11 @@ type Retention struct {
 
 // retain forgets what is older or larger than the settings keep.
 func (s *store) retain(keep Retention) {
-	if err := s.openJournal(); err != nil {
-		s.reportTrouble(err)
-		return
+	j := s.journal.Load()
+	if j == nil {
+		return // the next batch opens it
 	}
-	if _, err := s.journal.Load().Retain(time.Now(), keep.Age, keep.AgentAge, keep.MaxBytes); err != nil {
+	if _, err := j.Retain(time.Now(), keep.Age, keep.AgentAge, keep.MaxBytes); err != nil {
 		s.deps.Problems.Raise("retention", "old events could not be deleted: "+err.Error(), "")
 	} else {
 		s.deps.Problems.Clear("retention")

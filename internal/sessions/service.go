@@ -36,6 +36,9 @@ type Options struct {
 	WindowsChanged func(agent, session string, items []wire.InboxRequest)
 	// TurnEnded is told of a session whose turn ended; nil: nobody.
 	TurnEnded func(wire.Session)
+	// HooksMissing is told of a session that goes on without its hooks, and once more
+	// when that is over; nil: nobody.
+	HooksMissing func(Gap)
 	// TerminalReport reads a report about a terminal out of an event that came as
 	// one; nil for other events.
 	TerminalReport func(*event.Event) (*state.TerminalReport, error)
@@ -57,6 +60,9 @@ type Service struct {
 	sessionGone func(agent, session string)
 	tellWindows func(agent, session string, items []wire.InboxRequest)
 	turnEnded   func(wire.Session)
+
+	hooksMissing func(Gap)
+	silence      silenceWatch
 
 	tracker     *tracker
 	store       *sessionStore
@@ -95,7 +101,7 @@ func New(ctx context.Context, deps services.Deps, o Options) *Service {
 	panes := newPaneFinder(ctx, deps, t, records)
 	s := &Service{
 		ctx: ctx, deps: deps, settings: o.Settings, sender: o.Sender, sessionGone: o.SessionGone,
-		tellWindows: o.WindowsChanged, turnEnded: o.TurnEnded,
+		tellWindows: o.WindowsChanged, turnEnded: o.TurnEnded, hooksMissing: o.HooksMissing,
 		tracker: t, panes: panes, daemons: newDaemonClients(ctx, deps, t), store: newSessionStore(deps, t),
 		transcripts: newTranscriptFollower(deps, t), answers: newAnswerWatcher(ctx, deps, t),
 		resumer: &resumer{deps: deps, settings: o.Settings, tracker: t, panes: panes, records: records,
@@ -174,6 +180,8 @@ func (s *Service) Run() {
 	defer tick.Stop()
 	settings := time.NewTicker(settingsPeriod)
 	defer settings.Stop()
+	silence := time.NewTicker(silencePeriod)
+	defer silence.Stop()
 	var write <-chan time.Time
 	for _, one := range s.tracker.sessions.Snapshot() { // loaded sessions are watched as well
 		s.processes.watchSession(one)
@@ -195,6 +203,8 @@ func (s *Service) Run() {
 				s.store.retryOpen()
 				s.ReadSettings()
 				s.display.setFollowing(s.tracker.switches.Load().followTmux)
+			case now := <-silence.C:
+				s.watchSilence(now)
 			case now := <-tick.C:
 				s.passTime(now)
 				s.display.showAll()
@@ -268,31 +278,57 @@ func (s *Service) workOn(changes []*state.Change) bool {
 		}
 	}
 	if len(changes) > 0 && s.tracker.sessions.Len() > s.pruneAt {
-		s.pruneQuiet()
+		s.pruneSessions()
 	}
 	return len(changes) > 0
 }
 
-// keepQuiet is how many sessions are kept in which nothing goes on and whose
-// process nobody can see. Nobody reads a longer list, and programs that open a
-// session for every call would fill the memory within an hour.
-const keepQuiet = 500
+const (
+	// keepQuiet is how many sessions are kept in which nothing goes on and whose
+	// process nobody can see. Nobody reads a longer list, and programs that open a
+	// session for every call would fill the memory within an hour.
+	keepQuiet = 500
+	// keepAll is how many are kept whatever goes on in them: a program that never says
+	// that a turn or a call ended leaves sessions that never become quiet.
+	keepAll = 2000
+)
 
-// pruneQuiet forgets quiet sessions beyond that number, the oldest first.
-func (s *Service) pruneQuiet() {
-	var quiet []state.Overview
-	for _, one := range s.tracker.sessions.Overviews() {
-		if one.IsIdle() && !(one.Live && s.processes.isWatched(&one)) {
-			quiet = append(quiet, one)
-		}
-	}
-	if drop := len(quiet) - keepQuiet; drop > 0 {
-		slices.SortFunc(quiet, func(a, b state.Overview) int { return a.LastEvent.Compare(b.LastEvent) })
-		for _, one := range quiet[:drop] {
-			s.tracker.noteChange(s.tracker.sessions.Forget(one.Key))
-		}
+// pruneSessions forgets sessions that are too many.
+func (s *Service) pruneSessions() {
+	for _, key := range chooseForgotten(s.tracker.sessions.Overviews(), s.processes.isWatched) {
+		s.tracker.noteChange(s.tracker.sessions.Forget(key))
 	}
 	s.pruneAt = s.tracker.sessions.Len() + keepQuiet/4
+}
+
+// chooseForgotten names the sessions to forget: quiet ones beyond keepQuiet, then any
+// beyond keepAll, those first whose process nobody can see, the oldest first. One with a
+// request that hookmux holds is never forgotten; the queue of requests is bounded itself.
+func chooseForgotten(all []state.Overview, isWatched func(*state.Overview) bool) []state.Key {
+	var quiet, unseen, seen []state.Overview
+	for _, one := range all {
+		watched := one.Live && isWatched(&one)
+		switch {
+		case one.Held:
+		case one.IsIdle() && !watched:
+			quiet = append(quiet, one)
+		case watched:
+			seen = append(seen, one)
+		default:
+			unseen = append(unseen, one)
+		}
+	}
+	for _, list := range [][]state.Overview{quiet, unseen, seen} {
+		slices.SortFunc(list, func(a, b state.Overview) int { return a.LastEvent.Compare(b.LastEvent) })
+	}
+	drop := max(0, len(quiet)-keepQuiet)
+	candidates := slices.Concat(quiet[drop:], unseen, seen)
+	more := min(max(0, len(all)-drop-keepAll), len(candidates))
+	var keys []state.Key
+	for _, one := range slices.Concat(quiet[:drop], candidates[:more]) {
+		keys = append(keys, one.Key)
+	}
+	return keys
 }
 
 // passTime does what is due because time passed.

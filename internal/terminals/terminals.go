@@ -38,6 +38,8 @@ type Service struct {
 	Weaker func() []string
 	// GuardState is how a guard is switched, by its setting; nil: not known.
 	GuardState func(key string) string
+	// LogOnlyModules are the modules that only logs; nil: not known.
+	LogOnlyModules func() []string
 }
 
 // New reads the trusted terminals. asker is nil on a real machine.
@@ -125,6 +127,9 @@ func (s *Service) describeCall(name string, class authority.Class, params json.R
 	action := actions.Describe(name, class, params)
 	if name == wire.MethodConfigSet && s.GuardState != nil && actions.OnlyLogs(params, s.GuardState) {
 		action.Weakens = false
+	}
+	if name == wire.MethodConfigSet && s.LogOnlyModules != nil {
+		action, _ = actions.DescribeSwitchedModules(action, params, s.LogOnlyModules())
 	}
 	if name == wire.MethodConfirm && s.Weaker != nil {
 		action.Why = actions.WhyConfirmed(s.Weaker())

@@ -36,4 +36,5 @@ const (
 	OwnRefused  = "refused"  // somebody tried what they may not
 	OwnDecision = "decision" // a person decided
 	OwnModule   = "module"   // a TypeScript hook did something
+	OwnGap      = "gap"      // a session went on without its hooks
 )

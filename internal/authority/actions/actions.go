@@ -5,6 +5,7 @@ package actions
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ func tightens(method string, params json.RawMessage) bool {
 func whyWeaker(method string, params json.RawMessage) string {
 	switch {
 	case mayAllow(method, params):
-		return "what it runs may also say yes in your place"
+		return mayAlsoAllow
 	case method == wire.MethodConfigSet && readInto[wire.ConfigSetParams](params).Key == config.RulesStates:
 		return "it changes which rules count"
 	case method == wire.MethodConfirm:
@@ -208,6 +209,38 @@ func describeLogOnly(p *wire.ConfigSetParams) string {
 	}
 	return "let only log, and refuse nothing: " + strings.Join(names, ", ") + "; every other module decides"
 }
+
+// DescribeSwitchedModules is a call that sets which modules only logs, as what it
+// changes for each of them; now is which only logs today. It is false for other calls
+// and where nothing changes.
+func DescribeSwitchedModules(a authority.Action, params json.RawMessage, now []string) (authority.Action, bool) {
+	p := readInto[wire.ConfigSetParams](params)
+	var then []string
+	if p.Key != config.ModulesLog || p.Project != "" || p.Value != nil && json.Unmarshal(p.Value, &then) != nil {
+		return a, false
+	}
+	without := func(list, other []string) []string {
+		return slices.DeleteFunc(slices.Clone(list), func(one string) bool { return slices.Contains(other, one) })
+	}
+	var texts []string
+	if rest := without(then, now); len(rest) > 0 {
+		texts = append(texts, "let "+strings.Join(rest, ", ")+" only log, and refuse nothing")
+	}
+	if decide := without(now, then); len(decide) > 0 {
+		if texts == nil {
+			a.Why = mayAlsoAllow
+		}
+		texts = append(texts, "let "+strings.Join(decide, ", ")+" decide, not only log")
+	}
+	if texts == nil {
+		return a, false
+	}
+	a.Text = strings.Join(texts, "; ")
+	return a, true
+}
+
+// mayAlsoAllow is why what decides from now on may take protection away.
+const mayAlsoAllow = "what it runs may also say yes in your place"
 
 // OnlyLogs reports whether a call lets a guard only log that stopped nothing
 // before, by how it is switched.

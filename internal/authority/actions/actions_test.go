@@ -2,6 +2,7 @@ package actions
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/hookmux/hookmux/event"
@@ -219,6 +220,23 @@ func TestOnlyDecisionsAreDescribed(t *testing.T) {
 	for method := range describers {
 		if class, ok := wire.Methods[method]; !ok || class != wire.Decide {
 			t.Errorf("%s: want the class decide, got %v (known: %v)", method, class, ok)
+		}
+	}
+}
+
+// Switching one module speaks of that module, not of those that stay as they are.
+func TestSwitchedModules(t *testing.T) {
+	for _, c := range []struct{ value, now, want, why string }{
+		{`["gate.ts"]`, "gate.ts mine.ts", "let mine.ts decide, not only log", mayAlsoAllow},
+		{`["gate.ts","mine.ts"]`, "gate.ts", "let mine.ts only log, and refuse nothing", ""},
+		{`["b.ts"]`, "a.ts", "let b.ts only log, and refuse nothing; let a.ts decide, not only log", ""},
+		{`null`, "a.ts", "let a.ts decide, not only log", mayAlsoAllow},
+		{`["a.ts"]`, "a.ts", "as before", ""},
+	} {
+		params := json.RawMessage(`{"key":"modules.log","value":` + c.value + `}`)
+		a, _ := DescribeSwitchedModules(authority.Action{Text: "as before", Weakens: true}, params, strings.Fields(c.now))
+		if a.Text != c.want || a.Why != c.why || !a.Weakens {
+			t.Errorf("%s after %s: %q (%q, weakens %v), want %q (%q)", c.value, c.now, a.Text, a.Why, a.Weakens, c.want, c.why)
 		}
 	}
 }

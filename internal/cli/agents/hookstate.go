@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/install/shimlink"
 	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/version"
 )
@@ -19,6 +21,10 @@ type HookState struct {
 	Hooked  bool   `json:"hooked"`
 	Events  int    `json:"events"` // whose hooks run
 	Wrong   string `json:"wrong,omitempty"`
+	// Lifted says by what code inside the agent can lift what hookmux refuses; Mods is
+	// what loads such code.
+	Lifted string   `json:"lifted,omitempty"`
+	Mods   []string `json:"mods,omitempty"`
 	// Version is what the program of a hooked agent says, Tried the version that
 	// what is known about it was tried with, Beyond that it is no longer, or not
 	// yet, one of those: nobody asked it.
@@ -56,6 +62,9 @@ func HookStates(app *cmdutil.App) ([]HookState, error) {
 		})
 		if d.Ours {
 			hooked = append(hooked, found.Agent)
+			mods := h.Mods(found.Agent)
+			s := &list[len(list)-1]
+			s.Lifted, s.Mods = mods.LiftNote(found.Agent.Title), mods.Loads
 		}
 	}
 	versions := installedVersions(app, hooked)
@@ -63,9 +72,29 @@ func HookStates(app *cmdutil.App) ([]HookState, error) {
 		s := &list[i]
 		if a, _ := catalogue.Agent(s.Agent); s.Hooked && a != nil {
 			s.Version, s.Tried, s.Beyond = versions[s.Agent], a.Tried, beyondProof(a, versions[s.Agent])
+			if why := a.NotLoaded(s.Version); why != "" {
+				s.Wrong, s.Events = why, 0
+			}
 		}
 	}
 	return list, nil
+}
+
+// CopyProblem says that agents run copies which are not this hookmux.
+func CopyProblem(app *cmdutil.App) []client.Problem {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return nil
+	}
+	_, hook, err := ownPrograms()
+	if err != nil {
+		return nil
+	}
+	what := shimlink.NewTarget(dirs, hook).Outdated(dirs)
+	if what == "" {
+		return nil
+	}
+	return []client.Problem{{Key: "copy", What: what, Fix: "hookmux install"}}
 }
 
 // beyondProof says in what way a version lies outside of those that are known;

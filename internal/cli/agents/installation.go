@@ -34,7 +34,7 @@ func noteInstallation(app *cmdutil.App, h *install.Host) error {
 	if err != nil {
 		return err
 	}
-	return writeInstallation(app, h.Dirs, stableProgram(self, h.Hook))
+	return writeInstallation(app, h.Dirs, stableProgram(h.Dirs, self, h.Hook))
 }
 
 // writeInstallation writes the record of the installation, sealed where a person writes
@@ -118,11 +118,13 @@ func confirmFirst(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, dir
 	}
 }
 
-// stableProgram prefers the hookmux beside the stable path of hookmux-hook to
-// where that leads: package managers keep the first and move the second.
-func stableProgram(self, hook string) string {
-	if file := filepath.Join(filepath.Dir(hook), filepath.Base(self)); paths.SameFile(file, self) ||
-		programcopy.MayVanish(self) && paths.Runnable(file) {
+// stableProgram is the copy of hookmux where agents run copies, else the hookmux beside
+// the stable path of hookmux-hook: package managers keep that and move where it leads.
+func stableProgram(dirs paths.Dirs, self, hook string) string {
+	if kept := programcopy.Stable(dirs, self); kept != self {
+		return kept
+	}
+	if file := filepath.Join(filepath.Dir(hook), filepath.Base(self)); paths.SameFile(file, self) {
 		return file
 	}
 	return self

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/install/programcopy"
 	"github.com/hookmux/hookmux/internal/install/shimlink"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
@@ -27,15 +26,17 @@ func RefreshShim(app *cmdutil.App) {
 		return // PATH, which anybody may choose, has no say then
 	}
 	self, hook, err := ownPrograms()
-	if err != nil || programcopy.MayVanish(hook) { // only `hookmux install` copies programs
+	if err != nil {
 		return
 	}
 	path := app.Getenv("PATH")
-	if noted != nil {
-		_ = writeInstallation(app, dirs, stableProgram(self, shimlink.StableHook(hook, path)))
+	stable := shimlink.StableHook(hook, path)
+	if err := shimlink.Refresh(dirs, stable, stable != hook || onPath(filepath.Dir(hook), path)); err != nil {
+		return
 	}
-	_ = shimlink.Refresh(dirs, shimlink.StableHook(hook, path), shimlink.StableHook(hook, path) != hook ||
-		onPath(filepath.Dir(hook), path))
+	if noted != nil {
+		_ = writeInstallation(app, dirs, stableProgram(dirs, self, stable))
+	}
 }
 
 func onPath(dir, path string) bool {

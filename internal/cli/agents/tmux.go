@@ -88,7 +88,7 @@ func tmuxCarry(app *cmdutil.App, dirs paths.Dirs, changes []steps.Step, notes []
 		app.Say("note: %s", termsafe.Text(n))
 	}
 	if f.dryRun {
-		app.Say("dry run, nothing written; %s", countFiles(len(changes)))
+		app.Say("dry run, nothing written; %s", countFiles((&install.Plan{Steps: changes}).Files()))
 		return false, nil
 	}
 	if len(changes) > 0 {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/install/programcopy"
+	"github.com/hookmux/hookmux/internal/install/shimlink"
 	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/termsafe"
@@ -70,14 +70,14 @@ func tmuxInstall(ctx context.Context, app *cmdutil.App, f *installFlags, keys tm
 	if err != nil {
 		return err
 	}
-	program = programcopy.Stable(dirs, program)
+	program, copies := shimlink.ForTmux(dirs, program)
 	major, minor := server.Version(ctx)
 	own := tmux.OwnConf(dirs.Data)
 	changes, err := tmuxSteps(own, tmux.Conf(onPathName(program, app.Getenv("PATH")), keys, major, minor), conf, text)
 	if err != nil {
 		return err
 	}
-	done, err := tmuxCarry(app, dirs, changes, notes, f, "Write this?")
+	done, err := tmuxCarry(app, dirs, append(copies, changes...), notes, f, "Write this?")
 	if err != nil || !done {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/install/shimlink"
 	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/selection/config"
@@ -55,6 +56,7 @@ func tmuxUninstall(ctx context.Context, app *cmdutil.App, f *installFlags) error
 		return err
 	} else if text != nil {
 		changes = append(changes, steps.Step{Op: steps.OpDelete, Path: own, Old: text})
+		changes = append(changes, shimlink.DropForTmux(dirs)...)
 	}
 	server := tmux.FromEnv(app.Getenv)
 	running := server.Running(ctx)

@@ -83,7 +83,7 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 	if err := c.Call(cmd.Context(), wire.MethodModules, wire.ModulesParams{Cwd: app.Cwd()}, &modules); err != nil {
 		return err
 	}
-	defer sayModules(app, modules)
+	defer sayModules(app, modules, waitingChanges(cmd.Context(), c))
 	if len(list) == 0 {
 		app.Say("no hooks are registered; `hookmux hooks add tool.before …` adds one")
 		return nil
@@ -108,13 +108,17 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 	return nil
 }
 
-// sayModules names the hooks that are files in TypeScript.
-func sayModules(app *cmdutil.App, modules []wire.ModuleInfo) {
-	var names []string
-	for _, m := range modules {
-		names = append(names, termsafe.Line(filepath.Base(m.Path), 40))
+// sayModules names the hooks that are files in TypeScript, and how each stands.
+func sayModules(app *cmdutil.App, modules []wire.ModuleInfo, waiting map[string]string) {
+	if len(modules) == 0 {
+		return
 	}
-	if len(names) > 0 {
-		app.Say("in TypeScript (`hookmux hooks list`): %s", strings.Join(names, ", "))
+	app.Say("in TypeScript (`hookmux hooks list`):")
+	rows := make([][]string, 0, len(modules))
+	for i := range modules {
+		m := &modules[i]
+		rows = append(rows, []string{"  " + termsafe.Line(filepath.Base(m.Path), 40), m.Scope,
+			termsafe.Line(moduleState(m, waiting), 200)})
 	}
+	text.Table(app.Stdout, rows, app.Columns())
 }

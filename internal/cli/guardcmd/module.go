@@ -69,14 +69,14 @@ agent cannot carry. A file that does not load refuses what it would have judged.
 			if asJSON {
 				return app.PrintJSON(list)
 			}
-			return showModules(app, list)
+			return showModules(app, list, waitingChanges(cmd.Context(), c))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	return cmd
 }
 
-func showModules(app *cmdutil.App, list []wire.ModuleInfo) error {
+func showModules(app *cmdutil.App, list []wire.ModuleInfo, waiting map[string]string) error {
 	if len(list) == 0 {
 		app.Say("no file is a hook here; `hookmux hooks new NAME` makes one")
 		return nil
@@ -90,15 +90,6 @@ func showModules(app *cmdutil.App, list []wire.ModuleInfo) error {
 				return err
 			}
 		}
-		state := "in force"
-		switch {
-		case !one.InForce:
-			state = one.Why
-		case one.LogOnly:
-			state = "log"
-		case one.Why != "":
-			state = one.Why
-		}
 		mean := "-"
 		longest := "-"
 		if info.Runs > 0 {
@@ -107,7 +98,7 @@ func showModules(app *cmdutil.App, list []wire.ModuleInfo) error {
 		}
 		rows = append(rows, []string{termsafe.Line(hook.ModuleFile(one.ID), 60), one.Scope,
 			termsafe.Line(strings.Join(info.Events, ","), 80), fmt.Sprint(info.Runs), mean, longest,
-			termsafe.Line(state, 100)})
+			termsafe.Line(moduleState(&one, waiting), 200)})
 		below = append(below, moduleNotes(one.Path, &info)...)
 	}
 	text.Table(app.Stdout, rows, app.Columns())
@@ -118,6 +109,24 @@ func showModules(app *cmdutil.App, list []wire.ModuleInfo) error {
 		app.Say("%s", termsafe.Line(line, 400))
 	}
 	return nil
+}
+
+// moduleState says how a TypeScript hook stands, and which version of it is active
+// where its file changed since it was confirmed.
+func moduleState(one *wire.ModuleInfo, waiting map[string]string) string {
+	state := "in force"
+	switch {
+	case !one.InForce:
+		state = one.Why
+	case one.LogOnly:
+		state = "log"
+	case one.Why != "":
+		state = one.Why
+	}
+	if change := waiting[one.Path]; change != "" {
+		state += "; " + describeWaiting(change)
+	}
+	return state
 }
 
 func formatMilliseconds(ms tshook.Milliseconds) string { return fmt.Sprintf("%.2f ms", float64(ms)) }

@@ -1,6 +1,8 @@
 package guardcmd
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -39,8 +42,12 @@ func switchHook(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, to, name str
 				"log": `{"enabled": null, "log": true}`,
 			}[to]
 			done := map[string]string{"on": "switched on", "off": "switched off", "log": "only logs now:"}[to]
-			return hooksEdit(app, cmd, f, wire.MethodHooksSet, wire.HooksEditParams{ID: name, Patch: []byte(patch)},
+			err := hooksEdit(app, cmd, f, wire.MethodHooksSet, wire.HooksEditParams{ID: name, Patch: []byte(patch)},
 				done)
+			if err == nil && to != "off" && !f.asJSON {
+				sayActiveVersion(app, cmd, c, strings.Fields(reg.Target)...)
+			}
+			return err
 		}
 	}
 	var modules []wire.ModuleInfo
@@ -97,7 +104,56 @@ func switchModule(app *cmdutil.App, cmd *cobra.Command, c *client.Client, to str
 		return err
 	}
 	app.Say("%s %s", shown, said)
+	sayActiveVersion(app, cmd, c, one.Path)
 	return nil
+}
+
+// sayActiveVersion says which version of a hook's files is active where that is not the
+// one on disk: changes count only once they are confirmed.
+func sayActiveVersion(app *cmdutil.App, cmd *cobra.Command, c *client.Client, files ...string) {
+	waiting := waitingChanges(cmd.Context(), c)
+	for _, file := range files {
+		if change := cmp.Or(waiting[file], waiting[expandHome(app, file)]); change != "" {
+			app.Say("note: %s %s", termsafe.Line(app.Shorten(file), 200), describeWaiting(change))
+		}
+	}
+}
+
+func expandHome(app *cmdutil.App, file string) string {
+	dirs, err := app.Dirs()
+	if rest, ok := strings.CutPrefix(file, "~/"); ok && err == nil {
+		return filepath.Join(dirs.Home, rest)
+	}
+	return file
+}
+
+// waitingChanges are the files whose changes wait to be confirmed, and how each
+// changed.
+func waitingChanges(ctx context.Context, c *client.Client) map[string]string {
+	info, err := c.Info(ctx)
+	if err != nil {
+		return nil // only for a note
+	}
+	out := map[string]string{}
+	for _, one := range info.Unconfirmed {
+		out[one.File] = one.Change
+	}
+	return out
+}
+
+// describeWaiting says which version of a changed file is active, and what accepts the
+// other one.
+func describeWaiting(change string) string {
+	const accept = "`hookmux config accept` accepts it"
+	switch confirmed.Kind(change) {
+	case confirmed.Added:
+		return "is new and not confirmed: only what it refuses is active; " + accept
+	case confirmed.Edited:
+		return "was edited since you confirmed it: the confirmed version is active, not the one in the file; " + accept
+	case confirmed.Removed:
+		return "was removed: the version that you confirmed is still active; " + accept
+	}
+	return "cannot be read: the version that you confirmed last is active"
 }
 
 // shortModuleName is how a file is written in the setting modules.log.

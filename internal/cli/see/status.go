@@ -60,6 +60,7 @@ func showStatus(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 		return err
 	}
 	info.Problems = append(info.Problems, hookProblems(hooks)...)
+	info.Problems = append(info.Problems, agents.CopyProblem(app)...)
 	if asJSON {
 		err = app.PrintJSON(statusWithHooks{info, hooks})
 	} else {
@@ -104,6 +105,10 @@ func hookProblems(hooks []agents.HookState) []client.Problem {
 				Fix: "hookmux doctor " + h.Agent,
 			})
 		}
+		if h.Lifted != "" {
+			list = append(list, client.Problem{Key: "mods." + h.Agent, What: h.Lifted,
+				Fix: "take the setting out, or set it to false"})
+		}
 	}
 	return list
 }
@@ -127,6 +132,7 @@ func showStatusWithoutDaemon(ctx context.Context, app *cmdutil.App, asJSON bool)
 		return err
 	}
 	problems := append(hookProblems(hooks), agents.UnconfirmedProblems(ctx, app)...)
+	problems = append(problems, agents.CopyProblem(app)...)
 	if asJSON {
 		problems = append([]client.Problem{{Key: "daemon", What: why}}, problems...)
 		if err := app.PrintJSON(map[string]any{"running": false, "socket": dirs.Socket(), "hooks": hooks,

@@ -41,6 +41,8 @@ func TestIsOwned(t *testing.T) {
 		"/etc/hookmux/x":        true,
 		"/run/user/1/hookmux/s": true, "/run/user/1/other": false, "src/settings.json": false, "": false, "abc": false, "/abc": true, "/abd": false,
 		"/home/dev//.codex//hooks.json": true, "/Library/Application Support/Cursor/hooks.json": true,
+		"/home/dev/.claude/sessions/s1/dev-mods/evil/register.tsx": true, "/home/dev/.claude/plugins/x/hooks/hooks.json": true,
+		"/home/dev/app/dev-modsx/a.ts": false, "/home/dev/.claude/skills/x/SKILL.md": false,
 		".claude/settings.json.bak": false,
 	} {
 		if got := c.isOwned(p); got != want {

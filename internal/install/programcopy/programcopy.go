@@ -1,7 +1,8 @@
-// Package programcopy keeps copies of hookmux's programs where nobody else cleans
-// up. Package managers for JavaScript and Nix run programs from folders that they
-// delete when they like, and agents pin their trust to a path: such a hookmux is
-// copied at `hookmux install`, and agents run the copy.
+// Package programcopy keeps copies of hookmux's programs where nobody cleans up. A
+// clone is moved or cleaned, package managers for JavaScript and Nix delete folders
+// when they like, and what you can write to an agent can replace: such a hookmux is
+// copied at `hookmux install`, and agents run the copy. Programs that only root can
+// replace stay where they are.
 package programcopy
 
 import (
@@ -12,8 +13,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/fileowner"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -21,21 +24,61 @@ import (
 // finds the new hookmux beside it.
 var Names = []string{"hookmux", "hookmux-hook"}
 
-// Folder is where the copies are.
-func Folder(d paths.Dirs) string { return filepath.Join(d.Data, "programs") }
+// Folder is where the copies are: under the path that is in agents' settings.
+func Folder(d paths.Dirs) string { return filepath.Join(d.Data, "bin") }
 
-// MayVanish reports whether a program is in a folder that its package manager
-// deletes without asking: node_modules (the caches of npx, pnpm dlx and bunx among
-// them, and projects), and the store of Nix where no profile leads to it.
+// MayVanish reports whether a program can be moved, deleted or replaced without root:
+// you can write to it or to a folder above it, or it is in node_modules or Nix's store,
+// which are cleaned without asking (also for root). It looks at the path as given and
+// at where its links lead.
 func MayVanish(file string) bool {
-	return strings.Contains(file, "/node_modules/") || strings.HasPrefix(file, "/nix/store/")
+	resolved, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		resolved = file
+	}
+	return mayVanish(file, paths.UserID(), isReplaceable) || mayVanish(resolved, paths.UserID(), isReplaceable)
 }
 
-// Stable is the program that may be written down for later: the copy, where there is
-// one and the program itself may vanish.
+// systemFolders are where packages of the system are: root can replace everything,
+// so for root only what is here stays.
+var systemFolders = []string{"/usr/", "/opt/", "/bin/", "/sbin/", "/snap/"}
+
+func mayVanish(file string, uid int, replaceable func(file string, uid int) bool) bool {
+	if strings.Contains(file, "/node_modules/") || strings.HasPrefix(file, "/nix/store/") {
+		return true
+	}
+	if uid == 0 {
+		return !slices.ContainsFunc(systemFolders, func(dir string) bool { return strings.HasPrefix(file, dir) })
+	}
+	for at := file; ; at = filepath.Dir(at) {
+		if replaceable(at, uid) {
+			return true
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
+}
+
+// isReplaceable reports whether a user can write to a file or folder, or make it so.
+func isReplaceable(file string, uid int) bool {
+	info, err := os.Stat(file)
+	if err != nil {
+		return true // nothing keeps it
+	}
+	owner, group, known := fileowner.Of(info)
+	if !known || owner == uid || info.Mode().Perm()&0o002 != 0 {
+		return true
+	}
+	groups, err := os.Getgroups()
+	return info.Mode().Perm()&0o020 != 0 && (err != nil || slices.Contains(groups, group))
+}
+
+// Stable is the program that may be written down for later and started as the daemon: the
+// copy, where there is one and the program itself may vanish.
 func Stable(d paths.Dirs, program string) string {
 	kept := filepath.Join(Folder(d), filepath.Base(program))
-	if MayVanish(program) && paths.Runnable(kept) {
+	if info, err := os.Lstat(kept); err == nil && info.Mode().IsRegular() && paths.Runnable(kept) && MayVanish(program) {
 		return kept
 	}
 	return program

@@ -9,26 +9,45 @@ import (
 )
 
 func TestMayVanish(t *testing.T) {
-	for file, want := range map[string]bool{
-		"/home/u/.npm/_npx/0a1b/node_modules/hookmux-linux-x64/bin/hookmux":        true,
-		"/usr/lib/node_modules/hookmux/node_modules/hookmux-linux-x64/bin/hookmux": true,
-		"/home/u/project/node_modules/hookmux-darwin-arm64/bin/hookmux":            true,
-		"/nix/store/0a1b-hookmux-0.1.0/bin/hookmux":                                true,
-		"/home/u/.nix-profile/bin/hookmux":                                         false,
-		"/usr/bin/hookmux":                                                         false,
-		"/opt/homebrew/bin/hookmux":                                                false,
-		"/home/u/.local/bin/hookmux":                                               false,
-		"/home/u/my_node_modules/hookmux":                                          false,
+	writable := map[string]bool{"/home/u": true, "/opt/homebrew/bin": true, "/srv/own/hookmux": true}
+	replaceable := func(file string, uid int) bool { return uid == 1000 && writable[file] }
+	for file, want := range map[string]struct{ user, root bool }{
+		"/home/u/.npm/_npx/0a1b/node_modules/hookmux-linux-x64/bin/hookmux":        {true, true},
+		"/usr/lib/node_modules/hookmux/node_modules/hookmux-linux-x64/bin/hookmux": {true, true},
+		"/nix/store/0a1b-hookmux-0.1.0/bin/hookmux":                                {true, true},
+		"/home/u/.local/bin/hookmux":                                               {true, true},
+		"/home/u/src/hookmux/bin/hookmux":                                          {true, true},
+		"/opt/homebrew/bin/hookmux":                                                {true, false},
+		"/srv/own/hookmux":                                                         {true, true},
+		"/srv/roots/hookmux":                                                       {false, true},
+		"/usr/bin/hookmux":                                                         {false, false},
+		"/usr/local/my_node_modules/hookmux":                                       {false, false},
 	} {
-		if got := MayVanish(file); got != want {
-			t.Errorf("MayVanish(%s) = %v, want %v", file, got, want)
+		if got := mayVanish(file, 1000, replaceable); got != want.user {
+			t.Errorf("mayVanish(%s) for a user = %v, want %v", file, got, want.user)
 		}
+		if got := mayVanish(file, 0, replaceable); got != want.root {
+			t.Errorf("mayVanish(%s) for root = %v, want %v", file, got, want.root)
+		}
+	}
+}
+
+func TestIsReplaceable(t *testing.T) {
+	own := filepath.Join(t.TempDir(), "own")
+	if err := os.WriteFile(own, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if !isReplaceable(own, os.Getuid()) || !isReplaceable(own+"-missing", os.Getuid()) || !isReplaceable("/tmp", 12345) {
+		t.Error("what you own, what is not there and what everybody can write to can be replaced, and was said not to be")
+	}
+	if isReplaceable("/usr", 12345) {
+		t.Error("/usr is said to be replaceable by an ordinary user")
 	}
 }
 
 func TestCopy(t *testing.T) {
 	dir := t.TempDir()
-	from, to := filepath.Join(dir, "node_modules/p/hookmux"), filepath.Join(dir, "data/programs/hookmux")
+	from, to := filepath.Join(dir, "node_modules/p/hookmux"), filepath.Join(dir, "data/bin/hookmux")
 	if err := os.MkdirAll(filepath.Dir(from), 0o700); err != nil {
 		t.Fatal(err)
 	}

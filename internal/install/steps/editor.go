@@ -25,7 +25,7 @@ const (
 	OpMakeDir  Op = "mkdir"    // a folder
 	OpDropDir  Op = "rmdir"    // a folder, if it is empty
 	OpLink     Op = "link"     // Path becomes a link to New
-	OpDropLink Op = "unlink"   // a link goes
+	OpDropLink Op = "unlink"   // a link or a copied program goes
 	OpManifest Op = "manifest" // our own record of all this
 	OpTrust    Op = "trust"    // Old becomes New, by the agent itself if it can
 	OpSweep    Op = "sweep"    // what a killed installation left goes
@@ -182,10 +182,10 @@ func deleteFile(path string, old []byte) error {
 // SameText compares with nil as no file at all.
 func SameText(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
 
-// ReplaceLink makes a symlink in one step, also where one stands already.
+// ReplaceLink makes a symlink in one step, also where one or a copied program is.
 func ReplaceLink(at, to string) error {
-	if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink == 0 {
-		return fmt.Errorf("%s: is not a link of ours; remove it", at)
+	if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink == 0 && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: is neither a link nor a program of ours; remove it", at)
 	}
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 		return err

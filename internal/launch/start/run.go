@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/install/programcopy"
 	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 	"github.com/hookmux/hookmux/internal/platform/daemonstart"
@@ -122,7 +123,7 @@ func (s *Starter) SpawnDaemon() error {
 	if err != nil {
 		return err
 	}
-	outcome, err := daemonstart.Start(s.Dirs, self, daemonstart.Options{Env: s.Environ})
+	outcome, err := daemonstart.Start(s.Dirs, programcopy.Stable(s.Dirs, self), daemonstart.Options{Env: s.Environ})
 	if err != nil {
 		return err
 	}

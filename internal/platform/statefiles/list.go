@@ -177,14 +177,10 @@ var All = []File{
 		Holds:    "where a daemon found its folders, for hooks without an environment",
 		Lifetime: "until a daemon finds them elsewhere",
 		Missing:  "the default places count", Damaged: "as if it were missing"},
-	{Place: Data, Pattern: "bin/hookmux-hook", Owner: "internal/install", Format: "a link",
-		Holds: "the program that agents run", Lifetime: "until everything is uninstalled",
-		Missing: "agents cannot run hooks; `hookmux doctor --fix` makes it", Damaged: "as if it were missing"},
-
-	{Place: Data, Pattern: "programs/hookmux*", Owner: "internal/install/programcopy", Format: "programs",
-		Holds:    "copies of a hookmux that came from npm or Nix, which agents run",
-		Lifetime: "until everything is uninstalled",
-		Missing:  "agents cannot run hooks; `hookmux install` copies them again", Damaged: "as if they were missing"},
+	{Place: Data, Pattern: "bin/hookmux*", Owner: "internal/install/programcopy",
+		Format: "programs, or a link to one that only root can replace",
+		Holds:  "hookmux-hook, which agents run, and the hookmux that it starts", Lifetime: "until everything is uninstalled",
+		Missing: "agents cannot run hooks; `hookmux doctor --fix` copies them again", Damaged: "as if they were missing"},
 
 	{Place: Data, Pattern: "tmux.conf", Owner: "internal/platform/tmux", Format: "tmux's own",
 		Holds: "what `hookmux tmux install` has tmux read", Lifetime: "until `hookmux tmux uninstall`",

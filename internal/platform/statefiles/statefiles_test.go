@@ -81,7 +81,7 @@ func TestFind(t *testing.T) {
 		{Runtime, "daemon.sock", "daemon.sock"},
 		{State, "permissions.json.orig", ""},
 		{State, ".permissions.json.123.tmp", "**/.*.tmp"},
-		{Data, "bin/hookmux-hook", "bin/hookmux-hook"},
+		{Data, "bin/hookmux-hook", "bin/hookmux*"},
 		{Data, "bin/other", ""},
 	} {
 		got := ""

@@ -179,14 +179,15 @@ func (l *Log) write(buf []byte) (uint64, error) {
 }
 
 // Rotate closes the current segment, so that it can be drained and removed,
-// and begins another. A segment without records stays the current one.
+// and begins another. A segment without records stays the current one, unless its
+// file is gone from its place: what would be written to that, nobody would find.
 func (l *Log) Rotate() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.done {
 		return ErrClosed
 	}
-	if l.file != nil && l.size == 0 {
+	if l.file != nil && l.size == 0 && isNamed(l.file, l.path(l.n)) {
 		return nil
 	}
 	return l.rotate()
