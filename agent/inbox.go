@@ -16,7 +16,10 @@ import (
 // waiting for it. An agent without one is never held.
 type Inbox struct {
 	Hold  Hold     `yaml:"hold"`
-	Brief Duration `yaml:"brief"` // how long [HoldBrief] is
+	Brief Duration `yaml:"brief"` // how long [HoldBrief] is while nobody is known to look
+	// Watched is how long [HoldBrief] is while somebody could answer: a live view, a
+	// popup or a paired device is open, or notifications are on.
+	Watched Duration `yaml:"watched"`
 
 	// Window names the first sign that the person answered in the agent's own
 	// window while a request waits here.
@@ -190,6 +193,8 @@ func (f *Inbox) WindowAt(native string) Window {
 type Wait struct {
 	Setting time.Duration // inbox.wait
 	Chosen  bool          // for this very agent: it counts instead of a moment
+	// Watched says that somebody could answer here.
+	Watched bool
 	// Away says that the person is not at the agent's own window, so that hiding
 	// its dialog costs nothing.
 	Away bool
@@ -202,6 +207,8 @@ func (f *Inbox) HoldFor(native string, left time.Duration, wait Wait) time.Durat
 	switch {
 	case hold == HoldDeadline || wait.Away:
 		return left
+	case hold == HoldBrief && !wait.Chosen && wait.Watched:
+		return min(left, time.Duration(f.Watched))
 	case hold == HoldBrief && !wait.Chosen:
 		return min(left, time.Duration(f.Brief))
 	}
@@ -214,8 +221,9 @@ func (a *Agent) BriefHold() string {
 	if a.Inbox == nil || a.Inbox.Hold != HoldBrief {
 		return ""
 	}
-	return fmt.Sprintf("%s waits %s for an answer from here, then asks in its own window; "+
-		"`hookmux config set inbox.wait.%s 60s` gives you longer", a.Title, time.Duration(a.Inbox.Brief), a.Name)
+	return fmt.Sprintf("%s hides its own prompt while it waits for an answer from here: up to %.0f s while "+
+		"`hookmux up` is open or notifications are on, else %.0f s; `hookmux config set inbox.wait.%s 5m` changes that",
+		a.Title, time.Duration(a.Inbox.Watched).Seconds(), time.Duration(a.Inbox.Brief).Seconds(), a.Name)
 }
 
 // inbox says what is wrong with what a person may answer.
@@ -226,8 +234,8 @@ func (c *checker) inbox(agent string, f *Inbox, events []*EventSpec) {
 	switch f.Hold {
 	case HoldWait, HoldDeadline:
 	case HoldBrief:
-		if f.Brief <= 0 {
-			bad(".brief", "say how long brief is")
+		if f.Brief <= 0 || f.Watched < f.Brief {
+			bad(".brief", "say how long brief is, and watched, which is no shorter")
 		}
 	default:
 		bad(".hold", "hold %q is none of %s, %s, %s", f.Hold, HoldWait, HoldDeadline, HoldBrief)

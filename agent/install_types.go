@@ -15,7 +15,10 @@ type InstallSpec struct {
 	// Places are the files that can be written, best first within a scope. The
 	// first of the scope counts, unless one of its Unless files exists.
 	Places []InstallPlace `yaml:"places"`
-	Shape  Shape          `yaml:"shape"`
+	// Home is the folder that shows that the agent is used here; "" is the one below the
+	// home folder that its places are in. It is given where another agent uses that one.
+	Home  string `yaml:"home"`
+	Shape Shape  `yaml:"shape"`
 	// Flat are events whose handlers stand in no group, though Shape is nested.
 	Flat []string `yaml:"flat"`
 	// Spellings are other keys under which the agent takes an event, key to event,

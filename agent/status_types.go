@@ -10,6 +10,9 @@ import (
 // StatusSpec says what an agent's events mean for the status of a session,
 // where the event's kind alone does not say it.
 type StatusSpec struct {
+	// Unasked are the permission modes in which the agent runs calls without asking its
+	// person, as its events name them: "bypass", nobody decides; "auto", a model does.
+	Unasked map[string]string `yaml:"unasked"`
 	// Signals are tried in order; the first that fits the event counts. What
 	// none of them fits means what its kind usually means.
 	Signals []SignalSpec `yaml:"signals"`
@@ -63,6 +66,7 @@ type AnswerSigns struct {
 type SignalSpec struct {
 	Event    string `yaml:"event"`    // native name
 	Detail   string `yaml:"detail"`   // event.Event.Detail; "-" fits only an empty one
+	Message  string `yaml:"message"`  // event.Event.Message: what the agent puts where the model said nothing
 	Kind     string `yaml:"kind"`     // what the event was read as, where its name does not tell
 	Subagent string `yaml:"subagent"` // the subagent's type
 	Since    string `yaml:"since"`    // first version it holds for
@@ -155,6 +159,12 @@ func (s *StatusSpec) SignalOf(ev *event.Event) Signal {
 	return ""
 }
 
+// SaysNothing reports whether a message is what the agent puts where the model said
+// nothing.
+func (s *StatusSpec) SaysNothing(message string) bool {
+	return message != "" && slices.ContainsFunc(s.Signals, func(one SignalSpec) bool { return one.Message == message })
+}
+
 func (s *SignalSpec) fits(ev *event.Event) bool {
 	if s.Event != "" && s.Event != ev.Native {
 		return false
@@ -169,6 +179,9 @@ func (s *SignalSpec) fits(ev *event.Event) bool {
 		if s.Detail != ev.Detail {
 			return false
 		}
+	}
+	if s.Message != "" && s.Message != ev.Message {
+		return false
 	}
 	if s.Kind != "" && s.Kind != string(ev.Kind) {
 		return false

@@ -22,10 +22,19 @@ func TestDenialSaysWhoWhyAndHow(t *testing.T) {
 	}
 }
 
+// A model can let nothing pass: it is not told how.
+func TestRuleDenialTellsTheModelNoCommand(t *testing.T) {
+	if got := RuleDenial("a.b", "no", "x"); got != "hookmux: a.b stopped this: no [x]." {
+		t.Errorf("the model reads %q", got)
+	}
+}
+
 func TestShortDenial(t *testing.T) {
 	for text, want := range map[string]string{
 		RuleDenial("destructive.rm-broad", "deletes ~/ (the home directory)", "rm -rf ~/"): "destructive.rm-broad: " +
 			"deletes ~/ (the home directory)",
+		// As earlier versions wrote it.
+		"hookmux: a.b stopped this: no [x]. Allow once: hookmux guard allow a.b --once; always: hookmux guard allow a.b.": "a.b: no",
 		Denial("module gate.ts", "no", ""): "module gate.ts: no",
 		Denial("hook x", "no", "Run y"):    "hook x: no. Run y",
 		"no prod deploys":                  "no prod deploys",

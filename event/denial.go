@@ -25,11 +25,17 @@ func Denial(who, reason, allow string) string {
 	return line
 }
 
-// RuleDenial is the [Denial] of a guard's rule: it also says where the rule
-// found what it objects to, and which commands allow it.
+// RuleDenial is the [Denial] of a guard's rule: it also says where the rule found what
+// it objects to. How a person lets it pass is no business of the model that reads this:
+// see [AllowCommands].
 func RuleDenial(rule, reason, where string) string {
+	return Denial(rule, reason+whereStart+where+whereEnd, "")
+}
+
+// AllowCommands are the commands by which a person lets pass what a rule stops.
+func AllowCommands(rule string) string {
 	command := "hookmux guard allow " + rule
-	return Denial(rule, reason+whereStart+where+whereEnd, onceStart+command+" --once; always: "+command)
+	return "allow once: " + command + " --once; always: " + command
 }
 
 // ShortDenial is a [Denial] for people who look at many: who stopped it and
@@ -41,11 +47,12 @@ func ShortDenial(text string) string {
 	if !started || !ok {
 		return text
 	}
-	if i := strings.LastIndex(why, whereEnd+". "+onceStart); i >= 0 {
+	if i := strings.LastIndex(why, whereEnd+". "+onceStart); i >= 0 { // as earlier versions wrote it
+		why = why[:i+len(whereEnd)]
+	}
+	why = strings.TrimSuffix(why, ".")
+	if i := strings.LastIndex(why, whereStart); i >= 0 && strings.HasSuffix(why, whereEnd) {
 		why = why[:i]
-		if i := strings.LastIndex(why, whereStart); i >= 0 {
-			why = why[:i]
-		}
 	}
 	return who + ": " + strings.TrimSuffix(why, ".")
 }

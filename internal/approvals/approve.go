@@ -59,7 +59,8 @@ func (s *Service) Decide(ctx context.Context, c *Call) Outcome {
 	}
 	hold := func() time.Duration {
 		hold, chosen := s.Settings.HoldTime(c.Event)
-		wait := agent.Wait{Setting: hold, Chosen: chosen, Away: s.attendance.isAway()}
+		wait := agent.Wait{Setting: hold, Chosen: chosen, Away: s.attendance.isAway(),
+			Watched: s.attendance.anyoneThere() || s.reachesPerson(c.Event.Agent, need.Kind)}
 		return spec.HoldFor(c.Event.Native, time.Until(c.Deadline), wait)
 	}
 	var handled bool

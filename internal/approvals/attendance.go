@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -27,7 +28,8 @@ type attendance struct {
 	pushWorks func() bool // the user's own command tells them of requests
 	queue     *queue.Table
 	catalogue *agent.Catalogue
-	after     func(wait time.Duration, do func()) // does it later, unless the daemon ends
+	reaches   func(agent string, kind policy.Kind) bool // somebody is notified of such requests
+	after     func(wait time.Duration, do func())       // does it later, unless the daemon ends
 }
 
 // anyoneThere reports whether anybody could answer: somebody looks at the requests,
@@ -61,7 +63,9 @@ func (a *attendance) surfaceLeft() {
 // could answer.
 func (a *attendance) abandonIfAlone() {
 	if !a.anyoneThere() && !a.watchers.stopping() {
-		a.queue.Drop(func(r *queue.Request) bool { return isBlockingAgent(a.catalogue, r) }, queue.Abandoned)
+		a.queue.Drop(func(r *queue.Request) bool {
+			return isBlockingAgent(a.catalogue, r) && !(isHeldBriefly(a.catalogue, r) && a.reaches(r.Event.Agent, r.Need.Kind))
+		}, queue.Abandoned)
 	}
 }
 
@@ -80,6 +84,26 @@ func isBlockingAgent(catalogue *agent.Catalogue, r *queue.Request) bool {
 		return r.Event.Kind != event.ToolBefore
 	}
 	return a.Inbox.HoldAt(r.Event.Native) != agent.HoldDeadline
+}
+
+// isHeldBriefly reports whether a request's agent is held longer while somebody could answer.
+func isHeldBriefly(catalogue *agent.Catalogue, r *queue.Request) bool {
+	a, ok := catalogue.Agent(r.Event.Agent)
+	return ok && !r.Pushed && a.Inbox.HoldAt(r.Event.Native) == agent.HoldBrief
+}
+
+// lengthenBriefHolds gives whoever begins to look the time to answer what an agent asked
+// while nobody did.
+func (s *Service) lengthenBriefHolds() {
+	s.queue.Lengthen(func(r *queue.Request) time.Time {
+		if !isHeldBriefly(s.Catalogue, r) {
+			return time.Time{}
+		}
+		hold, chosen := s.Settings.HoldTime(r.Event)
+		a, _ := s.Catalogue.Agent(r.Event.Agent)
+		return r.Opened.Add(a.Inbox.HoldFor(r.Event.Native, time.Hour,
+			agent.Wait{Setting: hold, Chosen: chosen, Watched: true}))
+	})
 }
 
 // watchers remembers who follows the requests, beyond the end of this daemon. Programs
@@ -183,6 +207,17 @@ func (w *watchers) arrived(peer proc.Cred) (end func(hungUp bool)) {
 		}
 		w.writeFile()
 	}
+}
+
+// pids are the processes that follow the requests now.
+func (w *watchers) pids() []int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []int
+	for one := range w.here {
+		out = append(out, one.PID)
+	}
+	return out
 }
 
 // awaitReturn waits for somebody who is known to come back, no longer than limit. It

@@ -74,7 +74,7 @@ func (a *absence) restoreHoldTimes() {
 			return time.Time{}
 		}
 		hold, chosen := a.Settings.HoldTime(r.Event)
-		return now.Add(entry.Inbox.HoldFor(r.Event.Native, hold, agent.Wait{Setting: hold, Chosen: chosen}))
+		return now.Add(entry.Inbox.HoldFor(r.Event.Native, hold, agent.Wait{Setting: hold, Chosen: chosen, Watched: true}))
 	})
 }
 

@@ -70,22 +70,39 @@ func askForFull(c *Call, spec *agent.Inbox) {
 	d.Reason = "you are to be asked about this call, and more requests wait than you can read: `hookmux inbox`"
 }
 
-// mayWaitForPerson reports whether a question may wait for a person: somebody could answer,
-// or somebody is told and the waiting costs nothing. Being told alone delays no agent
-// whose own dialog is hidden meanwhile.
+// mayWaitForPerson reports whether a question may wait for a person: waiting costs
+// nothing, since the agent's own dialog can be used meanwhile, so that whoever opens the
+// live view later can still answer; or somebody could answer; or the agent's entry says
+// how long it may wait for somebody who only comes.
 func mayWaitForPerson(ctx context.Context, s *Service, c *Call, kind policy.Kind, limit time.Duration) bool {
-	if s.attendance.expectAnyone(ctx, limit) {
+	if !c.Pushed && dialogStays(s.Catalogue, c) || s.attendance.expectAnyone(ctx, limit) {
 		return true
 	}
-	return s.ReachesPerson != nil && s.ReachesPerson(c.Event.Agent, string(kind)) &&
-		(c.Pushed || dialogStays(s.Catalogue, c.Event))
+	if c.Pushed {
+		return s.reachesPerson(c.Event.Agent, kind)
+	}
+	a, ok := s.Catalogue.Agent(c.Event.Agent)
+	return ok && asksItself(c.Event) && a.Inbox.HoldAt(c.Event.Native) == agent.HoldBrief
 }
 
-// dialogStays reports whether the agent's own dialog can be used while it is held.
-func dialogStays(catalogue *agent.Catalogue, ev *event.Event) bool {
+// reachesPerson reports whether somebody is notified of such a request.
+func (s *Service) reachesPerson(agent string, kind policy.Kind) bool {
+	return s.ReachesPerson != nil && s.ReachesPerson(agent, string(kind))
+}
+
+// dialogStays reports whether the agent's own dialog can be used while it is held: it asks
+// by itself, or the hook that called shows a dialog meanwhile.
+func dialogStays(catalogue *agent.Catalogue, c *Call) bool {
+	ev := c.Event
 	a, ok := catalogue.Agent(ev.Agent)
-	return ok && ev.Attended != event.AttendedNo && ev.Kind != event.ToolBefore &&
+	return ok && a.Inbox != nil && (asksItself(ev) || a.Inbox.Promptless && c.OnHeld != nil && ev.Attended == event.AttendedYes) &&
 		a.Inbox.HoldAt(ev.Native) == agent.HoldDeadline && a.Inbox.WindowAt(ev.Native) != agent.WindowHidden
+}
+
+// asksItself reports whether the agent puts the question to somebody who sits there, if
+// nothing answers it here.
+func asksItself(ev *event.Event) bool {
+	return ev.Attended != event.AttendedNo && ev.Kind != event.ToolBefore
 }
 
 // mustAsk is what a person must be asked about an event, with the event as
@@ -145,14 +162,11 @@ func (s *Service) newRequest(c *Call, seen *event.Event, need policy.Need, proje
 	now := time.Now()
 	r := queue.Request{
 		Need: need, Event: &ev, Project: project, Pushed: c.Pushed, Suggestions: ev.Suggestions,
-		Opened: now, Until: now.Add(hold),
+		Opened: now, Until: now.Add(hold), Latest: c.Deadline,
 	}
 	title := s.AgentTitle(ev.Agent)
 	if a, ok := s.Catalogue.EntryOf(ev.Agent, ev.Native); ok {
 		r.Number = a.Inbox.NumberOf(&ev)
-		if a.Inbox.HoldAt(ev.Native) == agent.HoldBrief && hold <= time.Duration(a.Inbox.Brief) {
-			r.Hint = a.BriefHold()
-		}
 	}
 	if need.Kind == policy.Permission && need.Offers(event.ChooseAlways) {
 		if rule, err := policy.RuleFor(&ev); err != nil {

@@ -24,7 +24,7 @@ func New(o Options) *Service {
 		away: openAway(filepath.Join(o.Dirs.State, "away.json")),
 		watchers: newWatchers(filepath.Join(o.Dirs.Runtime, "watchers.json"), o.Processes, o.MayAnswer,
 			o.Stopping),
-		pushWorks: s.push.isWorking, queue: s.queue, catalogue: o.Catalogue,
+		pushWorks: s.push.isWorking, reaches: s.reachesPerson, queue: s.queue, catalogue: o.Catalogue,
 		after: func(wait time.Duration, do func()) { o.Background.After(o.Context, wait, do) },
 	}
 	s.push.canAnyoneAnswer = s.attendance.anyoneThere

@@ -22,6 +22,7 @@ func (s *Service) Stream(ctx context.Context, id json.RawMessage, windows bool, 
 		ready.Why = why
 	} else {
 		s.attendance.surfaces.Add(1)
+		s.lengthenBriefHolds()
 		defer s.attendance.surfaceLeft()
 		end := s.attendance.watchers.arrived(peer)
 		defer func() { end(lags) }()

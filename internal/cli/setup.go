@@ -12,7 +12,9 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // setupSteps are the names --skip takes, in their order.
@@ -125,14 +127,29 @@ func askStep(app *cmdutil.App, step *setupStep) (wanted bool, err error) {
 	}
 }
 
-// sayBriefHolds names the agents that wait only a moment for an answer from here.
+// isHoldChosen reports whether the person set how long an agent waits for an answer.
+func isHoldChosen(app *cmdutil.App, agent string) bool {
+	c, err := app.RunningDaemon()
+	if err != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), cmdutil.DaemonWait)
+	defer cancel()
+	var settings []wire.Setting
+	key := config.InboxWait + "." + agent
+	return c.Call(ctx, wire.MethodConfigGet, wire.ConfigListParams{}, &settings) == nil &&
+		slices.ContainsFunc(settings, func(s wire.Setting) bool { return s.Key == key && !s.Default })
+}
+
+// sayBriefHolds says how long agents wait for an answer from here that hide their own
+// prompt meanwhile.
 func sayBriefHolds(app *cmdutil.App, states []agents.HookState) error {
 	c, err := app.Catalogue()
 	if err != nil {
 		return err
 	}
 	for _, s := range states {
-		if a, ok := c.Agent(s.Agent); ok && a.BriefHold() != "" {
+		if a, ok := c.Agent(s.Agent); ok && a.BriefHold() != "" && !isHoldChosen(app, a.Name) {
 			app.Say("%s", text.Wrap(a.BriefHold(), app.Columns(), 0))
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func TestDigestOutlivesTheDaemon(t *testing.T) {
 	w := open(t)
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
-	before := w.hold(permission("before", "make")) // nobody there: passes at once
+	before := w.hold(hiddenPermission("make")) // nobody there: passes at once
 	before.answer()
 	w.MustCall(wire.MethodAway, nil, nil)
 

@@ -36,6 +36,11 @@ func TestNobodyElsewhereAndNoPrompt(t *testing.T) {
 	if got := string(w.Send(piCall(true)).Stdout); !strings.Contains(got, `"ask"`) {
 		t.Errorf("it runs unasked: %s", got)
 	}
+	// The extension shows a dialog of its own while the daemon waits.
+	asking := piCall(true)
+	asking.Holds = true
+	w.hold(asking)
+	w.waiting()
 	w.MustPass(piCall(false)) // nobody sits there: its own default
 }
 
@@ -231,7 +236,7 @@ func TestSlipsAndSecrets(t *testing.T) {
 // answer, as long as it works.
 func TestPushSink(t *testing.T) {
 	w := open(t)
-	w.MustPass(permission("s", "make"))
+	w.MustPass(hiddenPermission("make"))
 	heard := filepath.Join(w.Base, "heard")
 	w.set("notify.command", "cat >>"+heard+"; echo $HOOKMUX_REQUEST >>"+heard)
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
@@ -250,10 +255,10 @@ func TestPushSink(t *testing.T) {
 	call.answer()
 	// Of one that fails nobody hears: the agent is not kept.
 	w.set("notify.command", "exit 3")
-	call = w.hold(permission("s", "make"))
+	call = w.hold(hiddenPermission("make"))
 	if got, _ := call.answer(); got != "" {
 		t.Errorf(`call.answer() = %q, want ""`, got)
 	}
 	w.Eventually("that is reported", func() bool { _, ok := w.Problem("notify.command"); return ok })
-	w.MustPass(permission("s", "make"))
+	w.MustPass(hiddenPermission("make"))
 }

@@ -67,7 +67,7 @@ func TestPermissions(t *testing.T) {
 		t.Fatalf("list = %+v, want 1 of them and list[0].Used = 1", list)
 	}
 	w.MustCall(wire.MethodPermissionRemove, wire.InboxIDParams{ID: list[0].ID}, nil)
-	w.MustPass(permission("another", "npm test"))
+	w.mustAsk(permission("another", "npm test"))
 	if err := w.Call(wire.MethodPermissionRemove, wire.InboxIDParams{ID: list[0].ID}, nil); err == nil {
 		t.Error("revoked twice; want an error")
 	}
@@ -106,7 +106,7 @@ func TestForgedPermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Up()
-	w.MustPass(permission("s", "anything"))
+	w.mustAsk(permission("s", "anything"))
 	info, err := w.Client.Info(context.Background())
 	if err != nil || !strings.Contains(fmt.Sprint(info.Problems), "was not written by hookmux") {
 		t.Errorf(`info.Problems = %+v, error %v; want no error and "was not written by hookmux" in `+
@@ -116,7 +116,7 @@ func TestForgedPermissions(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.Dirs.State, "permissions.json"), []byte(forged), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.MustPass(permission("s", "anything"))
+	w.mustAsk(permission("s", "anything"))
 }
 
 // Agents may neither answer nor be taken for somebody who could.
@@ -195,9 +195,9 @@ func TestOnlyAPersonSeesSecrets(t *testing.T) {
 
 func TestAnAgentsStreamIsNoSurface(t *testing.T) {
 	w := open(t)
-	w.SetProcesses(daemontest.BelowAgent("claude"))
+	w.SetProcesses(daemontest.BelowAgent("qwen"))
 	w.watchInbox()
-	w.MustPass(permission("s", "make"))
+	w.MustPass(hiddenPermission("make"))
 }
 
 func TestPINForApprovals(t *testing.T) {

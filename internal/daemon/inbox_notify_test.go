@@ -156,19 +156,10 @@ func codexPermission(w *daemonFixture) frame.Request {
 	return w.reviewedCall("user", "make")
 }
 
-// Being told delays no agent whose own dialog is hidden meanwhile, and holds what
-// programs push.
-func TestBeingToldDelaysNobody(t *testing.T) {
+// Being told holds what programs push.
+func TestBeingToldHoldsWhatIsPushed(t *testing.T) {
 	w := open(t)
 	heard := w.startReceiver()
-	w.MustPass(codexPermission(w))
-	post := heard.told(w, "notice", "")
-	if next, _ := post["next"].(string); !strings.Contains(next, "hookmux jump") {
-		t.Errorf("the notice says %q, want where to go", next)
-	}
-	if len(w.items()) != 0 {
-		t.Errorf("codex is held for %v", w.items())
-	}
 	done := make(chan string, 1)
 	go func() {
 		got, _ := w.cmux(wire.MethodCmuxPush, pushed("claude-s1", "PermissionRequest", "Bash",
@@ -357,9 +348,9 @@ func TestPushIsAChannel(t *testing.T) {
 	w.set("notify.channels", "push")
 	w.set("notify.settle", settled)
 	w.set("notify", "on")
-	w.MustPass(codexPermission(w))
+	w.MustPass(hiddenPermission("make"))
 	heard := func() string { b, _ := os.ReadFile(file); return string(b) }
-	w.Eventually("the command hears of what stands in codex's window", func() bool {
+	w.Eventually("the command hears of what is in the agent's own window", func() bool {
 		return strings.Contains(heard(), `"status":"window"`)
 	})
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
@@ -385,20 +376,6 @@ func TestPushIsAChannel(t *testing.T) {
 	if got, _ := call.answer(); !strings.Contains(got, "deny") {
 		t.Errorf("the hook heard %q, want a deny", got)
 	}
-}
-
-// Nobody waits for a person who is not told of that.
-func TestHeldForItsKindAlone(t *testing.T) {
-	w := open(t)
-	w.startReceiver()
-	w.set("notify.kinds", "question,finished")
-	w.MustPass(permission("s", "make"))
-	w.set("notify.kinds.codex", "permission")
-	w.MustPass(permission("s", "make"))
-	w.set("notify.kinds.claude", "permission")
-	call := w.hold(permission("s", "make"))
-	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "deny"})
-	call.answer()
 }
 
 // Many requests are a few notifications, which go with them.

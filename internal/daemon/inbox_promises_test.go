@@ -261,26 +261,3 @@ func TestCmuxTellsOneWay(t *testing.T) {
 		})
 	})
 }
-
-// A request that waits only a moment says how it could wait longer.
-func TestABriefHoldIsNamed(t *testing.T) {
-	w := open(t)
-	w.watchInbox()
-	asking := daemontest.SessionEvent("codex", "PermissionRequest", map[string]any{"tool_name": "Bash", "turn_id": "t",
-		"tool_input": map[string]any{"command": "make"}})
-	const hint = "Codex CLI waits 5s for an answer from here, then asks in its own window; `hookmux config set inbox.wait.codex 60s`"
-	call := w.hold(asking)
-	item := w.waiting()
-	if !strings.Contains(item.Shown, hint) {
-		t.Errorf("the card says\n%swant in it %q", item.Shown, hint)
-	}
-	w.say(wire.InboxReplyParams{ID: item.ID, Choice: "deny"})
-	call.answer()
-	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "inbox.wait.codex", Value: json.RawMessage(`"60s"`)}, nil)
-	call = w.hold(asking)
-	if item = w.waiting(); strings.Contains(item.Shown, "inbox.wait") {
-		t.Errorf("with 60 s to answer the card still says\n%s", item.Shown)
-	}
-	w.say(wire.InboxReplyParams{ID: item.ID, Choice: "deny"})
-	call.answer()
-}

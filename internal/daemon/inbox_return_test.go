@@ -15,7 +15,7 @@ func TestWhoFollowedTheDaemonBeforeIsWaitedFor(t *testing.T) {
 	w.Down()
 	w.Up()
 	w.h.approvals.SetGrace(daemontest.Patience)
-	call := w.hold(permission("s", "make"))
+	call := w.hold(hiddenPermission("make"))
 	w.Eventually("the hook call is open", func() bool { return w.h.pipeline.UndecidedCalls() == 1 })
 	if len(call.reply) != 0 || len(w.items()) != 0 {
 		t.Fatal("decided while somebody is on the way")
@@ -35,5 +35,5 @@ func TestWhoLeavesIsNotWaitedFor(t *testing.T) {
 	w.Eventually("somebody follows", w.h.approvals.CanAnyoneAnswer)
 	conn.Close()
 	w.Eventually("nobody follows", func() bool { return !w.h.approvals.CanAnyoneAnswer() })
-	w.MustPass(permission("s", "make"))
+	w.MustPass(hiddenPermission("make"))
 }

@@ -30,6 +30,23 @@ func permission(session, command string) frame.Request {
 	return r
 }
 
+// hiddenPermission is a request of an agent that shows its own dialog only after the hook
+// returned: it is held only while somebody could answer.
+func hiddenPermission(command string) frame.Request {
+	return daemontest.SessionEvent("qwen", "PermissionRequest", map[string]any{"tool_name": "Bash",
+		"tool_input": map[string]any{"command": command}})
+}
+
+// mustAsk sends a request that waits for a person, and leaves it to the agent.
+func (w *daemonFixture) mustAsk(r frame.Request) {
+	w.T.Helper()
+	call := w.hold(r)
+	w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: w.waiting().ID}, nil)
+	if got, _ := call.answer(); got != "" {
+		w.T.Errorf("it was decided without a person: %s", got)
+	}
+}
+
 // watchInbox attaches a surface until the test ends.
 func (w *daemonFixture) watchInbox() *bufio.Reader {
 	w.T.Helper()
@@ -115,9 +132,83 @@ func (w *daemonFixture) say(p wire.InboxReplyParams) wire.InboxReplyResult {
 
 func TestNobodyIsThere(t *testing.T) {
 	w := open(t)
-	w.MustPass(permission("s", "ls")) // at once: nobody could answer
+	// At once: its own dialog is hidden until the hook returned, and nobody could answer.
+	w.MustPass(hiddenPermission("ls"))
 	if list := w.items(); len(list) != 0 {
 		t.Errorf("w.items() = %+v, want none", list)
+	}
+}
+
+// Where an agent's own dialog stays usable, its request waits also when nobody looks yet:
+// whoever opens the live view later answers it there.
+func TestWhoComesLaterAnswers(t *testing.T) {
+	w := open(t)
+	call := w.hold(permission("s", "ls"))
+	item := w.waiting()
+	if left := item.Deadline.Sub(item.CreatedAt); left < daemontest.Patience/2 {
+		t.Errorf("it waits %v, want as long as its hook may take", left)
+	}
+	w.watchInbox()
+	w.say(wire.InboxReplyParams{ID: item.ID, Choice: "once"})
+	if got, _ := call.answer(); !strings.Contains(got, `"allow"`) {
+		t.Errorf("the hook heard %q, want an allow", got)
+	}
+}
+
+// An agent that hides its own dialog while a hook waits is held for a moment, and longer
+// once somebody looks or is notified; what the person set counts instead.
+func TestBriefHoldIsLongerForWhoLooks(t *testing.T) {
+	w := open(t)
+	holds := func(item wire.InboxRequest) time.Duration {
+		return item.Deadline.Sub(item.CreatedAt).Round(time.Second)
+	}
+	deny := func(call *pendingCall, item wire.InboxRequest) {
+		t.Helper()
+		w.say(wire.InboxReplyParams{ID: item.ID, Choice: "deny"})
+		if got, _ := call.answer(); !strings.Contains(got, "deny") {
+			t.Errorf("the hook heard %q, want a deny", got)
+		}
+	}
+	asking := codexPermission(w)
+	asking.ID, asking.Deadline = "", 10*time.Minute // each is a call of its own
+	call := w.hold(asking)
+	if got := holds(w.waiting()); got != 5*time.Second {
+		t.Errorf("nobody looks: it waits %v, want 5s", got)
+	}
+	w.watchInbox()
+	if got := holds(w.waiting()); got != time.Minute {
+		t.Errorf("somebody began to look: it waits %v, want 1m", got)
+	}
+	deny(call, w.waiting())
+	call = w.hold(asking)
+	if got := holds(w.waiting()); got != time.Minute {
+		t.Errorf("somebody looks: it waits %v, want 1m", got)
+	}
+	deny(call, w.waiting())
+	w.set("inbox.wait.codex", "90s")
+	call = w.hold(asking)
+	if got := holds(w.waiting()); got != 90*time.Second {
+		t.Errorf("the person chose 90s: it waits %v", got)
+	}
+	deny(call, w.waiting())
+}
+
+// Whoever is notified of codex's requests is given time to come; of those that are not
+// told it is a moment.
+func TestBriefHoldIsLongerForWhoIsTold(t *testing.T) {
+	w := open(t)
+	w.startReceiver()
+	for kinds, want := range map[string]time.Duration{"question,finished": 5 * time.Second, "permission": time.Minute} {
+		w.set("notify.kinds", kinds)
+		asking := codexPermission(w)
+		asking.Deadline = 10 * time.Minute
+		call := w.hold(asking)
+		item := w.waiting()
+		if got := item.Deadline.Sub(item.CreatedAt).Round(time.Second); got != want {
+			t.Errorf("told of %s: it waits %v, want %v", kinds, got, want)
+		}
+		w.say(wire.InboxReplyParams{ID: item.ID, Choice: "deny"})
+		call.answer()
 	}
 }
 

@@ -27,7 +27,13 @@ func (w *daemonFixture) tell(agent, event, session string, more map[string]any) 
 	for k, v := range more {
 		fields[k] = v
 	}
-	w.Send(daemontest.SessionEvent(agent, event, fields))
+	if event != "PermissionRequest" {
+		w.Send(daemontest.SessionEvent(agent, event, fields))
+		return
+	}
+	before := len(w.items())
+	w.hold(daemontest.SessionEvent(agent, event, fields))
+	w.Eventually("it asks", func() bool { return len(w.items()) > before })
 }
 
 func (w *daemonFixture) sessions() []wire.Session {

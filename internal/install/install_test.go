@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -401,5 +402,33 @@ func TestVariablesMoveTheConfig(t *testing.T) {
 	}
 	if found := h.Find(installable()); len(found) != 1 || found[0].Agent.Name != "claude" {
 		t.Errorf(`found = %+v, want 1 of them and found[0].Agent.Name = "claude"`, found)
+	}
+}
+
+// A folder that two agents use shows nothing about the one that has a folder of its own.
+func TestASharedFolderFindsItsOwnerAlone(t *testing.T) {
+	h := newHost(t)
+	names := func() (out []string) {
+		for _, f := range h.Find(installable()) {
+			out = append(out, f.Agent.Name)
+		}
+		return out
+	}
+	for _, c := range []struct{ dir, want string }{{".gemini", "gemini"}, {".gemini/antigravity-cli", "antigravity gemini"}} {
+		if err := os.MkdirAll(filepath.Join(h.Dirs.Home, c.dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(slices.Sorted(slices.Values(names())), " "); got != c.want {
+			t.Errorf("with ~/%s %q are found, want %q", c.dir, got, c.want)
+		}
+	}
+	folders := map[string]string{}
+	for _, a := range installable() {
+		if dir := h.configDir(a); dir != "" && folders[dir] != "" {
+			t.Errorf("%s and %s are both found by %s; say in one's entry which folder is its own (home)", a.Name,
+				folders[dir], dir)
+		} else {
+			folders[dir] = a.Name
+		}
 	}
 }

@@ -151,6 +151,9 @@ func (h *Host) programOf(a *agent.Agent) string {
 // place below the home, or what stands for it.
 func (h *Host) configDir(a *agent.Agent) string {
 	files := a.Files
+	if a.Install != nil && a.Install.Home != "" {
+		return h.resolvePath(agent.HookFile{Path: a.Install.Home + "/.", Scope: User})
+	}
 	if a.Install != nil {
 		files = nil
 		for _, p := range a.Install.Places {
@@ -163,7 +166,7 @@ func (h *Host) configDir(a *agent.Agent) string {
 			continue
 		}
 		steps := strings.Split(rest, "/")
-		n := 1
+		n := 1 // the agent's own folder
 		if steps[0] == ".config" {
 			n = 2
 		}

@@ -7,9 +7,11 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/services"
@@ -23,6 +25,8 @@ type Requests interface {
 	Follow(ctx context.Context, each func(note string, item wire.InboxRequest))
 	// DenyByButton says no to a request whose card was shown with a button.
 	DenyByButton(id, sha256 string) error
+	// Viewers are the processes that show requests to a person who may answer.
+	Viewers() []int
 }
 
 // Sessions is what notify needs of sessions.
@@ -348,6 +352,7 @@ func (s *Service) tmuxServers(agent, session string) []string {
 type machine struct {
 	sessions []wire.Session
 	looked   map[string][]string // the panes that people look at, by tmux server
+	viewed   bool                // somebody looks at a live view, which shows everything
 }
 
 // lookTime bounds one question to tmux.
@@ -361,6 +366,9 @@ func (s *Service) readMachine(ctx context.Context, due []sessionKey) *machine {
 		return m
 	}
 	m.sessions = s.sessions.List(false)
+	if m.viewed = s.isViewed(ctx); m.viewed {
+		return m
+	}
 	for _, key := range due {
 		one, ok := m.current(key.agent, key.session)
 		if !ok || one.Mux != "tmux" || one.Pane == "" {
@@ -390,7 +398,26 @@ func (s *Service) panesLookedAt(ctx context.Context, server string) []string {
 	return panes
 }
 
+// isViewed reports whether somebody looks at the tmux pane of a live view.
+func (s *Service) isViewed(ctx context.Context) bool {
+	for _, pid := range s.requests.Viewers() {
+		environ, err := s.Processes.Environ(pid)
+		if err != nil {
+			continue
+		}
+		env := paths.GetenvFrom(environ)
+		server, _, inTmux := strings.Cut(env("TMUX"), ",")
+		if pane := env("TMUX_PANE"); inTmux && pane != "" && slices.Contains(s.panesLookedAt(ctx, server), pane) {
+			return true
+		}
+	}
+	return false
+}
+
 func (m *machine) isLooking(agent, session string) bool {
+	if m.viewed {
+		return true
+	}
 	one, ok := m.current(agent, session)
 	return ok && one.Mux == "tmux" && one.Pane != "" && slices.Contains(m.looked[one.Server], one.Pane)
 }

@@ -45,12 +45,23 @@ func (t *terminals) list(ctx context.Context, agent, session string) ([]attached
 	}
 	asking.Wait()
 	if all := slices.Concat(lists...); len(all) > 0 {
-		return all, nil
+		return oncePerTTY(all), nil
 	}
 	if err := errors.Join(failed...); err != nil {
 		return nil, err
 	}
 	return nil, absent("no terminal is attached to tmux")
+}
+
+// oncePerTTY leaves each terminal in the list once: the default server's socket may be
+// named and meant by "" as well.
+func oncePerTTY(list []attached) []attached {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(list, func(one attached) bool {
+		again := one.client.TTY != "" && seen[one.client.TTY]
+		seen[one.client.TTY] = true
+		return again
+	})
 }
 
 // each does something with every terminal, and fails only if all of them did.

@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/daemontest/await"
 	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -127,6 +128,17 @@ type knownSessions []wire.Session
 
 func (k knownSessions) List(bool) []wire.Session { return k }
 
+// viewers are live views, and the environment that they run in.
+type viewers struct {
+	Requests
+	proc.Table
+	pids    []int
+	environ []string
+}
+
+func (v *viewers) Viewers() []int                { return v.pids }
+func (v *viewers) Environ(int) ([]string, error) { return v.environ, nil }
+
 // Whether the person looks is asked of tmux at that moment; Show moves no window
 // under a person who types.
 func TestLookingAndShowing(t *testing.T) {
@@ -139,11 +151,13 @@ func TestLookingAndShowing(t *testing.T) {
 	}
 	used := time.Unix(seconds, 0)
 	aMomentLater := func() time.Time { return used.Add(time.Second) }
-	service := &Service{Deps: services.Deps{Catalogue: agent.Builtin()}, now: aMomentLater, sessions: knownSessions{
-		{Agent: "a", ID: "1", Mux: "tmux", Server: s.inner, Pane: first},
-		{Agent: "a", ID: "2", Mux: "tmux", Server: s.inner, Pane: second},
-		{Agent: "a", ID: "3"},
-	}}
+	views := &viewers{environ: []string{"TMUX=" + s.inner + ",1,0", "TMUX_PANE=" + first}}
+	service := &Service{Deps: services.Deps{Catalogue: agent.Builtin(), Processes: views}, requests: views,
+		now: aMomentLater, sessions: knownSessions{
+			{Agent: "a", ID: "1", Mux: "tmux", Server: s.inner, Pane: first},
+			{Agent: "a", ID: "2", Mux: "tmux", Server: s.inner, Pane: second},
+			{Agent: "a", ID: "3"},
+		}}
 	looking := func(session string) bool {
 		return service.readMachine(context.Background(), []sessionKey{{"a", session}}).isLooking("a", session)
 	}
@@ -156,6 +170,16 @@ func TestLookingAndShowing(t *testing.T) {
 		t.Error("the other window is not noticed")
 	}
 	s.tmux(s.inner, "select-window", "-t", first)
+	views.pids = []int{7}
+	if !looking("2") || !looking("3") {
+		t.Error("the live view in the first pane shows all of them, and is not noticed")
+	}
+	s.tmux(s.inner, "select-window", "-t", second)
+	if looking("3") {
+		t.Error("nobody looks at the live view")
+	}
+	s.tmux(s.inner, "select-window", "-t", first)
+	views.pids = nil
 	active := func() string { return s.tmux(s.inner, "display-message", "-p", "#{pane_id}") }
 	service.showSession("a", "2") // a key was pressed a moment ago: the client attached
 	if got := active(); got != first {
@@ -165,5 +189,15 @@ func TestLookingAndShowing(t *testing.T) {
 	service.showSession("a", "2")
 	if got := active(); got != second {
 		t.Errorf("the pane is %s, want %s", got, second)
+	}
+}
+
+// A server that is named twice has its terminals once: nobody hears a bell two times.
+func TestEachTerminalOnce(t *testing.T) {
+	s := startScreen(t)
+	all := &terminals{servers: func(string, string) []string { return []string{s.inner, s.inner} }}
+	list, err := all.list(t.Context(), "", "")
+	if err != nil || len(list) != 1 {
+		t.Errorf("%d terminals, error %v; want 1", len(list), err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -225,62 +224,6 @@ func (p *paneFinder) forgetProcess(key processKey) {
 	p.mu.Lock()
 	delete(p.checked, key)
 	p.mu.Unlock()
-}
-
-// checkClosed looks, a moment after a session's process ended, whether its pane
-// was closed with it: then the person does not want the session back.
-func (p *paneFinder) checkClosed(key state.Key) {
-	if _, ok := p.records.Get(key.Agent, key.ID); !ok {
-		return
-	}
-	p.running.Go(func() {
-		if !services.Pause(time.Second, p.ctx.Done()) {
-			p.dropClosed(p.ctx, func(r resumestore.Record) bool { return r.Agent == key.Agent && r.Session == key.ID })
-		}
-	})
-}
-
-// dropAllClosed forgets the records of all panes that were closed.
-func (p *paneFinder) dropAllClosed(ctx context.Context) {
-	p.running.Go(func() { p.dropClosed(ctx, func(resumestore.Record) bool { return true }) })
-}
-
-// dropClosed deletes records whose pane is gone while its tmux server lives.
-// A server that is gone says nothing: that is what a reboot looks like.
-func (p *paneFinder) dropClosed(ctx context.Context, about func(resumestore.Record) bool) {
-	p.asking.Lock()
-	defer p.asking.Unlock()
-	open := map[string]map[string]bool{} // server → panes; nil: not known
-	for _, r := range p.records.List() {
-		if r.Mux != "tmux" || r.Pane == "" || r.MuxPID <= 0 || !about(r) {
-			continue
-		}
-		there, asked := open[r.Server]
-		if !asked {
-			there = openPanes(ctx, p.deps.Processes, r)
-			open[r.Server] = there
-		}
-		if there != nil && !there[r.Pane] {
-			p.records.Forget(r.Agent, r.Session)
-		}
-	}
-}
-
-// openPanes are the panes of a record's tmux server; nil when it is not known.
-func openPanes(ctx context.Context, table proc.Table, r resumestore.Record) map[string]bool {
-	server, err := table.Lookup(r.MuxPID)
-	if err != nil || !strings.HasPrefix(server.Name, "tmux") || server.Start != r.MuxStart {
-		return nil
-	}
-	list, err := (&tmux.Server{Socket: r.Server}).Panes(ctx)
-	if err != nil {
-		return nil
-	}
-	there := map[string]bool{}
-	for _, pane := range list {
-		there[pane.ID] = true
-	}
-	return there
 }
 
 func (p *paneFinder) waitStopped() { p.running.Wait() }

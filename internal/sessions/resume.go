@@ -281,6 +281,17 @@ func (r *resumer) dropSwitchedOff() {
 	r.records.Purge(func(record resumestore.Record) bool { return on[record.Agent] })
 }
 
+// keepRecords is how long a session that had no prompt can be resumed.
+const keepRecords = 30 * 24 * time.Hour
+
+// dropOld deletes the records of sessions that ended long ago. A closed pane or window
+// is no reason: it may have been closed by accident.
+func (r *resumer) dropOld(now time.Time) {
+	r.records.Purge(func(record resumestore.Record) bool {
+		return now.Sub(record.At) < keepRecords || r.runningReason(record) != ""
+	})
+}
+
 // retryRead reads records again that could not be read: somebody may have
 // repaired them.
 func (r *resumer) retryRead() {

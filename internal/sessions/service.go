@@ -174,7 +174,7 @@ func (s *Service) CatchUp(ctx context.Context, history History) {
 // Run works on what changed until Stop.
 func (s *Service) Run() {
 	defer close(s.stopped)
-	s.display.setFollowing(s.tracker.switches.Load().followTmux)
+	s.display.setFollowing(s.tracker.switches.Load().tmux())
 	defer s.display.stopFollowing()
 	tick := time.NewTicker(tickPeriod)
 	defer tick.Stop()
@@ -202,7 +202,7 @@ func (s *Service) Run() {
 				s.resumer.retryRead()
 				s.store.retryOpen()
 				s.ReadSettings()
-				s.display.setFollowing(s.tracker.switches.Load().followTmux)
+				s.display.setFollowing(s.tracker.switches.Load().tmux())
 			case now := <-silence.C:
 				s.watchSilence(now)
 			case now := <-tick.C:
@@ -337,7 +337,7 @@ func (s *Service) passTime(now time.Time) {
 	for _, c := range s.tracker.sessions.Tick(now, life) {
 		s.tracker.noteChange(c)
 	}
-	s.panes.dropAllClosed(s.ctx)
+	s.resumer.dropOld(now)
 	_ = resumeargs.Sweep(s.deps.Dirs.Runtime, func(pid int, start uint64) bool {
 		return processLife(s.deps.Processes, processKey{pid, start}) != state.Gone
 	}) // what it could not do is tried again at the next tick
@@ -347,7 +347,6 @@ func (s *Service) passTime(now time.Time) {
 func (s *Service) processEnded(key processKey) {
 	for _, c := range s.tracker.sessions.ProcessGone(key.pid, key.start, time.Now()) {
 		s.tracker.noteChange(c)
-		s.panes.checkClosed(c.Key)
 		s.sessionGone(c.Key.Agent, c.Key.ID)
 	}
 	s.panes.forgetProcess(key)

@@ -16,13 +16,17 @@ type switches struct {
 	otherRules state.Rules // for agents the catalogue does not know
 	resume     map[string]bool
 	followTmux bool
+	tmuxNames  string
 }
+
+// tmux is whether tmux shows sessions, and how it names windows.
+func (s *switches) tmux() (follow bool, names string) { return s.followTmux, s.tmuxNames }
 
 // readSwitches reads the switches out of the settings.
 func readSwitches(deps services.Deps, settings *config.Settings) *switches {
 	now := &switches{
 		catalogue: deps.Catalogue, rules: map[string]state.Rules{}, resume: map[string]bool{},
-		followTmux: settings.Choice(config.TmuxFollow) == "on",
+		followTmux: settings.Choice(config.TmuxFollow) == "on", tmuxNames: settings.Choice(config.TmuxNames),
 	}
 	now.otherRules.Off = settings.Choice(config.Status) == "off"
 	for _, a := range deps.Catalogue.Agents() {

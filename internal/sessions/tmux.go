@@ -14,6 +14,7 @@ type tmuxDisplay struct {
 	ctx     context.Context
 	deps    services.Deps
 	view    *view
+	names   string // how windows are named
 	changes chan tmux.Change
 	stopped chan struct{}
 }
@@ -26,20 +27,32 @@ func newTmuxDisplay(ctx context.Context, deps services.Deps, v *view) *tmuxDispl
 	return &tmuxDisplay{ctx: ctx, deps: deps, view: v}
 }
 
-// setFollowing switches the display on or off.
-func (d *tmuxDisplay) setFollowing(on bool) {
-	switch {
-	case on && d.changes == nil:
-		d.changes, d.stopped = make(chan tmux.Change, maxChangesBehind), make(chan struct{})
-		options := tmux.Options{Log: func(err error) { d.deps.Log.Warn("tmux does not show sessions", "error", err) }}
-		go func(changes <-chan tmux.Change, stopped chan struct{}) {
-			defer close(stopped)
-			tmux.Follow(d.ctx, changes, options)
-		}(d.changes, d.stopped)
-		d.showAll()
-	case !on && d.changes != nil:
+// shortName is how wide a window's name is, so that several fit beside their icons at 80
+// columns.
+const shortName = 16
+
+// setFollowing switches the display on or off, and chooses how windows are named.
+func (d *tmuxDisplay) setFollowing(on bool, names string) {
+	if !on || d.names != names {
 		d.stopFollowing()
 	}
+	if !on || d.changes != nil {
+		return
+	}
+	d.names = names
+	d.changes, d.stopped = make(chan tmux.Change, maxChangesBehind), make(chan struct{})
+	options := tmux.Options{Log: func(err error) { d.deps.Log.Warn("tmux does not show sessions", "error", err) }}
+	switch names {
+	case "off":
+		options.Naming = tmux.NameNever
+	case "short":
+		options.NameWidth = shortName
+	}
+	go func(changes <-chan tmux.Change, stopped chan struct{}) {
+		defer close(stopped)
+		tmux.Follow(d.ctx, changes, options)
+	}(d.changes, d.stopped)
+	d.showAll()
 }
 
 func (d *tmuxDisplay) isFollowing() bool { return d.changes != nil }
@@ -50,7 +63,7 @@ func (d *tmuxDisplay) showAll() {
 		return
 	}
 	for _, one := range d.view.tracker.sessions.Snapshot() {
-		d.showChange(wire.SessionChange{Session: d.view.sessionInfo(one), Gone: !one.Live()})
+		d.showChange(wire.SessionChange{Session: d.view.sessionInfo(one), Gone: !one.Live() && !one.CutOff})
 	}
 }
 
@@ -69,7 +82,7 @@ func (d *tmuxDisplay) showChange(c wire.SessionChange) {
 func tmuxChange(c *wire.SessionChange) tmux.Change {
 	change := tmux.Change{
 		Session: c.Session.Agent + ":" + c.Session.ID, Agent: c.Session.Agent, Title: c.Session.Title,
-		Status: c.Session.Status, Gone: c.Gone || c.Session.Ended != nil,
+		Status: c.Session.Status, Gone: c.Gone || c.Session.Ended != nil && !c.Session.CutOff,
 	}
 	if c.Session.Mux == "tmux" {
 		change.Pane, change.Socket = c.Session.Pane, c.Session.Server

@@ -292,7 +292,10 @@ func (f *transcriptFollower) applyFact(one *followed, session *state.Session, ru
 
 func (f *transcriptFollower) applyCallEnd(one *followed, session *state.Session, fact transcript.Fact, now time.Time) {
 	tool := callTool(fact, one.calls[fact.Call])
-	if !f.isQuestion(one.key.Agent, tool.Name) && (fact.Denied || fact.Stopped && f.asksAbout(one.key, fact.Call)) {
+	if f.isQuestion(one.key.Agent, tool.Name) {
+		tool.Kind = event.Question
+	}
+	if tool.Kind != event.Question && (fact.Denied || fact.Stopped && f.asksAbout(one.key, fact.Call)) {
 		c := f.tracker.sessions.CallDenied(one.key, state.CallFor(tool), factTime(fact, now))
 		f.noteUnlessStale(c)
 		if c.Stale == stale.No && fact.Stopped {

@@ -31,12 +31,15 @@ func (v *view) sessionInfo(one *state.Session) wire.Session {
 		Tool: v.deps.Redactor.Text(one.Tool), Cwd: one.Cwd,
 		Pane: one.Place.Pane, Mux: one.Place.Mux, Server: one.Place.Server, TTY: one.Place.TTY, PID: one.Place.PID,
 		StartedAt: one.StartedAt, LastEvent: one.LastEvent, WaitingSince: timeOrNil(one.WaitingSince),
-		Ended: timeOrNil(one.Ended), EndReason: one.EndReason, Turns: one.TurnCount,
+		Ended: timeOrNil(one.Ended), EndReason: one.EndReason, CutOff: one.CutOff, Turns: one.TurnCount,
 		Mode: one.Mode, Model: one.Model, Version: one.Version, Transcript: one.Transcript,
 		Reviewer: one.Reviewer,
 	}
 	if len(one.Held) > 0 {
 		w.Ended, w.EndReason = nil, "" // its process may be gone, but whoever asks still waits for an answer
+	}
+	if a, ok := v.deps.Catalogue.Agent(one.Agent); ok {
+		w.Unasked = a.Status.Unasked[one.Mode]
 	}
 	if one.Place.Shared {
 		w.PID = 0
@@ -146,7 +149,7 @@ func (v *view) listSessions(all bool) []wire.Session {
 	list := []wire.Session{}
 	seen := map[state.Key]bool{}
 	for _, one := range v.tracker.sessions.Snapshot() {
-		if now.Sub(one.LastEvent) >= state.LeaveAfter && len(one.Held) == 0 &&
+		if !now.Before(one.LeavesAt()) && len(one.Held) == 0 &&
 			(!one.Live() || sessionLife(v.deps.Processes, one) != state.Alive) {
 			continue // the next tick takes it out
 		}

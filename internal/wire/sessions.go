@@ -74,6 +74,10 @@ type Session struct {
 	Waits        []string   `json:"waits,omitempty"` // its ids in the inbox, in the same order
 	Ended        *time.Time `json:"ended,omitempty"`
 	EndReason    string     `json:"endReason,omitempty"`
+	// Unasked says that it runs calls without asking: "bypass", nobody decides; "auto", a model does.
+	Unasked string `json:"unasked,omitempty"`
+	// CutOff says that it ended in the middle of a turn, unwanted: it counts as failed until it is forgotten.
+	CutOff bool `json:"cutOff,omitempty"`
 
 	Turn  *Turn `json:"turn"` // the one that goes on, or the last
 	Turns int   `json:"turns"`

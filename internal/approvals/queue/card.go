@@ -51,9 +51,6 @@ func Show(r *Request, title string, sent *event.Event) {
 	if slices.Contains(r.Need.Choices, event.ChooseAlways) && r.Rule != nil {
 		c.addLine("always would allow: %s", r.Rule.Text())
 	}
-	if r.Hint != "" {
-		c.addLine("%s", r.Hint)
-	}
 	r.Shown = termsafe.Text(c.b.String())
 	sum := sha256.Sum256([]byte(r.Shown))
 	r.Hash = hex.EncodeToString(sum[:])

@@ -34,7 +34,7 @@ const (
 )
 
 // Request is what is put to a person. Nothing of it changes once it is open but
-// the end of its time, which may come sooner.
+// the end of its time.
 type Request struct {
 	Need    policy.Need
 	Event   *event.Event // with the input as hooks changed it
@@ -49,14 +49,13 @@ type Request struct {
 	NoRule  string // why there is no rule
 
 	Suggestions []json.RawMessage
-	// Hint is something else that a person should know, "" for nothing.
-	Hint string
 
 	Shown  string // exactly what the person sees
 	Hash   string // SHA-256 of Shown
 	Note   string // what the person should know about answering
 	Opened time.Time
 	Until  time.Time
+	Latest time.Time // the hook may not wait beyond it
 }
 
 // PersonAnswer is a person's answer with everything that belongs to it.

@@ -182,11 +182,32 @@ func (t *Table) Shorten(until func(r *Request) time.Time) {
 	defer t.mu.Unlock()
 	for id, e := range t.pending {
 		if at := until(&e.request); !at.IsZero() && at.Before(e.request.Until) {
-			e.request.Until = at
-			e.timer.Stop()
-			e.timer = time.AfterFunc(time.Until(at), func() { t.End(id, TimeOver) })
+			t.endAt(id, e, at)
 		}
 	}
+}
+
+// Lengthen has requests wait until a later time, but no longer than their hooks may;
+// those for which it gives no time stay as they are.
+func (t *Table) Lengthen(until func(r *Request) time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id, e := range t.pending {
+		at := until(&e.request)
+		if latest := e.request.Latest; at.After(latest) {
+			at = latest
+		}
+		if at.After(e.request.Until) && e.timer.Stop() {
+			t.endAt(id, e, at)
+		}
+	}
+}
+
+// endAt sets when a request's time is over. The caller holds the table.
+func (t *Table) endAt(id string, e *entry, at time.Time) {
+	e.request.Until = at
+	e.timer.Stop()
+	e.timer = time.AfterFunc(time.Until(at), func() { t.End(id, TimeOver) })
 }
 
 // endEntry ends a pending request, once. The caller holds the table.

@@ -7,6 +7,7 @@
 package terminaltest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -127,14 +128,19 @@ func prepareMachine(t *testing.T) {
 	must("/run/sshd", os.MkdirAll("/run/sshd", 0o755))
 	must("utmp", os.WriteFile("/run/utmp", nil, 0o664))
 	must("loopback", raiseLoopback())
+	etc := filepath.Join(Base(), "etc")
+	must("a copy of /etc", copyFolder("/etc", etc))
 	for file, more := range map[string]string{
-		"/etc/passwd": fmt.Sprintf("%s:x:%d:%d::%s:/bin/bash\nvisitor:x:%d:%d::%s:/bin/sh\n", UserName, UserID,
+		"passwd": fmt.Sprintf("%s:x:%d:%d::%s:/bin/bash\nvisitor:x:%d:%d::%s:/bin/sh\n", UserName, UserID,
 			UserID, Home(), VisitorID, VisitorID, Base()+"/visitor"),
-		"/etc/group":  fmt.Sprintf("%s:x:%d:\nvisitor:x:%d:\n", UserName, UserID, VisitorID),
-		"/etc/shadow": UserName + ":*:19000:0:99999:7:::\nvisitor:*:19000:0:99999:7:::\n",
+		"group":  fmt.Sprintf("%s:x:%d:\nvisitor:x:%d:\n", UserName, UserID, VisitorID),
+		"shadow": UserName + ":*:19000:0:99999:7:::\nvisitor:*:19000:0:99999:7:::\n",
 	} {
-		must(file, replaceFile(file, more))
+		must(file, appendTo(filepath.Join(etc, file), more))
 	}
+	// The whole folder: a file that is laid over another is gone as soon as somebody else on
+	// the machine replaces the one below, as adduser does.
+	must("/etc", unix.Mount(etc, "/etc", "", unix.MS_BIND, ""))
 	for dir, owner := range map[string]int{Home(): UserID, Base() + "/visitor": VisitorID, Base() + "/keys": 0} {
 		must(dir, os.MkdirAll(dir, 0o755))
 		must(dir, os.Chown(dir, owner, owner))
@@ -144,25 +150,32 @@ func prepareMachine(t *testing.T) {
 // Home is the home of the user whose trusted terminal it is.
 func Home() string { return Base() + "/home" }
 
-// Extend lays a longer copy over a file of the system, inside.
+// Extend adds lines to a file in /etc, inside, where /etc is a copy.
 func Extend(t *testing.T, file, more string) {
 	t.Helper()
-	if err := replaceFile(file, more); err != nil {
+	if err := appendTo(file, more); err != nil {
 		t.Skipf("%s cannot be prepared here: %v", file, err)
 	}
 }
 
-// replaceFile lays a longer copy over a file of the system.
-func replaceFile(file, more string) error {
-	content, err := os.ReadFile(file)
+// copyFolder copies a folder with owners, modes and links.
+func copyFolder(from, to string) error {
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	if out, err := exec.Command("cp", "-a", from+"/.", to).CombinedOutput(); err != nil {
+		return fmt.Errorf("cp: %w: %s", err, out)
+	}
+	return nil
+}
+
+func appendTo(file, more string) error {
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
 		return err
 	}
-	copied := filepath.Join(Base(), filepath.Base(file))
-	if err := os.WriteFile(copied, append(content, more...), 0o644); err != nil {
-		return err
-	}
-	return unix.Mount(copied, file, "", unix.MS_BIND, "")
+	_, err = f.WriteString(more)
+	return errors.Join(err, f.Close())
 }
 
 func raiseLoopback() error {

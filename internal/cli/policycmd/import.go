@@ -144,6 +144,9 @@ func readPermissions(a *agent.Agent, home, project string, env func(string) stri
 		}
 		slices.Sort(found)
 		for _, name := range found {
+			if slices.ContainsFunc(sources, func(s ruleimport.Source) bool { return s.File == name }) {
+				continue // in the home folder a project's file is the user's own
+			}
 			place := ruleimport.Place{File: name, Home: home}
 			if file.Scope != "user" {
 				place.Project, place.Local, place.Untrusted = project, file.Scope == "local", !trusted

@@ -79,7 +79,7 @@ func listSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsPar
 func showSessions(app *cmdutil.App, w io.Writer, list []wire.Session, all bool) {
 	open := list
 	if !all {
-		open = slices.DeleteFunc(slices.Clone(list), func(s wire.Session) bool { return s.Ended != nil })
+		open = slices.DeleteFunc(slices.Clone(list), func(s wire.Session) bool { return s.Ended != nil && !s.CutOff })
 	}
 	app.Style().Sessions(w, open, time.Now(), app.Columns())
 	switch ended := len(list) - len(open); {
@@ -98,7 +98,7 @@ func emptyListMessage(params wire.SessionsParams) string {
 	if params.All {
 		return "no session, and none that can be resumed"
 	}
-	return "no session; start an agent with `hookmux run`, or install its hooks with `hookmux install`"
+	return "no session yet; start an agent, or run `hookmux setup` if yours are not hooked"
 }
 
 // leaveOnKey calls leave when the person presses q, Esc or Ctrl-C: in a popup

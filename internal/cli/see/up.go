@@ -2,13 +2,16 @@ package see
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/ui/demo"
@@ -128,11 +131,37 @@ func showView(ctx context.Context, app *cmdutil.App, o *overview) error {
 			_ = c.Call(ctx, wire.MethodWhoami, wire.TerminalLookParams{Watch: true}, nil) // if not, a code is asked for
 		}
 	}
-	return tui.Run(ctx, tui.Options{Daemon: c, Empty: empty, Version: version.String, WatchKeys: watchKeys,
+	return tui.Run(ctx, tui.Options{Daemon: startedDaemon{c, app}, Empty: empty, Version: version.String, WatchKeys: watchKeys,
 		Jump: func(ctx context.Context, s *wire.Session) (string, error) {
 			return focusPane(ctx, app, s)
 		},
 		Resume: func(ctx context.Context, s *wire.Session) (string, error) {
 			return agents.ResumeInTmux(ctx, app, c, s.ID)
 		}})
+}
+
+// startedDaemon is a daemon that is started again when it is gone while somebody looks.
+type startedDaemon struct {
+	*client.Client
+	app *cmdutil.App
+}
+
+// FollowWaiting starts a daemon where none runs. One that died several times within a
+// minute is left alone for a while.
+func (h startedDaemon) FollowWaiting(ctx context.Context, each func(client.InboxNote) error) error {
+	err := h.Client.FollowWaiting(ctx, each)
+	if !errors.Is(err, client.ErrNoDaemon) {
+		return err
+	}
+	dirs, err := h.app.Dirs()
+	if err != nil {
+		return err
+	}
+	if _, paused := daemonstart.Paused(dirs); paused {
+		return errors.New(h.app.ExplainNoDaemon(dirs))
+	}
+	if err := h.app.StartDaemon(ctx, dirs, h.Client); err != nil {
+		return err
+	}
+	return h.Client.FollowWaiting(ctx, each)
 }

@@ -249,7 +249,8 @@ func (p *page) inbox() {
 	}
 	hold := map[agent.Hold]string{
 		agent.HoldDeadline: "as long as its hook may take", agent.HoldWait: "as long as `inbox.wait` says",
-		agent.HoldBrief: short(time.Duration(f.Brief)) + ", longer while you are away",
+		agent.HoldBrief: short(time.Duration(f.Watched)) + " while a live view is open or notifications are on, else " +
+			short(time.Duration(f.Brief)) + ", longer while you are away",
 	}[f.Hold]
 	p.printf("\n## Approvals\n\nIn the [inbox](../inbox.md): held %s. %s.\n\n", hold, signOf(p.a))
 	for _, name := range slices.Sorted(maps.Keys(f.Points)) {

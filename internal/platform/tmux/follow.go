@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -35,6 +36,8 @@ const (
 // Options of Follow.
 type Options struct {
 	Naming Naming
+	// NameWidth is how many columns a window's name has at most; 0 is 30.
+	NameWidth int
 	// Settle is how long changes are gathered before tmux hears of them; 0 is
 	// a tenth of a second.
 	Settle time.Duration
@@ -202,6 +205,9 @@ func (f *follower) nameWindow(ctx context.Context, s *followed, window string, h
 	name := m.Title
 	if name == "" {
 		name = m.Agent
+	}
+	if f.o.NameWidth > 0 {
+		name = termsafe.Line(name, f.o.NameWidth)
 	}
 	before, ours := s.named[window]
 	if name == "" || ours && before == name {

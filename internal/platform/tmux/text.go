@@ -8,7 +8,7 @@ import (
 
 const (
 	titleWidth = 60 // columns of a title in an option
-	nameWidth  = 30 // columns of a window's name
+	nameWidth  = 30 // columns of a window's name at most
 )
 
 // Data makes text fit for an option, or for an argument that tmux expands: one

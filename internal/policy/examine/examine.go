@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
@@ -118,8 +119,7 @@ func (f *Finding) Message() string {
 	if !stops || f.State != "on" && f.State != "ask" || f.Layer == string(rules.System) { // which nobody lets pass
 		return text
 	}
-	return text + fmt.Sprintf(" (allow once: hookmux guard allow %s --once; always: hookmux guard allow %s)", f.Rule,
-		f.Rule)
+	return text + " (" + event.AllowCommands(f.Rule) + ")"
 }
 
 // String is a finding as people read it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/plainjson"
@@ -167,8 +168,9 @@ type WriteOptions struct {
 // ErrNothing says that there is no rule to take over.
 var ErrNothing = errors.New("there is no rule that could be taken over")
 
-// RulesFile writes what is taken over as a file of rules: one for what is refused or
-// asked about, and one for what is allowed, which counts once a person confirmed it.
+// RulesFile writes what is taken over as a file of rules: one for each that refuses or
+// asks, so that each can be let pass by itself, and one for what is allowed, which counts
+// once a person confirmed it.
 // What is not taken over stands in it as a comment.
 func RulesFile(sources []Source, o WriteOptions) ([]byte, error) {
 	var b bytes.Buffer
@@ -183,7 +185,14 @@ func RulesFile(sources []Source, o WriteOptions) ([]byte, error) {
 		}
 	}
 	b.WriteString("version: 1\nrules:\n")
-	refusing := writeRule(&b, o.ID+"-permissions", sources, o, clauderules.DenyList, clauderules.AskList)
+	refusing := false
+	ids := map[string]bool{}
+	for _, list := range []clauderules.List{clauderules.DenyList, clauderules.AskList} {
+		for _, rule := range rulesOf(sources, list, o) {
+			only := sourcesWith(sources, list, rule, o)
+			refusing = writeRule(&b, uniqueID(ids, o.ID+"-"+string(list)+"-"+rule), only, o, list) || refusing
+		}
+	}
 	o.Strict = false
 	allowing := writeRule(&b, o.ID+"-allowed", sources, o, clauderules.AllowList)
 	if !refusing && !allowing {
@@ -191,6 +200,56 @@ func RulesFile(sources []Source, o WriteOptions) ([]byte, error) {
 	}
 	return b.Bytes(), nil
 }
+
+// taken is the rule that an entry is taken over as, "" for none.
+func (e *Entry) taken(o WriteOptions) string {
+	if e.Rule == "" && o.Repair {
+		return e.Instead
+	}
+	return e.Rule
+}
+
+// rulesOf are the different rules of a list that are taken over, in their order.
+func rulesOf(sources []Source, list clauderules.List, o WriteOptions) []string {
+	var out []string
+	for i := range sources {
+		for j := range sources[i].Entries {
+			e := &sources[i].Entries[j]
+			if rule := e.taken(o); e.List == list && rule != "" && !slices.Contains(out, rule) {
+				out = append(out, rule)
+			}
+		}
+	}
+	return out
+}
+
+// sourcesWith are the sources with nothing in them but one rule of a list.
+func sourcesWith(sources []Source, list clauderules.List, rule string, o WriteOptions) []Source {
+	out := slices.Clone(sources)
+	for i := range out {
+		out[i].Entries = slices.DeleteFunc(slices.Clone(out[i].Entries), func(e Entry) bool {
+			return e.List != list || e.taken(o) != rule
+		})
+	}
+	return out
+}
+
+// maxID bounds the id of a rule that is made of its text.
+const maxID = 48
+
+// uniqueID makes a text an id that is not used yet.
+func uniqueID(used map[string]bool, text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !isLetterOrDigit(r) })
+	id := strings.Join(words, "-")
+	id = strings.TrimRight(id[:min(len(id), maxID)], "-")
+	for n, plain := 2, id; used[id]; n++ {
+		id = fmt.Sprintf("%s-%d", plain, n)
+	}
+	used[id] = true
+	return id
+}
+
+func isLetterOrDigit(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
 
 // writeRule writes one rule with some of the lists, unless they are empty.
 func writeRule(b *bytes.Buffer, id string, sources []Source, o WriteOptions, lists ...clauderules.List) bool {
@@ -237,10 +296,7 @@ func writeLists(b *bytes.Buffer, indent string, s *Source, o WriteOptions, lists
 	for _, list := range lists {
 		begun := false
 		for _, e := range s.Entries {
-			rule := e.Rule
-			if rule == "" && o.Repair {
-				rule = e.Instead
-			}
+			rule := e.taken(o)
 			if e.List != list || rule == "" {
 				continue
 			}

@@ -37,6 +37,7 @@ const (
 	Status           = "status"
 	Resume           = "resume"
 	TmuxFollow       = "tmux.follow"
+	TmuxNames        = "tmux.names"
 	Gate             = "gate"
 	InboxWait        = "inbox.wait"
 	NotifyCommand    = "notify.command"
@@ -196,6 +197,9 @@ var otherKeys = []Key{
 	},
 	{Name: TmuxFollow, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
 		Doc: "keep tmux's window names and icons at what the sessions in them do: on, off"},
+	{Name: TmuxNames, Type: Choice, Choices: []string{"off", "short", "long"}, Default: "short", Project: Never,
+		Doc: "window names that tmux.follow gives: short (16 columns, so that several fit beside their icons), " +
+			"long (30), off (yours stay)"},
 	{
 		Name:    Gate,
 		Type:    Choice,
@@ -217,7 +221,7 @@ var otherKeys = []Key{
 		PerName: true,
 		NameDoc: "agent",
 		Doc: "how long an agent is held for a person when its own prompt cannot be used meanwhile; " +
-			"inbox.wait.<agent> for one agent, also where it is held only for a moment (inbox.wait.codex, 5s)",
+			"inbox.wait.<agent> for one agent, also where it depends on whether somebody looks (inbox.wait.codex: 60s or 5s)",
 	},
 	{Name: NotifyCommand, Type: Text, Default: "", Project: Never,
 		Doc: "a command that tells you elsewhere of each request, which it reads as JSON on stdin; agents wait for " +

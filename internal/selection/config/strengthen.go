@@ -27,7 +27,7 @@ var effects = map[string]Effect{
 	GuardAllow: Guards, GuardHosts: Guards, ModulesLog: Guards, Gate: Guards,
 	Modules:     Extends,
 	JournalKeep: Keeps, JournalMaxSize: Keeps, InboxWait: Keeps,
-	Status: Displays, Resume: Displays, TmuxFollow: Displays, HooksTimeout: Displays, HookTimeout: Displays,
+	Status: Displays, Resume: Displays, TmuxFollow: Displays, TmuxNames: Displays, HooksTimeout: Displays, HookTimeout: Displays,
 }
 
 // effectOf is the effect of a key, also of one like gate.claude.

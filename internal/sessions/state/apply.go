@@ -48,11 +48,9 @@ func (b *Sessions) findSession(n *input) (Key, stale.Reason) {
 	ev := n.ev
 	key := Key{ev.Agent, ev.Session}
 	if key.ID == "" {
-		if ev.Where.PID == 0 {
+		if key.ID = fallbackID(ev); key.ID == "" {
 			return key, stale.NoSession
 		}
-		// Not an id an agent would give, so that it is never resumed.
-		key.ID = "pid:" + strconv.Itoa(ev.Where.PID) + "." + strconv.FormatUint(ev.Where.Start, 10)
 	}
 	if parent, ok := b.index.children[key]; ok && b.sessions[parent] != nil {
 		n.actor, n.child = key.ID, true
@@ -79,6 +77,21 @@ func (b *Sessions) findSession(n *input) (Key, stale.Reason) {
 		return key, stale.UnknownParent
 	}
 	return key, stale.No
+}
+
+// fallbackID stands for the session of an event that names none: the process, the
+// terminal or the folder it comes from. It is no id that an agent would give, so that it
+// is never resumed.
+func fallbackID(ev *event.Event) string {
+	switch at := &ev.Where; {
+	case at.PID > 0:
+		return "pid:" + strconv.Itoa(at.PID) + "." + strconv.FormatUint(at.Start, 10)
+	case at.TTY != "":
+		return "tty:" + at.TTY
+	case ev.Cwd != "":
+		return "dir:" + ev.Cwd
+	}
+	return ""
 }
 
 // recordFacts keeps what an event says about the session, whatever it says about the
@@ -193,6 +206,11 @@ func (s *Session) applySignal(n *input, c *Change) {
 		s.turnEnded(n, c)
 	case agent.SignalFails:
 		s.Machine.NestedTurns = 0
+		if n.rules.Spec != nil && n.rules.Spec.SaysNothing(n.ev.Message) {
+			quiet := *n.ev
+			quiet.Message = ""
+			n.ev = &quiet
+		}
 		s.finishTurn(n, c, APIError)
 	case agent.SignalDeclines:
 		s.Machine.noteRefusals(s.Turn, s.Asks, n)

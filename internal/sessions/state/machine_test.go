@@ -178,6 +178,9 @@ func TestProcessGone(t *testing.T) {
 		t.Fatalf("c = %+v, want 1 of them, c[0].Ended, c[0].TurnEnded, c[0].To = Failed and c[0].Answered", c)
 	}
 	s := w.get()
+	if !s.CutOff || s.LeavesAt().Sub(s.LastEvent) < LeaveAfter {
+		t.Error("it leaves the list as if it had ended well")
+	}
 	if s.Live() || s.Turn.Result != Interrupted || s.Tool != "" || s.EndReason != "the process is gone" {
 		t.Errorf(`s = %+v, want not s.Live(), s.Turn.Result = Interrupted, s.Tool = "" and s.EndReason = "the `+
 			`process is gone"`, s)
@@ -302,8 +305,9 @@ func TestFactsFromTheTranscript(t *testing.T) {
 		t.Errorf(`s.Turn = %+v, want s.Turn.Errors = 1, s.Turn.Summary = "It did not build." and s.Errors[0].Exit = 3`,
 			s.Turn)
 	}
-	if c := w.sessions.Interrupted(key, w.now); c.To != Failed || c.Stale == stale.No {
-		t.Errorf("c = %+v, want c.To = Failed and c.Stale not empty", c)
+	w.is(Success) // it had a last word
+	if c := w.sessions.Interrupted(key, w.now.Add(time.Second)); c.To != Success || c.Stale == stale.No {
+		t.Errorf("c = %+v, want c.To = Success and c.Stale not empty", c)
 	}
 	w.send(event.TurnStart, turn("p2"))
 	if c := w.sessions.Interrupted(key, w.now.Add(-time.Second)); c.To != Running {
@@ -419,11 +423,19 @@ func TestForgetAndWaiting(t *testing.T) {
 	}
 }
 
-// An event that names no session is kept by its process, or not at all.
+// An event that names no session is kept by its process, its terminal or its folder.
 func TestWithoutASessionID(t *testing.T) {
 	w := newWorld(t)
-	if c := w.send(event.TurnStart, session("")); c.Any() || c.Stale == stale.No {
+	nowhere := func(ev *event.Event) { ev.Cwd = "" }
+	if c := w.send(event.TurnStart, session(""), nowhere); c.Any() || c.Stale == stale.No {
 		t.Errorf("c = %+v, want not c.Any() and c.Stale not empty", c)
+	}
+	if c := w.send(event.TurnStart, session("")); c.Key.ID != "dir:/src/app" || c.To != Running {
+		t.Errorf(`c = %+v, want c.Key.ID = "dir:/src/app" and c.To = Running`, c)
+	}
+	atTerminal := func(ev *event.Event) { ev.Where.TTY = "/dev/pts/7" }
+	if c := w.send(event.TurnStart, session(""), atTerminal); c.Key.ID != "tty:/dev/pts/7" || c.To != Running {
+		t.Errorf(`c = %+v, want c.Key.ID = "tty:/dev/pts/7" and c.To = Running`, c)
 	}
 	c := w.send(event.TurnStart, session(""), from(77, 5))
 	if c.Key.ID != "pid:77.5" || c.To != Running {
@@ -473,13 +485,15 @@ func TestHowATurnWent(t *testing.T) {
 		steps          []step
 		status         Status
 		failed, denied int
+		said           string
 	}{
-		"all well":                   {[]step{call("a", false)}, Success, 0, 0},
-		"the last call failed":       {[]step{call("a", false), call("b", true)}, Failed, 1, 0},
-		"it went on after a failure": {[]step{call("a", true), call("b", false)}, Success, 1, 0},
-		"refused":                    {[]step{refused("a", false)}, Success, 0, 1},
-		"refused, told as an error":  {[]step{refused("a", true), refused("b", true)}, Success, 0, 2},
-		"failed, then refused":       {[]step{call("a", true), refused("b", true)}, Success, 1, 1},
+		"the last call failed, and it said so": {[]step{call("a", true)}, Success, 1, 0, "npm fails, as you said."},
+		"all well":                             {[]step{call("a", false)}, Success, 0, 0, ""},
+		"the last call failed":                 {[]step{call("a", false), call("b", true)}, Failed, 1, 0, ""},
+		"it went on after a failure":           {[]step{call("a", true), call("b", false)}, Success, 1, 0, ""},
+		"refused":                              {[]step{refused("a", false)}, Success, 0, 1, ""},
+		"refused, told as an error":            {[]step{refused("a", true), refused("b", true)}, Success, 0, 2, ""},
+		"failed, then refused":                 {[]step{call("a", true), refused("b", true)}, Success, 1, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -487,7 +501,7 @@ func TestHowATurnWent(t *testing.T) {
 			for _, s := range tt.steps {
 				s(w)
 			}
-			w.send(event.TurnEnd, turn("p1"))
+			w.send(event.TurnEnd, turn("p1"), message(tt.said))
 			got := w.get()
 			if got.Status != tt.status || got.Turn.Errors != tt.failed || got.Turn.Denied != tt.denied {
 				t.Errorf("got %s with %d failed and %d denied, want %s with %d and %d",
@@ -530,4 +544,39 @@ func TestRefusedInTheWindow(t *testing.T) {
 	if got := w.get().Turn; got.Errors != 0 || got.Denied != 1 {
 		t.Errorf("got %d failed, %d denied; want 0, 1", got.Errors, got.Denied)
 	}
+}
+
+// Gemini ends a turn whose model could not be asked as any other: with a text that
+// stands for none. Its transcript says what went wrong, or that the person stopped it.
+func TestGeminiWithoutAnAnswer(t *testing.T) {
+	for _, stopped := range []bool{false, true} {
+		w := newWorld(t)
+		w.rules = rulesOf(t, "gemini")
+		w.send(event.TurnStart, native("BeforeAgent"))
+		w.send(event.TurnEnd, native("AfterAgent"), message("[no response text]"))
+		w.is(Failed)
+		if got := w.get().Turn; got.Result != APIError || got.Summary != "" {
+			t.Errorf("the turn is %+v, want an API error without words", got)
+		}
+		if stopped {
+			w.sessions.Interrupted(w.get().Key, w.get().Turn.Ended.Add(-time.Millisecond))
+			w.is(Idle)
+			continue
+		}
+		w.sessions.TurnFinished(w.get().Key, "", APIError, "[API Error: 400]", w.now.Add(time.Millisecond))
+		if got := w.get().Turn; got.Error != "[API Error: 400]" {
+			t.Errorf("the error is %q, want what the transcript says", got.Error)
+		}
+	}
+}
+
+// What the transcript says about a turn's failure counts also when its end was reported
+// a moment before as if all had gone well.
+func TestFailureToldAfterTheEnd(t *testing.T) {
+	w := newWorld(t)
+	w.send(event.TurnStart, turn("p1"))
+	w.send(event.TurnEnd, turn("p1"))
+	w.is(Success)
+	w.sessions.TurnFinished(w.get().Key, "", APIError, "overloaded", w.now.Add(time.Second))
+	w.is(Failed)
 }

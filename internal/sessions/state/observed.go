@@ -13,6 +13,18 @@ import (
 // living process is kept.
 const LeaveAfter = time.Hour
 
+// CutOffAfter is how long a session is kept that was cut off, unless the person takes it
+// off the list.
+const CutOffAfter = 24 * time.Hour
+
+// LeavesAt is when the session is taken off the list if nothing is heard of it.
+func (s *Session) LeavesAt() time.Time {
+	if s.CutOff {
+		return s.LastEvent.Add(CutOffAfter)
+	}
+	return s.LastEvent.Add(LeaveAfter)
+}
+
 // DoubtAfter is how long a turn may be silent before it is doubted, where no
 // process can be watched.
 const DoubtAfter = 15 * time.Minute
@@ -52,8 +64,9 @@ const endsTogether = 3 * time.Second
 // turn was stopped all the same.
 func (b *Sessions) Interrupted(key Key, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
-		if t := s.Turn; t != nil && !t.Open() && t.Result == OK && s.Machine.Base == Success && !at.Before(t.Started) &&
-			!at.After(t.Ended) && t.Ended.Sub(at) < endsTogether {
+		if t := s.Turn; t != nil && !t.Open() && (t.Result == OK || t.Result == APIError && t.Error == "") &&
+			s.Machine.Base == statusAfter(t.Result) && !at.Before(t.Started) && !at.After(t.Ended) &&
+			t.Ended.Sub(at) < endsTogether {
 			t.Result, t.ExitCode = Interrupted, 1
 			s.Machine.setBase(statusAfter(Interrupted), t.Ended)
 			return
@@ -66,12 +79,26 @@ func (b *Sessions) Interrupted(key Key, at time.Time) Change {
 	})
 }
 
+// endedAbout reports whether a turn is over and ended about then.
+func (t *Turn) endedAbout(at time.Time) bool {
+	return t != nil && !t.Open() && !at.Before(t.Started) && t.Ended.Sub(at).Abs() < endsTogether
+}
+
 // TurnFinished tells that the transcript shows the end of a turn that no hook
 // reported. result may be empty: the turn's tools tell then. turn is the id of
 // the turn, where the agent has ids.
 func (b *Sessions) TurnFinished(key Key, turn string, result Result, message string, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
 		other := turn != "" && s.Turn != nil && s.Turn.ID != "" && turn != s.Turn.ID
+		if t := s.Turn; result == APIError && !t.Open() && !other && t.endedAbout(at) {
+			// The agent reported the end as well, and not what went wrong.
+			t.Result, t.ExitCode = APIError, 1
+			if t.Error == "" {
+				t.Error = oneline.Fold(message, maxSummary)
+			}
+			s.Machine.setBase(statusAfter(APIError), t.Ended)
+			return
+		}
 		if !s.Turn.Open() || at.Before(s.Turn.Started) || other || s.Background > 0 {
 			c.Stale = stale.NoSuchTurn
 			return
@@ -162,6 +189,7 @@ func (b *Sessions) SetSummary(key Key, message string) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		if s.Turn != nil && s.Turn.Summary == "" {
 			s.Turn.Summary = oneline.Summary(message)
+			s.Machine.recomputeResult(s.Turn)
 		}
 	})
 }
@@ -298,7 +326,7 @@ func (b *Sessions) Tick(now time.Time, alive func(*Session) Liveness) []Change {
 			d.life = alive(d.s)
 		}
 		doubtful := d.s.Live() && d.s.Turn.Open() && d.s.Machine.Base == Running && !d.s.Waits()
-		leaves := now.Sub(d.s.LastEvent) >= LeaveAfter || d.s.Live() && d.life == Gone
+		leaves := !now.Before(d.s.LeavesAt()) || d.s.Live() && d.life == Gone
 		if d.life != Alive && (leaves || doubtful) {
 			old = append(old, d)
 		}
@@ -313,7 +341,7 @@ func (b *Sessions) Tick(now time.Time, alive func(*Session) Liveness) []Change {
 		}
 		d.s = is
 		switch {
-		case now.Sub(d.s.LastEvent) >= LeaveAfter && len(d.s.Held) == 0:
+		case !now.Before(d.s.LeavesAt()) && len(d.s.Held) == 0:
 			b.dropSession(d.s.Key)
 			out = append(out, Change{Key: d.s.Key, From: d.s.Status, To: NeverRan, Gone: true})
 		case !d.s.Live():

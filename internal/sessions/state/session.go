@@ -131,6 +131,9 @@ type Session struct {
 
 	Ended     time.Time `json:"ended,omitzero"` // zero while it lives
 	EndReason string    `json:"endReason,omitempty"`
+	// CutOff says that it ended in the middle of a turn, and that nobody can have wanted
+	// it: it stays on the list until the person takes it off.
+	CutOff bool `json:"cutOff,omitempty"`
 
 	Terminal string `json:"terminal,omitempty"` // mux0's terminal id
 	AgentID  string `json:"agentId,omitempty"`  // the agent's own id of what runs in a terminal, where a line told it

@@ -42,7 +42,7 @@ func (s *Session) sessionStarted(n *input, _ *Change) {
 }
 
 func (s *Session) reviveSession() {
-	s.Ended, s.EndReason = time.Time{}, ""
+	s.Ended, s.EndReason, s.CutOff = time.Time{}, "", false
 	s.Asks, s.Background = nil, 0
 	s.Machine.NestedTurns, s.Machine.Calls = 0, nil
 }
@@ -73,6 +73,7 @@ func (s *Session) endSession(at time.Time, reason string, unwanted bool) {
 		s.closeTurn(at, Interrupted)
 		if unwanted {
 			s.Machine.setBase(Failed, at)
+			s.CutOff = true
 		} else {
 			s.Machine.setBase(Idle, at)
 		}
@@ -207,8 +208,9 @@ func (s *Session) turnEnded(n *input, c *Change) {
 		id := n.turnID()
 		if !n.ev.GoingOn && (id == "" || id == s.Turn.ID) {
 			// Said again: the first word about how it went stands.
-			if s.Turn.Summary == "" {
+			if s.Turn.Summary == "" && (n.rules.Spec == nil || !n.rules.Spec.SaysNothing(n.ev.Message)) {
 				s.Turn.Summary = oneline.Summary(n.ev.Message)
+				s.Machine.recomputeResult(s.Turn)
 			}
 			return
 		}
@@ -240,7 +242,8 @@ func (s *Session) finishTurn(n *input, c *Change, result Result) {
 			return
 		}
 		if s.Turn != nil && same {
-			if result != APIError || s.Turn.Result == APIError {
+			unexplained := n.ev.Error == "" && s.Machine.ModelError == ""
+			if result != APIError || s.Turn.Result == APIError || s.Turn.Result == Interrupted && unexplained {
 				return
 			}
 			s.reopenTurn(s.Turn.Ended) // a failure said after the end is still one
@@ -248,11 +251,11 @@ func (s *Session) finishTurn(n *input, c *Change, result Result) {
 			s.openTurn(n, true) // its beginning was missed
 		}
 	}
-	if result == "" {
-		result = s.Turn.resultFromTools()
-	}
 	if summary := oneline.Summary(n.ev.Message); summary != "" {
 		s.Turn.Summary = summary
+	}
+	if result == "" {
+		result = s.Turn.resultFromTools()
 	}
 	if result == APIError {
 		if s.Turn.Error = oneline.Fold(n.ev.Error, maxSummary); s.Turn.Error == "" {
@@ -265,10 +268,10 @@ func (s *Session) finishTurn(n *input, c *Change, result Result) {
 }
 
 // resultFromTools is how the turn went as far as its tools tell: an agent that
-// went on after a failed call has most likely dealt with it, one that ended
-// with a failed call has not.
+// went on after a failed call, or said its last word after it, has most likely dealt
+// with it; one that ended with a failed call and without a word has not.
 func (t *Turn) resultFromTools() Result {
-	if t.LastCallFailed {
+	if t.LastCallFailed && t.Summary == "" {
 		return ToolErrors
 	}
 	return OK

@@ -15,7 +15,7 @@ import (
 
 // status is a session's status as a sign and a word.
 func (s Style) status(one *wire.Session) string {
-	if one.Ended != nil {
+	if one.Ended != nil && !one.CutOff {
 		return s.dim("- ended")
 	}
 	switch one.Status {
@@ -33,6 +33,15 @@ func (s Style) status(one *wire.Session) string {
 		return s.dim("· new")
 	}
 	return "○ idle"
+}
+
+// AgentWithMode is a session's agent, marked where it runs calls without asking.
+func AgentWithMode(one *wire.Session) string {
+	name := termsafe.Line(one.Agent, 12)
+	if one.Unasked == "" || one.Ended != nil {
+		return name
+	}
+	return name + " (" + termsafe.Line(one.Unasked, 10) + ")"
 }
 
 // Doing is what a session does now, or how its last turn went.
@@ -142,7 +151,7 @@ func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width i
 		if one.Turn != nil && one.Turn.Ended == nil && one.WaitingSince == nil {
 			span = one.Turn.Started
 		}
-		table.addRow(s.status(one), termsafe.Line(one.Agent, 12), termsafe.Line(ids[i], 40),
+		table.addRow(s.status(one), AgentWithMode(one), termsafe.Line(ids[i], 40),
 			termsafe.Line(title, maxTitle), ago(now.Sub(span)), termsafe.Line(placeOf(one), 20),
 			termsafe.Line(tail(one.Cwd), 24), termsafe.Line(Doing(one), 120))
 	}

@@ -2,13 +2,16 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	ruleoffers "github.com/hookmux/hookmux/agent/offers"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/termsafe"
@@ -196,6 +199,50 @@ func approveAlways(m *Model) tea.Cmd {
 	},
 		func(m *Model) tea.Cmd { return m.reply(replyFor(item, "always")) })
 	return nil
+}
+
+// offersOwnRule tells whether the agent offers a rule of its own for the selected request.
+func offersOwnRule(m *Model) bool {
+	return offers("always")(m) && len(m.pendingRequest().Suggestions) > 0
+}
+
+// approveByOwnRule has the agent save a rule that it offers. Where it offers several,
+// the request numbers them.
+func approveByOwnRule(m *Model) tea.Cmd {
+	item := m.pendingRequest()
+	if why := m.whyNotYet(true); why != "" {
+		m.status = why
+		return nil
+	}
+	if len(item.Suggestions) == 1 {
+		confirmOwnRule(m, item, 1)
+		return nil
+	}
+	m.startTyping(fmt.Sprintf("Which of its own rules, 1 to %d", len(item.Suggestions)), "",
+		func(m *Model, text string) tea.Cmd {
+			number, err := strconv.Atoi(text)
+			if err != nil || number < 1 || number > len(item.Suggestions) {
+				m.status = "it offers no such rule; nothing was answered"
+				return nil
+			}
+			confirmOwnRule(m, item, number)
+			return nil
+		})
+	return nil
+}
+
+// confirmOwnRule shows what the agent would save.
+func confirmOwnRule(m *Model, item *wire.InboxRequest, number int) {
+	m.openConfirm("S", confirmText{
+		question: termsafe.Line(item.Agent, 20) + " offers to keep this as its own rule, and not to ask again:",
+		about:    []string{termsafe.Line(ruleoffers.InWords(item.Suggestions[number-1]), 0)},
+		hints:    []string{"S has the agent keep it, and approves · Esc leaves it"},
+	},
+		func(m *Model) tea.Cmd {
+			reply := replyFor(item, "always")
+			reply.Suggestion = number
+			return m.reply(reply)
+		})
 }
 
 // denyRequest says no, with words for the model.

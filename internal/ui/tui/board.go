@@ -94,7 +94,7 @@ var sectionTitles = map[section]string{
 }
 
 func sectionOf(s *wire.Session) section {
-	if s.Ended != nil {
+	if s.Ended != nil && !s.CutOff {
 		return sectionEnded
 	}
 	switch s.Status {
@@ -128,6 +128,17 @@ func (r *row) key() string {
 		return "answer " + r.decided.ID
 	}
 	return "session " + r.session.ID
+}
+
+// sessionID is the session that the row is about, "" for none.
+func (r *row) sessionID() string {
+	switch {
+	case r.request != nil:
+		return r.request.Session
+	case r.decided != nil:
+		return ""
+	}
+	return r.session.ID
 }
 
 // isSession tells whether the row is about a session alone.

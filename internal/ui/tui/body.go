@@ -14,10 +14,10 @@ import (
 // body is the text of a request, wrapped. It is kept: a request may have megabytes.
 // Its lines get their colours only once they are on the screen.
 type body struct {
-	hash, note, status string
-	width              int
-	lines              []bodyLine
-	tooNarrow          bool // a character is wider than the screen
+	id, shown, note, status string // of the request
+	width                   int
+	lines                   []bodyLine
+	tooNarrow               bool // a character is wider than the screen
 }
 
 // bodyLine is one line on the screen.
@@ -49,14 +49,15 @@ func (l *bodyLine) render() string {
 // bodyOf is the text of a request for so many columns.
 func (m *Model) bodyOf(item *wire.InboxRequest, width int) *body {
 	b := m.body
-	if b == nil || b.hash != item.SHA256 || b.note != item.Note || b.status != item.Status || b.width != width {
+	if b == nil || b.id != item.ID || b.shown != item.Shown || b.note != item.Note || b.status != item.Status ||
+		b.width != width {
 		m.body = newBody(item, width)
 	}
 	return m.body
 }
 
 func newBody(item *wire.InboxRequest, width int) *body {
-	b := &body{hash: item.SHA256, note: item.Note, status: item.Status, width: width}
+	b := &body{id: item.ID, shown: item.Shown, note: item.Note, status: item.Status, width: width}
 	b.addCard(item.Shown)
 	if item.Note != "" {
 		b.addLine("", &stylePlain)

@@ -64,6 +64,14 @@ type details struct {
 	drawnTime time.Time
 }
 
+// note takes over what the daemon said about the session; the rest is read again.
+func (d *details) note(session *wire.Session) {
+	d.stale = true
+	if d.session != nil {
+		d.session.Session, d.lines = *session, nil
+	}
+}
+
 // detailPause is how often the details of a session at work are read.
 const detailPause = time.Second
 

@@ -38,6 +38,7 @@ func bindings() []binding {
 		{keys: keys("u"), name: "u", does: "accept, edits unasked", when: offers("auto"), run: choose("auto"), decides: true},
 		{keys: keys("m"), name: "m", does: "accept, edits asked", when: offers("manual"), run: choose("manual"), decides: true},
 		{keys: keys("A"), name: "A", does: "always …", when: offersAlways, run: approveAlways, decides: true},
+		{keys: keys("S"), name: "S", does: "always, as the agent offers …", when: offersOwnRule, run: approveByOwnRule, decides: true},
 		{keys: keys("enter"), name: "Enter", does: "answer", when: offers("answer"), run: answerQuestions, decides: true},
 		{keys: keys("d"), name: "d", does: "deny", when: offers("deny"), run: denyRequest, decides: true},
 		{keys: keys("d"), name: "d", does: "reject", when: offers("reject"), run: denyRequest, decides: true},
@@ -236,6 +237,7 @@ func (m *Model) startTyping(label, value string, done func(m *Model, text string
 }
 
 func (m *Model) moveBy(n int) tea.Cmd {
+	m.moved = true
 	m.selectRow(min(max(m.selectedIndex()+n, 0), len(m.list.rows)-1))
 	return nil
 }
@@ -243,6 +245,7 @@ func (m *Model) moveBy(n int) tea.Cmd {
 // nextWaiting goes to the next row that needs the person, from the top again after
 // the last.
 func nextWaiting(m *Model) tea.Cmd {
+	m.moved = false
 	at := m.selectedIndex()
 	for n := range len(m.list.rows) {
 		i := (at + 1 + n) % len(m.list.rows)
@@ -264,6 +267,7 @@ func (m *Model) scrollBy(pages int) tea.Cmd {
 // scrollLines moves the details by lines. What of a request was not drawn yet is not
 // scrolled past.
 func (m *Model) scrollLines(n int) {
+	m.moved = true
 	place := m.layout().detail
 	to := min(max(m.scroll+n, 0), max(0, m.page(place.width).length()-place.height))
 	if n > 0 && m.pendingRequest() != nil {
@@ -293,9 +297,15 @@ func handleClick(m *Model, msg tea.MouseClickMsg) {
 	if m.mode != modeList || !place.contains(msg.X, msg.Y) {
 		return
 	}
-	lines := m.list.lines
-	if i := m.listTop + msg.Y - place.top; i >= 0 && i < len(lines) && lines[i].row >= 0 {
+	lines := m.list.visible(m.selected, place.height)
+	i := msg.Y - place.top
+	switch {
+	case i >= len(lines):
+	case lines[i].row >= 0:
+		m.moved = true
 		m.selectRow(lines[i].row)
+	case lines[i].more > 0:
+		nextWaiting(m)
 	}
 }
 

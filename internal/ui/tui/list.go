@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -19,8 +20,14 @@ type list struct {
 	counts [sectionCount]int // of all rows, shown or not
 
 	changes int // of the board it was made of
+	listOptions
+}
+
+// listOptions are what a list shows, and how.
+type listOptions struct {
 	filter  string
 	history bool
+	compact bool // a row has one line
 }
 
 // listLine is a line of the list; row is -1 for a section's title.
@@ -28,31 +35,107 @@ type listLine struct {
 	row     int
 	section section // of a title
 	second  bool    // the second line of the row
+	more    int     // so many more rows need the person than fit
 }
 
 // newList puts the rows in order.
-func newList(b *board, filter string, history bool) *list {
-	l := &list{changes: b.changes, filter: filter, history: history}
+func newList(b *board, opts listOptions) *list {
+	l := &list{changes: b.changes, listOptions: opts}
 	for _, r := range b.listRows() {
 		l.counts[r.section]++
-		if r.section >= sectionAnswered && !history || filter != "" && !r.matches(filter) {
+		if r.section >= sectionAnswered && !opts.history || opts.filter != "" && !r.matches(opts.filter) {
 			continue
 		}
 		if n := len(l.rows); n == 0 || l.rows[n-1].section != r.section {
 			l.lines = append(l.lines, listLine{row: -1, section: r.section})
 		}
-		l.lines = append(l.lines, listLine{row: len(l.rows)}, listLine{row: len(l.rows), second: true})
+		l.lines = append(l.lines, listLine{row: len(l.rows)})
+		if !opts.compact {
+			l.lines = append(l.lines, listLine{row: len(l.rows), second: true})
+		}
 		l.rows = append(l.rows, r)
 	}
-	if l.counts[sectionEnded] > 0 && !history && filter == "" {
+	if l.counts[sectionEnded] > 0 && !opts.history && opts.filter == "" {
 		l.lines = append(l.lines, listLine{row: -1, section: sectionCount})
 	}
 	return l
 }
 
 // isCurrent tells whether nothing changed since the list was made.
-func (l *list) isCurrent(b *board, filter string, history bool) bool {
-	return l.changes == b.changes && l.filter == filter && l.history == history
+func (l *list) isCurrent(b *board, opts listOptions) bool {
+	return l.changes == b.changes && l.listOptions == opts
+}
+
+// waitingLines are the lines at the top that show what needs the person.
+func (l *list) waitingLines() []listLine {
+	for i, line := range l.lines {
+		if line.row < 0 && line.section != sectionWaiting || line.row >= 0 && l.rows[line.row].section != sectionWaiting {
+			return l.lines[:i]
+		}
+	}
+	return l.lines
+}
+
+// visible are the lines that fit, with the selected row among them and as little as
+// possible above it left out. What needs the person stays on top, wherever the cursor is.
+func (l *list) visible(selected string, height int) []listLine {
+	pinned := l.waitingLines()
+	rest := l.lines[len(pinned):]
+	first, last := l.linesOf(selected, rest)
+	if first < 0 {
+		_, last = l.linesOf(selected, l.lines)
+		return linesDownTo(l.lines, last, height)
+	}
+	if room := height - (last - first + 1); len(pinned) > room {
+		pinned = l.cutWaiting(pinned, max(room, 0))
+	}
+	return append(slices.Clip(pinned), linesDownTo(rest, last, height-len(pinned))...)
+}
+
+// cutWaiting leaves so many lines of those that need the person, and says in the last
+// how many do not fit.
+func (l *list) cutWaiting(lines []listLine, room int) []listLine {
+	if room == 0 {
+		return nil
+	}
+	kept := slices.Clone(lines[:room])
+	shown := 0
+	for _, line := range kept[:room-1] {
+		if line.row >= 0 && !line.second {
+			shown++
+		}
+	}
+	kept[room-1] = listLine{row: -1, section: sectionWaiting, more: l.shownWaiting() - shown}
+	return kept
+}
+
+// shownWaiting is how many rows of the list need the person.
+func (l *list) shownWaiting() int {
+	n := 0
+	for n < len(l.rows) && l.rows[n].section == sectionWaiting {
+		n++
+	}
+	return n
+}
+
+// linesOf is where the lines of a row are, from the first to the last; -1 for nowhere.
+func (l *list) linesOf(key string, lines []listLine) (first, last int) {
+	first, last = -1, -1
+	for i, line := range lines {
+		if line.row >= 0 && l.rows[line.row].key() == key {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
+	return first, last
+}
+
+// linesDownTo are so many lines, from the first on if the line last is among them then.
+func linesDownTo(lines []listLine, last, height int) []listLine {
+	top := max(0, last-height+1)
+	return lines[top:min(len(lines), top+height)]
 }
 
 // titleText is a line above rows, or below all of them.
@@ -60,31 +143,50 @@ func (f frame) titleText(line listLine) string {
 	if line.section == sectionCount {
 		return styleFaint.Render(fmt.Sprintf("%d ended · h shows them", f.list.counts[sectionEnded]))
 	}
+	if line.more > 0 {
+		mark, style := sectionWaiting.sign()
+		return style.Render(fmt.Sprintf("%s %d more need you · n goes there", mark, line.more))
+	}
 	return styleFaint.Render(sectionTitles[line.section])
 }
 
-// rowLines are a row's title with its age, and what it is about.
+// rowLines are a row's title with its age, and what it is about: two lines, or one where
+// the list is compact.
 func (f frame) rowLines(r *row, width int) (string, string) {
 	mark, style := r.section.sign()
 	cursor := "  "
 	title := termsafe.Line(r.title(), 200)
-	if r.key() == f.selected {
-		cursor = styleCursor.Render("▌ ")
-		title = styleBold.Render(title)
-	}
-	age := ageText(f.opts.Now().Sub(r.since()))
-	room := max(width-4-len(age)-1, 4)
-	first := cursor + style.Render(mark) + " " + padRight(ansi.Truncate(title, room, "…"), room) + " " +
-		styleFaint.Render(age)
 	about := []string{termsafe.Line(r.agentName(), 20)}
+	if r.session != nil {
+		about[0] = text.AgentWithMode(r.session)
+	}
 	if project := r.project(); project != "" && width >= 60 {
 		about = append(about, termsafe.Line(project, 24))
 	}
 	if doing := doingText(r); doing != "" {
 		about = append(about, doing)
 	}
-	second := cursor + "  " + styleFaint.Render(ansi.Truncate(strings.Join(about, " · "), max(width-4, 4), "…"))
-	return first, second
+	says := strings.Join(about, " · ")
+	age := ageText(f.opts.Now().Sub(r.since()))
+	room := max(width-4-len(age)-1, 4)
+	if f.list.compact {
+		share := room / 2
+		if width < 60 {
+			share = room * 3 / 5
+		}
+		title = ansi.Truncate(title, share, "…")
+		says = ansi.Truncate(says, max(room-ansi.StringWidth(title)-2, 0), "…")
+	}
+	if r.key() == f.selected {
+		cursor = styleCursor.Render("▌ ")
+		title = styleBold.Render(title)
+	}
+	if f.list.compact && says != "" {
+		title += "  " + styleFaint.Render(says)
+	}
+	first := cursor + style.Render(mark) + " " + padRight(ansi.Truncate(title, room, "…"), room) + " " +
+		styleFaint.Render(age)
+	return first, cursor + "  " + styleFaint.Render(ansi.Truncate(says, max(width-4, 4), "…"))
 }
 
 // doingText is what a session does now, what it asks, or what was answered.
@@ -129,41 +231,19 @@ func commandOf(card string) string {
 	return text.Style{}.About(&wire.InboxRequest{Shown: card})
 }
 
-// visibleList are the lines of the list that fit, with the selected row among them.
+// visibleList draws the lines of the list that fit.
 func (f frame) visibleList(place area) []string {
-	lines := f.list.lines
-	first, last := -1, -1
-	for i, l := range lines {
-		if l.row >= 0 && f.list.rows[l.row].key() == f.selected {
-			if first < 0 {
-				first = i
-			}
-			last = i
-		}
-	}
-	if first >= 0 {
-		if first > 0 && lines[first-1].row < 0 {
-			first-- // with its section's title
-		}
-		f.Model.listTop = min(f.listTop, first)
-		f.Model.listTop = max(f.listTop, last-place.height+1)
-	}
-	f.Model.listTop = min(max(f.listTop, 0), max(0, len(lines)-place.height))
 	out := make([]string, 0, place.height)
-	var top, below string
-	for i := f.listTop; i < len(lines) && len(out) < place.height; i++ {
-		switch l := lines[i]; {
-		case l.row < 0:
-			out = append(out, f.titleText(l))
+	for _, line := range f.list.visible(f.selected, place.height) {
+		if line.row < 0 {
+			out = append(out, f.titleText(line))
 			continue
-		case !l.second || i == f.listTop:
-			top, below = f.rowLines(&f.list.rows[l.row], place.width)
 		}
-		if lines[i].second {
-			out = append(out, below)
-		} else {
-			out = append(out, top)
+		top, below := f.rowLines(&f.list.rows[line.row], place.width)
+		if line.second {
+			top = below
 		}
+		out = append(out, top)
 	}
 	return fill(out, place.height)
 }

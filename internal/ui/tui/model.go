@@ -63,7 +63,8 @@ type Model struct {
 	width, height int
 	list          *list
 	selected      string // key of the selected row
-	listTop       int    // first line of the list on the screen
+	session       string // the session it is about
+	moved         bool   // the person chose it; else the cursor follows what needs them
 	scroll        int    // first line of the details on the screen
 	filter        string
 	withHistory   bool
@@ -79,13 +80,15 @@ type Model struct {
 	details details
 	loading string
 	status  string
-	busy    bool   // an answer is on its way
-	replied string // the request that was answered last
-	pressed pressedKey
-	drawn   drawnFrame
-	tick    func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
-	ticks   int // the tick that counts
-	tickAt  time.Time
+	// statusAt is when the status was set.
+	statusAt time.Time
+	busy     bool   // an answer is on its way
+	replied  string // the request that was answered last
+	pressed  pressedKey
+	drawn    drawnFrame
+	tick     func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
+	ticks    int // the tick that counts
+	tickAt   time.Time
 }
 
 // typing is a text being typed, and what becomes of it.
@@ -118,7 +121,7 @@ func New(ctx context.Context, opts Options) *Model {
 	const looking = "looking for the daemon"
 	m := &Model{opts: opts, ctx: ctx, board: newBoard(), tick: tea.Tick,
 		daemonState: daemonState{connection: looking, problem: looking}}
-	m.list = newList(m.board, "", false)
+	m.list = newList(m.board, m.listOptions())
 	return m
 }
 
@@ -149,10 +152,12 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if !m.saysNothingNew(msg) {
 		m.drawn.valid = false
 	}
+	before := m.status
 	cmd := m.handle(msg)
 	if watch := m.watchKeys(msg); watch != nil {
 		cmd = tea.Batch(cmd, watch)
 	}
+	m.ageStatus(msg, before)
 	m.rebuildRows()
 	if more := m.loadDetail(); more != nil {
 		cmd = tea.Batch(cmd, more)
@@ -182,6 +187,23 @@ func (m *Model) watchKeys(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
+// statusTime is how long the last line says what happened.
+const statusTime = 10 * time.Second
+
+// ageStatus takes what happened off the last line after a while.
+func (m *Model) ageStatus(msg tea.Msg, before string) {
+	switch msg.(type) {
+	case tea.KeyPressMsg, outcomeMsg, pageMsg:
+		m.statusAt = m.opts.Now()
+	default:
+		if m.status != before {
+			m.statusAt = m.opts.Now()
+		} else if m.status != "" && m.mode == modeList && m.opts.Now().Sub(m.statusAt) >= statusTime {
+			m.status, m.drawn.valid = "", false
+		}
+	}
+}
+
 // planTick has ages drawn anew when they change: each second while something is
 // seconds old, else rarely. A screen on which nothing happens costs nothing.
 func (m *Model) planTick() tea.Cmd {
@@ -196,6 +218,9 @@ func (m *Model) planTick() tea.Cmd {
 	}
 	if m.details.stale && m.details.key == m.selected {
 		pause = detailPause
+	}
+	if m.status != "" {
+		pause = min(pause, max(m.statusAt.Add(statusTime).Sub(now), time.Second))
 	}
 	due := now.Add(pause)
 	if m.tickAt.After(now) && !m.tickAt.After(due) {
@@ -286,7 +311,7 @@ func (m *Model) handleDaemon(msg tea.Msg) {
 		change := wire.SessionChange(msg)
 		m.board.setSession(&change)
 		if m.details.key == "session "+change.Session.ID {
-			m.details.stale = true
+			m.details.note(&change.Session)
 		}
 	case infoMsg:
 		m.setInfo(msg.info)
@@ -328,18 +353,53 @@ func (m *Model) takeNote(n client.InboxNote) {
 	}
 }
 
-// rebuildRows puts the rows in order and keeps the selection on what it was on.
-// When that is gone, the row in its place is selected.
+// compactBelow is the height of the screen below which a row has one line.
+const compactBelow = 30
+
+func (m *Model) listOptions() listOptions {
+	return listOptions{filter: m.filter, history: m.withHistory, compact: m.height < compactBelow}
+}
+
+// rebuildRows puts the rows in order and keeps the selection on what it was on. A
+// cursor that the person did not move goes to the first that needs them.
 func (m *Model) rebuildRows() {
-	if m.list.isCurrent(m.board, m.filter, m.withHistory) {
+	if m.list.isCurrent(m.board, m.listOptions()) {
 		return
 	}
 	at := m.selectedIndex()
-	m.list = newList(m.board, m.filter, m.withHistory)
-	if m.selectedIndex() >= 0 || len(m.list.rows) == 0 {
+	m.list = newList(m.board, m.listOptions())
+	if len(m.list.rows) == 0 {
 		return
 	}
-	m.selectRow(min(max(at, 0), len(m.list.rows)-1))
+	to := m.selectedIndex()
+	if to < 0 {
+		to = m.successor(at)
+	}
+	if !m.moved && m.mode == modeList && m.list.rows[0].section == sectionWaiting &&
+		m.list.rows[to].section != sectionWaiting {
+		to = 0
+	}
+	m.selectRow(to)
+}
+
+// successor is the row to select once the one that was selected, at a place, is gone:
+// what its session asks now; else whatever needs the person and took its place; else its
+// session; else what took its place.
+func (m *Model) successor(at int) int {
+	at = min(max(at, 0), len(m.list.rows)-1)
+	own := -1
+	for i := range m.list.rows {
+		if r := &m.list.rows[i]; m.session != "" && r.sessionID() == m.session {
+			if r.section == sectionWaiting {
+				return i
+			}
+			own = i
+		}
+	}
+	if own < 0 || m.list.rows[at].section == sectionWaiting {
+		return at
+	}
+	return own
 }
 
 func (m *Model) selectedIndex() int {
@@ -363,7 +423,7 @@ func (m *Model) selectRow(i int) {
 	if i < 0 || i >= len(m.list.rows) || m.list.rows[i].key() == m.selected {
 		return
 	}
-	m.selected, m.scroll = m.list.rows[i].key(), 0
+	m.selected, m.session, m.scroll = m.list.rows[i].key(), m.list.rows[i].sessionID(), 0
 	m.shown = shown{}
 }
 

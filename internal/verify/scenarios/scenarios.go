@@ -98,8 +98,8 @@ func freeScenarios() []Scenario {
 			},
 		},
 		{
-			Name: "broken", About: "the last command fails",
-			End: wantEnd(wire.StatusFailed, wire.ResultToolErrors, 1, 0),
+			Name: "broken", About: "the last command fails, and the model has the last word",
+			End: wantEnd(wire.StatusSuccess, wire.ResultOK, 1, 0),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-good"), runStep(st, "touch ran-bad; exit 3"), lastWords}
 			},
@@ -159,7 +159,7 @@ func freeScenarios() []Scenario {
 func longerScenarios() []Scenario {
 	return []Scenario{
 		{
-			Name: "two-turns", About: "a turn that fails, then one that succeeds", End: timeline.Want{
+			Name: "two-turns", About: "a turn whose command fails, then one that succeeds", End: timeline.Want{
 				Status: []string{wire.StatusSuccess}, Result: []string{wire.ResultOK}, Failed: 0, Denied: 0, Turns: 2,
 			},
 			Script: func(st *testbed.TestBed) []model.Step {
@@ -171,7 +171,7 @@ func longerScenarios() []Scenario {
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitEnd(ctx)
-				p.wantNow(withResult(timeline.NewWant(wire.StatusFailed), wire.ResultToolErrors))
+				p.wantNow(withResult(timeline.NewWant(wire.StatusSuccess), wire.ResultOK))
 				p.prompt(ctx, "Try again "+model.Mark("later"))
 				p.awaitFile(ctx, "ran-later")
 			},
@@ -264,7 +264,7 @@ func askingScenarios() []Scenario {
 		},
 		{
 			Name: "allowed-broken", About: "yes to a command that fails", Strict: true, Cannot: asks,
-			End: wantEnd(wire.StatusFailed, wire.ResultToolErrors, 1, 0),
+			End: wantEnd(wire.StatusSuccess, wire.ResultOK, 1, 0),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{ask(st, "touch ran-allowed; sleep 2; exit 3"), lastWords}
 			},

@@ -1,0 +1,174 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+func sessionsAt(status string, ids ...string) sessionsMsg {
+	var list sessionsMsg
+	for _, id := range ids {
+		list = append(list, wire.Session{ID: id, Agent: "claude", Status: status, Title: "task " + id, Cwd: "/repo",
+			StartedAt: noon, Since: noon})
+	}
+	return list
+}
+
+// ofSession makes a request one of a session.
+func ofSession(id string) func(*wire.InboxRequest) {
+	return func(r *wire.InboxRequest) { r.Session = id }
+}
+
+// A cursor that nobody moved goes to what needs the person, and stays there.
+func TestUnmovedCursorFollowsTheFirstWaiter(t *testing.T) {
+	s := newScreen(t, 80, 24)
+	s.send(sessionsAt("running", "s1", "s2", "s3"))
+	s.arrive(s.request("k1", ofSession("s3")))
+	if s.model.selected != "request k1" {
+		t.Fatalf("selected is %q, want the request", s.model.selected)
+	}
+	s.arrive(s.request("k2", ofSession("s1")))
+	if s.model.selected != "request k1" {
+		t.Errorf("selected is %q once another asks, want the first", s.model.selected)
+	}
+	s.press("end")
+	chosen := s.model.selected
+	s.arrive(s.request("k3", ofSession("other")))
+	if s.model.selected != chosen {
+		t.Errorf("selected is %q, want %q, where the person went", s.model.selected, chosen)
+	}
+}
+
+// The cursor stays on a session when it begins to ask, whoever else asks.
+func TestCursorStaysOnASessionThatAsks(t *testing.T) {
+	s := newScreen(t, 80, 24)
+	s.send(sessionsAt("running", "s1", "s2", "s3"))
+	s.press("down")
+	if s.model.selected != "session s2" {
+		t.Fatalf("selected is %q, want session s2", s.model.selected)
+	}
+	s.arrive(s.request("k1", ofSession("s1")))
+	waiting := sessionsAt("needsInput", "s2")[0]
+	s.send(daemonMsg{sessionMsg(wire.SessionChange{Session: waiting}), noteMsg{Method: wire.NoteInboxReceived,
+		Item: s.request("k2", ofSession("s2"))}})
+	if s.model.selected != "request k2" {
+		t.Errorf("selected is %q, want what session s2 asks", s.model.selected)
+	}
+}
+
+// Wherever the cursor is, what needs the person is on the screen; where not all of them
+// fit, the list says how many more there are.
+func TestWaitersAreNeverHidden(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {41, 14}, {60, 30}, {120, 36}, {120, 12}} {
+		s := newScreen(t, size[0], size[1])
+		var ids []string
+		for i := range 40 {
+			ids = append(ids, fmt.Sprintf("s%02d", i))
+		}
+		s.send(sessionsAt("idle", ids...))
+		s.press("end")
+		s.arrive(s.request("k1", ofSession("s00")))
+		s.arrive(s.request("k2", ofSession("s01")))
+		for _, key := range []string{"", "up", "up", "home", "down", "down", "down", "end"} {
+			if key != "" {
+				s.press(key)
+			}
+			text := s.text()
+			if !strings.Contains(text, "▌") {
+				t.Errorf("%v after %q: the cursor is not on the screen:\n%s", size, key, text)
+			}
+			rows := strings.Count(text, "▲") - 1 // one is in the head line
+			if more := strings.Contains(text, "more need you"); rows < 1 || rows < 2 && !more {
+				t.Errorf("%v after %q: %d of 2 that need the person are shown:\n%s", size, key, rows, text)
+			}
+		}
+	}
+}
+
+// A list in which everything fits begins with its first line, whatever size it had before.
+func TestListBeginsAtItsTopWhenItFits(t *testing.T) {
+	s := newScreen(t, 60, 14)
+	s.send(sessionsAt("idle", "s1", "s2", "s3", "s4", "s5"))
+	s.press("end")
+	s.send(tea.WindowSizeMsg{Width: 60, Height: 40})
+	if text := s.text(); !strings.Contains(text, "task s1") || !strings.Contains(text, "task s5") {
+		t.Errorf("not all rows are shown:\n%s", text)
+	}
+}
+
+// Two requests in agents' own windows have the same hash, none: each shows its own text.
+func TestEachWindowShowsItsOwnText(t *testing.T) {
+	s := newScreen(t, 120, 36)
+	for _, id := range []string{"k1", "k2"} {
+		item := s.request(id, nil)
+		item.Status, item.SHA256, item.Shown = wire.InboxWindow, "", "asks in its own window: make "+id+"\n"
+		s.arrive(item)
+	}
+	s.press("home")
+	for _, id := range []string{"k1", "k2", "k1"} {
+		if text := s.text(); !strings.Contains(text, "own window: make "+id) {
+			t.Errorf("the text of %s is not shown:\n%s", id, text)
+		}
+		if id == "k1" {
+			s.press("down")
+		} else {
+			s.press("up")
+		}
+	}
+}
+
+// What happened is said for a while, and then no more.
+func TestStatusLineIsForAWhile(t *testing.T) {
+	s := newScreen(t, 120, 36)
+	s.send(sessionsAt("idle", "s1"))
+	s.send(outcomeMsg{text: "typed into its window"})
+	s.wait(5 * time.Second)
+	s.send(tickMsg{})
+	if text := s.text(); !strings.Contains(text, "typed into its window") {
+		t.Errorf("after 5 s it is not said:\n%s", text)
+	}
+	s.wait(6 * time.Second)
+	s.send(tickMsg{})
+	if text := s.text(); strings.Contains(text, "typed into its window") {
+		t.Errorf("after 11 s it is still said:\n%s", text)
+	}
+}
+
+// The details of a session follow its status at once.
+func TestDetailsFollowTheStatus(t *testing.T) {
+	s := newScreen(t, 160, 36)
+	running := sessionsAt("running", "s1")[0]
+	s.daemon.detail = &wire.SessionDetail{Session: running}
+	s.send(sessionsAt("running", "s1"))
+	before := s.text()
+	done := running
+	done.Status = wire.StatusSuccess
+	s.send(sessionMsg(wire.SessionChange{Session: done}))
+	if text := s.text(); strings.Contains(text, "● run") || !strings.Contains(before, "● run") {
+		t.Errorf("it is said to run:\n%s\nwant done; before:\n%s", text, before)
+	}
+}
+
+// What the agent would save is shown before it is told to.
+func TestOwnRuleOfTheAgent(t *testing.T) {
+	s := newScreen(t, 120, 36)
+	s.arrive(s.request("k1", func(r *wire.InboxRequest) {
+		r.Suggestions = append(r.Suggestions, []byte(`["git push:*"]`), []byte(`["git:*"]`))
+	}))
+	s.wait(2 * time.Second)
+	s.press("S", "2", "enter")
+	if text := s.text(); !strings.Contains(text, "git:*") {
+		t.Fatalf("what would be saved is not shown:\n%s", text)
+	}
+	s.wait(2 * time.Second)
+	s.press("S")
+	if len(s.daemon.replies) != 1 || s.daemon.replies[0].Suggestion != 2 || s.daemon.replies[0].Choice != "always" {
+		t.Errorf("the daemon was told %+v, want always by the second rule", s.daemon.replies)
+	}
+}
