@@ -32,7 +32,7 @@ var misfits = []struct {
 
 // stateFiles are the files a daemon keeps, other than records and journal.
 var stateFiles = []string{
-	"guarded", "consent.key", "confirmed.json", "confirmed", "permissions.json", "pin.json", "pin-tries.json", "terminals.json",
+	"guarded", "consent.key", "confirmed.json", "confirmed", "permissions.json", "pin.json", "pin-tries.json", "trusted-terminals.json",
 	"off.json", "sessions.log", "sessions.json", "decisions.log", "marks", "trust.json", "aside", "inbox.log",
 }
 

@@ -51,7 +51,7 @@ var unseenByScripts = map[string]string{
 	"state:told-run-*":          "the script's agents need no trust",
 	"state:pin.json":            "the script drops its PIN at the end",
 	"state:decisions.old.jsonl": "after 8 MB of decisions",
-	"state:terminals.json":      "the script's terminals need no trustedTerminal",
+	"state:trusted-terminals.json": "the scripts trust no terminal by hand",
 	"state:off.json":            "gone with hookmux on",
 	"state:set-aside/*":         "internal/install tests it",
 	"state:installation":        "only in the home that the password database names",

@@ -264,8 +264,8 @@ func TestGuardsOnOffAskAndAllowed(t *testing.T) {
 	}
 	set("on")
 	text, _ := push("s")
-	if !strings.Contains(text, `"deny"`) || !strings.Contains(text, "--once") {
-		t.Errorf("on: %q; want `\"deny\"` in text and \"--once\" in text", text)
+	if !strings.Contains(text, `"deny"`) || strings.Contains(text, "--once") {
+		t.Errorf("on: %q; want a refusal that doesn't tell the model how to get around it", text)
 	}
 	rule := "destructive." + between(text, "destructive.", " ")
 	set("ask")
@@ -291,7 +291,9 @@ func TestGuardsOnOffAskAndAllowed(t *testing.T) {
 	request := r
 	request.Event = "PermissionRequest"
 	request.Payload = []byte(strings.Replace(string(r.Payload), "PreToolUse", "PermissionRequest", 1))
-	w.MustPass(request)
+	call := w.hold(request) // no guard stops it, so it waits for you
+	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "once"})
+	call.answer()
 	w.MustDeny(request, "destructive")
 	if _, stopped := push("s"); !stopped {
 		t.Error("once was more than once")

@@ -35,7 +35,7 @@ func TestWhatTakesProtectionAwayIsAskedFor(t *testing.T) {
 	_, _ = call.answer()
 	w.MustCall(wire.MethodOff, wire.OffParams{Seconds: 1}, nil)
 	want := []string{
-		"set guard.secrets to off", "answer " + item.ID + ", and always allow: " + item.Rule,
+		"set guard.secrets to off", "approve for claude: $ make again (and always allow: " + item.Rule + ")",
 		"switch hookmux off, with all guards, for 1s",
 	}
 	if asked := w.Person.Asked(); !slices.Equal(asked, want) {
@@ -81,7 +81,7 @@ func TestTrustsTerminals(t *testing.T) {
 		t.Error("a process that is not there was trusted")
 	}
 	w.Down()
-	file := w.Dirs.State + "/terminals.json"
+	file := w.Dirs.State + "/trusted-terminals.json"
 	if err := os.WriteFile(file, []byte(`[{"pid":1,"start":1}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}

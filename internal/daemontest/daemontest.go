@@ -47,7 +47,7 @@ const (
 // every peer of the daemon; these tables say what stands above it.
 func AtTerminal(below ...proctest.Node) *proctest.Table {
 	if below == nil {
-		below = []proctest.Node{{PID: os.Getpid(), Name: "hookmux"}}
+		below = []proctest.Node{{PID: os.Getpid(), Name: "hookmux", Program: "/usr/bin/hookmux", Group: true}}
 	}
 	return proctest.New(proctest.Node{PID: ShellPID, Name: "bash", Program: "/usr/bin/bash", Session: true,
 		TTY: "/dev/pts/77", Below: below})

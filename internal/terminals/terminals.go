@@ -16,7 +16,7 @@ import (
 )
 
 // terminalsFile keeps the terminals that a person trusted.
-const terminalsFile = "terminals.json"
+const terminalsFile = "trusted-terminals.json"
 
 // Approvals is what trusted terminals need of approvals.
 type Approvals interface {

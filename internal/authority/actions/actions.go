@@ -11,7 +11,6 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/termsafe"
@@ -325,7 +324,7 @@ func DescribeAnswer(method string, params json.RawMessage, item *wire.InboxReque
 	switch {
 	case method == wire.MethodInboxRelease:
 		return "leave to the agent itself," + to
-	case item.Kind == string(policy.Plan):
+	case item.Kind == "plan":
 		return "answer the plan with " + choice + "," + to
 	case method == wire.MethodCmuxQuestion || choice == string(event.ChooseAnswer):
 		return "answer the question" + to

@@ -83,7 +83,7 @@ func TestRunOfTheDay(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := strings.TrimSpace(string(called)); got != "test RETRY=1\nshape\n"+test.calls {
-			t.Errorf("AGENTS=%q: .ci/run called\n%s\nwant test, shape and\n%s", test.agents, got, test.calls)
+			t.Errorf("AGENTS=%q: .ci/run called\n%s\nwant test and\n%s", test.agents, got, test.calls)
 		}
 		if err := os.Remove(calls); err != nil {
 			t.Fatal(err)

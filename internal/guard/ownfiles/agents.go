@@ -80,13 +80,19 @@ func packageIn(p string) *agent.Known {
 // movedByWrapper is the variable that a program which starts others sets for the agent
 // (systemd-run -E NAME=value); "" for none.
 func movedByWrapper(x *scope, started *agent.Known) string {
+	options := []string{"--setenv", "--env", "-E"}
+	before := ""
 	for _, word := range strings.FieldsFunc(x.Report.Command, func(c rune) bool { return c == ' ' || c == '\n' || c == '\t' }) {
 		word = strings.Trim(word, `'"`)
-		for _, option := range [...]string{"--setenv=", "-E", "--env="} {
-			word = strings.TrimPrefix(word, option)
+		given := slices.Contains(options, before) // its value is a word of its own
+		before = word
+		for _, option := range options {
+			if value, joined := strings.CutPrefix(word, option); joined && value != "" {
+				word, given = strings.TrimPrefix(value, "="), true
+			}
 		}
 		name, value, ok := strings.Cut(word, "=")
-		if ok && value != "" && (slices.Contains(started.HooksOff.Moves, name) || slices.Contains(started.HooksOff.Variables, name)) {
+		if given && ok && value != "" && (slices.Contains(started.HooksOff.Moves, name) || slices.Contains(started.HooksOff.Variables, name)) {
 			return name
 		}
 	}

@@ -22,9 +22,9 @@ func TestInstalledCommandStringsStayTheSame(t *testing.T) {
 				" --on-unavailable=deny claude PreToolUse",
 		},
 		{
-			Command{Program: `/home/it's =m\e/hookmux-hook`, Agent: "cursor", Event: "beforeShellExecution", Deny: true},
+			Command{Program: `/home/it's =m\e/hookmux-hook`, Agent: "cursor", Event: "afterShellExecution", Deny: true},
 			`test -x '/home/it'\''s =m'\\'e/hookmux-hook' || exit 0; ` +
-				`exec '/home/it'\''s =m'\\'e/hookmux-hook' --on-unavailable=deny cursor beforeShellExecution`,
+				`exec '/home/it'\''s =m'\\'e/hookmux-hook' --on-unavailable=deny cursor afterShellExecution`,
 		},
 	} {
 		if got := row.command.Line(); got != row.want {

@@ -78,7 +78,7 @@ var All = []File{
 	{Place: State, Pattern: "decisions.old.jsonl", Owner: "internal/approvals/ledger", Format: "JSON lines",
 		Holds: "earlier decisions", Lifetime: "until decisions.jsonl is full again",
 		Missing: "nothing needs it", Damaged: "nothing reads it"},
-	{Place: State, Pattern: "terminals.json", Owner: "internal/terminals", Format: "JSON, sealed",
+	{Place: State, Pattern: "trusted-terminals.json", Owner: "internal/terminals", Format: "JSON, sealed",
 		Holds: "trusted terminals", Lifetime: "per terminal until it is removed or its processes end",
 		Missing: "none are trusted", Damaged: "none are trusted, and it is reported"},
 	{Place: State, Pattern: "away.json", Owner: "internal/approvals", Format: "JSON",

@@ -67,7 +67,7 @@ func typeSchema(t reflect.Type, inside map[reflect.Type]bool) object {
 	case reflect.TypeFor[agent.Capability]():
 		whole := structSchema(t, inside)
 		whole["required"] = []string{"proof"}
-		proof := object{"type": "string", "pattern": "^(lab|doc|own): ",
+		proof := object{"type": "string", "pattern": "^(tested|documented|own): ",
 			"description": "how it is known: tested: a run of the real agent, documented: its vendor's docs, own: your own"}
 		whole["properties"].(object)["proof"] = proof
 		return object{"oneOf": []object{proof, whole}}

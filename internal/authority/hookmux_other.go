@@ -1,0 +1,7 @@
+//go:build !linux
+
+package authority
+
+import "os"
+
+func fileKey(os.FileInfo) (programKey, bool) { return programKey{}, false }
