@@ -35,6 +35,9 @@ func (v *view) sessionInfo(one *state.Session) wire.Session {
 		Mode: one.Mode, Model: one.Model, Version: one.Version, Transcript: one.Transcript,
 		Reviewer: one.Reviewer,
 	}
+	if one.Status == state.NeverRan {
+		w.Status = wire.StatusIdle
+	}
 	if one.Place.Shared {
 		w.PID = 0
 		if one.Place.Pane == "" && one.Place.TTY == "" {
