@@ -54,7 +54,7 @@ func (s Style) Event(ev *event.Event, outcome *wire.Outcome) string {
 	if ev.Session != "" && (s.Width == 0 || s.Width >= 100) {
 		session = "[" + termsafe.Line(wire.ShortID(ev.Session), 24) + "]"
 	}
-	if label := Label(ev); label != "" {
+	if label := Label(ev); label != "" && label != kindWord(ev) {
 		b.WriteString(" " + termsafe.Line(label, s.labelWidth(len(session)+1)))
 	}
 	if session != "" {
@@ -285,6 +285,9 @@ func Label(ev *event.Event) string {
 	}
 	if ev.Detail != "" {
 		return ev.Detail
+	}
+	if ev.Kind == event.Other {
+		return ev.Native
 	}
 	return ""
 }

@@ -45,7 +45,7 @@ func TestSessionsFitTheTerminal(t *testing.T) {
 		}
 	}
 	for width, want := range map[int]string{
-		80: "STATUS     AGENT     ID        TITLE         AGE   ACTIVITY", 240: "STATUS     AGENT     ID",
+		80: "STATUS     AGENT     ID             TITLE         AGE   ACTIVITY", 240: "STATUS     AGENT     ID",
 	} {
 		var b bytes.Buffer
 		(Style{}).Sessions(&b, list, noon.Add(time.Hour), width)

@@ -46,19 +46,15 @@ func (s Style) Status(w io.Writer, r *StatusReport, now time.Time) {
 
 // verdict says what's wrong and how to fix it, or that all is good.
 func (s Style) verdict(w io.Writer, r *StatusReport) {
-	hooked := 0
-	for i := range r.Agents {
-		if r.Agents[i].Hooked != notHooked {
-			hooked++
-		}
-	}
+	hooked := slices.ContainsFunc(r.Agents, func(a HookedAgent) bool { return a.Hooked != notHooked }) ||
+		r.Info != nil && slices.ContainsFunc(r.Info.Agents, func(a wire.AgentInfo) bool { return a.Last != nil })
 	switch n := len(r.Problems); {
 	case n > 0:
 		fmt.Fprintln(w, s.red(fmt.Sprintf("%d %s", n, plural(n, "problem", "problems"))))
 		for i := range r.Problems {
 			fmt.Fprintln(w, "     "+s.Problem(&r.Problems[i]))
 		}
-	case hooked == 0:
+	case !hooked:
 		fmt.Fprintln(w, s.yellow("no agent is hooked yet; run `hookmux setup`"))
 	default:
 		fmt.Fprintln(w, s.green("all good"))
@@ -107,7 +103,7 @@ func (s Style) statusAgents(w io.Writer, r *StatusReport, now time.Time) {
 				absent = append(absent, termsafe.Line(a.Name, 24))
 				continue
 			}
-			list = append(list, HookedAgent{Name: a.Name, Hooked: notHooked})
+			list = append(list, HookedAgent{Name: a.Name}) // `hookmux run`, or another program
 		}
 	}
 	width := 0
@@ -116,24 +112,26 @@ func (s Style) statusAgents(w io.Writer, r *StatusReport, now time.Time) {
 	}
 	label := "agents"
 	for i := range list {
-		line := pad(termsafe.Line(list[i].Name, 24), width) + "  " + list[i].Hooked
-		a := agents[list[i].Name]
-		switch {
-		case a == nil:
-		case a.Last != nil:
-			line += fmt.Sprintf(", %d %s, last %s ago", a.Events, plural(int(a.Events), "event", "events"),
-				ago(now.Sub(*a.Last)))
-		case list[i].Hooked != notHooked:
-			line += ", no events yet"
+		var parts []string
+		if list[i].Hooked != "" {
+			parts = append(parts, list[i].Hooked)
 		}
-		if a != nil && r.All {
-			if a.Version != "" {
-				line += ", version " + termsafe.Line(a.Version, 24)
+		if a := agents[list[i].Name]; a != nil {
+			switch {
+			case a.Last != nil:
+				parts = append(parts, fmt.Sprintf("%d %s", a.Events, plural(int(a.Events), "event", "events")),
+					"last "+ago(now.Sub(*a.Last))+" ago")
+			case list[i].Hooked != notHooked:
+				parts = append(parts, "no events yet")
 			}
-			if a.Program != "" {
-				line += ", " + termsafe.Line(a.Program, 120)
+			if r.All && a.Version != "" {
+				parts = append(parts, "version "+termsafe.Line(a.Version, 24))
+			}
+			if r.All && a.Program != "" {
+				parts = append(parts, termsafe.Line(a.Program, 120))
 			}
 		}
+		line := pad(termsafe.Line(list[i].Name, 24), width) + "  " + strings.Join(parts, ", ")
 		if list[i].Wrong {
 			fmt.Fprintln(w, s.bold(pad(label, statusLabel))+s.red(Wrap(line, s.Width, statusLabel)))
 		} else {

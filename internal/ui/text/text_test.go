@@ -78,7 +78,7 @@ func TestEventLines(t *testing.T) {
 		{"hostile",
 			event.Event{Agent: hostile, Kind: hostile, Session: hostile, Subagent: &event.Subagent{Type: hostile}, Malformed: hostile,
 				Tool: &event.Tool{Name: hostile, Commands: []string{hostile}}}, nil,
-			`a\x1b[2Jb… a\x1b[2Jb\u202ec\u200bd\x07⏎e… ` + hostileShown + `: ` + hostileShown +
+			`a\x1b[2Jb…  a\x1b[2Jb\u202ec…  ` + hostileShown + `: ` + hostileShown +
 				` [a\x1b[2Jb] subagent a\x1b[2Jb\u202ec\u200bd… (malformed: ` + hostileShown + `)`},
 		{"wide letters line up", event.Event{Agent: "助手", Kind: event.TurnEnd}, nil, "助手        turn done         "},
 	} {
@@ -152,12 +152,12 @@ func TestEntry(t *testing.T) {
 	ev := event.Event{ID: "e", Time: noon, Agent: "claude", Kind: event.TurnStart, Prompt: "hello"}
 	got := Style{}.Entry(&wire.Entry{Event: ev.AppendJSON(nil, event.Form{}),
 		Outcome: outcome(event.Decision{Context: "c"})})
-	if got != "12:00:01.234 claude   turn.start               hello → context added" {
-		t.Errorf(`got %q, want "12:00:01.234 claude turn.start hello → context added"`, got)
+	if got != "May 04 12:00:01 claude   turn.start               hello → context added" {
+		t.Errorf(`got %q, want "May 04 12:00:01 claude      prompt             hello → context added"`, got)
 	}
 	if got := (Style{}).Entry(&wire.Entry{Event: json.RawMessage(`{"time":"\u001b[2J"}`)}); !strings.HasPrefix(got,
-		"an event that cannot be read: ") || strings.Contains(got, "\x1b") {
-		t.Errorf(`got %q, want one that begins with "an event that cannot be read: " and no "\x1b" in it`, got)
+		"unreadable event: ") || strings.Contains(got, "\x1b") {
+		t.Errorf(`got %q, want one that begins with "unreadable event: " and no "\x1b" in it`, got)
 	}
 }
 
@@ -166,7 +166,7 @@ func TestColours(t *testing.T) {
 		Tool: &event.Tool{Name: "Bash\x1b[0m"}}
 	out := outcome(event.Decision{Verdict: event.Deny, Reason: "no"})
 	got := Style{Color: true}.Event(&ev, out)
-	want := "\x1b[2m12:00:01.234\x1b[0m \x1b[35mclaude  \x1b[0m tool.before              Bash\\x1b[0m " +
+	want := "\x1b[2mMay 04 12:00:01\x1b[0m \x1b[35mclaude     \x1b[0m tool call          Bash\\x1b[0m " +
 		"\x1b[2m[s]\x1b[0m \x1b[33m(cut)\x1b[0m \x1b[2m→\x1b[0m \x1b[31mdeny\x1b[0m · no"
 	if got != want {
 		t.Errorf("\n got %q\nwant %q", got, want)
@@ -320,10 +320,10 @@ func TestTableFits(t *testing.T) {
 	}
 	for width, want := range map[int]string{
 		60: "inbox.wait  2m   how long an agent is held for a person when\n" +
-			"                its own prompt cannot be used meanwhile\n" +
-			"gate       off  what waits\n",
+			"                 its own prompt cannot be used meanwhile\n" +
+			"gate        off  what waits\n",
 		34: "inbox.wait  2m\n    how long an agent is held for\n    a person when its own prompt\n" +
-			"    cannot be used meanwhile\ngate       off  what waits\n",
+			"    cannot be used meanwhile\ngate        off  what waits\n",
 	} {
 		var b bytes.Buffer
 		if Table(&b, rows, width); b.String() != want {
