@@ -146,7 +146,7 @@ func (a *approval) replyTo(app *cmdutil.App, ch *chosen, answers []string) (clie
 		err := a.answerQuestion(app, ch, answers, &reply)
 		return reply, err
 	case "plan":
-		reply.Choice, reply.Plan = "plan", a.planMode()
+		reply.Choice, reply.Plan, reply.Feedback, reply.Note = "plan", a.planMode(), a.note, ""
 		if !slices.Contains(item.Choices, reply.Plan) {
 			return reply, cmdutil.UsageError("%s can't do that with a plan; `hookmux inbox` shows how to answer it",
 				termsafe.Line(item.Agent, 0))

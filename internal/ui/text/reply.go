@@ -19,10 +19,10 @@ func (s Style) ReplyLines(result *wire.InboxReplyResult) (lines []string, delive
 		line("%s: too late, %s already decided", result.ID, result.By)
 		return lines, false
 	case result.Outcome == wire.ReplyAlready:
-		line("%s: too late: %s", result.ID, result.Why)
+		line("%s: too late: %s", result.ID, CodeText(result.Why))
 		return lines, false
 	case result.Outcome == wire.ReplyExpired:
-		line("%s: too late, the request is gone: %s", result.ID, result.Why)
+		line("%s: too late, the request is gone: %s", result.ID, CodeText(result.Why))
 		return lines, false
 	default:
 		line("%s", result.Why)
@@ -33,7 +33,7 @@ func (s Style) ReplyLines(result *wire.InboxReplyResult) (lines []string, delive
 		decision.By, yours.Decision = "you", &decision
 		lines = append(lines, termsafe.Line(result.ID, 0)+": "+s.Ended(&yours)) // safe, and perhaps coloured
 	} else {
-		line("%s: %s", result.ID, result.Why)
+		line("%s: %s", result.ID, CodeText(result.Why))
 	}
 	for _, less := range result.Degraded {
 		line("the agent doesn't get all of it: %s", less)

@@ -152,7 +152,7 @@ func TestEntry(t *testing.T) {
 	ev := event.Event{ID: "e", Time: noon, Agent: "claude", Kind: event.TurnStart, Prompt: "hello"}
 	got := Style{}.Entry(&wire.Entry{Event: ev.AppendJSON(nil, event.Form{}),
 		Outcome: outcome(event.Decision{Context: "c"})})
-	if got != "May 04 12:00:01 claude   turn.start               hello → context added" {
+	if got != "May 04 12:00:01 claude      prompt             hello → context added" {
 		t.Errorf(`got %q, want "May 04 12:00:01 claude      prompt             hello → context added"`, got)
 	}
 	if got := (Style{}).Entry(&wire.Entry{Event: json.RawMessage(`{"time":"\u001b[2J"}`)}); !strings.HasPrefix(got,
