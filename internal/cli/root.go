@@ -51,7 +51,7 @@ func runCommandLine(app *cmdutil.App) int {
 		code = own.Code
 	case errors.As(err, &refused):
 		code = cmdutil.ExitDenied
-	case errors.As(err, &answer) && answer.Code == wire.CodeParams:
+	case errors.As(err, &answer) && (answer.Code == wire.CodeParams || answer.Code == wire.CodeGone):
 		code = cmdutil.ExitUsage
 	case errors.Is(err, client.ErrNoDaemon):
 		code = cmdutil.ExitNoDaemon

@@ -208,7 +208,7 @@ func (v *view) findSession(name string) (state.Key, *wire.Error) {
 		return none, wire.Errorf(wire.CodeConflict, "%q could be %d sessions (%s, …); write more of the id",
 			name, len(found), strings.Join(names, ", "))
 	}
-	return none, wire.Errorf(wire.CodeGone, "there is no session %q; `hookmux ps --all` lists them", name)
+	return none, wire.Errorf(wire.CodeGone, "there's no session %q; `hookmux ps --all` lists them", name)
 }
 
 // sessionDetail is everything clients see of a session.

@@ -46,9 +46,6 @@ func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func
 		if !errors.As(err, &answered) {
 			return nil, err
 		}
-		if answered.Code == wire.CodeGone {
-			err = cmdutil.FailWith(cmdutil.ExitFailed, answered.Message)
-		}
 		unknown = err
 	}
 	waiting, err := c.Waiting(ctx, false)

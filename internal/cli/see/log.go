@@ -59,7 +59,7 @@ daemon restarts, -f waits for it.`,
 	f.IntVarP(&flags.limit, "limit", "n", 0, "at most this many; with -f, begin with the last n events")
 	f.IntVar(&flags.count, "count", 0, "with -f, stop after this many events")
 	f.StringVar(&flags.after, "after", "", "only what follows this cursor (0: everything)")
-	f.BoolVar(&flags.ids, "ids", false, "show the ID of each event, for `hookmux why`")
+	f.BoolVar(&flags.ids, "ids", false, "show the ID of each event, for hookmux why")
 	f.BoolVar(&flags.logOnly, "log-only", false, "only what a guard, rule or hook in log mode would have stopped or changed")
 	f.BoolVar(&flags.asJSON, "json", false, "one JSON object per line: {cursor, event, outcome}")
 	return cmd

@@ -279,7 +279,7 @@ func (s *screen) fillDay() {
 	s.arrive(s.request("k1", nil))
 	s.arrive(s.request("k2", func(r *wire.InboxRequest) {
 		r.Agent, r.Kind, r.Questions, r.Choices = "codex", "question", question(), []string{"answer", "deny"}
-		r.Shown = "Codex asks\nin /home/me/api\nStore: Which database? (own words are taken)\n  1) Postgres: " +
+		r.Shown = "Codex asks\nin /home/me/api\nStore: Which database? (or type your own answer)\n  1) Postgres: " +
 			"known here\n" +
 			"  2) SQLite: one file\n"
 	}))
