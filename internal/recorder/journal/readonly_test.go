@@ -23,7 +23,7 @@ func TestOpenReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"a", "b"} {
-		if _, err := j.Append([]Item{{Event: &Event{ID: id, Agent: "claude", Kind: "tool.before", Body: []byte("{}")}}}); err != nil {
+		if _, _, err := j.Write([]Item{{Row: &Row{ID: id, Agent: "claude", Kind: "tool.before", Body: []byte("{}")}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
