@@ -31,7 +31,7 @@ func readAnswer(r *queue.Request, p *wire.InboxReplyParams) (queue.PersonAnswer,
 			mode = event.PlanReject
 		}
 		if !slices.Contains(r.Need.Plans, mode) {
-			return wrong("a plan is judged by one of %s", strings.Join(r.Words(), ", "))
+			return wrong("a plan takes one of %s", strings.Join(r.Words(), ", "))
 		}
 		said.Answer.Choice, said.Answer.Plan = event.ChoosePlan, mode
 		if mode == event.PlanReject {
@@ -49,9 +49,9 @@ func readAnswer(r *queue.Request, p *wire.InboxReplyParams) (queue.PersonAnswer,
 	choice := said.Answer.Choice
 	if !r.Need.Offers(choice) {
 		if r.Need.Kind == policy.Question && choice != event.ChooseDeny {
-			return wrong("this is a question; answer it with `hookmux approve`")
+			return wrong("this is a question; answer it with `hookmux approve REQUEST ANSWER`")
 		}
-		return wrong("%q cannot be chosen here; there is %s, or release", p.Choice, strings.Join(r.Words(), ", "))
+		return wrong("%q isn't possible here; choose from %s, or skip it", p.Choice, strings.Join(r.Words(), ", "))
 	}
 	switch choice {
 	case event.ChooseDeny:
@@ -100,7 +100,7 @@ func standingAnswer(r *queue.Request, p *wire.InboxReplyParams, said queue.Perso
 	}
 	if all {
 		if permission.Scope != "" && permission.Scope != policy.InSession {
-			return wrong("everything can be allowed for a session only")
+			return wrong("everything can only be allowed for a session")
 		}
 		permission.Scope, permission.Rule = policy.InSession, policy.Rule{All: true}
 		if p.Seconds == 0 {
@@ -108,7 +108,7 @@ func standingAnswer(r *queue.Request, p *wire.InboxReplyParams, said queue.Perso
 		}
 	} else {
 		if r.Rule == nil {
-			return wrong("there is no rule for this call: %s", cmp.Or(r.NoRule, "allow it once"))
+			return wrong("no permission can be saved for this call: %s", cmp.Or(r.NoRule, "allow it once"))
 		}
 		if p.Rule != r.Rule.Text() {
 			return queue.PersonAnswer{}, nil, wire.Errorf(wire.CodeConflict,
@@ -144,7 +144,7 @@ func standingAnswer(r *queue.Request, p *wire.InboxReplyParams, said queue.Perso
 // numbers, or own words where the agent takes them.
 func matchAnswers(questions []event.Inquiry, given []event.QuestionAnswer) ([]event.QuestionAnswer, error) {
 	if len(questions) == 0 {
-		return nil, errors.New("the agent did not say what it asks")
+		return nil, errors.New("the agent didn't say what it asks")
 	}
 	out := make([]event.QuestionAnswer, 0, len(questions))
 	used := 0
@@ -166,16 +166,16 @@ func matchAnswers(questions []event.Inquiry, given []event.QuestionAnswer) ([]ev
 			case ok:
 				fixed.Options = append(fixed.Options, label)
 			case len(q.Options) > 0 && isNumber(word):
-				return nil, fmt.Errorf("%s has no option %s; there is %s", name, word, optionList(q))
+				return nil, fmt.Errorf("%s has no option %s; choose from %s", name, word, optionList(q))
 			case q.Free && len(answer.Options) == 1 && fixed.Text == "":
 				fixed.Text = word
 			default:
-				return nil, fmt.Errorf("%q is not an answer to %s; there is %s", word, name, optionList(q))
+				return nil, fmt.Errorf("%q isn't an answer to %s; choose from %s", word, name, optionList(q))
 			}
 		}
 		switch {
 		case fixed.Text != "" && !q.Free:
-			return nil, fmt.Errorf("%s takes no own words; there is %s", name, optionList(q))
+			return nil, fmt.Errorf("%s takes no answer of your own; choose from %s", name, optionList(q))
 		case len(fixed.Options) > 1 && !q.Multi:
 			return nil, fmt.Errorf("%s takes one answer", name)
 		case fixed.Text == "" && len(fixed.Options) == 0:
@@ -184,7 +184,7 @@ func matchAnswers(questions []event.Inquiry, given []event.QuestionAnswer) ([]ev
 		out = append(out, fixed)
 	}
 	if used != len(given) {
-		return nil, fmt.Errorf("there are %d questions, and not as many answers (%d)", len(questions), len(given))
+		return nil, fmt.Errorf("there are %d questions and %d answers", len(questions), len(given))
 	}
 	return out, nil
 }

@@ -124,7 +124,7 @@ func (m permissionMethods) revoke(params json.RawMessage, _ proc.Cred) (any, *wi
 	}
 	gone, ok, err := m.permissions.Revoke(p.ID)
 	if !ok {
-		return nil, wire.Errorf(wire.CodeGone, "there is no permission %q; `hookmux permissions list` shows them", p.ID)
+		return nil, wire.Errorf(wire.CodeGone, "there's no permission %q; `hookmux permissions` lists them", p.ID)
 	}
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal,

@@ -104,6 +104,10 @@ func wordsFor(app *cmdutil.App, cmd *cobra.Command, place string, args []string)
 		return eventNames(app, args[0]), true
 	case "SESSION":
 		return sessionWords(app), true
+	case "REQUEST":
+		return requestWords(app), true
+	case "ANSWER", "REASON":
+		return nil, true
 	case "SHELL":
 		return []string{"bash", "zsh", "fish"}, true
 	case "KEY":
@@ -177,6 +181,26 @@ func sessionWords(app *cmdutil.App) (words []string) {
 	for _, s := range list {
 		if cmdutil.PlainName(s.ID) { // it is typed into a shell
 			words = append(words, s.ID+"\t"+termsafe.Line(strings.TrimSpace(s.Agent+" "+s.Title), 60))
+		}
+	}
+	return words
+}
+
+// requestWords are the pending requests of a running daemon, with what they ask.
+func requestWords(app *cmdutil.App) (words []string) {
+	c, err := app.RunningDaemon()
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	list, err := c.Waiting(ctx, false)
+	if err != nil {
+		return nil
+	}
+	for i := range list {
+		if r := &list[i]; r.Status == wire.InboxPending && cmdutil.PlainName(r.ID) {
+			words = append(words, r.ID+"\t"+termsafe.Line(r.About(), 60))
 		}
 	}
 	return words

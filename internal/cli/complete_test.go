@@ -42,8 +42,8 @@ func TestCompletion(t *testing.T) {
 		{"shell-init ", "fish", ""},
 		{"hooks claude ", "add", ""},
 		{"hooks claude add ", "PreToolUse", ""},
-		{"watch --agent ", "claude", ""},
-		{"watch --kind ", "tool.before", ""},
+		{"log --agent ", "claude", ""},
+		{"log --kind ", "tool.before", ""},
 		{"install --on-unavailable ", "deny", ""},
 		{"status ", "", "claude"},
 	} {

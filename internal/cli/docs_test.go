@@ -35,7 +35,7 @@ func TestCommandsInThePagesAreTaken(t *testing.T) {
 	if seen < 200 {
 		t.Errorf("only %d commands were found", seen)
 	}
-	for _, wrong := range []string{"hookmux no-such-thing", "hookmux ps --no-such-flag", "hookmux plan",
+	for _, wrong := range []string{"hookmux no-such-thing", "hookmux ps --no-such-flag", "hookmux skip one two",
 		"hookmux jump one two three"} {
 		if takes(calls(wrong)[0], false) == nil {
 			t.Errorf("%s is taken; want takes(calls(wrong)[0], false) != nil", wrong)

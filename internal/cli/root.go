@@ -52,7 +52,7 @@ func runCommandLine(app *cmdutil.App) int {
 		code = own.Code
 	case errors.As(err, &refused):
 		code = cmdutil.ExitDenied
-	case errors.As(err, &answer) && answer.Code == wire.CodeParams:
+	case errors.As(err, &answer) && (answer.Code == wire.CodeParams || answer.Code == wire.CodeGone):
 		code = cmdutil.ExitUsage
 	case errors.Is(err, client.ErrNoDaemon):
 		code = cmdutil.ExitNoDaemon
@@ -149,14 +149,12 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 			agents.ResumeCommand(app), agents.TmuxCommand(app), agents.ShellInitCommand(app),
 		}},
 		{groupSee, "See what agents do:", []*cobra.Command{
-			see.UpCommand(app), see.PsCommand(app), see.ShowCommand(app), see.WatchCommand(app), see.LogCommand(app),
-			see.JumpCommand(app),
-			see.SendCommand(app), see.RenameCommand(app), see.ForgetCommand(app), see.StatsCommand(app),
+			see.UpCommand(app), see.PsCommand(app), see.ShowCommand(app), see.LogCommand(app), see.JumpCommand(app),
+			see.SendCommand(app), see.RenameCommand(app), see.ForgetCommand(app),
 		}},
 		{groupAnswer, "Answer agents:", []*cobra.Command{
-			answer.InboxCommand(app), answer.ApproveCommand(app), answer.DenyCommand(app), answer.AnswerCommand(app),
-			answer.PlanCommand(app), answer.ReleaseCommand(app), answer.AllowCommand(app), answer.AwayCommand(app),
-			answer.BackCommand(app), answer.NotifyCommand(app),
+			answer.InboxCommand(app), answer.ApproveCommand(app), answer.DenyCommand(app), answer.SkipCommand(app),
+			answer.PermissionsCommand(app), answer.AwayCommand(app), answer.NotifyCommand(app), answer.FeedCommand(app),
 		}},
 		{groupGuard, "Guard and decide:", []*cobra.Command{
 			guardcmd.GuardCommand(app), rulescmd.RulesCommand(app), policycmd.PackCommand(app),

@@ -163,7 +163,7 @@ func TestHarnessIsNobodyElse(t *testing.T) {
 		s.wants(`"type":"deny"`)
 	}
 	for _, one := range w.sessions() {
-		if one.Agent == "claude" && one.Status != "needsInput" {
+		if one.Agent == "claude" && one.Status != "waiting" {
 			t.Errorf("Claude's session is %s, want it untouched by another's end", one.Status)
 		}
 	}

@@ -43,7 +43,7 @@ func TestPushedEventsDriveSessions(t *testing.T) {
 				done := make(chan struct{})
 				go func() { defer close(done); push("PermissionRequest", 60, ask) }()
 				item := w.waiting()
-				w.statusIs("s1", "needsInput")
+				w.statusIs("s1", "waiting")
 				w.say(wire.InboxReplyParams{ID: item.ID, Choice: choice})
 				<-done
 				w.statusIs("s1", "running")
@@ -53,7 +53,7 @@ func TestPushedEventsDriveSessions(t *testing.T) {
 			push("PostToolUse", 0, ask)
 			w.statusIs("s1", "running")
 			push("Stop", 0, nil)
-			w.statusIs("s1", "success")
+			w.statusIs("s1", "done")
 			push("UserPromptSubmit", 0, map[string]any{"prompt": "and again"})
 			w.statusIs("s1", "running")
 			push("SessionEnd", 0, nil)

@@ -46,7 +46,7 @@ func TestMux0ResumeCommand(t *testing.T) {
 			detail.NoResume, want)
 	}
 	w.mux0("finished", map[string]any{"exitCode": 0})
-	w.Eventually("it is done", func() bool { return w.sessions()[0].Status == "success" })
+	w.Eventually("it is done", func() bool { return w.sessions()[0].Status == "done" })
 	w.mux0("running", map[string]any{"resumeCommand": "claude --resume abc-1"})
 	w.Eventually("how it is resumed is kept", func() bool { return w.session(mux0Terminal).Resume != nil })
 	got := w.session(mux0Terminal).Resume

@@ -176,7 +176,7 @@ func TestMux0Conversation(t *testing.T) {
 		return ""
 	}
 	w.Eventually("both ends of the turn and the last line count",
-		func() bool { return status("1") == "success" && status("3") != "" })
+		func() bool { return status("1") == "done" && status("3") != "" })
 	if got := status("2"); got != "" {
 		t.Errorf("a shell is shown as an agent: %s", got)
 	}

@@ -90,15 +90,15 @@ func TestASessionFromItsFirstPromptToItsEnd(t *testing.T) {
 	}
 	w.tell("claude", "PermissionRequest", "s1", map[string]any{"tool_name": "Bash", "tool_use_id": "c1",
 		"tool_input": map[string]any{"command": "go test ./..."}})
-	w.statusIs("s1", "needsInput")
+	w.statusIs("s1", "waiting")
 	w.tell("claude", "PostToolUse", "s1", map[string]any{"tool_name": "Bash", "tool_use_id": "c1",
 		"tool_input": map[string]any{"command": "go test ./..."}, "tool_response": map[string]any{"stdout": "ok"}})
 	w.statusIs("s1", "running")
 	w.tell("claude", "Stop", "s1", map[string]any{"last_assistant_message": "All tests pass."})
 	d := w.session("s1")
-	if d.Status != "success" || d.Turn == nil || d.Turn.Result != "ok" || d.Turn.Summary != "All tests pass." ||
+	if d.Status != "done" || d.Turn == nil || d.Turn.Result != "ok" || d.Turn.Summary != "All tests pass." ||
 		d.Turn.Tools != 1 {
-		t.Errorf(`%+v, turn %+v; want d.Status == "success", d.Turn != nil, d.Turn.Result == "ok", `+
+		t.Errorf(`%+v, turn %+v; want d.Status == "done", d.Turn != nil, d.Turn.Result == "ok", `+
 			`d.Turn.Summary == "All tests pass." and d.Turn.Tools == 1`, d.Session, d.Turn)
 	}
 	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "now commit"})
@@ -244,7 +244,7 @@ func TestSessionsSurviveTheDaemon(t *testing.T) {
 	w.crash(w.files())
 	w.Up()
 	w.Eventually("both sessions are back", func() bool { return len(w.sessions()) == 2 })
-	w.Eventually("the turn's end is back", func() bool { return w.session("s1").Status == "success" })
+	w.Eventually("the turn's end is back", func() bool { return w.session("s1").Status == "done" })
 	if d := w.session("s1"); d.Title != "fix the tests" || d.Turn == nil || d.Turn.Summary != "Done." {
 		t.Errorf(`d.Session = %+v, d.Turn = %+v; want d.Title = "fix the tests", d.Turn other than nil and `+
 			`d.Turn.Summary = "Done."`, d.Session, d.Turn)
@@ -259,8 +259,8 @@ func TestSessionsSurviveTheDaemon(t *testing.T) {
 	w.SetProcesses(daemontest.BelowAgent("claude"))
 	w.Down()
 	w.Up()
-	if d := w.session("s1"); d.Status != "success" || d.Title != "mine" || !d.Named || d.Turns != 1 {
-		t.Errorf(`d.Session = %+v, want d.Status = "success", d.Title = "mine", d.Named and d.Turns = 1`, d.Session)
+	if d := w.session("s1"); d.Status != "done" || d.Title != "mine" || !d.Named || d.Turns != 1 {
+		t.Errorf(`d.Session = %+v, want d.Status = "done", d.Title = "mine", d.Named and d.Turns = 1`, d.Session)
 	}
 	w.statusIs("s2", "running")
 
@@ -335,7 +335,7 @@ func TestMux0LinesAreSessions(t *testing.T) {
 		t.Errorf(`s = %+v, want s.Tool = "Bash: ls" and s.Title = "From mux0"`, s)
 	}
 	line(fmt.Sprintf(`"event":"needsInput","at":%f`, now+1))
-	w.Eventually("it waits", func() bool { return w.sessions()[0].Status == "needsInput" })
+	w.Eventually("it waits", func() bool { return w.sessions()[0].Status == "waiting" })
 	line(fmt.Sprintf(`"event":"finished","at":%f,"exitCode":1,"summary":"no luck"`, now+2))
 	w.Eventually("it failed", func() bool {
 		s := w.sessions()[0]

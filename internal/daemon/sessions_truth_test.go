@@ -25,10 +25,10 @@ func TestAStatusThatIsNotFollowedIsNotShown(t *testing.T) {
 	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go"})
 	w.statusIs("s1", "running")
 	w.set("status.claude", "off")
-	w.Eventually("nobody claims to know", func() bool { return w.session("s1").Status == "unsure" })
+	w.Eventually("nobody claims to know", func() bool { return w.session("s1").Status == "unknown" })
 	w.Down()
 	w.Up()
-	w.statusIs("s1", "unsure")
+	w.statusIs("s1", "unknown")
 }
 
 func TestAnAnswerInTheWindowShowsBeforeTheCommandEnds(t *testing.T) {
@@ -56,7 +56,7 @@ func TestAnAnswerInTheWindowShowsBeforeTheCommandEnds(t *testing.T) {
 	is("waiting")
 	w.tell("claude", "PreToolUse", "s1", call)
 	w.tell("claude", "PermissionRequest", "s1", call)
-	w.statusIs("s1", "needsInput")
+	w.statusIs("s1", "waiting")
 	// Once more where the daemon was too slow to see that it waited.
 	w.Eventually("it runs", func() bool {
 		is("waiting")

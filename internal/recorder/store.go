@@ -33,11 +33,14 @@ type store struct {
 	rows  []journal.Row
 }
 
+// journalFile is the journal's name in the state folder.
+const journalFile = "journal.db"
+
 func (s *store) openJournal() error {
 	if s.journal.Load() != nil {
 		return nil
 	}
-	j, err := journal.Open(filepath.Join(s.deps.Dirs.State, "journal.db"), journal.Options{})
+	j, err := journal.Open(filepath.Join(s.deps.Dirs.State, journalFile), journal.Options{})
 	if err != nil {
 		return err
 	}

@@ -263,7 +263,7 @@ func (p *replay) said() timeline.Reported {
 
 // What is written is read again.
 func TestTimelineFiles(t *testing.T) {
-	w := timeline.NewWant("idle|success")
+	w := timeline.NewWant("idle|done")
 	w.Result, w.Failed, w.Title = []string{"ok"}, 2, []string{`say "hi"`, "other"}
 	r := &timeline.Recording{
 		About: "about it", Agent: "claude", Version: "1", Start: time.Unix(1700000000, 0).UTC(),

@@ -79,7 +79,7 @@ func (s *Service) renameMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 		return nil, bad
 	}
 	if _, ok := s.tracker.sessions.Get(key); !ok {
-		return nil, wire.Errorf(wire.CodeGone, "%s has ended; resume it first (`hookmux resume`)", key.ID)
+		return nil, wire.Errorf(wire.CodeConflict, "%s has ended; resume it first with `hookmux resume`", key.ID)
 	}
 	if p.Auto {
 		s.tracker.noteChange(s.tracker.sessions.AutoTitle(key))
@@ -100,7 +100,7 @@ func (s *Service) forgetMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 		return nil, bad
 	}
 	if one, ok := s.tracker.sessions.Get(key); ok && len(one.Held) > 0 {
-		return nil, wire.Errorf(wire.CodeConflict, "%s waits for your answer (`hookmux inbox`); answer or release it "+
+		return nil, wire.Errorf(wire.CodeConflict, "%s waits for your answer (`hookmux inbox`); answer or skip it "+
 			"first",
 			key.ID)
 	}
@@ -165,7 +165,7 @@ func (s *Service) sendMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	}
 	one, ok := s.tracker.sessions.Get(key)
 	if !ok || !one.Live() {
-		return nil, wire.Errorf(wire.CodeGone, "%s has ended; `hookmux resume` resumes it", key.ID)
+		return nil, wire.Errorf(wire.CodeConflict, "%s has ended; `hookmux resume` resumes it", key.ID)
 	}
 	if delivered, err := s.sender.Send(key.Agent, key.ID, p.Text); err != nil {
 		return nil, wire.Errorf(wire.CodeConflict, "%s: %v", key.ID, err)

@@ -31,25 +31,7 @@ func (s *sessionStore) logFile() string { return filepath.Join(s.deps.Dirs.State
 // loadSessions reads what an earlier daemon wrote.
 func (s *sessionStore) loadSessions() {
 	var stored []*state.Session
-	log, skipped, err := kvlog.Open(s.logFile(), func(e kvlog.Entry) {
-		var one struct {
-			state.Session
-			logMark
-		}
-		if json.Unmarshal(e.Value, &one) != nil {
-			return
-		}
-		switch {
-		case !one.Written.IsZero():
-			s.loaded = one.Written
-		case !one.Forgot.IsZero():
-			if agent, id, ok := strings.Cut(e.Key, ":"); ok {
-				s.tracker.setForgotten(state.Key{Agent: agent, ID: id}, one.Forgot)
-			}
-		default:
-			stored = append(stored, &one.Session)
-		}
-	})
+	log, skipped, err := kvlog.Open(s.logFile(), func(e kvlog.Entry) { stored = s.readEntry(stored, e) })
 	if err != nil {
 		s.deps.Problems.Raise("sessions",
 			"what sessions do cannot be kept across restarts of the daemon: "+err.Error(), "repair "+s.logFile())
@@ -63,6 +45,32 @@ func (s *sessionStore) loadSessions() {
 			"look at "+log.Aside+", and remove it")
 	}
 	s.log = log
+	s.putStored(stored)
+}
+
+// readEntry reads an entry of the log and adds the session in it to stored, if it's one.
+func (s *sessionStore) readEntry(stored []*state.Session, e kvlog.Entry) []*state.Session {
+	var one struct {
+		state.Session
+		logMark
+	}
+	if json.Unmarshal(e.Value, &one) != nil {
+		return stored
+	}
+	switch {
+	case !one.Written.IsZero():
+		s.loaded = one.Written
+	case !one.Forgot.IsZero():
+		if agent, id, ok := strings.Cut(e.Key, ":"); ok {
+			s.tracker.setForgotten(state.Key{Agent: agent, ID: id}, one.Forgot)
+		}
+	default:
+		return append(stored, &one.Session)
+	}
+	return stored
+}
+
+func (s *sessionStore) putStored(stored []*state.Session) {
 	s.tracker.sessions.Load(stored, time.Now(), func(one *state.Session) state.Liveness {
 		return sessionLife(s.deps.Processes, one)
 	})

@@ -41,6 +41,9 @@ func (v *view) sessionInfo(one *state.Session) wire.Session {
 	if a, ok := v.deps.Catalogue.Agent(one.Agent); ok {
 		w.Unasked = a.Status.Unasked[one.Mode]
 	}
+	if one.Status == state.NeverRan {
+		w.Status = wire.StatusIdle
+	}
 	if one.Place.Shared {
 		w.PID = 0
 		if one.Place.Pane == "" && one.Place.TTY == "" {
@@ -211,7 +214,7 @@ func (v *view) findSession(name string) (state.Key, *wire.Error) {
 		return none, wire.Errorf(wire.CodeConflict, "%q could be %d sessions (%s, …); write more of the id",
 			name, len(found), strings.Join(names, ", "))
 	}
-	return none, wire.Errorf(wire.CodeGone, "there is no session %q; `hookmux ps --all` lists them", name)
+	return none, wire.Errorf(wire.CodeGone, "there's no session %q; `hookmux ps --all` lists them", name)
 }
 
 // sessionDetail is everything clients see of a session.

@@ -240,7 +240,7 @@ func (r *waitingRig) mustAgree(after string) {
 		}
 	}
 	for _, change := range r.tmux {
-		if change.Status == wire.StatusNeedsInput {
+		if change.Status == wire.StatusWaiting {
 			shown = append(shown, change.Session)
 		}
 	}

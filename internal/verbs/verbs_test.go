@@ -56,8 +56,8 @@ func TestFind(t *testing.T) {
 		{"5 approve 1", "approve"},
 		{"run claude approve", "run"},
 		{"show off", "show"},
-		{"inbox push", "inbox push"},
-		{"inbox x push", "inbox"},
+		{"feed push", "feed push"},
+		{"feed x push", "feed"},
 		{"nonsense", ""},
 		{"", ""},
 	} {

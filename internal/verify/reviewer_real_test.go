@@ -176,7 +176,7 @@ func (a reviewedAgent) testAsks(t *testing.T) {
 		one := p.onlySession()
 		if one.Status != string(state.NeedsInput) || !slices.Contains(one.Waits, item.ID) ||
 			one.Reviewer == event.ReviewerAgent {
-			t.Errorf("ps says %s, waits for %v, reviewer %q; expected needsInput, %s and not the agent", one.Status,
+			t.Errorf("ps says %s, waits for %v, reviewer %q; expected waiting, %s and not the agent", one.Status,
 				one.Waits, one.Reviewer, item.ID)
 		}
 		if st.LeftItsFile("liked") {

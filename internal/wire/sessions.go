@@ -31,13 +31,12 @@ const (
 // What a session does: the words of [Session.Status], which `hookmux ps --json`
 // and tmux's options show too.
 const (
-	StatusNeverRan   = "neverRan"
-	StatusRunning    = "running"
-	StatusIdle       = "idle"
-	StatusNeedsInput = "needsInput"
-	StatusSuccess    = "success"
-	StatusFailed     = "failed"
-	StatusUnsure     = "unsure" // it may run or not; nothing tells
+	StatusWaiting = "waiting" // for you
+	StatusRunning = "running"
+	StatusDone    = "done"
+	StatusFailed  = "failed"
+	StatusIdle    = "idle"
+	StatusUnknown = "unknown" // it may run or not; nothing tells
 )
 
 // How a turn went: the words of [Turn.Result]. A turn that goes on has none.

@@ -221,13 +221,13 @@ func (c *card) addQuestions(list []event.Inquiry) {
 		}
 		var notes []string
 		if q.Multi {
-			notes = append(notes, "several may be chosen")
+			notes = append(notes, "choose one or more")
 		}
 		if q.Optional {
-			notes = append(notes, "may be left open")
+			notes = append(notes, "optional")
 		}
 		if q.Free && len(q.Options) > 0 {
-			notes = append(notes, "own words are taken")
+			notes = append(notes, "or type your own answer")
 		}
 		if len(notes) > 0 {
 			head += " (" + strings.Join(notes, "; ") + ")"

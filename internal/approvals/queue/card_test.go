@@ -68,7 +68,7 @@ func TestCards(t *testing.T) {
 		"cut": {"claude", "PermissionRequest", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"x"}}`,
 			policy.Need{Kind: policy.Permission, Unseen: true}, "sent only the beginning"},
 		"form": {"claude", "Elicitation", `{"session_id":"s","mcp_server_name":"m","message":"Which colour?","requested_schema":{"properties":{"c":{"type":"string","description":"a colour","enum":["red","blue"]}}}}`,
-			policy.Need{Kind: policy.Question}, "Agent asks, for m\na colour (may be left open)\n  1) red\n  2) blue\n  Which colour?\n"},
+			policy.Need{Kind: policy.Question}, "Agent asks, for m\na colour (optional)\n  1) red\n  2) blue\n  Which colour?\n"},
 		"address": {"claude", "Elicitation", `{"session_id":"s","mcp_server_name":"m","message":"Sign in","mode":"url","url":"https://x.invalid/a","elicitation_id":"1"}`,
 			policy.Need{Kind: policy.Question}, "Agent asks, for m\nto be opened in a browser: https://x.invalid/a\n  Sign in\n"},
 		"form without fields": {"claude", "Elicitation", `{"session_id":"s","mcp_server_name":"m","message":"Go on?","requested_schema":{"type":"object","properties":{}}}`,

@@ -388,9 +388,9 @@ type NotFoundError struct {
 
 func (e *NotFoundError) Error() string {
 	if len(e.Like) > 0 {
-		return fmt.Sprintf("%q is the beginning of %s; type more of it", e.ID, strings.Join(e.Like, ", "))
+		return fmt.Sprintf("%q could be %s; type more of the ID", e.ID, strings.Join(e.Like, ", "))
 	}
-	return fmt.Sprintf("there is no request %q; `hookmux inbox` lists those that wait", e.ID)
+	return fmt.Sprintf("there's no request %q; `hookmux inbox` lists the pending ones", e.ID)
 }
 
 // seenLately is how long a person may still mean a request that ended.

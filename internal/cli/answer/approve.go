@@ -1,7 +1,7 @@
 package answer
 
 import (
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,75 +14,194 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
+// approval is what the flags of `hookmux approve` say.
+type approval struct {
+	always, session       bool
+	autoEdit, reviewEdits bool
+	yes, asJSON           bool
+	text                  string
+	note, scope, lasts    string
+	suggestion            int
+}
+
 // ApproveCommand is `hookmux approve`.
 func ApproveCommand(app *cmdutil.App) *cobra.Command {
-	var once, always, all, bypass, yes, asJSON bool
-	var note, scope, lasts string
-	var suggestion int
+	var a approval
 	cmd := &cobra.Command{
-		Use:   "approve [ID]",
-		Short: "Say yes to a request of an agent",
-		Long: `Says yes to the request with this id (any unique beginning of it). Without an id, or
-with part of a title, the request that has waited longest is shown in full and a
-key is waited for. --always also
-saves a saved permission: the rule is shown first and names exactly what it allows.
---all allows everything of the session. --bypass would switch the agent's own mode;
-no agent known today lets a hook do that, so that it is refused unless an agent file
-of yours offers it. A permission never beats a guard that denies.`,
-		Example: "  hookmux approve kw4m\n  hookmux approve\n  hookmux approve kw4m --always --scope project --for " +
-			"8h\n  hookmux approve kw4m --note 'run the tests afterwards'",
-		Args: cmdutil.OptionalArg(),
+		Use:   "approve [REQUEST] [ANSWER…]",
+		Short: "Approve a request, answer a question, or accept a plan",
+		Long: `Approves a permission request, answers a question, or accepts a plan. With no
+REQUEST, shows the oldest pending one and asks.
+` + requestNames + `
+
+Answer a question with an option's name or number, or in your own words with
+--text. If the agent asks several questions, say which one an answer is for:
+1=Postgres 2=a 2=b.
+
+--always also saves a permission for calls exactly like this one; you see the rule
+first. --session approves everything else in this session. Neither overrides a
+guard, rule or hook that denies.`,
+		Example: `  hookmux approve
+  hookmux approve kw4m
+  hookmux approve kw4m --always --scope project --for 8h
+  hookmux approve kw4m Postgres
+  hookmux approve kw4m 1=2 2='own answer'
+  hookmux approve kw4m --text 'neither, use files'
+  hookmux approve kw4m --auto-edit`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			chosen, n := "once", 0
-			for word, on := range map[string]bool{"once": once, "always": always || suggestion > 0, "all": all,
-				"bypass": bypass} {
-				if on {
-					chosen, n = word, n+1
-				}
+			if err := a.check(); err != nil {
+				return err
 			}
-			if n > 1 {
-				return cmdutil.UsageError("say one of --once, --always, --all, --bypass")
+			name := ""
+			if len(args) > 0 {
+				name, args = args[0], args[1:]
 			}
-			ch, err := chooseRequest(cmd.Context(), app, strings.Join(args, ""),
-				func(r *client.Request) bool { return r.Kind != "question" && r.Kind != "plan" })
+			ch, err := chooseRequest(cmd.Context(), app, name, a.fits)
 			if err != nil {
 				return err
 			}
-			c, item := ch.client, ch.item
-			reply := client.InboxReply{ID: item.ID, Choice: chosen, Note: note, Scope: scope, Suggestion: suggestion,
-				SHA256: item.SHA256}
-			if lasts != "" {
-				span, err := config.ParseSpan(lasts)
-				if err != nil || span <= 0 {
-					return cmdutil.UsageError("--for %q is not a time span; write 30m, 8h or 7d", lasts)
-				}
-				reply.Seconds = span.Seconds()
+			reply, err := a.replyTo(app, ch, args)
+			if err != nil {
+				return err
 			}
-			if item.Status == wire.InboxPending {
-				if err := ch.confirmApproval(app, &reply, yes, asJSON); err != nil {
-					return err
-				}
-			}
-			return sendReply(cmd.Context(), app, c, reply, asJSON)
+			return sendReply(cmd.Context(), app, ch.client, reply, a.asJSON)
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&once, "once", false, "this call only (the default)")
-	f.BoolVar(&always, "always", false, "and save a permission for calls exactly like it")
-	f.BoolVar(&all, "all", false, "and every further call of this session")
-	f.BoolVar(&bypass, "bypass", false, "and switch the agent's own mode so that it no longer asks")
-	f.IntVar(&suggestion, "suggestion", 0, "use the agent's own rule of this number instead of a permission")
-	f.StringVar(&scope, "scope", "", "where a permission counts: session, project, everywhere (default: the project, "+
-		"else the session)")
-	f.StringVar(&lasts, "for", "", "how long a permission counts, e.g. 8h (default: until revoked; with --all 12h)")
-	f.StringVar(&note, "note", "", "something to tell the agent with the yes")
-	f.BoolVar(&yes, "yes", false, "save the rule that is shown without asking")
-	f.BoolVar(&asJSON, "json", false, "for programs: {id, outcome: delivered|already|expired|unknown, by, permission?}")
+	f.BoolVar(&a.always, "always", false, "also save a permission for calls exactly like this one")
+	f.BoolVar(&a.session, "session", false, "also approve everything else in this session")
+	f.IntVar(&a.suggestion, "suggestion", 0, "use the agent's own suggested rule with this number")
+	f.StringVar(&a.scope, "scope", "", "where the permission applies: session, project or everywhere (default: the "+
+		"project, or the session outside of one)")
+	f.StringVar(&a.lasts, "for", "", "how long the permission lasts, such as 8h (default: until you remove it; with "+
+		"--session 12h)")
+	f.StringVar(&a.note, "note", "", "a note for the agent")
+	f.StringVar(&a.text, "text", "", "your own answer to a question")
+	f.BoolVar(&a.autoEdit, "auto-edit", false, "accept the plan and let the agent edit without asking")
+	f.BoolVar(&a.reviewEdits, "review-edits", false, "accept the plan and have the agent ask about each edit")
+	f.BoolVarP(&a.yes, "yes", "y", false, "save the permission without asking")
+	f.BoolVar(&a.asJSON, "json", false, "for programs: {id, outcome: delivered|already|expired|unknown, by, permission?}")
 	return cmd
 }
 
-// confirmApproval shows the request and has the person say yes, once: a yes that
-// reaches further than this call is asked for by the daemon, with a code.
+// check refuses flags that contradict each other.
+func (a *approval) check() error {
+	n := 0
+	for _, on := range []bool{a.always || a.suggestion > 0, a.session, a.text != "", a.autoEdit, a.reviewEdits} {
+		if on {
+			n++
+		}
+	}
+	if n > 1 {
+		return cmdutil.UsageError("use only one of --always, --session, --suggestion, --text, --auto-edit and " +
+			"--review-edits")
+	}
+	return nil
+}
+
+// kind is the kind of request that the flags are about; "" for any.
+func (a *approval) kind() string {
+	switch {
+	case a.text != "":
+		return "question"
+	case a.autoEdit || a.reviewEdits:
+		return "plan"
+	case a.always || a.session || a.suggestion > 0 || a.scope != "" || a.lasts != "":
+		return "permission"
+	}
+	return ""
+}
+
+// fits reports whether the flags can be about a request.
+func (a *approval) fits(r *client.Request) bool { return a.kind() == "" || a.kind() == kindOf(r) }
+
+// kindOf is a request's kind. Whatever is neither a question nor a plan asks for
+// permission.
+func kindOf(r *client.Request) string {
+	if r.Kind == "question" || r.Kind == "plan" {
+		return r.Kind
+	}
+	return "permission"
+}
+
+// replyTo is the answer to a request, confirmed at the terminal where that's needed.
+func (a *approval) replyTo(app *cmdutil.App, ch *chosen, answers []string) (client.InboxReply, error) {
+	item := &ch.item
+	reply := client.InboxReply{ID: item.ID, Choice: "once", Note: a.note, SHA256: item.SHA256}
+	if item.Status != wire.InboxPending {
+		return reply, nil // it's too late, and the daemon says why
+	}
+	kind := kindOf(item)
+	if a.kind() != "" && a.kind() != kind {
+		return reply, cmdutil.UsageError("%s is %s, and the flags are for %s; `hookmux inbox` shows how to answer it",
+			item.ID, kindNames[kind], kindNames[a.kind()])
+	}
+	if len(answers) > 0 && kind != "question" {
+		return reply, cmdutil.UsageError("%s is %s and takes no answer: `hookmux approve %s` or `hookmux deny %s REASON`",
+			item.ID, kindNames[kind], item.ID, item.ID)
+	}
+	switch kind {
+	case "question":
+		err := a.answerQuestion(app, ch, answers, &reply)
+		return reply, err
+	case "plan":
+		reply.Choice, reply.Plan, reply.Feedback, reply.Note = "plan", a.planMode(), a.note, ""
+		if !slices.Contains(item.Choices, reply.Plan) {
+			return reply, cmdutil.UsageError("%s can't do that with a plan; `hookmux inbox` shows how to answer it",
+				termsafe.Line(item.Agent, 0))
+		}
+		return reply, ch.confirmByKey(app, "approve", "Accept this plan?", a.yes)
+	}
+	switch {
+	case a.always || a.suggestion > 0:
+		reply.Choice = "always"
+	case a.session:
+		reply.Choice = "all"
+	}
+	reply.Scope, reply.Suggestion = a.scope, a.suggestion
+	if a.lasts != "" {
+		span, err := config.ParseSpan(a.lasts)
+		if err != nil || span <= 0 {
+			return reply, cmdutil.UsageError("--for %q isn't a duration; write 30m, 8h or 7d", a.lasts)
+		}
+		reply.Seconds = span.Seconds()
+	}
+	err := ch.confirmApproval(app, &reply, a.yes, a.asJSON)
+	return reply, err
+}
+
+// kindNames are the kinds of requests in a sentence.
+var kindNames = map[string]string{"question": "a question", "plan": "a plan", "permission": "a permission request"}
+
+// planMode is how a plan is accepted.
+func (a *approval) planMode() string {
+	switch {
+	case a.autoEdit:
+		return "auto"
+	case a.reviewEdits:
+		return "manual"
+	}
+	return "accept"
+}
+
+// answerQuestion fills in the answer to a question: from the command line, or by a key.
+func (a *approval) answerQuestion(app *cmdutil.App, ch *chosen, answers []string, reply *client.InboxReply) error {
+	var err error
+	if len(answers) == 0 && a.text == "" {
+		if answers, err = ch.readOption(app); err != nil {
+			return err
+		}
+	} else if err := ch.confirmByKey(app, "approve", "Send this answer?", a.yes); err != nil {
+		return err
+	}
+	reply.Choice = "answer"
+	reply.Answers, err = answersOf(ch.item.Questions, answers, a.text)
+	return err
+}
+
+// confirmApproval shows the request and asks for a yes, once: what reaches further than
+// this call is confirmed with the daemon's code.
 func (ch *chosen) confirmApproval(app *cmdutil.App, reply *client.InboxReply, yes, asJSON bool) error {
 	lasting := describeLasting(&ch.item, reply)
 	switch {
@@ -92,9 +211,9 @@ func (ch *chosen) confirmApproval(app *cmdutil.App, reply *client.InboxReply, ye
 		}
 		return ch.confirmByKey(app, "approve", "Approve this?", yes)
 	case yes && !ch.byID:
-		return cmdutil.UsageError("--yes needs an id: `hookmux approve %s --yes`", ch.item.ID)
+		return cmdutil.UsageError("--yes needs a request: `hookmux approve %s --yes`", ch.item.ID)
 	case !yes && !app.IsTerminal():
-		return cmdutil.UsageError("say --yes to confirm: %s", lasting)
+		return cmdutil.UsageError("confirm with --yes: %s", lasting)
 	}
 	if !asJSON {
 		ch.showCard(app)
@@ -115,14 +234,12 @@ func describeLasting(item *client.Request, reply *client.InboxReply) string {
 		reply.Rule = item.Rule
 		return "always allow " + describeReach(item, reply) + ": " + termsafe.Line(item.Rule, 0)
 	case reply.Choice == "all":
-		return "allow every further call of this session" + describeDuration(reply, ", for 12 hours")
-	case reply.Choice == "bypass":
-		return "switch " + termsafe.Line(item.Agent, 0) + " so that it no longer asks"
+		return "allow everything else in this session" + describeDuration(reply, ", for 12 hours")
 	}
 	return ""
 }
 
-// describeReach says where and how long a permission will count, as the daemon will save it.
+// describeReach says where and how long a permission will apply, as the daemon will save it.
 func describeReach(item *client.Request, reply *client.InboxReply) string {
 	who, scope := termsafe.Line(item.Agent, 0), reply.Scope
 	if scope == "" && item.Project != "" {
@@ -137,7 +254,7 @@ func describeReach(item *client.Request, reply *client.InboxReply) string {
 	default:
 		where = who + " in this session"
 	}
-	return where + describeDuration(reply, ", until revoked")
+	return where + describeDuration(reply, ", until you remove it")
 }
 
 func describeDuration(reply *client.InboxReply, otherwise string) string {

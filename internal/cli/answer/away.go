@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -14,33 +15,75 @@ import (
 
 // AwayCommand is `hookmux away`.
 func AwayCommand(app *cmdutil.App) *cobra.Command {
-	return &cobra.Command{
+	var end, asJSON bool
+	cmd := &cobra.Command{
 		Use:   "away",
-		Short: "Hold agents' requests while you are away",
-		Long: `Until ` + "`hookmux away --end`" + `, requests wait as long as agents let them, also where an
-agent's own dialog cannot be used meanwhile.`,
-		Example: "  hookmux away",
+		Short: "Have agents wait for you while you're away; --end says what happened",
+		Long: `While you're away, requests wait for you as long as the agent allows, even where
+that blocks the agent's own prompt. ` + "`hookmux away --end`" + ` ends it and says what
+happened meanwhile and what's still waiting.`,
+		Example: "  hookmux away\n  hookmux away --end",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asJSON && !end {
+				return cmdutil.UsageError("--json needs --end")
+			}
 			c, err := app.ConnectDaemon(cmd.Context())
 			if err != nil {
 				return err
 			}
+			if end {
+				return endAway(cmd.Context(), app, c, asJSON)
+			}
 			if err := c.Away(cmd.Context()); err != nil {
 				return err
 			}
-			app.Say("you are away: agents' requests wait for you until `hookmux away --end`")
+			app.Say("you're away: requests wait for you until `hookmux away --end`")
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&end, "end", false, "come back: what happened, and what's waiting")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "with --end, for programs: {wasAway, since, waiting, ended, permitted, "+
+		"logOnly, logOnlyCount, note?}")
+	return cmd
 }
 
-// sayLogOnly says what only logged guards and hooks would have done.
+// endAway comes back and says what happened.
+func endAway(ctx context.Context, app *cmdutil.App, c *client.Client, asJSON bool) error {
+	digest, err := c.Back(ctx)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return app.PrintJSON(digest)
+	}
+	now, style := time.Now(), app.Style()
+	if !digest.WasAway {
+		app.Say("you weren't away")
+	} else {
+		app.Say("while you were away (since %s): %s closed, %d pending, %d auto-approved",
+			text.Moment(*digest.Since, now), count(len(digest.Ended), "request"), len(digest.Waiting), digest.Permitted)
+	}
+	if digest.Note != "" {
+		app.Say("%s", termsafe.Line(digest.Note, 0))
+	}
+	for i := range digest.Ended {
+		item := &digest.Ended[i]
+		app.Say("%s  %s  %s", item.ID, style.About(item), style.Ended(item))
+	}
+	sayLogOnly(app, &digest)
+	for i := range digest.Waiting {
+		fmt.Fprint(app.Stdout, "\n"+style.Request(&digest.Waiting[i], now))
+	}
+	return nil
+}
+
+// sayLogOnly says what guards, rules and hooks in log mode would have done.
 func sayLogOnly(app *cmdutil.App, digest *client.Digest) {
 	if digest.LogOnlyCount == 0 {
 		return
 	}
-	app.Say("logOnly: a guard or hook would have had a say in %d calls", digest.LogOnlyCount)
+	app.Say("in log mode: %s would have been stopped or changed", count(digest.LogOnlyCount, "call"))
 	for _, one := range digest.LogOnly {
 		would := one.Would
 		app.Say("  %s  %s %s  %s %s", one.Time.Local().Format("15:04:05"), termsafe.Line(one.Agent, 24),
@@ -51,49 +94,10 @@ func sayLogOnly(app *cmdutil.App, digest *client.Digest) {
 	}
 }
 
-// BackCommand is `hookmux away --end`.
-func BackCommand(app *cmdutil.App) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:     "back",
-		Short:   "Come back: what happened, and what waits",
-		Example: "  hookmux away --end",
-		Args:    cmdutil.ExactArgs(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := app.ConnectDaemon(cmd.Context())
-			if err != nil {
-				return err
-			}
-			digest, err := c.Back(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return app.PrintJSON(digest)
-			}
-			now, style := time.Now(), app.Style()
-			if !digest.WasAway {
-				app.Say("you were not away")
-			} else {
-				app.Say("away since %s: %d requests ended, %d wait, permissions let %d calls pass",
-					text.Moment(*digest.Since, now), len(digest.Ended), len(digest.Waiting), digest.Permitted)
-			}
-			if digest.Note != "" {
-				app.Say("%s", termsafe.Line(digest.Note, 0))
-			}
-			for i := range digest.Ended {
-				item := &digest.Ended[i]
-				app.Say("%s  %s  %s", item.ID, style.About(item), style.Ended(item))
-			}
-			sayLogOnly(app, &digest)
-			for i := range digest.Waiting {
-				fmt.Fprint(app.Stdout, "\n"+style.Request(&digest.Waiting[i], now))
-			}
-			return nil
-		},
+// count is a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
 	}
-	cmd.Flags().
-		BoolVar(&asJSON, "json", false, "for programs: {wasAway, since, waiting, ended, permitted, logOnly, "+
-			"logOnlyCount, note?}")
-	return cmd
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -13,20 +13,23 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// A request is named by its id. Any other name (part of a title, or none at all)
-// is the agent's text, and what waits may have changed since the person looked:
-// so the card is shown in full and a key is waited for before a yes.
+// A request is named by its ID. Any other name (part of a title, or none at all) is the
+// agent's text, and the inbox may have changed since you looked: so the request is shown
+// in full and a key is needed before a yes.
 
-// chosen is the request a person means.
+// requestNames is said by every command that takes a request.
+const requestNames = `REQUEST is an ID from ` + "`hookmux inbox`" + `, the beginning of one, or part of a title.`
+
+// chosen is the request you mean.
 type chosen struct {
 	client *client.Client
 	item   client.Request
-	byID   bool             // named by its id
+	byID   bool             // named by its ID
 	others []client.Request // further requests that the name fits
 }
 
-// chooseRequest finds a request by its id, by part of its session's title or of
-// what it asks; without a name it is the one that has waited longest.
+// chooseRequest finds a request by its ID, by part of its session's title or of
+// what it asks; without a name it's the one that has waited longest.
 func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func(*client.Request) bool) (*chosen,
 	error) {
 	c, err := app.ReadDaemon(ctx)
@@ -42,9 +45,6 @@ func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func
 		var answered *wire.Error
 		if !errors.As(err, &answered) {
 			return nil, err
-		}
-		if answered.Code == wire.CodeGone {
-			err = cmdutil.FailWith(cmdutil.ExitFailed, answered.Message)
 		}
 		unknown = err
 	}
@@ -70,13 +70,15 @@ func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func
 		return &chosen{client: c, item: found[0], others: found[1:]}, nil
 	case len(elsewhere) > 0:
 		return nil, cmdutil.FailWith(cmdutil.ExitFailed,
-			fmt.Sprintf("%s; only there can it be answered (`hookmux jump %s`)",
+			fmt.Sprintf("%s; answer it there: `hookmux jump %s`",
 				termsafe.Line(elsewhere[0].Shown, 200), wire.ShortID(elsewhere[0].Session)))
 	case unknown != nil:
 		return nil, unknown
 	}
-	return nil, cmdutil.FailWith(cmdutil.ExitFailed, "nothing of that kind waits for you; `hookmux inbox` shows what "+
-		"does")
+	if len(waiting) > 0 {
+		return nil, cmdutil.FailWith(cmdutil.ExitFailed, "no pending request fits these flags; `hookmux inbox` lists them")
+	}
+	return nil, cmdutil.FailWith(cmdutil.ExitFailed, "no requests are waiting")
 }
 
 // sessionTitles are the titles of the sessions in the list.
@@ -102,8 +104,16 @@ func nameFits(item *client.Request, title, name string) bool {
 func (ch *chosen) showCard(app *cmdutil.App) {
 	fmt.Fprint(app.Stdout, app.Style().Card(&ch.item, time.Now()))
 	if n := len(ch.others); n > 0 {
-		app.Say("(%d more; `hookmux inbox` shows all)", n)
+		app.Say("(%d more in `hookmux inbox`)", n)
 	}
+}
+
+// onlyOne refuses a name that fits several requests.
+func (ch *chosen) onlyOne() error {
+	if len(ch.others) == 0 {
+		return nil
+	}
+	return cmdutil.UsageError("%d requests match; name one by its ID:\n%s", len(ch.others)+1, ch.listAll())
 }
 
 // listAll is a line for each request that may be meant.
@@ -116,30 +126,32 @@ func (ch *chosen) listAll() string {
 	return strings.Join(lines, "\n")
 }
 
-// readKey waits for a key of the person who looks at a card.
+// readKey shows a request and waits for a key.
 func (ch *chosen) readKey(app *cmdutil.App, verb, question string) (byte, error) {
 	if !app.IsTerminal() {
-		return 0, cmdutil.UsageError("say which: `hookmux %s %s`; only a terminal can show a request and wait "+
-			"for a key", verb, ch.item.ID)
+		return 0, cmdutil.UsageError("name the request: `hookmux %s %s`; asking needs a terminal", verb, ch.item.ID)
 	}
 	ch.showCard(app)
 	return app.ReadKey(question)
 }
 
-// confirmByKey has the person look at a request that was not named by its id.
+// errNotAnswered says that the request is still waiting.
+var errNotAnswered = cmdutil.FailWith(cmdutil.ExitFailed, "not answered; the request is still waiting")
+
+// confirmByKey shows a request that wasn't named by its ID and asks for a yes.
 func (ch *chosen) confirmByKey(app *cmdutil.App, verb, question string, yes bool) error {
 	if ch.byID {
 		return nil
 	}
 	if yes {
-		return cmdutil.UsageError("--yes needs an id: `hookmux %s %s --yes`", verb, ch.item.ID)
+		return cmdutil.UsageError("--yes needs a request: `hookmux %s %s --yes`", verb, ch.item.ID)
 	}
 	key, err := ch.readKey(app, verb, question+" [y/N] ")
 	if err != nil {
 		return err
 	}
 	if key != 'y' && key != 'Y' {
-		return cmdutil.FailWith(cmdutil.ExitFailed, "nothing was answered")
+		return errNotAnswered
 	}
 	return nil
 }

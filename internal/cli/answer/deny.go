@@ -11,31 +11,35 @@ import (
 
 // DenyCommand is `hookmux deny`.
 func DenyCommand(app *cmdutil.App) *cobra.Command {
-	var reason string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "deny [ID]",
-		Short: "Say no to a request of an agent",
-		Long: `Says no to the request with this id, or with part of its title; without a name to
-the only one that waits. Nothing else is asked then.`,
-		Example: "  hookmux deny kw4m\n  hookmux deny\n  hookmux deny kw4m --reason 'use the staging server'",
-		Args:    cmdutil.OptionalArg(),
+		Use:   "deny [REQUEST] [REASON…]",
+		Short: "Deny a request, or send a plan back with feedback",
+		Long: `Denies a request; the agent reads your reason. Denying a plan has the agent plan
+again, with your reason as feedback. With no REQUEST, denies the only one that's
+waiting.
+` + requestNames,
+		Example: "  hookmux deny\n  hookmux deny kw4m\n  hookmux deny kw4m use the staging server",
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ch, err := chooseRequest(cmd.Context(), app, strings.Join(args, ""),
-				func(*client.Request) bool { return true })
+			name, reason := "", ""
+			if len(args) > 0 {
+				name, reason = args[0], strings.Join(args[1:], " ")
+			}
+			ch, err := chooseRequest(cmd.Context(), app, name, func(*client.Request) bool { return true })
 			if err != nil {
 				return err
 			}
-			c, item := ch.client, ch.item
-			if len(ch.others) > 0 {
-				return cmdutil.UsageError("%d requests fit; name one by its id:\n%s", len(ch.others)+1,
-					ch.listAll())
+			if err := ch.onlyOne(); err != nil {
+				return err
 			}
-			return sendReply(cmd.Context(), app, c, client.InboxReply{ID: item.ID, Choice: "deny", Reason: reason},
-				asJSON)
+			reply := client.InboxReply{ID: ch.item.ID, Choice: "deny", Reason: reason}
+			if ch.item.Kind == "plan" {
+				reply = client.InboxReply{ID: ch.item.ID, Choice: "plan", Plan: "reject", Feedback: reason}
+			}
+			return sendReply(cmd.Context(), app, ch.client, reply, asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for the model to read")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {id, outcome: delivered|already|expired|unknown, by}")
 	return cmd
 }

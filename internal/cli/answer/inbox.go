@@ -1,4 +1,4 @@
-// Package answer has the verbs with which a person answers agents' requests.
+// Package answer has the commands that answer agents' requests.
 package answer
 
 import (
@@ -17,73 +17,92 @@ import (
 
 // InboxCommand is `hookmux inbox`.
 func InboxCommand(app *cmdutil.App) *cobra.Command {
-	var asJSON, watch, all bool
+	var asJSON, follow, all bool
 	cmd := &cobra.Command{
 		Use:   "inbox",
-		Short: "Everything that waits for you, with what would run",
-		Long: `Lists what agents ask and have not been answered, each in full: what would run
-or be written. What an agent asks in its own window stands there too, with where
-that is; ` + "`hookmux ps`" + ` and tmux count the same. --watch follows the inbox; while
-somebody does, agents are held for an answer (docs/inbox.md says how long). Without
-anybody there, agents show their own prompts at once.`,
-		Example: "  hookmux inbox\n  hookmux inbox -f\n  hookmux inbox --json --all",
-		Args:    cmdutil.SubcommandArgs,
+		Short: "Show every request that's waiting for you",
+		Long: `Shows every pending request in full: what would run or be written, and how to
+answer it. Prompts that you can only answer in an agent's own terminal are listed
+too, with the way there.
+
+While you follow the inbox with -f, agents wait for your answer (docs/inbox.md says
+how long). Otherwise they ask in their own terminals right away.`,
+		Example: "  hookmux inbox\n  hookmux inbox -f\n  hookmux inbox --all --json",
+		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if watch {
-				return watchInbox(cmd.Context(), app, asJSON)
+			if follow && all {
+				return cmdutil.UsageError("use --follow or --all, not both")
 			}
-			c, err := app.ReadDaemon(cmd.Context())
-			if err != nil {
-				return err
+			if follow {
+				return followInbox(cmd.Context(), app, asJSON)
 			}
-			list, err := c.Waiting(cmd.Context(), all)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return app.PrintJSON(list)
-			}
-			if len(list) == 0 {
-				app.Say("nothing waits for you")
-				if info, err := c.Info(cmd.Context()); err == nil && !info.Inbox.CanAnyoneAnswer {
-					fmt.Fprintln(app.Stderr, "agents show their own prompts at once; `hookmux inbox -f` or "+
-						"`hookmux away` has them wait for you")
-				}
-			}
-			for i := range list {
-				if i > 0 {
-					app.Say("")
-				}
-				fmt.Fprint(app.Stdout, app.Style().Request(&list[i], time.Now()))
-			}
-			if all {
-				fmt.Fprintln(app.Stderr, "this daemon's requests only; what was decided before it started is in "+
-					"`hookmux log --agent hookmux`")
-			}
-			return nil
+			return listInbox(cmd.Context(), app, all, asJSON)
 		},
 	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "follow the inbox and have agents wait for you")
+	cmd.Flags().BoolVar(&all, "all", false, "also requests that ended since the daemon started")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: [{id, status, kind, agent, session, tool, input, "+
-		"choices, createdAt, deadline, decision?, …}]; with --watch one change per line")
-	cmd.Flags().BoolVar(&watch, "watch", false, "follow the inbox, and have agents wait for you meanwhile")
-	cmd.Flags().BoolVar(&all, "all", false, "also requests that ended lately, since the daemon started")
-	cmd.AddCommand(inboxPushCommand(app))
+		"choices, createdAt, deadline, decision?, …}]; with -f one change per line")
 	return cmd
 }
 
-// pushLimit is how long a pushed request may take, as with cmux's hooks inbox.
+func listInbox(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {
+	c, err := app.ReadDaemon(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := c.Waiting(ctx, all)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return app.PrintJSON(list)
+	}
+	if len(list) == 0 {
+		app.Say("no requests are waiting")
+		if info, err := c.Info(ctx); err == nil && !info.Inbox.CanAnyoneAnswer {
+			fmt.Fprintln(app.Stderr, "agents ask in their own terminals for now; `hookmux inbox -f` or `hookmux away` "+
+				"has them wait for you")
+		}
+	}
+	for i := range list {
+		if i > 0 {
+			app.Say("")
+		}
+		fmt.Fprint(app.Stdout, app.Style().Request(&list[i], time.Now()))
+	}
+	if all {
+		fmt.Fprintln(app.Stderr, "only requests since the daemon started; `hookmux log --agent hookmux` has the earlier "+
+			"decisions")
+	}
+	return nil
+}
+
+// FeedCommand is `hookmux feed`, for programs that speak cmux's form.
+func FeedCommand(app *cmdutil.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "feed", Short: "Entry points for programs, with cmux's names", Hidden: true,
+		Example: "  hookmux feed push --source claude < payload.json",
+		Args:    cmdutil.SubcommandArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(feedPushCommand(app))
+	return cmd
+}
+
+// pushLimit is how long a pushed request may take, as with cmux's hooks feed.
 const pushLimit = 118 * time.Second
 
-func inboxPushCommand(app *cmdutil.App) *cobra.Command {
+func feedPushCommand(app *cmdutil.App) *cobra.Command {
 	var source, name string
 	cmd := &cobra.Command{
 		Use:   "push --source AGENT [--event EVENT]",
-		Short: "Report an event from stdin and print the agent's answer, as cmux's `hooks inbox` does",
-		Long: `Reads one payload from stdin, reports it, waits where a person must decide, and
-prints the answer in the agent's own words; {} when there is none, also when no
-daemon can be reached. The event's name is read from hook_event_name or event in the
-payload, else --event counts. For an agent that hookmux does not know, a refusal
-is exit code 2 with the reason on stderr.`,
+		Short: "Report an event from stdin and print the agent's answer, as cmux's `hooks feed` does",
+		Long: `Reads one payload from stdin, reports it, waits if you have to decide, and prints
+the answer in the agent's format, or {} if there is none or no daemon can be reached.
+The payload's hook_event_name or event says which event it is, otherwise --event.
+For an agent that hookmux doesn't know, a denial is exit code 2 with the reason on
+stderr.`,
 		Example: "  hookmux feed push --source claude < payload.json",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -97,8 +116,8 @@ is exit code 2 with the reason on stderr.`,
 			return pushEvent(cmd.Context(), app, source, name, payload)
 		},
 	}
-	cmd.Flags().StringVar(&source, "source", "", "the agent's name in the catalogue")
-	cmd.Flags().StringVar(&name, "event", "", "the agent's own name of the event, when the payload does not say it")
+	cmd.Flags().StringVar(&source, "source", "", "the agent's name")
+	cmd.Flags().StringVar(&name, "event", "", "the agent's own name for the event, if the payload doesn't have it")
 	return cmd
 }
 

@@ -20,29 +20,29 @@ func NotifyCommand(app *cmdutil.App) *cobra.Command {
 	status := func(cmd *cobra.Command, _ []string) error { return showNotify(app, cmd, asJSON) }
 	cmd := &cobra.Command{
 		Use:   "notify",
-		Short: "Be told when an agent needs you",
-		Long: `Tells you by desktop notifications, terminals, tmux, sounds or a webhook when an
-agent waits for you, and, if you want that, when a turn is over. You are told once
-for each request, and not while you look at that agent's pane. Settings are the
-keys notify.… of ` + "`hookmux config list`" + `.`,
+		Short: "Get notified when an agent needs you",
+		Long: `Notifies you on the desktop, in the terminal or tmux, with a sound or over a webhook
+when an agent is waiting for you and, if you like, when a turn is done. You get one
+notification per request, and none for the pane you're looking at. The notify.…
+settings in ` + "`hookmux config list --all`" + ` say how.`,
 		Example: "  hookmux notify test\n  hookmux notify on\n  hookmux config set notify.channels desktop,webhook",
 		Args:    cmdutil.SubcommandArgs,
 		RunE:    status,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	state := &cobra.Command{
-		Use: "status", Short: "How you are told, and which ways work", Example: "  hookmux notify status --json",
+		Use: "status", Short: "Show which channels are on and whether they work", Example: "  hookmux notify status --json",
 		Args: cmdutil.ExactArgs(), RunE: status,
 	}
 	state.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	test := &cobra.Command{
-		Use: "test", Short: "Tell something on every chosen channel, and say what works",
+		Use: "test", Short: "Send a test notification on every channel that's on",
 		Example: "  hookmux notify test", Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return testNotify(app, cmd, asJSON) },
 	}
 	test.Flags().BoolVar(&asJSON, "json", false, "for programs")
-	cmd.AddCommand(test, switchNotify(app, "on", "Tell me when an agent needs me"),
-		switchNotify(app, "off", "Stop telling me"), state)
+	cmd.AddCommand(test, switchNotify(app, "on", "Turn notifications on"),
+		switchNotify(app, "off", "Turn notifications off"), state)
 	return cmd
 }
 
@@ -56,7 +56,7 @@ func switchNotify(app *cmdutil.App, word, short string) *cobra.Command {
 				return err
 			}
 			if word == "off" {
-				app.Say("you are told nothing any more")
+				app.Say("notifications are off")
 				return nil
 			}
 			return showNotify(app, cmd, false)
@@ -78,11 +78,11 @@ func showNotify(app *cmdutil.App, cmd *cobra.Command, asJSON bool) error {
 	}
 	switch {
 	case !info.On:
-		app.Say("off: you are not told when an agent needs you; `hookmux notify on`")
+		app.Say("notifications are off; `hookmux notify on` turns them on")
 	case info.Quiet:
-		app.Say("on, but these are quiet hours")
+		app.Say("notifications are on, but it's quiet hours now")
 	default:
-		app.Say("on: you are told when an agent needs you")
+		app.Say("notifications are on")
 	}
 	var rows [][]string
 	for _, one := range info.Channels {
@@ -100,7 +100,7 @@ func showNotify(app *cmdutil.App, cmd *cobra.Command, asJSON bool) error {
 func channelWords(one *wire.NotifyChannel) string {
 	switch {
 	case one.Error != "":
-		return "does not work: " + termsafe.Line(one.Error, 160)
+		return "doesn't work: " + termsafe.Line(one.Error, 160)
 	case len(one.Kinds) == 0:
 		return "not used"
 	case one.Told > 0:
@@ -131,21 +131,21 @@ func testNotify(app *cmdutil.App, cmd *cobra.Command, asJSON bool) error {
 	for _, one := range info.Channels {
 		if one.Error == "" {
 			works++
-			app.Say("%s: told", one.Name)
+			app.Say("%s: sent", one.Name)
 			continue
 		}
 		app.Say("%s: %s", one.Name, termsafe.Line(one.Error, 200))
 		if bus := busHint(app, &one); bus != "" {
-			app.Say("  your session bus is elsewhere: hookmux config set %s %s", config.NotifyBus, bus)
+			app.Say("  your session bus is somewhere else: hookmux config set %s %s", config.NotifyBus, bus)
 		}
 	}
 	switch {
 	case len(info.Channels) == 0:
-		return cmdutil.UsageError("no channel is chosen; `hookmux config set %s desktop`", config.NotifyChannels)
+		return cmdutil.UsageError("no channel is on; turn one on with `hookmux config set %s desktop`", config.NotifyChannels)
 	case works == 0:
-		return cmdutil.FailWith(cmdutil.ExitFailed, "none of the chosen channels reaches you from here")
+		return cmdutil.FailWith(cmdutil.ExitFailed, "no channel works from here")
 	case !info.On:
-		app.Say("this was a test; `hookmux notify on` switches it on")
+		app.Say("that was a test; `hookmux notify on` turns notifications on")
 	}
 	return nil
 }

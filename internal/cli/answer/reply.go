@@ -2,35 +2,14 @@ package answer
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// What approve, deny, answer, plan and release have in common.
-
-// findRequest is the request a person means, which must still wait.
-func findRequest(ctx context.Context, app *cmdutil.App, id string) (*client.Client, client.Request, error) {
-	c, err := app.ReadDaemon(ctx)
-	if err != nil {
-		return nil, client.Request{}, err
-	}
-	item, err := c.Request(ctx, id)
-	if err != nil {
-		var gone *wire.Error
-		if errors.As(err, &gone) && gone.Code == wire.CodeGone {
-			return nil, client.Request{}, cmdutil.FailWith(cmdutil.ExitFailed, gone.Message)
-		}
-		return nil, client.Request{}, err
-	}
-	return c, item, nil
-}
-
-// sendReply answers a request; where approvals ask for a PIN, it is asked for.
+// sendReply answers a request; where approvals need a PIN, it asks for it.
 func sendReply(ctx context.Context, app *cmdutil.App, c *client.Client, reply client.InboxReply, asJSON bool) error {
 	result, err := c.Reply(ctx, reply)
 	if client.NeedsPIN(err) && reply.PIN == "" {

@@ -10,11 +10,11 @@ import (
 // ForgetCommand is `hookmux forget`.
 func ForgetCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
-		Use:   "forget SESSION",
-		Short: "Take a session out of the list and forget how to resume it",
-		Long: `Takes a session out of ps and deletes how it is resumed. The agent's own
-files stay as they are, and so does the journal; if the session reports again, it
-is listed again.
+		Use:    "forget SESSION",
+		Hidden: true,
+		Short:  "Remove a session from the list and forget how to resume it",
+		Long: `Removes a session from ps and deletes how to resume it. The agent's own files and
+the journal stay. If the session reports again, it's listed again.
 ` + cmdutil.SessionNames,
 		Example: "  hookmux forget 0199a1",
 		Args:    cmdutil.ExactArgs("SESSION"),

@@ -19,18 +19,22 @@ func JumpCommand(app *cmdutil.App) *cobra.Command {
 	var next bool
 	cmd := &cobra.Command{
 		Use:   "jump SESSION | --next",
-		Short: "Go to a session's pane or window; --next: to the one that has waited longest",
-		Long: "Brings the tmux pane of a session to the front, or its window in kitty, WezTerm,\n" +
-			"zellij or iTerm2. Elsewhere it says which window that is.\n" + cmdutil.SessionNames + `
-With --next it is the session that has waited for you longest; when none waits,
-exit code 1.`,
+		Short: "Go to a session's terminal; --next goes to the one that has waited longest",
+		Long: "Brings a session's tmux pane to the front, or its window in kitty, WezTerm, zellij\n" +
+			"or iTerm2. Elsewhere it says where the session runs.\n" + cmdutil.SessionNames + `
+--next goes to the session that has waited longest for you; if none is waiting, the
+exit code is 1.`,
 		Example: "  hookmux jump --next\n  hookmux jump \"fix the tests\"",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if next && len(args) == 0 {
 				return nil
 			}
 			if next {
-				return cmdutil.UsageError("name a session or say --next, not both")
+				return cmdutil.UsageError("name a session or use --next, not both")
+			}
+			if len(args) == 0 {
+				return cmdutil.UsageError("name a session, or use --next for the one that has waited longest; `hookmux " +
+					"ps` lists them")
 			}
 			return cmdutil.ExactArgs("SESSION")(cmd, args)
 		},
@@ -68,7 +72,7 @@ func jumpToNext(ctx context.Context, app *cmdutil.App) error {
 	if missed != nil {
 		return missed
 	}
-	return cmdutil.FailWith(cmdutil.ExitFailed, "nobody waits for you")
+	return cmdutil.FailWith(cmdutil.ExitFailed, "no session is waiting for you")
 }
 
 func jumpToSession(ctx context.Context, app *cmdutil.App, name string) error {
@@ -99,8 +103,8 @@ func windowOf(s *wire.Session) termwindow.Window {
 	return termwindow.Window{Kind: s.Mux, ID: s.Pane, Server: s.Server, TTY: s.TTY, PID: s.PID}
 }
 
-// focusPane goes to the pane of a session, or says why that cannot be. What it
-// says besides is for the person.
+// focusPane goes to the pane of a session, or says why it can't. The text it returns is
+// for you.
 func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, error) {
 	called := s.Title
 	if called == "" {
@@ -108,21 +112,21 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, 
 	}
 	switch {
 	case s.Ended != nil:
-		return "", fmt.Errorf("%s: it has ended; `hookmux resume %s` resumes it", called, quote.Argument(s.ID))
+		return "", fmt.Errorf("%s has ended; `hookmux resume %s` resumes it", called, quote.Argument(s.ID))
 	case s.Pane == "unknown":
-		return "", fmt.Errorf("%s: %s runs under its shared daemon, so nobody knows its pane; start it with `hookmux "+
-			"run %s` and hookmux will", called, s.Agent, s.Agent)
+		return "", fmt.Errorf("%s: %s runs under its own shared daemon, so hookmux can't tell its pane; start it with "+
+			"`hookmux run %s` instead", called, s.Agent, s.Agent)
 	case s.Mux != "tmux" && s.Pane != "" && s.Mux != "":
 		if err := termwindow.System().Focus(ctx, windowOf(s)); err != nil {
 			return "", fmt.Errorf("%s: %w", called, err)
 		}
 		return "", nil
 	case s.Mux != "tmux":
-		place := "in no terminal hookmux knows of"
+		place := "in a terminal hookmux doesn't know"
 		if s.TTY != "" {
 			place = "at " + s.TTY
 		}
-		return "", fmt.Errorf("%s: it runs %s, where hookmux cannot take you", called, place)
+		return "", fmt.Errorf("%s runs %s; hookmux can't take you there", called, place)
 	}
 	server := &tmux.Server{Socket: s.Server}
 	from := ""
@@ -138,7 +142,7 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, 
 		return "", fmt.Errorf("%s: %w", called, err)
 	}
 	if done.Client == "" {
-		return "nobody looks at that tmux; " + quote.Line(done.Attach), nil
+		return "no terminal is attached to that tmux; run " + quote.Line(done.Attach), nil
 	}
 	return "", nil
 }

@@ -1,100 +1,187 @@
 package see
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
+// logFlags are the flags of `hookmux log`.
+type logFlags struct {
+	agents, kinds          []string
+	session, tool, verdict string
+	since, until, after    string
+	limit, count           int
+	follow, asJSON         bool
+	ids, logOnly           bool
+}
+
 // LogCommand is `hookmux log`.
 func LogCommand(app *cmdutil.App) *cobra.Command {
-	var (
-		flags        filterFlags
-		asJSON       bool
-		since, until string
-		limit        int
-		after        string
-		logOnly      bool
-		ids          bool
-	)
+	var flags logFlags
 	cmd := &cobra.Command{
 		Use:   "log",
-		Short: "Stored events, oldest first",
-		Long: `Reads the journal: every event of the last 30 days with what was decided, by
-whom and how long it took. Secrets are redacted, long texts are cut. Without
---since, --after or --limit the last 50 events are shown.`,
-		Example: "  hookmux log --since 1h --agent codex --kind tool.before --json\n  hookmux log --decision deny " +
-			"--since 7d",
+		Short: "Show what agents did and what was decided; -f follows",
+		Long: `Shows events of the last 30 days, oldest first, with what was decided and by whom.
+Secrets are redacted and long texts are cut. Without --since, --after or -n it shows
+the last 50. It works without a running daemon.
+
+-f shows events as they happen. Each line of --json has a cursor: --after with that
+cursor continues right behind it, so you miss nothing between two runs. When the
+daemon restarts, -f waits for it.`,
+		Example: "  hookmux log\n  hookmux log -f\n  hookmux log --decision deny --since 7d\n" +
+			"  hookmux log -f -a codex --kind tool.before --json",
 		Args: cmdutil.ExactArgs(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			filter, err := flags.buildFilter()
-			if err != nil {
-				return err
-			}
-			filter.LogOnly = logOnly
-			q := wire.QueryParams{Filter: filter, After: after, Limit: limit}
-			if q.Since, err = parseMoment("--since", since); err != nil {
-				return err
-			}
-			if q.Until, err = parseMoment("--until", until); err != nil {
-				return err
-			}
-			if err := checkCursor(after); err != nil {
-				return err
-			}
-			if limit < 0 {
-				return cmdutil.UsageError("--limit %d is negative", limit)
-			}
-			if since == "" && after == "" {
-				q.Newest = true
-				if q.Limit == 0 {
-					q.Limit = 50
-				}
-			}
-			c, err := app.ReadDaemon(cmd.Context())
-			if err != nil {
-				return err
-			}
-			q.Session = wholeID(cmd.Context(), c, q.Session)
-			style := app.Style()
-			return c.Query(cmd.Context(), q, func(e client.Entry) bool {
-				switch {
-				case asJSON:
-					app.PrintJSONLine(e)
-				case ids:
-					app.Say("%s %s", eventID(&e), style.Entry(&e))
-				default:
-					app.Say("%s", style.Entry(&e))
-				}
-				return true
-			})
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd.Context(), app) },
 	}
-	flags.addTo(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object per line: {cursor, event, outcome}")
-	cmd.Flags().StringVar(&since, "since", "", "not older than this: 1h, 2d, 2026-01-31, 2026-01-31T12:00:00Z")
-	cmd.Flags().StringVar(&until, "until", "", "not newer than this")
-	cmd.Flags().IntVar(&limit, "limit", 0, "at most this many")
-	cmd.Flags().StringVar(&after, "after", "", "behind this cursor")
-	cmd.Flags().BoolVar(&ids, "ids", false, "with the id of each event, for hookmux why and hookmux why")
-	cmd.Flags().BoolVar(&logOnly, "log-only", false, "only what a logOnly guard or hook would have had a say in")
+	f := cmd.Flags()
+	f.BoolVarP(&flags.follow, "follow", "f", false, "show events as they happen")
+	f.StringSliceVarP(&flags.agents, "agent", "a", nil, "only this agent (repeatable)")
+	f.StringSliceVar(&flags.kinds, "kind", nil, "only this kind, such as tool.before, or the agent's own name for it, "+
+		"such as PreToolUse (repeatable)")
+	f.StringVar(&flags.session, "session", "", "only this session: an ID, the beginning of one, a title or a pane")
+	f.StringVar(&flags.tool, "tool", "", "only this tool")
+	f.StringVar(&flags.verdict, "decision", "", "only this decision: allow, deny, ask, modify or none")
+	f.StringVar(&flags.since, "since", "", "nothing older: 1h, 2d, 2026-01-31, 2026-01-31T12:00:00Z")
+	f.StringVar(&flags.until, "until", "", "nothing newer")
+	f.IntVarP(&flags.limit, "limit", "n", 0, "at most this many; with -f, begin with the last n events")
+	f.IntVar(&flags.count, "count", 0, "with -f, stop after this many events")
+	f.StringVar(&flags.after, "after", "", "only what follows this cursor (0: everything)")
+	f.BoolVar(&flags.ids, "ids", false, "show the ID of each event, for hookmux why")
+	f.BoolVar(&flags.logOnly, "log-only", false, "only what a guard, rule or hook in log mode would have stopped or changed")
+	f.BoolVar(&flags.asJSON, "json", false, "one JSON object per line: {cursor, event, outcome}")
 	return cmd
 }
 
-// eventID is the id of a stored event.
-func eventID(e *client.Entry) string {
-	var ev struct {
-		ID string `json:"id"`
+func (f *logFlags) run(ctx context.Context, app *cmdutil.App) error {
+	q, err := f.query()
+	if err != nil {
+		return err
 	}
-	_ = json.Unmarshal(e.Event, &ev) // the line itself says what is wrong with it
-	return termsafe.Line(ev.ID, 26)
+	if err := f.checkNames(ctx, app); err != nil {
+		return err
+	}
+	if f.follow {
+		return f.runFollow(ctx, app, q)
+	}
+	if f.count != 0 {
+		return cmdutil.UsageError("--count needs --follow; use -n")
+	}
+	if f.since == "" && f.after == "" {
+		q.Newest = true
+		if q.Limit == 0 {
+			q.Limit = 50
+		}
+	}
+	last, err := f.printStored(ctx, app, q)
+	if err == nil && last == "" && !f.asJSON {
+		fmt.Fprintln(app.Stderr, f.emptyMessage())
+	}
+	return err
+}
+
+// printStored prints stored events and returns the cursor of the last one, "" if there
+// was none.
+func (f *logFlags) printStored(ctx context.Context, app *cmdutil.App, q wire.QueryParams) (last string, err error) {
+	style := app.Style()
+	each := func(e client.Entry) bool {
+		if _, native := eventName(&e); native == wire.ProbeEvent && !f.asJSON && len(f.kinds) == 0 {
+			return true // our own test, which nobody looks for
+		}
+		last = e.Cursor
+		printEntry(app, style, &e, f.asJSON, f.ids)
+		return true
+	}
+	c, err := askDaemon(ctx, app)
+	switch {
+	case err != nil:
+		return "", err
+	case c == nil:
+		if q.Session != "" {
+			if d, err := storedSession(app, q.Session); err == nil {
+				q.Session = d.ID
+			}
+		}
+		err = queryStored(ctx, app, q, each)
+	default:
+		q.Session = wholeID(ctx, c, q.Session)
+		err = c.Query(ctx, q, each)
+	}
+	return last, err
+}
+
+func printEntry(app *cmdutil.App, style text.Style, e *client.Entry, asJSON, ids bool) {
+	switch {
+	case asJSON:
+		app.PrintJSONLine(e)
+	case ids:
+		id, _ := eventName(e)
+		app.Say("%s %s", id, style.Entry(e))
+	default:
+		app.Say("%s", style.Entry(e))
+	}
+}
+
+func (f *logFlags) emptyMessage() string {
+	if len(f.agents) > 0 || len(f.kinds) > 0 || f.session != "" || f.tool != "" || f.verdict != "" || f.since != "" ||
+		f.until != "" || f.after != "" || f.logOnly {
+		return "no events match"
+	}
+	return "no events yet; they appear here once a hooked agent runs"
+}
+
+// query checks the flags.
+func (f *logFlags) query() (wire.QueryParams, error) {
+	q := wire.QueryParams{After: f.after, Limit: f.limit, Filter: wire.Filter{Agents: f.agents, Kinds: f.kinds,
+		Session: f.session, Tool: f.tool, LogOnly: f.logOnly}}
+	if f.verdict != "" {
+		v, err := event.ParseVerdict(f.verdict)
+		if err != nil {
+			return q, cmdutil.UnknownName("decision", f.verdict, []string{"allow", "deny", "ask", "modify", "none"}, "")
+		}
+		q.Verdict = v.Word()
+	}
+	var err error
+	if q.Since, err = parseMoment("--since", f.since); err != nil {
+		return q, err
+	}
+	if q.Until, err = parseMoment("--until", f.until); err != nil {
+		return q, err
+	}
+	if _, err := strconv.ParseUint(f.after, 10, 63); err != nil && f.after != "" {
+		return q, cmdutil.UsageError("--after %q isn't a cursor; take one from --json, or 0 for the beginning", f.after)
+	}
+	switch {
+	case f.limit < 0:
+		return q, cmdutil.UsageError("-n %d is negative", f.limit)
+	case f.count < 0:
+		return q, cmdutil.UsageError("--count %d is negative", f.count)
+	case f.follow && f.until != "":
+		return q, cmdutil.UsageError("use --follow or --until, not both")
+	}
+	return q, nil
+}
+
+// eventName is the ID of a stored event and the agent's own name for it.
+func eventName(e *client.Entry) (id, native string) {
+	var ev struct {
+		ID     string `json:"id"`
+		Native string `json:"native"`
+	}
+	_ = json.Unmarshal(e.Event, &ev) // the line itself says what's wrong with it
+	return termsafe.Line(ev.ID, 26), ev.Native
 }
 
 // parseMoment reads a point in time: a span ago, a day, or a full time.
@@ -111,6 +198,6 @@ func parseMoment(flag, s string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, cmdutil.UsageError("%s %q is not a time; write 1h, 2d, 2026-01-31 or 2026-01-31T12:00:00Z",
+	return time.Time{}, cmdutil.UsageError("%s %q isn't a time; write 1h, 2d, 2026-01-31 or 2026-01-31T12:00:00Z",
 		flag, s)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// overview is what is here: the agents, what their sessions do, what is wrong.
+// overview is the agents, what their sessions do, and what's wrong.
 type overview struct {
 	hooks    []agents.HookState
 	sessions []wire.Session
@@ -21,7 +21,7 @@ type overview struct {
 	daemon   bool
 }
 
-// print says what is here and what to do next. Nothing is started.
+// print says what's here and what to do next. It starts nothing.
 func (o *overview) print(app *cmdutil.App) {
 	app.Say("%s", strings.TrimSpace(VersionLine))
 	app.Say("agents    %s", agents.DescribeHookStates(o.hooks))
@@ -58,7 +58,7 @@ func takeOverview(ctx context.Context, app *cmdutil.App) (*overview, error) {
 	}
 	info, err := c.Info(ctx)
 	if err != nil {
-		return o, nil // no daemon: nothing is watched
+		return o, nil // no daemon, no sessions
 	}
 	o.daemon = true
 	o.problems += len(info.Problems)
@@ -68,7 +68,7 @@ func takeOverview(ctx context.Context, app *cmdutil.App) (*overview, error) {
 	return o, nil
 }
 
-// countSessions counts those that wait for a person, run, and do neither.
+// countSessions counts the sessions that are waiting, running, and neither.
 func (o *overview) countSessions() (wait, run, rest int) {
 	for i := range o.sessions {
 		s := &o.sessions[i]
@@ -87,25 +87,25 @@ func (o *overview) countSessions() (wait, run, rest int) {
 
 func describeSessions(o *overview) string {
 	if !o.daemon {
-		return "none is watched now: the daemon starts with the next hook"
+		return "none; the daemon starts with the next hook"
 	}
 	wait, run, rest := o.countSessions()
 	var parts []string
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{wait, "waiting for you"}, {run, "running"}, {rest, "idle"}} {
+	}{{wait, "waiting"}, {run, "running"}, {rest, "idle"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}
 	}
 	if len(parts) == 0 {
-		return "none is open"
+		return "none"
 	}
 	return strings.Join(parts, ", ")
 }
 
-// nextSteps are commands with what they are good for now, the most urgent first.
+// nextSteps are commands that make sense now, the most urgent first.
 func (o *overview) nextSteps() [][2]string {
 	var steps [][2]string
 	add := func(command, what string) { steps = append(steps, [2]string{command, what}) }
@@ -119,31 +119,31 @@ func (o *overview) nextSteps() [][2]string {
 		}
 	}
 	if wait > 0 {
-		add("hookmux inbox", "what waits for you, and how to answer it")
+		add("hookmux inbox", "see what's waiting for you, and answer it")
 		add("hookmux jump --next", "go to the agent that has waited longest")
 	}
 	if o.problems > 0 {
-		add("hookmux doctor", "what is wrong, and how to fix it")
+		add("hookmux doctor", "see what's wrong and how to fix it")
 	}
 	switch {
 	case len(o.hooks) == 0:
-		add("hookmux install --help", "no agent is on PATH: install one (claude, codex, opencode, gemini …) first")
+		add("hookmux install --help", "no agent is on PATH; install one first (claude, codex, opencode, gemini …)")
 	case len(hooked) == 0:
-		add("hookmux setup", "hook "+strings.Join(bare, ", ")+", switch guards on, step by step")
-		add("hookmux run "+bare[0], "or try one session, without changing a file")
+		add("hookmux setup", "hook "+strings.Join(bare, ", ")+" and turn on guards, step by step")
+		add("hookmux run "+bare[0], "or try one session without changing any file")
 	case wait+run+rest == 0:
-		add(hooked[0], "start an agent as usual, then look:")
+		add(hooked[0], "start an agent as usual, then:")
 	}
 	if len(hooked) > 0 {
-		add("hookmux ps", "what every agent is doing")
-		add("hookmux log -f", "events of all agents as they happen")
+		add("hookmux ps", "see what every agent is doing")
+		add("hookmux log -f", "follow events as they happen")
 		if len(bare) > 0 {
-			add("hookmux install "+strings.Join(bare, " "), "hook these as well")
+			add("hookmux install "+strings.Join(bare, " "), "hook these too")
 		}
-		add("hookmux guard list", "what is stopped on every agent")
+		add("hookmux guard list", "see what's blocked in every agent")
 	}
 	if len(hooked) == 0 {
-		add("hookmux up --demo", "the live view with recorded agents, to look around")
+		add("hookmux up --demo", "look around the live view with recorded agents")
 	}
 	add("hookmux --help", "all commands")
 	return steps

@@ -1,5 +1,5 @@
-// Package see has the verbs that show what agents do and did, and those that
-// act on a session.
+// Package see has the commands that show what agents do and did, and those that act on
+// a session.
 package see
 
 import (
@@ -26,31 +26,29 @@ func PsCommand(app *cmdutil.App) *cobra.Command {
 	var agents []string
 	cmd := &cobra.Command{
 		Use:   "ps",
-		Short: "What every agent is doing: one line per session, who waits for you first",
-		Long: `Lists sessions: status, agent, title, how long, where, and what it does now or how
-its last turn went. Those that wait for you stand on top, the longest waiting
-first. Those that have ended are counted in the last line; after an hour they
-leave the list. --all shows them, and those that can be resumed. No daemon is
-started for this: where none runs, nothing is watched, and exit code 69 says so.
+		Short: "List sessions: what every agent is doing, with those waiting for you first",
+		Long: `Lists sessions, those that have waited longest for you first. ACTIVITY is what a
+session is doing now, or how its last turn went. Sessions that ended leave the list
+after an hour; --all shows them, and those you can resume.
 
-Status is one of neverRan, running, idle, needsInput, success, failed, and unsure
-where it cannot be known.`,
-		Example: "  hookmux ps\n  hookmux ps --watch\n  hookmux ps --json | jq '.[] | select(.status == " +
-			"\"needsInput\")'",
+STATUS is waiting, running, done, failed, idle, or unknown if hookmux can't tell.
+ps doesn't start the daemon; exit code 69 means that none is running.`,
+		Example: "  hookmux ps\n  hookmux ps -f\n  hookmux ps --json | jq '.[] | select(.status == " +
+			"\"waiting\")'",
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			params := wire.SessionsParams{All: all, Agents: agents}
 			if follow {
-				return watchSessions(cmd.Context(), app, params, asJSON)
+				return followSessions(cmd.Context(), app, params, asJSON)
 			}
 			return listSessions(cmd.Context(), app, params, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&follow, "watch", false, "stay and follow changes")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "follow changes")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "[{id, agent, status, title, tool, cwd, pane, startedAt, turn, …}]; "+
-		"with --watch one line per change: {session, what, gone}")
-	cmd.Flags().BoolVar(&all, "all", false, "also sessions that have ended, and those that can be resumed")
-	cmd.Flags().StringSliceVar(&agents, "agent", nil, "only this agent (repeatable)")
+		"with -f one line per change: {session, what, gone}")
+	cmd.Flags().BoolVar(&all, "all", false, "also sessions that ended, and those you can resume")
+	cmd.Flags().StringSliceVarP(&agents, "agent", "a", nil, "only this agent (repeatable)")
 	return cmd
 }
 
@@ -67,6 +65,11 @@ func listSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsPar
 		return app.PrintJSON(list)
 	}
 	if len(list) == 0 {
+		for _, name := range params.Agents {
+			if err := checkAgent(app, name); err != nil {
+				return err
+			}
+		}
 		fmt.Fprintln(app.Stderr, emptyListMessage(params))
 		return nil
 	}
@@ -84,25 +87,25 @@ func showSessions(app *cmdutil.App, w io.Writer, list []wire.Session, all bool) 
 	app.Style().Sessions(w, open, time.Now(), app.Columns())
 	switch ended := len(list) - len(open); {
 	case ended == 1:
-		fmt.Fprintln(w, "- 1 has ended; `hookmux ps --all` shows it")
+		fmt.Fprintln(w, "- 1 session ended; `hookmux ps --all` shows it")
 	case ended > 1:
-		fmt.Fprintf(w, "- %d have ended; `hookmux ps --all` shows them\n", ended)
+		fmt.Fprintf(w, "- %d sessions ended; `hookmux ps --all` shows them\n", ended)
 	}
 }
 
 // emptyListMessage says why a list is empty and what to do.
 func emptyListMessage(params wire.SessionsParams) string {
 	if len(params.Agents) > 0 {
-		return "no such session; `hookmux ps` lists those of all agents"
+		return "no sessions of this agent; `hookmux ps` lists all"
 	}
 	if params.All {
-		return "no session, and none that can be resumed"
+		return "no sessions, and none you can resume"
 	}
-	return "no session yet; start an agent, or run `hookmux setup` if yours are not hooked"
+	return "no sessions; start an agent, or run `hookmux setup` if yours aren't hooked"
 }
 
-// leaveOnKey calls leave when the person presses q, Esc or Ctrl-C: in a popup
-// that is how one gets out. The result puts the terminal back.
+// leaveOnKey calls leave when you press q, Esc or Ctrl-C: in a popup that's the way
+// out. The result puts the terminal back.
 func leaveOnKey(app *cmdutil.App, leave func()) func() {
 	in, ok := app.Stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
@@ -130,7 +133,7 @@ func leaveOnKey(app *cmdutil.App, leave func()) func() {
 	return func() { _ = term.Restore(int(in.Fd()), old) }
 }
 
-// fitToScreen is a page cut to a screen: who waits stands on top and must not
+// fitToScreen cuts a page to the screen: who's waiting is on top and must not
 // scroll away. The last row stays free for the cursor.
 func fitToScreen(page []byte, rows int) []byte {
 	lines := bytes.SplitAfter(page, []byte("\n"))
@@ -144,9 +147,9 @@ func fitToScreen(page []byte, rows int) []byte {
 	return fmt.Appendf(kept, "… and %d more; `hookmux ps` shows all\n", len(lines)-(rows-2))
 }
 
-// watchSessions follows sessions: on a terminal the list is drawn anew, elsewhere a
-// line is written for each change.
-func watchSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsParams, asJSON bool) error {
+// followSessions follows sessions: on a terminal the list is redrawn, elsewhere each
+// change is a line.
+func followSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsParams, asJSON bool) error {
 	c, err := app.WaitForDaemon(ctx)
 	if err != nil {
 		return err
@@ -184,7 +187,7 @@ func watchSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsPa
 		case err != nil && !errors.Is(err, client.ErrNoDaemon):
 			return err
 		case err != nil:
-			fmt.Fprintln(&page, "no daemon; waiting for the next")
+			fmt.Fprintln(&page, "the daemon isn't running; waiting for it")
 		case len(list) == 0:
 			fmt.Fprintln(&page, emptyListMessage(params))
 		default:
@@ -218,7 +221,7 @@ func streamSessions(ctx context.Context, app *cmdutil.App, c *client.Client, par
 					printSessionChange(app, &wire.SessionChange{Session: list[i]}, asJSON)
 				}
 				if !asJSON {
-					fmt.Fprintln(app.Stderr, "watching; sessions appear as they change (Ctrl-C ends)")
+					fmt.Fprintln(app.Stderr, "following; sessions appear as they change (Ctrl-C to stop)")
 				}
 			case n.Session != nil && wanted(&n.Session.Session):
 				printSessionChange(app, n.Session, asJSON)

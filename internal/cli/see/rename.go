@@ -14,9 +14,10 @@ import (
 func RenameCommand(app *cmdutil.App) *cobra.Command {
 	var auto bool
 	cmd := &cobra.Command{
-		Use:   "rename SESSION TITLE | SESSION --auto",
-		Short: "Give a session a title that stays; --auto gives it back its own",
-		Long: "A title you give stays until --auto: the agent's own titles no longer replace it.\n" +
+		Use:    "rename SESSION TITLE | SESSION --auto",
+		Hidden: true,
+		Short:  "Give a session a title; --auto lets the agent name it again",
+		Long: "Your title stays until --auto; the agent's own titles no longer replace it.\n" +
 			cmdutil.SessionNames,
 		Example: `  hookmux rename %3 "payment bug"
   hookmux rename "payment bug" --auto`,
@@ -30,7 +31,7 @@ func RenameCommand(app *cmdutil.App) *cobra.Command {
 			title := ""
 			if !auto {
 				if title = args[1]; strings.TrimSpace(title) == "" {
-					return cmdutil.UsageError("the title is empty; --auto gives a session its own title back")
+					return cmdutil.UsageError("the title is empty; --auto lets the agent name the session again")
 				}
 			}
 			return renameSession(cmd.Context(), app, args[0], title)

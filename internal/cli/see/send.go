@@ -13,11 +13,10 @@ func SendCommand(app *cmdutil.App) *cobra.Command {
 	var typed bool
 	cmd := &cobra.Command{
 		Use:   "send SESSION TEXT",
-		Short: "Give a session a text, through its plugin or typed into its pane",
-		Long: `Gives a session a text as its next prompt. Agents with a plugin of hookmux
-(OpenCode, pi) take it through that; into others it is typed, in their tmux pane,
-and only when you say --type; never while the session waits for an answer, which
-the text would be taken for.
+		Short: "Send a prompt to a session",
+		Long: `Sends a session its next prompt. OpenCode and pi get it through hookmux's plugin.
+For other agents use --type: hookmux types the text into their tmux pane, but never
+while the session is waiting for an answer.
 ` + cmdutil.SessionNames,
 		Example: `  hookmux send %3 --type "now run the tests"`,
 		Args:    cmdutil.ExactArgs("SESSION", "TEXT"),
@@ -36,11 +35,11 @@ the text would be taken for.
 			if s.Via == "pane" {
 				app.Say("typed into %s (%s)", s.Session.Pane, s.Session.Agent)
 			} else {
-				app.Say("given to %s through its plugin", s.Session.Agent)
+				app.Say("sent to %s through its plugin", s.Session.Agent)
 			}
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&typed, "type", false, "type it into the session's tmux pane, where no plugin takes it")
+	cmd.Flags().BoolVar(&typed, "type", false, "type the text into the session's tmux pane if it has no plugin")
 	return cmd
 }

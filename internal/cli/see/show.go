@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/launch/resume"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // ShowCommand is `hookmux show`.
@@ -15,8 +16,8 @@ func ShowCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "show SESSION",
-		Short:   "One session: turns, failed calls, files, last words, how to resume it",
-		Long:    "Shows everything hookmux knows about a session.\n" + cmdutil.SessionNames,
+		Short:   "Show one session: its turns, failed calls, files, and how to resume it",
+		Long:    "Shows everything hookmux knows about a session. It works without a running daemon.\n" + cmdutil.SessionNames,
 		Example: "  hookmux show %3\n  hookmux show 0199a1 --json",
 		Args:    cmdutil.ExactArgs("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -29,11 +30,16 @@ func ShowCommand(app *cmdutil.App) *cobra.Command {
 }
 
 func showSession(ctx context.Context, app *cmdutil.App, name string, asJSON bool) error {
-	c, err := app.ReadDaemon(ctx)
+	c, err := askDaemon(ctx, app)
 	if err != nil {
 		return err
 	}
-	d, err := c.Session(ctx, name)
+	var d *wire.SessionDetail
+	if c == nil {
+		d, err = storedSession(app, name)
+	} else {
+		d, err = c.Session(ctx, name)
+	}
 	if err != nil {
 		return err
 	}

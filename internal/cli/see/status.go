@@ -2,7 +2,6 @@ package see
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,87 +14,117 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // StatusCommand is `hookmux status`.
 func StatusCommand(app *cmdutil.App) *cobra.Command {
-	var asJSON bool
+	var asJSON, hooks, all bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Which agents are hooked, the daemon, and what is wrong",
-		Long: `Shows which agents of this machine are hooked, the daemon, and everything that is
-wrong with what to do about it. No daemon is started. Exit code 0: nothing is wrong,
-1: something is, 69: no daemon is running.`,
-		Example: "  hookmux status\n  hookmux status --json | jq .problems",
+		Short: "Show what's wrong, which agents are hooked, and how the daemon is doing",
+		Long: `Shows what's wrong and how to fix it, which agents are hooked, what's waiting, and
+how the daemon is doing. It doesn't start the daemon. The exit code is 0 if all is
+good and 1 if something is wrong.
+
+--hooks shows how often each hook ran since the daemon started, and how long it took.`,
+		Example: "  hookmux status\n  hookmux status --hooks\n  hookmux status --json | jq .problems",
 		Args:    cmdutil.ExactArgs(),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return showStatus(cmd.Context(), app, asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if hooks {
+				return showHookTimes(cmd.Context(), app, asJSON)
+			}
+			return showStatus(cmd.Context(), app, all, asJSON)
+		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {pid, socket, version, uptime, agents, problems, …}")
+	cmd.Flags().BoolVar(&all, "all", false, "also paths, and agents that aren't on this machine")
+	cmd.Flags().BoolVar(&hooks, "hooks", false, "calls, failures and times of each hook, the most expensive first")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {running, pid, socket, version, uptime, agents, problems, "+
+		"…}; with --hooks [{hook, calls, …}]")
 	return cmd
 }
 
-func showStatus(ctx context.Context, app *cmdutil.App, asJSON bool) error {
-	c, err := app.RunningDaemon()
+// statusJSON is the status for programs: what the daemon says and what agents' files say.
+type statusJSON struct {
+	Running bool `json:"running"`
+	*client.Info
+	Socket   string             `json:"socket"`
+	Hooks    []agents.HookState `json:"hooks"`
+	Problems []client.Problem   `json:"problems"`
+}
+
+func showStatus(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {
+	dirs, err := app.Dirs()
 	if err != nil {
 		return err
-	}
-	info, err := c.Info(ctx)
-	if errors.Is(err, client.ErrNoDaemon) {
-		return showStatusWithoutDaemon(ctx, app, asJSON)
-	}
-	if err != nil {
-		return err
-	}
-	if dirs, err := app.Dirs(); err == nil && dirs.Config != info.Config {
-		info.Problems = append(info.Problems, client.Problem{
-			Key: "places", Since: info.Started,
-			What: "the daemon reads its settings from " + info.Config + ", not from " + dirs.Config +
-				" as this shell says",
-			Fix: "a hook started it; `hookmux daemon stop` and `hookmux daemon start` from here make it use this shell's " +
-				"places, for good",
-		})
 	}
 	hooks, err := agents.HookStates(app)
 	if err != nil {
 		return err
 	}
-	info.Problems = append(info.Problems, hookProblems(hooks)...)
-	info.Problems = append(info.Problems, agents.CopyProblem(app)...)
-	if asJSON {
-		err = app.PrintJSON(statusWithHooks{info, hooks})
-	} else {
-		app.Say("hooks %s", agents.DescribeHookStates(hooks))
-		sayVersions(app, hooks)
-		app.Style().Status(app.Stdout, shortPaths(app, *info), time.Now())
+	r := text.StatusReport{All: all, Notes: agents.VersionNotes(hooks)}
+	for _, h := range hooks {
+		r.Agents = append(r.Agents, text.NewHookedAgent(h.Agent, h.Hooked, h.Events, h.Wrong))
 	}
-	if err == nil && len(info.Problems) > 0 {
+	c, err := askDaemon(ctx, app)
+	if err != nil {
+		return err
+	}
+	r.Problems = []client.Problem{}
+	if c != nil {
+		if r.Info, err = c.Info(ctx); err != nil {
+			return err
+		}
+		r.Problems = append(r.Problems, r.Info.Problems...)
+		if dirs.Config != r.Info.Config {
+			r.Problems = append(r.Problems, otherPlaces(r.Info, dirs))
+		}
+	} else {
+		r.NoDaemon = app.ExplainNoDaemon(dirs)
+		r.Problems = append(r.Problems, agents.UnconfirmedProblems(ctx, app)...)
+	}
+	r.Problems = append(r.Problems, hookProblems(hooks)...)
+	r.Problems = append(r.Problems, agents.CopyProblem(app)...)
+	if asJSON {
+		err = app.PrintJSON(statusJSON{Running: c != nil, Info: r.Info, Socket: dirs.Socket(), Hooks: hooks,
+			Problems: r.Problems})
+	} else {
+		shortenPaths(&r, dirs.Home)
+		app.Style().Status(app.Stdout, &r, time.Now())
+	}
+	if err == nil && len(r.Problems) > 0 {
 		return cmdutil.Exit(cmdutil.ExitFailed)
 	}
 	return err
 }
 
-// shortPaths writes the home as ~, for people.
-func shortPaths(app *cmdutil.App, info client.Info) *client.Info {
-	if dirs, err := app.Dirs(); err == nil {
-		for _, path := range []*string{&info.Socket, &info.Config, &info.State} {
-			*path = paths.Shorten(dirs.Home, *path)
-		}
-		info.Problems = slices.Clone(info.Problems)
-		for i := range info.Problems {
-			p := &info.Problems[i]
-			p.What, p.Fix = paths.Shorten(dirs.Home, p.What), paths.Shorten(dirs.Home, p.Fix)
-		}
+// otherPlaces says that the daemon uses other folders than this shell.
+func otherPlaces(info *client.Info, dirs paths.Dirs) client.Problem {
+	return client.Problem{
+		Key: "places", Since: info.Started,
+		What: "the daemon reads its settings from " + info.Config + ", but this shell uses " + dirs.Config,
+		Fix:  "run `hookmux daemon restart` here to have the daemon use this shell's folders",
 	}
-	return &info
 }
 
-// statusWithHooks is what the daemon says and what agents' files say.
-type statusWithHooks struct {
-	*client.Info
-	Hooks []agents.HookState `json:"hooks"`
+// shortenPaths writes the home as ~, for people.
+func shortenPaths(r *text.StatusReport, home string) {
+	if r.Info != nil {
+		info := *r.Info
+		for _, path := range []*string{&info.Socket, &info.Config, &info.State} {
+			*path = paths.Shorten(home, *path)
+		}
+		r.Info = &info
+	}
+	r.NoDaemon = paths.Shorten(home, r.NoDaemon)
+	r.Problems = slices.Clone(r.Problems)
+	for i := range r.Problems {
+		p := &r.Problems[i]
+		p.What, p.Fix = paths.Shorten(home, p.What), paths.Shorten(home, p.Fix)
+	}
 }
 
-// hookProblems are those of agents whose hooks do not all run.
+// hookProblems are those of agents whose hooks don't all run.
 func hookProblems(hooks []agents.HookState) []client.Problem {
 	var list []client.Problem
 	for _, h := range hooks {
@@ -113,61 +142,45 @@ func hookProblems(hooks []agents.HookState) []client.Problem {
 	return list
 }
 
-// sayVersions names hooked agents of a version that nobody asked. That is nothing
-// wrong: agents are raised every week, and most go on as they were.
-func sayVersions(app *cmdutil.App, hooks []agents.HookState) {
-	for _, line := range agents.VersionNotes(hooks) {
-		app.Say("     %s", text.Wrap(termsafe.Line(line, 400), app.Style().Width, 5))
-	}
-}
-
-func showStatusWithoutDaemon(ctx context.Context, app *cmdutil.App, asJSON bool) error {
-	dirs, err := app.Dirs()
+// showHookTimes shows what each hook costs.
+func showHookTimes(ctx context.Context, app *cmdutil.App, asJSON bool) error {
+	c, err := askDaemon(ctx, app)
 	if err != nil {
 		return err
 	}
-	why := app.ExplainNoDaemon(dirs)
-	hooks, err := agents.HookStates(app)
-	if err != nil {
-		return err
-	}
-	problems := append(hookProblems(hooks), agents.UnconfirmedProblems(ctx, app)...)
-	problems = append(problems, agents.CopyProblem(app)...)
-	if asJSON {
-		problems = append([]client.Problem{{Key: "daemon", What: why}}, problems...)
-		if err := app.PrintJSON(map[string]any{"running": false, "socket": dirs.Socket(), "hooks": hooks,
-			"problems": problems}); err != nil {
+	list := []wire.HookStat{}
+	if c != nil {
+		if err := c.Call(ctx, wire.MethodStats, nil, &list); err != nil {
 			return err
-		}
-		return cmdutil.Exit(cmdutil.ExitNoDaemon)
-	}
-	app.Say("hooks %s", agents.DescribeHookStates(hooks))
-	sayVersions(app, hooks)
-	for i := range problems {
-		app.Say("     %s", app.Style().Problem(&problems[i]))
-	}
-	app.Say("%s", why)
-	app.Say("%s", verdictWithoutDaemon(hooks, len(problems)))
-	return cmdutil.Exit(cmdutil.ExitNoDaemon)
-}
-
-// verdictWithoutDaemon says how things are, and what to do next.
-func verdictWithoutDaemon(hooks []agents.HookState, problems int) string {
-	hooked := 0
-	for _, h := range hooks {
-		if h.Hooked {
-			hooked++
 		}
 	}
 	switch {
-	case problems == 1:
-		return "1 thing is wrong; `hookmux doctor` says how to fix it"
-	case problems > 1:
-		return fmt.Sprintf("%d things are wrong; `hookmux doctor` says how to fix them", problems)
-	case hooked == 0:
-		return "no agent is hooked; `hookmux setup` does that, step by step"
-	case hooked == 1:
-		return "nothing is wrong: 1 agent is hooked"
+	case asJSON:
+		return app.PrintJSON(list)
+	case c == nil:
+		app.Say("the daemon isn't running, so no hook has run since it started")
+		return nil
+	case len(list) == 0:
+		app.Say("no hook has run since the daemon started")
+		return nil
 	}
-	return fmt.Sprintf("nothing is wrong: %d agents are hooked", hooked)
+	rows := [][]string{{"HOOK", "CALLS", "MEAN", "P95", "MAX", "DENIED", "FAILED", "LAST FAILURE"}}
+	for _, s := range list {
+		rows = append(rows, []string{termsafe.Line(s.Hook, 40), fmt.Sprint(s.Calls),
+			formatMicroseconds(s.MeanUS), formatMicroseconds(s.P95US), formatMicroseconds(s.MaxUS),
+			fmt.Sprint(s.Denied), fmt.Sprint(s.Failures), termsafe.Line(s.LastErr, 100)})
+	}
+	text.Table(app.Stdout, rows, app.Columns())
+	return nil
+}
+
+func formatMicroseconds(us float64) string {
+	d := time.Duration(us * float64(time.Microsecond))
+	switch {
+	case d < 10*time.Microsecond:
+		return fmt.Sprintf("%.1fµs", us)
+	case d < time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	}
+	return d.Round(100 * time.Microsecond).String()
 }

@@ -25,21 +25,21 @@ func UpCommand(app *cmdutil.App) *cobra.Command {
 	var inPopup, withDemo bool
 	cmd := &cobra.Command{
 		Use:   "up",
-		Short: "The live view: sessions and requests on one screen, answered by key",
-		Long: `Shows every session by what it needs from you, and each request in full. Keys
-approve, deny and answer; the line at the bottom shows those that apply, ? shows
-all. Nothing can be approved before all of it was on the screen. While the view is
-open, agents wait for your answer; what stands in an agent's own window is in the
-same list, with the way there. Starts the daemon if none runs.
+		Short: "Open the live view: sessions and requests on one screen, answered with a key",
+		Long: `Shows every session by what it needs from you, and each request in full. The line at
+the bottom shows the keys that apply; ? shows all of them. You can't approve a
+request before you've scrolled to its end. While the view is open, agents wait for
+your answer. Prompts that only the agent's own terminal can answer are listed too;
+g takes you there. Starts the daemon if none is running.
 
---demo shows it with recorded agents and a daemon of its own: nothing of yours is
-touched, and no agent is needed.`,
+--demo shows recorded agents, with a daemon of their own: it touches nothing of
+yours and needs no agent.`,
 		Example: "  hookmux up\n  hookmux up --demo\n  hookmux up --popup",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case inPopup && withDemo:
-				return cmdutil.UsageError("give --popup or --demo, not both")
+				return cmdutil.UsageError("use --popup or --demo, not both")
 			case inPopup:
 				return showPopup(cmd.Context(), app)
 			case withDemo:
@@ -48,13 +48,13 @@ touched, and no agent is needed.`,
 			return showLiveView(cmd.Context(), app)
 		},
 	}
-	cmd.Flags().BoolVar(&withDemo, "demo", false, "recorded agents instead of yours, to try the keys on")
-	cmd.Flags().BoolVar(&inPopup, "popup", false, "in a popup of tmux, over the pane this is run in")
+	cmd.Flags().BoolVar(&withDemo, "demo", false, "show recorded agents, to try it out")
+	cmd.Flags().BoolVar(&inPopup, "popup", false, "open it in a tmux popup over the current pane")
 	return cmd
 }
 
-// ShowViewOrOverview is hookmux without a verb. Who has hooked no agent yet reads
-// what to do; who has, sees what their agents do.
+// ShowViewOrOverview is hookmux without a command: the live view, or what to do first if
+// no agent is hooked yet.
 func ShowViewOrOverview(ctx context.Context, app *cmdutil.App) error {
 	o, err := takeOverview(ctx, app)
 	if err != nil {
@@ -67,7 +67,7 @@ func ShowViewOrOverview(ctx context.Context, app *cmdutil.App) error {
 	return nil
 }
 
-// canDraw tells whether there is a screen to draw on and a keyboard to hear.
+// canDraw reports whether there's a screen to draw on and a keyboard to read.
 func canDraw(app *cmdutil.App) bool {
 	return app.IsTerminal() && app.Columns() > 0 && app.Getenv("TERM") != "dumb"
 }
@@ -76,14 +76,14 @@ func needScreen(app *cmdutil.App) error {
 	if canDraw(app) {
 		return nil
 	}
-	return cmdutil.UsageError("up needs a terminal; `hookmux ps` and `hookmux inbox` print the same, also with --json")
+	return cmdutil.UsageError("up needs a terminal; `hookmux ps` and `hookmux inbox` print the same, also as --json")
 }
 
 // showPopup opens the view over the pane this runs in.
 func showPopup(ctx context.Context, app *cmdutil.App) error {
 	place := tmux.Where(app.Getenv)
 	if place.Kind != "tmux" {
-		return cmdutil.UsageError("up --popup needs tmux, and this is not run in one; `hookmux up` shows the same here")
+		return cmdutil.UsageError("up --popup only works inside tmux; use `hookmux up` here")
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -98,9 +98,9 @@ func showDemo(ctx context.Context, app *cmdutil.App) error {
 		return err
 	}
 	return demo.Run(ctx, func(ctx context.Context, h *demo.Daemon) error {
-		return tui.Run(ctx, tui.Options{Daemon: h, Empty: []string{"", "The recorded agents begin in a moment."},
+		return tui.Run(ctx, tui.Options{Daemon: h, Empty: []string{"", "The recorded agents start in a moment."},
 			Jump: func(context.Context, *wire.Session) (string, error) {
-				return "this is a recording; with a real agent you would be in its window now", nil
+				return "this is a recording; with a real agent you'd be in its terminal now", nil
 			}})
 	})
 }

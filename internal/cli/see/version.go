@@ -18,7 +18,7 @@ func PrintVersion(app *cmdutil.App) { fmt.Fprint(app.Stdout, VersionLine) }
 // VersionCommand is `hookmux version`.
 func VersionCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "The version of hookmux", Example: "  hookmux version", Args: cmdutil.ExactArgs(),
+		Use: "version", Short: "Print the version", Example: "  hookmux version", Args: cmdutil.ExactArgs(),
 		RunE: func(*cobra.Command, []string) error {
 			PrintVersion(app)
 			return nil

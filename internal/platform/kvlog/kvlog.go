@@ -66,20 +66,7 @@ func Open(path string, each func(Entry)) (l *Log, skipped int, err error) {
 	}
 	l = &Log{Aside: aside, path: path, file: file, size: int64(len(b)), sizes: map[uint64]int64{},
 		seed: maphash.MakeSeed(), minimum: defaultMinimum}
-	latest := map[string]Entry{}
-	for rest := b; len(rest) > 0; {
-		line, more, whole := bytes.Cut(rest, []byte("\n"))
-		rest = more
-		var e Entry
-		if !whole || json.Unmarshal(line, &e) != nil || e.Key == "" {
-			if len(bytes.TrimSpace(line)) > 0 {
-				skipped++
-			}
-			continue
-		}
-		latest[e.Key] = e
-		l.countEntry(e, int64(len(line)+1))
-	}
+	latest, skipped := parse(b, l.countEntry)
 	if n := len(b); n > 0 && b[n-1] != '\n' {
 		// What follows must not hang on a line that was cut off.
 		if _, err := l.file.WriteAt([]byte("\n"), l.size); err != nil {
@@ -94,6 +81,49 @@ func Open(path string, each func(Entry)) (l *Log, skipped int, err error) {
 		}
 	}
 	return l, skipped, nil
+}
+
+// Read hands each state that counts to each, in no order, and changes nothing. A file
+// that's missing has none.
+func Read(path string, each func(Entry)) error {
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	b, err := io.ReadAll(io.LimitReader(file, maxSize))
+	if err != nil {
+		return err
+	}
+	latest, _ := parse(b, func(Entry, int64) {})
+	for _, e := range latest {
+		if !isNull(e.Value) {
+			each(e)
+		}
+	}
+	return nil
+}
+
+// parse reads the lines of a file; the last one for a key counts.
+func parse(b []byte, count func(e Entry, size int64)) (latest map[string]Entry, skipped int) {
+	latest = map[string]Entry{}
+	for rest := b; len(rest) > 0; {
+		line, more, whole := bytes.Cut(rest, []byte("\n"))
+		rest = more
+		var e Entry
+		if !whole || json.Unmarshal(line, &e) != nil || e.Key == "" {
+			if len(bytes.TrimSpace(line)) > 0 {
+				skipped++
+			}
+			continue
+		}
+		latest[e.Key] = e
+		count(e, int64(len(line)+1))
+	}
+	return latest, skipped
 }
 
 // maxSize is more than the file ever grows to.

@@ -174,7 +174,7 @@ func TestRealServerReadsIt(t *testing.T) {
 	}
 	see := draw(t, s)
 	p := must[[]Pane](t)(s.Panes(ctx))[0]
-	must[bool](t)(false, s.SetIcons(ctx, []Mark{{Pane: p.ID, Status: wire.StatusNeedsInput}}))
+	must[bool](t)(false, s.SetIcons(ctx, []Mark{{Pane: p.ID, Status: wire.StatusWaiting}}))
 	await.Until(t, "the icon shows", func() bool { return strings.Contains(see(), "▲") })
 	press := func(key string) {
 		// As a client would: the prefix table by name.

@@ -107,7 +107,7 @@ func (f *follower) noteChange(c Change) {
 	if known && old.Pane != "" {
 		f.serverAt(old.Socket).dirty = true
 	}
-	if waits := !c.Gone && c.Status == wire.StatusNeedsInput; waits != (known && old.Status == wire.StatusNeedsInput) {
+	if waits := !c.Gone && c.Status == wire.StatusWaiting; waits != (known && old.Status == wire.StatusWaiting) {
 		for _, s := range f.servers {
 			s.dirty = true // each of them says how many wait
 		}
@@ -136,7 +136,7 @@ func (f *follower) showChanges(ctx context.Context) {
 			case c.Pane != "" && c.Socket == socket:
 				here = append(here, Mark{Pane: c.Pane, Session: c.Session, Agent: c.Agent, Title: c.Title,
 					Status: c.Status})
-			case c.Status == wire.StatusNeedsInput: // it waits elsewhere
+			case c.Status == wire.StatusWaiting: // it waits elsewhere
 				here = append(here, Mark{Session: c.Session, Status: c.Status})
 			}
 		}

@@ -12,13 +12,13 @@ import (
 
 // urgency orders statuses for a window with several agents: the one a person
 // should look at first is shown.
-var urgency = []string{wire.StatusNeedsInput, wire.StatusFailed, wire.StatusRunning, wire.StatusSuccess,
-	wire.StatusUnsure, wire.StatusIdle, wire.StatusNeverRan}
+var urgency = []string{wire.StatusWaiting, wire.StatusFailed, wire.StatusRunning, wire.StatusDone,
+	wire.StatusUnknown, wire.StatusIdle}
 
 // icons are one column wide each, so that the status line does not jump.
 var icons = map[string]string{
-	wire.StatusNeedsInput: "▲", wire.StatusFailed: "✗", wire.StatusRunning: "●", wire.StatusSuccess: "✓",
-	wire.StatusUnsure: "?", wire.StatusIdle: "○", wire.StatusNeverRan: "·",
+	wire.StatusWaiting: "▲", wire.StatusFailed: "✗", wire.StatusRunning: "●", wire.StatusDone: "✓",
+	wire.StatusUnknown: "?", wire.StatusIdle: "○",
 }
 
 // Icon is the sign of a status; "" for any other word.
@@ -204,11 +204,11 @@ func countMarks(marks []Mark) (waiting, summary string) {
 	}
 	var parts []string
 	for _, s := range urgency {
-		if n[s] > 0 && s != wire.StatusNeverRan {
+		if n[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%s%d", Icon(s), n[s]))
 		}
 	}
-	return fmt.Sprint(n[wire.StatusNeedsInput]), strings.Join(parts, " ")
+	return fmt.Sprint(n[wire.StatusWaiting]), strings.Join(parts, " ")
 }
 
 // Clear takes every mark and every name of ours out of the server.

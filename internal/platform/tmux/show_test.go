@@ -109,7 +109,7 @@ func TestHostileTitlesAreOnlyShown(t *testing.T) {
 		"`touch " + dir + "/3` $(x)": "`touch ",
 	} {
 		if err := s.SetIcons(ctx, []Mark{{Pane: p.ID, Session: title, Agent: title, Title: title,
-			Status: wire.StatusNeedsInput}}); err != nil {
+			Status: wire.StatusWaiting}}); err != nil {
 			t.Fatalf("%q: error %v, want no error", title, err)
 		}
 		if ok := must[bool](t)(s.NameWindow(ctx, p.Window, title)); !ok {
@@ -143,9 +143,9 @@ func TestIconsOfAWindowAndOfAll(t *testing.T) {
 	read := func(target, format string) string { return s.ask(t, "display-message", "-p", "-t", target, format) }
 	marks := []Mark{
 		{Pane: one.ID, Session: "a", Status: wire.StatusRunning, Title: "A"},
-		{Pane: two.ID, Session: "b", Status: wire.StatusNeedsInput, Title: "B"},
-		{Pane: "%77", Session: "c", Status: wire.StatusNeedsInput, Title: "gone"},
-		{Pane: "%0;kill-server", Session: "d", Status: wire.StatusNeedsInput},
+		{Pane: two.ID, Session: "b", Status: wire.StatusWaiting, Title: "B"},
+		{Pane: "%77", Session: "c", Status: wire.StatusWaiting, Title: "gone"},
+		{Pane: "%0;kill-server", Session: "d", Status: wire.StatusWaiting},
 	}
 	if err := s.SetIcons(ctx, marks); err != nil {
 		t.Fatal(err)
@@ -190,10 +190,10 @@ func TestFollow(t *testing.T) {
 	changes <- Change{Session: "a", Pane: p.ID, Socket: s.Socket, Agent: "claude", Status: wire.StatusRunning}
 	await.Until(t, "named after the agent", func() bool { return name(p.Window) == "claude" && icon(p.Window) == "●" })
 	changes <- Change{Session: "a", Pane: p.ID, Socket: s.Socket, Agent: "claude", Title: "Fix #(it)",
-		Status: wire.StatusNeedsInput}
+		Status: wire.StatusWaiting}
 	changes <- Change{Session: "b", Pane: mine.ID, Socket: s.Socket, Agent: "codex", Title: "Other",
-		Status: wire.StatusSuccess}
-	changes <- Change{Session: "c", Agent: "pi", Title: "nowhere", Status: wire.StatusSuccess}
+		Status: wire.StatusDone}
+	changes <- Change{Session: "c", Agent: "pi", Title: "nowhere", Status: wire.StatusDone}
 	await.Until(t, "title and icon", func() bool {
 		return name(p.Window) == "Fix ＃(it)" && icon(p.Window) == "▲" && icon(mine.Window) == "✓"
 	})

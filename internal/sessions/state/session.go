@@ -34,13 +34,13 @@ type Status string
 
 // The statuses.
 const (
-	NeverRan   Status = wire.StatusNeverRan
+	NeverRan   Status = "neverRan" // clients see it as idle
 	Running    Status = wire.StatusRunning
 	Idle       Status = wire.StatusIdle
-	NeedsInput Status = wire.StatusNeedsInput
-	Success    Status = wire.StatusSuccess
+	NeedsInput Status = wire.StatusWaiting
+	Success    Status = wire.StatusDone
 	Failed     Status = wire.StatusFailed
-	Unsure     Status = wire.StatusUnsure
+	Unsure     Status = wire.StatusUnknown
 )
 
 // Statuses lists every status.

@@ -14,7 +14,7 @@
 //	1.700 file .grok/sessions/1/summary.json {…}
 //	2.000 answered
 //	3.000 restarted
-//	9.000 want success ok failed=1 title="Run it"
+//	9.000 want done ok failed=1 title="Run it"
 //
 // In payloads and lines {base} stands for the folder that holds home and project.
 // decided is what hookmux answered to the event before it of that name; answered

@@ -5,23 +5,23 @@ import "github.com/hookmux/hookmux/internal/wire"
 // codeTexts are codes of the daemon as people read them.
 var codeTexts = map[string]string{
 	wire.EndAnswered:      "answered",
-	wire.EndInWindow:      "answered in the agent's own window",
+	wire.EndInWindow:      "answered in the agent's terminal",
 	wire.EndAgentGone:     "the agent is gone",
-	wire.EndHookGone:      "the agent no longer waits",
-	wire.EndTimeOver:      "time is over",
-	wire.EndReleased:      "left to the agent's own prompt",
+	wire.EndHookGone:      "the agent stopped waiting",
+	wire.EndTimeOver:      "timed out",
+	wire.EndReleased:      "skipped; the agent asks in its own terminal",
 	wire.EndDaemonStopped: "the daemon stopped",
-	wire.EndAbandoned:     "nobody is there to answer any more",
-	wire.EndOverrun:       "the turn went on without an answer",
-	wire.EndLeftToHook:    "the hook that asked goes on without an answer",
+	wire.EndAbandoned:     "nobody is following the inbox any more",
+	wire.EndOverrun:       "the agent went on without an answer",
+	wire.EndLeftToHook:    "skipped; the hook that asked goes on without an answer",
 
 	wire.SkipOff:               "off",
-	wire.SkipCallerLeft:        "caller left",
-	wire.SkipDuplicateOpen:     "its twin is still being decided",
-	wire.SkipTooManyOfSession:  "too many requests of this session wait",
-	wire.SkipTooManyPushed:     "too many pushed requests wait",
+	wire.SkipCallerLeft:        "the caller hung up",
+	wire.SkipDuplicateOpen:     "the same call is already being decided",
+	wire.SkipTooManyOfSession:  "too many requests from this session are waiting",
+	wire.SkipTooManyPushed:     "too many pushed requests are waiting",
 	wire.SkipAgentReviews:      "the agent's own reviewer decides",
-	wire.SkipSameRequestBefore: "the same request came before, by its hooks or its editor",
+	wire.SkipSameRequestBefore: "the same request already came from its hooks or its editor",
 }
 
 // CodeText words how a request ended, or why nobody was asked. A code of another

@@ -31,7 +31,7 @@ func (s Style) Card(item *wire.InboxRequest, now time.Time) string {
 		b.WriteString(" " + s.dim("["+termsafe.Line(wire.ShortID(item.Session), 24)+"]"))
 	}
 	if item.Status == wire.InboxPending {
-		b.WriteString(s.dim(fmt.Sprintf("  since %s, %s left", span(now.Sub(item.CreatedAt)),
+		b.WriteString(s.dim(fmt.Sprintf("  waiting %s, %s left", span(now.Sub(item.CreatedAt)),
 			span(item.Deadline.Sub(now)))))
 	} else {
 		b.WriteString("  " + s.Ended(item))
@@ -54,22 +54,20 @@ func (s Style) wrapText(text string) string {
 	return b.String()
 }
 
-// windowItem is a question that stands in an agent's own window: where it can be
-// answered, and how to get there.
+// windowItem is a prompt in an agent's own terminal, with the way there.
 func (s Style) windowItem(item *wire.InboxRequest, now time.Time) string {
 	short := termsafe.Line(wire.ShortID(item.Session), 24)
 	return fmt.Sprintf("%s %s %s%s\n%s\n%s\n", s.bold("▲"),
 		s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)), s.dim("["+short+"]"),
-		s.dim("  since "+span(now.Sub(item.CreatedAt))), s.wrapText(termsafe.Line(item.Shown, 0)),
+		s.dim("  waiting "+span(now.Sub(item.CreatedAt))), s.wrapText(termsafe.Line(item.Shown, 0)),
 		s.dim("→ answer there: hookmux jump "+quote.Argument(short)))
 }
 
-// WindowOver says on one line that nobody is asked in an agent's own window any
-// more.
+// WindowOver says on one line that an agent no longer asks in its own terminal.
 func (s Style) WindowOver(item *wire.InboxRequest) string {
 	return fmt.Sprintf("%s %s  %s", s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)),
 		s.dim("["+termsafe.Line(wire.ShortID(item.Session), 24)+"]"),
-		s.yellow("asks no more: "+termsafe.Line(strings.TrimSuffix(item.Shown, "\n"), 120)))
+		s.yellow("no longer asks: "+termsafe.Line(strings.TrimSuffix(item.Shown, "\n"), 120)))
 }
 
 // Ended says on one line how a request ended.
@@ -90,11 +88,15 @@ func (s Style) Ended(item *wire.InboxRequest) string {
 // decidedWord says what was decided, as people say it.
 func decidedWord(d *wire.InboxDecision) string {
 	if d.Plan != "" {
-		return "plan " + d.Plan
+		return planWord(d.Plan)
 	}
 	switch d.Choice {
-	case "once", "always", "all":
-		return "approved " + d.Choice
+	case "once":
+		return "approved"
+	case "always":
+		return "approved for good"
+	case "all":
+		return "approved for the session"
 	case "deny":
 		return "denied"
 	case "answer":
@@ -103,7 +105,22 @@ func decidedWord(d *wire.InboxDecision) string {
 	return d.Choice
 }
 
-// inWords is what a person said beside yes or no.
+// planWord says what was decided about a plan.
+func planWord(mode string) string {
+	switch mode {
+	case "accept":
+		return "plan accepted"
+	case "auto":
+		return "plan accepted with auto-edit"
+	case "manual":
+		return "plan accepted, edits reviewed"
+	case "reject":
+		return "plan sent back"
+	}
+	return "plan: " + mode
+}
+
+// inWords is what you said besides yes or no.
 func inWords(d *wire.InboxDecision) string {
 	var words []string
 	for _, a := range d.Answers {
@@ -131,27 +148,35 @@ func Ways(item *wire.InboxRequest) string {
 			if len(item.Suggestions) > 0 {
 				ways = append(ways, "approve "+item.ID+" --suggestion N")
 			}
-		case "all", "bypass":
-			ways = append(ways, "approve "+item.ID+" --"+choice)
+		case "all":
+			ways = append(ways, "approve "+item.ID+" --session")
 		case "deny":
 			ways = append(ways, "hookmux deny "+item.ID)
 		case "answer":
-			ways = append(ways, "hookmux approve "+item.ID+" "+optionWords(len(item.Questions)))
-		default:
-			ways = append(ways, "hookmux plan "+item.ID+" "+choice)
+			ways = append(ways, "hookmux approve "+item.ID+" "+OptionWords(item))
+		case "accept":
+			ways = append(ways, "hookmux approve "+item.ID)
+		case "auto":
+			ways = append(ways, "approve "+item.ID+" --auto-edit")
+		case "manual":
+			ways = append(ways, "approve "+item.ID+" --review-edits")
+		case "reject":
+			ways = append(ways, "hookmux deny "+item.ID+" FEEDBACK")
 		}
 	}
 	return strings.Join(append(ways, "hookmux skip "+item.ID), " · ")
 }
 
-// optionWords say how options are named: with several questions, for which one.
-func optionWords(questions int) string {
+// OptionWords say how to write the answer to a question: with several questions, for
+// which one.
+func OptionWords(item *wire.InboxRequest) string {
+	questions := len(item.Questions)
 	if questions < 2 {
-		return "OPTION…"
+		return "ANSWER"
 	}
 	words := make([]string, questions)
 	for i := range words {
-		words[i] = fmt.Sprintf("%d=OPTION", i+1)
+		words[i] = fmt.Sprintf("%d=ANSWER", i+1)
 	}
 	return strings.Join(words, " ")
 }
@@ -160,13 +185,13 @@ func optionWords(questions int) string {
 func span(d time.Duration) string {
 	switch {
 	case d < time.Second:
-		return "0 s"
+		return "0s"
 	case d < 2*time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
+		return fmt.Sprintf("%ds", int(d.Seconds()))
 	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
+		return fmt.Sprintf("%dm", int(d.Minutes()))
 	}
-	return fmt.Sprintf("%d h", int(d.Hours()))
+	return fmt.Sprintf("%dh", int(d.Hours()))
 }
 
 // About is one line that says what a request is about; it may be cut, because

@@ -25,12 +25,22 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// With several questions it is said how an option is given to one of them.
+// Each way to accept a plan has its flag, and a plan is sent back with feedback.
+func TestWaysWithAPlan(t *testing.T) {
+	item := &wire.InboxRequest{ID: "kw4m", Choices: []string{"accept", "auto", "manual", "reject"}}
+	want := "hookmux approve kw4m · approve kw4m --auto-edit · approve kw4m --review-edits · hookmux deny kw4m FEEDBACK · " +
+		"hookmux skip kw4m"
+	if got := Ways(item); got != want {
+		t.Errorf("Ways = %q, want %q", got, want)
+	}
+}
+
+// With several questions it says how to answer each of them.
 func TestWaysToAnswer(t *testing.T) {
 	item := &wire.InboxRequest{ID: "kw4m", Choices: []string{"answer"}}
 	for n, want := range map[int]string{
-		1: "hookmux approve kw4m OPTION… · hookmux skip kw4m",
-		2: "hookmux approve kw4m 1=OPTION 2=OPTION · hookmux skip kw4m",
+		1: "hookmux approve kw4m ANSWER · hookmux skip kw4m",
+		2: "hookmux approve kw4m 1=ANSWER 2=ANSWER · hookmux skip kw4m",
 	} {
 		item.Questions = make([]event.Inquiry, n)
 		if got := Ways(item); got != want {
@@ -45,8 +55,8 @@ func TestEndedInWords(t *testing.T) {
 		"denied by me, delivered: use staging": {Choice: "deny", By: "me", Outcome: "delivered", Reason: "use staging"},
 		"answered by me, confirmed: blue; round, flat": {Choice: "answer", By: "me", Outcome: "confirmed", Answers: []event.QuestionAnswer{
 			{Options: []string{"blue"}}, {Options: []string{"round", "flat"}}}},
-		"plan reject by me, delivered: smaller": {Choice: "plan", Plan: "reject", By: "me", Outcome: "delivered", Reason: "smaller", Feedback: "smaller"},
-		"approved once by me, delivered":        {Choice: "once", By: "me", Outcome: "delivered"},
+		"plan sent back by me, delivered: smaller": {Choice: "plan", Plan: "reject", By: "me", Outcome: "delivered", Reason: "smaller", Feedback: "smaller"},
+		"approved by me, delivered":                {Choice: "once", By: "me", Outcome: "delivered"},
 	} {
 		if got := (Style{}).Ended(&wire.InboxRequest{Decision: &d}); got != want {
 			t.Errorf("%q, not %q; want got == want", got, want)

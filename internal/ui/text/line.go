@@ -40,7 +40,7 @@ func (s Style) cyan(t string) string   { return s.paint("36", t) }
 func (s Style) Entry(entry *wire.Entry) string {
 	var ev event.Event
 	if err := json.Unmarshal(entry.Event, &ev); err != nil {
-		return s.red("an event that cannot be read: " + termsafe.Line(err.Error(), 120))
+		return s.red("unreadable event: " + termsafe.Line(err.Error(), 120))
 	}
 	return s.Event(&ev, entry.Outcome)
 }
@@ -48,13 +48,13 @@ func (s Style) Entry(entry *wire.Entry) string {
 // Event is one event on one line.
 func (s Style) Event(ev *event.Event, outcome *wire.Outcome) string {
 	var b strings.Builder
-	b.WriteString(s.dim(ev.Time.Local().Format("15:04:05.000")))
-	fmt.Fprintf(&b, " %s %s", s.agentName(ev.Agent), pad(termsafe.Line(kindWord(ev), 32), 24))
+	b.WriteString(s.dim(ev.Time.Local().Format(lineTime)))
+	fmt.Fprintf(&b, " %s %s", s.agentName(ev.Agent), pad(termsafe.Line(kindWord(ev), kindWidth), kindWidth))
 	session := ""
-	if ev.Session != "" {
+	if ev.Session != "" && (s.Width == 0 || s.Width >= 100) {
 		session = "[" + termsafe.Line(wire.ShortID(ev.Session), 24) + "]"
 	}
-	if label := Label(ev); label != "" {
+	if label := Label(ev); label != "" && label != kindWord(ev) {
 		b.WriteString(" " + termsafe.Line(label, s.labelWidth(len(session)+1)))
 	}
 	if session != "" {
@@ -70,15 +70,22 @@ func (s Style) Event(ev *event.Event, outcome *wire.Outcome) string {
 		b.WriteString(" " + s.yellow(mark))
 	}
 	if outcome != nil {
-		b.WriteString(s.Outcome(outcome, false))
+		came := s.Outcome(outcome, false)
+		if s.Width > 0 && came != "" && termsafe.Width(plain(b.String()+came)) > s.Width {
+			came = "\n" + strings.Repeat(" ", beforeAgent) + strings.TrimPrefix(came, " ")
+		}
+		b.WriteString(came)
 	}
 	return b.String()
 }
 
-// What the label of an event has at most and at least, and what stands before it.
+// The columns of a line: when, the agent, what happened. What it's about follows.
 const (
+	lineTime              = "Jan 02 15:04:05"
+	agentWidth, kindWidth = 11, 18
+	beforeAgent           = len(lineTime) + 1
+	beforeLabel           = beforeAgent + agentWidth + 1 + kindWidth + 1
 	labelMost, labelLeast = 100, 30
-	beforeLabel           = len("15:04:05.000 claude   tool.permission.request  ")
 )
 
 // labelWidth is how much of a label fits beside so many columns that follow it.
@@ -89,9 +96,25 @@ func (s Style) labelWidth(behind int) int {
 	return min(labelMost, max(labelLeast, s.Width-beforeLabel-behind))
 }
 
-// kindWord is what an event is: its kind, or of hookmux's own what it calls them.
+// kindWords are the kinds of events as people say them.
+var kindWords = map[event.Kind]string{
+	event.SessionStart: "session started", event.SessionEnd: "session ended", event.SessionTitle: "new title",
+	event.TurnStart: "prompt", event.TurnEnd: "turn done",
+	event.ToolBefore: "tool call", event.ToolAfter: "tool done",
+	event.PermissionRequest: "permission request", event.PermissionResolved: "permission answer",
+	event.SubagentStart: "subagent started", event.SubagentEnd: "subagent done",
+	event.CompactBefore: "compacting", event.CompactAfter: "compacted",
+	event.UserAttention: "needs attention", event.UserQuestion: "question", event.UserPlan: "plan",
+	event.ModelBefore: "model request", event.ModelAfter: "model response",
+	event.FileChanged: "file changed",
+}
+
+// kindWord says what happened, or the agent's own word for what has no kind.
 func kindWord(ev *event.Event) string {
-	if ev.Agent == wire.OwnAgent && ev.Kind == event.Other && ev.Native != "" {
+	if word, ok := kindWords[ev.Kind]; ok {
+		return word
+	}
+	if ev.Kind == event.Other && ev.Native != "" {
 		return ev.Native
 	}
 	return string(ev.Kind)
@@ -99,7 +122,7 @@ func kindWord(ev *event.Event) string {
 
 // agentName is an agent's name in a column, in a colour of its own.
 func (s Style) agentName(name string) string {
-	return s.paint(agentColour(name), pad(termsafe.Line(name, 12), 8))
+	return s.paint(agentColour(name), pad(termsafe.Line(name, agentWidth), agentWidth))
 }
 
 // agentColour is none of those that say how something went.
@@ -126,7 +149,7 @@ func failure(ev *event.Event) string {
 func marks(ev *event.Event) []string {
 	var list []string
 	if ev.Nested {
-		list = append(list, "(below a hook)")
+		list = append(list, "(inside a hook)")
 	}
 	if ev.Truncated {
 		list = append(list, "(cut)")
@@ -144,7 +167,7 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 	var parts []string
 	if len(o.Decision) > 0 {
 		if err := json.Unmarshal(o.Decision, &d); err != nil {
-			parts = append(parts, s.red("a decision that cannot be read: "+termsafe.Line(err.Error(), 120)))
+			parts = append(parts, s.red("unreadable decision: "+termsafe.Line(err.Error(), 120)))
 		}
 	}
 	switch d.Verdict {
@@ -206,11 +229,11 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 	}
 	what := termsafe.Line(strings.TrimSpace(o.Native+" "+o.Tool), 60)
 	decided := o.Time.Add(time.Duration(o.TookUS) * time.Microsecond)
-	return s.dim(decided.Local().Format("15:04:05.000")) + " " + s.agentName(o.Agent) + " " +
-		pad("→ "+what, 24) + " " + text + " " + s.dim(fmt.Sprintf("(%s)", formatMicros(o.TookUS)))
+	return s.dim(decided.Local().Format(lineTime)) + " " + s.agentName(o.Agent) + " " +
+		pad("→ "+what, kindWidth) + " " + text + " " + s.dim(fmt.Sprintf("(%s)", formatMicros(o.TookUS)))
 }
 
-// WouldHave says what a only logged hook would have done.
+// WouldHave says what a hook in log mode would have done.
 func WouldHave(w *wire.Would) string {
 	what := map[wire.WouldCode]string{
 		wire.WouldDeny: "denied", wire.WouldAsk: "asked", wire.WouldChange: "changed the call",
@@ -269,15 +292,15 @@ func Label(ev *event.Event) string {
 	return ""
 }
 
-// answerLabel says what a person answered, and to whom.
+// answerLabel says what you answered, and to whom.
 func answerLabel(ev *event.Event) string {
 	var said struct{ Request, Agent, Session, Tool, Kind, Verdict, Reason string }
 	if json.Unmarshal(ev.Raw, &said) != nil || said.Verdict == "" {
 		return ""
 	}
-	what := "a person said " + said.Verdict
+	what := "you said " + said.Verdict
 	if said.Kind == "question" && said.Verdict == "allow" {
-		what = "a person answered"
+		what = "you answered"
 	}
 	label := fmt.Sprintf("%s to %s, %s", what, said.Request, strings.TrimSpace(said.Agent+" "+said.Tool))
 	if said.Session != "" {
@@ -289,7 +312,7 @@ func answerLabel(ev *event.Event) string {
 	return label
 }
 
-// refusedLabel says what somebody tried that is a person's to do.
+// refusedLabel says what was refused because it's for you to do.
 func refusedLabel(ev *event.Event) string {
 	var said struct{ Method, Reason string }
 	if json.Unmarshal(ev.Raw, &said) != nil || said.Method == "" {

@@ -16,13 +16,13 @@ func (s Style) ReplyLines(result *wire.InboxReplyResult) (lines []string, delive
 	switch {
 	case result.Outcome == wire.ReplyDelivered:
 	case result.Outcome == wire.ReplyAlready && result.By != "":
-		line("%s: too late, decided by %s", result.ID, result.By)
+		line("%s: too late, %s already decided", result.ID, result.By)
 		return lines, false
 	case result.Outcome == wire.ReplyAlready:
-		line("%s: too late: %s", result.ID, result.Why)
+		line("%s: too late: %s", result.ID, CodeText(result.Why))
 		return lines, false
 	case result.Outcome == wire.ReplyExpired:
-		line("%s: nobody waits for the answer any more: %s", result.ID, result.Why)
+		line("%s: too late, the request is gone: %s", result.ID, CodeText(result.Why))
 		return lines, false
 	default:
 		line("%s", result.Why)
@@ -33,13 +33,13 @@ func (s Style) ReplyLines(result *wire.InboxReplyResult) (lines []string, delive
 		decision.By, yours.Decision = "you", &decision
 		lines = append(lines, termsafe.Line(result.ID, 0)+": "+s.Ended(&yours)) // safe, and perhaps coloured
 	} else {
-		line("%s: %s", result.ID, result.Why)
+		line("%s: %s", result.ID, CodeText(result.Why))
 	}
 	for _, less := range result.Degraded {
-		line("the agent does not hear all of it: %s", less)
+		line("the agent doesn't get all of it: %s", less)
 	}
 	if g := result.Permission; g != nil {
-		line("from now on allowed: %s (%s); `hookmux permissions remove %s` takes it back", g.Rule, g.Reach, g.ID)
+		line("saved permission %[3]s: %[1]s (%[2]s); `hookmux permissions remove %[3]s` removes it", g.Rule, g.Reach, g.ID)
 	}
 	return lines, true
 }

@@ -19,18 +19,16 @@ func (s Style) status(one *wire.Session) string {
 		return s.dim("- ended")
 	}
 	switch one.Status {
-	case wire.StatusNeedsInput:
-		return s.yellow("▲ waits")
+	case wire.StatusWaiting:
+		return s.yellow("▲ waiting")
 	case wire.StatusRunning:
-		return s.cyan("● runs")
-	case wire.StatusSuccess:
+		return s.cyan("● running")
+	case wire.StatusDone:
 		return s.green("✓ done")
 	case wire.StatusFailed:
 		return s.red("✗ failed")
-	case wire.StatusUnsure:
-		return s.dim("? unsure")
-	case wire.StatusNeverRan:
-		return s.dim("· new")
+	case wire.StatusUnknown:
+		return s.dim("? unknown")
 	}
 	return "○ idle"
 }
@@ -56,7 +54,7 @@ func Doing(one *wire.Session) string {
 		return ""
 	case t.Ended == nil:
 		if one.Subagents > 0 && one.Tool == "" {
-			return fmt.Sprintf("%d %s at work", one.Subagents, plural(one.Subagents, "subagent", "subagents"))
+			return fmt.Sprintf("%d %s running", one.Subagents, plural(one.Subagents, "subagent", "subagents"))
 		}
 		return one.Tool
 	}
@@ -74,7 +72,7 @@ func Doing(one *wire.Session) string {
 func endWords(reason string) string {
 	switch reason {
 	case "prompt_input_exit", "exit", "quit":
-		return "you left it"
+		return "you quit"
 	case "other":
 		return "no reason given"
 	case "clear":
@@ -133,8 +131,7 @@ func placeOf(one *wire.Session) string {
 }
 
 // Sessions is a line a session. width is the terminal's: columns that matter
-// less give way first, what a session does now never goes. 0 cuts only what is
-// endless.
+// less give way first, the activity never goes. 0 cuts only what is endless.
 func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width int) {
 	if len(list) == 0 {
 		return
@@ -178,15 +175,15 @@ const (
 	columnAgent
 	columnID
 	columnTitle
-	columnFor
-	columnWhere
-	columnIn
-	columnNow
+	columnAge
+	columnPane
+	columnDir
+	columnActivity
 )
 
 func newSessionTable() *sessionTable {
 	t := &sessionTable{}
-	for _, head := range []string{"STATUS", "AGENT", "ID", "TITLE", "FOR", "WHERE", "IN", "NOW"} {
+	for _, head := range []string{"STATUS", "AGENT", "ID", "TITLE", "AGE", "PANE", "DIR", "ACTIVITY"} {
 		t.columns = append(t.columns, &sessionColumn{head: head, width: len(head)})
 	}
 	return t
@@ -213,9 +210,9 @@ func (t *sessionTable) totalWidth() int {
 
 const columnGap = 2
 
-// fitWidth makes columns narrower, or leaves them out, until a line fits: the id
-// first, which any other name replaces, then the place, then all but a piece of
-// the title. NOW keeps what is left.
+// fitWidth makes columns narrower, or leaves them out, until a line fits: first the
+// folder and the pane, then all but a piece of the title. The ID goes last: other commands
+// take it. ACTIVITY keeps what's left.
 func (t *sessionTable) fitWidth(width int) {
 	if width <= 0 {
 		return
@@ -226,18 +223,18 @@ func (t *sessionTable) fitWidth(width int) {
 			c.width = max(min(c.width, to), min(c.width, t.columns[column].width-(t.totalWidth()-width)))
 		}
 	}
-	natural := map[int]int{columnNow: t.columns[columnNow].width, columnTitle: t.columns[columnTitle].width}
+	natural := map[int]int{columnActivity: t.columns[columnActivity].width, columnTitle: t.columns[columnTitle].width}
 	defer func() { // what became free is used
-		for _, column := range []int{columnNow, columnTitle} {
+		for _, column := range []int{columnActivity, columnTitle} {
 			c := t.columns[column]
 			c.width += max(0, min(width-t.totalWidth(), natural[column]-c.width))
 		}
 	}()
 	drop := func(column int) func() { return func() { t.columns[column].gone = true } }
 	for _, step := range []func(){
-		shrink(columnNow, 48), shrink(columnTitle, 32), drop(columnID), shrink(columnNow, 32), shrink(columnTitle, 24),
-		drop(columnIn), drop(columnWhere), shrink(columnNow, 24), shrink(columnTitle, 12), shrink(columnNow, 16),
-		drop(columnFor), shrink(columnTitle, 6), shrink(columnNow, 8),
+		shrink(columnActivity, 48), shrink(columnTitle, 32), shrink(columnActivity, 32), shrink(columnTitle, 24), drop(columnDir),
+		drop(columnPane), shrink(columnActivity, 24), shrink(columnTitle, 12), shrink(columnActivity, 16), drop(columnAge),
+		drop(columnID), shrink(columnTitle, 6), shrink(columnActivity, 8),
 	} {
 		if t.totalWidth() <= width {
 			return
@@ -303,7 +300,7 @@ func deciderText(one *wire.Session) string {
 	if one.Reviewer != event.ReviewerAgent || one.Agent == "" {
 		return ""
 	}
-	return strings.ToUpper(one.Agent[:1]) + one.Agent[1:] + "'s own reviewer decides; you are not asked"
+	return strings.ToUpper(one.Agent[:1]) + one.Agent[1:] + "'s own reviewer decides; you're not asked"
 }
 
 // modeText is the session's permission mode. Agents tell it with their events: one
@@ -312,7 +309,7 @@ func modeText(one *wire.Session) string {
 	if one.Mode == "" || one.Ended != nil || one.Turn != nil && one.Turn.Ended == nil {
 		return termsafe.Line(one.Mode, 60)
 	}
-	return termsafe.Line(one.Mode, 60) + ", as it said last"
+	return termsafe.Line(one.Mode, 60) + " (as last reported)"
 }
 
 // Session is everything about one session.
@@ -320,7 +317,7 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 	one := &d.Session
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s %s\n", s.dim(pad(name, 10)), value)
+			fmt.Fprintf(w, "%s %s\n", s.dim(pad(name, 11)), value)
 		}
 	}
 	title := one.Title
@@ -334,15 +331,15 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 	line("mode", modeText(one))
 	line("approvals", termsafe.Line(deciderText(one), 120))
 	line("folder", termsafe.Line(one.Cwd, 0))
-	line("place", termsafe.Line(placeOf(one), 60))
+	line("pane", termsafe.Line(placeOf(one), 60))
 	line("started", Moment(one.StartedAt, now)+" ("+ago(now.Sub(one.StartedAt))+" ago)")
 	if one.Ended != nil {
 		line("ended", Moment(*one.Ended, now)+" "+termsafe.Line(endWords(one.EndReason), 100))
 	}
 	for _, ask := range one.Asks {
-		line("waits for", termsafe.Line(ask, 200))
+		line("waiting for", termsafe.Line(ask, 200))
 	}
-	line("now", termsafe.Line(one.Tool, 120))
+	line("activity", termsafe.Line(one.Tool, 120))
 	turns := d.Earlier
 	if one.Turn != nil {
 		turns = append(turns[:len(turns):len(turns)], *one.Turn)
@@ -354,7 +351,7 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 		}
 	}
 	if len(d.Errors) > 0 {
-		fmt.Fprintf(w, "\n%s\n", s.dim("calls that failed"))
+		fmt.Fprintf(w, "\n%s\n", s.dim("failed calls"))
 		for _, e := range d.Errors {
 			fmt.Fprintf(w, "  %s  %s  %s\n", Moment(e.Time, now), termsafe.Line(e.Tool, 80),
 				s.red(failureWords(e.Text, e.Exit)))
@@ -363,7 +360,7 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 	if len(d.Helpers) > 0 {
 		fmt.Fprintf(w, "\n%s\n", s.dim("subagents"))
 		for _, h := range d.Helpers {
-			state := "at work"
+			state := "running"
 			if h.Ended != nil {
 				state = ago(h.Ended.Sub(h.Started))
 			}
@@ -378,7 +375,7 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 		}
 	}
 	if t := one.Turn; t != nil && t.Summary != "" {
-		fmt.Fprintf(w, "\n%s\n  %s\n", s.dim("last words"), termsafe.Line(withoutMarkup(t.Summary), 0))
+		fmt.Fprintf(w, "\n%s\n  %s\n", s.dim("final message"), termsafe.Line(withoutMarkup(t.Summary), 0))
 	}
 	fmt.Fprintf(w, "\n%s\n", s.dim("resume"))
 	switch {

@@ -15,11 +15,11 @@ import (
 func TestSessionsFitTheTerminal(t *testing.T) {
 	long := strings.Repeat("refactor the shopping cart ", 5)
 	list := []wire.Session{
-		{ID: "c5acb495-1111-4222-8333-444455556666", Agent: "claude", Status: "needsInput", Title: long, Pane: "%12", Mux: "tmux",
+		{ID: "c5acb495-1111-4222-8333-444455556666", Agent: "claude", Status: "waiting", Title: long, Pane: "%12", Mux: "tmux",
 			Cwd: "/home/user/projects/shop", Asks: []string{"Bash: npm test -- --grep payments"}},
 		{ID: "0199a1b2-3c4d-7eee-8fff-000011112222", Agent: "codex", Status: "running", Title: "deploy", Tool: "Bash: make deploy",
 			Cwd: "/home/user/projects/infrastructure", Turn: &wire.Turn{}},
-		{ID: "ses_5f3a1b2c4d5e", Agent: "opencode", Status: "success", Title: "購物車重構購物車重構購物車重構購物車重構", Cwd: "/p",
+		{ID: "ses_5f3a1b2c4d5e", Agent: "opencode", Status: "done", Title: "購物車重構購物車重構購物車重構購物車重構", Cwd: "/p",
 			Turn: &wire.Turn{Ended: &noon, Summary: "Bash is not needed: " + long}},
 	}
 	for i := range list {
@@ -32,8 +32,8 @@ func TestSessionsFitTheTerminal(t *testing.T) {
 		var b bytes.Buffer
 		(Style{Color: true}).Sessions(&b, list, noon.Add(time.Hour), width)
 		lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
-		if len(lines) != 4 || !strings.Contains(lines[0], "NOW") || !strings.Contains(lines[0], "STATUS") {
-			t.Fatalf("%d columns: want a head with STATUS and NOW and 3 lines, got\n%s", width, b.String())
+		if len(lines) != 4 || !strings.Contains(lines[0], "ACTIVITY") || !strings.Contains(lines[0], "STATUS") {
+			t.Fatalf("%d columns: want a head with STATUS and ACTIVITY and 3 lines, got\n%s", width, b.String())
 		}
 		for i, line := range lines {
 			if n := termsafe.Width(plain(line)); n > width {
@@ -45,7 +45,7 @@ func TestSessionsFitTheTerminal(t *testing.T) {
 		}
 	}
 	for width, want := range map[int]string{
-		60: "STATUS   AGENT     TITLE         FOR   NOW", 240: "STATUS   AGENT     ID",
+		80: "STATUS     AGENT     ID             TITLE         AGE   ACTIVITY", 240: "STATUS     AGENT     ID",
 	} {
 		var b bytes.Buffer
 		(Style{}).Sessions(&b, list, noon.Add(time.Hour), width)
@@ -64,7 +64,7 @@ func TestSessionInWords(t *testing.T) {
 		Turn: &wire.Turn{Started: noon, Ended: &ended, Result: "interrupted", ExitCode: 1}}
 	var b bytes.Buffer
 	Style{}.Session(&b, &wire.SessionDetail{Session: one}, ended, "")
-	for _, want := range []string{"\n  – 12:00:01  1m0s  interrupted\n", "default, as it said last",
+	for _, want := range []string{"\n  – 12:00:01  1m0s  interrupted\n", "default (as last reported)",
 		"\nresume\n  hookmux resume s1\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, b.String())
@@ -73,7 +73,7 @@ func TestSessionInWords(t *testing.T) {
 	one.Turn = nil
 	one.Ended = &ended
 	for reason, want := range map[string]string{
-		"prompt_input_exit": "you left it", "exit": "you left it", "other": "no reason given", "bye_bye": "bye bye",
+		"prompt_input_exit": "you quit", "exit": "you quit", "other": "no reason given", "bye_bye": "bye bye",
 		"the process is gone": "the process is gone",
 	} {
 		one.EndReason = reason

@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,99 +12,208 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Status shows the daemon's state.
-func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
-	fmt.Fprintf(w, "%s  pid %d, version %s, up %s\n", s.bold("daemon"), info.PID, termsafe.Line(info.Version, 40),
-		ago(time.Duration(info.Uptime*float64(time.Second))))
-	fmt.Fprintf(w, "     socket %s\n", termsafe.Line(info.Socket, 200))
-	fmt.Fprintf(w, "     settings %s, state %s\n", termsafe.Line(info.Config, 200), termsafe.Line(info.State, 200))
-	c := info.Counts
-	fmt.Fprintf(w, "     %d %s, %d decided, %d denied", c.Events, plural(int(c.Events), "event", "events"),
-		c.Decided, c.Denied)
-	if c.Waiting > 0 {
-		fmt.Fprintf(w, ", %d waiting", c.Waiting)
+// StatusReport is everything `hookmux status` shows.
+type StatusReport struct {
+	Info     *wire.Info // nil while no daemon runs
+	NoDaemon string     // why none runs
+	Agents   []HookedAgent
+	Problems []wire.Problem
+	Notes    []string // worth knowing, and nothing wrong
+	All      bool     // also paths, and agents that aren't here
+}
+
+// HookedAgent is an agent that was found on this machine.
+type HookedAgent struct {
+	Name   string
+	Hooked string // "hooked", "not hooked", or what's the matter
+	Wrong  bool
+}
+
+// Status shows what's wrong first, then the agents, the inbox and the daemon.
+func (s Style) Status(w io.Writer, r *StatusReport, now time.Time) {
+	s.verdict(w, r)
+	s.statusAgents(w, r, now)
+	if info := r.Info; info != nil {
+		s.statusModes(w, info, now)
+		s.statusDaemon(w, info, r.All)
+	} else {
+		s.statusRow(w, "daemon", r.NoDaemon)
 	}
-	if c.Undrained > 0 {
-		fmt.Fprintf(w, ", %d not yet in the journal", c.Undrained)
+	for _, note := range r.Notes {
+		s.statusRow(w, "note", termsafe.Line(note, 400))
 	}
-	fmt.Fprintf(w, ", journal %s\n", size(c.Journal))
-	if info.Root {
-		fmt.Fprintf(w, "%s\n", s.yellow("root hookmux runs as root: agents that run as root, too, can approve their "+
-			"own requests"))
+}
+
+// verdict says what's wrong and how to fix it, or that all is good.
+func (s Style) verdict(w io.Writer, r *StatusReport) {
+	hooked := slices.ContainsFunc(r.Agents, func(a HookedAgent) bool { return a.Hooked != notHooked }) ||
+		r.Info != nil && slices.ContainsFunc(r.Info.Agents, func(a wire.AgentInfo) bool { return a.Last != nil })
+	switch n := len(r.Problems); {
+	case n > 0:
+		fmt.Fprintln(w, s.red(fmt.Sprintf("%d %s", n, plural(n, "problem", "problems"))))
+		for i := range r.Problems {
+			fmt.Fprintln(w, "     "+s.Problem(&r.Problems[i]))
+		}
+	case !hooked:
+		fmt.Fprintln(w, s.yellow("no agent is hooked yet; run `hookmux setup`"))
+	default:
+		fmt.Fprintln(w, s.green("all good"))
 	}
+	fmt.Fprintln(w)
+}
+
+// notHooked is the word for an agent without our hooks.
+const notHooked = "not hooked"
+
+// NewHookedAgent says in a word how an agent is hooked. running is how many of its hooks
+// run; wrong says why not all of them do.
+func NewHookedAgent(name string, hooked bool, running int, wrong string) HookedAgent {
+	a := HookedAgent{Name: name, Hooked: notHooked, Wrong: wrong != ""}
+	switch {
+	case wrong != "" && running == 0:
+		a.Hooked = "hooked, but no hooks run"
+	case wrong != "":
+		a.Hooked = "hooked, but not all hooks run"
+	case hooked:
+		a.Hooked = "hooked"
+	}
+	return a
+}
+
+const statusLabel = 9
+
+// statusRow is a label with a text that wraps beside it.
+func (s Style) statusRow(w io.Writer, label, text string) {
+	fmt.Fprintln(w, s.bold(pad(label, statusLabel))+Wrap(text, s.Width, statusLabel))
+}
+
+// statusAgents lists the agents that are here, or that reported something.
+func (s Style) statusAgents(w io.Writer, r *StatusReport, now time.Time) {
+	agents := map[string]*wire.AgentInfo{}
+	var absent []string
+	list := slices.Clone(r.Agents)
+	if r.Info != nil {
+		for i := range r.Info.Agents {
+			a := &r.Info.Agents[i]
+			agents[a.Name] = a
+			if slices.ContainsFunc(r.Agents, func(h HookedAgent) bool { return h.Name == a.Name }) {
+				continue
+			}
+			if a.Last == nil {
+				absent = append(absent, termsafe.Line(a.Name, 24))
+				continue
+			}
+			list = append(list, HookedAgent{Name: a.Name}) // `hookmux run`, or another program
+		}
+	}
+	width := 0
+	for i := range list {
+		width = max(width, termsafe.Width(termsafe.Line(list[i].Name, 24)))
+	}
+	label := "agents"
+	for i := range list {
+		var parts []string
+		if list[i].Hooked != "" {
+			parts = append(parts, list[i].Hooked)
+		}
+		if a := agents[list[i].Name]; a != nil {
+			switch {
+			case a.Last != nil:
+				parts = append(parts, fmt.Sprintf("%d %s", a.Events, plural(int(a.Events), "event", "events")),
+					"last "+ago(now.Sub(*a.Last))+" ago")
+			case list[i].Hooked != notHooked:
+				parts = append(parts, "no events yet")
+			}
+			if r.All && a.Version != "" {
+				parts = append(parts, "version "+termsafe.Line(a.Version, 24))
+			}
+			if r.All && a.Program != "" {
+				parts = append(parts, termsafe.Line(a.Program, 120))
+			}
+		}
+		line := pad(termsafe.Line(list[i].Name, 24), width) + "  " + strings.Join(parts, ", ")
+		if list[i].Wrong {
+			fmt.Fprintln(w, s.bold(pad(label, statusLabel))+s.red(Wrap(line, s.Width, statusLabel)))
+		} else {
+			s.statusRow(w, label, line)
+		}
+		label = ""
+	}
+	if len(list) == 0 {
+		s.statusRow(w, label, "none found on this machine")
+	}
+	if r.All && len(absent) > 0 {
+		s.statusRow(w, "", "not here: "+strings.Join(absent, ", "))
+	}
+}
+
+// statusModes says what's waiting, and what's off, paused or only logs.
+func (s Style) statusModes(w io.Writer, info *wire.Info, now time.Time) {
 	if o := info.Off; o != nil {
 		until := "until `hookmux on`"
 		if o.Until != nil {
 			until = "until " + Moment(*o.Until, now)
 		}
-		fmt.Fprintf(w, "%s\n", s.yellow("off  everything is answered neutrally, "+until))
+		fmt.Fprintln(w, s.yellow(pad("off", statusLabel)+Wrap("all hooks, guards and rules are off "+until, s.Width,
+			statusLabel)))
 	}
 	if f := info.Inbox; f.Waiting > 0 || f.Windows > 0 || f.Away {
-		line := fmt.Sprintf("inbox %d %s for you", f.Waiting, plural(f.Waiting, "request waits", "requests wait"))
+		line := fmt.Sprintf("%d %s waiting", f.Waiting, plural(f.Waiting, "request", "requests"))
 		if f.Windows > 0 {
-			line += fmt.Sprintf(", %d in agents' own windows", f.Windows)
+			line += fmt.Sprintf(", %d in agents' own terminals", f.Windows)
 		}
 		if f.Away {
-			line += "; you are away"
+			line += "; you're away"
 		}
-		fmt.Fprintln(w, s.yellow(line))
+		fmt.Fprintln(w, s.yellow(pad("inbox", statusLabel)+line))
 	}
-	for _, n := range info.Pauses {
-		fmt.Fprintf(w, "%s\n", s.yellow("pause  "+termsafe.Line(n.Name, 60)+" only logs for "+
-			ago(n.Until.Sub(now))+" more, until "+Moment(n.Until, now)))
+	for _, p := range info.Pauses {
+		fmt.Fprintln(w, s.yellow(pad("paused", statusLabel)+Wrap(termsafe.Line(p.Name, 60)+" only logs for "+
+			ago(p.Until.Sub(now))+" more, until "+Moment(p.Until, now), s.Width, statusLabel)))
 	}
-	if len(info.LogOnly) > 0 {
-		fmt.Fprintf(w, "%s\n", s.bold("log"))
-	}
-	for _, m := range info.LogOnly {
-		line := pad(termsafe.Line(m.Hook, 40), 20) + " judges and changes nothing"
+	for i, m := range info.LogOnly {
+		label := ""
+		if i == 0 {
+			label = "log mode"
+		}
+		line := termsafe.Line(m.Hook, 40)
 		name, isGuard := hook.GuardName(m.Hook)
 		switch {
 		case m.Would > 0 && isGuard:
-			line += fmt.Sprintf("; would have stopped %d %s since %s; on: hookmux guard on %s", m.Would,
+			line += fmt.Sprintf(" would have blocked %d %s since %s; `hookmux guard on %s` blocks them", m.Would,
 				plural(int(m.Would), "call", "calls"), Moment(info.Started, now), termsafe.Line(name, 40))
 		case m.Would > 0:
-			line += fmt.Sprintf("; would have had a say in %d %s", m.Would, plural(int(m.Would), "call", "calls"))
-		}
-		fmt.Fprintln(w, "     "+line)
-	}
-	fmt.Fprintf(w, "%s\n", s.bold("agents"))
-	var absent []string
-	for _, a := range info.Agents {
-		line := pad(termsafe.Line(a.Name, 24), 10)
-		switch {
-		case a.Last != nil:
-			line += fmt.Sprintf(" %d %s, last %s ago", a.Events, plural(int(a.Events), "event", "events"),
-				ago(now.Sub(*a.Last)))
-		case a.Program != "":
-			line += " no event yet"
+			line += fmt.Sprintf(" would have matched %d %s", m.Would, plural(int(m.Would), "call", "calls"))
 		default:
-			absent = append(absent, termsafe.Line(a.Name, 24))
-			continue
+			line += " only logs"
 		}
-		if a.Version != "" {
-			line += ", version " + termsafe.Line(a.Version, 24)
-		}
-		if a.Program != "" {
-			line += "  " + s.dim(termsafe.Line(a.Program, 120))
-		}
-		fmt.Fprintln(w, "     "+line)
-	}
-	if len(absent) > 0 {
-		fmt.Fprintln(w, "     "+s.dim("not found on PATH: "+strings.Join(absent, ", ")))
-	}
-	if len(info.Problems) == 0 {
-		fmt.Fprintln(w, s.green("nothing is wrong"))
-		return
-	}
-	fmt.Fprintln(w, s.red(fmt.Sprintf("%d %s", len(info.Problems), plural(len(info.Problems), "problem", "problems"))))
-	for i := range info.Problems {
-		fmt.Fprintln(w, "     "+s.Problem(&info.Problems[i]))
+		s.statusRow(w, label, line)
 	}
 }
 
-// Problem is one thing that is wrong, with what to do. Its lines but the first are
-// indented to stand below "     ✗ ".
+// statusDaemon says how the daemon does.
+func (s Style) statusDaemon(w io.Writer, info *wire.Info, all bool) {
+	s.statusRow(w, "daemon", fmt.Sprintf("running, pid %d, version %s, up %s", info.PID, termsafe.Line(info.Version, 40),
+		ago(time.Duration(info.Uptime*float64(time.Second)))))
+	c := info.Counts
+	line := fmt.Sprintf("%d %s, %d decided, %d denied", c.Events, plural(int(c.Events), "event", "events"),
+		c.Decided, c.Denied)
+	if c.Undrained > 0 {
+		line += fmt.Sprintf(", %d not yet in the journal", c.Undrained)
+	}
+	s.statusRow(w, "", line+", journal "+size(c.Journal))
+	if all {
+		s.statusRow(w, "", "socket "+termsafe.Line(info.Socket, 200))
+		s.statusRow(w, "", "settings "+termsafe.Line(info.Config, 200)+", state "+termsafe.Line(info.State, 200))
+	}
+	if info.Root {
+		fmt.Fprintln(w, s.yellow(pad("root", statusLabel)+Wrap("hookmux runs as root: agents that also run as root can "+
+			"approve their own requests", s.Width, statusLabel)))
+	}
+}
+
+// Problem is one thing that's wrong, with what to do. All lines but the first are
+// indented to line up with "     ✗ ".
 func (s Style) Problem(p *wire.Problem) string {
 	line := Wrap(termsafe.Line(p.What, 400), s.Width, 7)
 	if p.Count > 1 {

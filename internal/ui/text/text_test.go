@@ -39,53 +39,53 @@ func TestEventLines(t *testing.T) {
 		out  *wire.Outcome
 		want string
 	}{
-		{"bare", event.Event{}, nil, "                                 "},
+		{"bare", event.Event{}, nil, "                              "},
 		{"a command", event.Event{Agent: "claude", Kind: event.ToolBefore, Session: "0198-abcdefgh12345678",
 			Tool: &event.Tool{Name: "Bash", Commands: []string{"ls", "pwd"}}}, nil,
-			"claude   tool.before              Bash: ls ; pwd [0198-abc]"},
+			"claude      tool call          Bash: ls ; pwd [0198-abc]"},
 		{"a path", event.Event{Agent: "grok", Kind: event.ToolAfter, Tool: &event.Tool{Name: "edit", Writes: []string{"/home/u/project/src/main.go"}}}, nil,
-			"grok     tool.after               edit src/main.go"},
+			"grok        tool done          edit src/main.go"},
 		{"a call that failed", event.Event{Agent: "codex", Kind: event.ToolAfter, Error: "exit code 2",
 			Tool: &event.Tool{Name: "Bash", Commands: []string{"make"}, Failed: true}}, nil,
-			"codex    tool.after               Bash: make ✗ failed: exit code 2"},
+			"codex       tool done          Bash: make ✗ failed: exit code 2"},
 		{"a call that failed without a word", event.Event{Agent: "codex", Kind: event.ToolAfter,
 			Tool: &event.Tool{Name: "Bash", Commands: []string{"make"}, Failed: true}}, nil,
-			"codex    tool.after               Bash: make ✗ failed"},
+			"codex       tool done          Bash: make ✗ failed"},
 		{"paths", event.Event{Agent: "codex", Kind: event.ToolBefore, Tool: &event.Tool{Name: "apply_patch", Writes: []string{"a.go", "b.go"}, Reads: []string{"c"}}}, nil,
-			"codex    tool.before              apply_patch a.go and 2 more"},
+			"codex       tool call          apply_patch a.go and 2 more"},
 		{"an address", event.Event{Agent: "claude", Kind: event.ToolBefore, Tool: &event.Tool{Name: "WebFetch", URL: "https://example.org/x"}}, nil,
-			"claude   tool.before              WebFetch https://example.org/x"},
+			"claude      tool call          WebFetch https://example.org/x"},
 		{"a prompt", event.Event{Agent: "claude", Kind: event.TurnStart, Session: "s1", Prompt: "fix\nit"}, nil,
-			"claude   turn.start               fix⏎it [s1]"},
+			"claude      prompt             fix⏎it [s1]"},
 		{"an error before a message", event.Event{Agent: "claude", Kind: event.TurnEnd, Error: "overloaded", Message: "m"}, nil,
-			"claude   turn.end                 overloaded"},
+			"claude      turn done          overloaded"},
 		{"a detail", event.Event{Agent: "claude", Kind: event.SessionStart, Detail: "resume"}, nil,
-			"claude   session.start            resume"},
+			"claude      session started    resume"},
 		{"another event", event.Event{Agent: "claude", Kind: event.Other, Native: "WorktreeCreate"}, nil,
-			"claude   other                    WorktreeCreate"},
+			"claude      WorktreeCreate    "},
 		{"a person's answer", event.Event{Agent: "hookmux", Kind: event.Other, Native: "decision", Detail: "use staging",
 			Raw: []byte(`{"request":"mbyz","agent":"claude","session":"f9eb64a1-c366-4a3e-8591-77cbd2a99b06","tool":"Bash",` +
 				`"kind":"permission","verdict":"deny","reason":"use staging"}`)}, nil,
-			"hookmux  decision                 a person said deny to mbyz, claude Bash [f9eb64a1]: use staging"},
+			"hookmux     decision           you said deny to mbyz, claude Bash [f9eb64a1]: use staging"},
 		{"a subagent", event.Event{Agent: "claude", Kind: event.SubagentEnd, Subagent: &event.Subagent{Type: "explore"}}, nil,
-			"claude   subagent.end             subagent explore"},
+			"claude      subagent done      subagent explore"},
 		{"marks", event.Event{Agent: "claude", Kind: event.ToolBefore, Nested: true, Truncated: true, Malformed: "cut off\nat 7"}, nil,
-			"claude   tool.before              (below a hook) (cut) (malformed: cut off⏎at 7)"},
+			"claude      tool call          (inside a hook) (cut) (malformed: cut off⏎at 7)"},
 		{"with what came of it", event.Event{Agent: "claude", Kind: event.ToolBefore, Tool: &event.Tool{Name: "Bash", Commands: []string{"deploy prod"}}},
 			outcome(event.Decision{Verdict: event.Deny, By: "no-prod", Reason: "not today"}),
-			"claude   tool.before              Bash: deploy prod → deny · by no-prod · not today"},
-		{"nothing came of it", event.Event{Agent: "claude", Kind: event.TurnEnd}, outcome(event.Decision{}), "claude   turn.end                "},
+			"claude      tool call          Bash: deploy prod → deny · by no-prod · not today"},
+		{"nothing came of it", event.Event{Agent: "claude", Kind: event.TurnEnd}, outcome(event.Decision{}), "claude      turn done         "},
 		{"hostile",
 			event.Event{Agent: hostile, Kind: hostile, Session: hostile, Subagent: &event.Subagent{Type: hostile}, Malformed: hostile,
 				Tool: &event.Tool{Name: hostile, Commands: []string{hostile}}}, nil,
-			`a\x1b[2Jb… a\x1b[2Jb\u202ec\u200bd\x07⏎e… ` + hostileShown + `: ` + hostileShown +
+			`a\x1b[2Jb…  a\x1b[2Jb\u202ec…  ` + hostileShown + `: ` + hostileShown +
 				` [a\x1b[2Jb] subagent a\x1b[2Jb\u202ec\u200bd… (malformed: ` + hostileShown + `)`},
-		{"wide letters line up", event.Event{Agent: "助手", Kind: event.TurnEnd}, nil, "助手     turn.end                "},
+		{"wide letters line up", event.Event{Agent: "助手", Kind: event.TurnEnd}, nil, "助手        turn done         "},
 	} {
 		c.ev.Time = noon
 		got := Style{}.Event(&c.ev, c.out)
-		if got != "12:00:01.234 "+c.want {
-			t.Errorf("%s:\n got %q\nwant %q", c.name, got, "12:00:01.234 "+c.want)
+		if got != "May 04 12:00:01 "+c.want {
+			t.Errorf("%s:\n got %q\nwant %q", c.name, got, "May 04 12:00:01 "+c.want)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestEventLines(t *testing.T) {
 func TestEventFits(t *testing.T) {
 	ev := event.Event{Agent: "claude", Kind: event.TurnStart, Session: "f9eb64a1-c366", Time: noon,
 		Prompt: strings.Repeat("words ", 40)}
-	for _, width := range []int{90, 120, 160} {
+	for _, width := range []int{80, 100, 120, 160} {
 		if got := termsafe.Width(Style{Width: width}.Event(&ev, nil)); got > width {
 			t.Errorf("%d columns wide in a terminal of %d", got, width)
 		}
@@ -123,7 +123,7 @@ func TestOutcomeLines(t *testing.T) {
 		{"degraded", outcome(event.Decision{Verdict: event.Deny, Reason: "r", Degraded: []event.Degradation{{What: event.PartAsk, To: event.ToDeny, Why: "it cannot"}}}), "deny · r · degraded: ask → deny: it cannot"},
 		{"a hook failed", step(outcome(event.Decision{}), wire.Step{Hook: "ok"}, wire.Step{Hook: "h", Error: "exit status 3"}), "hook h failed: exit status 3"},
 		{"neutral", neutral, "neutral: off"},
-		{"not to be read", &wire.Outcome{Decision: json.RawMessage(`{"verdict":"rewrite"}`)}, `a decision that cannot be read: decision "rewrite" is none of allow, deny, ask, modify, none`},
+		{"not to be read", &wire.Outcome{Decision: json.RawMessage(`{"verdict":"rewrite"}`)}, `unreadable decision: decision "rewrite" is none of allow, deny, ask, modify, none`},
 		{"hostile", step(outcome(event.Decision{Verdict: event.Deny, By: hostile, Reason: hostile, Degraded: []event.Degradation{{Text: hostile}}}), wire.Step{Hook: hostile, Error: hostile}),
 			"deny · by " + shown + " · " + shown + " · degraded: " + shown + " · hook " + hostileShown + " failed: " + hostileShown},
 	} {
@@ -136,8 +136,8 @@ func TestOutcomeLines(t *testing.T) {
 		}
 	}
 	if got := (Style{}).Outcome(outcome(event.Decision{Verdict: event.Deny, Reason: "no"}),
-		true); got != "12:00:01.246 claude   → PreToolUse Bash        deny · no (12.3ms)" { // when it was decided
-		t.Errorf("alone: %q, want %q", got, "12:00:01.246 claude → PreToolUse Bash deny · no (12.3ms)")
+		true); got != "May 04 12:00:01 claude      → PreToolUse Bash  deny · no (12.3ms)" { // when it was decided
+		t.Errorf("alone: %q, want %q", got, "May 04 12:00:01 claude      → PreToolUse Bash  deny · no (12.3ms)")
 	}
 	if got := (Style{}).Outcome(outcome(event.Decision{}), true); got != "" {
 		t.Errorf("alone, nothing to say: %q", got)
@@ -152,12 +152,12 @@ func TestEntry(t *testing.T) {
 	ev := event.Event{ID: "e", Time: noon, Agent: "claude", Kind: event.TurnStart, Prompt: "hello"}
 	got := Style{}.Entry(&wire.Entry{Event: ev.AppendJSON(nil, event.Form{}),
 		Outcome: outcome(event.Decision{Context: "c"})})
-	if got != "12:00:01.234 claude   turn.start               hello → context added" {
-		t.Errorf(`got %q, want "12:00:01.234 claude turn.start hello → context added"`, got)
+	if got != "May 04 12:00:01 claude      prompt             hello → context added" {
+		t.Errorf(`got %q, want "May 04 12:00:01 claude      prompt             hello → context added"`, got)
 	}
 	if got := (Style{}).Entry(&wire.Entry{Event: json.RawMessage(`{"time":"\u001b[2J"}`)}); !strings.HasPrefix(got,
-		"an event that cannot be read: ") || strings.Contains(got, "\x1b") {
-		t.Errorf(`got %q, want one that begins with "an event that cannot be read: " and no "\x1b" in it`, got)
+		"unreadable event: ") || strings.Contains(got, "\x1b") {
+		t.Errorf(`got %q, want one that begins with "unreadable event: " and no "\x1b" in it`, got)
 	}
 }
 
@@ -166,7 +166,7 @@ func TestColours(t *testing.T) {
 		Tool: &event.Tool{Name: "Bash\x1b[0m"}}
 	out := outcome(event.Decision{Verdict: event.Deny, Reason: "no"})
 	got := Style{Color: true}.Event(&ev, out)
-	want := "\x1b[2m12:00:01.234\x1b[0m \x1b[35mclaude  \x1b[0m tool.before              Bash\\x1b[0m " +
+	want := "\x1b[2mMay 04 12:00:01\x1b[0m \x1b[35mclaude     \x1b[0m tool call          Bash\\x1b[0m " +
 		"\x1b[2m[s]\x1b[0m \x1b[33m(cut)\x1b[0m \x1b[2m→\x1b[0m \x1b[31mdeny\x1b[0m · no"
 	if got != want {
 		t.Errorf("\n got %q\nwant %q", got, want)
@@ -213,7 +213,8 @@ func TestNothingDangerousReachesTheScreen(t *testing.T) {
 			Problems: []wire.Problem{{What: s("what"), Fix: s("fix"), Count: 2}},
 		}
 		var status bytes.Buffer
-		(Style{}).Status(&status, &info, noon)
+		(Style{}).Status(&status, &StatusReport{Info: &info, Problems: info.Problems, All: true, Notes: []string{s("note")}},
+			noon)
 		lines := []string{(Style{}).Event(&ev, out), (Style{}).Outcome(out, true)}
 		for _, line := range lines {
 			if strings.Contains(line, "\n") {
@@ -248,41 +249,45 @@ func TestStatus(t *testing.T) {
 		},
 		Problems: []wire.Problem{{What: "the disk is full", Fix: "make room", Count: 3}, {What: "two\nlines"}},
 	}
+	report := &StatusReport{Info: &info, Problems: info.Problems, Notes: []string{"a note"}, All: true,
+		Agents: []HookedAgent{NewHookedAgent("claude", true, 9, ""), NewHookedAgent("codex", false, 0, "")}}
 	var b bytes.Buffer
-	(Style{}).Status(&b, &info, noon)
-	want := `daemon  pid 42, version 0.1, up 1h1m
-     socket /run/daemon.sock
-     settings /c, state /s
-     10 events, 2 decided, 1 denied, 3 waiting, 4 not yet in the journal, journal 5.0 MiB
-off  everything is answered neutrally, until 13:00:01
-agents
-     claude     9 events, last 1m30s ago, version 2.1  /bin/claude
-     codex      no event yet  /bin/codex
-     not found on PATH: grok
-2 problems
+	(Style{}).Status(&b, report, noon)
+	want := `2 problems
      ✗ the disk is full (3 times)
        → make room
      ✗ two⏎lines
+
+agents   claude  hooked, 9 events, last 1m30s ago, version 2.1, /bin/claude
+         codex   not hooked, /bin/codex
+         not here: grok
+off      all hooks, guards and rules are off until 13:00:01
+daemon   running, pid 42, version 0.1, up 1h1m
+         10 events, 2 decided, 1 denied, 4 not yet in the journal, journal 5.0 MiB
+         socket /run/daemon.sock
+         settings /c, state /s
+note     a note
 `
 	if b.String() != want {
 		t.Errorf("b.String() = %s, want %q", b.String(), want)
 	}
 	b.Reset()
-	(Style{Color: true}).Status(&b, &info, noon)
+	(Style{Color: true}).Status(&b, report, noon)
 	if stripColours(b.String()) != want || b.String() == want {
 		t.Errorf("in colour:\n%q; want stripColours(b.String()) == want and b.String() != want", b.String())
 	}
 	b.Reset()
-	(Style{}).Status(&b, &wire.Info{Off: &wire.Off{}}, noon)
-	for _, line := range []string{"until `hookmux on`", "nothing is wrong", "journal 0 B", "up <1s"} {
+	report.Problems, report.All, report.Info = nil, false, &wire.Info{Off: &wire.Off{}}
+	(Style{Width: 80}).Status(&b, report, noon)
+	for _, line := range []string{"until `hookmux on`", "all good", "journal 0 B", "up <1s"} {
 		if !strings.Contains(b.String(), line) {
 			t.Errorf("no %q in\n%s; want line in b.String()", line, b.String())
 		}
 	}
 	b.Reset()
-	(Style{}).Status(&b, &wire.Info{Problems: []wire.Problem{{What: "x"}}}, noon)
-	if !strings.Contains(b.String(), "1 problem\n") {
-		t.Errorf(`b.String() = %q, want "1 problem\n" in it`, b.String())
+	(Style{}).Status(&b, &StatusReport{NoDaemon: "not running", Problems: []wire.Problem{{What: "x"}}}, noon)
+	if !strings.HasPrefix(b.String(), "1 problem\n") || !strings.Contains(b.String(), "\ndaemon   not running\n") {
+		t.Errorf(`b.String() = %q, want it to begin with "1 problem" and to say that no daemon runs`, b.String())
 	}
 }
 
@@ -315,10 +320,10 @@ func TestTableFits(t *testing.T) {
 	}
 	for width, want := range map[int]string{
 		60: "inbox.wait  2m   how long an agent is held for a person when\n" +
-			"                its own prompt cannot be used meanwhile\n" +
-			"gate       off  what waits\n",
+			"                 its own prompt cannot be used meanwhile\n" +
+			"gate        off  what waits\n",
 		34: "inbox.wait  2m\n    how long an agent is held for\n    a person when its own prompt\n" +
-			"    cannot be used meanwhile\ngate       off  what waits\n",
+			"    cannot be used meanwhile\ngate        off  what waits\n",
 	} {
 		var b bytes.Buffer
 		if Table(&b, rows, width); b.String() != want {

@@ -194,7 +194,7 @@ func approveAlways(m *Model) tea.Cmd {
 	m.openConfirm("A", confirmText{
 		question: "From now on this is allowed without asking:",
 		about:    []string{termsafe.Line(item.Rule, 0)},
-		hints: []string{"`hookmux permissions list` shows such rules, `allow revoke` takes one back.",
+		hints: []string{"`hookmux permissions` lists saved rules, `permissions remove` removes one.",
 			"A saves it and approves · Esc leaves it"},
 	},
 		func(m *Model) tea.Cmd { return m.reply(replyFor(item, "always")) })

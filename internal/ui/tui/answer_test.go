@@ -232,7 +232,7 @@ func TestSessionKeys(t *testing.T) {
 // A text typed into a window that asks for a yes could be that yes.
 func TestNoTextIsSentWhereSomethingWaits(t *testing.T) {
 	s := newScreen(t, 120, 24)
-	s.send(sessionsMsg{{ID: "s1", Agent: "claude", Status: "needsInput", Title: "one", Pane: "%7"}})
+	s.send(sessionsMsg{{ID: "s1", Agent: "claude", Status: "waiting", Title: "one", Pane: "%7"}})
 	s.press("s")
 	s.typeText("y")
 	s.press("enter")

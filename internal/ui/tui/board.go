@@ -98,13 +98,13 @@ func sectionOf(s *wire.Session) section {
 		return sectionEnded
 	}
 	switch s.Status {
-	case wire.StatusNeedsInput:
+	case wire.StatusWaiting:
 		return sectionWaiting
 	case wire.StatusFailed:
 		return sectionFailed
 	case wire.StatusRunning:
 		return sectionRunning
-	case wire.StatusSuccess:
+	case wire.StatusDone:
 		return sectionDone
 	}
 	return sectionIdle

@@ -148,7 +148,7 @@ func TestDetailsFollowTheStatus(t *testing.T) {
 	s.send(sessionsAt("running", "s1"))
 	before := s.text()
 	done := running
-	done.Status = wire.StatusSuccess
+	done.Status = wire.StatusDone
 	s.send(sessionMsg(wire.SessionChange{Session: done}))
 	if text := s.text(); strings.Contains(text, "● run") || !strings.Contains(before, "● run") {
 		t.Errorf("it is said to run:\n%s\nwant done; before:\n%s", text, before)

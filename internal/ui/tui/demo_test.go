@@ -116,7 +116,7 @@ func TestDayWithRecordedAgents(t *testing.T) {
 			d.sees("", "filter: "+words)
 		}
 		find("payment")
-		d.sees("a", "approved once by you")
+		d.sees("a", "approved by you")
 		find("parser")
 		d.sees("d", "Reason for the model")
 		d.typeText("not now")
@@ -129,7 +129,7 @@ func TestDayWithRecordedAgents(t *testing.T) {
 		d.sees("", "answered by you")
 		d.program.Send(tea.WindowSizeMsg{Width: 160, Height: 40})
 		find("database")
-		d.sees("a", "plan accept by you")
+		d.sees("a", "plan accepted by you")
 		d.press("esc")
 		d.sees("", "5 done")
 		d.press("h")

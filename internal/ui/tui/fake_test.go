@@ -261,13 +261,13 @@ func (s *screen) fillDay() {
 		return &wire.Turn{N: 1, Started: s.now.Add(-3 * time.Minute), Ended: &end, Summary: summary, Result: result}
 	}
 	list := []wire.Session{
-		{ID: "session-k1", Agent: "claude", Status: "needsInput", Title: "fix the failing tests", Cwd: "/home/me/shop"},
-		{ID: "session-k2", Agent: "codex", Status: "needsInput", Title: "add a health endpoint", Cwd: "/home/me/api"},
+		{ID: "session-k1", Agent: "claude", Status: "waiting", Title: "fix the failing tests", Cwd: "/home/me/shop"},
+		{ID: "session-k2", Agent: "codex", Status: "waiting", Title: "add a health endpoint", Cwd: "/home/me/api"},
 		{ID: "s3", Agent: "gemini", Status: "running", Title: "write the changelog", Cwd: "/home/me/docs",
 			Tool: "Edit CHANGELOG.md", Turn: &wire.Turn{N: 2, Started: s.now.Add(-95 * time.Second)}},
 		{ID: "s4", Agent: "opencode", Status: "failed", Title: "update the dependencies", Cwd: "/home/me/web",
 			Turn: turn("npm could not reach the registry.", "toolErrors"), Since: s.now.Add(-4 * time.Minute)},
-		{ID: "s5", Agent: "claude", Status: "success", Title: "make the button blue", Cwd: "/home/me/web",
+		{ID: "s5", Agent: "claude", Status: "done", Title: "make the button blue", Cwd: "/home/me/web",
 			Turn: turn("The button is blue now.", "ok"), Since: s.now.Add(-9 * time.Minute)},
 		{ID: "s6", Agent: "pi", Status: "idle", Cwd: "/home/me/notes", Since: s.now.Add(-26 * time.Hour)},
 		{ID: "s7", Agent: "codex", Status: "idle", Title: "old", Ended: &ended, Cwd: "/home/me/old"},
@@ -279,7 +279,7 @@ func (s *screen) fillDay() {
 	s.arrive(s.request("k1", nil))
 	s.arrive(s.request("k2", func(r *wire.InboxRequest) {
 		r.Agent, r.Kind, r.Questions, r.Choices = "codex", "question", question(), []string{"answer", "deny"}
-		r.Shown = "Codex asks\nin /home/me/api\nStore: Which database? (own words are taken)\n  1) Postgres: " +
+		r.Shown = "Codex asks\nin /home/me/api\nStore: Which database? (or type your own answer)\n  1) Postgres: " +
 			"known here\n" +
 			"  2) SQLite: one file\n"
 	}))

@@ -156,7 +156,7 @@ func (f *form) lines(width int) (out []string, at int) {
 			head = q.Header + ": " + q.Text
 		}
 		if q.Optional {
-			head += " (may be left open)"
+			head += " (optional)"
 		}
 		out = append(out, indentWrapped(mark, termsafe.Line(head, 0), width)...)
 		for n, option := range q.Options {

@@ -224,7 +224,7 @@ func TestHostileText(t *testing.T) {
 	for _, text := range hostile {
 		for _, width := range []int{40, 120} {
 			s := newScreen(t, width, 20)
-			s.send(sessionsMsg{{ID: "session-k1", Agent: text, Status: "needsInput", Title: text, Cwd: "/" + text,
+			s.send(sessionsMsg{{ID: "session-k1", Agent: text, Status: "waiting", Title: text, Cwd: "/" + text,
 				Tool: text}})
 			s.arrive(s.request("k1", func(r *wire.InboxRequest) {
 				r.Agent, r.Shown, r.Note, r.Rule = text, "Claude wants\n  $ "+text+"\n", text, text

@@ -161,7 +161,7 @@ func TestTypedTextIsNoPIN(t *testing.T) {
 // A title is one line: it cannot draw another request above the real one.
 func TestTitleIsOneLine(t *testing.T) {
 	s := newScreen(t, 80, 24)
-	s.send(sessionsMsg{{ID: "session-k1", Agent: "claude", Status: "needsInput",
+	s.send(sessionsMsg{{ID: "session-k1", Agent: "claude", Status: "waiting",
 		Title: strings.Repeat(" ", 80) + "Claude Code wants to run  $ ls" + strings.Repeat("x", 10_000)}})
 	s.arrive(s.request("k1", nil))
 	s.mustShow("go test ./...")

@@ -147,7 +147,7 @@ func runStatus(ctx context.Context, st *testbed.TestBed) error {
 // runSteps goes on as long as what was waited for came.
 func (p *statusRun) runSteps(ctx context.Context) error {
 	if !p.timeUntil(ctx, "running", p.st.Patience/4, func(s *client.SessionInfo) bool {
-		return s.Status == wire.StatusRunning || s.Status == wire.StatusNeedsInput
+		return s.Status == wire.StatusRunning || s.Status == wire.StatusWaiting
 	}) {
 		if m := p.st.Evidence.Status["running"]; p.isListed() { // it is there, and shows nothing of what it does
 			p.st.Evidence.Status["waits"], p.st.Evidence.Status["esc"] = m, m
@@ -156,7 +156,7 @@ func (p *statusRun) runSteps(ctx context.Context) error {
 	}
 	if p.st.Driver.AsksInStatus {
 		if !p.timeUntil(ctx, "waits", 40*time.Second,
-			func(s *client.SessionInfo) bool { return s.Status == wire.StatusNeedsInput }) {
+			func(s *client.SessionInfo) bool { return s.Status == wire.StatusWaiting }) {
 			return nil
 		}
 		p.t.AwaitStillness(ctx)
@@ -198,7 +198,7 @@ func (p *statusRun) runSteps(ctx context.Context) error {
 		}
 	}
 	if !p.timeUntil(ctx, "esc", 10*time.Second, func(s *client.SessionInfo) bool {
-		return s.Status != wire.StatusRunning && s.Status != wire.StatusNeedsInput
+		return s.Status != wire.StatusRunning && s.Status != wire.StatusWaiting
 	}) {
 		return nil
 	}
@@ -280,7 +280,7 @@ func (p *statusRun) resumeSession(ctx context.Context) error {
 	}
 	// Some say right after a turn that they are idle.
 	done := p.waitUntil(ctx, p.st.Patience/8, func(s *client.SessionInfo) bool {
-		over := s.Status == wire.StatusSuccess ||
+		over := s.Status == wire.StatusDone ||
 			s.Status == wire.StatusIdle && p.st.Model.SawTimes(p.st.Run, laterWords) > before
 		return s.Ended == nil && over && s.LastEvent.After(began)
 	})

@@ -97,7 +97,7 @@ func (p *person) prompt(ctx context.Context, words string) {
 // noteAnswerSeen notes that hookmux saw an answer by signs outside of hooks and records.
 func (p *person) noteAnswerSeen(ctx context.Context) {
 	events := len(p.st.Watcher.AllSeen())
-	p.await(ctx, "hookmux sees the answer", func() bool { return p.reported().Status != wire.StatusNeedsInput })
+	p.await(ctx, "hookmux sees the answer", func() bool { return p.reported().Status != wire.StatusWaiting })
 	if len(p.st.Watcher.AllSeen()) == events || p.st.Agent.Status.Answers.Child {
 		p.log.addStep(timeline.Step{Kind: timeline.Answered})
 	}
@@ -129,7 +129,7 @@ func (p *person) awaitEnd(ctx context.Context) {
 	for end := time.Now().Add(4 * time.Minute); time.Now().Before(end) && quiet < 12; quiet++ {
 		s := p.reported()
 		now := fmt.Sprint(len(p.st.Watcher.AllSeen()), len(p.st.Model.Requests(p.st.Run)), s)
-		if now != last || s.Turns == 0 || s.Status == wire.StatusRunning || s.Status == wire.StatusNeedsInput {
+		if now != last || s.Turns == 0 || s.Status == wire.StatusRunning || s.Status == wire.StatusWaiting {
 			quiet, last = 0, now
 		}
 		if !testbed.PauseFor(ctx, 250*time.Millisecond) {

@@ -71,7 +71,7 @@ func All() []Scenario {
 func freeScenarios() []Scenario {
 	return []Scenario{
 		{
-			Name: "words", About: "the agent only speaks", End: wantEnd(wire.StatusSuccess, wire.ResultOK, 0, 0),
+			Name: "words", About: "the agent only speaks", End: wantEnd(wire.StatusDone, wire.ResultOK, 0, 0),
 			Script: func(*testbed.TestBed) []model.Step {
 				return []model.Step{{Say: testbed.LastWords, Delay: 4 * time.Second}}
 			},
@@ -81,7 +81,7 @@ func freeScenarios() []Scenario {
 			},
 		},
 		{
-			Name: "command", About: "one command that succeeds", End: wantEnd(wire.StatusSuccess, wire.ResultOK, 0, 0),
+			Name: "command", About: "one command that succeeds", End: wantEnd(wire.StatusDone, wire.ResultOK, 0, 0),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-one; sleep 4"), lastWords}
 			},
@@ -92,21 +92,21 @@ func freeScenarios() []Scenario {
 		},
 		{
 			Name: "mended", About: "a command fails, the next one succeeds",
-			End: wantEnd(wire.StatusSuccess, wire.ResultOK, 1, 0),
+			End: wantEnd(wire.StatusDone, wire.ResultOK, 1, 0),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-bad; exit 3"), runStep(st, "touch ran-good"), lastWords}
 			},
 		},
 		{
 			Name: "broken", About: "the last command fails, and the model has the last word",
-			End: wantEnd(wire.StatusSuccess, wire.ResultOK, 1, 0),
+			End: wantEnd(wire.StatusDone, wire.ResultOK, 1, 0),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-good"), runStep(st, "touch ran-bad; exit 3"), lastWords}
 			},
 		},
 		{
 			Name: "search", About: "a search that finds nothing did not fail",
-			End: wantEnd(wire.StatusSuccess, wire.ResultOK, 0, 0),
+			End: wantEnd(wire.StatusDone, wire.ResultOK, 0, 0),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "grep -r no-such-word-anywhere ."), lastWords}
 			},
@@ -146,7 +146,7 @@ func freeScenarios() []Scenario {
 		},
 		{
 			Name: "guarded", About: "hookmux refuses a call, the agent goes on",
-			End: wantEnd(wire.StatusSuccess, wire.ResultOK, 0, 1),
+			End: wantEnd(wire.StatusDone, wire.ResultOK, 0, 1),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-never"), lastWords}
 			},
@@ -160,7 +160,7 @@ func longerScenarios() []Scenario {
 	return []Scenario{
 		{
 			Name: "two-turns", About: "a turn whose command fails, then one that succeeds", End: timeline.Want{
-				Status: []string{wire.StatusSuccess}, Result: []string{wire.ResultOK}, Failed: 0, Denied: 0, Turns: 2,
+				Status: []string{wire.StatusDone}, Result: []string{wire.ResultOK}, Failed: 0, Denied: 0, Turns: 2,
 			},
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{runStep(st, "touch ran-bad; exit 3"), lastWords}
@@ -171,14 +171,14 @@ func longerScenarios() []Scenario {
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitEnd(ctx)
-				p.wantNow(withResult(timeline.NewWant(wire.StatusSuccess), wire.ResultOK))
+				p.wantNow(withResult(timeline.NewWant(wire.StatusDone), wire.ResultOK))
 				p.prompt(ctx, "Try again "+model.Mark("later"))
 				p.awaitFile(ctx, "ran-later")
 			},
 		},
 		{
 			Name: "quit", About: "the person leaves", End: timeline.Want{
-				Status: []string{wire.StatusSuccess}, Failed: 0, Denied: 0, Turns: 1, Ended: true,
+				Status: []string{wire.StatusDone}, Failed: 0, Denied: 0, Turns: 1, Ended: true,
 			},
 			Cannot: func(st *testbed.TestBed) string {
 				if st.Driver.Quit == "" || st.Driver.NoEnd != "" {
@@ -189,13 +189,13 @@ func longerScenarios() []Scenario {
 			Script: func(*testbed.TestBed) []model.Step { return []model.Step{lastWords} },
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitEnd(ctx)
-				p.wantNow(timeline.NewWant(wire.StatusSuccess))
+				p.wantNow(timeline.NewWant(wire.StatusDone))
 				p.prompt(ctx, p.st.Driver.Quit)
 			},
 		},
 		{
 			Name: "helper", About: "a helper works for the session",
-			End: wantEnd(wire.StatusSuccess, wire.ResultOK, 0, 0),
+			End: wantEnd(wire.StatusDone, wire.ResultOK, 0, 0),
 			Cannot: func(st *testbed.TestBed) string {
 				if st.Driver.Subagent == nil {
 					return "it has no helpers, or none that is known"
@@ -237,13 +237,13 @@ func askingScenarios() []Scenario {
 	return []Scenario{
 		{
 			Name: "allowed", About: "yes in the agent's own window", Strict: true, Cannot: asks,
-			End: wantEnd(wire.StatusSuccess, wire.ResultOK, 0, 0),
+			End: wantEnd(wire.StatusDone, wire.ResultOK, 0, 0),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{ask(st, "touch ran-allowed; sleep 5"), lastWords}
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.expectStatus(ctx, wire.StatusNeedsInput)
+				p.expectStatus(ctx, wire.StatusWaiting)
 				p.press(ctx, p.dialogs.Yes)
 				p.awaitFile(ctx, "ran-allowed")
 				p.noteAnswerSeen(ctx)
@@ -258,19 +258,19 @@ func askingScenarios() []Scenario {
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.expectStatus(ctx, wire.StatusNeedsInput)
+				p.expectStatus(ctx, wire.StatusWaiting)
 				p.press(ctx, p.dialogs.No)
 			},
 		},
 		{
 			Name: "allowed-broken", About: "yes to a command that fails", Strict: true, Cannot: asks,
-			End: wantEnd(wire.StatusSuccess, wire.ResultOK, 1, 0),
+			End: wantEnd(wire.StatusDone, wire.ResultOK, 1, 0),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{ask(st, "touch ran-allowed; sleep 2; exit 3"), lastWords}
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.expectStatus(ctx, wire.StatusNeedsInput)
+				p.expectStatus(ctx, wire.StatusWaiting)
 				p.press(ctx, p.dialogs.Yes)
 				p.awaitFile(ctx, "ran-allowed")
 				p.noteAnswerSeen(ctx)
@@ -284,7 +284,7 @@ func askingScenarios() []Scenario {
 			},
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.expectStatus(ctx, wire.StatusNeedsInput)
+				p.expectStatus(ctx, wire.StatusWaiting)
 				p.press(ctx, p.dialogs.Yes)
 				p.awaitFile(ctx, "ran-allowed")
 				p.noteAnswerSeen(ctx)
@@ -294,11 +294,11 @@ func askingScenarios() []Scenario {
 		},
 		{
 			Name: "answered", About: "a question answered in the agent's own window", Strict: true, Cannot: questions,
-			End:    wantEnd(wire.StatusSuccess, wire.ResultOK, 0, 0),
+			End:    wantEnd(wire.StatusDone, wire.ResultOK, 0, 0),
 			Script: askQuestion,
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.expectStatus(ctx, wire.StatusNeedsInput)
+				p.expectStatus(ctx, wire.StatusWaiting)
 				p.press(ctx, p.dialogs.Choose)
 			},
 		},
@@ -308,7 +308,7 @@ func askingScenarios() []Scenario {
 			Script: askQuestion,
 			PersonDoes: func(ctx context.Context, p *person) {
 				p.awaitDialog(ctx)
-				p.expectStatus(ctx, wire.StatusNeedsInput)
+				p.expectStatus(ctx, wire.StatusWaiting)
 				p.press(ctx, p.dialogs.No)
 			},
 		},

@@ -82,10 +82,10 @@ func (r *run) followTurn(ctx context.Context, p *agentPane, kind string, asked i
 		if !ok {
 			continue
 		}
-		working := one.Status == wire.StatusRunning || one.Status == wire.StatusNeedsInput
+		working := one.Status == wire.StatusRunning || one.Status == wire.StatusWaiting
 		busy = busy || working
 		switch {
-		case one.Status == wire.StatusNeedsInput:
+		case one.Status == wire.StatusWaiting:
 			r.answerHeld(ctx, p)
 		case working && !stopAt.IsZero() && time.Now().After(stopAt):
 			p.noteAction("stops the turn")

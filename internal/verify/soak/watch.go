@@ -223,13 +223,13 @@ func (r *run) takeSamples(ctx context.Context) (map[string]sample, error) {
 		s := sample{
 			at: at, screen: parts[2*i], dialog: p.dialogs.ShowsDialog(parts[2*i]),
 			says: map[string]bool{
-				inPane: marks[0] == wire.StatusNeedsInput, inWindow: marks[1] == wire.StatusNeedsInput,
+				inPane: marks[0] == wire.StatusWaiting, inWindow: marks[1] == wire.StatusWaiting,
 			},
 		}
 		words := []string{"marks " + strings.Join(marks, " ")}
 		for _, one := range list {
 			if one.Agent == p.name && one.Ended == nil {
-				s.says[inPS] = s.says[inPS] || one.Status == wire.StatusNeedsInput
+				s.says[inPS] = s.says[inPS] || one.Status == wire.StatusWaiting
 				words = append(words, fmt.Sprintf("ps %s %s %q pane %s", one.ID[:min(8, len(one.ID))], one.Status,
 					one.Tool, one.Pane))
 			}

@@ -36,7 +36,7 @@ func (s *screen) text() string {
 func TestQuestionsAreShownInOneForm(t *testing.T) {
 	out := &screen{}
 	app := &cmdutil.App{Stdout: out, Stderr: out}
-	f := &inboxWatch{app: app, settle: time.Hour, open: map[string]*client.Request{}, late: map[string]*time.Timer{},
+	f := &inboxFollower{app: app, settle: time.Hour, open: map[string]*client.Request{}, late: map[string]*time.Timer{},
 		fresh: map[string]bool{}, ready: &client.InboxReady{Attached: true}}
 	window := &client.Request{ID: "s.1", Status: wire.InboxWindow, Agent: "claude", Session: "s", Shown: "Which colour?"}
 	held := &client.Request{ID: "abcd", Status: wire.InboxPending, Agent: "claude", Session: "s", Shown: "Which colour?\n"}

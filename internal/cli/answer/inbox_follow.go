@@ -15,13 +15,13 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// windowSettle is how long a question must stand in an agent's own window before it is
-// shown to somebody for whom agents wait: mostly the same question comes as a request
-// right after it.
+// windowSettle is how long a question must stay in an agent's own terminal before it's
+// shown to somebody agents wait for: usually the same question comes as a request right
+// after it.
 const windowSettle = 400 * time.Millisecond
 
-// inboxWatch is what somebody who follows the inbox has been shown.
-type inboxWatch struct {
+// inboxFollower is what somebody who follows the inbox has been shown.
+type inboxFollower struct {
 	settle time.Duration
 	mu     sync.Mutex
 	late   map[string]*time.Timer // windows that are not shown yet
@@ -33,13 +33,13 @@ type inboxWatch struct {
 	ready  *client.InboxReady         // as said last
 }
 
-// watchInbox shows requests as they come and go, over restarts of the daemon.
-func watchInbox(ctx context.Context, app *cmdutil.App, asJSON bool) error {
+// followInbox shows requests as they come and go, over restarts of the daemon.
+func followInbox(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	c, err := app.ConnectDaemon(ctx)
 	if err != nil {
 		return err
 	}
-	f := &inboxWatch{app: app, asJSON: asJSON, style: app.Style(), settle: windowSettle,
+	f := &inboxFollower{app: app, asJSON: asJSON, style: app.Style(), settle: windowSettle,
 		open: map[string]*client.Request{}, late: map[string]*time.Timer{}}
 	return cmdutil.FollowStream(ctx, func() error {
 		f.fresh = map[string]bool{}
@@ -47,7 +47,7 @@ func watchInbox(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	})
 }
 
-func (f *inboxWatch) handleNote(n client.InboxNote) error {
+func (f *inboxFollower) handleNote(n client.InboxNote) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -71,7 +71,7 @@ func (f *inboxWatch) handleNote(n client.InboxNote) error {
 
 // showOpen shows what waits; a question in an agent's own window only once it stays
 // there. The caller holds the lock.
-func (f *inboxWatch) showOpen(item *client.Request) {
+func (f *inboxFollower) showOpen(item *client.Request) {
 	show := func() { fmt.Fprint(f.app.Stdout, f.style.Request(item, time.Now())+"\n") }
 	if item.Status != wire.InboxWindow || f.ready == nil || !f.ready.Attached {
 		show()
@@ -89,7 +89,7 @@ func (f *inboxWatch) showOpen(item *client.Request) {
 
 // showReady is told once the daemon has sent what waits. What was shown before and is
 // not among it went with an earlier daemon.
-func (f *inboxWatch) showReady(now *client.InboxReady) {
+func (f *inboxFollower) showReady(now *client.InboxReady) {
 	ids := []string{}
 	for id := range f.open {
 		if !f.fresh[id] {
@@ -113,13 +113,13 @@ func (f *inboxWatch) showReady(now *client.InboxReady) {
 		f.app.PrintJSONLine(map[string]any{"change": "ready", "attached": now.Attached, "away": now.Away})
 	case before != nil && before.Attached == now.Attached:
 	case now.Attached:
-		fmt.Fprintln(f.app.Stderr, "watching the inbox; agents wait for you now (Ctrl-C ends)")
+		fmt.Fprintln(f.app.Stderr, "following the inbox; agents wait for you now (Ctrl-C to stop)")
 	default:
-		fmt.Fprintln(f.app.Stderr, "watching the inbox, but agents do not wait for it: "+termsafe.Line(now.Why, 0))
+		fmt.Fprintln(f.app.Stderr, "following the inbox, but agents don't wait for you: "+termsafe.Line(now.Why, 0))
 	}
 }
 
-func (f *inboxWatch) showEnded(method string, item *client.Request) {
+func (f *inboxFollower) showEnded(method string, item *client.Request) {
 	delete(f.open, item.ID)
 	timer := f.late[item.ID]
 	delete(f.late, item.ID)
@@ -135,6 +135,6 @@ func (f *inboxWatch) showEnded(method string, item *client.Request) {
 	}
 }
 
-func (f *inboxWatch) printChange(method string, item *client.Request) {
+func (f *inboxFollower) printChange(method string, item *client.Request) {
 	f.app.PrintJSONLine(map[string]any{"change": strings.TrimPrefix(method, "inbox."), "item": item})
 }

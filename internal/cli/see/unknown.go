@@ -1,0 +1,90 @@
+package see
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// checkAgent refuses the name of an agent that hookmux doesn't know.
+func checkAgent(app *cmdutil.App, name string) error {
+	catalogue, err := app.Catalogue()
+	if err != nil {
+		return err
+	}
+	if _, ok := catalogue.Agent(name); ok || name == wire.OwnAgent {
+		return nil
+	}
+	known := []string{wire.OwnAgent}
+	for _, a := range catalogue.Agents() {
+		known = append(known, a.Name)
+	}
+	return cmdutil.UnknownName("agent", name, known, "hookmux agents --all")
+}
+
+// checkKind refuses what is neither a kind of event nor an agent's own name for one.
+func checkKind(app *cmdutil.App, kind string) error {
+	catalogue, err := app.Catalogue()
+	if err != nil {
+		return err
+	}
+	if _, ok := catalogue.Protocol(kind); ok {
+		return nil
+	}
+	var kinds []string
+	for _, k := range event.Kinds() {
+		kinds = append(kinds, string(k))
+	}
+	known := append(slices.Clone(kinds), wire.ProbeEvent, wire.OwnRefused, wire.OwnDecision, wire.OwnModule)
+	for _, a := range catalogue.Agents() {
+		for _, e := range a.Events {
+			known = append(known, e.Name)
+		}
+	}
+	if slices.Contains(known, kind) {
+		return nil
+	}
+	err = cmdutil.UnknownName("kind of event", kind, known, "")
+	if !strings.Contains(err.Error(), "did you mean") {
+		return cmdutil.UsageError("%v; kinds are %s, or an agent's own names", err, strings.Join(kinds, ", "))
+	}
+	return err
+}
+
+// checkNames refuses agents and kinds that hookmux doesn't know and never recorded: any
+// program may report events under a name of its own.
+func (f *logFlags) checkNames(ctx context.Context, app *cmdutil.App) error {
+	recorded := func(filter wire.Filter) (found bool, err error) {
+		each := func(client.Entry) bool { found = true; return false }
+		q := wire.QueryParams{Filter: filter, Limit: 1, Newest: true}
+		c, err := askDaemon(ctx, app)
+		switch {
+		case err != nil:
+		case c == nil:
+			err = queryStored(ctx, app, q, each)
+		default:
+			err = c.Query(ctx, q, each)
+		}
+		return found, err
+	}
+	for _, name := range f.agents {
+		if unknown := checkAgent(app, name); unknown != nil {
+			if found, err := recorded(wire.Filter{Agents: []string{name}}); err != nil || !found {
+				return unknown
+			}
+		}
+	}
+	for _, kind := range f.kinds {
+		if unknown := checkKind(app, kind); unknown != nil {
+			if found, err := recorded(wire.Filter{Kinds: []string{kind}}); err != nil || !found {
+				return unknown
+			}
+		}
+	}
+	return nil
+}

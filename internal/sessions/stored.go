@@ -1,0 +1,40 @@
+package sessions
+
+import (
+	"path/filepath"
+
+	"github.com/hookmux/hookmux/internal/platform/kvlog"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/sessions/resumestore"
+	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Stored is what the last daemon knew about sessions, to be read while none runs.
+type Stored struct{ view *view }
+
+// ReadStored reads what the last daemon wrote down, and changes nothing. Of deps it needs
+// the folders, the catalogue, the processes and the redactor.
+func ReadStored(deps services.Deps, settings SettingsSource) (*Stored, error) {
+	t := newTracker(nil)
+	t.setSwitches(readSwitches(deps, settings.Settings()))
+	store := newSessionStore(deps, t)
+	var stored []*state.Session
+	if err := kvlog.Read(store.logFile(), func(e kvlog.Entry) { stored = store.readEntry(stored, e) }); err != nil {
+		return nil, err
+	}
+	store.putStored(stored)
+	// Records that can't be read are left out; the daemon says why.
+	records, _ := resumestore.Open(filepath.Join(deps.Dirs.State, "resume"))
+	r := &resumer{deps: deps, settings: settings, tracker: t, records: records}
+	return &Stored{view: &view{deps: deps, tracker: t, resumer: r}}, nil
+}
+
+// Session is the session that name means: an id, the beginning of one, a title or a pane.
+func (s *Stored) Session(name string) (wire.SessionDetail, *wire.Error) {
+	key, bad := s.view.findSession(name)
+	if bad != nil {
+		return wire.SessionDetail{}, bad
+	}
+	return s.view.sessionDetail(key), nil
+}
