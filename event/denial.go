@@ -28,7 +28,7 @@ func Denial(who, reason, allow string) string {
 // RuleDenial is the [Denial] of a guard's rule: it also says where the rule
 // found what it objects to, and which commands allow it.
 func RuleDenial(rule, reason, where string) string {
-	command := "hookmux guard allow " + rule
+	command := "hookmux guard exception add " + rule
 	return Denial(rule, reason+whereStart+where+whereEnd, onceStart+command+" --once; always: "+command)
 }
 

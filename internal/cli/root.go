@@ -113,7 +113,7 @@ the agent's own words.`,
 	replaceBashCompletion(root)
 	addCompletions(app, root)
 	root.SetHelpCommand(&cobra.Command{
-		Use: "help [COMMAND]", GroupID: groupFix, Short: "Help about a command", Example: "  hookmux help guard allow",
+		Use: "help [COMMAND]", GroupID: groupFix, Short: "Help about a command", Example: "  hookmux help guard exception add",
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 && cmd.HasSubCommands() {

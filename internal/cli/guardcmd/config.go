@@ -98,7 +98,7 @@ func configSetCommand(app *cmdutil.App) *cobra.Command {
 		Use: "set KEY VALUE", Short: "Change a setting",
 		Long: `Changes a setting of yours. The VALUE - reads it from standard input, so that a
 secret stands neither in the list of processes nor in your shell's history.`,
-		Example: "  hookmux config set guard.destructive on\n  hookmux config set journal.keep.codex 3d\n" +
+		Example: "  hookmux config set guard.destructive block\n  hookmux config set journal.keep.codex 3d\n" +
 			"  hookmux config set notify.webhook - < address",
 		Args: cmdutil.ExactArgs("KEY", "VALUE"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -143,7 +143,7 @@ func sayProjectRules(app *cmdutil.App, root, rel string) {
 	}
 	list, wrong := rules.Parse(rules.Source{Name: rel, Data: data, Layer: rules.Project})
 	for _, r := range list {
-		app.Say("  rule      %s", termsafe.Line(fmt.Sprintf("%s (%s): %s: %s", r.ID, r.State, r.Decide, r.Why), 300))
+		app.Say("  rule      %s", termsafe.Line(fmt.Sprintf("%s (%s): %s: %s", r.ID, r.Mode, r.Decide, r.Why), 300))
 	}
 	for _, p := range wrong {
 		app.Say("  not used  %s", termsafe.Line(p.String(), 300))

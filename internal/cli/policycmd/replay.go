@@ -139,7 +139,7 @@ func (f *replayFlags) options() (*replay.Options, error) {
 		}
 	} else {
 		base, _, states := j.RulesAt(f.app.Cwd())
-		o.Rules, o.States = base.Rules, states
+		o.Rules, o.Modes = base.Rules, states
 		o.ProjectRules = func(project string) []*rules.Rule {
 			_, own, _ := j.RulesAt(project)
 			return own.Rules

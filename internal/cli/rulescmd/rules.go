@@ -38,7 +38,7 @@ does. They stand in ~/.config/hookmux/rules/*.yaml, in a project's .hookmux/rule
 	}
 	cmd.AddCommand(newCommand(app), listCommand(app), checkCommand(app), testCommand(app), policycmd.ReplayCommand(app),
 		policycmd.ImportCommand(app))
-	for _, to := range []rules.State{rules.On, rules.Asks, rules.LogOnly, rules.Off} {
+	for _, to := range []rules.Mode{rules.Block, rules.Asks, rules.LogOnly, rules.Off} {
 		cmd.AddCommand(switchCommand(app, to))
 	}
 	return cmd
@@ -58,7 +58,7 @@ func openJudge(app *cmdutil.App) (*judge.Judge, error) {
 type ListedRule struct {
 	*rules.Rule
 	// InForce is what the rule is switched to.
-	InForce rules.State `json:"inForce"`
+	InForce rules.Mode `json:"inForce"`
 }
 
 // listed are the rules that count in the folder the program runs in, and what is
@@ -71,7 +71,7 @@ func listed(app *cmdutil.App) ([]ListedRule, []rules.Problem, error) {
 	base, project, states := j.RulesAt(app.Cwd())
 	list := []ListedRule{}
 	for _, r := range slices.Concat(base.Rules, project.Rules) {
-		list = append(list, ListedRule{r, r.StateBy(states)})
+		list = append(list, ListedRule{r, r.ModeBy(states)})
 	}
 	return list, append([]rules.Problem{}, slices.Concat(base.Problems, project.Problems)...), nil
 }
@@ -114,9 +114,9 @@ func sayProblems(app *cmdutil.App, problems []rules.Problem) {
 	}
 }
 
-func switchCommand(app *cmdutil.App, to rules.State) *cobra.Command {
-	short := map[rules.State]string{
-		rules.On: "Switch a rule or a pack on", rules.Off: "Switch a rule or a pack off",
+func switchCommand(app *cmdutil.App, to rules.Mode) *cobra.Command {
+	short := map[rules.Mode]string{
+		rules.Block: "Switch a rule or a pack on", rules.Off: "Switch a rule or a pack off",
 		rules.Asks:    "Let a rule or a pack ask where it would refuse",
 		rules.LogOnly: "Let a rule or a pack only record what it would have done",
 	}[to]
@@ -128,7 +128,7 @@ func switchCommand(app *cmdutil.App, to rules.State) *cobra.Command {
 }
 
 // switchRule writes the state of a rule into the user's settings.
-func switchRule(app *cmdutil.App, cmd *cobra.Command, id string, to rules.State) error {
+func switchRule(app *cmdutil.App, cmd *cobra.Command, id string, to rules.Mode) error {
 	list, _, err := listed(app)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func switchRule(app *cmdutil.App, cmd *cobra.Command, id string, to rules.State)
 	}
 	states := []string{}
 	for _, s := range settings {
-		if s.Key == config.RulesStates {
+		if s.Key == config.RulesModes {
 			if err := json.Unmarshal(s.Value, &states); err != nil {
 				return err
 			}
@@ -164,7 +164,7 @@ func switchRule(app *cmdutil.App, cmd *cobra.Command, id string, to rules.State)
 	states = slices.DeleteFunc(states, func(one string) bool { return strings.HasPrefix(one, id+"=") })
 	value, _ := json.Marshal(append(states, id+"="+string(to)))
 	var done wire.Setting
-	if err := c.Call(cmd.Context(), wire.MethodConfigSet, wire.ConfigSetParams{Key: config.RulesStates, Value: value},
+	if err := c.Call(cmd.Context(), wire.MethodConfigSet, wire.ConfigSetParams{Key: config.RulesModes, Value: value},
 		&done); err != nil {
 		return err
 	}

@@ -131,26 +131,26 @@ func TestOrderAndStates(t *testing.T) {
 	}
 	text := "version: 1\nrules:\n" + rule("a", Allow) + rule("w", Warn) + rule("q", Ask) + rule("d", Deny)
 	list := load(t, text)
-	decide := func(states map[string]State) Result {
-		return NewSet(list, Options{Home: exampleHome, States: states}).Decide(Example{Command: "make"}.Facts(facts.Everything()))
+	decide := func(modes map[string]Mode) Result {
+		return NewSet(list, Options{Home: exampleHome, Modes: modes}).Decide(Example{Command: "make"}.Facts(facts.Everything()))
 	}
 	for _, c := range []struct {
-		states map[string]State
-		want   Verdict
+		modes map[string]Mode
+		want  Verdict
 	}{
 		{nil, Deny},
-		{map[string]State{"d": Asks}, Ask},
-		{map[string]State{"d": Off}, Ask},
-		{map[string]State{"d": LogOnly, "q": LogOnly}, Warn},
-		{map[string]State{"d": Off, "q": Off, "w": Off}, Allow},
-		{map[string]State{"d": Off, "q": Off, "w": Off, "a": LogOnly}, NoVerdict},
+		{map[string]Mode{"d": Asks}, Ask},
+		{map[string]Mode{"d": Off}, Ask},
+		{map[string]Mode{"d": LogOnly, "q": LogOnly}, Warn},
+		{map[string]Mode{"d": Off, "q": Off, "w": Off}, Allow},
+		{map[string]Mode{"d": Off, "q": Off, "w": Off, "a": LogOnly}, NoVerdict},
 	} {
-		if got := decide(c.states); got.Verdict != c.want {
-			t.Errorf("with %v: %q, want %q", c.states, got.Verdict, c.want)
+		if got := decide(c.modes); got.Verdict != c.want {
+			t.Errorf("with %v: %q, want %q", c.modes, got.Verdict, c.want)
 		}
 	}
 	list[3].Layer = System
-	if got := decide(map[string]State{"d": Off}); got.Verdict != Deny {
+	if got := decide(map[string]Mode{"d": Off}); got.Verdict != Deny {
 		t.Errorf("an administrator's rule was switched off: %q, want deny", got.Verdict)
 	}
 	_, problems := Parse(Source{Name: "p.yaml", Data: []byte("version: 1\nrules:\n" + rule("a", Allow)), Layer: Project})
