@@ -14,7 +14,7 @@ FLAGS   = -trimpath
 LDFLAGS = -s -w -X github.com/hookmux/hookmux/internal/version.String=$(VERSION)
 AGENTS  ?= claude codex grok gemini opencode pi
 
-.PHONY: run build test check shape lint verify ci-agents verify-all soak bench chaos fuzz generate pictures docs race man release release-test clean
+.PHONY: run build test check lint verify ci-agents verify-all soak bench chaos fuzz generate pictures docs race man release release-test clean
 
 run: build
 	@$(GO) run $(FLAGS) ./internal/demo -bin $(BIN)
@@ -49,17 +49,13 @@ race:
 	CGO_ENABLED=1 $(call run_tests,$(RACED),-race -timeout 15m)
 	CGO_ENABLED=1 $(GO) test -race $(FLAGS) -run TestInboxStorm ./internal/cli
 
-# Sizes of packages, types and functions, and lines that are too wide, against their ceilings.
-shape:
-	$(GO) run $(FLAGS) ./internal/gen/shape
-
 # The linters' versions are pinned here; no program links them. What they find is mended:
 # .golangci.yml has the few exclusions, each with its reason. staticcheck is one of golangci-lint's.
 # deadcode names functions that neither a program nor a test reaches.
 GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 DEADCODE = golang.org/x/tools/cmd/deadcode@v0.52.0
 
-lint: check shape
+lint: check
 	GOOS=darwin $(GO) vet $(FLAGS) ./...
 	GOOS=windows $(GO) build $(FLAGS) -o /dev/null ./cmd/hookmux-hook
 	GOOS=windows $(GO) vet $(FLAGS) ./cmd/...

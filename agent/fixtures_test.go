@@ -275,7 +275,7 @@ var unseen = []string{
 func documentedOnly(a *Agent) bool {
 	for _, e := range a.Events {
 		for _, claim := range e.Claims() {
-			if proof.KindOf(claim.Capability.Proof) == proof.Lab {
+			if proof.KindOf(claim.Capability.Proof) == proof.Tested {
 				return false
 			}
 		}

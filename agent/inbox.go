@@ -315,7 +315,7 @@ func planWords() []string {
 // the real agent. By default a person is asked only where they were.
 func (e *EventSpec) Proven() bool {
 	for _, c := range []*Capability{e.Carries.Allow, e.Carries.Deny, e.Carries.Input} {
-		if c != nil && proof.KindOf(c.Proof) == proof.Lab {
+		if c != nil && proof.KindOf(c.Proof) == proof.Tested {
 			return true
 		}
 	}

@@ -84,7 +84,7 @@ func TestInboxProblems(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		file := "name: mine\ntitle: Mine\ndialect: claude\nevents:\n" +
-			"  - {name: Do, kind: tool.before, install: default, answer: tool, carries: {deny: \"doc: x\"}}\n" +
+			"  - {name: Do, kind: tool.before, install: default, answer: tool, carries: {deny: \"documented: x\"}}\n" +
 			"  - {name: Say, kind: user.attention, install: default}\nfeed: " + c.yaml + "\n" +
 			"fields: {tool_name: [tool], tool_input: [args]}\ntools: [{name: run, kind: shell, commands: [sh]}]\n"
 		if err := os.WriteFile(filepath.Join(dir, "mine.yaml"), []byte(file), 0o600); err != nil {

@@ -3,28 +3,28 @@ package proof
 
 import "strings"
 
-// Kind says who trustes a claim.
+// Kind says what a claim rests on.
 type Kind string
 
-// The kinds of proofs, as they begin one.
+// The kinds, as they begin a proof.
 const (
-	Lab  Kind = "lab" // a real agent of the version that the catalogue names was asked
-	Doc  Kind = "doc" // its vendor says so
-	Own  Kind = "own" // the other end is hookmux's own
-	None Kind = ""    // the claim does not say
+	Tested     Kind = "tested"     // a real agent of the version that the catalogue names did it
+	Documented Kind = "documented" // its vendor says so
+	Own        Kind = "own"        // the other end is hookmux's own
+	None       Kind = ""           // the claim doesn't say
 )
 
-// KindOf is who trustes a claim with this proof.
+// KindOf returns what a claim with this proof rests on.
 func KindOf(text string) Kind {
 	kind, _ := Split(text)
 	return kind
 }
 
-// Split is who trustes a claim, and in which run or on which page.
+// Split returns what a claim rests on, and in which run or on which page.
 func Split(text string) (kind Kind, where string) {
 	word, where, ok := strings.Cut(text, ": ")
 	switch kind = Kind(word); kind {
-	case Lab, Doc, Own:
+	case Tested, Documented, Own:
 		if ok {
 			return kind, where
 		}

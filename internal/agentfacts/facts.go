@@ -27,30 +27,26 @@ func FactsOf(a *agent.Agent) (Facts, error) {
 	return Facts{Agent: a, Seen: seen}, err
 }
 
-// The tiers: the most that was proven on a real agent.
+// Evidence says how hookmux knows what it says about an agent.
+type Evidence string
+
+// The kinds of evidence.
 const (
-	TierFull     = "full"
-	TierDecides  = "decides"
-	TierObserves = "observes"
-	TierDriven   = "driven"
-	TierUnproven = "unproven"
+	Tested     Evidence = "tested"     // a real one was refused a call, or its events arrived and were understood
+	Documented Evidence = "documented" // its vendor says so; no recorded run confirms it
+	Untested   Evidence = "untested"   // neither
 )
 
-// Tier is the most that was proven, never what is claimed.
-func (f Facts) Tier() string {
+// Evidence returns the strongest evidence there is.
+func (f Facts) Evidence() Evidence {
+	claims := func(e *agent.EventSpec) bool { return len(e.Claims()) > 0 }
 	switch {
-	case f.Seen.Version == "":
-		return TierUnproven
-	case f.RawOnly():
-		return TierDriven
-	case f.Proven("deny") && f.Proven("input") && f.Proven("context") && f.Proven("keep"):
-		return TierFull
-	case f.Proven("deny"):
-		return TierDecides
-	case f.eventsArrive():
-		return TierObserves
+	case f.Proven("deny") || f.eventsArrive():
+		return Tested
+	case slices.ContainsFunc(f.Agent.Events, claims):
+		return Documented
 	}
-	return TierDriven
+	return Untested
 }
 
 // Claims reports whether the catalogue claims an ability at some event. A
@@ -83,7 +79,7 @@ func (f Facts) Proven(claim string) bool {
 // byWordAlone reports whether the claim rests on what the vendor says.
 func byWordAlone(e *agent.EventSpec, claim string) bool {
 	return slices.ContainsFunc(e.Claims(), func(c agent.Claim) bool {
-		return c.Name == claim && proof.KindOf(c.Capability.Proof) == proof.Doc
+		return c.Name == claim && proof.KindOf(c.Capability.Proof) == proof.Documented
 	})
 }
 
@@ -120,15 +116,15 @@ func (f Facts) Count(mark string) int {
 	return n
 }
 
-// Power is what hooks can do at an agent, in one word.
+// Power is what hooks can do at an agent.
 type Power string
 
 // The powers, each of which holds the one before it.
 const (
-	PowerNone    Power = "nothing" // it takes no hooks from hookmux
-	PowerObserve Power = "observe" // hooks hear of calls
-	PowerVeto    Power = "veto"    // hooks can refuse a call
-	PowerAnswer  Power = "answer"  // hooks can also approve one, so that a person can answer from elsewhere
+	PowerNone    Power = "nothing"           // it takes no hooks from hookmux
+	PowerWatch   Power = "watch only"        // hooks see its calls
+	PowerBlock   Power = "block only"        // hooks can also block a call
+	PowerApprove Power = "approve and block" // hooks can also approve one, so you can answer from elsewhere
 )
 
 // ClaimedPower is what hooks can do at the agent, as the catalogue claims.
@@ -138,11 +134,11 @@ func (f Facts) ClaimedPower() Power {
 	case len(f.Agent.Events) == 0:
 		return PowerNone
 	case f.Claims("deny") && slices.ContainsFunc(f.Agent.Events, approves):
-		return PowerAnswer
+		return PowerApprove
 	case f.Claims("deny"):
-		return PowerVeto
+		return PowerBlock
 	}
-	return PowerObserve
+	return PowerWatch
 }
 
 // Ability is one thing that an agent may take from a hook.
@@ -186,7 +182,7 @@ func (f Facts) Answers() []Answer {
 		for _, claim := range e.Claims() {
 			c := claim.Capability
 			how := c.Proof
-			if kind, run := proof.Split(how); kind == proof.Lab && f.Agent.Tried != "" {
+			if kind, run := proof.Split(how); kind == proof.Tested && f.Agent.Tried != "" {
 				how = "lab " + f.Agent.Tried + ": " + run
 			}
 			list = append(list, Answer{

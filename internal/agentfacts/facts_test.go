@@ -24,37 +24,43 @@ func factsOf(t *testing.T, name string, rows ...recordings.Row) Facts {
 	return f
 }
 
-// A tier is what was proven, never what is claimed.
-func TestTiersAreProven(t *testing.T) {
+// Only what a real agent did makes it tested.
+func TestEvidence(t *testing.T) {
 	row := func(check, event, claim, mark string) recordings.Row {
 		return recordings.Row{Check: check, Event: event, Claim: claim, Mark: mark}
 	}
 	deny := row("deny", "PreToolUse", "deny", "✓")
 	all := []recordings.Row{deny, row("input", "PreToolUse", "input", "✓"),
 		row("context", "SessionStart", "context", "✓"), row("keep", "Stop", "keep", "✓")}
-	for want, rows := range map[string][]recordings.Row{
-		TierUnproven: nil,
-		TierDriven:   {row("turn", "", "", "✓")},
-		TierObserves: {row("decodes", "PreToolUse", "", "✓"), row("decodes", "PostToolUse", "", "✓"),
-			row("deny", "PreToolUse", "deny", "–"), row("deny-prompt", "UserPromptSubmit", "deny", "✓")},
-		TierDecides: {deny, row("input", "PreToolUse", "input", "–")},
-		TierFull:    all,
+	for _, c := range []struct {
+		want Evidence
+		rows []recordings.Row
+	}{
+		{Documented, nil},
+		{Documented, []recordings.Row{row("turn", "", "", "✓")}},
+		{Documented, []recordings.Row{row("deny", "PreToolUse", "deny", "–")}},
+		{Tested, []recordings.Row{row("decodes", "PreToolUse", "", "✓"), row("decodes", "PostToolUse", "", "✓")}},
+		{Tested, []recordings.Row{deny, row("input", "PreToolUse", "input", "–")}},
+		{Tested, all},
 	} {
-		if got := factsOf(t, "claude", rows...).Tier(); got != want {
-			t.Errorf("tier of %v = %s, want %s", rows, got, want)
+		if got := factsOf(t, "claude", c.rows...).Evidence(); got != c.want {
+			t.Errorf("evidence with %v = %s, want %s", c.rows, got, c.want)
 		}
+	}
+	if got := (Facts{Agent: &agent.Agent{}}).Evidence(); got != Untested {
+		t.Errorf("evidence of an agent without claims = %s, want %s", got, Untested)
 	}
 }
 
 func TestPowers(t *testing.T) {
-	for name, want := range map[string]Power{"claude": PowerAnswer, "kimi": PowerVeto} {
+	for name, want := range map[string]Power{"claude": PowerApprove, "kimi": PowerBlock} {
 		if got := factsOf(t, name).ClaimedPower(); got != want {
 			t.Errorf("power of %s = %s, want %s", name, got, want)
 		}
 	}
 	observes := Facts{Agent: &agent.Agent{Events: []*agent.EventSpec{{Name: "Stop", Kind: "turn.end"}}}}
-	if got := observes.ClaimedPower(); got != PowerObserve {
-		t.Errorf("power of an agent that takes no answer = %s, want %s", got, PowerObserve)
+	if got := observes.ClaimedPower(); got != PowerWatch {
+		t.Errorf("power of an agent that takes no answer = %s, want %s", got, PowerWatch)
 	}
 	if got := (Facts{Agent: &agent.Agent{}}).ClaimedPower(); got != PowerNone {
 		t.Errorf("power of an agent without events = %s, want %s", got, PowerNone)
@@ -124,7 +130,7 @@ func TestProofsSayWhoDidIt(t *testing.T) {
 					return r.Event == e.Name && r.Claim == c.Name && r.Mark == "✓"
 				})
 				kind, run := proof.Split(c.Capability.Proof)
-				if kind == proof.Lab && strings.HasPrefix(run, "verify: ") && !seen {
+				if kind == proof.Tested && strings.HasPrefix(run, "verify: ") && !seen {
 					t.Errorf("%s %s: %s is proven by a run of verify, and none is recorded", a.Name, e.Name, c.Name)
 				}
 			}

@@ -95,9 +95,7 @@ the agent's own words.`,
 		},
 	}
 	root.SetVersionTemplate(see.VersionLine)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return cmdutil.UsageError("%v; see `%s --help`", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(cmdutil.FlagError)
 	for _, g := range commandGroups(app) {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, cmd := range g.commands {

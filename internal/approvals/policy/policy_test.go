@@ -159,8 +159,8 @@ func TestDoubtLeavesOnlyANo(t *testing.T) {
 func TestUnprovenPoints(t *testing.T) {
 	c := caseOf(t, "claude", "PermissionRequest", bash, Permissions)
 	spec := *c.Spec
-	spec.Carries = agent.Capabilities{Allow: &agent.Capability{Proof: "doc: says so"},
-		Deny: &agent.Capability{Proof: "doc: says so"}}
+	spec.Carries = agent.Capabilities{Allow: &agent.Capability{Proof: "documented: says so"},
+		Deny: &agent.Capability{Proof: "documented: says so"}}
 	c.Spec, c.Chosen = &spec, false
 	if _, ok := NeedFor(c); ok {
 		t.Error("asked by default")

@@ -58,7 +58,7 @@ func (e *TrustedTerminals) Trusts(pid int, start uint64) bool {
 	})
 }
 
-// Add trustes a process. The caller has made sure that a person wants it.
+// Add trusts a process. The caller has made sure that you want it.
 func (e *TrustedTerminals) Add(pid int, from string) (TrustedTerminal, error) {
 	p, err := e.table.Lookup(pid)
 	if err != nil {

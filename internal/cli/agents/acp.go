@@ -75,7 +75,7 @@ func serveACP(ctx context.Context, app *cmdutil.App, name string, argv []string)
 	if name != "" {
 		known, ok := catalogue.Agent(name)
 		if !ok {
-			return cmdutil.UsageError("no agent %q is known here; `hookmux agents` lists them", name)
+			return unknownAgent(catalogue, name)
 		}
 		name = known.Name
 	}

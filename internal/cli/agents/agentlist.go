@@ -19,48 +19,55 @@ import (
 
 // AgentsCommand is `hookmux agents`.
 func AgentsCommand(app *cmdutil.App) *cobra.Command {
-	var asJSON bool
+	var asJSON, all bool
 	cmd := &cobra.Command{
-		Use:   "agents",
-		Short: "Every agent: is it here, is it hooked, what hooks can do there",
-		Long: `Lists every agent that hookmux knows, those of this machine first: the version
-that is here, whether hookmux is in its config, what hooks can do there, when the
-last event came (from the daemon, where one runs; none is started), and with which
-version it was last verified.
+		Use:   "agents [list]",
+		Short: "List your agents: version, whether they're hooked, what hooks can do",
+		Long: `Lists the agents on this machine: their version, whether hookmux's hooks are
+installed, what hooks can do there, when the last event arrived, and which
+version we last verified. --all lists every agent hookmux knows.
 
-What hooks can do: observe (they hear of calls), veto (they can refuse one),
-answer (they can also approve one, so that you can answer from elsewhere).`,
+What hooks can do: watch only (they see calls), block only (they can also block
+one), approve and block (they can also approve one, so you can answer from
+anywhere).`,
 		Example: `  hookmux agents
-  hookmux agents show claude       # places, events, answers, time limits, traps, proof
-  hookmux agents check mine.yaml   # a description of an agent of your own
+  hookmux agents --all
+  hookmux agents show claude       # its config files, events, time limits, pitfalls
+  hookmux agents check mine.yaml   # an agent you described yourself
   hookmux agents --json | jq '.[] | select(.here) | .name'`,
-		Args: cmdutil.ExactArgs(),
-		RunE: func(cmd *cobra.Command, _ []string) error { return listAgents(cmd.Context(), app, asJSON) },
+		Args: cmdutil.SubcommandArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return listAgents(cmd.Context(), app, all, asJSON) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: [{name, title, here, program, version, hooked, wrong, "+
-		"can, tier, last, verified, verifiedOn, tried, newer, own}]")
-	cmd.AddCommand(showAgentCommand(app), checkAgentCommand(app), agentSchemaCommand(app))
+	list := &cobra.Command{
+		Use: "list", Short: cmd.Short, Example: "  hookmux agents list --all", Args: cmdutil.ExactArgs(), RunE: cmd.RunE,
+	}
+	for _, c := range []*cobra.Command{cmd, list} {
+		c.Flags().BoolVar(&all, "all", false, "every agent hookmux knows, not only those on this machine")
+		c.Flags().BoolVar(&asJSON, "json", false, "for programs: every agent as {name, title, here, program, version, hooked, "+
+			"wrong, can, evidence, last, verified, verifiedOn, tried, newer, own}")
+	}
+	cmd.AddCommand(list, showAgentCommand(app), checkAgentCommand(app), agentSchemaCommand(app))
 	return cmd
 }
 
 // AgentState is an agent as it stands on this machine.
 type AgentState struct {
-	Name     string           `json:"name"`
-	Title    string           `json:"title"`
-	Here     bool             `json:"here"`
-	Program  string           `json:"program,omitempty"`
-	Config   string           `json:"config,omitempty"` // its folder, where it is there
-	Version  string           `json:"version,omitempty"`
-	Hooked   bool             `json:"hooked"`
-	Wrong    string           `json:"wrong,omitempty"`
-	Can      agentfacts.Power `json:"can"`
-	Tier     string           `json:"tier"`
-	Last     *time.Time       `json:"last,omitempty"`
-	Verified string           `json:"verified,omitempty"` // the version of the last recorded verification
-	Day      string           `json:"verifiedOn,omitempty"`
-	Tried    string           `json:"tried,omitempty"`
-	Newer    bool             `json:"newer,omitempty"` // the version here is newer than what is known was tried with
-	Own      bool             `json:"own,omitempty"`   // it is not among those that come with hookmux
+	Name     string              `json:"name"`
+	Title    string              `json:"title"`
+	Here     bool                `json:"here"`
+	Program  string              `json:"program,omitempty"`
+	Config   string              `json:"config,omitempty"` // its folder, where it is there
+	Version  string              `json:"version,omitempty"`
+	Hooked   bool                `json:"hooked"`
+	Wrong    string              `json:"wrong,omitempty"`
+	Can      agentfacts.Power    `json:"can"`
+	Evidence agentfacts.Evidence `json:"evidence"`
+	Last     *time.Time          `json:"last,omitempty"`
+	Verified string              `json:"verified,omitempty"` // the version of the last recorded verification
+	Day      string              `json:"verifiedOn,omitempty"`
+	Tried    string              `json:"tried,omitempty"`
+	Newer    bool                `json:"newer,omitempty"` // the version here is newer than what is known was tried with
+	Own      bool                `json:"own,omitempty"`   // it is not among those that come with hookmux
 
 	facts agentfacts.Facts
 }
@@ -80,7 +87,7 @@ func agentStates(ctx context.Context, app *cmdutil.App, c *agent.Catalogue) ([]*
 		}
 		_, builtin := agent.Builtin().Agent(a.Name)
 		one := &AgentState{
-			Name: a.Name, Title: a.Title, Can: facts.ClaimedPower(), Tier: facts.Tier(), Tried: a.Tried, Own: !builtin,
+			Name: a.Name, Title: a.Title, Can: facts.ClaimedPower(), Evidence: facts.Evidence(), Tried: a.Tried, Own: !builtin,
 			facts: facts,
 		}
 		if facts.Verified() {
@@ -137,7 +144,7 @@ func addLastEvents(ctx context.Context, app *cmdutil.App, list []*AgentState) {
 	info, err := daemon.Info(ctx)
 	if err != nil {
 		if !errors.Is(err, client.ErrNoDaemon) {
-			app.PrintNotes([]string{"the daemon does not say when agents were last heard: " + err.Error()})
+			app.PrintNotes([]string{"the daemon didn't say when agents last called: " + err.Error()})
 		}
 		return
 	}
@@ -162,7 +169,7 @@ func lookingHost(app *cmdutil.App) (*install.Host, error) {
 	return &install.Host{Dirs: dirs, Project: projectFolder(app.Cwd()), Getenv: app.Getenv}, nil
 }
 
-func listAgents(ctx context.Context, app *cmdutil.App, asJSON bool) error {
+func listAgents(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {
 	c, err := app.Catalogue()
 	if err != nil {
 		return err
@@ -193,17 +200,30 @@ func listAgents(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 		if one.Newer {
 			newer = append(newer, one.Name)
 		}
+		if !all && rankAgent(one) > 0 {
+			continue
+		}
 		rows = append(rows, text.AgentRow{
 			Name: one.Name, Here: one.Here, Version: one.Version, Hooked: word, Wrong: one.Wrong != "",
 			Can: string(one.Can), Last: one.Last, Verified: one.Verified, Day: one.Day, Newer: one.Newer,
 		})
 	}
 	style := app.Style()
-	style.Agents(app.Stdout, rows, time.Now())
-	app.Say("%d agents, %d here, %d hooked; `hookmux agents show AGENT` tells more of one", len(list), here, hooked)
+	if len(rows) > 0 {
+		style.Agents(app.Stdout, rows, time.Now())
+	}
+	switch {
+	case here == 0 && hooked == 0:
+		app.Say("no agents found on this machine; `hookmux agents --all` lists the %d that hookmux knows", len(list))
+	case all:
+		app.Say("%d agents, %d on this machine, %d hooked", len(list), here, hooked)
+	default:
+		app.Say("%d on this machine, %d hooked; `hookmux agents --all` lists all %d, `agents show NAME` one of them", here,
+			hooked, len(list))
+	}
 	if len(newer) > 0 {
-		app.Say("%s", text.Wrap("newer here than what was verified: "+strings.Join(newer, ", ")+"; `hookmux verify "+
-			strings.Join(newer, " ")+"` asks what is here", style.Width, 0))
+		app.Say("%s", text.Wrap("newer than the version we verified: "+strings.Join(newer, ", ")+"; to test yours, run `hookmux verify "+
+			strings.Join(newer, " ")+"`", style.Width, 0))
 	}
 	app.PrintNotes(problemLines(app.CatalogueProblems()))
 	return nil

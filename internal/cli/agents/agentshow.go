@@ -21,12 +21,13 @@ func showAgentCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show AGENT",
-		Short: "What is known about one agent: places, events, answers, time limits, traps, resume, proof",
-		Long: `Shows what hookmux knows about an agent, and how: the files its hooks stand in, its
-events and what each answer can do there, how long it waits for a hook, what to
-look out for, how a session is resumed, and what the last recorded
-verification saw. "lab" is a run of the real agent by hand, "doc" its vendor's
-word; ✓ and – are what hookmux verify saw.`,
+		Short: "Show one agent: config files, events, what hooks can do, time limits, pitfalls",
+		Long: `Shows what hookmux knows about an agent: which files its hooks are in, its events
+and what a hook can answer to each, how long it waits for a hook, what to look
+out for and how a session is resumed.
+
+Every claim says how it's known: tested (a real one did it), documented (its
+vendor says so) or untested. ✓ and – are what the last recorded verify saw.`,
 		Example: "  hookmux agents show claude\n  hookmux agents show codex --json | jq .answers",
 		Args:    cmdutil.ExactArgs("AGENT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -95,7 +96,7 @@ func showAgent(ctx context.Context, app *cmdutil.App, name string, asJSON bool) 
 	a, ok := c.Agent(name)
 	if !ok {
 		app.PrintNotes(problemLines(app.CatalogueProblems()))
-		return cmdutil.UsageError("%s: no such agent; `hookmux agents` lists those there are", name)
+		return unknownAgent(c, name)
 	}
 	list, err := agentStates(ctx, app, c)
 	if err != nil {
@@ -188,9 +189,9 @@ func stateRows(app *cmdutil.App, state *AgentState) [][]string {
 	hooked := "no; `hookmux install " + state.Name + "` does it"
 	switch {
 	case state.facts.Agent.Install == nil:
-		hooked = "no; hookmux does not write itself into it"
+		hooked = "no; hookmux can't install hooks there"
 	case state.Wrong != "":
-		hooked = "yes, but not all of it runs: " + app.Shorten(state.Wrong)
+		hooked = "yes, but some hooks don't run: " + app.Shorten(state.Wrong)
 	case state.Hooked:
 		hooked = "yes"
 	}
@@ -198,16 +199,16 @@ func stateRows(app *cmdutil.App, state *AgentState) [][]string {
 	if state.Last != nil {
 		rows = append(rows, []string{"last event", text.Moment(*state.Last, time.Now())})
 	}
-	known := state.Tier + ": " + tierWords(state.Tier)
+	known := string(state.Evidence) + ": " + evidenceText[state.Evidence]
 	if state.Verified != "" {
-		known += "; verified with " + state.Verified + " on " + state.Day
+		known += "; last verified with " + state.Verified + " on " + state.Day
 	} else if state.Tried != "" {
-		known += "; tried by hand with " + state.Tried
+		known += "; tried with " + state.Tried
 	}
 	rows = append(rows, []string{"known", known})
 	if state.Newer {
-		rows = append(rows, []string{"newer", fmt.Sprintf("%s is newer than what was tried (%s); `hookmux verify %s` "+
-			"asks it", state.Version, state.Tried, state.Name)})
+		rows = append(rows, []string{"newer", fmt.Sprintf("%s is newer than the version we tested (%s); run `hookmux verify %s`",
+			state.Version, state.Tried, state.Name)})
 	}
 	return rows
 }
@@ -229,14 +230,10 @@ func canDo(f agentfacts.Facts) string {
 	return string(f.ClaimedPower()) + ": " + strings.Join(can, ", ")
 }
 
-func tierWords(tier string) string {
-	return map[string]string{
-		agentfacts.TierFull:     "a real one was seen to be refused, changed, told and kept going",
-		agentfacts.TierDecides:  "a real one was seen to be refused a call",
-		agentfacts.TierObserves: "events of a real one were seen and understood",
-		agentfacts.TierDriven:   "a real one played a turn, no claim was verified",
-		agentfacts.TierUnproven: "no verification is recorded",
-	}[tier]
+var evidenceText = map[agentfacts.Evidence]string{
+	agentfacts.Tested:     "a real one was run, and hooks worked",
+	agentfacts.Documented: "its vendor says so; no run is recorded",
+	agentfacts.Untested:   "no run is recorded",
 }
 
 func placeRows(a *agent.Agent) (rows [][]string) {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
@@ -89,17 +88,23 @@ func agentsByName(c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
 		if ok && a.NotInstalled != "" {
 			return nil, fmt.Errorf("%s: is not installed: %s", name, a.NotInstalled)
 		}
-		if !ok || a.Install == nil {
-			var can []string
-			for _, a := range c.Agents() {
-				if a.Install != nil {
-					can = append(can, a.Name)
-				}
-			}
-			return nil, cmdutil.UsageError("%s: hookmux cannot write itself into such an agent; it can into %s", name,
-				strings.Join(can, ", "))
+		if !ok {
+			return nil, unknownAgent(c, name)
+		}
+		if a.Install == nil {
+			return nil, cmdutil.UsageError("hookmux can't install hooks into %s; `hookmux agents show %s` says what it can do "+
+				"there", name, name)
 		}
 		out = append(out, a)
 	}
 	return out, nil
+}
+
+// unknownAgent says that there's no agent of this name, and which one was probably meant.
+func unknownAgent(c *agent.Catalogue, name string) error {
+	var known []string
+	for _, a := range c.Agents() {
+		known = append(known, a.Name)
+	}
+	return cmdutil.UnknownName("agent", name, known, "hookmux agents --all")
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -80,8 +79,7 @@ func newestTargets(names []string) ([]agents.Agent, error) {
 		}
 		a, ok := agents.Find(name)
 		if !ok {
-			return nil, cmdutil.UsageError("%s: no such agent; hookmux verify --newest knows %s", name,
-				strings.Join(agents.Names(), ", "))
+			return nil, cmdutil.UnknownName("agent that hookmux can install", name, agents.Names(), "")
 		}
 		if !slices.ContainsFunc(list, func(had agents.Agent) bool { return had.Name == name }) {
 			list = append(list, a)

@@ -6,16 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// UnknownCommand names what was probably meant.
-func UnknownCommand(parent *cobra.Command, name string) error {
-	parent.SuggestionsMinimumDistance = 2
-	if near := parent.SuggestionsFor(name); len(near) > 0 {
-		return UsageError("there is no command %q; did you mean %q?", name, near[0])
-	}
-	return UsageError("there is no command %q; `%s --help` lists them", name, parent.CommandPath())
-}
-
-// SubcommandArgs is for a command whose first argument must be a subcommand.
+// SubcommandArgs is checks a command that does its work through subcommands.
 func SubcommandArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return UnknownCommand(cmd, args[0])

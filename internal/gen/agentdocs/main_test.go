@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/agentfacts"
 	"github.com/hookmux/hookmux/internal/verify/recordings"
 )
 
@@ -84,7 +85,7 @@ func TestSummaryIsFirst(t *testing.T) {
 	for _, a := range agent.Builtin().Agents() {
 		text := pages[filepath.Join("agents", a.Name+".md")]
 		at := -1
-		for _, part := range []string{"# " + a.Title, "**What hooks can do here**", "**Tier**", "**Install**",
+		for _, part := range []string{"# " + a.Title, "**What hooks can do here**", "**How it's known**", "**Install**",
 			"## Events", "## Answers", "## Sessions and resume", "## Proof"} {
 			next := strings.Index(text, part)
 			if next <= at {
@@ -128,14 +129,14 @@ func TestAgentsAreCounted(t *testing.T) {
 	if err != nil || string(page) != want {
 		t.Errorf("docs/verify.md does not count the agents as they are (%v); run: go generate ./agent/...", err)
 	}
-	byTier, all, driven := countProofs(agent.Builtin(), seen)
+	byKind, all := countEvidence(agent.Builtin(), seen)
 	sum := 0
-	for _, kind := range proofKinds {
-		sum += len(byTier[kind.tier])
+	for _, kind := range evidenceKinds {
+		sum += len(byKind[kind.kind])
 	}
-	if sum != all || all != len(agent.Builtin().Agents()) || driven > len(seen) {
-		t.Errorf("%d agents by proof, %d in all, %d driven; want %d, the same, and at most the %d recorded", sum, all,
-			driven, len(agent.Builtin().Agents()), len(seen))
+	if tested := len(byKind[agentfacts.Tested]); sum != all || all != len(agent.Builtin().Agents()) || tested > len(seen) {
+		t.Errorf("%d agents by evidence, %d in all, %d tested; want %d, the same, and at most the %d recorded", sum, all,
+			tested, len(agent.Builtin().Agents()), len(seen))
 	}
 	if _, err := withProofs("a page", ""); err == nil {
 		t.Error("a page without a place for the count is taken, want an error")

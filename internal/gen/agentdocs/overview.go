@@ -15,21 +15,11 @@ const head = generated + `# Agents
 
 Each agent has a page: what hooks can do there, how hookmux gets in, what to look out for, and how all of it is known. ` + "`hookmux agents`" + ` shows the same for the agents of your machine, ` + "`hookmux agents show AGENT`" + ` one of them.
 
-"lab" means that the real agent of the version named was run by hand and did it; "doc" means that its vendor says so in writing.
-A mark behind a claim is what the last recorded ` + "`hookmux verify`" + ` saw a real agent do: ✓ it holds, – it was not proven; see [verify.md](verify.md).
-What an agent cannot express is replaced by the nearest answer that is safe (ask and changed input become deny, allow becomes no opinion) and shown by ` + "`hookmux why`" + `.
+Claims are *tested* (a real agent of the version named did it), *documented* (its vendor says so) or *untested*.
+A mark behind a claim is what the last recorded ` + "`hookmux verify`" + ` saw a real agent do: ✓ it works, – it wasn't confirmed; see [verify.md](verify.md).
+What an agent can't express becomes the nearest safe answer (ask and changed input become deny, allow becomes no opinion), and ` + "`hookmux why`" + ` shows it.
 
-**Tiers** say what was proven on a real agent in the last recorded verification, not what is claimed:
-
-| Tier | Means |
-|---|---|
-| full | a tool call was refused with the model reading why, its input was changed, words were added for the model, and the turn was kept going |
-| decides | a tool call was refused with the model reading why |
-| observes | events before and after tools arrived and were understood |
-| driven | it played a scripted turn; none of its claims was verified |
-| unproven | no recorded verification: what is claimed is the vendor's word, or was tried by hand |
-
-| Agent | Tier | Version tried | Verified | Events | Refuse a tool | Approve | Ask | Change input | Words to the model | Keep going |
+| Agent | How it's known | Version tried | Verified | Events | Block a call | Approve | Ask | Change input | Add context | Continue |
 |---|---|---|---|---|---|---|---|---|---|---|
 `
 
@@ -54,7 +44,7 @@ func overview(c *agent.Catalogue, seen map[string]recordings.Summary) string {
 	b.WriteString(head)
 	for _, a := range c.Agents() {
 		f := agentfacts.Facts{Agent: a, Seen: seen[a.Name]}
-		fmt.Fprintf(&b, "| [%s](agents/%s.md) | %s | %s | %s | %d", a.Title, a.Name, f.Tier(), dash(a.Tried),
+		fmt.Fprintf(&b, "| [%s](agents/%s.md) | %s | %s | %s | %d", a.Title, a.Name, f.Evidence(), dash(a.Tried),
 			verifiedWord(f), len(a.Events))
 		for _, name := range []string{"deny", "allow", "ask", "input", "context", "keep"} {
 			switch {

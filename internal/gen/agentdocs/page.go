@@ -41,13 +41,12 @@ func (p *page) summary() {
 	a, f := p.a, p.f
 	p.printf("%s# %s\n\n[All agents](../agents.md)\n\n", generated, a.Title)
 	p.printf("**What hooks can do here**: %s.\n\n", canDo(f))
-	tried := "nobody ran it: what stands here is the vendor's word"
-	if a.Tried != "" {
-		tried = "tried with version " + a.Tried
-	}
-	p.printf("**Tier**: %s; %s", f.Tier(), tried)
-	if f.Verified() {
-		p.printf("; verified with %s on %s", f.Seen.Version, f.Seen.Day)
+	p.printf("**How it's known**: %s", f.Evidence())
+	switch {
+	case f.Verified():
+		p.printf(", last verified with %s on %s", f.Seen.Version, f.Seen.Day)
+	case a.Tried != "":
+		p.printf(", tried with version %s", a.Tried)
 	}
 	p.printf(".\n\n")
 	p.install()

@@ -9,39 +9,35 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/recordings"
 )
 
-// proofKinds are the proofs an agent may have, the strongest first: the vendor's
-// own program did it, or its vendor says so.
-var proofKinds = []struct{ tier, words string }{
-	{agentfacts.TierFull, "driven: a refusal stopped the call, changed input ran, words reached the model, it was " +
-		"kept going"},
-	{agentfacts.TierDecides, "driven: a refusal stopped the call"},
-	{agentfacts.TierObserves, "driven: it called the hook, and no refusal can stop it"},
-	{agentfacts.TierDriven, "driven: it played a turn, and its payloads were kept"},
-	{agentfacts.TierUnproven, "its vendor's word, a stand-in, or single runs in a lab"},
+// evidenceKinds are the kinds of evidence, the strongest first.
+var evidenceKinds = []struct {
+	kind  agentfacts.Evidence
+	words string
+}{
+	{agentfacts.Tested, "tested: a real one ran, and hooks worked"},
+	{agentfacts.Documented, "documented: its vendor says so"},
+	{agentfacts.Untested, "untested"},
 }
 
-// countProofs sorts the agents of the catalogue by their proof.
-func countProofs(c *agent.Catalogue, seen map[string]recordings.Summary) (byTier map[string][]string, all, driven int) {
-	byTier = map[string][]string{}
+// countEvidence sorts the agents of the catalogue by how they're known.
+func countEvidence(c *agent.Catalogue, seen map[string]recordings.Summary) (byKind map[agentfacts.Evidence][]string, all int) {
+	byKind = map[agentfacts.Evidence][]string{}
 	for _, a := range c.Agents() {
-		tier := agentfacts.Facts{Agent: a, Seen: seen[a.Name]}.Tier()
-		byTier[tier] = append(byTier[tier], a.Title)
+		kind := agentfacts.Facts{Agent: a, Seen: seen[a.Name]}.Evidence()
+		byKind[kind] = append(byKind[kind], a.Title)
 		all++
-		if tier != agentfacts.TierUnproven {
-			driven++
-		}
 	}
-	return byTier, all, driven
+	return byKind, all
 }
 
 // proofTable is the count for docs/verify.md.
 func proofTable(c *agent.Catalogue, seen map[string]recordings.Summary) string {
-	byTier, all, driven := countProofs(c, seen)
+	byKind, all := countEvidence(c, seen)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d agents are in the catalogue, %d of them driven.\n\n| Proof | Agents | Which |\n|---|---|---|\n",
-		all, driven)
-	for _, kind := range proofKinds {
-		if names := byTier[kind.tier]; len(names) > 0 {
+	fmt.Fprintf(&b, "hookmux knows %d agents, %d of them tested.\n\n| How it's known | Agents | Which |\n|---|---|---|\n",
+		all, len(byKind[agentfacts.Tested]))
+	for _, kind := range evidenceKinds {
+		if names := byKind[kind.kind]; len(names) > 0 {
 			fmt.Fprintf(&b, "| %s | %d | %s |\n", kind.words, len(names), strings.Join(names, ", "))
 		}
 	}
@@ -50,11 +46,11 @@ func proofTable(c *agent.Catalogue, seen map[string]recordings.Summary) string {
 
 // proofLines is the same for a terminal.
 func proofLines(c *agent.Catalogue, seen map[string]recordings.Summary) string {
-	byTier, all, driven := countProofs(c, seen)
+	byKind, all := countEvidence(c, seen)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d agents in the catalogue, %d driven in the recordings\n", all, driven)
-	for _, kind := range proofKinds {
-		if names := byTier[kind.tier]; len(names) > 0 {
+	fmt.Fprintf(&b, "%d agents, %d of them tested\n", all, len(byKind[agentfacts.Tested]))
+	for _, kind := range evidenceKinds {
+		if names := byKind[kind.kind]; len(names) > 0 {
 			fmt.Fprintf(&b, "%3d %s: %s\n", len(names), kind.words, strings.Join(names, ", "))
 		}
 	}

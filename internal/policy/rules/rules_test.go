@@ -125,7 +125,7 @@ func TestProblems(t *testing.T) {
 
 // Deny beats ask beats warn beats allow, in whatever order they stand; only log
 // and off have no say; a project allows nothing.
-func TestOrderAndStates(t *testing.T) {
+func TestOrderAndModes(t *testing.T) {
 	rule := func(id string, v Verdict) string {
 		return "  - {id: " + id + ", why: x, match: {program: make}, decide: " + string(v) + ", examples: {hit: [make]}}\n"
 	}
@@ -149,6 +149,19 @@ func TestOrderAndStates(t *testing.T) {
 			t.Errorf("with %v: %q, want %q", c.modes, got.Verdict, c.want)
 		}
 	}
+	// A mode that does not exist is no way around a rule.
+	for _, c := range []struct {
+		modes map[string]Mode
+		want  Verdict
+	}{
+		{map[string]Mode{"d": "on"}, Deny},
+		{map[string]Mode{"d": "lgo", "q": Off, "w": Off}, Deny},
+		{map[string]Mode{"d": Off, "q": Off, "w": Off, "a": "yes"}, NoVerdict},
+	} {
+		if got := decide(c.modes); got.Verdict != c.want {
+			t.Errorf("with %v: %q, want %q", c.modes, got.Verdict, c.want)
+		}
+	}
 	list[3].Layer = System
 	if got := decide(map[string]Mode{"d": Off}); got.Verdict != Deny {
 		t.Errorf("an administrator's rule was switched off: %q, want deny", got.Verdict)
@@ -156,6 +169,20 @@ func TestOrderAndStates(t *testing.T) {
 	_, problems := Parse(Source{Name: "p.yaml", Data: []byte("version: 1\nrules:\n" + rule("a", Allow)), Layer: Project})
 	if len(problems) != 1 || !strings.Contains(problems[0].Text, "only make things tighter") {
 		t.Errorf("a project's rule that allows: %v, want it refused", problems)
+	}
+}
+
+// A file's mode that does not exist is a problem, and the rule blocks; one that allows is off.
+func TestUnreadableModeBlocks(t *testing.T) {
+	for verdict, want := range map[Verdict]Mode{Deny: Block, Ask: Block, Allow: Off} {
+		text := "version: 1\nrules:\n  - {id: x, why: x, match: {program: make}, decide: " + string(verdict) +
+			", mode: on, examples: {hit: [make]}}\n"
+		list, problems := Parse(Source{Name: "r.yaml", Data: []byte(text), Layer: User})
+		if len(list) != 1 || list[0].Mode != want || len(problems) != 1 ||
+			!strings.Contains(problems[0].String(), `rule x: mode is "on"; it must be off, log, ask or block`) {
+			t.Errorf("%s with mode: on: rules %v, problems %v; want one rule in mode %s and the mode named", verdict, list,
+				problems, want)
+		}
 	}
 }
 

@@ -97,7 +97,7 @@ func TestLayers(t *testing.T) {
 			e.Origin)
 	}
 	if _, ok := s.Get("no.such"); ok {
-		t.Error("unknown key found")
+		t.Error("there's no setting found")
 	}
 	if got := problems(s); !strings.Contains(got, "HOOKMUX_GUARD_SECRETS") || strings.Contains(got, "RUNTIME") {
 		t.Errorf(`problems(s) = %q, want "HOOKMUX_GUARD_SECRETS" in it and no "RUNTIME" in it`, got)
@@ -106,7 +106,7 @@ func TestLayers(t *testing.T) {
 
 func TestWrongKeysAndValues(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"{\n  \"guard.destructve\": \"block\"\n}", `config.json:2:3: unknown key "guard.destructve"; did you mean "guard.destructive"?`},
+		{"{\n  \"guard.destructve\": \"block\"\n}", `config.json:2:3: there's no setting "guard.destructve"; did you mean "guard.destructive"?`},
 		{`{"guard": {"secrets": "block"}}`, `did you mean "guard.destructive"?`},
 		{`{"timeout": "3s"}`, `did you mean "hooks.timeout"?`},
 		{`{"zzzzzz": 1}`, "config list"},
@@ -118,7 +118,7 @@ func TestWrongKeysAndValues(t *testing.T) {
 		{`{"journal.maxSize": 10}`, "at least 1MiB"},
 		{`{"guard.allow": "x"}`, "list of texts"},
 		{`{"guard.allow": ["x", 1]}`, "list of texts"},
-		{`{"journal.keep.Ä": "1d"}`, "unknown key"},
+		{`{"journal.keep.Ä": "1d"}`, "there's no setting"},
 		{`[]`, "must be an object"},
 		{`{"a": `, "config.json:1:"},
 	} {
@@ -132,7 +132,7 @@ func TestWrongKeysAndValues(t *testing.T) {
 
 func TestLastGoodStays(t *testing.T) {
 	p := newPlace(t)
-	p.write(p.user, `{"guard.destructive": "block", "guard.secrets": "ask"}`)
+	p.write(p.user, `{"guard.destructive": "block", "guard.secrets": "ask", "journal.keep": "10d"}`)
 	if got := problems(p.Settings()); got != "" {
 		t.Fatalf(`problems(p.Settings()) = %q, want ""`, got)
 	}
@@ -146,13 +146,13 @@ func TestLastGoodStays(t *testing.T) {
 		}
 	}
 	// One bad value: the others count at once, that one stays as it was.
-	p.write(p.user, `{"guard.destructive": "yes", "guard.secrets": "block"}`)
+	p.write(p.user, `{"guard.destructive": "block", "guard.secrets": "block", "journal.keep": "ten"}`)
 	s := p.Settings()
 	if s.Choice(GuardDestructive) != "block" || s.Choice(GuardSecrets) != "block" ||
-		!strings.Contains(problems(s), "last good value, block") {
-		t.Errorf(`s.Choice(GuardDestructive) = %q, s.Choice(GuardSecrets) = %q, problems(s) = %q; want `+
-			`s.Choice(GuardDestructive) = "block", s.Choice(GuardSecrets) = "block" and "last good value, block" in problems(s)`,
-			s.Choice(GuardDestructive), s.Choice(GuardSecrets), problems(s))
+		s.Span(JournalKeep) != 10*24*time.Hour || !strings.Contains(problems(s), "last good value, 10d") {
+		t.Errorf("s.Choice(GuardDestructive) = %q, s.Choice(GuardSecrets) = %q, s.Span(JournalKeep) = %v, problems(s) = %q; "+
+			"want block, block, 240h and the last good value in problems(s)",
+			s.Choice(GuardDestructive), s.Choice(GuardSecrets), s.Span(JournalKeep), problems(s))
 	}
 	kept, err := filepath.Glob(filepath.Join(p.opt.State, "lastgood", "*"))
 	if err != nil || len(kept) != 1 {
@@ -174,6 +174,39 @@ func TestLastGoodStays(t *testing.T) {
 	if s := p.Settings(); s.Choice(GuardSecrets) != "block" || problems(s) == "" {
 		t.Errorf(`s.Choice(GuardSecrets) = %q, problems(s) = %q; want s.Choice(GuardSecrets) = "block" and problems(s) `+
 			`not empty`, s.Choice(GuardSecrets), problems(s))
+	}
+}
+
+// A value that cannot be read never means less protection, and neither does a name that
+// is no setting: both are problems.
+func TestUnreadableMeansProtection(t *testing.T) {
+	for _, c := range []struct{ name, text, key, want, problem string }{
+		{"a mode of an earlier build", `{"guard.secrets": "on"}`, GuardSecrets, "block", "until you correct it, it is block"},
+		{"a typing error", `{"guard.secrets": "of"}`, GuardSecrets, "block", "until you correct it, it is block"},
+		{"no text", `{"guard.own-files": false}`, GuardOwnFiles, "block", "until you correct it, it is block"},
+		{"an approval policy", `{"approvals.policy.codex": "side effects"}`, ApprovalsPolicy + ".codex", "all", "it is all"},
+		{"hosts", `{"guard.network.hosts": "example.com"}`, GuardHosts, "unreadable.invalid", "the strictest list"},
+		{"exceptions", `{"guard.allow": true}`, GuardAllow, "", "list of texts"},
+		{"a rule's mode", `{"rules.modes": ["no-push=on"]}`, RulesModes, "no-push=on", "rule no-push blocks until"},
+		{"an unknown setting", `{"guard.secrts": "off", "guard.secrets": "ask"}`, GuardSecrets, "ask", `no setting "guard.secrts"`},
+	} {
+		p := newPlace(t)
+		p.write(p.user, c.text)
+		s := p.Settings()
+		if e, _ := s.Get(c.key); Format(e.Value) != c.want || !strings.Contains(problems(s), c.problem) {
+			t.Errorf("%s: %s is %q with problems %q; want %q, and %q among the problems", c.name, c.key, Format(e.Value),
+				problems(s), c.want, c.problem)
+		}
+	}
+	s := newPlace(t, "HOOKMUX_GUARD_SECRETS=yes", "HOOKMUX_GUARD_SECRTS=block").Settings()
+	if got := problems(s); s.Choice(GuardSecrets) != GuardBlock || !strings.Contains(got, "it is block") ||
+		!strings.Contains(got, "HOOKMUX_GUARD_SECRTS sets nothing") {
+		t.Errorf("variables: guard.secrets is %q, problems %q; want block and both variables named", s.Choice(GuardSecrets), got)
+	}
+	for _, text := range []string{"no-push=on", "no-push"} {
+		if _, err := newPlace(t).Set(User, "", RulesModes, text); err == nil {
+			t.Errorf("`config set rules.modes %s` is taken, want an error", text)
+		}
 	}
 }
 

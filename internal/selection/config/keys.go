@@ -20,6 +20,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/guard/names"
+	"github.com/hookmux/hookmux/internal/platform/similar"
 )
 
 // The keys, for those who ask.
@@ -413,14 +414,14 @@ func perNameOK(s string) bool {
 // Unknown says that a name is no key, with what may have been meant.
 func Unknown(name string) error {
 	if hint := nearest(name); hint != "" {
-		return fmt.Errorf("unknown key %q; did you mean %q?", name, hint)
+		return fmt.Errorf("there's no setting %q; did you mean %q?", name, hint)
 	}
-	return fmt.Errorf("unknown key %q; `hookmux config list` shows them all", name)
+	return fmt.Errorf("there's no setting %q; `hookmux config list --all` lists them", name)
 }
 
 // nearest is the key a typing error most likely meant.
 func nearest(name string) string {
-	best, score := "", len(name)/2+1
+	var all []string
 	for _, k := range table {
 		if strings.HasPrefix(k.Name, name+".") {
 			return k.Name
@@ -429,30 +430,7 @@ func nearest(name string) string {
 		if strings.EqualFold(last, name) {
 			return k.Name
 		}
-		if d := distance(strings.ToLower(name), strings.ToLower(k.Name)); d < score {
-			best, score = k.Name, d
-		}
+		all = append(all, k.Name)
 	}
-	return best
-}
-
-// distance is the number of single-character changes from a to b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		corner := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := corner
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			corner = row[j]
-			row[j] = min(cost, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
+	return similar.Nearest(name, all)
 }

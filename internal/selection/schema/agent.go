@@ -68,7 +68,7 @@ func typeSchema(t reflect.Type, inside map[reflect.Type]bool) object {
 		whole := structSchema(t, inside)
 		whole["required"] = []string{"proof"}
 		proof := object{"type": "string", "pattern": "^(lab|doc|own): ",
-			"description": "how it is known: lab: a run of the real agent, doc: its vendor's word, own: your own"}
+			"description": "how it is known: tested: a run of the real agent, documented: its vendor's docs, own: your own"}
 		whole["properties"].(object)["proof"] = proof
 		return object{"oneOf": []object{proof, whole}}
 	}

@@ -64,7 +64,7 @@ func TestAgentSchemaAgrees(t *testing.T) {
 		"name: mine\ndialect: claude\nmarks: {prog: x}\n":                                   false,
 		event + "    kind: other\n    answer: tool\n    carries: {deny: \"own: saw it\"}\n": true,
 		event + "    kind: other\n    answer: tool\n    carries: {deny: trust me}\n":        false,
-		event + "    kind: other\n    answer: tool\n    carries: {deny: {proof: \"doc: page\", needs_allow: true}}\n": true,
+		event + "    kind: other\n    answer: tool\n    carries: {deny: {proof: \"documented: page\", needs_allow: true}}\n": true,
 	} {
 		err := check(t, s, asJSON(t, []byte(text)))
 		if (err == nil) != want {
