@@ -12,8 +12,11 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/guardcmd"
 	"github.com/hookmux/hookmux/internal/cli/policycmd"
+	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -111,14 +114,22 @@ func wordsFor(app *cmdutil.App, cmd *cobra.Command, place string, args []string)
 			words = append(words, k.Name)
 		}
 		return words, true
+	case "MODE":
+		for _, mode := range rules.Modes() {
+			words = append(words, string(mode))
+		}
+		return words, true
 	case "VALUE":
 		if k, ok := config.Find(args[0]); ok {
 			words = k.Choices
 		}
 		return words, true
 	case "NAME":
-		if cmd.Parent() != nil && cmd.Parent().Name() == "pack" {
-			return policycmd.PackNames(app), true
+		if cmd.Parent() != nil && cmd.Parent().Name() == "rules" {
+			if cmd.Name() == "update" || cmd.Name() == "remove" {
+				return policycmd.PackNames(app), true
+			}
+			return rulescmd.Names(app), true
 		}
 		if cmd.Parent() != nil && cmd.Parent().Name() == "guard" {
 			for _, k := range config.Keys() {
@@ -186,22 +197,14 @@ func sessionWords(app *cmdutil.App) (words []string) {
 func hooksWords(app *cmdutil.App, _ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	switch {
 	case len(args) == 0:
-		return append(agentNames(app), "import"), cobra.ShellCompDirectiveNoFileComp
+		return append(agentNames(app), guardcmd.HookVerbs()...), cobra.ShellCompDirectiveNoFileComp
 	case args[0] == "import":
 		importable := func(a *agent.Agent) bool { return a.HookFormat != "" }
 		return agentsWhere(app, importable), cobra.ShellCompDirectiveDefault
+	case len(args) == 1 && (args[0] == "add" || args[0] == "handle"):
+		return kindNames(), cobra.ShellCompDirectiveNoFileComp
 	case len(args) == 1:
-		return []string{
-			"discover",
-			"list",
-			"add",
-			"remove",
-			"set",
-			"on",
-			"off",
-			"log",
-			"handle",
-		}, cobra.ShellCompDirectiveNoFileComp
+		return guardcmd.HookVerbs(), cobra.ShellCompDirectiveNoFileComp
 	case len(args) == 2 && (args[1] == "add" || args[1] == "handle"):
 		return append(eventNames(app, args[0]), kindNames()...), cobra.ShellCompDirectiveNoFileComp
 	}
