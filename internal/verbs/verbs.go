@@ -27,6 +27,7 @@ var table = []Verb{
 	{"acp", Use, "starts an agent for an editor"},
 	{"agents", Read, "lists agents"},
 	{"agents check", Read, "looks at a description of an agent"},
+	{"agents list", Read, "lists agents"},
 	{"agents schema", Read, "prints a JSON Schema"},
 	{"agents show", Read, "shows what is known about an agent"},
 	{"ahp", Use, "answers an agent that asks by the Agent Hooks Protocol"},
