@@ -101,12 +101,12 @@ func configListCommand(app *cmdutil.App) *cobra.Command {
 func sayConfig(app *cmdutil.App, settings []wire.Setting, all bool) {
 	shown := 0
 	for _, s := range settings {
-		if s.Default && !all {
+		if (s.Default || s.Origin == originUnknown) && !all {
 			continue
 		}
 		shown++
 		line := termsafe.Line(s.Key+" = "+cmdutil.PlainValue(s.Value), 0)
-		if !s.Default {
+		if !s.Default && s.Origin != originUnknown {
 			line += "  (" + s.Origin + ")"
 		}
 		app.Say("%s", line)
@@ -199,6 +199,9 @@ func readSettings(app *cmdutil.App, cmd *cobra.Command) ([]wire.Setting, error) 
 	return settings, err
 }
 
+// originUnknown is the origin of a setting that only the daemon knows.
+const originUnknown = "unknown"
+
 // settingsFromFiles reads the files of the system, the user and this project. A
 // project is taken as not trusted: it can only be stricter then.
 func settingsFromFiles(app *cmdutil.App) ([]wire.Setting, error) {
@@ -212,7 +215,7 @@ func settingsFromFiles(app *cmdutil.App) ([]wire.Setting, error) {
 	for _, e := range config.New(config.Options{System: dirs.System, User: dirs.Config}).For(root, false).List() {
 		s := selection.SettingOf(e)
 		if config.Sealed(s.Key) {
-			s.Value, s.Default = json.RawMessage(`"unknown: the daemon isn't running"`), false
+			s.Value, s.Default, s.Origin = json.RawMessage(`"unknown: the daemon isn't running"`), false, originUnknown
 		}
 		list = append(list, s)
 	}
