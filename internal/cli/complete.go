@@ -33,6 +33,13 @@ func addCompletions(app *cmdutil.App, root *cobra.Command) {
 				cobra.ShellCompDirective) {
 				return hooksWords(app, p0, args, p2)
 			}
+		} else if cmd.Name() == "why" {
+			cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+				if len(args) == 0 {
+					return agentNames(app), cobra.ShellCompDirectiveNoFileComp
+				}
+				return eventNames(app, args[0]), cobra.ShellCompDirectiveNoFileComp
+			}
 		} else if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 {
 			cmd.ValidArgsFunction = wordsOf(app, cmd)
 		}
