@@ -196,15 +196,18 @@ func guardOff(app *cmdutil.App) *cobra.Command {
 func guardMode(app *cmdutil.App) *cobra.Command {
 	var project bool
 	cmd := &cobra.Command{
-		Use: "mode NAME MODE", Short: "Set a guard's mode: off, log, ask or block",
+		Use: "mode NAME… MODE", Short: "Set a guard's mode: off, log, ask or block",
 		Example: "  hookmux guard mode secrets ask\n  hookmux guard mode network log --project",
-		Args:    cmdutil.ExactArgs("NAME", "MODE"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			return cmdutil.ExactArgs("NAME", "MODE")(cmd, args[:min(len(args), 2)])
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			mode, err := rulescmd.ParseMode(args[1])
+			last := len(args) - 1
+			mode, err := rulescmd.ParseMode(args[last])
 			if err != nil {
 				return err
 			}
-			return setGuards(app, cmd, args[:1], string(mode), project)
+			return setGuards(app, cmd, args[:last], string(mode), project)
 		},
 	}
 	addProjectFlag(cmd, &project)
