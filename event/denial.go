@@ -34,7 +34,7 @@ func RuleDenial(rule, reason, where string) string {
 
 // AllowCommands are the commands by which a person lets pass what a rule stops.
 func AllowCommands(rule string) string {
-	command := "hookmux guard allow " + rule
+	command := "hookmux guard exception add " + rule
 	return "allow once: " + command + " --once; always: " + command
 }
 

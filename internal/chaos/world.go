@@ -30,9 +30,9 @@ import (
 
 // settings are what the person of a world confirmed: every guard is on.
 const settings = `{
-  "guard.destructive": "on",
-  "guard.secrets": "on",
-  "guard.own-files": "on"
+  "guard.destructive": "block",
+  "guard.secrets": "block",
+  "guard.own-files": "block"
 }
 `
 

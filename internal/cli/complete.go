@@ -12,8 +12,11 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/guardcmd"
 	"github.com/hookmux/hookmux/internal/cli/policycmd"
+	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -29,6 +32,13 @@ func addCompletions(app *cmdutil.App, root *cobra.Command) {
 			cmd.ValidArgsFunction = func(p0 *cobra.Command, args []string, p2 string) ([]string,
 				cobra.ShellCompDirective) {
 				return hooksWords(app, p0, args, p2)
+			}
+		} else if cmd.Name() == "why" {
+			cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+				if len(args) == 0 {
+					return agentNames(app), cobra.ShellCompDirectiveNoFileComp
+				}
+				return eventNames(app, args[0]), cobra.ShellCompDirectiveNoFileComp
 			}
 		} else if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 {
 			cmd.ValidArgsFunction = wordsOf(app, cmd)
@@ -115,14 +125,22 @@ func wordsFor(app *cmdutil.App, cmd *cobra.Command, place string, args []string)
 			words = append(words, k.Name)
 		}
 		return words, true
+	case "MODE":
+		for _, mode := range rules.Modes() {
+			words = append(words, string(mode))
+		}
+		return words, true
 	case "VALUE":
 		if k, ok := config.Find(args[0]); ok {
 			words = k.Choices
 		}
 		return words, true
 	case "NAME":
-		if cmd.Parent() != nil && cmd.Parent().Name() == "pack" {
-			return policycmd.PackNames(app), true
+		if cmd.Parent() != nil && cmd.Parent().Name() == "rules" {
+			if cmd.Name() == "update" || cmd.Name() == "remove" {
+				return policycmd.PackNames(app), true
+			}
+			return rulescmd.Names(app), true
 		}
 		if cmd.Parent() != nil && cmd.Parent().Name() == "guard" {
 			for _, k := range config.Keys() {
@@ -210,22 +228,14 @@ func requestWords(app *cmdutil.App) (words []string) {
 func hooksWords(app *cmdutil.App, _ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	switch {
 	case len(args) == 0:
-		return append(agentNames(app), "import"), cobra.ShellCompDirectiveNoFileComp
+		return append(agentNames(app), guardcmd.HookVerbs()...), cobra.ShellCompDirectiveNoFileComp
 	case args[0] == "import":
 		importable := func(a *agent.Agent) bool { return a.HookFormat != "" }
 		return agentsWhere(app, importable), cobra.ShellCompDirectiveDefault
+	case len(args) == 1 && (args[0] == "add" || args[0] == "handle"):
+		return kindNames(), cobra.ShellCompDirectiveNoFileComp
 	case len(args) == 1:
-		return []string{
-			"discover",
-			"list",
-			"add",
-			"remove",
-			"set",
-			"on",
-			"off",
-			"log",
-			"handle",
-		}, cobra.ShellCompDirectiveNoFileComp
+		return guardcmd.HookVerbs(), cobra.ShellCompDirectiveNoFileComp
 	case len(args) == 2 && (args[1] == "add" || args[1] == "handle"):
 		return append(eventNames(app, args[0]), kindNames()...), cobra.ShellCompDirectiveNoFileComp
 	}

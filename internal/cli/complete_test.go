@@ -35,7 +35,7 @@ func TestCompletion(t *testing.T) {
 		{"run ", "claude", "gemini"}, // takes no hooks at launch
 		{"doctor ", "claude", ""},
 		{"doctor claude ", "codex", "claude"},
-		{"explain claude ", "PreToolUse", ""},
+		{"why claude ", "PreToolUse", ""},
 		{"config get ", "journal.keep", ""},
 		{"config set guard.secrets ", "ask", ""},
 		{"guard on ", "destructive", "allow"},

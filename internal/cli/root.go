@@ -17,7 +17,6 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/cli/daemoncmd"
 	"github.com/hookmux/hookmux/internal/cli/guardcmd"
-	"github.com/hookmux/hookmux/internal/cli/policycmd"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/cli/see"
 	"github.com/hookmux/hookmux/internal/termsafe"
@@ -104,7 +103,7 @@ the agent's own words.`,
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(manCommand())
+	root.AddCommand(manCommand(), guardcmd.SchemaCommand(app))
 	root.SetCompletionCommandGroupID(groupStart)
 	root.SetIn(app.Stdin)
 	root.SetOut(app.Stdout)
@@ -112,7 +111,7 @@ the agent's own words.`,
 	replaceBashCompletion(root)
 	addCompletions(app, root)
 	root.SetHelpCommand(&cobra.Command{
-		Use: "help [COMMAND]", GroupID: groupFix, Short: "Help about a command", Example: "  hookmux help guard allow",
+		Use: "help [COMMAND]", GroupID: groupFix, Short: "Help about a command", Example: "  hookmux help guard exception add",
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 && cmd.HasSubCommands() {
@@ -157,14 +156,11 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 			answer.PermissionsCommand(app), answer.AwayCommand(app), answer.NotifyCommand(app), answer.FeedCommand(app),
 		}},
 		{groupGuard, "Guard and decide:", []*cobra.Command{
-			guardcmd.GuardCommand(app), rulescmd.RulesCommand(app), policycmd.PackCommand(app),
-			rulescmd.WhyCommand(app), rulescmd.PauseCommand(app),
-			guardcmd.HooksCommand(app), guardcmd.ModuleCommand(app), guardcmd.ExplainCommand(app),
-			guardcmd.TrustCommand(app), guardcmd.UntrustCommand(app), guardcmd.ConfirmCommand(app),
-			guardcmd.OffCommand(app), guardcmd.OnCommand(app),
+			guardcmd.GuardCommand(app), rulescmd.RulesCommand(app), guardcmd.HooksCommand(app), rulescmd.WhyCommand(app),
+			guardcmd.TrustCommand(app), guardcmd.OffCommand(app), guardcmd.OnCommand(app),
 		}},
 		{groupFix, "Find out and fix:", []*cobra.Command{
-			see.StatusCommand(app), agents.AgentsCommand(app), guardcmd.TerminalCommand(app), agents.DoctorCommand(app),
+			see.StatusCommand(app), agents.AgentsCommand(app), guardcmd.WhoamiCommand(app), agents.DoctorCommand(app),
 			agents.VerifyCommand(app), guardcmd.ConfigCommand(app),
 			daemoncmd.DaemonCommand(app), see.VersionCommand(app), daemoncmd.JudgeCommand(app),
 		}},

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/guardcmd"
 	"github.com/hookmux/hookmux/internal/verbs"
 )
 
@@ -33,15 +34,9 @@ func TestVerbsAreTheTree(t *testing.T) {
 		}
 	}
 	collect(root)
-	// The verbs of hooks stand behind the agent, which is not cobra's grammar.
-	hooks, _, err := root.Find([]string{"hooks"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, word := range strings.FieldsFunc(hooks.Use, func(r rune) bool { return r == '|' || r == ' ' }) {
-		if word == strings.ToLower(word) && word != "hooks" && word != "claude" {
-			tree = append(tree, "hooks "+word)
-		}
+	// The verbs of hooks come after the agent, which is not cobra's grammar.
+	for _, word := range guardcmd.HookVerbs() {
+		tree = append(tree, "hooks "+word)
 	}
 	var table []string
 	for _, v := range verbs.All() {

@@ -85,7 +85,7 @@ export default (hooks) => { hooks.on("tool_call", (event) => { if (event.input.c
 // Nobody confirmed anything yet: what is there refuses, and says nothing else.
 func TestWithoutConfirmationFilesOnlyRefuse(t *testing.T) {
 	w := confirming(t, false, map[string]string{
-		"config.json": `{"guard.own-files":"off","guard.secrets":"on","journal.keep":"90d"}`,
+		"config.json": `{"guard.own-files":"off","guard.secrets":"block","journal.keep":"90d"}`,
 		"hooks.json": `{"version":1,"hooks":[
 			{"id":"no","agent":"*","hookType":"tool.before","handler":"command","target":"echo no-lx >&2; exit 2","match":{"command":"^lx"}},
 			{"id":"yes","agent":"*","hookType":"tool.before","handler":"command","target":"echo '{\"decision\":\"allow\"}'","match":{"command":"^echo"}}]}`,
@@ -118,10 +118,10 @@ func TestWithoutConfirmationFilesOnlyRefuse(t *testing.T) {
 
 // A person confirms what they saw, and nothing that came afterwards.
 func TestConfirmingTakesWhatWasSeen(t *testing.T) {
-	w := confirming(t, true, map[string]string{"config.json": `{"guard.destructive":"on"}`})
+	w := confirming(t, true, map[string]string{"config.json": `{"guard.destructive":"block"}`})
 	w.Up()
 	file := filepath.Join(w.Dirs.Config, "config.json")
-	w.Write(file, `{"guard.destructive":"on","inbox.wait":"1m"}`)
+	w.Write(file, `{"guard.destructive":"block","inbox.wait":"1m"}`)
 	var seen wire.ConfirmView
 	w.MustCall(wire.MethodConfirmLook, nil, &seen)
 	w.Write(file, `{"guard.destructive":"off"}`)

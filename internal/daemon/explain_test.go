@@ -31,16 +31,16 @@ func TestExplainIsWhatHappens(t *testing.T) {
 		pushes  int  // of the six forced pushes, how many are stopped
 	}{
 		{name: "as it comes"},
-		{name: "guards", set: map[string]string{"guard.destructive": "on", "guard.secrets": "on"}, speaks: true, pushes: 6},
+		{name: "guards", set: map[string]string{"guard.destructive": "block", "guard.secrets": "block"}, speaks: true, pushes: 6},
 		{name: "guards ask", set: map[string]string{"guard.destructive": "ask", "guard.secrets": "ask", "guard.own-files": "ask"}, speaks: true, pushes: 6},
 		{name: "guards log", set: map[string]string{"guard.destructive": "log", "guard.secrets": "log", "guard.own-files": "log"}},
 		{name: "no guards", set: map[string]string{"guard.destructive": "off", "guard.secrets": "off", "guard.own-files": "off"}},
-		{name: "allowed once", set: map[string]string{"guard.destructive": "on"},
+		{name: "allowed once", set: map[string]string{"guard.destructive": "block"},
 			prepare: func(w *daemonFixture, _ []frame.Request) {
 				w.MustCall(wire.MethodAllow, wire.AllowParams{Rule: "destructive.git-force-push", Once: true}, nil)
 			}, speaks: true, pushes: 5},
-		{name: "people decide", set: map[string]string{"gate": "all"}, speaks: true},
-		{name: "permissions decide", set: map[string]string{"gate": "all"}, prepare: (*daemonFixture).permissionAll, speaks: true},
+		{name: "people decide", set: map[string]string{"approvals.policy": "all"}, speaks: true},
+		{name: "permissions decide", set: map[string]string{"approvals.policy": "all"}, prepare: (*daemonFixture).permissionAll, speaks: true},
 		{name: "off", prepare: func(w *daemonFixture, _ []frame.Request) { w.MustCall(wire.MethodOff, wire.OffParams{}, nil) }},
 		{name: "turns are kept going", extra: neverDone, speaks: true},
 	} {
@@ -85,7 +85,7 @@ func TestExplainIsWhatHappens(t *testing.T) {
 			if c.speaks != (decided > 0) {
 				t.Errorf("of %d payloads %d were decided", len(all), decided)
 			}
-			if c.pushes != pushes && c.set["gate"] == "" {
+			if c.pushes != pushes && c.set["approvals.policy"] == "" {
 				t.Errorf("%d pushes were stopped, want %d", pushes, c.pushes)
 			}
 		})

@@ -108,7 +108,7 @@ func TestHarnessIsHeldForAPerson(t *testing.T) {
 	for choice, effects := range map[string]string{"once": `[{"type":"allow"}]`, "deny": `[{"type":"deny","reason":"`} {
 		t.Run(choice, func(t *testing.T) {
 			w := open(t)
-			w.set("gate", "permission")
+			w.set("approvals.policy", "permission")
 			w.watchInbox()
 			s := playHarness(t, w, "toy")
 			s.ask("draft", "tool.permission.request", "q1", "make test", `["deny","allow"]`)
@@ -128,7 +128,7 @@ func TestHarnessIsHeldForAPerson(t *testing.T) {
 // Where the harness cannot carry a yes, a person's yes is silence.
 func TestHarnessThatTakesNoYes(t *testing.T) {
 	w := open(t)
-	w.set("gate", "permission")
+	w.set("approvals.policy", "permission")
 	w.watchInbox()
 	s := playHarness(t, w, "toy")
 	s.ask("draft", "tool.permission.request", "q1", "make test", `["deny"]`)
@@ -141,7 +141,7 @@ func TestHarnessThatTakesNoYes(t *testing.T) {
 // session, hooks and answers are not its own.
 func TestHarnessIsNobodyElse(t *testing.T) {
 	w := open(t)
-	w.set("gate", "permission")
+	w.set("approvals.policy", "permission")
 	w.watchInbox()
 	w.tell("claude", "SessionStart", "s1", nil)
 	claude := w.hold(permission("s1", "make test"))

@@ -106,7 +106,7 @@ func harm(id string) map[string]any {
 		wire.MethodInboxRelease: wire.InboxIDParams{ID: id},
 		wire.MethodCmuxPlan:     map[string]string{"request_id": id, "mode": "manual"},
 		wire.MethodPIN:          wire.PINParams{New: "1234"},
-		wire.MethodConfigSet:    wire.ConfigSetParams{Key: "gate.claude", Value: json.RawMessage(`"off"`)},
+		wire.MethodConfigSet:    wire.ConfigSetParams{Key: "approvals.policy.claude", Value: json.RawMessage(`"off"`)},
 	}
 }
 

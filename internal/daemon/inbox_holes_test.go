@@ -32,7 +32,7 @@ func piCall(ui bool) frame.Request {
 func TestNobodyElsewhereAndNoPrompt(t *testing.T) {
 	w := open(t)
 	w.MustPass(piCall(true))
-	w.set("gate.pi", "side-effects")
+	w.set("approvals.policy.pi", "side-effects")
 	if got := string(w.Send(piCall(true)).Stdout); !strings.Contains(got, `"ask"`) {
 		t.Errorf("it runs unasked: %s", got)
 	}
@@ -48,7 +48,7 @@ func TestNobodyElsewhereAndNoPrompt(t *testing.T) {
 func TestAFeignedTurnEndIsNoYes(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
-	w.set("gate.claude", "side-effects")
+	w.set("approvals.policy.claude", "side-effects")
 	call := w.hold(daemontest.ToolBefore("claude", "s", "", "make"))
 	w.waiting()
 	w.Send(daemontest.SessionEvent("claude", "Stop", map[string]any{"session_id": "s"}))
@@ -98,7 +98,7 @@ func TestPushedRequestsGoTheSameWay(t *testing.T) {
 		t.Errorf(`got %q, want "deny" in it`, got)
 	}
 	w.set("guard.destructive", "off")
-	w.set("gate.claude", "off")
+	w.set("approvals.policy.claude", "off")
 	if got := <-push("make", "p4"); !strings.Contains(got, `"timed_out"`) {
 		t.Errorf(`got %q, want "timed_out" in it`, got)
 	}

@@ -74,7 +74,7 @@ func TestOneLeavesAndAnswers(t *testing.T) {
 func TestLeavingIsNoYes(t *testing.T) {
 	w := open(t)
 	w.h.approvals.SetGrace(20 * time.Millisecond)
-	w.set("gate.pi", "side-effects")
+	w.set("approvals.policy.pi", "side-effects")
 	leave := w.follows()
 	call := w.hold(piCall(false))
 	w.waiting()

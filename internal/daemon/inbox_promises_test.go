@@ -169,7 +169,7 @@ func TestPermissionsOverCutInputAndTime(t *testing.T) {
 func TestAnAnswerServesItsOwnWorker(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
-	w.set("gate.claude", "side-effects")
+	w.set("approvals.policy.claude", "side-effects")
 	with := func(name, command, sub string) frame.Request {
 		more := map[string]any{"session_id": "s", "tool_name": "Bash", "tool_input": map[string]any{"command": command}}
 		if sub != "" {

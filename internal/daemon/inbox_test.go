@@ -430,9 +430,9 @@ func TestGateSettings(t *testing.T) {
 		w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: key, Value: b}, nil)
 	}
 	w.MustPass(daemontest.ToolBefore("claude", "s", "", "make"))
-	set("gate.claude", "off")
+	set("approvals.policy.claude", "off")
 	w.MustPass(permission("s", "make"))
-	set("gate.claude", "side-effects")
+	set("approvals.policy.claude", "side-effects")
 	call := w.hold(daemontest.ToolBefore("claude", "s", "", "make"))
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "once"})
 	if got, _ := call.answer(); !strings.Contains(got, `"permissionDecision":"allow"`) {
@@ -441,9 +441,9 @@ func TestGateSettings(t *testing.T) {
 	w.MustPass(daemontest.SessionEvent("claude", "PreToolUse",
 		map[string]any{"tool_name": "Read", "tool_input": map[string]any{"file_path": "/x"}}))
 	// Codex can only be vetoed before a call: that takes "all", and is said.
-	set("gate.codex", "side-effects")
+	set("approvals.policy.codex", "side-effects")
 	w.MustPass(daemontest.ToolBefore("codex", "s", "", "make"))
-	set("gate.codex", "all")
+	set("approvals.policy.codex", "all")
 	set("inbox.wait", "20s")
 	call = w.hold(daemontest.ToolBefore("codex", "s", "", "make"))
 	item := w.waiting()

@@ -25,7 +25,7 @@ rules:
     why: cargo publishes
     match: {program: cargo, subcommand: publish}
     decide: deny
-    state: log
+    mode: log
     examples: {hit: [cargo publish]}
 `
 
@@ -53,7 +53,7 @@ func TestPeoplesRulesStopCalls(t *testing.T) {
 		t.Errorf("logOnly: %+v, want rule:watched with one call", info.LogOnly)
 	}
 	// It is changed by its file, and by its setting.
-	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: config.RulesStates, Value: []byte(`["watched=on"]`)}, nil)
+	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: config.RulesModes, Value: []byte(`["watched=block"]`)}, nil)
 	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "cargo publish"), "watched")
 	w.Write(w.Dirs.Config+"/rules/mine.yaml", "version: 1\nrules: []\n")
 	w.soon("the change counts", "make deploy", w.Base, false, "")
@@ -80,7 +80,7 @@ func TestRulesOfProjectsAndAdministrators(t *testing.T) {
 			t.Errorf("%s of an administrator's rule: %v, want it refused", method, err)
 		}
 	}
-	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: config.RulesStates,
+	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: config.RulesModes,
 		Value: []byte(`["no-release=off"]`)}, nil)
 	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "make release"), "no-release")
 	w.MustCall(wire.MethodAllow, wire.AllowParams{Rule: "no-deploy", Once: true}, nil)
@@ -155,9 +155,9 @@ func TestOneCallThatSeveralRulesWatch(t *testing.T) {
 	w := newFixture(t)
 	w.Write(w.Dirs.Config+"/rules/mine.yaml", `version: 1
 rules:
-  - {id: publish, why: p, match: {program: cargo, subcommand: publish}, decide: deny, state: log, examples: {hit: [cargo publish]}}
-  - {id: cargo, why: c, match: {program: cargo}, decide: ask, state: log, examples: {hit: [cargo x]}}
-  - {id: also-cargo, why: c, match: {program: cargo}, decide: warn, state: log, examples: {hit: [cargo x]}}
+  - {id: publish, why: p, match: {program: cargo, subcommand: publish}, decide: deny, mode: log, examples: {hit: [cargo publish]}}
+  - {id: cargo, why: c, match: {program: cargo}, decide: ask, mode: log, examples: {hit: [cargo x]}}
+  - {id: also-cargo, why: c, match: {program: cargo}, decide: warn, mode: log, examples: {hit: [cargo x]}}
 `)
 	w.Up()
 	w.MustPass(daemontest.ToolBefore("claude", "s", w.Base, "cargo publish"))

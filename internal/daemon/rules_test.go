@@ -168,7 +168,7 @@ func TestABrokenFileKeepsWhatWasGood(t *testing.T) {
 	w := newFixture(t)
 	file := w.Dirs.Config + "/hooks.json"
 	w.Write(file, hooksFile(refusing("no-prod", "prod", "")))
-	w.Write(w.Dirs.Config+"/config.json", `{"guard.destructive": "on"}`)
+	w.Write(w.Dirs.Config+"/config.json", `{"guard.destructive": "block"}`)
 	w.Up()
 	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "ship prod"), "no-prod")
 	w.Write(file, `{"hooks": [ {"id": `)
@@ -233,7 +233,7 @@ func TestAProjectReplacesOnlyWhatIsNotLocked(t *testing.T) {
 func TestASessionKeepsTheProjectItStartedIn(t *testing.T) {
 	w := newFixture(t)
 	first := w.project("first", refusing("first", "prod", ""))
-	w.Write(filepath.Join(first, ".hookmux", "config.json"), `{"guard.destructive": "on"}`)
+	w.Write(filepath.Join(first, ".hookmux", "config.json"), `{"guard.destructive": "block"}`)
 	second := w.project("second", refusing("second", "live", ""))
 	w.Up()
 	w.trust(first)

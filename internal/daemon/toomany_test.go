@@ -91,7 +91,7 @@ func TestPushedFlood(t *testing.T) {
 func TestTooManyOfAnAgentWithoutAPrompt(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
-	w.set("gate.pi", "side-effects")
+	w.set("approvals.policy.pi", "side-effects")
 	var calls []*pendingCall
 	for range queue.MaxPending {
 		calls = append(calls, w.hold(piCall(true)))

@@ -99,7 +99,7 @@ func (d *demo) prepare() error {
 	files := map[string]string{
 		filepath.Join(d.Dirs.Config, "config.json"): `{
   // stop what destroys data, on every agent
-  "guard.destructive": "on"
+  "guard.destructive": "block"
 }
 `,
 		filepath.Join(d.Dirs.Config, "hooks.json"): `{
@@ -152,7 +152,7 @@ func (d *demo) play() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	fmt.Fprintf(d.out, "A daemon in a throw-away home, one guard on, one hook of your own:\n")
-	fmt.Fprintf(d.out, "  guard.destructive on · no-prod: stops `deploy prod` on every agent\n\n")
+	fmt.Fprintf(d.out, "  guard.destructive block · no-prod: stops `deploy prod` on every agent\n\n")
 
 	daemon, err := daemontest.StartDaemon(ctx, d.Home, filepath.Join(d.bin, "hookmux"), "daemon")
 	if err != nil {

@@ -202,8 +202,8 @@ func TestMessageIsOneLine(t *testing.T) {
 		for _, f := range set.Check(shellCall(s.Text)) {
 			m := Message(f)
 			if strings.ContainsAny(m, "\n\r") || !strings.Contains(m, f.Rule) || !strings.Contains(m,
-				"hookmux guard allow "+f.Rule+" --once") {
-				t.Fatalf(`m = %q, want not strings.ContainsAny(m, "\n\r"), %q in it and "hookmux guard allow " + `+
+				"hookmux guard exception add "+f.Rule+" --once") {
+				t.Fatalf(`m = %q, want not strings.ContainsAny(m, "\n\r"), %q in it and "hookmux guard exception add " + `+
 					`f.Rule + " --once" in it`, m, f.Rule)
 			}
 		}

@@ -180,11 +180,11 @@ func (j *Judge) Examine(ctx context.Context, ev *event.Event) *examine.Examinati
 
 // RulesAt gives the rules of a folder and what is wrong with others: those that
 // count everywhere, and those of the folder's project.
-func (j *Judge) RulesAt(cwd string) (base, project *ruleset.Loaded, states map[string]rules.State) {
+func (j *Judge) RulesAt(cwd string) (base, project *ruleset.Loaded, states map[string]rules.Mode) {
 	at := j.placeOf(cwd, start{folder: cwd})
 	o := j.guardOptions(at, time.Now())
 	base, project, _ = j.RulesIn(&o)
-	return base, project, sources.RuleStates(at.settings)
+	return base, project, sources.RuleModes(at.settings)
 }
 
 // decode reads the payload. One that makes the decoder stumble is one that
@@ -280,7 +280,7 @@ func (j *Judge) needsPerson(at place, ev *event.Event, carries event.Carries) bo
 		return false
 	}
 	spec, _ := a.Event(ev.Native)
-	e, ok := at.settings.Get(fmt.Sprintf("%s.%s", config.Gate, a.Name))
+	e, ok := at.settings.Get(fmt.Sprintf("%s.%s", config.ApprovalsPolicy, a.Name))
 	if !ok {
 		return false
 	}

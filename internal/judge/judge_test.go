@@ -77,9 +77,9 @@ func TestDecisions(t *testing.T) {
 			files:   map[string]string{"hooks.json": strings.Replace(guardHook, `"handler"`, `"onFailure":"ignore","handler"`, 1)},
 			payload: bash("ls"), want: event.None},
 		{name: "module", files: map[string]string{"hooks/mine.ts": ""}, payload: bash("ls"), want: event.Ask, reason: "module:mine.ts"},
-		{name: "a person for side effects", files: map[string]string{"config.json": `{"gate":"side-effects"}`},
+		{name: "a person for side effects", files: map[string]string{"config.json": `{"approvals.policy":"side-effects"}`},
 			payload: bash("touch x"), want: event.Ask, reason: "a person"},
-		{name: "a person for permissions only", files: map[string]string{"config.json": `{"gate":"permission"}`}, payload: bash("touch x"), want: event.None},
+		{name: "a person for permissions only", files: map[string]string{"config.json": `{"approvals.policy":"permission"}`}, payload: bash("touch x"), want: event.None},
 	} {
 		if c.agent == "" {
 			c.agent = "claude"
@@ -121,7 +121,7 @@ func TestOff(t *testing.T) {
 // What a person confirmed is in force, whatever something else made of the
 // files; where it is gone all built-in guards are on.
 func TestConfirmedStateIsInForce(t *testing.T) {
-	dirs := home(t, map[string]string{"config.json": `{"guard.destructive":"on","guard.own-files":"off"}`,
+	dirs := home(t, map[string]string{"config.json": `{"guard.destructive":"block","guard.own-files":"off"}`,
 		"hooks.json": guardHook})
 	judged := func(command string) event.Verdict {
 		return New(dirs, false).Decide(context.Background(), Call{
@@ -167,7 +167,7 @@ func TestConfirmedStateIsInForce(t *testing.T) {
 
 // A file of settings that is damaged leaves the last good ones in force.
 func TestDamagedSettingsDoNotSwitchGuardsOff(t *testing.T) {
-	dirs := home(t, map[string]string{"config.json": `{"guard.destructive":"on"}`})
+	dirs := home(t, map[string]string{"config.json": `{"guard.destructive":"block"}`})
 	wipe := bash("git push --force origin main")
 	if v := asked(dirs, "claude", "PreToolUse", wipe); v.Decision.Verdict != event.Deny {
 		t.Fatalf("guard.destructive said %s", v.Decision.Verdict.Word())
@@ -194,7 +194,7 @@ func TestCovers(t *testing.T) {
 			not:   append(builtin, guardnote.Cover{Agent: "claude", Event: "PreToolUse"}),
 		},
 		"a person": {
-			files: map[string]string{"config.json": `{"guard.own-files":"off","gate.claude":"all"}`},
+			files: map[string]string{"config.json": `{"guard.own-files":"off","approvals.policy.claude":"all"}`},
 			has:   []guardnote.Cover{{Agent: "claude", Event: "tool.before"}, {Agent: "claude-code", Event: "tool.before"}},
 		},
 		"an agent of the user's": {

@@ -32,8 +32,8 @@ func (r *Service) levelKey(agent string) string {
 	if key, ok := r.levelKeys.Load(agent); ok {
 		return key.(string)
 	}
-	key := config.Gate
-	if _, ok := config.Find(config.Gate + "." + agent); ok {
+	key := config.ApprovalsPolicy
+	if _, ok := config.Find(config.ApprovalsPolicy + "." + agent); ok {
 		key += "." + agent
 	}
 	if _, known := r.Catalogue.Agent(agent); known {

@@ -158,7 +158,7 @@ func (r *edits) allowRule(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 	}
 	locked, isRule := r.findRule(p.Rule)
 	if locked {
-		return nil, wire.Errorf(wire.CodeParams, "%s is a rule of this machine's administrator: nobody lets it pass",
+		return nil, wire.Errorf(wire.CodeParams, "%s is a rule of this machine's administrator: it has no exceptions",
 			p.Rule)
 	}
 	guardRule, _, oneCommand := strings.Cut(p.Rule, ":")
@@ -167,21 +167,21 @@ func (r *edits) allowRule(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 	}
 	if !knownRule(guardRule) && !isRule {
 		return nil, wire.Errorf(wire.CodeParams, "there is no rule %q; `hookmux guard list --rules` and "+
-			"`hookmux rules list` list them", p.Rule)
+			"`hookmux rules list` list them all", p.Rule)
 	}
 	type said struct {
 		Text string `json:"text"`
 	}
 	if p.Once {
 		r.allowances.allowOnce(p.Rule)
-		return said{"the next call that " + p.Rule + " objects to passes, within ten minutes"}, nil
+		return said{"the next call that " + p.Rule + " stops passes, within ten minutes"}, nil
 	}
 	allowed := r.Config.Settings().Strings(config.GuardAllow)
 	had := slices.Contains(allowed, p.Rule)
 	if p.Drop {
 		once := r.allowances.takeBack(p.Rule)
 		if !had && !once {
-			return said{p.Rule + " was not allowed"}, nil
+			return said{p.Rule + " had no exception"}, nil
 		}
 		allowed = slices.DeleteFunc(allowed, func(s string) bool { return s == p.Rule })
 	} else if !had {
@@ -192,9 +192,10 @@ func (r *edits) allowRule(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
 	if p.Drop {
-		return said{p.Rule + " is guarded again"}, nil
+		return said{"removed the exception for " + p.Rule}, nil
 	}
-	return said{p.Rule + " is allowed always; `hookmux guard allow " + p.Rule + " --drop` takes it back"}, nil
+	return said{"added an exception: " + p.Rule + " stops nothing now; `hookmux guard exception remove " + p.Rule +
+		"` removes it"}, nil
 }
 
 func knownRule(rule string) bool {

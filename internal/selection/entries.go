@@ -45,6 +45,7 @@ func (r *Service) makeEntries(settings [2]*config.Settings, sets [2]*registry.Se
 		}
 	}
 	entries = append(entries, r.Modules.Entries(settings[0], trusted)...)
+	r.Pauses.applyTo(entries)
 	// Guards last, because they keep agents from the files of the others;
 	// first in order.
 	entries = slices.Concat(r.sources.Guards(*guardOptions(r, settings, trusted, at)), r.Extra, entries)

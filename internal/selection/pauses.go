@@ -18,7 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Pauses are the guards, rules and packs that only logs for a while.
+// Pauses are the guards, rules, packs and hooks that only log for a while.
 type Pauses struct {
 	state    string // the folder they are written down in
 	problems *problems.List
@@ -31,7 +31,7 @@ type Pauses struct {
 func (n *Pauses) readFile() {
 	list, err := sources.ReadPauses(n.state, time.Now())
 	if err != nil {
-		n.problems.Raise("pauses", "the note about what rests is not believed, so nothing does: "+err.Error(),
+		n.problems.Raise("pauses", "can't trust the file of pauses, so nothing is paused: "+err.Error(),
 			"run `hookmux guard pause` again if you want it")
 	}
 	n.list = list
@@ -80,7 +80,19 @@ func (n *Pauses) start(name string, until time.Time) (had bool, err error) {
 	return had, nil
 }
 
-// startPause lets a guard, a rule or a pack only logs for a while.
+// applyTo lets the hooks only log that are paused.
+func (n *Pauses) applyTo(entries []*hook.Entry) {
+	active := n.active()
+	for i, e := range entries {
+		if !e.LogOnly && slices.ContainsFunc(active, func(p sources.Pause) bool { return p.Name == hook.PauseName(e.ID) }) {
+			own := *e
+			own.LogOnly = true
+			entries[i] = &own
+		}
+	}
+}
+
+// startPause lets a guard, a rule, a pack or a hook only log for a while.
 func (r *edits) startPause(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.PauseParams
 	if bad := services.ReadParams(params, &p); bad != nil {
@@ -88,8 +100,8 @@ func (r *edits) startPause(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 	}
 	span := time.Duration(p.Seconds * float64(time.Second))
 	if p.Seconds < 0 || p.Seconds > sources.LongestPause.Seconds() {
-		return nil, wire.Errorf(wire.CodeParams, "a pause lasts up to a day; `hookmux guard log` and `hookmux rules "+
-			"log` last until you switch back")
+		return nil, wire.Errorf(wire.CodeParams, "a pause lasts a day at most; `hookmux guard mode NAME log` lasts until you "+
+			"change it")
 	}
 	name, bad := r.pauseName(p)
 	if bad != nil {
@@ -106,18 +118,21 @@ func (r *edits) startPause(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 	r.views.Forget()
 	r.views.Refresh("")
 	if span == 0 && !had {
-		return nil, wire.Errorf(wire.CodeConflict, "%s does not rest", name)
+		return nil, wire.Errorf(wire.CodeConflict, "%s isn't paused", name)
 	}
 	return pause, nil
 }
 
 // pauseName is the full name of what is to rest.
 func (r *edits) pauseName(p wire.PauseParams) (string, *wire.Error) {
+	if _, ok := hook.PausedHook(p.Name); ok {
+		return p.Name, nil // one that is gone meanwhile decides nothing anyway
+	}
 	settings := r.Config.For(r.Registry.FindProject(p.Cwd), false)
 	short, _ := hook.GuardName(p.Name)
 	if guard.IsGuard(short) {
 		if p.Seconds > 0 && !config.GuardStops(settings.Choice(hook.GuardID(short))) {
-			return "", wire.Errorf(wire.CodeConflict, "guard %s stops nothing, so it need not rest", short)
+			return "", wire.Errorf(wire.CodeConflict, "guard %s stops nothing, so there is nothing to pause", short)
 		}
 		return hook.GuardID(short), nil
 	}
@@ -126,11 +141,11 @@ func (r *edits) pauseName(p wire.PauseParams) (string, *wire.Error) {
 		switch {
 		case one.ID == p.Name && one.Layer == rules.System:
 			return "", wire.Errorf(wire.CodeConflict,
-				"%s is a rule of this machine's administrator: nobody lets it rest", p.Name)
+				"%s is a rule of this machine's administrator: you can't pause it", p.Name)
 		case one.ID == p.Name, one.Layer == rules.Pack && pack == p.Name:
 			return p.Name, nil
 		}
 	}
 	return "", wire.Errorf(wire.CodeParams,
-		"there is no guard, rule or pack %q; `hookmux guard list` and `hookmux rules list` show them", p.Name)
+		"there's no guard, rule or pack %q; `hookmux guard list` and `hookmux rules list` list them", p.Name)
 }

@@ -37,7 +37,10 @@ func ruleProblems(r *Service, trusted [2]*trust.TrustedContent, everywhere bool)
 	var list []userfile.Problem
 	for _, p := range problems {
 		text := p.Text
-		if p.Rule != "" {
+		switch {
+		case p.Rule != "" && p.Used:
+			text = "rule " + p.Rule + ": " + text
+		case p.Rule != "":
 			text = "rule " + p.Rule + " is not used: " + text
 		}
 		list = append(list, userfile.Problem{File: p.File, Line: p.Line, Col: p.Column, Text: text})

@@ -68,7 +68,7 @@ func TestRealOpenCodeRun(t *testing.T) {
 	st.SetScript(append(testbed.CallSteps(st.TaggedCall("run-yes"), st.TaggedCall("run-no")),
 		model.Step{Say: testbed.LastWords}))
 	if err := drivers.MergeJSON(st.Home+"/.config/hookmux/config.json",
-		map[string]any{"gate.opencode": "side-effects"}); err != nil {
+		map[string]any{"approvals.policy.opencode": "side-effects"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := st.StartDaemonWithHooks(nil); err != nil {

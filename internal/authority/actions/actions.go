@@ -41,7 +41,7 @@ func tightens(method string, params json.RawMessage) bool {
 	}
 	p := readInto[wire.ConfigSetParams](params)
 	_, known := config.Find(p.Key)
-	return known && strings.HasPrefix(p.Key, hook.GuardPrefix) && string(p.Value) == `"`+config.GuardOn+`"`
+	return known && strings.HasPrefix(p.Key, hook.GuardPrefix) && string(p.Value) == `"`+config.GuardBlock+`"`
 }
 
 // whyWeaker says in what way a call may take protection away where that is not plain;
@@ -50,7 +50,7 @@ func whyWeaker(method string, params json.RawMessage) string {
 	switch {
 	case mayAllow(method, params):
 		return mayAlsoAllow
-	case method == wire.MethodConfigSet && readInto[wire.ConfigSetParams](params).Key == config.RulesStates:
+	case method == wire.MethodConfigSet && readInto[wire.ConfigSetParams](params).Key == config.RulesModes:
 		return "it changes which rules count"
 	case method == wire.MethodConfirm:
 		return "some of the changes may take protection away"

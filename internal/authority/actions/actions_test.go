@@ -27,13 +27,13 @@ func TestDescribe(t *testing.T) {
 		{wire.MethodHooksAdd, `{"registration":{"id":"x","mode":"guard","log":true}}`, "add hook x", false},
 		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"on"}`, "set guard.destructive to on", false},
 		{wire.MethodConfigSet, `{"key":"guard.own-files"}`, "put guard.own-files back to its default", true},
-		{wire.MethodConfigSet, `{"key":"gate.claude","value":"off"}`, "set gate.claude to off", true},
-		{wire.MethodConfigSet, `{"key":"gate.claude","value":"everything","project":"/p"}`,
-			"set gate.claude to everything for /p", false},
+		{wire.MethodConfigSet, `{"key":"approvals.policy.claude","value":"off"}`, "set approvals.policy.claude to off", true},
+		{wire.MethodConfigSet, `{"key":"approvals.policy.claude","value":"everything","project":"/p"}`,
+			"set approvals.policy.claude to everything for /p", false},
 		{wire.MethodConfigSet, `{"key":"journal.keep","value":"30d"}`, "set journal.keep to 30d", false},
-		{wire.MethodConfigSet, `{"key":"gate","value":"permission"}`, "set gate to permission", true},
-		{wire.MethodConfigSet, `{"key":"gate.claude","value":"all"}`, "set gate.claude to all", false},
-		{wire.MethodConfigSet, `{"key":"gate.claude"}`, "put gate.claude back to its default", true},
+		{wire.MethodConfigSet, `{"key":"approvals.policy","value":"permission"}`, "set approvals.policy to permission", true},
+		{wire.MethodConfigSet, `{"key":"approvals.policy.claude","value":"all"}`, "set approvals.policy.claude to all", false},
+		{wire.MethodConfigSet, `{"key":"approvals.policy.claude"}`, "put approvals.policy.claude back to its default", true},
 		{wire.MethodConfigSet, `{"key":"guard.allow","value":["secrets.env"]}`, `set guard.allow to ["secrets.env"]`, true},
 		{wire.MethodConfigSet, `{"key":"guard.nobody","value":"off"}`, "set guard.nobody to off", false}, // refused later
 		{wire.MethodConfigSet, `{"key":"modules","value":["/m.ts"]}`, `set modules to ["/m.ts"]`, true},
@@ -94,7 +94,7 @@ func TestWhyItIsAsked(t *testing.T) {
 		{wire.MethodConfigSet, `{"key":"modules.log","value":["a.ts"]}`, ""},
 		{wire.MethodConfigSet, `{"key":"guard.secrets","value":"off"}`, ""},
 		{wire.MethodHooksDrop, `{"id":"x"}`, ""},
-		{wire.MethodConfigSet, `{"key":"rules.states","value":["x=on"]}`, "it changes which rules count"},
+		{wire.MethodConfigSet, `{"key":"rules.modes","value":["x=block"]}`, "it changes which rules count"},
 		{wire.MethodConfirm, `{}`, "some of the changes may take protection away"},
 	} {
 		if a := Describe(c.method, authority.Decide, json.RawMessage(c.params)); a.Why != c.want || !a.Weakens {

@@ -34,7 +34,7 @@ func offerGuards(ctx context.Context, app *cmdutil.App, daemon daemonCaller, yes
 	if len(left) == 0 {
 		return
 	}
-	command := "hookmux guard log " + strings.Join(left, " ")
+	command := "hookmux guard mode " + strings.Join(left, " ") + " log"
 	if yes {
 		app.Say("to see what guards would block, without blocking anything: %s", command)
 		return

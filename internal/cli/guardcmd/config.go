@@ -24,36 +24,19 @@ func ConfigCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Read and change settings",
-		Long: `Settings come in layers: default, system (/etc/hookmux/config.json), user
+		Long: `Settings come in layers: the default, the system's (/etc/hookmux/config.json), yours
 (~/.config/hookmux/config.json), HOOKMUX_* variables of a daemon you start yourself,
-and a project's .hookmux/config.json, which may only tighten.`,
+and a project's .hookmux/config.json, which can only be stricter. Without a subcommand,
+lists the settings that differ from their default.`,
 		Example: "  hookmux config list\n  hookmux config set journal.keep 7d\n  hookmux config get guard.destructive",
 		Args:    cmdutil.SubcommandArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var asJSON, project bool
-	list := &cobra.Command{
-		Use: "list", Short: "All settings, with where they come from", Example: "  hookmux config list --json",
-		Args: cmdutil.ExactArgs(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			settings, err := readSettings(app, cmd)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return app.PrintJSON(settings)
-			}
-			var rows [][]string
-			for _, s := range settings {
-				rows = append(rows, []string{s.Key, cmdutil.PlainValue(s.Value), s.Origin, s.Doc})
-			}
-			text.Table(app.Stdout, rows, app.Columns())
-			return nil
-		},
-	}
-	list.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	list := configListCommand(app)
+	cmd.RunE = list.RunE
+	cmd.Flags().AddFlagSet(list.Flags())
 	get := &cobra.Command{
-		Use: "get KEY", Short: "One setting", Example: "  hookmux config get journal.keep",
+		Use: "get KEY", Short: "Print a setting", Example: "  hookmux config get journal.keep",
 		Args: cmdutil.ExactArgs("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			settings, err := readSettings(app, cmd)
@@ -72,9 +55,9 @@ and a project's .hookmux/config.json, which may only tighten.`,
 			return cmdutil.UsageError("%v", config.Unknown(args[0]))
 		},
 	}
-	get.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	get.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	unset := &cobra.Command{
-		Use: "unset KEY", Short: "Take a setting out again", Example: "  hookmux config unset journal.keep",
+		Use: "unset KEY", Short: "Put a setting back to its default", Example: "  hookmux config unset journal.keep",
 		Args: cmdutil.ExactArgs("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, ok := config.Find(args[0]); !ok {
@@ -87,8 +70,56 @@ and a project's .hookmux/config.json, which may only tighten.`,
 		},
 	}
 	unset.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/config.json")
-	cmd.AddCommand(list, get, configSetCommand(app), unset, configSchemaCommand(app))
+	cmd.AddCommand(list, get, configSetCommand(app), unset, acceptCommand(app))
 	return cmd
+}
+
+func configListCommand(app *cmdutil.App) *cobra.Command {
+	var asJSON, all bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the settings you changed; --all lists every setting",
+		Example: "  hookmux config list\n  hookmux config list --all", Args: cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			settings, err := readSettings(app, cmd)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return app.PrintJSON(settings)
+			}
+			sayConfig(app, settings, all)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print all settings as JSON")
+	cmd.Flags().BoolVar(&all, "all", false, "list every setting, with what it means")
+	return cmd
+}
+
+// sayConfig lists settings: what differs from the default, or all with their meaning
+// below.
+func sayConfig(app *cmdutil.App, settings []wire.Setting, all bool) {
+	shown := 0
+	for _, s := range settings {
+		if (s.Default || s.Origin == originUnknown) && !all {
+			continue
+		}
+		shown++
+		line := termsafe.Line(s.Key+" = "+cmdutil.PlainValue(s.Value), 0)
+		if !s.Default && s.Origin != originUnknown {
+			line += "  (" + s.Origin + ")"
+		}
+		app.Say("%s", line)
+		if all {
+			app.Say("%s", text.Wrap("    "+s.Doc, app.Columns(), 4))
+		}
+	}
+	switch {
+	case shown == 0:
+		app.Say("every setting has its default; `hookmux config list --all` lists them")
+	case !all:
+		app.Say("%d more have their default; `hookmux config list --all` lists them", len(settings)-shown)
+	}
 }
 
 // configSetCommand is `hookmux config set`.
@@ -96,9 +127,9 @@ func configSetCommand(app *cmdutil.App) *cobra.Command {
 	var project bool
 	set := &cobra.Command{
 		Use: "set KEY VALUE", Short: "Change a setting",
-		Long: `Changes a setting of yours. The VALUE - reads it from standard input, so that a
-secret stands neither in the list of processes nor in your shell's history.`,
-		Example: "  hookmux config set guard.destructive on\n  hookmux config set journal.keep.codex 3d\n" +
+		Long: `Changes one of your settings. With - as VALUE it reads the value from stdin, so that a
+secret ends up neither in the process list nor in your shell's history.`,
+		Example: "  hookmux config set guard.destructive block\n  hookmux config set journal.keep.codex 3d\n" +
 			"  hookmux config set notify.webhook - < address",
 		Args: cmdutil.ExactArgs("KEY", "VALUE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -120,21 +151,22 @@ secret stands neither in the list of processes nor in your shell's history.`,
 			return setSetting(app, cmd, args[0], value, project)
 		},
 	}
-	set.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/config.json (may only tighten)")
+	set.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/config.json (can only be stricter)")
 	return set
 }
 
-// configSchemaCommand is `hookmux config schema`.
-func configSchemaCommand(app *cmdutil.App) *cobra.Command {
+// SchemaCommand is `hookmux schema`, for editors.
+func SchemaCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema [config|hooks|agent|rules|facts]",
-		Short: "Print the JSON Schema of a file that you edit, for editors",
-		Long: `Prints the JSON Schema of config.json, of hooks.json, of a description of an
-agent, of a file of rules, or of the facts that rules are written about. An editor
-that knows JSON Schema completes and checks the file if its first member names the
-schema: {"$schema": "./config.schema.json"}; in YAML a comment does:
+		Use:    "schema [config|hooks|agent|rules|facts]",
+		Short:  "Print the JSON Schema of a file that you edit",
+		Hidden: true,
+		Long: `Prints the JSON Schema of config.json, of hooks.json, of an agent's description, of a
+file of rules, or of the facts that rules are about. An editor that knows JSON Schema
+completes and checks the file if its first member names the schema:
+{"$schema": "./config.schema.json"}; in YAML, write a comment:
 # yaml-language-server: $schema=./rules.schema.json`,
-		Example:   "  hookmux config schema > ~/.config/hookmux/config.schema.json\n  hookmux config schema hooks",
+		Example:   "  hookmux schema > ~/.config/hookmux/config.schema.json\n  hookmux schema hooks",
 		ValidArgs: schema.Names(),
 		Args:      cmdutil.OptionalArg(),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -167,8 +199,11 @@ func readSettings(app *cmdutil.App, cmd *cobra.Command) ([]wire.Setting, error) 
 	return settings, err
 }
 
+// originUnknown is the origin of a setting that only the daemon knows.
+const originUnknown = "unknown"
+
 // settingsFromFiles reads the files of the system, the user and this project. A
-// project counts as not trusted: it may then only tighten.
+// project is taken as not trusted: it can only be stricter then.
 func settingsFromFiles(app *cmdutil.App) ([]wire.Setting, error) {
 	dirs, err := app.Dirs()
 	if err != nil {
@@ -180,7 +215,7 @@ func settingsFromFiles(app *cmdutil.App) ([]wire.Setting, error) {
 	for _, e := range config.New(config.Options{System: dirs.System, User: dirs.Config}).For(root, false).List() {
 		s := selection.SettingOf(e)
 		if config.Sealed(s.Key) {
-			s.Value, s.Default = json.RawMessage(`"not known: the daemon is not running"`), false
+			s.Value, s.Default, s.Origin = json.RawMessage(`"unknown: the daemon isn't running"`), false, originUnknown
 		}
 		list = append(list, s)
 	}
@@ -200,7 +235,7 @@ func readValue(app *cmdutil.App, key config.Key, given string) (string, error) {
 		return "", err
 	}
 	if len(b) == maxValue {
-		return "", cmdutil.UsageError("standard input is too long for a setting")
+		return "", cmdutil.UsageError("stdin is too long for a setting")
 	}
 	return strings.TrimSpace(string(b)), nil
 }
@@ -217,7 +252,7 @@ func setSetting(app *cmdutil.App, cmd *cobra.Command, key string, value json.Raw
 	var s wire.Setting
 	err = c.Call(cmd.Context(), wire.MethodConfigSet, p, &s)
 	if client.NeedsPIN(err) {
-		if p.PIN, err = app.AskPIN("PIN in force: ", err); err != nil {
+		if p.PIN, err = app.AskPIN("current PIN: ", err); err != nil {
 			return err
 		}
 		err = c.Call(cmd.Context(), wire.MethodConfigSet, p, &s)
@@ -230,7 +265,7 @@ func setSetting(app *cmdutil.App, cmd *cobra.Command, key string, value json.Raw
 		where = s.Origin
 	}
 	if project && s.Origin != "project" {
-		app.Say("written for this project; %s is %s already (%s)", key, cmdutil.PlainValue(s.Value),
+		app.Say("written for this project; %s is already %s (%s)", key, cmdutil.PlainValue(s.Value),
 			termsafe.Line(where, 200))
 		return nil
 	}

@@ -1,5 +1,4 @@
-// Package guardcmd has the verbs for what decides: guards, hooks, TypeScript
-// modules, trust and settings.
+// Package guardcmd has the commands for what decides: guards, hooks, trust and settings.
 package guardcmd
 
 import (
@@ -14,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/guard/names"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -21,67 +21,74 @@ import (
 
 // GuardCommand is `hookmux guard`.
 func GuardCommand(app *cmdutil.App) *cobra.Command {
+	list := guardList(app)
 	cmd := &cobra.Command{
 		Use:   "guard",
-		Short: "Built-in guards: what they stop, on every agent",
-		Long: `Built-in guards read what a command line really runs (wrappers, pipes,
-substitutions) and stop what you do not want. own-files is on from the start.`,
-		Example: `  hookmux guard list
-  hookmux guard on destructive
-  hookmux guard log secrets    # only record what it would have stopped
+		Short: "Block dangerous calls in every agent",
+		Long: `Built-in guards read what a command line really runs (behind wrappers, pipes and
+substitutions) and stop what you don't want. Each guard has a mode:
+
+  off    does nothing
+  log    records what it would have stopped
+  ask    asks you first
+  block  stops the call and tells the agent why
+
+Without a subcommand, lists the guards. own-files, which protects hookmux itself,
+blocks from the start.`,
+		Example: `  hookmux guard                        # the guards and their modes
+  hookmux guard on destructive         # block rm -rf ~, git push --force and the like
+  hookmux guard mode secrets ask       # ask before an agent reads .env
+  hookmux guard pause destructive 10m
   hookmux why 'sudo bash -c "rm -rf ~"'`,
 		Args: cmdutil.SubcommandArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: list.RunE,
 	}
-	cmd.AddCommand(guardList(app), guardSwitch(app, "on"), guardSwitch(app, "off"), guardSwitch(app, "log"),
-		guardExplain(app), guardAllow(app))
+	cmd.Flags().AddFlagSet(list.Flags())
+	cmd.AddCommand(list, guardShow(app), guardOn(app), guardOff(app), guardMode(app),
+		rulescmd.PauseCommand(app, rulescmd.PauseGuard), guardException(app))
 	return cmd
 }
 
-// guardStates reads how the guards are switched.
-func guardStates(app *cmdutil.App, cmd *cobra.Command) (map[string]string, []string, error) {
+// guardModes reads the modes of the guards and the exceptions.
+func guardModes(app *cmdutil.App, cmd *cobra.Command) (map[string]string, []string, error) {
 	settings, err := readSettings(app, cmd)
 	if err != nil {
 		return nil, nil, err
 	}
-	states := map[string]string{}
-	var allowed []string
+	modes := map[string]string{}
+	exceptions := []string{}
 	for _, s := range settings {
+		if s.Key == config.GuardAllow {
+			_ = json.Unmarshal(s.Value, &exceptions)
+			continue
+		}
 		if name, ok := hook.GuardName(s.Key); ok {
-			if name == "allow" {
-				_ = json.Unmarshal(s.Value, &allowed)
-				continue
-			}
-			states[name] = cmdutil.PlainValue(s.Value)
+			modes[name] = cmdutil.PlainValue(s.Value)
 		}
 	}
-	return states, allowed, nil
+	return modes, exceptions, nil
 }
 
 func guardList(app *cmdutil.App) *cobra.Command {
 	var asJSON, rules bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "Guards and how they are switched", Example: "  hookmux guard list --rules",
+		Use: "list", Short: "List the guards and their modes", Example: "  hookmux guard list --rules",
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			states, allowed, err := guardStates(app, cmd)
+			modes, exceptions, err := guardModes(app, cmd)
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				type row struct {
-					guard.Info
-					State string `json:"state"`
-				}
-				list := []row{}
+				list := []guardRow{}
 				for _, g := range guard.List() {
-					list = append(list, row{g, states[g.Name]})
+					list = append(list, guardRow{g, modes[g.Name]})
 				}
-				return app.PrintJSON(map[string]any{"guards": list, "allowed": append([]string{}, allowed...)})
+				return app.PrintJSON(map[string]any{"guards": list, "exceptions": exceptions})
 			}
 			var rows [][]string
 			for _, g := range guard.List() {
-				rows = append(rows, []string{g.Name, states[g.Name], g.What})
+				rows = append(rows, []string{g.Name, modes[g.Name], g.What})
 				if rules {
 					for _, r := range g.Rules {
 						rows = append(rows, []string{"  " + r.ID, "", r.What})
@@ -89,14 +96,60 @@ func guardList(app *cmdutil.App) *cobra.Command {
 				}
 			}
 			text.Table(app.Stdout, rows, app.Columns())
-			if len(allowed) > 0 {
-				app.Say("allowed always: %s", termsafe.Line(strings.Join(allowed, ", "), 300))
-			}
+			sayExceptions(app, exceptions)
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
-	cmd.Flags().BoolVar(&rules, "rules", false, "with every rule")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&rules, "rules", false, "show the rules of each guard")
+	return cmd
+}
+
+// guardRow is a guard as programs read it.
+type guardRow struct {
+	guard.Info
+	Mode string `json:"mode"`
+}
+
+func sayExceptions(app *cmdutil.App, list []string) {
+	if len(list) > 0 {
+		app.Say("exceptions: %s", termsafe.Line(strings.Join(list, ", "), 300))
+	}
+}
+
+func guardShow(app *cmdutil.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "show NAME", Short: "Show a guard: its mode, rules and exceptions", Example: "  hookmux guard show destructive",
+		Args: cmdutil.ExactArgs("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, err := findGuard(args[0])
+			if err != nil {
+				return err
+			}
+			modes, exceptions, err := guardModes(app, cmd)
+			if err != nil {
+				return err
+			}
+			list := guard.List()
+			g := list[slices.IndexFunc(list, func(g guard.Info) bool { return g.Name == name })]
+			exceptions = slices.DeleteFunc(exceptions, func(rule string) bool {
+				return rule != name && !strings.HasPrefix(rule, name+".")
+			})
+			if asJSON {
+				return app.PrintJSON(map[string]any{"guard": guardRow{g, modes[name]}, "exceptions": exceptions})
+			}
+			app.Say("%s (%s): stops %s", name, modes[name], g.What)
+			var rows [][]string
+			for _, r := range g.Rules {
+				rows = append(rows, []string{"  " + r.ID, r.What})
+			}
+			text.Table(app.Stdout, rows, app.Columns())
+			sayExceptions(app, exceptions)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -108,87 +161,163 @@ func guardNames() []string {
 	return list
 }
 
-func guardSwitch(app *cmdutil.App, to string) *cobra.Command {
-	var ask, project bool
-	short := "Switch a guard " + to
-	if to == "log" {
-		short = "Let a guard judge and only record what it would have stopped"
+// findGuard is the name of a guard, which may be written guard.NAME.
+func findGuard(name string) (string, error) {
+	short, _ := hook.GuardName(name)
+	if !slices.Contains(guardNames(), short) {
+		return "", cmdutil.UnknownName("guard", name, guardNames(), "hookmux guard list")
 	}
+	return short, nil
+}
+
+func guardOn(app *cmdutil.App) *cobra.Command {
+	var project bool
 	cmd := &cobra.Command{
-		Use: to + " NAME…", Short: short, Example: "  hookmux guard " + to + " destructive",
-		Args: cmdutil.SomeArgs("NAME"),
+		Use: "on NAME…", Short: "Let a guard block", Example: "  hookmux guard on destructive secrets",
+		Args: needGuards,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, arg := range args {
-				if short, _ := hook.GuardName(arg); !slices.Contains(guardNames(), short) {
-					return cmdutil.UsageError("there is no guard %q; there are %s", arg,
-						strings.Join(guardNames(), ", "))
-				}
-			}
-			value := to
-			if ask {
-				value = "ask"
-			}
-			b, _ := json.Marshal(value)
-			for _, arg := range args {
-				short, _ := hook.GuardName(arg)
-				if err := setSetting(app, cmd, hook.GuardID(short), b, project); err != nil {
-					return err
-				}
-			}
-			return nil
+			return setGuards(app, cmd, args, config.GuardBlock, project)
 		},
 	}
-	if to == "on" {
-		cmd.Flags().BoolVar(&ask, "ask", false, "ask a person instead of denying")
-	}
-	if to != "off" {
-		cmd.Flags().BoolVar(&project, "project", false, "only in this project (.hookmux/config.json)")
-	}
+	addProjectFlag(cmd, &project)
 	return cmd
 }
 
-func guardAllow(app *cmdutil.App) *cobra.Command {
-	var once, drop bool
-	cmd := &cobra.Command{
-		Use:   "allow RULE",
-		Short: "Let one rule pass, once or always",
-		Long: `Lets what a rule objects to pass: with --once the next time only, within ten
-minutes; else always, until taken back with --drop. RULE:COMMAND lets exactly one
-command pass, always.`,
-		Example: "  hookmux guard allow destructive.git-force-push --once\n  hookmux guard allow " +
-			"destructive.git-force-push --drop\n  hookmux guard allow 'destructive.rm-broad:rm -rf /srv/cache'",
-		Args: cmdutil.ExactArgs("RULE"),
+func guardOff(app *cmdutil.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "off NAME…", Short: "Turn a guard off", Example: "  hookmux guard off secrets",
+		Args: needGuards,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if once && drop {
-				return cmdutil.UsageError("--once and --drop exclude each other")
-			}
-			var said struct{ Text string }
-			p := wire.AllowParams{Rule: args[0], Once: once, Drop: drop}
-			if err := app.CallDaemon(cmd.Context(), wire.MethodAllow, p, &said); err != nil {
+			return setGuards(app, cmd, args, config.GuardOff, false)
+		},
+	}
+}
+
+func guardMode(app *cmdutil.App) *cobra.Command {
+	var project bool
+	cmd := &cobra.Command{
+		Use: "mode NAME… MODE", Short: "Set a guard's mode: off, log, ask or block",
+		Example: "  hookmux guard mode secrets ask\n  hookmux guard mode network log --project",
+		Args: func(cmd *cobra.Command, args []string) error {
+			return cmdutil.ExactArgs("NAME", "MODE")(cmd, args[:min(len(args), 2)])
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			last := len(args) - 1
+			mode, err := rulescmd.ParseMode(args[last])
+			if err != nil {
 				return err
 			}
-			app.Say("%s", termsafe.Line(said.Text, 300))
-			return nil
+			return setGuards(app, cmd, args[:last], string(mode), project)
 		},
 	}
-	cmd.Flags().BoolVar(&once, "once", false, "the next time only")
-	cmd.Flags().BoolVar(&drop, "drop", false, "take an allowance back")
+	addProjectFlag(cmd, &project)
 	return cmd
 }
 
-func guardExplain(app *cmdutil.App) *cobra.Command {
+func addProjectFlag(cmd *cobra.Command, project *bool) {
+	cmd.Flags().BoolVar(project, "project", false, "only in this project (.hookmux/config.json)")
+}
+
+// needGuards wants at least one guard, and names them all where there is none.
+func needGuards(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmdutil.UsageError("which guard? There are %s", strings.Join(guardNames(), ", "))
+	}
+	return nil
+}
+
+// setGuards sets the mode of guards; a name that is wrong changes none of them.
+func setGuards(app *cmdutil.App, cmd *cobra.Command, args []string, mode string, project bool) error {
+	var list []string
+	for _, arg := range args {
+		name, err := findGuard(arg)
+		if err != nil {
+			return err
+		}
+		list = append(list, name)
+	}
+	value, _ := json.Marshal(mode)
+	for _, name := range list {
+		if err := setSetting(app, cmd, hook.GuardID(name), value, project); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// guardException is `hookmux guard exception`.
+func guardException(app *cmdutil.App) *cobra.Command {
+	list := exceptionList(app)
+	cmd := &cobra.Command{
+		Use:   "exception",
+		Short: "Let what one rule stops pass, once or always",
+		Long: `An exception lets calls pass that one rule of a guard would stop. Without a
+subcommand, lists the exceptions.`,
+		Example: "  hookmux guard exception add destructive.git-force-push --once\n" +
+			"  hookmux guard exception remove destructive.git-force-push",
+		Args: cmdutil.SubcommandArgs,
+		RunE: list.RunE,
+	}
+	cmd.Flags().AddFlagSet(list.Flags())
+	cmd.AddCommand(list, exceptionAdd(app), &cobra.Command{
+		Use: "remove RULE", Short: "Remove an exception",
+		Example: "  hookmux guard exception remove destructive.git-force-push", Args: cmdutil.ExactArgs("RULE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return changeException(app, cmd, wire.AllowParams{Rule: args[0], Drop: true})
+		},
+	})
+	return cmd
+}
+
+func exceptionList(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "explain COMMAND",
-		Short: "What a command line really runs, and what the guards say",
-		Long: "Shows the commands behind wrappers and pipes and what each guard and rule would\nsay, whether it " +
-			"is switched on or not. Nothing is run.",
-		Example: `  hookmux why 'sudo bash -c "rm -rf ~"'`,
-		Args:    cmdutil.ExactArgs("COMMAND"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return rulescmd.Examine(cmd.Context(), app, rulescmd.CommandEvent(args[0], app.Cwd(), "claude"), asJSON)
+		Use: "list", Short: "List the exceptions", Example: "  hookmux guard exception list", Args: cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, list, err := guardModes(app, cmd)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return app.PrintJSON(list)
+			}
+			if len(list) == 0 {
+				app.Say("no exceptions; `hookmux guard exception add RULE` adds one")
+			}
+			for _, rule := range list {
+				app.Say("%s", termsafe.Line(rule, 300))
+			}
+			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+func exceptionAdd(app *cmdutil.App) *cobra.Command {
+	var once bool
+	cmd := &cobra.Command{
+		Use:   "add RULE",
+		Short: "Let what a rule stops pass",
+		Long: `Lets calls pass that RULE stops, until you remove the exception. With --once, only
+the next such call passes, within ten minutes. RULE:COMMAND lets exactly one command
+pass. The message that stopped the call names the rule.`,
+		Example: "  hookmux guard exception add destructive.git-force-push --once\n" +
+			"  hookmux guard exception add 'destructive.rm-broad:rm -rf /srv/cache'",
+		Args: cmdutil.ExactArgs("RULE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return changeException(app, cmd, wire.AllowParams{Rule: args[0], Once: once})
+		},
+	}
+	cmd.Flags().BoolVar(&once, "once", false, "only for the next call, within ten minutes")
+	return cmd
+}
+
+func changeException(app *cmdutil.App, cmd *cobra.Command, p wire.AllowParams) error {
+	var said struct{ Text string }
+	if err := app.CallDaemon(cmd.Context(), wire.MethodAllow, p, &said); err != nil {
+		return err
+	}
+	app.Say("%s", termsafe.Line(said.Text, 300))
+	return nil
 }

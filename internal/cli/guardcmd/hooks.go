@@ -8,90 +8,110 @@ import (
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/rulescmd"
+	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/spf13/cobra"
 )
 
+// hookVerbs are the verbs of `hookmux hooks [AGENT] VERB`, with what each one needs.
+var hookVerbs = []struct{ name, needs string }{
+	{"list", ""}, {"discover", ""}, {"add", "TYPE"}, {"remove", "ID"}, {"set", "ID"}, {"on", "ID"}, {"off", "ID"},
+	{"mode", "ID"}, {"pause", "ID"}, {"handle", "TYPE"},
+}
+
+// HookVerbs are the verbs of `hookmux hooks [AGENT] VERB`, which cobra does not know.
+func HookVerbs() []string {
+	list := []string{"import"}
+	for _, v := range hookVerbs {
+		list = append(list, v.name)
+	}
+	return list
+}
+
 // HooksCommand speaks agent-mux's grammar, hooks <agent> <verb>, which is not
-// cobra's: the agent stands before the verb.
+// cobra's: the agent comes before the verb.
 func HooksCommand(app *cmdutil.App) *cobra.Command {
 	f := &hookFlags{}
 	cmd := &cobra.Command{
-		Use: "hooks [AGENT] discover|list|add TYPE|remove ID|set ID|on ID|off ID|log ID|handle TYPE  |  " +
-			"hooks import FILE|claude",
-		Short: "Hooks, written once for every agent",
-		Long: `Registers hooks. AGENT is a name from ` + "`hookmux status`" + `; without one every agent is
-meant, as with '*'. TYPE is a kind that all agents share (tool.before, turn.end, …)
-or an agent's own event name.
+		Use:   "hooks [AGENT] [VERB]",
+		Short: "Run your own hooks in every agent",
+		Long: `Hooks are commands, scripts, TypeScript files or HTTP backends that run when something
+happens in an agent. AGENT is a name from ` + "`hookmux agents`" + `; without one, a hook is for
+every agent. TYPE is an event kind that all agents share (tool.before, turn.end, …) or
+an agent's own event name. Without a verb, lists the hooks.
 
-  discover     which events there are
-  list         which hooks are registered, and which are in force
-  add TYPE     register one (defaults: built-in log, this project)
-  set ID       change one; remove ID takes it out
-  on ID        let one decide; off ID stops it; log ID lets it judge and only
-               records what it would have done. ID may be a TypeScript file
-  handle TYPE  run the hooks on a payload from stdin and print the native answer
-  import FILE  take over agent-mux's hooks.json; import claude takes over the
-               hooks of your Claude Code settings for your other agents
+  list              the hooks here, and which of them are active
+  discover          the events there are
+  add TYPE          add a hook (to this project, or with --global for all)
+  set ID            change a hook
+  remove ID         remove a hook
+  on ID, off ID     turn a hook on or off
+  mode ID MODE      off, log (only record what it would have done) or block
+  pause ID [10m]    let it only log for a while; --end ends the pause
+  import FILE       import agent-mux's hooks.json; import claude imports the hooks
+                    in your Claude Code settings for your other agents
 
-A command gets the event as JSON on stdin. It denies with exit code 2 and the
-reason on stderr, or answers with JSON; docs/hooks.md has it all. A backend that
-speaks the Agent Hooks Protocol is a hook with the handler ahp: a program, or an
-address; docs/ahp.md has it all.`,
-		Example: `  hookmux hooks '*' add tool.before --global --id no-prod --match-command '\bdeploy prod\b' \
+A command gets the event as JSON on stdin. It denies with exit code 2 and the reason on
+stderr, or answers with JSON: see docs/hooks.md. A TypeScript file is a hook as soon as
+it is in ~/.config/hookmux/hooks: ` + "`hookmux hooks new`" + ` writes one. A backend that speaks
+the Agent Hooks Protocol is a hook with the handler ahp: see docs/ahp.md.`,
+		Example: `  hookmux hooks new gate               # a hook in TypeScript
+  hookmux hooks test gate.ts --agent codex --input '{"command":"ls"}'
+  hookmux hooks add tool.before --global --id no-prod --match-command '\bdeploy prod\b' \
       --handler command --target 'echo "no prod deploys" >&2; exit 2'
-  hookmux hooks '*' add tool.before --global --id policy --handler ahp \
-      --target https://policy.example.com/hooks --token-env POLICY_TOKEN
+  hookmux hooks mode no-prod log
   hookmux hooks claude discover
-  hookmux hooks list
   hookmux hooks import claude`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 2 && !verbWithoutAgent(args) {
-				return cmdutil.UsageError("write `hookmux hooks [AGENT] VERB`, for example `hookmux hooks list`; " +
-					"see `hookmux hooks --help`")
-			}
-			return nil
-		},
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = []string{"list"}
+			}
 			if args[0] == "import" {
 				return hooksImport(app, cmd, f, args[1:])
 			}
-			if verbWithoutAgent(args) {
+			if isHookVerb(args[0]) && (len(args) < 2 || !isHookVerb(args[1])) {
 				args = append([]string{hook.Any}, args...)
+			}
+			if len(args) == 1 {
+				return unknownHookVerb(app, args[0])
 			}
 			return runHooksVerb(app, cmd, f, args[0], args[1], args[2:])
 		},
 	}
 	f.addTo(cmd)
+	cmd.AddCommand(hookNewCommand(app), hookTestCommand(app), hookTypesCommand(app))
 	return cmd
 }
 
-// verbWithoutAgent tells `hooks list` and `hooks add TYPE` from `hooks AGENT VERB`.
-func verbWithoutAgent(args []string) bool {
-	if len(args) == 0 {
-		return false
+func isHookVerb(word string) bool {
+	return slices.ContainsFunc(hookVerbs, func(v struct{ name, needs string }) bool { return v.name == word })
+}
+
+// unknownHookVerb answers `hookmux hooks WORD`, where WORD is an agent without a verb, or neither.
+func unknownHookVerb(app *cmdutil.App, word string) error {
+	if catalogue, err := app.Catalogue(); err == nil {
+		if _, ok := catalogue.Agent(word); ok {
+			return cmdutil.UsageError("what about %s's hooks? Write `hookmux hooks %s list`, or another of %s", word, word,
+				strings.Join(HookVerbs(), ", "))
+		}
 	}
-	switch args[0] {
-	case "list", "discover":
-		return len(args) == 1
-	case "add", "remove", "set", "on", "off", "log":
-		return len(args) == 2
-	}
-	return false
+	return cmdutil.UnknownName("hooks command", word, append(HookVerbs(), "new", "test", "types"), "hookmux hooks --help")
 }
 
 type hookFlags struct {
 	handler, target, id, mode, format, onFailure  string
 	priority, enabled, timeout                    string
 	matchTool, matchName, matchCommand, matchPath string
-	global, project, locked, asJSON, log          bool
+	global, project, locked, asJSON, log, end     bool
 	ahp                                           ahpFlags
 }
 
 func (f *hookFlags) addTo(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.handler, "handler", "", "builtin, command, script, module or ahp (default builtin)")
-	fl.StringVar(&f.target, "target", "", "what it runs (default log)")
+	fl.StringVar(&f.handler, "handler", "", "command, script, module (TypeScript), ahp or builtin")
+	fl.StringVar(&f.target, "target", "", "what it runs")
 	fl.StringVar(&f.id, "id", "", "its name (default: generated)")
 	fl.StringVar(&f.mode, "mode", "", "guard (may decide), advise (may add context) or observe")
 	fl.StringVar(&f.priority, "priority", "", "order, lower first (default 100)")
@@ -103,11 +123,12 @@ func (f *hookFlags) addTo(cmd *cobra.Command) {
 	fl.StringVar(&f.matchName, "match-name", "", "only tools whose own name fits this glob")
 	fl.StringVar(&f.matchCommand, "match-command", "", "only commands that fit this regular expression")
 	fl.StringVar(&f.matchPath, "match-path", "", "only paths that fit this glob")
-	fl.BoolVar(&f.locked, "locked", false, "a project cannot replace it (global hooks)")
+	fl.BoolVar(&f.locked, "locked", false, "projects can't replace it (global hooks)")
 	fl.BoolVar(&f.log, "log", false, "only record what it would have done")
 	fl.BoolVar(&f.global, "global", false, "for all projects (~/.config/hookmux/hooks.json)")
 	fl.BoolVar(&f.project, "project", false, "for this project (.hookmux/hooks.json); the default of add")
-	fl.BoolVar(&f.asJSON, "json", false, "for programs")
+	fl.BoolVar(&f.asJSON, "json", false, "print JSON")
+	fl.BoolVar(&f.end, "end", false, "pause: end it now")
 	f.ahp.addTo(fl)
 }
 
@@ -120,29 +141,41 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 		a, ok := catalogue.Agent(agentName)
 		if !ok {
 			if _, swapped := catalogue.Agent(verb); swapped {
-				return cmdutil.UsageError("the agent stands before the verb: `hookmux hooks %s`",
+				return cmdutil.UsageError("the agent comes first: `hookmux hooks %s`",
 					strings.Join(append([]string{verb, agentName}, rest...), " "))
 			}
-			return cmdutil.UsageError("agent %q is unknown; `hookmux status` lists the agents, '*' means all",
-				agentName)
+			var known []string
+			for _, one := range catalogue.Agents() {
+				known = append(known, one.Name)
+			}
+			if !isHookVerb(verb) {
+				return unknownHookVerb(app, agentName)
+			}
+			return cmdutil.UnknownName("agent", agentName, known, "hookmux agents --all")
 		}
 		agentName = a.Name
 	}
 	if f.global && f.project {
-		return cmdutil.UsageError("--global and --project exclude each other")
+		return cmdutil.UsageError("use --global or --project, not both")
 	}
-	want := map[string]string{
-		"add": "a TYPE", "remove": "an ID", "set": "an ID", "on": "an ID", "off": "an ID", "log": "an ID",
-		"handle": "a TYPE",
-	}[verb]
+	if !isHookVerb(verb) {
+		return cmdutil.UnknownName("hooks command", verb, HookVerbs(), "hookmux hooks --help")
+	}
+	i := slices.IndexFunc(hookVerbs, func(v struct{ name, needs string }) bool { return v.name == verb })
+	needs, most := hookVerbs[i].needs, 1
 	switch {
-	case verb != "discover" && verb != "list" && want == "":
-		return cmdutil.UsageError("there is no verb %q; write discover, list, add, remove, set, on, off, log "+
-			"or handle", verb)
-	case want != "" && len(rest) == 0:
-		return cmdutil.UsageError("`hookmux hooks %s %s` needs %s", agentName, verb, want)
-	case want == "" && len(rest) > 0, len(rest) > 1:
-		return cmdutil.UsageError("unexpected argument %q; see `hookmux hooks --help`", rest[len(rest)-1])
+	case needs == "":
+		most = 0
+	case verb == "mode" || verb == "pause":
+		most = 2
+	}
+	switch {
+	case needs != "" && len(rest) == 0:
+		return cmdutil.UsageError("%s is missing, as in `hookmux hooks %s %s`; see `hookmux hooks --help`", needs, verb, needs)
+	case verb == "mode" && len(rest) == 1:
+		return cmdutil.UsageError("MODE is missing: off, log or block")
+	case len(rest) > most:
+		return cmdutil.UsageError("unexpected argument %q; see `hookmux hooks --help`", rest[most])
 	}
 	switch verb {
 	case "discover":
@@ -153,18 +186,28 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 		return hooksAdd(app, cmd, f, agentName, rest[0])
 	case "remove":
 		return hooksEdit(app, cmd, f, wire.MethodHooksDrop, wire.HooksEditParams{ID: rest[0]}, "removed")
-	case "on", "off", "log":
-		return switchHook(app, cmd, f, verb, rest[0])
+	case "on":
+		return setHookMode(app, cmd, f, rules.Block, rest[0])
+	case "off":
+		return setHookMode(app, cmd, f, rules.Off, rest[0])
+	case "mode":
+		mode, err := rulescmd.ParseMode(rest[1])
+		if err != nil {
+			return err
+		}
+		return setHookMode(app, cmd, f, mode, rest[0])
+	case "pause":
+		return pauseHook(app, cmd, rest[0], rest[1:], f.end)
 	case "set":
 		if f.id != "" {
-			return cmdutil.UsageError("an id cannot be changed; remove the hook and add it under its new id")
+			return cmdutil.UsageError("you can't change an ID; remove the hook and add it under its new ID")
 		}
 		patch, err := f.registrationPatch(cmd)
 		if err != nil {
 			return err
 		}
 		if len(patch) == 0 {
-			return cmdutil.UsageError("nothing to change; name a flag such as --enabled false")
+			return cmdutil.UsageError("nothing to change; give a flag such as --timeout 30s")
 		}
 		b, _ := json.Marshal(patch)
 		return hooksEdit(app, cmd, f, wire.MethodHooksSet, wire.HooksEditParams{ID: rest[0], Patch: b}, "changed")

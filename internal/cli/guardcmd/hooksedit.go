@@ -54,7 +54,7 @@ func (f *hookFlags) registrationPatch(cmd *cobra.Command) (map[string]any, error
 			span, err = time.ParseDuration(f.timeout + "s")
 		}
 		if err != nil || span <= 0 {
-			return nil, cmdutil.UsageError("--timeout %q is not a time span; write seconds, or 30s", f.timeout)
+			return nil, cmdutil.UsageError("--timeout %q is not a duration; write seconds, or 30s", f.timeout)
 		}
 		out["timeout"] = hook.Duration(span)
 	}
@@ -109,7 +109,7 @@ func hooksAdd(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName, hoo
 	return hooksEdit(app, cmd, f, wire.MethodHooksAdd, wire.HooksEditParams{Registration: b}, "added")
 }
 
-// checkBuiltin finds a misspelt built-in while the person is still looking.
+// checkBuiltin finds a misspelt built-in while you are still looking.
 func checkBuiltin(values map[string]any) error {
 	if values["handler"] != "builtin" {
 		return nil
@@ -118,7 +118,7 @@ func checkBuiltin(values map[string]any) error {
 	known := handler.NewBuiltins(handler.Deps{})
 	if _, err := handler.New(hook.Registration{ID: "new", Handler: "builtin", Target: target},
 		handler.Deps{Builtins: known}); err != nil {
-		return cmdutil.UsageError("there is no built-in %q; there are %s", target, strings.Join(known.Names(), ", "))
+		return cmdutil.UnknownName("built-in hook", target, known.Names(), "")
 	}
 	return nil
 }

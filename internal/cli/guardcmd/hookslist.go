@@ -3,7 +3,6 @@ package guardcmd
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
@@ -55,7 +54,7 @@ func hooksDiscover(app *cmdutil.App, f *hookFlags, name string) error {
 			}
 		}
 		if len(may) == 0 {
-			may = []string{"observe"}
+			may = []string{"watch only"}
 		}
 		rows = append(rows, []string{r.Agent, r.Type, string(r.Kind), strings.Join(may, ", ")})
 	}
@@ -76,25 +75,45 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 	if err := c.Call(cmd.Context(), wire.MethodHooksList, p, &list); err != nil {
 		return err
 	}
-	if f.asJSON {
-		return app.PrintJSON(list)
-	}
 	var modules []wire.ModuleInfo
 	if err := c.Call(cmd.Context(), wire.MethodModules, wire.ModulesParams{Cwd: app.Cwd()}, &modules); err != nil {
 		return err
 	}
-	defer sayModules(app, modules, waitingChanges(cmd.Context(), c))
-	if len(list) == 0 {
-		app.Say("no hooks are registered; `hookmux hooks add tool.before …` adds one")
+	if f.asJSON {
+		all := []any{}
+		for _, one := range list {
+			all = append(all, one)
+		}
+		for _, one := range modules {
+			all = append(all, map[string]any{"module": one, "scope": one.Scope, "inForce": one.InForce, "why": one.Why})
+		}
+		return app.PrintJSON(all)
+	}
+	if len(list) == 0 && len(modules) == 0 {
+		app.Say("no hooks here; `hookmux hooks new NAME` writes one in TypeScript, `hookmux hooks add` adds a command")
 		return nil
 	}
-	rows := [][]string{{"ID", "AGENT", "TYPE", "PRIORITY", "RUNS", "SCOPE", "STATE"}}
+	if err := sayRegistered(app, list); err != nil || len(modules) == 0 {
+		return err
+	}
+	if len(list) > 0 {
+		app.Say("")
+	}
+	return showModules(app, modules, waitingChanges(cmd.Context(), c))
+}
+
+// sayRegistered lists the hooks that are registered.
+func sayRegistered(app *cmdutil.App, list []wire.ListedHook) error {
+	if len(list) == 0 {
+		return nil
+	}
+	rows := [][]string{{"ID", "AGENT", "TYPE", "PRIORITY", "RUNS", "SCOPE", "MODE"}}
 	for _, l := range list {
 		var r hook.Registration
 		if err := json.Unmarshal(l.Registration, &r); err != nil {
 			return err
 		}
-		state := "in force"
+		state := "on"
 		switch {
 		case !l.InForce:
 			state = l.Why
@@ -106,19 +125,4 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 	}
 	text.Table(app.Stdout, rows, app.Columns())
 	return nil
-}
-
-// sayModules names the hooks that are files in TypeScript, and how each stands.
-func sayModules(app *cmdutil.App, modules []wire.ModuleInfo, waiting map[string]string) {
-	if len(modules) == 0 {
-		return
-	}
-	app.Say("in TypeScript (`hookmux hooks list`):")
-	rows := make([][]string, 0, len(modules))
-	for i := range modules {
-		m := &modules[i]
-		rows = append(rows, []string{"  " + termsafe.Line(filepath.Base(m.Path), 40), m.Scope,
-			termsafe.Line(moduleState(m, waiting), 200)})
-	}
-	text.Table(app.Stdout, rows, app.Columns())
 }

@@ -22,11 +22,11 @@ import (
 // settings. Importing again updates what was imported before.
 func hooksImport(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, args []string) error {
 	if len(args) != 1 {
-		return cmdutil.UsageError("import takes one thing: a hooks.json of agent-mux, or the agent whose hooks are " +
-			"taken over, as in `hookmux hooks import claude`")
+		return cmdutil.UsageError("import what? Give agent-mux's hooks.json, or the agent whose hooks to import, as in " +
+			"`hookmux hooks import claude`")
 	}
 	if f.global && f.project {
-		return cmdutil.UsageError("--global and --project exclude each other")
+		return cmdutil.UsageError("use --global or --project, not both")
 	}
 	dirs, err := app.Dirs()
 	if err != nil {
@@ -75,7 +75,7 @@ func hooksImport(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, args []stri
 				return err
 			}
 			for _, id := range gone {
-				notes = append(notes, "removed "+id+": it is no longer in the settings of "+b.from)
+				notes = append(notes, "removed "+id+": it is no longer in "+b.from+"'s settings")
 			}
 		}
 	}
@@ -100,7 +100,7 @@ func sayImported(app *cmdutil.App, added []wire.HooksEditResult, notes []string)
 		app.Say("%s", termsafe.Line(app.Shorten(n), 300))
 	}
 	if len(added) == 0 {
-		app.Say("nothing was imported")
+		app.Say("nothing to import")
 	}
 }
 
@@ -134,7 +134,7 @@ func readImported(app *cmdutil.App, f *hookFlags, home, from string) ([]imported
 			return nil, err
 		}
 		if _, err := os.Stat(file); err != nil {
-			return nil, cmdutil.UsageError("%s cannot be read: %v", from, err)
+			return nil, cmdutil.UsageError("can't read %s: %v", from, err)
 		}
 		result, err := importer.ImportAmux(file, checkRegistration)
 		if err != nil {

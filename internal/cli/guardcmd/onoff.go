@@ -14,10 +14,10 @@ import (
 // OffCommand is `hookmux off`.
 func OffCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
-		Use:   "off [duration]",
-		Short: "Answer everything neutrally, at once; events are still recorded",
-		Long: `Switches every hook and guard to neutral: agents behave as if hookmux had no
-opinion. Events are still recorded. Ends with ` + "`hookmux on`" + ` or after the given time.`,
+		Use:   "off [DURATION]",
+		Short: "Turn all hooks and guards off, right now",
+		Long: `Turns every hook, guard and rule off: agents behave as if hookmux weren't there. Events
+are still recorded. Ends with ` + "`hookmux on`" + `, or after DURATION.`,
 		Example: "  hookmux off\n  hookmux off 1h",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -30,7 +30,7 @@ opinion. Events are still recorded. Ends with ` + "`hookmux on`" + ` or after th
 			if len(args) == 1 {
 				span, err := config.ParseSpan(args[0])
 				if err != nil || span <= 0 {
-					return cmdutil.UsageError("%q is not a time span; write 30m, 1h or 2d", args[0])
+					return cmdutil.UsageError("%q is not a duration; write 30m, 1h or 2d", args[0])
 				}
 				p.Seconds = span.Seconds()
 			}
@@ -52,7 +52,7 @@ opinion. Events are still recorded. Ends with ` + "`hookmux on`" + ` or after th
 func OnCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "on",
-		Short:   "Let hooks and guards decide again",
+		Short:   "Turn hooks and guards on again",
 		Example: "  hookmux on",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -63,7 +63,7 @@ func OnCommand(app *cmdutil.App) *cobra.Command {
 			if result.WasOff {
 				app.Say("hookmux is on again")
 			} else {
-				app.Say("hookmux was on already")
+				app.Say("hookmux is already on")
 			}
 			return nil
 		},

@@ -28,12 +28,12 @@ func setPIN(app *cmdutil.App, cmd *cobra.Command, on bool) error {
 			return err
 		}
 		if p.New = strings.TrimSpace(p.New); p.New == "" {
-			return cmdutil.UsageError("an empty PIN is none")
+			return cmdutil.UsageError("the PIN can't be empty")
 		}
 	}
 	err = c.Call(cmd.Context(), wire.MethodPIN, p, nil)
 	if client.NeedsPIN(err) {
-		if p.PIN, err = app.AskPIN("PIN in force: ", err); err != nil {
+		if p.PIN, err = app.AskPIN("current PIN: ", err); err != nil {
 			return err
 		}
 		err = c.Call(cmd.Context(), wire.MethodPIN, p, nil)
@@ -42,9 +42,9 @@ func setPIN(app *cmdutil.App, cmd *cobra.Command, on bool) error {
 		return err
 	}
 	if on {
-		app.Say("approvals ask for the PIN now; refusals never do")
+		app.Say("approvals now ask for the PIN; denials never do")
 	} else {
-		app.Say("approvals ask for no PIN")
+		app.Say("approvals no longer ask for a PIN")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/judge"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -21,22 +23,61 @@ import (
 
 // TrustCommand is `hookmux trust`.
 func TrustCommand(app *cmdutil.App) *cobra.Command {
-	var yes, asJSON, look bool
+	var yes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "trust",
-		Short: "Let this project's own hooks run",
-		Long: `Shows what the project's .hookmux would run and asks. What you trust is exactly
-this content: when a file changes, the last trusted copy stays in force until
-you decide again. Worktrees of the same repository do not ask again.`,
-		Example: "  hookmux trust\n  hookmux trust --look   # only show",
-		Args:    cmdutil.ExactArgs(),
+		Short: "Let this project's own hooks and rules run",
+		Long: `Shows what the project's .hookmux would run and asks. You trust exactly this content:
+if a file changes, the copy you trusted stays active until you decide again. Other
+worktrees of the same repository don't ask again.`,
+		Example: "  hookmux trust\n  hookmux trust show\n  hookmux trust remove ~/src/old-project",
+		Args:    cmdutil.SubcommandArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return trustProject(cmd.Context(), app, yes, look, asJSON)
+			return trustProject(cmd.Context(), app, yes, false, asJSON)
 		},
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	cmd.Flags().BoolVar(&look, "look", false, "only show what would run")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "don't ask")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.AddCommand(trustList(app), trustShow(app), trustRemove(app))
+	return cmd
+}
+
+func trustShow(app *cmdutil.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "show", Short: "Show what this project would run", Example: "  hookmux trust show", Args: cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return trustProject(cmd.Context(), app, false, true, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func trustList(app *cmdutil.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the projects you trust", Example: "  hookmux trust list", Args: cmdutil.ExactArgs(),
+		RunE: func(*cobra.Command, []string) error {
+			dirs, err := app.Dirs()
+			if err != nil {
+				return err
+			}
+			list := append([]string{}, judge.New(dirs, app.LiveSettings).Trust.Roots()...)
+			slices.Sort(list)
+			if asJSON {
+				return app.PrintJSON(list)
+			}
+			if len(list) == 0 {
+				app.Say("you don't trust any project's own hooks; run `hookmux trust` in a project")
+			}
+			for _, root := range list {
+				app.Say("%s", termsafe.Line(app.Shorten(root), 300))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -64,7 +105,7 @@ func trustProject(ctx context.Context, app *cmdutil.App, yes, look, asJSON bool)
 	if !yes {
 		f, ok := app.Stdin.(*os.File)
 		if !ok || !term.IsTerminal(int(f.Fd())) {
-			return cmdutil.UsageError("this needs a person's yes: run `hookmux trust` in a terminal, or add --yes")
+			return cmdutil.UsageError("trusting a project needs your yes: run `hookmux trust` in a terminal, or add --yes")
 		}
 		fmt.Fprint(app.Stdout, "Trust exactly this? [y/N] ")
 		said, err := app.ReadYes()
@@ -84,12 +125,12 @@ func trustProject(ctx context.Context, app *cmdutil.App, yes, look, asJSON bool)
 
 func showTrust(app *cmdutil.App, v *wire.TrustView) {
 	if v.Status == "none" {
-		app.Say("there is no .hookmux with hooks here; nothing to trust")
+		app.Say("nothing to trust: there are no hooks in .hookmux here")
 		return
 	}
 	app.Say("project %s: %s", termsafe.Line(app.Shorten(v.Project), 200), map[string]string{
-		"trusted": "trusted as it is", "changed": "changed since you trusted it; the trusted copy is in force",
-		"untrusted": "not trusted; its hooks do not run",
+		"trusted": "you trust it as it is", "changed": "changed since you trusted it; the copy you trusted is active",
+		"untrusted": "not trusted; its hooks don't run",
 	}[v.Status])
 	if v.Problem != "" {
 		app.Say("  problem   %s", termsafe.Line(app.Shorten(v.Problem), 300))
@@ -131,7 +172,7 @@ func sayProjectAgent(app *cmdutil.App, root, rel string) {
 	case len(wrong) > 0:
 		app.Say("  not used  %s: %s", shown, termsafe.Line(wrong[0].Text, 300))
 	default:
-		app.Say("  describes %s: the agent %s, known to a daemon that starts once this is trusted", shown, name)
+		app.Say("  describes %s: the agent %s, known to the next daemon that starts once you trust this", shown, name)
 	}
 }
 
@@ -143,7 +184,7 @@ func sayProjectRules(app *cmdutil.App, root, rel string) {
 	}
 	list, wrong := rules.Parse(rules.Source{Name: rel, Data: data, Layer: rules.Project})
 	for _, r := range list {
-		app.Say("  rule      %s", termsafe.Line(fmt.Sprintf("%s (%s): %s: %s", r.ID, r.State, r.Decide, r.Why), 300))
+		app.Say("  rule      %s", termsafe.Line(fmt.Sprintf("%s (%s): %s: %s", r.ID, r.Mode, r.Decide, r.Why), 300))
 	}
 	for _, p := range wrong {
 		app.Say("  not used  %s", termsafe.Line(p.String(), 300))
@@ -159,20 +200,27 @@ func printTrustChange(app *cmdutil.App, view *wire.TrustView, done string, asJSO
 	return nil
 }
 
-// UntrustCommand is `hookmux trust remove`.
-func UntrustCommand(app *cmdutil.App) *cobra.Command {
+func trustRemove(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "untrust", Short: "Stop this project's own hooks", Example: "  hookmux trust remove", Args: cmdutil.ExactArgs(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var view wire.TrustView
+		Use: "remove [DIR]", Short: "Stop trusting a project's own hooks", Args: cmdutil.OptionalArg(),
+		Example: "  hookmux trust remove\n  hookmux trust remove ~/src/old-project",
+		RunE: func(cmd *cobra.Command, args []string) error {
 			p := wire.TrustParams{Cwd: app.Cwd()}
+			if len(args) > 0 {
+				dir, err := filepath.Abs(args[0])
+				if err != nil {
+					return err
+				}
+				p.Cwd = dir
+			}
+			var view wire.TrustView
 			if err := app.CallDaemon(cmd.Context(), wire.MethodUntrust, p, &view); err != nil {
 				return err
 			}
 			return printTrustChange(app, &view, "no longer trusted:", asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

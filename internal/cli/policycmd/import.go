@@ -23,9 +23,9 @@ import (
 
 // importFlags are the flags of `hookmux rules import`.
 type importFlags struct {
-	app                                 *cmdutil.App
-	write                               string
-	look, strict, repair, force, asJSON bool
+	app                                   *cmdutil.App
+	write                                 string
+	dryRun, strict, repair, force, asJSON bool
 }
 
 // ImportCommand is `hookmux rules import`.
@@ -33,25 +33,25 @@ func ImportCommand(app *cmdutil.App) *cobra.Command {
 	f := &importFlags{app: app}
 	cmd := &cobra.Command{
 		Use:   "import AGENT",
-		Short: "Take over an agent's own permission rules, so that they hold on every agent",
-		Long: `Reads the permission rules in an agent's settings, your own and this project's, says
-what becomes of each (what the agent itself silently ignores, with a form that
-works; what has no exact counterpart), and writes those that mean the same here
-into ~/.config/hookmux/rules/AGENT.yaml. Rules of Claude Code decide as Claude Code
-does. --strict also looks at what a command really runs, and so stops what a deny
-or ask rule misses there: eval, find -exec, git -C, rm -fr, less .env.`,
-		Example: `  hookmux rules import claude --look
+		Short: "Import an agent's own permission rules for all your agents",
+		Long: `Reads the permission rules in an agent's settings (yours and this project's), says
+what becomes of each, and writes those that mean the same here into
+~/.config/hookmux/rules/AGENT.yaml. It also tells you which rules the agent itself
+silently ignores, and how to write them so that they work. Claude Code's rules decide
+as they do in Claude Code. --strict also looks at what a command really runs, and
+stops what a deny or ask rule would miss: eval, find -exec, git -C, rm -fr, less .env.`,
+		Example: `  hookmux rules import claude --dry-run
   hookmux rules import claude --strict --repair
   hookmux rules import codex --write ~/rules/codex.yaml`,
 		Args: cmdutil.ExactArgs("AGENT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args[0]) },
 	}
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "look at what a command really runs; never weaker than the agent")
-	cmd.Flags().BoolVar(&f.repair, "repair", false, "take over what the agent ignores, in the form that works")
-	cmd.Flags().BoolVar(&f.look, "look", false, "only show what would be taken over")
-	cmd.Flags().StringVar(&f.write, "write", "", "write this file instead; it counts once it is among your rules")
-	cmd.Flags().BoolVar(&f.force, "replace", false, "write over what an earlier import wrote")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs: {sources, taken, ignored, left, file, rules}")
+	cmd.Flags().BoolVar(&f.repair, "repair", false, "import what the agent ignores, in the form that works")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only show what would be imported")
+	cmd.Flags().StringVar(&f.write, "write", "", "write this file instead")
+	cmd.Flags().BoolVar(&f.force, "replace", false, "overwrite what an earlier import wrote")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON: {sources, taken, ignored, left, file, rules}")
 	return cmd
 }
 
@@ -75,10 +75,10 @@ func (f *importFlags) run(ctx context.Context, name string) error {
 	}
 	a, ok := catalogue.Agent(name)
 	if !ok {
-		return cmdutil.UsageError("agent %q is unknown; `hookmux agents` lists them", name)
+		return cmdutil.UnknownName("agent", name, importable(catalogue), "hookmux agents")
 	}
 	if a.Permissions == nil {
-		return cmdutil.UsageError("%s has no permission rules that can be taken over; these have: %s", a.Title,
+		return cmdutil.UsageError("hookmux can't import %s's permission rules, only those of %s", a.Title,
 			strings.Join(importable(catalogue), ", "))
 	}
 	dirs, err := app.Dirs()
@@ -101,13 +101,13 @@ func (f *importFlags) run(ctx context.Context, name string) error {
 		if f.asJSON {
 			return app.PrintJSON(out)
 		}
-		app.Say("nothing is taken over")
+		app.Say("nothing to import")
 		return nil
 	case err != nil:
 		return err
 	}
 	out.Rules = string(text)
-	if !f.look {
+	if !f.dryRun {
 		if err := f.writeRules(ctx, a, dirs.Config, &out); err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func trustsProject(spec *agent.ProjectTrust, home, project string, env func(stri
 func (f *importFlags) show(a *agent.Agent, out *imported) {
 	app := f.app
 	if len(out.Sources) == 0 {
-		app.Say("%s has no files with permission rules here", a.Title)
+		app.Say("%s has no permission rules here", a.Title)
 	}
 	for _, s := range out.Sources {
 		app.Say("%s", termsafe.Line(app.Shorten(s.File), 300))
@@ -204,9 +204,9 @@ func (f *importFlags) show(a *agent.Agent, out *imported) {
 		}
 	}
 	if ruleimport.Format(a.Permissions.Format).Ordered() && len(out.Sources) > 1 {
-		app.Say("note: of rules in several files the strictest wins here, whatever their order is there")
+		app.Say("note: where several files have rules for a call, the strictest one wins here, whatever their order")
 	}
-	app.Say("%s taken over; ignored by %s itself: %d; without an exact counterpart: %d", countRules(out.Taken), a.Title,
+	app.Say("%s imported; ignored by %s itself: %d; without an exact counterpart: %d", countRules(out.Taken), a.Title,
 		out.Ignored, out.Left)
 }
 
@@ -218,7 +218,7 @@ func (f *importFlags) showEntry(a *agent.Agent, e *ruleimport.Entry) {
 	case e.Rule != "":
 		f.app.Say("  %-9s %s   from: %s", e.List, rule, from)
 	case e.Ignored && e.Instead != "" && f.repair:
-		f.app.Say("  %-9s %s   in place of %s, which %s ignores: %s", e.List, termsafe.Line(e.Instead, 200), from,
+		f.app.Say("  %-9s %s   instead of %s, which %s ignores: %s", e.List, termsafe.Line(e.Instead, 200), from,
 			a.Title, e.Note)
 	case e.Ignored:
 		line := fmt.Sprintf("  ignored   %s %s: %s", e.List, from, e.Note)
@@ -245,9 +245,9 @@ func (f *importFlags) writeRules(ctx context.Context, a *agent.Agent, configDir 
 	old, err := userfile.ReadFile(out.File, 4<<20)
 	switch {
 	case err == nil && string(old) == out.Rules:
-		return f.sayWritten(out, "as it was before")
+		return f.sayWritten(out, "nothing changed")
 	case err == nil && !f.force:
-		return fmt.Errorf("%s: is there already; --replace writes over it, --write FILE writes another one", out.File)
+		return fmt.Errorf("%s already exists; --replace overwrites it, --write FILE writes another file", out.File)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -274,15 +274,15 @@ func (f *importFlags) writeOwn(ctx context.Context, out *imported, replaces bool
 		return err
 	}
 	if replaces {
-		return f.sayWritten(out, "what changed counts once you confirm it with `hookmux config accept`")
+		return f.sayWritten(out, "the changes apply once you accept them with `hookmux config accept`")
 	}
 	err = c.Call(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: out.File, Content: out.Rules}, nil)
 	if err != nil {
-		return f.sayWritten(out, "what it refuses counts at once, the rest once you confirm it with "+
+		return f.sayWritten(out, "what it refuses applies now, the rest once you accept it with "+
 			"`hookmux config accept`: "+err.Error())
 	}
 	out.Counts = true
-	return f.sayWritten(out, "it counts now, on every agent; `hookmux rules replay` says what it would have done")
+	return f.sayWritten(out, "active now, in every agent; `hookmux rules replay` shows what it would have done")
 }
 
 func (f *importFlags) sayWritten(out *imported, what string) error {

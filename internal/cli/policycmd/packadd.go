@@ -13,25 +13,29 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func packAdd(app *cmdutil.App) *cobra.Command {
+// AddCommand is `hookmux rules add`.
+func AddCommand(app *cmdutil.App) *cobra.Command {
 	f := packFlags{app: app}
 	cmd := &cobra.Command{
-		Use:   "add FOLDER|git+URL@VERSION",
-		Short: "Show a pack whole, and take it in",
-		Long: `Reads a pack, shows all its rules and asks. VERSION is a tag, a branch or a
-commit; a tag that names another commit later is refused. Git runs without any
-configuration, hooks, submodules or passwords: use ssh for a private repository.
-A pack is refused if it holds links or special files, if it is too large, or if its
-rules are wrong or fail their own examples.`,
+		Use:   "add SOURCE",
+		Short: "Add a pack of rules from a folder or a git repository",
+		Long: `SOURCE is a folder or git+URL@VERSION, where VERSION is a tag, a branch or a commit.
+A pack is a folder with a pack.yaml (name, version, what) and rules/*.yaml. hookmux
+shows all of it and asks; from then on exactly that content applies, from hookmux's
+own copy. Its rules are called PACK/ID.
+
+Git runs without configuration, hooks, submodules or passwords: use ssh for a private
+repository. hookmux refuses a pack that contains links or special files, that is too
+large, or whose rules are wrong or fail their own examples.`,
 		Example: `  hookmux rules add ./team-pack
   hookmux rules add git+https://git.example.com/team/rules@v1.2.3
-  hookmux rules add git+ssh://git@git.example.com/team/rules@v1.2.3 --look`,
-		Args: cmdutil.ExactArgs("FOLDER|git+URL@VERSION"),
+  hookmux rules add git+ssh://git@git.example.com/team/rules@v1.2.3 --dry-run`,
+		Args: cmdutil.ExactArgs("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.add(cmd.Context(), args[0])
 		},
 	}
-	f.addTo(cmd, "only show what it holds")
+	f.addTo(cmd, "only show what it contains")
 	return cmd
 }
 
@@ -48,9 +52,9 @@ func (f *packFlags) add(ctx context.Context, from string) error {
 	}
 	list, err := pack.CheckRules()
 	if err != nil {
-		return fmt.Errorf("pack %s is not taken in: %w", pack.Name, err)
+		return fmt.Errorf("pack %s was not added: %w", pack.Name, err)
 	}
-	if f.look {
+	if f.dryRun {
 		if !f.asJSON {
 			showPack(app, pack, list, origin)
 		}
@@ -63,10 +67,10 @@ func (f *packFlags) add(ctx context.Context, from string) error {
 	if old, there, _ := store.Find(pack.Name); there {
 		if old.Hash == pack.Hash() && old.Origin.SamePlace(origin) {
 			return sayPack(app, f.asJSON, &wire.PackResult{Name: old.Name, Version: old.Version, Hash: old.Hash,
-				Rules: len(list)}, "is there already, as it is:")
+				Rules: len(list)}, "is already added:")
 		}
-		return fmt.Errorf("there is a pack %s already, of %s; `hookmux rules update %s` renews it, `hookmux rules "+
-			"remove %s` takes it away", old.Name, old.Origin, old.Name, old.Name)
+		return fmt.Errorf("there's already a pack %s, from %s; `hookmux rules update %s` updates it, `hookmux rules "+
+			"remove %s` removes it", old.Name, old.Origin, old.Name, old.Name)
 	}
 	if !f.asJSON {
 		showPack(app, pack, list, origin)
@@ -80,7 +84,7 @@ type shownPack struct {
 	Hash   string           `json:"hash"`
 	Origin packstore.Origin `json:"origin"`
 	Rules  []*rules.Rule    `json:"rules"`
-	Allows []string         `json:"allows"` // rules that let calls pass
+	Allows []string         `json:"allows"` // rules that allow calls
 }
 
 func describe(pack *packstore.Pack, list []*rules.Rule, origin packstore.Origin) shownPack {
@@ -94,21 +98,21 @@ func lookedAt(app *cmdutil.App, asJSON bool, pack *packstore.Pack, list []*rules
 	return nil
 }
 
-// takeIn asks the person and has the daemon keep the pack.
+// takeIn asks you and has the daemon keep the pack.
 func (f *packFlags) takeIn(ctx context.Context, pack *packstore.Pack, origin packstore.Origin, replaces string) error {
 	app := f.app
 	confirm := app.Confirm
 	if list, err := pack.Rules(); replaces != "" || err == nil && len(allowing(list)) > 0 {
 		confirm = app.ConfirmByCode
 	}
-	if err := confirm("Let exactly these rules count?", f.yes); err != nil {
+	if err := confirm("Add exactly these rules?", f.yes); err != nil {
 		return err
 	}
 	var done wire.PackResult
 	if err := app.CallDaemon(ctx, wire.MethodPackAdd, pack.Params(origin, replaces), &done); err != nil {
 		return err
 	}
-	return sayPack(app, f.asJSON, &done, "counts now:")
+	return sayPack(app, f.asJSON, &done, "added:")
 }
 
 func sayPack(app *cmdutil.App, asJSON bool, done *wire.PackResult, what string) error {
@@ -119,7 +123,7 @@ func sayPack(app *cmdutil.App, asJSON bool, done *wire.PackResult, what string) 
 	return nil
 }
 
-// allowing are the rules that let calls pass without a question.
+// allowing are the rules that allow calls without asking.
 func allowing(list []*rules.Rule) []string {
 	out := []string{}
 	for _, r := range list {
@@ -155,6 +159,6 @@ func showPack(app *cmdutil.App, pack *packstore.Pack, list []*rules.Rule, origin
 
 func sayAllowing(app *cmdutil.App, list []*rules.Rule) {
 	if ids := allowing(list); len(ids) > 0 {
-		app.Say("  these let calls pass without a question: %s", termsafe.Line(strings.Join(ids, ", "), 1000))
+		app.Say("  these allow calls without asking: %s", termsafe.Line(strings.Join(ids, ", "), 1000))
 	}
 }

@@ -8,28 +8,36 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func packRemove(app *cmdutil.App) *cobra.Command {
+// RemoveCommand is `hookmux rules remove`.
+func RemoveCommand(app *cmdutil.App) *cobra.Command {
 	var yes, asJSON bool
 	cmd := &cobra.Command{
-		Use: "remove NAME", Short: "Forget a pack: its rules count no more", Example: "  hookmux rules remove team",
+		Use: "remove NAME", Short: "Remove a pack of rules", Example: "  hookmux rules remove team",
 		Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			store, err := openStore(app)
+			if err != nil {
+				return err
+			}
+			if _, err := findKept(app, store, args[0]); err != nil {
+				return err
+			}
 			if err := app.ConfirmByCode(fmt.Sprintf("Remove the pack %s and its rules?", args[0]), yes); err != nil {
 				return err
 			}
 			var done wire.PackResult
-			err := app.CallDaemon(cmd.Context(), wire.MethodPackDrop, wire.PackDropParams{Name: args[0]}, &done)
+			err = app.CallDaemon(cmd.Context(), wire.MethodPackDrop, wire.PackDropParams{Name: args[0]}, &done)
 			if err != nil {
 				return err
 			}
 			if asJSON {
 				return app.PrintJSON(done)
 			}
-			app.Say("pack %s is removed", done.Name)
+			app.Say("removed pack %s", done.Name)
 			return nil
 		},
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "don't ask")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -16,15 +16,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func packUpdate(app *cmdutil.App) *cobra.Command {
+// UpdateCommand is `hookmux rules update`.
+func UpdateCommand(app *cmdutil.App) *cobra.Command {
 	f := packFlags{app: app}
 	cmd := &cobra.Command{
 		Use:   "update NAME [VERSION]",
-		Short: "Show what a newer version of a pack changes, and take it in",
-		Long: `Reads the pack again from where it came from, shows the difference and asks. Of a
-repository that was taken in by a tag the newest version tag is read, or VERSION.
-A tag that names another commit than before was moved, and is refused.`,
-		Example: "  hookmux rules update team\n  hookmux rules update team v1.3.0 --look",
+		Short: "Update a pack of rules",
+		Long: `Reads the pack again from where it came from, shows what changed and asks. A pack
+that you added by a tag is updated to the newest version tag, or to VERSION. hookmux
+refuses a tag that has moved to another commit.`,
+		Example: "  hookmux rules update team\n  hookmux rules update team v1.3.0 --dry-run",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 2 {
 				return nil
@@ -36,14 +37,14 @@ A tag that names another commit than before was moved, and is refused.`,
 			if err != nil {
 				return err
 			}
-			kept, err := findKept(store, args[0])
+			kept, err := findKept(app, store, args[0])
 			if err != nil {
 				return err
 			}
 			origin := kept.Origin
 			switch {
 			case len(args) == 2 && origin.Folder != "":
-				return cmdutil.UsageError("pack %s comes from a folder, which has no versions", kept.Name)
+				return cmdutil.UsageError("pack %s comes from a folder, so it has no versions", kept.Name)
 			case len(args) == 2:
 				if origin, err = packstore.ParseOrigin(origin.WithRef(args[1]), app.Cwd()); err != nil {
 					return cmdutil.UsageError("%v", err)
@@ -69,14 +70,14 @@ func (f *packFlags) update(ctx context.Context, store *packstore.Store, kept pac
 		return err
 	}
 	if pack.Name != kept.Name {
-		return fmt.Errorf("the pack there is called %s now, and not %s; add it under its name", pack.Name, kept.Name)
+		return fmt.Errorf("the pack there is now called %s, not %s; add it under its new name", pack.Name, kept.Name)
 	}
 	if err := packstore.CheckMoved(kept.Origin, origin); err != nil {
 		return err
 	}
 	list, err := pack.CheckRules()
 	if err != nil {
-		return fmt.Errorf("pack %s stays as it is: %w", pack.Name, err)
+		return fmt.Errorf("pack %s was not updated: %w", pack.Name, err)
 	}
 	old, broken := store.Read(kept)
 	if broken == nil && old.Hash() == pack.Hash() && origin == kept.Origin {
@@ -89,13 +90,13 @@ func (f *packFlags) update(ctx context.Context, store *packstore.Store, kept pac
 	}
 	before, _ := old.Rules()
 	changes := packstore.Changes(before, list)
-	if f.asJSON && f.look {
+	if f.asJSON && f.dryRun {
 		return app.PrintJSON(map[string]any{"pack": describe(pack, list, origin), "changes": changes})
 	}
 	if !f.asJSON {
 		showChanges(app, old, pack, origin, changes)
 	}
-	if f.look {
+	if f.dryRun {
 		return nil
 	}
 	return f.takeIn(ctx, pack, origin, kept.Hash)

@@ -51,41 +51,40 @@ func ReplayCommand(app *cmdutil.App) *cobra.Command {
 	f := &replayFlags{app: app}
 	cmd := &cobra.Command{
 		Use:   "replay",
-		Short: "What rules would have done to everything that really happened here",
-		Long: `Reads the journal and says what the rules that are in force, or those of FILE, would
-have done: how many calls they would have denied, asked or warned about, how many
-of these came to something else, by rule, agent and project, with the ids of the
-newest calls (` + "`hookmux why ID`" + ` says why). Nothing is changed.
+		Short: "Show what rules would have done to past calls",
+		Long: `Reads the journal and shows what your rules, or those in FILE, would have done: how
+many calls they would have denied, asked or warned about, and how many of these
+turned out differently, by rule, agent and project, with the IDs of the newest calls
+(` + "`hookmux why ID`" + ` says why). Nothing changes.
 
-Calls of which something was cut, redacted or never recorded that a rule needs
-(branch, whether a person was there, counts of calls) are not replayable for that
-rule; they are counted as such and never as calls that it leaves alone. Links in
-paths are not followed. Rules that only log count as if they were on, unless
---as-switched is given. An agent reads what happened in its own project.`,
+A call can't be replayed for a rule if something the rule needs was cut, redacted or
+never recorded (the branch, whether you were there, counts of calls); such calls are
+counted separately. Links in paths aren't followed. Rules in mode log are replayed as
+if they blocked, unless you give --as-switched. An agent sees its own project only.`,
 		Example: `  hookmux rules replay --last 30d
   hookmux rules replay --rules ./new.yaml --agent codex --json
-  hookmux rules replay --last 7d --guards --fail-on deny   # exit code 1 when any call would be denied`,
+  hookmux rules replay --last 7d --guards --fail-on deny   # exit code 1 if any call would be denied`,
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
 	}
 	cmd.Flags().StringVar(&f.last, "last", "30d", "how far back: 12h, 30d")
-	cmd.Flags().StringArrayVar(&f.files, "rules", nil, "files of rules in place of those in force; may be repeated")
-	cmd.Flags().StringArrayVar(&f.agents, "agent", nil, "only calls of this agent; may be repeated")
-	cmd.Flags().StringVar(&f.project, "project", "", "only calls in this folder and below it")
-	cmd.Flags().BoolVar(&f.guards, "guards", false, "ask the built-in guards as well")
-	cmd.Flags().BoolVar(&f.switched, "as-switched", false, "rules that only log change nothing")
-	cmd.Flags().StringVar(&f.fails, "fail-on", "", "exit code 1 when there are any: "+strings.Join(failWords, ", "))
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs: {scanned, wouldDeny, wouldAsk, differs, rules, …}")
+	cmd.Flags().StringArrayVar(&f.files, "rules", nil, "rule files to use instead of your own; may be repeated")
+	cmd.Flags().StringArrayVarP(&f.agents, "agent", "a", nil, "only calls of this agent; may be repeated")
+	cmd.Flags().StringVar(&f.project, "project", "", "only calls in or below this folder")
+	cmd.Flags().BoolVar(&f.guards, "guards", false, "replay the built-in guards as well")
+	cmd.Flags().BoolVar(&f.switched, "as-switched", false, "keep the modes: rules in mode log change nothing")
+	cmd.Flags().StringVar(&f.fails, "fail-on", "", "exit with 1 if there are any: "+strings.Join(failWords, ", "))
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON: {scanned, wouldDeny, wouldAsk, differs, rules, …}")
 	return cmd
 }
 
 func (f *replayFlags) run(ctx context.Context) error {
 	span, err := config.ParseSpan(f.last)
 	if err != nil || span <= 0 {
-		return cmdutil.UsageError("--last %q is not a time span; write 12h or 30d", f.last)
+		return cmdutil.UsageError("--last %q is not a duration; write 12h or 30d", f.last)
 	}
 	if f.fails != "" && !slices.Contains(failWords, f.fails) {
-		return cmdutil.UsageError("--fail-on %q is not known; it may be %s", f.fails, strings.Join(failWords, ", "))
+		return cmdutil.UsageError("--fail-on %q is none of %s", f.fails, strings.Join(failWords, ", "))
 	}
 	o, err := f.options()
 	if err != nil {
@@ -139,7 +138,7 @@ func (f *replayFlags) options() (*replay.Options, error) {
 		}
 	} else {
 		base, _, states := j.RulesAt(f.app.Cwd())
-		o.Rules, o.States = base.Rules, states
+		o.Rules, o.Modes = base.Rules, states
 		o.ProjectRules = func(project string) []*rules.Rule {
 			_, own, _ := j.RulesAt(project)
 			return own.Rules
@@ -273,15 +272,15 @@ func (p *progress) clear() {
 
 func sayReport(app *cmdutil.App, r *replay.Report) {
 	if r.Scanned == 0 {
-		app.Say("no calls were recorded in this time; `hookmux log` shows what there is")
+		app.Say("no calls were recorded in this time; `hookmux log` shows what was")
 		return
 	}
 	app.Say("%d calls from %s to %s", r.Scanned, r.From.Local().Format("2006-01-02 15:04"),
 		r.To.Local().Format("2006-01-02 15:04"))
-	app.Say("  would deny %d, ask %d, warn %d, allow %d; something else happened to %d", r.Deny, r.Ask, r.Warn, r.Allow,
+	app.Say("  would deny %d, ask %d, warn %d, allow %d; %d turned out differently", r.Deny, r.Ask, r.Warn, r.Allow,
 		r.Differs)
 	if r.NotReplayable > 0 {
-		app.Say("  not replayable: %d, because what a rule needs was cut, redacted or never recorded", r.NotReplayable)
+		app.Say("  can't be replayed: %d, because something a rule needs was cut, redacted or never recorded", r.NotReplayable)
 	}
 	sayRules(app, r)
 	for _, part := range []struct {
@@ -317,7 +316,7 @@ func sayRules(app *cmdutil.App, r *replay.Report) {
 		}
 	}
 	if silent > 0 {
-		app.Say("  %s would have had no say", countRules(silent))
+		app.Say("  %s would not have matched", countRules(silent))
 	}
 }
 
@@ -328,7 +327,7 @@ func describeCounts(c *replay.Counts, logOnly int) string {
 		n    int
 		what string
 	}{{c.Deny, "denied"}, {c.Ask, "asked"}, {c.Warn, "warned"}, {c.Allow, "allowed"}, {logOnly, "only recorded"},
-		{c.Differs, "otherwise than it was"}, {c.NotReplayable, "not replayable"}} {
+		{c.Differs, "different from what happened"}, {c.NotReplayable, "can't be replayed"}} {
 		if one.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", one.n, one.what))
 		}

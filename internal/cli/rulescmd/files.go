@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/policycmd"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
@@ -28,9 +29,9 @@ func newCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new [NAME]",
 		Short: "Write a commented file of rules to start from",
-		Long: `Writes NAME.yaml (rules.yaml without one) into ~/.config/hookmux/rules, with
---project into this project's .hookmux/rules. Its rules only log until you
-switch them on. Nothing that is there is overwritten.`,
+		Long: `Writes NAME.yaml (rules.yaml unless you give a name) into ~/.config/hookmux/rules, or
+with --project into this project's .hookmux/rules. Its rules only log until you turn
+them on. Existing files aren't overwritten.`,
 		Example: "  hookmux rules new\n  hookmux rules new team --project",
 		Args:    cmdutil.OptionalArg(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,12 +40,12 @@ switch them on. Nothing that is there is overwritten.`,
 				name = args[0]
 			}
 			if !cmdutil.PlainName(name) {
-				return cmdutil.UsageError("%q is not a name for a file; use letters, digits, - and _", name)
+				return cmdutil.UsageError("%q can't be a file name; use letters, digits, - and _", name)
 			}
 			return writeStarter(cmd.Context(), app, name, project)
 		},
 	}
-	cmd.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/rules; it counts after hookmux trust")
+	cmd.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/rules; active after hookmux trust")
 	return cmd
 }
 
@@ -62,7 +63,7 @@ func writeStarter(ctx context.Context, app *cmdutil.App, name string, project bo
 	}
 	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s: is there already; choose another name", file)
+		return fmt.Errorf("%s already exists; choose another name", file)
 	}
 	if err != nil {
 		return err
@@ -73,15 +74,15 @@ func writeStarter(ctx context.Context, app *cmdutil.App, name string, project bo
 	}
 	app.Say("wrote %s", termsafe.Line(app.Shorten(file), 300))
 	if project {
-		app.Say("it counts after `hookmux trust`")
+		app.Say("it is active after `hookmux trust`")
 	} else if err := confirmWritten(ctx, app, file); err != nil {
-		app.Say("it counts once you confirm it with `hookmux config accept`: %s", termsafe.Line(err.Error(), 300))
+		app.Say("it is active once you accept it with `hookmux config accept`: %s", termsafe.Line(err.Error(), 300))
 	}
-	app.Say("its rules only log; try one: hookmux why 'git push origin main'")
+	app.Say("its rules only log for now; try one: hookmux why 'git push origin main'")
 	return nil
 }
 
-// confirmWritten lets a file count that this command wrote.
+// confirmWritten accepts a file that this command wrote.
 func confirmWritten(ctx context.Context, app *cmdutil.App, file string) error {
 	return app.CallDaemon(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Content: starter}, nil)
 }
@@ -89,15 +90,24 @@ func confirmWritten(ctx context.Context, app *cmdutil.App, file string) error {
 func checkCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "check [FILE…]",
-		Short: "Look for what is wrong with rules, and run their examples",
-		Long: `Reads files of rules, runs every example, and says what is wrong as
-file:line:column. Without a file it looks at yours, at those of this project and
-of the administrator as they lie on disk, whether they count yet or not, and at
-packs. The exit code is 0 where everything is right and 1 where
-something is wrong.`,
-		Example: "  hookmux rules check\n  hookmux rules check .hookmux/rules/team.yaml   # in CI",
-		RunE: func(_ *cobra.Command, args []string) error {
+		Use:   "check [FILE|PACK…]",
+		Short: "Check rules and run their examples",
+		Long: `Reads rules, runs every example, and says what is wrong as file:line:column. Without
+an argument it checks your rule files, this project's and the administrator's as they
+are on disk, whether they are active or not, and packs. PACK is the name of a pack, a
+folder with a pack.yaml, or git+URL@VERSION. Exits with 1 if something is wrong.`,
+		Example: "  hookmux rules check\n  hookmux rules check .hookmux/rules/team.yaml   # in CI\n" +
+			"  hookmux rules check ./team-pack",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				pack, err := policycmd.FindPack(cmd.Context(), app, args[0])
+				if err != nil {
+					return err
+				}
+				if pack != nil {
+					return policycmd.CheckPack(app, pack, asJSON)
+				}
+			}
 			found, problems, err := checkFiles(app, args)
 			if err != nil {
 				return err
@@ -109,7 +119,7 @@ something is wrong.`,
 			} else {
 				sayProblems(app, problems)
 				if len(problems) == 0 {
-					app.Say("%s, and all examples hold", countRules(found))
+					app.Say("%s, all examples pass", countRules(found))
 				}
 			}
 			if len(problems) > 0 {
@@ -118,19 +128,19 @@ something is wrong.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {rules: how many are right, problems}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {rules: how many are right, problems}")
 	return cmd
 }
 
 func countRules(n int) string {
 	if n == 1 {
-		return "1 rule is right"
+		return "1 rule"
 	}
-	return fmt.Sprintf("%d rules are right", n)
+	return fmt.Sprintf("%d rules", n)
 }
 
 // checkFiles reads files of rules; without any, all that are there, whether they
-// count yet or not.
+// are active or not.
 func checkFiles(app *cmdutil.App, names []string) (int, []rules.Problem, error) {
 	if len(names) > 0 {
 		var files []ruleFile
@@ -174,7 +184,7 @@ func checkFiles(app *cmdutil.App, names []string) (int, []rules.Problem, error) 
 	return n, problems, nil
 }
 
-// ruleFile is a file of rules as it lies on disk.
+// ruleFile is a file of rules as it is on disk.
 type ruleFile struct {
 	path  string
 	layer rules.Layer
@@ -218,7 +228,7 @@ func readFiles(files []ruleFile) (list []*rules.Rule, problems []rules.Problem, 
 	for _, f := range files {
 		data, err := userfile.ReadFile(f.path, 4<<20)
 		if err != nil {
-			text := fmt.Sprintf("cannot be read (%v)", err)
+			text := fmt.Sprintf("can't be read: %v", plainError(err))
 			unread = append(unread, rules.Problem{File: f.path, Text: text, Whole: true})
 			continue
 		}
@@ -226,6 +236,14 @@ func readFiles(files []ruleFile) (list []*rules.Rule, problems []rules.Problem, 
 	}
 	list, problems = rules.Parse(sources...)
 	return list, append(unread, problems...), len(unread)
+}
+
+// plainError is an error without the name of the file, which stands in front of it already.
+func plainError(err error) error {
+	if wrapped := (*fs.PathError)(nil); errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
 }
 
 // sayWaiting names the files that say something else than what is in force.
@@ -239,11 +257,11 @@ func sayWaiting(app *cmdutil.App, inForce []ListedRule) {
 		if unreadable > 0 || f.layer == rules.System || sameRules(list, inForce, f.path) {
 			continue
 		}
-		remedy := "`hookmux config accept` at your terminal takes it"
+		remedy := "`hookmux config accept` applies the changes"
 		if f.layer == rules.Project {
-			remedy = "`hookmux trust` shows and takes it"
+			remedy = "`hookmux trust` shows and applies the changes"
 		}
-		app.Say("%s differs from what counts; %s", termsafe.Line(app.Shorten(f.path), 300), remedy)
+		app.Say("%s has changed since you accepted it; %s", termsafe.Line(app.Shorten(f.path), 300), remedy)
 	}
 }
 

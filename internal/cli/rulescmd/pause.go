@@ -6,51 +6,97 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// PauseCommand is `hookmux pause`.
-func PauseCommand(app *cmdutil.App) *cobra.Command {
+// ParseMode reads a mode as it is typed.
+func ParseMode(word string) (rules.Mode, error) {
+	var known []string
+	for _, mode := range rules.Modes() {
+		if string(mode) == word {
+			return mode, nil
+		}
+		known = append(known, string(mode))
+	}
+	return "", cmdutil.UnknownName("mode", word, known, "")
+}
+
+// Paused is what a pause command is about.
+type Paused string
+
+// The things that can be paused.
+const (
+	PauseGuard Paused = "guard"
+	PauseRules Paused = "rules"
+)
+
+// PauseCommand is `hookmux guard pause` and `hookmux rules pause`.
+func PauseCommand(app *cmdutil.App, of Paused) *cobra.Command {
+	what, example := "a guard", "destructive"
+	if of == PauseRules {
+		what, example = "a rule or a pack", "no-push-to-main"
+	}
 	var end bool
+	command := "hookmux " + string(of) + " pause " + example
 	cmd := &cobra.Command{
 		Use:   "pause NAME [DURATION]",
-		Short: "Let a guard, a rule or a pack only log for a while",
-		Long: `Lets a guard, a rule or a pack stop nothing for a while (10 minutes without a
-duration, a day at most): what it would have stopped is recorded. It comes back by
-itself, also when the daemon was restarted meanwhile. ` + "`hookmux status`" + ` shows the time
-left, --end ends it now.`,
-		Example: "  hookmux guard pause destructive 10m\n  hookmux guard pause no-push-to-main --end",
-		Args:    cobra.RangeArgs(1, 2),
+		Short: "Let " + what + " only log for a while",
+		Long: "Lets " + what + ` stop nothing for a while: 10 minutes unless you say otherwise, a day
+at most. What it would have stopped is recorded, and it comes back by itself.
+` + "`hookmux status`" + ` shows the time left; --end ends the pause now.`,
+		Example: "  " + command + " 30m\n  " + command + " --end",
+		Args:    pauseArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p := wire.PauseParams{Name: args[0], Seconds: (10 * time.Minute).Seconds(), Cwd: app.Cwd()}
-			if len(args) == 2 {
-				if end {
-					return cmdutil.UsageError("--end takes no duration")
-				}
-				span, err := config.ParseSpan(args[1])
-				if err != nil || span <= 0 {
-					return cmdutil.UsageError("%q is not a time span; write 10m or 1h", args[1])
-				}
-				p.Seconds = span.Seconds()
-			}
-			if end {
-				p.Seconds = 0
-			}
-			var pause wire.Pause
-			if err := app.CallDaemon(cmd.Context(), wire.MethodPause, p, &pause); err != nil {
+			p := wire.PauseParams{Name: args[0], Cwd: app.Cwd()}
+			span, err := PauseSpan(args[1:], end)
+			if err != nil {
 				return err
 			}
-			if end {
-				app.Say("%s counts again", pause.Name)
-				return nil
-			}
-			app.Say("%s only logs until %s; what it would have stopped is recorded", pause.Name,
-				text.Moment(pause.Until, time.Now()))
-			return nil
+			p.Seconds = span.Seconds()
+			return Pause(cmd, app, p)
 		},
 	}
-	cmd.Flags().BoolVar(&end, "end", false, "end it now")
+	cmd.Flags().BoolVar(&end, "end", false, "end the pause now")
 	return cmd
+}
+
+func pauseArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 2 {
+		return cmdutil.UsageError("write the duration in one word, such as 30m; see `%s --help`", cmd.CommandPath())
+	}
+	return cmdutil.SomeArgs("NAME")(cmd, args)
+}
+
+// PauseSpan is how long a pause lasts; 0 ends one.
+func PauseSpan(given []string, end bool) (time.Duration, error) {
+	switch {
+	case end && len(given) > 0:
+		return 0, cmdutil.UsageError("--end takes no duration")
+	case end:
+		return 0, nil
+	case len(given) == 0:
+		return 10 * time.Minute, nil
+	}
+	span, err := config.ParseSpan(given[0])
+	if err != nil || span <= 0 {
+		return 0, cmdutil.UsageError("%q is not a duration; write 10m or 1h", given[0])
+	}
+	return span, nil
+}
+
+// Pause starts or ends a pause.
+func Pause(cmd *cobra.Command, app *cmdutil.App, p wire.PauseParams) error {
+	var pause wire.Pause
+	if err := app.CallDaemon(cmd.Context(), wire.MethodPause, p, &pause); err != nil {
+		return err
+	}
+	if p.Seconds == 0 {
+		app.Say("%s is active again", pause.Name)
+		return nil
+	}
+	app.Say("%s only logs until %s", pause.Name, text.Moment(pause.Until, time.Now()))
+	return nil
 }

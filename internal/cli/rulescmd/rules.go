@@ -1,4 +1,4 @@
-// Package rulescmd has the verbs for rules that people write, and for who decided
+// Package rulescmd has the commands for rules that people write, and for who decided
 // about a call.
 package rulescmd
 
@@ -23,24 +23,30 @@ import (
 
 // RulesCommand is `hookmux rules`.
 func RulesCommand(app *cmdutil.App) *cobra.Command {
+	list := listCommand(app)
 	cmd := &cobra.Command{
 		Use:   "rules",
-		Short: "Your own rules: what agents may do, in words that can be tested",
-		Long: `Rules say what agents may do: deny, ask, warn or allow, by what a call really
-does. They stand in ~/.config/hookmux/rules/*.yaml, in a project's .hookmux/rules
-(after ` + "`hookmux trust`" + `, and only to make things tighter) and in
-/etc/hookmux/rules (the administrator's; nobody switches these off).`,
-		Example: `  hookmux rules new                          # a commented file to start from
-  hookmux why 'git push -f origin x'  # what would happen, which rule, why
-  hookmux rules on no-push-to-main`,
+		Short: "Write your own rules, or add packs of them",
+		Long: `Rules say what agents may do: deny, ask, warn or allow, depending on what a call
+really does. They live in ~/.config/hookmux/rules/*.yaml, in a project's
+.hookmux/rules (after ` + "`hookmux trust`" + `; these can only be stricter), in packs that you
+add, and in /etc/hookmux/rules (the administrator's, which nobody can turn off).
+
+Each rule has a mode: off, log (only record), ask (ask where it would deny) or block.
+Without a subcommand, lists the rules and packs.`,
+		Example: `  hookmux rules new                        # write a commented file to start from
+  hookmux why 'git push -f origin x'       # what would happen, which rule, why
+  hookmux rules on no-push-to-main
+  hookmux rules add git+https://git.example.com/team/rules@v1.2.3`,
 		Args: cmdutil.SubcommandArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: list.RunE,
 	}
-	cmd.AddCommand(newCommand(app), listCommand(app), checkCommand(app), testCommand(app), policycmd.ReplayCommand(app),
-		policycmd.ImportCommand(app))
-	for _, to := range []rules.State{rules.On, rules.Asks, rules.LogOnly, rules.Off} {
-		cmd.AddCommand(switchCommand(app, to))
-	}
+	cmd.Flags().AddFlagSet(list.Flags())
+	cmd.AddCommand(list, showCommand(app), newCommand(app), checkCommand(app),
+		switchCommand(app, "on", "Let a rule or a pack block", rules.Block),
+		switchCommand(app, "off", "Turn a rule or a pack off", rules.Off), modeCommand(app), PauseCommand(app, PauseRules),
+		policycmd.ReplayCommand(app), policycmd.ImportCommand(app), policycmd.AddCommand(app),
+		policycmd.UpdateCommand(app), policycmd.RemoveCommand(app))
 	return cmd
 }
 
@@ -57,21 +63,20 @@ func openJudge(app *cmdutil.App) (*judge.Judge, error) {
 // ListedRule is a rule as programs read it.
 type ListedRule struct {
 	*rules.Rule
-	// InForce is what the rule is switched to.
-	InForce rules.State `json:"inForce"`
+	// InForce is the mode that applies, whatever the file says.
+	InForce rules.Mode `json:"inForce"`
 }
 
-// listed are the rules that count in the folder the program runs in, and what is
-// wrong with others.
+// listed are the rules that apply in the current folder, and what is wrong with others.
 func listed(app *cmdutil.App) ([]ListedRule, []rules.Problem, error) {
 	j, err := openJudge(app)
 	if err != nil {
 		return nil, nil, err
 	}
-	base, project, states := j.RulesAt(app.Cwd())
+	base, project, modes := j.RulesAt(app.Cwd())
 	list := []ListedRule{}
 	for _, r := range slices.Concat(base.Rules, project.Rules) {
-		list = append(list, ListedRule{r, r.StateBy(states)})
+		list = append(list, ListedRule{r, r.ModeBy(modes)})
 	}
 	return list, append([]rules.Problem{}, slices.Concat(base.Problems, project.Problems)...), nil
 }
@@ -79,7 +84,7 @@ func listed(app *cmdutil.App) ([]ListedRule, []rules.Problem, error) {
 func listCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "The rules that count here, and how they are switched",
+		Use: "list", Short: "List rules and packs, with their modes",
 		Example: "  hookmux rules list\n  hookmux rules list --json",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(*cobra.Command, []string) error {
@@ -87,11 +92,15 @@ func listCommand(app *cmdutil.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			packs, _, err := policycmd.Packs(app)
+			if err != nil {
+				return err
+			}
 			if asJSON {
-				return app.PrintJSON(map[string]any{"rules": list, "problems": problems})
+				return app.PrintJSON(map[string]any{"rules": list, "packs": packs, "problems": problems})
 			}
 			if len(list) == 0 {
-				app.Say("no rule counts here; `hookmux rules new` writes a file to start from")
+				app.Say("no rules here; `hookmux rules new` writes a file to start from")
 			}
 			var rows [][]string
 			for _, r := range list {
@@ -99,13 +108,76 @@ func listCommand(app *cmdutil.App) *cobra.Command {
 					termsafe.Line(app.Shorten(fmt.Sprintf("%s:%d", r.File, r.Line)), 120)})
 			}
 			text.Table(app.Stdout, rows, app.Columns())
+			policycmd.SayPacks(app, packs)
 			sayProblems(app, problems)
 			sayWaiting(app, list)
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {rules, problems}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {rules, packs, problems}")
 	return cmd
+}
+
+func showCommand(app *cmdutil.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "show NAME", Short: "Show a rule, or all of a pack", Example: "  hookmux rules show no-push-to-main",
+		Args: cmdutil.ExactArgs("NAME"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if there, err := policycmd.ShowPack(app, args[0], asJSON); there || err != nil {
+				return err
+			}
+			list, _, err := listed(app)
+			if err != nil {
+				return err
+			}
+			r, err := findRule(list, args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return app.PrintJSON(r)
+			}
+			app.Say("%s (%s): %s", r.ID, r.InForce, r.Decide)
+			app.Say("  why       %s", termsafe.Line(r.Why, 500))
+			app.Say("  from      %s", termsafe.Line(app.Shorten(fmt.Sprintf("%s:%d (%s)", r.File, r.Line, r.Layer)), 300))
+			for _, one := range r.Examples.Hit {
+				app.Say("  matches   %s", termsafe.Line(one.String(), 300))
+			}
+			for _, one := range r.Examples.Miss {
+				app.Say("  ignores   %s", termsafe.Line(one.String(), 300))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// Names are the rules that apply here and the packs, for completion.
+func Names(app *cmdutil.App) []string {
+	names := policycmd.PackNames(app)
+	list, _, err := listed(app)
+	if err != nil {
+		return names // completion stays silent about errors
+	}
+	for _, r := range list {
+		names = append(names, r.ID)
+	}
+	return names
+}
+
+// findRule is a rule by its ID, or the first one of a pack.
+func findRule(list []ListedRule, name string) (*ListedRule, error) {
+	var known []string
+	for i, r := range list {
+		pack, _, _ := strings.Cut(r.ID, "/")
+		if r.ID == name || r.Layer == rules.Pack && pack == name {
+			return &list[i], nil
+		}
+		known = append(known, r.ID)
+	}
+	return nil, cmdutil.UnknownName("rule", name, known, "hookmux rules list")
 }
 
 func sayProblems(app *cmdutil.App, problems []rules.Problem) {
@@ -114,35 +186,40 @@ func sayProblems(app *cmdutil.App, problems []rules.Problem) {
 	}
 }
 
-func switchCommand(app *cmdutil.App, to rules.State) *cobra.Command {
-	short := map[rules.State]string{
-		rules.On: "Switch a rule or a pack on", rules.Off: "Switch a rule or a pack off",
-		rules.Asks:    "Let a rule or a pack ask where it would refuse",
-		rules.LogOnly: "Let a rule or a pack only record what it would have done",
-	}[to]
+func switchCommand(app *cmdutil.App, name, short string, to rules.Mode) *cobra.Command {
 	return &cobra.Command{
-		Use: string(to) + " ID", Short: short, Example: "  hookmux rules " + string(to) + " no-push-to-main",
-		Args: cmdutil.ExactArgs("ID"),
+		Use: name + " NAME", Short: short, Example: "  hookmux rules " + name + " no-push-to-main",
+		Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error { return switchRule(app, cmd, args[0], to) },
 	}
 }
 
-// switchRule writes the state of a rule into the user's settings.
-func switchRule(app *cmdutil.App, cmd *cobra.Command, id string, to rules.State) error {
+func modeCommand(app *cmdutil.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "mode NAME MODE", Short: "Set the mode of a rule or a pack: off, log, ask or block",
+		Example: "  hookmux rules mode no-push-to-main ask", Args: cmdutil.ExactArgs("NAME", "MODE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			mode, err := ParseMode(args[1])
+			if err != nil {
+				return err
+			}
+			return switchRule(app, cmd, args[0], mode)
+		},
+	}
+}
+
+// switchRule writes the mode of a rule into the user's settings.
+func switchRule(app *cmdutil.App, cmd *cobra.Command, id string, to rules.Mode) error {
 	list, _, err := listed(app)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(list, func(r ListedRule) bool {
-		pack, _, _ := strings.Cut(r.ID, "/")
-		return r.ID == id || r.Layer == rules.Pack && pack == id
-	})
-	if i < 0 {
-		return cmdutil.UsageError("there is no rule %q; `hookmux rules list` shows them", id)
+	r, err := findRule(list, id)
+	if err != nil {
+		return err
 	}
-	if list[i].Layer == rules.System {
-		return cmdutil.UsageError("%s is a rule of this machine's administrator (%s); nobody else switches it", id,
-			list[i].File)
+	if r.Layer == rules.System {
+		return cmdutil.UsageError("%s is a rule of this machine's administrator (%s); you can't change its mode", id, r.File)
 	}
 	c, err := app.ConnectDaemon(cmd.Context())
 	if err != nil {
@@ -153,18 +230,18 @@ func switchRule(app *cmdutil.App, cmd *cobra.Command, id string, to rules.State)
 	if err != nil {
 		return err
 	}
-	states := []string{}
+	modes := []string{}
 	for _, s := range settings {
-		if s.Key == config.RulesStates {
-			if err := json.Unmarshal(s.Value, &states); err != nil {
+		if s.Key == config.RulesModes {
+			if err := json.Unmarshal(s.Value, &modes); err != nil {
 				return err
 			}
 		}
 	}
-	states = slices.DeleteFunc(states, func(one string) bool { return strings.HasPrefix(one, id+"=") })
-	value, _ := json.Marshal(append(states, id+"="+string(to)))
+	modes = slices.DeleteFunc(modes, func(one string) bool { return strings.HasPrefix(one, id+"=") })
+	value, _ := json.Marshal(append(modes, id+"="+string(to)))
 	var done wire.Setting
-	if err := c.Call(cmd.Context(), wire.MethodConfigSet, wire.ConfigSetParams{Key: config.RulesStates, Value: value},
+	if err := c.Call(cmd.Context(), wire.MethodConfigSet, wire.ConfigSetParams{Key: config.RulesModes, Value: value},
 		&done); err != nil {
 		return err
 	}

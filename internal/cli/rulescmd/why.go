@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
@@ -22,37 +25,111 @@ import (
 
 // WhyCommand is `hookmux why`.
 func WhyCommand(app *cmdutil.App) *cobra.Command {
-	var asJSON bool
+	w := &whyFlags{app: app}
 	cmd := &cobra.Command{
-		Use:   "why [EVENT-ID]",
-		Short: "Who decided about a call, and on which facts",
-		Long: `Says of an event of the journal who decided it: a guard, a rule, a hook, a
-saved permission, a person, or nobody; then what guards and rules think of the same
-call today. Without an id it is about the last call that was denied or asked
-about. ` + "`hookmux log --ids`" + ` shows ids; the beginning of one is enough.`,
-		Example: "  hookmux why\n  hookmux why 01k9zq3b1x",
-		Args:    cmdutil.OptionalArg(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			call, err := chooseCall(cmd.Context(), app, args)
-			if err != nil {
-				return err
-			}
-			return sayWhy(cmd.Context(), app, call, asJSON)
-		},
+		Use:   "why [COMMAND | EVENT-ID | AGENT EVENT]",
+		Short: "Why was a call stopped, or what would happen to one",
+		Long: `Without an argument, tells you who decided about the last call that was denied or
+asked about: a guard, a rule, a hook, a saved permission, or you. With an EVENT-ID
+(` + "`hookmux log --ids`" + ` shows them; the beginning is enough), about that call.
+
+With a COMMAND, shows what it really runs and which guards and rules match, whatever
+their mode. Nothing runs.
+
+With AGENT EVENT and a native payload on stdin, shows what becomes of it: the event,
+the hooks that listen, the decision, and the exact answer the agent would get. Other
+hooks than hookmux's own are listed but don't run; --run runs commands and scripts.
+--decision supposes a decision.`,
+		Example: `  hookmux why                                   # the last call that was stopped
+  hookmux why 'git push -f origin x'            # what would happen to a command
+  hookmux why 01k9zq3b1x                        # a recorded event
+  hookmux why claude PreToolUse < payload.json  # a payload, up to the exact answer
+  hookmux why --event call.json --agent codex --hook PreToolUse`,
+		Args: cobra.ArbitraryArgs,
+		RunE: w.run,
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {event, decided: {by, who, verdict, rule, reason}, "+
-		"gaps, examination}")
+	f := cmd.Flags()
+	f.BoolVar(&w.asJSON, "json", false, "print JSON")
+	f.StringVar(&w.file, "event", "", "a file with one event (as log --json prints it) or one payload")
+	f.StringVarP(&w.agent, "agent", "a", "claude", "the agent that makes the call")
+	f.StringVar(&w.native, "hook", "PreToolUse", "the agent's own name of the event, for a payload in a file")
+	f.BoolVar(&w.payload.run, "run", false, "payload: run command and script hooks, for real")
+	f.StringVar(&w.payload.decision, "decision", "", "payload: suppose this decision (allow, deny, ask, modify, none)")
+	f.StringVar(&w.payload.reason, "reason", "", "payload: its reason")
+	f.StringVar(&w.payload.input, "input", "", "payload: its changed input, a JSON object")
+	f.StringVar(&w.payload.context, "context", "", "payload: its added context")
 	return cmd
 }
 
-// chooseCall finds the call that is meant.
-func chooseCall(ctx context.Context, app *cmdutil.App, args []string) (*storedCall, error) {
-	if len(args) > 0 {
-		if !isEventID(args[0]) {
-			return nil, cmdutil.UsageError("%q is not an id of an event; `hookmux log --ids` shows them", args[0])
+type whyFlags struct {
+	app                 *cmdutil.App
+	asJSON              bool
+	file, agent, native string
+	payload             payloadFlags
+}
+
+func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
+	app, ctx := w.app, cmd.Context()
+	switch {
+	case w.file != "" && len(args) > 0:
+		return cmdutil.UsageError("give a command or --event, not both")
+	case w.file != "":
+		ev, err := readEvent(app, w.file, w.agent, w.native)
+		if err != nil {
+			return err
 		}
-		return findCall(ctx, app, args[0])
+		return examineEvent(ctx, app, ev, w.asJSON)
+	case len(args) == 0:
+		call, err := lastStopped(ctx, app)
+		if err != nil {
+			return err
+		}
+		return sayWhy(ctx, app, call, w.asJSON)
+	case len(args) == 1 && isEventID(args[0]):
+		call, err := findCall(ctx, app, args[0])
+		if err != nil {
+			return err
+		}
+		return sayWhy(ctx, app, call, w.asJSON)
+	case len(args) == 1 && looksLikeID(args[0]):
+		return cmdutil.UsageError("%q is not an event ID; `hookmux log --ids` shows them", args[0])
+	case len(args) == 1:
+		catalogue, err := app.Catalogue()
+		if err != nil {
+			return err
+		}
+		if _, ok := catalogue.Agent(w.agent); !ok {
+			return unknownAgent(catalogue, w.agent)
+		}
+		return examineEvent(ctx, app, commandEvent(args[0], app.Cwd(), w.agent), w.asJSON)
+	case len(args) == 2 && w.isPayload(args):
+		return explainPayload(app, cmd, &w.payload, args[0], args[1], w.asJSON)
 	}
+	return cmdutil.UsageError("quote the command: hookmux why '%s'", strings.Join(args, " "))
+}
+
+// isPayload tells AGENT EVENT from a command that nobody quoted.
+func (w *whyFlags) isPayload(args []string) bool {
+	catalogue, err := w.app.Catalogue()
+	if err != nil {
+		return false
+	}
+	if _, ok := catalogue.Agent(args[0]); ok {
+		return true
+	}
+	return slices.ContainsFunc(catalogue.Agents(), func(a *agent.Agent) bool {
+		_, ok := a.Event(args[1])
+		return ok
+	})
+}
+
+// looksLikeID reports whether a word was meant as an event's ID: no program is called so.
+func looksLikeID(word string) bool {
+	return word[:min(1, len(word))] >= "0" && word[:min(1, len(word))] <= "9" && cmdutil.PlainName(word)
+}
+
+// lastStopped is the last call that was denied or asked about.
+func lastStopped(ctx context.Context, app *cmdutil.App) (*storedCall, error) {
 	var last *storedCall
 	for _, verdict := range []string{"deny", "ask"} {
 		q := wire.QueryParams{Newest: true, Limit: 1}
@@ -71,7 +148,7 @@ func chooseCall(ctx context.Context, app *cmdutil.App, args []string) (*storedCa
 	return last, nil
 }
 
-var errNothing = errors.New("no call was denied or asked about yet; `hookmux why EVENT-ID` tells of any other")
+var errNothing = errors.New("no call was denied or asked about yet; `hookmux why EVENT-ID` tells you about any other")
 
 // Decided is who decided about a call.
 type Decided struct {
@@ -86,12 +163,12 @@ type Decided struct {
 func whoDecided(outcome *wire.Outcome) Decided {
 	none := Decided{Verdict: "none", By: "nobody"}
 	if outcome == nil {
-		none.Reason = "the journal does not say what came of it"
+		none.Reason = "the journal doesn't say what came of it"
 		return none
 	}
 	var d event.Decision
 	if json.Unmarshal(outcome.Decision, &d) != nil {
-		none.Reason = "the journal does not say what came of it"
+		none.Reason = "the journal doesn't say what came of it"
 		return none
 	}
 	out := Decided{Verdict: d.Verdict.Word(), Who: d.By, Rule: d.Rule, Reason: d.Reason}
@@ -140,7 +217,11 @@ func sayWhy(ctx context.Context, app *cmdutil.App, call *storedCall, asJSON bool
 	if label := text.Label(ev); label != "" {
 		app.Say("          %s", termsafe.Line(label, 160))
 	}
-	line := decided.Verdict + " by " + decided.By
+	who := decided.By
+	if who == "person" {
+		who = "you"
+	}
+	line := decided.Verdict + " by " + who
 	if decided.Who != "" {
 		line += " " + decided.Who
 	}
@@ -148,7 +229,7 @@ func sayWhy(ctx context.Context, app *cmdutil.App, call *storedCall, asJSON bool
 		line += ", rule " + decided.Rule
 	}
 	if decided.By == "nobody" {
-		line = "nobody decided: the agent's own settings did"
+		line = "by the agent's own settings: hookmux left the call alone"
 	}
 	if decided.Reason != "" {
 		line += ": " + decided.Reason
@@ -156,7 +237,7 @@ func sayWhy(ctx context.Context, app *cmdutil.App, call *storedCall, asJSON bool
 	app.Say("decided   %s", termsafe.Line(app.Shorten(line), 500))
 	sayGaps(app, call, false)
 	if examination != nil {
-		app.Say("today     guards and rules think of this call:")
+		app.Say("today     these guards and rules match the call:")
 		SayExamination(app, examination)
 	}
 	return nil
@@ -167,10 +248,10 @@ func gapsOf(call *storedCall) []string {
 	gaps := []string{}
 	raw := call.raw
 	if bytes.Contains(raw, []byte(marks.Head)) {
-		gaps = append(gaps, "secrets were taken out of the record, so that facts about them are not known")
+		gaps = append(gaps, "secrets were removed from the record, so facts about them are unknown")
 	}
 	if call.event.Truncated || bytes.Contains(raw, []byte(marks.CutHeadPlain)) {
-		gaps = append(gaps, "long texts of the record were cut, so that facts behind the cut are not known")
+		gaps = append(gaps, "long texts in the record were cut, so facts beyond the cut are unknown")
 	}
 	return gaps
 }

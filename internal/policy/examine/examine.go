@@ -1,6 +1,5 @@
 // Package examine is what guards and rules think of one call, in one form and one
-// text for every command that tells it: `rules test`, `guard explain`, `explain`
-// and `why`.
+// text.
 package examine
 
 import (
@@ -20,8 +19,7 @@ type Examination struct {
 	Runs  []Run  `json:"runs"`
 	// Facts are all facts about the call.
 	Facts *facts.Facts `json:"facts,omitempty"`
-	// Findings are what guards object to and what rules say, whether they are
-	// switched on or not.
+	// Findings are the guards and rules that match, whatever their mode.
 	Findings []Finding `json:"findings"`
 	// Messages are the findings in words, in the same order.
 	Messages []string `json:"messages"`
@@ -48,10 +46,10 @@ type Run struct {
 type Finding struct {
 	Guard   string `json:"guard,omitempty"` // "" for a rule of people
 	Rule    string `json:"rule"`
-	State   string `json:"state"`           // on, ask, only log, off
-	Rests   bool   `json:"rests,omitempty"` // it only logs for a while
+	Mode    string `json:"mode"`             // off, log, ask, block
+	Paused  bool   `json:"paused,omitempty"` // it only logs for a while
 	Allowed bool   `json:"allowed,omitempty"`
-	Verdict string `json:"verdict"` // what it says where it is on
+	Verdict string `json:"verdict"` // what it decides in mode block
 	Reason  string `json:"reason"`
 	Where   string `json:"where,omitempty"`
 	Layer   string `json:"layer,omitempty"` // system, user, pack, project
@@ -87,18 +85,18 @@ func (e *Examination) Lines() []string {
 		lines = append(lines, e.Findings[i].String())
 	}
 	if guards == 0 {
-		say("no guard objects")
+		say("no guard matches")
 	}
 	if guards == len(e.Findings) {
-		say("no rule has a say")
+		say("no rule matches")
 	}
 	switch {
 	case e.Verdict == "none":
-		say("together  no guard and no rule has a say: hooks and the agent's own settings decide")
+		say("result  no guard or rule matches: hooks and the agent's own settings decide")
 	case e.Rule != "":
-		say("together  %s, by %s", e.Verdict, e.Rule)
+		say("result  %s, by %s", e.Verdict, e.Rule)
 	default:
-		say("together  %s: %s", e.Verdict, e.Reason)
+		say("result  %s: %s", e.Verdict, e.Reason)
 	}
 	return lines
 }
@@ -116,7 +114,7 @@ func (f *Finding) Message() string {
 	}
 	// What stops nothing needs no leave.
 	stops := f.Verdict == string(rules.Deny) || f.Verdict == string(rules.Ask)
-	if !stops || f.State != "on" && f.State != "ask" || f.Layer == string(rules.System) { // which nobody lets pass
+	if !stops || f.Mode != string(rules.Block) && f.Mode != string(rules.Asks) || f.Layer == string(rules.System) { // which nobody lets pass
 		return text
 	}
 	return text + " (" + event.AllowCommands(f.Rule) + ")"
@@ -124,19 +122,19 @@ func (f *Finding) Message() string {
 
 // String is a finding as people read it.
 func (f *Finding) String() string {
-	state := f.State
+	mode := f.Mode
 	switch {
-	case f.Rests:
-		state += ", resting"
+	case f.Paused:
+		mode += ", paused"
 	case f.Allowed:
-		state += ", let pass"
-	case state == "":
-		state = "in an unknown state"
+		mode += ", exception"
+	case mode == "":
+		mode = "mode not known"
 	}
 	if f.Guard != "" {
-		return fmt.Sprintf("guard %s (%s): %s", f.Guard, state, f.Message())
+		return fmt.Sprintf("guard %s (%s): %s", f.Guard, mode, f.Message())
 	}
-	line := fmt.Sprintf("rule %s (%s): %s: %s", f.Rule, state, f.Verdict, f.Reason)
+	line := fmt.Sprintf("rule %s (%s): %s: %s", f.Rule, mode, f.Verdict, f.Reason)
 	if f.Where != "" {
 		line += " [" + f.Where + "]"
 	}

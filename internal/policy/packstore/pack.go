@@ -157,7 +157,7 @@ func (p *Pack) CheckRules() ([]*rules.Rule, error) {
 	if len(problems) > 0 {
 		more := ""
 		if len(problems) > 1 {
-			more = fmt.Sprintf(" (and %d more; `hookmux why` lists them)", len(problems)-1)
+			more = fmt.Sprintf(" (and %d more; `hookmux rules check` lists them)", len(problems)-1)
 		}
 		return nil, fmt.Errorf("%s%s", problems[0], more)
 	}

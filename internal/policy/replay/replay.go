@@ -29,8 +29,8 @@ import (
 
 // Options is what is replayed by.
 type Options struct {
-	Rules  []*rules.Rule
-	States map[string]rules.State // what a person switched rules to, by id
+	Rules []*rules.Rule
+	Modes map[string]rules.Mode // what a person switched rules to, by id
 	// Honour counts rules that only logs as such; else they count as if they were on.
 	Honour bool
 	Guards guard.Set
@@ -73,9 +73,9 @@ func Run(entries iter.Seq2[[]byte, error], o Options) (*Report, error) {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	sets := &ruleSets{options: &o, byProject: map[string]*rules.Set{}, states: o.States}
+	sets := &ruleSets{options: &o, byProject: map[string]*rules.Set{}, states: o.Modes}
 	if !o.Honour {
-		sets.states = withoutLog(o.States)
+		sets.states = withoutLog(o.Modes)
 	}
 	batches := make(chan batch, waitingBatches)
 	workers := make([]*worker, o.Workers)
@@ -103,11 +103,11 @@ func Run(entries iter.Seq2[[]byte, error], o Options) (*Report, error) {
 }
 
 // withoutLog makes what only logs count.
-func withoutLog(states map[string]rules.State) map[string]rules.State {
-	switched := map[string]rules.State{}
+func withoutLog(states map[string]rules.Mode) map[string]rules.Mode {
+	switched := map[string]rules.Mode{}
 	for id, state := range states {
 		if state == rules.LogOnly {
-			state = rules.On
+			state = rules.Block
 		}
 		switched[id] = state
 	}
@@ -117,7 +117,7 @@ func withoutLog(states map[string]rules.State) map[string]rules.State {
 // ruleSets are the rules made ready for each project.
 type ruleSets struct {
 	options *Options
-	states  map[string]rules.State
+	states  map[string]rules.Mode
 
 	mu        sync.Mutex
 	byProject map[string]*rules.Set
@@ -152,15 +152,15 @@ func (s *ruleSets) rulesIn(project string) *rules.Set {
 func (s *ruleSets) makeSet(list []*rules.Rule) *rules.Set {
 	ready := make([]*rules.Rule, len(list))
 	for i, r := range list {
-		if r.State == rules.LogOnly && !s.options.Honour {
+		if r.Mode == rules.LogOnly && !s.options.Honour {
 			on := *r
-			on.State = rules.On
+			on.Mode = rules.Block
 			r = &on
 		}
 		ready[i] = r
 	}
 	s.all = append(s.all, ready...)
-	return rules.NewSet(ready, rules.Options{Home: s.options.Home, States: s.states})
+	return rules.NewSet(ready, rules.Options{Home: s.options.Home, Modes: s.states})
 }
 
 // batch is a few stored calls in their order.

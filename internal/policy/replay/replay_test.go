@@ -92,7 +92,7 @@ rules:
     why: only watched
     match: {program: npm}
     decide: deny
-    state: log
+    mode: log
     examples: {hit: [npm publish]}
   - id: drops
     why: tables stay
@@ -174,7 +174,7 @@ func TestReplay(t *testing.T) {
 	if quiet := honoured.rule("quiet"); honoured.Deny != 2 || quiet.LogOnly != 1 || quiet.Deny != 0 {
 		t.Errorf("logOnly rules honoured: want 2 denied and one only recorded, got %d and %+v", honoured.Deny, quiet)
 	}
-	off := run(t, list, func(o *Options) { o.States = map[string]rules.State{"no-push": rules.Off} })
+	off := run(t, list, func(o *Options) { o.Modes = map[string]rules.Mode{"no-push": rules.Off} })
 	if off.rule("no-push").Deny != 0 {
 		t.Errorf("a rule switched off: want no hits, got %+v", off.rule("no-push"))
 	}

@@ -43,10 +43,10 @@ func (r *Result) Decisive() *Hit {
 // Options is what rules are compared by besides facts.
 type Options struct {
 	Home string
-	// States are what a person switched single rules to, by id; a pack's name
+	// Modes are what a person switched single rules to, by id; a pack's name
 	// switches all of it.
-	States map[string]State
-	Now    func() time.Time
+	Modes map[string]Mode
+	Now   func() time.Time
 }
 
 // Set is rules made ready: indexed by what they match.
@@ -69,7 +69,7 @@ func NewSet(list []*Rule, o Options) *Set {
 	}
 	s := &Set{options: o, byProgram: map[string][]*Rule{}}
 	for _, r := range list {
-		if s.stateOf(r) == Off || s.expired(r) {
+		if s.modeOf(r) == Off || s.expired(r) {
 			continue
 		}
 		s.list = append(s.list, r)
@@ -94,23 +94,35 @@ func NewSet(list []*Rule, o Options) *Set {
 // expired reports whether the last day of a rule is over.
 func (s *Set) expired(r *Rule) bool { return !r.expires.IsZero() && !s.options.Now().Before(r.expires) }
 
-func (s *Set) stateOf(r *Rule) State { return r.StateBy(s.options.States) }
+func (s *Set) modeOf(r *Rule) Mode { return r.ModeBy(s.options.Modes) }
 
-// StateBy is the state of a rule: what a person switched it or its pack to, unless
+// ModeBy is the mode of a rule: what a person switched it or its pack to, unless
 // it is the administrator's, or else what it says itself.
-func (r *Rule) StateBy(states map[string]State) State {
+func (r *Rule) ModeBy(modes map[string]Mode) Mode {
 	if r.Layer == System {
-		return r.State
+		return r.Mode
 	}
-	if state, ok := states[r.ID]; ok {
-		return state
+	if mode, ok := modes[r.ID]; ok {
+		return r.readMode(mode)
 	}
 	if pack, _, ok := strings.Cut(r.ID, "/"); ok && r.Layer == Pack {
-		if state, ok := states[pack]; ok {
-			return state
+		if mode, ok := modes[pack]; ok {
+			return r.readMode(mode)
 		}
 	}
-	return r.State
+	return r.Mode
+}
+
+// readMode is a mode that someone wrote: one that does not exist never means less
+// protection, so a rule that refuses is in force then, and one that may allow is off.
+func (r *Rule) readMode(mode Mode) Mode {
+	switch {
+	case slices.Contains(Modes(), mode):
+		return mode
+	case r.MayAllow():
+		return Off
+	}
+	return Block
 }
 
 // Hears reports whether a rule may have a say about events of a kind.
@@ -204,22 +216,22 @@ func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 		if s.expired(r) {
 			continue
 		}
-		state := s.stateOf(r)
-		verdict := r.verdict(h.holds, state)
+		mode := s.modeOf(r)
+		verdict := r.verdict(h.holds, mode)
 		if verdict == NoVerdict {
 			continue
 		}
-		if verdict == Allow && state != LogOnly {
+		if verdict == Allow && mode != LogOnly {
 			allows = append(allows, allowed{r, h})
 			continue
 		}
 		if !slices.ContainsFunc(out.Hits, func(known Hit) bool { return known.Rule == r }) { // it names two programs
-			out.Hits = append(out.Hits, newHit(r, h, verdict, state))
+			out.Hits = append(out.Hits, newHit(r, h, verdict, mode))
 		}
 	}
 	if len(allows) > 0 && lost.coversCall(f, m, allows) {
 		for _, a := range allows {
-			out.Hits = append(out.Hits, newHit(a.rule, a.hit, Allow, On))
+			out.Hits = append(out.Hits, newHit(a.rule, a.hit, Allow, Block))
 		}
 	}
 	slices.SortStableFunc(out.Hits, func(a, b Hit) int { return b.Verdict.Strength() - a.Verdict.Strength() })
@@ -239,22 +251,22 @@ func (s *Set) decideClaude(r *Rule, f *facts.Facts, narrowed certainty) (Hit, bo
 	if said == NoVerdict {
 		return Hit{}, false
 	}
-	h, state := hit{both(holds, narrowed), where, -1}, s.stateOf(r)
-	verdict := r.verdictOf(said, h.holds, state)
-	return newHit(r, h, verdict, state), verdict != NoVerdict
+	h, mode := hit{both(holds, narrowed), where, -1}, s.modeOf(r)
+	verdict := r.verdictOf(said, h.holds, mode)
+	return newHit(r, h, verdict, mode), verdict != NoVerdict
 }
 
-func newHit(r *Rule, h hit, verdict Verdict, state State) Hit {
+func newHit(r *Rule, h hit, verdict Verdict, mode Mode) Hit {
 	return Hit{Rule: r, ID: r.ID, Why: r.Why, Verdict: verdict, Where: h.where, Certain: h.holds == yes,
-		LogOnly: state == LogOnly}
+		LogOnly: mode == LogOnly}
 }
 
 // verdict is what a rule says to a call that it fits as far as holds.
-func (r *Rule) verdict(holds certainty, state State) Verdict {
-	return r.verdictOf(r.Decide, holds, state)
+func (r *Rule) verdict(holds certainty, mode Mode) Verdict {
+	return r.verdictOf(r.Decide, holds, mode)
 }
 
-func (r *Rule) verdictOf(v Verdict, holds certainty, state State) Verdict {
+func (r *Rule) verdictOf(v Verdict, holds certainty, mode Mode) Verdict {
 	if holds == maybe {
 		switch {
 		case r.OnUnknown == "ignore", v == Allow:
@@ -267,7 +279,7 @@ func (r *Rule) verdictOf(v Verdict, holds certainty, state State) Verdict {
 			return NoVerdict
 		}
 	}
-	if state == Asks && v == Deny {
+	if mode == Asks && v == Deny {
 		v = Ask
 	}
 	return v

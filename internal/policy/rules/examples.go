@@ -94,11 +94,11 @@ func (e Example) Facts(need facts.Set) *facts.Facts {
 	})
 }
 
-// tryExamples runs the examples of a rule, whatever its state, its agents and
+// tryExamples runs the examples of a rule, whatever its mode, its agents and
 // its projects are.
 func (r *Rule) tryExamples() error {
 	plain := *r
-	plain.Agents, plain.Projects, plain.State, plain.expires = nil, nil, On, time.Time{}
+	plain.Agents, plain.Projects, plain.Mode, plain.expires = nil, nil, Block, time.Time{}
 	set := NewSet([]*Rule{&plain}, Options{Home: exampleHome})
 	for _, e := range r.Examples.Hit {
 		if got := set.Decide(e.Facts(r.needs)); got.Verdict == NoVerdict {

@@ -26,12 +26,17 @@ type Problem struct {
 	Text   string `json:"text"`
 	// Whole says that nothing of the file counts, and not just one rule.
 	Whole bool `json:"whole,omitempty"`
+	// Used says that the rule is in force all the same.
+	Used bool `json:"used,omitempty"`
 }
 
 func (p Problem) String() string {
 	where := p.File
 	if p.Line > 0 {
 		where = fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+	}
+	if p.Rule != "" && p.Used {
+		return where + ": rule " + p.Rule + ": " + p.Text
 	}
 	if p.Rule != "" {
 		return where + ": rule " + p.Rule + " is not used: " + p.Text
@@ -182,14 +187,16 @@ func parseFile(s Source) ([]*Rule, []Problem) {
 		r, p := parseRule(node, s, usual)
 		if p != nil {
 			problems = append(problems, *p)
-			continue
 		}
-		list = append(list, r)
+		if r != nil {
+			list = append(list, r)
+		}
 	}
 	return list, problems
 }
 
-// parseRule reads one rule and tries its examples. usual is what the file says for
+// parseRule reads one rule and tries its examples. A rule with a mode that does not exist
+// is returned with its problem. usual is what the file says for
 // rules that do not say it themselves.
 func parseRule(node ast.Node, s Source, usual Rule) (*Rule, *Problem) {
 	r := &Rule{File: s.Name, Layer: s.Layer, Decide: usual.Decide, OnUnknown: usual.OnUnknown}
@@ -210,19 +217,25 @@ func parseRule(node ast.Node, s Source, usual Rule) (*Rule, *Problem) {
 	if s.Prefix != "" {
 		r.ID = s.Prefix + "/" + r.ID
 	}
-	if r.State == "" {
-		r.State = On
+	var odd *Problem
+	if r.Mode == "" {
+		r.Mode = Block
+	} else if mode := r.readMode(r.Mode); mode != r.Mode {
+		p := r.problem(fmt.Sprintf("mode is %q; it must be off, log, ask or block, and is %s until you correct it", r.Mode,
+			mode))
+		p.Used = true
+		r.Mode, odd = mode, &p
 	}
 	if err := r.compile(); err != nil {
 		return fail(err)
 	}
 	if s.Tested {
-		return r, nil
+		return r, odd
 	}
 	if err := r.tryExamples(); err != nil {
 		return fail(err)
 	}
-	return r, nil
+	return r, odd
 }
 
 // firstToken is where a rule begins.

@@ -39,19 +39,20 @@ func Verdicts() []Verdict { return []Verdict{Deny, Ask, Warn, Allow} }
 // Strength orders verdicts: the strongest of several counts.
 func (v Verdict) Strength() int { return slices.Index([]Verdict{NoVerdict, Allow, Warn, Ask, Deny}, v) }
 
-// State says whether a rule counts.
-type State string
+// Mode says what comes of a rule that matches.
+type Mode string
 
-// The states. Asks turns a refusal into a question; only log only records.
+// The modes. Block does what the rule decides, Asks turns a refusal into a question, LogOnly
+// only records what the rule would have done.
 const (
-	On      State = "on"
-	Asks    State = "ask"
-	LogOnly State = "log"
-	Off     State = "off"
+	Block   Mode = "block"
+	Asks    Mode = "ask"
+	LogOnly Mode = "log"
+	Off     Mode = "off"
 )
 
-// States lists the states.
-func States() []State { return []State{On, Asks, LogOnly, Off} }
+// Modes lists the modes, from loose to tight.
+func Modes() []Mode { return []Mode{Off, LogOnly, Asks, Block} }
 
 // Layer is where a rule comes from. A layer cannot loosen what one before it says.
 type Layer string
@@ -74,7 +75,7 @@ type Rule struct {
 	// decide.
 	Claude    *ClaudeRules `yaml:"claude" json:"claude,omitempty"`
 	Decide    Verdict      `yaml:"decide" json:"decide"`
-	State     State        `yaml:"state" json:"state,omitempty"`
+	Mode      Mode         `yaml:"mode" json:"mode,omitempty"`
 	OnUnknown string       `yaml:"onUnknown" json:"onUnknown,omitempty"` // deny, ask or ignore
 	Agents    Patterns     `yaml:"agents" json:"agents,omitempty"`
 	Projects  Patterns     `yaml:"projects" json:"projects,omitempty"`
@@ -227,8 +228,6 @@ func (r *Rule) check() error {
 		return errors.New("the rule does not say why; the model and the person read it")
 	case r.Claude == nil && !slices.Contains([]Verdict{Deny, Ask, Warn, Allow}, r.Decide):
 		return fmt.Errorf("decide is %q; it must be deny, ask, warn or allow", r.Decide)
-	case !slices.Contains([]State{"", On, Asks, LogOnly, Off}, r.State):
-		return fmt.Errorf("state is %q; it must be on, ask, log or off", r.State)
 	case !slices.Contains([]string{"", "deny", "ask", "ignore"}, r.OnUnknown):
 		return fmt.Errorf("onUnknown is %q; it must be deny, ask or ignore", r.OnUnknown)
 	case len(r.When) > maxWhen:

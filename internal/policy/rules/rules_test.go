@@ -125,37 +125,64 @@ func TestProblems(t *testing.T) {
 
 // Deny beats ask beats warn beats allow, in whatever order they stand; only log
 // and off have no say; a project allows nothing.
-func TestOrderAndStates(t *testing.T) {
+func TestOrderAndModes(t *testing.T) {
 	rule := func(id string, v Verdict) string {
 		return "  - {id: " + id + ", why: x, match: {program: make}, decide: " + string(v) + ", examples: {hit: [make]}}\n"
 	}
 	text := "version: 1\nrules:\n" + rule("a", Allow) + rule("w", Warn) + rule("q", Ask) + rule("d", Deny)
 	list := load(t, text)
-	decide := func(states map[string]State) Result {
-		return NewSet(list, Options{Home: exampleHome, States: states}).Decide(Example{Command: "make"}.Facts(facts.Everything()))
+	decide := func(modes map[string]Mode) Result {
+		return NewSet(list, Options{Home: exampleHome, Modes: modes}).Decide(Example{Command: "make"}.Facts(facts.Everything()))
 	}
 	for _, c := range []struct {
-		states map[string]State
-		want   Verdict
+		modes map[string]Mode
+		want  Verdict
 	}{
 		{nil, Deny},
-		{map[string]State{"d": Asks}, Ask},
-		{map[string]State{"d": Off}, Ask},
-		{map[string]State{"d": LogOnly, "q": LogOnly}, Warn},
-		{map[string]State{"d": Off, "q": Off, "w": Off}, Allow},
-		{map[string]State{"d": Off, "q": Off, "w": Off, "a": LogOnly}, NoVerdict},
+		{map[string]Mode{"d": Asks}, Ask},
+		{map[string]Mode{"d": Off}, Ask},
+		{map[string]Mode{"d": LogOnly, "q": LogOnly}, Warn},
+		{map[string]Mode{"d": Off, "q": Off, "w": Off}, Allow},
+		{map[string]Mode{"d": Off, "q": Off, "w": Off, "a": LogOnly}, NoVerdict},
 	} {
-		if got := decide(c.states); got.Verdict != c.want {
-			t.Errorf("with %v: %q, want %q", c.states, got.Verdict, c.want)
+		if got := decide(c.modes); got.Verdict != c.want {
+			t.Errorf("with %v: %q, want %q", c.modes, got.Verdict, c.want)
+		}
+	}
+	// A mode that does not exist is no way around a rule.
+	for _, c := range []struct {
+		modes map[string]Mode
+		want  Verdict
+	}{
+		{map[string]Mode{"d": "on"}, Deny},
+		{map[string]Mode{"d": "lgo", "q": Off, "w": Off}, Deny},
+		{map[string]Mode{"d": Off, "q": Off, "w": Off, "a": "yes"}, NoVerdict},
+	} {
+		if got := decide(c.modes); got.Verdict != c.want {
+			t.Errorf("with %v: %q, want %q", c.modes, got.Verdict, c.want)
 		}
 	}
 	list[3].Layer = System
-	if got := decide(map[string]State{"d": Off}); got.Verdict != Deny {
+	if got := decide(map[string]Mode{"d": Off}); got.Verdict != Deny {
 		t.Errorf("an administrator's rule was switched off: %q, want deny", got.Verdict)
 	}
 	_, problems := Parse(Source{Name: "p.yaml", Data: []byte("version: 1\nrules:\n" + rule("a", Allow)), Layer: Project})
 	if len(problems) != 1 || !strings.Contains(problems[0].Text, "only make things tighter") {
 		t.Errorf("a project's rule that allows: %v, want it refused", problems)
+	}
+}
+
+// A file's mode that does not exist is a problem, and the rule blocks; one that allows is off.
+func TestUnreadableModeBlocks(t *testing.T) {
+	for verdict, want := range map[Verdict]Mode{Deny: Block, Ask: Block, Allow: Off} {
+		text := "version: 1\nrules:\n  - {id: x, why: x, match: {program: make}, decide: " + string(verdict) +
+			", mode: on, examples: {hit: [make]}}\n"
+		list, problems := Parse(Source{Name: "r.yaml", Data: []byte(text), Layer: User})
+		if len(list) != 1 || list[0].Mode != want || len(problems) != 1 ||
+			!strings.Contains(problems[0].String(), `rule x: mode is "on"; it must be off, log, ask or block`) {
+			t.Errorf("%s with mode: on: rules %v, problems %v; want one rule in mode %s and the mode named", verdict, list,
+				problems, want)
+		}
 	}
 }
 

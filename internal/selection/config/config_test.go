@@ -49,9 +49,9 @@ func TestDefaults(t *testing.T) {
 	s := newPlace(t).Settings()
 	if s.Span(JournalKeep) != 30*24*time.Hour || s.Size(JournalMaxSize) != 1<<30 ||
 		s.Choice(GuardDestructive) != "off" ||
-		s.Choice(GuardOwnFiles) != "on" || s.Span(HooksTimeout) != time.Minute || len(s.Strings(GuardAllow)) != 0 {
+		s.Choice(GuardOwnFiles) != "block" || s.Span(HooksTimeout) != time.Minute || len(s.Strings(GuardAllow)) != 0 {
 		t.Errorf(`s.List() = %+v, want s.Span(JournalKeep) = 30 * 24 * time.Hour, s.Size(JournalMaxSize) = 1 << 30, `+
-			`s.Choice(GuardDestructive) = "off", s.Choice(GuardOwnFiles) = "on", s.Span(HooksTimeout) = time.Minute and len(s.Strings(GuardAllow)) = 0`,
+			`s.Choice(GuardDestructive) = "off", s.Choice(GuardOwnFiles) = "block", s.Span(HooksTimeout) = time.Minute and len(s.Strings(GuardAllow)) = 0`,
 			s.List())
 	}
 	for _, e := range s.List() {
@@ -73,7 +73,7 @@ func TestDefaults(t *testing.T) {
 func TestLayers(t *testing.T) {
 	p := newPlace(t, "HOOKMUX_HOOKS_TIMEOUT=20s", "HOOKMUX_JOURNAL_KEEP_CLAUDE=2d", "HOOKMUX_RUNTIME_DIR=/x",
 		"HOOKMUX_GUARD_ALLOW=bad", "HOOKMUX_GUARD_SECRETS=perhaps", "OTHER=1")
-	p.write(p.system, "{\"journal.keep\": \"90d\", \"guard.destructive\": \"on\"}")
+	p.write(p.system, "{\"journal.keep\": \"90d\", \"guard.destructive\": \"block\"}")
 	p.write(p.user, "\ufeff{\r\n // mine\r\n \"guard.destructive\": \"ask\",\r\n \"hooks.timeout\": \"45s\",\r\n "+
 		"\"journal.keep.codex\": \"1w\",}")
 	s := p.Settings()
@@ -106,11 +106,11 @@ func TestLayers(t *testing.T) {
 
 func TestWrongKeysAndValues(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"{\n  \"guard.destructve\": \"on\"\n}", `config.json:2:3: there's no setting "guard.destructve"; did you mean "guard.destructive"?`},
-		{`{"guard": {"secrets": "on"}}`, `did you mean "guard.destructive"?`},
+		{"{\n  \"guard.destructve\": \"block\"\n}", `config.json:2:3: there's no setting "guard.destructve"; did you mean "guard.destructive"?`},
+		{`{"guard": {"secrets": "block"}}`, `did you mean "guard.destructive"?`},
 		{`{"timeout": "3s"}`, `did you mean "hooks.timeout"?`},
 		{`{"zzzzzz": 1}`, "config list"},
-		{`{"guard.secrets": true}`, "one of off, log, ask, on"},
+		{`{"guard.secrets": true}`, "one of off, log, ask, block"},
 		{`{"journal.keep": 30}`, "time span"},
 		{`{"journal.keep": "30 days"}`, "not a time span"},
 		{`{"journal.keep": "1s"}`, "at least 1m"},
@@ -132,27 +132,27 @@ func TestWrongKeysAndValues(t *testing.T) {
 
 func TestLastGoodStays(t *testing.T) {
 	p := newPlace(t)
-	p.write(p.user, `{"guard.destructive": "on", "guard.secrets": "ask"}`)
+	p.write(p.user, `{"guard.destructive": "block", "guard.secrets": "ask", "journal.keep": "10d"}`)
 	if got := problems(p.Settings()); got != "" {
 		t.Fatalf(`problems(p.Settings()) = %q, want ""`, got)
 	}
-	p.write(p.user, `{"guard.destructive": "on" "guard.secrets": "on"}`)
+	p.write(p.user, `{"guard.destructive": "block" "guard.secrets": "block"}`)
 	for _, l := range []*Loader{p.Loader, New(p.opt)} { // and after a restart
 		s := l.Settings()
 		e, _ := s.Get(GuardDestructive)
-		if e.Value != "on" || !e.Origin.LastGood || !strings.Contains(problems(s), "last good version stays in force") {
-			t.Errorf(`e = %+v, problems(s) = %s; want e.Value = "on", e.Origin.LastGood and "last good version `+
+		if e.Value != "block" || !e.Origin.LastGood || !strings.Contains(problems(s), "last good version stays in force") {
+			t.Errorf(`e = %+v, problems(s) = %s; want e.Value = "block", e.Origin.LastGood and "last good version `+
 				`stays in force" in problems(s)`, e, problems(s))
 		}
 	}
 	// One bad value: the others count at once, that one stays as it was.
-	p.write(p.user, `{"guard.destructive": "yes", "guard.secrets": "on"}`)
+	p.write(p.user, `{"guard.destructive": "block", "guard.secrets": "block", "journal.keep": "ten"}`)
 	s := p.Settings()
-	if s.Choice(GuardDestructive) != "on" || s.Choice(GuardSecrets) != "on" ||
-		!strings.Contains(problems(s), "last good value, on") {
-		t.Errorf(`s.Choice(GuardDestructive) = %q, s.Choice(GuardSecrets) = %q, problems(s) = %q; want `+
-			`s.Choice(GuardDestructive) = "on", s.Choice(GuardSecrets) = "on" and "last good value, on" in problems(s)`,
-			s.Choice(GuardDestructive), s.Choice(GuardSecrets), problems(s))
+	if s.Choice(GuardDestructive) != "block" || s.Choice(GuardSecrets) != "block" ||
+		s.Span(JournalKeep) != 10*24*time.Hour || !strings.Contains(problems(s), "last good value, 10d") {
+		t.Errorf("s.Choice(GuardDestructive) = %q, s.Choice(GuardSecrets) = %q, s.Span(JournalKeep) = %v, problems(s) = %q; "+
+			"want block, block, 240h and the last good value in problems(s)",
+			s.Choice(GuardDestructive), s.Choice(GuardSecrets), s.Span(JournalKeep), problems(s))
 	}
 	kept, err := filepath.Glob(filepath.Join(p.opt.State, "lastgood", "*"))
 	if err != nil || len(kept) != 1 {
@@ -167,13 +167,46 @@ func TestLastGoodStays(t *testing.T) {
 		t.Errorf(`problems(s) = %q, want s.Choice(GuardDestructive) = "off" and ""`, problems(s))
 	}
 	// A folder in its place is an accident.
-	p.write(p.user, `{"guard.secrets": "on"}`)
+	p.write(p.user, `{"guard.secrets": "block"}`)
 	p.Settings()
 	os.Remove(p.user)
 	os.Mkdir(p.user, 0o700)
-	if s := p.Settings(); s.Choice(GuardSecrets) != "on" || problems(s) == "" {
-		t.Errorf(`s.Choice(GuardSecrets) = %q, problems(s) = %q; want s.Choice(GuardSecrets) = "on" and problems(s) `+
+	if s := p.Settings(); s.Choice(GuardSecrets) != "block" || problems(s) == "" {
+		t.Errorf(`s.Choice(GuardSecrets) = %q, problems(s) = %q; want s.Choice(GuardSecrets) = "block" and problems(s) `+
 			`not empty`, s.Choice(GuardSecrets), problems(s))
+	}
+}
+
+// A value that cannot be read never means less protection, and neither does a name that
+// is no setting: both are problems.
+func TestUnreadableMeansProtection(t *testing.T) {
+	for _, c := range []struct{ name, text, key, want, problem string }{
+		{"a mode of an earlier build", `{"guard.secrets": "on"}`, GuardSecrets, "block", "until you correct it, it is block"},
+		{"a typing error", `{"guard.secrets": "of"}`, GuardSecrets, "block", "until you correct it, it is block"},
+		{"no text", `{"guard.own-files": false}`, GuardOwnFiles, "block", "until you correct it, it is block"},
+		{"an approval policy", `{"approvals.policy.codex": "side effects"}`, ApprovalsPolicy + ".codex", "all", "it is all"},
+		{"hosts", `{"guard.network.hosts": "example.com"}`, GuardHosts, "unreadable.invalid", "the strictest list"},
+		{"exceptions", `{"guard.allow": true}`, GuardAllow, "", "list of texts"},
+		{"a rule's mode", `{"rules.modes": ["no-push=on"]}`, RulesModes, "no-push=on", "rule no-push blocks until"},
+		{"an unknown setting", `{"guard.secrts": "off", "guard.secrets": "ask"}`, GuardSecrets, "ask", `no setting "guard.secrts"`},
+	} {
+		p := newPlace(t)
+		p.write(p.user, c.text)
+		s := p.Settings()
+		if e, _ := s.Get(c.key); Format(e.Value) != c.want || !strings.Contains(problems(s), c.problem) {
+			t.Errorf("%s: %s is %q with problems %q; want %q, and %q among the problems", c.name, c.key, Format(e.Value),
+				problems(s), c.want, c.problem)
+		}
+	}
+	s := newPlace(t, "HOOKMUX_GUARD_SECRETS=yes", "HOOKMUX_GUARD_SECRTS=block").Settings()
+	if got := problems(s); s.Choice(GuardSecrets) != GuardBlock || !strings.Contains(got, "it is block") ||
+		!strings.Contains(got, "HOOKMUX_GUARD_SECRTS sets nothing") {
+		t.Errorf("variables: guard.secrets is %q, problems %q; want block and both variables named", s.Choice(GuardSecrets), got)
+	}
+	for _, text := range []string{"no-push=on", "no-push"} {
+		if _, err := newPlace(t).Set(User, "", RulesModes, text); err == nil {
+			t.Errorf("`config set rules.modes %s` is taken, want an error", text)
+		}
 	}
 }
 
@@ -185,9 +218,9 @@ func TestProjectMayOnlyTighten(t *testing.T) {
 		want, problem       string
 	}{
 		{"tightens a guard", `{}`, `{"guard.secrets": "ask"}`, GuardSecrets, false, "ask", ""},
-		{"tightens further", `{"guard.secrets": "ask"}`, `{"guard.secrets": "on"}`, GuardSecrets, false, "on", ""},
-		{"loosens a guard", `{"guard.secrets": "on"}`, `{"guard.secrets": "ask"}`, GuardSecrets, true, "on", "may only tighten"},
-		{"loosens a default", `{}`, `{"guard.own-files": "off"}`, GuardOwnFiles, true, "on", "may only tighten"},
+		{"tightens further", `{"guard.secrets": "ask"}`, `{"guard.secrets": "block"}`, GuardSecrets, false, "block", ""},
+		{"loosens a guard", `{"guard.secrets": "block"}`, `{"guard.secrets": "ask"}`, GuardSecrets, true, "block", "may only tighten"},
+		{"loosens a default", `{}`, `{"guard.own-files": "off"}`, GuardOwnFiles, true, "block", "may only tighten"},
 		{"keeps less, trusted", `{}`, `{"journal.keep": "7d"}`, JournalKeep, true, "7d", ""},
 		{"keeps less, untrusted", `{}`, `{"journal.keep": "7d"}`, JournalKeep, false, "30d", "hookmux trust"},
 		{"keeps more", `{}`, `{"journal.keep": "60d"}`, JournalKeep, true, "30d", "may only tighten"},
@@ -226,12 +259,12 @@ func TestSetAndUnset(t *testing.T) {
 	if _, err := p.Set(User, "", GuardAllow, "git.force, rm.broad"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Set(User, "", GuardSecrets, "on"); err != nil {
+	if _, err := p.Set(User, "", GuardSecrets, "block"); err != nil {
 		t.Fatal(err)
 	}
 	s := p.Settings()
-	if got := s.Strings(GuardAllow); len(got) != 2 || got[1] != "rm.broad" || s.Choice(GuardSecrets) != "on" {
-		t.Errorf(`got %q, problems(s) = %q; want len(got) = 2, got[1] = "rm.broad" and s.Choice(GuardSecrets) = "on"`,
+	if got := s.Strings(GuardAllow); len(got) != 2 || got[1] != "rm.broad" || s.Choice(GuardSecrets) != "block" {
+		t.Errorf(`got %q, problems(s) = %q; want len(got) = 2, got[1] = "rm.broad" and s.Choice(GuardSecrets) = "block"`,
 			got, problems(s))
 	}
 	for _, key := range []string{GuardSecrets, GuardAllow} {
@@ -250,24 +283,24 @@ func TestSetAndUnset(t *testing.T) {
 		root, key, text string
 		want            string
 	}{
-		{User, "", "guard.secret", "on", "did you mean"},
+		{User, "", "guard.secret", "block", "did you mean"},
 		{User, "", GuardSecrets, "maybe", "one of"},
-		{Environment, "", GuardSecrets, "on", "no file"},
-		{Project, "", GuardSecrets, "on", "not in a project"},
+		{Environment, "", GuardSecrets, "block", "no file"},
+		{Project, "", GuardSecrets, "block", "not in a project"},
 		{Project, p.project, GuardOwnFiles, "off", "only tighten"},
 	} {
 		if _, err := p.Set(c.layer, c.root, c.key, c.text); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want an error and %q in err.Error()", c, err, c.want)
 		}
 	}
-	if _, err := p.Set(Project, p.project, GuardSecrets, "on"); err != nil {
+	if _, err := p.Set(Project, p.project, GuardSecrets, "block"); err != nil {
 		t.Fatal(err)
 	}
-	if p.For(p.project, false).Choice(GuardSecrets) != "on" || p.For("", false).Choice(GuardSecrets) != "off" {
+	if p.For(p.project, false).Choice(GuardSecrets) != "block" || p.For("", false).Choice(GuardSecrets) != "off" {
 		t.Error("the project's setting is not in force there, or elsewhere too")
 	}
 	p.write(p.user, `{"a" 1}`)
-	if _, err := p.Set(User, "", GuardSecrets, "on"); err == nil || !strings.Contains(err.Error(), "correct it first") {
+	if _, err := p.Set(User, "", GuardSecrets, "block"); err == nil || !strings.Contains(err.Error(), "correct it first") {
 		t.Errorf(`error %v, want an error and "correct it first" in err.Error()`, err)
 	}
 	if got, _ := os.ReadFile(p.user); string(got) != `{"a" 1}` {
@@ -277,7 +310,7 @@ func TestSetAndUnset(t *testing.T) {
 
 func TestReloadIsCheapAndConcurrent(t *testing.T) {
 	p := newPlace(t)
-	p.write(p.user, `{"guard.secrets": "on"}`)
+	p.write(p.user, `{"guard.secrets": "block"}`)
 	old := time.Now().Add(-time.Hour)
 	os.Chtimes(p.user, old, old)
 	if !p.Reload() {
@@ -292,11 +325,11 @@ func TestReloadIsCheapAndConcurrent(t *testing.T) {
 		wg.Go(func() {
 			for range 50 {
 				if i == 0 {
-					if _, err := p.Set(User, "", GuardSecrets, "on"); err != nil {
+					if _, err := p.Set(User, "", GuardSecrets, "block"); err != nil {
 						t.Error(err)
 					}
 				}
-				if p.For(p.project, i%2 == 0).Choice(GuardSecrets) != "on" {
+				if p.For(p.project, i%2 == 0).Choice(GuardSecrets) != "block" {
 					t.Error("a moment without the guard")
 				}
 			}
@@ -394,7 +427,7 @@ func TestQuietByTheClock(t *testing.T) {
 // and counts for nothing in a file or a variable.
 func TestSealedSettingsAreNoMatterOfFiles(t *testing.T) {
 	dir := t.TempDir()
-	text := `{"approvals.kinds": [], "approvals.proof": "pin", "approvals.pin": "off", "guard.secrets": "on"}`
+	text := `{"approvals.kinds": [], "approvals.proof": "pin", "approvals.pin": "off", "guard.secrets": "block"}`
 	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +440,7 @@ func TestSealedSettingsAreNoMatterOfFiles(t *testing.T) {
 			t.Errorf("%s is %v, want its default", key, e.Value)
 		}
 	}
-	if got := s.Choice(GuardSecrets); got != "on" {
+	if got := s.Choice(GuardSecrets); got != "block" {
 		t.Errorf("guard.secrets is %q, want what the same file says", got)
 	}
 }

@@ -32,13 +32,13 @@ const (
 	GuardOwnFiles    = hook.GuardPrefix + names.OwnFiles
 	GuardHosts       = hook.GuardPrefix + "network.hosts"
 	GuardAllow       = hook.GuardPrefix + "allow"
-	RulesStates      = "rules.states"
+	RulesModes       = "rules.modes"
 	HooksTimeout     = "hooks.timeout"
 	Status           = "status"
 	Resume           = "resume"
 	TmuxFollow       = "tmux.follow"
 	TmuxNames        = "tmux.names"
-	Gate             = "gate"
+	ApprovalsPolicy  = "approvals.policy"
 	InboxWait        = "inbox.wait"
 	NotifyCommand    = "notify.command"
 	Notify           = "notify"
@@ -86,7 +86,7 @@ type Tighten string
 // The rules.
 const (
 	Never     Tighten = "never"     // a project has no say
-	Rise      Tighten = "rise"      // a choice may move up: off, only log, ask, on
+	Rise      Tighten = "rise"      // a choice may move up: off, log, ask, block
 	Shrink    Tighten = "shrink"    // a span or size may get smaller, in a trusted project
 	Intersect Tighten = "intersect" // entries of a list may be left out
 )
@@ -113,25 +113,30 @@ type Key struct {
 	// Check says what is wrong with a text, or with a word that is none of the
 	// choices; nil takes any text.
 	Check func(text string) error
+	// Unread is in force where the value cannot be read: the tightest one. Nil: the last
+	// good value, or else the default.
+	Unread any
+	// Odd says what is wrong with a value that is in force all the same.
+	Odd func(value any) error
 }
 
 // Keys is the table of everything that can be set.
 func Keys() []Key { return slices.Clone(table) }
 
-// The states of a built-in guard, from loose to tight.
+// The modes of a built-in guard, from loose to tight.
 const (
-	GuardOff = "off"
-	GuardLog = "log" // judges and records, and changes nothing
-	GuardAsk = "ask"
-	GuardOn  = "on"
+	GuardOff   = "off"
+	GuardLog   = "log" // records what it would have stopped
+	GuardAsk   = "ask"
+	GuardBlock = "block"
 )
 
-var guardChoices = []string{GuardOff, GuardLog, GuardAsk, GuardOn}
+var guardChoices = []string{GuardOff, GuardLog, GuardAsk, GuardBlock}
 
-// GuardStops reports whether a guard in a state stops or asks about anything.
-func GuardStops(state string) bool { return state == GuardAsk || state == GuardOn }
+// GuardStops reports whether a guard in a mode stops or asks about anything.
+func GuardStops(mode string) bool { return mode == GuardAsk || mode == GuardBlock }
 
-// TighterGuard is the tighter one of two states of a guard.
+// TighterGuard is the tighter one of two modes of a guard.
 func TighterGuard(a, b string) string {
 	if slices.Index(guardChoices, b) > slices.Index(guardChoices, a) {
 		return b
@@ -143,14 +148,14 @@ func TighterGuard(a, b string) string {
 func guardSettings() []Key {
 	var list []Key
 	for _, g := range names.All() {
-		state := GuardOff
+		mode := GuardOff
 		if g.DefaultOn {
-			state = GuardOn
+			mode = GuardBlock
 		}
 		list = append(list, Key{
-			Name: hook.GuardPrefix + g.Name, Type: Choice, Choices: guardChoices, Default: state, Project: Rise,
-			Weakens: isNotOn,
-			Doc:     "stop " + g.What + ": off, log (only record), ask, on",
+			Name: hook.GuardPrefix + g.Name, Type: Choice, Choices: guardChoices, Default: mode, Project: Rise,
+			Weakens: isNotBlock, Unread: GuardBlock,
+			Doc: "stop " + g.What + ": off, log (only record), ask, block",
 		})
 	}
 	return list
@@ -175,12 +180,13 @@ var firstKeys = []Key{
 
 var otherKeys = []Key{
 	{Name: GuardHosts, Type: List, Default: []string{}, Project: Intersect, Weakens: always,
+		Unread: []string{"unreadable.invalid"}, // no host; an empty list would stop less
 		Doc: "hosts that guard.network leaves alone, such as *.example.com; " +
 			"all others are stopped. Without any, it stops only hosts known for drops and tunnels"},
 	{Name: GuardAllow, Type: List, Default: []string{}, Project: Intersect, Weakens: always,
 		Doc: "ids of guard rules that never stop anything"},
-	{Name: RulesStates, Type: List, Default: []string{}, Project: Never, Weakens: always,
-		Doc: "what rules and packs are switched to, whatever their files say: ID=on, ID=ask, ID=log, ID=off"},
+	{Name: RulesModes, Type: List, Default: []string{}, Project: Never, Weakens: always, Odd: checkRuleModes,
+		Doc: "the modes of rules and packs, whatever their files say: ID=off, ID=log, ID=ask, ID=block"},
 	{Name: HooksTimeout, Type: Span, Default: time.Minute, Min: 100 * time.Millisecond, Project: Shrink,
 		Doc: "how long a hook may take that sets no timeout of its own"},
 	{Name: Status, Type: Choice, Choices: switchChoices, Default: "on", Project: Never, PerName: true, NameDoc: "agent",
@@ -201,16 +207,17 @@ var otherKeys = []Key{
 		Doc: "window names that tmux.follow gives: short (16 columns, so that several fit beside their icons), " +
 			"long (30), off (yours stay)"},
 	{
-		Name:    Gate,
+		Name:    ApprovalsPolicy,
 		Type:    Choice,
 		Choices: []string{"off", "permission", "side-effects", "all"},
 		Default: "permission",
 		Project: Rise,
-		Weakens: isLooseGate,
+		Weakens: isLoosePolicy,
+		Unread:  "all",
 		PerName: true,
 		NameDoc: "agent",
 		Doc: "what waits for a person in the inbox: off, permission (what the agent itself asks), side-effects, " +
-			"all; gate.<agent> for one agent",
+			"all; approvals.policy.<agent> for one agent",
 	},
 	{
 		Name:    InboxWait,
@@ -319,13 +326,15 @@ var otherKeys = []Key{
 
 func always(string) bool { return true }
 
-func isNotOn(value string) bool { return value != GuardOn }
+func isNotOn(value string) bool { return value != "on" }
 
-// isLooseGate reports whether a level of the gate asks for little. Moving a gate up to
+func isNotBlock(value string) bool { return value != GuardBlock }
+
+// isLoosePolicy reports whether an approval policy asks for little. Moving it up to
 // the agent's own prompts is asked for, too.
-func isLooseGate(level string) bool { return level == "off" || level == "permission" || level == "" }
+func isLoosePolicy(level string) bool { return level == "off" || level == "permission" || level == "" }
 
-// IsGuard reports whether a setting is the state of a built-in guard.
+// IsGuard reports whether a setting is the mode of a built-in guard.
 func (k *Key) IsGuard() bool { return slices.Contains(k.Choices, GuardLog) }
 
 // Sealed reports whether the daemon itself keeps a setting, under a seal: what files
@@ -353,6 +362,18 @@ func checkProof(way string) error {
 	if way == "touchid" {
 		return errors.New("Touch ID cannot be asked for by hookmux: macOS offers it to programs that link its " +
 			"LocalAuthentication framework, which hookmux does not, and to sudo; choose pin")
+	}
+	return nil
+}
+
+// checkRuleModes says which rule has a mode that does not exist.
+func checkRuleModes(value any) error {
+	list, _ := value.([]string)
+	for _, one := range list {
+		if id, mode, _ := strings.Cut(one, "="); !slices.Contains(guardChoices, mode) {
+			return fmt.Errorf("%s: %q is not a mode; rule %s blocks until you write %s=MODE with one of %s",
+				RulesModes, mode, id, id, strings.Join(guardChoices, ", "))
+		}
 	}
 	return nil
 }

@@ -161,7 +161,7 @@ func (l *layer) read(data []byte) (map[string]set, []keyProblem, error) {
 		return nil, nil, err
 	}
 	if raw := doc.Raw(); raw[0] != '{' {
-		return nil, nil, errors.New("settings must be an object such as {\"guard.destructive\": \"on\"}")
+		return nil, nil, errors.New("settings must be an object such as {\"guard.destructive\": \"block\"}")
 	}
 	var problems []keyProblem
 	done := map[string]bool{}
@@ -184,9 +184,18 @@ func (l *layer) read(data []byte) (map[string]set, []keyProblem, error) {
 		if err == nil && Sealed(name) {
 			err = errSealed(name)
 		}
+		if err != nil && key.Unread != nil {
+			bad("", key.notRead(err))
+			value, err = key.Unread, nil
+		}
 		if err != nil {
 			bad(name, err)
 			continue
+		}
+		if key.Odd != nil {
+			if err := key.Odd(value); err != nil {
+				bad("", err)
+			}
 		}
 		values[name] = set{value, Origin{Layer: l.kind, File: l.path, Line: pos.Line}}
 	}

@@ -276,7 +276,7 @@ func writeChange(file string, fn func([]byte) ([]byte, error)) (Change, error) {
 func (c Change) Changed() bool { return !bytes.Equal(c.Before, c.After) }
 
 // environLayer reads HOOKMUX_GUARD_SECRETS and its like. Names that are no keys
-// are other programs' or hookmux's own business.
+// are other programs' or hookmux's own business, except those of guards.
 func environLayer(environ []string) *layer {
 	l := &layer{kind: Environment, values: map[string]set{}}
 	for _, pair := range environ {
@@ -287,6 +287,10 @@ func environLayer(environ []string) *layer {
 		}
 		key, ok := keyOfVariable(suffix)
 		if !ok {
+			if strings.HasPrefix(suffix, "GUARD_") || strings.HasPrefix(suffix, "APPROVALS_") {
+				l.problems = append(l.problems, Problem{Text: name + " sets nothing: there is no such setting; " +
+					"`hookmux config list --all` lists them"})
+			}
 			continue
 		}
 		raw, err := key.FromText(text)
@@ -298,6 +302,10 @@ func environLayer(environ []string) *layer {
 			err = errSealed(key.Name)
 		}
 		if err != nil {
+			if key.Unread != nil {
+				err = key.notRead(err)
+				l.values[key.Name] = set{key.Unread, Origin{Layer: Environment, File: name}}
+			}
 			l.problems = append(l.problems, Problem{Text: fmt.Sprintf("%s: %v; correct or unset the variable", name,
 				err)})
 			continue

@@ -24,13 +24,13 @@ const (
 )
 
 var effects = map[string]Effect{
-	GuardAllow: Guards, GuardHosts: Guards, ModulesLog: Guards, Gate: Guards,
+	GuardAllow: Guards, GuardHosts: Guards, ModulesLog: Guards, ApprovalsPolicy: Guards,
 	Modules:     Extends,
 	JournalKeep: Keeps, JournalMaxSize: Keeps, InboxWait: Keeps,
 	Status: Displays, Resume: Displays, TmuxFollow: Displays, TmuxNames: Displays, HooksTimeout: Displays, HookTimeout: Displays,
 }
 
-// effectOf is the effect of a key, also of one like gate.claude.
+// effectOf is the effect of a key, also of one like approvals.policy.claude.
 func effectOf(name string) Effect {
 	if e, ok := effects[name]; ok {
 		return e
@@ -59,13 +59,13 @@ func guardNames() []string {
 
 // strengthen lays over the settings in force what a changed file refuses in
 // addition: guards that are switched on or up, rules that are allowed no more,
-// a gate that asks more often, modules that are added. Where nothing was
+// an approval policy that asks more often, modules that are added. Where nothing was
 // confirmed yet, what only keeps or displays counts as well.
 func (l *Loader) strengthen(have, live []byte, basis confirmed.State) (force []byte) {
 	force = have
 	if basis == confirmed.Lost && have == nil {
 		for _, name := range allGuards {
-			force = setValue(force, name, "on")
+			force = setValue(force, name, GuardBlock)
 		}
 	}
 	reader := layer{kind: User}

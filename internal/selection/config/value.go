@@ -106,7 +106,21 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 }
 
 // Parse reads a value from JSON, as a file holds it.
-func (k Key) Parse(raw json.RawMessage) (any, error) { return k.parse(raw) }
+func (k Key) Parse(raw json.RawMessage) (any, error) {
+	value, err := k.parse(raw)
+	if err == nil && k.Odd != nil {
+		err = k.Odd(value)
+	}
+	return value, err
+}
+
+// notRead says what is in force in place of a value that cannot be read.
+func (k Key) notRead(err error) error {
+	if k.Type == List {
+		return fmt.Errorf("%w; until you correct it, it is the strictest list", err)
+	}
+	return fmt.Errorf("%w; until you correct it, it is %s", err, Format(k.Unread))
+}
 
 // FromText is what somebody typed, on a command line or in a variable, as the
 // JSON that belongs in a file; checked.
@@ -133,7 +147,7 @@ func (k Key) FromText(text string) (json.RawMessage, error) {
 	default:
 		raw, _ = json.Marshal(text)
 	}
-	if _, err := k.parse(raw); err != nil {
+	if _, err := k.Parse(raw); err != nil {
 		return nil, err
 	}
 	return raw, nil

@@ -38,7 +38,7 @@ func Weaker(before, after []byte, basis confirmed.State) (list []string) {
 		}
 		old, fresh := valueIn(was, name, key), valueIn(is, name, key)
 		if basis == confirmed.Lost && slices.Contains(allGuards, name) {
-			old = GuardOn // all are, meanwhile
+			old = GuardBlock // all are, meanwhile
 		}
 		if Format(old) != Format(fresh) && isWeaker(key, old, fresh) {
 			list = append(list, name+": "+shown(key, old)+" → "+shown(key, fresh))

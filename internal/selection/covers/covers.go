@@ -23,7 +23,7 @@ func Of(c *agent.Catalogue, settings *config.Settings, regs []hook.Registration)
 		}
 	}
 	for _, a := range c.Agents() {
-		if e, ok := settings.Get(config.Gate + "." + a.Name); ok && !e.Default &&
+		if e, ok := settings.Get(config.ApprovalsPolicy + "." + a.Name); ok && !e.Default &&
 			(e.Value == "side-effects" || e.Value == "all") {
 			covers = append(covers, underAllNames(a, string(event.ToolBefore))...)
 		}

@@ -322,7 +322,7 @@ func addedRules(name string, trusted []byte) []*rules.Rule {
 // onlyTightens reports whether a rule may count at once.
 func onlyTightens(r *rules.Rule) bool {
 	refuses := r.Decide == rules.Deny || r.Decide == rules.Ask
-	return refuses && !r.MayAllow() && (r.State == rules.On || r.State == rules.Asks)
+	return refuses && !r.MayAllow() && (r.Mode == rules.Block || r.Mode == rules.Asks)
 }
 
 // repeatedRules are the ids of a part in force, if a text holds all its rules as they

@@ -21,7 +21,7 @@ func rulesFile() object {
 	describe("why", "what the model and the person read")
 	describe("when", "an expression over all facts, beside match or in its place")
 	describe("decide", "deny beats ask beats warn beats allow, in whatever order rules stand")
-	describe("state", "ask turns a refusal into a question, log only records")
+	describe("mode", "off, log (only records), ask (asks where it would refuse), block (the default)")
 	describe("agents", "only these agents")
 	describe("projects", "only in these folders")
 	describe("claude", "permission rules in Claude Code's words, in place of match, when and decide")
@@ -72,8 +72,8 @@ func rulesTypes(t reflect.Type, inside map[reflect.Type]bool) (object, bool) {
 		return oneOrMore(object{"type": []string{"string", "number", "boolean"}}), true
 	case reflect.TypeFor[rules.Verdict]():
 		return object{"enum": wordsOf(rules.Verdicts())}, true
-	case reflect.TypeFor[rules.State]():
-		return object{"enum": wordsOf(rules.States())}, true
+	case reflect.TypeFor[rules.Mode]():
+		return object{"enum": wordsOf(rules.Modes())}, true
 	case reflect.TypeFor[rules.Example]():
 		return object{"oneOf": []object{
 			{"type": "string", "description": "a command"}, structSchema(t, inside),

@@ -21,7 +21,7 @@ func TestRulesSchema(t *testing.T) {
 		return "version: 1\nrules:\n  - {id: a, why: x, match: {program: rm}, decide: deny, examples: {hit: [rm x]}" + more + "}\n"
 	}
 	for name, text := range map[string]string{
-		"starter": string(starter), "plain": one(""), "state": one(", state: log"), "no state": one(", state: loud"),
+		"starter": string(starter), "plain": one(""), "mode": one(", mode: log"), "no mode": one(", mode: loud"),
 		"agents": one(", agents: claude"), "agents listed": one(", agents: [claude, '!codex']"), "unknown field": one(", whi: x"),
 		"expires": one(", expires: 2030-01-31"), "never expires": one(", expires: soon"), "onUnknown": one(", onUnknown: ignore"),
 		"perhaps": one(", onUnknown: perhaps"), "version": "version: 2\nrules: []\n", "no version": "rules: []\n",

@@ -55,7 +55,7 @@ func TestConfigAgrees(t *testing.T) {
 	dir := t.TempDir()
 	for _, text := range []string{
 		`{}`, `{"$schema": "x"}`, `[]`, `"on"`,
-		`{"guard.destructive": "on"}`, `{"guard.destructive": "loud"}`, `{"guard.destructive": true}`, `{"guard.destructiv": "on"}`,
+		`{"guard.destructive": "block"}`, `{"guard.destructive": "loud"}`, `{"guard.destructive": true}`, `{"guard.destructiv": "block"}`,
 		`{"journal.keep": "30d"}`, `{"journal.keep": "1w2d"}`, `{"journal.keep": "1.5d"}`, `{"journal.keep": "90m"}`, `{"journal.keep": 30}`,
 		`{"journal.keep": ""}`, `{"journal.keep": "d"}`, `{"journal.keep": "-1d"}`, `{"journal.keep": "1"}`, `{"journal.keep": "soon"}`,
 		`{"journal.keep.claude": "3d"}`, `{"journal.keep.Claude": "3d"}`, `{"journal.keep.": "3d"}`, `{"guard.destructive.claude": "on"}`,
@@ -64,7 +64,7 @@ func TestConfigAgrees(t *testing.T) {
 		`{"journal.maxSize": "x"}`, `{"journal.maxSize": true}`,
 		`{"guard.allow": []}`, `{"guard.allow": ["a", "b"]}`, `{"guard.allow": [""]}`, `{"guard.allow": [1]}`, `{"guard.allow": "a"}`,
 		`{"notify.command": "notify-send"}`, `{"notify.command": 1}`, `{"hookTimeout": 30000}`, `{"hookTimeout": 0}`, `{"hookTimeout": 1.5}`,
-		`{"hookTimeout": 86400001}`, `{"hookTimeout": "1s"}`, `{"gate.codex": "all"}`, `{"gate.codex": "some"}`,
+		`{"hookTimeout": 86400001}`, `{"hookTimeout": "1s"}`, `{"approvals.policy.codex": "all"}`, `{"approvals.policy.codex": "some"}`,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

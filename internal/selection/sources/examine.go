@@ -87,8 +87,8 @@ func (s *Sources) examineGuards(out *examine.Examination, ev *event.Event, o *Gu
 				verdict = "ask"
 			}
 			out.Add(examine.Finding{
-				Guard: info.Name, Rule: f.Rule, State: state, Verdict: verdict, Reason: f.Reason, Where: f.Where,
-				Rests:   config.GuardStops(state) && o.IsPaused(hook.GuardID(info.Name)),
+				Guard: info.Name, Rule: f.Rule, Mode: state, Verdict: verdict, Reason: f.Reason, Where: f.Where,
+				Paused:  config.GuardStops(state) && o.IsPaused(hook.GuardID(info.Name)),
 				Allowed: allowed.Rule(f.Rule) || allowed.Rule(info.Name),
 			})
 		}
@@ -101,19 +101,19 @@ func (s *Sources) examineRules(out *examine.Examination, ev *event.Event, o *Gua
 	scripts *scriptcache.Cache) {
 	base, here, start := s.RulesIn(o)
 	_, allow := tighterGuard(o.Settings, config.GuardOwnFiles)
-	states := RuleStates(o.Settings[0])
-	all := map[string]rules.State{}
+	states := RuleModes(o.Settings[0])
+	all := map[string]rules.Mode{}
 	for _, r := range slices.Concat(base.Rules, here.Rules, start.Rules) {
-		all[r.ID] = rules.On
+		all[r.ID] = rules.Block
 	}
-	places := s.newPlaces(o, rules.Options{Home: s.Dirs.Home, States: all}, scripts)
-	resting := statesOf(o, slices.Concat(base.Rules, here.Rules, start.Rules))
+	places := s.newPlaces(o, rules.Options{Home: s.Dirs.Home, Modes: all}, scripts)
+	resting := modesOf(o, slices.Concat(base.Rules, here.Rules, start.Rules))
 	for _, h := range places.decide(ev) {
 		r := h.Rule
 		out.Add(examine.Finding{
-			Rule: r.ID, State: string(r.StateBy(states)), Verdict: string(h.Verdict), Reason: h.Why, Where: h.Where,
+			Rule: r.ID, Mode: string(r.ModeBy(states)), Verdict: string(h.Verdict), Reason: h.Why, Where: h.Where,
 			Layer: string(r.Layer), File: r.File, Line: r.Line, Column: r.Column, Unsure: !h.Certain,
-			Rests: r.StateBy(resting) != r.StateBy(states), Allowed: slices.Contains(allow, r.ID),
+			Paused: r.ModeBy(resting) != r.ModeBy(states), Allowed: slices.Contains(allow, r.ID),
 		})
 	}
 }
@@ -122,10 +122,10 @@ func (s *Sources) examineRules(out *examine.Examination, ev *event.Event, o *Gua
 func (s *Sources) LogOnlyRules(o *GuardOptions) []string {
 	base, here, start := s.RulesIn(o)
 	list := slices.Concat(base.Rules, here.Rules, start.Rules)
-	states := statesOf(o, list)
+	states := modesOf(o, list)
 	var ids []string
 	for _, r := range list {
-		if r.StateBy(states) == rules.LogOnly {
+		if r.ModeBy(states) == rules.LogOnly {
 			ids = append(ids, r.ID)
 		}
 	}

@@ -46,8 +46,8 @@ type twoPlaces struct {
 // ruleDecider decides by the rules that count in a place. Safe for concurrent
 // use.
 type ruleDecider struct {
-	list   []*rules.Rule
-	states map[string]rules.State
+	list  []*rules.Rule
+	modes map[string]rules.Mode
 	twoPlaces
 	pass  func(ctx context.Context, rule string, ev *event.Event) bool
 	allow []string
@@ -71,28 +71,28 @@ func (s *Sources) RulesIn(o *GuardOptions) (base, here, start *ruleset.Loaded) {
 	return base, here, start
 }
 
-// RuleStates are what a person switched rules and packs to.
-func RuleStates(settings *config.Settings) map[string]rules.State {
-	states := map[string]rules.State{}
-	for _, one := range settings.Strings(config.RulesStates) {
+// RuleModes are what a person switched rules and packs to.
+func RuleModes(settings *config.Settings) map[string]rules.Mode {
+	states := map[string]rules.Mode{}
+	for _, one := range settings.Strings(config.RulesModes) {
 		if id, state, ok := strings.Cut(one, "="); ok {
-			states[id] = rules.State(state)
+			states[id] = rules.Mode(state)
 		}
 	}
 	return states
 }
 
-// statesOf are the states of rules with pauses laid over: what stops or asks only
+// modesOf are the states of rules with pauses laid over: what stops or asks only
 // only logs then.
-func statesOf(o *GuardOptions, list []*rules.Rule) map[string]rules.State {
-	states := RuleStates(o.Settings[0])
+func modesOf(o *GuardOptions, list []*rules.Rule) map[string]rules.Mode {
+	states := RuleModes(o.Settings[0])
 	if len(o.Resting) == 0 {
 		return states
 	}
 	for _, r := range list {
 		pack, _, _ := strings.Cut(r.ID, "/")
 		rests := o.IsPaused(r.ID) || r.Layer == rules.Pack && o.IsPaused(pack)
-		if state := r.StateBy(states); rests && state != rules.Off {
+		if state := r.ModeBy(states); rests && state != rules.Off {
 			states[r.ID] = rules.LogOnly
 		}
 	}
@@ -106,9 +106,9 @@ func (s *Sources) newDecider(o *GuardOptions, scripts *scriptcache.Cache) *ruleD
 	if len(d.list) == 0 {
 		return nil
 	}
-	d.states = statesOf(o, d.list)
+	d.modes = modesOf(o, d.list)
 	_, d.allow = tighterGuard(o.Settings, config.GuardOwnFiles)
-	d.twoPlaces = s.newPlaces(o, rules.Options{Home: s.Dirs.Home, States: d.states}, scripts)
+	d.twoPlaces = s.newPlaces(o, rules.Options{Home: s.Dirs.Home, Modes: d.modes}, scripts)
 	if d.here.set.Len()+d.start.set.Len() == 0 {
 		return nil
 	}
@@ -234,7 +234,7 @@ func (s *Sources) ruleEntries(o *GuardOptions, scripts *scriptcache.Cache) []*ho
 			ID: id, Agent: hook.Any, HookType: string(kind), Handler: "builtin", Target: id,
 			Mode: hook.Guard, Priority: &priority, Locked: true, LogOnly: id == LogOnlyRulesHook,
 		}
-		if !d.anyRule(kind, func(r *rules.Rule, state rules.State) bool {
+		if !d.anyRule(kind, func(r *rules.Rule, state rules.Mode) bool {
 			return state != rules.LogOnly &&
 				r.Refuses()
 		}) {
@@ -246,12 +246,12 @@ func (s *Sources) ruleEntries(o *GuardOptions, scripts *scriptcache.Cache) []*ho
 		}
 	}
 	for _, kind := range event.Kinds() {
-		if d.anyRule(kind, func(_ *rules.Rule, state rules.State) bool { return state != rules.LogOnly }) {
+		if d.anyRule(kind, func(_ *rules.Rule, state rules.Mode) bool { return state != rules.LogOnly }) {
 			add(RulesHook, kind, func(ctx context.Context, call *hook.Call) (event.Decision, error) {
 				return d.decide(ctx, call.Event), nil
 			})
 		}
-		if d.anyRule(kind, func(_ *rules.Rule, state rules.State) bool { return state == rules.LogOnly }) {
+		if d.anyRule(kind, func(_ *rules.Rule, state rules.Mode) bool { return state == rules.LogOnly }) {
 			add(LogOnlyRulesHook, kind, func(_ context.Context, call *hook.Call) (event.Decision, error) {
 				return d.log(call.Event), nil
 			})
@@ -262,9 +262,9 @@ func (s *Sources) ruleEntries(o *GuardOptions, scripts *scriptcache.Cache) []*ho
 
 // anyRule reports whether a rule that hears of a kind of event, and is not switched
 // off, is like that.
-func (d *ruleDecider) anyRule(kind event.Kind, isLike func(r *rules.Rule, state rules.State) bool) bool {
+func (d *ruleDecider) anyRule(kind event.Kind, isLike func(r *rules.Rule, state rules.Mode) bool) bool {
 	return slices.ContainsFunc(d.list, func(r *rules.Rule) bool {
-		state := r.StateBy(d.states)
+		state := r.ModeBy(d.modes)
 		return state != rules.Off && r.Hears(kind) && isLike(r, state)
 	})
 }

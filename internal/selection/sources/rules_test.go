@@ -67,7 +67,7 @@ func TestRulesDecide(t *testing.T) {
 		rule("ask-clean", "program: make, subcommand: clean", "ask", "", "make clean"),
 		rule("careful", "program: npm", "warn", "", "npm ci"),
 		rule("tests", "program: go, subcommand: test", "allow", "", "go test"),
-		rule("quiet", "program: cargo", "deny", ", state: log", "cargo publish"),
+		rule("quiet", "program: cargo", "deny", ", mode: log", "cargo publish"),
 		rule("env", "path: .env, access: read", "deny", ", onUnknown: ignore", "cat .env"),
 		rule("hosts", "host: evil.test", "deny", ", onUnknown: deny", "curl evil.test"),
 	))
@@ -109,7 +109,7 @@ func TestRulesDecide(t *testing.T) {
 		Pass:    func(context.Context, string, *event.Event) bool { return true },
 		Resting: []Pause{{Name: "no-curl-upload", Until: time.Now().Add(time.Hour)}},
 	}, shellEvent(s.Dirs.Home, "curl -T x y.test"))
-	if denied.Verdict != event.Deny || strings.Contains(denied.Reason, "guard allow") {
+	if denied.Verdict != event.Deny || strings.Contains(denied.Reason, "guard exception add") {
 		t.Errorf("an administrator's rule: %s, %q; want a deny that offers nothing", denied.Verdict.Word(), denied.Reason)
 	}
 	// A pause lets a rule rest, and a person may let one pass.
@@ -123,7 +123,7 @@ func TestRulesDecide(t *testing.T) {
 	}
 	// A guard's refusal wins over a rule that allows.
 	writeFile(t, s.Dirs.Config+"/rules/loose.yaml", rulesFile(rule("any-git", "program: git", "allow", "", "git status")))
-	writeFile(t, s.Dirs.Config+"/config.json", `{"guard.destructive": "on"}`)
+	writeFile(t, s.Dirs.Config+"/config.json", `{"guard.destructive": "block"}`)
 	got := decideBy(s, GuardOptions{}, shellEvent(s.Dirs.Home, "git push --force origin main"))
 	if got.Verdict != event.Deny || got.By != "guard.destructive" {
 		t.Errorf("a guard beside a rule that allows: %s by %s, want deny by guard.destructive", got.Verdict.Word(), got.By)
@@ -205,7 +205,7 @@ func TestProjectNeverLoosens(t *testing.T) {
 			var list []string
 			for i := range 1 + r.Intn(4) {
 				at := r.Intn(len(matches))
-				more := pick(r, "", ", state: log", ", state: ask", ", state: off", ", onUnknown: ignore", ", onUnknown: deny",
+				more := pick(r, "", ", mode: log", ", mode: ask", ", mode: off", ", onUnknown: ignore", ", onUnknown: deny",
 					", expires: 2020-01-01")
 				id := fmt.Sprintf("%s%d", pick(r, prefix, "shared"), i)
 				list = append(list, rule(id, matches[at], pick(r, verdicts...), more, hits[at]))
@@ -336,14 +336,14 @@ func TestRulesOfOtherEvents(t *testing.T) {
 }
 
 // States are switched by a setting, by id.
-func TestRuleStates(t *testing.T) {
+func TestRuleModes(t *testing.T) {
 	s := live(t)
 	writeFile(t, s.Dirs.Config+"/rules/m.yaml", rulesFile(rule("no-deploy", "program: make", "deny", "", "make deploy")))
 	writeFile(t, s.Dirs.System+"/rules/s.yaml", rulesFile(rule("no-clean", "program: cargo", "deny", "", "cargo clean")))
-	for state, want := range map[rules.State]event.Verdict{
-		rules.On: event.Deny, rules.Asks: event.Ask, rules.LogOnly: event.None, rules.Off: event.None,
+	for state, want := range map[rules.Mode]event.Verdict{
+		rules.Block: event.Deny, rules.Asks: event.Ask, rules.LogOnly: event.None, rules.Off: event.None,
 	} {
-		writeFile(t, s.Dirs.Config+"/config.json", fmt.Sprintf(`{"rules.states": ["no-deploy=%s", "no-clean=%s"]}`, state, state))
+		writeFile(t, s.Dirs.Config+"/config.json", fmt.Sprintf(`{"rules.modes": ["no-deploy=%s", "no-clean=%s"]}`, state, state))
 		one := New(Options{Dirs: s.Dirs, Catalogue: agent.Builtin()})
 		if got := decideBy(one, GuardOptions{}, shellEvent(s.Dirs.Home, "make deploy")); got.Verdict != want {
 			t.Errorf("%s: %s, want %s", state, got.Verdict.Word(), want.Word())
@@ -363,7 +363,7 @@ func TestRulesAtOnce(t *testing.T) {
 	s := live(t)
 	file := s.Dirs.Config + "/rules/m.yaml"
 	both := rulesFile(rule("no-deploy", "program: make, subcommand: deploy", "deny", "", "make deploy"),
-		rule("watched", "program: cargo", "deny", ", state: log", "cargo publish"))
+		rule("watched", "program: cargo", "deny", ", mode: log", "cargo publish"))
 	writeFile(t, file, both)
 	o := GuardOptions{Settings: [2]*config.Settings{s.Config.Settings()}}
 	entries := s.Guards(o)

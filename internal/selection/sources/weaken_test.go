@@ -78,7 +78,7 @@ func protection(s *Sources) map[string]int {
 			all["hook "+h.ID] = rank
 		}
 	}
-	for _, name := range []string{"gate", "gate.claude", "gate.codex"} {
+	for _, name := range []string{"approvals.policy", "approvals.policy.claude", "approvals.policy.codex"} {
 		key, _ := config.Find(name)
 		all[name] = slices.Index(key.Choices, settings.Choice(name))
 	}
@@ -111,7 +111,7 @@ func randomConfig(r *rand.Rand) string {
 			keys = append(keys, fmt.Sprintf("%q: %q", name, pick(r, "off", "log", "ask", "on", "maybe")))
 		}
 	}
-	for _, name := range []string{"gate", "gate.claude", "gate.codex"} {
+	for _, name := range []string{"approvals.policy", "approvals.policy.claude", "approvals.policy.codex"} {
 		if r.Intn(3) == 0 {
 			keys = append(keys, fmt.Sprintf("%q: %q", name, pick(r, "off", "permission", "side-effects", "all")))
 		}
@@ -130,7 +130,7 @@ func randomConfig(r *rand.Rand) string {
 		keys = append(keys, `"journal.keep": "1h"`)
 	}
 	if r.Intn(4) == 0 {
-		keys = append(keys, `"rules.states": ["a=`+pick(r, "off", "log", "on")+`", "b=ask"]`)
+		keys = append(keys, `"rules.modes": ["a=`+pick(r, "off", "log", "block")+`", "b=ask"]`)
 	}
 	text := "{" + strings.Join(keys, ", ") + "}"
 	if r.Intn(6) == 0 {
@@ -236,7 +236,7 @@ func TestEditsNeverWeaken(t *testing.T) {
 		r := rand.New(rand.NewSource(seed))
 		dirs := place(t)
 		if r.Intn(3) == 0 {
-			text := pick(r, `{"guard.destructive": "on"}`, `{"guard.secrets": "ask", "gate": "side-effects"}`)
+			text := pick(r, `{"guard.destructive": "block"}`, `{"guard.secrets": "ask", "approvals.policy": "side-effects"}`)
 			if err := os.WriteFile(filepath.Join(dirs.System, "config.json"), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -290,7 +290,7 @@ func TestLostStateMeansGuards(t *testing.T) {
 	} {
 		dirs := place(t)
 		path := filepath.Join(dirs.Config, "config.json")
-		if err := os.WriteFile(path, []byte(`{"guard.destructive": "on", "guard.secrets": "on"}`), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(`{"guard.destructive": "block", "guard.secrets": "block"}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := open(dirs, false).Confirmed.ConfirmInitial(true); err != nil {

@@ -316,7 +316,7 @@ func TestSpansAndSizes(t *testing.T) {
 func TestTableFits(t *testing.T) {
 	rows := [][]string{
 		{"inbox.wait", "2m", "how long an agent is held for a person when its own prompt cannot be used meanwhile"},
-		{"gate", "off", "what waits"},
+		{"approvals.policy", "off", "what waits"},
 	}
 	for width, want := range map[int]string{
 		60: "inbox.wait  2m   how long an agent is held for a person when\n" +

@@ -23,16 +23,15 @@ import (
 // moduleName keeps a name a file name on every system.
 var moduleName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
-func moduleNewCommand(app *cmdutil.App) *cobra.Command {
+func hookNewCommand(app *cmdutil.App) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "new NAME",
-		Short: "A typed hook to start from, with completion in editors",
-		Long: `Writes NAME.ts, and beside it hookmux.d.ts (types) and tsconfig.json for editors.
-The hook begins as one that only logs, on every agent: it judges, what it
-would have done is recorded, and nothing changes for agents until
-` + "`hookmux hooks on NAME`" + `. Nothing that is there is overwritten, except an older
-hookmux.d.ts.`,
+		Short: "Write a TypeScript hook to start from",
+		Long: `Writes NAME.ts, plus hookmux.d.ts (types) and tsconfig.json for your editor. It needs no
+build step and no Node. The hook runs in every agent and only logs what it would have
+done until you turn it on with ` + "`hookmux hooks on NAME`" + `. Existing files aren't
+overwritten, except for an older hookmux.d.ts.`,
 		Example: "  hookmux hooks new gate\n  hookmux hooks new gate --dir .hookmux/hooks   # for this " +
 			"project, after `hookmux trust`",
 		Args: cmdutil.ExactArgs("NAME"),
@@ -42,7 +41,7 @@ hookmux.d.ts.`,
 				name = name[:len(name)-len(ext)]
 			}
 			if !moduleName.MatchString(name) {
-				return cmdutil.UsageError("%q is not a name for a file; use letters, digits, - and _", args[0])
+				return cmdutil.UsageError("%q can't be a file name; use letters, digits, - and _", args[0])
 			}
 			if dir == "" {
 				dirs, err := app.Dirs()
@@ -51,14 +50,14 @@ hookmux.d.ts.`,
 				}
 				dir = filepath.Join(dirs.Config, "hooks")
 			}
-			return moduleNew(cmd.Context(), app, dir, name)
+			return newHook(cmd.Context(), app, dir, name)
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "folder to write to (default ~/.config/hookmux/hooks)")
 	return cmd
 }
 
-func moduleNew(ctx context.Context, app *cmdutil.App, dir, name string) error {
+func newHook(ctx context.Context, app *cmdutil.App, dir, name string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -67,12 +66,12 @@ func moduleNew(ctx context.Context, app *cmdutil.App, dir, name string) error {
 		return err
 	}
 	if _, err := os.Lstat(file); err == nil {
-		return fmt.Errorf("%s: is there already; choose another name", file)
+		return fmt.Errorf("%s already exists; choose another name", file)
 	}
-	begin := beginMonitoring(ctx, app, file) // before it is there, so that it never counts before that
+	begin := beginLogging(ctx, app, file) // before it is there, so that it never decides before that
 	if err := writeNew(file, tshook.Starter(name)); err != nil {
 		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s: is there already; choose another name", file)
+			return fmt.Errorf("%s already exists; choose another name", file)
 		}
 		return err
 	}
@@ -85,9 +84,9 @@ func moduleNew(ctx context.Context, app *cmdutil.App, dir, name string) error {
 	}
 	app.Say("wrote %s", termsafe.Line(app.Shorten(file), 300))
 	if err := confirmWritten(ctx, app, file, tshook.Starter(name)); err != nil {
-		app.Say("it counts once you confirm it with `hookmux config accept`: %s", termsafe.Line(err.Error(), 300))
+		app.Say("it is active once you accept it with `hookmux config accept`: %s", termsafe.Line(err.Error(), 300))
 	}
-	sayHowItCounts(app, begin, file, name)
+	sayHowItRuns(app, begin, file, name)
 	app.Say("try it: hookmux hooks test %s --event tool_call --agent claude --input '{\"command\":\"ls\"}'",
 		termsafe.Line(app.Shorten(file), 300))
 	return nil
@@ -97,13 +96,13 @@ func moduleNew(ctx context.Context, app *cmdutil.App, dir, name string) error {
 type start int
 
 const (
-	startElsewhere start = iota // it lies in no folder of hooks
-	startMonitoring
+	startElsewhere start = iota // it is in no folder of hooks
+	startLogging
 	startInForce
 )
 
-// beginMonitoring has a hook that is about to be written only logs.
-func beginMonitoring(ctx context.Context, app *cmdutil.App, file string) start {
+// beginLogging has a hook that is about to be written only log.
+func beginLogging(ctx context.Context, app *cmdutil.App, file string) start {
 	dirs, err := app.Dirs()
 	inProject := strings.HasSuffix(filepath.ToSlash(filepath.Dir(file)), "/"+trust.ModuleDir)
 	if err != nil || filepath.Dir(file) != filepath.Join(dirs.Config, "hooks") && !inProject {
@@ -111,32 +110,29 @@ func beginMonitoring(ctx context.Context, app *cmdutil.App, file string) start {
 	}
 	err = app.CallDaemon(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, LogOnly: true}, nil)
 	if err != nil {
-		app.Say("it could not be made to only log: %s", termsafe.Line(err.Error(), 300))
+		app.Say("can't let it only log: %s", termsafe.Line(err.Error(), 300))
 		return startInForce
 	}
-	return startMonitoring
+	return startLogging
 }
 
-func sayHowItCounts(app *cmdutil.App, begin start, file, name string) {
+func sayHowItRuns(app *cmdutil.App, begin start, file, name string) {
 	switch begin {
-	case startMonitoring:
-		app.Say(
-			"it only logs: what it would have done is recorded (`hookmux log --log-only`), and nothing " +
-				"changes for agents",
-		)
-		app.Say("let it decide: hookmux hooks on %s", name)
+	case startLogging:
+		app.Say("for now it only logs what it would have done; `hookmux log --log-only` shows that")
+		app.Say("turn it on: hookmux hooks on %s", name)
 	case startInForce:
-		app.Say("what it refuses counts at once, on every agent")
+		app.Say("what it refuses is refused from now on, in every agent")
 	case startElsewhere:
 		app.Say(
-			"it is in no folder of hooks, so it counts nowhere yet; load it with `hookmux hooks add '*' "+
+			"it isn't in a hooks folder, so it doesn't run yet; add it with `hookmux hooks add '*' "+
 				"--handler module --log --target %s`",
 			termsafe.Line(file, 200),
 		)
 	}
 }
 
-// confirmWritten lets a file count that was just written into the user's folder
+// confirmWritten accepts a file that was just written into the user's folder
 // of hooks.
 func confirmWritten(ctx context.Context, app *cmdutil.App, file, content string) error {
 	dirs, err := app.Dirs()

@@ -8,8 +8,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/agent/dialect"
 	"github.com/hookmux/hookmux/client"
@@ -22,53 +20,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-func testCommand(app *cmdutil.App) *cobra.Command {
-	var asJSON bool
-	var file, agentName, native string
-	cmd := &cobra.Command{
-		Use:   "test COMMAND | EVENT-ID | --event FILE",
-		Short: "What would happen to a call: which rule or guard, why, on which facts",
-		Long: `Says what every rule and guard thinks of a call, switched on or not, and what
-those that count come to. The call is a command line, an event of the journal
-(` + "`hookmux log --ids`" + ` shows the ids), or a file: an event as ` + "`hookmux log --json`" + ` prints
-it, or the payload of an agent's hook with --agent and --hook. Nothing is run.`,
-		Example: "  hookmux why 'git push -f origin x'\n" +
-			"  hookmux why --event call.json --agent codex --hook PreToolUse",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var ev *event.Event
-			var err error
-			switch {
-			case file != "" && len(args) > 0:
-				return cmdutil.UsageError("give a command or --event, not both")
-			case file != "":
-				ev, err = readEvent(app, file, agentName, native)
-			case len(args) == 0:
-				return cmdutil.UsageError("a command is missing, as in `hookmux why 'git push -f origin x'`")
-			case isEventID(args[0]):
-				var found *storedCall
-				if found, err = findCall(cmd.Context(), app, args[0]); err == nil {
-					sayGaps(app, found, asJSON)
-					ev = &found.event
-				}
-			default:
-				ev = commandEvent(app, args[0], agentName)
-			}
-			if err != nil {
-				return err
-			}
-			return Examine(cmd.Context(), app, ev, asJSON)
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {verdict, rule, findings, facts, runs}")
-	cmd.Flags().StringVar(&file, "event", "", "a file with one event or one payload")
-	cmd.Flags().StringVar(&agentName, "agent", "claude", "the agent that would call")
-	cmd.Flags().StringVar(&native, "hook", "PreToolUse", "the agent's own name of the event, for a payload")
-	return cmd
-}
-
-// Examine prints what guards and rules think of an event.
-func Examine(ctx context.Context, app *cmdutil.App, ev *event.Event, asJSON bool) error {
+// examineEvent prints which guards and rules match an event.
+func examineEvent(ctx context.Context, app *cmdutil.App, ev *event.Event, asJSON bool) error {
 	j, err := openJudge(app)
 	if err != nil {
 		return err
@@ -81,20 +34,15 @@ func Examine(ctx context.Context, app *cmdutil.App, ev *event.Event, asJSON bool
 	return nil
 }
 
-// SayExamination prints what guards and rules think of a call.
+// SayExamination prints which guards and rules match a call.
 func SayExamination(app *cmdutil.App, e *examine.Examination) {
 	for _, line := range e.Lines() {
 		app.Say("%s", termsafe.Line(app.Shorten(line), 500))
 	}
 }
 
-// commandEvent is the call of a shell tool in this folder.
-func commandEvent(app *cmdutil.App, command, agentName string) *event.Event {
-	return CommandEvent(command, app.Cwd(), agentName)
-}
-
-// CommandEvent is the call of an agent's shell tool.
-func CommandEvent(command, cwd, agentName string) *event.Event {
+// commandEvent is the call of an agent's shell tool.
+func commandEvent(command, cwd, agentName string) *event.Event {
 	input, _ := json.Marshal(map[string]string{"command": command})
 	return &event.Event{
 		ID: frame.NewID(), Time: time.Now(), Kind: event.ToolBefore, Agent: agentName, Native: "PreToolUse", Cwd: cwd,
@@ -134,7 +82,7 @@ func readEvent(app *cmdutil.App, file, agentName, native string) (*event.Event, 
 		return nil, err
 	}
 	if _, ok := catalogue.Agent(agentName); !ok {
-		return nil, cmdutil.UsageError("agent %q is unknown; `hookmux agents` lists them", agentName)
+		return nil, unknownAgent(catalogue, agentName)
 	}
 	ev := catalogue.Decode(agent.Input{ID: frame.NewID(), Time: time.Now(), Agent: agentName, Event: native,
 		Payload: data, Cwd: app.Cwd(), Env: os.Getenv})
@@ -144,7 +92,7 @@ func readEvent(app *cmdutil.App, file, agentName, native string) (*event.Event, 
 	return &ev, nil
 }
 
-// isEventID tells ids of events from commands.
+// isEventID tells IDs of events from commands.
 func isEventID(s string) bool {
 	if len(s) < 10 || len(s) > 26 || s[0] != '0' {
 		return false
@@ -169,7 +117,7 @@ func findCall(ctx context.Context, app *cmdutil.App, id string) (*storedCall, er
 	q := wire.QueryParams{Newest: true, Limit: 2}
 	q.ID = id
 	return queryCall(ctx, app, q,
-		errors.New("there is no event "+id+" in the journal; `hookmux log --ids` shows them"))
+		errors.New("there's no event "+id+" in the journal; `hookmux log --ids` shows them"))
 }
 
 // queryCall finds the last event of a query.
@@ -192,7 +140,7 @@ func queryCall(ctx context.Context, app *cmdutil.App, q wire.QueryParams, none e
 	case len(found) == 0:
 		return nil, none
 	case len(found) > 1 && q.ID != "":
-		return nil, cmdutil.UsageError("several events begin with %s; write more of the id", q.ID)
+		return nil, cmdutil.UsageError("several events start with %s; give more of the ID", q.ID)
 	}
 	return found[len(found)-1], nil
 }

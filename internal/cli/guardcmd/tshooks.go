@@ -16,29 +16,9 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// ModuleCommand is `hookmux hooks`.
-func ModuleCommand(app *cmdutil.App) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "module",
-		Short: "Hooks in TypeScript, written once for every agent",
-		Long: `A TypeScript or JavaScript file is a hook on every agent: no build step, no Node.
-It counts as soon as it lies in ~/.config/hookmux/hooks, in a project's
-.hookmux/hooks (after ` + "`hookmux trust`" + `), in the setting modules, in a registration
-(hooks add … --handler module --target ./gate.ts), or for one session with
-` + "`hookmux run AGENT --hook ./gate.ts`" + `. docs/modules.md has it all.`,
-		Example: `  hookmux hooks new gate
-  hookmux hooks test gate.ts --event tool_call --agent codex --input '{"command":"ls"}'
-  hookmux hooks list`,
-		Args: cmdutil.SubcommandArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(moduleNewCommand(app), moduleTestCommand(app), moduleListCommand(app), moduleTypesCommand(app))
-	return cmd
-}
-
-func moduleTypesCommand(app *cmdutil.App) *cobra.Command {
+func hookTypesCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "types", Short: "Print the types for editors (hookmux.d.ts)", Args: cmdutil.ExactArgs(),
+		Use: "types", Short: "Print the TypeScript types for editors (hookmux.d.ts)", Args: cmdutil.ExactArgs(),
 		Example: "  hookmux hooks types > hookmux.d.ts",
 		RunE: func(*cobra.Command, []string) error {
 			fmt.Fprint(app.Stdout, tshook.Types())
@@ -47,41 +27,9 @@ func moduleTypesCommand(app *cmdutil.App) *cobra.Command {
 	}
 }
 
-func moduleListCommand(app *cmdutil.App) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "Which files are loaded, what is wrong with them, how often and how long they ran",
-		Long: `Shows every file that is a hook here, with its events, how often it ran and how
-long that took, what went wrong with file and line, and what it asks for that an
-agent cannot carry. A file that does not load refuses what it would have judged.`,
-		Example: "  hookmux hooks list\n  hookmux hooks list --json",
-		Args:    cmdutil.ExactArgs(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := app.ReadDaemon(cmd.Context())
-			if err != nil {
-				return err
-			}
-			var list []wire.ModuleInfo
-			if err := c.Call(cmd.Context(), wire.MethodModules, wire.ModulesParams{Cwd: app.Cwd()}, &list); err != nil {
-				return err
-			}
-			if asJSON {
-				return app.PrintJSON(list)
-			}
-			return showModules(app, list, waitingChanges(cmd.Context(), c))
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
-	return cmd
-}
-
+// showModules lists the hooks that are TypeScript files.
 func showModules(app *cmdutil.App, list []wire.ModuleInfo, waiting map[string]string) error {
-	if len(list) == 0 {
-		app.Say("no file is a hook here; `hookmux hooks new NAME` makes one")
-		return nil
-	}
-	rows := [][]string{{"MODULE", "SCOPE", "LISTENS TO", "RUNS", "MEAN", "LONGEST", "STATE"}}
+	rows := [][]string{{"TYPESCRIPT", "SCOPE", "LISTENS TO", "RUNS", "MEAN", "LONGEST", "MODE"}}
 	var below []string
 	for _, one := range list {
 		var info tshook.Info
@@ -111,10 +59,10 @@ func showModules(app *cmdutil.App, list []wire.ModuleInfo, waiting map[string]st
 	return nil
 }
 
-// moduleState says how a TypeScript hook stands, and which version of it is active
-// where its file changed since it was confirmed.
+// moduleState returns the mode of a TypeScript hook, and which version of it is active if its file changed since you
+// accepted it.
 func moduleState(one *wire.ModuleInfo, waiting map[string]string) string {
-	state := "in force"
+	state := "on"
 	switch {
 	case !one.InForce:
 		state = one.Why

@@ -32,45 +32,41 @@ type moduleTrial struct {
 	asJSON, inspect              bool
 }
 
-func moduleTestCommand(app *cmdutil.App) *cobra.Command {
+func hookTestCommand(app *cmdutil.App) *cobra.Command {
 	t := &moduleTrial{}
 	cmd := &cobra.Command{
 		Use:   "test FILE",
-		Short: "Run a hook on one event, as the daemon would, and show what came of it",
-		Long: `Loads FILE in an engine of its own and shows it one event of an agent, made up
-from --input or read from a native payload. A name alone is looked for here, then
-among this project's hooks and yours. No daemon is needed and nothing is
-remembered; but files it writes and programs it starts are real.
+		Short: "Try a TypeScript hook on one event",
+		Long: `Loads FILE and sends it one event, made from --input or read from an agent's payload.
+hookmux looks for FILE here, then among this project's hooks and yours. It needs no
+daemon and remembers nothing, but files the hook writes and programs it starts are real.
 
 --event is one of pi's names: tool_call, tool_result, input, session_start,
-agent_end, session_before_compact …, of any generation (session with a reason in
---input). An event that the agent does not report, or that the file does not listen
-to, is refused. --input is the tool's input in pi's words
-({"command":…}, {"path":…, "content":…}), or {"prompt":…}, {"output":…} and the
-like for other events. --inspect runs the file in Node, which stops before the file
-is loaded and prints the address for a debugger; breakpoints are set in the
-TypeScript. Without it an error shows its stack, with places in the TypeScript.
---answer answers its dialogs, in order: yes, no, an
-option or a text; without one nobody is there to ask.`,
+agent_end, session_before_compact and so on. It must be one that the agent reports and
+the file listens to. --input is the tool's input as pi has it ({"command":…},
+{"path":…, "content":…}), or {"prompt":…}, {"output":…} and the like for other events.
+--answer answers the hook's dialogs, in order: yes, no, an option or a text; without it
+nobody answers. --inspect runs the file in Node, which waits for a debugger and prints
+its address; you can set breakpoints in the TypeScript.`,
 		Example: `  hookmux hooks test gate.ts --event tool_call --agent codex --input '{"command":"make deploy"}'
   hookmux hooks test gate.ts --input '{"path":".env","content":"x"}' --answer yes --json
   hookmux hooks test gate.ts --agent gemini --payload payload.json --event BeforeTool`,
 		Args: cmdutil.ExactArgs("FILE"),
-		RunE: func(cmd *cobra.Command, args []string) error { return moduleTest(app, cmd, t, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return testHook(app, cmd, t, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&t.event, "event", "tool_call", "pi's name of the event; with --payload the agent's own")
-	f.StringVar(&t.agent, "agent", "claude", "the agent it happens in")
+	f.StringVar(&t.event, "event", "tool_call", "pi's name for the event; with --payload the agent's own")
+	f.StringVarP(&t.agent, "agent", "a", "claude", "the agent it happens in")
 	f.StringVar(&t.input, "input", "", "what the event is about, as JSON")
-	f.StringVar(&t.payload, "payload", "", "a file with a native payload of the agent, - for stdin")
-	f.StringArrayVar(&t.answers, "answer", nil, "answer to a dialog; may be given several times")
+	f.StringVar(&t.payload, "payload", "", "a file with one of the agent's payloads, - for stdin")
+	f.StringArrayVar(&t.answers, "answer", nil, "answer to a dialog; may be repeated")
 	f.DurationVar(&t.timeout, "timeout", time.Minute, "how long the agent would wait")
-	f.BoolVar(&t.asJSON, "json", false, "for programs")
+	f.BoolVar(&t.asJSON, "json", false, "print JSON")
 	f.BoolVar(&t.inspect, "inspect", false, "run it in Node and wait for a debugger (Chrome, VS Code …) to attach")
 	return cmd
 }
 
-func moduleTest(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file string) error {
+func testHook(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file string) error {
 	catalogue, err := app.Catalogue()
 	if err != nil {
 		return err
@@ -123,7 +119,7 @@ func moduleTest(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file strin
 	return nil
 }
 
-// findModule is the file a person means: as named from here, or a name in this
+// findModule is the file that is meant: as named from here, or a name in this
 // project's folder of hooks or in their own.
 func findModule(app *cmdutil.App, dirs paths.Dirs, file string) (string, error) {
 	path, err := filepath.Abs(file)
@@ -143,9 +139,9 @@ func findModule(app *cmdutil.App, dirs paths.Dirs, file string) (string, error) 
 		}
 	}
 	if len(places) > 1 {
-		return "", cmdutil.UsageError("%s: there is no such file, neither here nor among your hooks", file)
+		return "", cmdutil.UsageError("there's no file %s, neither here nor among your hooks", file)
 	}
-	return "", cmdutil.UsageError("%s: there is no such file", file)
+	return "", cmdutil.UsageError("there's no file %s", file)
 }
 
 // inspectTime is how long a person may take with a debugger.
@@ -156,7 +152,11 @@ func trialEvent(app *cmdutil.App, t *moduleTrial, catalogue *agent.Catalogue, ho
 	error) {
 	a, ok := catalogue.Agent(t.agent)
 	if !ok {
-		return nil, cmdutil.UsageError("agent %q is unknown; `hookmux status` lists the agents", t.agent)
+		var known []string
+		for _, one := range catalogue.Agents() {
+			known = append(known, one.Name)
+		}
+		return nil, cmdutil.UnknownName("agent", t.agent, known, "hookmux agents --all")
 	}
 	if t.payload == "" {
 		engine := tshook.New(host)
@@ -168,12 +168,12 @@ func trialEvent(app *cmdutil.App, t *moduleTrial, catalogue *agent.Catalogue, ho
 		return ev, nil
 	}
 	if t.input != "" {
-		return nil, cmdutil.UsageError("--input and --payload exclude each other")
+		return nil, cmdutil.UsageError("use --input or --payload, not both")
 	}
 	var payload []byte
 	var err error
 	if t.payload == "-" {
-		payload, err = app.ReadPayload("module test")
+		payload, err = app.ReadPayload("hooks test")
 	} else {
 		payload, err = os.ReadFile(t.payload)
 	}
@@ -274,7 +274,7 @@ func showTrial(app *cmdutil.App, t *tshook.Tried, ev *event.Event, d event.Decis
 	}
 	show("result", result)
 	if t.Inner != nil {
-		show("answer", "pi is told "+string(t.Inner))
+		show("answer", "pi gets "+string(t.Inner))
 	}
 	if d.Input != nil {
 		show("input", string(d.Input))

@@ -16,40 +16,39 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// ConfirmCommand is `hookmux config accept`.
-func ConfirmCommand(app *cmdutil.App) *cobra.Command {
+// acceptCommand is `hookmux config accept`.
+func acceptCommand(app *cmdutil.App) *cobra.Command {
 	var yes, asJSON, list, follow, restore bool
 	cmd := &cobra.Command{
-		Use:   "confirm",
-		Short: "Accept changes of your settings that hookmux's commands did not make",
-		Long: `Settings, hooks and the programs they run count as you confirmed them last: what
-an editor, a dotfile manager or an agent changes in them waits for you here,
-except for what only refuses more. Shows first what becomes weaker, then the
-difference, and takes all changes together. hookmux's own commands confirm what
-they write themselves.
+		Use:   "accept",
+		Short: "Accept changes to your settings that hookmux's commands didn't make",
+		Long: `Settings, hooks and the programs they run apply as you last accepted them. If an
+editor, a dotfile manager or an agent changes them, the change waits until you accept
+it here, unless it only refuses more. accept shows first what becomes weaker, then the
+difference, and accepts all changes together. What hookmux's own commands write is accepted already.
 
---restore goes the other way: it writes what you confirmed back into the files,
-also into ones that were deleted. Nothing that is in force changes by that.
+--restore goes the other way: it writes what you accepted back into the files, even
+those that were deleted. What is active doesn't change.
 
-While you write hooks, keep ` + "`hookmux config accept --follow FILE…`" + ` open: it takes every
-change of these files as it comes, until it ends.`,
-		Example: "  hookmux config accept\n  hookmux config accept --list            # only show\n" +
+While you write hooks, keep ` + "`hookmux config accept -f FILE…`" + ` open: it accepts every
+change to these files as it comes, until you end it.`,
+		Example: "  hookmux config accept\n  hookmux config accept --dry-run         # only show\n" +
 			"  hookmux config accept --restore         # undo what was changed\n" +
 			"  hookmux config accept --follow ~/.config/hookmux/hooks/gate.ts",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case follow && len(args) == 0:
-				return cmdutil.UsageError("--follow needs the files to follow, as in `hookmux config accept --follow " +
+				return cmdutil.UsageError("--follow needs files to follow, as in `hookmux config accept --follow " +
 					"~/.config/hookmux/hooks/gate.ts`")
 			case !follow && len(args) > 0:
-				return cmdutil.UsageError("confirm takes all changes together and no file; with --follow it takes "+
-					"changes of %s as they come", args[0])
+				return cmdutil.UsageError("accept takes all changes together and no file; with --follow it accepts "+
+					"changes to %s as they come", args[0])
 			case follow && (list || asJSON || yes):
-				return cmdutil.UsageError("--follow goes with none of --list, --json and --yes")
+				return cmdutil.UsageError("--follow can't be combined with --dry-run, --json or --yes")
 			case restore && (follow || list):
-				return cmdutil.UsageError("--restore goes with neither --list nor --follow")
+				return cmdutil.UsageError("--restore can't be combined with --dry-run or --follow")
 			case list && yes:
-				return cmdutil.UsageError("--list confirms nothing, so there is nothing to say --yes to")
+				return cmdutil.UsageError("use --dry-run or --yes, not both")
 			}
 			return nil
 		},
@@ -61,11 +60,11 @@ change of these files as it comes, until it ends.`,
 				confirmOptions{yes: yes, asJSON: asJSON, list: list, restore: restore})
 		},
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask (your terminal is asked for a code all the same)")
-	cmd.Flags().BoolVar(&list, "list", false, "only show what waits; exit code 1 if something does")
-	cmd.Flags().BoolVar(&restore, "restore", false, "write what you confirmed back into the files that were changed")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {basis, weaker, changes: [{file, change, diff, …}], hash}")
-	cmd.Flags().BoolVar(&follow, "follow", false, "take changes of these files as they come, until Ctrl-C")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "don't ask (your terminal still asks for a code)")
+	cmd.Flags().BoolVar(&list, "dry-run", false, "only show what waits; exit with 1 if something does")
+	cmd.Flags().BoolVar(&restore, "restore", false, "write what you accepted back into the files")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {basis, weaker, changes: [{file, change, diff, …}], hash}")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "accept changes to these files as they come, until Ctrl-C")
 	return cmd
 }
 
@@ -101,10 +100,13 @@ func confirmChanges(ctx context.Context, app *cmdutil.App, o confirmOptions) err
 	}
 	for _, one := range view.Changes {
 		if one.Error != "" {
-			return fmt.Errorf("%s cannot be confirmed: %s; correct it first", one.File, one.Error)
+			return fmt.Errorf("can't accept %s: %s; correct it first", one.File, one.Error)
 		}
 	}
-	if err := app.ConfirmByCode("Let this count?", o.yes); err != nil {
+	if err := app.ConfirmByCode("Accept this?", o.yes); err != nil {
+		if view.Basis == "confirmed" && errors.Is(err, cmdutil.ErrDeclined) {
+			app.Say("what you accepted before still applies; `hookmux config accept --restore` writes it back into the files")
+		}
 		return err
 	}
 	var done wire.ConfirmView
@@ -117,7 +119,7 @@ func confirmChanges(ctx context.Context, app *cmdutil.App, o confirmOptions) err
 	if o.asJSON {
 		return app.PrintJSON(done)
 	}
-	app.Say("confirmed; %s now", countFiles(len(done.Changes)))
+	app.Say("accepted %s", countFiles(len(done.Changes)))
 	for _, note := range done.Notes {
 		app.Say("%s", termsafe.Line(note, 300))
 	}
@@ -128,7 +130,7 @@ func confirmChanges(ctx context.Context, app *cmdutil.App, o confirmOptions) err
 func restoreConfirmed(ctx context.Context, app *cmdutil.App, c *client.Client, view *wire.ConfirmView,
 	o confirmOptions,
 ) error {
-	if err := app.Confirm("Undo these changes, so that the files hold again what you confirmed?", o.yes); err != nil {
+	if err := app.Confirm("Undo these changes in the files?", o.yes); err != nil {
 		return err
 	}
 	var done wire.ConfirmView
@@ -143,10 +145,10 @@ func restoreConfirmed(ctx context.Context, app *cmdutil.App, c *client.Client, v
 	}
 	if dirs, err := app.Dirs(); err == nil && len(done.Changes) > 0 {
 		replaced := app.Shorten(filepath.Join(dirs.State, "replaced"))
-		app.Say("what stood there is kept in %s", termsafe.Line(replaced, 300))
+		app.Say("the old content is kept in %s", termsafe.Line(replaced, 300))
 	}
 	for _, note := range done.Notes {
-		app.Say("left as it is: %s", termsafe.Line(app.Shorten(note), 300))
+		app.Say("not restored: %s", termsafe.Line(app.Shorten(note), 300))
 	}
 	if len(done.Notes) > 0 {
 		return cmdutil.Exit(cmdutil.ExitFailed)
@@ -157,24 +159,24 @@ func restoreConfirmed(ctx context.Context, app *cmdutil.App, c *client.Client, v
 func countFiles(n int) string {
 	switch n {
 	case 0:
-		return "your settings count as they are"
+		return "your settings as they are"
 	case 1:
-		return "this file counts as it is"
+		return "1 file"
 	}
-	return fmt.Sprintf("these %d files count as they are", n)
+	return fmt.Sprintf("%d files", n)
 }
 
 // showChanges shows what waits and what is in force meanwhile.
 func showChanges(app *cmdutil.App, view *wire.ConfirmView) {
 	switch {
 	case view.Basis == "lost":
-		app.Say("What you confirmed last is gone or damaged, so all built-in guards are on and your files\n" +
-			"count only as far as they refuse. This is all that is there now:")
+		app.Say("What you accepted last is gone or damaged, so all built-in guards block, and of your\n" +
+			"files only what refuses applies. This is all that is there now:")
 	case view.Basis == "new" && len(view.Changes) > 0:
-		app.Say("Nothing was confirmed yet: guards keep their defaults, and your files count only as far as\nthey " +
-			"refuse. This is all that is there now:")
+		app.Say("You haven't accepted anything yet: guards keep their defaults, and of your files only\n" +
+			"what refuses applies. This is all that is there now:")
 	case len(view.Changes) == 0:
-		app.Say("nothing waits: your settings count as they are")
+		app.Say("nothing to accept: your settings apply as they are")
 	}
 	if view.Problem != "" {
 		app.Say("problem: %s", termsafe.Line(app.Shorten(view.Problem), 300))
@@ -197,7 +199,7 @@ func showChanges(app *cmdutil.App, view *wire.ConfirmView) {
 			app.Say("%s", style.DiffLine(termsafe.Text(line)))
 		}
 		if one.Counts {
-			app.Say("  what refuses more counts already")
+			app.Say("  what refuses more applies already")
 		}
 		if one.Error != "" {
 			app.Say("  problem: %s", termsafe.Line(app.Shorten(one.Error), 300))
@@ -232,13 +234,13 @@ func followChanges(ctx context.Context, app *cmdutil.App, args []string) error {
 	if err := c.Call(ctx, wire.MethodConfirmFollow, wire.ConfirmFilesParams{Files: files}, nil); err != nil {
 		return err
 	}
-	app.Say("every change of %s is taken as it comes; Ctrl-C ends",
+	app.Say("accepting every change to %s; Ctrl-C ends this",
 		termsafe.Line(app.Shorten(strings.Join(files, ", ")), 300))
 	err = <-ended
 	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
 		return nil
 	}
-	return fmt.Errorf("changes are no longer taken: %w", err)
+	return fmt.Errorf("changes are no longer accepted: %w", err)
 }
 
 // tellTaken shows which changes were taken.
@@ -253,7 +255,7 @@ func tellTaken(ctx context.Context, app *cmdutil.App, c *client.Client, files []
 			return nil
 		}
 		if slices.Contains(files, note.Trace.File) {
-			app.Say("confirmed %s", termsafe.Line(app.Shorten(note.Trace.Text), 300))
+			app.Say("accepted %s", termsafe.Line(app.Shorten(note.Trace.Text), 300))
 		}
 		return nil
 	})

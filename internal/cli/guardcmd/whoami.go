@@ -13,33 +13,33 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// TerminalCommand is `hookmux trusted terminal`.
-func TerminalCommand(app *cmdutil.App) *cobra.Command {
+// WhoamiCommand is `hookmux whoami`.
+func WhoamiCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "terminal",
-		Short: "Whether hookmux takes you for a person here, and terminals you trust",
-		Long: `Answers, guards and settings are for people, so the daemon looks where a command
-comes from: from ssh, a console, an attached tmux, a desktop terminal. Shows what
-it makes of this terminal. Where it cannot tell who types (an editor's remote
-server, a web terminal, mosh, screen), a person at another terminal can trust
-the program behind it, for as long as that runs.`,
+		Use:   "whoami",
+		Short: "Does hookmux trust this terminal?",
+		Long: `Only you may answer agents and change guards and settings, so hookmux checks where a
+command comes from: ssh, a console, an attached tmux or a desktop terminal is yours.
+whoami says what hookmux makes of this terminal. If it can't tell who is typing (an
+editor's remote server, a web terminal, mosh, screen), trust the program behind the
+terminal from one that hookmux knows; that lasts as long as the program runs.`,
 		Example: "  hookmux whoami\n  hookmux whoami add 4242",
 		Args:    cmdutil.ExactArgs(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return showTerminal(cmd.Context(), app, asJSON) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "add PID", Short: "Trust the program that holds a terminal", Example: "  hookmux whoami add 4242",
-			Long: `Lets whoever types at the terminals of this process decide, until it ends. Run it
-at a terminal that hookmux knows, and make sure that you started that program.`,
+			Use: "add PID", Short: "Trust the program behind a terminal", Example: "  hookmux whoami add 4242",
+			Long: `Lets whoever types at this process's terminals decide, until the process ends. Run it
+in a terminal that hookmux trusts, and make sure that you started that program.`,
 			Args: cmdutil.ExactArgs("PID"),
 			RunE: func(cmd *cobra.Command, args []string) error { return addTerminal(cmd.Context(), app, args[0]) },
 		},
 		terminalListCommand(app),
 		&cobra.Command{
-			Use: "remove PID", Short: "Stop trusting it", Example: "  hookmux whoami remove 4242",
+			Use: "remove PID", Short: "Stop trusting a program's terminals", Example: "  hookmux whoami remove 4242",
 			Args: cmdutil.ExactArgs("PID"),
 			RunE: func(cmd *cobra.Command, args []string) error { return removeTerminal(cmd.Context(), app, args[0]) },
 		},
@@ -50,11 +50,11 @@ at a terminal that hookmux knows, and make sure that you started that program.`,
 func terminalListCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "Programs whose terminals you trust", Example: "  hookmux whoami list",
+		Use: "list", Short: "List the programs whose terminals you trust", Example: "  hookmux whoami list",
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return listTerminals(cmd.Context(), app, asJSON) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -70,9 +70,9 @@ func showTerminal(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	}
 	switch view.Outcome {
 	case wire.TerminalAllowed:
-		app.Say("you are taken for a person here: the command %s", view.Reason)
+		app.Say("hookmux trusts this terminal: the command %s", view.Reason)
 	case wire.TerminalCode:
-		app.Say("you are taken for a person at a %s, but each answer asks for a code: %s", view.Terminal, view.Reason)
+		app.Say("hookmux trusts this terminal (%s), but asks for a code with each answer: %s", view.Terminal, view.Reason)
 	default:
 		app.Say("%s", view.Reason)
 	}
@@ -82,7 +82,7 @@ func showTerminal(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 func readPID(text string) (wire.TerminalParams, error) {
 	pid, err := strconv.Atoi(text)
 	if err != nil || pid <= 1 {
-		return wire.TerminalParams{}, cmdutil.UsageError("%s is not a process id; the refusal at that terminal names it",
+		return wire.TerminalParams{}, cmdutil.UsageError("%s is not a process ID; `hookmux whoami` in that terminal shows it",
 			text)
 	}
 	return wire.TerminalParams{PID: pid}, nil
@@ -93,7 +93,7 @@ func addTerminal(ctx context.Context, app *cmdutil.App, pid string) error {
 	if _, err := callTerminal(ctx, app, wire.MethodTerminalAdd, pid, &info); err != nil {
 		return err
 	}
-	app.Say("whoever types at the terminals of %s (pid %d) may decide, until it ends", info.Name, info.PID)
+	app.Say("trusted: whoever types in the terminals of %s (pid %d) may decide until it ends", info.Name, info.PID)
 	return nil
 }
 
@@ -102,7 +102,7 @@ func removeTerminal(ctx context.Context, app *cmdutil.App, pid string) error {
 	if err != nil {
 		return err
 	}
-	app.Say("the terminals of process %d no longer count", p.PID)
+	app.Say("no longer trusted: the terminals of process %d", p.PID)
 	return nil
 }
 
@@ -126,7 +126,7 @@ func listTerminals(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 		return app.PrintJSON(list)
 	}
 	if len(list) == 0 {
-		app.Say("no terminal is trusted; `hookmux whoami` says what this one counts as")
+		app.Say("you haven't trusted any program's terminals; `hookmux whoami` tells you about this one")
 		return nil
 	}
 	rows := [][]string{{"PID", "PROGRAM", "SINCE", "FROM"}}

@@ -1,4 +1,4 @@
-package guardcmd
+package rulescmd
 
 import (
 	"bytes"
@@ -9,77 +9,106 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/cli/rulescmd"
+	"github.com/hookmux/hookmux/internal/importer"
 	"github.com/hookmux/hookmux/internal/policy/examine"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// ExplainCommand is `hookmux why`.
-func ExplainCommand(app *cmdutil.App) *cobra.Command {
-	var (
-		asJSON, run                         bool
-		decision, reason, input, contextStr string
-	)
-	cmd := &cobra.Command{
-		Use:   "explain AGENT EVENT < payload.json",
-		Short: "Dry run: what an event becomes, who decides, the exact native answer",
-		Long: `Reads a native payload on stdin and shows its way without leaving a trace: the
-unified event, the hooks meant for it, the decision, what the agent cannot carry
-(degraded), and the exact bytes and exit code the agent would get. hookmux's own
-guards are asked and saved permissions count; other hooks are listed, not run, and
-then the decision is not known: --run runs those that are commands. Where a person
-would be asked it says so. --decision supposes an answer.`,
-		Example: `  hookmux why claude PreToolUse < payload.json
-  hookmux why codex PreToolUse --decision deny --reason "why" --json < payload.json
-  hookmux why claude PreToolUse --decision modify --input '{"command":"ls"}' < payload.json`,
-		Args: cmdutil.ExactArgs("AGENT", "EVENT"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			p := wire.ExplainParams{Agent: args[0], Event: args[1], Cwd: app.Cwd()}
-			if decision != "" || reason != "" || input != "" || contextStr != "" {
-				d, err := parseSupposedDecision(decision, reason, input, contextStr)
-				if err != nil {
-					return err
-				}
-				p.Decision = d
-			}
-			payload, err := app.ReadPayload("explain " + args[0] + " " + args[1])
-			if err != nil {
-				return err
-			}
-			p.Payload = payload
-			c, err := app.ConnectDaemon(cmd.Context())
-			if err != nil {
-				return err
-			}
-			method := wire.MethodExplain
-			if run {
-				if p.Decision != nil {
-					return cmdutil.UsageError("--run and --decision exclude each other")
-				}
-				method, p.Env = wire.MethodExplainRun, app.Environ
-			}
-			var result wire.Explained
-			if err := c.Call(cmd.Context(), method, p, &result); err != nil {
-				return err
-			}
-			if asJSON {
-				return app.PrintJSON(result)
-			}
-			return showExplained(app, &result)
-		},
+// payloadFlags are the flags of `hookmux why AGENT EVENT < payload`.
+type payloadFlags struct {
+	run                              bool
+	decision, reason, input, context string
+}
+
+// explainPayload shows what becomes of a native payload on stdin, without leaving a trace.
+func explainPayload(app *cmdutil.App, cmd *cobra.Command, f *payloadFlags, agentName, eventName string, asJSON bool) error {
+	native, err := NativeEvent(app, agentName, eventName)
+	if err != nil {
+		return err
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "{event, matched, decision, answer: {stdout, stderr, exitCode}, …}")
-	cmd.Flags().BoolVar(&run, "run", false, "run command and script hooks as well; what they do is real")
-	cmd.Flags().StringVar(&decision, "decision", "", "suppose this decision: allow, deny, ask, modify, none")
-	cmd.Flags().StringVar(&reason, "reason", "", "its reason")
-	cmd.Flags().StringVar(&input, "input", "", "its changed input, a JSON object")
-	cmd.Flags().StringVar(&contextStr, "context", "", "its added context")
-	return cmd
+	p := wire.ExplainParams{Agent: agentName, Event: native, Cwd: app.Cwd()}
+	if f.decision != "" || f.reason != "" || f.input != "" || f.context != "" {
+		if p.Decision, err = parseSupposedDecision(f.decision, f.reason, f.input, f.context); err != nil {
+			return err
+		}
+	}
+	payload, err := app.ReadPayload("why " + agentName + " " + eventName)
+	if err != nil {
+		return err
+	}
+	if len(bytes.TrimSpace(payload)) > 0 && !json.Valid(payload) {
+		return cmdutil.UsageError("the payload on stdin is not valid JSON")
+	}
+	p.Payload = payload
+	c, err := app.ConnectDaemon(cmd.Context())
+	if err != nil {
+		return err
+	}
+	method := wire.MethodExplain
+	if f.run {
+		if p.Decision != nil {
+			return cmdutil.UsageError("use --run or --decision, not both")
+		}
+		method, p.Env = wire.MethodExplainRun, app.Environ
+	}
+	var result wire.Explained
+	if err := c.Call(cmd.Context(), method, p, &result); err != nil {
+		return err
+	}
+	if asJSON {
+		return app.PrintJSON(result)
+	}
+	return showExplained(app, &result)
+}
+
+func unknownAgent(catalogue *agent.Catalogue, name string) error {
+	var known []string
+	for _, one := range catalogue.Agents() {
+		known = append(known, one.Name)
+	}
+	return cmdutil.UnknownName("agent", name, known, "hookmux agents --all")
+}
+
+// NativeEvent finds the agent's own event for what you call it: its
+// native name, a kind, or agent-mux's name. Anything else is a mistake, and
+// must not look like an event that no hook stops.
+func NativeEvent(app *cmdutil.App, agentName, hookType string) (string, error) {
+	catalogue, err := app.Catalogue()
+	if err != nil {
+		return "", err
+	}
+	a, ok := catalogue.Agent(agentName)
+	if !ok {
+		return "", unknownAgent(catalogue, agentName)
+	}
+	if _, ok := a.Event(hookType); ok {
+		return hookType, nil
+	}
+	kind := event.Kind(hookType)
+	if !kind.Known() {
+		name, ok := importer.KindOf(hookType)
+		if !ok {
+			var known []string
+			for _, e := range a.Events {
+				known = append(known, e.Name)
+			}
+			return "", cmdutil.UnknownName(a.Name+" event", hookType, known, "hookmux hooks "+a.Name+" discover")
+		}
+		kind = event.Kind(name)
+	}
+	for _, e := range a.Events {
+		if e.Kind == kind {
+			return e.Name, nil
+		}
+	}
+	return "", cmdutil.UsageError("%s has no event of kind %s; `hookmux hooks %s discover` lists what it has",
+		agentName, kind, agentName)
 }
 
 func parseSupposedDecision(decision, reason, input, context string) (json.RawMessage, error) {
@@ -90,7 +119,7 @@ func parseSupposedDecision(decision, reason, input, context string) (json.RawMes
 	d := event.Decision{Verdict: v, Reason: reason, Context: context, By: event.BySupposed}
 	if input != "" {
 		if !json.Valid([]byte(input)) || !strings.HasPrefix(strings.TrimSpace(input), "{") {
-			return nil, cmdutil.UsageError("--input %q is no JSON object", input)
+			return nil, cmdutil.UsageError("--input %q is not a JSON object", input)
 		}
 		d.Input = json.RawMessage(input)
 		if v == event.Allow || v == event.None {
@@ -121,7 +150,7 @@ func showExplained(app *cmdutil.App, r *wire.Explained) error {
 		app.Say("note      %s", termsafe.Line(n, 300))
 	}
 	if len(r.Matched) == 0 {
-		app.Say("hooks     none is for this event")
+		app.Say("hooks     no hook listens to this event")
 	}
 	for _, m := range r.Matched {
 		state := "would run"
@@ -131,9 +160,9 @@ func showExplained(app *cmdutil.App, r *wire.Explained) error {
 		case m.Ran:
 			state = "said " + m.Verdict
 		case !m.Matches:
-			state = "its match does not fit this call"
+			state = "doesn't match this call"
 		case m.LogOnly:
-			state = "only logs, so it changes nothing"
+			state = "only logs"
 		}
 		if m.LogOnly && m.Ran {
 			state = "only logs; would have said nothing"
@@ -149,11 +178,11 @@ func showExplained(app *cmdutil.App, r *wire.Explained) error {
 	}
 	var examination examine.Examination
 	if len(r.Examination) > 0 && json.Unmarshal(r.Examination, &examination) == nil {
-		rulescmd.SayExamination(app, &examination)
+		SayExamination(app, &examination)
 	}
 	if len(r.Unknown) > 0 {
 		app.Say("decision  %s", termsafe.Line(unknownDecision(r), 300))
-		app.Say("answer    not known")
+		app.Say("answer    unknown")
 		return nil
 	}
 	line := d.Verdict.Word()
@@ -176,9 +205,9 @@ func showExplained(app *cmdutil.App, r *wire.Explained) error {
 	return nil
 }
 
-// unknownDecision says which hooks would have a say and were not run.
+// unknownDecision says which hooks would decide and did not run.
 func unknownDecision(r *wire.Explained) string {
-	line := "not known: " + strings.Join(r.Unknown, ", ") + " not run"
+	line := "unknown: " + strings.Join(r.Unknown, ", ") + " didn't run"
 	for _, m := range r.Matched {
 		if slices.Contains(r.Unknown, m.ID) &&
 			slices.Contains([]string{"command", "script", hook.HandlerAHP}, m.Handler) {

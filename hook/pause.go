@@ -1,0 +1,15 @@
+package hook
+
+// pausePrefix keeps the names of paused hooks apart from those of guards and rules.
+const pausePrefix = "hook:"
+
+// PauseName is how a hook is called where pauses are kept.
+func PauseName(id string) string { return pausePrefix + id }
+
+// PausedHook is the hook that such a name stands for.
+func PausedHook(name string) (id string, ok bool) {
+	if len(name) <= len(pausePrefix) || name[:len(pausePrefix)] != pausePrefix {
+		return "", false
+	}
+	return name[len(pausePrefix):], true
+}

@@ -1,0 +1,171 @@
+package guardcmd
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/rulescmd"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/policy/rules"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/sources"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// setHookMode is `hookmux hooks on|off|mode`: of a registered hook by its ID, or of a
+// TypeScript file by its name.
+func setHookMode(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, to rules.Mode, name string) error {
+	if to == rules.Asks {
+		return cmdutil.UsageError("a hook's mode is off, log or block: whether it asks is up to the hook")
+	}
+	c, err := app.ConnectDaemon(cmd.Context())
+	if err != nil {
+		return err
+	}
+	found, err := findHook(app, cmd, c, name, to)
+	if err != nil {
+		return err
+	}
+	if found.module != nil {
+		return setModuleMode(app, cmd, c, to, found.module)
+	}
+	patch := map[rules.Mode]string{
+		rules.Block:   `{"enabled": null, "log": false}`,
+		rules.Off:     `{"enabled": false}`,
+		rules.LogOnly: `{"enabled": null, "log": true}`,
+	}[to]
+	done := map[rules.Mode]string{rules.Block: "turned on", rules.Off: "turned off", rules.LogOnly: "set to only log:"}[to]
+	err = hooksEdit(app, cmd, f, wire.MethodHooksSet, wire.HooksEditParams{ID: name, Patch: []byte(patch)}, done)
+	if err == nil && to != rules.Off && !f.asJSON {
+		sayActiveVersion(app, cmd, c, strings.Fields(found.target)...)
+	}
+	return err
+}
+
+// foundHook is a hook that somebody named.
+type foundHook struct {
+	id     string
+	module *wire.ModuleInfo // nil for a registered hook
+	target string           // what a registered hook runs
+}
+
+// findHook finds a hook by its ID, or a TypeScript file by its name.
+func findHook(app *cmdutil.App, cmd *cobra.Command, c *client.Client, name string, to rules.Mode) (foundHook, error) {
+	var registered []wire.ListedHook
+	if err := c.Call(cmd.Context(), wire.MethodHooksList, wire.HooksListParams{Cwd: app.Cwd()},
+		&registered); err != nil {
+		return foundHook{}, err
+	}
+	var known []string
+	for _, one := range registered {
+		var reg hook.Registration
+		if json.Unmarshal(one.Registration, &reg) != nil {
+			continue
+		}
+		if reg.ID == name {
+			return foundHook{id: name, target: reg.Target}, nil
+		}
+		known = append(known, reg.ID)
+	}
+	var modules []wire.ModuleInfo
+	if err := c.Call(cmd.Context(), wire.MethodModules, wire.ModulesParams{Cwd: app.Cwd()}, &modules); err != nil {
+		return foundHook{}, err
+	}
+	for i := range modules {
+		if isNamed(&modules[i], name) {
+			return foundHook{id: modules[i].ID, module: &modules[i]}, nil
+		}
+		known = append(known, filepath.Base(modules[i].Path))
+	}
+	if short, _ := hook.GuardName(name); slices.Contains(guardNames(), short) {
+		return foundHook{}, cmdutil.UsageError("%s is a guard: `hookmux guard mode %s %s`", name, short, to)
+	}
+	return foundHook{}, cmdutil.UnknownName("hook", name, known, "hookmux hooks list")
+}
+
+// pauseHook is `hookmux hooks pause`.
+func pauseHook(app *cmdutil.App, cmd *cobra.Command, name string, given []string, end bool) error {
+	span, err := rulescmd.PauseSpan(given, end)
+	if err != nil {
+		return err
+	}
+	c, err := app.ConnectDaemon(cmd.Context())
+	if err != nil {
+		return err
+	}
+	found, err := findHook(app, cmd, c, name, rules.LogOnly)
+	if err != nil {
+		return err
+	}
+	return rulescmd.Pause(cmd, app, wire.PauseParams{Name: hook.PauseName(found.id), Seconds: span.Seconds(), Cwd: app.Cwd()})
+}
+
+// isNamed reports whether a name means a TypeScript file: its id, its
+// path, or its file name with or without the ending.
+func isNamed(one *wire.ModuleInfo, name string) bool {
+	base := filepath.Base(one.Path)
+	return name == one.ID || name == one.Path || name == base || name == strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// setModuleMode lets a TypeScript file decide, or only log.
+func setModuleMode(app *cmdutil.App, cmd *cobra.Command, c *client.Client, to rules.Mode, one *wire.ModuleInfo) error {
+	shown := termsafe.Line(app.Shorten(one.Path), 200)
+	if to == rules.Off {
+		return cmdutil.UsageError("%s is a hook because it is in that folder: move it elsewhere to turn it off, or let it only "+
+			"log with `hookmux hooks mode %s log`", shown, filepath.Base(shown))
+	}
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	list, err := logOnlyModules(app, cmd)
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(s string) bool { return sources.ModulePath(dirs, s) == one.Path })
+	said := "is on"
+	if to == rules.LogOnly {
+		list = append(list, shortModuleName(dirs, one.Path))
+		said = "only logs now: hookmux records what it would have done"
+	}
+	b, _ := json.Marshal(append([]string{}, list...))
+	var s wire.Setting
+	p := wire.ConfigSetParams{Key: config.ModulesLog, Value: b}
+	if err := c.Call(cmd.Context(), wire.MethodConfigSet, p, &s); err != nil {
+		return err
+	}
+	app.Say("%s %s", shown, said)
+	sayActiveVersion(app, cmd, c, one.Path)
+	return nil
+}
+
+// shortModuleName is how a file is written in the setting modules.log.
+func shortModuleName(dirs paths.Dirs, path string) string {
+	if filepath.Dir(path) == filepath.Join(dirs.Config, "hooks") {
+		return filepath.Base(path)
+	}
+	return path
+}
+
+// logOnlyModules reads the setting modules.log.
+func logOnlyModules(app *cmdutil.App, cmd *cobra.Command) ([]string, error) {
+	settings, err := readSettings(app, cmd)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, s := range settings {
+		if s.Key == config.ModulesLog {
+			err = json.Unmarshal(s.Value, &list)
+		}
+	}
+	return list, err
+}
