@@ -49,7 +49,7 @@ func TestAnAllowanceIsForOneCallHoweverOftenItIsReported(t *testing.T) {
 	const rule = "destructive.git-force-push"
 	push := func(event, call string) frame.Request { return repeated(event, call, "git push --force origin main") }
 	w := open(t)
-	w.set("guard.destructive", "on")
+	w.set("guard.destructive", "block")
 	w.MustDeny(push("PreToolUse", "c0"), rule)
 	w.MustCall(wire.MethodAllow, wire.AllowParams{Rule: rule, Once: true}, nil)
 	for _, event := range []string{"PreToolUse", "PermissionRequest", "PreToolUse", "PermissionRequest"} {

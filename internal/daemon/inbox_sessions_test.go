@@ -97,7 +97,7 @@ func TestPushedRequestEndsWithItsProcess(t *testing.T) {
 func TestPushedPermissionOfOpenCode(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
-	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: json.RawMessage(`"on"`)}, nil)
+	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: json.RawMessage(`"block"`)}, nil)
 	push := func(command, id string) chan string {
 		done := make(chan string, 1)
 		request := pushed("opencode-s1", "PermissionRequest", "bash", map[string]any{

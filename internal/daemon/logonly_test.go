@@ -160,7 +160,7 @@ func TestLogOnlyGuardIsNotNoted(t *testing.T) {
 		return err == nil && guardnote.Covers(list, "claude", "PreToolUse", string(event.ToolBefore))
 	}
 	w.Eventually("the note says that nobody guards", func() bool { return !covers() })
-	w.set("guard.own-files", "on")
+	w.set("guard.own-files", "block")
 	w.MustPass(daemontest.ToolBefore("claude", "s1", w.Base, "ls"))
 	w.Eventually("the note says that a guard is on", covers)
 }

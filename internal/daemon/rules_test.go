@@ -262,7 +262,7 @@ func TestGuardsOnOffAskAndAllowed(t *testing.T) {
 	if _, stopped := push("s"); stopped {
 		t.Error("stopped although it is off")
 	}
-	set("on")
+	set("block")
 	text, _ := push("s")
 	if !strings.Contains(text, `"deny"`) || strings.Contains(text, "--once") {
 		t.Errorf("on: %q; want a refusal that doesn't tell the model how to get around it", text)
@@ -272,7 +272,7 @@ func TestGuardsOnOffAskAndAllowed(t *testing.T) {
 	if text, _ = push("s"); !strings.Contains(text, `"ask"`) {
 		t.Errorf("ask: %q; want `\"ask\"` in text", text)
 	}
-	set("on")
+	set("block")
 
 	// Once is one call, with its permission request; looking uses nothing up.
 	w.MustCall(wire.MethodAllow, wire.AllowParams{Rule: rule, Once: true}, nil)

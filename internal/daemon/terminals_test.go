@@ -24,7 +24,7 @@ func TestWhatTakesProtectionAwayIsAskedFor(t *testing.T) {
 	if got, _ := call.answer(); !strings.Contains(got, `"allow"`) {
 		t.Errorf(`call.answer() = %q, want "allow" in it`, got)
 	}
-	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.secrets", Value: json.RawMessage(`"on"`)}, nil)
+	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.secrets", Value: json.RawMessage(`"block"`)}, nil)
 	if asked := w.Person.Asked(); len(asked) != 0 {
 		t.Errorf("a single answer and a tighter guard asked for a code: %q", asked)
 	}

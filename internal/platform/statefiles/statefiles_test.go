@@ -126,8 +126,8 @@ func TestLook(t *testing.T) {
 		got = append(got, line)
 	}
 	slices.Sort(got)
-	want := []string{"runtime state/run/daemon.log", "state state/permissions.json", "state state/notes.txt unknown",
-		"state state/off.json others may write it (mode 0666)", "state state/resume/x"}
+	want := []string{"runtime state/run/daemon.log", "state state/notes.txt unknown",
+		"state state/off.json others may write it (mode 0666)", "state state/permissions.json", "state state/resume/x"}
 	if !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}
