@@ -71,13 +71,15 @@ func newRoot(app *cmdutil.App) *cobra.Command {
 	var root *cobra.Command
 	root = &cobra.Command{
 		Use:   "hookmux",
-		Short: "One hook layer for every coding agent",
-		Long: `hookmux is one hook layer for every coding agent: it turns what each agent's
-hooks report into one event, lets your hooks and guards decide, and answers in
-the agent's own words.`,
-		Example: `  hookmux run claude            # Claude Code with hooks for this launch, no file edited
-  hookmux log -f                 # events of all agents as they happen
-  hookmux guard on destructive  # stop rm -rf ~ and the like on every agent`,
+		Short: "One inbox and one set of guardrails for your coding agents",
+		Long: `One inbox and one set of guardrails for your coding agents: see which one is
+waiting, answer it with one key, and block what you never want to happen.
+
+Run hookmux without a command to open the live view.`,
+		Example: `  hookmux setup                 # hook your agents and turn on guards
+  hookmux                       # open the live view
+  hookmux approve               # answer the request that has waited longest
+  hookmux guard on destructive  # block rm -rf ~ and the like in every agent`,
 		Version:       version.String,
 		SilenceUsage:  true,
 		SilenceErrors: true,

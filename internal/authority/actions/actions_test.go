@@ -25,7 +25,7 @@ func TestDescribe(t *testing.T) {
 		{wire.MethodConfigSet, `{"key":"modules.log","value":["a.ts"]}`, "let only log, and refuse nothing: a.ts; every other module decides", true},
 		{wire.MethodConfigSet, `{"key":"modules.log","value":[]}`, "let all TypeScript hooks decide, and none only log", true},
 		{wire.MethodHooksAdd, `{"registration":{"id":"x","mode":"guard","log":true}}`, "add hook x", false},
-		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"on"}`, "set guard.destructive to on", false},
+		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"block"}`, "set guard.destructive to block", false},
 		{wire.MethodConfigSet, `{"key":"guard.own-files"}`, "put guard.own-files back to its default", true},
 		{wire.MethodConfigSet, `{"key":"approvals.policy.claude","value":"off"}`, "set approvals.policy.claude to off", true},
 		{wire.MethodConfigSet, `{"key":"approvals.policy.claude","value":"everything","project":"/p"}`,
@@ -122,7 +122,7 @@ func TestTightens(t *testing.T) {
 		method, params string
 		want           bool
 	}{
-		{wire.MethodConfigSet, `{"key":"guard.secrets","value":"on"}`, true},
+		{wire.MethodConfigSet, `{"key":"guard.secrets","value":"block"}`, true},
 		{wire.MethodOn, `{}`, true},
 		{wire.MethodConfigSet, `{"key":"guard.secrets","value":"ask"}`, false},
 		{wire.MethodConfigSet, `{"key":"guard.secrets"}`, false},

@@ -11,7 +11,6 @@ import (
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/selection/schema"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
@@ -26,7 +25,7 @@ func checkAgentCommand(app *cmdutil.App) *cobra.Command {
 what's wrong with it, by file and line, what guards couldn't see, and what hookmux
 install would write. Nothing is written. Exits 1 if the file couldn't be used.`,
 		Example: `  hookmux agents check ~/.config/hookmux/agents/mine.yaml
-  hookmux agents schema > ~/.config/hookmux/agent.schema.json   # so that an editor completes it`,
+  hookmux schema agent > ~/.config/hookmux/agent.schema.json   # so that your editor completes it`,
 		Args: cmdutil.ExactArgs("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error { return checkAgent(app, args[0], asJSON) },
 	}
@@ -150,24 +149,4 @@ func sayChecked(app *cmdutil.App, out *checkedAgent, plan *install.Plan) error {
 	}
 	app.Say("`hookmux install %s` would write:", out.Agent)
 	return plan.Apply(&steps.Diff{Out: app.Stdout, Color: style.Color, Home: dirs.Home, Full: true})
-}
-
-// agentSchemaCommand is `hookmux agents schema`.
-func agentSchemaCommand(app *cmdutil.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "schema",
-		Short: "Print the JSON Schema of agent descriptions",
-		Long: `Prints the JSON Schema of the files in ~/.config/hookmux/agents. Editors with a YAML
-language server complete and check a file whose first line names it:
-# yaml-language-server: $schema=../agent.schema.json`,
-		Example: "  hookmux agents schema > ~/.config/hookmux/agent.schema.json",
-		Args:    cmdutil.ExactArgs(),
-		RunE: func(*cobra.Command, []string) error {
-			data, err := schema.Write("agent")
-			if err == nil {
-				_, err = app.Stdout.Write(data)
-			}
-			return err
-		},
-	}
 }

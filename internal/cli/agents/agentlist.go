@@ -46,7 +46,7 @@ anywhere).`,
 		c.Flags().BoolVar(&asJSON, "json", false, "for programs: every agent as {name, title, here, program, version, hooked, "+
 			"wrong, can, evidence, last, verified, verifiedOn, tried, newer, own}")
 	}
-	cmd.AddCommand(list, showAgentCommand(app), checkAgentCommand(app), agentSchemaCommand(app))
+	cmd.AddCommand(list, showAgentCommand(app), checkAgentCommand(app))
 	return cmd
 }
 

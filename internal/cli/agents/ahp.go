@@ -27,8 +27,9 @@ type ahpFlags struct {
 func AHPCommand(app *cmdutil.App) *cobra.Command {
 	var f ahpFlags
 	cmd := &cobra.Command{
-		Use:   "ahp [--name NAME] [--wait TIME] [--listen ADDRESS --token-env VARIABLE]",
-		Short: "Answer an agent that speaks the Agent Hooks Protocol",
+		Use:    "ahp [--name NAME] [--wait TIME] [--listen ADDRESS --token-env VARIABLE]",
+		Hidden: true,
+		Short:  "Answer an agent that speaks the Agent Hooks Protocol",
 		Long: `Is a backend of the Agent Hooks Protocol (AHP): an agent that speaks it starts this
 command and asks it about every tool call. The calls go through guards, hooks and
 approvals, as those of every agent, and the answer is a list of effects. hookmux ps

@@ -107,6 +107,6 @@ func sayInstalled(app *cmdutil.App, plan *install.Plan, probes []probe.Result, a
 	}
 	app.Say("%s, %d answered a probe in %s; undo: hookmux uninstall", line, answered, slowest.Round(time.Millisecond))
 	if off < hooked {
-		app.Say("next: start an agent as usual; `hookmux up` shows what it does and asks, and answers it by key")
+		app.Say("next: start an agent as usual, then run `hookmux` to see what it's doing and answer it")
 	}
 }

@@ -16,8 +16,9 @@ import (
 func ShellInitCommand(app *cmdutil.App) *cobra.Command {
 	var mux0 bool
 	cmd := &cobra.Command{
-		Use:   "shell-init SHELL",
-		Short: "Have agents of this shell go through `hookmux run`",
+		Use:    "shell-init SHELL",
+		Hidden: true,
+		Short:  "Have agents of this shell go through `hookmux run`",
 		Long: `Prints functions for bash, zsh or fish: claude, codex and the others that take
 hooks at launch then start through hookmux run, with the same arguments. Without
 hookmux on PATH they start as ever.

@@ -33,7 +33,7 @@ Describe it in a file under ` + "`~/.config/hookmux/agents/`" + `, and it is ins
 
 ` + "```yaml\n" + ownExample + "```" + `
 
-` + "`hookmux agents check FILE`" + ` says what is wrong with it, and what would be installed. ` + "`hookmux agents schema`" + ` prints the [schema](schema/agent.schema.json), with which editors complete it. The files of known agents are in ` + "`agent/data`" + ` of the repository; one of the same name changes what is known about an agent.
+` + "`hookmux agents check FILE`" + ` says what is wrong with it, and what would be installed. ` + "`hookmux schema agent`" + ` prints the [schema](schema/agent.schema.json), with which editors complete it. The files of known agents are in ` + "`agent/data`" + ` of the repository; one of the same name changes what is known about an agent.
 
 A description with a tool.before event must name the payload keys of the tool and its input (fields), and describe its tools. It is refused otherwise, because guards would be blind. An agent that has no hooks but speaks ACP works through [` + "`hookmux acp`" + `](acp.md).
 `
