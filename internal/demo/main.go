@@ -164,7 +164,7 @@ func (d *demo) play() error {
 	if err != nil {
 		return err
 	}
-	watch := d.command(ctx, "watch", "--count", fmt.Sprint(len(steps)))
+	watch := d.command(ctx, "log", "--follow", "--count", fmt.Sprint(len(steps)))
 	lines, err := watch.StdoutPipe()
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func attemptsOf(t *testing.T, agent string) {
 		t.Fatal(err)
 	}
 	id := pendingRequest(t, st)
-	approve := quote.Line([]string{filepath.Join(st.Bin, "hookmux"), "approve", id, "--once"})
+	approve := quote.Line([]string{filepath.Join(st.Bin, "hookmux"), "approve", id})
 	approver := filepath.Join(st.Project, "approver")
 	build := exec.Command("go", "build", "-trimpath", "-o", approver, "./testdata/approver")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -37,7 +37,7 @@ func besideAgent(t *testing.T, st *testbed.TestBed) *shellOf {
 	p := &shellOf{t: t, st: st, term: testbed.NewTerminal(st, tmux, "person")}
 	ctx := context.Background()
 	if _, err := p.term.RunTmux(ctx, "-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "50",
-		p.command("watched", "inbox", "--watch")); err != nil {
+		p.command("watched", "inbox", "-f")); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.term.StopAll)
@@ -166,7 +166,7 @@ func TestRealCommands(t *testing.T) {
 					t.Errorf(`approve: %s; want "typed-yes" in said and "exit 0" in said`, said)
 				}
 				item = p.next("permission", done)
-				if said := p.types("deny", item.ID[:4], "--reason",
+				if said := p.types("deny", item.ID[:4],
 					"not before the freeze ends"); !strings.Contains(said,
 					"exit 0") {
 					t.Errorf(`deny: %s; want "exit 0" in said`, said)
@@ -206,11 +206,11 @@ func TestRealCommands(t *testing.T) {
 		p, done := besideAgent(t, st), map[string]bool{}
 		err := st.AtTerminal(context.Background(), q.Args(testbed.MarkedPrompt("Ask me")),
 			func(ctx context.Context, _ *testbed.Terminal) error {
-				if said := p.types("answer", p.next("question", done).ID, "1=blue", "2=round",
+				if said := p.types("approve", p.next("question", done).ID, "1=blue", "2=round",
 					"2=flat"); !strings.Contains(said, "exit 0") {
 					t.Errorf(`answer: %s; want "exit 0" in said`, said)
 				}
-				if said := p.types("plan", p.next("plan", done).ID, "reject", "--feedback",
+				if said := p.types("deny", p.next("plan", done).ID,
 					"smaller steps please"); !strings.Contains(said, "exit 0") {
 					t.Errorf(`plan reject: %s; want "exit 0" in said`, said)
 				}
@@ -224,7 +224,7 @@ func TestRealCommands(t *testing.T) {
 				if mode != "plan" {
 					t.Errorf("after a rejected plan the agent is in mode %q", mode)
 				}
-				if said := p.types("plan", again.ID, "auto"); !strings.Contains(said, "exit 0") {
+				if said := p.types("approve", again.ID, "--auto-edit"); !strings.Contains(said, "exit 0") {
 					t.Errorf(`plan auto: %s; want "exit 0" in said`, said)
 				}
 				st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })

@@ -72,7 +72,7 @@ func WhyConfirmed(weaker []string) string {
 	}
 	text := "this becomes weaker: " + strings.Join(named, "; ")
 	if more := len(weaker) - len(named); more > 0 {
-		text += fmt.Sprintf("; and %d more, which `hookmux config accept --list` shows on top", more)
+		text += fmt.Sprintf("; and %d more, which `hookmux config accept --dry-run` shows on top", more)
 	}
 	return text
 }

@@ -169,7 +169,7 @@ func TestRealPromise(t *testing.T) {
 
 	// The person answers, and is not asked for anything. On a busy machine the
 	// code may be asked for: then they type it.
-	s.confirm(person, "hookmux approve "+id+" --once", "delivered")
+	s.confirm(person, "hookmux approve "+id, "delivered")
 	terminaltest.Eventually(t, "the agent hears it", func() bool {
 		b, _ := os.ReadFile(s.said + "/answer")
 		return strings.Contains(string(b), `"allow"`)

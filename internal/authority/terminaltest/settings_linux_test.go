@@ -31,7 +31,7 @@ func TestRealSettings(t *testing.T) {
 		t.Errorf("status said %q, want the deleted file and what undoes it", out)
 	}
 	from, end := person.Start("hookmux config accept --restore")
-	person.Await(from, "Undo these changes, so that the files hold again what you confirmed? [y/N] ")
+	person.Await(from, "Undo these changes in the files? [y/N] ")
 	person.Type("y\n")
 	s.awaitEnd(person, from, end, "")
 	if shown := person.Screen()[from:]; !strings.Contains(shown, "restored ~/.config/hookmux/hooks/gate.ts") {
@@ -72,7 +72,7 @@ func TestRealStandingYes(t *testing.T) {
 	from, end := person.Start("hookmux approve --always")
 	s.awaitEnd(person, from, end, "")
 	shown := person.Screen()[from:]
-	rule, code := strings.Index(shown, "always allow claude in this session, until revoked: run exactly: touch x"),
+	rule, code := strings.Index(shown, "always allow claude in this session, until you remove it: run exactly: touch x"),
 		strings.Index(shown, "to confirm")
 	if rule < 0 || code < rule || strings.Contains(shown, "[y/N]") {
 		t.Errorf("approve --always showed %q, want the rule, then the code, and no other question", shown)

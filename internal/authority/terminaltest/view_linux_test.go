@@ -65,12 +65,12 @@ func TestRealView(t *testing.T) {
 		code = shownCode.FindStringSubmatch(person.Screen()[from:])
 		return code != nil
 	})
-	if out := beside.Run("hookmux status"); strings.Contains(out, "answered neutrally") {
+	if out := beside.Run("hookmux status"); strings.Contains(out, "guards and rules are off") {
 		t.Errorf("hookmux is off before the code was typed: %q", out)
 	}
 	person.Type(code[1])
 	person.Await(from, "hookmux is off until")
-	if out := beside.Run("hookmux status"); !strings.Contains(out, "answered neutrally") {
+	if out := beside.Run("hookmux status"); !strings.Contains(out, "guards and rules are off") {
 		t.Errorf("status after the code: %q, want it to say that everything is answered neutrally", out)
 	}
 

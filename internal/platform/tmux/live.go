@@ -86,5 +86,5 @@ func (s *Server) prefixBindings(ctx context.Context) (map[string]string, error) 
 func isOurCommand(command string) bool {
 	words := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \"'\\", r) })
 	return strings.Contains(command, "hookmux") && (strings.Contains(command, "jump --next") ||
-		strings.Contains(command, "ps --watch") || slices.Contains(words, "up"))
+		strings.Contains(command, "ps -f") || slices.Contains(words, "up"))
 }

@@ -54,6 +54,8 @@ func (s Style) verdict(w io.Writer, r *StatusReport) {
 		for i := range r.Problems {
 			fmt.Fprintln(w, "     "+s.Problem(&r.Problems[i]))
 		}
+	case r.Info != nil && r.Info.Off != nil:
+		fmt.Fprintln(w, s.red("hookmux is off: nothing is blocked; `hookmux on` turns it on again"))
 	case !hooked:
 		fmt.Fprintln(w, s.yellow("no agent is hooked yet; run `hookmux setup`"))
 	default:
