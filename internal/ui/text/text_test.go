@@ -279,7 +279,7 @@ note     a note
 	b.Reset()
 	report.Problems, report.All, report.Info = nil, false, &wire.Info{Off: &wire.Off{}}
 	(Style{Width: 80}).Status(&b, report, noon)
-	for _, line := range []string{"until `hookmux on`", "all good", "journal 0 B", "up <1s"} {
+	for _, line := range []string{"until `hookmux on`", "hookmux is off: nothing is blocked", "journal 0 B", "up <1s"} {
 		if !strings.Contains(b.String(), line) {
 			t.Errorf("no %q in\n%s; want line in b.String()", line, b.String())
 		}
@@ -316,7 +316,7 @@ func TestSpansAndSizes(t *testing.T) {
 func TestTableFits(t *testing.T) {
 	rows := [][]string{
 		{"inbox.wait", "2m", "how long an agent is held for a person when its own prompt cannot be used meanwhile"},
-		{"approvals.policy", "off", "what waits"},
+		{"gate", "off", "what waits"},
 	}
 	for width, want := range map[int]string{
 		60: "inbox.wait  2m   how long an agent is held for a person when\n" +
