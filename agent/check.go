@@ -208,7 +208,7 @@ func (c *checker) event(path, agent string, e *EventSpec, d dialect.Dialect) {
 	}
 	for _, claim := range claims {
 		if proof.KindOf(claim.Capability.Proof) == proof.None {
-			c.at(path+".carries."+claim.Name, "%s: event %s: proof of %s must start with lab:, doc: or own:", agent,
+			c.at(path+".carries."+claim.Name, "%s: event %s: proof of %s must start with tested:, documented: or own:", agent,
 				e.Name, claim.Name)
 		}
 	}
