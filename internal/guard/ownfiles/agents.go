@@ -80,14 +80,63 @@ func packageIn(p string) *agent.Known {
 // movedByWrapper is the variable that a program which starts others sets for the agent
 // (systemd-run -E NAME=value); "" for none.
 func movedByWrapper(x *scope, started *agent.Known) string {
-	for _, word := range strings.FieldsFunc(x.Report.Command, func(c rune) bool { return c == ' ' || c == '\n' || c == '\t' }) {
-		word = strings.Trim(word, `'"`)
+	words := commandWords(x)
+	for i, word := range words {
+		if word == "--setenv" && i+2 < len(words) && !strings.Contains(words[i+1], "=") { // bwrap --setenv NAME value
+			word = words[i+1] + "=" + words[i+2]
+		}
 		for _, option := range [...]string{"--setenv=", "-E", "--env="} {
 			word = strings.TrimPrefix(word, option)
 		}
 		name, value, ok := strings.Cut(word, "=")
 		if ok && value != "" && (slices.Contains(started.HooksOff.Moves, name) || slices.Contains(started.HooksOff.Variables, name)) {
 			return name
+		}
+	}
+	return ""
+}
+
+// commandWords are the words of the whole command as they are written.
+func commandWords(x *scope) []string {
+	words := strings.Fields(x.Report.Command)
+	for i, word := range words {
+		words[i] = strings.Trim(word, `'"`)
+	}
+	return words
+}
+
+// hiddenByWrapper is the folder of settings in whose place a sandbox puts another one
+// for what it starts; "" for none.
+func (t *Checker) hiddenByWrapper(x *scope, r *shell.Run) string {
+	sandbox := func(name string) bool { return name == "bwrap" || name == "firejail" || name == "proot" }
+	if !slices.ContainsFunc(r.Via, sandbox) {
+		return ""
+	}
+	words := commandWords(x)
+	for i, word := range words {
+		option, value, joined := strings.Cut(word, "=")
+		from := ""
+		switch option {
+		case "--tmpfs", "--blacklist":
+			if !joined && i+1 < len(words) {
+				value = words[i+1]
+			}
+		case "--bind", "--ro-bind", "--dev-bind", "--bind-try", "--ro-bind-try", "--dev-bind-try", "--bind-data",
+			"--ro-bind-data", "--file", "--symlink":
+			if joined { // firejail --bind=from,to
+				from, value, _ = strings.Cut(value, ",")
+			} else if i+2 < len(words) {
+				from, value = words[i+1], words[i+2]
+			}
+		case "--private":
+			return "the home folder"
+		}
+		if value == "" || value == from {
+			continue
+		}
+		to := shell.Word{Text: value, Bare: value, Tilde: strings.HasPrefix(value, "~"), Dynamic: strings.Contains(value, "$")}
+		if isHome(x, to) || t.wordIsOwned(x, to, r, true) {
+			return value
 		}
 	}
 	return ""
@@ -106,6 +155,10 @@ func (t *Checker) checkAgentStart(x *scope, r *shell.Run) {
 		if name := movedByWrapper(x, started); name != "" {
 			x.Report.Add("hooks-off", r.String(), fmt.Sprintf("%s has %s read its settings and hooks from elsewhere, or run none",
 				name, started.Programs[0]))
+		}
+		if folder := t.hiddenByWrapper(x, r); folder != "" {
+			x.Report.Add("hooks-off", r.String(), fmt.Sprintf("%s is another one for %s, which then does not find its hooks",
+				folder, started.Programs[0]))
 		}
 	}
 	for i := range x.Script.Runs {

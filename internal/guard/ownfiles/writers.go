@@ -92,6 +92,7 @@ func (t *Checker) checkWriter(x *scope, r *shell.Run) {
 	writersOnce.Do(setUpWriters)
 	c := &writer{t: t, x: x, r: r}
 	c.flags, c.rest = inspect.SplitFlags(r.Args())
+	c.rest = c.withListed(c.rest)
 	name := plainName(r.Name())
 	switch name {
 	case "rm", "unlink", "shred", "srm", "trash", "trash-put", "wipe", "mv", "cp", "install", "ln",
@@ -104,6 +105,22 @@ func (t *Checker) checkWriter(x *scope, r *shell.Run) {
 		check(c)
 	}
 	c.checkOperands(name)
+}
+
+// withListed adds to the operands what a listing names that xargs makes operands of:
+// ls ~/.claude/*.json | xargs rm.
+func (c *writer) withListed(operands []shell.Word) []shell.Word {
+	if !inspect.ViaXargs(c.r) {
+		return operands
+	}
+	for _, n := range c.x.RunsIn(c.r.From) {
+		switch n.Name() {
+		case "ls", "exa", "eza", "lsd", "realpath", "readlink", "stat", "du":
+			_, listed := inspect.SplitFlags(n.Args())
+			operands = append(operands[:len(operands):len(operands)], listed...)
+		}
+	}
+	return operands
 }
 
 // plainName takes the g off GNU's programs on macOS.
