@@ -79,8 +79,8 @@ func packageIn(p string) *agent.Known {
 
 // movedByWrapper is the variable that a program which starts others sets for the agent
 // (systemd-run -E NAME=value); "" for none.
-func movedByWrapper(x *scope, started *agent.Known) string {
-	words := commandWords(x)
+func movedByWrapper(x *scope, r *shell.Run, started *agent.Known) string {
+	words := wrapperWords(x, r)
 	for i, word := range words {
 		if word == "--setenv" && i+2 < len(words) && !strings.Contains(words[i+1], "=") { // bwrap --setenv NAME value
 			word = words[i+1] + "=" + words[i+2]
@@ -96,11 +96,14 @@ func movedByWrapper(x *scope, started *agent.Known) string {
 	return ""
 }
 
-// commandWords are the words of the whole command as they are written.
-func commandWords(x *scope) []string {
-	words := strings.Fields(x.Report.Command)
-	for i, word := range words {
-		words[i] = strings.Trim(word, `'"`)
+// wrapperWords are the words of the programs that r is started by.
+func wrapperWords(x *scope, r *shell.Run) (words []string) {
+	for i := range x.Script.Runs {
+		if other := &x.Script.Runs[i]; len(other.Argv) > 0 && slices.Contains(r.Via, other.Name()) {
+			for _, a := range other.Args() {
+				words = append(words, a.Text)
+			}
+		}
 	}
 	return words
 }
@@ -112,7 +115,7 @@ func (t *Checker) hiddenByWrapper(x *scope, r *shell.Run) string {
 	if !slices.ContainsFunc(r.Via, sandbox) {
 		return ""
 	}
-	words := commandWords(x)
+	words := wrapperWords(x, r)
 	for i, word := range words {
 		option, value, joined := strings.Cut(word, "=")
 		from := ""
@@ -152,7 +155,7 @@ func (t *Checker) checkAgentStart(x *scope, r *shell.Run) {
 	t.checkAgentSwitches(x, r, started, args)
 	checkUnasked(x, r, started, args)
 	if len(r.Via) > 0 {
-		if name := movedByWrapper(x, started); name != "" {
+		if name := movedByWrapper(x, r, started); name != "" {
 			x.Report.Add("hooks-off", r.String(), fmt.Sprintf("%s has %s read its settings and hooks from elsewhere, or run none",
 				name, started.Programs[0]))
 		}
