@@ -45,11 +45,28 @@ func nextPlaced(p *phrase, s string, from int) (span, bool) {
 	}
 }
 
-// hasPhrase tells whether nextPlaced has anything to look at.
-func hasPhrase(s string) bool {
+// phraseKeys are the phrases by their second letter, or the only one, which is rarer in
+// ordinary text than the first.
+var phraseKeys = func() (t [256][]string) {
 	for i := range phrases {
-		if strings.Contains(s, phrases[i].text) {
-			return true
+		text := phrases[i].text
+		key := text[min(1, len(text)-1)]
+		t[key] = append(t[key], text)
+	}
+	return t
+}()
+
+// hasPhrase tells whether nextPlaced has anything to look at, in one pass.
+func hasPhrase(s string) bool {
+	for i := 0; i < len(s); i++ {
+		list := phraseKeys[s[i]]
+		if list == nil {
+			continue
+		}
+		for _, text := range list {
+			if at := i - min(1, len(text)-1); at >= 0 && s[at] == text[0] && strings.HasPrefix(s[at:], text) {
+				return true
+			}
 		}
 	}
 	return false
