@@ -55,10 +55,29 @@ func (r *Run) writtenCode() (text string, ok bool) {
 			file = true
 		}
 	}
+	if file && r.HasFile {
+		return r.File, true
+	}
 	if !file && r.HasInput {
 		return r.Input.Text, true
 	}
 	return "", false
+}
+
+// findFile fills in the text of the program file that an interpreter is given.
+func (w *walker) findFile(run *Run) {
+	for _, a := range run.Args() {
+		if len(w.known.files) == 0 {
+			return
+		}
+		if text, ok := w.known.files[a.Text]; ok {
+			run.File, run.HasFile = text, true
+			return
+		}
+		if a.Text != "" && a.Text[0] != '-' && a.Text != "run" {
+			return // what follows are arguments
+		}
+	}
 }
 
 // walkCode reads the string literals of program text that calls a shell.

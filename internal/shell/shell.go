@@ -102,6 +102,10 @@ type Run struct {
 	// is known.
 	Output    string
 	HasOutput bool
+	// File is the program that an interpreter is given as a file, when this very
+	// command wrote that file.
+	File    string
+	HasFile bool
 	// Sink names the command whose arguments take this run's output when that
 	// is an environment ("export", "env", "eval"): loading rather than reading.
 	Sink string

@@ -10,7 +10,8 @@ import (
 
 // Programs that have a language of their own with a way out to the shell.
 
-// makeText reads the rules that make -f - takes from stdin; the recipes are shell.
+// makeText reads the rules that make -f - takes from stdin, and those in a file that
+// this very command wrote; the recipes are shell.
 func makeText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	if len(w.out.Runs) == 0 {
@@ -20,6 +21,7 @@ func makeText(w *walker, name string, run Run, c inherited, _ int) bool {
 	in := c.startedBy(name)
 	args := run.Argv[1:]
 	walkMakeArguments(w, args, in)
+	named := false
 	for i, a := range args {
 		file, ok := strings.CutPrefix(a.Text, "--file=")
 		if !ok {
@@ -34,6 +36,7 @@ func makeText(w *walker, name string, run Run, c inherited, _ int) bool {
 		if !ok {
 			continue
 		}
+		named = true
 		text, known := w.known.files[file]
 		if i+1 < len(args) && strings.HasPrefix(file, "<(") {
 			text, known = textOfFile(w, args[i+1])
@@ -43,6 +46,15 @@ func makeText(w *walker, name string, run Run, c inherited, _ int) bool {
 		}
 		if known {
 			walkMakefile(w, text, in)
+		}
+	}
+	if named {
+		return true
+	}
+	for _, file := range [...]string{"GNUmakefile", "makefile", "Makefile"} {
+		if text, known := w.known.files[file]; known {
+			walkMakefile(w, text, in)
+			break
 		}
 	}
 	return true

@@ -63,6 +63,7 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 			return
 		}
 		if programs.IsInterpreter(name) { // bun -e
+			w.findFile(&run)
 			w.recordRun(run, c)
 			w.walkCode(name, run, c)
 			return
@@ -74,6 +75,7 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		w.walkShell(name, run, c)
 		return
 	} else if programs.IsInterpreter(name) {
+		w.findFile(&run)
 		w.recordRun(run, c)
 		w.walkCode(name, run, c)
 		return

@@ -29,7 +29,7 @@ func WriteJSON(w io.Writer, v any, indent bool) error {
 // become U+FFFD, which is what parsers make of them. Clean text comes back as it
 // is.
 func EscapeJSON(text []byte) []byte {
-	at := firstUnsafe(string(text))
+	at := firstDangerous(string(text))
 	if at == len(text) {
 		return text
 	}

@@ -23,12 +23,15 @@ func Line(s string, width int) string {
 	used := 0 // columns so far
 	cut := 0  // length of dst that leaves a column for the mark
 	prev := rune(0)
+	rd := reader{s: s}
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		before := len(dst)
 		var columns int
+		crlf := r == '\r' && i+1 < len(s) && s[i+1] == '\n'
+		hidden := !crlf && rd.hides(i, r, size)
 		switch {
-		case r == '\r' && i+1 < len(s) && s[i+1] == '\n':
+		case crlf:
 			i++
 			continue
 		case r == '\n':
@@ -39,7 +42,7 @@ func Line(s string, width int) string {
 			dst = appendByte(dst, s[i])
 			columns = len(dst) - before
 			r = 0
-		case Dangerous(r) && !styles(r, prev):
+		case hidden:
 			dst = appendRune(dst, r)
 			columns = len(dst) - before
 			r = 0

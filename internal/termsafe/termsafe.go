@@ -1,13 +1,16 @@
 // Package termsafe makes text from agents safe to look at. An agent's text is
 // hostile: it may carry terminal escapes, turn the reading direction around, or
-// hide words in characters that take no room. Here every such character becomes
-// its own written form, `\x1b` or `\u202e`, so that a person sees that it is
-// there and the terminal does nothing.
+// hide words in characters that take no room, or use letters that look like others.
+// Here every such character becomes its own written form, `\x1b` or `\u202e`, so
+// that you see that it is there and the terminal does nothing.
 //
 // The contract:
 //   - What comes out is valid UTF-8 without any character for which Dangerous
 //     holds. The one exception is the variation selector that belongs to the
 //     symbol before it (❤️).
+//   - Slashes and dots of other blocks, Cyrillic or Greek letters in Latin words,
+//     and the third mark on a letter are written out too. Whole words of any script
+//     stay. JSON, which programs read, only loses what is dangerous.
 //   - Clean text comes back as it is, without allocation.
 //   - What comes out goes in again unchanged. A written `\x1b` in the input can
 //     therefore not be told from an escape that was made visible; both are only
@@ -24,11 +27,10 @@ import (
 // Text returns s with dangerous characters written out. Line ends and tabs
 // stay; a carriage return before a line end is dropped, elsewhere written out.
 func Text(s string) string {
-	i := firstUnsafe(s)
-	if i == len(s) {
+	if firstUnsafe(s) == len(s) {
 		return s
 	}
-	return string(appendFrom(make([]byte, 0, len(s)+16), s, i))
+	return string(appendSafe(make([]byte, 0, len(s)+16), s))
 }
 
 // Dangerous tells whether a character must not reach a person's screen as it
@@ -68,6 +70,26 @@ func Dangerous(r rune) bool {
 
 // firstUnsafe returns where the first character stands that Text changes.
 func firstUnsafe(s string) int {
+	ascii := 0
+	for ascii < len(s) && (s[ascii] >= 0x20 && s[ascii] < 0x7f || s[ascii] == '\n' || s[ascii] == '\t') {
+		ascii++
+	}
+	if ascii == len(s) || s[ascii] < utf8.RuneSelf {
+		return ascii
+	}
+	rd := reader{s: s}
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if rd.hides(i, r, size) {
+			return i
+		}
+		i += size
+	}
+	return len(s)
+}
+
+// firstDangerous returns where the first character stands that EscapeJSON changes.
+func firstDangerous(s string) int {
 	prev := rune(0)
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -109,24 +131,21 @@ func isSymbol(r rune) bool {
 	return false
 }
 
-// appendFrom appends s, of which the first i bytes are known to be clean.
-func appendFrom(dst []byte, s string, i int) []byte {
-	dst = append(dst, s[:i]...)
-	prev, _ := utf8.DecodeLastRuneInString(s[:i])
-	for i < len(s) {
+// appendSafe appends s with everything written out that must be.
+func appendSafe(dst []byte, s string) []byte {
+	rd := reader{s: s}
+	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {
 		case r == '\r' && i+1 < len(s) && s[i+1] == '\n':
 			// The line end follows.
+		case !rd.hides(i, r, size):
+			dst = append(dst, s[i:i+size]...)
 		case r == utf8.RuneError && size == 1:
 			dst = appendByte(dst, s[i])
-		case Dangerous(r) && !styles(r, prev):
-			dst = appendRune(dst, r)
-			r = 0
 		default:
-			dst = append(dst, s[i:i+size]...)
+			dst = appendRune(dst, r)
 		}
-		prev = r
 		i += size
 	}
 	return dst

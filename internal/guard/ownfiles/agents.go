@@ -79,21 +79,67 @@ func packageIn(p string) *agent.Known {
 
 // movedByWrapper is the variable that a program which starts others sets for the agent
 // (systemd-run -E NAME=value); "" for none.
-func movedByWrapper(x *scope, started *agent.Known) string {
-	options := []string{"--setenv", "--env", "-E"}
-	before := ""
-	for _, word := range strings.FieldsFunc(x.Report.Command, func(c rune) bool { return c == ' ' || c == '\n' || c == '\t' }) {
-		word = strings.Trim(word, `'"`)
-		given := slices.Contains(options, before) // its value is a word of its own
-		before = word
-		for _, option := range options {
-			if value, joined := strings.CutPrefix(word, option); joined && value != "" {
-				word, given = strings.TrimPrefix(value, "="), true
-			}
+func movedByWrapper(x *scope, r *shell.Run, started *agent.Known) string {
+	words := wrapperWords(x, r)
+	for i, word := range words {
+		if word == "--setenv" && i+2 < len(words) && !strings.Contains(words[i+1], "=") { // bwrap --setenv NAME value
+			word = words[i+1] + "=" + words[i+2]
+		}
+		for _, option := range [...]string{"--setenv=", "-E", "--env="} {
+			word = strings.TrimPrefix(word, option)
 		}
 		name, value, ok := strings.Cut(word, "=")
-		if given && ok && value != "" && (slices.Contains(started.HooksOff.Moves, name) || slices.Contains(started.HooksOff.Variables, name)) {
+		if ok && value != "" && (slices.Contains(started.HooksOff.Moves, name) || slices.Contains(started.HooksOff.Variables, name)) {
 			return name
+		}
+	}
+	return ""
+}
+
+// wrapperWords are the words of the programs that r is started by.
+func wrapperWords(x *scope, r *shell.Run) (words []string) {
+	for i := range x.Script.Runs {
+		if other := &x.Script.Runs[i]; len(other.Argv) > 0 && slices.Contains(r.Via, other.Name()) {
+			for _, a := range other.Args() {
+				words = append(words, a.Text)
+			}
+		}
+	}
+	return words
+}
+
+// hiddenByWrapper is the folder of settings in whose place a sandbox puts another one
+// for what it starts; "" for none.
+func (t *Checker) hiddenByWrapper(x *scope, r *shell.Run) string {
+	sandbox := func(name string) bool { return name == "bwrap" || name == "firejail" || name == "proot" }
+	if !slices.ContainsFunc(r.Via, sandbox) {
+		return ""
+	}
+	words := wrapperWords(x, r)
+	for i, word := range words {
+		option, value, joined := strings.Cut(word, "=")
+		from := ""
+		switch option {
+		case "--tmpfs", "--blacklist":
+			if !joined && i+1 < len(words) {
+				value = words[i+1]
+			}
+		case "--bind", "--ro-bind", "--dev-bind", "--bind-try", "--ro-bind-try", "--dev-bind-try", "--bind-data",
+			"--ro-bind-data", "--file", "--symlink":
+			if joined { // firejail --bind=from,to
+				from, value, _ = strings.Cut(value, ",")
+			} else if i+2 < len(words) {
+				from, value = words[i+1], words[i+2]
+			}
+		case "--private":
+			return "the home folder"
+		}
+		if value == "" || value == from {
+			continue
+		}
+		to := shell.Word{Text: value, Bare: value, Tilde: strings.HasPrefix(value, "~"), Dynamic: strings.Contains(value, "$")}
+		if isHome(x, to) || t.wordIsOwned(x, to, r, true) {
+			return value
 		}
 	}
 	return ""
@@ -109,9 +155,13 @@ func (t *Checker) checkAgentStart(x *scope, r *shell.Run) {
 	t.checkAgentSwitches(x, r, started, args)
 	checkUnasked(x, r, started, args)
 	if len(r.Via) > 0 {
-		if name := movedByWrapper(x, started); name != "" {
+		if name := movedByWrapper(x, r, started); name != "" {
 			x.Report.Add("hooks-off", r.String(), fmt.Sprintf("%s has %s read its settings and hooks from elsewhere, or run none",
 				name, started.Programs[0]))
+		}
+		if folder := t.hiddenByWrapper(x, r); folder != "" {
+			x.Report.Add("hooks-off", r.String(), fmt.Sprintf("%s is another one for %s, which then does not find its hooks",
+				folder, started.Programs[0]))
 		}
 	}
 	for i := range x.Script.Runs {

@@ -97,6 +97,7 @@ var watchedWords = []string{
 	"hookmux", ".config", ".local", "rsync", "cp -", "ditto ", "hooks", "settings", "config.", "plugin", "extension",
 	"crush.json", "allowlist", "managed-settings", "opencode.json", "disableallhooks", "--bare", "--safe-mode",
 	"--pure",
+	"tar ", "unzip ", "7z", "cpio", "patch ", " apply", " am ", "stow ", "chezmoi", "bwrap", "firejail",
 	"--no-extensions", "-ne ", "--setting-sources", "--ignore-user-config", "home=",
 	// Where text is typed or run later, words may stand one by one.
 	"tmux", "tmate", "byobu", "screen", "zellij", "kitty", "kitten", "wezterm", "xdotool", "ydotool", "wtype", "dotool",

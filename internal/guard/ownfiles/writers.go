@@ -62,7 +62,10 @@ func setUpWriters() {
 	add((*writer).checkLink, "ln")
 	add((*writer).checkMount, "mount")
 	add(func(c *writer) { c.write(c.rest) },
-		"tee", "sponge", "truncate", "ed", "ex", "patch", "vim", "vi", "nvim", "nano", "emacs", "setfacl", "touch")
+		"tee", "sponge", "truncate", "ed", "ex", "vim", "vi", "nvim", "nano", "emacs", "setfacl", "touch")
+	add((*writer).checkPatch, "patch", "gpatch")
+	add((*writer).checkStow, "stow", "xstow")
+	add((*writer).checkDotfiles, "chezmoi")
 	add((*writer).checkMode, "chmod", "chown", "chattr", "chflags", "chgrp")
 	add((*writer).checkDD, "dd")
 	add(func(c *writer) {
@@ -89,6 +92,7 @@ func (t *Checker) checkWriter(x *scope, r *shell.Run) {
 	writersOnce.Do(setUpWriters)
 	c := &writer{t: t, x: x, r: r}
 	c.flags, c.rest = inspect.SplitFlags(r.Args())
+	c.rest = c.withListed(c.rest)
 	name := plainName(r.Name())
 	switch name {
 	case "rm", "unlink", "shred", "srm", "trash", "trash-put", "wipe", "mv", "cp", "install", "ln",
@@ -101,6 +105,22 @@ func (t *Checker) checkWriter(x *scope, r *shell.Run) {
 		check(c)
 	}
 	c.checkOperands(name)
+}
+
+// withListed adds to the operands what a listing names that xargs makes operands of:
+// ls ~/.claude/*.json | xargs rm.
+func (c *writer) withListed(operands []shell.Word) []shell.Word {
+	if !inspect.ViaXargs(c.r) {
+		return operands
+	}
+	for _, n := range c.x.RunsIn(c.r.From) {
+		switch n.Name() {
+		case "ls", "exa", "eza", "lsd", "realpath", "readlink", "stat", "du":
+			_, listed := inspect.SplitFlags(n.Args())
+			operands = append(operands[:len(operands):len(operands)], listed...)
+		}
+	}
+	return operands
 }
 
 // plainName takes the g off GNU's programs on macOS.
@@ -200,9 +220,74 @@ func (c *writer) checkUnpack() {
 		inspect.HasLong(c.flags, "--remove-files") {
 		c.remove(c.rest)
 	}
-	if dir, ok := inspect.ExtractDir(c.r); ok && c.t.wordIsOwned(c.x, dir, c.r, true) {
-		c.x.Report.Add("write", c.r.String(), fmt.Sprintf("%s unpacks into %s", c.r.Name(), dir.Text))
+	if dir, ok := inspect.ExtractDir(c.r); ok {
+		c.fill(dir)
 	}
+}
+
+// fill judges a program that writes files into a folder whose names do not stand in the
+// command: an archive's, a patch's, a package's.
+func (c *writer) fill(dir shell.Word) {
+	if c.r.Contained || c.r.Remote {
+		return
+	}
+	p := c.x.ResolveWord(dir, c.r)
+	home := p.Known && p.Path == path.Clean(c.x.Home) && p.Path != path.Clean(c.x.Project)
+	if home || c.t.wordIsOwned(c.x, dir, c.r, true) {
+		c.x.Report.Add("write", c.r.String(),
+			fmt.Sprintf("%s may write anything into %s, where settings and start files lie", c.r.Name(), dir.Text))
+	}
+}
+
+// here is the folder that a command went to; ok is false if it stayed where it was.
+func (c *writer) here() (dir shell.Word, ok bool) {
+	return shell.Word{Text: ".", Bare: "."}, len(c.r.Dirs) > 0
+}
+
+func (c *writer) checkPatch() {
+	c.write(c.rest)
+	if inspect.HasLong(c.flags, "--dry-run", "--check") {
+		return
+	}
+	dirs := inspect.OptionValues(c.r.Args(), "-d", "--directory")
+	if dir, ok := c.here(); ok && len(dirs) == 0 {
+		dirs = append(dirs, dir)
+	}
+	for _, dir := range dirs {
+		c.fill(dir)
+	}
+}
+
+// checkStow judges GNU Stow, which fills a folder with links: by default the one above
+// its own.
+func (c *writer) checkStow() {
+	if inspect.HasShort(c.flags, 'n') || inspect.HasLong(c.flags, "--no", "--simulate") {
+		return
+	}
+	targets := inspect.OptionValues(c.r.Args(), "-t", "--target")
+	if _, moved := c.here(); moved && len(targets) == 0 && len(inspect.OptionValues(c.r.Args(), "-d", "--dir")) == 0 {
+		targets = append(targets, shell.Word{Text: "..", Bare: ".."})
+	}
+	for _, dir := range targets {
+		c.fill(dir)
+	}
+}
+
+// checkDotfiles judges the programs that write a whole set of dotfiles.
+func (c *writer) checkDotfiles() {
+	if len(c.rest) == 0 || inspect.HasShort(c.flags, 'n') || inspect.HasLong(c.flags, "--dry-run") {
+		return
+	}
+	switch c.rest[0].Text {
+	case "apply", "update":
+	case "init":
+		if !inspect.HasLong(c.flags, "--apply") {
+			return
+		}
+	default:
+		return
+	}
+	c.fill(shell.Word{Text: "~", Bare: "~", Tilde: true})
 }
 
 func (c *writer) checkDatabase() {
@@ -219,6 +304,19 @@ func (c *writer) checkGit() {
 	switch sub {
 	case "checkout", "restore", "rm", "mv", "apply", "stash", "clone", "init", "worktree", "bundle":
 		c.write(paths)
+	}
+	switch sub {
+	case "apply", "am":
+		if inspect.HasLong(flags, "--check", "--stat", "--numstat", "--summary", "--abort", "--cached") {
+			break
+		}
+		dirs := inspect.OptionValues(args, "--directory")
+		if dir, moved := c.here(); moved {
+			dirs = append(dirs, dir)
+		}
+		for _, dir := range dirs {
+			c.fill(dir)
+		}
 	case "clean":
 		if !inspect.HasShort(args, 'n') && !inspect.HasLong(args, "--dry-run") {
 			c.remove(cleanedPaths(args))

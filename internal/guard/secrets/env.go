@@ -33,6 +33,10 @@ func dumpsEnvironment(r *shell.Run) bool {
 		return len(names) == 0 && !inspect.HasWord(args, "--help", "--version")
 	case "set":
 		return len(args) == 0
+	case "compgen":
+		return inspect.HasWord(args, "-e", "-v", "export", "variable")
+	case "ps":
+		return psShowsEnvironment(args)
 	case "export", "declare", "typeset":
 		flags, names := inspect.SplitFlags(args)
 		if len(names) > 0 || len(r.Assigns) > 0 {
@@ -44,6 +48,32 @@ func dumpsEnvironment(r *shell.Run) bool {
 			}
 		}
 		return true
+	}
+	return false
+}
+
+// psShowsEnvironment finds the letter e among ps's options without a dash, which adds
+// every process's environment to its command. With a dash it means something else.
+func psShowsEnvironment(args []shell.Word) bool {
+	value := false // the word belongs to the option before it
+	for _, a := range args {
+		t := a.Text
+		switch {
+		case t == "":
+		case strings.HasPrefix(t, "--"):
+			value = !strings.Contains(t, "=") && t != "--forest" && t != "--headers" && t != "--no-headers" && t != "--deselect"
+			continue
+		case strings.HasPrefix(t, "-"):
+			value = strings.ContainsRune("oOpuUgGCtskqN", rune(t[len(t)-1]))
+			continue
+		case !value && strings.Trim(t, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "":
+			if strings.Contains(t, "e") {
+				return true
+			}
+			value = strings.ContainsRune("oOpUtk", rune(t[len(t)-1]))
+			continue
+		}
+		value = false
 	}
 	return false
 }

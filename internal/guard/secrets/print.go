@@ -3,6 +3,7 @@ package secrets
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
@@ -178,11 +179,30 @@ func (x *scope) printsVariable(r *shell.Run) {
 	}
 }
 
+// shownLetters is how many letters of a secret tell which one it is and no more.
+const shownLetters = 4
+
 // showsPartOnly reports whether a text tells nothing of the value, as ${TOKEN:0:4} and
 // ${TOKEN:+set}.
 func showsPartOnly(text, name string) bool {
-	return strings.Contains(text, "${"+name+":") || strings.Contains(text, "${#"+name) || strings.Contains(text,
-		"${"+name+"+")
+	if strings.Contains(text, "${#"+name) || strings.Contains(text, "${"+name+"+") {
+		return true
+	}
+	_, rest, found := strings.Cut(text, "${"+name+":")
+	if !found {
+		return false
+	}
+	if strings.HasPrefix(rest, "+") {
+		return true
+	}
+	part, _, _ := strings.Cut(rest, "}")
+	offset, length, both := strings.Cut(part, ":")
+	last := strings.TrimLeft(offset, " (")
+	if !both && strings.HasPrefix(last, "-") && offset != last { // ${TOKEN: -4}
+		length = strings.Trim(last, "-) ")
+	}
+	count, err := strconv.Atoi(strings.TrimSpace(length))
+	return err == nil && count >= 0 && count <= shownLetters
 }
 
 // printsOn reports whether the pipe ends in something that shows its input.

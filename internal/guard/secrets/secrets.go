@@ -58,7 +58,7 @@ func secretNeedles() *inspect.Needles {
 			"access_tokens", "lpass",
 			"gopass", "doppler", "config get", "config:get", "heroku config", ".aws", ".gnupg", "prod.env",
 			"gh auth", "--raw",
-			"env", "set", "export", "declare", "typeset", "tfstate", "cookies", "logins.json", "key4.db", "web data"}
+			"env", "set", "export", "declare", "typeset", "compgen", "ps ", "tfstate", "cookies", "logins.json", "key4.db", "web data"}
 		words = append(words, "private key", "readfile", "read_text", "open(", "getent", "ansible-vault", "eyaml",
 			"sops",
 			"_history",

@@ -48,6 +48,9 @@ func matchAssignment(s string, i int) (span, bool) {
 	if op == ':' && (s[k] == '|' || s[k] == '>') {
 		return blockValue(s, k, kind, weak)
 	}
+	if op == ':' && (s[k] == '\n' || s[k] == '\r') {
+		return nextLineValue(s, i, k, kind, weak)
+	}
 	q := k
 	for q < len(s) && s[q] == '\\' && q-k < 8 {
 		q++
@@ -133,6 +136,37 @@ func blockValue(s string, k int, kind string, weak bool) (span, bool) {
 		return span{}, false
 	}
 	return valueSpan(s, start, end, kind), strings.IndexByte(val, ' ') < 0
+}
+
+// nextLineValue takes a YAML value that stands below its name: "password:", and
+// on the next line, further in, the value. s[i] is the colon, s[k] the line's end.
+func nextLineValue(s string, i, k int, kind string, weak bool) (span, bool) {
+	line := strings.LastIndexByte(s[max(0, i-judged):i], '\n') + 1 + max(0, i-judged)
+	depth := chars.SkipBlanks(s, line) - line
+	for n := 0; k < len(s) && (s[k] == '\r' || s[k] == '\n') && n < 4; n++ {
+		k++
+	}
+	start := chars.SkipBlanks(s, k)
+	if start-k <= depth || start >= len(s) || !startsLine(s, i-1) || harmlessHead(s[start:]) {
+		return span{}, false
+	}
+	if strings.HasPrefix(s[start:], "- ") {
+		start = chars.SkipBlanks(s, start+2)
+	}
+	if start < len(s) && chars.IsQuote(s[start]) {
+		sp, ok := quotedValue(s, start, start, kind, false)
+		if ok && (sp.end+1 >= len(s) || !endsLine(s, sp.end+1)) && sp.end+1 < len(s) {
+			return span{}, false // the name of another value
+		}
+		return sp, ok && (!weak || looksSecret(s[sp.start:sp.end]))
+	}
+	end := bareEnd(s[:min(len(s), start+judged)], start, false)
+	val := s[start:end]
+	if len(val) < 4 || isHarmless(val) || isTypeName(val) || !endsLine(s, end) || strings.HasSuffix(val, ":") ||
+		chars.HasPathForm(val) || weak && !looksSecret(val) || kind != "password" && !chars.IsMixed(val) {
+		return span{}, false
+	}
+	return valueSpan(s, start, end, kind), true
 }
 
 // isQueryStart tells the signs before a parameter's name in a URL.
@@ -271,14 +305,44 @@ func matchBearer(s string, i int) (span, bool) {
 func matchFlag(s string, i int) (span, bool) {
 	nameEnd := chars.RunEnd(s, i, chars.Name)
 	kind, weak := nameKindOf(strings.TrimLeft(s[i:nameEnd], "-"))
-	if kind == "" || nameEnd >= len(s) || s[nameEnd] != ' ' && s[nameEnd] != '=' {
+	if kind == "" || nameEnd >= len(s) {
 		return span{}, false
+	}
+	if s[nameEnd] != ' ' && s[nameEnd] != '=' {
+		return listValue(s, i, nameEnd, kind, weak)
 	}
 	k := nameEnd + 1
 	if s[nameEnd] == ' ' {
 		k = chars.SkipBlanks(s, k)
 	}
 	return flagValue(s, k, kind, weak, s[nameEnd] == ' ')
+}
+
+// listValue takes the string that follows a quoted option in a list written as text:
+// ["--password", "x"]. The option is s[i:end].
+func listValue(s string, i, end int, kind string, weak bool) (span, bool) {
+	q := end
+	for q < len(s) && s[q] == '\\' && q-end < 8 {
+		q++
+	}
+	if i == 0 || q >= len(s) || !chars.IsQuote(s[q]) || s[i-1] != s[q] {
+		return span{}, false
+	}
+	k := chars.SkipBlanks(s, q+1)
+	if k >= len(s) || s[k] != ',' {
+		return span{}, false
+	}
+	for k++; k < len(s) && chars.IsSpace(s[k]) && k-q < 64; k++ {
+	}
+	q = k
+	for q < len(s) && s[q] == '\\' && q-k < 8 {
+		q++
+	}
+	if q >= len(s) || !chars.IsQuote(s[q]) || q+1 < len(s) && s[q+1] == '-' {
+		return span{}, false
+	}
+	sp, ok := quotedValue(s, k, q, kind, true)
+	return sp, ok && (!weak || looksSecret(s[sp.start:sp.end]))
 }
 
 func isUpperName(s string) bool {

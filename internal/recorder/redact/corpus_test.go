@@ -16,7 +16,7 @@ import (
 // The secrets themselves are made here, so that none stands in the tree:
 //
 //	{A20} 20 letters and digits, {H32} hexadecimal, {X16} capitals and digits,
-//	{L43} small letters and digits, {B40} base64, {N9} digits, {U} a UUID,
+//	{K50} base58, {L43} small letters and digits, {B40} base64, {N9} digits, {U} a UUID,
 //	{P} a password with a sign in it, {W} a password of letters only.
 //
 // {64:…} is base64 of what stands inside. A | in a line is dropped: it keeps
@@ -60,6 +60,8 @@ func makeSecret(r *rand.Rand, class string, n int) string {
 		return mixedIn(lowerLetters+tenDigits, "k4q7")
 	case "B":
 		return mixedIn(upperLetters+lowerLetters+tenDigits, "4kQ7wZ/+")
+	case "K":
+		return mixedIn("ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789", "4kQ7wZ9")
 	case "N":
 		return randomText(r, "123456789", n)
 	case "U":
@@ -104,10 +106,10 @@ func fillShape(r *rand.Rand, line string) (text string, secrets []string) {
 	return fill(line), secrets
 }
 
-func readShapes(t testing.TB) (lines []string) {
+func readShapes(t testing.TB, text string) (lines []string) {
 	t.Helper()
 	have := map[string]bool{}
-	for line := range strings.Lines(shapesText) {
+	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
 		if line == "" || strings.HasPrefix(line, "# ") {
 			continue
@@ -126,7 +128,7 @@ func readShapes(t testing.TB) (lines []string) {
 func TestShapesOfSecrets(t *testing.T) {
 	const least, share = 400, 97
 	r := rand.New(rand.NewPCG(7, 11))
-	lines := readShapes(t)
+	lines := readShapes(t, shapesText)
 	missed := 0
 	for _, line := range lines {
 		text, secrets := fillShape(r, line)

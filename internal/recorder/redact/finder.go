@@ -7,10 +7,14 @@ import (
 // finder returns the secrets of one text in order. It keeps what it found
 // beyond the last answer, so that no part is searched twice.
 type finder struct {
-	s     string
-	mem   *seen.Memory
-	found [3]foundSpan
+	s      string
+	mem    *seen.Memory
+	dotenv bool // s belongs to the content of a .env file
+	found  [searches + len(phrases)]foundSpan
 }
+
+// searches is how many searches there are beside those for phrases.
+const searches = 4
 
 type foundSpan struct {
 	state int
@@ -49,6 +53,15 @@ func (one *foundSpan) search(f *finder, way, from int) {
 		one.sp, ok = nextInWords(f.s, from, f.mem, true)
 	case 2:
 		one.sp, ok = nextPasswordWord(f.s, from)
+	case 3:
+		if one.state == unsearched && !f.dotenv {
+			f.dotenv = namesDotenv(f.s)
+		}
+		if f.dotenv {
+			one.sp, ok = nextDotenv(f.s, from)
+		}
+	default:
+		one.sp, ok = nextPlaced(&phrases[way-searches], f.s, from)
 	}
 	one.state = exhausted
 	if ok {

@@ -17,7 +17,7 @@ func FuzzText(f *testing.F) {
 		f.Add(s)
 	}
 	r := rand.New(rand.NewPCG(5, 8))
-	for _, line := range readShapes(f) {
+	for _, line := range readShapes(f, shapesText+placesText) {
 		text, _ := fillShape(r, line)
 		f.Add(text)
 	}

@@ -67,6 +67,7 @@ func appendJSON(dst, src []byte, opt Limits, mem *seen.Memory, clean *cleantext.
 	w.outLimit = limitOr(opt.Output, DefaultOutput)
 	w.outKeys = opt.OutputKeys
 	w.mem, w.clean = mem, clean
+	w.dotenv = namesDotenv(w.src)
 	start := len(dst)
 
 	w.dropSpace()

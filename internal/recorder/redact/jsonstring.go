@@ -19,7 +19,7 @@ func (w *walker) readString(secret string) bool {
 	src := w.src
 	start := w.pos + 1
 	known := uint64(0) // the string in the cache
-	if secret == "" && w.clean != nil {
+	if secret == "" && w.clean != nil && !w.dotenv {
 		var end int
 		if known, end = w.cacheKey(start); known != 0 && w.clean.Has(known) {
 			w.lastString, w.lastEscape = span{start: start, end: end}, false
@@ -28,7 +28,7 @@ func (w *walker) readString(secret string) bool {
 		}
 	}
 	i := start
-	escaped, unsure, broken := false, secret != "", false
+	escaped, unsure, broken := false, secret != "" || w.dotenv, false
 scan:
 	for {
 		i = skipPlain(src, i)
@@ -73,7 +73,7 @@ scan:
 	w.pos = i + 1
 	if !unsure && i-start >= wordMin {
 		_, unsure = nextInWords(src[start:i], 0, w.mem, true)
-		unsure = unsure || hasPasswordWord(src[start:i])
+		unsure = unsure || hasPasswordWord(src[start:i]) || hasPhrase(src[start:i])
 	}
 	if !unsure && !broken && i-start <= w.limit {
 		if known != 0 {
@@ -129,7 +129,7 @@ func (w *walker) rewriteString(text string, start, end int, broken bool) {
 	if broken {
 		clean = string(bytes.ToValidUTF8([]byte(text), []byte("\ufffd")))
 	} else if len(text) <= w.limit {
-		f := finder{s: text, mem: w.mem}
+		f := finder{s: text, mem: w.mem, dotenv: w.dotenv}
 		if _, found := f.next(0); !found {
 			return
 		}
@@ -168,7 +168,7 @@ func (w *walker) appendText(s, orig string, checked bool) {
 // redactOnce appends s with its secrets replaced, up to a little more than the limit.
 func (w *walker) redactOnce(out []byte, s string) []byte {
 	at := 0
-	reach := &finder{s: s, mem: w.mem}
+	reach := &finder{s: s, mem: w.mem, dotenv: w.dotenv}
 	for len(out) <= w.limit {
 		var sp span
 		var found bool
@@ -211,14 +211,14 @@ func (w *walker) nextInReach(f *finder, s string, at, have int) (span, bool, *fi
 	switch {
 	case need+slack >= len(s):
 		if len(f.s) < len(s) {
-			f = &finder{s: s, mem: w.mem}
+			f = &finder{s: s, mem: w.mem, dotenv: w.dotenv}
 		}
 	case len(f.s) == len(s) || len(f.s) < need:
-		f = &finder{s: s[:need+slack], mem: w.mem}
+		f = &finder{s: s[:need+slack], mem: w.mem, dotenv: w.dotenv}
 	}
 	sp, ok := f.next(at)
 	if ok && sp.end == len(f.s) && len(f.s) < len(s) {
-		f = &finder{s: s, mem: w.mem} // it may go on behind the part
+		f = &finder{s: s, mem: w.mem, dotenv: w.dotenv} // it may go on behind the part
 		sp, ok = f.next(at)
 	}
 	return sp, ok, f

@@ -151,6 +151,9 @@ func (o *option) takeValue(s string, i int) (span, bool) {
 	if k >= len(s) {
 		return span{}, false
 	}
+	if o.form == formPlain {
+		return plainArgument(s, k, o.kind)
+	}
 	separate := s[k] == ' ' || s[k] == '\t'
 	switch {
 	case separate:
@@ -193,6 +196,22 @@ func (o *option) takeValue(s string, i int) (span, bool) {
 	return flagValue(s, k, o.kind, false, separate)
 }
 
+// plainArgument takes the first word behind k that is neither an option nor a number.
+func plainArgument(s string, k int, kind string) (span, bool) {
+	for end := commandEnd(s, k); k < end; {
+		at := chars.SkipBlanks(s, k)
+		if at >= end || s[at] == '\n' {
+			break
+		}
+		stop := wordEnd(s, at)
+		if at > k && s[at] != '-' && stop-at >= 6 && !allDigits(s[at:stop]) {
+			return flagValue(s, at, kind, false, true)
+		}
+		k = max(stop, at+1)
+	}
+	return span{}, false
+}
+
 // pairValue takes the part behind sep of the word at k.
 func pairValue(s string, k int, sep byte, kind string) (span, bool) {
 	if harmlessHead(s[k:]) || s[k] == '-' {
@@ -225,7 +244,7 @@ type argumentList struct {
 // kindAfter takes the next word, raw, and tells which kind of secret the word behind
 // it is, "" for none.
 func (a *argumentList) kindAfter(raw string) string {
-	if !a.first {
+	if !a.first && !strings.HasPrefix(raw, "-") {
 		a.first = true
 		name := raw[strings.LastIndexByte(raw, '/')+1:]
 		if known := knownPrograms(); len(name) <= known.longest {
@@ -239,7 +258,8 @@ func (a *argumentList) kindAfter(raw string) string {
 		}
 		return ""
 	}
-	if raw[1] == '-' && chars.RunEnd(raw, 0, chars.Name) == len(raw) {
+	a.first = true // a list of arguments only
+	if chars.RunEnd(raw, 0, chars.Name) == len(raw) && (raw[1] == '-' || len(raw) > 4) {
 		if kind, weak := nameKindOf(raw); kind != "" && !weak {
 			return kind
 		}

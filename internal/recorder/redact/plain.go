@@ -383,7 +383,7 @@ func pipedValue(s string, i int, pair bool) (span, bool) {
 	for at < pipe && s[at] == '-' { // -n
 		at = chars.SkipBlanks(s, wordEnd(s, at))
 	}
-	if at < pipe && strings.HasPrefix(s[at:], "'%s") {
+	if at < pipe && strings.HasPrefix(strings.TrimLeft(s[at:pipe], "'\""), "%s") {
 		at = chars.SkipBlanks(s, wordEnd(s, at))
 	}
 	end := wordEnd(s, at)

@@ -84,6 +84,7 @@ var programRows = []struct {
 	{"security", "unlock-keychain", "-p", formNext, 0, "password"},
 	{"cosign minisign signify", "", "-W", formPiped, 0, "password"},
 	{"caddy", "hash-password", "-p --plaintext", formNext, 0, "password"},
+	{"oathtool", "", "-b --base32 --totp --hotp -d --digits", formPlain, 0, "key"},
 	{"jwt", "", "-S --secret", formNext, 0, "secret"},
 	// Containers and clusters
 	{"docker podman nerdctl buildah helm oras crane regctl finch", "login", "-p --password", formBoth, 0, "password"},
@@ -191,6 +192,7 @@ const (
 	formSecond             // -nb USER VALUE
 	formThird              // -b FILE USER VALUE
 	formPiped              // echo VALUE | tool --opt
+	formPlain              // the first word behind it that is no option and no number
 	formEqual              // --opt=NAME=VALUE or --opt NAME=VALUE
 )
 

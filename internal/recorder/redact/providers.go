@@ -237,6 +237,17 @@ func wordShapeList() []wordShape {
 		{prefix: "EZAK", kind: "easypost-key", set: chars.Alnum, min: 54, dense: true},
 		{prefix: "EZTK", kind: "easypost-key", set: chars.Alnum, min: 54, dense: true},
 		{prefix: "GR1348941", kind: "gitlab-token", set: chars.URL, min: 20},
+		{prefix: "xprv", kind: "wallet-key", set: chars.Alnum, min: 100},
+		{prefix: "yprv", kind: "wallet-key", set: chars.Alnum, min: 100},
+		{prefix: "zprv", kind: "wallet-key", set: chars.Alnum, min: 100},
+		{prefix: "tprv", kind: "wallet-key", set: chars.Alnum, min: 100},
+		{prefix: "5H", kind: "wallet-key", check: checkWIF(51)},
+		{prefix: "5J", kind: "wallet-key", check: checkWIF(51)},
+		{prefix: "5K", kind: "wallet-key", check: checkWIF(51)},
+		{prefix: "9", kind: "wallet-key", check: checkWIF(51)},
+		{prefix: "K", kind: "wallet-key", check: checkWIF(52)},
+		{prefix: "L", kind: "wallet-key", check: checkWIF(52)},
+		{prefix: "c", kind: "wallet-key", check: checkWIF(52)},
 		{prefix: "dapi", kind: "databricks-token", set: chars.Hex, min: 32, exact: true},
 		{prefix: "oy2", kind: "nuget-key", check: checkNuget},
 		{prefix: "cio", kind: "cargo-token", set: chars.Alnum, min: 32, exact: true, dense: true},
@@ -403,6 +414,23 @@ func checkDiscord(s string, at int) (span, bool) {
 	}
 	end, ok := dottedParts(s, dot+1, 6, 27)
 	return span{at, end, ""}, ok && chars.IsMixed(s[at:end])
+}
+
+// checkWIF matches a private key of Bitcoin as wallets export it: so many letters and
+// digits, without those that look alike.
+func checkWIF(length int) func(s string, at int) (span, bool) {
+	return func(s string, at int) (span, bool) {
+		end := at + length
+		if end > len(s) || !chars.EndsWord(s, end) {
+			return span{}, false
+		}
+		for i := at; i < end; i++ {
+			if c := s[i]; !chars.IsAlnum(c) || c == '0' || c == 'O' || c == 'I' || c == 'l' {
+				return span{}, false
+			}
+		}
+		return span{start: at, end: end}, chars.IsDense(s[at:end])
+	}
 }
 
 // wordShapes are the shapes by their first byte.

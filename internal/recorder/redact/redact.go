@@ -49,7 +49,7 @@ func appendRedacted(dst []byte, f *finder, sp span) []byte {
 			at = sp.end
 		}
 		dst = append(dst, f.s[at:]...)
-		again := finder{s: viewText(dst[start:]), mem: f.mem}
+		again := finder{s: viewText(dst[start:]), mem: f.mem, dotenv: f.dotenv}
 		var ok bool
 		if sp, ok = again.next(0); !ok || pass == maxPasses {
 			return dst

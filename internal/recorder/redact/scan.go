@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
+)
 
 // Classes of bytes. One table serves plain text and the inside of JSON strings,
 // so that the common byte costs one load and one compare.
@@ -78,7 +82,7 @@ func isCandidate(s string, lo, i int) bool {
 		if i+2 < len(s) && (s[i+1] == '/' || s[i+1] == '\\') && urlCandidate(s, lo, i) {
 			return true
 		}
-		if i+2 < len(s) && s[i+1] == 'A' && s[i+2] == 'A' {
+		if i+2 < len(s) && s[i+1] == 'A' && s[i+2] == 'A' || i > lo && chars.IsDigit(s[i-1]) && botBefore(s, lo, i) >= 0 {
 			return true
 		}
 		return nameTail(s, lo, i)
@@ -88,7 +92,8 @@ func isCandidate(s string, lo, i int) bool {
 		return i+7 < len(s) && s[i+1] == 'e' && s[i+2] == 'a' && s[i+3] == 'r' ||
 			i+3 < len(s) && (s[i+1] == 'Y' && s[i+2] == ' ' || s[i+1] == 'a' && s[i+2] == 's' && s[i+3] == 'i')
 	case '<':
-		return i+5 < len(s) && (s[i+1] == '/' || s[i+1] == '\\') && closingTag(s, i)
+		return i+5 < len(s) && (s[i+1] == '/' || s[i+1] == '\\') && closingTag(s, i) ||
+			i+3 < len(s) && s[i+1] == '<'
 	}
 	return false
 }
@@ -122,6 +127,9 @@ func matchAnchor(s string, i int) (span, bool) {
 		}
 		return matchIdentifiedBy(s, i)
 	case '<':
+		if i+1 < len(s) && s[i+1] == '<' {
+			return matchHere(s, i)
+		}
 		return matchElement(s, i)
 	}
 	return span{}, false

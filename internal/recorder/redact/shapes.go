@@ -145,7 +145,27 @@ func isUnmistakable(body string) bool {
 	return false
 }
 
+// botBefore returns where the number begins that stands between "/bot" and the
+// colon s[i], as in the addresses of Telegram's interface; -1 if there is none.
+func botBefore(s string, lo, i int) int {
+	at := i
+	for at > lo && chars.IsDigit(s[at-1]) && i-at < 16 {
+		at--
+	}
+	if at == i || at-lo < len("bot") || s[at-len("bot"):at] != "bot" {
+		return -1
+	}
+	return at
+}
+
 func matchTelegram(s string, i int) (span, bool) {
+	if at := botBefore(s, 0, i); at >= 0 {
+		end := chars.RunEnd(s, i+1, chars.URL)
+		address := strings.HasSuffix(s[:at], "/bot") && strings.Contains(s[max(0, at-40):at], "telegram")
+		if address && end-i-1 >= 8 || end-i-1 >= 20 && chars.IsMixed(s[i+1:end]) {
+			return span{at, end, "telegram-token"}, true
+		}
+	}
 	if !strings.HasPrefix(s[i:], ":AA") {
 		return span{}, false
 	}

@@ -38,6 +38,7 @@ type walker struct {
 	rep        Report
 	mem        *seen.Memory
 	clean      *cleantext.Cache
+	dotenv     bool   // the value names a .env file, so its content may stand in it
 	weak       bool   // the name we stand under is a weak one
 	decoded    []byte // scratch: a string without escapes
 	rebuilt    []byte // scratch: a string with replacements

@@ -194,8 +194,15 @@ func holdsSecret(text string) bool {
 	if _, found := nextInWords(text, 0, nil, false); found {
 		return true
 	}
-	_, found := nextPasswordWord(text, 0)
-	return found
+	if _, found := nextPasswordWord(text, 0); found {
+		return true
+	}
+	for i := range phrases {
+		if _, found := nextPlaced(&phrases[i], text, 0); found {
+			return true
+		}
+	}
+	return false
 }
 
 // base64Lines goes on from end over the lines of the same encoded text.

@@ -54,7 +54,7 @@ var Prefixes = sync.OnceValue(func() map[string]Prefix {
 			"--on-active", "--on-calendar", "--on-boot", "--on-startup", "--on-unit-active", "--working-directory",
 			"--description", "--timer-property", "--machine", "--host", "--nice", "--service-type"}, Keep: true},
 		"torsocks": {}, "proxychains": {Values: "f"}, "proxychains4": {Values: "f"}, "dbus-run-session": {},
-		"taskset": {Skip: 1, Keep: true}, "numactl": {Values: "CNmip"}, "firejail": {}, "fakeroot": {Values: "lsib"},
+		"taskset": {Skip: 1, Keep: true}, "numactl": {Values: "CNmip"}, "firejail": {Keep: true}, "fakeroot": {Values: "lsib"},
 		"faketime": {Values: "f", Skip: 1},
 		"setarch":  {Skip: 1, Unskipped: true}, "linux64": {}, "linux32": {}, "catchsegv": {},
 		"rlwrap": {Values: "abcfHlpPs"}, "prlimit": {Values: "po", Long: []string{"--pid", "--output"}, Keep: true},
