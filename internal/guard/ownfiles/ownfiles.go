@@ -50,9 +50,12 @@ type Checker struct {
 	daemon string                                   // the daemon's process number, "" when not known
 }
 
-// MustParse reports whether a command names something of ours, or writes where
-// a link may lead to it.
+// MustParse reports whether a command names something of ours, deletes by a pattern, or writes where a link may lead
+// to it.
 func (t *Checker) MustParse(command string) bool {
+	if strings.Contains(command, "*") && strings.Contains(command, "rm") { // of everything in a folder above ours
+		return true
+	}
 	return t.pre.MustParse(command) || t.links != nil && (t.links.Match(command) || hasFileRedirect(command))
 }
 
