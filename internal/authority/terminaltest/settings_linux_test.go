@@ -37,8 +37,8 @@ func TestRealSettings(t *testing.T) {
 	if shown := person.Screen()[from:]; !strings.Contains(shown, "restored ~/.config/hookmux/hooks/gate.ts") {
 		t.Errorf("confirm --restore showed %q, want that the file is restored", shown)
 	}
-	if out := person.Run("hookmux config accept"); !strings.Contains(out, "nothing waits") {
-		t.Errorf("confirm said %q, want that nothing waits", out)
+	if out := person.Run("hookmux config accept"); !strings.Contains(out, "nothing to accept") {
+		t.Errorf("config accept said %q, want that there is nothing to accept", out)
 	}
 
 	from, end = person.Start("hookmux uninstall claude")
