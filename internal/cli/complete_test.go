@@ -83,7 +83,7 @@ func TestManPages(t *testing.T) {
 	for _, p := range pages {
 		names = append(names, p.Name)
 	}
-	for _, want := range []string{"hookmux.1", "hookmux-hook.1", "hookmux-install.1", "hookmux-guard-allow.1",
+	for _, want := range []string{"hookmux.1", "hookmux-hook.1", "hookmux-install.1", "hookmux-guard-exception-add.1",
 		"hookmux-daemon-stop.1"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no %s among %v; want want in names", want, names)

@@ -134,7 +134,7 @@ func (s *killStorm) program(name string, args ...string) *exec.Cmd {
 
 // watch follows the inbox as a person would, through everything.
 func (s *killStorm) watch() (stop func()) {
-	cmd := s.program("hookmux", "inbox", "--watch", "--json")
+	cmd := s.program("hookmux", "inbox", "-f", "--json")
 	var why bytes.Buffer
 	cmd.Stderr = &why
 	out, err := cmd.StdoutPipe()

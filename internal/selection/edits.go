@@ -166,7 +166,7 @@ func (r *edits) allowRule(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 		return nil, wire.Errorf(wire.CodeParams, "--once takes a rule alone: %s", guardRule)
 	}
 	if !knownRule(guardRule) && !isRule {
-		return nil, wire.Errorf(wire.CodeParams, "there is no rule %q; `hookmux guard list --rules` and "+
+		return nil, wire.Errorf(wire.CodeParams, "there's no rule %q; `hookmux guard list --rules` and "+
 			"`hookmux rules list` list them all", p.Rule)
 	}
 	type said struct {

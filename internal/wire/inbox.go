@@ -7,8 +7,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// Methods of the inbox. The names with "inbox.…reply", feed.push, inbox.list and
-// inbox.jump take and give what cmux's do; the others are hookmux's own.
+// Methods of the inbox. Those whose names begin with "feed." take and give what
+// cmux's do; the others are hookmux's own.
 const (
 	MethodInboxItems       = "inbox.items"
 	MethodInboxStream      = "inbox.stream"

@@ -231,7 +231,7 @@ func verifyTarget(app *cmdutil.App, name string) (verify.Target, error) {
 	}
 	driver, ok := drivers.Find(name)
 	if !ok {
-		return verify.Target{}, cmdutil.UnknownName("agent that hookmux can run", name, drivers.Names(), "")
+		return verify.Target{}, cmdutil.UsageError("`hookmux verify` can't run %q, only %s", name, strings.Join(drivers.Names(), ", "))
 	}
 	if program == "" {
 		program = driver.Program

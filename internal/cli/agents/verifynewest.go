@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -79,7 +80,7 @@ func newestTargets(names []string) ([]agents.Agent, error) {
 		}
 		a, ok := agents.Find(name)
 		if !ok {
-			return nil, cmdutil.UnknownName("agent that hookmux can install", name, agents.Names(), "")
+			return nil, cmdutil.UsageError("`hookmux verify --newest` can't install %q, only %s", name, strings.Join(agents.Names(), ", "))
 		}
 		if !slices.ContainsFunc(list, func(had agents.Agent) bool { return had.Name == name }) {
 			list = append(list, a)

@@ -100,6 +100,12 @@ func unknownHookVerb(app *cmdutil.App, word string) error {
 	return cmdutil.UnknownName("hooks command", word, append(HookVerbs(), "new", "test", "types"), "hookmux hooks --help")
 }
 
+// agentComesFirst answers who wrote the verb before the agent, as agent-mux's own help does.
+func agentComesFirst(agentName, verb string, rest []string) error {
+	return cmdutil.UsageError("the agent comes first: `hookmux hooks %s`",
+		strings.Join(append([]string{agentName, verb}, rest...), " "))
+}
+
 type hookFlags struct {
 	handler, target, id, mode, format, onFailure  string
 	priority, enabled, timeout                    string
@@ -141,8 +147,7 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 		a, ok := catalogue.Agent(agentName)
 		if !ok {
 			if _, swapped := catalogue.Agent(verb); swapped {
-				return cmdutil.UsageError("the agent comes first: `hookmux hooks %s`",
-					strings.Join(append([]string{verb, agentName}, rest...), " "))
+				return agentComesFirst(verb, agentName, rest)
 			}
 			var known []string
 			for _, one := range catalogue.Agents() {
@@ -171,10 +176,20 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 	}
 	switch {
 	case needs != "" && len(rest) == 0:
-		return cmdutil.UsageError("%s is missing, as in `hookmux hooks %s %s`; see `hookmux hooks --help`", needs, verb, needs)
+		before := ""
+		if agentName != hook.Any {
+			before = agentName + " "
+		}
+		return cmdutil.UsageError("%s is missing, as in `hookmux hooks %s%s %s`; see `hookmux hooks --help`", needs, before,
+			verb, needs)
 	case verb == "mode" && len(rest) == 1:
 		return cmdutil.UsageError("MODE is missing: off, log or block")
 	case len(rest) > most:
+		if catalogue, err := app.Catalogue(); err == nil && agentName == hook.Any {
+			if _, ok := catalogue.Agent(rest[0]); ok {
+				return agentComesFirst(rest[0], verb, rest[1:])
+			}
+		}
 		return cmdutil.UsageError("unexpected argument %q; see `hookmux hooks --help`", rest[most])
 	}
 	switch verb {
