@@ -9,7 +9,6 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/platform/polkit"
-	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // New opens what lasts and begins with no requests.
@@ -17,7 +16,7 @@ func New(o Options) *Service {
 	s := &Service{Options: o, queue: queue.NewTable(), decisions: ledger.NewDecisions(o.Dirs.State)}
 	s.queue.SetListener(sessionReporter{o.Sessions})
 	s.queue.KeepIDs(takeKeptIDs(o.Dirs.State))
-	s.windows = &windowList{queue: s.queue, open: map[windowKey][]wire.InboxRequest{}}
+	s.windows = newWindowList(s.queue)
 	s.overload = &overloadReporter{problems: o.Problems, queue: s.queue}
 	s.push = &pushCommand{problems: o.Problems, queue: s.queue, command: o.Settings.PushCommand}
 	s.attendance = &attendance{

@@ -37,10 +37,8 @@ func (s *Service) Stream(ctx context.Context, id json.RawMessage, windows bool, 
 		out = append(out, queue.NoteLine(wire.NoteInboxReceived, items[i])...)
 	}
 	if windows {
-		for _, item := range s.Sessions.Waiting() {
-			if item.Status == wire.InboxWindow {
-				out = append(out, queue.NoteLine(wire.NoteInboxWindow, item)...)
-			}
+		for _, item := range s.windows.listItems(s.Sessions.Waiting) {
+			out = append(out, queue.NoteLine(wire.NoteInboxWindow, item)...)
 		}
 	}
 	out = append(out, queue.NoteLine(wire.NoteInboxReady, ready)...)

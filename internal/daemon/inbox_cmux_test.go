@@ -176,7 +176,7 @@ func TestCmuxPush(t *testing.T) {
 	}
 
 	// A guard is heard first.
-	b, _ := json.Marshal("on")
+	b, _ := json.Marshal("block")
 	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: b}, nil)
 	if got, _ := w.cmux(wire.MethodCmuxPush, pushed("claude-s1", "PermissionRequest", "Bash",
 		map[string]any{"command": "git push --force"}, "r6")); !strings.Contains(string(got), `"mode":"deny"`) {

@@ -84,7 +84,7 @@ func TestAllOfASession(t *testing.T) {
 	if got := w.Send(permission("s", "two | three")); !strings.Contains(string(got.Stdout), `"allow"`) {
 		t.Errorf(`got.Stdout = %s, want "allow" in it`, got.Stdout)
 	}
-	b, _ := json.Marshal("on")
+	b, _ := json.Marshal("block")
 	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: b}, nil)
 	w.MustDeny(permission("s", "git push --force"), "git-force-push")
 	w.Send(daemontest.SessionEvent("claude", "SessionEnd", map[string]any{"session_id": "s"}))

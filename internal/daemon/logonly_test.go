@@ -165,7 +165,7 @@ func TestLogOnlyGuardIsNotNoted(t *testing.T) {
 	w.Eventually("the note says that a guard is on", covers)
 }
 
-// From off to log mode takes nothing away and asks nobody; from on to log mode asks,
+// From off to log mode takes nothing away and asks nobody; from block to log mode asks,
 // as switching off does.
 func TestLogAsksWhereItWeakens(t *testing.T) {
 	w := open(t)
@@ -173,8 +173,8 @@ func TestLogAsksWhereItWeakens(t *testing.T) {
 		from, to string
 		asks     bool
 	}{
-		{"off", "log", false}, {"log", "log", false}, {"on", "log", true}, {"ask", "log", true},
-		{"log", "on", false}, {"log", "off", true},
+		{"off", "log", false}, {"log", "log", false}, {"block", "log", true}, {"ask", "log", true},
+		{"log", "block", false}, {"log", "off", true},
 	} {
 		w.set("guard.secrets", c.from)
 		before := len(w.Person.Asked())

@@ -112,7 +112,7 @@ func TestTooManyOfAnAgentWithoutAPrompt(t *testing.T) {
 func TestTooManyBeforeCalls(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
-	w.set("gate.claude", "side-effects")
+	w.set("approvals.policy.claude", "side-effects")
 	call := func(command string) frame.Request {
 		r := daemontest.ToolBefore("claude", "s", w.Project, command)
 		r.Payload = []byte(strings.Replace(string(r.Payload), `{`, `{"permission_mode":"bypassPermissions",`, 1))

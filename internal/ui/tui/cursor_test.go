@@ -54,7 +54,7 @@ func TestCursorStaysOnASessionThatAsks(t *testing.T) {
 		t.Fatalf("selected is %q, want session s2", s.model.selected)
 	}
 	s.arrive(s.request("k1", ofSession("s1")))
-	waiting := sessionsAt("needsInput", "s2")[0]
+	waiting := sessionsAt("waiting", "s2")[0]
 	s.send(daemonMsg{sessionMsg(wire.SessionChange{Session: waiting}), noteMsg{Method: wire.NoteInboxReceived,
 		Item: s.request("k2", ofSession("s2"))}})
 	if s.model.selected != "request k2" {

@@ -64,7 +64,7 @@ func TestViewAnswersAgents(t *testing.T) {
 		ask.Event = "PermissionRequest"
 		ask.Payload = []byte(strings.Replace(string(ask.Payload), `"PreToolUse"`, `"PermissionRequest"`, 1))
 		word := strings.Fields(c.command)[1]
-		answer := askUntilHeld(w, ask, func() bool {
+		answer := askUntilShown(w, ask, func() bool {
 			waiting, err := w.Client.Requests(ctx, false)
 			return err == nil && len(waiting) > 0 && screen.holds(word)
 		})
@@ -89,31 +89,15 @@ func TestViewAnswersAgents(t *testing.T) {
 	}
 }
 
-// askUntilHeld sends a request as an agent does until the view shows it: an agent
-// is held only once the view follows the inbox.
-func askUntilHeld(w *daemontest.Bench, ask frame.Request, shown func() bool) <-chan frame.Reply {
+// askUntilShown sends a request as an agent does and waits until the view shows it: such
+// a request waits even if nobody looks yet.
+func askUntilShown(w *daemontest.Bench, ask frame.Request, shown func() bool) <-chan frame.Reply {
 	answer := make(chan frame.Reply, 1)
-	for until := time.Now().Add(daemontest.Patience); time.Now().Before(until); {
-		sent := make(chan frame.Reply, 1)
-		go func() {
-			if reply, err := w.TrySend(ask); err == nil {
-				sent <- reply
-			}
-			close(sent)
-		}()
-		held := time.Now().Add(2 * time.Second)
-		for time.Now().Before(held) && !shown() {
-			time.Sleep(20 * time.Millisecond)
+	go func() {
+		if reply, err := w.TrySend(ask); err == nil {
+			answer <- reply
 		}
-		if shown() {
-			go func() {
-				if reply, ok := <-sent; ok {
-					answer <- reply
-				}
-			}()
-			return answer
-		}
-		<-sent // it was not held: nobody looked yet
-	}
+	}()
+	w.Eventually("the view shows the request", shown)
 	return answer
 }

@@ -188,7 +188,7 @@ func unmentionedInput(a *agent.Agent, ev *event.Event) []string {
 	}
 	tool := a.Tool(ev.Tool.Name)
 	known := map[string]bool{}
-	for _, list := range [][]string{tool.Commands, tool.Reads, tool.Writes, tool.Patches, tool.URL} {
+	for _, list := range [][]string{tool.Commands, tool.Reads, tool.Writes, tool.Patches, tool.URL, tool.Folder} {
 		for _, path := range list {
 			known[strings.TrimSuffix(firstElement(path), "[]")] = true
 		}

@@ -105,7 +105,7 @@ func openInboxGate(st *testbed.TestBed) error {
 		return nil
 	}
 	file := filepath.Join(st.Home, ".config/hookmux/config.json")
-	return drivers.MergeJSON(file, map[string]any{"gate." + st.Agent.Name: "side-effects"})
+	return drivers.MergeJSON(file, map[string]any{"approvals.policy." + st.Agent.Name: "side-effects"})
 }
 
 func runInbox(ctx context.Context, st *testbed.TestBed) error {
