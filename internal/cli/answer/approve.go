@@ -189,6 +189,9 @@ func (a *approval) planMode() string {
 func (a *approval) answerQuestion(app *cmdutil.App, ch *chosen, answers []string, reply *client.InboxReply) error {
 	var err error
 	if len(answers) == 0 && a.text == "" {
+		if ch.byID && !app.IsTerminal() && asksForYes(&ch.item) {
+			return nil // to approve it is to say yes, which the daemon fills in
+		}
 		if answers, err = ch.readOption(app); err != nil {
 			return err
 		}
@@ -198,6 +201,15 @@ func (a *approval) answerQuestion(app *cmdutil.App, ch *chosen, answers []string
 	reply.Choice = "answer"
 	reply.Answers, err = answersOf(ch.item.Questions, answers, a.text)
 	return err
+}
+
+// asksForYes reports whether a hook asks for nothing but a yes or a no.
+func asksForYes(item *client.Request) bool {
+	if item.AskedBy == "" || len(item.Questions) != 1 {
+		return false
+	}
+	options := item.Questions[0].Options
+	return len(options) == 2 && options[0].Label == "yes" && options[1].Label == "no"
 }
 
 // confirmApproval shows the request and asks for a yes, once: what reaches further than
