@@ -106,8 +106,8 @@ func TestWhyItIsAsked(t *testing.T) {
 // The code for a confirmation names what becomes weaker, and how much more there is.
 func TestWhyConfirmed(t *testing.T) {
 	for want, weaker := range map[string][]string{
-		"nothing becomes weaker by what can be told":                                                     nil,
-		"this becomes weaker: guard.own-files: on → off":                                                 {"guard.own-files: on → off"},
+		"nothing becomes weaker by what can be told":                                                        nil,
+		"this becomes weaker: guard.own-files: on → off":                                                    {"guard.own-files: on → off"},
 		"this becomes weaker: a; b; c; d; and 2 more, which `hookmux config accept --dry-run` shows on top": {"a", "b", "c", "d", "e", "f"},
 	} {
 		if got := WhyConfirmed(weaker); got != want {

@@ -75,7 +75,7 @@ func TestRealViewInPopup(t *testing.T) {
 	}
 	defer srv.Close()
 	r := &run{options: Options{Agents: targets, Bin: bin}, terminal: func(st *testbed.TestBed) {
-		st.Facts = authoritytest.Machine{Table: viewAtTerminal{st.ProcessTable()}}
+		st.Facts, st.Asker = authoritytest.Machine{Table: viewAtTerminal{st.ProcessTable()}}, &authoritytest.Agrees{}
 	}}
 	defer r.clearUp()
 	if err := r.layOut(srv); err != nil {
