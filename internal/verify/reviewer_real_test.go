@@ -36,13 +36,13 @@ type reviewedAgent struct {
 var reviewedAgents = []reviewedAgent{
 	{
 		name: "codex", reviewer: event.ReviewerAgent, mode: "default", asksLater: true,
-		says: "Codex's own reviewer decides; you are not asked",
+		says: "Codex's own reviewer decides; you're not asked",
 		reviewed: func(asking []string) []string {
 			return append([]string{"-c", "approvals_reviewer=auto_review"}, asking...)
 		},
 	},
 	{
-		name: "claude", mode: "auto", says: "mode       auto",
+		name: "claude", mode: "auto", says: "mode        auto",
 		reviewed: func(asking []string) []string {
 			return append([]string{"--permission-mode", "auto"}, asking[2:]...) // for "--permission-mode default"
 		},
