@@ -284,7 +284,7 @@ func asked(e *testbed.Evidence, s Subject) Result {
 	if r := checkSent(e, s, "ask"); r != nil {
 		return *r
 	}
-	if !e.Ran("permitted") {
+	if !e.Ran("granted") {
 		return UnsureBecause("the agent did not run a command that was permitted, so asking proves nothing")
 	}
 	if e.Ran("ask") {

@@ -19,7 +19,7 @@ import (
 func without(a *agent.Agent, run string) *testbed.Evidence {
 	e := &testbed.Evidence{Run: run, Files: map[string]string{}}
 	var told []string
-	for _, tag := range []string{"plain", "fail", "missing", "crash", "hang", "absent", "allow", "leave", "permitted",
+	for _, tag := range []string{"plain", "fail", "missing", "crash", "hang", "absent", "allow", "leave", "granted",
 		"par-a", "par-c", "input-changed", "leave-changed", "ask"} {
 		e.Files["ran-"+tag] = ""
 		told = append(told, "out-"+tag, testbed.WordFor(testbed.WordReason, tag))

@@ -101,7 +101,7 @@ func runDecide(ctx context.Context, st *testbed.TestBed) error {
 		st.TaggedCall("output"), st.TaggedCall("after-deny"), st.TaggedCall("after-context"),
 		st.FailingCall("fail-deny"), st.FailingCall("fail-context"), big)
 	if st.Driver.AskRefuses {
-		ss = append(ss, testbed.CallSteps(st.TaggedCall("permitted"), st.TaggedCall("ask"))...)
+		ss = append(ss, testbed.CallSteps(st.TaggedCall("granted"), st.TaggedCall("ask"))...)
 	}
 	ss = append(ss, model.Step{Calls: []model.ToolCall{st.TaggedCall("par-a"), st.TaggedCall("par-b"),
 		st.TaggedCall("par-c")}})
@@ -225,7 +225,7 @@ func runPrompt(ctx context.Context, st *testbed.TestBed) error {
 // permissionTags are the commands of the run, by what the catalogue claims about
 // permission. Hooks say nothing about the command "control": a command that a hook
 // approved must fare better. The command "ask" is permitted without hooks, as is
-// "permitted", about which they say nothing: asking must make the difference.
+// "granted", about which they say nothing: asking must make the difference.
 func permissionTags(a *agent.Agent, d drivers.Driver) []string {
 	before, ask := ClaimOf(a, event.ToolBefore), ClaimOf(a, event.PermissionRequest)
 	var tags []string
@@ -245,7 +245,7 @@ func permissionTags(a *agent.Agent, d drivers.Driver) []string {
 		tags = append(tags, "control") // last: some agents end the run at a call that is not permitted
 	}
 	if before.Ask && !d.AskRefuses && d.Strict != nil {
-		tags = append(tags, "permitted", "ask") // last: it ends the turn of some
+		tags = append(tags, "granted", "ask") // last: it ends the turn of some
 	}
 	return tags
 }

@@ -25,7 +25,7 @@ type Driver struct {
 	Run bool
 
 	// Strict are headless arguments with which the agent asks before it runs a
-	// command, but for those tagged "permitted" and "ask"; nil when it does not
+	// command, but for those tagged "granted" and "ask"; nil when it does not
 	// ask headless.
 	Strict   func(prompt string) []string
 	NoStrict string // why not
