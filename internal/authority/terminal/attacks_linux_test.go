@@ -139,7 +139,9 @@ func TestRealKeysAfterYours(t *testing.T) {
 	s, person, tmux := inTmux(t)
 	for range 3 {
 		line, file := s.probe("look")
-		person.Type(":\r")
+		mark := person.Mark()
+		person.Type("echo ty''ped\r")
+		person.Await(mark, "typed") // else the two lines could mix
 		tmux("send-keys", "-l", line)
 		tmux("send-keys", "Enter")
 		if a := s.answer(file); a.Outcome != "code" || a.Cause != "not-typed" {
