@@ -54,6 +54,7 @@ var unseenByScripts = map[string]string{
 	"state:trusted-terminals.json": "the scripts trust no terminal by hand",
 	"state:off.json":               "gone with hookmux on",
 	"state:set-aside/*":            "internal/install tests it",
+	"state:waiting.json":           "gone once no request waits",
 	"state:installation":           "only in the home that the password database names",
 	"state:places":                 "only where folders are not the default ones and the runtime folder was not chosen",
 	"state:spool/.tmp-*":           "there for a moment",

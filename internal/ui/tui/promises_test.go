@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -114,7 +115,7 @@ func TestSmallScreensHideNothing(t *testing.T) {
 				if len(s.daemon.replies) == 0 {
 					continue
 				}
-				for _, part := range wrapMarked("  $ "+command, s.model.layout().detail.width) {
+				for _, part := range wrapMarked("  $ "+termsafe.Text(command), s.model.layout().detail.width) {
 					if !seen[strings.TrimSpace(part)] {
 						t.Fatalf("%dx%d: approved, but %q was never on the screen:\n%s", width, height, part, s.text())
 					}
