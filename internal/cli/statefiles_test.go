@@ -46,7 +46,7 @@ var unseenByScripts = map[string]string{
 	"state:spool/*.rec":            "gone once a daemon took it in",
 	"state:aside/*.rec":            "a daemon has to die over an event twice; internal/e2e does",
 	"state:journal.db-*":           "gone after a clean stop",
-	"state:resume/*":               "the script forgets its session at the end; TestUpgrade has one",
+	"state:resume/*":               "the script forgets its session at the end",
 	"state:runs.json":              "gone with the agent that was started",
 	"state:told-run-*":             "the script's agents need no trust",
 	"state:pin.json":               "the script drops its PIN at the end",

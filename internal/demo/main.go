@@ -151,8 +151,8 @@ func (d *demo) command(ctx context.Context, args ...string) *exec.Cmd {
 func (d *demo) play() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	fmt.Fprintf(d.out, "A daemon in a throw-away home, one guard on, one hook of your own:\n")
-	fmt.Fprintf(d.out, "  guard.destructive block · no-prod: stops `deploy prod` on every agent\n\n")
+	fmt.Fprintf(d.out, "A daemon in a temporary home, with one guard on and your own hook:\n")
+	fmt.Fprintf(d.out, "  guard.destructive block · no-prod: blocks `deploy prod` in every agent\n\n")
 
 	daemon, err := daemontest.StartDaemon(ctx, d.Home, filepath.Join(d.bin, "hookmux"), "daemon")
 	if err != nil {
@@ -192,7 +192,7 @@ func (d *demo) play() error {
 	<-shown
 	_ = watch.Wait()
 
-	fmt.Fprintf(d.out, "\nWhat the agents were answered, each in its own words:\n")
+	fmt.Fprintf(d.out, "\nWhat each agent got, in its own format:\n")
 	for _, a := range answers {
 		fmt.Fprintln(d.out, "  "+a)
 	}
@@ -206,7 +206,7 @@ func (d *demo) play() error {
 		return fmt.Errorf("%d calls were stopped instead of 3", len(answers))
 	}
 	fmt.Fprintf(d.out, "\nAll of it went through the real hook client. Next: put %s on your PATH and run `hookmux "+
-		"run claude`.\n", d.bin)
+		"setup`.\n", d.bin)
 	return nil
 }
 
