@@ -6,7 +6,7 @@ const pausePrefix = "hook:"
 // PauseName is how a hook is called where pauses are kept.
 func PauseName(id string) string { return pausePrefix + id }
 
-// PausedHook is the hook that such a name stands for.
+// PausedHook returns the hook that such a name means.
 func PausedHook(name string) (id string, ok bool) {
 	if len(name) <= len(pausePrefix) || name[:len(pausePrefix)] != pausePrefix {
 		return "", false

@@ -106,7 +106,7 @@ func (c conn) setLimit(option int) {
 	_ = syscall.SetsockoptTimeval(c.fd, syscall.SOL_SOCKET, option, &tv)
 }
 
-// mayRetry tells whether a call that came back without success is worth
+// mayRetry reports whether a call that came back without success is worth
 // repeating: it was interrupted, or ran into a limit set for an earlier until.
 func (c conn) mayRetry(option int, err error) bool {
 	if !errors.Is(err, syscall.EINTR) && !errors.Is(err, syscall.EAGAIN) || c.isOver() {

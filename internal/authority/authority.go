@@ -97,7 +97,7 @@ func (j *Judge) newFacts() *Facts {
 	return NewFacts(source, now())
 }
 
-// Accused tells whether an agent stands behind a caller: by a process above it,
+// Accused reports whether an agent stands behind a caller: by a process above it,
 // by variables or by the mark. What the daemon itself started, for a hook, is a
 // person's own program, and so is what a timer starts without any of these.
 // A caller that cannot be seen counts as accused.

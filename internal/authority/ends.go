@@ -124,7 +124,7 @@ func (r *Rules) followLogin(f *Facts, above []Process, here hop, place TrustedTe
 	return found, Verdict{}
 }
 
-// isBelowListener tells whether a login was let in by a daemon that listens, which
+// isBelowListener reports whether a login was let in by a daemon that listens, which
 // it does on the network alone: that is root's, and so is the one for this login.
 // One that was handed its connection has no other above it.
 func (r *Rules) isBelowListener(above []Process) bool {
@@ -282,12 +282,12 @@ var (
 	}
 )
 
-// isShell tells whether a process is an installed shell.
+// isShell reports whether a process is an installed shell.
 func (r *Rules) isShell(p Process) bool {
 	return slices.Contains(shells, p.base()) && r.isSound(p)
 }
 
-// isHookmux tells whether a process runs hookmux's own program.
+// isHookmux reports whether a process runs hookmux's own program.
 func (r *Rules) isHookmux(p Process) bool {
 	if p.Program == "" {
 		return false
@@ -299,7 +299,7 @@ func (r *Rules) isHookmux(p Process) bool {
 	return runs(p.Process, strings.TrimSuffix(p.Program, deletedSuffix))
 }
 
-// isRunner tells whether a process only passes on what a person typed. Programs
+// isRunner reports whether a process only passes on what a person typed. Programs
 // that run as root cannot be read, but no agent can be one.
 func (r *Rules) isRunner(p Process) bool {
 	if p.EUID == 0 && r.UID != 0 && p.Program == "" {
@@ -308,13 +308,13 @@ func (r *Rules) isRunner(p Process) bool {
 	return r.isShell(p) || slices.Contains(runners, p.base()) && r.isSound(p)
 }
 
-// RunsShell tells whether a process is an installed shell.
+// RunsShell reports whether a process is an installed shell.
 func (r *Rules) RunsShell(table proc.Table, p proc.Process) bool {
 	program, err := table.Program(p.PID)
 	return err == nil && r.isShell(Process{Process: p, Program: program})
 }
 
-// ServesTerminals tells whether a process bears the name of something that
+// ServesTerminals reports whether a process bears the name of something that
 // opens terminals for people: what it starts is not one program's business.
 func (r *Rules) ServesTerminals(table proc.Table, p proc.Process) bool {
 	program, err := table.Program(p.PID)

@@ -20,14 +20,14 @@ type Source interface {
 	proc.Table
 	// FileLocks is the hard limit on file locks, which carries the mark.
 	FileLocks(pid int) (uint64, error)
-	// HoldsMaster tells whether a process has the master side of a pseudo
+	// HoldsMaster reports whether a process has the master side of a pseudo
 	// terminal open. ErrUnknown where its descriptors cannot be read.
 	HoldsMaster(pid int, tty string) (bool, error)
 	// Terminal gives the times of a terminal's device.
 	Terminal(tty string) (Terminal, error)
 	// Tmux asks a tmux server for its panes and clients.
 	Tmux(server proc.Process) (Tmux, error)
-	// Connected tells whether a socket of one process ends at the other.
+	// Connected reports whether a socket of one process ends at the other.
 	Connected(client, server int) (bool, error)
 	// Clients lists processes with this program that are connected to a server.
 	Clients(server proc.Process) ([]int, error)

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// RunsHookmux tells whether a process runs the program that this process runs:
+// RunsHookmux reports whether a process runs the program that this process runs:
 // the same file, or a copy of it. Names and places do not matter; whoever runs
 // these bytes runs hookmux.
 func RunsHookmux(p proc.Process, program string) bool {

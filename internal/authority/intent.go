@@ -119,7 +119,7 @@ func (r *Rules) findScript(f *Facts, w *way) (Cause, string) {
 	return NoCause, ""
 }
 
-// isInteractive tells whether a shell takes its commands from its terminal: it
+// isInteractive reports whether a shell takes its commands from its terminal: it
 // was given none, and reads there.
 func (r *Rules) isInteractive(f *Facts, shell Process) bool {
 	if !r.isShell(shell) || f.stdin(shell.PID) != shell.TTY {

@@ -44,7 +44,7 @@ func (marks AgentMarks) readMark(limit uint64) (agent string, began time.Time, o
 	return "", began, true
 }
 
-// IsMark tells whether a limit on file locks is a mark.
+// IsMark reports whether a limit on file locks is a mark.
 func IsMark(limit uint64) bool {
 	_, _, ours := AgentMarks(nil).readMark(limit)
 	return ours

@@ -21,11 +21,11 @@ type Rules struct {
 	// Terminals are paths of further programs the user has declared to be
 	// terminals, for those that live in a home directory.
 	Terminals []string
-	// Sound tells whether a program may trust, given its path. Nil: Sound.
+	// Sound reports whether a program may trust, given its path. Nil: Sound.
 	Sound func(daemonUID int, p proc.Process, program string) bool
-	// Trusts tells whether a person trusted the holder of a terminal.
+	// Trusts reports whether a person trusted the holder of a terminal.
 	Trusts func(pid int, start uint64) bool
-	// Hookmux tells whether a process runs hookmux's own program, given its
+	// Hookmux reports whether a process runs hookmux's own program, given its
 	// path. Nil: RunsHookmux.
 	Hookmux func(p proc.Process, program string) bool
 }
@@ -285,7 +285,7 @@ func (r *Rules) followTerminal(f *Facts, chain []Process, depth int) ([]way, Ver
 	return r.followHolder(f, chain[at+1:], here, place, depth)
 }
 
-// leadsJob tells whether one of these processes leads the job in the
+// leadsJob reports whether one of these processes leads the job in the
 // foreground.
 func leadsJob(chain []Process) bool {
 	return slices.ContainsFunc(chain, func(p Process) bool { return p.PID == p.PGID && p.Foreground == p.PGID })
@@ -301,7 +301,7 @@ func (p *Process) base() string {
 	return path.Base(strings.TrimSuffix(p.Program, deletedSuffix))
 }
 
-// isSound tells whether the program is what its path says, and installed.
+// isSound reports whether the program is what its path says, and installed.
 func (r *Rules) isSound(p Process) bool {
 	if p.Program == "" {
 		return false

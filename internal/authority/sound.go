@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// Sound tells whether a running program is what its path says and lies where
+// Sound reports whether a running program is what its path says and lies where
 // programs are installed: in one of the usual places, or below directories
 // that only root can write (which says nothing to a daemon that is root).
 func Sound(daemonUID int, p proc.Process, program string) bool {

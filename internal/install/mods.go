@@ -52,7 +52,7 @@ func (h *Host) Mods(a *agent.Agent) FoundMods {
 	return found
 }
 
-// matches are the files that a path stands for, which may be a glob.
+// matches returns the files that match a path, which may be a glob.
 func (h *Host) matches(path string) []string {
 	if !strings.ContainsAny(path, "*?[") {
 		return slices.DeleteFunc([]string{path}, func(one string) bool { return one == "" })

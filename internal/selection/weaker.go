@@ -8,8 +8,8 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 )
 
-// weakerBy says, a line each, what takes protection away or may say yes in the person's
-// place when changes count. Comments, order and what only people see are not in it.
+// weakerBy says, a line each, what takes protection away or may say yes in your
+// place once changes take effect. Comments, order and what only people see are not in it.
 func (r *Confirmations) weakerBy(changes []confirmed.Change) []string {
 	basis, _, _ := r.Confirmed.State()
 	settings, _ := r.Config.File(config.User, "") // none: nothing changed there

@@ -15,7 +15,7 @@ import (
 type View struct {
 	// Limited says that an agent reads.
 	Limited bool
-	// Owns tells whether a session, or something that happened in a folder, is
+	// Owns reports whether a session, or something that happened in a folder, is
 	// the reader's own. Nil: nothing is.
 	Owns func(agent, session, folder string) bool
 }
@@ -63,7 +63,7 @@ var readings = map[string]reading{
 	wire.MethodSessionResume: {},
 }
 
-// LimitsReading tells whether the table of readings has a word on a method.
+// LimitsReading reports whether the table of readings has a word on a method.
 func LimitsReading(method string) bool {
 	_, known := readings[method]
 	_, stream := streamReadings[method]
@@ -75,7 +75,7 @@ func refuseReading(method string) *wire.Error {
 		"run it in your own terminal", method)
 }
 
-// mayRead tells whether a method has an answer for agents at all. What it would
+// mayRead reports whether a method has an answer for agents at all. What it would
 // do beside answering must not happen either.
 func (v *View) mayRead(method string) *wire.Error {
 	if one := readings[method]; v.Limited && !one.open && one.limit == nil {
@@ -197,7 +197,7 @@ func limitItems(answer any, view *View) (any, *wire.Error) {
 	return own, nil
 }
 
-// hidesRequest tells whether somebody asked for one request that is not theirs.
+// hidesRequest reports whether somebody asked for one request that is not theirs.
 func (v *View) hidesRequest(method string, params json.RawMessage, answer any) bool {
 	id, _ := jsonscan.String(jsonscan.Get(params, "id"))
 	if !v.Limited || method != wire.MethodInboxItems || id == "" {
@@ -256,7 +256,7 @@ func textOf(value any) string {
 	return text
 }
 
-// streamReading tells whether an agent may hear one note of a stream.
+// streamReading reports whether an agent may hear one note of a stream.
 type streamReading func(filter *streamFilter, params json.RawMessage) bool
 
 // streamReadings is the table of what agents hear on streams: for every stream

@@ -103,7 +103,7 @@ func (w *silenceWatch) look(now time.Time, list []state.Overview, stat statFile)
 	return begun, over
 }
 
-// watchSilence tells of sessions that work without their hooks.
+// watchSilence reports sessions that work without their hooks.
 func (s *Service) watchSilence(now time.Time) {
 	if s.hooksMissing == nil {
 		return

@@ -17,7 +17,7 @@ type reader struct {
 	alike   bool // its foreign letters are written out
 }
 
-// hides tells whether the character at i is to be written out. It is asked for every
+// hides reports whether the character at i is to be written out. It is asked for every
 // character, in order.
 func (rd *reader) hides(i int, r rune, size int) bool {
 	hidden := rd.judge(i, r, size)
@@ -59,7 +59,7 @@ func (rd *reader) judge(i int, r rune, size int) bool {
 	return rd.alike && isForeign(r)
 }
 
-// isEscaped tells what is written out wherever it stands: what is dangerous, and what
+// isEscaped reports whether a rune is written out everywhere: what is dangerous, and what
 // is no character.
 func isEscaped(r rune, size int, prev rune) bool {
 	return r == utf8.RuneError && size == 1 || Dangerous(r) && !styles(r, prev)
@@ -68,13 +68,13 @@ func isEscaped(r rune, size int, prev rune) bool {
 // maxMarks is how many marks one letter may carry. Vietnamese and Hebrew need two.
 const maxMarks = 2
 
-// stacks tells the marks that go on top of any letter, and on each other. The marks
+// stacks reports whether a rune is one of the marks that go on top of any letter, and on each other. The marks
 // that belong to one script, as in Tibetan or Thai, pile up in ordinary words.
 func stacks(r rune) bool {
 	return unicode.Is(unicode.Inherited, r) && unicode.In(r, unicode.Mn, unicode.Me) || r >= 0x483 && r <= 0x489
 }
 
-// isSlashAlike tells the signs that look like / or \ and belong to no script.
+// isSlashAlike reports whether a rune is one of the signs that look like / or \ and belong to no script.
 func isSlashAlike(r rune) bool {
 	switch r {
 	case 0x1735, 0x2044, 0x2215, 0x2216, 0x27cb, 0x27cd, 0x29f5, 0x29f6, 0x29f8, 0x29f9, 0x2571, 0x2572,
@@ -84,7 +84,7 @@ func isSlashAlike(r rune) bool {
 	return false
 }
 
-// isDotAlike tells the signs that look like . or : and belong to no script.
+// isDotAlike reports whether a rune is one of the signs that look like . or : and belong to no script.
 func isDotAlike(r rune) bool {
 	switch r {
 	case 0x2024, 0x2236, 0xa789, 0xfe52, 0xfe55, 0x10a50, 0x1d16d:
@@ -104,7 +104,7 @@ func isWideSlash(r rune) bool {
 
 func isWideDot(r rune) bool { return r == 0x3002 || r == 0xff0e || r == 0xff61 || r == 0xfe12 }
 
-// betweenNarrow tells whether the sign that ends at next stands in Latin text: both
+// betweenNarrow reports whether the sign that ends at next stands in Latin text: both
 // neighbours are ASCII. A full stop needs a letter or digit behind it, for it also
 // ends a sentence whose last word is Latin.
 func (rd *reader) betweenNarrow(next int, dot bool) bool {
@@ -124,7 +124,7 @@ func (rd *reader) betweenNarrow(next int, dot bool) bool {
 	return r < 0x80 && (r > ' ' || rd.prev > ' ')
 }
 
-// isWordRune tells what a word is made of.
+// isWordRune reports whether a rune can be part of a word.
 func isWordRune(r rune) bool {
 	if r < 0x80 {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
@@ -195,7 +195,7 @@ func writtenEscape(s string, i int) int {
 	return n
 }
 
-// isForeign tells the letters that take part in Latin words only to deceive. Of
+// isForeign reports whether a rune is one of the letters that take part in Latin words only to deceive. Of
 // Greek, those that look like no Latin letter stand for numbers and units (Δt, μs),
 // and stay.
 func isForeign(r rune) bool {
@@ -211,7 +211,7 @@ func isForeign(r rune) bool {
 		unicode.Deseret)
 }
 
-// isLatinAlike tells whether a foreign letter can be taken for a Latin one.
+// isLatinAlike reports whether a foreign letter can be taken for a Latin one.
 func isLatinAlike(r rune) bool {
 	switch {
 	case r >= 0x1f00 && r <= 0x1fff: // Greek letters with marks

@@ -65,7 +65,7 @@ func Line(s string, width int) string {
 	return string(dst)
 }
 
-// fits tells whether Line has nothing to do.
+// fits reports whether Line has nothing to do.
 func fits(s string, width int) bool {
 	if firstUnsafe(s) < len(s) || strings.ContainsAny(s, "\n\t") {
 		return false

@@ -33,7 +33,7 @@ func Text(s string) string {
 	return string(appendSafe(make([]byte, 0, len(s)+16), s))
 }
 
-// Dangerous tells whether a character must not reach a person's screen as it
+// Dangerous reports whether a character must not reach a person's screen as it
 // is: control characters (but line feed and tab), whatever changes the reading
 // direction, and whatever is there without being seen.
 func Dangerous(r rune) bool {
@@ -111,7 +111,7 @@ func firstDangerous(s string) int {
 	return len(s)
 }
 
-// styles tells whether r is the selector that picks the look of the symbol
+// styles reports whether r is the selector that picks the look of the symbol
 // before it. Anything else a selector follows would only carry it unseen.
 func styles(r, prev rune) bool { return (r == 0xfe0f || r == 0xfe0e) && isSymbol(prev) }
 

@@ -99,7 +99,7 @@ var Methods = map[string]Class{
 	MethodCmuxPush: Report,
 }
 
-// AsksPerson tells whether a method may wait for a person at their terminal, who may
+// AsksPerson reports whether a method may wait for a person at their terminal, who may
 // have to type something before it is answered.
 func AsksPerson(method string) bool {
 	class, known := Methods[method]

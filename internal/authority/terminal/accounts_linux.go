@@ -60,7 +60,7 @@ func parseAccounts(uid int, passwd, subuid []byte) accounts {
 	return a
 }
 
-// mayBeOurs tells whether a process with another id may be the user's all the
+// mayBeOurs reports whether a process with another id may be the user's all the
 // same: the id is one of the user's namespaces, or no account has it.
 func (a *accounts) mayBeOurs(id int) bool {
 	if id == a.uid {

@@ -100,7 +100,7 @@ func (m *Marker) wasLookedAt(p proc.Process) bool {
 	return ok && time.Now().Before(until)
 }
 
-// isMarked tells whether one of the first two processes of a chain was marked
+// isMarked reports whether one of the first two processes of a chain was marked
 // here: the program that called a hook, or the one above the shell it used.
 func (m *Marker) isMarked(chain []proc.Process) bool {
 	m.mu.Lock()
@@ -122,14 +122,14 @@ func (m *Marker) setMark(pid int, mark uint64) {
 	_ = m.limit(pid, mark) // it may just have ended, or be another user's
 }
 
-// CanMark tells whether a mark would be seen: not where every process is
+// CanMark reports whether a mark would be seen: not where every process is
 // limited already.
 func CanMark() bool {
 	limit, err := proc.FileLocks(1)
 	return err == nil && limit > authority.MarkFor("", time.Unix(1<<33-1, 0))|1<<56
 }
 
-// runsProgramOf tells whether a process runs the same program as another.
+// runsProgramOf reports whether a process runs the same program as another.
 func (m *Marker) runsProgramOf(pid, other int) bool {
 	program, err := m.table.Program(pid)
 	same, errOther := m.table.Program(other)

@@ -90,7 +90,7 @@ func (s *Source) setBack(tty string, by authority.Identity) error {
 // maxNoted bounds what is remembered of terminals.
 const maxNoted = 1024
 
-// readSince tells whether input was read at a terminal since setBack, and
+// readSince reports whether input was read at a terminal since setBack, and
 // nobody touched its times.
 func (s *Source) readSince(tty string) bool {
 	t, err := s.Terminal(tty)

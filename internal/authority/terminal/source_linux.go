@@ -23,7 +23,7 @@ func deviceTimes(info os.FileInfo) (authority.Terminal, error) {
 // HoldsMaster tells who gives a terminal its keys.
 func (s *Source) HoldsMaster(pid int, tty string) (bool, error) { return proc.HoldsMaster(pid, tty) }
 
-// Connected tells whether a socket of client ends at server.
+// Connected reports whether a socket of client ends at server.
 func (s *Source) Connected(client, server int) (bool, error) {
 	sockets, err := proc.UnixSockets()
 	if err != nil {

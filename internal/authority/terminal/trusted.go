@@ -49,7 +49,7 @@ func bootID() string {
 	return strings.TrimSpace(string(b))
 }
 
-// Trusts tells whether somebody trusted exactly this process.
+// Trusts reports whether somebody trusted exactly this process.
 func (e *TrustedTerminals) Trusts(pid int, start uint64) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

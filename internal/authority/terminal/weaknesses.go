@@ -79,7 +79,7 @@ func findWeaknesses(sysctl func(string) string, kernel, tmux string, uid int, ma
 // tiocstiSwitch says whether programs may type into the terminal that they run at.
 const tiocstiSwitch = "dev/tty/legacy_tiocsti"
 
-// letsProgramsType tells whether they may: where the switch allows it, and on
+// letsProgramsType reports whether they may: where the switch allows it, and on
 // kernels that are too old to have one.
 func letsProgramsType(sysctl func(string) string, kernel string) bool {
 	switch sysctl(tiocstiSwitch) {

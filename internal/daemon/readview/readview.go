@@ -45,7 +45,7 @@ func (s *Service) Of(peer proc.Cred) server.View {
 	return view
 }
 
-// inProject tells whether a folder belongs to the project that another one is
+// inProject reports whether a folder belongs to the project that another one is
 // in. A home is no project: everything lies in it.
 func (s *Service) inProject(own, folder string) bool {
 	if !filepath.IsAbs(own) || !filepath.IsAbs(folder) {

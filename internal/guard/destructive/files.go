@@ -372,7 +372,7 @@ var vitalTexts = [...]string{
 // String is the kind as people read it.
 func (v vitalKind) String() string { return vitalTexts[v] }
 
-// whyVital tells whether p is a file that must not be lost, and why.
+// whyVital reports whether p is a file that must not be lost, and why.
 func (x *scope) whyVital(p inspect.Place) vitalKind {
 	if !p.Known {
 		return notVital

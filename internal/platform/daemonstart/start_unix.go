@@ -80,7 +80,7 @@ func openLock(path string) (*os.File, error) {
 	}
 }
 
-// daemonHoldsLock tells whether a daemon holds the life lock.
+// daemonHoldsLock reports whether a daemon holds the life lock.
 func daemonHoldsLock(d paths.Dirs) (bool, error) {
 	f, err := openLock(d.LifeLock())
 	if err != nil {
@@ -226,7 +226,7 @@ func (l *DaemonLock) Stop() error {
 	return errors.Join(err, l.lock.Close())
 }
 
-// DaemonHoldsLock tells whether a daemon is there, answering or not.
+// DaemonHoldsLock reports whether a daemon is there, answering or not.
 func DaemonHoldsLock(d paths.Dirs) bool {
 	if _, err := os.Stat(d.LifeLock()); err != nil {
 		return false

@@ -175,7 +175,7 @@ func beside(name string) string {
 	return filepath.Join(filepath.Dir(self), name)
 }
 
-// IsSealed reports whether a person's command wrote the record.
+// IsSealed reports whether a command you ran wrote the record.
 func (i *Installation) IsSealed() bool {
 	if i.seal == sealUnread {
 		i.readSeal()

@@ -307,7 +307,7 @@ func checkPrivate(dir string) error {
 	return nil
 }
 
-// isOwnFile tells whether a file belongs to the user we run as.
+// isOwnFile reports whether a file belongs to the user we run as.
 func isOwnFile(info os.FileInfo) bool {
 	uid, _, ok := fileowner.Of(info)
 	return ok && uid == UserID()

@@ -36,7 +36,7 @@ func openFiles(pid int, each func(fd, target string) bool) error {
 	return nil
 }
 
-// HoldsMaster tells whether a process has the master side of a pseudo terminal
+// HoldsMaster reports whether a process has the master side of a pseudo terminal
 // open, which is where the keys of that terminal come from.
 func HoldsMaster(pid int, tty string) (bool, error) {
 	number, ok := strings.CutPrefix(tty, "/dev/pts/")

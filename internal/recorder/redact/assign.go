@@ -94,7 +94,7 @@ func typedValue(s string, i int, typeName string) (span, bool) {
 	return sp, ok && (!weak || looksSecret(s[sp.start:sp.end]))
 }
 
-// startsLine tells whether only blanks and list signs stand before at.
+// startsLine reports whether only blanks and list signs stand before at.
 func startsLine(s string, at int) bool {
 	for n := 0; at >= 0 && n < 64; n++ {
 		switch s[at] {

@@ -138,7 +138,7 @@ func readNameKind(name string) (kind string, weak bool) {
 	return "", false
 }
 
-// endsApart tells whether the last n letters of a name are a word of their own:
+// endsApart reports whether the last n letters of a name are a word of their own:
 // db_pass and dbPass, but not bypass.
 func endsApart(name string, n int) bool {
 	at := len(name) - n

@@ -32,7 +32,7 @@ func optionCandidate(s string, lo, i int) bool {
 	return found
 }
 
-// startsOption tells whether an option can begin at i: at the beginning of a
+// startsOption reports whether an option can begin at i: at the beginning of a
 // word, also in text that is itself escaped or quoted.
 func startsOption(s string, lo, i int) bool {
 	if i == lo {

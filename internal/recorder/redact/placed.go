@@ -56,7 +56,7 @@ var phraseKeys = func() (t [256][]string) {
 	return t
 }()
 
-// hasPhrase tells whether nextPlaced has anything to look at, in one pass.
+// hasPhrase reports whether nextPlaced has anything to look at, in one pass.
 func hasPhrase(s string) bool {
 	for i := 0; i < len(s); i++ {
 		list := phraseKeys[s[i]]
@@ -381,7 +381,7 @@ func matchOracle(s string, at int) (span, bool) {
 	return span{}, false
 }
 
-// namesDotenv tells whether text names a .env file, whose lines are worth a
+// namesDotenv reports whether text names a .env file, whose lines are worth a
 // closer look wherever they stand.
 func namesDotenv(s string) bool {
 	for at := 0; ; at += len(".env") {

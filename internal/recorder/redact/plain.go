@@ -63,7 +63,7 @@ func matchNameThenValue(s string, i int) (span, bool) {
 	return flagValue(s, k, kind, weak, true)
 }
 
-// setsVariable tells whether the words before a name say that its value follows.
+// setsVariable reports whether the words before a name say that its value follows.
 func setsVariable(before string) bool {
 	if nl := strings.LastIndexByte(before, '\n'); nl >= 0 {
 		before = before[nl+1:]

@@ -174,7 +174,7 @@ var knownPrograms = sync.OnceValue(func() *programTable {
 	return t
 })
 
-// beginsOption tells whether a byte behind a dash can begin an option: a single
+// beginsOption reports whether a byte behind a dash can begin an option: a single
 // dash also begins -password, -Token, -apiKey of any program.
 func beginsOption(c byte) bool {
 	return c == '-' || c < 0x80 && chars.IsAlnum(c) && !chars.IsDigit(c)

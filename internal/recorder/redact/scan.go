@@ -175,7 +175,7 @@ func nextPasswordWord(s string, from int) (span, bool) {
 	return span{}, false
 }
 
-// hasPasswordWord tells whether nextPasswordWord has anything to look at. The w
+// hasPasswordWord reports whether nextPasswordWord has anything to look at. The w
 // is the rarest letter of the word.
 func hasPasswordWord(s string) bool {
 	return indexAfter(s, 0, 'w', "ss") < len(s) || indexAfter(s, 0, 'W', "SS") < len(s)

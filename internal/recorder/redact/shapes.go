@@ -31,7 +31,7 @@ func byLastByte(list []shape) *shapeTable {
 	return t
 }
 
-// knownPrefix tells whether some prefix of the table ends at the anchor s[i].
+// knownPrefix reports whether some prefix of the table ends at the anchor s[i].
 func knownPrefix(t *shapeTable, s string, lo, i int) bool {
 	list := t[s[i-1]]
 	if len(list) == 0 || i-2 < lo {

@@ -106,7 +106,7 @@ type Key struct {
 	// Secret says that the value is shown to nobody: it lets its holder speak
 	// as the user somewhere.
 	Secret bool
-	// Weakens tells whether a value may take protection away, so that the person is
+	// Weakens reports whether a value may take protection away, so that the person is
 	// asked for it; "" puts the setting back to its default. Nil: none does. What was
 	// in force before is not known.
 	Weakens func(value string) bool

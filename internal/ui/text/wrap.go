@@ -129,7 +129,7 @@ func cutPart(text string, width, next int) Part {
 	return Part{Text: text}
 }
 
-// isLongWord tells whether the word at the beginning is wider than a line.
+// isLongWord reports whether the word at the beginning is wider than a line.
 func isLongWord(text string, width int) bool {
 	used := 0
 	for _, r := range text {
@@ -154,6 +154,6 @@ func columnsOf(r rune) int {
 	return termsafe.Width(string(r))
 }
 
-// joinsBefore tells whether a character belongs to the one before it: a colour of
+// joinsBefore reports whether a character belongs to the one before it: a colour of
 // skin, a sign of how it is drawn.
 func joinsBefore(r rune) bool { return r == 0xfe0f || r == 0xfe0e || r >= 0x1f3fb && r <= 0x1f3ff }

@@ -104,7 +104,7 @@ func digestLines(d *client.Digest, now time.Time) []string {
 	return lines
 }
 
-// wasStopped tells whether a guard stopped the selected session lately.
+// wasStopped reports whether a guard stopped the selected session lately.
 func wasStopped(m *Model) bool {
 	r := m.selectedRow()
 	return r != nil && r.isSession() && m.details.key == m.selected && m.details.timeline.rule != ""

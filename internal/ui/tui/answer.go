@@ -98,7 +98,7 @@ func (m *Model) send(run decision, weakens bool) tea.Cmd {
 	}
 }
 
-// startDeciding tells whether a decision can be sent now: a dialog may have been
+// startDeciding reports whether a decision can be sent now: a dialog may have been
 // open for long.
 func (m *Model) startDeciding() bool {
 	switch {
@@ -201,7 +201,7 @@ func approveAlways(m *Model) tea.Cmd {
 	return nil
 }
 
-// offersOwnRule tells whether the agent offers a rule of its own for the selected request.
+// offersOwnRule reports whether the agent offers a rule of its own for the selected request.
 func offersOwnRule(m *Model) bool {
 	return offers("always")(m) && len(m.pendingRequest().Suggestions) > 0
 }

@@ -23,7 +23,7 @@ type batch struct {
 	shown  shown
 }
 
-// canBatch tells whether several requests wait that a yes answers.
+// canBatch reports whether several requests wait that a yes answers.
 func canBatch(m *Model) bool {
 	n := 0
 	for _, item := range m.board.requests {

@@ -141,7 +141,7 @@ func (r *row) sessionID() string {
 	return r.session.ID
 }
 
-// isSession tells whether the row is about a session alone.
+// isSession reports whether the row is about a session alone.
 func (r *row) isSession() bool { return r.request == nil && r.decided == nil }
 
 func (r *row) title() string {
@@ -242,7 +242,7 @@ func (r *row) compareTime(other *row) int {
 // maxSearched is how much of a request the filter looks at: it does so for every key.
 const maxSearched = 64 << 10
 
-// matches tells whether every word of the filter is in the row.
+// matches reports whether every word of the filter is in the row.
 func (r *row) matches(filter string) bool {
 	text := r.agentName() + " " + r.title() + " " + sectionTitles[r.section]
 	if r.session != nil {
@@ -263,5 +263,5 @@ func (r *row) matches(filter string) bool {
 	return true
 }
 
-// isWindow tells whether a request stands in an agent's own window.
+// isWindow reports whether a request stands in an agent's own window.
 func isWindow(item *wire.InboxRequest) bool { return item.Status == wire.InboxWindow }

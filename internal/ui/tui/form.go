@@ -31,7 +31,7 @@ func newForm(item *wire.InboxRequest, title string, questions []event.Inquiry) *
 	return f
 }
 
-// answered tells whether a question has an answer.
+// answered reports whether a question has an answer.
 func (f *form) answered(i int) bool { return slices.Contains(f.chosen[i], true) || f.words[i] != "" }
 
 // missing is the first question that needs an answer and has none; -1: none.

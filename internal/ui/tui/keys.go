@@ -75,7 +75,7 @@ func bindings() []binding {
 
 func always(*Model) bool { return true }
 
-// offers tells whether the selected request can be answered with a choice.
+// offers reports whether the selected request can be answered with a choice.
 func offers(choice string) func(*Model) bool {
 	return func(m *Model) bool {
 		item := m.pendingRequest()
@@ -165,7 +165,7 @@ func whyNoAnswer(m *Model, key string) string {
 	return "nothing is asked here"
 }
 
-// isElsewhere tells whether somebody else needs the person than who is selected.
+// isElsewhere reports whether somebody else needs the person than who is selected.
 func isElsewhere(m *Model) bool {
 	r := m.selectedRow()
 	return r != nil && r.section != sectionWaiting && frame{m}.countWaiting() > 0

@@ -44,7 +44,7 @@ func (m *Model) layout() areas {
 	return areas{list: area{0, top, m.width, list}, detail: area{0, top + list + 1, m.width, height - list - 1}}
 }
 
-// detailVisible tells whether the details of the selected row are on the screen.
+// detailVisible reports whether the details of the selected row are on the screen.
 func (m *Model) detailVisible() bool {
 	return m.width > 0 && m.height > 0 && m.form == nil && (m.mode == modeList || m.mode == modeTyping)
 }

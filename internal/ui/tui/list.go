@@ -61,7 +61,7 @@ func newList(b *board, opts listOptions) *list {
 	return l
 }
 
-// isCurrent tells whether nothing changed since the list was made.
+// isCurrent reports whether nothing changed since the list was made.
 func (l *list) isCurrent(b *board, opts listOptions) bool {
 	return l.changes == b.changes && l.listOptions == opts
 }

@@ -17,7 +17,7 @@ var base64Value = func() (t [256]uint8) {
 	return t
 }()
 
-// Begins tells whether whole groups of s are base64 of printable text.
+// Begins reports whether whole groups of s are base64 of printable text.
 func Begins(s string) bool {
 	for len(s) >= 4 {
 		a, b, c, d := base64Value[s[0]], base64Value[s[1]], base64Value[s[2]], base64Value[s[3]]

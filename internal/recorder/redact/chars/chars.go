@@ -111,7 +111,7 @@ func StartsWord(s string, i int, strict bool) bool {
 // EndsWord reports whether no letter or digit stands at i.
 func EndsWord(s string, i int) bool { return i >= len(s) || !IsAlnum(s[i]) }
 
-// IsMixed tells whether s holds a letter and a digit. It looks at a bounded part:
+// IsMixed reports whether s holds a letter and a digit. It looks at a bounded part:
 // a long value decides itself early, and looking must stay linear.
 func IsMixed(s string) bool {
 	letter, digit := false, false

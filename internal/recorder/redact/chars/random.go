@@ -14,7 +14,7 @@ func IsDense(body string) bool {
 	return false
 }
 
-// OnlyHex tells whether a text has nothing but hexadecimal digits and dashes.
+// OnlyHex reports whether a text has nothing but hexadecimal digits and dashes.
 func OnlyHex(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if !IsHex(s[i]|0x20) && s[i] != '-' {
