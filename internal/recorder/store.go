@@ -25,6 +25,8 @@ type store struct {
 	deps   services.Deps
 	late   func(*event.Event) // hears of each event that was read from disk
 	stored func()             // called after each batch
+	// deleted is called when events were deleted
+	deleted func()
 
 	journal atomic.Pointer[journal.Journal] // nil while it cannot be opened
 
@@ -195,7 +197,11 @@ func (s *store) retain(keep Retention) {
 	if j == nil {
 		return // the next batch opens it
 	}
-	if _, err := j.Retain(time.Now(), keep.Age, keep.AgentAge, keep.MaxBytes); err != nil {
+	n, err := j.Retain(time.Now(), keep.Age, keep.AgentAge, keep.MaxBytes)
+	if n > 0 {
+		s.deleted()
+	}
+	if err != nil {
 		s.deps.Problems.Raise("retention", "old events could not be deleted: "+err.Error(), "")
 	} else {
 		s.deps.Problems.Clear("retention")

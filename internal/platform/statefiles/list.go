@@ -23,6 +23,14 @@ var All = []File{
 		Lifetime: "while the journal is open, or until the next daemon",
 		Missing:  "nothing is lost after a clean stop", Damaged: "SQLite leaves out what is not whole"},
 
+	{Place: State, Pattern: "search.db", Owner: "internal/recorder", Format: "SQLite with FTS5",
+		Holds:    "the words of the journal's events, redacted as these are, for `hookmux log --text`",
+		Lifetime: "per event as long as the journal has it; at most 256 MB, the oldest leave first",
+		Missing:  "made again in the background", Damaged: "made again in the background"},
+	{Place: State, Pattern: "search.db-*", Owner: "internal/recorder", Format: "SQLite's own",
+		Holds: "the write-ahead log of the search index", Lifetime: "while the index is open, or until the next daemon",
+		Missing: "nothing is lost after a clean stop", Damaged: "SQLite leaves out what is not whole"},
+
 	// Sessions.
 	{Place: State, Pattern: "sessions.log", Owner: "internal/sessions", Format: "JSON lines, the last of a key counts",
 		Holds: "what is known of each session", Lifetime: "per session until it is forgotten",
