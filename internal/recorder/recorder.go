@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/services"
@@ -38,6 +39,22 @@ type Options struct {
 	Late      func(*event.Event) // hears of each event that is read back from disk
 	Stored    func()             // called after each batch
 	Retention func() Retention
+	Followers []Follower
+}
+
+// Follower hears what was stored, in order, from the goroutine that stores: behind the
+// answer, and before the next batch. A batch over which a daemon died comes again.
+type Follower interface {
+	Stored(batch []Observed)
+	// Retain is called now and then with how much of the journal is kept.
+	Retain(keep Retention)
+}
+
+// Observed is an event, or what came of one, as it was stored: redacted. It holds for
+// the call only.
+type Observed struct {
+	Event   *journal.Row  // nil where the journal doesn't have the event of Outcome
+	Outcome *wire.Outcome // nil for an event
 }
 
 // New opens journal and intake. A recorder that can open neither works, and
@@ -47,7 +64,8 @@ func New(o Options) *Recorder {
 		o.Deps.Redactor = redact.New()
 	}
 	x := newIndexer(o.Deps)
-	s := &store{deps: o.Deps, late: o.Late, stored: func() { o.Stored(); x.wakeUp() }, deleted: x.forgetLater}
+	s := &store{deps: o.Deps, late: o.Late, stored: func() { o.Stored(); x.wakeUp() }, deleted: x.forgetLater,
+		followers: o.Followers}
 	if err := s.openJournal(); err != nil {
 		s.reportTrouble(err)
 	}

@@ -44,7 +44,7 @@ const (
 	// in so many.
 	indexShare = 4
 	// maxText is how much of one event can be searched for.
-	maxText = 16 << 10
+	maxText      = 16 << 10
 	maxUnindexed = 20_000
 )
 
