@@ -226,3 +226,31 @@ func TestPagesSayNothingAboutOthers(t *testing.T) {
 func agentInput(agentName, native, id, payload string) agent.Input {
 	return agent.Input{ID: id, Time: time.Now(), Agent: agentName, Event: native, Payload: []byte(payload)}
 }
+
+// What retention deletes from the journal leaves the index as well.
+func TestDeletedEventsLeaveTheIndex(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		deps := testDeps(t)
+		r := New(Options{
+			Deps: deps, Listener: noListener{}, Late: func(*event.Event) {}, Stored: func() {},
+			Retention: func() Retention { return Retention{Age: 3 * time.Hour} },
+		})
+		done := make(chan struct{})
+		go func() { defer close(done); r.Run(t.Context()) }()
+		defer func() { r.Stop(); <-done; r.Close() }()
+		recordPrompt(t, r, "old", "s1", "/p", "needle")
+		time.Sleep(2 * time.Hour) // of the bubble
+		recordPrompt(t, r, "new", "s1", "/p", "needle")
+		time.Sleep(3 * time.Hour)
+		synctest.Wait()
+		x, err := search.OpenReadOnly(indexPath(deps.Dirs), r.indexer.of)
+		if err != nil || x == nil {
+			t.Fatalf("the index: %v, error %v", x, err)
+		}
+		defer x.Close()
+		q, _ := search.ParseQuery("needle")
+		if found, err := x.Match(t.Context(), q, 0, 100, false, 10); err != nil || len(found) != 1 || found[0] != 2 {
+			t.Errorf("the index finds %v, error %v; want only the event that the journal still has", found, err)
+		}
+	})
+}
