@@ -196,6 +196,7 @@ func (h *Daemon) buildServices(o Options) {
 		StartedByAgent: func(pid int) bool { return h.judge.Caller(pid, "").Agent != "" },
 	})
 	h.web = web.New(web.Options{Deps: h.deps, Context: h.ctx, Requests: h.approvals, Daemon: pageAccess{h}})
+	h.notify.SetDevices(h.web)
 	h.server = h.newServer()
 	h.modules.OpenLaunches()
 }

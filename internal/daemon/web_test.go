@@ -8,9 +8,12 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"math/big"
@@ -771,4 +774,115 @@ func TestWebStartChecks(t *testing.T) {
 	if code, _ := send(t, r); code != 200 {
 		t.Errorf("by its public name: %d", code)
 	}
+}
+
+// With a certificate of its own the page is served encrypted, and browsers are told to
+// stay with that.
+func TestWebWithCertificate(t *testing.T) {
+	w := open(t)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"localhost"}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cert, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for file, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "EC PRIVATE KEY", Bytes: keyDER}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var status wire.WebStatus
+	w.MustCall(wire.MethodWebStart, wire.WebStartParams{Listen: "127.0.0.1:0", Cert: cert, Key: keyFile}, &status)
+	if !status.TLS || !strings.HasPrefix(status.URL, "https://localhost:") {
+		t.Fatalf("served as %+v", status)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots}}}
+	response, err := client.Get(status.URL + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != 200 || response.Header.Get("Strict-Transport-Security") == "" {
+		t.Errorf("got %d %v", response.StatusCode, response.Header)
+	}
+	if response, err := plainHTTP.Get(strings.Replace(status.URL, "https", "http", 1)); err == nil {
+		response.Body.Close()
+		if response.StatusCode == 200 {
+			t.Error("the page is served without encryption, too")
+		}
+	}
+}
+
+// A push subscription is accepted for a browser's own service only, and belongs to the
+// device that made it.
+func TestWebPushSubscription(t *testing.T) {
+	w := open(t)
+	phone := w.pairBrowser(w.servePage(), wire.ScopeRead)
+	status, text := phone.do("GET", "/api/push", nil)
+	if status != 200 || !strings.Contains(text, `"key"`) {
+		t.Fatalf("the key: %d %s", status, text)
+	}
+	auth := base64.RawURLEncoding.EncodeToString(make([]byte, 16))
+	for endpoint, want := range map[string]int{
+		"https://evil.example/push": 400, "https://127.0.0.1/push": 400, "http://fcm.googleapis.com/x": 400,
+		"https://fcm.googleapis.com/fcm/send/x": 200,
+	} {
+		if status, text := phone.do("POST", "/api/push", map[string]string{"endpoint": endpoint, "p256dh": phone.publicKey(), "auth": auth}); status != want {
+			t.Errorf("%s: got %d %s, want %d", endpoint, status, text, want)
+		}
+	}
+	if status, _ := phone.do("POST", "/api/push", map[string]string{"endpoint": "https://fcm.googleapis.com/x", "p256dh": "AAAA", "auth": auth}); status != 400 {
+		t.Errorf("a key that is none gets %d", status)
+	}
+	var list []wire.WebDevice
+	w.MustCall(wire.MethodWebDevices, nil, &list)
+	if len(list) != 1 || !list[0].Push || list[0].Used.IsZero() || list[0].Address == "" {
+		t.Errorf("devices: %+v", list)
+	}
+	phone.do("POST", "/api/push", map[string]string{"endpoint": "", "p256dh": "", "auth": ""})
+	w.MustCall(wire.MethodWebDevices, nil, &list)
+	if list[0].Push {
+		t.Error("the subscription isn't ended")
+	}
+	if status, _ := phone.do("POST", "/api/unpair", map[string]string{}); status != 200 {
+		t.Errorf("a device removes itself: %d", status)
+	}
+	if status, _ := phone.do("GET", "/api/devices", nil); status != http.StatusUnauthorized {
+		t.Errorf("a removed device gets %d", status)
+	}
+}
+
+// A device's key that is used with another browser is in the journal: the profile may
+// have been copied.
+func TestWebUseFromElsewhere(t *testing.T) {
+	w := open(t)
+	phone := w.pairBrowser(w.servePage(), "")
+	for _, agent := range []string{"Mozilla/5.0 (iPhone) Safari/605", "Mozilla/5.0 (iPhone) Safari/606", "Mozilla/5.0 (X11; Linux) Firefox/153"} {
+		r := phone.request("GET", "/api/devices", nil)
+		r.Header.Set("User-Agent", agent)
+		phone.authorize(r, nil, time.Now(), nonce())
+		if status, text := send(t, r); status != 200 {
+			t.Fatalf("%d %s", status, text)
+		}
+	}
+	w.Eventually("it's in the journal", func() bool {
+		n := 0
+		for _, row := range w.Rows() {
+			if row.Native == wire.OwnDevice && strings.Contains(string(row.Raw), "Firefox on Linux") {
+				n++
+			}
+		}
+		return n == 1
+	})
 }

@@ -47,6 +47,9 @@ func pairDevice(ctx context.Context, app *cmdutil.App, p wire.WebPairParams, ope
 	if err := c.Call(ctx, wire.MethodWebStatus, nil, &status); err == nil && !status.On {
 		return cmdutil.FailWith(cmdutil.ExitFailed, "the page isn't served; `hookmux web` starts it")
 	}
+	if !app.IsTerminal() {
+		return cmdutil.UsageError("run it in your terminal: you compare the digits that the device shows there")
+	}
 	var pairing wire.WebPairing
 	if err := c.Call(ctx, wire.MethodWebPair, p, &pairing); err != nil {
 		return err

@@ -102,7 +102,6 @@ func (s *Service) Run(ctx context.Context) {
 	s.mu.Lock()
 	s.stopLocked()
 	s.mu.Unlock()
-	s.push.stop()
 }
 
 // startLocked begins to serve by the settings.
@@ -117,7 +116,6 @@ func (s *Service) startLocked() error {
 	}
 	s.running, s.failed = running, ""
 	s.Problems.Clear("web")
-	s.push.start()
 	return nil
 }
 
@@ -192,7 +190,6 @@ func (s *Service) stopMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopLocked()
-	s.push.stop()
 	s.settings.On = false
 	s.Problems.Clear("web")
 	if err := ledger.StoreSealed(s.Dirs.State, settingsFile, s.settings); err != nil {

@@ -169,6 +169,15 @@ const place = (list, nodes) => {
   while (list.children.length > nodes.length) list.lastElementChild.remove()
 }
 
+const choiceWords = { once: 'approved', always: 'approved and saved', deny: 'denied', answer: 'answered', plan: 'plan answered' }
+
+// about is what a request was about, on one line.
+const about = (one) => {
+  if (one.questions?.length) return one.questions[0].question
+  const line = one.shown.split('\n').slice(1).find((l) => l.startsWith('  ') || l.startsWith('file: '))
+  return line ? line.trim() : one.shown.split('\n', 1)[0]
+}
+
 let home = null
 const homeView = () => {
   if (!home) {
@@ -180,7 +189,7 @@ const homeView = () => {
       sessions: el('ul', { class: 'sessions' }),
       none: el('p', { class: 'quiet-text' }, 'No agent runs right now.'),
     }
-    home.node = el('div', { class: 'home' },
+    home.node = el('div', { class: 'home' }, el('h1', { class: 'hidden' }, 'Your agents'),
       el('section', { 'aria-labelledby': 'h-inbox' }, el('h2', { id: 'h-inbox' }, 'Waiting for you ', home.count), home.cards, home.empty, home.done),
       el('section', { 'aria-labelledby': 'h-sessions' }, el('h2', { id: 'h-sessions' }, 'Sessions'), home.sessions, home.none))
   }
@@ -190,7 +199,7 @@ const homeView = () => {
   place(home.cards, waiting.map(cardFor))
   home.empty.hidden = waiting.length > 0
   home.done.replaceChildren(...state.done.map((one) => el('li', {}, el('span', { class: `dot ${one.decision?.choice === 'deny' ? 'no' : one.decision ? 'yes' : ''}` }),
-    el('span', { class: 'done-what' }, one.shown.split('\n', 1)[0]), el('span', { class: 'quiet-text' }, one.decision ? `${one.decision.choice} · ${one.decision.by}` : one.end || one.status))))
+    el('span', { class: 'done-what' }, about(one)), el('span', { class: 'quiet-text' }, one.decision ? `${choiceWords[one.decision.choice] || one.decision.choice} · ${one.decision.by.replace(/ \(device [0-9a-f]+\)$/, '')}` : one.end || one.status))))
   const list = sorted()
   home.sessions.replaceChildren(...list.map(row))
   home.none.hidden = list.length > 0
@@ -231,7 +240,7 @@ const sessionView = (id) => {
   const one = live || open.detail
   open.head.replaceChildren(
     el('a', { href: '#/', class: 'back' }, icon('back'), 'All sessions'),
-    ...(one ? [el('div', { class: 'one-title' }, badge(one.agent), el('h2', {}, one.title || base(one.cwd) || id.slice(0, 8)), el('span', { class: `pill ${one.status}` }, statusWords[one.status] || one.status)),
+    ...(one ? [el('div', { class: 'one-title' }, badge(one.agent), el('h1', {}, one.title || base(one.cwd) || id.slice(0, 8)), el('span', { class: `pill ${one.status}` }, statusWords[one.status] || one.status)),
       el('p', { class: 'where' }, [one.agent, one.model, one.cwd].filter(Boolean).join(' · ')),
       one.unasked ? el('p', { class: 'risk' }, icon('shield'), one.unasked === 'bypass' ? 'Runs calls without asking anybody' : 'A model decides instead of you') : null,
       one.turn?.summary || one.lastWords ? el('blockquote', { class: 'words' }, one.turn?.summary || one.lastWords) : null,
@@ -271,7 +280,7 @@ const drawEvents = () => {
   open.list.replaceChildren(...list.map((e) => el('li', { class: `ev ${e.kind.replaceAll('.', '-')} ${e.verdict ? `v-${e.verdict}` : ''}` },
     el('time', { datetime: e.time }, clock(e.time)),
     el('span', { class: 'ev-kind' }, kindWords[e.kind] || e.kind),
-    el('span', { class: 'ev-text' }, e.tool ? el('b', {}, e.tool, ' ') : null, e.text || ''),
+    el('span', { class: 'ev-text' }, e.tool && !e.text?.startsWith(e.tool) ? el('b', {}, e.tool, ' ') : null, e.text || ''),
     e.verdict ? el('span', { class: `pill ${e.verdict}`, title: e.why || '' }, e.verdict) : null,
     e.why ? el('span', { class: 'ev-why' }, e.why) : null)))
   if (!list.length) open.list.replaceChildren(el('li', { class: 'quiet-text' }, open.search ? 'Nothing fits.' : 'No events yet.'))
@@ -280,7 +289,7 @@ const drawEvents = () => {
 // ——— devices and pairing ———
 
 const devicesView = async () => {
-  const node = el('div', { class: 'plain' }, el('h2', {}, 'Devices'), el('p', { class: 'quiet-text' }, 'Other devices are renamed, limited and removed in a terminal: hookmux web devices'))
+  const node = el('div', { class: 'plain' }, el('h1', {}, 'Devices'), el('p', { class: 'quiet-text' }, 'Other devices are renamed, limited and removed in a terminal: hookmux web devices'))
   main.replaceChildren(node)
   try {
     const { devices, own } = await state.api.get('/api/devices')
@@ -292,15 +301,15 @@ const devicesView = async () => {
   node.append(push)
   const drawPush = async () => {
     const can = await pushState()
-    push.replaceChildren(el('h3', {}, 'Notifications'),
+    push.replaceChildren(el('h2', {}, 'Notifications'),
       can === 'unable' ? el('p', { class: 'quiet-text' }, 'This browser can’t be notified here. On an iPhone, add the page to the Home Screen first.') :
         el('button', { type: 'button', class: can === 'on' ? 'more' : 'yes', onclick: async () => {
-          try { await (can === 'on' ? pushOff(state.api) : pushOn(state.api)) } catch (failure) { toast(failure.message) }
+          try { toast(await (can === 'on' ? pushOff(state.api) : pushOn(state.api)) || 'Notifications are off') } catch (failure) { toast(failure.message) }
           drawPush()
         } }, can === 'on' ? 'Turn notifications off' : 'Notify me on this device'))
   }
   await drawPush()
-  node.append(el('section', {}, el('h3', {}, 'This device'), el('button', { type: 'button', class: 'no', onclick: async (e) => {
+  node.append(el('section', {}, el('h2', {}, 'This device'), el('button', { type: 'button', class: 'no', onclick: async (e) => {
     const button = e.currentTarget
     if (!button.dataset.sure) { button.dataset.sure = '1'; button.textContent = 'Really remove this device?'; return }
     try { await state.api.post('/api/unpair', {}) } catch { /* it's forgotten here in any case */ }

@@ -72,6 +72,7 @@ const body = (request) => {
           return el('p', { class: question ? 'asked' : 'own' }, text)
         })
       default:
+        if (lines.every((l) => l.text.startsWith('· '))) return lines.map((l) => el('p', { class: 'member' }, l.text))
         return el('pre', { class: 'text', tabindex: '0', 'aria-label': 'Details' }, lines.map((l) => l.text).join('\n'))
     }
   })

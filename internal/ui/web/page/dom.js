@@ -22,7 +22,7 @@ export const ago = (time, now = Date.now()) => {
 
 export const base = (path) => (path || '').replace(/\/+$/, '').split('/').pop() || path || ''
 
-export const clock = (time) => new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+export const clock = (time) => new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 
 const icons = {
   check: 'M5 12.5 10 17 19 7', cross: 'M6 6 18 18M18 6 6 18', shield: 'M12 3 5 6v5c0 5 3 8 7 10 4-2 7-5 7-10V6Z',

@@ -25,7 +25,9 @@ export const pushOn = async (api) => {
   const subscription = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytes(key) })
   const { endpoint, keys } = subscription.toJSON()
   try {
-    await api.post('/api/push', { endpoint, p256dh: keys.p256dh, auth: keys.auth })
+    const { notify } = await api.post('/api/push', { endpoint, p256dh: keys.p256dh, auth: keys.auth })
+    if (!notify) return 'Notifications are off for all of hookmux; turn them on in a terminal: hookmux notify on'
+    return 'You’re notified while no page is open'
   } catch (failure) {
     await subscription.unsubscribe()
     throw failure
