@@ -851,8 +851,9 @@ func TestWebPushSubscription(t *testing.T) {
 		t.Errorf("devices: %+v", list)
 	}
 	phone.do("POST", "/api/push", map[string]string{"endpoint": "", "p256dh": "", "auth": ""})
-	w.MustCall(wire.MethodWebDevices, nil, &list)
-	if list[0].Push {
+	var after []wire.WebDevice
+	w.MustCall(wire.MethodWebDevices, nil, &after)
+	if after[0].Push {
 		t.Error("the subscription isn't ended")
 	}
 	if status, _ := phone.do("POST", "/api/unpair", map[string]string{}); status != 200 {

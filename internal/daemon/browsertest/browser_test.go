@@ -299,7 +299,7 @@ func (w *world) pictures() {
 	one := w.ask(claude("Edit", map[string]any{"file_path": "/work/shop/src/cart.ts", "old_string": "const total = items.reduce((sum, i) => sum + i.price * i.count, 0)\nreturn Math.round(total * 100) / 100",
 		"new_string": "const cents = items.reduce((sum, i) => sum + toCents(i.price) * i.count, 0)\nreturn cents / 100"}))
 	two := w.ask(bash("npm test -- --grep 'cart total' && git diff --stat"))
-	w.run("cards", chromedp.WaitVisible(`//article[2]`))
+	w.run("cards", chromedp.WaitVisible(`//article[2]`), chromedp.WaitNotVisible("#toast"))
 	w.shots("inbox")
 	w.run("session", chromedp.Navigate(w.url+"/#/session/s1"), chromedp.WaitVisible(".timeline .ev"))
 	w.shots("session")

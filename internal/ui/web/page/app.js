@@ -385,8 +385,8 @@ const start = async () => {
   const code = location.hash.startsWith('#pair=') ? location.hash.slice(6) : ''
   if (code) history.replaceState(null, '', '/') // the code doesn't stay in the address
   const own = crypto.subtle ? await keys.load().catch(() => null) : null
+  document.body.classList.toggle('unpaired', !own || Boolean(code))
   if (code) return claim(code)
-  document.body.classList.toggle('unpaired', !own)
   if (!own) return pairView(crypto.subtle ? '' : 'This address isn’t secure, so the browser can’t keep a key here. Use https, or localhost on the same machine.')
   state.api = new Api(own)
   setLink('connecting')

@@ -129,7 +129,7 @@ export const card = (request, { act, release, may, title }) => {
   const seconds = el('span', { class: 'when', 'data-since': request.createdAt }, ago(request.createdAt))
   node.append(el('header', {}, badge(request.agent),
     el('div', { class: 'head' }, el('h3', { id: `${id}-h` }, head),
-      el('p', { class: 'where' }, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title || base(request.cwd)), request.cwd ? ` · ${base(request.cwd)}` : '')),
+      el('p', { class: 'where' }, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title || base(request.cwd)), request.cwd && title && title !== base(request.cwd) ? ` · ${base(request.cwd)}` : '')),
     seconds))
   node.append(el('div', { class: 'body' }, body(request)))
   if (request.note) node.append(el('p', { class: 'note' }, request.note))
@@ -194,8 +194,11 @@ export const card = (request, { act, release, may, title }) => {
     buttons.append(button('yes', 'Answer', 'send', send))
   }
   if (request.kind === 'plan') {
-    for (const mode of ['accept', 'manual', 'auto']) if (choices.includes(mode)) buttons.append(button(buttons.childElementCount ? 'more' : 'yes', planNames[mode], buttons.childElementCount ? '' : 'check', () => say({ choice: 'plan', plan: mode })))
+    const modes = ['accept', 'manual', 'auto'].filter((mode) => choices.includes(mode))
+    const approve = (mode) => () => say({ choice: 'plan', plan: mode })
+    if (modes.length) buttons.append(button('yes', modes[0] === 'accept' ? 'Approve' : planNames[modes[0]], 'check', approve(modes[0])))
     if (choices.includes('reject')) buttons.append(button('no', 'Deny', 'cross', () => askReason({ choice: 'deny', plan: 'reject' })))
+    for (const mode of modes.slice(1)) buttons.append(button('more', planNames[mode], '', approve(mode)))
   }
   if (choices.includes('once')) buttons.append(button('yes', 'Approve', 'check', () => say({ choice: 'once' })))
   if (choices.includes('deny')) buttons.append(button('no', 'Deny', 'cross', () => askReason({ choice: 'deny' })))
