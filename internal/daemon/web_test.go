@@ -21,6 +21,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -886,4 +887,56 @@ func TestWebUseFromElsewhere(t *testing.T) {
 		}
 		return n == 1
 	})
+}
+
+// Behind a real proxy requests, answers and the stream work as they do without one.
+func TestWebBehindCaddy(t *testing.T) {
+	caddy, err := exec.LookPath("caddy")
+	if err != nil {
+		t.Skip("no Caddy is installed")
+	}
+	w := open(t)
+	free := func() string {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		return port
+	}
+	port := free()
+	var status wire.WebStatus
+	w.MustCall(wire.MethodWebStart, wire.WebStartParams{Listen: "127.0.0.1:0", PublicURL: "http://localhost:" + port}, &status)
+	dir := t.TempDir()
+	config := filepath.Join(dir, "Caddyfile")
+	text := "{\n\tadmin off\n\tpersist_config off\n}\nhttp://localhost:" + port + " {\n\treverse_proxy " + status.Listen + "\n}\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	proxy := exec.Command(caddy, "run", "--config", config, "--adapter", "caddyfile")
+	proxy.Env = []string{"HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_CONFIG_HOME=" + dir}
+	if err := proxy.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = proxy.Process.Kill(); _ = proxy.Wait() })
+	w.Eventually("Caddy listens", func() bool {
+		conn, err := net.Dial("tcp", "localhost:"+port)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+	phone := w.pairBrowser(status.URL, "")
+	lines, _ := phone.streamPage(true)
+	awaitLine(t, lines, `"snapshot"`)
+	call := w.hold(permission("s1", "echo through the proxy"))
+	awaitLine(t, lines, "inbox.received", "echo through the proxy")
+	item := w.waiting()
+	if status, text := phone.answer(wire.InboxReplyParams{ID: item.ID, Choice: "once", SHA256: item.SHA256}); status != 200 {
+		t.Errorf("got %d %s", status, text)
+	}
+	if got, _ := call.answer(); !strings.Contains(got, `"allow"`) {
+		t.Errorf("the agent hears %q", got)
+	}
 }

@@ -56,13 +56,11 @@ func newWorld(t *testing.T) *world {
 	w.MustCall(wire.MethodWebStart, wire.WebStartParams{Listen: freeAddress(t)}, &status)
 	w.url = status.URL
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
-		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(390, 844), chromedp.Flag("headless", "new"))
+		chromedp.WindowSize(390, 844), chromedp.Flag("headless", "new"))
 	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)
-	ctx, cancel := chromedp.NewContext(allocated)
-	t.Cleanup(cancel)
-	ctx, over := context.WithTimeout(ctx, 2*time.Minute)
-	t.Cleanup(over)
+	ctx, _ := chromedp.NewContext(allocated)
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // waits for the browser's end
 	w.ctx = ctx
 	chromedp.ListenTarget(ctx, func(ev any) {
 		switch ev := ev.(type) {

@@ -33,11 +33,8 @@ const apply = (note) => {
     case 'inbox.resolved':
     case 'inbox.expired':
     case 'inbox.withdrawn':
-      if (state.requests.delete(params.id)) {
-        state.done = [params, ...state.done.filter((one) => one.id !== params.id)].slice(0, 5)
-        const decision = params.decision
-        announce(decision ? `${params.shown.split('\n', 1)[0]}: ${decision.choice}` : 'A request ended')
-      }
+      if (state.requests.delete(params.id)) announce(params.decision ? `${params.shown.split('\n', 1)[0]}: ${choiceWords[params.decision.choice] || params.decision.choice}` : 'A request ended')
+      state.done = [params, ...state.done.filter((one) => one.id !== params.id)].sort((a, b) => new Date(b.endedAt || 0) - new Date(a.endedAt || 0)).slice(0, 5)
       break
     case 'session.changed':
       if (params.gone) state.sessions.delete(sessionKey(params.session))
