@@ -910,7 +910,7 @@ func TestWebBehindCaddy(t *testing.T) {
 	w.MustCall(wire.MethodWebStart, wire.WebStartParams{Listen: "127.0.0.1:0", PublicURL: "http://localhost:" + port}, &status)
 	dir := t.TempDir()
 	config := filepath.Join(dir, "Caddyfile")
-	text := "{\n\tadmin off\n\tpersist_config off\n}\nhttp://localhost:" + port + " {\n\treverse_proxy " + status.Listen + "\n}\n"
+	text := "{\n\tadmin off\n}\nhttp://localhost:" + port + " {\n\treverse_proxy " + status.Listen + "\n}\n"
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
