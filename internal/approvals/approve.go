@@ -170,6 +170,36 @@ func (s *Service) waitForPerson(ctx context.Context, c *Call, r queue.Request, s
 // ask is how they are asked for more than their answer.
 func (s *Service) Reply(ask services.Asking, p wire.InboxReplyParams, peer proc.Cred) (wire.InboxReplyResult,
 	*wire.Error) {
+	return s.reply(ask, p, answerer{peer: peer, name: terminalName(s.Processes, peer)})
+}
+
+// ReplySigned is Reply for a paired device. It answers exactly what it showed, and its
+// signature is kept with the decision. Letting an agent do everything isn't possible
+// from there.
+func (s *Service) ReplySigned(p wire.InboxReplyParams, device string, signed ledger.Signature) (wire.InboxReplyResult,
+	*wire.Error) {
+	switch choice := event.Choice(p.Choice); {
+	case p.SHA256 == "":
+		return wire.InboxReplyResult{}, wire.Errorf(wire.CodeParams, "the answer doesn't say what was shown")
+	case choice == event.ChooseAll || choice == event.ChooseBypass:
+		return wire.InboxReplyResult{}, wire.Errorf(wire.CodeRefused,
+			"an agent can be allowed everything only at a trusted terminal")
+	}
+	if item, err := s.queue.Find(p.ID); err == nil && item.ID != p.ID { // a beginning of an id isn't what was signed
+		return wire.InboxReplyResult{}, wire.Errorf(wire.CodeParams, "there's no request %q", p.ID)
+	}
+	return s.reply(nil, p, answerer{name: device, signed: &signed})
+}
+
+// answerer is who answers.
+type answerer struct {
+	peer   proc.Cred
+	name   string
+	signed *ledger.Signature // of a paired device
+}
+
+func (s *Service) reply(ask services.Asking, p wire.InboxReplyParams, who answerer) (wire.InboxReplyResult,
+	*wire.Error) {
 	item, err := s.queue.Find(p.ID)
 	if err != nil {
 		var none *queue.NotFoundError
@@ -195,8 +225,8 @@ func (s *Service) Reply(ask services.Asking, p wire.InboxReplyParams, peer proc.
 	if bad := rejectUncarriable(s.Catalogue, &r, said); bad != nil {
 		return wire.InboxReplyResult{}, bad
 	}
-	said.By, said.At = terminalName(s.Processes, peer), time.Now()
-	if bad := s.proofs.prove(ask, &item, &r, &said, p.PIN, peer); bad != nil {
+	said.By, said.At, said.Signed = who.name, time.Now(), who.signed
+	if bad := s.proofs.prove(ask, &item, &r, &said, p.PIN, who.peer); bad != nil {
 		return wire.InboxReplyResult{}, bad
 	}
 	result, bad := s.deliver(item.ID, said, permission)

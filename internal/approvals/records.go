@@ -24,7 +24,7 @@ func newRecord(id string, r *queue.Request, said *queue.PersonAnswer) *ledger.Re
 	record := &ledger.Record{
 		ID: frame.NewID(), At: said.At, Request: id, EventID: ev.ID, Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd,
 		Kind: string(r.Need.Kind), Verdict: said.Verdict.Word(), Answer: answer, Reason: redact.Text(said.Reason),
-		By: said.By, Permission: said.Permission, SHA256: r.Hash, Shown: redact.Text(r.Shown),
+		By: said.By, Permission: said.Permission, SHA256: r.Hash, Shown: redact.Text(r.Shown), Signed: said.Signed,
 	}
 	if ev.Tool != nil {
 		record.Tool = ev.Tool.Name

@@ -21,9 +21,7 @@ func (s *Service) Stream(ctx context.Context, id json.RawMessage, windows bool, 
 	if !attached {
 		ready.Why = why
 	} else {
-		s.attendance.surfaces.Add(1)
-		s.lengthenBriefHolds()
-		defer s.attendance.surfaceLeft()
+		defer s.Watch()()
 		end := s.attendance.watchers.arrived(peer)
 		defer func() { end(lags) }()
 	}
@@ -69,4 +67,48 @@ func (s *Service) Stream(ctx context.Context, id json.RawMessage, windows bool, 
 		}
 		out = out[:0]
 	}
+}
+
+// Watch notes that somebody who may answer looks at the requests, until left is called:
+// agents wait longer for them.
+func (s *Service) Watch() (left func()) {
+	s.attendance.surfaces.Add(1)
+	s.lengthenBriefHolds()
+	return s.attendance.surfaceLeft
+}
+
+// FollowInFull gives every change of what waits, held here or asked in an agent's own
+// window, as a line of a stream, until ctx ends or each returns false; the first
+// call, without a line, says that nothing is missed from now on. Nothing is left out: it's
+// for devices that decide.
+func (s *Service) FollowInFull(ctx context.Context, each func(note string, line []byte) bool) {
+	_, next := s.queue.Watch()
+	if !each("", nil) {
+		return
+	}
+	for {
+		changes, after, wake, ok := s.queue.Next(next)
+		if !ok {
+			return
+		}
+		next = after
+		for _, c := range changes {
+			if !each(c.Note, c.Line()) {
+				return
+			}
+		}
+		if len(changes) > 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-wake:
+		}
+	}
+}
+
+// WaitingInFull is everything that waits for a person, with nothing left out.
+func (s *Service) WaitingInFull() []wire.InboxRequest {
+	return joinWaiting(s.Sessions.Waiting(), s.queue.Items(false))
 }

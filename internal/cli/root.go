@@ -19,6 +19,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/guardcmd"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/cli/see"
+	"github.com/hookmux/hookmux/internal/cli/webcmd"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -155,7 +156,8 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 		}},
 		{groupAnswer, "Answer agents:", []*cobra.Command{
 			answer.InboxCommand(app), answer.ApproveCommand(app), answer.DenyCommand(app), answer.SkipCommand(app),
-			answer.PermissionsCommand(app), answer.AwayCommand(app), answer.NotifyCommand(app), answer.FeedCommand(app),
+			answer.PermissionsCommand(app), answer.AwayCommand(app), answer.NotifyCommand(app), webcmd.WebCommand(app),
+			answer.FeedCommand(app),
 		}},
 		{groupGuard, "Guard and decide:", []*cobra.Command{
 			guardcmd.GuardCommand(app), rulescmd.RulesCommand(app), guardcmd.HooksCommand(app), rulescmd.WhyCommand(app),

@@ -43,6 +43,7 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/terminals"
 	"github.com/hookmux/hookmux/internal/tshook/host"
+	"github.com/hookmux/hookmux/internal/ui/web"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -97,6 +98,7 @@ type Daemon struct {
 	notify    *notify.Service
 	pipeline  *pipeline.Pipeline
 	server    *server.Server
+	web       *web.Service
 
 	lock   *daemonstart.DaemonLock
 	ctx    context.Context // ends when the daemon does: cancels what still runs
@@ -193,6 +195,8 @@ func (h *Daemon) buildServices(o Options) {
 		Sessions: h.sessions, Selection: h.selection, Modules: h.modules, Approvals: h.approvals,
 		StartedByAgent: func(pid int) bool { return h.judge.Caller(pid, "").Agent != "" },
 	})
+	h.web = web.New(web.Options{Deps: h.deps, Context: h.ctx, Requests: h.approvals, Daemon: pageAccess{h}})
+	h.notify.SetDevices(h.web)
 	h.server = h.newServer()
 	h.modules.OpenLaunches()
 }

@@ -181,7 +181,7 @@ func TestNoAgentEditsOurFiles(t *testing.T) {
 	w := open(t)
 	tried := map[string]string{}
 	for _, file := range []string{"permissions.json", "consent.key", "decisions.jsonl", "pin.json", "away.json",
-		"journal.db"} {
+		"journal.db", "web.json", "web-devices.json"} {
 		path := w.Dirs.State + "/" + file
 		tries := []frame.Request{
 			daemontest.SessionEvent("claude", "PreToolUse", map[string]any{"tool_name": "Write", "tool_input": map[string]any{"file_path": path, "content": "{}"}}),

@@ -38,6 +38,7 @@ func (h *Daemon) Run(ctx context.Context) error {
 	following.Go(h.approvals.RecallDecisions)
 	following.Go(func() { h.approvals.Run(h.ctx) })
 	following.Go(func() { h.notify.Run(h.ctx) })
+	following.Go(func() { h.web.Run(h.ctx) })
 	following.Go(func() { h.selection.Refresh("") }) // begins to load TypeScript hooks
 	following.Go(func() { h.watchSocket(h.ctx) })
 	serving.Go(h.server.Serve)

@@ -57,12 +57,13 @@ func (h *Daemon) newServer() *server.Server {
 		h.stats.Methods(),
 		h.selection.Methods(), h.sessions.Methods(),
 		h.modules.Methods(), h.terminals.Methods(), h.approvals.Methods(), h.notify.Methods(), foreign.Methods(),
+		h.web.Methods(),
 	} {
 		addMethods(methods, own)
 	}
 	long := h.pipeline.LongMethods()
 	for _, own := range []map[string]services.LongMethod{h.outbox.Methods(), h.modules.LongMethods(),
-		foreign.LongMethods()} {
+		foreign.LongMethods(), h.web.LongMethods()} {
 		addMethods(long, own)
 	}
 	return server.New(h.ctx, server.Options{
@@ -266,4 +267,34 @@ func (c pluginCalls) Send(agent, session, text string) (bool, error) {
 func (c pluginCalls) Call(ctx context.Context, agent, session string, call json.RawMessage,
 ) (wire.OutboxDone, bool, error) {
 	return c.outbox.Put(ctx, agent, wire.OutboxText{ID: frame.NewID(), Session: session, Call: call})
+}
+
+// pageAccess is the daemon as the page for browsers sees it.
+type pageAccess struct{ h *Daemon }
+
+func (a pageAccess) Call(ctx context.Context, method string, params json.RawMessage) (any, *wire.Error) {
+	return a.h.server.Call(ctx, method, params)
+}
+
+// FollowSessions gives every change of a session; the first call, without a line, says
+// that nothing is missed from now on.
+func (a pageAccess) FollowSessions(ctx context.Context, each func(line []byte) bool) {
+	params, _ := json.Marshal(wire.StreamParams{Sessions: wire.SessionsOnly})
+	stream, bad := server.EventStream(a.h.notes, a.h.recorder)(params, proc.Cred{})
+	if bad != nil {
+		return
+	}
+	began := false
+	stream(ctx, json.RawMessage("1"), func(line []byte) bool {
+		if !began {
+			began = true
+			line = nil // the answer to the request itself
+		}
+		return each(line)
+	})
+}
+
+// RecordDevice journals what happened to a paired device.
+func (a pageAccess) RecordDevice(what string, device wire.WebDevice) {
+	a.h.recordOwn(wire.OwnDevice, frame.NewID(), time.Now(), map[string]any{"what": what, "device": device})
 }

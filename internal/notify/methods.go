@@ -23,10 +23,14 @@ func (s *Service) Methods() map[string]services.Method {
 }
 
 func (s *Service) statusMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
-	r := readRules(s.settings())
+	r := s.readRules()
 	info := wire.NotifyInfo{On: r.on, Channels: []wire.NotifyChannel{}, Quiet: r.isQuiet(s.now())}
 	atOnce := s.pushesAtOnce()
-	for _, name := range config.Channels {
+	names := config.Channels
+	if s.devices != nil && s.devices.CanPush() {
+		names = append(slices.Clone(names), devicesChannel)
+	}
+	for _, name := range names {
 		if name == config.PushChannel && atOnce {
 			continue
 		}
@@ -53,7 +57,7 @@ func (s *Service) statusMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 // testMethod tells a made-up notice on every channel that is chosen, whether notices
 // are switched on or not.
 func (s *Service) testMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
-	r := readRules(s.settings())
+	r := s.readRules()
 	names := r.allChannels(config.NoticeKinds)
 	if s.pushesAtOnce() && !slices.Contains(names, config.PushChannel) {
 		names = append(names, config.NotifyCommand)

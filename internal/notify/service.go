@@ -45,6 +45,7 @@ type Service struct {
 	now     func() time.Time
 	queues  map[string]*channelQueue
 	desktop *desktop // nil where another program shows notices
+	devices Devices  // nil without any
 
 	mu   sync.Mutex
 	plan *noticePlan
@@ -127,7 +128,7 @@ func (s *Service) judgeInTime(ctx context.Context) {
 			continue
 		case <-timer.C:
 		}
-		r, now := readRules(s.settings()), s.now()
+		r, now := s.readRules(), s.now()
 		s.mu.Lock()
 		due := s.plan.dueSessions(now)
 		s.mu.Unlock()
@@ -141,7 +142,7 @@ func (s *Service) judgeInTime(ctx context.Context) {
 
 // applyNote records what happened to a request.
 func (s *Service) applyNote(note string, item wire.InboxRequest) {
-	r := readRules(s.settings())
+	r := s.readRules()
 	s.mu.Lock()
 	tasks := s.plan.applyNote(note, item, s.now(), r.settle)
 	s.mu.Unlock()
@@ -157,7 +158,7 @@ func (s *Service) TurnEnded(one wire.Session) {
 	if s.settings().Choice(config.Notify) != "on" {
 		return // at every turn's end: without reading the other settings
 	}
-	r := readRules(s.settings())
+	r := s.readRules()
 	s.mu.Lock()
 	s.plan.applyTurn(one, s.now(), r.settle)
 	s.mu.Unlock()
@@ -166,7 +167,7 @@ func (s *Service) TurnEnded(one wire.Session) {
 
 // HooksMissing tells that a session goes on without its hooks since a time of day.
 func (s *Service) HooksMissing(one wire.Session, since string) {
-	r := readRules(s.settings())
+	r := s.readRules()
 	if !r.on || r.isQuiet(s.now()) {
 		return
 	}
@@ -269,7 +270,7 @@ var requestKinds = config.NoticeKinds[:3]
 // Reaches reports whether a person hears of requests of a kind of an agent by a channel:
 // it is on, and did not fail when it was used last.
 func (s *Service) Reaches(agent, kind string) bool {
-	r := readRules(s.settings())
+	r := s.readRules()
 	works := func(name string) bool { return s.queues[name] != nil && s.queues[name].current().last == nil }
 	return r.on && slices.Contains(r.kinds(agent), kind) && slices.ContainsFunc(r.channels(kind), works)
 }
@@ -366,7 +367,7 @@ func (s *Service) readMachine(ctx context.Context, due []sessionKey) *machine {
 		return m
 	}
 	m.sessions = s.sessions.List(false)
-	if m.viewed = s.isViewed(ctx); m.viewed {
+	if m.viewed = s.devices != nil && s.devices.IsVisible() || s.isViewed(ctx); m.viewed {
 		return m
 	}
 	for _, key := range due {

@@ -37,4 +37,5 @@ const (
 	OwnDecision = "decision" // a person decided
 	OwnModule   = "module"   // a TypeScript hook did something
 	OwnGap      = "gap"      // a session went on without its hooks
+	OwnDevice   = "device"   // a browser was paired, removed or used from elsewhere
 )

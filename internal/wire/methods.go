@@ -69,6 +69,13 @@ var Methods = map[string]Class{
 	MethodCmuxPlan:         Decide,
 	MethodTerminalAdd:      Decide,
 	MethodTerminalRemove:   Decide,
+	MethodWebStart:         Decide,
+	MethodWebStop:          Decide,
+	MethodWebPair:          Decide,
+	MethodWebPairConfirm:   Decide,
+	MethodWebDeviceRename:  Decide,
+	MethodWebDeviceRemove:  Decide,
+	MethodWebDeviceScope:   Decide,
 
 	MethodConfirmLook:  Read,
 	MethodNotifyStatus: Read,
@@ -95,6 +102,9 @@ var Methods = map[string]Class{
 	MethodCmuxJump:      Read,
 	MethodWhoami:        Read,
 	MethodTerminals:     Read,
+	MethodWebStatus:     Read,
+	MethodWebPairWait:   Read,
+	MethodWebDevices:    Read,
 
 	MethodRenew:    Report,
 	MethodPush:     Report,

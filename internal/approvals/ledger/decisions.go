@@ -43,6 +43,15 @@ type Record struct {
 	Permission string       `json:"permission,omitempty"`
 	SHA256     string       `json:"sha256"` // of the exact bytes that were shown
 	Shown      string       `json:"shown"`  // these bytes, redacted
+	Signed     *Signature   `json:"signed,omitempty"`
+}
+
+// Signature is what a paired device signed when it answered.
+type Signature struct {
+	Device    string `json:"device"`    // its id
+	Key       []byte `json:"key"`       // its public key, P-256, 65 bytes
+	Message   string `json:"message"`   // names the request, what was shown, the choice and a nonce
+	Signature []byte `json:"signature"` // ECDSA with SHA-256 over Message: r and s
 }
 
 // Decisions is the record of decisions: appended and flushed before an agent hears

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -66,6 +67,7 @@ type PersonAnswer struct {
 	By         string
 	At         time.Time
 	Permission string
+	Signed     *ledger.Signature // by a paired device
 }
 
 // Result is what somebody who waited hears.

@@ -142,6 +142,13 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodInstall:          fixedText("write hooks into agents' settings", false),
 	wire.MethodUninstall:        fixedText("take hookmux's hooks out of agents' settings", true),
 	wire.MethodTerminalAdd:      describeTerminal,
+	wire.MethodWebStart:         describeWebStart,
+	wire.MethodWebStop:          fixedText("stop serving the page for browsers", false),
+	wire.MethodWebPair:          fixedText("show a code with which a device can ask to be paired", false),
+	wire.MethodWebPairConfirm:   describePairing,
+	wire.MethodWebDeviceRename:  fixedText("give a paired device another name", false),
+	wire.MethodWebDeviceRemove:  fixedText("remove a paired device", false),
+	wire.MethodWebDeviceScope:   describeDeviceScope,
 	wire.MethodConfirm:          fixedText("let all changes of settings count that hookmux's commands did not make", true),
 	wire.MethodConfirmRestore:   fixedText("write the settings that were confirmed back into their files", false),
 	wire.MethodConfirmFollow:    describeFollow,
@@ -403,4 +410,29 @@ func describeFile(params json.RawMessage) (string, bool) {
 func describeTerminal(params json.RawMessage) (string, bool) {
 	p := readInto[wire.TerminalParams](params)
 	return fmt.Sprintf("let whoever types at the terminals of process %d decide", p.PID), true
+}
+
+func describeWebStart(params json.RawMessage) (string, bool) {
+	p := readInto[wire.WebStartParams](params)
+	if p.Insecure {
+		return "serve the page for browsers without encryption on " + p.Listen, true
+	}
+	return "serve the page for browsers", false
+}
+
+func describePairing(params json.RawMessage) (string, bool) {
+	p := readInto[wire.WebConfirmParams](params)
+	what := "see what your agents do"
+	if p.Scope != wire.ScopeRead {
+		what = "answer your agents"
+	}
+	return fmt.Sprintf("let the device %q, which shows %s, %s", p.Name, p.Digits, what), true
+}
+
+func describeDeviceScope(params json.RawMessage) (string, bool) {
+	p := readInto[wire.WebDeviceParams](params)
+	if p.Scope == wire.ScopeRead {
+		return "let the device " + p.Device + " only read", false
+	}
+	return "let the device " + p.Device + " answer your agents", true
 }

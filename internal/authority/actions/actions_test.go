@@ -71,6 +71,15 @@ func TestDescribe(t *testing.T) {
 		{wire.MethodPIN, `{"pin":"1234"}`, "drop the PIN", true},
 		{wire.MethodUninstall, ``, "take hookmux's hooks out of agents' settings", true},
 		{wire.MethodTerminalAdd, `{"pid":7}`, "let whoever types at the terminals of process 7 decide", true},
+		{wire.MethodWebPairConfirm, `{"digits":"0417","name":"iPhone","scope":"answer"}`,
+			`let the device "iPhone", which shows 0417, answer your agents`, true},
+		{wire.MethodWebPairConfirm, `{"digits":"0417","name":"iPhone","scope":"read"}`,
+			`let the device "iPhone", which shows 0417, see what your agents do`, true},
+		{wire.MethodWebDeviceScope, `{"device":"4f2a","scope":"answer"}`, "let the device 4f2a answer your agents", true},
+		{wire.MethodWebDeviceScope, `{"device":"4f2a","scope":"read"}`, "let the device 4f2a only read", false},
+		{wire.MethodWebStart, `{"listen":"0.0.0.0:1","insecure":true}`,
+			"serve the page for browsers without encryption on 0.0.0.0:1", true},
+		{wire.MethodWebStart, `{}`, "serve the page for browsers", false},
 		{wire.MethodSessionRename, `{}`, "give a session another name", false},
 	} {
 		a := Describe(c.method, authority.Decide, json.RawMessage(c.params))

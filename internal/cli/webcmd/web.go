@@ -1,0 +1,166 @@
+// Package webcmd has `hookmux web` and what belongs to it: the page for browsers and
+// phones, and the devices that may use it.
+package webcmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// WebCommand is `hookmux web`.
+func WebCommand(app *cmdutil.App) *cobra.Command {
+	var o webOptions
+	cmd := &cobra.Command{
+		Use:   "web",
+		Short: "Answer your agents in a browser or on your phone",
+		Long: `Serves a page with your sessions and requests, on this machine only unless you say
+otherwise, and opens it. A browser can do nothing until you pair it: hookmux web pair.
+
+Phones need https. With Tailscale, --tailscale does all of it. Behind a proxy of your
+own use --public-url; with a certificate of your own, --listen, --cert and --key.
+The page is served until hookmux web --stop, also after the daemon restarts.`,
+		Example: `  hookmux web
+  hookmux web --tailscale
+  hookmux web --public-url https://agents.example.org
+  hookmux web pair`,
+		Args: cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runWeb(cmd.Context(), app, o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Listen, "listen", "", "`ADDRESS` to listen on (default 127.0.0.1:4665)")
+	f.StringVar(&o.PublicURL, "public-url", "", "the `URL` under which a proxy serves the page")
+	f.StringVar(&o.Cert, "cert", "", "TLS certificate `FILE`")
+	f.StringVar(&o.Key, "key", "", "`FILE` of the certificate's key")
+	f.BoolVar(&o.Insecure, "insecure", false, "allow plain HTTP beyond this machine")
+	f.BoolVar(&o.tailscale, "tailscale", false, "serve it to your own devices with tailscale serve")
+	f.BoolVar(&o.stop, "stop", false, "stop serving the page")
+	f.BoolVar(&o.noOpen, "no-open", false, "don't open a browser")
+	f.BoolVar(&o.asJSON, "json", false, "print JSON, and don't open a browser")
+	cmd.AddCommand(pairCommand(app), devicesCommand(app))
+	return cmd
+}
+
+type webOptions struct {
+	wire.WebStartParams
+	tailscale, stop, noOpen, asJSON bool
+}
+
+func runWeb(ctx context.Context, app *cmdutil.App, o webOptions) error {
+	if o.stop {
+		if o.WebStartParams != (wire.WebStartParams{}) || o.tailscale {
+			return cmdutil.UsageError("--stop goes with no other option")
+		}
+		return stopWeb(ctx, app, o.asJSON)
+	}
+	if o.tailscale {
+		if o.PublicURL != "" || o.Cert != "" {
+			return cmdutil.UsageError("--tailscale brings its own address and certificate; leave out --public-url, --cert and --key")
+		}
+		name, err := tailscaleName(ctx)
+		if err != nil {
+			return err
+		}
+		o.PublicURL = "https://" + name
+	}
+	for _, file := range []*string{&o.Cert, &o.Key} {
+		if *file != "" && !strings.HasPrefix(*file, "/") {
+			*file = app.Cwd() + "/" + *file
+		}
+	}
+	var status wire.WebStatus
+	if err := app.CallDaemon(ctx, wire.MethodWebStart, o.WebStartParams, &status); err != nil {
+		return err
+	}
+	if o.tailscale {
+		if err := tailscaleServe(ctx, status.Listen); err != nil {
+			return err
+		}
+	}
+	if o.asJSON {
+		return app.PrintJSON(status)
+	}
+	app.Say("hookmux is at %s", status.URL)
+	if status.Devices == 0 {
+		app.Say("no device is paired yet; `hookmux web pair` lets this browser or your phone in")
+	}
+	if !o.noOpen && !o.tailscale {
+		openBrowser(app, status.URL)
+	}
+	return nil
+}
+
+func stopWeb(ctx context.Context, app *cmdutil.App, asJSON bool) error {
+	var status wire.WebStatus
+	before := wire.WebStatus{}
+	_ = app.CallDaemon(ctx, wire.MethodWebStatus, nil, &before) // only to undo tailscale serve
+	if err := app.CallDaemon(ctx, wire.MethodWebStop, nil, &status); err != nil {
+		return err
+	}
+	if strings.HasSuffix(before.PublicURL, ".ts.net") {
+		if out, err := exec.CommandContext(ctx, "tailscale", "serve", "--https=443", "off").CombinedOutput(); err != nil {
+			fmt.Fprintf(app.Stderr, "`tailscale serve --https=443 off` failed: %s\n", strings.TrimSpace(string(out)))
+		}
+	}
+	if asJSON {
+		return app.PrintJSON(status)
+	}
+	app.Say("the page isn't served any more; paired devices stay paired")
+	return nil
+}
+
+// tailscaleName is this machine's name in its tailnet.
+func tailscaleName(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "tailscale", "status", "--json").Output()
+	if err != nil {
+		return "", fmt.Errorf("tailscale can't be asked for this machine's name: %w; is it installed and running?", err)
+	}
+	var status struct {
+		Self struct{ DNSName string }
+	}
+	if err := json.Unmarshal(out, &status); err != nil || status.Self.DNSName == "" {
+		return "", fmt.Errorf("tailscale says no name of this machine; turn on MagicDNS and HTTPS in its settings")
+	}
+	return strings.TrimSuffix(status.Self.DNSName, "."), nil
+}
+
+// tailscaleServe has tailscale pass https requests on.
+func tailscaleServe(ctx context.Context, listen string) error {
+	_, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return err
+	}
+	out, err := exec.CommandContext(ctx, "tailscale", "serve", "--bg", "--https=443", "http://127.0.0.1:"+port).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("tailscale serve: %s", strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// openBrowser opens the page where a desktop is at hand; elsewhere the address is enough.
+func openBrowser(app *cmdutil.App, url string) {
+	program := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		program = "open"
+	} else if app.Getenv("DISPLAY") == "" && app.Getenv("WAYLAND_DISPLAY") == "" {
+		return
+	}
+	if !app.IsTerminal() || app.Getenv("SSH_CONNECTION") != "" {
+		return
+	}
+	cmd := exec.Command(program, url)
+	cmd.Env = app.Environ
+	cmd.Stdout, cmd.Stderr = nil, nil
+	if cmd.Start() == nil {
+		go func() { _ = cmd.Wait() }()
+	}
+}

@@ -1,0 +1,160 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// call answers with what a method of the daemon says.
+func (v *server) call(w http.ResponseWriter, r *http.Request, method string, params any) (any, bool) {
+	b, err := json.Marshal(params)
+	if err != nil {
+		fail(w, http.StatusBadRequest, "body", err.Error())
+		return nil, false
+	}
+	result, bad := v.service.Daemon.Call(r.Context(), method, b)
+	if bad != nil {
+		failWith(w, bad)
+		return nil, false
+	}
+	return result, true
+}
+
+func (v *server) sessionsHandler(w http.ResponseWriter, r *http.Request) {
+	if list, ok := v.call(w, r, wire.MethodSessions, wire.SessionsParams{All: r.URL.Query().Has("all")}); ok {
+		answer(w, list)
+	}
+}
+
+func (v *server) sessionHandler(w http.ResponseWriter, r *http.Request) {
+	if one, ok := v.call(w, r, wire.MethodSession, wire.SessionParams{Session: r.URL.Query().Get("id")}); ok {
+		answer(w, one)
+	}
+}
+
+// moment is an event as the timeline shows it.
+type moment struct {
+	Cursor  string    `json:"cursor"`
+	Time    time.Time `json:"time"`
+	Agent   string    `json:"agent"`
+	Kind    string    `json:"kind"`
+	Tool    string    `json:"tool,omitempty"`
+	Text    string    `json:"text,omitempty"`
+	Verdict string    `json:"verdict,omitempty"`
+	Why     string    `json:"why,omitempty"`
+}
+
+// timelinePage is how many events the timeline reads at once.
+const timelinePage = 100
+
+// eventsHandler gives a session's events: the newest, those before a cursor, or those
+// after one.
+func (v *server) eventsHandler(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	p := wire.QueryParams{Filter: wire.Filter{Session: q.Get("session")}, Limit: timelinePage}
+	if p.Session == "" {
+		fail(w, http.StatusBadRequest, "body", "which session?")
+		return
+	}
+	if p.After = q.Get("after"); p.After == "" {
+		p.Newest, p.Before = true, q.Get("before")
+	}
+	result, ok := v.call(w, r, wire.MethodQuery, p)
+	if !ok {
+		return
+	}
+	page, ok := result.(wire.QueryResult)
+	if !ok {
+		fail(w, http.StatusInternalServerError, "failed", "the journal can't be read")
+		return
+	}
+	moments := make([]moment, 0, len(page.Entries))
+	for i := range page.Entries {
+		moments = append(moments, readMoment(&page.Entries[i]))
+	}
+	answer(w, map[string]any{"events": moments, "next": page.Next})
+}
+
+func readMoment(entry *wire.Entry) moment {
+	m := moment{Cursor: entry.Cursor}
+	var ev event.Event
+	if json.Unmarshal(entry.Event, &ev) != nil {
+		m.Text = "unreadable event"
+		return m
+	}
+	m.Time, m.Agent, m.Kind, m.Text = ev.Time, ev.Agent, string(ev.Kind), text.Label(&ev)
+	if ev.Tool != nil {
+		m.Tool = ev.Tool.Name
+	}
+	if entry.Outcome != nil {
+		var d event.Decision
+		_ = d.UnmarshalJSON(entry.Outcome.Decision)
+		if d.Verdict != event.None {
+			m.Verdict, m.Why = d.Verdict.Word(), d.Reason
+		}
+	}
+	return m
+}
+
+func (v *server) devicesHandler(w http.ResponseWriter, r *http.Request) {
+	answer(w, map[string]any{"devices": v.service.deviceInfos(), "own": deviceOf(r).ID})
+}
+
+// unpairHandler removes the device that asks for it.
+func (v *server) unpairHandler(w http.ResponseWriter, r *http.Request) {
+	if err := v.service.removeDevice(deviceOf(r)); err != nil {
+		fail(w, http.StatusInternalServerError, "failed", err.Error())
+		return
+	}
+	answer(w, map[string]bool{"removed": true})
+}
+
+// releaseHandler leaves a request to the agent's own prompt.
+func (v *server) releaseHandler(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		ID     string `json:"id"`
+		SHA256 string `json:"sha256"`
+	}
+	if !readJSON(w, r, &in) {
+		return
+	}
+	shown := func(one wire.InboxRequest) bool { return one.ID == in.ID && one.SHA256 == in.SHA256 }
+	if !slices.ContainsFunc(v.service.Requests.WaitingInFull(), shown) {
+		fail(w, http.StatusConflict, "changed", "the request ended, or is another one by now")
+		return
+	}
+	if result, ok := v.call(w, r, wire.MethodInboxRelease, wire.InboxIDParams{ID: in.ID}); ok {
+		answer(w, result)
+	}
+}
+
+// sendHandler gives a session a text.
+func (v *server) sendHandler(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Session string `json:"session"`
+		Text    string `json:"text"`
+	}
+	if !readJSON(w, r, &in) {
+		return
+	}
+	if sent, ok := v.call(w, r, wire.MethodSessionSend,
+		wire.SessionSendParams{Session: in.Session, Text: in.Text, Type: true}); ok {
+		one, _ := v.service.devices.get(deviceOf(r).ID)
+		v.service.record("sent a text to "+in.Session, one)
+		answer(w, sent)
+	}
+}
+
+// reportElsewhere says that a device's key was used with another browser or from another
+// network than before: somebody may have copied the browser's profile.
+func (s *Service) reportElsewhere(before, now device) {
+	s.record("used from "+now.Address+" ("+now.Browser+"), before from "+before.Address+" ("+before.Browser+")", now)
+	s.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: "the device " + now.Name + " is used from " +
+		now.Address + " with " + now.Browser + "; if that isn't you: `hookmux web devices remove " + now.ID + "`"})
+}

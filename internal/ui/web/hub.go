@@ -1,0 +1,281 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// hub follows requests and sessions once for all pages, while there are any.
+type hub struct {
+	service *Service
+
+	mu     sync.Mutex
+	pages  map[*page]struct{}
+	stop   context.CancelFunc // nil while nobody is connected
+	follow sync.WaitGroup
+	ready  chan struct{} // closed when both are followed
+}
+
+// page is a page that's open in a browser.
+type page struct {
+	id     string
+	device string
+	lines  chan []byte
+	ctx    context.Context
+	end    context.CancelFunc
+	left   func() // not nil while somebody who may answer looks at it
+	gone   bool
+}
+
+const (
+	maxPages       = 256
+	maxDevicePages = 64
+	pageLag        = 256              // lines that a slow page may be behind
+	heartbeat      = 20 * time.Second // keeps proxies from closing the stream
+	streamWrite    = 20 * time.Second
+)
+
+// join adds a page and returns once nothing can be missed.
+func (h *hub) join(ctx context.Context, device string) (*page, error) {
+	h.mu.Lock()
+	own := 0
+	for p := range h.pages {
+		if p.device == device {
+			own++
+		}
+	}
+	if len(h.pages) >= maxPages || own >= maxDevicePages {
+		h.mu.Unlock()
+		return nil, fmt.Errorf("too many pages are open")
+	}
+	p := &page{id: randomID(8), device: device, lines: make(chan []byte, pageLag)}
+	p.ctx, p.end = context.WithCancel(ctx)
+	h.pages[p] = struct{}{}
+	if h.stop == nil {
+		h.startLocked()
+	}
+	ready := h.ready
+	h.mu.Unlock()
+	select {
+	case <-ready:
+	case <-p.ctx.Done():
+	}
+	return p, nil
+}
+
+// startLocked begins to follow.
+func (h *hub) startLocked() {
+	ctx, stop := context.WithCancel(h.service.Context)
+	h.stop, h.ready = stop, make(chan struct{})
+	var both sync.WaitGroup
+	both.Add(2)
+	requests, sessions := sync.OnceFunc(both.Done), sync.OnceFunc(both.Done)
+	ready := h.ready
+	h.service.Background.Go(func() { both.Wait(); close(ready) })
+	h.service.Background.Go(func() {
+		h.service.Requests.FollowInFull(ctx, func(_ string, line []byte) bool {
+			requests()
+			h.broadcast(line)
+			return ctx.Err() == nil
+		})
+		requests()
+		if ctx.Err() == nil { // it fell behind
+			h.endPages(func(*page) bool { return true })
+		}
+	})
+	h.service.Background.Go(func() {
+		h.service.Daemon.FollowSessions(ctx, func(line []byte) bool {
+			sessions()
+			h.broadcast(line)
+			return ctx.Err() == nil
+		})
+		sessions()
+	})
+}
+
+// broadcast gives a line to every page; one that is too slow begins again.
+func (h *hub) broadcast(line []byte) {
+	if len(line) == 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for p := range h.pages {
+		select {
+		case p.lines <- line:
+		default:
+			p.end()
+		}
+	}
+}
+
+// leave removes a page.
+func (h *hub) leave(p *page) {
+	h.look(p, false)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p.gone = true
+	p.end()
+	delete(h.pages, p)
+	if len(h.pages) == 0 && h.stop != nil {
+		h.stop()
+		h.stop = nil
+	}
+}
+
+// look notes whether somebody looks at a page. While a device that may answer shows one,
+// agents wait as they do for the live view.
+func (h *hub) look(p *page, visible bool) {
+	d, ok := h.service.devices.get(p.device)
+	h.mu.Lock()
+	var left func()
+	switch {
+	case visible && p.left == nil && !p.gone && ok && d.Scope == wire.ScopeAnswer:
+		p.left = h.service.Requests.Watch()
+	case !visible && p.left != nil:
+		left, p.left = p.left, nil
+	}
+	h.mu.Unlock()
+	if left != nil {
+		left()
+	}
+}
+
+// isVisible reports whether somebody looks at a page of any device.
+func (h *hub) isVisible() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for p := range h.pages {
+		if p.left != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// count is how many pages a device has open; "" is all devices.
+func (h *hub) count(device string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := 0
+	for p := range h.pages {
+		if device == "" || p.device == device {
+			n++
+		}
+	}
+	return n
+}
+
+// endPages ends streams.
+func (h *hub) endPages(which func(*page) bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for p := range h.pages {
+		if which(p) {
+			p.end()
+		}
+	}
+}
+
+// find finds a page of a device.
+func (h *hub) find(id, device string) *page {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for p := range h.pages {
+		if p.id == id && p.device == device {
+			return p
+		}
+	}
+	return nil
+}
+
+// snapshot is everything a page shows first; changes follow.
+type snapshot struct {
+	Page     string              `json:"page"`
+	Device   wire.WebDevice      `json:"device"`
+	Requests []wire.InboxRequest `json:"requests"`
+	Sessions any                 `json:"sessions"`
+}
+
+// streamHandler sends what there is and then every change, until the page goes. Lines
+// are the daemon's own notifications, as server-sent events: proxies pass those on
+// at once.
+func (v *server) streamHandler(w http.ResponseWriter, r *http.Request) {
+	d, h := deviceOf(r), v.service.hub
+	p, err := h.join(r.Context(), d.ID)
+	if err != nil {
+		fail(w, http.StatusServiceUnavailable, "busy", err.Error())
+		return
+	}
+	defer h.leave(p)
+	if _, still := v.service.devices.get(d.ID); !still { // removed in this very moment
+		fail(w, http.StatusUnauthorized, "unpaired", "this device was removed")
+		return
+	}
+	h.look(p, r.URL.Query().Get("visible") == "1")
+	sessions, bad := v.service.Daemon.Call(r.Context(), wire.MethodSessions, nil)
+	if bad != nil {
+		failWith(w, bad)
+		return
+	}
+	first, _ := json.Marshal(map[string]any{"method": "snapshot", "params": snapshot{Page: p.id,
+		Device: d.info(h.count(d.ID)), Requests: v.service.Requests.WaitingInFull(), Sessions: sessions}})
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Time{})
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	send := func(line []byte) bool {
+		_ = control.SetWriteDeadline(time.Now().Add(streamWrite))
+		if line == nil {
+			_, err = w.Write([]byte(":\n\n"))
+		} else {
+			_, err = fmt.Fprintf(w, "data: %s\n\n", trimLine(line))
+		}
+		return err == nil && control.Flush() == nil
+	}
+	if !send(first) {
+		return
+	}
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for {
+		var line []byte
+		select {
+		case <-p.ctx.Done():
+			return
+		case line = <-p.lines:
+		case <-beat.C:
+		}
+		if p.ctx.Err() != nil || !send(line) {
+			return
+		}
+	}
+}
+
+func trimLine(line []byte) []byte {
+	if n := len(line); n > 0 && line[n-1] == '\n' {
+		return line[:n-1]
+	}
+	return line
+}
+
+// visibleHandler notes whether somebody looks at a page.
+func (v *server) visibleHandler(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Page    string `json:"page"`
+		Visible bool   `json:"visible"`
+	}
+	if !readJSON(w, r, &in) {
+		return
+	}
+	if p := v.service.hub.find(in.Page, deviceOf(r).ID); p != nil {
+		v.service.hub.look(p, in.Visible)
+	}
+	answer(w, map[string]bool{"ok": true})
+}

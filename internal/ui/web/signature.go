@@ -1,0 +1,187 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"io"
+	"math/big"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// A device signs every request: "Authorization: Hookmux-1 DEVICE TIME NONCE SIGNATURE",
+// where the signature is over the lines of [requestMessage]. The instance is random for
+// each run of the server, so that nothing signed for another one counts: neither what
+// was recorded before a restart nor what some other program had signed that listened on
+// the same port meanwhile.
+
+const (
+	authScheme = "Hookmux-1"
+	clockSkew  = time.Minute
+	maxBody    = 256 << 10
+)
+
+func requestMessage(instance, method, uri string, body []byte, at, nonce string) string {
+	sum := sha256.Sum256(body)
+	return strings.Join([]string{"hookmux-request-1", instance, method, uri, hex.EncodeToString(sum[:]), at, nonce}, "\n")
+}
+
+// verify checks a signature as browsers make it: r and s, 32 bytes each.
+func verify(d *device, message string, signature []byte) bool {
+	key, err := d.publicKey()
+	if err != nil || len(signature) != 64 {
+		return false
+	}
+	sum := sha256.Sum256([]byte(message))
+	return ecdsa.Verify(key, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:]))
+}
+
+// nonces remembers what was used while it could be used again.
+type nonces struct {
+	mu    sync.Mutex
+	seen  map[string]time.Time // until when
+	swept time.Time
+}
+
+// take reports whether a nonce is new.
+func (n *nonces) take(nonce string, now time.Time) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.seen == nil {
+		n.seen = map[string]time.Time{}
+	}
+	if now.Sub(n.swept) > clockSkew {
+		n.swept = now
+		for one, until := range n.seen {
+			if now.After(until) {
+				delete(n.seen, one)
+			}
+		}
+	}
+	if _, used := n.seen[nonce]; used {
+		return false
+	}
+	n.seen[nonce] = now.Add(3 * clockSkew)
+	return true
+}
+
+// signedBy is the device whose signature a request carries.
+type contextKey struct{}
+
+func deviceOf(r *http.Request) device { return r.Context().Value(contextKey{}).(device) }
+
+// errClock says that the browser's clock is wrong; the page asks for the time then.
+var errClock = errors.New("the clock of this device is wrong")
+
+// authenticate finds out whose signature a request carries.
+func (v *server) authenticate(r *http.Request, body []byte, now time.Time) (device, error) {
+	unsigned := errors.New("this needs a paired device; `hookmux web pair` pairs one")
+	words := strings.Split(r.Header.Get("Authorization"), " ")
+	if len(words) != 5 || words[0] != authScheme || len(words[3]) < 16 || len(words[3]) > 64 {
+		return device{}, unsigned
+	}
+	d, ok := v.service.devices.get(words[1])
+	if !ok {
+		return device{}, unsigned
+	}
+	signature, err := base64.RawURLEncoding.DecodeString(words[4])
+	if err != nil || !verify(&d, requestMessage(v.instance, r.Method, r.RequestURI, body, words[2], words[3]), signature) {
+		return device{}, unsigned
+	}
+	ms, err := strconv.ParseInt(words[2], 10, 64)
+	if at := time.UnixMilli(ms); err != nil || at.Sub(now).Abs() > clockSkew {
+		return device{}, errClock
+	}
+	if !v.nonces.take(d.ID+" "+words[3], now) {
+		return device{}, errors.New("this request was sent before")
+	}
+	return d, nil
+}
+
+// signed lets only requests of paired devices through; with scope answer only those that
+// may answer.
+func (v *server) signed(scope string, next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		if err != nil {
+			fail(w, http.StatusRequestEntityTooLarge, "size", "that's too large or too slow")
+			return
+		}
+		now := time.Now()
+		d, err := v.authenticate(r, body, now)
+		switch {
+		case errors.Is(err, errClock):
+			fail(w, http.StatusUnauthorized, "clock", err.Error())
+			return
+		case err != nil:
+			fail(w, http.StatusUnauthorized, "unpaired", err.Error())
+			return
+		case !v.limits.of(d.ID).allow(now):
+			fail(w, http.StatusTooManyRequests, "rate", "too many requests; wait a moment")
+			return
+		case scope == wire.ScopeAnswer && d.Scope != wire.ScopeAnswer:
+			fail(w, http.StatusForbidden, "scope", "This device may only read; `hookmux web devices scope "+d.ID+
+				" answer` changes that.")
+			return
+		}
+		address, browser := v.service.clientAddress(r), browserName(r.UserAgent())
+		if before, elsewhere := v.service.devices.noteUse(d.ID, address, browser, now); elsewhere {
+			d.Address, d.Browser = address, browser
+			v.service.reportElsewhere(before, d)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next(w, r.WithContext(context.WithValue(r.Context(), contextKey{}, d)))
+	}
+}
+
+// bucket limits how often something may happen: rate a second, with bursts.
+type bucket struct {
+	mu          sync.Mutex
+	rate, burst float64
+	left        float64
+	at          time.Time
+}
+
+func newBucket(rate, burst float64) *bucket { return &bucket{rate: rate, burst: burst, left: burst} }
+
+func (b *bucket) allow(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.at.IsZero() {
+		b.left = min(b.burst, b.left+now.Sub(b.at).Seconds()*b.rate)
+	}
+	b.at = now
+	if b.left < 1 {
+		return false
+	}
+	b.left--
+	return true
+}
+
+// limits are the buckets of devices.
+type limits struct {
+	mu   sync.Mutex
+	each map[string]*bucket
+}
+
+func (l *limits) of(device string) *bucket {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.each == nil {
+		l.each = map[string]*bucket{}
+	}
+	if l.each[device] == nil { // there are no more than maxDevices, and a few that were removed
+		l.each[device] = newBucket(20, 60)
+	}
+	return l.each[device]
+}
