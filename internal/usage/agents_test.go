@@ -208,8 +208,10 @@ func TestGoose(t *testing.T) {
 		"INTEGER, accumulated_output_tokens INTEGER, model_config_json TEXT)",
 		`INSERT INTO sessions VALUES ('s', '/p', '2026-11-10 10:00:00', 100, 10, '{"model_name":"gpt-5"}')`,
 		`INSERT INTO sessions VALUES ('t', '/p', '2026-11-10 10:00:00', NULL, NULL, NULL)`)
+	w.scanner.now = func() time.Time { return time.Date(2026, 11, 10, 11, 0, 0, 0, time.UTC) }
 	w.scan()
 	w.wants("first", Tokens{Input: 100, Output: 10})
+	w.scanner.now = func() time.Time { return time.Date(2026, 11, 12, 11, 0, 0, 0, time.UTC) }
 	execAll(t, path, "UPDATE sessions SET accumulated_input_tokens = 150, updated_at = '2026-11-12 10:00:00' WHERE id = 's'")
 	w.scan()
 	w.wants("grown", Tokens{Input: 150, Output: 10})

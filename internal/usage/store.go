@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/smallfile"
@@ -219,6 +222,7 @@ type batch struct {
 	tx      *sql.Tx
 	find    *sql.Stmt
 	put     *sql.Stmt
+	putMany *sql.Stmt
 	pending map[[2]string][]*pendingCall // by agent and id
 	count   int
 	known   *knownIDs // of a first import; nil: the store is asked
@@ -258,8 +262,10 @@ func (s *Store) begin(ctx context.Context, changed func(was, is *Call)) (*batch,
 	b := &batch{store: s, tx: tx, pending: map[[2]string][]*pendingCall{}, changed: changed}
 	b.find, err = tx.PrepareContext(ctx, "SELECT "+callColumns+" FROM calls WHERE agent = ? AND id = ?")
 	if err == nil {
-		b.put, err = tx.PrepareContext(ctx,
-			"INSERT OR REPLACE INTO calls ("+callColumns+") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
+		b.put, err = tx.PrepareContext(ctx, putStatement(1))
+	}
+	if err == nil {
+		b.putMany, err = tx.PrepareContext(ctx, putStatement(putAtOnce))
 	}
 	if err != nil {
 		_ = tx.Rollback() // the first error says more
@@ -404,10 +410,21 @@ func (b *batch) flushIfFull() error {
 	return b.flush()
 }
 
-// flush writes what waits.
+// putAtOnce is how many calls one statement writes.
+const putAtOnce = 24
+
+// putStatement writes n calls.
+func putStatement(n int) string {
+	return "INSERT OR REPLACE INTO calls (" + callColumns + ") VALUES " +
+		strings.TrimSuffix(strings.Repeat("(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?),", n), ",")
+}
+
+// flush writes what waits, in the order of the table.
 func (b *batch) flush() error {
-	for _, list := range b.pending {
-		for _, p := range list {
+	keys := slices.SortedFunc(maps.Keys(b.pending), func(x, y [2]string) int { return slices.Compare(x[:], y[:]) })
+	var values []any
+	for _, key := range keys {
+		for _, p := range b.pending[key] {
 			if !p.dirty {
 				continue
 			}
@@ -418,28 +435,43 @@ func (b *batch) flush() error {
 					return err
 				}
 			}
-			var flags int64
-			for _, f := range []struct {
-				on  bool
-				bit int64
-			}{{c.Fast, flagFast}, {c.Replay, flagReplay}, {c.Sum, flagSum}} {
-				if f.on {
-					flags |= f.bit
+			values = appendValues(values, c)
+			if len(values) == putAtOnce*callFields {
+				if _, err := b.putMany.Exec(values...); err != nil {
+					return err
 				}
-			}
-			if _, err := b.put.Exec(c.Agent, c.ID, c.Request, c.Model, c.Session, c.Project, c.At.UnixMilli(),
-				c.Tokens.Input, c.Tokens.Output, c.Tokens.CacheRead, c.Tokens.CacheWrite, c.Tokens.CacheWrite1h, c.Cost,
-				flags, c.Window); err != nil {
-				return err
+				values = values[:0]
 			}
 			if b.changed != nil {
 				b.changed(p.was, c)
 			}
 		}
 	}
+	for one := range slices.Chunk(values, callFields) {
+		if _, err := b.put.Exec(one...); err != nil {
+			return err
+		}
+	}
 	clear(b.pending)
 	b.count = 0
 	return nil
+}
+
+// callFields is how many columns a call has.
+const callFields = 15
+
+func appendValues(values []any, c *Call) []any {
+	var flags int64
+	for _, f := range []struct {
+		on  bool
+		bit int64
+	}{{c.Fast, flagFast}, {c.Replay, flagReplay}, {c.Sum, flagSum}} {
+		if f.on {
+			flags |= f.bit
+		}
+	}
+	return append(values, c.Agent, c.ID, c.Request, c.Model, c.Session, c.Project, c.At.UnixMilli(), c.Tokens.Input,
+		c.Tokens.Output, c.Tokens.CacheRead, c.Tokens.CacheWrite, c.Tokens.CacheWrite1h, c.Cost, flags, c.Window)
 }
 
 func (b *batch) savePosition(path string, p *position) error {
