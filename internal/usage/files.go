@@ -156,7 +156,7 @@ type reading struct {
 }
 
 // read reads what is new in a file. It gives back where it is then.
-func (r *reading) read(f *found, was *position, out *sink) (position, error) {
+func (r *reading) read(ctx context.Context, f *found, was *position, out *sink) (position, error) {
 	now := position{Unique: f.unique, Size: f.size, Mtime: f.mtime}
 	if f.kind.format.database != nil {
 		return now, f.kind.format.database(f.path, out)
@@ -204,7 +204,7 @@ func (r *reading) read(f *found, was *position, out *sink) (position, error) {
 			return now, err
 		}
 		defer unpacked.Close()
-		_, err = lines.read(unpacked, 0, row)
+		_, err = lines.read(endingReader{ctx, unpacked}, 0, row)
 		return now, err
 	}
 	if was != nil && was.Offset <= now.Size && was.isKnown(file) {
@@ -215,9 +215,22 @@ func (r *reading) read(f *found, was *position, out *sink) (position, error) {
 	if _, err := file.Seek(now.Offset, io.SeekStart); err != nil {
 		return now, err
 	}
-	now.Offset, err = lines.read(file, now.Offset, row)
+	now.Offset, err = lines.read(endingReader{ctx, file}, now.Offset, row)
 	now.takeSamples(file)
 	return now, err
+}
+
+// endingReader ends with its context.
+type endingReader struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (r endingReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.in.Read(p)
 }
 
 // takeSamples remembers what a file has in a few places: at its start, in its middle,

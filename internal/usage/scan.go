@@ -2,7 +2,6 @@ package usage
 
 import (
 	"context"
-	"errors"
 	"hash/maphash"
 	"slices"
 	"time"
@@ -16,7 +15,7 @@ type Scanner struct {
 	now       func() time.Time
 	positions map[string]*position
 	changed   func(was, is *Call)
-	window    func(Window)
+	window    func(Window) Window
 	progress  func(Progress)
 	// rest is how long a scan in the background pauses for each moment it worked; 0: it
 	// doesn't.
@@ -51,7 +50,7 @@ func NewScanner(ctx context.Context, store *Store, home string, getenv func(stri
 }
 
 // Scan reads what is new in the records of some agents; nil is all of them. places are
-// more folders, by agent.
+// more folders, by agent, and read whether their agent is among those or not.
 func (s *Scanner) Scan(ctx context.Context, agents []string, places map[string][]string) error {
 	type work struct {
 		store *store
@@ -60,11 +59,12 @@ func (s *Scanner) Scan(ctx context.Context, agents []string, places map[string][
 	var list []work
 	for i := range stores {
 		one := &stores[i]
-		if agents != nil && !slices.Contains(agents, one.agent) {
-			continue
+		roots := places[one.agent]
+		if agents == nil || slices.Contains(agents, one.agent) {
+			roots = slices.Concat(one.rootsOf(s.home, s.getenv), roots)
 		}
 		seen := map[uniqueFile]bool{}
-		for _, root := range slices.Concat(one.rootsOf(s.home, s.getenv), places[one.agent]) {
+		for _, root := range roots {
 			for _, f := range one.find(ctx, root, seen) {
 				if was := s.positions[f.path]; was == nil || !was.unchanged(&f) {
 					list = append(list, work{one, f})
@@ -96,7 +96,7 @@ func (s *Scanner) Scan(ctx context.Context, agents []string, places map[string][
 			b.known = known
 		}
 		f := &list[i].file
-		if err = s.scanFile(b, list[i].store.agent, f); err != nil {
+		if err = s.scanFile(ctx, b, list[i].store.agent, f); err != nil {
 			b.rollback()
 			return err
 		}
@@ -139,7 +139,7 @@ func pause(ctx context.Context, span time.Duration) {
 
 // scanFile reads what is new in one file. A file that can't be read is tried again
 // when it changes; only the store's own errors end the scan.
-func (s *Scanner) scanFile(b *batch, agent string, f *found) error {
+func (s *Scanner) scanFile(ctx context.Context, b *batch, agent string, f *found) error {
 	was := s.positions[f.path]
 	now := s.now()
 	var failed error
@@ -160,14 +160,15 @@ func (s *Scanner) scanFile(b *batch, agent string, f *found) error {
 	}
 	out.limit = func(w Window) {
 		w.Agent = agent
-		if w.Learned = orNow(w.Learned, now); failed == nil {
+		w.Learned = orNow(w.Learned, now)
+		if s.window != nil {
+			w = s.window(w)
+		}
+		if failed == nil {
 			failed = b.saveWindow(&w)
 		}
-		if s.window != nil {
-			s.window(w)
-		}
 	}
-	at, err := s.reading.read(f, was, out)
+	at, err := s.reading.read(ctx, f, was, out)
 	if failed != nil {
 		return failed
 	}
@@ -175,8 +176,8 @@ func (s *Scanner) scanFile(b *batch, agent string, f *found) error {
 		if f.kind.format.database != nil {
 			return nil // it is busy; the next look reads it
 		}
-		if errors.Is(err, context.Canceled) {
-			return err
+		if ctx.Err() != nil {
+			return ctx.Err() // it goes on where it was
 		}
 	}
 	at.Read = now.UnixMilli()

@@ -36,7 +36,6 @@ CREATE INDEX sums ON calls (agent, session, model) WHERE agent IN ('copilot', 'd
 CREATE TABLE files (path TEXT PRIMARY KEY, position TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE windows (agent TEXT NOT NULL, name TEXT NOT NULL, used REAL NOT NULL, length INTEGER NOT NULL,
 	resets INTEGER NOT NULL, plan TEXT NOT NULL, learned INTEGER NOT NULL, PRIMARY KEY (agent, name)) WITHOUT ROWID;
-CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `
 
 // Flags of a stored call.
@@ -197,19 +196,6 @@ func (s *Store) Windows(ctx context.Context) ([]Window, error) {
 func (s *Store) isEmpty(ctx context.Context) bool {
 	var n int
 	return s.db.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM calls LIMIT 1)").Scan(&n) == nil && n == 0
-}
-
-// Fact is something the store remembers by name; "" for nothing.
-func (s *Store) Fact(name string) string {
-	var value string
-	_ = s.db.QueryRow("SELECT value FROM facts WHERE name = ?", name).Scan(&value) // none: ""
-	return value
-}
-
-// SetFact remembers something.
-func (s *Store) SetFact(name, value string) error {
-	_, err := s.db.Exec("INSERT INTO facts VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", name, value)
-	return err
 }
 
 // maxPending is how many different calls wait to be written together.
@@ -482,13 +468,19 @@ func (b *batch) savePosition(path string, p *position) error {
 	return err
 }
 
+func (b *batch) saveWindow(w *Window) error { return saveWindow(b.tx, w) }
+
+func (s *Store) saveWindow(w *Window) error { return saveWindow(s.db, w) }
+
 // saveWindow keeps the newest of what an agent said about a window.
-func (b *batch) saveWindow(w *Window) error {
+func saveWindow(into interface {
+	Exec(query string, args ...any) (sql.Result, error)
+}, w *Window) error {
 	resets := int64(0)
 	if !w.Resets.IsZero() {
 		resets = w.Resets.UnixMilli()
 	}
-	_, err := b.tx.Exec("INSERT INTO windows VALUES (?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET used = excluded.used, "+
+	_, err := into.Exec("INSERT INTO windows VALUES (?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET used = excluded.used, "+
 		"length = excluded.length, resets = excluded.resets, plan = excluded.plan, learned = excluded.learned "+
 		"WHERE excluded.learned >= learned",
 		w.Agent, w.Name, w.Used, int64(w.Length), resets, w.Plan, w.Learned.UnixMilli())
