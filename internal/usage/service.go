@@ -30,6 +30,7 @@ type Service struct {
 	*ledger
 	o       Options
 	wake    chan chan struct{}
+	poked   chan struct{}
 	mu      sync.Mutex
 	store   *Store
 	prices  *Prices
@@ -39,8 +40,9 @@ type Service struct {
 
 // How often records are looked at.
 const (
-	firstLook = 3 * time.Second // after the start, where nothing depends on it
-	liveLook  = time.Second     // while sessions are at work
+	firstLook = 3 * time.Second        // after the start, where nothing depends on it
+	liveLook  = time.Second            // while sessions are at work
+	soonLook  = 250 * time.Millisecond // after the last, when agents report something
 	idleLook  = time.Minute
 	// workShare is how much longer than a look the pause after it is.
 	workShare = 20
@@ -51,7 +53,7 @@ const (
 
 // New makes the service. Nothing is opened before Run.
 func New(o Options) *Service {
-	s := &Service{o: o, wake: make(chan chan struct{})}
+	s := &Service{o: o, wake: make(chan chan struct{}), poked: make(chan struct{}, 1)}
 	s.ledger = newLedger(time.Now, s.Prices)
 	return s
 }
@@ -97,19 +99,11 @@ func (s *Service) Run(ctx context.Context) {
 		var next time.Duration
 		began := time.Now()
 		scanner, next = s.look(ctx, scanner, &full, len(waiting) > 0)
-		next = max(next, workShare*time.Since(began))
+		rest := workShare * time.Since(began)
 		for _, w := range waiting {
 			close(w)
 		}
-		waiting = nil
-		timer := time.NewTimer(min(next, idleLook))
-		select {
-		case <-timer.C:
-		case w := <-s.wake:
-			waiting = append(waiting, w)
-		case <-ctx.Done():
-		}
-		timer.Stop()
+		waiting = s.await(ctx, min(max(next, rest), idleLook), min(max(soonLook, rest), idleLook))
 	}
 	for _, w := range waiting {
 		close(w)
@@ -120,6 +114,37 @@ func (s *Service) Run(ctx context.Context) {
 	s.mu.Unlock()
 	if store != nil {
 		store.Close()
+	}
+}
+
+// await waits for the next look: after a while, soon when agents report something, at
+// once when somebody asks.
+func (s *Service) await(ctx context.Context, next, soon time.Duration) (waiting []chan struct{}) {
+	timer, early := time.NewTimer(next), time.NewTimer(soon)
+	defer timer.Stop()
+	defer early.Stop()
+	poked := (<-chan struct{})(nil)
+	for {
+		select {
+		case <-early.C:
+			poked = s.poked // not before: agents report many events a second
+		case <-poked:
+			return nil
+		case <-timer.C:
+			return nil
+		case w := <-s.wake:
+			return []chan struct{}{w}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// Poke says that agents reported something: they may have used something, too.
+func (s *Service) Poke() {
+	select {
+	case s.poked <- struct{}{}:
+	default:
 	}
 }
 

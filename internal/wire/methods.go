@@ -69,6 +69,9 @@ var Methods = map[string]Class{
 	MethodCmuxPlan:         Decide,
 	MethodTerminalAdd:      Decide,
 	MethodTerminalRemove:   Decide,
+	MethodBudgetAdd:        Decide,
+	MethodBudgetRemove:     Decide,
+	MethodBudgetLift:       Decide,
 
 	MethodConfirmLook:   Read,
 	MethodNotifyStatus:  Read,
@@ -91,12 +94,17 @@ var Methods = map[string]Class{
 	MethodCmuxJump:      Read,
 	MethodWhoami:        Read,
 	MethodTerminals:     Read,
+	MethodUsage:         Read,
+	MethodUsageLimits:   Read,
+	MethodBudgets:       Read,
 
 	MethodRenew:    Report,
 	MethodPush:     Report,
 	MethodOutbox:   Report,
 	MethodWanted:   Report,
 	MethodCmuxPush: Report,
+
+	MethodUsageWindows: Report,
 }
 
 // AsksPerson reports whether a method may wait for a person at their terminal, who may

@@ -1,6 +1,10 @@
 package wire
 
-import "time"
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
 
 // The methods about usage. Adding a budget, removing it and lifting it are a person's
 // to do.
@@ -146,4 +150,42 @@ type SessionUsage struct {
 	ContextLeft *float64 `json:"contextLeft,omitempty"`
 	// Plan says that a plan pays: the cost is what it would be at list price.
 	Plan bool `json:"plan,omitempty"`
+}
+
+// Dollars is an amount of money.
+func Dollars(cost float64) string {
+	switch {
+	case cost > 0 && cost < 0.005:
+		return "<$0.01"
+	case cost >= 10000:
+		return fmt.Sprintf("$%.0f", cost)
+	}
+	return fmt.Sprintf("$%.2f", cost)
+}
+
+// Count is a number of tokens, short.
+func Count(n int64) string {
+	for _, unit := range []struct {
+		from float64
+		sign string
+	}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if f := float64(n); f >= unit.from {
+			return fmt.Sprintf("%.1f%s", f/unit.from, unit.sign)
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// Short is what a session used, in a few characters: its cost, or its tokens where
+// nothing has a price; "" where nothing is known.
+func (u *SessionUsage) Short() string {
+	switch {
+	case u == nil:
+		return ""
+	case u.CostUSD == nil:
+		return Count(u.Tokens) + " tok"
+	case u.UnpricedTokens > 0:
+		return ">" + Dollars(*u.CostUSD)
+	}
+	return Dollars(*u.CostUSD)
 }

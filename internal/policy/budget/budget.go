@@ -205,7 +205,7 @@ func ParseAmount(value string) (dollars float64, tokens int64, err error) {
 			factor = 1e6
 		}
 		f, err := strconv.ParseFloat(strings.TrimRight(number, "km"), 64)
-		if err != nil || f*factor < 1 || f*factor > 1e15 {
+		if err != nil || !(f*factor >= 1 && f*factor <= 1e15) {
 			return 0, 0, bad
 		}
 		return 0, int64(f * factor), nil
@@ -217,7 +217,7 @@ func ParseAmount(value string) (dollars float64, tokens int64, err error) {
 		}
 	}
 	f, err := strconv.ParseFloat(number, 64)
-	if err != nil || f <= 0 || f > 1e9 {
+	if err != nil || !(f > 0 && f <= 1e9) {
 		return 0, 0, bad
 	}
 	return f, 0, nil
@@ -227,7 +227,7 @@ func ParseAmount(value string) (dollars float64, tokens int64, err error) {
 func ParsePercent(value string) (float64, error) {
 	number, ok := strings.CutSuffix(strings.TrimSpace(value), "%")
 	f, err := strconv.ParseFloat(number, 64)
-	if !ok || err != nil || f <= 0 || f > 1000 {
+	if !ok || err != nil || !(f > 0 && f <= 1000) {
 		return 0, fmt.Errorf("%q isn't a share; write 80%%", value)
 	}
 	return f, nil
