@@ -151,8 +151,8 @@ func budgetRemoveCommand(app *cmdutil.App) *cobra.Command {
 func budgetLiftCommand(app *cmdutil.App) *cobra.Command {
 	cmd := budgetChange(app, "lift ID", "Let a budget stop nothing once: until midnight, or in the next session it stops",
 		"lift budget", "budget %s stops nothing until midnight", wire.MethodBudgetLift)
-	cmd.Long = "Lets a budget stop nothing once: for the rest of the day, or for the session that it stops next. A restart\n" +
-		"of the daemon ends it."
+	cmd.Long = "Lets a budget stop nothing once: for the rest of the day, or for the session that it\n" +
+		"stops next. A restart of the daemon ends it."
 	return cmd
 }
 

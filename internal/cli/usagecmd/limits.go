@@ -19,7 +19,7 @@ func limitsCommand(app *cmdutil.App) *cobra.Command {
 		Use:   "limits",
 		Short: "Show how much of your plans' windows is used, and when they reset",
 		Long: `Shows the 5-hour and weekly windows of plans. Codex writes them into its records.
-Claude Code gives them to its status line only: see ` + "`hookmux usage statusline --help`" + `.`,
+Claude Code gives them to its status line only, which ` + "`hookmux usage statusline`" + ` can be.`,
 		Example: "  hookmux usage limits\n  hookmux usage limits --json",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -43,7 +43,7 @@ Claude Code gives them to its status line only: see ` + "`hookmux usage statusli
 			for _, agent := range limits.Unknown {
 				hint := "it hasn't said so in its records"
 				if agent == "claude" {
-					hint = "see hookmux usage statusline --help"
+					hint = "make `hookmux usage statusline` its status line"
 				}
 				fmt.Fprintf(app.Stdout, "%s unknown: %s\n", pad(agent, 10), hint)
 			}

@@ -36,7 +36,7 @@ put its price into usage-prices.yaml in the config folder.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, one := range by {
 				if !slices.Contains(wire.UsageGroups(), one) {
-					return cmdutil.UnknownName("group", one, wire.UsageGroups(), "--by takes "+strings.Join(wire.UsageGroups(), ", "))
+					return cmdutil.UnknownName("group", one, wire.UsageGroups(), "hookmux usage --help")
 				}
 			}
 			now := time.Now()
