@@ -7,6 +7,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/policy/budget"
+	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/services"
 )
@@ -62,4 +63,18 @@ func checkBudgets(ctx context.Context, o *GuardOptions, list []*budget.Budget, e
 		}
 	}
 	return said
+}
+
+// usageFacts are what rules see of what was used; nil where nobody knows.
+func usageFacts(spent budget.Spent) func(ev *event.Event) (facts.Usage, bool) {
+	if spent == nil {
+		return nil
+	}
+	amount := func(s budget.Spend) facts.Amount {
+		return facts.Amount{USD: s.Dollars, Tokens: int(s.Tokens), Unpriced: int(s.Unpriced)}
+	}
+	return func(ev *event.Event) (facts.Usage, bool) {
+		return facts.Usage{Session: amount(spent.InSession(ev.Agent, ev.Session)), Today: amount(spent.Today("", ""))},
+			spent.Known()
+	}
 }

@@ -50,3 +50,39 @@ func TestBudgetsDecide(t *testing.T) {
 		t.Errorf("without a daemon: %+v", d)
 	}
 }
+
+func TestRulesSeeUsage(t *testing.T) {
+	s := live(t)
+	writeFile(t, s.Dirs.Config+"/rules/mine.yaml", `version: 1
+rules:
+  - id: dear
+    why: this session is expensive
+    match: {program: make}
+    when: usage.session.usd > 3
+    decide: deny
+    examples:
+      hit: [{command: make all, usd: 4}]
+      miss: [{command: make all, usd: 1}]
+`)
+	for dollars, want := range map[float64]event.Verdict{1: event.None, 4: event.Deny} {
+		if got := decideBy(s, GuardOptions{Spent: spent{dollars}}, shellEvent(s.Dirs.Home, "make all")); got.Verdict != want {
+			t.Errorf("with %v dollars: %+v, want %v", dollars, got, want)
+		}
+	}
+	if got := decideBy(s, GuardOptions{}, shellEvent(s.Dirs.Home, "make all")); got.Verdict != event.Ask {
+		t.Errorf("without a daemon: %+v", got)
+	}
+}
+
+// A budget in the settings is in force at once, also one that nobody confirmed.
+func TestBudgetsOfSettings(t *testing.T) {
+	s := live(t)
+	writeFile(t, s.Dirs.Config+"/config.json", `{"usage.budgets": ["day=10usd block=100%"]}`)
+	ev := shellEvent(s.Dirs.Home, "ls")
+	if got := decideBy(s, GuardOptions{Spent: spent{9}}, ev); got.Verdict != event.None {
+		t.Errorf("within: %+v", got)
+	}
+	if got := decideBy(s, GuardOptions{Spent: spent{10}}, ev); got.Verdict != event.Deny || got.Rule != "budget/day-10usd" {
+		t.Errorf("beyond: %+v", got)
+	}
+}
