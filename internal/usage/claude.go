@@ -14,7 +14,7 @@ const noModel = "<synthetic>"
 func claudeRow(s *fileState, line []byte, offset int64, out *sink) {
 	var c Call
 	var message []byte
-	uuid := ""
+	var uuid []byte
 	if jsonscan.Object(line, func(key, value []byte) bool {
 		switch string(key) {
 		case "message":
@@ -22,13 +22,13 @@ func claudeRow(s *fileState, line []byte, offset int64, out *sink) {
 		case "timestamp":
 			c.At = moment(value)
 		case "sessionId":
-			c.Session = text(value)
+			c.Session = again(s.Session, value)
 		case "requestId":
 			c.Request = text(value)
 		case "cwd":
-			c.Project = text(value)
+			c.Project = again(s.Project, value)
 		case "uuid":
-			uuid = text(value)
+			uuid = value
 		case "costUSD":
 			c.Cost = dollars(value)
 		case "isSidechain":
@@ -46,7 +46,7 @@ func claudeRow(s *fileState, line []byte, offset int64, out *sink) {
 		case "id":
 			c.ID = text(value)
 		case "model":
-			c.Model = text(value)
+			c.Model = again(s.Model, value)
 		case "usage":
 			usage = value
 		}
@@ -81,10 +81,10 @@ func claudeRow(s *fileState, line []byte, offset int64, out *sink) {
 	c.Tokens.CacheWrite = written - c.Tokens.CacheWrite1h
 	if c.ID == "" {
 		// Nothing says which lines are the same call, so each is one of its own.
-		if c.ID = uuid; c.ID == "" {
+		if c.ID = text(uuid); c.ID == "" {
 			c.ID = c.Session + "@" + strconv.FormatInt(offset, 10)
 		}
 	}
-	s.Session, s.Project = c.Session, c.Project
+	s.Session, s.Project, s.Model = c.Session, c.Project, c.Model
 	out.add(c)
 }

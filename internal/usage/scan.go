@@ -36,7 +36,7 @@ const lateBy = time.Hour
 
 // Bounds of what is written at once.
 const (
-	commitBytes = 32 << 20
+	commitBytes = 128 << 20
 	commitFiles = 512
 )
 

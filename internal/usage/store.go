@@ -85,7 +85,8 @@ func (s *Store) open() error {
 		return err
 	}
 	f.Close()
-	q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-4000)",
+	q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-8000)",
+		"wal_autocheckpoint(4000)", "journal_size_limit(16777216)",
 		"temp_store(MEMORY)"}}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: s.path, RawQuery: q.Encode()}).String())
 	if err != nil {
@@ -199,7 +200,7 @@ func (s *Store) isEmpty(ctx context.Context) bool {
 }
 
 // maxPending is how many different calls wait to be written together.
-const maxPending = 4096
+const maxPending = 8192
 
 // batch collects calls and writes them at once. Copies of a call that come soon after
 // each other are put together before.
@@ -397,7 +398,7 @@ func (b *batch) flushIfFull() error {
 }
 
 // putAtOnce is how many calls one statement writes.
-const putAtOnce = 24
+const putAtOnce = 64
 
 // putStatement writes n calls.
 func putStatement(n int) string {

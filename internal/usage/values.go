@@ -49,6 +49,14 @@ func text(v []byte) string {
 	return s
 }
 
+// again is text, without a copy where it is the one before.
+func again(before string, v []byte) string {
+	if len(v) == len(before)+2 && v[0] == '"' && string(v[1:len(v)-1]) == before {
+		return before
+	}
+	return text(v)
+}
+
 // moment reads a time: RFC 3339, or a number of seconds or milliseconds.
 func moment(v []byte) time.Time {
 	if len(v) > 0 && v[0] == '"' {
