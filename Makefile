@@ -14,7 +14,7 @@ FLAGS   = -trimpath
 LDFLAGS = -s -w -X github.com/hookmux/hookmux/internal/version.String=$(VERSION)
 AGENTS  ?= claude codex grok gemini opencode pi
 
-.PHONY: run build test check lint verify ci-agents verify-all soak bench chaos fuzz generate pictures docs race man release release-test clean
+.PHONY: run build test check lint verify ci-agents verify-all soak bench usage chaos fuzz generate pictures docs race man release release-test clean
 
 run: build
 	@$(GO) run $(FLAGS) ./internal/demo -bin $(BIN)
@@ -87,6 +87,14 @@ SEED    ?= 1
 soak: build
 	HOOKMUX_VERIFY='$(AGENTS)' HOOKMUX_SOAK_MINUTES=$(MINUTES) HOOKMUX_SOAK_SEED=$(SEED) \
 		$(PRIORITY) $(GO) test $(FLAGS) -v -count=1 -timeout 90m -run TestRealSoak ./internal/verify/soak
+
+# Usage counted and timed against ccusage, from npm, on generated records.
+CCUSAGE ?= 20.0.24
+usage:
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+		(cd "$$dir" && npm pack --silent @ccusage/ccusage-linux-x64@$(CCUSAGE) >/dev/null && tar xzf *.tgz) && \
+		chmod +x "$$dir/package/bin/ccusage" && HOOKMUX_CCUSAGE="$$dir/package/bin/ccusage" \
+		$(GO) test $(FLAGS) -v -count=1 -cpu 1 -run Ccusage ./internal/usage
 
 bench: build
 	$(GO) run $(FLAGS) ./bench -bin $(BIN)

@@ -19,6 +19,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/guardcmd"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/cli/see"
+	"github.com/hookmux/hookmux/internal/cli/usagecmd"
 	"github.com/hookmux/hookmux/internal/cli/webcmd"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/version"
@@ -151,7 +152,8 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 			agents.ResumeCommand(app), agents.TmuxCommand(app), agents.ShellInitCommand(app),
 		}},
 		{groupSee, "See what agents do:", []*cobra.Command{
-			see.UpCommand(app), see.PsCommand(app), see.ShowCommand(app), see.LogCommand(app), see.AuditCommand(app), see.JumpCommand(app),
+			see.UpCommand(app), see.PsCommand(app), see.ShowCommand(app), see.LogCommand(app), usagecmd.UsageCommand(app),
+			see.AuditCommand(app), see.JumpCommand(app),
 			see.SendCommand(app), see.RenameCommand(app), see.ForgetCommand(app),
 		}},
 		{groupAnswer, "Answer agents:", []*cobra.Command{

@@ -44,6 +44,7 @@ import (
 	"github.com/hookmux/hookmux/internal/terminals"
 	"github.com/hookmux/hookmux/internal/tshook/host"
 	"github.com/hookmux/hookmux/internal/ui/web"
+	"github.com/hookmux/hookmux/internal/usage"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -97,6 +98,7 @@ type Daemon struct {
 	approvals *approvals.Service
 	notify    *notify.Service
 	pipeline  *pipeline.Pipeline
+	usage     *usage.Service
 	server    *server.Server
 	web       *web.Service
 
@@ -165,9 +167,15 @@ func (h *Daemon) buildServices(o Options) {
 		return caller.Agent, caller.PID
 	})
 	h.modules = h.newModules()
+	h.usage = usage.New(usage.Options{
+		Deps: h.deps, Getenv: os.Getenv,
+		Sessions:   func(all bool) []wire.Session { return h.sessions.List(all) }, // made below
+		HasBudgets: func() bool { return len(h.selection.Config.Settings().Strings(config.UsageBudgets)) > 0 },
+	})
 	h.selection = h.newSelection(o.Extra, o.Environment)
 	h.selection.Confirmations.ConfirmInitial(o.Person)
 	h.sessions = sessions.New(h.ctx, h.deps, sessions.Options{
+		Usage:    h.usage.SessionUsage,
 		Settings: h.selection.Config, Sender: pluginCalls{h.ctx, h.outbox}, SessionGone: h.modules.ForgetSession,
 		WindowsChanged: func(agent, session string, items []wire.InboxRequest) {
 			h.approvals.WindowsChanged(agent, session, items) // made below; nothing is told before Run
@@ -177,7 +185,7 @@ func (h *Daemon) buildServices(o Options) {
 		TerminalReport: mux0.ReportReader(h.deps.Catalogue),
 	})
 	h.recorder = recorder.New(recorder.Options{
-		Deps: h.deps, Listener: journalListener{h}, Stored: h.notes.EventsStored, Late: h.sessions.ApplyLate,
+		Deps: h.deps, Listener: journalListener{h}, Stored: h.noteStored, Late: h.sessions.ApplyLate,
 		Retention: h.retention, Followers: []recorder.Follower{newAuditor(h.deps)},
 	})
 	h.approvals = h.newApprovals()

@@ -41,6 +41,7 @@ var mayImport = map[string][]string{
 		"internal/services", "internal/authority", "internal/recorder/redact", "internal/callers", "internal/approvals",
 		"internal/sessions", "internal/tshook/host", // the types of a call
 	},
+	"internal/usage": {"internal/services"},
 	"internal/notify": {
 		"internal/services", "internal/recorder/redact", "internal/selection/config",
 	},

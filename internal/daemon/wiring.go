@@ -54,7 +54,7 @@ func (h *Daemon) newServer() *server.Server {
 	methods := h.ownMethods()
 	for _, own := range []map[string]services.Method{
 		renewing.Methods(), h.selection.Off.Methods(), h.pipeline.Methods(), h.recorder.Methods(h.ctx),
-		h.stats.Methods(),
+		h.stats.Methods(), h.usage.Methods(),
 		h.selection.Methods(), h.sessions.Methods(),
 		h.modules.Methods(), h.terminals.Methods(), h.approvals.Methods(), h.notify.Methods(), foreign.Methods(),
 		h.web.Methods(),
@@ -63,7 +63,7 @@ func (h *Daemon) newServer() *server.Server {
 	}
 	long := h.pipeline.LongMethods()
 	for _, own := range []map[string]services.LongMethod{h.outbox.Methods(), h.modules.LongMethods(),
-		foreign.LongMethods(), h.web.LongMethods()} {
+		foreign.LongMethods(), h.web.LongMethods(), h.usage.LongMethods()} {
 		addMethods(long, own)
 	}
 	return server.New(h.ctx, server.Options{
@@ -135,6 +135,13 @@ type journalListener struct{ h *Daemon }
 
 func (l journalListener) CaughtUp(ctx context.Context) {
 	l.h.sessions.CatchUp(ctx, l.h.recorder.EventsSince)
+}
+
+// noteStored hears that events were stored: who watches is told, and agents may have
+// used something.
+func (h *Daemon) noteStored() {
+	h.notes.EventsStored()
+	h.usage.Poke()
 }
 
 // recordOwn records an event of hookmux itself.

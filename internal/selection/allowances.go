@@ -66,11 +66,13 @@ func (a allowances) giveBack(eventID string) {
 	}
 }
 
-// NoteDecision gives an allowance back where something else refused the call.
+// NoteDecision gives an allowance back where something else refused the call, and
+// remembers a yes to what a budget asked.
 func (r *Service) NoteDecision(ev *event.Event, d event.Decision) {
 	if d.Verdict == event.Deny {
 		r.allowances.giveBack(ev.ID)
 	}
+	r.lifts.NoteDecision(ev, d)
 }
 
 // useUp reports whether a rule was let pass for a call, and uses that up.

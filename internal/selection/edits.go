@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/policy/budget"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/sources"
@@ -41,6 +42,7 @@ type edits struct {
 	sources       *sources.Sources
 	handlers      handler.Deps
 	allowances    allowances
+	lifts         *budget.Lifts
 	confirmations *Confirmations
 	views         views
 	editing       *sync.Mutex // one edit at a time

@@ -17,7 +17,7 @@ import (
 // isBuiltinGuard tells the ids of hookmux's own guards.
 func isBuiltinGuard(id string) bool {
 	name, ok := hook.GuardName(id)
-	return sources.IsRulesHook(id) || ok && guard.IsGuard(name)
+	return sources.IsRulesHook(id) || id == sources.BudgetHook || ok && guard.IsGuard(name)
 }
 
 // guardOptions is what guards and rules are made of in some places.
@@ -26,6 +26,7 @@ func guardOptions(r *Service, settings [2]*config.Settings, trusted [2]*trust.Tr
 	return &sources.GuardOptions{
 		Settings: settings, Protected: r.sources.ProtectedPaths(at.roots(), r.Modules.Files()...), DaemonPID: os.Getpid(),
 		Project: at.here, Pass: r.passesOnce, Trusted: trusted, Resting: r.Pauses.active(), Counts: r.counts.Of,
+		Spent: r.Spent, Lifts: &r.lifts,
 		Started: func(ev *event.Event) (string, error) { return startOf(r, ev), nil },
 		Failed: func(name string, err error) {
 			r.Problems.Raise("guard:"+name, "guard "+name+" cannot be made ready: "+err.Error(),

@@ -40,7 +40,7 @@ func New(o Options) *Service {
 	r.Confirmations = &Confirmations{Options: o, Config: r.Config, Registry: r.Registry, views: r, editing: editing}
 	r.edits = &edits{
 		Options: o, Config: r.Config, Registry: r.Registry, Trust: r.Trust, Pauses: r.Pauses, sources: r.sources,
-		handlers: deps, allowances: r.allowances, confirmations: r.Confirmations, views: r, editing: editing,
+		handlers: deps, allowances: r.allowances, lifts: &r.lifts, confirmations: r.Confirmations, views: r, editing: editing,
 	}
 	return r
 }

@@ -26,5 +26,6 @@ func (r *Service) Methods() map[string]services.Method {
 	}
 	maps.Copy(table, r.Confirmations.methods())
 	maps.Copy(table, m.packMethods())
+	maps.Copy(table, m.budgetMethods())
 	return table
 }

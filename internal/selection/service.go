@@ -21,6 +21,7 @@ import (
 	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/policy/budget"
 	"github.com/hookmux/hookmux/internal/policy/counts"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
@@ -83,6 +84,8 @@ type Options struct {
 	// Proofs keeps the settings about what approvals ask for: no matter of files
 	// that anybody may edit.
 	Proofs func() Proofs
+	// Spent knows what agents used; nil: nobody does.
+	Spent budget.Spent
 	// SettingsChanged hears of every setting that was changed.
 	SettingsChanged func()
 }
@@ -103,6 +106,7 @@ type Service struct {
 	sources       *sources.Sources
 	handlers      handler.Deps
 	allowances    allowances
+	lifts         budget.Lifts
 	counts        *counts.Tracker // of what happens in sessions
 	loads         timedLoads
 	levelKeys     sync.Map // agent → the setting of its gate

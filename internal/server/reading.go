@@ -60,6 +60,12 @@ var readings = map[string]reading{
 	wire.MethodWhoami:      {open: true},
 	wire.MethodTerminals:   {open: true},
 
+	// What may be used, and how much of the plans is; which project used how much is
+	// left out.
+	wire.MethodBudgets:     {open: true},
+	wire.MethodUsageLimits: {open: true},
+	wire.MethodUsage:       {limit: limitUsage},
+
 	// By which ways the person is told.
 	wire.MethodNotifyStatus: {open: true},
 
@@ -119,6 +125,28 @@ func hideProblems(answer any, _ *View) (any, *wire.Error) {
 		info.Problems = []wire.Problem{hiddenProblems(info.Problems[0])}
 	}
 	return info, nil
+}
+
+// limitUsage leaves the reader's own rows; what cannot be told to be its own is left out.
+func limitUsage(answer any, view *View) (any, *wire.Error) {
+	report, ok := answer.(wire.UsageReport)
+	if !ok {
+		return nil, errUnknownAnswer(answer)
+	}
+	all := report.Rows
+	report.Rows, report.Totals, report.Unpriced = []wire.UsageRow{}, wire.UsageTotals{}, []string{}
+	for _, row := range all {
+		if !view.owns(row.Agent, row.Session, row.Project) {
+			continue
+		}
+		report.Rows = append(report.Rows, row)
+		report.Totals.Add(row.UsageTokens)
+		report.Totals.UnpricedTokens += row.UnpricedTokens
+		if row.CostUSD != nil {
+			report.Totals.CostUSD += *row.CostUSD
+		}
+	}
+	return report, nil
 }
 
 func hiddenProblems(first wire.Problem) wire.Problem {

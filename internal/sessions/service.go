@@ -29,6 +29,8 @@ import (
 type Options struct {
 	Settings SettingsSource
 	Sender   Sender
+	// Usage is what a session used, nil where nobody knows; nil: nobody does.
+	Usage func(agent, session string) *wire.SessionUsage
 	// SessionGone is told of a session whose process ended without a word.
 	SessionGone func(agent, session string)
 	// WindowsChanged is told what of a session stands in the agent's own window,
@@ -109,7 +111,7 @@ func New(ctx context.Context, deps services.Deps, o Options) *Service {
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	s.processes = newProcessWatcher(ctx, deps, s.processEnded)
-	s.view = &view{deps: deps, tracker: t, resumer: s.resumer}
+	s.view = &view{deps: deps, tracker: t, resumer: s.resumer, usage: o.Usage}
 	s.display = newTmuxDisplay(ctx, deps, s.view)
 	s.store.loadSessions()
 	t.unfollowAgents(nil, t.switches.Load())

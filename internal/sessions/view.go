@@ -17,6 +17,7 @@ type view struct {
 	deps    services.Deps
 	tracker *tracker
 	resumer *resumer
+	usage   func(agent, session string) *wire.SessionUsage // nil: nobody knows
 }
 
 // unknownPlace stands where nobody can know: a daemon that serves many
@@ -72,6 +73,9 @@ func (v *view) sessionInfo(one *state.Session) wire.Session {
 		}
 	}
 	_, w.Resumable = v.resumer.records.Get(one.Agent, one.ID)
+	if v.usage != nil {
+		w.Usage = v.usage(one.Agent, one.ID)
+	}
 	return w
 }
 

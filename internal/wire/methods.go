@@ -84,6 +84,9 @@ var Methods = map[string]Class{
 
 	MethodProjectSessions: Read,
 	MethodProjectHistory:  Read,
+	MethodBudgetAdd:       Decide,
+	MethodBudgetRemove:    Decide,
+	MethodBudgetLift:      Decide,
 
 	MethodSessionResume: Read,
 	MethodModules:       Read,
@@ -105,12 +108,17 @@ var Methods = map[string]Class{
 	MethodWebStatus:     Read,
 	MethodWebPairWait:   Read,
 	MethodWebDevices:    Read,
+	MethodUsage:         Read,
+	MethodUsageLimits:   Read,
+	MethodBudgets:       Read,
 
 	MethodRenew:    Report,
 	MethodPush:     Report,
 	MethodOutbox:   Report,
 	MethodWanted:   Report,
 	MethodCmuxPush: Report,
+
+	MethodUsageWindows: Report,
 }
 
 // AsksPerson reports whether a method may wait for a person at their terminal, who may

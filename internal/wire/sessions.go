@@ -100,6 +100,8 @@ type Session struct {
 	// does: person, agent (the agent's own reviewer), or empty when it does not say.
 	Reviewer  event.Reviewer `json:"reviewer,omitempty"`
 	Resumable bool           `json:"resumable,omitempty"`
+	// Usage is what it used; nil where nothing is known.
+	Usage *SessionUsage `json:"usage,omitempty"`
 }
 
 // Turn is one round, from a prompt to the agent's last word.

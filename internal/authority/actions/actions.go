@@ -155,6 +155,15 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodConfirmFirst:     fixedText("take the settings that are there for confirmed", false),
 	wire.MethodConfirmFile:      describeFile,
 	wire.MethodPackAdd:          describePack,
+	wire.MethodBudgetAdd: func(p json.RawMessage) (string, bool) {
+		return "add the budget " + readInto[wire.BudgetParams](p).Budget, false
+	},
+	wire.MethodBudgetRemove: func(p json.RawMessage) (string, bool) {
+		return "remove the budget " + readInto[wire.BudgetParams](p).Budget, true
+	},
+	wire.MethodBudgetLift: func(p json.RawMessage) (string, bool) {
+		return "lift the budget " + readInto[wire.BudgetParams](p).Budget + " once", true
+	},
 	wire.MethodPackDrop: func(p json.RawMessage) (string, bool) {
 		return "remove the pack of rules " + readInto[wire.PackDropParams](p).Name, true
 	},

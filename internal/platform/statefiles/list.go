@@ -30,6 +30,14 @@ var All = []File{
 	{Place: State, Pattern: "search.db-*", Owner: "internal/recorder", Format: "SQLite's own",
 		Holds: "the write-ahead log of the search index", Lifetime: "while the index is open, or until the next daemon",
 		Missing: "nothing is lost after a clean stop", Damaged: "SQLite leaves out what is not whole"},
+	{Place: State, Pattern: "usage.db", Owner: "internal/usage", Format: "SQLite",
+		Holds:    "each model call of agents: tokens, model, session, folder; how far their records are read",
+		Lifetime: "for good", Missing: "read again from the agents' records",
+		Damaged: "set aside, and read again from the agents' records"},
+	{Place: State, Pattern: "usage.db-*", Owner: "internal/usage", Format: "SQLite's own",
+		Holds:    "the write-ahead log of usage.db and its index",
+		Lifetime: "while it is open, or until the next daemon",
+		Missing:  "nothing is lost after a clean stop", Damaged: "SQLite leaves out what is not whole"},
 
 	// Sessions.
 	{Place: State, Pattern: "sessions.log", Owner: "internal/sessions", Format: "JSON lines, the last of a key counts",

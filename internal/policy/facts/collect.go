@@ -73,6 +73,8 @@ type Options struct {
 	Git func(dir string) Repository
 	// Counts tells what happened before in the event's session; nil: unknown.
 	Counts func(ev *event.Event) (Counts, bool)
+	// Usage tells what was used; nil: unknown.
+	Usage func(ev *event.Event) (Usage, bool)
 }
 
 // Repository is what git's own files say.
@@ -134,6 +136,13 @@ func Collect(ev *event.Event, project string, need Set, o Options) *Facts {
 		f.Counts.Polling = len(f.Commands) > 0 &&
 			!slices.ContainsFunc(f.Commands, func(c Command) bool { return !c.Polls })
 		c.noteUnknown(CountsFact, !ok)
+	}
+	if need.Has(UsageFact) {
+		ok := false
+		if o.Usage != nil {
+			f.Usage, ok = o.Usage(ev)
+		}
+		c.noteUnknown(UsageFact, !ok)
 	}
 	return f
 }

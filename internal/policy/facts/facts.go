@@ -41,6 +41,7 @@ type Facts struct {
 	Flows    []Flow        `json:"flows,omitempty" expr:"flows"`
 	Git      Git           `json:"git,omitzero" expr:"git"`
 	Counts   Counts        `json:"counts,omitzero" expr:"counts"`
+	Usage    Usage         `json:"usage,omitzero" expr:"usage"`
 
 	// Unknown names the facts that could not be found out.
 	Unknown []Name `json:"unknown,omitempty" expr:"unknown"`
@@ -239,6 +240,20 @@ type Counts struct {
 	Polling bool `json:"polling,omitempty" expr:"polling"`
 }
 
+// Usage is what agents used, at list price.
+type Usage struct {
+	Session Amount `json:"session,omitzero" expr:"session"` // this session
+	Today   Amount `json:"today,omitzero" expr:"today"`     // all agents, since midnight
+}
+
+// Amount is what something used.
+type Amount struct {
+	USD    float64 `json:"usd,omitempty" expr:"usd"`
+	Tokens int     `json:"tokens,omitempty" expr:"tokens"`
+	// Unpriced are the tokens among them whose model has no price.
+	Unpriced int `json:"unpriced,omitempty" expr:"unpriced"`
+}
+
 // Name is the name of a fact.
 type Name string
 
@@ -253,10 +268,11 @@ const (
 	DirtyFact    Name = "git.dirty"
 	TrackedFact  Name = "paths.tracked"
 	CountsFact   Name = "counts"
+	UsageFact    Name = "usage"
 )
 
 // Names lists every fact that is collected only when somebody needs it.
 func Names() []Name {
 	return []Name{CommandsFact, PathsFact, NetFact, FlowsFact, BranchFact, RemoteFact, DirtyFact, TrackedFact,
-		CountsFact}
+		CountsFact, UsageFact}
 }

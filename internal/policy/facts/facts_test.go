@@ -160,7 +160,7 @@ func TestUnknownFacts(t *testing.T) {
 	}
 	ev := &event.Event{Kind: event.ToolBefore, Tool: &event.Tool{Kind: event.Shell, Commands: []string{"ls"}}, Cwd: "/x"}
 	all := Collect(ev, "", Everything(), Options{})
-	if want := []Name{BranchFact, RemoteFact, DirtyFact, TrackedFact, CountsFact}; !slices.Equal(all.Unknown, want) {
+	if want := []Name{BranchFact, RemoteFact, DirtyFact, TrackedFact, CountsFact, UsageFact}; !slices.Equal(all.Unknown, want) {
 		t.Errorf("unknown are %v, want %v", all.Unknown, want)
 	}
 }

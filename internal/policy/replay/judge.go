@@ -21,7 +21,7 @@ const (
 // neverRecorded are facts that no journal holds: the repository is another today.
 // Counts are found out anew where a turn was recorded whole.
 var neverRecorded = facts.Set(0).With(facts.BranchFact, facts.RemoteFact, facts.DirtyFact, facts.TrackedFact,
-	facts.CountsFact) &^ facts.Set(0).With(facts.PathsFact)
+	facts.CountsFact, facts.UsageFact) &^ facts.Set(0).With(facts.PathsFact)
 
 var textFacts = facts.Set(0).With(facts.CommandsFact, facts.PathsFact, facts.NetFact, facts.FlowsFact)
 

@@ -87,10 +87,15 @@ func (e Example) counts(*event.Event) (facts.Counts, bool) {
 		FailuresInRow: e.Failed, Alternating: e.Turns}, true
 }
 
+func (e Example) usage(*event.Event) (facts.Usage, bool) {
+	used := facts.Amount{USD: e.USD, Tokens: e.Tokens}
+	return facts.Usage{Session: used, Today: used}, true
+}
+
 // Facts are the facts of the call that an example stands for.
 func (e Example) Facts(need facts.Set) *facts.Facts {
 	return facts.Collect(e.event(), exampleProject, need, facts.Options{
-		Home: exampleHome, Git: exampleRepository{e}.find, Counts: e.counts,
+		Home: exampleHome, Git: exampleRepository{e}.find, Counts: e.counts, Usage: e.usage,
 	})
 }
 

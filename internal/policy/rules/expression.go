@@ -226,6 +226,8 @@ func (f *factFinder) Visit(node *ast.Node) {
 			f.set = f.set.With(facts.FlowsFact, facts.PathsFact, facts.NetFact)
 		case "counts":
 			f.set = f.set.With(facts.CountsFact)
+		case "usage":
+			f.set = f.set.With(facts.UsageFact)
 		case "git":
 			f.git++
 		case "$env":

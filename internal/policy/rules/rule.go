@@ -166,22 +166,24 @@ type Examples struct {
 
 // Example is one call. A plain text is a command.
 type Example struct {
-	Command string `yaml:"command" json:"command,omitempty"`
-	Tool    string `yaml:"tool" json:"tool,omitempty"` // kind; shell for a command
-	Name    string `yaml:"name" json:"name,omitempty"`
-	Read    string `yaml:"read" json:"read,omitempty"`
-	Write   string `yaml:"write" json:"write,omitempty"`
-	URL     string `yaml:"url" json:"url,omitempty"`
-	MCP     string `yaml:"mcp" json:"mcp,omitempty"` // server/tool
-	Agent   string `yaml:"agent" json:"agent,omitempty"`
-	Mode    string `yaml:"mode" json:"mode,omitempty"`
-	Branch  string `yaml:"branch" json:"branch,omitempty"`
-	Dirty   bool   `yaml:"dirty" json:"dirty,omitempty"`
-	Remote  string `yaml:"remote" json:"remote,omitempty"`
-	Tracked bool   `yaml:"tracked" json:"tracked,omitempty"`
-	Same    int    `yaml:"sameCall" json:"sameCall,omitempty"`
-	Failed  int    `yaml:"sameFailure" json:"sameFailure,omitempty"`
-	Turns   int    `yaml:"alternating" json:"alternating,omitempty"`
+	Command string  `yaml:"command" json:"command,omitempty"`
+	Tool    string  `yaml:"tool" json:"tool,omitempty"` // kind; shell for a command
+	Name    string  `yaml:"name" json:"name,omitempty"`
+	Read    string  `yaml:"read" json:"read,omitempty"`
+	Write   string  `yaml:"write" json:"write,omitempty"`
+	URL     string  `yaml:"url" json:"url,omitempty"`
+	MCP     string  `yaml:"mcp" json:"mcp,omitempty"` // server/tool
+	Agent   string  `yaml:"agent" json:"agent,omitempty"`
+	Mode    string  `yaml:"mode" json:"mode,omitempty"`
+	Branch  string  `yaml:"branch" json:"branch,omitempty"`
+	Dirty   bool    `yaml:"dirty" json:"dirty,omitempty"`
+	Remote  string  `yaml:"remote" json:"remote,omitempty"`
+	Tracked bool    `yaml:"tracked" json:"tracked,omitempty"`
+	Same    int     `yaml:"sameCall" json:"sameCall,omitempty"`
+	Failed  int     `yaml:"sameFailure" json:"sameFailure,omitempty"`
+	USD     float64 `yaml:"usd" json:"usd,omitempty"` // what the session, and today, used
+	Tokens  int     `yaml:"tokens" json:"tokens,omitempty"`
+	Turns   int     `yaml:"alternating" json:"alternating,omitempty"`
 	// Subagent says that a subagent calls, Attended who sits there (yes, no), Event
 	// which kind of event it is; tool.before without it.
 	Subagent bool   `yaml:"subagent" json:"subagent,omitempty"`

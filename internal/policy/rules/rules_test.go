@@ -251,6 +251,7 @@ func TestExpressionNeeds(t *testing.T) {
 		{`let g = git; g.branch == "main"`, all, ""},
 		{`any(paths, .tracked)`, facts.Set(0).With(facts.TrackedFact), ""},
 		{`counts.sameCall > 3`, facts.Set(0).With(facts.CountsFact), ""},
+		{`usage.session.usd > 3`, facts.Set(0).With(facts.UsageFact), ""},
 		{`$env.agent == "x"`, facts.Everything(), ""},
 	} {
 		r := &Rule{When: c.when}

@@ -21,6 +21,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/guard/names"
 	"github.com/hookmux/hookmux/internal/platform/similar"
+	"github.com/hookmux/hookmux/internal/policy/budget"
 )
 
 // The keys, for those who ask.
@@ -33,6 +34,7 @@ const (
 	GuardHosts       = hook.GuardPrefix + "network.hosts"
 	GuardAllow       = hook.GuardPrefix + "allow"
 	RulesModes       = "rules.modes"
+	UsageBudgets     = "usage.budgets"
 	HooksTimeout     = "hooks.timeout"
 	Status           = "status"
 	Resume           = "resume"
@@ -187,6 +189,8 @@ var otherKeys = []Key{
 		Doc: "ids of guard rules that never stop anything"},
 	{Name: RulesModes, Type: List, Default: []string{}, Project: Never, Weakens: always, Odd: checkRuleModes,
 		Doc: "the modes of rules and packs, whatever their files say: ID=off, ID=log, ID=ask, ID=block"},
+	{Name: UsageBudgets, Type: List, Default: []string{}, Project: Never, Weakens: always, Odd: checkBudgets,
+		Doc: "how much agents may use, such as \"day=30usd ask=80% block=100%\"; `hookmux usage budget` changes it"},
 	{Name: HooksTimeout, Type: Span, Default: time.Minute, Min: 100 * time.Millisecond, Project: Shrink,
 		Doc: "how long a hook may take that sets no timeout of its own"},
 	{Name: Status, Type: Choice, Choices: switchChoices, Default: "on", Project: Never, PerName: true, NameDoc: "agent",
@@ -362,6 +366,17 @@ func checkProof(way string) error {
 	if way == "touchid" {
 		return errors.New("Touch ID cannot be asked for by hookmux: macOS offers it to programs that link its " +
 			"LocalAuthentication framework, which hookmux does not, and to sudo; choose pin")
+	}
+	return nil
+}
+
+// checkBudgets says which budgets can't be read; those ask about every call.
+func checkBudgets(value any) error {
+	list, _ := value.([]string)
+	for _, one := range budget.ParseAll(list) {
+		if one.Broken != "" {
+			return fmt.Errorf("%q: %s", one.Text(), one.Broken)
+		}
 	}
 	return nil
 }

@@ -19,13 +19,14 @@ type Effect string
 const (
 	Guards   Effect = "guards"   // a tighter choice or a shorter list refuses more
 	Extends  Effect = "extends"  // entries that are added to a list add hooks that may refuse
+	Limits   Effect = "limits"   // entries that are added to a list refuse more
 	Keeps    Effect = "keeps"    // a larger value keeps more, and a longer record hurts nobody
 	Displays Effect = "displays" // what people see, and nothing that agents may do
 )
 
 var effects = map[string]Effect{
 	GuardAllow: Guards, GuardHosts: Guards, ModulesLog: Guards, ApprovalsPolicy: Guards,
-	Modules:     Extends,
+	Modules: Extends, UsageBudgets: Limits,
 	JournalKeep: Keeps, JournalMaxSize: Keeps, InboxWait: Keeps,
 	Status: Displays, Resume: Displays, TmuxFollow: Displays, TmuxNames: Displays, HooksTimeout: Displays, HookTimeout: Displays,
 }
@@ -111,7 +112,7 @@ func stronger(key Key, is, wish any, basis confirmed.State) (any, bool) {
 			return intersection(is, wish), true
 		}
 		return value, err == nil
-	case Extends:
+	case Extends, Limits:
 		return union(is, wish), true
 	case Keeps:
 		return wish, basis != confirmed.Confirmed && larger(wish, is)

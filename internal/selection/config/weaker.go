@@ -67,6 +67,8 @@ func isWeaker(key Key, old, fresh any) bool {
 		return errors.Is(err, errLooser)
 	case Extends: // what is added may say yes as well
 		return true
+	case Limits:
+		return len(union(old, fresh)) > len(union(fresh, nil))
 	case Keeps, Displays:
 		return false
 	}

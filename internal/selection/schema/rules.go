@@ -102,6 +102,8 @@ func jsonSchema(t reflect.Type) object {
 		return object{"type": "boolean"}
 	case reflect.Int:
 		return object{"type": "integer"}
+	case reflect.Float64:
+		return object{"type": "number"}
 	case reflect.Struct:
 		properties := object{}
 		var required []string

@@ -9,6 +9,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/guard/names"
+	"github.com/hookmux/hookmux/internal/policy/budget"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/gitfiles"
 	"github.com/hookmux/hookmux/internal/selection/config"
@@ -42,6 +43,10 @@ type GuardOptions struct {
 	Started func(ev *event.Event) (string, error)
 	// Pass reports whether a person let a rule pass for this call. Nil: never.
 	Pass func(ctx context.Context, rule string, ev *event.Event) bool
+	// Spent knows what agents used; nil: nobody does here. Lifts are what you let pass
+	// of budgets; nil: nothing.
+	Spent budget.Spent
+	Lifts *budget.Lifts
 	// Failed hears of a guard that cannot be made ready. It refuses then.
 	Failed func(name string, err error)
 }
@@ -88,7 +93,7 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 			}
 		}
 	}
-	return append(entries, s.ruleEntries(&o, scripts)...)
+	return append(append(entries, s.ruleEntries(&o, scripts)...), budgetEntries(&o)...)
 }
 
 // tighterGuard is the state of a guard and the rules it leaves alone where two

@@ -216,7 +216,7 @@ func isAllowing(h rules.Hit) bool { return h.Verdict == rules.Allow && !h.LogOnl
 func (s *Sources) factOptions(o *GuardOptions, scripts *scriptcache.Cache) facts.Options {
 	return facts.Options{
 		Home: s.Dirs.Home, Parse: scripts.Parse, Resolve: paths.Real, Several: paths.HasSeveralNames, Counts: o.Counts,
-		Git: findRepository, Root: s.Registry.Repository,
+		Git: findRepository, Root: s.Registry.Repository, Usage: usageFacts(o.Spent),
 	}
 }
 

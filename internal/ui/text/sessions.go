@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -150,8 +151,9 @@ func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width i
 		}
 		table.addRow(s.status(one), AgentWithMode(one), termsafe.Line(ids[i], 40),
 			termsafe.Line(title, maxTitle), ago(now.Sub(span)), termsafe.Line(placeOf(one), 20),
-			termsafe.Line(tail(one.Cwd), 24), termsafe.Line(Doing(one), 120))
+			termsafe.Line(tail(one.Cwd), 24), one.Usage.Short(), termsafe.Line(Doing(one), 120))
 	}
+	table.dropEmpty(columnUsed)
 	table.fitWidth(width)
 	table.writeTo(w, s)
 }
@@ -178,12 +180,13 @@ const (
 	columnAge
 	columnPane
 	columnDir
+	columnUsed
 	columnActivity
 )
 
 func newSessionTable() *sessionTable {
 	t := &sessionTable{}
-	for _, head := range []string{"STATUS", "AGENT", "ID", "TITLE", "AGE", "PANE", "DIR", "ACTIVITY"} {
+	for _, head := range []string{"STATUS", "AGENT", "ID", "TITLE", "AGE", "PANE", "DIR", "COST", "ACTIVITY"} {
 		t.columns = append(t.columns, &sessionColumn{head: head, width: len(head)})
 	}
 	return t
@@ -195,6 +198,12 @@ func (t *sessionTable) addRow(cells ...string) {
 		c.cells = append(c.cells, cell)
 		c.width = max(c.width, termsafe.Width(plain(cell)))
 	}
+}
+
+// dropEmpty leaves a column out that has nothing to say.
+func (t *sessionTable) dropEmpty(column int) {
+	c := t.columns[column]
+	c.gone = !slices.ContainsFunc(c.cells, func(cell string) bool { return cell != "" })
 }
 
 // totalWidth is how wide the longest line is.
@@ -233,7 +242,7 @@ func (t *sessionTable) fitWidth(width int) {
 	drop := func(column int) func() { return func() { t.columns[column].gone = true } }
 	for _, step := range []func(){
 		shrink(columnActivity, 48), shrink(columnTitle, 32), shrink(columnActivity, 32), shrink(columnTitle, 24), drop(columnDir),
-		drop(columnPane), shrink(columnActivity, 24), shrink(columnTitle, 12), shrink(columnActivity, 16), drop(columnAge),
+		drop(columnPane), drop(columnUsed), shrink(columnActivity, 24), shrink(columnTitle, 12), shrink(columnActivity, 16), drop(columnAge),
 		drop(columnID), shrink(columnTitle, 6), shrink(columnActivity, 8),
 	} {
 		if t.totalWidth() <= width {
@@ -328,6 +337,7 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 	line("session", termsafe.Line(one.ID, 0))
 	line("agent", termsafe.Line(strings.TrimSpace(one.Agent+" "+one.Version), 60))
 	line("model", termsafe.Line(one.Model, 60))
+	line("used", UsedInWords(one.Usage))
 	line("mode", modeText(one))
 	line("approvals", termsafe.Line(deciderText(one), 120))
 	line("folder", termsafe.Line(one.Cwd, 0))

@@ -1,0 +1,201 @@
+package usagecmd
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/policy/budget"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+func budgetCommand(app *cmdutil.App) *cobra.Command {
+	list := budgetListCommand(app)
+	cmd := &cobra.Command{
+		Use: "budget", Short: "Limit what agents may use: ask or block at a share of a budget",
+		Example: "  hookmux usage budget add --day 30usd --ask 80% --block 100%\n  hookmux usage budget list",
+		Args:    cmdutil.SubcommandArgs, RunE: list.RunE,
+	}
+	cmd.AddCommand(budgetAddCommand(app), list, budgetRemoveCommand(app), budgetLiftCommand(app))
+	return cmd
+}
+
+func budgetAddCommand(app *cmdutil.App) *cobra.Command {
+	var day, session, window, project, agent, ask, block string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "add",
+		Short: "Add a budget for a day, a session, or a window of a plan",
+		Long: `Adds a budget. It's checked before each turn and each tool call: at --ask you decide
+about each step of 5%, at --block calls are refused until the budget's day is over or you
+lift it. Part of the usage without a price makes a budget in dollars ask. Several budgets
+all apply.`,
+		Example: "  hookmux usage budget add --day 30usd --ask 80% --block 100%\n" +
+			"  hookmux usage budget add --session 5usd --agent claude --block 100%\n" +
+			"  hookmux usage budget add --window 5h --ask 90%",
+		Args: cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b, err := readBudget(app, day, session, window, project, agent, ask, block)
+			if err != nil {
+				return cmdutil.UsageError("%v", err)
+			}
+			var added wire.Budget
+			if err := app.CallDaemon(cmd.Context(), wire.MethodBudgetAdd, wire.BudgetParams{Budget: b.String()}, &added); err != nil {
+				return err
+			}
+			if asJSON {
+				return app.PrintJSON(added)
+			}
+			app.Say("added budget %s: %s", added.ID, app.Shorten(added.Text))
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&day, "day", "", "for each local day: 30usd or 2mtokens")
+	f.StringVar(&session, "session", "", "for each session: 5usd or 500ktokens")
+	f.StringVar(&window, "window", "", "share of a plan's window: 5h or 7d")
+	f.StringVar(&project, "project", "", "only in this folder")
+	f.StringVarP(&agent, "agent", "a", "", "only this agent")
+	f.StringVar(&ask, "ask", "", "ask you from this share on: 80%")
+	f.StringVar(&block, "block", "", "refuse calls from this share on: 100%")
+	f.BoolVar(&asJSON, "json", false, "{id, text, percent, …}")
+	return cmd
+}
+
+// readBudget makes a budget of flags.
+func readBudget(app *cmdutil.App, day, session, window, project, agent, ask, block string) (*budget.Budget, error) {
+	text := ""
+	for _, w := range []struct{ key, value string }{{"day", day}, {"session", session}, {"window", window}, {"agent", agent},
+		{"ask", ask}, {"block", block}} {
+		if w.value != "" {
+			text += " " + w.key + "=" + w.value
+		}
+	}
+	b, err := budget.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if agent != "" {
+		catalogue, err := app.Catalogue()
+		if err != nil {
+			return nil, err
+		}
+		known, ok := catalogue.Agent(agent)
+		if !ok {
+			var names []string
+			for _, a := range catalogue.Agents() {
+				names = append(names, a.Name)
+			}
+			return nil, cmdutil.UnknownName("agent", agent, names, "hookmux agents list")
+		}
+		b.Agent = known.Name
+	}
+	if project != "" {
+		if !filepath.IsAbs(project) {
+			project = filepath.Join(app.Cwd(), project)
+		}
+		b.Project = filepath.Clean(project)
+	}
+	return b, nil
+}
+
+func budgetListCommand(app *cmdutil.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List budgets and how much of each is used", Example: "  hookmux usage budget list --json",
+		Args: cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var list []wire.Budget
+			if err := app.CallDaemon(cmd.Context(), wire.MethodBudgets, nil, &list); err != nil {
+				return err
+			}
+			if asJSON {
+				return app.PrintJSON(list)
+			}
+			if len(list) == 0 {
+				app.Say("no budgets; `hookmux usage budget add --day 30usd --ask 80%% --block 100%%` adds one")
+				return nil
+			}
+			for _, b := range list {
+				fmt.Fprintf(app.Stdout, "%s  %s  %s\n", pad(b.ID, 20), pad(usedText(&b), 24), termsafe.Line(app.Shorten(b.Text), 100))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "[{id, text, percent, costUSD, tokens, lifted}]")
+	return cmd
+}
+
+// usedText says how much of a budget is used.
+func usedText(b *wire.Budget) string {
+	switch {
+	case b.Problem != "":
+		return "unreadable: asks always"
+	case b.Lifted:
+		return "lifted"
+	case b.Percent == nil:
+		return "-"
+	case b.CostUSD != nil:
+		return fmt.Sprintf("%.0f%% (%s)", *b.Percent, wire.Dollars(*b.CostUSD))
+	}
+	return fmt.Sprintf("%.0f%%", *b.Percent)
+}
+
+func budgetRemoveCommand(app *cmdutil.App) *cobra.Command {
+	return budgetChange(app, "remove ID", "Remove a budget", "remove budget", "removed budget %s", wire.MethodBudgetRemove)
+}
+
+func budgetLiftCommand(app *cmdutil.App) *cobra.Command {
+	cmd := budgetChange(app, "lift ID", "Let a budget stop nothing once: until midnight, or in the next session it stops",
+		"lift budget", "budget %s stops nothing until midnight", wire.MethodBudgetLift)
+	cmd.Long = "Lets a budget stop nothing once: for the rest of the day, or for the session that it\n" +
+		"stops next. A restart of the daemon ends it."
+	return cmd
+}
+
+func budgetChange(app *cmdutil.App, use, short, question, said, method string) *cobra.Command {
+	var yes, asJSON bool
+	verb, _, _ := cutWord(use)
+	cmd := &cobra.Command{
+		Use: use, Short: short, Example: "  hookmux usage budget " + verb + " day-30usd", Args: cmdutil.ExactArgs("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var list []wire.Budget
+			if err := app.CallDaemon(cmd.Context(), wire.MethodBudgets, nil, &list); err != nil {
+				return err
+			}
+			var ids []string
+			for _, b := range list {
+				if b.ID == args[0] || b.Text == args[0] {
+					return changeBudget(cmd, app, b, question, said, method, yes, asJSON)
+				}
+				ids = append(ids, b.ID)
+			}
+			return cmdutil.UnknownName("budget", args[0], ids, "hookmux usage budget list")
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "don't ask")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "{id, text}")
+	return cmd
+}
+
+func changeBudget(cmd *cobra.Command, app *cmdutil.App, b wire.Budget, question, said, method string, yes, asJSON bool) error {
+	if err := app.ConfirmByCode(fmt.Sprintf("%s %s?", upperFirst(question), b.ID), yes); err != nil {
+		return err
+	}
+	name := b.ID
+	if b.Problem != "" {
+		name = b.Text
+	}
+	var done wire.Budget
+	if err := app.CallDaemon(cmd.Context(), method, wire.BudgetParams{Budget: name}, &done); err != nil {
+		return err
+	}
+	if asJSON {
+		return app.PrintJSON(done)
+	}
+	app.Say(said, done.ID)
+	return nil
+}

@@ -1,0 +1,55 @@
+package usagecmd
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+func limitsCommand(app *cmdutil.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "limits",
+		Short: "Show how much of your plans' windows is used, and when they reset",
+		Long: `Shows the 5-hour and weekly windows of plans. Codex writes them into its records.
+Claude Code gives them to its status line only, which ` + "`hookmux usage statusline`" + ` can be.`,
+		Example: "  hookmux usage limits\n  hookmux usage limits --json",
+		Args:    cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var limits wire.UsageLimits
+			if err := app.CallDaemon(cmd.Context(), wire.MethodUsageLimits, nil, &limits); err != nil {
+				return err
+			}
+			if asJSON {
+				return app.PrintJSON(limits)
+			}
+			now := time.Now()
+			for _, w := range limits.Windows {
+				resets := "reset time unknown"
+				if w.Resets != nil {
+					resets = "resets " + text.Moment(*w.Resets, now)
+				}
+				filled := int(min(100, w.Used)/5 + 0.5)
+				fmt.Fprintf(app.Stdout, "%s %4s  %s%s %4.0f%%  %s\n", pad(w.Agent, 10), termsafe.Line(w.Window, 6),
+					strings.Repeat("█", filled), strings.Repeat("░", 20-filled), w.Used, resets)
+			}
+			for _, agent := range limits.Unknown {
+				hint := "it hasn't said so in its records"
+				if agent == "claude" {
+					hint = "make `hookmux usage statusline` its status line"
+				}
+				fmt.Fprintf(app.Stdout, "%s unknown: %s\n", pad(agent, 10), hint)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "{windows: [{agent, window, usedPercent, resets, plan, learned}], unknown}")
+	return cmd
+}

@@ -1,0 +1,74 @@
+package usagecmd
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+func TestParseSince(t *testing.T) {
+	now := time.Date(2026, 11, 18, 15, 0, 0, 0, time.Local)
+	for value, want := range map[string]string{"all": "0001-01-01 00:00", "today": "2026-11-18 00:00", "7d": "2026-11-12 00:00",
+		"1d": "2026-11-18 00:00", "2026-11-01": "2026-11-01 00:00", "3h": "2026-11-18 12:00"} {
+		got, err := ParseSince(value, now)
+		if err != nil || got.Format("2006-01-02 15:04") != want {
+			t.Errorf("%s: got %v %v, want %s", value, got, err, want)
+		}
+	}
+	if _, err := ParseSince("soon", now); err == nil {
+		t.Error("soon is taken")
+	}
+}
+
+func TestEverythingFitsIntoEightyColumns(t *testing.T) {
+	cost := 1234.567
+	report := &wire.UsageReport{Prices: "2026-11-17", Unpriced: []string{"lab\x1b[31m-model"}}
+	for day := 1; day < 20; day++ {
+		row := wire.UsageRow{UsageGroup: wire.UsageGroup{Agent: "claude", Model: "claude-sonnet-4-5-20250929-with-a-long-name",
+			Project: "/home/user/with/a/very/long/path/to/the/project/folder", Session: strings.Repeat("0123456789", 4),
+			Day: time.Date(2026, 11, day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)},
+			UsageTokens: wire.UsageTokens{Input: 123456789, Output: 99999, CacheRead: 1234567890123, CacheCreation: 5}, CostUSD: &cost}
+		if day == 3 {
+			row.CostUSD, row.UnpricedTokens, row.Model = nil, 9, "lab\x1b[31m-model"
+		}
+		report.Rows = append(report.Rows, row)
+	}
+	keep := func(s string) string { return s }
+	var overview, rows strings.Builder
+	showOverview(&overview, report, time.Time{}, time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC), 80, keep)
+	showRows(&rows, report, wire.UsageGroups(), 80, keep)
+	showNotes(&rows, report)
+	for _, out := range []string{overview.String(), rows.String()} {
+		for line := range strings.Lines(out) {
+			if w := termsafe.Width(strings.TrimRight(line, "\n")); w > 90 && !strings.Contains(out, "SESSION") || strings.Contains(line, "\x1b") {
+				t.Errorf("%d columns: %q", w, line)
+			}
+		}
+	}
+	for _, want := range []string{"no price", "█"} {
+		if !strings.Contains(overview.String()+rows.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, overview.String())
+		}
+	}
+}
+
+func TestStatusLine(t *testing.T) {
+	s := readStatus([]byte(`{"session_id":"s","model":{"display_name":"Opus"},"cost":{"total_cost_usd":1.5},
+		"context_window":{"context_window_size":200000,"used_percentage":25},
+		"rate_limits":{"five_hour":{"used_percentage":41.5,"resets_at":1794711519}}}`))
+	if len(s.params.Windows) != 1 || s.params.Windows[0].Used != 41.5 || s.params.Windows[0].Resets == nil ||
+		s.params.Session != "s" || s.params.Context != 50000 {
+		t.Errorf("%+v", s.params)
+	}
+	if got := s.line(); got != "Opus · $1.50 list price · context 75% left · 5h 42%" {
+		t.Errorf("%q", got)
+	}
+	for _, odd := range []string{"", "{", "null", `{"rate_limits":null}`, `{"rate_limits":{"five_hour":{"used_percentage":null}}}`} {
+		if s := readStatus([]byte(odd)); len(s.params.Windows) != 0 {
+			t.Errorf("%q has windows", odd)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package selection
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/policy/budget"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+func (r *edits) budgetMethods() map[string]services.Method {
+	return map[string]services.Method{
+		wire.MethodBudgets:      {Run: r.listBudgets},
+		wire.MethodBudgetAdd:    {Run: r.addBudget},
+		wire.MethodBudgetRemove: {Run: r.removeBudget},
+		wire.MethodBudgetLift:   {Run: r.liftBudget},
+	}
+}
+
+// budgets are those in force.
+func (r *edits) budgets() []*budget.Budget {
+	return budget.ParseAll(r.Config.Settings().Strings(config.UsageBudgets))
+}
+
+func (r *edits) listBudgets(json.RawMessage, proc.Cred) (any, *wire.Error) {
+	list := []wire.Budget{}
+	for _, b := range r.budgets() {
+		list = append(list, r.budgetInfo(b))
+	}
+	return list, nil
+}
+
+func (r *edits) budgetInfo(b *budget.Budget) wire.Budget {
+	info := wire.Budget{ID: b.ID(), Text: b.Text(), Problem: b.Broken, Lifted: r.lifts.IsLifted(b, time.Now())}
+	if b.Broken != "" || b.Period == budget.Session || r.Spent == nil {
+		return info
+	}
+	if state := b.StateFor(b.Agent, "", r.Spent); state.Known {
+		info.Percent = &state.Percent
+		if b.Period == budget.Day {
+			info.CostUSD, info.Tokens = &state.Spend.Dollars, &state.Spend.Tokens
+		}
+	}
+	return info
+}
+
+func (r *edits) addBudget(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.BudgetParams
+	if bad := services.ReadParams(params, &p); bad != nil {
+		return nil, bad
+	}
+	b, err := budget.Parse(p.Budget)
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeParams, "%v", err)
+	}
+	if b.Agent != "" {
+		if b.Agent = r.AgentName(b.Agent); b.Agent == "" {
+			return nil, wire.Errorf(wire.CodeParams, "there's no agent like that; `hookmux agents list` lists them")
+		}
+	}
+	all := r.Config.Settings().Strings(config.UsageBudgets)
+	if slices.ContainsFunc(r.budgets(), func(other *budget.Budget) bool { return other.ID() == b.ID() }) {
+		return nil, wire.Errorf(wire.CodeConflict, "there's already a budget %s; remove it first", b.ID())
+	}
+	if bad := r.setBudgets(append(slices.Clone(all), b.String())); bad != nil {
+		return nil, bad
+	}
+	b, _ = budget.Parse(b.String())
+	return r.budgetInfo(b), nil
+}
+
+func (r *edits) setBudgets(list []string) *wire.Error {
+	value, _ := json.Marshal(list)
+	if len(list) == 0 {
+		value = nil
+	}
+	if err := r.setConfig(config.User, "", config.UsageBudgets, value); err != nil {
+		return wire.Errorf(wire.CodeInternal, "%v", err)
+	}
+	r.SettingsChanged()
+	return nil
+}
+
+// findBudget is the budget that params name.
+func (r *edits) findBudget(params json.RawMessage) (*budget.Budget, *wire.Error) {
+	var p wire.BudgetParams
+	if bad := services.ReadParams(params, &p); bad != nil {
+		return nil, bad
+	}
+	for _, b := range r.budgets() {
+		if b.ID() == p.Budget || b.Text() == p.Budget {
+			return b, nil
+		}
+	}
+	return nil, wire.Errorf(wire.CodeGone, "there's no budget %q; `hookmux usage budget list` lists them", p.Budget)
+}
+
+func (r *edits) removeBudget(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	b, bad := r.findBudget(params)
+	if bad != nil {
+		return nil, bad
+	}
+	all := r.Config.Settings().Strings(config.UsageBudgets)
+	if bad := r.setBudgets(slices.DeleteFunc(slices.Clone(all), func(one string) bool { return one == b.Text() })); bad != nil {
+		return nil, bad
+	}
+	return wire.Budget{ID: b.ID(), Text: b.Text()}, nil
+}
+
+func (r *edits) liftBudget(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	b, bad := r.findBudget(params)
+	if bad != nil {
+		return nil, bad
+	}
+	r.lifts.Lift(b, time.Now())
+	return r.budgetInfo(b), nil
+}

@@ -1,0 +1,80 @@
+package sources
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/policy/budget"
+	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/services"
+)
+
+// BudgetHook is the built-in hook of budgets.
+const BudgetHook = hook.GuardPrefix + "budget"
+
+// budgetEntries makes the budgets of settings into a hook; none where there are none.
+func budgetEntries(o *GuardOptions) []*hook.Entry {
+	if o.Settings[0] == nil {
+		return nil
+	}
+	list := budget.ParseAll(o.Settings[0].Strings(config.UsageBudgets))
+	if len(list) == 0 {
+		return nil
+	}
+	run := hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
+		return checkBudgets(ctx, o, list, call.Event), nil
+	})
+	priority := GuardPriority
+	var entries []*hook.Entry
+	for _, kind := range []event.Kind{event.TurnStart, event.ToolBefore} {
+		e, err := hook.NewEntry(hook.Registration{
+			ID: BudgetHook, Agent: hook.Any, HookType: string(kind), Handler: "builtin", Target: BudgetHook,
+			Mode: hook.Guard, Priority: &priority, Locked: true,
+		}, run, "builtin")
+		if err == nil {
+			e.BuiltinGuard = true
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// checkBudgets is what the strictest budget says about an event. Before a turn a
+// budget only blocks: what it asks, it asks before the first call.
+func checkBudgets(ctx context.Context, o *GuardOptions, list []*budget.Budget, ev *event.Event) event.Decision {
+	var said event.Decision
+	for _, b := range list {
+		if !b.Covers(ev) {
+			continue
+		}
+		f, found := b.Check(ev, o.Spent)
+		if !found || f.Verdict == event.Ask && (ev.Kind == event.TurnStart || said.Verdict == event.Ask) {
+			continue
+		}
+		if o.Lifts != nil && o.Lifts.Passes(&f, ev, time.Now(), services.IsDryRun(ctx)) {
+			continue
+		}
+		said = event.Decision{Verdict: f.Verdict, Reason: event.OneLine(f.Reason), Rule: b.Rule()}
+		if f.Verdict == event.Deny {
+			break
+		}
+	}
+	return said
+}
+
+// usageFacts are what rules see of what was used; nil where nobody knows.
+func usageFacts(spent budget.Spent) func(ev *event.Event) (facts.Usage, bool) {
+	if spent == nil {
+		return nil
+	}
+	amount := func(s budget.Spend) facts.Amount {
+		return facts.Amount{USD: s.Dollars, Tokens: int(s.Tokens), Unpriced: int(s.Unpriced)}
+	}
+	return func(ev *event.Event) (facts.Usage, bool) {
+		return facts.Usage{Session: amount(spent.InSession(ev.Agent, ev.Session)), Today: amount(spent.Today("", ""))},
+			spent.Known()
+	}
+}

@@ -1,0 +1,90 @@
+package usage
+
+import (
+	"strconv"
+
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// noModel is what Claude Code writes where it asked no model.
+const noModel = "<synthetic>"
+
+// claudeRow reads a line of Claude Code's: type assistant, with message.usage. Every
+// piece of a streamed message is a line, and all have the message's id.
+func claudeRow(s *fileState, line []byte, offset int64, out *sink) {
+	var c Call
+	var message []byte
+	var uuid []byte
+	if jsonscan.Object(line, func(key, value []byte) bool {
+		switch string(key) {
+		case "message":
+			message = value
+		case "timestamp":
+			c.At = moment(value)
+		case "sessionId":
+			c.Session = again(s.Session, value)
+		case "requestId":
+			c.Request = text(value)
+		case "cwd":
+			c.Project = again(s.Project, value)
+		case "uuid":
+			uuid = value
+		case "costUSD":
+			c.Cost = dollars(value)
+		case "isSidechain":
+			c.Replay = c.Replay || string(value) == "true"
+		case "sessionKind":
+			c.Replay = c.Replay || string(value) == `"bg"`
+		}
+		return true
+	}) != nil || message == nil || message[0] != '{' {
+		return
+	}
+	var usage []byte
+	if jsonscan.Object(message, func(key, value []byte) bool {
+		switch string(key) {
+		case "id":
+			c.ID = text(value)
+		case "model":
+			c.Model = again(s.Model, value)
+		case "usage":
+			usage = value
+		}
+		return true
+	}) != nil || usage == nil || usage[0] != '{' || c.Model == noModel {
+		return
+	}
+	var split []byte
+	var written int64
+	if jsonscan.Object(usage, func(key, value []byte) bool {
+		switch string(key) {
+		case "input_tokens":
+			c.Tokens.Input = count(value)
+		case "output_tokens":
+			c.Tokens.Output = count(value)
+		case "cache_read_input_tokens":
+			c.Tokens.CacheRead = count(value)
+		case "cache_creation_input_tokens":
+			written = count(value)
+		case "cache_creation":
+			split = value
+		case "speed":
+			c.Fast = string(value) == `"fast"`
+		}
+		return true
+	}) != nil {
+		return
+	}
+	if len(split) > 0 && split[0] == '{' {
+		c.Tokens.CacheWrite1h = min(written, count(jsonscan.Get(split, "ephemeral_1h_input_tokens")))
+	}
+	c.Tokens.CacheWrite = written - c.Tokens.CacheWrite1h
+	if c.ID == "" {
+		// Nothing says which lines are the same call, so each is one of its own.
+		if c.ID = text(uuid); c.ID == "" {
+			c.ID = c.Session + "@" + strconv.FormatInt(offset, 10)
+		}
+	}
+	s.Session, s.Project, s.Model = c.Session, c.Project, c.Model
+	out.add(c)
+}

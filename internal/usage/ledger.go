@@ -1,0 +1,239 @@
+package usage
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/policy/budget"
+)
+
+// ledger has what budgets and lists of sessions ask for, in memory. Its zero value
+// knows nothing. It is safe for concurrent use.
+type ledger struct {
+	mu       sync.Mutex
+	now      func() time.Time
+	prices   func() *Prices
+	day      string
+	today    map[place]budget.Spend
+	sessions map[sessionKey]*SessionUse
+	windows  map[windowKey]Window
+	known    bool
+}
+
+type place struct{ agent, project string }
+
+type sessionKey struct{ agent, session string }
+
+type windowKey struct {
+	agent  string
+	length time.Duration
+}
+
+// SessionUse is what a session used.
+type SessionUse struct {
+	budget.Spend
+	// Context is how many tokens the last call had, Window how many fit; 0 where
+	// nobody knows.
+	Context, Window int64
+	at              time.Time
+}
+
+// keepSessions is how long a session's sum stays in memory after its last call.
+const keepSessions = 30 * 24 * time.Hour
+
+func newLedger(now func() time.Time, prices func() *Prices) *ledger {
+	return &ledger{
+		now: now, prices: prices, day: dayOf(now()), today: map[place]budget.Spend{}, sessions: map[sessionKey]*SessionUse{},
+		windows: map[windowKey]Window{},
+	}
+}
+
+// load reads everything from the store.
+func (l *ledger) load(ctx context.Context, s *Store) error {
+	fresh := newLedger(l.now, l.prices)
+	if err := s.Each(ctx, l.now().Add(-keepSessions), func(c *Call) { fresh.note(nil, c) }); err != nil {
+		return err
+	}
+	windows, err := s.Windows(ctx)
+	if err != nil {
+		return err
+	}
+	for _, w := range windows {
+		fresh.noteWindow(w)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.day, l.today, l.sessions = fresh.day, fresh.today, fresh.sessions
+	for key, w := range fresh.windows {
+		l.windows[key] = w
+	}
+	return nil
+}
+
+// spendOf is what a call used; nil is no call.
+func (l *ledger) spendOf(c *Call) (s budget.Spend) {
+	if c == nil {
+		return s
+	}
+	s.Tokens = c.Tokens.Total()
+	if cost, ok := l.prices().Cost(c); ok {
+		s.Dollars = cost
+	} else {
+		s.Unpriced = s.Tokens
+	}
+	return s
+}
+
+// note hears of a call that got larger.
+func (l *ledger) note(was, is *Call) {
+	before, more := l.spendOf(was), l.spendOf(is)
+	more.Dollars -= before.Dollars
+	more.Tokens -= before.Tokens
+	more.Unpriced -= before.Unpriced
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turnDay()
+	if dayOf(is.At) == l.day {
+		key := place{is.Agent, is.Project}
+		sum := l.today[key]
+		sum.Add(more)
+		l.today[key] = sum
+	}
+	if is.Session == "" {
+		return
+	}
+	key := sessionKey{is.Agent, is.Session}
+	use := l.sessions[key]
+	if use == nil {
+		use = new(SessionUse)
+		l.sessions[key] = use
+	}
+	use.Spend.Add(more)
+	if !is.Sum && !is.Replay && !is.At.Before(use.at) {
+		use.at, use.Context = is.At, is.Tokens.Total()
+		if use.Window = is.Window; use.Window == 0 {
+			if price, ok := l.prices().Find(is.Model); ok {
+				use.Window = price.Window
+			}
+		}
+	}
+}
+
+// turnDay begins a day where the last one is over. The caller holds mu.
+func (l *ledger) turnDay() {
+	if day := dayOf(l.now()); day != l.day {
+		l.day = day
+		clear(l.today)
+	}
+}
+
+// noteWindow hears how much of a plan is used. Until a window begins again it only
+// grows: an agent can't make it less.
+func (l *ledger) noteWindow(w Window) Window {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := windowKey{w.Agent, w.Length}
+	if have, ok := l.windows[key]; ok {
+		if sameReset(have.Resets, w.Resets) && l.now().Before(have.Resets) {
+			w.Used = max(w.Used, have.Used)
+		} else if w.Learned.Before(have.Learned) {
+			return have
+		}
+	}
+	l.windows[key] = w
+	return w
+}
+
+func sameReset(a, b time.Time) bool { return !a.IsZero() && a.Sub(b).Abs() < 10*time.Minute }
+
+// Windows are the windows of plans that are known right now.
+func (l *ledger) Windows() []Window {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var list []Window
+	for _, w := range l.windows {
+		if l.isCurrent(w) {
+			list = append(list, w)
+		}
+	}
+	slices.SortFunc(list, func(a, b Window) int {
+		if a.Agent != b.Agent {
+			if a.Agent < b.Agent {
+				return -1
+			}
+			return 1
+		}
+		return int(a.Length - b.Length)
+	})
+	return list
+}
+
+// isCurrent reports whether what is known of a window is still about it: what was
+// used of the next one is unknown.
+func (l *ledger) isCurrent(w Window) bool {
+	now := l.now()
+	if w.Resets.IsZero() {
+		return now.Sub(w.Learned) < w.Length
+	}
+	return now.Before(w.Resets)
+}
+
+// Today implements [budget.Spent].
+func (l *ledger) Today(agent, project string) (sum budget.Spend) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turnDay()
+	for at, one := range l.today {
+		if (agent == "" || at.agent == agent) && (project == "" || budget.Below(at.project, project)) {
+			sum.Add(one)
+		}
+	}
+	return sum
+}
+
+// InSession implements [budget.Spent].
+func (l *ledger) InSession(agent, session string) budget.Spend {
+	return l.Session(agent, session).Spend
+}
+
+// Session is what a session used.
+func (l *ledger) Session(agent, session string) SessionUse {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if use := l.sessions[sessionKey{agent, session}]; use != nil {
+		return *use
+	}
+	return SessionUse{}
+}
+
+// OfWindow implements [budget.Spent].
+func (l *ledger) OfWindow(agent string, length time.Duration) (float64, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w, ok := l.windows[windowKey{agent, length}]
+	return w.Used, ok && l.isCurrent(w)
+}
+
+// Known implements [budget.Spent].
+func (l *ledger) Known() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.known
+}
+
+func (l *ledger) setKnown() {
+	l.mu.Lock()
+	l.known = true
+	l.mu.Unlock()
+}
+
+// noteContext hears how full the context of a session is.
+func (l *ledger) noteContext(agent, session string, used, size int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if use := l.sessions[sessionKey{agent, session}]; use != nil {
+		use.Context, use.Window = used, size
+	}
+}

@@ -1,0 +1,118 @@
+package usage
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// Bounds of reading lines. Most lines fit into firstBuffer; a longer one gets a larger
+// buffer until maxLine, beyond which it is passed over.
+const (
+	firstBuffer = 1 << 20
+	maxLine     = 64 << 20
+)
+
+// lineReader finds the lines of a file that have one of a few markers in them. It
+// looks for the markers first and for the ends of lines only around them: most of what
+// agents write down is of no interest here.
+type lineReader struct {
+	markers [][]byte
+	buf     []byte
+	next    []int // where each marker comes next in what is left, relative to done
+}
+
+func newLineReader(markers []string) *lineReader {
+	r := &lineReader{buf: make([]byte, 0, firstBuffer), next: make([]int, len(markers))}
+	for _, m := range markers {
+		r.markers = append(r.markers, []byte(m))
+	}
+	return r
+}
+
+// read calls row for each marked line of in, which begins at offset. It returns the
+// offset behind the last complete line. A last line without an end is handed out as
+// well: if it is complete in all but that, its numbers are known at once.
+func (r *lineReader) read(in io.Reader, offset int64, row func(line []byte, offset int64)) (int64, error) {
+	r.buf = r.buf[:0]
+	skipping := false // within a line that is too long
+	for {
+		if len(r.buf) == cap(r.buf) {
+			if cap(r.buf) >= maxLine {
+				offset += int64(len(r.buf))
+				r.buf, skipping = r.buf[:0], true
+			} else {
+				grown := make([]byte, len(r.buf), 4*cap(r.buf))
+				copy(grown, r.buf)
+				r.buf = grown
+			}
+		}
+		n, err := in.Read(r.buf[len(r.buf):cap(r.buf)])
+		fresh := len(r.buf)
+		r.buf = r.buf[:fresh+n]
+		if skipping {
+			end := bytes.IndexByte(r.buf, '\n')
+			if end < 0 {
+				offset += int64(len(r.buf))
+				r.buf = r.buf[:0]
+			} else {
+				offset += int64(end) + 1
+				r.buf = r.buf[:copy(r.buf, r.buf[end+1:])]
+				skipping, fresh = false, 0
+			}
+		}
+		if last := bytes.LastIndexByte(r.buf[min(fresh, len(r.buf)):], '\n'); last >= 0 {
+			last += min(fresh, len(r.buf)) + 1
+			r.rows(r.buf[:last], offset, row)
+			offset += int64(last)
+			r.buf = r.buf[:copy(r.buf, r.buf[last:])]
+		}
+		if err != nil {
+			if !skipping && len(r.buf) > 0 {
+				r.rows(r.buf, offset, row)
+			}
+			if cap(r.buf) > 4*firstBuffer {
+				r.buf = make([]byte, 0, firstBuffer)
+			}
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return offset, err
+		}
+	}
+}
+
+// rows hands out the marked lines of a piece that consists of whole lines.
+func (r *lineReader) rows(piece []byte, offset int64, row func(line []byte, offset int64)) {
+	for i, m := range r.markers {
+		r.next[i] = index(piece, 0, m)
+	}
+	for {
+		at := len(piece)
+		for _, n := range r.next {
+			at = min(at, n)
+		}
+		if at == len(piece) {
+			return
+		}
+		begin := bytes.LastIndexByte(piece[:at], '\n') + 1
+		end := len(piece)
+		if n := bytes.IndexByte(piece[at:], '\n'); n >= 0 {
+			end = at + n
+		}
+		row(piece[begin:end], offset+int64(begin))
+		for i, n := range r.next {
+			if n < end {
+				r.next[i] = index(piece, end, r.markers[i])
+			}
+		}
+	}
+}
+
+// index is where marker comes next from a place on; len(piece) where it doesn't.
+func index(piece []byte, from int, marker []byte) int {
+	if n := bytes.Index(piece[from:], marker); n >= 0 {
+		return from + n
+	}
+	return len(piece)
+}

@@ -1,0 +1,294 @@
+package usage
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// fileState is what has been read of a file means for the rest of it. It is stored
+// beside the file's offset.
+type fileState struct {
+	Session string     `json:"session,omitempty"`
+	Project string     `json:"project,omitempty"`
+	Model   string     `json:"model,omitempty"`
+	Codex   codexState `json:"codex,omitzero"`
+}
+
+// sink takes what is read from one file.
+type sink struct {
+	agent string
+	calls func(Call)
+	limit func(Window)
+	held  []Call // until it is known whether they are copies
+}
+
+func (o *sink) add(c Call) {
+	c.Agent = o.agent
+	if c.Tokens.Total() > 0 || c.Cost > 0 {
+		o.calls(c)
+	}
+}
+
+// addOwn is add, but holds what may turn out to be a copy until the end of the read.
+func (o *sink) addOwn(hold bool, c Call) {
+	if hold {
+		o.held = append(o.held, c)
+		return
+	}
+	o.add(c)
+}
+
+// drop forgets what was held: it was copied from another file.
+func (o *sink) drop() { o.held = nil }
+
+func (o *sink) flush() {
+	for _, c := range o.held {
+		o.add(c)
+	}
+	o.held = nil
+}
+
+// format is how an agent writes a file.
+type format struct {
+	// markers are what a line must have in it to be looked at.
+	markers []string
+	row     func(s *fileState, line []byte, offset int64, out *sink)
+	// document reads a file that is one document instead.
+	document func(s *fileState, doc []byte, name string, out *sink)
+	// database reads a database instead.
+	database func(path string, out *sink) error
+}
+
+// fields say where a row has what. Numbers are relative to usage, everything else to
+// the row.
+type fields struct {
+	when  map[path]string // what must be there for the row to be a call
+	usage path
+	// id names the call; several are joined. Copies of a row must have the same.
+	id      []path
+	model   path
+	session path
+	project path
+	at      path
+
+	input, output, cacheRead, cacheWrite path
+	// cachedInside says that the input has what was read from and written to the cache.
+	cachedInside bool
+	// reasoning is counted besides the output, unless the total shows that it is in it.
+	reasoning, total path
+	more             path // input that is counted besides
+	cost             []path
+	byModel          path // an object with one usage for each model instead
+}
+
+// header says where a row that precedes the calls has what they lack.
+type header struct {
+	when                    map[path]string
+	session, project, model path
+}
+
+func matches(doc []byte, when map[path]string) bool {
+	for p, want := range when {
+		v := p.in(doc)
+		if want == "*" && v != nil {
+			continue
+		}
+		if text(v) != want {
+			return false
+		}
+	}
+	return true
+}
+
+// rowsOf makes the reader of a file of rows.
+func rowsOf(headers []header, calls ...fields) func(*fileState, []byte, int64, *sink) {
+	return func(s *fileState, line []byte, offset int64, out *sink) {
+		for i := range headers {
+			h := &headers[i]
+			if !matches(line, h.when) {
+				continue
+			}
+			for _, one := range []struct {
+				from path
+				into *string
+			}{{h.session, &s.Session}, {h.project, &s.Project}, {h.model, &s.Model}} {
+				if v := text(one.from.in(line)); v != "" {
+					*one.into = v
+				}
+			}
+		}
+		for i := range calls {
+			if calls[i].read(s, line, offset, out) {
+				return
+			}
+		}
+	}
+}
+
+// read reads a row, and reports whether it is a call.
+func (f *fields) read(s *fileState, line []byte, offset int64, out *sink) bool {
+	usage := f.usage.in(line)
+	if len(usage) == 0 || usage[0] != '{' || !matches(line, f.when) {
+		return false
+	}
+	c := Call{Model: text(f.model.in(line)), Session: text(f.session.in(line)), Project: text(f.project.in(line)),
+		At: moment(f.at.in(line))}
+	if c.Model == "" {
+		c.Model = s.Model
+	}
+	if c.Session == "" {
+		c.Session = s.Session
+	}
+	if c.Project == "" {
+		c.Project = s.Project
+	}
+	var names []string
+	for _, p := range f.id {
+		v := p.in(line)
+		if t := text(v); t != "" {
+			names = append(names, t)
+		} else if len(v) > 0 && len(v) < 64 && v[0] != '"' && string(v) != "null" {
+			names = append(names, string(v))
+		}
+	}
+	if c.ID = strings.Join(names, "@"); c.ID == "" {
+		c.ID = c.Session + "@" + strconv.FormatInt(offset, 10)
+	}
+	if models := f.byModel.in(usage); len(models) > 0 && models[0] == '{' {
+		_ = jsonscan.Object(models, func(key, value []byte) bool {
+			one := c
+			one.Model, one.Request = string(key), string(key)
+			f.numbers(value, &one)
+			out.add(one)
+			return true
+		})
+		return true
+	}
+	f.numbers(usage, &c)
+	out.add(c)
+	return true
+}
+
+// numbers reads the numbers of a call.
+func (f *fields) numbers(usage []byte, c *Call) {
+	t := Tokens{Input: count(f.input.in(usage)), Output: count(f.output.in(usage)),
+		CacheRead: count(f.cacheRead.in(usage)), CacheWrite: count(f.cacheWrite.in(usage))}
+	plain := t.Input + t.Output
+	if f.cachedInside {
+		t.CacheRead = min(t.CacheRead, t.Input)
+		t.CacheWrite = min(t.CacheWrite, t.Input-t.CacheRead)
+		t.Input -= t.CacheRead + t.CacheWrite
+	}
+	if reasoning := count(f.reasoning.in(usage)); reasoning > 0 && count(f.total.in(usage)) != plain {
+		t.Output += reasoning
+	}
+	t.Input += count(f.more.in(usage))
+	c.Tokens = t
+	for _, p := range f.cost {
+		if c.Cost = dollars(p.in(usage)); c.Cost > 0 {
+			break
+		}
+	}
+}
+
+// geminiDocument reads the older form of a chat, which is one document.
+func geminiDocument(calls fields) func(*fileState, []byte, string, *sink) {
+	return func(s *fileState, doc []byte, _ string, out *sink) {
+		s.Session = text(jsonscan.Get(doc, "sessionId"))
+		messages := jsonscan.Get(doc, "messages")
+		if len(messages) == 0 || messages[0] != '[' {
+			return
+		}
+		_ = jsonscan.Array(messages, func(message []byte) bool {
+			calls.read(s, message, 0, out)
+			return true
+		})
+	}
+}
+
+// droidDocument reads the settings of a session, which have its totals.
+func droidDocument(s *fileState, doc []byte, name string, out *sink) {
+	used := jsonscan.Get(doc, "tokenUsage")
+	if len(used) == 0 || used[0] != '{' {
+		return
+	}
+	s.Session = strings.TrimSuffix(name, ".settings.json")
+	out.add(Call{
+		ID: s.Session, Session: s.Session, Model: text(jsonscan.Get(doc, "model")), Sum: true,
+		At: moment(jsonscan.Get(doc, "updatedAt")),
+		Tokens: Tokens{
+			Input: count(jsonscan.Get(used, "inputTokens")),
+			Output: count(jsonscan.Get(used, "outputTokens")) +
+				count(jsonscan.Get(used, "thinkingTokens")),
+			CacheRead:  count(jsonscan.Get(used, "cacheReadTokens")),
+			CacheWrite: count(jsonscan.Get(used, "cacheCreationTokens")),
+		},
+	})
+}
+
+// ampDocument reads a thread: a ledger of calls, and what each read from the cache
+// beside the message that came of it.
+func ampDocument(s *fileState, doc []byte, name string, out *sink) {
+	s.Session = strings.TrimSuffix(name, ".json")
+	cached := map[string][2]int64{}
+	if messages := jsonscan.Get(doc, "messages"); len(messages) > 0 && messages[0] == '[' {
+		_ = jsonscan.Array(messages, func(m []byte) bool {
+			if used := jsonscan.Get(m, "usage"); len(used) > 0 && used[0] == '{' {
+				cached[string(jsonscan.Get(m, "messageId"))] = [2]int64{
+					count(jsonscan.Get(used, "cacheReadInputTokens")), count(jsonscan.Get(used, "cacheCreationInputTokens")),
+				}
+			}
+			return true
+		})
+	}
+	events := jsonscan.Get(doc, "usageLedger", "events")
+	if len(events) == 0 || events[0] != '[' {
+		return
+	}
+	n := 0
+	_ = jsonscan.Array(events, func(e []byte) bool {
+		to := jsonscan.Get(e, "toMessageId")
+		cache := cached[string(to)]
+		id := s.Session + "@" + strings.Trim(string(to), `"`)
+		if to == nil {
+			id = s.Session + "#" + strconv.Itoa(n)
+		}
+		n++
+		out.add(Call{
+			ID: id, Session: s.Session, Model: text(jsonscan.Get(e, "model")), At: moment(jsonscan.Get(e, "timestamp")),
+			Tokens: Tokens{Input: count(jsonscan.Get(e, "tokens", "input")), Output: count(jsonscan.Get(e, "tokens", "output")),
+				CacheRead: cache[0], CacheWrite: cache[1]},
+		})
+		return true
+	})
+}
+
+// copilotShutdown reads the totals that Copilot writes when a session ends.
+func copilotShutdown(s *fileState, line []byte, out *sink) {
+	if string(jsonscan.Get(line, "type")) != `"session.shutdown"` {
+		return
+	}
+	models := jsonscan.Get(line, "data", "modelMetrics")
+	if len(models) == 0 || models[0] != '{' {
+		return
+	}
+	at := moment(jsonscan.Get(line, "timestamp"))
+	_ = jsonscan.Object(models, func(model, value []byte) bool {
+		c := Call{ID: s.Session + "@" + string(model), Session: s.Session, Project: s.Project, Model: string(model),
+			At: at, Sum: true}
+		copilotNumbers.numbers(jsonscan.Get(value, "usage"), &c)
+		out.add(c)
+		return true
+	})
+}
+
+// orNow is t, or now where nothing says when it was, or it would be in the future.
+func orNow(t, now time.Time) time.Time {
+	if t.IsZero() || t.After(now) {
+		return now
+	}
+	return t
+}

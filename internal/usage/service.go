@@ -1,0 +1,386 @@
+package usage
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/policy/budget"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Options are what the service needs of others.
+type Options struct {
+	Deps services.Deps
+	// Getenv looks up variables that say where agents keep their records.
+	Getenv func(string) string
+	// Sessions are those that are known.
+	Sessions func(all bool) []wire.Session
+	// HasBudgets reports whether anything depends on what was used.
+	HasBudgets func() bool
+}
+
+// Service reads the records of agents in the background, and answers what was used.
+type Service struct {
+	*ledger
+	o       Options
+	wake    chan chan struct{}
+	poked   chan struct{}
+	mu      sync.Mutex
+	store   *Store
+	prices  *Prices
+	done    Progress
+	reading bool
+}
+
+// How often records are looked at.
+const (
+	firstLook = 3 * time.Second        // after the start, where nothing depends on it
+	liveLook  = time.Second            // while sessions are at work
+	soonLook  = 250 * time.Millisecond // after the last, when agents report something
+	idleLook  = time.Minute
+	// workShare is how much longer than a look the pause after it is.
+	workShare = 20
+	// freshWithin is how long a question waits for the newest numbers.
+	freshWithin = 2 * time.Second
+	liveFor     = 2 * time.Minute // after a session's last event
+)
+
+// New makes the service. Nothing is opened before Run.
+func New(o Options) *Service {
+	s := &Service{o: o, wake: make(chan chan struct{}), poked: make(chan struct{}, 1)}
+	s.ledger = newLedger(time.Now, s.Prices)
+	return s
+}
+
+// Prices is the table in force.
+func (s *Service) Prices() *Prices {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.prices == nil {
+		return BuiltinPrices()
+	}
+	return s.prices
+}
+
+func (s *Service) loadPrices() {
+	prices, err := LoadPrices(s.o.Deps.Dirs.Config)
+	if err != nil {
+		s.o.Deps.Problems.Set("usage-prices", "your table of prices isn't used: "+err.Error(), "correct the file")
+	} else {
+		s.o.Deps.Problems.Clear("usage-prices")
+	}
+	s.mu.Lock()
+	s.prices = prices
+	s.mu.Unlock()
+}
+
+// Run reads records until ctx ends.
+func (s *Service) Run(ctx context.Context) {
+	var waiting []chan struct{}
+	if !s.o.HasBudgets() {
+		timer := time.NewTimer(firstLook)
+		select {
+		case <-timer.C:
+		case w := <-s.wake:
+			waiting = append(waiting, w)
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+	var scanner *Scanner
+	var full time.Time // when everything was looked at
+	for ctx.Err() == nil {
+		var next time.Duration
+		began := time.Now()
+		scanner, next = s.look(ctx, scanner, &full, len(waiting) > 0)
+		rest := workShare * time.Since(began)
+		for _, w := range waiting {
+			close(w)
+		}
+		waiting = s.await(ctx, min(max(next, rest), idleLook), min(max(soonLook, rest), idleLook))
+	}
+	for _, w := range waiting {
+		close(w)
+	}
+	s.mu.Lock()
+	store := s.store
+	s.store = nil
+	s.mu.Unlock()
+	if store != nil {
+		store.Close()
+	}
+}
+
+// await waits for the next look: after a while, soon when agents report something, at
+// once when somebody asks.
+func (s *Service) await(ctx context.Context, next, soon time.Duration) (waiting []chan struct{}) {
+	timer, early := time.NewTimer(next), time.NewTimer(soon)
+	defer timer.Stop()
+	defer early.Stop()
+	poked := (<-chan struct{})(nil)
+	for {
+		select {
+		case <-early.C:
+			poked = s.poked // not before: agents report many events a second
+		case <-poked:
+			return nil
+		case <-timer.C:
+			return nil
+		case w := <-s.wake:
+			return []chan struct{}{w}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// Poke says that agents reported something: they may have used something, too.
+func (s *Service) Poke() {
+	select {
+	case s.poked <- struct{}{}:
+	default:
+	}
+}
+
+// look reads what is new, and says when to look again.
+func (s *Service) look(ctx context.Context, scanner *Scanner, full *time.Time, all bool) (*Scanner, time.Duration) {
+	scanner, err := s.open(ctx, scanner)
+	if err == nil {
+		var next time.Duration
+		next, err = s.scan(ctx, scanner, full, all)
+		if err == nil {
+			s.o.Deps.Problems.Clear("usage")
+			return scanner, next
+		}
+	}
+	if ctx.Err() == nil {
+		s.o.Deps.Problems.Set("usage", "what agents use isn't counted right now: "+err.Error(),
+			"make room, or repair "+filepath.Join(s.o.Deps.Dirs.State, Database)+"; it is tried again every minute")
+		// What was added up and not written must not be added up again.
+		if s.store != nil {
+			_ = s.load(ctx, s.store) // tried again with the next look
+		}
+	}
+	return nil, idleLook
+}
+
+// open opens the store and adds up what is in it.
+func (s *Service) open(ctx context.Context, scanner *Scanner) (*Scanner, error) {
+	if scanner != nil {
+		return scanner, nil
+	}
+	if s.store == nil {
+		s.loadPrices()
+		store, err := OpenStore(filepath.Join(s.o.Deps.Dirs.State, Database), s.Prices)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.load(ctx, store); err != nil {
+			store.Close()
+			return nil, err
+		}
+		s.mu.Lock()
+		s.store = store
+		s.mu.Unlock()
+	}
+	scanner, err := NewScanner(ctx, s.store, s.o.Deps.Dirs.Home, s.o.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	scanner.changed = s.note
+	scanner.window = s.noteWindow
+	scanner.progress = func(p Progress) {
+		s.mu.Lock()
+		s.done = p
+		s.mu.Unlock()
+	}
+	return scanner, nil
+}
+
+// scan looks at the records of sessions that are at work, and now and then at all.
+func (s *Service) scan(ctx context.Context, scanner *Scanner, full *time.Time, all bool) (time.Duration, error) {
+	agents, places := s.live()
+	if all || full.IsZero() || time.Since(*full) >= idleLook {
+		agents = nil
+		scanner.rest = 0
+		if full.IsZero() && !all {
+			scanner.rest = 1
+		}
+		s.setReading(full.IsZero())
+	} else if agents == nil {
+		agents = []string{}
+	}
+	err := scanner.Scan(ctx, agents, places)
+	if err == nil && agents == nil {
+		*full = time.Now()
+		s.setReading(false)
+		s.setKnown()
+	}
+	if len(places) > 0 || len(agents) > 0 {
+		return liveLook, err
+	}
+	return idleLook, err
+}
+
+func (s *Service) setReading(on bool) {
+	s.mu.Lock()
+	s.reading = on
+	s.mu.Unlock()
+}
+
+// live are the agents that are at work: the folders of their records where those are
+// known, else the agents.
+func (s *Service) live() (agents []string, places map[string][]string) {
+	places = map[string][]string{}
+	for _, one := range s.o.Sessions(false) {
+		if one.Ended != nil || one.Status != wire.StatusRunning && time.Since(one.LastEvent) > liveFor {
+			continue
+		}
+		if dir := filepath.Dir(one.Transcript); filepath.IsAbs(one.Transcript) && dir != s.o.Deps.Dirs.Home {
+			if !slices.Contains(places[one.Agent], dir) {
+				places[one.Agent] = append(places[one.Agent], dir)
+			}
+		} else if !slices.Contains(agents, one.Agent) {
+			agents = append(agents, one.Agent)
+		}
+	}
+	return agents, places
+}
+
+// refresh has the records read now, and waits a moment for it.
+func (s *Service) refresh(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, freshWithin)
+	defer cancel()
+	done := make(chan struct{})
+	select {
+	case s.wake <- done:
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// SessionUsage is what a session used, as lists show it; nil where nothing is known.
+func (s *Service) SessionUsage(agent, session string) *wire.SessionUsage {
+	use := s.Session(agent, session)
+	if use.Tokens == 0 {
+		return nil
+	}
+	u := &wire.SessionUsage{Tokens: use.Tokens, UnpricedTokens: use.Unpriced}
+	if use.Unpriced < use.Tokens {
+		u.CostUSD = &use.Dollars
+	}
+	if use.Window > 0 && use.Context <= use.Window {
+		left := 100 * (1 - float64(use.Context)/float64(use.Window))
+		u.ContextLeft = &left
+	}
+	u.Plan = s.hasPlan(agent)
+	return u
+}
+
+// hasPlan reports whether an agent says that a plan pays for it.
+func (s *Service) hasPlan(agent string) bool {
+	return slices.ContainsFunc(s.Windows(), func(w Window) bool { return w.Agent == agent })
+}
+
+// LongMethods are what programs can ask.
+func (s *Service) LongMethods() map[string]services.LongMethod {
+	return map[string]services.LongMethod{wire.MethodUsage: s.reportMethod, wire.MethodUsageLimits: s.limitsMethod}
+}
+
+// Methods are what programs can ask that needs no waiting.
+func (s *Service) Methods() map[string]services.Method {
+	return map[string]services.Method{wire.MethodUsageWindows: {Run: s.windowsMethod}}
+}
+
+func (s *Service) reportMethod(ctx context.Context, params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.UsageParams
+	if bad := services.ReadParams(params, &p); bad != nil {
+		return nil, bad
+	}
+	for _, by := range p.By {
+		if !slices.Contains(wire.UsageGroups(), by) {
+			return nil, wire.Errorf(wire.CodeParams, "usage can't be divided by %q", by)
+		}
+	}
+	s.refresh(ctx)
+	s.mu.Lock()
+	store, reading, done := s.store, s.reading, s.done
+	s.mu.Unlock()
+	if store == nil {
+		return nil, wire.Errorf(wire.CodeInternal, "what agents used isn't known right now; `hookmux status` says why")
+	}
+	report, err := store.Report(ctx, p.By, p.Since)
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
+	}
+	if reading {
+		report.Reading = &wire.UsageReading{Files: done.Files, Of: done.Of, Bytes: done.Bytes}
+	}
+	return report, nil
+}
+
+// planned are the agents whose plans have windows that can be known.
+var planned = []string{"claude", "codex"}
+
+func (s *Service) limitsMethod(ctx context.Context, _ json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	s.refresh(ctx)
+	limits := wire.UsageLimits{Windows: []wire.UsageWindow{}, Unknown: []string{}}
+	for _, w := range s.Windows() {
+		one := wire.UsageWindow{Agent: w.Agent, Window: w.Name, Used: w.Used, Plan: w.Plan, Learned: w.Learned}
+		if !w.Resets.IsZero() {
+			one.Resets = &w.Resets
+		}
+		limits.Windows = append(limits.Windows, one)
+	}
+	for _, agent := range planned {
+		if !s.hasPlan(agent) {
+			limits.Unknown = append(limits.Unknown, agent)
+		}
+	}
+	return limits, nil
+}
+
+// windowsMethod takes what an agent's status line says.
+func (s *Service) windowsMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.UsageWindowsParams
+	if bad := services.ReadParams(params, &p); bad != nil {
+		return nil, bad
+	}
+	now := time.Now()
+	for _, w := range p.Windows {
+		length, err := budget.ParseWindow(w.Window)
+		if err != nil || w.Used < 0 || w.Used > 1000 {
+			return nil, wire.Errorf(wire.CodeParams, "%q with %v%% isn't a window of a plan", w.Window, w.Used)
+		}
+		one := Window{Agent: p.Agent, Name: w.Window, Length: length, Used: w.Used, Plan: w.Plan, Learned: now}
+		if w.Resets != nil {
+			one.Resets = *w.Resets
+		}
+		s.keepWindow(s.noteWindow(one))
+	}
+	if p.Size > 0 && p.Session != "" {
+		s.noteContext(p.Agent, p.Session, p.Context, p.Size)
+	}
+	return map[string]bool{"ok": true}, nil
+}
+
+// keepWindow writes a window down for the next daemon. Where that fails it is learned
+// again with the next status line.
+func (s *Service) keepWindow(w Window) {
+	s.mu.Lock()
+	store := s.store
+	s.mu.Unlock()
+	if store != nil {
+		_ = store.saveWindow(&w)
+	}
+}

@@ -1,0 +1,195 @@
+package usage
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/policy/budget"
+	"github.com/hookmux/hookmux/internal/problems"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// run runs a service in the world's home until the test ends or the result is called.
+func (w *world) run(sessions ...wire.Session) (*Service, func()) {
+	w.t.Helper()
+	s := New(Options{
+		Deps: services.Deps{
+			Dirs: paths.Dirs{Home: w.home, State: filepath.Join(w.home, "state"), Config: filepath.Join(w.home, "config")},
+			Log:  slog.New(slog.NewTextHandler(io.Discard, nil)), Problems: problems.New(func(wire.Problem) {}),
+		},
+		Getenv: func(string) string { return "" }, HasBudgets: func() bool { return true },
+		Sessions: func(bool) []wire.Session { return sessions },
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); s.Run(ctx) }()
+	stop := func() { cancel(); <-done }
+	w.t.Cleanup(stop)
+	return s, stop
+}
+
+func nowMessage(id string, input, output int) string {
+	return strings.Replace(message(id, "r", "", input, output), "2026-11-10T10:00:00Z", time.Now().UTC().Format(time.RFC3339), 1)
+}
+
+func TestServiceFollowsLiveSessions(t *testing.T) {
+	w := newWorld(t)
+	const file = ".claude/projects/p/1.jsonl"
+	w.write(file, nowMessage("m", 1_000_000, 0))
+	s, stop := w.run(wire.Session{Agent: "claude", ID: "s", Status: wire.StatusRunning,
+		Transcript: filepath.Join(w.home, file), LastEvent: time.Now()})
+	s.refresh(t.Context())
+	if got := s.InSession("claude", "s"); got.Dollars != 5 || !s.Known() {
+		t.Fatalf("after the first look: %+v", got)
+	}
+	w.add(file, nowMessage("n", 1_000_000, 0)+"\n")
+	began := time.Now()
+	for s.Today("", "/p").Dollars != 10 {
+		if time.Since(began) > 20*time.Second { // two seconds on a machine that has nothing else to do
+			t.Fatalf("a live session's number is %+v", s.Today("", "/p"))
+		}
+		s.Poke()
+		time.Sleep(10 * time.Millisecond)
+	}
+	for agent, want := range map[string]float64{"": 10, "claude": 10, "codex": 0} {
+		if got := s.Today(agent, "").Dollars; got != want {
+			t.Errorf("today of %q: %v, want %v", agent, got, want)
+		}
+	}
+	if got := s.Today("", "/other"); got.Tokens != 0 {
+		t.Errorf("another project used %+v", got)
+	}
+	// Another daemon knows the same, also when the record is gone.
+	stop()
+	if err := os.Remove(filepath.Join(w.home, file)); err != nil {
+		t.Fatal(err)
+	}
+	s, _ = w.run()
+	s.refresh(t.Context())
+	if got := s.Today("", ""); got.Dollars != 10 {
+		t.Errorf("after a restart: %+v", got)
+	}
+	if u := s.SessionUsage("claude", "s"); u == nil || u.CostUSD == nil || *u.CostUSD != 10 || u.Tokens != 2_000_000 {
+		t.Errorf("session: %+v", u)
+	}
+	if u := s.SessionUsage("claude", "nobody"); u != nil {
+		t.Errorf("an unknown session used %+v", u)
+	}
+}
+
+func TestReport(t *testing.T) {
+	w := newWorld(t)
+	w.write(".claude/projects/p/1.jsonl", nowMessage("m", 1_000_000, 0),
+		strings.Replace(nowMessage("x", 7, 1), "claude-opus-4-6", "nobody-knows", 1))
+	w.write(".codex/sessions/1.jsonl", meta("a", ""), turn("t1"), tokenCount("10:00:02", 0, 100, 40, 10))
+	s, _ := w.run()
+	params, _ := json.Marshal(wire.UsageParams{By: []string{wire.ByAgent, wire.ByModel}})
+	answer, bad := s.reportMethod(t.Context(), params, proc.Cred{})
+	if bad != nil {
+		t.Fatal(bad)
+	}
+	report := answer.(wire.UsageReport)
+	if len(report.Rows) != 3 || report.Rows[0].Model != "claude-opus-4-6" || *report.Rows[0].CostUSD != 5 ||
+		len(report.Unpriced) != 1 || report.Unpriced[0] != "nobody-knows" || report.Totals.UnpricedTokens != 8 {
+		t.Errorf("%+v", report)
+	}
+	for _, row := range report.Rows {
+		if row.Model == "nobody-knows" && row.CostUSD != nil {
+			t.Errorf("a model without a price costs %v", *row.CostUSD)
+		}
+	}
+	params, _ = json.Marshal(wire.UsageParams{By: []string{"colour"}})
+	if _, bad := s.reportMethod(t.Context(), params, proc.Cred{}); bad == nil {
+		t.Error("divided by colour")
+	}
+}
+
+func TestWindows(t *testing.T) {
+	now := time.Now()
+	l := newLedger(func() time.Time { return now }, BuiltinPrices)
+	resets := now.Add(time.Hour)
+	five := Window{Agent: "codex", Name: "5h", Length: 5 * time.Hour, Used: 40, Resets: resets, Learned: now}
+	if _, known := l.OfWindow("codex", five.Length); known {
+		t.Error("known before anything was said")
+	}
+	l.noteWindow(five)
+	less := five
+	less.Used = 1
+	l.noteWindow(less)
+	if used, known := l.OfWindow("codex", five.Length); used != 40 || !known {
+		t.Errorf("the window went to %v", used)
+	}
+	if _, known := l.OfWindow("codex", 7*24*time.Hour); known {
+		t.Error("a window that nobody mentioned is known")
+	}
+	now = now.Add(2 * time.Hour)
+	if _, known := l.OfWindow("codex", five.Length); known {
+		t.Error("the window began again, and it's still known")
+	}
+	next := Window{Agent: "codex", Name: "5h", Length: 5 * time.Hour, Used: 2, Resets: now.Add(5 * time.Hour), Learned: now}
+	l.noteWindow(next)
+	if used, _ := l.OfWindow("codex", five.Length); used != 2 {
+		t.Errorf("the next window is used to %v", used)
+	}
+}
+
+func TestDaysAreLocal(t *testing.T) {
+	zone := time.FixedZone("east", 9*3600)
+	old := time.Local
+	time.Local = zone
+	defer func() { time.Local = old }()
+	now := time.Date(2026, 11, 18, 23, 50, 0, 0, zone)
+	l := newLedger(func() time.Time { return now }, BuiltinPrices)
+	call := Call{Agent: "claude", Session: "s", Model: "claude-opus-4-6", At: now, Tokens: Tokens{Input: 1_000_000}}
+	l.note(nil, &call)
+	if got := l.Today("", ""); got != (budget.Spend{Dollars: 5, Tokens: 1_000_000}) {
+		t.Errorf("today: %+v", got)
+	}
+	now = now.Add(20 * time.Minute)
+	if got := l.Today("", ""); got.Tokens != 0 {
+		t.Errorf("after midnight: %+v", got)
+	}
+	if got := l.InSession("claude", "s"); got.Dollars != 5 {
+		t.Errorf("the session after midnight: %+v", got)
+	}
+}
+
+func TestCodexLimits(t *testing.T) {
+	w := newWorld(t)
+	var got []Window
+	w.scanner.window = func(one Window) Window { got = append(got, one); return one }
+	w.write(".codex/sessions/1.jsonl", meta("a", ""), `{"timestamp":"2026-11-10T10:00:00Z","type":"event_msg","payload":{`+
+		`"type":"token_count","info":null,"rate_limits":{"primary":{"used_percent":12.5,"window_minutes":300,"resets_at":1794711519},`+
+		`"secondary":null,"plan_type":"pro"}}}`)
+	w.scan()
+	if len(got) != 1 || got[0].Name != "5h" || got[0].Used != 12.5 || got[0].Plan != "pro" || got[0].Resets.Unix() != 1794711519 {
+		t.Errorf("%+v", got)
+	}
+	stored, err := w.store.Windows(t.Context())
+	if err != nil || len(stored) != 1 || stored[0].Agent != "codex" {
+		t.Errorf("stored: %+v %v", stored, err)
+	}
+}
+
+func TestABrokenStoreIsBegunAgain(t *testing.T) {
+	w := newWorld(t)
+	w.write(".claude/projects/p/1.jsonl", message("m", "r", "", 1, 1))
+	w.store.Close()
+	if err := os.WriteFile(filepath.Join(w.home, "state", Database), []byte(strings.Repeat("no database ", 500)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.store = nil
+	w.reopen()
+	w.scan()
+	w.wants("read again", Tokens{Input: 1, Output: 1})
+}

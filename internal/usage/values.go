@@ -1,0 +1,90 @@
+package usage
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// maxCount is more than any model call uses. A larger number is a mistake, or
+// somebody's try to make sums overflow.
+const maxCount = 1 << 40
+
+// count reads a number of tokens; 0 for anything else.
+func count(v []byte) int64 {
+	var n int64
+	for _, c := range v {
+		if c < '0' || c > '9' {
+			f, err := strconv.ParseFloat(string(v), 64)
+			if err != nil || f < 0 || f > maxCount || f != f {
+				return 0
+			}
+			return int64(f)
+		}
+		if n = n*10 + int64(c-'0'); n > maxCount {
+			return 0
+		}
+	}
+	return n
+}
+
+// dollars reads an amount; 0 for anything else.
+func dollars(v []byte) float64 {
+	f, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || f < 0 || f > 1e6 || f != f {
+		return 0
+	}
+	return f
+}
+
+// text reads a string, bounded; "" for anything else. Names beyond that are nothing
+// an agent writes.
+func text(v []byte) string {
+	if len(v) > 4096 {
+		return ""
+	}
+	s, _ := jsonscan.String(v)
+	return s
+}
+
+// again is text, without a copy where it is the one before.
+func again(before string, v []byte) string {
+	if len(v) == len(before)+2 && v[0] == '"' && string(v[1:len(v)-1]) == before {
+		return before
+	}
+	return text(v)
+}
+
+// moment reads a time: RFC 3339, or a number of seconds or milliseconds.
+func moment(v []byte) time.Time {
+	if len(v) > 0 && v[0] == '"' {
+		s := text(v)
+		if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
+			return t
+		}
+		if t, err := time.Parse(time.DateTime, s); err == nil {
+			return t
+		}
+		return time.Time{}
+	}
+	f, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || f <= 0 || f > 1e17 {
+		return time.Time{}
+	}
+	if f > 1e11 {
+		return time.UnixMilli(int64(f))
+	}
+	return time.Unix(0, int64(f*1e9))
+}
+
+// path is where a field is, its keys joined by dots; "" is nowhere.
+type path string
+
+func (p path) in(doc []byte) []byte {
+	if p == "" || doc == nil {
+		return nil
+	}
+	return jsonscan.Get(doc, strings.Split(string(p), ".")...)
+}

@@ -1,0 +1,191 @@
+package wire
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// The methods about usage. Adding a budget, removing it and lifting it are a person's
+// to do.
+const (
+	MethodUsage        = "usage.report"
+	MethodUsageLimits  = "usage.limits"
+	MethodUsageWindows = "usage.windows" // what an agent's status line says
+	MethodBudgets      = "usage.budgets"
+	MethodBudgetAdd    = "usage.budgets.add"
+	MethodBudgetRemove = "usage.budgets.remove"
+	MethodBudgetLift   = "usage.budgets.lift"
+)
+
+// What usage can be divided by.
+const (
+	ByAgent   = "agent"
+	ByModel   = "model"
+	ByProject = "project"
+	BySession = "session"
+	ByDay     = "day"
+)
+
+// UsageGroups are what usage can be divided by.
+func UsageGroups() []string { return []string{ByAgent, ByModel, ByProject, BySession, ByDay} }
+
+// UsageParams asks for usage.
+type UsageParams struct {
+	By    []string  `json:"by,omitempty"`
+	Since time.Time `json:"since,omitzero"` // zero: since the first record
+}
+
+// UsageTokens are what was used. No token is in two of them.
+type UsageTokens struct {
+	Input         int64 `json:"inputTokens"`
+	Output        int64 `json:"outputTokens"`
+	CacheRead     int64 `json:"cacheReadTokens"`
+	CacheCreation int64 `json:"cacheCreationTokens"`
+}
+
+// Add adds o.
+func (t *UsageTokens) Add(o UsageTokens) {
+	t.Input += o.Input
+	t.Output += o.Output
+	t.CacheRead += o.CacheRead
+	t.CacheCreation += o.CacheCreation
+}
+
+// Total is all of them.
+func (t *UsageTokens) Total() int64 { return t.Input + t.Output + t.CacheRead + t.CacheCreation }
+
+// UsageGroup is what a row is about.
+type UsageGroup struct {
+	Agent   string `json:"agent,omitempty"`
+	Model   string `json:"model,omitempty"`
+	Project string `json:"project,omitempty"`
+	Session string `json:"session,omitempty"`
+	Day     string `json:"day,omitempty"`
+}
+
+// UsageRow is what one group used.
+type UsageRow struct {
+	UsageGroup
+	UsageTokens
+	// CostUSD is null where no model of the group has a price.
+	CostUSD        *float64 `json:"costUSD"`
+	UnpricedTokens int64    `json:"unpricedTokens,omitempty"`
+}
+
+// UsageTotals is everything.
+type UsageTotals struct {
+	UsageTokens
+	CostUSD        float64 `json:"costUSD"`
+	UnpricedTokens int64   `json:"unpricedTokens,omitempty"`
+}
+
+// UsageReport is what was used.
+type UsageReport struct {
+	Totals   UsageTotals `json:"totals"`
+	Rows     []UsageRow  `json:"rows"`
+	Unpriced []string    `json:"unpriced"` // models without a price
+	Prices   string      `json:"prices"`   // the date of the table
+	// Reading says how much of the records is read, while that goes on.
+	Reading *UsageReading `json:"reading,omitempty"`
+	Problem string        `json:"problem,omitempty"`
+}
+
+// UsageReading is how far the records of agents are read.
+type UsageReading struct {
+	Files int   `json:"files"`
+	Of    int   `json:"of"`
+	Bytes int64 `json:"bytes"`
+}
+
+// UsageWindow is how much of a window of a plan is used.
+type UsageWindow struct {
+	Agent   string     `json:"agent"`
+	Window  string     `json:"window"`
+	Used    float64    `json:"usedPercent"`
+	Resets  *time.Time `json:"resets"` // null where nobody knows
+	Plan    string     `json:"plan,omitempty"`
+	Learned time.Time  `json:"learned"`
+}
+
+// UsageLimits are the windows that are known.
+type UsageLimits struct {
+	Windows []UsageWindow `json:"windows"`
+	Unknown []string      `json:"unknown"` // agents with plans of whose windows nothing is known
+}
+
+// UsageWindowsParams are what a status line is given.
+type UsageWindowsParams struct {
+	Agent   string        `json:"agent"`
+	Session string        `json:"session,omitempty"`
+	Windows []UsageWindow `json:"windows,omitempty"`
+	// Context is how many tokens are in the session's context, Size how many fit.
+	Context int64 `json:"context,omitempty"`
+	Size    int64 `json:"size,omitempty"`
+}
+
+// BudgetParams names a budget, or is the text of a new one.
+type BudgetParams struct {
+	Budget string `json:"budget"`
+}
+
+// Budget is one budget and how far it is used up.
+type Budget struct {
+	ID      string   `json:"id"`
+	Text    string   `json:"text"`
+	Percent *float64 `json:"percent"` // null where it isn't known, or each session has its own
+	CostUSD *float64 `json:"costUSD,omitempty"`
+	Tokens  *int64   `json:"tokens,omitempty"`
+	Lifted  bool     `json:"lifted,omitempty"`
+	Problem string   `json:"problem,omitempty"`
+}
+
+// SessionUsage is what a session used.
+type SessionUsage struct {
+	CostUSD        *float64 `json:"costUSD"` // list price; null where no model has a price
+	Tokens         int64    `json:"tokens"`
+	UnpricedTokens int64    `json:"unpricedTokens,omitempty"`
+	// ContextLeft is how many percent of the context window are left; null where
+	// nobody knows.
+	ContextLeft *float64 `json:"contextLeft,omitempty"`
+	// Plan says that a plan pays: the cost is what it would be at list price.
+	Plan bool `json:"plan,omitempty"`
+}
+
+// Dollars is an amount of money.
+func Dollars(cost float64) string {
+	switch {
+	case cost > 0 && cost < 0.005:
+		return "<$0.01"
+	case cost >= 10000:
+		return fmt.Sprintf("$%.0f", cost)
+	}
+	return fmt.Sprintf("$%.2f", cost)
+}
+
+// Count is a number of tokens, short.
+func Count(n int64) string {
+	for _, unit := range []struct {
+		from float64
+		sign string
+	}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if f := float64(n); f >= unit.from {
+			return fmt.Sprintf("%.1f%s", f/unit.from, unit.sign)
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// Short is what a session used, in a few characters: its cost, or its tokens where
+// nothing has a price; "" where nothing is known.
+func (u *SessionUsage) Short() string {
+	switch {
+	case u == nil:
+		return ""
+	case u.CostUSD == nil:
+		return Count(u.Tokens) + " tok"
+	case u.UnpricedTokens > 0:
+		return ">" + Dollars(*u.CostUSD)
+	}
+	return Dollars(*u.CostUSD)
+}
