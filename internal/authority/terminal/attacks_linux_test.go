@@ -180,6 +180,17 @@ func TestRealProgramsYouStart(t *testing.T) {
 	asked("an alias", func(line string) string {
 		return "alias lst=" + write("lst.sh", "#!/bin/sh\n"+line+"\n:\n") + "\nlst"
 	})
+	become := func(line string) string { // the shell of the script becomes hookmux
+		at := strings.Index(line, terminaltest.Base()+"/test")
+		return "export " + line[:at] + "\nexec " + line[at:] + "\n"
+	}
+	asked("a script that becomes hookmux", func(line string) string {
+		return write("become.sh", "#!/bin/sh\n"+become(line))
+	})
+	asked("a script without an interpreter that becomes hookmux", func(line string) string {
+		return write("become", become(line))
+	})
+	asked("env, which becomes hookmux", func(line string) string { return "env " + line })
 	asked("a shell with another start file", func(line string) string {
 		return "bash --rcfile " + write("rc", line+"\nexit\n") + " -i"
 	})
@@ -217,6 +228,42 @@ func TestRealProgramsYouStart(t *testing.T) {
 	person.Run("kill %1; wait")
 	line, file = s.probe("look")
 	s.want(person, "after the agent", line, file, authority.Allowed, authority.NoCause)
+}
+
+// What an agent types ahead into the person's terminal is read after it has ended.
+func TestRealTypedAhead(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	if !letsProgramsType(readSysctl, kernelRelease()) {
+		t.Skip("this kernel does not let programs type into their terminal")
+	}
+	if !terminaltest.Inside(t) {
+		return
+	}
+	terminaltest.StartSSH(t)
+	s := newTestBed(t)
+	person := terminaltest.Login(t)
+	before, file := s.probe("look")
+	s.want(person, "before the agent", before, file, authority.Allowed, authority.NoCause)
+	for _, restart := range []bool{false, true} { // what is remembered, and what the terminal shows
+		hook, hooked := s.probe("hook")
+		line, file := s.probe("look")
+		text := fmt.Sprintf("import fcntl, os, subprocess, termios\nsubprocess.run(%q, shell=True)\n"+
+			"t = os.open('/dev/tty', os.O_RDWR)\nfor c in %q: fcntl.ioctl(t, termios.TIOCSTI, c.encode())\n",
+			"exec env "+hook, "sleep 1; "+line+"\r")
+		if err := os.WriteFile(s.dir+"/ahead.py", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		person.Type("python3 " + s.dir + "/ahead.py\n")
+		s.answer(hooked)
+		if restart {
+			s.restart()
+		}
+		if a := s.answer(file); a.Outcome != "code" || a.Cause != "shared" && a.Cause != "not-typed" {
+			t.Errorf("typed ahead by an agent that has ended (daemon restarted: %v): got %+v, want a code", restart, a)
+		}
+	}
 }
 
 const proxyVariable = "TERMINAL_TEST_PROXY"

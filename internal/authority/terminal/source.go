@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -27,6 +28,8 @@ type Source struct {
 	// noted is when the daemon set a terminal's access time back, as that shows
 	// in the terminal's change time, and for whom.
 	noted map[string]note
+	// visited is when an agent was last found at a terminal that it could type into.
+	visited boundedmap.Map[string, time.Time]
 }
 
 type note struct {
@@ -85,6 +88,33 @@ func (s *Source) setBack(tty string, by authority.Identity) error {
 	}
 	s.noted[tty] = note{t.Change, by}
 	return nil
+}
+
+// noteAgent remembers that an agent runs at a terminal. What it typed there ahead may be
+// read long after it has ended. The change time of the terminal moves, too, and no program
+// can move it back: a daemon that starts later finds that somebody touched the terminal.
+func (s *Source) noteAgent(tty string) {
+	if tty == "" || !canTypeAhead() {
+		return
+	}
+	s.mu.Lock()
+	s.visited.Put(tty, time.Now(), maxNoted)
+	s.mu.Unlock()
+	info, err := os.Stat(tty)
+	if err != nil {
+		return // it was hung up
+	}
+	if t, err := deviceTimes(info); err == nil {
+		_ = os.Chtimes(tty, t.Access, info.ModTime()) // if it is somebody else's, no person of ours is there
+	}
+}
+
+// AgentSeen is when an agent was last found at a terminal that it could type into.
+func (s *Source) AgentSeen(tty string) (time.Time, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, _ := s.visited.Get(tty)
+	return at, nil
 }
 
 // maxNoted bounds what is remembered of terminals.

@@ -35,3 +35,9 @@ func (s *Source) Stdin(int) (string, error) { return "", authority.ErrUnknown }
 func (s *Source) Typists(string) ([]int, error) { return nil, authority.ErrUnknown }
 
 func listeningAt(int) (string, error) { return "", authority.ErrUnknown }
+
+// canTypeAhead reports whether programs may type into their own terminal.
+func canTypeAhead() bool { return false }
+
+// RanBefore is not known.
+func (s *Source) RanBefore(int) (bool, error) { return true, authority.ErrUnknown }
