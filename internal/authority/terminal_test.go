@@ -442,7 +442,7 @@ func terminalQuestions() []question {
 				m.Sharing = map[string][]int{"/dev/pts/1": {13, 60, me}}
 			}), outcome: code, cause: authority.Shared},
 		{name: "D1 an agent that typed ahead and has ended", tree: system(sshLogin(ask(group))),
-			with: func(m *machine, now time.Time) { m.Visited = map[string]time.Time{"/dev/pts/1": now} },
+			with:    func(m *machine, now time.Time) { m.Visited = map[string]time.Time{"/dev/pts/1": now} },
 			outcome: code, cause: authority.Shared},
 		{name: "an agent at a terminal of that name, before this one was opened", tree: system(sshLogin(ask(group))),
 			with: func(m *machine, _ time.Time) {

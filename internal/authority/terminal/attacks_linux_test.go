@@ -33,8 +33,9 @@ func (s *testBed) asUser(program string, args ...string) string {
 // shownCode is the code that a person sees behind a place on their screen.
 func shownCode(t *testing.T, person *terminaltest.Terminal, from int) string {
 	t.Helper()
-	_, rest, _ := strings.Cut(person.Await(from, "to confirm"), "Type ")
-	return rest[:codeLength]
+	person.Await(from, "Confirm with") // the popup reads keys
+	shown := person.Await(from, "to confirm")
+	return shown[strings.LastIndex(shown, "Type ")+len("Type "):][:codeLength]
 }
 
 // inTmux is a person who attached to their tmux over ssh.
@@ -86,18 +87,71 @@ func TestRealKeysOneByOne(t *testing.T) {
 	if !terminaltest.Inside(t) {
 		return
 	}
-	s, person, _ := inTmux(t)
+	s, person, tmux := inTmux(t)
+	pane := strings.TrimSpace(tmux("display-message", "-p", "#{pane_id}"))
 	line, file := s.probe("ask")
 	from := person.Mark()
 	person.Type(line + "\r")
-	person.Await(from, "to confirm")
+	person.Await(from, "Confirm with")
 	code := shownCode(t, person, from)
+	if shown := tmux("capture-pane", "-p", "-t", pane); strings.Contains(shown, code) {
+		t.Errorf("the pane shows the code %s: %q", code, shown)
+	}
 	from = person.Mark()
 	person.Type(code)
-	person.Await(from, "came too fast")
+	person.Await(from, "came too fast") // the next code is shown by then
 	person.TypeOneByOne(shownCode(t, person, from))
 	if a := s.answer(file); a.Outcome != "allowed" {
 		t.Errorf("after typing the code key by key: got %+v, want it allowed", a)
+	}
+}
+
+// A pane that tmux does not list passes for a popup, in which keys are read. The code is not
+// in it: the daemon writes that to the person's terminal, and tmux never gets it.
+func TestRealPaneThatPassesForAPopup(t *testing.T) {
+	if !terminaltest.Inside(t) {
+		return
+	}
+	s, person, tmux := inTmux(t)
+	pane := strings.TrimSpace(tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "exec /bin/sh"))
+	listed := "list-panes -f '#{!=:#{pane_id}," + pane + "}'"
+	for _, lies := range [][]string{
+		{"list-panes=" + listed},
+		// The same for a daemon that looks for aliases.
+		{"list-panes=" + listed, "show-options=bind-key -T unused x set-option"},
+	} {
+		for i, alias := range lies {
+			tmux("set-option", "-s", fmt.Sprintf("command-alias[%d]", 70+i), alias)
+		}
+		line, file := s.probe("ask")
+		from := person.Mark()
+		tmux("send-keys", "-t", pane, "-l", line)
+		tmux("send-keys", "-t", pane, "Enter")
+		if len(lies) == 1 {
+			if a := s.answer(file); a.Outcome != "refused" || a.Cause != "unproven" {
+				t.Errorf("a tmux with an alias for list-panes: got %+v, want that nothing is known of it", a)
+			}
+			continue
+		}
+		shown := person.Await(from, "to confirm") // the person sees it, and does not type it
+		if !strings.Contains(shown, "everything off") {
+			t.Errorf("the person's terminal shows a code and not what for: %q", shown)
+		}
+		for range codeTries {
+			shown := person.Screen()
+			code := shown[strings.LastIndex(shown, "Type ")+len("Type "):][:codeLength]
+			if shown := tmux("capture-pane", "-p", "-t", pane); strings.Contains(shown, code) {
+				t.Fatalf("the pane shows the code %s: %q", code, shown)
+			}
+			for range codeLength {
+				person.Type("x")
+				tmux("send-keys", "-t", pane, "0") // no code has one
+			}
+		}
+		tmux("send-keys", "-t", pane, "Escape") // if a key was not taken
+		if a := s.answer(file); a.Outcome != "refused" {
+			t.Errorf("a code in a pane that passes for a popup: got %+v, want it refused", a)
+		}
 	}
 }
 

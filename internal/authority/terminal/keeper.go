@@ -9,6 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
 // PIN is what an unproven terminal needs.
@@ -139,8 +140,9 @@ func (k *Keeper) takeTurn(ctx context.Context, tty string) (release func(), err 
 // terminalAsker asks at real terminals.
 type terminalAsker struct{ source *Source }
 
-// AskCode shows the code at the trusted terminal: in a popup over the tmux client that is
-// there, where no other program can read it, else at the caller's own terminal.
+// AskCode asks in a popup over the tmux client at the trusted terminal, else at the caller's
+// own terminal. The code itself is written to the trusted terminal, past tmux: every program
+// can have tmux show what its panes hold, and have a pane pass for a popup.
 // Each character must have come from the keyboard of the trusted terminal.
 func (t *terminalAsker) AskCode(ctx context.Context, v *authority.Verdict, a authority.Action) error {
 	proves := t.source.setBack(v.Terminal.TTY, authority.Identity{}) == nil
@@ -152,6 +154,14 @@ func (t *terminalAsker) AskCode(ctx context.Context, v *authority.Verdict, a aut
 		return fmt.Errorf("no code can be asked for: %w", err)
 	}
 	defer on.Close()
+	if c := v.Terminal.Client; c != nil {
+		behind, err := t.source.openBehind(ctx, v.Terminal.TTY, c, termsafe.Line(actionText(a), maxAbout))
+		if err != nil {
+			return fmt.Errorf("no code can be shown at %s: %w", v.Terminal.TTY, err)
+		}
+		defer behind.close()
+		on = &muxedScreen{on, behind}
+	}
 	if proves {
 		on = &provenScreen{on, t.source, v.Terminal.TTY}
 	}
