@@ -73,6 +73,9 @@ type Terminal struct {
 	// none: a view, which has the daemon do it before each key it waits for.
 	Noted time.Time
 	For   Identity
+	// Elsewhere says that input was read since then at another terminal of the
+	// multiplexer that runs here: the key at this one went there.
+	Elsewhere bool
 }
 
 // Identity is one process: a pid alone may be given to another.

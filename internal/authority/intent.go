@@ -203,7 +203,8 @@ func (r *Rules) wasTyped(f *Facts, w *way) bool {
 		if c.Active.IsZero() {
 			continue // a multiplexer that does not tell
 		}
-		if c.Active.Before(f.Now.Add(-activitySlack)) || !ours || t.For != (Identity{caller.PID, caller.Start}) {
+		if c.Active.Before(f.Now.Add(-activitySlack)) || !ours || t.Elsewhere ||
+			t.For != (Identity{caller.PID, caller.Start}) {
 			return false
 		}
 	}

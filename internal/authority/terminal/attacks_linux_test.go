@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/authority/terminaltest"
@@ -152,6 +153,49 @@ func TestRealPaneThatPassesForAPopup(t *testing.T) {
 		if a := s.answer(file); a.Outcome != "refused" {
 			t.Errorf("a code in a pane that passes for a popup: got %+v, want it refused", a)
 		}
+	}
+}
+
+// Keys that another program sends to a view while the person types somewhere else.
+func TestRealKeysForAHiddenView(t *testing.T) {
+	if !terminaltest.Inside(t) {
+		return
+	}
+	s, person, tmux := inTmux(t)
+	waits := func(file string) {
+		t.Helper()
+		terminaltest.Eventually(t, "the view waits for a key", func() bool { _, err := os.Stat(file + ".waits"); return err == nil })
+	}
+	pane := strings.TrimSpace(tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "exec /bin/sh"))
+	tmux("set-option", "-s", "command-alias[70]", "list-panes=list-panes -f '#{!=:#{pane_id},"+pane+"}'")
+	tmux("set-option", "-s", "command-alias[71]", "show-options=bind-key -T unused x set-option")
+	line, file := s.probe("view")
+	tmux("send-keys", "-t", pane, "-l", line)
+	tmux("send-keys", "-t", pane, "Enter")
+	waits(file)
+	from := person.Mark()
+	person.Type("echo ty''ped\r")
+	person.Await(from, "typed")
+	tmux("send-keys", "-t", pane, "Enter")
+	if a := s.answer(file); a.Outcome != "code" || a.Cause != "not-typed" {
+		t.Errorf("a key for a hidden view while the person types elsewhere: got %+v, want a code", a)
+	}
+	tmux("set-option", "-su", "command-alias[70]")
+	tmux("set-option", "-su", "command-alias[71]")
+
+	// The person's own key in their view, after they typed in another pane.
+	line, file = s.probe("view")
+	person.Type(line + "\r")
+	waits(file)
+	tmux("select-window", "-t", pane)
+	from = person.Mark()
+	person.Type("echo ty''ped\r")
+	person.Await(from, "typed")
+	tmux("last-window")
+	time.Sleep(2*staleKey + time.Second) // nothing shows when the daemon has forgotten the keys
+	person.Type("\r")
+	if a := s.answer(file); a.Outcome != "allowed" {
+		t.Errorf("the person's key in their view: got %+v, want it allowed", a)
 	}
 }
 

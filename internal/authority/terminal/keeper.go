@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/boundedmap"
@@ -30,7 +31,7 @@ type Keeper struct {
 	mu   sync.Mutex
 	busy map[string]chan struct{}
 	// watched are the terminals at which views wait for keys.
-	watched boundedmap.Map[authority.Identity, string]
+	watched boundedmap.Map[authority.Identity, watchedView]
 }
 
 // ErrAnswered ends a question whose request was answered elsewhere.
@@ -211,8 +212,9 @@ func (t *terminalAsker) openTerminal(ctx context.Context, v *authority.Verdict, 
 }
 
 // WatchKeys has the daemon notice the next key at the caller's trusted terminal, for a view that
-// waits for one. It tells nothing and allows nothing.
-func (k *Keeper) WatchKeys(peer proc.Cred) {
+// waits for one. again says that the view still waits: only keys that went elsewhere are
+// forgotten then. It tells nothing and allows nothing.
+func (k *Keeper) WatchKeys(peer proc.Cred, again bool) {
 	source, ok := k.Judge.Source.(*Source)
 	if !ok {
 		return
@@ -223,19 +225,28 @@ func (k *Keeper) WatchKeys(peer proc.Cred) {
 	}
 	caller := authority.Identity{PID: p.PID, Start: p.Start}
 	k.mu.Lock()
-	tty, known := k.watched.Get(caller)
+	at, known := k.watched.Get(caller)
 	k.mu.Unlock()
 	if !known { // keys come fast, and this takes a while
 		v := k.JudgeSilently(peer, authority.Action{})
 		if !v.Trusted() || v.Terminal.Client == nil {
 			return
 		}
-		tty = v.Terminal.TTY
+		at = watchedView{v.TTY, v.Terminal.TTY, v.Terminal.Client.Server.PID}
 		k.mu.Lock()
-		k.watched.Put(caller, tty, maxWatched)
+		k.watched.Put(caller, at, maxWatched)
 		k.mu.Unlock()
 	}
-	_ = source.setBack(tty, caller) // if not, a code is asked for
+	if again && !source.hasStaleKey(at.tty, time.Now()) {
+		return
+	}
+	_ = source.watchKeys(at.tty, caller, at.view, at.server) // if not, a code is asked for
+}
+
+// watchedView is where a view runs, where its keys are typed, and the multiplexer in between.
+type watchedView struct {
+	view, tty string
+	server    int
 }
 
 // maxWatched bounds how many views are remembered.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/authority/terminaltest"
@@ -72,6 +73,10 @@ func TestHelperDaemon(t *testing.T) {
 						marker.Mark("acme", parent.PID, parent.Start)
 					}
 				}
+			case "watch":
+				keeper.WatchKeys(peer, false)
+			case "again":
+				keeper.WatchKeys(peer, true)
 			default:
 				v = keeper.JudgeSilently(peer, authority.Action{})
 			}
@@ -82,6 +87,9 @@ func TestHelperDaemon(t *testing.T) {
 	}
 }
 
+// oneShotForTests is longer than a command takes that answers right away.
+const oneShotForTests = 11 * time.Second
+
 // TestHelperProbe plays a command that asks the daemon, and writes down what it
 // says about it.
 func TestHelperProbe(t *testing.T) {
@@ -90,15 +98,42 @@ func TestHelperProbe(t *testing.T) {
 		t.Skip("runs only as the child of another test")
 	}
 	firstprogram.Tell()
-	conn, err := net.Dial("unix", filepath.Dir(file)+"/daemon")
-	if err != nil {
-		t.Fatal(err)
+	ask := func(word string) []byte {
+		conn, err := net.Dial("unix", filepath.Dir(file)+"/daemon")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintln(conn, word)
+		line, err := bufio.NewReader(conn).ReadBytes('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return line
 	}
-	fmt.Fprintln(conn, os.Getenv("TERMINAL_TEST_WORD"))
-	line, err := bufio.NewReader(conn).ReadBytes('\n')
-	if err != nil {
-		t.Fatal(err)
+	word := os.Getenv("TERMINAL_TEST_WORD")
+	if word == "view" { // waits for a key, and answers then
+		time.Sleep(oneShotForTests) // a view runs for longer than a command
+		ask("watch")
+		if err := os.WriteFile(file+".waits", nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		stop := make(chan struct{})
+		go func() {
+			for tick := time.NewTicker(time.Second); ; {
+				select {
+				case <-tick.C:
+					ask("again")
+				case <-stop:
+					return
+				}
+			}
+		}()
+		_, _ = os.Stdin.Read(make([]byte, 64))
+		close(stop)
+		word = "look"
 	}
+	line := ask(word)
 	if err := os.WriteFile(file+".new", line, 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -69,6 +69,9 @@ func listeningAt(pid int) (string, error) {
 	return "/private/tmp/tmux-" + strconv.Itoa(os.Getuid()) + "/" + name, nil
 }
 
+// masters are not known.
+func (s *Source) masters(int) ([]string, error) { return nil, authority.ErrUnknown }
+
 // canTypeAhead reports whether programs may type into their own terminal.
 func canTypeAhead() bool { return true }
 

@@ -24,6 +24,9 @@ func deviceTimes(info os.FileInfo) (authority.Terminal, error) {
 // HoldsMaster tells who gives a terminal its keys.
 func (s *Source) HoldsMaster(pid int, tty string) (bool, error) { return proc.HoldsMaster(pid, tty) }
 
+// masters are the terminals of a multiplexer.
+func (s *Source) masters(server int) ([]string, error) { return proc.Masters(server) }
+
 // Connected reports whether a socket of client ends at server.
 func (s *Source) Connected(client, server int) (bool, error) {
 	sockets, err := proc.UnixSockets()

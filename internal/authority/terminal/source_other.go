@@ -36,6 +36,9 @@ func (s *Source) Typists(string) ([]int, error) { return nil, authority.ErrUnkno
 
 func listeningAt(int) (string, error) { return "", authority.ErrUnknown }
 
+// masters are not known.
+func (s *Source) masters(int) ([]string, error) { return nil, authority.ErrUnknown }
+
 // canTypeAhead reports whether programs may type into their own terminal.
 func canTypeAhead() bool { return false }
 
