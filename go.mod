@@ -2,6 +2,12 @@ module github.com/hookmux/hookmux
 
 go 1.26.0
 
+// Starting reads the same for every process (internal/platform/firstprogram).
+godebug (
+	containermaxprocs=0
+	updatemaxprocs=0
+)
+
 require (
 	aead.dev/minisign v0.3.0
 	charm.land/bubbletea/v2 v2.0.9

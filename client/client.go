@@ -20,12 +20,19 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/daemonprogram"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // ErrNoDaemon means that no daemon answers on the socket.
 var ErrNoDaemon = errors.New("the daemon is not running; start it with `hookmux daemon start`")
+
+// ErrElsewhere means that the process on the socket runs in another user or mount
+// namespace than this one: its settings and records may be other files.
+var ErrElsewhere = errors.New("the daemon runs in another namespace (a container or sandbox) than this program; end it " +
+	"and start one here with `hookmux daemon start`")
 
 // RefusedError means that the daemon refused because of who asked.
 type RefusedError struct{ Message string }
@@ -74,6 +81,10 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 			return nil, ErrNoDaemon
 		}
 		return nil, fmt.Errorf("%s: %w", socket, err)
+	}
+	if who, err := proc.Peer(conn.(*net.UnixConn)); err == nil && daemonprogram.IsElsewhere(who.PID) {
+		_ = conn.Close() // nothing was said
+		return nil, fmt.Errorf("%s: %w (process %d)", socket, ErrElsewhere, who.PID)
 	}
 	return conn, nil
 }

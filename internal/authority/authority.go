@@ -139,6 +139,8 @@ func (tableOnly) Logins() ([]Login, error)              { return nil, ErrUnknown
 func (tableOnly) LocalCallers() ([]int, error)          { return nil, ErrUnknown }
 func (tableOnly) Stdin(int) (string, error)             { return "", ErrUnknown }
 func (tableOnly) Typists(string) ([]int, error)         { return nil, ErrUnknown }
+func (tableOnly) AgentSeen(string) (time.Time, error)   { return time.Time{}, ErrUnknown }
+func (tableOnly) RanBefore(int) (bool, error)           { return true, ErrUnknown }
 
 // printableName makes a name that a process chose for itself safe to print.
 func printableName(name string) string {

@@ -44,6 +44,12 @@ type Source interface {
 	// Typists are the processes that could type into a terminal because it is
 	// their own (TIOCSTI); none where the kernel forbids that.
 	Typists(tty string) ([]int, error)
+	// AgentSeen is when an agent was last found at a terminal that it could type
+	// into; zero for never. What it typed ahead may be read after it has ended.
+	AgentSeen(tty string) (time.Time, error)
+	// RanBefore reports whether a process of hookmux ran another program before it
+	// became hookmux (exec): a script or program that somebody started.
+	RanBefore(pid int) (bool, error)
 }
 
 // Process is what is known about one process.
@@ -67,6 +73,9 @@ type Terminal struct {
 	// none: a view, which has the daemon do it before each key it waits for.
 	Noted time.Time
 	For   Identity
+	// Elsewhere says that input was read since then at another terminal of the
+	// multiplexer that runs here: the key at this one went there.
+	Elsewhere bool
 }
 
 // Identity is one process: a pid alone may be given to another.
@@ -135,6 +144,9 @@ type Facts struct {
 	// Stdins and Shared are what [Source.Stdin] and [Source.Typists] said.
 	Stdins map[int]string
 	Shared map[string][]int
+	// Visited and Became are what [Source.AgentSeen] and [Source.RanBefore] said.
+	Visited map[string]time.Time
+	Became  map[int]bool
 
 	source      Source
 	readLogins  bool
@@ -161,6 +173,7 @@ func NewFacts(source Source, now time.Time) *Facts {
 		TTYs:    map[string]Terminal{},
 		Servers: map[int]Tmux{}, Peers: map[Connection]bool{}, Attached: map[int][]int{}, Displays: map[int]Display{},
 		Stdins: map[int]string{}, Shared: map[string][]int{},
+		Visited: map[string]time.Time{}, Became: map[int]bool{},
 	}
 }
 
@@ -364,6 +377,35 @@ func (f *Facts) typists(tty string) (pids []int, known bool) {
 	}
 	f.Shared[tty] = pids
 	return pids, true
+}
+
+// agentSeen also says whether it could be read at all.
+func (f *Facts) agentSeen(tty string) (at time.Time, known bool) {
+	if at, ok := f.Visited[tty]; ok {
+		return at, true
+	}
+	if !f.askSource() {
+		return time.Time{}, false
+	}
+	at, err := f.source.AgentSeen(tty)
+	if err != nil {
+		return time.Time{}, false
+	}
+	f.Visited[tty] = at
+	return at, true
+}
+
+// ranBefore is true where it cannot be read, too.
+func (f *Facts) ranBefore(pid int) bool {
+	if before, ok := f.Became[pid]; ok {
+		return before
+	}
+	if !f.askSource() {
+		return true
+	}
+	before, err := f.source.RanBefore(pid)
+	f.Became[pid] = before || err != nil
+	return f.Became[pid]
 }
 
 // Recorded is a picture that reads nothing any more: what is missing stays

@@ -39,14 +39,14 @@ func (r *Rules) judgeIntent(f *Facts, w *way, a Action) Verdict {
 		if cause, why := r.findScript(f, w); cause != NoCause {
 			return doubt(cause, why)
 		}
+		if why := r.findTypist(f, w); why != "" {
+			return doubt(Shared, why)
+		}
 		if !r.wasTyped(f, w) {
 			if len(w.clients) > 0 {
 				return doubt(NotTyped, "in tmux other programs can press keys, too, and hookmux saw none of yours")
 			}
 			return doubt(NotTyped, "no key was pressed in this terminal ("+w.place.TTY+") when this was run")
-		}
-		if why := r.findTypist(f, w); why != "" {
-			return doubt(Shared, why)
 		}
 	}
 	if a.Weakens {
@@ -116,6 +116,10 @@ func (r *Rules) findScript(f *Facts, w *way) (Cause, string) {
 	if caller.PGID == shell.PGID || !r.isInteractive(f, shell) {
 		return ranBy(shell)
 	}
+	if f.ranBefore(caller.PID) {
+		return Between, "another program or script ran first and became this command (exec): you did not type it at your " +
+			"shell's prompt"
+	}
 	return NoCause, ""
 }
 
@@ -159,8 +163,12 @@ func (r *Rules) findTypist(f *Facts, w *way) string {
 	}
 	for _, tty := range ttys {
 		pids, known := f.typists(tty)
-		if !known {
+		seen, told := f.agentSeen(tty)
+		if !known || !told {
 			return "hookmux cannot tell which programs could type into " + tty
+		}
+		if seen.After(w.place.Leader.StartTime) {
+			return "an agent ran at this terminal (" + tty + "), and this kernel lets programs type ahead into their terminal"
 		}
 		for _, pid := range pids {
 			chain := f.chain(pid)
@@ -195,7 +203,8 @@ func (r *Rules) wasTyped(f *Facts, w *way) bool {
 		if c.Active.IsZero() {
 			continue // a multiplexer that does not tell
 		}
-		if c.Active.Before(f.Now.Add(-activitySlack)) || !ours || t.For != (Identity{caller.PID, caller.Start}) {
+		if c.Active.Before(f.Now.Add(-activitySlack)) || !ours || t.Elsewhere ||
+			t.For != (Identity{caller.PID, caller.Start}) {
 			return false
 		}
 	}

@@ -441,6 +441,16 @@ func terminalQuestions() []question {
 			with: both(limited(60), func(m *machine, _ time.Time) {
 				m.Sharing = map[string][]int{"/dev/pts/1": {13, 60, me}}
 			}), outcome: code, cause: authority.Shared},
+		{name: "D1 an agent that typed ahead and has ended", tree: system(sshLogin(ask(group))),
+			with:    func(m *machine, now time.Time) { m.Visited = map[string]time.Time{"/dev/pts/1": now} },
+			outcome: code, cause: authority.Shared},
+		{name: "an agent at a terminal of that name, before this one was opened", tree: system(sshLogin(ask(group))),
+			with: func(m *machine, _ time.Time) {
+				m.Visited = map[string]time.Time{"/dev/pts/1": time.Unix(1, 0)}
+			}, outcome: passes},
+		{name: "D2 a script that becomes hookmux", tree: system(sshLogin(ask(group))),
+			with: func(m *machine, _ time.Time) { m.Became = map[int]bool{me: true} }, outcome: code,
+			cause: authority.Between},
 		{name: "other programs at the same terminal", tree: system(sshLogin(ask(group), node{PID: 60, Name: "vim",
 			Group: true, Foreground: me})), with: func(m *machine, _ time.Time) {
 			m.Sharing = map[string][]int{"/dev/pts/1": {13, 60, me}}

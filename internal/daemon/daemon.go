@@ -195,7 +195,9 @@ func (h *Daemon) buildServices(o Options) {
 	h.terminals.GuardState = func(key string) string { return h.selection.Config.Settings().Choice(key) }
 	h.terminals.LogOnlyModules = func() []string { return h.selection.Config.Settings().Strings(config.ModulesLog) }
 	if h.terminals.IsRealMachine() {
-		h.callers.SetMarker(terminal.NewMarker(h.deps.Processes))
+		marker := terminal.NewMarker(h.deps.Processes)
+		marker.NoteTerminals(h.judge.Source)
+		h.callers.SetMarker(marker)
 	}
 	h.pipeline = pipeline.New(h.ctx, pipeline.Options{
 		Deps: h.deps, Callers: h.callers, Marks: h.marks, Off: h.selection.Off, Recorder: h.recorder,

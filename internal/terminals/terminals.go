@@ -158,7 +158,7 @@ func (s *Service) showTerminal(params json.RawMessage, peer proc.Cred) (any, *wi
 		return nil, err
 	}
 	if p.Watch {
-		s.keeper.WatchKeys(peer)
+		s.keeper.WatchKeys(peer, p.Again)
 		return wire.TerminalView{}, nil
 	}
 	v := s.keeper.JudgeSilently(peer, authority.Action{})

@@ -21,6 +21,9 @@ type TerminalLookParams struct {
 	// an answer: in tmux, where programs can press keys, too, a view asks for that
 	// before each key it waits for.
 	Watch bool `json:"watch,omitempty"`
+	// Again says that the view still waits for the same key: keys that you typed
+	// elsewhere meanwhile are forgotten. A view says so every second.
+	Again bool `json:"again,omitempty"`
 }
 
 // TerminalInfo is a process whose terminals a person trusted.

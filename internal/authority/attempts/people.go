@@ -173,6 +173,10 @@ var people = []Attempt{
 	{Name: "a tmux inside a tmux, in a window that is not shown", Class: Person, On: Facts, End: Code},
 	{Name: "a popup in which a shell ran hookmux later", Class: Person, On: Facts, End: Code,
 		Try: "a popup over the person's tmux that waits for a key of theirs and then runs hookmux"},
+	{Name: "D1 an agent that typed ahead and has ended", Class: Person, On: Facts, End: Code,
+		Try: "typing ahead into the person's terminal (`TIOCSTI`), for the shell to read after the agent has ended"},
+	{Name: "D2 a script that becomes hookmux", Class: Person, On: Facts, End: Code,
+		Try: "a script or program that the person runs and that becomes hookmux (`exec hookmux approve …`)"},
 	{Name: "C2 an agent at the same terminal that may type into it", Class: Person, On: Facts, End: Code,
 		Try: "typing into the person's terminal from a process at it, where the kernel allows it (`TIOCSTI`)"},
 }

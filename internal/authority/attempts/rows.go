@@ -132,6 +132,20 @@ print(s.makefile().readline())' "` + socketOfTheDaemon + `" | cat`},
 	{Name: "real-shared-terminal", Class: Person, On: Process, End: Code,
 		Try:  "typing into the person's terminal from a process at it, where the kernel allows it (`TIOCSTI`)",
 		Test: "internal/authority/terminal.TestRealProgramsYouStart"},
+	{Name: "real-pane-as-popup", Class: Person, On: Process, End: Refused,
+		Try: "a pane that a tmux does not list (`command-alias`) and that passes for a popup, to read and type a code " +
+			"in it",
+		Test: "internal/authority/terminal.TestRealPaneThatPassesForAPopup"},
+	{Name: "real-hidden-view", Class: Person, On: Process, End: Code,
+		Try: "`tmux send-keys` into a `hookmux up` of its own that passes for shown, while the person types in " +
+			"another pane",
+		Test: "internal/authority/terminal.TestRealKeysForAHiddenView"},
+	{Name: "real-typed-ahead", Class: Person, On: Process, End: Code,
+		Try:  "typing ahead into the person's terminal and ending, with and without killing the daemon (`TIOCSTI`)",
+		Test: "internal/authority/terminal.TestRealTypedAhead"},
+	{Name: "real-becomes-hookmux", Class: Person, On: Process, End: Code,
+		Try:  "a script that the person runs and that becomes hookmux (`exec`), with and without a `#!` line, or by `env`",
+		Test: "internal/authority/terminal.TestRealProgramsYouStart"},
 	{Name: "real-ssh-socket-file", Class: Person, On: Process, End: PIN,
 		Try:  "`ssh` to its own machine without TCP (a socket file, vsock)",
 		Test: "internal/authority/terminal.TestRealLoginOverASocketFile"},
@@ -195,6 +209,8 @@ var unavailable = []Attempt{
 	{Name: "the installed daemon itself in a user or mount namespace, where its settings are other files (`unshare -Urm`)",
 		Class: Unavailable, On: Process, End: Refused,
 		Test: "internal/platform/daemonprogram.TestDaemonInAnotherNamespaceIsNotBelieved"},
+	{Name: "the same for your own commands and for Go programs that talk to the daemon", Class: Unavailable, On: Process,
+		End: Refused, Test: "client.TestDaemonInAnotherNamespace"},
 	{Name: "the daemon's lock, held by a daemon in another namespace", Class: Unavailable, On: Process, End: Refused,
 		Test: "internal/platform/daemonstart.TestLockOfADaemonInAnotherNamespace"},
 	{Name: "the environment of an agent for a person's guard hook (`PATH`, `PYTHONPATH`, `BASH_ENV`, `LD_PRELOAD` …)",
@@ -231,6 +247,8 @@ var unavailable = []Attempt{
 		Test: "internal/server.TestServerThatCanLetNobodyInGivesUp"},
 	{Name: "faults of all sorts, one after the other, under load", Class: Unavailable, On: Process, End: Asked,
 		Test: "internal/chaos.TestPromisesHoldUnderFaults"},
+	{Name: "`ssh` to its own machine by a link-local address (`fe80::…%eth0`), which logind records with its interface",
+		Class: Person, On: Facts, End: Refused, Test: "internal/authority/terminal.TestOwnAddresses"},
 	{Name: "removing what is noted of wrong PINs", Class: Person, On: Facts, End: Refused,
 		Test: "internal/approvals/ledger.TestWrongPINsSurviveARestart"},
 	{Name: "a connection of a process that has ended, under a number that was given out again", Class: Person,
@@ -331,10 +349,28 @@ var remaining = []Attempt{
 		Why: "whoever may trace a process is that process; `kernel.yama.ptrace_scope=1` forbids it. A single answer " +
 			"passes within seconds of the person typing, what asks for a code does not"},
 	{Name: "keys into the view in use", Class: Person, End: Passes,
-		Try: "`tmux send-keys` into a `hookmux up` within two seconds of a key that tmux itself took, such as the one " +
-			"that switched to that window",
-		Why: "hookmux sees that a key was pressed at your keyboard, not which. You would see it. A single answer " +
-			"passes, what asks for a code does not"},
+		Try: "`tmux send-keys` into a `hookmux up` within about three seconds of a key that no pane read: one that tmux " +
+			"itself took, such as the one that switched to that window, or one for a program that was not reading",
+		Why: "hookmux sees that a key was pressed at your keyboard and which panes read one, not which key it was. A " +
+			"single answer passes, what asks for a code does not"},
+	{Name: "a debugger on tmux", Class: Person, End: Passes,
+		Try: "a debugger attached to the person's tmux (`gdb -p`, or its descriptors by `pidfd_getfd`)",
+		Why: "it presses keys in any pane, and a single answer in `hookmux up` passes then. A code does not: tmux never " +
+			"gets it, so whoever looks into tmux does not find it. `kernel.yama.ptrace_scope=1` forbids debuggers"},
+	{Name: "older files put back", Class: Files, End: Passes,
+		Try: "keeping a copy of `off.json`, `confirmed.json` or `permissions.json` from a time when you allowed more, " +
+			"putting it back and restarting the daemon, by ways the guards do not see",
+		Why: "hookmux sealed that file itself, and everything it could compare it with is a file of yours, too. " +
+			"guard.own-files denies agents' tools to write there"},
+	{Name: "a script that wipes everything", Class: Files, End: Passes,
+		Try: "a script that removes hookmux's state, its settings and the hooks in the agent's settings at once",
+		Why: "everything runs as you, and what you can remove a script of yours can. Only a service under another " +
+			"user id could keep it. guard.own-files denies the commands that do it"},
+	{Name: "a tmux that hides the question", Class: Person, End: Passes,
+		Try: "asking for a code in a pane that the person does not see, and reading the code when they type it into " +
+			"another one",
+		Why: "the lines with the code at your terminal say what it is for: type it only if you asked for that, and only " +
+			"where you see the question"},
 	{Name: "a proxy of somebody else's", Class: Person, End: Passes,
 		Try: "`ssh` to its own machine through a proxy that another user of the machine runs",
 		Why: "the connection is that user's"},

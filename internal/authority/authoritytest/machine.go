@@ -42,6 +42,10 @@ type Machine struct {
 	// type into a terminal.
 	Stdins  map[int]string
 	Sharing map[string][]int
+	// Visited is when agents were at terminals; Became are processes that ran
+	// another program before.
+	Visited map[string]time.Time
+	Became  map[int]bool
 	// Typed is when somebody typed last, at every terminal; zero means now.
 	Typed time.Time
 }
@@ -148,3 +152,7 @@ func (m Machine) Stdin(pid int) (string, error) {
 }
 
 func (m Machine) Typists(tty string) ([]int, error) { return m.Sharing[tty], nil }
+
+func (m Machine) AgentSeen(tty string) (time.Time, error) { return m.Visited[tty], nil }
+
+func (m Machine) RanBefore(pid int) (bool, error) { return m.Became[pid], nil }

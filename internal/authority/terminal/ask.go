@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"math/big"
 	"strings"
 	"time"
@@ -50,6 +49,9 @@ var (
 type screen interface {
 	// Print writes text.
 	Print(text string) error
+	// ShowCode shows a code where no other program can read it, and gives the
+	// words that ask for it.
+	ShowCode(code string) (words string, err error)
 	// ReadKey waits for the next character. It fails with errNotThere for one
 	// that nobody at the trusted terminal typed.
 	ReadKey(ctx context.Context) (byte, error)
@@ -72,8 +74,11 @@ func askCode(ctx context.Context, on screen, a authority.Action, why string) err
 		if err := on.Flush(); err != nil { // whatever was typed before this code was not meant for it
 			return err
 		}
-		if err := on.Print(fmt.Sprintf("%sType %s to confirm (no Enter), or Escape to leave it: ", said,
-			code)); err != nil {
+		words, err := on.ShowCode(code)
+		if err != nil {
+			return err
+		}
+		if err := on.Print(said + words + " (no Enter), or Escape to leave it: "); err != nil {
 			return err
 		}
 		typed, err := readCode(ctx, on)
@@ -93,17 +98,23 @@ func askCode(ctx context.Context, on screen, a authority.Action, why string) err
 	return wrong
 }
 
+// codeWords ask for a code that everybody who reads them may know.
+func codeWords(code string) string { return "Type " + code + " to confirm" }
+
 // describeAction is what a person reads before they confirm.
 func describeAction(a authority.Action, why string) string {
-	text := a.Text
-	if text == "" {
-		text = "a command that decides"
-	}
-	lines := "hookmux: " + clipText(text) + "\r\n"
+	lines := "hookmux: " + clipText(actionText(a)) + "\r\n"
 	if why != "" {
 		lines += "(asked because " + clipText(why) + ")\r\n"
 	}
 	return lines
+}
+
+func actionText(a authority.Action) string {
+	if a.Text == "" {
+		return "a command that decides"
+	}
+	return a.Text
 }
 
 // clipText makes text of others safe to show, and short.

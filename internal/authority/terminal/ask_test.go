@@ -25,8 +25,11 @@ type paper struct {
 }
 
 func (p *paper) Print(text string) error { p.shown += text; return nil }
-func (p *paper) Close()                  {}
-func (p *paper) Flush() error            { p.keys = nil; return nil }
+
+func (p *paper) ShowCode(code string) (string, error) { return codeWords(code), nil }
+
+func (p *paper) Close()       {}
+func (p *paper) Flush() error { p.keys = nil; return nil }
 func (p *paper) ReadKey(context.Context) (byte, error) {
 	if len(p.keys) == 0 {
 		p.keys = []byte(p.answer(p.shown))

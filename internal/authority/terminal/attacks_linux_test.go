@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/authority/terminaltest"
@@ -33,8 +34,9 @@ func (s *testBed) asUser(program string, args ...string) string {
 // shownCode is the code that a person sees behind a place on their screen.
 func shownCode(t *testing.T, person *terminaltest.Terminal, from int) string {
 	t.Helper()
-	_, rest, _ := strings.Cut(person.Await(from, "to confirm"), "Type ")
-	return rest[:codeLength]
+	person.Await(from, "Confirm with") // the popup reads keys
+	shown := person.Await(from, "to confirm")
+	return shown[strings.LastIndex(shown, "Type ")+len("Type "):][:codeLength]
 }
 
 // inTmux is a person who attached to their tmux over ssh.
@@ -86,18 +88,114 @@ func TestRealKeysOneByOne(t *testing.T) {
 	if !terminaltest.Inside(t) {
 		return
 	}
-	s, person, _ := inTmux(t)
+	s, person, tmux := inTmux(t)
+	pane := strings.TrimSpace(tmux("display-message", "-p", "#{pane_id}"))
 	line, file := s.probe("ask")
 	from := person.Mark()
 	person.Type(line + "\r")
-	person.Await(from, "to confirm")
+	person.Await(from, "Confirm with")
 	code := shownCode(t, person, from)
+	if shown := tmux("capture-pane", "-p", "-t", pane); strings.Contains(shown, code) {
+		t.Errorf("the pane shows the code %s: %q", code, shown)
+	}
 	from = person.Mark()
 	person.Type(code)
-	person.Await(from, "came too fast")
+	person.Await(from, "came too fast") // the next code is shown by then
 	person.TypeOneByOne(shownCode(t, person, from))
 	if a := s.answer(file); a.Outcome != "allowed" {
 		t.Errorf("after typing the code key by key: got %+v, want it allowed", a)
+	}
+}
+
+// A pane that tmux does not list passes for a popup, in which keys are read. The code is not
+// in it: the daemon writes that to the person's terminal, and tmux never gets it.
+func TestRealPaneThatPassesForAPopup(t *testing.T) {
+	if !terminaltest.Inside(t) {
+		return
+	}
+	s, person, tmux := inTmux(t)
+	pane := strings.TrimSpace(tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "exec /bin/sh"))
+	listed := "list-panes -f '#{!=:#{pane_id}," + pane + "}'"
+	for _, lies := range [][]string{
+		{"list-panes=" + listed},
+		// The same for a daemon that looks for aliases.
+		{"list-panes=" + listed, "show-options=bind-key -T unused x set-option"},
+	} {
+		for i, alias := range lies {
+			tmux("set-option", "-s", fmt.Sprintf("command-alias[%d]", 70+i), alias)
+		}
+		line, file := s.probe("ask")
+		from := person.Mark()
+		tmux("send-keys", "-t", pane, "-l", line)
+		tmux("send-keys", "-t", pane, "Enter")
+		if len(lies) == 1 {
+			if a := s.answer(file); a.Outcome != "refused" || a.Cause != "unproven" {
+				t.Errorf("a tmux with an alias for list-panes: got %+v, want that nothing is known of it", a)
+			}
+			continue
+		}
+		shown := person.Await(from, "to confirm") // the person sees it, and does not type it
+		if !strings.Contains(shown, "everything off") {
+			t.Errorf("the person's terminal shows a code and not what for: %q", shown)
+		}
+		for range codeTries {
+			shown := person.Screen()
+			code := shown[strings.LastIndex(shown, "Type ")+len("Type "):][:codeLength]
+			if shown := tmux("capture-pane", "-p", "-t", pane); strings.Contains(shown, code) {
+				t.Fatalf("the pane shows the code %s: %q", code, shown)
+			}
+			for range codeLength {
+				person.Type("x")
+				tmux("send-keys", "-t", pane, "0") // no code has one
+			}
+		}
+		tmux("send-keys", "-t", pane, "Escape") // if a key was not taken
+		if a := s.answer(file); a.Outcome != "refused" {
+			t.Errorf("a code in a pane that passes for a popup: got %+v, want it refused", a)
+		}
+	}
+}
+
+// Keys that another program sends to a view while the person types somewhere else.
+func TestRealKeysForAHiddenView(t *testing.T) {
+	if !terminaltest.Inside(t) {
+		return
+	}
+	s, person, tmux := inTmux(t)
+	waits := func(file string) {
+		t.Helper()
+		terminaltest.Eventually(t, "the view waits for a key", func() bool { _, err := os.Stat(file + ".waits"); return err == nil })
+	}
+	pane := strings.TrimSpace(tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "exec /bin/sh"))
+	tmux("set-option", "-s", "command-alias[70]", "list-panes=list-panes -f '#{!=:#{pane_id},"+pane+"}'")
+	tmux("set-option", "-s", "command-alias[71]", "show-options=bind-key -T unused x set-option")
+	line, file := s.probe("view")
+	tmux("send-keys", "-t", pane, "-l", line)
+	tmux("send-keys", "-t", pane, "Enter")
+	waits(file)
+	from := person.Mark()
+	person.Type("echo ty''ped\r")
+	person.Await(from, "typed")
+	tmux("send-keys", "-t", pane, "Enter")
+	if a := s.answer(file); a.Outcome != "code" || a.Cause != "not-typed" {
+		t.Errorf("a key for a hidden view while the person types elsewhere: got %+v, want a code", a)
+	}
+	tmux("set-option", "-su", "command-alias[70]")
+	tmux("set-option", "-su", "command-alias[71]")
+
+	// The person's own key in their view, after they typed in another pane.
+	line, file = s.probe("view")
+	person.Type(line + "\r")
+	waits(file)
+	tmux("select-window", "-t", pane)
+	from = person.Mark()
+	person.Type("echo ty''ped\r")
+	person.Await(from, "typed")
+	tmux("last-window")
+	time.Sleep(2*staleKey + time.Second) // nothing shows when the daemon has forgotten the keys
+	person.Type("\r")
+	if a := s.answer(file); a.Outcome != "allowed" {
+		t.Errorf("the person's key in their view: got %+v, want it allowed", a)
 	}
 }
 
@@ -180,6 +278,17 @@ func TestRealProgramsYouStart(t *testing.T) {
 	asked("an alias", func(line string) string {
 		return "alias lst=" + write("lst.sh", "#!/bin/sh\n"+line+"\n:\n") + "\nlst"
 	})
+	become := func(line string) string { // the shell of the script becomes hookmux
+		at := strings.Index(line, terminaltest.Base()+"/test")
+		return "export " + line[:at] + "\nexec " + line[at:] + "\n"
+	}
+	asked("a script that becomes hookmux", func(line string) string {
+		return write("become.sh", "#!/bin/sh\n"+become(line))
+	})
+	asked("a script without an interpreter that becomes hookmux", func(line string) string {
+		return write("become", become(line))
+	})
+	asked("env, which becomes hookmux", func(line string) string { return "env " + line })
 	asked("a shell with another start file", func(line string) string {
 		return "bash --rcfile " + write("rc", line+"\nexit\n") + " -i"
 	})
@@ -217,6 +326,42 @@ func TestRealProgramsYouStart(t *testing.T) {
 	person.Run("kill %1; wait")
 	line, file = s.probe("look")
 	s.want(person, "after the agent", line, file, authority.Allowed, authority.NoCause)
+}
+
+// What an agent types ahead into the person's terminal is read after it has ended.
+func TestRealTypedAhead(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	if !letsProgramsType(readSysctl, kernelRelease()) {
+		t.Skip("this kernel does not let programs type into their terminal")
+	}
+	if !terminaltest.Inside(t) {
+		return
+	}
+	terminaltest.StartSSH(t)
+	s := newTestBed(t)
+	person := terminaltest.Login(t)
+	before, file := s.probe("look")
+	s.want(person, "before the agent", before, file, authority.Allowed, authority.NoCause)
+	for _, restart := range []bool{false, true} { // what is remembered, and what the terminal shows
+		hook, hooked := s.probe("hook")
+		line, file := s.probe("look")
+		text := fmt.Sprintf("import fcntl, os, subprocess, termios\nsubprocess.run(%q, shell=True)\n"+
+			"t = os.open('/dev/tty', os.O_RDWR)\nfor c in %q: fcntl.ioctl(t, termios.TIOCSTI, c.encode())\n",
+			"exec env "+hook, "sleep 1; "+line+"\r")
+		if err := os.WriteFile(s.dir+"/ahead.py", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		person.Type("python3 " + s.dir + "/ahead.py\n")
+		s.answer(hooked)
+		if restart {
+			s.restart()
+		}
+		if a := s.answer(file); a.Outcome != "code" || a.Cause != "shared" && a.Cause != "not-typed" {
+			t.Errorf("typed ahead by an agent that has ended (daemon restarted: %v): got %+v, want a code", restart, a)
+		}
+	}
 }
 
 const proxyVariable = "TERMINAL_TEST_PROXY"

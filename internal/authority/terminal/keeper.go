@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
 // PIN is what an unproven terminal needs.
@@ -29,7 +31,7 @@ type Keeper struct {
 	mu   sync.Mutex
 	busy map[string]chan struct{}
 	// watched are the terminals at which views wait for keys.
-	watched boundedmap.Map[authority.Identity, string]
+	watched boundedmap.Map[authority.Identity, watchedView]
 }
 
 // ErrAnswered ends a question whose request was answered elsewhere.
@@ -139,8 +141,9 @@ func (k *Keeper) takeTurn(ctx context.Context, tty string) (release func(), err 
 // terminalAsker asks at real terminals.
 type terminalAsker struct{ source *Source }
 
-// AskCode shows the code at the trusted terminal: in a popup over the tmux client that is
-// there, where no other program can read it, else at the caller's own terminal.
+// AskCode asks in a popup over the tmux client at the trusted terminal, else at the caller's
+// own terminal. The code itself is written to the trusted terminal, past tmux: every program
+// can have tmux show what its panes hold, and have a pane pass for a popup.
 // Each character must have come from the keyboard of the trusted terminal.
 func (t *terminalAsker) AskCode(ctx context.Context, v *authority.Verdict, a authority.Action) error {
 	proves := t.source.setBack(v.Terminal.TTY, authority.Identity{}) == nil
@@ -152,6 +155,14 @@ func (t *terminalAsker) AskCode(ctx context.Context, v *authority.Verdict, a aut
 		return fmt.Errorf("no code can be asked for: %w", err)
 	}
 	defer on.Close()
+	if c := v.Terminal.Client; c != nil {
+		behind, err := t.source.openBehind(ctx, v.Terminal.TTY, c, termsafe.Line(actionText(a), maxAbout))
+		if err != nil {
+			return fmt.Errorf("no code can be shown at %s: %w", v.Terminal.TTY, err)
+		}
+		defer behind.close()
+		on = &muxedScreen{on, behind}
+	}
 	if proves {
 		on = &provenScreen{on, t.source, v.Terminal.TTY}
 	}
@@ -201,8 +212,9 @@ func (t *terminalAsker) openTerminal(ctx context.Context, v *authority.Verdict, 
 }
 
 // WatchKeys has the daemon notice the next key at the caller's trusted terminal, for a view that
-// waits for one. It tells nothing and allows nothing.
-func (k *Keeper) WatchKeys(peer proc.Cred) {
+// waits for one. again says that the view still waits: only keys that went elsewhere are
+// forgotten then. It tells nothing and allows nothing.
+func (k *Keeper) WatchKeys(peer proc.Cred, again bool) {
 	source, ok := k.Judge.Source.(*Source)
 	if !ok {
 		return
@@ -213,19 +225,28 @@ func (k *Keeper) WatchKeys(peer proc.Cred) {
 	}
 	caller := authority.Identity{PID: p.PID, Start: p.Start}
 	k.mu.Lock()
-	tty, known := k.watched.Get(caller)
+	at, known := k.watched.Get(caller)
 	k.mu.Unlock()
 	if !known { // keys come fast, and this takes a while
 		v := k.JudgeSilently(peer, authority.Action{})
 		if !v.Trusted() || v.Terminal.Client == nil {
 			return
 		}
-		tty = v.Terminal.TTY
+		at = watchedView{v.TTY, v.Terminal.TTY, v.Terminal.Client.Server.PID}
 		k.mu.Lock()
-		k.watched.Put(caller, tty, maxWatched)
+		k.watched.Put(caller, at, maxWatched)
 		k.mu.Unlock()
 	}
-	_ = source.setBack(tty, caller) // if not, a code is asked for
+	if again && !source.hasStaleKey(at.tty, time.Now()) {
+		return
+	}
+	_ = source.watchKeys(at.tty, caller, at.view, at.server) // if not, a code is asked for
+}
+
+// watchedView is where a view runs, where its keys are typed, and the multiplexer in between.
+type watchedView struct {
+	view, tty string
+	server    int
 }
 
 // maxWatched bounds how many views are remembered.

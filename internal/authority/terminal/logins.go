@@ -105,7 +105,8 @@ func cString(b []byte) string {
 // isOwn takes what is no address for this machine's own: a name proves nothing.
 func isOwn(remote string, own map[netip.Addr]bool) bool {
 	address, err := netip.ParseAddr(remote)
-	return err != nil || address.IsLoopback() || own[address.Unmap()]
+	address = address.Unmap().WithZone("") // an address of this machine is its own on every interface
+	return err != nil || address.IsLoopback() || own[address]
 }
 
 func ownAddresses() map[netip.Addr]bool {

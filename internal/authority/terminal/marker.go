@@ -18,6 +18,9 @@ type Marker struct {
 	limit     func(pid int, limit uint64) error
 	below     func(pid int) []int
 
+	// noteAgent is told the terminals of what is marked; nil: nobody asks.
+	noteAgent func(tty string)
+
 	mu     sync.Mutex
 	done   map[identity]bool
 	looked boundedmap.Map[identity, time.Time]
@@ -33,6 +36,13 @@ type identity struct {
 func NewMarker(table proc.Table) *Marker {
 	return &Marker{table: table, fileLocks: proc.FileLocks, limit: proc.LimitFileLocks, below: proc.Descendants,
 		done: map[identity]bool{}}
+}
+
+// NoteTerminals has a source remember at which terminals agents run.
+func (m *Marker) NoteTerminals(facts authority.Source) {
+	if source, ok := facts.(*Source); ok {
+		m.noteAgent = source.noteAgent
+	}
 }
 
 // maxMarked bounds what is remembered; marking twice does no harm.
@@ -63,12 +73,22 @@ func (m *Marker) Mark(agent string, pid int, start uint64) {
 	}
 	mark := authority.MarkFor(agent, p.StartTime)
 	m.setMark(pid, mark)
+	m.noteTerminal(p)
 	// A process that was just being started may have missed it: its parent has
 	// the mark by now, so one more look is enough.
 	for range 2 {
 		for _, child := range m.below(pid) {
 			m.setMark(child, mark)
+			if p, err := m.table.Lookup(child); err == nil {
+				m.noteTerminal(p)
+			}
 		}
+	}
+}
+
+func (m *Marker) noteTerminal(p proc.Process) {
+	if m.noteAgent != nil {
+		m.noteAgent(p.TTY)
 	}
 }
 

@@ -12,9 +12,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/authority/terminaltest"
+	"github.com/hookmux/hookmux/internal/platform/firstprogram"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -47,6 +49,7 @@ func TestHelperDaemon(t *testing.T) {
 		Table: table, Source: source}
 	keeper := &Keeper{Judge: judge, Asker: NewAsker(source)}
 	marker := NewMarker(table)
+	marker.NoteTerminals(source)
 	for {
 		conn, err := listener.Accept()
 		if err != nil {
@@ -70,6 +73,10 @@ func TestHelperDaemon(t *testing.T) {
 						marker.Mark("acme", parent.PID, parent.Start)
 					}
 				}
+			case "watch":
+				keeper.WatchKeys(peer, false)
+			case "again":
+				keeper.WatchKeys(peer, true)
 			default:
 				v = keeper.JudgeSilently(peer, authority.Action{})
 			}
@@ -80,6 +87,9 @@ func TestHelperDaemon(t *testing.T) {
 	}
 }
 
+// oneShotForTests is longer than a command takes that answers right away.
+const oneShotForTests = 11 * time.Second
+
 // TestHelperProbe plays a command that asks the daemon, and writes down what it
 // says about it.
 func TestHelperProbe(t *testing.T) {
@@ -87,15 +97,43 @@ func TestHelperProbe(t *testing.T) {
 	if file == "" {
 		t.Skip("runs only as the child of another test")
 	}
-	conn, err := net.Dial("unix", filepath.Dir(file)+"/daemon")
-	if err != nil {
-		t.Fatal(err)
+	firstprogram.Tell()
+	ask := func(word string) []byte {
+		conn, err := net.Dial("unix", filepath.Dir(file)+"/daemon")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintln(conn, word)
+		line, err := bufio.NewReader(conn).ReadBytes('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return line
 	}
-	fmt.Fprintln(conn, os.Getenv("TERMINAL_TEST_WORD"))
-	line, err := bufio.NewReader(conn).ReadBytes('\n')
-	if err != nil {
-		t.Fatal(err)
+	word := os.Getenv("TERMINAL_TEST_WORD")
+	if word == "view" { // waits for a key, and answers then
+		time.Sleep(oneShotForTests) // a view runs for longer than a command
+		ask("watch")
+		if err := os.WriteFile(file+".waits", nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		stop := make(chan struct{})
+		go func() {
+			for tick := time.NewTicker(time.Second); ; {
+				select {
+				case <-tick.C:
+					ask("again")
+				case <-stop:
+					return
+				}
+			}
+		}()
+		_, _ = os.Stdin.Read(make([]byte, 64))
+		close(stop)
+		word = "look"
 	}
+	line := ask(word)
 	if err := os.WriteFile(file+".new", line, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -109,6 +147,8 @@ type testBed struct {
 	t   *testing.T
 	dir string
 	n   int
+	// stop ends the helper daemon.
+	stop func()
 }
 
 func newTestBed(t *testing.T) *testBed {
@@ -120,24 +160,35 @@ func newTestBed(t *testing.T) *testBed {
 	if err := os.Chmod(s.dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
+	s.restart()
+	t.Cleanup(func() { s.stop() })
+	return s
+}
+
+// restart begins with a daemon that remembers nothing.
+func (s *testBed) restart() {
+	s.t.Helper()
+	if s.stop != nil {
+		s.stop()
+		_ = os.Remove(s.dir + "/daemon") // its socket
+	}
 	daemon := exec.Command(terminaltest.Base()+"/test", "-test.run=^TestHelperDaemon$")
 	daemon.Env = []string{daemonVariable + "=" + s.dir + "/daemon", "PATH=/usr/bin:/bin"}
 	daemon.Dir = "/"
 	daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: &syscall.Credential{Uid: terminaltest.UserID,
 		Gid: terminaltest.UserID}}
 	if err := daemon.Start(); err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = daemon.Process.Kill(); _ = daemon.Wait() })
-	terminaltest.Eventually(t, "the daemon listens", func() bool { _, err := os.Stat(s.dir + "/daemon"); return err == nil })
-	return s
+	s.stop = func() { _ = daemon.Process.Kill(); _ = daemon.Wait() }
+	terminaltest.Eventually(s.t, "the daemon listens", func() bool { _, err := os.Stat(s.dir + "/daemon"); return err == nil })
 }
 
 // probe is a command line that asks the daemon, and the file its answer goes to.
 func (s *testBed) probe(word string) (command, file string) {
 	s.n++
 	file = fmt.Sprintf("%s/answer%d", s.dir, s.n)
-	return fmt.Sprintf("env TERMINAL_TEST_WORD=%s %s=%s GORACE=atexit_sleep_ms=0 %s/test -test.run='^TestHelperProbe$' "+
+	return fmt.Sprintf("TERMINAL_TEST_WORD=%s %s=%s GORACE=atexit_sleep_ms=0 %s/test -test.run='^TestHelperProbe$' "+
 		">/dev/null 2>&1",
 		word, probeVariable, file, terminaltest.Base()), file
 }
@@ -193,7 +244,7 @@ func TestRealTerminal(t *testing.T) {
 	s.want(person, "a shell script", "sh -c '"+strings.ReplaceAll(line, "'", `'\''`)+"; :'", file,
 		authority.NeedCode, authority.Between)
 	line, file = s.probe("look")
-	s.want(person, "setsid", "setsid -w "+line, file, authority.Refused, authority.NoTerminal)
+	s.want(person, "setsid", "setsid -w env "+line, file, authority.Refused, authority.NoTerminal)
 	line, file = s.probe("look")
 	s.want(person, "in the background", "sh -c '"+strings.ReplaceAll(line, "'", `'\''`)+"; :' & wait", file,
 		authority.Refused, authority.Background)
@@ -216,7 +267,7 @@ func TestRealTerminal(t *testing.T) {
 	script := s.dir + "/frobnicate"
 	text := fmt.Sprintf("import subprocess\nsubprocess.run(%q, shell=True)\nsubprocess.run(%q, shell=True)\n"+
 		"subprocess.Popen(['env', '-i', 'PATH=/usr/bin:/bin', 'setsid', '-f', 'script', '-qc', %q, '/dev/null'], "+
-		"stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)\n", "exec "+hook, plain, escaped)
+		"stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)\n", "exec env "+hook, plain, escaped)
 	if err := os.WriteFile(script, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -229,6 +280,7 @@ func TestRealTerminal(t *testing.T) {
 			}
 		}
 	}
+	person = terminaltest.Login(t) // an agent may have typed ahead at the other one
 	line, file = s.probe("look")
 	s.want(person, "the person after all that", line, file, authority.Allowed, authority.NoCause)
 

@@ -5,3 +5,5 @@ package terminal
 import "github.com/hookmux/hookmux/internal/authority"
 
 func openScreen(string) (screen, error) { return nil, authority.ErrUnknown }
+
+func openWriter(string) (screenWriter, error) { return nil, authority.ErrUnknown }

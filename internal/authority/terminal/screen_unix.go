@@ -38,6 +38,20 @@ func openScreen(tty string) (screen, error) {
 	return s, nil
 }
 
+// openWriter opens a terminal only to write to it.
+func openWriter(tty string) (screenWriter, error) {
+	fd, err := unix.Open(tty, unix.O_WRONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", tty, err)
+	}
+	return &ttyWriter{ttyScreen{fd: fd}}, nil
+}
+
+// ttyWriter is a terminal that somebody else reads.
+type ttyWriter struct{ ttyScreen }
+
+func (w *ttyWriter) Close() { _ = unix.Close(w.fd) } // nothing is buffered
+
 // pollStep is how often a wait for a key looks whether it is still wanted.
 const pollStep = 100 * time.Millisecond
 
@@ -56,6 +70,9 @@ func (s *ttyScreen) Print(text string) error {
 	}
 	return nil
 }
+
+// ShowCode has it shown with the question.
+func (s *ttyScreen) ShowCode(code string) (string, error) { return codeWords(code), nil }
 
 // waitFor waits a moment for the terminal.
 func (s *ttyScreen) waitFor(what int16) {

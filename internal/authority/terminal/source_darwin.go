@@ -68,3 +68,12 @@ func listeningAt(pid int) (string, error) {
 	}
 	return "/private/tmp/tmux-" + strconv.Itoa(os.Getuid()) + "/" + name, nil
 }
+
+// masters are not known.
+func (s *Source) masters(int) ([]string, error) { return nil, authority.ErrUnknown }
+
+// canTypeAhead reports whether programs may type into their own terminal.
+func canTypeAhead() bool { return true }
+
+// RanBefore is not known here, and not held against anybody.
+func (s *Source) RanBefore(int) (bool, error) { return false, nil }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/platform/firstprogram"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -22,6 +23,9 @@ func deviceTimes(info os.FileInfo) (authority.Terminal, error) {
 
 // HoldsMaster tells who gives a terminal its keys.
 func (s *Source) HoldsMaster(pid int, tty string) (bool, error) { return proc.HoldsMaster(pid, tty) }
+
+// masters are the terminals of a multiplexer.
+func (s *Source) masters(server int) ([]string, error) { return proc.Masters(server) }
 
 // Connected reports whether a socket of client ends at server.
 func (s *Source) Connected(client, server int) (bool, error) {
@@ -184,8 +188,14 @@ func (s *Source) Stdin(pid int) (string, error) { return proc.StdinTerminal(pid)
 // Typists are the processes at a terminal, where the kernel lets them type into
 // it (TIOCSTI).
 func (s *Source) Typists(tty string) ([]int, error) {
-	if !letsProgramsType(readSysctl, kernelRelease()) {
+	if !canTypeAhead() {
 		return nil, nil
 	}
 	return proc.AtTerminal(tty), nil
 }
+
+// canTypeAhead reports whether programs may type into their own terminal.
+func canTypeAhead() bool { return letsProgramsType(readSysctl, kernelRelease()) }
+
+// RanBefore asks a process of hookmux what it was before.
+func (s *Source) RanBefore(pid int) (bool, error) { return firstprogram.RanBefore(pid) }

@@ -35,3 +35,12 @@ func (s *Source) Stdin(int) (string, error) { return "", authority.ErrUnknown }
 func (s *Source) Typists(string) ([]int, error) { return nil, authority.ErrUnknown }
 
 func listeningAt(int) (string, error) { return "", authority.ErrUnknown }
+
+// masters are not known.
+func (s *Source) masters(int) ([]string, error) { return nil, authority.ErrUnknown }
+
+// canTypeAhead reports whether programs may type into their own terminal.
+func canTypeAhead() bool { return false }
+
+// RanBefore is not known.
+func (s *Source) RanBefore(int) (bool, error) { return true, authority.ErrUnknown }

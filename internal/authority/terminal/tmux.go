@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,11 +28,31 @@ func (s *Source) Tmux(server proc.Process) (authority.Tmux, error) {
 	defer cancel()
 	out, err := s.runTmux(ctx, server.PID,
 		"list-panes", "-a", "-F", "pane #{pane_id} #{pane_tty}", ";",
-		"list-clients", "-F", "client #{client_pid} #{client_activity} #{pane_id} #{client_name}")
+		"list-clients", "-F", "client #{client_pid} #{client_activity} #{pane_id} #{client_name}", ";",
+		"show-options", "-s", "command-alias")
 	if err != nil {
 		return authority.Tmux{}, err
 	}
+	if name := findAlias(out); name != "" {
+		return authority.Tmux{}, fmt.Errorf("this tmux has another meaning for %s (command-alias)", name)
+	}
 	return parseTmux(out), nil
+}
+
+// askedOfTmux are the commands that the daemon gives to tmux.
+var askedOfTmux = []string{"list-panes", "list-clients", "show-options", "source-file", "display-popup", "refresh-client"}
+
+// findAlias gives a command of the daemon's for which a tmux has another meaning: such a tmux
+// says what somebody wants it to say.
+func findAlias(out []byte) string {
+	for line := range bytes.Lines(out) {
+		_, value, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
+		name, _, isAlias := strings.Cut(strings.TrimLeft(value, `"'`), "=")
+		if bytes.HasPrefix(line, []byte("command-alias")) && isAlias && slices.Contains(askedOfTmux, name) {
+			return name
+		}
+	}
+	return ""
 }
 
 func parseTmux(out []byte) authority.Tmux {

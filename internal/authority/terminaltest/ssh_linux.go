@@ -243,7 +243,8 @@ func (term *Terminal) TypeOneByOne(keys string) {
 }
 
 // controls are what terminals do not show.
-var controls = regexp.MustCompile(`\x1b(\[[0-9;?]*[a-zA-Z]|\([A-Z0-9])`)
+// The line that a daemon writes past tmux, which has the code in it, is not an echo.
+var controls = regexp.MustCompile(`(?s)\x1b7.*?(\x1b8|$)|\x1b(\[[0-9;?]*[a-zA-Z]|\([A-Z0-9])`)
 
 // Await waits until a text is shown behind a place on the screen, and gives
 // what stands there.

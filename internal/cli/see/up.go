@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -116,6 +117,20 @@ func showLiveView(ctx context.Context, app *cmdutil.App) error {
 	return showView(ctx, app, o)
 }
 
+// keepWatching has the daemon forget keys that went to other panes while the view waits.
+func keepWatching(ctx context.Context, c *client.Client) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			_ = c.Call(ctx, wire.MethodWhoami, wire.TerminalLookParams{Watch: true, Again: true}, nil) // the next one may
+		}
+	}
+}
+
 func showView(ctx context.Context, app *cmdutil.App, o *overview) error {
 	c, err := app.ConnectDaemon(ctx)
 	if err != nil {
@@ -130,6 +145,9 @@ func showView(ctx context.Context, app *cmdutil.App, o *overview) error {
 		watchKeys = func(ctx context.Context) {
 			_ = c.Call(ctx, wire.MethodWhoami, wire.TerminalLookParams{Watch: true}, nil) // if not, a code is asked for
 		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go keepWatching(ctx, c)
 	}
 	return tui.Run(ctx, tui.Options{Daemon: startedDaemon{c, app}, Empty: empty, Version: version.String, WatchKeys: watchKeys,
 		Jump: func(ctx context.Context, s *wire.Session) (string, error) {

@@ -56,6 +56,21 @@ func HoldsMaster(pid int, tty string) (bool, error) {
 	return found, err
 }
 
+// Masters lists the pseudo terminals whose master side a process has open.
+func Masters(pid int) ([]string, error) {
+	var ttys []string
+	err := openFiles(pid, func(fd, target string) bool {
+		var buf [1024]byte
+		if strings.HasSuffix(target, "/ptmx") {
+			if n, err := readOnce("/proc/"+strconv.Itoa(pid)+"/fdinfo/"+fd, buf[:]); err == nil {
+				ttys = append(ttys, "/dev/pts/"+terminalIndex(buf[:n]))
+			}
+		}
+		return true
+	})
+	return ttys, err
+}
+
 // terminalIndex is the number of the terminal that a master belongs to.
 func terminalIndex(info []byte) string {
 	const row = "tty-index:"

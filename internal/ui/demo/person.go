@@ -56,6 +56,9 @@ func (onePerson) Hookmux(proc.Process, string) bool    { return true }
 func (onePerson) Stdin(int) (string, error)     { return personTTY, nil }
 func (onePerson) Typists(string) ([]int, error) { return nil, nil }
 
+func (onePerson) AgentSeen(string) (time.Time, error) { return time.Time{}, nil }
+func (onePerson) RanBefore(int) (bool, error)         { return false, nil }
+
 func (onePerson) Environ(int) ([]string, error)          { return nil, nil }
 func (onePerson) FileLocks(int) (uint64, error)          { return authority.Unlimited, nil }
 func (onePerson) HoldsMaster(int, string) (bool, error)  { return true, nil }
