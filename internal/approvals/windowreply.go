@@ -40,10 +40,6 @@ func (s *Service) replyInWindow(ask services.Asking, item wire.InboxRequest, p w
 		return wire.InboxReplyResult{}, wire.Errorf(wire.CodeParams, "%q isn't possible here: it is asked in the "+
 			"agent's own window, where hookmux answers once or deny; `hookmux jump` takes you there", p.Choice)
 	}
-	if p.Reason != "" || p.Note != "" {
-		return wire.InboxReplyResult{}, wire.Errorf(wire.CodeParams, "it is asked in the agent's own window, which takes "+
-			"no words from here; answer without them, or `hookmux jump` there")
-	}
 	r := queue.Request{
 		Need: policy.Need{Kind: policy.Permission},
 		Event: &event.Event{Agent: item.Agent, Session: item.Session, Cwd: item.Cwd,
@@ -74,6 +70,9 @@ func (s *Service) replyInWindow(ask services.Asking, item wire.InboxRequest, p w
 	if refused != "" {
 		result.Outcome, result.Decided = wire.ReplyThere, nil
 		result.Why = "not answered from here: " + refused + "; " + s.takeThere(&item, peer)
+	}
+	if p.Reason != "" || p.Note != "" {
+		result.Degraded = []string{"its own dialog takes no words from here"}
 	}
 	s.Recorder.RecordOwn(wire.OwnDecision, record.ID, record.At, decisionRecord{record, result.Outcome})
 	return result, nil

@@ -198,8 +198,8 @@ var table = []Agent{
 	},
 	{
 		Name: "pi", Title: "pi", Version: "0.87.1",
-		Packages: []string{"@earendil-works/pi-coding-agent@{version}"},
-		Program:  "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js", Node: true,
+		Bundle: "@earendil-works/pi-coding-agent@{version}", Packages: []string{"jiti@2.7.0"},
+		Program: "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js", Node: true,
 		API:      "chat",
 		Shell:    ShellTool{Name: "bash", Arg: "command"},
 		headless: func(p string) []string { return []string{"--provider", modelName, "--model", modelName, "-p", p} },
