@@ -197,7 +197,7 @@ var table = []Agent{
 		home:     kiloHome, Platforms: unixes, Proven: seen,
 	},
 	{
-		Name: "pi", Title: "pi", Version: "0.87.1",
+		Name: "pi", Title: "pi", Version: "1.5.2",
 		Bundle: "@earendil-works/pi-coding-agent@{version}", Packages: []string{"jiti@2.7.0"},
 		Program: "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js", Node: true,
 		API:      "chat",
