@@ -97,8 +97,8 @@ func TestVersionsAreReadFromTheEnvironment(t *testing.T) {
 func TestAskNeedsAPersonWhereTheAgentWouldHang(t *testing.T) {
 	ask := event.Decision{Verdict: event.Ask, Reason: "look"}
 	for attended, want := range map[event.Attended]string{
-		event.AttendedUnknown: `{"decision":"deny","reason":"look"}`,
-		event.AttendedNo:      `{"decision":"deny","reason":"look"}`,
+		event.AttendedUnknown: `{"decision":"deny","reason":"look","systemMessage":"Blocked: look"}`,
+		event.AttendedNo:      `{"decision":"deny","reason":"look","systemMessage":"Blocked: look"}`,
 		event.AttendedYes:     `{"decision":"ask","reason":"look","systemMessage":"look"}`,
 	} {
 		ev := decodeFixture(t, "gemini", "BeforeTool.run_shell_command.json")

@@ -45,6 +45,10 @@ type Inbox struct {
 	Number   string            `yaml:"number"`
 	Answered map[string]string `yaml:"answered"`
 
+	// Dialog is the agent's own question whether a command may run, where keys can
+	// answer it in tmux.
+	Dialog *Dialog `yaml:"dialog"`
+
 	// Points are the events at which a person can be asked, by native name.
 	Points map[string]*InboxPoint `yaml:"points"`
 }
@@ -249,6 +253,11 @@ func (c *checker) inbox(agent string, f *Inbox, events []*EventSpec) {
 	}
 	if f.Free != nil && len(f.Free.Flags) == 0 && f.Free.Env == "" {
 		bad(".free", "say by which flags or variable the agent is told to ask nobody")
+	}
+	if f.Dialog != nil {
+		for _, problem := range f.Dialog.problems() {
+			bad(".dialog", "%s", problem)
+		}
 	}
 	for name := range f.Answered {
 		if f.Number == "" {

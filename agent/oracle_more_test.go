@@ -4,8 +4,8 @@ import "github.com/hookmux/hookmux/event"
 
 // The oracle of the agents that came after the first three.
 var moreOracleCases = []oracleCase{
-	{"gemini", "BeforeTool.run_shell_command.json", event.Decision{Verdict: event.Deny, Reason: "POLICY-DENY"}, "BT deny json", "no", "Tool execution blocked: POLICY-DENY"},
-	{"gemini", "BeforeTool.run_shell_command.json", event.Decision{Verdict: event.Ask, Reason: "POLICY-DENY"}, "BT deny json", "no", "POLICY-DENY"},
+	{"gemini", "BeforeTool.run_shell_command.json", event.Decision{Verdict: event.Deny, Reason: "POLICY-DENY"}, "BT deny json, said on the screen", "no", "Tool execution blocked: POLICY-DENY"},
+	{"gemini", "BeforeTool.run_shell_command.json", event.Decision{Verdict: event.Ask, Reason: "POLICY-DENY"}, "BT deny json, said on the screen", "no", "POLICY-DENY"},
 	{"gemini", "BeforeTool.run_shell_command.json", event.Decision{Verdict: event.Modify, Input: js(`{"command":"echo rw | tee /home/user/project/rw.txt"}`)}, "BT modify input", "yes", "modified by a hook"},
 	{"gemini", "AfterTool.run_shell_command.json", event.Decision{Verdict: event.Deny, Reason: "RESULT-HIDDEN"}, "AT deny", "yes", `{"error":"RESULT-HIDDEN"}`},
 	{"gemini", "AfterTool.run_shell_command.json", event.Decision{Output: js(`"RESULT-HIDDEN"`)}, "AT deny", "yes", "RESULT-HIDDEN"},

@@ -40,7 +40,7 @@
 // of 500 MB.
 //
 // crowd: the cpu of a whole daemon for an event of one session, with 10 and with
-// 10,000 live ones, and with a transcript of 1 MB and one of 500 MB.
+// 1,900 live ones, and with a transcript of 1 MB and one of 500 MB.
 //
 // inbox: with 950 requests waiting and 50 streams attached, from a person's
 // answer to the waiting hook, against a bare round trip to the echo server,

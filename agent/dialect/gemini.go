@@ -27,6 +27,10 @@ func geminiEncode(call Call) (neutral.Answer, event.Decision) {
 		case event.Deny:
 			top.text("decision", "deny")
 			top.text("reason", event.OneLine(d.Reason))
+			if d.Notice == "" {
+				// Its screen says nothing of the reason.
+				d.Notice = "Blocked: " + event.OneLine(d.Reason)
+			}
 			input = nil
 		case event.Ask:
 			// The dialog shows systemMessage and not the reason.

@@ -442,7 +442,7 @@ func rowsGemini(event string) (Row, bool) {
 	case "BeforeAgent":
 		return Row{Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "BeforeTool":
-		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status","systemMessage":"Blocked: hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart","systemMessage":"Blocked: hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "AfterTool":
 		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "AfterAgent":

@@ -170,6 +170,9 @@ func (s *Service) waitForPerson(ctx context.Context, c *Call, r queue.Request, s
 // ask is how they are asked for more than their answer.
 func (s *Service) Reply(ask services.Asking, p wire.InboxReplyParams, peer proc.Cred) (wire.InboxReplyResult,
 	*wire.Error) {
+	if window, ok := s.findWindow(p.ID); ok {
+		return s.replyInWindow(ask, window, p, peer)
+	}
 	return s.reply(ask, p, answerer{peer: peer, name: terminalName(s.Processes, peer)})
 }
 
@@ -236,6 +239,12 @@ func (s *Service) reply(ask services.Asking, p wire.InboxReplyParams, who answer
 	return result, bad
 }
 
+// decisionRecord is a decision as the journal gets it.
+type decisionRecord struct {
+	*ledger.Record
+	Outcome string `json:"outcome"`
+}
+
 // deliver writes an answer down and hands it to those who wait.
 func (s *Service) deliver(id string, said queue.PersonAnswer, permission *policy.SavedPermission) (wire.InboxReplyResult, *wire.Error) {
 	var record *ledger.Record
@@ -285,10 +294,7 @@ func (s *Service) deliver(id string, said queue.PersonAnswer, permission *policy
 		}
 	}
 	if record != nil {
-		s.Recorder.RecordOwn(wire.OwnDecision, record.ID, record.At, struct {
-			*ledger.Record
-			Outcome string `json:"outcome"`
-		}{record, result.Outcome})
+		s.Recorder.RecordOwn(wire.OwnDecision, record.ID, record.At, decisionRecord{record, result.Outcome})
 	}
 	return result, nil
 }

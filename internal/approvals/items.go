@@ -45,6 +45,11 @@ func (s *Service) WaitingFor(peer proc.Cred) []wire.InboxRequest {
 	// The sessions' list is the one list; it is read first, so that what was
 	// answered meanwhile is not shown.
 	waiting := s.Sessions.Waiting()
+	if !s.mayAnswer(peer) {
+		for i := range waiting {
+			waiting[i] = withoutSecrets(waiting[i])
+		}
+	}
 	return joinWaiting(waiting, itemsFor(s, peer, false))
 }
 

@@ -129,7 +129,9 @@ func (p *Proofs) provePolkit(ask services.Asking, item *wire.InboxRequest, peer 
 	defer watching.Wait()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	watching.Go(func() { p.endWithRequest(ctx, item.ID, end) })
+	if _, waits := p.queue.Request(item.ID); waits { // else it stands in the agent's own window
+		watching.Go(func() { p.endWithRequest(ctx, item.ID, end) })
+	}
 	text := termsafe.Line(redact.Text(item.Agent+": "+item.About()), 160)
 	who := polkit.Process{PID: caller.PID, Start: caller.Start, UID: peer.UID}
 	if err := p.Polkit.Check(ctx, who, text); err != nil {

@@ -49,9 +49,12 @@ func (s methods) listItems(params json.RawMessage, peer proc.Cred) (any, *wire.E
 	if p.ID == "" {
 		return itemsFor(s.Service, peer, p.All), nil
 	}
-	item, err := s.queue.Find(p.ID)
-	if err != nil {
-		return nil, wire.Errorf(wire.CodeGone, "%v", err)
+	item, ok := s.findWindow(p.ID)
+	if !ok {
+		var err error
+		if item, err = s.queue.Find(p.ID); err != nil {
+			return nil, wire.Errorf(wire.CodeGone, "%v", err)
+		}
 	}
 	if !s.mayAnswer(peer) {
 		item = withoutSecrets(item)

@@ -76,6 +76,9 @@ type Sessions interface {
 	// Waiting is everything that waits for a person: what is held (pending) and
 	// what stands in an agent's own window (window).
 	Waiting() []wire.InboxRequest
+	// AnswerInWindow answers what stands in an agent's own window by keys; refused says
+	// why none was pressed.
+	AnswerInWindow(ctx context.Context, id string, choice event.Choice) (refused string, err error)
 	// List gives the sessions; with all, also those that ended.
 	List(all bool) []wire.Session
 }

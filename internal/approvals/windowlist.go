@@ -59,7 +59,9 @@ func (w *windowList) setItems(key windowKey, items []wire.InboxRequest) {
 		}
 	}
 	for _, item := range items {
-		if !containsItem(before, item.ID) {
+		if !slices.ContainsFunc(before, func(old wire.InboxRequest) bool {
+			return old.ID == item.ID && old.SHA256 == item.SHA256 // else it can be answered now, or no more
+		}) {
 			w.queue.NoteWindow(wire.NoteInboxWindow, item)
 		}
 	}

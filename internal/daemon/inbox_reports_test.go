@@ -54,6 +54,34 @@ func TestCmuxListHasReports(t *testing.T) {
 	}
 }
 
+// What cmux's own plugin for OpenCode pushes keeps its session, its prompt and its tasks.
+func TestReportsOfCmuxPlugins(t *testing.T) {
+	w := open(t)
+	push := func(name string, more map[string]any) {
+		e := map[string]any{"session_id": "opencode-wz", "_source": "opencode", "cwd": "/repo", "hook_event_name": name}
+		for k, v := range more {
+			e[k] = v
+		}
+		if got, code := w.cmux(wire.MethodCmuxPush, map[string]any{"event": e, "wait_timeout_seconds": 0}); code != "" {
+			t.Fatalf("%s: %s %s", name, got, code)
+		}
+	}
+	push("UserPromptSubmit", map[string]any{"tool_input": map[string]any{"prompt": "first"}})
+	push("UserPromptSubmit", map[string]any{"context": map[string]any{"lastUserMessage": "second"}})
+	push("TodoWrite", map[string]any{"tool_input": []any{map[string]any{"content": "step 1", "status": "pending"}}})
+	push("Stop", nil)
+	var raw json.RawMessage
+	await.Until(t, "every report in the list", func() bool {
+		raw, _ = w.cmux(wire.MethodCmuxList, map[string]any{})
+		return strings.Count(string(raw), `"workstream_id":"opencode-wz"`) >= 4
+	})
+	for _, want := range []string{`"text":"first"`, `"text":"second"`, `"kind":"todos"`, `"content":"step 1"`, `"kind":"stop"`} {
+		if !strings.Contains(string(raw), want) {
+			t.Errorf("the list lacks %s: %s", want, raw)
+		}
+	}
+}
+
 // reportLines are the reports in cmux's list, a line each.
 func reportLines(t *testing.T, w *daemonFixture) (lines []string) {
 	t.Helper()

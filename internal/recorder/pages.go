@@ -292,6 +292,9 @@ func (r *Reader) Rebuild(s *journal.Stored) (ev event.Event) {
 		Cwd: s.Cwd, Truncated: s.Truncated})
 	ev.Agent, ev.Native, ev.Kind = s.Agent, s.Native, event.Kind(s.Kind)
 	ev.AgentVersion, ev.Nested = s.AgentVersion, s.Nested
+	if ev.Session == "" { // a program pushed it, in another agent's words
+		ev.Session = s.Session
+	}
 	ev.Where = event.Place{PID: s.PID, Start: s.Start, TTY: s.TTY, Pane: s.Pane, Host: s.Host}
 	return ev
 }

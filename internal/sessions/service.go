@@ -12,6 +12,7 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -76,6 +77,7 @@ type Service struct {
 	daemons     *daemonClients
 	answers     *answerWatcher
 	display     *tmuxDisplay
+	pressing    sync.Mutex // keys in agents' windows, one answer at a time
 
 	pruneAt int // how many sessions make pruning worthwhile
 	stop    chan struct{}

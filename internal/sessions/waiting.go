@@ -2,11 +2,15 @@ package sessions
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -49,9 +53,39 @@ func (v *view) windowItems(one *state.Session) []wire.InboxRequest {
 			item.Asked = v.deps.Redactor.Text(waits.What)
 			item.Shown += ": " + item.Asked
 		}
+		if v.dialogOf(one, &waits) != nil {
+			item.Choices = []string{string(event.ChooseOnce), string(event.ChooseDeny)}
+			item.Shown = windowCard(v.deps.AgentTitle(one.Agent)+" asks in "+info.WindowName(), one.Cwd, waits.Whole)
+			sum := sha256.Sum256([]byte(item.Shown))
+			item.SHA256 = hex.EncodeToString(sum[:])
+		}
 		list = append(list, item)
 	}
 	return list
+}
+
+// dialogOf is the agent's dialog, where keys can answer what waits in it: one command that
+// is known whole, the only thing that waits in a session whose tmux pane is known.
+func (v *view) dialogOf(one *state.Session, waits *state.Waiting) *agent.Dialog {
+	a, ok := v.deps.Catalogue.Agent(one.Agent)
+	if !ok || a.Inbox == nil || a.Inbox.Dialog == nil || waits.Held || waits.Whole == "" || waits.Actor != "" ||
+		len(one.WaitingList()) != 1 || one.Place.Mux != "tmux" || one.Place.Pane == "" || one.Place.Shared {
+		return nil
+	}
+	return a.Inbox.Dialog
+}
+
+// windowCard is what a person is to see of a command before keys answer for them.
+func windowCard(head, folder, command string) string {
+	var b strings.Builder
+	b.WriteString(termsafe.Line(head, 0) + "\n")
+	if folder != "" {
+		b.WriteString(termsafe.Line("in "+folder, 0) + "\n")
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(command, "\n"), "\n") {
+		b.WriteString(wire.CardIndent + wire.CardCommand + line + "\n")
+	}
+	return termsafe.Text(b.String())
 }
 
 func windowKind(kind event.ToolKind) string {

@@ -66,6 +66,12 @@ func cardLineKind(line string) CardLineKind {
 	return OtherLine
 }
 
+// Answerable reports whether a person can answer it from here: it is held, or keys can
+// answer the agent's own dialog.
+func (item *InboxRequest) Answerable() bool {
+	return item.Status == InboxPending || item.Status == InboxWindow && len(item.Choices) > 0
+}
+
 // About says what a request is about, from its card; it is no place to decide.
 func (item *InboxRequest) About() string {
 	head, rest, _ := strings.Cut(item.Shown, "\n")

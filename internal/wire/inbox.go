@@ -104,6 +104,7 @@ const (
 	ReplyAlready   = "already" // somebody was first
 	ReplyExpired   = "expired" // nobody waits any more
 	ReplyUnknown   = "unknown"
+	ReplyThere     = "there"     // only the agent's own window takes an answer; nothing was typed into it
 	ReplyConfirmed = "confirmed" // the agent did what was said
 	ReplyOvertaken = "overtaken" // it did something else
 )

@@ -102,7 +102,7 @@ func CopyProblem(app *cmdutil.App) []client.Problem {
 func beyondProof(a *agent.Agent, version string) string {
 	switch {
 	case a.NewerThanTried(version):
-		return fmt.Sprintf("%s %s is newer than what was verified (%s)", a.Title, version, a.Tried)
+		return fmt.Sprintf("%s %s is untested (%s was tested)", a.Title, version, a.Tried)
 	case a.OlderThanHooks(version):
 		return fmt.Sprintf("%s %s is older than the first version with these hooks (%s)", a.Title, version, a.Since)
 	}
@@ -127,7 +127,7 @@ func VersionNotes(list []HookState) []string {
 		}
 		line := s.Beyond
 		if command := askItself(s.Agent); command != "" {
-			line += "; `" + command + "` asks the one that is here"
+			line += "; `" + command + "` tests the one that is here"
 		}
 		lines = append(lines, line)
 	}

@@ -59,7 +59,7 @@ func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func
 		if !fits(one) || !nameFits(one, titles[one.Session], name) {
 			continue
 		}
-		if one.Status == wire.InboxWindow {
+		if !one.Answerable() {
 			elsewhere = append(elsewhere, *one)
 		} else {
 			found = append(found, *one)

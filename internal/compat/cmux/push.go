@@ -186,7 +186,7 @@ func (s *Server) setKind(ev *event.Event, e *pushedEvent) {
 		ev.Kind, ev.Malformed = event.PermissionRequest, ""
 		s.setTool(ev, e)
 	case "UserPromptSubmit": // cmux's plugin for OpenCode puts the words where a tool's input stands
-		if words, ok := jsonscan.String(jsonscan.Get(e.Input, "prompt")); ok && ev.Prompt == "" {
+		if words := pushedPrompt(ev.Raw); words != "" && ev.Prompt == "" {
 			ev.Prompt, ev.Tool = words, nil
 		}
 	default:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
 	"github.com/hookmux/hookmux/internal/textcut"
 )
 
@@ -65,10 +66,17 @@ func telemetryItem(ev *event.Event, kind string, words map[string]string) map[st
 		if kind == "toolResult" {
 			out["tool_result_is_error"] = t.Failed
 		}
-		if todos := todoList(t.Input); kind == "toolUse" && todos != nil {
-			out["kind"], out["todos"] = "todos", todos
-			delete(out, "tool_input")
-		}
+	}
+	input := json.RawMessage(nil)
+	switch {
+	case ev.Native == pushedTodos:
+		input = jsonscan.Get(ev.Raw, "tool_input")
+	case ev.Tool != nil:
+		input = ev.Tool.Input
+	}
+	if todos := todoList(input); kind == "toolUse" && todos != nil {
+		out["kind"], out["todos"] = "todos", todos
+		delete(out, "tool_input")
 	}
 	return out
 }
@@ -82,7 +90,7 @@ func telemetryWords(ev *event.Event) (kind string, words map[string]string) {
 	case event.SessionEnd:
 		return "sessionEnd", nil
 	case event.TurnStart:
-		return "userPrompt", map[string]string{"text": ev.Prompt}
+		return "userPrompt", map[string]string{"text": cmp.Or(ev.Prompt, pushedPrompt(ev.Raw))}
 	case event.TurnEnd:
 		return "stop", map[string]string{"reason": cmp.Or(ev.Error, ev.Message, ev.Detail)}
 	case event.ToolBefore, event.CompactBefore, event.SubagentStart:
@@ -98,7 +106,20 @@ func telemetryWords(ev *event.Event) (kind string, words map[string]string) {
 		}
 		return "toolResult", map[string]string{"tool_result": cmp.Or(text, ev.Error)}
 	}
+	if ev.Native == pushedTodos {
+		return "toolUse", nil
+	}
 	return "", nil
+}
+
+// pushedTodos is what cmux's plugins call the report of a list of tasks.
+const pushedTodos = "TodoWrite"
+
+// pushedPrompt is the prompt in an event as cmux's plugins push it.
+func pushedPrompt(payload []byte) string {
+	words, _ := jsonscan.String(jsonscan.Get(payload, "tool_input", "prompt"))
+	said, _ := jsonscan.String(jsonscan.Get(payload, "context", "lastUserMessage"))
+	return cmp.Or(words, said)
 }
 
 // todoList reads the agent's own list from the input of a tool that writes one;
@@ -114,7 +135,8 @@ func todoList(input json.RawMessage) []map[string]any {
 		Todos []entry `json:"todos"`
 		Plan  []entry `json:"plan"`
 	}
-	if json.Unmarshal(input, &list) != nil {
+	// cmux's plugin for OpenCode gives the tasks alone.
+	if json.Unmarshal(input, &list) != nil && json.Unmarshal(input, &list.Todos) != nil {
 		return nil
 	}
 	var todos []map[string]any

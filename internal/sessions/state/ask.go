@@ -10,14 +10,14 @@ func (m *MachineState) askFor(n *input, cwd string) Ask {
 	ask := Ask{At: n.at, Actor: n.actor, What: oneline.Fold(n.ev.Message, maxSummary)}
 	if tool := n.ev.Tool; tool != nil {
 		ask.Call, ask.Tool, ask.Digest = tool.CallID, tool.Name, inputDigest(tool)
-		ask.Kind, ask.Command = tool.Kind, commandOf(tool)
+		ask.Kind, ask.Command, ask.Whole = tool.Kind, commandOf(tool), wholeCommand(tool)
 		if label := Label(tool, cwd); label != "" {
 			ask.What = label
 		}
 	} else if call := m.onlyCall(n.actor); call != nil && n.ev.Kind == event.UserAttention {
 		// The agent calls for its person and does not say about what: it is
 		// about the one call that has not run.
-		ask.Command = call.Command
+		ask.Command, ask.Whole = call.Command, call.Whole
 		if call.Label != "" {
 			ask.What = call.Label
 		}

@@ -217,6 +217,17 @@ func (m *MachineState) setBase(status Status, at time.Time) {
 // maxKeptCommand bounds what is kept of a command, to find its process by.
 const maxKeptCommand = 160
 
+// maxWholeCommand bounds a command that is kept whole.
+const maxWholeCommand = 4 << 10
+
+// wholeCommand is the one command a call runs; "" where there are several, or it is long.
+func wholeCommand(tool *event.Tool) string {
+	if len(tool.Commands) != 1 || len(tool.Commands[0]) > maxWholeCommand {
+		return ""
+	}
+	return strings.Clone(tool.Commands[0])
+}
+
 // commandOf is the beginning of the command a call runs, as it was written.
 func commandOf(tool *event.Tool) string {
 	if len(tool.Commands) == 0 {

@@ -253,6 +253,7 @@ type Ask struct {
 	N       int            `json:"n,omitempty"` // counted within the session
 	Kind    event.ToolKind `json:"kind,omitempty"`
 	Command string         `json:"command,omitempty"` // the beginning of the command that is asked about
+	Whole   string         `json:"-"`                 // the whole command, while this daemon knows it
 	Request string         `json:"request,omitempty"` // the request it was while hookmux held it
 }
 
@@ -275,8 +276,10 @@ type Call struct {
 	Label  string    `json:"label,omitempty"`
 	Actor  string    `json:"actor,omitempty"`
 	At     time.Time `json:"at"`
-	// Command is the beginning of the command that is run.
+	// Command is the beginning of the command that is run, Whole all of it while this
+	// daemon knows it.
 	Command string `json:"command,omitempty"`
+	Whole   string `json:"-"`
 	// Approved says that a person was asked and said yes: the agent reported the
 	// call again.
 	Approved bool `json:"leave,omitempty"`

@@ -17,6 +17,7 @@ type Waiting struct {
 	Kind event.ToolKind
 	// Actor is the subagent that asks; "" for the agent itself.
 	Actor string
+	Whole string // the whole command that is asked about, where it is known
 }
 
 // WaitingList is everything of a session that waits for a person: what hookmux
@@ -34,7 +35,7 @@ func (s *Session) WaitingList() []Waiting {
 	for i := range s.Asks {
 		if ask := &s.Asks[i]; !s.isHeld(ask) {
 			list = append(list, Waiting{ID: ask.idIn(s.ID), At: ask.At, What: ask.inWords(), Tool: ask.Tool,
-				Kind: ask.Kind, Actor: ask.Actor})
+				Kind: ask.Kind, Actor: ask.Actor, Whole: ask.Whole})
 		}
 	}
 	return list

@@ -102,7 +102,7 @@ func (s *Session) toolBegan(n *input) {
 	call := Call{
 		ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool), Label: Label(tool, s.Cwd), Actor: n.actor,
 		At:      n.at,
-		Command: commandOf(tool),
+		Command: commandOf(tool), Whole: wholeCommand(tool),
 	}
 	again := s.Machine.callReported(&call)
 	if !again {

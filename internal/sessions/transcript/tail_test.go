@@ -376,3 +376,41 @@ func TestUnknownFormats(t *testing.T) {
 		}
 	}
 }
+
+// Codex compresses records nobody writes to, and begins a record with what it goes on from
+// in another file. Neither keeps a session from being followed.
+func TestCompressedAndPaginatedRollouts(t *testing.T) {
+	s := newStore(t, "codex")
+	id := "01a1dcf6-ab3d-7530-98a4-bb227d095116"
+	s.dir = filepath.Join(s.home, ".codex", "sessions", "2026", "11", "15")
+	name := "rollout-2026-11-15T01-00-00-" + id + ".jsonl"
+	row := `{"timestamp":"2026-11-15T02:00:00Z","type":"event_msg","payload":{"type":"agent_message","message":"%s"}}` + "\n"
+	head := `{"timestamp":"2026-11-15T01:00:00Z","type":"session_meta","payload":{"id":"` + id +
+		`","history_mode":"paginated","history_base":{"thread_id":"x","ordinal":7}}}` + "\n"
+	path := s.write(name, head+fmt.Sprintf(row, "one"))
+	r := s.must(id, path)
+	if got := read(t, r); got != "message:one" {
+		t.Errorf(`a paginated record: read(t, r) = %q, want "message:one"`, got)
+	}
+	// It is compressed, and written to again when the session goes on.
+	packed := "\x28\xb5\x2f\xfd\x24\n\x00\x01\n" + strings.Repeat("\xff\n", 200)
+	s.write(name+".zst", packed)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if facts, err := r.Read(); len(facts) != 0 {
+		t.Errorf("the record is gone: %v, %v; want no facts", facts, err)
+	}
+	s.write(name, head+fmt.Sprintf(row, "one")+fmt.Sprintf(row, "two"))
+	if got := read(t, r); !strings.HasSuffix(got, "message:two") {
+		t.Errorf("it is back: read(t, r) = %q, want message:two at the end", got)
+	}
+	// A hook may name the compressed one.
+	other, err := s.open(id, path+".zst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, other); got != "" {
+		t.Errorf("a compressed record: read(t, other) = %q, want nothing", got)
+	}
+}

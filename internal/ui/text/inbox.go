@@ -14,7 +14,7 @@ import (
 // Request is a whole request as a person reads it before answering, with the
 // commands that answer it: nothing of it is cut.
 func (s Style) Request(item *wire.InboxRequest, now time.Time) string {
-	if item.Status == wire.InboxPending {
+	if item.Answerable() {
 		return s.Card(item, now) + s.dim("→ "+Ways(item)) + "\n"
 	}
 	return s.Card(item, now)
@@ -22,7 +22,7 @@ func (s Style) Request(item *wire.InboxRequest, now time.Time) string {
 
 // Card is a whole request without the commands that answer it.
 func (s Style) Card(item *wire.InboxRequest, now time.Time) string {
-	if item.Status == wire.InboxWindow {
+	if item.Status == wire.InboxWindow && !item.Answerable() {
 		return s.windowItem(item, now)
 	}
 	var b strings.Builder
@@ -33,6 +33,8 @@ func (s Style) Card(item *wire.InboxRequest, now time.Time) string {
 	if item.Status == wire.InboxPending {
 		b.WriteString(s.dim(fmt.Sprintf("  waiting %s, %s left", span(now.Sub(item.CreatedAt)),
 			span(item.Deadline.Sub(now)))))
+	} else if item.Status == wire.InboxWindow {
+		b.WriteString(s.dim("  waiting " + span(now.Sub(item.CreatedAt)) + " in its own window"))
 	} else {
 		b.WriteString("  " + s.Ended(item))
 	}
@@ -164,7 +166,11 @@ func Ways(item *wire.InboxRequest) string {
 			ways = append(ways, "hookmux deny "+item.ID+" FEEDBACK")
 		}
 	}
-	return strings.Join(append(ways, "hookmux skip "+item.ID), " · ")
+	last := "hookmux skip " + item.ID
+	if item.Status == wire.InboxWindow {
+		last = "hookmux jump " + quote.Argument(termsafe.Line(wire.ShortID(item.Session), 24))
+	}
+	return strings.Join(append(ways, last), " · ")
 }
 
 // OptionWords say how to write the answer to a question: with several questions, for

@@ -116,7 +116,7 @@ func (m *Model) startDeciding() bool {
 // reply answers a request.
 func (m *Model) reply(reply client.InboxReply) tea.Cmd {
 	switch now := m.board.findRequest(reply.ID); {
-	case now == nil || isWindow(now):
+	case now == nil || !now.Answerable():
 		m.status = "too late: it no longer waits"
 		return nil
 	case now.SHA256 != reply.SHA256:
@@ -315,7 +315,7 @@ func answerQuestions(m *Model) tea.Cmd {
 
 // pendingRequest is the selected request, where it can be answered here.
 func (m *Model) pendingRequest() *wire.InboxRequest {
-	if r := m.selectedRow(); r != nil && r.request != nil && !isWindow(r.request) {
+	if r := m.selectedRow(); r != nil && r.request != nil && r.request.Answerable() {
 		return r.request
 	}
 	return nil

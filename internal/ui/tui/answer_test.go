@@ -127,8 +127,8 @@ func TestNothingIsAnswered(t *testing.T) {
 			s.end(item)
 			s.press("enter")
 		}, "too late"},
-		{"it stands in the agent's window", func(r *wire.InboxRequest) { r.Status = wire.InboxWindow },
-			func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("a", "d", "r") }, "only there can it be answered"},
+		{"it stands in the agent's window", func(r *wire.InboxRequest) { r.Status, r.Choices = wire.InboxWindow, nil },
+			func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("a", "d", "r") }, "answer it there"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScreen(t, 120, 24)
@@ -142,6 +142,26 @@ func TestNothingIsAnswered(t *testing.T) {
 				s.mustShow(c.says)
 			}
 		})
+	}
+}
+
+// What an agent asks in its own window is answered here where keys can do that; it cannot
+// be skipped, since nobody waits for it here.
+func TestWindowIsAnswered(t *testing.T) {
+	s := newScreen(t, 120, 24)
+	item := s.request("k1", func(r *wire.InboxRequest) {
+		r.Status, r.Choices = wire.InboxWindow, []string{"once", "deny"}
+	})
+	s.arrive(item)
+	s.wait(time.Second)
+	s.mustShow("hookmux types your answer there")
+	s.press("r")
+	if len(s.daemon.released) != 0 {
+		t.Errorf("released %v, want nothing", s.daemon.released)
+	}
+	s.press("a")
+	if len(s.daemon.replies) != 1 || s.daemon.replies[0].Choice != "once" || s.daemon.replies[0].SHA256 != item.SHA256 {
+		t.Errorf("replies = %s, want once for what was seen", toJSON(s.daemon.replies))
 	}
 }
 

@@ -65,7 +65,12 @@ func newBody(item *wire.InboxRequest, width int) *body {
 	}
 	if isWindow(item) {
 		b.addLine("", &stylePlain)
-		b.addLine("It stands in the agent's own window; only there can it be answered.", &stylePlain)
+		if item.Answerable() {
+			b.addLine("The agent asks in its own window. hookmux types your answer there, once, if its dialog is on "+
+				"the screen.", &stylePlain)
+		} else {
+			b.addLine("The agent asks in its own window; answer it there (g).", &stylePlain)
+		}
 	}
 	return b
 }

@@ -284,6 +284,7 @@ func (s *screen) fillDay() {
 			"  2) SQLite: one file\n"
 	}))
 	s.arrive(s.request("w3", func(r *wire.InboxRequest) {
+		r.Choices = nil
 		r.Status, r.Session, r.Agent, r.Shown = wire.InboxWindow, "s9", "gemini", "Gemini CLI asks in %5: run a command"
 		r.Asked = "run a command"
 	}))

@@ -84,8 +84,11 @@ func offers(choice string) func(*Model) bool {
 }
 
 func offersAlways(m *Model) bool { return offers("always")(m) && m.pendingRequest().Rule != "" }
-func canRelease(m *Model) bool   { return m.pendingRequest() != nil }
-func hasMore(m *Model) bool      { return m.hiddenLines() > 0 }
+func canRelease(m *Model) bool {
+	item := m.pendingRequest()
+	return item != nil && !isWindow(item)
+}
+func hasMore(m *Model) bool { return m.hiddenLines() > 0 }
 
 func hasSession(m *Model) bool {
 	r := m.selectedRow()

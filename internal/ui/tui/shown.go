@@ -134,7 +134,7 @@ func (m *Model) noteShown() {
 		m.batch.shown.noteHidden(now)
 	}
 	r := m.selectedRow()
-	if r == nil || r.request == nil || isWindow(r.request) {
+	if r == nil || r.request == nil || !r.request.Answerable() {
 		m.shown = shown{}
 		return
 	}

@@ -33,6 +33,9 @@ type Agent struct {
 	// in place of them on a platform ("linux/amd64").
 	Packages         []string
 	PlatformPackages map[string][]string
+	// Bundle is the npm spec of a package that holds all its program needs but Packages. It
+	// is unpacked as it is: not all of what it names as dependencies is published.
+	Bundle string
 	// Program is the file to run, below the install folder; Brotli the packed
 	// file it has to be made from, where the package ships one.
 	Program string
@@ -164,7 +167,13 @@ func (a Agent) npmPackages(platform string) []string {
 }
 
 // Specs are the npm packages, with their versions, that are installed here.
-func (a Agent) Specs() []string { return a.npmPackages(here()) }
+func (a Agent) Specs() []string {
+	specs := a.npmPackages(here())
+	if a.Bundle != "" {
+		specs = append(specs, a.expand(a.Bundle, here()))
+	}
+	return specs
+}
 
 // Package is the npm package that carries the agent's version; empty: none does.
 func (a Agent) Package() string {

@@ -197,6 +197,11 @@ func fetchPackages(ctx context.Context, npm string, a Agent, specs []string, dir
 	if err := runNPM(ctx, npm, a.Name, tmp, specs, progress); err != nil {
 		return err
 	}
+	if a.Bundle != "" {
+		if err := fetchBundle(ctx, npm, a.expand(a.Bundle, here()), tmp); err != nil {
+			return fmt.Errorf("%s: %w", a.Name, err)
+		}
+	}
 	program := filepath.Join(tmp, filepath.FromSlash(a.expand(a.Program, here())))
 	if a.Brotli != "" {
 		progress(a.Name + ": unpacking the program")

@@ -39,7 +39,7 @@ var newNodeRuntime = Agent{
 // is adding an entry; TestRealVersion and TestRealHeadlessTurn then prove it.
 var table = []Agent{
 	{
-		Name: "claude", Title: "Claude Code", Version: "2.1.325",
+		Name: "claude", Title: "Claude Code", Version: "2.1.327",
 		// bin/claude.exe of the main package is a stub unless its install
 		// script ran; the platform package beside it has the real program.
 		Packages: []string{"@anthropic-ai/claude-code@{version}"},
@@ -56,7 +56,7 @@ var table = []Agent{
 		Platforms: unixes, Proven: seen,
 	},
 	{
-		Name: "codex", Title: "Codex", Version: "0.166.0",
+		Name: "codex", Title: "Codex", Version: "0.169.0",
 		Packages: []string{"@openai/codex@{version}"},
 		Program:  "node_modules/@openai/codex-{os}-{cpu}/vendor/{triple}/bin/codex",
 		API:      "responses",
@@ -197,9 +197,9 @@ var table = []Agent{
 		home:     kiloHome, Platforms: unixes, Proven: seen,
 	},
 	{
-		Name: "pi", Title: "pi", Version: "0.87.1",
-		Packages: []string{"@earendil-works/pi-coding-agent@{version}"},
-		Program:  "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js", Node: true,
+		Name: "pi", Title: "pi", Version: "1.5.2",
+		Bundle: "@earendil-works/pi-coding-agent@{version}", Packages: []string{"jiti@2.7.0"},
+		Program: "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js", Node: true,
 		API:      "chat",
 		Shell:    ShellTool{Name: "bash", Arg: "command"},
 		headless: func(p string) []string { return []string{"--provider", modelName, "--model", modelName, "-p", p} },

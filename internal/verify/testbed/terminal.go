@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -55,7 +56,8 @@ func (st *TestBed) AtTerminal(ctx context.Context, args []string, person func(co
 		0o600); err != nil {
 		return err
 	}
-	if _, err := t.RunTmux(ctx, "-f", conf, "new-session", "-d", "-x", "160", "-y", "50",
+	if _, err := t.RunTmux(ctx, "-f", conf, "new-session", "-d", "-x", strconv.Itoa(cmp.Or(st.Columns, 160)),
+		"-y", strconv.Itoa(cmp.Or(st.Lines, 50)),
 		"/bin/sh "+quote.Word(script)); err != nil {
 		return err
 	}

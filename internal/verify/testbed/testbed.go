@@ -55,12 +55,14 @@ type TestBed struct {
 	Extra      []*hook.Entry // hooks besides the run's own
 	// facts and asker play a person's terminal where an act needs one that the
 	// daemon believes; nil: this machine.
-	Facts     authority.Source
-	Asker     terminal.Asker
-	Evidence  *Evidence
-	Patience  time.Duration
-	InPane    bool // the agent at the terminal knows its tmux
-	terminals int  // how many there were
+	Facts    authority.Source
+	Asker    terminal.Asker
+	Evidence *Evidence
+	Patience time.Duration
+	InPane   bool // the agent at the terminal knows its tmux
+	// Columns and Lines are the size of its terminal; 0: a usual one.
+	Columns, Lines int
+	terminals      int // how many there were
 }
 
 // Setting is what all test beds of one agent share.

@@ -1,0 +1,65 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/platform/tmux"
+	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/sessions/windowkeys"
+)
+
+// AnswerInWindow answers what an agent asks in its own window by keys in its tmux pane.
+// refused says why nothing was pressed; an error, that something was and it is not known
+// to have helped.
+func (s *Service) AnswerInWindow(ctx context.Context, id string, choice event.Choice) (refused string, err error) {
+	err = s.pressInWindow(ctx, id, choice)
+	var refusal *windowkeys.Refusal
+	if errors.As(err, &refusal) {
+		return refusal.Why, nil
+	}
+	return "", err
+}
+
+func (s *Service) pressInWindow(ctx context.Context, id string, choice event.Choice) error {
+	s.pressing.Lock() // one at a time: of two answers the second finds no dialog
+	defer s.pressing.Unlock()
+	one, waits := s.findWindow(id)
+	if one == nil {
+		return &windowkeys.Refusal{Why: "it no longer asks"}
+	}
+	dialog := s.view.dialogOf(one, waits)
+	if dialog == nil {
+		return &windowkeys.Refusal{Why: "it asks for something else as well, or its pane is not known"}
+	}
+	keys := dialog.Deny
+	if choice == event.ChooseOnce {
+		keys = dialog.Approve
+	}
+	server := &tmux.Server{Socket: one.Place.Server}
+	hint := tmux.Hint{PID: one.Place.PID, TTY: one.Place.TTY, Pane: one.Place.Pane}
+	pane, sits, err := server.PaneOf(ctx, s.deps.Processes, hint)
+	if err == nil && !sits {
+		err = errors.New("it is not in its pane any more")
+	}
+	if err != nil {
+		return &windowkeys.Refusal{Why: err.Error()}
+	}
+	return windowkeys.Press(ctx, windowkeys.InTmux(server, pane.ID), dialog, waits.Whole, keys, func() bool {
+		now, still := s.findWindow(id)
+		return now != nil && s.view.dialogOf(now, still) != nil && still.Whole == waits.Whole
+	})
+}
+
+// findWindow is the session in whose window something waits under an id.
+func (s *Service) findWindow(id string) (*state.Session, *state.Waiting) {
+	for _, one := range s.tracker.sessions.Waiting() {
+		for _, waits := range one.WaitingList() {
+			if waits.ID == id && !waits.Held {
+				return one, &waits
+			}
+		}
+	}
+	return nil, nil
+}
