@@ -73,8 +73,8 @@ func (s Style) WindowOver(item *wire.InboxRequest) string {
 // Ended says on one line how a request ended.
 func (s Style) Ended(item *wire.InboxRequest) string {
 	if d := item.Decision; d != nil {
-		line := fmt.Sprintf("%s by %s, %s", decidedWord(d), d.By, d.Outcome)
-		if said := inWords(d); said != "" {
+		line := fmt.Sprintf("%s by %s, %s", DecidedWord(d), d.By, d.Outcome)
+		if said := DecidedWords(d); said != "" {
 			line += ": " + said
 		}
 		if d.Choice == "deny" || d.Plan == "reject" {
@@ -85,8 +85,8 @@ func (s Style) Ended(item *wire.InboxRequest) string {
 	return s.yellow(termsafe.Line(item.Status+": "+CodeText(item.End), 0))
 }
 
-// decidedWord says what was decided, as people say it.
-func decidedWord(d *wire.InboxDecision) string {
+// DecidedWord says what was decided, as people say it.
+func DecidedWord(d *wire.InboxDecision) string {
 	if d.Plan != "" {
 		return planWord(d.Plan)
 	}
@@ -120,8 +120,8 @@ func planWord(mode string) string {
 	return "plan: " + mode
 }
 
-// inWords is what you said besides yes or no.
-func inWords(d *wire.InboxDecision) string {
+// DecidedWords is what you said besides yes or no.
+func DecidedWords(d *wire.InboxDecision) string {
 	var words []string
 	for _, a := range d.Answers {
 		words = append(words, a.Words())
