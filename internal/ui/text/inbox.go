@@ -37,8 +37,23 @@ func (s Style) Card(item *wire.InboxRequest, now time.Time) string {
 		b.WriteString("  " + s.Ended(item))
 	}
 	b.WriteByte('\n')
+	if item.Effect != "" {
+		b.WriteString(s.effect(item) + "\n")
+	}
 	b.WriteString(s.wrapText(termsafe.Text(item.Shown)))
 	return b.String()
+}
+
+// effect is what a call would do, coloured by its risk.
+func (s Style) effect(item *wire.InboxRequest) string {
+	line := s.wrapText("▸ " + termsafe.Line(item.Effect, 0))
+	switch item.Risk {
+	case "high":
+		return s.red(line)
+	case "low":
+		return s.green(line)
+	}
+	return s.yellow(line)
 }
 
 // wrapText breaks lines between words where the terminal would break them anywhere.

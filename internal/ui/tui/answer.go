@@ -318,7 +318,8 @@ func answerQuestions(m *Model) tea.Cmd {
 
 // pendingRequest is the selected request, where it can be answered here.
 func (m *Model) pendingRequest() *wire.InboxRequest {
-	if r := m.selectedRow(); r != nil && r.request != nil && !isWindow(r.request) {
+	// A sidebar doesn't show requests in full, so none is answered there.
+	if r := m.selectedRow(); r != nil && r.request != nil && !isWindow(r.request) && !m.opts.Sidebar {
 		return r.request
 	}
 	return nil

@@ -26,6 +26,9 @@ type batch struct {
 
 // canBatch reports whether several requests wait that a yes answers.
 func canBatch(m *Model) bool {
+	if m.opts.Sidebar {
+		return false
+	}
 	n := 0
 	for _, item := range m.board.requests {
 		if offersOnce(item) {

@@ -219,7 +219,7 @@ func stateText(r *row, now time.Time) string {
 	age := now.Sub(r.since())
 	switch r.section {
 	case sectionRunning:
-		return "● running for " + ageText(age)
+		return "running for " + ageText(age)
 	case sectionDone, sectionFailed, sectionEnded:
 		return sectionWords[r.section] + " " + agoText(age)
 	}

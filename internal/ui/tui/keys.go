@@ -238,6 +238,10 @@ func whyNoAnswer(m *Model, key string) string {
 	switch {
 	case !answers || r == nil:
 		return ""
+	case m.opts.Sidebar && r.request != nil && !isWindow(r.request) && m.opts.Answer == nil:
+		return "A sidebar shows no request in full; answer it in `hookmux up`."
+	case m.opts.Sidebar && r.request != nil && !isWindow(r.request):
+		return "A sidebar shows no request in full; a opens it."
 	case m.pendingRequest() != nil:
 		return "This request isn't answered with " + key + "."
 	case r.section == sectionWaiting:
