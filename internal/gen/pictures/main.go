@@ -144,7 +144,7 @@ type viewerStep struct {
 }
 
 var (
-	keyUp    = tea.KeyPressMsg{Code: tea.KeyUp}
+	keyUp = tea.KeyPressMsg{Code: tea.KeyUp}
 )
 
 func letter(r rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: r, Text: string(r)} }
