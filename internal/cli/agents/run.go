@@ -4,7 +4,6 @@ package agents
 
 import (
 	"errors"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,28 +69,21 @@ AGENT is a name that hookmux knows, or the path of such an agent's program.`,
 				}
 				return err
 			}
-			starter := newStarter(app, app.Environ)
 			if work.Prompt != "" || work.Worktree != "" {
 				if dryRun {
 					work.Worktree = "" // nothing is made
 				}
-				var notes []string
-				if own, starter.Cwd, notes, err = prepare(cmd.Context(), app, &work); err != nil {
+				if own, err = moveThere(cmd.Context(), app, &work); err != nil {
 					return err
 				}
-				app.PrintNotes(notes)
 			}
+			starter := newStarter(app, app.Environ)
 			plan, err := starter.Plan(args[0], own, noTrust)
 			if err != nil {
 				return launchError(err)
 			}
 			if dryRun {
 				return showLaunch(app, plan, asJSON)
-			}
-			if work.Worktree != "" {
-				if err := os.Chdir(starter.Cwd); err != nil {
-					return err
-				}
 			}
 			if err := start.LoadHooks(cmd.Context(), app.ConnectDaemon, plan, opts.hooks); err != nil {
 				return launchError(err)

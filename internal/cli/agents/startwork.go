@@ -70,6 +70,17 @@ func prepare(ctx context.Context, app *cmdutil.App, w *Work) (args []string, fol
 	return append(append([]string{}, w.Args...), first...), folder, notes, nil
 }
 
+// moveThere prepares work in this terminal: this process goes to its folder, and the
+// agent's arguments are returned.
+func moveThere(ctx context.Context, app *cmdutil.App, w *Work) ([]string, error) {
+	args, folder, notes, err := prepare(ctx, app, w)
+	if err != nil {
+		return nil, err
+	}
+	app.PrintNotes(notes)
+	return args, os.Chdir(folder)
+}
+
 // workFolder is a folder as it was typed: absolute, ~ for home, else from here.
 func workFolder(app *cmdutil.App, typed string) (string, error) {
 	folder := typed

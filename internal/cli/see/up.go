@@ -134,6 +134,10 @@ func showDemo(ctx context.Context, app *cmdutil.App) error {
 	}
 	return demo.Run(ctx, func(ctx context.Context, h *demo.Daemon) error {
 		return tui.Run(ctx, tui.Options{Daemon: h, Empty: []string{"", "The recorded agents start in a moment."},
+			Agents: []string{"claude", "codex", "gemini"}, Folder: "/home/you/shop",
+			Start: func(_ context.Context, w tui.Work) (string, error) {
+				return "this is a recording; outside of the demo " + w.Agent + " would start in a tmux window now", nil
+			},
 			Jump: func(context.Context, *wire.Session) (string, error) {
 				return "this is a recording; with a real agent you'd be in its terminal now", nil
 			}})

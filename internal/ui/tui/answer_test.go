@@ -119,7 +119,7 @@ func TestNothingIsAnswered(t *testing.T) {
 			s.wait(time.Second)
 			s.send(silenceMsg{})
 			s.press("a", "d", "r")
-		}, "does not answer"},
+		}, "doesn't answer"},
 		{"another request slid under the cursor", nil, func(s *screen, item *wire.InboxRequest) {
 			s.wait(time.Second)
 			s.arrive(s.request("k2", nil))

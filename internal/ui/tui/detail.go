@@ -165,11 +165,19 @@ func (m *Model) tailOf(r *row, width, room int) []string {
 		steps = steps[:len(steps)-1] // it's the request itself
 	}
 	if m.details.key == r.key() && len(steps) > 0 {
-		most := min(max(room-len(said)-2, fewSteps), manySteps, len(steps))
+		least := fewSteps
+		if room >= 3 { // the latest are in sight
+			least = min(room-2, fewSteps)
+		}
+		most := min(max(room-len(said)-2, least), manySteps, len(steps))
 		tail = append(tail, "", titledRule(width, styleFaint.Render("Last steps"), ""))
 		tail = append(tail, wrapStyled(steps[len(steps)-most:], width)...)
 	}
-	return append(tail, said...)
+	tail = append(tail, said...)
+	if len(tail) > 0 && room > 0 && room < 3 { // a title alone would say nothing
+		tail = append(make([]string, room), tail...)
+	}
+	return tail
 }
 
 // lastWords is what a session said last: in this turn, else at the end of an earlier one.

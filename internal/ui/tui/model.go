@@ -129,14 +129,16 @@ type confirmText struct {
 	hints    []string
 }
 
+// connectingText is what the view says before it heard from a daemon.
+const connectingText = "Connecting to the daemon …"
+
 // New returns a view of a daemon.
 func New(ctx context.Context, opts Options) *Model {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	const looking = "looking for the daemon"
 	m := &Model{opts: opts, ctx: ctx, board: newBoard(), tick: tea.Tick,
-		daemonState: daemonState{connection: looking, problem: looking}}
+		daemonState: daemonState{connection: connectingText, problem: connectingText}}
 	m.list = newList(m.board, m.listOptions())
 	return m
 }

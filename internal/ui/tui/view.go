@@ -238,6 +238,8 @@ func (f frame) confirmLines(width int) []string {
 // emptyLines say what will appear, and how to get there.
 func (f frame) emptyLines() []string {
 	switch {
+	case f.problem == connectingText:
+		return nil // the line at the bottom says it
 	case f.problem != "":
 		return []string{"", "  " + termsafe.Line(f.problem, 0)}
 	case f.filter != "":
@@ -298,10 +300,12 @@ func (f frame) statusLines() []string {
 // statusText must not depend on the layout: it has a part in it.
 func (f frame) statusText() string {
 	switch {
+	case f.problem == connectingText && f.status == "":
+		return styleFaint.Render(connectingText)
 	case f.problem != "":
 		line := termsafe.Line(f.problem, 0)
 		if f.status == silentText { // a key was pressed
-			line = "nothing was decided: " + line
+			line = "Nothing was decided: " + line
 		}
 		return styleFailed.Render("✗ " + line)
 	case f.status != "":
