@@ -154,7 +154,7 @@ func (s *summary) addCommands() {
 			}
 		}
 		if c.Program == "git" && c.Subcommand == "push" {
-			s.addOnce(Normal, pushWords(c))
+			s.addOnce(pushEffect(c))
 		}
 		if c.Remote {
 			s.addOnce(Normal, "runs on another machine")
@@ -185,13 +185,13 @@ var statementWords = map[string]string{
 	"permission": "changes database permissions",
 }
 
-func pushWords(c *facts.Command) string {
+func pushEffect(c *facts.Command) (Risk, string) {
 	forced := slices.ContainsFunc(c.Flags, func(f string) bool { return f == "-f" || strings.HasPrefix(f, "--force") }) ||
 		slices.ContainsFunc(c.Args, func(a string) bool { return strings.HasPrefix(a, "+") })
 	if forced {
-		return "force-pushes to a remote"
+		return High, "force-pushes to a remote"
 	}
-	return "pushes to a remote"
+	return Normal, "pushes to a remote"
 }
 
 // touches reports whether a command deletes or writes something that was named.
