@@ -57,9 +57,9 @@ func TestDrawFilm(t *testing.T) {
 // The pictures in docs are what `make pictures` makes: they show the demo.
 func TestPicturesOfDocs(t *testing.T) {
 	for name, words := range map[string][]string{
-		"view.svg":    {"4 waiting", "Run the payment tests and commit", "approve"},
+		"view.svg":    {"4 need you", "Run the payment tests and commit", "approve"},
 		"request.svg": {"Claude Code has a plan", "Compare row counts every night"},
-		"demo.svg":    {"4 waiting", "Where should the cache live?", "5 done"},
+		"demo.svg":    {"4 need you", "Where should the cache live?", "5 done"},
 	} {
 		svg, err := os.ReadFile("../../../docs/pictures/" + name)
 		if err != nil {
