@@ -370,6 +370,9 @@ type Launch struct {
 	PassFlags   []string `yaml:"pass_flags"`  // flags that run no session
 	ValueFlags  []string `yaml:"value_flags"` // flags that take the next argument
 	Sessions    []string `yaml:"sessions"`    // subcommands that run a session
+	// FirstPrompt is the flag that begins an interactive session with a prompt; "-" where
+	// the prompt is an argument of its own, "" where that isn't known.
+	FirstPrompt string `yaml:"first_prompt"`
 	// Overlay is for versions that pass over hooks on the command line: a
 	// config folder that looks like the person's own and holds our hooks too.
 	Overlay *OverlaySpec `yaml:"overlay"`

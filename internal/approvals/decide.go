@@ -182,6 +182,9 @@ func (s *Service) newRequest(c *Call, seen *event.Event, need policy.Need, proje
 	if seen == sent {
 		sent = nil
 	}
+	if need.Kind == policy.Permission && s.Effect != nil {
+		r.Effect, r.Risk = s.Effect(&ev)
+	}
 	queue.Show(&r, title, sent)
 	return r
 }

@@ -78,7 +78,7 @@ func withoutSecrets(item wire.InboxRequest) wire.InboxRequest {
 		suggestions = append(suggestions, clean)
 	}
 	item.Suggestions = suggestions
-	item.NoRule, item.Note = redact.Text(item.NoRule), redact.Text(item.Note)
+	item.NoRule, item.Note, item.Effect = redact.Text(item.NoRule), redact.Text(item.Note), redact.Text(item.Effect)
 	item.Questions = slices.Clone(item.Questions)
 	for i := range item.Questions {
 		q := &item.Questions[i]

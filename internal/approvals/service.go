@@ -94,6 +94,9 @@ type Options struct {
 	// FocusPane brings the pane of a session forward, and reports whether
 	// anybody looks at that terminal.
 	FocusPane func(ctx context.Context, one *wire.Session) (attached bool, err error)
+	// Effect is what guards and rules know a call would do, in a line, and its risk; nil:
+	// nothing is said about it.
+	Effect func(ev *event.Event) (text, risk string)
 	// ReachesPerson reports whether a person is told of requests of a kind of an agent by a
 	// channel that works; nil: no.
 	ReachesPerson func(agent, kind string) bool

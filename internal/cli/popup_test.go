@@ -100,7 +100,7 @@ func TestPopupKey(t *testing.T) {
 	see = func() string { return outer("capture-pane", "-p", "-t", "main") }
 	outer("send-keys", "-t", "main", "C-a", "A")
 	eventually("the popup shows who waits and for what", func() bool {
-		return strings.Contains(see(), "▲ 1 needs you") && strings.Contains(see(), "$ make shipment")
+		return strings.Contains(see(), "▲ 1 waiting") && strings.Contains(see(), "$ make shipment")
 	})
 	ended := make(chan error, 1)
 	go func() { ended <- hook.Wait() }()
@@ -116,7 +116,7 @@ func TestPopupKey(t *testing.T) {
 			return false
 		}
 	})
-	eventually("the popup shows that it goes on", func() bool { return !strings.Contains(see(), "▲ 1 needs you") })
+	eventually("the popup shows that it goes on", func() bool { return !strings.Contains(see(), "▲ 1 waiting") })
 	if !strings.Contains(see(), "claude") {
 		t.Errorf("the session left the popup:\n%s", see())
 	}

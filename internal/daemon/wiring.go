@@ -178,8 +178,14 @@ func (h *Daemon) newApprovals() *approvals.Service {
 	return approvals.New(approvals.Options{
 		Deps: h.deps, Settings: h.selection, Recorder: ownEvents{h.recorder.Reader, h}, Sessions: h.sessions,
 		FocusPane: sessions.FocusPane, MayAnswer: h.mayAnswer, ReachesPerson: h.reachesPerson,
-		Stopping: func() bool { return h.server.Stopping() }, Context: h.ctx, Started: h.started,
+		Stopping: func() bool { return h.server.Stopping() }, Context: h.ctx, Started: h.started, Effect: h.effectOf,
 	})
+}
+
+// effectOf is what a call would do, as guards and rules see it: computed once per request.
+func (h *Daemon) effectOf(ev *event.Event) (text, risk string) {
+	effect := h.selection.Examine(ev).Effect(h.deps.Dirs.Home)
+	return effect.Text, string(effect.Risk)
 }
 
 // reachesPerson reports whether notices about such a request reach a person. It is a

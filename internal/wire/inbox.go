@@ -71,6 +71,12 @@ type InboxRequest struct {
 	Rule        string            `json:"rule,omitempty"`        // exactly what always would allow
 	NoRule      string            `json:"noRule,omitempty"`      // why there is none
 
+	// Effect is what the call would do, in one line from guards and rules: "deletes build/
+	// · no rule matches"; "" for questions and plans. Risk is low, normal or high. Both
+	// are a summary: nothing may be decided by them alone.
+	Effect string `json:"effect,omitempty"`
+	Risk   string `json:"risk,omitempty"`
+
 	AskedBy string `json:"askedBy,omitempty"` // the hook that wants a person to look
 	Why     string `json:"why,omitempty"`     // its reason
 	Note    string `json:"note,omitempty"`    // what the person should know about answering

@@ -185,11 +185,29 @@ func (c *card) addChanges(input []byte) []string {
 	before, old, hasOld := text(input, "old_string", "oldString", "old_str", "oldText")
 	after, fresh, hasNew := text(input, "new_string", "newString", "new_str", "newText")
 	if hasOld && hasNew {
-		c.addText(wire.CardRemoved, old)
-		c.addText(wire.CardAdded, fresh)
+		c.addDiff(old, fresh)
 		shown = append(shown, before, after)
 	}
 	return shown
+}
+
+// addDiff shows how a text changes, line by line and in full: lines that stay have no mark.
+func (c *card) addDiff(old, fresh string) {
+	split := func(s string) []string {
+		if s == "" {
+			return nil
+		}
+		return strings.Split(strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n"), "\n")
+	}
+	a, b := split(old), split(fresh)
+	if slices.Equal(a, b) { // only the ends of lines differ
+		c.addText(wire.CardRemoved, old)
+		c.addText(wire.CardAdded, fresh)
+		return
+	}
+	for _, line := range diffLines(a, b) {
+		c.b.WriteString(wire.CardIndent + line + "\n")
+	}
 }
 
 // addMember shows one member of the input in full. Its name is the agent's as well,

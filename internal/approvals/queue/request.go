@@ -51,6 +51,9 @@ type Request struct {
 
 	Suggestions []json.RawMessage
 
+	Effect string // what the call would do, in a line
+	Risk   string // low, normal, high
+
 	Shown  string // exactly what the person sees
 	Hash   string // SHA-256 of Shown
 	Note   string // what the person should know about answering

@@ -19,20 +19,27 @@ import (
 // RunCommand is `hookmux run`.
 func RunCommand(app *cmdutil.App) *cobra.Command {
 	var dryRun, asJSON, daemonOnly, noTrust bool
-	var hooks []string
+	var opts runOptions
 	cmd := &cobra.Command{
-		Use:   "run [--dry-run [--json]] AGENT [ARGUMENTS…]",
+		Use:   "run [--dry-run [--json]] AGENT [--worktree NAME] [--prompt TEXT] [ARGUMENTS…]",
 		Short: "Start an agent with hooks for this launch only",
 		Long: `Starts an agent with hookmux's hooks on its command line, for this launch only; no
 file is edited. Everything after the agent's name is passed to the agent, except
---hook FILE. Its own settings and hooks still apply. Commands that don't run a
-session (such as claude mcp list) are passed through. hookmux replaces itself with
-the agent, so exit code, signals and terminal are the agent's.
+--hook, --worktree, --prompt and --here. Its own settings and hooks still apply.
+Commands that don't run a session (such as claude mcp list) are passed through.
+hookmux replaces itself with the agent, so exit code, signals and terminal are the
+agent's.
+
+--worktree makes a new git worktree and branch beside the repository, so that
+several agents don't get in each other's way; --prompt gives the agent its first
+prompt. With either, the agent opens in a tmux window of its own; --here keeps it
+in this terminal.
 
 AGENT is a name that hookmux knows, or the path of such an agent's program.`,
 		Example: `  hookmux run claude                          # claude, with hooks
   hookmux run claude -p "fix the tests" --model opus
   hookmux run codex exec "fix the tests"
+  hookmux run claude --worktree login --prompt "fix the login form"
   hookmux run claude --hook ./gate.ts         # with a TypeScript hook, for this session only
   hookmux run --dry-run codex                 # show the command line`,
 		Args:                  cobra.ArbitraryArgs,
@@ -47,11 +54,29 @@ AGENT is a name that hookmux knows, or the path of such an agent's program.`,
 			if asJSON && !dryRun {
 				return cmdutil.UsageError("--json goes with --dry-run; put the agent's own flags behind its name")
 			}
-			more, own, err := hooksBehind(args[1:])
+			own, err := opts.takeFrom(args[1:])
 			if err != nil {
 				return err
 			}
-			hooks = append(hooks, more...)
+			work := Work{Agent: args[0], Args: own, Worktree: opts.worktree, Prompt: opts.prompt}
+			if opts.inWindow() && !dryRun {
+				if noTrust || len(opts.hooks) > 0 {
+					return cmdutil.UsageError("--hook and --no-trust are for this terminal; add --here")
+				}
+				said, err := StartInTmux(cmd.Context(), app, work)
+				if err == nil {
+					app.Say("%s", said)
+				}
+				return err
+			}
+			if work.Prompt != "" || work.Worktree != "" {
+				if dryRun {
+					work.Worktree = "" // nothing is made
+				}
+				if own, err = moveThere(cmd.Context(), app, &work); err != nil {
+					return err
+				}
+			}
 			starter := newStarter(app, app.Environ)
 			plan, err := starter.Plan(args[0], own, noTrust)
 			if err != nil {
@@ -60,7 +85,7 @@ AGENT is a name that hookmux knows, or the path of such an agent's program.`,
 			if dryRun {
 				return showLaunch(app, plan, asJSON)
 			}
-			if err := start.LoadHooks(cmd.Context(), app.ConnectDaemon, plan, hooks); err != nil {
+			if err := start.LoadHooks(cmd.Context(), app.ConnectDaemon, plan, opts.hooks); err != nil {
 				return launchError(err)
 			}
 			return launchError(starter.Run(cmd.Context(), plan))
@@ -72,8 +97,11 @@ AGENT is a name that hookmux knows, or the path of such an agent's program.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --dry-run: as JSON {program, argv, injected, notes}")
 	cmd.Flags().BoolVar(&noTrust, "no-trust", false, "do not have the agent trust hookmux's hooks; of Codex only "+
 		"the ends of turns are then seen")
-	cmd.Flags().StringArrayVar(&hooks, "hook", nil, "load a TypeScript or JavaScript hook for this session only; "+
+	cmd.Flags().StringArrayVar(&opts.hooks, "hook", nil, "load a TypeScript or JavaScript hook for this session only; "+
 		"may be given several times")
+	cmd.Flags().StringVar(&opts.worktree, "worktree", "", "work in a new git worktree, with a branch of this `NAME`")
+	cmd.Flags().StringVar(&opts.prompt, "prompt", "", "the first prompt")
+	cmd.Flags().BoolVar(&opts.here, "here", false, "with --worktree or --prompt: in this terminal, not in a tmux window")
 	cmd.Flags().BoolVar(&daemonOnly, "start-daemon", false, "start the daemon in the background and return")
 	_ = cmd.Flags().MarkHidden("start-daemon") // the flag is there: it can't fail
 	return cmd
@@ -128,27 +156,52 @@ func showLaunch(app *cmdutil.App, plan *start.Plan, asJSON bool) error {
 	return nil
 }
 
-// hooksBehind takes --hook out of what stands behind the agent's name: given
-// to the agent it would be refused at best, and at worst the session would
-// begin without a guard that was asked for. Behind a -- everything is the
-// agent's.
-func hooksBehind(args []string) (files, own []string, err error) {
+// runOptions are the flags that are hookmux's also behind the agent's name.
+type runOptions struct {
+	hooks            []string
+	worktree, prompt string
+	here             bool
+}
+
+// inWindow reports whether the agent gets a tmux window of its own.
+func (o *runOptions) inWindow() bool { return !o.here && (o.worktree != "" || o.prompt != "") }
+
+// takeFrom takes hookmux's own flags out of what is behind the agent's name: given to the
+// agent, --hook would be refused at best, and at worst the session would begin without a
+// guard that was asked for. Behind a -- everything is the agent's.
+func (o *runOptions) takeFrom(args []string) (own []string, err error) {
+	takes := map[string]struct {
+		example string
+		set     func(value string)
+	}{
+		"--hook":     {"--hook ./gate.ts", func(v string) { o.hooks = append(o.hooks, v) }},
+		"--worktree": {"--worktree login", func(v string) { o.worktree = v }},
+		"--prompt":   {`--prompt "fix the tests"`, func(v string) { o.prompt = v }},
+	}
 	for i := 0; i < len(args); i++ {
 		if args[i] == "--" {
-			return files, append(own, args[i:]...), nil
+			return append(own, args[i:]...), nil
 		}
-		if file, ok := strings.CutPrefix(args[i], "--hook="); ok {
-			files = append(files, file)
+		if args[i] == "--here" {
+			o.here = true
 			continue
 		}
-		if args[i] != "--hook" {
+		name, value, joined := strings.Cut(args[i], "=")
+		flag, ours := takes[name]
+		if !ours {
 			own = append(own, args[i])
 			continue
 		}
-		if i++; i == len(args) {
-			return nil, nil, cmdutil.UsageError("--hook needs a file, for example --hook ./gate.ts")
+		if !joined {
+			if i++; i == len(args) {
+				return nil, cmdutil.UsageError("%s needs a value, for example %s", name, flag.example)
+			}
+			value = args[i]
 		}
-		files = append(files, args[i])
+		if value == "" {
+			return nil, cmdutil.UsageError("%s is empty; for example %s", name, flag.example)
+		}
+		flag.set(value)
 	}
-	return files, own, nil
+	return own, nil
 }

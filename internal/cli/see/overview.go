@@ -41,6 +41,19 @@ func (o *overview) anyHooked() bool {
 	return slices.ContainsFunc(o.hooks, func(h agents.HookState) bool { return h.Hooked })
 }
 
+// startable are the agents that are here, those with hooks first.
+func (o *overview) startable() []string {
+	var hooked, bare []string
+	for _, h := range o.hooks {
+		if h.Hooked {
+			hooked = append(hooked, h.Agent)
+		} else {
+			bare = append(bare, h.Agent)
+		}
+	}
+	return append(hooked, bare...)
+}
+
 func takeOverview(ctx context.Context, app *cmdutil.App) (*overview, error) {
 	hooks, err := agents.HookStates(app)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 
 // UpCommand is `hookmux up`.
 func UpCommand(app *cmdutil.App) *cobra.Command {
-	var inPopup, withDemo bool
+	var inPopup, withDemo, asSidebar bool
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Open the live view: sessions and requests on one screen, answered with a key",
@@ -31,16 +31,23 @@ func UpCommand(app *cmdutil.App) *cobra.Command {
 the bottom shows the keys that apply; ? shows all of them. You can't approve a
 request before you've scrolled to its end. While the view is open, agents wait for
 your answer. Prompts that only the agent's own terminal can answer are listed too;
-g takes you there. Starts the daemon if none is running.
+g takes you there; n starts another agent. Starts the daemon if none is running.
+
+--sidebar is only the list, for a narrow pane that stays open. In tmux it opens one
+beside this pane; a shows a request in full in a popup, Enter jumps to a session.
 
 --demo shows recorded agents, with a daemon of their own: it touches nothing of
 yours and needs no agent.`,
-		Example: "  hookmux up\n  hookmux up --demo\n  hookmux up --popup",
+		Example: "  hookmux up\n  hookmux up --demo\n  hookmux up --popup\n  hookmux up --sidebar",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case inPopup && withDemo:
 				return cmdutil.UsageError("use --popup or --demo, not both")
+			case asSidebar && (inPopup || withDemo):
+				return cmdutil.UsageError("use --sidebar alone")
+			case asSidebar:
+				return showSidebar(cmd.Context(), app)
 			case inPopup:
 				return showPopup(cmd.Context(), app)
 			case withDemo:
@@ -50,6 +57,7 @@ yours and needs no agent.`,
 		},
 	}
 	cmd.Flags().BoolVar(&withDemo, "demo", false, "show recorded agents, to try it out")
+	cmd.Flags().BoolVar(&asSidebar, "sidebar", false, "show only the list, in a narrow pane that stays open")
 	cmd.Flags().BoolVar(&inPopup, "popup", false, "open it in a tmux popup over the current pane")
 	return cmd
 }
@@ -62,7 +70,7 @@ func ShowViewOrOverview(ctx context.Context, app *cmdutil.App) error {
 		return err
 	}
 	if canDraw(app) && (o.daemon || o.anyHooked()) {
-		return showView(ctx, app, o)
+		return showView(ctx, app, o, false)
 	}
 	o.print(app)
 	return nil
@@ -93,6 +101,33 @@ func showPopup(ctx context.Context, app *cmdutil.App) error {
 	return tmux.FromEnv(app.Getenv).ShowPopup(ctx, place.Pane, quote.Single(program)+" up")
 }
 
+// widestSidebar is the widest pane that is a sidebar itself: in a wider one of tmux a
+// pane for it is split off.
+const widestSidebar = 50
+
+// showSidebar is the list alone.
+func showSidebar(ctx context.Context, app *cmdutil.App) error {
+	if err := needScreen(app); err != nil {
+		return err
+	}
+	place := tmux.Where(app.Getenv)
+	if place.Kind == "tmux" && app.Columns() > widestSidebar {
+		program, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		return tmux.FromEnv(app.Getenv).SplitLeft(ctx, place.Pane, sidebarWidth, quote.Single(program)+" up --sidebar")
+	}
+	o, err := takeOverview(ctx, app)
+	if err != nil {
+		return err
+	}
+	return showView(ctx, app, o, true)
+}
+
+// sidebarWidth is how many columns a sidebar gets.
+const sidebarWidth = 34
+
 // showDemo is the view with recorded agents.
 func showDemo(ctx context.Context, app *cmdutil.App) error {
 	if err := needScreen(app); err != nil {
@@ -100,6 +135,10 @@ func showDemo(ctx context.Context, app *cmdutil.App) error {
 	}
 	return demo.Run(ctx, func(ctx context.Context, h *demo.Daemon) error {
 		return tui.Run(ctx, tui.Options{Daemon: h, Empty: []string{"", "The recorded agents start in a moment."},
+			Agents: []string{"claude", "codex", "gemini"}, Folder: "/home/you/shop",
+			Start: func(_ context.Context, w tui.Work) (string, error) {
+				return "this is a recording; outside of the demo " + w.Agent + " would start in a tmux window now", nil
+			},
 			Jump: func(context.Context, *wire.Session) (string, error) {
 				return "this is a recording; with a real agent you'd be in its terminal now", nil
 			}})
@@ -114,7 +153,7 @@ func showLiveView(ctx context.Context, app *cmdutil.App) error {
 	if err != nil {
 		return err
 	}
-	return showView(ctx, app, o)
+	return showView(ctx, app, o, false)
 }
 
 // keepWatching has the daemon forget keys that went to other panes while the view waits.
@@ -131,7 +170,7 @@ func keepWatching(ctx context.Context, c *client.Client) {
 	}
 }
 
-func showView(ctx context.Context, app *cmdutil.App, o *overview) error {
+func showView(ctx context.Context, app *cmdutil.App, o *overview, sidebar bool) error {
 	c, err := app.ConnectDaemon(ctx)
 	if err != nil {
 		return err
@@ -149,13 +188,22 @@ func showView(ctx context.Context, app *cmdutil.App, o *overview) error {
 		defer cancel()
 		go keepWatching(ctx, c)
 	}
-	return tui.Run(ctx, tui.Options{Daemon: startedDaemon{c, app}, Empty: empty, Version: version.String, WatchKeys: watchKeys,
+	opts := tui.Options{Daemon: startedDaemon{c, app}, Empty: empty, Version: version.String, WatchKeys: watchKeys,
+		Sidebar: sidebar, Folder: app.Cwd(), Agents: o.startable(),
+		Start: func(ctx context.Context, work tui.Work) (string, error) {
+			return agents.StartInTmux(ctx, app, agents.Work{Agent: work.Agent, Folder: work.Folder, Worktree: work.Worktree,
+				Prompt: work.Prompt})
+		},
 		Jump: func(ctx context.Context, s *wire.Session) (string, error) {
 			return focusPane(ctx, app, s)
 		},
 		Resume: func(ctx context.Context, s *wire.Session) (string, error) {
 			return agents.ResumeInTmux(ctx, app, c, s.ID)
-		}})
+		}}
+	if app.Getenv("TMUX") != "" {
+		opts.Answer = func(ctx context.Context) error { return showPopup(ctx, app) }
+	}
+	return tui.Run(ctx, opts)
 }
 
 // startedDaemon is a daemon that is started again when it is gone while somebody looks.

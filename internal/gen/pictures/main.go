@@ -42,7 +42,7 @@ func drawAll(folder string) error {
 		return err
 	}
 	for name, svg := range map[string]string{
-		"view.svg":    drawFilm(film.at("4 need you", "Run the payment tests")),
+		"view.svg":    drawFilm(film.at("4 waiting", "Run the payment tests")),
 		"request.svg": drawFilm(film.at("Claude Code has a plan", "Compare row counts")),
 		"demo.svg":    drawFilm(film),
 	} {
@@ -144,8 +144,7 @@ type viewerStep struct {
 }
 
 var (
-	keyUp    = tea.KeyPressMsg{Code: tea.KeyUp}
-	keyEnter = tea.KeyPressMsg{Code: tea.KeyEnter}
+	keyUp = tea.KeyPressMsg{Code: tea.KeyUp}
 )
 
 func letter(r rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: r, Text: string(r)} }
@@ -155,14 +154,13 @@ var top = []tea.KeyPressMsg{keyUp, keyUp, keyUp, keyUp, keyUp}
 
 // acts answer everything that the demo asks, from the top.
 var acts = []viewerStep{
-	{words: "4 need you", pause: time.Second, keys: top},
+	{words: "4 waiting", pause: time.Second, keys: top},
 	{words: "Run the payment tests", pause: 3 * time.Second, keys: []tea.KeyPressMsg{letter('a')}},
-	{words: "3 need you", pause: time.Second, keys: top},
-	{words: "In memory", pause: 2 * time.Second, keys: []tea.KeyPressMsg{keyEnter}},
-	{words: "Shared by all servers", pause: time.Second, keys: []tea.KeyPressMsg{letter('2'), keyEnter}},
-	{words: "2 need you", pause: time.Second, keys: top},
+	{words: "3 waiting", pause: time.Second, keys: top},
+	{words: "Shared by all servers", pause: 2 * time.Second, keys: []tea.KeyPressMsg{letter('2')}},
+	{words: "2 waiting", pause: time.Second, keys: top},
 	{words: "Clean build", pause: 2 * time.Second, keys: []tea.KeyPressMsg{letter('a')}},
-	{words: "1 need", pause: time.Second, keys: top},
+	{words: "1 waiting", pause: time.Second, keys: top},
 	{words: "Compare row counts", pause: 3 * time.Second, keys: []tea.KeyPressMsg{letter('a')}},
 	{words: "5 done", pause: 3 * time.Second},
 }

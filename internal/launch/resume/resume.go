@@ -202,7 +202,7 @@ func (t *Resumer) inWindow(ctx context.Context, r *wire.ResumeRecord) (where str
 	if here := tmux.FromEnv(t.Getenv); here.Socket != "" {
 		server = here
 	}
-	pane, err := server.Open(ctx, "", "", r.Dir, shellCommand(t.Getenv("SHELL"), line))
+	pane, err := server.Open(ctx, "", "", r.Dir, ShellCommand(t.Getenv("SHELL"), line))
 	if err != nil {
 		return "", err
 	}
@@ -215,10 +215,10 @@ func (t *Resumer) inWindow(ctx context.Context, r *wire.ResumeRecord) (where str
 // ordinaryShells take -i and -c together, and `exec` with a quoted path.
 var ordinaryShells = []string{"sh", "bash", "zsh", "fish", "ksh", "mksh", "dash", "ash"}
 
-// shellCommand runs a line in the person's own shell, which reads its rc file as
+// ShellCommand runs a line in the person's own shell, which reads its rc file as
 // in every other window: keys and paths that are set there are there for the
 // agent. A shell stays behind it.
-func shellCommand(shell, line string) []string {
+func ShellCommand(shell, line string) []string {
 	if !filepath.IsAbs(shell) || !slices.Contains(ordinaryShells, filepath.Base(shell)) {
 		return []string{"/bin/sh", "-c", line + `; exec "${SHELL:-/bin/sh}"`}
 	}

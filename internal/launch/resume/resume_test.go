@@ -41,7 +41,7 @@ func TestShellCommand(t *testing.T) {
 		"zsh":      `/bin/sh -c run; exec "${SHELL:-/bin/sh}"`,
 		"":         `/bin/sh -c run; exec "${SHELL:-/bin/sh}"`,
 	} {
-		if got := strings.Join(shellCommand(shell, "run"), " "); got != want {
+		if got := strings.Join(ShellCommand(shell, "run"), " "); got != want {
 			t.Errorf("in %q a line runs as %s, want %s", shell, got, want)
 		}
 	}

@@ -170,6 +170,13 @@ func typableText(s string) string {
 	}, strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), ""))
 }
 
+// SplitLeft runs a shell command in a new pane at the left edge of a pane's window, so
+// many columns wide. The pane stays selected.
+func (s *Server) SplitLeft(ctx context.Context, pane string, columns int, command string) error {
+	_, err := s.runCommand(ctx, "split-window", "-d", "-h", "-b", "-f", "-l", strconv.Itoa(columns), "-t", pane, command)
+	return err
+}
+
 // ShowPopup runs a shell command in a popup over a pane, until it ends.
 func (s *Server) ShowPopup(ctx context.Context, pane, command string) error {
 	_, err := s.runClient(ctx, nil, []string{"display-popup", "-t", pane, "-E", "-w", "90%", "-h", "80%", command})

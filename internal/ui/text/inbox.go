@@ -39,8 +39,23 @@ func (s Style) Card(item *wire.InboxRequest, now time.Time) string {
 		b.WriteString("  " + s.Ended(item))
 	}
 	b.WriteByte('\n')
+	if item.Effect != "" {
+		b.WriteString(s.effect(item) + "\n")
+	}
 	b.WriteString(s.wrapText(termsafe.Text(item.Shown)))
 	return b.String()
+}
+
+// effect is what a call would do, coloured by its risk.
+func (s Style) effect(item *wire.InboxRequest) string {
+	line := s.wrapText("▸ " + termsafe.Line(item.Effect, 0))
+	switch item.Risk {
+	case "high":
+		return s.red(line)
+	case "low":
+		return s.green(line)
+	}
+	return s.yellow(line)
 }
 
 // wrapText breaks lines between words where the terminal would break them anywhere.
@@ -75,8 +90,8 @@ func (s Style) WindowOver(item *wire.InboxRequest) string {
 // Ended says on one line how a request ended.
 func (s Style) Ended(item *wire.InboxRequest) string {
 	if d := item.Decision; d != nil {
-		line := fmt.Sprintf("%s by %s, %s", decidedWord(d), d.By, d.Outcome)
-		if said := inWords(d); said != "" {
+		line := fmt.Sprintf("%s by %s, %s", DecidedWord(d), d.By, d.Outcome)
+		if said := DecidedWords(d); said != "" {
 			line += ": " + said
 		}
 		if d.Choice == "deny" || d.Plan == "reject" {
@@ -87,8 +102,8 @@ func (s Style) Ended(item *wire.InboxRequest) string {
 	return s.yellow(termsafe.Line(item.Status+": "+CodeText(item.End), 0))
 }
 
-// decidedWord says what was decided, as people say it.
-func decidedWord(d *wire.InboxDecision) string {
+// DecidedWord says what was decided, as people say it.
+func DecidedWord(d *wire.InboxDecision) string {
 	if d.Plan != "" {
 		return planWord(d.Plan)
 	}
@@ -122,8 +137,8 @@ func planWord(mode string) string {
 	return "plan: " + mode
 }
 
-// inWords is what you said besides yes or no.
-func inWords(d *wire.InboxDecision) string {
+// DecidedWords is what you said besides yes or no.
+func DecidedWords(d *wire.InboxDecision) string {
 	var words []string
 	for _, a := range d.Answers {
 		words = append(words, a.Words())

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -125,14 +126,23 @@ func (s Style) agentName(name string) string {
 	return s.paint(agentColour(name), pad(termsafe.Line(name, agentWidth), agentWidth))
 }
 
-// agentColour is none of those that say how something went.
-func agentColour(name string) string {
-	colours := []string{"36", "35", "34", "96", "95", "94"}
+// AgentColour is the agent's own colour, one of the terminal's sixteen, and none of those
+// that say how something went.
+func AgentColour(name string) uint8 {
+	colours := []uint8{6, 5, 4, 14, 13, 12}
 	sum := 0
 	for _, b := range []byte(name) {
 		sum = (sum*4 + int(b)) % len(colours)
 	}
 	return colours[sum]
+}
+
+func agentColour(name string) string {
+	n := int(AgentColour(name))
+	if n >= 8 { // the bright ones
+		return strconv.Itoa(90 + n - 8)
+	}
+	return strconv.Itoa(30 + n)
 }
 
 // failure says that a call went wrong, and with which words.

@@ -323,17 +323,22 @@ func modeText(one *wire.Session) string {
 
 // Session is everything about one session.
 func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted string) {
+	title := d.Title
+	if title == "" {
+		title = "(no title)"
+	}
+	fmt.Fprintf(w, "%s  %s\n", s.bold(termsafe.Line(title, 200)), s.status(&d.Session))
+	s.SessionFacts(w, d, now, quoted)
+}
+
+// SessionFacts is Session without its title and status.
+func (s Style) SessionFacts(w io.Writer, d *wire.SessionDetail, now time.Time, quoted string) {
 	one := &d.Session
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(w, "%s %s\n", s.dim(pad(name, 11)), value)
 		}
 	}
-	title := one.Title
-	if title == "" {
-		title = "(no title)"
-	}
-	fmt.Fprintf(w, "%s  %s\n", s.bold(termsafe.Line(title, 200)), s.status(one))
 	line("session", termsafe.Line(one.ID, 0))
 	line("agent", termsafe.Line(strings.TrimSpace(one.Agent+" "+one.Version), 60))
 	line("model", termsafe.Line(one.Model, 60))

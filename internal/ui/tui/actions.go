@@ -15,13 +15,14 @@ import (
 
 // switchOff asks for how long, and then the daemon: it has the person type a code.
 func switchOff(m *Model) tea.Cmd {
-	m.startTyping("Off with all hooks and guards, for (30m, 1h, 2d; empty: until it is switched on)", "1h",
+	m.startTyping("Turn hookmux off", "For how long? 30m, 1h, 2d, or empty: until you turn it on. No guard or hook stops "+
+		"anything until then; events are still recorded.", "1h",
 		func(m *Model, span string) tea.Cmd {
 			var p wire.OffParams
 			if span != "" {
 				d, err := config.ParseSpan(span)
 				if err != nil || d <= 0 {
-					m.status = termsafe.Line(span, 40) + " is not a time span; nothing was done"
+					m.status = termsafe.Line(span, 40) + " isn't a time span like 30m or 1h; nothing was done."
 					return nil
 				}
 				p.Seconds = d.Seconds()
@@ -31,7 +32,7 @@ func switchOff(m *Model) tea.Cmd {
 				if err := m.opts.Daemon.Call(ctx, wire.MethodOff, p, &off); err != nil {
 					return "", err
 				}
-				return "hookmux is " + offText(&off, m.opts.Now()) + "; events are still recorded", nil
+				return "hookmux is " + offText(&off, m.opts.Now()) + "; events are still recorded.", nil
 			})
 		})
 	return nil
@@ -47,13 +48,13 @@ func offText(off *wire.Off, now time.Time) string {
 func switchOn(m *Model) tea.Cmd {
 	return m.decide(func(ctx context.Context, _ string) (string, error) {
 		var result struct{ WasOff bool }
-		return "hookmux is on again", m.opts.Daemon.Call(ctx, wire.MethodOn, nil, &result)
+		return "hookmux is on again.", m.opts.Daemon.Call(ctx, wire.MethodOn, nil, &result)
 	})
 }
 
 func goAway(m *Model) tea.Cmd {
 	return m.decide(func(ctx context.Context, _ string) (string, error) {
-		return "you are away: agents' requests wait for you; w brings you back", m.opts.Daemon.Away(ctx)
+		return "You're away: agents wait for you. Press w when you're back.", m.opts.Daemon.Away(ctx)
 	})
 }
 
@@ -65,7 +66,7 @@ func comeBack(m *Model) tea.Cmd {
 		if err == nil {
 			digest = &said
 		}
-		return "you are back", err
+		return "You're back.", err
 	})
 	if cmd == nil {
 		return nil
@@ -82,10 +83,10 @@ func comeBack(m *Model) tea.Cmd {
 func digestLines(d *client.Digest, now time.Time) []string {
 	var lines []string
 	if d.WasAway && d.Since != nil {
-		lines = append(lines, fmt.Sprintf("since %s: %d answered or over, %d wait, permissions let %d calls pass",
+		lines = append(lines, fmt.Sprintf("Since %s: %d closed, %d waiting, %d allowed by saved permissions",
 			text.Moment(*d.Since, now), len(d.Ended), len(d.Waiting), d.Permitted))
 	} else {
-		lines = append(lines, "you were not away")
+		lines = append(lines, "You weren't away.")
 	}
 	if d.Note != "" {
 		lines = append(lines, termsafe.Line(d.Note, 0))
@@ -114,11 +115,12 @@ func wasStopped(m *Model) bool {
 // person type a code.
 func allowOnce(m *Model) tea.Cmd {
 	rule := m.details.timeline.rule
-	m.openConfirm("G", confirmText{
-		question: "Let this pass the next time, within ten minutes, for every agent?",
+	m.openConfirm("G", "allow it once", confirmText{
+		title:    "Allow once",
+		question: "Let this through the next time it's tried, by any agent, within ten minutes?",
 		about: []string{"rule     " + termsafe.Line(rule, 0),
 			"stopped  " + termsafe.Line(m.details.timeline.stopped, 0)},
-		hints: []string{"G lets it pass once · Esc leaves it"},
+		hints: []string{"Press G again to allow it once, or Esc."},
 	},
 		func(m *Model) tea.Cmd {
 			return m.decideAtTerminal(func(ctx context.Context, _ string) (string, error) {

@@ -69,7 +69,7 @@ func TestNothingIsWeakened(t *testing.T) {
 	s.press("O")
 	s.typeText("soon")
 	s.press("enter")
-	s.mustShow("1hsoon is not a time span")
+	s.mustShow("1hsoon isn't a time span")
 	s.send(silenceMsg{})
 	s.press("O", "w", "enter")
 	s.send(infoMsg{&client.Info{}})
@@ -84,18 +84,18 @@ func TestNothingIsWeakened(t *testing.T) {
 func TestOnAndAway(t *testing.T) {
 	s := newScreen(t, 120, 30)
 	s.send(infoMsg{&client.Info{Off: &wire.Off{Since: s.now}}})
-	s.mustShow("off", "O hookmux on")
+	s.mustShow("hookmux is OFF", "O turn on")
 	s.press("O")
 	s.send(infoMsg{&client.Info{}})
 	s.press("w")
 	s.send(infoMsg{&client.Info{Inbox: wire.InboxInfo{Away: true}}})
-	s.mustShow("you are away", "w come back")
+	s.mustShow("You're away", "w I'm back")
 	since := s.now.Add(-time.Hour)
 	ended := *s.request("k9", nil)
 	ended.Decision = &wire.InboxDecision{Choice: "deny", By: "you", Outcome: "delivered"}
 	s.daemon.digest = client.Digest{WasAway: true, Since: &since, Ended: []wire.InboxRequest{ended}, Permitted: 3}
 	s.press("w")
-	s.mustShow("While you were away", "1 answered or over", "permissions let 3 calls pass", "$ go test ./...", "denied by you")
+	s.mustShow("While you were away", "1 closed", "3 allowed by saved permissions", "$ go test ./...", "denied by you")
 	s.press("esc")
 	if got, want := strings.Join(s.daemon.calls, ", "), "daemon.on null, away, back"; got != want {
 		t.Errorf("calls: got %s, want %s", got, want)
@@ -125,7 +125,7 @@ func TestBatch(t *testing.T) {
 	if len(s.daemon.replies) != 1 || s.daemon.replies[0].ID != "k1" || s.daemon.replies[0].SHA256 != one.SHA256 {
 		t.Errorf("replies: got %s, want k1 alone", toJSON(s.daemon.replies))
 	}
-	s.mustShow("1 approved, 2 had been answered or had changed meanwhile")
+	s.mustShow("Approved 1; 2 had been answered or had changed.")
 }
 
 func TestLongBatchIsReadToItsEnd(t *testing.T) {
@@ -137,7 +137,7 @@ func TestLongBatchIsReadToItsEnd(t *testing.T) {
 	s.press("B")
 	s.wait(time.Second)
 	s.press("B")
-	s.mustShow("there is more of it")
+	s.mustShow("more to read")
 	for range 10 {
 		s.wait(200 * time.Millisecond)
 		s.press("space")
@@ -158,7 +158,7 @@ func TestBatchAsksForThePIN(t *testing.T) {
 	s.press("B")
 	s.wait(time.Second)
 	s.press("B")
-	s.mustShow("PIN: ")
+	s.mustShow("─ PIN ─")
 	s.typeText("4711")
 	s.press("enter")
 	if len(s.daemon.replies) != 2 {
@@ -177,7 +177,7 @@ func TestResume(t *testing.T) {
 	ended := s.now.Add(-time.Minute)
 	s.send(sessionsMsg{{ID: "s1", Agent: "claude", Status: "idle", Ended: &ended, Resumable: true}})
 	s.press("h")
-	s.mustShow("c take up again")
+	s.mustShow("c resume")
 	s.press("c")
 	s.mustShow("taken up in pane %9")
 }
@@ -192,7 +192,7 @@ func TestColoursChangeNoText(t *testing.T) {
 			card.WriteString("  $ " + line + "\n")
 		}
 		b := &body{width: 60}
-		b.addCard(card.String())
+		b.addCard(card.String(), false)
 		var got strings.Builder
 		for i := range b.lines {
 			got.WriteString(stripStyles(b.lines[i].render()) + "\n")

@@ -106,21 +106,22 @@ func (m *Model) startDeciding() bool {
 		m.status = silentText
 		return false
 	case m.busy:
-		m.status = "an answer is on its way"
+		m.status = "An answer is on its way."
 		return false
 	}
-	m.busy, m.status = true, "sending …"
+	m.busy, m.status = true, "Sending …"
 	return true
 }
 
 // reply answers a request.
 func (m *Model) reply(reply client.InboxReply) tea.Cmd {
-	switch now := m.board.findRequest(reply.ID); {
+	now := m.board.findRequest(reply.ID)
+	switch {
 	case now == nil || !now.Answerable():
-		m.status = "too late: it no longer waits"
+		m.status = tooLateText
 		return nil
 	case now.SHA256 != reply.SHA256:
-		m.status = "it changed meanwhile; nothing was answered"
+		m.status = "It changed in the meantime; nothing was answered."
 		return nil
 	}
 	m.replied = reply.ID
@@ -130,7 +131,7 @@ func (m *Model) reply(reply client.InboxReply) tea.Cmd {
 		if err != nil {
 			return "", err
 		}
-		return outcomeText(result), nil
+		return outcomeText(now, result), nil
 	}
 	if reply.Choice == "always" { // it reaches further than this request
 		return m.decideAtTerminal(send)
@@ -141,11 +142,11 @@ func (m *Model) reply(reply client.InboxReply) tea.Cmd {
 // askPIN asks for the PIN and sends the decision again with it.
 func (m *Model) askPIN(ask askPINMsg) tea.Cmd {
 	if m.mode != modeList { // what is typed for something else is no PIN
-		m.status = "nothing was decided: the PIN is wanted; press the key again"
+		m.status = "Nothing was decided: your PIN is needed. Press the key again."
 		return nil
 	}
 	m.status = ask.why
-	m.startTyping("PIN", "", func(m *Model, pin string) tea.Cmd {
+	m.startTyping("PIN", "", "", func(m *Model, pin string) tea.Cmd {
 		return m.decide(func(ctx context.Context, _ string) (string, error) { return ask.run(ctx, pin) })
 	})
 	m.typing.input.secret = true
@@ -184,18 +185,19 @@ func approveAlways(m *Model) tea.Cmd {
 		return nil
 	}
 	if item.Rule == "" {
-		m.status = "there is no rule for this: " + termsafe.Line(item.NoRule, 0)
+		m.status = "This can't be allowed for good: " + termsafe.Line(item.NoRule, 0)
 		return nil
 	}
 	if why := m.whyNotYet(true); why != "" {
 		m.status = why
 		return nil
 	}
-	m.openConfirm("A", confirmText{
-		question: "From now on this is allowed without asking:",
+	m.openConfirm("A", "save and approve", confirmText{
+		title:    "Always allow",
+		question: "From now on, allow this without asking you:",
 		about:    []string{termsafe.Line(item.Rule, 0)},
-		hints: []string{"`hookmux permissions` lists saved rules, `permissions remove` removes one.",
-			"A saves it and approves · Esc leaves it"},
+		hints: []string{"`hookmux permissions` lists what you saved; `permissions remove` takes one back.",
+			"Press A again to save it and approve, or Esc."},
 	},
 		func(m *Model) tea.Cmd { return m.reply(replyFor(item, "always")) })
 	return nil
@@ -218,11 +220,11 @@ func approveByOwnRule(m *Model) tea.Cmd {
 		confirmOwnRule(m, item, 1)
 		return nil
 	}
-	m.startTyping(fmt.Sprintf("Which of its own rules, 1 to %d", len(item.Suggestions)), "",
+	m.startTyping("The agent's own rule", fmt.Sprintf("Which of the rules it offers, 1 to %d?", len(item.Suggestions)), "",
 		func(m *Model, text string) tea.Cmd {
 			number, err := strconv.Atoi(text)
 			if err != nil || number < 1 || number > len(item.Suggestions) {
-				m.status = "it offers no such rule; nothing was answered"
+				m.status = "It offers no such rule; nothing was answered."
 				return nil
 			}
 			confirmOwnRule(m, item, number)
@@ -233,10 +235,11 @@ func approveByOwnRule(m *Model) tea.Cmd {
 
 // confirmOwnRule shows what the agent would save.
 func confirmOwnRule(m *Model, item *wire.InboxRequest, number int) {
-	m.openConfirm("S", confirmText{
-		question: termsafe.Line(item.Agent, 20) + " offers to keep this as its own rule, and not to ask again:",
+	m.openConfirm("S", "save and approve", confirmText{
+		title:    "The agent's own rule",
+		question: termsafe.Line(item.Agent, 20) + " offers to save this as its own rule and not to ask again:",
 		about:    []string{termsafe.Line(ruleoffers.InWords(item.Suggestions[number-1]), 0)},
-		hints:    []string{"S has the agent keep it, and approves · Esc leaves it"},
+		hints:    []string{"Press S again to have it saved and approve, or Esc."},
 	},
 		func(m *Model) tea.Cmd {
 			reply := replyFor(item, "always")
@@ -259,11 +262,11 @@ func denyRequest(m *Model) tea.Cmd {
 		m.status = why
 		return nil
 	}
-	label := "Deny " + termsafe.Line(item.ID, 12) + ". Reason for the model (Enter: none)"
+	title, label := "Deny "+subjectOf(item), "Why? The agent reads it. Enter alone gives no reason."
 	if plan {
-		label = "Reject the plan. What should be different (Enter: nothing)"
+		title, label = "Send the plan back", "What should be different? Enter alone says nothing."
 	}
-	m.startTyping(label, "", func(m *Model, words string) tea.Cmd {
+	m.startTyping(title, label, "", func(m *Model, words string) tea.Cmd {
 		if plan {
 			reply := replyFor(item, "reject")
 			reply.Feedback = words
@@ -291,7 +294,7 @@ func releaseRequest(m *Model) tea.Cmd {
 		if err != nil {
 			return "", err
 		}
-		return outcomeText(result), nil
+		return outcomeText(item, result), nil
 	})
 }
 
@@ -309,29 +312,68 @@ func answerQuestions(m *Model) tea.Cmd {
 	if len(questions) == 0 {
 		questions = []event.Inquiry{{Text: "Your answer", Free: true}}
 	}
-	m.mode, m.form = modeForm, newForm(item, item.Agent+" · "+m.selectedRow().title(), questions)
+	m.mode, m.form = modeForm, newForm(item, item.Agent+" · "+m.selectedRow().title(), questions, m.opts.Now())
 	return nil
 }
 
 // pendingRequest is the selected request, where it can be answered here.
 func (m *Model) pendingRequest() *wire.InboxRequest {
-	if r := m.selectedRow(); r != nil && r.request != nil && r.request.Answerable() {
+	// A sidebar doesn't show requests in full, so none is answered there.
+	if r := m.selectedRow(); r != nil && r.request != nil && r.request.Answerable() && !m.opts.Sidebar {
 		return r.request
 	}
 	return nil
 }
 
-// outcomeText says in a line what became of an answer.
-func outcomeText(result client.InboxResult) string {
-	lines, _ := text.Style{}.ReplyLines(&result)
+// answerByDigit answers the selected question with an option, by its digit.
+func answerByDigit(m *Model) tea.Cmd {
+	item := m.pendingRequest()
+	n := strings.Index(optionKeys, m.pressed.key)
+	if n >= len(item.Questions[0].Options) {
+		m.status = fmt.Sprintf("There are only %d options.", len(item.Questions[0].Options))
+		return nil
+	}
+	if why := m.whyNotYet(true); why != "" {
+		m.status = why
+		return nil
+	}
+	f := newForm(item, "", item.Questions, m.opts.Now())
+	f.choose(n)
+	return m.reply(f.reply())
+}
+
+const tooLateText = "Too late: it doesn't wait any more."
+
+// subjectOf names a request in a few words.
+func subjectOf(item *wire.InboxRequest) string {
+	return termsafe.Line(requestAbout(item), 60) + " (" + termsafe.Line(item.Agent, 20) + ")"
+}
+
+// outcomeText says in a line what became of an answer to a request.
+func outcomeText(item *wire.InboxRequest, result client.InboxResult) string {
+	lines, delivered := text.Style{}.ReplyLines(&result)
+	if item != nil && len(lines) > 0 {
+		said := strings.TrimPrefix(lines[0], result.ID+": ")
+		if d := result.Decided; delivered && d != nil {
+			said = text.DecidedWord(d)
+			if words := text.DecidedWords(d); words != "" {
+				said += " (" + words + ")"
+			}
+		}
+		lines[0] = upperFirst(said) + ": " + subjectOf(item)
+	}
 	return strings.Join(lines, " · ")
 }
 
-func endedText(item *wire.InboxRequest) string {
-	if isWindow(item) {
-		return termsafe.Line(item.Agent+": what it asked was answered in its own window", 0)
+func upperFirst(s string) string {
+	if s == "" {
+		return s
 	}
-	return termsafe.Line(item.ID+": "+text.Style{}.Ended(item), 0)
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func endedText(item *wire.InboxRequest) string {
+	return subjectOf(item) + ": " + termsafe.Line(text.Style{}.Ended(item), 0)
 }
 
 func errorText(err error) string { return termsafe.Line(err.Error(), 0) }

@@ -35,9 +35,28 @@ func TestKeysAnswer(t *testing.T) {
 		{"accept a plan, edits asked", plan, func(s *screen) { s.press("m") }, `"choice":"plan","plan":"manual"`},
 		{"reject a plan", plan, func(s *screen) { s.press("d"); s.typeText("tests first"); s.press("enter") },
 			`"choice":"plan","plan":"reject","feedback":"tests first"`},
-		{"choose an option", ask, func(s *screen) { s.press("enter", "2", "enter") },
+		{"choose an option", ask, func(s *screen) { s.press("2") },
 			`"choice":"answer","answers":[{"question":"Which database?","options":["SQLite"]}]`},
-		{"own words", ask, func(s *screen) { s.press("enter", "o"); s.typeText("files"); s.press("enter", "enter") },
+		{"choose an option in the form", ask, func(s *screen) { s.press("enter"); s.wait(time.Second); s.press("down", "enter") },
+			`"choice":"answer","answers":[{"question":"Which database?","options":["SQLite"]}]`},
+		{"a digit in the form", ask, func(s *screen) { s.press("enter"); s.wait(time.Second); s.press("1") },
+			`"choice":"answer","answers":[{"question":"Which database?","options":["Postgres"]}]`},
+		{"own words by arrow", ask, func(s *screen) {
+			s.press("enter")
+			s.wait(time.Second)
+			s.press("down", "down", "enter")
+			s.typeText("files")
+			s.press("enter")
+			s.wait(time.Second)
+			s.press("enter")
+		}, `"choice":"answer","answers":[{"question":"Which database?","text":"files"}]`},
+		{"own words", ask, func(s *screen) {
+			s.press("enter", "o")
+			s.typeText("files")
+			s.press("enter")
+			s.wait(time.Second)
+			s.press("enter")
+		},
 			`"choice":"answer","answers":[{"question":"Which database?","text":"files"}]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -53,7 +72,7 @@ func TestKeysAnswer(t *testing.T) {
 			if got := toJSON(s.daemon.replies[0]); got != want {
 				t.Errorf("reply: got %s, want %s", got, want)
 			}
-			s.mustShow("k1: ")
+			s.mustShow(" (claude)")
 		})
 	}
 }
@@ -72,7 +91,7 @@ func TestNothingIsAnswered(t *testing.T) {
 		{"a key right after it appeared", nil,
 			func(s *screen, _ *wire.InboxRequest) { s.press("a", "d", "r", "A") }, "just appeared"},
 		{"not all of it was shown", long,
-			func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("a") }, "there is more of it"},
+			func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("a") }, "more to read"},
 		{"a key that repeats too fast to show each page", long, func(s *screen, _ *wire.InboxRequest) {
 			s.wait(time.Second)
 			for range 30 {
@@ -80,7 +99,7 @@ func TestNothingIsAnswered(t *testing.T) {
 			}
 			s.wait(time.Second)
 			s.press("a")
-		}, "there is more of it"},
+		}, "more to read"},
 		{"its end was shown just now", long, func(s *screen, _ *wire.InboxRequest) {
 			s.wait(time.Second)
 			for range 4 {
@@ -88,9 +107,9 @@ func TestNothingIsAnswered(t *testing.T) {
 				s.press("space")
 			}
 			s.press("a")
-		}, "its end has only just appeared"},
+		}, "Its end has only just appeared"},
 		{"another key than the one shown", nil,
-			func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("A", "a") }, "nothing was done"},
+			func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("A", "a") }, "Nothing was done"},
 		{"the daemon is silent", nil, func(s *screen, _ *wire.InboxRequest) {
 			s.wait(time.Second)
 			s.send(connectionMsg{"the daemon closed the connection"})
@@ -100,7 +119,7 @@ func TestNothingIsAnswered(t *testing.T) {
 			s.wait(time.Second)
 			s.send(silenceMsg{})
 			s.press("a", "d", "r")
-		}, "does not answer"},
+		}, "doesn't answer"},
 		{"another request slid under the cursor", nil, func(s *screen, item *wire.InboxRequest) {
 			s.wait(time.Second)
 			s.arrive(s.request("k2", nil))
@@ -116,19 +135,38 @@ func TestNothingIsAnswered(t *testing.T) {
 			s.wait(time.Second)
 			s.send(pasted("aaa"))
 		}, ""},
-		{"a question without an answer", func(r *wire.InboxRequest) {
+		{"the key that opened a form is pressed twice", func(r *wire.InboxRequest) {
 			r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, question()
-		}, func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("enter", "enter") }, "no answer yet"},
+		}, func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("enter", "enter") }, "only just appeared"},
+		{"the key that opened a form is held", func(r *wire.InboxRequest) {
+			r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, question()
+		}, func(s *screen, _ *wire.InboxRequest) {
+			s.wait(time.Second)
+			for range 40 {
+				s.press("enter")
+				s.wait(33 * time.Millisecond)
+			}
+		}, "held down"},
+		{"a digit right after a form appeared", func(r *wire.InboxRequest) {
+			r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, question()
+		}, func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("enter", "1") }, "only just appeared"},
+		{"a digit right after a question appeared", func(r *wire.InboxRequest) {
+			r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, question()
+		}, func(s *screen, _ *wire.InboxRequest) { s.press("1") }, "only just appeared"},
+		{"a digit without an option", func(r *wire.InboxRequest) {
+			r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, question()
+		}, func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("3") }, "only 2 options"},
 		{"a question that ended meanwhile", func(r *wire.InboxRequest) {
 			r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, question()
 		}, func(s *screen, item *wire.InboxRequest) {
 			s.wait(time.Second)
-			s.press("enter", "1")
-			s.end(item)
 			s.press("enter")
-		}, "too late"},
+			s.end(item)
+			s.wait(time.Second)
+			s.press("1")
+		}, "Too late"},
 		{"it stands in the agent's window", func(r *wire.InboxRequest) { r.Status, r.Choices = wire.InboxWindow, nil },
-			func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("a", "d", "r") }, "answer it there"},
+			func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("a", "d", "r") }, "asks this in its own terminal"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScreen(t, 120, 24)
@@ -185,7 +223,7 @@ func TestPINIsAskedFor(t *testing.T) {
 	s.arrive(s.request("k1", nil))
 	s.wait(time.Second)
 	s.press("a")
-	s.mustShow("PIN: ")
+	s.mustShow("─ PIN ─")
 	s.typeText("4711")
 	if strings.Contains(s.text(), "4711") {
 		t.Fatalf("the PIN is on the screen:\n%s", s.text())
@@ -295,8 +333,8 @@ func TestFilter(t *testing.T) {
 func TestKeyThatAnswersNothingSaysWhy(t *testing.T) {
 	s := newScreen(t, 120, 24)
 	s.fillDay()
-	for i, want := range []string{"", "", "this is answered in the agent's own window; g goes there",
-		"nothing is asked here; n goes to the next that needs you"} {
+	for i, want := range []string{"", "", "The agent asks this in its own terminal; g takes you there.",
+		"Nothing is asked here. Tab goes to the next one that waits for you."} {
 		s.wait(time.Second)
 		if want != "" {
 			s.press("a")

@@ -161,6 +161,6 @@ func TestLastWordsStandBelowTheRequest(t *testing.T) {
 	s.arrive(s.request("k1", nil))
 	s.send(sessionsMsg{{ID: "session-k1", Title: "x", Agent: "claude", Turn: &wire.Turn{N: 2},
 		LastWords: "The tests pass; shall I push?"}})
-	s.mustShow("it said last")
+	s.mustShow("It said")
 	s.mustShow("The tests pass; shall I push?")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -25,6 +26,9 @@ type batch struct {
 
 // canBatch reports whether several requests wait that a yes answers.
 func canBatch(m *Model) bool {
+	if m.opts.Sidebar {
+		return false
+	}
 	n := 0
 	for _, item := range m.board.requests {
 		if offersOnce(item) {
@@ -49,7 +53,7 @@ func openBatch(m *Model) tea.Cmd {
 		}
 	}
 	if len(b.items) == 0 {
-		m.status = "none of the requests shown can be approved so"
+		m.status = "None of these can be approved together."
 		return nil
 	}
 	m.mode, m.batch = modeBatch, b
@@ -67,7 +71,14 @@ func (b *batch) bodyFor(width int) *body {
 			b.body.addLine("", &stylePlain)
 		}
 		b.body.addLine(fmt.Sprintf("%d of %d  %s", i+1, len(b.items), b.heads[i]), &styleBold)
-		b.body.addCard(item.Shown)
+		if item.Effect != "" {
+			style := &styleWaiting
+			if item.Risk == riskHigh {
+				style = &styleFailed
+			}
+			b.body.addLine("▸ "+text.EscapeMarks(termsafe.Line(item.Effect, 0)), style)
+		}
+		b.body.addCard(item.Shown, item.Kind == "plan")
 		if item.Note != "" {
 			b.body.addLine(termsafe.Line(item.Note, 0), &styleWaiting)
 		}
@@ -86,8 +97,9 @@ func (b *batch) hash() string {
 
 // noteShown takes down what of the batch is on the screen.
 func (b *batch) noteShown(m *Model) {
-	now, height := m.opts.Now(), m.bodyHeight()
-	body := b.bodyFor(m.width)
+	in := m.popupRoom(widePopup)
+	now, height := m.opts.Now(), in.height
+	body := b.bodyFor(in.width)
 	b.scroll = min(b.scroll, max(0, len(body.lines)-height))
 	b.shown.noteText(b.hash(), "")
 	if b.shown.appeared.IsZero() && height > 0 && m.width > 0 {
@@ -101,25 +113,27 @@ func (b *batch) noteShown(m *Model) {
 
 // hidden is how many lines are below the screen.
 func (b *batch) hidden(m *Model) int {
-	return max(0, len(b.bodyFor(m.width).lines)-b.scroll-m.bodyHeight())
+	in := m.popupRoom(widePopup)
+	return max(0, len(b.bodyFor(in.width).lines)-b.scroll-in.height)
 }
 
 // handleBatchKey is a key while a batch is read.
 func handleBatchKey(m *Model, key string) tea.Cmd {
 	b := m.batch
 	m.status = ""
+	page := max(1, m.popupRoom(widePopup).height-1)
 	switch key {
 	case "space", "pgdown", "down", "j":
 		// Not past what was not drawn; noteShown bounds it by the end.
-		b.scroll = max(b.scroll, min(b.scroll+max(1, m.bodyHeight()-1), b.shown.furthest(m.opts.Now())))
+		b.scroll = max(b.scroll, min(b.scroll+page, b.shown.furthest(m.opts.Now())))
 	case "b", "pgup", "up", "k":
-		b.scroll = max(0, b.scroll-max(1, m.bodyHeight()-1))
+		b.scroll = max(0, b.scroll-page)
 	case "esc", "q":
-		m.mode, m.batch, m.status = modeList, nil, "nothing was approved"
+		m.mode, m.batch, m.status = modeList, nil, "Nothing was approved."
 	case "B":
 		return approveBatch(m)
 	default:
-		m.status = "B approves all of them · Esc leaves it"
+		m.status = "B approves all of them, Esc cancels."
 	}
 	return nil
 }
@@ -132,7 +146,7 @@ func approveBatch(m *Model) tea.Cmd {
 	case m.problem != "":
 		why = silentText
 	case m.busy:
-		why = "an answer is on its way"
+		why = "An answer is on its way."
 	case why == "" && m.pressed.held:
 		why = heldText
 	}
@@ -150,7 +164,7 @@ func approveBatch(m *Model) tea.Cmd {
 	gone := len(b.items) - len(replies)
 	m.mode, m.batch = modeList, nil
 	if len(replies) == 0 {
-		m.status = "too late: none of them waits any more"
+		m.status = "Too late: none of them waits any more."
 		return nil
 	}
 	approved := 0
@@ -169,10 +183,10 @@ func approveBatch(m *Model) tea.Cmd {
 				gone++
 			}
 		}
-		said := fmt.Sprintf("%d approved", approved)
+		said := fmt.Sprintf("Approved %d", approved)
 		if gone > 0 {
-			said += fmt.Sprintf(", %d had been answered or had changed meanwhile", gone)
+			said += fmt.Sprintf("; %d had been answered or had changed", gone)
 		}
-		return said, nil
+		return said + ".", nil
 	})
 }

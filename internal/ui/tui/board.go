@@ -74,7 +74,7 @@ func (b *board) setSession(change *wire.SessionChange) {
 	b.sessions[session.ID] = &session
 }
 
-// section is a group of rows: what its sessions need from the person.
+// section is a group of rows: what its sessions need from you.
 type section int
 
 const (
@@ -89,7 +89,13 @@ const (
 )
 
 var sectionTitles = map[section]string{
-	sectionWaiting: "needs you", sectionFailed: "failed", sectionRunning: "running", sectionDone: "done",
+	sectionWaiting: "Waiting for you", sectionFailed: "Failed", sectionRunning: "Running", sectionDone: "Done",
+	sectionIdle: "Idle", sectionAnswered: "Answered", sectionEnded: "Ended",
+}
+
+// sectionWords are what a row of a section is.
+var sectionWords = map[section]string{
+	sectionWaiting: "waiting", sectionFailed: "failed", sectionRunning: "running", sectionDone: "done",
 	sectionIdle: "idle", sectionAnswered: "answered", sectionEnded: "ended",
 }
 
@@ -173,13 +179,25 @@ func (r *row) agentName() string {
 	return r.session.Agent
 }
 
-// project is the folder that the row's session works in, where the title does not
-// say so already.
+// folder is the last part of the folder that the row is about.
+func (r *row) folder() string {
+	switch {
+	case r.session != nil && r.session.Cwd != "":
+		return lastFolder(r.session.Cwd)
+	case r.request != nil:
+		return lastFolder(r.request.Cwd)
+	case r.decided != nil:
+		return lastFolder(r.decided.Cwd)
+	}
+	return ""
+}
+
+// project is the folder, where the title doesn't say it already.
 func (r *row) project() string {
-	if r.session == nil || r.session.Title == "" || r.session.Cwd == "" {
+	if r.session == nil || r.session.Title == "" {
 		return ""
 	}
-	return lastFolder(r.session.Cwd)
+	return r.folder()
 }
 
 // since is when what the row shows began.
@@ -263,5 +281,5 @@ func (r *row) matches(filter string) bool {
 	return true
 }
 
-// isWindow reports whether a request stands in an agent's own window.
+// isWindow reports whether an agent asks in its own terminal.
 func isWindow(item *wire.InboxRequest) bool { return item.Status == wire.InboxWindow }

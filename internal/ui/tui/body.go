@@ -58,25 +58,27 @@ func (m *Model) bodyOf(item *wire.InboxRequest, width int) *body {
 
 func newBody(item *wire.InboxRequest, width int) *body {
 	b := &body{id: item.ID, shown: item.Shown, note: item.Note, status: item.Status, width: width}
-	b.addCard(item.Shown)
+	b.addCard(item.Shown, item.Kind == "plan")
 	if item.Note != "" {
 		b.addLine("", &stylePlain)
 		b.addLine(text.EscapeMarks(termsafe.Line(item.Note, 0)), &styleWaiting)
 	}
 	if isWindow(item) {
 		b.addLine("", &stylePlain)
+		agent := upperFirst(termsafe.Line(item.Agent, 20))
 		if item.Answerable() {
-			b.addLine("The agent asks in its own window. hookmux types your answer there, once, if its dialog is on "+
-				"the screen.", &stylePlain)
+			b.addLine(agent+" asks this in its own terminal. hookmux types your answer there, once, if the dialog is on screen.",
+				&styleBold)
 		} else {
-			b.addLine("The agent asks in its own window; answer it there (g).", &stylePlain)
+			b.addLine(agent+" asks this in its own terminal. Press g to go there.", &styleBold)
 		}
 	}
 	return b
 }
 
-// addCard adds what a person is to see of a request.
-func (b *body) addCard(card string) {
+// addCard adds what you see of a request. In a plan other people's lines are Markdown.
+func (b *body) addCard(card string, isPlan bool) {
+	var plan markdown
 	var command []string // the lines of one, with their marks
 	addCommand := func() {
 		inks := inkCommand(command)
@@ -90,11 +92,16 @@ func (b *body) addCard(card string) {
 		command = nil
 	}
 	for line := range wire.CardLines(text.EscapeMarks(termsafe.Text(card))) {
-		if line.Kind == wire.CommandLine {
+		if line.Kind == wire.CommandLine && !isPlan {
 			command = append(command, strings.ReplaceAll(line.Text, "\t", "    "))
 			continue
 		}
 		addCommand()
+		if isPlan && line.Kind != wire.OwnLine {
+			shown := strings.ReplaceAll(line.Text, "\t", "    ")
+			b.addInked(shown, &stylePlain, plan.ink(shown))
+			continue
+		}
 		b.addLine(line.Text, lineStyle(line.Kind))
 	}
 	addCommand()

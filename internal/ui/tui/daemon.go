@@ -174,9 +174,9 @@ func connectionProblem(err error) string {
 	case errors.As(err, &refused):
 		return refused.Message
 	case errors.Is(err, client.ErrNoDaemon):
-		return "no daemon runs; the next event of an agent starts one, or `hookmux daemon start`"
+		return "No daemon is running. The next thing an agent does starts one, or `hookmux daemon start`."
 	case err == nil:
-		return "the daemon closed the connection"
+		return "The daemon closed the connection."
 	}
 	return err.Error()
 }

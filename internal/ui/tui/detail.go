@@ -4,13 +4,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// page is everything about a row, line by line: what stands above a request's text,
-// the text, and what stands below.
+// page is everything about a row, line by line: what is above a request's text, the
+// text, and what is below.
 type page struct {
 	head []string
 	body *body
@@ -40,7 +42,7 @@ func (p *page) line(i int) string {
 	return p.tail[i]
 }
 
-// visible are the lines that stand in so many lines of the screen.
+// visible are the lines that fit in so many lines of the screen.
 func (p *page) visible(scroll, height int) []string {
 	top := min(scroll, max(0, p.length()-height))
 	var out []string
@@ -77,7 +79,7 @@ const detailPause = time.Second
 
 // hiddenLines is how many lines of the details are below the screen.
 func (m *Model) hiddenLines() int {
-	if m.selectedRow() == nil || m.width < 1 {
+	if m.selectedRow() == nil || m.width < 1 || m.opts.Sidebar {
 		return 0
 	}
 	place := m.layout().detail
@@ -98,27 +100,85 @@ func (m *Model) page(width int) *page {
 	return &page{head: sessionLines(m, r, width)}
 }
 
-// requestPage is a request in full: who asks, and exactly the text whose hash the
-// answer carries; below it what the agent said last.
+// requestPage is a request in full: who asks, what it would do, and exactly the text
+// whose hash the answer carries; below it the session's last steps.
 func requestPage(m *Model, r *row, width int) *page {
-	item, now := r.request, m.opts.Now()
-	facts := []string{termsafe.Line(item.Agent, 20), "waits " + ageText(now.Sub(item.CreatedAt))}
+	item, now, height := r.request, m.opts.Now(), m.layout().detail.height
+	p := &page{body: m.bodyOf(item, width)}
+	facts := []string{"asked " + agoText(now.Sub(item.CreatedAt))}
 	if !item.Deadline.IsZero() && !isWindow(item) {
-		facts = append(facts, "until "+item.Deadline.Local().Format("15:04:05"))
+		facts = append(facts, leftText(item.Deadline.Sub(now)))
 	}
-	p := &page{body: m.bodyOf(item, width), head: []string{
-		styleBold.Render(termsafe.Line(r.title(), max(width, 1))), styleFaint.Render(strings.Join(facts, " · ")), ""}}
-	if words := lastWords(r.session); words != "" {
-		p.tail = append(p.tail, "", styleFaint.Render("it said last"))
-		for _, line := range indentWrapped("  ", words, width) {
-			p.tail = append(p.tail, styleFaint.Render(line))
-		}
+	if s := r.session; s != nil && s.Unasked != "" {
+		facts = append(facts, termsafe.Line(s.Unasked, 10)+" mode")
 	}
+	p.head = append(p.head, ansi.Truncate(styleBold.Render(termsafe.Line(r.title(), max(width, 1))), max(width, 1), "…"))
+	if height >= 8 {
+		p.head = append(p.head, styleFaint.Render(strings.Join(facts, " · ")))
+	}
+	p.head = append(p.head, effectLines(item, width)...)
+	if height >= 8 {
+		p.head = append(p.head, "")
+	}
+	p.tail = m.tailOf(r, width, height-len(p.head)-len(p.body.lines))
 	return p
 }
 
-// headOfRequest is how many lines of a request's details stand above its text.
-const headOfRequest = 3
+// effectLines say what the call would do, as guards and rules see it.
+func effectLines(item *wire.InboxRequest, width int) []string {
+	if item.Effect == "" {
+		return nil
+	}
+	mark, style := "▸ ", styleWaiting
+	switch item.Risk {
+	case riskHigh:
+		mark, style = "! ", styleFailed.Bold(true)
+	case riskLow:
+		style = styleDone
+	}
+	lines := indentWrapped(mark, termsafe.Line(item.Effect, 0), width)
+	for i := range lines {
+		lines[i] = style.Render(lines[i])
+	}
+	return lines
+}
+
+// The fewest and the most steps below a request.
+const (
+	fewSteps  = 4
+	manySteps = 20
+)
+
+// tailOf is what is below a request: what its session did last and said last, as much as
+// fits in the room that's left.
+func (m *Model) tailOf(r *row, width, room int) []string {
+	var tail []string
+	var said []string
+	if words := lastWords(r.session); words != "" {
+		said = append(said, "", titledRule(width, styleFaint.Render("It said"), ""))
+		for _, line := range indentWrapped("  ", words, width) {
+			said = append(said, styleFaint.Render(line))
+		}
+	}
+	steps := m.details.timeline.steps
+	if m.details.timeline.asking && len(steps) > 0 {
+		steps = steps[:len(steps)-1] // it's the request itself
+	}
+	if m.details.key == r.key() && len(steps) > 0 {
+		least := fewSteps
+		if room >= 3 { // the latest are in sight
+			least = min(room-2, fewSteps)
+		}
+		most := min(max(room-len(said)-2, least), manySteps, len(steps))
+		tail = append(tail, "", titledRule(width, styleFaint.Render("Last steps"), ""))
+		tail = append(tail, wrapStyled(steps[len(steps)-most:], width)...)
+	}
+	tail = append(tail, said...)
+	if len(tail) > 0 && room > 0 && room < 3 { // a title alone would say nothing
+		tail = append(make([]string, room), tail...)
+	}
+	return tail
+}
 
 // lastWords is what a session said last: in this turn, else at the end of an earlier one.
 func lastWords(s *wire.Session) string {
@@ -131,21 +191,45 @@ func lastWords(s *wire.Session) string {
 	return termsafe.Line(s.LastWords, 600)
 }
 
+// sessionLines are what a session does now, its last steps, and everything else that is
+// known about it.
 func sessionLines(m *Model, r *row, width int) []string {
 	d := &m.details
+	title := styleBold.Render(termsafe.Line(r.title(), 0))
 	switch {
 	case d.key == r.key() && d.err != nil:
-		return wrapStyled([]string{styleBold.Render(termsafe.Line(r.title(), 0)), "", errorText(d.err)}, width)
+		return wrapStyled([]string{title, "", errorText(d.err)}, width)
 	case d.session == nil || d.key != r.key():
-		return []string{styleBold.Render(termsafe.Line(r.title(), width)), "", styleFaint.Render("…")}
+		return []string{ansi.Truncate(title, max(width, 1), "…"), "", styleFaint.Render("…")}
 	}
 	now := m.opts.Now()
-	if d.lines == nil || d.width != width || now.Sub(d.drawnTime).Abs() >= time.Second {
-		var b strings.Builder
-		text.Style{Color: true}.Session(&b, d.session, now, "")
-		lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
-		lines = append(lines, d.timeline.lines...)
-		d.lines, d.width, d.drawnTime = wrapStyled(lines, width), width, now
+	if d.lines != nil && d.width == width && now.Sub(d.drawnTime).Abs() < time.Second {
+		return d.lines
 	}
+	lines := []string{title, styleFaint.Render(stateText(r, now))}
+	if doing := termsafe.Line(text.Doing(&d.session.Session), 600); doing != "" {
+		lines = append(lines, "", "  "+doing)
+	}
+	if len(d.timeline.steps) > 0 {
+		lines = append(lines, "", titledRule(width, styleFaint.Render("Last steps"), ""))
+		lines = append(lines, d.timeline.steps...)
+	}
+	var b strings.Builder
+	text.Style{Color: true}.SessionFacts(&b, d.session, now, "")
+	lines = append(lines, "", titledRule(width, styleFaint.Render("About"), ""))
+	lines = append(lines, strings.Split(strings.TrimRight(b.String(), "\n"), "\n")...)
+	d.lines, d.width, d.drawnTime = wrapStyled(lines, width), width, now
 	return d.lines
+}
+
+// stateText says what a session does, and since when.
+func stateText(r *row, now time.Time) string {
+	age := now.Sub(r.since())
+	switch r.section {
+	case sectionRunning:
+		return "running for " + ageText(age)
+	case sectionDone, sectionFailed, sectionEnded:
+		return sectionWords[r.section] + " " + agoText(age)
+	}
+	return sectionWords[r.section] + " for " + ageText(age)
 }

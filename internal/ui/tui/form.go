@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -19,12 +20,14 @@ type form struct {
 	title     string // of the session
 	questions []event.Inquiry
 	at        int      // the question that is asked now
+	option    int      // where the cursor is in it: an option, or behind them your own answer
 	chosen    [][]bool // options, by question
-	words     []string // own words, by question
+	words     []string // your own answer, by question
+	since     time.Time
 }
 
-func newForm(item *wire.InboxRequest, title string, questions []event.Inquiry) *form {
-	f := &form{item: item, title: title, questions: questions, words: make([]string, len(questions))}
+func newForm(item *wire.InboxRequest, title string, questions []event.Inquiry, now time.Time) *form {
+	f := &form{item: item, title: title, questions: questions, words: make([]string, len(questions)), since: now}
 	for _, q := range questions {
 		f.chosen = append(f.chosen, make([]bool, len(q.Options)))
 	}
@@ -44,12 +47,40 @@ func (f *form) missing() int {
 	return -1
 }
 
+// rows is how many places the cursor has in a question.
+func (f *form) rows(question int) int {
+	q := f.questions[question]
+	if takesWords(q) {
+		return len(q.Options) + 1
+	}
+	return len(q.Options)
+}
+
+// move moves the cursor, on into the next question or back into the one before.
+func (f *form) move(n int) {
+	switch to := f.option + n; {
+	case to >= f.rows(f.at) && f.at+1 < len(f.questions):
+		f.at, f.option = f.at+1, 0
+	case to < 0 && f.at > 0:
+		f.at--
+		f.option = max(f.rows(f.at)-1, 0)
+	default:
+		f.option = min(max(to, 0), max(f.rows(f.at)-1, 0))
+	}
+}
+
+// goTo puts the cursor on a question.
+func (f *form) goTo(question int) {
+	f.at, f.option = min(max(question, 0), len(f.questions)-1), 0
+}
+
 // choose takes an option of the question that is asked now.
 func (f *form) choose(option int) {
 	q := f.questions[f.at]
 	if option < 0 || option >= len(q.Options) {
 		return
 	}
+	f.option = option
 	if q.Multi {
 		f.chosen[f.at][option] = !f.chosen[f.at][option]
 		return
@@ -57,7 +88,14 @@ func (f *form) choose(option int) {
 	clear(f.chosen[f.at])
 	f.chosen[f.at][option] = true
 	f.words[f.at] = ""
-	f.at = min(f.at+1, len(f.questions)-1)
+	if f.at+1 < len(f.questions) {
+		f.goTo(f.at + 1)
+	}
+}
+
+// isQuick reports whether one choice is the whole answer.
+func isQuick(questions []event.Inquiry) bool {
+	return len(questions) == 1 && !questions[0].Multi && len(questions[0].Options) > 0
 }
 
 // reply is what the form says.
@@ -86,46 +124,111 @@ func takesWords(q event.Inquiry) bool { return q.Free || len(q.Options) == 0 }
 // handleFormKey is a key while questions are answered.
 func handleFormKey(m *Model, key string) tea.Cmd {
 	f := m.form
+	m.status = ""
+	q := f.questions[f.at]
+	onWords := f.option >= len(q.Options)
 	switch {
 	case key == "esc":
-		m.mode, m.form, m.status = modeList, nil, "nothing was answered"
-	case key == "tab" || key == "down":
-		f.at = min(f.at+1, len(f.questions)-1)
-	case key == "shift+tab" || key == "up":
-		f.at = max(f.at-1, 0)
+		m.closeForm("Nothing was answered.")
+	case key == "tab":
+		f.goTo(f.at + 1)
+	case key == "shift+tab":
+		f.goTo(f.at - 1)
+	case key == "down":
+		f.move(1)
+	case key == "up":
+		f.move(-1)
 	case len(key) == 1 && strings.Contains(optionKeys, key):
-		f.choose(strings.Index(optionKeys, key))
-	case key == "o" && takesWords(f.questions[f.at]):
-		m.startTyping("Your answer", f.words[f.at], func(m *Model, words string) tea.Cmd {
-			f.words[f.at] = words
-			if !f.questions[f.at].Multi && words != "" {
-				clear(f.chosen[f.at])
-			}
-			m.mode = modeForm
+		n := strings.Index(optionKeys, key)
+		if n >= len(q.Options) {
 			return nil
-		})
+		}
+		f.choose(n)
+		if isQuick(f.questions) {
+			return sendForm(m)
+		}
+	case (key == "o" || key == "enter" && onWords && f.words[f.at] == "") && takesWords(q):
+		typeAnswer(m)
+	case key == "space" && !onWords:
+		f.choose(f.option)
 	case key == "enter":
-		if at := f.missing(); at >= 0 {
-			f.at = at
-			m.status = "this question has no answer yet"
-			return nil
-		}
-		if m.board.findRequest(f.item.ID) == nil {
-			m.mode, m.form, m.status = modeList, nil, "too late: it no longer waits"
-			return nil
-		}
-		if m.problem != "" || m.busy {
-			m.status = "an answer is on its way"
-			return nil // the line at the bottom says what is wrong
-		}
-		reply := f.reply()
-		m.mode, m.form = modeList, nil
-		return m.reply(reply)
+		return enterForm(m)
 	}
 	return nil
 }
 
-// optionKeys choose an option; o is for own words.
+// enterForm takes the option under the cursor where nothing was chosen yet, and sends the
+// answers once there are all.
+func enterForm(m *Model) tea.Cmd {
+	f := m.form
+	if why := m.formTooNew(); why != "" {
+		m.status = why
+		return nil
+	}
+	if q := f.questions[f.at]; f.option < len(q.Options) && (!q.Multi || !f.answered(f.at)) {
+		f.choose(f.option)
+	}
+	if at := f.missing(); at >= 0 {
+		if f.at != at {
+			f.goTo(at)
+		}
+		return nil
+	}
+	return sendForm(m)
+}
+
+// formTooNew says why a key doesn't send the form yet: it may have been meant for what
+// was there before.
+func (m *Model) formTooNew() string {
+	switch {
+	case m.opts.Now().Sub(m.form.since) < settleTime:
+		return "The question has only just appeared; nothing was answered. Press the key again."
+	case m.pressed.held:
+		return heldText
+	}
+	return ""
+}
+
+// sendForm sends the answers.
+func sendForm(m *Model) tea.Cmd {
+	f := m.form
+	if why := m.formTooNew(); why != "" {
+		m.status = why
+		return nil
+	}
+	if m.board.findRequest(f.item.ID) == nil {
+		m.closeForm(tooLateText)
+		return nil
+	}
+	if m.problem != "" || m.busy {
+		m.status = "An answer is on its way."
+		return nil // the line at the bottom says what is wrong
+	}
+	reply := f.reply()
+	m.closeForm("")
+	return m.reply(reply)
+}
+
+func (m *Model) closeForm(status string) { m.mode, m.form, m.status = modeList, nil, status }
+
+// typeAnswer has your own answer typed.
+func typeAnswer(m *Model) {
+	f := m.form
+	f.option = len(f.questions[f.at].Options)
+	m.startTyping("Your answer", "", f.words[f.at], func(m *Model, words string) tea.Cmd {
+		f.words[f.at] = words
+		if !f.questions[f.at].Multi && words != "" {
+			clear(f.chosen[f.at])
+		}
+		m.mode = modeForm
+		if words != "" && f.at+1 < len(f.questions) {
+			f.goTo(f.at + 1)
+		}
+		return nil
+	})
+}
+
+// optionKeys choose an option; o is for your own answer.
 const optionKeys = "123456789abcdefghijklmnpqrstuvwxyz"
 
 // optionKey is the key of an option; "-" where none is left.
@@ -136,29 +239,81 @@ func optionKey(n int) string {
 	return "-"
 }
 
-// visibleLines are those lines of the form that fit, with the question that is
-// asked now at the top where not all do.
+// keys are those that do something in the form.
+func (f *form) keys() []binding {
+	q := f.questions[f.at]
+	var keys []binding
+	add := func(name, does string) { keys = append(keys, binding{name: name, does: does}) }
+	add("↑↓", "move")
+	switch {
+	case q.Multi:
+		add("Space", "mark")
+	case isQuick(f.questions):
+		add("1–9", "answer")
+	case len(q.Options) > 0:
+		add("1–9", "choose")
+	}
+	if takesWords(q) {
+		add("o", "type an answer")
+	}
+	switch {
+	case f.missing() >= 0 && f.missing() != f.at:
+		add("Enter", "next question")
+	default:
+		add("Enter", "send")
+	}
+	if len(f.questions) > 1 {
+		add("Tab", "next")
+	}
+	add("Esc", "cancel")
+	return keys
+}
+
+// visibleLines are those lines of the form that fit, with the cursor among them, and the
+// question that is asked now at the top where not all do.
 func (f *form) visibleLines(width, height int) []string {
-	lines, at := f.lines(width)
+	lines, at, cursor := f.lines(width)
 	top := min(at, max(0, len(lines)-height))
+	top = max(top, cursor-height+1)
 	return lines[top:min(len(lines), top+max(height, 0))]
 }
 
-// lines show the form; at is the line of the question that is asked now.
-func (f *form) lines(width int) (out []string, at int) {
+// lines show the form; at is the line of the question that is asked now, cursor that of
+// the option.
+func (f *form) lines(width int) (out []string, at, cursor int) {
 	for i, q := range f.questions {
-		mark := "  "
 		if i == f.at {
-			mark, at = "▸ ", len(out)
+			at, cursor = len(out), len(out)
 		}
 		head := q.Text
 		if q.Header != "" && q.Header != q.Text {
 			head = q.Header + ": " + q.Text
 		}
+		if q.Multi {
+			head += " (choose one or more)"
+		}
 		if q.Optional {
 			head += " (optional)"
 		}
-		out = append(out, indentWrapped(mark, termsafe.Line(head, 0), width)...)
+		for _, line := range indentWrapped("", termsafe.Line(head, 0), width) {
+			if i == f.at {
+				line = styleBold.Render(line)
+			}
+			out = append(out, line)
+		}
+		row := func(n int, mark, label string) {
+			lead := "  "
+			here := i == f.at && n == f.option
+			if here {
+				lead, cursor = "▌ ", len(out)
+			}
+			for _, line := range indentWrapped(lead+mark, termsafe.Line(label, 0), width) {
+				if here {
+					line = styleAccent.Render(line)
+				}
+				out = append(out, line)
+			}
+		}
 		for n, option := range q.Options {
 			box := "( )"
 			if q.Multi {
@@ -171,13 +326,18 @@ func (f *form) lines(width int) (out []string, at int) {
 			if option.Description != "" {
 				label += ": " + option.Description
 			}
-			mark := fmt.Sprintf("  %s %s ", optionKey(n), box)
-			out = append(out, indentWrapped(mark, termsafe.Line(label, 0), width)...)
+			row(n, fmt.Sprintf("%s %s ", optionKey(n), box), label)
 		}
-		if f.words[i] != "" {
-			out = append(out, indentWrapped("  own words: ", termsafe.Line(f.words[i], 0), width)...)
+		if takesWords(q) {
+			said := f.words[i]
+			if said == "" {
+				said = "type your own answer …"
+			}
+			row(len(q.Options), "o › ", said)
 		}
-		out = append(out, "")
+		if i+1 < len(f.questions) {
+			out = append(out, "")
+		}
 	}
-	return out, at
+	return out, at, cursor
 }

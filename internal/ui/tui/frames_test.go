@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -61,9 +62,42 @@ var states = map[string]func(s *screen){
 				"  2. Compare row counts.\n"
 		}))
 	},
-	"always": func(s *screen) { s.fillDay(); s.wait(time.Second); s.press("A") },
-	"deny":   func(s *screen) { s.fillDay(); s.wait(time.Second); s.press("d"); s.typeText("use the fake clock") },
-	"batch":  func(s *screen) { s.fillDay(); s.arrive(s.request("k4", nil)); s.wait(time.Second); s.press("B") },
+	"danger": func(s *screen) {
+		s.daemon.detail = &wire.SessionDetail{Session: wire.Session{ID: "session-k1", Agent: "opencode"}}
+		s.daemon.entries = journalOf("session-k1")
+		s.send(sessionsMsg{{ID: "session-k1", Agent: "opencode", Status: "waiting", Title: "a clean build", Cwd: "/home/me/shop",
+			LastWords: "I'll build it from scratch."}})
+		s.arrive(s.request("k1", func(r *wire.InboxRequest) {
+			r.Agent, r.Effect, r.Risk = "opencode", "deletes build/ · runs make · no rule matches", "high"
+			r.Shown = "OpenCode wants to run a command with bash\nin /home/me/shop\n  $ rm -rf build && make -j8 all\n"
+		}))
+	},
+	"unread": func(s *screen) {
+		s.arrive(s.request("k1", func(r *wire.InboxRequest) {
+			r.Effect, r.Risk = "writes notes.md · no rule matches", "normal"
+			r.Shown = "Claude Code wants to write with Write\nfile: notes.md\n" + strings.Repeat("  + a line of many\n", 60)
+		}))
+	},
+	"form": func(s *screen) {
+		s.arrive(s.request("k1", func(r *wire.InboxRequest) {
+			r.Kind, r.Tool, r.Choices = "question", "", []string{"answer", "deny"}
+			r.Questions = append(question(), event.Inquiry{Text: "Which checks?", Multi: true, Options: []event.Option{
+				{Label: "unit"}, {Label: "lint"}}})
+		}))
+		s.wait(time.Second)
+		s.press("enter", "1", "down", "space")
+	},
+	"start": func(s *screen) {
+		s.model.opts.Agents, s.model.opts.Folder = []string{"claude", "codex", "gemini"}, "/home/me/shop"
+		s.model.opts.Start = func(context.Context, Work) (string, error) { return "", nil }
+		s.fillDay()
+		s.press("n", "down", "down")
+		s.typeText("login")
+	},
+	"sidebar": func(s *screen) { s.model.opts.Sidebar = true; s.fillDay() },
+	"always":  func(s *screen) { s.fillDay(); s.wait(time.Second); s.press("A") },
+	"deny":    func(s *screen) { s.fillDay(); s.wait(time.Second); s.press("d"); s.typeText("use the fake clock") },
+	"batch":   func(s *screen) { s.fillDay(); s.arrive(s.request("k4", nil)); s.wait(time.Second); s.press("B") },
 	"history": func(s *screen) {
 		s.fillDay()
 		s.daemon.entries = journalOf("s4")

@@ -20,11 +20,15 @@ const (
 	inkVariable
 	inkOperator
 	inkComment
+	inkHeading
+	inkStrong
+	inkBullet
 )
 
 var inkStyles = [...]*lipgloss.Style{
 	inkPlain: &stylePlain, inkProgram: &styleBold, inkFlag: &styleRunning, inkText: &styleDone,
 	inkVariable: &styleVariable, inkOperator: &styleOperator, inkComment: &styleFaint,
+	inkHeading: &styleHeading, inkStrong: &styleBold, inkBullet: &styleAccent,
 }
 
 // maxInked is the longest command that is coloured: deep nesting takes a parser a time

@@ -61,7 +61,7 @@ func (d *decided) head(now time.Time, width int) []string {
 func (d *decided) bodyFor(width int) *body {
 	if d.body == nil || d.body.width != width {
 		d.body = &body{width: width}
-		d.body.addCard(d.Shown)
+		d.body.addCard(d.Shown, d.Kind == "plan")
 	}
 	return d.body
 }
@@ -73,8 +73,10 @@ const historyLength = 100
 func toggleHistory(m *Model) tea.Cmd {
 	m.withHistory = !m.withHistory
 	if !m.withHistory {
+		m.status = "History is hidden."
 		return nil
 	}
+	m.status = "History is shown: what was answered, and which sessions ended."
 	return func() tea.Msg {
 		list, err := readDecided(m.ctx, m.opts.Daemon)
 		return historyMsg{list, err}
@@ -108,7 +110,9 @@ const timelineLength = 80
 
 // timeline is what a session did lately.
 type timeline struct {
-	lines []string // turns, calls and decisions, drawn
+	steps  []string // turns, calls and decisions, drawn, oldest first
+	label  string   // of the call that came last; "" where something else did
+	asking bool     // the last step asks what nobody answered yet
 	// What a guard stopped last, and its rule; "" for nothing.
 	stopped, rule string
 }
@@ -121,9 +125,6 @@ func readTimeline(ctx context.Context, daemon Daemon, session string) (timeline,
 			t.add(&entry)
 			return true
 		})
-	if len(t.lines) > 0 {
-		t.lines = append([]string{"", styleFaint.Render("timeline")}, t.lines...)
-	}
 	return t, err
 }
 
@@ -142,7 +143,16 @@ func (t *timeline) add(entry *client.Entry) {
 		}
 	}
 	if line := timelineLine(&ev, outcome); line != "" {
-		t.lines = append(t.lines, "  "+styleFaint.Render(ev.Time.Local().Format("15:04:05"))+" "+line)
+		// What a call asks is said once, not for the call and for its question.
+		same := ev.Kind == event.PermissionRequest && t.label != "" && t.label == text.Label(&ev)
+		if t.label = ""; ev.Kind == event.ToolBefore {
+			t.label = text.Label(&ev)
+		}
+		if same && len(t.steps) > 0 {
+			t.steps = t.steps[:len(t.steps)-1]
+		}
+		t.asking = ev.Kind == event.PermissionRequest && outcome == ""
+		t.steps = append(t.steps, "  "+styleFaint.Render(ev.Time.Local().Format("15:04:05"))+" "+line)
 	}
 }
 
@@ -152,7 +162,7 @@ func timelineLine(ev *event.Event, outcome string) string {
 	case event.TurnStart:
 		return styleBold.Render("▸ "+label) + outcome
 	case event.TurnEnd:
-		return styleDone.Render("✓ ") + termsafe.Line(cmp.Or(ev.Message, "its turn is over"), 240) + outcome
+		return styleDone.Render("✓ ") + termsafe.Line(cmp.Or(ev.Message, "turn finished"), 240) + outcome
 	case event.ToolBefore:
 		return "  " + label + outcome
 	case event.PermissionRequest:
@@ -161,8 +171,14 @@ func timelineLine(ev *event.Event, outcome string) string {
 		if ev.Tool != nil && ev.Tool.Failed {
 			return "  " + styleFailed.Render("✗ "+termsafe.Line(strings.TrimSpace(label+" "+ev.Error), 240))
 		}
-	case event.SessionStart, event.SessionEnd, event.SubagentStart, event.SubagentEnd:
-		return styleFaint.Render(strings.TrimSpace(string(ev.Kind) + " " + label))
+	case event.SessionStart:
+		return styleFaint.Render("session started")
+	case event.SessionEnd:
+		return styleFaint.Render("session ended")
+	case event.SubagentStart:
+		return styleFaint.Render(strings.TrimSpace("subagent started " + label))
+	case event.SubagentEnd:
+		return styleFaint.Render(strings.TrimSpace("subagent finished " + label))
 	}
 	return ""
 }

@@ -48,7 +48,7 @@ func (h *daemonState) nameProblem() (isOver bool) {
 	before := h.problem
 	h.problem = h.connection
 	if h.problem == "" && h.silent {
-		h.problem = "the daemon runs and does not answer; `hookmux daemon restart` ends it and starts another"
+		h.problem = "The daemon is running but doesn't answer; `hookmux daemon restart` replaces it."
 	}
 	return before != "" && h.problem == ""
 }

@@ -13,16 +13,43 @@ import (
 
 // binding is one key: what it does, and where.
 type binding struct {
-	keys    []string
-	name    string // as it is shown
-	does    string // a word or two
-	when    func(m *Model) bool
-	run     func(m *Model) tea.Cmd
-	decides bool // it asks the daemon for something, so the daemon must be there
-	always  bool // it works everywhere, so only the help shows it
+	keys     []string
+	name     string // as it is shown
+	does     string // a word or two
+	help     string // more of them, for the help; "" for the same
+	group    keyGroup
+	when     func(m *Model) bool
+	run      func(m *Model) tea.Cmd
+	decides  bool // it asks the daemon for something, so the daemon must be there
+	approves bool // it says yes, so all of the request must have been shown
+	always   bool // it works everywhere, so only the help shows it
 	// told is where a key that works everywhere is shown all the same.
 	told func(m *Model) bool
+	dim  bool // it would do nothing yet
 }
+
+// hidden keeps a key out of the help: another line says it.
+const hidden = "-"
+
+func (b *binding) helpText() string {
+	if b.help != "" {
+		return b.help
+	}
+	return b.does
+}
+
+// keyGroup is what keys are for.
+type keyGroup string
+
+// The groups, as the help shows them.
+const (
+	groupAnswer  keyGroup = "Answer"
+	groupSession keyGroup = "Session"
+	groupView    keyGroup = "View"
+	groupHookmux keyGroup = "hookmux"
+)
+
+var keyGroups = []keyGroup{groupAnswer, groupSession, groupView, groupHookmux}
 
 // bindings returns the keys of the list, in the order in which they are shown.
 func bindings() []binding {
@@ -32,45 +59,62 @@ func bindings() []binding {
 	move := func(n int) func(*Model) tea.Cmd { return func(m *Model) tea.Cmd { return m.moveBy(n) } }
 	scroll := func(pages int) func(*Model) tea.Cmd { return func(m *Model) tea.Cmd { return m.scrollBy(pages) } }
 	keys := func(names ...string) []string { return names }
-	return []binding{
-		{keys: keys("a"), name: "a", does: "approve", when: offers("once"), run: choose("once"), decides: true},
-		{keys: keys("a"), name: "a", does: "accept", when: offers("accept"), run: choose("accept"), decides: true},
-		{keys: keys("u"), name: "u", does: "accept, edits unasked", when: offers("auto"), run: choose("auto"), decides: true},
-		{keys: keys("m"), name: "m", does: "accept, edits asked", when: offers("manual"), run: choose("manual"), decides: true},
-		{keys: keys("A"), name: "A", does: "always …", when: offersAlways, run: approveAlways, decides: true},
-		{keys: keys("S"), name: "S", does: "always, as the agent offers …", when: offersOwnRule, run: approveByOwnRule, decides: true},
-		{keys: keys("enter"), name: "Enter", does: "answer", when: offers("answer"), run: answerQuestions, decides: true},
-		{keys: keys("d"), name: "d", does: "deny", when: offers("deny"), run: denyRequest, decides: true},
-		{keys: keys("d"), name: "d", does: "reject", when: offers("reject"), run: denyRequest, decides: true},
-		{keys: keys("space", "pgdown"), name: "Space", does: "more", when: hasMore, run: scroll(1)},
-		{keys: keys("B"), name: "B", does: "approve several …", when: canBatch, run: openBatch, decides: true},
-		{keys: keys("r"), name: "r", does: "leave to the agent", when: canRelease, run: releaseRequest, decides: true},
-		{keys: keys("enter", "g"), name: "g", does: "go there", when: hasSession, run: jumpThere},
-		{keys: keys("s"), name: "s", does: "send text", when: takesText, run: sendText, decides: true},
-		{keys: keys("c"), name: "c", does: "take up again", when: canResume, run: resumeSession, decides: true},
-		{keys: keys("G"), name: "G", does: "let it pass once …", when: wasStopped, run: allowOnce, decides: true},
-		{keys: keys("p"), name: "p", does: "what is wrong", when: (*Model).hasProblems, run: showProblems},
-		{keys: keys("b", "pgup"), name: "b", does: "page back", when: always, run: scroll(-1), always: true},
-		{keys: keys("down", "j"), name: "↓ j", does: "next", when: always, run: move(1), always: true},
-		{keys: keys("up", "k"), name: "↑ k", does: "previous", when: always, run: move(-1), always: true},
-		{keys: keys("home"), name: "Home", does: "first", when: always, run: move(-1 << 20), always: true},
-		{keys: keys("end"), name: "End", does: "last", when: always, run: move(1 << 20), always: true},
-		{keys: keys("n", "tab"), name: "n", does: "next that needs you", when: always, run: nextWaiting, always: true, told: isElsewhere},
-		{keys: keys("/"), name: "/", does: "filter", when: always, run: startFilter, always: true},
-		{keys: keys("esc"), name: "Esc", does: "filter off", when: always, run: clearFilter, always: true},
-		{keys: keys("h", "e"), name: "h", does: "history: answered, ended", when: always, run: toggleHistory, always: true},
-		{keys: keys("w"), name: "w", does: "go away", when: (*Model).isHere, run: goAway, decides: true, always: true},
-		{keys: keys("w"), name: "w", does: "come back", when: (*Model).isAway, run: comeBack, decides: true, always: true, told: always},
-		{keys: keys("O"), name: "O", does: "hookmux off …", when: (*Model).isOn, run: switchOff, decides: true, always: true},
-		{keys: keys("O"), name: "O", does: "hookmux on", when: (*Model).isOff, run: switchOn, decides: true, always: true, told: always},
-		{keys: keys("R"), name: "R", does: "rename the session", when: hasSession, run: renameSession, decides: true, always: true},
-		{keys: keys("F"), name: "F", does: "forget the session", when: hasSession, run: forgetSession, decides: true, always: true},
-		{keys: keys("?"), name: "?", does: "help", when: always, run: showHelp, always: true},
-		{keys: keys("q", "ctrl+c"), name: "q", does: "leave", when: always,
-			run: func(*Model) tea.Cmd { return tea.Quit }, always: true},
-		{keys: keys("ctrl+z"), name: "Ctrl-Z", does: "suspend", when: always,
-			run: func(*Model) tea.Cmd { return tea.Suspend }, always: true},
+	var list []binding
+	group := func(g keyGroup, more ...binding) {
+		for _, b := range more {
+			b.group = g
+			list = append(list, b)
+		}
 	}
+	group(groupAnswer,
+		binding{keys: keys("a", "enter"), name: "a", does: "answer …", help: hidden, when: opensElsewhere, run: answerElsewhere},
+		binding{keys: keys("a"), name: "a", does: "approve", when: offers("once"), run: choose("once"), decides: true, approves: true},
+		binding{keys: keys("a"), name: "a", does: "accept", help: "accept the plan", when: offers("accept"), run: choose("accept"), decides: true, approves: true},
+		binding{keys: keys("u"), name: "u", does: "accept, auto-edit", help: "accept, auto-edit", when: offers("auto"), run: choose("auto"), decides: true, approves: true},
+		binding{keys: keys("m"), name: "m", does: "accept, review edits", help: "accept, review edits", when: offers("manual"), run: choose("manual"), decides: true, approves: true},
+		binding{keys: keys("1", "2", "3", "4", "5", "6", "7", "8", "9"), name: "1–9", does: "answer", help: "pick that answer", when: offersDigits, run: answerByDigit, decides: true, approves: true},
+		binding{keys: keys("enter"), name: "Enter", does: "answer …", help: "open the question", when: offers("answer"), run: answerQuestions, decides: true, approves: true},
+		binding{keys: keys("d"), name: "d", does: "deny …", help: "deny", when: offers("deny"), run: denyRequest, decides: true},
+		binding{keys: keys("d"), name: "d", does: "send back …", help: "send the plan back", when: offers("reject"), run: denyRequest, decides: true},
+		binding{keys: keys("A"), name: "A", does: "always …", help: "approve from now on", when: offersAlways, run: approveAlways, decides: true, approves: true},
+		binding{keys: keys("S"), name: "S", does: "agent's rule …", help: "approve by the agent's rule", when: offersOwnRule, run: approveByOwnRule, decides: true, approves: true},
+		binding{keys: keys("space", "pgdown"), name: "Space", does: "read on", when: always, run: scroll(1), always: true, told: hasMore},
+		binding{keys: keys("B"), name: "B", does: "approve several …", when: canBatch, run: openBatch, decides: true},
+		binding{keys: keys("r"), name: "r", does: "skip", help: "skip: the agent asks", when: canRelease, run: releaseRequest, decides: true},
+	)
+	group(groupSession,
+		binding{keys: keys("enter", "g"), name: "g", does: "jump", help: "jump to its terminal", when: hasSession, run: jumpThere},
+		binding{keys: keys("s"), name: "s", does: "prompt …", help: "send its next prompt", when: takesText, run: sendText, decides: true},
+		binding{keys: keys("c"), name: "c", does: "resume", help: "resume it", when: canResume, run: resumeSession, decides: true},
+		binding{keys: keys("G"), name: "G", does: "allow once …", help: "allow once what was blocked", when: wasStopped, run: allowOnce, decides: true},
+		binding{keys: keys("n"), name: "n", does: "new …", help: "start an agent", when: always, run: openStart, always: true, told: offersStart},
+		binding{keys: keys("R"), name: "R", does: "rename", when: hasSession, run: renameSession, decides: true, always: true},
+		binding{keys: keys("F"), name: "F", does: "forget", help: "forget it", when: hasSession, run: forgetSession, decides: true, always: true},
+	)
+	group(groupView,
+		binding{keys: keys("down", "j"), name: "↑ ↓", does: "move", when: always, run: move(1), always: true},
+		binding{keys: keys("up", "k"), name: "↑ ↓", does: "move", help: hidden, when: always, run: move(-1), always: true},
+		binding{keys: keys("tab", "N"), name: "Tab", does: "next waiting", help: "next one waiting", when: always, run: nextWaiting, always: true, told: isElsewhere},
+		binding{keys: keys("home"), name: "Home", does: "first", help: hidden, when: always, run: move(-1 << 20), always: true},
+		binding{keys: keys("end"), name: "End", does: "last", help: hidden, when: always, run: move(1 << 20), always: true},
+		binding{keys: keys("b", "pgup"), name: "b", does: "page back", when: always, run: scroll(-1), always: true},
+		binding{keys: keys("/"), name: "/", does: "filter", help: "filter; Esc clears it", when: always, run: startFilter, always: true, told: isCrowded},
+		binding{keys: keys("esc"), name: "Esc", does: "show all", help: hidden, when: always, run: clearFilter, always: true, told: isFiltered},
+		binding{keys: keys("h", "e"), name: "h", does: "history", help: "answered and ended", when: always, run: toggleHistory, always: true},
+		binding{keys: keys("?"), name: "?", does: "keys", help: "this help", when: always, run: showHelp, always: true},
+		binding{keys: keys("q", "ctrl+c"), name: "q", does: "quit", when: always,
+			run: func(*Model) tea.Cmd { return tea.Quit }, always: true},
+		binding{keys: keys("ctrl+z"), name: "Ctrl-Z", does: "suspend", when: always,
+			run: func(*Model) tea.Cmd { return tea.Suspend }, always: true},
+	)
+	group(groupHookmux,
+		binding{keys: keys("p"), name: "p", does: "problems", when: always, run: showProblems, always: true, told: (*Model).hasProblems},
+		binding{keys: keys("w"), name: "w", does: "away", help: "you're away: agents wait", when: (*Model).isHere, run: goAway, decides: true, always: true},
+		binding{keys: keys("w"), name: "w", does: "I'm back", help: "you're back", when: (*Model).isAway, run: comeBack, decides: true, always: true, told: always},
+		binding{keys: keys("O"), name: "O", does: "turn off …", when: (*Model).isOn, run: switchOff, decides: true, always: true},
+		binding{keys: keys("O"), name: "O", does: "turn on", when: (*Model).isOff, run: switchOn, decides: true, always: true, told: always},
+	)
+	return list
 }
 
 func always(*Model) bool { return true }
@@ -83,12 +127,49 @@ func offers(choice string) func(*Model) bool {
 	}
 }
 
+// offersDigits reports whether one digit answers the selected request.
+func offersDigits(m *Model) bool {
+	return offers("answer")(m) && isQuick(m.pendingRequest().Questions)
+}
+
+// offersStart reports whether the keys at the bottom should name the one that starts an
+// agent: where nothing else is to be done.
+func offersStart(m *Model) bool { return m.canStart() && !m.opts.Sidebar && m.pendingRequest() == nil }
+
+func isFiltered(m *Model) bool { return m.filter != "" }
+
+// isCrowded reports whether there are more rows than one sees at a glance.
+func isCrowded(m *Model) bool { return len(m.list.rows) > 8 && m.filter == "" }
+
+// opensElsewhere reports whether the selected request is shown in full somewhere else.
+func opensElsewhere(m *Model) bool {
+	r := m.selectedRow()
+	return m.opts.Sidebar && m.opts.Answer != nil && r != nil && r.request != nil && !isWindow(r.request)
+}
+
+// answerElsewhere shows the request in full: a sidebar has no room for it.
+func answerElsewhere(m *Model) tea.Cmd {
+	return func() tea.Msg {
+		if err := m.opts.Answer(m.ctx); err != nil {
+			return outcomeMsg{text: errorText(err), aside: true}
+		}
+		return nil
+	}
+}
+
 func offersAlways(m *Model) bool { return offers("always")(m) && m.pendingRequest().Rule != "" }
 func canRelease(m *Model) bool {
 	item := m.pendingRequest()
 	return item != nil && !isWindow(item)
 }
-func hasMore(m *Model) bool { return m.hiddenLines() > 0 }
+
+// hasMore reports whether there is more to read: of a request, before it can be approved.
+func hasMore(m *Model) bool {
+	if m.pendingRequest() != nil {
+		return m.shown.unread() > 0
+	}
+	return m.hiddenLines() > 0
+}
 
 func hasSession(m *Model) bool {
 	r := m.selectedRow()
@@ -96,10 +177,10 @@ func hasSession(m *Model) bool {
 }
 
 // takesText reports whether the selected session takes typed text. A text typed into a
-// window that waits for a yes could be that yes.
+// terminal that waits for a yes could be that yes.
 func takesText(m *Model) bool {
 	r := m.selectedRow()
-	return r != nil && r.isSession() && r.session.Ended == nil && r.section != sectionWaiting
+	return r != nil && !m.opts.Sidebar && r.isSession() && r.session.Ended == nil && r.section != sectionWaiting
 }
 
 // pressedKey is the key that was pressed last.
@@ -112,7 +193,7 @@ type pressedKey struct {
 // repeatTime is the longest a keyboard waits before a key that is held down repeats.
 const repeatTime = 700 * time.Millisecond
 
-const heldText = "held down or pressed twice: nothing was answered; wait a second, then press it once"
+const heldText = "The key was held down or pressed twice, so nothing was answered. Press it once."
 
 func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
@@ -132,6 +213,8 @@ func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 		return handleBatchKey(m, key)
 	case modePage:
 		return handlePageKey(m, key)
+	case modeStart:
+		return handleStartKey(m, msg, key)
 	}
 	m.status = ""
 	for _, b := range bindings() {
@@ -158,14 +241,18 @@ func whyNoAnswer(m *Model, key string) string {
 	switch {
 	case !answers || r == nil:
 		return ""
+	case m.opts.Sidebar && r.request != nil && !isWindow(r.request) && m.opts.Answer == nil:
+		return "A sidebar shows no request in full; answer it in `hookmux up`."
+	case m.opts.Sidebar && r.request != nil && !isWindow(r.request):
+		return "A sidebar shows no request in full; a opens it."
 	case m.pendingRequest() != nil:
-		return "this request is not answered with " + key
+		return "This request isn't answered with " + key + "."
 	case r.section == sectionWaiting:
-		return "this is answered in the agent's own window; g goes there"
+		return "The agent asks this in its own terminal; g takes you there."
 	case isElsewhere(m):
-		return "nothing is asked here; n goes to the next that needs you"
+		return "Nothing is asked here. Tab goes to the next one that waits for you."
 	}
-	return "nothing is asked here"
+	return "Nothing is asked here."
 }
 
 // isElsewhere reports whether somebody else needs the person than who is selected.
@@ -180,12 +267,12 @@ func handleConfirmKey(m *Model, key string) tea.Cmd {
 	c := m.confirm
 	switch {
 	case key != c.yes:
-		m.mode, m.status = modeList, "nothing was done"
+		m.mode, m.status = modeList, "Nothing was done."
 		return nil
 	case m.opts.Now().Sub(c.since) < settleTime || m.pressed.held:
 		return nil
-	case len(frame{m}.confirmLines()) > m.bodyHeight():
-		m.status = "the window is too small for all of it"
+	case len(frame{m}.confirmLines(m.popupRoom(narrowPopup).width)) > m.popupRoom(narrowPopup).height:
+		m.status = "The window is too small to show all of it."
 		return nil
 	}
 	m.mode = modeList
@@ -213,6 +300,9 @@ func handleTypingKey(m *Model, msg tea.KeyPressMsg, key string) tea.Cmd {
 // handlePaste takes pasted text where text is typed, and nowhere else: pasted
 // letters are never keys.
 func handlePaste(m *Model, msg tea.PasteMsg) tea.Cmd {
+	if m.mode == modeStart && m.starting.at > 0 {
+		m.starting.inputs[m.starting.at-1].insertText(msg.Content)
+	}
 	if m.mode != modeTyping {
 		return nil
 	}
@@ -235,8 +325,8 @@ func modeBehindTyping(m *Model) mode {
 	return modeList
 }
 
-func (m *Model) startTyping(label, value string, done func(m *Model, text string) tea.Cmd) {
-	m.mode, m.typing = modeTyping, typing{label: label, input: newLineInput(value), done: done}
+func (m *Model) startTyping(title, label, value string, done func(m *Model, text string) tea.Cmd) {
+	m.mode, m.typing = modeTyping, typing{title: title, label: label, input: newLineInput(value), done: done}
 }
 
 func (m *Model) moveBy(n int) tea.Cmd {
@@ -257,7 +347,7 @@ func nextWaiting(m *Model) tea.Cmd {
 			return nil
 		}
 	}
-	m.status = "nobody waits for you"
+	m.status = "No one is waiting for you."
 	return nil
 }
 
@@ -274,7 +364,7 @@ func (m *Model) scrollLines(n int) {
 	place := m.layout().detail
 	to := min(max(m.scroll+n, 0), max(0, m.page(place.width).length()-place.height))
 	if n > 0 && m.pendingRequest() != nil {
-		to = max(m.scroll, min(to, m.shown.furthest(m.opts.Now())+headOfRequest))
+		to = max(m.scroll, min(to, m.shown.furthest(m.opts.Now())+len(m.page(place.width).head)))
 	}
 	m.scroll = to
 }
@@ -313,7 +403,8 @@ func handleClick(m *Model, msg tea.MouseClickMsg) {
 }
 
 func startFilter(m *Model) tea.Cmd {
-	m.startTyping("Filter", m.filter, func(*Model, string) tea.Cmd { return nil })
+	m.startTyping("Filter", "", m.filter, func(*Model, string) tea.Cmd { return nil })
+	m.typing.inline = true
 	m.typing.live = func(m *Model, text string) { m.filter = text }
 	return nil
 }
@@ -324,7 +415,7 @@ func clearFilter(m *Model) tea.Cmd {
 }
 
 func showHelp(m *Model) tea.Cmd {
-	m.openPage("Keys", helpLines(m.width))
+	m.openPage("Keys", helpLines(m.popupRoom(narrowPopup).width))
 	return nil
 }
 
@@ -345,10 +436,10 @@ func jumpThere(m *Model) tea.Cmd {
 
 func sendText(m *Model) tea.Cmd {
 	session := m.selectedRow().session
-	m.startTyping("Send to "+termsafe.Line(session.Agent, 20)+" as the next prompt", "",
+	m.startTyping("Prompt "+termsafe.Line(session.Agent, 20), "It gets this as its next prompt.", "",
 		func(m *Model, text string) tea.Cmd {
 			if text == "" {
-				m.status = "nothing was sent"
+				m.status = "Nothing was sent."
 				return nil
 			}
 			return m.decide(func(ctx context.Context, _ string) (string, error) {
@@ -364,13 +455,13 @@ func sendText(m *Model) tea.Cmd {
 
 func renameSession(m *Model) tea.Cmd {
 	session := m.selectedRow().session
-	m.startTyping("Title (empty: the agent's own)", session.Title, func(m *Model, title string) tea.Cmd {
+	m.startTyping("Rename", "Leave it empty to use the agent's own title.", session.Title, func(m *Model, title string) tea.Cmd {
 		return m.decide(func(ctx context.Context, _ string) (string, error) {
 			renamed, err := m.opts.Daemon.RenameSession(ctx, session.ID, title)
 			if err != nil {
 				return "", err
 			}
-			return "it is called " + termsafe.Line(renamed.Title, 80) + " now", nil
+			return "Renamed to " + termsafe.Line(renamed.Title, 80) + ".", nil
 		})
 	})
 	return nil
@@ -378,15 +469,16 @@ func renameSession(m *Model) tea.Cmd {
 
 func forgetSession(m *Model) tea.Cmd {
 	session := m.selectedRow().session
-	m.openConfirm("F", confirmText{
-		question: "Take this session out of the list, and forget how it is resumed?",
+	m.openConfirm("F", "forget it", confirmText{
+		title:    "Forget the session",
+		question: "Take this session off the list, and forget how to resume it?",
 		about:    []string{termsafe.Line(m.selectedRow().title(), 200)},
-		hints:    []string{"F forgets it · Esc leaves it"},
+		hints:    []string{"Press F again to forget it, or Esc."},
 	},
 		func(m *Model) tea.Cmd {
 			return m.decide(func(ctx context.Context, _ string) (string, error) {
 				_, err := m.opts.Daemon.ForgetSession(ctx, session.ID)
-				return "forgotten", err
+				return "Forgotten.", err
 			})
 		})
 	return nil
@@ -394,7 +486,7 @@ func forgetSession(m *Model) tea.Cmd {
 
 func sentText(sent *wire.SessionSent) string {
 	if sent.Via == "pane" {
-		return "typed into its window"
+		return "Typed into its terminal."
 	}
-	return "sent; the agent takes it as its next prompt"
+	return "Sent: it's the agent's next prompt."
 }

@@ -7,33 +7,43 @@ func (a area) contains(x, y int) bool {
 	return x >= a.left && x < a.left+a.width && y >= a.top && y < a.top+a.height
 }
 
-// areas are the parts of the screen: the head line, the list, the details, and
-// two lines at the bottom for what happened and for the keys.
+// areas are the parts of the screen between the head and the lines at the bottom: the
+// list and the details.
 type areas struct {
 	list, detail area
-	side         bool // the details stand beside the list
+	side         bool // the details are beside the list
 }
 
-// sideBySide is the width from which the details stand beside the list.
+// sideBySide is the width from which the details are beside the list.
 const sideBySide = 100
 
-// headHeight is how many lines the head takes: none on a very small screen.
+// smallScreen is the height below which the head has no lines but its bars.
+const smallScreen = 8
+
+// headHeight is how many lines the head takes.
 func (m *Model) headHeight() int {
-	if m.height < 8 {
-		return 0
+	bars := len(frame{m}.bars())
+	if m.height < smallScreen {
+		return min(bars, max(m.height-4, 0))
 	}
-	return 2
+	return 2 + bars
 }
 
-// bodyHeight is how many lines are left between the head and the two at the bottom.
-func (m *Model) bodyHeight() int { return max(m.height-m.headHeight()-2, 0) }
+// bottomHeight is how many lines the status and the keys take.
+func (m *Model) bottomHeight() int { return len(frame{m}.statusLines()) + 1 }
 
-// layout is where things really stand on the screen: what has no line in it is
-// not seen. Where both do not fit, the details have the screen.
+// bodyHeight is how many lines are left between the head and the bottom.
+func (m *Model) bodyHeight() int { return max(m.height-m.headHeight()-m.bottomHeight(), 0) }
+
+// layout is where everything is on the screen: what has no line in it isn't seen. Where
+// both don't fit, the details get the screen.
 func (m *Model) layout() areas {
 	top, height := m.headHeight(), m.bodyHeight()
+	if m.opts.Sidebar {
+		return areas{list: area{0, top, m.width, height}}
+	}
 	if m.width >= sideBySide {
-		left := min(max(m.width*2/5, 40), 70)
+		left := min(max(m.width*2/5, 40), 76)
 		return areas{side: true, list: area{0, top, left, height},
 			detail: area{left + 3, top, max(m.width-left-3, 10), height}}
 	}
@@ -44,7 +54,31 @@ func (m *Model) layout() areas {
 	return areas{list: area{0, top, m.width, list}, detail: area{0, top + list + 1, m.width, height - list - 1}}
 }
 
-// detailVisible reports whether the details of the selected row are on the screen.
+// detailVisible reports whether the details of the selected row are on the screen, with
+// nothing above them.
 func (m *Model) detailVisible() bool {
-	return m.width > 0 && m.height > 0 && m.form == nil && (m.mode == modeList || m.mode == modeTyping)
+	return m.width > 0 && m.height > 0 && !m.opts.Sidebar && (m.mode == modeList || m.mode == modeTyping && m.typing.inline)
+}
+
+// room is the inside of a popup. Where a frame around it would leave too little, it is
+// the whole body.
+type room struct {
+	area
+	framed bool
+}
+
+// The widest a popup gets: texts to read, and requests.
+const (
+	narrowPopup = 84
+	widePopup   = 140
+)
+
+// popupRoom is the largest inside of a popup.
+func (m *Model) popupRoom(widest int) room {
+	body := area{0, m.headHeight(), m.width, m.bodyHeight()}
+	if m.width < 50 || body.height < 10 {
+		return room{area: body}
+	}
+	width := min(m.width-8, widest)
+	return room{area{(m.width - width) / 2, body.top + 1, width, body.height - 2}, true}
 }

@@ -143,9 +143,12 @@ func (f frame) titleText(line listLine) string {
 	if line.section == sectionCount {
 		return styleFaint.Render(fmt.Sprintf("%d ended · h shows them", f.list.counts[sectionEnded]))
 	}
+	mark, style := line.section.sign()
 	if line.more > 0 {
-		mark, style := sectionWaiting.sign()
-		return style.Render(fmt.Sprintf("%s %d more need you · n goes there", mark, line.more))
+		return style.Render(fmt.Sprintf("%s %d more waiting · Tab goes there", mark, line.more))
+	}
+	if line.section == sectionWaiting {
+		return style.Bold(true).Render(sectionTitles[line.section])
 	}
 	return styleFaint.Render(sectionTitles[line.section])
 }
@@ -153,20 +156,19 @@ func (f frame) titleText(line listLine) string {
 // rowLines are a row's title with its age, and what it is about: two lines, or one where
 // the list is compact.
 func (f frame) rowLines(r *row, width int) (string, string) {
-	mark, style := r.section.sign()
+	mark, style := r.sign()
 	cursor := "  "
 	title := termsafe.Line(r.title(), 200)
-	about := []string{termsafe.Line(r.agentName(), 20)}
+	name := termsafe.Line(r.agentName(), 20)
 	if r.session != nil {
-		about[0] = text.AgentWithMode(r.session)
+		name = text.AgentWithMode(r.session)
 	}
-	if project := r.project(); project != "" && width >= 60 {
-		about = append(about, termsafe.Line(project, 24))
+	says := agentStyle(r.agentName()).Render(name)
+	for _, part := range []string{termsafe.Line(r.project(), 24), doingText(r)} {
+		if part != "" {
+			says += styleFaint.Render(" · " + part)
+		}
 	}
-	if doing := doingText(r); doing != "" {
-		about = append(about, doing)
-	}
-	says := strings.Join(about, " · ")
 	age := ageText(f.opts.Now().Sub(r.since()))
 	room := max(width-4-len(age)-1, 4)
 	if f.list.compact {
@@ -175,18 +177,20 @@ func (f frame) rowLines(r *row, width int) (string, string) {
 			share = room * 3 / 5
 		}
 		title = ansi.Truncate(title, share, "…")
-		says = ansi.Truncate(says, max(room-ansi.StringWidth(title)-2, 0), "…")
 	}
-	if r.key() == f.selected {
-		cursor = styleCursor.Render("▌ ")
+	switch {
+	case r.key() == f.selected:
+		cursor = styleAccent.Render("▌ ")
 		title = styleBold.Render(title)
+	case r.section >= sectionIdle:
+		title = styleFaint.Render(title)
 	}
-	if f.list.compact && says != "" {
-		title += "  " + styleFaint.Render(says)
+	if f.list.compact {
+		title += "  " + ansi.Truncate(says, max(room-ansi.StringWidth(title)-2, 0), "…")
 	}
 	first := cursor + style.Render(mark) + " " + padRight(ansi.Truncate(title, room, "…"), room) + " " +
 		styleFaint.Render(age)
-	return first, cursor + "  " + styleFaint.Render(ansi.Truncate(says, max(width-4, 4), "…"))
+	return first, cursor + "  " + ansi.Truncate(says, max(width-4, 4), "…")
 }
 
 // doingText is what a session does now, what it asks, or what was answered.
@@ -202,22 +206,33 @@ func doingText(r *row) string {
 	return requestAbout(r.request)
 }
 
-// windowAbout is what stands in an agent's own window: what is asked comes first,
+// windowAbout is what an agent asks in its own terminal: what is asked comes first,
 // since the line may be cut.
 func windowAbout(item *wire.InboxRequest) string {
 	if item.Asked != "" {
-		return "in its window: " + termsafe.Line(item.Asked, 200)
+		return "in its terminal: " + termsafe.Line(item.Asked, 200)
 	}
 	return termsafe.Line(item.About(), 200)
 }
 
-// requestAbout is what a request is about in a few words: the question, the
-// command, or what the first line says. It may be cut: it is no place to decide.
+// requestAbout is what a request is about in a few words: the question, the plan's
+// title, the command, or what the card says. It may be cut: it is no place to decide.
 func requestAbout(item *wire.InboxRequest) string {
 	if len(item.Questions) > 0 {
 		return termsafe.Line(item.Questions[0].Text, 200)
 	}
-	return commandOf(item.Shown)
+	if item.Kind == "plan" {
+		for line := range wire.CardLines(item.Shown[:min(len(item.Shown), 4096)]) {
+			if said := strings.TrimLeft(strings.TrimSpace(line.Text), "# "); line.Kind != wire.OwnLine && said != "" {
+				return termsafe.Line(said, 200)
+			}
+		}
+	}
+	if said := commandOf(item.Shown); item.Effect == "" || strings.HasPrefix(said, "$ ") {
+		return said
+	}
+	effect, _, _ := strings.Cut(item.Effect, " · ")
+	return termsafe.Line(effect, 200)
 }
 
 // commandOf is the first command of a card, or what the card begins with.
@@ -234,7 +249,11 @@ func commandOf(card string) string {
 // visibleList draws the lines of the list that fit.
 func (f frame) visibleList(place area) []string {
 	out := make([]string, 0, place.height)
-	for _, line := range f.list.visible(f.selected, place.height) {
+	lines := f.list.visible(f.selected, place.height)
+	for i, line := range lines {
+		if i == place.height-1 && line.row < 0 && line.more == 0 && line.section < sectionCount {
+			break // a title whose rows don't fit
+		}
 		if line.row < 0 {
 			out = append(out, f.titleText(line))
 			continue

@@ -31,8 +31,17 @@ type Options struct {
 	Resume func(ctx context.Context, s *wire.Session) (string, error)
 	// Now tells the time; nil means the clock.
 	Now func() time.Time
-	// Empty are the lines to show while there is no session at all.
+	// Empty are further lines to show while there is no session at all.
 	Empty []string
+	// Agents can be started here, the likeliest first, by Start; Folder is where, unless
+	// you choose another.
+	Agents []string
+	Folder string
+	Start  func(ctx context.Context, work Work) (string, error)
+	// Sidebar shows only the list, however narrow. Answer shows a request in full
+	// somewhere else; nil where that can't be done.
+	Sidebar bool
+	Answer  func(ctx context.Context) error
 	// WatchKeys has the daemon notice the next key at this terminal. It is called before
 	// each key that is waited for; nil where programs cannot press keys.
 	WatchKeys func(ctx context.Context)
@@ -50,6 +59,7 @@ const (
 	modeForm         // questions are being answered
 	modeBatch        // several requests are read and approved together
 	modePage         // something is read
+	modeStart        // an agent is about to be started
 )
 
 // Model is the state of the view.
@@ -75,11 +85,13 @@ type Model struct {
 	form    *form
 	batch   *batch
 	reading reading
-	shown   shown
-	body    *body // of the request drawn last
-	details details
-	loading string
-	status  string
+	// starting is what is filled in before an agent is started.
+	starting starting
+	shown    shown
+	body     *body // of the request drawn last
+	details  details
+	loading  string
+	status   string
 	// statusAt is when the status was set.
 	statusAt time.Time
 	busy     bool   // an answer is on its way
@@ -93,34 +105,40 @@ type Model struct {
 
 // typing is a text being typed, and what becomes of it.
 type typing struct {
-	label string
-	input lineInput
-	done  func(m *Model, text string) tea.Cmd
-	live  func(m *Model, text string) // told of each change
+	title  string
+	label  string // what to type, in a sentence
+	inline bool   // in the line at the bottom, not in a popup
+	input  lineInput
+	done   func(m *Model, text string) tea.Cmd
+	live   func(m *Model, text string) // told of each change
 }
 
 // confirmation is a question that one key answers.
 type confirmation struct {
 	confirmText
 	yes   string // the key
+	does  string // what it does, in a word or two
 	since time.Time
 	run   func(m *Model) tea.Cmd
 }
 
 type confirmText struct {
+	title    string
 	question string
 	about    []string // what it is about, in somebody else's words
 	hints    []string
 }
+
+// connectingText is what the view says before it heard from a daemon.
+const connectingText = "Connecting to the daemon …"
 
 // New returns a view of a daemon.
 func New(ctx context.Context, opts Options) *Model {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	const looking = "looking for the daemon"
 	m := &Model{opts: opts, ctx: ctx, board: newBoard(), tick: tea.Tick,
-		daemonState: daemonState{connection: looking, problem: looking}}
+		daemonState: daemonState{connection: connectingText, problem: connectingText}}
 	m.list = newList(m.board, m.listOptions())
 	return m
 }
@@ -260,8 +278,11 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		}
 	case historyMsg:
 		m.board.setDecided(msg.decided)
-		if msg.err != nil {
+		switch {
+		case msg.err != nil:
 			m.status = errorText(msg.err)
+		case len(msg.decided) == 0 && m.list.counts[sectionEnded] == 0:
+			m.status = "There's no history yet: nothing was answered, and no session ended."
 		}
 	case outcomeMsg:
 		m.busy, m.status = m.busy && msg.aside, msg.text
@@ -310,7 +331,7 @@ func (m *Model) handleDaemon(msg tea.Msg) {
 	case sessionMsg:
 		change := wire.SessionChange(msg)
 		m.board.setSession(&change)
-		if m.details.key == "session "+change.Session.ID {
+		if m.details.key == m.selected && m.session == change.Session.ID {
 			m.details.note(&change.Session)
 		}
 	case infoMsg:
@@ -347,7 +368,8 @@ func (m *Model) takeNote(n client.InboxNote) {
 		}
 	default:
 		m.board.removeRequest(n.Item.ID)
-		if m.selected == "request "+n.Item.ID && !m.busy && m.replied != n.Item.ID {
+		// A prompt in the agent's own terminal may go because hookmux holds it now.
+		if m.selected == "request "+n.Item.ID && !m.busy && m.replied != n.Item.ID && !isWindow(n.Item) {
 			m.status = endedText(n.Item)
 		}
 	}
@@ -357,7 +379,7 @@ func (m *Model) takeNote(n client.InboxNote) {
 const compactBelow = 30
 
 func (m *Model) listOptions() listOptions {
-	return listOptions{filter: m.filter, history: m.withHistory, compact: m.height < compactBelow}
+	return listOptions{filter: m.filter, history: m.withHistory, compact: m.height < compactBelow && !m.opts.Sidebar}
 }
 
 // rebuildRows puts the rows in order and keeps the selection on what it was on. A
@@ -415,8 +437,8 @@ func (m *Model) selectedRow() *row {
 
 // openConfirm asks for one more key. It counts only once the question was on the
 // screen for a while.
-func (m *Model) openConfirm(yes string, words confirmText, run func(m *Model) tea.Cmd) {
-	m.mode, m.confirm = modeConfirm, confirmation{confirmText: words, yes: yes, since: m.opts.Now(), run: run}
+func (m *Model) openConfirm(yes, does string, words confirmText, run func(m *Model) tea.Cmd) {
+	m.mode, m.confirm = modeConfirm, confirmation{confirmText: words, yes: yes, does: does, since: m.opts.Now(), run: run}
 }
 
 func (m *Model) selectRow(i int) {
@@ -430,7 +452,7 @@ func (m *Model) selectRow(i int) {
 // loadDetail reads the details of the selected session, and again when it went on.
 func (m *Model) loadDetail() tea.Cmd {
 	r := m.selectedRow()
-	if r == nil || !r.isSession() || m.loading == m.selected || m.problem != "" {
+	if r == nil || r.session == nil || r.decided != nil || m.loading == m.selected || m.problem != "" || m.opts.Sidebar {
 		return nil
 	}
 	known := m.details.key == m.selected

@@ -94,7 +94,7 @@ func TestSmallScreensHideNothing(t *testing.T) {
 				s := newScreen(t, width, height)
 				s.arrive(s.request("k1", func(r *wire.InboxRequest) { r.Shown = "Claude\n  $ " + command + "\n" }))
 				seen := map[string]bool{}
-				for range 200 {
+				for range 400 {
 					s.wait(time.Second)
 					for line := range strings.SplitSeq(s.text(), "\n") {
 						seen[strings.TrimSpace(line)] = true
@@ -154,8 +154,8 @@ func TestTypedTextIsNoPIN(t *testing.T) {
 	s.press("/")
 	s.typeText("secret")
 	s.send(askPINMsg{why: "approvals need the PIN"})
-	if s.model.typing.label != "Filter" {
-		t.Errorf("typing: got %q, want the filter still", s.model.typing.label)
+	if s.model.typing.title != "Filter" {
+		t.Errorf("typing: got %q, want the filter still", s.model.typing.title)
 	}
 }
 
@@ -179,7 +179,9 @@ func TestFormsOfAnySize(t *testing.T) {
 		r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, questions
 	}))
 	s.wait(time.Second)
-	s.press("enter", "c") // the twelfth
+	s.press("enter")
+	s.wait(time.Second)
+	s.press("c") // the twelfth
 	s.mustShow("second", "e [ ] option-14")
 	s.press("1", "e", "enter")
 	if len(s.daemon.replies) != 1 {

@@ -95,6 +95,17 @@ func (s *shown) noteFrame(now time.Time) {
 	}
 }
 
+// unread is how many lines are neither on the screen now nor were before.
+func (s *shown) unread() int {
+	n := s.unseen
+	for i := s.window.first; i < s.window.last && i < len(s.lines); i++ {
+		if !s.lines[i] {
+			n--
+		}
+	}
+	return max(n, 0)
+}
+
 // furthest is the first line that may stand at the top: nobody scrolls past what was
 // not drawn.
 func (s *shown) furthest(now time.Time) int {
@@ -108,15 +119,15 @@ func (s *shown) whyNotYet(approval bool, now time.Time) string {
 	s.noteTime(now)
 	switch {
 	case s.appeared.IsZero() || now.Sub(s.appeared) < settleTime:
-		return "it has only just appeared; nothing was answered"
+		return "It has only just appeared; nothing was answered. Press the key again."
 	case approval && s.complete.IsZero() && s.narrow:
-		return "the window is too narrow for all of it"
+		return "The window is too narrow to show all of it."
 	case approval && s.complete.IsZero() && s.next < s.window.first:
-		return "some of it was not shown: b goes back to it; then it can be approved"
+		return "You haven't seen all of it: b goes back. Then you can approve it."
 	case approval && s.complete.IsZero() && s.window.last < len(s.lines):
-		return "there is more of it: space shows the rest; then it can be approved"
+		return "There's more to read: Space shows it. Then you can approve it."
 	case approval && (s.complete.IsZero() || now.Sub(s.complete) < settleTime):
-		return "its end has only just appeared; nothing was answered"
+		return "Its end has only just appeared; nothing was answered. Press the key again."
 	}
 	return ""
 }
@@ -148,12 +159,13 @@ func (m *Model) noteShown() {
 	if m.shown.appeared.IsZero() && place.height > 0 {
 		m.shown.appeared = now
 	}
-	// What stands above the text is no part of it.
-	m.scroll = min(m.scroll, max(0, m.page(place.width).length()-place.height))
-	first := m.scroll - headOfRequest
+	// What is above the text is no part of it.
+	page := m.page(place.width)
+	m.scroll = min(m.scroll, max(0, page.length()-place.height))
+	first := m.scroll - len(page.head)
 	if !m.shown.noteLines(body, first, first+place.height, now) {
 		m.scroll = 0 // it is read from the beginning
-		m.shown.noteLines(body, -headOfRequest, place.height-headOfRequest, now)
+		m.shown.noteLines(body, -len(page.head), place.height-len(page.head), now)
 	}
 }
 
@@ -173,7 +185,7 @@ func (m *Model) whyNotYet(approval bool) string {
 	case m.problem != "":
 		return silentText
 	case m.busy:
-		return "an answer is on its way"
+		return "An answer is on its way."
 	}
 	if why := m.shown.whyNotYet(approval, m.opts.Now()); why != "" {
 		return why
@@ -184,4 +196,4 @@ func (m *Model) whyNotYet(approval bool) string {
 	return ""
 }
 
-const silentText = "the daemon does not answer, so nothing was decided"
+const silentText = "The daemon doesn't answer, so nothing was decided."

@@ -2,15 +2,17 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+
 	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
-// frame draws a model: what stands on the screen, line by line.
+// frame draws a model, line by line.
 type frame struct{ *Model }
 
 // View draws the screen.
@@ -39,79 +41,179 @@ func (f frame) render() string {
 	if f.width < 1 || f.height < 1 {
 		return ""
 	}
-	lines := []string{f.headLine(), styleFaint.Render(strings.Repeat("─", f.width))}[:f.headHeight()]
 	body := f.bodyHeight()
-	switch {
-	case f.mode == modeConfirm:
-		lines = append(lines, fill(f.confirmLines(), body)...)
-	case f.form != nil:
-		head := []string{styleBold.Render(termsafe.Line(f.form.title, f.width)), ""}
-		if body < 8 {
-			head = nil
-		}
-		lines = append(lines, fill(append(head, f.form.visibleLines(f.width, body-len(head))...), body)...)
-	case f.mode == modeBatch:
-		p := page{body: f.batch.bodyFor(f.width)}
-		lines = append(lines, p.visible(f.batch.scroll, body)...)
-	case f.mode == modePage:
-		p := page{head: f.reading.wrapped(f.width)}
-		lines = append(lines, p.visible(f.reading.scroll, body)...)
-	case len(f.list.rows) == 0:
+	lines := f.headLines()
+	if len(f.list.rows) == 0 {
 		lines = append(lines, fill(wrapStyled(f.emptyLines(), f.width), body)...)
-	default:
+	} else {
 		lines = append(lines, f.bodyLines(body)...)
 	}
-	lines = append(lines, f.statusLine(), f.keyLine())
+	for _, p := range f.popups() {
+		p.draw(lines, f.width)
+	}
+	lines = append(append(lines, f.statusLines()...), f.keyLine())
 	for i := range lines {
 		lines[i] = ansi.Truncate(lines[i], f.width, "…")
 	}
 	return strings.Join(lines[:min(len(lines), f.height)], "\n")
 }
 
-// headLine says at a glance how things stand.
+// headLines are the counts, the bars for what you must not miss, and the titles of what
+// is below.
+func (f frame) headLines() []string {
+	bars := f.bars()
+	if f.height < smallScreen {
+		return bars[:f.headHeight()]
+	}
+	return append(append([]string{f.headLine()}, bars...), f.topRule())
+}
+
+// headLine says how many sessions are in which state.
 func (f frame) headLine() string {
 	counts := &f.list.counts
 	parts := []string{styleBold.Render("hookmux")}
-	if f.isOff() {
-		parts = append(parts, styleFailed.Render(offText(f.info.Off, f.opts.Now())))
-	}
-	if f.isAway() {
-		parts = append(parts, styleWaiting.Render("you are away"))
-	}
 	for _, s := range []section{sectionWaiting, sectionFailed, sectionRunning, sectionDone, sectionIdle} {
-		if counts[s] > 0 {
-			mark, style := s.sign()
-			parts = append(parts, style.Render(fmt.Sprintf("%s %d %s", mark, counts[s], headWord(s, counts[s]))))
+		if counts[s] == 0 {
+			continue
 		}
-	}
-	if f.filter != "" {
-		parts = append(parts, "filter: "+termsafe.Line(f.filter, 30))
+		mark, style := s.sign()
+		said := fmt.Sprintf("%s %d %s", mark, counts[s], headWords[s])
+		if s == sectionWaiting {
+			style = style.Bold(true)
+		}
+		if f.opts.Sidebar {
+			said = fmt.Sprintf("%s %d", mark, counts[s])
+		}
+		parts = append(parts, style.Render(said))
 	}
 	return strings.Join(parts, "  ")
 }
 
-// headWord is what so many rows of a section do.
-func headWord(s section, count int) string {
-	if s == sectionWaiting && count == 1 {
-		return "needs you"
-	}
-	return headWords[s]
+var headWords = map[section]string{
+	sectionWaiting: "waiting", sectionFailed: "failed", sectionRunning: "running", sectionDone: "done",
+	sectionIdle: "idle",
 }
 
-var headWords = map[section]string{
-	sectionWaiting: "need you", sectionFailed: "failed", sectionRunning: "running", sectionDone: "done",
-	sectionIdle: "idle",
+// bars say across the whole screen that hookmux is off, or that you're away.
+func (f frame) bars() []string {
+	var bars []string
+	if f.isOff() {
+		said := "hookmux is OFF: guards and hooks stop nothing"
+		if until := f.info.Off.Until; until != nil {
+			said += " · " + leftText(until.Sub(f.opts.Now()))
+		}
+		bars = append(bars, styleOffBar.Render(barText(f.width, said, "O turns it on", "hookmux is OFF")))
+	}
+	if f.isAway() {
+		bars = append(bars, styleAwayBar.Render(barText(f.width, "You're away: agents wait for you", "w when you're back", "You're away")))
+	}
+	return bars
+}
+
+// barText fills a line: all that fits of what is said and the key, else a short form.
+func barText(width int, said, key, short string) string {
+	line := " " + said + " · " + key + " "
+	if len([]rune(line)) > width {
+		line = " " + short + " · " + key + " "
+	}
+	return padRight(ansi.Truncate(line, width, "…"), width)
+}
+
+// topRule has the titles of the list and, where they are beside it, of the details.
+func (f frame) topRule() string {
+	place := f.layout()
+	if len(f.list.rows) == 0 {
+		return titledRule(f.width, "", "")
+	}
+	switch {
+	case place.list.height == 0:
+		title, note := f.detailTitle()
+		return titledRule(f.width, title, note)
+	case place.side:
+		title, note := f.detailTitle()
+		return titledRule(place.list.width+1, f.listTitle(), "") + styleFaint.Render("┬") +
+			titledRule(f.width-place.list.width-2, title, note)
+	}
+	return titledRule(f.width, f.listTitle(), "")
+}
+
+func (f frame) listTitle() string {
+	if f.filter != "" {
+		return styleAccent.Render("/"+termsafe.Line(f.filter, 24)) + styleFaint.Render(" Esc shows all")
+	}
+	return styleBold.Render("Sessions")
+}
+
+// detailTitle is what the details are about, and how much of a request is still unread.
+func (f frame) detailTitle() (title, note string) {
+	r := f.selectedRow()
+	if r == nil {
+		return "", ""
+	}
+	mark, style := r.sign()
+	word := sectionWords[r.section]
+	if r.request != nil {
+		word = kindOf(r.request).word
+	}
+	parts := []string{style.Bold(true).Render(mark + " " + word), agentStyle(r.agentName()).Render(termsafe.Line(r.agentName(), 20))}
+	if folder := r.folder(); folder != "" {
+		parts = append(parts, termsafe.Line(folder, 24))
+	}
+	return strings.Join(parts, styleFaint.Render(" · ")), f.readMark()
+}
+
+// readMark says whether all of the selected request was on the screen: before that it
+// can't be approved.
+func (f frame) readMark() string {
+	item := f.pendingRequest()
+	switch {
+	case item == nil || !f.detailVisible():
+		return ""
+	case f.shown.narrow:
+		return styleFailed.Render("too narrow to show it all")
+	case f.shown.unread() > 0:
+		return styleWaiting.Render(fmt.Sprintf("▼ %s to read", countLines(f.shown.unread())))
+	}
+	return styleDone.Render("✓ shown in full")
+}
+
+func countLines(n int) string {
+	if n == 1 {
+		return "1 more line"
+	}
+	return fmt.Sprintf("%d more lines", n)
+}
+
+// titledRule is a line across, with a title at its left and a note at its right.
+func titledRule(width int, title, note string) string {
+	if title != "" {
+		title = " " + ansi.Truncate(title, max(width-4, 0), "…") + " "
+	}
+	if note != "" {
+		note = " " + note + " "
+	}
+	rest := width - 2 - ansi.StringWidth(title) - ansi.StringWidth(note)
+	if rest < 0 {
+		// What is still to read matters more than whose it is.
+		title = ansi.Truncate(title, max(width-2-ansi.StringWidth(note), 0), "… ")
+		rest = max(width-2-ansi.StringWidth(title)-ansi.StringWidth(note), 0)
+	}
+	return ansi.Truncate(styleFaint.Render("─")+title+styleFaint.Render(strings.Repeat("─", rest))+note+styleFaint.Render("─"), width, "")
 }
 
 func (f frame) bodyLines(height int) []string {
 	place := f.layout()
-	list, detail := f.visibleList(place.list), f.page(place.detail.width).visible(f.scroll, place.detail.height)
+	list := f.visibleList(place.list)
+	if f.opts.Sidebar {
+		return fill(list, height)
+	}
+	detail := f.page(place.detail.width).visible(f.scroll, place.detail.height)
 	if place.list.height == 0 {
 		return fill(detail, height)
 	}
 	if !place.side {
-		rule := styleFaint.Render(strings.Repeat("─", f.width))
-		return fill(append(append(list, rule), detail...), height)
+		title, note := f.detailTitle()
+		return fill(append(append(list, titledRule(f.width, title, note)), detail...), height)
 	}
 	out := make([]string, height)
 	for i := range out {
@@ -121,100 +223,146 @@ func (f frame) bodyLines(height int) []string {
 }
 
 // confirmLines are the question of a confirmation, wrapped.
-func (f frame) confirmLines() []string {
-	out := append(indentWrapped("", f.confirm.question, f.width), "")
+func (f frame) confirmLines(width int) []string {
+	out := append(indentWrapped("", f.confirm.question, width), "")
 	for _, line := range f.confirm.about {
-		out = append(out, wrapMarked("  "+line, f.width)...)
+		out = append(out, wrapMarked("  "+line, width)...)
 	}
 	out = append(out, "")
 	for _, line := range f.confirm.hints {
-		out = append(out, indentWrapped("", line, f.width)...)
+		out = append(out, indentWrapped("", line, width)...)
 	}
 	return out
 }
 
+// emptyLines say what will appear, and how to get there.
 func (f frame) emptyLines() []string {
 	switch {
+	case f.problem == connectingText:
+		return nil // the line at the bottom says it
 	case f.problem != "":
 		return []string{"", "  " + termsafe.Line(f.problem, 0)}
 	case f.filter != "":
-		return []string{"", "  Nothing fits the filter " + termsafe.Line(f.filter, 60) + "; Esc takes it off."}
+		return []string{"", "  Nothing matches " + termsafe.Line(f.filter, 60) + ". Esc shows everything again."}
 	}
-	lines := []string{"", "  No agent works here now."}
+	lines := []string{"", "  " + styleBold.Render("No agent is running yet.")}
+	if f.opts.Sidebar {
+		return append(lines, "", "  Sessions appear here as", "  soon as an agent starts.")
+	}
 	for _, l := range f.opts.Empty {
 		lines = append(lines, "  "+l)
+	}
+	lines = append(lines, "")
+	if f.canStart() {
+		lines = append(lines, "  "+styleAccent.Render("n")+"  starts one: pick an agent, a folder or a new worktree, and a first prompt")
+	}
+	lines = append(lines, "     Or start one in any terminal, as always. It appears here with its first prompt.", "",
+		"  "+styleFaint.Render("What you'll see"))
+	for _, one := range []struct {
+		kind kindInfo
+		says string
+	}{
+		{kindInfo{"▲", "permission", styleWaiting}, "an agent wants to run or write something: a approves, d denies"},
+		{kindInfo{"?", "question", styleAsks}, "an agent asks you something: answer with a digit"},
+		{kindInfo{"≡", "plan", stylePlan}, "an agent shows its plan: a accepts, d sends it back"},
+		{kindInfo{"●", "running", styleRunning}, "what it's doing right now, and its last steps"},
+		{kindInfo{"✓", "done", styleDone}, "what it said at the end"},
+	} {
+		lines = append(lines, "  "+one.kind.style.Render(one.kind.mark)+"  "+padRight(one.kind.word, 11)+styleFaint.Render(one.says))
+	}
+	return append(lines, "", "  "+styleFaint.Render("You can't approve anything before all of it was on your screen."))
+}
+
+// maxStatus is how many lines a message takes at most.
+const maxStatus = 3
+
+// statusLines are what happened last or what is wrong, in as many lines as it takes.
+func (f frame) statusLines() []string {
+	most := maxStatus
+	if f.height < 16 {
+		most = 1
+	}
+	if f.mode == modeTyping && f.typing.inline {
+		return []string{styleBold.Render(f.typing.title+": ") + f.typing.input.render(f.width-ansi.StringWidth(f.typing.title)-2)}
+	}
+	line := f.statusText()
+	if line == "" {
+		return []string{""}
+	}
+	lines := wrapStyled([]string{line}, max(f.width, 1))
+	if len(lines) > most {
+		lines = lines[:most]
+		lines[most-1] = ansi.Truncate(lines[most-1], max(f.width-1, 0), "") + "…"
 	}
 	return lines
 }
 
-// statusLine is what happened last, what is wrong, or the text being typed.
-func (f frame) statusLine() string {
+// statusText must not depend on the layout: it has a part in it.
+func (f frame) statusText() string {
 	switch {
-	case f.mode == modeTyping:
-		return styleBold.Render(f.typing.label+": ") +
-			f.typing.input.render(f.width-ansi.StringWidth(f.typing.label)-2)
+	case f.problem == connectingText && f.status == "":
+		return styleFaint.Render(connectingText)
 	case f.problem != "":
 		line := termsafe.Line(f.problem, 0)
 		if f.status == silentText { // a key was pressed
-			line = "nothing was decided: " + line
+			line = "Nothing was decided: " + line
 		}
 		return styleFailed.Render("✗ " + line)
 	case f.status != "":
 		return f.status
 	case f.ready != nil && !f.ready.Attached && f.ready.Why != "":
-		return styleWaiting.Render("agents do not wait for this view: " + termsafe.Line(f.ready.Why, 0))
-	case f.mode == modeBatch:
-		return moreBelow(f.batch.hidden(f.Model))
-	case f.mode == modePage:
-		return moreBelow(max(0, len(f.reading.wrapped(f.width))-f.reading.scroll-f.bodyHeight()))
-	case f.hiddenLines() > 0:
-		return moreBelow(f.hiddenLines())
+		return styleWaiting.Render("Agents don't wait for this view: " + termsafe.Line(f.ready.Why, 0))
 	case f.hasProblems():
 		what := termsafe.Line(f.info.Problems[0].What, 0)
 		if n := len(f.info.Problems); n > 1 {
-			return styleWaiting.Render(fmt.Sprintf("! %d problems, p says what to do: %s", n, what))
+			return styleWaiting.Render(fmt.Sprintf("! %d problems (p shows them): %s", n, what))
 		}
-		return styleWaiting.Render("! p says what to do: " + what)
+		return styleWaiting.Render("! 1 problem (p shows it): " + what)
 	case f.isOtherVersion(f.opts.Version):
-		return styleWaiting.Render(fmt.Sprintf("the daemon is hookmux %s and this is %s; `hookmux daemon restart` starts "+
-			"this one", termsafe.Line(f.info.Version, 20), termsafe.Line(f.opts.Version, 20)))
+		return styleWaiting.Render(fmt.Sprintf("The daemon is hookmux %s, this is %s. `hookmux daemon restart` updates it.",
+			termsafe.Line(f.info.Version, 20), termsafe.Line(f.opts.Version, 20)))
 	}
 	return ""
 }
 
-func moreBelow(n int) string {
-	switch n {
-	case 0:
-		return ""
-	case 1:
-		return styleWaiting.Render("1 more line below")
-	}
-	return styleWaiting.Render(fmt.Sprintf("%d more lines below", n))
-}
-
 // keyLine are the keys that do something now.
 func (f frame) keyLine() string {
+	key := func(name, does string) binding { return binding{name: name, does: does} }
 	switch f.mode {
 	case modeTyping:
-		return styleFaint.Render("Enter takes it · Esc leaves it")
+		return f.joinKeys([]binding{key("Enter", "ok"), key("Esc", "cancel")}, "")
 	case modeConfirm:
-		return ""
+		return f.joinKeys([]binding{key(f.confirm.yes, f.confirm.does), key("Esc", "cancel")}, "")
 	case modeBatch:
-		return f.joinKeys(append([]binding{{name: "B", does: "approve all of them"}},
-			pageKeys(f.batch.hidden(f.Model) > 0, f.batch.scroll > 0, "leave it")...), "")
+		return f.joinKeys(append([]binding{{name: "B", does: "approve all of them", dim: f.batch.shown.unread() > 0}},
+			pageKeys(f.batch.hidden(f.Model) > 0, f.batch.scroll > 0, "cancel")...), "")
 	case modePage:
-		more := len(f.reading.wrapped(f.width)) > f.reading.scroll+f.bodyHeight()
-		return f.joinKeys(pageKeys(more, f.reading.scroll > 0, "back"), "")
+		return f.joinKeys(pageKeys(f.reading.hidden(f.Model) > 0, f.reading.scroll > 0, "close"), "")
 	case modeForm:
-		return styleFaint.Render("1–9 choose · o own words · Tab next · Enter sends · Esc leaves it")
+		return f.joinKeys(f.form.keys(), "")
+	case modeStart:
+		return f.joinKeys(f.starting.keys(), "")
 	}
 	var shown []binding
+	unread := f.pendingRequest() != nil && f.shown.unread() > 0
 	for _, b := range bindings() {
 		if (!b.always || b.told != nil && b.told(f.Model)) && b.when(f.Model) && (!b.decides || f.problem == "") {
+			b.dim = b.approves && unread
 			shown = append(shown, b)
 		}
 	}
-	return f.joinKeys(shown, styleBold.Render("?")+" keys")
+	if unread { // first things first
+		slices.SortStableFunc(shown, func(x, y binding) int {
+			switch {
+			case x.name == "Space" && y.name != "Space":
+				return -1
+			case y.name == "Space" && x.name != "Space":
+				return 1
+			}
+			return 0
+		})
+	}
+	return f.joinKeys(shown, styleAccent.Render("?")+" keys")
 }
 
 // pageKeys are the keys of a text that is read.
@@ -224,16 +372,19 @@ func pageKeys(more, back bool, leave string) []binding {
 		keys = append(keys, binding{name: "Space", does: "more"})
 	}
 	if back {
-		keys = append(keys, binding{name: "b", does: "page back"})
+		keys = append(keys, binding{name: "b", does: "back"})
 	}
 	return append(keys, binding{name: "Esc", does: leave})
 }
 
-// joinKeys are as many keys as fit, and what stands at the end; the help has them all.
+// joinKeys are as many keys as fit, and what comes at the end; the help has them all.
 func (f frame) joinKeys(list []binding, last string) string {
 	line := ""
 	for _, b := range list {
-		part := styleBold.Render(b.name) + " " + b.does + "  "
+		part := styleAccent.Render(b.name) + " " + b.does + "  "
+		if b.dim {
+			part = styleFaint.Render(b.name+" "+b.does) + "  "
+		}
 		if ansi.StringWidth(line+part+last) > f.width {
 			break
 		}
@@ -242,34 +393,77 @@ func (f frame) joinKeys(list []binding, last string) string {
 	return line + last
 }
 
-// helpLines are all keys, in two columns where they fit. A key that says several
-// things, each where it applies, has one line.
+// helpLines are all keys by what they are for. A key that says several things, each
+// where it applies, has one line.
 func helpLines(width int) []string {
-	var names []string
-	does := map[string][]string{}
-	for _, b := range bindings() {
-		if does[b.name] == nil {
-			names = append(names, b.name)
+	var groups [][]string
+	for _, g := range keyGroups {
+		var names []string
+		does := map[string][]string{}
+		for _, b := range bindings() {
+			if b.group != g || b.help == hidden {
+				continue
+			}
+			if does[b.name] == nil {
+				names = append(names, b.name)
+			}
+			does[b.name] = append(does[b.name], strings.TrimSuffix(b.helpText(), " …"))
 		}
-		does[b.name] = append(does[b.name], b.does)
-	}
-	var entries []string
-	for _, name := range names {
-		entries = append(entries, "  "+padRight(name, 8)+strings.Join(does[name], " or "))
-	}
-	half := (len(entries) + 1) / 2
-	if width < 80 {
-		return entries
-	}
-	var out []string
-	for i := range half {
-		line := padRight(entries[i], 40)
-		if i+half < len(entries) {
-			line += entries[i+half]
+		lines := []string{styleBold.Render(string(g))}
+		for _, name := range names {
+			lines = append(lines, " "+styleAccent.Render(padRight(name, 7))+strings.Join(does[name], " / "))
 		}
-		out = append(out, line)
+		groups = append(groups, lines)
+	}
+	if width < 68 {
+		return joinGroups(groups)
+	}
+	left, right := joinGroups([][]string{groups[0], groups[3]}), joinGroups(groups[1:3])
+	half := width / 2
+	out := make([]string, max(len(left), len(right)))
+	for i := range out {
+		line := ""
+		if i < len(left) {
+			line = ansi.Truncate(left[i], half-2, "…")
+		}
+		if i < len(right) {
+			line = padRight(line, half) + right[i]
+		}
+		out[i] = line
 	}
 	return out
+}
+
+func joinGroups(groups [][]string) []string {
+	var out []string
+	for i, g := range groups {
+		if i > 0 {
+			out = append(out, "")
+		}
+		out = append(out, g...)
+	}
+	return out
+}
+
+// leftText is how much time is left.
+func leftText(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return "time's up"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds left", (int(d.Seconds())+9)/10*10) // a calm screen
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%dm left", int(d.Round(time.Minute).Minutes()))
+	}
+	return fmt.Sprintf("%dh left", int(d.Hours()))
+}
+
+// agoText is how long ago something was.
+func agoText(d time.Duration) string {
+	if d < time.Second {
+		return "just now"
+	}
+	return ageText(d) + " ago"
 }
 
 func ageText(d time.Duration) string {

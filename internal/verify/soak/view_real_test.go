@@ -123,7 +123,7 @@ func TestRealViewInPopup(t *testing.T) {
 	eventually("both are done", func() bool { return strings.Contains(screen(), "✓ 2 done") })
 	prompt(one, turnAsk)
 	eventually("the first asks", func() bool {
-		return strings.Contains(screen(), "▲ 1 needs you") && strings.Contains(screen(), "touch ran-ask")
+		return strings.Contains(screen(), "▲ 1 waiting") && strings.Contains(screen(), "touch ran-ask")
 	})
 	if one.st.LeftItsFile("ask") {
 		t.Fatal("the tool ran before anybody said yes")
