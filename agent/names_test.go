@@ -33,7 +33,7 @@ var otherWords = map[string]string{
 	"internal/policy/clauderules/paths.go":    "folders that Claude Code's own rules treat apart, decided as it does",
 	"internal/policy/clauderules/settings.go": "where the rules of Claude Code's settings count from",
 	"internal/guard/secrets/env.go":           "beginnings of variables that hold keys, with the hosts these are for",
-	"internal/shell/programs/files.go":        "programs that open files, editors among them",
+	"internal/policy/programs/files.go":        "programs that open files, editors among them",
 	"internal/recorder/redact/names.go":       "names of fields that hold no secret; a cursor is a place in a list",
 	"internal/sessions/transcript/formats.go": "formats of transcripts, which the entries name",
 	"internal/sessions/transcript/gemini.go":  "a word in a transcript of that format",

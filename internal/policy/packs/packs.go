@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
 
@@ -43,7 +44,7 @@ func Load(name string) (*Pack, error) {
 	if err != nil {
 		return nil, fmt.Errorf("there is no pack %s", name)
 	}
-	list, problems := rules.Parse(rules.Source{Name: name + ".yaml", Data: data, Layer: rules.Pack, Tested: true})
+	list, problems := rules.Parse(rules.Source{Name: name + ".yaml", Data: programs.ExpandBranches(data), Layer: rules.Pack, Tested: true})
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("pack %s: %s", name, problems[0])
 	}
@@ -104,8 +105,7 @@ func ruleWords(r *rules.Rule) []string {
 		}
 		return lowerWords(out)
 	case len(q.Origin.Texts()) > 0:
-		return []string{"curl", "wget", "fetch", "aria2c", "http", "xh", "lynx", "nc", "ncat", "socat", "axel", "ftp",
-			"tftp"}
+		return programs.With(func(p *programs.Program) bool { return p.Has(programs.Fetches) })
 	case len(q.Path.Texts()) > 0:
 		var out []string
 		for _, t := range q.Path.Texts() {
