@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"embed"
 	"slices"
 	"sort"
 	"strings"
@@ -12,9 +11,6 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/version"
 )
-
-//go:embed data/*.yaml
-var embedded embed.FS
 
 // genericName is the entry that reads payloads of agents nobody described. It
 // is not an agent: it is never listed and carries no answer.
@@ -30,16 +26,9 @@ type Catalogue struct {
 	protocols map[string]*Agent
 }
 
-var builtin = sync.OnceValue(func() *Catalogue {
-	c, problems := loadEmbedded()
-	if len(problems) > 0 {
-		// The embedded files are checked by a test; this is a broken build.
-		panic("agent: embedded catalogue: " + problems[0].String())
-	}
-	return c
-})
+var builtin = sync.OnceValue(func() *Catalogue { return assemble(readCompiled().Agents) })
 
-// Builtin is the catalogue that comes with hookmux.
+// Builtin returns the catalogue that comes with hookmux.
 func Builtin() *Catalogue { return builtin() }
 
 // Agent finds an agent by its name or one of its aliases.
@@ -50,6 +39,16 @@ func (c *Catalogue) Agent(nameOrAlias string) (*Agent, bool) {
 
 // Agents lists all agents by name.
 func (c *Catalogue) Agents() []*Agent { return c.agents }
+
+// entries returns everything in the catalogue, ordered by name.
+func (c *Catalogue) entries() []*Agent {
+	all := append([]*Agent{c.generic}, c.agents...)
+	for _, protocol := range c.protocols {
+		all = append(all, protocol)
+	}
+	slices.SortFunc(all, func(a, b *Agent) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
 
 // OfHookFormat finds the agent whose files hold hooks in a format.
 func (c *Catalogue) OfHookFormat(format string) (*Agent, bool) {

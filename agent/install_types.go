@@ -100,7 +100,7 @@ type InstallPlace struct {
 	At string `yaml:"at"`
 	// With are members that must stand beside them, e.g. a version number; they
 	// are added where the file lacks them.
-	With map[string]any `yaml:"with"`
+	With Settings `yaml:"with"`
 	// Unless names files of the same directory that, when they are there,
 	// make the agent pass over this one.
 	Unless []string `yaml:"unless"`
@@ -160,7 +160,7 @@ type HandlerSpec struct {
 	// throw the entry, or the file, away. Zero means none is known.
 	Max Duration `yaml:"max"`
 	// With are members every handler has, e.g. type: command.
-	With map[string]any `yaml:"with"`
+	With Settings `yaml:"with"`
 	// Strict says that one unknown member makes the agent drop more than the
 	// entry, so that nothing but the members named here may ever be written.
 	Strict bool `yaml:"strict"`
@@ -262,8 +262,8 @@ type PluginSpec struct {
 // out again.
 type EnableSpec struct {
 	HookFile `yaml:",inline"`
-	At       string         `yaml:"at"`   // where in the file they stand, keys joined by dots
-	With     map[string]any `yaml:"with"` // the settings; dots in a key descend
+	At       string   `yaml:"at"`   // where in the file they stand, keys joined by dots
+	With     Settings `yaml:"with"` // the settings; dots in a key descend
 }
 
 // Seed is a file beside a plugin or a hook file, relative to its directory.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ func TestLikeAnotherAgent(t *testing.T) {
 		t.Fatal("kilo is not in the catalogue, want it there")
 	}
 	if kilo.Dialect != model.Dialect || len(kilo.Events) != len(model.Events) || len(kilo.Tools) != len(model.Tools) ||
-		kilo.Inbox != model.Inbox {
+		!reflect.DeepEqual(kilo.Inbox, model.Inbox) {
 		t.Errorf("kilo has dialect %s, %d events, %d tools; want what opencode has: %s, %d, %d", kilo.Dialect,
 			len(kilo.Events), len(kilo.Tools), model.Dialect, len(model.Events), len(model.Tools))
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -80,26 +79,7 @@ func LoadFiles(files []File) (*Catalogue, []Problem) {
 	if len(files) == 0 {
 		return Builtin(), nil
 	}
-	base := Builtin()
-	entries := append([]*Agent{base.generic}, base.agents...)
-	for _, protocol := range base.protocols {
-		entries = append(entries, protocol)
-	}
-	return layFiles(entries, files)
-}
-
-// loadEmbedded reads the files that come with hookmux.
-func loadEmbedded() (*Catalogue, []Problem) {
-	var files []File
-	names, _ := fs.Glob(embedded, "data/*.yaml")
-	for _, name := range names {
-		data, err := embedded.ReadFile(name)
-		if err != nil {
-			return nil, []Problem{{File: name, Text: err.Error()}}
-		}
-		files = append(files, File{Name: name, Data: data})
-	}
-	return layFiles(nil, files)
+	return layFiles(Builtin().entries(), files)
 }
 
 // layFiles lays files over entries, which stay as they are.

@@ -1,15 +1,6 @@
 package agent
 
-import (
-	_ "embed"
-	"slices"
-	"sync"
-
-	"github.com/goccy/go-yaml"
-)
-
-//go:embed others.yaml
-var othersFile []byte
+import "slices"
 
 // Known is an agent that hookmux recognises without having an adapter for it.
 type Known struct {
@@ -22,14 +13,7 @@ type Known struct {
 }
 
 // Others lists the agents outside of the catalogue that are recognised.
-var Others = sync.OnceValue(func() []Known {
-	var list []Known
-	if err := yaml.UnmarshalWithOptions(othersFile, &list, yaml.Strict()); err != nil {
-		// The embedded file is checked by a test; this is a broken build.
-		panic("agent: others.yaml: " + err.Error())
-	}
-	return list
-})
+func Others() []Known { return readCompiled().Others }
 
 // hooksOff is how the agent is started without its hooks, with the variables that
 // move its files.
