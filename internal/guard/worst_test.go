@@ -2,9 +2,7 @@ package guard
 
 import (
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 )
 
 // worstCommands are command lines of a size that cost the most for their length.
@@ -28,32 +26,14 @@ func worstCommands(size int) map[string]string {
 	}
 }
 
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// Commands that cost much for their length must not cost more than in proportion.
-func TestWorstCommands(t *testing.T) {
-	set := allGuards(t)
-	cost := func(text string) time.Duration {
-		best := time.Hour
-		for range 2 {
-			before := processorTime()
-			set.Check(shellCall(text))
-			best = min(best, processorTime()-before)
-		}
-		return best
-	}
-	large := worstCommands(64 << 10)
-	for name, text := range worstCommands(16 << 10) {
-		small, whole := cost(text), cost(large[name])
-		t.Logf("%-18s %8.1f ms, of a quarter %6.1f ms", name, float64(whole)/1e6, float64(small)/1e6)
-		if whole > 400*time.Millisecond {
-			t.Errorf("%s: 64 KiB cost %v of processor time (a quarter of it %v)", name, whole, small)
-		}
+// What a command of 64 KiB costs all guards together.
+func BenchmarkWorstCommands(b *testing.B) {
+	set := allGuards(b)
+	for name, text := range worstCommands(64 << 10) {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				set.Check(shellCall(text))
+			}
+		})
 	}
 }

@@ -40,11 +40,11 @@ func Load(name string) (*Pack, error) {
 	if p, ok := loaded[name]; ok {
 		return p, nil
 	}
-	data, err := files.ReadFile(name + ".yaml")
+	data, err := readPack(name)
 	if err != nil {
 		return nil, fmt.Errorf("there is no pack %s", name)
 	}
-	list, problems := rules.Parse(rules.Source{Name: name + ".yaml", Data: programs.ExpandBranches(data), Layer: rules.Pack, Tested: true})
+	list, problems := rules.Parse(rules.Source{Name: name + ".yaml", Data: data, Layer: rules.Pack, Tested: true})
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("pack %s: %s", name, problems[0])
 	}
@@ -52,6 +52,12 @@ func Load(name string) (*Pack, error) {
 	p.Needs = rules.NewSet(list, rules.Options{}).Needs()
 	loaded[name] = p
 	return p, nil
+}
+
+// readPack reads the file of a pack, with the names of branches put in.
+func readPack(name string) ([]byte, error) {
+	data, err := files.ReadFile(name + ".yaml")
+	return programs.ExpandBranches(data), err
 }
 
 // Describe lists the rules of a pack without making them ready.
